@@ -1,0 +1,152 @@
+// Package solvers minimises the quadratic programmes behind kernel machines,
+// step by step, and says how near the optimum the answer is.
+//
+// Every machine is one problem,
+//
+//	minimise   ½ α'Qα + p'α
+//	subject to lower ≤ α ≤ upper,  s'α = δ,
+//	with       Q = diag(s) K diag(s) + diag(ridge),
+//
+// where K is a kernel matrix, s holds the labels ±1 and the equality is absent
+// when the bias is fixed (LIBSVM's formulation, Chang and Lin 2011, eq. 11,
+// with the ridge kept apart so that predictions and certificates use plain K).
+// Classification in the 1-norm, 2-norm and hard margin form, regression,
+// novelty detection and the Gaussian process mean are all instances of it.
+//
+// One loop, [Solve], drives an interchangeable [Method] over a [Problem],
+// records a [Trace], stops by a [Criterion] and certifies the result with code
+// that no method shares ([Certify]).
+package solvers
+
+import (
+	"context"
+	"time"
+)
+
+// Matrix is a symmetric n × n kernel matrix that is asked for by rows.
+//
+// The two rows returned last stay valid; an older one may be overwritten by a
+// further call of Row. Callers never write to what they get.
+type Matrix interface {
+	Dim() int
+	Diag() []float64
+	Row(i int) []float64
+}
+
+// A Counter is a Matrix that counts how many kernel values it has computed.
+type Counter interface{ Evaluations() int64 }
+
+// Problem is one quadratic programme; see the package comment for the formula.
+// [SoftMargin], [SoftMargin2] and [HardMargin] make the classification duals of
+// CST §7.1. All slices have length n and are not changed by a solver.
+type Problem struct {
+	K            Matrix    // kernel matrix, without the ridge
+	S            []float64 // labels, each +1 or −1
+	P            []float64 // linear term p; −1 everywhere for classification
+	Lower, Upper []float64 // box; Upper may be +Inf
+	Ridge        []float64 // added to the diagonal of Q, ≥ 0; nil means none
+	Delta        float64   // right side of s'α = δ
+	FixedBias    bool      // true: there is no equality constraint
+}
+
+// Method is the immutable configuration of an algorithm, such as
+// SMO{Selection: SecondOrder}. Its zero value is useful.
+type Method interface {
+	Name() string
+	// Start prepares a run from the feasible alpha (length n, owned by the
+	// Stepper from then on), or returns an error wrapping ErrUnsupported for a
+	// problem that the method cannot solve.
+	Start(p *Problem, alpha []float64) (Stepper, error)
+}
+
+// Stepper is the private workspace of one run.
+type Stepper interface {
+	// Step makes one iteration; done means that no further step can improve
+	// the objective in floating point.
+	Step(ctx context.Context) (done bool, err error)
+	// Report fills what the method knows of its current iterate without work.
+	Report(it *Iterate)
+}
+
+// Iterate is a method's view of where it stands. The slices belong to the
+// method and are only read.
+type Iterate struct {
+	Iteration int
+	Alpha     []float64 // current α
+	Gradient  []float64 // Qα + p; nil when the method does not maintain it
+	Up, Low   float64   // max of F over I_up and min of F over I_low (Keerthi's b_up, b_low); NaN when not known
+	Working   []int     // indices that the last step optimised
+	Step      float64   // length of the last step along its direction
+	Active    int       // size of the active set; n without shrinking
+}
+
+// Point is one line of a Trace: what was measured after an iteration. NaN
+// means not applicable.
+type Point struct {
+	Iteration     int
+	Elapsed       time.Duration
+	Primal, Dual  float64 // the objectives, Dual = −(½α'Qα + p'α) ≤ Primal
+	Gap           float64 // Primal − Dual ≥ 0
+	RelGap        float64 // Gap / (1 + |Primal|), CST (7.3)
+	KKT           float64 // largest violation of the KKT conditions, in units of y·f
+	Violation     float64 // m(α) − M(α) = Up − Low; ≤ 0 at the optimum
+	Infeasibility float64 // |s'α − δ|
+	Margin        float64 // geometric margin 1/‖w‖
+	Bias          float64
+	Step          float64
+	Free, Bound   int // support vectors inside the box and at its upper side
+	Active        int
+	Evaluations   int64 // kernel values computed so far
+	Working       []int // the indices of the last step
+
+	// Replay: what has changed since the point before, with its new value.
+	Changed []int
+	Alpha   []float64
+}
+
+// Trace is the record of a run: every iteration at first, later one in a
+// hundred (log-spaced), the last one always.
+type Trace struct {
+	N      int // number of variables
+	Points []Point
+}
+
+// AlphaAt rebuilds the α of point k from the replay deltas.
+func (t *Trace) AlphaAt(k int) []float64 {
+	alpha := make([]float64, t.N)
+	for _, pt := range t.Points[:k+1] {
+		for j, i := range pt.Changed {
+			alpha[i] = pt.Alpha[j]
+		}
+	}
+	return alpha
+}
+
+// Certificate says how near the optimum an α is. It is computed from α alone,
+// in float64, by code that no solver shares.
+type Certificate struct {
+	Dual     float64 // W(α), the maximised dual objective
+	Primal   float64 // primal objective at the best bias for this α
+	Gap      float64 // Primal − Dual; W* − W(α) ≤ Gap
+	RelGap   float64 // Gap / (1 + |Primal|), CST (7.3)
+	MaxKKT   float64 // largest KKT violation at Bias, in units of y·f
+	Equality float64 // |s'α − δ|
+	Bound    float64 // how far α leaves its box; 0 when feasible
+	Bias     float64 // mean of F over the free vectors, else the middle of [m, M]
+	Norm2    float64 // ‖w‖² = α' diag(s) K diag(s) α
+	Free     int     // vectors strictly inside the box
+	AtUpper  int     // vectors at their upper bound
+}
+
+// Result is what Solve returns.
+type Result struct {
+	Method      string
+	Alpha       []float64
+	Bias        float64
+	Status      Status
+	Iterations  int
+	Evaluations int64
+	Elapsed     time.Duration
+	Certificate Certificate
+	Trace       Trace
+}
