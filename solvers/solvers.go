@@ -69,35 +69,35 @@ type Stepper interface {
 }
 
 // Iterate is a method's view of where it stands. The slices belong to the
-// method and are only read.
+// method and are only read. NaN and nil mean that the method does not know.
 type Iterate struct {
 	Iteration int
 	Alpha     []float64 // current α
-	Gradient  []float64 // Qα + p; nil when the method does not maintain it
-	Up, Low   float64   // max of F over I_up and min of F over I_low (Keerthi's b_up, b_low); NaN when not known
+	F         []float64 // F_i = −s_i (Qα + p)_i; y_i − g_i for classification
+	Up, Low   float64   // max of F over I_up, min of F over I_low (Keerthi's b_up and b_low with ST's sign)
 	Working   []int     // indices that the last step optimised
 	Step      float64   // length of the last step along its direction
-	Active    int       // size of the active set; n without shrinking
+	Active    int       // size of the active set; 0 means all
 }
 
 // Point is one line of a Trace: what was measured after an iteration. NaN
 // means not applicable.
 type Point struct {
-	Iteration     int
-	Elapsed       time.Duration
-	Primal, Dual  float64 // the objectives, Dual = −(½α'Qα + p'α) ≤ Primal
-	Gap           float64 // Primal − Dual ≥ 0
-	RelGap        float64 // Gap / (1 + |Primal|), CST (7.3)
-	KKT           float64 // largest violation of the KKT conditions, in units of y·f
-	Violation     float64 // m(α) − M(α) = Up − Low; ≤ 0 at the optimum
-	Infeasibility float64 // |s'α − δ|
-	Margin        float64 // geometric margin 1/‖w‖
-	Bias          float64
-	Step          float64
-	Free, Bound   int // support vectors inside the box and at its upper side
-	Active        int
-	Evaluations   int64 // kernel values computed so far
-	Working       []int // the indices of the last step
+	Iteration    int
+	Elapsed      time.Duration
+	Primal, Dual float64 // the objectives, Dual = −(½α'Qα + p'α) ≤ Primal
+	Gap          float64 // Primal − Dual ≥ 0
+	RelGap       float64 // Gap / (1 + |Primal|), CST (7.3)
+	KKT          float64 // largest violation of the KKT conditions, in units of y·f
+	Up, Low      float64 // max of F over I_up, min of F over I_low; Up ≤ Low at the optimum
+	Equality     float64 // |s'α − δ|
+	Margin       float64 // geometric margin 1/‖w‖
+	Bias         float64
+	Step         float64
+	Free, Bound  int // support vectors inside the box and at its upper side
+	Active       int
+	Evaluations  int64 // kernel values computed so far
+	Working      []int // the indices of the last step
 
 	// Replay: what has changed since the point before, with its new value.
 	Changed []int
@@ -105,7 +105,7 @@ type Point struct {
 }
 
 // Trace is the record of a run: every iteration at first, later one in a
-// hundred (log-spaced), the last one always.
+// hundred (log-spaced), the last one always; see [Settings].
 type Trace struct {
 	N      int // number of variables
 	Points []Point
@@ -126,8 +126,9 @@ func (t *Trace) AlphaAt(k int) []float64 {
 // in float64, by code that no solver shares.
 type Certificate struct {
 	Dual     float64 // W(α), the maximised dual objective
-	Primal   float64 // primal objective at the best bias for this α
+	Primal   float64 // primal objective at the best bias for this α; +Inf while a hard margin separates nothing
 	Gap      float64 // Primal − Dual; W* − W(α) ≤ Gap
+	BoxGap   float64 // the gap of CST §7.1 for unbounded α: Upper replaced by max α + 1; equal to Gap otherwise
 	RelGap   float64 // Gap / (1 + |Primal|), CST (7.3)
 	MaxKKT   float64 // largest KKT violation at Bias, in units of y·f
 	Equality float64 // |s'α − δ|

@@ -1,0 +1,171 @@
+package solvers
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+)
+
+// sweep is what Platt's and the simplified selection have in common: a bias, the
+// KKT test against it, and a tolerance that shrinks when a full sweep over the
+// points changes nothing.
+//
+// The error of point i is E_i = b − F_i, for classification the book's
+// f(x_i) − y_i. F is kept for every point, since both rows of a step are at
+// hand; Platt's cache of errors for the free points is a part of it.
+type sweep struct {
+	pairs
+	tol     float64
+	tiny    float64 // relative size of a step that counts as none
+	b       float64
+	up, low float64 // m and M where the last dry sweep has measured them, else NaN
+	fresh   bool    // b is the middle of [m, M] of the current α
+}
+
+func newSweep(w pairs, m SMO) sweep {
+	s := sweep{pairs: w, tol: m.Tol, up: math.NaN(), low: math.NaN()}
+	if s.tol == 0 {
+		s.tol = 1e-3
+	}
+	s.tiny = 1e-3 * s.tol
+	return s
+}
+
+func (s *sweep) Report(it *Iterate) {
+	s.report(it)
+	it.Up, it.Low = s.up, s.low
+}
+
+func (s *sweep) refresh(f []float64) {
+	s.pairs.refresh(f)
+	s.fresh = false
+}
+
+// violates is the KKT test of W (131) and N (14–16): r = y_i E_i < −tol with
+// α_i < C, or r > tol with α_i > 0.
+func (s *sweep) violates(i int) bool {
+	r := s.p.S[i] * (s.b - s.f[i])
+	return r < -s.tol && s.alpha[i] < s.p.Upper[i] || r > s.tol && s.alpha[i] > s.p.Lower[i]
+}
+
+func (s *sweep) free(i int) bool {
+	return s.alpha[i] > s.p.Lower[i] && s.alpha[i] < s.p.Upper[i]
+}
+
+// try optimises the pair (i, j) and sets the bias by the new errors: E_k = 0,
+// that is b = F_k, at a free point of the two, the mean if both are at a bound
+// (W 159 and B's b_1, b_2; ST prints "neither" where it must say "both").
+func (s *sweep) try(i, j int) (bool, error) {
+	if i == j {
+		return false, nil
+	}
+	t, err := s.optimise(i, j, s.p.K.Row(i), s.p.K.Row(j), s.tiny)
+	if t == 0 || err != nil {
+		return false, err
+	}
+	switch {
+	case s.free(i):
+		s.b = s.f[i]
+	case s.free(j):
+		s.b = s.f[j]
+	default:
+		s.b = (s.f[i] + s.f[j]) / 2
+	}
+	s.fresh, s.up, s.low = false, math.NaN(), math.NaN()
+	return true, nil
+}
+
+// dry is called when a full sweep has changed nothing. A bias taken from two
+// points may lie outside [M, m] and hide or invent violations, so it is set to
+// the middle first; if that was so already, the tolerance shrinks. It reports
+// whether nothing is left to gain.
+func (s *sweep) dry() (done bool) {
+	sum := s.p.summarise(s.alpha, s.f)
+	s.up, s.low = sum.up, sum.low
+	if math.IsInf(sum.up, 0) || math.IsInf(sum.low, 0) || sum.up <= sum.low {
+		return true
+	}
+	s.b = (sum.up + sum.low) / 2
+	if s.fresh {
+		s.tol /= 10
+		s.tiny /= 10
+	}
+	s.fresh = true
+	return s.tol < 0x1p-52
+}
+
+// platt chooses the pair by the two heuristics of CST §7.5.2. First choice:
+// points that violate the KKT conditions, in sweeps over the free points until
+// all of those are satisfied, then in one sweep over all points. Second choice:
+// the free point of the largest |E_1 − E_2|; if that gives no progress every
+// free point, then every point, each from a random place.
+type platt struct {
+	sweep
+	rng     *rand.Rand
+	all     bool // this sweep goes over all points
+	changed int  // steps made in this sweep
+	at      int  // the next point of this sweep
+}
+
+func newPlatt(w pairs, m SMO) *platt {
+	return &platt{sweep: newSweep(w, m), rng: rand.New(rand.NewPCG(m.Seed, 0)), all: true}
+}
+
+// Step goes on with the sweep until one pair has moved. A sweep over everything
+// that moves nothing ends the step too, so that the loop can look at it.
+func (s *platt) Step(ctx context.Context) (done bool, err error) {
+	n := len(s.alpha)
+	for {
+		for s.at < n {
+			i := s.at
+			s.at++
+			if !s.all && !s.free(i) || !s.violates(i) {
+				continue
+			}
+			if moved, err := s.second(i); moved || err != nil {
+				s.changed++
+				return false, err
+			}
+			if ctx.Err() != nil {
+				return false, ctx.Err()
+			}
+		}
+		dry := s.all && s.changed == 0
+		s.all = !s.all && s.changed == 0
+		s.at, s.changed = 0, 0
+		if dry {
+			s.all = true
+			return s.dry(), nil
+		}
+	}
+}
+
+// second makes the second choice for the violator i and reports whether the
+// pair moved.
+func (s *platt) second(i int) (bool, error) {
+	best, widest := -1, 0.0
+	for j := range s.f {
+		if d := math.Abs(s.f[i] - s.f[j]); d > widest && s.free(j) {
+			best, widest = j, d
+		}
+	}
+	if best >= 0 {
+		if moved, err := s.try(i, best); moved || err != nil {
+			return moved, err
+		}
+	}
+	n := len(s.alpha)
+	for _, free := range [2]bool{true, false} {
+		start := s.rng.IntN(n)
+		for k := range n {
+			j := (start + k) % n
+			if s.free(j) != free {
+				continue
+			}
+			if moved, err := s.try(i, j); moved || err != nil {
+				return moved, err
+			}
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,177 @@
+package solvers
+
+import (
+	"fmt"
+	"math"
+)
+
+// SoftMargin is the dual of the 1-norm soft margin, CST (7.1):
+//
+//	maximise Σα − ½ Σ α_i α_j y_i y_j K_ij,  0 ≤ α_i ≤ c_i,  y'α = 0.
+//
+// y and c have length n; y is ±1 and c_i > 0 is the cost of point i, so that
+// weights per class and per sample are one thing.
+func SoftMargin(k Matrix, y, c []float64) *Problem {
+	n := k.Dim()
+	return &Problem{K: k, S: y, P: fill(n, -1), Lower: make([]float64, n), Upper: c}
+}
+
+// SoftMargin2 is the dual of the 2-norm soft margin, whose primal is
+// ½‖w‖² + ½ Σ c_i ξ_i²: the hard margin on K + diag(1/c) (CST Remark 7.10).
+// The slack of point i is α_i / c_i. LIBLINEAR's L2 loss c Σ ξ² is this with 2c.
+func SoftMargin2(k Matrix, y, c []float64) *Problem {
+	p := HardMargin(k, y)
+	p.Ridge = make([]float64, len(c))
+	for i, ci := range c {
+		p.Ridge[i] = 1 / ci
+	}
+	return p
+}
+
+// HardMargin is the dual of the maximal margin classifier: SoftMargin with
+// C = ∞ (CST Remark 7.13).
+func HardMargin(k Matrix, y []float64) *Problem {
+	return SoftMargin(k, y, fill(k.Dim(), math.Inf(1)))
+}
+
+func fill(n int, v float64) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = v
+	}
+	return x
+}
+
+// Check returns a *ProblemError for the first thing that is wrong with p.
+func (p *Problem) Check() error {
+	bad := func(field string, i int, v float64, format string, args ...any) error {
+		return &ProblemError{field, i, v, fmt.Sprintf(format, args...)}
+	}
+	if p.K == nil {
+		return bad("K", -1, 0, "no kernel matrix")
+	}
+	n := p.K.Dim()
+	if n == 0 {
+		return bad("K", -1, 0, "the kernel matrix has no rows; give at least one point")
+	}
+	for _, f := range []struct {
+		name string
+		v    []float64
+		opt  bool
+	}{{"S", p.S, false}, {"P", p.P, false}, {"Lower", p.Lower, false}, {"Upper", p.Upper, false}, {"Ridge", p.Ridge, true}} {
+		if len(f.v) != n && !(f.opt && f.v == nil) {
+			return bad(f.name, -1, 0, "has %d entries, the kernel matrix has %d rows", len(f.v), n)
+		}
+	}
+	for i := range n {
+		switch {
+		case p.S[i] != 1 && p.S[i] != -1:
+			return bad("S", i, p.S[i], "labels are +1 or −1")
+		case math.IsNaN(p.P[i]) || math.IsInf(p.P[i], 0):
+			return bad("P", i, p.P[i], "is not a finite number")
+		case math.IsNaN(p.Lower[i]) || math.IsInf(p.Lower[i], 0):
+			return bad("Lower", i, p.Lower[i], "is not a finite number")
+		case !(p.Upper[i] >= p.Lower[i]):
+			return bad("Upper", i, p.Upper[i], "is below Lower[%d] = %g", i, p.Lower[i])
+		case p.Ridge != nil && !(p.Ridge[i] >= 0 && !math.IsInf(p.Ridge[i], 1)):
+			return bad("Ridge", i, p.Ridge[i], "must be finite and ≥ 0")
+		}
+	}
+	if math.IsNaN(p.Delta) || math.IsInf(p.Delta, 0) {
+		return bad("Delta", -1, p.Delta, "is not a finite number")
+	}
+	return nil
+}
+
+// start returns a feasible α: the given one, checked, or the point of the box
+// nearest to 0 whose coordinates are moved in order until s'α = δ.
+func (p *Problem) start(given []float64) ([]float64, error) {
+	n := p.K.Dim()
+	if given != nil {
+		if len(given) != n {
+			return nil, &ProblemError{"Start", -1, 0, fmt.Sprintf("has %d entries, the problem has %d", len(given), n)}
+		}
+		scale := math.Abs(p.Delta)
+		for i, a := range given {
+			if !(a >= p.Lower[i] && a <= p.Upper[i]) || math.IsInf(a, 0) {
+				return nil, &ProblemError{"Start", i, a, fmt.Sprintf("lies outside its box [%g, %g]", p.Lower[i], p.Upper[i])}
+			}
+			scale += math.Abs(a)
+		}
+		if r := p.equality(given); r > 1e-10*scale {
+			return nil, &ProblemError{"Start", -1, r, fmt.Sprintf("violates s'α = δ by %g", r)}
+		}
+		return append([]float64(nil), given...), nil
+	}
+	alpha := make([]float64, n)
+	sum := 0.0
+	for i := range alpha {
+		alpha[i] = min(max(0, p.Lower[i]), p.Upper[i])
+		sum += p.S[i] * alpha[i]
+	}
+	if p.FixedBias {
+		return alpha, nil
+	}
+	for i := range alpha {
+		if sum == p.Delta {
+			break
+		}
+		a := min(max(alpha[i]+p.S[i]*(p.Delta-sum), p.Lower[i]), p.Upper[i])
+		sum += p.S[i] * (a - alpha[i])
+		alpha[i] = a
+	}
+	if math.Abs(sum-p.Delta) > 1e-10*(1+math.Abs(p.Delta)) {
+		return nil, &ProblemError{"Delta", -1, p.Delta, fmt.Sprintf("s'α = %g cannot be reached inside the box; the nearest is %g", p.Delta, sum)}
+	}
+	return alpha, nil
+}
+
+// equality returns |s'α − δ|, or 0 when there is no such constraint.
+func (p *Problem) equality(alpha []float64) float64 {
+	if p.FixedBias {
+		return 0
+	}
+	sum := -p.Delta
+	for i, a := range alpha {
+		sum += p.S[i] * a
+	}
+	return math.Abs(sum)
+}
+
+// residual returns F_i = −s_i (Qα + p)_i, computed from the rows of the
+// non-zero α.
+func (p *Problem) residual(alpha []float64) []float64 {
+	f := make([]float64, len(alpha))
+	for i := range f {
+		f[i] = -p.S[i] * p.P[i]
+		if p.Ridge != nil {
+			f[i] -= p.S[i] * p.Ridge[i] * alpha[i]
+		}
+	}
+	for j, a := range alpha {
+		if a == 0 {
+			continue
+		}
+		b := p.S[j] * a
+		for i, kij := range p.K.Row(j) {
+			f[i] -= b * kij
+		}
+	}
+	return f
+}
+
+// canRise and canFall say whether s_i α_i may grow or shrink: membership of
+// I_up and I_low (ST's I⁺ and I⁻).
+func (p *Problem) canRise(i int, a float64) bool {
+	if p.S[i] > 0 {
+		return a < p.Upper[i]
+	}
+	return a > p.Lower[i]
+}
+
+func (p *Problem) canFall(i int, a float64) bool {
+	if p.S[i] > 0 {
+		return a > p.Lower[i]
+	}
+	return a < p.Upper[i]
+}

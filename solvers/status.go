@@ -1,0 +1,64 @@
+package solvers
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Status says why a run ended. Hitting a limit is a Status, not an error.
+type Status int
+
+const (
+	NotTerminated  Status = iota
+	Converged             // the criterion of Settings is met
+	Exhausted             // the method cannot improve any further in floating point, the criterion is not met
+	IterationLimit        // Settings' iteration limit
+	TimeLimit             // Settings' time limit
+	Interrupted           // the context ended
+	Unbounded             // the dual grows for ever: a hard margin on classes that no hyperplane separates
+)
+
+var statusNames = [...]string{"not terminated", "converged", "exhausted", "iteration limit", "time limit", "interrupted", "unbounded (not separable)"}
+
+func (s Status) String() string {
+	if s < 0 || int(s) >= len(statusNames) {
+		return fmt.Sprintf("Status(%d)", int(s))
+	}
+	return statusNames[s]
+}
+
+// Early reports whether the run ended before its criterion was met.
+func (s Status) Early() bool { return s != Converged }
+
+// Err returns ErrUnbounded for Unbounded and nil for every other status.
+func (s Status) Err() error {
+	if s == Unbounded {
+		return ErrUnbounded
+	}
+	return nil
+}
+
+var (
+	// ErrUnsupported is wrapped by Method.Start for a problem that the method
+	// cannot solve.
+	ErrUnsupported = errors.New("the method cannot solve this problem")
+	// ErrUnbounded is returned when the dual has no maximum, which for the hard
+	// margin means that the classes are not separable (CST Theorem 7.12 with
+	// κ = 0 and C = ∞ is its smallest case).
+	ErrUnbounded = errors.New("the dual is unbounded: no hyperplane separates the classes; use a soft margin (a finite C) or another kernel")
+)
+
+// ProblemError names the part of a Problem that is wrong.
+type ProblemError struct {
+	Field string  // the field of Problem or Settings, such as "Upper"
+	Index int     // the offending entry, −1 when the whole field is meant
+	Value float64 // the offending value
+	Msg   string  // what is expected
+}
+
+func (e *ProblemError) Error() string {
+	if e.Index < 0 {
+		return fmt.Sprintf("solvers: %s: %s", e.Field, e.Msg)
+	}
+	return fmt.Sprintf("solvers: %s[%d] = %g: %s", e.Field, e.Index, e.Value, e.Msg)
+}
