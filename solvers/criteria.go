@@ -82,29 +82,31 @@ func (c Time) Met(pt *Point, _ *Trace) Status {
 func (c Time) String() string { return c.Max.String() }
 
 // Any stops as soon as one of the criteria does, with its status.
-func Any(criteria ...Criterion) Criterion { return anyOf(criteria) }
+func Any(criteria ...Criterion) Criterion { return anyOf{&criteria} }
 
 // All stops when every criterion would, with the status of the first.
 // All() of nothing never stops.
-func All(criteria ...Criterion) Criterion { return allOf(criteria) }
+func All(criteria ...Criterion) Criterion { return allOf{&criteria} }
 
-type anyOf []Criterion
+// Behind a pointer, so that descriptions that hold a criterion can be compared.
+type (
+	anyOf struct{ of *[]Criterion }
+	allOf struct{ of *[]Criterion }
+)
 
 func (c anyOf) Met(pt *Point, t *Trace) Status {
-	for _, one := range c {
+	for _, one := range *c.of {
 		if s := one.Met(pt, t); s != NotTerminated {
 			return s
 		}
 	}
 	return NotTerminated
 }
-func (c anyOf) String() string { return join("any", c) }
-
-type allOf []Criterion
+func (c anyOf) String() string { return join("any", *c.of) }
 
 func (c allOf) Met(pt *Point, t *Trace) Status {
 	first := NotTerminated
-	for _, one := range c {
+	for _, one := range *c.of {
 		s := one.Met(pt, t)
 		if s == NotTerminated {
 			return s
@@ -115,7 +117,7 @@ func (c allOf) Met(pt *Point, t *Trace) Status {
 	}
 	return first
 }
-func (c allOf) String() string { return join("all", c) }
+func (c allOf) String() string { return join("all", *c.of) }
 
 func join(name string, c []Criterion) string {
 	s := make([]string, len(c))
