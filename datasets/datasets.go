@@ -1,7 +1,19 @@
 // Package datasets has small real data with its source and licence, seeded
 // generators that give the same points on every machine, readers whose errors
 // name line and column, and scaling that is fitted on training data only.
+//
+// Generators and methods return a data set and no error, so that they chain in
+// a notebook cell. One that cannot do what it is asked returns an empty data
+// set whose [Dataset.Check] says why; whoever learns from data calls Check.
 package datasets
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
 
 // Dataset is n points of d features with a target each. Rows of X share one
 // backing array; methods return new data sets and never change the receiver.
@@ -10,7 +22,260 @@ type Dataset struct {
 	X        [][]float64 // n × d
 	Y        []float64   // n targets: class numbers or real values
 	Features []string    // d names; may be nil
-	Classes  []string    // Classes[k] names the class whose Y is k; nil when targets speak for themselves
-	Source   string      // where the data come from
-	Licence  string
+	// Classes names the classes: Classes[k] is the one whose Y is k, or, when
+	// Y is ±1, Classes is {negative, positive}. It is nil when the targets
+	// speak for themselves.
+	Classes []string
+	Source  string // where the data come from
+	Licence string
+
+	err error // what went wrong before there were data
+}
+
+// Error says what is wrong with a data set, and where.
+type Error struct {
+	Dataset string // its name
+	Row     int    // index into X and Y; −1 when no single row is to blame
+	Column  int    // index into X[Row]; −1 when no single column is to blame
+	Feature string // name of the column; "" when Column is −1
+	Msg     string // what is wrong and what to do
+}
+
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString("datasets: " + e.Dataset)
+	if e.Row >= 0 {
+		fmt.Fprintf(&b, ", row %d", e.Row)
+	}
+	if e.Column >= 0 {
+		fmt.Fprintf(&b, ", column %d (%s)", e.Column, e.Feature)
+	}
+	b.WriteString(": " + e.Msg)
+	if e.Row >= 0 || e.Column >= 0 {
+		b.WriteString(" (rows and columns count from 0)")
+	}
+	return b.String()
+}
+
+// New makes a data set of n points x, each of length d, with their n targets.
+// It copies both. Lengths that do not fit are reported by [Dataset.Check].
+func New(x [][]float64, y []float64) *Dataset {
+	d := &Dataset{Name: "data", X: x, Y: y}
+	if err := d.shape(); err != nil {
+		return d.failed(err)
+	}
+	return d.clone()
+}
+
+// N returns the number of points.
+func (d *Dataset) N() int { return len(d.X) }
+
+// D returns the number of features; 0 when there are no points.
+func (d *Dataset) D() int {
+	if len(d.X) == 0 {
+		return 0
+	}
+	return len(d.X[0])
+}
+
+// FeatureName names column j: Features[j], or x1, x2, … when Features is nil.
+func (d *Dataset) FeatureName(j int) string {
+	if 0 <= j && j < len(d.Features) {
+		return d.Features[j]
+	}
+	return "x" + strconv.Itoa(j+1)
+}
+
+// String describes the data set in one line:
+// "iris: 150 × 4, 3 classes (setosa 50, versicolor 50, virginica 50)".
+func (d *Dataset) String() string {
+	if err := d.shape(); err != nil {
+		return err.Error()
+	}
+	head := fmt.Sprintf("%s: %d × %d", d.Name, d.N(), d.D())
+	if d.N() == 0 {
+		return head
+	}
+	counts := d.Counts()
+	if d.Classes == nil && len(counts) > maxListed {
+		return fmt.Sprintf("%s, targets %.4g … %.4g", head, slices.Min(d.Y), slices.Max(d.Y))
+	}
+	list := make([]string, len(counts))
+	for k, c := range counts {
+		list[k] = fmt.Sprintf("%s %d", c.Class, c.N)
+	}
+	noun := "classes"
+	if len(counts) == 1 {
+		noun = "class"
+	}
+	return fmt.Sprintf("%s, %d %s (%s)", head, len(counts), noun, abbreviate(list))
+}
+
+// Check reports why nothing can be learnt from the data, as an [*Error] that
+// names the place, or nil: a generator or method that was given bad arguments,
+// no points, no features, rows of different length, X and Y of different
+// length, a value that is NaN or infinite, names that do not fit. The number
+// of classes is the learner's affair; see [Dataset.Binary].
+func (d *Dataset) Check() error {
+	if err := d.shape(); err != nil {
+		return err
+	}
+	if d.N() == 0 {
+		return d.fault(-1, -1, "there are no points; at least one row is needed")
+	}
+	if d.D() == 0 {
+		return d.fault(-1, -1, "there are no features; every row of X is empty")
+	}
+	for i, row := range d.X {
+		for j, v := range row {
+			if !finite(v) {
+				return d.fault(i, j, fmt.Sprintf("the value is %v; leave the row out or put a number there", v))
+			}
+		}
+	}
+	var zero, minus bool
+	for i, y := range d.Y {
+		if !finite(y) {
+			return d.fault(i, -1, fmt.Sprintf("the target is %v; leave the row out or put a number there", y))
+		}
+		if d.Classes == nil {
+			continue
+		}
+		if d.classNumber(y) < 0 {
+			return d.fault(i, -1, fmt.Sprintf("the target %v is not the number of a class; with %d Classes it is 0 … %d (or ±1 for two), without Classes any number",
+				y, len(d.Classes), len(d.Classes)-1))
+		}
+		zero, minus = zero || y == 0, minus || y == -1
+		if zero && minus {
+			return d.fault(i, -1, "the targets 0 and -1 both name class "+d.Classes[0]+"; use 0 and 1, or -1 and +1")
+		}
+	}
+	return nil
+}
+
+// Warnings lists what is legal but surprises: features that are constant, and
+// equal points with different targets, which no machine can tell apart.
+func (d *Dataset) Warnings() []string {
+	if d.Check() != nil {
+		return nil
+	}
+	var constant []string
+	for j := range d.D() {
+		if !slices.ContainsFunc(d.X, func(row []float64) bool { return row[j] != d.X[0][j] }) {
+			constant = append(constant, d.FeatureName(j))
+		}
+	}
+	var list []string
+	if len(constant) > 0 && d.N() > 1 {
+		list = append(list, fmt.Sprintf("%s the same value in every row: %s", plural(len(constant), "feature has", "features have"), abbreviate(constant)))
+	}
+
+	order := indices(d.N())
+	slices.SortFunc(order, func(i, j int) int { return slices.Compare(d.X[i], d.X[j]) })
+	clashes, first := 0, ""
+	for k := 1; k < len(order); k++ {
+		i, j := order[k-1], order[k]
+		if d.Y[i] != d.Y[j] && slices.Equal(d.X[i], d.X[j]) {
+			if clashes++; clashes == 1 {
+				first = fmt.Sprintf("rows %d and %d", min(i, j), max(i, j))
+			}
+		}
+	}
+	if clashes > 0 {
+		list = append(list, fmt.Sprintf("%s equal but different targets, the first: %s", plural(clashes, "pair of points is", "pairs of points are"), first))
+	}
+	return list
+}
+
+// shape checks what every method relies on: X is rectangular and Y and
+// Features fit it.
+func (d *Dataset) shape() error {
+	if d == nil {
+		return &Error{Dataset: "no data set", Row: -1, Column: -1, Msg: "the pointer is nil; make one by New, a generator or a reader"}
+	}
+	if d.err != nil {
+		return d.err
+	}
+	if len(d.X) != len(d.Y) {
+		return d.fault(-1, -1, fmt.Sprintf("X has %d rows and Y %d targets; they must be equally many", len(d.X), len(d.Y)))
+	}
+	for i, row := range d.X {
+		if len(row) != d.D() {
+			return d.fault(i, -1, fmt.Sprintf("the row has %d values, row 0 has %d; all rows must be equally long", len(row), d.D()))
+		}
+	}
+	if d.Features != nil && len(d.X) > 0 && len(d.Features) != d.D() {
+		return d.fault(-1, -1, fmt.Sprintf("there are %d names in Features for %d columns; give one for each, or nil", len(d.Features), d.D()))
+	}
+	return nil
+}
+
+func (d *Dataset) fault(row, column int, msg string) *Error {
+	e := &Error{Dataset: d.Name, Row: row, Column: column, Msg: msg}
+	if e.Dataset == "" {
+		e.Dataset = "data"
+	}
+	if column >= 0 {
+		e.Feature = d.FeatureName(column)
+	}
+	return e
+}
+
+// failed returns the empty data set that carries err.
+func (d *Dataset) failed(err error) *Dataset {
+	f := &Dataset{err: err}
+	if d != nil {
+		f.Name = d.Name
+	}
+	return f
+}
+
+// clone copies d with rows that share one backing array.
+func (d *Dataset) clone() *Dataset {
+	c := *d
+	c.X = rows(d.N(), d.D())
+	for i, row := range d.X {
+		copy(c.X[i], row)
+	}
+	c.Y = slices.Clone(d.Y)
+	c.Features = slices.Clone(d.Features)
+	c.Classes = slices.Clone(d.Classes)
+	return &c
+}
+
+// rows makes n zero rows of length d over one backing array.
+func rows(n, d int) [][]float64 {
+	buf := make([]float64, n*d)
+	x := make([][]float64, n)
+	for i := range x {
+		x[i] = buf[i*d : (i+1)*d : (i+1)*d]
+	}
+	return x
+}
+
+func indices(n int) []int {
+	s := make([]int, n)
+	for i := range s {
+		s[i] = i
+	}
+	return s
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+const maxListed = 10
+
+// abbreviate joins at most maxListed items by commas.
+func abbreviate(list []string) string {
+	if len(list) <= maxListed {
+		return strings.Join(list, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(list[:maxListed], ", "), len(list)-maxListed)
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }

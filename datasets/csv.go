@@ -1,0 +1,294 @@
+package datasets
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// CSV says how to read a table. The zero value is a table separated by commas
+// whose last column is the target and whose first line is a header if it has
+// no number.
+type CSV struct {
+	Name    string // of the data set; default "csv", or the file's
+	Comma   rune   // separator; default ','
+	Comment rune   // a line that starts with it is skipped; default none
+	Header  Header // default DetectHeader
+	Target  string // name of the target column; default Column
+	Column  int    // number of the target column, counted from 1; default the last
+}
+
+// Header says whether a table begins with the names of its columns.
+type Header int
+
+const (
+	DetectHeader Header = iota // it does if the first line has no number and no gap
+	HasHeader
+	NoHeader
+)
+
+// LoadCSV reads the table of a file; see [ReadCSV].
+func LoadCSV(path string, opt CSV) (*Dataset, error) {
+	f, name, err := open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if opt.Name == "" {
+		opt.Name = name
+	}
+	d, err := ReadCSV(f, opt)
+	if err != nil {
+		return nil, err
+	}
+	d.Source = path
+	return d, nil
+}
+
+// ReadCSV reads a table (RFC 4180) with a row for each point. All columns but
+// the target are features and must be finite numbers. Targets are numbers, or
+// names; names become Classes in alphabetical order. An error is a
+// [*ReadError] with the line and the number of the column.
+func ReadCSV(r io.Reader, opt CSV) (*Dataset, error) {
+	t := table{opt: opt, name: opt.Name}
+	if t.name == "" {
+		t.name = "csv"
+	}
+	return t.read(r)
+}
+
+// table is the state of reading one table.
+type table struct {
+	opt      CSV
+	name     string
+	csv      *csv.Reader
+	names    []string // of the columns; nil without a header
+	target   int      // index of the target column
+	cells    []float64
+	labels   []string
+	first    int  // line of the first row of data
+	guessed  bool // whether the absence of a header was detected, not told
+	features int
+}
+
+func (t *table) read(r io.Reader) (*Dataset, error) {
+	in := bufio.NewReader(r)
+	if mark, _ := in.Peek(3); bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
+		in.Discard(3)
+	}
+	t.csv = csv.NewReader(in)
+	t.csv.ReuseRecord = true
+	t.csv.Comment = t.opt.Comment
+	if t.opt.Comma != 0 {
+		t.csv.Comma = t.opt.Comma
+	}
+
+	record, err := t.next()
+	if err == io.EOF {
+		return nil, t.fail(0, 0, "the table is empty")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if t.isHeader(record) {
+		t.names = slices.Clone(record)
+	}
+	if err := t.locateTarget(len(record)); err != nil {
+		return nil, err
+	}
+	if t.names != nil {
+		record, err = t.next()
+	}
+	for ; err == nil; record, err = t.next() {
+		if err := t.row(record); err != nil {
+			return nil, err
+		}
+	}
+	if err != io.EOF {
+		return nil, err
+	}
+	return t.dataset()
+}
+
+// next returns the next record without spaces about its fields.
+func (t *table) next() ([]string, error) {
+	record, err := t.csv.Read()
+	if err == io.EOF {
+		return nil, io.EOF
+	}
+	if err != nil {
+		wrong := &ReadError{Name: t.name, Msg: err.Error(), Err: err}
+		if parse := (*csv.ParseError)(nil); errors.As(err, &parse) {
+			wrong.Line, wrong.Msg = parse.StartLine, parse.Err.Error()
+			switch {
+			case errors.Is(err, csv.ErrFieldCount):
+				wrong.Msg = fmt.Sprintf("there are %d columns where the first line has %d", len(record), t.csv.FieldsPerRecord)
+			case errors.Is(err, csv.ErrBareQuote), errors.Is(err, csv.ErrQuote):
+				wrong.Column = len(record) + 1
+				wrong.Msg += `; quote the whole field and write " inside it as ""`
+			}
+		}
+		return nil, wrong
+	}
+	for j := range record {
+		record[j] = strings.TrimSpace(record[j])
+	}
+	return record, nil
+}
+
+func (t *table) isHeader(record []string) bool {
+	if t.opt.Header != DetectHeader {
+		return t.opt.Header == HasHeader
+	}
+	for _, field := range record {
+		if _, err := strconv.ParseFloat(field, 64); err == nil || missing(field) {
+			t.guessed = true
+			return false
+		}
+	}
+	return true
+}
+
+func (t *table) locateTarget(columns int) error {
+	t.features = columns - 1
+	if columns < 2 {
+		return t.fail(1, 0, "there is only one column where features and a target are needed; if another character than a comma separates them, set Comma")
+	}
+	if t.opt.Target == "" {
+		if t.opt.Column < 0 || t.opt.Column > columns {
+			return t.fail(0, 0, fmt.Sprintf("Column is %d; the table has columns 1 … %d", t.opt.Column, columns))
+		}
+		t.target = t.opt.Column - 1
+		if t.opt.Column == 0 {
+			t.target = columns - 1
+		}
+		return nil
+	}
+	if t.opt.Column != 0 {
+		return t.fail(0, 0, "Target and Column are both set; name the target or number it")
+	}
+	if t.names == nil {
+		return t.fail(1, 0, fmt.Sprintf("there is no header in which to find Target %q; set Column, or Header if this line is one", t.opt.Target))
+	}
+	t.target = slices.Index(t.names, t.opt.Target)
+	if t.target < 0 {
+		return t.fail(1, 0, fmt.Sprintf("there is no column %q; the columns are %s", t.opt.Target, abbreviate(t.names)))
+	}
+	if again := slices.Index(t.names[t.target+1:], t.opt.Target); again >= 0 {
+		return t.fail(1, t.target+again+2, fmt.Sprintf("a second column is named %q; set Column instead of Target", t.opt.Target))
+	}
+	return nil
+}
+
+func (t *table) row(record []string) error {
+	if t.first == 0 {
+		t.first, _ = t.csv.FieldPos(0)
+	}
+	for j, field := range record {
+		if j == t.target && !missing(field) {
+			t.labels = append(t.labels, strings.Clone(field)) // a field keeps its whole line alive
+			continue
+		}
+		v, wrong := number(field)
+		if missing(field) {
+			wrong = "the value is missing; fill it in or leave the row out"
+		}
+		if wrong == "" {
+			t.cells = append(t.cells, v)
+			continue
+		}
+		line, _ := t.csv.FieldPos(j)
+		if line == t.first && t.guessed {
+			wrong += "; if this line is a header, set Header"
+		}
+		if t.names != nil {
+			wrong = t.names[j] + ": " + wrong
+		}
+		return t.fail(line, j+1, wrong)
+	}
+	return nil
+}
+
+func (t *table) dataset() (*Dataset, error) {
+	n := len(t.labels)
+	if n == 0 {
+		return nil, t.fail(0, 0, "there is a header but no row of data; if it is data, set Header")
+	}
+	d := &Dataset{Name: t.name, X: make([][]float64, n), Y: make([]float64, n)}
+	for i := range d.X {
+		d.X[i] = t.cells[i*t.features : (i+1)*t.features : (i+1)*t.features]
+	}
+	if t.names != nil {
+		d.Features = slices.Delete(slices.Clone(t.names), t.target, t.target+1)
+	}
+
+	words, lastWord := 0, 0
+	for i, label := range t.labels {
+		v, err := strconv.ParseFloat(label, 64)
+		if err != nil || !finite(v) {
+			words, lastWord = words+1, i
+		}
+		d.Y[i] = v
+	}
+	if words == 0 {
+		return d, nil
+	}
+	if t.guessed && words == 1 && lastWord == 0 && n > 1 {
+		return nil, t.fail(t.first, t.target+1, fmt.Sprintf("the target %q is not a number as all others are; if this line is a header, set Header", clip(t.labels[0])))
+	}
+	d.Classes = slices.Clone(t.labels)
+	slices.Sort(d.Classes)
+	d.Classes = slices.Compact(d.Classes)
+	for i, label := range t.labels {
+		k, _ := slices.BinarySearch(d.Classes, label)
+		d.Y[i] = float64(k)
+	}
+	return d, nil
+}
+
+func (t *table) fail(line, column int, msg string) error {
+	return &ReadError{Name: t.name, Line: line, Column: column, Msg: msg}
+}
+
+// missing tells the customary ways of leaving a value out.
+func missing(field string) bool {
+	switch strings.ToLower(field) {
+	case "", "?", "na", "n/a", "nan", "null", "none":
+		return true
+	}
+	return false
+}
+
+// WriteCSV writes a table with a header that [ReadCSV] reads back: the n × d
+// features without loss, then a column "target", or "class" with the names of
+// the classes when there are Classes.
+func (d *Dataset) WriteCSV(w io.Writer) error {
+	if err := d.Check(); err != nil {
+		return err
+	}
+	record := make([]string, d.D()+1)
+	for j := range d.D() {
+		record[j] = d.FeatureName(j)
+	}
+	record[d.D()] = "target"
+	if d.Classes != nil {
+		record[d.D()] = "class"
+	}
+	out := csv.NewWriter(w)
+	out.Write(record) // errors stay in out
+	for i, row := range d.X {
+		for j, v := range row {
+			record[j] = strconv.FormatFloat(v, 'g', -1, 64)
+		}
+		record[d.D()] = d.ClassName(d.Y[i])
+		out.Write(record)
+	}
+	out.Flush()
+	return out.Error()
+}

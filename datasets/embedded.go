@@ -1,0 +1,110 @@
+package datasets
+
+import (
+	"bytes"
+	"compress/gzip"
+	_ "embed"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+)
+
+//go:embed data/iris.csv
+var irisCSV string
+
+//go:embed data/wine.csv
+var wineCSV string
+
+//go:embed data/breast_cancer.csv
+var breastCancerCSV string
+
+//go:embed data/digits.csv.gz
+var digitsGzip []byte
+
+// kept parses a set once. It needs no initialiser, so that a program does not
+// link the data that it does not use.
+type kept struct {
+	once sync.Once
+	set  *Dataset
+}
+
+func (k *kept) get(parse func() (*Dataset, error), about Dataset) *Dataset {
+	k.once.Do(func() {
+		d, err := parse()
+		if err != nil {
+			k.set = about.failed(err)
+			return
+		}
+		d.Source, d.Licence = about.Source, about.Licence
+		k.set = d
+	})
+	return k.set.clone()
+}
+
+func csvOf(name, text string) func() (*Dataset, error) {
+	return func() (*Dataset, error) {
+		return ReadCSV(strings.NewReader(text), CSV{Name: name, Header: HasHeader})
+	}
+}
+
+var iris, wine, breastCancer, digits kept
+
+// Iris is Fisher's irises (1936): 150 flowers, 4 lengths in cm, the classes
+// setosa, versicolor and virginica of 50 each. The values are those of the
+// paper and of R; two flowers of the file at UCI, 35 and 38, have wrong ones.
+func Iris() *Dataset {
+	return iris.get(csvOf("iris", irisCSV), Dataset{
+		Source:  "Fisher (1936), UCI Machine Learning Repository, doi:10.24432/C56C76, corrected as in the paper",
+		Licence: "CC BY 4.0",
+	})
+}
+
+// Wine is a chemical analysis of 178 wines of three cultivars (59, 71, 48) from
+// one region of Italy: 13 features of very different scale.
+func Wine() *Dataset {
+	return wine.get(csvOf("wine", wineCSV), Dataset{
+		Source:  "Aeberhard and Forina (1992), UCI Machine Learning Repository, doi:10.24432/C5PC7J",
+		Licence: "CC BY 4.0",
+	})
+}
+
+// BreastCancer is Wisconsin's diagnostic set: 569 tumours, 30 measures of their
+// cell nuclei, the classes benign (0, 357) and malignant (1, 212).
+func BreastCancer() *Dataset {
+	return breastCancer.get(csvOf("breast cancer", breastCancerCSV), Dataset{
+		Source:  "Wolberg, Mangasarian, Street and Street (1995), UCI Machine Learning Repository, doi:10.24432/C5DW2B",
+		Licence: "CC BY 4.0",
+	})
+}
+
+// Digits is 1797 handwritten digits 0 … 9 as pictures of 8 × 8 pixels, row by
+// row, each with 0 … 16 of ink: the test part of the set of Alpaydin and Kaynak.
+func Digits() *Dataset {
+	return digits.get(parseDigits, Dataset{
+		Source:  "Alpaydin and Kaynak (1998), UCI Machine Learning Repository, doi:10.24432/C50P49, test part",
+		Licence: "CC BY 4.0",
+	})
+}
+
+func parseDigits() (*Dataset, error) {
+	z, err := gzip.NewReader(bytes.NewReader(digitsGzip))
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		return nil, err
+	}
+	d, err := ReadCSV(bytes.NewReader(text), CSV{Name: "digits", Header: NoHeader})
+	if err != nil {
+		return nil, err
+	}
+	for p := range 64 {
+		d.Features = append(d.Features, fmt.Sprintf("pixel %d:%d", p/8, p%8))
+	}
+	for k := range 10 {
+		d.Classes = append(d.Classes, fmt.Sprint(k))
+	}
+	return d, nil
+}

@@ -1,0 +1,70 @@
+package datasets
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// ReadError says what is wrong with a file, and where.
+type ReadError struct {
+	Name   string // of the file or data set
+	Line   int    // counted from 1; 0 when no line is to blame
+	Column int    // CSV: field, LIBSVM: byte; counted from 1; 0 when the whole line is to blame
+	Msg    string // what is wrong and what to do
+	Err    error  // the cause, when it is another error
+}
+
+func (e *ReadError) Error() string {
+	s := "datasets: " + e.Name
+	if e.Line > 0 {
+		s += fmt.Sprintf(", line %d", e.Line)
+	}
+	if e.Column > 0 {
+		s += fmt.Sprintf(", column %d", e.Column)
+	}
+	return s + ": " + e.Msg
+}
+
+// Unwrap returns the cause, such as the error of the reader.
+func (e *ReadError) Unwrap() error { return e.Err }
+
+// open opens the file of a Load function and names the data set after it.
+func open(path string) (f *os.File, name string, err error) {
+	base := filepath.Base(path)
+	f, err = os.Open(path)
+	if err != nil {
+		msg := err.Error()
+		if pathErr := (*os.PathError)(nil); errors.As(err, &pathErr) {
+			msg = fmt.Sprintf("cannot open %s: %v", path, pathErr.Err)
+		}
+		return nil, "", &ReadError{Name: base, Msg: msg, Err: err}
+	}
+	return f, strings.TrimSuffix(base, filepath.Ext(base)), nil
+}
+
+// number parses a finite number; what is wrong otherwise is said in words.
+func number(s string) (v float64, wrong string) {
+	v, err := strconv.ParseFloat(s, 64)
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		return 0, fmt.Sprintf("%q is too large for a float64", s)
+	case err != nil:
+		return 0, fmt.Sprintf("%q is not a number", clip(s))
+	case !finite(v):
+		return 0, fmt.Sprintf("%q is not a finite number", s)
+	}
+	return v, ""
+}
+
+// clip shortens what a damaged file might make long.
+func clip(s string) string {
+	const most = 40
+	if len(s) <= most {
+		return s
+	}
+	return s[:most] + "…"
+}

@@ -1,0 +1,148 @@
+package datasets
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Scaler maps every feature by (x − Centre)/Width to its scale, then from
+// [0, 1] to [Low, High]. What it does was learnt from the training data that it
+// was fitted on; [Scaler.Apply] changes other data by the same numbers, so that
+// test data stay unseen. A feature that was constant has Width 0 and becomes
+// Low everywhere.
+type Scaler struct {
+	Name      string    // "standard" or "min–max"
+	Centre    []float64 // d means or minima
+	Width     []float64 // d standard deviations or ranges
+	Low, High float64   // 0 and 1 for the standard scaler
+}
+
+// FitStandard learns to give each feature mean 0 and standard deviation 1 over
+// the training data (divided by n, not n − 1).
+func FitStandard(train *Dataset) (*Scaler, error) {
+	return fit(train, &Scaler{Name: "standard", Low: 0, High: 1}, func(column []float64) (centre, width float64) {
+		for k, v := range column {
+			centre += (v - centre) / float64(k+1)
+		}
+		largest := 0.0 // dividing by it keeps squares from under- and overflowing
+		for _, v := range column {
+			largest = max(largest, math.Abs(v-centre))
+		}
+		sum := 0.0
+		for _, v := range column {
+			t := (v - centre) / largest
+			sum += float64(t * t)
+		}
+		return centre, largest * math.Sqrt(sum/float64(len(column)))
+	})
+}
+
+// FitMinMax learns to map the range of each feature over the training data to
+// [−1, 1], as the LIBSVM guide does (Hsu, Chang and Lin). Other data may leave
+// that range.
+func FitMinMax(train *Dataset) (*Scaler, error) { return FitRange(train, -1, 1) }
+
+// FitRange is [FitMinMax] with another range, low < high.
+func FitRange(train *Dataset, low, high float64) (*Scaler, error) {
+	if err := train.Check(); err != nil {
+		return nil, err
+	}
+	if !(low < high) || !finite(high-low) {
+		return nil, train.fault(-1, -1, fmt.Sprintf("FitRange was given [%v, %v]; low must be less than high", low, high))
+	}
+	return fit(train, &Scaler{Name: "min–max", Low: low, High: high}, func(column []float64) (centre, width float64) {
+		centre = slices.Min(column)
+		return centre, slices.Max(column) - centre
+	})
+}
+
+// fit fills s with what measure says of each feature that is not constant.
+func fit(train *Dataset, s *Scaler, measure func(column []float64) (centre, width float64)) (*Scaler, error) {
+	if err := train.Check(); err != nil {
+		return nil, err
+	}
+	s.Centre, s.Width = make([]float64, train.D()), make([]float64, train.D())
+	column := make([]float64, train.N())
+	for j := range s.Centre {
+		constant := true
+		for i, row := range train.X {
+			column[i] = row[j]
+			constant = constant && row[j] == column[0]
+		}
+		if constant {
+			s.Centre[j] = column[0]
+			continue
+		}
+		s.Centre[j], s.Width[j] = measure(column)
+		if !finite(s.Centre[j]) || !finite(s.Width[j]) {
+			return nil, train.fault(-1, j, "the values lie so far apart that their range is not a float64; rescale them first")
+		}
+	}
+	return s, nil
+}
+
+// Apply returns the data scaled. Data with another number of features than the
+// training data have are an error of Check.
+func (s *Scaler) Apply(d *Dataset) *Dataset {
+	if err := d.shape(); err != nil {
+		return d.failed(err)
+	}
+	if d.D() != len(s.Centre) && d.N() > 0 {
+		return d.failed(s.misfit(d.Name, d.D()))
+	}
+	out := d.clone()
+	for _, row := range out.X {
+		s.scale(row)
+	}
+	return out
+}
+
+// Point returns one point of d features scaled, or an error when d is not that
+// of the training data.
+func (s *Scaler) Point(x []float64) ([]float64, error) {
+	if len(x) != len(s.Centre) {
+		return nil, s.misfit("point", len(x))
+	}
+	x = slices.Clone(x)
+	s.scale(x)
+	return x, nil
+}
+
+func (s *Scaler) scale(row []float64) {
+	for j, v := range row {
+		row[j] = s.Low
+		if s.Width[j] != 0 {
+			row[j] += float64((v - s.Centre[j]) / s.Width[j] * (s.High - s.Low))
+		}
+	}
+}
+
+func (s *Scaler) misfit(name string, d int) error {
+	return &Error{Dataset: name, Row: -1, Column: -1, Msg: fmt.Sprintf("there are %d features, the %s scaler was fitted on %d", d, s.Name, len(s.Centre))}
+}
+
+// String describes the scaler in one line.
+func (s *Scaler) String() string {
+	if s.Name == "min–max" {
+		return fmt.Sprintf("min–max scaler of %d features to [%v, %v]", len(s.Centre), s.Low, s.High)
+	}
+	return fmt.Sprintf("%s scaler of %d features", s.Name, len(s.Centre))
+}
+
+// Standardised returns the data with mean 0 and standard deviation 1 in every
+// feature, for a look at a single set. With test data, fit a scaler on the
+// training data: [FitStandard].
+func (d *Dataset) Standardised() *Dataset { return d.scaled(FitStandard) }
+
+// Scaled returns the data with every feature mapped to [−1, 1], for a look at
+// a single set. With test data, fit a scaler on the training data: [FitMinMax].
+func (d *Dataset) Scaled() *Dataset { return d.scaled(FitMinMax) }
+
+func (d *Dataset) scaled(fit func(*Dataset) (*Scaler, error)) *Dataset {
+	s, err := fit(d)
+	if err != nil {
+		return d.failed(err)
+	}
+	return s.Apply(d)
+}
