@@ -21,7 +21,7 @@ import (
 type Chunking struct {
 	Inner   Method // nil means SMO{}
 	Initial int    // points of the first chunk, drawn at random; 0 means M
-	M       int    // violators added to the support vectors; 0 means min(500, max(10, n/10))
+	M       int    // violators added to the support vectors; 0 means min(200, max(10, n/10))
 	Seed    uint64 // draws the first chunk
 }
 
@@ -45,7 +45,7 @@ func (m Chunking) Start(p *Problem, alpha []float64) (Stepper, error) {
 	}
 	n := len(alpha)
 	if m.M == 0 {
-		m.M = min(500, max(10, n/10))
+		m.M = min(200, max(10, n/10))
 	}
 	if m.Initial == 0 {
 		m.Initial = m.M

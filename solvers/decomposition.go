@@ -17,9 +17,9 @@ import (
 // decomposition of ST.
 type Decomposition struct {
 	Inner  Method     // nil means SMO{}
-	Size   int        // points of the working set, at least 2; 0 means min(512, max(10, n/4)); n or more leaves all to Inner
+	Size   int        // points of the working set, at least 2; 0 means min(256, max(10, n/4)); n or more leaves all to Inner
 	Select WorkingSet // which points
-	Keep   bool       // half of the working set stays, the points that came last
+	Renew  bool       // choose all points anew in every step; else half of them stay, those that came last
 	Seed   uint64     // for RandomViolators
 }
 
@@ -63,7 +63,7 @@ func (m Decomposition) Start(p *Problem, alpha []float64) (Stepper, error) {
 	n := len(alpha)
 	switch {
 	case m.Size == 0:
-		m.Size = min(512, max(10, n/4))
+		m.Size = min(256, max(10, n/4))
 	case m.Size < 2:
 		return nil, &ProblemError{"Decomposition.Size", -1, float64(m.Size), fmt.Sprintf("a working set of %d points cannot move; give at least 2, or 0 for the default", m.Size)}
 	}
@@ -93,7 +93,7 @@ func (s *decomposition) Step(ctx context.Context) (done bool, err error) {
 		return true, nil
 	}
 	s.begin()
-	if s.m.Keep {
+	if !s.m.Renew {
 		stay := min(len(s.order)/2, s.m.Size-2)
 		for _, i := range s.order[len(s.order)-stay:] {
 			s.add(i)
@@ -112,14 +112,14 @@ func (s *decomposition) choose(size int) {
 	case BothEnds:
 		for i, f := range s.f {
 			s.key[i] = math.Inf(-1)
-			if p.canRise(i, s.alpha[i]) {
+			if f > s.low && p.canRise(i, s.alpha[i]) {
 				s.key[i] = f
 			}
 		}
 		s.pick((size - len(s.next)) / 2)
 		for i, f := range s.f {
 			s.key[i] = math.Inf(-1)
-			if p.canFall(i, s.alpha[i]) {
+			if f < s.up && p.canFall(i, s.alpha[i]) {
 				s.key[i] = -f
 			}
 		}
