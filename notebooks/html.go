@@ -227,5 +227,5 @@ var chromaCSS = sync.OnceValue(func() string {
 	// Writing to a strings.Builder does not fail.
 	_ = formatter.WriteCSS(&light, styles.Get("github"))
 	_ = formatter.WriteCSS(&dark, styles.Get("github-dark"))
-	return light.String() + "@media (prefers-color-scheme: dark) {\n" + dark.String() + "}\n"
+	return "@media (prefers-color-scheme: light) {\n" + light.String() + "}\n@media (prefers-color-scheme: dark) {\n" + dark.String() + "}\n"
 })

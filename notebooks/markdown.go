@@ -253,11 +253,15 @@ func closingDollars(s, delimiter string) int {
 		switch {
 		case s[i] == '\\':
 			i++
+		case delimiter == "$" && s[i] == '`':
+			return -1 // code, so the dollar was one
 		case !strings.HasPrefix(s[i:], delimiter):
 		case delimiter == "$$":
 			return i
 		case i == 0 || strings.ContainsRune(" \t\n", rune(s[i-1])):
+			return -1
 		case i+1 < len(s) && s[i+1] >= '0' && s[i+1] <= '9':
+			return -1
 		default:
 			return i
 		}

@@ -107,6 +107,7 @@ func (nb *notebook) encode() ([]byte, error) {
 		if m, ok := c.raw["metadata"].(map[string]any); ok {
 			delete(m, "execution")
 		}
+		c.raw["source"] = lines(c.source())
 	}
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)

@@ -135,8 +135,8 @@ func (r *recorder) take(m message) {
 	o := &output{kind: m.Header.Type}
 	switch m.Header.Type {
 	case "stream":
-		if content.Name == "stderr" && r.special {
-			if reason := failedSpecial(content.Text); reason != "" {
+		if content.Name == "stderr" {
+			if reason := failedMessage(content.Text, r.special); reason != "" {
 				r.errors = append(r.errors, reason)
 			}
 		}
@@ -216,19 +216,28 @@ func (r *recorder) failed(answer reply) string {
 func hasSpecialLines(source string) bool {
 	for line := range strings.Lines(source) {
 		line = strings.TrimPrefix(line, "//gonb:")
-		if strings.HasPrefix(line, "!") || strings.HasPrefix(line, "%") && strings.TrimSpace(line) != "%%" {
+		if strings.HasPrefix(line, "!") || strings.HasPrefix(line, "%") && !startsGo(line) {
 			return true
 		}
 	}
 	return false
 }
 
+// startsGo reports whether a special line only says how the Go below is run.
+func startsGo(line string) bool {
+	switch word, _, _ := strings.Cut(strings.TrimSpace(line), " "); word {
+	case "%%", "%main", "%exec", "%args", "%test":
+		return true
+	}
+	return false
+}
+
 // GoNB answers "ok" when a special line fails; only a message on stderr tells.
 // Each of these is a whole message by GoNB itself (v0.11.5: jpyexec.go,
-// specialcmd.go, definitions.go, track.go, namedpipes_dispatch.go). What a
-// program writes to stderr is not a failure: logs and progress belong there.
-// Only in a cell with special lines, and only a message that has exactly this
-// form, can be taken for one by mistake.
+// specialcmd.go, definitions.go, track.go). What a program writes to stderr is
+// not a failure: logs and progress belong there. Only in a cell with special
+// lines, and only a message that has exactly this form, can be taken for one
+// by mistake.
 var specialFailures = []*regexp.Regexp{
 	regexp.MustCompile(`^(\^C\n)?(exit status \d+|signal: [a-z /0-9]+( \(core dumped\))?)\n$`),
 	regexp.MustCompile(`^"%.*" unknown or not implemented yet\.$`),
@@ -237,12 +246,18 @@ var specialFailures = []*regexp.Regexp{
 	regexp.MustCompile(`^(failed|Failed) to (un)?(track|watch) `),
 	regexp.MustCompile(`^file or directory ".*" is not tracked, cannot untrack\n$`),
 	regexp.MustCompile(`^GX compile error: `),
-	regexp.MustCompile(`^GoNB Error:\n`),
 }
 
-func failedSpecial(message string) string {
+// In any cell: what was displayed got lost between the program and the kernel
+// (namedpipes_dispatch.go, and the log of gonbui in the program).
+var lostDisplay = regexp.MustCompile(`^GoNB Error:\n|(?m)^E\d{4} .* gonbui\.go:\d+\] `)
+
+func failedMessage(message string, special bool) string {
+	if lostDisplay.MatchString(message) {
+		return "a display was lost: " + strings.TrimSpace(message)
+	}
 	for _, pattern := range specialFailures {
-		if pattern.MatchString(message) {
+		if special && pattern.MatchString(message) {
 			return "a special line failed: " + strings.TrimSpace(message)
 		}
 	}
