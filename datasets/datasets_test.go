@@ -146,6 +146,10 @@ func TestWarnings(t *testing.T) {
 	if len(got) != 2 || !strings.Contains(got[0], "x2, x3") || !strings.Contains(got[1], "rows 0 and 2") {
 		t.Errorf("warnings are %q", got)
 	}
+	got = New([][]float64{{1, 5}, {2, 5}, {1, 5}}, []float64{1, 1, -1}).Warnings()
+	if len(got) != 2 || got[0] != "1 feature has the same value in every row: x2" || got[1] != "1 pair of points is equal but has different targets, the first: rows 0 and 2" {
+		t.Errorf("warnings are %q", got)
+	}
 	if got := Iris().Warnings(); got != nil {
 		t.Errorf("iris has warnings %q", got)
 	}
@@ -181,6 +185,8 @@ func TestBinary(t *testing.T) {
 	if !slices.Equal(e.Classes, []string{"setosa", "versicolor", "virginica"}) {
 		t.Errorf("classes are %v", e.Classes)
 	}
+	_, _, _, err = New(rows(13, 1), seq(13)).Binary()
+	wantError[*ClassError](t, err, "13 different targets (0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 3 more)", "regression")
 	_, _, _, err = New(nil, nil).Binary()
 	wantError[*Error](t, err, "no points")
 	_, _, _, err = Moons(10, -1, 0).Binary()
