@@ -112,7 +112,7 @@ func TestShapes(t *testing.T) {
 		on func(x, y, label float64) bool
 	}{
 		{Blobs(20, 2, 0, 1), func(x, y, label float64) bool { return near(x, label*math.Sqrt2) && near(y, x) }},
-		{Moons(20, 0, 1), func(x, y, label float64) bool {
+		{Moons(21, 0, 1), func(x, y, label float64) bool {
 			if label > 0 {
 				return near(math.Hypot(x, y), 1) && y > 0
 			}
@@ -124,7 +124,7 @@ func TestShapes(t *testing.T) {
 			square := math.Floor((x+1)*2.5) + math.Floor((y+1)*2.5)
 			return math.Abs(x) <= 1 && math.Abs(y) <= 1 && (math.Mod(square, 2) == 0) == (label > 0)
 		}},
-		{Spirals(40, 0, 1), func(x, y, label float64) bool {
+		{Spirals(41, 0, 1), func(x, y, label float64) bool {
 			// r = 2t at t turns, the other class half a turn on.
 			r := math.Hypot(x, y)
 			at := math.Atan2(label*y, label*x) / (2 * math.Pi)
