@@ -180,7 +180,7 @@ var volatile = []struct {
 	{regexp.MustCompile(`\b0x[0-9a-f]{5,}\b`), "⟨address⟩"},
 	{regexp.MustCompile(`\b[0-9a-f]*[a-f][0-9a-f]*\d[0-9a-f]*\b|\b[0-9a-f]*\d[0-9a-f]*[a-f][0-9a-f]*\b`), ""}, // see normalise
 	{regexp.MustCompile(`\bgo1\.\d+(\.\d+)?(rc\d+|beta\d+)?\b`), "⟨go⟩"},
-	{regexp.MustCompile(`(\d+(\.\d+)?(h|ms|m|s))*\b\d+(\.\d+)?(e[-+]?\d+)? ?(ns|µs|μs|us|ms|s|sec|secs|seconds|min|minutes|h|hours)\b`), "⟨duration⟩"},
+	{regexp.MustCompile(`\b(\d+(\.\d+)?(h|min|m|ms|s|sec|ns|us|µs|μs))+\b|\b\d+(\.\d+)?(e[-+]?\d+)? (ns|us|µs|μs|ms|s|sec|secs|seconds?|min|minutes?|h|hours?)\b`), "⟨duration⟩"},
 	{regexp.MustCompile(`(?i)((?:elapsed|seconds|duration|time)\w*"?(?:</\w+>)?\s*[:=|]?\s*(?:<\w+[^>]*>)?\s*)[-+]?\d+(\.\d+)?(e[-+]?\d+)?\b`), "$1⟨duration⟩"},
 }
 
