@@ -12,7 +12,7 @@
   // "@pos*0.4" (mixed with the page) become what suits the page behind them.
   var light = {
     ink: '#1b2733', soft: '#59646e', axis: '#8b95a0', grid: '#e4e8ec',
-    pos: '#d5690c', neg: '#1c5fa3', bad: '#b00040', strong: '#c0392b',
+    pos: '#dd5f0d', neg: '#1d64ad', bad: '#b00040', strong: '#c0392b',
     heat: ['#fff3d6', '#fdd287', '#f4973c', '#d0442d', '#8d1432', '#4a0a26'],
     series: ['#0072b2', '#d55e00', '#009e73', '#a8559a', '#56b4e9', '#b98600', '#6b6b6b', '#7a3b00']
   };
@@ -87,9 +87,9 @@
     if (v === null || v === undefined || isNaN(v)) return '–';
     if (!isFinite(v)) return (v < 0 ? '\u2212' : '') + '∞';
     var a = Math.abs(v), s;
-    if (a !== 0 && (a < 1e-3 || a >= 1e6)) s = v.toExponential((digits || 4) - 1).replace(/\.?0+e/, 'e').replace('e+', 'e');
-    else s = String(+v.toPrecision(digits || 4));
-    return s.replace(/-/g, '\u2212');
+    if (a !== 0 && (a < 1e-3 || a >= 1e5)) s = a.toExponential((digits || 4) - 1).replace(/\.?0+e/, 'e').replace('e+', 'e');
+    else s = String(+a.toPrecision(digits || 4));
+    return (v < 0 ? '\u2212' : '') + s;
   }
   // Paths are rings or lines of integers, each the step from the one before,
   // in parts of box = {x: [from, to], y: [from, to], n}.

@@ -75,6 +75,27 @@ func column(values []float64, digits int) list {
 	return out
 }
 
+// logValues is a log axis of positive values over whole decades, for grid k,
+// with at most four labels.
+func logValues(k int, from, to float64) object {
+	labels := list{}
+	a, b := math.Round(math.Log10(from)), math.Round(math.Log10(to))
+	for e, step := a, math.Ceil((b-a+1)/4); e <= b; e += step {
+		labels = append(labels, math.Pow(10, e))
+	}
+	return object{"type": "log", "gridIndex": k, "min": from, "max": to, "splitLine": object{"show": true},
+		"axisLine": object{"show": true, "onZero": false}, "axisTick": object{"show": true},
+		"axisLabel": object{"customValues": labels, "hideOverlap": true, "formatter": script(`function (v) { return svm.num(v); }`)}}
+}
+
+// tolerance is a dashed line in grid k across an axis of iterations, with its
+// label where runs begin, far from the curve.
+func tolerance(k int, from, to, tol float64) object {
+	return object{"type": "line", "xAxisIndex": k, "yAxisIndex": k, "symbol": "none", "silent": true, "tooltip": object{"show": false},
+		"data": list{list{to, tol}, list{from, tol}}, "lineStyle": object{"type": "dashed", "color": "@soft", "width": 1.2},
+		"endLabel": object{"show": true, "formatter": "tolerance " + numberTo(tol, 2), "color": "@soft", "fontSize": 12, "offset": list{2, -9}, "align": "left"}}
+}
+
 // decades returns the powers of ten around [low, high], at least two.
 func decades(low, high float64) (from, to float64) {
 	a, b := math.Floor(math.Log10(low)+1e-9), math.Ceil(math.Log10(high)-1e-9)

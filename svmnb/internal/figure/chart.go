@@ -169,22 +169,23 @@ func (e *InputError) Error() string {
 // number prints v to 4 significant digits, as the figures' scripts do.
 func number(v float64) string { return numberTo(v, 4) }
 
-// numberTo prints v to so many significant digits.
+// numberTo prints v to so many significant digits, with a real minus sign.
 func numberTo(v float64, digits int) string {
 	switch {
 	case math.IsNaN(v):
 		return "–"
-	case math.IsInf(v, 0):
-		return strings.Replace(strconv.FormatFloat(v, 'g', -1, 64), "Inf", "∞", 1)
+	case v < 0:
+		return "−" + numberTo(-v, digits)
+	case math.IsInf(v, 1):
+		return "∞"
 	}
 	r := roundTo(v, digits)
-	s := strconv.FormatFloat(r, 'f', -1, 64)
-	if a := math.Abs(r); a != 0 && (a < 1e-3 || a >= 1e6) {
-		mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(r, 'e', -1, 64), "e")
-		e, _ := strconv.Atoi(exponent)
-		s = mantissa + "e" + strconv.Itoa(e)
+	if r == 0 || r >= 1e-3 && r < 1e5 {
+		return strconv.FormatFloat(r, 'f', -1, 64)
 	}
-	return strings.ReplaceAll(s, "-", "−")
+	mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(r, 'e', -1, 64), "e")
+	e, _ := strconv.Atoi(exponent)
+	return mantissa + "e" + strconv.Itoa(e)
 }
 
 // thousands prints n with separators: 12,345.

@@ -57,14 +57,17 @@ func Gap(d GapData) (*Chart, error) {
 	end := points[len(points)-1]
 	title := fmt.Sprintf("Dual objective %s; no primal was measured", number(end.Dual))
 	if g := end.Primal - end.Dual; finite(g) {
-		digits := 4
+		// As many decimals as it takes to tell the two apart.
+		decimals := 4
 		if g > 0 {
-			digits = min(max(int(math.Log10(max(math.Abs(end.Primal), g)/g))+3, 4), 12)
+			decimals = min(max(1-int(math.Floor(math.Log10(g))), 0), 12)
 		}
-		title = fmt.Sprintf("The gap is closed to %s: dual %s ≤ optimum ≤ primal %s", number(g), numberTo(end.Dual, digits), numberTo(end.Primal, digits))
+		closed := "closed to"
 		if d.Tol > 0 && g > d.Tol {
-			title = fmt.Sprintf("The gap is still %s: dual %s ≤ optimum ≤ primal %s", number(g), numberTo(end.Dual, digits), numberTo(end.Primal, digits))
+			closed = "still"
 		}
+		title = fmt.Sprintf("The gap is %s %s: dual %.*f ≤ optimum ≤ primal %.*f", closed, numberTo(g, 2), decimals, end.Dual, decimals, end.Primal)
+		title = strings.ReplaceAll(title, " -", " −")
 	}
 	var sub []string
 	if d.Problem != "" {
@@ -115,19 +118,22 @@ func Gap(d GapData) (*Chart, error) {
 	thin := object{"lineStyle": object{"width": 1, "opacity": 0.55}, "z": 1}
 	series := list{
 		object{"type": "custom", "silent": true, "clip": true, "z": 0, "data": list{list{x[0], low}}, "tooltip": object{"show": false},
-			"renderItem": script(`svm.band(O.svm.bx, O.svm.bl, O.svm.bu, '@soft/0.16')`)},
+			"renderItem": script(`svm.band(O.svm.bx, O.svm.bl, O.svm.bu, '@series4/0.14')`)},
 		line("dual", "dual", "@neg", 0, object{"lineStyle": object{"width": 2.6}}),
 	}
-	legend := list{object{"name": "dual"}}
+	named := func(name string, width int) object {
+		return object{"name": name, "icon": fmt.Sprintf("path://M0 0H24V%dH0Z", width), "itemStyle": object{"borderWidth": 0}}
+	}
+	legend := list{named("dual", 3)}
 	var bx, bl, bu list
 	if !math.IsInf(best, 1) {
 		series = append(series,
-			line("primal, each iterate", "primal", "@pos", 0, thin),
+			line("primal of each iterate", "primal", "@pos", 0, thin),
 			line("primal, best so far", "best", "@pos", 0, object{"lineStyle": object{"width": 2.6}}),
-			line("gap, each iterate", "gap", "@ink", 1, thin),
-			line("gap to the best primal", "bestgap", "@ink", 1, nil))
-		legend = list{object{"name": "primal, best so far"}, object{"name": "primal, each iterate"}, object{"name": "dual"},
-			object{"name": "gap to the best primal"}, object{"name": "gap, each iterate"}}
+			line("gap of each iterate", "gap", "@series4", 1, thin),
+			line("gap to the best primal", "bestgap", "@series4", 1, object{"lineStyle": object{"width": 2.6}}))
+		legend = list{named("primal, best so far", 3), named("primal of each iterate", 1), named("dual", 3),
+			named("gap to the best primal", 3), named("gap of each iterate", 1)}
 		for i := range x {
 			if finite(lowest[i]) {
 				bx, bl, bu = append(bx, roundTo(x[i], 6)), append(bl, roundTo(dual[i], 6)), append(bu, roundTo(min(lowest[i], ceiling+span), 6))
@@ -142,15 +148,15 @@ func Gap(d GapData) (*Chart, error) {
 	}
 	if d.Tol > 0 {
 		smallest = min(smallest, d.Tol)
-		series = append(series, object{"type": "line", "xAxisIndex": 1, "yAxisIndex": 1, "symbol": "none", "silent": true, "tooltip": object{"show": false},
-			"data": list{list{axis.place(first), d.Tol}, list{axis.place(last), d.Tol}}, "lineStyle": object{"type": "dashed", "color": "@soft", "width": 1.2},
-			"endLabel": object{"show": true, "formatter": "tolerance " + number(d.Tol), "color": "@soft", "fontSize": 12, "offset": list{-8, -9}, "align": "right"}})
+		series = append(series, tolerance(1, axis.place(first), axis.place(last), d.Tol))
 	}
 	if !finite(smallest) || greatest <= 0 {
 		smallest, greatest = 1e-3, 1
 	}
 	// The last digits of an objective are its rounding, not its gap.
 	from, to := decades(max(smallest, greatest*1e-15), greatest)
+	gaps := logValues(1, from, to)
+	gaps["name"], gaps["nameLocation"], gaps["nameGap"] = "gap (log scale)", "middle", 48
 	return newChart(title, subtitle, "Primal and dual objective and the duality gap against iterations. "+title+". "+subtitle+".", object{
 		"legend":      object{"data": legend},
 		"toolbox":     toolbox("gap", object{"xAxisIndex": list{0, 1}}),
@@ -162,9 +168,7 @@ func Gap(d GapData) (*Chart, error) {
 			object{"type": "value", "gridIndex": 0, "min": roundTo(low-0.02*span, 6), "max": roundTo(ceiling, 6), "name": "objective", "nameLocation": "middle", "nameGap": 48,
 				"axisLine": object{"show": true, "onZero": false}, "axisTick": object{"show": true},
 				"axisLabel": object{"showMinLabel": false, "showMaxLabel": false, "formatter": script(`function (v) { return svm.num(v, 6); }`)}},
-			object{"type": "log", "gridIndex": 1, "min": from, "max": to, "name": "gap (log scale)", "nameLocation": "middle", "nameGap": 48,
-				"axisLine": object{"show": true, "onZero": false}, "axisTick": object{"show": true},
-				"axisLabel": object{"hideOverlap": true, "formatter": script(`function (v) { return svm.num(v); }`)}},
+			gaps,
 		},
 		"svm": object{"layout": script(gapLayout), "x": column(x, 6), "its": its, "primal": column(primal, 6), "best": column(lowest, 6),
 			"dual": column(dual, 6), "gap": column(gap, 4), "bestgap": column(bestGap, 4), "bx": bx, "bl": bl, "bu": bu},

@@ -119,7 +119,7 @@ func KKT(d KKTData) (*Chart, error) {
 	if d.Problem != "" {
 		sub = append(sub, d.Problem)
 	}
-	sub = append(sub, fmt.Sprintf("largest violation from %s to %s", number(slices.Max(d.Violations[0])), number(slices.Max(final))))
+	sub = append(sub, fmt.Sprintf("largest violation from %s to %s", numberTo(slices.Max(d.Violations[0]), 2), numberTo(slices.Max(final), 2)))
 	if len(rows) < n {
 		sub = append(sub, fmt.Sprintf("the %d most often violating points are drawn", len(rows)))
 	}
@@ -133,23 +133,19 @@ func KKT(d KKTData) (*Chart, error) {
 	}
 	from, to := decades(lowest/2, max(slices.Max(final), d.Tol)*1.5)
 	lineFrom, lineTo := decades(max(slices.Min(nonNaN(worst, d.Tol)), d.Tol/1000), largest)
-	logAxis := func(k int, from, to float64) object {
-		return object{"type": "log", "gridIndex": k, "min": from, "max": to, "splitLine": object{"show": true},
-			"axisLabel": object{"hideOverlap": true, "formatter": script(`function (v) { return svm.num(v); }`)}, "axisLine": object{"show": true, "onZero": false}}
-	}
 	rowAxis := func(k int, show bool) object {
 		o := object{"type": "value", "gridIndex": k, "inverse": true, "min": 0, "max": len(rows), "splitLine": object{"show": false},
 			"minInterval": 1, "axisLine": object{"show": true, "onZero": false}, "axisTick": object{"show": show},
 			"axisLabel": object{"show": show, "showMinLabel": false}}
 		if show {
-			o["name"], o["nameLocation"], o["nameGap"] = "training points, most often violating first", "middle", 40
+			o["name"], o["nameLocation"], o["nameGap"] = "training points, most often violating first", "middle", 42
 		}
 		return o
 	}
-	top, bars := logAxis(0, lineFrom, lineTo), logAxis(2, from, to)
-	top["name"], top["nameLocation"], top["nameGap"], top["splitNumber"] = "largest", "middle", 40, 3
-	bars["name"], bars["nameLocation"], bars["nameGap"], bars["splitNumber"] = "at the end", "middle", 28, 3
-
+	top, bars := logValues(0, lineFrom, lineTo), logValues(2, from, to)
+	top["name"], top["nameLocation"], top["nameGap"] = "largest violation", "end", 8
+	top["nameTextStyle"] = object{"align": "left"}
+	bars["name"], bars["nameLocation"], bars["nameGap"] = "at the end", "middle", 28
 	dashed := object{"type": "dashed", "color": "@soft", "width": 1.2}
 	onTop := axis.option(0, first, last+1, false)
 	on := axis.option(1, first, last+1, true)
@@ -167,8 +163,7 @@ func KKT(d KKTData) (*Chart, error) {
 			object{"type": "custom", "xAxisIndex": 1, "yAxisIndex": 1, "clip": true, "progressive": 0, "data": script(kktData), "renderItem": script(kktCell)},
 			object{"type": "line", "name": "largest", "symbol": "none", "symbolSize": 5, "data": pairs(column(places, 6), column(worst, 3), 600),
 				"lineStyle": object{"color": "@strong", "width": 2}, "itemStyle": object{"color": "@strong"}, "silent": true},
-			object{"type": "line", "symbol": "none", "silent": true, "data": list{list{edges[0], d.Tol}, list{edges[len(edges)-1], d.Tol}}, "lineStyle": dashed,
-				"endLabel": object{"show": true, "formatter": "tolerance", "color": "@soft", "fontSize": 11, "offset": list{-4, -8}, "align": "right"}},
+			tolerance(0, edges[0], edges[len(edges)-1], d.Tol),
 			object{"type": "custom", "xAxisIndex": 2, "yAxisIndex": 2, "clip": true, "data": script(kktBarData), "renderItem": script(kktBar)},
 			object{"type": "line", "xAxisIndex": 2, "yAxisIndex": 2, "symbol": "none", "silent": true, "data": list{list{d.Tol, 0}, list{d.Tol, len(rows)}}, "lineStyle": dashed},
 			object{"type": "custom", "xAxisIndex": 1, "yAxisIndex": 1, "silent": true, "data": list{list{edges[0], 0}}, "renderItem": script(kktScale)},
@@ -288,15 +283,15 @@ const kktScale = `function (p, api) {
 	for (k = 0; k < n; k++) out.push({ type: 'rect', silent: true, shape: { x: x + k * w / n, y: y, width: w / n + 0.5, height: 12 }, style: { fill: svm.heat((k + 0.5) / n) } });
 	var text = function (x, align, s) { out.push({ type: 'text', silent: true, x: x, y: y + 6, style: { text: s, fill: T('@soft'), fontSize: 12, align: align, verticalAlign: 'middle' } }); };
 	text(x - 8, 'right', 'empty ≤ ' + svm.num(O.svm.tol));
-	text(x + w + 8, 'left', svm.num(O.svm.most));
+	text(x + w + 8, 'left', svm.num(O.svm.most, 2));
 	return { type: 'group', children: out, silent: true };
 }`
 
 const kktLayout = `function (w, top) {
 	var narrow = w < 520, left = narrow ? 56 : 66, side = narrow ? 64 : Math.round(w * 0.2), right = narrow ? 12 : 22, gap = narrow ? 10 : 18;
-	var main = w - left - side - gap - right, high = 70, h = Math.max(180, Math.min(400, O.svm.cells.length * 8)), y = top + high + 18;
+	var main = w - left - side - gap - right, high = 84, h = Math.max(180, Math.min(400, O.svm.cells.length * 8)), y = top + high + 18;
 	return { height: y + h + 84, option: { grid: [
-		{ left: left, top: top + 6, width: main, height: high - 6 },
+		{ left: left, top: top + 14, width: main, height: high - 14 },
 		{ left: left, top: y, width: main, height: h },
 		{ left: left + main + gap, top: y, width: side, height: h }] } };
 }`

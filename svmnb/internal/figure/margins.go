@@ -90,7 +90,7 @@ func Margins(d MarginsData) (*Chart, error) {
 		}
 	}
 
-	step, levels, zero, one := d.field()
+	limit, levels, zero, one := d.field()
 	box := object{"x": d.Xs, "y": d.Ys, "n": fineness}
 	corner := list{list{d.Xs[0], d.Ys[0]}}
 	size := 10
@@ -111,7 +111,9 @@ func Margins(d MarginsData) (*Chart, error) {
 		object{"type": "custom", "silent": true, "z": 2, "data": corner, "tooltip": object{"show": false}, "renderItem": script(scaleBar)},
 	}
 	legend := list{}
-	scatter := func(name, symbol string, size int, z int, silent bool, style object, in func(i int) bool, full bool) {
+	ring := 0         // width of a line around the legend's symbol
+	sizes := object{} // on a wide page; a narrow one has smaller symbols
+	scatter := func(id, name, symbol string, size int, z int, silent bool, style object, in func(i int) bool, full bool) {
 		data := list{}
 		for _, i := range shown {
 			if !in(i) {
@@ -129,20 +131,23 @@ func Margins(d MarginsData) (*Chart, error) {
 		if len(data) == 0 {
 			return
 		}
-		series = append(series, object{"type": "scatter", "name": name, "symbol": symbol, "symbolSize": size, "z": z,
+		series = append(series, object{"type": "scatter", "id": id, "name": name, "symbol": symbol, "symbolSize": size, "symbolKeepAspect": true, "z": z,
 			"silent": silent, "data": data, "itemStyle": style, "emphasis": object{"scale": 1.4}})
-		legend = append(legend, object{"name": name})
+		sizes[id] = size
+		legend = append(legend, object{"name": name, "itemStyle": object{"borderWidth": ring}})
 	}
-	scatter(d.Classes[0], "circle", size, 3, false, object{"color": "@neg", "borderColor": "@page", "borderWidth": 1},
+	scatter("neg", d.Classes[0], "circle", size, 3, false, object{"color": "@neg", "borderColor": "@page", "borderWidth": 1, "opacity": 0.95},
 		func(i int) bool { return d.Y[i] < 0 }, true)
-	scatter(d.Classes[1], "diamond", size+2, 3, false, object{"color": "@pos", "borderColor": "@page", "borderWidth": 1},
+	scatter("pos", d.Classes[1], diamond, size+2, 3, false, object{"color": "@pos", "borderColor": "@page", "borderWidth": 1, "opacity": 0.95},
 		func(i int) bool { return d.Y[i] > 0 }, true)
-	clear := "rgba(0,0,0,0)"
-	scatter("free support vector", "circle", size+9, 4, true, object{"color": clear, "borderColor": "@ink", "borderWidth": 2.2},
+	const clear = "rgba(0,0,0,0)"
+	ring = 2
+	scatter("free", "free support vector", "circle", size+9, 4, true, object{"color": clear, "borderColor": "@ink", "borderWidth": 2.2, "opacity": 1},
 		func(i int) bool { return support[i] == 1 }, false)
-	scatter("at the bound", "circle", size+9, 4, true, object{"color": clear, "borderColor": "@ink/0.42", "borderWidth": 2.2},
+	scatter("bound", "at the bound", "circle", size+9, 4, true, object{"color": clear, "borderColor": "@ink/0.45", "borderWidth": 2.2, "opacity": 1},
 		func(i int) bool { return support[i] == 2 }, false)
-	scatter("error", cross, size+5, 5, true, object{"color": "@bad", "borderColor": "@page", "borderWidth": 0.8},
+	ring = 0
+	scatter("error", "error", cross, size+5, 5, true, object{"color": "@bad", "borderColor": "@page", "borderWidth": 1, "opacity": 1},
 		func(i int) bool { return wrong[i] }, false)
 	if len(zero) > 0 {
 		legend = append(legend, object{"name": "f = 0", "icon": "path://M0 0H24V3H0Z"})
@@ -171,48 +176,53 @@ func Margins(d MarginsData) (*Chart, error) {
 		"tooltip": object{"trigger": "item", "formatter": script(pointTip)},
 		"xAxis":   list{axis(0, d.Xs, 28)},
 		"yAxis":   list{axis(1, d.Ys, 36)},
-		"svm": object{"box": box, "levels": levels, "zero": zero, "one": one, "step": step, "aspect": round4(aspect),
+		"svm": object{"box": box, "levels": levels, "sizes": sizes, "zero": zero, "one": one, "limit": limit, "aspect": round4(aspect),
 			"layout": script(marginsLayout)},
 	}), nil
 }
 
+// bandStep is the width of the field's bands in units of f: the lines f = 0 and
+// f = ±1 are edges of bands.
+const bandStep = 0.25
+
 // field returns the bands of the field as nested sets, each covering the ones
-// before, the width of a band, and the lines f = 0 and f = ±1. Beyond the last
-// band the colour stays.
-func (d *MarginsData) field() (step float64, levels list, zero, one [][]int) {
+// before, up to ±limit, beyond which the colour stays, and the lines f = 0 and
+// f = ±1.
+func (d *MarginsData) field() (limit float64, levels list, zero, one [][]int) {
 	ny, nx := len(d.Z), len(d.Z[0])
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, row := range d.Z {
 		low, high = min(low, slices.Min(row)), max(high, slices.Max(row))
 	}
-	limit := min(max(1, math.Ceil(2*max(-low, high))/2), 2.5)
-	const bands = 8 // on each side of f = 0
-	step = limit / bands
-	// The set above −limit − step/2 is everything; level k holds f > k·step.
+	limit = min(max(1, math.Ceil(2*max(-low, high))/2), 2)
+	bands := int(limit / bandStep) // on each side of f = 0
 	for k := -bands; k < bands; k++ {
-		t := float64(k) * step
-		if k > -bands && (t >= high || low > t+step) {
-			continue // nothing there, or covered by the next
+		t, next := float64(k)*bandStep, float64(k+1)*bandStep
+		if low > next && k+1 < bands {
+			continue // the next band covers all of this one
 		}
-		if k == -bands {
-			if low > t+step {
-				continue
-			}
-			t = math.Inf(-1)
+		if len(levels) == 0 {
+			t = math.Inf(-1) // the first one drawn is the ground for the others
 		}
-		mid := (float64(k) + 0.5) / bands
-		token := "@pos"
+		if t >= high {
+			break
+		}
+		mid, token := (float64(k)+0.5)/float64(bands), "@pos"
 		if mid < 0 {
 			token, mid = "@neg", -mid
 		}
 		levels = append(levels, object{
-			"color": fmt.Sprintf("%s*%.3f", token, 0.03+0.6*mid),
+			"color": fmt.Sprintf("%s*%.3f", token, bandColour(mid)),
 			"paths": encodePaths(superlevel(d.Z, t), nx, ny),
 		})
 	}
 	line := func(t float64) [][]int { return encodePaths(isolines(superlevel(d.Z, t), nx, ny), nx, ny) }
-	return step, levels, line(0), append(line(-1), line(1)...)
+	return limit, levels, line(0), append(line(-1), line(1)...)
 }
+
+// bandColour is how much of its class's colour a band has whose middle is at
+// this share of the limit; the script scaleBar has the same.
+func bandColour(share float64) float64 { return 0.04 + 0.56*share }
 
 // shown returns the indices of the points to draw, at most drawn of them, in
 // increasing order.
@@ -308,27 +318,28 @@ func (d *MarginsData) check() error {
 	return nil
 }
 
+const diamond = "path://M8 0 16 8 8 16 0 8Z"
+
 const cross = "path://M0 2 2 0 8 6 14 0 16 2 10 8 16 14 14 16 8 10 2 16 0 14 6 8Z"
 
 const marginsLayout = `function (w, top) {
-	var narrow = w < 520, left = narrow ? 48 : 60, right = narrow ? 44 : 84;
+	var narrow = w < 520, left = narrow ? 48 : 60, right = narrow ? 48 : 84;
 	var pw = w - left - right, ph = pw * O.svm.aspect, most = narrow ? 420 : 580;
 	if (ph > most) { ph = most; if (!narrow) pw = ph / O.svm.aspect; }
-	return { height: Math.round(top + ph + 52), option: { grid: { left: left, top: top, width: pw, height: ph } } };
+	var scale = narrow ? 0.7 : 1, series = Object.keys(O.svm.sizes).map(function (id) { return { id: id, symbolSize: O.svm.sizes[id] * scale }; });
+	return { height: Math.round(top + ph + 52), option: { grid: { left: left, top: top, width: pw, height: ph }, series: series } };
 }`
 
 // scaleBar draws the colours of f to the right of the plot, as the field has
 // them.
 const scaleBar = `function (params, api) {
-	var c = params.coordSys, h = Math.min(c.height, 360), x = c.x + c.width + 14, y0 = c.y + (c.height + h) / 2, n = 16, k, out = [];
+	var c = params.coordSys, h = Math.min(c.height - 22, 360), x = c.x + c.width + 12, y0 = c.y + 10 + (c.height + h) / 2, most = O.svm.limit, n = 8 * most, k, out = [];
 	for (k = 0; k < n; k++) {
 		var m = (k + 0.5 - n / 2) / (n / 2);
 		out.push({ type: 'rect', silent: true, shape: { x: x, y: y0 - (k + 1) * h / n, width: 12, height: h / n + 0.5 },
-			style: { fill: T((m < 0 ? '@neg*' : '@pos*') + (0.03 + 0.6 * Math.abs(m))) } });
+			style: { fill: T((m < 0 ? '@neg*' : '@pos*') + (0.04 + 0.56 * Math.abs(m))) } });
 	}
-	var most = O.svm.step * n / 2, marks = [-1, 0, 1];
-	if (most > 1.2) marks.push(-most, most);
-	marks.forEach(function (v) {
+	[-1, 0, 1].concat(most > 1 ? [-most, most] : []).forEach(function (v) {
 		var y = y0 - (v / most + 1) / 2 * h;
 		out.push({ type: 'line', silent: true, shape: { x1: x, x2: x + 12, y1: y, y2: y },
 			style: { stroke: T('@ink'), lineWidth: v === 0 ? 2 : 1, lineDash: Math.abs(v) === 1 ? [3, 2] : null } });
