@@ -252,3 +252,20 @@ func TestPageInBrowser(t *testing.T) {
 		t.Errorf("%d of %d formulas drawn, %d marks of errors", drawn, len(formulas), broken)
 	}
 }
+
+func TestHeadingsOfOnePageHaveTheirOwnIDs(t *testing.T) {
+	md := newMarkdown()
+	var ids []string
+	for range 2 {
+		page, _, err := md.render("# Part\n\n# Part", "", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`id="([^"]*)"`).FindAllStringSubmatch(page, -1) {
+			ids = append(ids, m[1])
+		}
+	}
+	if got, want := strings.Join(ids, " "), "Part Part-2 Part-3 Part-4"; got != want {
+		t.Errorf("ids %s, want %s", got, want)
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 )
@@ -213,7 +214,7 @@ func (k *kernel) path(rest string) string {
 		dirs = append(dirs, k.gopls)
 	}
 	for _, dir := range filepath.SplitList(rest) {
-		if k.gopls == "" && has(dir, "gopls") && !has(dir, "sh") {
+		if slices.Contains(dirs, dir) || k.gopls == "" && has(dir, "gopls") && !has(dir, "sh") {
 			continue
 		}
 		dirs = append(dirs, dir)

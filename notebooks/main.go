@@ -342,6 +342,7 @@ func labCommand(ctx context.Context, s *session, args []string) error {
 	signal.Reset(os.Interrupt)
 	signal.Notify(asked, os.Interrupt)
 	defer signal.Stop(asked)
+	defer context.AfterFunc(ctx, func() { _ = cmd.Process.Signal(syscall.SIGTERM) })()
 	return cmd.Wait()
 }
 

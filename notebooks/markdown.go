@@ -24,18 +24,19 @@ import (
 // markdown renders Markdown as Jupyter does: GitHub's tables, raw HTML let
 // through, mathematics kept from the parser. Images go into the page.
 type markdown struct {
-	md goldmark.Markdown
+	md  goldmark.Markdown
+	ids headingIDs
 }
 
 func newMarkdown() *markdown {
-	return &markdown{goldmark.New(
+	return &markdown{md: goldmark.New(
 		goldmark.WithExtensions(extension.GFM),
 		goldmark.WithParserOptions(parser.WithAutoHeadingID()),
 		goldmark.WithRendererOptions(
 			goldhtml.WithUnsafe(), // a notebook may do in its text what it does in its outputs
 			renderer.WithNodeRenderers(util.Prioritized(codeBlocks{}, 100)),
 		),
-	)}
+	), ids: headingIDs{}}
 }
 
 // render returns HTML and whether it holds formulas. Images come from the
@@ -43,7 +44,7 @@ func newMarkdown() *markdown {
 func (m *markdown) render(source, dir string, attachments map[string]any) (string, bool, error) {
 	source, formulas := protectMath(source)
 	src := []byte(source)
-	doc := m.md.Parser().Parse(text.NewReader(src), parser.WithContext(parser.NewContext(parser.WithIDs(&headingIDs{}))))
+	doc := m.md.Parser().Parse(text.NewReader(src), parser.WithContext(parser.NewContext(parser.WithIDs(m.ids))))
 	err := ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
 			return ast.WalkContinue, nil
@@ -69,15 +70,19 @@ func (m *markdown) render(source, dir string, attachments map[string]any) (strin
 }
 
 // headingIDs makes the anchors that links inside notebooks use: the heading's
-// text with hyphens for spaces.
-type headingIDs struct{ taken map[string]bool }
+// text with hyphens for spaces, and a number where the page has it already.
+type headingIDs map[string]int
 
-func (h *headingIDs) Generate(value []byte, _ ast.NodeKind) []byte {
+func (h headingIDs) Generate(value []byte, _ ast.NodeKind) []byte {
 	id := strings.ReplaceAll(strings.TrimSpace(string(value)), " ", "-")
+	h[id]++
+	if n := h[id]; n > 1 {
+		id = fmt.Sprintf("%s-%d", id, n)
+	}
 	return []byte(id)
 }
 
-func (h *headingIDs) Put([]byte) {}
+func (h headingIDs) Put(value []byte) { h[string(value)]++ }
 
 // exportedLink follows a link to another notebook into its exported page.
 func exportedLink(dest string) string {
