@@ -45,9 +45,13 @@ const (
 	// Simplified takes every pair in turn, as Wang's and Ng's notes do; see
 	// simplified.go.
 	Simplified
+	// Keerthi1 and Keerthi2 are the two modifications of Platt's algorithm by
+	// Keerthi et al. (2001); see keerthi.go.
+	Keerthi1
+	Keerthi2
 )
 
-var selectionNames = [...]string{"second order", "worst pair", "Platt", "simplified"}
+var selectionNames = [...]string{"second order", "worst pair", "Platt", "simplified", "Keerthi 1", "Keerthi 2"}
 
 func (s Selection) String() string {
 	if s < 0 || int(s) >= len(selectionNames) {
@@ -77,6 +81,8 @@ func (m SMO) Start(p *Problem, alpha []float64) (Stepper, error) {
 		return newPlatt(w, m), nil
 	case Simplified:
 		return newSimplified(w, m), nil
+	case Keerthi1, Keerthi2:
+		return newKeerthi(w, m), nil
 	}
 	return nil, fmt.Errorf("%w: there is no %v", ErrUnsupported, m.Selection)
 }
