@@ -102,7 +102,7 @@ func (s *keerthi) examine(i int) (moved bool, err error) {
 }
 
 func (s *keerthi) pair(i, j int) (bool, error) {
-	t, err := s.optimise(i, j, s.p.K.Row(i), s.p.K.Row(j), s.tiny)
+	t, err := s.optimise(i, j, s.tiny)
 	if t == 0 || err != nil {
 		return false, err
 	}

@@ -174,7 +174,7 @@ func (p *Problem) residualUntil(alpha []float64, end time.Time) ([]float64, bool
 		for i := range f {
 			f[i] -= x.Dot(i, w)
 		}
-		return f
+		return f, true
 	}
 	for j, a := range alpha {
 		if a == 0 {

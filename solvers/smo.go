@@ -201,6 +201,20 @@ func (w *pairs) solve(i, j int, kij, tiny float64) (t float64, err error) {
 	return t, nil
 }
 
+// optimise is solve that pays F what it owes.
+func (w *pairs) optimise(i, j int, tiny float64) (t float64, err error) {
+	ki := w.p.K.Row(i)
+	t, err = w.solve(i, j, ki[j], tiny)
+	if t == 0 || err != nil {
+		return 0, err
+	}
+	kj, f := w.p.K.Row(j)[:len(ki)], w.f[:len(ki)]
+	for k, v := range ki {
+		f[k] -= t * (v - kj[k])
+	}
+	return t, nil
+}
+
 // move adds t to s_i α_i and lands exactly on a bound that it reaches.
 func (w *pairs) move(i int, t float64) {
 	d := w.p.S[i] * t
