@@ -89,7 +89,7 @@ type decomposition struct {
 
 // Step optimises one working set.
 func (s *decomposition) Step(ctx context.Context) (done bool, err error) {
-	if !(s.p.violation(s.up, s.low) > 0) {
+	if !(s.up > s.low) {
 		return true, nil
 	}
 	s.begin()

@@ -31,6 +31,10 @@ type SMO struct {
 	// PairsOnly keeps a long run of SecondOrder to pairs. Otherwise, after every
 	// 50 n steps (at least 1000), one step moves all free α; see face.go.
 	PairsOnly bool
+
+	// Shrinking leaves points at a bound out of SecondOrder's and WorstPair's
+	// steps while they are far from moving; see shrinking.go.
+	Shrinking bool
 }
 
 // Selection is the rule by which SMO chooses its pair.
@@ -75,7 +79,10 @@ func (m SMO) Start(p *Problem, alpha []float64) (Stepper, error) {
 	if !(m.Tol >= 0) || math.IsInf(m.Tol, 1) {
 		return nil, &ProblemError{"SMO.Tol", -1, m.Tol, fmt.Sprintf("the tolerance is %g; it must be ≥ 0 (0 means 1e-3)", m.Tol)}
 	}
-	w := newPairs(p, alpha)
+	if m.Shrinking {
+		return newShrinking(p, alpha, m)
+	}
+	w := newPairs(p, alpha, p.residual(alpha))
 	switch m.Selection {
 	case SecondOrder, WorstPair:
 		return newGreedy(w, m), nil
@@ -101,8 +108,8 @@ type pairs struct {
 	moved   bool
 }
 
-func newPairs(p *Problem, alpha []float64) pairs {
-	w := pairs{p: p, alpha: alpha, f: p.residual(alpha), diag: append([]float64(nil), p.K.Diag()...), last: math.NaN()}
+func newPairs(p *Problem, alpha, f []float64) pairs {
+	w := pairs{p: p, alpha: alpha, f: f, diag: append([]float64(nil), p.K.Diag()...), last: math.NaN()}
 	for i, ridge := range p.Ridge {
 		w.diag[i] += ridge
 	}

@@ -31,6 +31,10 @@ type Observer func(it *Iterate, pt *Point)
 // rounding in the one that it maintains has hidden a violation.
 type verifier interface{ refresh(f []float64) }
 
+// completer is a Stepper that keeps F for part of the points only, and says nil
+// of it then. complete brings it up to date for all.
+type completer interface{ complete() []float64 }
+
 // Solve runs m on p until the criterion is met, a limit is hit, ctx ends, or
 // nothing can improve. It is the only loop: it measures, records, stops and
 // certifies, and m does the mathematics.
@@ -60,6 +64,9 @@ func Solve(ctx context.Context, p *Problem, m Method, s Settings) (*Result, erro
 	q, k := *p, &checked{Matrix: p.K, seen: make([]bool, len(alpha))}
 	if _, ok := p.K.(Features); !ok { // those were checked when they were made
 		q.K = k
+		if _, ok := p.K.(Batcher); ok {
+			q.K = checkedRows{k}
+		}
 	}
 	r := run{p: &q, k: k, began: time.Now(), settings: s, done: ctx.Done(), last: make([]float64, len(alpha)), highest: math.Inf(-1)}
 	r.trace.N = len(alpha)
@@ -201,6 +208,10 @@ const patience = 300 * time.Millisecond
 // so three times, then rounding is the limit.
 func (r *run) verify(status Status, elapsed time.Duration) Status {
 	it, in := &r.it, true
+	partial := it.F == nil
+	if c, ok := r.st.(completer); ok && partial {
+		it.F = c.complete()
+	}
 	if status == Interrupted && it.F != nil {
 		if r.exact, in = r.p.residualUntil(it.Alpha, time.Now().Add(patience)); !in {
 			r.exact, r.claimed = append([]float64(nil), it.F...), true
@@ -217,7 +228,10 @@ func (r *run) verify(status Status, elapsed time.Duration) Status {
 	if met := r.settings.Stop.Met(&pt, &r.trace); met != NotTerminated {
 		return met
 	}
-	if r.refreshed++; r.refreshed > 3 {
+	if !partial { // else it was asked of the active points only
+		r.refreshed++
+	}
+	if r.refreshed > 3 {
 		return Exhausted
 	}
 	v.refresh(r.exact)
@@ -229,10 +243,7 @@ func (r *run) verify(status Status, elapsed time.Duration) Status {
 // to grow in: a run that has not gained a last digit in two of them turns in
 // circles of rounding. It also ends a hard margin that cannot be.
 func (r *run) look() {
-	if r.it.F == nil {
-		return
-	}
-	s := r.p.summarise(r.it.Alpha, r.it.F)
+	s := r.p.summarise(r.it.Alpha, r.f())
 	r.unbounded = r.unbounded || r.inseparable(s.norm2)
 	if s.dual > r.highest {
 		r.highest, r.still = s.dual, 0
@@ -293,13 +304,21 @@ func (r *run) record(pt Point) {
 	}
 }
 
+// f returns F of all points.
+func (r *run) f() []float64 {
+	if r.it.F != nil {
+		return r.it.F
+	}
+	if c, ok := r.st.(completer); ok {
+		return c.complete()
+	}
+	return r.p.residual(r.it.Alpha)
+}
+
 // measure fills a point from the iterate in O(n).
 func (r *run) measure(elapsed time.Duration) Point {
 	it, p := &r.it, r.p
-	f := it.F
-	if f == nil {
-		f = p.residual(it.Alpha)
-	}
+	f := r.f()
 	s := p.summarise(it.Alpha, f)
 	pt := Point{
 		Iteration: it.Iteration, Elapsed: elapsed, Dual: s.dual, KKT: s.kkt, Up: s.up, Low: s.low,

@@ -35,7 +35,8 @@ type workingSet struct {
 	p     *Problem
 	inner Method
 	alpha []float64 // of all points
-	f     []float64 // F of all points; nil once an interrupt has left it behind α
+	f     []float64 // F of all points
+	newF  []float64 // what becomes F
 	diag  []float64
 
 	i, j    int // attain up and low; −1 where nobody may rise or fall
@@ -66,7 +67,7 @@ func newWorkingSet(p *Problem, alpha []float64, inner Method) (*workingSet, erro
 	n := len(alpha)
 	w := &workingSet{
 		p: p, inner: inner, alpha: alpha, f: p.residual(alpha), diag: p.K.Diag(), step: math.NaN(),
-		in: make([]bool, n), chose: make([]bool, n), key: make([]float64, n),
+		newF: make([]float64, n), in: make([]bool, n), chose: make([]bool, n), key: make([]float64, n),
 	}
 	w.ends()
 	if err := w.probe(); err != nil {
@@ -101,23 +102,25 @@ func (w *workingSet) probe() error {
 // Report implements Stepper.
 func (w *workingSet) Report(it *Iterate) {
 	it.Alpha, it.F, it.Step = w.alpha, w.f, w.step
-	if !w.p.FixedBias && w.f != nil {
-		it.Up, it.Low = w.up, w.low
-	}
+	it.Up, it.Low = w.up, w.low
 	if !math.IsNaN(w.step) {
 		it.Working, it.Active = w.set, len(w.set)
 	}
 }
 
 func (w *workingSet) refresh(f []float64) {
-	w.f = append(w.f[:0], f...)
+	copy(w.f, f)
 	w.ends()
 }
 
-// ends finds the pair that violates most. Among equals the later i and the
-// earlier j win, as in SMO with WorstPair.
+// ends finds the pair that violates most, or the point that does so on each side
+// of a fixed bias. Among equals the later i and the earlier j win, as in SMO with
+// WorstPair.
 func (w *workingSet) ends() {
 	w.i, w.j, w.up, w.low = -1, -1, math.Inf(-1), math.Inf(1)
+	if w.p.FixedBias {
+		w.up, w.low = w.bias(), w.bias()
+	}
 	for k, f := range w.f {
 		a := w.alpha[k]
 		if f >= w.up && w.p.canRise(k, a) {
@@ -127,15 +130,6 @@ func (w *workingSet) ends() {
 			w.j, w.low = k, f
 		}
 	}
-}
-
-// violation is how much up exceeds low: 0 or less at the optimum. With a fixed
-// bias both are held against it.
-func (p *Problem) violation(up, low float64) float64 {
-	if p.FixedBias {
-		return max(up, -low)
-	}
-	return up - low
 }
 
 // begin starts a new choice with the worst pair; add and pick go on with it.
@@ -237,12 +231,11 @@ func (w *workingSet) advance(ctx context.Context, fraction float64) (done bool, 
 		return false, err
 	}
 	w.pose()
-	if err := w.solve(ctx, fraction*w.p.violation(w.up, w.low)); err != nil {
-		if ctx.Err() != nil && w.it.Alpha != nil && w.gain() > 0 { // keep what there is; F stays behind
-			for k, i := range w.set {
-				w.alpha[i] = w.it.Alpha[k]
-			}
-			w.f = nil
+	if err := w.solve(ctx, fraction*(w.up-w.low)); err != nil {
+		if ctx.Err() != nil && w.it.Alpha != nil && w.gain() > 0 {
+			soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+			defer cancel()
+			_ = w.take(soon) // or lose what this working set has gained
 		}
 		return false, err
 	}
@@ -310,6 +303,9 @@ func (w *workingSet) eachRow(ctx context.Context, idx []int, do func(at int, row
 		w.rows = make([][]float64, size)
 	}
 	for at := 0; at < len(idx); at += size {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		part := idx[at:min(at+size, len(idx))]
 		rows := w.rows[:len(part)]
 		if ok {
@@ -320,9 +316,6 @@ func (w *workingSet) eachRow(ctx context.Context, idx []int, do func(at int, row
 			}
 		}
 		do(at, rows)
-		if err := ctx.Err(); err != nil {
-			return err
-		}
 	}
 	return nil
 }
@@ -381,7 +374,7 @@ func (w *workingSet) solve(ctx context.Context, tol float64) error {
 		it := &w.it
 		*it = Iterate{Iteration: k, Up: math.NaN(), Low: math.NaN(), Step: math.NaN()}
 		st.Report(it)
-		v := w.sub.violation(it.Up, it.Low)
+		v := it.Up - it.Low
 		if it.F == nil || math.IsNaN(v) { // the method does not know: look now and then
 			v = math.Inf(1)
 			if k >= look {
@@ -390,7 +383,7 @@ func (w *workingSet) solve(ctx context.Context, tol float64) error {
 					f = w.sub.residual(it.Alpha)
 				}
 				s := w.sub.summarise(it.Alpha, f)
-				v = w.sub.violation(s.up, s.low)
+				v = s.up - s.low
 				look = k + 1 + k/8
 			}
 		}
@@ -427,30 +420,29 @@ func (w *workingSet) gain() float64 {
 }
 
 // take makes the inner solution part of α and brings F up to date by the rows of
-// the α that have changed.
+// the α that have changed. When ctx ends before that is done nothing has changed.
 func (w *workingSet) take(ctx context.Context) error {
 	w.idx, w.coef = w.idx[:0], w.coef[:0]
-	square := 0.0
 	for k, i := range w.set {
-		d := w.it.Alpha[k] - w.start[k]
-		if d == 0 {
-			continue
+		if d := w.it.Alpha[k] - w.start[k]; d != 0 {
+			w.idx, w.coef = append(w.idx, i), append(w.coef, w.p.S[i]*d)
 		}
-		w.alpha[i] = w.it.Alpha[k]
-		w.idx, w.coef = append(w.idx, i), append(w.coef, w.p.S[i]*d)
-		square += d * d
 	}
-	w.step = math.Sqrt(square)
-	err := w.eachRow(ctx, w.idx, func(at int, rows [][]float64) { subtract(w.f, w.coef[at:], rows) })
+	copy(w.newF, w.f)
+	err := w.eachRow(ctx, w.idx, func(at int, rows [][]float64) { subtract(w.newF, w.coef[at:], rows) })
 	if err != nil {
-		w.f = nil
 		return err
 	}
 	if w.p.Ridge != nil {
 		for k, i := range w.idx {
-			w.f[i] -= w.coef[k] * w.p.Ridge[i]
+			w.newF[i] -= w.coef[k] * w.p.Ridge[i]
 		}
 	}
+	w.f, w.newF = w.newF, w.f
+	for k, i := range w.set {
+		w.alpha[i] = w.it.Alpha[k]
+	}
+	w.step = math.Sqrt(dotOf(w.coef, w.coef))
 	w.ends()
 	return nil
 }
