@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -92,7 +93,7 @@ type run struct {
 }
 
 func (r *run) loop(ctx context.Context) (Status, error) {
-	exhausted, unbounded, refreshed := false, false, 0
+	exhausted, unbounded, diverging, refreshed := false, false, false, 0
 	elapsed := time.Duration(0)
 	for {
 		it := &r.it
@@ -110,13 +111,18 @@ func (r *run) loop(ctx context.Context) (Status, error) {
 			unbounded = unbounded || r.inseparable(pt)
 		} else {
 			nan := math.NaN()
-			*pt = Point{Iteration: iteration, Elapsed: elapsed, Up: it.Up, Low: it.Low, KKT: (it.Up - it.Low) / 2,
+			*pt = Point{Iteration: iteration, Elapsed: elapsed, Up: it.Up, Low: it.Low, KKT: r.p.violation(it.Up, it.Low),
 				Primal: nan, Dual: nan, Gap: nan, RelGap: nan, Equality: nan, Margin: nan, Bias: nan, Step: it.Step}
 		}
 		status := r.settings.Stop.Met(pt, &r.trace)
+		if status == Converged && !r.p.balanced(it.Alpha) {
+			status = NotTerminated
+		}
 		switch {
 		case unbounded:
 			status = Unbounded
+		case diverging:
+			status = Diverging
 		case status != NotTerminated:
 		case exhausted:
 			status = Exhausted
@@ -155,6 +161,8 @@ func (r *run) loop(ctx context.Context) (Status, error) {
 		switch done, err := r.st.Step(ctx); {
 		case errors.Is(err, ErrUnbounded):
 			unbounded = true
+		case errors.Is(err, ErrDiverging):
+			diverging = true
 		case err != nil && ctx.Err() == nil:
 			return status, err
 		case err == nil && done:
@@ -166,10 +174,14 @@ func (r *run) loop(ctx context.Context) (Status, error) {
 }
 
 // flatness returns the square of the margin below which a hard margin counts
-// as none: a millionth of the distance from the first point to the farthest.
+// as none: a millionth of the distance from the first point to the farthest, or
+// with a fixed bias of the largest distance from the origin.
 func (p *Problem) flatness() float64 {
 	if !p.isHard() {
 		return 0
+	}
+	if p.FixedBias {
+		return 1e-12 * slices.Max(p.K.Diag())
 	}
 	diag, row, far := p.K.Diag(), p.K.Row(0), 0.0
 	for i, k := range row {
@@ -180,17 +192,18 @@ func (p *Problem) flatness() float64 {
 
 // inseparable reports whether α proves that the classes have no margin worth
 // the name: α/½Σα weighs a point of each convex hull, ‖w‖/½Σα is the distance
-// of these two points and so at least twice the margin.
+// of these two points and so at least twice the margin. With a fixed bias, by
+// weak duality along the ray tα, ‖w*‖ ≥ Σ α_i(1 − y_i b₀) / ‖w‖.
 func (r *run) inseparable(pt *Point) bool {
 	if r.flat2 == 0 || math.IsNaN(pt.Margin) {
 		return false
 	}
 	sum := 0.0
-	for _, a := range r.it.Alpha {
-		sum += a
+	for i, a := range r.it.Alpha {
+		sum += a * (1 - r.p.fixed()*r.p.S[i])
 	}
 	norm := 1 / pt.Margin
-	return norm*norm <= r.flat2*sum*sum
+	return sum > 0 && norm*norm <= r.flat2*sum*sum
 }
 
 // record appends a measured point with its replay delta and tells the observers.
@@ -230,10 +243,8 @@ func (r *run) measure(elapsed time.Duration) Point {
 		Equality: s.equality, Margin: math.NaN(), Bias: s.bias, Step: it.Step,
 		Free: s.free, Bound: s.atUpper, Active: it.Active, Evaluations: evaluations(p.K),
 	}
-	if p.FixedBias {
-		pt.Up, pt.Low = math.NaN(), math.NaN()
-	} else {
-		pt.KKT = max(0, (s.up-s.low)/2) // at the middle of [M, m], the bias that violates least
+	if !p.FixedBias {
+		pt.KKT = max(0, p.violation(s.up, s.low))
 	}
 	if s.norm2 > 0 {
 		pt.Margin = 1 / math.Sqrt(s.norm2)
@@ -250,6 +261,25 @@ func (r *run) measure(elapsed time.Duration) Point {
 		pt.Primal, pt.Gap, pt.RelGap = math.NaN(), math.NaN(), math.NaN()
 	}
 	return pt
+}
+
+// violation is the largest KKT violation that Up and Low amount to: at the fixed
+// bias, or at the middle of [M, m], the bias that violates least.
+func (p *Problem) violation(up, low float64) float64 {
+	if p.FixedBias {
+		return max(up-p.Bias, p.Bias-low)
+	}
+	return (up - low) / 2
+}
+
+// balanced reports whether α keeps the equality constraint: a method may leave
+// it on its way, but no α outside it is an answer.
+func (p *Problem) balanced(alpha []float64) bool {
+	scale := math.Abs(p.Delta)
+	for _, a := range alpha {
+		scale += math.Abs(a)
+	}
+	return p.equality(alpha) <= 1e-8*scale
 }
 
 func evaluations(k Matrix) int64 {
