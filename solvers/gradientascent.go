@@ -214,7 +214,7 @@ func (m GradientAscent) check(p *Problem) error {
 	return nil
 }
 
-// ascent is the workspace. Everything but the held block is in pairs: α, F, the
+// ascent is the workspace. Everything but the held holding is in pairs: α, F, the
 // diagonal of Q.
 type ascent struct {
 	pairs
@@ -239,7 +239,7 @@ type ascent struct {
 	stall int     // epochs since
 	total float64 // Σ ω η_i of the last epoch
 
-	held   *block  // the points of the first stage, nil in the second
+	held   *holding  // the points of the first stage, nil in the second
 	cycled float64 // steepest since the last full pass
 
 	relaxed  bool    // single steps on a problem with a free bias
@@ -263,10 +263,10 @@ func (s *ascent) Report(it *Iterate) {
 
 func (s *ascent) refresh(f []float64) {
 	s.pairs.refresh(f)
-	if s.finisher != nil {
-		s.finisher.choose()
-	}
 	s.look()
+	if s.finisher != nil {
+		s.finisher.scan()
+	}
 }
 
 // Step is one epoch.
@@ -304,8 +304,7 @@ func (s *ascent) Step(ctx context.Context) (done bool, err error) {
 	if s.relaxed {
 		if full && s.gain <= 1e-3*math.Abs(s.w) {
 			s.level(0)
-			s.finisher = &greedy{pairs: s.pairs, second: true}
-			s.finisher.choose()
+			s.finisher = newGreedy(s.pairs, SMO{})
 		}
 		return false, nil
 	}
@@ -539,8 +538,8 @@ func (s *ascent) curvature(ctx context.Context) (float64, error) {
 	return min(rowSum, math.Sqrt(squares)), nil
 }
 
-// block is the part of the problem that the first stage works on, in memory.
-type block struct {
+// holding is the part of the problem that the first stage works on, in memory.
+type holding struct {
 	of      []int     // its points
 	k       []float64 // their part of K, row by row
 	f, from []float64 // their F, and their α when F was last right for all points
@@ -548,7 +547,7 @@ type block struct {
 	gain    float64   // what the stage has gained so far
 }
 
-// maxHeld bounds the memory of a block to 128 MiB.
+// maxHeld bounds the memory of a holding to 128 MiB.
 const maxHeld = 4096
 
 // enough is the part of a stage's gain below which a pass counts as no progress.
@@ -557,7 +556,7 @@ const enough = 1e-3
 // hold takes the points of the first stage into memory: the free ones, or for
 // AscendingAlpha those with α ≠ 0, of which the others wait for the next pass.
 func (s *ascent) hold(ctx context.Context) error {
-	b := &block{}
+	b := &holding{}
 	s.order = s.order[:0]
 	for i, a := range s.alpha {
 		in := a != 0
@@ -684,7 +683,7 @@ func (s *ascent) level(zeta float64) {
 func (s *ascent) finish(ctx context.Context) (done bool, err error) {
 	s.norm2 = 0
 	for k := range s.alpha {
-		if err := s.poll(ctx, k); err != nil {
+		if err := s.poll(ctx, 2*k); err != nil {
 			return false, err
 		}
 		done, err = s.finisher.Step(ctx)

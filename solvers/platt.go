@@ -59,7 +59,7 @@ func (s *sweep) try(i, j int) (bool, error) {
 	if i == j {
 		return false, nil
 	}
-	t, err := s.optimise(i, j, s.p.K.Row(i), s.p.K.Row(j), s.tiny)
+	t, err := s.optimise(i, j, s.tiny)
 	if t == 0 || err != nil {
 		return false, err
 	}
