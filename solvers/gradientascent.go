@@ -214,8 +214,7 @@ func (m GradientAscent) check(p *Problem) error {
 	return nil
 }
 
-// ascent is the workspace. Everything but the held holding is in pairs: α, F, the
-// diagonal of Q.
+// ascent is the workspace; α, F and the diagonal of Q are in pairs.
 type ascent struct {
 	pairs
 	m       GradientAscent
@@ -229,8 +228,8 @@ type ascent struct {
 	up, low float64
 
 	// What an epoch has done: W grew by gain, which its slope along the steps
-	// promised to be promise; the largest slope; length² of the path.
-	gain, promise, steepest, norm2 float64
+	// promised to be promise; length² of the path.
+	gain, promise, norm2 float64
 
 	w     float64 // W
 	noise float64 // a slope below it is rounding
@@ -239,8 +238,8 @@ type ascent struct {
 	stall int     // epochs since
 	total float64 // Σ ω η_i of the last epoch
 
-	held   *holding  // the points of the first stage, nil in the second
-	cycled float64 // steepest since the last full pass
+	held *holding // the points of the first stage, nil in the second
+	busy bool     // some slope was not noise since the last full pass
 
 	relaxed  bool    // single steps on a problem with a free bias
 	sum      float64 // s'α − δ when relaxed
@@ -277,7 +276,7 @@ func (s *ascent) Step(ctx context.Context) (done bool, err error) {
 	if err := s.rates(ctx); err != nil {
 		return false, err
 	}
-	s.gain, s.promise, s.steepest, s.norm2 = 0, 0, 0, 0
+	s.gain, s.promise, s.norm2 = 0, 0, 0
 	if s.relaxed {
 		s.room = s.m.Relax.At(s.epoch)
 		s.level(s.room)
@@ -302,18 +301,19 @@ func (s *ascent) Step(ctx context.Context) (done bool, err error) {
 		return false, err
 	}
 	if s.relaxed {
-		if full && s.gain <= 1e-3*math.Abs(s.w) {
-			s.level(0)
-			s.finisher = newGreedy(s.pairs, SMO{})
+		if s.gain <= 1e-3*math.Abs(s.w) {
+			if s.held = nil; full {
+				s.level(0)
+				s.finisher = newGreedy(s.pairs, SMO{})
+			}
 		}
 		return false, nil
 	}
 	if !full {
-		s.cycled = max(s.cycled, s.steepest)
 		return false, s.diverges()
 	}
-	nothing := max(s.cycled, s.steepest) <= s.noise
-	s.cycled = 0
+	nothing := !s.busy
+	s.busy = false
 	if nothing && s.picky() { // of what is above the tolerance
 		s.tol /= 10
 		nothing = s.tol < 0x1p-52
@@ -420,7 +420,7 @@ func (s *ascent) step(i int, f float64) (float64, error) {
 	s.alpha[i] = next
 	s.sum += y * d
 	s.promise += d * g
-	s.steepest = max(s.steepest, math.Abs(g))
+	s.busy = s.busy || math.Abs(g) > s.noise
 	s.gain += d * (g - s.diag[i]*d/2)
 	s.norm2 += d * d
 	return y * d, nil
