@@ -279,7 +279,9 @@ func (s *ascent) Step(ctx context.Context) (done bool, err error) {
 	s.gain, s.promise, s.norm2 = 0, 0, 0
 	if s.relaxed {
 		s.room = s.m.Relax.At(s.epoch)
-		s.level(s.room)
+		if err := s.level(ctx, s.room); err != nil {
+			return false, err
+		}
 	}
 	full := true
 	switch {
@@ -301,13 +303,15 @@ func (s *ascent) Step(ctx context.Context) (done bool, err error) {
 		return false, err
 	}
 	if s.relaxed {
-		if s.gain <= 1e-3*math.Abs(s.w) {
-			if s.held = nil; full {
-				s.level(0)
-				s.finisher = newGreedy(s.pairs, SMO{})
-			}
+		if s.gain > 1e-3*math.Abs(s.w) {
+			return false, nil
 		}
-		return false, nil
+		s.held = nil
+		if full {
+			err = s.level(ctx, 0)
+			s.finisher = newGreedy(s.pairs, SMO{})
+		}
+		return false, err
 	}
 	if !full {
 		return false, s.diverges()
@@ -641,13 +645,16 @@ func (s *ascent) stage(ctx context.Context) error {
 }
 
 // level moves α until |s'α − δ| ≤ zeta, always the one that W loses least by.
-func (s *ascent) level(zeta float64) {
+func (s *ascent) level(ctx context.Context, zeta float64) error {
 	p := s.p
 	s.sum = -p.Delta
 	for i, a := range s.alpha {
 		s.sum += p.S[i] * a
 	}
-	for math.Abs(s.sum) > zeta {
+	for moves := 0; math.Abs(s.sum) > zeta; moves++ {
+		if err := s.poll(ctx, moves); err != nil {
+			return err
+		}
 		up, best := s.sum < 0, -1
 		for i, f := range s.f {
 			a := s.alpha[i]
@@ -657,7 +664,7 @@ func (s *ascent) level(zeta float64) {
 			}
 		}
 		if best < 0 {
-			return
+			return nil
 		}
 		t := math.Abs(s.sum) - zeta
 		room := s.rise(best)
@@ -674,9 +681,10 @@ func (s *ascent) level(zeta float64) {
 		s.follow(best, t)
 		s.sum += t
 		if last {
-			return // but for rounding
+			break // but for rounding
 		}
 	}
+	return nil
 }
 
 // finish makes n pair steps.
