@@ -21,7 +21,8 @@ type Criterion interface {
 
 // UpLow stops when m(α) − M(α) ≤ Tol, the b-free form of the KKT conditions
 // (Keerthi et al. 2001; LIBSVM's rule with its eps as Tol). All conditions then
-// hold within Tol/2 at the bias (m + M)/2, and the gap is at most n C Tol / 2.
+// hold within Tol/2 at the bias (m + M)/2, and the gap is at most n C Tol / 2. A
+// fixed bias counts among the F of both sets: then they hold within Tol.
 type UpLow struct{ Tol float64 }
 
 func (c UpLow) Met(pt *Point, _ *Trace) Status { return metIf(pt.Up-pt.Low <= c.Tol) }

@@ -48,10 +48,11 @@ func (p *Problem) gapAt(alpha, f []float64, b float64) float64 {
 
 // bestBias returns the b that minimises gapAt, a convex function whose
 // derivative is Σ s_i (α_i − x_i(b)) with x_i the minimiser in gapTerm. It is
-// ≤ 0 left of min F and ≥ 0 right of max F, so bisection finds the root.
+// ≤ 0 left of min F and ≥ 0 right of max F, so bisection finds the root. A fixed
+// bias leaves no choice.
 func (p *Problem) bestBias(alpha, f []float64) float64 {
 	if p.FixedBias {
-		return 0
+		return p.Bias
 	}
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, v := range f {
@@ -101,8 +102,27 @@ func (p *Problem) isHard() bool {
 // hardPrimal returns the primal value of a hard margin: with the smallest
 // functional margin γ̂ = min y_i f_i > 0 the scaled w/γ̂ is feasible and costs
 // ‖w‖²/2γ̂²; +Inf while γ̂ ≤ 0. The bias is midway between the classes
-// (N eq. 11), which makes γ̂ largest for this w.
+// (N eq. 11), which makes γ̂ largest for this w. A fixed bias does not scale with
+// w: the shortest tw with t y_i g_i ≥ 1 − y_i b₀ for all i costs t²‖w‖²/2.
 func (p *Problem) hardPrimal(f []float64, norm2 float64) float64 {
+	if p.FixedBias {
+		least, most := 0.0, math.Inf(1)
+		for i, y := range p.S {
+			g, need := 1-y*f[i], 1-y*p.Bias // y_i g_i and what it must reach
+			switch {
+			case g > 0:
+				least = max(least, need/g)
+			case g < 0:
+				most = min(most, need/g)
+			case need > 0:
+				return math.Inf(1)
+			}
+		}
+		if least > most {
+			return math.Inf(1)
+		}
+		return least * least * norm2 / 2
+	}
 	lowest, highest := math.Inf(1), math.Inf(-1) // of g over +1, over −1
 	for i, y := range p.S {
 		if g := y - f[i]; y > 0 {
@@ -112,9 +132,6 @@ func (p *Problem) hardPrimal(f []float64, norm2 float64) float64 {
 		}
 	}
 	margin := (lowest - highest) / 2
-	if p.FixedBias {
-		margin = min(lowest, -highest)
-	}
 	if !(margin > 0) {
 		return math.Inf(1)
 	}
@@ -131,10 +148,13 @@ type summary struct {
 
 func (p *Problem) summarise(alpha, f []float64) summary {
 	s := summary{up: math.Inf(-1), low: math.Inf(1), equality: p.equality(alpha)}
-	freeSum := 0.0
+	if p.FixedBias { // the conditions are F ≤ b₀ over I_up and F ≥ b₀ over I_low
+		s.up, s.low = p.Bias, p.Bias
+	}
+	b0, freeSum := p.fixed(), 0.0
 	for i, a := range alpha {
 		g := -p.S[i] * f[i] // (Qα + p)_i
-		s.dual -= a * (g + p.P[i]) / 2
+		s.dual -= a * ((g+p.P[i])/2 + b0*p.S[i])
 		quad := g - p.P[i]
 		if p.Ridge != nil {
 			quad -= p.Ridge[i] * a
@@ -157,6 +177,7 @@ func (p *Problem) summarise(alpha, f []float64) summary {
 	s.norm2 = max(s.norm2, 0)
 	switch {
 	case p.FixedBias:
+		s.bias = p.Bias
 	case s.free > 0:
 		s.bias = freeSum / float64(s.free)
 	case math.IsInf(s.up, 0): // one class, or no point can move

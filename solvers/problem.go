@@ -35,6 +35,25 @@ func HardMargin(k Matrix, y []float64) *Problem {
 	return SoftMargin(k, y, fill(k.Dim(), math.Inf(1)))
 }
 
+// WithFixedBias returns a copy of p whose bias is fixed at b0 instead of being
+// optimised: the equality constraint goes and the objective gains b0 s'α
+// (CST §7.2). With the kernel
+// K + τ² and b0 = 0 the bias τ² Σ α_i y_i is a part of the function, and
+// τ² = R² = max K_ii is a safe choice (CST Remark 7.4).
+func (p *Problem) WithFixedBias(b0 float64) *Problem {
+	q := *p
+	q.FixedBias, q.Bias = true, b0
+	return &q
+}
+
+// fixed returns the fixed bias, or 0 when the bias is free.
+func (p *Problem) fixed() float64 {
+	if p.FixedBias {
+		return p.Bias
+	}
+	return 0
+}
+
 func fill(n int, v float64) []float64 {
 	x := make([]float64, n)
 	for i := range x {
@@ -88,6 +107,9 @@ func (p *Problem) Check() error {
 	}
 	if !usable(p.Delta) {
 		return bad("Delta", -1, p.Delta, "%g "+usableMsg, p.Delta)
+	}
+	if p.FixedBias && (math.IsNaN(p.Bias) || math.IsInf(p.Bias, 0)) {
+		return bad("Bias", -1, p.Bias, "is not a finite number")
 	}
 	return nil
 }
