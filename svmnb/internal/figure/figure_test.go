@@ -64,8 +64,25 @@ func TestPictures(t *testing.T) {
 		}
 		page.Look(look)
 		page.Until(fmt.Sprintf(`document.querySelectorAll('[data-drawn=%s]').length === %d`, scheme, len(figures)))
+		page.Until(`Array.from(document.querySelectorAll('[data-drawn] > div:first-child')).every(e => e.offsetWidth === e.parentElement.clientWidth)`)
 		page.Charts(len(figures))
 		page.Picture(filepath.Join(dir, fmt.Sprintf("figures-%s-%d.png", scheme, look.Width)))
+	}
+	for _, tip := range []struct {
+		chart, series, data int
+		words               string
+	}{
+		{0, 4, 3, "point 7 · class −1"}, {0, 4, 3, "y·f = "}, {0, 4, 3, "wants y·f"}, {0, 4, 3, "KKT violation"},
+		{1, 0, 5, "violation ≈"}, {1, 3, 0, "violation at the end: "}, {2, 1, 7, "iteration 7"}, {2, 1, 7, "best primal"}, {6, 0, 1, " points"},
+	} {
+		var text string
+		page.Do(&text, fmt.Sprintf(`
+			var el = document.querySelectorAll('[data-drawn]')[%d], c = window.__svmEcharts.echarts.getInstanceByDom(el);
+			c.dispatchAction({type: 'showTip', seriesIndex: %d, dataIndex: %d});
+			return el.lastElementChild.innerText.replace(/\u00a0/g, ' ');`, tip.chart, tip.series, tip.data))
+		if !strings.Contains(text, tip.words) {
+			t.Errorf("the tip of chart %d, series %d is %q, want %q in it", tip.chart, tip.series, text, tip.words)
+		}
 	}
 	if errs := page.Errors(); len(errs) > 0 {
 		t.Errorf("errors in the page: %q", errs)
@@ -122,7 +139,7 @@ func TestFigures(t *testing.T) {
 		{"gap, one point", func() (*Chart, error) { return Gap(GapData{Points: []solvers.Point{gapPoint(0, 12, 0)}, Tol: 1e-3}) }, 10_000, "The gap is still 12: dual 0 ≤ optimum ≤ primal 12"},
 		{"gap, none left", func() (*Chart, error) {
 			return Gap(GapData{Points: []solvers.Point{gapPoint(0, 2, 2), gapPoint(5, 2, 2)}})
-		}, 10_000, "The gap is closed to 0: dual 2.0000 ≤ optimum ≤ primal 2.0000"},
+		}, 10_000, "The gap is closed up to rounding: dual 2.0000 ≤ optimum ≤ primal 2.0000"},
 		{"gap, no primal", func() (*Chart, error) {
 			return Gap(GapData{Points: []solvers.Point{gapPoint(0, math.NaN(), 0), gapPoint(5, math.NaN(), 2)}})
 		}, 10_000, "Dual objective 2; no primal was measured"},
