@@ -30,7 +30,7 @@ func (m ConjugateSMO) Start(p *Problem, alpha []float64) (Stepper, error) {
 		return nil, fmt.Errorf("%w: conjugate SMO moves pairs along s'α = δ, and with a fixed bias there is no such constraint", ErrUnsupported)
 	}
 	n := len(alpha)
-	s := &conjugate{pairs: newPairs(p, alpha, p.residual(alpha)), p: make([]float64, n), q: make([]float64, n)}
+	s := &conjugate{pairs: newPairs(p, alpha), p: make([]float64, n), q: make([]float64, n)}
 	s.choose()
 	return s, nil
 }

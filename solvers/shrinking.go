@@ -49,7 +49,7 @@ func newShrinking(p *Problem, alpha []float64, m SMO) (*shrinking, error) {
 // restore makes all points active; f must be right for alpha.
 func (s *shrinking) restore() {
 	s.active, s.left = nil, s.period()
-	s.inner = newGreedy(newPairs(s.p, s.alpha, s.f), s.m)
+	s.inner = newGreedy(pairsAt(s.p, s.alpha, s.f), s.m)
 }
 
 func (s *shrinking) period() int { return min(len(s.alpha), 1000) }
@@ -159,7 +159,7 @@ func (s *shrinking) shrink() {
 			s.sub.Ridge = append(s.sub.Ridge, p.Ridge[i])
 		}
 	}
-	s.inner = newGreedy(newPairs(&s.sub, alpha, f), s.m)
+	s.inner = newGreedy(pairsAt(&s.sub, alpha, f), s.m)
 }
 
 // view is the matrix k restricted to some points, gathered whenever a row is

@@ -82,7 +82,7 @@ func (m SMO) Start(p *Problem, alpha []float64) (Stepper, error) {
 	if m.Shrinking {
 		return newShrinking(p, alpha, m)
 	}
-	w := newPairs(p, alpha, p.residual(alpha))
+	w := newPairs(p, alpha)
 	switch m.Selection {
 	case SecondOrder, WorstPair:
 		return newGreedy(w, m), nil
@@ -108,7 +108,10 @@ type pairs struct {
 	moved   bool
 }
 
-func newPairs(p *Problem, alpha, f []float64) pairs {
+func newPairs(p *Problem, alpha []float64) pairs { return pairsAt(p, alpha, p.residual(alpha)) }
+
+// pairsAt is newPairs where F is known already.
+func pairsAt(p *Problem, alpha, f []float64) pairs {
 	w := pairs{p: p, alpha: alpha, f: f, diag: append([]float64(nil), p.K.Diag()...), last: math.NaN()}
 	for i, ridge := range p.Ridge {
 		w.diag[i] += ridge

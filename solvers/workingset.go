@@ -218,7 +218,7 @@ func (w *workingSet) violations() {
 
 func (w *workingSet) bias() float64 {
 	if w.p.FixedBias {
-		return 0
+		return w.p.Bias
 	}
 	return (w.up + w.low) / 2
 }
@@ -348,7 +348,7 @@ func (w *workingSet) pose() {
 			q.P[k] -= p.Ridge[i] * w.start[k]
 		}
 	}
-	q.K, q.FixedBias, q.Delta = &w.block, p.FixedBias, 0
+	q.K, q.FixedBias, q.Bias, q.Delta = &w.block, p.FixedBias, p.Bias, 0
 	if !p.FixedBias {
 		q.Delta = p.Delta
 		for i, a := range w.alpha {
@@ -387,7 +387,7 @@ func (w *workingSet) solve(ctx context.Context, tol float64) error {
 				look = k + 1 + k/8
 			}
 		}
-		if done || v <= tol || k >= limit {
+		if done || v <= tol && w.sub.balanced(it.Alpha) || k >= limit {
 			return nil
 		}
 		if done, err = st.Step(ctx); err != nil {
@@ -404,16 +404,20 @@ func (w *workingSet) solve(ctx context.Context, tol float64) error {
 }
 
 // gain is how much the inner solution raises W: the change of α times the mean
-// of the gradients before and after, s F, which is exact for a quadratic.
+// of the gradients before and after, s F, which is exact for a quadratic. It is
+// −Inf for an α off the equality constraint.
 func (w *workingSet) gain() float64 {
-	f := w.it.F
+	if !w.sub.balanced(w.it.Alpha) {
+		return math.Inf(-1)
+	}
+	b0, f := w.p.fixed(), w.it.F
 	if f == nil {
 		f = w.sub.residual(w.it.Alpha)
 	}
 	sum := 0.0
 	for k, i := range w.set {
 		if d := w.it.Alpha[k] - w.start[k]; d != 0 {
-			sum += w.sub.S[k] * d * (w.f[i] + f[k]) / 2
+			sum += w.sub.S[k] * d * ((w.f[i]+f[k])/2 - b0)
 		}
 	}
 	return sum
