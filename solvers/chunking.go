@@ -13,7 +13,8 @@ import (
 //
 // The chunk's kernel matrix is held in memory, 8 bytes for each of its values, so
 // chunking suits problems with few support vectors; Decomposition bounds the
-// memory. Iterate.Active is the size of the chunk and Working its points.
+// memory. A chunk that would exceed 8192 points takes the worst violators alone.
+// Iterate.Active is the size of the chunk and Working its points.
 //
 // A chunk is solved until its violation is a tenth of that of the whole problem,
 // so that no effort goes into a chunk that will change; the last one is solved as
@@ -25,8 +26,14 @@ type Chunking struct {
 	Seed    uint64 // draws the first chunk
 }
 
-// Name is "chunking (SMO (second order))" and the like.
-func (m Chunking) Name() string { return "chunking (" + innerOf(m.Inner).Name() + ")" }
+// Name is "chunking (SMO (second order), M = 50)" and the like.
+func (m Chunking) Name() string {
+	name := innerOf(m.Inner).Name()
+	if m.M != 0 {
+		name += fmt.Sprintf(", M = %d", m.M)
+	}
+	return "chunking (" + name + ")"
+}
 
 func innerOf(m Method) Method {
 	if m == nil {
@@ -37,6 +44,10 @@ func innerOf(m Method) Method {
 
 // Start implements Method. It refuses what Inner refuses.
 func (m Chunking) Start(p *Problem, alpha []float64) (Stepper, error) {
+	return m.startAt(p, alpha, nil)
+}
+
+func (m Chunking) startAt(p *Problem, alpha, f []float64) (Stepper, error) {
 	if m.Initial < 0 {
 		return nil, &ProblemError{"Chunking.Initial", -1, float64(m.Initial), fmt.Sprintf("the first chunk has %d points; give at least 1, or 0 for the default", m.Initial)}
 	}
@@ -50,17 +61,18 @@ func (m Chunking) Start(p *Problem, alpha []float64) (Stepper, error) {
 	if m.Initial == 0 {
 		m.Initial = m.M
 	}
-	w, err := newWorkingSet(p, alpha, innerOf(m.Inner))
+	w, err := newWorkingSet(p, alpha, f, innerOf(m.Inner))
 	if err != nil {
 		return nil, err
 	}
-	return &chunking{workingSet: w, m: m}, nil
+	return &chunking{workingSet: w, m: m, limit: 8192}, nil
 }
 
 type chunking struct {
 	*workingSet
 	m     Chunking
 	begun bool
+	limit int // points of a chunk
 }
 
 // Step solves one chunk.
@@ -74,23 +86,25 @@ func (s *chunking) Step(ctx context.Context) (done bool, err error) {
 			s.add(i)
 		}
 	}
+	add := s.m.M
 	if !s.begun {
+		add = s.m.Initial
+	}
+	size := len(s.next) + add
+	if size > s.limit {
+		s.begin()
+		size = s.limit
+	}
+	s.addPair()
+	if s.begun {
+		s.violations()
+	} else {
 		s.begun = true
 		rng := rand.New(rand.NewPCG(s.m.Seed, 0))
 		for i := range s.key {
 			s.key[i] = rng.Float64()
 		}
-		s.pick(s.m.Initial)
-		s.addPair()
-	} else {
-		before := len(s.next)
-		s.addPair()
-		s.violations()
-		s.pick(s.m.M - (len(s.next) - before))
 	}
-	return s.advance(ctx, innerFraction)
+	s.pick(size - len(s.next))
+	return s.advance(ctx)
 }
-
-// innerFraction is how far an inner run reduces the violation: solving a working
-// set better than that is effort for points that will change again.
-const innerFraction = 0.1

@@ -55,11 +55,27 @@ func (s WorkingSet) String() string {
 	return workingSetNames[s]
 }
 
-// Name is "decomposition (SMO (second order))" and the like.
-func (m Decomposition) Name() string { return "decomposition (" + innerOf(m.Inner).Name() + ")" }
+// Name is "decomposition (SMO (second order), q = 50, largest gap)" and the like.
+func (m Decomposition) Name() string {
+	name := innerOf(m.Inner).Name()
+	if m.Size != 0 {
+		name += fmt.Sprintf(", q = %d", m.Size)
+	}
+	if m.Select != BothEnds {
+		name += ", " + m.Select.String()
+	}
+	if m.Renew {
+		name += ", renewed"
+	}
+	return "decomposition (" + name + ")"
+}
 
 // Start implements Method. It refuses what Inner refuses.
 func (m Decomposition) Start(p *Problem, alpha []float64) (Stepper, error) {
+	return m.startAt(p, alpha, nil)
+}
+
+func (m Decomposition) startAt(p *Problem, alpha, f []float64) (Stepper, error) {
 	n := len(alpha)
 	switch {
 	case m.Size == 0:
@@ -71,9 +87,9 @@ func (m Decomposition) Start(p *Problem, alpha []float64) (Stepper, error) {
 		return nil, fmt.Errorf("%w: there is no %v", ErrUnsupported, m.Select)
 	}
 	if m.Size >= n {
-		return innerOf(m.Inner).Start(p, alpha)
+		return startAt(innerOf(m.Inner), p, alpha, f)
 	}
-	w, err := newWorkingSet(p, alpha, innerOf(m.Inner))
+	w, err := newWorkingSet(p, alpha, f, innerOf(m.Inner))
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +118,7 @@ func (s *decomposition) Step(ctx context.Context) (done bool, err error) {
 	s.addPair()
 	s.choose(s.m.Size)
 	s.order = append(s.order[:0], s.next...)
-	return s.advance(ctx, innerFraction)
+	return s.advance(ctx)
 }
 
 // choose fills the working set up to size points.
@@ -155,7 +171,11 @@ func (s *decomposition) contributions() {
 			ridge = p.Ridge[i]
 			g -= ridge * a
 		}
-		t := gapTerm(g, a, p.Lower[i], min(p.Upper[i], limit), ridge)
+		upper := p.Upper[i]
+		if math.IsInf(upper, 1) {
+			upper = limit
+		}
+		t := gapTerm(g, a, p.Lower[i], upper, ridge)
 		if !(t > 0) {
 			t = math.Inf(-1)
 		}

@@ -37,11 +37,14 @@ type shrinking struct {
 	moved  []int
 }
 
-func newShrinking(p *Problem, alpha []float64, m SMO) (*shrinking, error) {
+func newShrinking(p *Problem, alpha, f []float64, m SMO) (*shrinking, error) {
 	if m.Selection != SecondOrder && m.Selection != WorstPair {
 		return nil, fmt.Errorf("%w: shrinking compares with the worst pair, which the selection %v does not know; use SecondOrder or WorstPair", ErrUnsupported, m.Selection)
 	}
-	s := &shrinking{m: m, p: p, alpha: alpha, f: p.residual(alpha), base: append([]float64(nil), alpha...)}
+	if f == nil {
+		f = p.residual(alpha)
+	}
+	s := &shrinking{m: m, p: p, alpha: alpha, f: f, base: append([]float64(nil), alpha...)}
 	s.restore()
 	return s, nil
 }

@@ -69,10 +69,19 @@ func (s Selection) String() string {
 }
 
 // Name is "SMO (second order)" and the like.
-func (m SMO) Name() string { return "SMO (" + m.Selection.String() + ")" }
+func (m SMO) Name() string {
+	if m.Shrinking {
+		return "SMO (" + m.Selection.String() + ", shrinking)"
+	}
+	return "SMO (" + m.Selection.String() + ")"
+}
 
 // Start implements Method. It refuses a fixed bias and an unknown Selection.
 func (m SMO) Start(p *Problem, alpha []float64) (Stepper, error) {
+	return m.startAt(p, alpha, nil)
+}
+
+func (m SMO) startAt(p *Problem, alpha, f []float64) (Stepper, error) {
 	if p.FixedBias {
 		return nil, fmt.Errorf("%w: SMO moves pairs along s'α = δ, and with a fixed bias there is no such constraint; use GradientAscent", ErrUnsupported)
 	}
@@ -80,9 +89,9 @@ func (m SMO) Start(p *Problem, alpha []float64) (Stepper, error) {
 		return nil, &ProblemError{"SMO.Tol", -1, m.Tol, fmt.Sprintf("the tolerance is %g; it must be ≥ 0 (0 means 1e-3)", m.Tol)}
 	}
 	if m.Shrinking {
-		return newShrinking(p, alpha, m)
+		return newShrinking(p, alpha, f, m)
 	}
-	w := newPairs(p, alpha)
+	w := pairsAt(p, alpha, f)
 	switch m.Selection {
 	case SecondOrder, WorstPair:
 		return newGreedy(w, m), nil
@@ -108,10 +117,13 @@ type pairs struct {
 	moved   bool
 }
 
-func newPairs(p *Problem, alpha []float64) pairs { return pairsAt(p, alpha, p.residual(alpha)) }
+func newPairs(p *Problem, alpha []float64) pairs { return pairsAt(p, alpha, nil) }
 
-// pairsAt is newPairs where F is known already.
+// pairsAt is newPairs where F may be known already; nil means that it is not.
 func pairsAt(p *Problem, alpha, f []float64) pairs {
+	if f == nil {
+		f = p.residual(alpha)
+	}
 	w := pairs{p: p, alpha: alpha, f: f, diag: append([]float64(nil), p.K.Diag()...), last: math.NaN()}
 	for i, ridge := range p.Ridge {
 		w.diag[i] += ridge

@@ -32,6 +32,12 @@ type Observer func(it *Iterate, pt *Point)
 // rounding in the one that it maintains has hidden a violation.
 type verifier interface{ refresh(f []float64) }
 
+// warm is a Method that can start where F is known already, which saves a row
+// for each non-zero α, and the rounding in them. f belongs to the Stepper then.
+type warm interface {
+	startAt(p *Problem, alpha, f []float64) (Stepper, error)
+}
+
 // completer is a Stepper that keeps F for part of the points only, and says nil
 // of it then. complete brings it up to date for all.
 type completer interface{ complete() []float64 }
@@ -155,7 +161,7 @@ func (r *run) loop(ctx context.Context) (Status, error) {
 				return status, r.k.err
 			}
 			if status != NotTerminated {
-				if !sample {
+				if r.trace.Points[len(r.trace.Points)-1].Iteration != it.Iteration {
 					it.F = r.exact
 					r.record(r.measure(time.Since(r.began)))
 				}
@@ -260,7 +266,7 @@ func (r *run) verify(status Status, elapsed time.Duration) Status {
 // circles of rounding. It also ends a hard margin that cannot be.
 func (r *run) look() {
 	s := r.p.summarise(r.it.Alpha, r.f())
-	r.unbounded = r.unbounded || r.inseparable(s.norm2)
+	r.unbounded = r.unbounded || r.p.inseparable(r.it.Alpha, s.norm2, r.flat2)
 	if s.dual > r.highest {
 		r.highest, r.still = s.dual, 0
 		return
@@ -290,15 +296,15 @@ func (p *Problem) flatness() float64 {
 // the name: α/½Σα weighs a point of each convex hull, ‖w‖/½Σα is the distance
 // of these two points and so at least twice the margin. With a fixed bias, by
 // weak duality along the ray tα, ‖w*‖ ≥ Σ α_i(1 − y_i b₀) / ‖w‖.
-func (r *run) inseparable(norm2 float64) bool {
-	if r.flat2 == 0 {
+func (p *Problem) inseparable(alpha []float64, norm2, flat2 float64) bool {
+	if flat2 == 0 {
 		return false
 	}
 	sum := 0.0
-	for i, a := range r.it.Alpha {
-		sum += a * (1 - r.p.fixed()*r.p.S[i])
+	for i, a := range alpha {
+		sum += a * (1 - p.fixed()*p.S[i])
 	}
-	return sum > 0 && norm2 <= r.flat2*sum*sum
+	return sum > 0 && norm2 <= flat2*sum*sum
 }
 
 // record appends a measured point with its replay delta and tells the observers.

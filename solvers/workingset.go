@@ -15,8 +15,8 @@ type Batcher interface {
 	Rows(idx []int, dst [][]float64)
 }
 
-// batch is the number of rows that are asked of a Batcher at once, and look how
-// many rows are computed between two looks at the context.
+// batch is the number of rows that are asked of a Batcher at once. Between two
+// batches the context is looked at.
 const batch = 64
 
 // workingSet is what Chunking and Decomposition have in common: α and F of all
@@ -37,7 +37,7 @@ type workingSet struct {
 	alpha []float64 // of all points
 	f     []float64 // F of all points
 	newF  []float64 // what becomes F
-	diag  []float64
+	flat2 float64   // see flatness
 
 	i, j    int // attain up and low; −1 where nobody may rise or fall
 	up, low float64
@@ -49,9 +49,10 @@ type workingSet struct {
 	chose []bool
 	sub   Problem
 	block block
-	start []float64 // α_B
-	spare []float64 // the copy of it that the inner run owns
-	it    Iterate   // of the inner run
+	size  float64      // Σ|α|
+	start []float64    // α_B
+	own   [2][]float64 // α_B and F_B of the inner run
+	it    Iterate      // of the inner run
 
 	rows         [][]float64
 	idx          []int
@@ -63,10 +64,13 @@ type workingSet struct {
 
 // newWorkingSet prepares a run, and lets inner refuse the kind of problem that
 // working sets pose before anything is computed.
-func newWorkingSet(p *Problem, alpha []float64, inner Method) (*workingSet, error) {
+func newWorkingSet(p *Problem, alpha, f []float64, inner Method) (*workingSet, error) {
 	n := len(alpha)
+	if f == nil {
+		f = p.residual(alpha)
+	}
 	w := &workingSet{
-		p: p, inner: inner, alpha: alpha, f: p.residual(alpha), diag: p.K.Diag(), step: math.NaN(),
+		p: p, inner: inner, alpha: alpha, f: f, step: math.NaN(), flat2: p.flatness(),
 		newF: make([]float64, n), in: make([]bool, n), chose: make([]bool, n), key: make([]float64, n),
 	}
 	w.ends()
@@ -132,7 +136,7 @@ func (w *workingSet) ends() {
 	}
 }
 
-// begin starts a new choice with the worst pair; add and pick go on with it.
+// begin starts the choice of a working set; add, addPair and pick go on with it.
 func (w *workingSet) begin() {
 	for _, i := range w.next {
 		w.chose[i] = false
@@ -223,15 +227,22 @@ func (w *workingSet) bias() float64 {
 	return (w.up + w.low) / 2
 }
 
-// advance makes the chosen points the working set, solves the problem on it until
-// its violation is below fraction times that of the whole and takes the solution
-// over. done means that it has gained nothing.
-func (w *workingSet) advance(ctx context.Context, fraction float64) (done bool, err error) {
+// innerFraction is how far an inner run reduces the violation: solving a working
+// set better than that is effort for points that will change again.
+const innerFraction = 0.1
+
+// advance makes the chosen points the working set, solves the problem on it and
+// takes the solution over. done means that it has gained nothing.
+func (w *workingSet) advance(ctx context.Context) (done bool, err error) {
 	if err := w.settle(ctx); err != nil {
+		for _, i := range w.set {
+			w.in[i] = false
+		}
+		w.set = w.set[:0] // some of its rows are missing
 		return false, err
 	}
 	w.pose()
-	if err := w.solve(ctx, fraction*(w.up-w.low)); err != nil {
+	if err := w.solve(ctx, innerFraction*(w.up-w.low)); err != nil {
 		if ctx.Err() != nil && w.it.Alpha != nil && w.gain() > 0 {
 			soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 			defer cancel()
@@ -348,23 +359,32 @@ func (w *workingSet) pose() {
 			q.P[k] -= p.Ridge[i] * w.start[k]
 		}
 	}
-	q.K, q.FixedBias, q.Bias, q.Delta = &w.block, p.FixedBias, p.Bias, 0
-	if !p.FixedBias {
-		q.Delta = p.Delta
-		for i, a := range w.alpha {
-			if !w.in[i] {
-				q.Delta -= p.S[i] * a
-			}
+	q.K, q.FixedBias, q.Bias, q.Delta = &w.block, p.FixedBias, p.Bias, p.Delta
+	w.size = 0
+	for i, a := range w.alpha {
+		w.size += math.Abs(a)
+		if !w.in[i] {
+			q.Delta -= p.S[i] * a
 		}
 	}
+}
+
+func startAt(m Method, p *Problem, alpha, f []float64) (Stepper, error) {
+	if m, ok := m.(warm); ok && f != nil {
+		return m.startAt(p, alpha, f)
+	}
+	return m.Start(p, alpha)
 }
 
 // solve runs the inner method on sub until its violation is at most tol, or it
 // can do no more, and leaves its last report in it.
 func (w *workingSet) solve(ctx context.Context, tol float64) error {
 	w.it = Iterate{}
-	w.spare = append(w.spare[:0], w.start...)
-	st, err := w.inner.Start(&w.sub, w.spare)
+	w.own[0], w.own[1] = append(w.own[0][:0], w.start...), w.own[1][:0]
+	for _, i := range w.set {
+		w.own[1] = append(w.own[1], w.f[i])
+	}
+	st, err := startAt(w.inner, &w.sub, w.own[0], w.own[1])
 	if err != nil {
 		return err
 	}
@@ -387,7 +407,7 @@ func (w *workingSet) solve(ctx context.Context, tol float64) error {
 				look = k + 1 + k/8
 			}
 		}
-		if done || v <= tol && w.sub.balanced(it.Alpha) || k >= limit {
+		if done || v <= tol && w.balanced() || k >= limit {
 			return nil
 		}
 		if done, err = st.Step(ctx); err != nil {
@@ -403,21 +423,36 @@ func (w *workingSet) solve(ctx context.Context, tol float64) error {
 	}
 }
 
+// balanced reports whether the inner α keeps the equality constraint, as far as
+// the rounding in s_N'α_N lets one say.
+func (w *workingSet) balanced() bool {
+	return w.sub.equality(w.it.Alpha) <= 1e-12*w.size+1e-8*sizeOf(w.it.Alpha)
+}
+
+func sizeOf(x []float64) float64 {
+	s := 0.0
+	for _, v := range x {
+		s += math.Abs(v)
+	}
+	return s
+}
+
 // gain is how much the inner solution raises W: the change of α times the mean
-// of the gradients before and after, s F, which is exact for a quadratic. It is
-// −Inf for an α off the equality constraint.
+// of the gradients before and after, s (F − b), which is exact for a quadratic;
+// where the bias is free any b is right, and the one near F loses least to
+// rounding. It is −Inf for an α off the equality constraint.
 func (w *workingSet) gain() float64 {
-	if !w.sub.balanced(w.it.Alpha) {
+	if !w.balanced() {
 		return math.Inf(-1)
 	}
-	b0, f := w.p.fixed(), w.it.F
+	b, f := w.bias(), w.it.F
 	if f == nil {
 		f = w.sub.residual(w.it.Alpha)
 	}
 	sum := 0.0
 	for k, i := range w.set {
 		if d := w.it.Alpha[k] - w.start[k]; d != 0 {
-			sum += w.sub.S[k] * d * ((w.f[i]+f[k])/2 - b0)
+			sum += w.sub.S[k] * d * ((w.f[i] - b) + (f[k] - b)) / 2
 		}
 	}
 	return sum
@@ -448,6 +483,9 @@ func (w *workingSet) take(ctx context.Context) error {
 	}
 	w.step = math.Sqrt(dotOf(w.coef, w.coef))
 	w.ends()
+	if w.flat2 > 0 && w.p.inseparable(w.alpha, w.p.summarise(w.alpha, w.f).norm2, w.flat2) {
+		return ErrUnbounded
+	}
 	return nil
 }
 
