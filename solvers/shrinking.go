@@ -72,7 +72,6 @@ func (s *shrinking) Report(it *Iterate) {
 
 func (s *shrinking) refresh(f []float64) {
 	copy(s.f, f)
-	copy(s.base, s.alpha)
 	s.restore()
 }
 
@@ -88,13 +87,10 @@ func (s *shrinking) complete() []float64 {
 			for k, v := range s.p.K.Row(i) {
 				s.f[k] -= c * v
 			}
-			if s.p.Ridge != nil {
-				s.f[i] -= c * s.p.Ridge[i]
-			}
 		}
 	}
 	copy(s.base, s.alpha)
-	for k, i := range s.active { // the same but for rounding
+	for k, i := range s.active { // with their ridge, the same but for rounding
 		s.f[i] = s.inner.f[k]
 	}
 	return s.f
@@ -144,7 +140,7 @@ func (s *shrinking) shrink() {
 		}
 		keep = append(keep, i)
 	}
-	if len(keep) == len(in.f) {
+	if 10*len(keep) > 9*len(in.f) {
 		return
 	}
 	s.complete()

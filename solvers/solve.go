@@ -161,7 +161,7 @@ func (r *run) loop(ctx context.Context) (Status, error) {
 				return status, r.k.err
 			}
 			if status != NotTerminated {
-				if r.trace.Points[len(r.trace.Points)-1].Iteration != it.Iteration {
+				if r.trace.Points[len(r.trace.Points)-1].Iteration != it.Iteration || !slices.Equal(r.last, it.Alpha) {
 					it.F = r.exact
 					r.record(r.measure(time.Since(r.began)))
 				}

@@ -246,7 +246,7 @@ func (w *workingSet) advance(ctx context.Context) (done bool, err error) {
 		if ctx.Err() != nil && w.it.Alpha != nil && w.gain() > 0 {
 			soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 			defer cancel()
-			_ = w.take(soon) // or lose what this working set has gained
+			return false, w.take(soon) // or lose what this working set has gained
 		}
 		return false, err
 	}
