@@ -59,7 +59,7 @@ func Solve(ctx context.Context, p *Problem, m Method, s Settings) (*Result, erro
 	}
 	q, k := *p, &checked{Matrix: p.K, seen: make([]bool, len(alpha))}
 	q.K = k
-	r := run{p: &q, k: k, began: time.Now(), settings: s, done: ctx.Done(), last: make([]float64, len(alpha)), highest: math.Inf(-1)}
+	r := run{p: &q, k: k, began: time.Now(), settings: s, done: ctx.Done(), last: make([]float64, len(alpha)), changed: make([]int, 0, len(alpha)), highest: math.Inf(-1)}
 	r.trace.N = len(alpha)
 	r.flat2 = q.flatness()
 	r.st, err = m.Start(&q, alpha)
@@ -99,6 +99,7 @@ type run struct {
 	it       Iterate
 	trace    Trace
 	last     []float64 // α at the last sampled point
+	changed  []int     // workspace of record
 	next     int       // the next iteration to sample
 	exact    []float64 // F computed afresh at the end
 	claimed  bool      // exact is the method's own F
@@ -269,12 +270,15 @@ func (r *run) inseparable(norm2 float64) bool {
 
 // record appends a measured point with its replay delta and tells the observers.
 func (r *run) record(pt Point) {
+	r.changed = r.changed[:0]
 	for i, a := range r.it.Alpha {
 		if a != r.last[i] {
-			pt.Changed = append(pt.Changed, i)
-			pt.Alpha = append(pt.Alpha, a)
-			r.last[i] = a
+			r.changed, r.last[i] = append(r.changed, i), a
 		}
+	}
+	pt.Changed, pt.Alpha = append([]int(nil), r.changed...), make([]float64, len(r.changed))
+	for k, i := range r.changed {
+		pt.Alpha[k] = r.last[i]
 	}
 	pt.Working = append([]int(nil), r.it.Working...)
 	r.trace.Points = append(r.trace.Points, pt)
