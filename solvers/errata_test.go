@@ -119,6 +119,37 @@ func TestRemark72AsPrinted(t *testing.T) {
 	}
 }
 
+// TestKKT compares the certificate with the conditions written out for each α.
+func TestKKT(t *testing.T) {
+	rng := newRand(8)
+	for range 50 {
+		for _, p := range append(classifiers(rng), HardMargin(classifiers(rng)[0].K, classifiers(rng)[0].S)) {
+			alpha := randomAlpha(rng, p)
+			c := Certify(p, alpha)
+			worst := 0.0
+			for i, a := range alpha {
+				yf := p.S[i] * c.Bias
+				for j, k := range p.K.Row(i) {
+					yf += p.S[i] * alpha[j] * p.S[j] * k
+				}
+				target := 1.0
+				if p.Ridge != nil {
+					target -= p.Ridge[i] * a // the slack is α/C
+				}
+				if a < p.Upper[i] {
+					worst = max(worst, target-yf)
+				}
+				if a > 0 {
+					worst = max(worst, yf-target)
+				}
+			}
+			if !near(c.MaxKKT, worst, 1e-10) {
+				t.Fatalf("KKT violation %.15g, condition by condition %.15g", c.MaxKKT, worst)
+			}
+		}
+	}
+}
+
 // TestGapBound: m − M ≤ ε leaves a gap of at most n C ε/2, and every KKT
 // condition within ε/2 at the middle.
 func TestGapBound(t *testing.T) {
