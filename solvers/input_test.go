@@ -194,6 +194,7 @@ func (m slow) Row(i int) []float64 {
 // long, the certificate of an interrupted run rests on the F of the method, and
 // says so.
 func TestInterruptDoesNotWaitForRows(t *testing.T) {
+	t.Parallel() // it sleeps
 	for _, m := range methods {
 		p := blobs(60, 0.3, rbf(1), 10)
 		k, wait := p.K.(*gram), time.Duration(0)
