@@ -76,7 +76,9 @@ func TestMarkdown(t *testing.T) {
 	}
 	attachments := map[string]any{"pic.png": map[string]any{"image/png": []any{"iVBO\n", "Rw=="}}}
 	for source, want := range map[string]string{
-		"so $a_i$ and $b_i$":                 `<p>so <span class="math">a_i</span> and <span class="math">b_i</span></p>`,
+		"so $a_i$ and $b_i$":                      `<p>so <span class="math">a_i</span> and <span class="math">b_i</span></p>`,
+		"is bound ($\\alpha = C$), then":          `is bound <span class="glue">(<span class="math">\alpha = C</span>),</span> then`,
+		"so $" + strings.Repeat("x+", 20) + "1$.": `so <span class="math">x+x`,
 		"$$a<b$$":                            `<span class="math display">a&lt;b</span>`,
 		"| a | b |\n|---|--:|\n| 1 | 2 |":    `<td style="text-align:right">2</td>`,
 		"## Part two":                        `<h2 id="Part-two">Part two</h2>`,

@@ -105,6 +105,7 @@ type session struct {
 	name           string
 	stdout, stderr io.Writer
 	timeout        time.Duration
+	fresh          bool // without the fits that Keep remembers from before
 }
 
 func (s *session) flags() *flag.FlagSet {
@@ -150,6 +151,7 @@ func runCommand(ctx context.Context, s *session, args []string) error {
 		}
 		files = []string{file}
 	}
+	s.fresh = *inplace
 	out, err := filepath.Abs(*dir)
 	if err != nil {
 		return err
@@ -241,7 +243,16 @@ func (s *session) kernel(ctx context.Context) (*kernel, error) {
 // execute runs a notebook in a kernel of its own, in the notebook's folder.
 func (s *session) execute(ctx context.Context, k *kernel, file string, nb *notebook) error {
 	fmt.Fprintln(s.stderr, file)
-	client, err := k.start(ctx, filepath.Dir(file))
+	var env []string
+	if s.fresh {
+		dir, err := os.MkdirTemp("", "svmnb-kept-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+		env = []string{"SVMNB_CACHE=" + dir}
+	}
+	client, err := k.start(ctx, filepath.Dir(file), env...)
 	if err != nil {
 		return err
 	}
@@ -271,6 +282,7 @@ func testCommand(ctx context.Context, s *session, args []string) error {
 	if err != nil {
 		return err
 	}
+	s.fresh = true
 	bad := 0
 	for _, file := range files {
 		file, err := filepath.Abs(file)

@@ -158,7 +158,7 @@ const mathOpen, mathClose = "\uE000", "\uE001"
 var (
 	placeholder      = regexp.MustCompile(mathOpen + `(\d+)` + mathClose)
 	tag              = regexp.MustCompile(`<[^>]*>`)
-	tagOrPlaceholder = regexp.MustCompile(tag.String() + "|" + placeholder.String())
+	tagOrPlaceholder = regexp.MustCompile(tag.String() + `|[(\[]*` + placeholder.String() + `[)\],.;:!?]*`)
 )
 
 var environment = regexp.MustCompile(`^\\begin\{((?:align|alignat|aligned|equation|gather|gathered|multline|split|cases|array|[pbBvV]?matrix)\*?)\}`)
@@ -300,13 +300,19 @@ func restoreMath(page string, formulas []formula) string {
 		if s[0] == '<' {
 			return eachFormula(s, formulas, func(f formula) string { return html.EscapeString(f.written()) })
 		}
-		return eachFormula(s, formulas, func(f formula) string {
+		glue := placeholder.FindString(s) != s // a line may break between a formula and its bracket
+		s = eachFormula(s, formulas, func(f formula) string {
 			class := "math"
 			if f.display {
 				class = "math display"
 			}
+			glue = glue && !f.display && len(f.tex) < 30 // a long formula must be able to break
 			return `<span class="` + class + `">` + html.EscapeString(strings.TrimSpace(f.tex)) + `</span>`
 		})
+		if glue {
+			s = `<span class="glue">` + s + `</span>`
+		}
+		return s
 	})
 }
 
