@@ -117,7 +117,7 @@ func TestInterruptWhileShrunk(t *testing.T) {
 func TestInterruptWhileShrunkAndSlow(t *testing.T) {
 	p := *shrinkable()["RBF"]
 	ctx, cancel := context.WithCancel(context.Background())
-	k := &slow{gram: p.K.(*gram), ctx: ctx}
+	k := &tardy{gram: p.K.(*gram), ctx: ctx}
 	p.K = k
 	r, err := Solve(ctx, &p, SMO{Shrinking: true}, Settings{Stop: UpLow{1e-12}, Observers: []Observer{func(it *Iterate, _ *Point) {
 		if it.Active < 150 {
@@ -135,14 +135,14 @@ func TestInterruptWhileShrunkAndSlow(t *testing.T) {
 	}
 }
 
-// slow takes its time once the context has ended.
-type slow struct {
+// tardy takes its time once the context has ended.
+type tardy struct {
 	*gram
 	ctx  context.Context
 	late int
 }
 
-func (m *slow) Row(i int) []float64 {
+func (m *tardy) Row(i int) []float64 {
 	if m.ctx.Err() != nil {
 		m.late++
 		time.Sleep(10 * time.Millisecond)
