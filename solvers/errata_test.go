@@ -277,6 +277,16 @@ func TestOneClass(t *testing.T) {
 	}
 }
 
+// TestNothingCanMove: all costs are 0, so α is and b may be anything finite.
+func TestNothingCanMove(t *testing.T) {
+	for _, m := range methods {
+		r := solve(t, SoftMargin(newGram(corners, rbf(1)), parity, make([]float64, 4)), m.method, Settings{})
+		if r.Status != Converged || r.Bias != 0 || r.Certificate.Gap != 0 || r.Certificate.MaxKKT != 0 {
+			t.Errorf("%s: %v, b = %g, %+v", m.method.Name(), r.Status, r.Bias, r.Certificate)
+		}
+	}
+}
+
 // TestZeroRow: a point that is the origin has K_ii = 0 and is moved all the same
 // (S9, C16).
 func TestZeroRow(t *testing.T) {

@@ -38,9 +38,9 @@ type verifier interface{ refresh(f []float64) }
 //
 // A limit is a Status and no error. An interrupt returns what there is, with an
 // error that wraps context.Cause(ctx); so do a dual without maximum, with
-// ErrUnbounded, and steps that overshoot, with ErrDiverging. With every other error the result is nil: a *ProblemError for
-// bad numbers, of which those in K are found when their row is first used, and
-// ErrUnsupported.
+// ErrUnbounded, and steps that overshoot, with ErrDiverging. With every other
+// error the result is nil: a *ProblemError for bad numbers, of which those in K
+// are found when their row is first used, and ErrUnsupported.
 func Solve(ctx context.Context, p *Problem, m Method, s Settings) (*Result, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func Solve(ctx context.Context, p *Problem, m Method, s Settings) (*Result, erro
 	if _, ok := p.K.(Features); !ok { // those were checked when they were made
 		q.K = k
 	}
-	r := run{p: &q, k: k, began: time.Now(), settings: s, done: ctx.Done(), last: make([]float64, len(alpha)), highest: math.Inf(-1)}
+	r := run{p: &q, k: k, began: time.Now(), settings: s, done: ctx.Done(), last: make([]float64, len(alpha)), changed: make([]int, 0, len(alpha)), highest: math.Inf(-1)}
 	r.trace.N = len(alpha)
 	r.flat2 = q.flatness()
 	r.st, err = m.Start(&q, alpha)
@@ -102,6 +102,7 @@ type run struct {
 	it       Iterate
 	trace    Trace
 	last     []float64 // α at the last sampled point
+	changed  []int     // workspace of record
 	next     int       // the next iteration to sample
 	exact    []float64 // F computed afresh at the end
 	claimed  bool      // exact is the method's own F
@@ -292,12 +293,15 @@ func (r *run) inseparable(norm2 float64) bool {
 
 // record appends a measured point with its replay delta and tells the observers.
 func (r *run) record(pt Point) {
+	r.changed = r.changed[:0]
 	for i, a := range r.it.Alpha {
 		if a != r.last[i] {
-			pt.Changed = append(pt.Changed, i)
-			pt.Alpha = append(pt.Alpha, a)
-			r.last[i] = a
+			r.changed, r.last[i] = append(r.changed, i), a
 		}
+	}
+	pt.Changed, pt.Alpha = append([]int(nil), r.changed...), make([]float64, len(r.changed))
+	for k, i := range r.changed {
+		pt.Alpha[k] = r.last[i]
 	}
 	pt.Working = append([]int(nil), r.it.Working...)
 	r.trace.Points = append(r.trace.Points, pt)
