@@ -250,9 +250,14 @@ type ascent struct {
 	sum      float64 // s'α − δ when relaxed
 	room     float64 // ζ_t, +Inf when the bias is fixed
 	finisher *greedy // the pair steps after them
+	paired   bool    // and there have been some
 }
 
 func (s *ascent) Report(it *Iterate) {
+	it.Sweep = 1
+	if s.relaxed && !s.paired {
+		it.Sweep = math.MaxInt // W off the equality compares with nothing
+	}
 	if s.finisher != nil {
 		s.finisher.Report(it)
 		it.Working, it.Step = nil, s.last
@@ -713,6 +718,7 @@ func (s *ascent) level(ctx context.Context, zeta float64) error {
 
 // finish makes n pair steps.
 func (s *ascent) finish(ctx context.Context) (done bool, err error) {
+	s.paired = true
 	for k := range s.alpha {
 		if err := s.poll(ctx, 2*k); err != nil {
 			return false, err

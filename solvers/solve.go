@@ -174,6 +174,7 @@ func (r *run) loop(ctx context.Context) (Status, error) {
 func (r *run) report() {
 	r.it = Iterate{Iteration: r.it.Iteration, Up: math.NaN(), Low: math.NaN(), Step: math.NaN(), Active: r.trace.N}
 	r.st.Report(&r.it)
+	r.trace.Sweep = r.it.Sweep
 }
 
 // met asks the criterion. A method may leave s'α = δ on its way, but no α outside
