@@ -73,7 +73,7 @@ type descent struct {
 
 func (s *descent) Report(it *Iterate) {
 	it.Alpha, it.Step, it.Active = s.alpha, s.step, s.size
-	it.Up, it.Low = s.up, s.down
+	it.Up, it.Low, it.Sweep = s.up, s.down, 1
 }
 
 // Step makes one pass. When the shrunk points have nothing left to do, all are

@@ -24,7 +24,9 @@ import (
 // SMO becomes without its equality constraint (CST Remark 7.16).
 //
 // It solves every Problem with a fixed bias, in the 1-norm, 2-norm and hard
-// margin form. With a free bias it needs Relax. W never falls while ω η_i K_ii < 2,
+// margin form; with a free bias it needs Relax. It is slow where Q is badly
+// conditioned: a huge C, features far from the origin, a hard margin that hardly
+// exists take millions of epochs. W never falls while ω η_i K_ii < 2,
 // and W* − W shrinks by a constant factor per epoch at least (CST prints
 // ‖α^t − α*‖ ≤ μδ^t with μ < 1; μ may be any number, δ < 1). Steps that overshoot
 // for good end the run with ErrDiverging.
@@ -241,13 +243,21 @@ type ascent struct {
 	held *holding // the points of the first stage, nil in the second
 	busy bool     // some slope was not noise since the last full pass
 
+	over  bool  // the last epoch found nothing more to do
+	fault error // or failed
+
 	relaxed  bool    // single steps on a problem with a free bias
 	sum      float64 // s'α − δ when relaxed
 	room     float64 // ζ_t, +Inf when the bias is fixed
 	finisher *greedy // the pair steps after them
+	paired   bool    // and there have been some
 }
 
 func (s *ascent) Report(it *Iterate) {
+	it.Sweep = 1
+	if s.relaxed && !s.paired {
+		it.Sweep = math.MaxInt // W off the equality compares with nothing
+	}
 	if s.finisher != nil {
 		s.finisher.Report(it)
 		it.Working, it.Step = nil, s.last
@@ -262,21 +272,40 @@ func (s *ascent) Report(it *Iterate) {
 
 func (s *ascent) refresh(f []float64) {
 	s.pairs.refresh(f)
+	s.over = false
 	s.look()
 	if s.finisher != nil {
 		s.finisher.scan()
 	}
 }
 
-// Step is one epoch.
+// Step is one epoch. An epoch that has moved α counts, and how it ended is told
+// by the next one.
 func (s *ascent) Step(ctx context.Context) (done bool, err error) {
-	if s.finisher != nil {
-		return s.finish(ctx)
+	if s.over || s.fault != nil {
+		return s.over, s.fault
 	}
+	s.gain, s.promise, s.norm2 = 0, 0, 0
+	if s.finisher != nil {
+		done, err = s.finish(ctx)
+	} else {
+		done, err = s.climb(ctx)
+	}
+	s.last = math.Sqrt(s.norm2)
+	if s.norm2 == 0 {
+		return done, err
+	}
+	if ctx.Err() == nil {
+		s.over, s.fault = done, err
+	}
+	return false, nil
+}
+
+// climb goes once through the points, or on with the first stage.
+func (s *ascent) climb(ctx context.Context) (done bool, err error) {
 	if err := s.rates(ctx); err != nil {
 		return false, err
 	}
-	s.gain, s.promise, s.norm2 = 0, 0, 0
 	if s.relaxed {
 		s.room = s.m.Relax.At(s.epoch)
 		if err := s.level(ctx, s.room); err != nil {
@@ -297,7 +326,6 @@ func (s *ascent) Step(ctx context.Context) (done bool, err error) {
 		err = s.pass(ctx)
 	}
 	s.epoch++
-	s.last = math.Sqrt(s.norm2)
 	s.look()
 	if err != nil {
 		return false, err
@@ -399,7 +427,7 @@ func (s *ascent) step(i int, f float64) (float64, error) {
 		lo = min(0, max(lo, -s.room-y*s.sum))
 	}
 	var d float64
-	if kappa := s.diag[i]; kappa > 0 {
+	if kappa := s.diag[i]; kappa > 0 || kappa < 0 && s.m.Order == Batch {
 		d = min(max(s.eta[i]*g, lo), hi)
 	} else {
 		d = pairStep(g, kappa, lo, hi)
@@ -514,7 +542,6 @@ func (s *ascent) catchUp(ctx context.Context, of []int, from []float64) (err err
 		}
 		if err != nil {
 			s.alpha[i] = from[k]
-			s.sum -= t
 			continue
 		}
 		s.follow(i, t)
@@ -679,6 +706,7 @@ func (s *ascent) level(ctx context.Context, zeta float64) error {
 		s.gain += t * (s.f[best] - s.diag[best]*t/2)
 		s.move(best, t)
 		s.follow(best, t)
+		s.norm2 += t * t
 		s.sum += t
 		if last {
 			break // but for rounding
@@ -689,7 +717,7 @@ func (s *ascent) level(ctx context.Context, zeta float64) error {
 
 // finish makes n pair steps.
 func (s *ascent) finish(ctx context.Context) (done bool, err error) {
-	s.norm2 = 0
+	s.paired = true
 	for k := range s.alpha {
 		if err := s.poll(ctx, 2*k); err != nil {
 			return false, err
@@ -700,6 +728,5 @@ func (s *ascent) finish(ctx context.Context) (done bool, err error) {
 		}
 		s.norm2 += s.finisher.last * s.finisher.last
 	}
-	s.last = math.Sqrt(s.norm2)
 	return done, err
 }

@@ -75,7 +75,7 @@ type perceptron struct {
 }
 
 func (s *perceptron) Report(it *Iterate) {
-	it.Alpha, it.F, it.Step, it.Up, it.Low = s.alpha, s.f, s.last, s.up, s.low
+	it.Alpha, it.F, it.Step, it.Up, it.Low, it.Sweep = s.alpha, s.f, s.last, s.up, s.low, 1
 }
 
 // Step is one epoch.

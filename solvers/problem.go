@@ -37,9 +37,8 @@ func HardMargin(k Matrix, y []float64) *Problem {
 
 // WithFixedBias returns a copy of p whose bias is fixed at b0 instead of being
 // optimised: the equality constraint goes and the objective gains b0 s'α
-// (CST §7.2). With the kernel
-// K + τ² and b0 = 0 the bias τ² Σ α_i y_i is a part of the function, and
-// τ² = R² = max K_ii is a safe choice (CST Remark 7.4).
+// (CST §7.2). With the kernel K + τ² and b0 = 0 the bias τ² Σ α_i y_i is a part
+// of the function, and τ² = R² = max K_ii is a safe choice (CST Remark 7.4).
 func (p *Problem) WithFixedBias(b0 float64) *Problem {
 	q := *p
 	q.FixedBias, q.Bias = true, b0
@@ -108,8 +107,8 @@ func (p *Problem) Check() error {
 	if !usable(p.Delta) {
 		return bad("Delta", -1, p.Delta, "%g "+usableMsg, p.Delta)
 	}
-	if p.FixedBias && (math.IsNaN(p.Bias) || math.IsInf(p.Bias, 0)) {
-		return bad("Bias", -1, p.Bias, "is not a finite number")
+	if p.FixedBias && !usable(p.Bias) {
+		return bad("Bias", -1, p.Bias, "%g "+usableMsg, p.Bias)
 	}
 	return nil
 }

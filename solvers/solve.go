@@ -48,9 +48,9 @@ type completer interface{ complete() []float64 }
 //
 // A limit is a Status and no error. An interrupt returns what there is, with an
 // error that wraps context.Cause(ctx); so do a dual without maximum, with
-// ErrUnbounded, and steps that overshoot, with ErrDiverging. With every other error the result is nil: a *ProblemError for
-// bad numbers, of which those in K are found when their row is first used, and
-// ErrUnsupported.
+// ErrUnbounded, and steps that overshoot, with ErrDiverging. With every other
+// error the result is nil: a *ProblemError for bad numbers, of which those in K
+// are found when their row is first used, and ErrUnsupported.
 func Solve(ctx context.Context, p *Problem, m Method, s Settings) (*Result, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
@@ -187,6 +187,7 @@ func (r *run) loop(ctx context.Context) (Status, error) {
 func (r *run) report() {
 	r.it = Iterate{Iteration: r.it.Iteration, Up: math.NaN(), Low: math.NaN(), Step: math.NaN(), Active: r.trace.N}
 	r.st.Report(&r.it)
+	r.trace.Sweep = r.it.Sweep
 }
 
 // met asks the criterion. A method may leave s'α = δ on its way, but no α outside

@@ -80,6 +80,7 @@ type Iterate struct {
 	Working   []int     // indices that the last step optimised
 	Step      float64   // length of the last step along its direction
 	Active    int       // size of the active set; 0 means all
+	Sweep     int       // how many iterations are a sweep over all points; 0 means n
 }
 
 // Point is one line of a Trace: what was measured after an iteration. NaN
@@ -110,6 +111,7 @@ type Point struct {
 // hundred (log-spaced), the last one always; see [Settings].
 type Trace struct {
 	N      int // number of variables
+	Sweep  int // how many iterations are a sweep over all points; 0 means N
 	Points []Point
 }
 

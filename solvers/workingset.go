@@ -106,7 +106,7 @@ func (w *workingSet) probe() error {
 // Report implements Stepper.
 func (w *workingSet) Report(it *Iterate) {
 	it.Alpha, it.F, it.Step = w.alpha, w.f, w.step
-	it.Up, it.Low = w.up, w.low
+	it.Up, it.Low, it.Sweep = w.up, w.low, max(1, len(w.alpha)/max(1, len(w.set)))
 	if !math.IsNaN(w.step) {
 		it.Working, it.Active = w.set, len(w.set)
 	}
