@@ -532,6 +532,41 @@ func TestInterruptInRows(t *testing.T) {
 	}
 }
 
+// TestStepAfterInterrupt goes on with the stepper itself.
+func TestStepAfterInterrupt(t *testing.T) {
+	p := ringProblem(100)
+	for after := 1; after < 60; after++ {
+		ctx, cancel := context.WithCancel(context.Background())
+		q := *p
+		q.K = &ending{gram: p.K.(*gram), left: after + 2, end: cancel}
+		alpha, _ := q.start(nil)
+		s, err := Decomposition{Size: 20}.Start(&q, alpha)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 40 {
+			if done, _ := s.Step(ctx); done {
+				break
+			}
+			if ctx.Err() != nil {
+				ctx = context.Background()
+			}
+		}
+		var it Iterate
+		s.Report(&it)
+		f := q.residual(it.Alpha)
+		for i, v := range it.F {
+			if math.Abs(v-f[i]) > 1e-9 {
+				t.Fatalf("interrupted at row %d: F[%d] = %g, want %g", after, i, v, f[i])
+			}
+		}
+		if it.Up-it.Low > 1e-6 {
+			t.Errorf("interrupted at row %d: m − M = %g at the end", after, it.Up-it.Low)
+		}
+		cancel()
+	}
+}
+
 type ending struct {
 	*gram
 	left int
@@ -631,8 +666,8 @@ func TestBatcher(t *testing.T) {
 	k.k[7][9] = math.NaN()
 	q.K = k
 	var bad *ProblemError
-	if _, err := Solve(context.Background(), &q, Decomposition{Size: 150}, Settings{}); !errors.As(err, &bad) || bad.Index != 7 {
-		t.Errorf("a batch with NaN in row 7 gives %v", err)
+	if _, err := Solve(context.Background(), &q, Decomposition{Size: 150}, Settings{}); !errors.As(err, &bad) || bad.Index != 7 || k.singles > 0 {
+		t.Errorf("a batch with NaN in row 7 gives %v after %d single rows", err, k.singles)
 	}
 }
 
