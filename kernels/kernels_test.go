@@ -9,6 +9,7 @@ import (
 	"go/parser"
 	"go/token"
 	"math"
+	"math/rand/v2"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -18,27 +19,140 @@ import (
 	"github.com/svmnb/svmnb/kernels/kerneltest"
 )
 
-// table has every kernel of the package, with the call that its String gives.
+// table has every kernel of the package, with the call that its String gives
+// and, for one of a smaller domain, how to make its points of any.
 var table = []struct {
-	call string
-	k    kernels.Kernel
+	call       string
+	k          kernels.Kernel
+	points     func(x [][]float64) [][]float64
+	indefinite bool
 }{
-	{"Linear()", kernels.Linear()},
-	{"Polynomial(1, 2, 0.5)", kernels.Polynomial(1, 2, 0.5)},
-	{"Polynomial(2, 1, 0)", kernels.Polynomial(2, 1, 0)},
-	{"Polynomial(3, 0.1, 1)", kernels.Polynomial(3, 0.1, 1)},
-	{"Polynomial(7, 0.3333333333333333, 1e-05)", kernels.Polynomial(7, 1.0/3, 1e-5)},
-	{"RBF(0.5)", kernels.RBF(0.5)},
-	{"RBF(1e-09)", kernels.RBF(1e-9)},
-	{"RBF(0.30000000000000004)", kernels.RBF(math.Nextafter(0.3, 1))},
-	{"RBF(12345.678)", kernels.RBF(12345.678)},
-	{"RBF(0.125)", kernels.RBFSigma(2)},
-	{"RBF(2)", kernels.RBFLength(0.5)},
+	{call: "Linear()", k: kernels.Linear()},
+	{call: "Polynomial(1, 2, 0.5)", k: kernels.Polynomial(1, 2, 0.5)},
+	{call: "Polynomial(2, 1, 0)", k: kernels.Polynomial(2, 1, 0)},
+	{call: "Polynomial(3, 0.1, 1)", k: kernels.Polynomial(3, 0.1, 1)},
+	{call: "Polynomial(7, 0.3333333333333333, 1e-05)", k: kernels.Polynomial(7, 1.0/3, 1e-5)},
+	{call: "RBF(0.5)", k: kernels.RBF(0.5)},
+	{call: "RBF(1e-09)", k: kernels.RBF(1e-9)},
+	{call: "RBF(0.30000000000000004)", k: kernels.RBF(math.Nextafter(0.3, 1))},
+	{call: "RBF(12345.678)", k: kernels.RBF(12345.678)},
+	{call: "RBF(0.125)", k: kernels.RBFSigma(2)},
+	{call: "RBF(2)", k: kernels.RBFLength(0.5)},
+	{call: "RBF(0.5)", k: kernels.SquaredExponential(1)},
+	{call: "ARD(1, 0.5)", k: kernels.ARD(1, 0.5), points: two},
+	{call: "ARD(0.001, 1000)", k: kernels.ARD(1e-3, 1e3), points: two},
+	{call: "Laplacian(0.5)", k: kernels.Laplacian(0.5)},
+	{call: "Exponential(2)", k: kernels.Exponential(2)},
+	{call: "Exponential(0.001)", k: kernels.Exponential(1e-3)},
+	{call: "Matern32(2)", k: kernels.Matern32(2)},
+	{call: "Matern52(0.3)", k: kernels.Matern52(0.3)},
+	{call: "RationalQuadratic(1, 0.5)", k: kernels.RationalQuadratic(1, 0.5)},
+	{call: "RationalQuadratic(0.2, 100)", k: kernels.RationalQuadratic(0.2, 100)},
+	{call: "GammaExponential(1, 0.5)", k: kernels.GammaExponential(1, 0.5)},
+	{call: "GammaExponential(3, 2)", k: kernels.GammaExponential(3, 2)},
+	{call: "Periodic(2, 1)", k: kernels.Periodic(2, 1)},
+	{call: "Periodic(0.1, 5)", k: kernels.Periodic(0.1, 5)},
+	{call: "Compact(2)", k: kernels.Compact(2)},
+	{call: "Compact(30)", k: kernels.Compact(30)},
+	{call: "Constant(2)", k: kernels.Constant(2)},
+	{call: "Constant(0)", k: kernels.Constant(0)},
+	{call: "ChiSquared()", k: kernels.ChiSquared(), points: counts},
+	{call: "ExpChiSquared(0.7)", k: kernels.ExpChiSquared(0.7), points: counts},
+	{call: "Intersection()", k: kernels.Intersection(), points: counts},
+	{call: "Sigmoid(0.5, -1)", k: kernels.Sigmoid(0.5, -1), indefinite: true},
+	{call: "Sigmoid(2, 1)", k: kernels.Sigmoid(2, 1), indefinite: true},
+	{call: "Precomputed()", k: kernels.Precomputed(), points: looked},
+	{call: "Spectrum(2)", k: kernels.Spectrum(2), points: words},
+	{call: "Spectrum(3).Raw()", k: kernels.Spectrum(3).Raw(), points: words},
+	{call: "GapWeighted(2, 0.5)", k: kernels.GapWeighted(2, 0.5), points: words},
+	{call: "GapWeighted(3, 1).Raw()", k: kernels.GapWeighted(3, 1).Raw(), points: words},
+
+	{call: "Sum(RBF(1), Linear())", k: kernels.Sum(kernels.RBF(1), kernels.Linear())},
+	{call: "Sum(Laplacian(1), Matern32(1), Linear(), Constant(3))", k: kernels.Augmented(kernels.Sum(kernels.Laplacian(1), kernels.Matern32(1), kernels.Linear()), 3)},
+	{call: "Product(RBF(1), Polynomial(2, 1, 1))", k: kernels.Product(kernels.RBF(1), kernels.Polynomial(2, 1, 1))},
+	{call: "Scale(6, Product(RBF(1), Periodic(1, 1), Linear()))", k: kernels.Product(kernels.Constant(2), kernels.RBF(1), kernels.Scale(3, kernels.Product(kernels.Periodic(1, 1), kernels.Linear())))},
+	{call: "Scale(0.1, RBF(1))", k: kernels.Scale(0.1, kernels.RBF(1))},
+	{call: "Normalised(Polynomial(3, 1, 1))", k: kernels.Normalised(kernels.Polynomial(3, 1, 1))},
+	{call: "Normalised(Linear())", k: kernels.Normalised(kernels.Linear())},
+	{call: "Columns(RBF(1), 1)", k: kernels.Columns(kernels.RBF(1), 1), points: two},
+	{call: "Columns(Linear(), 1, 0, 1)", k: kernels.Columns(kernels.Linear(), 1, 0, 1), points: two},
+	{call: "Sum(Columns(RBF(1), 0), Scale(2, Columns(Matern52(1), 1)))", k: kernels.Sum(kernels.Columns(kernels.RBF(1), 0), kernels.Scale(2, kernels.Columns(kernels.Matern52(1), 1))), points: two},
+	{call: "Centred(RBF(0.5), x5x2_85215577)", k: kernels.Centred(kernels.RBF(0.5), normal(8, 5, 2)), points: two},
+	{call: "Normalised(Sum(Spectrum(1).Raw(), Spectrum(2).Raw()))", k: kernels.Normalised(kernels.Sum(kernels.Spectrum(1).Raw(), kernels.Spectrum(2).Raw())), points: words},
+	{call: "Normalised(Sum(Intersection(), Constant(1)))", k: kernels.Normalised(kernels.Augmented(kernels.Intersection(), 1)), points: counts},
+}
+
+func mapped(x [][]float64, f func(row []float64) []float64) [][]float64 {
+	m := make([][]float64, len(x))
+	for i, row := range x {
+		m[i] = f(row)
+	}
+	return m
+}
+
+// two has the first and the last feature of each point.
+func two(x [][]float64) [][]float64 {
+	return mapped(x, func(row []float64) []float64 { return []float64{row[0], row[len(row)-1]} })
+}
+
+// counts are features without a sign, some of them 0.
+func counts(x [][]float64) [][]float64 {
+	return mapped(x, func(row []float64) []float64 {
+		m := make([]float64, len(row))
+		for k, v := range row {
+			m[k] = math.Max(0, math.Abs(v)-0.2)
+		}
+		return m
+	})
+}
+
+// words are strings over three letters, of 0 to 11 of them.
+func words(x [][]float64) [][]float64 {
+	list := make([]string, len(x))
+	for i, row := range x {
+		for k := range 11 {
+			v := math.Abs(row[k%len(row)]) * math.Pow(3, float64(k))
+			if k < 4 || math.Mod(v, 5) > 1 {
+				list[i] += string(rune('a' + int(math.Mod(v, 3))))
+			}
+		}
+		if row[0] > 2 {
+			list[i] = ""
+		}
+	}
+	return kernels.Strings(11, list...)
+}
+
+// looked are points that carry their rows of a matrix.
+func looked(x [][]float64) [][]float64 {
+	matrix := make([][]float64, len(x))
+	for i := range x {
+		matrix[i] = make([]float64, len(x))
+		for j := range x {
+			matrix[i][j] = kernels.RBF(0.5).Eval(x[i], x[j])
+			if i < j {
+				matrix[i][j] += 1e-16 // not symmetric to the last bit
+			}
+		}
+	}
+	return kernels.Precomputed().Points(matrix)
 }
 
 func TestConformance(t *testing.T) {
 	for _, c := range table {
-		t.Run(c.call, func(t *testing.T) { kerneltest.Run(t, c.k) })
+		t.Run(c.call, func(t *testing.T) {
+			gen := kerneltest.Usual()
+			if c.points != nil {
+				for i, usual := range gen {
+					gen[i] = func(rng *rand.Rand) [][]float64 { return c.points(usual(rng)) }
+				}
+			}
+			if c.indefinite {
+				kerneltest.RunIndefinite(t, c.k, gen...)
+			} else {
+				kerneltest.Run(t, c.k, gen...)
+			}
+		})
 	}
 }
 
@@ -70,8 +184,8 @@ func TestTableIsComplete(t *testing.T) {
 			}
 		}
 	}
-	if seen < 3 {
-		t.Errorf("found %d kernels in the sources, want at least 3", seen)
+	if seen < 25 {
+		t.Errorf("found %d kernels in the sources, want at least 25", seen)
 	}
 }
 
@@ -85,9 +199,11 @@ func TestString(t *testing.T) {
 
 func TestGob(t *testing.T) {
 	for _, c := range table {
+		gob.Register(c.k)
+	}
+	for _, c := range table {
 		// Within another value, since a kernel is mostly a part of something.
 		type held struct{ K kernels.Kernel }
-		gob.Register(c.k)
 		var buf bytes.Buffer
 		var back held
 		if err := gob.NewEncoder(&buf).Encode(held{c.k}); err != nil {
