@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/kernels/kerneltest"
 )
@@ -241,6 +243,46 @@ func TestCheck(t *testing.T) {
 		{kernels.Polynomial(2, 1, -0.1), "coef0"},
 		{kernels.Polynomial(2, 1, nan), "coef0"},
 		{kernels.Polynomial(2, 1, inf), "coef0"},
+		{kernels.Laplacian(0), "gamma"},
+		{kernels.Laplacian(inf), "gamma"},
+		{kernels.Exponential(0), "length"},
+		{kernels.Exponential(-1), "length"},
+		{kernels.Exponential(inf), "length"},
+		{kernels.Exponential(1e-310), "length"},
+		{kernels.Matern32(0), "length"},
+		{kernels.Matern52(-1), "length"},
+		{kernels.RationalQuadratic(0, 1), "length"},
+		{kernels.RationalQuadratic(1, 0), "alpha"},
+		{kernels.RationalQuadratic(1, inf), "alpha"},
+		{kernels.GammaExponential(-1, 1), "length"},
+		{kernels.GammaExponential(1, 0), "gamma"},
+		{kernels.GammaExponential(1, 2.001), "gamma"},
+		{kernels.Periodic(0, 1), "period"},
+		{kernels.Periodic(1, 0), "length"},
+		{kernels.Periodic(1, 1e-200), "length"},
+		{kernels.Periodic(1, inf), "length"},
+		{kernels.Sigmoid(0, 1), "gamma"},
+		{kernels.Sigmoid(1, nan), "coef0"},
+		{kernels.Sigmoid(1, -inf), "coef0"},
+		{kernels.ARD(), "lengths"},
+		{kernels.ARD(1, 0), "lengths[1]"},
+		{kernels.ARD(nan), "lengths[0]"},
+		{kernels.ARD(1, 2, -3), "lengths[2]"},
+		{kernels.ARDKernel{Lengths: "1, one"}, "lengths[1]"},
+		{kernels.ExpChiSquared(0), "gamma"},
+		{kernels.Compact(0), "length"},
+		{kernels.Constant(-1), "c"},
+		{kernels.Constant(inf), "c"},
+		{kernels.Spectrum(0), "k"},
+		{kernels.Spectrum(-2).Raw(), "k"},
+		{kernels.GapWeighted(0, 0.5), "k"},
+		{kernels.GapWeighted(2, 0), "lambda"},
+		{kernels.GapWeighted(2, 1.1), "lambda"},
+		{kernels.Scale(-1, kernels.RBF(1)), "c"},
+		{kernels.Scale(nan, kernels.RBF(1)), "c"},
+		{kernels.Scale(inf, kernels.RBF(1)), "c"},
+		{kernels.Columns(kernels.RBF(1)), "cols"},
+		{kernels.Columns(kernels.RBF(1), 0, -1), "cols[1]"},
 	} {
 		var e *kernels.ParamError
 		err := c.k.Check()
@@ -278,12 +320,41 @@ func TestValues(t *testing.T) {
 		{kernels.RBF(0.1), math.Exp(-1.3)},
 		{kernels.RBFSigma(2), math.Exp(-13.0 / 8)},
 		{kernels.RBFLength(2), math.Exp(-13.0 / 8)},
+		{kernels.ARD(2, 3), math.Exp(-0.5 * (1 + 1))},
+		{kernels.Laplacian(0.1), math.Exp(-0.5)},
+		{kernels.Exponential(2), math.Exp(-math.Sqrt(13) / 2)},
+		{kernels.Matern32(2), (1 + math.Sqrt(39)/2) * math.Exp(-math.Sqrt(39)/2)},
+		{kernels.Matern52(2), (1 + math.Sqrt(65)/2 + 65.0/12) * math.Exp(-math.Sqrt(65)/2)},
+		{kernels.RationalQuadratic(2, 3), math.Pow(1+13.0/24, -3)},
+		{kernels.GammaExponential(2, 1.5), math.Exp(-math.Pow(13.0/4, 0.75))},
+		{kernels.Periodic(5, 2), math.Exp(-(math.Pow(math.Sin(math.Pi*2/5), 2) + math.Pow(math.Sin(math.Pi*3/5), 2)) / 2)},
+		{kernels.Compact(5), math.Pow(1-math.Sqrt(13)/5, 4) * (4*math.Sqrt(13)/5 + 1)}, // q = ⌊2/2⌋ + 2
+		{kernels.Compact(3.6), 0},
+		{kernels.Sigmoid(2, -0.5), math.Tanh(1.5)},
+		{kernels.Constant(3), 3},
+		{kernels.Augmented(kernels.Linear(), 9), 10},
+		{kernels.Product(kernels.Polynomial(1, 1, 1), kernels.Constant(3), kernels.Polynomial(1, 1, 2)), 18},
+		{kernels.Normalised(kernels.Linear()), 1 / math.Sqrt(50)},
+		{kernels.Columns(kernels.Linear(), 1), -2},
+		{kernels.Centred(kernels.Linear(), [][]float64{{0, 0}, {4, 2}}), (1-2)*(3-2) + (2-1)*(-1-1)},
 	} {
 		near(t, c.k.String(), c.k.Eval(x, z), c.want, 1e-14)
 	}
 
+	a, b := []float64{1, 0, 4}, []float64{3, 0, 2} // histograms
+	near(t, "χ²", kernels.ChiSquared().Eval(a, b), 6.0/4+16.0/6, 1e-15)
+	near(t, "exp χ²", kernels.ExpChiSquared(2).Eval(a, b), math.Exp(-2*(4.0/4+4.0/6)), 1e-15)
+	near(t, "intersection", kernels.Intersection().Eval(a, b), 3, 0)
+	for d, q := range map[int]int{1: 2, 2: 3, 3: 3, 4: 4, 9: 6} {
+		x, z := make([]float64, d), make([]float64, d)
+		z[0] = 0.25
+		near(t, "compact", kernels.Compact(1).Eval(x, z), math.Pow(0.75, float64(q+1))*(float64(q+1)*0.25+1), 1e-15)
+	}
+
 	// Wang's program has exp(−γ‖x−z‖) where the Gaussian squares the norm.
+	// That is the exponential kernel of length 1/γ.
 	near(t, "RBF(1) at distance 2", kernels.RBF(1).Eval([]float64{0, 0}, []float64{2, 0}), math.Exp(-4), 1e-15)
+	near(t, "Wang's K at distance 2", kernels.Exponential(1).Eval([]float64{0, 0}, []float64{2, 0}), math.Exp(-2), 1e-15)
 	// Platt's Gaussian of variance 10 is the one of γ = 0.05.
 	near(t, "gamma of variance 10", kernels.RBFSigma(math.Sqrt(10)).Gamma, 0.05, 1e-15)
 
@@ -295,6 +366,85 @@ func TestValues(t *testing.T) {
 		}
 	}
 	near(t, "(x·z)²", kernels.Polynomial(2, 1, 0).Eval(x, z), sum, 1e-15)
+}
+
+// What one kernel becomes in another's limit, and where they part.
+func TestRelations(t *testing.T) {
+	line, plane := [2][]float64{{0.3}, {-1}}, [2][]float64{{1, 2}, {0, 4}}
+	for _, p := range [][2][]float64{line, plane} {
+		x, z := p[0], p[1]
+		same := func(what string, a, b kernels.Kernel, tol float64) {
+			t.Helper()
+			near(t, what, a.Eval(x, z), b.Eval(x, z), tol)
+		}
+		same("rational quadratic as α → ∞", kernels.RationalQuadratic(2, 1e9), kernels.SquaredExponential(2), 1e-8)
+		same("rational quadratic as α → ∞", kernels.RationalQuadratic(2, 1e300), kernels.SquaredExponential(2), 1e-14)
+		same("γ-exponential of 1", kernels.GammaExponential(2, 1), kernels.Exponential(2), 1e-14)
+		same("γ-exponential of 2", kernels.GammaExponential(2, 2), kernels.RBF(0.25), 1e-14)
+		same("ARD of equal lengths", kernels.ARD([]float64{3, 3}[:len(x)]...), kernels.SquaredExponential(3), 1e-14)
+		same("periodic of a long period", kernels.Periodic(1e6, 2*math.Pi/1e6*2), kernels.SquaredExponential(2), 1e-9)
+		same("a product of exponentials", kernels.Product(kernels.RBF(1), kernels.RBF(2)), kernels.RBF(3), 1e-14)
+		same("normalised polynomial", kernels.Normalised(kernels.Polynomial(3, 1, 0)), kernels.Product(kernels.Normalised(kernels.Linear()), kernels.Normalised(kernels.Linear()), kernels.Normalised(kernels.Linear())), 1e-14)
+	}
+	same := kernels.Laplacian(0.5).Eval(line[0], line[1]) - kernels.Exponential(2).Eval(line[0], line[1])
+	near(t, "Laplacian − exponential in one dimension", same, 0, 1e-15)
+	l, e := kernels.Laplacian(0.5).Eval(plane[0], plane[1]), kernels.Exponential(2).Eval(plane[0], plane[1])
+	near(t, "Laplacian in two dimensions", l, math.Exp(-1.5), 1e-15)
+	near(t, "exponential in two dimensions", e, math.Exp(-math.Sqrt(5)/2), 1e-15)
+}
+
+// Far points, and distances that overflow, are far: no NaN.
+func TestFar(t *testing.T) {
+	for _, k := range []kernels.Kernel{
+		kernels.RBF(1), kernels.Laplacian(1), kernels.Exponential(1), kernels.Matern32(1), kernels.Matern52(1), kernels.Compact(1),
+		kernels.GammaExponential(1, 0.5), kernels.GammaExponential(1, 2), kernels.RationalQuadratic(1, 30), kernels.ARD(1), kernels.Matern52(1e-300),
+	} {
+		for _, far := range []float64{1e10, 1e150, 1e200, math.MaxFloat64} {
+			if v := k.Eval([]float64{far}, []float64{-far}); !(v >= 0 && v < 1e-100) {
+				t.Errorf("%v at a distance of 2·%v = %v, want 0", k, far, v)
+			}
+		}
+		if v := k.Eval([]float64{math.MaxFloat64}, []float64{math.MaxFloat64}); v != 1 {
+			t.Errorf("%v of a far point with itself = %v, want 1", k, v)
+		}
+	}
+	if v := kernels.Periodic(1, 1).Eval([]float64{math.MaxFloat64}, []float64{-math.MaxFloat64}); math.IsNaN(v) {
+		t.Error("Periodic of far points is NaN")
+	}
+}
+
+func TestQuadraticFeatures(t *testing.T) {
+	x, z := normal(1, 1, 6)[0], normal(2, 1, 6)[0]
+	for _, c := range []struct {
+		gamma, coef0 float64
+		entries      int
+	}{{1, 0, 36}, {1, 1, 43}, {0.3, 2.5, 43}} {
+		a, b := kernels.QuadraticFeatures(x, c.gamma, c.coef0), kernels.QuadraticFeatures(z, c.gamma, c.coef0)
+		if len(a) != c.entries {
+			t.Errorf("%d entries for 6 attributes and c = %v, want %d", len(a), c.coef0, c.entries)
+		}
+		near(t, "⟨φ(x), φ(z)⟩", kernels.Linear().Eval(a, b), kernels.Polynomial(2, c.gamma, c.coef0).Eval(x, z), 1e-12)
+	}
+
+	// They span as many dimensions as there are distinct monomials.
+	for _, c := range []struct {
+		coef0      float64
+		dimensions int
+	}{{0, 6}, {1, 10}} { // of 3 attributes: C(4, 2) and C(5, 2)
+		var m mat.Dense
+		phi := mat.NewDense(30, len(kernels.QuadraticFeatures(make([]float64, 3), 1, c.coef0)), nil)
+		for i, x := range normal(3, 30, 3) {
+			phi.SetRow(i, kernels.QuadraticFeatures(x, 1, c.coef0))
+		}
+		m.Mul(phi.T(), phi)
+		var svd mat.SVD
+		if !svd.Factorize(&m, mat.SVDNone) {
+			t.Fatal("the singular values do not converge")
+		}
+		if got := svd.Rank(1e-10); got != c.dimensions {
+			t.Errorf("c = %v: φ spans %d dimensions, want %d", c.coef0, got, c.dimensions)
+		}
+	}
 }
 
 func TestGammaScale(t *testing.T) {

@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"errors"
+	"slices"
 	"strings"
 )
 
@@ -16,9 +17,7 @@ type ProductKernel struct{ A, B Kernel }
 //
 // ∂K/K is the sum of the ∂K_t/K_t.
 func Product(factors ...Kernel) Kernel {
-	c := 1.0
-	var product Kernel
-	for _, k := range flatten(nil, factors, func(k Kernel) (a, b Kernel, ok bool) {
+	factors = flatten(nil, factors, func(k Kernel) (a, b Kernel, ok bool) {
 		switch k := k.(type) {
 		case ProductKernel:
 			return k.A, k.B, true
@@ -26,19 +25,22 @@ func Product(factors ...Kernel) Kernel {
 			return Constant(k.C), k.K, true
 		}
 		return nil, nil, false
-	}) {
+	})
+	c := 1.0
+	factors = slices.DeleteFunc(factors, func(k Kernel) bool {
 		constant, ok := k.(ConstantKernel)
-		switch {
-		case ok && constant.Check() == nil: // a wrong one stays, for Check to name
+		ok = ok && constant.Check() == nil // a wrong one stays, for Check to name
+		if ok {
 			c *= constant.C
-		case product == nil:
-			product = k
-		default:
-			product = ProductKernel{product, k}
 		}
-	}
-	if product == nil {
+		return ok
+	})
+	if len(factors) == 0 {
 		return Constant(c)
+	}
+	product := factors[0]
+	for _, k := range factors[1:] {
+		product = ProductKernel{product, k}
 	}
 	return Scale(c, product)
 }

@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"errors"
+	"slices"
 	"strings"
 )
 
@@ -15,21 +16,17 @@ type SumKernel struct{ A, B Kernel }
 //
 // ∂K is the sum of the ∂K_t.
 func Sum(terms ...Kernel) Kernel {
-	var sum Kernel
-	for _, k := range flatten(nil, terms, func(k Kernel) (a, b Kernel, ok bool) {
+	terms = flatten(nil, terms, func(k Kernel) (a, b Kernel, ok bool) {
 		s, ok := k.(SumKernel)
 		return s.A, s.B, ok
-	}) {
-		switch {
-		case k == Kernel(ConstantKernel{}):
-		case sum == nil:
-			sum = k
-		default:
-			sum = SumKernel{sum, k}
-		}
-	}
-	if sum == nil {
+	})
+	terms = slices.DeleteFunc(terms, func(k Kernel) bool { return k == Kernel(ConstantKernel{}) })
+	if len(terms) == 0 {
 		return Constant(0)
+	}
+	sum := terms[0]
+	for _, k := range terms[1:] {
+		sum = SumKernel{sum, k}
 	}
 	return sum
 }
