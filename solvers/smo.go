@@ -27,6 +27,10 @@ type SMO struct {
 
 	// Seed starts the random places of Platt's sweeps.
 	Seed uint64
+
+	// PairsOnly keeps a long run of SecondOrder to pairs. Otherwise, after every
+	// 50 n steps (at least 1000), one step moves all free α; see face.go.
+	PairsOnly bool
 }
 
 // Selection is the rule by which SMO chooses its pair.
@@ -45,9 +49,13 @@ const (
 	// Simplified takes every pair in turn, as Wang's and Ng's notes do; see
 	// simplified.go.
 	Simplified
+	// Keerthi1 and Keerthi2 are the two modifications of Platt's algorithm by
+	// Keerthi et al. (2001); see keerthi.go.
+	Keerthi1
+	Keerthi2
 )
 
-var selectionNames = [...]string{"second order", "worst pair", "Platt", "simplified"}
+var selectionNames = [...]string{"second order", "worst pair", "Platt", "simplified", "Keerthi 1", "Keerthi 2"}
 
 func (s Selection) String() string {
 	if s < 0 || int(s) >= len(selectionNames) {
@@ -75,6 +83,8 @@ func (m SMO) Start(p *Problem, alpha []float64) (Stepper, error) {
 		return newPlatt(w, m), nil
 	case Simplified:
 		return newSimplified(w, m), nil
+	case Keerthi1, Keerthi2:
+		return newKeerthi(w, m), nil
 	}
 	return nil, fmt.Errorf("%w: there is no %v", ErrUnsupported, m.Selection)
 }
@@ -195,16 +205,32 @@ func (w *pairs) solve(i, j int, kij, tiny float64) (t float64, err error) {
 	return t, nil
 }
 
-// move adds t to s_i α_i and lands exactly on a bound that it reaches.
+// optimise is solve that pays F what it owes.
+func (w *pairs) optimise(i, j int, tiny float64) (t float64, err error) {
+	ki := w.p.K.Row(i)
+	t, err = w.solve(i, j, ki[j], tiny)
+	if t == 0 || err != nil {
+		return 0, err
+	}
+	kj, f := w.p.K.Row(j)[:len(ki)], w.f[:len(ki)]
+	for k, v := range ki {
+		f[k] -= t * (v - kj[k])
+	}
+	return t, nil
+}
+
+// move adds t to s_i α_i and lands exactly on a bound that it reaches up to
+// rounding: a vector a last digit inside would count as free, and its F for b.
 func (w *pairs) move(i int, t float64) {
-	d := w.p.S[i] * t
-	switch {
-	case d >= w.p.Upper[i]-w.alpha[i]:
+	old, d := w.alpha[i], w.p.S[i]*t
+	slack := 4 * 0x1p-52 * (math.Abs(old) + math.Abs(d))
+	switch a := old + d; {
+	case a >= w.p.Upper[i]-slack:
 		w.alpha[i] = w.p.Upper[i]
-	case -d >= w.alpha[i]-w.p.Lower[i]:
+	case a <= w.p.Lower[i]+slack:
 		w.alpha[i] = w.p.Lower[i]
 	default:
-		w.alpha[i] += d
+		w.alpha[i] = a
 	}
 }
 
@@ -218,11 +244,19 @@ type greedy struct {
 	// In the search for the pair, adding these to F takes out the points that
 	// cannot rise or fall: 0 or −Inf, 0 or +Inf.
 	noRise, noFall []float64
+
+	wide   face
+	steps  int  // pairs since the last face
+	every  int  // and how many there are between two; 0: no faces
+	widely bool // the last step was a face
 }
 
 func newGreedy(w pairs, m SMO) *greedy {
 	n := len(w.alpha)
 	s := &greedy{pairs: w, second: m.Selection == SecondOrder, noRise: make([]float64, n), noFall: make([]float64, n)}
+	if s.second && !m.PairsOnly {
+		s.every = max(1000, pairsPerFace*n)
+	}
 	for i := range n {
 		s.mask(i)
 	}
@@ -243,6 +277,9 @@ func (s *greedy) mask(i int) {
 func (s *greedy) Report(it *Iterate) {
 	s.report(it)
 	it.Up, it.Low = s.up, s.low
+	if s.widely {
+		it.Working = s.wide.free
+	}
 }
 
 func (s *greedy) refresh(f []float64) {
@@ -250,10 +287,18 @@ func (s *greedy) refresh(f []float64) {
 	s.scan()
 }
 
-// Step optimises one pair and finds the worst one of the new α.
-func (s *greedy) Step(context.Context) (done bool, err error) {
+// Step optimises one pair, or now and then a face, and finds the worst pair of
+// the new α.
+func (s *greedy) Step(ctx context.Context) (done bool, err error) {
 	if !(s.up > s.low) || s.i < 0 || s.j < 0 {
 		return true, nil
+	}
+	s.widely = false
+	if s.steps++; s.steps == s.every {
+		s.steps = 0
+		if s.widely = s.face(ctx); s.widely {
+			return false, nil
+		}
 	}
 	i, j := s.i, s.j
 	ki := s.p.K.Row(i)

@@ -2,6 +2,7 @@ package svmnb_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"math"
 	"os"
@@ -147,6 +148,22 @@ func TestBrokenFunctionSaysSo(t *testing.T) {
 	page.Until(`document.body.textContent.includes('the function at tooltip.formatter fails') && document.body.textContent.includes('/* … */')`)
 }
 
+// The same chart in two cells has one id in the page, and two places.
+func TestEqualChartsAreDrawnTwice(t *testing.T) {
+	var out bytes.Buffer
+	if err := svmnb.HTML(&out, pieChart(), pieChart()); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "page.html")
+	if err := os.WriteFile(file, out.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	page := browsertest.Open(t, file, browsertest.Options{Offline: true})
+	if page.Charts(2); len(page.Errors()) > 0 {
+		t.Errorf("errors in the page: %q", page.Errors())
+	}
+}
+
 // Without the library, as when its cell was deleted, a chart's place has words.
 func TestPlaceWithoutLibrary(t *testing.T) {
 	var out bytes.Buffer
@@ -208,6 +225,22 @@ func TestFigures(t *testing.T) {
 	}
 	if _, err := (svmnb.Figure{}).Of(nil); err == nil {
 		t.Error("an empty figure is drawn")
+	}
+}
+
+func TestFigureWords(t *testing.T) {
+	c, err := svmnb.Margins.Of(svmnb.Classify(datasets.XOR(40, 0.1, 1)).MustFit())
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := json.Marshal(c.JSON())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"class −1"`, `"class +1"`, "RBF(0.5008)", "1-norm soft, C = 1"} {
+		if !bytes.Contains(out, []byte(want)) {
+			t.Errorf("no %s in the figure", want)
+		}
 	}
 }
 
