@@ -52,7 +52,8 @@ func (f *Fit) values(x [][]float64) []float64 {
 
 // Decision returns f at the m points of x, each of the training data's d
 // features. The error is an *ArgumentError that names the first row of another
-// length or with a value that is no finite number.
+// length or with a value that is no finite number, or wraps a
+// *kernels.DataError for a point outside the domain of the kernel.
 func (f *Fit) Decision(x [][]float64) ([]float64, error) {
 	d := f.task.data.D()
 	for i, row := range x {
@@ -64,6 +65,9 @@ func (f *Fit) Decision(x [][]float64) ([]float64, error) {
 				return nil, &ArgumentError{"Decision", i, j, v, fmt.Sprintf("the value is %v; predictions need finite numbers", v)}
 			}
 		}
+	}
+	if err := f.basis.Check(x); err != nil {
+		return nil, fmt.Errorf("svmnb: Decision: %w", err)
 	}
 	return f.values(x), nil
 }
