@@ -146,7 +146,7 @@ func normal(n, d int, scale, shift float64) Points {
 // parameters sees that Check takes k and refuses it with NaN in any field.
 func parameters(k kernels.Kernel) error {
 	if err := k.Check(); err != nil {
-		return fmt.Errorf("Check refuses the kernel to be tested: %w", err)
+		return fmt.Errorf("its Check refuses the kernel to be tested: %w", err)
 	}
 	typ := reflect.TypeOf(k)
 	if typ.Kind() != reflect.Struct {
@@ -162,13 +162,13 @@ func parameters(k kernels.Kernel) error {
 		bad.Field(i).SetFloat(math.NaN())
 		err := bad.Interface().(kernels.Kernel).Check()
 		if err == nil {
-			return fmt.Errorf("Check takes %s = NaN", f.Name)
+			return fmt.Errorf("its Check takes %s = NaN", f.Name)
 		}
 		if !strings.Contains(strings.ToLower(err.Error()), strings.ToLower(f.Name)) {
-			return fmt.Errorf("Check for %s = NaN does not name %s: %q", f.Name, f.Name, err)
+			return fmt.Errorf("its Check for %s = NaN does not name %s: %q", f.Name, f.Name, err)
 		}
 		if _, err := kernels.NewGram(bad.Interface().(kernels.Kernel), [][]float64{{1}, {2}}, 0); err == nil {
-			return fmt.Errorf("NewGram takes %s = NaN", f.Name)
+			return fmt.Errorf("a Gram takes %s = NaN", f.Name)
 		}
 	}
 	return nil
@@ -179,9 +179,9 @@ func parameters(k kernels.Kernel) error {
 func expression(k kernels.Kernel) error {
 	s := k.String()
 	if e, err := parser.ParseExpr(s); err != nil {
-		return fmt.Errorf("String %q is no Go expression: %w", s, err)
+		return fmt.Errorf("its String %q is no Go expression: %w", s, err)
 	} else if _, ok := e.(*ast.CallExpr); !ok {
-		return fmt.Errorf("String %q is no call", s)
+		return fmt.Errorf("its String %q is no call", s)
 	}
 	typ := reflect.TypeOf(k)
 	if typ.Kind() != reflect.Struct {
@@ -193,7 +193,7 @@ func expression(k kernels.Kernel) error {
 			other.Set(reflect.ValueOf(k))
 			other.Field(i).SetFloat(math.Nextafter(other.Field(i).Float(), math.Inf(1)))
 			if o := other.Interface().(kernels.Kernel).String(); o == s {
-				return fmt.Errorf("String %q is the same for the next %s", s, f.Name)
+				return fmt.Errorf("its String %q is the same for the next %s", s, f.Name)
 			}
 		}
 	}
@@ -205,10 +205,10 @@ func purity(k kernels.Kernel, x [][]float64) error {
 	a, b := slices.Clone(x[0]), slices.Clone(x[1])
 	first := k.Eval(a, b)
 	if !slices.Equal(a, x[0]) || !slices.Equal(b, x[1]) {
-		return errors.New("Eval writes to its arguments")
+		return errors.New("its Eval writes to its arguments")
 	}
 	if again := k.Eval(a, b); math.Float64bits(first) != math.Float64bits(again) {
-		return fmt.Errorf("Eval gives %v, then %v", first, again)
+		return fmt.Errorf("its Eval gives %v, then %v", first, again)
 	}
 	return nil
 }
