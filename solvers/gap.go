@@ -238,6 +238,42 @@ func (p *Problem) summarise(alpha, f []float64) summary {
 	return s
 }
 
+// Violations fills dst, or a new slice, with how far each point is from its KKT
+// condition, ≥ 0 and in units of y f, at the bias that violates least: the fixed
+// one, or the middle of [M, m]. F of alpha is computed where f is nil.
+func (p *Problem) Violations(dst, alpha, f []float64) []float64 {
+	if f == nil {
+		f = p.residual(alpha)
+	}
+	if dst == nil {
+		dst = make([]float64, len(alpha))
+	}
+	part := [2]extent{unseen, unseen}
+	of := func(i int) *extent {
+		if p.PerClass {
+			return &part[p.class(i)]
+		}
+		return &part[0]
+	}
+	for i, a := range alpha {
+		of(i).see(f[i], p.canRise(i, a), p.canFall(i, a))
+	}
+	for i, a := range alpha {
+		b := p.Bias
+		if !p.FixedBias {
+			b = of(i).bias()
+		}
+		dst[i] = 0
+		if p.canRise(i, a) {
+			dst[i] = max(dst[i], f[i]-b)
+		}
+		if p.canFall(i, a) {
+			dst[i] = max(dst[i], b-f[i])
+		}
+	}
+	return dst
+}
+
 // extent is how F spreads over points that share a bias.
 type extent struct {
 	up, low float64 // m and M
@@ -246,6 +282,15 @@ type extent struct {
 }
 
 var unseen = extent{up: math.Inf(-1), low: math.Inf(1)}
+
+func (e *extent) see(f float64, rises, falls bool) {
+	if rises {
+		e.up = max(e.up, f)
+	}
+	if falls {
+		e.low = min(e.low, f)
+	}
+}
 
 // bias is the mean of F over the free points, else the middle of [m, M].
 func (e *extent) bias() float64 {
