@@ -35,7 +35,7 @@ func (k GammaExponentialKernel) OfSquaredDistance(r2 float64) float64 {
 func (k GammaExponentialKernel) ofSquaredDistances(v []float64) {
 	log := vec.Log(k.Length)
 	for j, r2 := range v {
-		v[j] = vec.Exp(k.Gamma * (0.5*vec.Log(r2) - log)) // s^γ, 0 for s = 0
+		v[j] = vec.Exp(k.Gamma * (float64(0.5*vec.Log(r2)) - log)) // s^γ, 0 for s = 0
 	}
 	vec.ExpScaled(v, -1)
 }

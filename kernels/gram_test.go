@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -426,6 +427,30 @@ func TestBasisPanicsWithTheError(t *testing.T) {
 			c.call()
 		}()
 	}
+}
+
+// Rows against a basis may be asked for side by side.
+func TestBasisConcurrently(t *testing.T) {
+	x := normal(1, 50, 3)
+	k := kernels.Normalised(kernels.Sum(kernels.RBF(1), kernels.Product(kernels.Columns(kernels.Linear(), 0, 2), laplacian{1})))
+	b := kernels.Against(k, x[:30])
+	want := make([][]float64, len(x))
+	for i := range x {
+		want[i] = b.Row(nil, x[i])
+	}
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			row := make([]float64, 30)
+			for step := range 2000 {
+				if i := step % len(x); !sameBits(b.Row(row, x[i]), want[i]) {
+					t.Errorf("row %d differs when others are computed beside it", i)
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
 }
 
 // A solver's inner loop does not allocate, so neither do rows that are warm.

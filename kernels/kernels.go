@@ -6,6 +6,11 @@
 // [Against] the rows by which a trained machine predicts. Both give the same
 // bits for the same pair of points, in whatever order, from whatever store and
 // on whatever machine.
+//
+// [Sum], [Product], [Scale], [Normalised], [Centred] and [Columns] make kernels of
+// kernels. [Strings] makes points of strings, for [Spectrum] and [GapWeighted];
+// the points of [Precomputed] carry a matrix from elsewhere. Package mercer asks
+// whether a function is a kernel at all.
 package kernels
 
 import (
@@ -18,7 +23,8 @@ import (
 // Kernel is a symmetric, positive semi-definite function of two points. Any
 // type with these three methods is one; package kerneltest tries whether it
 // keeps its word. A kernel that is a function of x·z or of ‖x − z‖² gains fast
-// rows by implementing [DotProduct] or [Radial].
+// rows by implementing [DotProduct] or [Radial]; one that is a kernel for some
+// points only implements [Domain].
 //
 // The methods are safe for concurrent use and change nothing.
 type Kernel interface {

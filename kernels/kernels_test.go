@@ -218,6 +218,19 @@ func TestGob(t *testing.T) {
 	}
 }
 
+// A fit is kept under a hash of what %#v prints of its kernel, so no address may
+// be in there.
+func TestPrintedWithoutAddresses(t *testing.T) {
+	for _, c := range table {
+		if s := fmt.Sprintf("%#v", c.k); strings.Contains(s, "(0x") {
+			t.Errorf("%v prints as %s", c.k, s)
+		}
+		if v := reflect.ValueOf(c.k); !v.Comparable() {
+			t.Errorf("%v cannot be compared", c.k)
+		}
+	}
+}
+
 func TestCheck(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for _, c := range []struct {

@@ -32,12 +32,18 @@ func Log1p(x float64) float64 {
 	return Log(1 + x)
 }
 
+// From the last term to the first.
+var (
+	atanhSeries = [...]float64{1.0 / 21, 1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13, 1.0 / 11, 1.0 / 9, 1.0 / 7, 1.0 / 5, 1.0 / 3}
+	sineSeries  = [...]float64{1.0 / (17 * 16), 1.0 / (15 * 14), 1.0 / (13 * 12), 1.0 / (11 * 10), 1.0 / (9 * 8), 1.0 / (7 * 6), 1.0 / (5 * 4), 1.0 / (3 * 2)}
+)
+
 // atanh returns the Taylor sum t + t³/3 + t⁵/5 + …, whose remainder is below
 // 1e-16 t for |t| ≤ 0.1716 = (√2 − 1)/(√2 + 1).
 func atanh(t float64) float64 {
 	t2 := float64(t * t)
 	var sum float64
-	for _, c := range [...]float64{1.0 / 21, 1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13, 1.0 / 11, 1.0 / 9, 1.0 / 7, 1.0 / 5, 1.0 / 3} {
+	for _, c := range &atanhSeries {
 		sum = float64((sum + c) * t2)
 	}
 	return t + float64(t*sum)
@@ -61,7 +67,7 @@ func SquaredSine(u float64) float64 {
 func sine(t float64) float64 {
 	t2 := float64(t * t)
 	sum := 1.0
-	for _, c := range [...]float64{1.0 / (17 * 16), 1.0 / (15 * 14), 1.0 / (13 * 12), 1.0 / (11 * 10), 1.0 / (9 * 8), 1.0 / (7 * 6), 1.0 / (5 * 4), 1.0 / (3 * 2)} {
+	for _, c := range &sineSeries {
 		sum = 1 - float64(float64(t2*c)*sum)
 	}
 	return t * sum
