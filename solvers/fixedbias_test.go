@@ -192,6 +192,21 @@ func TestFixedBiasGapOfTheOneNorm(t *testing.T) {
 	}
 }
 
+// The violation is measured from b₀ at iterations without a sample too.
+func TestFixedBiasStopsUnsampled(t *testing.T) {
+	x, y := points(newRand(6), 40, 2, 0.5)
+	for _, b0 := range []float64{-3, 0, 3} {
+		p := SoftMargin(newGram(x, rbf(1)), y, fill(40, 5)).WithFixedBias(b0)
+		for _, stop := range []Criterion{KKT{1e-4}, UpLow{1e-4}} {
+			r := solve(t, p, GradientAscent{}, Settings{Stop: stop, Every: -1})
+			every := solve(t, p, GradientAscent{}, Settings{Stop: stop, Every: 1})
+			if r.Status != Converged || r.Iterations != every.Iterations || r.Certificate.MaxKKT > 2e-4 || len(r.Trace.Points) != 2 {
+				t.Errorf("b₀ = %g, %v: %v after %d epochs, sampled after %d, KKT %g", b0, stop, r.Status, r.Iterations, every.Iterations, r.Certificate.MaxKKT)
+			}
+		}
+	}
+}
+
 func TestWithFixedBiasCopies(t *testing.T) {
 	p := xorProblem()
 	q := p.WithFixedBias(2)

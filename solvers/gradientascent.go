@@ -542,7 +542,6 @@ func (s *ascent) catchUp(ctx context.Context, of []int, from []float64) (err err
 		}
 		if err != nil {
 			s.alpha[i] = from[k]
-			s.sum -= t
 			continue
 		}
 		s.follow(i, t)

@@ -1,6 +1,7 @@
 package solvers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -311,9 +312,12 @@ func TestRateOscillatesAtTwoAndDivergesBeyond(t *testing.T) {
 func TestFallingRateRecovers(t *testing.T) {
 	p := ascentProblems()["1-norm"]
 	want := solve(t, p, GradientAscent{}, Settings{Stop: Gap{1e-10}}).Certificate.Dual
-	r := solve(t, p, GradientAscent{Rate: Schedule{Start: 8, Decay: 0.05}}, Settings{Stop: Gap{1e-6}})
+	r := solve(t, p, GradientAscent{Rate: Schedule{Start: 1000, Decay: 1}}, Settings{Stop: Gap{1e-6}})
 	if r.Status != Converged || !near(r.Certificate.Dual, want, 1e-5) {
 		t.Errorf("%v after %d epochs at W = %g, optimum %g", r.Status, r.Iterations, r.Certificate.Dual, want)
+	}
+	if r, err := Solve(context.Background(), p, GradientAscent{Rate: Schedule{Start: 1000}}, Settings{}); !errors.Is(err, ErrDiverging) {
+		t.Errorf("η = 1000 for ever: %v", r.Status)
 	}
 }
 
@@ -345,6 +349,195 @@ func TestZeroDiagonal(t *testing.T) {
 	}
 }
 
+// Nor does 1/K_ii overflow where there is nothing to gain: 1 − y b₀ = 0.
+func TestTinyDiagonal(t *testing.T) {
+	p := SoftMargin(matrixOf([][]float64{{1e-320}}), []float64{1}, []float64{5})
+	if r := solve(t, p.WithFixedBias(1), GradientAscent{}, Settings{}); r.Alpha[0] != 0 {
+		t.Errorf("α = %v", r.Alpha)
+	}
+	if r := solve(t, p.WithFixedBias(0), GradientAscent{}, Settings{}); r.Alpha[0] != 5 {
+		t.Errorf("α = %v", r.Alpha)
+	}
+}
+
+// What the first stage does in memory is what it would do outside: its F is the
+// right one, and what AscendingAlpha has at 0 is not in memory.
+func TestStageInMemory(t *testing.T) {
+	x, y := points(newRand(4), 50, 2, 0.5)
+	p := SoftMargin2(newGram(x, rbf(1)), y, fill(50, 2)).WithFixedBias(0.1)
+	for _, o := range []Order{TwoStage, AscendingAlpha} {
+		st, err := GradientAscent{Order: o}.Start(p, make([]float64, 50))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := st.(*ascent)
+		stages, dropped := 0, -1
+		for range 10 {
+			b := s.held
+			if b != nil && o == AscendingAlpha && dropped < 0 {
+				dropped = b.of[0]
+				s.alpha[dropped] = 0
+				s.refresh(p.residual(s.alpha))
+			}
+			before := slices.Clone(s.alpha)
+			if _, err := s.Step(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			if b == nil {
+				continue
+			}
+			stages++
+			exact := p.residual(s.alpha)
+			for k, i := range b.of {
+				if math.Abs(b.f[k]-exact[i]) > 1e-12 || math.Abs(s.f[i]-exact[i]) > 1e-12 {
+					t.Fatalf("%v: F[%d] = %.15g in memory, %.15g outside, %.15g in truth", o, i, b.f[k], s.f[i], exact[i])
+				}
+			}
+			for i, a := range s.alpha {
+				if a != before[i] && (!slices.Contains(b.of, i) || o == AscendingAlpha && before[i] == 0) {
+					t.Fatalf("%v: α[%d] moved from %g", o, i, before[i])
+				}
+			}
+		}
+		if stages < 2 {
+			t.Errorf("%v: %d stages", o, stages)
+		}
+	}
+}
+
+// Remark 7.8 in the plainest way: the non-zero α in ascending order until a pass
+// gains less than a thousandth of what the passes have gained, then the others.
+func TestAscendingAlphaIsRemark78(t *testing.T) {
+	x, y := points(newRand(7), 40, 2, 0.5)
+	k := newGram(x, rbf(1))
+	const n, c = 40, 2.0
+	alpha := make([]float64, n)
+	visit := func(i int) (gain float64) {
+		g := 1.0
+		for j, a := range alpha {
+			g -= y[i] * a * y[j] * k.k[i][j]
+		}
+		d := min(c, max(0, alpha[i]+g)) - alpha[i] // K_ii = 1
+		alpha[i] += d
+		return d * (g - d/2)
+	}
+	var after [][]float64 // each epoch
+	var held []int
+	for range 6 {
+		for i := range n {
+			if !slices.Contains(held, i) {
+				visit(i)
+			}
+		}
+		after = append(after, slices.Clone(alpha))
+		held = held[:0]
+		for i, a := range alpha {
+			if a != 0 {
+				held = append(held, i)
+			}
+		}
+		gained, ended := 0.0, false
+		for !ended {
+			for visits := 0; visits < n && !ended; visits += len(held) {
+				now := slices.Clone(alpha)
+				order := slices.Clone(held)
+				slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(now[i], now[j]) })
+				gain := 0.0
+				for _, i := range order {
+					if alpha[i] != 0 {
+						gain += visit(i)
+					}
+				}
+				gained += gain
+				ended = gain <= 1e-3*gained
+			}
+			after = append(after, slices.Clone(alpha))
+		}
+	}
+	r := solve(t, SoftMargin(k, y, fill(n, c)).WithFixedBias(0), GradientAscent{Order: AscendingAlpha}, Settings{Stop: Iterations{len(after)}, Every: 1})
+	for e, want := range after[:len(r.Trace.Points)-1] {
+		for i, a := range r.Trace.AlphaAt(e + 1) {
+			if math.Abs(a-want[i]) > 1e-10 {
+				t.Fatalf("epoch %d: α[%d] = %.12g, by the remark %.12g", e+1, i, a, want[i])
+			}
+		}
+	}
+	if len(r.Trace.Points) < 10 {
+		t.Errorf("only %d epochs", len(r.Trace.Points)-1)
+	}
+}
+
+// Where rounding is all that is left the run ends, and soon.
+func TestGradientAscentExhausts(t *testing.T) {
+	for name, p := range ascentProblems() {
+		for _, o := range everyOrder {
+			if o == Batch {
+				continue // slow by itself
+			}
+			r := solve(t, p, GradientAscent{Order: o}, Settings{Stop: UpLow{1e-300}})
+			if r.Status != Exhausted || r.Iterations > 6000 || r.Certificate.MaxKKT > 1e-11 {
+				t.Errorf("%s, %v: %v after %d epochs, KKT %g", name, o, r.Status, r.Iterations, r.Certificate.MaxKKT)
+			}
+		}
+	}
+}
+
+// A run that was told that its F had drifted goes on.
+func TestGradientAscentRefreshed(t *testing.T) {
+	p := ascentProblems()["1-norm"]
+	st, err := GradientAscent{}.Start(p, make([]float64, 60))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := st.(*ascent)
+	clear(s.f) // nothing seems to be left to do
+	if done, err := s.Step(context.Background()); !done || err != nil {
+		t.Fatal(done, err)
+	}
+	s.over = true
+	s.refresh(p.residual(s.alpha))
+	if done, err := s.Step(context.Background()); done || err != nil || s.norm2 == 0 {
+		t.Errorf("done %v, %v, after a path of %g", done, err, s.last)
+	}
+}
+
+// To restore s'α = δ the α moves that W loses least by.
+func TestLevel(t *testing.T) {
+	x, y := points(newRand(5), 20, 2, 0.5)
+	p := SoftMargin(newGram(x, rbf(1)), y, fill(20, 1))
+	for _, sign := range []float64{1, -1} {
+		st, err := GradientAscent{Relax: Schedule{Start: 1}}.Start(p, fill(20, 0.5))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := st.(*ascent)
+		s.alpha[3] += 0.3 * sign * y[3] // s'α = ±0.3
+		s.refresh(p.residual(s.alpha))
+		best := 0
+		for i, f := range s.f {
+			if sign*f < sign*s.f[best] {
+				best = i
+			}
+		}
+		before := slices.Clone(s.alpha)
+		if err := s.level(context.Background(), 0.1); err != nil {
+			t.Fatal(err)
+		}
+		for i, a := range s.alpha {
+			want := before[i]
+			if i == best {
+				want -= sign * y[i] * 0.2
+			}
+			if math.Abs(a-want) > 1e-12 {
+				t.Errorf("sign %g: α[%d] = %g, want %g", sign, i, a, want)
+			}
+		}
+		if e := p.equality(s.alpha); math.Abs(e-0.1) > 1e-12 {
+			t.Errorf("sign %g: |s'α| = %g", sign, e)
+		}
+	}
+}
+
 // A hard margin through the origin that separates nothing is reported.
 func TestGradientAscentInseparable(t *testing.T) {
 	x, y := points(newRand(41), 30, 2, 0.2)
@@ -357,6 +550,10 @@ func TestGradientAscentInseparable(t *testing.T) {
 }
 
 func TestOmegaSweep(t *testing.T) {
+	one := SoftMargin(matrixOf([][]float64{{4}}), []float64{1}, []float64{9}).WithFixedBias(0)
+	if a := solve(t, one, GradientAscent{Omega: 1.5}, Settings{Stop: Iterations{1}}).Alpha[0]; a != 1.5/4 {
+		t.Fatalf("the first step goes to %g, not ω/K", a)
+	}
 	p := ascentProblems()["weights, bias"]
 	want := solve(t, p, GradientAscent{}, Settings{Stop: Gap{1e-10}}).Certificate.Dual
 	for omega := 0.1; omega < 1.95; omega += 0.1 {
