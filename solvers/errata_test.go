@@ -119,6 +119,37 @@ func TestRemark72AsPrinted(t *testing.T) {
 	}
 }
 
+// TestKKT compares the certificate with the conditions written out for each α.
+func TestKKT(t *testing.T) {
+	rng := newRand(8)
+	for range 50 {
+		for _, p := range append(classifiers(rng), HardMargin(classifiers(rng)[0].K, classifiers(rng)[0].S)) {
+			alpha := randomAlpha(rng, p)
+			c := Certify(p, alpha)
+			worst := 0.0
+			for i, a := range alpha {
+				yf := p.S[i] * c.Bias
+				for j, k := range p.K.Row(i) {
+					yf += p.S[i] * alpha[j] * p.S[j] * k
+				}
+				target := 1.0
+				if p.Ridge != nil {
+					target -= p.Ridge[i] * a // the slack is α/C
+				}
+				if a < p.Upper[i] {
+					worst = max(worst, target-yf)
+				}
+				if a > 0 {
+					worst = max(worst, yf-target)
+				}
+			}
+			if !near(c.MaxKKT, worst, 1e-10) {
+				t.Fatalf("KKT violation %.15g, condition by condition %.15g", c.MaxKKT, worst)
+			}
+		}
+	}
+}
+
 // TestGapBound: m − M ≤ ε leaves a gap of at most n C ε/2, and every KKT
 // condition within ε/2 at the middle.
 func TestGapBound(t *testing.T) {
@@ -273,6 +304,16 @@ func TestOneClass(t *testing.T) {
 			if r.Bias != y || r.Status != Converged || r.Certificate.Gap != 0 {
 				t.Errorf("%s, all %g: %v, b = %g, %+v", m.method.Name(), y, r.Status, r.Bias, r.Certificate)
 			}
+		}
+	}
+}
+
+// TestNothingCanMove: all costs are 0, so α is and b may be anything finite.
+func TestNothingCanMove(t *testing.T) {
+	for _, m := range methods {
+		r := solve(t, SoftMargin(newGram(corners, rbf(1)), parity, make([]float64, 4)), m.method, Settings{})
+		if r.Status != Converged || r.Bias != 0 || r.Certificate.Gap != 0 || r.Certificate.MaxKKT != 0 {
+			t.Errorf("%s: %v, b = %g, %+v", m.method.Name(), r.Status, r.Bias, r.Certificate)
 		}
 	}
 }

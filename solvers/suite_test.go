@@ -19,6 +19,9 @@ var methods = []struct {
 	{method: SMO{Selection: WorstPair}},
 	{method: SMO{Selection: Platt}},
 	{method: SMO{Selection: Simplified}},
+	{method: SMO{Selection: Keerthi1}},
+	{method: SMO{Selection: Keerthi2}},
+	{method: ConjugateSMO{}},
 }
 
 // table are the problems. Their optimum is found by an independent method unless

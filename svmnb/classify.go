@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"os/signal"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -237,7 +238,7 @@ func (c Classifier) String() string {
 	case c.method == solvers.Method(solvers.SMO{}):
 		s.WriteString(".SMO()")
 	default:
-		fmt.Fprintf(&s, ".Using(%T%+v)", c.method, c.method)
+		fmt.Fprintf(&s, ".Using(%s)", literal(c.method))
 	}
 	switch stop := c.stop.(type) {
 	case nil:
@@ -256,6 +257,21 @@ func (c Classifier) String() string {
 		fmt.Fprintf(&s, ".Memory(%d)", c.cache)
 	}
 	return s.String()
+}
+
+// literal writes a struct as in Go, without the fields that are zero.
+func literal(v any) string {
+	r := reflect.ValueOf(v)
+	if r.Kind() != reflect.Struct {
+		return fmt.Sprintf("%T(%v)", v, v)
+	}
+	var fields []string
+	for i := range r.NumField() {
+		if f := r.Field(i); !f.IsZero() {
+			fields = append(fields, fmt.Sprintf("%s: %v", r.Type().Field(i).Name, f))
+		}
+	}
+	return fmt.Sprintf("%T{%s}", v, strings.Join(fields, ", "))
 }
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
