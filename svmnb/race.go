@@ -329,8 +329,9 @@ func (r *RaceResult) Markdown() string {
 			}
 			copy(cells[5:], []string{fmt.Sprintf("%s%#.9g", about, c.Dual), about + gapText(c.Gap), fmt.Sprint(c.Free + c.AtUpper), fmt.Sprintf("%.2g", c.MaxKKT)})
 		}
-		for k, cell := range cells {
-			cells[k] = strings.ReplaceAll(strings.ReplaceAll(cell, "|", "\\|"), " ", "\u00a0")
+		cells[0] = strings.ReplaceAll(cells[0], "|", "\\|")
+		for k, cell := range cells[1:] { // which are not to be broken
+			cells[1+k] = strings.NewReplacer(" ", "\u00a0", "-", "−").Replace(cell)
 		}
 		s.WriteString("| " + strings.Join(cells, " | ") + " |\n")
 	}
@@ -355,8 +356,11 @@ func superscript(n int) string {
 }
 
 func gapText(gap float64) string {
-	if math.IsInf(gap, 1) {
+	switch {
+	case math.IsInf(gap, 1):
 		return "∞"
+	case gap < 0: // by rounding
+		return "0"
 	}
 	return fmt.Sprintf("%.3g", gap)
 }

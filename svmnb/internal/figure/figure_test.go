@@ -166,7 +166,10 @@ func TestFigures(t *testing.T) {
 		{"race, nothing counted, nothing left", func() (*Chart, error) {
 			return Race(RaceData{Runs: []RaceRun{{Name: "a", Points: []solvers.Point{racePoint(0, 0, 1, 3), racePoint(5, 0, 0, 0)}, Finished: true},
 				{Name: "b", Points: []solvers.Point{racePoint(0, 0, 1, 3), racePoint(7, 0, 0, -1e-16)}, Finished: true}}})
-		}, 20_000, "Fewest iterations: a, 5"},
+		}, 20_000, "gaps below 1e-6 are drawn there"},
+		{"race, down to rounding", func() (*Chart, error) {
+			return Race(RaceData{Tol: 1e-3, Runs: []RaceRun{{Name: "a", Points: []solvers.Point{racePoint(0, 1, 1, 3), racePoint(5, 2, 3, 1e-14)}, Finished: true}}})
+		}, 20_000, "gaps below 1e-8 are drawn there"},
 		{"race, one counts, ties", func() (*Chart, error) {
 			ends := []solvers.Point{racePoint(0, 0, 1, 3), racePoint(5, 0, 0, 1e-4)}
 			return Race(RaceData{Runs: []RaceRun{{Name: "a", Points: ends, Finished: true}, {Name: "b", Points: ends, Finished: true},

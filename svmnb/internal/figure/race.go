@@ -60,7 +60,7 @@ func Race(d RaceData) (*Chart, error) {
 	}
 	var runs []raceLine
 	var missing []string
-	smallest, greatest := math.Inf(1), d.Tol
+	lowest, smallest, greatest := math.Inf(1), math.Inf(1), d.Tol
 	for i := range d.Runs {
 		l := raceLine{RaceRun: &d.Runs[i], look: i}
 		l.improve()
@@ -74,6 +74,7 @@ func Race(d RaceData) (*Chart, error) {
 		}
 		greatest = max(greatest, l.gap[0])
 		for _, g := range l.gap {
+			lowest = min(lowest, g)
 			if g > 0 {
 				smallest = min(smallest, g)
 			}
@@ -86,11 +87,15 @@ func Race(d RaceData) (*Chart, error) {
 	if d.Tol > 0 {
 		smallest = min(smallest, d.Tol)
 	}
+	if lowest <= 0 { // closed up to rounding: a deep fall
+		smallest = min(smallest, greatest*1e-6)
+	}
 	if !finite(smallest) || greatest <= 0 {
 		smallest, greatest = 1e-3, 1
 	}
-	// The last digits of an objective are its rounding, not its gap.
-	from, to := decades(max(smallest, greatest*1e-15), greatest)
+	// The last digits of an objective are its rounding, not its gap; and what is
+	// far below the tolerance leaves no room for the way there.
+	from, to := decades(max(smallest, greatest*1e-15, d.Tol*1e-5), greatest)
 	drop := (math.Log10(to) - math.Log10(from)) / raceSteps
 
 	panels := slices.DeleteFunc(slices.Clone(racePanels), func(p racePanel) bool {
@@ -116,6 +121,7 @@ func Race(d RaceData) (*Chart, error) {
 			"axisPointer": object{"show": true, "snap": false, "label": object{"show": false}},
 			"axisLabel":   object{"hideOverlap": true, "formatter": script(fmt.Sprintf(`function (v) { return O.svm.text(%q, v); }`, p.key))}})
 		y := logValues(k, from, to)
+		y["axisTick"] = object{"show": true, "customValues": y["axisLabel"].(object)["customValues"]} // lines follow ticks
 		y["nameLocation"], y["nameGap"] = "middle", 48
 		ys = append(ys, y)
 		for i, l := range runs {
@@ -139,6 +145,9 @@ func Race(d RaceData) (*Chart, error) {
 		sub = append(sub, d.Problem)
 	}
 	sub = append(sub, "smallest gap so far of "+count(len(runs), "run", "runs"))
+	if lowest < from {
+		sub = append(sub, "gaps below "+numberTo(from, 2)+" are drawn there")
+	}
 	if len(missing) > 0 {
 		sub = append(sub, "not drawn: "+strings.Join(missing, ", "))
 	}
