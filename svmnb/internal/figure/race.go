@@ -345,13 +345,14 @@ const raceText = `function (key, v) {
 // counted.
 const raceAt = `function (axis, run, k) { var v = run[axis.key][k]; return v === null ? null : Math.max(v, axis.low); }`
 
-// raceTip says where every run was at the place under the pointer.
+// raceTip says what gap every run had reached at the place under the pointer,
+// and at what effort by the other measures it did so.
 const raceTip = `function (ps) {
 	var s = O.svm, p = ps[0], axis = s.axes[p.axisIndex], x = p.axisValue, legend = chart().getModel().getComponent('legend'), wide = chart().getWidth() > 520;
 	var others = wide ? ['ev', 'it', 't'].filter(function (k) { return k !== axis.key; }) : [];
 	var cell = function (t) { return '<td style="text-align:right;padding-left:1em">' + t + '</td>'; };
 	var value = function (key, v) { return v === null ? '–' : s.text(key, v); };
-	var head = { ev: 'kernel values', it: 'iterations', t: 'time' }, rows = [];
+	var head = { ev: 'at kernel values', it: 'at iteration', t: 'at time' }, rows = [];
 	s.runs.forEach(function (run) {
 		if (!legend.isSelected(run.name)) return;
 		for (var k = -1; k + 1 < run.gap.length && s.at(axis, run, k + 1) !== null && s.at(axis, run, k + 1) <= x + 1e-4; k++);
@@ -420,7 +421,7 @@ const raceLabels = `function (panel, box, api) {
 // below the other, and gives each axis ticks that fit: 1, 2, 5 of each decade
 // or whole decades, with small ticks between that show the scale.
 const raceLayout = `function (w, top) {
-	var s = O.svm, n = s.axes.length, wide = w >= 720, narrow = w < 520, left = narrow ? 60 : 76, right = narrow ? 14 : 24, space = 26;
+	var s = O.svm, n = s.axes.length, wide = w >= 720, narrow = w < 520, left = narrow ? 60 : 76, right = 24, space = 26;
 	var each = wide ? (w - left - right - (n - 1) * space) / n : w - left - right, high = wide ? 320 : 200, below = 60;
 	var ticks = function (axis) {
 		var px = each / (axis.high - axis.low), it = axis.key === 'it', labels = [], marks = [];
