@@ -156,7 +156,7 @@ func TestInterrupt(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(context.Background())
 		seen, at := 0, 0
 		watch := func(it *Iterate, pt *Point) {
-			if seen++; seen == 20 {
+			if seen++; seen == 8 {
 				at = it.Iteration
 				cancel(cause)
 			}
@@ -169,7 +169,7 @@ func TestInterrupt(t *testing.T) {
 		if !errors.Is(err, cause) || r == nil || r.Status != Interrupted {
 			t.Fatalf("%s: %v", m.method.Name(), err)
 		}
-		if r.Iterations != at || len(r.Trace.Points) != 20 || seen != 20 {
+		if r.Iterations != at || len(r.Trace.Points) != 8 || seen != 8 {
 			t.Errorf("%s: cancelled at iteration %d, ended at %d with %d points", m.method.Name(), at, r.Iterations, len(r.Trace.Points))
 		}
 		if c := r.Certificate; c.Claimed || !near(c.Dual, plainDual(p, r.Alpha), 1e-12) || !(c.Gap > 0) {
@@ -200,16 +200,16 @@ func TestInterruptDoesNotWaitForRows(t *testing.T) {
 		k, wait := p.K.(*gram), time.Duration(0)
 		p.K = slow{k, &wait}
 		ctx, cancel := context.WithCancel(context.Background())
-		rows := 0
-		watch := func(it *Iterate, _ *Point) {
-			if it.Iteration == 60 {
-				rows, wait = k.rows, 20*time.Millisecond
+		rows, at := 0, -1
+		watch := func(it *Iterate, pt *Point) {
+			if at < 0 && pt.Free+pt.Bound >= 30 {
+				rows, wait, at = k.rows, 20*time.Millisecond, it.Iteration
 				cancel()
 			}
 		}
 		r, err := Solve(ctx, p, m.method, Settings{Stop: UpLow{1e-12}, Observers: []Observer{watch}})
 		wait = 0
-		if !errors.Is(err, context.Canceled) || r.Iterations != 60 {
+		if !errors.Is(err, context.Canceled) || r.Iterations != at {
 			t.Fatalf("%s: %v after %d iterations", m.method.Name(), err, r.Iterations)
 		}
 		vectors := r.Certificate.Free + r.Certificate.AtUpper

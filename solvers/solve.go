@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -36,10 +37,10 @@ type verifier interface{ refresh(f []float64) }
 // certifies, and m does the mathematics.
 //
 // A limit is a Status and no error. An interrupt returns what there is, with an
-// error that wraps context.Cause(ctx); so does a dual without maximum, with
-// ErrUnbounded. With every other error the result is nil: a *ProblemError for
-// bad numbers, of which those in K are found when their row is first used, and
-// ErrUnsupported.
+// error that wraps context.Cause(ctx); so do a dual without maximum, with
+// ErrUnbounded, and steps that overshoot, with ErrDiverging. With every other
+// error the result is nil: a *ProblemError for bad numbers, of which those in K
+// are found when their row is first used, and ErrUnsupported.
 func Solve(ctx context.Context, p *Problem, m Method, s Settings) (*Result, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
@@ -64,6 +65,9 @@ func Solve(ctx context.Context, p *Problem, m Method, s Settings) (*Result, erro
 	r := run{p: &q, k: k, began: time.Now(), settings: s, done: ctx.Done(), last: make([]float64, len(alpha)), changed: make([]int, 0, len(alpha)), highest: -math.MaxFloat64}
 	r.trace.N = len(alpha)
 	r.flat2 = q.flatness()
+	if _, ok := m.(interface{ keepsClasses() }); p.PerClass && !ok {
+		return nil, fmt.Errorf("solvers: %s: %w: it keeps one sum of α, and ν-SVC has one in each class; use SMO", m.Name(), ErrUnsupported)
+	}
 	r.st, err = m.Start(&q, alpha)
 	if k.err != nil {
 		return nil, k.err
@@ -107,10 +111,11 @@ type run struct {
 	claimed  bool      // exact is the method's own F
 	flat2    float64   // a hard margin below √flat2 counts as none
 
-	unbounded, exhausted bool    // what the method or look has found
-	highest              float64 // the largest dual that look has seen
-	still                int     // how often it has not grown since
-	refreshed            int
+	unbounded, diverging, exhausted bool // what the method or look has found
+
+	highest   float64 // the largest dual that look has seen
+	still     int     // how often it has not grown since
+	refreshed int
 }
 
 func (r *run) loop(ctx context.Context) (Status, error) {
@@ -139,9 +144,9 @@ func (r *run) loop(ctx context.Context) (Status, error) {
 			r.record(*pt)
 		} else {
 			pt.Iteration, pt.Elapsed, pt.Step = it.Iteration, elapsed, it.Step
-			pt.Up, pt.Low, pt.KKT = it.Up, it.Low, (it.Up-it.Low)/2
+			pt.Up, pt.Low, pt.KKT = it.Up, it.Low, r.p.worst(it.Up, it.Low)
 		}
-		if status := r.verdict(r.settings.Stop.Met(pt, &r.trace)); status != NotTerminated {
+		if status := r.verdict(r.met(pt)); status != NotTerminated {
 			status = r.verify(status, elapsed)
 			if r.k.err != nil {
 				return status, r.k.err
@@ -157,6 +162,8 @@ func (r *run) loop(ctx context.Context) (Status, error) {
 		switch done, err := r.st.Step(ctx); {
 		case errors.Is(err, ErrUnbounded):
 			r.unbounded = true
+		case errors.Is(err, ErrDiverging):
+			r.diverging = true
 		case err != nil && ctx.Err() == nil:
 			return NotTerminated, err
 		case err == nil && done:
@@ -170,6 +177,17 @@ func (r *run) loop(ctx context.Context) (Status, error) {
 func (r *run) report() {
 	r.it = Iterate{Iteration: r.it.Iteration, Up: math.NaN(), Low: math.NaN(), Step: math.NaN(), Active: r.trace.N}
 	r.st.Report(&r.it)
+	r.trace.Sweep = r.it.Sweep
+}
+
+// met asks the criterion. A method may leave s'α = δ on its way, but no α outside
+// it is an answer.
+func (r *run) met(pt *Point) Status {
+	status := r.settings.Stop.Met(pt, &r.trace)
+	if status == Converged && !r.p.balanced(r.it.Alpha) {
+		return NotTerminated
+	}
+	return status
 }
 
 // verdict weighs what the criterion says against everything else that ends a run.
@@ -177,6 +195,8 @@ func (r *run) verdict(status Status) Status {
 	switch {
 	case r.unbounded:
 		return Unbounded
+	case r.diverging:
+		return Diverging
 	case status != NotTerminated:
 		return status
 	case r.exhausted:
@@ -215,7 +235,7 @@ func (r *run) verify(status Status, elapsed time.Duration) Status {
 	}
 	it.F = r.exact
 	pt := r.measure(elapsed)
-	if met := r.settings.Stop.Met(&pt, &r.trace); met != NotTerminated {
+	if met := r.met(&pt); met != NotTerminated {
 		return met
 	}
 	if r.refreshed++; r.refreshed > 3 {
@@ -244,10 +264,14 @@ func (r *run) look() {
 }
 
 // flatness returns the square of the margin below which a hard margin counts
-// as none: a millionth of the distance from the first point to the farthest.
+// as none: a millionth of the distance from the first point to the farthest, or
+// with a fixed bias of the largest distance from the origin.
 func (p *Problem) flatness() float64 {
 	if !p.isHard() {
 		return 0
+	}
+	if p.FixedBias {
+		return 1e-12 * slices.Max(p.K.Diag())
 	}
 	diag, row, far := p.K.Diag(), p.K.Row(0), 0.0
 	for i, k := range row {
@@ -258,14 +282,15 @@ func (p *Problem) flatness() float64 {
 
 // inseparable reports whether α proves that the classes have no margin worth
 // the name: α/½Σα weighs a point of each convex hull, ‖w‖/½Σα is the distance
-// of these two points and so at least twice the margin.
+// of these two points and so at least twice the margin. With a fixed bias, by
+// weak duality along the ray tα, ‖w*‖ ≥ Σ α_i(1 − y_i b₀) / ‖w‖.
 func (r *run) inseparable(norm2 float64) bool {
 	if r.flat2 == 0 {
 		return false
 	}
 	sum := 0.0
-	for _, a := range r.it.Alpha {
-		sum += a
+	for i, a := range r.it.Alpha {
+		sum += a * (1 - r.p.fixed()*r.p.S[i])
 	}
 	return sum > 0 && norm2 <= r.flat2*sum*sum
 }
@@ -310,10 +335,8 @@ func (r *run) measure(elapsed time.Duration) Point {
 		Equality: s.equality, Margin: math.NaN(), Bias: s.bias, Step: it.Step,
 		Free: s.free, Bound: s.atUpper, Active: it.Active, Evaluations: evaluations(p.K),
 	}
-	if p.FixedBias {
-		pt.Up, pt.Low = math.NaN(), math.NaN()
-	} else {
-		pt.KKT = max(0, (s.up-s.low)/2) // at the middle of [M, m], the bias that violates least
+	if !p.FixedBias {
+		pt.KKT = max(0, p.worst(s.up, s.low))
 	}
 	if s.norm2 > 0 {
 		pt.Margin = 1 / math.Sqrt(s.norm2)
@@ -322,7 +345,7 @@ func (r *run) measure(elapsed time.Duration) Point {
 		pt.Primal = p.hardPrimal(f, s.norm2)
 		pt.Gap = pt.Primal - pt.Dual
 	} else {
-		pt.Gap = p.gapAt(it.Alpha, f, s.bias)
+		pt.Gap = p.gapAt(it.Alpha, f, s.b)
 		pt.Primal = pt.Dual + pt.Gap
 	}
 	pt.RelGap = relative(pt.Gap, pt.Primal)
@@ -330,6 +353,24 @@ func (r *run) measure(elapsed time.Duration) Point {
 		pt.Primal, pt.Gap, pt.RelGap = math.NaN(), math.NaN(), math.NaN()
 	}
 	return pt
+}
+
+// worst is the largest KKT violation that Up and Low amount to: at the fixed
+// bias, or at the middle of [M, m], the bias that violates least.
+func (p *Problem) worst(up, low float64) float64 {
+	if p.FixedBias {
+		return max(up-p.Bias, p.Bias-low)
+	}
+	return (up - low) / 2
+}
+
+// balanced reports whether α keeps the equality constraint.
+func (p *Problem) balanced(alpha []float64) bool {
+	scale := math.Abs(p.Delta)
+	for _, a := range alpha {
+		scale += math.Abs(a)
+	}
+	return p.equality(alpha) <= 1e-8*scale
 }
 
 func evaluations(k Matrix) int64 {
