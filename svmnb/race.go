@@ -57,8 +57,8 @@ type RaceRun struct {
 	Fit    *Fit           // what came out; nil when nothing did
 
 	// Err says why there is no Fit, or why it is partial: it wraps
-	// solvers.ErrUnsupported, solvers.ErrUnbounded, or the cause of an interrupt,
-	// also for a run that was skipped. Nil for a run that ended by itself or by a
+	// solvers.ErrUnsupported, solvers.ErrUnbounded, solvers.ErrDiverging, or the
+	// cause of an interrupt, also for a run that was skipped. Nil for a run that ended by itself or by a
 	// limit.
 	Err error
 }
@@ -153,7 +153,7 @@ func (t *task) compete(ctx context.Context, m solvers.Method, limit time.Duratio
 	if fit != nil && errors.Is(err, errLimit) {
 		fit.Status, err = solvers.TimeLimit, nil
 	}
-	own.gram, own.problem = t.gram, t.problem
+	own.k, own.problem = t.k, t.problem
 	return fit, err
 }
 
@@ -298,7 +298,7 @@ func (r *RaceResult) Markdown() string {
 	done := r.finished()
 	best := map[string]bool{} // the cells in bold
 	for _, m := range raceMeasures {
-		if winners, _, _ := m.least(done); 2*len(winners) <= len(done) {
+		if winners, _, _ := m.least(done); 2*len(winners) <= m.counted(done) {
 			for _, w := range winners {
 				best[m.name+w.Name] = true
 			}
@@ -314,7 +314,7 @@ func (r *RaceResult) Markdown() string {
 			if mark < 0 {
 				mark, notes = len(notes), append(notes, why)
 			}
-			cells[1] += " " + superscript(mark+1)
+			cells[1] += "\u00a0" + superscript(mark+1)
 		}
 		if f := run.Fit; f != nil {
 			for k, m := range raceMeasures {
@@ -330,8 +330,8 @@ func (r *RaceResult) Markdown() string {
 			copy(cells[5:], []string{fmt.Sprintf("%s%#.9g", about, c.Dual), about + gapText(c.Gap), fmt.Sprint(c.Free + c.AtUpper), fmt.Sprintf("%.2g", c.MaxKKT)})
 		}
 		cells[0] = strings.ReplaceAll(cells[0], "|", "\\|")
-		for k, cell := range cells[1:] { // which are not to be broken
-			cells[1+k] = strings.NewReplacer(" ", "\u00a0", "-", "−").Replace(cell)
+		for k, cell := range cells[2:] { // which are not to be broken
+			cells[2+k] = strings.NewReplacer(" ", "\u00a0", "-", "−").Replace(cell)
 		}
 		s.WriteString("| " + strings.Join(cells, " | ") + " |\n")
 	}
@@ -406,6 +406,16 @@ const (
 	timeRatio = 0.25
 )
 
+// counted returns how many of the runs have counted it.
+func (m raceMeasure) counted(runs []*RaceRun) (n int) {
+	for _, r := range runs {
+		if !math.IsNaN(m.of(r.Fit)) {
+			n++
+		}
+	}
+	return n
+}
+
 // least returns the runs with the smallest value, that value, and the run with
 // the next larger one, nil when there is none. Times that could be each other's
 // are the same.
@@ -443,12 +453,16 @@ func (r *RaceResult) winners(done []*RaceRun) string {
 	s := fmt.Sprintf("%d runs met the criterion %s.", len(done), stop)
 	for _, m := range []raceMeasure{raceMeasures[1], raceMeasures[0]} {
 		winners, value, next := m.least(done)
+		counted, who := m.counted(done), ""
+		if counted < len(done) {
+			who = fmt.Sprintf(" of the %d that count them", counted)
+		}
 		switch {
-		case len(winners) == 0: // nobody counts
+		case counted < 2: // nothing to compare
 		case next == nil:
-			s += fmt.Sprintf(" All have the same number of %s, %s.", m.name, m.text(value))
+			s += fmt.Sprintf(" Equal numbers of %s%s, %s.", m.name, who, m.text(value))
 		default:
-			s += fmt.Sprintf(" Fewest %s: %s, %s (next: %s, %s).", m.name, list(winners), m.text(value), next.Name, m.text(m.of(next.Fit)))
+			s += fmt.Sprintf(" Fewest %s%s: %s, %s (next: %s, %s).", m.name, who, list(winners), m.text(value), next.Name, m.text(m.of(next.Fit)))
 		}
 	}
 	s += " (An iteration is not the same work in every method.)"
@@ -501,7 +515,7 @@ func (r *RaceResult) agreement() string {
 		f := r.Runs[i].Fit
 		switch {
 		case f == nil || f.Certificate.Claimed:
-		case f.Certificate.Equality*math.Abs(f.Bias) > 1e-6*(1+math.Abs(f.Certificate.Dual)):
+		case f.Certificate.Equality*math.Abs(f.Certificate.Bias) > 1e-6*(1+math.Abs(f.Certificate.Dual)):
 			apart = append(apart, fmt.Sprintf("**%s** ended off s'α = δ, so its dual bounds nothing", r.Runs[i].Name))
 		default:
 			runs = append(runs, &r.Runs[i])
@@ -516,6 +530,8 @@ func (r *RaceResult) agreement() string {
 		switch {
 		case best > c.Dual+c.Gap+1e-9*scale:
 			apart = append(apart, fmt.Sprintf("**%s** contradicts the best: its dual is %s short of it and its gap, %.3g, says that no more is possible; gaps are no bounds if the kernel is not positive semi-definite", run.Name, percent(short), c.Gap))
+		case short > 1:
+			apart = append(apart, fmt.Sprintf("**%s** is nowhere near", run.Name))
 		case short > sameDual:
 			apart = append(apart, fmt.Sprintf("**%s** is %s short of the best, as its own gap allows", run.Name, percent(short)))
 		default:

@@ -55,7 +55,7 @@ func TestRaceIsEachMethodAlone(t *testing.T) {
 			if f := run.Fit; f.Iterations != alone.Iterations || f.Evaluations != alone.Evaluations || f.Status != alone.Status || !slices.Equal(f.Alpha, alone.Alpha) {
 				t.Errorf("%s: %d iterations and %d kernel values in the race, %d and %d alone", run.Name, f.Iterations, f.Evaluations, alone.Iterations, alone.Evaluations)
 			}
-			if run.Fit.task.gram != first.Runs[0].Fit.task.gram {
+			if run.Fit.task.k != first.Runs[0].Fit.task.k {
 				t.Errorf("%s keeps a kernel matrix for itself", run.Name)
 			}
 			if _, err := KKT.Of(run.Fit); err != nil {
@@ -123,13 +123,36 @@ func TestRaceTellsWhatEachDid(t *testing.T) {
 	says(t, "a race cut short", early.Markdown(), "iteration limit", "No run met the criterion")
 }
 
+// With a fixed bias other methods can run; one counts no kernel values, and one
+// oversteps.
+func TestRaceFixedBias(t *testing.T) {
+	of := Classify(datasets.Iris().Pair("virginica", "versicolor")).Kernel(kernels.Linear()).Augment(1).Stop(solvers.Gap{Rel: 1e-4})
+	r := raced(t, of, solvers.CoordinateDescent{}, solvers.GradientAscent{}, solvers.SMO{}, solvers.GradientAscent{Order: solvers.Batch, Rate: solvers.Schedule{Start: 1}})
+	text := r.Markdown()
+	says(t, "the table", text, "| SMO (second order) | refused ¹ |", "| diverging (the learning rate is too large) ² |", "² the steps overshoot",
+		"2 runs met the criterion", "Fewest iterations: **dual coordinate descent**", "2 certified duals agree", "**gradient ascent (batch, η = 1)** is nowhere near")
+	if strings.Contains(text, "Fewest kernel values") || strings.Contains(text, "number of kernel values") || strings.Contains(text, "numbers of kernel values") {
+		t.Errorf("kernel values that only one counts are compared:\n%s", text)
+	}
+	if run := r.Runs[3]; !errors.Is(run.Err, solvers.ErrDiverging) || run.Fit == nil {
+		t.Errorf("%+v", run)
+	}
+	if cells := strings.Split(text, "|"); r.Runs[0].Fit.Evaluations != 0 || !strings.Contains(text, " | – | ") {
+		t.Errorf("kernel values of coordinate descent: %q", cells)
+	}
+	if c, err := r.Chart(); err != nil {
+		t.Error(err)
+	} else {
+		says(t, "the chart", c.Title.Title, "Fewest iterations: dual coordinate descent")
+	}
+}
+
 func TestRaceAgreement(t *testing.T) {
 	certificates := func(change func(runs []*solvers.Certificate)) string {
 		r := raced(t, Classify(moons()).Kernel(kernels.RBF(0.5)).C(10), solvers.SMO{}, solvers.ConjugateSMO{}, solvers.SMO{Selection: solvers.WorstPair})
 		var c []*solvers.Certificate
 		for _, run := range r.Runs {
-			run.Fit.Bias = 1
-			run.Fit.Certificate = solvers.Certificate{Dual: 99, Primal: 99.5, Gap: 0.5}
+			run.Fit.Certificate = solvers.Certificate{Dual: 99, Primal: 99.5, Gap: 0.5, Bias: 1}
 			c = append(c, &run.Fit.Certificate)
 		}
 		change(c)
@@ -179,9 +202,9 @@ func TestRaceWinners(t *testing.T) {
 		{[3]int{30, 20, 40}, [3]int64{5000, 6000, 7000}, [3]float64{0.5, 1.9, 0.2},
 			[]string{"Fewest kernel values: " + a + ", 5\u202f000 (next: conjugate SMO, 6\u202f000).", "Fewest iterations: " + b + ", 20 (next: SMO (second order), 30).", "too short to time, 1.9ms at most: compare kernel values"}},
 		{[3]int{30, 30, 30}, [3]int64{5000, 5000, 7000}, [3]float64{10, 10.5, 70},
-			[]string{"Fewest kernel values: " + a + " and " + b + ", 5\u202f000 (next: SMO (worst pair), 7\u202f000).", "All have the same number of iterations, 30.", "Least time: " + a + " and " + b + ", too close together to tell apart."}},
+			[]string{"Fewest kernel values: " + a + " and " + b + ", 5\u202f000 (next: SMO (worst pair), 7\u202f000).", "Equal numbers of iterations, 30.", "Least time: " + a + " and " + b + ", too close together to tell apart."}},
 		{[3]int{1, 2, 3}, [3]int64{0, 0, 0}, [3]float64{100, 50, 70}, []string{"Fewest iterations: " + a, "Least time: " + b + ", 50ms (next: SMO (worst pair), 70ms)."}},
-		{[3]int{1, 2, 3}, [3]int64{0, 9, 8}, [3]float64{100, 101, 102}, []string{"Fewest kernel values: " + c + ", 8 (next: conjugate SMO, 9).", "By time they cannot be told apart."}},
+		{[3]int{1, 2, 3}, [3]int64{0, 9, 8}, [3]float64{100, 101, 102}, []string{"Fewest kernel values of the 2 that count them: " + c + ", 8 (next: conjugate SMO, 9).", "By time they cannot be told apart."}},
 	} {
 		for i := range r.Runs {
 			f := r.Runs[i].Fit

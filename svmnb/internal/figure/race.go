@@ -280,6 +280,9 @@ func (d *RaceData) finding(runs []raceLine) string {
 		return winners, value
 	}
 	kernels, evaluations := least(racePanels[0].of)
+	if slices.ContainsFunc(done, func(l raceLine) bool { return !finite(racePanels[0].of(end(l))) }) {
+		kernels = nil // where one does not count, there is nothing to compare
+	}
 	its, steps := least(racePanels[1].of)
 	values := spaced(evaluations) + " kernel values"
 	iterated := spaced(steps) + " iterations"
