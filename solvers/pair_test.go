@@ -228,7 +228,8 @@ func TestCurvature(t *testing.T) {
 	for _, m := range methods {
 		for _, k11 := range []float64{1 - 0x1p-53, 1, 1 + 0x1p-52} {
 			p := HardMargin(matrixOf([][]float64{{k11, 1}, {1, 1}}), []float64{1, -1})
-			if r, err := Solve(context.Background(), p, m.method, Settings{}); !errors.Is(err, ErrUnbounded) || r.Iterations > 1 {
+			_, pairs := m.method.(SMO)
+			if r, err := Solve(context.Background(), p, m.method, Settings{}); !errors.Is(err, ErrUnbounded) || pairs && r.Iterations > 1 {
 				t.Errorf("%s: two points that are one up to rounding, opposite labels, hard margin: %v", m.method.Name(), err)
 			}
 		}

@@ -41,6 +41,9 @@ func newShrinking(p *Problem, alpha, f []float64, m SMO) (*shrinking, error) {
 	if m.Selection != SecondOrder && m.Selection != WorstPair {
 		return nil, fmt.Errorf("%w: shrinking compares with the worst pair, which the selection %v does not know; use SecondOrder or WorstPair", ErrUnsupported, m.Selection)
 	}
+	if p.PerClass {
+		return nil, fmt.Errorf("%w: shrinking knows one worst pair, and ν-SVC has one in each class; leave Shrinking out", ErrUnsupported)
+	}
 	if f == nil {
 		f = p.residual(alpha)
 	}

@@ -92,6 +92,12 @@ func (m SMO) startAt(p *Problem, alpha, f []float64) (Stepper, error) {
 		return newShrinking(p, alpha, f, m)
 	}
 	w := pairsAt(p, alpha, f)
+	if p.PerClass {
+		if m.Selection != SecondOrder && m.Selection != WorstPair {
+			return nil, fmt.Errorf("%w: the selection %v takes pairs across the classes, and ν-SVC has a sum to keep in each; use SecondOrder or WorstPair", ErrUnsupported, m.Selection)
+		}
+		return newPerClass(w, m), nil
+	}
 	switch m.Selection {
 	case SecondOrder, WorstPair:
 		return newGreedy(w, m), nil

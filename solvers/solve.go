@@ -78,6 +78,9 @@ func Solve(ctx context.Context, p *Problem, m Method, s Settings) (*Result, erro
 	r := run{p: &q, k: k, began: time.Now(), settings: s, done: ctx.Done(), last: make([]float64, len(alpha)), changed: make([]int, 0, len(alpha)), highest: -math.MaxFloat64}
 	r.trace.N = len(alpha)
 	r.flat2 = q.flatness()
+	if _, ok := m.(interface{ keepsClasses() }); p.PerClass && !ok {
+		return nil, fmt.Errorf("solvers: %s: %w: it keeps one sum of α, and ν-SVC has one in each class; use SMO", m.Name(), ErrUnsupported)
+	}
 	r.st, err = m.Start(&q, alpha)
 	if k.err != nil {
 		return nil, k.err
@@ -162,7 +165,7 @@ func (r *run) loop(ctx context.Context) (Status, error) {
 				return status, r.k.err
 			}
 			if status != NotTerminated {
-				if r.trace.Points[len(r.trace.Points)-1].Iteration != it.Iteration || !slices.Equal(r.last, it.Alpha) {
+				if !sample {
 					it.F = r.exact
 					r.record(r.measure(time.Since(r.began)))
 				}
@@ -310,6 +313,8 @@ func (p *Problem) inseparable(alpha []float64, norm2, flat2 float64) bool {
 }
 
 // record appends a measured point with its replay delta and tells the observers.
+// A point that is measured again, with F afresh or after a step cut short, takes
+// the place of the first measurement.
 func (r *run) record(pt Point) {
 	r.changed = r.changed[:0]
 	for i, a := range r.it.Alpha {
@@ -322,6 +327,11 @@ func (r *run) record(pt Point) {
 		pt.Alpha[k] = r.last[i]
 	}
 	pt.Working = append([]int(nil), r.it.Working...)
+	if k := len(r.trace.Points) - 1; k >= 0 && r.trace.Points[k].Iteration == pt.Iteration {
+		before := r.trace.Points[k]
+		pt.Changed, pt.Alpha = append(before.Changed, pt.Changed...), append(before.Alpha, pt.Alpha...)
+		r.trace.Points = r.trace.Points[:k]
+	}
 	r.trace.Points = append(r.trace.Points, pt)
 	for _, o := range r.settings.Observers {
 		o(&r.it, &pt)
@@ -367,7 +377,7 @@ func (r *run) measure(elapsed time.Duration) Point {
 		pt.Primal = p.hardPrimal(f, s.norm2)
 		pt.Gap = pt.Primal - pt.Dual
 	} else {
-		pt.Gap = p.gapAt(it.Alpha, f, s.bias)
+		pt.Gap = p.gapAt(it.Alpha, f, s.b)
 		pt.Primal = pt.Dual + pt.Gap
 	}
 	pt.RelGap = relative(pt.Gap, pt.Primal)

@@ -64,6 +64,15 @@ func sorted(p *Problem) *Problem {
 	return &q
 }
 
+func novelty(t *testing.T) *Problem {
+	x, _ := rings(newRand(5), 60)
+	p, err := OneClass(newGram(x, rbf(1)), 0.3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 // TestWorkingSets holds every configuration against SMO alone: chunking does not
 // depend on M, decomposition not on q, and W rises with every step.
 func TestWorkingSets(t *testing.T) {
@@ -76,6 +85,7 @@ func TestWorkingSets(t *testing.T) {
 		"rings, 2-norm":       SoftMargin2(ringProblem(1).K, ringProblem(1).S, fill(50, 10)),
 		"contradictions":      contradicting(10),
 		"only duplicates":     featureless(constant(1), 1),
+		"one class":           novelty(t),
 		"anything":            generalProblem(newRand(11), 50),
 		"anything, otherwise": generalProblem(newRand(12), 50),
 	} {
@@ -333,7 +343,7 @@ func TestGapContributions(t *testing.T) {
 		}
 		q := *p
 		q.Upper = fill(40, upper)
-		if gap := q.gapAt(alpha, w.f, b); !near(sum, gap, 1e-12) || !near(printed, gap, 1e-12) {
+		if gap := q.gapAt(alpha, w.f, biases{b, b}); !near(sum, gap, 1e-12) || !near(printed, gap, 1e-12) {
 			t.Errorf("C = %g: the gap is %g, the terms add up to %g, as printed to %g", c, gap, sum, printed)
 		}
 		if least > -0.01 {
@@ -427,6 +437,10 @@ func TestRelaxedInner(t *testing.T) {
 
 func TestWorkingSetErrors(t *testing.T) {
 	free, fixed := ringProblem(1), ringProblem(1).WithFixedBias(0)
+	nu, err := NuSoftMargin(free.K, free.S, 0.5)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		p           *Problem
 		m           Method
@@ -444,6 +458,8 @@ func TestWorkingSetErrors(t *testing.T) {
 		{free, Decomposition{Size: 20, Inner: Chunking{Inner: GradientAscent{}}}, true, "inner method gradient ascent"},
 		{fixed, Decomposition{Inner: Perceptron{}}, true, "inner method"},
 		{free, Decomposition{Inner: SMO{Selection: Platt, Shrinking: true}}, true, "shrinking"},
+		{nu, SMO{Shrinking: true}, true, "ν-SVC"},
+		{nu, Decomposition{}, true, "ν-SVC"},
 	} {
 		_, err := Solve(context.Background(), c.p, c.m, Settings{})
 		if err == nil || !strings.Contains(err.Error(), c.want) || errors.Is(err, ErrUnsupported) != c.unsupported {
