@@ -648,7 +648,7 @@ func (s *ascent) stage(ctx context.Context) error {
 			if t == 0 {
 				continue
 			}
-			moved = moved || math.Abs(s.p.S[i]*(b.f[k]-s.bias)) > s.noise
+			moved = true
 			axpy(b.f, -t, b.k[k*m:(k+1)*m])
 			if s.p.Ridge != nil {
 				b.f[k] -= t * s.p.Ridge[i]
