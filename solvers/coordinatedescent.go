@@ -84,6 +84,7 @@ func (s *descent) Step(ctx context.Context) (done bool, err error) {
 	}
 	whole := s.size == len(s.alpha)
 	most, least := math.Inf(-1), math.Inf(1) // of the projected gradient
+	up, down := s.p.Bias, s.p.Bias           // of F = b₀ − s G
 	moved := 0.0
 	for k := 0; k < s.size; k++ {
 		if k&4095 == 4095 && ctx.Err() != nil {
@@ -107,6 +108,7 @@ func (s *descent) Step(ctx context.Context) (done bool, err error) {
 			projected = 0
 		}
 		most, least = max(most, projected), min(least, projected)
+		up, down = max(up, s.p.Bias-y*projected), min(down, s.p.Bias-y*projected)
 		if projected == 0 {
 			continue
 		}

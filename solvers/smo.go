@@ -76,6 +76,12 @@ func (m SMO) Start(p *Problem, alpha []float64) (Stepper, error) {
 		return nil, &ProblemError{"SMO.Tol", -1, m.Tol, fmt.Sprintf("the tolerance is %g; it must be ≥ 0 (0 means 1e-3)", m.Tol)}
 	}
 	w := newPairs(p, alpha)
+	if p.PerClass {
+		if m.Selection != SecondOrder && m.Selection != WorstPair {
+			return nil, fmt.Errorf("%w: the selection %v takes pairs across the classes, and ν-SVC has a sum to keep in each; use SecondOrder or WorstPair", ErrUnsupported, m.Selection)
+		}
+		return newPerClass(w, m), nil
+	}
 	switch m.Selection {
 	case SecondOrder, WorstPair:
 		return newGreedy(w, m), nil

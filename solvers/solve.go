@@ -62,9 +62,12 @@ func Solve(ctx context.Context, p *Problem, m Method, s Settings) (*Result, erro
 	if _, ok := p.K.(Features); !ok { // those were checked when they were made
 		q.K = k
 	}
-	r := run{p: &q, k: k, began: time.Now(), settings: s, done: ctx.Done(), last: make([]float64, len(alpha)), changed: make([]int, 0, len(alpha)), highest: math.Inf(-1)}
+	r := run{p: &q, k: k, began: time.Now(), settings: s, done: ctx.Done(), last: make([]float64, len(alpha)), changed: make([]int, 0, len(alpha)), highest: -math.MaxFloat64}
 	r.trace.N = len(alpha)
 	r.flat2 = q.flatness()
+	if _, ok := m.(interface{ keepsClasses() }); p.PerClass && !ok {
+		return nil, fmt.Errorf("solvers: %s: %w: it keeps one sum of α, and ν-SVC has one in each class; use SMO", m.Name(), ErrUnsupported)
+	}
 	r.st, err = m.Start(&q, alpha)
 	if k.err != nil {
 		return nil, k.err
@@ -252,7 +255,7 @@ func (r *run) look() {
 	}
 	s := r.p.summarise(r.it.Alpha, r.it.F)
 	r.unbounded = r.unbounded || r.inseparable(s.norm2)
-	if s.dual > r.highest {
+	if s.dual > r.highest+4*0x1p-52*math.Abs(r.highest) {
 		r.highest, r.still = s.dual, 0
 		return
 	}
@@ -342,7 +345,7 @@ func (r *run) measure(elapsed time.Duration) Point {
 		pt.Primal = p.hardPrimal(f, s.norm2)
 		pt.Gap = pt.Primal - pt.Dual
 	} else {
-		pt.Gap = p.gapAt(it.Alpha, f, s.bias)
+		pt.Gap = p.gapAt(it.Alpha, f, s.b)
 		pt.Primal = pt.Dual + pt.Gap
 	}
 	pt.RelGap = relative(pt.Gap, pt.Primal)

@@ -47,6 +47,8 @@ type Problem struct {
 	Lower, Upper []float64 // box; Upper may be +Inf
 	Ridge        []float64 // added to the diagonal of Q, ≥ 0; nil means none
 	Delta        float64   // right side of s'α = δ
+	PerClass     bool      // also Σα = Sum: the α of each class have a sum of their own (ν-SVC)
+	Sum          float64   // with PerClass
 	FixedBias    bool      // true: there is no equality constraint, the objective has + Bias s'α
 	Bias         float64   // the fixed bias b₀; without meaning when the bias is free
 }
@@ -138,6 +140,7 @@ type Certificate struct {
 	Equality float64 // |s'α − δ|
 	Bound    float64 // how far α leaves its box; 0 when feasible
 	Bias     float64 // mean of F over the free vectors, else the middle of [m, M]; b₀ when it is fixed
+	Rho      float64 // ρ of a ν problem, whose margins are y f = ρ; 0 otherwise
 	Norm2    float64 // ‖w‖² = α' diag(s) K diag(s) α
 	Free     int     // vectors strictly inside the box
 	AtUpper  int     // vectors at their upper bound

@@ -121,7 +121,7 @@ func TestKeepKnowsAUsersKernelByItsValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := *a
-	if b.gram, err = kernels.NewGram(kernels.RBF(2), a.data.X, 0); err != nil {
+	if b.k, err = kernels.NewGram(kernels.RBF(2), a.data.X, 0); err != nil {
 		t.Fatal(err)
 	}
 	if string(a.key()) == string(b.key()) {

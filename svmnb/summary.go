@@ -42,13 +42,23 @@ func (t *task) marginText() string {
 	switch t.margin {
 	case hard:
 		return "hard"
+	case nuSoft:
+		s = "ν soft, ν = " + number(t.nu)
+	case oneClass:
+		s = "one class, ν = " + number(t.nu)
 	case twoNorm:
 		s = "2-norm soft, C = " + number(t.c)
 	default:
 		s = "1-norm soft, C = " + number(t.c)
 	}
-	if t.weights != nil {
+	if t.weights != nil && (t.margin == oneNorm || t.margin == twoNorm) {
 		s += ", weighted"
+	}
+	switch {
+	case t.tau2 != 0:
+		s += fmt.Sprintf(", bias by K + %.4g", t.tau2)
+	case t.fixed:
+		s += ", bias fixed at " + number(t.b0)
 	}
 	return s
 }
