@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -187,6 +189,27 @@ func checkErrors(t *testing.T, p *browsertest.Page) {
 	}
 }
 
+// unrunTour writes the tour without outputs, with code cells before its own.
+func unrunTour(t *testing.T, file string, before ...string) {
+	t.Helper()
+	nb, err := readNotebook(tour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range codeCells(nb) {
+		c.setOutputs(nil, 0)
+	}
+	var cells []any
+	for i, c := range code(before...).cells {
+		c.raw["id"] = fmt.Sprintf("before-%d", i)
+		cells = append(cells, c.raw)
+	}
+	nb.raw["cells"] = append(cells, nb.raw["cells"].([]any)...)
+	if err := nb.write(file); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // The tour in a live classic notebook: run, saved, opened again without
 // running, and exported by nbconvert.
 func TestTourInClassicJupyter(t *testing.T) {
@@ -206,16 +229,7 @@ func TestTourInClassicJupyter(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := filepath.Join(dir, tour)
-	nb, err := readNotebook(tour)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range codeCells(nb) {
-		c.setOutputs(nil, 0)
-	}
-	if err := nb.write(file); err != nil {
-		t.Fatal(err)
-	}
+	unrunTour(t, file)
 
 	live := browsertest.OpenNotebook(t, address, browsertest.Options{})
 	live.RunAll()
@@ -246,4 +260,86 @@ func TestTourInClassicJupyter(t *testing.T) {
 	export := browsertest.Open(t, filepath.Join(dir, "export.html"), browsertest.Options{})
 	checkCharts(t, export, titles)
 	photograph(t, export, "nbconvert", browsertest.Options{})
+}
+
+// The lab command: the user's own Jupyter knows the kernel, and completes.
+func TestLabInClassicJupyter(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds gopls, which -short leaves out")
+	}
+	if _, err := exec.LookPath("jupyter-lab"); err == nil {
+		t.Skip("lab would open JupyterLab; this test is for the classic page")
+	}
+	dir := t.TempDir()
+	if err := code("import \"github.com/svmnb/svmnb/svmnb\"\n\n%%\nfmt.Println(svmnb.Margins)").write(filepath.Join(dir, "one.ipynb")); err != nil {
+		t.Fatal(err)
+	}
+	address := browsertest.Serve(t, dir, func(ctx context.Context, args []string) error {
+		return command(ctx, append([]string{"lab"}, args...), io.Discard, io.Discard)
+	})
+	page := browsertest.OpenNotebook(t, address+"/notebooks/one.ipynb?kernel_name="+kernelName, browsertest.Options{})
+	page.RunAll()
+	page.Do(nil, `const code = '%%\nsvmnb.'; Jupyter.notebook.kernel.complete(code, code.length, m => { window.matches = m.content.matches })`)
+	page.Until(`window.matches`)
+	var matches []string
+	page.Do(&matches, `return window.matches`)
+	if !slices.Contains(matches, "Classify") {
+		t.Errorf("svmnb. completes to %q", matches)
+	}
+	checkErrors(t, page.Page)
+}
+
+// The tour in somebody's own GoNB, with nothing of the runner's settings but
+// the line that the README gives.
+func TestTourInPlainKernel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs the real kernel, which -short leaves out")
+	}
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := regexp.MustCompile(`(?m)^    (!\*go mod edit .*)$`).FindSubmatch(readme)
+	if line == nil {
+		t.Fatal("the README has no line for a kernel of one's own")
+	}
+	dir := t.TempDir()
+	for _, name := range []string{"datasets", "internal", "kernels", "solvers", "svmnb"} {
+		if err := os.CopyFS(filepath.Join(dir, name), os.DirFS("../"+name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"go.mod", "go.sum"} {
+		data, err := os.ReadFile("../" + name)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name), data, 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	work := filepath.Join(dir, "notebooks")
+	if err := os.Mkdir(work, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(work, tour)
+	unrunTour(t, file, string(line[1]))
+	k, err := builtKernel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := []string{executable(k.bin, "gonb"), "--kernel", "{connection_file}"}
+	c, err := startKernel(t.Context(), plain, append(os.Environ(), "PATH="+k.path(os.Getenv("PATH"))), work)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.close()
+	nb, err := readNotebook(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := run(t.Context(), c, nb, 5*time.Minute, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	charts(t, nb)
 }

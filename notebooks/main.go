@@ -354,7 +354,7 @@ func labCommand(ctx context.Context, s *session, args []string) error {
 		search += string(filepath.ListSeparator) + old
 	}
 	cmd.Env = append(os.Environ(), "JUPYTER_PATH="+search)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, s.stdout, s.stderr
 	if err := cmd.Start(); err != nil {
 		return err
 	}

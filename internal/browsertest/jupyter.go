@@ -13,11 +13,24 @@ import (
 	"time"
 )
 
-// Jupyter serves the folder dir by a classic Jupyter, version 6, until the test
-// ends, and returns its address. The test gets Jupyter folders of its own, so
-// that the user's stay as they are; kernels go to JUPYTER_DATA_DIR/kernels
-// before a notebook is opened. The test is skipped where no such Jupyter is.
+// Jupyter serves the folder dir by a classic Jupyter until the test ends, as
+// [Serve] does.
 func Jupyter(t testing.TB, dir string) string {
+	t.Helper()
+	return Serve(t, dir, func(ctx context.Context, args []string) error {
+		cmd := exec.CommandContext(ctx, "jupyter-notebook", args...)
+		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+		cmd.WaitDelay = 10 * time.Second
+		return cmd.Run()
+	})
+}
+
+// Serve runs a classic Jupyter, version 6, with the given arguments until the
+// test ends, and returns its address. It serves the folder dir. The test gets
+// Jupyter folders of its own, so that the user's stay as they are; kernels go
+// to JUPYTER_DATA_DIR/kernels before a notebook is opened. The test is skipped
+// where no such Jupyter is.
+func Serve(t testing.TB, dir string, run func(ctx context.Context, args []string) error) string {
 	t.Helper()
 	program, err := exec.LookPath("jupyter-notebook")
 	if err != nil {
@@ -39,28 +52,32 @@ func Jupyter(t testing.TB, dir string) string {
 	port := listener.Addr().(*net.TCPAddr).Port
 	listener.Close()
 	ctx, cancel := context.WithCancel(context.Background())
-	server := exec.CommandContext(ctx, program, "--no-browser", "--allow-root", "--ip=127.0.0.1", fmt.Sprintf("--port=%d", port),
-		"--NotebookApp.token=", "--NotebookApp.password=", "--notebook-dir="+dir)
-	server.Cancel = func() error { return server.Process.Signal(os.Interrupt) }
-	server.WaitDelay = 10 * time.Second
-	if err := server.Start(); err != nil {
-		cancel()
-		t.Fatal(err)
-	}
+	ended := make(chan struct{})
+	var failed error
+	go func() {
+		defer close(ended)
+		failed = run(ctx, []string{"--no-browser", "--allow-root", "--ip=127.0.0.1", fmt.Sprintf("--port=%d", port),
+			"--NotebookApp.token=", "--NotebookApp.password=", "--notebook-dir=" + dir})
+	}()
 	t.Cleanup(func() {
 		cancel()
-		_ = server.Wait() // it ends by our signal
+		<-ended
 	})
 	address := fmt.Sprintf("http://127.0.0.1:%d", port)
-	for end := time.Now().Add(limit); ; time.Sleep(100 * time.Millisecond) {
+	// What runs Jupyter may have to compile something first.
+	for end := time.Now().Add(5 * limit); time.Now().Before(end); {
 		if r, err := http.Get(address + "/api"); err == nil {
 			r.Body.Close()
 			return address
 		}
-		if time.Now().After(end) {
-			t.Fatalf("Jupyter does not answer within %v", limit)
+		select {
+		case <-ended:
+			t.Fatalf("Jupyter has ended: %v", failed)
+		case <-time.After(100 * time.Millisecond):
 		}
 	}
+	t.Fatalf("Jupyter does not answer within %v", 5*limit)
+	return ""
 }
 
 // Notebook is a notebook, open in a page of classic Jupyter.
