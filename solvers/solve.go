@@ -296,6 +296,8 @@ func (r *run) inseparable(norm2 float64) bool {
 }
 
 // record appends a measured point with its replay delta and tells the observers.
+// A point that is measured again, with F afresh or after a step cut short, takes
+// the place of the first measurement.
 func (r *run) record(pt Point) {
 	r.changed = r.changed[:0]
 	for i, a := range r.it.Alpha {
@@ -308,6 +310,11 @@ func (r *run) record(pt Point) {
 		pt.Alpha[k] = r.last[i]
 	}
 	pt.Working = append([]int(nil), r.it.Working...)
+	if k := len(r.trace.Points) - 1; k >= 0 && r.trace.Points[k].Iteration == pt.Iteration {
+		before := r.trace.Points[k]
+		pt.Changed, pt.Alpha = append(before.Changed, pt.Changed...), append(before.Alpha, pt.Alpha...)
+		r.trace.Points = r.trace.Points[:k]
+	}
 	r.trace.Points = append(r.trace.Points, pt)
 	for _, o := range r.settings.Observers {
 		o(&r.it, &pt)

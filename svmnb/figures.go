@@ -159,13 +159,21 @@ func drawKKT(f *Fit) (*Chart, error) {
 func drawGap(f *Fit) (*Chart, error) {
 	t := f.task
 	d := figure.GapData{Problem: t.words() + " · " + f.Method, Points: f.Trace.Points, Log: f.Iterations > 2000}
-	if scale := 1 + math.Abs(f.Certificate.Primal); scale-scale == 0 {
-		d.Tol, d.TolName = 1e-3*scale, "0.1 % of 1 + primal"
-		if stop, ok := t.stop.(solvers.Gap); ok {
-			d.Tol, d.TolName = stop.Rel*scale, ""
-		}
-	}
+	d.Tol, d.TolName = t.goodGap(f.Certificate.Primal)
 	return figure.Gap(d)
+}
+
+// goodGap returns the gap at which an answer is good enough, 0 when there is no
+// primal value to measure it by, and what it is called where it is no criterion.
+func (t *task) goodGap(primal float64) (tol float64, name string) {
+	scale := 1 + math.Abs(primal)
+	if scale-scale != 0 {
+		return 0, ""
+	}
+	if stop, ok := t.stop.(solvers.Gap); ok {
+		return stop.Rel * scale, ""
+	}
+	return 1e-3 * scale, "0.1 % of 1 + primal"
 }
 
 // words says what was solved, for a subtitle.
