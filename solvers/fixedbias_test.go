@@ -207,6 +207,33 @@ func TestFixedBiasStopsUnsampled(t *testing.T) {
 	}
 }
 
+// A point that b₀ alone puts on its margin can have any α without any claim on a
+// margin.
+func TestInseparableCountsTheBias(t *testing.T) {
+	r := run{p: HardMargin(matrixOf([][]float64{{1}}), []float64{1}).WithFixedBias(1), flat2: 1, it: Iterate{Alpha: []float64{5}}}
+	if r.inseparable(1) {
+		t.Error("Σ α_i (1 − y_i b₀) = 0, and yet inseparable")
+	}
+	if r.p.Bias = 0.5; !r.inseparable(1) {
+		t.Error("‖w‖ ≤ √flat2 Σ α_i (1 − y_i b₀), and yet separable")
+	}
+}
+
+func TestCoordinateDescentTakesTheBias(t *testing.T) {
+	x, y := points(newRand(8), 50, 3, 0.5)
+	features, err := NewDenseFeatures(x, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b0 := range []float64{0, 0.7, -2} {
+		want := solve(t, SoftMargin(newGram(x, linear), y, fill(50, 1)).WithFixedBias(b0), GradientAscent{}, Settings{Stop: UpLow{1e-9}})
+		got := solve(t, SoftMargin(features, y, fill(50, 1)).WithFixedBias(b0), CoordinateDescent{}, Settings{Stop: UpLow{1e-9}})
+		if !near(got.Certificate.Dual, want.Certificate.Dual, 1e-8) || got.Status != Converged || got.Bias != b0 {
+			t.Errorf("b₀ = %g: W = %.12g, %v; gradient ascent %.12g", b0, got.Certificate.Dual, got.Status, want.Certificate.Dual)
+		}
+	}
+}
+
 func TestWithFixedBiasCopies(t *testing.T) {
 	p := xorProblem()
 	q := p.WithFixedBias(2)

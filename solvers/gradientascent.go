@@ -26,10 +26,10 @@ import (
 // It solves every Problem with a fixed bias, in the 1-norm, 2-norm and hard
 // margin form; with a free bias it needs Relax. It is slow where Q is badly
 // conditioned: a huge C, features far from the origin, a hard margin that hardly
-// exists take millions of epochs. W never falls while ω η_i K_ii < 2,
-// and W* − W shrinks by a constant factor per epoch at least (CST prints
-// ‖α^t − α*‖ ≤ μδ^t with μ < 1; μ may be any number, δ < 1). Steps that overshoot
-// for good end the run with ErrDiverging.
+// exists take millions of epochs. W never falls while ω η_i K_ii < 2, and W* − W
+// shrinks by a constant factor per epoch (CST prints ‖α^t − α*‖ ≤ μδ^t with
+// μ < 1; μ may be any number, δ < 1). Steps that overshoot for good end the run
+// with ErrDiverging.
 //
 // An iteration is an epoch: n visits of a point, of which those with nothing to
 // do cost next to nothing and the others one kernel row each. Whether that row
@@ -336,10 +336,12 @@ func (s *ascent) climb(ctx context.Context) (done bool, err error) {
 		}
 		s.held = nil
 		if full {
-			err = s.level(ctx, 0)
+			if err := s.level(ctx, 0); err != nil {
+				return false, err
+			}
 			s.finisher = newGreedy(s.pairs, SMO{})
 		}
-		return false, err
+		return false, nil
 	}
 	if !full {
 		return false, s.diverges()
@@ -648,7 +650,7 @@ func (s *ascent) stage(ctx context.Context) error {
 			if t == 0 {
 				continue
 			}
-			moved = moved || math.Abs(s.p.S[i]*(b.f[k]-s.bias)) > s.noise
+			moved = true
 			axpy(b.f, -t, b.k[k*m:(k+1)*m])
 			if s.p.Ridge != nil {
 				b.f[k] -= t * s.p.Ridge[i]

@@ -69,6 +69,54 @@ func TestPerceptronIsOnlyFeasible(t *testing.T) {
 	}
 }
 
+// α = t m with the best t inside the box: proportional to the counts, and no
+// shorter or longer feasible multiple has a larger W.
+func TestPerceptronScales(t *testing.T) {
+	x, y := points(newRand(8), 40, 2, 0.5)
+	clipped := 0
+	for _, c := range []float64{1e-3, 0.05, 1, 1e6} {
+		p := SoftMargin(newGram(x, rbf(0.5)), y, fill(40, c)).WithFixedBias(0)
+		p.Upper[0] = 0 // counts nothing
+		st, err := Perceptron{}.Start(p, make([]float64, 40))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 5 {
+			if _, err := st.Step(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s := st.(*perceptron)
+		top := slices.Index(s.count, slices.Max(s.count))
+		ratio := s.alpha[top] / s.count[top]
+		for i, m := range s.count {
+			if math.Abs(s.alpha[i]-ratio*m) > 1e-12*c || s.count[0] != 0 {
+				t.Fatalf("C = %g: α[%d] = %g, count %g, the best has %g of %g", c, i, s.alpha[i], m, s.alpha[top], s.count[top])
+			}
+		}
+		w := plainDual(p, s.alpha)
+		if !(w > 0) {
+			t.Errorf("C = %g: W = %g", c, w)
+		}
+		for _, scale := range []float64{0.9, 0.99, 1.01, 1.1} {
+			other := make([]float64, 40)
+			for i, a := range s.alpha {
+				other[i] = scale * a
+			}
+			if slices.Max(other) > c {
+				clipped++
+				continue
+			}
+			if v := plainDual(p, other); v > w {
+				t.Errorf("C = %g: %g α has W = %g, above %g", c, scale, v, w)
+			}
+		}
+	}
+	if clipped == 0 {
+		t.Error("the box was never in the way")
+	}
+}
+
 // Two copies of a point with different labels, and a point at the origin, can
 // never be right: the epochs end it.
 func TestPerceptronGivesUp(t *testing.T) {
