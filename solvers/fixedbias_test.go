@@ -210,11 +210,11 @@ func TestFixedBiasStopsUnsampled(t *testing.T) {
 // A point that b₀ alone puts on its margin can have any α without any claim on a
 // margin.
 func TestInseparableCountsTheBias(t *testing.T) {
-	r := run{p: HardMargin(matrixOf([][]float64{{1}}), []float64{1}).WithFixedBias(1), flat2: 1, it: Iterate{Alpha: []float64{5}}}
-	if r.inseparable(1) {
+	p := HardMargin(matrixOf([][]float64{{1}}), []float64{1}).WithFixedBias(1)
+	if p.inseparable([]float64{5}, 1, 1) {
 		t.Error("Σ α_i (1 − y_i b₀) = 0, and yet inseparable")
 	}
-	if r.p.Bias = 0.5; !r.inseparable(1) {
+	if p.Bias = 0.5; !p.inseparable([]float64{5}, 1, 1) {
 		t.Error("‖w‖ ≤ √flat2 Σ α_i (1 − y_i b₀), and yet separable")
 	}
 }
