@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestPairStep compares with the best of a fine grid.
+// TestPairStep compares with the best of a fine grid. For κ ≤ 0 the sources'
+// division by κ, unguarded, has no answer or a wrong one (errata W4, C14).
 func TestPairStep(t *testing.T) {
 	rng := newRand(1)
 	for range 10_000 {
@@ -145,7 +146,8 @@ func TestTwoPoints(t *testing.T) {
 	}
 }
 
-// TestPartner compares the second-order choice with the gain of every pair.
+// TestPartner compares the second-order choice with the gain of every pair: the
+// largest among F_j < F_i, where ST prints the smallest over all (errata S2, S3).
 func TestPartner(t *testing.T) {
 	rng := newRand(3)
 	for range 200 {

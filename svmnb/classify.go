@@ -211,6 +211,13 @@ func (c Classifier) SMO() Classifier { return c.Using(solvers.SMO{}) }
 // iterations.
 func (c Classifier) ConjugateSMO() Classifier { return c.Using(solvers.ConjugateSMO{}) }
 
+// Chunking solves by CST Table 7.2: keep the support vectors of a chunk, add the
+// worst violators among the others, solve again.
+func (c Classifier) Chunking() Classifier { return c.Using(solvers.Chunking{}) }
+
+// Decomposition solves on working sets of a fixed size (CST §7.4).
+func (c Classifier) Decomposition() Classifier { return c.Using(solvers.Decomposition{}) }
+
 // GradientAscent solves by CST Table 7.1, one α at a time. The bias must be
 // fixed for that: unless it is, the kernel is augmented by R².
 func (c Classifier) GradientAscent() Classifier {

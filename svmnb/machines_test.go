@@ -24,6 +24,8 @@ func TestOneLiners(t *testing.T) {
 		like Classifier // the same machine by another method
 	}{
 		{"ConjugateSMO", rbf.ConjugateSMO(), rbf.SMO()},
+		{"Chunking", rbf.Chunking(), rbf.SMO()},
+		{"Decomposition", rbf.Decomposition(), rbf.SMO()},
 		{"GradientAscent", rbf.GradientAscent(), rbf.Augment(1).Using(solvers.GradientAscent{Order: solvers.Shuffled})},
 		{"CoordinateDescent", linear.CoordinateDescent(), linear.Augment(1).Using(solvers.GradientAscent{})},
 		{"CoordinateDescent, 2-norm", linear.TwoNorm().CoordinateDescent(), linear.TwoNorm().Augment(1).Using(solvers.GradientAscent{})},

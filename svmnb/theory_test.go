@@ -25,7 +25,7 @@ func TestMarginsOfTheHardMargin(t *testing.T) {
 	near(t, "R²/γ²", fit.RadiusMargin(), r2*fit.Certificate.Norm2, 1e-9)
 }
 
-// Ng's b* is for the hard margin; with slacks it misses.
+// Ng's b* is for the hard margin; with slacks it misses (erratum N1).
 func TestBiasOfNIsForTheHardMargin(t *testing.T) {
 	fit := mustFit(t, Classify(datasets.Iris().Pair("virginica", "versicolor")).Kernel(kernels.Linear()).Tol(1e-6))
 	if math.Abs(fit.BiasOfN()-fit.Bias) < 1e-2 {
