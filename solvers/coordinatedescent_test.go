@@ -147,3 +147,48 @@ func TestFeaturesAgree(t *testing.T) {
 		}
 	}
 }
+
+// 10⁵ points of 20 features, dense and with three in twenty non-zero, to
+// LIBLINEAR's stopping rule; the trace stays within its memory.
+func TestCoordinateDescentAtScale(t *testing.T) {
+	if testing.Short() {
+		t.Skip("two problems of 10⁵ points")
+	}
+	rng := newRand(11)
+	const n, d = 100_000, 20
+	normal := make([]float64, d)
+	for j := range normal {
+		normal[j] = rng.NormFloat64()
+	}
+	for name, density := range map[string]float64{"dense": 1, "sparse": 0.15} {
+		x, y := make([][]float64, n), make([]float64, n)
+		for i := range x {
+			x[i] = make([]float64, d)
+			side := 0.5 * rng.NormFloat64()
+			for j := range d {
+				if rng.Float64() < density {
+					x[i][j] = rng.NormFloat64()
+					side += normal[j] * x[i][j]
+				}
+			}
+			y[i] = math.Copysign(1, side)
+		}
+		var k Features = densely(t, x, 1)
+		if name == "sparse" {
+			k = sparsely(t, x)
+		}
+		p := SoftMargin(k, y, fill(n, 1)).WithFixedBias(0)
+		r := solve(t, p, CoordinateDescent{}, Settings{Stop: UpLow{0.1}})
+		if r.Status != Converged || r.Certificate.RelGap > 1e-3 || r.Certificate.MaxKKT > 0.1 {
+			t.Errorf("%s: %v after %d passes, %+v", name, r.Status, r.Iterations, r.Certificate)
+		}
+		kept := 0
+		for _, pt := range r.Trace.Points {
+			kept += len(pt.Changed)
+		}
+		if kept > replay || r.Trace.Cut > 0 && r.Trace.AlphaAt(r.Trace.Cut) != nil || r.Trace.AlphaAt(r.Trace.Replayable()-1) == nil {
+			t.Errorf("%s: %d changes kept, cut at point %d of %d", name, kept, r.Trace.Cut, len(r.Trace.Points))
+		}
+		t.Logf("%s: %d passes, W = %.6g, gap %.2g, %v, %d of %d points to replay", name, r.Iterations, r.Certificate.Dual, r.Certificate.RelGap, r.Elapsed, r.Trace.Replayable(), len(r.Trace.Points))
+	}
+}

@@ -118,6 +118,7 @@ type run struct {
 	it       Iterate
 	trace    Trace
 	last     []float64 // α at the last sampled point
+	kept     int       // how many α the deltas of the trace have
 	changed  []int     // workspace of record
 	next     int       // the next iteration to sample
 	exact    []float64 // F computed afresh at the end
@@ -312,6 +313,9 @@ func (p *Problem) inseparable(alpha []float64, norm2, flat2 float64) bool {
 	return sum > 0 && norm2 <= flat2*sum*sum
 }
 
+// replay is how many changed α the trace keeps, 16 bytes each.
+const replay = 4 << 20
+
 // record appends a measured point with its replay delta and tells the observers.
 // A point that is measured again, with F afresh or after a step cut short, takes
 // the place of the first measurement.
@@ -322,9 +326,14 @@ func (r *run) record(pt Point) {
 			r.changed, r.last[i] = append(r.changed, i), a
 		}
 	}
-	pt.Changed, pt.Alpha = append([]int(nil), r.changed...), make([]float64, len(r.changed))
-	for k, i := range r.changed {
-		pt.Alpha[k] = r.last[i]
+	if r.kept += len(r.changed); r.kept > replay && r.trace.Cut == 0 && len(r.trace.Points) > 0 {
+		r.trace.Cut = len(r.trace.Points)
+	}
+	if r.trace.Cut == 0 {
+		pt.Changed, pt.Alpha = append([]int(nil), r.changed...), make([]float64, len(r.changed))
+		for k, i := range r.changed {
+			pt.Alpha[k] = r.last[i]
+		}
 	}
 	pt.Working = append([]int(nil), r.it.Working...)
 	if k := len(r.trace.Points) - 1; k >= 0 && r.trace.Points[k].Iteration == pt.Iteration {

@@ -115,10 +115,27 @@ type Trace struct {
 	N      int // number of variables
 	Sweep  int // how many iterations are a sweep over all points; 0 means N
 	Points []Point
+
+	// Cut is the index of the first point without replay delta, 0 when all have
+	// one: deltas are kept up to 64 MB, which only runs that move very many α
+	// at once exceed.
+	Cut int
 }
 
-// AlphaAt rebuilds the α of point k from the replay deltas.
+// Replayable returns how many points AlphaAt can rebuild.
+func (t *Trace) Replayable() int {
+	if t.Cut > 0 {
+		return t.Cut
+	}
+	return len(t.Points)
+}
+
+// AlphaAt rebuilds the α of point k from the replay deltas; nil for a point
+// that is not replayable.
 func (t *Trace) AlphaAt(k int) []float64 {
+	if k >= t.Replayable() {
+		return nil
+	}
 	alpha := make([]float64, t.N)
 	for _, pt := range t.Points[:k+1] {
 		for j, i := range pt.Changed {

@@ -134,7 +134,7 @@ func drawKKT(f *Fit) (*Chart, error) {
 	for i := range values {
 		values[i] = -p.S[i] * p.P[i]
 	}
-	points := f.Trace.Points
+	points := f.Trace.Points[:f.Trace.Replayable()]
 	keep := max(kktValues/n, 40)
 	for k, pt := range points {
 		for c, i := range pt.Changed {
