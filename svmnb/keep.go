@@ -21,7 +21,7 @@ import (
 
 // keepFormat changes whenever a kept result of an older version of this module
 // would be wrong or unreadable.
-const keepFormat = "svmnb fit 1"
+const keepFormat = "svmnb fit 2"
 
 // keepBytes bounds the folder of kept fits; those not used longest go first.
 const keepBytes = 256 << 20
@@ -95,7 +95,11 @@ func (t *task) key() []byte {
 	}
 	floats(t.y)
 	floats(t.cost)
-	floats(t.k.Row(0))
+	row := make([]float64, t.data.N())
+	for j, x := range t.data.X {
+		row[j] = t.kernel.Eval(t.data.X[0], x) // not by the matrix, which counts
+	}
+	floats(row)
 	if foreign(t.method) || foreign(t.stop) {
 		if exe, err := os.Executable(); err == nil {
 			program, _ := os.ReadFile(exe) // unreadable: an empty program, still its own key

@@ -128,7 +128,7 @@ func TestFigures(t *testing.T) {
 	}{
 		{"margins", func() (*Chart, error) { return Margins(small.margins()) }, 60_000, "margin 1/‖w‖ = 0."},
 		{"margins, 600 points", func() (*Chart, error) { return Margins(large.margins()) }, 100_000, "of 600 points carry"},
-		{"margins, 2000 points", func() (*Chart, error) { return Margins(huge.margins()) }, 100_000, "1,200 of the points drawn"},
+		{"margins, 2000 points", func() (*Chart, error) { return Margins(huge.margins()) }, 100_000, "1\u202f200 of the points drawn"},
 		{"margins, one point, no support vector", func() (*Chart, error) { return Margins(point(1, 0, 1, 1, flat(1))) }, 10_000, "No support vectors: f is constant on 1 point; 0 errors"},
 		{"margins, one point, an error", func() (*Chart, error) { return Margins(point(1, 1, 1, -1e9, flat(-1e9))) }, 10_000, "1 of 1 point carry the boundary: 0 free, 1 at the bound; 1 error"},
 		{"margins, hard", func() (*Chart, error) { return Margins(point(1, 3, math.Inf(1), 1, flat(1e-300))) }, 10_000, "1 free, 0 at the bound"},
@@ -303,7 +303,7 @@ func TestNumbers(t *testing.T) {
 			t.Errorf("number(%v) = %s, want %s", test.v, got, test.want)
 		}
 	}
-	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1\u202f000", 1234567: "1\u202f234\u202f567"} {
 		if got := thousands(n); got != want {
 			t.Errorf("thousands(%d) = %s, want %s", n, got, want)
 		}

@@ -284,8 +284,8 @@ func (d *RaceData) finding(runs []raceLine) string {
 		kernels = nil // where one does not count, there is nothing to compare
 	}
 	its, steps := least(racePanels[1].of)
-	values := spaced(evaluations) + " kernel values"
-	iterated := spaced(steps) + " iterations"
+	values := thousands(int64(evaluations)) + " kernel values"
+	iterated := thousands(int64(steps)) + " iterations"
 	if steps == 1 {
 		iterated = "1 iteration"
 	}
@@ -300,13 +300,10 @@ func (d *RaceData) finding(runs []raceLine) string {
 	case len(both) == 1:
 		return fmt.Sprintf("%s wins with %s and %s, the fewest of %d", both[0], values, iterated, of)
 	case len(kernels) == 0:
-		return fmt.Sprintf("Fewest iterations: %s, %s", among(its), spaced(steps))
+		return fmt.Sprintf("Fewest iterations: %s, %s", among(its), thousands(int64(steps)))
 	}
-	return fmt.Sprintf("Fewest kernel values: %s, %s; fewest iterations: %s, %s", among(kernels), spaced(evaluations), among(its), spaced(steps))
+	return fmt.Sprintf("Fewest kernel values: %s, %s; fewest iterations: %s, %s", among(kernels), thousands(int64(evaluations)), among(its), thousands(int64(steps)))
 }
-
-// spaced separates thousands by spaces: ECharts breaks titles at commas.
-func spaced(n float64) string { return strings.ReplaceAll(thousands(int64(n)), ",", "\u202f") }
 
 // among names one or two, and counts more.
 func among(names []string) string {
