@@ -1,39 +1,11 @@
 package kernels_test
 
 import (
-	"os"
-	"strings"
 	"testing"
+
+	"github.com/svmnb/svmnb/internal/doctest"
 )
 
-// Every line of Go in docs/adding-a-kernel.md is a line of the example that is
-// compiled and run, in the same order.
 func TestDocsAreTheExample(t *testing.T) {
-	doc, err := os.ReadFile("../docs/adding-a-kernel.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	source, err := os.ReadFile("example_own_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	blocks := strings.Split(string(doc), "```go\n")[1:]
-	if len(blocks) != 3 {
-		t.Fatalf("%d blocks of Go, want 3", len(blocks))
-	}
-	rest := string(source)
-	for _, block := range blocks {
-		code, _, _ := strings.Cut(block, "```")
-		for line := range strings.Lines(code) {
-			if line = strings.TrimSpace(line); line == "" {
-				continue
-			}
-			_, after, found := strings.Cut(rest, line)
-			if !found {
-				t.Errorf("the example has no %q, or not in this place", line)
-				continue
-			}
-			rest = after
-		}
-	}
+	doctest.Same(t, "../docs/adding-a-kernel.md", "example_own_test.go", 3)
 }
