@@ -83,6 +83,9 @@ func (d *Dataset) notBinary(counts []Count) error {
 	if len(names) == 1 {
 		return d.classFault(names, fmt.Sprintf("all points are of class %s; two classes are needed", names[0]))
 	}
+	if d.Classes == nil && len(names) > maxListed {
+		return d.classFault(names, fmt.Sprintf("there are %d different targets (%s) where two classes are needed; real values are for regression", len(names), abbreviate(names)))
+	}
 	a, b := names[len(names)-1], names[len(names)-2]
 	return d.classFault(names, fmt.Sprintf("there are %d classes (%s) where two are needed; pick two by Pair(%q, %q) or one against all others by OneVsRest(%q)",
 		len(names), abbreviate(names), a, b, a))

@@ -147,7 +147,8 @@ func (t *table) isHeader(record []string) bool {
 		return t.opt.Header == HasHeader
 	}
 	for _, field := range record {
-		if _, err := strconv.ParseFloat(field, 64); err == nil || missing(field) {
+		_, err := strconv.ParseFloat(field, 64)
+		if err == nil || errors.Is(err, strconv.ErrRange) || missing(field) {
 			t.guessed = true
 			return false
 		}

@@ -182,7 +182,7 @@ func (d *Dataset) Warnings() []string {
 		}
 	}
 	if clashes > 0 {
-		list = append(list, fmt.Sprintf("%s equal but different targets, the first: %s", plural(clashes, "pair of points is", "pairs of points are"), first))
+		list = append(list, fmt.Sprintf("%s different targets, the first: %s", plural(clashes, "pair of points is equal but has", "pairs of points are equal but have"), first))
 	}
 	return list
 }

@@ -15,7 +15,7 @@ const maxGenerated = 10_000_000
 // evenly on the circle of radius 2 about the origin. Two clouds are the classes
 // +1 and −1; more are the classes 0 … k−1.
 func Blobs(n, k int, spread float64, seed uint64) *Dataset {
-	if k < 2 || k > n {
+	if k < 2 || k > n && n >= 2 {
 		return bad("blobs", fmt.Sprintf("k is %d; there must be at least 2 clouds and a point for each", k))
 	}
 	at := func(i, _ int, s source) (float64, float64) {

@@ -18,7 +18,7 @@ func LoadLIBSVM(path string, dims int) (*Dataset, error) {
 		return nil, err
 	}
 	defer f.Close()
-	d, err := readLIBSVM(f, name, dims)
+	d, err := readLIBSVM(f, name, dims, maxCells)
 	if err != nil {
 		return nil, err
 	}
@@ -33,11 +33,11 @@ func LoadLIBSVM(path string, dims int) (*Dataset, error) {
 // the line and the byte of it. Data that would need more than 1 GiB when
 // written out densely are an error.
 func ReadLIBSVM(r io.Reader, dims int) (*Dataset, error) {
-	return readLIBSVM(r, "libsvm", dims)
+	return readLIBSVM(r, "libsvm", dims, maxCells)
 }
 
-func readLIBSVM(r io.Reader, name string, dims int) (*Dataset, error) {
-	p := sparse{name: name, dims: dims}
+func readLIBSVM(r io.Reader, name string, dims, maxCells int) (*Dataset, error) {
+	p := sparse{name: name, dims: dims, maxCells: maxCells}
 	if dims < 0 {
 		return nil, p.fail(0, fmt.Sprintf("dims is %d; give the number of features, or 0 for the largest index", dims))
 	}
@@ -59,15 +59,16 @@ func readLIBSVM(r io.Reader, name string, dims int) (*Dataset, error) {
 
 // sparse is the state of reading one file.
 type sparse struct {
-	name    string
-	dims    int
-	line    int
-	largest int       // index so far, counted from 1
-	where   [2]int    // line and column of it
-	y       []float64 // targets
-	end     []int     // where the entries of each point end
-	index   []int     // of the entries, counted from 0
-	value   []float64
+	name     string
+	dims     int
+	maxCells int
+	line     int
+	largest  int       // index so far, counted from 1
+	where    [2]int    // line and column of it
+	y        []float64 // targets
+	end      []int     // where the entries of each point end
+	index    []int     // of the entries, counted from 0
+	value    []float64
 }
 
 func (p *sparse) point(text string) error {
@@ -122,9 +123,10 @@ func (p *sparse) dataset() (*Dataset, error) {
 	if d == 0 {
 		return nil, &ReadError{Name: p.name, Msg: "no point has a feature; give dims if all are zero"}
 	}
-	if d > maxCells/n {
+	if d > p.maxCells/n {
 		return nil, &ReadError{Name: p.name, Line: p.where[0], Column: p.where[1],
-			Msg: fmt.Sprintf("%s: %d points of that many features need %.3g GiB when written out, the limit is 1 GiB; select or hash the features first", cause, n, float64(n)*float64(d)/(1<<27))}
+			Msg: fmt.Sprintf("%s: %d points of that many features need %.3g GiB when written out, the limit is %.3g GiB; select or hash the features first",
+				cause, n, gib(float64(n)*float64(d)), gib(float64(p.maxCells)))}
 	}
 	x := rows(n, d)
 	from := 0
@@ -135,6 +137,8 @@ func (p *sparse) dataset() (*Dataset, error) {
 	}
 	return &Dataset{Name: p.name, X: x, Y: p.y}, nil
 }
+
+func gib(cells float64) float64 { return cells / (1 << 27) }
 
 func (p *sparse) fail(column int, msg string) error {
 	return &ReadError{Name: p.name, Line: p.line, Column: column, Msg: msg}
@@ -158,8 +162,8 @@ func entry(s string) (index int, value float64, wrong string) {
 	if !found {
 		return 0, 0, fmt.Sprintf("%q is not index:value", clip(s))
 	}
-	k, err := strconv.ParseUint(left, 10, 63)
-	if err != nil || k > 1<<62 {
+	k, err := strconv.ParseUint(left, 10, strconv.IntSize-1)
+	if err != nil {
 		return 0, 0, fmt.Sprintf("the index %q is not a whole number from 1 on", clip(left))
 	}
 	value, wrong = number(right)

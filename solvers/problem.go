@@ -3,6 +3,7 @@ package solvers
 import (
 	"fmt"
 	"math"
+	"time"
 )
 
 // SoftMargin is the dual of the 1-norm soft margin, CST (7.1):
@@ -47,7 +48,7 @@ func (p *Problem) Check() error {
 	bad := func(field string, i int, v float64, format string, args ...any) error {
 		return &ProblemError{field, i, v, fmt.Sprintf(format, args...)}
 	}
-	if p.K == nil {
+	if p == nil || p.K == nil {
 		return bad("K", -1, 0, "no kernel matrix")
 	}
 	n := p.K.Dim()
@@ -63,22 +64,30 @@ func (p *Problem) Check() error {
 			return bad(f.name, -1, 0, "has %d entries, the kernel matrix has %d rows", len(f.v), n)
 		}
 	}
+	diag := p.K.Diag()
+	if len(diag) != n {
+		return bad("K", -1, 0, "the diagonal has %d entries, the kernel matrix has %d rows", len(diag), n)
+	}
 	for i := range n {
 		switch {
+		case !usable(diag[i]):
+			return bad("K", i, diag[i], "row %d, column %d "+usableMsg, i, i)
 		case p.S[i] != 1 && p.S[i] != -1:
 			return bad("S", i, p.S[i], "labels are +1 or −1")
-		case math.IsNaN(p.P[i]) || math.IsInf(p.P[i], 0):
-			return bad("P", i, p.P[i], "is not a finite number")
-		case math.IsNaN(p.Lower[i]) || math.IsInf(p.Lower[i], 0):
-			return bad("Lower", i, p.Lower[i], "is not a finite number")
+		case !usable(p.P[i]):
+			return bad("P", i, p.P[i], usableMsg)
+		case !usable(p.Lower[i]):
+			return bad("Lower", i, p.Lower[i], usableMsg)
 		case !(p.Upper[i] >= p.Lower[i]):
-			return bad("Upper", i, p.Upper[i], "is below Lower[%d] = %g", i, p.Lower[i])
-		case p.Ridge != nil && !(p.Ridge[i] >= 0 && !math.IsInf(p.Ridge[i], 1)):
-			return bad("Ridge", i, p.Ridge[i], "must be finite and ≥ 0")
+			return bad("Upper", i, p.Upper[i], "must be at least Lower[%d] = %g", i, p.Lower[i])
+		case !usable(p.Upper[i]) && !math.IsInf(p.Upper[i], 1):
+			return bad("Upper", i, p.Upper[i], "must be at most 1e100, or +Inf for a hard margin")
+		case p.Ridge != nil && !(p.Ridge[i] >= 0 && usable(p.Ridge[i])):
+			return bad("Ridge", i, p.Ridge[i], "must be a number from 0 to 1e100: for the 2-norm the cost 1/ridge is positive")
 		}
 	}
-	if math.IsNaN(p.Delta) || math.IsInf(p.Delta, 0) {
-		return bad("Delta", -1, p.Delta, "is not a finite number")
+	if !usable(p.Delta) {
+		return bad("Delta", -1, p.Delta, "%g "+usableMsg, p.Delta)
 	}
 	return nil
 }
@@ -141,6 +150,13 @@ func (p *Problem) equality(alpha []float64) float64 {
 // residual returns F_i = −s_i (Qα + p)_i, computed from the rows of the
 // non-zero α.
 func (p *Problem) residual(alpha []float64) []float64 {
+	f, _ := p.residualUntil(alpha, time.Time{})
+	return f
+}
+
+// residualUntil gives up, and returns false, when it is not done by the given
+// time. The zero time is never.
+func (p *Problem) residualUntil(alpha []float64, end time.Time) ([]float64, bool) {
 	f := make([]float64, len(alpha))
 	for i := range f {
 		f[i] = -p.S[i] * p.P[i]
@@ -152,12 +168,15 @@ func (p *Problem) residual(alpha []float64) []float64 {
 		if a == 0 {
 			continue
 		}
+		if !end.IsZero() && time.Now().After(end) {
+			return nil, false
+		}
 		b := p.S[j] * a
 		for i, kij := range p.K.Row(j) {
 			f[i] -= b * kij
 		}
 	}
-	return f
+	return f, true
 }
 
 // canRise and canFall say whether s_i α_i may grow or shrink: membership of

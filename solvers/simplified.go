@@ -30,7 +30,7 @@ func (s *simplified) Step(ctx context.Context) (done bool, err error) {
 	n := len(s.alpha)
 	for {
 		for ; s.i < n; s.i, s.j = s.i+1, 0 {
-			if s.i&1023 == 0 && ctx.Err() != nil {
+			if ctx.Err() != nil {
 				return false, ctx.Err()
 			}
 			for s.j < n && s.violates(s.i) {

@@ -70,9 +70,7 @@ func (m SMO) Start(p *Problem, alpha []float64) (Stepper, error) {
 	w := newPairs(p, alpha)
 	switch m.Selection {
 	case SecondOrder, WorstPair:
-		s := &greedy{pairs: w, second: m.Selection == SecondOrder}
-		s.choose()
-		return s, nil
+		return newGreedy(w, m), nil
 	case Platt:
 		return newPlatt(w, m), nil
 	case Simplified:
@@ -95,10 +93,8 @@ type pairs struct {
 
 func newPairs(p *Problem, alpha []float64) pairs {
 	w := pairs{p: p, alpha: alpha, f: p.residual(alpha), diag: append([]float64(nil), p.K.Diag()...), last: math.NaN()}
-	for i, d := range w.diag {
-		if p.Ridge != nil {
-			w.diag[i] = d + p.Ridge[i]
-		}
+	for i, ridge := range p.Ridge {
+		w.diag[i] += ridge
 	}
 	return w
 }
@@ -131,45 +127,66 @@ func (w *pairs) fall(i int) float64 {
 // pairStep maximises slope·t − ½κt² over lo ≤ t ≤ hi, where lo ≤ 0 ≤ hi. For
 // κ ≤ 0 (duplicates, kernels that are not positive semi-definite) the maximum
 // is at an end: the better of the two, 0 if neither gains (CST Theorem 7.12
-// divides by κ without a guard). hi may be +Inf, then so may the result.
+// divides by κ without a guard). An end may be infinite, then so may the result.
 func pairStep(slope, kappa, lo, hi float64) float64 {
 	if kappa > 0 {
 		return min(max(slope/kappa, lo), hi)
 	}
 	best, gain := 0.0, 0.0
 	for _, t := range [2]float64{lo, hi} {
-		if t != 0 {
-			if g := t * (slope - kappa*t/2); g > gain {
-				best, gain = t, g
-			}
+		mean := slope // of the derivative between 0 and t
+		if kappa < 0 {
+			mean -= kappa * t / 2
+		}
+		if g := t * mean; g > gain {
+			best, gain = t, g
 		}
 	}
 	return best
 }
 
-// optimise solves the two-point problem of (i, j), whose rows of K are given,
-// and reports the step of s_iα_i that it has made. A step of which no α moves
-// by more than relative tiny is not made (Platt's test; W compares with the
-// KKT tolerance, in other units, and forgets to restore α_j).
-func (w *pairs) optimise(i, j int, ki, kj []float64, tiny float64) (t float64, err error) {
-	kappa := w.diag[i] + w.diag[j] - 2*ki[j]
-	if noise := 4 * 0x1p-52 * (w.diag[i] + w.diag[j]); math.Abs(kappa) <= noise {
-		kappa = 0
+// curvature returns κ of the pair for a step along slope. Below the rounding
+// error of the difference it says nothing; taken as that error the step is the
+// longest that surely ascends. Only where nothing else ends the step does such
+// a κ count as the 0 that leaves the dual unbounded.
+func (w *pairs) curvature(i, j int, kij, room float64) float64 {
+	sum := w.diag[i] + w.diag[j]
+	kappa, noise := sum-2*kij, 4*0x1p-52*sum
+	if math.Abs(kappa) > noise {
+		return kappa
 	}
+	if math.IsInf(room, 0) && w.p.Ridge == nil {
+		return 0
+	}
+	return noise
+}
+
+// solve moves s_iα_i up and s_jα_j down by the t that is best for the two and
+// returns it; the caller owes F the change. A step inside the box of which no α
+// changes by more than relative tiny, or visibly in floating point, is not made
+// (Platt's test; W compares with the KKT tolerance, in other units, and forgets
+// to restore α_j).
+func (w *pairs) solve(i, j int, kij, tiny float64) (t float64, err error) {
 	hi := min(w.rise(i), w.fall(j))
 	lo := -min(w.fall(i), w.rise(j))
-	t = pairStep(w.f[i]-w.f[j], kappa, lo, hi)
-	if math.IsInf(t, 0) || math.IsNaN(t) {
-		return 0, ErrUnbounded
+	slope, room := w.f[i]-w.f[j], hi
+	if slope < 0 {
+		room = lo
 	}
-	if a := math.Abs(t); a == 0 || a <= tiny*(math.Abs(w.alpha[i])+math.Abs(w.alpha[j])+tiny) && t != hi && t != lo {
+	t = pairStep(slope, w.curvature(i, j, kij, room), lo, hi)
+	switch {
+	case t == 0:
 		return 0, nil
+	case math.IsInf(t, 0) || math.IsNaN(t):
+		return 0, ErrUnbounded
+	case t != lo && t != hi:
+		sum := math.Abs(w.alpha[i]) + math.Abs(w.alpha[j])
+		if math.Abs(t) <= tiny*(sum+tiny) || sum+t == sum {
+			return 0, nil
+		}
 	}
 	w.move(i, t)
 	w.move(j, -t)
-	for k, v := range ki {
-		w.f[k] -= t * (v - kj[k])
-	}
 	if w.p.Ridge != nil {
 		w.f[i] -= t * w.p.Ridge[i]
 		w.f[j] += t * w.p.Ridge[j]
@@ -191,16 +208,36 @@ func (w *pairs) move(i int, t float64) {
 	}
 }
 
-// greedy is SMO with the worst violating pair or second-order information. The
-// pair of the next step is chosen as soon as F is known, so that m and M are
-// those of the current α.
+// greedy is SMO with the worst violating pair or second-order information.
 type greedy struct {
 	pairs
 	second  bool
-	i, j    int
-	up, low float64
-	ki      []float64
-	steps   int
+	i, j    int     // the worst violating pair; −1 where no point can move so
+	up, low float64 // its F: m and M of the current α
+
+	// In the search for the pair, adding these to F takes out the points that
+	// cannot rise or fall: 0 or −Inf, 0 or +Inf.
+	noRise, noFall []float64
+}
+
+func newGreedy(w pairs, m SMO) *greedy {
+	n := len(w.alpha)
+	s := &greedy{pairs: w, second: m.Selection == SecondOrder, noRise: make([]float64, n), noFall: make([]float64, n)}
+	for i := range n {
+		s.mask(i)
+	}
+	s.scan()
+	return s
+}
+
+func (s *greedy) mask(i int) {
+	s.noRise[i], s.noFall[i] = 0, 0
+	if !s.p.canRise(i, s.alpha[i]) {
+		s.noRise[i] = math.Inf(-1)
+	}
+	if !s.p.canFall(i, s.alpha[i]) {
+		s.noFall[i] = math.Inf(1)
+	}
 }
 
 func (s *greedy) Report(it *Iterate) {
@@ -210,61 +247,75 @@ func (s *greedy) Report(it *Iterate) {
 
 func (s *greedy) refresh(f []float64) {
 	s.pairs.refresh(f)
-	s.choose()
+	s.scan()
 }
 
+// Step optimises one pair and finds the worst one of the new α.
 func (s *greedy) Step(context.Context) (done bool, err error) {
-	if s.i < 0 || s.j < 0 {
+	if !(s.up > s.low) || s.i < 0 || s.j < 0 {
 		return true, nil
 	}
-	t, err := s.optimise(s.i, s.j, s.ki, s.p.K.Row(s.j), 0)
-	if err != nil || t == 0 {
+	i, j := s.i, s.j
+	ki := s.p.K.Row(i)
+	if s.second {
+		j = s.partner(ki)
+	}
+	t, err := s.solve(i, j, ki[j], 0)
+	if t == 0 && err == nil && j != s.j { // lost to rounding; the worst pair may still move
+		j = s.j
+		t, err = s.solve(i, j, ki[j], 0)
+	}
+	if t == 0 {
 		return true, err
 	}
-	s.choose()
+	s.mask(i)
+	s.mask(j)
+	s.shift(ki, s.p.K.Row(j), t)
 	return false, nil
 }
 
-// choose finds m, M and the next pair. Among equals the later i and, by second
-// order, the later j win, as in LIBSVM; the worst pair takes the earlier j. i or
-// j is −1 when no pair violates.
-func (s *greedy) choose() {
-	p := s.p
-	s.i, s.up = -1, math.Inf(-1)
-	for k, f := range s.f {
-		if f >= s.up && p.canRise(k, s.alpha[k]) {
-			s.i, s.up = k, f
+// shift adds the step t of the rows ki and kj to F and, in the same pass, finds
+// m, M and the points that attain them. Among equals the last i and the first j
+// win, as in LIBSVM. This loop and partner are where SMO spends its time.
+func (s *greedy) shift(ki, kj []float64, t float64) {
+	kj = kj[:len(ki)]
+	f, noRise, noFall := s.f[:len(ki)], s.noRise[:len(ki)], s.noFall[:len(ki)]
+	i, j, up, low := -1, -1, math.Inf(-1), math.Inf(1)
+	for k, v := range ki {
+		fk := f[k] - t*(v-kj[k])
+		f[k] = fk
+		if rising := fk + noRise[k]; rising >= up {
+			i, up = k, rising
+		}
+		if falling := fk + noFall[k]; falling < low {
+			j, low = k, falling
 		}
 	}
-	s.j, s.low = -1, math.Inf(1)
-	if s.i < 0 || !s.second {
-		for k, f := range s.f {
-			if f < s.low && p.canFall(k, s.alpha[k]) {
-				s.j, s.low = k, f
-			}
-		}
-		if s.i >= 0 && s.j >= 0 && s.up > s.low {
-			s.ki = p.K.Row(s.i)
-		} else {
-			s.i = -1
-		}
-		return
-	}
-	s.ki = p.K.Row(s.i)
-	best := math.Inf(-1)
-	for k, f := range s.f {
-		if !p.canFall(k, s.alpha[k]) {
+	s.i, s.j, s.up, s.low = i, j, up, low
+}
+
+// scan is shift for an F that is complete.
+func (s *greedy) scan() { s.shift(s.diag, s.diag, 0) }
+
+// partner returns the j that promises the largest gain (F_i − F_j)²/κ with the
+// row ki of i. Quotients are compared by cross-multiplication; among equals the
+// last wins, as in LIBSVM.
+func (s *greedy) partner(ki []float64) int {
+	diag, f, noFall := s.diag[:len(ki)], s.f[:len(ki)], s.noFall[:len(ki)]
+	up, dii := s.up, s.diag[s.i]
+	best, gain := s.j, 0.0
+	for k, v := range ki {
+		d := up - (f[k] + noFall[k])
+		if d <= 0 {
 			continue
 		}
-		s.low = min(s.low, f)
-		if d := s.up - f; d > 0 {
-			kappa := s.diag[s.i] + s.diag[k] - 2*s.ki[k]
-			if kappa <= 0 {
-				kappa = 1e-12
-			}
-			if gain := d * d / kappa; gain >= best {
-				s.j, best = k, gain
-			}
+		kappa := dii + diag[k] - 2*v
+		if kappa <= 0 {
+			kappa = 1e-12
+		}
+		if g := d * d / kappa; g >= gain {
+			best, gain = k, g
 		}
 	}
+	return best
 }

@@ -35,40 +35,53 @@ type verifier interface{ refresh(f []float64) }
 // nothing can improve. It is the only loop: it measures, records, stops and
 // certifies, and m does the mathematics.
 //
-// A result comes with every error except a *ProblemError, ErrUnsupported and
-// ErrUnbounded: an interrupt returns what there is, with an error that wraps
-// context.Cause(ctx). A limit is a Status and no error.
+// A limit is a Status and no error. An interrupt returns what there is, with an
+// error that wraps context.Cause(ctx); so does a dual without maximum, with
+// ErrUnbounded. With every other error the result is nil: a *ProblemError for
+// bad numbers, of which those in K are found when their row is first used, and
+// ErrUnsupported.
 func Solve(ctx context.Context, p *Problem, m Method, s Settings) (*Result, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
+	}
+	if s.MaxIterations < 0 {
+		return nil, &ProblemError{"MaxIterations", -1, float64(s.MaxIterations), fmt.Sprintf("is %d; it must be positive, or 0 for the default", s.MaxIterations)}
 	}
 	alpha, err := p.start(s.Start)
 	if err != nil {
 		return nil, err
 	}
-	began := time.Now()
-	st, err := m.Start(p, alpha)
+	if s.Stop == nil {
+		s.Stop = UpLow{1e-3}
+	}
+	if s.MaxIterations == 0 {
+		s.MaxIterations = max(10_000_000, 100*len(alpha))
+	}
+	q, k := *p, &checked{Matrix: p.K, seen: make([]bool, len(alpha))}
+	q.K = k
+	r := run{p: &q, k: k, began: time.Now(), settings: s, done: ctx.Done(), last: make([]float64, len(alpha)), highest: math.Inf(-1)}
+	r.trace.N = len(alpha)
+	r.flat2 = q.flatness()
+	r.st, err = m.Start(&q, alpha)
+	if k.err != nil {
+		return nil, k.err
+	}
 	if err != nil {
 		return nil, fmt.Errorf("solvers: %s: %w", m.Name(), err)
 	}
-	r := run{p: p, st: st, began: began, settings: s, done: ctx.Done(), last: make([]float64, len(alpha))}
-	if r.settings.Stop == nil {
-		r.settings.Stop = UpLow{1e-3}
-	}
-	if r.settings.MaxIterations == 0 {
-		r.settings.MaxIterations = max(10_000_000, 100*len(alpha))
-	}
-	r.trace.N = len(alpha)
-	r.flat2 = p.flatness()
 	status, err := r.loop(ctx)
+	if k.err != nil {
+		return nil, k.err
+	}
 	if err != nil {
 		return nil, fmt.Errorf("solvers: %s: iteration %d: %w", m.Name(), r.it.Iteration, err)
 	}
 	res := &Result{
 		Method: m.Name(), Alpha: append([]float64(nil), r.it.Alpha...), Status: status,
-		Iterations: r.it.Iteration, Evaluations: evaluations(p.K), Elapsed: time.Since(began), Trace: r.trace,
+		Iterations: r.it.Iteration, Evaluations: evaluations(p.K), Elapsed: time.Since(r.began), Trace: r.trace,
 	}
-	res.Certificate = p.certify(res.Alpha, r.exact)
+	res.Certificate = q.certify(res.Alpha, r.exact)
+	res.Certificate.Claimed = r.claimed
 	res.Bias = res.Certificate.Bias
 	if status == Interrupted {
 		return res, fmt.Errorf("solvers: %s stopped after %d iterations: %w", m.Name(), res.Iterations, context.Cause(ctx))
@@ -78,91 +91,153 @@ func Solve(ctx context.Context, p *Problem, m Method, s Settings) (*Result, erro
 
 type run struct {
 	p        *Problem
+	k        *checked // p.K
 	st       Stepper
 	settings Settings
 	began    time.Time
 	done     <-chan struct{}
 	it       Iterate
-	pt       Point // what is known of it; here because a criterion takes its address
 	trace    Trace
 	last     []float64 // α at the last sampled point
 	next     int       // the next iteration to sample
 	exact    []float64 // F computed afresh at the end
+	claimed  bool      // exact is the method's own F
 	flat2    float64   // a hard margin below √flat2 counts as none
+
+	unbounded, exhausted bool    // what the method or look has found
+	highest              float64 // the largest dual that look has seen
+	still                int     // how often it has not grown since
+	refreshed            int
 }
 
 func (r *run) loop(ctx context.Context) (Status, error) {
-	exhausted, unbounded, refreshed := false, false, 0
+	nan := math.NaN()
+	unmeasured := Point{Primal: nan, Dual: nan, Gap: nan, RelGap: nan, Equality: nan, Margin: nan, Bias: nan}
+	var measured Point
+	it := &r.it
+	window := max(10_000, r.trace.N)
 	elapsed := time.Duration(0)
 	for {
-		it := &r.it
-		iteration := it.Iteration
-		*it = Iterate{Iteration: iteration, Up: math.NaN(), Low: math.NaN(), Step: math.NaN(), Active: r.trace.N}
-		r.st.Report(it)
-		sample := iteration >= r.next
-		if sample || iteration%64 == 0 {
+		r.report()
+		if r.k.err != nil {
+			return NotTerminated, r.k.err
+		}
+		sample := it.Iteration >= r.next
+		if sample || it.Iteration%64 == 0 {
 			elapsed = time.Since(r.began)
 		}
-		pt := &r.pt
+		if it.Iteration%window == 0 && it.Iteration > 0 {
+			r.look()
+		}
+		pt := &unmeasured
 		if sample {
+			pt = &measured
 			*pt = r.measure(elapsed)
 			r.record(*pt)
-			unbounded = unbounded || r.inseparable(pt)
 		} else {
-			nan := math.NaN()
-			*pt = Point{Iteration: iteration, Elapsed: elapsed, Up: it.Up, Low: it.Low, KKT: (it.Up - it.Low) / 2,
-				Primal: nan, Dual: nan, Gap: nan, RelGap: nan, Equality: nan, Margin: nan, Bias: nan, Step: it.Step}
+			pt.Iteration, pt.Elapsed, pt.Step = it.Iteration, elapsed, it.Step
+			pt.Up, pt.Low, pt.KKT = it.Up, it.Low, (it.Up-it.Low)/2
 		}
-		status := r.settings.Stop.Met(pt, &r.trace)
-		switch {
-		case unbounded:
-			status = Unbounded
-		case status != NotTerminated:
-		case exhausted:
-			status = Exhausted
-		case iteration >= r.settings.MaxIterations:
-			status = IterationLimit
-		default:
-			select {
-			case <-r.done:
-				status = Interrupted
-			default:
+		if status := r.verdict(r.settings.Stop.Met(pt, &r.trace)); status != NotTerminated {
+			status = r.verify(status, elapsed)
+			if r.k.err != nil {
+				return status, r.k.err
 			}
-		}
-		if status != NotTerminated {
-			r.exact = r.p.residual(it.Alpha)
-			// A maintained F drifts: ask the criterion again with the exact one
-			// before believing it, and go on if it disagrees.
-			if v, ok := r.st.(verifier); ok && status == Converged && refreshed < 3 {
-				it.F = r.exact
-				sum := r.p.summarise(it.Alpha, r.exact)
-				it.Up, it.Low = sum.up, sum.low
-				again := r.measure(elapsed)
-				if r.settings.Stop.Met(&again, &r.trace) == NotTerminated {
-					refreshed++
-					v.refresh(r.exact)
-					status = NotTerminated
+			if status != NotTerminated {
+				if !sample {
+					it.F = r.exact
+					r.record(r.measure(time.Since(r.began)))
 				}
+				return status, nil
 			}
-		}
-		if status != NotTerminated {
-			if !sample {
-				it.F = r.exact
-				r.record(r.measure(time.Since(r.began)))
-			}
-			return status, nil
 		}
 		switch done, err := r.st.Step(ctx); {
 		case errors.Is(err, ErrUnbounded):
-			unbounded = true
+			r.unbounded = true
 		case err != nil && ctx.Err() == nil:
-			return status, err
+			return NotTerminated, err
 		case err == nil && done:
-			exhausted = true
+			r.exhausted = true
 		case err == nil:
 			it.Iteration++
 		}
 	}
+}
+
+func (r *run) report() {
+	r.it = Iterate{Iteration: r.it.Iteration, Up: math.NaN(), Low: math.NaN(), Step: math.NaN(), Active: r.trace.N}
+	r.st.Report(&r.it)
+}
+
+// verdict weighs what the criterion says against everything else that ends a run.
+func (r *run) verdict(status Status) Status {
+	switch {
+	case r.unbounded:
+		return Unbounded
+	case status != NotTerminated:
+		return status
+	case r.exhausted:
+		return Exhausted
+	case r.it.Iteration >= r.settings.MaxIterations:
+		return IterationLimit
+	}
+	select {
+	case <-r.done:
+		return Interrupted
+	default:
+		return NotTerminated
+	}
+}
+
+// patience is how long an interrupt waits for F to be computed afresh, for
+// Jupyter waits 5 s before it kills.
+const patience = 300 * time.Millisecond
+
+// verify computes F afresh for the certificate. The F that a method maintains
+// drifts: a status that rests on it is believed only if the criterion, asked
+// with the exact one, agrees; otherwise the method goes on from there. It may do
+// so three times, then rounding is the limit.
+func (r *run) verify(status Status, elapsed time.Duration) Status {
+	it, in := &r.it, true
+	if status == Interrupted && it.F != nil {
+		if r.exact, in = r.p.residualUntil(it.Alpha, time.Now().Add(patience)); !in {
+			r.exact, r.claimed = append([]float64(nil), it.F...), true
+		}
+		return status
+	}
+	r.exact = r.p.residual(it.Alpha)
+	v, ok := r.st.(verifier)
+	if !ok || status != Converged && status != Exhausted {
+		return status
+	}
+	it.F = r.exact
+	pt := r.measure(elapsed)
+	if met := r.settings.Stop.Met(&pt, &r.trace); met != NotTerminated {
+		return met
+	}
+	if r.refreshed++; r.refreshed > 3 {
+		return Exhausted
+	}
+	v.refresh(r.exact)
+	r.exhausted = false
+	return NotTerminated
+}
+
+// look is taken once in a window of iterations, too long for the objective not
+// to grow in: a run that has not gained a last digit in two of them turns in
+// circles of rounding. It also ends a hard margin that cannot be.
+func (r *run) look() {
+	if r.it.F == nil {
+		return
+	}
+	s := r.p.summarise(r.it.Alpha, r.it.F)
+	r.unbounded = r.unbounded || r.inseparable(s.norm2)
+	if s.dual > r.highest {
+		r.highest, r.still = s.dual, 0
+		return
+	}
+	r.still++
+	r.exhausted = r.exhausted || r.still > 1
 }
 
 // flatness returns the square of the margin below which a hard margin counts
@@ -181,16 +256,15 @@ func (p *Problem) flatness() float64 {
 // inseparable reports whether α proves that the classes have no margin worth
 // the name: α/½Σα weighs a point of each convex hull, ‖w‖/½Σα is the distance
 // of these two points and so at least twice the margin.
-func (r *run) inseparable(pt *Point) bool {
-	if r.flat2 == 0 || math.IsNaN(pt.Margin) {
+func (r *run) inseparable(norm2 float64) bool {
+	if r.flat2 == 0 {
 		return false
 	}
 	sum := 0.0
 	for _, a := range r.it.Alpha {
 		sum += a
 	}
-	norm := 1 / pt.Margin
-	return norm*norm <= r.flat2*sum*sum
+	return sum > 0 && norm2 <= r.flat2*sum*sum
 }
 
 // record appends a measured point with its replay delta and tells the observers.

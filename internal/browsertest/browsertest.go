@@ -1,0 +1,216 @@
+// Package browsertest opens pages in a headless Chromium for tests. It takes
+// the browser that is installed, never downloads one, and skips the test where
+// there is none.
+package browsertest
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-rod/rod"
+	"github.com/go-rod/rod/lib/launcher"
+	"github.com/go-rod/rod/lib/proto"
+)
+
+// Options say how a page is looked at. The zero value is a light page 1280
+// pixels wide.
+type Options struct {
+	Dark   bool // prefers-color-scheme: dark
+	Width  int  // in pixels; 0 means 1280
+	Height int  // 0 means 900
+
+	// Offline refuses every request that leaves the machine; a page that
+	// needs one then shows an error.
+	Offline bool
+}
+
+// Page is an open page. Its methods end the test when the browser does not do
+// what they say.
+type Page struct {
+	*rod.Page
+	t testing.TB
+
+	mu     sync.Mutex
+	errors []string
+}
+
+// limit is the most time that any one wait takes.
+const limit = 60 * time.Second
+
+// Open opens target, a URL or the path of a file, in a browser of its own that
+// ends with the test.
+func Open(t testing.TB, target string, o Options) *Page {
+	t.Helper()
+	program := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
+		if p, err := exec.LookPath(name); err == nil {
+			program = p
+			break
+		}
+	}
+	if program == "" {
+		t.Skip("no Chromium on PATH: install Debian's package chromium to run the browser tests")
+	}
+	l := launcher.New().Bin(program).Headless(true).Leakless(false).NoSandbox(true).UserDataDir(t.TempDir()).
+		Set("disable-gpu").Set("no-first-run").Set("disable-background-networking").Set("disable-component-update").
+		Set("disable-sync").Set("force-device-scale-factor", "1").Set("hide-scrollbars").Set("disable-dev-shm-usage")
+	if o.Offline {
+		l.Set("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1")
+	}
+	address, err := l.Launch()
+	if err != nil {
+		t.Fatalf("%s does not start: %v", program, err)
+	}
+	browser := rod.New().ControlURL(address)
+	if err := browser.Connect(); err != nil {
+		l.Kill()
+		t.Fatalf("cannot talk to %s: %v", program, err)
+	}
+	t.Cleanup(func() {
+		_ = browser.Close() // then Kill has nothing left to do
+		l.Kill()
+		l.Cleanup()
+	})
+	p := &Page{t: t}
+	raw, err := browser.Page(proto.TargetCreateTarget{})
+	p.check(err)
+	p.Page = raw
+	p.listen()
+	p.Look(o)
+	if !strings.Contains(target, "://") {
+		path, err := filepath.Abs(target)
+		p.check(err)
+		target = "file://" + path
+	}
+	p.check(p.Timeout(limit).Navigate(target))
+	p.check(p.Timeout(limit).WaitLoad())
+	return p
+}
+
+func (p *Page) check(err error) {
+	p.t.Helper()
+	if err != nil {
+		p.t.Fatalf("browser: %v", err)
+	}
+}
+
+// listen collects what goes wrong in the page.
+func (p *Page) listen() {
+	p.check(proto.RuntimeEnable{}.Call(p.Page))
+	p.check(proto.LogEnable{}.Call(p.Page))
+	go p.EachEvent(
+		func(e *proto.RuntimeConsoleAPICalled) {
+			if e.Type != proto.RuntimeConsoleAPICalledTypeError {
+				return
+			}
+			var words []string
+			for _, a := range e.Args {
+				words = append(words, strings.TrimSpace(a.Value.Str()+" "+a.Description))
+			}
+			p.note("console: " + strings.Join(words, " "))
+		},
+		func(e *proto.RuntimeExceptionThrown) {
+			text := e.ExceptionDetails.Text
+			if x := e.ExceptionDetails.Exception; x != nil {
+				text += " " + x.Description
+			}
+			p.note("exception: " + text)
+		},
+		func(e *proto.LogEntryAdded) {
+			if e.Entry.Level == proto.LogLogEntryLevelError {
+				p.note("log: " + e.Entry.Text + " " + e.Entry.URL)
+			}
+		},
+	)()
+}
+
+func (p *Page) note(s string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.errors = append(p.errors, s)
+}
+
+// Errors returns the errors on the page's console so far, thrown and logged.
+func (p *Page) Errors() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]string(nil), p.errors...)
+}
+
+// Look changes how the open page is looked at; Offline stays as it was.
+func (p *Page) Look(o Options) {
+	p.t.Helper()
+	scheme := "light"
+	if o.Dark {
+		scheme = "dark"
+	}
+	if o.Width == 0 {
+		o.Width = 1280
+	}
+	if o.Height == 0 {
+		o.Height = 900
+	}
+	p.check(proto.EmulationSetEmulatedMedia{Features: []*proto.EmulationMediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}.Call(p.Page))
+	p.check(p.SetViewport(&proto.EmulationSetDeviceMetricsOverride{Width: o.Width, Height: o.Height, DeviceScaleFactor: 1}))
+}
+
+// Do runs the body of a JavaScript function in the page and stores what it
+// returns in result, unless that is nil.
+func (p *Page) Do(result any, body string) {
+	p.t.Helper()
+	v, err := p.Timeout(limit).Eval("() => {" + body + "}")
+	p.check(err)
+	if result != nil {
+		p.check(json.Unmarshal([]byte(v.Value.JSON("", "")), result))
+	}
+}
+
+// Until waits until the JavaScript expression is true.
+func (p *Page) Until(expression string) {
+	p.t.Helper()
+	end := time.Now().Add(limit)
+	for {
+		var ok bool
+		p.Do(&ok, "return !!("+expression+")")
+		if ok {
+			return
+		}
+		if time.Now().After(end) {
+			p.t.Fatalf("browser: still not so after %v: %s\nerrors: %q", limit, expression, p.Errors())
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// Charts waits until n charts are drawn and none is still to come, and returns
+// what is in them: the text of each.
+func (p *Page) Charts(n int) []string {
+	p.t.Helper()
+	p.Until(fmt.Sprintf(`document.querySelectorAll('[data-drawn]').length >= %d`, n))
+	var texts []string
+	p.Do(&texts, `return Array.from(document.querySelectorAll('[id^="svm-"]'), e => e.hasAttribute('data-drawn') ? e.textContent : 'not drawn: ' + e.textContent)`)
+	if len(texts) != n {
+		p.t.Errorf("browser: %d charts, want %d", len(texts), n)
+	}
+	for i, s := range texts {
+		if strings.HasPrefix(s, "not drawn: ") {
+			p.t.Errorf("browser: chart %d is %s", i+1, s)
+		}
+	}
+	return texts
+}
+
+// Picture saves the whole page as PNG.
+func (p *Page) Picture(file string) {
+	p.t.Helper()
+	png, err := p.Timeout(limit).Screenshot(true, nil)
+	p.check(err)
+	p.check(os.WriteFile(file, png, 0o644))
+}

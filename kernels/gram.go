@@ -1,0 +1,229 @@
+package kernels
+
+import (
+	"container/list"
+	"fmt"
+	"math"
+	"runtime/debug"
+)
+
+// DefaultCache is the memory for kernel rows when none is said: 256 MiB, all
+// rows of 5,792 points.
+const DefaultCache = 256 << 20
+
+// NoCache, given as memory to [NewGram], keeps no rows: each is evaluated anew
+// whenever it is asked for.
+const NoCache = -1
+
+// Gram is the symmetric n × n matrix of a kernel over n points, computed row by
+// row when a solver first asks, and counting what it computes. It is a Matrix
+// for package solvers. It is not safe for concurrent use.
+//
+// However rows are kept, they have the same bits, and K_ij has the bits of K_ji.
+type Gram struct {
+	points
+	diag        []float64
+	evaluations int64
+	store       interface{ row(i int) []float64 }
+
+	// Point i stands at place[i], and point order[t] at t. The dense store
+	// moves points; the others leave them in their order.
+	order, place []int32
+	x            []float64 // the point of the row in hand
+}
+
+// MemoryError says that a matrix cannot be had within Go's memory limit.
+type MemoryError struct {
+	N, D        int
+	Need, Limit int64 // bytes
+}
+
+func (e *MemoryError) Error() string {
+	if e.N > math.MaxInt32 {
+		return fmt.Sprintf("kernels: a matrix of %d points is more than the %d that fit: train on a part of them", e.N, math.MaxInt32)
+	}
+	return fmt.Sprintf("kernels: the matrix of %d points of %d features takes at least %d bytes, two rows and a copy of the points, and the memory limit is %d: train on a part of the points, or raise GOMEMLIMIT", e.N, e.D, e.Need, e.Limit)
+}
+
+// NewGram returns the matrix of K(x_i, x_j) for the n points of d features in
+// x, which it copies. Rows may take cacheBytes of memory, 0 meaning
+// [DefaultCache]:
+//
+//   - When all n² entries fit, they are computed once: a row takes from the
+//     rows before it what symmetry knows, so all rows together cost n(n+1)/2
+//     evaluations.
+//   - When they do not, the rows used last are kept, two at least, even if two
+//     are more than cacheBytes.
+//   - When cacheBytes < 0 ([NoCache]), every call evaluates its row.
+//
+// The error is a *[ParamError] for the kernel, a *[DataError] that names row
+// and column in x, or a *[MemoryError].
+func NewGram(k Kernel, x [][]float64, cacheBytes int64) (*Gram, error) {
+	if err := check(k); err != nil {
+		return nil, err
+	}
+	d, err := features("x", x)
+	if err != nil {
+		return nil, err
+	}
+	n := len(x)
+	rows, err := rowsHeld(n, d, cacheBytes, debug.SetMemoryLimit(-1))
+	if err != nil {
+		return nil, err
+	}
+	g := &Gram{points: newPoints(k, x, d), order: make([]int32, n), place: make([]int32, n), x: make([]float64, d)}
+	if g.diag, err = g.diagonal("x"); err != nil {
+		return nil, err
+	}
+	g.evaluations = int64(n)
+	for i := range n {
+		g.order[i], g.place[i] = int32(i), int32(i)
+	}
+	switch rows {
+	case n:
+		g.store = &dense{g: g, rows: make([][]float64, n), todo: n, fresh: make([]float64, n)}
+	case 0:
+		g.store = &reevaluated{g: g, last: make([]float64, n), other: make([]float64, n)}
+	default:
+		g.store = &recent{g: g, at: make([]*list.Element, n), most: rows}
+	}
+	return g, nil
+}
+
+// rowsHeld returns how many of n rows a matrix keeps: n, 0 for none, or between
+// 2 and n−1.
+func rowsHeld(n, d int, cacheBytes, limit int64) (int, error) {
+	// Per point its features, the diagonal, two places, two rows and a pointer.
+	if need := 8 * (float64(d) + 5) * float64(n); n > math.MaxInt32 || need > float64(limit) {
+		return 0, &MemoryError{N: n, D: d, Need: int64(need), Limit: limit}
+	}
+	switch {
+	case cacheBytes < 0:
+		return 0, nil
+	case cacheBytes == 0:
+		cacheBytes = DefaultCache
+	}
+	if n <= 2 {
+		return n, nil
+	}
+	return int(min(int64(n), max(2, cacheBytes/8/int64(n)))), nil
+}
+
+// Dim returns n.
+func (g *Gram) Dim() int { return g.n }
+
+// Diag returns K(x_i, x_i) for all i. The caller does not write to it.
+func (g *Gram) Diag() []float64 { return g.diag }
+
+// Row returns K(x_i, x_j) for all j. The caller does not write to it. The two
+// rows returned last stay valid; an older one may be overwritten.
+func (g *Gram) Row(i int) []float64 { return g.store.row(i) }
+
+// Evaluations returns how many kernel values have been computed so far, the
+// diagonal included.
+func (g *Gram) Evaluations() int64 { return g.evaluations }
+
+// evaluate sets dst[t] to the kernel of point i and the point that stands at t.
+func (g *Gram) evaluate(dst []float64, i int) {
+	g.evaluations += int64(len(dst))
+	x := g.get(g.x, int(g.place[i]))
+	if g.sums != nil {
+		g.fast(dst, x)
+		return
+	}
+	// The point of lower index comes first, lest rounding break the symmetry of
+	// an Eval that treats its arguments differently.
+	for t := range dst {
+		if z := g.get(nil, t); int(g.order[t]) < i {
+			dst[t] = g.kernel.Eval(z, x)
+		} else {
+			dst[t] = g.kernel.Eval(x, z)
+		}
+	}
+}
+
+// swap lets the points at s and t change places.
+func (g *Gram) swap(s, t int) {
+	i, j := g.order[s], g.order[t]
+	g.order[s], g.order[t], g.place[i], g.place[j] = j, i, int32(t), int32(s)
+	step, apart := g.n, 1 // between the features of a point, between points
+	if g.sums == nil {
+		step, apart = 1, g.d
+	}
+	for k := range g.d {
+		a, b := &g.values[k*step+s*apart], &g.values[k*step+t*apart]
+		*a, *b = *b, *a
+	}
+}
+
+// dense keeps every row. The points whose rows are still to do stand in front,
+// so what symmetry does not know of a row is computed in one sweep.
+type dense struct {
+	g     *Gram
+	rows  [][]float64 // nil while still to do
+	todo  int
+	fresh []float64
+}
+
+func (m *dense) row(i int) []float64 {
+	if m.rows[i] != nil {
+		return m.rows[i]
+	}
+	g := m.g
+	m.todo--
+	g.swap(int(g.place[i]), m.todo)
+	fresh := m.fresh[:m.todo]
+	g.evaluate(fresh, i)
+	row := make([]float64, g.n)
+	for t, v := range fresh {
+		row[g.order[t]] = v
+	}
+	row[i] = g.diag[i]
+	for _, j := range g.order[m.todo+1:] {
+		row[j] = m.rows[j][i]
+	}
+	m.rows[i] = row
+	return row
+}
+
+// recent keeps the rows used last.
+type recent struct {
+	g    *Gram
+	at   []*list.Element // by index; nil for a row that is not held
+	held list.List       // of *heldRow, the one used last in front
+	most int             // ≥ 2, so that the two returned last are held
+}
+
+type heldRow struct {
+	i   int
+	row []float64
+}
+
+func (m *recent) row(i int) []float64 {
+	e := m.at[i]
+	if e == nil {
+		if m.held.Len() < m.most {
+			e = m.held.PushFront(&heldRow{row: make([]float64, m.g.n)})
+		} else {
+			e = m.held.Back()
+			m.at[e.Value.(*heldRow).i] = nil
+		}
+		h := e.Value.(*heldRow)
+		h.i, m.at[i] = i, e
+		m.g.evaluate(h.row, i)
+	}
+	m.held.MoveToFront(e)
+	return e.Value.(*heldRow).row
+}
+
+// reevaluated keeps nothing but the two rows it returned last.
+type reevaluated struct {
+	g           *Gram
+	last, other []float64
+}
+
+func (m *reevaluated) row(i int) []float64 {
+	m.last, m.other = m.other, m.last
+	m.g.evaluate(m.last, i)
+	return m.last
+}

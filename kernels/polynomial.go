@@ -1,0 +1,80 @@
+package kernels
+
+import (
+	"math"
+
+	"github.com/svmnb/svmnb/internal/vec"
+)
+
+// PolynomialKernel is (γ x·z + c)^degree; see [Polynomial].
+type PolynomialKernel struct {
+	Degree int     // ≥ 1
+	Gamma  float64 // > 0, in units of 1/(x·z)
+	Coef0  float64 // ≥ 0, no unit
+}
+
+// Polynomial returns the kernel K(x, z) = (γ x·z + c)^degree, with the names of
+// LIBSVM. Its features are the monomials of degree exactly degree when
+// coef0 = 0, and of degree up to it when coef0 > 0. A coef0 < 0 makes no
+// positive semi-definite kernel.
+func Polynomial(degree int, gamma, coef0 float64) PolynomialKernel {
+	return PolynomialKernel{Degree: degree, Gamma: gamma, Coef0: coef0}
+}
+
+// Eval returns (γ x·z + c)^degree.
+func (k PolynomialKernel) Eval(x, z []float64) float64 { return k.OfDot(vec.Dot(x, z)) }
+
+// OfDot returns (γ dot + c)^degree, ±Inf when it overflows.
+func (k PolynomialKernel) OfDot(dot float64) float64 {
+	v := [1]float64{dot}
+	k.ofDots(v[:])
+	return v[0]
+}
+
+func (k PolynomialKernel) ofDots(v []float64) {
+	for j, dot := range v {
+		base := float64(k.Gamma*dot) + k.Coef0
+		switch k.Degree {
+		case 1:
+			v[j] = base
+		case 2:
+			v[j] = base * base
+		case 3:
+			v[j] = base * base * base
+		default:
+			v[j] = power(base, k.Degree)
+		}
+	}
+}
+
+// power returns b^n for n ≥ 0 by repeated squaring: unlike math.Pow the same
+// bits on every machine.
+func power(b float64, n int) float64 {
+	p := 1.0
+	for ; n > 0; n >>= 1 {
+		if n&1 == 1 {
+			p *= b
+		}
+		b *= b
+	}
+	return p
+}
+
+// Check returns a *[ParamError] unless degree ≥ 1, 0 < gamma < ∞ and
+// 0 ≤ coef0 < ∞.
+func (k PolynomialKernel) Check() error {
+	const name = "Polynomial"
+	switch {
+	case k.Degree < 1:
+		return &ParamError{name, "degree", float64(k.Degree), "want a whole number of at least 1"}
+	case !(k.Gamma > 0) || math.IsInf(k.Gamma, 1):
+		return &ParamError{name, "gamma", k.Gamma, "want a finite number above 0"}
+	case !(k.Coef0 >= 0) || math.IsInf(k.Coef0, 1):
+		return &ParamError{name, "coef0", k.Coef0, "want a finite number of at least 0; below 0 it is not positive semi-definite"}
+	}
+	return nil
+}
+
+func (k PolynomialKernel) String() string {
+	return call("Polynomial", float64(k.Degree), k.Gamma, k.Coef0)
+}

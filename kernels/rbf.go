@@ -1,0 +1,53 @@
+package kernels
+
+import (
+	"math"
+
+	"github.com/svmnb/svmnb/internal/vec"
+)
+
+// GaussianKernel is exp(−γ‖x − z‖²); see [RBF].
+type GaussianKernel struct {
+	Gamma float64 // > 0, in units of 1/x²
+}
+
+// RBF returns the Gaussian kernel K(x, z) = exp(−γ‖x − z‖²), also called
+// squared exponential. gamma is one over the squared distance at which K has
+// fallen to 1/e; [GammaScale] and [GammaMedian] guess it from data.
+func RBF(gamma float64) GaussianKernel { return GaussianKernel{Gamma: gamma} }
+
+// RBFSigma returns the Gaussian kernel in the habit of statistics,
+// exp(−‖x − z‖²/2σ²): [RBF] with γ = 1/2σ². A "variance" of a Gaussian kernel is
+// σ². Sigma is in the units of x; what is wrong with it (0, a sign, NaN) is
+// wrong with γ, which Check names.
+func RBFSigma(sigma float64) GaussianKernel {
+	return GaussianKernel{Gamma: math.Copysign(0.5/sigma/sigma, sigma)}
+}
+
+// RBFLength returns the Gaussian kernel in the habit of Gaussian processes,
+// exp(−‖x − z‖²/2ℓ²): the length scale ℓ is the σ of [RBFSigma].
+func RBFLength(length float64) GaussianKernel { return RBFSigma(length) }
+
+// Eval returns exp(−γ‖x − z‖²).
+func (k GaussianKernel) Eval(x, z []float64) float64 {
+	return k.OfSquaredDistance(vec.SquaredDistance(x, z))
+}
+
+// OfSquaredDistance returns exp(−γ r2), to a relative 1e-15·(1 + γ r2).
+func (k GaussianKernel) OfSquaredDistance(r2 float64) float64 {
+	v := [1]float64{r2}
+	k.ofSquaredDistances(v[:])
+	return v[0]
+}
+
+func (k GaussianKernel) ofSquaredDistances(v []float64) { vec.ExpScaled(v, -k.Gamma) }
+
+// Check returns a *[ParamError] unless 0 < gamma < ∞.
+func (k GaussianKernel) Check() error {
+	if !(k.Gamma > 0) || math.IsInf(k.Gamma, 1) {
+		return &ParamError{"RBF", "gamma", k.Gamma, "want a finite number above 0 (gamma = 1/2σ² for a σ or a length scale)"}
+	}
+	return nil
+}
+
+func (k GaussianKernel) String() string { return call("RBF", k.Gamma) }

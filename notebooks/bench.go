@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+)
+
+// benchCells are what the bench command times. Each run has another number in
+// its output, so that the cell is really compiled and linked again.
+var benchCells = []struct {
+	name, setup, code string
+}{
+	{"trivial", "", "%%%%\nfmt.Println(%d)"},
+	{"chart", `import (
+	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/svmnb"
+)`, "%%%%\nsvmnb.Classify(datasets.Moons(200, 0.15, 42)).Kernel(kernels.RBF(0.5)).C(10).SMO().MustFit().Show(svmnb.Margins)\nfmt.Println(%d)"},
+}
+
+const (
+	benchWarmUps = 3
+	benchRuns    = 10
+)
+
+// bench prints the median time of warm cells, from the request sent to the
+// kernel idle again.
+func bench(ctx context.Context, k *client, timeout time.Duration, out io.Writer) error {
+	for _, cell := range benchCells {
+		if cell.setup != "" {
+			if _, err := timeCell(ctx, k, cell.setup+"\n%%\n", timeout); err != nil {
+				return fmt.Errorf("%s: %w", cell.name, err)
+			}
+		}
+		var times []time.Duration
+		for i := range benchWarmUps + benchRuns {
+			took, err := timeCell(ctx, k, fmt.Sprintf(cell.code, i), timeout)
+			if err != nil {
+				return fmt.Errorf("%s: %w", cell.name, err)
+			}
+			if i >= benchWarmUps {
+				times = append(times, took)
+			}
+		}
+		fmt.Fprintf(out, "cell %s median %.2f s\n", cell.name, median(times).Seconds())
+	}
+	return nil
+}
+
+func timeCell(ctx context.Context, k *client, source string, timeout time.Duration) (time.Duration, error) {
+	r := &recorder{special: hasSpecialLines(source), displays: map[string][]*output{}}
+	start := time.Now()
+	answer, err := k.execute(ctx, rand.Text(), source, timeout, r.take)
+	took := time.Since(start)
+	if err != nil {
+		return took, err
+	}
+	if reason := r.failed(answer); reason != "" {
+		return took, &failure{cell: 1, source: source, reason: reason}
+	}
+	return took, nil
+}
+
+func median(times []time.Duration) time.Duration {
+	times = slices.Sorted(slices.Values(times))
+	n := len(times)
+	return (times[(n-1)/2] + times[n/2]) / 2
+}

@@ -1,0 +1,322 @@
+package main
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"math"
+	"regexp"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// Outputs of two runs are the same when a reader would call them the same:
+//
+//   - Durations (1.23 ms, 0:00:01.5), numbers named elapsed, seconds, duration
+//     or time, clock times and dates, temporary folders, addresses, UUIDs,
+//     other long hexadecimal words, display ids and versions of Go are not
+//     compared.
+//   - Numbers with a point or an exponent may differ by a relative 1e-6
+//     (-rtol), or by 1e-9 in absolute terms: processors round differently.
+//     Whole numbers and all other text must be equal.
+//   - Streams are compared by name: how stdout and stderr interleave is chance.
+//   - PNG images must have the same size and a mean difference of pixels
+//     below 1%. Other types are compared as text.
+//   - The rest of the notebook, execution counts included, is not an output.
+type rules struct {
+	rtol float64
+}
+
+const absoluteTolerance = 1e-9
+
+// difference is one place where outputs differ.
+type difference struct {
+	cell   int // counted from 1 among the code cells
+	where  string
+	want   string
+	got    string
+	source string
+}
+
+func (d difference) String() string {
+	return fmt.Sprintf("code cell %d (%s), %s:\n  committed: %s\n  now:       %s", d.cell, strings.TrimSpace(label(d.source)), d.where, d.want, d.got)
+}
+
+// compare lists the differences between the outputs of two notebooks with the
+// same code cells.
+func (r rules) compare(want, got *notebook) ([]difference, error) {
+	var diffs []difference
+	w, g := codeCells(want), codeCells(got)
+	if len(w) != len(g) {
+		return nil, fmt.Errorf("%d code cells against %d", len(w), len(g))
+	}
+	for i := range w {
+		a, err := w[i].outputs()
+		if err != nil {
+			return nil, fmt.Errorf("code cell %d: %w", i+1, err)
+		}
+		b, err := g[i].outputs()
+		if err != nil {
+			return nil, fmt.Errorf("code cell %d: %w", i+1, err)
+		}
+		for _, d := range r.outputs(a, b) {
+			d.cell, d.source = i+1, w[i].source()
+			diffs = append(diffs, d)
+		}
+	}
+	return diffs, nil
+}
+
+func codeCells(nb *notebook) []*cell {
+	var cells []*cell
+	for _, c := range nb.cells {
+		if c.kind() == "code" {
+			cells = append(cells, c)
+		}
+	}
+	return cells
+}
+
+func (r rules) outputs(want, got []*output) []difference {
+	var diffs []difference
+	add := func(where, a, b string) { diffs = append(diffs, difference{where: where, want: a, got: b}) }
+	for _, name := range []string{"stdout", "stderr"} {
+		if a, b, differ := r.text(stream(want, name), stream(got, name)); differ {
+			add(name, a, b)
+		}
+	}
+	a, b := displays(want), displays(got)
+	for i := range max(len(a), len(b)) {
+		where := fmt.Sprintf("output %d", i+1)
+		switch {
+		case i >= len(a):
+			add(where, "nothing", kinds(b[i]))
+		case i >= len(b):
+			add(where, kinds(a[i]), "nothing")
+		case kinds(a[i]) != kinds(b[i]):
+			add(where, kinds(a[i]), kinds(b[i]))
+		case a[i].kind == "error":
+			if x, y, differ := r.text(errorText(a[i]), errorText(b[i])); differ {
+				add(where, x, y)
+			}
+		default:
+			for _, mime := range mimes(a[i]) {
+				if x, y, differ := r.value(mime, a[i].data[mime], b[i].data[mime]); differ {
+					add(where+", "+mime, x, y)
+				}
+			}
+		}
+	}
+	return diffs
+}
+
+func stream(outs []*output, name string) string {
+	var b strings.Builder
+	for _, o := range outs {
+		if o.kind == "stream" && o.name == name {
+			b.WriteString(o.text)
+		}
+	}
+	return stripANSI(overwritten(b.String()))
+}
+
+func displays(outs []*output) []*output {
+	var list []*output
+	for _, o := range outs {
+		if o.kind != "stream" {
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
+func kinds(o *output) string {
+	if o.kind == "error" {
+		return "an error"
+	}
+	return strings.Join(mimes(o), " + ")
+}
+
+func mimes(o *output) []string {
+	var list []string
+	for mime := range o.data {
+		list = append(list, mime)
+	}
+	sort.Strings(list)
+	return list
+}
+
+func (r rules) value(mime string, want, got any) (string, string, bool) {
+	a, okA := want.(string)
+	b, okB := got.(string)
+	if !okA || !okB { // JSON
+		x, errX := json.Marshal(want)
+		y, errY := json.Marshal(got)
+		if errX != nil || errY != nil {
+			return "unreadable", "unreadable", true
+		}
+		return r.text(string(x), string(y))
+	}
+	if mime == "image/png" {
+		return comparePNG(a, b)
+	}
+	return r.text(a, b)
+}
+
+// volatile is what differs from run to run, with what stands for it.
+var volatile = []struct {
+	pattern *regexp.Regexp
+	with    string
+}{
+	{regexp.MustCompile(`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`), "⟨id⟩"},
+	{regexp.MustCompile(`\b\d{4}[-/]\d\d[-/]\d\d\b`), "⟨date⟩"},
+	{regexp.MustCompile(`\b\d{1,2}:\d\d(:\d\d)?(\.\d+)?\b`), "⟨time⟩"},
+	{regexp.MustCompile(`(/[\w.+-]+)*/(svmnb-\d+|gonb_)[\w./+-]*`), "⟨path⟩"},
+	{regexp.MustCompile(`\b0x[0-9a-f]{5,}\b`), "⟨address⟩"},
+	{regexp.MustCompile(`\b[0-9a-f]*[a-f][0-9a-f]*\d[0-9a-f]*\b|\b[0-9a-f]*\d[0-9a-f]*[a-f][0-9a-f]*\b`), ""}, // see normalise
+	{regexp.MustCompile(`\bgo1\.\d+(\.\d+)?(rc\d+|beta\d+)?\b`), "⟨go⟩"},
+	{regexp.MustCompile(`\b(\d+(\.\d+)?(h|min|m|ms|s|sec|ns|us|µs|μs))+\b|\b\d+(\.\d+)?(e[-+]?\d+)? (ns|us|µs|μs|ms|s|sec|secs|seconds?|min|minutes?|h|hours?)\b`), "⟨duration⟩"},
+	{regexp.MustCompile(`(?i)((?:elapsed|seconds|duration|time)\w*"?(?:</\w+>)?\s*[:=|]?\s*(?:<\w+[^>]*>)?\s*)[-+]?\d+(\.\d+)?(e[-+]?\d+)?\b`), "$1⟨duration⟩"},
+}
+
+// minHex is the length from which a hexadecimal word counts as an id.
+const minHex = 8
+
+func normalise(s string) string {
+	for _, v := range volatile {
+		if v.with != "" {
+			s = v.pattern.ReplaceAllString(s, v.with)
+			continue
+		}
+		s = v.pattern.ReplaceAllStringFunc(s, func(word string) string {
+			if len(word) < minHex {
+				return word
+			}
+			return "⟨id⟩"
+		})
+	}
+	return s
+}
+
+var number = regexp.MustCompile(`[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?`)
+
+// text compares two texts and returns, where they differ, both places.
+func (r rules) text(want, got string) (string, string, bool) {
+	if want == got {
+		return "", "", false
+	}
+	want, got = normalise(want), normalise(got)
+	i, j := 0, 0 // up to here both agree
+	a, b := number.FindAllStringIndex(want, -1), number.FindAllStringIndex(got, -1)
+	for n := 0; ; n++ {
+		endA, endB := len(want), len(got)
+		if n < len(a) {
+			endA = a[n][0]
+		}
+		if n < len(b) {
+			endB = b[n][0]
+		}
+		if want[i:endA] != got[j:endB] {
+			k := commonPrefix(want[i:endA], got[j:endB])
+			return around(want, i+k), around(got, j+k), true
+		}
+		if n >= len(a) && n >= len(b) {
+			return "", "", false
+		}
+		if n >= len(a) || n >= len(b) || !r.sameNumber(want[a[n][0]:a[n][1]], got[b[n][0]:b[n][1]]) {
+			return around(want, endA), around(got, endB), true
+		}
+		i, j = a[n][1], b[n][1]
+	}
+}
+
+func (r rules) sameNumber(a, b string) bool {
+	if a == b {
+		return true
+	}
+	if !strings.ContainsAny(a, ".eE") && !strings.ContainsAny(b, ".eE") {
+		return false
+	}
+	x, errX := strconv.ParseFloat(a, 64)
+	y, errY := strconv.ParseFloat(b, 64)
+	if errX != nil || errY != nil {
+		return false
+	}
+	return math.Abs(x-y) <= absoluteTolerance+r.rtol*max(math.Abs(x), math.Abs(y))
+}
+
+func commonPrefix(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// around shows the place at i with some text on both sides, on one line.
+func around(s string, i int) string {
+	const side = 60
+	from, to := max(0, i-side), min(len(s), i+side)
+	text := strconv.Quote(strings.ToValidUTF8(s[from:to], ""))
+	text = text[1 : len(text)-1]
+	if from > 0 {
+		text = "…" + text
+	}
+	if to < len(s) {
+		text += "…"
+	}
+	if text == "" {
+		return "nothing"
+	}
+	return text
+}
+
+func comparePNG(want, got string) (string, string, bool) {
+	if want == got {
+		return "", "", false
+	}
+	a, errA := decodePNG(want)
+	b, errB := decodePNG(got)
+	if errA != nil || errB != nil {
+		return describe(a, errA), describe(b, errB), true
+	}
+	if a.Bounds().Size() != b.Bounds().Size() {
+		return describe(a, nil), describe(b, nil), true
+	}
+	var sum, n float64
+	size := a.Bounds().Size()
+	for y := range size.Y {
+		for x := range size.X {
+			p := color.NRGBAModel.Convert(a.At(a.Bounds().Min.X+x, a.Bounds().Min.Y+y)).(color.NRGBA)
+			q := color.NRGBAModel.Convert(b.At(b.Bounds().Min.X+x, b.Bounds().Min.Y+y)).(color.NRGBA)
+			for _, d := range []int{int(p.R) - int(q.R), int(p.G) - int(q.G), int(p.B) - int(q.B), int(p.A) - int(q.A)} {
+				sum += math.Abs(float64(d)) / 255
+				n++
+			}
+		}
+	}
+	if mean := sum / n; mean > 0.01 {
+		return describe(a, nil), fmt.Sprintf("an image whose pixels differ by %.1f%% on average", 100*mean), true
+	}
+	return "", "", false
+}
+
+func decodePNG(s string) (image.Image, error) {
+	data, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(s), ""))
+	if err != nil {
+		return nil, err
+	}
+	return png.Decode(bytes.NewReader(data))
+}
+
+func describe(m image.Image, err error) string {
+	if err != nil {
+		return "an unreadable image: " + err.Error()
+	}
+	return fmt.Sprintf("an image of %d x %d", m.Bounds().Dx(), m.Bounds().Dy())
+}

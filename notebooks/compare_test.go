@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bytes"
+	"encoding/base64"
+	"image"
+	"image/color"
+	"image/png"
+	"strings"
+	"testing"
+)
+
+func TestCompareTexts(t *testing.T) {
+	for _, test := range []struct {
+		name, want, got string
+		same            bool
+	}{
+		{"equal", "a b", "a b", true},
+		{"other word", "converged", "stopped", false},
+		{"more", "a", "a b", false},
+		{"durations", "took 1.23 ms", "took 45 µs", true},
+		{"compound duration", "in 1m2.5s.", "in 0.3s.", true},
+		{"duration in a table", "| time | 12.3 ms |", "| time | 9 ms |", true},
+		{"elapsed", `{"elapsed":0.0123,"n":3}`, `{"elapsed":4.5e-05,"n":3}`, true},
+		{"elapsed, but another n", `{"elapsed":0.0123,"n":3}`, `{"elapsed":0.0123,"n":4}`, false},
+		{"elapsed in HTML", "<th>elapsed</th><td>0.5</td>", "<th>elapsed</th><td>0.7</td>", true},
+		{"seconds", "seconds: 1.5", "seconds: 2", true},
+		{"not a duration", "m = 5", "m = 6", false},
+		{"a count of somethings", "5 sets", "6 sets", false},
+		{"rounding", "b = 0.12345678901", "b = 0.12345678902", true},
+		{"beyond rounding", "b = 0.12345", "b = 0.12346", false},
+		{"tiny", "gap 1e-12", "gap 3e-11", true},
+		{"whole numbers are exact", "iterations 1000000000", "iterations 1000000001", false},
+		{"sign", "-0.5", "0.5", false},
+		{"format", "1.0", "1.00", true},
+		{"many numbers", "1.5 2.5 3.5", "1.5 2.5000000001 3.5", true},
+		{"one fewer", "1.5 2.5 3.5", "1.5 2.5", false},
+		{"folder", "in /tmp/svmnb-12/gonb_ab12/main.go:3", "in /var/x/svmnb-9/gonb_ff00/main.go:3", true},
+		{"other place in the folder", "in /tmp/gonb_ab12/main.go:3 x", "in /tmp/gonb_ab12/main.go:4 y", false},
+		{"uuid", "7d444840-9dc0-11d1-b245-5ffdce74fad2", "00000000-9dc0-11d1-b245-5ffdce74fad2", true},
+		{"id", `<div id="svm-1a2b3c4d5e">`, `<div id="svm-99ffee0011">`, true},
+		{"short hex is not an id", "#1a2b3c", "#1a2b3d", false},
+		{"address", "0xc000012345", "0xc00009abcd", true},
+		{"date and time", "2026-01-02 10:11:12", "2027-12-31 1:02:03.5", true},
+		{"version of Go", "go1.26.1", "go1.27rc1", true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			a, b, differ := rules{rtol: 1e-6}.text(test.want, test.got)
+			if differ == test.same {
+				t.Errorf("%q against %q: same %t, want %t (%s | %s)", test.want, test.got, !differ, test.same, a, b)
+			}
+		})
+	}
+}
+
+func picture(t *testing.T, size int, shade uint8) string {
+	t.Helper()
+	m := image.NewGray(image.Rect(0, 0, size, size))
+	for i := range m.Pix {
+		m.Pix[i] = shade
+	}
+	m.SetGray(0, 0, color.Gray{255})
+	var b bytes.Buffer
+	if err := png.Encode(&b, m); err != nil {
+		t.Fatal(err)
+	}
+	return base64.StdEncoding.EncodeToString(b.Bytes())
+}
+
+func TestComparePictures(t *testing.T) {
+	for _, test := range []struct {
+		name      string
+		want, got string
+		same      bool
+	}{
+		{"equal", picture(t, 9, 100), picture(t, 9, 100), true},
+		{"nearly", picture(t, 9, 100), picture(t, 9, 101), true},
+		{"darker", picture(t, 9, 100), picture(t, 9, 120), false},
+		{"larger", picture(t, 9, 100), picture(t, 10, 100), false},
+		{"damaged", picture(t, 9, 100), "AAAA", false},
+	} {
+		if _, _, differ := comparePNG(test.want, test.got); differ == test.same {
+			t.Errorf("%s: same %t, want %t", test.name, !differ, test.same)
+		}
+	}
+}
+
+func TestCompareNotebooks(t *testing.T) {
+	with := func(outs ...*output) *notebook {
+		nb := code("import \"fmt\"", "%%\nf()")
+		nb.cells[1].setOutputs(outs, 7)
+		return nb
+	}
+	print := func(name, text string) *output { return &output{kind: "stream", name: name, text: text} }
+	display := func(data map[string]any) *output { return &output{kind: "display_data", data: data} }
+	for _, test := range []struct {
+		name string
+		a, b *notebook
+		want string // part of the report; empty when they are the same
+	}{
+		{"equal", with(print("stdout", "a")), with(print("stdout", "a")), ""},
+		{"interleaving", with(print("stdout", "a\n"), print("stderr", "x\n"), print("stdout", "b\n")), with(print("stdout", "a\nb\n"), print("stderr", "x\n")), ""},
+		{"progress bars", with(print("stderr", "1%\r2%\r100%\n")), with(print("stderr", "50%\r100%\n")), ""},
+		{"stdout", with(print("stdout", "a 1\n")), with(print("stdout", "a 2\n")), "code cell 2 (f()), stdout:\n  committed: a 1\\n\n  now:       a 2\\n"},
+		{"nothing now", with(display(map[string]any{"text/html": "x"})), with(), "output 1:\n  committed: text/html\n  now:       nothing"},
+		{"something now", with(), with(display(map[string]any{"text/html": "x"})), "now:       text/html"},
+		{"other types", with(display(map[string]any{"text/html": "x"})), with(display(map[string]any{"text/html": "x", "text/plain": "x"})), "text/html + text/plain"},
+		{"JSON", with(display(map[string]any{"application/json": map[string]any{"a": 1.5}})), with(display(map[string]any{"application/json": map[string]any{"a": 1.6}})), "application/json"},
+		{"expected errors", with(&output{kind: "error", evalue: "no", traceback: []string{"at /tmp/gonb_1/main.go:1 no"}}), with(&output{kind: "error", evalue: "no", traceback: []string{"at /tmp/gonb_2/main.go:1 no"}}), ""},
+		{"other errors", with(&output{kind: "error", traceback: []string{"no"}}), with(&output{kind: "error", traceback: []string{"yes"}}), "now:       yes"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			diffs, err := rules{rtol: 1e-6}.compare(test.a, test.b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var report strings.Builder
+			for _, d := range diffs {
+				report.WriteString(d.String())
+			}
+			if (test.want == "") != (len(diffs) == 0) || !strings.Contains(report.String(), test.want) {
+				t.Errorf("report:\n%s\nwant %q in it", report.String(), test.want)
+			}
+		})
+	}
+	if _, err := (rules{}).compare(code("a"), code("a", "b")); err == nil {
+		t.Error("notebooks of different lengths compare without an error")
+	}
+}
+
+func TestDifferencesAreReadable(t *testing.T) {
+	long := strings.Repeat("x", 100000)
+	a, b, differ := rules{}.text(long+"left"+long, long+"right"+long)
+	if !differ || len(a) > 200 || !strings.Contains(a, "xleftx") || !strings.Contains(b, "xrightx") {
+		t.Errorf("%t\n%s\n%s", differ, a, b)
+	}
+}

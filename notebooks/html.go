@@ -1,0 +1,231 @@
+package main
+
+import (
+	"embed"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html"
+	"path"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/alecthomas/chroma/v2"
+	chromahtml "github.com/alecthomas/chroma/v2/formatters/html"
+	"github.com/alecthomas/chroma/v2/lexers"
+	"github.com/alecthomas/chroma/v2/styles"
+)
+
+//go:embed page.css
+var pageCSS string
+
+//go:embed katex/katex.min.js katex/katex.min.css katex/*.woff2
+var katex embed.FS
+
+// exportHTML writes the notebook as one page that needs nothing else: no
+// network, no files beside it. Scripts in outputs stay alive. Images named in
+// the text are looked up in dir.
+func exportHTML(nb *notebook, name, dir string) ([]byte, error) {
+	md := newMarkdown()
+	var body strings.Builder
+	math := false
+	for i, c := range nb.cells {
+		switch c.kind() {
+		case "markdown":
+			attachments, _ := c.raw["attachments"].(map[string]any)
+			text, hasMath, err := md.render(c.source(), dir, attachments)
+			if err != nil {
+				return nil, fmt.Errorf("cell %d: %w", i+1, err)
+			}
+			math = math || hasMath
+			fmt.Fprintf(&body, "<section class=\"text\">\n%s</section>\n", text)
+		case "code":
+			outputs, err := c.outputs()
+			if err != nil {
+				return nil, fmt.Errorf("cell %d: %w", i+1, err)
+			}
+			if strings.TrimSpace(c.source()) == "" && len(outputs) == 0 {
+				continue
+			}
+			count := ""
+			if n := c.raw["execution_count"]; n != nil {
+				count = fmt.Sprint(n)
+			}
+			fmt.Fprintf(&body, "<section class=\"cell\">\n<pre class=\"code chroma\" data-count=\"%s\"><code>%s</code></pre>\n",
+				html.EscapeString(count), highlightCell(strings.TrimRight(c.source(), "\n")))
+			for _, o := range outputs {
+				text, hasMath, err := renderOutput(md, o, dir)
+				if err != nil {
+					return nil, fmt.Errorf("cell %d: %w", i+1, err)
+				}
+				math = math || hasMath
+				body.WriteString(text)
+			}
+			body.WriteString("</section>\n")
+		}
+	}
+	title := nb.title()
+	if title == "" {
+		title = name
+	}
+	var page strings.Builder
+	fmt.Fprintf(&page, `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:,">
+<title>%s</title>
+<style>
+%s%s</style>
+`, html.EscapeString(stripMath(title)), pageCSS, chromaCSS())
+	if math {
+		style, err := katexCSS()
+		if err != nil {
+			return nil, err
+		}
+		page.WriteString("<style>\n" + style + "</style>\n")
+	}
+	page.WriteString("</head>\n<body>\n<main>\n")
+	page.WriteString(body.String())
+	page.WriteString("</main>\n")
+	if math {
+		script, err := katex.ReadFile("katex/katex.min.js")
+		if err != nil {
+			return nil, err
+		}
+		// Under a name of its own: an output may have loaded a module system.
+		fmt.Fprintf(&page, "<script>(function(w){var m={exports:{}};(function(module,exports,define){%s\n}).call(w,m,m.exports);%s})(window)</script>\n",
+			strings.ReplaceAll(string(script), "</script", `<\/script`), drawMath)
+	}
+	page.WriteString("</body>\n</html>\n")
+	return []byte(page.String()), nil
+}
+
+// drawMath lets definitions of one formula hold in the later ones, as MathJax
+// does in Jupyter.
+const drawMath = `
+var macros={};document.querySelectorAll('.math').forEach(function(e){
+m.exports.render(e.textContent,e,{displayMode:e.classList.contains('display'),throwOnError:false,globalGroup:true,macros:macros,strict:false})})`
+
+func stripMath(s string) string { return strings.ReplaceAll(s, "$", "") }
+
+// katexCSS is the style sheet with its fonts in it.
+func katexCSS() (string, error) {
+	style, err := katex.ReadFile("katex/katex.min.css")
+	if err != nil {
+		return "", err
+	}
+	var failed error
+	inlined := fontSource.ReplaceAllStringFunc(string(style), func(s string) string {
+		font, err := katex.ReadFile("katex/" + path.Base(fontSource.FindStringSubmatch(s)[1]))
+		if err != nil {
+			failed = err
+		}
+		return `src:url(data:font/woff2;base64,` + base64.StdEncoding.EncodeToString(font) + `) format("woff2")`
+	})
+	return inlined + "\n", failed
+}
+
+// fontSource matches the woff2 of a font with the older formats after it.
+var fontSource = regexp.MustCompile(`src:url\((fonts/[\w-]+\.woff2)\) format\("woff2"\)(?:,url\([^)]*\) format\("[a-z]+"\))*`)
+
+// renderOutput shows the richest form of an output.
+func renderOutput(md *markdown, o *output, dir string) (string, bool, error) {
+	switch o.kind {
+	case "stream":
+		return fmt.Sprintf("<pre class=\"out %s\">%s</pre>\n", html.EscapeString(o.name), ansiHTML(overwritten(o.text))), false, nil
+	case "error":
+		return fmt.Sprintf("<pre class=\"out error\">%s</pre>\n", ansiHTML(strings.Join(o.traceback, "\n"))), false, nil
+	}
+	text := func(mime string) (string, bool) {
+		s, ok := o.data[mime].(string)
+		return s, ok && strings.TrimSpace(s) != ""
+	}
+	if s, ok := text("text/html"); ok {
+		return "<div class=\"out rich\">" + s + "</div>\n", false, nil
+	}
+	if s, ok := text("text/markdown"); ok {
+		s, math, err := md.render(s, dir, nil)
+		return "<div class=\"out text\">" + s + "</div>\n", math, err
+	}
+	if s, ok := text("image/svg+xml"); ok {
+		return "<div class=\"out image\">" + s + "</div>\n", false, nil
+	}
+	for _, mime := range []string{"image/png", "image/jpeg", "image/gif"} {
+		if s, ok := text(mime); ok {
+			alt, _ := text("text/plain")
+			return fmt.Sprintf("<div class=\"out image\"><img src=\"data:%s;base64,%s\" alt=\"%s\"></div>\n",
+				mime, strings.Join(strings.Fields(s), ""), html.EscapeString(alt)), false, nil
+		}
+	}
+	if s, ok := text("text/latex"); ok {
+		s, formulas := protectMath(s)
+		return "<div class=\"out text\">" + restoreMath(html.EscapeString(s), formulas) + "</div>\n", len(formulas) > 0, nil
+	}
+	if s, ok := text("application/javascript"); ok {
+		return "<script>" + strings.ReplaceAll(s, "</script", `<\/script`) + "</script>\n", false, nil
+	}
+	if s, ok := text("text/plain"); ok {
+		return "<pre class=\"out stdout\">" + ansiHTML(s) + "</pre>\n", false, nil
+	}
+	return "", false, nil
+}
+
+// highlightCell colours the Go of a cell, and marks the lines that are for
+// GoNB; a cell that starts with a script's name is a script.
+func highlightCell(source string) string {
+	first, rest, _ := strings.Cut(source, "\n")
+	switch word, _, _ := strings.Cut(first, " "); word {
+	case "%%bash", "%%sh", "%%script":
+		return magic(first) + highlight("bash", rest)
+	case "%%writefile":
+		return magic(first) + highlight(strings.TrimPrefix(path.Ext(first), "."), rest)
+	}
+	var b, code strings.Builder
+	flush := func() {
+		b.WriteString(highlight("go", code.String()))
+		code.Reset()
+	}
+	for line := range strings.Lines(source) {
+		if trimmed := strings.TrimPrefix(line, "//gonb:"); strings.HasPrefix(trimmed, "%") || strings.HasPrefix(trimmed, "!") {
+			flush()
+			b.WriteString(magic(strings.TrimSuffix(line, "\n")))
+			continue
+		}
+		code.WriteString(line)
+	}
+	flush()
+	return b.String()
+}
+
+func magic(line string) string { return `<span class="magic">` + html.EscapeString(line) + "</span>\n" }
+
+func highlight(language, code string) string {
+	lexer := lexers.Get(language)
+	if lexer == nil || code == "" {
+		return html.EscapeString(code)
+	}
+	tokens, err := chroma.Coalesce(lexer).Tokenise(nil, code)
+	if err != nil {
+		return html.EscapeString(code)
+	}
+	var b strings.Builder
+	if err := formatter.Format(&b, styles.Get("github"), tokens); err != nil {
+		return html.EscapeString(code)
+	}
+	return b.String()
+}
+
+var formatter = chromahtml.New(chromahtml.WithClasses(true), chromahtml.PreventSurroundingPre(true))
+
+// chromaCSS has the colours of both schemes.
+var chromaCSS = sync.OnceValue(func() string {
+	var light, dark strings.Builder
+	// Writing to a strings.Builder does not fail.
+	_ = formatter.WriteCSS(&light, styles.Get("github"))
+	_ = formatter.WriteCSS(&dark, styles.Get("github-dark"))
+	return "@media (prefers-color-scheme: light) {\n" + light.String() + "}\n@media (prefers-color-scheme: dark) {\n" + dark.String() + "}\n"
+})

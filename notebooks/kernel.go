@@ -1,0 +1,270 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	modulePath  = "github.com/svmnb/svmnb"
+	kernelName  = "svmnb"
+	displayName = "Go (svmnb)"
+)
+
+// findCheckout returns the root of the checkout that holds the folder from.
+func findCheckout(from string) (string, error) {
+	for dir := from; ; dir = filepath.Dir(dir) {
+		data, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+		if err == nil {
+			first, _, _ := strings.Cut(string(data), "\n")
+			if strings.TrimSpace(first) == "module "+modulePath {
+				return dir, nil
+			}
+		}
+		if filepath.Dir(dir) == dir {
+			return "", fmt.Errorf("%s is not inside a checkout of %s; run this in one", from, modulePath)
+		}
+	}
+}
+
+// kernel is the pinned GoNB, built, and how it is started for one checkout.
+type kernel struct {
+	root   string // the checkout whose code the cells see
+	bin    string // holds gonb and goimports
+	gopls  string // holds gopls, for completion; empty when nobody types
+	goroot string
+}
+
+// tools are the packages that make the kernel; notebooks/kernel/go.mod pins
+// them, in a module of its own so that they stay out of the library's graph.
+var tools = map[string][]string{
+	"bin":   {"github.com/janpfeifer/gonb", "golang.org/x/tools/cmd/goimports"},
+	"gopls": {"golang.org/x/tools/gopls"},
+}
+
+// buildKernel builds what is not yet in the user's cache folder and downloads
+// the modules that cells may import, so that cells need no network. Completion
+// asks for gopls too, which takes another minute once.
+func buildKernel(ctx context.Context, root string, completion bool, progress io.Writer) (*kernel, error) {
+	out, err := runGo(ctx, root, nil, "env", "-json", "GOROOT", "GOVERSION", "GOOS", "GOARCH")
+	if err != nil {
+		return nil, err
+	}
+	var env struct{ GOROOT, GOVERSION, GOOS, GOARCH string }
+	if err := json.Unmarshal(out, &env); err != nil {
+		return nil, fmt.Errorf("go env: %w", err)
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return nil, fmt.Errorf("there is no folder for the kernel: %w", err)
+	}
+	module := filepath.Join(root, "notebooks", "kernel")
+	hash := sha256.New()
+	fmt.Fprintln(hash, env.GOVERSION, env.GOOS, env.GOARCH)
+	for _, name := range []string{"go.mod", "go.sum"} {
+		data, err := os.ReadFile(filepath.Join(module, name))
+		if err != nil {
+			return nil, err
+		}
+		hash.Write(data)
+	}
+	home := filepath.Join(cache, "svmnb", fmt.Sprintf("kernel-%x", hash.Sum(nil)[:6]))
+	k := &kernel{root: root, goroot: env.GOROOT, bin: filepath.Join(home, "bin")}
+	parts := []string{"bin"}
+	if completion {
+		parts = append(parts, "gopls")
+		k.gopls = filepath.Join(home, "gopls")
+	}
+	for _, part := range parts {
+		if err := buildTools(ctx, module, filepath.Join(home, part), tools[part], progress); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := runGo(ctx, root, nil, "mod", "download"); err != nil {
+		return nil, fmt.Errorf("downloading the modules that cells may import: %w", err)
+	}
+	return k, nil
+}
+
+// buildTools builds packages into the folder dir unless it exists. The folder
+// appears complete or not at all, whoever else builds it at the same time.
+func buildTools(ctx context.Context, module, dir string, packages []string, progress io.Writer) error {
+	if _, err := os.Stat(dir); err == nil {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return err
+	}
+	temp, err := os.MkdirTemp(filepath.Dir(dir), "building-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temp)
+	start := time.Now()
+	for _, p := range packages {
+		name := p[strings.LastIndex(p, "/")+1:]
+		fmt.Fprintf(progress, "building %s, once", name)
+		dots := every(2*time.Second, func() { fmt.Fprint(progress, ".") })
+		_, err := runGo(ctx, module, []string{"GOWORK=off", "GOFLAGS=-mod=readonly", "CGO_ENABLED=0"},
+			"build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", temp+string(filepath.Separator), p)
+		dots()
+		if err != nil {
+			fmt.Fprintln(progress)
+			return fmt.Errorf("building the kernel: %w", err)
+		}
+		fmt.Fprintf(progress, " %.0f s\n", time.Since(start).Seconds())
+	}
+	if err := os.Chmod(temp, 0o755); err != nil {
+		return err
+	}
+	err = os.Rename(temp, dir)
+	if err != nil {
+		if _, exists := os.Stat(dir); exists == nil {
+			return nil // another run was faster, with the same result
+		}
+	}
+	return err
+}
+
+// every calls f in intervals until the returned function is called.
+func every(interval time.Duration, f func()) (stop func()) {
+	quit, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		ticker := time.NewTicker(interval)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ticker.C:
+				f()
+			case <-quit:
+				return
+			}
+		}
+	}()
+	return func() { close(quit); <-done }
+}
+
+func runGo(ctx context.Context, dir string, env []string, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), env...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if errors.Is(err, exec.ErrNotFound) {
+		return nil, errors.New("the go command is not on the PATH")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, bytes.TrimSpace(stderr.Bytes()))
+	}
+	return out, nil
+}
+
+func executable(dir, name string) string {
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	return filepath.Join(dir, name)
+}
+
+// argv starts the kernel for the checkout. go_work makes cells see the
+// checkout's own packages and the versions its go.mod names; raw_error sends
+// compiler messages as text.
+func (k *kernel) argv() []string {
+	return []string{executable(k.bin, "gonb"), "--kernel", "{connection_file}", "-raw_error=true", "-go_work=" + k.root}
+}
+
+// settings are the variables that make cells work offline and start fast.
+func (k *kernel) settings() map[string]string {
+	return map[string]string{
+		"PATH": k.path(os.Getenv("PATH")),
+		// Everything is in the module cache: go get, which GoNB runs for
+		// each cell, needs no network, and no import drifts to a newer version.
+		"GOPROXY":     "off",
+		"GOTOOLCHAIN": "local",
+		"GOWORK":      "",
+		// Linking is most of a cell's time; symbols for a debugger are half
+		// of it, and C's linker and loader are not needed.
+		"GOFLAGS":     "-ldflags=-s -buildvcs=false",
+		"CGO_ENABLED": "0",
+	}
+}
+
+// path puts the kernel's tools and its Go first. GoNB starts any gopls it can
+// find; where nobody types, one would only compete with the cells.
+func (k *kernel) path(rest string) string {
+	dirs := []string{k.bin, filepath.Join(k.goroot, "bin")}
+	if k.gopls != "" {
+		dirs = append(dirs, k.gopls)
+	}
+	for _, dir := range filepath.SplitList(rest) {
+		if slices.Contains(dirs, dir) || k.gopls == "" && has(dir, "gopls") && !has(dir, "sh") {
+			continue
+		}
+		dirs = append(dirs, dir)
+	}
+	return strings.Join(dirs, string(filepath.ListSeparator))
+}
+
+func has(dir, program string) bool {
+	_, err := os.Stat(executable(dir, program))
+	return err == nil
+}
+
+// start starts the kernel with the working folder of a notebook.
+func (k *kernel) start(ctx context.Context, work string) (*client, error) {
+	return startKernel(ctx, k.argv(), append(os.Environ(), k.overrides()...), work)
+}
+
+// warm compiles the library with the kernel's settings, so that the first cell
+// that imports it does not wait for the compiler. Packages that do not compile
+// are reported; only the cells that import them will fail.
+func (k *kernel) warm(ctx context.Context, progress io.Writer) error {
+	out, err := runGo(ctx, k.root, k.overrides(), "list", "-e", "-f", "{{if and .GoFiles (ne .Name \"main\")}}{{.ImportPath}}{{end}}", "./...")
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	announced := false
+	dots := every(2*time.Second, func() {
+		if !announced {
+			fmt.Fprint(progress, "compiling the library")
+		}
+		announced = true
+		fmt.Fprint(progress, ".")
+	})
+	_, err = runGo(ctx, k.root, k.overrides(), append([]string{"build", "fmt", "github.com/janpfeifer/gonb/gonbui"}, strings.Fields(string(out))...)...)
+	dots()
+	if announced {
+		fmt.Fprintf(progress, " %.0f s\n", time.Since(start).Seconds())
+	}
+	if err != nil && ctx.Err() == nil {
+		fmt.Fprintln(progress, "the library does not compile:", err)
+		return nil
+	}
+	return err
+}
+
+func (k *kernel) overrides() []string {
+	var env []string
+	for name, value := range k.settings() {
+		env = append(env, name+"="+value) // the last one counts
+	}
+	return env
+}

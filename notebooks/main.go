@@ -1,0 +1,420 @@
+// The notebooks command runs the notebooks in this folder, or any others, in
+// the pinned Go kernel of Jupyter (GoNB) against the code of this checkout. It
+// needs Go and nothing else: no Python, no Jupyter, and after the first run no
+// network.
+//
+//	go run ./notebooks help
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const usage = `Usage: go run ./notebooks [command]
+
+  (nothing)     run the tour, notebooks/01-first-margin.ipynb
+  run FILE...   run notebooks; write the executed .ipynb and an .html page
+                  -o DIR           where to (default notebooks/out)
+                  -inplace         update the notebooks themselves; pages go to -o
+                  -timeout 120s    for each cell
+  test [FILE...]  run all notebooks here and compare with their committed outputs
+                  -rtol 1e-6       how far numbers may differ
+                  -timeout 120s    for each cell
+  lab [ARG...]  open your own Jupyter with the same kernel; ARGs go to Jupyter
+  install       add the kernel to your Jupyter, as "Go (svmnb)"
+  uninstall     take it out again
+  bench         time a trivial cell and a chart's cell, warm
+  help          this text
+
+The kernel is built once into your cache folder. Everything works offline after
+the first run.
+`
+
+const tour = "01-first-margin.ipynb"
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := command(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	interrupted := ctx.Err() != nil
+	stop()
+	if interrupted {
+		fmt.Fprintln(os.Stderr, "\nstopped")
+		os.Exit(130)
+	}
+	if err != nil {
+		if !errors.Is(err, errReported) {
+			fmt.Fprintln(os.Stderr, "notebooks:", err)
+		}
+		os.Exit(1)
+	}
+}
+
+// errReported is a failure that the user has read of already.
+var errReported = errors.New("failed")
+
+func command(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	name := ""
+	if len(args) > 0 && (!strings.HasPrefix(args[0], "-") || isHelp(args[0])) {
+		name, args = args[0], args[1:]
+	}
+	if isHelp(name) {
+		_, err := io.WriteString(stdout, usage)
+		return err
+	}
+	commands := map[string]func(context.Context, *session, []string) error{
+		"": runCommand, "run": runCommand, "test": testCommand, "lab": labCommand,
+		"install": installCommand, "uninstall": uninstallCommand, "bench": benchCommand,
+	}
+	run := commands[name]
+	if run == nil {
+		return fmt.Errorf("there is no command %q; see go run ./notebooks help", name)
+	}
+	work, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	root, err := findCheckout(work)
+	if err != nil {
+		return err
+	}
+	return run(ctx, &session{root: root, name: name, stdout: stdout, stderr: stderr}, args)
+}
+
+func isHelp(arg string) bool {
+	return slices.Contains([]string{"help", "-h", "-help", "--help"}, arg)
+}
+
+// session is one run of the command.
+type session struct {
+	root           string
+	name           string
+	stdout, stderr io.Writer
+	timeout        time.Duration
+}
+
+func (s *session) flags() *flag.FlagSet {
+	flags := flag.NewFlagSet(s.name, flag.ContinueOnError)
+	flags.SetOutput(s.stderr)
+	flags.Usage = func() { fmt.Fprint(s.stderr, usage) }
+	flags.DurationVar(&s.timeout, "timeout", 120*time.Second, "for each cell")
+	return flags
+}
+
+func (s *session) folder() string { return filepath.Join(s.root, "notebooks") }
+
+// parse accepts flags before, between and after the files.
+func parse(flags *flag.FlagSet, args []string) ([]string, error) {
+	var files []string
+	for {
+		if err := flags.Parse(args); err != nil {
+			return nil, errReported
+		}
+		if flags.NArg() == 0 {
+			return files, nil
+		}
+		files = append(files, flags.Arg(0))
+		args = flags.Args()[1:]
+	}
+}
+
+func runCommand(ctx context.Context, s *session, args []string) error {
+	flags := s.flags()
+	dir := flags.String("o", filepath.Join(s.folder(), "out"), "where to")
+	inplace := flags.Bool("inplace", false, "update the notebooks themselves")
+	files, err := parse(flags, args)
+	if err != nil {
+		return err
+	}
+	if len(files) == 0 {
+		if s.name != "" {
+			return errors.New("run which notebooks? Name their files")
+		}
+		file := filepath.Join(s.folder(), tour)
+		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("the tour is missing: there is no %s", file)
+		}
+		files = []string{file}
+	}
+	out, err := filepath.Abs(*dir)
+	if err != nil {
+		return err
+	}
+	type job struct {
+		in, notebook, page string
+		nb                 *notebook
+	}
+	var jobs []job
+	taken := map[string]string{}
+	for _, file := range files {
+		in, err := filepath.Abs(file)
+		if err != nil {
+			return err
+		}
+		nb, err := readNotebook(in)
+		if err != nil {
+			return err
+		}
+		base := strings.TrimSuffix(filepath.Base(in), ".ipynb")
+		j := job{in: in, nb: nb, notebook: filepath.Join(out, base+".ipynb"), page: filepath.Join(out, base+".html")}
+		if *inplace {
+			j.notebook = in
+		} else if sameFile(j.notebook, in) {
+			return fmt.Errorf("%s would be overwritten; choose another -o, or say -inplace", in)
+		}
+		if other, clash := taken[j.page]; clash {
+			return fmt.Errorf("%s and %s would both be written to %s; run them apart, with -o", other, in, j.page)
+		}
+		taken[j.page] = in
+		jobs = append(jobs, j)
+	}
+	k, err := s.kernel(ctx)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return err
+	}
+	for _, j := range jobs {
+		failed := s.execute(ctx, k, j.in, j.nb)
+		if ctx.Err() != nil {
+			return failed
+		}
+		// A failed notebook is written too, with the error in its place; but
+		// not over the committed one.
+		if failed != nil && *inplace {
+			j.notebook = filepath.Join(out, filepath.Base(j.in))
+		}
+		page, err := exportHTML(j.nb, filepath.Base(j.in), filepath.Dir(j.in))
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(j.nb.write(j.notebook), writeFile(j.page, page)); err != nil {
+			return err
+		}
+		fmt.Fprintf(s.stdout, "%s\n%s\n", j.notebook, j.page)
+		if failed != nil {
+			return failed
+		}
+	}
+	return nil
+}
+
+func sameFile(a, b string) bool {
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
+}
+
+// kernel builds the kernel, and the packages that cells import, so that the
+// first cell does not wait for the compiler.
+func (s *session) kernel(ctx context.Context) (*kernel, error) {
+	k, err := buildKernel(ctx, s.root, false, s.stderr)
+	if err != nil {
+		return nil, err
+	}
+	return k, k.warm(ctx, s.stderr)
+}
+
+// execute runs a notebook in a kernel of its own, in the notebook's folder.
+func (s *session) execute(ctx context.Context, k *kernel, file string, nb *notebook) error {
+	fmt.Fprintln(s.stderr, file)
+	client, err := k.start(ctx, filepath.Dir(file))
+	if err != nil {
+		return err
+	}
+	defer client.close()
+	if err := run(ctx, client, nb, s.timeout, s.stderr); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return nil
+}
+
+func testCommand(ctx context.Context, s *session, args []string) error {
+	flags := s.flags()
+	rtol := flags.Float64("rtol", 1e-6, "how far numbers may differ")
+	files, err := parse(flags, args)
+	if err != nil {
+		return err
+	}
+	if len(files) == 0 {
+		if files, err = filepath.Glob(filepath.Join(s.folder(), "*.ipynb")); err != nil {
+			return err
+		}
+		if len(files) == 0 {
+			return fmt.Errorf("there are no notebooks in %s", s.folder())
+		}
+	}
+	k, err := s.kernel(ctx)
+	if err != nil {
+		return err
+	}
+	bad := 0
+	for _, file := range files {
+		file, err := filepath.Abs(file)
+		if err != nil {
+			return err
+		}
+		want, err := readNotebook(file)
+		if err != nil {
+			return err
+		}
+		got, err := readNotebook(file)
+		if err != nil {
+			return err
+		}
+		if err := s.execute(ctx, k, file, got); err != nil {
+			if ctx.Err() != nil {
+				return err
+			}
+			fmt.Fprintln(s.stdout, "FAIL", err)
+			bad++
+			continue
+		}
+		diffs, err := rules{rtol: *rtol}.compare(want, got)
+		if err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		if len(diffs) > 0 {
+			fmt.Fprintf(s.stdout, "FAIL %s: outputs differ from the committed ones\n", file)
+			for _, d := range diffs {
+				fmt.Fprintln(s.stdout, d)
+			}
+			fmt.Fprintf(s.stdout, "If the new outputs are right: go run ./notebooks run -inplace %s\n", file)
+			bad++
+			continue
+		}
+		fmt.Fprintln(s.stdout, "ok  ", file)
+	}
+	if bad > 0 {
+		fmt.Fprintf(s.stdout, "%d of %d notebooks failed\n", bad, len(files))
+		return errReported
+	}
+	return nil
+}
+
+func labCommand(ctx context.Context, s *session, args []string) error {
+	program, first := "", []string{}
+	for _, candidate := range []string{"jupyter-lab", "jupyter-notebook"} {
+		if path, err := exec.LookPath(candidate); err == nil {
+			program = path
+			break
+		}
+	}
+	if program == "" {
+		return fmt.Errorf("there is no Jupyter on your PATH. Install one with\n\n    %s\n\nand run this again", installJupyter())
+	}
+	k, err := buildKernel(ctx, s.root, true, s.stderr)
+	if err != nil {
+		return err
+	}
+	// One folder for each checkout, so that two can be open at once.
+	data := filepath.Join(filepath.Dir(k.bin), fmt.Sprintf("jupyter-%x", sha256.Sum256([]byte(s.root)))[:len("jupyter-")+8])
+	if _, err := k.writeSpec(data); err != nil {
+		return err
+	}
+	cmd := exec.Command(program, append(first, args...)...)
+	cmd.Dir = s.folder()
+	search := data
+	if old := os.Getenv("JUPYTER_PATH"); old != "" {
+		search += string(filepath.ListSeparator) + old
+	}
+	cmd.Env = append(os.Environ(), "JUPYTER_PATH="+search)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	// Ctrl-C reaches Jupyter from the terminal, and it asks what to do.
+	asked := make(chan os.Signal, 1)
+	signal.Reset(os.Interrupt)
+	signal.Notify(asked, os.Interrupt)
+	defer signal.Stop(asked)
+	defer context.AfterFunc(ctx, func() { _ = cmd.Process.Signal(syscall.SIGTERM) })()
+	return cmd.Wait()
+}
+
+// installJupyter is the command that installs Jupyter with what is there.
+func installJupyter() string {
+	for _, way := range []struct{ program, command string }{
+		{"uv", "uv tool install jupyterlab"},
+		{"pipx", "pipx install jupyterlab"},
+		{"brew", "brew install jupyterlab"},
+		{"apt-get", "sudo apt-get install jupyter-notebook"},
+		{"dnf", "sudo dnf install jupyterlab"},
+		{"pacman", "sudo pacman -S jupyterlab"},
+		{"py", "py -m pip install --user jupyterlab"},
+	} {
+		if _, err := exec.LookPath(way.program); err == nil {
+			return way.command
+		}
+	}
+	return "python3 -m pip install --user jupyterlab"
+}
+
+func installCommand(ctx context.Context, s *session, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("install takes no arguments, got %q", args)
+	}
+	data, err := jupyterData()
+	if err != nil {
+		return err
+	}
+	k, err := buildKernel(ctx, s.root, true, s.stderr)
+	if err != nil {
+		return err
+	}
+	dir, err := k.writeSpec(data)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(s.stdout, "%s\nThe kernel %q uses the checkout %s; install again after moving it.\n", dir, displayName, s.root)
+	return nil
+}
+
+func uninstallCommand(_ context.Context, s *session, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("uninstall takes no arguments, got %q", args)
+	}
+	data, err := jupyterData()
+	if err != nil {
+		return err
+	}
+	dir, err := removeSpec(data)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(s.stdout, "removed", dir)
+	return nil
+}
+
+func benchCommand(ctx context.Context, s *session, args []string) error {
+	flags := s.flags()
+	if rest, err := parse(flags, args); err != nil {
+		return err
+	} else if len(rest) > 0 {
+		return fmt.Errorf("bench takes no files, got %q", slices.Clone(rest))
+	}
+	k, err := s.kernel(ctx)
+	if err != nil {
+		return err
+	}
+	client, err := k.start(ctx, s.folder())
+	if err != nil {
+		return err
+	}
+	defer client.close()
+	return bench(ctx, client, s.timeout, s.stdout)
+}

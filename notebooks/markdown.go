@@ -1,0 +1,293 @@
+package main
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"html"
+	"mime"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
+	goldhtml "github.com/yuin/goldmark/renderer/html"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+)
+
+// markdown renders Markdown as Jupyter does: GitHub's tables, raw HTML let
+// through, mathematics kept from the parser. Images go into the page.
+type markdown struct {
+	md  goldmark.Markdown
+	ids headingIDs
+}
+
+func newMarkdown() *markdown {
+	return &markdown{md: goldmark.New(
+		goldmark.WithExtensions(extension.GFM),
+		goldmark.WithParserOptions(parser.WithAutoHeadingID()),
+		goldmark.WithRendererOptions(
+			goldhtml.WithUnsafe(), // a notebook may do in its text what it does in its outputs
+			renderer.WithNodeRenderers(util.Prioritized(codeBlocks{}, 100)),
+		),
+	), ids: headingIDs{}}
+}
+
+// render returns HTML and whether it holds formulas. Images come from the
+// attachments of a cell, or from files beside the notebook in dir.
+func (m *markdown) render(source, dir string, attachments map[string]any) (string, bool, error) {
+	source, formulas := protectMath(source)
+	src := []byte(source)
+	doc := m.md.Parser().Parse(text.NewReader(src), parser.WithContext(parser.NewContext(parser.WithIDs(m.ids))))
+	err := ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		switch n := n.(type) {
+		case *ast.Image:
+			if data := inlineImage(string(n.Destination), dir, attachments); data != "" {
+				n.Destination = []byte(data)
+			}
+		case *ast.Link:
+			n.Destination = []byte(exportedLink(string(n.Destination)))
+		}
+		return ast.WalkContinue, nil
+	})
+	if err != nil {
+		return "", false, err
+	}
+	var b bytes.Buffer
+	if err := m.md.Renderer().Render(&b, src, doc); err != nil {
+		return "", false, err
+	}
+	return restoreMath(b.String(), formulas), len(formulas) > 0, nil
+}
+
+// headingIDs makes the anchors that links inside notebooks use: the heading's
+// text with hyphens for spaces, and a number where the page has it already.
+type headingIDs map[string]int
+
+func (h headingIDs) Generate(value []byte, _ ast.NodeKind) []byte {
+	id := strings.ReplaceAll(strings.TrimSpace(string(value)), " ", "-")
+	h[id]++
+	if n := h[id]; n > 1 {
+		id = fmt.Sprintf("%s-%d", id, n)
+	}
+	return []byte(id)
+}
+
+func (h headingIDs) Put(value []byte) { h[string(value)]++ }
+
+// exportedLink follows a link to another notebook into its exported page.
+func exportedLink(dest string) string {
+	file, anchor, _ := strings.Cut(dest, "#")
+	if strings.Contains(file, "://") || !strings.HasSuffix(file, ".ipynb") {
+		return dest
+	}
+	file = strings.TrimSuffix(file, ".ipynb") + ".html"
+	if anchor != "" {
+		file += "#" + anchor
+	}
+	return file
+}
+
+func inlineImage(dest, dir string, attachments map[string]any) string {
+	if name, ok := strings.CutPrefix(dest, "attachment:"); ok {
+		bundle, _ := attachments[name].(map[string]any)
+		for kind, data := range bundle {
+			return "data:" + kind + ";base64," + strings.ReplaceAll(joined(data), "\n", "")
+		}
+		return ""
+	}
+	if strings.Contains(dest, ":") || filepath.IsAbs(dest) {
+		return ""
+	}
+	data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(dest)))
+	if err != nil {
+		return ""
+	}
+	kind := mime.TypeByExtension(filepath.Ext(dest))
+	if kind == "" {
+		kind = "image/png"
+	}
+	return "data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(data)
+}
+
+// codeBlocks highlights fenced code in Markdown like the cells.
+type codeBlocks struct{}
+
+func (codeBlocks) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
+	r.Register(ast.KindFencedCodeBlock, func(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		n := node.(*ast.FencedCodeBlock)
+		code := string(n.Lines().Value(source))
+		fmt.Fprintf(w, "<pre class=\"code chroma\"><code>%s</code></pre>\n", highlight(string(n.Language(source)), code))
+		return ast.WalkSkipChildren, nil
+	})
+}
+
+// formula is TeX between its delimiters.
+type formula struct {
+	tex     string
+	display bool
+}
+
+// Private characters stand for a formula while Markdown is parsed.
+const mathOpen, mathClose = "\uE000", "\uE001"
+
+var placeholder = regexp.MustCompile(mathOpen + `(\d+)` + mathClose)
+
+var environment = regexp.MustCompile(`^\\begin\{((?:align|alignat|aligned|equation|gather|gathered|multline|split|cases|array|[pbBvV]?matrix)\*?)\}`)
+
+// protectMath takes the formulas out of Markdown, so that their underscores,
+// stars and backslashes mean nothing to it. The rules are Jupyter's, with
+// Pandoc's for a single dollar: the opening one has no space after it, the
+// closing one no space before and no digit after it, so that prices stay
+// prices. Code is left alone.
+func protectMath(source string) (string, []formula) {
+	source = strings.NewReplacer(mathOpen, "", mathClose, "").Replace(source)
+	var b strings.Builder
+	var found []formula
+	take := func(tex string, display bool) {
+		fmt.Fprintf(&b, "%s%d%s", mathOpen, len(found), mathClose)
+		found = append(found, formula{tex, display})
+	}
+	for i := 0; i < len(source); {
+		rest := source[i:]
+		switch {
+		case (i == 0 || source[i-1] == '\n') && fence(rest) > 0:
+			n := fence(rest)
+			b.WriteString(rest[:n])
+			i += n
+		case rest[0] == '`':
+			n := len(rest) - len(strings.TrimLeft(rest, "`"))
+			if end := closingBackticks(rest[n:], n); end >= 0 {
+				n += end + n
+			}
+			b.WriteString(rest[:n])
+			i += n
+		case rest[0] == '\\':
+			if m := environment.FindStringSubmatch(rest); m != nil {
+				closing := `\end{` + m[1] + "}"
+				if end := strings.Index(rest, closing); end >= 0 {
+					take(rest[:end+len(closing)], true)
+					i += end + len(closing)
+					break
+				}
+			}
+			n := min(2, len(rest))
+			b.WriteString(rest[:n])
+			i += n
+		case strings.HasPrefix(rest, "$$"):
+			end := closingDollars(rest[2:], "$$")
+			if end < 0 {
+				b.WriteString("$$")
+				i += 2
+				break
+			}
+			take(rest[2:2+end], true)
+			i += end + 4
+		case rest[0] == '$':
+			end := -1
+			if len(rest) > 1 && !strings.ContainsRune(" \t\n", rune(rest[1])) {
+				end = closingDollars(rest[1:], "$")
+			}
+			if end < 0 {
+				b.WriteByte('$')
+				i++
+				break
+			}
+			take(rest[1:1+end], false)
+			i += end + 2
+		default:
+			b.WriteByte(rest[0])
+			i++
+		}
+	}
+	return b.String(), found
+}
+
+// fence is the length of the fenced code block that s starts with, or 0.
+func fence(s string) int {
+	line, _, _ := strings.Cut(s, "\n")
+	trimmed := strings.TrimLeft(line, " >\t")
+	n := len(trimmed) - len(strings.TrimLeft(trimmed, trimmed[:min(1, len(trimmed))]))
+	if n < 3 || trimmed[0] != '`' && trimmed[0] != '~' || trimmed[0] == '`' && strings.Contains(trimmed[n:], "`") {
+		return 0
+	}
+	mark, length := trimmed[:n], 0
+	for i, line := range strings.SplitAfter(s, "\n") {
+		length += len(line)
+		if body := strings.TrimSpace(strings.TrimLeft(line, " >\t")); i > 0 && strings.HasPrefix(body, mark) && strings.Trim(body, mark[:1]) == "" {
+			break
+		}
+	}
+	return length
+}
+
+// closingBackticks finds a run of exactly n backticks.
+func closingBackticks(s string, n int) int {
+	for i := 0; i < len(s); {
+		if s[i] != '`' {
+			i++
+			continue
+		}
+		run := len(s[i:]) - len(strings.TrimLeft(s[i:], "`"))
+		if run == n {
+			return i
+		}
+		i += run
+	}
+	return -1
+}
+
+// closingDollars finds the delimiter that ends a formula in its paragraph.
+func closingDollars(s, delimiter string) int {
+	if stop := blankLine.FindStringIndex(s); stop != nil {
+		s = s[:stop[0]]
+	}
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '\\':
+			i++
+		case delimiter == "$" && s[i] == '`':
+			return -1 // code, so the dollar was one
+		case !strings.HasPrefix(s[i:], delimiter):
+		case delimiter == "$$":
+			return i
+		case i == 0 || strings.ContainsRune(" \t\n", rune(s[i-1])):
+			return -1
+		case i+1 < len(s) && s[i+1] >= '0' && s[i+1] <= '9':
+			return -1
+		default:
+			return i
+		}
+	}
+	return -1
+}
+
+var blankLine = regexp.MustCompile(`\n[ \t]*\n`)
+
+// restoreMath puts the formulas back as elements that KaTeX fills; without
+// scripts the TeX stays readable.
+func restoreMath(page string, formulas []formula) string {
+	return placeholder.ReplaceAllStringFunc(page, func(s string) string {
+		var n int
+		if _, err := fmt.Sscanf(s, mathOpen+"%d"+mathClose, &n); err != nil || n >= len(formulas) {
+			return ""
+		}
+		class := "math"
+		if formulas[n].display {
+			class = "math display"
+		}
+		return `<span class="` + class + `">` + html.EscapeString(strings.TrimSpace(formulas[n].tex)) + `</span>`
+	})
+}

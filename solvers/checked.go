@@ -1,0 +1,52 @@
+package solvers
+
+import (
+	"fmt"
+	"math"
+)
+
+// checked is the Matrix that Solve hands to a method: it looks at each row once,
+// when it is first asked for, so that a bad kernel value ends the run with an
+// error that names it. Until the loop has seen err the row reads as zeros, for
+// no method to stumble over.
+type checked struct {
+	Matrix
+	seen []bool
+	err  error
+}
+
+func (c *checked) Row(i int) []float64 {
+	row := c.Matrix.Row(i)
+	if !c.seen[i] {
+		c.seen[i] = true
+		if err := checkRow(i, row, c.Dim()); err != nil {
+			c.seen[i] = false
+			if c.err == nil {
+				c.err = err
+			}
+			return make([]float64, c.Dim())
+		}
+	}
+	return row
+}
+
+// Evaluations implements Counter; 0 if the matrix does not count.
+func (c *checked) Evaluations() int64 { return evaluations(c.Matrix) }
+
+func checkRow(i int, row []float64, n int) error {
+	if len(row) != n {
+		return &ProblemError{"K", i, float64(len(row)), fmt.Sprintf("is the length of row %d; the kernel matrix has %d rows", i, n)}
+	}
+	for j, v := range row {
+		if !usable(v) {
+			return &ProblemError{"K", i, v, fmt.Sprintf("row %d, column %d %s", i, j, usableMsg)}
+		}
+	}
+	return nil
+}
+
+// usable is what a number of a Problem must be: finite, and small enough for
+// products of three to stay so.
+func usable(v float64) bool { return math.Abs(v) <= 1e100 }
+
+const usableMsg = "must be a finite number, at most 1e100 in size; look for gaps in the data, or scale the features"

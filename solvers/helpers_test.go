@@ -1,0 +1,217 @@
+package solvers
+
+import (
+	"bufio"
+	"context"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// gram is a kernel matrix held in memory that counts the rows asked for.
+type gram struct {
+	k    [][]float64
+	diag []float64
+	rows int
+}
+
+func (m *gram) Dim() int           { return len(m.k) }
+func (m *gram) Diag() []float64    { return m.diag }
+func (m *gram) Evaluations() int64 { return int64(m.rows * len(m.k)) }
+func (m *gram) Row(i int) []float64 {
+	m.rows++
+	return m.k[i]
+}
+
+type kernel func(x, z []float64) float64
+
+// newGram computes each value once, so that the matrix is symmetric to the bit.
+func newGram(x [][]float64, k kernel) *gram {
+	n := len(x)
+	m := &gram{k: make([][]float64, n), diag: make([]float64, n)}
+	buf := make([]float64, n*n)
+	for i := range n {
+		m.k[i] = buf[i*n : (i+1)*n : (i+1)*n]
+		for j := range i + 1 {
+			v := k(x[i], x[j])
+			m.k[i][j], m.k[j][i] = v, v
+		}
+		m.diag[i] = m.k[i][i]
+	}
+	return m
+}
+
+func matrixOf(k [][]float64) *gram {
+	m := &gram{k: k}
+	for i := range k {
+		m.diag = append(m.diag, k[i][i])
+	}
+	return m
+}
+
+func dot(x, z []float64) float64 {
+	s := 0.0
+	for i, v := range x {
+		s += v * z[i]
+	}
+	return s
+}
+
+func linear(x, z []float64) float64 { return dot(x, z) }
+
+func polynomial(gamma, c float64, degree int) kernel {
+	return func(x, z []float64) float64 {
+		v, p := gamma*dot(x, z)+c, 1.0
+		for range degree {
+			p *= v
+		}
+		return p
+	}
+}
+
+func rbf(gamma float64) kernel {
+	return func(x, z []float64) float64 {
+		s := 0.0
+		for i, v := range x {
+			s += (v - z[i]) * (v - z[i])
+		}
+		return math.Exp(-gamma * s)
+	}
+}
+
+func sigmoid(gamma, c float64) kernel {
+	return func(x, z []float64) float64 { return math.Tanh(gamma*dot(x, z) + c) }
+}
+
+func constant(c float64) kernel {
+	return func(_, _ []float64) float64 { return c }
+}
+
+// points draws n points of d normal coordinates around a centre per class: the
+// label is the sign of a fair coin and moves the point by shift.
+func points(rng *rand.Rand, n, d int, shift float64) (x [][]float64, y []float64) {
+	for i := range n {
+		label := float64(2*(i%2) - 1)
+		row := make([]float64, d)
+		for j := range row {
+			row[j] = rng.NormFloat64() + shift*label
+		}
+		x, y = append(x, row), append(y, label)
+	}
+	return x, y
+}
+
+// rings draws a ring of radius 1 (+1) around a blob (−1).
+func rings(rng *rand.Rand, n int) (x [][]float64, y []float64) {
+	for i := range n {
+		t, r, label := 2*math.Pi*rng.Float64(), 0.25*rng.NormFloat64(), -1.0
+		if i%2 == 0 {
+			r, label = 1+0.2*rng.NormFloat64(), 1
+		}
+		x, y = append(x, []float64{r * math.Cos(t), r * math.Sin(t)}), append(y, label)
+	}
+	return x, y
+}
+
+func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
+
+// heart returns heart_scale (270 × 13) or skips the test: the file is not part
+// of the project.
+func heart(t testing.TB) (x [][]float64, y []float64) {
+	t.Helper()
+	dir := os.Getenv("SVMNB_DATA")
+	if dir == "" {
+		t.Skip("heart_scale is needed: set SVMNB_DATA to the folder that has it (LIBSVM's data page)")
+	}
+	f, err := os.Open(filepath.Join(dir, "heart_scale"))
+	if err != nil {
+		t.Skipf("heart_scale is needed in the folder SVMNB_DATA: %v", err)
+	}
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		fields := strings.Fields(lines.Text())
+		row := make([]float64, 13)
+		for _, field := range fields[1:] {
+			index, value, _ := strings.Cut(field, ":")
+			j, err := strconv.Atoi(index)
+			if err != nil {
+				t.Fatal(err)
+			}
+			row[j-1] = number(t, value)
+		}
+		x, y = append(x, row), append(y, number(t, fields[0]))
+	}
+	if len(x) != 270 {
+		t.Fatalf("heart_scale has %d rows, 270 expected", len(x))
+	}
+	return x, y
+}
+
+func number(t testing.TB, s string) float64 {
+	t.Helper()
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// iris returns the measurements of two species, the first +1, the second −1;
+// an empty second means all others.
+func iris(t testing.TB, plus, minus string) (x [][]float64, y []float64) {
+	t.Helper()
+	f, err := os.Open("../datasets/data/iris.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	for lines.Scan(); lines.Scan(); {
+		fields := strings.Split(lines.Text(), ",")
+		label := -1.0
+		switch species := fields[4]; {
+		case species == plus:
+			label = 1
+		case minus != "" && species != minus:
+			continue
+		}
+		row := make([]float64, 4)
+		for j := range row {
+			row[j] = number(t, fields[j])
+		}
+		x, y = append(x, row), append(y, label)
+	}
+	if len(x) != 100 && len(x) != 150 {
+		t.Fatalf("%d rows of iris, 100 or 150 expected", len(x))
+	}
+	return x, y
+}
+
+func solve(t testing.TB, p *Problem, m Method, s Settings) *Result {
+	t.Helper()
+	r, err := Solve(context.Background(), p, m, s)
+	if err != nil {
+		t.Fatalf("%s: %v", m.Name(), err)
+	}
+	return r
+}
+
+// near reports whether got is within relative tol of want.
+func near(got, want, tol float64) bool {
+	return math.Abs(got-want) <= tol*max(math.Abs(got), math.Abs(want)) || got == want
+}
+
+func total(x []float64) float64 {
+	s := 0.0
+	for _, v := range x {
+		s += v
+	}
+	return s
+}
+
+func highest(x []float64) float64 { return slices.Max(x) }

@@ -1,0 +1,387 @@
+package solvers
+
+import (
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// An independent solution of small quadratic programmes, to hold the methods
+// against: a primal–dual interior-point method with Mehrotra's correction and
+// then the exact solution on the face that it ends on. It shares no code with
+// the package.
+
+// qp is min ½x'Qx + p'x subject to Ax = b, 0 ≤ x ≤ u; u may be +Inf.
+type qp struct {
+	q    *mat.SymDense
+	p, u []float64
+	a    [][]float64 // m rows
+	b    []float64
+}
+
+// qpSolution has the multipliers of the equalities in lambda.
+type qpSolution struct {
+	x, lambda []float64
+	objective float64
+}
+
+// dense writes a Problem down as a qp.
+func (p *Problem) dense() *qp {
+	n := p.K.Dim()
+	d := &qp{q: mat.NewSymDense(n, nil), p: p.P, u: p.Upper, a: [][]float64{p.S}, b: []float64{p.Delta}}
+	for i := range n {
+		row := p.K.Row(i)
+		for j := i; j < n; j++ {
+			d.q.SetSym(i, j, p.S[i]*p.S[j]*row[j])
+		}
+		if p.Ridge != nil {
+			d.q.SetSym(i, i, d.q.At(i, i)+p.Ridge[i])
+		}
+	}
+	return d
+}
+
+func (d *qp) gradient(x, lambda []float64) []float64 {
+	n := len(x)
+	g := mat.NewVecDense(n, nil)
+	g.MulVec(d.q, mat.NewVecDense(n, x))
+	for i := range n {
+		v := g.AtVec(i) + d.p[i]
+		for r, row := range d.a {
+			v += lambda[r] * row[i]
+		}
+		g.SetVec(i, v)
+	}
+	return g.RawVector().Data
+}
+
+func (d *qp) objective(x []float64) float64 {
+	g, v := d.gradient(x, make([]float64, len(d.a))), 0.0
+	for i, xi := range x {
+		v += xi * (g[i] + d.p[i]) / 2
+	}
+	return v
+}
+
+// infeasibility is max |Ax − b| with x inside its box.
+func (d *qp) infeasibility(x []float64) float64 {
+	worst := 0.0
+	for r, row := range d.a {
+		v := -d.b[r]
+		for i, xi := range x {
+			v += row[i] * xi
+		}
+		worst = max(worst, math.Abs(v))
+	}
+	return worst
+}
+
+// gap bounds objective(x) − optimum for a feasible x. A coordinate without upper
+// limit whose gradient is negative makes it infinite, unless p = −1 and b = 0:
+// then the constraints are y f ≥ 1 and the primal vector can be made longer
+// until they hold.
+func (d *qp) gap(x, lambda []float64) float64 {
+	g := d.gradient(x, lambda)
+	gap, least := 0.0, 0.0
+	for i, gi := range g {
+		switch {
+		case gi >= 0:
+			gap += gi * x[i]
+		case math.IsInf(d.u[i], 1):
+			least = min(least, gi)
+			gap += gi * x[i]
+		default:
+			gap -= gi * (d.u[i] - x[i])
+		}
+	}
+	if least == 0 {
+		return gap
+	}
+	norm2, sum := 0.0, 0.0
+	for i, xi := range x {
+		if d.p[i] != -1 || !math.IsInf(d.u[i], 1) || len(d.a) != 1 || d.b[0] != 0 || least <= -1 {
+			return math.Inf(1)
+		}
+		norm2 += xi * (g[i] + 1 - lambda[0]*d.a[0][i])
+		sum += xi
+	}
+	return norm2/(2*(1+least)*(1+least)) - (sum - norm2/2)
+}
+
+// solve returns the solution with the smallest gap that it has seen.
+func (d *qp) solve(t testing.TB) qpSolution {
+	t.Helper()
+	scale := 0.0
+	n := len(d.p)
+	for i := range n {
+		scale = max(scale, d.q.At(i, i))
+	}
+	if scale == 0 {
+		scale = 1
+	}
+	s := &qp{q: mat.NewSymDense(n, nil), p: d.p, u: make([]float64, n), a: d.a, b: make([]float64, len(d.b))}
+	s.q.ScaleSym(1/scale, d.q)
+	for i, u := range d.u {
+		s.u[i] = u * scale
+	}
+	for r, b := range d.b {
+		s.b[r] = b * scale
+	}
+	x, lambda, z, w := s.interior()
+	best := qpSolution{x: x, lambda: lambda}
+	if px, pl, ok := s.polish(x, lambda, z, w); ok && s.gap(px, pl) <= s.gap(x, lambda) {
+		best.x, best.lambda = px, pl
+	}
+	for i := range best.x {
+		best.x[i] /= scale
+	}
+	best.objective = d.objective(best.x)
+	return best
+}
+
+// interior is the primal–dual method. z and w are the multipliers of x ≥ 0 and
+// x ≤ u. It returns the iterate with the smallest residuals and complementarity.
+func (d *qp) interior() (x, lambda, z, w []float64) {
+	n, m := len(d.p), len(d.a)
+	x, z, w, lambda = make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, m)
+	bounded := 0
+	for i, u := range d.u {
+		x[i], z[i] = min(1, u/2), 1
+		if !math.IsInf(u, 1) {
+			w[i] = 1
+			bounded++
+		}
+	}
+	a := mat.NewDense(m, n, nil)
+	for r, row := range d.a {
+		a.SetRow(r, row)
+	}
+	kkt := mat.NewSymDense(n, nil)
+	var chol mat.Cholesky
+	best := math.Inf(1)
+	bx, bl, bz, bw := x, lambda, z, w
+	for range 200 {
+		rd := d.gradient(x, lambda)
+		mu, size, residual := 0.0, 0.0, 0.0
+		for i := range n {
+			rd[i] += w[i] - z[i]
+			mu += x[i] * z[i]
+			if w[i] > 0 {
+				mu += (d.u[i] - x[i]) * w[i]
+			}
+			size += x[i]
+			residual = max(residual, math.Abs(rd[i]))
+		}
+		infeasible := d.infeasibility(x)
+		if merit := mu + residual*size + infeasible*(1+math.Abs(lambda[0])); merit < best {
+			best = merit
+			bx, bl = append([]float64(nil), x...), append([]float64(nil), lambda...)
+			bz, bw = append([]float64(nil), z...), append([]float64(nil), w...)
+		}
+		mu /= float64(n + bounded)
+		kkt.CopySym(d.q)
+		for i := range n {
+			v := kkt.At(i, i) + z[i]/x[i]
+			if w[i] > 0 {
+				v += w[i] / (d.u[i] - x[i])
+			}
+			kkt.SetSym(i, i, v)
+		}
+		for ridge := 1e-15; !chol.Factorize(kkt); ridge *= 10 {
+			for i := range n {
+				kkt.SetSym(i, i, kkt.At(i, i)*(1+ridge)+ridge)
+			}
+			if ridge > 1 {
+				return bx, bl, bz, bw
+			}
+		}
+		var minvA mat.Dense // M⁻¹A'
+		if chol.SolveTo(&minvA, a.T()) != nil && minvA.IsEmpty() {
+			return bx, bl, bz, bw
+		}
+		var schur mat.Dense
+		schur.Mul(a, &minvA)
+		// newton solves for the targets x z = cz, (u − x) w = cw.
+		newton := func(cz, cw []float64) (dx, dl, dz, dw []float64) {
+			r := make([]float64, n)
+			for i := range n {
+				r[i] = -rd[i] + (cz[i]-x[i]*z[i])/x[i]
+				if w[i] > 0 {
+					r[i] -= (cw[i] - (d.u[i]-x[i])*w[i]) / (d.u[i] - x[i])
+				}
+			}
+			var minvR, right, step mat.VecDense
+			_ = chol.SolveVecTo(&minvR, mat.NewVecDense(n, r)) // a bad condition number is expected at the end
+			right.MulVec(a, &minvR)
+			for k := range m {
+				v := -d.b[k]
+				for i := range n {
+					v += d.a[k][i] * x[i]
+				}
+				right.SetVec(k, right.AtVec(k)+v)
+			}
+			if err := step.SolveVec(&schur, &right); err != nil && step.IsEmpty() {
+				return nil, nil, nil, nil
+			}
+			dl = append([]float64(nil), step.RawVector().Data...)
+			var back mat.VecDense
+			back.MulVec(&minvA, &step)
+			dx, dz, dw = make([]float64, n), make([]float64, n), make([]float64, n)
+			for i := range n {
+				dx[i] = minvR.AtVec(i) - back.AtVec(i)
+				dz[i] = (cz[i]-x[i]*z[i])/x[i] - z[i]/x[i]*dx[i]
+				if w[i] > 0 {
+					gap := d.u[i] - x[i]
+					dw[i] = (cw[i]-gap*w[i])/gap + w[i]/gap*dx[i]
+				}
+			}
+			return dx, dl, dz, dw
+		}
+		longest := func(dx, dz, dw []float64) float64 {
+			s := 1.0
+			for i := range n {
+				if dx[i] < 0 {
+					s = min(s, -x[i]/dx[i])
+				}
+				if w[i] > 0 && dx[i] > 0 {
+					s = min(s, (d.u[i]-x[i])/dx[i])
+				}
+				if dz[i] < 0 {
+					s = min(s, -z[i]/dz[i])
+				}
+				if dw[i] < 0 {
+					s = min(s, -w[i]/dw[i])
+				}
+			}
+			return s
+		}
+		zero := make([]float64, n)
+		dx, dl, dz, dw := newton(zero, zero)
+		if dx == nil {
+			return bx, bl, bz, bw
+		}
+		s, after := longest(dx, dz, dw), 0.0
+		for i := range n {
+			after += (x[i] + s*dx[i]) * (z[i] + s*dz[i])
+			if w[i] > 0 {
+				after += (d.u[i] - x[i] - s*dx[i]) * (w[i] + s*dw[i])
+			}
+		}
+		sigma := math.Pow(after/float64(n+bounded)/mu, 3)
+		cz, cw := make([]float64, n), make([]float64, n)
+		for i := range n {
+			cz[i] = sigma*mu - dx[i]*dz[i]
+			cw[i] = sigma*mu + dx[i]*dw[i]
+		}
+		dx, dl, dz, dw = newton(cz, cw)
+		if dx == nil {
+			return bx, bl, bz, bw
+		}
+		s = 0.995 * longest(dx, dz, dw)
+		x, z, w, lambda = moved(x, dx, s), moved(z, dz, s), moved(w, dw, s), moved(lambda, dl, s)
+		for i := range n {
+			if !(x[i] > 0 && z[i] > 0 && x[i] < d.u[i]) || math.IsInf(x[i], 0) || math.IsNaN(x[i]+z[i]+w[i]) {
+				return bx, bl, bz, bw // rounding has used up the interior
+			}
+		}
+	}
+	return bx, bl, bz, bw
+}
+
+func moved(x, dx []float64, s float64) []float64 {
+	y := make([]float64, len(x))
+	for i := range x {
+		y[i] = x[i] + s*dx[i]
+	}
+	return y
+}
+
+// polish puts every coordinate whose multiplier is the larger of the pair on its
+// bound and moves the others, by the step of least norm, to the stationary point
+// of that face. It reports false if that leaves the box.
+func (d *qp) polish(x, lambda, z, w []float64) (px, pl []float64, ok bool) {
+	n, m := len(x), len(d.a)
+	px, pl = append([]float64(nil), x...), append([]float64(nil), lambda...)
+	var free []int
+	for i := range n {
+		switch {
+		case x[i] < z[i]:
+			px[i] = 0
+		case d.u[i]-x[i] < w[i]:
+			px[i] = d.u[i]
+		default:
+			free = append(free, i)
+		}
+	}
+	size := len(free) + m
+	for range 3 { // iterative refinement
+		g := d.gradient(px, pl)
+		left, right := mat.NewDense(size, size, nil), mat.NewVecDense(size, nil)
+		for k, i := range free {
+			for l, j := range free {
+				left.Set(k, l, d.q.At(i, j))
+			}
+			for r := range m {
+				left.Set(k, len(free)+r, d.a[r][i])
+				left.Set(len(free)+r, k, d.a[r][i])
+			}
+			right.SetVec(k, -g[i])
+		}
+		for r := range m {
+			v := d.b[r]
+			for i := range n {
+				v -= d.a[r][i] * px[i]
+			}
+			right.SetVec(len(free)+r, v)
+		}
+		var svd mat.SVD
+		if !svd.Factorize(left, mat.SVDThin) {
+			return px, pl, false
+		}
+		var step mat.Dense
+		svd.SolveTo(&step, right, max(1, svd.Rank(1e-13)))
+		for k, i := range free {
+			px[i] += step.At(k, 0)
+		}
+		for r := range m {
+			pl[r] += step.At(len(free)+r, 0)
+		}
+	}
+	for _, i := range free {
+		if !(px[i] >= 0 && px[i] <= d.u[i]) {
+			return px, pl, false
+		}
+	}
+	return px, pl, true
+}
+
+// optimum returns the largest dual value of p and how far the independent
+// solution may be from it, relatively.
+func (p *Problem) optimum(t testing.TB) (w, uncertainty float64) {
+	t.Helper()
+	d := p.dense()
+	s := d.solve(t)
+	w = -s.objective
+	return w, (d.gap(s.x, s.lambda) + d.infeasibility(s.x)*(1+math.Abs(s.lambda[0]))) / max(math.Abs(w), 1e-300)
+}
+
+// hullDistance2 returns the squared distance between the convex hulls of the two
+// classes in feature space and the largest squared distance between two points.
+// The hard margin is half the distance, and its dual optimum is 2/distance².
+func hullDistance2(t testing.TB, k Matrix, y []float64) (distance2, diameter2 float64) {
+	t.Helper()
+	n := len(y)
+	p := HardMargin(k, y)
+	d := p.dense()
+	d.p = make([]float64, n)
+	d.a, d.b = [][]float64{y, fill(n, 1)}, []float64{0, 2}
+	s := d.solve(t)
+	for i := range n {
+		row := k.Row(i)
+		for j := range n {
+			diameter2 = max(diameter2, k.Diag()[i]+k.Diag()[j]-2*row[j])
+		}
+	}
+	return max(0, 2*s.objective), diameter2
+}

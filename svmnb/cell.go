@@ -1,0 +1,28 @@
+package svmnb
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/janpfeifer/gonb/gonbui"
+)
+
+// must ends a notebook cell with the message and no stack trace; elsewhere it
+// panics, as Go's Must functions do.
+func must(err error) {
+	if !gonbui.IsNotebook {
+		panic(err)
+	}
+	gonbui.Sync()
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(1)
+}
+
+// warn says something that a reader must not miss.
+func warn(msg string) {
+	if gonbui.IsNotebook {
+		gonbui.DisplayMarkdown("> ⚠️ " + msg)
+		return
+	}
+	fmt.Fprintln(os.Stderr, "svmnb:", msg)
+}

@@ -1,0 +1,14 @@
+package svmnb
+
+import "github.com/svmnb/svmnb/svmnb/internal/figure"
+
+// Chart is a figure as a go-echarts chart: what go-echarts can say may be
+// changed before it is shown,
+//
+//	c, err := svmnb.Margins.Of(fit)
+//	c.SetGlobalOptions(charts.WithTitleOpts(opts.Title{Title: "Mine"}))
+//	c.AddSeries("new points", []opts.ScatterData{{Value: []any{0.5, 1.2}}})
+//	svmnb.Show(c)
+//
+// and what it cannot say is in Extra, as an ECharts option.
+type Chart = figure.Chart

@@ -1,0 +1,379 @@
+package svmnb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/signal"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/solvers"
+)
+
+// Classifier describes a two-class problem and how to solve it. It is a value:
+// every method returns a changed copy, so a base can be forked freely, and two
+// of them can be compared with ==. Wrong arguments are collected and reported
+// together by Fit.
+type Classifier struct {
+	data    *datasets.Dataset
+	kernel  kernels.Kernel
+	c       float64
+	margin  margin
+	weights *weights
+	method  solvers.Method
+	stop    solvers.Criterion
+	limit   int
+	every   int
+	cache   int64
+	err     error
+}
+
+// weights are costs relative to C. They are never changed once made.
+type weights struct {
+	class  []classWeight
+	sample []float64
+}
+
+type classWeight struct {
+	class  string
+	weight float64
+}
+
+type margin int
+
+const (
+	oneNorm margin = iota
+	twoNorm
+	hard
+)
+
+// Classify starts the description of a classifier for data with exactly two
+// targets; the larger one is the positive class. Without further words it is
+// the 1-norm soft margin with C = 1 and the kernel RBF(1/(d·Var X)), solved by
+// second-order SMO until m − M ≤ 1e-3. The data must not be changed afterwards.
+func Classify(data *datasets.Dataset) Classifier {
+	c := Classifier{data: data, c: 1, method: solvers.SMO{}}
+	if data == nil {
+		c.data = &datasets.Dataset{}
+		return c.fail(wrong("Classify", math.NaN(), "the data set is nil; give one of package datasets or datasets.New(x, y)"))
+	}
+	return c
+}
+
+func (c Classifier) fail(err error) Classifier {
+	c.err = errors.Join(c.err, err)
+	return c
+}
+
+// Kernel sets the kernel.
+func (c Classifier) Kernel(k kernels.Kernel) Classifier {
+	c.kernel = k
+	switch {
+	case k == nil:
+		return c.fail(wrong("Kernel", math.NaN(), "the kernel is nil; give one such as kernels.RBF(0.5)"))
+	case k.Check() != nil:
+		return c.fail(fmt.Errorf("svmnb: Kernel: %w", k.Check()))
+	}
+	return c
+}
+
+// C sets the cost of margin errors, in (0, ∞): the 1-norm soft margin minimises
+// ½‖w‖² + C Σ ξ, the 2-norm ½‖w‖² + (C/2) Σ ξ².
+func (c Classifier) C(cost float64) Classifier {
+	c.c = cost
+	switch {
+	case math.IsInf(cost, 1):
+		return c.fail(wrong("C", cost, "C is infinite; say HardMargin() for the maximal margin classifier"))
+	case !(cost > 0):
+		return c.fail(wrong("C", cost, "C is %v; it must be a positive number", cost))
+	}
+	return c
+}
+
+// OneNorm chooses the 1-norm soft margin, the default: slacks cost C ξ
+// (CST §7.1).
+func (c Classifier) OneNorm() Classifier { c.margin = oneNorm; return c }
+
+// TwoNorm chooses the 2-norm soft margin: slacks cost (C/2) ξ², which adds 1/C
+// to the diagonal of the kernel matrix (CST Remark 7.10).
+func (c Classifier) TwoNorm() Classifier { c.margin = twoNorm; return c }
+
+// HardMargin chooses the maximal margin classifier: no slack at all. C and
+// weights have no meaning then. Fit returns an error that wraps
+// solvers.ErrUnbounded when no hyperplane of the feature space separates the
+// classes.
+func (c Classifier) HardMargin() Classifier { c.margin = hard; return c }
+
+// ClassWeight multiplies C for the points of a class by weight, in (0, ∞).
+func (c Classifier) ClassWeight(class string, weight float64) Classifier {
+	w := c.copyWeights()
+	w.class = slices.DeleteFunc(w.class, func(cw classWeight) bool { return cw.class == class })
+	w.class = append(w.class, classWeight{class, weight})
+	c.weights = w
+	if !(weight > 0) || math.IsInf(weight, 1) {
+		return c.fail(wrong("ClassWeight", weight, "the weight of class %q is %v; it must be a positive number", class, weight))
+	}
+	return c
+}
+
+// SampleWeights multiplies C for each point, n values in (0, ∞); nil takes the
+// weights back.
+func (c Classifier) SampleWeights(w []float64) Classifier {
+	n := c.copyWeights()
+	n.sample = slices.Clone(w)
+	c.weights = n
+	if w != nil && len(w) != c.data.N() {
+		return c.fail(wrong("SampleWeights", float64(len(w)), "there are %d weights for %d points", len(w), c.data.N()))
+	}
+	for i, v := range w {
+		if !(v > 0) || math.IsInf(v, 1) {
+			return c.fail(&ArgumentError{"SampleWeights", i, -1, v, fmt.Sprintf("the weight is %v; it must be a positive number", v)})
+		}
+	}
+	return c
+}
+
+func (c Classifier) copyWeights() *weights {
+	if c.weights == nil {
+		return &weights{}
+	}
+	return &weights{slices.Clone(c.weights.class), c.weights.sample}
+}
+
+// SMO solves by sequential minimal optimisation with second-order selection.
+func (c Classifier) SMO() Classifier { return c.Using(solvers.SMO{}) }
+
+// Using solves by any method, such as solvers.SMO{Selection: solvers.Platt}.
+func (c Classifier) Using(m solvers.Method) Classifier {
+	c.method = m
+	if m == nil {
+		return c.fail(wrong("Using", math.NaN(), "the method is nil; give one such as solvers.SMO{}"))
+	}
+	return c
+}
+
+// Tol stops when m(α) − M(α) ≤ tol, LIBSVM's criterion; the default is 1e-3.
+func (c Classifier) Tol(tol float64) Classifier {
+	c.stop = solvers.UpLow{Tol: tol}
+	if !(tol > 0) || math.IsInf(tol, 1) {
+		return c.fail(wrong("Tol", tol, "the tolerance is %v; it must be a positive number", tol))
+	}
+	return c
+}
+
+// Stop stops by any criterion, such as
+// solvers.Any(solvers.Gap{Rel: 1e-6}, solvers.Time{Max: time.Minute}).
+func (c Classifier) Stop(criterion solvers.Criterion) Classifier {
+	c.stop = criterion
+	if criterion == nil {
+		return c.fail(wrong("Stop", math.NaN(), "the criterion is nil; give one such as solvers.Gap{Rel: 1e-6}"))
+	}
+	return c
+}
+
+// MaxIterations stops after n iterations; the default is max(10⁷, 100 n).
+func (c Classifier) MaxIterations(n int) Classifier {
+	c.limit = n
+	if n < 1 {
+		return c.fail(wrong("MaxIterations", float64(n), "the limit is %d; it must be at least 1", n))
+	}
+	return c
+}
+
+// Sample records every k-th iteration in the trace instead of log-spaced ones;
+// −1 records only the first and the last.
+func (c Classifier) Sample(k int) Classifier {
+	c.every = k
+	if k == 0 || k < -1 {
+		return c.fail(wrong("Sample", float64(k), "the spacing is %d; it must be at least 1, or −1 for the first and the last only", k))
+	}
+	return c
+}
+
+// Memory bounds the bytes that kernel rows may take; the default is 256 MiB.
+// Rows that do not fit are computed again when they are asked for.
+func (c Classifier) Memory(bytes int64) Classifier {
+	c.cache = bytes
+	if bytes < 1 {
+		return c.fail(wrong("Memory", float64(bytes), "the bound is %d bytes; it must be positive", bytes))
+	}
+	return c
+}
+
+// String gives the chain back.
+func (c Classifier) String() string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "Classify(%s)", c.data.Name)
+	if c.kernel != nil {
+		fmt.Fprintf(&s, ".Kernel(%s)", c.kernel)
+	}
+	switch c.margin {
+	case hard:
+		s.WriteString(".HardMargin()")
+	case twoNorm:
+		s.WriteString(".TwoNorm()")
+		fallthrough
+	default:
+		fmt.Fprintf(&s, ".C(%s)", number(c.c))
+	}
+	if c.weights != nil {
+		for _, w := range c.weights.class {
+			fmt.Fprintf(&s, ".ClassWeight(%q, %s)", w.class, number(w.weight))
+		}
+		if c.weights.sample != nil {
+			s.WriteString(".SampleWeights(…)")
+		}
+	}
+	switch {
+	case c.method == nil:
+		s.WriteString(".Using(nil)")
+	case c.method == solvers.Method(solvers.SMO{}):
+		s.WriteString(".SMO()")
+	default:
+		fmt.Fprintf(&s, ".Using(%T%+v)", c.method, c.method)
+	}
+	switch stop := c.stop.(type) {
+	case nil:
+	case solvers.UpLow:
+		fmt.Fprintf(&s, ".Tol(%s)", number(stop.Tol))
+	default:
+		fmt.Fprintf(&s, ".Stop(%v)", stop)
+	}
+	if c.limit != 0 {
+		fmt.Fprintf(&s, ".MaxIterations(%d)", c.limit)
+	}
+	if c.every != 0 {
+		fmt.Fprintf(&s, ".Sample(%d)", c.every)
+	}
+	if c.cache != 0 {
+		fmt.Fprintf(&s, ".Memory(%d)", c.cache)
+	}
+	return s.String()
+}
+
+func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// task is a Classifier whose words have been checked and turned into numbers.
+type task struct {
+	Classifier
+	y        []float64 // ±1
+	cost     []float64 // C per point; +Inf for the hard margin
+	negative string
+	positive string
+	gram     *kernels.Gram
+	problem  *solvers.Problem
+}
+
+// prepare checks everything and builds the problem.
+func (c Classifier) prepare() (*task, error) {
+	t := &task{Classifier: c}
+	y, negative, positive, err := c.data.Binary()
+	if err := errors.Join(c.err, err); err != nil {
+		return nil, err
+	}
+	t.y, t.negative, t.positive = y, negative, positive
+	if t.kernel == nil {
+		t.kernel = kernels.RBF(kernels.GammaScale(c.data.X))
+	}
+	if t.stop == nil {
+		t.stop = solvers.UpLow{Tol: 1e-3}
+	}
+	t.cost = make([]float64, len(y))
+	for i := range y {
+		t.cost[i] = c.c
+	}
+	if c.weights != nil && c.margin != hard {
+		if err := c.weights.apply(t); err != nil {
+			return nil, err
+		}
+	}
+	if t.gram, err = kernels.NewGram(t.kernel, c.data.X, c.cache); err != nil {
+		return nil, fmt.Errorf("svmnb: %w", err)
+	}
+	switch c.margin {
+	case twoNorm:
+		t.problem = solvers.SoftMargin2(t.gram, y, t.cost)
+	case hard:
+		t.problem = solvers.HardMargin(t.gram, y)
+		t.cost = t.problem.Upper
+	default:
+		t.problem = solvers.SoftMargin(t.gram, y, t.cost)
+	}
+	return t, nil
+}
+
+func (w *weights) apply(t *task) error {
+	for _, cw := range w.class {
+		side := 0.0
+		switch cw.class {
+		case t.negative:
+			side = -1
+		case t.positive:
+			side = 1
+		default:
+			return wrong("ClassWeight", cw.weight, "there is no class %q; the classes are %q and %q", cw.class, t.negative, t.positive)
+		}
+		for i, y := range t.y {
+			if y == side {
+				t.cost[i] *= cw.weight
+			}
+		}
+	}
+	for i, v := range w.sample {
+		t.cost[i] *= v
+	}
+	return nil
+}
+
+// Fit solves the problem. All errors of the description come back joined. When
+// ctx ends early, Fit returns the partial fit with an error that wraps
+// context.Cause(ctx); reaching a limit is no error but a Status.
+func (c Classifier) Fit(ctx context.Context) (*Fit, error) {
+	t, err := c.prepare()
+	if err != nil {
+		return nil, err
+	}
+	return t.solve(ctx)
+}
+
+func (t *task) solve(ctx context.Context) (*Fit, error) {
+	res, err := solvers.Solve(ctx, t.problem, t.method, solvers.Settings{Stop: t.stop, MaxIterations: t.limit, Every: t.every})
+	if res == nil || res.Status == solvers.Unbounded {
+		return nil, fmt.Errorf("svmnb: %w", err)
+	}
+	return t.fit(res), err
+}
+
+// MustFit is Fit for a notebook cell. The interrupt button ends the run and
+// returns what there is, with a visible warning. An error is printed and ends
+// the cell; outside a notebook it panics.
+func (c Classifier) MustFit() *Fit {
+	t, err := c.prepare()
+	if err != nil {
+		must(err)
+	}
+	return t.mustSolve()
+}
+
+func (t *task) mustSolve() *Fit {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	fit, err := t.solve(ctx)
+	switch {
+	case fit == nil:
+		must(err)
+	case err != nil:
+		warn(fmt.Sprintf("interrupted after %d iterations and %v; this is the fit so far, its gap is %.3g",
+			fit.Iterations, fit.Elapsed.Round(time.Millisecond), fit.Certificate.Gap))
+	case fit.Status.Early():
+		warn(fmt.Sprintf("stopped early: %v after %d iterations; the gap is %.3g", fit.Status, fit.Iterations, fit.Certificate.Gap))
+	}
+	return fit
+}

@@ -1,0 +1,161 @@
+package svmnb
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/solvers"
+)
+
+// Fit is a solved classifier: f(x) = Σ_i α_i y_i K(x_i, x) + b over its support
+// vectors. It carries the solver's result with trace and certificate.
+type Fit struct {
+	solvers.Result
+
+	// Description is the Classifier that was solved, all defaults filled in.
+	Description Classifier
+
+	task  *task
+	basis *kernels.Basis
+	coef  []float64 // α_i y_i of the basis
+	f     []float64 // decision values of the training points
+}
+
+func (t *task) fit(res *solvers.Result) *Fit {
+	fit := &Fit{Result: *res, Description: t.Classifier, task: t}
+	var sv [][]float64
+	for i, a := range res.Alpha {
+		if a != 0 {
+			sv = append(sv, t.data.X[i])
+			fit.coef = append(fit.coef, a*t.y[i])
+		}
+	}
+	fit.basis = kernels.Against(t.kernel, sv)
+	fit.f = fit.values(t.data.X)
+	return fit
+}
+
+func (f *Fit) values(x [][]float64) []float64 {
+	out := make([]float64, len(x))
+	row := make([]float64, len(f.coef))
+	for i, xi := range x {
+		sum := f.Bias
+		for j, k := range f.basis.Row(row, xi) {
+			sum += f.coef[j] * k
+		}
+		out[i] = sum
+	}
+	return out
+}
+
+// Decision returns f at the m points of x, each of the training data's d
+// features. The error is an *ArgumentError that names the first row of another
+// length or with a value that is no finite number.
+func (f *Fit) Decision(x [][]float64) ([]float64, error) {
+	d := f.task.data.D()
+	for i, row := range x {
+		if len(row) != d {
+			return nil, &ArgumentError{"Decision", i, -1, float64(len(row)), fmt.Sprintf("the point has %d features, the classifier was trained on %d", len(row), d)}
+		}
+		for j, v := range row {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return nil, &ArgumentError{"Decision", i, j, v, fmt.Sprintf("the value is %v; predictions need finite numbers", v)}
+			}
+		}
+	}
+	return f.values(x), nil
+}
+
+// Predict returns the class names of the m points of x; a point exactly on the
+// boundary goes to the positive class. Errors are those of Decision.
+func (f *Fit) Predict(x [][]float64) ([]string, error) {
+	values, err := f.Decision(x)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(values))
+	for i, v := range values {
+		names[i] = f.task.negative
+		if v >= 0 {
+			names[i] = f.task.positive
+		}
+	}
+	return names, nil
+}
+
+// Accuracy returns the share of the points of ds, in [0, 1], whose class is
+// predicted. Errors are those of Decision, and of a class that the training
+// data did not have.
+func (f *Fit) Accuracy(ds *datasets.Dataset) (float64, error) {
+	if err := ds.Check(); err != nil {
+		return 0, err
+	}
+	names, err := f.Predict(ds.X)
+	if err != nil {
+		return 0, err
+	}
+	right := 0
+	for i, name := range names {
+		switch truth := ds.ClassName(ds.Y[i]); truth {
+		case name:
+			right++
+		case f.task.negative, f.task.positive:
+		default:
+			return 0, &ArgumentError{"Accuracy", i, -1, ds.Y[i], fmt.Sprintf("class %q was not in the training data, which has %q and %q", truth, f.task.negative, f.task.positive)}
+		}
+	}
+	return float64(right) / float64(len(names)), nil
+}
+
+// SupportVector is a training point with α > 0.
+type SupportVector struct {
+	Index int       // its row in the training data
+	X     []float64 // the point, d values; not to be changed
+	Y     float64   // its label, ±1
+	Alpha float64   // in (0, C]
+	Bound bool      // α = C: on the wrong side of its margin, or on it
+	Slack float64   // ξ = max(0, 1 − y f(x))
+}
+
+// SupportVectors returns the points with α > 0 in the order of the data.
+func (f *Fit) SupportVectors() []SupportVector {
+	var sv []SupportVector
+	for i, a := range f.Alpha {
+		if a != 0 {
+			y := f.task.y[i]
+			sv = append(sv, SupportVector{i, f.task.data.X[i], y, a, a >= f.task.problem.Upper[i], max(0, 1-y*f.f[i])})
+		}
+	}
+	return sv
+}
+
+// Margin returns the geometric margin 1/‖w‖ in feature space; +Inf for w = 0.
+func (f *Fit) Margin() float64 { return 1 / math.Sqrt(f.Certificate.Norm2) }
+
+// Weights returns w = Σ α_i y_i x_i, d values, for the linear kernel, and an
+// *ArgumentError for any other, whose w lives in its feature space.
+func (f *Fit) Weights() ([]float64, error) {
+	if f.task.kernel != kernels.Kernel(kernels.Linear()) {
+		return nil, wrong("Weights", math.NaN(), "the kernel is %v; only the linear kernel has its w among the inputs", f.task.kernel)
+	}
+	w := make([]float64, f.task.data.D())
+	for i, a := range f.Alpha {
+		for j, v := range f.task.data.X[i] {
+			w[j] += a * f.task.y[i] * v
+		}
+	}
+	return w, nil
+}
+
+// TrainingErrors counts the training points on the wrong side of the boundary.
+func (f *Fit) TrainingErrors() int {
+	n := 0
+	for i, v := range f.f {
+		if (v >= 0) != (f.task.y[i] > 0) {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,230 @@
+// Package echarts carries Apache ECharts and draws charts with it in a page:
+// in a notebook's output, saved or live, and in a file of its own. Nothing is
+// fetched; a page needs the library once, before or after its charts.
+package echarts
+
+import (
+	"crypto/rand"
+	_ "embed"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Version of the embedded library: the full build of the npm package echarts,
+// unchanged, compressed by zopfli.
+const Version = "5.6.0"
+
+//go:embed echarts-5.6.0.min.js.gz
+var packed []byte
+
+//go:embed runtime.js
+var runtime string
+
+// Chart is what go-echarts' charts and our figures have in common. It leaves
+// out Render, and with it go-echarts' templates, which a cell would link.
+type Chart interface {
+	Validate()
+	JSON() map[string]any
+}
+
+// Library returns the script that a page with charts needs once, 440 kB. A
+// second one in the same page does nothing.
+func Library() string {
+	return "<script>" + strings.TrimSpace(runtime) + `(window,"` + base64.StdEncoding.EncodeToString(packed) + `")</script>`
+}
+
+// Picture is a chart on its way into a page.
+type Picture struct {
+	HTML string // its place and the script that draws it; needs the Library
+	Text string // one line that stands for it where it cannot be seen
+}
+
+// Draw makes c ready for a page. It is drawn as soon as the page has the
+// library. Until then, and where no script runs, its place says in words what
+// it shows and what is missing.
+func Draw(c Chart) (Picture, error) {
+	option, err := encode(c)
+	if err != nil {
+		return Picture{}, err
+	}
+	id := "svm-" + strings.ToLower(rand.Text())
+	text := describe(c, option)
+	width, height := size(c)
+	var b strings.Builder
+	fmt.Fprintf(&b, `<div id="%s" role="img" aria-label="%s" style="width:100%%;max-width:%s;height:%s">`,
+		id, html.EscapeString(text), html.EscapeString(width), html.EscapeString(height))
+	b.WriteString(`<style>@keyframes svm-wait{from,to{opacity:0}}</style><p style="animation:svm-wait 2s;max-width:44em">`)
+	b.WriteString(html.EscapeString(text))
+	b.WriteString(`<br><small>The picture is not drawn yet. If it stays away: trust this notebook, or run this cell again, ` +
+		`which brings the drawing library into the page.</small></p></div>` + "\n")
+	b.WriteString(`<script>(function(w){var S=w.__svmEcharts=w.__svmEcharts||{};if(!S.ready)S.ready=new Promise(function(r){S.resolve=r});`)
+	fmt.Fprintf(&b, `S.ready.then(function(){S.draw("%s",%s)})})(window)</script>`, id, option)
+	return Picture{HTML: b.String(), Text: text}, nil
+}
+
+// goEchartsColors is the palette that go-echarts writes into every chart; ours
+// suits dark pages and colour-blind readers.
+var goEchartsColors = []string{"#5470c6", "#91cc75", "#fac858", "#ee6666", "#73c0de", "#3ba272", "#fc8452", "#9a60b4", "#ea7ccc"}
+
+// encode returns c's option as JSON that is safe inside a script element. A
+// value that JSON cannot hold, and a chart that the library cannot draw, is a
+// [*ChartError]; ECharts itself would show an empty place.
+func encode(c Chart) (data []byte, err error) {
+	// Charts are foreign values: a nil one, or one that was put together by
+	// hand, must not end the cell.
+	defer func() {
+		if r := recover(); r != nil {
+			data, err = nil, &ChartError{Reason: fmt.Sprintf("%T cannot be read (%v): make it with its constructor, such as charts.NewBar()", c, r)}
+		}
+	}()
+	c.Validate()
+	option := c.JSON()
+	if colors, ok := option["color"].([]string); ok && slices.Equal(colors, goEchartsColors) {
+		delete(option, "color")
+	}
+	data, err = json.Marshal(option)
+	var bad *json.UnsupportedValueError
+	if errors.As(err, &bad) {
+		path, value := findBad(reflect.ValueOf(option))
+		return nil, &ChartError{Path: path, Reason: "is " + value + ", which a chart cannot show: leave the point out, or write \"-\" for a gap"}
+	}
+	if err != nil {
+		return nil, &ChartError{Reason: err.Error()}
+	}
+	return data, foreign(data)
+}
+
+// ChartError says what in a chart cannot be drawn.
+type ChartError struct {
+	Path   string // such as series[0].data[3].value; may be empty
+	Reason string
+}
+
+func (e *ChartError) Error() string {
+	return strings.TrimSpace("chart: " + strings.TrimSpace(e.Path+" "+e.Reason))
+}
+
+// findBad returns the path and the text of the first float in v that is not a
+// finite number.
+func findBad(v reflect.Value) (path, value string) {
+	switch v.Kind() {
+	case reflect.Float32, reflect.Float64:
+		if f := v.Float(); f-f != 0 {
+			return "", fmt.Sprint(f)
+		}
+	case reflect.Pointer, reflect.Interface:
+		return findBad(v.Elem())
+	case reflect.Map:
+		keys := v.MapKeys()
+		slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
+		for _, k := range keys {
+			if p, s := findBad(v.MapIndex(k)); s != "" {
+				return join(k.String(), p), s
+			}
+		}
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			if p, s := findBad(v.Index(i)); s != "" {
+				return join(fmt.Sprintf("[%d]", i), p), s
+			}
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			f := v.Type().Field(i)
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if !f.IsExported() || name == "-" {
+				continue
+			}
+			if p, s := findBad(v.Field(i)); s != "" {
+				if name == "" && !f.Anonymous {
+					name = f.Name
+				}
+				return join(name, p), s
+			}
+		}
+	}
+	return "", ""
+}
+
+func join(a, b string) string {
+	if a == "" || b == "" || b[0] == '[' {
+		return a + b
+	}
+	return a + "." + b
+}
+
+// foreign refuses the series that need libraries or maps which are not here.
+func foreign(data []byte) error {
+	var o struct {
+		Series []struct{ Type string }
+	}
+	if json.Unmarshal(data, &o) != nil {
+		return nil // one series as an object, or none: ECharts takes it
+	}
+	for i, s := range o.Series {
+		switch s.Type {
+		case "bar3D", "line3D", "scatter3D", "surface", "liquidFill", "wordCloud", "map", "geo":
+			return &ChartError{Path: fmt.Sprintf("series[%d]", i),
+				Reason: fmt.Sprintf("is a %s, which ECharts draws only with an extension or a map that is not embedded: choose a two-dimensional chart", s.Type)}
+		}
+	}
+	return nil
+}
+
+// describe returns what c's Description method says, or else the title and the
+// series of its option.
+func describe(c Chart, option []byte) string {
+	if d, ok := c.(interface{ Description() string }); ok {
+		return d.Description()
+	}
+	var o struct {
+		Title  struct{ Text, Subtext string }
+		Series []struct{ Name, Type string }
+	}
+	_ = json.Unmarshal(option, &o) // what does not fit stays empty
+	text := "Chart"
+	for _, s := range []string{o.Title.Text, o.Title.Subtext} {
+		if s != "" {
+			text += ": " + strings.Join(strings.Fields(s), " ")
+		}
+	}
+	series := make([]string, len(o.Series))
+	for i, s := range o.Series {
+		series[i] = strings.TrimSpace(s.Type + " " + s.Name)
+	}
+	if len(series) > 0 {
+		text += " (" + strings.Join(series, ", ") + ")"
+	}
+	return text
+}
+
+// size returns the largest width and the height that c asks for.
+func size(c Chart) (width, height string) {
+	width, height = "100%", "500px"
+	if s, ok := c.(interface{ Size() (width, height string) }); ok {
+		return s.Size()
+	}
+	v := reflect.Indirect(reflect.ValueOf(c))
+	if v.Kind() != reflect.Struct {
+		return
+	}
+	// go-echarts keeps them in an embedded opts.Initialization; 900px is its
+	// default, and a notebook's width suits better.
+	init := v.FieldByName("Initialization")
+	if !init.IsValid() {
+		return
+	}
+	if w := init.FieldByName("Width"); w.IsValid() && w.Kind() == reflect.String && w.String() != "" && w.String() != "900px" {
+		width = w.String()
+	}
+	if h := init.FieldByName("Height"); h.IsValid() && h.Kind() == reflect.String && h.String() != "" {
+		height = h.String()
+	}
+	return
+}

@@ -1,0 +1,257 @@
+(function svmnb(w, packed) {
+  'use strict';
+  // The drawing side of svmnb's charts: one copy per page under one private
+  // name, so that neither RequireJS nor a page's own ECharts is touched. This
+  // function travels with the packed library and can give itself back as text.
+  var S = w.__svmEcharts = w.__svmEcharts || {};
+  if (!S.ready) S.ready = new Promise(function (r) { S.resolve = r; });
+  if (S.draw) return;
+  var live = [], echarts;
+
+  // ---- colours: tokens such as "@pos", "@pos/0.4" (transparent) and
+  // "@pos*0.4" (mixed with the page) become what suits the page behind them.
+  var light = {
+    ink: '#1b2733', soft: '#59646e', axis: '#8b95a0', grid: '#e4e8ec',
+    pos: '#dd5f0d', neg: '#1d64ad', bad: '#b00040', strong: '#c0392b',
+    heat: ['#fff3d6', '#fdd287', '#f4973c', '#d0442d', '#8d1432', '#4a0a26'],
+    series: ['#0072b2', '#d55e00', '#009e73', '#a8559a', '#56b4e9', '#b98600', '#6b6b6b', '#7a3b00']
+  };
+  var dark = {
+    ink: '#e6eaee', soft: '#a3adb7', axis: '#737e89', grid: '#333a42',
+    pos: '#f5984f', neg: '#62aeea', bad: '#ff6f91', strong: '#ff8a65',
+    heat: ['#3a1d2b', '#6f1f3a', '#b53440', '#e66a3a', '#f9ae55', '#fff0b5'],
+    series: ['#56a9e0', '#f0894a', '#2fc19a', '#db8fc3', '#9ad0f5', '#e8b93c', '#b5b5b5', '#d9a37a']
+  };
+  function rgb(css) {
+    var m = /^#(..)(..)(..)$/.exec(css);
+    if (m) return [parseInt(m[1], 16), parseInt(m[2], 16), parseInt(m[3], 16), 1];
+    m = (/^rgba?\(([^)]*)\)/.exec(css) || [, ''])[1].split(/[\s,/]+/).map(Number);
+    return m.length < 3 ? null : [m[0], m[1], m[2], m.length > 3 ? m[3] : 1];
+  }
+  function luminance(c) { return (0.2126 * c[0] + 0.7152 * c[1] + 0.0722 * c[2]) / 255; }
+  function mix(a, b, t) {
+    return 'rgb(' + [0, 1, 2].map(function (i) { return Math.round(a[i] + (b[i] - a[i]) * t); }) + ')';
+  }
+  // The page is what is painted behind the element; where nothing is, its text
+  // colour tells. (Classic Jupyter is white whatever the system prefers.)
+  function backdrop(el) {
+    for (var e = el; e; e = e.parentElement) {
+      var c = rgb(getComputedStyle(e).backgroundColor);
+      if (c && c[3] > 0.5) return c;
+    }
+    c = rgb(getComputedStyle(el).color);
+    return c && luminance(c) > 0.5 ? [24, 26, 27, 1] : [255, 255, 255, 1];
+  }
+  function palette(page) {
+    var isDark = luminance(page) < 0.5, p = isDark ? dark : light;
+    function T(s) {
+      var m = /^@([a-z]+)(\d?)(?:([\/*])([\d.]+))?$/.exec(s);
+      if (!m) return s;
+      var c = m[1] === 'page' ? page : m[1] === 'heat' ? rgb(p.heat[0]) : rgb(m[1] === 'series' ? p.series[m[2] - 1] : p[m[1]]);
+      if (!c) return s;
+      if (m[3] === '/') return 'rgba(' + c.slice(0, 3).concat(m[4]) + ')';
+      return mix(page, c, m[3] ? +m[4] : 1);
+    }
+    T.dark = isDark;
+    T.heat = function (t) { // t in [0, 1]
+      t = Math.min(Math.max(t, 0), 1) * (p.heat.length - 1);
+      var i = Math.min(Math.floor(t), p.heat.length - 2);
+      return mix(rgb(p.heat[i]), rgb(p.heat[i + 1]), t - i);
+    };
+    T.series = p.series;
+    return T;
+  }
+  function theme(T) {
+    var axis = {
+      axisLine: { lineStyle: { color: T('@axis') } }, axisTick: { lineStyle: { color: T('@axis') } },
+      axisLabel: { color: T('@soft') }, nameTextStyle: { color: T('@soft') },
+      splitLine: { lineStyle: { color: T('@grid') } }, splitArea: { areaStyle: { color: ['transparent', T('@grid/0.4')] } }
+    };
+    var text = { textStyle: { color: T('@ink') } };
+    return {
+      darkMode: T.dark, color: T.series, backgroundColor: 'transparent',
+      textStyle: { color: T('@ink'), fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif' },
+      title: { textStyle: { color: T('@ink') }, subtextStyle: { color: T('@soft') } },
+      legend: { textStyle: { color: T('@ink') }, inactiveColor: T('@axis/0.6'), pageIconColor: T('@soft'), pageTextStyle: { color: T('@soft') } },
+      tooltip: { backgroundColor: T('@page'), borderColor: T('@axis'), textStyle: { color: T('@ink') }, axisPointer: { lineStyle: { color: T('@axis') }, crossStyle: { color: T('@axis') } } },
+      toolbox: { iconStyle: { borderColor: T('@soft') }, emphasis: { iconStyle: { borderColor: T('@ink') } } },
+      categoryAxis: axis, valueAxis: axis, logAxis: axis, timeAxis: axis,
+      visualMap: text, timeline: { label: { color: T('@soft') } }, calendar: { dayLabel: { color: T('@soft') }, monthLabel: { color: T('@soft') } },
+      parallel: { axisLabel: { color: T('@soft') } }, radar: { axisName: { color: T('@soft') }, splitLine: { lineStyle: { color: T('@grid') } } },
+      gauge: { title: { color: T('@soft') }, detail: { color: T('@ink') } }
+    };
+  }
+
+  // ---- tools for the functions in options: svm.…
+  function num(v, digits) { // 4 significant digits, true minus, no trailing zeros
+    if (v === null || v === undefined || isNaN(v)) return '–';
+    if (!isFinite(v)) return (v < 0 ? '\u2212' : '') + '∞';
+    var a = Math.abs(v), s;
+    if (a !== 0 && (a < 1e-3 || a >= 1e5)) s = a.toExponential((digits || 4) - 1).replace(/\.?0+e/, 'e').replace('e+', 'e');
+    else s = String(+a.toPrecision(digits || 4));
+    return (v < 0 ? '\u2212' : '') + s;
+  }
+  // Paths are rings or lines of integers, each the step from the one before,
+  // in parts of box = {x: [from, to], y: [from, to], n}.
+  function trace(box, paths, api, close) {
+    var kx = (box.x[1] - box.x[0]) / box.n, ky = (box.y[1] - box.y[0]) / box.n, d = '';
+    paths.forEach(function (p) {
+      for (var i = 0, x = 0, y = 0; i < p.length; i += 2) {
+        var c = api.coord([box.x[0] + (x += p[i]) * kx, box.y[0] + (y += p[i + 1]) * ky]);
+        d += (i ? 'L' : 'M') + c[0].toFixed(1) + ' ' + c[1].toFixed(1);
+      }
+      if (close) d += 'Z';
+    });
+    return d;
+  }
+  function tools(T) {
+    return {
+      num: num, heat: T.heat, dark: T.dark,
+      // areas([{color, paths}], box): filled nested sets, each over the one before.
+      areas: function (levels, box) {
+        return function (params, api) {
+          return { type: 'group', silent: true, children: levels.map(function (l) {
+            return { type: 'path', shape: { pathData: trace(box, l.paths, api, true) }, style: { fill: T(l.color) }, silent: true };
+          }) };
+        };
+      },
+      // lines(paths, box, style): open and closed lines.
+      lines: function (paths, box, style) {
+        return function (params, api) {
+          return { type: 'path', shape: { pathData: trace(box, paths, api) }, silent: true,
+            style: Object.assign({ fill: 'none', lineWidth: 2, lineJoin: 'round' }, style, { stroke: T(style.stroke) }) };
+        };
+      },
+      // band(x, lower, upper, color): the area between two lines.
+      band: function (x, lower, upper, color) {
+        return function (params, api) {
+          var p = x.map(function (v, i) { return api.coord([v, upper[i]]); });
+          for (var i = x.length - 1; i >= 0; i--) p.push(api.coord([x[i], lower[i]]));
+          return { type: 'polygon', shape: { points: p }, style: { fill: T(color) }, silent: true };
+        };
+      }
+    };
+  }
+  // Strings marked as functions are compiled and, under the keys of colours,
+  // tokens resolved, in place.
+  function resolve(o, scope, path, colours) {
+    Object.keys(o).forEach(function (k) {
+      var v = o[k], at = path + (Array.isArray(o) ? '[' + k + ']' : (path ? '.' : '') + k);
+      var colour = Array.isArray(o) ? colours : /colou?r$|^(fill|stroke)$/i.test(k);
+      if (typeof v === 'string') {
+        if (v.slice(0, 5) === '__f__') {
+          try {
+            o[k] = Function('svm', 'T', 'O', 'echarts', 'chart', 'return (' + v.replace(/^__f__|__f__$/g, '').replace(/%MY_ECHARTS%/g, 'chart()') + '\n)')
+              .apply(null, scope);
+          } catch (e) {
+            throw new Error('the function at ' + at + ' fails (' + e.message + '). go-echarts joins the lines of a function: write /* … */ instead of // …');
+          }
+        } else if (colour && v[0] === '@') o[k] = scope[1](v);
+      } else if (v && typeof v === 'object' && typeof v[0] !== 'number') resolve(v, scope, at, colour);
+    });
+  }
+  function size(o) { // how many elements there will be, roughly
+    return [].concat(o.series || []).reduce(function (n, s) { return n + (s && s.data && s.data.length || 0); }, 0) +
+      [].concat(o.dataset || []).reduce(function (n, d) { return n + (d && d.source && d.source.length || 0); }, 0);
+  }
+
+  // ---- a chart in its place: drawn when it has a width, drawn again when the
+  // page turns dark or light, fitted when the width changes.
+  function place(el, option) {
+    var chart = null, width = 0, page = '', opt, chosen;
+    function make() {
+      try {
+        var back = backdrop(el), T = palette(back);
+        page = back.join();
+        if (chart) { chosen = (chart.getOption().legend || [{}])[0].selected; chart.dispose(); }
+        el.textContent = '';
+        opt = JSON.parse(JSON.stringify(option));
+        resolve(opt, [tools(T), T, opt, echarts, function () { return chart; }], '', false);
+        chart = echarts.init(el, theme(T), { renderer: size(opt) > 4000 ? 'canvas' : 'svg' });
+        chart.setOption(opt);
+        if (chosen) chart.setOption({ legend: { selected: chosen } });
+        fit();
+        el.setAttribute('data-drawn', T.dark ? 'dark' : 'light');
+      } catch (e) {
+        if (chart) chart.dispose();
+        chart = null;
+        el.textContent = 'This chart could not be drawn: ' + e.message;
+        el.style.height = 'auto';
+        console.error('svmnb:', e);
+      }
+    }
+    // Title and legend flow down the page however many lines they need; the
+    // figure's layout function puts the rest below.
+    function fit() {
+      var layout = opt.svm && opt.svm.layout;
+      chart.resize({ width: width });
+      if (!layout) return;
+      chart.setOption({ title: { textStyle: { width: width - 110 }, subtextStyle: { width: width - 24 } } });
+      var top = bottom('title', 0) + 10;
+      chart.setOption({ legend: { top: top } });
+      var l = layout(width, bottom('legend', top) + 14);
+      el.style.height = l.height + 'px';
+      chart.resize({ width: width, height: l.height });
+      chart.setOption(l.option);
+    }
+    function bottom(type, otherwise) {
+      var m = chart.getModel().getComponent(type);
+      if (!m || m.get('show') === false) return otherwise;
+      var g = chart.getViewOfComponentModel(m).group, r = g.getBoundingRect();
+      return r.height ? g.y + r.y + r.height : otherwise;
+    }
+    new ResizeObserver(function () {
+      if (!el.clientWidth || el.clientWidth === width) return;
+      width = el.clientWidth;
+      if (chart) fit(); else make();
+    }).observe(el);
+    live.push(function () {
+      if (!chart) return;
+      if (!el.isConnected) { chart.dispose(); chart = null; width = 0; } else if (backdrop(el).join() !== page) make();
+    });
+  }
+  S.draw = function (id, option) {
+    document.querySelectorAll('[id="' + id + '"]').forEach(function (el) {
+      if (el.hasAttribute('data-svm')) return;
+      el.setAttribute('data-svm', '');
+      place(el, option);
+    });
+  };
+  function check() { live.forEach(function (f) { f(); }); }
+  var timers = [];
+  function soon() { // style sheets of a new theme may arrive after its attribute
+    timers.forEach(clearTimeout);
+    timers = [50, 400, 1500].map(function (ms) { return setTimeout(check, ms); });
+  }
+  w.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', soon);
+  [document.documentElement, document.body].forEach(function (e) {
+    if (e) new MutationObserver(soon).observe(e, { attributes: true });
+  });
+
+  // ---- a classic notebook must never be saved without the library that its
+  // charts need (its carrier may have been edited or deleted): give it to the
+  // first chart that is there.
+  if (w.Jupyter && w.Jupyter.notebook) w.Jupyter.notebook.events.on('before_save.Notebook', function () {
+    var charts = [], carried = false;
+    w.Jupyter.notebook.get_cells().forEach(function (cell) {
+      (cell.output_area ? cell.output_area.outputs : []).forEach(function (o) {
+        var html = o.data && o.data['text/html'];
+        html = html ? [].concat(html).join('') : '';
+        if (html.indexOf('function svmnb(w, packed)') >= 0) carried = true;
+        if (html.indexOf('__svmEcharts') >= 0) charts.push(o);
+      });
+    });
+    if (!carried && charts.length) {
+      var html = [].concat(charts[0].data['text/html']).join('');
+      charts[0].data['text/html'] = '<script>(' + svmnb + ')(window,"' + packed + '")<\/script>' + html;
+    }
+  });
+
+  // ---- the library itself: gzip in base64, run with define, exports and
+  // module of its own.
+  var bytes = Uint8Array.from(atob(packed), function (c) { return c.charCodeAt(0); });
+  new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).text().then(function (src) {
+    Function('exports', 'module', 'define', src)(echarts = {}, {});
+    S.resolve(S);
+  });
+})

@@ -1,0 +1,206 @@
+package figure
+
+// point is a place on a grid in units of cells: (0, 0) is the first node.
+type point struct{ x, y float64 }
+
+// superlevel returns the boundary of {z > t} of the field that is linear along
+// the grid's edges, z[row][column], as closed rings with the inside on their
+// left (y up): outer rings run counter-clockwise, holes clockwise. Where the
+// set reaches the grid's border, the ring follows the border.
+//
+// Marching squares: each cell joins the crossings of its edges by segments;
+// following them from edge to edge gives the rings. A frame of nodes below any
+// level around the grid closes the rings at the border; its crossings lie on
+// the border node itself. In a saddle the mean of the cell's corners decides.
+func superlevel(z [][]float64, t float64) [][]point {
+	ny, nx := len(z), len(z[0])
+	w := nx + 2 // framed nodes per row; node (i, j) of the frame is z[j-1][i-1]
+	above := func(i, j int) bool {
+		return i > 0 && j > 0 && i <= nx && j <= ny && z[j-1][i-1] > t
+	}
+	// Edge 2k leaves framed node k to the right, edge 2k+1 upwards.
+	next := make([]int, 2*w*(ny+2))
+	for k := range next {
+		next[k] = -1
+	}
+	for j := 0; j <= ny; j++ {
+		for i := 0; i <= nx; i++ {
+			k := j*w + i
+			bottom, left, top, right := 2*k, 2*k+1, 2*(k+w), 2*(k+1)+1
+			a, b, c, d := above(i, j), above(i+1, j), above(i+1, j+1), above(i, j+1)
+			switch bits(a, b, c, d) {
+			case 0b0001:
+				next[bottom] = left
+			case 0b0010:
+				next[right] = bottom
+			case 0b0011:
+				next[right] = left
+			case 0b0100:
+				next[top] = right
+			case 0b0110:
+				next[top] = bottom
+			case 0b0111:
+				next[top] = left
+			case 0b1000:
+				next[left] = top
+			case 0b1001:
+				next[bottom] = top
+			case 0b1011:
+				next[right] = top
+			case 0b1100:
+				next[left] = right
+			case 0b1101:
+				next[bottom] = right
+			case 0b1110:
+				next[left] = bottom
+			case 0b0101: // a and c above: joined or apart
+				if joined(z, i, j, t) {
+					next[bottom], next[top] = right, left
+				} else {
+					next[bottom], next[top] = left, right
+				}
+			case 0b1010: // b and d above
+				if joined(z, i, j, t) {
+					next[right], next[left] = top, bottom
+				} else {
+					next[right], next[left] = bottom, top
+				}
+			}
+		}
+	}
+	crossing := func(edge int) point {
+		k := edge / 2
+		i, j := k%w, k/w
+		i2, j2 := i+1, j
+		if edge%2 == 1 {
+			i2, j2 = i, j+1
+		}
+		if i == 0 || j == 0 { // from the frame to a border node
+			return point{float64(i2 - 1), float64(j2 - 1)}
+		}
+		if i2 > nx || j2 > ny {
+			return point{float64(i - 1), float64(j - 1)}
+		}
+		from, to := z[j-1][i-1], z[j2-1][i2-1]
+		f := (t - from) / (to - from)
+		return point{float64(i-1) + f*float64(i2-i), float64(j-1) + f*float64(j2-j)}
+	}
+	var rings [][]point
+	for start := range next {
+		var ring []point
+		for e := start; next[e] >= 0; {
+			if p := crossing(e); len(ring) == 0 || p != ring[len(ring)-1] {
+				ring = append(ring, p)
+			}
+			e, next[e] = next[e], -1
+		}
+		for len(ring) > 1 && ring[len(ring)-1] == ring[0] {
+			ring = ring[:len(ring)-1]
+		}
+		if len(ring) > 2 {
+			rings = append(rings, ring)
+		}
+	}
+	return rings
+}
+
+func bits(a, b, c, d bool) (n int) {
+	for i, v := range [...]bool{a, b, c, d} {
+		if v {
+			n |= 1 << i
+		}
+	}
+	return n
+}
+
+// joined decides a saddle. Its four nodes are never of the frame, which is
+// below every level.
+func joined(z [][]float64, i, j int, t float64) bool {
+	return (z[j-1][i-1]+z[j-1][i]+z[j][i-1]+z[j][i])/4 > t
+}
+
+// isolines returns the parts of the rings where the field crosses the level,
+// without those along the border of the nx × ny grid. A closed line ends where
+// it began.
+func isolines(rings [][]point, nx, ny int) [][]point {
+	right, top := float64(nx-1), float64(ny-1)
+	border := func(p, q point) bool {
+		return p.x == q.x && (p.x == 0 || p.x == right) || p.y == q.y && (p.y == 0 || p.y == top)
+	}
+	var lines [][]point
+	for _, ring := range rings {
+		n := len(ring)
+		first := -1 // begin after a border segment, so that no line is cut in two
+		for i := range ring {
+			if border(ring[i], ring[(i+1)%n]) {
+				first = i
+			}
+		}
+		if first < 0 {
+			lines = append(lines, append(append([]point{}, ring...), ring[0]))
+			continue
+		}
+		var line []point
+		for s := 1; s <= n; s++ {
+			p, q := ring[(first+s)%n], ring[(first+s+1)%n]
+			if !border(p, q) {
+				if line == nil {
+					line = []point{p}
+				}
+				line = append(line, q)
+			} else if line != nil {
+				lines = append(lines, line)
+				line = nil
+			}
+		}
+	}
+	return lines
+}
+
+// fineness is the number of parts into which encodePaths divides each side.
+const fineness = 4000
+
+// encodePaths writes paths on an nx × ny grid for svm.areas and svm.lines: in
+// integers, each the step from the one before, without points that lie on the
+// straight way between their neighbours.
+func encodePaths(paths [][]point, nx, ny int) [][]int {
+	out := make([][]int, 0, len(paths))
+	for _, path := range paths {
+		var xs, ys []int
+		for _, p := range path {
+			x := int(p.x*fineness/float64(nx-1) + 0.5)
+			y := int(p.y*fineness/float64(ny-1) + 0.5)
+			n := len(xs)
+			if n > 0 && xs[n-1] == x && ys[n-1] == y {
+				continue
+			}
+			if n > 1 && straight(xs[n-2], ys[n-2], xs[n-1], ys[n-1], x, y) {
+				xs, ys = xs[:n-1], ys[:n-1]
+			}
+			xs, ys = append(xs, x), append(ys, y)
+		}
+		if len(xs) < 2 {
+			continue
+		}
+		steps := make([]int, 0, 2*len(xs))
+		px, py := 0, 0
+		for i := range xs {
+			steps = append(steps, xs[i]-px, ys[i]-py)
+			px, py = xs[i], ys[i]
+		}
+		out = append(out, steps)
+	}
+	return out
+}
+
+// straight reports whether b may be left out between a and c: it lies on their
+// line, or within half a part of it on a short way, so that the errors of many
+// omissions cannot add up.
+func straight(ax, ay, bx, by, cx, cy int) bool {
+	ux, uy, vx, vy := bx-ax, by-ay, cx-bx, cy-by
+	if ux*vx+uy*vy <= 0 {
+		return false
+	}
+	cross, length := ux*vy-uy*vx, (cx-ax)*(cx-ax)+(cy-ay)*(cy-ay)
+	return cross == 0 || length < fineness*fineness/400 && 4*cross*cross <= length
+}

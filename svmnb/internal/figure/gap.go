@@ -1,0 +1,199 @@
+package figure
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/svmnb/svmnb/solvers"
+)
+
+// GapData is what [Gap] draws: the trace of a run.
+type GapData struct {
+	Problem string          // what was solved and how, such as "RBF(0.5), C = 10, SMO"
+	Points  []solvers.Point // increasing iterations; NaN where something was not measured
+	Tol     float64         // gap at which the answer is good enough; 0 leaves the line out
+	Log     bool            // iterations on a log scale
+}
+
+// gapPoints is the most moments that are drawn.
+const gapPoints = 700
+
+// Gap draws the primal and the dual objective as they close in on each other,
+// and below their difference, the duality gap, on a log scale.
+func Gap(d GapData) (*Chart, error) {
+	for k, p := range d.Points {
+		if k > 0 && p.Iteration <= d.Points[k-1].Iteration || p.Iteration < 0 {
+			return nil, &InputError{Figure: "Gap", Field: fmt.Sprintf("Points[%d].Iteration", k), Reason: fmt.Sprintf("is %d: give increasing numbers from 0", p.Iteration)}
+		}
+	}
+	points := slices.DeleteFunc(slices.Clone(d.Points), func(p solvers.Point) bool { return !finite(p.Dual) })
+	if len(points) == 0 {
+		return nil, &InputError{Figure: "Gap", Field: "Points", Reason: "has no measured dual objective: give the trace of a run"}
+	}
+	if !finite(d.Tol) || d.Tol < 0 {
+		return nil, &InputError{Figure: "Gap", Field: "Tol", Reason: fmt.Sprintf("is %v: give a gap ≥ 0", d.Tol)}
+	}
+	axis := iterations{log: d.Log}
+	places := make([]float64, len(points))
+	best := math.Inf(1)
+	bests := make([]float64, len(points))
+	for k, p := range points {
+		places[k] = axis.place(float64(p.Iteration))
+		if finite(p.Primal) {
+			best = min(best, p.Primal)
+		}
+		bests[k] = best
+	}
+	var x, its, primal, lowest, dual, gap, bestGap []float64
+	for _, k := range sample(places, gapPoints) {
+		p := points[k]
+		x, its = append(x, places[k]), append(its, float64(p.Iteration))
+		primal, lowest, dual = append(primal, p.Primal), append(lowest, bests[k]), append(dual, p.Dual)
+		gap, bestGap = append(gap, positive(p.Primal-p.Dual)), append(bestGap, positive(bests[k]-p.Dual))
+	}
+
+	end := points[len(points)-1]
+	title := fmt.Sprintf("Dual objective %s; no primal was measured", number(end.Dual))
+	if g := end.Primal - end.Dual; finite(g) {
+		// As many decimals as it takes to tell the two apart.
+		decimals := 4
+		if g > 0 {
+			decimals = min(max(1-int(math.Floor(math.Log10(g))), 0), 12)
+		}
+		closed := "closed to"
+		if d.Tol > 0 && g > d.Tol {
+			closed = "still"
+		}
+		title = fmt.Sprintf("The gap is %s %s: dual %.*f ≤ optimum ≤ primal %.*f", closed, numberTo(g, 2), decimals, end.Dual, decimals, end.Primal)
+		title = strings.ReplaceAll(title, " -", " −")
+	}
+	var sub []string
+	if d.Problem != "" {
+		sub = append(sub, d.Problem)
+	}
+	sub = append(sub, count(end.Iteration, "iteration", "iterations"))
+	if end.Evaluations > 0 {
+		sub = append(sub, count(int(end.Evaluations), "kernel evaluation", "kernel evaluations"))
+	}
+
+	// The primal often starts far above everything else: the axis ends where
+	// the dual's whole climb is still legible, and the subtitle says so.
+	low, high := slices.Min(dual), slices.Max(dual)
+	span := high - low
+	if span <= 0 {
+		span = max(math.Abs(high), 1) / 10
+	}
+	ceiling := high
+	for _, v := range primal {
+		if finite(v) {
+			ceiling = max(ceiling, v)
+		}
+	}
+	if most := high + 2*span; ceiling > most {
+		sub = append(sub, fmt.Sprintf("the primal's peak, %s, is above the picture", number(ceiling)))
+		ceiling = most
+	}
+	ceiling += 0.06 * span
+	subtitle := strings.Join(sub, " · ")
+
+	first, last := float64(points[0].Iteration), float64(end.Iteration)
+	if first == last {
+		last++
+	}
+	under := axis.option(1, first, last, true)
+	over := axis.option(0, first, last, false)
+	for _, a := range []object{under, over} {
+		a["splitLine"] = object{"show": true}
+		a["axisPointer"] = object{"show": true, "snap": true, "label": object{"show": false}}
+	}
+	line := func(name, data, color string, k int, style object) object {
+		o := object{"type": "line", "name": name, "xAxisIndex": k, "yAxisIndex": k, "symbol": "circle", "showSymbol": len(x) == 1,
+			"data":      script(fmt.Sprintf(`O.svm.x.map(function (x, i) { return [x, O.svm.%s[i]]; })`, data)),
+			"itemStyle": object{"color": color}, "lineStyle": object{"color": color, "width": 2.2}, "emphasis": object{"disabled": true}}
+		merge(o, style)
+		return o
+	}
+	thin := object{"lineStyle": object{"width": 1, "opacity": 0.55}, "z": 1}
+	series := list{
+		object{"type": "custom", "silent": true, "clip": true, "z": 0, "data": list{list{x[0], low}}, "tooltip": object{"show": false},
+			"renderItem": script(`svm.band(O.svm.bx, O.svm.bl, O.svm.bu, '@series4/0.14')`)},
+		line("dual", "dual", "@neg", 0, object{"lineStyle": object{"width": 2.6}}),
+	}
+	named := func(name string, width int) object {
+		return object{"name": name, "icon": fmt.Sprintf("path://M0 0H24V%dH0Z", width), "itemStyle": object{"borderWidth": 0}}
+	}
+	legend := list{named("dual", 3)}
+	var bx, bl, bu list
+	if !math.IsInf(best, 1) {
+		series = append(series,
+			line("primal of each iterate", "primal", "@pos", 0, thin),
+			line("primal, best so far", "best", "@pos", 0, object{"lineStyle": object{"width": 2.6}}),
+			line("gap of each iterate", "gap", "@series4", 1, thin),
+			line("gap to the best primal", "bestgap", "@series4", 1, object{"lineStyle": object{"width": 2.6}}))
+		legend = list{named("primal, best so far", 3), named("primal of each iterate", 1), named("dual", 3),
+			named("gap to the best primal", 3), named("gap of each iterate", 1)}
+		for i := range x {
+			if finite(lowest[i]) {
+				bx, bl, bu = append(bx, roundTo(x[i], 6)), append(bl, roundTo(dual[i], 6)), append(bu, roundTo(min(lowest[i], ceiling+span), 6))
+			}
+		}
+	}
+	smallest, greatest := math.Inf(1), d.Tol
+	for _, v := range append(slices.Clone(gap), bestGap...) {
+		if finite(v) {
+			smallest, greatest = min(smallest, v), max(greatest, v)
+		}
+	}
+	if d.Tol > 0 {
+		smallest = min(smallest, d.Tol)
+		series = append(series, tolerance(1, axis.place(first), axis.place(last), d.Tol))
+	}
+	if !finite(smallest) || greatest <= 0 {
+		smallest, greatest = 1e-3, 1
+	}
+	// The last digits of an objective are its rounding, not its gap.
+	from, to := decades(max(smallest, greatest*1e-15), greatest)
+	gaps := logValues(1, from, to)
+	gaps["name"], gaps["nameLocation"], gaps["nameGap"] = "gap (log scale)", "middle", 48
+	return newChart(title, subtitle, "Primal and dual objective and the duality gap against iterations. "+title+". "+subtitle+".", object{
+		"legend":      object{"data": legend},
+		"toolbox":     toolbox("gap", object{"xAxisIndex": list{0, 1}}),
+		"tooltip":     object{"trigger": "axis", "formatter": script(gapTip)},
+		"axisPointer": object{"link": list{object{"xAxisIndex": "all"}}},
+		"grid":        list{object{}, object{}},
+		"xAxis":       list{over, under},
+		"yAxis": list{
+			object{"type": "value", "gridIndex": 0, "min": roundTo(low-0.02*span, 6), "max": roundTo(ceiling, 6), "name": "objective", "nameLocation": "middle", "nameGap": 48,
+				"axisLine": object{"show": true, "onZero": false}, "axisTick": object{"show": true},
+				"axisLabel": object{"showMinLabel": false, "showMaxLabel": false, "formatter": script(`function (v) { return svm.num(v, 6); }`)}},
+			gaps,
+		},
+		"svm": object{"layout": script(gapLayout), "x": column(x, 6), "its": its, "primal": column(primal, 6), "best": column(lowest, 6),
+			"dual": column(dual, 6), "gap": column(gap, 4), "bestgap": column(bestGap, 4), "bx": bx, "bl": bl, "bu": bu},
+		"series": series,
+	}), nil
+}
+
+// positive returns NaN for what a log axis cannot show.
+func positive(v float64) float64 {
+	if v > 0 {
+		return v
+	}
+	return math.NaN()
+}
+
+const gapTip = `function (ps) {
+	var s = O.svm, p = ps.filter(function (p) { return p.seriesName.indexOf('series') !== 0; })[0];
+	if (!p) return '';
+	var i = p.dataIndex, row = function (name, v) { return v === null || v === undefined ? '' : '<tr><td style="padding-right:1em;text-align:left">' + name + '</td><td style="text-align:right">' + svm.num(v, 6) + '</td></tr>'; };
+	return '<b>iteration ' + s.its[i] + '</b><table style="font-size:inherit">' + row('primal', s.primal[i]) + row('best primal', s.best[i]) + row('dual', s.dual[i]) +
+		row('gap', s.gap[i]) + row('gap to the best', s.bestgap[i]) + '</table>';
+}`
+
+const gapLayout = `function (w, top) {
+	var narrow = w < 520, left = narrow ? 60 : 76, right = narrow ? 14 : 26, a = narrow ? 190 : 250, b = narrow ? 150 : 190;
+	return { height: top + a + b + 26 + 52, option: { grid: [
+		{ left: left, right: right, top: top, height: a }, { left: left, right: right, top: top + a + 26, height: b }] } };
+}`

@@ -1,0 +1,297 @@
+package figure
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// KKTData is what [KKT] draws: how far each of n training points was from its
+// KKT condition at m moments of a run.
+type KKTData struct {
+	Problem    string      // what was solved and how, such as "RBF(0.5), C = 10, SMO"
+	Iterations []int       // m increasing iteration numbers
+	Violations [][]float64 // m × n, ≥ 0, in units of y·f
+	Tol        float64     // what counts as satisfied, > 0
+}
+
+// The heat map has at most this many rows and columns, more than can be told
+// apart, and shades of violation, which letters encode.
+const (
+	kktRows    = 150
+	kktColumns = 220
+	kktShades  = 25
+)
+
+// KKT draws one row per training point, the most often violating first, and
+// one column per sampled iteration: the colour is the violation on a log scale
+// and empty where the condition holds. Above is the largest violation, to the
+// right each point's violation at the end.
+func KKT(d KKTData) (*Chart, error) {
+	if err := d.check(); err != nil {
+		return nil, err
+	}
+	m, n := len(d.Iterations), len(d.Violations[0])
+	first, last := float64(d.Iterations[0]), float64(d.Iterations[m-1])
+	axis := iterations{log: last-first > 500}
+	places := make([]float64, m)
+	worst := make([]float64, m)
+	for k, it := range d.Iterations {
+		places[k], worst[k] = axis.place(float64(it)), slices.Max(d.Violations[k])
+	}
+	final := d.Violations[m-1]
+	largest := max(slices.Max(worst), d.Tol*10)
+
+	// The rows: by the number of iterations in violation, then by the sum.
+	often, sum := make([]float64, n), make([]float64, n)
+	for k, row := range d.Violations {
+		span := 1.0
+		if k+1 < m {
+			span = float64(d.Iterations[k+1] - d.Iterations[k])
+		}
+		for i, v := range row {
+			if v > d.Tol {
+				often[i] += span
+				sum[i] += v * span
+			}
+		}
+	}
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case often[a] != often[b]:
+			return sign(often[b] - often[a])
+		default:
+			return sign(sum[b] - sum[a])
+		}
+	})
+	rows := order[:min(n, kktRows)]
+
+	columns := sample(places, kktColumns)
+	// A column reaches to the next sample; the last one has its own iteration.
+	edges := make([]float64, 0, len(columns)+1)
+	numbers := make([]int, 0, len(columns))
+	for _, k := range columns {
+		edges = append(edges, roundTo(places[k], 6))
+		numbers = append(numbers, d.Iterations[k])
+	}
+	edges = append(edges, roundTo(axis.place(last+1), 6))
+	cells := make([]string, len(rows))
+	for r, i := range rows {
+		var b strings.Builder
+		for _, k := range columns {
+			b.WriteByte(shade(d.Violations[k][i], d.Tol, largest))
+		}
+		cells[r] = b.String()
+	}
+	finals := make([]float64, len(rows))
+	for r, i := range rows {
+		finals[r] = final[i]
+		if final[i] <= 0 {
+			finals[r] = math.NaN()
+		}
+	}
+	for k, v := range worst {
+		if v <= 0 {
+			worst[k] = math.NaN() // a log axis has no zero
+		}
+	}
+
+	violating := 0
+	for _, v := range final {
+		if v > d.Tol {
+			violating++
+		}
+	}
+	after := fmt.Sprintf("after %s", count(int(last), "iteration", "iterations"))
+	title := fmt.Sprintf("All %s satisfy the KKT conditions to %s %s", count(n, "point", "points"), number(d.Tol), after)
+	if n == 1 && violating == 0 {
+		title = fmt.Sprintf("The point satisfies its KKT condition to %s %s", number(d.Tol), after)
+	}
+	if violating > 0 {
+		title = fmt.Sprintf("%d of %s violate the KKT conditions by more than %s %s", violating, count(n, "point", "points"), number(d.Tol), after)
+	}
+	var sub []string
+	if d.Problem != "" {
+		sub = append(sub, d.Problem)
+	}
+	sub = append(sub, fmt.Sprintf("largest violation from %s to %s", numberTo(slices.Max(d.Violations[0]), 2), numberTo(slices.Max(final), 2)))
+	if len(rows) < n {
+		sub = append(sub, fmt.Sprintf("the %d most often violating points are drawn", len(rows)))
+	}
+	subtitle := strings.Join(sub, " · ")
+
+	lowest := d.Tol
+	for _, v := range finals {
+		if finite(v) {
+			lowest = min(lowest, max(v, d.Tol/1000))
+		}
+	}
+	from, to := decades(lowest/2, max(slices.Max(final), d.Tol)*1.5)
+	lineFrom, lineTo := decades(max(slices.Min(nonNaN(worst, d.Tol)), d.Tol/1000), largest)
+	rowAxis := func(k int, show bool) object {
+		o := object{"type": "value", "gridIndex": k, "inverse": true, "min": 0, "max": len(rows), "splitLine": object{"show": false},
+			"minInterval": 1, "axisLine": object{"show": true, "onZero": false}, "axisTick": object{"show": show},
+			"axisLabel": object{"show": show, "showMinLabel": false}}
+		if show {
+			o["name"], o["nameLocation"], o["nameGap"] = "training points, most often violating first", "middle", 42
+		}
+		return o
+	}
+	top, bars := logValues(0, lineFrom, lineTo), logValues(2, from, to)
+	top["name"], top["nameLocation"], top["nameGap"] = "largest violation", "end", 8
+	top["nameTextStyle"] = object{"align": "left"}
+	bars["name"], bars["nameLocation"], bars["nameGap"] = "at the end", "middle", 28
+	dashed := object{"type": "dashed", "color": "@soft", "width": 1.2}
+	onTop := axis.option(0, first, last+1, false)
+	on := axis.option(1, first, last+1, true)
+	return newChart(title, subtitle, "Heat map of KKT violations. "+title+". "+subtitle+".", object{
+		"legend":      object{"show": false},
+		"toolbox":     toolbox("kkt", object{"xAxisIndex": list{0, 1}, "yAxisIndex": list{1, 2}}),
+		"tooltip":     object{"trigger": "item", "formatter": script(kktTip)},
+		"xAxis":       list{onTop, on, bars},
+		"yAxis":       list{top, rowAxis(1, true), rowAxis(2, false)},
+		"axisPointer": object{"show": false},
+		"grid":        list{object{}, object{"show": true, "borderColor": "@axis"}, object{}},
+		"svm": object{"layout": script(kktLayout), "cells": cells, "edges": edges, "its": numbers, "rows": rows,
+			"tol": d.Tol, "most": round4(largest), "shades": kktShades, "finals": column(finals, 3)},
+		"series": list{
+			object{"type": "custom", "xAxisIndex": 1, "yAxisIndex": 1, "clip": true, "progressive": 0, "data": script(kktData), "renderItem": script(kktCell)},
+			object{"type": "line", "name": "largest", "symbol": "none", "symbolSize": 5, "data": pairs(column(places, 6), column(worst, 3), 600),
+				"lineStyle": object{"color": "@strong", "width": 2}, "itemStyle": object{"color": "@strong"}, "silent": true},
+			tolerance(0, edges[0], edges[len(edges)-1], d.Tol),
+			object{"type": "custom", "xAxisIndex": 2, "yAxisIndex": 2, "clip": true, "data": script(kktBarData), "renderItem": script(kktBar)},
+			object{"type": "line", "xAxisIndex": 2, "yAxisIndex": 2, "symbol": "none", "silent": true, "data": list{list{d.Tol, 0}, list{d.Tol, len(rows)}}, "lineStyle": dashed},
+			object{"type": "custom", "xAxisIndex": 1, "yAxisIndex": 1, "silent": true, "data": list{list{edges[0], 0}}, "renderItem": script(kktScale)},
+		},
+	}), nil
+}
+
+// shade encodes a violation: '.' where the condition holds, then 'a' just
+// above the tolerance up to the shade of the largest, evenly in logarithms.
+func shade(v, tol, largest float64) byte {
+	if v <= tol {
+		return '.'
+	}
+	s := int(math.Log(v/tol) / math.Log(largest/tol) * kktShades)
+	return byte('a' + min(max(s, 0), kktShades-1))
+}
+
+func sign(v float64) int {
+	switch {
+	case v < 0:
+		return -1
+	case v > 0:
+		return 1
+	}
+	return 0
+}
+
+// nonNaN returns the values that are numbers, and otherwise.
+func nonNaN(values []float64, otherwise float64) []float64 {
+	out := []float64{otherwise}
+	for _, v := range values {
+		if finite(v) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// pairs returns at most limit points of a line; xs has no gaps.
+func pairs(xs, ys list, limit int) list {
+	places := make([]float64, len(xs))
+	for i, x := range xs {
+		places[i] = x.(float64)
+	}
+	out := list{}
+	for _, i := range sample(places, limit) {
+		out = append(out, list{xs[i], ys[i]})
+	}
+	return out
+}
+
+func (d *KKTData) check() error {
+	bad := func(field, reason string) error { return &InputError{Figure: "KKT", Field: field, Reason: reason} }
+	if len(d.Iterations) == 0 || len(d.Violations) != len(d.Iterations) {
+		return bad("Violations", fmt.Sprintf("has %d rows for %d iterations: give one row for each, at least one", len(d.Violations), len(d.Iterations)))
+	}
+	if !(d.Tol > 0) || !finite(d.Tol) {
+		return bad("Tol", fmt.Sprintf("is %v: give a positive tolerance", d.Tol))
+	}
+	for k, row := range d.Violations {
+		if k > 0 && d.Iterations[k] <= d.Iterations[k-1] {
+			return bad(fmt.Sprintf("Iterations[%d]", k), fmt.Sprintf("is %d after %d: give increasing numbers", d.Iterations[k], d.Iterations[k-1]))
+		}
+		if len(row) == 0 || len(row) != len(d.Violations[0]) {
+			return bad(fmt.Sprintf("Violations[%d]", k), fmt.Sprintf("has length %d: give one value per training point in every row", len(row)))
+		}
+		for i, v := range row {
+			if !finite(v) || v < 0 {
+				return bad(fmt.Sprintf("Violations[%d][%d]", k, i), fmt.Sprintf("is %v: give numbers ≥ 0", v))
+			}
+		}
+	}
+	if d.Iterations[0] < 0 {
+		return bad("Iterations[0]", "is negative: iterations count from 0")
+	}
+	return nil
+}
+
+// Runs of equal shades, [from, row, to, shade, first column, last column].
+const kktData = `(function (s) {
+	var out = [];
+	s.cells.forEach(function (row, r) {
+		for (var i = 0, j; i < row.length; i = j) {
+			for (j = i + 1; j < row.length && row[j] === row[i]; j++);
+			if (row[i] !== '.') out.push([s.edges[i], r, s.edges[j], row.charCodeAt(i) - 97, i, j - 1]);
+		}
+	});
+	return out;
+})(O.svm)`
+
+// Edges are rounded to whole pixels, so that neighbours meet without seams.
+const kktCell = `function (p, api) {
+	var a = api.coord([api.value(0), api.value(1)]).map(Math.round), b = api.coord([api.value(2), api.value(1) + 1]).map(Math.round);
+	return { type: 'rect', shape: { x: a[0], y: a[1], width: Math.max(b[0] - a[0], 1), height: Math.max(b[1] - a[1], 1) },
+		style: { fill: svm.heat((api.value(3) + 0.5) / O.svm.shades) } };
+}`
+
+const kktBarData = `O.svm.finals.map(function (v, r) { return [v, r]; }).filter(function (d) { return d[0] !== null; })`
+
+const kktBar = `function (p, api) {
+	var low = p.coordSys.x, v = api.value(0), a = api.coord([v, api.value(1)]), b = api.coord([v, api.value(1) + 1]);
+	var y = Math.round(a[1]), h = Math.round(b[1]) - y;
+	return { type: 'rect', shape: { x: low, y: y, width: Math.max(a[0] - low, 1), height: Math.max(h - (h > 2 ? 1 : 0), 1) },
+		style: { fill: T(v > O.svm.tol ? '@strong' : '@axis') } };
+}`
+
+const kktTip = `function (p) {
+	var v = p.value, s = O.svm;
+	if (v.length < 6) return 'point ' + s.rows[v[1]] + '<br>violation at the end: ' + svm.num(v[0]);
+	var span = s.its[v[4]] === s.its[v[5]] ? 'iteration ' + s.its[v[4]] : 'iterations ' + s.its[v[4]] + ' – ' + s.its[v[5]];
+	var at = s.tol * Math.pow(s.most / s.tol, (v[3] + 0.5) / s.shades);
+	return '<b>point ' + s.rows[v[1]] + '</b><br>' + span + '<br>violation ≈ ' + svm.num(at, 2);
+}`
+
+const kktScale = `function (p, api) {
+	var c = p.coordSys, n = O.svm.shades, w = Math.min(260, c.width - 120), x = c.x + (c.width - w) / 2, y = c.y + c.height + 54, out = [], k;
+	for (k = 0; k < n; k++) out.push({ type: 'rect', silent: true, shape: { x: x + k * w / n, y: y, width: w / n + 0.5, height: 12 }, style: { fill: svm.heat((k + 0.5) / n) } });
+	var text = function (x, align, s) { out.push({ type: 'text', silent: true, x: x, y: y + 6, style: { text: s, fill: T('@soft'), fontSize: 12, align: align, verticalAlign: 'middle' } }); };
+	text(x - 8, 'right', 'empty ≤ ' + svm.num(O.svm.tol));
+	text(x + w + 8, 'left', svm.num(O.svm.most, 2));
+	return { type: 'group', children: out, silent: true };
+}`
+
+const kktLayout = `function (w, top) {
+	var narrow = w < 520, left = narrow ? 56 : 66, side = narrow ? 64 : Math.round(w * 0.2), right = narrow ? 12 : 22, gap = narrow ? 10 : 18;
+	var main = w - left - side - gap - right, high = 84, h = Math.max(180, Math.min(400, O.svm.cells.length * 8)), y = top + high + 18;
+	return { height: y + h + 84, option: { grid: [
+		{ left: left, top: top + 14, width: main, height: high - 14 },
+		{ left: left, top: y, width: main, height: h },
+		{ left: left + main + gap, top: y, width: side, height: h }] } };
+}`

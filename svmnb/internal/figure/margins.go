@@ -1,0 +1,360 @@
+package figure
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// MarginsData is what [Margins] draws: a decision function f of two features,
+// and the n points that it was learnt from.
+type MarginsData struct {
+	Problem  string    // what was solved, such as "RBF(0.5), C = 10"
+	Note     string    // one more sentence for the subtitle; may be empty
+	Features [2]string // names of the axes; "x₁" and "x₂" when empty
+	Classes  [2]string // names of y = −1 and y = +1
+	Margin   float64   // 1/‖w‖; NaN when there is none
+
+	X          [][]float64 // n × 2
+	Y          []float64   // n labels ±1
+	Alpha      []float64   // n, ≥ 0
+	Upper      []float64   // n upper bounds of Alpha, +Inf without one
+	F          []float64   // n values f(X[i])
+	Violations []float64   // n violations of the KKT conditions in units of y·f; nil leaves them out
+
+	Xs, Ys [2]float64  // first and last node of an even grid, at least two nodes each way
+	Z      [][]float64 // Z[i][j] is f at node j of Xs and node i of Ys
+}
+
+// drawn is the most points that a figure draws: more hide each other and cost
+// more than they show. Support vectors and errors come first.
+const drawn = 1200
+
+// Margins draws the field f with its lines f = 0 and f = ±1, the points by
+// class, the support vectors free and at their bound, and the errors.
+func Margins(d MarginsData) (*Chart, error) {
+	if err := d.check(); err != nil {
+		return nil, err
+	}
+	n := len(d.X)
+	support := make([]int, n) // 0 none, 1 free, 2 at the bound
+	wrong := make([]bool, n)
+	var counts [3]int
+	errors := 0
+	largest := 0.0
+	for _, a := range d.Alpha {
+		largest = max(largest, a)
+	}
+	for i, a := range d.Alpha {
+		small := 1e-8 * min(d.Upper[i], largest)
+		if a > small {
+			support[i] = 1
+			if a >= d.Upper[i]-small {
+				support[i] = 2
+			}
+		}
+		counts[support[i]]++
+		if wrong[i] = (d.F[i] >= 0) != (d.Y[i] > 0); wrong[i] {
+			errors++
+		}
+	}
+
+	title := fmt.Sprintf("%d of %s carry the boundary: %d free, %d at the bound; %s",
+		n-counts[0], count(n, "point", "points"), counts[1], counts[2], count(errors, "error", "errors"))
+	if counts[0] == n {
+		title = fmt.Sprintf("No support vectors: f is constant on %s; %s", count(n, "point", "points"), count(errors, "error", "errors"))
+	}
+	var sub []string
+	for _, s := range []string{d.Problem, d.Note} {
+		if s != "" {
+			sub = append(sub, s)
+		}
+	}
+	if finite(d.Margin) && d.Margin > 0 {
+		sub = append(sub, "margin 1/‖w‖ = "+number(d.Margin))
+	}
+	shown := d.shown(support, wrong)
+	if len(shown) < n {
+		sub = append(sub, fmt.Sprintf("%s of the points drawn", thousands(int64(len(shown)))))
+	}
+	subtitle := strings.Join(sub, " · ")
+	for i, name := range d.Features {
+		if name == "" {
+			d.Features[i] = [2]string{"x₁", "x₂"}[i]
+		}
+	}
+	for i, name := range d.Classes {
+		if name == "" {
+			d.Classes[i] = [2]string{"class −1", "class +1"}[i]
+		}
+	}
+
+	limit, levels, zero, one := d.field()
+	box := object{"x": d.Xs, "y": d.Ys, "n": fineness}
+	corner := list{list{d.Xs[0], d.Ys[0]}}
+	size := 10
+	if len(shown) > 150 {
+		size = 8
+	}
+	if len(shown) > 500 {
+		size = 6
+	}
+
+	series := list{
+		object{"type": "custom", "silent": true, "clip": true, "z": 0, "data": corner, "tooltip": object{"show": false},
+			"renderItem": script(`svm.areas(O.svm.levels, O.svm.box)`)},
+		object{"type": "custom", "name": "f = 0", "silent": true, "clip": true, "z": 2, "data": corner, "itemStyle": object{"color": "@ink"},
+			"renderItem": script(`svm.lines(O.svm.zero, O.svm.box, {stroke: '@ink', lineWidth: 2.6})`)},
+		object{"type": "custom", "name": "f = ±1", "silent": true, "clip": true, "z": 2, "data": corner, "itemStyle": object{"color": "@ink"},
+			"renderItem": script(`svm.lines(O.svm.one, O.svm.box, {stroke: '@ink', lineWidth: 1.6, lineDash: [6, 4]})`)},
+		object{"type": "custom", "silent": true, "z": 2, "data": corner, "tooltip": object{"show": false}, "renderItem": script(scaleBar)},
+	}
+	legend := list{}
+	ring := 0         // width of a line around the legend's symbol
+	sizes := object{} // on a wide page; a narrow one has smaller symbols
+	scatter := func(id, name, symbol string, size int, z int, silent bool, style object, in func(i int) bool, full bool) {
+		data := list{}
+		for _, i := range shown {
+			if !in(i) {
+				continue
+			}
+			item := list{round4(d.X[i][0]), round4(d.X[i][1])}
+			if full {
+				item = append(item, i, support[i], round4(d.Alpha[i]), round4(d.Y[i]*d.F[i]))
+				if d.Violations != nil {
+					item = append(item, roundTo(d.Violations[i], 3))
+				}
+			}
+			data = append(data, item)
+		}
+		if len(data) == 0 {
+			return
+		}
+		series = append(series, object{"type": "scatter", "id": id, "name": name, "symbol": symbol, "symbolSize": size, "symbolKeepAspect": true, "z": z,
+			"silent": silent, "data": data, "itemStyle": style, "emphasis": object{"scale": 1.4}})
+		sizes[id] = size
+		legend = append(legend, object{"name": name, "itemStyle": object{"borderWidth": ring}})
+	}
+	scatter("neg", d.Classes[0], "circle", size, 3, false, object{"color": "@neg", "borderColor": "@page", "borderWidth": 1, "opacity": 0.95},
+		func(i int) bool { return d.Y[i] < 0 }, true)
+	scatter("pos", d.Classes[1], diamond, size+2, 3, false, object{"color": "@pos", "borderColor": "@page", "borderWidth": 1, "opacity": 0.95},
+		func(i int) bool { return d.Y[i] > 0 }, true)
+	const clear = "rgba(0,0,0,0)"
+	ring = 2
+	scatter("free", "free support vector", "circle", size+9, 4, true, object{"color": clear, "borderColor": "@ink", "borderWidth": 2.2, "opacity": 1},
+		func(i int) bool { return support[i] == 1 }, false)
+	scatter("bound", "at the bound", "circle", size+9, 4, true, object{"color": clear, "borderColor": "@ink/0.45", "borderWidth": 2.2, "opacity": 1},
+		func(i int) bool { return support[i] == 2 }, false)
+	ring = 0
+	scatter("error", "error", cross, size+5, 5, true, object{"color": "@bad", "borderColor": "@page", "borderWidth": 1, "opacity": 1},
+		func(i int) bool { return wrong[i] }, false)
+	if len(zero) > 0 {
+		legend = append(legend, object{"name": "f = 0", "icon": "path://M0 0H24V3H0Z"})
+	}
+	if len(one) > 0 {
+		legend = append(legend, object{"name": "f = ±1", "icon": "path://M0 0H6V2H0Z M9 0H15V2H9Z M18 0H24V2H18Z"})
+	}
+
+	// Equal scales on both axes where the ranges allow: distances in the
+	// picture are then those that a radial kernel sees.
+	aspect := (d.Ys[1] - d.Ys[0]) / (d.Xs[1] - d.Xs[0])
+	if !(aspect >= 1.0/3 && aspect <= 3) {
+		aspect = 0.62
+	}
+	axis := func(k int, ends [2]float64, gap int) object {
+		return object{"type": "value", "min": ends[0], "max": ends[1], "name": d.Features[k],
+			"nameLocation": "middle", "nameGap": gap, "nameTextStyle": object{"fontSize": 13},
+			"axisLine": object{"show": true, "onZero": false}, "axisTick": object{"show": true}, "splitLine": object{"show": false},
+			"axisLabel": object{"showMinLabel": false, "showMaxLabel": false, "formatter": script(`function (v) { return svm.num(v); }`)}}
+	}
+	alt := fmt.Sprintf("Decision function over %s and %s. %s. %s.", d.Features[0], d.Features[1], title, subtitle)
+	return newChart(title, subtitle, alt, object{
+		"series":  series,
+		"legend":  object{"data": legend},
+		"toolbox": toolbox("margins", object{}),
+		"tooltip": object{"trigger": "item", "formatter": script(pointTip)},
+		"xAxis":   list{axis(0, d.Xs, 28)},
+		"yAxis":   list{axis(1, d.Ys, 36)},
+		"svm": object{"box": box, "levels": levels, "sizes": sizes, "zero": zero, "one": one, "limit": limit, "aspect": round4(aspect),
+			"layout": script(marginsLayout)},
+	}), nil
+}
+
+// bandStep is the width of the field's bands in units of f: the lines f = 0 and
+// f = ±1 are edges of bands.
+const bandStep = 0.25
+
+// field returns the bands of the field as nested sets, each covering the ones
+// before, up to ±limit, beyond which the colour stays, and the lines f = 0 and
+// f = ±1.
+func (d *MarginsData) field() (limit float64, levels list, zero, one [][]int) {
+	ny, nx := len(d.Z), len(d.Z[0])
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, row := range d.Z {
+		low, high = min(low, slices.Min(row)), max(high, slices.Max(row))
+	}
+	limit = min(max(1, math.Ceil(2*max(-low, high))/2), 2)
+	bands := int(limit / bandStep) // on each side of f = 0
+	for k := -bands; k < bands; k++ {
+		t, next := float64(k)*bandStep, float64(k+1)*bandStep
+		if low > next && k+1 < bands {
+			continue // the next band covers all of this one
+		}
+		if len(levels) == 0 {
+			t = math.Inf(-1) // the first one drawn is the ground for the others
+		}
+		if t >= high {
+			break
+		}
+		mid, token := (float64(k)+0.5)/float64(bands), "@pos"
+		if mid < 0 {
+			token, mid = "@neg", -mid
+		}
+		levels = append(levels, object{
+			"color": fmt.Sprintf("%s*%.3f", token, bandColour(mid)),
+			"paths": encodePaths(superlevel(d.Z, t), nx, ny),
+		})
+	}
+	line := func(t float64) [][]int { return encodePaths(isolines(superlevel(d.Z, t), nx, ny), nx, ny) }
+	return limit, levels, line(0), append(line(-1), line(1)...)
+}
+
+// bandColour is how much of its class's colour a band has whose middle is at
+// this share of the limit; the script scaleBar has the same.
+func bandColour(share float64) float64 { return 0.04 + 0.56*share }
+
+// shown returns the indices of the points to draw, at most drawn of them, in
+// increasing order.
+func (d *MarginsData) shown(support []int, wrong []bool) []int {
+	order := make([]int, len(d.X))
+	for i := range order {
+		order[i] = i
+	}
+	if len(order) <= drawn {
+		return order
+	}
+	rank := func(i int) int {
+		switch {
+		case support[i] == 1:
+			return 0
+		case wrong[i]:
+			return 1
+		case support[i] == 2:
+			return 2
+		}
+		return 3
+	}
+	// Among equals the golden ratio's multiples spread the choice evenly.
+	spread := func(i int) float64 { _, f := math.Modf(float64(i) * math.Phi); return f }
+	slices.SortFunc(order, func(i, j int) int {
+		if r := rank(i) - rank(j); r != 0 {
+			return r
+		}
+		if spread(i) < spread(j) {
+			return -1
+		}
+		return 1
+	})
+	order = order[:drawn]
+	slices.Sort(order)
+	return order
+}
+
+func (d *MarginsData) check() error {
+	bad := func(field, reason string) error { return &InputError{Figure: "Margins", Field: field, Reason: reason} }
+	n := len(d.X)
+	if n == 0 {
+		return bad("X", "has no points: give the training points")
+	}
+	for _, s := range []struct {
+		name   string
+		values []float64
+		nil    bool
+	}{{"Y", d.Y, false}, {"Alpha", d.Alpha, false}, {"Upper", d.Upper, false}, {"F", d.F, false}, {"Violations", d.Violations, d.Violations == nil}} {
+		if s.nil {
+			continue
+		}
+		if len(s.values) != n {
+			return bad(s.name, fmt.Sprintf("has length %d, X has %d: give one value per point", len(s.values), n))
+		}
+		for i, v := range s.values {
+			if !finite(v) && !(s.name == "Upper" && v > 0) {
+				return bad(fmt.Sprintf("%s[%d]", s.name, i), fmt.Sprintf("is %v: give finite numbers", v))
+			}
+		}
+	}
+	for i, x := range d.X {
+		if len(x) != 2 {
+			return bad(fmt.Sprintf("X[%d]", i), fmt.Sprintf("has %d features: the picture needs two", len(x)))
+		}
+		for j, v := range x {
+			if !finite(v) {
+				return bad(fmt.Sprintf("X[%d][%d]", i, j), fmt.Sprintf("is %v: give finite numbers", v))
+			}
+		}
+	}
+	for _, g := range []struct {
+		name string
+		ends [2]float64
+	}{{"Xs", d.Xs}, {"Ys", d.Ys}} {
+		if !finite(g.ends[1]-g.ends[0]) || g.ends[1] <= g.ends[0] {
+			return bad(g.name, fmt.Sprintf("runs from %v to %v: give a finite range, the smaller end first", g.ends[0], g.ends[1]))
+		}
+	}
+	if len(d.Z) < 2 || len(d.Z[0]) < 2 {
+		return bad("Z", "is smaller than 2 × 2: give f on a finer grid")
+	}
+	for i, row := range d.Z {
+		if len(row) != len(d.Z[0]) {
+			return bad(fmt.Sprintf("Z[%d]", i), fmt.Sprintf("has length %d, Z[0] has %d: give rows of equal length", len(row), len(d.Z[0])))
+		}
+		for j, v := range row {
+			if !finite(v) {
+				return bad(fmt.Sprintf("Z[%d][%d]", i, j), fmt.Sprintf("is %v: f must be finite on the grid", v))
+			}
+		}
+	}
+	return nil
+}
+
+const diamond = "path://M8 0 16 8 8 16 0 8Z"
+
+const cross = "path://M0 2 2 0 8 6 14 0 16 2 10 8 16 14 14 16 8 10 2 16 0 14 6 8Z"
+
+const marginsLayout = `function (w, top) {
+	var narrow = w < 520, left = narrow ? 48 : 60, right = narrow ? 48 : 84;
+	var pw = w - left - right, ph = pw * O.svm.aspect, most = narrow ? 420 : 580;
+	if (ph > most) { ph = most; if (!narrow) pw = ph / O.svm.aspect; }
+	var scale = narrow ? 0.7 : 1, series = Object.keys(O.svm.sizes).map(function (id) { return { id: id, symbolSize: O.svm.sizes[id] * scale }; });
+	return { height: Math.round(top + ph + 52), option: { grid: { left: left, top: top, width: pw, height: ph }, series: series } };
+}`
+
+// scaleBar draws the colours of f to the right of the plot, as the field has
+// them.
+const scaleBar = `function (params, api) {
+	var c = params.coordSys, h = Math.min(c.height - 22, 360), x = c.x + c.width + 12, y0 = c.y + 10 + (c.height + h) / 2, most = O.svm.limit, n = 8 * most, k, out = [];
+	for (k = 0; k < n; k++) {
+		var m = (k + 0.5 - n / 2) / (n / 2);
+		out.push({ type: 'rect', silent: true, shape: { x: x, y: y0 - (k + 1) * h / n, width: 12, height: h / n + 0.5 },
+			style: { fill: T((m < 0 ? '@neg*' : '@pos*') + (0.04 + 0.56 * Math.abs(m))) } });
+	}
+	[-1, 0, 1].concat(most > 1 ? [-most, most] : []).forEach(function (v) {
+		var y = y0 - (v / most + 1) / 2 * h;
+		out.push({ type: 'line', silent: true, shape: { x1: x, x2: x + 12, y1: y, y2: y },
+			style: { stroke: T('@ink'), lineWidth: v === 0 ? 2 : 1, lineDash: Math.abs(v) === 1 ? [3, 2] : null } });
+		out.push({ type: 'text', silent: true, x: x + 16, y: y, style: { text: (v > 0 ? '+' : '') + svm.num(v), fill: T('@soft'), fontSize: 12, verticalAlign: 'middle' } });
+	});
+	out.push({ type: 'text', silent: true, x: x + 6, y: y0 - h - 12, style: { text: 'f', fill: T('@soft'), fontSize: 13, fontStyle: 'italic', align: 'center', verticalAlign: 'middle' } });
+	return { type: 'group', children: out, silent: true };
+}`
+
+const pointTip = `function (p) {
+	var v = p.value, kind = ['α = 0: no support vector, wants y·f ≥ 1', '0 < α < C: free, wants y·f = 1', 'α = C: at the bound, wants y·f ≤ 1'][v[3]];
+	if (v.length < 6) return p.seriesName || '';
+	var name = document.createElement('i');
+	name.textContent = p.seriesName;
+	var s = '<b>point ' + v[2] + '</b> · ' + name.innerHTML + '<br>(' + svm.num(v[0]) + ', ' + svm.num(v[1]) + ')<br>α = ' + svm.num(v[4]) +
+		' &nbsp; y·f = ' + svm.num(v[5]) + ' &nbsp; ξ = ' + svm.num(Math.max(0, 1 - v[5])) + (v[5] < 0 ? ' &nbsp; <b>error</b>' : '') + '<br>' + kind;
+	return v.length > 6 ? s + '<br>KKT violation ' + svm.num(v[6]) : s;
+}`

@@ -1,0 +1,180 @@
+package svmnb
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/gob"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/svmnb/svmnb/solvers"
+)
+
+// keepFormat changes whenever a kept result of an older version of this module
+// would be wrong or unreadable.
+const keepFormat = "svmnb fit 1"
+
+// keepBytes bounds the folder of kept fits; those not used longest go first.
+const keepBytes = 256 << 20
+
+// Keep is MustFit with a memory: the first call solves and remembers, any later
+// one, in this cell or another, today or tomorrow, brings the result back. What
+// is remembered is found by its content: the data, every setting and the format
+// version; change one and it is solved anew. A fit that ended early is not
+// remembered.
+//
+// The files are in the folder svmnb/fits of the user's cache folder, or in the
+// folder that the environment variable SVMNB_CACHE names, and never take more
+// than 256 MiB. A damaged file is solved anew and replaced; where the folder
+// cannot be written Keep is MustFit.
+func (c Classifier) Keep() *Fit {
+	t, err := c.prepare()
+	if err != nil {
+		must(err)
+	}
+	dir, err := keepDir()
+	if err != nil {
+		return t.mustSolve()
+	}
+	key := t.key()
+	file := filepath.Join(dir, hex.EncodeToString(key)+".fit")
+	if res := readKept(file, key, t); res != nil {
+		now := time.Now()
+		os.Chtimes(file, now, now) // marks it as used; if that fails it only goes sooner
+		return t.fit(res)
+	}
+	fit := t.mustSolve()
+	if !fit.Status.Early() {
+		writeKept(file, key, &fit.Result)
+		sweepKept(dir, keepBytes)
+	}
+	return fit
+}
+
+func keepDir() (string, error) {
+	dir := os.Getenv("SVMNB_CACHE")
+	if dir == "" {
+		base, err := os.UserCacheDir()
+		if err != nil {
+			return "", err
+		}
+		dir = filepath.Join(base, "svmnb")
+	}
+	dir = filepath.Join(dir, "fits")
+	return dir, os.MkdirAll(dir, 0o755)
+}
+
+// key hashes all that the result depends on.
+//
+// A kernel is known by its value and by a row of its matrix, since a user may
+// change the formula of a type in one cell and keep its name. A method or
+// criterion from outside this module is known by its value and by the program
+// that it is compiled into: it is solved anew whenever the cell has changed.
+func (t *task) key() []byte {
+	h := sha256.New()
+	fmt.Fprintf(h, "%s\n%#v\n%v %d\n%#v\n%T %v\n%d %d\n%d × %d\n", keepFormat,
+		t.kernel, t.c, t.margin, t.method, t.stop, t.stop, t.limit, t.every, t.data.N(), t.data.D())
+	floats := func(v []float64) {
+		b := make([]byte, 0, 8*len(v))
+		for _, x := range v {
+			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
+		}
+		h.Write(b)
+	}
+	for _, row := range t.data.X {
+		floats(row)
+	}
+	floats(t.y)
+	floats(t.cost)
+	floats(t.gram.Row(0))
+	if foreign(t.method) || foreign(t.stop) {
+		if exe, err := os.Executable(); err == nil {
+			program, _ := os.ReadFile(exe) // unreadable: an empty program, still its own key
+			h.Write(program)
+		}
+	}
+	return h.Sum(nil)
+}
+
+func foreign(v any) bool {
+	return !strings.HasPrefix(reflect.TypeOf(v).PkgPath(), "github.com/svmnb/svmnb/")
+}
+
+// readKept returns the result in file, or nil when there is none, it is
+// damaged, or it does not belong to t. A file is the key, the SHA-256 of what
+// follows, and the result as gob.
+func readKept(file string, key []byte, t *task) *solvers.Result {
+	b, err := os.ReadFile(file)
+	if err != nil || len(b) < 64 || !bytes.Equal(b[:32], key) {
+		return nil
+	}
+	body := b[64:]
+	if sum := sha256.Sum256(body); !bytes.Equal(b[32:64], sum[:]) {
+		return nil
+	}
+	var res solvers.Result
+	if gob.NewDecoder(bytes.NewReader(body)).Decode(&res) != nil || len(res.Alpha) != t.data.N() {
+		return nil
+	}
+	return &res
+}
+
+// writeKept writes file as a whole or not at all. Its errors are not reported:
+// a fit that is not remembered is solved again.
+func writeKept(file string, key []byte, res *solvers.Result) {
+	var body bytes.Buffer
+	if gob.NewEncoder(&body).Encode(res) != nil {
+		return
+	}
+	sum := sha256.Sum256(body.Bytes())
+	tmp, err := os.CreateTemp(filepath.Dir(file), "*.tmp")
+	if err != nil {
+		return
+	}
+	defer os.Remove(tmp.Name()) // fails after the rename, as it should
+	_, err = tmp.Write(slices.Concat(key, sum[:], body.Bytes()))
+	if tmp.Close() == nil && err == nil {
+		os.Rename(tmp.Name(), file)
+	}
+}
+
+// sweepKept removes the files used longest ago until the rest take at most
+// limit bytes, and what a killed write has left behind.
+func sweepKept(dir string, limit int64) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	var files []fs.FileInfo
+	total := int64(0)
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if strings.HasSuffix(e.Name(), ".tmp") && time.Since(info.ModTime()) > time.Hour {
+			os.Remove(filepath.Join(dir, e.Name()))
+		} else if strings.HasSuffix(e.Name(), ".fit") {
+			files = append(files, info)
+			total += info.Size()
+		}
+	}
+	slices.SortFunc(files, func(a, b fs.FileInfo) int { return a.ModTime().Compare(b.ModTime()) })
+	for _, f := range files {
+		if total <= limit {
+			return
+		}
+		if os.Remove(filepath.Join(dir, f.Name())) == nil {
+			total -= f.Size()
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package svmnb
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/solvers"
+)
+
+// Markdown says in words what was solved, how it ended, how good the answer is,
+// what came out, and at most two hints where something looks wrong.
+func (f *Fit) Markdown() string {
+	var s strings.Builder
+	t, c := f.task, f.Certificate
+	row := func(what, format string, args ...any) {
+		fmt.Fprintf(&s, "| %s | %s |\n", what, strings.ReplaceAll(fmt.Sprintf(format, args...), "|", "\\|"))
+	}
+	s.WriteString("| | |\n|:--|:--|\n")
+	row("**problem**", "%s, %s against %s", t.data.Name, t.positive, t.negative)
+	row("points × features", "%d × %d", t.data.N(), t.data.D())
+	row("margin", "%s", t.marginText())
+	row("kernel", "%v", t.kernel)
+	row("**solver**", "%s, until %v", f.Method, t.stop)
+	row("status", "%s after %s iterations, %s kernel values, %v", f.Status, thousands(int64(f.Iterations)), thousands(f.Evaluations), round(f.Elapsed))
+	row("**certificate**", "the answer is within %.3g of the optimum (%s of the primal)", c.Gap, percent(c.RelGap))
+	row("dual, primal", "%.9g, %.9g", c.Dual, c.Primal)
+	row("largest KKT violation", "%.2g", c.MaxKKT)
+	row("**result**", "%d support vectors: %d free, %d at the bound", c.Free+c.AtUpper, c.Free, c.AtUpper)
+	row("bias, margin 1/‖w‖", "%.6g, %.6g", f.Bias, f.Margin())
+	row("training errors", "%d of %d (%s)", f.TrainingErrors(), t.data.N(), percent(float64(f.TrainingErrors())/float64(t.data.N())))
+	for _, hint := range f.Hints() {
+		fmt.Fprintf(&s, "\n> **Hint.** %s\n", hint)
+	}
+	return s.String()
+}
+
+func (t *task) marginText() string {
+	s := ""
+	switch t.margin {
+	case hard:
+		return "hard"
+	case twoNorm:
+		s = "2-norm soft, C = " + number(t.c)
+	default:
+		s = "1-norm soft, C = " + number(t.c)
+	}
+	if t.weights != nil {
+		s += ", weighted"
+	}
+	return s
+}
+
+// Hints returns what to try next when something looks wrong, each with its
+// reason, the most important first and never more than two.
+func (f *Fit) Hints() []string {
+	var hints []string
+	t, c, n := f.task, f.Certificate, f.task.data.N()
+	add := func(format string, args ...any) { hints = append(hints, fmt.Sprintf(format, args...)) }
+	if f.Status == solvers.IterationLimit || f.Status == solvers.TimeLimit || f.Status == solvers.Exhausted {
+		add("The solver ended by its %s, %.3g from the optimum: raise the limit, loosen Tol, or lower C = %s, which makes the problem harder as it grows.", f.Status, c.Gap, number(t.c))
+	}
+	if j, k, ratio := t.spread(); ratio > 30 {
+		add("The spread of feature %s is %.3g times that of %s, so distances see little else: scale the features, for example with Standardised() of the data set.", t.data.FeatureName(j), ratio, t.data.FeatureName(k))
+	}
+	if k, ok := t.kernel.(interface{ OfSquaredDistance(float64) float64 }); ok && n > 2 {
+		switch typical := k.OfSquaredDistance(1 / kernels.GammaMedian(t.data.X)); {
+		case typical < 1e-6:
+			add("Two typical points have a kernel value of %.1g, so each point is alone and is learnt by heart: a smaller gamma, near %.2g, lets neighbours share.", typical, kernels.GammaMedian(t.data.X))
+		case typical > 0.999*k.OfSquaredDistance(0):
+			add("Two typical points have a kernel value of %.4g of its largest, so the kernel hardly tells them apart: try a gamma near %.2g.", typical/k.OfSquaredDistance(0), kernels.GammaMedian(t.data.X))
+		}
+	}
+	if t.margin == oneNorm && c.AtUpper > 0 && c.Free == 0 {
+		add("Every support vector is at the bound C = %s, so errors cost too little for any point to hold the margin: try a larger C.", number(t.c))
+	} else if sv := c.Free + c.AtUpper; sv > 4*n/5 && n >= 20 && t.margin == oneNorm {
+		add("%d of %d points are support vectors: the classes overlap widely here, or C or gamma does not suit the data.", sv, n)
+	}
+	return hints[:min(2, len(hints))]
+}
+
+// spread returns the features of the largest and of the smallest standard
+// deviation, constant ones left out, and the ratio of the two; 1 when there is
+// nothing to compare.
+func (t *task) spread() (widest, narrowest int, ratio float64) {
+	lo, hi := math.Inf(1), 0.0
+	n := float64(t.data.N())
+	for j := range t.data.D() {
+		mean, sum := 0.0, 0.0
+		for _, x := range t.data.X {
+			mean += x[j] / n
+		}
+		for _, x := range t.data.X {
+			sum += (x[j] - mean) * (x[j] - mean)
+		}
+		sd := math.Sqrt(sum / n)
+		if sd > hi {
+			widest, hi = j, sd
+		}
+		if sd > 0 && sd < lo {
+			narrowest, lo = j, sd
+		}
+	}
+	if hi == 0 {
+		return 0, 0, 1
+	}
+	return widest, narrowest, hi / lo
+}
+
+func percent(v float64) string {
+	switch {
+	case math.IsNaN(v) || math.IsInf(v, 0):
+		return "–"
+	case v != 0 && math.Abs(v) < 1e-4:
+		return fmt.Sprintf("%.1e", v)
+	}
+	return fmt.Sprintf("%.3g %%", 100*v)
+}
+
+// thousands writes 1234567 as 1 234 567, with thin spaces.
+func thousands(v int64) string {
+	s := fmt.Sprint(v)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "\u202f" + s[i:]
+	}
+	return s
+}
+
+func round(d time.Duration) time.Duration {
+	switch {
+	case d >= time.Second:
+		return d.Round(10 * time.Millisecond)
+	case d >= time.Millisecond:
+		return d.Round(10 * time.Microsecond)
+	}
+	return d.Round(100 * time.Nanosecond)
+}
