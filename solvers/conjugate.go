@@ -113,7 +113,7 @@ func (s *conjugate) along(i, j int, ki, kj []float64) (moved bool, err error) {
 	t := min(best, room)
 	if gamma != 0 && !(t > 0 && slope > 0 && s.pq > 0) {
 		s.restart()
-		t, err := s.optimise(i, j, ki, kj, 0)
+		t, err := s.optimise(i, j, 0)
 		return t != 0, err
 	}
 	if math.IsInf(t, 1) {

@@ -59,14 +59,9 @@ func (s *sweep) try(i, j int) (bool, error) {
 	if i == j {
 		return false, nil
 	}
-	ki := s.p.K.Row(i)
-	t, err := s.solve(i, j, ki[j], s.tiny)
+	t, err := s.optimise(i, j, s.tiny)
 	if t == 0 || err != nil {
 		return false, err
-	}
-	kj, f := s.p.K.Row(j)[:len(ki)], s.f[:len(ki)]
-	for k, v := range ki {
-		f[k] -= t * (v - kj[k])
 	}
 	switch {
 	case s.free(i):

@@ -148,7 +148,7 @@ func (p *Problem) equality(alpha []float64) float64 {
 }
 
 // residual returns F_i = −s_i (Qα + p)_i, computed from the rows of the
-// non-zero α.
+// non-zero α, or by way of w where K knows its factor.
 func (p *Problem) residual(alpha []float64) []float64 {
 	f, _ := p.residualUntil(alpha, time.Time{})
 	return f
@@ -163,6 +163,18 @@ func (p *Problem) residualUntil(alpha []float64, end time.Time) ([]float64, bool
 		if p.Ridge != nil {
 			f[i] -= p.S[i] * p.Ridge[i] * alpha[i]
 		}
+	}
+	if x, ok := p.K.(Features); ok {
+		w := make([]float64, x.Columns())
+		for j, a := range alpha {
+			if a != 0 {
+				x.Add(w, j, p.S[j]*a)
+			}
+		}
+		for i := range f {
+			f[i] -= x.Dot(i, w)
+		}
+		return f, true
 	}
 	for j, a := range alpha {
 		if a == 0 {

@@ -45,9 +45,13 @@ const (
 	// Simplified takes every pair in turn, as Wang's and Ng's notes do; see
 	// simplified.go.
 	Simplified
+	// Keerthi1 and Keerthi2 are the two modifications of Platt's algorithm by
+	// Keerthi et al. (2001); see keerthi.go.
+	Keerthi1
+	Keerthi2
 )
 
-var selectionNames = [...]string{"second order", "worst pair", "Platt", "simplified"}
+var selectionNames = [...]string{"second order", "worst pair", "Platt", "simplified", "Keerthi 1", "Keerthi 2"}
 
 func (s Selection) String() string {
 	if s < 0 || int(s) >= len(selectionNames) {
@@ -75,6 +79,8 @@ func (m SMO) Start(p *Problem, alpha []float64) (Stepper, error) {
 		return newPlatt(w, m), nil
 	case Simplified:
 		return newSimplified(w, m), nil
+	case Keerthi1, Keerthi2:
+		return newKeerthi(w, m), nil
 	}
 	return nil, fmt.Errorf("%w: there is no %v", ErrUnsupported, m.Selection)
 }
@@ -192,6 +198,20 @@ func (w *pairs) solve(i, j int, kij, tiny float64) (t float64, err error) {
 		w.f[j] += t * w.p.Ridge[j]
 	}
 	w.working, w.moved, w.last = [2]int{i, j}, true, math.Abs(t)*math.Sqrt2
+	return t, nil
+}
+
+// optimise is solve that pays F what it owes.
+func (w *pairs) optimise(i, j int, tiny float64) (t float64, err error) {
+	ki := w.p.K.Row(i)
+	t, err = w.solve(i, j, ki[j], tiny)
+	if t == 0 || err != nil {
+		return 0, err
+	}
+	kj, f := w.p.K.Row(j)[:len(ki)], w.f[:len(ki)]
+	for k, v := range ki {
+		f[k] -= t * (v - kj[k])
+	}
 	return t, nil
 }
 

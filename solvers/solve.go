@@ -58,7 +58,9 @@ func Solve(ctx context.Context, p *Problem, m Method, s Settings) (*Result, erro
 		s.MaxIterations = max(10_000_000, 100*len(alpha))
 	}
 	q, k := *p, &checked{Matrix: p.K, seen: make([]bool, len(alpha))}
-	q.K = k
+	if _, ok := p.K.(Features); !ok { // those were checked when they were made
+		q.K = k
+	}
 	r := run{p: &q, k: k, began: time.Now(), settings: s, done: ctx.Done(), last: make([]float64, len(alpha)), highest: math.Inf(-1)}
 	r.trace.N = len(alpha)
 	r.flat2 = q.flatness()
@@ -91,7 +93,7 @@ func Solve(ctx context.Context, p *Problem, m Method, s Settings) (*Result, erro
 
 type run struct {
 	p        *Problem
-	k        *checked // p.K
+	k        *checked // p.K, where its rows are checked
 	st       Stepper
 	settings Settings
 	began    time.Time

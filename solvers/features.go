@@ -1,0 +1,182 @@
+package solvers
+
+import (
+	"fmt"
+	"math"
+)
+
+// Features is a Matrix that knows its factor, K = X X' with X of n rows and d
+// columns, so that a method can keep w = Σ s_i α_i x_i and work in O(non-zeros)
+// where a kernel row costs O(n d).
+type Features interface {
+	Matrix
+	Columns() int                      // d
+	Dot(i int, w []float64) float64    // x_i · w
+	Add(w []float64, i int, a float64) // w += a x_i
+}
+
+// DenseFeatures are n rows of d numbers each as the linear kernel's matrix.
+type DenseFeatures struct {
+	x    [][]float64
+	d    int
+	diag []float64
+	row  [2][]float64
+	odd  int
+}
+
+// NewDenseFeatures keeps x, n rows of equal length d, without copying it. A
+// positive bias appends that constant to every row: the pseudo-attribute of ST
+// and LIBLINEAR, whose weight times bias is the b of the classifier. The error
+// is a *ProblemError that names the ragged row or the value that is not finite.
+func NewDenseFeatures(x [][]float64, bias float64) (*DenseFeatures, error) {
+	f := &DenseFeatures{x: x, diag: make([]float64, len(x))}
+	if len(x) > 0 {
+		f.d = len(x[0])
+	}
+	for i, row := range x {
+		if len(row) != f.d {
+			return nil, &ProblemError{"X", i, float64(len(row)), fmt.Sprintf("the row has %d features, the first has %d", len(row), f.d)}
+		}
+		for j, v := range row {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return nil, &ProblemError{"X", i, v, fmt.Sprintf("column %d is not a finite number", j)}
+			}
+		}
+	}
+	if bias > 0 {
+		f.x = make([][]float64, len(x))
+		for i, row := range x {
+			f.x[i] = append(append(make([]float64, 0, f.d+1), row...), bias)
+		}
+		f.d++
+	}
+	for i := range f.x {
+		f.diag[i] = f.Dot(i, f.x[i])
+	}
+	return f, nil
+}
+
+func (f *DenseFeatures) Dim() int        { return len(f.x) }
+func (f *DenseFeatures) Diag() []float64 { return f.diag }
+func (f *DenseFeatures) Columns() int    { return f.d }
+
+func (f *DenseFeatures) Dot(i int, w []float64) float64 {
+	x := f.x[i]
+	w = w[:len(x)]
+	var a, b, c, d float64
+	j := 0
+	for ; j+4 <= len(x); j += 4 {
+		a += x[j] * w[j]
+		b += x[j+1] * w[j+1]
+		c += x[j+2] * w[j+2]
+		d += x[j+3] * w[j+3]
+	}
+	for ; j < len(x); j++ {
+		a += x[j] * w[j]
+	}
+	return (a + b) + (c + d)
+}
+
+func (f *DenseFeatures) Add(w []float64, i int, a float64) {
+	x := f.x[i]
+	w = w[:len(x)]
+	for j, v := range x {
+		w[j] += a * v
+	}
+}
+
+func (f *DenseFeatures) Row(i int) []float64 {
+	r := nextRow(&f.row, &f.odd, len(f.x))
+	for j := range f.x {
+		r[j] = f.Dot(j, f.x[i])
+	}
+	return r
+}
+
+// SparseFeatures are n rows in compressed form: row i has the columns
+// Index[Start[i]:Start[i+1]], increasing from 0, with the Value of each.
+type SparseFeatures struct {
+	Start []int
+	Index []int32
+	Value []float64
+
+	d    int
+	diag []float64
+	w    []float64 // one row made dense
+	row  [2][]float64
+	odd  int
+}
+
+// NewSparseFeatures keeps its arguments without copying them; d is the number
+// of columns. The error is a *ProblemError that names what does not fit.
+func NewSparseFeatures(start []int, index []int32, value []float64, d int) (*SparseFeatures, error) {
+	bad := func(field string, i int, v float64, msg string) error { return &ProblemError{field, i, v, msg} }
+	if len(start) == 0 || start[0] != 0 || start[len(start)-1] != len(index) || len(index) != len(value) {
+		return nil, bad("Start", -1, 0, fmt.Sprintf("must begin at 0 and end at the number of entries: %d indices, %d values", len(index), len(value)))
+	}
+	for i := range len(start) - 1 {
+		if start[i+1] < start[i] {
+			return nil, bad("Start", i+1, float64(start[i+1]), "must not decrease")
+		}
+		for k := start[i]; k < start[i+1]; k++ {
+			switch {
+			case index[k] < 0 || int(index[k]) >= d || k > start[i] && index[k] <= index[k-1]:
+				return nil, bad("Index", k, float64(index[k]), fmt.Sprintf("columns of row %d must increase and lie in [0, %d)", i, d))
+			case math.IsNaN(value[k]) || math.IsInf(value[k], 0):
+				return nil, bad("Value", k, value[k], fmt.Sprintf("row %d, column %d is not a finite number", i, index[k]))
+			}
+		}
+	}
+	f := &SparseFeatures{Start: start, Index: index, Value: value, d: d, w: make([]float64, d)}
+	f.diag = make([]float64, len(start)-1)
+	for i := range f.diag {
+		for _, v := range value[start[i]:start[i+1]] {
+			f.diag[i] += v * v
+		}
+	}
+	return f, nil
+}
+
+func (f *SparseFeatures) Dim() int        { return len(f.Start) - 1 }
+func (f *SparseFeatures) Diag() []float64 { return f.diag }
+func (f *SparseFeatures) Columns() int    { return f.d }
+
+func (f *SparseFeatures) Dot(i int, w []float64) float64 {
+	a, b := f.Start[i], f.Start[i+1]
+	value := f.Value[a:b]
+	sum := 0.0
+	for k, j := range f.Index[a:b] {
+		sum += value[k] * w[j]
+	}
+	return sum
+}
+
+func (f *SparseFeatures) Add(w []float64, i int, c float64) {
+	a, b := f.Start[i], f.Start[i+1]
+	value := f.Value[a:b]
+	for k, j := range f.Index[a:b] {
+		w[j] += c * value[k]
+	}
+}
+
+func (f *SparseFeatures) Row(i int) []float64 {
+	r := nextRow(&f.row, &f.odd, f.Dim())
+	f.Add(f.w, i, 1)
+	for j := range r {
+		r[j] = f.Dot(j, f.w)
+	}
+	for _, j := range f.Index[f.Start[i]:f.Start[i+1]] {
+		f.w[j] = 0
+	}
+	return r
+}
+
+// nextRow alternates between two buffers, as Matrix promises that the last two
+// rows stay valid.
+func nextRow(row *[2][]float64, odd *int, n int) []float64 {
+	*odd ^= 1
+	if row[*odd] == nil {
+		row[*odd] = make([]float64, n)
+	}
+	return row[*odd]
+}
