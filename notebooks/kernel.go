@@ -112,8 +112,8 @@ func buildTools(ctx context.Context, module, dir string, packages []string, prog
 		return err
 	}
 	defer os.RemoveAll(temp)
-	start := time.Now()
 	for _, p := range packages {
+		start := time.Now()
 		name := p[strings.LastIndex(p, "/")+1:]
 		fmt.Fprintf(progress, "building %s, once", name)
 		dots := every(2*time.Second, func() { fmt.Fprint(progress, ".") })

@@ -221,3 +221,20 @@ func TestMedian(t *testing.T) {
 		}
 	}
 }
+
+func TestLabelIsOneColumn(t *testing.T) {
+	for source, want := range map[string]string{
+		"%%\n\tx := 1\ny":                       "x := 1",
+		"import (\n\"fmt\"\n)":                  "imports",
+		"import \"fmt\"\nx()":                   "x()",
+		"import (\n\"fmt\"\n)\n\n// area\nfunc": "// area",
+		"%env A b":                              "%env A b",
+		"":                                      "",
+		strings.Repeat("ü", 80):                 strings.Repeat("ü", 59) + "…",
+	} {
+		got := label(source)
+		if strings.TrimRight(got, " ") != want || len([]rune(got)) != 60 {
+			t.Errorf("%q is shown as %q, want %q in 60 columns", source, got, want)
+		}
+	}
+}

@@ -86,14 +86,19 @@ func indent(s string) string {
 // label is the first line that says something, cut and padded to a column.
 func label(source string) string {
 	const width = 60
-	text := ""
+	text, imports, inImports := "", "", false
 	for line := range strings.Lines(source) {
-		line = strings.TrimSpace(line)
-		if line == "" || line == "%%" || line == "%main" || line == "import (" {
-			continue
+		line = strings.ReplaceAll(strings.TrimSpace(line), "\t", " ")
+		if strings.HasPrefix(line, "import ") || inImports {
+			imports = "imports"
+			inImports = line != ")" && (inImports || strings.HasSuffix(line, "("))
+		} else if line != "" && line != "%%" && line != "%main" {
+			text = line
+			break
 		}
-		text = strings.ReplaceAll(line, "\t", " ")
-		break
+	}
+	if text == "" {
+		text = imports
 	}
 	if utf8.RuneCountInString(text) > width {
 		text = string([]rune(text)[:width-1]) + "…"
@@ -248,9 +253,10 @@ var specialFailures = []*regexp.Regexp{
 	regexp.MustCompile(`^GX compile error: `),
 }
 
-// In any cell: what was displayed got lost between the program and the kernel
-// (namedpipes_dispatch.go, and the log of gonbui in the program).
-var lostDisplay = regexp.MustCompile(`^GoNB Error:\n|(?m)^E\d{4} .* gonbui\.go:\d+\] `)
+// In any cell: what was to be displayed got lost, between the program and the
+// kernel (namedpipes_dispatch.go, and the log of gonbui in the program) or in
+// svmnb.Show, which goes on with the other items.
+var lostDisplay = regexp.MustCompile(`^GoNB Error:\n|(?m)^svmnb\.Show: |(?m)^E\d{4} .* gonbui\.go:\d+\] `)
 
 func failedMessage(message string, special bool) string {
 	if lostDisplay.MatchString(message) {

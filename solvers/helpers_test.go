@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/svmnb/svmnb/datasets"
 )
 
 // gram is a kernel matrix held in memory that counts the rows asked for.
@@ -165,31 +167,17 @@ func number(t testing.TB, s string) float64 {
 // an empty second means all others.
 func iris(t testing.TB, plus, minus string) (x [][]float64, y []float64) {
 	t.Helper()
-	f, err := os.Open("../datasets/data/iris.csv")
+	d := datasets.Iris()
+	if minus == "" {
+		d = d.OneVsRest(plus)
+	} else {
+		d = d.Pair(plus, minus)
+	}
+	y, _, _, err := d.Binary()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	for lines.Scan(); lines.Scan(); {
-		fields := strings.Split(lines.Text(), ",")
-		label := -1.0
-		switch species := fields[4]; {
-		case species == plus:
-			label = 1
-		case minus != "" && species != minus:
-			continue
-		}
-		row := make([]float64, 4)
-		for j := range row {
-			row[j] = number(t, fields[j])
-		}
-		x, y = append(x, row), append(y, label)
-	}
-	if len(x) != 100 && len(x) != 150 {
-		t.Fatalf("%d rows of iris, 100 or 150 expected", len(x))
-	}
-	return x, y
+	return d.X, y
 }
 
 func solve(t testing.TB, p *Problem, m Method, s Settings) *Result {
@@ -206,12 +194,61 @@ func near(got, want, tol float64) bool {
 	return math.Abs(got-want) <= tol*max(math.Abs(got), math.Abs(want)) || got == want
 }
 
-func total(x []float64) float64 {
-	s := 0.0
-	for _, v := range x {
-		s += v
+// plainDual is −(½α'Qα + p'α), term by term.
+func plainDual(p *Problem, alpha []float64) float64 {
+	w := 0.0
+	for i, a := range alpha {
+		w -= p.P[i] * a
+		if p.Ridge != nil {
+			w -= p.Ridge[i] * a * a / 2
+		}
+		if a == 0 {
+			continue
+		}
+		for j, k := range p.K.Row(i) {
+			w -= a * alpha[j] * p.S[i] * p.S[j] * k / 2
+		}
 	}
-	return s
+	return w
 }
 
-func highest(x []float64) float64 { return slices.Max(x) }
+// plainPrimal is the objective of a classifier with the w of alpha and the bias
+// b: ½‖w‖² + Σ c_i ξ_i, or ½‖w‖² + ½ Σ c_i ξ_i² where the ridge is 1/c_i.
+func plainPrimal(p *Problem, alpha []float64, b float64) float64 {
+	value := 0.0
+	for i, a := range alpha {
+		g := 0.0
+		for j, k := range p.K.Row(i) {
+			g += alpha[j] * p.S[j] * k
+		}
+		value += a * p.S[i] * g / 2
+		slack := max(0, 1-p.S[i]*(g+b))
+		if p.Ridge != nil {
+			value += slack * slack / p.Ridge[i] / 2
+		} else if slack > 0 {
+			value += p.Upper[i] * slack
+		}
+	}
+	return value
+}
+
+// equalitySum is |s'α − δ|.
+func equalitySum(p *Problem, alpha []float64) float64 {
+	sum := -p.Delta
+	for i, a := range alpha {
+		sum += p.S[i] * a
+	}
+	return math.Abs(sum)
+}
+
+// largestAlpha is the size by which the equality may be judged: the largest cost,
+// or the largest α where there is no cost.
+func largestAlpha(p *Problem, alpha []float64) float64 {
+	size := slices.Max(alpha)
+	for _, u := range p.Upper {
+		if !math.IsInf(u, 1) {
+			size = max(size, u)
+		}
+	}
+	return size
+}

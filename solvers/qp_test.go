@@ -2,6 +2,7 @@ package solvers
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -26,10 +27,11 @@ type qpSolution struct {
 	objective float64
 }
 
-// dense writes a Problem down as a qp.
-func (p *Problem) dense() *qp {
+// dense writes a Problem down as a qp in x = α − lower; constant is what its
+// objective lacks.
+func (p *Problem) dense() (d *qp, constant float64) {
 	n := p.K.Dim()
-	d := &qp{q: mat.NewSymDense(n, nil), p: p.P, u: p.Upper, a: [][]float64{p.S}, b: []float64{p.Delta}}
+	d = &qp{q: mat.NewSymDense(n, nil), p: make([]float64, n), u: make([]float64, n), a: [][]float64{p.S}, b: []float64{p.Delta}}
 	for i := range n {
 		row := p.K.Row(i)
 		for j := i; j < n; j++ {
@@ -39,7 +41,16 @@ func (p *Problem) dense() *qp {
 			d.q.SetSym(i, i, d.q.At(i, i)+p.Ridge[i])
 		}
 	}
-	return d
+	for i := range n {
+		d.p[i] = p.P[i]
+		d.u[i] = p.Upper[i] - p.Lower[i]
+		d.b[0] -= p.S[i] * p.Lower[i]
+		for j, l := range p.Lower {
+			d.p[i] += d.q.At(i, j) * l
+		}
+		constant += p.Lower[i] * (d.p[i] + p.P[i]) / 2
+	}
+	return d, constant
 }
 
 func (d *qp) gradient(x, lambda []float64) []float64 {
@@ -112,8 +123,10 @@ func (d *qp) gap(x, lambda []float64) float64 {
 // solve returns the solution with the smallest gap that it has seen.
 func (d *qp) solve(t testing.TB) qpSolution {
 	t.Helper()
-	scale := 0.0
-	n := len(d.p)
+	n, scale := len(d.p), 0.0
+	if slices.Contains(d.u, 0) {
+		return d.solveWithoutFixed(t)
+	}
 	for i := range n {
 		scale = max(scale, d.q.At(i, i))
 	}
@@ -138,6 +151,34 @@ func (d *qp) solve(t testing.TB) qpSolution {
 	}
 	best.objective = d.objective(best.x)
 	return best
+}
+
+// solveWithoutFixed solves for the coordinates that have room.
+func (d *qp) solveWithoutFixed(t testing.TB) qpSolution {
+	t.Helper()
+	var at []int
+	for i, u := range d.u {
+		if u > 0 {
+			at = append(at, i)
+		}
+	}
+	s := &qp{q: mat.NewSymDense(len(at), nil), a: make([][]float64, len(d.a)), b: d.b}
+	for k, i := range at {
+		s.p, s.u = append(s.p, d.p[i]), append(s.u, d.u[i])
+		for r, row := range d.a {
+			s.a[r] = append(s.a[r], row[i])
+		}
+		for l := k; l < len(at); l++ {
+			s.q.SetSym(k, l, d.q.At(i, at[l]))
+		}
+	}
+	part := s.solve(t)
+	whole := part
+	whole.x = make([]float64, len(d.u))
+	for k, i := range at {
+		whole.x[i] = part.x[k]
+	}
+	return whole
 }
 
 // interior is the primal–dual method. z and w are the multipliers of x ≥ 0 and
@@ -357,13 +398,18 @@ func (d *qp) polish(x, lambda, z, w []float64) (px, pl []float64, ok bool) {
 }
 
 // optimum returns the largest dual value of p and how far the independent
-// solution may be from it, relatively.
+// solution may be from it, relatively: the gap to the primal, which for the
+// 2-norm is quadratic in its errors.
 func (p *Problem) optimum(t testing.TB) (w, uncertainty float64) {
 	t.Helper()
-	d := p.dense()
+	d, constant := p.dense()
 	s := d.solve(t)
-	w = -s.objective
-	return w, (d.gap(s.x, s.lambda) + d.infeasibility(s.x)*(1+math.Abs(s.lambda[0]))) / max(math.Abs(w), 1e-300)
+	w = -s.objective - constant
+	gap := d.gap(s.x, s.lambda)
+	if p.Ridge != nil && math.IsInf(p.Upper[0], 1) {
+		gap = min(gap, plainPrimal(p, s.x, s.lambda[0])-w)
+	}
+	return w, (gap + d.infeasibility(s.x)*(1+math.Abs(s.lambda[0]))) / max(math.Abs(w), 1e-300)
 }
 
 // hullDistance2 returns the squared distance between the convex hulls of the two
@@ -373,7 +419,7 @@ func hullDistance2(t testing.TB, k Matrix, y []float64) (distance2, diameter2 fl
 	t.Helper()
 	n := len(y)
 	p := HardMargin(k, y)
-	d := p.dense()
+	d, _ := p.dense()
 	d.p = make([]float64, n)
 	d.a, d.b = [][]float64{y, fill(n, 1)}, []float64{0, 2}
 	s := d.solve(t)

@@ -27,6 +27,10 @@ type SMO struct {
 
 	// Seed starts the random places of Platt's sweeps.
 	Seed uint64
+
+	// PairsOnly keeps a long run of SecondOrder to pairs. Otherwise, after every
+	// 50 n steps (at least 1000), one step moves all free α; see face.go.
+	PairsOnly bool
 }
 
 // Selection is the rule by which SMO chooses its pair.
@@ -238,11 +242,19 @@ type greedy struct {
 	// In the search for the pair, adding these to F takes out the points that
 	// cannot rise or fall: 0 or −Inf, 0 or +Inf.
 	noRise, noFall []float64
+
+	wide   face
+	steps  int  // pairs since the last face
+	every  int  // and how many there are between two; 0: no faces
+	widely bool // the last step was a face
 }
 
 func newGreedy(w pairs, m SMO) *greedy {
 	n := len(w.alpha)
 	s := &greedy{pairs: w, second: m.Selection == SecondOrder, noRise: make([]float64, n), noFall: make([]float64, n)}
+	if s.second && !m.PairsOnly {
+		s.every = max(1000, pairsPerFace*n)
+	}
 	for i := range n {
 		s.mask(i)
 	}
@@ -263,6 +275,9 @@ func (s *greedy) mask(i int) {
 func (s *greedy) Report(it *Iterate) {
 	s.report(it)
 	it.Up, it.Low = s.up, s.low
+	if s.widely {
+		it.Working = s.wide.free
+	}
 }
 
 func (s *greedy) refresh(f []float64) {
@@ -270,10 +285,18 @@ func (s *greedy) refresh(f []float64) {
 	s.scan()
 }
 
-// Step optimises one pair and finds the worst one of the new α.
-func (s *greedy) Step(context.Context) (done bool, err error) {
+// Step optimises one pair, or now and then a face, and finds the worst pair of
+// the new α.
+func (s *greedy) Step(ctx context.Context) (done bool, err error) {
 	if !(s.up > s.low) || s.i < 0 || s.j < 0 {
 		return true, nil
+	}
+	s.widely = false
+	if s.steps++; s.steps == s.every {
+		s.steps = 0
+		if s.widely = s.face(ctx); s.widely {
+			return false, nil
+		}
 	}
 	i, j := s.i, s.j
 	ki := s.p.K.Row(i)

@@ -21,6 +21,7 @@ func Page(w io.Writer, title string, parts ...string) error {
 body{background:var(--page);color:var(--ink);font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif;max-width:1000px;margin:1.5rem auto;padding:0 1rem}
 section{margin:0 0 2rem;overflow-x:auto}
 table{border-collapse:collapse}td,th{padding:.2rem .8rem;border-bottom:1px solid var(--rule);text-align:left}
+blockquote{margin:1rem 0;padding:0 1rem;border-left:3px solid var(--rule)}
 code,pre{font-family:ui-monospace,"DejaVu Sans Mono",monospace;font-size:.92em}
 </style></head><body>
 `, html.EscapeString(title))
@@ -32,7 +33,7 @@ code,pre{font-family:ui-monospace,"DejaVu Sans Mono",monospace;font-size:.92em}
 }
 
 // Markdown returns HTML for the little Markdown that summaries are made of:
-// tables, headings, lists, paragraphs, **bold**, and `code`. Anything else
+// tables, headings, lists, quotes, paragraphs, **bold** and `code`. Anything else
 // stays as it is written.
 func Markdown(text string) string {
 	var b strings.Builder
@@ -57,8 +58,11 @@ func Markdown(text string) string {
 		case line == "":
 			enter("")
 		case line[0] == '|':
-			if strings.Trim(line, "|-: ") == "" && open == "table" {
+			if strings.Trim(line, "|-: ") == "" && strings.Contains(line, "-") {
 				continue // the rule below a table's head
+			}
+			if strings.Trim(line, "| ") == "" {
+				continue // the empty head that Markdown demands of a table without one
 			}
 			tag := "td"
 			if open != "table" && i+1 < len(lines) && strings.Trim(lines[i+1], "|-: \r") == "" && strings.Contains(lines[i+1], "-") {
@@ -76,6 +80,9 @@ func Markdown(text string) string {
 		case strings.HasPrefix(line, "- ") || strings.HasPrefix(line, "* "):
 			enter("ul")
 			b.WriteString("<li>" + inline(line[2:]) + "</li>\n")
+		case line[0] == '>':
+			enter("blockquote")
+			b.WriteString(inline(line[1:]) + "\n")
 		default:
 			enter("p")
 			b.WriteString(inline(line) + "\n")

@@ -90,10 +90,13 @@ func logValues(k int, from, to float64) object {
 
 // tolerance is a dashed line in grid k across an axis of iterations, with its
 // label where runs begin, far from the curve.
-func tolerance(k int, from, to, tol float64) object {
+func tolerance(k int, from, to, tol float64, name string) object {
+	if name == "" {
+		name = "tolerance " + numberTo(tol, 2)
+	}
 	return object{"type": "line", "xAxisIndex": k, "yAxisIndex": k, "symbol": "none", "silent": true, "tooltip": object{"show": false},
 		"data": list{list{to, tol}, list{from, tol}}, "lineStyle": object{"type": "dashed", "color": "@soft", "width": 1.2},
-		"endLabel": object{"show": true, "formatter": "tolerance " + numberTo(tol, 2), "color": "@soft", "fontSize": 12, "offset": list{2, -9}, "align": "left"}}
+		"endLabel": object{"show": true, "formatter": name, "color": "@soft", "fontSize": 12, "offset": list{2, -9}, "align": "left"}}
 }
 
 // decades returns the powers of ten around [low, high], at least two.

@@ -14,6 +14,7 @@ type GapData struct {
 	Problem string          // what was solved and how, such as "RBF(0.5), C = 10, SMO"
 	Points  []solvers.Point // increasing iterations; NaN where something was not measured
 	Tol     float64         // gap at which the answer is good enough; 0 leaves the line out
+	TolName string          // what the line is called; "tolerance" and its value when empty
 	Log     bool            // iterations on a log scale
 }
 
@@ -148,7 +149,7 @@ func Gap(d GapData) (*Chart, error) {
 	}
 	if d.Tol > 0 {
 		smallest = min(smallest, d.Tol)
-		series = append(series, tolerance(1, axis.place(first), axis.place(last), d.Tol))
+		series = append(series, tolerance(1, axis.place(first), axis.place(last), d.Tol, d.TolName))
 	}
 	if !finite(smallest) || greatest <= 0 {
 		smallest, greatest = 1e-3, 1

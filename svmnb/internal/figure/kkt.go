@@ -163,7 +163,7 @@ func KKT(d KKTData) (*Chart, error) {
 			object{"type": "custom", "xAxisIndex": 1, "yAxisIndex": 1, "clip": true, "progressive": 0, "data": script(kktData), "renderItem": script(kktCell)},
 			object{"type": "line", "name": "largest", "symbol": "none", "symbolSize": 5, "data": pairs(column(places, 6), column(worst, 3), 600),
 				"lineStyle": object{"color": "@strong", "width": 2}, "itemStyle": object{"color": "@strong"}, "silent": true},
-			tolerance(0, edges[0], edges[len(edges)-1], d.Tol),
+			tolerance(0, edges[0], edges[len(edges)-1], d.Tol, ""),
 			object{"type": "custom", "xAxisIndex": 2, "yAxisIndex": 2, "clip": true, "data": script(kktBarData), "renderItem": script(kktBar)},
 			object{"type": "line", "xAxisIndex": 2, "yAxisIndex": 2, "symbol": "none", "silent": true, "data": list{list{d.Tol, 0}, list{d.Tol, len(rows)}}, "lineStyle": dashed},
 			object{"type": "custom", "xAxisIndex": 1, "yAxisIndex": 1, "silent": true, "data": list{list{edges[0], 0}}, "renderItem": script(kktScale)},

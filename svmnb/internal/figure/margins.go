@@ -153,7 +153,7 @@ func Margins(d MarginsData) (*Chart, error) {
 		legend = append(legend, object{"name": "f = 0", "icon": "path://M0 0H24V3H0Z"})
 	}
 	if len(one) > 0 {
-		legend = append(legend, object{"name": "f = ±1", "icon": "path://M0 0H6V2H0Z M9 0H15V2H9Z M18 0H24V2H18Z"})
+		legend = append(legend, object{"name": "f = ±1", "icon": dashes})
 	}
 
 	// Equal scales on both axes where the ranges allow: distances in the
@@ -270,18 +270,12 @@ func (d *MarginsData) check() error {
 	for _, s := range []struct {
 		name   string
 		values []float64
-		nil    bool
-	}{{"Y", d.Y, false}, {"Alpha", d.Alpha, false}, {"Upper", d.Upper, false}, {"F", d.F, false}, {"Violations", d.Violations, d.Violations == nil}} {
-		if s.nil {
+	}{{"Y", d.Y}, {"Alpha", d.Alpha}, {"Upper", d.Upper}, {"F", d.F}, {"Violations", d.Violations}} {
+		if s.name == "Violations" && s.values == nil {
 			continue
 		}
-		if len(s.values) != n {
-			return bad(s.name, fmt.Sprintf("has length %d, X has %d: give one value per point", len(s.values), n))
-		}
-		for i, v := range s.values {
-			if !finite(v) && !(s.name == "Upper" && v > 0) {
-				return bad(fmt.Sprintf("%s[%d]", s.name, i), fmt.Sprintf("is %v: give finite numbers", v))
-			}
+		if err := checkValues("Margins", s.name, s.values, n); err != nil {
+			return err
 		}
 	}
 	for i, x := range d.X {
@@ -317,6 +311,23 @@ func (d *MarginsData) check() error {
 	}
 	return nil
 }
+
+// checkValues returns an error unless there are n values, each a finite number;
+// upper bounds may be infinite.
+func checkValues(figure, name string, values []float64, n int) error {
+	if len(values) != n {
+		return &InputError{Figure: figure, Field: name, Reason: fmt.Sprintf("has length %d for %d points: give one value per point", len(values), n)}
+	}
+	for i, v := range values {
+		if !finite(v) && !(name == "Upper" && v > 0) {
+			return &InputError{Figure: figure, Field: fmt.Sprintf("%s[%d]", name, i), Reason: fmt.Sprintf("is %v: give finite numbers", v)}
+		}
+	}
+	return nil
+}
+
+// Symbols of the legend and of points.
+const dashes = "path://M0 0H6V2H0Z M9 0H15V2H9Z M18 0H24V2H18Z"
 
 const diamond = "path://M8 0 16 8 8 16 0 8Z"
 

@@ -1,0 +1,317 @@
+// Package kerneltest tries whether a kernel keeps its word:
+//
+//	func TestMine(t *testing.T) { kerneltest.Run(t, Mine{Gamma: 2}) }
+package kerneltest
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/svmnb/svmnb/kernels"
+)
+
+// Points makes a set of at least two points, some dozens at most, with the same
+// number of features each.
+type Points func(rng *rand.Rand) [][]float64
+
+// Run tests that k is a kernel: symmetric and positive semi-definite on random
+// points, with a Check that refuses NaN in each exported field, a String that is
+// Go, and the same values from Eval, from OfDot or OfSquaredDistance, and from
+// the rows of a Gram and a Basis. A finite sample can refute a kernel, not prove
+// one.
+//
+// The points are normal and uniform, in 1 to 17 dimensions, with duplicates,
+// near ones and a far origin. A kernel of a smaller domain, such as
+// non-negative features, brings its own.
+func Run(t *testing.T, k kernels.Kernel, gen ...Points) {
+	t.Helper()
+	for _, c := range checks {
+		t.Run(c.name, func(t *testing.T) {
+			if err := try(c, k, gen); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+type check struct {
+	name string
+	// Exactly one is set.
+	ofKernel func(k kernels.Kernel) error
+	ofPoints func(k kernels.Kernel, x [][]float64) error
+}
+
+var checks = []check{
+	{name: "Check", ofKernel: parameters},
+	{name: "String", ofKernel: expression},
+	{name: "Purity", ofPoints: purity},
+	{name: "Symmetry", ofPoints: symmetry},
+	{name: "PositiveSemiDefinite", ofPoints: semidefinite},
+	{name: "Tier", ofPoints: tier},
+	{name: "Gram", ofPoints: gram},
+	{name: "Basis", ofPoints: basis},
+}
+
+func try(c check, k kernels.Kernel, gen []Points) error {
+	if c.ofKernel != nil {
+		return c.ofKernel(k)
+	}
+	if len(gen) == 0 {
+		gen = usual
+	}
+	for i, g := range gen {
+		for seed := range uint64(3) {
+			if err := c.ofPoints(k, g(rand.New(rand.NewPCG(seed, uint64(i))))); err != nil {
+				return fmt.Errorf("%v, points %d, seed %d: %w", k, i, seed, err)
+			}
+		}
+	}
+	return nil
+}
+
+var usual = []Points{
+	normal(20, 1, 1, 0),
+	normal(30, 2, 1, 0),
+	normal(25, 3, 0.1, 0),
+	normal(20, 4, 1, 0),
+	normal(20, 17, 1, 0),
+	normal(15, 2, 1, 1000),
+	normal(2, 2, 1e-9, 0),
+	func(rng *rand.Rand) [][]float64 { // each point twice
+		x := normal(12, 2, 1, 0)(rng)
+		return append(x, x...)
+	},
+	func(rng *rand.Rand) [][]float64 { // zero, the axes, and pairs that nearly meet
+		x := [][]float64{{0, 0, 0}, {1, 0, 0}, {0, -1, 0}, {0, 0, 1}, {1, 1e-9, 0}, {1, 0, 1e-12}}
+		for range 10 {
+			x = append(x, []float64{rng.Float64(), rng.Float64(), rng.Float64()})
+		}
+		return x
+	},
+}
+
+func normal(n, d int, scale, shift float64) Points {
+	return func(rng *rand.Rand) [][]float64 {
+		x := make([][]float64, n)
+		for i := range x {
+			x[i] = make([]float64, d)
+			for k := range x[i] {
+				x[i][k] = shift + scale*rng.NormFloat64()
+			}
+		}
+		return x
+	}
+}
+
+// parameters sees that Check takes k and refuses it with NaN in any field.
+func parameters(k kernels.Kernel) error {
+	if err := k.Check(); err != nil {
+		return fmt.Errorf("Check refuses the kernel to be tested: %w", err)
+	}
+	typ := reflect.TypeOf(k)
+	if typ.Kind() != reflect.Struct {
+		return nil
+	}
+	for i := range typ.NumField() {
+		f := typ.Field(i)
+		if !f.IsExported() || f.Type.Kind() != reflect.Float64 {
+			continue
+		}
+		bad := reflect.New(typ).Elem()
+		bad.Set(reflect.ValueOf(k))
+		bad.Field(i).SetFloat(math.NaN())
+		err := bad.Interface().(kernels.Kernel).Check()
+		if err == nil {
+			return fmt.Errorf("Check takes %s = NaN", f.Name)
+		}
+		if !strings.Contains(strings.ToLower(err.Error()), strings.ToLower(f.Name)) {
+			return fmt.Errorf("Check for %s = NaN does not name %s: %q", f.Name, f.Name, err)
+		}
+		if _, err := kernels.NewGram(bad.Interface().(kernels.Kernel), [][]float64{{1}, {2}}, 0); err == nil {
+			return fmt.Errorf("NewGram takes %s = NaN", f.Name)
+		}
+	}
+	return nil
+}
+
+// expression sees that String is a Go call, and tells apart what is a little
+// different.
+func expression(k kernels.Kernel) error {
+	s := k.String()
+	if e, err := parser.ParseExpr(s); err != nil {
+		return fmt.Errorf("String %q is no Go expression: %w", s, err)
+	} else if _, ok := e.(*ast.CallExpr); !ok {
+		return fmt.Errorf("String %q is no call", s)
+	}
+	typ := reflect.TypeOf(k)
+	if typ.Kind() != reflect.Struct {
+		return nil
+	}
+	for i := range typ.NumField() {
+		if f := typ.Field(i); f.IsExported() && f.Type.Kind() == reflect.Float64 {
+			other := reflect.New(typ).Elem()
+			other.Set(reflect.ValueOf(k))
+			other.Field(i).SetFloat(math.Nextafter(other.Field(i).Float(), math.Inf(1)))
+			if o := other.Interface().(kernels.Kernel).String(); o == s {
+				return fmt.Errorf("String %q is the same for the next %s", s, f.Name)
+			}
+		}
+	}
+	return nil
+}
+
+// purity sees that Eval leaves its arguments alone and repeats itself.
+func purity(k kernels.Kernel, x [][]float64) error {
+	a, b := slices.Clone(x[0]), slices.Clone(x[1])
+	first := k.Eval(a, b)
+	if !slices.Equal(a, x[0]) || !slices.Equal(b, x[1]) {
+		return errors.New("Eval writes to its arguments")
+	}
+	if again := k.Eval(a, b); math.Float64bits(first) != math.Float64bits(again) {
+		return fmt.Errorf("Eval gives %v, then %v", first, again)
+	}
+	return nil
+}
+
+// near sees that got is want as far as the size of K allows, and finite.
+func near(what string, i, j int, got, want, size float64) error {
+	if math.Abs(got-want) <= 1e-12*size {
+		return nil
+	}
+	return fmt.Errorf("%s of points %d and %d is %v, want %v", what, i, j, got, want)
+}
+
+func symmetry(k kernels.Kernel, x [][]float64) error {
+	for i := range x {
+		for j := range i {
+			if err := near("K(z, x)", i, j, k.Eval(x[j], x[i]), k.Eval(x[i], x[j]), size(k, x[i], x[j])); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// size is √(K(x,x) K(z,z)), which bounds |K(x,z)|.
+func size(k kernels.Kernel, x, z []float64) float64 {
+	return math.Sqrt(k.Eval(x, x)) * math.Sqrt(k.Eval(z, z))
+}
+
+// semidefinite sees that no eigenvalue is further below 0 than rounding takes
+// it.
+func semidefinite(k kernels.Kernel, x [][]float64) error {
+	n := len(x)
+	m := mat.NewSymDense(n, nil)
+	for i := range x {
+		for j := range i + 1 {
+			m.SetSym(i, j, k.Eval(x[i], x[j]))
+		}
+	}
+	var eigen mat.EigenSym
+	if !eigen.Factorize(m, false) {
+		return errors.New("the eigenvalues of the matrix do not converge")
+	}
+	values := eigen.Values(nil)
+	if smallest, largest := values[0], values[n-1]; !(smallest >= -10*float64(n)*0x1p-52*largest) {
+		return fmt.Errorf("not positive semi-definite: the eigenvalues go from %v to %v", smallest, largest)
+	}
+	return nil
+}
+
+// tier sees that OfDot or OfSquaredDistance agrees with Eval.
+func tier(k kernels.Kernel, x [][]float64) error {
+	for i := range x {
+		for j := range i + 1 {
+			var dot, r2 float64
+			for f := range x[i] {
+				dot += x[i][f] * x[j][f]
+				r2 += (x[i][f] - x[j][f]) * (x[i][f] - x[j][f])
+			}
+			var err error
+			want, size := k.Eval(x[i], x[j]), size(k, x[i], x[j])
+			switch k := k.(type) {
+			case kernels.Radial:
+				err = near("OfSquaredDistance", i, j, k.OfSquaredDistance(r2), want, size)
+			case kernels.DotProduct:
+				err = near("OfDot", i, j, k.OfDot(dot), want, size)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// gram sees that rows are Eval's values, and the same bits from every store and
+// on both sides of the diagonal.
+func gram(k kernels.Kernel, x [][]float64) error {
+	var all [][][]float64
+	for _, cache := range []int64{0, 1, kernels.NoCache} {
+		g, err := kernels.NewGram(k, x, cache)
+		if err != nil {
+			return err
+		}
+		rows := make([][]float64, len(x))
+		for t := range x {
+			i := t * 7 % len(x) // out of order
+			rows[i] = slices.Clone(g.Row(i))
+		}
+		for i := range x {
+			if rows[i] == nil {
+				rows[i] = slices.Clone(g.Row(i))
+			}
+		}
+		for i := range x {
+			if math.Float64bits(g.Diag()[i]) != math.Float64bits(rows[i][i]) {
+				return fmt.Errorf("Diag()[%d] is %v, in its row it is %v", i, g.Diag()[i], rows[i][i])
+			}
+		}
+		all = append(all, rows)
+	}
+	for i := range x {
+		for j := range x {
+			v := all[0][i][j]
+			if err := near("the entry in a Gram", i, j, v, k.Eval(x[i], x[j]), size(k, x[i], x[j])); err != nil {
+				return err
+			}
+			for _, rows := range all {
+				if math.Float64bits(v) != math.Float64bits(rows[i][j]) || math.Float64bits(v) != math.Float64bits(rows[j][i]) {
+					return fmt.Errorf("entries (%d, %d) and (%d, %d) differ by store or side: %v, %v, %v", i, j, j, i, v, rows[i][j], rows[j][i])
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// basis sees that rows against a basis are Eval's values, in new memory and in
+// old.
+func basis(k kernels.Kernel, x [][]float64) error {
+	half := x[:len(x)/2]
+	b := kernels.Against(k, half)
+	old := make([]float64, 0, len(x))
+	for i := range x {
+		fresh := b.Row(nil, x[i])
+		old = b.Row(old, x[i])
+		if !slices.Equal(fresh, old) {
+			return fmt.Errorf("row %d of a Basis is %v in new memory and %v in old", i, fresh, old)
+		}
+		for j := range half {
+			if err := near("the entry in a Basis", i, j, fresh[j], k.Eval(x[i], half[j]), size(k, x[i], half[j])); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

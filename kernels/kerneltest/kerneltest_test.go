@@ -1,0 +1,120 @@
+package kerneltest
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/svmnb/svmnb/kernels"
+)
+
+// broken is a Gaussian that a test spoils in one way.
+type broken struct {
+	Gamma  float64
+	eval   func(x, z []float64) float64
+	check  func(gamma float64) error
+	string func() string
+}
+
+func (k broken) Eval(x, z []float64) float64 {
+	if k.eval != nil {
+		return k.eval(x, z)
+	}
+	return kernels.RBF(k.Gamma).Eval(x, z)
+}
+
+func (k broken) Check() error {
+	if k.check != nil {
+		return k.check(k.Gamma)
+	}
+	return kernels.RBF(k.Gamma).Check()
+}
+
+func (k broken) String() string {
+	if k.string != nil {
+		return k.string()
+	}
+	return kernels.RBF(k.Gamma).String()
+}
+
+// far and flat are right in all but their fast tier.
+type far struct{ broken }
+
+func (k far) OfSquaredDistance(r2 float64) float64 { return math.Exp(-k.Gamma * math.Sqrt(r2)) }
+
+type flat struct{ kernels.LinearKernel }
+
+func (flat) OfDot(float64) float64 { return 1 }
+
+func TestBrokenKernelsFail(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, c := range []struct {
+		name, check, says string
+		k                 kernels.Kernel
+	}{
+		{"NaN passes", "Check", "Gamma = NaN", broken{Gamma: 1, check: func(float64) error { return nil }}},
+		{"parameter not named", "Check", "does not name Gamma", broken{Gamma: 1, check: func(g float64) error {
+			if g > 0 {
+				return nil
+			}
+			return errors.New("bad")
+		}}},
+		{"refused", "Check", "refuses", broken{Gamma: -1}},
+		{"prose", "String", "no Go", broken{Gamma: 1, string: func() string { return "the Gaussian" }}},
+		{"no call", "String", "no call", broken{Gamma: 1, string: func() string { return "gaussian" }}},
+		{"digits lost", "String", "the same for the next Gamma", broken{Gamma: 1, string: func() string { return "RBF(1)" }}},
+		{"writes", "Purity", "writes", broken{Gamma: 1, eval: func(x, _ []float64) float64 { x[0]++; return 1 }}},
+		{"random", "Purity", "then", broken{Gamma: 1, eval: func(_, _ []float64) float64 { return rng.Float64() }}},
+		{"lopsided", "Symmetry", "K(z, x)", broken{Gamma: 1, eval: func(x, z []float64) float64 { return 3 + x[0] - z[0] }}},
+		{"distance", "PositiveSemiDefinite", "eigenvalues", broken{Gamma: 1, eval: func(x, z []float64) float64 { return math.Abs(x[0] - z[0]) }}},
+		{"sigmoid", "PositiveSemiDefinite", "eigenvalues", broken{Gamma: 1, eval: func(x, z []float64) float64 { return math.Tanh(kernels.Linear().Eval(x, z) - 1) }}},
+		{"NaN", "Symmetry", "NaN", broken{Gamma: 1, eval: func(x, z []float64) float64 { return math.NaN() }}},
+		{"radial tier", "Tier", "OfSquaredDistance", far{broken{Gamma: 1}}},
+		{"radial tier in rows", "Gram", "in a Gram", far{broken{Gamma: 1}}},
+		{"dot tier", "Tier", "OfDot", flat{}},
+		{"dot tier in rows", "Basis", "in a Basis", flat{}},
+	} {
+		for _, check := range checks {
+			if check.name != c.check {
+				continue
+			}
+			if err := try(check, c.k, nil); err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%s: %s says %v, want an error with %q", c.name, c.check, err, c.says)
+			}
+		}
+	}
+}
+
+// minimum is the histogram intersection Σ min(x, z), a kernel for
+// non-negative features only.
+type minimum struct{}
+
+func (minimum) Eval(x, z []float64) float64 {
+	var s float64
+	for i := range x {
+		s += min(x[i], z[i])
+	}
+	return s
+}
+func (minimum) Check() error   { return nil }
+func (minimum) String() string { return "minimum()" }
+
+func TestOwnPoints(t *testing.T) {
+	nonNegative := func(rng *rand.Rand) [][]float64 {
+		x := make([][]float64, 20)
+		for i := range x {
+			x[i] = []float64{rng.Float64(), rng.Float64()}
+		}
+		return x
+	}
+	Run(t, minimum{}, nonNegative)
+	failed := false
+	for _, c := range checks {
+		failed = failed || try(c, minimum{}, nil) != nil
+	}
+	if !failed {
+		t.Error("Σ min(x, z) passes for points of either sign")
+	}
+}

@@ -1,0 +1,369 @@
+package solvers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+)
+
+// methods are all that the package has. A method ships when it passes this
+// file: every problem of the table that it does not refuse with ErrUnsupported.
+var methods = []struct {
+	method Method
+	jumps  bool // the dual may fall from one iteration to the next
+}{
+	{method: SMO{Selection: SecondOrder}},
+	{method: SMO{Selection: WorstPair}},
+	{method: SMO{Selection: Platt}},
+	{method: SMO{Selection: Simplified}},
+}
+
+// table are the problems. Their optimum is found by an independent method unless
+// it is given.
+var table = []struct {
+	name       string
+	problem    func(t testing.TB) *Problem
+	want       float64 // the largest dual value; 0 asks the independent method
+	indefinite bool    // the kernel is not positive semi-definite: only the KKT conditions are demanded
+	unbounded  bool    // the dual has no maximum
+}{
+	{name: "two points", want: 0.5, problem: func(testing.TB) *Problem {
+		return SoftMargin(newGram([][]float64{{-1}, {1}}, linear), []float64{-1, 1}, fill(2, 1))
+	}},
+	{name: "XOR, hard, (x·z + 1)²", want: 0.25, problem: func(testing.TB) *Problem {
+		return HardMargin(newGram(corners, polynomial(1, 1, 2)), parity)
+	}},
+	{name: "XOR, linear", want: 4, problem: func(testing.TB) *Problem {
+		return SoftMargin(newGram(corners, linear), parity, fill(4, 1))
+	}},
+	{name: "XOR, linear, hard", unbounded: true, problem: func(testing.TB) *Problem {
+		return HardMargin(newGram(corners, linear), parity)
+	}},
+	{name: "one class", problem: func(testing.TB) *Problem {
+		return SoftMargin(newGram(corners, rbf(1)), fill(4, 1), fill(4, 1))
+	}},
+	{name: "one class, hard", problem: func(testing.TB) *Problem {
+		return HardMargin(newGram(corners, rbf(1)), fill(4, -1))
+	}},
+	{name: "one point", problem: func(testing.TB) *Problem {
+		return SoftMargin(newGram(corners[:1], linear), []float64{1}, fill(1, 1))
+	}},
+	{name: "duplicates with opposite labels", problem: func(testing.TB) *Problem { return contradicting(1) }},
+	{name: "duplicates with opposite labels, C = 1e6", problem: func(testing.TB) *Problem { return contradicting(1e6) }},
+	{name: "duplicates with opposite labels, 2-norm", problem: func(testing.TB) *Problem {
+		p := contradicting(10)
+		return SoftMargin2(p.K, p.S, p.Upper)
+	}},
+	{name: "duplicates with opposite labels, hard", unbounded: true, problem: func(testing.TB) *Problem {
+		p := contradicting(1)
+		return HardMargin(p.K, p.S)
+	}},
+	{name: "only duplicates", want: 4, problem: func(testing.TB) *Problem {
+		x := [][]float64{{1, 2}, {1, 2}, {1, 2}, {1, 2}, {1, 2}}
+		return SoftMargin(newGram(x, rbf(1)), []float64{1, -1, 1, -1, 1}, fill(5, 1))
+	}},
+	{name: "constant kernel", want: 12, problem: func(testing.TB) *Problem { return featureless(constant(3), 2) }},
+	{name: "constant kernel, hard", unbounded: true, problem: func(testing.TB) *Problem {
+		return featureless(constant(3), math.Inf(1))
+	}},
+	{name: "zero kernel", want: 12, problem: func(testing.TB) *Problem { return featureless(constant(0), 2) }},
+	{name: "zero kernel, hard", unbounded: true, problem: func(testing.TB) *Problem {
+		return featureless(constant(0), math.Inf(1))
+	}},
+	{name: "zero kernel, 2-norm", problem: func(testing.TB) *Problem {
+		p := featureless(constant(0), 2)
+		return SoftMargin2(p.K, p.S, p.Upper)
+	}},
+	{name: "near duplicates, linear", problem: func(testing.TB) *Problem { return nearDuplicates(linear, 1) }},
+	{name: "near duplicates, RBF, C = 1000", problem: func(testing.TB) *Problem { return nearDuplicates(rbf(0.5), 1000) }},
+	{name: "blobs, linear, C = 1e-3", problem: func(testing.TB) *Problem { return blobs(60, 0.7, linear, 1e-3) }},
+	{name: "blobs, linear, C = 1", problem: func(testing.TB) *Problem { return blobs(60, 0.7, linear, 1) }},
+	{name: "blobs, linear, C = 100", problem: func(testing.TB) *Problem { return blobs(60, 0.7, linear, 100) }},
+	{name: "separable blobs, C = 1e6", problem: func(testing.TB) *Problem { return blobs(40, 3, linear, 1e6) }},
+	{name: "separable blobs, hard", problem: func(testing.TB) *Problem { return blobs(40, 3, linear, math.Inf(1)) }},
+	{name: "overlapping blobs, hard", unbounded: true, problem: func(testing.TB) *Problem { return blobs(60, 0.7, linear, math.Inf(1)) }},
+	{name: "blobs, far from the origin", problem: func(testing.TB) *Problem {
+		x, y := points(newRand(3), 40, 2, 0.7)
+		for _, row := range x {
+			row[0] += 50
+		}
+		return SoftMargin(newGram(x, linear), y, fill(40, 1))
+	}},
+	{name: "blobs, features of size 1000", problem: func(testing.TB) *Problem { return scaledBlobs(1000) }},
+	{name: "blobs, features of size 1/1000", problem: func(testing.TB) *Problem { return scaledBlobs(1e-3) }},
+	{name: "rings, C = 1e-3", problem: func(testing.TB) *Problem { return ringProblem(1e-3) }},
+	{name: "rings, C = 1", problem: func(testing.TB) *Problem { return ringProblem(1) }},
+	{name: "rings, C = 1e6", problem: func(testing.TB) *Problem { return ringProblem(1e6) }},
+	{name: "rings, hard", problem: func(testing.TB) *Problem { return ringProblem(math.Inf(1)) }},
+	{name: "rings, 2-norm", problem: func(testing.TB) *Problem {
+		p := ringProblem(10)
+		return SoftMargin2(p.K, p.S, p.Upper)
+	}},
+	{name: "rings, polynomial", problem: func(testing.TB) *Problem {
+		x, y := rings(newRand(5), 50)
+		return SoftMargin(newGram(x, polynomial(1, 1, 3)), y, fill(50, 1))
+	}},
+	{name: "class weights", problem: func(testing.TB) *Problem {
+		p := blobs(50, 0.5, rbf(0.5), 1)
+		for i, y := range p.S {
+			p.Upper[i] = 1 + 4*max(0, y)
+		}
+		return p
+	}},
+	{name: "sample weights", problem: func(testing.TB) *Problem {
+		p := blobs(50, 0.5, rbf(0.5), 1)
+		for i := range p.Upper {
+			p.Upper[i] = float64(i%4) * 0.7 // one in four counts nothing
+		}
+		return p
+	}},
+	{name: "sample weights, 2-norm", problem: func(testing.TB) *Problem {
+		p := blobs(50, 0.5, rbf(0.5), 1)
+		for i := range p.Upper {
+			p.Upper[i] = 0.1 + float64(i%4)
+		}
+		return SoftMargin2(p.K, p.S, p.Upper)
+	}},
+	{name: "any linear term, box and right side", problem: func(testing.TB) *Problem { return generalProblem(newRand(11), 40) }},
+	{name: "sigmoid, κ < 0", indefinite: true, problem: func(testing.TB) *Problem {
+		x, y := points(newRand(8), 40, 2, 0.3)
+		return SoftMargin(newGram(x, sigmoid(1, -1)), y, fill(40, 10))
+	}},
+	{name: "iris, virginica and versicolor, linear", want: 15.75987190, problem: func(t testing.TB) *Problem {
+		x, y := iris(t, "virginica", "versicolor")
+		return SoftMargin(newGram(x, linear), y, fill(len(y), 1))
+	}},
+	{name: "iris, virginica and versicolor, RBF", want: 21.37749603, problem: func(t testing.TB) *Problem {
+		x, y := iris(t, "virginica", "versicolor")
+		return SoftMargin(newGram(x, rbf(0.25)), y, fill(len(y), 1))
+	}},
+	{name: "iris, setosa and rest, hard", want: 0.74805793, problem: func(t testing.TB) *Problem {
+		x, y := iris(t, "setosa", "")
+		return HardMargin(newGram(x, linear), y)
+	}},
+	{name: "heart, RBF, C = 1", want: 100.87729156, problem: func(t testing.TB) *Problem {
+		x, y := heart(t)
+		return SoftMargin(newGram(x, rbf(1./13)), y, fill(len(y), 1))
+	}},
+	{name: "heart, linear, C = 1", want: 92.4733746, problem: func(t testing.TB) *Problem {
+		x, y := heart(t)
+		return SoftMargin(newGram(x, linear), y, fill(len(y), 1))
+	}},
+	{name: "heart, hard", want: 4980.41167, problem: func(t testing.TB) *Problem {
+		x, y := heart(t)
+		return HardMargin(newGram(x, rbf(1./13)), y)
+	}},
+}
+
+var (
+	corners = [][]float64{{-1, -1}, {-1, 1}, {1, -1}, {1, 1}}
+	parity  = []float64{-1, 1, 1, -1}
+)
+
+func contradicting(c float64) *Problem {
+	x, y := points(newRand(2), 24, 2, 1)
+	for i := range 6 {
+		x[i] = x[i+7] // of the other class
+	}
+	return SoftMargin(newGram(x, rbf(0.5)), y, fill(len(y), c))
+}
+
+func featureless(k kernel, c float64) *Problem {
+	x, y := points(newRand(2), 7, 2, 1)
+	return SoftMargin(newGram(x, k), y, fill(len(y), c))
+}
+
+func nearDuplicates(k kernel, c float64) *Problem {
+	x, y := points(newRand(4), 30, 2, 0.5)
+	for i := range 10 {
+		for j := range x[i] {
+			x[i][j] = x[i+15][j] * (1 + 1e-9*float64(i))
+		}
+	}
+	return SoftMargin(newGram(x, k), y, fill(len(y), c))
+}
+
+// margin is the hard margin for C = ∞.
+func margin(x [][]float64, y []float64, k kernel, c float64) *Problem {
+	return SoftMargin(newGram(x, k), y, fill(len(y), c))
+}
+
+func blobs(n int, shift float64, k kernel, c float64) *Problem {
+	x, y := points(newRand(1), n, 2, shift)
+	return margin(x, y, k, c)
+}
+
+func scaledBlobs(scale float64) *Problem {
+	x, y := points(newRand(1), 40, 2, 0.7)
+	for _, row := range x {
+		for j := range row {
+			row[j] *= scale
+		}
+	}
+	return margin(x, y, linear, 1/(scale*scale))
+}
+
+func ringProblem(c float64) *Problem {
+	x, y := rings(newRand(5), 50)
+	return margin(x, y, rbf(1), c)
+}
+
+// generalProblem has nothing of a classifier: all parts are random.
+func generalProblem(rng interface {
+	NormFloat64() float64
+	Float64() float64
+}, n int) *Problem {
+	x := make([][]float64, n)
+	p := &Problem{S: make([]float64, n), P: make([]float64, n), Lower: make([]float64, n), Upper: make([]float64, n), Ridge: make([]float64, n)}
+	for i := range n {
+		x[i] = []float64{rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()}
+		p.S[i] = 1
+		if rng.Float64() < 0.5 {
+			p.S[i] = -1
+		}
+		p.P[i] = rng.NormFloat64()
+		p.Lower[i] = rng.Float64() - 1
+		p.Upper[i] = p.Lower[i] + 2*rng.Float64()
+		p.Ridge[i] = 0.1 * rng.Float64()
+		p.Delta += p.S[i] * (p.Lower[i] + rng.Float64()*(p.Upper[i]-p.Lower[i]))
+	}
+	p.K = newGram(x, rbf(0.5))
+	return p
+}
+
+// tight is met when the gap is within Rel of the primal itself, however small
+// that is.
+type tight struct{ Rel float64 }
+
+func (c tight) Met(pt *Point, _ *Trace) Status { return metIf(pt.Gap <= c.Rel*math.Abs(pt.Primal)) }
+func (c tight) String() string                 { return fmt.Sprintf("gap ≤ %g of the primal", c.Rel) }
+
+func TestSuite(t *testing.T) {
+	for _, problem := range table {
+		t.Run(problem.name, func(t *testing.T) {
+			t.Parallel()
+			want := problem.want
+			if !problem.indefinite && !problem.unbounded {
+				p := problem.problem(t)
+				if want == 0 {
+					var uncertainty float64
+					if want, uncertainty = p.optimum(t); !(uncertainty <= 2e-9) && want > 1e-12 {
+						t.Fatalf("the independent solution is uncertain by %g", uncertainty)
+					}
+				}
+			}
+			for _, m := range methods {
+				t.Run(m.method.Name(), func(t *testing.T) {
+					stop := All(tight{1e-9}, KKT{1e-6})
+					if problem.indefinite {
+						stop = KKT{1e-6}
+					}
+					p := problem.problem(t)
+					r, err := Solve(context.Background(), p, m.method, Settings{Stop: stop})
+					if errors.Is(err, ErrUnsupported) {
+						t.Skip(err)
+					}
+					if problem.unbounded {
+						if !errors.Is(err, ErrUnbounded) || r.Status != Unbounded {
+							t.Fatalf("got %v, want ErrUnbounded", err)
+						}
+						return
+					}
+					if err != nil {
+						t.Fatal(err)
+					}
+					if r.Status != Converged {
+						t.Errorf("status %v after %d iterations; %+v", r.Status, r.Iterations, r.Certificate)
+					}
+					if !problem.indefinite {
+						checkOptimal(t, p, r, want)
+					}
+					if r.Certificate.MaxKKT > 1e-5 {
+						t.Errorf("KKT violation %g", r.Certificate.MaxKKT)
+					}
+					checkTrace(t, p, r, m.jumps)
+					again, err := Solve(context.Background(), problem.problem(t), m.method, Settings{Stop: stop})
+					if err != nil || fingerprint(again) != fingerprint(r) {
+						t.Errorf("a second run differs (%v)", err)
+					}
+				})
+			}
+		})
+	}
+}
+
+// checkOptimal holds what a result and its trace say against the true optimum.
+func checkOptimal(t *testing.T, p *Problem, r *Result, want float64) {
+	t.Helper()
+	c := r.Certificate
+	scale := math.Abs(want) + 1e-12
+	if math.Abs(c.Dual-want) > 1e-8*scale {
+		t.Errorf("W = %.12g, want %.12g: off by %.2g", c.Dual, want, c.Dual/want-1)
+	}
+	if d := plainDual(p, r.Alpha); !near(d, c.Dual, 1e-10) {
+		t.Errorf("the certificate says W = %.15g, term by term it is %.15g", c.Dual, d)
+	}
+	if c.Gap < -1e-11*scale || c.Gap > 2e-9*scale {
+		t.Errorf("gap %g of W = %g", c.Gap, want)
+	}
+	for _, pt := range r.Trace.Points {
+		if pt.Dual > want+1e-8*scale || pt.Primal < want-1e-8*scale {
+			t.Fatalf("iteration %d: the optimum %.12g is not between dual %.12g and primal %.12g", pt.Iteration, want, pt.Dual, pt.Primal)
+		}
+	}
+}
+
+// checkTrace replays the trace and looks at every α.
+func checkTrace(t *testing.T, p *Problem, r *Result, jumps bool) {
+	t.Helper()
+	points := r.Trace.Points
+	if last := points[len(points)-1]; last.Iteration != r.Iterations || points[0].Iteration != 0 {
+		t.Errorf("the trace runs from iteration %d to %d of %d", points[0].Iteration, last.Iteration, r.Iterations)
+	}
+	if got := r.Trace.AlphaAt(len(points) - 1); !slices.Equal(got, r.Alpha) {
+		t.Errorf("the replay ends at another α")
+	}
+	n := len(r.Alpha)
+	alpha := make([]float64, n)
+	for k, pt := range points {
+		for j, i := range pt.Changed {
+			alpha[i] = pt.Alpha[j]
+		}
+		for i, a := range alpha {
+			if !(a >= p.Lower[i] && a <= p.Upper[i]) {
+				t.Fatalf("iteration %d: α[%d] = %g is outside [%g, %g]", pt.Iteration, i, a, p.Lower[i], p.Upper[i])
+			}
+		}
+		if e := equalitySum(p, alpha); e > 1e-10*largestAlpha(p, alpha)*float64(n) {
+			t.Fatalf("iteration %d: |y'α| = %g", pt.Iteration, e)
+		}
+		if k > 0 && !jumps && pt.Dual < points[k-1].Dual-1e-12*(1+math.Abs(pt.Dual)) {
+			t.Fatalf("iteration %d: the dual fell from %.17g to %.17g", pt.Iteration, points[k-1].Dual, pt.Dual)
+		}
+		if k > 0 && pt.Iteration <= points[k-1].Iteration {
+			t.Fatalf("iteration %d follows %d", pt.Iteration, points[k-1].Iteration)
+		}
+		if k%17 == 0 || k == len(points)-1 {
+			if d := plainDual(p, r.Trace.AlphaAt(k)); math.Abs(d-pt.Dual) > 1e-9*(math.Abs(d)+1e-3) {
+				t.Errorf("iteration %d: dual %.15g, replayed %.15g", pt.Iteration, pt.Dual, d)
+			}
+		}
+	}
+	if c := r.Certificate; c.Equality > 1e-10*largestAlpha(p, alpha)*float64(n) || c.Bound != 0 {
+		t.Errorf("infeasible: %+v", c)
+	}
+}
+
+// fingerprint has every bit of a result but the times.
+func fingerprint(r *Result) string {
+	c := *r
+	c.Elapsed = 0
+	c.Trace.Points = slices.Clone(c.Trace.Points)
+	for i := range c.Trace.Points {
+		c.Trace.Points[i].Elapsed = 0
+	}
+	return fmt.Sprint(c)
+}

@@ -1,0 +1,195 @@
+package svmnb
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/svmnb/internal/figure"
+)
+
+// Figure is a way to look at a fit: [Margins], [KKT] or [Gap].
+type Figure struct {
+	name string
+	draw func(*Fit) (*Chart, error)
+}
+
+var (
+	// Margins shows the decision function of two features with the lines f = 0
+	// and f = ±1, the points, the support vectors free and at the bound, and
+	// the errors. For another number of features it shows how the values of f
+	// are distributed about the margins in each class.
+	Margins = Figure{"Margins", drawMargins}
+
+	// KKT shows how far each training point was from its KKT condition while
+	// the solver ran.
+	KKT = Figure{"KKT", drawKKT}
+
+	// Gap shows how the primal and the dual objective closed in on the optimum.
+	Gap = Figure{"Gap", drawGap}
+)
+
+func (f Figure) String() string { return f.name }
+
+// Of draws the figure for a fit as a chart that may be changed and then shown
+// by [Show].
+func (f Figure) Of(fit *Fit) (*Chart, error) {
+	if f.draw == nil || fit == nil {
+		return nil, errors.New("svmnb: Figure.Of: the figure or the fit is empty; say for example svmnb.Margins.Of(fit)")
+	}
+	c, err := f.draw(fit)
+	if err != nil {
+		return nil, fmt.Errorf("svmnb: %w", err)
+	}
+	return c, nil
+}
+
+// Show displays the figures of the fit; without any, its summary in words and
+// Margins.
+func (f *Fit) Show(figures ...Figure) {
+	var items []any
+	if len(figures) == 0 {
+		items, figures = []any{f}, []Figure{Margins}
+	}
+	for _, fig := range figures {
+		if c, err := fig.Of(f); err != nil {
+			items = append(items, err)
+		} else {
+			items = append(items, c)
+		}
+	}
+	Show(items...)
+}
+
+// gridWork bounds the kernel values that the field of a figure may cost: about
+// a tenth of a second.
+const gridWork = 2_000_000
+
+func drawMargins(f *Fit) (*Chart, error) {
+	t := f.task
+	classes := [2]string{t.negative, t.positive}
+	problem := fmt.Sprintf("%s · %v, %s", t.data.Name, t.kernel, t.marginText())
+	if t.data.D() != 2 {
+		return figure.Scores(figure.ScoresData{Problem: problem, Classes: classes, Margin: f.Margin(),
+			Y: t.y, F: f.f, Free: f.Certificate.Free, Bound: f.Certificate.AtUpper})
+	}
+	d := figure.MarginsData{
+		Problem: problem, Classes: classes, Margin: f.Margin(),
+		Features: [2]string{t.data.FeatureName(0), t.data.FeatureName(1)},
+		X:        t.data.X, Y: t.y, Alpha: f.Alpha, Upper: t.problem.Upper, F: f.f,
+		Violations: t.violations(nil, f.Alpha, f.f),
+		Xs:         around(t.data.X, 0), Ys: around(t.data.X, 1),
+	}
+	// A grid of squares where the scales allow, at most 100 nodes wide.
+	nodes := min(max(gridWork/max(len(f.coef), 1), 1000), 7000)
+	aspect := min(max((d.Ys[1]-d.Ys[0])/(d.Xs[1]-d.Xs[0]), 0.4), 2.5)
+	nx := int(math.Sqrt(float64(nodes) / aspect))
+	ny := nodes / nx
+	row := make([][]float64, nx)
+	for j := range row {
+		row[j] = []float64{d.Xs[0] + (d.Xs[1]-d.Xs[0])*float64(j)/float64(nx-1), 0}
+	}
+	for i := range ny {
+		for j := range row {
+			row[j][1] = d.Ys[0] + (d.Ys[1]-d.Ys[0])*float64(i)/float64(ny-1)
+		}
+		d.Z = append(d.Z, f.values(row))
+	}
+	return figure.Margins(d)
+}
+
+// around returns the range of a feature, a little wider so that no point lies
+// at the edge.
+func around(x [][]float64, j int) [2]float64 {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, p := range x {
+		low, high = min(low, p[j]), max(high, p[j])
+	}
+	room := 0.12 * (high - low)
+	if room == 0 {
+		room = max(math.Abs(high), 1) / 2
+	}
+	return [2]float64{low - room, high + room}
+}
+
+// violations fills dst, or a new slice, with how far each training point is
+// from its KKT condition at the decision values f, in units of y f: α rises
+// where y f < 1 − ridge·α and it can, falls where y f is larger and it can.
+func (t *task) violations(dst, alpha, f []float64) []float64 {
+	if dst == nil {
+		dst = make([]float64, len(f))
+	}
+	for i, a := range alpha {
+		rise := 1 - t.y[i]*f[i]
+		if t.problem.Ridge != nil {
+			rise -= t.problem.Ridge[i] * a
+		}
+		dst[i] = 0
+		if a < t.problem.Upper[i] {
+			dst[i] = rise
+		}
+		if a > 0 {
+			dst[i] = max(dst[i], -rise)
+		}
+		dst[i] = max(dst[i], 0)
+	}
+	return dst
+}
+
+// kktValues bounds the numbers that drawKKT keeps, 8 bytes each.
+const kktValues = 4_000_000
+
+func drawKKT(f *Fit) (*Chart, error) {
+	t, n := f.task, len(f.Alpha)
+	d := figure.KKTData{Problem: t.words(f), Tol: 1e-3}
+	switch stop := t.stop.(type) {
+	case solvers.UpLow:
+		d.Tol = stop.Tol / 2 // what it promises at the bias that violates least
+	case solvers.KKT:
+		d.Tol = stop.Tol
+	}
+	// Σ α_j y_j K(x_i, x_j), kept up with the α that changed between points.
+	g, values, alpha := make([]float64, n), make([]float64, n), make([]float64, n)
+	points := f.Trace.Points
+	keep := max(kktValues/n, 40)
+	for k, pt := range points {
+		for c, i := range pt.Changed {
+			step := (pt.Alpha[c] - alpha[i]) * t.y[i]
+			for j, v := range t.gram.Row(i) {
+				g[j] += step * v
+			}
+			alpha[i] = pt.Alpha[c]
+		}
+		if stride := len(points)/keep + 1; k%stride != 0 && k != len(points)-1 {
+			continue
+		}
+		bias := pt.Bias
+		if mid := (pt.Up + pt.Low) / 2; mid-mid == 0 {
+			bias = mid
+		}
+		for i := range values {
+			values[i] = g[i] + bias
+		}
+		d.Iterations = append(d.Iterations, pt.Iteration)
+		d.Violations = append(d.Violations, t.violations(nil, alpha, values))
+	}
+	return figure.KKT(d)
+}
+
+func drawGap(f *Fit) (*Chart, error) {
+	t := f.task
+	d := figure.GapData{Problem: t.words(f), Points: f.Trace.Points, Log: f.Iterations > 2000}
+	if scale := 1 + math.Abs(f.Certificate.Primal); scale-scale == 0 {
+		d.Tol, d.TolName = 1e-3*scale, "0.1 % of 1 + primal"
+		if stop, ok := t.stop.(solvers.Gap); ok {
+			d.Tol, d.TolName = stop.Rel*scale, ""
+		}
+	}
+	return figure.Gap(d)
+}
+
+// words says what was solved and how, for a subtitle.
+func (t *task) words(f *Fit) string {
+	return fmt.Sprintf("%s · %v, %s · %s", t.data.Name, t.kernel, t.marginText(), f.Method)
+}
