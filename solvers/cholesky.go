@@ -2,6 +2,7 @@ package solvers
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/blas"
@@ -30,10 +31,13 @@ type dense struct {
 	x    []float64
 }
 
-func newDense(p *Problem) *dense {
+func newDense(ctx context.Context, p *Problem) (*dense, error) {
 	n := p.K.Dim()
 	q := &dense{n: n, a: make([]float64, n*(n+1)), rows: make([]int, 0, n), x: make([]float64, n)}
 	for i := range n {
+		if i%64 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		row := q.a[i*(n+1)+1:]
 		for j, k := range p.K.Row(i)[i:] {
 			row[i+j] = p.S[i] * p.S[i+j] * k
@@ -42,7 +46,7 @@ func newDense(p *Problem) *dense {
 			row[i] += p.Ridge[i]
 		}
 	}
-	return q
+	return q, nil
 }
 
 func (q *dense) mul(y, x []float64) {
@@ -115,3 +119,10 @@ func (q *dense) solve(x []float64) {
 }
 
 func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Data: x, Inc: 1} }
+
+// mostDense is the largest n whose array, 3.2 GB, is made.
+const mostDense = 20_000
+
+func tooDense(n int) error {
+	return fmt.Errorf("%w: Q of %d points needs %.1f GB; set PrimalDual.Rank for an approximation, or use SMO", ErrUnsupported, n, 8e-9*float64(n)*float64(n+1))
+}

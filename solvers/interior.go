@@ -4,81 +4,112 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 )
 
-// interior is what Barrier and PrimalDual have in common: a point inside the
-// box, Newton systems, and the way from there to the bounds.
+// interior is what Barrier and PrimalDual have in common: a point strictly
+// inside the box, Newton systems there, and at the end the way to the bounds
+// (activeset.go).
 //
-// Both look for α and multipliers z, w ≥ 0 of the bounds with
+// Both look for α and multipliers z, w ≥ 0 of the lower and upper bounds with
 //
 //	Qα + p + b s − z + w = 0,  s'α = δ,  z_i (α_i − l_i) = w_i (u_i − α_i) = t,
 //
-// and let t fall to 0. The multiplier of the equality is the bias: the source
-// maximises, so its ν is −b. A bound at +Inf has no w. Where l_i = u_i the
-// coordinate is held.
+// the KKT conditions but for t, and let t fall to 0. The source maximises and
+// has −b, which is the bias here, as the multiplier ν of the equality. A bound at
+// +Inf has no w. A coordinate with l_i = u_i is held.
 type interior struct {
-	p     *Problem
-	q     quadratic
-	diag  []float64 // of Q
-	size  float64   // the largest of diag
-	n     int
-	m     float64   // number of finite bounds of the coordinates that can move
+	p      *Problem
+	lowest *lowRank // the approximation to use, nil for the Q of the problem
+	q      quadratic
+	diag   []float64 // of Q
+	size   float64   // the largest of diag
+	upper  []float64 // u, +Inf replaced where box was called
+	m      float64   // number of finite bounds of the coordinates that move
+	boxed  float64   // the width of that box, 0 as long as there is none
+
 	alpha []float64 // strictly inside the box
 	grad  []float64 // Qα + p
 	b     float64
 	step  float64 // length of the last step
 
-	d, dr []float64 // the diagonal D of M = Q + D, and what was factored: D + rho
-	rho   float64
-	ms    []float64 // M⁻¹s
-	sms   float64   // s'M⁻¹s
-	r     []float64 // right side
-	dx    []float64
-	res   []float64
-	fix   []float64
+	d    []float64 // the diagonal D of M = Q + D; +Inf holds a coordinate
+	ms   []float64 // M⁻¹s
+	sms  float64   // s'M⁻¹s
+	r    []float64 // right side of the last Newton system
+	dx   []float64 // its solution
+	work [2][]float64
 
-	shown, shownF []float64 // what Report shows: α, or the point of the face near it
-	low           bool      // Q is an approximation: F is not that of the problem
-	finished      bool
-
-	round    int
-	face     []int8
-	c, g     []float64
-	cb       float64
-	trial, f []float64
-	mean     float64
-	gap, kkt float64
+	shown, f []float64 // what is reported: an α and its F
+	bias     float64   // the b for which its gap is smallest
+	gap, kkt float64   // +Inf and NaN where there is none
+	raw      bool      // shown touches no bound
+	end      activeSet
+	last     bool // rounding has used the interior up: only the bounds are left
+	finished bool
 }
 
-func newInterior(p *Problem, alpha []float64, q quadratic) *interior {
+func newInterior(p *Problem, alpha []float64, low *lowRank) interior {
 	n := len(alpha)
-	in := &interior{p: p, q: q, n: n, diag: append([]float64(nil), p.K.Diag()...)}
+	in := interior{
+		p: p, lowest: low, diag: append([]float64(nil), p.K.Diag()...), upper: append([]float64(nil), p.Upper...),
+		shown: alpha, f: p.residual(alpha), bias: math.NaN(), step: math.NaN(), raw: true,
+	}
 	for i, ridge := range p.Ridge {
 		in.diag[i] += ridge
 	}
-	for i, v := range in.diag {
+	for _, v := range in.diag {
 		in.size = max(in.size, v)
-		if p.Upper[i] > p.Lower[i] {
-			in.m++
-			if !math.IsInf(p.Upper[i], 1) {
-				in.m++
-			}
-		}
 	}
 	if in.size == 0 {
 		in.size = 1
 	}
-	for _, v := range []*[]float64{&in.alpha, &in.grad, &in.d, &in.dr, &in.ms, &in.r, &in.dx, &in.res, &in.fix, &in.shown, &in.shownF} {
+	for _, v := range []*[]float64{&in.alpha, &in.grad, &in.d, &in.ms, &in.r, &in.dx, &in.work[0], &in.work[1]} {
 		*v = make([]float64, n)
 	}
-	copy(in.alpha, alpha)
-	in.gradient()
-	in.show()
-	in.step = math.NaN()
 	return in
 }
 
-// gradient computes Qα + p afresh.
+// open asks for the rows of K, so that this too can be interrupted.
+func (in *interior) open(ctx context.Context) (err error) {
+	if in.lowest != nil {
+		in.q, err = in.lowest, in.lowest.approximate(ctx, in.p)
+	} else {
+		in.q, err = newDense(ctx, in.p)
+	}
+	if err != nil {
+		in.q = nil
+	}
+	return err
+}
+
+func (in *interior) report(it *Iterate) {
+	it.Alpha, it.Step, it.Bias = in.shown, in.step, in.bias
+	if in.lowest == nil {
+		it.F = in.f
+	}
+}
+
+// show makes the interior point what is reported, unless a point on the bounds
+// with a smaller gap is.
+func (in *interior) show() {
+	f := in.work[0]
+	for i, g := range in.grad {
+		f[i] = -in.p.S[i] * g
+	}
+	gap, kkt, bias := in.p.quality(in.alpha, f)
+	if !in.raw && in.gap <= gap {
+		return
+	}
+	copy(in.shown, in.alpha)
+	copy(in.f, f)
+	in.gap, in.kkt, in.bias, in.raw = gap, kkt, bias, true
+}
+
+// refresh has nothing to take over: the gradient is computed afresh after every
+// step. It is there for Solve to ask its criterion once more at the end.
+func (in *interior) refresh([]float64) {}
+
 func (in *interior) gradient() {
 	in.q.mul(in.grad, in.alpha)
 	for i, p := range in.p.P {
@@ -86,59 +117,98 @@ func (in *interior) gradient() {
 	}
 }
 
-// show makes α what is reported.
-func (in *interior) show() {
-	copy(in.shown, in.alpha)
-	for i, g := range in.grad {
-		in.shownF[i] = -in.p.S[i] * g
+// slack returns how far α_i is from its bounds.
+func (in *interior) slack(i int) (a, c float64) {
+	return in.alpha[i] - in.p.Lower[i], in.upper[i] - in.alpha[i]
+}
+
+// box gives the upper bounds that are infinite the value l + width.
+func (in *interior) box(width float64) {
+	in.m = 0
+	for i, u := range in.p.Upper {
+		l := in.p.Lower[i]
+		if u == l {
+			continue
+		}
+		if math.IsInf(u, 1) {
+			u = l + width
+		}
+		in.upper[i] = u
+		in.m++
+		if !math.IsInf(u, 1) {
+			in.m++
+		}
 	}
 }
 
-func (in *interior) report(it *Iterate) {
-	it.Alpha, it.Step = in.shown, in.step
-	if !in.low {
-		it.F = in.shownF
+// widen starts anew in a box where upper bounds are infinite, or in one that is
+// 10⁴ times as wide, and reports false where all are finite. With bounds at +Inf
+// there may be no multipliers for which the gradient vanishes, and where there
+// are Newton's method may fail to find them. In a box, however wide, there are.
+func (in *interior) widen() bool {
+	if !slices.ContainsFunc(in.p.Upper, func(u float64) bool { return math.IsInf(u, 1) }) {
+		return false
 	}
+	if in.boxed *= 1e4; in.boxed == 0 {
+		in.boxed = 1e8 * in.scale()
+	}
+	in.box(in.boxed)
+	in.last = false
+	return in.centre(in.boxed, true)
 }
 
-// centre moves α to a point strictly inside the box with s'α = δ, and reports
-// whether there is one. On the segment from the corner where s'α is smallest to
-// the one where it is largest it is the point with s'α = δ, so that α_i is the
-// share of the other class in n, times C. (Erratum B14: no Phase I is needed;
-// the point given there is this one for balanced classes.) Upper bounds that
-// are far away, or infinite, count as one at the scale of the problem.
-func (in *interior) centre(ignoreEquality bool) bool {
+// touches reports whether an α is near the end of the box that stands for +Inf.
+func (in *interior) touches() bool {
+	for i, u := range in.p.Upper {
+		if in.boxed > 0 && math.IsInf(u, 1) && in.alpha[i]-in.p.Lower[i] > in.boxed/4 {
+			return true
+		}
+	}
+	return false
+}
+
+// centre moves α to a point strictly inside the box, where infinite upper bounds
+// count as l + width or more, with s'α = δ. It reports false if there is none:
+// then the only feasible α is the corner that Solve starts from.
+//
+// The point lies on the segment from the corner where s'α is smallest to the one
+// where it is largest. For classification that makes α_i = C times the share of
+// the other class among all points, so that no Phase I is needed (erratum of the
+// source, whose remedy (C/2) min(n₊, n₋)/n_{y_i} is the same for equal classes).
+func (in *interior) centre(width float64, equality bool) bool {
 	p := in.p
-	width := in.scale()
-	for range 1100 {
-		lo, hi, finite := 0.0, 0.0, true
-		for i, l := range p.Lower {
-			u := min(p.Upper[i], l+width)
-			finite = finite && u == p.Upper[i]
-			lo += min(p.S[i]*l, p.S[i]*u)
-			hi += max(p.S[i]*l, p.S[i]*u)
+	corner := func(i int) (lo, hi float64) {
+		l, u := p.Lower[i], in.upper[i]
+		if math.IsInf(u, 1) {
+			u = l + width
+		}
+		return l, u
+	}
+	for range 1000 { // widths until the last number
+		lo, hi, infinite := 0.0, 0.0, false
+		for i, s := range p.S {
+			l, u := corner(i)
+			lo += min(s*l, s*u)
+			hi += max(s*l, s*u)
+			infinite = infinite || u != in.upper[i]
 		}
 		share := (p.Delta - lo) / (hi - lo)
-		if p.FixedBias || ignoreEquality {
+		if !equality || p.FixedBias {
 			share = 0.5
 		}
-		if !(hi > lo) {
-			return false
-		}
-		if share > 1e-12 && share < 1-1e-12 {
-			for i, l := range p.Lower {
-				u := min(p.Upper[i], l+width)
-				if p.S[i] > 0 {
+		if hi > lo && share > 1e-12 && share < 1-1e-12 {
+			for i, s := range p.S {
+				l, u := corner(i)
+				if s > 0 {
 					in.alpha[i] = l + share*(u-l)
 				} else {
 					in.alpha[i] = u - share*(u-l)
 				}
 			}
 			in.gradient()
-			in.show()
 			return true
 		}
-		if finite {
+		if !infinite || !(hi > lo) {
 			return false
 		}
 		width *= 2
@@ -146,59 +216,82 @@ func (in *interior) centre(ignoreEquality bool) bool {
 	return false
 }
 
-// scale is twice the step along the direction that takes from both classes the
-// same sum, each point of a class alike.
+// scale is the size of α at which the dual is largest along the direction that
+// weighs all points of a class alike.
 func (in *interior) scale() float64 {
-	plus, trace := 0.0, 0.0
-	for i, s := range in.p.S {
-		plus += max(s, 0)
+	p, n := in.p, float64(len(in.alpha))
+	plus, trace, slope, curve := 0.0, 0.0, 0.0, 0.0
+	for i, s := range p.S {
+		plus += max(s, 0) / n
 		trace += in.diag[i]
 	}
-	n := float64(in.n)
-	slope := 0.0
-	for i, s := range in.p.S {
-		in.dx[i] = plus / n
+	for i, s := range p.S {
+		x := plus
 		if s > 0 {
-			in.dx[i] = 1 - plus/n
+			x = 1 - plus
 		}
-		if in.p.FixedBias {
-			in.dx[i] = 0.5
+		if p.FixedBias {
+			x = 0.5
 		}
-		slope -= in.p.P[i] * in.dx[i]
+		in.dx[i] = x
+		slope -= p.P[i] * x
 	}
-	in.q.mul(in.res, in.dx)
-	curve := 0.0
-	for i, v := range in.res {
+	in.q.mul(in.r, in.dx)
+	for i, v := range in.r {
 		curve += v * in.dx[i]
 	}
-	unit := n / trace
-	if !(trace > 0) {
-		unit = 1
+	unit := 1.0
+	if trace > 0 {
+		unit = n / trace
 	}
-	width := 2 * slope / curve
 	if !(slope > 0 && curve > 0) {
-		width = unit
+		return unit
 	}
-	return min(max(width, 1e-3*unit), 1e3*unit)
+	return min(max(slope/curve, 1e-3*unit), 1e3*unit)
 }
 
-// factor factors M = Q + D, D + rho I where rounding or an indefinite kernel
-// makes that necessary; newton refines what rho spoils. It reports false when
-// no reasonable rho helps.
-func (in *interior) factor(ctx context.Context, rho float64) (bool, error) {
-	for in.rho = rho; ; in.rho = max(100*in.rho, 1e-14*in.size) {
-		for i, d := range in.d {
-			in.dr[i] = d + in.rho
+// balance is the mean of |gradient| × distance to the bound it points away
+// from: the t at which the two are in balance.
+func (in *interior) balance() float64 {
+	t := 0.0
+	for i, g := range in.grad {
+		g += in.b * in.p.S[i]
+		switch a, c := in.slack(i); {
+		case in.p.Upper[i] == in.p.Lower[i]:
+		case g < 0 && !math.IsInf(c, 1):
+			t -= g * c
+		default:
+			t += math.Abs(g) * a
 		}
-		ok, err := in.q.factor(ctx, in.dr)
+	}
+	if t /= in.m; t > 0 {
+		return t
+	}
+	return 1e-3 * in.size
+}
+
+// factor factors M = Q + D. Where rounding in Q has made that impossible, the
+// smallest of 1e-14, 1e-12, … of the largest Q_ii that helps is added to D; newton
+// refines what this spoils. A kernel that takes more than a millionth is refused:
+// it is not positive semi-definite.
+func (in *interior) factor(ctx context.Context) error {
+	for jitter := 0.0; ; jitter = max(100*jitter, 1e-14*in.size) {
+		d := in.d
+		if jitter > 0 {
+			d = in.work[0]
+			for i, v := range in.d {
+				d[i] = v + jitter
+			}
+		}
+		ok, err := in.q.factor(ctx, d)
 		if err != nil {
-			return false, err
+			return err
 		}
 		if ok {
 			break
 		}
-		if !(in.rho < in.size) {
-			return false, nil
+		if jitter > 1e-6*in.size {
+			return errIndefinite
 		}
 	}
 	copy(in.ms, in.p.S)
@@ -207,31 +300,32 @@ func (in *interior) factor(ctx context.Context, rho float64) (bool, error) {
 	for i, s := range in.p.S {
 		in.sms += s * in.ms[i]
 	}
-	return true, nil
+	return nil
 }
 
-// newton solves M x + y s = r, s'x = e by block elimination,
+var errIndefinite = fmt.Errorf("%w: the kernel matrix is not positive semi-definite, and an interior-point method needs a concave dual; use SMO, or another kernel", ErrUnsupported)
+
+// newton solves M dx + y s = r, s'dx = e by block elimination,
 //
-//	y = (s'M⁻¹r − e) / s'M⁻¹s,  x = M⁻¹(r − y s),
+//	y = (s'M⁻¹r − e) / s'M⁻¹s,  dx = M⁻¹(r − y s),
 //
 // and refines the answer; with a fixed bias there is no y.
-func (in *interior) newton(x, r []float64, e float64, refine int) (y float64) {
-	copy(x, r)
-	y = in.eliminate(x, e)
-	for range refine {
-		in.q.mul(in.res, x)
+func (in *interior) newton(e float64, refinements int) (y float64) {
+	copy(in.dx, in.r)
+	y = in.eliminate(in.dx, e)
+	rest, qx := in.work[0], in.work[1]
+	for range refinements {
+		in.q.mul(qx, in.dx)
 		left := e
-		for i, v := range x {
-			if math.IsInf(in.d[i], 1) {
-				in.res[i] = 0
-				continue
+		for i, x := range in.dx {
+			if rest[i] = 0; !math.IsInf(in.d[i], 1) {
+				rest[i] = in.r[i] - qx[i] - in.d[i]*x - y*in.p.S[i]
+				left -= in.p.S[i] * x
 			}
-			in.res[i] = r[i] - in.res[i] - in.d[i]*v - y*in.p.S[i]
-			left -= in.p.S[i] * v
 		}
-		y += in.eliminate(in.res, left)
-		for i, v := range in.res {
-			x[i] += v
+		y += in.eliminate(rest, left)
+		for i, x := range rest {
+			in.dx[i] += x
 		}
 	}
 	return y
@@ -253,198 +347,77 @@ func (in *interior) eliminate(x []float64, e float64) (y float64) {
 	return y
 }
 
+// missing is δ − s'α.
+func (in *interior) missing() float64 {
+	e := in.p.Delta
+	for i, a := range in.alpha {
+		e -= in.p.S[i] * a
+	}
+	return e
+}
+
 // room is the longest step along dx, at most 1, that stays inside the box.
 func (in *interior) room() float64 {
 	s := 1.0
 	for i, d := range in.dx {
-		switch a := in.alpha[i]; {
+		switch a, c := in.slack(i); {
 		case d < 0:
-			s = min(s, (in.p.Lower[i]-a)/d)
+			s = min(s, -a/d)
 		case d > 0:
-			s = min(s, (in.p.Upper[i]-a)/d)
+			s = min(s, c/d)
 		}
 	}
 	return s
 }
 
-// advance moves α by s dx.
-func (in *interior) advance(s float64) {
+// advance moves α by s dx and b by s db. It notes when rounding leaves no
+// interior.
+func (in *interior) advance(s, db float64) {
 	norm := 0.0
 	for i, d := range in.dx {
 		in.alpha[i] += s * d
 		norm += d * d
+		if a, c := in.slack(i); in.p.Lower[i] < in.p.Upper[i] && !(a > 0 && c > 0) {
+			in.last = true
+			in.alpha[i] = min(max(in.alpha[i], in.p.Lower[i]), in.p.Upper[i])
+		}
 	}
+	in.b += s * db
 	in.step = s * math.Sqrt(norm)
 	in.gradient()
+	in.show()
 }
 
-// inside reports whether α is still strictly inside the box, or rounding has
-// used the interior up.
-func (in *interior) inside() bool {
-	for i, a := range in.alpha {
-		if l, u := in.p.Lower[i], in.p.Upper[i]; l < u && !(a > l && a < u) {
-			return false
+// recedes reports whether x proves that the dual has no maximum: as nearly as
+// can be told it leads along no finite bound, Qx = 0 and p'x < 0.
+func (in *interior) recedes(x []float64) bool {
+	along, against, slope, curve := 0.0, 0.0, 0.0, 0.0
+	v, qv := in.work[0], in.work[1]
+	for i, xi := range x {
+		size := xi * math.Sqrt(max(in.diag[i], 0))
+		if v[i] = 0; xi > 0 && math.IsInf(in.p.Upper[i], 1) {
+			v[i] = xi
+			along += size
+			slope += in.p.P[i] * xi
+		} else {
+			against += math.Abs(size)
 		}
 	}
-	return true
-}
-
-// recedes reports whether α has become a direction in which the dual grows for
-// ever: Qα = 0 as nearly as can be told, and p'α < 0.
-func (in *interior) recedes() bool {
-	curve, sum, slope := 0.0, 0.0, 0.0
-	for i, a := range in.alpha {
-		if math.IsInf(in.p.Upper[i], 1) {
-			curve += a * (in.grad[i] - in.p.P[i])
-			sum += a * math.Sqrt(max(in.diag[i], 0))
-			slope += a * in.p.P[i]
-		} else if in.grad[i] != in.grad[i] {
-			return false
-		}
-	}
-	return slope < 0 && curve <= 1e-14*sum*sum
-}
-
-// quality is the gap at α, +Inf where it says nothing, and the KKT violation.
-func (in *interior) quality(alpha, f []float64) (gap, kkt float64) {
-	s := in.p.summarise(alpha, f)
-	if in.p.isHard() {
-		return in.p.hardPrimal(f, s.norm2) - s.dual, s.kkt
-	}
-	return in.p.gapAt(alpha, f, in.p.bestBias(alpha, f)), s.kkt
-}
-
-func (in *interior) String() string { return fmt.Sprint("interior point of ", in.n) }
-
-// rounds is how many steps on faces are tried before the next interior one.
-const rounds = 5
-
-// approach begins the way to the bounds: by steps of the primal–dual active set
-// method (Hintermüller, Ito and Kunisch 2003) from α.
-func (in *interior) approach() {
-	if in.face == nil {
-		in.face, in.c, in.g = make([]int8, in.n), make([]float64, in.n), make([]float64, in.n)
-		in.trial, in.f = make([]float64, in.n), make([]float64, in.n)
-	}
-	copy(in.c, in.alpha)
-	copy(in.g, in.grad)
-	in.cb = in.b
-	in.gap, in.kkt = in.quality(in.shown, in.shownF)
-	in.round = 1
-	in.mean = 0
-	for i, v := range in.g {
-		in.mean += math.Abs(v+in.cb*in.p.S[i]) / float64(in.n)
-	}
-}
-
-// faceStep puts each coordinate on the bound that a Newton step of its own would
-// cross and solves for the others. It shows the result if the gap is smaller there.
-func (in *interior) faceStep(ctx context.Context) (done bool, err error) {
-	p, c, g := in.p, in.c, in.g
-	same := in.round > 1
-	for i, v := range g {
-		l, u := p.Lower[i], p.Upper[i]
-		v += in.cb * p.S[i]
-		theta := in.diag[i] + in.mean/(u-l)
-		side := int8(0)
-		switch {
-		case l == u, v > theta*(c[i]-l):
-			c[i], side = l, -1
-		case -v > theta*(u-c[i]):
-			c[i], side = u, 1
-		}
-		same = same && side == in.face[i]
-		in.face[i] = side
-		in.d[i] = 0
-		if side != 0 {
-			in.d[i] = math.Inf(1)
-		}
-	}
-	if same {
-		in.finished = true
-		return true, nil
-	}
-	in.q.mul(g, c)
-	e := p.Delta
-	for i, v := range g {
-		in.r[i] = -(v + p.P[i] + in.cb*p.S[i])
-		e -= p.S[i] * c[i]
-	}
-	ok, err := in.factor(ctx, 1e-10*in.size)
-	if err != nil {
-		return false, err
-	}
-	if in.round++; !ok || in.round > rounds {
-		in.round = 0
-	}
-	if !ok {
-		return false, nil
-	}
-	in.cb += in.newton(in.dx, in.r, e, 3)
-	for i, v := range in.dx {
-		if in.face[i] == 0 {
-			c[i] += v
-		}
-	}
-	copy(in.trial, c)
-	if in.feasible(in.trial) {
-		in.q.mul(g, in.trial)
-		for i, v := range g {
-			in.f[i] = -p.S[i] * (v + p.P[i])
-		}
-		gap, kkt := in.quality(in.trial, in.f)
-		if debug {
-			fmt.Printf("      round %d gap %.3g kkt %.3g\n", in.round, gap, kkt)
-		}
-		if gap < in.gap || !(in.gap < math.Inf(1)) && kkt < in.kkt {
-			in.gap, in.kkt = gap, kkt
-			copy(in.shown, in.trial)
-			copy(in.shownF, in.f)
-		}
-	} else if debug {
-		fmt.Println("      infeasible")
-	}
-	in.q.mul(g, c)
-	for i, v := range p.P {
-		g[i] += v
-	}
-	return false, nil
-}
-
-// feasible clips c to the box and spreads what s'c lacks of δ over the
-// coordinates inside it; false if they have no room.
-func (in *interior) feasible(c []float64) bool {
-	p := in.p
-	e, sum := p.Delta, 0.0
-	for i, v := range c {
-		c[i] = min(max(v, p.Lower[i]), p.Upper[i])
-		e -= p.S[i] * c[i]
-		sum += math.Abs(c[i])
-	}
-	if p.FixedBias || math.Abs(e) <= 0x1p-50*sum {
-		return true
-	}
-	room := func(i int) float64 {
-		a, u := c[i]-p.Lower[i], p.Upper[i]-c[i]
-		if !(a > 0 && u > 0) {
-			return 0
-		}
-		if p.S[i]*e > 0 {
-			return min(u, math.Abs(e))
-		}
-		return min(a, math.Abs(e))
-	}
-	total := 0.0
-	for i := range c {
-		total += room(i)
-	}
-	if !(total >= math.Abs(e)) {
+	if !(slope < 0 && against <= 1e-4*along) {
 		return false
 	}
-	for i := range c {
-		if r := room(i); r > 0 {
-			c[i] = min(max(c[i]+p.S[i]*e/total*r, p.Lower[i]), p.Upper[i])
-		}
+	in.q.mul(qv, v)
+	for i, vi := range v {
+		curve += vi * qv[i]
 	}
-	return true
+	return curve <= 1e-14*along*along
+}
+
+// dual is the objective at the interior point.
+func (in *interior) dual() float64 {
+	w := 0.0
+	for i, a := range in.alpha {
+		w -= a * (in.grad[i] + in.p.P[i]) / 2
+	}
+	return w
 }

@@ -20,7 +20,10 @@ import (
 // from 1e-12 to 1e12, as it does near the bounds, keeps the digits that the
 // formula loses by cancellation.
 type lowRank struct {
-	n, r    int
+	rank int
+	loss float64
+
+	r       int       // columns that were needed
 	v       []float64 // n × r, row by row
 	ridge   []float64
 	p, beta []float64 // n × r
@@ -29,13 +32,10 @@ type lowRank struct {
 	sums    []float64 // r × r
 }
 
-// newLowRank approximates by at most rank columns, fewer when what is left of
-// the trace is at most loss of it; rank 0 means n.
-func newLowRank(p *Problem, rank int, loss float64) *lowRank {
+// approximate takes at most rank columns (0 means n), fewer when what is left of
+// the trace of K is at most loss of it or rounding.
+func (q *lowRank) approximate(ctx context.Context, p *Problem) error {
 	n := p.K.Dim()
-	if rank <= 0 || rank > n {
-		rank = n
-	}
 	left := append([]float64(nil), p.K.Diag()...)
 	trace, largest := 0.0, 0.0
 	for _, v := range left {
@@ -43,7 +43,10 @@ func newLowRank(p *Problem, rank int, loss float64) *lowRank {
 		largest = max(largest, v)
 	}
 	var columns [][]float64
-	for len(columns) < rank {
+	for len(columns) < n && (q.rank == 0 || len(columns) < q.rank) {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		pivot, sum := 0, 0.0
 		for i, v := range left {
 			sum += max(v, 0)
@@ -51,8 +54,7 @@ func newLowRank(p *Problem, rank int, loss float64) *lowRank {
 				pivot = i
 			}
 		}
-		// Below n ε of the largest entry only rounding is left.
-		if !(left[pivot] > float64(n)*0x1p-52*largest) || sum <= loss*trace {
+		if !(left[pivot] > float64(n)*0x1p-52*largest) || sum <= q.loss*trace {
 			break
 		}
 		c := append([]float64(nil), p.K.Row(pivot)...)
@@ -65,22 +67,23 @@ func newLowRank(p *Problem, rank int, loss float64) *lowRank {
 		root := math.Sqrt(left[pivot])
 		for i := range c {
 			c[i] /= root
-			left[i] -= c[i] * c[i]
+			if left[i] -= c[i] * c[i]; left[i] < -1e-6*largest {
+				return errIndefinite
+			}
 		}
 		left[pivot] = 0
 		columns = append(columns, c)
 	}
 	r := len(columns)
-	q := &lowRank{
-		n: n, r: r, v: make([]float64, n*r), ridge: p.Ridge, p: make([]float64, n*r), beta: make([]float64, n*r),
-		d: make([]float64, n), s: make([]float64, r), sums: make([]float64, r*r),
-	}
+	q.r, q.ridge = r, p.Ridge
+	q.v, q.p, q.beta = make([]float64, n*r), make([]float64, n*r), make([]float64, n*r)
+	q.d, q.s, q.sums = make([]float64, n), make([]float64, r), make([]float64, r*r)
 	for k, c := range columns {
 		for i, v := range c {
 			q.v[i*r+k] = p.S[i] * v
 		}
 	}
-	return q
+	return nil
 }
 
 func (q *lowRank) mul(y, x []float64) {
@@ -154,7 +157,7 @@ func (q *lowRank) solve(x []float64) {
 		x[i] = xi / q.d[i]
 	}
 	clear(s)
-	for i := q.n - 1; i >= 0; i-- {
+	for i := len(x) - 1; i >= 0; i-- {
 		p, beta, xi := q.p[i*r:(i+1)*r], q.beta[i*r:(i+1)*r], x[i]
 		for k := r - 1; k >= 0; k-- {
 			xi -= beta[k] * s[k]

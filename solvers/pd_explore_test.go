@@ -28,12 +28,12 @@ func heart90(t testing.TB) (x [][]float64, y []float64) {
 }
 
 func TestPD90(t *testing.T) {
-	debug = true
+
 	x, y := heart90(t)
 	p := SoftMargin(newGram(x, rbf(1./13)), y, fill(90, 1))
 	r := solve(t, p, SMO{}, Settings{Stop: UpLow{1e-10}})
 	fmt.Printf("%.9f\n", r.Certificate.Dual)
-	for _, m := range []Method{PrimalDual{}, PrimalDual{Corrector: true}, PrimalDual{Infeasible: true}} {
+	for _, m := range []Method{PrimalDual{}, PrimalDual{Corrector: true}, PrimalDual{Infeasible: true}, Barrier{}, Barrier{PhaseI: true}} {
 		r = solve(t, p, m, Settings{})
 		fmt.Printf("%v %d %.9f\n", r.Status, r.Iterations, r.Certificate.Dual)
 	}

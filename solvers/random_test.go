@@ -55,7 +55,7 @@ func randomProblem(rng *rand.Rand) (p *Problem, name string) {
 // selections, which have nothing but pairs, take hundreds of millions of steps:
 // they may end at a limit below the optimum in a quarter of the problems.
 func TestRandom(t *testing.T) {
-	var unfinished [8]atomic.Int64 // by method
+	unfinished := make([]atomic.Int64, len(methods))
 	t.Run("problems", func(t *testing.T) {
 		for seed := range uint64(200) {
 			p, name := randomProblem(newRand(seed))

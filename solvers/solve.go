@@ -31,6 +31,12 @@ type Observer func(it *Iterate, pt *Point)
 // rounding in the one that it maintains has hidden a violation.
 type verifier interface{ refresh(f []float64) }
 
+// concluder is a Stepper whose iterates are not what it would answer: those of an
+// interior-point method touch no bound, and which vectors are support vectors is
+// seen only on the bounds. conclude is asked when the criterion is met; true
+// means that further steps, a few, will bring the answer.
+type concluder interface{ conclude() bool }
+
 // Solve runs m on p until the criterion is met, a limit is hit, ctx ends, or
 // nothing can improve. It is the only loop: it measures, records, stops and
 // certifies, and m does the mathematics.
@@ -138,15 +144,15 @@ func (r *run) loop(ctx context.Context) (Status, error) {
 			r.record(*pt)
 		} else {
 			pt.Iteration, pt.Elapsed, pt.Step = it.Iteration, elapsed, it.Step
-			pt.Up, pt.Low, pt.KKT = it.Up, it.Low, (it.Up-it.Low)/2
+			pt.Up, pt.Low, pt.KKT, pt.Surrogate = it.Up, it.Low, (it.Up-it.Low)/2, it.Surrogate
 		}
-		if status := r.verdict(r.settings.Stop.Met(pt, &r.trace)); status != NotTerminated {
+		if status := r.verdict(r.settings.Stop.Met(pt, &r.trace)); status != NotTerminated && !r.goesOn(status) {
 			status = r.verify(status, elapsed)
 			if r.k.err != nil {
 				return status, r.k.err
 			}
 			if status != NotTerminated {
-				if !sample {
+				if points := r.trace.Points; len(points) == 0 || points[len(points)-1].Iteration < it.Iteration {
 					it.F = r.exact
 					r.record(r.measure(time.Since(r.began)))
 				}
@@ -167,7 +173,7 @@ func (r *run) loop(ctx context.Context) (Status, error) {
 }
 
 func (r *run) report() {
-	r.it = Iterate{Iteration: r.it.Iteration, Up: math.NaN(), Low: math.NaN(), Step: math.NaN(), Active: r.trace.N}
+	r.it = Iterate{Iteration: r.it.Iteration, Up: math.NaN(), Low: math.NaN(), Step: math.NaN(), Active: r.trace.N, Bias: math.NaN(), Surrogate: math.NaN()}
 	r.st.Report(&r.it)
 }
 
@@ -189,6 +195,12 @@ func (r *run) verdict(status Status) Status {
 	default:
 		return NotTerminated
 	}
+}
+
+// goesOn reports whether a run that could end is to bring its answer first.
+func (r *run) goesOn(status Status) bool {
+	c, ok := r.st.(concluder)
+	return ok && status == Converged && !r.exhausted && r.it.Iteration < r.settings.MaxIterations && c.conclude()
 }
 
 // patience is how long an interrupt waits for F to be computed afresh, for
@@ -304,7 +316,7 @@ func (r *run) measure(elapsed time.Duration) Point {
 	pt := Point{
 		Iteration: it.Iteration, Elapsed: elapsed, Dual: s.dual, KKT: s.kkt, Up: s.up, Low: s.low,
 		Equality: s.equality, Margin: math.NaN(), Bias: s.bias, Step: it.Step,
-		Free: s.free, Bound: s.atUpper, Active: it.Active, Evaluations: evaluations(p.K),
+		Free: s.free, Bound: s.atUpper, Active: it.Active, Evaluations: evaluations(p.K), Surrogate: it.Surrogate,
 	}
 	if p.FixedBias {
 		pt.Up, pt.Low = math.NaN(), math.NaN()
@@ -319,13 +331,33 @@ func (r *run) measure(elapsed time.Duration) Point {
 		pt.Gap = pt.Primal - pt.Dual
 	} else {
 		pt.Gap = p.gapAt(it.Alpha, f, s.bias)
+		if !math.IsNaN(it.Bias) {
+			if gap := p.gapAt(it.Alpha, f, it.Bias); gap < pt.Gap {
+				pt.Gap, pt.Bias = gap, it.Bias
+			}
+		}
 		pt.Primal = pt.Dual + pt.Gap
 	}
 	pt.RelGap = relative(pt.Gap, pt.Primal)
 	if math.IsInf(pt.Primal, 1) {
 		pt.Primal, pt.Gap, pt.RelGap = math.NaN(), math.NaN(), math.NaN()
 	}
+	if !p.meets(it.Alpha, s.equality) {
+		// An infeasible method is on its way; the conditions and the gap presume
+		// s'α = δ.
+		nan := math.NaN()
+		pt.Primal, pt.Gap, pt.RelGap, pt.KKT, pt.Up, pt.Low = nan, nan, nan, nan, nan, nan
+	}
 	return pt
+}
+
+// meets reports whether |s'α − δ| = e is rounding.
+func (p *Problem) meets(alpha []float64, e float64) bool {
+	size := math.Abs(p.Delta)
+	for _, a := range alpha {
+		size += math.Abs(a)
+	}
+	return e <= 1e-8*size
 }
 
 func evaluations(k Matrix) int64 {

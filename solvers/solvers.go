@@ -78,6 +78,8 @@ type Iterate struct {
 	Working   []int     // indices that the last step optimised
 	Step      float64   // length of the last step along its direction
 	Active    int       // size of the active set; 0 means all
+	Bias      float64   // the b that belongs to Alpha, where the method has one of its own
+	Surrogate float64   // interior point: the gap by the multipliers, m t on the central path
 }
 
 // Point is one line of a Trace: what was measured after an iteration. NaN
@@ -96,8 +98,9 @@ type Point struct {
 	Step         float64
 	Free, Bound  int // support vectors inside the box and at its upper side
 	Active       int
-	Evaluations  int64 // kernel values computed so far
-	Working      []int // the indices of the last step
+	Evaluations  int64   // kernel values computed so far
+	Surrogate    float64 // interior point: the gap by the multipliers, m t on the central path
+	Working      []int   // the indices of the last step
 
 	// Replay: what has changed since the point before, with its new value.
 	Changed []int
