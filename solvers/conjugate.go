@@ -30,7 +30,10 @@ func (m ConjugateSMO) Start(p *Problem, alpha []float64) (Stepper, error) {
 		return nil, fmt.Errorf("%w: conjugate SMO moves pairs along s'α = δ, and with a fixed bias there is no such constraint", ErrUnsupported)
 	}
 	n := len(alpha)
-	s := &conjugate{pairs: newPairs(p, alpha), p: make([]float64, n), q: make([]float64, n)}
+	s := &conjugate{pairs: newPairs(p, alpha), p: make([]float64, n), q: make([]float64, n), root: make([]float64, n)}
+	for i, d := range s.diag {
+		s.root[i] = math.Sqrt(max(d, 0))
+	}
 	s.choose()
 	return s, nil
 }
@@ -38,8 +41,11 @@ func (m ConjugateSMO) Start(p *Problem, alpha []float64) (Stepper, error) {
 type conjugate struct {
 	pairs
 	p, q    []float64 // last direction in β and (K + ridge) p; zero after a restart
+	root    []float64 // √(K_ii + ridge_i)
 	pq      float64   // p'q; 0 after a restart
-	i, j    int
+	drift   float64   // bound on the rounding error of q, over √K_ii
+	i, j    int       // the pair; j promises the largest gain
+	worst   int       // the j of the smallest F
 	up, low float64
 	ki      []float64
 }
@@ -58,7 +64,7 @@ func (s *conjugate) refresh(f []float64) {
 func (s *conjugate) restart() {
 	clear(s.p)
 	clear(s.q)
-	s.pq = 0
+	s.pq, s.drift = 0, 0
 }
 
 func (s *conjugate) Step(context.Context) (done bool, err error) {
@@ -66,6 +72,12 @@ func (s *conjugate) Step(context.Context) (done bool, err error) {
 		return true, nil
 	}
 	moved, err := s.along(s.i, s.j, s.ki, s.pairs.p.K.Row(s.j))
+	if !moved && err == nil { // lost to rounding; the worst pair may still move
+		s.restart()
+		var t float64
+		t, err = s.optimise(s.i, s.worst, 0)
+		moved = t != 0
+	}
 	if err != nil || !moved {
 		return true, err
 	}
@@ -81,7 +93,7 @@ func (s *conjugate) along(i, j int, ki, kj []float64) (moved bool, err error) {
 		gamma = -(s.q[i] - s.q[j]) / s.pq
 	}
 	ridge := s.pairs.p.Ridge
-	slope, room := 0.0, math.Inf(1)
+	slope, room, length := 0.0, math.Inf(1), 0.0
 	for k := range s.p {
 		pk := gamma * s.p[k]
 		if k == i {
@@ -97,6 +109,7 @@ func (s *conjugate) along(i, j int, ki, kj []float64) (moved bool, err error) {
 			room = min(room, -s.fall(k)/pk)
 		}
 		slope += pk * s.f[k]
+		length += math.Abs(pk) * s.root[k]
 	}
 	if ridge != nil {
 		s.q[i] += ridge[i]
@@ -106,21 +119,18 @@ func (s *conjugate) along(i, j int, ki, kj []float64) (moved bool, err error) {
 	for k, pk := range s.p {
 		s.pq += pk * s.q[k]
 	}
-	best := math.Inf(1)
-	if s.pq > 0x1p-40*(s.diag[i]+s.diag[j]) {
-		best = slope / s.pq
+	// The recurrence multiplies the rounding of q by γ each time. Where that could
+	// show in the curvature, back to a plain pair step.
+	s.drift = math.Abs(gamma)*s.drift + 0x1p-52*length
+	t := min(slope/s.pq, room)
+	visible := t == room
+	for k, pk := range s.p {
+		visible = visible || math.Abs(t*pk) > 0x1p-48*math.Abs(s.alpha[k])
 	}
-	t := min(best, room)
-	if gamma != 0 && !(t > 0 && slope > 0 && s.pq > 0) {
+	if !(s.pq > 1e8*s.drift*length && t > 0 && visible) {
 		s.restart()
 		t, err := s.optimise(i, j, 0)
 		return t != 0, err
-	}
-	if math.IsInf(t, 1) {
-		return false, ErrUnbounded
-	}
-	if !(t > 0) {
-		return false, nil
 	}
 	norm := 0.0
 	for k, pk := range s.p {
@@ -147,7 +157,7 @@ func (s *conjugate) choose() {
 			s.i, s.up = k, f
 		}
 	}
-	s.j, s.low = -1, math.Inf(1)
+	s.j, s.worst, s.low = -1, -1, math.Inf(1)
 	if s.i < 0 {
 		return
 	}
@@ -158,7 +168,9 @@ func (s *conjugate) choose() {
 		if !p.canFall(k, s.alpha[k]) {
 			continue
 		}
-		s.low = min(s.low, f)
+		if f < s.low {
+			s.worst, s.low = k, f
+		}
 		if d := s.up - f; d > 0 {
 			kappa := s.diag[i] + s.diag[k] - 2*s.ki[k]
 			if s.pq > 0 {

@@ -55,7 +55,7 @@ func (s *greedy) face(ctx context.Context) (moved bool) {
 			w.p[i] = s.f[i] - mean + beta*w.p[i]
 			shift += w.p[i] / float64(len(w.free))
 		}
-		slope, curvature, length, longest, blocking := 0.0, 0.0, 0.0, math.Inf(1), -1
+		slope, curvature, length, longest := 0.0, 0.0, 0.0, math.Inf(1)
 		for _, i := range w.free {
 			w.p[i] -= shift // s'α keeps its value
 		}
@@ -70,9 +70,7 @@ func (s *greedy) face(ctx context.Context) (moved bool) {
 			if w.p[i] < 0 {
 				room = s.fall(i)
 			}
-			if t := room / math.Abs(w.p[i]); t < longest {
-				longest, blocking = t, i
-			}
+			longest = min(longest, room/math.Abs(w.p[i]))
 		}
 		noise := 4 * 0x1p-52 * length * length
 		if math.Abs(curvature) <= noise && math.IsInf(longest, 1) {
@@ -88,9 +86,7 @@ func (s *greedy) face(ctx context.Context) (moved bool) {
 		for _, i := range w.free {
 			s.move(i, t*w.p[i])
 		}
-		if restart = t == longest; restart {
-			s.move(blocking, math.Copysign(math.Inf(1), w.p[blocking])) // rounding may have left it just inside
-		}
+		restart = t == longest
 		for k, v := range w.kp {
 			s.f[k] -= t * v
 		}

@@ -140,18 +140,19 @@ func (p *Problem) summarise(alpha, f []float64) summary {
 			quad -= p.Ridge[i] * a
 		}
 		s.norm2 += a * quad
-		if p.canRise(i, a) {
-			s.up = max(s.up, f[i])
+		if f[i] > s.up && p.canRise(i, a) {
+			s.up = f[i]
 		}
-		if p.canFall(i, a) {
-			s.low = min(s.low, f[i])
+		if f[i] < s.low && p.canFall(i, a) {
+			s.low = f[i]
 		}
-		switch {
-		case a > p.Lower[i] && a < p.Upper[i]:
-			s.free++
-			freeSum += f[i]
-		case a > p.Lower[i]:
-			s.atUpper++
+		if a > p.Lower[i] {
+			if a < p.Upper[i] {
+				s.free++
+				freeSum += f[i]
+			} else {
+				s.atUpper++
+			}
 		}
 	}
 	s.norm2 = max(s.norm2, 0)
@@ -159,21 +160,15 @@ func (p *Problem) summarise(alpha, f []float64) summary {
 	case p.FixedBias:
 	case s.free > 0:
 		s.bias = freeSum / float64(s.free)
-	case math.IsInf(s.up, 0): // one class, or no point can move
+	case math.IsInf(s.up, 0) && math.IsInf(s.low, 0): // no point can move
+	case math.IsInf(s.up, 0): // one class
 		s.bias = s.low
 	case math.IsInf(s.low, 0):
 		s.bias = s.up
 	default:
 		s.bias = (s.up + s.low) / 2
 	}
-	for i, a := range alpha {
-		g := p.S[i] * (s.bias - f[i])
-		if a < p.Upper[i] {
-			s.kkt = max(s.kkt, -g)
-		}
-		if a > p.Lower[i] {
-			s.kkt = max(s.kkt, g)
-		}
-	}
+	// A point that can rise wants F ≤ b, one that can fall F ≥ b.
+	s.kkt = max(0, s.up-s.bias, s.bias-s.low)
 	return s
 }

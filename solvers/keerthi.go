@@ -147,9 +147,9 @@ func (s *keerthi) Step(ctx context.Context) (done bool, err error) {
 			s.thresholds(-1, -1)
 			if s.up-s.low <= 2*s.tol {
 				s.tol /= 10
-				s.tiny /= 10
 			}
-			return s.up <= s.low || s.tol < 0x1p-52, nil
+			s.tiny /= 10 // else it is what has kept the violators where they are
+			return s.up <= s.low || s.tol < 0x1p-52 || s.tiny < 0x1p-100, nil
 		}
 	}
 }

@@ -219,16 +219,18 @@ func (w *pairs) optimise(i, j int, tiny float64) (t float64, err error) {
 	return t, nil
 }
 
-// move adds t to s_i α_i and lands exactly on a bound that it reaches.
+// move adds t to s_i α_i and lands exactly on a bound that it reaches up to
+// rounding: a vector a last digit inside would count as free, and its F for b.
 func (w *pairs) move(i int, t float64) {
-	d := w.p.S[i] * t
-	switch {
-	case d >= w.p.Upper[i]-w.alpha[i]:
+	old, d := w.alpha[i], w.p.S[i]*t
+	slack := 4 * 0x1p-52 * (math.Abs(old) + math.Abs(d))
+	switch a := old + d; {
+	case a >= w.p.Upper[i]-slack:
 		w.alpha[i] = w.p.Upper[i]
-	case -d >= w.alpha[i]-w.p.Lower[i]:
+	case a <= w.p.Lower[i]+slack:
 		w.alpha[i] = w.p.Lower[i]
 	default:
-		w.alpha[i] += d
+		w.alpha[i] = a
 	}
 }
 

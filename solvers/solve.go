@@ -67,7 +67,7 @@ func Solve(ctx context.Context, p *Problem, m Method, s Settings) (*Result, erro
 	if _, ok := p.K.(Features); !ok { // those were checked when they were made
 		q.K = k
 	}
-	r := run{p: &q, k: k, began: time.Now(), settings: s, done: ctx.Done(), last: make([]float64, len(alpha)), highest: math.Inf(-1)}
+	r := run{p: &q, k: k, began: time.Now(), settings: s, done: ctx.Done(), last: make([]float64, len(alpha)), changed: make([]int, 0, len(alpha)), highest: -math.MaxFloat64}
 	r.trace.N = len(alpha)
 	r.flat2 = q.flatness()
 	r.st, err = m.Start(&q, alpha)
@@ -107,6 +107,7 @@ type run struct {
 	it       Iterate
 	trace    Trace
 	last     []float64 // α at the last sampled point
+	changed  []int     // workspace of record
 	next     int       // the next iteration to sample
 	exact    []float64 // F computed afresh at the end
 	claimed  bool      // exact is the method's own F
@@ -246,7 +247,7 @@ func (r *run) look() {
 	}
 	s := r.p.summarise(r.it.Alpha, r.it.F)
 	r.unbounded = r.unbounded || r.inseparable(s.norm2)
-	if s.dual > r.highest {
+	if s.dual > r.highest+4*0x1p-52*math.Abs(r.highest) {
 		r.highest, r.still = s.dual, 0
 		return
 	}
@@ -283,12 +284,15 @@ func (r *run) inseparable(norm2 float64) bool {
 
 // record appends a measured point with its replay delta and tells the observers.
 func (r *run) record(pt Point) {
+	r.changed = r.changed[:0]
 	for i, a := range r.it.Alpha {
 		if a != r.last[i] {
-			pt.Changed = append(pt.Changed, i)
-			pt.Alpha = append(pt.Alpha, a)
-			r.last[i] = a
+			r.changed, r.last[i] = append(r.changed, i), a
 		}
+	}
+	pt.Changed, pt.Alpha = append([]int(nil), r.changed...), make([]float64, len(r.changed))
+	for k, i := range r.changed {
+		pt.Alpha[k] = r.last[i]
 	}
 	pt.Working = append([]int(nil), r.it.Working...)
 	r.trace.Points = append(r.trace.Points, pt)

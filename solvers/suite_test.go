@@ -24,6 +24,9 @@ var methods = []struct {
 	{method: PrimalDual{Rank: 1000}, jumps: true},
 	{method: Barrier{}, jumps: true},
 	{method: Barrier{PhaseI: true}, jumps: true},
+	{method: SMO{Selection: Keerthi1}},
+	{method: SMO{Selection: Keerthi2}},
+	{method: ConjugateSMO{}},
 }
 
 // table are the problems. Their optimum is found by an independent method unless

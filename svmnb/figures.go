@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
+	"strconv"
+	"strings"
 
 	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
@@ -68,8 +71,8 @@ const gridWork = 2_000_000
 
 func drawMargins(f *Fit) (*Chart, error) {
 	t := f.task
-	classes := [2]string{t.negative, t.positive}
-	problem := fmt.Sprintf("%s · %v, %s", t.data.Name, t.kernel, t.marginText())
+	classes := [2]string{className(t.negative), className(t.positive)}
+	problem := t.words()
 	if t.data.D() != 2 {
 		return figure.Scores(figure.ScoresData{Problem: problem, Classes: classes, Margin: f.Margin(),
 			Y: t.y, F: f.f, Free: f.Certificate.Free, Bound: f.Certificate.AtUpper})
@@ -142,7 +145,7 @@ const kktValues = 4_000_000
 
 func drawKKT(f *Fit) (*Chart, error) {
 	t, n := f.task, len(f.Alpha)
-	d := figure.KKTData{Problem: t.words(f), Tol: 1e-3}
+	d := figure.KKTData{Problem: t.words() + " · " + f.Method, Tol: 1e-3}
 	switch stop := t.stop.(type) {
 	case solvers.UpLow:
 		d.Tol = stop.Tol / 2 // what it promises at the bias that violates least
@@ -179,7 +182,7 @@ func drawKKT(f *Fit) (*Chart, error) {
 
 func drawGap(f *Fit) (*Chart, error) {
 	t := f.task
-	d := figure.GapData{Problem: t.words(f), Points: f.Trace.Points, Log: f.Iterations > 2000}
+	d := figure.GapData{Problem: t.words() + " · " + f.Method, Points: f.Trace.Points, Log: f.Iterations > 2000}
 	if scale := 1 + math.Abs(f.Certificate.Primal); scale-scale == 0 {
 		d.Tol, d.TolName = 1e-3*scale, "0.1 % of 1 + primal"
 		if stop, ok := t.stop.(solvers.Gap); ok {
@@ -189,7 +192,28 @@ func drawGap(f *Fit) (*Chart, error) {
 	return figure.Gap(d)
 }
 
-// words says what was solved and how, for a subtitle.
-func (t *task) words(f *Fit) string {
-	return fmt.Sprintf("%s · %v, %s · %s", t.data.Name, t.kernel, t.marginText(), f.Method)
+// words says what was solved, for a subtitle.
+func (t *task) words() string {
+	return fmt.Sprintf("%s · %s, %s", t.data.Name, brief(t.kernel.String()), t.marginText())
 }
+
+// className makes a name that stands alone of a class that is only a number.
+func className(name string) string {
+	if _, err := strconv.ParseFloat(name, 64); err != nil {
+		return name
+	}
+	return "class " + strings.ReplaceAll(name, "-", "−")
+}
+
+// brief rounds the long numbers in a kernel's constructor call.
+func brief(call string) string {
+	return longNumber.ReplaceAllStringFunc(call, func(s string) string {
+		v, err := strconv.ParseFloat(s, 64)
+		if err != nil {
+			return s
+		}
+		return strconv.FormatFloat(v, 'g', 4, 64)
+	})
+}
+
+var longNumber = regexp.MustCompile(`[0-9.]{7,}(e[-+]?[0-9]+)?`)

@@ -2,6 +2,7 @@ package svmnb_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"math"
 	"os"
@@ -208,6 +209,22 @@ func TestFigures(t *testing.T) {
 	}
 	if _, err := (svmnb.Figure{}).Of(nil); err == nil {
 		t.Error("an empty figure is drawn")
+	}
+}
+
+func TestFigureWords(t *testing.T) {
+	c, err := svmnb.Margins.Of(svmnb.Classify(datasets.XOR(40, 0.1, 1)).MustFit())
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := json.Marshal(c.JSON())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"class −1"`, `"class +1"`, "RBF(0.5008)", "1-norm soft, C = 1"} {
+		if !bytes.Contains(out, []byte(want)) {
+			t.Errorf("no %s in the figure", want)
+		}
 	}
 }
 

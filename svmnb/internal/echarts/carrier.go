@@ -49,7 +49,7 @@ var started = time.Now()
 // doubt it carries.
 func Carry(dir string) bool {
 	source, err := os.ReadFile(filepath.Join(dir, "main.go"))
-	if err != nil {
+	if err != nil || dir == "" {
 		return true
 	}
 	name := filepath.Join(dir, "svmnb-cells.json")

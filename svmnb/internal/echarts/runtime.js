@@ -252,6 +252,7 @@
   var bytes = Uint8Array.from(atob(packed), function (c) { return c.charCodeAt(0); });
   new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).text().then(function (src) {
     Function('exports', 'module', 'define', src)(echarts = {}, {});
+    S.echarts = echarts;
     S.resolve(S);
   });
 })

@@ -136,3 +136,11 @@ func (s *run) gap() GapData {
 	last := s.res.Trace.Points[len(s.res.Trace.Points)-1]
 	return GapData{Problem: s.problem, Points: s.res.Trace.Points, Tol: 1e-3 * (1 + math.Abs(last.Primal))}
 }
+
+func (s *run) scores() ScoresData {
+	d := ScoresData{Problem: s.problem, Margin: 1 / math.Sqrt(s.res.Certificate.Norm2), Y: s.y, Free: s.res.Certificate.Free, Bound: s.res.Certificate.AtUpper}
+	for _, x := range s.x {
+		d.F = append(d.F, s.f(x))
+	}
+	return d
+}

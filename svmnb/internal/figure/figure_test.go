@@ -1,10 +1,19 @@
 package figure
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"unicode"
+
+	"github.com/go-echarts/go-echarts/v2/charts"
+	"github.com/go-echarts/go-echarts/v2/opts"
+	"github.com/svmnb/svmnb/solvers"
 
 	"github.com/svmnb/svmnb/internal/browsertest"
 	"github.com/svmnb/svmnb/svmnb/internal/echarts"
@@ -29,7 +38,7 @@ func TestPictures(t *testing.T) {
 	logGap.Log = true
 	figures := []*Chart{
 		ok(Margins(small.margins())), ok(KKT(small.kkt())), ok(Gap(small.gap())),
-		ok(Margins(large.margins())), ok(KKT(large.kkt())), ok(Gap(logGap)),
+		ok(Margins(large.margins())), ok(KKT(large.kkt())), ok(Gap(logGap)), ok(Scores(large.scores())),
 	}
 	dir := os.Getenv("SVMNB_PICTURES")
 	if dir == "" {
@@ -55,10 +64,226 @@ func TestPictures(t *testing.T) {
 		}
 		page.Look(look)
 		page.Until(fmt.Sprintf(`document.querySelectorAll('[data-drawn=%s]').length === %d`, scheme, len(figures)))
+		page.Until(`Array.from(document.querySelectorAll('[data-drawn] > div:first-child')).every(e => e.offsetWidth === e.parentElement.clientWidth)`)
 		page.Charts(len(figures))
 		page.Picture(filepath.Join(dir, fmt.Sprintf("figures-%s-%d.png", scheme, look.Width)))
 	}
+	for _, tip := range []struct {
+		chart, series, data int
+		words               string
+	}{
+		{0, 4, 3, "point 7 · class −1"}, {0, 4, 3, "y·f = "}, {0, 4, 3, "wants y·f"}, {0, 4, 3, "KKT violation"},
+		{1, 0, 5, "violation ≈"}, {1, 3, 0, "violation at the end: "}, {2, 1, 7, "iteration 7"}, {2, 1, 7, "best primal"}, {6, 0, 1, " points"},
+	} {
+		var text string
+		page.Do(&text, fmt.Sprintf(`
+			var el = document.querySelectorAll('[data-drawn]')[%d], c = window.__svmEcharts.echarts.getInstanceByDom(el);
+			c.dispatchAction({type: 'showTip', seriesIndex: %d, dataIndex: %d});
+			return el.lastElementChild.innerText.replace(/\u00a0/g, ' ');`, tip.chart, tip.series, tip.data))
+		if !strings.Contains(text, tip.words) {
+			t.Errorf("the tip of chart %d, series %d is %q, want %q in it", tip.chart, tip.series, text, tip.words)
+		}
+	}
 	if errs := page.Errors(); len(errs) > 0 {
 		t.Errorf("errors in the page: %q", errs)
+	}
+}
+
+// size draws c and returns the bytes that it brings into a page.
+func size(t *testing.T, c *Chart) int {
+	t.Helper()
+	return len(must[echarts.Picture](t)(echarts.Draw(c)).HTML)
+}
+
+// TestFigures is one table of every figure, ordinary and degenerate: each is
+// drawn, says something with numbers, and stays in its budget.
+func TestFigures(t *testing.T) {
+	small, large, huge := moons(t, 120, 1.2, 2), moons(t, 600, 2, 50), moons(t, 2000, 4, 100)
+	one := []float64{0.5}
+	flat := func(v float64) [][]float64 { return [][]float64{{v, v}, {v, v}} }
+	box := [2]float64{0, 1}
+	point := func(y, alpha, upper, f float64, z [][]float64) MarginsData {
+		return MarginsData{X: [][]float64{{0.5, 0.5}}, Y: []float64{y}, Alpha: []float64{alpha}, Upper: []float64{upper}, F: []float64{f}, Margin: math.NaN(), Xs: box, Ys: box, Z: z}
+	}
+	equal := point(1, 0, 1, 0, flat(0))
+	for range 9 {
+		equal.X, equal.Y, equal.Alpha = append(equal.X, equal.X[0]), append(equal.Y, 1), append(equal.Alpha, 0)
+		equal.Upper, equal.F = append(equal.Upper, 1), append(equal.F, 0)
+	}
+	gapPoint := func(it int, primal, dual float64) solvers.Point {
+		return solvers.Point{Iteration: it, Primal: primal, Dual: dual}
+	}
+	for _, test := range []struct {
+		name   string
+		draw   func() (*Chart, error)
+		budget int
+		words  string // in the title or subtitle
+	}{
+		{"margins", func() (*Chart, error) { return Margins(small.margins()) }, 60_000, "margin 1/‖w‖ = 0."},
+		{"margins, 600 points", func() (*Chart, error) { return Margins(large.margins()) }, 100_000, "of 600 points carry"},
+		{"margins, 2000 points", func() (*Chart, error) { return Margins(huge.margins()) }, 100_000, "1,200 of the points drawn"},
+		{"margins, one point, no support vector", func() (*Chart, error) { return Margins(point(1, 0, 1, 1, flat(1))) }, 10_000, "No support vectors: f is constant on 1 point; 0 errors"},
+		{"margins, one point, an error", func() (*Chart, error) { return Margins(point(1, 1, 1, -1e9, flat(-1e9))) }, 10_000, "1 of 1 point carry the boundary: 0 free, 1 at the bound; 1 error"},
+		{"margins, hard", func() (*Chart, error) { return Margins(point(1, 3, math.Inf(1), 1, flat(1e-300))) }, 10_000, "1 free, 0 at the bound"},
+		{"margins, all points equal", func() (*Chart, error) { return Margins(equal) }, 10_000, "No support vectors"},
+		{"kkt", func() (*Chart, error) { return KKT(small.kkt()) }, 30_000, "All 120 points satisfy the KKT conditions to 0.001"},
+		{"kkt, 600 points", func() (*Chart, error) { return KKT(large.kkt()) }, 150_000, "the 150 most often violating points are drawn"},
+		{"kkt, one number", func() (*Chart, error) {
+			return KKT(KKTData{Iterations: []int{0}, Violations: [][]float64{one}, Tol: 1e-3})
+		}, 10_000, "1 of 1 point violate the KKT conditions by more than 0.001 after 0 iterations"},
+		{"kkt, nothing ever violated", func() (*Chart, error) {
+			return KKT(KKTData{Iterations: []int{0, 1}, Violations: [][]float64{{0}, {0}}, Tol: 1e-3})
+		}, 10_000, "The point satisfies its KKT condition"},
+		{"gap", func() (*Chart, error) { return Gap(small.gap()) }, 30_000, "The gap is closed to"},
+		{"gap, long", func() (*Chart, error) { return Gap(huge.gap()) }, 100_000, "above the picture"},
+		{"gap, one point", func() (*Chart, error) { return Gap(GapData{Points: []solvers.Point{gapPoint(0, 12, 0)}, Tol: 1e-3}) }, 10_000, "The gap is still 12: dual 0 ≤ optimum ≤ primal 12"},
+		{"gap, none left", func() (*Chart, error) {
+			return Gap(GapData{Points: []solvers.Point{gapPoint(0, 2, 2), gapPoint(5, 2, 2)}})
+		}, 10_000, "The gap is closed up to rounding: dual 2.0000 ≤ optimum ≤ primal 2.0000"},
+		{"gap, no primal", func() (*Chart, error) {
+			return Gap(GapData{Points: []solvers.Point{gapPoint(0, math.NaN(), 0), gapPoint(5, math.NaN(), 2)}})
+		}, 10_000, "Dual objective 2; no primal was measured"},
+		{"gap, negative objectives", func() (*Chart, error) {
+			return Gap(GapData{Points: []solvers.Point{gapPoint(0, -1, -3), gapPoint(5, -1.5, -2)}, Log: true})
+		}, 10_000, "dual −2.00 ≤ optimum ≤ primal −1.50"},
+		{"scores", func() (*Chart, error) { return Scores(large.scores()) }, 20_000, "of 600 points carry the boundary"},
+		{"scores, far out", func() (*Chart, error) { return Scores(ScoresData{Y: []float64{1, -1}, F: []float64{1e9, -3}}) }, 10_000, "0 of 2 points carry the boundary"},
+	} {
+		c, err := test.draw()
+		if err != nil {
+			t.Errorf("%s: %v", test.name, err)
+			continue
+		}
+		if n := size(t, c); n > test.budget {
+			t.Errorf("%s: %d bytes, budget %d", test.name, n, test.budget)
+		}
+		if !strings.Contains(c.Title.Title+" · "+c.Title.Subtitle, test.words) {
+			t.Errorf("%s: %q · %q, want %q in it", test.name, c.Title.Title, c.Title.Subtitle, test.words)
+		}
+		if !strings.ContainsFunc(c.Title.Title, unicode.IsDigit) {
+			t.Errorf("%s: no number in the title %q", test.name, c.Title.Title)
+		}
+		if !strings.Contains(c.Alt, c.Title.Title) || c.Description() != c.Alt {
+			t.Errorf("%s: the alternative text %q leaves out the finding", test.name, c.Alt)
+		}
+	}
+}
+
+func TestWrongInput(t *testing.T) {
+	margins := func(change func(*MarginsData)) error {
+		d := MarginsData{X: [][]float64{{0, 0}, {1, 1}}, Y: []float64{1, -1}, Alpha: []float64{1, 1}, Upper: []float64{2, 2}, F: []float64{1, -1},
+			Xs: [2]float64{0, 1}, Ys: [2]float64{0, 1}, Z: [][]float64{{1, 0}, {0, -1}}}
+		change(&d)
+		_, err := Margins(d)
+		return err
+	}
+	if err := margins(func(*MarginsData) {}); err != nil {
+		t.Fatal(err)
+	}
+	kkt := func(d KKTData) error { _, err := KKT(d); return err }
+	gap := func(d GapData) error { _, err := Gap(d); return err }
+	nan := math.NaN()
+	_, scores := Scores(ScoresData{F: []float64{1, nan}, Y: []float64{1, 1}})
+	for _, test := range []struct {
+		err   error
+		field string
+	}{
+		{margins(func(d *MarginsData) { d.X = nil }), "X"},
+		{margins(func(d *MarginsData) { d.X[1] = []float64{1} }), "X[1]"},
+		{margins(func(d *MarginsData) { d.X[1][0] = nan }), "X[1][0]"},
+		{margins(func(d *MarginsData) { d.Alpha = d.Alpha[:1] }), "Alpha"},
+		{margins(func(d *MarginsData) { d.F[1] = nan }), "F[1]"},
+		{margins(func(d *MarginsData) { d.Upper[0] = nan }), "Upper[0]"},
+		{margins(func(d *MarginsData) { d.Violations = []float64{0} }), "Violations"},
+		{margins(func(d *MarginsData) { d.Z[1][0] = math.Inf(1) }), "Z[1][0]"},
+		{margins(func(d *MarginsData) { d.Z[1] = d.Z[1][:1] }), "Z[1]"},
+		{margins(func(d *MarginsData) { d.Z = d.Z[:1] }), "Z"},
+		{margins(func(d *MarginsData) { d.Ys[1] = 0 }), "Ys"},
+		{kkt(KKTData{Tol: 1}), "Violations"},
+		{kkt(KKTData{Iterations: []int{0}, Violations: [][]float64{{0}}}), "Tol"},
+		{kkt(KKTData{Iterations: []int{0, 0}, Violations: [][]float64{{0}, {0}}, Tol: 1}), "Iterations[1]"},
+		{kkt(KKTData{Iterations: []int{0, 1}, Violations: [][]float64{{0}, {0, 1}}, Tol: 1}), "Violations[1]"},
+		{kkt(KKTData{Iterations: []int{0}, Violations: [][]float64{{nan}}, Tol: 1}), "Violations[0][0]"},
+		{gap(GapData{}), "Points"},
+		{gap(GapData{Points: []solvers.Point{{Iteration: 3}, {Iteration: 3}}}), "Points[1].Iteration"},
+		{gap(GapData{Points: []solvers.Point{{}}, Tol: -1}), "Tol"},
+		{scores, "F[1]"},
+	} {
+		var e *InputError
+		if !errors.As(test.err, &e) || e.Field != test.field {
+			t.Errorf("error %v, want an *InputError about %s", test.err, test.field)
+		}
+	}
+}
+
+// What a user says by go-echarts wins over the figure's own words; the rest of
+// the figure stays.
+func TestChartCanBeChanged(t *testing.T) {
+	c := must[*Chart](t)(Margins(moons(t, 40, 1, 1).margins()))
+	own := len(c.Extra["series"].(list))
+	c.SetGlobalOptions(charts.WithTitleOpts(opts.Title{Title: "Mine"}), charts.WithXAxisOpts(opts.XAxis{Name: "length", Max: 7}))
+	c.AddSeries("more", []opts.ScatterData{{Value: []float64{1, 2}}})
+	data, err := json.Marshal(c.JSON())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var o struct {
+		Title struct{ Text, Subtext string }
+		XAxis []struct {
+			Name, NameLocation string
+			Min, Max           float64
+		}
+		Series []struct{ Name, Type string }
+	}
+	if err := json.Unmarshal(data, &o); err != nil {
+		t.Fatal(err)
+	}
+	if o.Title.Text != "Mine" || o.Title.Subtext != "" {
+		t.Errorf("title %+v", o.Title)
+	}
+	if x := o.XAxis[0]; x.Name != "length" || x.Max != 7 || x.Min != -1.9 || x.NameLocation != "middle" {
+		t.Errorf("x axis %+v", x)
+	}
+	if n := len(o.Series); n != own+1 || o.Series[n-1].Name != "more" || o.Series[0].Type != "custom" {
+		t.Errorf("series %+v", o.Series)
+	}
+	c.AddSeries("bad", []opts.ScatterData{{Value: math.NaN()}})
+	var bad *echarts.ChartError
+	if _, err := echarts.Draw(c); !errors.As(err, &bad) || bad.Path != fmt.Sprintf("series[%d].data[0].value", own+1) {
+		t.Errorf("NaN in an added series: %v", err)
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for _, test := range []struct {
+		v    float64
+		want string
+	}{{0, "0"}, {1, "1"}, {-0.19214, "−0.1921"}, {1234567, "1.235e6"}, {99999, "1e5"}, {0.00029951, "2.995e-4"}, {-1e-7, "−1e-7"}, {math.NaN(), "–"}, {math.Inf(-1), "−∞"}, {12.30, "12.3"}} {
+		if got := number(test.v); got != test.want {
+			t.Errorf("number(%v) = %s, want %s", test.v, got, test.want)
+		}
+	}
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {
+		if got := thousands(n); got != want {
+			t.Errorf("thousands(%d) = %s, want %s", n, got, want)
+		}
+	}
+}
+
+func TestSample(t *testing.T) {
+	places := make([]float64, 5000)
+	for i := range places {
+		places[i] = math.Log1p(float64(i))
+	}
+	for _, limit := range []int{2, 10, 220, 6000} {
+		s := sample(places, limit)
+		if len(s) > limit || s[0] != 0 || s[len(s)-1] != len(places)-1 {
+			t.Errorf("limit %d: %d from %d to %d", limit, len(s), s[0], s[len(s)-1])
+		}
+		for i := 1; i < len(s); i++ {
+			if s[i] <= s[i-1] {
+				t.Fatalf("limit %d: %d after %d", limit, s[i], s[i-1])
+			}
+		}
 	}
 }

@@ -63,11 +63,14 @@ func Gap(d GapData) (*Chart, error) {
 		if g > 0 {
 			decimals = min(max(1-int(math.Floor(math.Log10(g))), 0), 12)
 		}
-		closed := "closed to"
-		if d.Tol > 0 && g > d.Tol {
-			closed = "still"
+		state := "closed to " + numberTo(g, 2)
+		switch {
+		case g <= 0:
+			state = "closed up to rounding"
+		case d.Tol > 0 && g > d.Tol:
+			state = "still " + numberTo(g, 2)
 		}
-		title = fmt.Sprintf("The gap is %s %s: dual %.*f ≤ optimum ≤ primal %.*f", closed, numberTo(g, 2), decimals, end.Dual, decimals, end.Primal)
+		title = fmt.Sprintf("The gap is %s: dual %.*f ≤ optimum ≤ primal %.*f", state, decimals, end.Dual, decimals, end.Primal)
 		title = strings.ReplaceAll(title, " -", " −")
 	}
 	var sub []string

@@ -362,9 +362,9 @@ const scaleBar = `function (params, api) {
 
 const pointTip = `function (p) {
 	var v = p.value, kind = ['α = 0: no support vector, wants y·f ≥ 1', '0 < α < C: free, wants y·f = 1', 'α = C: at the bound, wants y·f ≤ 1'][v[3]];
-	if (v.length < 6) return p.seriesName || '';
 	var name = document.createElement('i');
 	name.textContent = p.seriesName;
+	if (v.length < 6) return name.innerHTML;
 	var s = '<b>point ' + v[2] + '</b> · ' + name.innerHTML + '<br>(' + svm.num(v[0]) + ', ' + svm.num(v[1]) + ')<br>α = ' + svm.num(v[4]) +
 		' &nbsp; y·f = ' + svm.num(v[5]) + ' &nbsp; ξ = ' + svm.num(Math.max(0, 1 - v[5])) + (v[5] < 0 ? ' &nbsp; <b>error</b>' : '') + '<br>' + kind;
 	return v.length > 6 ? s + '<br>KKT violation ' + svm.num(v[6]) : s;

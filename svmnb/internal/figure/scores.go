@@ -109,7 +109,7 @@ func Scores(d ScoresData) (*Chart, error) {
 	line := func(name string, width float64, dash any, at ...float64) object {
 		var data list
 		for _, v := range at {
-			data = append(data, list{v, -most[0]}, list{v, most[1]}, list{v, nil})
+			data = append(data, list{v, -2 * most[0]}, list{v, 2 * most[1]}, list{v, nil})
 		}
 		return object{"type": "line", "name": name, "symbol": "none", "silent": true, "z": 3, "data": data, "tooltip": object{"show": false},
 			"lineStyle": object{"color": "@ink", "width": width, "type": dash}, "itemStyle": object{"color": "@ink"}}
@@ -124,7 +124,7 @@ func Scores(d ScoresData) (*Chart, error) {
 		"xAxis": list{object{"type": "value", "min": roundTo(first*width, 6), "max": roundTo((first+float64(len(counts)))*width, 6),
 			"name": "f(x)", "nameLocation": "middle", "nameGap": 28, "axisLine": object{"show": true, "onZero": true}, "axisTick": object{"show": false}, "splitLine": object{"show": false},
 			"axisLabel": object{"showMinLabel": false, "showMaxLabel": false, "formatter": script(`function (v) { return svm.num(v); }`)}}},
-		"yAxis": list{object{"type": "value", "min": -most[0], "max": most[1], "minInterval": 1, "name": "points", "nameLocation": "middle", "nameGap": 42,
+		"yAxis": list{object{"type": "value", "min": -1.05 * float64(most[0]), "max": 1.05 * float64(most[1]), "minInterval": 1, "name": "points", "nameLocation": "middle", "nameGap": 42,
 			"axisLine": object{"show": true, "onZero": false}, "axisTick": object{"show": true},
 			"axisLabel": object{"showMinLabel": false, "showMaxLabel": false, "formatter": script(`function (v) { return svm.num(Math.abs(v), 7); }`)}}},
 		"svm": object{"layout": script(scoreLayout)},
