@@ -47,12 +47,12 @@ func (in *interior) approach() {
 }
 
 // conclude implements concluder: an interior point is no answer as long as there
-// is a way to the bounds.
+// is a way to the bounds, nor is a face before its set has been seen to repeat.
 func (in *interior) conclude() bool {
 	if in.end.round == 0 && in.raw && in.q != nil && !in.last && !in.finished {
 		in.approach()
 	}
-	return in.end.round > 0
+	return in.end.round > 0 && (in.raw || in.end.changes > 0)
 }
 
 // worth reports whether the gap has fallen enough since the last try.
@@ -161,8 +161,8 @@ func (p *Problem) nearest(alpha []float64) bool {
 		e -= p.S[i] * alpha[i]
 		sum += math.Abs(alpha[i])
 	}
-	if p.FixedBias || math.Abs(e) <= 0x1p-52*sum {
-		return true
+	if math.IsNaN(e) || p.FixedBias || math.Abs(e) <= 0x1p-52*sum {
+		return !math.IsNaN(e)
 	}
 	room := func(i int) float64 {
 		a, c := alpha[i]-p.Lower[i], p.Upper[i]-alpha[i]

@@ -73,6 +73,7 @@ type barrier struct {
 	method  Barrier
 	t       float64
 	centred bool // the last step has ended at the centre of t
+	steps   int  // Newton steps for this t
 	one     *phaseI
 	qdx     []float64
 }
@@ -101,9 +102,8 @@ func (s *barrier) Step(ctx context.Context) (done bool, err error) {
 		}
 	}
 	if s.one != nil {
-		if s.one.step(s.method.Mu) {
+		if over := s.one.step(s.method.Mu); over {
 			s.one = nil
-			s.gradient()
 			s.begin()
 		}
 		return false, nil
@@ -116,8 +116,9 @@ func (s *barrier) Step(ctx context.Context) (done bool, err error) {
 	if s.finished || s.last {
 		return true, nil
 	}
-	if s.centred {
+	if s.steps++; s.centred {
 		s.t *= s.method.Mu
+		s.steps = 1
 	}
 	for i, g := range s.grad {
 		a, c := s.slack(i)
@@ -158,7 +159,7 @@ func (s *barrier) Step(ctx context.Context) (done bool, err error) {
 		return false, ErrUnbounded
 	}
 	gap, dual := s.m*s.t, math.Abs(s.dual())
-	s.last = s.last || s.centred && gap <= 1e-15*dual
+	s.last = s.last || s.steps == 200 || s.centred && gap <= 1e-15*dual
 	near := s.centred && gap <= s.method.Finish*dual
 	switch {
 	case !near && s.last && s.widen(), near && s.touches() && s.widen():
@@ -189,13 +190,14 @@ func (s *barrier) change(long, curve float64) float64 {
 	return v
 }
 
-// phaseI looks for a strictly feasible α. Only α and σ are in its Newton system,
-// whose matrix is an arrow.
+// phaseI looks for a strictly feasible α. Its Newton system has α and σ, and is
+// an arrow: one diagonal, one row and column for σ, one for s'α = δ.
 type phaseI struct {
 	in      *interior
 	upper   []float64
 	sigma   float64
 	t       float64
+	falls   int // of t
 	h, k, g []float64
 }
 
@@ -205,7 +207,7 @@ func newPhaseI(in *interior, start []float64, width float64) *phaseI {
 	copy(in.alpha, start)
 	for i, a := range start {
 		if o.upper[i] = in.p.Upper[i]; math.IsInf(o.upper[i], 1) {
-			o.upper[i] = max(in.p.Lower[i]+width, 2*a-in.p.Lower[i])
+			o.upper[i] = in.p.Lower[i] + max(width, 2*(a-in.p.Lower[i]))
 		}
 		o.sigma = max(o.sigma, o.upper[i]-in.p.Lower[i])
 	}
@@ -213,11 +215,12 @@ func newPhaseI(in *interior, start []float64, width float64) *phaseI {
 	return o
 }
 
-// step makes a Newton step and reports whether α is strictly inside the box.
-func (o *phaseI) step(mu float64) bool {
+// step makes a Newton step and reports whether Phase I is over: α is strictly
+// inside the box, or where rounding lets none be found, at the centre.
+func (o *phaseI) step(mu float64) (over bool) {
 	in, p := o.in, o.in.p
 	gs, hs := 1.0, 0.0
-	var kk, ky, yy, kg, yg float64 // sums over i, divided by h
+	var kk, ky, yy, kg, yg float64 // sums of products over h
 	for i, a := range in.alpha {
 		l, u := p.Lower[i], o.upper[i]
 		if l == u {
@@ -225,9 +228,9 @@ func (o *phaseI) step(mu float64) bool {
 		}
 		lo, hi := 1/(o.sigma+a-l), 1/(o.sigma+u-a)
 		o.g[i] = o.t * (hi - lo)
-		gs -= o.t * (lo + hi)
 		o.h[i] = o.t * (lo*lo + hi*hi)
 		o.k[i] = o.t * (lo*lo - hi*hi)
+		gs -= o.t * (lo + hi)
 		hs += o.h[i]
 		kk += o.k[i] * o.k[i] / o.h[i]
 		ky += o.k[i] * p.S[i] / o.h[i]
@@ -235,17 +238,14 @@ func (o *phaseI) step(mu float64) bool {
 		kg += o.k[i] * o.g[i] / o.h[i]
 		yg += p.S[i] * o.g[i] / o.h[i]
 	}
-	// Δ = −(g + k δσ + s ν)/h, s'Δ = missing, and the row of σ.
-	e := in.missing()
-	if p.FixedBias {
-		ky, yy, yg, e = 0, 1, 0, 0
-	}
-	// (hs − kk) δσ − ky ν = kg − gs;  −ky δσ − yy ν = e + yg
-	det := -(hs-kk)*yy - ky*ky
-	ds := (-(kg-gs)*yy + ky*(e+yg)) / det
-	nu := ((hs-kk)*(e+yg) + ky*(kg-gs)) / det
-	if p.FixedBias {
-		nu = 0
+	// Δ = −(g + k δσ + s ν)/h leaves
+	//	(hs − kk) δσ − ky ν = kg − gs,  −ky δσ − yy ν = e + yg.
+	ds, nu := (kg-gs)/(hs-kk), 0.0
+	if !p.FixedBias {
+		e := in.missing()
+		det := (hs-kk)*yy + ky*ky
+		ds = ((kg-gs)*yy - ky*(e+yg)) / det
+		nu = (-(hs-kk)*(e+yg) - ky*(kg-gs)) / det
 	}
 	long, slope := 1.0, gs*ds
 	for i, a := range in.alpha {
@@ -263,30 +263,43 @@ func (o *phaseI) step(mu float64) bool {
 			long = min(long, -0.99*(o.sigma+u-a)/(ds-d))
 		}
 	}
-	change := func(long float64) float64 {
-		v := long * ds
-		for i, a := range in.alpha {
-			if l, u := p.Lower[i], o.upper[i]; l < u {
-				v -= o.t * (math.Log1p(long*(ds+in.dx[i])/(o.sigma+a-l)) + math.Log1p(long*(ds-in.dx[i])/(o.sigma+u-a)))
+	for halved := 0; !(o.change(long, ds) <= 0.01*long*slope); halved++ {
+		if halved == 40 {
+			o.t *= mu
+			if o.falls++; o.falls > 20 {
+				in.centre(in.scale(), true)
+				return true
 			}
+			return false
 		}
-		return v
-	}
-	for !(change(long) <= 0.01*long*slope) && long > 1e-10 {
 		long /= 2
 	}
 	norm := 0.0
-	inside := true
+	over = true
 	o.sigma += long * ds
 	for i, d := range in.dx {
 		in.alpha[i] += long * d
 		norm += d * d
 		l, u := p.Lower[i], o.upper[i]
-		inside = inside && (l == u || in.alpha[i] > l && in.alpha[i] < u)
+		over = over && (l == u || in.alpha[i] > l && in.alpha[i] < u)
 	}
 	in.step = long * math.Sqrt(norm)
-	if -slope <= 1e-4*o.t || long <= 1e-10 {
+	if over {
+		in.gradient()
+	} else if -slope <= 1e-4*o.t {
 		o.t *= mu
 	}
-	return inside
+	return over
+}
+
+// change is how much a step changes σ − t Σ [ln(σ + α − l) + ln(σ + u − α)].
+func (o *phaseI) change(long, ds float64) float64 {
+	v := long * ds
+	for i, a := range o.in.alpha {
+		if l, u := o.in.p.Lower[i], o.upper[i]; l < u {
+			d := o.in.dx[i]
+			v -= o.t * (math.Log1p(long*(ds+d)/(o.sigma+a-l)) + math.Log1p(long*(ds-d)/(o.sigma+u-a)))
+		}
+	}
+	return v
 }

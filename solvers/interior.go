@@ -19,14 +19,14 @@ import (
 // has −b, which is the bias here, as the multiplier ν of the equality. A bound at
 // +Inf has no w. A coordinate with l_i = u_i is held.
 type interior struct {
-	p      *Problem
-	lowest *lowRank // the approximation to use, nil for the Q of the problem
-	q      quadratic
-	diag   []float64 // of Q
-	size   float64   // the largest of diag
-	upper  []float64 // u, +Inf replaced where box was called
-	m      float64   // number of finite bounds of the coordinates that move
-	boxed  float64   // the width of that box, 0 as long as there is none
+	p     *Problem
+	low   *lowRank // the approximation to use, nil for the Q of the problem
+	q     quadratic
+	diag  []float64 // of Q
+	size  float64   // the largest of diag
+	upper []float64 // u, +Inf replaced where box was called
+	m     float64   // number of finite bounds of the coordinates that move
+	boxed float64   // the width of that box, 0 as long as there is none
 
 	alpha []float64 // strictly inside the box
 	grad  []float64 // Qα + p
@@ -52,7 +52,7 @@ type interior struct {
 func newInterior(p *Problem, alpha []float64, low *lowRank) interior {
 	n := len(alpha)
 	in := interior{
-		p: p, lowest: low, diag: append([]float64(nil), p.K.Diag()...), upper: append([]float64(nil), p.Upper...),
+		p: p, low: low, diag: append([]float64(nil), p.K.Diag()...), upper: append([]float64(nil), p.Upper...),
 		shown: alpha, f: p.residual(alpha), bias: math.NaN(), step: math.NaN(), raw: true,
 	}
 	for i, ridge := range p.Ridge {
@@ -72,8 +72,8 @@ func newInterior(p *Problem, alpha []float64, low *lowRank) interior {
 
 // open asks for the rows of K, so that this too can be interrupted.
 func (in *interior) open(ctx context.Context) (err error) {
-	if in.lowest != nil {
-		in.q, err = in.lowest, in.lowest.approximate(ctx, in.p)
+	if in.low != nil {
+		in.q, err = in.low, in.low.approximate(ctx, in.p)
 	} else {
 		in.q, err = newDense(ctx, in.p)
 	}
@@ -84,10 +84,8 @@ func (in *interior) open(ctx context.Context) (err error) {
 }
 
 func (in *interior) report(it *Iterate) {
-	it.Alpha, it.Step, it.Bias = in.shown, in.step, in.bias
-	if in.lowest == nil {
-		it.F = in.f
-	}
+	it.Alpha, it.F, it.Step, it.Bias = in.shown, in.f, in.step, in.bias
+	it.Rough = in.low != nil
 }
 
 // show makes the interior point what is reported, unless a point on the bounds
@@ -151,6 +149,9 @@ func (in *interior) widen() bool {
 	}
 	if in.boxed *= 1e4; in.boxed == 0 {
 		in.boxed = 1e8 * in.scale()
+	}
+	if in.boxed > 1e30*in.scale() {
+		return false
 	}
 	in.box(in.boxed)
 	in.last = false
@@ -275,14 +276,8 @@ func (in *interior) balance() float64 {
 // refines what this spoils. A kernel that takes more than a millionth is refused:
 // it is not positive semi-definite.
 func (in *interior) factor(ctx context.Context) error {
-	for jitter := 0.0; ; jitter = max(100*jitter, 1e-14*in.size) {
-		d := in.d
-		if jitter > 0 {
-			d = in.work[0]
-			for i, v := range in.d {
-				d[i] = v + jitter
-			}
-		}
+	d := in.d
+	for _, share := range [...]float64{1e-14, 1e-12, 1e-10, 1e-8, 1e-6, 0} {
 		ok, err := in.q.factor(ctx, d)
 		if err != nil {
 			return err
@@ -290,8 +285,12 @@ func (in *interior) factor(ctx context.Context) error {
 		if ok {
 			break
 		}
-		if jitter > 1e-6*in.size {
+		if share == 0 {
 			return errIndefinite
+		}
+		d = in.work[0]
+		for i, v := range in.d {
+			d[i] = v + share*in.size
 		}
 	}
 	copy(in.ms, in.p.S)
@@ -370,21 +369,29 @@ func (in *interior) room() float64 {
 	return s
 }
 
-// advance moves α by s dx and b by s db. It notes when rounding leaves no
-// interior.
+// advance moves α by s dx and b by s db. It stays where it is, and notes that this
+// was the last step, when rounding has used the interior up.
 func (in *interior) advance(s, db float64) {
-	norm := 0.0
+	before, norm := in.work[1], 0.0
+	copy(before, in.alpha)
 	for i, d := range in.dx {
 		in.alpha[i] += s * d
 		norm += d * d
 		if a, c := in.slack(i); in.p.Lower[i] < in.p.Upper[i] && !(a > 0 && c > 0) {
 			in.last = true
-			in.alpha[i] = min(max(in.alpha[i], in.p.Lower[i]), in.p.Upper[i])
 		}
+	}
+	in.gradient()
+	for _, g := range in.grad {
+		in.last = in.last || math.IsNaN(g) || math.IsInf(g, 0)
+	}
+	if in.last {
+		copy(in.alpha, before)
+		in.gradient()
+		return
 	}
 	in.b += s * db
 	in.step = s * math.Sqrt(norm)
-	in.gradient()
 	in.show()
 }
 

@@ -118,7 +118,9 @@ type primalDual struct {
 	qdx    []float64
 	db     float64
 	eta    float64
-	slow   int // short steps in a row
+	slow   int     // short steps in a row
+	least  float64 // the smallest eta
+	idle   int     // steps since
 }
 
 func (s *primalDual) Report(it *Iterate) {
@@ -226,10 +228,13 @@ func (s *primalDual) consider(long float64) error {
 	if s.slow++; long > 0.1 {
 		s.slow = 0
 	}
+	if s.idle++; s.eta < 0.9*s.least {
+		s.idle, s.least = 0, s.eta
+	}
 	if s.recedes(s.alpha) || s.slow > 0 && s.recedes(s.dx) {
 		return ErrUnbounded
 	}
-	s.last = s.last || s.slow > 30 || s.eta <= 1e-16*math.Abs(s.dual())
+	s.last = s.last || s.slow > 30 || s.idle > 50 || s.eta <= 1e-16*math.Abs(s.dual())
 	near := s.near()
 	switch {
 	case !near && (s.last || s.slow > 4) && s.boxed == 0 && !s.stationary() && s.widen(),
@@ -278,6 +283,7 @@ func (s *primalDual) begin() {
 		}
 	}
 	s.eta = s.surrogate()
+	s.least, s.idle = s.eta, 0
 }
 
 func (s *primalDual) surrogate() float64 {

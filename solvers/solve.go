@@ -154,7 +154,7 @@ func (r *run) loop(ctx context.Context) (Status, error) {
 			}
 			if status != NotTerminated {
 				if points := r.trace.Points; len(points) == 0 || points[len(points)-1].Iteration < it.Iteration {
-					it.F = r.exact
+					it.F, it.Rough = r.exact, false
 					r.record(r.measure(time.Since(r.began)))
 				}
 				return status, nil
@@ -225,7 +225,7 @@ func (r *run) verify(status Status, elapsed time.Duration) Status {
 	if !ok || status != Converged && status != Exhausted {
 		return status
 	}
-	it.F = r.exact
+	it.F, it.Rough = r.exact, false
 	pt := r.measure(elapsed)
 	if met := r.settings.Stop.Met(&pt, &r.trace); met != NotTerminated {
 		return met
@@ -313,7 +313,7 @@ func (r *run) record(pt Point) {
 func (r *run) measure(elapsed time.Duration) Point {
 	it, p := &r.it, r.p
 	f := it.F
-	if f == nil {
+	if f == nil || it.Rough {
 		f = p.residual(it.Alpha)
 	}
 	s := p.summarise(it.Alpha, f)

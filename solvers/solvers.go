@@ -74,6 +74,7 @@ type Iterate struct {
 	Iteration int
 	Alpha     []float64 // current α
 	F         []float64 // F_i = −s_i (Qα + p)_i; y_i − g_i for classification
+	Rough     bool      // F is that of an approximation of K: good for a claim, not for a measurement
 	Up, Low   float64   // max of F over I_up, min of F over I_low (Keerthi's b_up and b_low with ST's sign)
 	Working   []int     // indices that the last step optimised
 	Step      float64   // length of the last step along its direction
