@@ -369,9 +369,9 @@ func (in *interior) room() float64 {
 	return s
 }
 
-// advance moves α by s dx and b by s db. It stays where it is, and notes that this
-// was the last step, when rounding has used the interior up.
-func (in *interior) advance(s, db float64) {
+// advance moves α by s dx and b by s db. When rounding has used the interior up it
+// stays where it is, notes that this was the last step, and returns false.
+func (in *interior) advance(s, db float64) bool {
 	before, norm := in.work[1], 0.0
 	copy(before, in.alpha)
 	for i, d := range in.dx {
@@ -388,11 +388,12 @@ func (in *interior) advance(s, db float64) {
 	if in.last {
 		copy(in.alpha, before)
 		in.gradient()
-		return
+		return false
 	}
 	in.b += s * db
 	in.step = s * math.Sqrt(norm)
 	in.show()
+	return true
 }
 
 // recedes reports whether x proves that the dual has no maximum: as nearly as

@@ -26,7 +26,7 @@ import (
 // nearest bound of α, z, w, halved until the norm of the residuals has fallen by
 // one per cent of the step.
 //
-// It solves every convex Problem, in ten to forty steps whatever the kernel and
+// It solves every convex Problem, in ten to fifty steps whatever the kernel and
 // C, each O(n³) or, with Rank or Loss, O(n r²). All bounds, any p, δ and ridge, a
 // fixed bias; upper bounds at +Inf have no multiplier. A kernel matrix that is not
 // positive semi-definite is refused with ErrUnsupported. It starts in the middle
@@ -166,12 +166,13 @@ func (s *primalDual) Step(ctx context.Context) (done bool, err error) {
 	} else {
 		long = s.plain()
 	}
-	s.advance(long, s.db)
-	for i := range s.z {
-		s.z[i] += long * s.dz[i]
-		s.w[i] += long * s.dw[i]
+	if s.advance(long, s.db) {
+		for i := range s.z {
+			s.z[i] += long * s.dz[i]
+			s.w[i] += long * s.dw[i]
+		}
+		s.eta = s.surrogate()
 	}
-	s.eta = s.surrogate()
 	return false, s.consider(long)
 }
 
