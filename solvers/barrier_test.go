@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
 )
 
 // TestCentre: at each centre the multipliers t/(α − l) and t/(u − α) are feasible
@@ -150,6 +152,59 @@ func TestStrictlyFeasible(t *testing.T) {
 		}
 		if e := p.equality(s.alpha); e > 1e-12 {
 			t.Errorf("%d of 12: |y'α| = %g", plus, e)
+		}
+	}
+}
+
+// TestPhaseISystem holds the step of the arrow against the whole system of the
+// source, in Δα, Δσ, Δν by LU.
+func TestPhaseISystem(t *testing.T) {
+	for name, p := range interiorProblems() {
+		if name == "held" {
+			continue // the source has no such bounds
+		}
+		s := begun(t, p, Barrier{PhaseI: true}, 1).(*barrier)
+		if s.one == nil {
+			continue
+		}
+		o, n := s.one, len(p.S)
+		alpha, sigma := append([]float64(nil), s.alpha...), o.sigma
+		j, r := mat.NewDense(n+2, n+2, nil), mat.NewVecDense(n+2, nil)
+		for i, a := range alpha {
+			lo, hi := 1/(sigma+a-p.Lower[i]), 1/(sigma+o.upper[i]-a)
+			j.Set(i, i, o.t*(lo*lo+hi*hi))
+			j.Set(i, n, o.t*(lo*lo-hi*hi))
+			j.Set(n, i, o.t*(lo*lo-hi*hi))
+			j.Set(n, n, j.At(n, n)+o.t*(lo*lo+hi*hi))
+			j.Set(i, n+1, p.S[i])
+			j.Set(n+1, i, p.S[i])
+			r.SetVec(i, o.t*(lo-hi))
+			r.SetVec(n, r.AtVec(n)+o.t*(lo+hi))
+			r.SetVec(n+1, r.AtVec(n+1)-p.S[i]*a)
+		}
+		r.SetVec(n, r.AtVec(n)-1)
+		r.SetVec(n+1, r.AtVec(n+1)+p.Delta)
+		if p.FixedBias {
+			for i := range n {
+				j.Set(i, n+1, 0)
+				j.Set(n+1, i, 0)
+			}
+			j.Set(n+1, n+1, 1)
+			r.SetVec(n+1, 0)
+		}
+		var want mat.VecDense
+		if err := want.SolveVec(j, r); err != nil {
+			t.Logf("%s: %v", name, err)
+		}
+		o.step(0.1)
+		long := (o.sigma - sigma) / want.AtVec(n)
+		if !(long > 0 && long < 1+1e-9) {
+			t.Errorf("%s: σ went from %g to %g, Newton's step is %g", name, sigma, o.sigma, want.AtVec(n))
+		}
+		for i, a := range s.alpha {
+			if d := (a - alpha[i]) - long*want.AtVec(i); math.Abs(d) > 1e-8*(1+math.Abs(want.AtVec(i))) {
+				t.Fatalf("%s: Δα_%d = %g, the whole system says %g", name, i, a-alpha[i], long*want.AtVec(i))
+			}
 		}
 	}
 }

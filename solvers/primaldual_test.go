@@ -464,3 +464,58 @@ func TestSlightlyIndefinite(t *testing.T) {
 		}
 	}
 }
+
+// TestInteriorRandom holds the methods of this file that the suite's random
+// problems leave out against SMO: the infeasible start, and the verdict that no
+// hyperplane separates.
+func TestInteriorRandom(t *testing.T) {
+	unbounded := 0
+	for seed := range uint64(150) {
+		p, name := randomProblem(newRand(seed))
+		if p.isHard() {
+			if distance2, diameter2 := hullDistance2(t, p.K, p.S); distance2 < 1e-8*diameter2 {
+				if distance2 > 1e-13*diameter2 {
+					continue
+				}
+				unbounded++
+				for _, m := range []Method{PrimalDual{}, PrimalDual{Corrector: true}, PrimalDual{Infeasible: true}, PrimalDual{Rank: 60}, Barrier{}} {
+					if r, err := Solve(context.Background(), p, m, Settings{Stop: Gap{1e-9}}); !errors.Is(err, ErrUnbounded) {
+						t.Errorf("%d: %s: %s: %v after %d steps", seed, name, m.Name(), r.Status, r.Iterations)
+					} else if r.Iterations > 400 {
+						t.Errorf("%d: %s: %s: %d steps", seed, name, m.Name(), r.Iterations)
+					}
+				}
+				continue
+			}
+		}
+		want := solve(t, p, PrimalDual{}, Settings{Stop: Gap{1e-10}})
+		r := solve(t, p, PrimalDual{Infeasible: true}, Settings{Stop: Gap{1e-10}})
+		if !near(r.Certificate.Dual, want.Certificate.Dual, 1e-8) || !p.meets(r.Alpha, r.Certificate.Equality) {
+			t.Errorf("%d: %s: W = %.12g, want %.12g; |y'α| = %g", seed, name, r.Certificate.Dual, want.Certificate.Dual, r.Certificate.Equality)
+		}
+		// A point on the bounds gives way only to a better one.
+		for k, pt := range want.Trace.Points[1:] {
+			if before := want.Trace.Points[k]; k > 0 && before.Free < len(p.S) && pt.Gap > before.Gap*(1+1e-6)+1e-12*(1+pt.Primal) {
+				t.Errorf("%d: %s: iteration %d: the gap rises from %g to %g", seed, name, pt.Iteration, before.Gap, pt.Gap)
+			}
+		}
+	}
+	if unbounded < 10 {
+		t.Errorf("%d hard margins without separation", unbounded)
+	}
+}
+
+// TestNoInterior: where the box and s'α = δ leave one point, that is the answer.
+func TestNoInterior(t *testing.T) {
+	one := SoftMargin(newGram(corners, rbf(1)), fill(4, 1), fill(4, 1))
+	full := SoftMargin(newGram(corners, rbf(1)), parity, fill(4, 1))
+	full.Delta = 2
+	for _, p := range []*Problem{one, full} {
+		for _, m := range []Method{PrimalDual{}, PrimalDual{Rank: 4}, Barrier{}, Barrier{PhaseI: true}} {
+			r := solve(t, p, m, Settings{Stop: Gap{1e-12}})
+			if r.Iterations != 0 || r.Certificate.Equality != 0 || r.Certificate.Bound != 0 {
+				t.Errorf("%s: %d steps, %+v", m.Name(), r.Iterations, r.Certificate)
+			}
+		}
+	}
+}
