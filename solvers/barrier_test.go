@@ -163,11 +163,16 @@ func TestPhaseISystem(t *testing.T) {
 		if name == "held" {
 			continue // the source has no such bounds
 		}
-		s := begun(t, p, Barrier{PhaseI: true}, 1).(*barrier)
-		if s.one == nil {
-			continue
+		s := begun(t, p, Barrier{PhaseI: true}, 0).(*barrier)
+		if err := s.open(context.Background()); err != nil {
+			t.Fatal(err)
 		}
-		o, n := s.one, len(p.S)
+		n := len(p.S)
+		start := make([]float64, n) // anywhere, off s'α = δ too
+		for i := range start {
+			start[i] = p.Lower[i] + float64(i%5)/4*min(1, p.Upper[i]-p.Lower[i])
+		}
+		o := newPhaseI(&s.interior, start, 3)
 		alpha, sigma := append([]float64(nil), s.alpha...), o.sigma
 		j, r := mat.NewDense(n+2, n+2, nil), mat.NewVecDense(n+2, nil)
 		for i, a := range alpha {

@@ -470,7 +470,7 @@ func TestSlightlyIndefinite(t *testing.T) {
 // hyperplane separates.
 func TestInteriorRandom(t *testing.T) {
 	unbounded := 0
-	for seed := range uint64(150) {
+	for seed := range uint64(250) {
 		p, name := randomProblem(newRand(seed))
 		if p.isHard() {
 			if distance2, diameter2 := hullDistance2(t, p.K, p.S); distance2 < 1e-8*diameter2 {
