@@ -102,6 +102,9 @@ func TestCriteriaStop(t *testing.T) {
 					continue // it needs the samples
 				}
 				r, err := Solve(context.Background(), ringProblem(10), m.method, Settings{Stop: c.stop, Every: every})
+				if _, growth := c.stop.(Growth); growth && m.jumps && err == nil && r.Status == Exhausted {
+					continue // its dual need not grow, and n iterations are no sweep
+				}
 				if err != nil || r.Status != c.want || !c.holds(r) {
 					t.Errorf("%v, %s, every %d: %v after %d iterations, error %v, %+v", c.stop, m.method.Name(), every, r.Status, r.Iterations, err, r.Certificate)
 				}

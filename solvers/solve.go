@@ -42,6 +42,12 @@ type warm interface {
 // of it then. complete brings it up to date for all.
 type completer interface{ complete() []float64 }
 
+// concluder is a Stepper whose iterates are not what it would answer: those of an
+// interior-point method touch no bound, and which vectors are support vectors is
+// seen only on the bounds. conclude is asked when the criterion is met; true
+// means that further steps, a few, will bring the answer.
+type concluder interface{ conclude() bool }
+
 // Solve runs m on p until the criterion is met, a limit is hit, ctx ends, or
 // nothing can improve. It is the only loop: it measures, records, stops and
 // certifies, and m does the mathematics.
@@ -158,16 +164,16 @@ func (r *run) loop(ctx context.Context) (Status, error) {
 			r.record(*pt)
 		} else {
 			pt.Iteration, pt.Elapsed, pt.Step = it.Iteration, elapsed, it.Step
-			pt.Up, pt.Low, pt.KKT = it.Up, it.Low, r.p.worst(it.Up, it.Low)
+			pt.Up, pt.Low, pt.KKT, pt.Surrogate = it.Up, it.Low, r.p.worst(it.Up, it.Low), it.Surrogate
 		}
-		if status := r.verdict(r.met(pt)); status != NotTerminated {
+		if status := r.verdict(r.met(pt)); status != NotTerminated && !r.goesOn(status) {
 			status = r.verify(status, elapsed)
 			if r.k.err != nil {
 				return status, r.k.err
 			}
 			if status != NotTerminated {
 				if !sample {
-					it.F = r.exact
+					it.F, it.Rough = r.exact, false
 					r.record(r.measure(time.Since(r.began)))
 				}
 				return status, nil
@@ -189,7 +195,7 @@ func (r *run) loop(ctx context.Context) (Status, error) {
 }
 
 func (r *run) report() {
-	r.it = Iterate{Iteration: r.it.Iteration, Up: math.NaN(), Low: math.NaN(), Step: math.NaN(), Active: r.trace.N}
+	r.it = Iterate{Iteration: r.it.Iteration, Up: math.NaN(), Low: math.NaN(), Step: math.NaN(), Active: r.trace.N, Bias: math.NaN(), Surrogate: math.NaN()}
 	r.st.Report(&r.it)
 	r.trace.Sweep = r.it.Sweep
 }
@@ -226,6 +232,12 @@ func (r *run) verdict(status Status) Status {
 	}
 }
 
+// goesOn reports whether a run that could end is to bring its answer first.
+func (r *run) goesOn(status Status) bool {
+	c, ok := r.st.(concluder)
+	return ok && status == Converged && !r.exhausted && r.it.Iteration < r.settings.MaxIterations && c.conclude()
+}
+
 // patience is how long an interrupt waits for F to be computed afresh, for
 // Jupyter waits 5 s before it kills.
 const patience = 300 * time.Millisecond
@@ -251,7 +263,7 @@ func (r *run) verify(status Status, elapsed time.Duration) Status {
 	if !ok || status != Converged && status != Exhausted {
 		return status
 	}
-	it.F = r.exact
+	it.F, it.Rough = r.exact, false
 	pt := r.measure(elapsed)
 	if met := r.met(&pt); met != NotTerminated {
 		return met
@@ -357,7 +369,7 @@ func (r *run) record(pt Point) {
 
 // f returns F of all points.
 func (r *run) f() []float64 {
-	if r.it.F != nil {
+	if r.it.F != nil && !r.it.Rough {
 		return r.it.F
 	}
 	if c, ok := r.st.(completer); ok {
@@ -374,7 +386,7 @@ func (r *run) measure(elapsed time.Duration) Point {
 	pt := Point{
 		Iteration: it.Iteration, Elapsed: elapsed, Dual: s.dual, KKT: s.kkt, Up: s.up, Low: s.low,
 		Equality: s.equality, Margin: math.NaN(), Bias: s.bias, Step: it.Step,
-		Free: s.free, Bound: s.atUpper, Active: it.Active, Evaluations: evaluations(p.K),
+		Free: s.free, Bound: s.atUpper, Active: it.Active, Evaluations: evaluations(p.K), Surrogate: it.Surrogate,
 	}
 	if !p.FixedBias {
 		pt.KKT = max(0, p.worst(s.up, s.low))
@@ -387,11 +399,22 @@ func (r *run) measure(elapsed time.Duration) Point {
 		pt.Gap = pt.Primal - pt.Dual
 	} else {
 		pt.Gap = p.gapAt(it.Alpha, f, s.b)
+		if !math.IsNaN(it.Bias) {
+			if gap := p.gapAt(it.Alpha, f, biases{it.Bias, it.Bias}); gap < pt.Gap {
+				pt.Gap, pt.Bias = gap, it.Bias
+			}
+		}
 		pt.Primal = pt.Dual + pt.Gap
 	}
 	pt.RelGap = relative(pt.Gap, pt.Primal)
 	if math.IsInf(pt.Primal, 1) {
 		pt.Primal, pt.Gap, pt.RelGap = math.NaN(), math.NaN(), math.NaN()
+	}
+	if !p.balanced(it.Alpha) {
+		// An infeasible method is on its way; the conditions and the gap presume
+		// s'α = δ.
+		nan := math.NaN()
+		pt.Primal, pt.Gap, pt.RelGap, pt.KKT, pt.Up, pt.Low = nan, nan, nan, nan, nan, nan
 	}
 	return pt
 }

@@ -1,0 +1,431 @@
+package solvers
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// interior is what Barrier and PrimalDual have in common: a point strictly
+// inside the box, Newton systems there, and at the end the way to the bounds
+// (activeset.go).
+//
+// Both look for α and multipliers z, w ≥ 0 of the lower and upper bounds with
+//
+//	Qα + p + b s − z + w = 0,  s'α = δ,  z_i (α_i − l_i) = w_i (u_i − α_i) = t,
+//
+// the KKT conditions but for t, and let t fall to 0. The source maximises and
+// has −b, which is the bias here, as the multiplier ν of the equality. A bound at
+// +Inf has no w. A coordinate with l_i = u_i is held.
+type interior struct {
+	p     *Problem
+	low   *lowRank // the approximation to use, nil for the Q of the problem
+	q     quadratic
+	diag  []float64 // of Q
+	size  float64   // the largest of diag
+	upper []float64 // u, +Inf replaced where box was called
+	m     float64   // number of finite bounds of the coordinates that move
+	boxed float64   // the width of that box, 0 as long as there is none
+
+	alpha []float64 // strictly inside the box
+	grad  []float64 // Qα + p
+	b     float64
+	step  float64 // length of the last step
+
+	d    []float64 // the diagonal D of M = Q + D; +Inf holds a coordinate
+	ms   []float64 // M⁻¹s
+	sms  float64   // s'M⁻¹s
+	r    []float64 // right side of the last Newton system
+	dx   []float64 // its solution
+	work [2][]float64
+
+	shown, f []float64 // what is reported: an α and its F
+	bias     float64   // the b for which its gap is smallest
+	gap, kkt float64   // +Inf and NaN where there is none
+	raw      bool      // shown touches no bound
+	end      activeSet
+	last     bool // rounding has used the interior up: only the bounds are left
+	finished bool
+}
+
+func newInterior(p *Problem, alpha []float64, low *lowRank) interior {
+	n := len(alpha)
+	in := interior{
+		p: p, low: low, diag: append([]float64(nil), p.K.Diag()...), upper: append([]float64(nil), p.Upper...),
+		shown: alpha, f: p.residual(alpha), bias: math.NaN(), step: math.NaN(), raw: true,
+	}
+	for i, ridge := range p.Ridge {
+		in.diag[i] += ridge
+	}
+	for _, v := range in.diag {
+		in.size = max(in.size, v)
+	}
+	if in.size == 0 {
+		in.size = 1
+	}
+	for _, v := range []*[]float64{&in.alpha, &in.grad, &in.d, &in.ms, &in.r, &in.dx, &in.work[0], &in.work[1]} {
+		*v = make([]float64, n)
+	}
+	return in
+}
+
+// open asks for the rows of K, so that this too can be interrupted.
+func (in *interior) open(ctx context.Context) (err error) {
+	if in.low != nil {
+		in.q, err = in.low, in.low.approximate(ctx, in.p)
+	} else {
+		in.q, err = newDense(ctx, in.p)
+	}
+	if err != nil {
+		in.q = nil
+	}
+	return err
+}
+
+func (in *interior) report(it *Iterate) {
+	it.Alpha, it.F, it.Step, it.Bias = in.shown, in.f, in.step, in.bias
+	it.Rough = in.low != nil
+}
+
+// show makes the interior point what is reported, unless a point on the bounds
+// with a smaller gap is.
+func (in *interior) show() {
+	f := in.work[0]
+	for i, g := range in.grad {
+		f[i] = -in.p.S[i] * g
+	}
+	gap, kkt, bias := in.p.quality(in.alpha, f)
+	if !in.raw && in.gap <= gap {
+		return
+	}
+	copy(in.shown, in.alpha)
+	copy(in.f, f)
+	in.gap, in.kkt, in.bias, in.raw = gap, kkt, bias, true
+}
+
+// refresh has nothing to take over: the gradient is computed afresh after every
+// step. It is there for Solve to ask its criterion once more at the end.
+func (in *interior) refresh([]float64) {}
+
+func (in *interior) gradient() {
+	in.q.mul(in.grad, in.alpha)
+	for i, p := range in.p.P {
+		in.grad[i] += p
+	}
+}
+
+// slack returns how far α_i is from its bounds.
+func (in *interior) slack(i int) (a, c float64) {
+	return in.alpha[i] - in.p.Lower[i], in.upper[i] - in.alpha[i]
+}
+
+// box gives the upper bounds that are infinite the value l + width.
+func (in *interior) box(width float64) {
+	in.m = 0
+	for i, u := range in.p.Upper {
+		l := in.p.Lower[i]
+		if u == l {
+			continue
+		}
+		if math.IsInf(u, 1) {
+			u = l + width
+		}
+		in.upper[i] = u
+		in.m++
+		if !math.IsInf(u, 1) {
+			in.m++
+		}
+	}
+}
+
+// widen starts anew in a box where upper bounds are infinite, or in one that is
+// 10⁴ times as wide, and reports false where all are finite. With bounds at +Inf
+// there may be no multipliers for which the gradient vanishes, and where there
+// are Newton's method may fail to find them. In a box, however wide, there are.
+func (in *interior) widen() bool {
+	if !slices.ContainsFunc(in.p.Upper, func(u float64) bool { return math.IsInf(u, 1) }) {
+		return false
+	}
+	if in.boxed *= 1e4; in.boxed == 0 {
+		in.boxed = 1e8 * in.scale()
+	}
+	if in.boxed > 1e30*in.scale() {
+		return false
+	}
+	in.box(in.boxed)
+	in.last = false
+	return in.centre(in.boxed, true)
+}
+
+// touches reports whether an α is near the end of the box that stands for +Inf.
+func (in *interior) touches() bool {
+	for i, u := range in.p.Upper {
+		if in.boxed > 0 && math.IsInf(u, 1) && in.alpha[i]-in.p.Lower[i] > in.boxed/4 {
+			return true
+		}
+	}
+	return false
+}
+
+// centre moves α to a point strictly inside the box, where infinite upper bounds
+// count as l + width or more, with s'α = δ. It reports false if there is none:
+// then the only feasible α is the corner that Solve starts from.
+//
+// The point lies on the segment from the corner where s'α is smallest to the one
+// where it is largest. For classification that makes α_i = C times the share of
+// the other class among all points, so that no Phase I is needed (erratum of the
+// source, whose remedy (C/2) min(n₊, n₋)/n_{y_i} is the same for equal classes).
+func (in *interior) centre(width float64, equality bool) bool {
+	p := in.p
+	corner := func(i int) (lo, hi float64) {
+		l, u := p.Lower[i], in.upper[i]
+		if math.IsInf(u, 1) {
+			u = l + width
+		}
+		return l, u
+	}
+	for range 1000 { // widths until the last number
+		lo, hi, infinite := 0.0, 0.0, false
+		for i, s := range p.S {
+			l, u := corner(i)
+			lo += min(s*l, s*u)
+			hi += max(s*l, s*u)
+			infinite = infinite || u != in.upper[i]
+		}
+		share := (p.Delta - lo) / (hi - lo)
+		if !equality || p.FixedBias {
+			share = 0.5
+		}
+		if hi > lo && share > 1e-12 && share < 1-1e-12 {
+			for i, s := range p.S {
+				l, u := corner(i)
+				if s > 0 {
+					in.alpha[i] = l + share*(u-l)
+				} else {
+					in.alpha[i] = u - share*(u-l)
+				}
+			}
+			in.gradient()
+			return true
+		}
+		if !infinite || !(hi > lo) {
+			return false
+		}
+		width *= 2
+	}
+	return false
+}
+
+// scale is the size of α at which the dual is largest along the direction that
+// weighs all points of a class alike.
+func (in *interior) scale() float64 {
+	p, n := in.p, float64(len(in.alpha))
+	plus, trace, slope, curve := 0.0, 0.0, 0.0, 0.0
+	for i, s := range p.S {
+		plus += max(s, 0) / n
+		trace += in.diag[i]
+	}
+	for i, s := range p.S {
+		x := plus
+		if s > 0 {
+			x = 1 - plus
+		}
+		if p.FixedBias {
+			x = 0.5
+		}
+		in.dx[i] = x
+		slope -= p.P[i] * x
+	}
+	in.q.mul(in.r, in.dx)
+	for i, v := range in.r {
+		curve += v * in.dx[i]
+	}
+	unit := 1.0
+	if trace > 0 {
+		unit = n / trace
+	}
+	if !(slope > 0 && curve > 0) {
+		return unit
+	}
+	return min(max(slope/curve, 1e-3*unit), 1e3*unit)
+}
+
+// balance is the mean of |gradient| × distance to the bound it points away
+// from: the t at which the two are in balance.
+func (in *interior) balance() float64 {
+	t := 0.0
+	for i, g := range in.grad {
+		g += in.b * in.p.S[i]
+		switch a, c := in.slack(i); {
+		case in.p.Upper[i] == in.p.Lower[i]:
+		case g < 0 && !math.IsInf(c, 1):
+			t -= g * c
+		default:
+			t += math.Abs(g) * a
+		}
+	}
+	if t /= in.m; t > 0 {
+		return t
+	}
+	return 1e-3 * in.size
+}
+
+// factor factors M = Q + D. Where rounding in Q has made that impossible, the
+// smallest of 1e-14, 1e-12, … of the largest Q_ii that helps is added to D; newton
+// refines what this spoils. A kernel that takes more than a millionth is refused:
+// it is not positive semi-definite.
+func (in *interior) factor(ctx context.Context) error {
+	d := in.d
+	for _, share := range [...]float64{1e-14, 1e-12, 1e-10, 1e-8, 1e-6, 0} {
+		ok, err := in.q.factor(ctx, d)
+		if err != nil {
+			return err
+		}
+		if ok {
+			break
+		}
+		if share == 0 {
+			return errIndefinite
+		}
+		d = in.work[0]
+		for i, v := range in.d {
+			d[i] = v + share*in.size
+		}
+	}
+	copy(in.ms, in.p.S)
+	in.q.solve(in.ms)
+	in.sms = 0
+	for i, s := range in.p.S {
+		in.sms += s * in.ms[i]
+	}
+	return nil
+}
+
+var errIndefinite = fmt.Errorf("%w: the kernel matrix is not positive semi-definite, and an interior-point method needs a concave dual; use SMO, or another kernel", ErrUnsupported)
+
+// newton solves M dx + y s = r, s'dx = e by block elimination,
+//
+//	y = (s'M⁻¹r − e) / s'M⁻¹s,  dx = M⁻¹(r − y s),
+//
+// and refines the answer; with a fixed bias there is no y.
+func (in *interior) newton(e float64, refinements int) (y float64) {
+	copy(in.dx, in.r)
+	y = in.eliminate(in.dx, e)
+	rest, qx := in.work[0], in.work[1]
+	for range refinements {
+		in.q.mul(qx, in.dx)
+		left := e
+		for i, x := range in.dx {
+			if rest[i] = 0; !math.IsInf(in.d[i], 1) {
+				rest[i] = in.r[i] - qx[i] - in.d[i]*x - y*in.p.S[i]
+				left -= in.p.S[i] * x
+			}
+		}
+		y += in.eliminate(rest, left)
+		for i, x := range rest {
+			in.dx[i] += x
+		}
+	}
+	return y
+}
+
+func (in *interior) eliminate(x []float64, e float64) (y float64) {
+	in.q.solve(x)
+	if in.p.FixedBias || !(in.sms > 0) {
+		return 0
+	}
+	y = -e
+	for i, s := range in.p.S {
+		y += s * x[i]
+	}
+	y /= in.sms
+	for i, v := range in.ms {
+		x[i] -= y * v
+	}
+	return y
+}
+
+// missing is δ − s'α.
+func (in *interior) missing() float64 {
+	e := in.p.Delta
+	for i, a := range in.alpha {
+		e -= in.p.S[i] * a
+	}
+	return e
+}
+
+// room is the longest step along dx, at most 1, that stays inside the box.
+func (in *interior) room() float64 {
+	s := 1.0
+	for i, d := range in.dx {
+		switch a, c := in.slack(i); {
+		case d < 0:
+			s = min(s, -a/d)
+		case d > 0:
+			s = min(s, c/d)
+		}
+	}
+	return s
+}
+
+// advance moves α by s dx and b by s db. When rounding has used the interior up it
+// stays where it is, notes that this was the last step, and returns false.
+func (in *interior) advance(s, db float64) bool {
+	before, norm := in.work[1], 0.0
+	copy(before, in.alpha)
+	for i, d := range in.dx {
+		in.alpha[i] += s * d
+		norm += d * d
+		if a, c := in.slack(i); in.p.Lower[i] < in.p.Upper[i] && !(a > 0 && c > 0) {
+			in.last = true
+		}
+	}
+	in.gradient()
+	for _, g := range in.grad {
+		in.last = in.last || math.IsNaN(g) || math.IsInf(g, 0)
+	}
+	if in.last {
+		copy(in.alpha, before)
+		in.gradient()
+		return false
+	}
+	in.b += s * db
+	in.step = s * math.Sqrt(norm)
+	in.show()
+	return true
+}
+
+// recedes reports whether x proves that the dual has no maximum: as nearly as
+// can be told it leads along no finite bound, Qx = 0 and p'x < 0.
+func (in *interior) recedes(x []float64) bool {
+	along, against, slope, curve := 0.0, 0.0, 0.0, 0.0
+	v, qv := in.work[0], in.work[1]
+	for i, xi := range x {
+		size := xi * math.Sqrt(max(in.diag[i], 0))
+		if v[i] = 0; xi > 0 && math.IsInf(in.p.Upper[i], 1) {
+			v[i] = xi
+			along += size
+			slope += in.p.P[i] * xi
+		} else {
+			against += math.Abs(size)
+		}
+	}
+	if !(slope < 0 && against <= 1e-4*along) {
+		return false
+	}
+	in.q.mul(qv, v)
+	for i, vi := range v {
+		curve += vi * qv[i]
+	}
+	return curve <= 1e-14*along*along
+}
+
+// dual is the objective at the interior point.
+func (in *interior) dual() float64 {
+	w := 0.0
+	for i, a := range in.alpha {
+		w -= a * (in.grad[i] + in.p.P[i]) / 2
+	}
+	return w
+}
