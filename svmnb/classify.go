@@ -218,6 +218,13 @@ func (c Classifier) Chunking() Classifier { return c.Using(solvers.Chunking{}) }
 // Decomposition solves on working sets of a fixed size (CST §7.4).
 func (c Classifier) Decomposition() Classifier { return c.Using(solvers.Decomposition{}) }
 
+// Barrier solves by Newton steps along the central path of the log barrier.
+func (c Classifier) Barrier() Classifier { return c.Using(solvers.Barrier{}) }
+
+// PrimalDual solves by a primal–dual interior-point method, in few iterations of
+// n³ work each.
+func (c Classifier) PrimalDual() Classifier { return c.Using(solvers.PrimalDual{}) }
+
 // GradientAscent solves by CST Table 7.1, one α at a time. The bias must be
 // fixed for that: unless it is, the kernel is augmented by R².
 func (c Classifier) GradientAscent() Classifier {

@@ -26,6 +26,8 @@ func TestOneLiners(t *testing.T) {
 		{"ConjugateSMO", rbf.ConjugateSMO(), rbf.SMO()},
 		{"Chunking", rbf.Chunking(), rbf.SMO()},
 		{"Decomposition", rbf.Decomposition(), rbf.SMO()},
+		{"Barrier", rbf.Barrier(), rbf.SMO()},
+		{"PrimalDual", rbf.PrimalDual(), rbf.SMO()},
 		{"GradientAscent", rbf.GradientAscent(), rbf.Augment(1).Using(solvers.GradientAscent{Order: solvers.Shuffled})},
 		{"CoordinateDescent", linear.CoordinateDescent(), linear.Augment(1).Using(solvers.GradientAscent{})},
 		{"CoordinateDescent, 2-norm", linear.TwoNorm().CoordinateDescent(), linear.TwoNorm().Augment(1).Using(solvers.GradientAscent{})},
