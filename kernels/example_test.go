@@ -3,7 +3,9 @@ package kernels_test
 import (
 	"fmt"
 
+	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/svmnb"
 )
 
 func ExampleRBF() {
@@ -60,4 +62,78 @@ func ExampleGammaMedian() {
 	x := [][]float64{{0}, {1}, {3}}
 	fmt.Println(kernels.RBF(kernels.GammaMedian(x)))
 	// Output: RBF(0.25)
+}
+
+func ExampleSum() {
+	// A trend, a season and a bias, each on the columns that it is about.
+	k := kernels.Sum(
+		kernels.Scale(4, kernels.Columns(kernels.SquaredExponential(2), 0)),
+		kernels.Product(kernels.Columns(kernels.Periodic(12, 1), 0), kernels.Columns(kernels.Linear(), 1)),
+		kernels.Constant(1),
+	)
+	fmt.Println(k)
+	fmt.Println(k == kernels.Sum(k, kernels.Constant(0)))
+	// Output:
+	// Sum(Scale(4, Columns(RBF(0.125), 0)), Product(Columns(Periodic(12, 1), 0), Columns(Linear(), 1)), Constant(1))
+	// true
+}
+
+func ExamplePrecomputed() {
+	// Three points whose similarities were counted by hand, and a fourth.
+	k := kernels.Precomputed()
+	similar := [][]float64{{4, 3, 0}, {3, 5, 1}, {0, 1, 4}}
+	data := datasets.New(k.Points(similar), []float64{-1, -1, 1})
+	fit := svmnb.Classify(data).Kernel(k).MustFit()
+	classes, err := fit.Predict(k.NewPoints([][]float64{{0, 1, 3}}))
+	fmt.Println(classes, err)
+
+	similar[0][1] = 7
+	_, err = kernels.NewGram(k, k.Points(similar), 0)
+	fmt.Println(err)
+	// Output:
+	// [1] <nil>
+	// kernels: x[1][1]: the matrix is not symmetric: (1, 0) is 3, (0, 1) is 7, of points 1 and 0: take the mean of both
+}
+
+func ExampleStrings() {
+	const width = 20 // the longest string to come
+	words := []string{"sitting", "hitting", "knitting", "sitter", "walked", "talked", "stalked", "walker"}
+	data := datasets.New(kernels.Strings(width, words...), []float64{1, 1, 1, 1, 0, 0, 0, 0})
+	fit := svmnb.Classify(data).Kernel(kernels.Spectrum(3)).C(10).MustFit()
+	fmt.Println(fit.Predict(kernels.Strings(width, "splitting", "chalked")))
+
+	for _, k := range []kernels.Kernel{kernels.GapWeighted(2, 0.5), kernels.GapWeighted(2, 0.5).Raw()} {
+		x := kernels.Strings(0, "cat", "car")
+		fmt.Printf("%v of cat and car: %.4f\n", k, k.Eval(x[0], x[1]))
+	}
+	// Output:
+	// [1 0] <nil>
+	// GapWeighted(2, 0.5) of cat and car: 0.4444
+	// GapWeighted(2, 0.5).Raw() of cat and car: 0.0625
+}
+
+func ExampleQuadraticFeatures() {
+	x, z := []float64{1, 2}, []float64{3, -1}
+	a, b := kernels.QuadraticFeatures(x, 1, 0), kernels.QuadraticFeatures(z, 1, 0)
+	fmt.Println(a, b)
+	fmt.Println(kernels.Linear().Eval(a, b), kernels.Polynomial(2, 1, 0).Eval(x, z))
+	// Output:
+	// [1 2 2 4] [9 -3 -3 1]
+	// 1 1
+}
+
+func ExampleCentred() {
+	x := [][]float64{{1}, {2}, {6}}
+	g, err := kernels.NewGram(kernels.Centred(kernels.Linear(), x), x, 0)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for i := range x {
+		fmt.Println(g.Row(i))
+	}
+	// Output:
+	// [4 2 -6]
+	// [2 1 -3]
+	// [-6 -3 9]
 }

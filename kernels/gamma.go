@@ -69,5 +69,5 @@ func GammaMedian(x [][]float64) float64 {
 		return 1
 	}
 	slices.Sort(r2)
-	return 1 / (r2[(len(r2)-1)/2]/2 + r2[len(r2)/2]/2)
+	return 1 / (float64(r2[(len(r2)-1)/2]/2) + float64(r2[len(r2)/2]/2))
 }

@@ -21,7 +21,10 @@ const NoCache = -1
 //
 // However rows are kept, they have the same bits, and K_ij has the bits of K_ji.
 type Gram struct {
-	points
+	n           int
+	p           *points
+	rower       rower
+	work        work
 	diag        []float64
 	evaluations int64
 	store       interface{ row(i int) []float64 }
@@ -62,7 +65,7 @@ func NewGram(k Kernel, x [][]float64, cacheBytes int64) (*Gram, error) {
 	if err := check(k); err != nil {
 		return nil, err
 	}
-	d, err := features("x", x)
+	d, err := checkPoints(k, "x", x)
 	if err != nil {
 		return nil, err
 	}
@@ -71,8 +74,9 @@ func NewGram(k Kernel, x [][]float64, cacheBytes int64) (*Gram, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Gram{points: newPoints(k, x, d), order: make([]int32, n), place: make([]int32, n), x: make([]float64, d)}
-	if g.diag, err = g.diagonal("x"); err != nil {
+	g := &Gram{n: n, order: make([]int32, n), place: make([]int32, n), x: make([]float64, d)}
+	g.p, g.rower = over(k, x, d)
+	if g.diag, err = diagonal(k, "x", g.rower, g.p, &g.work); err != nil {
 		return nil, err
 	}
 	g.evaluations = int64(n)
@@ -126,34 +130,15 @@ func (g *Gram) Evaluations() int64 { return g.evaluations }
 // evaluate sets dst[t] to the kernel of point i and the point that stands at t.
 func (g *Gram) evaluate(dst []float64, i int) {
 	g.evaluations += int64(len(dst))
-	x := g.get(g.x, int(g.place[i]))
-	if g.sums != nil {
-		g.fast(dst, x)
-		return
-	}
-	// The point of lower index comes first, lest rounding break the symmetry of
-	// an Eval that treats its arguments differently.
-	for t := range dst {
-		if z := g.get(nil, t); int(g.order[t]) < i {
-			dst[t] = g.kernel.Eval(z, x)
-		} else {
-			dst[t] = g.kernel.Eval(x, z)
-		}
-	}
+	g.rower.row(dst, g.p.point(g.x, int(g.place[i])), &g.work)
 }
 
 // swap lets the points at s and t change places.
 func (g *Gram) swap(s, t int) {
 	i, j := g.order[s], g.order[t]
 	g.order[s], g.order[t], g.place[i], g.place[j] = j, i, int32(t), int32(s)
-	step, apart := g.n, 1 // between the features of a point, between points
-	if g.sums == nil {
-		step, apart = 1, g.d
-	}
-	for k := range g.d {
-		a, b := &g.values[k*step+s*apart], &g.values[k*step+t*apart]
-		*a, *b = *b, *a
-	}
+	g.p.swap(s, t)
+	g.rower.swap(s, t)
 }
 
 // dense keeps every row. The points whose rows are still to do stand in front,

@@ -6,10 +6,16 @@
 // [Against] the rows by which a trained machine predicts. Both give the same
 // bits for the same pair of points, in whatever order, from whatever store and
 // on whatever machine.
+//
+// [Sum], [Product], [Scale], [Normalised], [Centred] and [Columns] make kernels of
+// kernels. [Strings] makes points of strings, for [Spectrum] and [GapWeighted];
+// the points of [Precomputed] carry a matrix from elsewhere. Package mercer asks
+// whether a function is a kernel at all.
 package kernels
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -17,7 +23,8 @@ import (
 // Kernel is a symmetric, positive semi-definite function of two points. Any
 // type with these three methods is one; package kerneltest tries whether it
 // keeps its word. A kernel that is a function of x·z or of ‖x − z‖² gains fast
-// rows by implementing [DotProduct] or [Radial].
+// rows by implementing [DotProduct] or [Radial]; one that is a kernel for some
+// points only implements [Domain].
 //
 // The methods are safe for concurrent use and change nothing.
 type Kernel interface {
@@ -73,11 +80,47 @@ func check(k Kernel) error {
 	return k.Check()
 }
 
+// positive returns a *ParamError unless 0 < value < ∞ and 1/value < ∞.
+func positive(kernel, param string, value float64) error {
+	if !(value > 0) || math.IsInf(value, 1) || math.IsInf(1/value, 1) {
+		return &ParamError{kernel, param, value, "want a finite number above 0"}
+	}
+	return nil
+}
+
 // call returns the constructor call with every digit of its arguments.
-func call(name string, args ...float64) string {
-	s := make([]string, len(args))
-	for i, a := range args {
+func call(name string, args ...float64) string { return name + "(" + digits(args...) + ")" }
+
+// digits writes numbers with every digit. A kernel that needs many keeps them in
+// this form, since a string, unlike a slice, can be compared and never changes.
+func digits(v ...float64) string {
+	s := make([]string, len(v))
+	for i, a := range v {
 		s[i] = strconv.FormatFloat(a, 'g', -1, 64)
 	}
-	return name + "(" + strings.Join(s, ", ") + ")"
+	return strings.Join(s, ", ")
+}
+
+// numbers reads what digits has written. What is no number is NaN.
+func numbers(s string) []float64 {
+	if s == "" {
+		return nil
+	}
+	v := make([]float64, 0, strings.Count(s, ",")+1)
+	for part := range strings.SplitSeq(s, ",") {
+		a, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
+		if err != nil {
+			a = math.NaN()
+		}
+		v = append(v, a)
+	}
+	return v
+}
+
+// describe returns the String of a part that may be missing.
+func describe(k Kernel) string {
+	if k == nil {
+		return "nil"
+	}
+	return k.String()
 }

@@ -1,11 +1,6 @@
 package kernels
 
-import (
-	"fmt"
-	"math"
-
-	"github.com/svmnb/svmnb/internal/vec"
-)
+import "fmt"
 
 // DataError says what is wrong with the points of a matrix, and where.
 type DataError struct {
@@ -24,6 +19,48 @@ func (e *DataError) Error() string {
 		at += fmt.Sprintf("[%d]", e.Col)
 	}
 	return "kernels: " + at + ": " + e.Msg
+}
+
+// Domain is a kernel that is one for some points only, such as those without
+// negative features. [NewGram], [Against] and [Basis.Check] ask it.
+type Domain interface {
+	Kernel
+	// CheckPoints returns nil, or a *[DataError] for the first of the n × d
+	// finite numbers x that is outside.
+	CheckPoints(x [][]float64) error
+}
+
+// checkPoints returns the d of the n × d finite numbers x in the domain of k,
+// or an error.
+func checkPoints(k Kernel, arg string, x [][]float64) (int, error) {
+	d, err := features(arg, x)
+	if err != nil {
+		return 0, err
+	}
+	err = inDomain(k, x)
+	if e, ok := err.(*DataError); ok {
+		e.Arg = arg
+	}
+	return d, err
+}
+
+func inDomain(k Kernel, x [][]float64) error {
+	if k, ok := k.(Domain); ok {
+		return k.CheckPoints(x)
+	}
+	return nil
+}
+
+// nonNegative is CheckPoints for features ≥ 0.
+func nonNegative(k Kernel, x [][]float64) error {
+	for i, row := range x {
+		for j, v := range row {
+			if v < 0 {
+				return &DataError{"x", i, j, v, fmt.Sprintf("%v is negative, and %v is a kernel for features of at least 0: shift the column, or count", v, k)}
+			}
+		}
+	}
+	return nil
 }
 
 // features returns the d of n × d finite numbers, or a *DataError.
@@ -48,112 +85,63 @@ func features(arg string, x [][]float64) (int, error) {
 	return d, nil
 }
 
-// points are n points of d features, laid out for rows of their kernel.
+// points are n points of d features, laid out as those who compute rows of them
+// have asked for.
 type points struct {
-	kernel Kernel
-	n, d   int
-	// A fast kernel has feature k of point j at values[k*n+j], any other at
-	// values[j*d+k].
-	values []float64
-	sums   func(dst, x, columns []float64, stride int) // x·z or ‖x − z‖²; nil for a kernel that is not fast
-	of     func(v []float64)                           // turns the sums in v into kernel values
+	n, d    int
+	columns []float64   // feature k of point j at columns[k*n+j], or nil
+	rows    []float64   // feature k of point j at rows[j*d+k], or nil
+	source  [][]float64 // only while rows and columns are made
 }
 
-// block is how many entries of a row are computed at a time, so that they are
-// still in the first-level cache when sums become kernel values.
-const block = 512
-
-func newPoints(k Kernel, x [][]float64, d int) points {
-	p := points{kernel: k, n: len(x), d: d, values: make([]float64, len(x)*d)}
-	switch k := k.(type) {
-	case Radial:
-		p.sums, p.of = vec.SquaredDistances, ofSquaredDistances(k)
-	case DotProduct:
-		p.sums, p.of = vec.Dots, ofDots(k)
-	default:
-		for j, row := range x {
-			copy(p.values[j*d:], row)
-		}
-		return p
+// needColumns lays the points out by columns.
+func (p *points) needColumns() {
+	if p.columns != nil {
+		return
 	}
+	p.columns = make([]float64, p.n*p.d)
 	// Eight features at a time, since those of a point share a cache line.
-	for from := 0; from < d; from += 8 {
-		for j, row := range x {
-			for k := from; k < min(from+8, d); k++ {
-				p.values[k*p.n+j] = row[k]
+	for from := 0; from < p.d; from += 8 {
+		for j, row := range p.source {
+			for k := from; k < min(from+8, p.d); k++ {
+				p.columns[k*p.n+j] = row[k]
 			}
 		}
 	}
-	return p
 }
 
-// ofSquaredDistances returns the loop of k over a slice, its own if it has one.
-// The types are listed rather than found by a method because an embedding type
-// would inherit the method and might have changed the kernel.
-func ofSquaredDistances(k Radial) func(v []float64) {
-	switch k := k.(type) {
-	case GaussianKernel:
-		return k.ofSquaredDistances
+// needRows lays the points out by rows.
+func (p *points) needRows() {
+	if p.rows != nil {
+		return
 	}
-	return func(v []float64) {
-		for j, r2 := range v {
-			v[j] = k.OfSquaredDistance(r2)
-		}
+	p.rows = make([]float64, p.n*p.d)
+	for j, row := range p.source {
+		copy(p.rows[j*p.d:], row)
 	}
 }
 
-// ofDots is ofSquaredDistances for functions of x·z.
-func ofDots(k DotProduct) func(v []float64) {
-	switch k := k.(type) {
-	case LinearKernel:
-		return k.ofDots
-	case PolynomialKernel:
-		return k.ofDots
-	}
-	return func(v []float64) {
-		for j, dot := range v {
-			v[j] = k.OfDot(dot)
-		}
-	}
-}
-
-// fast sets dst[j] to K(x, point j) for a fast kernel.
-func (p *points) fast(dst, x []float64) {
-	for from := 0; from < len(dst); from += block {
-		part := dst[from:min(from+block, len(dst))]
-		p.sums(part, x, p.values[from:], p.n)
-		p.of(part)
-	}
-}
-
-// get returns point j: in dst for a fast kernel, else where it stands.
-func (p *points) get(dst []float64, j int) []float64 {
-	if p.sums == nil {
-		return p.values[j*p.d:][:p.d:p.d]
+// point returns point j: where it stands, or in dst.
+func (p *points) point(dst []float64, j int) []float64 {
+	if p.rows != nil {
+		return p.rows[j*p.d:][:p.d:p.d]
 	}
 	for k := range dst {
-		dst[k] = p.values[k*p.n+j]
+		dst[k] = p.columns[k*p.n+j]
 	}
 	return dst
 }
 
-// diagonal returns K(x, x) of all points, or a *DataError when one is no finite
-// number: by Cauchy and Schwarz no other entry can be larger.
-func (p *points) diagonal(arg string) ([]float64, error) {
-	diag, x := make([]float64, p.n), make([]float64, p.d)
-	for j := range diag {
-		z := p.get(x, j)
-		switch k := p.kernel.(type) {
-		case Radial:
-			diag[j] = k.OfSquaredDistance(0)
-		case DotProduct:
-			diag[j] = k.OfDot(vec.Dot(z, z))
-		default:
-			diag[j] = k.Eval(z, z)
+// swap lets the points at s and t change places.
+func (p *points) swap(s, t int) {
+	for k := range p.d {
+		if p.columns != nil {
+			a, b := &p.columns[k*p.n+s], &p.columns[k*p.n+t]
+			*a, *b = *b, *a
 		}
-		if v := diag[j]; math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, &DataError{arg, j, -1, v, fmt.Sprintf("%v of the point with itself is %v: scale the features", p.kernel, v)}
+		if p.rows != nil {
+			a, b := &p.rows[s*p.d+k], &p.rows[t*p.d+k]
+			*a, *b = *b, *a
 		}
 	}
-	return diag, nil
 }

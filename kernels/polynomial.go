@@ -17,6 +17,9 @@ type PolynomialKernel struct {
 // LIBSVM. Its features are the monomials of degree exactly degree when
 // coef0 = 0, and of degree up to it when coef0 > 0. A coef0 < 0 makes no
 // positive semi-definite kernel.
+//
+// With s = γ x·z, ∂K/∂ln γ = degree·s·(s + c)^(degree−1) and
+// ∂K/∂ln c = degree·c·(s + c)^(degree−1).
 func Polynomial(degree int, gamma, coef0 float64) PolynomialKernel {
 	return PolynomialKernel{Degree: degree, Gamma: gamma, Coef0: coef0}
 }

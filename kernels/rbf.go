@@ -14,6 +14,9 @@ type GaussianKernel struct {
 // RBF returns the Gaussian kernel K(x, z) = exp(−γ‖x − z‖²), also called
 // squared exponential. gamma is one over the squared distance at which K has
 // fallen to 1/e; [GammaScale] and [GammaMedian] guess it from data.
+//
+// ∂K/∂ln γ = −γ‖x − z‖² K, and ∂K/∂ln ℓ = (‖x − z‖²/ℓ²) K for the length scale ℓ
+// of [RBFLength].
 func RBF(gamma float64) GaussianKernel { return GaussianKernel{Gamma: gamma} }
 
 // RBFSigma returns the Gaussian kernel in the habit of statistics,
@@ -27,6 +30,9 @@ func RBFSigma(sigma float64) GaussianKernel {
 // RBFLength returns the Gaussian kernel in the habit of Gaussian processes,
 // exp(−‖x − z‖²/2ℓ²): the length scale ℓ is the σ of [RBFSigma].
 func RBFLength(length float64) GaussianKernel { return RBFSigma(length) }
+
+// SquaredExponential is [RBFLength] by its other name.
+func SquaredExponential(length float64) GaussianKernel { return RBFLength(length) }
 
 // Eval returns exp(−γ‖x − z‖²).
 func (k GaussianKernel) Eval(x, z []float64) float64 {

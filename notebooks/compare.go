@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"image"
 	"image/color"
@@ -31,6 +32,8 @@ import (
 type rules struct {
 	rtol float64
 }
+
+var standard = rules{rtol: 1e-6}
 
 const absoluteTolerance = 1e-9
 
@@ -70,6 +73,23 @@ func (r rules) compare(want, got *notebook) ([]difference, error) {
 		}
 	}
 	return diffs, nil
+}
+
+// keep gives got the outputs of want back wherever they are the same, so that a
+// committed notebook changes only where a reader sees it.
+func (r rules) keep(want, got *notebook) error {
+	w, g := codeCells(want), codeCells(got)
+	for i := range min(len(w), len(g)) {
+		a, errA := w[i].outputs()
+		b, errB := g[i].outputs()
+		if err := errors.Join(errA, errB); err != nil {
+			return fmt.Errorf("code cell %d: %w", i+1, err)
+		}
+		if len(r.outputs(a, b)) == 0 {
+			g[i].raw["outputs"] = w[i].raw["outputs"]
+		}
+	}
+	return nil
 }
 
 func codeCells(nb *notebook) []*cell {

@@ -136,3 +136,18 @@ func TestDifferencesAreReadable(t *testing.T) {
 		t.Errorf("%t\n%s\n%s", differ, a, b)
 	}
 }
+
+func TestKeepLeavesEqualOutputsAlone(t *testing.T) {
+	out := func(s string) []*output { return []*output{{kind: "stream", name: "stdout", text: s}} }
+	before, after := code("a()", "b()"), code("a()", "b()")
+	before.cells[0].setOutputs(out("took 12 ms"), 1)
+	after.cells[0].setOutputs(out("took 99 ms"), 1)
+	before.cells[1].setOutputs(out("W = 1.25"), 2)
+	after.cells[1].setOutputs(out("W = 1.26"), 2)
+	if err := standard.keep(before, after); err != nil {
+		t.Fatal(err)
+	}
+	if got := stdoutOf(t, after.cells[0]) + ", " + stdoutOf(t, after.cells[1]); got != "took 12 ms, W = 1.26" {
+		t.Errorf("kept %s", got)
+	}
+}

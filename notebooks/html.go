@@ -221,11 +221,13 @@ func highlight(language, code string) string {
 
 var formatter = chromahtml.New(chromahtml.WithClasses(true), chromahtml.PreventSurroundingPre(true))
 
-// chromaCSS has the colours of both schemes.
+// chromaCSS has the colours of both schemes, and the same weights: only one of
+// the two styles has bold words.
 var chromaCSS = sync.OnceValue(func() string {
 	var light, dark strings.Builder
 	// Writing to a strings.Builder does not fail.
 	_ = formatter.WriteCSS(&light, styles.Get("github"))
 	_ = formatter.WriteCSS(&dark, styles.Get("github-dark"))
-	return "@media (prefers-color-scheme: light) {\n" + light.String() + "}\n@media (prefers-color-scheme: dark) {\n" + dark.String() + "}\n"
+	css := "@media (prefers-color-scheme: light) {\n" + light.String() + "}\n@media (prefers-color-scheme: dark) {\n" + dark.String() + "}\n"
+	return strings.ReplaceAll(css, "font-weight: bold", "font-weight: inherit")
 })

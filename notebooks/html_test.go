@@ -76,18 +76,25 @@ func TestMarkdown(t *testing.T) {
 	}
 	attachments := map[string]any{"pic.png": map[string]any{"image/png": []any{"iVBO\n", "Rw=="}}}
 	for source, want := range map[string]string{
-		"so $a_i$ and $b_i$":              `<p>so <span class="math">a_i</span> and <span class="math">b_i</span></p>`,
-		"$$a<b$$":                         `<span class="math display">a&lt;b</span>`,
-		"| a | b |\n|---|--:|\n| 1 | 2 |": `<td style="text-align:right">2</td>`,
-		"## Part two":                     `<h2 id="Part-two">Part two</h2>`,
-		"[next](02-more.ipynb#Part)":      `<a href="02-more.html#Part">next</a>`,
-		"[far](https://a.b/c.ipynb)":      `<a href="https://a.b/c.ipynb">far</a>`,
-		"![dot](dot.svg)":                 `<img src="data:image/svg+xml;base64,PHN2Zy8+" alt="dot">`,
-		"![p](attachment:pic.png)":        `<img src="data:image/png;base64,iVBORw==" alt="p">`,
-		"![no](missing.png)":              `<img src="missing.png" alt="no">`,
-		"<details>open</details>":         `<details>open</details>`,
-		"```go\nfunc f() {}\n```":         `<pre class="code chroma"><code><span class="kd">func</span>`,
-		"```\n<plain>\n```":               `<code>&lt;plain&gt;`,
+		"so $a_i$ and $b_i$":                      `<p>so <span class="math">a_i</span> and <span class="math">b_i</span></p>`,
+		"is bound ($\\alpha = C$), then":          `is bound <span class="glue">(<span class="math">\alpha = C</span>),</span> then`,
+		"so $" + strings.Repeat("x+", 20) + "1$.": `so <span class="math">x+x`,
+		"$$a<b$$":                            `<span class="math display">a&lt;b</span>`,
+		"| a | b |\n|---|--:|\n| 1 | 2 |":    `<td style="text-align:right">2</td>`,
+		"## Part two":                        `<h2 id="Part-two">Part two</h2>`,
+		"# $a < b$ \"&\" `x` *y* & <z> &lt;": `<h1 id="$a-&lt;-b$-&quot;&amp;&quot;-x-y-&amp;--&lt;"><span class="math">a &lt; b</span>`,
+		"## What $C$ does":                   `<h2 id="What-$C$-does">What <span class="math">C</span> does</h2>`,
+		"[$C$](#What-$C$-does)":              `<a href="#What-$C$-does"><span class="math">C</span></a>`,
+		"![a $b$](c.png \"$<d$\")":           `<img src="c.png" alt="a $b$" title="$&lt;d$">`,
+		"[a](b.html?$c$)":                    `<a href="b.html?$c$">a</a>`,
+		"[next](02-more.ipynb#Part)":         `<a href="02-more.html#Part">next</a>`,
+		"[far](https://a.b/c.ipynb)":         `<a href="https://a.b/c.ipynb">far</a>`,
+		"![dot](dot.svg)":                    `<img src="data:image/svg+xml;base64,PHN2Zy8+" alt="dot">`,
+		"![p](attachment:pic.png)":           `<img src="data:image/png;base64,iVBORw==" alt="p">`,
+		"![no](missing.png)":                 `<img src="missing.png" alt="no">`,
+		"<details>open</details>":            `<details>open</details>`,
+		"```go\nfunc f() {}\n```":            `<pre class="code chroma"><code><span class="kd">func</span>`,
+		"```\n<plain>\n```":                  `<code>&lt;plain&gt;`,
 	} {
 		got, _, err := newMarkdown().render(source, dir, attachments)
 		if err != nil || !strings.Contains(got, want) {

@@ -228,8 +228,8 @@ func has(dir, program string) bool {
 }
 
 // start starts the kernel with the working folder of a notebook.
-func (k *kernel) start(ctx context.Context, work string) (*client, error) {
-	return startKernel(ctx, k.argv(), append(os.Environ(), k.overrides()...), work)
+func (k *kernel) start(ctx context.Context, work string, env ...string) (*client, error) {
+	return startKernel(ctx, k.argv(), slices.Concat(os.Environ(), k.overrides(), env), work)
 }
 
 // warm compiles the library with the kernel's settings, so that the first cell

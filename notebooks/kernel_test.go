@@ -176,6 +176,58 @@ func TestTimeoutInterruptsTheCell(t *testing.T) {
 	}
 }
 
+// The interrupt button in a long fit: the cell goes on with what there is.
+func TestInterruptKeepsThePartialFit(t *testing.T) {
+	c := realKernel(t)
+	const long = `import (
+	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/svmnb"
+)
+
+%%
+fmt.Println("begins")
+fit := svmnb.Classify(datasets.Checkerboard(3000, 8, 1)).Kernel(kernels.RBF(50)).C(1e6).
+	Using(solvers.SMO{Selection: solvers.Simplified}).Tol(1e-10).MaxIterations(1e9).MustFit()
+fmt.Println("partial:", fit.Status, fit.Iterations > 0, len(fit.Trace.Points) > 1)
+fit.Show(svmnb.Margins, svmnb.KKT, svmnb.Gap)`
+	nb := code(long)
+	var interrupted, returned time.Time
+	r := &recorder{cell: nb.cells[0], displays: map[string][]*output{}}
+	answer, err := c.execute(t.Context(), "long", long, 5*time.Minute, func(m message) {
+		r.take(m)
+		if m.Header.Type == "stream" && strings.Contains(string(m.Content), "partial") {
+			returned = time.Now()
+		}
+		if interrupted.IsZero() && m.Header.Type == "stream" && strings.Contains(string(m.Content), "begins") {
+			time.Sleep(3 * time.Second)
+			interrupted = time.Now()
+			if err := c.send(c.control, "stop", "interrupt_request", struct{}{}); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	t.Logf("from the interrupt to the partial fit %v, to an idle kernel %v", returned.Sub(interrupted), time.Since(interrupted))
+	if err != nil || answer.Status != "ok" {
+		t.Fatalf("the cell ends with %+v, %v: %s", answer, err, show(r.outputs))
+	}
+	if got := stream(r.outputs, "stdout"); !strings.Contains(got, "partial: interrupted true true") {
+		t.Errorf("the cell writes %q, not a partial fit", got)
+	}
+	warning, pictures := false, 0
+	for _, o := range r.outputs {
+		text, _ := o.data["text/markdown"].(string)
+		warning = warning || strings.Contains(text, "interrupted after")
+		if o.data["text/html"] != nil {
+			pictures++
+		}
+	}
+	if !warning || pictures != 3 {
+		t.Errorf("warning %t, %d pictures: %s", warning, pictures, show(r.outputs))
+	}
+}
+
 func TestTimeoutKillsWhatCannotBeInterrupted(t *testing.T) {
 	t.Parallel()
 	c := realKernel(t)

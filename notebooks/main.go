@@ -29,7 +29,8 @@ const usage = `Usage: go run ./notebooks [command]
   (nothing)     run the tour, notebooks/01-first-margin.ipynb
   run FILE...   run notebooks; write the executed .ipynb and an .html page
                   -o DIR           where to (default notebooks/out)
-                  -inplace         update the notebooks themselves; pages go to -o
+                  -inplace         update the notebooks themselves, where outputs
+                                   differ; pages go to -o
                   -timeout 120s    for each cell
   test [FILE...]  run all notebooks here and compare with their committed outputs
                   -rtol 1e-6       how far numbers may differ
@@ -104,6 +105,7 @@ type session struct {
 	name           string
 	stdout, stderr io.Writer
 	timeout        time.Duration
+	fresh          bool // without the fits that Keep remembers from before
 }
 
 func (s *session) flags() *flag.FlagSet {
@@ -149,6 +151,7 @@ func runCommand(ctx context.Context, s *session, args []string) error {
 		}
 		files = []string{file}
 	}
+	s.fresh = *inplace
 	out, err := filepath.Abs(*dir)
 	if err != nil {
 		return err
@@ -195,8 +198,16 @@ func runCommand(ctx context.Context, s *session, args []string) error {
 		}
 		// A failed notebook is written too, with the error in its place; but
 		// not over the committed one.
-		if failed != nil && *inplace {
+		if *inplace && failed != nil {
 			j.notebook = filepath.Join(out, filepath.Base(j.in))
+		} else if *inplace {
+			before, err := readNotebook(j.in)
+			if err != nil {
+				return err
+			}
+			if err := standard.keep(before, j.nb); err != nil {
+				return fmt.Errorf("%s: %w", j.in, err)
+			}
 		}
 		page, err := exportHTML(j.nb, filepath.Base(j.in), filepath.Dir(j.in))
 		if err != nil {
@@ -232,7 +243,16 @@ func (s *session) kernel(ctx context.Context) (*kernel, error) {
 // execute runs a notebook in a kernel of its own, in the notebook's folder.
 func (s *session) execute(ctx context.Context, k *kernel, file string, nb *notebook) error {
 	fmt.Fprintln(s.stderr, file)
-	client, err := k.start(ctx, filepath.Dir(file))
+	var env []string
+	if s.fresh {
+		dir, err := os.MkdirTemp("", "svmnb-kept-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+		env = []string{"SVMNB_CACHE=" + dir}
+	}
+	client, err := k.start(ctx, filepath.Dir(file), env...)
 	if err != nil {
 		return err
 	}
@@ -245,7 +265,7 @@ func (s *session) execute(ctx context.Context, k *kernel, file string, nb *noteb
 
 func testCommand(ctx context.Context, s *session, args []string) error {
 	flags := s.flags()
-	rtol := flags.Float64("rtol", 1e-6, "how far numbers may differ")
+	rtol := flags.Float64("rtol", standard.rtol, "how far numbers may differ")
 	files, err := parse(flags, args)
 	if err != nil {
 		return err
@@ -262,6 +282,7 @@ func testCommand(ctx context.Context, s *session, args []string) error {
 	if err != nil {
 		return err
 	}
+	s.fresh = true
 	bad := 0
 	for _, file := range files {
 		file, err := filepath.Abs(file)
@@ -333,7 +354,7 @@ func labCommand(ctx context.Context, s *session, args []string) error {
 		search += string(filepath.ListSeparator) + old
 	}
 	cmd.Env = append(os.Environ(), "JUPYTER_PATH="+search)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, s.stdout, s.stderr
 	if err := cmd.Start(); err != nil {
 		return err
 	}

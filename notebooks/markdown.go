@@ -14,7 +14,6 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
-	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/renderer"
 	goldhtml "github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/text"
@@ -24,19 +23,18 @@ import (
 // markdown renders Markdown as Jupyter does: GitHub's tables, raw HTML let
 // through, mathematics kept from the parser. Images go into the page.
 type markdown struct {
-	md  goldmark.Markdown
-	ids headingIDs
+	md      goldmark.Markdown
+	anchors map[string]int // how often a heading's text has come
 }
 
 func newMarkdown() *markdown {
 	return &markdown{md: goldmark.New(
 		goldmark.WithExtensions(extension.GFM),
-		goldmark.WithParserOptions(parser.WithAutoHeadingID()),
 		goldmark.WithRendererOptions(
 			goldhtml.WithUnsafe(), // a notebook may do in its text what it does in its outputs
 			renderer.WithNodeRenderers(util.Prioritized(codeBlocks{}, 100)),
 		),
-	), ids: headingIDs{}}
+	), anchors: map[string]int{}}
 }
 
 // render returns HTML and whether it holds formulas. Images come from the
@@ -44,18 +42,25 @@ func newMarkdown() *markdown {
 func (m *markdown) render(source, dir string, attachments map[string]any) (string, bool, error) {
 	source, formulas := protectMath(source)
 	src := []byte(source)
-	doc := m.md.Parser().Parse(text.NewReader(src), parser.WithContext(parser.NewContext(parser.WithIDs(m.ids))))
+	doc := m.md.Parser().Parse(text.NewReader(src))
 	err := ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
 			return ast.WalkContinue, nil
 		}
 		switch n := n.(type) {
+		case *ast.Heading:
+			var b bytes.Buffer
+			if err := m.md.Renderer().Render(&b, src, n); err != nil {
+				return ast.WalkStop, err
+			}
+			n.SetAttributeString("id", []byte(m.anchor(writtenMath(html.UnescapeString(tag.ReplaceAllString(b.String(), "")), formulas))))
 		case *ast.Image:
+			n.Destination = []byte(writtenMath(string(n.Destination), formulas))
 			if data := inlineImage(string(n.Destination), dir, attachments); data != "" {
 				n.Destination = []byte(data)
 			}
 		case *ast.Link:
-			n.Destination = []byte(exportedLink(string(n.Destination)))
+			n.Destination = []byte(exportedLink(writtenMath(string(n.Destination), formulas)))
 		}
 		return ast.WalkContinue, nil
 	})
@@ -69,20 +74,16 @@ func (m *markdown) render(source, dir string, attachments map[string]any) (strin
 	return restoreMath(b.String(), formulas), len(formulas) > 0, nil
 }
 
-// headingIDs makes the anchors that links inside notebooks use: the heading's
-// text with hyphens for spaces, and a number where the page has it already.
-type headingIDs map[string]int
-
-func (h headingIDs) Generate(value []byte, _ ast.NodeKind) []byte {
-	id := strings.ReplaceAll(strings.TrimSpace(string(value)), " ", "-")
-	h[id]++
-	if n := h[id]; n > 1 {
+// anchor is what links inside notebooks call a heading: its text with hyphens
+// for spaces, and a number where the page has it already.
+func (m *markdown) anchor(text string) string {
+	id := strings.ReplaceAll(strings.TrimSpace(text), " ", "-")
+	m.anchors[id]++
+	if n := m.anchors[id]; n > 1 {
 		id = fmt.Sprintf("%s-%d", id, n)
 	}
-	return []byte(id)
+	return id
 }
-
-func (h headingIDs) Put(value []byte) { h[string(value)]++ }
 
 // exportedLink follows a link to another notebook into its exported page.
 func exportedLink(dest string) string {
@@ -140,10 +141,25 @@ type formula struct {
 	display bool
 }
 
+// written is the formula as it stands in the text.
+func (f formula) written() string {
+	switch {
+	case !f.display:
+		return "$" + f.tex + "$"
+	case strings.HasPrefix(f.tex, `\begin{`):
+		return f.tex
+	}
+	return "$$" + f.tex + "$$"
+}
+
 // Private characters stand for a formula while Markdown is parsed.
 const mathOpen, mathClose = "\uE000", "\uE001"
 
-var placeholder = regexp.MustCompile(mathOpen + `(\d+)` + mathClose)
+var (
+	placeholder      = regexp.MustCompile(mathOpen + `(\d+)` + mathClose)
+	tag              = regexp.MustCompile(`<[^>]*>`)
+	tagOrPlaceholder = regexp.MustCompile(tag.String() + `|[(\[]*` + placeholder.String() + `[)\],.;:!?]*`)
+)
 
 var environment = regexp.MustCompile(`^\\begin\{((?:align|alignat|aligned|equation|gather|gathered|multline|split|cases|array|[pbBvV]?matrix)\*?)\}`)
 
@@ -277,17 +293,40 @@ func closingDollars(s, delimiter string) int {
 var blankLine = regexp.MustCompile(`\n[ \t]*\n`)
 
 // restoreMath puts the formulas back as elements that KaTeX fills; without
-// scripts the TeX stays readable.
+// scripts the TeX stays readable. Inside a tag, as in the text that stands for
+// an image, they come back as they were written.
 func restoreMath(page string, formulas []formula) string {
-	return placeholder.ReplaceAllStringFunc(page, func(s string) string {
+	return tagOrPlaceholder.ReplaceAllStringFunc(page, func(s string) string {
+		if s[0] == '<' {
+			return eachFormula(s, formulas, func(f formula) string { return html.EscapeString(f.written()) })
+		}
+		glue := placeholder.FindString(s) != s // a line may break between a formula and its bracket
+		s = eachFormula(s, formulas, func(f formula) string {
+			class := "math"
+			if f.display {
+				class = "math display"
+			}
+			glue = glue && !f.display && len(f.tex) < 30 // a long formula must be able to break
+			return `<span class="` + class + `">` + html.EscapeString(strings.TrimSpace(f.tex)) + `</span>`
+		})
+		if glue {
+			s = `<span class="glue">` + s + `</span>`
+		}
+		return s
+	})
+}
+
+// writtenMath puts the formulas back as they were.
+func writtenMath(s string, formulas []formula) string {
+	return eachFormula(s, formulas, formula.written)
+}
+
+func eachFormula(s string, formulas []formula, with func(formula) string) string {
+	return placeholder.ReplaceAllStringFunc(s, func(s string) string {
 		var n int
 		if _, err := fmt.Sscanf(s, mathOpen+"%d"+mathClose, &n); err != nil || n >= len(formulas) {
 			return ""
 		}
-		class := "math"
-		if formulas[n].display {
-			class = "math display"
-		}
-		return `<span class="` + class + `">` + html.EscapeString(strings.TrimSpace(formulas[n].tex)) + `</span>`
+		return with(formulas[n])
 	})
 }

@@ -28,8 +28,10 @@ func (k *kernel) writeSpec(data string) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
+	// Jupyter's terminal shows errors only: GoNB tells of everything it does.
+	quiet := []string{"-logtostderr=false", "-log_file=" + os.DevNull}
 	spec, err := json.MarshalIndent(kernelSpec{
-		Argv: k.argv(), DisplayName: displayName, Language: "go", InterruptMode: "message",
+		Argv: append(k.argv(), quiet...), DisplayName: displayName, Language: "go", InterruptMode: "message",
 		Env: k.settings(), Metadata: map[string]string{"checkout": k.root},
 	}, "", " ")
 	if err != nil {

@@ -14,7 +14,7 @@ func Certify(p *Problem, alpha []float64) Certificate {
 func (p *Problem) certify(alpha, f []float64) Certificate {
 	s := p.summarise(alpha, f)
 	c := Certificate{
-		Dual: s.dual, MaxKKT: s.kkt, Equality: s.equality, Bias: s.bias,
+		Dual: s.dual, MaxKKT: s.kkt, Equality: s.equality, Bias: s.bias, Rho: s.rho,
 		Norm2: s.norm2, Free: s.free, AtUpper: s.atUpper,
 	}
 	largest := 0.0

@@ -26,11 +26,15 @@ func (ConjugateSMO) Name() string { return "conjugate SMO" }
 
 // Start implements Method. It refuses a fixed bias.
 func (m ConjugateSMO) Start(p *Problem, alpha []float64) (Stepper, error) {
+	return m.startAt(p, alpha, nil)
+}
+
+func (m ConjugateSMO) startAt(p *Problem, alpha, f []float64) (Stepper, error) {
 	if p.FixedBias {
 		return nil, fmt.Errorf("%w: conjugate SMO moves pairs along s'α = δ, and with a fixed bias there is no such constraint", ErrUnsupported)
 	}
 	n := len(alpha)
-	s := &conjugate{pairs: newPairs(p, alpha), p: make([]float64, n), q: make([]float64, n), root: make([]float64, n)}
+	s := &conjugate{pairs: pairsAt(p, alpha, f), p: make([]float64, n), q: make([]float64, n), root: make([]float64, n)}
 	for i, d := range s.diag {
 		s.root[i] = math.Sqrt(max(d, 0))
 	}

@@ -11,7 +11,7 @@ import (
 // bias (Hsieh, Chang, Lin, Keerthi and Sundararajan 2008, algorithms 2 and 3;
 // ST §5). It needs a Problem with a fixed bias whose K is [Features], and keeps
 //
-//	w = Σ s_i α_i x_i,  G_i = s_i w·x_i + p_i + ridge_i α_i,
+//	w = Σ s_i α_i x_i,  G_i = s_i (w·x_i + b₀) + p_i + ridge_i α_i,
 //	α_i ← [α_i − G_i / (x_i·x_i + ridge_i)] clipped to its box,
 //
 // so that a coordinate costs as much as the row has non-zeros. The 1-norm loss
@@ -66,14 +66,14 @@ type descent struct {
 	size      int
 	rng       *rand.Rand
 	high, low float64 // Hsieh's M̄ and m̄: the projected gradients' range in the pass before
-	up, down  float64 // −m and −M of a pass over all points; NaN after any other
+	up, down  float64 // b₀ − m and b₀ − M of a pass over all points; NaN after any other
 	tol       float64 // range at which the shrunk points are looked at again
 	step      float64
 }
 
 func (s *descent) Report(it *Iterate) {
 	it.Alpha, it.Step, it.Active = s.alpha, s.step, s.size
-	it.Up, it.Low = s.up, s.down
+	it.Up, it.Low, it.Sweep = s.up, s.down, 1
 }
 
 // Step makes one pass. When the shrunk points have nothing left to do, all are
@@ -84,6 +84,7 @@ func (s *descent) Step(ctx context.Context) (done bool, err error) {
 	}
 	whole := s.size == len(s.alpha)
 	most, least := math.Inf(-1), math.Inf(1) // of the projected gradient
+	up, down := s.p.Bias, s.p.Bias           // of F = b₀ − s G
 	moved := 0.0
 	for k := 0; k < s.size; k++ {
 		if k&4095 == 4095 && ctx.Err() != nil {
@@ -91,7 +92,7 @@ func (s *descent) Step(ctx context.Context) (done bool, err error) {
 		}
 		i := s.active[k]
 		y, a := s.p.S[i], s.alpha[i]
-		g := y*s.x.Dot(i, s.w) + s.p.P[i]
+		g := y*(s.x.Dot(i, s.w)+s.p.Bias) + s.p.P[i]
 		if s.p.Ridge != nil {
 			g += s.p.Ridge[i] * a
 		}
@@ -107,6 +108,7 @@ func (s *descent) Step(ctx context.Context) (done bool, err error) {
 			projected = 0
 		}
 		most, least = max(most, projected), min(least, projected)
+		up, down = max(up, s.p.Bias-y*projected), min(down, s.p.Bias-y*projected)
 		if projected == 0 {
 			continue
 		}
@@ -121,7 +123,7 @@ func (s *descent) Step(ctx context.Context) (done bool, err error) {
 	s.step = math.Sqrt(moved)
 	s.up, s.down = math.NaN(), math.NaN()
 	if whole && s.size == len(s.alpha) {
-		s.up, s.down = max(0, -least), min(0, -most)
+		s.up, s.down = s.p.Bias+max(0, -least), s.p.Bias+min(0, -most)
 	}
 	s.high, s.low = most, least
 	if !(most > 0) {

@@ -1,6 +1,7 @@
 package solvers
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -21,7 +22,8 @@ type Criterion interface {
 
 // UpLow stops when m(α) − M(α) ≤ Tol, the b-free form of the KKT conditions
 // (Keerthi et al. 2001; LIBSVM's rule with its eps as Tol). All conditions then
-// hold within Tol/2 at the bias (m + M)/2, and the gap is at most n C Tol / 2.
+// hold within Tol/2 at the bias (m + M)/2, and the gap is at most n C Tol / 2. A
+// fixed bias counts among the F of both sets: then they hold within Tol.
 type UpLow struct{ Tol float64 }
 
 func (c UpLow) Met(pt *Point, _ *Trace) Status { return metIf(pt.Up-pt.Low <= c.Tol) }
@@ -40,8 +42,8 @@ type Gap struct{ Rel float64 }
 func (c Gap) Met(pt *Point, _ *Trace) Status { return metIf(pt.RelGap <= c.Rel) }
 func (c Gap) String() string                 { return fmt.Sprintf("relative gap ≤ %g", c.Rel) }
 
-// Growth stops when the dual has grown by less than Tol·|W| over one sweep of n
-// iterations (CST §7.1, criterion 1). It says nothing about optimality and is
+// Growth stops when the dual has grown by less than Tol·|W| over one sweep, n
+// iterations or what the method says (CST §7.1, criterion 1). It says nothing about optimality and is
 // here because the book has it: a slow run looks finished to it.
 type Growth struct{ Tol float64 }
 
@@ -49,9 +51,10 @@ func (c Growth) Met(pt *Point, t *Trace) Status {
 	if math.IsNaN(pt.Dual) {
 		return NotTerminated
 	}
+	sweep := cmp.Or(t.Sweep, t.N)
 	for k := len(t.Points) - 1; k >= 0; k-- {
-		if old := &t.Points[k]; pt.Iteration-old.Iteration >= t.N {
-			sweeps := float64(pt.Iteration-old.Iteration) / float64(t.N)
+		if old := &t.Points[k]; pt.Iteration-old.Iteration >= sweep {
+			sweeps := float64(pt.Iteration-old.Iteration) / float64(sweep)
 			return metIf(pt.Dual-old.Dual <= c.Tol*math.Max(math.Abs(pt.Dual), math.SmallestNonzeroFloat64)*sweeps)
 		}
 	}

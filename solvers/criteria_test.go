@@ -168,6 +168,11 @@ func TestRoundingEndsTheRun(t *testing.T) {
 			if r.Status != Exhausted && r.Status != Converged || r.Certificate.RelGap > 1e-8 {
 				t.Errorf("%s: %v after %d iterations, gap %g", m.method.Name(), r.Status, r.Iterations, r.Certificate.RelGap)
 			}
+			for k, pt := range r.Trace.Points[1:] {
+				if pt.Iteration <= r.Trace.Points[k].Iteration {
+					t.Errorf("%s: iteration %d follows %d", m.method.Name(), pt.Iteration, r.Trace.Points[k].Iteration)
+				}
+			}
 		}
 	}
 }

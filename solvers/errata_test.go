@@ -52,7 +52,7 @@ func TestGapIsPrimalMinusDual(t *testing.T) {
 			f := p.residual(alpha)
 			for range 10 {
 				b := 3 * rng.NormFloat64()
-				gap := p.gapAt(alpha, f, b)
+				gap := p.gapAt(alpha, f, biases{b, b})
 				want := plainPrimal(p, alpha, b) - plainDual(p, alpha)
 				if math.Abs(gap-want) > 1e-10*(1+want) || gap < 0 {
 					t.Fatalf("gap at b = %g: %.15g, primal − dual is %.15g", b, gap, want)
@@ -89,8 +89,8 @@ func TestBestBias(t *testing.T) {
 			f := p.residual(alpha)
 			best := p.gapAt(alpha, f, p.bestBias(alpha, f))
 			for k := range 2001 {
-				if b := -5 + float64(k)/200; p.gapAt(alpha, f, b) < best*(1-1e-12)-1e-13 {
-					t.Fatalf("b = %g has gap %.15g, the best one %.15g", b, p.gapAt(alpha, f, b), best)
+				if b := -5 + float64(k)/200; p.gapAt(alpha, f, biases{b, b}) < best*(1-1e-12)-1e-13 {
+					t.Fatalf("b = %g has gap %.15g, the best one %.15g", b, p.gapAt(alpha, f, biases{b, b}), best)
 				}
 			}
 			if c := Certify(p, alpha); !near(c.Gap, best, 1e-12) || !near(c.Primal-c.Dual, c.Gap, 1e-9) {
@@ -116,6 +116,37 @@ func TestRemark72AsPrinted(t *testing.T) {
 	}
 	if lowest > -0.01 {
 		t.Errorf("the lowest printed term is %g", lowest)
+	}
+}
+
+// TestKKT compares the certificate with the conditions written out for each α.
+func TestKKT(t *testing.T) {
+	rng := newRand(8)
+	for range 50 {
+		for _, p := range append(classifiers(rng), HardMargin(classifiers(rng)[0].K, classifiers(rng)[0].S)) {
+			alpha := randomAlpha(rng, p)
+			c := Certify(p, alpha)
+			worst := 0.0
+			for i, a := range alpha {
+				yf := p.S[i] * c.Bias
+				for j, k := range p.K.Row(i) {
+					yf += p.S[i] * alpha[j] * p.S[j] * k
+				}
+				target := 1.0
+				if p.Ridge != nil {
+					target -= p.Ridge[i] * a // the slack is α/C
+				}
+				if a < p.Upper[i] {
+					worst = max(worst, target-yf)
+				}
+				if a > 0 {
+					worst = max(worst, yf-target)
+				}
+			}
+			if !near(c.MaxKKT, worst, 1e-10) {
+				t.Fatalf("KKT violation %.15g, condition by condition %.15g", c.MaxKKT, worst)
+			}
+		}
 	}
 }
 

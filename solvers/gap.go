@@ -32,11 +32,23 @@ func gapTerm(g, a, lower, upper, ridge float64) float64 {
 	return 0
 }
 
+// biases are the b of the points with s = −1 and with s = +1: the same number
+// but for a Problem with PerClass, whose two sums have a multiplier each.
+type biases [2]float64
+
+// class is the index into biases.
+func (p *Problem) class(i int) int {
+	if p.S[i] > 0 {
+		return 1
+	}
+	return 0
+}
+
 // gapAt sums t_i at the bias b. F is −s(Qα + p), the ridge included.
-func (p *Problem) gapAt(alpha, f []float64, b float64) float64 {
+func (p *Problem) gapAt(alpha, f []float64, b biases) float64 {
 	gap := 0.0
 	for i, a := range alpha {
-		g, ridge := p.S[i]*(b-f[i]), 0.0
+		g, ridge := p.S[i]*(b[p.class(i)]-f[i]), 0.0
 		if p.Ridge != nil {
 			ridge = p.Ridge[i]
 			g -= ridge * a
@@ -48,14 +60,29 @@ func (p *Problem) gapAt(alpha, f []float64, b float64) float64 {
 
 // bestBias returns the b that minimises gapAt, a convex function whose
 // derivative is Σ s_i (α_i − x_i(b)) with x_i the minimiser in gapTerm. It is
-// ≤ 0 left of min F and ≥ 0 right of max F, so bisection finds the root.
-func (p *Problem) bestBias(alpha, f []float64) float64 {
-	if p.FixedBias {
-		return 0
+// ≤ 0 left of min F and ≥ 0 right of max F, so bisection finds the root. A fixed
+// bias leaves no choice.
+func (p *Problem) bestBias(alpha, f []float64) biases {
+	switch {
+	case p.FixedBias:
+		return biases{p.Bias, p.Bias}
+	case p.PerClass:
+		return biases{p.bisect(alpha, f, -1), p.bisect(alpha, f, 1)}
 	}
+	b := p.bisect(alpha, f, 0)
+	return biases{b, b}
+}
+
+// bisect is bestBias for the points with this s, or for all when it is 0.
+func (p *Problem) bisect(alpha, f []float64, s float64) float64 {
 	lo, hi := math.Inf(1), math.Inf(-1)
-	for _, v := range f {
-		lo, hi = min(lo, v), max(hi, v)
+	for i, v := range f {
+		if s == 0 || s == p.S[i] {
+			lo, hi = min(lo, v), max(hi, v)
+		}
+	}
+	if lo > hi {
+		return 0 // no such point
 	}
 	for range 100 {
 		mid := lo + (hi-lo)/2
@@ -64,6 +91,9 @@ func (p *Problem) bestBias(alpha, f []float64) float64 {
 		}
 		slope := 0.0
 		for i, a := range alpha {
+			if s != 0 && s != p.S[i] {
+				continue
+			}
 			g, x := p.S[i]*(mid-f[i]), a
 			switch {
 			case p.Ridge != nil && p.Ridge[i] > 0:
@@ -81,7 +111,9 @@ func (p *Problem) bestBias(alpha, f []float64) float64 {
 			hi = mid
 		}
 	}
-	if p.gapAt(alpha, f, lo) < p.gapAt(alpha, f, hi) {
+	// The slope jumps between the two, which are neighbours: the other class is
+	// the same at both.
+	if p.gapAt(alpha, f, biases{lo, lo}) < p.gapAt(alpha, f, biases{hi, hi}) {
 		return lo
 	}
 	return hi
@@ -95,14 +127,33 @@ func (p *Problem) isHard() bool {
 			return false
 		}
 	}
-	return p.Delta == 0
+	return p.Delta == 0 && !p.PerClass
 }
 
 // hardPrimal returns the primal value of a hard margin: with the smallest
 // functional margin γ̂ = min y_i f_i > 0 the scaled w/γ̂ is feasible and costs
 // ‖w‖²/2γ̂²; +Inf while γ̂ ≤ 0. The bias is midway between the classes
-// (N eq. 11), which makes γ̂ largest for this w.
+// (N eq. 11), which makes γ̂ largest for this w. A fixed bias does not scale with
+// w: the shortest tw with t y_i g_i ≥ 1 − y_i b₀ for all i costs t²‖w‖²/2.
 func (p *Problem) hardPrimal(f []float64, norm2 float64) float64 {
+	if p.FixedBias {
+		least, most := 0.0, math.Inf(1)
+		for i, y := range p.S {
+			g, need := 1-y*f[i], 1-y*p.Bias // y_i g_i and what it must reach
+			switch {
+			case g > 0:
+				least = max(least, need/g)
+			case g < 0:
+				most = min(most, need/g)
+			case need > 0:
+				return math.Inf(1)
+			}
+		}
+		if least > most {
+			return math.Inf(1)
+		}
+		return least * least * norm2 / 2
+	}
 	lowest, highest := math.Inf(1), math.Inf(-1) // of g over +1, over −1
 	for i, y := range p.S {
 		if g := y - f[i]; y > 0 {
@@ -112,9 +163,6 @@ func (p *Problem) hardPrimal(f []float64, norm2 float64) float64 {
 		}
 	}
 	margin := (lowest - highest) / 2
-	if p.FixedBias {
-		margin = min(lowest, -highest)
-	}
 	if !(margin > 0) {
 		return math.Inf(1)
 	}
@@ -124,51 +172,137 @@ func (p *Problem) hardPrimal(f []float64, norm2 float64) float64 {
 // summary is what can be said of an α and its F in O(n).
 type summary struct {
 	dual, norm2   float64
-	up, low, bias float64
+	up, low       float64
+	bias, rho     float64 // mean and half the difference of b
+	b             biases
 	kkt, equality float64
 	free, atUpper int
 }
 
 func (p *Problem) summarise(alpha, f []float64) summary {
-	s := summary{up: math.Inf(-1), low: math.Inf(1), equality: p.equality(alpha)}
-	freeSum := 0.0
+	s := summary{equality: p.equality(alpha)}
+	b0 := p.fixed()
+	var part [2]extent // by class, or only the first
+	part[0], part[1] = unseen, unseen
+	if p.FixedBias { // the conditions are F ≤ b₀ over I_up and F ≥ b₀ over I_low
+		part[0].up, part[0].low = b0, b0
+	}
 	for i, a := range alpha {
 		g := -p.S[i] * f[i] // (Qα + p)_i
-		s.dual -= a * (g + p.P[i]) / 2
+		s.dual -= a * ((g+p.P[i])/2 + b0*p.S[i])
 		quad := g - p.P[i]
 		if p.Ridge != nil {
 			quad -= p.Ridge[i] * a
 		}
 		s.norm2 += a * quad
-		if f[i] > s.up && p.canRise(i, a) {
-			s.up = f[i]
+		of := &part[0]
+		if p.PerClass && p.S[i] > 0 {
+			of = &part[1]
 		}
-		if f[i] < s.low && p.canFall(i, a) {
-			s.low = f[i]
+		if f[i] > of.up && p.canRise(i, a) {
+			of.up = f[i]
+		}
+		if f[i] < of.low && p.canFall(i, a) {
+			of.low = f[i]
 		}
 		if a > p.Lower[i] {
 			if a < p.Upper[i] {
-				s.free++
-				freeSum += f[i]
+				of.free++
+				of.sum += f[i]
 			} else {
 				s.atUpper++
 			}
 		}
 	}
 	s.norm2 = max(s.norm2, 0)
+	s.free = part[0].free + part[1].free
+	s.up, s.low = part[0].up, part[0].low
 	switch {
 	case p.FixedBias:
-	case s.free > 0:
-		s.bias = freeSum / float64(s.free)
-	case math.IsInf(s.up, 0) && math.IsInf(s.low, 0): // no point can move
-	case math.IsInf(s.up, 0): // one class
-		s.bias = s.low
-	case math.IsInf(s.low, 0):
-		s.bias = s.up
+		s.b = biases{b0, b0}
+	case p.PerClass:
+		s.b = biases{part[0].bias(), part[1].bias()}
+		if part[1].up-part[1].low > s.up-s.low || math.IsNaN(s.up-s.low) {
+			s.up, s.low = part[1].up, part[1].low
+		}
 	default:
-		s.bias = (s.up + s.low) / 2
+		b := part[0].bias()
+		s.b = biases{b, b}
 	}
+	s.bias, s.rho = (s.b[0]+s.b[1])/2, (s.b[0]-s.b[1])/2
 	// A point that can rise wants F ≤ b, one that can fall F ≥ b.
-	s.kkt = max(0, s.up-s.bias, s.bias-s.low)
+	s.kkt = max(0, part[0].up-s.b[0], s.b[0]-part[0].low)
+	if p.PerClass {
+		s.kkt = max(s.kkt, part[1].up-s.b[1], s.b[1]-part[1].low)
+	}
 	return s
+}
+
+// Violations fills dst, or a new slice, with how far each point is from its KKT
+// condition, ≥ 0 and in units of y f, at the bias that violates least: the fixed
+// one, or the middle of [M, m]. F of alpha is computed where f is nil.
+func (p *Problem) Violations(dst, alpha, f []float64) []float64 {
+	if f == nil {
+		f = p.residual(alpha)
+	}
+	if dst == nil {
+		dst = make([]float64, len(alpha))
+	}
+	part := [2]extent{unseen, unseen}
+	of := func(i int) *extent {
+		if p.PerClass {
+			return &part[p.class(i)]
+		}
+		return &part[0]
+	}
+	for i, a := range alpha {
+		of(i).see(f[i], p.canRise(i, a), p.canFall(i, a))
+	}
+	for i, a := range alpha {
+		b := p.Bias
+		if !p.FixedBias {
+			b = of(i).bias()
+		}
+		dst[i] = 0
+		if p.canRise(i, a) {
+			dst[i] = max(dst[i], f[i]-b)
+		}
+		if p.canFall(i, a) {
+			dst[i] = max(dst[i], b-f[i])
+		}
+	}
+	return dst
+}
+
+// extent is how F spreads over points that share a bias.
+type extent struct {
+	up, low float64 // m and M
+	free    int
+	sum     float64 // of F over the free ones
+}
+
+var unseen = extent{up: math.Inf(-1), low: math.Inf(1)}
+
+func (e *extent) see(f float64, rises, falls bool) {
+	if rises {
+		e.up = max(e.up, f)
+	}
+	if falls {
+		e.low = min(e.low, f)
+	}
+}
+
+// bias is the mean of F over the free points, else the middle of [m, M].
+func (e *extent) bias() float64 {
+	switch {
+	case e.free > 0:
+		return e.sum / float64(e.free)
+	case math.IsInf(e.up, 0) && math.IsInf(e.low, 0): // no point can move
+		return 0
+	case math.IsInf(e.up, 0): // all are at one end
+		return e.low
+	case math.IsInf(e.low, 0):
+		return e.up
+	}
+	return (e.up + e.low) / 2
 }

@@ -122,6 +122,19 @@ func TestPoisonAnywhere(t *testing.T) {
 	}
 }
 
+// TestCheckedRow: until the loop has seen the error, a bad row reads as zeros.
+func TestCheckedRow(t *testing.T) {
+	c := checked{Matrix: matrixOf([][]float64{{1, math.NaN()}, {0.5, 1}}), seen: make([]bool, 2)}
+	if row := c.Row(1); row[0] != 0.5 || c.err != nil {
+		t.Errorf("a good row reads as %v, %v", row, c.err)
+	}
+	for range 2 {
+		if row := c.Row(0); len(row) != 2 || row[0] != 0 || row[1] != 0 || c.err == nil {
+			t.Errorf("a bad row reads as %v, %v", row, c.err)
+		}
+	}
+}
+
 // TestCancelledBefore: the partial result has the first point and a certificate.
 func TestCancelledBefore(t *testing.T) {
 	cause := errors.New("the user has left")
@@ -141,12 +154,9 @@ func TestInterrupt(t *testing.T) {
 	cause := errors.New("interrupt")
 	for _, m := range methods {
 		ctx, cancel := context.WithCancelCause(context.Background())
-		seen, at, points := 0, 0, 20
-		if m.jumps {
-			points = 5 // its iterations are few and large
-		}
+		seen, at := 0, 0
 		watch := func(it *Iterate, pt *Point) {
-			if seen++; seen == points {
+			if seen++; seen == 4 {
 				at = it.Iteration
 				cancel(cause)
 			}
@@ -159,7 +169,7 @@ func TestInterrupt(t *testing.T) {
 		if !errors.Is(err, cause) || r == nil || r.Status != Interrupted {
 			t.Fatalf("%s: %v", m.method.Name(), err)
 		}
-		if r.Iterations != at || len(r.Trace.Points) != points || seen != points {
+		if r.Iterations != at || len(r.Trace.Points) != 4 || seen != 4 {
 			t.Errorf("%s: cancelled at iteration %d, ended at %d with %d points", m.method.Name(), at, r.Iterations, len(r.Trace.Points))
 		}
 		if c := r.Certificate; c.Claimed || !near(c.Dual, plainDual(p, r.Alpha), 1e-12) || !(c.Gap > 0) {
@@ -184,18 +194,16 @@ func (m slow) Row(i int) []float64 {
 // long, the certificate of an interrupted run rests on the F of the method, and
 // says so.
 func TestInterruptDoesNotWaitForRows(t *testing.T) {
+	t.Parallel() // it sleeps
 	for _, m := range methods {
 		p := blobs(60, 0.3, rbf(1), 10)
 		k, wait := p.K.(*gram), time.Duration(0)
 		p.K = slow{k, &wait}
 		ctx, cancel := context.WithCancel(context.Background())
-		rows, at := 0, 60
-		if m.jumps {
-			at = 5
-		}
-		watch := func(it *Iterate, _ *Point) {
-			if it.Iteration == at {
-				rows, wait = k.rows, 20*time.Millisecond
+		rows, at := 0, -1
+		watch := func(it *Iterate, pt *Point) {
+			if at < 0 && pt.Free+pt.Bound >= 20 {
+				rows, wait, at = k.rows, 20*time.Millisecond, it.Iteration
 				cancel()
 			}
 		}

@@ -1,13 +1,15 @@
 package solvers
 
 import (
+	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
 	"testing"
 )
 
-// TestPairStep compares with the best of a fine grid.
+// TestPairStep compares with the best of a fine grid. For κ ≤ 0 the sources'
+// division by κ, unguarded, has no answer or a wrong one (errata W4, C14).
 func TestPairStep(t *testing.T) {
 	rng := newRand(1)
 	for range 10_000 {
@@ -144,14 +146,22 @@ func TestTwoPoints(t *testing.T) {
 	}
 }
 
-// TestPartner compares the second-order choice with the gain of every pair.
+// TestPartner compares the second-order choice with the gain of every pair: the
+// largest among F_j < F_i, where ST prints the smallest over all (errata S2, S3).
 func TestPartner(t *testing.T) {
 	rng := newRand(3)
 	for range 200 {
 		n := 3 + rng.IntN(20)
 		x, y := points(rng, n, 2, 0.5)
+		for range rng.IntN(3) {
+			x[rng.IntN(n)] = x[rng.IntN(n)] // κ = 0, which counts as 1e-12
+		}
 		c := fill(n, 1)
-		p := SoftMargin(newGram(x, rbf(1)), y, c)
+		k := kernel(rbf(1))
+		if rng.IntN(4) == 0 {
+			k = sigmoid(1, -1) // κ < 0
+		}
+		p := SoftMargin(newGram(x, k), y, c)
 		alpha := make([]float64, n)
 		for i := range alpha {
 			alpha[i] = [...]float64{0, 1, rng.Float64()}[rng.IntN(3)]
@@ -168,7 +178,10 @@ func TestPartner(t *testing.T) {
 				continue
 			}
 			kappa := p.K.Diag()[s.i] + p.K.Diag()[j] - 2*p.K.Row(s.i)[j]
-			if g := (f[s.i] - f[j]) * (f[s.i] - f[j]) / kappa; g > gain {
+			if kappa <= 0 {
+				kappa = 1e-12
+			}
+			if g := (f[s.i] - f[j]) * (f[s.i] - f[j]) / kappa; g >= gain {
 				best, gain = j, g
 			}
 		}
@@ -182,6 +195,45 @@ func TestPartner(t *testing.T) {
 		}
 		if got := s.partner(p.K.Row(s.i)); got != best {
 			t.Fatalf("partner of %d is %d, the largest gain has %d", s.i, got, best)
+		}
+	}
+}
+
+// TestCurvature: κ within its rounding error is that error, so that a step surely
+// ascends; 0, and so unbounded, only where nothing else ends the step.
+func TestCurvature(t *testing.T) {
+	const noise = 4 * 0x1p-52 * 2
+	inf := math.Inf(1)
+	for _, c := range []struct {
+		kij, room float64
+		ridge     bool
+		want      float64
+	}{
+		{0.5, 1, false, 1},
+		{0.5, inf, false, 1},
+		{1.5, inf, false, -1},
+		{1, 1, false, noise},
+		{1 + 0x1p-52, 1, false, noise},
+		{1 - 0x1p-52, -1, false, noise},
+		{1, inf, false, 0},
+		{1 - 0x1p-52, -inf, false, 0},
+		{1, inf, true, noise},
+	} {
+		w := pairs{p: &Problem{}, diag: []float64{1, 1}}
+		if c.ridge {
+			w.p.Ridge = []float64{0, 0}
+		}
+		if got := w.curvature(0, 1, c.kij, c.room); got != c.want {
+			t.Errorf("K_ij = %.17g, room %g, ridge %v: κ = %g, want %g", c.kij, c.room, c.ridge, got, c.want)
+		}
+	}
+	for _, m := range methods {
+		for _, k11 := range []float64{1 - 0x1p-53, 1, 1 + 0x1p-52} {
+			p := HardMargin(matrixOf([][]float64{{k11, 1}, {1, 1}}), []float64{1, -1})
+			_, pairs := m.method.(SMO)
+			if r, err := Solve(context.Background(), p, m.method, Settings{}); !errors.Is(err, ErrUnbounded) || pairs && r.Iterations > 1 {
+				t.Errorf("%s: two points that are one up to rounding, opposite labels, hard margin: %v", m.method.Name(), err)
+			}
 		}
 	}
 }

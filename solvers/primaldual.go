@@ -253,7 +253,7 @@ func (s *primalDual) consider(long float64) error {
 func (s *primalDual) near() bool {
 	small := s.method.Finish * math.Abs(s.dual())
 	switch {
-	case !s.p.meets(s.alpha, s.p.equality(s.alpha)):
+	case !s.p.balanced(s.alpha):
 		return false
 	case !math.IsInf(s.gap, 1):
 		return s.gap <= small
@@ -264,7 +264,7 @@ func (s *primalDual) near() bool {
 // stationary reports whether Qα + p + b s = z − w within a millionth of its terms.
 func (s *primalDual) stationary() bool {
 	for i, g := range s.grad {
-		p := s.p.P[i]
+		p := s.linear[i]
 		if r := g + s.b*s.p.S[i] - s.z[i] + s.w[i]; s.z[i] > 0 && math.Abs(r) > 1e-6*(math.Abs(g-p)+math.Abs(p)+math.Abs(s.b)) {
 			return false
 		}
@@ -274,8 +274,8 @@ func (s *primalDual) stationary() bool {
 
 // begin sets the multipliers for which all products with α are equal.
 func (s *primalDual) begin() {
-	s.show()
-	s.b, s.slow = s.bias, 0
+	s.start()
+	s.slow = 0
 	t := s.balance()
 	for i, l := range s.p.Lower {
 		if s.p.Upper[i] > l {

@@ -35,6 +35,24 @@ func HardMargin(k Matrix, y []float64) *Problem {
 	return SoftMargin(k, y, fill(k.Dim(), math.Inf(1)))
 }
 
+// WithFixedBias returns a copy of p whose bias is fixed at b0 instead of being
+// optimised: the equality constraint goes and the objective gains b0 s'α
+// (CST §7.2). With the kernel K + τ² and b0 = 0 the bias τ² Σ α_i y_i is a part
+// of the function, and τ² = R² = max K_ii is a safe choice (CST Remark 7.4).
+func (p *Problem) WithFixedBias(b0 float64) *Problem {
+	q := *p
+	q.FixedBias, q.Bias = true, b0
+	return &q
+}
+
+// fixed returns the fixed bias, or 0 when the bias is free.
+func (p *Problem) fixed() float64 {
+	if p.FixedBias {
+		return p.Bias
+	}
+	return 0
+}
+
 func fill(n int, v float64) []float64 {
 	x := make([]float64, n)
 	for i := range x {
@@ -89,6 +107,15 @@ func (p *Problem) Check() error {
 	if !usable(p.Delta) {
 		return bad("Delta", -1, p.Delta, "%g "+usableMsg, p.Delta)
 	}
+	if !usable(p.Sum) {
+		return bad("Sum", -1, p.Sum, "%g "+usableMsg, p.Sum)
+	}
+	if p.FixedBias && p.PerClass {
+		return bad("PerClass", -1, 0, "the sums of the classes are the constraints of a free bias; leave FixedBias or PerClass out")
+	}
+	if p.FixedBias && !usable(p.Bias) {
+		return bad("Bias", -1, p.Bias, "%g "+usableMsg, p.Bias)
+	}
 	return nil
 }
 
@@ -113,38 +140,60 @@ func (p *Problem) start(given []float64) ([]float64, error) {
 		return append([]float64(nil), given...), nil
 	}
 	alpha := make([]float64, n)
-	sum := 0.0
 	for i := range alpha {
 		alpha[i] = min(max(0, p.Lower[i]), p.Upper[i])
-		sum += p.S[i] * alpha[i]
 	}
-	if p.FixedBias {
+	switch {
+	case p.FixedBias:
 		return alpha, nil
-	}
-	for i := range alpha {
-		if sum == p.Delta {
-			break
+	case p.PerClass:
+		if err := p.reach(alpha, "Sum", (p.Sum+p.Delta)/2, func(i int) bool { return p.S[i] > 0 }); err != nil {
+			return nil, err
 		}
-		a := min(max(alpha[i]+p.S[i]*(p.Delta-sum), p.Lower[i]), p.Upper[i])
-		sum += p.S[i] * (a - alpha[i])
-		alpha[i] = a
+		return alpha, p.reach(alpha, "Sum", (p.Delta-p.Sum)/2, func(i int) bool { return p.S[i] < 0 })
 	}
-	if math.Abs(sum-p.Delta) > 1e-10*(1+math.Abs(p.Delta)) {
-		return nil, &ProblemError{"Delta", -1, p.Delta, fmt.Sprintf("s'α = %g cannot be reached inside the box; the nearest is %g", p.Delta, sum)}
-	}
-	return alpha, nil
+	return alpha, p.reach(alpha, "Delta", p.Delta, func(int) bool { return true })
 }
 
-// equality returns |s'α − δ|, or 0 when there is no such constraint.
+// reach moves the chosen α in order until their s'α has the given value.
+func (p *Problem) reach(alpha []float64, field string, goal float64, chosen func(int) bool) error {
+	sum := 0.0
+	for i, a := range alpha {
+		if chosen(i) {
+			sum += p.S[i] * a
+		}
+	}
+	for i := range alpha {
+		if sum == goal {
+			return nil
+		}
+		if chosen(i) {
+			a := min(max(alpha[i]+p.S[i]*(goal-sum), p.Lower[i]), p.Upper[i])
+			sum += p.S[i] * (a - alpha[i])
+			alpha[i] = a
+		}
+	}
+	if math.Abs(sum-goal) > 1e-10*(1+math.Abs(goal)) {
+		return &ProblemError{field, -1, goal, fmt.Sprintf("s'α = %g cannot be reached inside the box; the nearest is %g", goal, sum)}
+	}
+	return nil
+}
+
+// equality returns |s'α − δ|, with PerClass the larger of it and |Σα − Sum|, or 0
+// when there is no such constraint.
 func (p *Problem) equality(alpha []float64) float64 {
 	if p.FixedBias {
 		return 0
 	}
-	sum := -p.Delta
+	difference, sum := -p.Delta, -p.Sum
 	for i, a := range alpha {
-		sum += p.S[i] * a
+		difference += p.S[i] * a
+		sum += a
 	}
-	return math.Abs(sum)
+	if p.PerClass {
+		return max(math.Abs(difference), math.Abs(sum))
+	}
+	return math.Abs(difference)
 }
 
 // residual returns F_i = −s_i (Qα + p)_i, computed from the rows of the

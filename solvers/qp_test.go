@@ -298,7 +298,7 @@ func (d *qp) interior() (x, lambda, z, w []float64) {
 			return s
 		}
 		zero := make([]float64, n)
-		dx, dl, dz, dw := newton(zero, zero)
+		dx, _, dz, dw := newton(zero, zero)
 		if dx == nil {
 			return bx, bl, bz, bw
 		}
@@ -315,7 +315,7 @@ func (d *qp) interior() (x, lambda, z, w []float64) {
 			cz[i] = sigma*mu - dx[i]*dz[i]
 			cw[i] = sigma*mu + dx[i]*dw[i]
 		}
-		dx, dl, dz, dw = newton(cz, cw)
+		dx, dl, dz, dw := newton(cz, cw)
 		if dx == nil {
 			return bx, bl, bz, bw
 		}

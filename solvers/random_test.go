@@ -75,7 +75,7 @@ func TestRandom(t *testing.T) {
 				for k, m := range methods {
 					limit := 0
 					if k > 0 {
-						limit = 200_000
+						limit = 100_000
 					}
 					r, err := Solve(context.Background(), p, m.method, Settings{Stop: tight{5e-9}, MaxIterations: limit})
 					if err != nil {

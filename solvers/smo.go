@@ -31,6 +31,10 @@ type SMO struct {
 	// PairsOnly keeps a long run of SecondOrder to pairs. Otherwise, after every
 	// 50 n steps (at least 1000), one step moves all free α; see face.go.
 	PairsOnly bool
+
+	// Shrinking leaves points at a bound out of SecondOrder's and WorstPair's
+	// steps while they are far from moving; see shrinking.go.
+	Shrinking bool
 }
 
 // Selection is the rule by which SMO chooses its pair.
@@ -65,17 +69,35 @@ func (s Selection) String() string {
 }
 
 // Name is "SMO (second order)" and the like.
-func (m SMO) Name() string { return "SMO (" + m.Selection.String() + ")" }
+func (m SMO) Name() string {
+	if m.Shrinking {
+		return "SMO (" + m.Selection.String() + ", shrinking)"
+	}
+	return "SMO (" + m.Selection.String() + ")"
+}
 
 // Start implements Method. It refuses a fixed bias and an unknown Selection.
 func (m SMO) Start(p *Problem, alpha []float64) (Stepper, error) {
+	return m.startAt(p, alpha, nil)
+}
+
+func (m SMO) startAt(p *Problem, alpha, f []float64) (Stepper, error) {
 	if p.FixedBias {
 		return nil, fmt.Errorf("%w: SMO moves pairs along s'α = δ, and with a fixed bias there is no such constraint; use GradientAscent", ErrUnsupported)
 	}
 	if !(m.Tol >= 0) || math.IsInf(m.Tol, 1) {
 		return nil, &ProblemError{"SMO.Tol", -1, m.Tol, fmt.Sprintf("the tolerance is %g; it must be ≥ 0 (0 means 1e-3)", m.Tol)}
 	}
-	w := newPairs(p, alpha)
+	if m.Shrinking {
+		return newShrinking(p, alpha, f, m)
+	}
+	w := pairsAt(p, alpha, f)
+	if p.PerClass {
+		if m.Selection != SecondOrder && m.Selection != WorstPair {
+			return nil, fmt.Errorf("%w: the selection %v takes pairs across the classes, and ν-SVC has a sum to keep in each; use SecondOrder or WorstPair", ErrUnsupported, m.Selection)
+		}
+		return newPerClass(w, m), nil
+	}
 	switch m.Selection {
 	case SecondOrder, WorstPair:
 		return newGreedy(w, m), nil
@@ -101,8 +123,14 @@ type pairs struct {
 	moved   bool
 }
 
-func newPairs(p *Problem, alpha []float64) pairs {
-	w := pairs{p: p, alpha: alpha, f: p.residual(alpha), diag: append([]float64(nil), p.K.Diag()...), last: math.NaN()}
+func newPairs(p *Problem, alpha []float64) pairs { return pairsAt(p, alpha, nil) }
+
+// pairsAt is newPairs where F may be known already; nil means that it is not.
+func pairsAt(p *Problem, alpha, f []float64) pairs {
+	if f == nil {
+		f = p.residual(alpha)
+	}
+	w := pairs{p: p, alpha: alpha, f: f, diag: append([]float64(nil), p.K.Diag()...), last: math.NaN()}
 	for i, ridge := range p.Ridge {
 		w.diag[i] += ridge
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -37,15 +38,25 @@ type verifier interface{ refresh(f []float64) }
 // means that further steps, a few, will bring the answer.
 type concluder interface{ conclude() bool }
 
+// warm is a Method that can start where F is known already, which saves a row
+// for each non-zero α, and the rounding in them. f belongs to the Stepper then.
+type warm interface {
+	startAt(p *Problem, alpha, f []float64) (Stepper, error)
+}
+
+// completer is a Stepper that keeps F for part of the points only, and says nil
+// of it then. complete brings it up to date for all.
+type completer interface{ complete() []float64 }
+
 // Solve runs m on p until the criterion is met, a limit is hit, ctx ends, or
 // nothing can improve. It is the only loop: it measures, records, stops and
 // certifies, and m does the mathematics.
 //
 // A limit is a Status and no error. An interrupt returns what there is, with an
-// error that wraps context.Cause(ctx); so does a dual without maximum, with
-// ErrUnbounded. With every other error the result is nil: a *ProblemError for
-// bad numbers, of which those in K are found when their row is first used, and
-// ErrUnsupported.
+// error that wraps context.Cause(ctx); so do a dual without maximum, with
+// ErrUnbounded, and steps that overshoot, with ErrDiverging. With every other
+// error the result is nil: a *ProblemError for bad numbers, of which those in K
+// are found when their row is first used, and ErrUnsupported.
 func Solve(ctx context.Context, p *Problem, m Method, s Settings) (*Result, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
@@ -66,10 +77,16 @@ func Solve(ctx context.Context, p *Problem, m Method, s Settings) (*Result, erro
 	q, k := *p, &checked{Matrix: p.K, seen: make([]bool, len(alpha))}
 	if _, ok := p.K.(Features); !ok { // those were checked when they were made
 		q.K = k
+		if _, ok := p.K.(Batcher); ok {
+			q.K = checkedRows{k}
+		}
 	}
 	r := run{p: &q, k: k, began: time.Now(), settings: s, done: ctx.Done(), last: make([]float64, len(alpha)), changed: make([]int, 0, len(alpha)), highest: -math.MaxFloat64}
 	r.trace.N = len(alpha)
 	r.flat2 = q.flatness()
+	if _, ok := m.(interface{ keepsClasses() }); p.PerClass && !ok {
+		return nil, fmt.Errorf("solvers: %s: %w: it keeps one sum of α, and ν-SVC has one in each class; use SMO", m.Name(), ErrUnsupported)
+	}
 	r.st, err = m.Start(&q, alpha)
 	if k.err != nil {
 		return nil, k.err
@@ -107,21 +124,23 @@ type run struct {
 	it       Iterate
 	trace    Trace
 	last     []float64 // α at the last sampled point
+	kept     int       // how many α the deltas of the trace have
 	changed  []int     // workspace of record
 	next     int       // the next iteration to sample
 	exact    []float64 // F computed afresh at the end
 	claimed  bool      // exact is the method's own F
 	flat2    float64   // a hard margin below √flat2 counts as none
 
-	unbounded, exhausted bool    // what the method or look has found
-	highest              float64 // the largest dual that look has seen
-	still                int     // how often it has not grown since
-	refreshed            int
+	unbounded, diverging, exhausted bool // what the method or look has found
+
+	highest   float64 // the largest dual that look has seen
+	still     int     // how often it has not grown since
+	refreshed int
 }
 
 func (r *run) loop(ctx context.Context) (Status, error) {
 	nan := math.NaN()
-	unmeasured := Point{Primal: nan, Dual: nan, Gap: nan, RelGap: nan, Equality: nan, Margin: nan, Bias: nan}
+	unmeasured := Point{Primal: nan, Dual: nan, Gap: nan, RelGap: nan, Equality: nan, Margin: nan, Bias: nan, Surrogate: nan}
 	var measured Point
 	it := &r.it
 	window := max(10_000, r.trace.N)
@@ -145,15 +164,15 @@ func (r *run) loop(ctx context.Context) (Status, error) {
 			r.record(*pt)
 		} else {
 			pt.Iteration, pt.Elapsed, pt.Step = it.Iteration, elapsed, it.Step
-			pt.Up, pt.Low, pt.KKT, pt.Surrogate = it.Up, it.Low, (it.Up-it.Low)/2, it.Surrogate
+			pt.Up, pt.Low, pt.KKT, pt.Surrogate = it.Up, it.Low, r.p.worst(it.Up, it.Low), it.Surrogate
 		}
-		if status := r.verdict(r.settings.Stop.Met(pt, &r.trace)); status != NotTerminated && !r.goesOn(status) {
+		if status := r.verdict(r.met(pt)); status != NotTerminated && !r.goesOn(status) {
 			status = r.verify(status, elapsed)
 			if r.k.err != nil {
 				return status, r.k.err
 			}
 			if status != NotTerminated {
-				if points := r.trace.Points; len(points) == 0 || points[len(points)-1].Iteration < it.Iteration {
+				if !sample {
 					it.F, it.Rough = r.exact, false
 					r.record(r.measure(time.Since(r.began)))
 				}
@@ -163,6 +182,8 @@ func (r *run) loop(ctx context.Context) (Status, error) {
 		switch done, err := r.st.Step(ctx); {
 		case errors.Is(err, ErrUnbounded):
 			r.unbounded = true
+		case errors.Is(err, ErrDiverging):
+			r.diverging = true
 		case err != nil && ctx.Err() == nil:
 			return NotTerminated, err
 		case err == nil && done:
@@ -176,6 +197,17 @@ func (r *run) loop(ctx context.Context) (Status, error) {
 func (r *run) report() {
 	r.it = Iterate{Iteration: r.it.Iteration, Up: math.NaN(), Low: math.NaN(), Step: math.NaN(), Active: r.trace.N, Bias: math.NaN(), Surrogate: math.NaN()}
 	r.st.Report(&r.it)
+	r.trace.Sweep = r.it.Sweep
+}
+
+// met asks the criterion. A method may leave s'α = δ on its way, but no α outside
+// it is an answer.
+func (r *run) met(pt *Point) Status {
+	status := r.settings.Stop.Met(pt, &r.trace)
+	if status == Converged && !r.p.balanced(r.it.Alpha) {
+		return NotTerminated
+	}
+	return status
 }
 
 // verdict weighs what the criterion says against everything else that ends a run.
@@ -183,6 +215,8 @@ func (r *run) verdict(status Status) Status {
 	switch {
 	case r.unbounded:
 		return Unbounded
+	case r.diverging:
+		return Diverging
 	case status != NotTerminated:
 		return status
 	case r.exhausted:
@@ -214,6 +248,10 @@ const patience = 300 * time.Millisecond
 // so three times, then rounding is the limit.
 func (r *run) verify(status Status, elapsed time.Duration) Status {
 	it, in := &r.it, true
+	partial := it.F == nil
+	if c, ok := r.st.(completer); ok && partial {
+		it.F = c.complete()
+	}
 	if status == Interrupted && it.F != nil {
 		if r.exact, in = r.p.residualUntil(it.Alpha, time.Now().Add(patience)); !in {
 			r.exact, r.claimed = append([]float64(nil), it.F...), true
@@ -227,10 +265,13 @@ func (r *run) verify(status Status, elapsed time.Duration) Status {
 	}
 	it.F, it.Rough = r.exact, false
 	pt := r.measure(elapsed)
-	if met := r.settings.Stop.Met(&pt, &r.trace); met != NotTerminated {
+	if met := r.met(&pt); met != NotTerminated {
 		return met
 	}
-	if r.refreshed++; r.refreshed > 3 {
+	if !partial { // else it was asked of the active points only
+		r.refreshed++
+	}
+	if r.refreshed > 3 {
 		return Exhausted
 	}
 	v.refresh(r.exact)
@@ -242,11 +283,8 @@ func (r *run) verify(status Status, elapsed time.Duration) Status {
 // to grow in: a run that has not gained a last digit in two of them turns in
 // circles of rounding. It also ends a hard margin that cannot be.
 func (r *run) look() {
-	if r.it.F == nil {
-		return
-	}
-	s := r.p.summarise(r.it.Alpha, r.it.F)
-	r.unbounded = r.unbounded || r.inseparable(s.norm2)
+	s := r.p.summarise(r.it.Alpha, r.f())
+	r.unbounded = r.unbounded || r.p.inseparable(r.it.Alpha, s.norm2, r.flat2)
 	if s.dual > r.highest+4*0x1p-52*math.Abs(r.highest) {
 		r.highest, r.still = s.dual, 0
 		return
@@ -256,10 +294,14 @@ func (r *run) look() {
 }
 
 // flatness returns the square of the margin below which a hard margin counts
-// as none: a millionth of the distance from the first point to the farthest.
+// as none: a millionth of the distance from the first point to the farthest, or
+// with a fixed bias of the largest distance from the origin.
 func (p *Problem) flatness() float64 {
 	if !p.isHard() {
 		return 0
+	}
+	if p.FixedBias {
+		return 1e-12 * slices.Max(p.K.Diag())
 	}
 	diag, row, far := p.K.Diag(), p.K.Row(0), 0.0
 	for i, k := range row {
@@ -270,19 +312,25 @@ func (p *Problem) flatness() float64 {
 
 // inseparable reports whether α proves that the classes have no margin worth
 // the name: α/½Σα weighs a point of each convex hull, ‖w‖/½Σα is the distance
-// of these two points and so at least twice the margin.
-func (r *run) inseparable(norm2 float64) bool {
-	if r.flat2 == 0 {
+// of these two points and so at least twice the margin. With a fixed bias, by
+// weak duality along the ray tα, ‖w*‖ ≥ Σ α_i(1 − y_i b₀) / ‖w‖.
+func (p *Problem) inseparable(alpha []float64, norm2, flat2 float64) bool {
+	if flat2 == 0 {
 		return false
 	}
 	sum := 0.0
-	for _, a := range r.it.Alpha {
-		sum += a
+	for i, a := range alpha {
+		sum += a * (1 - p.fixed()*p.S[i])
 	}
-	return sum > 0 && norm2 <= r.flat2*sum*sum
+	return sum > 0 && norm2 <= flat2*sum*sum
 }
 
+// replay is how many changed α the trace keeps, 16 bytes each.
+const replay = 4 << 20
+
 // record appends a measured point with its replay delta and tells the observers.
+// A point that is measured again, with F afresh or after a step cut short, takes
+// the place of the first measurement.
 func (r *run) record(pt Point) {
 	r.changed = r.changed[:0]
 	for i, a := range r.it.Alpha {
@@ -290,11 +338,21 @@ func (r *run) record(pt Point) {
 			r.changed, r.last[i] = append(r.changed, i), a
 		}
 	}
-	pt.Changed, pt.Alpha = append([]int(nil), r.changed...), make([]float64, len(r.changed))
-	for k, i := range r.changed {
-		pt.Alpha[k] = r.last[i]
+	if r.kept += len(r.changed); r.kept > replay && r.trace.Cut == 0 && len(r.trace.Points) > 0 {
+		r.trace.Cut = len(r.trace.Points)
+	}
+	if r.trace.Cut == 0 {
+		pt.Changed, pt.Alpha = append([]int(nil), r.changed...), make([]float64, len(r.changed))
+		for k, i := range r.changed {
+			pt.Alpha[k] = r.last[i]
+		}
 	}
 	pt.Working = append([]int(nil), r.it.Working...)
+	if k := len(r.trace.Points) - 1; k >= 0 && r.trace.Points[k].Iteration == pt.Iteration {
+		before := r.trace.Points[k]
+		pt.Changed, pt.Alpha = append(before.Changed, pt.Changed...), append(before.Alpha, pt.Alpha...)
+		r.trace.Points = r.trace.Points[:k]
+	}
 	r.trace.Points = append(r.trace.Points, pt)
 	for _, o := range r.settings.Observers {
 		o(&r.it, &pt)
@@ -309,23 +367,29 @@ func (r *run) record(pt Point) {
 	}
 }
 
+// f returns F of all points.
+func (r *run) f() []float64 {
+	if r.it.F != nil && !r.it.Rough {
+		return r.it.F
+	}
+	if c, ok := r.st.(completer); ok {
+		return c.complete()
+	}
+	return r.p.residual(r.it.Alpha)
+}
+
 // measure fills a point from the iterate in O(n).
 func (r *run) measure(elapsed time.Duration) Point {
 	it, p := &r.it, r.p
-	f := it.F
-	if f == nil || it.Rough {
-		f = p.residual(it.Alpha)
-	}
+	f := r.f()
 	s := p.summarise(it.Alpha, f)
 	pt := Point{
 		Iteration: it.Iteration, Elapsed: elapsed, Dual: s.dual, KKT: s.kkt, Up: s.up, Low: s.low,
 		Equality: s.equality, Margin: math.NaN(), Bias: s.bias, Step: it.Step,
 		Free: s.free, Bound: s.atUpper, Active: it.Active, Evaluations: evaluations(p.K), Surrogate: it.Surrogate,
 	}
-	if p.FixedBias {
-		pt.Up, pt.Low = math.NaN(), math.NaN()
-	} else {
-		pt.KKT = max(0, (s.up-s.low)/2) // at the middle of [M, m], the bias that violates least
+	if !p.FixedBias {
+		pt.KKT = max(0, p.worst(s.up, s.low))
 	}
 	if s.norm2 > 0 {
 		pt.Margin = 1 / math.Sqrt(s.norm2)
@@ -334,9 +398,9 @@ func (r *run) measure(elapsed time.Duration) Point {
 		pt.Primal = p.hardPrimal(f, s.norm2)
 		pt.Gap = pt.Primal - pt.Dual
 	} else {
-		pt.Gap = p.gapAt(it.Alpha, f, s.bias)
+		pt.Gap = p.gapAt(it.Alpha, f, s.b)
 		if !math.IsNaN(it.Bias) {
-			if gap := p.gapAt(it.Alpha, f, it.Bias); gap < pt.Gap {
+			if gap := p.gapAt(it.Alpha, f, biases{it.Bias, it.Bias}); gap < pt.Gap {
 				pt.Gap, pt.Bias = gap, it.Bias
 			}
 		}
@@ -346,22 +410,25 @@ func (r *run) measure(elapsed time.Duration) Point {
 	if math.IsInf(pt.Primal, 1) {
 		pt.Primal, pt.Gap, pt.RelGap = math.NaN(), math.NaN(), math.NaN()
 	}
-	if !p.meets(it.Alpha, s.equality) {
-		// An infeasible method is on its way; the conditions and the gap presume
-		// s'α = δ.
-		nan := math.NaN()
-		pt.Primal, pt.Gap, pt.RelGap, pt.KKT, pt.Up, pt.Low = nan, nan, nan, nan, nan, nan
-	}
 	return pt
 }
 
-// meets reports whether |s'α − δ| = e is rounding.
-func (p *Problem) meets(alpha []float64, e float64) bool {
-	size := math.Abs(p.Delta)
-	for _, a := range alpha {
-		size += math.Abs(a)
+// worst is the largest KKT violation that Up and Low amount to: at the fixed
+// bias, or at the middle of [M, m], the bias that violates least.
+func (p *Problem) worst(up, low float64) float64 {
+	if p.FixedBias {
+		return max(up-p.Bias, p.Bias-low)
 	}
-	return e <= 1e-8*size
+	return (up - low) / 2
+}
+
+// balanced reports whether α keeps the equality constraint.
+func (p *Problem) balanced(alpha []float64) bool {
+	scale := math.Abs(p.Delta)
+	for _, a := range alpha {
+		scale += math.Abs(a)
+	}
+	return p.equality(alpha) <= 1e-8*scale
 }
 
 func evaluations(k Matrix) int64 {

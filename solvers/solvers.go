@@ -7,9 +7,10 @@
 //	subject to lower ≤ α ≤ upper,  s'α = δ,
 //	with       Q = diag(s) K diag(s) + diag(ridge),
 //
-// where K is a kernel matrix, s holds the labels ±1 and the equality is absent
-// when the bias is fixed (LIBSVM's formulation, Chang and Lin 2011, eq. 11,
-// with the ridge kept apart so that predictions and certificates use plain K).
+// where K is a kernel matrix and s holds the labels ±1 (LIBSVM's formulation,
+// Chang and Lin 2011, eq. 11, with the ridge kept apart so that predictions and
+// certificates use plain K). With a bias fixed at b₀ there is no equality and
+// the objective gains b₀ s'α (CST §7.2; see [Problem.WithFixedBias]).
 // Classification in the 1-norm, 2-norm and hard margin form, regression,
 // novelty detection and the Gaussian process mean are all instances of it.
 //
@@ -46,7 +47,10 @@ type Problem struct {
 	Lower, Upper []float64 // box; Upper may be +Inf
 	Ridge        []float64 // added to the diagonal of Q, ≥ 0; nil means none
 	Delta        float64   // right side of s'α = δ
-	FixedBias    bool      // true: there is no equality constraint
+	PerClass     bool      // also Σα = Sum: the α of each class have a sum of their own (ν-SVC)
+	Sum          float64   // with PerClass
+	FixedBias    bool      // true: there is no equality constraint, the objective has + Bias s'α
+	Bias         float64   // the fixed bias b₀; without meaning when the bias is free
 }
 
 // Method is the immutable configuration of an algorithm, such as
@@ -74,13 +78,14 @@ type Iterate struct {
 	Iteration int
 	Alpha     []float64 // current α
 	F         []float64 // F_i = −s_i (Qα + p)_i; y_i − g_i for classification
-	Rough     bool      // F is that of an approximation of K: good for a claim, not for a measurement
-	Up, Low   float64   // max of F over I_up, min of F over I_low (Keerthi's b_up and b_low with ST's sign)
+	Up, Low   float64   // max of F over I_up, min of F over I_low (Keerthi's b_up and b_low with ST's sign); see Point
 	Working   []int     // indices that the last step optimised
 	Step      float64   // length of the last step along its direction
 	Active    int       // size of the active set; 0 means all
+	Rough     bool      // F is that of an approximation of K: good for a claim, not for a measurement
 	Bias      float64   // the b that belongs to Alpha, where the method has one of its own
 	Surrogate float64   // interior point: the gap by the multipliers, m t on the central path
+	Sweep     int       // how many iterations are a sweep over all points; 0 means n
 }
 
 // Point is one line of a Trace: what was measured after an iteration. NaN
@@ -92,7 +97,7 @@ type Point struct {
 	Gap          float64 // Primal − Dual ≥ 0
 	RelGap       float64 // Gap / (1 + |Primal|), CST (7.3)
 	KKT          float64 // largest violation of the KKT conditions, in units of y·f
-	Up, Low      float64 // max of F over I_up, min of F over I_low; Up ≤ Low at the optimum
+	Up, Low      float64 // max of F over I_up, min of F over I_low, and of b₀ when the bias is fixed; Up ≤ Low at the optimum
 	Equality     float64 // |s'α − δ|
 	Margin       float64 // geometric margin 1/‖w‖
 	Bias         float64
@@ -112,11 +117,29 @@ type Point struct {
 // hundred (log-spaced), the last one always; see [Settings].
 type Trace struct {
 	N      int // number of variables
+	Sweep  int // how many iterations are a sweep over all points; 0 means N
 	Points []Point
+
+	// Cut is the index of the first point without replay delta, 0 when all have
+	// one: deltas are kept up to 64 MB, which only runs that move very many α
+	// at once exceed.
+	Cut int
 }
 
-// AlphaAt rebuilds the α of point k from the replay deltas.
+// Replayable returns how many points AlphaAt can rebuild.
+func (t *Trace) Replayable() int {
+	if t.Cut > 0 {
+		return t.Cut
+	}
+	return len(t.Points)
+}
+
+// AlphaAt rebuilds the α of point k from the replay deltas; nil for a point
+// that is not replayable.
 func (t *Trace) AlphaAt(k int) []float64 {
+	if k >= t.Replayable() {
+		return nil
+	}
 	alpha := make([]float64, t.N)
 	for _, pt := range t.Points[:k+1] {
 		for j, i := range pt.Changed {
@@ -137,7 +160,8 @@ type Certificate struct {
 	MaxKKT   float64 // largest KKT violation at Bias, in units of y·f
 	Equality float64 // |s'α − δ|
 	Bound    float64 // how far α leaves its box; 0 when feasible
-	Bias     float64 // mean of F over the free vectors, else the middle of [m, M]
+	Bias     float64 // mean of F over the free vectors, else the middle of [m, M]; b₀ when it is fixed
+	Rho      float64 // ρ of a ν problem, whose margins are y f = ρ; 0 otherwise
 	Norm2    float64 // ‖w‖² = α' diag(s) K diag(s) α
 	Free     int     // vectors strictly inside the box
 	AtUpper  int     // vectors at their upper bound

@@ -16,9 +16,10 @@ const (
 	TimeLimit             // Settings' time limit
 	Interrupted           // the context ended
 	Unbounded             // the dual grows for ever: a hard margin on classes that no hyperplane separates
+	Diverging             // the method's steps are too long: the dual does not grow although it could
 )
 
-var statusNames = [...]string{"not terminated", "converged", "exhausted", "iteration limit", "time limit", "interrupted", "unbounded (not separable)"}
+var statusNames = [...]string{"not terminated", "converged", "exhausted", "iteration limit", "time limit", "interrupted", "unbounded (not separable)", "diverging (the learning rate is too large)"}
 
 func (s Status) String() string {
 	if s < 0 || int(s) >= len(statusNames) {
@@ -30,10 +31,14 @@ func (s Status) String() string {
 // Early reports whether the run ended before its criterion was met.
 func (s Status) Early() bool { return s != Converged }
 
-// Err returns ErrUnbounded for Unbounded and nil for every other status.
+// Err returns ErrUnbounded for Unbounded, ErrDiverging for Diverging and nil for
+// every other status.
 func (s Status) Err() error {
-	if s == Unbounded {
+	switch s {
+	case Unbounded:
 		return ErrUnbounded
+	case Diverging:
+		return ErrDiverging
 	}
 	return nil
 }
@@ -46,6 +51,8 @@ var (
 	// margin means that the classes are not separable (CST Theorem 7.12 with
 	// κ = 0 and C = ∞ is its smallest case).
 	ErrUnbounded = errors.New("the dual is unbounded: no hyperplane separates the classes; use a soft margin (a finite C) or another kernel")
+	// ErrDiverging is returned when a learning rate overshoots for good (CST §7.2).
+	ErrDiverging = errors.New("the steps overshoot and the dual does not grow: the learning rate is too large; take η_i < 2/K_ii point by point, η < 2/λ_max for all at once, or leave the rate empty")
 )
 
 // ProblemError names the part of a Problem that is wrong.

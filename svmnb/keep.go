@@ -21,7 +21,7 @@ import (
 
 // keepFormat changes whenever a kept result of an older version of this module
 // would be wrong or unreadable.
-const keepFormat = "svmnb fit 1"
+const keepFormat = "svmnb fit 2"
 
 // keepBytes bounds the folder of kept fits; those not used longest go first.
 const keepBytes = 256 << 20
@@ -81,8 +81,8 @@ func keepDir() (string, error) {
 // that it is compiled into: it is solved anew whenever the cell has changed.
 func (t *task) key() []byte {
 	h := sha256.New()
-	fmt.Fprintf(h, "%s\n%#v\n%v %d\n%#v\n%T %v\n%d %d\n%d × %d\n", keepFormat,
-		t.kernel, t.c, t.margin, t.method, t.stop, t.stop, t.limit, t.every, t.data.N(), t.data.D())
+	fmt.Fprintf(h, "%s\n%#v\n%v %v %d %v %v %v\n%#v\n%T %v\n%d %d\n%d × %d\n", keepFormat,
+		t.kernel, t.c, t.nu, t.margin, t.fixed, t.b0, t.tau2, t.method, t.stop, t.stop, t.limit, t.every, t.data.N(), t.data.D())
 	floats := func(v []float64) {
 		b := make([]byte, 0, 8*len(v))
 		for _, x := range v {
@@ -95,7 +95,11 @@ func (t *task) key() []byte {
 	}
 	floats(t.y)
 	floats(t.cost)
-	floats(t.gram.Row(0))
+	row := make([]float64, t.data.N())
+	for j, x := range t.data.X {
+		row[j] = t.kernel.Eval(t.data.X[0], x) // not by the matrix, which counts
+	}
+	floats(row)
 	if foreign(t.method) || foreign(t.stop) {
 		if exe, err := os.Executable(); err == nil {
 			program, _ := os.ReadFile(exe) // unreadable: an empty program, still its own key

@@ -148,6 +148,22 @@ func TestBrokenFunctionSaysSo(t *testing.T) {
 	page.Until(`document.body.textContent.includes('the function at tooltip.formatter fails') && document.body.textContent.includes('/* … */')`)
 }
 
+// The same chart in two cells has one id in the page, and two places.
+func TestEqualChartsAreDrawnTwice(t *testing.T) {
+	var out bytes.Buffer
+	if err := svmnb.HTML(&out, pieChart(), pieChart()); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "page.html")
+	if err := os.WriteFile(file, out.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	page := browsertest.Open(t, file, browsertest.Options{Offline: true})
+	if page.Charts(2); len(page.Errors()) > 0 {
+		t.Errorf("errors in the page: %q", page.Errors())
+	}
+}
+
 // Without the library, as when its cell was deleted, a chart's place has words.
 func TestPlaceWithoutLibrary(t *testing.T) {
 	var out bytes.Buffer

@@ -3,6 +3,7 @@ package svmnb
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"time"
 
@@ -19,17 +20,17 @@ func (f *Fit) Markdown() string {
 		fmt.Fprintf(&s, "| %s | %s |\n", what, strings.ReplaceAll(fmt.Sprintf(format, args...), "|", "\\|"))
 	}
 	s.WriteString("| | |\n|:--|:--|\n")
-	row("**problem**", "%s, %s against %s", t.data.Name, t.positive, t.negative)
+	row("**problem**", "%s, %s against %s", t.data.Name, className(t.positive), className(t.negative))
 	row("points × features", "%d × %d", t.data.N(), t.data.D())
 	row("margin", "%s", t.marginText())
 	row("kernel", "%v", t.kernel)
 	row("**solver**", "%s, until %v", f.Method, t.stop)
-	row("status", "%s after %s iterations, %s kernel values, %v", f.Status, thousands(int64(f.Iterations)), thousands(f.Evaluations), round(f.Elapsed))
+	row("status", "%s after %s iterations, %s kernel values, %v", f.Status, thousands(int64(f.Iterations)), thousands(f.Evaluations), spell(f.Elapsed))
 	row("**certificate**", "the answer is within %.3g of the optimum (%s of the primal)", c.Gap, percent(c.RelGap))
-	row("dual, primal", "%.9g, %.9g", c.Dual, c.Primal)
+	row("dual, primal", "%s, %s", signed(c.Dual, 9), signed(c.Primal, 9))
 	row("largest KKT violation", "%.2g", c.MaxKKT)
 	row("**result**", "%d support vectors: %d free, %d at the bound", c.Free+c.AtUpper, c.Free, c.AtUpper)
-	row("bias, margin 1/‖w‖", "%.6g, %.6g", f.Bias, f.Margin())
+	row("bias, margin 1/‖w‖", "%s, %s", signed(f.Bias, 6), signed(f.Margin(), 6))
 	row("training errors", "%d of %d (%s)", f.TrainingErrors(), t.data.N(), percent(float64(f.TrainingErrors())/float64(t.data.N())))
 	for _, hint := range f.Hints() {
 		fmt.Fprintf(&s, "\n> **Hint.** %s\n", hint)
@@ -42,13 +43,23 @@ func (t *task) marginText() string {
 	switch t.margin {
 	case hard:
 		return "hard"
+	case nuSoft:
+		s = "ν soft, ν = " + number(t.nu)
+	case oneClass:
+		s = "one class, ν = " + number(t.nu)
 	case twoNorm:
 		s = "2-norm soft, C = " + number(t.c)
 	default:
 		s = "1-norm soft, C = " + number(t.c)
 	}
-	if t.weights != nil {
+	if t.weights != nil && (t.margin == oneNorm || t.margin == twoNorm) {
 		s += ", weighted"
+	}
+	switch {
+	case t.tau2 != 0:
+		s += fmt.Sprintf(", bias by K + %.4g", t.tau2)
+	case t.fixed:
+		s += ", bias fixed at " + number(t.b0)
 	}
 	return s
 }
@@ -124,6 +135,20 @@ func thousands(v int64) string {
 	s := fmt.Sprint(v)
 	for i := len(s) - 3; i > 0; i -= 3 {
 		s = s[:i] + "\u202f" + s[i:]
+	}
+	return s
+}
+
+// signed writes v to so many digits, with a true minus sign.
+func signed(v float64, digits int) string {
+	return strings.ReplaceAll(strconv.FormatFloat(v, 'g', digits, 64), "-", "−")
+}
+
+// spell writes 1.16 ms for 1.16ms.
+func spell(d time.Duration) string {
+	s := round(d).String()
+	if unit := strings.IndexAny(s, "nµmsh"); unit > 0 && d < time.Minute {
+		return s[:unit] + " " + s[unit:]
 	}
 	return s
 }

@@ -175,6 +175,11 @@ func (p *Page) Do(result any, body string) {
 // Until waits until the JavaScript expression is true.
 func (p *Page) Until(expression string) {
 	p.t.Helper()
+	p.until(expression, limit)
+}
+
+func (p *Page) until(expression string, limit time.Duration) {
+	p.t.Helper()
 	end := time.Now().Add(limit)
 	for {
 		var ok bool

@@ -19,7 +19,7 @@ func ExpScaled(v []float64, a float64) {
 		magic  = 0x1.8p52              // adding it rounds to an integer that stands in the low bits
 	)
 	for j, t := range v {
-		t *= a
+		t = float64(t * a)
 		if !(t > -708 && t < 709) {
 			v[j] = expEdge(t)
 			continue

@@ -30,8 +30,7 @@ type Points func(rng *rand.Rand) [][]float64
 // the rows of a Gram and a Basis. A finite sample can refute a kernel, not prove
 // one.
 //
-// The points are normal and uniform, in 1 to 17 dimensions, with duplicates,
-// near ones and a far origin. A kernel of a smaller domain, such as
+// The points are those of [Usual]. A kernel of a smaller domain, such as
 // non-negative features, brings its own.
 func Run(t *testing.T, k kernels.Kernel, gen ...Points) {
 	t.Helper()
@@ -43,6 +42,33 @@ func Run(t *testing.T, k kernels.Kernel, gen ...Points) {
 		})
 	}
 }
+
+// RunIndefinite is [Run] for a function that is known not to be positive
+// semi-definite and used all the same: it tests everything else, and that some
+// of the points refute it.
+func RunIndefinite(t *testing.T, k kernels.Kernel, gen ...Points) {
+	t.Helper()
+	for _, c := range checks {
+		t.Run(c.name, func(t *testing.T) {
+			if err := tryIndefinite(c, k, gen); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func tryIndefinite(c check, k kernels.Kernel, gen []Points) error {
+	err := try(c, k, gen)
+	if c.name != definiteness {
+		return err
+	}
+	if err == nil {
+		return fmt.Errorf("no points refute that %v is positive semi-definite", k)
+	}
+	return nil
+}
+
+const definiteness = "PositiveSemiDefinite"
 
 type check struct {
 	name string
@@ -56,7 +82,7 @@ var checks = []check{
 	{name: "String", ofKernel: expression},
 	{name: "Purity", ofPoints: purity},
 	{name: "Symmetry", ofPoints: symmetry},
-	{name: "PositiveSemiDefinite", ofPoints: semidefinite},
+	{name: definiteness, ofPoints: semidefinite},
 	{name: "Tier", ofPoints: tier},
 	{name: "Gram", ofPoints: gram},
 	{name: "Basis", ofPoints: basis},
@@ -67,7 +93,7 @@ func try(c check, k kernels.Kernel, gen []Points) error {
 		return c.ofKernel(k)
 	}
 	if len(gen) == 0 {
-		gen = usual
+		gen = Usual()
 	}
 	for i, g := range gen {
 		for seed := range uint64(3) {
@@ -79,25 +105,29 @@ func try(c check, k kernels.Kernel, gen []Points) error {
 	return nil
 }
 
-var usual = []Points{
-	normal(20, 1, 1, 0),
-	normal(30, 2, 1, 0),
-	normal(25, 3, 0.1, 0),
-	normal(20, 4, 1, 0),
-	normal(20, 17, 1, 0),
-	normal(15, 2, 1, 1000),
-	normal(2, 2, 1e-9, 0),
-	func(rng *rand.Rand) [][]float64 { // each point twice
-		x := normal(12, 2, 1, 0)(rng)
-		return append(x, x...)
-	},
-	func(rng *rand.Rand) [][]float64 { // zero, the axes, and pairs that nearly meet
-		x := [][]float64{{0, 0, 0}, {1, 0, 0}, {0, -1, 0}, {0, 0, 1}, {1, 1e-9, 0}, {1, 0, 1e-12}}
-		for range 10 {
-			x = append(x, []float64{rng.Float64(), rng.Float64(), rng.Float64()})
-		}
-		return x
-	},
+// Usual returns the points that Run takes when it is given none: normal and
+// uniform, in 1 to 17 dimensions, with duplicates, near ones and a far origin.
+func Usual() []Points {
+	return []Points{
+		normal(20, 1, 1, 0),
+		normal(30, 2, 1, 0),
+		normal(25, 3, 0.1, 0),
+		normal(20, 4, 1, 0),
+		normal(20, 17, 1, 0),
+		normal(15, 2, 1, 1000),
+		normal(2, 2, 1e-9, 0),
+		func(rng *rand.Rand) [][]float64 { // each point twice
+			x := normal(12, 2, 1, 0)(rng)
+			return append(x, x...)
+		},
+		func(rng *rand.Rand) [][]float64 { // zero, the axes, and pairs that nearly meet
+			x := [][]float64{{0, 0, 0}, {1, 0, 0}, {0, -1, 0}, {0, 0, 1}, {1, 1e-9, 0}, {1, 0, 1e-12}}
+			for range 10 {
+				x = append(x, []float64{rng.Float64(), rng.Float64(), rng.Float64()})
+			}
+			return x
+		},
+	}
 }
 
 func normal(n, d int, scale, shift float64) Points {
@@ -116,7 +146,7 @@ func normal(n, d int, scale, shift float64) Points {
 // parameters sees that Check takes k and refuses it with NaN in any field.
 func parameters(k kernels.Kernel) error {
 	if err := k.Check(); err != nil {
-		return fmt.Errorf("Check refuses the kernel to be tested: %w", err)
+		return fmt.Errorf("its Check refuses the kernel to be tested: %w", err)
 	}
 	typ := reflect.TypeOf(k)
 	if typ.Kind() != reflect.Struct {
@@ -132,13 +162,13 @@ func parameters(k kernels.Kernel) error {
 		bad.Field(i).SetFloat(math.NaN())
 		err := bad.Interface().(kernels.Kernel).Check()
 		if err == nil {
-			return fmt.Errorf("Check takes %s = NaN", f.Name)
+			return fmt.Errorf("its Check takes %s = NaN", f.Name)
 		}
 		if !strings.Contains(strings.ToLower(err.Error()), strings.ToLower(f.Name)) {
-			return fmt.Errorf("Check for %s = NaN does not name %s: %q", f.Name, f.Name, err)
+			return fmt.Errorf("its Check for %s = NaN does not name %s: %q", f.Name, f.Name, err)
 		}
 		if _, err := kernels.NewGram(bad.Interface().(kernels.Kernel), [][]float64{{1}, {2}}, 0); err == nil {
-			return fmt.Errorf("NewGram takes %s = NaN", f.Name)
+			return fmt.Errorf("a Gram takes %s = NaN", f.Name)
 		}
 	}
 	return nil
@@ -149,9 +179,9 @@ func parameters(k kernels.Kernel) error {
 func expression(k kernels.Kernel) error {
 	s := k.String()
 	if e, err := parser.ParseExpr(s); err != nil {
-		return fmt.Errorf("String %q is no Go expression: %w", s, err)
+		return fmt.Errorf("its String %q is no Go expression: %w", s, err)
 	} else if _, ok := e.(*ast.CallExpr); !ok {
-		return fmt.Errorf("String %q is no call", s)
+		return fmt.Errorf("its String %q is no call", s)
 	}
 	typ := reflect.TypeOf(k)
 	if typ.Kind() != reflect.Struct {
@@ -163,7 +193,7 @@ func expression(k kernels.Kernel) error {
 			other.Set(reflect.ValueOf(k))
 			other.Field(i).SetFloat(math.Nextafter(other.Field(i).Float(), math.Inf(1)))
 			if o := other.Interface().(kernels.Kernel).String(); o == s {
-				return fmt.Errorf("String %q is the same for the next %s", s, f.Name)
+				return fmt.Errorf("its String %q is the same for the next %s", s, f.Name)
 			}
 		}
 	}
@@ -175,10 +205,10 @@ func purity(k kernels.Kernel, x [][]float64) error {
 	a, b := slices.Clone(x[0]), slices.Clone(x[1])
 	first := k.Eval(a, b)
 	if !slices.Equal(a, x[0]) || !slices.Equal(b, x[1]) {
-		return errors.New("Eval writes to its arguments")
+		return errors.New("its Eval writes to its arguments")
 	}
 	if again := k.Eval(a, b); math.Float64bits(first) != math.Float64bits(again) {
-		return fmt.Errorf("Eval gives %v, then %v", first, again)
+		return fmt.Errorf("its Eval gives %v, then %v", first, again)
 	}
 	return nil
 }
@@ -202,9 +232,10 @@ func symmetry(k kernels.Kernel, x [][]float64) error {
 	return nil
 }
 
-// size is √(K(x,x) K(z,z)), which bounds |K(x,z)|.
+// size is √(K(x,x) K(z,z)), which bounds |K(x,z)|, or what K(x,z) is where K is
+// indefinite and may be larger.
 func size(k kernels.Kernel, x, z []float64) float64 {
-	return math.Sqrt(k.Eval(x, x)) * math.Sqrt(k.Eval(z, z))
+	return max(math.Sqrt(math.Abs(k.Eval(x, x)))*math.Sqrt(math.Abs(k.Eval(z, z))), math.Abs(k.Eval(x, z)))
 }
 
 // semidefinite sees that no eigenvalue is further below 0 than rounding takes

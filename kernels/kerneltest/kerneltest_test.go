@@ -87,6 +87,20 @@ func TestBrokenKernelsFail(t *testing.T) {
 	}
 }
 
+func TestIndefinite(t *testing.T) {
+	RunIndefinite(t, kernels.Sigmoid(1, -1))
+	for _, c := range checks {
+		err := tryIndefinite(c, kernels.RBF(1), nil)
+		if (err != nil) != (c.name == definiteness) {
+			t.Errorf("RBF(1) as an indefinite kernel: %s says %v", c.name, err)
+		}
+		bad := tryIndefinite(c, broken{Gamma: -1, check: func(float64) error { return nil }, string: func() string { return "one(" }}, nil)
+		if (c.name == "Check" || c.name == "String") && bad == nil {
+			t.Errorf("a kernel that is broken in other ways: %s says nothing", c.name)
+		}
+	}
+}
+
 // minimum is the histogram intersection Σ min(x, z), a kernel for
 // non-negative features only.
 type minimum struct{}

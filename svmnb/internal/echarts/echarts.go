@@ -4,7 +4,7 @@
 package echarts
 
 import (
-	"crypto/rand"
+	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
 	"encoding/json"
@@ -53,7 +53,9 @@ func Draw(c Chart) (Picture, error) {
 	if err != nil {
 		return Picture{}, err
 	}
-	id := "svm-" + strings.ToLower(rand.Text())
+	// Equal charts have equal ids, so that a notebook run again is the same
+	// file; the script draws every place of its id.
+	id := fmt.Sprintf("svm-%x", sha256.Sum256(option))[:20]
 	text := describe(c, option)
 	width, height := size(c)
 	var b strings.Builder

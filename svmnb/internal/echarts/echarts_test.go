@@ -66,6 +66,22 @@ func TestDrawIsSafeInHTML(t *testing.T) {
 	}
 }
 
+// A notebook that is run again is the same file.
+func TestEqualChartsAreEqualText(t *testing.T) {
+	var html []string
+	for _, c := range []Chart{bar("a", 1, 2), bar("a", 1, 2), bar("a", 1, 3)} {
+		p, err := Draw(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		html = append(html, p.HTML)
+	}
+	id := func(s string) string { return strings.Split(s, `"`)[1] }
+	if html[0] != html[1] || id(html[0]) == id(html[2]) {
+		t.Errorf("ids %s, %s, %s: want the first two equal and the last one another", id(html[0]), id(html[1]), id(html[2]))
+	}
+}
+
 func TestDescribe(t *testing.T) {
 	p, err := Draw(bar("Rain", 1, 2, 3))
 	if err != nil {

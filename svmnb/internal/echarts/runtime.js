@@ -76,6 +76,7 @@
       tooltip: { backgroundColor: T('@page'), borderColor: T('@axis'), textStyle: { color: T('@ink') }, axisPointer: { lineStyle: { color: T('@axis') }, crossStyle: { color: T('@axis') } } },
       toolbox: { iconStyle: { borderColor: T('@soft') }, emphasis: { iconStyle: { borderColor: T('@ink') } } },
       categoryAxis: axis, valueAxis: axis, logAxis: axis, timeAxis: axis,
+      line: { symbol: 'circle' }, // hollow ones are filled white
       visualMap: text, timeline: { label: { color: T('@soft') } }, calendar: { dayLabel: { color: T('@soft') }, monthLabel: { color: T('@soft') } },
       parallel: { axisLabel: { color: T('@soft') } }, radar: { axisName: { color: T('@soft') }, splitLine: { lineStyle: { color: T('@grid') } } },
       gauge: { title: { color: T('@soft') }, detail: { color: T('@ink') } }

@@ -188,11 +188,11 @@ func numberTo(v float64, digits int) string {
 	return mantissa + "e" + strconv.Itoa(e)
 }
 
-// thousands prints n with separators: 12,345.
+// thousands prints n with narrow spaces, 12 345: ECharts breaks titles at commas.
 func thousands(n int64) string {
 	s := strconv.FormatInt(n, 10)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
+		s = s[:i] + "\u202f" + s[i:]
 	}
 	return s
 }

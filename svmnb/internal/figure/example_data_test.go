@@ -2,10 +2,12 @@ package figure
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/svmnb/svmnb/solvers"
 )
@@ -141,6 +143,63 @@ func (s *run) scores() ScoresData {
 	d := ScoresData{Problem: s.problem, Margin: 1 / math.Sqrt(s.res.Certificate.Norm2), Y: s.y, Free: s.res.Certificate.Free, Bound: s.res.Certificate.AtUpper}
 	for _, x := range s.x {
 		d.F = append(d.F, s.f(x))
+	}
+	return d
+}
+
+// counted is a matrix that computes each row once and counts.
+type counted struct {
+	gram
+	seen map[int]bool
+}
+
+func (c *counted) Row(i int) []float64 { c.seen[i] = true; return c.gram[i] }
+func (c *counted) Evaluations() int64  { return int64(len(c.gram) * (1 + len(c.seen))) }
+
+// race solves the problem again by each of the methods.
+func (s *run) race(t testing.TB, stop solvers.Criterion, methods ...solvers.Method) RaceData {
+	t.Helper()
+	d := RaceData{Problem: s.problem, Tol: 1e-3 * (1 + math.Abs(s.res.Certificate.Primal)), TolName: "0.1 % of 1 + primal"}
+	for _, m := range methods {
+		p := *s.p
+		p.K = &counted{s.k, map[int]bool{}}
+		res, err := solvers.Solve(context.Background(), &p, m, solvers.Settings{Stop: stop})
+		if errors.Is(err, solvers.ErrUnsupported) {
+			d.Runs = append(d.Runs, RaceRun{Name: m.Name(), Note: "refused"})
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.Runs = append(d.Runs, RaceRun{Name: m.Name(), Points: res.Trace.Points, Finished: res.Status == solvers.Converged})
+	}
+	return d
+}
+
+var everySMO = []solvers.Method{solvers.SMO{}, solvers.SMO{Selection: solvers.WorstPair}, solvers.ConjugateSMO{}, solvers.SMO{Selection: solvers.Platt},
+	solvers.SMO{Selection: solvers.Keerthi1}, solvers.SMO{Selection: solvers.Keerthi2}, solvers.SMO{Selection: solvers.Simplified}, solvers.CoordinateDescent{}}
+
+// racers are made-up runs that fall by a factor per iteration, each iteration
+// of which costs a thousand times what it costs the one before it.
+func racers(n int) RaceData {
+	d := RaceData{Problem: "made up", Tol: 1e-3}
+	for i := range n {
+		r := RaceRun{Name: fmt.Sprintf("method %d", i+1), Finished: i != 2}
+		cost := math.Pow(1000, float64(i))
+		if i > 3 {
+			cost = math.Pow(3, float64(i))
+		}
+		for k := range 400 {
+			gap := 1e4 * math.Exp(-float64(k)/(5+4*float64(i)))
+			if i == 1 && k < 50 {
+				gap = math.NaN() // no margin yet
+			}
+			r.Points = append(r.Points, solvers.Point{Iteration: k, Gap: gap, Dual: -gap, Evaluations: int64(cost * float64(200+40*k)), Elapsed: time.Duration(cost * (1000 + 700*float64(k)))})
+			if gap < 1e-4 || i == 2 && gap < 1 {
+				break
+			}
+		}
+		d.Runs = append(d.Runs, r)
 	}
 	return d
 }

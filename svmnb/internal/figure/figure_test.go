@@ -7,8 +7,10 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 
 	"github.com/go-echarts/go-echarts/v2/charts"
@@ -39,6 +41,7 @@ func TestPictures(t *testing.T) {
 	figures := []*Chart{
 		ok(Margins(small.margins())), ok(KKT(small.kkt())), ok(Gap(small.gap())),
 		ok(Margins(large.margins())), ok(KKT(large.kkt())), ok(Gap(logGap)), ok(Scores(large.scores())),
+		ok(Race(small.race(t, nil, everySMO[:4]...))), ok(Race(large.race(t, solvers.UpLow{Tol: 1e-5}, everySMO...))), ok(Race(racers(8))),
 	}
 	dir := os.Getenv("SVMNB_PICTURES")
 	if dir == "" {
@@ -74,6 +77,7 @@ func TestPictures(t *testing.T) {
 	}{
 		{0, 4, 3, "point 7 · class −1"}, {0, 4, 3, "y·f = "}, {0, 4, 3, "wants y·f"}, {0, 4, 3, "KKT violation"},
 		{1, 0, 5, "violation ≈"}, {1, 3, 0, "violation at the end: "}, {2, 1, 7, "iteration 7"}, {2, 1, 7, "best primal"}, {6, 0, 1, " points"},
+		{7, 0, 5, "kernel values"}, {7, 0, 5, "SMO (worst pair)"}, {7, 6, 4, "iteration "}, {9, 0, 3, "no gap yet"}, {9, 2, 40, "method 1"},
 	} {
 		var text string
 		page.Do(&text, fmt.Sprintf(`
@@ -113,6 +117,9 @@ func TestFigures(t *testing.T) {
 	gapPoint := func(it int, primal, dual float64) solvers.Point {
 		return solvers.Point{Iteration: it, Primal: primal, Dual: dual}
 	}
+	racePoint := func(it int, values int64, ms int, gap float64) solvers.Point {
+		return solvers.Point{Iteration: it, Evaluations: values, Elapsed: time.Duration(ms) * time.Millisecond, Gap: gap}
+	}
 	for _, test := range []struct {
 		name   string
 		draw   func() (*Chart, error)
@@ -121,7 +128,7 @@ func TestFigures(t *testing.T) {
 	}{
 		{"margins", func() (*Chart, error) { return Margins(small.margins()) }, 60_000, "margin 1/‖w‖ = 0."},
 		{"margins, 600 points", func() (*Chart, error) { return Margins(large.margins()) }, 100_000, "of 600 points carry"},
-		{"margins, 2000 points", func() (*Chart, error) { return Margins(huge.margins()) }, 100_000, "1,200 of the points drawn"},
+		{"margins, 2000 points", func() (*Chart, error) { return Margins(huge.margins()) }, 100_000, "1\u202f200 of the points drawn"},
 		{"margins, one point, no support vector", func() (*Chart, error) { return Margins(point(1, 0, 1, 1, flat(1))) }, 10_000, "No support vectors: f is constant on 1 point; 0 errors"},
 		{"margins, one point, an error", func() (*Chart, error) { return Margins(point(1, 1, 1, -1e9, flat(-1e9))) }, 10_000, "1 of 1 point carry the boundary: 0 free, 1 at the bound; 1 error"},
 		{"margins, hard", func() (*Chart, error) { return Margins(point(1, 3, math.Inf(1), 1, flat(1e-300))) }, 10_000, "1 free, 0 at the bound"},
@@ -146,6 +153,31 @@ func TestFigures(t *testing.T) {
 		{"gap, negative objectives", func() (*Chart, error) {
 			return Gap(GapData{Points: []solvers.Point{gapPoint(0, -1, -3), gapPoint(5, -1.5, -2)}, Log: true})
 		}, 10_000, "dual −2.00 ≤ optimum ≤ primal −1.50"},
+		{"race", func() (*Chart, error) { return Race(small.race(t, nil, everySMO[:4]...)) }, 30_000, "onjugate SMO"},
+		{"race, long, one refuses", func() (*Chart, error) { return Race(large.race(t, solvers.UpLow{Tol: 1e-5}, everySMO...)) }, 70_000, "not drawn: dual coordinate descent (refused)"},
+		{"race, eight", func() (*Chart, error) { return Race(racers(8)) }, 100_000, "Method 1 wins with 3\u202f920 kernel values and 93 iterations, the fewest of 7"},
+		{"race, one", func() (*Chart, error) { return Race(racers(1)) }, 25_000, "Method 1 meets its criterion with 3\u202f920 kernel values and 93 iterations"},
+		{"race, single points", func() (*Chart, error) {
+			return Race(RaceData{Runs: []RaceRun{{Name: "a", Points: []solvers.Point{racePoint(0, 7, 1, 3)}, Finished: true}, {Name: "b", Points: []solvers.Point{racePoint(0, 7, 1, 3)}}}})
+		}, 20_000, "Only a meets its criterion, with 7 kernel values and 0 iterations"},
+		{"race, nobody finished", func() (*Chart, error) {
+			return Race(RaceData{Tol: 1e-3, Runs: []RaceRun{{Name: "a", Points: []solvers.Point{racePoint(0, 7, 1, 3)}}, {Name: "b", Points: []solvers.Point{racePoint(0, 7, 1, 2), racePoint(4, 9, 2, 5)}}}})
+		}, 20_000, "No run met its criterion; b comes nearest, with a gap of 2"},
+		{"race, nothing counted, nothing left", func() (*Chart, error) {
+			return Race(RaceData{Runs: []RaceRun{{Name: "a", Points: []solvers.Point{racePoint(0, 0, 1, 3), racePoint(5, 0, 0, 0)}, Finished: true},
+				{Name: "b", Points: []solvers.Point{racePoint(0, 0, 1, 3), racePoint(7, 0, 0, -1e-16)}, Finished: true}}})
+		}, 20_000, "gaps below 1e-6 are drawn there"},
+		{"race, down to rounding", func() (*Chart, error) {
+			return Race(RaceData{Tol: 1e-3, Runs: []RaceRun{{Name: "a", Points: []solvers.Point{racePoint(0, 1, 1, 3), racePoint(5, 2, 3, 1e-14)}, Finished: true}}})
+		}, 20_000, "gaps below 1e-8 are drawn there"},
+		{"race, one counts, ties", func() (*Chart, error) {
+			ends := []solvers.Point{racePoint(0, 0, 1, 3), racePoint(5, 0, 0, 1e-4)}
+			return Race(RaceData{Runs: []RaceRun{{Name: "a", Points: ends, Finished: true}, {Name: "b", Points: ends, Finished: true},
+				{Name: "c", Points: []solvers.Point{racePoint(0, 4, 1, 3), racePoint(7, 12, 0, 1e-4)}, Finished: true}}})
+		}, 20_000, "Fewest iterations: a and b, 5"},
+		{"race, no gap but in one", func() (*Chart, error) {
+			return Race(RaceData{Runs: []RaceRun{{Name: "a", Points: []solvers.Point{racePoint(0, 1, 1, math.NaN())}}, {Name: "b", Points: []solvers.Point{racePoint(0, 1, 1, 1e-300)}, Finished: true}}})
+		}, 20_000, "not drawn: a (no gap measured)"},
 		{"scores", func() (*Chart, error) { return Scores(large.scores()) }, 20_000, "of 600 points carry the boundary"},
 		{"scores, far out", func() (*Chart, error) { return Scores(ScoresData{Y: []float64{1, -1}, F: []float64{1e9, -3}}) }, 10_000, "0 of 2 points carry the boundary"},
 	} {
@@ -181,6 +213,7 @@ func TestWrongInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	kkt := func(d KKTData) error { _, err := KKT(d); return err }
+	race := func(d RaceData) error { _, err := Race(d); return err }
 	gap := func(d GapData) error { _, err := Gap(d); return err }
 	nan := math.NaN()
 	_, scores := Scores(ScoresData{F: []float64{1, nan}, Y: []float64{1, 1}})
@@ -207,6 +240,13 @@ func TestWrongInput(t *testing.T) {
 		{gap(GapData{}), "Points"},
 		{gap(GapData{Points: []solvers.Point{{Iteration: 3}, {Iteration: 3}}}), "Points[1].Iteration"},
 		{gap(GapData{Points: []solvers.Point{{}}, Tol: -1}), "Tol"},
+		{race(RaceData{}), "Runs"},
+		{race(RaceData{Runs: make([]RaceRun, 9)}), "Runs"},
+		{race(RaceData{Runs: []RaceRun{{Name: "a", Points: []solvers.Point{{Gap: nan}}}}}), "Runs"},
+		{race(RaceData{Runs: []RaceRun{{Name: "a"}, {Name: "a"}}}), "Runs[1].Name"},
+		{race(RaceData{Runs: []RaceRun{{}}}), "Runs[0].Name"},
+		{race(RaceData{Tol: nan, Runs: []RaceRun{{Name: "a"}}}), "Tol"},
+		{race(RaceData{Runs: []RaceRun{{Name: "a", Points: []solvers.Point{{Iteration: 2}, {Iteration: 2}}}}}), "Runs[0].Points[1].Iteration"},
 		{scores, "F[1]"},
 	} {
 		var e *InputError
@@ -263,7 +303,7 @@ func TestNumbers(t *testing.T) {
 			t.Errorf("number(%v) = %s, want %s", test.v, got, test.want)
 		}
 	}
-	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1\u202f000", 1234567: "1\u202f234\u202f567"} {
 		if got := thousands(n); got != want {
 			t.Errorf("thousands(%d) = %s, want %s", n, got, want)
 		}
@@ -285,5 +325,94 @@ func TestSample(t *testing.T) {
 				t.Fatalf("limit %d: %d after %d", limit, s[i], s[i-1])
 			}
 		}
+	}
+}
+
+// A run is drawn by its best so far, and what is off the constraint is no gap.
+func TestRaceLine(t *testing.T) {
+	nan := math.NaN()
+	l := raceLine{RaceRun: &RaceRun{}}
+	for k, p := range []solvers.Point{{Gap: nan}, {Gap: 8}, {Gap: 9}, {Gap: 1e-9, Equality: 1, Bias: 2}, {Gap: 5, Equality: 1e-3, Bias: 2}, {Gap: math.Inf(1)}, {Gap: 4.99}, {Gap: 2}, {Gap: 3}} {
+		p.Iteration = k
+		l.Points = append(l.Points, p)
+	}
+	check := func(its []int, gaps []float64) {
+		t.Helper()
+		var got []int
+		for _, p := range l.points {
+			got = append(got, p.Iteration)
+		}
+		if !slices.Equal(got, its) || !slices.Equal(l.gap, gaps) {
+			t.Errorf("iterations %v, gaps %v; want %v, %v", got, l.gap, its, gaps)
+		}
+	}
+	l.improve()
+	check([]int{1, 4, 6, 7, 8}, []float64{8, 5, 4.99, 2, 2})
+	l.thin(0.01, 1e-3)
+	check([]int{1, 4, 7, 8}, []float64{8, 5, 2, 2})
+}
+
+// The ends of the lines and what the panels show are the numbers of the runs.
+func TestRaceShowsTheNumbers(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "race.html")
+	f := must[*os.File](t)(os.Create(file))
+	d := racers(3)
+	picture := must[echarts.Picture](t)(echarts.Draw(must[*Chart](t)(Race(d))))
+	if err := errors.Join(echarts.Page(f, "race", picture.HTML), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	page := browsertest.Open(t, file, browsertest.Options{Offline: true})
+	page.Charts(1)
+	type panels struct {
+		Ends   [][]float64 // log10 of kernel values, iterations + 1, seconds, and of the gap
+		Tops   []float64   // of the panels
+		Labels []string
+		Ticks  [][]string
+	}
+	look := func(width int) (p panels) {
+		page.Look(browsertest.Options{Width: width})
+		page.Until(`document.querySelector('[data-drawn] > div:first-child').offsetWidth === document.querySelector('[data-drawn]').clientWidth`)
+		page.Do(&p, `
+			var c = window.__svmEcharts.echarts.getInstanceByDom(document.querySelector('[data-drawn]')), m = c.getModel(), o = c.getOption();
+			var lines = m.getSeriesByType('line').filter(function (s) { return /^method/.test(s.name); });
+			return {
+				Ends: lines.map(function (s) { var v = s.getRawValue(s.getData().count() - 1); return [v[0], Math.log10(v[1])]; }),
+				Tops: o.grid.map(function (g) { return g.top; }),
+				Labels: Array.from(document.querySelectorAll('[data-drawn] text'), function (e) { return e.textContent; }),
+				Ticks: o.xAxis.map(function (a) { return a.axisLabel.customValues.map(String); })
+			};`)
+		return p
+	}
+	wide, narrow := look(1280), look(400)
+	if len(wide.Ends) != 9 {
+		t.Fatalf("%d lines, want 3 in each of 3 panels", len(wide.Ends))
+	}
+	for i, end := range wide.Ends {
+		last := d.Runs[i%3].Points[len(d.Runs[i%3].Points)-1]
+		want := []float64{math.Log10(float64(last.Evaluations)), math.Log10(1 + float64(last.Iteration)), math.Log10(last.Elapsed.Seconds())}[i/3]
+		if math.Abs(end[0]-want) > 1e-4 || math.Abs(end[1]-math.Log10(last.Gap)) > 1e-3 {
+			t.Errorf("line %d ends at %v, want %v and a gap of %v", i, end, want, last.Gap)
+		}
+	}
+	if wide.Tops[0] != wide.Tops[2] || !(narrow.Tops[0] < narrow.Tops[1] && narrow.Tops[1] < narrow.Tops[2]) {
+		t.Errorf("the panels begin at %v when wide and at %v when narrow", wide.Tops, narrow.Tops)
+	}
+	for _, label := range []string{"method 1", "1M", "10 ms", "tolerance 0.001", "kernel values (log scale)", "iterations (log scale)", "time (log scale)"} {
+		if !slices.Contains(wide.Labels, label) {
+			t.Errorf("no %q among %q", label, wide.Labels)
+		}
+	}
+	for k, ticks := range append(wide.Ticks, narrow.Ticks...) {
+		if len(ticks) < 2 {
+			t.Errorf("axis %d has the ticks %v", k, ticks)
+		}
+	}
+	// A method taken out of the legend leaves no label behind.
+	names := `Array.from(document.querySelectorAll('[data-drawn] text'), function (e) { return e.textContent; }).filter(function (t) { return t === 'method 3'; }).length`
+	page.Until(names + ` > 1`)
+	page.Do(nil, `window.__svmEcharts.echarts.getInstanceByDom(document.querySelector('[data-drawn]')).dispatchAction({ type: 'legendUnSelect', name: 'method 3' })`)
+	page.Until(names + ` === 1`) // the legend's own
+	if errs := page.Errors(); len(errs) > 0 {
+		t.Errorf("errors in the page: %q", errs)
 	}
 }

@@ -79,7 +79,7 @@ func Gap(d GapData) (*Chart, error) {
 	}
 	sub = append(sub, count(end.Iteration, "iteration", "iterations"))
 	if end.Evaluations > 0 {
-		sub = append(sub, count(int(end.Evaluations), "kernel evaluation", "kernel evaluations"))
+		sub = append(sub, count(int(end.Evaluations), "kernel value", "kernel values"))
 	}
 
 	// The primal often starts far above everything else: the axis ends where

@@ -146,6 +146,7 @@ func KKT(d KKTData) (*Chart, error) {
 	top["name"], top["nameLocation"], top["nameGap"] = "largest violation", "end", 8
 	top["nameTextStyle"] = object{"align": "left"}
 	bars["name"], bars["nameLocation"], bars["nameGap"] = "at the end", "middle", 28
+	bars["axisLabel"].(object)["alignMaxLabel"] = "right" // else narrow pages cut it off
 	dashed := object{"type": "dashed", "color": "@soft", "width": 1.2}
 	onTop := axis.option(0, first, last+1, false)
 	on := axis.option(1, first, last+1, true)

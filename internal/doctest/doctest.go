@@ -1,0 +1,39 @@
+// Package doctest holds the Go of a document to an example that is compiled and
+// run, so that what a reader copies works.
+package doctest
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// Same fails t unless each line of the document's blocks of Go, of which there
+// must be so many, is a line of the source file, in the same order.
+func Same(t *testing.T, document, source string, blocks int) {
+	t.Helper()
+	doc, err := os.ReadFile(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, err := os.ReadFile(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := strings.Split(string(doc), "```go\n")[1:]
+	if len(found) != blocks {
+		t.Fatalf("%s has %d blocks of Go, want %d", document, len(found), blocks)
+	}
+	rest := string(code)
+	for _, block := range found {
+		block, _, _ = strings.Cut(block, "```")
+		for line := range strings.Lines(block) {
+			_, after, ok := strings.Cut(rest, strings.TrimSpace(line))
+			if !ok {
+				t.Errorf("%s has no %q, or not in this place", source, line)
+				continue
+			}
+			rest = after
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package vec
+
+import "math"
+
+// Those of package math may differ in the last bit from machine to machine,
+// where an assembly or fused multiply-add steps in.
+
+// Log returns ln x to a relative 1e-15. Log(0) = −Inf, Log(+Inf) = +Inf, and
+// NaN where x < 0 or is no number.
+func Log(x float64) float64 {
+	switch {
+	case !(x >= 0):
+		return math.NaN()
+	case x == 0:
+		return math.Inf(-1)
+	case math.IsInf(x, 1):
+		return x
+	}
+	m, e := math.Frexp(x) // exact
+	if m < math.Sqrt2/2 {
+		m, e = 2*m, e-1
+	}
+	return float64(float64(e)*math.Ln2) + 2*atanh((m-1)/(m+1))
+}
+
+// Log1p returns ln(1 + x) for x ≥ 0 to a relative 1e-15, however small x, as
+// long as it is not subnormal.
+func Log1p(x float64) float64 {
+	if x < 0.25 {
+		return 2 * atanh(x/(2+x))
+	}
+	return Log(1 + x)
+}
+
+// From the last term to the first.
+var (
+	atanhSeries = [...]float64{1.0 / 21, 1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13, 1.0 / 11, 1.0 / 9, 1.0 / 7, 1.0 / 5, 1.0 / 3}
+	sineSeries  = [...]float64{1.0 / (17 * 16), 1.0 / (15 * 14), 1.0 / (13 * 12), 1.0 / (11 * 10), 1.0 / (9 * 8), 1.0 / (7 * 6), 1.0 / (5 * 4), 1.0 / (3 * 2)}
+)
+
+// atanh returns the Taylor sum t + t³/3 + t⁵/5 + …, whose remainder is below
+// 1e-16 t for |t| ≤ 0.1716 = (√2 − 1)/(√2 + 1).
+func atanh(t float64) float64 {
+	t2 := float64(t * t)
+	var sum float64
+	for _, c := range &atanhSeries {
+		sum = float64((sum + c) * t2)
+	}
+	return t + float64(t*sum)
+}
+
+// SquaredSine returns sin²(π u) to an absolute 1e-15, and 0 for a u that is
+// infinite. It has the period 1 exactly.
+func SquaredSine(u float64) float64 {
+	u = math.Abs(u - math.RoundToEven(u)) // exact, in [0, ½]
+	switch {
+	case u > 0.25:
+		return 1 - square(sine(math.Pi*(0.5-u)))
+	case u >= 0:
+		return square(sine(math.Pi * u))
+	}
+	return 0 // ∞ − ∞
+}
+
+// sine returns sin t for 0 ≤ t ≤ π/4 by its Taylor sum, whose remainder
+// t¹⁹/19! is below 1e-19.
+func sine(t float64) float64 {
+	t2 := float64(t * t)
+	sum := 1.0
+	for _, c := range &sineSeries {
+		sum = 1 - float64(float64(t2*c)*sum)
+	}
+	return t * sum
+}
+
+// Tanh returns tanh t to a relative 1e-15.
+func Tanh(t float64) float64 {
+	if math.Abs(t) < 0.25 {
+		// Lambert's continued fraction t/(1 + t²/(3 + t²/(5 + …))).
+		t2 := float64(t * t)
+		f := 15.0
+		for k := 13.0; k >= 1; k -= 2 {
+			f = k + t2/f
+		}
+		return t / f
+	}
+	return math.Copysign(1-2/(Exp(2*math.Abs(t))+1), t)
+}

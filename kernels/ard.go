@@ -1,0 +1,64 @@
+package kernels
+
+import (
+	"fmt"
+
+	"github.com/svmnb/svmnb/internal/vec"
+)
+
+// ARDKernel is exp(−½ Σ_k (x_k − z_k)²/ℓ_k²); see [ARD].
+type ARDKernel struct {
+	Lengths string // ℓ_k > 0, in the units of x_k, for all d features: "1, 0.5"
+}
+
+// ARD returns the Gaussian kernel with a length scale for each feature,
+// K(x, z) = exp(−½ Σ_k (x_k − z_k)²/ℓ_k²): a feature with a long one matters
+// little, which is its automatic relevance determination (Neal 1996). Points
+// have as many features as there are lengths; [NewGram] returns a *[DataError]
+// for others.
+//
+// ∂K/∂ln ℓ_k = ((x_k − z_k)²/ℓ_k²) K.
+func ARD(lengths ...float64) ARDKernel { return ARDKernel{Lengths: digits(lengths...)} }
+
+// Eval returns exp(−½ Σ_k (x_k − z_k)²/ℓ_k²).
+func (k ARDKernel) Eval(x, z []float64) float64 {
+	var v [1]float64
+	vec.WeightedSquaredDistances(k.inverse())(v[:], x, z, 1)
+	ofWeightedDistances(v[:])
+	return v[0]
+}
+
+func ofWeightedDistances(v []float64) { vec.ExpScaled(v, -0.5) }
+
+func (k ARDKernel) inverse() []float64 {
+	v := numbers(k.Lengths)
+	for i, l := range v {
+		v[i] = 1 / l
+	}
+	return v
+}
+
+// CheckPoints returns a *[DataError] unless there are as many features as
+// lengths.
+func (k ARDKernel) CheckPoints(x [][]float64) error {
+	if lengths := len(numbers(k.Lengths)); len(x) > 0 && len(x[0]) != lengths {
+		return &DataError{"x", 0, -1, float64(len(x[0])), fmt.Sprintf("the point has %d features, and %v is for %d: give one length for each", len(x[0]), k, lengths)}
+	}
+	return nil
+}
+
+// Check returns a *[ParamError] unless there are lengths and all are in (0, ∞).
+func (k ARDKernel) Check() error {
+	lengths := numbers(k.Lengths)
+	if len(lengths) == 0 {
+		return &ParamError{"ARD", "lengths", 0, "want one for each feature"}
+	}
+	for i, l := range lengths {
+		if err := positive("ARD", fmt.Sprintf("lengths[%d]", i), l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (k ARDKernel) String() string { return "ARD(" + k.Lengths + ")" }

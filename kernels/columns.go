@@ -1,0 +1,120 @@
+package kernels
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// ColumnsKernel is K of some of the features; see [Columns].
+type ColumnsKernel struct {
+	K    Kernel
+	Cols string // indices from 0 in the order in which K sees them: "0, 2"
+}
+
+// Columns returns the kernel k of the features with the given indices, from 0,
+// in that order. [NewGram] returns a *[DataError] for points that have fewer.
+func Columns(k Kernel, cols ...int) ColumnsKernel {
+	v := make([]float64, len(cols))
+	for i, c := range cols {
+		v[i] = float64(c)
+	}
+	return ColumnsKernel{k, digits(v...)}
+}
+
+func (k ColumnsKernel) indices() []int {
+	v := numbers(k.Cols)
+	cols := make([]int, len(v))
+	for i, c := range v {
+		cols[i] = int(c)
+	}
+	return cols
+}
+
+func choose(dst, x []float64, cols []int) []float64 {
+	for i, c := range cols {
+		dst[i] = x[c]
+	}
+	return dst
+}
+
+// Eval returns K of the chosen features of x and z.
+func (k ColumnsKernel) Eval(x, z []float64) float64 {
+	cols := k.indices()
+	return k.K.Eval(choose(make([]float64, len(cols)), x, cols), choose(make([]float64, len(cols)), z, cols))
+}
+
+// Check returns a *[ParamError] unless there are columns, none negative, and
+// what is wrong with K.
+func (k ColumnsKernel) Check() error {
+	cols := numbers(k.Cols)
+	if len(cols) == 0 {
+		return errors.Join(&ParamError{"Columns", "cols", 0, "want at least one index of a feature"}, check(k.K))
+	}
+	for i, c := range cols {
+		if !(c >= 0 && c < math.MaxInt32 && c == math.Trunc(c)) {
+			return errors.Join(&ParamError{"Columns", fmt.Sprintf("cols[%d]", i), c, "want the index of a feature, from 0"}, check(k.K))
+		}
+	}
+	return check(k.K)
+}
+
+// CheckPoints returns a *[DataError] when a chosen feature is missing, or the
+// error that K has for the others.
+func (k ColumnsKernel) CheckPoints(x [][]float64) error {
+	cols := k.indices()
+	chosen := make([][]float64, len(x))
+	for i, row := range x {
+		for _, c := range cols {
+			if c >= len(row) {
+				return &DataError{"x", i, -1, float64(len(row)), fmt.Sprintf("the point has %d features, and %v asks for the one with the index %d", len(row), k, c)}
+			}
+		}
+		chosen[i] = choose(make([]float64, len(cols)), row, cols)
+	}
+	err := inDomain(k.K, chosen)
+	if e, ok := err.(*DataError); ok && e.Col >= 0 {
+		e.Col = cols[e.Col]
+	}
+	return err
+}
+
+func (k ColumnsKernel) String() string {
+	if k.Cols == "" {
+		return "Columns(" + describe(k.K) + ")"
+	}
+	return "Columns(" + describe(k.K) + ", " + k.Cols + ")"
+}
+
+type columnsRower struct {
+	cols []int
+	p    *points // of the chosen features
+	k    rower
+}
+
+func newColumnsRower(k ColumnsKernel, all *points) columnsRower {
+	cols := k.indices()
+	chosen := make([][]float64, all.n)
+	for j, x := range all.source {
+		chosen[j] = choose(make([]float64, len(cols)), x, cols)
+	}
+	p, r := over(k.K, chosen, len(cols))
+	return columnsRower{cols, p, r}
+}
+
+func (r columnsRower) row(dst, x []float64, w *work) {
+	v := w.take(len(r.cols))
+	r.k.row(dst, choose(v, x, r.cols), w)
+	w.give(v)
+}
+
+func (r columnsRower) self(x []float64, w *work) float64 {
+	v := w.take(len(r.cols))
+	defer w.give(v)
+	return r.k.self(choose(v, x, r.cols), w)
+}
+
+func (r columnsRower) swap(s, t int) {
+	r.p.swap(s, t)
+	r.k.swap(s, t)
+}

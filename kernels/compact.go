@@ -1,0 +1,42 @@
+package kernels
+
+import (
+	"math"
+
+	"github.com/svmnb/svmnb/internal/vec"
+)
+
+// CompactKernel is (1 − s)₊^(q+1) ((q + 1)s + 1) with s = ‖x − z‖/ℓ; see
+// [Compact].
+type CompactKernel struct {
+	Length float64 // ℓ > 0, in the units of x: the distance from which K = 0
+}
+
+// Compact returns Wendland's kernel of compact support,
+// K(x, z) = (1 − s)₊^(q+1) ((q + 1)s + 1) with s = ‖x − z‖/ℓ and q = ⌊d/2⌋ + 2 for
+// points of d features: exactly 0 from the distance ℓ on, and a function of
+// ‖x − z‖ that is twice differentiable (Wendland 1995; Rasmussen and Williams
+// 2006, eq. 4.21). A fixed q would be positive semi-definite up to some d only.
+//
+// ∂K/∂ln ℓ = (q + 1)(q + 2) s² (1 − s)₊^q.
+func Compact(length float64) CompactKernel { return CompactKernel{Length: length} }
+
+// Eval returns (1 − s)₊^(q+1) ((q + 1)s + 1) with s = ‖x − z‖/ℓ.
+func (k CompactKernel) Eval(x, z []float64) float64 {
+	v := [1]float64{vec.SquaredDistance(x, z)}
+	k.ofSquaredDistances(v[:], len(x))
+	return v[0]
+}
+
+func (k CompactKernel) ofSquaredDistances(v []float64, d int) {
+	scale, q1 := 1/k.Length, d/2+3
+	for j, r2 := range v {
+		s := min(math.Sqrt(r2)*scale, 1)
+		v[j] = power(1-s, q1) * (float64(float64(q1)*s) + 1)
+	}
+}
+
+// Check returns a *[ParamError] unless 0 < length < ∞.
+func (k CompactKernel) Check() error { return positive("Compact", "length", k.Length) }
+
+func (k CompactKernel) String() string { return call("Compact", k.Length) }

@@ -1,0 +1,36 @@
+package kernels
+
+import "math"
+
+// ConstantKernel is c; see [Constant].
+type ConstantKernel struct {
+	C float64 // ≥ 0
+}
+
+// Constant returns the kernel K(x, z) = c ≥ 0, whose one feature is √c. It is the
+// bias in a sum, see [Augmented]. [Product] makes a [Scale] of it.
+//
+// ∂K/∂ln c = c.
+func Constant(c float64) ConstantKernel { return ConstantKernel{C: c} }
+
+// Eval returns c.
+func (k ConstantKernel) Eval(x, z []float64) float64 { return k.C }
+
+// OfDot returns c.
+func (k ConstantKernel) OfDot(float64) float64 { return k.C }
+
+func (k ConstantKernel) fill(dst, _, _ []float64, _ int) {
+	for j := range dst {
+		dst[j] = k.C
+	}
+}
+
+// Check returns a *[ParamError] unless 0 ≤ c < ∞.
+func (k ConstantKernel) Check() error {
+	if !(k.C >= 0) || math.IsInf(k.C, 1) {
+		return &ParamError{"Constant", "c", k.C, "want a finite number of at least 0"}
+	}
+	return nil
+}
+
+func (k ConstantKernel) String() string { return call("Constant", k.C) }

@@ -1,0 +1,44 @@
+package kernels
+
+import (
+	"math"
+
+	"github.com/svmnb/svmnb/internal/vec"
+)
+
+// ExponentialKernel is exp(−‖x − z‖/ℓ); see [Exponential].
+type ExponentialKernel struct {
+	Length float64 // ℓ > 0, in the units of x
+}
+
+// Exponential returns the kernel K(x, z) = exp(−‖x − z‖/ℓ), also called
+// Ornstein–Uhlenbeck or Matérn ½: its functions are continuous and nowhere
+// smooth. It is what Wang's program K.m computes under the name of the Gaussian,
+// exp(−gm‖x − z‖) with gm = 1/ℓ; the Gaussian squares the norm, see [RBF].
+//
+// With s = ‖x − z‖/ℓ, ∂K/∂ln ℓ = s exp(−s).
+func Exponential(length float64) ExponentialKernel { return ExponentialKernel{Length: length} }
+
+// Eval returns exp(−‖x − z‖/ℓ).
+func (k ExponentialKernel) Eval(x, z []float64) float64 {
+	return k.OfSquaredDistance(vec.SquaredDistance(x, z))
+}
+
+// OfSquaredDistance returns exp(−√r2/ℓ).
+func (k ExponentialKernel) OfSquaredDistance(r2 float64) float64 {
+	v := [1]float64{r2}
+	k.ofSquaredDistances(v[:])
+	return v[0]
+}
+
+func (k ExponentialKernel) ofSquaredDistances(v []float64) {
+	for j, r2 := range v {
+		v[j] = math.Sqrt(r2)
+	}
+	vec.ExpScaled(v, -1/k.Length)
+}
+
+// Check returns a *[ParamError] unless 0 < length < ∞.
+func (k ExponentialKernel) Check() error { return positive("Exponential", "length", k.Length) }
+
+func (k ExponentialKernel) String() string { return call("Exponential", k.Length) }

@@ -1,0 +1,105 @@
+package kernels
+
+import (
+	"fmt"
+	"slices"
+)
+
+// GapWeightedKernel compares the subsequences of k letters; see [GapWeighted].
+type GapWeightedKernel struct {
+	K       int     // letters, ≥ 1
+	Lambda  float64 // λ in (0, 1]
+	Weights bool    // not normalised
+}
+
+// GapWeighted returns the kernel of strings whose features are the subsequences
+// of k letters, gaps allowed: each occurrence, at places i_1 < … < i_k, counts
+// λ^(i_k − i_1 + 1), so that λ near 0 forbids gaps and λ = 1 does not see them
+// (Lodhi, Saunders, Shawe-Taylor, Cristianini and Watkins 2002). It is normalised
+// so that K(x, x) = 1 and long strings do not win by their length; a string of
+// less than k letters has K = 0 with all. [GapWeightedKernel.Raw] is the plain
+// sum: K("cat", "car") = λ⁴ for k = 2, over K("cat", "cat") = 2λ⁴ + λ⁶ it is
+// 1/(2 + λ²). Points are made by [Strings]. A pair of strings takes O(k|x||z|)
+// steps.
+func GapWeighted(k int, lambda float64) GapWeightedKernel {
+	return GapWeightedKernel{K: k, Lambda: lambda}
+}
+
+// Raw returns the kernel without normalisation.
+func (k GapWeightedKernel) Raw() GapWeightedKernel { k.Weights = true; return k }
+
+// Compare returns K of two strings.
+func (k GapWeightedKernel) Compare(a, b string) float64 { return compare(k, a, b) }
+
+// Eval returns K of two points made by [Strings].
+func (k GapWeightedKernel) Eval(x, z []float64) float64 {
+	if k.Weights {
+		return k.weigh(letters(x), letters(z))
+	}
+	return cosine(k.Raw().Eval(x, z), k.Raw().Eval(x, x), k.Raw().Eval(z, z))
+}
+
+// weigh is the dynamic programme of Lodhi et al. (2002), definition 2. K'_i(x, z)
+// sums over pairs of equal subsequences of i letters, weighing each by λ to its
+// length from the first letter up to the ends of x and z; K'_0 = 1. For a prefix
+// of x and every prefix z_1…z_j of z, known[i][j] is K'_i. One more letter a of x
+// makes
+//
+//	K_k  +=  Σ_j [z_j = a] λ² K'_{k−1}(x, z_1…z_{j−1})
+//	K'_i(xa, z_1…z_j) = λ K'_i(x, z_1…z_j) + K''_i(xa, z_1…z_j),
+//	K''_i(xa, z_1…z_j) = λ K''_i(xa, z_1…z_{j−1}) + [z_j = a] λ² K'_{i−1}(x, z_1…z_{j−1}).
+func (k GapWeightedKernel) weigh(x, z []float64) float64 {
+	if len(x) < k.K || len(z) < k.K {
+		return 0
+	}
+	if slices.Compare(x, z) > 0 {
+		x, z = z, x // one order for each pair, so that K(x, z) has the bits of K(z, x)
+	}
+	width := len(z) + 1
+	known := make([]float64, k.K*width)
+	for j := range width {
+		known[j] = 1
+	}
+	lambda, lambda2 := k.Lambda, float64(k.Lambda*k.Lambda)
+	var sum float64
+	for _, a := range x {
+		last := known[(k.K-1)*width:]
+		for j, b := range z {
+			if a == b {
+				sum += float64(lambda2 * last[j])
+			}
+		}
+		// From long to short, since K'_i wants the old K'_{i−1}.
+		for i := k.K - 1; i > 0; i-- {
+			longer, shorter := known[i*width:][:width], known[(i-1)*width:][:width]
+			var fresh float64
+			for j, b := range z {
+				fresh = float64(lambda * fresh)
+				if a == b {
+					fresh += float64(lambda2 * shorter[j])
+				}
+				longer[j+1] = float64(lambda*longer[j+1]) + fresh
+			}
+		}
+	}
+	return sum
+}
+
+// CheckPoints returns a *[DataError] for the first feature that is no letter.
+func (k GapWeightedKernel) CheckPoints(x [][]float64) error { return checkStrings(k, x) }
+
+// Check returns a *[ParamError] unless k ≥ 1 and 0 < lambda ≤ 1.
+func (k GapWeightedKernel) Check() error {
+	if !(k.Lambda > 0 && k.Lambda <= 1) {
+		return &ParamError{"GapWeighted", "lambda", k.Lambda, "want a decay above 0 and at most 1"}
+	}
+	return checkLength("GapWeighted", k.K)
+}
+
+func (k GapWeightedKernel) String() string {
+	s := fmt.Sprintf("GapWeighted(%d, %s)", k.K, digits(k.Lambda))
+	if k.Weights {
+		s += ".Raw()"
+	}
+	return s
+}

@@ -1,0 +1,23 @@
+package kernels
+
+import "github.com/svmnb/svmnb/internal/vec"
+
+// IntersectionKernel is Σ_k min(x_k, z_k); see [Intersection].
+type IntersectionKernel struct{ stateless }
+
+// Intersection returns the kernel of the histogram intersection,
+// K(x, z) = Σ_k min(x_k, z_k) (Swain and Ballard 1991). Features are at least 0;
+// [NewGram] returns a *[DataError] for others.
+func Intersection() IntersectionKernel { return IntersectionKernel{} }
+
+// Eval returns Σ_k min(x_k, z_k).
+func (IntersectionKernel) Eval(x, z []float64) float64 {
+	var v [1]float64
+	vec.Minima(v[:], x, z, 1)
+	return v[0]
+}
+
+// CheckPoints returns a *[DataError] for the first feature below 0.
+func (k IntersectionKernel) CheckPoints(x [][]float64) error { return nonNegative(k, x) }
+
+func (IntersectionKernel) String() string { return call("Intersection") }

@@ -1,0 +1,86 @@
+package kernels
+
+import (
+	"math"
+
+	"github.com/svmnb/svmnb/internal/vec"
+)
+
+// Of the Matérn kernels of smoothness ν those of half-integer ν have a closed
+// form: Matérn ½ is [Exponential], ν → ∞ is [SquaredExponential].
+
+// Matern32Kernel is (1 + t) exp(−t) with t = √3‖x − z‖/ℓ; see [Matern32].
+type Matern32Kernel struct {
+	Length float64 // ℓ > 0, in the units of x
+}
+
+// Matern52Kernel is (1 + t + t²/3) exp(−t) with t = √5‖x − z‖/ℓ; see [Matern52].
+type Matern52Kernel struct {
+	Length float64 // ℓ > 0, in the units of x
+}
+
+// Matern32 returns the Matérn kernel of ν = 3/2, K(x, z) = (1 + √3 s) exp(−√3 s)
+// with s = ‖x − z‖/ℓ, whose functions have one derivative (Rasmussen and
+// Williams 2006, eq. 4.17).
+//
+// ∂K/∂ln ℓ = 3s² exp(−√3 s).
+func Matern32(length float64) Matern32Kernel { return Matern32Kernel{Length: length} }
+
+// Matern52 returns the Matérn kernel of ν = 5/2,
+// K(x, z) = (1 + √5 s + 5s²/3) exp(−√5 s) with s = ‖x − z‖/ℓ, whose functions
+// have two derivatives (Rasmussen and Williams 2006, eq. 4.17).
+//
+// ∂K/∂ln ℓ = (5/3) s² (1 + √5 s) exp(−√5 s).
+func Matern52(length float64) Matern52Kernel { return Matern52Kernel{Length: length} }
+
+// Eval returns (1 + √3 s) exp(−√3 s), s = ‖x − z‖/ℓ.
+func (k Matern32Kernel) Eval(x, z []float64) float64 {
+	return k.OfSquaredDistance(vec.SquaredDistance(x, z))
+}
+
+// Eval returns (1 + √5 s + 5s²/3) exp(−√5 s), s = ‖x − z‖/ℓ.
+func (k Matern52Kernel) Eval(x, z []float64) float64 {
+	return k.OfSquaredDistance(vec.SquaredDistance(x, z))
+}
+
+// OfSquaredDistance returns (1 + √3 s) exp(−√3 s), s = √r2/ℓ.
+func (k Matern32Kernel) OfSquaredDistance(r2 float64) float64 {
+	v := [1]float64{r2}
+	k.ofSquaredDistances(v[:])
+	return v[0]
+}
+
+// OfSquaredDistance returns (1 + √5 s + 5s²/3) exp(−√5 s), s = √r2/ℓ.
+func (k Matern52Kernel) OfSquaredDistance(r2 float64) float64 {
+	v := [1]float64{r2}
+	k.ofSquaredDistances(v[:])
+	return v[0]
+}
+
+// farthest bounds t where exp(−t) is 0 anyway, lest ∞·0 be NaN.
+const farthest = 1000
+
+func (k Matern32Kernel) ofSquaredDistances(v []float64) {
+	scale := math.Sqrt(3) / k.Length
+	for j, r2 := range v {
+		t := min(math.Sqrt(r2)*scale, farthest)
+		v[j] = (1 + t) * vec.Exp(-t)
+	}
+}
+
+func (k Matern52Kernel) ofSquaredDistances(v []float64) {
+	scale := math.Sqrt(5) / k.Length
+	for j, r2 := range v {
+		t := min(math.Sqrt(r2)*scale, farthest)
+		v[j] = (1 + t + float64(t*t)/3) * vec.Exp(-t)
+	}
+}
+
+// Check returns a *[ParamError] unless 0 < length < ∞.
+func (k Matern32Kernel) Check() error { return positive("Matern32", "length", k.Length) }
+
+// Check returns a *[ParamError] unless 0 < length < ∞.
+func (k Matern52Kernel) Check() error { return positive("Matern52", "length", k.Length) }
+
+func (k Matern32Kernel) String() string { return call("Matern32", k.Length) }
+func (k Matern52Kernel) String() string { return call("Matern52", k.Length) }

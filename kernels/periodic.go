@@ -1,0 +1,47 @@
+package kernels
+
+import (
+	"math"
+
+	"github.com/svmnb/svmnb/internal/vec"
+)
+
+// PeriodicKernel is exp(−(2/ℓ²) Σ_k sin²(π (x_k − z_k)/p)); see [Periodic].
+type PeriodicKernel struct {
+	Period float64 // p > 0, in the units of x
+	Length float64 // ℓ > 0, no unit: of the circle that x is wound around
+}
+
+// Periodic returns the kernel K(x, z) = exp(−2 Σ_k sin²(π (x_k − z_k)/p)/ℓ²), the
+// Gaussian of length scale ℓ on the circle that each feature is wound around
+// (MacKay 1998). Of several features it takes the sum rather than sin² of the
+// distance ‖x − z‖, which is not positive semi-definite in two dimensions.
+//
+// With u = π(x − z)/p in one dimension, ∂K/∂ln ℓ = (4/ℓ²) sin² u K and
+// ∂K/∂ln p = (2u/ℓ²) sin(2u) K.
+func Periodic(period, length float64) PeriodicKernel {
+	return PeriodicKernel{Period: period, Length: length}
+}
+
+// Eval returns exp(−2 Σ_k sin²(π (x_k − z_k)/p)/ℓ²).
+func (k PeriodicKernel) Eval(x, z []float64) float64 {
+	var v [1]float64
+	vec.SquaredSines(k.Period)(v[:], x, z, 1)
+	k.ofSines(v[:])
+	return v[0]
+}
+
+func (k PeriodicKernel) ofSines(v []float64) { vec.ExpScaled(v, -2/k.Length/k.Length) }
+
+// Check returns a *[ParamError] unless 0 < period < ∞ and 0 < length < ∞.
+func (k PeriodicKernel) Check() error {
+	if err := positive("Periodic", "period", k.Period); err != nil {
+		return err
+	}
+	if math.IsInf(2/k.Length/k.Length, 1) {
+		return &ParamError{"Periodic", "length", k.Length, "want a number whose square is above 0"}
+	}
+	return positive("Periodic", "length", k.Length)
+}
+
+func (k PeriodicKernel) String() string { return call("Periodic", k.Period, k.Length) }

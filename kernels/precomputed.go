@@ -1,0 +1,96 @@
+package kernels
+
+import (
+	"fmt"
+	"math"
+)
+
+// PrecomputedKernel looks values up in a matrix that the points carry; see
+// [Precomputed].
+type PrecomputedKernel struct{ stateless }
+
+// Precomputed returns the kernel of a matrix that was computed elsewhere. Its
+// points carry their rows of the matrix, so that a machine trained on them
+// predicts for new rows without being trained again:
+//
+//	k := kernels.Precomputed()
+//	fit := svmnb.Classify(datasets.New(k.Points(matrix), y)).Kernel(k).MustFit() // n × n
+//	classes, err := fit.Predict(k.NewPoints(rows))                               // m × n
+//
+// Any choice of the points, such as a fold of a cross-validation, can be trained
+// on and predicted for. Check says nothing about the matrix: [NewGram] returns a
+// *[DataError] when it is not square, finite, or symmetric to 1e-12 of its
+// largest entry, and takes the upper triangle. Whether it is positive
+// semi-definite is asked by package mercer.
+func Precomputed() PrecomputedKernel { return PrecomputedKernel{} }
+
+// Points returns the n points of an n × n matrix: each is its index, from 0, and
+// its row.
+func (PrecomputedKernel) Points(matrix [][]float64) [][]float64 {
+	x := make([][]float64, len(matrix))
+	for i, row := range matrix {
+		x[i] = append(append(make([]float64, 0, len(row)+1), float64(i)), row...)
+	}
+	return x
+}
+
+// NewPoints returns m points that are none of the matrix, from the m × n kernel
+// values of each with all n points of the matrix. They can be predicted for, not
+// trained on, since their values with each other are not known.
+func (PrecomputedKernel) NewPoints(rows [][]float64) [][]float64 {
+	x := make([][]float64, len(rows))
+	for i, row := range rows {
+		x[i] = append(append(make([]float64, 0, len(row)+1), -1), row...)
+	}
+	return x
+}
+
+// Eval returns the value of x and z in the matrix, NaN for two new points.
+func (k PrecomputedKernel) Eval(x, z []float64) float64 {
+	var v [1]float64
+	k.gather(v[:], x, z, 1)
+	return v[0]
+}
+
+func (PrecomputedKernel) gather(dst, x, columns []float64, stride int) {
+	i := x[0]
+	for t := range dst {
+		j := columns[t]
+		switch {
+		case j >= 0 && i <= j: // the upper triangle, or a new x
+			dst[t] = x[1+int(j)]
+		case i >= 0:
+			dst[t] = columns[(1+int(i))*stride+t]
+		default:
+			dst[t] = math.NaN()
+		}
+	}
+}
+
+// CheckPoints returns a *[DataError] for the first point whose index is none,
+// or whose value with another is not the other's with it.
+func (k PrecomputedKernel) CheckPoints(x [][]float64) error {
+	size := 0.0
+	for i, row := range x {
+		n := len(row) - 1
+		if at := row[0]; !(at >= -1 && at < float64(n)) || at != math.Trunc(at) {
+			return &DataError{"x", i, 0, at, fmt.Sprintf("%v is no index of a matrix of %d columns: make the points by Precomputed().Points of a square matrix, in the form they come", at, n)}
+		}
+		for _, v := range row[1:] {
+			size = max(size, math.Abs(v))
+		}
+	}
+	for i, a := range x {
+		for j, b := range x[:i] {
+			if a[0] < 0 || b[0] < 0 {
+				continue
+			}
+			if v, w := a[1+int(b[0])], b[1+int(a[0])]; !(math.Abs(v-w) <= 1e-12*size) {
+				return &DataError{"x", i, 1 + int(b[0]), v, fmt.Sprintf("the matrix is not symmetric: (%v, %v) is %v, (%v, %v) is %v, of points %d and %d: take the mean of both", a[0], b[0], v, b[0], a[0], w, i, j)}
+			}
+		}
+	}
+	return nil
+}
+
+func (PrecomputedKernel) String() string { return call("Precomputed") }

@@ -1,0 +1,215 @@
+package kernels
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/svmnb/svmnb/internal/vec"
+)
+
+// A rower computes the kernel values of any point with the n points of a set.
+// A kernel made of others has a rower made of theirs.
+type rower interface {
+	// row sets dst[j] to K(x, point j) for the first len(dst) points.
+	row(dst, x []float64, w *work)
+	// self returns K(x, x), the bits that row has for a point equal to x.
+	self(x []float64, w *work) float64
+	// swap lets what belongs to the points at s and t change places; the points
+	// themselves have done so.
+	swap(s, t int)
+}
+
+// work is memory for one call of a rower at a time.
+type work struct{ free [][]float64 }
+
+func (w *work) take(n int) []float64 {
+	if last := len(w.free) - 1; last >= 0 {
+		v := w.free[last]
+		w.free = w.free[:last]
+		if cap(v) >= n {
+			return v[:n]
+		}
+	}
+	return make([]float64, n)
+}
+
+func (w *work) give(v []float64) { w.free = append(w.free, v) }
+
+// over returns the points x, all of d features, and the rower of k for them.
+func over(k Kernel, x [][]float64, d int) (*points, rower) {
+	p := &points{n: len(x), d: d, source: x}
+	r := rowerOf(k, p)
+	if p.columns == nil { // someone asks for the points
+		p.needRows()
+	}
+	p.source = nil
+	return p, r
+}
+
+// rowerOf makes the rower of k. Here and in loopsOf types are listed rather than
+// found by a method because an embedding type would inherit the method and might
+// have changed the kernel.
+func rowerOf(k Kernel, p *points) rower {
+	switch k := k.(type) {
+	case SumKernel:
+		return sumRower{rowerOf(k.A, p), rowerOf(k.B, p)}
+	case ProductKernel:
+		return productRower{rowerOf(k.A, p), rowerOf(k.B, p)}
+	case ScaleKernel:
+		return scaleRower{k.C, rowerOf(k.K, p)}
+	case NormalisedKernel:
+		return newNormalisedRower(rowerOf(k.K, p), p)
+	case ColumnsKernel:
+		return newColumnsRower(k, p)
+	case CentredKernel:
+		return newCentredRower(k, p)
+	case SpectrumKernel:
+		if r := newSpectrumRower(k, p); k.Counts {
+			return r
+		} else {
+			return newNormalisedRower(r, p)
+		}
+	case GapWeightedKernel:
+		if !k.Weights {
+			return newNormalisedRower(rowerOf(k.Raw(), p), p)
+		}
+	}
+	if sums, of := loopsOf(k, p.d); sums != nil {
+		p.needColumns()
+		return &loopRower{p, sums, of}
+	}
+	p.needRows()
+	return evalRower{p, k}
+}
+
+// loopsOf returns the two loops of a kernel that is a function of a sum over
+// the features, for points of d of them: sums fills dst for points in columns,
+// of turns it into kernel values. They are nil for any other kernel.
+func loopsOf(k Kernel, d int) (sums func(dst, x, columns []float64, stride int), of func(v []float64)) {
+	switch k := k.(type) {
+	case LinearKernel:
+		return vec.Dots, func([]float64) {}
+	case PolynomialKernel:
+		return vec.Dots, k.ofDots
+	case SigmoidKernel:
+		return vec.Dots, k.ofDots
+	case ConstantKernel:
+		return k.fill, func([]float64) {}
+	case GaussianKernel:
+		return vec.SquaredDistances, k.ofSquaredDistances
+	case ExponentialKernel:
+		return vec.SquaredDistances, k.ofSquaredDistances
+	case Matern32Kernel:
+		return vec.SquaredDistances, k.ofSquaredDistances
+	case Matern52Kernel:
+		return vec.SquaredDistances, k.ofSquaredDistances
+	case RationalQuadraticKernel:
+		return vec.SquaredDistances, k.ofSquaredDistances
+	case GammaExponentialKernel:
+		return vec.SquaredDistances, k.ofSquaredDistances
+	case CompactKernel:
+		return vec.SquaredDistances, func(v []float64) { k.ofSquaredDistances(v, d) }
+	case ARDKernel:
+		return vec.WeightedSquaredDistances(k.inverse()), ofWeightedDistances
+	case PeriodicKernel:
+		return vec.SquaredSines(k.Period), k.ofSines
+	case LaplacianKernel:
+		return vec.AbsoluteDistances, k.ofDistances
+	case ChiSquaredKernel:
+		return vec.HarmonicMeans, func([]float64) {}
+	case ExpChiSquaredKernel:
+		return vec.ChiSquaredDistances, k.ofDistances
+	case IntersectionKernel:
+		return vec.Minima, func([]float64) {}
+	case PrecomputedKernel:
+		return k.gather, func([]float64) {}
+	case Radial:
+		return vec.SquaredDistances, func(v []float64) {
+			for j, r2 := range v {
+				v[j] = k.OfSquaredDistance(r2)
+			}
+		}
+	case DotProduct:
+		return vec.Dots, func(v []float64) {
+			for j, dot := range v {
+				v[j] = k.OfDot(dot)
+			}
+		}
+	}
+	return nil, nil
+}
+
+// block is how many entries of a row are computed at a time, so that they are
+// still in the first-level cache when sums become kernel values.
+const block = 512
+
+type loopRower struct {
+	p    *points
+	sums func(dst, x, columns []float64, stride int)
+	of   func(v []float64)
+}
+
+func (r *loopRower) row(dst, x []float64, _ *work) {
+	for from := 0; from < len(dst); from += block {
+		part := dst[from:min(from+block, len(dst))]
+		r.sums(part, x, r.p.columns[from:], r.p.n)
+		r.of(part)
+	}
+}
+
+func (r *loopRower) self(x []float64, w *work) float64 {
+	v := w.take(1)
+	defer w.give(v)
+	r.sums(v, x, x, 1)
+	r.of(v)
+	return v[0]
+}
+
+func (*loopRower) swap(int, int) {}
+
+// evalRower is for kernels of which nothing but Eval is known.
+type evalRower struct {
+	p *points
+	k Kernel
+}
+
+func (r evalRower) row(dst, x []float64, _ *work) {
+	for j := range dst {
+		z := r.p.point(nil, j)
+		// One order for each pair, lest rounding break the symmetry of an Eval
+		// that treats its arguments differently.
+		if slices.Compare(x, z) <= 0 {
+			dst[j] = r.k.Eval(x, z)
+		} else {
+			dst[j] = r.k.Eval(z, x)
+		}
+	}
+}
+
+func (r evalRower) self(x []float64, _ *work) float64 { return r.k.Eval(x, x) }
+func (evalRower) swap(int, int)                       {}
+
+// selves returns K(x, x) of all points.
+func selves(r rower, p *points, w *work) []float64 {
+	diag, x := make([]float64, p.n), make([]float64, p.d)
+	for j := range diag {
+		diag[j] = r.self(p.point(x, j), w)
+	}
+	return diag
+}
+
+// diagonal returns K(x, x) of all points, or a *DataError when one is no finite
+// number: by Cauchy and Schwarz no other entry can be larger.
+func diagonal(k Kernel, arg string, r rower, p *points, w *work) ([]float64, error) {
+	diag := selves(r, p, w)
+	for j, v := range diag {
+		if math.IsInf(v, 0) {
+			return nil, &DataError{arg, j, -1, v, fmt.Sprintf("%v of the point with itself is %v: scale the features", k, v)}
+		}
+		if math.IsNaN(v) {
+			return nil, &DataError{arg, j, -1, v, fmt.Sprintf("%v of the point with itself is NaN: leave the point out, or scale the features", k)}
+		}
+	}
+	return diag, nil
+}

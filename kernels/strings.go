@@ -1,0 +1,95 @@
+package kernels
+
+import (
+	"fmt"
+	"math"
+	"unicode/utf8"
+)
+
+// A point that is a string has the code points of its letters as features, then
+// end up to the width that all points of a data set share. A letter may be any
+// number of at least 0, so that a sequence of notes, say, is a string too.
+const end = -1
+
+// Strings returns a point of width features for each string, for the kernels
+// [Spectrum] and [GapWeighted]:
+//
+//	x := kernels.Strings(40, corpus...)
+//	fit := svmnb.Classify(datasets.New(x, y)).Kernel(kernels.Spectrum(3)).MustFit()
+//	classes, err := fit.Predict(kernels.Strings(40, "a new one"))
+//
+// Width 0 is that of the longest string given. A string longer than width makes
+// a longer point, which a machine refuses and names: choose the width for the
+// longest string to come. Letters are code points; bytes that are no UTF-8 are
+// U+FFFD.
+func Strings(width int, list ...string) [][]float64 {
+	if width == 0 {
+		for _, s := range list {
+			width = max(width, utf8.RuneCountInString(s))
+		}
+	}
+	width = max(width, 1)
+	x := make([][]float64, len(list))
+	for i, s := range list {
+		x[i] = make([]float64, 0, width)
+		for _, letter := range s {
+			x[i] = append(x[i], float64(letter))
+		}
+		for len(x[i]) < width {
+			x[i] = append(x[i], end)
+		}
+	}
+	return x
+}
+
+// StringOf returns the string of a point that [Strings] has made: what the Eval
+// of a string kernel of your own begins with.
+func StringOf(x []float64) string {
+	letters := letters(x)
+	runes := make([]rune, len(letters))
+	for i, l := range letters {
+		runes[i] = utf8.RuneError
+		if l <= utf8.MaxRune {
+			runes[i] = rune(l)
+		}
+	}
+	return string(runes)
+}
+
+// letters returns x up to its end.
+func letters(x []float64) []float64 {
+	for i, v := range x {
+		if v < 0 {
+			return x[:i:i]
+		}
+	}
+	return x
+}
+
+// checkStrings is CheckPoints for strings.
+func checkStrings(k Kernel, x [][]float64) error {
+	for i, row := range x {
+		ended := false
+		for j, v := range row {
+			if v < 0 && v != end || v >= 0 && ended {
+				return &DataError{"x", i, j, v, fmt.Sprintf("%v is no letter here, and %v is a kernel for strings: make the points by kernels.Strings", v, k)}
+			}
+			ended = v == end
+		}
+	}
+	return nil
+}
+
+// compare returns K of two strings as points.
+func compare(k Kernel, a, b string) float64 {
+	x := Strings(0, a, b)
+	return k.Eval(x[0], x[1])
+}
+
+// checkLength returns a *ParamError unless k ≥ 1.
+func checkLength(kernel string, k int) error {
+	if k < 1 || k > math.MaxInt32 {
+		return &ParamError{kernel, "k", float64(k), "want a number of letters of at least 1"}
+	}
+	return nil
+}

@@ -1,0 +1,110 @@
+package solvers
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+)
+
+// Chunking solves the problem on a part of the points, the chunk, keeps its
+// support vectors, adds the M points that violate the KKT conditions most, and
+// goes on from there until none does (Vapnik; CST §7.4, Table 7.2). Inner solves
+// the chunk, started from the α of the chunk before.
+//
+// The chunk's kernel matrix is held in memory, 8 bytes for each of its values, so
+// chunking suits problems with few support vectors; Decomposition bounds the
+// memory. A chunk that would exceed 8192 points takes the worst violators alone.
+// Iterate.Active is the size of the chunk and Working its points.
+//
+// A chunk is solved until its violation is a tenth of that of the whole problem,
+// so that no effort goes into a chunk that will change; the last one is solved as
+// far as the criterion of the whole asks.
+type Chunking struct {
+	Inner   Method // nil means SMO{}
+	Initial int    // points of the first chunk, drawn at random; 0 means M
+	M       int    // violators added to the support vectors; 0 means min(200, max(10, n/10))
+	Seed    uint64 // draws the first chunk
+}
+
+// Name is "chunking (SMO (second order), M = 50)" and the like.
+func (m Chunking) Name() string {
+	name := innerOf(m.Inner).Name()
+	if m.M != 0 {
+		name += fmt.Sprintf(", M = %d", m.M)
+	}
+	return "chunking (" + name + ")"
+}
+
+func innerOf(m Method) Method {
+	if m == nil {
+		return SMO{}
+	}
+	return m
+}
+
+// Start implements Method. It refuses what Inner refuses.
+func (m Chunking) Start(p *Problem, alpha []float64) (Stepper, error) {
+	return m.startAt(p, alpha, nil)
+}
+
+func (m Chunking) startAt(p *Problem, alpha, f []float64) (Stepper, error) {
+	if m.Initial < 0 {
+		return nil, &ProblemError{"Chunking.Initial", -1, float64(m.Initial), fmt.Sprintf("the first chunk has %d points; give at least 1, or 0 for the default", m.Initial)}
+	}
+	if m.M < 0 {
+		return nil, &ProblemError{"Chunking.M", -1, float64(m.M), fmt.Sprintf("%d violators cannot be added; give at least 1, or 0 for the default", m.M)}
+	}
+	n := len(alpha)
+	if m.M == 0 {
+		m.M = min(200, max(10, n/10))
+	}
+	if m.Initial == 0 {
+		m.Initial = m.M
+	}
+	w, err := newWorkingSet(p, alpha, f, innerOf(m.Inner))
+	if err != nil {
+		return nil, err
+	}
+	return &chunking{workingSet: w, m: m, limit: 8192}, nil
+}
+
+type chunking struct {
+	*workingSet
+	m     Chunking
+	begun bool
+	limit int // points of a chunk
+}
+
+// Step solves one chunk.
+func (s *chunking) Step(ctx context.Context) (done bool, err error) {
+	if !(s.up > s.low) {
+		return true, nil
+	}
+	s.begin()
+	for i, a := range s.alpha {
+		if a != 0 {
+			s.add(i)
+		}
+	}
+	add := s.m.M
+	if !s.begun {
+		add = s.m.Initial
+	}
+	size := len(s.next) + add
+	if size > s.limit {
+		s.begin()
+		size = s.limit
+	}
+	s.addPair()
+	if s.begun {
+		s.violations()
+	} else {
+		s.begun = true
+		rng := rand.New(rand.NewPCG(s.m.Seed, 0))
+		for i := range s.key {
+			s.key[i] = rng.Float64()
+		}
+	}
+	s.pick(size - len(s.next))
+	return s.advance(ctx)
+}

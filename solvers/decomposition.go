@@ -1,0 +1,184 @@
+package solvers
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+)
+
+// Decomposition optimises Size points at a time and keeps the α of the others
+// (Osuna, Freund and Girosi 1997; Joachims 1999; CST §7.4). It needs memory for
+// Size² kernel values, whatever the number of support vectors, and computes the
+// rows of a whole working set at once; SMO is the case Size = 2.
+//
+// Inner solves the working set, started from its α, until its violation is a
+// tenth of that of the whole. Decomposition may be Inner itself: the nested
+// decomposition of ST.
+type Decomposition struct {
+	Inner  Method     // nil means SMO{}
+	Size   int        // points of the working set, at least 2; 0 means min(256, max(10, n/4)); n or more leaves all to Inner
+	Select WorkingSet // which points
+	Renew  bool       // choose all points anew in every step; else half of them stay, those that came last
+	Seed   uint64     // for RandomViolators
+}
+
+// WorkingSet is the rule by which Decomposition chooses its points. The pair that
+// violates most is always among them.
+type WorkingSet int
+
+const (
+	// BothEnds takes half of the points from each end of F: the largest F of
+	// those whose s α may rise, the smallest of those whose s α may fall
+	// (Joachims 1999).
+	BothEnds WorkingSet = iota
+	// WorstViolators takes the points that violate the KKT conditions most.
+	WorstViolators
+	// LargestGap takes the points that contribute most to the feasibility gap,
+	//
+	//	α_i (y_i f_i − 1)₊ + (C − α_i) (1 − y_i f_i)₊
+	//
+	// for the 1-norm soft margin (CST Remark 7.2, which leaves out the bias: its
+	// terms have the same sum, but can be negative). Where α has no upper bound,
+	// max α + 1 stands for it.
+	LargestGap
+	// RandomViolators draws among the points that violate the KKT conditions.
+	RandomViolators
+)
+
+var workingSetNames = [...]string{"both ends", "worst violators", "largest gap", "random violators"}
+
+func (s WorkingSet) String() string {
+	if s < 0 || int(s) >= len(workingSetNames) {
+		return fmt.Sprintf("WorkingSet(%d)", int(s))
+	}
+	return workingSetNames[s]
+}
+
+// Name is "decomposition (SMO (second order), q = 50, largest gap)" and the like.
+func (m Decomposition) Name() string {
+	name := innerOf(m.Inner).Name()
+	if m.Size != 0 {
+		name += fmt.Sprintf(", q = %d", m.Size)
+	}
+	if m.Select != BothEnds {
+		name += ", " + m.Select.String()
+	}
+	if m.Renew {
+		name += ", renewed"
+	}
+	return "decomposition (" + name + ")"
+}
+
+// Start implements Method. It refuses what Inner refuses.
+func (m Decomposition) Start(p *Problem, alpha []float64) (Stepper, error) {
+	return m.startAt(p, alpha, nil)
+}
+
+func (m Decomposition) startAt(p *Problem, alpha, f []float64) (Stepper, error) {
+	n := len(alpha)
+	switch {
+	case m.Size == 0:
+		m.Size = min(256, max(10, n/4))
+	case m.Size < 2:
+		return nil, &ProblemError{"Decomposition.Size", -1, float64(m.Size), fmt.Sprintf("a working set of %d points cannot move; give at least 2, or 0 for the default", m.Size)}
+	}
+	if m.Select < 0 || int(m.Select) >= len(workingSetNames) {
+		return nil, fmt.Errorf("%w: there is no %v", ErrUnsupported, m.Select)
+	}
+	if m.Size >= n {
+		return startAt(innerOf(m.Inner), p, alpha, f)
+	}
+	w, err := newWorkingSet(p, alpha, f, innerOf(m.Inner))
+	if err != nil {
+		return nil, err
+	}
+	return &decomposition{workingSet: w, m: m, rng: rand.New(rand.NewPCG(m.Seed, 0))}, nil
+}
+
+type decomposition struct {
+	*workingSet
+	m     Decomposition
+	rng   *rand.Rand
+	order []int // the working set, the oldest points first
+}
+
+// Step optimises one working set.
+func (s *decomposition) Step(ctx context.Context) (done bool, err error) {
+	if !(s.up > s.low) {
+		return true, nil
+	}
+	s.begin()
+	if !s.m.Renew {
+		stay := min(len(s.order)/2, s.m.Size-2)
+		for _, i := range s.order[len(s.order)-stay:] {
+			s.add(i)
+		}
+	}
+	s.addPair()
+	s.choose(s.m.Size)
+	s.order = append(s.order[:0], s.next...)
+	return s.advance(ctx)
+}
+
+// choose fills the working set up to size points.
+func (s *decomposition) choose(size int) {
+	p := s.p
+	switch s.m.Select {
+	case BothEnds:
+		for i, f := range s.f {
+			s.key[i] = math.Inf(-1)
+			if f > s.low && p.canRise(i, s.alpha[i]) {
+				s.key[i] = f
+			}
+		}
+		s.pick((size - len(s.next)) / 2)
+		for i, f := range s.f {
+			s.key[i] = math.Inf(-1)
+			if f < s.up && p.canFall(i, s.alpha[i]) {
+				s.key[i] = -f
+			}
+		}
+		s.pick(size - len(s.next))
+	case WorstViolators:
+		s.violations()
+		s.pick(size - len(s.next))
+	case LargestGap:
+		s.contributions()
+		s.pick(size - len(s.next))
+	case RandomViolators:
+		s.violations()
+		for i, v := range s.key {
+			if r := s.rng.Float64(); v > 0 {
+				s.key[i] = r
+			}
+		}
+		s.pick(size - len(s.next))
+	}
+}
+
+// contributions sets the keys to the terms of the gap at the bias midway between
+// up and low; −Inf where they vanish.
+func (s *decomposition) contributions() {
+	p, b := s.p, s.bias()
+	limit := 0.0
+	for _, a := range s.alpha {
+		limit = max(limit, a+1)
+	}
+	for i, a := range s.alpha {
+		g, ridge := p.S[i]*(b-s.f[i]), 0.0
+		if p.Ridge != nil {
+			ridge = p.Ridge[i]
+			g -= ridge * a
+		}
+		upper := p.Upper[i]
+		if math.IsInf(upper, 1) {
+			upper = limit
+		}
+		t := gapTerm(g, a, p.Lower[i], upper, ridge)
+		if !(t > 0) {
+			t = math.Inf(-1)
+		}
+		s.key[i] = t
+	}
+}

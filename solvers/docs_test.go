@@ -1,0 +1,11 @@
+package solvers_test
+
+import (
+	"testing"
+
+	"github.com/svmnb/svmnb/internal/doctest"
+)
+
+func TestDocsAreTheExample(t *testing.T) {
+	doctest.Same(t, "../docs/adding-a-solver.md", "example_own_test.go", 2)
+}

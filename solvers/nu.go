@@ -1,0 +1,147 @@
+package solvers
+
+import (
+	"context"
+	"fmt"
+	"math"
+)
+
+// NuSoftMargin is the dual of the ν-SVC (Schölkopf, Smola, Williamson and
+// Bartlett 2000) in LIBSVM's scaling,
+//
+//	maximise −½ Σ α_i α_j y_i y_j K_ij,  0 ≤ α_i ≤ 1,  y'α = 0,  Σα = ν n,
+//
+// with ν in (0, 1]. At most ν n points are margin errors and at least ν n are
+// support vectors. Its margins are y_i f_i = ρ, with Certificate.Rho for ρ:
+// α/ρ solves SoftMargin with C = 1/ρ, and (g + b)/ρ is the decision function. The
+// error is a *ProblemError when ν exceeds 2 min(n₊, n₋)/n, where the classes'
+// equal sums no longer fit.
+func NuSoftMargin(k Matrix, y []float64, nu float64) (*Problem, error) {
+	n := k.Dim()
+	if !(nu > 0 && nu <= 1) {
+		return nil, &ProblemError{"nu", -1, nu, fmt.Sprintf("ν is %g; it is a share of the points, in (0, 1]", nu)}
+	}
+	positive := 0
+	for _, s := range y {
+		if s > 0 {
+			positive++
+		}
+	}
+	if most := 2 * float64(min(positive, len(y)-positive)) / float64(n); nu > most {
+		return nil, &ProblemError{"nu", -1, nu, fmt.Sprintf("ν is %g; with %d and %d points in the classes it can be %g at most", nu, positive, len(y)-positive, most)}
+	}
+	return &Problem{K: k, S: y, P: make([]float64, n), Lower: make([]float64, n), Upper: fill(n, 1), PerClass: true, Sum: nu * float64(n)}, nil
+}
+
+// OneClass is the dual of the one-class machine (Schölkopf et al. 2001), which
+// separates the points from the origin:
+//
+//	maximise −½ Σ α_i α_j K_ij,  0 ≤ α_i ≤ 1,  Σα = ν n.
+//
+// f = g + b is negative for at most ν n of the points; b = −ρ.
+func OneClass(k Matrix, nu float64) (*Problem, error) {
+	n := k.Dim()
+	if !(nu > 0 && nu <= 1) {
+		return nil, &ProblemError{"nu", -1, nu, fmt.Sprintf("ν is %g; it is a share of the points, in (0, 1]", nu)}
+	}
+	return &Problem{K: k, S: fill(n, 1), P: make([]float64, n), Lower: make([]float64, n), Upper: fill(n, 1), Delta: nu * float64(n)}, nil
+}
+
+// keepsClasses marks the methods that can solve a Problem with PerClass.
+func (SMO) keepsClasses() {}
+
+// perClass is SMO for a Problem with PerClass. Both sums stay if the two points
+// of a step are of one class, so there is a worst pair per class; the one that
+// promises the larger gain is taken (LIBSVM's Solver_NU).
+type perClass struct {
+	pairs
+	second  bool
+	i, j    [2]int // the worst violating pair of each class
+	up, low [2]float64
+}
+
+func newPerClass(w pairs, m SMO) *perClass {
+	s := &perClass{pairs: w, second: m.Selection == SecondOrder}
+	s.scan()
+	return s
+}
+
+func (s *perClass) Report(it *Iterate) {
+	s.report(it)
+	c := s.worst()
+	it.Up, it.Low = s.up[c], s.low[c]
+}
+
+func (s *perClass) refresh(f []float64) {
+	s.pairs.refresh(f)
+	s.scan()
+}
+
+// worst is the class whose pair violates most.
+func (s *perClass) worst() int {
+	if s.up[0]-s.low[0] > s.up[1]-s.low[1] {
+		return 0
+	}
+	return 1
+}
+
+func (s *perClass) scan() {
+	s.i, s.j = [2]int{-1, -1}, [2]int{-1, -1}
+	s.up, s.low = [2]float64{math.Inf(-1), math.Inf(-1)}, [2]float64{math.Inf(1), math.Inf(1)}
+	for k, f := range s.f {
+		c, a := s.p.class(k), s.alpha[k]
+		if f >= s.up[c] && s.p.canRise(k, a) {
+			s.i[c], s.up[c] = k, f
+		}
+		if f < s.low[c] && s.p.canFall(k, a) {
+			s.j[c], s.low[c] = k, f
+		}
+	}
+}
+
+// Step optimises one pair.
+func (s *perClass) Step(context.Context) (done bool, err error) {
+	c := s.worst()
+	if s.i[c] < 0 || s.j[c] < 0 || !(s.up[c] > s.low[c]) {
+		return true, nil
+	}
+	i, j := s.i[c], s.j[c]
+	if s.second {
+		best := 0.0
+		for c := range 2 {
+			if s.i[c] < 0 {
+				continue
+			}
+			if k, gain := s.partner(c); gain > best {
+				i, j, best = s.i[c], k, gain
+			}
+		}
+	}
+	t, err := s.optimise(i, j, 0)
+	if t == 0 && err == nil && j != s.j[c] { // lost to rounding; the worst pair may still move
+		t, err = s.optimise(s.i[c], s.j[c], 0)
+	}
+	s.scan()
+	return t == 0, err
+}
+
+// partner is the j of class c that promises the largest gain with its i.
+func (s *perClass) partner(c int) (best int, gain float64) {
+	i := s.i[c]
+	ki := s.p.K.Row(i)
+	best = s.j[c]
+	for k, f := range s.f {
+		d := s.up[c] - f
+		if d <= 0 || s.p.class(k) != c || !s.p.canFall(k, s.alpha[k]) {
+			continue
+		}
+		kappa := s.diag[i] + s.diag[k] - 2*ki[k]
+		if kappa <= 0 {
+			kappa = 1e-12
+		}
+		if g := d * d / kappa; g >= gain {
+			best, gain = k, g
+		}
+	}
+	return best, gain
+}

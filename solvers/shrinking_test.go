@@ -1,0 +1,151 @@
+package solvers
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"testing"
+	"time"
+)
+
+// shrinkable are problems whose runs are long enough for points to be left out.
+func shrinkable() map[string]*Problem {
+	x, y := points(newRand(6), 300, 2, 0.5)
+	return map[string]*Problem{
+		"RBF":          SoftMargin(newGram(x, rbf(1)), y, fill(300, 10)),
+		"2-norm":       SoftMargin2(newGram(x, rbf(1)), y, fill(300, 10)),
+		"linear, long": SoftMargin(newGram(x, linear), y, fill(300, 1000)), // with faces
+		"hard":         blobs(200, 1.5, rbf(1), math.Inf(1)),
+		"anything":     generalProblem(newRand(5), 200),
+	}
+}
+
+// TestShrinking: the same optimum as without it; points are left out, come back
+// where the guess was wrong, and all that is measured meanwhile is true.
+func TestShrinking(t *testing.T) {
+	wrong := 0
+	for name, p := range shrinkable() {
+		for _, m := range []SMO{{}, {Selection: WorstPair}, {PairsOnly: true}} {
+			n, s := len(p.S), Settings{Stop: All(tight{1e-8}, UpLow{1e-5})}
+			want := solve(t, p, m, s)
+			m.Shrinking = true
+			least, left := n, false
+			s.Observers = []Observer{func(it *Iterate, pt *Point) {
+				least = min(least, it.Active)
+				if left && it.Active == n {
+					wrong++
+				}
+				if left = it.Active < n; left != (it.F == nil) {
+					t.Errorf("%s, %s: iteration %d has %d of %d points active and F of length %d", name, m.Name(), it.Iteration, it.Active, n, len(it.F))
+				}
+				if f := p.residual(it.Alpha); it.F != nil && slices.ContainsFunc(it.Working, func(i int) bool { return math.Abs(f[i]-it.F[i]) > 1e-7 }) {
+					t.Errorf("%s, %s: iteration %d has a wrong F", name, m.Name(), it.Iteration)
+				}
+			}}
+			r := solve(t, p, m, s)
+			if r.Status != Converged || !near(r.Certificate.Dual, want.Certificate.Dual, 1e-7) {
+				t.Errorf("%s, %s: %v at W = %.12g, want %.12g", name, m.Name(), r.Status, r.Certificate.Dual, want.Certificate.Dual)
+			}
+			if least > n*9/10 {
+				t.Errorf("%s, %s: never fewer than %d of %d points", name, m.Name(), least, n)
+			}
+			checkTrace(t, p, r, true)
+
+			s.Observers, s.Every = nil, -1 // F is caught up with at no other time
+			if again := solve(t, p, m, s); again.Status != Converged && again.Status != Exhausted || !near(again.Certificate.Dual, want.Certificate.Dual, 1e-7) {
+				t.Errorf("%s, %s, unseen: %v at W = %.12g, want %.12g", name, m.Name(), again.Status, again.Certificate.Dual, want.Certificate.Dual)
+			}
+		}
+	}
+	if wrong == 0 {
+		t.Error("no point ever came back: nothing has tested that")
+	}
+}
+
+// TestShrinkingAsksAll: a criterion that the active points meet is asked of all.
+func TestShrinkingAsksAll(t *testing.T) {
+	for name, p := range shrinkable() {
+		for _, tol := range []float64{1, 0.1, 1e-2, 1e-3, 1e-4} {
+			r := solve(t, p, SMO{Shrinking: true}, Settings{Stop: UpLow{tol}, Every: -1})
+			s := p.summarise(r.Alpha, p.residual(r.Alpha))
+			if r.Status != Converged || s.up-s.low > tol {
+				t.Errorf("%s: %v at %g with m − M = %g", name, r.Status, tol, s.up-s.low)
+			}
+		}
+	}
+}
+
+// TestShrinkingRows counts the rows that a small cache has to compute: catching
+// up with F costs some, but little.
+func TestShrinkingRows(t *testing.T) {
+	for name, p := range shrinkable() {
+		count := func(m Method) int64 {
+			q := *p
+			q.K = &lru{gram: p.K.(*gram), capacity: 30}
+			return solve(t, &q, m, Settings{Every: -1}).Evaluations / int64(len(p.S))
+		}
+		with, without := count(SMO{Shrinking: true}), count(SMO{})
+		t.Logf("%-20s %6d rows, %6d with shrinking", name, without, with)
+		if with > 3*without {
+			t.Errorf("%s: %d rows, without shrinking %d", name, with, without)
+		}
+	}
+}
+
+func TestInterruptWhileShrunk(t *testing.T) {
+	p := shrinkable()["RBF"]
+	ctx, cancel := context.WithCancel(context.Background())
+	shrunk := false
+	r, err := Solve(ctx, p, SMO{Shrinking: true}, Settings{Stop: UpLow{1e-12}, Observers: []Observer{func(it *Iterate, _ *Point) {
+		if it.Active < 150 {
+			shrunk = true
+			cancel()
+		}
+	}}})
+	if !errors.Is(err, context.Canceled) || !shrunk {
+		t.Fatal(err, shrunk)
+	}
+	if want := Certify(p, r.Alpha); !near(r.Certificate.Gap, want.Gap, 1e-9) {
+		t.Errorf("gap %g, want %g", r.Certificate.Gap, want.Gap)
+	}
+	checkTrace(t, p, r, true)
+}
+
+// TestInterruptWhileShrunkAndSlow: where rows are slow an interrupt does not
+// wait for the certificate.
+func TestInterruptWhileShrunkAndSlow(t *testing.T) {
+	p := *shrinkable()["RBF"]
+	ctx, cancel := context.WithCancel(context.Background())
+	k := &tardy{gram: p.K.(*gram), ctx: ctx}
+	p.K = k
+	r, err := Solve(ctx, &p, SMO{Shrinking: true}, Settings{Stop: UpLow{1e-12}, Observers: []Observer{func(it *Iterate, _ *Point) {
+		if it.Active < 150 {
+			cancel()
+		}
+	}}})
+	if !errors.Is(err, context.Canceled) || !r.Certificate.Claimed {
+		t.Fatalf("%v, claimed %v", err, r.Certificate.Claimed)
+	}
+	if k.late > 100 {
+		t.Errorf("%d rows were asked for after the interrupt", k.late)
+	}
+	if want := Certify(shrinkable()["RBF"], r.Alpha); !near(r.Certificate.Gap, want.Gap, 1e-9) {
+		t.Errorf("gap %g, want %g", r.Certificate.Gap, want.Gap)
+	}
+}
+
+// tardy takes its time once the context has ended.
+type tardy struct {
+	*gram
+	ctx  context.Context
+	late int
+}
+
+func (m *tardy) Row(i int) []float64 {
+	if m.ctx.Err() != nil {
+		m.late++
+		time.Sleep(10 * time.Millisecond)
+	}
+	return m.gram.Row(i)
+}

@@ -1,0 +1,521 @@
+package solvers
+
+import (
+	"context"
+	"fmt"
+	"math"
+)
+
+// Batcher is a Matrix that computes several rows at once for less than one after
+// the other. Chunking and Decomposition use it where it is there.
+//
+// Rows sets dst[k] to row idx[k]. They ask for at most 64 rows, which stay valid
+// until the next call of Row or Rows. The indices are all different.
+type Batcher interface {
+	Rows(idx []int, dst [][]float64)
+}
+
+// batch is the number of rows that are asked of a Batcher at once. Between two
+// batches the context is looked at.
+const batch = 64
+
+// workingSet is what Chunking and Decomposition have in common: α and F of all
+// points, and the problem that remains on a few of them, the working set B, while
+// the others, N, keep their α. It is a Problem as well,
+//
+//	minimise   ½ α_B'Q_BB α_B + p_B'α_B,  s_B'α_B = δ − s_N'α_N
+//	with       p_B = p + Q_BN α_N = (Qα + p)_B − Q_BB α_B = −s_B F_B − Q_BB α_B
+//
+// ("a model for the residuum", ST), so that any Method solves it, another
+// Decomposition too. Every working set contains the pair that violates most,
+// with which these methods converge (Lin 2001; Keerthi and Gilbert 2002; Chen,
+// Fan and Lin 2006; CST §7.4 knows "no theoretical proof" yet), and a step that
+// would lower W is not made, so W rises from step to step.
+type workingSet struct {
+	p     *Problem
+	inner Method
+	alpha []float64 // of all points
+	f     []float64 // F of all points
+	newF  []float64 // what becomes F
+	flat2 float64   // see flatness
+
+	i, j    int // attain up and low; −1 where nobody may rise or fall
+	up, low float64
+	step    float64 // length of the last step
+
+	set   []int // slot k of sub is point set[k]
+	in    []bool
+	next  []int // the working set that comes
+	chose []bool
+	sub   Problem
+	block block
+	size  float64      // Σ|α|
+	start []float64    // α_B
+	own   [2][]float64 // α_B and F_B of the inner run
+	it    Iterate      // of the inner run
+
+	rows         [][]float64
+	idx          []int
+	coef         []float64
+	holes, fresh []int
+	key          []float64
+	heap         []int
+}
+
+// newWorkingSet prepares a run, and lets inner refuse the kind of problem that
+// working sets pose before anything is computed.
+func newWorkingSet(p *Problem, alpha, f []float64, inner Method) (*workingSet, error) {
+	n := len(alpha)
+	if f == nil {
+		f = p.residual(alpha)
+	}
+	w := &workingSet{
+		p: p, inner: inner, alpha: alpha, f: f, step: math.NaN(), flat2: p.flatness(),
+		newF: make([]float64, n), in: make([]bool, n), chose: make([]bool, n), key: make([]float64, n),
+	}
+	w.ends()
+	if err := w.probe(); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// probe offers inner the problem of the worst pair with p ≠ −1 and δ ≠ 0.
+func (w *workingSet) probe() error {
+	w.addPair()
+	if err := w.settle(context.Background()); err != nil || len(w.set) == 0 {
+		return err
+	}
+	w.pose()
+	q := w.sub
+	q.P, q.Delta = append([]float64(nil), q.P...), 0
+	x := append([]float64(nil), w.start...)
+	for k := range x {
+		q.P[k] = q.P[k]*float64(k+2) - 0.5
+		x[k] += min(float64(k+1), (q.Upper[k]-x[k])/2)
+		if !q.FixedBias {
+			q.Delta += q.S[k] * x[k]
+		}
+	}
+	if _, err := w.inner.Start(&q, x); err != nil {
+		return fmt.Errorf("inner method %s: %w", w.inner.Name(), err)
+	}
+	return nil
+}
+
+// Report implements Stepper.
+func (w *workingSet) Report(it *Iterate) {
+	it.Alpha, it.F, it.Step = w.alpha, w.f, w.step
+	it.Up, it.Low, it.Sweep = w.up, w.low, max(1, len(w.alpha)/max(1, len(w.set)))
+	if !math.IsNaN(w.step) {
+		it.Working, it.Active = w.set, len(w.set)
+	}
+}
+
+func (w *workingSet) refresh(f []float64) {
+	copy(w.f, f)
+	w.ends()
+}
+
+// ends finds the pair that violates most, or the point that does so on each side
+// of a fixed bias. Among equals the later i and the earlier j win, as in SMO with
+// WorstPair.
+func (w *workingSet) ends() {
+	w.i, w.j, w.up, w.low = -1, -1, math.Inf(-1), math.Inf(1)
+	if w.p.FixedBias {
+		w.up, w.low = w.bias(), w.bias()
+	}
+	for k, f := range w.f {
+		a := w.alpha[k]
+		if f >= w.up && w.p.canRise(k, a) {
+			w.i, w.up = k, f
+		}
+		if f < w.low && w.p.canFall(k, a) {
+			w.j, w.low = k, f
+		}
+	}
+}
+
+// begin starts the choice of a working set; add, addPair and pick go on with it.
+func (w *workingSet) begin() {
+	for _, i := range w.next {
+		w.chose[i] = false
+	}
+	w.next = w.next[:0]
+}
+
+func (w *workingSet) add(i int) {
+	if i >= 0 && !w.chose[i] {
+		w.chose[i] = true
+		w.next = append(w.next, i)
+	}
+}
+
+// addPair adds the pair that violates most.
+func (w *workingSet) addPair() {
+	w.add(w.i)
+	w.add(w.j)
+}
+
+// pick adds the k points of the largest key, −Inf excluded; the earlier ones
+// among equals. The points chosen already do not count.
+func (w *workingSet) pick(k int) {
+	h := w.heap[:0] // the k best so far, the worst of them first
+	worse := func(a, b int) bool {
+		return w.key[a] < w.key[b] || w.key[a] == w.key[b] && a > b
+	}
+	down := func(at int) {
+		for {
+			c := 2*at + 1
+			if c >= len(h) {
+				return
+			}
+			if c+1 < len(h) && worse(h[c+1], h[c]) {
+				c++
+			}
+			if !worse(h[c], h[at]) {
+				return
+			}
+			h[at], h[c] = h[c], h[at]
+			at = c
+		}
+	}
+	for i, v := range w.key {
+		switch {
+		case math.IsInf(v, -1) || w.chose[i]:
+		case len(h) < k:
+			h = append(h, i)
+			if len(h) == k {
+				for at := k/2 - 1; at >= 0; at-- {
+					down(at)
+				}
+			}
+		case k > 0 && v > w.key[h[0]]:
+			h[0] = i
+			down(0)
+		}
+	}
+	for _, i := range h {
+		w.add(i)
+	}
+	w.heap = h
+}
+
+// violations sets the keys to the violation of the KKT conditions at the bias
+// midway between up and low, in units of y f; −Inf where there is none.
+func (w *workingSet) violations() {
+	b := w.bias()
+	for i, f := range w.f {
+		v := 0.0
+		if w.p.canRise(i, w.alpha[i]) {
+			v = f - b
+		}
+		if w.p.canFall(i, w.alpha[i]) {
+			v = max(v, b-f)
+		}
+		if !(v > 0) {
+			v = math.Inf(-1)
+		}
+		w.key[i] = v
+	}
+}
+
+func (w *workingSet) bias() float64 {
+	if w.p.FixedBias {
+		return w.p.Bias
+	}
+	return (w.up + w.low) / 2
+}
+
+// innerFraction is how far an inner run reduces the violation: solving a working
+// set better than that is effort for points that will change again.
+const innerFraction = 0.1
+
+// advance makes the chosen points the working set, solves the problem on it and
+// takes the solution over. done means that it has gained nothing.
+func (w *workingSet) advance(ctx context.Context) (done bool, err error) {
+	if err := w.settle(ctx); err != nil {
+		for _, i := range w.set {
+			w.in[i] = false
+		}
+		w.set = w.set[:0] // some of its rows are missing
+		return false, err
+	}
+	w.pose()
+	if err := w.solve(ctx, innerFraction*(w.up-w.low)); err != nil {
+		if ctx.Err() != nil && w.it.Alpha != nil && w.gain() > 0 {
+			soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+			defer cancel()
+			return false, w.take(soon) // or lose what this working set has gained
+		}
+		return false, err
+	}
+	if !(w.gain() > 0) {
+		return true, nil
+	}
+	return false, w.take(ctx)
+}
+
+// settle turns next into the working set. A point that stays keeps its slot, so
+// that only the rows of new ones are copied.
+func (w *workingSet) settle(ctx context.Context) error {
+	holes, fresh := w.holes[:0], w.fresh[:0]
+	for k, i := range w.set {
+		if !w.chose[i] {
+			holes = append(holes, k)
+			w.in[i] = false
+		}
+	}
+	w.holes = holes
+	for extra := len(w.set) - len(w.next); extra > 0; extra-- {
+		hole, last := holes[len(holes)-1], len(w.set)-1
+		holes = holes[:len(holes)-1]
+		if hole != last {
+			w.set[hole] = w.set[last]
+			w.block.move(hole, len(w.set))
+		}
+		w.set = w.set[:last]
+	}
+	for _, i := range w.next {
+		switch {
+		case w.in[i]:
+			continue
+		case len(holes) > 0:
+			fresh = append(fresh, holes[0])
+			w.set[holes[0]] = i
+			holes = holes[1:]
+		default:
+			fresh = append(fresh, len(w.set))
+			w.set = append(w.set, i)
+		}
+		w.in[i] = true
+	}
+	w.block.resize(len(w.set))
+	w.fresh, w.idx = fresh, w.idx[:0]
+	for _, k := range fresh {
+		w.idx = append(w.idx, w.set[k])
+	}
+	return w.eachRow(ctx, w.idx, func(at int, rows [][]float64) {
+		for t, row := range rows {
+			w.block.put(fresh[at+t], row, w.set)
+		}
+	})
+}
+
+// eachRow calls do with the rows of the points idx, in order and some at a time:
+// rows[t] belongs to idx[at+t]. It gives up when ctx ends.
+func (w *workingSet) eachRow(ctx context.Context, idx []int, do func(at int, rows [][]float64)) error {
+	batcher, ok := w.p.K.(Batcher)
+	size := 2 // as many as stay valid
+	if ok {
+		size = batch
+	}
+	if w.rows == nil {
+		w.rows = make([][]float64, size)
+	}
+	for at := 0; at < len(idx); at += size {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		part := idx[at:min(at+size, len(idx))]
+		rows := w.rows[:len(part)]
+		if ok {
+			batcher.Rows(part, rows)
+		} else {
+			for t, i := range part {
+				rows[t] = w.p.K.Row(i)
+			}
+		}
+		do(at, rows)
+	}
+	return nil
+}
+
+// pose writes down the problem on the working set.
+func (w *workingSet) pose() {
+	p, q := w.p, &w.sub
+	w.start = w.start[:0]
+	q.S, q.P, q.Lower, q.Upper = q.S[:0], q.P[:0], q.Lower[:0], q.Upper[:0]
+	for _, i := range w.set {
+		w.start = append(w.start, w.alpha[i])
+		q.S = append(q.S, p.S[i])
+		q.P = append(q.P, -p.S[i]*w.f[i])
+		q.Lower = append(q.Lower, p.Lower[i])
+		q.Upper = append(q.Upper, p.Upper[i])
+	}
+	for k, a := range w.start {
+		if a == 0 {
+			continue
+		}
+		b := q.S[k] * a
+		for t, v := range w.block.Row(k) {
+			q.P[t] -= b * q.S[t] * v
+		}
+	}
+	if p.Ridge != nil {
+		q.Ridge = q.Ridge[:0]
+		for k, i := range w.set {
+			q.Ridge = append(q.Ridge, p.Ridge[i])
+			q.P[k] -= p.Ridge[i] * w.start[k]
+		}
+	}
+	q.K, q.FixedBias, q.Bias, q.Delta = &w.block, p.FixedBias, p.Bias, p.Delta
+	w.size = 0
+	for i, a := range w.alpha {
+		w.size += math.Abs(a)
+		if !w.in[i] {
+			q.Delta -= p.S[i] * a
+		}
+	}
+}
+
+func startAt(m Method, p *Problem, alpha, f []float64) (Stepper, error) {
+	if m, ok := m.(warm); ok && f != nil {
+		return m.startAt(p, alpha, f)
+	}
+	return m.Start(p, alpha)
+}
+
+// solve runs the inner method on sub until its violation is at most tol, or it
+// can do no more, and leaves its last report in it.
+func (w *workingSet) solve(ctx context.Context, tol float64) error {
+	w.it = Iterate{}
+	w.own[0], w.own[1] = append(w.own[0][:0], w.start...), w.own[1][:0]
+	for _, i := range w.set {
+		w.own[1] = append(w.own[1], w.f[i])
+	}
+	st, err := startAt(w.inner, &w.sub, w.own[0], w.own[1])
+	if err != nil {
+		return err
+	}
+	limit := 1000 + 100*len(w.set)
+	done, look := false, 0
+	for k := 0; ; k++ {
+		it := &w.it
+		*it = Iterate{Iteration: k, Up: math.NaN(), Low: math.NaN(), Step: math.NaN()}
+		st.Report(it)
+		v := it.Up - it.Low
+		if it.F == nil || math.IsNaN(v) { // the method does not know: look now and then
+			v = math.Inf(1)
+			if k >= look {
+				f := it.F
+				if f == nil {
+					f = w.sub.residual(it.Alpha)
+				}
+				s := w.sub.summarise(it.Alpha, f)
+				v = s.up - s.low
+				look = k + 1 + k/8
+			}
+		}
+		if done || v <= tol && w.balanced() || k >= limit {
+			return nil
+		}
+		if done, err = st.Step(ctx); err != nil {
+			if ctx.Err() != nil {
+				st.Report(it)
+			}
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			st.Report(it)
+			return err
+		}
+	}
+}
+
+// balanced reports whether the inner α keeps the equality constraint, as far as
+// the rounding in s_N'α_N lets one say.
+func (w *workingSet) balanced() bool {
+	return w.sub.equality(w.it.Alpha) <= 1e-12*w.size+1e-8*sizeOf(w.it.Alpha)
+}
+
+func sizeOf(x []float64) float64 {
+	s := 0.0
+	for _, v := range x {
+		s += math.Abs(v)
+	}
+	return s
+}
+
+// gain is how much the inner solution raises W: the change of α times the mean
+// of the gradients before and after, s (F − b), which is exact for a quadratic;
+// where the bias is free any b is right, and the one near F loses least to
+// rounding. It is −Inf for an α off the equality constraint.
+func (w *workingSet) gain() float64 {
+	if !w.balanced() {
+		return math.Inf(-1)
+	}
+	b, f := w.bias(), w.it.F
+	if f == nil {
+		f = w.sub.residual(w.it.Alpha)
+	}
+	sum := 0.0
+	for k, i := range w.set {
+		if d := w.it.Alpha[k] - w.start[k]; d != 0 {
+			sum += w.sub.S[k] * d * ((w.f[i] - b) + (f[k] - b)) / 2
+		}
+	}
+	return sum
+}
+
+// take makes the inner solution part of α and brings F up to date by the rows of
+// the α that have changed. When ctx ends before that is done nothing has changed.
+func (w *workingSet) take(ctx context.Context) error {
+	w.idx, w.coef = w.idx[:0], w.coef[:0]
+	for k, i := range w.set {
+		if d := w.it.Alpha[k] - w.start[k]; d != 0 {
+			w.idx, w.coef = append(w.idx, i), append(w.coef, w.p.S[i]*d)
+		}
+	}
+	copy(w.newF, w.f)
+	err := w.eachRow(ctx, w.idx, func(at int, rows [][]float64) { subtract(w.newF, w.coef[at:], rows) })
+	if err != nil {
+		return err
+	}
+	if w.p.Ridge != nil {
+		for k, i := range w.idx {
+			w.newF[i] -= w.coef[k] * w.p.Ridge[i]
+		}
+	}
+	w.f, w.newF = w.newF, w.f
+	for k, i := range w.set {
+		w.alpha[i] = w.it.Alpha[k]
+	}
+	w.step = math.Sqrt(dotOf(w.coef, w.coef))
+	w.ends()
+	if w.flat2 > 0 && w.p.inseparable(w.alpha, w.p.summarise(w.alpha, w.f).norm2, w.flat2) {
+		return ErrUnbounded
+	}
+	return nil
+}
+
+// subtract takes Σ c_k rows[k] from f, a stretch that fits the nearest cache at
+// a time.
+func subtract(f, c []float64, rows [][]float64) {
+	const stretch = 1024
+	for from := 0; from < len(f); from += stretch {
+		to := min(from+stretch, len(f))
+		part := f[from:to]
+		k := 0
+		for ; k+4 <= len(rows); k += 4 {
+			r0, r1, r2, r3 := rows[k][from:to], rows[k+1][from:to], rows[k+2][from:to], rows[k+3][from:to]
+			c0, c1, c2, c3 := c[k], c[k+1], c[k+2], c[k+3]
+			for i := range part {
+				part[i] -= c0*r0[i] + c1*r1[i] + (c2*r2[i] + c3*r3[i])
+			}
+		}
+		for ; k+2 <= len(rows); k += 2 {
+			r0, r1 := rows[k][from:to], rows[k+1][from:to]
+			c0, c1 := c[k], c[k+1]
+			for i := range part {
+				part[i] -= c0*r0[i] + c1*r1[i]
+			}
+		}
+		if k < len(rows) {
+			r, ck := rows[k][from:to], c[k]
+			for i, v := range r {
+				part[i] -= ck * v
+			}
+		}
+	}
+}

@@ -1,0 +1,63 @@
+package svmnb_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/svmnb"
+)
+
+func Example() {
+	fit := svmnb.Classify(datasets.Moons(200, 0.15, 42)).
+		Kernel(kernels.RBF(0.5)).C(10).SMO().MustFit()
+	fmt.Printf("%d free and %d bound support vectors, %d training errors\n",
+		fit.Certificate.Free, fit.Certificate.AtUpper, fit.TrainingErrors())
+	fmt.Printf("within %.0e of the optimum\n", fit.Certificate.RelGap)
+	// Output:
+	// 7 free and 18 bound support vectors, 2 training errors
+	// within 3e-05 of the optimum
+}
+
+// A description is a value: forks share nothing, and it prints as it was said.
+func ExampleClassifier() {
+	base := svmnb.Classify(datasets.Iris().Pair("virginica", "versicolor")).Kernel(kernels.Linear())
+	soft, hard := base.C(0.1), base.TwoNorm().C(100)
+	fmt.Println(soft)
+	fmt.Println(hard.Using(solvers.SMO{Selection: solvers.Platt}).Tol(1e-6))
+	// Output:
+	// Classify(iris virginica/versicolor).Kernel(Linear()).C(0.1).SMO()
+	// Classify(iris virginica/versicolor).Kernel(Linear()).TwoNorm().C(100).Using(solvers.SMO{Selection: Platt}).Tol(1e-06)
+}
+
+func ExampleClassifier_Fit() {
+	base := svmnb.Classify(datasets.Iris().Pair("virginica", "versicolor")).Kernel(kernels.Linear())
+	fit, err := base.Tol(1e-6).Fit(context.Background())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("W = %.4f, b = %.4f, margin %.4f, %d support vectors\n",
+		fit.Certificate.Dual, fit.Bias, fit.Margin(), len(fit.SupportVectors()))
+	names, _ := fit.Predict([][]float64{{6.5, 3, 5.5, 2}, {5.7, 2.8, 4.1, 1.3}})
+	fmt.Println(names)
+	_, err = fit.Predict([][]float64{{6.5, 3}})
+	fmt.Println(err)
+	_, err = base.C(-1).Fit(context.Background())
+	fmt.Println(err)
+	// Output:
+	// W = 15.7599, b = -6.7811, margin 0.3251, 23 support vectors
+	// [virginica versicolor]
+	// svmnb: Decision: row 0: the point has 2 features, the classifier was trained on 4
+	// svmnb: C: C is -1; it must be a positive number
+}
+
+func ExampleClassifier_HardMargin() {
+	x := [][]float64{{0, 0}, {1, 1}, {0, 0}}
+	_, err := svmnb.Classify(datasets.New(x, []float64{1, -1, -1})).HardMargin().Fit(context.Background())
+	fmt.Println(errors.Is(err, solvers.ErrUnbounded))
+	// Output: true
+}

@@ -1,0 +1,219 @@
+package svmnb
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/svmnb/svmnb/kernels"
+)
+
+// FunctionalMargin returns γ̂ = min y_i f(x_i) over the training points (N §3).
+// It is positive when all are classified rightly and 1 at a hard margin's
+// optimum; a factor on w and b is a factor on it.
+func (f *Fit) FunctionalMargin() float64 {
+	least := math.Inf(1)
+	for i, v := range f.f {
+		least = min(least, f.task.y[i]*v)
+	}
+	return least
+}
+
+// GeometricMargin returns γ = γ̂/‖w‖, the distance in feature space of the
+// boundary to the training point that is nearest to it or farthest on its wrong
+// side. No factor on w and b changes it.
+func (f *Fit) GeometricMargin() float64 { return f.FunctionalMargin() * f.Margin() }
+
+// RadiusMargin returns R²‖w‖² = R²/γ² with R² = max K(x, x), the quantity in the
+// bounds on the fat-shattering dimension (CST Theorem 4.16, Remark 7.4), where γ
+// is Margin.
+func (f *Fit) RadiusMargin() float64 {
+	m := f.Margin()
+	return kernels.Radius2(f.task.kernel, f.task.data.X) / (m * m)
+}
+
+// BiasOfN returns Ng's b* = −½(max over y = −1 of g + min over y = +1 of g), his
+// equation 11: midway between the classes. It is the bias of a hard margin and of
+// nothing else; where points are inside the margin, it is wrong, and this
+// function is here to show it.
+func (f *Fit) BiasOfN() float64 {
+	highest, lowest := math.Inf(-1), math.Inf(1)
+	for i, v := range f.f {
+		if g := v - f.Bias; f.task.y[i] < 0 {
+			highest = max(highest, g)
+		} else {
+			lowest = min(lowest, g)
+		}
+	}
+	return -(highest + lowest) / 2
+}
+
+// Condition is one point's line of the KKT table (N 3–7, 14–16; W 131).
+type Condition struct {
+	Index     int
+	Y, Alpha  float64
+	YF        float64 // y f(x)
+	Slack     float64 // ξ
+	State     string  // "α = 0", "0 < α < C" or "α = C"
+	Requires  string  // what y f must then be, such as "y f ≥ 1"
+	Violation float64 // by how much it is not, ≥ 0
+}
+
+// Conditions is the KKT table of a fit, in the order of the data.
+type Conditions []Condition
+
+// Conditions returns the KKT table: for each training point the state of its
+// multiplier, what that requires of y f, and by how much it is violated at the
+// bias that violates least. The largest violation is near Certificate.MaxKKT,
+// which is taken at the fit's own bias.
+func (f *Fit) Conditions() Conditions {
+	t := f.task
+	violations := t.problem.Violations(nil, f.Alpha, nil)
+	table := make(Conditions, len(f.Alpha))
+	edge, top := number(t.edge()), "C"
+	if t.margin == nuSoft || t.margin == oneClass {
+		top = "1"
+	}
+	for i, a := range f.Alpha {
+		c := Condition{Index: i, Y: t.y[i], Alpha: a, YF: t.y[i] * f.f[i], Slack: max(0, t.edge()-t.y[i]*f.f[i]), Violation: f.scale * violations[i]}
+		switch {
+		case a == 0:
+			c.State, c.Requires = "α = 0", "y f ≥ "+edge
+		case a >= t.problem.Upper[i]:
+			c.State, c.Requires = "α = "+top, "y f ≤ "+edge
+		case t.margin == twoNorm:
+			c.State, c.Requires = "α > 0", "y f = 1 − α/C"
+		case t.margin == hard:
+			c.State, c.Requires = "α > 0", "y f = 1"
+		default:
+			c.State, c.Requires = "0 < α < "+top, "y f = "+edge
+		}
+		table[i] = c
+	}
+	return table
+}
+
+// Markdown returns the table, at most its first hundred lines.
+func (c Conditions) Markdown() string {
+	var s strings.Builder
+	s.WriteString("| i | y | α | y f | ξ | state | requires | violation |\n|--:|--:|--:|--:|--:|:--|:--|--:|\n")
+	for _, r := range c[:min(len(c), 100)] {
+		fmt.Fprintf(&s, "| %d | %+g | %.4g | %.4f | %.4g | %s | %s | %.1e |\n", r.Index, r.Y, r.Alpha, r.YF, r.Slack, r.State, r.Requires, r.Violation)
+	}
+	if len(c) > 100 {
+		fmt.Fprintf(&s, "\n%d more points.\n", len(c)-100)
+	}
+	return s.String()
+}
+
+// Uniqueness says what of a solution is determined. w and so g = f − b always
+// is, since ½‖w‖² is strictly convex.
+type Uniqueness struct {
+	Alpha bool // no other α has the same objective (CST Remark 7.3)
+	Bias  bool // no other b fits: there is a free vector, or m = M
+
+	// Direction is one along which α can move without changing anything, n
+	// values with s'd = 0 and K(s∘d) = 0; nil where Alpha holds.
+	Direction []float64
+}
+
+// Unique examines the solution. α is not unique when the kernel matrix of its
+// free vectors, bordered by the equality, is singular: with two equal free
+// points, only the sum of their α matters. (Whether α at a bound could move too
+// is not examined.) It costs a kernel row and up to n_free² steps per free vector.
+func (f *Fit) Unique() Uniqueness {
+	t, c := f.task, f.Certificate
+	u := Uniqueness{Alpha: true, Bias: c.Free > 0 || t.fixed}
+	var free []int
+	for i, a := range f.Alpha {
+		if a > 0 && a < t.problem.Upper[i] {
+			free = append(free, i)
+		}
+	}
+	if !u.Bias {
+		last := f.Trace.Points[len(f.Trace.Points)-1]
+		u.Bias = math.Abs(last.Up-last.Low) <= 1e-9
+	}
+	d := null(free, func(a int, row []float64) {
+		k := t.k.Row(free[a])
+		for b, j := range free {
+			row[b] = k[j]
+			if !t.problem.FixedBias {
+				row[b]++ // K d = 0 and 1'd = 0 together are (K + 11')d = 0
+			}
+		}
+		if t.problem.Ridge != nil {
+			row[a] += t.problem.Ridge[free[a]]
+		}
+	})
+	if d == nil {
+		return u
+	}
+	u.Alpha, u.Direction = false, make([]float64, len(f.Alpha))
+	for a, i := range free {
+		u.Direction[i] = t.y[i] * d[a]
+	}
+	return u
+}
+
+// null returns a null vector of the positive semi-definite matrix whose row a is
+// written by row, or nil when it is regular: a pivoted Cholesky factorisation
+// that ends at the first vanishing pivot.
+func null(at []int, row func(a int, into []float64)) []float64 {
+	n := len(at)
+	rest := make([]float64, n) // diagonal of what is left
+	r := make([]float64, n)
+	for a := range n {
+		row(a, r)
+		rest[a] = r[a]
+	}
+	largest := 0.0
+	for _, v := range rest {
+		largest = max(largest, v)
+	}
+	var l [][]float64 // columns of the factor
+	var pivots []int
+	done := make([]bool, n)
+	for range n {
+		p := -1
+		for a := range n {
+			if !done[a] && (p < 0 || rest[a] > rest[p]) {
+				p = a
+			}
+		}
+		if rest[p] <= 1e-12*largest {
+			// Column p is a combination of the pivots': solve L'd = −L_p on them.
+			d := make([]float64, n)
+			d[p] = 1
+			for k := len(pivots) - 1; k >= 0; k-- {
+				sum := l[k][p]
+				for m := k + 1; m < len(pivots); m++ {
+					sum += l[k][pivots[m]] * d[pivots[m]]
+				}
+				d[pivots[k]] = -sum / l[k][pivots[k]]
+			}
+			return d
+		}
+		row(p, r)
+		column := make([]float64, n)
+		root := math.Sqrt(rest[p])
+		for a := range n {
+			if done[a] {
+				continue
+			}
+			v := r[a]
+			for k := range l {
+				v -= l[k][a] * l[k][p]
+			}
+			column[a] = v / root
+		}
+		column[p] = root
+		for a := range n {
+			if !done[a] {
+				rest[a] -= column[a] * column[a]
+			}
+		}
+		l, pivots, done[p] = append(l, column), append(pivots, p), true
+	}
+	return nil
+}
