@@ -30,7 +30,9 @@ import (
 // C, each O(n³) or, with Rank or Loss, O(n r²). All bounds, any p, δ and ridge, a
 // fixed bias; upper bounds at +Inf have no multiplier. A kernel matrix that is not
 // positive semi-definite is refused with ErrUnsupported. It starts in the middle
-// of the box, wherever Settings.Start is.
+// of the box, wherever Settings.Start is. Its iterates touch no bound; the answer
+// does (activeset.go), unless a limit or an interrupt comes first: then every
+// point counts as a free support vector.
 type PrimalDual struct {
 	// Mu is the factor by which t lies below the current gap, in (0, 1); 0 means
 	// 0.1. It is not used with Corrector.
