@@ -97,7 +97,7 @@ func (in *interior) onFace(ctx context.Context) (made bool, err error) {
 	in.q.mul(e.g, e.c)
 	missing := p.Delta
 	for i, g := range e.g {
-		in.r[i] = -(g + p.P[i] + e.b*p.S[i])
+		in.r[i] = -(g + in.linear[i] + e.b*p.S[i])
 		missing -= p.S[i] * e.c[i]
 	}
 	if err := in.factor(ctx); err != nil {
@@ -124,9 +124,10 @@ func (in *interior) onFace(ctx context.Context) (made bool, err error) {
 	}
 	if p.nearest(e.trial) {
 		in.q.mul(e.g, e.trial)
-		for i, g := range e.g {
-			e.f[i] = -p.S[i] * (g + p.P[i])
+		for i, v := range in.linear {
+			e.g[i] += v
 		}
+		in.fromGradient(e.f, e.g)
 		gap, kkt, bias := p.quality(e.trial, e.f)
 		if gap < in.gap || math.IsInf(in.gap, 1) && kkt < in.kkt {
 			in.gap, in.kkt, in.bias, in.raw, e.idle = gap, kkt, bias, false, 0
@@ -135,7 +136,7 @@ func (in *interior) onFace(ctx context.Context) (made bool, err error) {
 		}
 	}
 	in.q.mul(e.g, e.c)
-	for i, v := range p.P {
+	for i, v := range in.linear {
 		e.g[i] += v
 	}
 	return true, nil

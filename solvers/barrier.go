@@ -172,8 +172,7 @@ func (s *barrier) Step(ctx context.Context) (done bool, err error) {
 
 // begin sets t to the gap over m.
 func (s *barrier) begin() {
-	s.show()
-	s.b = s.bias
+	s.start()
 	s.t = s.balance()
 }
 

@@ -19,17 +19,18 @@ import (
 // has −b, which is the bias here, as the multiplier ν of the equality. A bound at
 // +Inf has no w. A coordinate with l_i = u_i is held.
 type interior struct {
-	p     *Problem
-	low   *lowRank // the approximation to use, nil for the Q of the problem
-	q     quadratic
-	diag  []float64 // of Q
-	size  float64   // the largest of diag
-	upper []float64 // u, +Inf replaced where box was called
-	m     float64   // number of finite bounds of the coordinates that move
-	boxed float64   // the width of that box, 0 as long as there is none
+	p      *Problem
+	low    *lowRank // the approximation to use, nil for the Q of the problem
+	q      quadratic
+	linear []float64 // p, or p + b₀ s: a fixed bias is part of the linear term, and b stays 0
+	diag   []float64 // of Q
+	size   float64   // the largest of diag
+	upper  []float64 // u, +Inf replaced where box was called
+	m      float64   // number of finite bounds of the coordinates that move
+	boxed  float64   // the width of that box, 0 as long as there is none
 
 	alpha []float64 // strictly inside the box
-	grad  []float64 // Qα + p
+	grad  []float64 // Qα + linear
 	b     float64
 	step  float64 // length of the last step
 
@@ -52,11 +53,14 @@ type interior struct {
 func newInterior(p *Problem, alpha []float64, low *lowRank) interior {
 	n := len(alpha)
 	in := interior{
-		p: p, low: low, diag: append([]float64(nil), p.K.Diag()...), upper: append([]float64(nil), p.Upper...),
+		p: p, low: low, linear: append([]float64(nil), p.P...), diag: append([]float64(nil), p.K.Diag()...), upper: append([]float64(nil), p.Upper...),
 		shown: alpha, f: p.residual(alpha), bias: math.NaN(), step: math.NaN(), raw: true,
 	}
 	for i, ridge := range p.Ridge {
 		in.diag[i] += ridge
+	}
+	for i, s := range p.S {
+		in.linear[i] += p.fixed() * s
 	}
 	for _, v := range in.diag {
 		in.size = max(in.size, v)
@@ -92,9 +96,7 @@ func (in *interior) report(it *Iterate) {
 // with a smaller gap is.
 func (in *interior) show() {
 	f := in.work[0]
-	for i, g := range in.grad {
-		f[i] = -in.p.S[i] * g
-	}
+	in.fromGradient(f, in.grad)
 	gap, kkt, bias := in.p.quality(in.alpha, f)
 	if !in.raw && in.gap <= gap {
 		return
@@ -104,14 +106,29 @@ func (in *interior) show() {
 	in.gap, in.kkt, in.bias, in.raw = gap, kkt, bias, true
 }
 
+// start shows the centre, and takes the best bias there.
+func (in *interior) start() {
+	in.show()
+	if in.b = in.bias; in.p.FixedBias {
+		in.b = 0
+	}
+}
+
 // refresh has nothing to take over: the gradient is computed afresh after every
 // step. It is there for Solve to ask its criterion once more at the end.
 func (in *interior) refresh([]float64) {}
 
 func (in *interior) gradient() {
 	in.q.mul(in.grad, in.alpha)
-	for i, p := range in.p.P {
-		in.grad[i] += p
+	for i, v := range in.linear {
+		in.grad[i] += v
+	}
+}
+
+// fromGradient sets f to −s(Qα + p).
+func (in *interior) fromGradient(f, gradient []float64) {
+	for i, g := range gradient {
+		f[i] = in.p.fixed() - in.p.S[i]*g
 	}
 }
 
@@ -235,7 +252,7 @@ func (in *interior) scale() float64 {
 			x = 0.5
 		}
 		in.dx[i] = x
-		slope -= p.P[i] * x
+		slope -= in.linear[i] * x
 	}
 	in.q.mul(in.r, in.dx)
 	for i, v := range in.r {
@@ -406,7 +423,7 @@ func (in *interior) recedes(x []float64) bool {
 		if v[i] = 0; xi > 0 && math.IsInf(in.p.Upper[i], 1) {
 			v[i] = xi
 			along += size
-			slope += in.p.P[i] * xi
+			slope += in.linear[i] * xi
 		} else {
 			against += math.Abs(size)
 		}
@@ -425,7 +442,7 @@ func (in *interior) recedes(x []float64) bool {
 func (in *interior) dual() float64 {
 	w := 0.0
 	for i, a := range in.alpha {
-		w -= a * (in.grad[i] + in.p.P[i]) / 2
+		w -= a * (in.grad[i] + in.linear[i]) / 2
 	}
 	return w
 }

@@ -30,7 +30,9 @@ import (
 // C, each O(n³) or, with Rank or Loss, O(n r²). All bounds, any p, δ and ridge, a
 // fixed bias; upper bounds at +Inf have no multiplier. A kernel matrix that is not
 // positive semi-definite is refused with ErrUnsupported. It starts in the middle
-// of the box, wherever Settings.Start is.
+// of the box, wherever Settings.Start is. Its iterates touch no bound; the answer
+// does (activeset.go), unless a limit or an interrupt comes first: then every
+// point counts as a free support vector.
 type PrimalDual struct {
 	// Mu is the factor by which t lies below the current gap, in (0, 1); 0 means
 	// 0.1. It is not used with Corrector.
@@ -264,7 +266,7 @@ func (s *primalDual) near() bool {
 // stationary reports whether Qα + p + b s = z − w within a millionth of its terms.
 func (s *primalDual) stationary() bool {
 	for i, g := range s.grad {
-		p := s.p.P[i]
+		p := s.linear[i]
 		if r := g + s.b*s.p.S[i] - s.z[i] + s.w[i]; s.z[i] > 0 && math.Abs(r) > 1e-6*(math.Abs(g-p)+math.Abs(p)+math.Abs(s.b)) {
 			return false
 		}
@@ -274,8 +276,8 @@ func (s *primalDual) stationary() bool {
 
 // begin sets the multipliers for which all products with α are equal.
 func (s *primalDual) begin() {
-	s.show()
-	s.b, s.slow = s.bias, 0
+	s.start()
+	s.slow = 0
 	t := s.balance()
 	for i, l := range s.p.Lower {
 		if s.p.Upper[i] > l {

@@ -32,6 +32,12 @@ type Observer func(it *Iterate, pt *Point)
 // rounding in the one that it maintains has hidden a violation.
 type verifier interface{ refresh(f []float64) }
 
+// concluder is a Stepper whose iterates are not what it would answer: those of an
+// interior-point method touch no bound, and which vectors are support vectors is
+// seen only on the bounds. conclude is asked when the criterion is met; true
+// means that further steps, a few, will bring the answer.
+type concluder interface{ conclude() bool }
+
 // warm is a Method that can start where F is known already, which saves a row
 // for each non-zero α, and the rounding in them. f belongs to the Stepper then.
 type warm interface {
@@ -41,12 +47,6 @@ type warm interface {
 // completer is a Stepper that keeps F for part of the points only, and says nil
 // of it then. complete brings it up to date for all.
 type completer interface{ complete() []float64 }
-
-// concluder is a Stepper whose iterates are not what it would answer: those of an
-// interior-point method touch no bound, and which vectors are support vectors is
-// seen only on the bounds. conclude is asked when the criterion is met; true
-// means that further steps, a few, will bring the answer.
-type concluder interface{ conclude() bool }
 
 // Solve runs m on p until the criterion is met, a limit is hit, ctx ends, or
 // nothing can improve. It is the only loop: it measures, records, stops and
@@ -140,7 +140,7 @@ type run struct {
 
 func (r *run) loop(ctx context.Context) (Status, error) {
 	nan := math.NaN()
-	unmeasured := Point{Primal: nan, Dual: nan, Gap: nan, RelGap: nan, Equality: nan, Margin: nan, Bias: nan}
+	unmeasured := Point{Primal: nan, Dual: nan, Gap: nan, RelGap: nan, Equality: nan, Margin: nan, Bias: nan, Surrogate: nan}
 	var measured Point
 	it := &r.it
 	window := max(10_000, r.trace.N)
@@ -409,12 +409,6 @@ func (r *run) measure(elapsed time.Duration) Point {
 	pt.RelGap = relative(pt.Gap, pt.Primal)
 	if math.IsInf(pt.Primal, 1) {
 		pt.Primal, pt.Gap, pt.RelGap = math.NaN(), math.NaN(), math.NaN()
-	}
-	if !p.balanced(it.Alpha) {
-		// An infeasible method is on its way; the conditions and the gap presume
-		// s'α = δ.
-		nan := math.NaN()
-		pt.Primal, pt.Gap, pt.RelGap, pt.KKT, pt.Up, pt.Low = nan, nan, nan, nan, nan, nan
 	}
 	return pt
 }

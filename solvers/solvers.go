@@ -78,14 +78,14 @@ type Iterate struct {
 	Iteration int
 	Alpha     []float64 // current α
 	F         []float64 // F_i = −s_i (Qα + p)_i; y_i − g_i for classification
-	Rough     bool      // F is that of an approximation of K: good for a claim, not for a measurement
 	Up, Low   float64   // max of F over I_up, min of F over I_low (Keerthi's b_up and b_low with ST's sign); see Point
 	Working   []int     // indices that the last step optimised
 	Step      float64   // length of the last step along its direction
 	Active    int       // size of the active set; 0 means all
-	Sweep     int       // how many iterations are a sweep over all points; 0 means n
+	Rough     bool      // F is that of an approximation of K: good for a claim, not for a measurement
 	Bias      float64   // the b that belongs to Alpha, where the method has one of its own
 	Surrogate float64   // interior point: the gap by the multipliers, m t on the central path
+	Sweep     int       // how many iterations are a sweep over all points; 0 means n
 }
 
 // Point is one line of a Trace: what was measured after an iteration. NaN
