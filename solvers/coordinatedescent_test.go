@@ -192,3 +192,37 @@ func TestCoordinateDescentAtScale(t *testing.T) {
 		t.Logf("%s: %d passes, W = %.6g, gap %.2g, %v, %d of %d points to replay", name, r.Iterations, r.Certificate.Dual, r.Certificate.RelGap, r.Elapsed, r.Trace.Replayable(), len(r.Trace.Points))
 	}
 }
+
+// SMO that keeps w reaches what SMO on the kernel matrix does, asks for no row
+// of K on its way, and its F is never far from the exact one.
+func TestSMOKeepsTheNormal(t *testing.T) {
+	x, y := rings(newRand(3), 50)
+	for i := range x {
+		x[i] = append(x[i], x[i][0]*x[i][1], 0)
+	}
+	for name, k := range map[string]Features{"dense": densely(t, x, 0), "sparse": sparsely(t, x)} {
+		for _, sel := range []Selection{Platt, Simplified} {
+			for _, make := range []func(Matrix, []float64, []float64) *Problem{SoftMargin, SoftMargin2} {
+				counted := &countedFeatures{Features: k}
+				r := solve(t, make(counted, y, fill(50, 2)), SMO{Selection: sel}, Settings{Stop: UpLow{1e-7}})
+				want := solve(t, make(newGram(x, linear), y, fill(50, 2)), SMO{}, Settings{Stop: UpLow{1e-9}})
+				if math.Abs(r.Certificate.Dual-want.Certificate.Dual) > 1e-8*want.Certificate.Dual || r.Certificate.RelGap > 1e-7 || r.Status != Converged {
+					t.Errorf("%s, %v: %v, W = %.12g, want %.12g; %+v", name, sel, r.Status, r.Certificate.Dual, want.Certificate.Dual, r.Certificate)
+				}
+				if counted.rows > 0 {
+					t.Errorf("%s, %v: %d rows of K", name, sel, counted.rows)
+				}
+			}
+		}
+	}
+}
+
+type countedFeatures struct {
+	Features
+	rows int
+}
+
+func (c *countedFeatures) Row(i int) []float64 {
+	c.rows++
+	return c.Features.Row(i)
+}

@@ -12,9 +12,11 @@ import (
 //
 // The error of point i is E_i = b − F_i, for classification the book's
 // f(x_i) − y_i. F is kept for every point, since both rows of a step are at
-// hand; Platt's cache of errors for the free points is a part of it.
+// hand; Platt's cache of errors for the free points is a part of it. A linear
+// machine that knows its features keeps w instead; see normal.go.
 type sweep struct {
 	pairs
+	normal  *normal // nil when F is kept
 	tol     float64
 	tiny    float64 // relative size of a step that counts as none
 	b       float64
@@ -23,7 +25,7 @@ type sweep struct {
 }
 
 func newSweep(w pairs, m SMO) sweep {
-	s := sweep{pairs: w, tol: m.Tol, up: math.NaN(), low: math.NaN()}
+	s := sweep{pairs: w, normal: newNormal(w.p, w.alpha), tol: m.Tol, up: math.NaN(), low: math.NaN()}
 	if s.tol == 0 {
 		s.tol = 1e-3
 	}
@@ -34,17 +36,23 @@ func newSweep(w pairs, m SMO) sweep {
 func (s *sweep) Report(it *Iterate) {
 	s.report(it)
 	it.Up, it.Low = s.up, s.low
+	if s.normal != nil {
+		it.F = nil // what pairs has of it is from different moments
+	}
 }
 
 func (s *sweep) refresh(f []float64) {
 	s.pairs.refresh(f)
 	s.fresh = false
+	if s.normal != nil {
+		s.normal.gather(s.p, s.alpha)
+	}
 }
 
 // violates is the KKT test of W (131) and N (14–16): r = y_i E_i < −tol with
 // α_i < C, or r > tol with α_i > 0.
 func (s *sweep) violates(i int) bool {
-	r := s.p.S[i] * (s.b - s.f[i])
+	r := s.p.S[i] * (s.b - s.f(i))
 	return r < -s.tol && s.alpha[i] < s.p.Upper[i] || r > s.tol && s.alpha[i] > s.p.Lower[i]
 }
 
@@ -59,17 +67,17 @@ func (s *sweep) try(i, j int) (bool, error) {
 	if i == j {
 		return false, nil
 	}
-	t, err := s.optimise(i, j, s.tiny)
+	t, err := s.pair(i, j)
 	if t == 0 || err != nil {
 		return false, err
 	}
 	switch {
 	case s.free(i):
-		s.b = s.f[i]
+		s.b = s.f(i)
 	case s.free(j):
-		s.b = s.f[j]
+		s.b = s.f(j)
 	default:
-		s.b = (s.f[i] + s.f[j]) / 2
+		s.b = (s.f(i) + s.f(j)) / 2
 	}
 	s.fresh, s.up, s.low = false, math.NaN(), math.NaN()
 	return true, nil
@@ -80,7 +88,10 @@ func (s *sweep) try(i, j int) (bool, error) {
 // the middle first; if that was so already, the tolerance shrinks. It reports
 // whether nothing is left to gain.
 func (s *sweep) dry() (done bool) {
-	sum := s.p.summarise(s.alpha, s.f)
+	if s.normal != nil {
+		s.pairs.refresh(s.p.residual(s.alpha))
+	}
+	sum := s.p.summarise(s.alpha, s.pairs.f)
 	s.up, s.low = sum.up, sum.low
 	if math.IsInf(sum.up, 0) || math.IsInf(sum.low, 0) || sum.up <= sum.low {
 		return true
@@ -143,10 +154,12 @@ func (s *platt) Step(ctx context.Context) (done bool, err error) {
 // second makes the second choice for the violator i and reports whether the
 // pair moved.
 func (s *platt) second(i int) (bool, error) {
-	best, widest := -1, 0.0
-	for j := range s.f {
-		if d := math.Abs(s.f[i] - s.f[j]); d > widest && s.free(j) {
-			best, widest = j, d
+	best, widest, fi := -1, 0.0, s.f(i)
+	for j := range s.alpha {
+		if s.free(j) {
+			if d := math.Abs(fi - s.f(j)); d > widest {
+				best, widest = j, d
+			}
 		}
 	}
 	if best >= 0 {

@@ -454,10 +454,21 @@ func (c Classifier) prepare() (*task, error) {
 	return t, nil
 }
 
+// keepsNormal reports whether a method works with w where it is given features.
+func keepsNormal(m solvers.Method) bool {
+	switch m := m.(type) {
+	case solvers.CoordinateDescent:
+		return true
+	case solvers.SMO:
+		return m.Selection == solvers.Platt || m.Selection == solvers.Simplified
+	}
+	return false
+}
+
 // matrix returns the kernel matrix of the data: their features, for a linear
 // machine whose method keeps w.
 func (t *task) matrix() (solvers.Matrix, error) {
-	if _, ok := t.method.(solvers.CoordinateDescent); ok && t.kernel == kernels.Kernel(kernels.Linear()) {
+	if t.kernel == kernels.Kernel(kernels.Linear()) && keepsNormal(t.method) {
 		return solvers.NewDenseFeatures(t.data.X, math.Sqrt(t.tau2))
 	}
 	k := t.kernel

@@ -29,6 +29,7 @@ func TestOneLiners(t *testing.T) {
 		{"Barrier", rbf.Barrier(), rbf.SMO()},
 		{"PrimalDual", rbf.PrimalDual(), rbf.SMO()},
 		{"GradientAscent", rbf.GradientAscent(), rbf.Augment(1).Using(solvers.GradientAscent{Order: solvers.Shuffled})},
+		{"Platt with w", linear.Using(solvers.SMO{Selection: solvers.Platt}), linear.SMO()},
 		{"CoordinateDescent", linear.CoordinateDescent(), linear.Augment(1).Using(solvers.GradientAscent{})},
 		{"CoordinateDescent, 2-norm", linear.TwoNorm().CoordinateDescent(), linear.TwoNorm().Augment(1).Using(solvers.GradientAscent{})},
 		{"CoordinateDescent, fixed bias", linear.FixedBias(-0.5).CoordinateDescent(), linear.FixedBias(-0.5).Using(solvers.GradientAscent{})},
