@@ -12,7 +12,7 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
 )
 
-// Figure is a way to look at a fit: [Margins], [KKT] or [Gap].
+// Figure is a way to look at a fit: [Margins], [KKT], [Gap] or [Rate].
 type Figure struct {
 	name string
 	draw func(*Fit) (*Chart, error)
@@ -31,6 +31,10 @@ var (
 
 	// Gap shows how the primal and the dual objective closed in on the optimum.
 	Gap = Figure{"Gap", drawGap}
+
+	// Rate shows how fast the gap fell, on a scale where linear convergence is a
+	// straight line, with the line that fits.
+	Rate = Figure{"Rate", drawRate}
 )
 
 func (f Figure) String() string { return f.name }
@@ -174,6 +178,14 @@ func (t *task) goodGap(primal float64) (tol float64, name string) {
 		return stop.Rel * scale, ""
 	}
 	return 1e-3 * scale, "0.1 % of 1 + primal"
+}
+
+func drawRate(f *Fit) (*Chart, error) {
+	d := figure.RateData{Problem: f.task.words() + " · " + f.Method, Points: f.Trace.Points}
+	if f.Trace.Sweep == 1 {
+		d.Unit = "epoch"
+	}
+	return figure.Rate(d)
 }
 
 // words says what was solved, for a subtitle.

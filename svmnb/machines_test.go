@@ -161,3 +161,16 @@ func TestMachinesRefuse(t *testing.T) {
 		}
 	}
 }
+
+// Gradient ascent converges linearly (CST §7.2): on a log scale its gap is a
+// straight line, whose slope the figure says.
+func TestRateOfGradientAscent(t *testing.T) {
+	fit := mustFit(t, Classify(moons()).Kernel(kernels.RBF(0.5)).C(3).Tol(1e-9).GradientAscent())
+	c, err := Rate.Of(fit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if title := c.Title.Title; !strings.Contains(title, "falls by a factor of 0.") || !strings.Contains(title, "per epoch") {
+		t.Errorf("title %q", title)
+	}
+}

@@ -153,6 +153,13 @@ func TestFigures(t *testing.T) {
 		{"gap, negative objectives", func() (*Chart, error) {
 			return Gap(GapData{Points: []solvers.Point{gapPoint(0, -1, -3), gapPoint(5, -1.5, -2)}, Log: true})
 		}, 10_000, "dual −2.00 ≤ optimum ≤ primal −1.50"},
+		{"rate", func() (*Chart, error) {
+			var p []solvers.Point
+			for k := range 200 {
+				p = append(p, solvers.Point{Iteration: k, Gap: 7 * math.Pow(0.9, float64(k))})
+			}
+			return Rate(RateData{Points: p, Unit: "epoch"})
+		}, 20_000, "The gap falls by a factor of 0.9 per epoch: tenfold in 21.9"},
 		{"race", func() (*Chart, error) { return Race(small.race(t, nil, everySMO[:4]...)) }, 30_000, "onjugate SMO"},
 		{"race, long, one refuses", func() (*Chart, error) { return Race(large.race(t, solvers.UpLow{Tol: 1e-5}, everySMO...)) }, 70_000, "not drawn: dual coordinate descent (refused)"},
 		{"race, eight", func() (*Chart, error) { return Race(racers(8)) }, 100_000, "Method 1 wins with 3\u202f920 kernel values and 93 iterations, the fewest of 7"},
