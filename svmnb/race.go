@@ -203,7 +203,7 @@ func (r *RaceResult) interrupted() string {
 		switch {
 		case run.Fit != nil && run.Fit.Status == solvers.Interrupted:
 			s += fmt.Sprintf(" in the run of %s, after %s iterations and %v; what it had is kept, its gap is %.3g",
-				run.Name, thousands(int64(run.Fit.Iterations)), round(run.Fit.Elapsed), run.Fit.Certificate.Gap)
+				run.Name, thousands(int64(run.Fit.Iterations)), spell(run.Fit.Elapsed), run.Fit.Certificate.Gap)
 		case errors.Is(run.Err, errNotRun):
 			skipped += ", " + run.Name
 		}
@@ -396,7 +396,7 @@ var (
 			}
 			return whole(v)
 		}},
-		{"time", func(f *Fit) float64 { return f.Elapsed.Seconds() }, func(v float64) string { return round(time.Duration(v * 1e9)).String() }},
+		{"time", func(f *Fit) float64 { return f.Elapsed.Seconds() }, func(v float64) string { return spell(time.Duration(v * 1e9)) }},
 	}
 )
 

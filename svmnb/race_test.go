@@ -200,10 +200,10 @@ func TestRaceWinners(t *testing.T) {
 		want       []string
 	}{
 		{[3]int{30, 20, 40}, [3]int64{5000, 6000, 7000}, [3]float64{0.5, 1.9, 0.2},
-			[]string{"Fewest kernel values: " + a + ", 5\u202f000 (next: conjugate SMO, 6\u202f000).", "Fewest iterations: " + b + ", 20 (next: SMO (second order), 30).", "too short to time, 1.9ms at most: compare kernel values"}},
+			[]string{"Fewest kernel values: " + a + ", 5\u202f000 (next: conjugate SMO, 6\u202f000).", "Fewest iterations: " + b + ", 20 (next: SMO (second order), 30).", "too short to time, 1.9 ms at most: compare kernel values"}},
 		{[3]int{30, 30, 30}, [3]int64{5000, 5000, 7000}, [3]float64{10, 10.5, 70},
 			[]string{"Fewest kernel values: " + a + " and " + b + ", 5\u202f000 (next: SMO (worst pair), 7\u202f000).", "Equal numbers of iterations, 30.", "Least time: " + a + " and " + b + ", too close together to tell apart."}},
-		{[3]int{1, 2, 3}, [3]int64{0, 0, 0}, [3]float64{100, 50, 70}, []string{"Fewest iterations: " + a, "Least time: " + b + ", 50ms (next: SMO (worst pair), 70ms)."}},
+		{[3]int{1, 2, 3}, [3]int64{0, 0, 0}, [3]float64{100, 50, 70}, []string{"Fewest iterations: " + a, "Least time: " + b + ", 50 ms (next: SMO (worst pair), 70 ms)."}},
 		{[3]int{1, 2, 3}, [3]int64{0, 9, 8}, [3]float64{100, 101, 102}, []string{"Fewest kernel values of the 2 that count them: " + c + ", 8 (next: conjugate SMO, 9).", "By time they cannot be told apart."}},
 	} {
 		for i := range r.Runs {
