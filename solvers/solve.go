@@ -13,7 +13,7 @@ import (
 // at UpLow{1e-3} and samples log-spaced iterations.
 type Settings struct {
 	Stop          Criterion // nil means UpLow{1e-3}
-	Start         []float64 // feasible α of length n; nil means 0, moved until s'α = δ
+	Start         []float64 // feasible α of length n; nil means 0, moved until s'α = δ; interior points begin inside the box instead
 	MaxIterations int       // 0 means max(10⁷, 100 n)
 
 	// Every is the sampling of the trace: 0 takes every iteration up to the
