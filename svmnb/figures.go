@@ -79,12 +79,12 @@ func drawMargins(f *Fit) (*Chart, error) {
 	problem := t.words()
 	if t.data.D() != 2 {
 		return figure.Scores(figure.ScoresData{Problem: problem, Classes: classes, Margin: f.Margin(),
-			Y: t.y, F: f.f, Free: f.Certificate.Free, Bound: f.Certificate.AtUpper})
+			Y: t.y, F: f.training(), Free: f.Certificate.Free, Bound: f.Certificate.AtUpper})
 	}
 	d := figure.MarginsData{
 		Problem: problem, Classes: classes, Margin: f.Margin(),
 		Features: [2]string{t.data.FeatureName(0), t.data.FeatureName(1)},
-		X:        t.data.X, Y: t.y, Alpha: f.Alpha, Upper: t.problem.Upper, F: f.f,
+		X:        t.data.X, Y: t.y, Alpha: f.Alpha, Upper: t.problem.Upper, F: f.training(),
 		Violations: t.problem.Violations(nil, f.Alpha, nil),
 		Xs:         around(t.data.X, 0), Ys: around(t.data.X, 1),
 	}

@@ -3,6 +3,8 @@ package svmnb
 import (
 	"fmt"
 	"math"
+	"slices"
+	"sync"
 
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
@@ -21,7 +23,11 @@ type Fit struct {
 	basis *kernels.Basis
 	scale float64   // what α is multiplied by for f; 1 but for ν machines
 	coef  []float64 // α_i y_i of the basis, scaled
-	f     []float64 // decision values of the training points
+	w     []float64 // Σ α_i y_i x_i, scaled, for the linear kernel; else nil
+
+	// training returns the decision values of the training points, computed when
+	// they are first asked for: a fit of many points may never be.
+	training func() []float64
 }
 
 func (t *task) fit(res *solvers.Result) *Fit {
@@ -45,12 +51,29 @@ func (t *task) fit(res *solvers.Result) *Fit {
 		}
 	}
 	fit.basis = kernels.Against(t.kernel, sv)
-	fit.f = fit.values(t.data.X)
+	if t.kernel == kernels.Kernel(kernels.Linear()) {
+		fit.w = make([]float64, t.data.D())
+		for i, x := range sv {
+			for j, v := range x {
+				fit.w[j] += fit.coef[i] * v
+			}
+		}
+	}
+	fit.training = sync.OnceValue(func() []float64 { return fit.values(t.data.X) })
 	return fit
 }
 
 func (f *Fit) values(x [][]float64) []float64 {
 	out := make([]float64, len(x))
+	if f.w != nil {
+		for i, xi := range x {
+			out[i] = f.Bias
+			for j, v := range xi {
+				out[i] += f.w[j] * v
+			}
+		}
+		return out
+	}
 	row := make([]float64, len(f.coef))
 	for i, xi := range x {
 		sum := f.Bias
@@ -138,10 +161,11 @@ type SupportVector struct {
 // SupportVectors returns the points with α > 0 in the order of the data.
 func (f *Fit) SupportVectors() []SupportVector {
 	var sv []SupportVector
+	values := f.training()
 	for i, a := range f.Alpha {
 		if a != 0 {
 			y := f.task.y[i]
-			sv = append(sv, SupportVector{i, f.task.data.X[i], y, a, a >= f.task.problem.Upper[i], max(0, f.task.edge()-y*f.f[i])})
+			sv = append(sv, SupportVector{i, f.task.data.X[i], y, a, a >= f.task.problem.Upper[i], max(0, f.task.edge()-y*values[i])})
 		}
 	}
 	return sv
@@ -162,22 +186,16 @@ func (f *Fit) Margin() float64 { return 1 / (f.scale * math.Sqrt(f.Certificate.N
 // Weights returns w = Σ α_i y_i x_i, d values, for the linear kernel, and an
 // *ArgumentError for any other, whose w lives in its feature space.
 func (f *Fit) Weights() ([]float64, error) {
-	if f.task.kernel != kernels.Kernel(kernels.Linear()) {
+	if f.w == nil {
 		return nil, wrong("Weights", math.NaN(), "the kernel is %v; only the linear kernel has its w among the inputs", f.task.kernel)
 	}
-	w := make([]float64, f.task.data.D())
-	for i, a := range f.Alpha {
-		for j, v := range f.task.data.X[i] {
-			w[j] += f.scale * a * f.task.y[i] * v
-		}
-	}
-	return w, nil
+	return slices.Clone(f.w), nil
 }
 
 // TrainingErrors counts the training points on the wrong side of the boundary.
 func (f *Fit) TrainingErrors() int {
 	n := 0
-	for i, v := range f.f {
+	for i, v := range f.training() {
 		if (v >= 0) != (f.task.y[i] > 0) {
 			n++
 		}

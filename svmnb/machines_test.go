@@ -110,7 +110,7 @@ func TestOneClass(t *testing.T) {
 	data := datasets.Blobs(150, 2, 0.5, 3)
 	fit := mustFit(t, OneClass(data).Kernel(kernels.RBF(0.5)).Nu(0.1).Tol(1e-8))
 	outside := 0
-	for _, v := range fit.f {
+	for _, v := range fit.training() {
 		if v < -1e-6 { // the free vectors have f = 0 up to the tolerance
 			outside++
 		}
@@ -124,7 +124,7 @@ func TestOneClass(t *testing.T) {
 	}
 	far, _ := fit.Decision([][]float64{{1e3, 1e3}})
 	near(t, "f far away", far[0], -1, 1e-9)
-	near(t, "f as an expansion", fit.f[0], expansion(fit, data.X[0]), 1e-9)
+	near(t, "f as an expansion", fit.training()[0], expansion(fit, data.X[0]), 1e-9)
 	for _, f := range []Figure{Margins, KKT, Gap} {
 		if _, err := f.Of(fit); err != nil {
 			t.Errorf("%v: %v", f, err)

@@ -13,7 +13,7 @@ import (
 // optimum; a factor on w and b is a factor on it.
 func (f *Fit) FunctionalMargin() float64 {
 	least := math.Inf(1)
-	for i, v := range f.f {
+	for i, v := range f.training() {
 		least = min(least, f.task.y[i]*v)
 	}
 	return least
@@ -38,7 +38,7 @@ func (f *Fit) RadiusMargin() float64 {
 // function is here to show it.
 func (f *Fit) BiasOfN() float64 {
 	highest, lowest := math.Inf(-1), math.Inf(1)
-	for i, v := range f.f {
+	for i, v := range f.training() {
 		if g := v - f.Bias; f.task.y[i] < 0 {
 			highest = max(highest, g)
 		} else {
@@ -69,13 +69,14 @@ type Conditions []Condition
 func (f *Fit) Conditions() Conditions {
 	t := f.task
 	violations := t.problem.Violations(nil, f.Alpha, nil)
+	values := f.training()
 	table := make(Conditions, len(f.Alpha))
 	edge, top := number(t.edge()), "C"
 	if t.margin == nuSoft || t.margin == oneClass {
 		top = "1"
 	}
 	for i, a := range f.Alpha {
-		c := Condition{Index: i, Y: t.y[i], Alpha: a, YF: t.y[i] * f.f[i], Slack: max(0, t.edge()-t.y[i]*f.f[i]), Violation: f.scale * violations[i]}
+		c := Condition{Index: i, Y: t.y[i], Alpha: a, YF: t.y[i] * values[i], Slack: max(0, t.edge()-t.y[i]*values[i]), Violation: f.scale * violations[i]}
 		switch {
 		case a == 0:
 			c.State, c.Requires = "α = 0", "y f ≥ "+edge
