@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
@@ -15,7 +16,33 @@ import (
 // Figure is a way to look at a fit: [Margins], [KKT], [Gap] or [Rate].
 type Figure struct {
 	name string
-	draw func(*Fit) (*Chart, error)
+	draw func(fit any) (*Chart, error)
+}
+
+// figureOf is the Figure of the fits that are an F.
+func figureOf[F any](name string, draw func(F) (*Chart, error)) Figure {
+	return Figure{name, func(fit any) (*Chart, error) {
+		f, ok := fit.(F)
+		if !ok {
+			return nil, fmt.Errorf("Figure.Of: %s is no picture of a %T", name, fit)
+		}
+		return draw(f)
+	}}
+}
+
+// solved is a fit that a method of package solvers has found step by step.
+type solved interface{ record() record }
+
+// record is what there is to see of a run.
+type record struct {
+	*solvers.Result
+	problem *solvers.Problem
+	stop    solvers.Criterion
+	words   string // what was solved, for a subtitle
+}
+
+func (f *Fit) record() record {
+	return record{&f.Result, f.task.problem, f.task.stop, f.task.words() + " · " + f.Method}
 }
 
 var (
@@ -23,26 +50,26 @@ var (
 	// and f = ±1, the points, the support vectors free and at the bound, and
 	// the errors. For another number of features it shows how the values of f
 	// are distributed about the margins in each class.
-	Margins = Figure{"Margins", drawMargins}
+	Margins = figureOf("Margins", drawMargins)
 
 	// KKT shows how far each training point was from its KKT condition while
 	// the solver ran.
-	KKT = Figure{"KKT", drawKKT}
+	KKT = figureOf("KKT", drawKKT)
 
 	// Gap shows how the primal and the dual objective closed in on the optimum.
-	Gap = Figure{"Gap", drawGap}
+	Gap = figureOf("Gap", drawGap)
 
 	// Rate shows how fast the gap fell, on a scale where linear convergence is a
 	// straight line, with the line that fits.
-	Rate = Figure{"Rate", drawRate}
+	Rate = figureOf("Rate", drawRate)
 )
 
 func (f Figure) String() string { return f.name }
 
-// Of draws the figure for a fit as a chart that may be changed and then shown
+// Of draws the figure for a fit, such as a [*Fit], as a chart that may be changed and then shown
 // by [Show].
-func (f Figure) Of(fit *Fit) (*Chart, error) {
-	if f.draw == nil || fit == nil {
+func (f Figure) Of(fit any) (*Chart, error) {
+	if v := reflect.ValueOf(fit); f.draw == nil || fit == nil || v.Kind() == reflect.Pointer && v.IsNil() {
 		return nil, errors.New("svmnb: Figure.Of: the figure or the fit is empty; say for example svmnb.Margins.Of(fit)")
 	}
 	c, err := f.draw(fit)
@@ -54,13 +81,16 @@ func (f Figure) Of(fit *Fit) (*Chart, error) {
 
 // Show displays the figures of the fit; without any, its summary in words and
 // Margins.
-func (f *Fit) Show(figures ...Figure) {
+func (f *Fit) Show(figures ...Figure) { show(f, figures, Margins) }
+
+// show displays the figures of a fit, or its summary and the usual one.
+func show(fit any, figures []Figure, usual Figure) {
 	var items []any
 	if len(figures) == 0 {
-		items, figures = []any{f}, []Figure{Margins}
+		items, figures = []any{fit}, []Figure{usual}
 	}
 	for _, fig := range figures {
-		if c, err := fig.Of(f); err != nil {
+		if c, err := fig.Of(fit); err != nil {
 			items = append(items, err)
 		} else {
 			items = append(items, c)
@@ -123,17 +153,17 @@ func around(x [][]float64, j int) [2]float64 {
 // kktValues bounds the numbers that drawKKT keeps, 8 bytes each.
 const kktValues = 4_000_000
 
-func drawKKT(f *Fit) (*Chart, error) {
-	t, n := f.task, len(f.Alpha)
-	d := figure.KKTData{Problem: t.words() + " · " + f.Method, Tol: 1e-3}
-	switch stop := t.stop.(type) {
+func drawKKT(fit solved) (*Chart, error) {
+	f := fit.record()
+	p, n := f.problem, len(f.Alpha)
+	d := figure.KKTData{Problem: f.words, Tol: 1e-3}
+	switch stop := f.stop.(type) {
 	case solvers.UpLow:
 		d.Tol = stop.Tol / 2 // what it promises at the bias that violates least
 	case solvers.KKT:
 		d.Tol = stop.Tol
 	}
 	// F, kept up with the α that changed between points.
-	p := t.problem
 	values, alpha := make([]float64, n), make([]float64, n)
 	for i := range values {
 		values[i] = -p.S[i] * p.P[i]
@@ -160,28 +190,29 @@ func drawKKT(f *Fit) (*Chart, error) {
 	return figure.KKT(d)
 }
 
-func drawGap(f *Fit) (*Chart, error) {
-	t := f.task
-	d := figure.GapData{Problem: t.words() + " · " + f.Method, Points: f.Trace.Points, Log: f.Iterations > 2000}
-	d.Tol, d.TolName = t.goodGap(f.Certificate.Primal)
+func drawGap(fit solved) (*Chart, error) {
+	f := fit.record()
+	d := figure.GapData{Problem: f.words, Points: f.Trace.Points, Log: f.Iterations > 2000}
+	d.Tol, d.TolName = goodGap(f.stop, f.Certificate.Primal)
 	return figure.Gap(d)
 }
 
 // goodGap returns the gap at which an answer is good enough, 0 when there is no
 // primal value to measure it by, and what it is called where it is no criterion.
-func (t *task) goodGap(primal float64) (tol float64, name string) {
+func goodGap(stop solvers.Criterion, primal float64) (tol float64, name string) {
 	scale := 1 + math.Abs(primal)
 	if scale-scale != 0 {
 		return 0, ""
 	}
-	if stop, ok := t.stop.(solvers.Gap); ok {
+	if stop, ok := stop.(solvers.Gap); ok {
 		return stop.Rel * scale, ""
 	}
 	return 1e-3 * scale, "0.1 % of 1 + primal"
 }
 
-func drawRate(f *Fit) (*Chart, error) {
-	d := figure.RateData{Problem: f.task.words() + " · " + f.Method, Points: f.Trace.Points}
+func drawRate(fit solved) (*Chart, error) {
+	f := fit.record()
+	d := figure.RateData{Problem: f.words, Points: f.Trace.Points}
 	if f.Trace.Sweep == 1 {
 		d.Unit = "epoch"
 	}

@@ -258,7 +258,7 @@ func (r *RaceResult) Chart() (*Chart, error) {
 			entry.Points = f.measured()
 			if c := f.Certificate; c.Gap < nearest {
 				nearest = c.Gap
-				d.Tol, d.TolName = r.task.goodGap(c.Primal)
+				d.Tol, d.TolName = goodGap(r.task.stop, c.Primal)
 			}
 		}
 		d.Runs = append(d.Runs, entry)
