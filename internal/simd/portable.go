@@ -82,10 +82,9 @@ func write[T Float](c, s []T, add bool) {
 
 // expPortable sets dst[j] to exp(scale·x[j]).
 func expPortable[T Float](dst, x *T, n int, scale T) {
-	xs := unsafe.Slice(x, n)
-	for j, d := range unsafe.Slice(dst, n) {
-		_ = d
-		unsafe.Slice(dst, n)[j] = T(vec.Exp(float64(T(xs[j] * scale))))
+	xs, out := unsafe.Slice(x, n), unsafe.Slice(dst, n)
+	for j, v := range xs {
+		out[j] = T(vec.Exp(float64(v * scale)))
 	}
 }
 
@@ -119,9 +118,9 @@ func dotPortable[T Float](x *T, y *float64, n int) float64 {
 // axpy1Portable adds c[0]·rows[0][from+j] to y[j] in float64, axpy4Portable four
 // rows, one after the other.
 func axpy1Portable[T Float](c *float64, rows *[]T, from int, y *float64, n int) {
-	f, row := *c, (*rows)[from:from+n]
-	for j, v := range unsafe.Slice(y, n) {
-		unsafe.Slice(y, n)[j] = v + f*float64(row[j])
+	f, row, ys := *c, (*rows)[from:from+n], unsafe.Slice(y, n)
+	for j, v := range row {
+		ys[j] += f * float64(v)
 	}
 }
 

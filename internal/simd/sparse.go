@@ -46,6 +46,6 @@ func (m CSR[T]) MulLanes(dst []T, ld int, w []T, lanes, from, to int) {
 	for j := from; j < to; j += strip {
 		n := min(strip, to-j)
 		t.sparse(&(*buffer)[0], unsafe.SliceData(w), &m.Start[j], unsafe.SliceData(m.Col), unsafe.SliceData(m.Val), n)
-		t.transposed(dst[j-from:], ld, *buffer, Lanes, n, lanes)
+		Transpose(dst[j-from:], ld, *buffer, Lanes, n, min(lanes, Lanes))
 	}
 }
