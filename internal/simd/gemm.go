@@ -109,7 +109,7 @@ func (p *Panels[T]) Pack(b Matrix[T], threads int) {
 	}
 	j := p.t.job()
 	j.fill, j.from, j.minus = p.packed, b.T(), false
-	j.all(packing, (p.panels()+panelsPerTask-1)/panelsPerTask, workers(threads, 64*p.size()))
+	j.all(packing, (p.panels()+panelsPerTask-1)/panelsPerTask, workers(threads, 8*p.size()))
 	j.release()
 }
 
@@ -134,7 +134,7 @@ type Gemm[T Float] struct {
 }
 
 // Do computes the product of a, m × k, and b, k × n, into c, m × n, which is not
-// a transpose and shares no memory with a. A long product cannot be interrupted:
+// a transpose. a is copied first, so c may lie over it. A long product cannot be interrupted:
 // callers take some hundred rows at a time.
 func (g Gemm[T]) Do(c, a Matrix[T], b *Panels[T]) {
 	c.check("product")
@@ -155,7 +155,7 @@ func (g Gemm[T]) Do(c, a Matrix[T], b *Panels[T]) {
 	buffer := t.borrow(j.fill.size())
 	j.fill.data = *buffer
 	threads := workers(g.Threads, a.Rows*a.Cols*c.Cols)
-	j.all(packing, (j.fill.panels()+panelsPerTask-1)/panelsPerTask, min(threads, workers(g.Threads, 64*j.fill.size())))
+	j.all(packing, (j.fill.panels()+panelsPerTask-1)/panelsPerTask, min(threads, workers(g.Threads, 8*j.fill.size())))
 	j.down = (c.Rows + rowsPerTask - 1) / rowsPerTask
 	j.all(multiplying, j.down*((b.panels()+panelsPerTask-1)/panelsPerTask), threads)
 	t.give(buffer)
@@ -168,7 +168,7 @@ func workers(threads, products int) int {
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	return max(1, min(threads, products>>18))
+	return max(1, min(threads, products>>20))
 }
 
 // job is what the goroutines of one call share. It is kept for the next call, and

@@ -33,20 +33,20 @@ func count(n int) (bits []int64) {
 }
 
 // take lets v compete and moves on. An equal value and NaN do not win, so the
-// first of equals stays.
+// first of equals stays. The value is kept by max, which the next step waits for
+// less long than for a comparison.
 func (b best) take(v reg.VecVirtual) {
 	const greater = 0x1e // quiet
 	if b.m.wide {
 		k := K()
 		VCMPPD(U8(greater), b.value, v, k)
-		VMOVAPD(v, k, b.value)
 		VMOVAPD(b.index, k, b.at)
 	} else {
 		mask := YMM()
 		VCMPPD(U8(greater), b.value, v, mask)
-		VBLENDVPD(mask, v, b.value, b.value)
 		VBLENDVPD(mask, b.index, b.at, b.at)
 	}
+	VMAXPD(b.value, v, b.value) // b.value where v is NaN
 	VADDPD(b.lanes, b.index, b.index)
 }
 
