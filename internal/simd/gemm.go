@@ -109,7 +109,7 @@ func (p *Panels[T]) Pack(b Matrix[T], threads int) {
 	}
 	j := p.t.job()
 	j.fill, j.from, j.minus = p.packed, b.T(), false
-	j.all(packing, (p.panels()+panelsPerTask-1)/panelsPerTask, workers(threads, 8*p.size()))
+	j.all(packing, (p.panels()+panelsPerTask-1)/panelsPerTask, workers(threads, packingCost*float64(p.size())))
 	j.release()
 }
 
@@ -154,21 +154,24 @@ func (g Gemm[T]) Do(c, a Matrix[T], b *Panels[T]) {
 	}
 	buffer := t.borrow(j.fill.size())
 	j.fill.data = *buffer
-	threads := workers(g.Threads, a.Rows*a.Cols*c.Cols)
-	j.all(packing, (j.fill.panels()+panelsPerTask-1)/panelsPerTask, min(threads, workers(g.Threads, 8*j.fill.size())))
+	threads := workers(g.Threads, float64(a.Rows)*float64(a.Cols)*float64(c.Cols))
+	j.all(packing, (j.fill.panels()+panelsPerTask-1)/panelsPerTask, min(threads, workers(g.Threads, packingCost*float64(j.fill.size()))))
 	j.down = (c.Rows + rowsPerTask - 1) / rowsPerTask
 	j.all(multiplying, j.down*((b.panels()+panelsPerTask-1)/panelsPerTask), threads)
 	t.give(buffer)
 	j.release()
 }
 
-// workers returns how many goroutines share work of that many products: it has
-// to be worth their start.
-func workers(threads, products int) int {
+// packingCost is about how many products take as long as an element to pack.
+const packingCost = 8
+
+// workers returns how many goroutines share work of that many products: each
+// gets a million, some ten microseconds, at least.
+func workers(threads int, products float64) int {
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	return max(1, min(threads, products>>20))
+	return max(1, int(min(float64(threads), products/(1<<20))))
 }
 
 // job is what the goroutines of one call share. It is kept for the next call, and

@@ -46,6 +46,7 @@ func testGuardPages[T Float](t *testing.T) {
 			Exp(z, x, 1)
 			Gaussian(z, 1, x, 1)
 			Dot(x, y)
+			Axpy(1, x, y)
 			AddRows(y, []float64{1, 2, 3, 4, 5}, [][]T{x, z, x, z, x}, 0)
 			SMOUpdate(y, x, z, diag, diag, 1)
 			SMOSecond(y, diag, x, diag, 1, 1, 1)

@@ -23,7 +23,7 @@ func gaussianF64AVX512(dst *float64, b *float64, n int, a float64, gamma float64
 func dotF64AVX512(x *float64, y *float64, n int) float64
 
 //go:noescape
-func axpy1F64AVX512(c *float64, rows *[]float64, from int, y *float64, n int)
+func axpyF64AVX512(c float64, x *float64, y *float64, n int)
 
 //go:noescape
 func axpy4F64AVX512(c *float64, rows *[]float64, from int, y *float64, n int)
@@ -59,7 +59,7 @@ func gaussianF32AVX512(dst *float32, b *float32, n int, a float32, gamma float32
 func dotF32AVX512(x *float32, y *float64, n int) float64
 
 //go:noescape
-func axpy1F32AVX512(c *float64, rows *[]float32, from int, y *float64, n int)
+func axpyF32AVX512(c float64, x *float32, y *float64, n int)
 
 //go:noescape
 func axpy4F32AVX512(c *float64, rows *[]float32, from int, y *float64, n int)
@@ -95,7 +95,7 @@ func gaussianF64AVX2(dst *float64, b *float64, n int, a float64, gamma float64)
 func dotF64AVX2(x *float64, y *float64, n int) float64
 
 //go:noescape
-func axpy1F64AVX2(c *float64, rows *[]float64, from int, y *float64, n int)
+func axpyF64AVX2(c float64, x *float64, y *float64, n int)
 
 //go:noescape
 func axpy4F64AVX2(c *float64, rows *[]float64, from int, y *float64, n int)
@@ -131,7 +131,7 @@ func gaussianF32AVX2(dst *float32, b *float32, n int, a float32, gamma float32)
 func dotF32AVX2(x *float32, y *float64, n int) float64
 
 //go:noescape
-func axpy1F32AVX2(c *float64, rows *[]float32, from int, y *float64, n int)
+func axpyF32AVX2(c float64, x *float32, y *float64, n int)
 
 //go:noescape
 func axpy4F32AVX2(c *float64, rows *[]float32, from int, y *float64, n int)

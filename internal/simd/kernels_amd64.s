@@ -916,42 +916,39 @@ done:
 	VZEROUPPER
 	RET
 
-// func axpy1F64AVX512(c *float64, rows *[]float64, from int, y *float64, n int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·axpy1F64AVX512(SB), NOSPLIT, $0-40
-	MOVQ         c+0(FP), AX
-	MOVQ         rows+8(FP), CX
-	MOVQ         from+16(FP), DX
-	MOVQ         y+24(FP), BX
-	MOVQ         n+32(FP), SI
-	MOVQ         (CX), CX
-	LEAQ         (CX)(DX*8), CX
-	VBROADCASTSD (AX), Z0
+// func axpyF64AVX512(c float64, x *float64, y *float64, n int)
+// Requires: AVX, AVX512F, BMI2, SSE2
+TEXT ·axpyF64AVX512(SB), NOSPLIT, $0-32
+	MOVSD        c+0(FP), X0
+	VBROADCASTSD X0, Z0
+	MOVQ         x+8(FP), AX
+	MOVQ         y+16(FP), CX
+	MOVQ         n+24(FP), DX
 
 full:
-	CMPQ        SI, $0x08
+	CMPQ        DX, $0x08
 	JLT         last
-	VMOVUPD     (BX), Z1
-	VMOVUPD     (CX), Z2
+	VMOVUPD     (CX), Z1
+	VMOVUPD     (AX), Z2
 	VFMADD231PD Z2, Z0, Z1
-	VMOVUPD     Z1, (BX)
+	VMOVUPD     Z1, (CX)
+	ADDQ        $+64, AX
 	ADDQ        $+64, CX
-	ADDQ        $+64, BX
-	SUBQ        $0x08, SI
+	SUBQ        $0x08, DX
 	JMP         full
 
 last:
-	TESTQ       SI, SI
+	TESTQ       DX, DX
 	JEQ         done
-	MOVQ        $-1, AX
-	BZHIQ       SI, AX, AX
-	KMOVW       AX, K1
-	VMOVUPD.Z   (BX), K1, Z1
-	VMOVUPD.Z   (CX), K1, Z2
+	MOVQ        $-1, BX
+	BZHIQ       DX, BX, BX
+	KMOVW       BX, K1
+	VMOVUPD.Z   (CX), K1, Z1
+	VMOVUPD.Z   (AX), K1, Z2
 	VFMADD231PD Z2, Z0, Z1
-	VMOVUPD     Z1, K1, (BX)
+	VMOVUPD     Z1, K1, (CX)
+	ADDQ        $+64, AX
 	ADDQ        $+64, CX
-	ADDQ        $+64, BX
 
 done:
 	VZEROUPPER
@@ -2276,42 +2273,39 @@ done:
 	VZEROUPPER
 	RET
 
-// func axpy1F32AVX512(c *float64, rows *[]float32, from int, y *float64, n int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·axpy1F32AVX512(SB), NOSPLIT, $0-40
-	MOVQ         c+0(FP), AX
-	MOVQ         rows+8(FP), CX
-	MOVQ         from+16(FP), DX
-	MOVQ         y+24(FP), BX
-	MOVQ         n+32(FP), SI
-	MOVQ         (CX), CX
-	LEAQ         (CX)(DX*4), CX
-	VBROADCASTSD (AX), Z0
+// func axpyF32AVX512(c float64, x *float32, y *float64, n int)
+// Requires: AVX, AVX512F, BMI2, SSE2
+TEXT ·axpyF32AVX512(SB), NOSPLIT, $0-32
+	MOVSD        c+0(FP), X0
+	VBROADCASTSD X0, Z0
+	MOVQ         x+8(FP), AX
+	MOVQ         y+16(FP), CX
+	MOVQ         n+24(FP), DX
 
 full:
-	CMPQ        SI, $0x08
+	CMPQ        DX, $0x08
 	JLT         last
-	VMOVUPD     (BX), Z1
-	VCVTPS2PD   (CX), Z2
+	VMOVUPD     (CX), Z1
+	VCVTPS2PD   (AX), Z2
 	VFMADD231PD Z2, Z0, Z1
-	VMOVUPD     Z1, (BX)
-	ADDQ        $+32, CX
-	ADDQ        $+64, BX
-	SUBQ        $0x08, SI
+	VMOVUPD     Z1, (CX)
+	ADDQ        $+32, AX
+	ADDQ        $+64, CX
+	SUBQ        $0x08, DX
 	JMP         full
 
 last:
-	TESTQ       SI, SI
+	TESTQ       DX, DX
 	JEQ         done
-	MOVQ        $-1, AX
-	BZHIQ       SI, AX, AX
-	KMOVW       AX, K1
-	VMOVUPD.Z   (BX), K1, Z1
-	VCVTPS2PD.Z (CX), K1, Z2
+	MOVQ        $-1, BX
+	BZHIQ       DX, BX, BX
+	KMOVW       BX, K1
+	VMOVUPD.Z   (CX), K1, Z1
+	VCVTPS2PD.Z (AX), K1, Z2
 	VFMADD231PD Z2, Z0, Z1
-	VMOVUPD     Z1, K1, (BX)
-	ADDQ        $+32, CX
-	ADDQ        $+64, BX
+	VMOVUPD     Z1, K1, (CX)
+	ADDQ        $+32, AX
+	ADDQ        $+64, CX
 
 done:
 	VZEROUPPER
@@ -3376,45 +3370,41 @@ done:
 	VZEROUPPER
 	RET
 
-// func axpy1F64AVX2(c *float64, rows *[]float64, from int, y *float64, n int)
-// Requires: AVX, FMA3
-TEXT ·axpy1F64AVX2(SB), NOSPLIT, $0-40
-	MOVQ         c+0(FP), AX
-	MOVQ         rows+8(FP), CX
-	MOVQ         from+16(FP), DX
-	MOVQ         y+24(FP), BX
-	MOVQ         n+32(FP), SI
-	MOVQ         (CX), CX
-	LEAQ         (CX)(DX*8), CX
-	VBROADCASTSD (AX), Y0
+// func axpyF64AVX2(c float64, x *float64, y *float64, n int)
+// Requires: AVX, AVX2, FMA3, SSE2
+TEXT ·axpyF64AVX2(SB), NOSPLIT, $0-32
+	MOVSD        c+0(FP), X0
+	VBROADCASTSD X0, Y0
+	MOVQ         x+8(FP), AX
+	MOVQ         y+16(FP), CX
+	MOVQ         n+24(FP), DX
 
 full:
-	CMPQ        SI, $0x04
+	CMPQ        DX, $0x04
 	JLT         last
-	VMOVUPD     (BX), Y1
-	VMOVUPD     (CX), Y2
+	VMOVUPD     (CX), Y1
+	VMOVUPD     (AX), Y2
 	VFMADD231PD Y2, Y0, Y1
-	VMOVUPD     Y1, (BX)
+	VMOVUPD     Y1, (CX)
+	ADDQ        $+32, AX
 	ADDQ        $+32, CX
-	ADDQ        $+32, BX
-	SUBQ        $0x04, SI
+	SUBQ        $0x04, DX
 	JMP         full
 
 last:
-	TESTQ       SI, SI
+	TESTQ       DX, DX
 	JEQ         done
-	MOVQ        SI, AX
-	NEGQ        AX
-	LEAQ        mask64<>+0(SB), DX
-	VMOVDQU     32(DX)(AX*8), Y1
-	LEAQ        mask32<>+0(SB), DX
-	VMOVDQU     32(DX)(AX*4), X2
-	VMASKMOVPD  (BX), Y1, Y2
-	VMASKMOVPD  (CX), Y1, Y3
+	NEGQ        DX
+	LEAQ        mask64<>+0(SB), BX
+	VMOVDQU     32(BX)(DX*8), Y1
+	LEAQ        mask32<>+0(SB), BX
+	VMOVDQU     32(BX)(DX*4), X2
+	VMASKMOVPD  (CX), Y1, Y2
+	VMASKMOVPD  (AX), Y1, Y3
 	VFMADD231PD Y3, Y0, Y2
-	VMASKMOVPD  Y2, Y1, (BX)
+	VMASKMOVPD  Y2, Y1, (CX)
+	ADDQ        $+32, AX
 	ADDQ        $+32, CX
-	ADDQ        $+32, BX
 
 done:
 	VZEROUPPER
@@ -4343,46 +4333,42 @@ done:
 	VZEROUPPER
 	RET
 
-// func axpy1F32AVX2(c *float64, rows *[]float32, from int, y *float64, n int)
-// Requires: AVX, FMA3
-TEXT ·axpy1F32AVX2(SB), NOSPLIT, $0-40
-	MOVQ         c+0(FP), AX
-	MOVQ         rows+8(FP), CX
-	MOVQ         from+16(FP), DX
-	MOVQ         y+24(FP), BX
-	MOVQ         n+32(FP), SI
-	MOVQ         (CX), CX
-	LEAQ         (CX)(DX*4), CX
-	VBROADCASTSD (AX), Y0
+// func axpyF32AVX2(c float64, x *float32, y *float64, n int)
+// Requires: AVX, AVX2, FMA3, SSE2
+TEXT ·axpyF32AVX2(SB), NOSPLIT, $0-32
+	MOVSD        c+0(FP), X0
+	VBROADCASTSD X0, Y0
+	MOVQ         x+8(FP), AX
+	MOVQ         y+16(FP), CX
+	MOVQ         n+24(FP), DX
 
 full:
-	CMPQ        SI, $0x04
+	CMPQ        DX, $0x04
 	JLT         last
-	VMOVUPD     (BX), Y1
-	VCVTPS2PD   (CX), Y2
+	VMOVUPD     (CX), Y1
+	VCVTPS2PD   (AX), Y2
 	VFMADD231PD Y2, Y0, Y1
-	VMOVUPD     Y1, (BX)
-	ADDQ        $+16, CX
-	ADDQ        $+32, BX
-	SUBQ        $0x04, SI
+	VMOVUPD     Y1, (CX)
+	ADDQ        $+16, AX
+	ADDQ        $+32, CX
+	SUBQ        $0x04, DX
 	JMP         full
 
 last:
-	TESTQ       SI, SI
+	TESTQ       DX, DX
 	JEQ         done
-	MOVQ        SI, AX
-	NEGQ        AX
-	LEAQ        mask64<>+0(SB), DX
-	VMOVDQU     32(DX)(AX*8), Y1
-	LEAQ        mask32<>+0(SB), DX
-	VMOVDQU     32(DX)(AX*4), X2
-	VMASKMOVPD  (BX), Y1, Y3
-	VMASKMOVPS  (CX), X2, X2
+	NEGQ        DX
+	LEAQ        mask64<>+0(SB), BX
+	VMOVDQU     32(BX)(DX*8), Y1
+	LEAQ        mask32<>+0(SB), BX
+	VMOVDQU     32(BX)(DX*4), X2
+	VMASKMOVPD  (CX), Y1, Y3
+	VMASKMOVPS  (AX), X2, X2
 	VCVTPS2PD   X2, Y2
 	VFMADD231PD Y2, Y0, Y3
-	VMASKMOVPD  Y3, Y1, (BX)
-	ADDQ        $+16, CX
-	ADDQ        $+32, BX
+	VMASKMOVPD  Y3, Y1, (CX)
+	ADDQ        $+16, AX
+	ADDQ        $+32, CX
 
 done:
 	VZEROUPPER

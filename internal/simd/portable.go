@@ -13,7 +13,7 @@ import (
 func portable[T Float]() *table[T] {
 	return &table[T]{
 		portableRows, portableColumns, 0, tilePortable[T], row1Portable[T], row4Portable[T], expPortable[T], gaussianPortable[T], dotPortable[T],
-		axpy1Portable[T], axpy4Portable[T], sparsePortable[T], nil, 1, smoUpdatePortable[T], smoSecondPortable[T], new(sync.Pool), new(sync.Pool),
+		axpyPortable[T], axpy4Portable[T], sparsePortable[T], nil, 1, smoUpdatePortable[T], smoSecondPortable[T], new(sync.Pool), new(sync.Pool),
 	}
 }
 
@@ -115,15 +115,16 @@ func dotPortable[T Float](x *T, y *float64, n int) float64 {
 	return s0 + s1 + (s2 + s3)
 }
 
-// axpy1Portable adds c[0]·rows[0][from+j] to y[j] in float64, axpy4Portable four
-// rows, one after the other.
-func axpy1Portable[T Float](c *float64, rows *[]T, from int, y *float64, n int) {
-	f, row, ys := *c, (*rows)[from:from+n], unsafe.Slice(y, n)
-	for j, v := range row {
-		ys[j] += f * float64(v)
+// axpyPortable adds c·x[j] to y[j] in float64.
+func axpyPortable[T Float](c float64, x *T, y *float64, n int) {
+	ys := unsafe.Slice(y, n)
+	for j, v := range unsafe.Slice(x, n) {
+		ys[j] += c * float64(v)
 	}
 }
 
+// axpy4Portable adds c[r]·rows[r][from+j] to y[j] for four rows r, one after the
+// other.
 func axpy4Portable[T Float](c *float64, rows *[]T, from int, y *float64, n int) {
 	f, r, ys := unsafe.Slice(c, 4), unsafe.Slice(rows, 4), unsafe.Slice(y, n)
 	f0, f1, f2, f3 := f[0], f[1], f[2], f[3]

@@ -5,7 +5,8 @@
 // Each loop exists three times: in assembly for AVX-512 and for AVX2, and in
 // portable Go, which every other machine runs. Which is used is decided once,
 // when the program starts. The environment variable SVMNB_SIMD, set to avx2 or
-// portable, asks for a lower level than the machine has.
+// portable, asks for a lower level than the machine has; go test does not see
+// that it was read, so tests want -count=1 with it.
 //
 // At one level an element has the same bits wherever it stands in a slice, in
 // whichever batch and on however many goroutines it is computed, and entry
@@ -62,7 +63,7 @@ type table[T Float] struct {
 	exp        func(dst, x *T, n int, scale T)
 	gaussian   func(dst, b *T, n int, a, gamma T)
 	dot        func(x *T, y *float64, n int) float64
-	axpy1      func(c *float64, rows *[]T, from int, y *float64, n int)
+	axpy       func(c float64, x *T, y *float64, n int)
 	axpy4      func(c *float64, rows *[]T, from int, y *float64, n int)
 	sparse     func(dst, w *T, start *int, col *int32, val *T, n int)
 	transpose  func(dst *T, to int, src *T, from, blocks int)

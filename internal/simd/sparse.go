@@ -35,8 +35,8 @@ func (m CSR[T]) Clear(w []T, rows []int) {
 
 // MulLanes sets dst[l·ld+j−from] for l < lanes and from ≤ j < to to the dot
 // product of row j with lane l of w, which has Lanes elements for every column of
-// m. The rows of m are read once for all lanes. Ranges of rows may be given to
-// goroutines.
+// m; a column outside of w is not noticed. The rows of m are read once for all
+// lanes. Ranges of rows may be given to goroutines.
 func (m CSR[T]) MulLanes(dst []T, ld int, w []T, lanes, from, to int) {
 	t := loops[T]()
 	const strip = 64 // rows; their products stay in the first-level cache

@@ -27,6 +27,12 @@ func Dot[T Float](x []T, y []float64) float64 {
 	return loops[T]().dot(unsafe.SliceData(x), unsafe.SliceData(y), len(x))
 }
 
+// Axpy adds c·x[j] to y[j] for all j of x, in float64.
+func Axpy[T Float](c float64, x []T, y []float64) {
+	y = y[:len(x)]
+	loops[T]().axpy(c, unsafe.SliceData(x), unsafe.SliceData(y), len(x))
+}
+
 // AddRows adds Σ c[r]·rows[r][from+j] to y[j] for all j of y, in float64 and in
 // the order of the rows: with c = −α and kernel rows, it is the update of a
 // gradient by a whole working set. Ranges of y may be given to goroutines.
@@ -45,7 +51,7 @@ func AddRows[T Float](y []float64, c []float64, rows [][]T, from int) {
 			t.axpy4(&c[r], &rows[r], from+at, &y[at], n)
 		}
 		for ; r < len(rows); r++ {
-			t.axpy1(&c[r], &rows[r], from+at, &y[at], n)
+			t.axpy(c[r], &rows[r][from+at], &y[at], n)
 		}
 	}
 }

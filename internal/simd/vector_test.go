@@ -182,6 +182,14 @@ func testAddRows[T Float](t *testing.T) {
 		if y[n] != was[n] {
 			t.Fatalf("n = %d: the entry behind the last was written", n)
 		}
+		one, each := slices.Clone(was), slices.Clone(was)
+		for r := range rows {
+			AddRows(one[:n], c[r:r+1], rows[r:r+1], from)
+			Axpy(c[r], rows[r][from:from+n], each)
+		}
+		if !slices.Equal(one, y) || !slices.Equal(each, y) {
+			t.Fatalf("n = %d, q = %d: row by row %v and %v, all at once %v", n, q, one, each, y)
+		}
 	}
 }
 
@@ -349,7 +357,12 @@ func TestThen(t *testing.T) {
 	})
 }
 
+var raceDetector bool
+
 func TestAllocations(t *testing.T) {
+	if raceDetector {
+		t.Skip("sync.Pool forgets at random under the race detector")
+	}
 	eachLevel(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(19, 20))
 		x := randomMatrix[float32](rng, 300, 200, false)
@@ -364,6 +377,7 @@ func TestAllocations(t *testing.T) {
 			Exp(c.Data, c.Data, 0)
 			Dot(c.Data[:100], y)
 			AddRows(y, coef, rows, 0)
+			Axpy(2, c.Data[:100], y)
 			m.MulLanes(c.Data, 100, w, Lanes, 0, 100)
 			SMOUpdate(y, c.Data, c.Data, y, y, 0)
 		}
@@ -404,6 +418,7 @@ func benchVectors[T Float](b *testing.B) {
 		{"Exp", n, func() { Exp(z, x, -1) }},
 		{"Gaussian", n, func() { Gaussian(z, 1, x, 0.5) }},
 		{"Dot", n, func() { Dot(x, y) }},
+		{"Axpy", n, func() { Axpy(1e-9, x, y) }},
 		{"AddRows", n * q, func() { AddRows(y, coef, rows, 0) }},
 		{"Row5000x50", 5000 * 50, func() {
 			Gemm[T]{Threads: 1}.Do(row, Matrix[T]{Data: points.Data, Rows: 1, Cols: 50, Stride: 50}, &p)
@@ -424,5 +439,34 @@ func benchVectors[T Float](b *testing.B) {
 				b.ReportMetric(2/perElement, "GFLOP/s")
 			})
 		}
+	}
+}
+
+// Rows that are not in any cache.
+func BenchmarkStream(b *testing.B) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	const n, q = 20000, 512
+	rows := make([][]float32, q)
+	for r := range rows {
+		rows[r] = random[float32](rng, n)
+	}
+	y, c := random[float64](rng, n), random[float64](rng, q)
+	for _, f := range []struct {
+		name string
+		f    func()
+	}{
+		{"AddRows", func() { AddRows(y, c, rows, 0) }},
+		{"Dot", func() {
+			for r := range rows {
+				c[r] = Dot(rows[r], y)
+			}
+		}},
+	} {
+		b.Run(f.name, func(b *testing.B) {
+			for b.Loop() {
+				f.f()
+			}
+			b.ReportMetric(4*n*q*float64(b.N)/b.Elapsed().Seconds()/1e9, "GB/s")
+		})
 	}
 }

@@ -43,20 +43,32 @@ func (m machine) dot() {
 	end()
 }
 
-// axpy: y[j] += Σ c[r]·rows[r][from+j] in float64, over count rows.
-func (m machine) axpy(count int) {
-	m.text(label("axpy%d", count), "func(c *float64, rows *[]T, from int, y *float64, n int)")
-	c, rows, from, y, n := param("c"), param("rows"), param("from"), param("y"), param("n")
+// axpy: y[j] += c·x[j] in float64.
+func (m machine) axpy() {
+	m.text("axpy", "func(c float64, x *T, y *float64, n int)")
 	d := m.double()
+	c, x, y, n := d.param("c"), param("x"), param("y"), param("n")
+	m.addRows([]reg.VecVirtual{c}, []reg.GPVirtual{x}, y, n)
+}
+
+// axpy4: y[j] += Σ c[r]·rows[r][from+j] in float64, over four rows.
+func (m machine) axpy4() {
+	m.text("axpy4", "func(c *float64, rows *[]T, from int, y *float64, n int)")
+	c, rows, from, y, n := param("c"), param("rows"), param("from"), param("y"), param("n")
 	var at []reg.GPVirtual
 	var factor []reg.VecVirtual
-	for r := range count {
+	for r := range 4 {
 		p := GP64()
 		MOVQ(Mem{Base: rows, Disp: 24 * r}, p)
 		LEAQ(Mem{Base: p, Index: from, Scale: uint8(m.bytes())}, p)
 		at = append(at, p)
-		factor = append(factor, d.broadcast(Mem{Base: c, Disp: 8 * r}))
+		factor = append(factor, m.double().broadcast(Mem{Base: c, Disp: 8 * r}))
 	}
+	m.addRows(factor, at, y, n)
+}
+
+func (m machine) addRows(factor []reg.VecVirtual, at []reg.GPVirtual, y, n reg.GPVirtual) {
+	d := m.double()
 	d.each(n, func(t *tail) {
 		sum := d.load(Mem{Base: y}, t)
 		for r, p := range at {
