@@ -137,3 +137,38 @@ func benchGemm[T Float](b *testing.B) {
 		}
 	}
 }
+
+// Rows of a Gram matrix, Gaussian kernel: the product and the map.
+func BenchmarkGram(b *testing.B) {
+	b.Run("f64", benchGram[float64])
+	b.Run("f32", benchGram[float32])
+}
+
+func benchGram[T Float](b *testing.B) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, s := range []struct{ m, n, d int }{{512, 10000, 784}, {512, 20000, 50}, {512, 20000, 8}} {
+		x := Matrix[T]{Data: random[T](rng, s.n*s.d), Rows: s.n, Cols: s.d, Stride: s.d}
+		norms := make([]T, s.n)
+		for i := range norms {
+			norms[i] = T(s.d)
+		}
+		some := x
+		some.Rows = s.m
+		rows := Matrix[T]{Data: make([]T, s.m*s.n), Rows: s.m, Cols: s.n, Stride: s.n}
+		for l := Best(); l > Portable; l-- {
+			for _, threads := range []int{1, 2} {
+				b.Run(fmt.Sprintf("%dx%dx%d/%v/%d", s.m, s.n, s.d, l, threads), func(b *testing.B) {
+					defer SetLevel(SetLevel(l))
+					var p Panels[T]
+					p.Pack(x.T(), threads)
+					g := Gemm[T]{Threads: threads, Then: func(i, j int, c []T) { Gaussian(c, norms[i], norms[j:], 0.5/T(s.d)) }}
+					for b.Loop() {
+						g.Do(rows, some, &p)
+					}
+					values := float64(s.m) * float64(s.n) * float64(b.N)
+					b.ReportMetric(b.Elapsed().Seconds()*1e9/values, "ns/value")
+				})
+			}
+		}
+	}
+}

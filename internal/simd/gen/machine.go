@@ -58,7 +58,6 @@ func (m machine) mov() instruction  { return m.of(VMOVUPS, VMOVUPD) }
 func (m machine) add() instruction  { return m.of(VADDPS, VADDPD) }
 func (m machine) sub() instruction  { return m.of(VSUBPS, VSUBPD) }
 func (m machine) mul() instruction  { return m.of(VMULPS, VMULPD) }
-func (m machine) div() instruction  { return m.of(VDIVPS, VDIVPD) }
 func (m machine) max() instruction  { return m.of(VMAXPS, VMAXPD) }
 func (m machine) min() instruction  { return m.of(VMINPS, VMINPD) }
 func (m machine) fma() instruction  { return m.of(VFMADD231PS, VFMADD231PD) }
