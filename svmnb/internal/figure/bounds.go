@@ -60,8 +60,7 @@ func Bounds(d BoundsData) (*Chart, error) {
 	keep := sample(x, curvePoints)
 	uppers := [3][]float64{d.Radau, d.Skilling, d.GibbsMacKay}
 	var gaps [3][]float64
-	best, bestGap := -1, math.Inf(1) // the bound that is sharpest at the end
-	reached := [3]int{-1, -1, -1}    // index of the iteration at which a gap met the tolerance
+	reached := [3]int{-1, -1, -1} // index of the iteration at which a gap met the tolerance
 	for b, upper := range uppers {
 		for k, u := range upper {
 			gap := u - d.Lower[k]
@@ -70,15 +69,24 @@ func Bounds(d BoundsData) (*Chart, error) {
 				reached[b] = k
 			}
 		}
-		if upper != nil && (best < 0 || upper[m-1]-d.Lower[m-1] < bestGap) && finite(upper[m-1]-d.Lower[m-1]) {
-			best, bestGap = b, upper[m-1]-d.Lower[m-1]
+	}
+	// The sharpest bound of the last iteration at which one was known.
+	known, best, bestGap := m-1, -1, math.Inf(1)
+	for k := m - 1; k >= 0 && best < 0; k-- {
+		for b, upper := range uppers {
+			if upper != nil && upper[k]-d.Lower[k] < bestGap {
+				known, best, bestGap = k, b, upper[k]-d.Lower[k]
+			}
 		}
 	}
+	for best < 0 && math.IsNaN(d.Lower[known]) {
+		known--
+	}
 
-	title := d.finding(best, bestGap, reached)
+	title := d.finding(known, best, bestGap, reached)
 	end := ""
 	if best >= 0 {
-		end = "at the end " + sandwich(d.Lower[m-1], uppers[best][m-1])
+		end = "at the end " + sandwich(d.Lower[known], uppers[best][known])
 		if finite(d.Exact) {
 			end += ", exactly " + numberTo(d.Exact, 8)
 		}
@@ -230,11 +238,10 @@ func Bounds(d BoundsData) (*Chart, error) {
 }
 
 // finding says when the sandwich closed.
-func (d *BoundsData) finding(best int, gap float64, reached [3]int) string {
-	m := len(d.Iterations)
-	end := count(d.Iterations[m-1], "iteration", "iterations")
+func (d *BoundsData) finding(known, best int, gap float64, reached [3]int) string {
+	end := count(d.Iterations[known], "iteration", "iterations")
 	if best < 0 {
-		return fmt.Sprintf("No upper bound: b'A⁻¹b ≥ %s after %s", number(d.Lower[m-1]), end)
+		return fmt.Sprintf("No upper bound: b'A⁻¹b ≥ %s after %s", number(d.Lower[known]), end)
 	}
 	if d.Tol <= 0 {
 		if gap <= 0 {

@@ -87,7 +87,7 @@ func Components(d ComponentsData) (*Chart, error) {
 		fewer = thousands(int64(len(shown))) + " of them drawn"
 	}
 	_, last := extent(d.X)
-	ahead := d.Xs[m-1]-last > 0.01*(d.Xs[m-1]-d.Xs[0])
+	ahead := n > 0 && d.Xs[m-1]-last > 0.01*(d.Xs[m-1]-d.Xs[0])
 	if ahead {
 		forecast = fmt.Sprintf("observed until %s", numberTo(last, 6))
 	}
