@@ -123,7 +123,7 @@ func Bounds(d BoundsData) (*Chart, error) {
 		}
 		svm[style.key], svm[style.key+"gap"] = column(pick(uppers[b], keep), 9), column(pick(gaps[b], keep), 4)
 		names = append(names, list{style.key, style.name})
-		look := object{"z": 4 - b, "lineStyle": object{"type": style.dash, "width": style.width}, "showSymbol": len(keep) == 1}
+		look := object{"z": 4 - b, "lineStyle": object{"type": style.dash, "width": style.width}, "showSymbol": lone(pick(uppers[b], keep))}
 		series = append(series, curve(0, style.name, "its", style.key, style.color, look), curve(1, style.name, "its", style.key+"gap", style.color, look))
 		legend = append(legend, entry(style.name, style.icon))
 	}
@@ -145,7 +145,7 @@ func Bounds(d BoundsData) (*Chart, error) {
 			series = append(list{band(0, "", "bx", "bl", "bu", "@series4/0.14", "")}, series...)
 		}
 	}
-	series = append(series, curve(0, "lower bound", "its", "lower", "@neg", object{"z": 4, "showSymbol": len(keep) == 1}))
+	series = append(series, curve(0, "lower bound", "its", "lower", "@neg", object{"z": 4, "showSymbol": lone(pick(d.Lower, keep))}))
 	legend = append(legend, entry("lower bound", stroke))
 	first, last := x[0], max(x[m-1], x[0]+1)
 	if finite(d.Exact) {
@@ -268,6 +268,17 @@ func sandwich(lower, upper float64) string {
 		digits = min(2+int(math.Ceil(math.Log10(r))), 12)
 	}
 	return fmt.Sprintf("%s ≤ b'A⁻¹b ≤ %s", numberTo(lower, digits), numberTo(upper, digits))
+}
+
+// lone reports whether a value has no neighbour to be joined with by a line:
+// only symbols can show it.
+func lone(values []float64) bool {
+	for k, v := range values {
+		if finite(v) && (k == 0 || !finite(values[k-1])) && (k == len(values)-1 || !finite(values[k+1])) {
+			return true
+		}
+	}
+	return false
 }
 
 // pick returns the values at the places of keep.

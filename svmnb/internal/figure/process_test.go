@@ -485,6 +485,9 @@ func TestProcessFigures(t *testing.T) {
 		{"bounds, one iteration that closes", func() (*Chart, error) {
 			return Bounds(BoundsData{Iterations: []int{1}, Lower: []float64{3}, Radau: []float64{3}, Residual: []float64{0}, Exact: 3, Tol: 1e-9})
 		}, 10_000, "The gap falls to 1e-9 by Gauss–Radau at iteration 1"},
+		{"bounds, known now and then", func() (*Chart, error) {
+			return Bounds(BoundsData{Iterations: []int{0, 1, 2}, Lower: []float64{0, 1, 2}, Radau: []float64{5, 4, 3}, GibbsMacKay: []float64{nan, 1.5, nan}, Exact: nan, Tol: 0.5})
+		}, 10_000, "The gap falls to 0.5 by Gibbs–MacKay at iteration 1"},
 		{"bounds, unknown at the end", func() (*Chart, error) {
 			return Bounds(BoundsData{Iterations: []int{0, 1, 2}, Lower: []float64{0, 1, 2}, Skilling: []float64{nan, 4, nan}, Exact: nan, Tol: 1})
 		}, 10_000, "The gap is still 3 after 1 iteration; the tolerance is 1"},
@@ -494,6 +497,12 @@ func TestProcessFigures(t *testing.T) {
 			return Evidence(EvidenceData{Xs: [2]float64{1.1, 1.3}, Ys: [2]float64{2, 3}, Z: [][]float64{{1, 1}, {1, 1}}, Paths: []EvidencePath{{X: []float64{1.2}, Y: []float64{9}, Value: []float64{1}}}})
 		}, 10_000, "1 end lies outside the picture"},
 		{"components", func() (*Chart, error) { return Components(parts) }, 85_000, "Range of each component: trend 26, season 6.7, medium term 2"},
+		{"components, long names", func() (*Chart, error) {
+			d := parts
+			d.Parts = append([]Component{}, d.Parts...)
+			d.Parts[1].Name = "Product(RBF(0.0002), Periodic(1.3, 1))"
+			return Components(d)
+		}, 85_000, "trend 26, Product(RBF(0.0002), Pe… 6.7, medium term 2"},
 		{"components, eight, no bands, no data", func() (*Chart, error) {
 			d := ComponentsData{Xs: []float64{0, 1}, Mean: []float64{0, 8}, SD: []float64{0, 0}}
 			for k := range 8 {
@@ -603,7 +612,7 @@ func TestWrongProcessInput(t *testing.T) {
 	}
 }
 
-// column of a chart's numbers.
+// shown returns a column of a chart's numbers.
 func shown(t *testing.T, c *Chart, name string) []float64 {
 	t.Helper()
 	var out []float64
@@ -764,6 +773,19 @@ func TestComponentsAddUp(t *testing.T) {
 	}
 	if unit := c.Extra["svm"].(object)["unit"]; unit != 2.0 {
 		t.Errorf("bars of %v, want 2", unit)
+	}
+}
+
+// A value without neighbours has no line and needs a symbol.
+func TestLoneValues(t *testing.T) {
+	nan := math.NaN()
+	for _, test := range []struct {
+		values []float64
+		want   bool
+	}{{nil, false}, {[]float64{1}, true}, {[]float64{nan}, false}, {[]float64{1, 2, nan}, false}, {[]float64{nan, 2, nan, 3, 4}, true}, {[]float64{1, 2, nan, 4}, true}} {
+		if got := lone(test.values); got != test.want {
+			t.Errorf("lone(%v) = %v", test.values, got)
+		}
 	}
 }
 
