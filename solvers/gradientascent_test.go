@@ -828,7 +828,7 @@ func TestAugmentedKernelTendsToTheFreeBias(t *testing.T) {
 	var epochs []int
 	apart := math.Inf(1)
 	for _, tau2 := range []float64{0.1, 1, 10, 100, 1000} {
-		r := solve(t, SoftMargin(newGram(x, shifted(linear, tau2)), y, fill(50, 1)).WithFixedBias(0), GradientAscent{}, Settings{Stop: UpLow{1e-6}})
+		r := solve(t, SoftMargin(newGram(x, shifted(linear, tau2)), y, fill(50, 1)).WithFixedBias(0), GradientAscent{Plain: true}, Settings{Stop: UpLow{1e-6}})
 		epochs = append(epochs, r.Iterations)
 		gap := r.Certificate.Dual - free.Certificate.Dual
 		if gap < -1e-6 || gap > apart {
@@ -847,7 +847,7 @@ func TestAugmentedKernelTendsToTheFreeBias(t *testing.T) {
 func TestAugmentedKernelHeart(t *testing.T) {
 	x, y := heart(t)
 	epochs := func(tau2 float64) int {
-		r := solve(t, SoftMargin(newGram(x, shifted(linear, tau2)), y, fill(len(y), 1)).WithFixedBias(0), GradientAscent{}, Settings{Stop: UpLow{1e-6}})
+		r := solve(t, SoftMargin(newGram(x, shifted(linear, tau2)), y, fill(len(y), 1)).WithFixedBias(0), GradientAscent{Plain: true}, Settings{Stop: UpLow{1e-6}})
 		return r.Iterations
 	}
 	if none, one := epochs(0), epochs(1); one < 3*none {
