@@ -109,7 +109,7 @@ func (p *Panels[T]) Pack(b Matrix[T], threads int) {
 	}
 	j := p.t.job()
 	j.fill, j.from, j.minus = p.packed, b.T(), false
-	j.all(packing, (p.panels()+panelsPerTask-1)/panelsPerTask, workers(threads, packingCost*float64(p.size())))
+	j.all(packing, (p.panels()+panelsPerTask-1)/panelsPerTask, workers(threads, entryCost*float64(p.size())))
 	j.release()
 }
 
@@ -126,16 +126,16 @@ type Gemm[T Float] struct {
 	Minus bool // A·B with the opposite sign
 	Lower bool // only entries (i, j) with j ≤ i; the others keep their values
 
-	// Then, if not nil, is given each finished part of C once: the entries from
-	// (i, j) on in row i, to be changed in place. Calls are concurrent.
+	// Then, if not nil, is given each finished part of C once, to change in place:
+	// c has the entries of row i from column j on. Calls are concurrent.
 	Then func(i, j int, c []T)
 
 	Threads int // goroutines at most; 0 is GOMAXPROCS
 }
 
 // Do computes the product of a, m × k, and b, k × n, into c, m × n, which is not
-// a transpose. a is copied first, so c may lie over it. A long product cannot be interrupted:
-// callers take some hundred rows at a time.
+// a transpose. a is copied first, so c may lie over it. A long product cannot be
+// interrupted: callers take some hundred rows at a time.
 func (g Gemm[T]) Do(c, a Matrix[T], b *Panels[T]) {
 	c.check("product")
 	a.check("left-hand matrix")
@@ -154,16 +154,17 @@ func (g Gemm[T]) Do(c, a Matrix[T], b *Panels[T]) {
 	}
 	buffer := t.borrow(j.fill.size())
 	j.fill.data = *buffer
-	threads := workers(g.Threads, float64(a.Rows)*float64(a.Cols)*float64(c.Cols))
-	j.all(packing, (j.fill.panels()+panelsPerTask-1)/panelsPerTask, min(threads, workers(g.Threads, packingCost*float64(j.fill.size()))))
+	threads := workers(g.Threads, float64(a.Rows)*float64(a.Cols+entryCost)*float64(c.Cols))
+	j.all(packing, (j.fill.panels()+panelsPerTask-1)/panelsPerTask, min(threads, workers(g.Threads, entryCost*float64(j.fill.size()))))
 	j.down = (c.Rows + rowsPerTask - 1) / rowsPerTask
 	j.all(multiplying, j.down*((b.panels()+panelsPerTask-1)/panelsPerTask), threads)
 	t.give(buffer)
 	j.release()
 }
 
-// packingCost is about how many products take as long as an element to pack.
-const packingCost = 8
+// entryCost is about how many products take as long as an entry to pack, or to
+// write and map.
+const entryCost = 8
 
 // workers returns how many goroutines share work of that many products: each
 // gets a million, some ten microseconds, at least.
