@@ -27,6 +27,7 @@ const (
 	freeBias kinds = 1 << iota
 	fixedBias
 	fixedLinear // with a fixed bias, but only where K is Features
+	freeLinear  // with a free bias, but only where K is Features
 	concave     // only where K is positive semi-definite
 )
 
@@ -49,6 +50,7 @@ var (
 		{method: SMO{Shrinking: true}, jumps: true, takes: freeBias}, // F of the points left out catches up with a rounding of its own
 		{method: Decomposition{}, takes: freeBias},
 		{method: Chunking{}, takes: freeBias},
+		{method: Newton{}, jumps: true, takes: freeLinear | fixedLinear},
 	}
 	singles = []shipped{
 		{method: GradientAscent{}, takes: fixedBias},
@@ -109,7 +111,7 @@ func (m shipped) solves(f form, indefinite bool) bool {
 		return false
 	}
 	if !f.fixed {
-		return m.takes&freeBias != 0
+		return m.takes&freeBias != 0 || m.takes&freeLinear != 0 && f.features != nil
 	}
 	return m.takes&fixedBias != 0 || m.takes&fixedLinear != 0 && f.features != nil
 }
