@@ -75,14 +75,14 @@ func (m Newton) Start(p *Problem, alpha []float64) (Stepper, error) {
 	for _, v := range []*[]float64{&s.u, &s.du, &s.image, &s.g} {
 		*v = make([]float64, size)
 	}
-	s.h = make([]float64, size*size)
+	s.h, s.normal = make([]float64, size*size), make([]float64, d)
 	for k := range s.of {
 		s.of[k].sums, s.of[k].h, s.of[k].rows = make([]float64, size), make([]float64, size*size), make([]float64, together*size)
 	}
 	copy(s.alpha, alpha)
 	s.schedule()
 	s.commit()
-	copy(s.u[:d], s.image)
+	copy(s.u, s.normal)
 	s.each(func(_ *part, from, to int) {
 		for i := from; i < to; i++ {
 			s.z[i] = x.Dot(i, s.u[:d]) + p.fixed()
@@ -99,7 +99,7 @@ type newton struct {
 	x       Features
 	d, size int // columns of X, and of x̃
 
-	rho, least float64 // r and the smallest that it becomes
+	rho, first, least float64 // r, and between what it moves
 	shown, f   []float64
 	seen       extent
 	moved      float64 // ½ r ‖α − shown‖²
@@ -107,15 +107,16 @@ type newton struct {
 	best       float64 // the smallest violation
 	still      int     // how many steps it has been
 
-	u, du []float64 // (w, b) and its direction
-	z, dz []float64 // X̃u + b₀ and X̃du
-	r     []float64 // r_i + ridge_i
-	c, q  []float64 // α before it is clipped: c − tq along the direction
-	alpha []float64 // c clipped
-	image []float64 // (Σ s_i α_i x_i, s'α)
-	g     []float64 // the gradient, or −du
-	h     []float64 // the lower half of the Hessian and of its factor
-	of    [parts]part
+	u, du  []float64 // (w, b) and its direction
+	z, dz  []float64 // X̃u + b₀ and X̃du
+	r      []float64 // r_i + ridge_i
+	c, q   []float64 // α before it is clipped: c − tq along the direction
+	alpha  []float64 // c clipped
+	image  []float64 // (Σ s_i α_i x_i, s'α)
+	normal []float64 // w of shown
+	g      []float64 // the gradient, or −du
+	h      []float64 // the lower half of the Hessian and of its factor
+	of     [parts]part
 }
 
 // part is the workspace of a part of the points.
@@ -156,6 +157,7 @@ func (s *newton) schedule() {
 		s.rho = size / width
 	}
 	s.rho = max(s.rho, s.least)
+	s.first = max(s.rho, trace)
 }
 
 // each runs f for all parts of the points.
@@ -198,15 +200,18 @@ func (s *newton) Step(ctx context.Context) (done bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		if !(decrement > 0) {
+		if !(decrement > 1e-25*simd.Dot(s.u, s.u)) {
 			break
 		}
-		s.settle(s.search())
-		if s.rho == 0 || s.subgap() <= 1e-3*s.moved {
+		t := s.search()
+		s.settle(t)
+		if debugNewton { println("  t", t, "dec", decrement, "moved", s.moved, "gb", s.g[s.size-1],"eq", s.p.equality(s.alpha)) }
+		if s.rho == 0 || s.solved() {
 			break
 		}
 	}
 	s.balance()
+	if debugNewton { println("rho", s.rho, "eq", s.p.equality(s.alpha), s.image[s.size-1]) }
 	return s.advance()
 }
 
@@ -231,24 +236,28 @@ func (s *newton) advance() (done bool, err error) {
 			curve += p.Ridge[i] * x * x
 		}
 	}
-	copy(s.g, s.image)
+	copy(s.g, s.normal)
 	s.commit()
-	for j, v := range s.image[:s.d] {
+	for j, v := range s.normal {
 		curve += (v - s.g[j]) * (v - s.g[j])
 	}
 	if slope < 0 && against <= 1e-4*along && curve <= 1e-14*along*along {
 		return false, ErrUnbounded
 	}
 	s.step = math.Sqrt(moved)
-	s.rho = max(s.rho/10, min(s.rho, s.least))
-	if s.still++; s.seen.up-s.seen.low < 0.9*s.best {
-		s.best, s.still = s.seen.up-s.seen.low, 0
+	if violation := s.seen.up - s.seen.low; violation < 0.9*s.best {
+		s.best, s.still = violation, 0
+		s.rho = max(s.rho/10, min(s.rho, s.least))
+	} else {
+		s.still++
+		s.rho = min(10*s.rho, s.first)
+		s.least = s.rho
 	}
-	return moved == 0 || s.still > stillSteps, nil
+	return s.still > stillSteps, nil
 }
 
 // stillSteps is how many steps without gain show that rounding is all that is left.
-const stillSteps = 30
+const stillSteps = 10
 
 // newtonSteps is how many a proximal step takes at most. More than twenty is rare.
 const newtonSteps = 50
@@ -437,21 +446,30 @@ func (s *newton) slope(t float64) (slope, curve float64) {
 	return slope, curve
 }
 
-// subgap is the duality gap of a proximal step.
-func (s *newton) subgap() float64 {
+// solved reports whether a proximal step is done: half the square of the gradient
+// is the duality gap of its problem.
+func (s *newton) solved() bool {
 	gap := 0.0
-	for _, v := range s.g {
+	for _, v := range s.g[:s.d] {
 		gap += v * v / 2
 	}
-	return gap
+	return gap <= 1e-3*s.moved && (s.p.FixedBias || s.p.balanced(s.alpha))
 }
 
-// balance moves α inside their boxes by what rounding has left of s'α − δ.
+// balance takes what rounding has left of s'α − δ out of the α inside their boxes.
 func (s *newton) balance() {
-	if p := s.p; !p.FixedBias {
-		free := func(i int) bool { return s.alpha[i] > p.Lower[i] && s.alpha[i] < p.Upper[i] }
-		if p.reach(s.alpha, "Delta", p.Delta, free) != nil {
-			p.reach(s.alpha, "Delta", p.Delta, func(int) bool { return true })
+	p := s.p
+	if p.FixedBias {
+		return
+	}
+	left := p.Delta
+	for i, a := range s.alpha {
+		left -= p.S[i] * a
+	}
+	for i, a := range s.alpha {
+		if left != 0 && a > p.Lower[i] && a < p.Upper[i] {
+			s.alpha[i] = min(max(a+p.S[i]*left, p.Lower[i]), p.Upper[i])
+			left -= p.S[i] * (s.alpha[i] - a)
 		}
 	}
 }
@@ -476,6 +494,7 @@ func (s *newton) commit() {
 	for k := range s.of {
 		simd.Axpy(1, s.of[k].sums, s.image)
 	}
+	copy(s.normal, s.image)
 	s.each(func(of *part, from, to int) {
 		of.seen = unseen
 		for i := from; i < to; i++ {
@@ -484,7 +503,7 @@ func (s *newton) commit() {
 			if p.Ridge != nil {
 				f += p.Ridge[i] * a
 			}
-			f = -p.S[i]*f - s.x.Dot(i, s.image[:s.d])
+			f = -p.S[i]*f - s.x.Dot(i, s.normal)
 			s.f[i] = f
 			of.seen.see(f, p.canRise(i, a), p.canFall(i, a))
 		}
@@ -497,3 +516,4 @@ func (s *newton) commit() {
 		s.seen.up, s.seen.low = max(s.seen.up, p.Bias), min(s.seen.low, p.Bias)
 	}
 }
+const debugNewton = false
