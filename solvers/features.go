@@ -159,6 +159,26 @@ func (f *SparseFeatures) Add(w []float64, i int, c float64) {
 	}
 }
 
+// square adds c x_i x_i' to the lower half of h, whose rows lie stride apart, of x
+// with a 1 behind where that is longer than d.
+func (f *SparseFeatures) square(h []float64, stride, i int, c float64) {
+	a, b := f.Start[i], f.Start[i+1]
+	index, value := f.Index[a:b], f.Value[a:b]
+	for k, j := range index {
+		row, v := h[int(j)*stride:], c*value[k]
+		for l, m := range index[:k+1] {
+			row[m] += v * value[l]
+		}
+	}
+	if stride > f.d {
+		row := h[f.d*stride:]
+		for k, j := range index {
+			row[j] += c * value[k]
+		}
+		row[f.d] += c
+	}
+}
+
 func (f *SparseFeatures) Row(i int) []float64 {
 	r := nextRow(&f.row, &f.odd, f.Dim())
 	f.Add(f.w, i, 1)

@@ -30,46 +30,51 @@ import (
 // 2005, §3). Lin, Weng and Keerthi (2008) bound the same step by a trust region.
 //
 // Without ridge, as for the 1-norm loss, P has kinks. Then the dual is solved by
-// proximal steps (Rockafellar 1976, which for P is the method of multipliers),
+// proximal steps (Rockafellar 1976; for P they are the method of multipliers),
 //
 //	α ← arg min ½a'Qa + p'a + ½r‖a − α‖²,
 //
 // each of them a problem with the ridge r, to be solved by Newton's method as
-// above. The solution needs no r → 0; but the smaller r, the faster is the
-// convergence, so it falls by a factor of ten per step. A proximal step ends when
-// half the Newton decrement, which is about its own duality gap, is a thousandth of what
-// the step has gained. This is the semismooth Newton augmented Lagrangian of Li,
-// Sun and Toh (2018).
+// above until ½‖∇P‖², the duality gap of the step's own problem, is a thousandth
+// of ½r‖a − α‖². The solution needs no r → 0, but the smaller r is, the faster the
+// steps converge and the more Newton steps each takes: r falls from about 1/C
+// while those are few. This is the semismooth Newton augmented Lagrangian method
+// of Li, Sun and Toh (2018), here with a free bias too.
 //
-// An iteration is a proximal step, or a Newton step where none is needed: ten or
-// twenty whatever n and C, of a few passes over X and O(|J|d² + d³) each. All
-// boxes, any p, δ and ridge, a free or fixed bias. The points are shared out among
-// GOMAXPROCS goroutines, always in the same parts, so that a run has the same bits
-// on any number of them. Memory is 8(10n + 9d²) bytes.
+// A point whose α is at a bound, and whose margin is farther from the kink than
+// ‖x̃‖ times the way that (w, b) makes, need not be looked at: late steps touch
+// few rows of X, and lose nothing.
+//
+// An iteration is a proximal step, or a Newton step where none is needed: five or
+// ten whatever n and C, of some passes over X and O(|J|d² + d³) each. All boxes,
+// any p, δ and ridge, a free or a fixed bias, at most 1000 columns. The points are
+// shared out among GOMAXPROCS goroutines in always the same parts, so that a run
+// has the same bits on any number of them; Dot and Add of Features are called from
+// all. Memory is 8(10n + 9d²) bytes beside X.
 type Newton struct{}
 
 // Name is "primal Newton".
 func (Newton) Name() string { return "primal Newton" }
 
-// mostColumns is the largest d whose Hessians are made.
-const mostColumns = 2000
+// mostColumns is the largest d for which Hessians are made, 8 MB each.
+const mostColumns = 1000
 
-// Start implements Method. It refuses more than 2000 columns.
-func (m Newton) Start(p *Problem, alpha []float64) (Stepper, error) {
+// Start implements Method.
+func (Newton) Start(p *Problem, alpha []float64) (Stepper, error) {
 	x, ok := p.K.(Features)
 	if !ok {
 		return nil, fmt.Errorf("%w: Newton's method works among the inputs and needs the linear kernel's Features; use SMO for other kernels", ErrUnsupported)
 	}
-	d := x.Columns()
+	n, d := len(alpha), x.Columns()
 	if d > mostColumns {
-		return nil, fmt.Errorf("%w: the Hessian of %d columns is too large, at most %d are taken; use CoordinateDescent", ErrUnsupported, d, mostColumns)
+		return nil, fmt.Errorf("%w: the Hessian of %d columns is too large, Newton takes at most %d; use CoordinateDescent", ErrUnsupported, d, mostColumns)
 	}
-	n, size := len(alpha), d
+	size := d
 	if !p.FixedBias {
 		size++
 	}
-	s := &newton{p: p, x: x, d: d, size: size, shown: alpha, step: math.NaN(), best: math.Inf(1)}
-	for _, v := range []*[]float64{&s.alpha, &s.f, &s.z, &s.dz, &s.c, &s.q, &s.r} {
+	s := &newton{p: p, x: x, d: d, size: size, shown: alpha, alpha: append([]float64(nil), alpha...), slept: make([]bool, n), step: math.NaN(), best: math.Inf(1)}
+	for _, v := range []*[]float64{&s.f, &s.z, &s.dz, &s.c, &s.q, &s.r, &s.wake} {
 		*v = make([]float64, n)
 	}
 	for _, v := range []*[]float64{&s.u, &s.du, &s.image, &s.g} {
@@ -77,100 +82,118 @@ func (m Newton) Start(p *Problem, alpha []float64) (Stepper, error) {
 	}
 	s.h, s.normal = make([]float64, size*size), make([]float64, d)
 	for k := range s.of {
-		s.of[k].sums, s.of[k].h, s.of[k].rows = make([]float64, size), make([]float64, size*size), make([]float64, together*size)
+		of := &s.of[k]
+		of.from, of.to = k*n/parts, (k+1)*n/parts
+		of.active, of.free = make([]int, 0, of.to-of.from), make([]int, 0, of.to-of.from)
+		of.sums, of.h, of.rows = make([]float64, size), make([]float64, size*size), make([]float64, together*size)
 	}
-	copy(s.alpha, alpha)
 	s.schedule()
-	s.commit()
-	copy(s.u, s.normal)
-	s.each(func(_ *part, from, to int) {
-		for i := from; i < to; i++ {
-			s.z[i] = x.Dot(i, s.u[:d]) + p.fixed()
+	for i, a := range alpha {
+		if a != 0 {
+			x.Add(s.u[:d], i, p.S[i]*a)
 		}
-	})
+	}
+	s.commit()
+	s.begin()
 	return s, nil
 }
 
 // parts is into how many parts the points are cut, for any number of goroutines.
 const parts = 8
 
+// newton is the workspace of a run.
 type newton struct {
 	p       *Problem
 	x       Features
 	d, size int // columns of X, and of x̃
 
-	rho, first, least float64 // r, and between what it moves
-	shown, f   []float64
-	seen       extent
-	moved      float64 // ½ r ‖α − shown‖²
-	step       float64
-	best       float64 // the smallest violation
-	still      int     // how many steps it has been
+	rho, first, least float64 // r, and between what it moves; 0 where the ridge will do
+	endless           bool    // infinite upper bounds make the gap infinite
+	best              float64 // the smallest gap, or violation
+	still             int     // how many steps it has been that
+	step              float64
 
-	u, du  []float64 // (w, b) and its direction
-	z, dz  []float64 // X̃u + b₀ and X̃du
-	r      []float64 // r_i + ridge_i
-	c, q   []float64 // α before it is clipped: c − tq along the direction
-	alpha  []float64 // c clipped
-	image  []float64 // (Σ s_i α_i x_i, s'α)
-	normal []float64 // w of shown
-	g      []float64 // the gradient, or −du
-	h      []float64 // the lower half of the Hessian and of its factor
-	of     [parts]part
+	shown, f []float64 // α as reported, the centre of the proximal step, and its F
+	normal   []float64 // its w
+	seen     extent    // of F
+	gap      float64
+
+	u, du []float64 // (w, b) and its direction
+	image []float64 // (Σ s_i α_i x_i, s'α)
+	g     []float64 // the gradient
+	h     []float64 // the lower half of the Hessian, then of its factor
+	moved float64   // ½r‖α − shown‖²
+
+	alpha []float64 // α(u)
+	c     []float64 // before it is clipped; c − tq along the direction
+	q     []float64
+	z, dz []float64 // w·x + b and what the direction adds to it
+	r     []float64 // r + ridge
+	wake  []float64 // the path at which α may begin to move
+	slept []bool    // z has not been followed
+	path  float64   // the way that u has made
+	of    [parts]part
 }
 
 // part is the workspace of a part of the points.
 type part struct {
-	sums                []float64            // of the image
-	h                   []float64            // of the Hessian, lower half
-	rows                []float64            // of J, scaled
-	pack                simd.Panels[float64] // of them
-	slope, curve, moved float64
-	seen                extent
+	from, to int
+	active   []int // what the direction may move
+	free     []int // J
+
+	sums, h []float64 // of the image, of the Hessian
+	rows    []float64 // some rows of J, scaled
+	pack    simd.Panels[float64]
+
+	slope, curve, moved, gap float64
+	seen                     extent
 }
 
-// schedule sets the first r and the last.
+// schedule sets the first r and the smallest. At 1e-7 of the mean of K_ii the last
+// digits of F cost those of α.
 func (s *newton) schedule() {
 	p, n := s.p, float64(len(s.alpha))
 	trace, size, width, thin := 0.0, 0.0, 0.0, math.Inf(1)
 	for i, k := range p.K.Diag() {
 		trace += k / n
 		size += math.Abs(p.P[i]) / n
-		if u := p.Upper[i] - p.Lower[i]; !math.IsInf(u, 1) {
-			width = max(width, u)
-		}
 		ridge := 0.0
 		if p.Ridge != nil {
 			ridge = p.Ridge[i]
 		}
 		thin = min(thin, ridge)
+		if u := p.Upper[i] - p.Lower[i]; !math.IsInf(u, 1) {
+			width = max(width, u)
+		} else if ridge == 0 {
+			s.endless = true
+		}
 	}
 	if trace == 0 {
 		trace = 1
 	}
 	s.least = 1e-7 * trace
 	if thin >= s.least {
+		s.least = 0
 		return
 	}
 	s.rho = trace
 	if width > 0 && size > 0 {
-		s.rho = size / width
+		s.rho = max(size/width, s.least)
 	}
-	s.rho = max(s.rho, s.least)
 	s.first = max(s.rho, trace)
 }
 
-// each runs f for all parts of the points.
-func (s *newton) each(f func(of *part, from, to int)) {
-	n := len(s.alpha)
+// each runs f for all parts, on several goroutines where there are so many
+// products to compute.
+func (s *newton) each(products int, f func(of *part)) {
 	var next atomic.Int64
 	work := func() {
 		for k := int(next.Add(1)) - 1; k < parts; k = int(next.Add(1)) - 1 {
-			f(&s.of[k], k*n/parts, (k+1)*n/parts)
+			f(&s.of[k])
 		}
 	}
 	var others sync.WaitGroup
-	for range min(parts, runtime.GOMAXPROCS(0), n*s.size>>14) - 1 {
+	for range min(parts, runtime.GOMAXPROCS(0), products>>16) - 1 {
 		others.Add(1)
 		go func() {
 			defer others.Done()
@@ -180,6 +203,9 @@ func (s *newton) each(f func(of *part, from, to int)) {
 	work()
 	others.Wait()
 }
+
+// all is the products of a pass over X.
+func (s *newton) all() int { return len(s.alpha) * s.size }
 
 // Report implements Stepper.
 func (s *newton) Report(it *Iterate) {
@@ -192,10 +218,16 @@ func (s *newton) Report(it *Iterate) {
 // refresh has nothing to take over: F is computed afresh from α after every step.
 func (s *newton) refresh([]float64) {}
 
+// newtonSteps is how many a proximal step takes at most.
+const newtonSteps = 50
+
+// stillSteps is how many steps without gain show that rounding is all that is left.
+const stillSteps = 10
+
 // Step makes a proximal step, or a Newton step where none is needed.
 func (s *newton) Step(ctx context.Context) (done bool, err error) {
-	s.settle(0)
-	for range newtonSteps {
+	steps := 0
+	for ; steps < newtonSteps; steps++ {
 		decrement, err := s.direction(ctx)
 		if err != nil {
 			return false, err
@@ -203,94 +235,128 @@ func (s *newton) Step(ctx context.Context) (done bool, err error) {
 		if !(decrement > 1e-25*simd.Dot(s.u, s.u)) {
 			break
 		}
-		t := s.search()
-		s.settle(t)
-		if debugNewton { println("  t", t, "dec", decrement, "moved", s.moved, "gb", s.g[s.size-1],"eq", s.p.equality(s.alpha)) }
+		s.settle(s.search(decrement))
+		NCount++
 		if s.rho == 0 || s.solved() {
 			break
 		}
 	}
 	s.balance()
-	if debugNewton { println("rho", s.rho, "eq", s.p.equality(s.alpha), s.image[s.size-1]) }
-	return s.advance()
-}
-
-// advance takes the α that a step has led to. It has ErrUnbounded where the way
-// there proves that the dual has no maximum: it leads along no finite bound,
-// changes no w, and the objective falls. Proximal steps take that way in the end
-// if there is one.
-func (s *newton) advance() (done bool, err error) {
-	p := s.p
-	moved, along, against, slope, curve := 0.0, 0.0, 0.0, 0.0, 0.0
-	for i, a := range s.alpha {
-		x := a - s.shown[i]
-		moved += x * x
-		size := math.Abs(x) * math.Sqrt(max(p.K.Diag()[i], 0))
-		if x > 0 && math.IsInf(p.Upper[i], 1) {
-			along += size
-		} else {
-			against += size
-		}
-		slope += x * (p.P[i] + p.fixed()*p.S[i])
-		if p.Ridge != nil {
-			curve += p.Ridge[i] * x * x
-		}
-	}
-	copy(s.g, s.normal)
+	unbounded := s.recedes()
 	s.commit()
-	for j, v := range s.normal {
-		curve += (v - s.g[j]) * (v - s.g[j])
-	}
-	if slope < 0 && against <= 1e-4*along && curve <= 1e-14*along*along {
+	if unbounded() {
 		return false, ErrUnbounded
 	}
-	s.step = math.Sqrt(moved)
-	if violation := s.seen.up - s.seen.low; violation < 0.9*s.best {
-		s.best, s.still = violation, 0
-		s.rho = max(s.rho/10, min(s.rho, s.least))
-	} else {
-		s.still++
+	s.still++
+	measure := s.gap
+	if s.endless {
+		measure = s.seen.up - s.seen.low
+	}
+	if measure < 0.9*s.best {
+		s.best, s.still = measure, 0
+	}
+	switch {
+	case steps == newtonSteps, s.still > 0 && s.rho == s.least:
 		s.rho = min(10*s.rho, s.first)
 		s.least = s.rho
+	case steps <= NFew:
+		s.rho = max(s.rho*NFactor, s.least)
 	}
+	s.begin()
 	return s.still > stillSteps, nil
 }
 
-// stillSteps is how many steps without gain show that rounding is all that is left.
-const stillSteps = 10
+var NTol, NFactor, NFirst, NFew = 1e-3, 0.1, 1.0, 20
+var NCount int
 
-// newtonSteps is how many a proximal step takes at most. More than twenty is rare.
-const newtonSteps = 50
-
-// settle goes t along the direction: z, α and its image, the gradient there.
-func (s *newton) settle(t float64) {
-	p := s.p
-	for j, v := range s.du {
-		s.u[j] += t * v
-	}
-	s.each(func(of *part, from, to int) {
+// begin sets what follows from z for all points.
+func (s *newton) begin() {
+	s.path = 0
+	s.each(s.all(), func(of *part) {
 		clear(of.sums)
-		of.moved = 0
-		for i := from; i < to; i++ {
-			ridge := 0.0
-			if p.Ridge != nil {
-				ridge = p.Ridge[i]
-			}
-			s.z[i] += t * s.dz[i]
-			s.r[i] = ridge + s.rho
-			s.c[i] = (s.rho*s.shown[i] - p.P[i] - p.S[i]*s.z[i]) / s.r[i]
-			a := min(max(s.c[i], p.Lower[i]), p.Upper[i])
-			if change := a - s.alpha[i]; change != 0 {
-				s.alpha[i] = a
-				s.x.Add(of.sums[:s.d], i, p.S[i]*change)
-				if s.size > s.d {
-					of.sums[s.d] += p.S[i] * change
-				}
-			}
-			x := a - s.shown[i]
-			of.moved += s.rho * x * x / 2
+		of.free, of.moved = of.free[:0], 0
+		for i := of.from; i < of.to; i++ {
+			s.slept[i] = false
+			s.place(of, i)
 		}
 	})
+	s.gather()
+}
+
+// settle goes t along the direction.
+func (s *newton) settle(t float64) {
+	length := 0.0
+	for j, v := range s.du {
+		s.u[j] += t * v
+		length += v * v
+	}
+	s.path += t * math.Sqrt(length)
+	s.each(s.all(), func(of *part) {
+		clear(of.sums)
+		of.free, of.moved = of.free[:0], 0
+		for _, i := range of.active {
+			s.z[i] += t * s.dz[i]
+			s.place(of, i)
+		}
+	})
+	s.gather()
+}
+
+// place sets the α of a point from its z.
+func (s *newton) place(of *part, i int) {
+	p, r := s.p, s.rho
+	if p.Ridge != nil {
+		r += p.Ridge[i]
+	}
+	s.r[i] = r
+	c := s.unclipped(i)
+	lower, upper := p.Lower[i], p.Upper[i]
+	a, away := c, 0.0
+	switch {
+	case !(c > lower):
+		a, away = lower, lower-c
+	case !(c < upper):
+		a, away = upper, c-upper
+	default:
+		of.free = append(of.free, i)
+	}
+	if lower == upper {
+		away = math.Inf(1)
+	}
+	s.c[i] = c
+	s.wake[i] = s.path + 0.999*away*r/math.Sqrt(s.x.Diag()[i]+float64(s.size-s.d))
+	if change := a - s.alpha[i]; change != 0 {
+		s.alpha[i] = a
+		s.add(of.sums, i, p.S[i]*change)
+	}
+	a -= s.shown[i]
+	of.moved += s.rho * a * a / 2
+}
+
+// unclipped is α(u) of a point before it is clipped.
+func (s *newton) unclipped(i int) float64 {
+	return (s.rho*s.shown[i] - s.p.P[i] - s.p.S[i]*s.z[i]) / s.r[i]
+}
+
+// add adds a x̃_i to v.
+func (s *newton) add(v []float64, i int, a float64) {
+	s.x.Add(v[:s.d], i, a)
+	if s.size > s.d {
+		v[s.d] += a
+	}
+}
+
+// dot is v·x̃_i.
+func (s *newton) dot(i int, v []float64) float64 {
+	sum := s.x.Dot(i, v[:s.d])
+	if s.size > s.d {
+		sum += v[s.d]
+	}
+	return sum
+}
+
+// gather adds up what place has done in all parts, and sets the gradient.
+func (s *newton) gather() {
 	s.moved = 0
 	for k := range s.of {
 		s.moved += s.of[k].moved
@@ -300,35 +366,54 @@ func (s *newton) settle(t float64) {
 		s.g[j] = s.u[j] - s.image[j]
 	}
 	if s.size > s.d {
-		s.g[s.d] = p.Delta - s.image[s.d]
+		s.g[s.d] = s.p.Delta - s.image[s.d]
 	}
 }
 
-// direction sets du to the Newton step, dz and q to what belongs to it, and
-// returns the square of the Newton decrement, g'H⁻¹g.
+// solved reports whether a proximal step is done.
+func (s *newton) solved() bool {
+	gap := simd.Dot(s.g[:s.d], s.g) / 2
+	return gap <= NTol*s.moved && (s.p.FixedBias || s.p.balanced(s.alpha))
+}
+
+// farthest is the largest t of a step.
+const farthest = 2
+
+// direction sets du to the Newton step, what belongs to it for the points that it
+// may move, and returns the square of the Newton decrement, g'H⁻¹g.
 func (s *newton) direction(ctx context.Context) (decrement float64, err error) {
 	if err := s.hessian(ctx); err != nil {
 		return 0, err
 	}
-	h := blas64.Symmetric{Uplo: blas.Lower, N: s.size, Data: s.h, Stride: s.size}
-	l, ok := lapack64.Potrf(h)
+	l, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Lower, N: s.size, Data: s.h, Stride: s.size})
 	if !ok {
-		return 0, nil
+		return 0, nil // rounding is all that is left
 	}
+	length := 0.0
 	for j, v := range s.g {
 		s.du[j] = -v
 	}
 	blas64.Trsv(blas.NoTrans, l, vector(s.du))
 	blas64.Trsv(blas.Trans, l, vector(s.du))
-	for j, v := range s.g {
-		decrement -= v * s.du[j]
+	for j, v := range s.du {
+		decrement -= v * s.g[j]
+		length += v * v
 	}
-	s.each(func(of *part, from, to int) {
-		for i := from; i < to; i++ {
-			dz := s.x.Dot(i, s.du[:s.d])
-			if s.size > s.d {
-				dz += s.du[s.d]
+	reach := s.path + farthest*math.Sqrt(length)
+	s.each(s.all(), func(of *part) {
+		of.active = of.active[:0]
+		for i := of.from; i < of.to; i++ {
+			if s.wake[i] > reach {
+				s.slept[i] = true
+				continue
 			}
+			of.active = append(of.active, i)
+			if s.slept[i] {
+				s.slept[i] = false
+				s.z[i] = s.dot(i, s.u) + s.p.fixed()
+				s.c[i] = s.unclipped(i)
+			}
+			dz := s.dot(i, s.du)
 			s.dz[i], s.q[i] = dz, s.p.S[i]*dz/s.r[i]
 		}
 	})
@@ -338,39 +423,31 @@ func (s *newton) direction(ctx context.Context) (decrement float64, err error) {
 // together is how many rows of J are multiplied at once.
 const together = 192
 
-// hessian sets the lower half of h.
+// hessian sets the lower half of H.
 func (s *newton) hessian(ctx context.Context) error {
-	s.each(func(of *part, from, to int) {
+	sparse, _ := s.x.(*SparseFeatures)
+	free := 0
+	for k := range s.of {
+		free += len(s.of[k].free)
+	}
+	s.each(free*s.size*s.size, func(of *part) {
 		clear(of.h)
-		c := simd.Matrix[float64]{Data: of.h, Rows: s.size, Cols: s.size, Stride: s.size}
-		gemm := simd.Gemm[float64]{Add: true, Lower: true, Threads: 1}
-		rows := 0
-		multiply := func() {
-			a := simd.Matrix[float64]{Data: of.rows, Rows: rows, Cols: s.size, Stride: s.size}
-			of.pack.Pack(a, 1)
-			gemm.Do(c, a.T(), &of.pack)
-			rows = 0
-		}
-		for i := from; i < to; i++ {
-			if i&1023 == 0 && ctx.Err() != nil {
-				return
-			}
-			if a := s.alpha[i]; a != s.c[i] || s.p.Lower[i] == s.p.Upper[i] {
+		for at := 0; at < len(of.free) && ctx.Err() == nil; at += together {
+			some := of.free[at:min(at+together, len(of.free))]
+			if sparse != nil {
+				for _, i := range some {
+					sparse.square(of.h, s.size, i, 1/s.r[i])
+				}
 				continue
 			}
-			row := of.rows[rows*s.size:][:s.size]
-			clear(row)
-			root := 1 / math.Sqrt(s.r[i])
-			s.x.Add(row[:s.d], i, root)
-			if s.size > s.d {
-				row[s.d] = root
+			a := simd.Matrix[float64]{Data: of.rows, Rows: len(some), Cols: s.size, Stride: s.size}
+			clear(of.rows)
+			for k, i := range some {
+				s.add(of.rows[k*s.size:(k+1)*s.size], i, 1/math.Sqrt(s.r[i]))
 			}
-			if rows++; rows == together {
-				multiply()
-			}
-		}
-		if rows > 0 {
-			multiply()
+			of.pack.Pack(a, 1)
+			c := simd.Matrix[float64]{Data: of.h, Rows: s.size, Cols: s.size, Stride: s.size}
+			simd.Gemm[float64]{Add: true, Lower: true, Threads: 1}.Do(c, a.T(), &of.pack)
 		}
 	})
 	if ctx.Err() != nil {
@@ -378,13 +455,15 @@ func (s *newton) hessian(ctx context.Context) error {
 	}
 	clear(s.h)
 	for k := range s.of {
-		simd.Axpy(1, s.of[k].h, s.h)
+		if len(s.of[k].free) > 0 {
+			simd.Axpy(1, s.of[k].h, s.h)
+		}
 	}
 	for j := range s.d {
 		s.h[j*s.size+j]++
 	}
 	if last := len(s.h) - 1; s.size > s.d && s.h[last] == 0 {
-		s.h[last] = 1 / s.r[0] // any: no α is inside its box
+		s.h[last] = 1 / s.r[0] // no α is inside its box: any
 	}
 	return nil
 }
@@ -392,12 +471,11 @@ func (s *newton) hessian(ctx context.Context) error {
 // search returns the t that minimises P along the direction: the zero of a slope
 // that is piecewise linear and grows, by Newton's method between bounds, to a
 // tenth of the slope at 0.
-func (s *newton) search() float64 {
-	lo, hi, t := 0.0, math.Inf(1), 1.0
-	first, _ := s.slope(0)
+func (s *newton) search(decrement float64) float64 {
+	lo, hi, t := 0.0, float64(farthest), 1.0
 	for range 60 {
 		slope, curve := s.slope(t)
-		if math.Abs(slope) <= 0.1*math.Abs(first) {
+		if slope -= decrement; math.Abs(slope) <= 0.1*decrement {
 			break
 		}
 		if slope < 0 {
@@ -405,55 +483,52 @@ func (s *newton) search() float64 {
 		} else {
 			hi = t
 		}
-		if t -= slope / curve; !(t > lo && t < hi) {
-			if t = (lo + hi) / 2; math.IsInf(hi, 1) {
-				t = 10 * lo
-			}
+		if lo == farthest {
+			break
+		}
+		if next := t - slope/curve; next > lo && next < hi {
+			t = next
+		} else if slope < 0 && hi == farthest {
+			t = farthest
+		} else {
+			t = (lo + hi) / 2
 		}
 	}
 	return t
 }
 
-// slope returns the first two derivatives of P at t along the direction.
+// slope returns how much the slope of P at t along the direction is above that
+// at 0, and its own slope.
 func (s *newton) slope(t float64) (slope, curve float64) {
-	p := s.p
-	s.each(func(of *part, from, to int) {
+	lower, upper := s.p.Lower, s.p.Upper
+	active := 0
+	for k := range s.of {
+		active += len(s.of[k].active)
+	}
+	s.each(4*active, func(of *part) {
 		slope, curve := 0.0, 0.0
-		c, q, r := s.c[from:to], s.q[from:to], s.r[from:to]
-		lower, upper := p.Lower[from:to][:len(c)], p.Upper[from:to][:len(c)]
-		q, r = q[:len(c)], r[:len(c)]
-		for i, a := range c {
-			qi := q[i]
-			a -= t * qi
-			if a > lower[i] && a < upper[i] {
-				curve += r[i] * qi * qi
+		for _, i := range of.active {
+			q := s.q[i]
+			rq := s.r[i] * q
+			a := s.c[i] - t*q
+			if l, u := lower[i], upper[i]; a <= l {
+				a = l
+			} else if a >= u {
+				a = u
+			} else {
+				curve += rq * q
 			}
-			slope -= min(max(a, lower[i]), upper[i]) * (r[i] * qi)
+			slope -= rq * (a - s.alpha[i])
 		}
 		of.slope, of.curve = slope, curve
 	})
+	norm := simd.Dot(s.du[:s.d], s.du)
+	slope, curve = t*norm, norm
 	for k := range s.of {
 		slope += s.of[k].slope
 		curve += s.of[k].curve
 	}
-	for j, v := range s.du[:s.d] {
-		slope += (s.u[j] + t*v) * v
-		curve += v * v
-	}
-	if s.size > s.d {
-		slope += p.Delta * s.du[s.d]
-	}
 	return slope, curve
-}
-
-// solved reports whether a proximal step is done: half the square of the gradient
-// is the duality gap of its problem.
-func (s *newton) solved() bool {
-	gap := 0.0
-	for _, v := range s.g[:s.d] {
-		gap += v * v / 2
-	}
-	return gap <= 1e-3*s.moved && (s.p.FixedBias || s.p.balanced(s.alpha))
 }
 
 // balance takes what rounding has left of s'α − δ out of the α inside their boxes.
@@ -474,19 +549,46 @@ func (s *newton) balance() {
 	}
 }
 
-// commit makes α what is reported and the centre of the next proximal step, and
-// its w the point from which that starts.
+// recedes looks at the step of α before it is taken; what it returns, called
+// after, tells whether the step proves that the dual has no maximum: it leads
+// along no finite bound, changes no w, and the objective falls. Proximal steps go
+// that way in the end if there is one.
+func (s *newton) recedes() func() bool {
+	p := s.p
+	moved, along, against, slope, curve := 0.0, 0.0, 0.0, 0.0, 0.0
+	for i, a := range s.alpha {
+		x := a - s.shown[i]
+		moved += x * x
+		size := math.Abs(x) * math.Sqrt(max(p.K.Diag()[i], 0))
+		if x > 0 && math.IsInf(p.Upper[i], 1) {
+			along += size
+		} else {
+			against += size
+		}
+		slope += x * (p.P[i] + p.fixed()*p.S[i])
+		if p.Ridge != nil {
+			curve += p.Ridge[i] * x * x
+		}
+	}
+	s.step = math.Sqrt(moved)
+	copy(s.g, s.normal)
+	return func() bool {
+		for j, v := range s.normal {
+			curve += (v - s.g[j]) * (v - s.g[j])
+		}
+		return slope < 0 && against <= 1e-4*along && curve <= 1e-14*along*along
+	}
+}
+
+// commit reports α(u): it computes its w and F afresh.
 func (s *newton) commit() {
 	p := s.p
 	copy(s.shown, s.alpha)
-	s.each(func(of *part, from, to int) {
+	s.each(s.all(), func(of *part) {
 		clear(of.sums)
-		for i := from; i < to; i++ {
+		for i := of.from; i < of.to; i++ {
 			if a := p.S[i] * s.alpha[i]; a != 0 {
-				s.x.Add(of.sums[:s.d], i, a)
-				if s.size > s.d {
-					of.sums[s.d] += a
-				}
+				s.add(of.sums, i, a)
 			}
 		}
 	})
@@ -495,25 +597,31 @@ func (s *newton) commit() {
 		simd.Axpy(1, s.of[k].sums, s.image)
 	}
 	copy(s.normal, s.image)
-	s.each(func(of *part, from, to int) {
-		of.seen = unseen
-		for i := from; i < to; i++ {
-			a := s.alpha[i]
-			f := p.P[i]
+	b := p.fixed()
+	if s.size > s.d {
+		b = s.u[s.d]
+	}
+	s.each(s.all(), func(of *part) {
+		of.seen, of.gap = unseen, 0
+		for i := of.from; i < of.to; i++ {
+			a, ridge := s.alpha[i], 0.0
 			if p.Ridge != nil {
-				f += p.Ridge[i] * a
+				ridge = p.Ridge[i]
 			}
-			f = -p.S[i]*f - s.x.Dot(i, s.normal)
+			f := -p.S[i]*(p.P[i]+ridge*a) - s.x.Dot(i, s.normal)
 			s.f[i] = f
+			s.z[i] = s.dot(i, s.u) + p.fixed()
 			of.seen.see(f, p.canRise(i, a), p.canFall(i, a))
+			of.gap += gapTerm(p.S[i]*(b-f)-ridge*a, a, p.Lower[i], p.Upper[i], ridge)
 		}
 	})
-	s.seen = unseen
-	for k := range s.of {
-		s.seen.up, s.seen.low = max(s.seen.up, s.of[k].seen.up), min(s.seen.low, s.of[k].seen.low)
-	}
+	s.seen, s.gap = unseen, 0
 	if p.FixedBias {
-		s.seen.up, s.seen.low = max(s.seen.up, p.Bias), min(s.seen.low, p.Bias)
+		s.seen.up, s.seen.low = p.Bias, p.Bias
+	}
+	for k := range s.of {
+		of := &s.of[k]
+		s.gap += of.gap
+		s.seen.up, s.seen.low = max(s.seen.up, of.seen.up), min(s.seen.low, of.seen.low)
 	}
 }
-const debugNewton = false
