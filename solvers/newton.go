@@ -74,7 +74,7 @@ func (Newton) Start(p *Problem, alpha []float64) (Stepper, error) {
 		size++
 	}
 	s := &newton{p: p, x: x, d: d, size: size, shown: alpha, alpha: append([]float64(nil), alpha...), slept: make([]bool, n), step: math.NaN(), best: math.Inf(1)}
-	for _, v := range []*[]float64{&s.f, &s.z, &s.dz, &s.c, &s.q, &s.r, &s.wake} {
+	for _, v := range []*[]float64{&s.f, &s.z, &s.dz, &s.c, &s.q, &s.r, &s.wake, &s.norm} {
 		*v = make([]float64, n)
 	}
 	for _, v := range []*[]float64{&s.u, &s.du, &s.image, &s.g} {
@@ -109,14 +109,14 @@ type newton struct {
 
 	rho, first, least float64 // r, and between what it moves; 0 where the ridge will do
 	endless           bool    // infinite upper bounds make the gap infinite
-	best              float64 // the smallest gap, or violation
+	best              float64 // the smallest gap
 	still             int     // how many steps it has been that
 	step              float64
 
 	shown, f []float64 // α as reported, the centre of the proximal step, and its F
 	normal   []float64 // its w
 	seen     extent    // of F
-	gap      float64
+	gap      float64   // or, where endless, the violation of the KKT conditions
 
 	u, du []float64 // (w, b) and its direction
 	image []float64 // (Σ s_i α_i x_i, s'α)
@@ -127,6 +127,7 @@ type newton struct {
 	alpha []float64 // α(u)
 	c     []float64 // before it is clipped; c − tq along the direction
 	q     []float64
+	norm  []float64 // ‖x̃‖ and a little more
 	z, dz []float64 // w·x + b and what the direction adds to it
 	r     []float64 // r + ridge
 	wake  []float64 // the path at which α may begin to move
@@ -156,6 +157,7 @@ func (s *newton) schedule() {
 	trace, size, width, thin := 0.0, 0.0, 0.0, math.Inf(1)
 	for i, k := range p.K.Diag() {
 		trace += k / n
+		s.norm[i] = 1.001 * math.Sqrt(k+float64(s.size-s.d))
 		size += math.Abs(p.P[i]) / n
 		ridge := 0.0
 		if p.Ridge != nil {
@@ -218,8 +220,9 @@ func (s *newton) Report(it *Iterate) {
 // refresh has nothing to take over: F is computed afresh from α after every step.
 func (s *newton) refresh([]float64) {}
 
-// newtonSteps is how many a proximal step takes at most.
-const newtonSteps = 50
+// A proximal step takes newtonSteps at most; after one of more than fewSteps the
+// next has the same r.
+const newtonSteps, fewSteps = 50, 10
 
 // stillSteps is how many steps without gain show that rounding is all that is left.
 const stillSteps = 10
@@ -236,10 +239,16 @@ func (s *newton) Step(ctx context.Context) (done bool, err error) {
 			break
 		}
 		s.settle(s.search(decrement))
-		NCount++
 		if s.rho == 0 || s.solved() {
 			break
 		}
+	}
+	s.still++
+	if steps == newtonSteps && s.rho < s.first { // not solved: again, with a larger r
+		s.rho = min(10*s.rho, s.first)
+		s.locate()
+		s.begin()
+		return s.still > stillSteps, nil
 	}
 	s.balance()
 	unbounded := s.recedes()
@@ -247,27 +256,28 @@ func (s *newton) Step(ctx context.Context) (done bool, err error) {
 	if unbounded() {
 		return false, ErrUnbounded
 	}
-	s.still++
-	measure := s.gap
-	if s.endless {
-		measure = s.seen.up - s.seen.low
-	}
-	if measure < 0.9*s.best {
-		s.best, s.still = measure, 0
+	if s.gap < 0.9*s.best {
+		s.best, s.still = s.gap, 0
 	}
 	switch {
-	case steps == newtonSteps, s.still > 0 && s.rho == s.least:
+	case s.still > 0 && s.rho == s.least: // the last digits of α are too coarse
 		s.rho = min(10*s.rho, s.first)
 		s.least = s.rho
-	case steps <= NFew:
-		s.rho = max(s.rho*NFactor, s.least)
+	case steps <= fewSteps:
+		s.rho = max(s.rho/5, s.least)
 	}
 	s.begin()
 	return s.still > stillSteps, nil
 }
 
-var NTol, NFactor, NFirst, NFew = 1e-3, 0.1, 1.0, 20
-var NCount int
+// locate computes z afresh.
+func (s *newton) locate() {
+	s.each(s.all(), func(of *part) {
+		for i := of.from; i < of.to; i++ {
+			s.z[i] = s.dot(i, s.u) + s.p.fixed()
+		}
+	})
+}
 
 // begin sets what follows from z for all points.
 func (s *newton) begin() {
@@ -324,7 +334,7 @@ func (s *newton) place(of *part, i int) {
 		away = math.Inf(1)
 	}
 	s.c[i] = c
-	s.wake[i] = s.path + 0.999*away*r/math.Sqrt(s.x.Diag()[i]+float64(s.size-s.d))
+	s.wake[i] = s.path + away*r/s.norm[i]
 	if change := a - s.alpha[i]; change != 0 {
 		s.alpha[i] = a
 		s.add(of.sums, i, p.S[i]*change)
@@ -373,7 +383,7 @@ func (s *newton) gather() {
 // solved reports whether a proximal step is done.
 func (s *newton) solved() bool {
 	gap := simd.Dot(s.g[:s.d], s.g) / 2
-	return gap <= NTol*s.moved && (s.p.FixedBias || s.p.balanced(s.alpha))
+	return gap <= 1e-3*s.moved && (s.p.FixedBias || s.p.balanced(s.alpha))
 }
 
 // farthest is the largest t of a step.
@@ -610,7 +620,7 @@ func (s *newton) commit() {
 			}
 			f := -p.S[i]*(p.P[i]+ridge*a) - s.x.Dot(i, s.normal)
 			s.f[i] = f
-			s.z[i] = s.dot(i, s.u) + p.fixed()
+			s.z[i] = s.dot(i, s.u) + p.fixed() // while x_i is in the cache
 			of.seen.see(f, p.canRise(i, a), p.canFall(i, a))
 			of.gap += gapTerm(p.S[i]*(b-f)-ridge*a, a, p.Lower[i], p.Upper[i], ridge)
 		}
@@ -623,5 +633,8 @@ func (s *newton) commit() {
 		of := &s.of[k]
 		s.gap += of.gap
 		s.seen.up, s.seen.low = max(s.seen.up, of.seen.up), min(s.seen.low, of.seen.low)
+	}
+	if s.endless {
+		s.gap = max(0, s.seen.up-s.seen.low)
 	}
 }

@@ -31,7 +31,7 @@ const (
 	concave     // only where K is positive semi-definite
 )
 
-// methods take a free bias, singles a fixed one.
+// methods take a free bias, singles a fixed one or only Features.
 var (
 	methods = []shipped{
 		{method: SMO{Selection: SecondOrder}, takes: freeBias},
@@ -50,7 +50,6 @@ var (
 		{method: SMO{Shrinking: true}, jumps: true, takes: freeBias}, // F of the points left out catches up with a rounding of its own
 		{method: Decomposition{}, takes: freeBias},
 		{method: Chunking{}, takes: freeBias},
-		{method: Newton{}, jumps: true, takes: freeLinear | fixedLinear},
 	}
 	singles = []shipped{
 		{method: GradientAscent{}, takes: fixedBias},
@@ -65,6 +64,7 @@ var (
 		{method: CoordinateDescent{NoShrinking: true}, takes: fixedLinear},
 		{method: Decomposition{Inner: GradientAscent{}}, takes: fixedBias},
 		{method: Chunking{Inner: GradientAscent{}}, takes: fixedBias},
+		{method: Newton{}, jumps: true, takes: freeLinear | fixedLinear},
 	}
 )
 
