@@ -41,3 +41,18 @@ func ExampleAny() {
 	fmt.Println(solvers.Any(solvers.Gap{Rel: 1e-6}, solvers.Iterations{Max: 100_000}))
 	// Output: any(relative gap ≤ 1e-06, 100000 iterations)
 }
+
+// The machine of two features is found among three numbers, whatever n is.
+func ExampleNewton() {
+	x := [][]float64{{0, 0}, {1, 0}, {0, 1}, {2, 2}, {3, 2}, {2, 3}}
+	y := []float64{-1, -1, -1, 1, 1, 1}
+	k, err := solvers.NewDenseFeatures(x, 0)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	p := solvers.SoftMargin(k, y, []float64{1, 1, 1, 1, 1, 1})
+	r, err := solvers.Solve(context.Background(), p, solvers.Newton{}, solvers.Settings{Stop: solvers.Gap{Rel: 1e-9}})
+	fmt.Printf("%v, b = %.3f, W = %.3f, %v\n", r.Status, r.Bias, r.Certificate.Dual, err)
+	// Output: converged, b = -1.667, W = 0.444, <nil>
+}

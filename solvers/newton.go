@@ -150,8 +150,9 @@ type part struct {
 	seen                     extent
 }
 
-// schedule sets the first r and the smallest. At 1e-7 of the mean of K_ii the last
-// digits of F cost those of α.
+// schedule sets the first r, which makes the zone where α is inside its box about
+// as wide as the margin, and the smallest: where the last digits of z amount to
+// 1e-9 of α.
 func (s *newton) schedule() {
 	p, n := s.p, float64(len(s.alpha))
 	trace, size, width, thin := 0.0, 0.0, 0.0, math.Inf(1)
@@ -180,7 +181,8 @@ func (s *newton) schedule() {
 	}
 	s.rho = trace
 	if width > 0 && size > 0 {
-		s.rho = max(size/width, s.least)
+		s.rho = size / width
+		s.least = min(s.least, 1e-5*s.rho)
 	}
 	s.first = max(s.rho, trace)
 }
@@ -239,7 +241,7 @@ func (s *newton) Step(ctx context.Context) (done bool, err error) {
 			break
 		}
 		s.settle(s.search(decrement))
-		if s.rho == 0 || s.solved() {
+		if s.solved() {
 			break
 		}
 	}
@@ -380,10 +382,13 @@ func (s *newton) gather() {
 	}
 }
 
-// solved reports whether a proximal step is done.
+// solved reports whether a step is done: α keeps the equality, and the duality gap
+// of the proximal step is small. A Newton step of its own need not be more.
 func (s *newton) solved() bool {
-	gap := simd.Dot(s.g[:s.d], s.g) / 2
-	return gap <= 1e-3*s.moved && (s.p.FixedBias || s.p.balanced(s.alpha))
+	if !s.p.FixedBias && !s.p.balanced(s.alpha) {
+		return false
+	}
+	return s.rho == 0 || simd.Dot(s.g[:s.d], s.g)/2 <= 1e-3*s.moved
 }
 
 // farthest is the largest t of a step.
@@ -473,7 +478,16 @@ func (s *newton) hessian(ctx context.Context) error {
 		s.h[j*s.size+j]++
 	}
 	if last := len(s.h) - 1; s.size > s.d && s.h[last] == 0 {
-		s.h[last] = 1 / s.r[0] // no α is inside its box: any
+		// No α is inside its box and P is linear in b, as far as the last kink.
+		far := 0.0
+		for i, w := range s.wake {
+			if !math.IsInf(w, 1) {
+				far = max(far, (w-s.path)*s.norm[i])
+			}
+		}
+		if s.h[last] = math.Abs(s.g[s.d]) / far; !(s.h[last] > 0 && !math.IsInf(s.h[last], 1)) {
+			s.h[last] = 1
+		}
 	}
 	return nil
 }

@@ -247,6 +247,16 @@ func (c Classifier) CoordinateDescent() Classifier {
 	return c.Using(solvers.CoordinateDescent{})
 }
 
+// Newton solves a linear machine by Newton's method among its weights: in few
+// iterations whatever n and C, and by far the fastest where the points outnumber
+// their features, of which it takes at most 1000.
+func (c Classifier) Newton() Classifier {
+	if c.kernel == nil {
+		c.kernel = kernels.Linear()
+	}
+	return c.Using(solvers.Newton{})
+}
+
 // Using solves by any method, such as solvers.SMO{Selection: solvers.Platt}.
 func (c Classifier) Using(m solvers.Method) Classifier {
 	c.method = m
@@ -457,7 +467,7 @@ func (c Classifier) prepare() (*task, error) {
 // keepsNormal reports whether a method works with w where it is given features.
 func keepsNormal(m solvers.Method) bool {
 	switch m := m.(type) {
-	case solvers.CoordinateDescent:
+	case solvers.CoordinateDescent, solvers.Newton:
 		return true
 	case solvers.SMO:
 		return m.Selection == solvers.Platt || m.Selection == solvers.Simplified
