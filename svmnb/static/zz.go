@@ -1,0 +1,2 @@
+package static
+var RasterPNG = rasterPNG
