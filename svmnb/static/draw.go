@@ -3,6 +3,7 @@ package static
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -33,8 +34,8 @@ var engine struct {
 // user's, and may not end.
 var patience = 60 * time.Second
 
-// draw returns the chart of a place as SVG.
-func draw(p echarts.Place, o Options) (string, error) {
+// draw returns the chart of a place as SVG. Charts are drawn one at a time.
+func draw(ctx context.Context, p echarts.Place, o Options) (string, error) {
 	width := o.Width
 	if width == 0 {
 		width = max(min(pixels(p.Width, usualWidth), usualWidth), leastWidth)
@@ -44,34 +45,36 @@ func draw(p echarts.Place, o Options) (string, error) {
 	e := &engine
 	e.Lock()
 	defer e.Unlock()
+	if ctx.Err() != nil {
+		return "", context.Cause(ctx)
+	}
 	if e.still == nil {
 		if err := load(); err != nil {
 			return "", fmt.Errorf("static: ECharts cannot be loaded: %w", err)
 		}
 	}
+	vm := e.vm
 	// Parsed by the engine: its numbers and the order of its keys are JSON's.
-	parse, _ := goja.AssertFunction(e.vm.Get("JSON").ToObject(e.vm).Get("parse"))
-	option, err := parse(goja.Undefined(), e.vm.ToValue(string(p.Option)))
+	parse, _ := goja.AssertFunction(vm.Get("JSON").ToObject(vm).Get("parse"))
+	option, err := parse(goja.Undefined(), vm.ToValue(string(p.Option)))
 	if err != nil {
 		return "", &DrawError{p.Text, err.Error()}
 	}
-	alarm := time.AfterFunc(patience, func() { e.vm.Interrupt("stopped") })
-	svg, err := e.still(goja.Undefined(), option, e.vm.ToValue(o.Dark), e.vm.ToValue(width), e.vm.ToValue(height))
-	if !alarm.Stop() || isInterrupted(err) {
-		e.still, e.vm = nil, nil // stopped anywhere: no more to be relied on
+	limited, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("not drawn after %v: does one of its functions end?", patience))
+	defer cancel()
+	free := context.AfterFunc(limited, func() { vm.Interrupt("stopped") })
+	svg, err := e.still(goja.Undefined(), option, vm.ToValue(o.Dark), vm.ToValue(width), vm.ToValue(height))
+	if !free() { // stopped anywhere, or about to be: no more to be relied on
+		e.still, e.vm = nil, nil
 	}
-	if isInterrupted(err) {
-		return "", &DrawError{p.Text, fmt.Sprintf("not drawn after %v: does one of its functions end?", patience)}
+	var interrupted *goja.InterruptedError
+	if errors.As(err, &interrupted) {
+		return "", fmt.Errorf("static: %s: %w", p.Text, context.Cause(limited))
 	}
 	if err != nil {
 		return "", &DrawError{p.Text, err.Error()}
 	}
 	return tidy(svg.String(), p.Text), nil
-}
-
-func isInterrupted(err error) bool {
-	var i *goja.InterruptedError
-	return errors.As(err, &i)
 }
 
 // load starts the engine.

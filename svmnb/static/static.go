@@ -10,8 +10,10 @@ package static
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"html"
 	"image/png"
@@ -92,7 +94,7 @@ func SVG(c Chart, o Options) ([]byte, error) {
 	if o, err = o.check(); err != nil {
 		return nil, err
 	}
-	svg, err := draw(p, o)
+	svg, err := draw(context.Background(), p, o)
 	return []byte(svg), err
 }
 
@@ -121,38 +123,44 @@ func rasterPNG(svg []byte, scale float64) ([]byte, error) {
 // Fill puts a picture into the place of each chart in the HTML of a notebook's
 // output, and returns how many charts there are. The script that draws the
 // chart replaces its picture; where no script runs, the picture stays. Filling
-// a page again gives the same page.
+// a page again gives the same page. Charts that cannot be drawn stay as they
+// are, and are in the error.
 //
 // Pictures are SVG; of a chart with very many marks, PNG, which is smaller.
-func Fill(page string, o Options) (filled string, charts int, err error) {
+func Fill(ctx context.Context, page string, o Options) (filled string, charts int, err error) {
 	if o, err = o.check(); err != nil {
-		return "", 0, err
+		return page, 0, err
 	}
-	filled, err = echarts.Places(page, func(p echarts.Place) (string, error) {
+	filled = echarts.Places(page, func(p echarts.Place, html string) string {
 		charts++
-		svg, err := draw(p, o)
-		if err != nil {
-			return "", err
+		text, e := fillOne(ctx, p, o)
+		if e != nil {
+			err = errors.Join(err, e)
+			return html
 		}
-		kind, data := "image/svg+xml", []byte(svg)
-		if len(data) > heavy {
-			small, err := rasterPNG(data, o.Scale)
-			if err != nil {
-				return "", err
-			}
-			if len(small) < len(data) {
-				kind, data = "image/png", small
-			}
-		}
-		width, height, err := extent(svg)
-		if err != nil {
-			return "", err
-		}
-		p.Height = strconv.Itoa(height) + "px"
-		return p.HTML(fmt.Sprintf(`<img width="%d" height="%d" style="max-width:100%%;height:auto" alt="%s" src="data:%s;base64,%s">`,
-			width, height, html.EscapeString(p.Text), kind, base64.StdEncoding.EncodeToString(data))), nil
+		return text
 	})
 	return filled, charts, err
+}
+
+func fillOne(ctx context.Context, p echarts.Place, o Options) (string, error) {
+	svg, err := draw(ctx, p, o)
+	if err != nil {
+		return "", err
+	}
+	kind, data := "image/svg+xml", []byte(svg)
+	if len(data) > heavy {
+		if small, err := rasterPNG(data, o.Scale); err == nil && len(small) < len(data) { // else SVG will do
+			kind, data = "image/png", small
+		}
+	}
+	width, height, err := extent(svg)
+	if err != nil {
+		return "", err
+	}
+	p.Height = strconv.Itoa(height) + "px"
+	return p.HTML(fmt.Sprintf(`<img width="%d" height="%d" style="max-width:100%%;height:auto" alt="%s" src="data:%s;base64,%s">`,
+		width, height, html.EscapeString(p.Text), kind, base64.StdEncoding.EncodeToString(data))), nil
 }
 
 // heavy is the size of an SVG, in bytes, from which a PNG is tried.
@@ -161,14 +169,10 @@ const heavy = 150_000
 // Bare returns the page with nothing in the places of its charts: equal for
 // pages that differ only in whether, and how, they were filled.
 func Bare(page string) string {
-	bare, err := echarts.Places(page, func(p echarts.Place) (string, error) {
+	return echarts.Places(page, func(p echarts.Place, _ string) string {
 		p.Height = ""
-		return p.HTML(""), nil
+		return p.HTML("")
 	})
-	if err != nil {
-		return page // not reached: no place fails
-	}
-	return bare
 }
 
 // tidy makes a document of its own of what ECharts has written: with a title

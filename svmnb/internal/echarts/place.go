@@ -49,16 +49,15 @@ func (p Place) HTML(inside string) string {
 		placeHeight + html.EscapeString(p.Height) + placeOpen + inside + placeEnd + id + placeOption + string(p.Option) + placeClose
 }
 
-// Places finds the charts in a page or a part of one, calls f with each, and
-// returns the page with what f makes of them, as [Place.HTML] does. What is no
-// chart stays as it is. It stops at the first error.
-func Places(page string, f func(Place) (string, error)) (string, error) {
+// Places returns page, or a part of one, with each chart that [Place.HTML] has
+// written there replaced by what f makes of it. What is no chart stays.
+func Places(page string, f func(p Place, html string) string) string {
 	var b strings.Builder
 	for {
 		i := strings.Index(page, placeStart+"svm-")
 		if i < 0 {
 			b.WriteString(page)
-			return b.String(), nil
+			return b.String()
 		}
 		b.WriteString(page[:i])
 		page = page[i:]
@@ -68,11 +67,7 @@ func Places(page string, f func(Place) (string, error)) (string, error) {
 			page = page[len(placeStart):]
 			continue
 		}
-		text, err := f(p)
-		if err != nil {
-			return "", err
-		}
-		b.WriteString(text)
+		b.WriteString(f(p, page[:len(page)-len(rest)]))
 		page = rest
 	}
 }

@@ -32,7 +32,7 @@ func TestStaticDraft(t *testing.T) {
 			t.Log(i, dark, len(svg), size(t, c), time.Since(start), err)
 			os.WriteFile(filepath.Join(dir, fmt.Sprintf("static-%d-%v.svg", i, dark)), svg, 0o644)
 			start = time.Now()
-			p, err := static.RasterPNG(svg, 2)
+			p, err := static.PNG(c, static.Options{Dark: dark})
 			t.Log(i, dark, len(p), time.Since(start), err)
 			os.WriteFile(filepath.Join(dir, fmt.Sprintf("static-%d-%v.png", i, dark)), p, 0o644)
 		}

@@ -1,2 +1,0 @@
-package static
-var RasterPNG = rasterPNG
