@@ -113,7 +113,7 @@ func parse(svg []byte) (*node, error) {
 
 // inherited are the properties that an element hands to those inside it.
 var inherited = []string{"fill", "fill-opacity", "fill-rule", "stroke", "stroke-opacity", "stroke-width", "stroke-dasharray", "stroke-dashoffset",
-	"stroke-linecap", "stroke-linejoin", "stroke-miterlimit", "font-size", "font-weight", "text-anchor", "dominant-baseline", "paint-order", "visibility"}
+	"stroke-linecap", "stroke-linejoin", "stroke-miterlimit", "font-size", "font-style", "font-weight", "text-anchor", "dominant-baseline", "paint-order", "visibility"}
 
 // state is what holds for an element.
 type state struct {
@@ -340,11 +340,15 @@ func (p *painter) text(n *node, s state) error {
 	case "text-after-edge":
 		y -= f.descent * size
 	}
+	lean := 0.0
+	if strings.HasPrefix(s.style["font-style"], "italic") || strings.HasPrefix(s.style["font-style"], "oblique") {
+		lean = 0.2 // as DejaVu Sans Oblique
+	}
 	var outline []segment
 	f.each(n.text, func(g *glyph, at float64) {
 		for _, part := range f.outlineOf(g) {
-			for i := range part.p {
-				part.p[i] = point{x + at + part.p[i].x*size, y + part.p[i].y*size}
+			for i, q := range part.p {
+				part.p[i] = point{x + at + (q.x-lean*q.y)*size, y + q.y*size}
 			}
 			outline = append(outline, part)
 		}

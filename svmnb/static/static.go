@@ -18,6 +18,7 @@ import (
 	"html"
 	"image/png"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -175,18 +176,32 @@ func Bare(page string) string {
 	})
 }
 
-// tidy makes a document of its own of what ECharts has written: with a title
-// for readers who cannot see it, and without what is for the pointer or not to
-// be seen at all.
+// tidy makes a document of its own of what ECharts has written, an element to a
+// line: with a title for readers who cannot see it, without what is for the
+// pointer or not to be seen at all, and with the look of like marks said once.
 func tidy(svg, text string) string {
-	svg = unseen.ReplaceAllString(svg, "")
-	svg = unused.ReplaceAllString(svg, "")
-	svg = strings.ReplaceAll(svg, "></path>", "/>")
-	root, rest, _ := strings.Cut(svg, ">")
-	var words strings.Builder
-	_ = xml.EscapeText(&words, []byte(text)) // a strings.Builder does not fail
+	var b, title strings.Builder
+	_ = xml.EscapeText(&title, []byte(text)) // a strings.Builder does not fail
+	shared := ""                             // the look of the group that is open
+	list := slices.DeleteFunc(strings.Split(unused.ReplaceAllString(svg, ""), "\n"), unseen.MatchString)
+	for i, line := range list {
+		look := lookOf(line)
+		if shared != "" && look != shared {
+			b.WriteString("</g>\n")
+			shared = ""
+		}
+		if look != "" && shared == "" && i+1 < len(list) && lookOf(list[i+1]) == look {
+			b.WriteString("<g" + look + ">\n")
+			shared = look
+		}
+		if shared != "" {
+			line = strings.Replace(line, shared, "", 1)
+		}
+		b.WriteString(strings.Replace(line, "></path>", "/>", 1) + "\n")
+	}
+	root, rest, _ := strings.Cut(strings.TrimSpace(b.String()), ">")
 	return strings.Replace(root, "<svg ", `<svg role="img" aria-labelledby="about" font-family="`+family+`" `, 1) +
-		">\n<title id=\"about\">" + words.String() + "</title>" + rest
+		">\n<title id=\"about\">" + title.String() + "</title>" + rest
 }
 
 // family is the page's font where it is known, and otherwise what it was
@@ -194,9 +209,18 @@ func tidy(svg, text string) string {
 const family = "system-ui, 'DejaVu Sans', sans-serif"
 
 var (
-	unseen = regexp.MustCompile(`(?m)^<path [^>]* transform="matrix\(0,0,0,0,[^>]*></path>\n`)
 	unused = regexp.MustCompile(` (ecmeta_\w+|pointer-events|version|baseProfile)="[^"]*"`)
+	unseen = regexp.MustCompile(`^<path [^>]* transform="matrix\(0,0,0,0,[^>]*></path>$`)
+	mark   = regexp.MustCompile(`^<path d="[^"]*"(?: transform="[^"]*")?((?: (?:fill|stroke)[a-z-]*="[^"]*")+)></path>$`)
 )
+
+// lookOf returns the attributes of a mark that a group may say for it.
+func lookOf(line string) string {
+	if m := mark.FindStringSubmatch(line); m != nil {
+		return m[1]
+	}
+	return ""
+}
 
 // pixels reads a length of CSS in pixels; otherwise is for other units.
 func pixels(css string, otherwise int) int {

@@ -45,7 +45,11 @@ func (p pen) dash(l polyline) []polyline {
 	for _, d := range p.dashes {
 		total += d
 	}
-	if !(total > 0.05) || len(l.points) < 2 { // nothing that the eye could see as dashes
+	long := 0.0
+	for i := 1; i < len(l.points); i++ {
+		long += l.points[i].sub(l.points[i-1]).length()
+	}
+	if !(total > 0.05) || !(long/total < 1e5) || len(l.points) < 2 { // nothing that the eye could see as dashes
 		return []polyline{l}
 	}
 	pattern := p.dashes
@@ -171,7 +175,7 @@ func (p pen) corner(area [][]point, a, b, c point) [][]point {
 
 // disc is a circle with corners that the eye does not see.
 func disc(c point, r float64) []point {
-	n := int(min(max(math.Ceil(math.Pi*math.Sqrt(r/0.1)), 8), 90))
+	n := int(min(max(math.Ceil(math.Pi*math.Sqrt(r/0.03)), 8), 90))
 	out := make([]point, n)
 	for i := range out {
 		sin, cos := math.Sincos(2 * math.Pi * float64(i) / float64(n))
