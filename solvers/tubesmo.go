@@ -1,0 +1,389 @@
+package solvers
+
+import (
+	"context"
+	"fmt"
+	"math"
+)
+
+// TubeSMO is SMO for ε-SVR on the n signed coefficients β of CST (7.2), in place
+// of the 2n multipliers that SMO would move. It solves the problems of [Tube]
+// and [Tube2] with a free bias, reads β = α̂ − α from them and reports
+// α̂ = max(β, 0), α = max(−β, 0).
+//
+// A step moves β_i up and β_j down by d. With r = y − (K + ridge)β, which is −E of
+// CST up to the bias, and κ = K_ii + K_jj − 2K_ij (+ ridges),
+//
+//	W(d) − W(0) = (r_i − r_j) d − ½κd² − ε(|β_i + d| − |β_i|) − ε(|β_j − d| − |β_j|)
+//
+// is concave with a kink wherever one of the two crosses zero; Step says how it
+// is maximised. The pair is the one of SMO's SecondOrder: with
+//
+//	up_i = r_i − ε  for 0 ≤ β_i < C,   r_i + ε  for β_i < 0,
+//	low_i = r_i − ε  for β_i > 0,      r_i + ε  for −C < β_i ≤ 0,
+//
+// i has the largest up and j the largest (up_i − low_j)²/κ; optimal means
+// max up ≤ min low. C and ε may differ from point to point, and C between the
+// sides of the tube.
+type TubeSMO struct {
+	Step TubeStep
+
+	// PairsOnly keeps a long run to pairs. Otherwise, after every 50 n steps (at
+	// least 1000), one step moves all β that are neither 0 nor at a bound; see
+	// face.go. Where there is neither a tube nor a bound, as in ridge regression,
+	// every step does: that is the method of conjugate gradients.
+	PairsOnly bool
+}
+
+// TubeStep is how TubeSMO maximises W over a pair. Both ways end at the same
+// point.
+type TubeStep int
+
+const (
+	// Piecewise walks along d from kink to kink: the slope starts at
+	// up_i − low_j, falls by κ per unit and by 2ε at d = −β_i and at d = β_j; the
+	// maximum is where it is 0.
+	Piecewise TubeStep = iota
+	// Quadrants is CST Theorem 7.18: in the quadrant of the signs of (β_i, β_j)
+	//
+	//	d = (r_i − r_j − ε(sgn β_i − sgn β_j)) / κ, clipped to the quadrant and the box.
+	//
+	// The theorem leaves sgn 0 open and looks at one quadrant only, so that no β
+	// could change its sign. Here the quadrant says what sgn is, a β that is 0
+	// belongs to both sides, the best of the quadrants is taken, and from its end
+	// the next, until none gains.
+	Quadrants
+)
+
+var tubeStepNames = [...]string{"piecewise", "quadrants"}
+
+func (s TubeStep) String() string {
+	if s < 0 || int(s) >= len(tubeStepNames) {
+		return fmt.Sprintf("TubeStep(%d)", int(s))
+	}
+	return tubeStepNames[s]
+}
+
+// Name is "tube SMO (piecewise)" and the like.
+func (m TubeSMO) Name() string { return "tube SMO (" + m.Step.String() + ")" }
+
+// Start implements Method. It refuses everything but a problem of Tube or Tube2
+// with a free bias.
+func (m TubeSMO) Start(p *Problem, alpha []float64) (Stepper, error) {
+	k := doubled(p.K)
+	switch {
+	case k == nil:
+		return nil, fmt.Errorf("%w: it knows the problems of Tube and Tube2, whose K is a *Doubled; use SMO", ErrUnsupported)
+	case p.FixedBias:
+		return nil, fmt.Errorf("%w: tube SMO moves pairs along Σβ = 0, and with a fixed bias there is no such constraint; use GradientAscent", ErrUnsupported)
+	case m.Step < 0 || int(m.Step) >= len(tubeStepNames):
+		return nil, fmt.Errorf("%w: there is no %v", ErrUnsupported, m.Step)
+	}
+	if err := p.isTube(); err != nil {
+		return nil, err
+	}
+	n := len(alpha) / 2
+	smooth := &Problem{K: k, S: fill(n, 1), Lower: make([]float64, n), Upper: make([]float64, n)}
+	s := &tube{m: m, n: n, both: alpha, f2: make([]float64, 2*n), epsilon: make([]float64, n), shift: make([]float64, n)}
+	s.every = max(1000, pairsPerFace*n)
+	beta, r, kinks := Signed(alpha), make([]float64, n), false
+	for i := range n {
+		smooth.Lower[i], smooth.Upper[i] = -p.Upper[n+i], p.Upper[i]
+		s.epsilon[i] = (p.P[n+i] + p.P[i]) / 2
+		r[i] = (p.P[n+i] - p.P[i]) / 2
+		kinks = kinks || s.epsilon[i] > 0 || !math.IsInf(p.Upper[i], 1) || !math.IsInf(p.Upper[n+i], 1)
+	}
+	if p.Ridge != nil {
+		smooth.Ridge = p.Ridge[:n]
+	}
+	if !kinks {
+		s.every = 1
+	}
+	if m.PairsOnly {
+		s.every = 0
+	}
+	for j, b := range beta {
+		if b == 0 {
+			continue
+		}
+		for i, v := range k.Row(j) {
+			r[i] -= b * v
+		}
+		if p.Ridge != nil {
+			r[j] -= b * p.Ridge[j]
+		}
+	}
+	s.greedy.pairs = pairsAt(smooth, beta, r)
+	s.noRise, s.noFall = make([]float64, n), make([]float64, n)
+	s.quadrant = *smooth
+	s.quadrant.Lower, s.quadrant.Upper = make([]float64, n), make([]float64, n)
+	for i := range n {
+		s.side(i)
+	}
+	s.scan()
+	return s, nil
+}
+
+// tube is SMO's second order with another pair step: the α of the greedy within
+// is β, its F is r, and noRise and noFall have the −ε or +ε of up and low in place
+// of 0.
+type tube struct {
+	greedy
+	m        TubeSMO
+	n        int
+	both     []float64 // α̂, then α
+	f2       []float64 // F of those, when it is asked for
+	epsilon  []float64
+	quadrant Problem   // of a face: each β keeps its sign
+	shift    []float64 // what r lacks there
+	touched  []int     // Working of a report
+}
+
+// side brings what depends on the sign of β_k up to date.
+func (s *tube) side(k int) {
+	b, e := s.alpha[k], s.epsilon[k]
+	s.both[k], s.both[s.n+k] = max(b, 0), max(-b, 0)
+	s.noRise[k], s.noFall[k] = -e, e
+	if b < 0 {
+		s.noRise[k] = e
+	} else if b > 0 {
+		s.noFall[k] = -e
+	}
+	if !s.p.canRise(k, b) {
+		s.noRise[k] = math.Inf(-1)
+	}
+	if !s.p.canFall(k, b) {
+		s.noFall[k] = math.Inf(1)
+	}
+}
+
+// Report implements Stepper. It leaves F to complete.
+func (s *tube) Report(it *Iterate) {
+	it.Alpha, it.Step, it.Up, it.Low = s.both, s.last, s.up, s.low
+	touched := s.wide.free
+	if !s.widely {
+		touched = s.working[:]
+	}
+	s.touched = s.touched[:0]
+	for _, k := range touched {
+		if s.alpha[k] < 0 {
+			k += s.n
+		}
+		s.touched = append(s.touched, k)
+	}
+	if s.moved || s.widely {
+		it.Working = s.touched
+	}
+}
+
+// complete writes down F of the 2n multipliers, y ∓ ε − Kβ less the ridge of each.
+func (s *tube) complete() []float64 {
+	for k, r := range s.f {
+		e, plain := s.epsilon[k], r
+		if s.p.Ridge != nil {
+			plain += s.p.Ridge[k] * s.alpha[k]
+		}
+		if s.alpha[k] < 0 {
+			s.f2[k], s.f2[s.n+k] = plain-e, r+e
+		} else {
+			s.f2[k], s.f2[s.n+k] = r-e, plain+e
+		}
+	}
+	return s.f2
+}
+
+func (s *tube) refresh(f []float64) {
+	for k, e := range s.epsilon {
+		if s.alpha[k] < 0 {
+			s.f[k] = f[s.n+k] - e
+		} else {
+			s.f[k] = f[k] + e
+		}
+	}
+	s.scan()
+}
+
+// Step optimises one pair, or now and then a face.
+func (s *tube) Step(ctx context.Context) (done bool, err error) {
+	if !(s.up > s.low) || s.i < 0 || s.j < 0 {
+		return true, nil
+	}
+	s.widely = false
+	if s.steps++; s.steps == s.every {
+		s.steps = 0
+		if s.widely = s.face(ctx); s.widely {
+			return false, nil
+		}
+	}
+	i := s.i
+	ki := s.p.K.Row(i)
+	j := s.partner(ki)
+	t, err := s.solve(i, j, ki[j])
+	if t == 0 && err == nil && j != s.j { // lost to rounding; the worst pair may still move
+		j = s.j
+		t, err = s.solve(i, j, ki[j])
+	}
+	if t == 0 {
+		return true, err
+	}
+	s.side(i)
+	s.side(j)
+	s.greedy.shift(ki, s.p.K.Row(j), t)
+	return false, nil
+}
+
+// solve moves β_i up and β_j down by the d that is best for the two and returns
+// it; the caller owes r the change.
+func (s *tube) solve(i, j int, kij float64) (d float64, err error) {
+	l := line{
+		a: s.alpha[i], b: s.alpha[j], ea: s.epsilon[i], eb: s.epsilon[j], slope: s.f[i] - s.f[j],
+		lo: -min(s.fall(i), s.rise(j)), hi: min(s.rise(i), s.fall(j)),
+	}
+	l.kappa = s.curvature(i, j, kij, l.hi)
+	if s.m.Step == Quadrants {
+		d = l.quadrants()
+	} else {
+		d = l.piecewise()
+	}
+	switch sum := math.Abs(l.a) + math.Abs(l.b); {
+	case d == 0:
+		return 0, nil
+	case math.IsInf(d, 0) || math.IsNaN(d):
+		return 0, ErrUnbounded
+	case d != l.hi && d != -l.a && d != l.b && sum+d == sum:
+		return 0, nil // it does not show
+	}
+	s.move(i, d)
+	s.move(j, -d)
+	if s.p.Ridge != nil {
+		s.f[i] -= d * s.p.Ridge[i]
+		s.f[j] += d * s.p.Ridge[j]
+	}
+	s.working, s.moved, s.last = [2]int{i, j}, true, math.Abs(d)*math.Sqrt2
+	return d, nil
+}
+
+// face moves all β that may move without a change of sign: with the signs, W is
+// the quadratic of SMO's face. It reports whether they have moved.
+func (s *tube) face(ctx context.Context) (moved bool) {
+	smooth, q := s.p, &s.quadrant
+	for k, b := range s.alpha {
+		q.Lower[k], q.Upper[k], s.shift[k] = smooth.Lower[k], smooth.Upper[k], 0
+		if e := s.epsilon[k]; e > 0 {
+			if b <= 0 {
+				q.Upper[k], s.shift[k] = 0, -e
+			}
+			if b >= 0 {
+				q.Lower[k], s.shift[k] = 0, e
+			}
+		}
+		s.f[k] -= s.shift[k]
+	}
+	s.p = q
+	moved = s.greedy.face(ctx)
+	s.p = smooth
+	for k, e := range s.shift {
+		s.f[k] += e
+		s.side(k)
+	}
+	s.scan()
+	return moved
+}
+
+// line is W along β_i + d, β_j − d for lo ≤ d ≤ hi, where lo ≤ 0 ≤ hi.
+type line struct {
+	a, b   float64 // β_i, β_j
+	ea, eb float64 // ε_i, ε_j
+	slope  float64 // r_i − r_j
+	kappa  float64
+	lo, hi float64
+}
+
+// gain is W(d) − W(0).
+func (l *line) gain(d float64) float64 {
+	return d*(l.slope-l.kappa*d/2) - l.ea*(math.Abs(l.a+d)-math.Abs(l.a)) - l.eb*(math.Abs(l.b-d)-math.Abs(l.b))
+}
+
+// piecewise returns the d ≥ 0 where W is largest, 0 where it does not rise. For
+// κ < 0 it is where W first ceases to rise.
+func (l *line) piecewise() float64 {
+	slope := l.slope - l.ea
+	if l.a < 0 {
+		slope = l.slope + l.ea
+	}
+	if l.b > 0 {
+		slope += l.eb
+	} else {
+		slope -= l.eb
+	}
+	d := 0.0
+	first, second := [2]float64{-l.a, 2 * l.ea}, [2]float64{l.b, 2 * l.eb}
+	if second[0] < first[0] {
+		first, second = second, first
+	}
+	for _, kink := range [2][2]float64{first, second} {
+		at, drop := kink[0], kink[1]
+		if at <= 0 || at >= l.hi || !(slope > 0) {
+			continue
+		}
+		if l.kappa > 0 && slope <= l.kappa*(at-d) {
+			return min(d+slope/l.kappa, at)
+		}
+		slope -= l.kappa*(at-d) + drop
+		d = at
+	}
+	switch {
+	case !(slope > 0):
+		return d
+	case l.kappa > 0:
+		return min(d+slope/l.kappa, l.hi)
+	}
+	return l.hi
+}
+
+// quadrants returns the d to which the rule of CST Theorem 7.18 leads, quadrant
+// by quadrant.
+func (l *line) quadrants() float64 {
+	at := *l
+	total := 0.0
+	for range 5 { // three quadrants at most lie on a line, and one step may be rounding
+		best, gain := 0.0, 0.0
+		for _, sa := range [2]float64{1, -1} {
+			for _, sb := range [2]float64{1, -1} {
+				if sa*at.a < 0 || sb*at.b < 0 {
+					continue
+				}
+				lo, hi := at.lo, at.hi
+				if sa > 0 {
+					lo = max(lo, -at.a)
+				} else {
+					hi = min(hi, -at.a)
+				}
+				if sb > 0 {
+					hi = min(hi, at.b)
+				} else {
+					lo = max(lo, at.b)
+				}
+				d := pairStep(at.slope-(l.ea*sa-l.eb*sb), at.kappa, lo, hi)
+				if math.IsInf(d, 0) {
+					return d
+				}
+				if g := at.gain(d); g > gain {
+					best, gain = d, g
+				}
+			}
+		}
+		if best == 0 {
+			break
+		}
+		total += best
+		for _, kink := range [2]float64{-l.a, l.b} { // land on it to the bit
+			if math.Abs(total-kink) <= 4*0x1p-52*(math.Abs(kink)+math.Abs(best)) {
+				total = kink
+			}
+		}
+		at.a, at.b, at.slope = l.a+total, l.b-total, l.slope-l.kappa*total
+		at.lo, at.hi = min(l.lo-total, 0), max(l.hi-total, 0)
+	}
+	return total
+}
