@@ -299,11 +299,6 @@ type line struct {
 	lo, hi float64
 }
 
-// gain is W(d) − W(0).
-func (l *line) gain(d float64) float64 {
-	return d*(l.slope-l.kappa*d/2) - l.ea*(math.Abs(l.a+d)-math.Abs(l.a)) - l.eb*(math.Abs(l.b-d)-math.Abs(l.b))
-}
-
 // piecewise returns the d ≥ 0 where W is largest, 0 where it does not rise. For
 // κ < 0 it is where W first ceases to rise.
 func (l *line) piecewise() float64 {
@@ -364,11 +359,12 @@ func (l *line) quadrants() float64 {
 				} else {
 					lo = max(lo, at.b)
 				}
-				d := pairStep(at.slope-(l.ea*sa-l.eb*sb), at.kappa, lo, hi)
+				slope := at.slope - (l.ea*sa - l.eb*sb)
+				d := pairStep(slope, at.kappa, lo, hi)
 				if math.IsInf(d, 0) {
 					return d
 				}
-				if g := at.gain(d); g > gain {
+				if g := d * (slope - at.kappa*d/2); g > gain {
 					best, gain = d, g
 				}
 			}
