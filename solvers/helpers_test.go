@@ -194,11 +194,11 @@ func near(got, want, tol float64) bool {
 	return math.Abs(got-want) <= tol*max(math.Abs(got), math.Abs(want)) || got == want
 }
 
-// plainDual is −(½α'Qα + p'α + b₀ s'α), term by term.
+// plainDual is −(½α'Qα + p'α), term by term.
 func plainDual(p *Problem, alpha []float64) float64 {
 	w := 0.0
 	for i, a := range alpha {
-		w -= (p.P[i] + p.fixed()*p.S[i]) * a
+		w -= p.P[i] * a
 		if p.Ridge != nil {
 			w -= p.Ridge[i] * a * a / 2
 		}
