@@ -134,15 +134,3 @@ func doubled(k Matrix) Matrix {
 	}
 	return nil
 }
-
-// isTube returns an error wrapping ErrUnsupported unless the multipliers of p are
-// the two sides of tubes, so that β says all of them.
-func (p *Problem) isTube() error {
-	n := p.K.Dim() / 2
-	for i := range n {
-		if p.S[i] != 1 || p.S[n+i] != -1 || p.Lower[i] != 0 || p.Lower[n+i] != 0 || p.Ridge != nil && p.Ridge[i] != p.Ridge[n+i] {
-			return fmt.Errorf("%w: the multipliers of point %d are not those of a tube: s = ±1, lower bound 0, one ridge; use a method that takes any problem, such as SMO", ErrUnsupported, i)
-		}
-	}
-	return nil
-}

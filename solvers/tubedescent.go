@@ -16,60 +16,97 @@ import (
 //
 // clipped to [−C, C]; the quadratic loss has the ridge and no C. A zero row has H_i = 0: its β goes to the end that G_i points at, or to 0.
 type tubeDescent struct {
-	m         CoordinateDescent
-	p         *Problem
-	x         Features // of the n points
-	n         int
-	alpha     []float64 // α̂, then α
-	beta, w   []float64
-	active    []int // a permutation; the first size of it are not shrunk
-	size      int
-	rng       *rand.Rand
-	bar       float64 // the largest violation of the pass before
-	tol       float64 // violation at which the shrunk points are looked at again
-	up, down  float64 // b₀ − m and b₀ − M of a pass over all points; NaN after any other
-	step      float64
-	diag, eps []float64
+	m        CoordinateDescent
+	p        *Problem // smooth part of the dual, of β
+	x        Features // of the n points
+	n        int
+	both     []float64 // α̂, then α
+	beta, w  []float64
+	diag     []float64
+	active   []int // a permutation; the first size of it are not shrunk
+	size     int
+	rng      *rand.Rand
+	bar      float64 // the largest violation of the pass before
+	tol      float64 // violation at which the shrunk points are looked at again
+	up, down float64 // m and M of a pass over all points; NaN after any other
+	step     float64
+	quadrants
+
+	wide   face
+	passes int
+	next   int  // the pass before which a face comes, −1 for none
+	widely bool // the last step was one
 }
 
 // startTube is CoordinateDescent.Start for a Problem of Tube or Tube2.
 func (m CoordinateDescent) startTube(p *Problem, x Features, alpha []float64) (Stepper, error) {
-	if err := p.isTube(); err != nil {
+	smooth, epsilon, err := p.signed()
+	if err != nil {
 		return nil, err
 	}
-	n := len(alpha) / 2
+	n := len(epsilon)
 	s := &tubeDescent{
-		m: m, p: p, x: x, n: n, alpha: alpha, beta: Signed(alpha), w: make([]float64, x.Columns()), active: make([]int, n), size: n,
+		m: m, p: smooth, x: x, n: n, both: alpha, beta: Signed(alpha), w: make([]float64, x.Columns()), active: make([]int, n), size: n,
 		rng: rand.New(rand.NewPCG(m.Seed, 0)), bar: math.Inf(1), tol: 0.1, up: math.NaN(), down: math.NaN(), step: math.NaN(),
-		diag: append([]float64(nil), x.Diag()...), eps: make([]float64, n),
+		diag: append([]float64(nil), x.Diag()...), quadrants: quadrants{epsilon: epsilon}, next: epochsBeforeFaces,
+	}
+	if m.Plain {
+		s.next = -1
 	}
 	for i := range n {
 		s.active[i] = i
-		s.eps[i] = (p.P[i] + p.P[n+i]) / 2
 		if p.Ridge != nil {
 			s.diag[i] += p.Ridge[i]
 		}
-		if s.beta[i] != 0 {
-			x.Add(s.w, i, s.beta[i])
-		}
-		s.set(i, s.beta[i])
 	}
+	s.gather()
 	return s, nil
 }
 
+// gather computes what follows from β.
+func (s *tubeDescent) gather() {
+	clear(s.w)
+	for i, b := range s.beta {
+		if b != 0 {
+			s.x.Add(s.w, i, b)
+		}
+		s.set(i, b)
+	}
+}
+
+// face moves all β that may move without a change of sign; after it all points
+// are looked at again.
+func (s *tubeDescent) face(ctx context.Context) (moved bool, err error) {
+	w := pairsAt(s.p, s.beta, nil)
+	moved, err = s.quadrants.climb(ctx, &s.wide, &w)
+	if moved {
+		s.gather()
+		s.step, s.up, s.down = w.last, math.NaN(), math.NaN()
+		s.size, s.bar = s.n, math.Inf(1)
+	}
+	return moved, err
+}
+
 func (s *tubeDescent) set(i int, b float64) {
-	s.beta[i], s.alpha[i], s.alpha[s.n+i] = b, max(b, 0), max(-b, 0)
+	s.beta[i], s.both[i], s.both[s.n+i] = b, max(b, 0), max(-b, 0)
 }
 
 // Report implements Stepper.
 func (s *tubeDescent) Report(it *Iterate) {
-	it.Alpha, it.Step, it.Active = s.alpha, s.step, 2*s.size
+	it.Alpha, it.Step, it.Active = s.both, s.step, 2*s.size
 	it.Up, it.Low, it.Sweep = s.up, s.down, 1
 }
 
-// Step makes one pass. When the shrunk points have nothing left to do, all are
-// taken back.
+// Step makes one pass, or now and then moves a face. When the shrunk points have
+// nothing left to do, all are taken back.
 func (s *tubeDescent) Step(ctx context.Context) (done bool, err error) {
+	if s.widely = false; s.passes == s.next {
+		s.next += epochsPerFace
+		if s.widely, err = s.face(ctx); s.widely || err != nil {
+			return false, err
+		}
+	}
+	s.passes++
 	if !s.m.Cyclic {
 		s.rng.Shuffle(s.size, func(a, b int) { s.active[a], s.active[b] = s.active[b], s.active[a] })
 	}
@@ -80,9 +117,9 @@ func (s *tubeDescent) Step(ctx context.Context) (done bool, err error) {
 			return false, ctx.Err()
 		}
 		i := s.active[k]
-		b, e := s.beta[i], s.eps[i]
-		lower, upper := -s.p.Upper[s.n+i], s.p.Upper[i]
-		g := s.x.Dot(i, s.w) + s.p.Bias + (s.p.P[i]-s.p.P[s.n+i])/2
+		b, e := s.beta[i], s.epsilon[i]
+		lower, upper := s.p.Lower[i], s.p.Upper[i]
+		g := s.x.Dot(i, s.w) + s.p.Bias + s.p.P[i]
 		if s.p.Ridge != nil {
 			g += s.p.Ridge[i] * b
 		}

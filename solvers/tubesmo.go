@@ -79,44 +79,23 @@ func (m TubeSMO) Start(p *Problem, alpha []float64) (Stepper, error) {
 	case m.Step < 0 || int(m.Step) >= len(tubeStepNames):
 		return nil, fmt.Errorf("%w: there is no %v", ErrUnsupported, m.Step)
 	}
-	if err := p.isTube(); err != nil {
+	smooth, epsilon, err := p.signed()
+	if err != nil {
 		return nil, err
 	}
-	n := len(alpha) / 2
-	smooth := &Problem{K: k, S: fill(n, 1), Lower: make([]float64, n), Upper: make([]float64, n)}
-	s := &tube{m: m, n: n, both: alpha, f2: make([]float64, 2*n), epsilon: make([]float64, n), shift: make([]float64, n)}
-	s.every = max(1000, pairsPerFace*n)
-	beta, r, kinks := Signed(alpha), make([]float64, n), false
-	for i := range n {
-		smooth.Lower[i], smooth.Upper[i] = -p.Upper[n+i], p.Upper[i]
-		s.epsilon[i] = (p.P[n+i] + p.P[i]) / 2
-		r[i] = (p.P[n+i] - p.P[i]) / 2
-		kinks = kinks || s.epsilon[i] > 0 || !math.IsInf(p.Upper[i], 1) || !math.IsInf(p.Upper[n+i], 1)
-	}
-	if p.Ridge != nil {
-		smooth.Ridge = p.Ridge[:n]
-	}
-	if !kinks {
-		s.every = 1
+	n := len(epsilon)
+	s := &tube{m: m, n: n, both: alpha, f2: make([]float64, 2*n), quadrants: quadrants{epsilon: epsilon}}
+	s.every = 1
+	for i, e := range epsilon {
+		if e > 0 || !math.IsInf(p.Upper[i], 1) || !math.IsInf(p.Upper[n+i], 1) {
+			s.every = max(1000, pairsPerFace*n)
+		}
 	}
 	if m.PairsOnly {
 		s.every = 0
 	}
-	for j, b := range beta {
-		if b == 0 {
-			continue
-		}
-		for i, v := range k.Row(j) {
-			r[i] -= b * v
-		}
-		if p.Ridge != nil {
-			r[j] -= b * p.Ridge[j]
-		}
-	}
-	s.greedy.pairs = pairsAt(smooth, beta, r)
+	s.greedy.pairs = pairsAt(smooth, Signed(alpha), nil)
 	s.noRise, s.noFall = make([]float64, n), make([]float64, n)
-	s.quadrant = *smooth
-	s.quadrant.Lower, s.quadrant.Upper = make([]float64, n), make([]float64, n)
 	for i := range n {
 		s.side(i)
 	}
@@ -129,14 +108,12 @@ func (m TubeSMO) Start(p *Problem, alpha []float64) (Stepper, error) {
 // of 0.
 type tube struct {
 	greedy
-	m        TubeSMO
-	n        int
-	both     []float64 // α̂, then α
-	f2       []float64 // F of those, when it is asked for
-	epsilon  []float64
-	quadrant Problem   // of a face: each β keeps its sign
-	shift    []float64 // what r lacks there
-	touched  []int     // Working of a report
+	quadrants
+	m       TubeSMO
+	n       int
+	both    []float64 // α̂, then α
+	f2      []float64 // F of those, when it is asked for
+	touched []int     // Working of a report
 }
 
 // side brings what depends on the sign of β_k up to date.
@@ -211,8 +188,12 @@ func (s *tube) Step(ctx context.Context) (done bool, err error) {
 	s.widely = false
 	if s.steps++; s.steps == s.every {
 		s.steps = 0
-		if s.widely = s.face(ctx); s.widely {
-			return false, nil
+		if s.widely, err = s.quadrants.climb(ctx, &s.wide, &s.pairs); s.widely || err != nil {
+			for k := range s.alpha {
+				s.side(k)
+			}
+			s.scan()
+			return false, err
 		}
 	}
 	i := s.i
@@ -228,7 +209,7 @@ func (s *tube) Step(ctx context.Context) (done bool, err error) {
 	}
 	s.side(i)
 	s.side(j)
-	s.greedy.shift(ki, s.p.K.Row(j), t)
+	s.shift(ki, s.p.K.Row(j), t)
 	return false, nil
 }
 
@@ -263,31 +244,62 @@ func (s *tube) solve(i, j int, kij float64) (d float64, err error) {
 	return d, nil
 }
 
-// face moves all β that may move without a change of sign: with the signs, W is
-// the quadratic of SMO's face. It reports whether they have moved.
-func (s *tube) face(ctx context.Context) (moved bool) {
-	smooth, q := s.p, &s.quadrant
+// signed is the smooth part of a regression's dual as a Problem of β, whose F is
+// r = y − (K + ridge)β, and ε of each point.
+func (p *Problem) signed() (smooth *Problem, epsilon []float64, err error) {
+	n := p.K.Dim() / 2
+	smooth = &Problem{K: doubled(p.K), S: fill(n, 1), P: make([]float64, n), Lower: make([]float64, n), Upper: p.Upper[:n], FixedBias: p.FixedBias, Bias: p.Bias}
+	epsilon = make([]float64, n)
+	for i := range n {
+		if p.S[i] != 1 || p.S[n+i] != -1 || p.Lower[i] != 0 || p.Lower[n+i] != 0 || p.Ridge != nil && p.Ridge[i] != p.Ridge[n+i] {
+			return nil, nil, fmt.Errorf("%w: the multipliers of point %d are not those of a tube: s = ±1, lower bound 0, one ridge; use a method that takes any problem, such as SMO", ErrUnsupported, i)
+		}
+		smooth.Lower[i] = -p.Upper[n+i]
+		smooth.P[i], epsilon[i] = (p.P[i]-p.P[n+i])/2, (p.P[i]+p.P[n+i])/2
+	}
+	if p.Ridge != nil {
+		smooth.Ridge = p.Ridge[:n]
+	}
+	return smooth, epsilon, nil
+}
+
+// quadrants lets a face climb where W has kinks: as long as every β keeps its
+// sign, W is the quadratic of its smooth part less ε Σ β sgn β.
+type quadrants struct {
+	epsilon []float64
+	problem Problem   // the box of the current signs
+	kink    []float64 // ε sgn β
+}
+
+// climb moves all β that may move without a change of sign. It reports whether
+// they have moved.
+func (q *quadrants) climb(ctx context.Context, wide *face, s *pairs) (moved bool, err error) {
+	if q.kink == nil {
+		n := len(s.alpha)
+		q.kink, q.problem.Lower, q.problem.Upper = make([]float64, n), make([]float64, n), make([]float64, n)
+	}
+	smooth, lower, upper := s.p, q.problem.Lower, q.problem.Upper
+	q.problem = *smooth
+	q.problem.Lower, q.problem.Upper = lower, upper
 	for k, b := range s.alpha {
-		q.Lower[k], q.Upper[k], s.shift[k] = smooth.Lower[k], smooth.Upper[k], 0
-		if e := s.epsilon[k]; e > 0 {
+		lower[k], upper[k], q.kink[k] = smooth.Lower[k], smooth.Upper[k], 0
+		if e := q.epsilon[k]; e > 0 {
 			if b <= 0 {
-				q.Upper[k], s.shift[k] = 0, -e
+				upper[k], q.kink[k] = 0, -e
 			}
 			if b >= 0 {
-				q.Lower[k], s.shift[k] = 0, e
+				lower[k], q.kink[k] = 0, e
 			}
 		}
-		s.f[k] -= s.shift[k]
+		s.f[k] -= q.kink[k]
 	}
-	s.p = q
-	moved = s.greedy.face(ctx)
+	s.p = &q.problem
+	moved, err = wide.climb(ctx, s)
 	s.p = smooth
-	for k, e := range s.shift {
+	for k, e := range q.kink {
 		s.f[k] += e
-		s.side(k)
 	}
-	s.scan()
-	return moved
+	return moved, err
 }
 
 // line is W along β_i + d, β_j − d for lo ≤ d ≤ hi, where lo ≤ 0 ≤ hi.
