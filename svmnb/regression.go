@@ -334,7 +334,7 @@ const curveNodes = 600
 func drawTube(f *RegressionFit) (*Chart, error) {
 	t := f.task
 	d := figure.TubeData{
-		Problem: t.words(), Epsilon: f.Epsilon, Y: t.data.Y, F: f.training(), Beta: f.Beta, Upper: t.problem.Upper[:len(f.Beta)],
+		Problem: t.words(), Epsilon: f.Epsilon, Y: t.data.Y, F: f.training(), Beta: f.Beta, Upper: t.problem.Upper[:len(f.Beta)], Target: t.data.Target,
 	}
 	if t.data.D() == 1 {
 		d.Feature = t.data.FeatureName(0)
