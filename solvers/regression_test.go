@@ -479,18 +479,104 @@ func TestCrossingZero(t *testing.T) {
 			t.Errorf("across zero: %g, want 0.9", d)
 		}
 	}
-	// A run that begins with every sign wrong.
-	x, y := heart(t)
-	p := Tube(newGram(x, heartRBF), y, fill(len(y), 1), 0.1)
-	right := solve(t, p, TubeSMO{}, Settings{Stop: UpLow{1e-6}})
+	// Runs from 0, and with every sign wrong.
+	p := waveProblem(40, 1, 0.1)
+	right := solve(t, p, SMO{}, Settings{Stop: UpLow{1e-8}})
 	wrong := make([]float64, len(right.Alpha))
-	for i := range y {
-		wrong[i], wrong[len(y)+i] = right.Alpha[len(y)+i], right.Alpha[i]
+	for i := range 40 {
+		wrong[i], wrong[40+i] = right.Alpha[40+i], right.Alpha[i]
 	}
-	for _, m := range []TubeSMO{{}, {Step: Quadrants}, {PairsOnly: true}} {
-		r := solve(t, p, m, Settings{Stop: UpLow{1e-6}, Start: wrong})
-		if !near(r.Certificate.Dual, 95.509975, 1e-6) {
-			t.Errorf("%s: W = %.9g, want 95.509975", m.Name(), r.Certificate.Dual)
+	want := right.Certificate.Dual
+	for name, start := range map[string][]float64{"0": make([]float64, 80), "every sign wrong": wrong} {
+		for _, m := range []TubeSMO{{}, {Step: Quadrants}, {PairsOnly: true}} {
+			r := solve(t, p, m, Settings{Stop: UpLow{1e-8}, Start: start})
+			if !near(r.Certificate.Dual, want, 1e-9) {
+				t.Errorf("%s from %s: W = %.12g, want %.12g", m.Name(), name, r.Certificate.Dual, want)
+			}
+		}
+		st, err := TubeSMO{}.Start(p, slices.Clone(start))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := st.(*tube)
+		for range 200 { // every pair in turn, as printed
+			for i := range 40 {
+				for j := range i {
+					l := line{a: s.alpha[i], b: s.alpha[j], ea: 0.1, eb: 0.1, slope: s.f[i] - s.f[j], kappa: 2 - 2*s.p.K.Row(i)[j],
+						lo: -min(s.fall(i), s.rise(j)), hi: min(s.rise(i), s.fall(j))}
+					if d := l.asPrinted(); math.Abs(d) > 1e-9 {
+						s.move(i, d)
+						s.move(j, -d)
+						s.side(i)
+						s.side(j)
+						s.greedy.shift(s.p.K.Row(i), s.p.K.Row(j), d)
+					}
+				}
+			}
+		}
+		if w := plainDual(p, s.both); w > 0.9*want {
+			t.Errorf("as printed from %s: W = %.9g of %.9g; the test is void", name, w, want)
+
+		}
+	}
+}
+
+// TestTubeGap: the gap of any α at any b is primal − dual, and its terms are
+// those of a regression, −βr + ε|β| + C(|r| − ε)₊, each at least 0.
+func TestTubeGap(t *testing.T) {
+	rng := newRand(6)
+	x, y := wave(6, 30, 0.4)
+	k := newGram(x, rbf(1))
+	for round := range 60 {
+		p := Tube(k, y, uneven(30), 0.2)
+		if round%2 == 1 {
+			p = Tube2(k, y, uneven(30), 0.2)
+		}
+		alpha := make([]float64, 60) // with one side of each tube at 0, and Σβ = 0
+		for range 60 {
+			i, j, b := rng.IntN(30), rng.IntN(30), 0.3*rng.Float64()
+			if i != j && alpha[30+i] == 0 && alpha[j] == 0 && alpha[i]+b <= p.Upper[i] && alpha[30+j]+b <= p.Upper[30+j] {
+				alpha[i] += b
+				alpha[30+j] += b
+			}
+		}
+		f := p.residual(alpha)
+		for range 5 {
+			b := rng.NormFloat64()
+			gap, want := p.gapAt(alpha, f, biases{b, b}), tubePrimal(p, alpha, b)-plainDual(p, alpha)
+			if math.Abs(gap-want) > 1e-10*(1+want) || gap < 0 {
+				t.Fatalf("gap at b = %g: %.15g, primal − dual is %.15g", b, gap, want)
+			}
+			if round%2 == 1 {
+				continue
+			}
+			sum := 0.0
+			for i, beta := range Signed(alpha) {
+				r := f[i] + 0.2 - b // F of α̂ is y − g − ε
+				term := -beta*r + 0.2*math.Abs(beta) + p.Upper[i]*max(0, math.Abs(r)-0.2)
+				if term < -1e-12 {
+					t.Fatalf("point %d: the term is %g", i, term)
+				}
+				sum += term
+			}
+			if math.Abs(sum-gap) > 1e-10*(1+gap) {
+				t.Fatalf("the terms sum to %.15g, the gap is %.15g", sum, gap)
+			}
+		}
+	}
+}
+
+// A kernel that is not positive semi-definite: κ < 0 occurs, every run ends where
+// the KKT conditions hold.
+func TestTubeIndefinite(t *testing.T) {
+	x, y := points(newRand(8), 40, 2, 0.3)
+	for i, row := range x {
+		y[i] = math.Sin(2*row[0]) + row[1]
+	}
+	for _, m := range []Method{TubeSMO{}, TubeSMO{Step: Quadrants}, TubeSMO{PairsOnly: true}, SMO{}} {
+		r := solve(t, Tube(newGram(x, sigmoid(1, -1)), y, fill(40, 10), 0.1), m, Settings{Stop: KKT{1e-6}})
+		if r.Status != Converged || r.Certificate.MaxKKT > 1e-5 {
+			t.Errorf("%s: %v, KKT violation %g", m.Name(), r.Status, r.Certificate.MaxKKT)
 		}
 	}
 }
