@@ -7,14 +7,15 @@ import (
 )
 
 // tubeDescent is CoordinateDescent for linear ε-SVR (Ho and Lin 2012). It keeps
-// w = Σ β_i x_i and minimises over one β_i = α̂_i − α_i at a time, exactly: with G_i = w·x_i + b₀ − y_i + ridge_i β_i and
-// H_i = x_i·x_i + ridge_i,
+// w = Σ β_i x_i and minimises over one β_i = α̂_i − α_i at a time, exactly: with
+// G_i = w·x_i + b₀ − y_i + ridge_i β_i and H_i = x_i·x_i + ridge_i,
 //
 //	β_i ← β_i − (G_i + ε)/H_i  where G_i + ε < H_i β_i,
 //	      β_i − (G_i − ε)/H_i  where G_i − ε > H_i β_i,
 //	      0                    otherwise,
 //
-// clipped to [−C, C]; the quadratic loss has the ridge and no C. A zero row has H_i = 0: its β goes to the end that G_i points at, or to 0.
+// clipped to [−C, C]; the quadratic loss has the ridge and no C. A zero row has
+// H_i = 0: its β goes to the end that G_i points at, or to 0.
 type tubeDescent struct {
 	m        CoordinateDescent
 	p        *Problem // smooth part of the dual, of β
@@ -30,12 +31,11 @@ type tubeDescent struct {
 	tol      float64 // violation at which the shrunk points are looked at again
 	up, down float64 // m and M of a pass over all points; NaN after any other
 	step     float64
-	quadrants
+	orthant
 
 	wide   face
 	passes int
-	next   int  // the pass before which a face comes, −1 for none
-	widely bool // the last step was one
+	next   int // the pass before which a face comes, −1 for none
 }
 
 // startTube is CoordinateDescent.Start for a Problem of Tube or Tube2.
@@ -48,7 +48,7 @@ func (m CoordinateDescent) startTube(p *Problem, x Features, alpha []float64) (S
 	s := &tubeDescent{
 		m: m, p: smooth, x: x, n: n, both: alpha, beta: Signed(alpha), w: make([]float64, x.Columns()), active: make([]int, n), size: n,
 		rng: rand.New(rand.NewPCG(m.Seed, 0)), bar: math.Inf(1), tol: 0.1, up: math.NaN(), down: math.NaN(), step: math.NaN(),
-		diag: append([]float64(nil), x.Diag()...), quadrants: quadrants{epsilon: epsilon}, next: epochsBeforeFaces,
+		diag: append([]float64(nil), x.Diag()...), orthant: orthant{epsilon: epsilon}, next: epochsBeforeFaces,
 	}
 	if m.Plain {
 		s.next = -1
@@ -78,7 +78,7 @@ func (s *tubeDescent) gather() {
 // are looked at again.
 func (s *tubeDescent) face(ctx context.Context) (moved bool, err error) {
 	w := pairsAt(s.p, s.beta, nil)
-	moved, err = s.quadrants.climb(ctx, &s.wide, &w)
+	moved, err = s.orthant.climb(ctx, &s.wide, &w)
 	if moved {
 		s.gather()
 		s.step, s.up, s.down = w.last, math.NaN(), math.NaN()
@@ -100,9 +100,9 @@ func (s *tubeDescent) Report(it *Iterate) {
 // Step makes one pass, or now and then moves a face. When the shrunk points have
 // nothing left to do, all are taken back.
 func (s *tubeDescent) Step(ctx context.Context) (done bool, err error) {
-	if s.widely = false; s.passes == s.next {
+	if s.passes == s.next {
 		s.next += epochsPerFace
-		if s.widely, err = s.face(ctx); s.widely || err != nil {
+		if moved, err := s.face(ctx); moved || err != nil {
 			return false, err
 		}
 	}
@@ -111,7 +111,7 @@ func (s *tubeDescent) Step(ctx context.Context) (done bool, err error) {
 		s.rng.Shuffle(s.size, func(a, b int) { s.active[a], s.active[b] = s.active[b], s.active[a] })
 	}
 	whole := s.size == s.n
-	rise, fall, moved := 0.0, 0.0, 0.0 // how much W gains at most per unit of a β
+	rise, fall, moved := 0.0, 0.0, 0.0 // the steepest W for a β that grows, for one that falls
 	for k := 0; k < s.size; k++ {
 		if k&4095 == 4095 && ctx.Err() != nil {
 			return false, ctx.Err()
@@ -123,9 +123,9 @@ func (s *tubeDescent) Step(ctx context.Context) (done bool, err error) {
 		if s.p.Ridge != nil {
 			g += s.p.Ridge[i] * b
 		}
-		up, down := -(g + e), g-e // slopes of W for a β that grows away from 0, on either side
+		up, down := -g-e, g-e // slopes of W for a β that grows and for one that falls
 		if b < 0 {
-			up = -(g - e)
+			up = -g + e
 		} else if b > 0 {
 			down = g + e
 		}

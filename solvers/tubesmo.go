@@ -84,9 +84,9 @@ func (m TubeSMO) Start(p *Problem, alpha []float64) (Stepper, error) {
 		return nil, err
 	}
 	n := len(epsilon)
-	s := &tube{m: m, n: n, both: alpha, f2: make([]float64, 2*n), quadrants: quadrants{epsilon: epsilon}}
+	s := &tube{m: m, n: n, both: alpha, f2: make([]float64, 2*n), orthant: orthant{epsilon: epsilon}}
 	s.every = 1
-	for i, e := range epsilon {
+	for i, e := range epsilon { // is there a kink or a bound?
 		if e > 0 || !math.IsInf(p.Upper[i], 1) || !math.IsInf(p.Upper[n+i], 1) {
 			s.every = max(1000, pairsPerFace*n)
 		}
@@ -108,7 +108,7 @@ func (m TubeSMO) Start(p *Problem, alpha []float64) (Stepper, error) {
 // of 0.
 type tube struct {
 	greedy
-	quadrants
+	orthant
 	m       TubeSMO
 	n       int
 	both    []float64 // α̂, then α
@@ -188,7 +188,7 @@ func (s *tube) Step(ctx context.Context) (done bool, err error) {
 	s.widely = false
 	if s.steps++; s.steps == s.every {
 		s.steps = 0
-		if s.widely, err = s.quadrants.climb(ctx, &s.wide, &s.pairs); s.widely || err != nil {
+		if s.widely, err = s.orthant.climb(ctx, &s.wide, &s.pairs); s.widely || err != nil {
 			for k := range s.alpha {
 				s.side(k)
 			}
@@ -263,9 +263,9 @@ func (p *Problem) signed() (smooth *Problem, epsilon []float64, err error) {
 	return smooth, epsilon, nil
 }
 
-// quadrants lets a face climb where W has kinks: as long as every β keeps its
-// sign, W is the quadratic of its smooth part less ε Σ β sgn β.
-type quadrants struct {
+// orthant lets a face climb where W has kinks: while every β keeps its sign, W is
+// its smooth part less the linear ε Σ β sgn β.
+type orthant struct {
 	epsilon []float64
 	problem Problem   // the box of the current signs
 	kink    []float64 // ε sgn β
@@ -273,7 +273,7 @@ type quadrants struct {
 
 // climb moves all β that may move without a change of sign. It reports whether
 // they have moved.
-func (q *quadrants) climb(ctx context.Context, wide *face, s *pairs) (moved bool, err error) {
+func (q *orthant) climb(ctx context.Context, wide *face, s *pairs) (moved bool, err error) {
 	if q.kink == nil {
 		n := len(s.alpha)
 		q.kink, q.problem.Lower, q.problem.Upper = make([]float64, n), make([]float64, n), make([]float64, n)
@@ -314,7 +314,7 @@ type line struct {
 // piecewise returns the d ≥ 0 where W is largest, 0 where it does not rise. For
 // κ < 0 it is where W first ceases to rise.
 func (l *line) piecewise() float64 {
-	slope := l.slope - l.ea
+	slope := l.slope - l.ea // up_i − low_j
 	if l.a < 0 {
 		slope = l.slope + l.ea
 	}
@@ -323,21 +323,20 @@ func (l *line) piecewise() float64 {
 	} else {
 		slope -= l.eb
 	}
-	d := 0.0
-	first, second := [2]float64{-l.a, 2 * l.ea}, [2]float64{l.b, 2 * l.eb}
-	if second[0] < first[0] {
-		first, second = second, first
+	kinks := [2]struct{ at, drop float64 }{{-l.a, 2 * l.ea}, {l.b, 2 * l.eb}}
+	if kinks[1].at < kinks[0].at {
+		kinks[0], kinks[1] = kinks[1], kinks[0]
 	}
-	for _, kink := range [2][2]float64{first, second} {
-		at, drop := kink[0], kink[1]
-		if at <= 0 || at >= l.hi || !(slope > 0) {
+	d := 0.0
+	for _, kink := range kinks {
+		if kink.at <= 0 || kink.at >= l.hi || !(slope > 0) {
 			continue
 		}
-		if l.kappa > 0 && slope <= l.kappa*(at-d) {
-			return min(d+slope/l.kappa, at)
+		if l.kappa > 0 && slope <= l.kappa*(kink.at-d) {
+			return min(d+slope/l.kappa, kink.at)
 		}
-		slope -= l.kappa*(at-d) + drop
-		d = at
+		slope -= l.kappa*(kink.at-d) + kink.drop
+		d = kink.at
 	}
 	switch {
 	case !(slope > 0):
