@@ -26,7 +26,7 @@ func (s *ascent) settle(ctx context.Context, full bool) error {
 	if err := s.level(ctx, 0); err != nil {
 		return err
 	}
-	s.finisher = newGreedy(s.pairs, SMO{})
+	s.finisher = newGreedy(s.pairs, SMO{PairsOnly: s.m.Plain})
 	return nil
 }
 
