@@ -435,7 +435,7 @@ func TestRegressionInterrupt(t *testing.T) {
 func TestRegressionSummary(t *testing.T) {
 	base := Regress(wave(80, 0.2)).Kernel(kernels.RBF(1)).Epsilon(0.3).C(10)
 	fit := mustRegress(t, base)
-	for _, want := range []string{"wave, regression", "80 × 1", "linear ε-insensitive, C = 10, ε = 0.3", "RBF(1)", "tube SMO", "converged", "support vectors", "outside the tube", "RMSE", "variance explained"} {
+	for _, want := range []string{"wave, regression", "80 × 1", "linear ε-insensitive, C = 10, ε = 0.3", "RBF(1)", "tube SMO", "converged", "free on the edge of the tube", "RMSE", "variance explained"} {
 		if !strings.Contains(fit.Markdown(), want) {
 			t.Errorf("the summary does not say %q:\n%s", want, fit.Markdown())
 		}
@@ -457,6 +457,7 @@ func TestRegressionSummary(t *testing.T) {
 	}
 	for want, r := range map[string]Regressor{
 		"quadratic ε-insensitive, C = 10, ε = 0.3": base.QuadraticLoss(), "ν = 0.3, C = 10": base.Nu(0.3), "ridge λ = 2": base.Ridge(2),
+		"ε = 0.1": base.Nu(0.5), "the points outside the tube": base.QuadraticLoss(), "every point carries f": base.Ridge(2),
 		"weighted": base.SampleWeights(slices.Repeat([]float64{2}, 80)), "bias by K + 1": base.GradientAscent(),
 	} {
 		if text := mustRegress(t, r).Markdown(); !strings.Contains(text, want) {
