@@ -330,7 +330,7 @@ func (c *cg) positive(j int, curvature float64) error {
 		return &ProblemError{"b", j, norm(c.runs[j].b), "is too large to square: divide b by the scale of its entries"}
 	}
 	rounding := float64(len(h)) * 0x1p-52 * size * size
-	if k := curvature - noise; !(curvature > 0) || k < -rounding {
+	if k := curvature - noise; !(curvature > 0) || k < -rounding || noise == 0 && k <= rounding {
 		k /= inner(h, h)
 		return &IndefiniteError{Method: c.method.Name(), Row: -1, Value: k, Need: max(-2*k, float64(len(h))*0x1p-52*size*size/inner(h, h))}
 	}

@@ -452,7 +452,11 @@ func (r *linearRun) loop(ctx context.Context) (Status, error) {
 		if status != NotTerminated {
 			more, err := r.refresh(ctx)
 			if err != nil {
-				return r.end(Interrupted), nil
+				status = Interrupted
+				_, err = r.refresh(ctx)
+			}
+			if err != nil {
+				return r.end(status), nil
 			}
 			if r.s.failed() != nil {
 				return status, nil
@@ -576,6 +580,9 @@ func (r *linearRun) certify() []SystemCertificate {
 		energy := math.Pow(math.Sqrt(pt.Energy)+math.Sqrt(r.s.hidden(r.b[j], r.x[j])), 2)
 		if math.IsNaN(energy) {
 			energy = math.Inf(1)
+		}
+		if math.IsNaN(pt.Lower) {
+			pt.Lower = 0
 		}
 		certificates[j] = SystemCertificate{pt.Residual, pt.Lower, pt.Lower + energy, energy, r.exact == nil}
 	}
