@@ -328,7 +328,16 @@ func solveSystem(ctx context.Context, s *System, b [][]float64, m LinearMethod, 
 	if err != nil {
 		return nil, nil, fmt.Errorf("solvers: %s: %w", m.Name(), err)
 	}
-	status, err := r.loop(ctx)
+	limited := ctx
+	if set.MaxTime > 0 {
+		var cancel context.CancelFunc
+		limited, cancel = context.WithTimeout(ctx, set.MaxTime)
+		defer cancel()
+	}
+	status, err := r.loop(limited)
+	if status == Interrupted && ctx.Err() == nil {
+		status = TimeLimit
+	}
 	if bad := r.s.failed(); bad != nil {
 		return nil, nil, bad
 	}
@@ -446,8 +455,6 @@ func (r *linearRun) loop(ctx context.Context) (Status, error) {
 			status = Interrupted
 		case r.iteration >= r.settings.MaxIterations:
 			status = IterationLimit
-		case r.settings.MaxTime > 0 && time.Since(r.began) >= r.settings.MaxTime:
-			status = TimeLimit
 		}
 		if status != NotTerminated {
 			more, err := r.refresh(ctx)

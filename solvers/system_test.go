@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"testing"
+	"time"
 )
 
 // randomSystem draws n points of three features, a kernel, noise from 1e-3 to 1, the
@@ -360,4 +361,14 @@ func (m *watched) Row(i int) []float64 {
 	m.rows++
 	m.end(m.rows)
 	return m.Matrix.Row(i)
+}
+
+// TestMaxTimeInAPass: the time limit does not wait for a pass over the rows to end.
+func TestMaxTimeInAPass(t *testing.T) {
+	const n = 100_000
+	k := &rowless{n: n, diag: fill(n, 1)}
+	sol := mustSolve(t, &System{k, fill(n, 1)}, [][]float64{fill(n, 1)}, CG{}, SystemSettings{MaxTime: 20 * time.Millisecond})
+	if c := sol.Certificates[0]; sol.Status != TimeLimit || k.rows > n/2 || !c.Claimed || c.Residual != norm(fill(n, 1)) {
+		t.Errorf("%v after %d rows: %+v", sol.Status, k.rows, c)
+	}
 }
