@@ -72,7 +72,7 @@ func ExampleProbe() {
 	lower, upper := s.LogDetBounds()
 	fmt.Printf("probes %.2f ± %.2f, factor %.2f, between %.2f and %.2f\n", p.LogDet, p.LogDetError, factor.LogDet(), lower, upper)
 	// Output:
-	// probes 1.01 ± 0.02, factor 0.98, between -2.08 and 1.22
+	// probes 1.01 ± 0.03, factor 0.98, between -2.08 and 1.22
 }
 
 func ExampleAny() {

@@ -110,8 +110,8 @@ type SystemPoint struct {
 // Upper returns Lower + Energy, the smallest upper bound of b'A⁻¹b.
 func (pt *SystemPoint) Upper() float64 { return pt.Lower + pt.Energy }
 
-// SystemCertificate says how near A⁻¹b an x is. All but the choice of the smallest
-// Energy is computed from x alone.
+// SystemCertificate says how near A⁻¹b an x is. Residual and Lower are computed from x
+// alone.
 type SystemCertificate struct {
 	Residual     float64 // ‖b − Ax‖, computed afresh
 	Lower, Upper float64 // of b'A⁻¹b; Upper is Lower + Energy
@@ -127,7 +127,12 @@ type SystemCertificate struct {
 // ErrorBound bounds the error of the posterior mean k'x at a point with K(x*, x*) =
 // kss: |k'A⁻¹b − k'x| ≤ √(kss · Energy), by Cauchy and Schwarz in the norm of A⁻¹
 // and because no posterior variance is negative, k'A⁻¹k ≤ kss.
-func (c SystemCertificate) ErrorBound(kss float64) float64 { return math.Sqrt(kss * c.Energy) }
+func (c SystemCertificate) ErrorBound(kss float64) float64 {
+	if kss <= 0 {
+		return 0
+	}
+	return math.Sqrt(kss * c.Energy)
+}
 
 // Solution is what SolveSystem returns.
 type Solution struct {
