@@ -275,6 +275,11 @@ func TestNotAKernel(t *testing.T) {
 			t.Errorf("%s: %v", m.Name(), err)
 		}
 	}
+	for _, m := range []LinearMethod{LU{}, GaussJordan{}} {
+		if sol := mustSolve(t, s, b, m, SystemSettings{Stop: Residual{Rel: 1e-12}}); sol.Status != Converged || sol.Certificates[0].Residual > 1e-12 {
+			t.Errorf("%s: %v, residual %g", m.Name(), sol.Status, sol.Certificates[0].Residual)
+		}
+	}
 	s.Noise = fill(3, 5)
 	var bad *IndefiniteError
 	if _, err := SolveSystem(context.Background(), s, b, CG{}, SystemSettings{}); !errors.As(err, &bad) || bad.Value > -0.4 {
