@@ -324,6 +324,9 @@ func solveSystem(ctx context.Context, s *System, b [][]float64, m LinearMethod, 
 	if err != nil {
 		return nil, nil, err
 	}
+	if m == nil {
+		return nil, nil, &ProblemError{"m", -1, 0, "there is no method; give one such as Cholesky{} or CG{}"}
+	}
 	n := s.K.Dim()
 	if err := affordable(m, n, len(b), set.Memory); err != nil {
 		return nil, nil, err

@@ -212,6 +212,9 @@ func TestSystemBadInput(t *testing.T) {
 		}
 	}
 	s, b := good()
+	if _, err := SolveSystem(context.Background(), s, b, nil, SystemSettings{}); !errors.As(err, new(*ProblemError)) {
+		t.Errorf("no method: %v", err)
+	}
 	b[0][0] = 1e99
 	s.Noise[0] = 1e99
 	for _, m := range linearMethods {
