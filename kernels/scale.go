@@ -63,3 +63,46 @@ func (r scaleRower) row(dst, x []float64, w *work) {
 
 func (r scaleRower) self(x []float64, w *work) float64 { return float64(r.c * r.k.self(x, w)) }
 func (r scaleRower) swap(s, t int)                     { r.k.swap(s, t) }
+
+// Hyperparameters returns c, unless it is 0, and those of K.
+func (k ScaleKernel) Hyperparameters() []Hyperparameter {
+	if k.C > 0 {
+		return append([]Hyperparameter{{"c", k.C}}, hyperparameters(k.K, "")...)
+	}
+	return nil
+}
+
+// With returns the kernel of other values.
+func (k ScaleKernel) With(values []float64) Kernel {
+	return ScaleKernel{values[0], with(k.K, values[1:])}
+}
+
+// EvalGradient returns C·K(x, z) and sets grad to it and to C times the
+// derivatives of K.
+func (k ScaleKernel) EvalGradient(grad, x, z []float64) float64 { return evalGradient(k, grad, x, z) }
+
+type scaleGradient struct {
+	c float64
+	k gradientRower
+}
+
+func (r scaleGradient) row(v, grad, x []float64, w *work) {
+	own, inner := grad[:len(v)], grad[len(v):]
+	r.k.row(v, inner, x, w)
+	for p := range inner {
+		inner[p] *= r.c
+	}
+	for j := range v {
+		v[j] *= r.c
+		own[j] = v[j]
+	}
+}
+
+func (r scaleGradient) self(grad, x []float64, w *work) float64 {
+	v := float64(r.c * r.k.self(grad[1:], x, w))
+	grad[0] = v
+	for p := range grad[1:] {
+		grad[1+p] *= r.c
+	}
+	return v
+}
