@@ -22,6 +22,12 @@ var breastCancerCSV string
 //go:embed data/digits.csv.gz
 var digitsGzip []byte
 
+//go:embed data/motorcycle.csv
+var motorcycleCSV string
+
+//go:embed data/co2.csv
+var co2CSV string
+
 // kept parses a set once. It needs no initialiser, so that a program does not
 // link the data that it does not use.
 type kept struct {
@@ -48,7 +54,7 @@ func csvOf(name, text string) func() (*Dataset, error) {
 	}
 }
 
-var iris, wine, breastCancer, digits kept
+var iris, wine, breastCancer, digits, motorcycle, co2 kept
 
 // Iris is Fisher's irises (1936): 150 flowers, 4 lengths in cm, the classes
 // setosa, versicolor and virginica of 50 each. The values are those of the
@@ -105,6 +111,39 @@ func parseDigits() (*Dataset, error) {
 	}
 	for k := range 10 {
 		d.Classes = append(d.Classes, fmt.Sprint(k))
+	}
+	return d, nil
+}
+
+// Motorcycle is a simulated crash of a motorcycle: 133 × 1, the time after the
+// impact in ms, and the acceleration of the rider's head in g. Times repeat, and
+// the noise grows with the crash: R's MASS::mcycle.
+func Motorcycle() *Dataset {
+	return motorcycle.get(csvOf("motorcycle", motorcycleCSV), Dataset{
+		Source:  "Schmidt, Mattern and Schüler (1981), in Silverman (1985), JRSS B 47, by way of R's MASS::mcycle",
+		Licence: "facts, no copyright",
+	})
+}
+
+// CO2 is Keeling's curve, the carbon dioxide in the air over Mauna Loa, monthly
+// from January 1959 to December 1997: 468 × 1, the time in years, 1959 + i/12 of
+// month i, and the concentration in parts per million: R's co2. February to April
+// 1964 were not measured; there the line from January to May is.
+func CO2() *Dataset {
+	return co2.get(parseCO2, Dataset{
+		Source:  "Keeling and Whorf, Scripps Institution of Oceanography, by way of R's co2",
+		Licence: "facts, no copyright; Scripps publishes its record under CC BY 4.0",
+	})
+}
+
+func parseCO2() (*Dataset, error) {
+	d, err := csvOf("co2", co2CSV)()
+	if err != nil {
+		return nil, err
+	}
+	d.Features[0] = "year"
+	for _, row := range d.X {
+		row[0] = 1959 + row[0]/12
 	}
 	return d, nil
 }

@@ -121,3 +121,50 @@ func TestEmbeddedFromManyGoroutines(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// The sets for regression against the files that they were taken from: first
+// and last rows, and the mean of the targets.
+func TestEmbeddedRegression(t *testing.T) {
+	for _, c := range []struct {
+		get         func() *Dataset
+		n, d        int
+		first, last []float64 // features, then the target
+		mean        float64   // of the targets
+		says        string
+	}{
+		{Motorcycle, 133, 1, []float64{2.4, 0}, []float64{57.6, 10.7}, -25.5458646617, "motorcycle: 133 × 1, targets -134 … 75"},
+		{CO2, 468, 1, []float64{1959, 315.42}, []float64{1959 + 467.0/12, 364.34}, 337.0535256410, "co2: 468 × 1, targets 313.2 … 366.8"},
+	} {
+		d := c.get()
+		t.Run(d.Name, func(t *testing.T) {
+			if err := d.Check(); err != nil {
+				t.Fatal(err)
+			}
+			if d.N() != c.n || d.D() != c.d || len(d.Features) != c.d || d.Classes != nil || d.Source == "" || d.Licence == "" || d.String() != c.says {
+				t.Errorf("%v, %d features, source %q, licence %q", d, len(d.Features), d.Source, d.Licence)
+			}
+			for i, want := range map[int][]float64{0: c.first, c.n - 1: c.last} {
+				if got := append(slices.Clone(d.X[i]), d.Y[i]); !slices.Equal(got, want) {
+					t.Errorf("row %d is %v, want %v", i, got, want)
+				}
+			}
+			if got := sum(d.Y) / float64(c.n); math.Abs(got-c.mean) > 1e-10*math.Abs(c.mean) {
+				t.Errorf("mean of the targets is %.10f, want %.10f", got, c.mean)
+			}
+			d.X[0][0], d.Y[0] = math.NaN(), math.NaN()
+			if again := c.get(); again.Check() != nil {
+				t.Error("a change reaches the next caller")
+			}
+		})
+	}
+}
+
+// What R's help says of the three months without measurement.
+func TestCO2Interpolated(t *testing.T) {
+	y := CO2().Y[60:65] // January to May 1964
+	for k, v := range y {
+		if want := y[0] + (y[4]-y[0])*float64(k)/4; math.Abs(v-want) > 0.0051 {
+			t.Errorf("month %d: %v, want %v", k, v, want)
+		}
+	}
+}
