@@ -36,7 +36,6 @@ type Process struct {
 	learn    bool
 	restarts int
 	seed     uint64
-	fixed    string // names of hyperparameters, each with a newline behind it
 	err      error
 }
 
@@ -95,7 +94,7 @@ func (p Process) NoiseVariance(v float64) Process {
 }
 
 // NoiseVariances sets the variance of the noise of each target, n numbers ≥ 0.
-// They are known then and Optimise leaves them as they are.
+// They are known then, and Optimise leaves them as they are.
 func (p Process) NoiseVariances(v []float64) Process {
 	own := slices.Clone(v)
 	p.noises, p.noisy = &own, true
@@ -200,9 +199,10 @@ func (p Process) Memory(bytes int64) Process {
 }
 
 // Optimise lets Fit first find the hyperparameters of the kernel and the noise
-// variance that maximise the log marginal likelihood (GPML §5.4), from the ones
-// said and from as many restarts about them. It uses Cholesky's factor for that,
-// n³ multiplications a step, whatever method solves the system afterwards.
+// variance that maximise the log marginal likelihood (GPML §5.4), climbing from
+// the ones said. It uses Cholesky's factor for that, n³ multiplications a step,
+// whatever method solves the system afterwards. What kernels.Fixed holds, a noise
+// variance of 0 and NoiseVariances stay what they are.
 func (p Process) Optimise() Process { p.learn = true; return p }
 
 // Restarts is Optimise from n more starts, each hyperparameter multiplied by a
@@ -213,22 +213,6 @@ func (p Process) Restarts(n int, seed uint64) Process {
 		return p.fail(wrong("Restarts", float64(n), "the number is %d; it must be at least 0", n))
 	}
 	return p
-}
-
-// Fix keeps hyperparameters as they are while the others are optimised. Names
-// are those of kernels.Hyperparameters, and "noise".
-func (p Process) Fix(names ...string) Process {
-	for _, name := range names {
-		if !slices.Contains(p.fixedNames(), name) {
-			p.fixed += name + "\n"
-		}
-	}
-	return p
-}
-
-func (p Process) fixedNames() []string {
-	names := strings.Split(p.fixed, "\n")
-	return names[:len(names)-1]
 }
 
 // String gives the chain back.
@@ -273,9 +257,6 @@ func (p Process) String() string {
 	}
 	if p.cache != 0 {
 		fmt.Fprintf(&s, ".Memory(%d)", p.cache)
-	}
-	for _, name := range p.fixedNames() {
-		fmt.Fprintf(&s, ".Fix(%q)", name)
 	}
 	switch {
 	case p.restarts > 0:

@@ -105,11 +105,14 @@ func (t *processTask) hyperparameters() ([]Partial, error) {
 	for _, h := range list {
 		partials = append(partials, Partial{Name: h.Name, Value: h.Value})
 	}
-	if t.noises == nil && t.noise > 0 {
+	if t.oneNoise() {
 		partials = append(partials, Partial{Name: "noise", Value: t.noise})
 	}
 	return partials, nil
 }
+
+// oneNoise reports whether the noise variance is one number that has a logarithm.
+func (t *processTask) oneNoise() bool { return t.noises == nil && t.noise > 0 }
 
 // gradient fills grad with the exact derivatives.
 func (f *ProcessFit) gradient(ctx context.Context, factor *solvers.CholeskyFactor, grad []float64) error {
@@ -121,16 +124,26 @@ func (f *ProcessFit) gradient(ctx context.Context, factor *solvers.CholeskyFacto
 	if err != nil {
 		return fmt.Errorf("svmnb: %w", err)
 	}
+	own := grad
+	if f.task.oneNoise() {
+		own = grad[:len(grad)-1]
+	}
 	weights := make([]float64, len(f.Alpha))
 	trace := 0.0
-	k.Contract(grad[:k.Len()], func(i int) []float64 {
+	done := k.Contract(own, func(i int) []float64 {
+		if ctx.Err() != nil {
+			return nil
+		}
 		for j, a := range f.Alpha {
 			weights[j] = (f.Alpha[i]*a - inverse[i][j]) / 2
 		}
 		trace += weights[i]
 		return weights
 	})
-	if k.Len() < len(grad) {
+	if done == nil {
+		return fmt.Errorf("svmnb: Gradient: %w", context.Cause(ctx))
+	}
+	if f.task.oneNoise() {
 		grad[len(grad)-1] = f.task.noise * trace
 	}
 	return nil

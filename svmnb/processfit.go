@@ -103,16 +103,12 @@ func (t *processTask) solve(ctx context.Context) (*ProcessFit, error) {
 		Solution: *sol, Description: t.Process, Certificate: sol.Certificates[0], Alpha: sol.X[0],
 		Offset: t.offset, task: t, system: system, points: kernels.Against(t.kernel, t.data.X),
 	}
-	f.Description.learn, f.Description.restarts, f.Description.seed, f.Description.fixed = false, 0, 0, ""
+	f.Description.learn, f.Description.restarts, f.Description.seed = false, 0, 0
 	f.factor = sync.OnceValues(func() (*solvers.CholeskyFactor, error) {
 		if f.Factor != nil {
 			return f.Factor, nil
 		}
-		sol, err := solvers.SolveSystem(context.Background(), system, [][]float64{t.y}, solvers.Cholesky{}, solvers.SystemSettings{})
-		if err != nil {
-			return nil, err
-		}
-		return sol.Factor, nil
+		return solvers.Cholesky{}.Factor(context.Background(), system)
 	})
 	if t.basis != nil {
 		if f.trend, err = t.regress(sol.X); err != nil {

@@ -7,7 +7,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/svmnb/svmnb/kernels"
@@ -16,8 +15,7 @@ import (
 
 // Optimisation is how hyperparameters were found.
 type Optimisation struct {
-	Names       []string // of the p hyperparameters
-	Fixed       []bool   // p values: it was not to be changed
+	Names       []string // of the p hyperparameters, "noise" the last
 	Ascents     []Ascent // the first from what was said, then the restarts
 	Best        int      // the ascent that ended highest
 	Evaluations int      // of the log marginal likelihood with its gradient
@@ -59,26 +57,13 @@ func (t *processTask) optimise(ctx context.Context) (*Optimisation, *processTask
 		return nil, nil, err
 	}
 	began, p := time.Now(), len(start)
-	o := &Optimisation{Fixed: make([]bool, p)}
+	o := &Optimisation{}
 	b := bfgs{tol: flat, limit: climb}
 	origin := make([]float64, p)
 	for i, h := range start {
 		o.Names = append(o.Names, h.Name)
-		o.Fixed[i] = slices.Contains(t.fixedNames(), h.Name)
 		origin[i] = math.Log(h.Value)
-		room := math.Log(reach)
-		if o.Fixed[i] {
-			room = 0
-		}
-		b.lower, b.upper = append(b.lower, origin[i]-room), append(b.upper, origin[i]+room)
-	}
-	for _, name := range t.fixedNames() {
-		if !slices.Contains(o.Names, name) {
-			return nil, nil, wrong("Fix", math.NaN(), "there is no hyperparameter %q; there are %s", name, strings.Join(o.Names, ", "))
-		}
-	}
-	if t.mean == linearMean && !direct(t.method) { // Fit would refuse it, after all the work
-		return nil, nil, wrong("LinearMean", math.NaN(), "%s stops early, and generalised least squares needs A⁻¹ to the last digit; use Cholesky, or ConstantMean", t.method.Name())
+		b.lower, b.upper = append(b.lower, origin[i]-math.Log(reach)), append(b.upper, origin[i]+math.Log(reach))
 	}
 	var last error // why the last point had no evidence
 	b.f = func(grad, x []float64) float64 {
@@ -98,8 +83,8 @@ func (t *processTask) optimise(ctx context.Context) (*Optimisation, *processTask
 	for r := range t.restarts + 1 {
 		x := slices.Clone(origin)
 		for i := range x {
-			if u := rng.Float64(); r > 0 && !o.Fixed[i] {
-				x[i] += (2*u - 1) * math.Ln10
+			if r > 0 {
+				x[i] += (2*rng.Float64() - 1) * math.Ln10
 			}
 		}
 		a := Ascent{}
@@ -143,7 +128,7 @@ func exponentials(x []float64) []float64 {
 // with returns t with other values of its hyperparameters.
 func (t *processTask) with(values []float64) (*processTask, error) {
 	other := *t
-	if t.noises == nil && t.noise > 0 {
+	if t.oneNoise() {
 		last := len(values) - 1
 		other.noise, values = values[last], values[:last]
 	}

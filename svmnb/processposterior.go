@@ -2,6 +2,7 @@ package svmnb
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -14,8 +15,8 @@ type Belief struct {
 	Mean     []float64 // m means, that of the targets included
 	Variance []float64 // m variances of f, ≥ 0; the upper bounds where there are bounds
 
-	// Noise is the variance that a new target has besides that of f; NaN where
-	// it differs from point to point.
+	// Noise is the variance that a new target has besides that of f: NaN where it
+	// differs from point to point, 0 for a Component.
 	Noise float64
 
 	// Of an iterative method, which may have stopped early: the exact mean is
@@ -62,12 +63,12 @@ func (f *ProcessFit) Posterior(ctx context.Context, x [][]float64) (*Belief, err
 		return nil, err
 	}
 	b, err := f.belief(ctx, f.task.kernel, f.points, x)
-	for i, p := range x {
-		b.Mean[i] += f.mean(p)
-	}
 	b.Noise = f.task.noise
 	if f.task.noises != nil {
 		b.Noise = math.NaN()
+	}
+	for i, p := range x {
+		b.Mean[i] += f.mean(p)
 	}
 	return b, err
 }
@@ -89,75 +90,111 @@ func (f *ProcessFit) Components(ctx context.Context, x [][]float64) ([]Component
 		return nil, err
 	}
 	var parts []Component
+	var failed error
 	for _, k := range terms(f.task.kernel) {
 		b, err := f.belief(ctx, k, kernels.Against(k, f.task.data.X), x)
-		if err != nil {
-			return nil, err
-		}
-		b.Noise = 0
-		parts = append(parts, Component{k, *b})
+		parts, failed = append(parts, Component{k, *b}), errors.Join(failed, err)
 	}
-	return parts, nil
+	return parts, failed
 }
 
 // terms returns the terms of a sum, in their order.
 func terms(k kernels.Kernel) []kernels.Kernel {
-	if s, ok := k.(kernels.SumKernel); ok {
+	switch s := k.(type) {
+	case kernels.SumKernel:
 		return append(terms(s.A), terms(s.B)...)
+	case kernels.FixedKernel:
+		if parts := terms(s.K); len(parts) > 1 {
+			return parts
+		}
 	}
 	return []kernels.Kernel{k}
 }
 
-// belief is the posterior of the part of f whose covariance is k, the points
-// being the basis: of all of f, or of a term of a sum.
+// belief is the posterior of a part of f whose mean beforehand is 0 and whose
+// covariance is k, points being its basis: of f without the mean, or of a term of
+// a sum.
 func (f *ProcessFit) belief(ctx context.Context, k kernels.Kernel, points *kernels.Basis, x [][]float64) (*Belief, error) {
 	b := &Belief{Mean: make([]float64, len(x)), Variance: make([]float64, len(x))}
-	iterative := !direct(f.task.method)
-	if iterative {
+	exact := direct(f.task.method)
+	if !exact {
 		b.MeanError, b.VarianceLower = make([]float64, len(x)), make([]float64, len(x))
 	}
-	n := len(f.Alpha)
-	cross := make([][]float64, batch)
-	var err error
+	var failed error
+	cross := make([][]float64, min(batch, len(x)))
 	for from := 0; from < len(x); from += batch {
-		to := min(from+batch, len(x))
-		cross = cross[:to-from]
+		cross = cross[:min(batch, len(x)-from)]
 		for i := range cross {
 			cross[i] = points.Row(cross[i], x[from+i])
 		}
-		// u'A⁻¹u of each row, between lower and upper.
-		lower, upper := make([]float64, len(cross)), make([]float64, len(cross))
-		if err == nil {
-			err = f.forms(ctx, cross, lower, upper)
+		forms, err := f.forms(ctx, cross)
+		if failed == nil {
+			failed = err
 		}
 		for i, u := range cross {
 			p := from + i
 			prior := k.Eval(x[p], x[p])
 			b.Mean[p] = dot(u, f.Alpha)
-			trend := 0.0
-			if f.trend != nil {
-				at := x[p]
-				if k != f.task.kernel {
-					at = nil
-				}
-				trend = f.trend.variance(at, u)
+			b.Variance[p] = max(0, prior-forms[i].lower)
+			if !exact {
+				most := min(prior, forms[i].upper) // no variance is negative
+				b.VarianceLower[p] = prior - most
+				b.MeanError[p] = math.Sqrt(most * f.Certificate.Energy)
 			}
-			b.Variance[p] = max(0, prior-lower[i]+trend)
-			if iterative {
-				most := prior // u'A⁻¹u is no more, for A ⪰ K
-				if upper[i] > 0 {
-					most = min(most, upper[i])
+			if f.trend != nil {
+				var h []float64 // a term has no share in the mean
+				if k == f.task.kernel {
+					h = f.trend.at(x[p])
 				}
-				b.VarianceLower[p] = max(0, prior-most)
-				b.MeanError[p] = math.Sqrt(most * f.gap)
+				gap := f.trend.gap(h, u)
+				b.Variance[p] += f.trend.between(gap, gap)
 			}
 		}
 	}
-	if err != nil {
-		err = fmt.Errorf("svmnb: Posterior: %w", err)
+	if failed != nil {
+		failed = fmt.Errorf("svmnb: the posterior: %w", failed)
 	}
-	_ = n
-	return b, err
+	return b, failed
+}
+
+// form is what is known of u'A⁻¹u.
+type form struct{ lower, upper float64 }
+
+// forms bounds u'A⁻¹u for every u. With an error the bounds are wide but right.
+func (f *ProcessFit) forms(ctx context.Context, us [][]float64) ([]form, error) {
+	forms := make([]form, len(us))
+	for i := range forms {
+		forms[i].upper = math.Inf(1)
+	}
+	if ctx.Err() != nil {
+		return forms, context.Cause(ctx)
+	}
+	if !direct(f.task.method) {
+		sol, err := f.solveFor(ctx, us)
+		if sol != nil {
+			for i, c := range sol.Certificates {
+				forms[i] = form{max(0, c.Lower), c.Upper}
+			}
+		}
+		return forms, err
+	}
+	factor, err := f.factor()
+	if err != nil {
+		return forms, err
+	}
+	var half []float64
+	for i, u := range us {
+		half = factor.HalfSolve(half, u)
+		v := dot(half, half)
+		forms[i] = form{v, v}
+	}
+	return forms, nil
+}
+
+// solveFor solves for other right-hand sides than the targets, by the method of the
+// fit and within its limit of iterations.
+func (f *ProcessFit) solveFor(ctx context.Context, us [][]float64) (*solvers.Solution, error) {
+	return solvers.SolveSystem(ctx, f.system, us, f.task.method, solvers.SystemSettings{MaxIterations: f.task.limit, Every: -1})
 }
 
 // check is what every question about points asks of them.
