@@ -37,6 +37,9 @@ func (d *Dataset) Counts() []Count {
 	return counts
 }
 
+// real says whether the targets, counted, are taken for real values.
+func (d *Dataset) real(counts []Count) bool { return d.Classes == nil && len(counts) > maxListed }
+
 // ClassName names the class whose target is y: its entry in Classes, or the
 // number itself when it has none.
 func (d *Dataset) ClassName(y float64) string {
@@ -83,7 +86,7 @@ func (d *Dataset) notBinary(counts []Count) error {
 	if len(names) == 1 {
 		return d.classFault(names, fmt.Sprintf("all points are of class %s; two classes are needed", names[0]))
 	}
-	if d.Classes == nil && len(names) > maxListed {
+	if d.real(counts) {
 		return d.classFault(names, fmt.Sprintf("there are %d different targets (%s) where two classes are needed; real values are for regression", len(names), abbreviate(names)))
 	}
 	a, b := names[len(names)-1], names[len(names)-2]

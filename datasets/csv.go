@@ -3,6 +3,7 @@ package datasets
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -53,8 +54,9 @@ func LoadCSV(path string, opt CSV) (*Dataset, error) {
 
 // ReadCSV reads a table (RFC 4180) with a row for each point. All columns but
 // the target are features and must be finite numbers. Targets are numbers, or
-// names; names become Classes in alphabetical order. An error is a
-// [*ReadError] with the line and the number of the column.
+// names; names become Classes in alphabetical order. A header names Features
+// and Target. An error is a [*ReadError] with the line and the number of the
+// column.
 func ReadCSV(r io.Reader, opt CSV) (*Dataset, error) {
 	t := table{opt: opt, name: opt.Name}
 	if t.name == "" {
@@ -227,6 +229,7 @@ func (t *table) dataset() (*Dataset, error) {
 	}
 	if t.names != nil {
 		d.Features = slices.Delete(slices.Clone(t.names), t.target, t.target+1)
+		d.Target = t.names[t.target]
 	}
 
 	words, lastWord := 0, 0
@@ -267,8 +270,9 @@ func missing(field string) bool {
 }
 
 // WriteCSV writes a table with a header that [ReadCSV] reads back: the n × d
-// features without loss, then a column "target", or "class" with the names of
-// the classes when there are Classes.
+// features without loss, then a column of the targets, or of the names of the
+// classes when there are Classes. It is named d.Target, by default "target", or
+// "class".
 func (d *Dataset) WriteCSV(w io.Writer) error {
 	if err := d.Check(); err != nil {
 		return err
@@ -277,9 +281,9 @@ func (d *Dataset) WriteCSV(w io.Writer) error {
 	for j := range d.D() {
 		record[j] = d.FeatureName(j)
 	}
-	record[d.D()] = "target"
+	record[d.D()] = cmp.Or(d.Target, "target")
 	if d.Classes != nil {
-		record[d.D()] = "class"
+		record[d.D()] = cmp.Or(d.Target, "class")
 	}
 	out := csv.NewWriter(w)
 	out.Write(record) // errors stay in out

@@ -25,11 +25,12 @@ func TestReadCSV(t *testing.T) {
 		{"no end of line, spaces, CRLF, blank line", " 1, 2 ,7\r\n\r\n3,4.5, -8", CSV{Name: "mine"}, Dataset{Name: "mine", Y: []float64{7, -8}}},
 		{"mark of byte order", "\xef\xbb\xbf1,2,7\n3,4.5,-8\n", CSV{}, Dataset{Name: "csv", Y: []float64{7, -8}}},
 		{"names of classes", "1,2,b\n3,4.5,a\n", CSV{}, Dataset{Name: "csv", Y: []float64{1, 0}, Classes: []string{"a", "b"}}},
-		{"header", "u,v,y\n1,2,0\n3,4.5,1\n", CSV{}, Dataset{Name: "csv", Y: []float64{0, 1}, Features: []string{"u", "v"}}},
-		{"quoted header", "\"u, of\",\"v\"\"\",y\n1,2,0\n\"3\",4.5,1\n", CSV{}, Dataset{Name: "csv", Y: []float64{0, 1}, Features: []string{"u, of", `v"`}}},
-		{"header of numbers", "1,2,3\n1,2,0\n3,4.5,1\n", CSV{Header: HasHeader}, Dataset{Name: "csv", Y: []float64{0, 1}, Features: []string{"1", "2"}}},
+		{"header", "u,v,y\n1,2,0\n3,4.5,1\n", CSV{}, Dataset{Name: "csv", Y: []float64{0, 1}, Features: []string{"u", "v"}, Target: "y"}},
+		{"quoted header", "\"u, of\",\"v\"\"\",y\n1,2,0\n\"3\",4.5,1\n", CSV{}, Dataset{Name: "csv", Y: []float64{0, 1}, Features: []string{"u, of", `v"`}, Target: "y"}},
+		{"header of numbers", "1,2,3\n1,2,0\n3,4.5,1\n", CSV{Header: HasHeader}, Dataset{Name: "csv", Y: []float64{0, 1}, Features: []string{"1", "2"}, Target: "3"}},
+		{"real targets", "u,g,v\n1,9.81,2\n3,-1e-3,4.5\n", CSV{Target: "g"}, Dataset{Name: "csv", Y: []float64{9.81, -0.001}, Features: []string{"u", "v"}, Target: "g"}},
 		{"target first", "0,1,2\n1,3,4.5\n", CSV{Column: 1}, Dataset{Name: "csv", Y: []float64{0, 1}}},
-		{"target named", "u,y,v\n1,red,2\n3,blue,4.5\n", CSV{Target: "y"}, Dataset{Name: "csv", Y: []float64{1, 0}, Features: []string{"u", "v"}, Classes: []string{"blue", "red"}}},
+		{"target named", "u,y,v\n1,red,2\n3,blue,4.5\n", CSV{Target: "y"}, Dataset{Name: "csv", Y: []float64{1, 0}, Features: []string{"u", "v"}, Target: "y", Classes: []string{"blue", "red"}}},
 		{"semicolon, comment", "# here\n1;2;7\n#3;3;3\n3;4.5;8\n", CSV{Comma: ';', Comment: '#'}, Dataset{Name: "csv", Y: []float64{7, 8}}},
 		{"infinity is a name", "1,2,inf\n3,4.5,1\n", CSV{Header: NoHeader}, Dataset{Name: "csv", Y: []float64{1, 0}, Classes: []string{"1", "inf"}}},
 	} {
@@ -159,7 +160,7 @@ func TestCSVRoundTrip(t *testing.T) {
 			t.Fatalf("wrote %v %v, read %v %v", d.X, names(d), got.X, names(got))
 		}
 	})
-	for _, d := range []*Dataset{Iris(), Wine(), BreastCancer()} {
+	for _, d := range []*Dataset{Iris(), Wine(), BreastCancer(), Diabetes(), CO2(), Motorcycle(), Cars()} {
 		var file bytes.Buffer
 		if err := d.WriteCSV(&file); err != nil {
 			t.Fatal(err)

@@ -8,6 +8,7 @@
 package datasets
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -22,6 +23,7 @@ type Dataset struct {
 	X        [][]float64 // n × d
 	Y        []float64   // n targets: class numbers or real values
 	Features []string    // d names; may be nil
+	Target   string      // name of what Y is; may be ""
 	// Classes names the classes: Classes[k] is the one whose Y is k, or, when
 	// Y is ±1, Classes is {negative, positive}. It is nil when the targets
 	// speak for themselves.
@@ -87,7 +89,9 @@ func (d *Dataset) FeatureName(j int) string {
 }
 
 // String describes the data set in one line:
-// "iris: 150 × 4, 3 classes (setosa 50, versicolor 50, virginica 50)".
+// "iris: 150 × 4, 3 classes (setosa 50, versicolor 50, virginica 50)", or
+// "cars: 50 × 1, distance (ft) 2 … 120" when the targets are real values: more
+// than ten different numbers without Classes.
 func (d *Dataset) String() string {
 	if err := d.shape(); err != nil {
 		return err.Error()
@@ -97,8 +101,8 @@ func (d *Dataset) String() string {
 		return head
 	}
 	counts := d.Counts()
-	if d.Classes == nil && len(counts) > maxListed {
-		return fmt.Sprintf("%s, targets %.4g … %.4g", head, slices.Min(d.Y), slices.Max(d.Y))
+	if d.real(counts) {
+		return fmt.Sprintf("%s, %s %.4g … %.4g", head, cmp.Or(d.Target, "targets"), slices.Min(d.Y), slices.Max(d.Y))
 	}
 	list := make([]string, len(counts))
 	for k, c := range counts {
@@ -154,7 +158,8 @@ func (d *Dataset) Check() error {
 }
 
 // Warnings lists what is legal but surprises: features that are constant, and
-// equal points with different targets, which no machine can tell apart.
+// equal points of different classes, which no machine can tell apart. Equal
+// points with different real values are measurements that were repeated.
 func (d *Dataset) Warnings() []string {
 	if d.Check() != nil {
 		return nil
@@ -168,6 +173,9 @@ func (d *Dataset) Warnings() []string {
 	var list []string
 	if len(constant) > 0 && d.N() > 1 {
 		list = append(list, fmt.Sprintf("%s the same value in every row: %s", plural(len(constant), "feature has", "features have"), abbreviate(constant)))
+	}
+	if d.real(d.Counts()) {
+		return list
 	}
 
 	order := indices(d.N())

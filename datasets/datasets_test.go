@@ -150,6 +150,10 @@ func TestWarnings(t *testing.T) {
 	if len(got) != 2 || got[0] != "1 feature has the same value in every row: x2" || got[1] != "1 pair of points is equal but has different targets, the first: rows 0 and 2" {
 		t.Errorf("warnings are %q", got)
 	}
+	// Real values of one time differ: repeated measurements, not a mistake.
+	if got := Motorcycle().Warnings(); got != nil {
+		t.Errorf("motorcycle has warnings %q", got)
+	}
 	if got := Iris().Warnings(); got != nil {
 		t.Errorf("iris has warnings %q", got)
 	}

@@ -28,6 +28,12 @@ var motorcycleCSV string
 //go:embed data/co2.csv
 var co2CSV string
 
+//go:embed data/diabetes.csv
+var diabetesCSV string
+
+//go:embed data/cars.csv
+var carsCSV string
+
 // kept parses a set once. It needs no initialiser, so that a program does not
 // link the data that it does not use.
 type kept struct {
@@ -54,7 +60,7 @@ func csvOf(name, text string) func() (*Dataset, error) {
 	}
 }
 
-var iris, wine, breastCancer, digits, motorcycle, co2 kept
+var iris, wine, breastCancer, digits, motorcycle, co2, diabetes, cars kept
 
 // Iris is Fisher's irises (1936): 150 flowers, 4 lengths in cm, the classes
 // setosa, versicolor and virginica of 50 each. The values are those of the
@@ -115,9 +121,30 @@ func parseDigits() (*Dataset, error) {
 	return d, nil
 }
 
-// Motorcycle is a simulated crash of a motorcycle: 133 × 1, the time after the
+// Diabetes is 442 patients, 442 × 10: age in years, sex (1, 2), body mass index,
+// mean blood pressure, six measures of the blood serum (s1 … s6 of scikit-learn:
+// total cholesterol, LDL, HDL, their ratio, the logarithm of triglycerides,
+// sugar), and how far the disease has progressed a year later, 25 … 346. The
+// features have their own scale; scikit-learn's default is Standardised()/√442.
+func Diabetes() *Dataset {
+	return diabetes.get(csvOf("diabetes", diabetesCSV), Dataset{
+		Source:  "Efron, Hastie, Johnstone and Tibshirani (2004), Annals of Statistics 32, by way of scikit-learn",
+		Licence: "facts, no copyright; scikit-learn distributes them under BSD-3-Clause",
+	})
+}
+
+// Cars is 50 cars of the 1920s, 50 × 1: the speed in miles per hour, and the
+// distance in feet that it took to stop: R's cars.
+func Cars() *Dataset {
+	return cars.get(csvOf("cars", carsCSV), Dataset{
+		Source:  "Ezekiel (1930), Methods of Correlation Analysis, by way of R's cars",
+		Licence: "facts, no copyright",
+	})
+}
+
+// Motorcycle is a simulated crash of a motorcycle, 133 × 1: the time after the
 // impact in ms, and the acceleration of the rider's head in g. Times repeat, and
-// the noise grows with the crash: R's MASS::mcycle.
+// there is far less noise before the blow than after it: R's MASS::mcycle.
 func Motorcycle() *Dataset {
 	return motorcycle.get(csvOf("motorcycle", motorcycleCSV), Dataset{
 		Source:  "Schmidt, Mattern and Schüler (1981), in Silverman (1985), JRSS B 47, by way of R's MASS::mcycle",
@@ -125,10 +152,10 @@ func Motorcycle() *Dataset {
 	})
 }
 
-// CO2 is Keeling's curve, the carbon dioxide in the air over Mauna Loa, monthly
-// from January 1959 to December 1997: 468 × 1, the time in years, 1959 + i/12 of
-// month i, and the concentration in parts per million: R's co2. February to April
-// 1964 were not measured; there the line from January to May is.
+// CO2 is Keeling's curve of the carbon dioxide over Mauna Loa, 468 × 1: the time
+// in years, 1959 + i/12 in month i = 0 … 467, and the concentration in parts per
+// million: R's co2. February to April 1964 were not measured and are
+// interpolated.
 func CO2() *Dataset {
 	return co2.get(parseCO2, Dataset{
 		Source:  "Keeling and Whorf, Scripps Institution of Oceanography, by way of R's co2",

@@ -132,8 +132,10 @@ func TestEmbeddedRegression(t *testing.T) {
 		mean        float64   // of the targets
 		says        string
 	}{
-		{Motorcycle, 133, 1, []float64{2.4, 0}, []float64{57.6, 10.7}, -25.5458646617, "motorcycle: 133 × 1, targets -134 … 75"},
-		{CO2, 468, 1, []float64{1959, 315.42}, []float64{1959 + 467.0/12, 364.34}, 337.0535256410, "co2: 468 × 1, targets 313.2 … 366.8"},
+		{Motorcycle, 133, 1, []float64{2.4, 0}, []float64{57.6, 10.7}, -25.5458646617, "motorcycle: 133 × 1, acceleration (g) -134 … 75"},
+		{CO2, 468, 1, []float64{1959, 315.42}, []float64{1959 + 467.0/12, 364.34}, 337.0535256410, "co2: 468 × 1, CO2 (ppm) 313.2 … 366.8"},
+		{Diabetes, 442, 10, []float64{59, 2, 32.1, 101, 157, 93.2, 38, 4, 4.8598, 87, 151}, []float64{36, 1, 19.6, 71, 250, 133.2, 97, 3, 4.5951, 92, 57}, 152.13348416289594, "diabetes: 442 × 10, progression 25 … 346"},
+		{Cars, 50, 1, []float64{4, 2}, []float64{25, 85}, 42.98, "cars: 50 × 1, distance (ft) 2 … 120"},
 	} {
 		d := c.get()
 		t.Run(d.Name, func(t *testing.T) {
@@ -156,6 +158,34 @@ func TestEmbeddedRegression(t *testing.T) {
 				t.Error("a change reaches the next caller")
 			}
 		})
+	}
+}
+
+// The features as scikit-learn 1.2.1 gives them by load_diabetes(): centred, and
+// of length 1.
+func TestDiabetesAsScaledByOthers(t *testing.T) {
+	d := Diabetes().Standardised()
+	want := []float64{0.038075906433423026, 0.05068011873981862, 0.061696206518683294, 0.0218723855140367, -0.04422349842444599,
+		-0.03482076283769895, -0.04340084565202491, -0.002592261998183278, 0.019907486170462722, -0.01764612515980379}
+	for j := range want {
+		if got := d.X[0][j] / math.Sqrt(442); math.Abs(got-want[j]) > 1e-14 {
+			t.Errorf("%s: %v, want %v", d.Features[j], got, want[j])
+		}
+	}
+}
+
+// The line of least squares of every introduction to R, lm(dist ~ speed, cars):
+// -17.5791 + 3.9324 speed.
+func TestCarsLine(t *testing.T) {
+	d := Cars()
+	x, mx, my := column(d, 0), sum(column(d, 0))/50, sum(d.Y)/50
+	sxy, sxx := 0.0, 0.0
+	for i := range x {
+		sxy += (x[i] - mx) * (d.Y[i] - my)
+		sxx += (x[i] - mx) * (x[i] - mx)
+	}
+	if slope := sxy / sxx; math.Abs(slope-3.9324) > 5e-5 || math.Abs(my-slope*mx+17.5791) > 5e-5 {
+		t.Errorf("%v + %v speed", my-slope*mx, slope)
 	}
 }
 

@@ -28,6 +28,82 @@ func ExampleMoons() {
 	// [1.076721 0.475043] +1
 }
 
+func ExampleSinc() {
+	fmt.Println(datasets.Sinc(5, 0, 1).X)    // n, noise, seed
+	fmt.Println(datasets.Sinc(100, 0.1, 42)) // sin(x)/x, and errors of deviation 0.1
+	// Output:
+	// [[-8] [-4] [0] [4] [8]]
+	// sinc: 100 × 1, targets -0.3663 … 1.102
+}
+
+func ExampleFriedman1() {
+	train, test := datasets.Friedman1(200, 1, 42).Split(0.8, 1)
+	fmt.Println(train)
+	fmt.Println(test)
+	// Output:
+	// friedman1 (train): 160 × 10, targets 1.672 … 28.44
+	// friedman1 (test): 40 × 10, targets 4.869 … 26.89
+}
+
+func ExampleFriedman2() {
+	fmt.Println(datasets.Friedman2(200, 125, 42).Features)
+	// Output:
+	// [R omega L C]
+}
+
+func ExampleFriedman3() {
+	fmt.Println(datasets.Friedman3(200, 0.1, 42))
+	// Output:
+	// friedman3: 200 × 4, targets 0.2104 … 1.74
+}
+
+func ExampleDiabetes() {
+	patients := datasets.Diabetes()
+	fmt.Println(patients)
+	fmt.Println(patients.Features)
+	// Output:
+	// diabetes: 442 × 10, progression 25 … 346
+	// [age sex bmi bp tc ldl hdl tch ltg glu]
+}
+
+func ExampleMotorcycle() {
+	crash := datasets.Motorcycle()
+	fmt.Println(crash)
+	fmt.Println("against", crash.FeatureName(0))
+	// Output:
+	// motorcycle: 133 × 1, acceleration (g) -134 … 75
+	// against time (ms)
+}
+
+func ExampleCO2() {
+	air := datasets.CO2()
+	fmt.Println(air)
+	fmt.Printf("%.3f %.2f\n", air.X[467], air.Y[467])
+	// Output:
+	// co2: 468 × 1, CO2 (ppm) 313.2 … 366.8
+	// [1997.917] 364.34
+}
+
+func ExampleCars() {
+	fmt.Println(datasets.Cars())
+	// Output:
+	// cars: 50 × 1, distance (ft) 2 … 120
+}
+
+func ExampleFitTarget() {
+	train := datasets.Motorcycle()
+	scaler, err := datasets.FitTarget(train)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(scaler)
+	fmt.Printf("%.4f, %.4f g\n", scaler.Apply(train).Y[0], scaler.Invert(0.5))
+	// Output:
+	// target scaler: mean -25.55, standard deviation 48.14
+	// 0.5307, -1.4758 g
+}
+
 func ExampleDataset_Check() {
 	fmt.Println(datasets.Moons(200, -0.15, 42).Check())
 

@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// The generators have n points in the plane, 2 ≤ n ≤ 10⁷, whose classes take
-// turns, so that they are balanced to within one point. Noise is the standard
+// The generators of classes have n points in the plane, 2 ≤ n ≤ 10⁷, that take
+// turns, so that classes are balanced to within one point. Noise is the standard
 // deviation of a normal error added to both coordinates.
 
 const maxGenerated = 10_000_000
@@ -103,25 +103,33 @@ func Spirals(n int, noise float64, seed uint64) *Dataset {
 // generate draws n points. Those of even i are +1; m is how many there are of
 // point i's class.
 func generate(name string, n int, argument string, noise float64, seed uint64, at func(i, m int, s source) (x, y float64)) *Dataset {
-	if n < 2 || n > maxGenerated {
-		return bad(name, fmt.Sprintf("n is %d; there must be 2 … %d points", n, maxGenerated))
+	d := blank(name, n, 2, argument, noise, seed)
+	if d.err != nil {
+		return d
 	}
-	if noise < 0 || !finite(noise) {
-		return bad(name, fmt.Sprintf("%s is %v; it is a standard deviation, 0 or a positive number", argument, noise))
-	}
-	d := &Dataset{
-		Name:    name,
-		X:       rows(n, 2),
-		Y:       make([]float64, n),
-		Classes: []string{"-1", "+1"},
-		Source:  fmt.Sprintf("generated, seed %d", seed),
-	}
+	d.Classes = []string{"-1", "+1"}
 	s := newSource(seed)
 	for i := range n {
 		d.Y[i] = 1 - 2*float64(i%2)
 		d.X[i][0], d.X[i][1] = at(i, (n+1-i%2)/2, s)
 	}
 	return d
+}
+
+// blank checks the arguments of a generator and makes room for n points.
+func blank(name string, n, d int, argument string, noise float64, seed uint64) *Dataset {
+	if n < 2 || n > maxGenerated {
+		return bad(name, fmt.Sprintf("n is %d; there must be 2 … %d points", n, maxGenerated))
+	}
+	if noise < 0 || !finite(noise) {
+		return bad(name, fmt.Sprintf("%s is %v; it is a standard deviation, 0 or a positive number", argument, noise))
+	}
+	return &Dataset{
+		Name:   name,
+		X:      rows(n, d),
+		Y:      make([]float64, n),
+		Source: fmt.Sprintf("generated, seed %d", seed),
+	}
 }
 
 func bad(name, msg string) *Dataset {

@@ -101,6 +101,12 @@ func TestAnyArgumentsGiveDataOrAnError(t *testing.T) {
 				t.Fatalf("%s: %v", g.name, d)
 			}
 		}
+		for _, g := range regressions {
+			d := g.make(n, noise, seed)
+			if d.Check() == nil && (d.N() != n || d.D() != len(g.extent)) {
+				t.Fatalf("%v", d)
+			}
+		}
 	})
 }
 

@@ -73,3 +73,16 @@ func turn(t float64) (cos, sin float64) {
 	}
 	return cos, sin
 }
+
+// arctan returns arctan t. It halves the angle three times and sums the Taylor
+// series, because math.Atan differs in the last bit between machines.
+func arctan(t float64) float64 {
+	for range 3 {
+		t /= 1 + math.Sqrt(1+float64(t*t))
+	}
+	q, sum := t*t, 0.0
+	for k := 25.0; k > 0; k -= 2 {
+		sum = 1/k - float64(q*sum)
+	}
+	return 8 * float64(t*sum)
+}

@@ -21,21 +21,25 @@ type Scaler struct {
 // FitStandard learns to give each feature mean 0 and standard deviation 1 over
 // the training data (divided by n, not n − 1).
 func FitStandard(train *Dataset) (*Scaler, error) {
-	return fit(train, &Scaler{Name: "standard", Low: 0, High: 1}, func(column []float64) (centre, width float64) {
-		for k, v := range column {
-			centre += (v - centre) / float64(k+1)
-		}
-		largest := 0.0 // dividing by it keeps squares from under- and overflowing
-		for _, v := range column {
-			largest = max(largest, math.Abs(v-centre))
-		}
-		sum := 0.0
-		for _, v := range column {
-			t := (v - centre) / largest
-			sum += float64(t * t)
-		}
-		return centre, largest * math.Sqrt(sum/float64(len(column)))
-	})
+	return fit(train, &Scaler{Name: "standard", Low: 0, High: 1}, moments)
+}
+
+// moments returns the mean and the standard deviation of values that are not
+// all equal.
+func moments(values []float64) (mean, deviation float64) {
+	for k, v := range values {
+		mean += (v - mean) / float64(k+1)
+	}
+	largest := 0.0 // dividing by it keeps squares from under- and overflowing
+	for _, v := range values {
+		largest = max(largest, math.Abs(v-mean))
+	}
+	sum := 0.0
+	for _, v := range values {
+		t := (v - mean) / largest
+		sum += float64(t * t)
+	}
+	return mean, largest * math.Sqrt(sum/float64(len(values)))
 }
 
 // FitMinMax learns to map the range of each feature over the training data to
@@ -145,4 +149,66 @@ func (d *Dataset) scaled(fit func(*Dataset) (*Scaler, error)) *Dataset {
 		return d.failed(err)
 	}
 	return s.Apply(d)
+}
+
+// TargetScaler maps real targets by (y − Centre)/Width, and predictions back.
+// Targets that were constant have Width 0 and become 0.
+type TargetScaler struct {
+	Centre float64 // mean of the training targets
+	Width  float64 // their standard deviation
+}
+
+// FitTarget learns to give the targets mean 0 and standard deviation 1 over the
+// training data (divided by n, not n − 1). It is an error when they are classes.
+func FitTarget(train *Dataset) (*TargetScaler, error) {
+	if err := train.Check(); err != nil {
+		return nil, err
+	}
+	if err := train.needsReal(); err != nil {
+		return nil, err
+	}
+	if slices.Min(train.Y) == slices.Max(train.Y) {
+		return &TargetScaler{Centre: train.Y[0]}, nil
+	}
+	centre, width := moments(train.Y)
+	if !finite(centre) || !finite(width) {
+		return nil, train.fault(-1, -1, "the targets lie so far apart that their range is not a float64; rescale them first")
+	}
+	return &TargetScaler{Centre: centre, Width: width}, nil
+}
+
+// Apply returns the data with their targets scaled. Targets that are classes
+// are an error of Check.
+func (s *TargetScaler) Apply(d *Dataset) *Dataset {
+	if err := d.shape(); err != nil {
+		return d.failed(err)
+	}
+	if err := d.needsReal(); err != nil {
+		return d.failed(err)
+	}
+	out := d.clone()
+	for i, y := range out.Y {
+		out.Y[i] = 0
+		if s.Width != 0 {
+			out.Y[i] = (y - s.Centre) / s.Width
+		}
+	}
+	return out
+}
+
+// Invert returns a scaled target or prediction in the unit that the training
+// targets had. A standard deviation is multiplied by Width instead, a variance
+// by Width².
+func (s *TargetScaler) Invert(y float64) float64 { return s.Centre + float64(s.Width*y) }
+
+// String describes the scaler in one line.
+func (s *TargetScaler) String() string {
+	return fmt.Sprintf("target scaler: mean %.4g, standard deviation %.4g", s.Centre, s.Width)
+}
+
+func (d *Dataset) needsReal() error {
+	if d.Classes != nil {
+		return d.classFault(d.Classes, "the targets are classes where real values are needed; scale the targets of a regression")
+	}
+	return nil
 }

@@ -197,3 +197,74 @@ func TestScalerErrors(t *testing.T) {
 		t.Errorf("%v", got.Check())
 	}
 }
+
+func TestFitTarget(t *testing.T) {
+	train := New([][]float64{{1}, {2}, {3}}, []float64{10, 10, 40})
+	s, err := FitTarget(train)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if math.Abs(s.Centre-20) > 1e-14 || math.Abs(s.Width-math.Sqrt(200)) > 1e-13 || s.String() != "target scaler: mean 20, standard deviation 14.14" {
+		t.Errorf("%+v, %v", *s, s)
+	}
+	other := New([][]float64{{7}, {8}}, []float64{20, 20 - 3*math.Sqrt(200)})
+	got := s.Apply(other)
+	if math.Abs(got.Y[0]) > 1e-14 || math.Abs(got.Y[1]+3) > 1e-14 || !equalRows(got.X, other.X) || other.Y[0] != 20 {
+		t.Errorf("%v, %v, %v", got.X, got.Y, other.Y)
+	}
+
+	flat, err := FitTarget(New([][]float64{{1}, {2}}, []float64{0.1, 0.1}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if y := flat.Apply(other).Y; y[0] != 0 || y[1] != 0 || flat.Invert(0) != 0.1 {
+		t.Errorf("constant targets become %v and %v", y, flat.Invert(0))
+	}
+}
+
+func TestFitTargetErrors(t *testing.T) {
+	real := New([][]float64{{1}, {2}}, []float64{1, 3})
+	s, err := FitTarget(real)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantError[*ClassError](t, s.Apply(Iris()).Check(), "iris", "real values are needed")
+	wantError[*Error](t, s.Apply(Moons(1, 0, 0)).Check(), "n is 1")
+	for _, c := range []struct {
+		y    []float64
+		says string
+	}{
+		{[]float64{1, math.NaN()}, "row 1: the target is NaN"},
+		{[]float64{1}, "equally many"},
+		{[]float64{math.MaxFloat64, -math.MaxFloat64}, "the targets lie so far apart"},
+	} {
+		_, err := FitTarget(New([][]float64{{1}, {2}}, c.y))
+		wantError[*Error](t, err, c.says)
+	}
+	_, err = FitTarget(New(nil, nil))
+	wantError[*Error](t, err, "no points")
+	_, err = FitTarget(Iris())
+	wantError[*ClassError](t, err, "real values are needed")
+}
+
+func TestTargetScalerInverts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := Sinc(rapid.IntRange(2, 40).Draw(t, "n"), rapid.Float64Range(0.01, 1e6).Draw(t, "noise"), rapid.Uint64().Draw(t, "seed"))
+		s, err := FitTarget(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		scaled := s.Apply(d)
+		total, squares := 0.0, 0.0
+		for i, y := range scaled.Y {
+			total, squares = total+y, squares+y*y
+			if back := s.Invert(y); math.Abs(back-d.Y[i]) > 1e-14*(math.Abs(s.Centre)+s.Width*math.Abs(y)) {
+				t.Fatalf("%v becomes %v and then %v", d.Y[i], y, back)
+			}
+		}
+		n := float64(d.N())
+		if tol := 1e-14 * n * (1 + math.Abs(s.Centre)/s.Width); math.Abs(total) > tol || math.Abs(squares-n) > tol {
+			t.Fatalf("the sum is %v, that of squares %v of %v", total, squares, n)
+		}
+	})
+}

@@ -195,7 +195,7 @@ func (f *CholeskyFactor) N() int { return f.n }
 func (f *CholeskyFactor) Jitter() float64 { return f.jitter }
 
 func (f *CholeskyFactor) triangle() blas64.Triangular {
-	return blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: f.n, Data: f.l.data, Stride: f.l.stride}
+	return f.l.triangle(0, f.n, blas.Lower, blas.NonUnit)
 }
 
 // LogDet returns ln|A|.
@@ -239,8 +239,7 @@ func (f *CholeskyFactor) Inverse(ctx context.Context) ([][]float64, error) {
 			copy(w.data[i*n+k:i*n+i+1], f.l.data[i*n+k:i*n+i+1])
 		}
 		head := w.block(k, e, k, e)
-		t := blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: e - k, Data: head.Data, Stride: n}
-		lapack64.Trtri(t)
+		lapack64.Trtri(w.triangle(k, e, blas.Lower, blas.NonUnit))
 		fresh := array{make([]float64, (e-k)*panel), panel}
 		for lo := 0; lo < k; lo += panel {
 			if ctx.Err() != nil {

@@ -32,6 +32,11 @@ func (t array) block(r0, r1, c0, c1 int) blas64.General {
 	return g
 }
 
+// triangle is the one of rows and columns k to e.
+func (t array) triangle(k, e int, part blas.Uplo, diag blas.Diag) blas64.Triangular {
+	return blas64.Triangular{Uplo: part, Diag: diag, N: e - k, Data: t.block(k, e, k, e).Data, Stride: t.stride}
+}
+
 // panel is the width of the blocks between which a factorisation looks at ctx, and
 // cell that of the triangles that are not worth cutting.
 const (
@@ -80,8 +85,7 @@ func (t array) head(k, e int) (pivot int) {
 // factor of k to e from the right, in halves so that most of it is a product.
 func (t array) divide(lo, hi, k, e int) {
 	if e-k <= cell {
-		l := t.block(k, e, k, e)
-		blas64.Trsm(blas.Right, blas.Trans, 1, blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: e - k, Data: l.Data, Stride: l.Stride}, t.block(lo, hi, k, e))
+		blas64.Trsm(blas.Right, blas.Trans, 1, t.triangle(k, e, blas.Lower, blas.NonUnit), t.block(lo, hi, k, e))
 		return
 	}
 	m := k + (e-k+cell)/(2*cell)*cell

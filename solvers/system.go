@@ -289,20 +289,21 @@ func affordable(m LinearMethod, n, q int, limit int64) error {
 
 // IndefiniteError says that A = K + diag(noise) is not positive definite, or not in
 // floating point: K is no kernel matrix, or two points are too near each other for
-// so little noise.
+// so little noise. An iterative method also refuses a K that is not positive
+// semi-definite when the noise outweighs it, for then no bound holds.
 type IndefiniteError struct {
 	Method string
 	Row    int     // where the factorisation failed; −1 for an iterative method
-	Value  float64 // the pivot there, or the curvature h'Ah/h'h along the direction of an iterative method, which should be positive
-	Need   float64 // so much more noise makes A positive definite, a rough estimate from above
+	Value  float64 // the pivot there, which should be positive, or h'Kh/h'h for a direction h of an iterative method, which should not be negative
+	Need   float64 // how much more noise would do, roughly
 }
 
 func (e *IndefiniteError) Error() string {
-	where := fmt.Sprintf("a direction has curvature %.3g", e.Value)
-	if e.Row >= 0 {
-		where = fmt.Sprintf("the pivot of row %d is %.3g", e.Row, e.Value)
+	what := fmt.Sprintf("K + diag(noise) is not positive definite: the pivot of row %d is %.3g", e.Row, e.Value)
+	if e.Row < 0 {
+		what = fmt.Sprintf("K is not positive semi-definite, or singular without noise: a direction has h'Kh/h'h = %.3g", e.Value)
 	}
-	return fmt.Sprintf("solvers: %s: K + diag(noise) is not positive definite: %s; add %.1g to the noise, set Cholesky.Jitter, drop duplicate points, or use a positive semi-definite kernel", e.Method, where, e.Need)
+	return fmt.Sprintf("solvers: %s: %s; use a positive semi-definite kernel, drop duplicate points, or add noise: %.1g more would do", e.Method, what, e.Need)
 }
 
 // SolveSystem runs m on A x = b for the q right-hand sides b, of length n each,
@@ -420,8 +421,9 @@ func (set *SystemSettings) begin(s *System, b [][]float64) ([][]float64, error) 
 	return x, nil
 }
 
-// refresher is a LinearStepper that takes over residuals computed afresh from x.
-type refresher interface{ refresh(r [][]float64) }
+// refresher is a LinearStepper that takes over residuals computed afresh from x. It
+// returns false when they leave nothing to improve but rounding.
+type refresher interface{ refresh(r [][]float64) bool }
 
 type linearRun struct {
 	s         *System
@@ -438,7 +440,7 @@ type linearRun struct {
 }
 
 func (r *linearRun) loop(ctx context.Context) (Status, error) {
-	exhausted, refreshed := false, 0
+	exhausted := false
 	for {
 		r.report()
 		if r.iteration >= r.next {
@@ -458,11 +460,12 @@ func (r *linearRun) loop(ctx context.Context) (Status, error) {
 			status = TimeLimit
 		}
 		if status != NotTerminated {
-			if err := r.residuals(ctx); err != nil {
+			more, err := r.refresh(ctx)
+			if err != nil {
 				return r.end(Interrupted), nil
 			}
 			if r.s.failed() != nil {
-				return status, r.s.failed()
+				return status, nil
 			}
 			r.report()
 			switch met := r.met(); {
@@ -470,19 +473,15 @@ func (r *linearRun) loop(ctx context.Context) (Status, error) {
 				return r.end(Converged), nil
 			case status != Converged && status != Exhausted:
 				return r.end(status), nil
-			case refreshed == 3:
+			case !more:
 				return r.end(Exhausted), nil
 			}
-			if _, ok := r.st.(refresher); !ok {
-				return r.end(Exhausted), nil
-			}
-			refreshed++
-			exhausted = false
+			r.exact, exhausted = nil, false
 		}
 		done, err := r.st.Step(ctx, r.settled)
 		switch {
 		case r.s.failed() != nil:
-			return NotTerminated, r.s.failed()
+			return NotTerminated, nil
 		case err != nil && ctx.Err() != nil: // the next look at ctx ends the run
 		case err != nil:
 			return NotTerminated, err
@@ -527,9 +526,9 @@ func (r *linearRun) met() bool {
 	return all
 }
 
-// residuals computes b − Ax afresh, and lets the method have them. After an
-// interrupt it gives up when that takes long.
-func (r *linearRun) residuals(ctx context.Context) error {
+// refresh computes b − Ax afresh, and lets the method have it; more is what the method
+// says. After an interrupt it gives up when that takes long.
+func (r *linearRun) refresh(ctx context.Context) (more bool, err error) {
 	if ctx.Err() != nil {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), patience)
@@ -540,7 +539,7 @@ func (r *linearRun) residuals(ctx context.Context) error {
 		exact[j] = make([]float64, len(r.b[j]))
 	}
 	if err := r.s.Multiply(ctx, exact, r.x); err != nil {
-		return err
+		return false, err
 	}
 	for j, e := range exact {
 		for i, b := range r.b[j] {
@@ -548,10 +547,8 @@ func (r *linearRun) residuals(ctx context.Context) error {
 		}
 	}
 	r.exact = exact
-	if f, ok := r.st.(refresher); ok {
-		f.refresh(exact)
-	}
-	return nil
+	f, ok := r.st.(refresher)
+	return ok && f.refresh(exact), nil
 }
 
 // record adds the point of the first right-hand side to the trace, in the place of
