@@ -85,13 +85,10 @@ func hyperparameters(k Kernel, place string) []Hyperparameter {
 	if !ok {
 		return nil
 	}
-	list := d.Hyperparameters()
-	if len(list) == 0 {
-		return nil
-	}
 	name, _, _ := strings.Cut(k.String(), "(")
-	for p := range list {
-		list[p].Name = place + name + "." + list[p].Name
+	var list []Hyperparameter
+	for _, h := range d.Hyperparameters() {
+		list = append(list, Hyperparameter{place + name + "." + h.Name, h.Value})
 	}
 	return list
 }
@@ -174,7 +171,7 @@ func NewGradient(k Kernel, x [][]float64) (*Gradient, error) {
 //
 // It costs n(n+1)/2 evaluations of K and its derivatives together.
 func (g *Gradient) Contract(dst []float64, weights func(i int) []float64) []float64 {
-	if cap(dst) < g.params {
+	if dst == nil || cap(dst) < g.params {
 		dst = make([]float64, g.params)
 	}
 	dst = dst[:g.params]

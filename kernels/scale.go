@@ -13,7 +13,8 @@ type ScaleKernel struct {
 
 // Scale returns the kernel c·K(x, z), c ≥ 0: for a Gaussian process c is the
 // variance of the function, for a machine of cost C it is as good as the cost
-// c·C. Scale(1, k) is k, and what is scaled twice is scaled once.
+// c·C. Scale(1, k) is k, and what is scaled twice is scaled once; to learn a c from
+// 1 on, which k has none of, write ScaleKernel{C: 1, K: k}.
 //
 // ∂/∂ln c is c·K.
 func Scale(c float64, k Kernel) Kernel {
