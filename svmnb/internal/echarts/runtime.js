@@ -192,7 +192,7 @@
       var layout = opt.svm && opt.svm.layout;
       chart.resize({ width: width });
       if (!layout) return;
-      chart.setOption({ title: { textStyle: { width: width - 110 }, subtextStyle: { width: width - 24 } } });
+      chart.setOption({ title: { textStyle: { width: width - 126 }, subtextStyle: { width: width - 24 } } });
       var top = bottom('title', 0) + 10;
       chart.setOption({ legend: { top: top } });
       var l = layout(width, bottom('legend', top) + 14);

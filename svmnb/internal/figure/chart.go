@@ -167,12 +167,6 @@ func (e *InputError) Error() string {
 	return fmt.Sprintf("figure %s: %s %s", e.Figure, e.Field, e.Reason)
 }
 
-// checkValues returns an error unless there are n values, each a finite number;
-// upper bounds may be infinite.
-func checkValues(figure, name string, values []float64, n int) error {
-	return check(figure, "point", n, argument{name: name, values: values, infinite: name == "Upper"})
-}
-
 // argument is a slice of numbers that a figure was given.
 type argument struct {
 	name     string
@@ -196,7 +190,7 @@ func check(figure, of string, n int, arguments ...argument) error {
 		for i, v := range a.values {
 			field := fmt.Sprintf("%s[%d]", a.name, i)
 			switch {
-			case v > 0 && math.IsInf(v, 1) && a.infinite || math.IsNaN(v) && a.missing:
+			case a.infinite && math.IsInf(v, 1) || a.missing && math.IsNaN(v):
 			case !finite(v):
 				return &InputError{Figure: figure, Field: field, Reason: fmt.Sprintf("is %v: give finite numbers", v)}
 			case a.positive && v < 0:
@@ -218,6 +212,25 @@ func checkPlaces(figure string, xs []float64) error {
 	for i := 1; i < len(xs); i++ {
 		if xs[i] <= xs[i-1] {
 			return &InputError{Figure: figure, Field: fmt.Sprintf("Xs[%d]", i), Reason: fmt.Sprintf("is %v after %v: give increasing places", xs[i], xs[i-1])}
+		}
+	}
+	return nil
+}
+
+// checkGrid returns an error unless z is the values at the nodes of a grid.
+func checkGrid(figure string, z [][]float64) error {
+	bad := func(field, reason string) error { return &InputError{Figure: figure, Field: field, Reason: reason} }
+	if len(z) < 2 || len(z[0]) < 2 {
+		return bad("Z", "is smaller than 2 × 2: give values on a finer grid")
+	}
+	for i, row := range z {
+		if len(row) != len(z[0]) {
+			return bad(fmt.Sprintf("Z[%d]", i), fmt.Sprintf("has length %d, Z[0] has %d: give rows of equal length", len(row), len(z[0])))
+		}
+		for j, v := range row {
+			if !finite(v) {
+				return bad(fmt.Sprintf("Z[%d][%d]", i, j), fmt.Sprintf("is %v: the values must be finite on the grid", v))
+			}
 		}
 	}
 	return nil

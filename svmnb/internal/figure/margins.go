@@ -242,16 +242,9 @@ func (d *MarginsData) check() error {
 	if n == 0 {
 		return bad("X", "has no points: give the training points")
 	}
-	for _, s := range []struct {
-		name   string
-		values []float64
-	}{{"Y", d.Y}, {"Alpha", d.Alpha}, {"Upper", d.Upper}, {"F", d.F}, {"Violations", d.Violations}} {
-		if s.name == "Violations" && s.values == nil {
-			continue
-		}
-		if err := checkValues("Margins", s.name, s.values, n); err != nil {
-			return err
-		}
+	if err := check("Margins", "point", n, argument{name: "Y", values: d.Y}, argument{name: "Alpha", values: d.Alpha}, argument{name: "Upper", values: d.Upper, infinite: true},
+		argument{name: "F", values: d.F}, argument{name: "Violations", values: d.Violations, optional: true}); err != nil {
+		return err
 	}
 	for i, x := range d.X {
 		if len(x) != 2 {
@@ -271,20 +264,7 @@ func (d *MarginsData) check() error {
 			return bad(g.name, fmt.Sprintf("runs from %v to %v: give a finite range, the smaller end first", g.ends[0], g.ends[1]))
 		}
 	}
-	if len(d.Z) < 2 || len(d.Z[0]) < 2 {
-		return bad("Z", "is smaller than 2 × 2: give f on a finer grid")
-	}
-	for i, row := range d.Z {
-		if len(row) != len(d.Z[0]) {
-			return bad(fmt.Sprintf("Z[%d]", i), fmt.Sprintf("has length %d, Z[0] has %d: give rows of equal length", len(row), len(d.Z[0])))
-		}
-		for j, v := range row {
-			if !finite(v) {
-				return bad(fmt.Sprintf("Z[%d][%d]", i, j), fmt.Sprintf("is %v: f must be finite on the grid", v))
-			}
-		}
-	}
-	return nil
+	return checkGrid("Margins", d.Z)
 }
 
 const marginsLayout = `function (w, top) {

@@ -68,8 +68,7 @@ func Posterior(d PosteriorData) (*Chart, error) {
 		for i, m := range d.Mean {
 			l[i], u[i] = m-d.MeanError[i], m+d.MeanError[i]
 		}
-		columns["meanlower"], columns["meanupper"], columns["error"] = l, u, d.MeanError
-		// A bound that says little must not squeeze what is known.
+		columns["meanlower"], columns["meanupper"], columns["error"] = l, u, d.MeanError // not in all: a bound that says little must not squeeze what is known
 	}
 	if d.True != nil {
 		columns["true"] = d.True
@@ -97,7 +96,7 @@ func Posterior(d PosteriorData) (*Chart, error) {
 	}
 	series = append(series, band(0, f, "x", "lower", "upper", "@series1/0.24", ""))
 	if d.MeanError != nil {
-		series = append(series, band(0, solver, "x", "meanlower", "meanupper", "@series2/0.55", "{stroke: '@series2', lineWidth: 1}"))
+		series = append(series, band(0, solver, "x", "meanlower", "meanupper", "@series2/0.2", "{stroke: '@series2', lineWidth: 1.4}"))
 	}
 	series = append(series, strips(yLow))
 	for k, values := range d.Samples {

@@ -192,9 +192,9 @@ func early(t testing.TB) PosteriorData {
 		y = append(y, -60*math.Exp(-(v-20)*(v-20)/40)+30*math.Exp(-(v-32)*(v-32)/30)+12*r.NormFloat64())
 	}
 	p := learn(t, squared(2000, 5), x, y, 144)
-	d := PosteriorData{Problem: "crash · 2000·RBF(0.02)", Note: "conjugate gradients stopped after 7 iterations", Noise: 144, Evidence: math.NaN(), Feature: "time [ms]", Target: "acceleration [g]",
+	d := PosteriorData{Problem: "crash · 2000·RBF(0.02)", Note: "conjugate gradients stopped after 12 iterations", Noise: 144, Evidence: math.NaN(), Feature: "time [ms]", Target: "acceleration [g]",
 		X: x, Y: y, Xs: grid(0, 66, 200)}
-	_, v := conjugate(p.a, p.y, p.noise, 7)
+	_, v := conjugate(p.a, p.y, p.noise, 12)
 	residual := make([]float64, len(y))
 	for i := range y {
 		residual[i] = y[i] - dot(p.a[i], v)
@@ -307,5 +307,100 @@ func tube(t testing.TB, n, features int, epsilon, cost float64, quadratic bool) 
 	d.Xs = grid(-8.5, 8.5, 200)
 	d.Fs = apply(func(x float64) float64 { return f([]float64{x}) }, d.Xs)
 	d.True = apply(sinc, d.Xs)
+	return d
+}
+
+// bounds is a run of conjugate gradients on a system of n points, and runs on
+// systems with more and with less noise.
+func bounds(t testing.TB, n int) BoundsData {
+	t.Helper()
+	r := rand.New(rand.NewPCG(17, uint64(n)))
+	x, y := grid(0, 12, n), make([]float64, n)
+	for i := range y {
+		y[i] = wave(x[i]) + 0.1*r.NormFloat64()
+	}
+	var d BoundsData
+	for _, noise := range []float64{0.01, 1, 1e-4} {
+		p := learn(t, squared(1, 0.25), x, y, noise)
+		run, _ := conjugate(p.a, y, noise, map[float64]int{0.01: 84, 1: 25, 1e-4: 140}[noise])
+		if noise == 0.01 {
+			d = run
+			d.Problem, d.Name, d.Exact, d.Tol = fmt.Sprintf("K + 0.01 I, n = %d · CG", n), "σ² = 0.01", dot(y, p.w), 1e-3
+			continue
+		}
+		d.Others = append(d.Others, ResidualSeries{Name: "σ² = " + number(noise), Iterations: run.Iterations, Residual: run.Residual})
+	}
+	return d
+}
+
+// evidence is over the length and the noise of a process, climbed by Newton's
+// method in logarithms from four starts, some of which end elsewhere: there all
+// is noise.
+func evidence(t testing.TB) EvidenceData {
+	t.Helper()
+	r := rand.New(rand.NewPCG(19, 6))
+	x := grid(0, 7, 16)
+	y := apply(func(x float64) float64 { return 0.9*math.Sin(2.2*x) + 0.35*r.NormFloat64() }, x)
+	at := func(u, v float64) float64 {
+		return learn(t, squared(1, math.Exp(u)), x, y, math.Exp(v)).evidence
+	}
+	d := EvidenceData{Problem: "waves · RBF, n = 16", Note: "amplitude 1", Names: [2]string{"length ℓ", "noise σ²"}, Xs: [2]float64{0.1, 30}, Ys: [2]float64{0.01, 3}}
+	for _, v := range grid(math.Log(d.Ys[0]), math.Log(d.Ys[1]), 50) {
+		d.Z = append(d.Z, apply(func(u float64) float64 { return at(u, v) }, grid(math.Log(d.Xs[0]), math.Log(d.Xs[1]), 60)))
+	}
+	for _, start := range [][2]float64{{0.15, 2}, {14, 0.05}, {0.3, 0.015}, {1.5, 0.03}} {
+		u, v, damping := math.Log(start[0]), math.Log(start[1]), 1.0
+		var p EvidencePath
+		for range 40 {
+			const h = 1e-3
+			value := at(u, v)
+			p.X, p.Y, p.Value = append(p.X, math.Exp(u)), append(p.Y, math.Exp(v)), append(p.Value, value)
+			left, right, below, above := at(u-h, v), at(u+h, v), at(u, v-h), at(u, v+h)
+			gu, gv := (right-left)/(2*h), (above-below)/(2*h)
+			huu, hvv := (right+left-2*value)/(h*h), (above+below-2*value)/(h*h)
+			huv := (at(u+h, v+h) - at(u+h, v-h) - at(u-h, v+h) + at(u-h, v-h)) / (4 * h * h)
+			if math.Hypot(gu, gv) < 1e-3 {
+				break
+			}
+			for ; damping < 1e9; damping *= 4 {
+				a, b := huu-damping, hvv-damping
+				det := a*b - huv*huv
+				du, dv := -(b*gu-huv*gv)/det, -(a*gv-huv*gu)/det
+				if a < 0 && det > 0 && math.Hypot(du, dv) < 0.8 && at(u+du, v+dv) > value {
+					u, v, damping = u+du, v+dv, damping/8
+					break
+				}
+			}
+		}
+		d.Paths = append(d.Paths, p)
+	}
+	return d
+}
+
+// components is a rising, breathing series of months and its parts, and two
+// years of forecast.
+func components(t testing.TB) ComponentsData {
+	t.Helper()
+	r := rand.New(rand.NewPCG(23, 8))
+	var x, y []float64
+	for m := range 216 {
+		v := 1960 + float64(m)/12
+		if v > 1966 && v < 1967.5 {
+			continue // nobody measured
+		}
+		x, y = append(x, v), append(y, 0.9*(v-1960)+0.02*(v-1960)*(v-1960)-6+(2.4+0.05*(v-1960))*math.Sin(2*math.Pi*v)+0.8*math.Sin(1.3*v)+0.3*r.NormFloat64())
+	}
+	trend, season, medium := squared(400, 20), periodic(6, 1.3, 1, 60), squared(0.6, 1)
+	p := learn(t, sum(trend, season, medium), x, y, 0.09)
+	d := ComponentsData{Problem: "CO₂ made up · three kernels", Feature: "year", Target: "CO₂ − 320 [ppm]", X: x, Y: y, Xs: grid(1959.8, 1980, 500)}
+	d.Mean, d.SD = p.at(p.k, d.Xs)
+	for _, part := range []struct {
+		name string
+		k    kernel
+	}{{"trend", trend}, {"season", season}, {"medium term", medium}} {
+		c := Component{Name: part.name}
+		c.Mean, c.SD = p.at(part.k, d.Xs)
+		d.Parts = append(d.Parts, c)
+	}
 	return d
 }

@@ -29,13 +29,8 @@ func Scores(d ScoresData) (*Chart, error) {
 	if n == 0 {
 		return nil, &InputError{Figure: "Scores", Field: "F", Reason: "has no points: give the decision values of the training points"}
 	}
-	for _, s := range []struct {
-		name   string
-		values []float64
-	}{{"F", d.F}, {"Y", d.Y}} {
-		if err := checkValues("Scores", s.name, s.values, n); err != nil {
-			return nil, err
-		}
+	if err := check("Scores", "point", n, argument{name: "F", values: d.F}, argument{name: "Y", values: d.Y}); err != nil {
+		return nil, err
 	}
 	errors := 0
 	for i, f := range d.F {

@@ -114,10 +114,10 @@ func Tube(d TubeData) (*Chart, error) {
 		legend = append(legend, entry("true function", dots))
 	}
 
-	// Slacks, from the tube's edge to the point.
+	// Slacks that can be seen, from the tube's edge to the point.
 	stems := list{}
 	for _, i := range shown {
-		if r := d.Y[i] - d.F[i]; math.Abs(r) > d.Epsilon {
+		if r := d.Y[i] - d.F[i]; math.Abs(r) > d.Epsilon+0.002*(yHigh-yLow) {
 			edge := d.F[i] + math.Copysign(d.Epsilon, r)
 			if d.X == nil {
 				edge = d.Y[i] - math.Copysign(d.Epsilon, r)
