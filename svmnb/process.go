@@ -187,9 +187,10 @@ func (p Process) MaxIterations(n int) Process {
 	return p
 }
 
-// Memory bounds the bytes that kernel rows may take; the default is 256 MiB. An
-// iterative method computes rows that do not fit again when it asks for them; a
-// direct one has its own n × n array besides.
+// Memory bounds the bytes that kernel rows may take and, apart from that, those of
+// the method; the defaults are 256 MiB, and Go's memory limit or 4 GiB. An
+// iterative method computes rows that do not fit again; a direct one needs 8n²
+// bytes and is refused with a *solvers.MemoryError when they are too many.
 func (p Process) Memory(bytes int64) Process {
 	p.cache = bytes
 	if bytes < 1 {

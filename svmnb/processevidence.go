@@ -44,7 +44,7 @@ func (f *ProcessFit) LogMarginalLikelihood(ctx context.Context) (Estimate, error
 	if !direct(f.task.method) {
 		return f.estimate(ctx)
 	}
-	factor, err := f.factor()
+	factor, err := f.factor(ctx)
 	if err != nil {
 		return Estimate{math.NaN(), 0}, fmt.Errorf("svmnb: LogMarginalLikelihood: %w", err)
 	}
@@ -80,7 +80,7 @@ func (f *ProcessFit) Gradient(ctx context.Context) ([]Partial, error) {
 	if !direct(f.task.method) {
 		return f.estimateGradient(ctx, partials)
 	}
-	factor, err := f.factor()
+	factor, err := f.factor(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("svmnb: Gradient: %w", err)
 	}
@@ -189,7 +189,7 @@ func (f *ProcessFit) LeaveOneOut(ctx context.Context) (*LeaveOneOut, error) {
 	if !direct(f.task.method) {
 		return nil, wrong("LeaveOneOut", math.NaN(), "%s does not know the diagonal of A⁻¹; use Cholesky", f.Method)
 	}
-	factor, err := f.factor()
+	factor, err := f.factor(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("svmnb: LeaveOneOut: %w", err)
 	}

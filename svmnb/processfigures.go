@@ -166,7 +166,7 @@ func drawBounds(f *ProcessFit) (*Chart, error) {
 	}
 	d := figure.BoundsData{Problem: f.words(), Exact: math.NaN()}
 	if len(f.Alpha) <= exactBounds {
-		if factor, err := f.factor(); err == nil {
+		if factor, err := f.factor(context.Background()); err == nil {
 			half := factor.HalfSolve(nil, f.task.y)
 			d.Exact = dot(half, half)
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/svmnb/svmnb/kernels"
@@ -16,6 +15,10 @@ import (
 // ProcessFit is a Gaussian process after its observations. It carries the
 // solver's solution with its certificate, and its posterior says how sure it is:
 // of the function, and, for a solver that stopped early, of its own arithmetic.
+//
+// What a direct method knows beyond the mean it knows from Cholesky's factor; LU
+// and Gauss–Jordan compute one when it is first asked for. A ProcessFit is not safe
+// for concurrent use.
 type ProcessFit struct {
 	solvers.Solution
 
@@ -40,7 +43,7 @@ type ProcessFit struct {
 	system *solvers.System
 	trend  *trend // of a linear mean; else nil
 	points *kernels.Basis
-	factor func() (*solvers.CholeskyFactor, error)
+	other  *solvers.CholeskyFactor // where the method has none and one was needed
 }
 
 // afterInterrupt is how long an optimisation that was interrupted may take to
@@ -80,7 +83,7 @@ func (t *processTask) matrix() (*solvers.System, error) {
 }
 
 func (t *processTask) settings() solvers.SystemSettings {
-	return solvers.SystemSettings{Stop: t.stop, MaxIterations: t.limit}
+	return solvers.SystemSettings{Stop: t.stop, MaxIterations: t.limit, Memory: t.cache}
 }
 
 // solve solves for the targets and, of a linear mean, for its basis functions.
@@ -104,12 +107,6 @@ func (t *processTask) solve(ctx context.Context) (*ProcessFit, error) {
 		Offset: t.offset, task: t, system: system, points: kernels.Against(t.kernel, t.data.X),
 	}
 	f.Description.learn, f.Description.restarts, f.Description.seed = false, 0, 0
-	f.factor = sync.OnceValues(func() (*solvers.CholeskyFactor, error) {
-		if f.Factor != nil {
-			return f.Factor, nil
-		}
-		return solvers.Cholesky{}.Factor(context.Background(), system)
-	})
 	if t.basis != nil {
 		if f.trend, err = t.regress(sol.X); err != nil {
 			return nil, err
@@ -118,4 +115,18 @@ func (t *processTask) solve(ctx context.Context) (*ProcessFit, error) {
 		f.Coefficients = f.trend.coefficients()
 	}
 	return f, err
+}
+
+// factor returns Cholesky's factor of A.
+func (f *ProcessFit) factor(ctx context.Context) (*solvers.CholeskyFactor, error) {
+	switch {
+	case f.Factor != nil:
+		return f.Factor, nil
+	case f.other == nil:
+		var err error
+		if f.other, err = (solvers.Cholesky{}).Factor(ctx, f.system); err != nil {
+			return nil, err
+		}
+	}
+	return f.other, nil
 }

@@ -178,7 +178,7 @@ func (f *ProcessFit) forms(ctx context.Context, us [][]float64) ([]form, error) 
 		}
 		return forms, err
 	}
-	factor, err := f.factor()
+	factor, err := f.factor(ctx)
 	if err != nil {
 		return forms, err
 	}

@@ -101,7 +101,7 @@ func (f *ProcessFit) covariance(ctx context.Context, x [][]float64) (square, err
 		}
 	}
 	if direct(f.task.method) {
-		factor, err := f.factor()
+		factor, err := f.factor(ctx)
 		if err != nil {
 			return nil, err
 		}
