@@ -240,6 +240,15 @@ func (c *cg) advance(j int, fresh bool) error {
 	axpy(r.x, lambda, r.h)
 	axpy(r.g, -lambda, r.ah)
 	before := r.gg
+	c.solve(r)
+	gamma := r.gg / before
+	r.lower += lambda * before
+	// Gauss–Radau (Meurant and Tichý 2013, eq. 3.13). In exact arithmetic c > λ, as
+	// no eigenvalue is below θ; 1/θ is always right.
+	r.c = radau(r.c-lambda, gamma, c.theta)
+	if c.keep && !r.restarted {
+		r.lambda, r.gamma = append(r.lambda, lambda), append(r.gamma, gamma)
+	}
 	if fresh {
 		for i, b := range r.b {
 			r.ax[i] = b - r.ax[i] - lambda*r.ah[i]
@@ -248,19 +257,8 @@ func (c *cg) advance(j int, fresh bool) error {
 			return nil
 		}
 	}
-	c.solve(r)
-	gamma := r.gg / before
 	for i, z := range r.z {
 		r.h[i] = z + gamma*r.h[i]
-	}
-	// Gauss–Radau (Meurant and Tichý 2013, eq. 3.13). In exact arithmetic c > λ, as
-	// no eigenvalue is below θ; 1/θ is always right.
-	r.c = radau(r.c-lambda, gamma, c.theta)
-	if r.lower += lambda * before; fresh {
-		r.lower = inner(r.b, r.x) + inner(r.g, r.x)
-	}
-	if c.keep && !r.restarted {
-		r.lambda, r.gamma = append(r.lambda, lambda), append(r.gamma, gamma)
 	}
 	r.finished = !(r.gg > tiny)
 	return nil
@@ -273,24 +271,38 @@ func radau(rest, gamma, theta float64) float64 {
 	return rest / (theta*rest + gamma)
 }
 
-// adopt replaces g by a residual computed afresh. Where that differs by more than a
-// tenth, rounding has the word: the run starts again from it, and returns true. It is
-// finished if that has not halved the residual since the last time.
+// adopt replaces g by a residual computed afresh. Their difference is rounding, for
+// which Gauss and Radau do not speak; in the norm of A⁻¹ it adds
+//
+//	‖g‖ ≤ √(c g'z) + √(Σ δ_i²/noise_i),  δ = the difference.
+//
+// Where that is a tenth of the first term rounding has the word: the run starts again
+// from g, and returns true. It is finished if that has not halved the residual since
+// the last time.
 func (c *cg) adopt(r *cgRun, g []float64) (restarted bool) {
-	drift := 0.0
+	drift := r.ah
 	for i, v := range g {
-		drift = max(drift, math.Abs(v-r.g[i]))
+		drift[i] = v - r.g[i]
+	}
+	known, lost := math.Sqrt(r.c*r.gg), math.Sqrt(c.s.energy(drift))
+	if c.theta == 0 {
+		known, lost = norm(r.g), norm(drift)
 	}
 	copy(r.g, g)
-	size := norm(g)
-	if drift <= 0.1*size/math.Sqrt(float64(len(g))) {
-		return false
+	if lost > 0.1*known {
+		c.restart(r)
+		size := norm(g)
+		r.restarted = true
+		r.finished = r.finished || !(size <= r.steady/2)
+		r.steady = size
+		return true
 	}
-	c.restart(r)
-	r.restarted = true
-	r.finished = r.finished || !(size <= r.steady/2)
-	r.steady = size
-	return true
+	c.solve(r)
+	r.lower = inner(r.b, r.x) + inner(r.g, r.x)
+	if c.theta > 0 && r.gg > 0 {
+		r.c = min(1/c.theta, (known+lost)/r.gg*(known+lost))
+	}
+	return false
 }
 
 // refresh implements refresher.
@@ -300,10 +312,7 @@ func (c *cg) refresh(g [][]float64) (more bool) {
 	}
 	for j := range c.runs {
 		r := &c.runs[j]
-		if !c.adopt(r, g[j]) {
-			c.solve(r)
-			r.lower = inner(r.b, r.x) + inner(r.g, r.x)
-		}
+		c.adopt(r, g[j])
 		more = more || !r.finished
 	}
 	return more
@@ -338,12 +347,14 @@ func (c *cg) Report(points []SystemPoint) {
 		if c.theta == 0 {
 			continue
 		}
-		pt.Radau = r.lower + r.c*r.gg
-		if pt.Skilling = r.lower + r.gg; c.p == nil {
-			pt.Skilling = r.lower + c.s.energy(r.g)
+		skilling, radau := r.gg, r.c*r.gg
+		if c.p == nil {
+			skilling = c.s.energy(r.g)
 		}
+		pt.Skilling, pt.Radau, pt.Energy = r.lower+skilling, r.lower+radau, min(skilling, radau)
 		if r.second != nil {
 			pt.GibbsMacKay = r.second.upper
+			pt.Energy = min(pt.Energy, max(0, r.second.upper-r.lower))
 		}
 	}
 }

@@ -72,7 +72,7 @@ type SystemCriterion interface {
 type Bounds struct{ Abs, Rel float64 }
 
 func (c Bounds) Met(pt *SystemPoint) bool {
-	return pt.Upper()-pt.Lower <= max(c.Abs, c.Rel*pt.Lower)
+	return pt.Energy <= max(c.Abs, c.Rel*pt.Lower)
 }
 func (c Bounds) String() string { return within("upper − lower bound", c.Abs, c.Rel) }
 
@@ -103,22 +103,12 @@ type SystemPoint struct {
 	Skilling    float64 // ≥ b'A⁻¹b, by the same x
 	Radau       float64 // ≥ b'A⁻¹b, by the Gauss–Radau rule
 	GibbsMacKay float64 // ≥ b'A⁻¹b, by a second run
+	Energy      float64 // the smallest known bound of r'A⁻¹r, what the lower bound may lack; as a difference of bounds it would be lost in rounding
 	Evaluations int64   // kernel values computed so far
 }
 
-// Upper returns the smallest upper bound of b'A⁻¹b, NaN if there is none.
-func (pt *SystemPoint) Upper() float64 {
-	upper := math.Inf(1)
-	for _, v := range [...]float64{pt.Skilling, pt.Radau, pt.GibbsMacKay} {
-		if v < upper {
-			upper = v
-		}
-	}
-	if math.IsInf(upper, 1) {
-		return math.NaN()
-	}
-	return upper
-}
+// Upper returns Lower + Energy, the smallest upper bound of b'A⁻¹b.
+func (pt *SystemPoint) Upper() float64 { return pt.Lower + pt.Energy }
 
 // SystemCertificate says how near A⁻¹b an x is. All but the choice of the smallest
 // Energy is computed from x alone.
@@ -499,7 +489,7 @@ func (r *linearRun) report() {
 	for j := range r.points {
 		r.points[j] = SystemPoint{
 			Iteration: r.iteration, Elapsed: elapsed, Evaluations: evaluations, Norm: norm(r.b[j]),
-			Residual: nan, Lower: nan, Skilling: nan, Radau: nan, GibbsMacKay: nan,
+			Residual: nan, Lower: nan, Skilling: nan, Radau: nan, GibbsMacKay: nan, Energy: nan,
 		}
 	}
 	r.st.Report(r.points)
@@ -510,9 +500,12 @@ func (r *linearRun) report() {
 		pt, rest := &r.points[j], r.exact[j]
 		pt.Residual = norm(rest)
 		pt.Lower = inner(r.b[j], r.x[j]) + inner(rest, r.x[j])
-		skilling := pt.Lower + r.s.energy(rest)
-		if !(pt.Skilling <= skilling) {
-			pt.Skilling = skilling
+		energy := r.s.energy(rest)
+		if !(pt.Skilling <= pt.Lower+energy) { // a preconditioner may know better
+			pt.Skilling = pt.Lower + energy
+		}
+		if !(pt.Energy <= energy) {
+			pt.Energy = energy
 		}
 	}
 }
@@ -580,10 +573,9 @@ func (r *linearRun) end(status Status) Status {
 func (r *linearRun) certify() []SystemCertificate {
 	certificates := make([]SystemCertificate, len(r.b))
 	for j, pt := range r.points {
-		energy := math.Inf(1)
-		if upper := pt.Upper(); !math.IsNaN(upper) {
-			hidden := r.s.hidden(r.b[j], r.x[j])
-			energy = math.Pow(math.Sqrt(max(0, upper-pt.Lower))+math.Sqrt(hidden), 2)
+		energy := math.Pow(math.Sqrt(pt.Energy)+math.Sqrt(r.s.hidden(r.b[j], r.x[j])), 2)
+		if math.IsNaN(energy) {
+			energy = math.Inf(1)
 		}
 		certificates[j] = SystemCertificate{pt.Residual, pt.Lower, pt.Lower + energy, energy, r.exact == nil}
 	}

@@ -120,6 +120,7 @@ func (w *widrowHoff) Report(points []SystemPoint) {
 		pt, r := &points[j], w.r[j]
 		pt.Residual = norm(r)
 		pt.Lower = inner(w.b[j], w.x[j]) + inner(r, w.x[j])
-		pt.Skilling = pt.Lower + w.s.energy(r)
+		pt.Energy = w.s.energy(r)
+		pt.Skilling = pt.Lower + pt.Energy
 	}
 }
