@@ -108,7 +108,7 @@ func TestWithHyperparameters(t *testing.T) {
 
 // drawn is a random kernel of points of two features.
 func drawn(t *rapid.T, depth int) kernels.Kernel {
-	positive := func() float64 { return math.Exp(rapid.Float64Range(-2, 1).Draw(t, "ln θ")) }
+	positive := func() float64 { return math.Exp(rapid.Float64Range(-1, 1).Draw(t, "ln θ")) }
 	inner := func() kernels.Kernel { return drawn(t, depth-1) }
 	kinds := 17
 	if depth == 0 {
@@ -189,7 +189,7 @@ func TestDrawnGradients(t *testing.T) {
 		}
 		_, size := total(k)
 		for p := range values {
-			const h = 1e-4
+			const h = 2e-5
 			moved := func(step float64) float64 {
 				other := slices.Clone(values)
 				other[p] *= math.Exp(step)

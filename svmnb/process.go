@@ -230,17 +230,15 @@ func (p Process) String() string {
 		fmt.Fprintf(&s, ".NoiseVariance(%s)", number(p.noise))
 	}
 	s.WriteString([...]string{"", ".ZeroMean()", ".LinearMean()"}[p.mean])
-	switch m := p.method.(type) {
+	switch p.method {
 	case nil:
 		s.WriteString(".Using(nil)")
-	case solvers.Cholesky:
+	case solvers.LinearMethod(solvers.Cholesky{}):
 		s.WriteString(".Cholesky()")
+	case solvers.LinearMethod(solvers.CG{}):
+		s.WriteString(".CG()")
 	default:
-		if m == solvers.LinearMethod(solvers.CG{}) {
-			s.WriteString(".CG()")
-		} else {
-			fmt.Fprintf(&s, ".Using(%s)", literal(m))
-		}
+		fmt.Fprintf(&s, ".Using(%s)", literal(p.method))
 	}
 	switch stop := p.stop.(type) {
 	case nil:
@@ -373,8 +371,7 @@ func (p Process) MustFit() *ProcessFit {
 	case err != nil:
 		warn(fmt.Sprintf("interrupted after %v; this is the fit so far", fit.Elapsed.Round(time.Millisecond)))
 	case fit.Status.Early():
-		warn(fmt.Sprintf("stopped early: %v after %d iterations; y'A⁻¹y is within [%.6g, %.6g]",
-			fit.Status, fit.Iterations, fit.Certificate.Lower, fit.Certificate.Upper))
+		warn(fmt.Sprintf("stopped early: %v after %d iterations; the residual ‖y − Aα‖ is %.3g", fit.Status, fit.Iterations, fit.Certificate.Residual))
 	}
 	return fit
 }

@@ -79,7 +79,7 @@ func (f *ProcessFit) early() string {
 	if !f.Status.Early() {
 		return ""
 	}
-	return fmt.Sprintf("%s ended by its %s after %d iterations", f.Method, f.Status, f.Iterations)
+	return fmt.Sprintf("%s ended early, %s after %d iterations", f.Method, f.Status, f.Iterations)
 }
 
 func (f *ProcessFit) oneFeature(figure string) error {

@@ -157,14 +157,16 @@ func (f *ProcessFit) Hints() []string {
 	var hints []string
 	t := f.task
 	add := func(format string, args ...any) { hints = append(hints, fmt.Sprintf(format, args...)) }
-	if f.Status.Early() {
-		add("%s ended by its %s, with y'A⁻¹y known to %.2g: raise MaxIterations, precondition with Preconditioned(20), or use Cholesky.", f.Method, f.Status, f.Certificate.Energy)
-	}
-	if f.Factor != nil && f.Factor.Jitter() > 0 {
+	switch jittered := f.Factor != nil && f.Factor.Jitter() > 0; {
+	case jittered:
 		add("Cholesky's factor exists only with %.2g added to the noise variance, which is no longer what was said: say NoiseVariance(%.2g) or more, or drop points that are all but equal.", f.Factor.Jitter(), f.Factor.Jitter())
+	case f.Status.Early() && direct(t.method):
+		add("A is so near to singular that the residual is %.2g: a larger noise variance helps, or fewer points that are all but equal.", f.Certificate.Residual)
+	case f.Status.Early():
+		add("%s ended before its criterion was met (%s), with y'A⁻¹y known to %.2g: raise MaxIterations, precondition with Preconditioned(20), or use Cholesky.", f.Method, f.Status, f.Certificate.Energy)
 	}
 	if o := f.Optimisation; o != nil {
-		start, end := o.Ascents[o.Best].Path[0], o.End()
+		end := o.End()
 		for i, name := range o.Names {
 			origin := o.Ascents[0].Path[0].Values[i]
 			switch r := end.Values[i] / origin; {
@@ -174,8 +176,8 @@ func (f *ProcessFit) Hints() []string {
 				add("%s has fallen to its bound, %.0e of where it began: the data cannot tell it from 0, so leave its term out, or begin elsewhere.", name, 1/reach)
 			}
 		}
-		if status := o.Ascents[o.Best].Status; status.Early() && len(start.Values) > 0 {
-			add("The ascent ended by its %s, where the slope is still %.2g: fit again from these hyperparameters, or with Restarts(5, 1).", status, end.Slope)
+		if status := o.Ascents[o.Best].Status; status.Early() {
+			add("The ascent ended early (%s), where the slope is still %.2g: fit again from these hyperparameters, or with Restarts(5, 1).", status, end.Slope)
 		}
 	}
 	if r := t.reaches(); r > 0.999 {

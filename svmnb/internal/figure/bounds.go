@@ -60,8 +60,7 @@ func Bounds(d BoundsData) (*Chart, error) {
 	keep := sample(x, curvePoints)
 	uppers := [3][]float64{d.Radau, d.Skilling, d.GibbsMacKay}
 	var gaps [3][]float64
-	best, bestGap := -1, math.Inf(1) // the bound that is sharpest at the end
-	reached := [3]int{-1, -1, -1}    // index of the iteration at which a gap met the tolerance
+	reached := [3]int{-1, -1, -1} // index of the iteration at which a gap met the tolerance
 	for b, upper := range uppers {
 		for k, u := range upper {
 			gap := u - d.Lower[k]
@@ -70,15 +69,24 @@ func Bounds(d BoundsData) (*Chart, error) {
 				reached[b] = k
 			}
 		}
-		if upper != nil && (best < 0 || upper[m-1]-d.Lower[m-1] < bestGap) && finite(upper[m-1]-d.Lower[m-1]) {
-			best, bestGap = b, upper[m-1]-d.Lower[m-1]
+	}
+	// The sharpest bound of the last iteration at which one was known.
+	known, best, bestGap := m-1, -1, math.Inf(1)
+	for k := m - 1; k >= 0 && best < 0; k-- {
+		for b, upper := range uppers {
+			if upper != nil && upper[k]-d.Lower[k] < bestGap {
+				known, best, bestGap = k, b, upper[k]-d.Lower[k]
+			}
 		}
 	}
+	for best < 0 && math.IsNaN(d.Lower[known]) {
+		known--
+	}
 
-	title := d.finding(best, bestGap, reached)
+	title := d.finding(known, best, bestGap, reached)
 	end := ""
 	if best >= 0 {
-		end = "at the end " + sandwich(d.Lower[m-1], uppers[best][m-1])
+		end = "at the end " + sandwich(d.Lower[known], uppers[best][known])
 		if finite(d.Exact) {
 			end += ", exactly " + numberTo(d.Exact, 8)
 		}
@@ -115,7 +123,7 @@ func Bounds(d BoundsData) (*Chart, error) {
 		}
 		svm[style.key], svm[style.key+"gap"] = column(pick(uppers[b], keep), 9), column(pick(gaps[b], keep), 4)
 		names = append(names, list{style.key, style.name})
-		look := object{"z": 4 - b, "lineStyle": object{"type": style.dash, "width": style.width}, "showSymbol": len(keep) == 1}
+		look := object{"z": 4 - b, "lineStyle": object{"type": style.dash, "width": style.width}, "showSymbol": lone(pick(uppers[b], keep))}
 		series = append(series, curve(0, style.name, "its", style.key, style.color, look), curve(1, style.name, "its", style.key+"gap", style.color, look))
 		legend = append(legend, entry(style.name, style.icon))
 	}
@@ -137,7 +145,7 @@ func Bounds(d BoundsData) (*Chart, error) {
 			series = append(list{band(0, "", "bx", "bl", "bu", "@series4/0.14", "")}, series...)
 		}
 	}
-	series = append(series, curve(0, "lower bound", "its", "lower", "@neg", object{"z": 4, "showSymbol": len(keep) == 1}))
+	series = append(series, curve(0, "lower bound", "its", "lower", "@neg", object{"z": 4, "showSymbol": lone(pick(d.Lower, keep))}))
 	legend = append(legend, entry("lower bound", stroke))
 	first, last := x[0], max(x[m-1], x[0]+1)
 	if finite(d.Exact) {
@@ -230,11 +238,10 @@ func Bounds(d BoundsData) (*Chart, error) {
 }
 
 // finding says when the sandwich closed.
-func (d *BoundsData) finding(best int, gap float64, reached [3]int) string {
-	m := len(d.Iterations)
-	end := count(d.Iterations[m-1], "iteration", "iterations")
+func (d *BoundsData) finding(known, best int, gap float64, reached [3]int) string {
+	end := count(d.Iterations[known], "iteration", "iterations")
 	if best < 0 {
-		return fmt.Sprintf("No upper bound: b'A⁻¹b ≥ %s after %s", number(d.Lower[m-1]), end)
+		return fmt.Sprintf("No upper bound: b'A⁻¹b ≥ %s after %s", number(d.Lower[known]), end)
 	}
 	if d.Tol <= 0 {
 		if gap <= 0 {
@@ -261,6 +268,17 @@ func sandwich(lower, upper float64) string {
 		digits = min(2+int(math.Ceil(math.Log10(r))), 12)
 	}
 	return fmt.Sprintf("%s ≤ b'A⁻¹b ≤ %s", numberTo(lower, digits), numberTo(upper, digits))
+}
+
+// lone reports whether a value has no neighbour to be joined with by a line:
+// only symbols can show it.
+func lone(values []float64) bool {
+	for k, v := range values {
+		if finite(v) && (k == 0 || !finite(values[k-1])) && (k == len(values)-1 || !finite(values[k+1])) {
+			return true
+		}
+	}
+	return false
 }
 
 // pick returns the values at the places of keep.

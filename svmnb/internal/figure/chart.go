@@ -177,6 +177,10 @@ type argument struct {
 	missing  bool // NaN is allowed
 }
 
+// utmost is the greatest number that is drawn: ranges of such numbers, and
+// twice their sums, are finite.
+const utmost = 1e100
+
 // check returns an error unless every argument has one value for each of the n
 // points or places or whatever it is a value of.
 func check(figure, of string, n int, arguments ...argument) error {
@@ -191,8 +195,8 @@ func check(figure, of string, n int, arguments ...argument) error {
 			field := fmt.Sprintf("%s[%d]", a.name, i)
 			switch {
 			case a.infinite && math.IsInf(v, 1) || a.missing && math.IsNaN(v):
-			case !finite(v):
-				return &InputError{Figure: figure, Field: field, Reason: fmt.Sprintf("is %v: give finite numbers", v)}
+			case !(math.Abs(v) <= utmost):
+				return &InputError{Figure: figure, Field: field, Reason: fmt.Sprintf("is %v: give numbers up to %v", v, utmost)}
 			case a.positive && v < 0:
 				return &InputError{Figure: figure, Field: field, Reason: fmt.Sprintf("is %v: give numbers ≥ 0", v)}
 			}

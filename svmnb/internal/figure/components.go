@@ -75,7 +75,7 @@ func Components(d ComponentsData) (*Chart, error) {
 	slices.SortStableFunc(order, func(a, b int) int { return sign(ranges[b] - ranges[a]) })
 	var spans []string
 	for _, k := range order {
-		spans = append(spans, fmt.Sprintf("%s %s", panels[k].Name, numberTo(ranges[k], 2)))
+		spans = append(spans, fmt.Sprintf("%s %s", cut(panels[k].Name, 24), numberTo(ranges[k], 2)))
 	}
 	if len(spans) > 4 {
 		spans = append(spans[:4], "…")
@@ -87,7 +87,7 @@ func Components(d ComponentsData) (*Chart, error) {
 		fewer = thousands(int64(len(shown))) + " of them drawn"
 	}
 	_, last := extent(d.X)
-	ahead := d.Xs[m-1]-last > 0.01*(d.Xs[m-1]-d.Xs[0])
+	ahead := n > 0 && d.Xs[m-1]-last > 0.01*(d.Xs[m-1]-d.Xs[0])
 	if ahead {
 		forecast = fmt.Sprintf("observed until %s", numberTo(last, 6))
 	}
@@ -157,6 +157,14 @@ func Components(d ComponentsData) (*Chart, error) {
 	}), nil
 }
 
+// cut shortens a name, such as a kernel's constructor call, to so many letters.
+func cut(name string, letters int) string {
+	if r := []rune(name); len(r) > letters {
+		return string(r[:letters-1]) + "…"
+	}
+	return name
+}
+
 // nice returns the largest of 1, 2, 5 times a power of ten that is at most v.
 func nice(v float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(v)))
@@ -213,5 +221,5 @@ const componentsLayout = `function (w, top) {
 		y += h + 30;
 		return o;
 	});
-	return { height: y + 26, option: { grid: grids } };
+	return { height: y + 26, option: { grid: grids, yAxis: grids.map(function () { return { nameTruncate: { maxWidth: w - left - right, ellipsis: '…' } }; }) } };
 }`

@@ -35,7 +35,7 @@ func Posterior(d PosteriorData) (*Chart, error) {
 	xName := either(d.Feature, "x")
 	title := count(n, "observation", "observations")
 	if n == 0 {
-		title = "No observations: the prior"
+		title = "0 observations: the prior"
 	}
 	if finite(d.Noise) {
 		title += ", noise σ² = " + numberTo(d.Noise, 3)
