@@ -671,3 +671,84 @@ func TestRestarts(t *testing.T) {
 		t.Error("the same seed learns something else")
 	}
 }
+
+func TestProcessFigures(t *testing.T) {
+	small := datasets.Motorcycle().Select([]int{0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110, 120})
+	one := GaussianProcess(small).Kernel(kernels.Sum(kernels.Scale(900, kernels.SquaredExponential(5)), kernels.Scale(100, kernels.Linear()))).NoiseVariance(400)
+	two := GaussianProcess(datasets.Friedman1(40, 0.1, 1).Columns(0, 1)).NoiseVariance(0.1)
+	for _, c := range []struct {
+		name   string
+		figure Figure
+		of     Process
+		says   string // in the chart's text, or in the error
+		fails  bool
+	}{
+		{"posterior", Posterior, one, "log marginal likelihood", false},
+		{"posterior with samples", PosteriorSamples(3, 1), one, "log marginal likelihood", false},
+		{"posterior of CG", Posterior, one.CG().MaxIterations(2), "iteration limit after 2 iterations", false},
+		{"posterior of known noise", Posterior, one.NoiseVariances(slices.Repeat([]float64{400}, small.N())), "", false},
+		{"posterior of two features", Posterior, two, "2 features", true},
+		{"components", Components, one, "Linear()", false},
+		{"components of one term", Components, motorcycle(), "RBF(0.02)", false},
+		{"components of two features", Components, two, "2 features", true},
+		{"bounds", Bounds, one.CG(), "", false},
+		{"bounds of two runs", Bounds, one.Using(solvers.CG{GibbsMacKay: true}), "", false},
+		{"bounds of Widrow–Hoff", Bounds, one.WidrowHoff(), "", false},
+		{"bounds of Cholesky", Bounds, one, "no iterations", true},
+		{"evidence", Evidence, motorcycle(), "Scale.c", false},
+		{"evidence of a fit that was learned", Evidence, motorcycle().Restarts(1, 1), "Scale.c", false},
+		{"evidence over the noise", EvidenceOver("Scale.RBF.gamma", "noise"), motorcycle(), "noise", false},
+		{"evidence over the same twice", EvidenceOver("noise", "noise"), motorcycle(), "no two hyperparameters", true},
+		{"evidence over what is not there", EvidenceOver("noise", "sigma"), motorcycle(), "Scale.c, Scale.RBF.gamma, noise", true},
+		{"evidence of one hyperparameter", Evidence, motorcycle().Kernel(kernels.Linear()), "fewer than two", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			chart, err := c.figure.Of(fitted(t, c.of))
+			if c.fails != (err != nil) {
+				t.Fatal(err)
+			}
+			text := ""
+			if c.fails {
+				text = err.Error()
+			} else {
+				var page strings.Builder
+				if err := HTML(&page, chart); err != nil {
+					t.Fatal(err)
+				}
+				text = page.String()
+				if strings.Contains(text, "NaN,") {
+					t.Error("NaN in a chart")
+				}
+			}
+			if !strings.Contains(text, c.says) {
+				t.Errorf("does not say %q", c.says)
+			}
+		})
+	}
+	if _, err := Margins.Of(fitted(t, one)); err == nil {
+		t.Error("a process has margins")
+	}
+	if _, err := Posterior.Of(&Fit{}); err == nil {
+		t.Error("a classifier has a posterior")
+	}
+}
+
+func TestProcessSummary(t *testing.T) {
+	for _, c := range []struct {
+		p    Process
+		says []string
+	}{
+		{motorcycle(), []string{"Gaussian process of motorcycle", "133 × 1", "484, standard deviation 22", "−25.5458647, removed", "y'A⁻¹y = 138.527261", "−621.365409", "leave one out"}},
+		{motorcycle().ZeroMean().CG().MaxIterations(5).Tol(1e-9), []string{"zero", "between", "iteration limit after 5", "upper − lower bound ≤ 1e-09", "± ", "Hint"}},
+		{motorcycle().LinearMean(), []string{"linear, ", " · time"}},
+		{motorcycle().NoiseVariances(slices.Repeat([]float64{4, 400, 4000, 9, 9, 9, 9}, 19)), []string{"4 to 4000, known for each target"}},
+		{motorcycle().Optimise(), []string{"3 learned, converged; ln p(y) rose from −621.365 to "}},
+	} {
+		text := fitted(t, c.p).Markdown()
+		for _, want := range c.says {
+			if !strings.Contains(text, want) {
+				t.Errorf("%v: the summary does not say %q:\n%s", c.p, want, text)
+			}
+		}
+	}
+}
