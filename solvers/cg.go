@@ -68,14 +68,14 @@ func (m CG) Start(s *System, b, x [][]float64) (LinearStepper, error) {
 	for j := range c.runs {
 		r := &c.runs[j]
 		*r = cgRun{b: b[j], x: x[j], g: make([]float64, n), h: make([]float64, n), ah: make([]float64, n), ax: make([]float64, n), steady: math.Inf(1)}
-		r.z = r.g
 		if m.Rank > 0 {
-			r.z = make([]float64, n)
+			r.pg = make([]float64, n)
 		}
 		c.warm = c.warm || norm(r.x) > 0
 	}
-	if !c.warm && m.Rank == 0 && !m.GibbsMacKay {
+	if !c.warm {
 		c.begin()
+		c.opened = m.Rank == 0 && !m.GibbsMacKay
 	}
 	return c, nil
 }
@@ -86,6 +86,7 @@ type cg struct {
 	theta  float64  // A ⪰ θI, or A ⪰ P with θ = 1
 	p      *lowRank // the preconditioner, nil without
 	warm   bool     // a run starts elsewhere than at 0
+	known  bool     // g is that of x
 	opened bool
 	runs   []cgRun
 	steps  int
@@ -98,7 +99,8 @@ type cg struct {
 type cgRun struct {
 	b, x     []float64
 	g        []float64 // the residual b − Ax
-	z        []float64 // P⁻¹g
+	z        []float64 // P⁻¹g, which is pg, or g without preconditioner
+	pg       []float64
 	h, ah    []float64 // the direction, and A times it
 	ax       []float64
 	gg       float64 // g'z
@@ -136,6 +138,7 @@ func (c *cg) open(ctx context.Context) error {
 		}
 	}
 	c.begin()
+	c.opened = true
 	return nil
 }
 
@@ -157,7 +160,7 @@ func (c *cg) begin() {
 		c.restart(r)
 		r.start = r.gg
 	}
-	c.opened = true
+	c.known = true
 }
 
 // restart goes on from g as if it were the first.
@@ -174,7 +177,8 @@ const tiny = 1e-280
 
 // solve brings z and g'z up to date.
 func (c *cg) solve(r *cgRun) {
-	if c.p != nil {
+	if r.z = r.g; c.p != nil {
+		r.z = r.pg
 		copy(r.z, r.g)
 		c.p.solve(r.z)
 	}
@@ -330,7 +334,7 @@ func (c *cg) positive(j int, curvature float64) error {
 		return &ProblemError{"b", j, norm(c.runs[j].b), "is too large to square: divide b by the scale of its entries"}
 	}
 	rounding := float64(len(h)) * 0x1p-52 * size * size
-	if k := curvature - noise; !(curvature > 0) || k < -rounding {
+	if k := curvature - noise; !(curvature > 0) || k < -rounding || noise == 0 && k <= rounding {
 		k /= inner(h, h)
 		return &IndefiniteError{Method: c.method.Name(), Row: -1, Value: k, Need: max(-2*k, float64(len(h))*0x1p-52*size*size/inner(h, h))}
 	}
@@ -338,7 +342,7 @@ func (c *cg) positive(j int, curvature float64) error {
 }
 
 func (c *cg) Report(points []SystemPoint) {
-	if !c.opened {
+	if !c.known {
 		return
 	}
 	for j := range points {
@@ -352,7 +356,7 @@ func (c *cg) Report(points []SystemPoint) {
 			skilling = c.s.energy(r.g)
 		}
 		pt.Skilling, pt.Radau, pt.Energy = r.lower+skilling, r.lower+radau, min(skilling, radau)
-		if r.second != nil {
+		if r.second != nil && c.opened {
 			pt.GibbsMacKay = r.second.upper
 			pt.Energy = min(pt.Energy, max(0, r.second.upper-r.lower))
 		}

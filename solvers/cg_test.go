@@ -31,9 +31,6 @@ func TestSandwich(t *testing.T) {
 			}
 			slack, lower := 1e-10*truth, 0.0
 			for k, pt := range sol.Trace {
-				if k == 0 {
-					continue // the second run is still to be opened
-				}
 				if pt.Lower > truth+slack || pt.Lower < lower-slack {
 					t.Fatalf("%s: iteration %d: lower bound %.15g after %.15g, truth %.15g", name, k, pt.Lower, lower, truth)
 				}
@@ -42,7 +39,7 @@ func TestSandwich(t *testing.T) {
 						t.Fatalf("%s: iteration %d: %s %.15g, truth %.15g", name, k, which, upper, truth)
 					}
 				}
-				if !(pt.GibbsMacKay >= truth-slack) {
+				if k > 0 && !(pt.GibbsMacKay >= truth-slack) {
 					t.Fatalf("%s: iteration %d: Gibbs–MacKay %.15g, truth %.15g", name, k, pt.GibbsMacKay, truth)
 				}
 				if pt.Radau > pt.Skilling*(1+1e-12) && s.Noise[0] == s.Noise[n-1] {

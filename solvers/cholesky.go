@@ -31,8 +31,11 @@ func (m Cholesky) Name() string {
 	return "Cholesky"
 }
 
-// Memory returns 8n² and 8n for each right-hand side.
-func (m Cholesky) Memory(n, q int) float64 { return 8 * float64(n) * float64(n+q) }
+// Memory returns 8n² and 16n for each right-hand side.
+func (m Cholesky) Memory(n, q int) float64 { return square(n, q) }
+
+// square is the memory of the direct methods.
+func square(n, q int) float64 { return 8 * float64(n) * (float64(n) + 2*float64(q)) }
 
 // Start implements LinearMethod.
 func (m Cholesky) Start(s *System, b, x [][]float64) (LinearStepper, error) {
@@ -143,10 +146,7 @@ func (c *cholesky) Step(ctx context.Context, _ []bool) (done bool, err error) {
 			return false, err
 		}
 	}
-	return true, c.solve(ctx, func(b blas64.General) {
-		blas64.Trsm(blas.Left, blas.NoTrans, 1, c.factor.triangle(), b)
-		blas64.Trsm(blas.Left, blas.Trans, 1, c.factor.triangle(), b)
-	})
+	return true, c.solve(ctx, func(x []float64) { c.factor.Solve(x, x) })
 }
 
 // direct is what the direct methods have in common: one step, after which nothing
@@ -155,27 +155,15 @@ type direct struct{ b, x [][]float64 }
 
 func (d *direct) Report([]SystemPoint) {}
 
-// solve sets x to what the function, which solves in place, makes of b. It takes the
-// right-hand sides by cells, as columns, and polls ctx between them.
-func (d *direct) solve(ctx context.Context, in func(b blas64.General)) error {
-	n := len(d.b[0])
-	work := array{make([]float64, n*min(cell, len(d.b))), min(cell, len(d.b))}
-	for lo := 0; lo < len(d.b); lo += cell {
+// solve sets x to what the function, which solves in place, makes of b.
+func (d *direct) solve(ctx context.Context, in func(x []float64)) error {
+	for j, b := range d.b {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		hi := min(lo+cell, len(d.b))
-		for j, b := range d.b[lo:hi] {
-			for i, v := range b {
-				work.data[i*work.stride+j] = v
-			}
-		}
-		in(work.block(0, n, 0, hi-lo))
-		for j, x := range d.x[lo:hi] {
-			for i := range x {
-				x[i] = work.data[i*work.stride+j]
-			}
-		}
+		x := append([]float64(nil), b...)
+		in(x)
+		copy(d.x[j], x)
 	}
 	return nil
 }
@@ -232,7 +220,7 @@ func (f *CholeskyFactor) HalfSolve(dst, b []float64) []float64 {
 // returns context.Cause(ctx).
 func (f *CholeskyFactor) Inverse(ctx context.Context) ([][]float64, error) {
 	n := f.n
-	w := array{make([]float64, n*n), n} // L⁻¹, by rows of panels
+	w := array{make([]float64, n*n), n} // L⁻¹, by rows of panels, then its transpose
 	for k := 0; k < n; k += panel {
 		e := min(k+panel, n)
 		for i := k; i < e; i++ {
@@ -251,6 +239,11 @@ func (f *CholeskyFactor) Inverse(ctx context.Context) ([][]float64, error) {
 			multiply(blas.NoTrans, blas.NoTrans, -1, head, c, 0, w.block(k, e, lo, hi))
 		}
 	}
+	for i := range n {
+		for j := range i {
+			w.data[j*n+i], w.data[i*n+j] = w.data[i*n+j], 0
+		}
+	}
 	inverse := array{make([]float64, n*n), n}
 	rows := make([][]float64, n)
 	for k := 0; k < n; k += panel {
@@ -260,7 +253,7 @@ func (f *CholeskyFactor) Inverse(ctx context.Context) ([][]float64, error) {
 				return nil, context.Cause(ctx)
 			}
 			hi := min(lo+panel, n)
-			multiply(blas.Trans, blas.NoTrans, 1, w.block(k, n, k, e), w.block(k, n, lo, hi), 0, inverse.block(k, e, lo, hi))
+			multiply(blas.NoTrans, blas.Trans, 1, w.block(k, e, k, n), w.block(lo, hi, k, n), 0, inverse.block(k, e, lo, hi))
 		}
 		for i := k; i < e; i++ {
 			rows[i] = inverse.data[i*n : (i+1)*n : (i+1)*n]

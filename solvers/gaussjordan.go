@@ -16,8 +16,8 @@ type GaussJordan struct{}
 // Name is "Gauss–Jordan".
 func (GaussJordan) Name() string { return "Gauss–Jordan" }
 
-// Memory returns 8n² and 8n for each right-hand side.
-func (GaussJordan) Memory(n, q int) float64 { return 8 * float64(n) * float64(n+q) }
+// Memory returns 8n² and 16n for each right-hand side.
+func (GaussJordan) Memory(n, q int) float64 { return square(n, q) }
 
 // Start implements LinearMethod.
 func (GaussJordan) Start(s *System, b, x [][]float64) (LinearStepper, error) {

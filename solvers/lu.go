@@ -17,8 +17,8 @@ type LU struct{}
 // Name is "LU".
 func (LU) Name() string { return "LU" }
 
-// Memory returns 8n² and 8n for each right-hand side.
-func (LU) Memory(n, q int) float64 { return 8 * float64(n) * float64(n+q) }
+// Memory returns 8n² and 16n for each right-hand side.
+func (LU) Memory(n, q int) float64 { return square(n, q) }
 
 // Start implements LinearMethod.
 func (LU) Start(s *System, b, x [][]float64) (LinearStepper, error) {
@@ -70,15 +70,12 @@ func (l *lu) Step(ctx context.Context, _ []bool) (done bool, err error) {
 			return false, &IndefiniteError{Method: "LU", Row: i, Need: need}
 		}
 	}
-	return true, l.solve(ctx, func(b blas64.General) {
+	return true, l.solve(ctx, func(x []float64) {
 		for i, p := range pivots {
-			if p != i {
-				x := array{b.Data, b.Stride}
-				swap(x.block(i, i+1, 0, b.Cols), x.block(p, p+1, 0, b.Cols))
-			}
+			x[i], x[p] = x[p], x[i]
 		}
-		blas64.Trsm(blas.Left, blas.NoTrans, 1, a.triangle(0, n, blas.Lower, blas.Unit), b)
-		blas64.Trsm(blas.Left, blas.NoTrans, 1, a.triangle(0, n, blas.Upper, blas.NonUnit), b)
+		blas64.Trsv(blas.NoTrans, a.triangle(0, n, blas.Lower, blas.Unit), vector(x))
+		blas64.Trsv(blas.NoTrans, a.triangle(0, n, blas.Upper, blas.NonUnit), vector(x))
 	})
 }
 

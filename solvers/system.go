@@ -110,8 +110,8 @@ type SystemPoint struct {
 // Upper returns Lower + Energy, the smallest upper bound of b'A⁻¹b.
 func (pt *SystemPoint) Upper() float64 { return pt.Lower + pt.Energy }
 
-// SystemCertificate says how near A⁻¹b an x is. All but the choice of the smallest
-// Energy is computed from x alone.
+// SystemCertificate says how near A⁻¹b an x is. Residual and Lower are computed from x
+// alone.
 type SystemCertificate struct {
 	Residual     float64 // ‖b − Ax‖, computed afresh
 	Lower, Upper float64 // of b'A⁻¹b; Upper is Lower + Energy
@@ -127,7 +127,12 @@ type SystemCertificate struct {
 // ErrorBound bounds the error of the posterior mean k'x at a point with K(x*, x*) =
 // kss: |k'A⁻¹b − k'x| ≤ √(kss · Energy), by Cauchy and Schwarz in the norm of A⁻¹
 // and because no posterior variance is negative, k'A⁻¹k ≤ kss.
-func (c SystemCertificate) ErrorBound(kss float64) float64 { return math.Sqrt(kss * c.Energy) }
+func (c SystemCertificate) ErrorBound(kss float64) float64 {
+	if kss <= 0 {
+		return 0
+	}
+	return math.Sqrt(kss * c.Energy)
+}
 
 // Solution is what SolveSystem returns.
 type Solution struct {
@@ -328,7 +333,16 @@ func solveSystem(ctx context.Context, s *System, b [][]float64, m LinearMethod, 
 	if err != nil {
 		return nil, nil, fmt.Errorf("solvers: %s: %w", m.Name(), err)
 	}
-	status, err := r.loop(ctx)
+	limited := ctx
+	if set.MaxTime > 0 {
+		var cancel context.CancelFunc
+		limited, cancel = context.WithTimeout(ctx, set.MaxTime)
+		defer cancel()
+	}
+	status, err := r.loop(limited)
+	if status == Interrupted && ctx.Err() == nil {
+		status = TimeLimit
+	}
 	if bad := r.s.failed(); bad != nil {
 		return nil, nil, bad
 	}
@@ -446,13 +460,15 @@ func (r *linearRun) loop(ctx context.Context) (Status, error) {
 			status = Interrupted
 		case r.iteration >= r.settings.MaxIterations:
 			status = IterationLimit
-		case r.settings.MaxTime > 0 && time.Since(r.began) >= r.settings.MaxTime:
-			status = TimeLimit
 		}
 		if status != NotTerminated {
 			more, err := r.refresh(ctx)
 			if err != nil {
-				return r.end(Interrupted), nil
+				status = Interrupted
+				_, err = r.refresh(ctx)
+			}
+			if err != nil {
+				return r.end(status), nil
 			}
 			if r.s.failed() != nil {
 				return status, nil
@@ -576,6 +592,9 @@ func (r *linearRun) certify() []SystemCertificate {
 		energy := math.Pow(math.Sqrt(pt.Energy)+math.Sqrt(r.s.hidden(r.b[j], r.x[j])), 2)
 		if math.IsNaN(energy) {
 			energy = math.Inf(1)
+		}
+		if math.IsNaN(pt.Lower) {
+			pt.Lower = 0
 		}
 		certificates[j] = SystemCertificate{pt.Residual, pt.Lower, pt.Lower + energy, energy, r.exact == nil}
 	}

@@ -140,11 +140,11 @@ func extent(series ...[]float64) (low, high float64) {
 	return low, high
 }
 
-// widen adds a share of the range at both ends, and makes a range of a single
-// value.
+// widen adds a share of the range at both ends, and makes a range of what is a
+// single value but for rounding.
 func widen(low, high, share float64) (float64, float64) {
 	room := share * (high - low)
-	if room <= 0 {
+	if high-low <= 1e-12*math.Abs(high) {
 		room = max(math.Abs(high), 1) / 2
 	}
 	low, high = low-room, high+room
@@ -159,10 +159,9 @@ func rounding(low, high float64) func(float64) float64 {
 	if !finite(e) {
 		return func(v float64) float64 { return v }
 	}
-	unit := math.Pow(10, e)
 	return func(v float64) float64 {
 		if e >= 0 {
-			return math.Round(v/unit) * unit
+			return math.Round(v/math.Pow(10, e)) * math.Pow(10, e)
 		}
 		r, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'f', int(-e), 64), 64)
 		return r

@@ -53,10 +53,7 @@ func Bounds(d BoundsData) (*Chart, error) {
 		return nil, err
 	}
 	m := len(d.Iterations)
-	x := make([]float64, m)
-	for k, it := range d.Iterations {
-		x[k] = float64(it)
-	}
+	x := floats(d.Iterations)
 	keep := sample(x, curvePoints)
 	uppers := [3][]float64{d.Radau, d.Skilling, d.GibbsMacKay}
 	var gaps [3][]float64
@@ -86,7 +83,7 @@ func Bounds(d BoundsData) (*Chart, error) {
 	title := d.finding(known, best, bestGap, reached)
 	end := ""
 	if best >= 0 {
-		end = "at the end " + sandwich(d.Lower[known], uppers[best][known])
+		end = sandwich(d.Lower[known], uppers[best][known])
 		if finite(d.Exact) {
 			end += ", exactly " + numberTo(d.Exact, 8)
 		}
@@ -178,45 +175,11 @@ func Bounds(d BoundsData) (*Chart, error) {
 	middle["name"], middle["nameLocation"], middle["nameGap"] = "upper − lower (log scale)", "middle", 48
 	grids, xs, ys := list{object{}, object{}}, list{axis.option(0, first, last, false), axis.option(1, first, last, d.Residual == nil)}, list{top, middle}
 	if d.Residual != nil {
-		end := last
-		runs := append([]ResidualSeries{{Name: either(d.Name, "this run"), Iterations: d.Iterations, Residual: d.Residual}}, d.Others...)
-		least, most := math.Inf(1), 1.0
-		var lines list
-		for i, run := range runs {
-			color := fmt.Sprintf("@series%d", [raceMost]int{8, 6, 5, 7, 1, 2, 3, 4}[i]) // first those that no bound has
-			name := "residual"
-			if len(d.Others) > 0 {
-				name = "residual: " + run.Name
-			}
-			points := list{}
-			for _, k := range sample(floats(run.Iterations), curvePoints) {
-				r := positive(run.Residual[k])
-				if !finite(r) {
-					points = append(points, list{run.Iterations[k], nil})
-					continue
-				}
-				points = append(points, list{run.Iterations[k], roundTo(r, 4)})
-				least, most = min(least, r), max(most, r)
-			}
-			if n := len(run.Iterations); n > 0 {
-				end = max(end, float64(run.Iterations[n-1]))
-			}
-			lines = append(lines, object{"type": "line", "name": name, "xAxisIndex": 2, "yAxisIndex": 2, "symbol": "circle", "showSymbol": len(points) == 1, "z": 3 - min(i, 1), "data": points,
-				"itemStyle": object{"color": color}, "lineStyle": object{"color": color, "width": 2, "type": raceDashes[i]}, "emphasis": object{"disabled": true}})
-			legend = append(legend, object{"name": name, "itemStyle": object{"opacity": 0}})
-		}
-		series = append(series, lines...)
-		if !finite(least) {
-			least = 1e-3
-		}
-		from, to := decades(max(least, 1e-17), most)
-		y := logValues(2, from, to)
-		y["name"], y["nameLocation"], y["nameGap"] = "‖b − Ax‖/‖b‖ (log scale)", "middle", 48
-		grids, xs, ys = append(grids, object{}), append(xs, axis.option(2, 0, end, true)), append(ys, y)
-		if len(d.Others) == 0 {
-			xs[2] = axis.option(2, first, last, true)
-		} else {
-			xs[1] = axis.option(1, first, last, true)
+		lines, entries, y, end := d.residuals()
+		series, legend = append(series, lines...), append(legend, entries...)
+		grids, xs, ys = append(grids, object{}), append(xs, axis.option(2, first, last, true)), append(ys, y)
+		if len(d.Others) > 0 { // of lengths of their own
+			xs[1], xs[2] = axis.option(1, first, last, true), axis.option(2, 0, max(end, last), true)
 			xs[1].(object)["name"] = ""
 		}
 	}
@@ -225,7 +188,7 @@ func Bounds(d BoundsData) (*Chart, error) {
 		a["splitLine"] = object{"show": true}
 		a["axisPointer"] = object{"show": true, "snap": true, "label": object{"show": false}}
 	}
-	svm["apart"] = d.Others != nil
+	svm["apart"] = len(d.Others) > 0
 	return newChart(title, subtitle, "Lower and upper bounds of b'A⁻¹b and the gap between them against iterations. "+title+". "+subtitle+".", object{
 		"legend":      object{"data": legend, "itemWidth": 28},
 		"toolbox":     toolbox("bounds", object{}),
@@ -235,6 +198,44 @@ func Bounds(d BoundsData) (*Chart, error) {
 		"svm":    svm,
 		"series": series,
 	}), nil
+}
+
+// residuals are the lines of the third panel, their entries in the legend, its
+// axis of values, and the last iteration of all runs.
+func (d *BoundsData) residuals() (lines, legend list, y object, end float64) {
+	runs := append([]ResidualSeries{{Name: either(d.Name, "this run"), Iterations: d.Iterations, Residual: d.Residual}}, d.Others...)
+	least, most := math.Inf(1), 1.0
+	for i, run := range runs {
+		name := "residual"
+		if len(d.Others) > 0 {
+			name += ": " + run.Name
+		}
+		its, values := floats(run.Iterations), make([]float64, len(run.Residual))
+		for k, r := range run.Residual {
+			values[k] = positive(r)
+		}
+		if low, high := extent(values); finite(low) {
+			least, most = min(least, low), max(most, high)
+		}
+		_, last := extent(its)
+		end = max(end, last)
+		points := list{}
+		keep := sample(its, curvePoints)
+		for n, v := range column(pick(values, keep), 4) {
+			points = append(points, list{its[keep[n]], v})
+		}
+		color := fmt.Sprintf("@series%d", [raceMost]int{8, 6, 5, 7, 1, 2, 3, 4}[i]) // first those that no bound has
+		lines = append(lines, object{"type": "line", "name": name, "xAxisIndex": 2, "yAxisIndex": 2, "symbol": "circle", "showSymbol": lone(values), "z": 3 - min(i, 1), "data": points,
+			"itemStyle": object{"color": color}, "lineStyle": object{"color": color, "width": 2, "type": raceDashes[i]}, "emphasis": object{"disabled": true}})
+		legend = append(legend, object{"name": name, "itemStyle": object{"opacity": 0}})
+	}
+	if !finite(least) {
+		least = 1e-3
+	}
+	from, to := decades(max(least, 1e-17), most)
+	y = logValues(2, from, to)
+	y["name"], y["nameLocation"], y["nameGap"] = "‖b − Ax‖/‖b‖ (log scale)", "middle", 48
+	return lines, legend, y, end
 }
 
 // finding says when the sandwich closed.

@@ -89,13 +89,7 @@ func Margins(d MarginsData) (*Chart, error) {
 	limit, levels, zero, one := d.field()
 	box := object{"x": d.Xs, "y": d.Ys, "n": fineness}
 	corner := list{list{d.Xs[0], d.Ys[0]}}
-	size := 10
-	if len(shown) > 150 {
-		size = 8
-	}
-	if len(shown) > 500 {
-		size = 6
-	}
+	size := pointSize(len(shown))
 
 	series := list{
 		object{"type": "custom", "silent": true, "clip": true, "z": 0, "data": corner, "tooltip": object{"show": false},
@@ -146,7 +140,7 @@ func Margins(d MarginsData) (*Chart, error) {
 	scatter("error", "error", cross, size+5, 5, true, object{"color": "@bad", "borderColor": "@page", "borderWidth": 1, "opacity": 1},
 		func(i int) bool { return wrong[i] }, false)
 	if len(zero) > 0 {
-		legend = append(legend, object{"name": "f = 0", "icon": "path://M0 0H24V3H0Z"})
+		legend = append(legend, object{"name": "f = 0", "icon": stroke})
 	}
 	if len(one) > 0 {
 		legend = append(legend, object{"name": "f = ±1", "icon": dashes})

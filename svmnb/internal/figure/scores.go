@@ -110,7 +110,7 @@ func Scores(d ScoresData) (*Chart, error) {
 			"lineStyle": object{"color": "@ink", "width": width, "type": dash}, "itemStyle": object{"color": "@ink"}}
 	}
 	series = append(series, line("f = 0", 2.6, "solid", 0), line("f = ±1", 1.6, list{6, 4}, -1, 1))
-	legend = append(legend, object{"name": "f = 0", "icon": "path://M0 0H24V3H0Z"}, object{"name": "f = ±1", "icon": dashes})
+	legend = append(legend, object{"name": "f = 0", "icon": stroke}, object{"name": "f = ±1", "icon": dashes})
 	return newChart(title, subtitle, "Histogram of the decision values of both classes. "+title+". "+subtitle+".", object{
 		"series":  series,
 		"legend":  object{"data": legend},

@@ -162,7 +162,7 @@ func Tube(d TubeData) (*Chart, error) {
 		legend = append(legend, item)
 	}
 	if len(stems) > 0 {
-		legend = append(legend, entry("slack ξ", "path://M0 0H24V2H0Z"))
+		legend = append(legend, entry("slack ξ", stroke))
 	}
 	curves["sizes"], curves["epsilon"] = sizes, d.Epsilon
 	y := valueAxis(0, yLow, yHigh, yName, 42)
