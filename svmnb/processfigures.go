@@ -19,25 +19,35 @@ var (
 	Posterior = PosteriorSamples(0, 0)
 
 	// Bounds shows how an iterative solver closed in on y'A⁻¹y from both sides.
-	Bounds = figureOf("Bounds", drawBounds)
+	Bounds = figureOf("Bounds", func(f process) (*Chart, error) { return f.drawBounds() })
 
 	// Evidence shows the log marginal likelihood over the first two
 	// hyperparameters, and the ways of the optimiser.
-	Evidence = figureOf("Evidence", func(f *ProcessFit) (*Chart, error) { return drawEvidence(f, "", "") })
+	Evidence = EvidenceOver("", "")
 
 	// Components shows the posterior of each term of a kernel that is a sum.
-	Components = figureOf("Components", drawComponents)
+	Components = figureOf("Components", func(f process) (*Chart, error) { return f.drawComponents() })
 )
+
+// process is a *ProcessFit. The figures know it by this interface because package
+// variables are part of every cell: named there, all of Gaussian processes would be
+// linked into cells that have none.
+type process interface {
+	drawPosterior(count int, seed uint64) (*Chart, error)
+	drawBounds() (*Chart, error)
+	drawEvidence(first, second string) (*Chart, error)
+	drawComponents() (*Chart, error)
+}
 
 // PosteriorSamples is [Posterior] with count functions drawn with the seed.
 func PosteriorSamples(count int, seed uint64) Figure {
-	return figureOf("Posterior", func(f *ProcessFit) (*Chart, error) { return drawPosterior(f, count, seed) })
+	return figureOf("Posterior", func(f process) (*Chart, error) { return f.drawPosterior(count, seed) })
 }
 
 // EvidenceOver is [Evidence] over two hyperparameters, with names of
 // kernels.Hyperparameters, or "noise".
 func EvidenceOver(first, second string) Figure {
-	return figureOf("Evidence", func(f *ProcessFit) (*Chart, error) { return drawEvidence(f, first, second) })
+	return figureOf("Evidence", func(f process) (*Chart, error) { return f.drawEvidence(first, second) })
 }
 
 // Show displays the figures of the fit; without any, its summary in words and, of
@@ -89,7 +99,7 @@ func (f *ProcessFit) oneFeature(figure string) error {
 	return nil
 }
 
-func drawPosterior(f *ProcessFit, count int, seed uint64) (*Chart, error) {
+func (f *ProcessFit) drawPosterior(count int, seed uint64) (*Chart, error) {
 	if err := f.oneFeature("Posterior"); err != nil {
 		return nil, err
 	}
@@ -133,7 +143,7 @@ func deviations(variance []float64, noise float64) []float64 {
 	return sd
 }
 
-func drawComponents(f *ProcessFit) (*Chart, error) {
+func (f *ProcessFit) drawComponents() (*Chart, error) {
 	if err := f.oneFeature("Components"); err != nil {
 		return nil, err
 	}
@@ -160,7 +170,7 @@ func drawComponents(f *ProcessFit) (*Chart, error) {
 // exactBounds is the largest n for which Bounds draws the exact value too.
 const exactBounds = 1500
 
-func drawBounds(f *ProcessFit) (*Chart, error) {
+func (f *ProcessFit) drawBounds() (*Chart, error) {
 	if direct(f.task.method) {
 		return nil, fmt.Errorf("Bounds: %s has no iterations to draw; solve with CG()", f.Method)
 	}
@@ -199,7 +209,7 @@ func drawBounds(f *ProcessFit) (*Chart, error) {
 // evidenceWork bounds the multiplications of the grid of Evidence: two seconds.
 const evidenceWork = 3_000_000_000
 
-func drawEvidence(f *ProcessFit, first, second string) (*Chart, error) {
+func (f *ProcessFit) drawEvidence(first, second string) (*Chart, error) {
 	t := f.task
 	all, err := t.hyperparameters()
 	if err != nil {
