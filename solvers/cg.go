@@ -87,7 +87,7 @@ type cg struct {
 	p      *lowRank // the preconditioner, nil without
 	warm   bool     // a run starts elsewhere than at 0
 	known  bool     // g is that of x
-	opened bool
+	opened bool     // what asks for rows before the first iteration is done
 	runs   []cgRun
 	steps  int
 	x, y   [][]float64 // what is multiplied by A in a pass, and the products
@@ -102,11 +102,11 @@ type cgRun struct {
 	z        []float64 // P⁻¹g, which is pg, or g without preconditioner
 	pg       []float64
 	h, ah    []float64 // the direction, and A times it
-	ax       []float64
-	gg       float64 // g'z
-	lower    float64 // 2Q(x)
-	c        float64 // g'A⁻¹g ≤ c g'z by Gauss and Radau
-	steady   float64 // ‖g‖ when g was last found to have drifted
+	ax       []float64 // A times x, now and then
+	gg       float64   // g'z
+	lower    float64   // 2Q(x)
+	c        float64   // g'A⁻¹g ≤ c g'z by Gauss and Radau
+	steady   float64   // ‖g‖ when g was last found to have drifted
 	finished bool
 	second   *cgSecond
 
@@ -115,7 +115,7 @@ type cgRun struct {
 	restarted     bool
 }
 
-// open does what asks for rows before the first iteration.
+// open makes the preconditioner, the residual of a warm start, and the second run.
 func (c *cg) open(ctx context.Context) error {
 	if c.method.Rank > 0 && c.p == nil {
 		p, err := c.s.precondition(ctx, c.method.Rank)
@@ -148,7 +148,7 @@ func (c *cg) multiply(ctx context.Context, from func(r *cgRun)) error {
 	for j := range c.runs {
 		from(&c.runs[j])
 	}
-	return c.s.Multiply(ctx, c.y, c.x)
+	return c.s.times(ctx, c.y, c.x)
 }
 
 func (c *cg) begin() {
@@ -203,7 +203,7 @@ func (c *cg) Step(ctx context.Context, settled []bool) (done bool, err error) {
 			if fresh {
 				c.x, c.y = append(c.x, r.x), append(c.y, r.ax)
 			}
-			if r.second != nil {
+			if r.second != nil && !r.second.finished {
 				c.x, c.y = append(c.x, r.second.h), append(c.y, r.second.bh)
 			}
 		}
@@ -211,7 +211,7 @@ func (c *cg) Step(ctx context.Context, settled []bool) (done bool, err error) {
 	if len(c.x) == 0 {
 		return true, nil
 	}
-	if err := c.s.Multiply(ctx, c.y, c.x); err != nil {
+	if err := c.s.times(ctx, c.y, c.x); err != nil {
 		return false, err
 	}
 	if c.method.GibbsMacKay {

@@ -11,7 +11,7 @@ import (
 // LU solves A x = b by PA = LU with partial pivoting (CST 7.6; Golub and Van Loan
 // 2013, §3.4), right-looking by panels: 2n³/3 operations and 8n² bytes. It knows
 // nothing of symmetry, so it costs twice as much as Cholesky and also solves systems
-// that are not positive definite, for which there are no bounds.
+// that are not positive definite; their residual is right, but bounds mean nothing then.
 type LU struct{}
 
 // Name is "LU".

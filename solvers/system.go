@@ -197,9 +197,9 @@ func (s *System) theta() float64 {
 	return theta
 }
 
-// Multiply sets y_j = A x_j for all j in one pass over the rows of K, which are
+// times sets y_j = A x_j for all j in one pass over the rows of K, which are
 // asked for once however many x there are. It polls ctx at every row.
-func (s *System) Multiply(ctx context.Context, y, x [][]float64) error {
+func (s *System) times(ctx context.Context, y, x [][]float64) error {
 	for i := range s.K.Dim() {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -323,6 +323,9 @@ func solveSystem(ctx context.Context, s *System, b [][]float64, m LinearMethod, 
 	x, err := set.begin(s, b)
 	if err != nil {
 		return nil, nil, err
+	}
+	if m == nil {
+		return nil, nil, &ProblemError{"m", -1, 0, "there is no method; give one such as Cholesky{} or CG{}"}
 	}
 	n := s.K.Dim()
 	if err := affordable(m, n, len(b), set.Memory); err != nil {
@@ -551,7 +554,7 @@ func (r *linearRun) refresh(ctx context.Context) (more bool, err error) {
 	for j := range exact {
 		exact[j] = make([]float64, len(r.b[j]))
 	}
-	if err := r.s.Multiply(ctx, exact, r.x); err != nil {
+	if err := r.s.times(ctx, exact, r.x); err != nil {
 		return false, err
 	}
 	for j, e := range exact {

@@ -212,6 +212,9 @@ func TestSystemBadInput(t *testing.T) {
 		}
 	}
 	s, b := good()
+	if _, err := SolveSystem(context.Background(), s, b, nil, SystemSettings{}); !errors.As(err, new(*ProblemError)) {
+		t.Errorf("no method: %v", err)
+	}
 	b[0][0] = 1e99
 	s.Noise[0] = 1e99
 	for _, m := range linearMethods {
@@ -273,6 +276,11 @@ func TestNotAKernel(t *testing.T) {
 		var bad *IndefiniteError
 		if sol, err := SolveSystem(context.Background(), s, b, m, SystemSettings{}); !errors.As(err, &bad) || sol != nil || bad.Need < 0.5 {
 			t.Errorf("%s: %v", m.Name(), err)
+		}
+	}
+	for _, m := range []LinearMethod{LU{}, GaussJordan{}} {
+		if sol := mustSolve(t, s, b, m, SystemSettings{Stop: Residual{Rel: 1e-12}}); sol.Status != Converged || sol.Certificates[0].Residual > 1e-12 {
+			t.Errorf("%s: %v, residual %g", m.Name(), sol.Status, sol.Certificates[0].Residual)
 		}
 	}
 	s.Noise = fill(3, 5)

@@ -71,7 +71,7 @@ func (w *widrowHoff) Step(ctx context.Context, settled []bool) (done bool, err e
 		for j := range ax {
 			ax[j] = make([]float64, len(w.rate))
 		}
-		if err := w.s.Multiply(ctx, ax, w.x); err != nil {
+		if err := w.s.times(ctx, ax, w.x); err != nil {
 			return false, err
 		}
 		for j, v := range ax {
