@@ -302,12 +302,15 @@ func (p Process) prepare() (*processTask, error) {
 		}
 	}
 	if t.kernel == nil {
-		t.kernel = kernels.Scale(variance, kernels.RBF(2*kernels.GammaMedian(p.data.X)))
+		t.kernel = kernels.ScaleKernel{C: variance, K: kernels.RBF(2 * kernels.GammaMedian(p.data.X))} // Scale drops a 1
 	}
 	if !t.noisy {
 		t.noise, t.noisy = variance/10, true
 	}
 	if p.mean == linearMean {
+		if !direct(p.method) {
+			return nil, wrong("LinearMean", math.NaN(), "%s stops early, and generalised least squares needs A⁻¹ to the last digit; use Cholesky, or ConstantMean", p.method.Name())
+		}
 		if err := t.linear(); err != nil {
 			return nil, err
 		}

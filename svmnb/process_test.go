@@ -236,6 +236,12 @@ func TestLinearMeanIsTheLimitOfALinearKernel(t *testing.T) {
 			near(t, "variance", got.Variance[i], want.Variance[i], 2e-4)
 		}
 		near(t, "Predict", certain(fit.Predict(at))[0], got.Mean[0], 1e-12)
+		// The share of k alone is surer than all with its line.
+		wantPart := certain(limit.Components(ctx, at))[0]
+		for i, part := 0, certain(fit.Components(ctx, at))[0]; i < len(at); i++ {
+			near(t, "mean of the component", part.Mean[i], wantPart.Mean[i], 2e-4)
+			near(t, "variance of the component", part.Variance[i], wantPart.Variance[i], 2e-4)
+		}
 		near(t, "log marginal likelihood", certain(fit.LogMarginalLikelihood(ctx)).Value,
 			certain(limit.LogMarginalLikelihood(ctx)).Value+2*math.Log(v)/2+math.Log(2*math.Pi), 1e-5)
 		got0, want0 := certain(fit.LeaveOneOut(ctx)), certain(limit.LeaveOneOut(ctx))
@@ -508,6 +514,9 @@ func TestProcessRefuses(t *testing.T) {
 	if _, err := base.Prior(ctx, make([][]float64, 10_001), 1, 1); !isArgument(err, "Prior") {
 		t.Error(err)
 	}
+	if _, err := base.Prior(ctx, [][]float64{{1, 2}}, 1, 1); !isArgument(err, "Prior") {
+		t.Error(err)
+	}
 }
 
 // What is legal but odd has an answer.
@@ -692,6 +701,7 @@ func TestProcessFigures(t *testing.T) {
 		{"components of one term", Components, motorcycle(), "RBF(0.02)", false},
 		{"components of two features", Components, two, "2 features", true},
 		{"bounds", Bounds, one.CG(), "", false},
+		{"posterior of CG without noise", Posterior, one.NoiseVariance(0).Kernel(kernels.SquaredExponential(0.1)).CG(), "", false},
 		{"bounds of two runs", Bounds, one.Using(solvers.CG{GibbsMacKay: true}), "", false},
 		{"bounds of Widrow–Hoff", Bounds, one.WidrowHoff(), "", false},
 		{"bounds of Cholesky", Bounds, one, "no iterations", true},

@@ -69,7 +69,7 @@ func (f *ProcessFit) evidence(factor *solvers.CholeskyFactor) float64 {
 //	½ α'(∂A)α − ½ tr(A⁻¹ ∂A)
 //
 // A direct method computes A⁻¹ for that, n³ multiplications; an iterative one
-// estimates the trace by random probes (Hutchinson 1990, Skilling 1993). The
+// estimates the trace by random probes (Hutchinson 1989, Skilling). The
 // error wraps that of kernels.Hyperparameters for a kernel that has none, and
 // context.Cause(ctx) when ctx ends early.
 func (f *ProcessFit) Gradient(ctx context.Context) ([]Partial, error) {

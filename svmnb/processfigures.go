@@ -113,6 +113,9 @@ func (f *ProcessFit) drawPosterior(count int, seed uint64) (*Chart, error) {
 		Problem: f.words(), Note: f.early(), Feature: t.data.FeatureName(0), Noise: b.Noise, Evidence: f.cheapEvidence().Value,
 		X: column(t.data.X, 0), Y: t.data.Y, Xs: xs, Mean: b.Mean, SD: deviations(b.Variance, 0), MeanError: b.MeanError,
 	}
+	if math.IsInf(f.Certificate.Energy, 1) { // a noise of 0 leaves no bounds
+		d.MeanError = nil
+	}
 	if !math.IsNaN(b.Noise) {
 		d.ObservationSD = deviations(b.Variance, b.Noise)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -83,14 +82,15 @@ func (t *processTask) matrix() (*solvers.System, error) {
 }
 
 func (t *processTask) settings() solvers.SystemSettings {
-	return solvers.SystemSettings{Stop: t.stop, MaxIterations: t.limit, Memory: t.cache}
+	set := solvers.SystemSettings{Stop: t.stop, MaxIterations: t.limit, Memory: t.cache}
+	if direct(t.method) { // is judged by the default, for it cannot do better
+		set.Stop = nil
+	}
+	return set
 }
 
 // solve solves for the targets and, of a linear mean, for its basis functions.
 func (t *processTask) solve(ctx context.Context) (*ProcessFit, error) {
-	if t.mean == linearMean && !direct(t.method) {
-		return nil, wrong("LinearMean", math.NaN(), "%s stops early, and generalised least squares needs A⁻¹ to the last digit; use Cholesky, or ConstantMean", t.method.Name())
-	}
 	system, err := t.matrix()
 	if err != nil {
 		return nil, err

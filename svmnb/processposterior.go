@@ -62,7 +62,7 @@ func (f *ProcessFit) Posterior(ctx context.Context, x [][]float64) (*Belief, err
 	if err := f.check("Posterior", x); err != nil {
 		return nil, err
 	}
-	b, err := f.belief(ctx, f.task.kernel, f.points, x)
+	b, err := f.belief(ctx, f.task.kernel, f.points, x, true)
 	b.Noise = f.task.noise
 	if f.task.noises != nil {
 		b.Noise = math.NaN()
@@ -81,7 +81,7 @@ type Component struct {
 
 // Components takes the posterior at the m points of x apart into the terms of a
 // kernels.Sum: term p has mean k_p'A⁻¹y and variance k_p(x, x) − k_p'A⁻¹k_p
-// (Duvenaud 2014, §2.4.5). The means add up to that of Posterior less the mean
+// (Duvenaud 2014, chapter 2). The means add up to that of Posterior less the mean
 // beforehand; the variances do not, for what one term does not explain another
 // may. A kernel that is no sum is its own component. Errors are those of
 // Posterior.
@@ -92,7 +92,7 @@ func (f *ProcessFit) Components(ctx context.Context, x [][]float64) ([]Component
 	var parts []Component
 	var failed error
 	for _, k := range terms(f.task.kernel) {
-		b, err := f.belief(ctx, k, kernels.Against(k, f.task.data.X), x)
+		b, err := f.belief(ctx, k, kernels.Against(k, f.task.data.X), x, false)
 		parts, failed = append(parts, Component{k, *b}), errors.Join(failed, err)
 	}
 	return parts, failed
@@ -111,10 +111,9 @@ func terms(k kernels.Kernel) []kernels.Kernel {
 	return []kernels.Kernel{k}
 }
 
-// belief is the posterior of a part of f whose mean beforehand is 0 and whose
-// covariance is k, points being its basis: of f without the mean, or of a term of
-// a sum.
-func (f *ProcessFit) belief(ctx context.Context, k kernels.Kernel, points *kernels.Basis, x [][]float64) (*Belief, error) {
+// belief is the posterior of what has covariance k, points being its basis: of the
+// whole process but for its mean, or of a term of a sum.
+func (f *ProcessFit) belief(ctx context.Context, k kernels.Kernel, points *kernels.Basis, x [][]float64, whole bool) (*Belief, error) {
 	b := &Belief{Mean: make([]float64, len(x)), Variance: make([]float64, len(x))}
 	exact := direct(f.task.method)
 	if !exact {
@@ -139,11 +138,13 @@ func (f *ProcessFit) belief(ctx context.Context, k kernels.Kernel, points *kerne
 			if !exact {
 				most := min(prior, forms[i].upper) // no variance is negative
 				b.VarianceLower[p] = prior - most
-				b.MeanError[p] = math.Sqrt(most * f.Certificate.Energy)
+				if most > 0 {
+					b.MeanError[p] = math.Sqrt(most * f.Certificate.Energy)
+				}
 			}
 			if f.trend != nil {
 				var h []float64 // a term has no share in the mean
-				if k == f.task.kernel {
+				if whole {
 					h = f.trend.at(x[p])
 				}
 				gap := f.trend.gap(h, u)
@@ -166,10 +167,10 @@ func (f *ProcessFit) forms(ctx context.Context, us [][]float64) ([]form, error) 
 	for i := range forms {
 		forms[i].upper = math.Inf(1)
 	}
-	if ctx.Err() != nil {
-		return forms, context.Cause(ctx)
-	}
 	if !direct(f.task.method) {
+		if ctx.Err() != nil {
+			return forms, context.Cause(ctx)
+		}
 		sol, err := f.solveFor(ctx, us)
 		if sol != nil {
 			for i, c := range sol.Certificates {
@@ -184,6 +185,9 @@ func (f *ProcessFit) forms(ctx context.Context, us [][]float64) ([]form, error) 
 	}
 	var half []float64
 	for i, u := range us {
+		if ctx.Err() != nil {
+			return forms, context.Cause(ctx)
+		}
 		half = factor.HalfSolve(half, u)
 		v := dot(half, half)
 		forms[i] = form{v, v}
@@ -199,19 +203,26 @@ func (f *ProcessFit) solveFor(ctx context.Context, us [][]float64) (*solvers.Sol
 
 // check is what every question about points asks of them.
 func (f *ProcessFit) check(call string, x [][]float64) error {
-	d := f.task.data.D()
+	if err := f.task.check(call, x); err != nil {
+		return err
+	}
+	if err := f.points.Check(x); err != nil {
+		return fmt.Errorf("svmnb: %s: %w", call, err)
+	}
+	return nil
+}
+
+func (t *processTask) check(call string, x [][]float64) error {
+	d := t.data.D()
 	for i, row := range x {
 		if len(row) != d {
-			return &ArgumentError{call, i, -1, float64(len(row)), fmt.Sprintf("the point has %d features, the process was fitted to %d", len(row), d)}
+			return &ArgumentError{call, i, -1, float64(len(row)), fmt.Sprintf("the point has %d features, the data have %d", len(row), d)}
 		}
 		for j, v := range row {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
 				return &ArgumentError{call, i, j, v, fmt.Sprintf("the value is %v; predictions need finite numbers", v)}
 			}
 		}
-	}
-	if err := f.points.Check(x); err != nil {
-		return fmt.Errorf("svmnb: %s: %w", call, err)
 	}
 	return nil
 }

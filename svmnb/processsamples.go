@@ -59,6 +59,9 @@ func (p Process) Prior(ctx context.Context, x [][]float64, count int, seed uint6
 	if err := checkSample("Prior", x, count); err != nil {
 		return nil, err
 	}
+	if err := t.check("Prior", x); err != nil {
+		return nil, err
+	}
 	if p.mean == linearMean {
 		return nil, wrong("Prior", math.NaN(), "nothing is known of a linear mean beforehand, so nothing can be drawn from it; say ConstantMean or ZeroMean")
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/svmnb/svmnb/kernels"
@@ -40,10 +41,13 @@ func (f *ProcessFit) Markdown() string {
 		row("**solver**", "%s", f.Method)
 	}
 	row("status", "%s after %s iterations, %s kernel values, %v", f.Status, thousands(int64(f.Iterations)), thousands(f.Evaluations), spell(f.Elapsed))
-	if c.Energy > 1e-9*math.Abs(c.Lower) {
+	switch {
+	case math.IsInf(c.Energy, 1):
+		row("**certificate**", "y'A⁻¹y is at least %s; a noise of 0 leaves no upper bound", signed(c.Lower, 9))
+	case c.Energy > 1e-9*math.Abs(c.Lower):
 		row("**certificate**", "y'A⁻¹y is between %s and %s", signed(c.Lower, 9), signed(c.Upper, 9))
 		row("error of a mean", "at most %.3g times the prior standard deviation", c.ErrorBound(1))
-	} else {
+	default:
 		row("**certificate**", "y'A⁻¹y = %s", signed(c.Lower, 9))
 	}
 	row("residual ‖y − Aα‖", "%.2g", c.Residual)
@@ -181,7 +185,7 @@ func (f *ProcessFit) Hints() []string {
 		}
 	}
 	if r := t.reaches(); r > 0.999 {
-		add("The two ends of the data have a correlation of %.5g, so f is all but constant over them: a length scale near %.2g lets it vary.", r, math.Sqrt(0.5/kernels.GammaMedian(t.data.X)))
+		add("The points furthest apart have a correlation of %.5g, so f is all but constant over them: a length scale near %.2g lets it vary.", r, math.Sqrt(0.5/kernels.GammaMedian(t.data.X)))
 	}
 	if loo := f.cheapLeaveOneOut(); loo != nil && len(loo.Mean) >= 20 {
 		z2 := 0.0
@@ -199,17 +203,27 @@ func (f *ProcessFit) Hints() []string {
 	return hints[:min(2, len(hints))]
 }
 
-// reaches returns the correlation of f between opposite corners of the data; 0 when
-// there is no such thing.
+// reaches returns the correlation of f between two points that are about as far
+// apart as any; 0 when there is no such thing.
 func (t *processTask) reaches() float64 {
-	low, high := append([]float64(nil), t.data.X[0]...), append([]float64(nil), t.data.X[0]...)
-	for _, x := range t.data.X {
-		for j, v := range x {
-			low[j], high[j] = min(low[j], v), max(high[j], v)
+	x := t.data.X
+	furthest := func(from int) (at int) {
+		most := 0.0
+		for i := range x {
+			sum := 0.0
+			for j, v := range x[i] {
+				sum += (v - x[from][j]) * (v - x[from][j])
+			}
+			if sum > most {
+				at, most = i, sum
+			}
 		}
+		return at
 	}
-	r := t.kernel.Eval(low, high) / math.Sqrt(t.kernel.Eval(low, low)*t.kernel.Eval(high, high))
-	if r-r != 0 || dot(low, low) == dot(high, high) {
+	i := furthest(0)
+	j := furthest(i)
+	r := t.kernel.Eval(x[i], x[j]) / math.Sqrt(t.kernel.Eval(x[i], x[i])*t.kernel.Eval(x[j], x[j]))
+	if r-r != 0 || slices.Equal(x[i], x[j]) {
 		return 0
 	}
 	return r
