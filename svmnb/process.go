@@ -364,10 +364,12 @@ func (p Process) Fit(ctx context.Context) (*ProcessFit, error) {
 // MustFit is Fit for a notebook cell. The interrupt button ends the run and
 // returns what there is, with a visible warning. An error is printed and ends
 // the cell; outside a notebook it panics.
-func (p Process) MustFit() *ProcessFit {
+func (p Process) MustFit() *ProcessFit { return interruptible(p.Fit) }
+
+func interruptible(solve func(ctx context.Context) (*ProcessFit, error)) *ProcessFit {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	fit, err := p.Fit(ctx)
+	fit, err := solve(ctx)
 	switch {
 	case fit == nil:
 		must(err)

@@ -762,3 +762,43 @@ func TestProcessSummary(t *testing.T) {
 		}
 	}
 }
+
+func TestProcessKeep(t *testing.T) {
+	t.Setenv("SVMNB_CACHE", t.TempDir())
+	p := motorcycle().Restarts(1, 2)
+	first := p.Keep()
+	if len(kept(t)) != 1 {
+		t.Fatalf("kept %q", kept(t))
+	}
+	again := p.Keep()
+	if again.Optimisation.Elapsed != first.Optimisation.Elapsed { // the same to the nanosecond: it was not learned again
+		t.Error("learned twice")
+	}
+	if !slices.Equal(first.Alpha, again.Alpha) || first.Description != again.Description {
+		t.Errorf("%v is not %v", again.Description, first.Description)
+	}
+	// Another seed, mean or noise is another question.
+	for _, other := range []Process{p.Restarts(1, 3), p.ZeroMean(), p.NoiseVariance(400)} {
+		before := len(kept(t))
+		if other.Keep(); len(kept(t)) != before+1 {
+			t.Errorf("%v was taken for what was kept", other)
+		}
+	}
+	if motorcycle().Keep(); len(kept(t)) != 4 {
+		t.Errorf("kept %q", kept(t))
+	}
+	// What no longer has the evidence that it had is learned again.
+	task := certain(p.prepare())
+	file := ""
+	for _, f := range kept(t) {
+		var o Optimisation
+		if decodeKept(f, task.key(), &o) {
+			file = f
+			o.Ascents[o.Best].Path[len(o.Ascents[o.Best].Path)-1].Evidence += 1
+			writeKept(f, task.key(), &o)
+		}
+	}
+	if fit := p.Keep(); file == "" || fit.Optimisation.End().Evidence != first.Optimisation.End().Evidence {
+		t.Errorf("believed a log marginal likelihood of %v", fit.Optimisation.End().Evidence)
+	}
+}

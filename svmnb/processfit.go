@@ -58,6 +58,12 @@ func (t *processTask) fit(ctx context.Context) (*ProcessFit, error) {
 	if found == nil {
 		return nil, err
 	}
+	return t.conclude(ctx, found, learned, err)
+}
+
+// conclude solves the task that was learned, whether or not that was interrupted
+// with err.
+func (t *processTask) conclude(ctx context.Context, found *Optimisation, learned *processTask, err error) (*ProcessFit, error) {
 	last := ctx
 	if err != nil { // interrupted: what was learned is worth one more solution
 		var cancel context.CancelFunc
