@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
@@ -18,52 +17,46 @@ const summaryWork = 300_000_000
 // Markdown says in words what was solved, how it ended, how good the answer is,
 // what came out, and at most two hints where something looks wrong.
 func (f *ProcessFit) Markdown() string {
-	var s strings.Builder
+	s := newSummary()
 	t, c := f.task, f.Certificate
-	row := func(what, format string, args ...any) {
-		fmt.Fprintf(&s, "| %s | %s |\n", what, strings.ReplaceAll(fmt.Sprintf(format, args...), "|", "\\|"))
-	}
-	s.WriteString("| | |\n|:--|:--|\n")
-	row("**problem**", "Gaussian process of %s", t.data.Name)
-	row("points × features", "%d × %d", t.data.N(), t.data.D())
-	row("kernel", "%v", t.kernel)
-	row("noise variance", "%s", t.noiseText())
-	row("mean", "%s", f.meanText())
+	s.row("**problem**", "Gaussian process of %s", t.data.Name)
+	s.row("points × features", "%d × %d", t.data.N(), t.data.D())
+	s.row("kernel", "%v", t.kernel)
+	s.row("noise variance", "%s", t.noiseText())
+	s.row("mean", "%s", f.meanText())
 	if o := f.Optimisation; o != nil {
 		end := o.End()
-		row("**hyperparameters**", "%d learned, %s; ln p(y) rose from %s to %s, its slope is %.1g there", len(o.Names), o.status(),
+		s.row("**hyperparameters**", "%d learned, %s; ln p(y) rose from %s to %s, its slope is %.1g there", len(o.Names), o.status(),
 			signed(o.Ascents[0].Path[0].Evidence, 6), signed(end.Evidence, 6), end.Slope)
-		row("effort", "%s evaluations in %d ascents, %v", thousands(int64(o.Evaluations)), len(o.Ascents), spell(o.Elapsed))
+		s.row("effort", "%s evaluations in %d ascents, %v", thousands(int64(o.Evaluations)), len(o.Ascents), spell(o.Elapsed))
 	}
 	if stop := t.stopText(); stop != "" {
-		row("**solver**", "%s, until %s", f.Method, stop)
+		s.row("**solver**", "%s, until %s", f.Method, stop)
 	} else {
-		row("**solver**", "%s", f.Method)
+		s.row("**solver**", "%s", f.Method)
 	}
-	row("status", "%s after %s iterations, %s kernel values, %v", f.Status, thousands(int64(f.Iterations)), thousands(f.Evaluations), spell(f.Elapsed))
+	s.row("status", "%s after %s iterations, %s kernel values, %v", f.Status, thousands(int64(f.Iterations)), thousands(f.Evaluations), spell(f.Elapsed))
 	switch {
 	case math.IsInf(c.Energy, 1):
-		row("**certificate**", "y'A⁻¹y is at least %s; a noise of 0 leaves no upper bound", signed(c.Lower, 9))
+		s.row("**certificate**", "y'A⁻¹y is at least %s; a noise of 0 leaves no upper bound", signed(c.Lower, 9))
 	case c.Energy > 1e-9*math.Abs(c.Lower):
-		row("**certificate**", "y'A⁻¹y is between %s and %s", signed(c.Lower, 9), signed(c.Upper, 9))
-		row("error of a mean", "at most %.3g times the prior standard deviation", c.ErrorBound(1))
+		s.row("**certificate**", "y'A⁻¹y is between %s and %s", signed(c.Lower, 9), signed(c.Upper, 9))
+		s.row("error of a mean", "at most %.3g times the prior standard deviation", c.ErrorBound(1))
 	default:
-		row("**certificate**", "y'A⁻¹y = %s", signed(c.Lower, 9))
+		s.row("**certificate**", "y'A⁻¹y = %s", signed(c.Lower, 9))
 	}
-	row("residual ‖y − Aα‖", "%.2g", c.Residual)
+	s.row("residual ‖y − Aα‖", "%.2g", c.Residual)
 	if v := f.cheapEvidence(); !math.IsNaN(v.Value) {
-		row("**result**", "log marginal likelihood %v", v)
+		s.row("**result**", "log marginal likelihood %v", v)
 	}
 	if loo := f.cheapLeaveOneOut(); loo != nil {
 		mean := 0.0
 		for _, v := range loo.LogDensity {
 			mean += v / float64(len(loo.LogDensity))
 		}
-		row("leave one out", "root mean square error %.4g, mean ln p(y_i) %s", loo.RMSE(t.data.Y), signed(mean, 4))
+		s.row("leave one out", "root mean square error %.4g, mean ln p(y_i) %s", loo.RMSE(t.data.Y), signed(mean, 4))
 	}
-	for _, hint := range f.Hints() {
-		fmt.Fprintf(&s, "\n> **Hint.** %s\n", hint)
-	}
+	s.hints(f.Hints())
 	return s.String()
 }
 
