@@ -527,7 +527,7 @@ func TestProcessOfOddData(t *testing.T) {
 	flat := datasets.New([][]float64{{1, 2}, {1, 2}, {1, 2}}, []float64{1, 2, 3})
 	for _, data := range []*datasets.Dataset{one, same, constant, flat} {
 		base := GaussianProcess(data)
-		for _, p := range []Process{base, base.CG(), base.Preconditioned(3), base.WidrowHoff(), base.LU(), base.GaussJordan(), base.Optimise(), base.Restarts(2, 1), base.ZeroMean().NoiseVariance(1)} {
+		for _, p := range []Process{base, base.CG(), base.Preconditioned(3), base.WidrowHoff(), base.LU(), base.GaussJordan(), base.Optimise(), base.Restarts(2, 1), base.Kernel(kernels.Constant(0)).NoiseVariances(slices.Repeat([]float64{1}, data.N())).Optimise(), base.ZeroMean().NoiseVariance(1)} {
 			fit := fitted(t, p)
 			b := certain(fit.Posterior(ctx, data.X))
 			for i := range data.X {

@@ -15,10 +15,11 @@ import (
 
 // Optimisation is how hyperparameters were found.
 type Optimisation struct {
-	Names       []string // of the p hyperparameters, "noise" the last
-	Ascents     []Ascent // the first from what was said, then the restarts
-	Best        int      // the ascent that ended highest
-	Evaluations int      // of the log marginal likelihood with its gradient
+	Names       []string  // of the p hyperparameters, "noise" the last
+	Start       []float64 // the p values that were said
+	Ascents     []Ascent  // from there and from the restarts, without starts where A is not positive definite
+	Best        int       // the ascent that ended highest
+	Evaluations int       // of the log marginal likelihood with its gradient
 	Elapsed     time.Duration
 }
 
@@ -61,7 +62,7 @@ func (t *processTask) optimise(ctx context.Context) (*Optimisation, *processTask
 	b := bfgs{tol: flat, limit: climb}
 	origin := make([]float64, p)
 	for i, h := range start {
-		o.Names = append(o.Names, h.Name)
+		o.Names, o.Start = append(o.Names, h.Name), append(o.Start, h.Value)
 		origin[i] = math.Log(h.Value)
 		b.lower, b.upper = append(b.lower, origin[i]-math.Log(reach)), append(b.upper, origin[i]+math.Log(reach))
 	}

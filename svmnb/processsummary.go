@@ -27,7 +27,7 @@ func (f *ProcessFit) Markdown() string {
 	if o := f.Optimisation; o != nil {
 		end := o.End()
 		s.row("**hyperparameters**", "%d learned, %s; ln p(y) rose from %s to %s, its slope is %.1g there", len(o.Names), o.status(),
-			signed(o.Ascents[0].Path[0].Evidence, 6), signed(end.Evidence, 6), end.Slope)
+			signed(o.Ascents[o.Best].Path[0].Evidence, 6), signed(end.Evidence, 6), end.Slope)
 		s.row("effort", "%s evaluations in %d ascents, %v", thousands(int64(o.Evaluations)), len(o.Ascents), spell(o.Elapsed))
 	}
 	if stop := t.stopText(); stop != "" {
@@ -165,8 +165,7 @@ func (f *ProcessFit) Hints() []string {
 	if o := f.Optimisation; o != nil {
 		end := o.End()
 		for i, name := range o.Names {
-			origin := o.Ascents[0].Path[0].Values[i]
-			switch r := end.Values[i] / origin; {
+			switch r := end.Values[i] / o.Start[i]; {
 			case r > 0.99*reach:
 				add("%s has grown to its bound, %.0e times where it began: the data cannot tell it from infinity, so leave its term out, or begin elsewhere.", name, reach)
 			case r < 1.01/reach:
