@@ -62,3 +62,41 @@ func (k ARDKernel) Check() error {
 }
 
 func (k ARDKernel) String() string { return "ARD(" + k.Lengths + ")" }
+
+// Hyperparameters returns the lengths, "lengths[0]" and so on.
+func (k ARDKernel) Hyperparameters() []Hyperparameter {
+	var list []Hyperparameter
+	for i, l := range numbers(k.Lengths) {
+		list = append(list, Hyperparameter{fmt.Sprintf("lengths[%d]", i), l})
+	}
+	return list
+}
+
+// With returns the kernel of other lengths.
+func (ARDKernel) With(values []float64) Kernel { return ARD(values...) }
+
+// EvalGradient returns K(x, z) and sets grad[k] to ((x_k − z_k)²/ℓ_k²) K.
+func (k ARDKernel) EvalGradient(grad, x, z []float64) float64 {
+	var v [1]float64
+	k.gradients()(v[:], grad, x, z, 1)
+	return v[0]
+}
+
+func (k ARDKernel) gradients() gradients {
+	inverse := k.inverse()
+	return func(v, grad, x, columns []float64, stride int) {
+		clear(v)
+		for f, a := range x {
+			weight, g, c := inverse[f], grad[f*len(v):][:len(v)], columns[f*stride:][:len(v)]
+			for j, s := range v {
+				e := (a - c[j]) * weight
+				g[j] = float64(e * e)
+				v[j] = s + g[j]
+			}
+		}
+		ofWeightedDistances(v)
+		for f := range x {
+			timesValue(grad[f*len(v):], v)
+		}
+	}
+}

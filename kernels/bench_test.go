@@ -91,3 +91,30 @@ func BenchmarkField(b *testing.B) {
 	}
 	perEntry(b, 5e6)
 }
+
+// The gradient that learning the eleven parameters of the CO2 example takes once
+// for each of some hundred steps (Rasmussen and Williams 2006, section 5.4.3).
+func BenchmarkContract(b *testing.B) {
+	const n = 468
+	x, w := make([][]float64, n), make([]float64, n)
+	for i := range x {
+		x[i], w[i] = []float64{1958 + float64(i)/12}, math.Sin(float64(i))
+	}
+	se := SquaredExponential
+	for _, k := range []Kernel{
+		se(10), Periodic(1, 1.3), RationalQuadratic(1.2, 0.78), Matern52(3),
+		Sum(Scale(66*66, se(67)), Scale(2.4*2.4, Product(se(90), Periodic(1, 1.3))), Scale(0.66*0.66, RationalQuadratic(1.2, 0.78)), Scale(0.18*0.18, se(0.13))),
+	} {
+		b.Run(k.String(), func(b *testing.B) {
+			dst := make([]float64, 11)
+			for b.Loop() {
+				g, err := NewGradient(k, x)
+				if err != nil {
+					b.Fatal(err)
+				}
+				dst = g.Contract(dst, func(int) []float64 { return w })
+			}
+			perEntry(b, n*(n+1)/2)
+		})
+	}
+}

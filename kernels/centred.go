@@ -171,3 +171,98 @@ func (r *centredRower) swap(s, t int) {
 	r.k.swap(s, t)
 	r.m[s], r.m[t] = r.m[t], r.m[s]
 }
+
+// Hyperparameters returns those of K.
+func (k CentredKernel) Hyperparameters() []Hyperparameter { return hyperparameters(k.K, "") }
+
+// With returns the kernel of other values, centred by the means that they give.
+func (k CentredKernel) With(values []float64) Kernel {
+	return Centred(with(k.K, values), k.points())
+}
+
+// EvalGradient returns K̃(x, z) and sets grad to its derivatives. It evaluates K at
+// n² pairs; ask a [Gradient].
+func (k CentredKernel) EvalGradient(grad, x, z []float64) float64 {
+	return evalGradient(k, grad, x, z)
+}
+
+// gradientMeans computes m(x) and its derivatives.
+type gradientMeans struct {
+	n int
+	k gradientRower
+}
+
+func (m gradientMeans) of(grad, x []float64, w *work) float64 {
+	v, g := w.take(m.n), w.take(m.n*len(grad))
+	defer w.give(v)
+	defer w.give(g)
+	m.k.row(v, g, x, w)
+	mean := func(v []float64) float64 {
+		var sum float64
+		for _, a := range v {
+			sum += a
+		}
+		return sum / float64(m.n)
+	}
+	for p := range grad {
+		grad[p] = mean(g[p*m.n:][:m.n])
+	}
+	return mean(v)
+}
+
+type centredGradient struct {
+	k      gradientRower
+	means  gradientMeans
+	params int
+	m      []float64 // m(z) of all points
+	slopes []float64 // its derivatives, params for each point
+	mean   float64
+	slope  []float64 // the derivatives of mean
+}
+
+func newCentredGradient(k CentredKernel, params int, p *points) *centredGradient {
+	x := k.points()
+	_, means := differentiable(k.K, x, len(x[0]))
+	r := &centredGradient{
+		k: gradientRowerOf(k.K, p), means: gradientMeans{len(x), means}, params: params,
+		m: make([]float64, p.n), slopes: make([]float64, p.n*params),
+		mean: k.mean(), slope: make([]float64, params),
+	}
+	w := &work{}
+	for j, z := range p.source {
+		r.m[j] = r.means.of(r.slopes[j*params:][:params], z, w)
+	}
+	part := make([]float64, params)
+	for _, row := range x {
+		r.means.of(part, row, w)
+		for p, v := range part {
+			r.slope[p] += v / float64(len(x))
+		}
+	}
+	return r
+}
+
+func (r *centredGradient) row(v, grad, x []float64, w *work) {
+	slope := w.take(r.params)
+	defer w.give(slope)
+	r.k.row(v, grad, x, w)
+	mx := r.means.of(slope, x, w)
+	for j := range v {
+		v[j] = centre(v[j], mx, r.m[j], r.mean)
+		for p, s := range slope {
+			g := &grad[p*len(v)+j]
+			*g = centre(*g, s, r.slopes[j*r.params+p], r.slope[p])
+		}
+	}
+}
+
+func (r *centredGradient) self(grad, x []float64, w *work) float64 {
+	slope := w.take(r.params)
+	defer w.give(slope)
+	v := r.k.self(grad, x, w)
+	mx := r.means.of(slope, x, w)
+	for p, s := range slope {
+		grad[p] = centre(grad[p], s, s, r.slope[p])
+	}
+	return centre(v, mx, mx, r.mean)
+}

@@ -64,3 +64,23 @@ func (k ExpChiSquaredKernel) Check() error {
 
 func (ChiSquaredKernel) String() string      { return call("ChiSquared") }
 func (k ExpChiSquaredKernel) String() string { return call("ExpChiSquared", k.Gamma) }
+
+// Hyperparameters returns gamma.
+func (k ExpChiSquaredKernel) Hyperparameters() []Hyperparameter {
+	return []Hyperparameter{{"gamma", k.Gamma}}
+}
+
+// With returns the kernel of another gamma.
+func (ExpChiSquaredKernel) With(values []float64) Kernel { return ExpChiSquared(values[0]) }
+
+// EvalGradient returns K(x, z) and sets grad to −γχ² K.
+func (k ExpChiSquaredKernel) EvalGradient(grad, x, z []float64) float64 {
+	var v [1]float64
+	k.gradients(v[:], grad, x, z, 1)
+	return v[0]
+}
+
+func (k ExpChiSquaredKernel) gradients(v, grad, x, columns []float64, stride int) {
+	vec.ChiSquaredDistances(v, x, columns, stride)
+	byGamma(v, grad, k.Gamma)
+}

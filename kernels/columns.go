@@ -38,6 +38,15 @@ func choose(dst, x []float64, cols []int) []float64 {
 	return dst
 }
 
+// chosen returns the features cols of all points.
+func chosen(x [][]float64, cols []int) [][]float64 {
+	c := make([][]float64, len(x))
+	for j, row := range x {
+		c[j] = choose(make([]float64, len(cols)), row, cols)
+	}
+	return c
+}
+
 // Eval returns K of the chosen features of x and z.
 func (k ColumnsKernel) Eval(x, z []float64) float64 {
 	cols := k.indices()
@@ -94,11 +103,7 @@ type columnsRower struct {
 
 func newColumnsRower(k ColumnsKernel, all *points) columnsRower {
 	cols := k.indices()
-	chosen := make([][]float64, all.n)
-	for j, x := range all.source {
-		chosen[j] = choose(make([]float64, len(cols)), x, cols)
-	}
-	p, r := over(k.K, chosen, len(cols))
+	p, r := over(k.K, chosen(all.source, cols), len(cols))
 	return columnsRower{cols, p, r}
 }
 
@@ -117,4 +122,40 @@ func (r columnsRower) self(x []float64, w *work) float64 {
 func (r columnsRower) swap(s, t int) {
 	r.p.swap(s, t)
 	r.k.swap(s, t)
+}
+
+// Hyperparameters returns those of K.
+func (k ColumnsKernel) Hyperparameters() []Hyperparameter { return hyperparameters(k.K, "") }
+
+// With returns the kernel of other values.
+func (k ColumnsKernel) With(values []float64) Kernel {
+	return ColumnsKernel{with(k.K, values), k.Cols}
+}
+
+// EvalGradient returns K of the chosen features and sets grad to its derivatives.
+func (k ColumnsKernel) EvalGradient(grad, x, z []float64) float64 {
+	return evalGradient(k, grad, x, z)
+}
+
+type columnsGradient struct {
+	cols []int
+	k    gradientRower
+}
+
+func newColumnsGradient(k ColumnsKernel, all *points) columnsGradient {
+	cols := k.indices()
+	_, r := differentiable(k.K, chosen(all.source, cols), len(cols))
+	return columnsGradient{cols, r}
+}
+
+func (r columnsGradient) row(v, grad, x []float64, w *work) {
+	c := w.take(len(r.cols))
+	r.k.row(v, grad, choose(c, x, r.cols), w)
+	w.give(c)
+}
+
+func (r columnsGradient) self(grad, x []float64, w *work) float64 {
+	c := w.take(len(r.cols))
+	defer w.give(c)
+	return r.k.self(grad, choose(c, x, r.cols), w)
 }

@@ -67,7 +67,8 @@ func TestBadParts(t *testing.T) {
 		kernels.Centred(good, [][]float64{{math.NaN()}}), kernels.Centred(good, [][]float64{{1e200}}), kernels.Centred(kernels.ChiSquared(), [][]float64{{-1}}),
 		kernels.CentredKernel{K: good, X: "1; two", Mean: "1"}, kernels.CentredKernel{K: good, X: "1; 2", Mean: "one"}, kernels.CentredKernel{K: good, X: "1; 2"},
 		kernels.Augmented(good, kernels.Radius),
-		kernels.SumKernel{}, kernels.ProductKernel{}, kernels.ScaleKernel{}, kernels.NormalisedKernel{}, kernels.ColumnsKernel{}, kernels.CentredKernel{},
+		kernels.Fixed(nil), kernels.Fixed(bad), kernels.Fixed(good, "gamma"), kernels.Fixed(kernels.RBF(1), "gam"), kernels.Fixed(kernels.Constant(0), "c"),
+		kernels.SumKernel{}, kernels.ProductKernel{}, kernels.ScaleKernel{}, kernels.NormalisedKernel{}, kernels.ColumnsKernel{}, kernels.CentredKernel{}, kernels.FixedKernel{},
 	} {
 		var e *kernels.ParamError
 		if err := k.Check(); !errors.As(err, &e) {
@@ -75,6 +76,12 @@ func TestBadParts(t *testing.T) {
 		}
 		if _, err := kernels.NewGram(k, normal(1, 3, 2), 0); err == nil {
 			t.Errorf("NewGram takes %v", k)
+		}
+		if _, err := kernels.NewGradient(k, normal(1, 3, 2)); !errors.As(err, &e) {
+			t.Errorf("NewGradient of %v: %v, want a *ParamError", k, err)
+		}
+		if _, err := kernels.WithHyperparameters(k, nil); !errors.As(err, &e) {
+			t.Errorf("WithHyperparameters of %v: %v, want a *ParamError", k, err)
 		}
 		if k.String() == "" {
 			t.Error("a kernel without a name")
@@ -109,6 +116,9 @@ func TestDomains(t *testing.T) {
 		_, err := kernels.NewGram(c.k, c.x, 0)
 		if !errors.As(err, &e) || e.Arg != "x" || e.Row != c.row || e.Col != c.col || !strings.Contains(err.Error(), c.word) {
 			t.Errorf("NewGram(%v, %v) = %v, want a *DataError with %q at %d, %d", c.k, c.x, err, c.word, c.row, c.col)
+		}
+		if _, err := kernels.NewGradient(c.k, c.x); !errors.As(err, &e) || e.Arg != "x" || e.Row != c.row || e.Col != c.col {
+			t.Errorf("NewGradient(%v, %v) = %v, want a *DataError at %d, %d", c.k, c.x, err, c.row, c.col)
 		}
 		if r := kernels.Radius2(c.k, c.x); !math.IsNaN(r) {
 			t.Errorf("Radius2(%v, %v) = %v, want NaN", c.k, c.x, r)

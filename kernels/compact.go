@@ -40,3 +40,30 @@ func (k CompactKernel) ofSquaredDistances(v []float64, d int) {
 func (k CompactKernel) Check() error { return positive("Compact", "length", k.Length) }
 
 func (k CompactKernel) String() string { return call("Compact", k.Length) }
+
+// Hyperparameters returns length.
+func (k CompactKernel) Hyperparameters() []Hyperparameter {
+	return []Hyperparameter{{"length", k.Length}}
+}
+
+// With returns the kernel of another length.
+func (CompactKernel) With(values []float64) Kernel { return Compact(values[0]) }
+
+// EvalGradient returns K(x, z) and sets grad to (q + 1)(q + 2) s² (1 − s)₊^q, with
+// s = ‖x − z‖/ℓ.
+func (k CompactKernel) EvalGradient(grad, x, z []float64) float64 {
+	var v [1]float64
+	k.gradients(v[:], grad, x, z, 1)
+	return v[0]
+}
+
+func (k CompactKernel) gradients(v, grad, x, columns []float64, stride int) {
+	vec.SquaredDistances(v, x, columns, stride)
+	grad = grad[:len(v)]
+	scale, q1 := 1/k.Length, len(x)/2+3
+	for j, r2 := range v {
+		s := min(math.Sqrt(r2)*scale, 1)
+		grad[j] = float64(q1*(q1+1)) * s * s * power(1-s, q1-1)
+	}
+	k.ofSquaredDistances(v, len(x))
+}

@@ -34,3 +34,28 @@ func (k ConstantKernel) Check() error {
 }
 
 func (k ConstantKernel) String() string { return call("Constant", k.C) }
+
+// Hyperparameters returns c, unless it is 0.
+func (k ConstantKernel) Hyperparameters() []Hyperparameter {
+	if k.C > 0 {
+		return []Hyperparameter{{"c", k.C}}
+	}
+	return nil
+}
+
+// With returns the kernel of another c.
+func (ConstantKernel) With(values []float64) Kernel { return Constant(values[0]) }
+
+// EvalGradient returns c and sets grad to c.
+func (k ConstantKernel) EvalGradient(grad, x, z []float64) float64 {
+	if k.C > 0 {
+		grad[0] = k.C
+	}
+	return k.C
+}
+
+func (k ConstantKernel) gradients(v, grad, _, _ []float64, _ int) {
+	for j := range v {
+		v[j], grad[j] = k.C, k.C
+	}
+}

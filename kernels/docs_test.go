@@ -7,5 +7,5 @@ import (
 )
 
 func TestDocsAreTheExample(t *testing.T) {
-	doctest.Same(t, "../docs/adding-a-kernel.md", "example_own_test.go", 3)
+	doctest.Same(t, "../docs/adding-a-kernel.md", "example_own_test.go", 4)
 }

@@ -43,4 +43,16 @@ func Example_own() {
 	// converged 0
 }
 
+func (k Multiquadric) Hyperparameters() []kernels.Hyperparameter {
+	return []kernels.Hyperparameter{{Name: "gamma", Value: k.Gamma}}
+}
+
+func (k Multiquadric) With(values []float64) kernels.Kernel { return Multiquadric{values[0]} }
+
+func (k Multiquadric) EvalGradient(grad, x, z []float64) float64 {
+	v := k.Eval(x, z)
+	grad[0] = (v*v*v - v) / 2 // −½ γr² v³, since 1 + γr² = 1/v²
+	return v
+}
+
 func TestMultiquadric(t *testing.T) { kerneltest.Run(t, Multiquadric{2}) }

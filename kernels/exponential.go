@@ -42,3 +42,29 @@ func (k ExponentialKernel) ofSquaredDistances(v []float64) {
 func (k ExponentialKernel) Check() error { return positive("Exponential", "length", k.Length) }
 
 func (k ExponentialKernel) String() string { return call("Exponential", k.Length) }
+
+// Hyperparameters returns length.
+func (k ExponentialKernel) Hyperparameters() []Hyperparameter {
+	return []Hyperparameter{{"length", k.Length}}
+}
+
+// With returns the kernel of another length.
+func (ExponentialKernel) With(values []float64) Kernel { return Exponential(values[0]) }
+
+// EvalGradient returns K(x, z) and sets grad to s exp(−s), s = ‖x − z‖/ℓ.
+func (k ExponentialKernel) EvalGradient(grad, x, z []float64) float64 {
+	var v [1]float64
+	k.gradients(v[:], grad, x, z, 1)
+	return v[0]
+}
+
+func (k ExponentialKernel) gradients(v, grad, x, columns []float64, stride int) {
+	vec.SquaredDistances(v, x, columns, stride)
+	grad = grad[:len(v)]
+	scale := 1 / k.Length
+	for j, r2 := range v {
+		grad[j] = math.Sqrt(r2) * scale
+	}
+	k.ofSquaredDistances(v)
+	timesValue(grad, v)
+}

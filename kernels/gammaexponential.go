@@ -52,3 +52,39 @@ func (k GammaExponentialKernel) Check() error {
 }
 
 func (k GammaExponentialKernel) String() string { return call("GammaExponential", k.Length, k.Gamma) }
+
+// Hyperparameters returns length and gamma.
+func (k GammaExponentialKernel) Hyperparameters() []Hyperparameter {
+	return []Hyperparameter{{"length", k.Length}, {"gamma", k.Gamma}}
+}
+
+// With returns the kernel of another length and gamma.
+func (GammaExponentialKernel) With(values []float64) Kernel {
+	return GammaExponential(values[0], values[1])
+}
+
+// EvalGradient returns K(x, z) and sets grad to γ s^γ K and −γ s^γ ln s K, with
+// s = ‖x − z‖/ℓ.
+func (k GammaExponentialKernel) EvalGradient(grad, x, z []float64) float64 {
+	var v [1]float64
+	k.gradients(v[:], grad, x, z, 1)
+	return v[0]
+}
+
+func (k GammaExponentialKernel) gradients(v, grad, x, columns []float64, stride int) {
+	vec.SquaredDistances(v, x, columns, stride)
+	m := len(v)
+	byLength, byGamma := grad[:m], grad[m:][:m]
+	log := vec.Log(k.Length)
+	for j, r2 := range v {
+		t := k.Gamma * (float64(0.5*vec.Log(r2)) - log) // γ ln s
+		power := vec.Exp(t)
+		v[j], byLength[j], byGamma[j] = power, k.Gamma*power, -power*t
+		if power == 0 { // s^γ ln s → 0 as s → 0
+			byGamma[j] = 0
+		}
+	}
+	vec.ExpScaled(v, -1)
+	timesValue(byLength, v)
+	timesValue(byGamma, v)
+}

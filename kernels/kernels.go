@@ -8,7 +8,8 @@
 // on whatever machine.
 //
 // [Sum], [Product], [Scale], [Normalised], [Centred] and [Columns] make kernels of
-// kernels. [Strings] makes points of strings, for [Spectrum] and [GapWeighted];
+// kernels. [Hyperparameters] are what can be learned of one, all but what is [Fixed],
+// and a [Gradient] has its derivatives by them. [Strings] makes points of strings, for [Spectrum] and [GapWeighted];
 // the points of [Precomputed] carry a matrix from elsewhere. Package mercer asks
 // whether a function is a kernel at all.
 package kernels

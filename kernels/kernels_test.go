@@ -74,6 +74,12 @@ var table = []struct {
 	{call: "Product(RBF(1), Polynomial(2, 1, 1))", k: kernels.Product(kernels.RBF(1), kernels.Polynomial(2, 1, 1))},
 	{call: "Scale(6, Product(RBF(1), Periodic(1, 1), Linear()))", k: kernels.Product(kernels.Constant(2), kernels.RBF(1), kernels.Scale(3, kernels.Product(kernels.Periodic(1, 1), kernels.Linear())))},
 	{call: "Scale(0.1, RBF(1))", k: kernels.Scale(0.1, kernels.RBF(1))},
+	{call: "Fixed(RBF(0.5))", k: kernels.Fixed(kernels.RBF(0.5))},
+	{call: `Fixed(Periodic(2, 1), "period")`, k: kernels.Fixed(kernels.Periodic(2, 1), "period")},
+	{call: `Fixed(Sum(RBF(1), Scale(2, RationalQuadratic(1, 2))), "c", "RBF.gamma")`, k: kernels.Fixed(kernels.Sum(kernels.RBF(1), kernels.Scale(2, kernels.RationalQuadratic(1, 2))), "c", "RBF.gamma")},
+	{call: co2.String(), k: co2},
+	{call: "Normalised(Sum(Scale(2, RBF(0.5)), Polynomial(2, 1, 0.5)))", k: kernels.Normalised(kernels.Sum(kernels.Scale(2, kernels.RBF(0.5)), kernels.Polynomial(2, 1, 0.5)))},
+	{call: "Product(Columns(Periodic(1, 2), 1), Fixed(ARD(1, 2)), Normalised(Polynomial(2, 1, 0.5)))", k: kernels.Product(kernels.Columns(kernels.Periodic(1, 2), 1), kernels.Fixed(kernels.ARD(1, 2)), kernels.Normalised(kernels.Polynomial(2, 1, 0.5))), points: two},
 	{call: "Normalised(Polynomial(3, 1, 1))", k: kernels.Normalised(kernels.Polynomial(3, 1, 1))},
 	{call: "Normalised(Linear())", k: kernels.Normalised(kernels.Linear())},
 	{call: "Columns(RBF(1), 1)", k: kernels.Columns(kernels.RBF(1), 1), points: two},
@@ -83,6 +89,15 @@ var table = []struct {
 	{call: "Normalised(Sum(Spectrum(1).Raw(), Spectrum(2).Raw()))", k: kernels.Normalised(kernels.Sum(kernels.Spectrum(1).Raw(), kernels.Spectrum(2).Raw())), points: words},
 	{call: "Normalised(Sum(Intersection(), Constant(1)))", k: kernels.Normalised(kernels.Augmented(kernels.Intersection(), 1)), points: counts},
 }
+
+// co2 is the kernel for the carbon dioxide of Mauna Loa by Rasmussen and Williams
+// (2006, section 5.4.3), its lengths shorter for points that are nearer.
+var co2 = kernels.Sum(
+	kernels.Scale(4, kernels.SquaredExponential(3)),
+	kernels.Scale(2, kernels.Product(kernels.SquaredExponential(2), kernels.Periodic(1, 1.3))),
+	kernels.Scale(0.5, kernels.RationalQuadratic(1.2, 0.78)),
+	kernels.Scale(0.1, kernels.SquaredExponential(0.4)),
+)
 
 func mapped(x [][]float64, f func(row []float64) []float64) [][]float64 {
 	m := make([][]float64, len(x))
@@ -412,13 +427,24 @@ func TestFar(t *testing.T) {
 		kernels.RBF(1), kernels.Laplacian(1), kernels.Exponential(1), kernels.Matern32(1), kernels.Matern52(1), kernels.Compact(1),
 		kernels.GammaExponential(1, 0.5), kernels.GammaExponential(1, 2), kernels.RationalQuadratic(1, 30), kernels.ARD(1), kernels.Matern52(1e-300),
 	} {
+		slope := func(a, b float64) float64 {
+			grad := make([]float64, 2)
+			k.(kernels.Differentiable).EvalGradient(grad, []float64{a}, []float64{b})
+			return math.Max(math.Abs(grad[0]), math.Abs(grad[1]))
+		}
 		for _, far := range []float64{1e10, 1e150, 1e200, math.MaxFloat64} {
 			if v := k.Eval([]float64{far}, []float64{-far}); !(v >= 0 && v < 1e-100) {
 				t.Errorf("%v at a distance of 2·%v = %v, want 0", k, far, v)
 			}
+			if v := slope(far, -far); !(v < 1e-100) {
+				t.Errorf("a derivative of %v at a distance of 2·%v is %v, want 0", k, far, v)
+			}
 		}
 		if v := k.Eval([]float64{math.MaxFloat64}, []float64{math.MaxFloat64}); v != 1 {
 			t.Errorf("%v of a far point with itself = %v, want 1", k, v)
+		}
+		if v := slope(1, 1); v != 0 {
+			t.Errorf("a derivative of %v at distance 0 is %v, want 0", k, v)
 		}
 	}
 	if v := kernels.Periodic(1, 1).Eval([]float64{math.MaxFloat64}, []float64{-math.MaxFloat64}); math.IsNaN(v) {

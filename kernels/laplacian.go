@@ -36,3 +36,23 @@ func (k LaplacianKernel) Check() error {
 }
 
 func (k LaplacianKernel) String() string { return call("Laplacian", k.Gamma) }
+
+// Hyperparameters returns gamma.
+func (k LaplacianKernel) Hyperparameters() []Hyperparameter {
+	return []Hyperparameter{{"gamma", k.Gamma}}
+}
+
+// With returns the kernel of another gamma.
+func (LaplacianKernel) With(values []float64) Kernel { return Laplacian(values[0]) }
+
+// EvalGradient returns K(x, z) and sets grad to −γ‖x − z‖₁ K.
+func (k LaplacianKernel) EvalGradient(grad, x, z []float64) float64 {
+	var v [1]float64
+	k.gradients(v[:], grad, x, z, 1)
+	return v[0]
+}
+
+func (k LaplacianKernel) gradients(v, grad, x, columns []float64, stride int) {
+	vec.AbsoluteDistances(v, x, columns, stride)
+	byGamma(v, grad, k.Gamma)
+}

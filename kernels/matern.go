@@ -84,3 +84,64 @@ func (k Matern52Kernel) Check() error { return positive("Matern52", "length", k.
 
 func (k Matern32Kernel) String() string { return call("Matern32", k.Length) }
 func (k Matern52Kernel) String() string { return call("Matern52", k.Length) }
+
+// Hyperparameters returns length.
+func (k Matern32Kernel) Hyperparameters() []Hyperparameter {
+	return []Hyperparameter{{"length", k.Length}}
+}
+
+// Hyperparameters returns length.
+func (k Matern52Kernel) Hyperparameters() []Hyperparameter {
+	return []Hyperparameter{{"length", k.Length}}
+}
+
+// With returns the kernel of another length.
+func (Matern32Kernel) With(values []float64) Kernel { return Matern32(values[0]) }
+
+// With returns the kernel of another length.
+func (Matern52Kernel) With(values []float64) Kernel { return Matern52(values[0]) }
+
+// EvalGradient returns K(x, z) and sets grad to 3s² exp(−√3 s), s = ‖x − z‖/ℓ.
+func (k Matern32Kernel) EvalGradient(grad, x, z []float64) float64 {
+	var v [1]float64
+	k.gradients(v[:], grad, x, z, 1)
+	return v[0]
+}
+
+// EvalGradient returns K(x, z) and sets grad to (5/3) s² (1 + √5 s) exp(−√5 s),
+// s = ‖x − z‖/ℓ.
+func (k Matern52Kernel) EvalGradient(grad, x, z []float64) float64 {
+	var v [1]float64
+	k.gradients(v[:], grad, x, z, 1)
+	return v[0]
+}
+
+// decays sets v to exp(−t) and grad to t, for t = √v·scale.
+func decays(v, grad []float64, scale float64) {
+	for j, r2 := range v {
+		t := min(math.Sqrt(r2)*scale, farthest)
+		v[j], grad[j] = t, t
+	}
+	vec.ExpScaled(v, -1)
+}
+
+func (k Matern32Kernel) gradients(v, grad, x, columns []float64, stride int) {
+	vec.SquaredDistances(v, x, columns, stride)
+	grad = grad[:len(v)]
+	decays(v, grad, math.Sqrt(3)/k.Length)
+	for j, e := range v {
+		t := grad[j]
+		v[j], grad[j] = (1+t)*e, t*t*e
+	}
+}
+
+func (k Matern52Kernel) gradients(v, grad, x, columns []float64, stride int) {
+	vec.SquaredDistances(v, x, columns, stride)
+	grad = grad[:len(v)]
+	decays(v, grad, math.Sqrt(5)/k.Length)
+	for j, e := range v {
+		t := grad[j]
+		third := float64(t*t) / 3
+		v[j], grad[j] = (1+t+third)*e, third*(1+t)*e
+	}
+}

@@ -87,3 +87,66 @@ func (r *normalisedRower) swap(s, t int) {
 	r.k.swap(s, t)
 	r.selves[s], r.selves[t] = r.selves[t], r.selves[s]
 }
+
+// Hyperparameters returns those of K.
+func (k NormalisedKernel) Hyperparameters() []Hyperparameter { return hyperparameters(k.K, "") }
+
+// With returns the kernel of other values.
+func (k NormalisedKernel) With(values []float64) Kernel {
+	return NormalisedKernel{with(k.K, values)}
+}
+
+// EvalGradient returns the quotient and sets grad to its derivatives, which are 0
+// where it is defined as 0.
+func (k NormalisedKernel) EvalGradient(grad, x, z []float64) float64 {
+	return evalGradient(k, grad, x, z)
+}
+
+type normalisedGradient struct {
+	k      gradientRower
+	params int
+	selves []float64 // K(z, z) of all n points
+	rates  []float64 // ½ ∂ln K(z, z), params of each
+}
+
+func newNormalisedGradient(k gradientRower, params int, p *points) *normalisedGradient {
+	r := &normalisedGradient{k, params, make([]float64, p.n), make([]float64, p.n*params)}
+	w := &work{}
+	for j, x := range p.source {
+		r.selves[j] = r.rate(r.rates[j*params:][:params], x, w)
+	}
+	return r
+}
+
+// rate returns K(x, x) and sets grad to ½ ∂ln K(x, x), 0 where K is.
+func (r *normalisedGradient) rate(grad, x []float64, w *work) float64 {
+	v := r.k.self(grad, x, w)
+	for p := range grad {
+		if v == 0 {
+			grad[p] = 0
+		} else {
+			grad[p] *= 0.5 / v
+		}
+	}
+	return v
+}
+
+func (r *normalisedGradient) row(v, grad, x []float64, w *work) {
+	rate := w.take(r.params)
+	defer w.give(rate)
+	r.k.row(v, grad, x, w)
+	self := r.rate(rate, x, w)
+	for j, k := range v {
+		v[j] = cosine(k, self, r.selves[j])
+		for p := range r.params {
+			g := &grad[p*len(v)+j]
+			*g = cosine(*g, self, r.selves[j]) - float64(v[j]*(rate[p]+r.rates[j*r.params+p]))
+		}
+	}
+}
+
+func (r *normalisedGradient) self(grad, x []float64, w *work) float64 {
+	v := r.k.self(grad, x, w)
+	clear(grad) // of 1, or of 0
+	return cosine(v, v, v)
+}

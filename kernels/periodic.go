@@ -45,3 +45,43 @@ func (k PeriodicKernel) Check() error {
 }
 
 func (k PeriodicKernel) String() string { return call("Periodic", k.Period, k.Length) }
+
+// Hyperparameters returns period and length.
+func (k PeriodicKernel) Hyperparameters() []Hyperparameter {
+	return []Hyperparameter{{"period", k.Period}, {"length", k.Length}}
+}
+
+// With returns the kernel of another period and length.
+func (PeriodicKernel) With(values []float64) Kernel { return Periodic(values[0], values[1]) }
+
+// EvalGradient returns K(x, z) and sets grad to (2/ℓ²) Σ_k u_k sin(2u_k) K and
+// (4/ℓ²) Σ_k sin² u_k K, with u_k = π(x_k − z_k)/p.
+func (k PeriodicKernel) EvalGradient(grad, x, z []float64) float64 {
+	var v [1]float64
+	k.gradients(v[:], grad, x, z, 1)
+	return v[0]
+}
+
+func (k PeriodicKernel) gradients(v, grad, x, columns []float64, stride int) {
+	m := len(v)
+	byPeriod, byLength := grad[:m], grad[m:][:m]
+	clear(byPeriod)
+	clear(v)
+	for f, a := range x {
+		c := columns[f*stride:][:m]
+		for j, s := range v {
+			turns := (a - c[j]) / k.Period
+			sine2, sine := vec.SineSquares(turns)
+			v[j] = s + sine2
+			byPeriod[j] += float64(turns * sine)
+		}
+	}
+	scale := 2 / k.Length / k.Length
+	for j, s := range v {
+		byPeriod[j] *= math.Pi * scale
+		byLength[j] = 2 * scale * s
+	}
+	k.ofSines(v)
+	timesValue(byPeriod, v)
+	timesValue(byLength, v)
+}

@@ -81,3 +81,47 @@ func (k PolynomialKernel) Check() error {
 func (k PolynomialKernel) String() string {
 	return call("Polynomial", float64(k.Degree), k.Gamma, k.Coef0)
 }
+
+// Hyperparameters returns gamma, and coef0 unless it is 0.
+func (k PolynomialKernel) Hyperparameters() []Hyperparameter {
+	return gammaCoef0(k.Gamma, k.Coef0)
+}
+
+func gammaCoef0(gamma, coef0 float64) []Hyperparameter {
+	if coef0 > 0 {
+		return []Hyperparameter{{"gamma", gamma}, {"coef0", coef0}}
+	}
+	return []Hyperparameter{{"gamma", gamma}}
+}
+
+// With returns the kernel of another gamma and coef0.
+func (k PolynomialKernel) With(values []float64) Kernel {
+	k.Gamma = values[0]
+	if k.Coef0 > 0 {
+		k.Coef0 = values[1]
+	}
+	return k
+}
+
+// EvalGradient returns K(x, z) and sets grad to degree·s·(s + c)^(degree−1), with
+// s = γ x·z, and to degree·c·(s + c)^(degree−1) if c > 0.
+func (k PolynomialKernel) EvalGradient(grad, x, z []float64) float64 {
+	var v [1]float64
+	k.gradients(v[:], grad, x, z, 1)
+	return v[0]
+}
+
+func (k PolynomialKernel) gradients(v, grad, x, columns []float64, stride int) {
+	vec.Dots(v, x, columns, stride)
+	m := len(v)
+	byGamma, byCoef0 := grad[:m], grad[m:]
+	for j, dot := range v {
+		s := float64(k.Gamma * dot)
+		slope := float64(k.Degree) * power(s+k.Coef0, k.Degree-1)
+		byGamma[j] = s * slope
+		if k.Coef0 > 0 {
+			byCoef0[j] = k.Coef0 * slope
+		}
+	}
+	k.ofDots(v)
+}

@@ -80,3 +80,64 @@ func (r productRower) self(x []float64, w *work) float64 {
 }
 
 func (r productRower) swap(s, t int) { r.a.swap(s, t); r.b.swap(s, t) }
+
+// factors returns the factors from left to right, as String writes them.
+func (k ProductKernel) factors() []Kernel {
+	if a, ok := k.A.(ProductKernel); ok {
+		return append(a.factors(), k.B)
+	}
+	return []Kernel{k.A, k.B}
+}
+
+// Hyperparameters returns those of the factors.
+func (k ProductKernel) Hyperparameters() []Hyperparameter { return hyperparametersOf(k.factors()) }
+
+// With returns the kernel of other values.
+func (k ProductKernel) With(values []float64) Kernel {
+	return ProductKernel(SumKernel(k).With(values).(SumKernel))
+}
+
+// EvalGradient returns A(x, z)·B(x, z) and sets grad to B times the derivatives of
+// A, then A times those of B.
+func (k ProductKernel) EvalGradient(grad, x, z []float64) float64 {
+	return evalGradient(k, grad, x, z)
+}
+
+type productGradient struct {
+	a, b gradientRower
+	n    int // hyperparameters of a
+}
+
+func (r productGradient) row(v, grad, x []float64, w *work) {
+	b := w.take(len(v))
+	defer w.give(b)
+	m := len(v)
+	cut := r.n * m
+	r.a.row(v, grad[:cut], x, w)
+	r.b.row(b, grad[cut:], x, w)
+	for p := 0; p < len(grad); p += m {
+		other := b
+		if p >= cut {
+			other = v
+		}
+		g := grad[p:][:m]
+		for j, k := range other {
+			g[j] *= k
+		}
+	}
+	for j, k := range b {
+		v[j] *= k
+	}
+}
+
+func (r productGradient) self(grad, x []float64, w *work) float64 {
+	a, b := r.a.self(grad[:r.n], x, w), r.b.self(grad[r.n:], x, w)
+	for p := range grad {
+		if p < r.n {
+			grad[p] *= b
+		} else {
+			grad[p] *= a
+		}
+	}
+	return float64(a * b)
+}

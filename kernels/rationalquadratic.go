@@ -55,3 +55,38 @@ func (k RationalQuadraticKernel) Check() error {
 func (k RationalQuadraticKernel) String() string {
 	return call("RationalQuadratic", k.Length, k.Alpha)
 }
+
+// Hyperparameters returns length and alpha.
+func (k RationalQuadraticKernel) Hyperparameters() []Hyperparameter {
+	return []Hyperparameter{{"length", k.Length}, {"alpha", k.Alpha}}
+}
+
+// With returns the kernel of another length and alpha.
+func (RationalQuadraticKernel) With(values []float64) Kernel {
+	return RationalQuadratic(values[0], values[1])
+}
+
+// EvalGradient returns K(x, z) and sets grad to s² B^(−α−1) and K (s²/2B − α ln B),
+// with s = ‖x − z‖/ℓ and B = 1 + s²/2α.
+func (k RationalQuadraticKernel) EvalGradient(grad, x, z []float64) float64 {
+	var v [1]float64
+	k.gradients(v[:], grad, x, z, 1)
+	return v[0]
+}
+
+func (k RationalQuadraticKernel) gradients(v, grad, x, columns []float64, stride int) {
+	vec.SquaredDistances(v, x, columns, stride)
+	m := len(v)
+	byLength, byAlpha := grad[:m], grad[m:][:m]
+	scale := 1 / k.Length
+	for j, r2 := range v {
+		s := math.Sqrt(r2) * scale
+		b := 0.5 * s * s / k.Alpha
+		log := vec.Log1p(b)
+		half := float64(k.Alpha * (b / (1 + b))) // s²/2B
+		v[j], byLength[j], byAlpha[j] = log, 2*half, half-float64(k.Alpha*log)
+	}
+	vec.ExpScaled(v, -k.Alpha)
+	timesValue(byLength, v)
+	timesValue(byAlpha, v)
+}

@@ -57,3 +57,33 @@ func (k GaussianKernel) Check() error {
 }
 
 func (k GaussianKernel) String() string { return call("RBF", k.Gamma) }
+
+// Hyperparameters returns gamma.
+func (k GaussianKernel) Hyperparameters() []Hyperparameter {
+	return []Hyperparameter{{"gamma", k.Gamma}}
+}
+
+// With returns the kernel of another gamma.
+func (GaussianKernel) With(values []float64) Kernel { return RBF(values[0]) }
+
+// EvalGradient returns K(x, z) and sets grad to −γ‖x − z‖² K.
+func (k GaussianKernel) EvalGradient(grad, x, z []float64) float64 {
+	var v [1]float64
+	k.gradients(v[:], grad, x, z, 1)
+	return v[0]
+}
+
+func (k GaussianKernel) gradients(v, grad, x, columns []float64, stride int) {
+	vec.SquaredDistances(v, x, columns, stride)
+	byGamma(v, grad, k.Gamma)
+}
+
+// byGamma sets v to exp(−γv) and grad to its derivative by ln γ.
+func byGamma(v, grad []float64, gamma float64) {
+	grad = grad[:len(v)]
+	for j, r := range v {
+		grad[j] = -gamma * r
+	}
+	vec.ExpScaled(v, -gamma)
+	timesValue(grad, v)
+}

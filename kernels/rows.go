@@ -64,6 +64,8 @@ func rowerOf(k Kernel, p *points) rower {
 		return newColumnsRower(k, p)
 	case CentredKernel:
 		return newCentredRower(k, p)
+	case FixedKernel:
+		return rowerOf(k.K, p)
 	case SpectrumKernel:
 		if r := newSpectrumRower(k, p); k.Counts {
 			return r

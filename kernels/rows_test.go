@@ -48,3 +48,29 @@ func TestRowsHeld(t *testing.T) {
 		}
 	}
 }
+
+// A point with itself has the derivatives that stand on the diagonal of a row.
+func TestGradientSelf(t *testing.T) {
+	x := normal(7, 5, 2)
+	bent := Product(Scale(2, Polynomial(2, 1, 0.5)), Polynomial(3, 0.3, 1), Columns(Polynomial(2, 1, 1), 1))
+	for _, k := range []Kernel{
+		bent, Sum(bent, Polynomial(1, 1, 2)), Scale(3, bent), Normalised(bent), Centred(bent, normal(8, 4, 2)), Columns(Polynomial(2, 1, 0.5), 1),
+		Fixed(bent, "coef0"), Fixed(bent), ARD(1, 2), Sum(Linear(), Constant(2)),
+	} {
+		p, r := differentiable(k, x, 2)
+		params, w := learnable(k), &work{}
+		v, grad, own := make([]float64, len(x)), make([]float64, params*len(x)), make([]float64, params)
+		for i := range x {
+			point := p.point(make([]float64, 2), i)
+			r.row(v, grad, point, w)
+			if got := r.self(own, point, w); math.Abs(got-v[i]) > 1e-13*math.Abs(v[i]) {
+				t.Errorf("%v: K(x, x) is %v, in a row %v", k, got, v[i])
+			}
+			for q, got := range own {
+				if want := grad[q*len(x)+i]; math.Abs(got-want) > 1e-13*math.Max(math.Abs(want), v[i]) {
+					t.Errorf("%v: derivative %d of K(x, x) is %v, in a row %v", k, q, got, want)
+				}
+			}
+		}
+	}
+}

@@ -13,7 +13,8 @@ type ScaleKernel struct {
 
 // Scale returns the kernel c·K(x, z), c ≥ 0: for a Gaussian process c is the
 // variance of the function, for a machine of cost C it is as good as the cost
-// c·C. Scale(1, k) is k, and what is scaled twice is scaled once.
+// c·C. Scale(1, k) is k, and what is scaled twice is scaled once; to learn a c from
+// 1 on, which k has none of, write ScaleKernel{C: 1, K: k}.
 //
 // ∂/∂ln c is c·K.
 func Scale(c float64, k Kernel) Kernel {
@@ -63,3 +64,46 @@ func (r scaleRower) row(dst, x []float64, w *work) {
 
 func (r scaleRower) self(x []float64, w *work) float64 { return float64(r.c * r.k.self(x, w)) }
 func (r scaleRower) swap(s, t int)                     { r.k.swap(s, t) }
+
+// Hyperparameters returns c, unless it is 0, and those of K.
+func (k ScaleKernel) Hyperparameters() []Hyperparameter {
+	if k.C > 0 {
+		return append([]Hyperparameter{{"c", k.C}}, hyperparameters(k.K, "")...)
+	}
+	return nil
+}
+
+// With returns the kernel of other values.
+func (k ScaleKernel) With(values []float64) Kernel {
+	return ScaleKernel{values[0], with(k.K, values[1:])}
+}
+
+// EvalGradient returns C·K(x, z) and sets grad to it and to C times the
+// derivatives of K.
+func (k ScaleKernel) EvalGradient(grad, x, z []float64) float64 { return evalGradient(k, grad, x, z) }
+
+type scaleGradient struct {
+	c float64
+	k gradientRower
+}
+
+func (r scaleGradient) row(v, grad, x []float64, w *work) {
+	own, inner := grad[:len(v)], grad[len(v):]
+	r.k.row(v, inner, x, w)
+	for p := range inner {
+		inner[p] *= r.c
+	}
+	for j := range v {
+		v[j] *= r.c
+		own[j] = v[j]
+	}
+}
+
+func (r scaleGradient) self(grad, x []float64, w *work) float64 {
+	v := float64(r.c * r.k.self(grad[1:], x, w))
+	grad[0] = v
+	for p := range grad[1:] {
+		grad[1+p] *= r.c
+	}
+	return v
+}

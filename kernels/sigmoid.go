@@ -49,3 +49,38 @@ func (k SigmoidKernel) Check() error {
 }
 
 func (k SigmoidKernel) String() string { return call("Sigmoid", k.Gamma, k.Coef0) }
+
+// Hyperparameters returns gamma, and coef0 if it is above 0.
+func (k SigmoidKernel) Hyperparameters() []Hyperparameter { return gammaCoef0(k.Gamma, k.Coef0) }
+
+// With returns the kernel of another gamma and, if it is above 0, coef0.
+func (k SigmoidKernel) With(values []float64) Kernel {
+	k.Gamma = values[0]
+	if k.Coef0 > 0 {
+		k.Coef0 = values[1]
+	}
+	return k
+}
+
+// EvalGradient returns K(x, z) and sets grad to γ x·z (1 − K²), and to c (1 − K²)
+// if c > 0.
+func (k SigmoidKernel) EvalGradient(grad, x, z []float64) float64 {
+	var v [1]float64
+	k.gradients(v[:], grad, x, z, 1)
+	return v[0]
+}
+
+func (k SigmoidKernel) gradients(v, grad, x, columns []float64, stride int) {
+	vec.Dots(v, x, columns, stride)
+	m := len(v)
+	byGamma, byCoef0 := grad[:m], grad[m:]
+	copy(byGamma, v)
+	k.ofDots(v)
+	for j, t := range v {
+		slope := (1 - t) * (1 + t)
+		byGamma[j] *= k.Gamma * slope
+		if k.Coef0 > 0 {
+			byCoef0[j] = k.Coef0 * slope
+		}
+	}
+}

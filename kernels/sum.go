@@ -78,3 +78,44 @@ func (r sumRower) row(dst, x []float64, w *work) {
 
 func (r sumRower) self(x []float64, w *work) float64 { return r.a.self(x, w) + r.b.self(x, w) }
 func (r sumRower) swap(s, t int)                     { r.a.swap(s, t); r.b.swap(s, t) }
+
+// terms returns the terms from left to right, as String writes them.
+func (k SumKernel) terms() []Kernel {
+	if a, ok := k.A.(SumKernel); ok {
+		return append(a.terms(), k.B)
+	}
+	return []Kernel{k.A, k.B}
+}
+
+// Hyperparameters returns those of the terms.
+func (k SumKernel) Hyperparameters() []Hyperparameter { return hyperparametersOf(k.terms()) }
+
+// With returns the kernel of other values.
+func (k SumKernel) With(values []float64) Kernel {
+	n := learnable(k.A)
+	return SumKernel{with(k.A, values[:n]), with(k.B, values[n:])}
+}
+
+// EvalGradient returns A(x, z) + B(x, z) and sets grad to the derivatives of A,
+// then of B.
+func (k SumKernel) EvalGradient(grad, x, z []float64) float64 { return evalGradient(k, grad, x, z) }
+
+type sumGradient struct {
+	a, b gradientRower
+	n    int // hyperparameters of a
+}
+
+func (r sumGradient) row(v, grad, x []float64, w *work) {
+	b := w.take(len(v))
+	defer w.give(b)
+	cut := r.n * len(v)
+	r.a.row(v, grad[:cut], x, w)
+	r.b.row(b, grad[cut:], x, w)
+	for j, k := range b {
+		v[j] += k
+	}
+}
+
+func (r sumGradient) self(grad, x []float64, w *work) float64 {
+	return r.a.self(grad[:r.n], x, w) + r.b.self(grad[r.n:], x, w)
+}

@@ -44,8 +44,8 @@ type warm interface {
 	startAt(p *Problem, alpha, f []float64) (Stepper, error)
 }
 
-// completer is a Stepper that keeps F for part of the points only, and says nil
-// of it then. complete brings it up to date for all.
+// completer is a Stepper that keeps F for part of the points only, or in another
+// form, and says nil of it then. complete brings it up to date for all.
 type completer interface{ complete() []float64 }
 
 // Solve runs m on p until the criterion is met, a limit is hit, ctx ends, or
@@ -75,10 +75,16 @@ func Solve(ctx context.Context, p *Problem, m Method, s Settings) (*Result, erro
 		s.MaxIterations = max(10_000_000, 100*len(alpha))
 	}
 	q, k := *p, &checked{Matrix: p.K, seen: make([]bool, len(alpha))}
+	if of := doubled(p.K); of != nil {
+		k.Matrix = of
+	}
 	if _, ok := p.K.(Features); !ok { // those were checked when they were made
 		q.K = k
-		if _, ok := p.K.(Batcher); ok {
+		if _, ok := k.Matrix.(Batcher); ok {
 			q.K = checkedRows{k}
+		}
+		if doubled(p.K) != nil {
+			q.K = Double(q.K)
 		}
 	}
 	r := run{p: &q, k: k, began: time.Now(), settings: s, done: ctx.Done(), last: make([]float64, len(alpha)), changed: make([]int, 0, len(alpha)), highest: -math.MaxFloat64}
@@ -245,11 +251,12 @@ const patience = 300 * time.Millisecond
 // verify computes F afresh for the certificate. The F that a method maintains
 // drifts: a status that rests on it is believed only if the criterion, asked
 // with the exact one, agrees; otherwise the method goes on from there. It may do
-// so three times, then rounding is the limit.
+// so three times, then rounding is the limit. A run that cannot improve between
+// two samples has converged if the criterion is met.
 func (r *run) verify(status Status, elapsed time.Duration) Status {
 	it, in := &r.it, true
-	partial := it.F == nil
-	if c, ok := r.st.(completer); ok && partial {
+	partial := it.F == nil && it.Active < r.trace.N
+	if c, ok := r.st.(completer); ok && it.F == nil {
 		it.F = c.complete()
 	}
 	if status == Interrupted && it.F != nil {
@@ -260,13 +267,16 @@ func (r *run) verify(status Status, elapsed time.Duration) Status {
 	}
 	r.exact = r.p.residual(it.Alpha)
 	v, ok := r.st.(verifier)
-	if !ok || status != Converged && status != Exhausted {
+	if status != Exhausted && (status != Converged || !ok) {
 		return status
 	}
 	it.F, it.Rough = r.exact, false
 	pt := r.measure(elapsed)
 	if met := r.met(&pt); met != NotTerminated {
 		return met
+	}
+	if !ok {
+		return status
 	}
 	if !partial { // else it was asked of the active points only
 		r.refreshed++

@@ -62,6 +62,24 @@ func SquaredSine(u float64) float64 {
 	return 0 // ∞ − ∞
 }
 
+// SineSquares returns SquaredSine(u) and sin(2π u), to an absolute 1e-15 each,
+// and 0 and 0 for a u that is infinite.
+func SineSquares(u float64) (squared, double float64) {
+	u -= math.RoundToEven(u) // exact, in [−½, ½]
+	t := math.Abs(u)
+	switch {
+	case t > 0.25:
+		c := sine(math.Pi * (0.5 - t))
+		c2 := square(c)
+		return 1 - c2, math.Copysign(2*float64(c*math.Sqrt(1-c2)), u)
+	case t >= 0:
+		s := sine(math.Pi * t)
+		s2 := square(s)
+		return s2, math.Copysign(2*float64(s*math.Sqrt(1-s2)), u)
+	}
+	return 0, 0 // ∞ − ∞
+}
+
 // sine returns sin t for 0 ≤ t ≤ π/4 by its Taylor sum, whose remainder
 // t¹⁹/19! is below 1e-19.
 func sine(t float64) float64 {

@@ -51,6 +51,25 @@ func TestSquaredSine(t *testing.T) {
 	}
 }
 
+func TestSineSquares(t *testing.T) {
+	for u := -2.5; u <= 2.5; u += 0.00037 {
+		squared, double := SineSquares(u)
+		if squared != SquaredSine(u) {
+			t.Errorf("SineSquares(%v) = %v, SquaredSine %v", u, squared, SquaredSine(u))
+		}
+		if want := math.Sin(2 * math.Pi * u); !(math.Abs(double-want) <= 3e-15) { // 2πu is rounded
+			t.Errorf("sin 2π%v = %v, want %v", u, double, want)
+		}
+	}
+	_, double := SineSquares(-1e-9)
+	relative(t, "SineSquares", -1e-9, double, -2e-9*math.Pi, 1e-15)
+	for _, u := range []float64{0, 0.5, -0.5, 7, 1e300, math.Inf(1), math.Inf(-1)} {
+		if squared, double := SineSquares(u); squared != SquaredSine(u) || !(math.Abs(double) <= 1e-15) {
+			t.Errorf("SineSquares(%v) = %v, %v, want %v, 0", u, squared, double, SquaredSine(u))
+		}
+	}
+}
+
 func TestTanh(t *testing.T) {
 	for x := -25.0; x < 25; x += 0.0013 {
 		relative(t, "Tanh", x, Tanh(x), math.Tanh(x), 1e-15)

@@ -28,7 +28,9 @@ type Points func(rng *rand.Rand) [][]float64
 // points, with a Check that refuses NaN in each exported field, a String that is
 // Go, and the same values from Eval, from OfDot or OfSquaredDistance, and from
 // the rows of a Gram and a Basis. A finite sample can refute a kernel, not prove
-// one.
+// one. Of a [kernels.Differentiable] it tests that With keeps and sets the
+// hyperparameters, and that the derivatives are those that central differences
+// give to a relative 1e-6.
 //
 // The points are those of [Usual]. A kernel of a smaller domain, such as
 // non-negative features, brings its own.
@@ -86,6 +88,8 @@ var checks = []check{
 	{name: "Tier", ofPoints: tier},
 	{name: "Gram", ofPoints: gram},
 	{name: "Basis", ofPoints: basis},
+	{name: "Hyperparameters", ofKernel: hyperparameters},
+	{name: "Gradient", ofPoints: gradient},
 }
 
 func try(c check, k kernels.Kernel, gen []Points) error {
@@ -342,6 +346,118 @@ func basis(k kernels.Kernel, x [][]float64) error {
 			if err := near("the entry in a Basis", i, j, fresh[j], k.Eval(x[i], half[j]), size(k, x[i], half[j])); err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// values returns those of the hyperparameters of k.
+func values(k kernels.Differentiable) []float64 {
+	var v []float64
+	for _, h := range k.Hyperparameters() {
+		v = append(v, h.Value)
+	}
+	return v
+}
+
+// hyperparameters sees that each has a name of its own and a value above 0, and
+// that With sets each of them and nothing else.
+func hyperparameters(k kernels.Kernel) error {
+	d, ok := k.(kernels.Differentiable)
+	if !ok {
+		return nil
+	}
+	list, err := kernels.Hyperparameters(k)
+	if err != nil {
+		return err
+	}
+	names := map[string]bool{}
+	for _, h := range list {
+		if names[h.Name] || strings.HasSuffix(h.Name, ".") {
+			return fmt.Errorf("its hyperparameters need a name each: %v", list)
+		}
+		names[h.Name] = true
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	own := values(d)
+	same := d.With(slices.Clone(own))
+	if reflect.TypeOf(same) != reflect.TypeOf(k) || reflect.ValueOf(k).Comparable() && same != k {
+		return fmt.Errorf("its With of its own values gives %v", same)
+	}
+	for p := range own {
+		want := slices.Clone(own)
+		want[p] /= 2
+		other, ok := d.With(want).(kernels.Differentiable)
+		if !ok || !slices.Equal(values(other), want) {
+			return fmt.Errorf("its With of %v gives %v", want, d.With(want))
+		}
+	}
+	if !slices.Equal(values(d), own) {
+		return errors.New("its With changes the kernel")
+	}
+	return nil
+}
+
+// gradient sees that EvalGradient returns Eval's value and the derivatives that
+// differences give, and that a Gradient contracts the same.
+func gradient(k kernels.Kernel, x [][]float64) error {
+	d, ok := k.(kernels.Differentiable)
+	if !ok || len(d.Hyperparameters()) == 0 {
+		return nil
+	}
+	// f(−2h), f(−h), f(h) and f(2h) give f′ but for h⁴f⁽⁵⁾/30.
+	const h = 5e-5
+	own := values(d)
+	around := make([][4]kernels.Kernel, len(own))
+	for p, v := range own {
+		for s, step := range [4]float64{-2 * h, -h, h, 2 * h} {
+			moved := slices.Clone(own)
+			moved[p] = v * math.Exp(step)
+			around[p][s] = d.With(moved)
+		}
+	}
+	weight := func(i, j int) float64 { return math.Cos(float64(i+j)) + float64(i*j%5) }
+	sum, scale := make([]float64, len(own)), make([]float64, len(own))
+	for i := range x {
+		for j := range i + 1 {
+			grad := make([]float64, len(own))
+			size := size(k, x[i], x[j])
+			if err := near("the value of EvalGradient", i, j, d.EvalGradient(grad, x[i], x[j]), k.Eval(x[i], x[j]), size); err != nil {
+				return err
+			}
+			for p, g := range grad {
+				var f [4]float64
+				for s, moved := range around[p] {
+					f[s] = moved.Eval(x[i], x[j])
+				}
+				want := (f[0] - f[3] + 8*(f[2]-f[1])) / (12 * h)
+				if !(math.Abs(g-want) <= 1e-6*math.Abs(want)+1e-9*size) {
+					return fmt.Errorf("the derivative by ln %s at points %d and %d is %v, differences give %v", d.Hyperparameters()[p].Name, i, j, g, want)
+				}
+				w := weight(i, j)
+				if i != j {
+					w *= 2
+				}
+				sum[p] += w * g
+				scale[p] += math.Abs(w) * (math.Abs(g) + size)
+			}
+		}
+	}
+	g, err := kernels.NewGradient(k, x)
+	if err != nil {
+		return err
+	}
+	row := make([]float64, len(x))
+	for p, got := range g.Contract(nil, func(i int) []float64 {
+		for j := range row {
+			row[j] = weight(i, j)
+		}
+		return row
+	}) {
+		if !(math.Abs(got-sum[p]) <= 1e-12*scale[p]) {
+			return fmt.Errorf("contracted, the derivative by ln %s is %v, by EvalGradient %v", d.Hyperparameters()[p].Name, got, sum[p])
 		}
 	}
 	return nil

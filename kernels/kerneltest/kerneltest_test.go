@@ -48,6 +48,76 @@ type flat struct{ kernels.LinearKernel }
 
 func (flat) OfDot(float64) float64 { return 1 }
 
+// learned is a product of two Gaussians with derivatives that a test spoils.
+type learned struct {
+	A, B  float64
+	spoil string
+}
+
+func (k learned) Eval(x, z []float64) float64 { return kernels.RBF(k.A+k.B*k.B).Eval(x, z) }
+func (k learned) Check() error                { return kernels.RBF(k.A + k.B).Check() }
+func (k learned) String() string              { return "learned()" }
+
+func (k learned) Hyperparameters() []kernels.Hyperparameter {
+	list := []kernels.Hyperparameter{{Name: "a", Value: k.A}, {Name: "b", Value: k.B}}
+	switch k.spoil {
+	case "names":
+		list[1].Name = "a"
+	case "value":
+		list[1].Value = 0
+	}
+	return list
+}
+
+func (k learned) With(v []float64) kernels.Kernel {
+	if k.spoil == "order" && v[0] != k.A {
+		return learned{v[1], v[0], k.spoil}
+	}
+	if k.spoil == "with" {
+		return learned{v[0], v[1], ""}
+	}
+	if k.spoil == "type" {
+		return kernels.RBF(v[0])
+	}
+	return learned{v[0], v[1], k.spoil}
+}
+
+func (k learned) EvalGradient(grad, x, z []float64) float64 {
+	v, r2 := k.Eval(x, z), -math.Log(k.Eval(x, z))/(k.A+k.B*k.B)
+	if v == 0 {
+		r2 = 0
+	}
+	grad[0], grad[1] = -k.A*r2*v, -2*k.B*k.B*r2*v
+	switch k.spoil {
+	case "plain": // not by the logarithm
+		grad[0] /= k.A
+	case "slightly":
+		grad[1] *= 1.00001
+	case "K":
+		v *= 2
+	}
+	return v
+}
+
+func TestBrokenGradientsFail(t *testing.T) {
+	for spoil, says := range map[string]string{
+		"": "", "names": "name each", "value": "b = 0", "order": "With of", "with": "own values", "type": "own values",
+		"plain": "ln a", "slightly": "ln b", "K": "value of EvalGradient",
+	} {
+		var said string
+		for _, check := range checks {
+			if check.name == "Hyperparameters" || check.name == "Gradient" {
+				if err := try(check, learned{2, 0.7, spoil}, nil); err != nil {
+					said += err.Error()
+				}
+			}
+		}
+		if !strings.Contains(said, says) || spoil == "" && said != "" {
+			t.Errorf("%q: the checks say %q, want %q", spoil, said, says)
+		}
+	}
+}
+
 func TestBrokenKernelsFail(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, c := range []struct {

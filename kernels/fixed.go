@@ -1,0 +1,138 @@
+package kernels
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// FixedKernel is K with some or all of its parameters held; see [Fixed].
+type FixedKernel struct {
+	K     Kernel
+	Names string // of what is held: "period, length"; "" holds everything
+}
+
+// Fixed returns the kernel k, the same values to the bit, of which the named
+// [Hyperparameters] are not learned, or none when no name is given:
+//
+//	kernels.Fixed(kernels.Periodic(1, 1.3), "period") // a year is a year
+//
+// A name is the one that Hyperparameters gives, or its end after a dot:
+// "gamma" holds every gamma of a sum.
+func Fixed(k Kernel, names ...string) FixedKernel {
+	return FixedKernel{k, strings.Join(names, ", ")}
+}
+
+func (k FixedKernel) names() []string {
+	if k.Names == "" {
+		return nil
+	}
+	names := strings.Split(k.Names, ",")
+	for i, n := range names {
+		names[i] = strings.TrimSpace(n)
+	}
+	return names
+}
+
+// called says whether a hyperparameter goes by a name or a shorter form of it.
+func called(full, name string) bool { return full == name || strings.HasSuffix(full, "."+name) }
+
+// free returns which hyperparameters of K are learned.
+func (k FixedKernel) free() []int {
+	var free []int
+	names := k.names()
+	if len(names) == 0 {
+		return nil
+	}
+	for p, h := range hyperparameters(k.K, "") {
+		if !slices.ContainsFunc(names, func(n string) bool { return called(h.Name, n) }) {
+			free = append(free, p)
+		}
+	}
+	return free
+}
+
+// Eval returns K(x, z).
+func (k FixedKernel) Eval(x, z []float64) float64 { return k.K.Eval(x, z) }
+
+// Check returns what is wrong with K, or a *[ParamError] for a name that is none
+// of its hyperparameters.
+func (k FixedKernel) Check() error {
+	list, err := Hyperparameters(k.K)
+	if err != nil {
+		return err
+	}
+	for i, n := range k.names() {
+		if !slices.ContainsFunc(list, func(h Hyperparameter) bool { return called(h.Name, n) }) {
+			return &ParamError{"Fixed", fmt.Sprintf("names[%d]", i), math.NaN(), fmt.Sprintf("%q is no hyperparameter of %v: Hyperparameters lists them", n, k.K)}
+		}
+	}
+	return nil
+}
+
+// CheckPoints returns the error that K has for x.
+func (k FixedKernel) CheckPoints(x [][]float64) error { return inDomain(k.K, x) }
+
+func (k FixedKernel) String() string {
+	s := "Fixed(" + describe(k.K)
+	for _, n := range k.names() {
+		s += ", " + strconv.Quote(n)
+	}
+	return s + ")"
+}
+
+// Hyperparameters returns those of K that are not held.
+func (k FixedKernel) Hyperparameters() []Hyperparameter {
+	all := hyperparameters(k.K, "")
+	var list []Hyperparameter
+	for _, p := range k.free() {
+		list = append(list, all[p])
+	}
+	return list
+}
+
+// With returns the kernel of other values of what is not held.
+func (k FixedKernel) With(values []float64) Kernel {
+	all := hyperparameters(k.K, "")
+	inner := make([]float64, len(all))
+	for p, h := range all {
+		inner[p] = h.Value
+	}
+	for t, p := range k.free() {
+		inner[p] = values[t]
+	}
+	return FixedKernel{with(k.K, inner), k.Names}
+}
+
+// EvalGradient returns K(x, z) and sets grad to its derivatives by what is not
+// held.
+func (k FixedKernel) EvalGradient(grad, x, z []float64) float64 { return evalGradient(k, grad, x, z) }
+
+// partlyFixedGradient has the derivatives of k and passes on those that are asked
+// for.
+type partlyFixedGradient struct {
+	k    gradientRower
+	all  int
+	free []int
+}
+
+func (r partlyFixedGradient) row(v, grad, x []float64, w *work) {
+	inner := w.take(r.all * len(v))
+	defer w.give(inner)
+	r.k.row(v, inner, x, w)
+	for t, p := range r.free {
+		copy(grad[t*len(v):][:len(v)], inner[p*len(v):])
+	}
+}
+
+func (r partlyFixedGradient) self(grad, x []float64, w *work) float64 {
+	inner := w.take(r.all)
+	defer w.give(inner)
+	v := r.k.self(inner, x, w)
+	for t, p := range r.free {
+		grad[t] = inner[p]
+	}
+	return v
+}

@@ -1,0 +1,354 @@
+package kernels
+
+import (
+	"fmt"
+	"runtime/debug"
+	"strconv"
+	"strings"
+
+	"github.com/svmnb/svmnb/internal/vec"
+)
+
+// Hyperparameter is a parameter of a kernel that can be learned from data. It is
+// above 0, and what learns it moves its logarithm, which has no bounds and no
+// units: a step of 0.01 is one of 1 %.
+type Hyperparameter struct {
+	Name  string
+	Value float64 // > 0, finite
+}
+
+// Differentiable is a kernel that knows its derivatives by the logarithms of its
+// parameters. A parameter that is 0 has no logarithm and stays what it is.
+//
+// It agrees with Eval: a type that embeds another kernel and has its own Eval
+// needs its own three methods too.
+type Differentiable interface {
+	Kernel
+	// Hyperparameters returns the parameters that are learned, always in the
+	// same order, each with a name of its own.
+	Hyperparameters() []Hyperparameter
+	// With returns the kernel of other values, as many as there are
+	// Hyperparameters and in their order. With their own it returns a kernel
+	// that is equal. [WithHyperparameters] asks whether the values will do.
+	With(values []float64) Kernel
+	// EvalGradient returns K(x, z) and sets grad[p] to ∂K(x, z)/∂ln θ_p, one
+	// for each of Hyperparameters.
+	EvalGradient(grad, x, z []float64) float64
+}
+
+// Hyperparameters returns what can be learned of k, and nothing of a kernel or a
+// part that is not [Differentiable] or is [Fixed]. The name of a parameter leads
+// to it through the constructors that k is made of, terms and factors counted
+// from 0: "RBF.gamma", "Sum.1.Scale.c". The error is that of Check, or a
+// *[ParamError] for a value of a kernel of your own that is not finite and above 0.
+func Hyperparameters(k Kernel) ([]Hyperparameter, error) {
+	if err := check(k); err != nil {
+		return nil, err
+	}
+	list := hyperparameters(k, "")
+	for _, h := range list {
+		if err := positive("Hyperparameters", h.Name, h.Value); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// WithHyperparameters returns the kernel that is k but for its
+// [Hyperparameters], which get the given values in their order. The error is a
+// *[ParamError] for a wrong number of values, one that is not finite and above 0,
+// or one that the kernel refuses, such as an exponent above 2.
+func WithHyperparameters(k Kernel, values []float64) (Kernel, error) {
+	list, err := Hyperparameters(k)
+	if err != nil {
+		return nil, err
+	}
+	if len(values) != len(list) {
+		return nil, &ParamError{"WithHyperparameters", "len(values)", float64(len(values)), fmt.Sprintf("%v has %d hyperparameters: give a value for each", k, len(list))}
+	}
+	for p, h := range list {
+		if err := positive("WithHyperparameters", h.Name, values[p]); err != nil {
+			return nil, err
+		}
+	}
+	k = with(k, values)
+	if err := check(k); err != nil {
+		return nil, err
+	}
+	return k, nil
+}
+
+// hyperparameters returns those of a part, its place and the name of its
+// constructor before their names.
+func hyperparameters(k Kernel, place string) []Hyperparameter {
+	d, ok := k.(Differentiable)
+	if !ok {
+		return nil
+	}
+	name, _, _ := strings.Cut(k.String(), "(")
+	var list []Hyperparameter
+	for _, h := range d.Hyperparameters() {
+		list = append(list, Hyperparameter{place + name + "." + h.Name, h.Value})
+	}
+	return list
+}
+
+// hyperparametersOf returns those of the terms of a sum or the factors of a
+// product.
+func hyperparametersOf(parts []Kernel) []Hyperparameter {
+	var list []Hyperparameter
+	for t, k := range parts {
+		list = append(list, hyperparameters(k, strconv.Itoa(t)+".")...)
+	}
+	return list
+}
+
+// learnable returns how many hyperparameters a part has.
+func learnable(k Kernel) int {
+	if d, ok := k.(Differentiable); ok {
+		return len(d.Hyperparameters())
+	}
+	return 0
+}
+
+// with is With for a part, which may have nothing to learn.
+func with(k Kernel, values []float64) Kernel {
+	if d, ok := k.(Differentiable); ok && len(values) > 0 {
+		return d.With(values)
+	}
+	return k
+}
+
+// Gradient contracts the derivatives of a kernel matrix by the logarithms of the
+// kernel's [Hyperparameters] with matrices of weights, which is what the gradient
+// of a function of the matrix takes. It never stores a matrix: its memory is that
+// of some rows. It is not safe for concurrent use.
+type Gradient struct {
+	n, params int
+	p         *points
+	rower     gradientRower
+	work      work
+}
+
+// NewGradient returns the Gradient of k over the n points of d features in x,
+// which it copies. The error is a *[ParamError] for the kernel, a *[DataError]
+// that names row and column in x, or a *[MemoryError].
+func NewGradient(k Kernel, x [][]float64) (*Gradient, error) {
+	list, err := Hyperparameters(k)
+	if err != nil {
+		return nil, err
+	}
+	d, err := checkPoints(k, "x", x)
+	if err != nil {
+		return nil, err
+	}
+	g := &Gradient{n: len(x), params: len(list)}
+	if _, err := rowsHeld(g.n, d+g.params, NoCache, debug.SetMemoryLimit(-1)); err != nil {
+		return nil, err
+	}
+	g.p, g.rower = differentiable(k, x, d)
+	grad := make([]float64, g.params)
+	for i, point := range x {
+		v := g.rower.self(grad, point, &g.work)
+		if v-v != 0 {
+			return nil, &DataError{"x", i, -1, v, fmt.Sprintf("%v of the point with itself is %v: scale the features, or leave the point out", k, v)}
+		}
+		for p, v := range grad {
+			if v-v != 0 {
+				return nil, &DataError{"x", i, -1, v, fmt.Sprintf("the derivative of %v of the point with itself by ln %s is %v: scale the features, or leave the point out", k, list[p].Name, v)}
+			}
+		}
+	}
+	return g, nil
+}
+
+// Contract sets dst[p] to Σ_ij w_ij ∂K(x_i, x_j)/∂ln θ_p for all hyperparameters
+// and returns it; a dst that is too short, such as nil, is replaced. The n × n
+// weights are symmetric: weights(i) returns n of them, row i, and may use the same
+// memory each time. Each row is asked for once, from the last to the first. A
+// weights that has seen its context end returns nil, and Contract returns nil at
+// once. A row of another length panics with a *[DataError].
+//
+// It costs n(n+1)/2 evaluations of K and its derivatives together.
+func (g *Gradient) Contract(dst []float64, weights func(i int) []float64) []float64 {
+	if dst == nil || cap(dst) < g.params {
+		dst = make([]float64, g.params)
+	}
+	dst = dst[:g.params]
+	clear(dst)
+	v, grad, x := make([]float64, g.n), make([]float64, g.params*g.n), make([]float64, g.p.d)
+	// From the last row to the first, which is the shortest up to the diagonal,
+	// so that memory that was enough once always is.
+	for i := g.n - 1; i >= 0; i-- {
+		w := weights(i)
+		switch {
+		case w == nil:
+			return nil
+		case len(w) != g.n:
+			panic(&DataError{"weights", i, -1, float64(len(w)), fmt.Sprintf("the row has %d weights: give one for each of %d points", len(w), g.n)})
+		}
+		m := i + 1
+		g.rower.row(v[:m], grad[:g.params*m], g.p.point(x, i), &g.work)
+		for p := range dst {
+			row := grad[p*m:][:m]
+			dst[p] += 2*vec.Dot(row[:i], w) + float64(row[i]*w[i])
+		}
+	}
+	return dst
+}
+
+// A gradientRower is a rower that knows derivatives too. Those of m kernel values
+// are m by the first hyperparameter, then m by the second, and so on.
+type gradientRower interface {
+	// row sets v[j] to K(x, point j) and grad[p·len(v) + j] to its derivatives
+	// for the first len(v) points.
+	row(v, grad, x []float64, w *work)
+	// self returns K(x, x) and sets grad to its derivatives.
+	self(grad, x []float64, w *work) float64
+}
+
+// differentiable returns the points x, all of d features, and the gradientRower
+// of k for them.
+func differentiable(k Kernel, x [][]float64, d int) (*points, gradientRower) {
+	p := &points{n: len(x), d: d, source: x}
+	r := gradientRowerOf(k, p)
+	if p.columns == nil {
+		p.needRows()
+	}
+	p.source = nil
+	return p, r
+}
+
+// gradientRowerOf makes the gradientRower of k. Types are listed as in rowerOf.
+func gradientRowerOf(k Kernel, p *points) gradientRower {
+	params := learnable(k)
+	if params == 0 {
+		return fixedRower{rowerOf(k, p)}
+	}
+	switch k := k.(type) {
+	case SumKernel:
+		return sumGradient{gradientRowerOf(k.A, p), gradientRowerOf(k.B, p), learnable(k.A)}
+	case ProductKernel:
+		return productGradient{gradientRowerOf(k.A, p), gradientRowerOf(k.B, p), learnable(k.A)}
+	case ScaleKernel:
+		return scaleGradient{k.C, gradientRowerOf(k.K, p)}
+	case NormalisedKernel:
+		return newNormalisedGradient(gradientRowerOf(k.K, p), params, p)
+	case ColumnsKernel:
+		return newColumnsGradient(k, p)
+	case CentredKernel:
+		return newCentredGradient(k, params, p)
+	case FixedKernel:
+		return partlyFixedGradient{gradientRowerOf(k.K, p), learnable(k.K), k.free()}
+	}
+	if gradients := gradientsOf(k); gradients != nil {
+		p.needColumns()
+		return &gradientLoopRower{p, gradients}
+	}
+	p.needRows()
+	return evalGradientRower{p, k.(Differentiable), params}
+}
+
+// gradients sets v to the kernel values of x with points in columns, and grad to
+// their derivatives.
+type gradients func(v, grad, x, columns []float64, stride int)
+
+// gradientsOf returns the loops of the kernels that have some.
+func gradientsOf(k Kernel) gradients {
+	switch k := k.(type) {
+	case PolynomialKernel:
+		return k.gradients
+	case SigmoidKernel:
+		return k.gradients
+	case ConstantKernel:
+		return k.gradients
+	case GaussianKernel:
+		return k.gradients
+	case ExponentialKernel:
+		return k.gradients
+	case Matern32Kernel:
+		return k.gradients
+	case Matern52Kernel:
+		return k.gradients
+	case RationalQuadraticKernel:
+		return k.gradients
+	case GammaExponentialKernel:
+		return k.gradients
+	case CompactKernel:
+		return k.gradients
+	case ARDKernel:
+		return k.gradients()
+	case PeriodicKernel:
+		return k.gradients
+	case LaplacianKernel:
+		return k.gradients
+	case ExpChiSquaredKernel:
+		return k.gradients
+	}
+	return nil
+}
+
+// timesValue turns derivatives of ln K into those of K. Where K has vanished they
+// have, though a distance was ∞.
+func timesValue(grad, v []float64) {
+	grad = grad[:len(v)]
+	for j, k := range v {
+		if k == 0 {
+			grad[j] = 0
+		} else {
+			grad[j] *= k
+		}
+	}
+}
+
+// evalGradient is EvalGradient for a kernel with parts: a row of one point.
+func evalGradient(k Kernel, grad, x, z []float64) float64 {
+	var v [1]float64
+	_, r := differentiable(k, [][]float64{z}, len(z))
+	r.row(v[:], grad[:learnable(k)], x, &work{})
+	return v[0]
+}
+
+// fixedRower is for kernels with nothing to learn.
+type fixedRower struct{ r rower }
+
+func (r fixedRower) row(v, _, x []float64, w *work)       { r.r.row(v, x, w) }
+func (r fixedRower) self(_, x []float64, w *work) float64 { return r.r.self(x, w) }
+
+type gradientLoopRower struct {
+	p         *points
+	gradients gradients
+}
+
+func (r *gradientLoopRower) row(v, grad, x []float64, _ *work) {
+	r.gradients(v, grad, x, r.p.columns, r.p.n)
+}
+
+func (r *gradientLoopRower) self(grad, x []float64, w *work) float64 {
+	v := w.take(1)
+	defer w.give(v)
+	r.gradients(v, grad, x, x, 1)
+	return v[0]
+}
+
+// evalGradientRower is for kernels of which nothing but EvalGradient is known.
+type evalGradientRower struct {
+	p      *points
+	k      Differentiable
+	params int
+}
+
+func (r evalGradientRower) row(v, grad, x []float64, w *work) {
+	g := w.take(r.params)
+	defer w.give(g)
+	for j := range v {
+		v[j] = r.k.EvalGradient(g, x, r.p.point(nil, j))
+		for p, d := range g {
+			grad[p*len(v)+j] = d
+		}
+	}
+}
+
+func (r evalGradientRower) self(grad, x []float64, _ *work) float64 {
+	return r.k.EvalGradient(grad, x, x)
+}
