@@ -72,6 +72,9 @@ func marks(svg string) (names []string, places [][]float64) {
 				at = append(at, v)
 			}
 		}
+		if n := len(names); n > 0 && names[n-1] == name && slices.Equal(places[n-1], at) {
+			continue // a tick at the end of a log axis: twice or not, by the last digit of a logarithm
+		}
 		names, places = append(names, name), append(places, at)
 	}
 	return names, places
