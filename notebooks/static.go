@@ -17,18 +17,19 @@ import (
 // image; those that strip scripts leave an img with a data URI.
 
 // fillFigures puts a picture into the place of each chart in the notebook's
-// outputs and returns how many places have changed. Charts that cannot be drawn
-// stay as they are and are in the error.
-func fillFigures(ctx context.Context, nb *notebook, o static.Options) (changed int, err error) {
+// outputs and returns how many charts there are, and how many outputs have
+// changed. Charts that cannot be drawn stay as they are and are in the error.
+func fillFigures(ctx context.Context, nb *notebook, o static.Options) (charts, changed int, err error) {
 	for i, c := range codeCells(nb) {
 		outputs, _ := c.raw["outputs"].([]any)
 		for _, out := range outputs {
 			raw, _ := out.(map[string]any)
 			data, _ := raw["data"].(map[string]any)
 			html := joined(data["text/html"])
-			filled, _, e := static.Fill(ctx, html, o)
+			filled, n, e := static.Fill(ctx, html, o)
+			charts += n
 			if ctx.Err() != nil {
-				return changed, context.Cause(ctx)
+				return charts, changed, context.Cause(ctx)
 			}
 			if e != nil {
 				err = errors.Join(err, fmt.Errorf("code cell %d: %w", i+1, e))
@@ -39,7 +40,7 @@ func fillFigures(ctx context.Context, nb *notebook, o static.Options) (changed i
 			}
 		}
 	}
-	return changed, err
+	return charts, changed, err
 }
 
 func staticCommand(ctx context.Context, s *session, args []string) error {
@@ -58,7 +59,7 @@ func staticCommand(ctx context.Context, s *session, args []string) error {
 		if err != nil {
 			return err
 		}
-		changed, err := fillFigures(ctx, nb, static.Options{Dark: *dark})
+		charts, changed, err := fillFigures(ctx, nb, static.Options{Dark: *dark})
 		if ctx.Err() != nil {
 			return err
 		}
@@ -71,7 +72,7 @@ func staticCommand(ctx context.Context, s *session, args []string) error {
 				return err
 			}
 		}
-		fmt.Fprintf(s.stdout, "%s: %d new pictures\n", file, changed)
+		fmt.Fprintf(s.stdout, "%s: %d charts, %d outputs with new pictures\n", file, charts, changed)
 	}
 	if failed {
 		return errReported

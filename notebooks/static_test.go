@@ -92,13 +92,13 @@ func TestStaticCommand(t *testing.T) {
 	}
 	out, err := fill(file)
 	filled := readBook(t, file)
-	if err != nil || !strings.Contains(out, "2 new pictures") || bytes.Count(filled, []byte("data:image/svg+xml;base64,")) != 2 || bytes.Contains(filled, []byte("not drawn yet")) {
+	if err != nil || !strings.Contains(out, "2 charts, 2 outputs") || bytes.Count(filled, []byte("data:image/svg+xml;base64,")) != 2 || bytes.Contains(filled, []byte("not drawn yet")) {
 		t.Fatalf("%q, %v, %d pictures", out, err, bytes.Count(filled, []byte("data:image/")))
 	}
-	if out, err := fill(file); err != nil || !strings.Contains(out, "0 new pictures") || !bytes.Equal(readBook(t, file), filled) {
+	if out, err := fill(file); err != nil || !strings.Contains(out, "2 charts, 0 outputs") || !bytes.Equal(readBook(t, file), filled) {
 		t.Errorf("again: %q, %v, equal: %v", out, err, bytes.Equal(readBook(t, file), filled))
 	}
-	if out, err := fill("-dark", file); err != nil || !strings.Contains(out, "2 new pictures") {
+	if out, err := fill("-dark", file); err != nil || !strings.Contains(out, "2 charts, 2 outputs") {
 		t.Errorf("dark: %q, %v", out, err)
 	}
 	plain := displaying(t, "<b>no chart</b>")
@@ -110,7 +110,7 @@ func TestStaticCommand(t *testing.T) {
 	broken.SetGlobalOptions(gochart.WithYAxisOpts(opts.YAxis{AxisLabel: &opts.AxisLabel{Formatter: opts.FuncOpts(`function () { throw new Error('oh'); }`)}}))
 	html, _ = chartHTML(t, broken, bars("good", 1))
 	file = writeBook(t, displaying(t, html...))
-	if out, err := fill(file); err == nil || !strings.Contains(out, "1 new pictures") || bytes.Count(readBook(t, file), []byte("data:image/")) != 1 {
+	if out, err := fill(file); err == nil || !strings.Contains(out, "2 charts, 1 outputs") || bytes.Count(readBook(t, file), []byte("data:image/")) != 1 {
 		t.Errorf("a chart that fails: %q, %v", out, err)
 	}
 	for _, args := range [][]string{{}, {filepath.Join(t.TempDir(), "none.ipynb")}, {writeBook(t, []byte("{"))}} {

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/sha256"
 	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"sync"
 	"time"
 
@@ -63,7 +65,9 @@ func draw(ctx context.Context, p echarts.Place, o Options) (string, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("not drawn after %v: does one of its functions end?", patience))
 	defer cancel()
 	free := context.AfterFunc(limited, func() { vm.Interrupt("stopped") })
-	svg, err := e.still(goja.Undefined(), option, vm.ToValue(o.Dark), vm.ToValue(width), vm.ToValue(height))
+	// Names inside the document are its own: several may stand in one page.
+	id := fmt.Sprintf("svm%x", sha256.Sum256(p.Option))[:11]
+	svg, err := e.still(goja.Undefined(), option, vm.ToValue(o.Dark), vm.ToValue(width), vm.ToValue(height), vm.ToValue(id))
 	if !free() { // stopped anywhere, or about to be: no more to be relied on
 		e.still, e.vm = nil, nil
 	}
@@ -74,7 +78,7 @@ func draw(ctx context.Context, p echarts.Place, o Options) (string, error) {
 	if err != nil {
 		return "", &DrawError{p.Text, err.Error()}
 	}
-	return tidy(svg.String(), p.Text), nil
+	return tidy(svg.String(), id, p.Text), nil
 }
 
 // load starts the engine.
@@ -123,12 +127,13 @@ func load() error {
 	return nil
 }
 
-// extent returns the width and the height that an SVG document says it has.
+// extent returns the width and the height that an SVG document says it has, in
+// whole pixels.
 func extent(svg string) (width, height int, err error) {
 	var root struct {
-		Width  int `xml:"width,attr"`
-		Height int `xml:"height,attr"`
+		Width  float64 `xml:"width,attr"`
+		Height float64 `xml:"height,attr"`
 	}
 	err = xml.Unmarshal([]byte(svg), &root)
-	return root.Width, root.Height, err
+	return int(math.Ceil(root.Width)), int(math.Ceil(root.Height)), err
 }

@@ -159,7 +159,9 @@ func fillOne(ctx context.Context, p echarts.Place, o Options) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	p.Height = strconv.Itoa(height) + "px"
+	if pixels(p.Height, 0) > 0 { // else it follows the page
+		p.Height = strconv.Itoa(height) + "px"
+	}
 	return p.HTML(fmt.Sprintf(`<img width="%d" height="%d" style="max-width:100%%;height:auto" alt="%s" src="data:%s;base64,%s">`,
 		width, height, html.EscapeString(p.Text), kind, base64.StdEncoding.EncodeToString(data))), nil
 }
@@ -179,7 +181,7 @@ func Bare(page string) string {
 // tidy makes a document of its own of what ECharts has written, an element to a
 // line: with a title for readers who cannot see it, without what is for the
 // pointer or not to be seen at all, and with the look of like marks said once.
-func tidy(svg, text string) string {
+func tidy(svg, id, text string) string {
 	var b, title strings.Builder
 	_ = xml.EscapeText(&title, []byte(text)) // a strings.Builder does not fail
 	shared := ""                             // the look of the group that is open
@@ -200,8 +202,8 @@ func tidy(svg, text string) string {
 		b.WriteString(strings.Replace(line, "></path>", "/>", 1) + "\n")
 	}
 	root, rest, _ := strings.Cut(strings.TrimSpace(b.String()), ">")
-	return strings.Replace(root, "<svg ", `<svg role="img" aria-labelledby="about" font-family="`+family+`" `, 1) +
-		">\n<title id=\"about\">" + title.String() + "</title>" + rest
+	return strings.Replace(root, "<svg ", `<svg role="img" aria-labelledby="`+id+`" font-family="`+family+`" `, 1) +
+		">\n<title id=\"" + id + "\">" + title.String() + "</title>" + rest
 }
 
 // family is the page's font where it is known, and otherwise what it was

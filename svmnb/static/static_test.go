@@ -13,6 +13,7 @@ import (
 	"math"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -130,6 +131,18 @@ func TestEqualChartsAreEqualPictures(t *testing.T) {
 	if a, other, b := draw("a"), draw("b"), draw("a"); a != b || a == other {
 		t.Errorf("equal charts differ, or different ones do not:\n%s\n%s", a, b)
 	}
+}
+
+func TestManyAtOnce(t *testing.T) {
+	var all sync.WaitGroup
+	for i := range 4 {
+		all.Go(func() {
+			if _, err := PNG(bar(strings.Repeat("x", i), 1, 2, 3), Options{Scale: 1}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
 }
 
 func TestWhatCannotBeDrawn(t *testing.T) {

@@ -246,7 +246,7 @@
   // static): what is there to be clicked stays away, everything is drawn at once.
   if (typeof packed !== 'string') {
     echarts = packed;
-    return function (option, dark, width, height) {
+    return function (option, dark, width, height, id) {
       var T = palette(dark ? darkPage : lightPage), fitted, made;
       function still(opt) {
         opt.animation = false;
@@ -276,7 +276,7 @@
         return { renderer: 'svg', ssr: true, width: width, height: fitted ? fitted.height : height };
       }, fitted && fitted.options);
       var painter = made.chart.getZr().painter;
-      painter._id = 'z'; // not the count of charts so far: equal charts are equal text
+      painter._id = id; // not the count of charts so far: equal charts are equal text
       var svg = painter.renderToString({ useViewBox: true, cssAnimation: false, cssEmphasis: false });
       made.chart.dispose();
       return svg;

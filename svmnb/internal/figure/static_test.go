@@ -159,7 +159,6 @@ func TestStaticFiguresAreThoseOfABrowser(t *testing.T) {
 			if len(places[k]) != len(wantPlaces[k]) {
 				t.Errorf("%s: %s %d has another shape: %v, in the browser %v", title, names[k], k, places[k], wantPlaces[k])
 				break
-				continue
 			}
 			for j, v := range places[k] {
 				if math.Abs(v-wantPlaces[k][j]) > 1 {
