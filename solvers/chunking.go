@@ -9,7 +9,11 @@ import (
 // Chunking solves the problem on a part of the points, the chunk, keeps its
 // support vectors, adds the M points that violate the KKT conditions most, and
 // goes on from there until none does (Vapnik; CST §7.4, Table 7.2). Inner solves
-// the chunk, started from the α of the chunk before.
+// the chunk B, started from the α of the chunk before,
+//
+//	minimise ½ α_B'Q_BB α_B + p_B'α_B,  s_B'α_B = δ,
+//
+// with α = 0 outside of it as long as all support vectors fit in.
 //
 // The chunk's kernel matrix is held in memory, 8 bytes for each of its values, so
 // chunking suits problems with few support vectors; Decomposition bounds the

@@ -19,9 +19,14 @@ import (
 // pseudo-attribute of X. ST's line (7) divides by x_i·x_i, which a zero row does
 // not have: its G is constant, and α_i goes to the end of the box that G points
 // at. An iteration is a pass over the points that are not shrunk.
+//
+// On badly conditioned problems passes gain little. So after 2000 of them, and
+// after every 50 more, one iteration moves all free α at once by conjugate
+// gradients; see face.go.
 type CoordinateDescent struct {
 	Cyclic      bool   // visit the points in order, not in a new random order each pass
 	NoShrinking bool   // visit points at a bound whose G points outwards as often as the others
+	Plain       bool   // single coordinates only, however long the run
 	Seed        uint64 // of the random order
 }
 
@@ -43,16 +48,18 @@ func (m CoordinateDescent) Start(p *Problem, alpha []float64) (Stepper, error) {
 		diag: append([]float64(nil), p.K.Diag()...), size: n,
 		rng: rand.New(rand.NewPCG(m.Seed, 0)), high: math.Inf(1), low: math.Inf(-1),
 		up: math.NaN(), down: math.NaN(), step: math.NaN(), tol: 0.1,
+		next: epochsBeforeFaces,
 	}
-	for i, a := range alpha {
+	if m.Plain {
+		s.next = -1
+	}
+	for i := range alpha {
 		s.active[i] = i
 		if p.Ridge != nil {
 			s.diag[i] += p.Ridge[i]
 		}
-		if a != 0 {
-			x.Add(s.w, i, p.S[i]*a)
-		}
 	}
+	s.normal()
 	return s, nil
 }
 
@@ -69,16 +76,55 @@ type descent struct {
 	up, down  float64 // b₀ − m and b₀ − M of a pass over all points; NaN after any other
 	tol       float64 // range at which the shrunk points are looked at again
 	step      float64
+
+	wide   face
+	passes int
+	next   int  // the pass before which a face comes, −1 for none
+	widely bool // the last step was one
+}
+
+// normal sets w to that of α.
+func (s *descent) normal() {
+	clear(s.w)
+	for i, a := range s.alpha {
+		if a != 0 {
+			s.x.Add(s.w, i, s.p.S[i]*a)
+		}
+	}
+}
+
+// face moves all free α; after it all points are looked at again.
+func (s *descent) face(ctx context.Context) (moved bool, err error) {
+	w := pairsAt(s.p, s.alpha, nil)
+	moved, err = s.wide.climb(ctx, &w)
+	if !moved {
+		return false, err
+	}
+	s.normal()
+	s.step, s.up, s.down = w.last, math.NaN(), math.NaN()
+	s.size = len(s.alpha)
+	s.high, s.low = math.Inf(1), math.Inf(-1)
+	return true, err
 }
 
 func (s *descent) Report(it *Iterate) {
 	it.Alpha, it.Step, it.Active = s.alpha, s.step, s.size
 	it.Up, it.Low, it.Sweep = s.up, s.down, 1
+	if s.widely {
+		it.Working = s.wide.free
+	}
 }
 
-// Step makes one pass. When the shrunk points have nothing left to do, all are
-// taken back.
+// Step makes one pass, or now and then moves a face. When the shrunk points have
+// nothing left to do, all are taken back.
 func (s *descent) Step(ctx context.Context) (done bool, err error) {
+	if s.widely = false; s.passes == s.next {
+		s.next += epochsPerFace
+		if s.widely, err = s.face(ctx); s.widely || err != nil {
+			return false, err
+		}
+	}
+	s.passes++
 	if !s.m.Cyclic {
 		s.rng.Shuffle(s.size, func(a, b int) { s.active[a], s.active[b] = s.active[b], s.active[a] })
 	}

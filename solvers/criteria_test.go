@@ -145,6 +145,21 @@ func TestSampling(t *testing.T) {
 	}
 }
 
+// A criterion that needs a sample is asked again at the end: what cannot improve
+// any more between two samples has converged.
+func TestConvergedBetweenSamples(t *testing.T) {
+	x, y := iris(t, "virginica", "versicolor")
+	p := SoftMargin(densely(t, x, 1), y, fill(len(y), 1)).WithFixedBias(0)
+	r := solve(t, p, CoordinateDescent{}, Settings{Stop: Gap{1e-9}, Every: -1})
+	if r.Status != Converged || r.Certificate.RelGap > 1e-9 || len(r.Trace.Points) != 2 {
+		t.Errorf("%v with gap ratio %g, %d points", r.Status, r.Certificate.RelGap, len(r.Trace.Points))
+	}
+	none := solve(t, p, CoordinateDescent{}, Settings{Stop: Gap{-1}, Every: -1})
+	if none.Status != Exhausted || none.Iterations != r.Iterations {
+		t.Errorf("what no α meets: %v after %d iterations, %d", none.Status, none.Iterations, r.Iterations)
+	}
+}
+
 // TestGrowthStopsEarly: as CST warns, a slow run looks finished to the growth of
 // the dual.
 func TestGrowthStopsEarly(t *testing.T) {

@@ -10,7 +10,10 @@ import (
 // Decomposition optimises Size points at a time and keeps the α of the others
 // (Osuna, Freund and Girosi 1997; Joachims 1999; CST §7.4). It needs memory for
 // Size² kernel values, whatever the number of support vectors, and computes the
-// rows of a whole working set at once; SMO is the case Size = 2.
+// rows of a whole working set at once; SMO is the case Size = 2. On the working
+// set B the problem, N being the others, is
+//
+//	minimise ½ α_B'Q_BB α_B + (p_B + Q_BN α_N)'α_B,  s_B'α_B = δ − s_N'α_N.
 //
 // Inner solves the working set, started from its α, until its violation is a
 // tenth of that of the whole. Decomposition may be Inner itself: the nested

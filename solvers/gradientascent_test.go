@@ -18,11 +18,7 @@ func TestGradientAscentHeart(t *testing.T) {
 	x, y := heart(t)
 	p := SoftMargin(newGram(x, linear), y, fill(len(y), 1)).WithFixedBias(0)
 	for _, o := range everyOrder {
-		s := Settings{Stop: UpLow{1e-6}}
-		if o == Batch {
-			s.Stop = UpLow{1e-3}
-		}
-		r := solve(t, p, GradientAscent{Order: o}, s)
+		r := solve(t, p, GradientAscent{Order: o}, Settings{Stop: UpLow{1e-6}})
 		c := r.Certificate
 		if !near(c.Dual, 96.498278, 1e-6) || c.Free+c.AtUpper != 103 || r.Status != Converged || c.RelGap > 1e-4 {
 			t.Errorf("%v: W = %.8f, %d support vectors, %v, gap ratio %g", o, c.Dual, c.Free+c.AtUpper, r.Status, c.RelGap)
@@ -77,61 +73,6 @@ func TestGradientAscentOrdersAgree(t *testing.T) {
 				t.Errorf("%s: %s reaches %.12g, the best is %.12g", name, m, w, best)
 			}
 		}
-	}
-}
-
-// The problems of the suite with their bias fixed. The certificate's gap bounds
-// the distance to the optimum; TestFixedBiasIsExact holds it against brute force.
-// Some of them are too much for single steps: there the epochs run out, and what
-// is left is a feasible α with an honest gap.
-func TestGradientAscentSuite(t *testing.T) {
-	slow := []string{"separable blobs, C = 1e6", "duplicates with opposite labels, C = 1e6", "blobs, far from the origin", "heart, hard"}
-	for _, problem := range table {
-		t.Run(problem.name, func(t *testing.T) {
-			t.Parallel()
-			patient := !slices.Contains(slow, problem.name)
-			for _, b0 := range []float64{0, 0.25} {
-				p := problem.problem(t).WithFixedBias(b0)
-				w := math.NaN()
-				for _, o := range everyOrder {
-					s := Settings{Stop: All(tight{1e-9}, KKT{1e-6}), MaxIterations: 1_000_000}
-					if !patient || o == Batch {
-						s.MaxIterations = 10_000
-					}
-					if problem.indefinite {
-						s.Stop = KKT{1e-6}
-					}
-					if problem.unbounded && o != Cyclic {
-						break
-					}
-					r, err := Solve(context.Background(), p, GradientAscent{Order: o}, s)
-					if problem.unbounded && errors.Is(err, ErrUnbounded) {
-						break
-					}
-					if err != nil {
-						t.Fatalf("b₀ = %g, %v: %v", b0, o, err)
-					}
-					finished := r.Status == Converged || r.Status == Exhausted && r.Certificate.MaxKKT < 1e-12
-					if !finished && patient && o != Batch {
-						t.Errorf("b₀ = %g, %v: %v after %d epochs, %+v", b0, o, r.Status, r.Iterations, r.Certificate)
-					}
-					if o == Cyclic {
-						w = r.Certificate.Primal
-					}
-					if finished && !problem.indefinite && math.Abs(r.Certificate.Dual-w) > 1e-8*w && patient {
-						t.Errorf("b₀ = %g, %v: W = %.12g, the first order has %.12g", b0, o, r.Certificate.Dual, w)
-					}
-					if r.Certificate.Dual > w*(1+1e-9) && !problem.indefinite {
-						t.Errorf("b₀ = %g, %v: W = %.12g is above the primal value %.12g", b0, o, r.Certificate.Dual, w)
-					}
-					for k, pt := range r.Trace.Points[1:] {
-						if was := r.Trace.Points[k].Dual; pt.Dual < was-1e-12*(1+math.Abs(was)) {
-							t.Fatalf("b₀ = %g, %v: W falls from %.17g to %.17g in epoch %d", b0, o, was, pt.Dual, pt.Iteration)
-						}
-					}
-				}
-			}
-		})
 	}
 }
 
@@ -549,6 +490,83 @@ func TestGradientAscentInseparable(t *testing.T) {
 	}
 }
 
+// Where single steps crawl a face now and then does what a million epochs do not:
+// the trajectory is the book's until the first one, every face ascends, stays in
+// the box and is replayed like an epoch.
+func TestAscentFaces(t *testing.T) {
+	x, y := points(newRand(3), 40, 2, 0.7)
+	for _, row := range x {
+		row[0] += 50
+	}
+	kernel := SoftMargin(newGram(x, linear), y, fill(40, 1)).WithFixedBias(0.25)
+	factored := SoftMargin(densely(t, x, 0), y, fill(40, 1)).WithFixedBias(0.25)
+	for _, tc := range []struct {
+		p           *Problem
+		book, faces Method
+	}{
+		{kernel, GradientAscent{Plain: true}, GradientAscent{}},
+		{kernel, GradientAscent{Order: Batch, Plain: true}, GradientAscent{Order: Batch}},
+		{kernel, GradientAscent{Order: AscendingAlpha, Plain: true}, GradientAscent{Order: AscendingAlpha}},
+		{factored, GradientAscent{Plain: true}, GradientAscent{}},
+		{factored, CoordinateDescent{Plain: true}, CoordinateDescent{}},
+	} {
+		name := tc.faces.Name()
+		s := Settings{Stop: Gap{1e-9}, Every: 1, MaxIterations: 4000}
+		book, r := solve(t, tc.p, tc.book, s), solve(t, tc.p, tc.faces, s)
+		if book.Status != IterationLimit || r.Status != Converged {
+			t.Errorf("%s: %v after %d iterations, by the book %v", name, r.Status, r.Iterations, book.Status)
+		}
+		if !slices.Equal(book.Trace.AlphaAt(epochsBeforeFaces), r.Trace.AlphaAt(epochsBeforeFaces)) {
+			t.Errorf("%s: not the book's way to epoch %d", name, epochsBeforeFaces)
+		}
+		first := r.Trace.Points[epochsBeforeFaces+1]
+		if slices.Equal(book.Trace.AlphaAt(epochsBeforeFaces+1), r.Trace.AlphaAt(epochsBeforeFaces+1)) || len(first.Working) == 0 || !(first.Step > 0) {
+			t.Errorf("%s: iteration %d is no face: %+v", name, first.Iteration, first)
+		}
+		checkTrace(t, tc.p, r, false)
+	}
+}
+
+// A context that ends within a face leaves the α of the last product.
+func TestAscentFaceInterrupted(t *testing.T) {
+	x, y := points(newRand(3), 40, 2, 0.7)
+	for _, row := range x {
+		row[0] += 50
+	}
+	k := newGram(x, linear)
+	for _, after := range []int{0, 1, 45, 130} {
+		ctx, cancel := context.WithCancel(context.Background())
+		m := &stopping{Matrix: k, cancel: cancel}
+		p := SoftMargin(m, y, fill(40, 1)).WithFixedBias(0)
+		st, err := GradientAscent{}.Start(p, make([]float64, 40))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := st.(*ascent)
+		for s.epoch < s.next {
+			if _, err := s.Step(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		before := s.w
+		if m.left = after; after == 0 {
+			cancel()
+		}
+		if moved, err := s.wide.climb(ctx, &s.pairs); err != nil || moved != (after > 40) {
+			t.Errorf("interrupted after %d rows: moved %v, %v", after, moved, err)
+		}
+		if s.look(); s.w < before {
+			t.Errorf("interrupted after %d rows: W falls from %g to %g", after, before, s.w)
+		}
+		for i, f := range p.residual(s.alpha) {
+			if math.Abs(f-s.f[i]) > 1e-9 || s.alpha[i] < 0 || s.alpha[i] > 1 {
+				t.Fatalf("interrupted after %d rows: F[%d] = %g, in truth %g; α = %g", after, i, s.f[i], f, s.alpha[i])
+			}
+		}
+		cancel()
+	}
+}
+
 func TestOmegaSweep(t *testing.T) {
 	one := SoftMargin(matrixOf([][]float64{{4}}), []float64{1}, []float64{9}).WithFixedBias(0)
 	if a := solve(t, one, GradientAscent{Omega: 1.5}, Settings{Stop: Iterations{1}}).Alpha[0]; a != 1.5/4 {
@@ -828,7 +846,7 @@ func TestAugmentedKernelTendsToTheFreeBias(t *testing.T) {
 	var epochs []int
 	apart := math.Inf(1)
 	for _, tau2 := range []float64{0.1, 1, 10, 100, 1000} {
-		r := solve(t, SoftMargin(newGram(x, shifted(linear, tau2)), y, fill(50, 1)).WithFixedBias(0), GradientAscent{}, Settings{Stop: UpLow{1e-6}})
+		r := solve(t, SoftMargin(newGram(x, shifted(linear, tau2)), y, fill(50, 1)).WithFixedBias(0), GradientAscent{Plain: true}, Settings{Stop: UpLow{1e-6}})
 		epochs = append(epochs, r.Iterations)
 		gap := r.Certificate.Dual - free.Certificate.Dual
 		if gap < -1e-6 || gap > apart {
@@ -847,7 +865,7 @@ func TestAugmentedKernelTendsToTheFreeBias(t *testing.T) {
 func TestAugmentedKernelHeart(t *testing.T) {
 	x, y := heart(t)
 	epochs := func(tau2 float64) int {
-		r := solve(t, SoftMargin(newGram(x, shifted(linear, tau2)), y, fill(len(y), 1)).WithFixedBias(0), GradientAscent{}, Settings{Stop: UpLow{1e-6}})
+		r := solve(t, SoftMargin(newGram(x, shifted(linear, tau2)), y, fill(len(y), 1)).WithFixedBias(0), GradientAscent{Plain: true}, Settings{Stop: UpLow{1e-6}})
 		return r.Iterations
 	}
 	if none, one := epochs(0), epochs(1); one < 3*none {
@@ -981,6 +999,7 @@ func TestGradientAscentNames(t *testing.T) {
 		"gradient ascent (shuffled, η = 1/(1 + 0.5 t))":      {Order: Shuffled, Rate: Schedule{1, 0.5}},
 		"gradient ascent (cyclic, η = 3 rates)":              {Rate: PerPoint([]float64{1, 2, 3})},
 		"gradient ascent (two stages, ζ = 10/(1 + 1 t))":     {Order: TwoStage, Relax: Schedule{10, 1}},
+		"gradient ascent (shuffled, plain)":                  {Order: Shuffled, Plain: true},
 		"gradient ascent (Order(9))":                         {Order: 9},
 		"gradient ascent (violators, η = 2, ω = 0.5, ζ = 1)": {Order: Violators, Rate: Schedule{Start: 2}, Omega: 0.5, Relax: Schedule{Start: 1}},
 	} {

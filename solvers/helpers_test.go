@@ -17,6 +17,7 @@ import (
 
 // gram is a kernel matrix held in memory that counts the rows asked for.
 type gram struct {
+	x    [][]float64
 	k    [][]float64
 	diag []float64
 	rows int
@@ -35,7 +36,7 @@ type kernel func(x, z []float64) float64
 // newGram computes each value once, so that the matrix is symmetric to the bit.
 func newGram(x [][]float64, k kernel) *gram {
 	n := len(x)
-	m := &gram{k: make([][]float64, n), diag: make([]float64, n)}
+	m := &gram{x: x, k: make([][]float64, n), diag: make([]float64, n)}
 	buf := make([]float64, n*n)
 	for i := range n {
 		m.k[i] = buf[i*n : (i+1)*n : (i+1)*n]
@@ -46,6 +47,18 @@ func newGram(x [][]float64, k kernel) *gram {
 		m.diag[i] = m.k[i][i]
 	}
 	return m
+}
+
+// isLinear reports whether the matrix is x x', to the bit.
+func (m *gram) isLinear() bool {
+	for i, row := range m.k {
+		for j, v := range row[:i+1] {
+			if v != dot(m.x[i], m.x[j]) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 func matrixOf(k [][]float64) *gram {
@@ -194,11 +207,11 @@ func near(got, want, tol float64) bool {
 	return math.Abs(got-want) <= tol*max(math.Abs(got), math.Abs(want)) || got == want
 }
 
-// plainDual is −(½α'Qα + p'α), term by term.
+// plainDual is −(½α'Qα + p'α + b₀ s'α), term by term.
 func plainDual(p *Problem, alpha []float64) float64 {
 	w := 0.0
 	for i, a := range alpha {
-		w -= p.P[i] * a
+		w -= (p.P[i] + p.fixed()*p.S[i]) * a
 		if p.Ridge != nil {
 			w -= p.Ridge[i] * a * a / 2
 		}
@@ -232,8 +245,11 @@ func plainPrimal(p *Problem, alpha []float64, b float64) float64 {
 	return value
 }
 
-// equalitySum is |s'α − δ|.
+// equalitySum is |s'α − δ|, 0 where nothing asks for it.
 func equalitySum(p *Problem, alpha []float64) float64 {
+	if p.FixedBias {
+		return 0
+	}
 	sum := -p.Delta
 	for i, a := range alpha {
 		sum += p.S[i] * a

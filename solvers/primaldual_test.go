@@ -283,7 +283,7 @@ func TestSignsOfTheSource(t *testing.T) {
 	}
 }
 
-// TestNinetyPoints is the measured problem of 90 points. Reference/01 asks for at
+// TestNinetyPoints is the measured problem of 90 points, which is to take at
 // most 25 steps; without the jump to the bounds the path takes 18 or 19.
 func TestNinetyPoints(t *testing.T) {
 	x, y := heart(t)

@@ -31,7 +31,10 @@ type qpSolution struct {
 // objective lacks.
 func (p *Problem) dense() (d *qp, constant float64) {
 	n := p.K.Dim()
-	d = &qp{q: mat.NewSymDense(n, nil), p: make([]float64, n), u: make([]float64, n), a: [][]float64{p.S}, b: []float64{p.Delta}}
+	d = &qp{q: mat.NewSymDense(n, nil), p: make([]float64, n), u: make([]float64, n)}
+	if !p.FixedBias {
+		d.a, d.b = [][]float64{p.S}, []float64{p.Delta}
+	}
 	for i := range n {
 		row := p.K.Row(i)
 		for j := i; j < n; j++ {
@@ -42,13 +45,16 @@ func (p *Problem) dense() (d *qp, constant float64) {
 		}
 	}
 	for i := range n {
-		d.p[i] = p.P[i]
+		linear := p.P[i] + p.fixed()*p.S[i]
+		d.p[i] = linear
 		d.u[i] = p.Upper[i] - p.Lower[i]
-		d.b[0] -= p.S[i] * p.Lower[i]
+		for r := range d.b {
+			d.b[r] -= p.S[i] * p.Lower[i]
+		}
 		for j, l := range p.Lower {
 			d.p[i] += d.q.At(i, j) * l
 		}
-		constant += p.Lower[i] * (d.p[i] + p.P[i]) / 2
+		constant += p.Lower[i] * (d.p[i] + linear) / 2
 	}
 	return d, constant
 }
@@ -89,35 +95,37 @@ func (d *qp) infeasibility(x []float64) float64 {
 }
 
 // gap bounds objective(x) − optimum for a feasible x. A coordinate without upper
-// limit whose gradient is negative makes it infinite, unless p = −1 and b = 0:
-// then the constraints are y f ≥ 1 and the primal vector can be made longer
-// until they hold.
+// limit whose gradient is negative makes it infinite, unless all are so, p < 0 and
+// b = 0: then the constraints are Qx + A'λ ≥ −p, and the primal vector can be made
+// longer until they hold.
 func (d *qp) gap(x, lambda []float64) float64 {
 	g := d.gradient(x, lambda)
-	gap, least := 0.0, 0.0
+	gap, hard := 0.0, false
 	for i, gi := range g {
-		switch {
-		case gi >= 0:
-			gap += gi * x[i]
-		case math.IsInf(d.u[i], 1):
-			least = min(least, gi)
-			gap += gi * x[i]
-		default:
+		if gi < 0 && !math.IsInf(d.u[i], 1) {
 			gap -= gi * (d.u[i] - x[i])
+			continue
 		}
+		gap += gi * x[i]
+		hard = hard || gi < 0
 	}
-	if least == 0 {
+	if !hard {
 		return gap
 	}
-	norm2, sum := 0.0, 0.0
+	norm2, dual, longer := 0.0, 0.0, 0.0
 	for i, xi := range x {
-		if d.p[i] != -1 || !math.IsInf(d.u[i], 1) || len(d.a) != 1 || d.b[0] != 0 || least <= -1 {
+		f := g[i] - d.p[i]
+		if !(f > 0 && d.p[i] < 0) || !math.IsInf(d.u[i], 1) || len(d.a) > 1 || len(d.a) == 1 && d.b[0] != 0 {
 			return math.Inf(1)
 		}
-		norm2 += xi * (g[i] + 1 - lambda[0]*d.a[0][i])
-		sum += xi
+		longer = max(longer, -d.p[i]/f)
+		for r, row := range d.a {
+			f -= lambda[r] * row[i]
+		}
+		norm2 += xi * f
+		dual -= xi * d.p[i]
 	}
-	return norm2/(2*(1+least)*(1+least)) - (sum - norm2/2)
+	return longer*longer*norm2/2 - (dual - norm2/2)
 }
 
 // solve returns the solution with the smallest gap that it has seen.
@@ -194,9 +202,12 @@ func (d *qp) interior() (x, lambda, z, w []float64) {
 			bounded++
 		}
 	}
-	a := mat.NewDense(m, n, nil)
-	for r, row := range d.a {
-		a.SetRow(r, row)
+	var a *mat.Dense
+	if m > 0 {
+		a = mat.NewDense(m, n, nil)
+		for r, row := range d.a {
+			a.SetRow(r, row)
+		}
 	}
 	kkt := mat.NewSymDense(n, nil)
 	var chol mat.Cholesky
@@ -215,7 +226,7 @@ func (d *qp) interior() (x, lambda, z, w []float64) {
 			residual = max(residual, math.Abs(rd[i]))
 		}
 		infeasible := d.infeasibility(x)
-		if merit := mu + residual*size + infeasible*(1+math.Abs(lambda[0])); merit < best {
+		if merit := mu + residual*size + infeasible*(1+largestOf(lambda)); merit < best {
 			best = merit
 			bx, bl = append([]float64(nil), x...), append([]float64(nil), lambda...)
 			bz, bw = append([]float64(nil), z...), append([]float64(nil), w...)
@@ -237,12 +248,13 @@ func (d *qp) interior() (x, lambda, z, w []float64) {
 				return bx, bl, bz, bw
 			}
 		}
-		var minvA mat.Dense // M⁻¹A'
-		if chol.SolveTo(&minvA, a.T()) != nil && minvA.IsEmpty() {
-			return bx, bl, bz, bw
+		var minvA, schur mat.Dense // M⁻¹A', AM⁻¹A'
+		if m > 0 {
+			if chol.SolveTo(&minvA, a.T()) != nil && minvA.IsEmpty() {
+				return bx, bl, bz, bw
+			}
+			schur.Mul(a, &minvA)
 		}
-		var schur mat.Dense
-		schur.Mul(a, &minvA)
 		// newton solves for the targets x z = cz, (u − x) w = cw.
 		newton := func(cz, cw []float64) (dx, dl, dz, dw []float64) {
 			r := make([]float64, n)
@@ -254,20 +266,22 @@ func (d *qp) interior() (x, lambda, z, w []float64) {
 			}
 			var minvR, right, step mat.VecDense
 			_ = chol.SolveVecTo(&minvR, mat.NewVecDense(n, r)) // a bad condition number is expected at the end
-			right.MulVec(a, &minvR)
-			for k := range m {
-				v := -d.b[k]
-				for i := range n {
-					v += d.a[k][i] * x[i]
+			back := mat.NewVecDense(n, nil)
+			if m > 0 {
+				right.MulVec(a, &minvR)
+				for k := range m {
+					v := -d.b[k]
+					for i := range n {
+						v += d.a[k][i] * x[i]
+					}
+					right.SetVec(k, right.AtVec(k)+v)
 				}
-				right.SetVec(k, right.AtVec(k)+v)
+				if err := step.SolveVec(&schur, &right); err != nil && step.IsEmpty() {
+					return nil, nil, nil, nil
+				}
+				dl = append([]float64(nil), step.RawVector().Data...)
+				back.MulVec(&minvA, &step)
 			}
-			if err := step.SolveVec(&schur, &right); err != nil && step.IsEmpty() {
-				return nil, nil, nil, nil
-			}
-			dl = append([]float64(nil), step.RawVector().Data...)
-			var back mat.VecDense
-			back.MulVec(&minvA, &step)
 			dx, dz, dw = make([]float64, n), make([]float64, n), make([]float64, n)
 			for i := range n {
 				dx[i] = minvR.AtVec(i) - back.AtVec(i)
@@ -330,6 +344,15 @@ func (d *qp) interior() (x, lambda, z, w []float64) {
 	return bx, bl, bz, bw
 }
 
+// largestOf is the largest multiplier in size, 0 where there is none.
+func largestOf(lambda []float64) float64 {
+	l := 0.0
+	for _, v := range lambda {
+		l = max(l, math.Abs(v))
+	}
+	return l
+}
+
 func moved(x, dx []float64, s float64) []float64 {
 	y := make([]float64, len(x))
 	for i := range x {
@@ -356,6 +379,9 @@ func (d *qp) polish(x, lambda, z, w []float64) (px, pl []float64, ok bool) {
 		}
 	}
 	size := len(free) + m
+	if size == 0 {
+		return px, pl, true
+	}
 	for range 3 { // iterative refinement
 		g := d.gradient(px, pl)
 		left, right := mat.NewDense(size, size, nil), mat.NewVecDense(size, nil)
@@ -407,9 +433,13 @@ func (p *Problem) optimum(t testing.TB) (w, uncertainty float64) {
 	w = -s.objective - constant
 	gap := d.gap(s.x, s.lambda)
 	if p.Ridge != nil && math.IsInf(p.Upper[0], 1) {
-		gap = min(gap, plainPrimal(p, s.x, s.lambda[0])-w)
+		b := p.fixed()
+		if !p.FixedBias {
+			b = s.lambda[0]
+		}
+		gap = min(gap, plainPrimal(p, s.x, b)-w)
 	}
-	return w, (gap + d.infeasibility(s.x)*(1+math.Abs(s.lambda[0]))) / max(math.Abs(w), 1e-300)
+	return w, (gap + d.infeasibility(s.x)*(1+largestOf(s.lambda))) / max(math.Abs(w), 1e-300)
 }
 
 // hullDistance2 returns the squared distance between the convex hulls of the two

@@ -324,8 +324,12 @@ func (s *greedy) Step(ctx context.Context) (done bool, err error) {
 	s.widely = false
 	if s.steps++; s.steps == s.every {
 		s.steps = 0
-		if s.widely = s.face(ctx); s.widely {
-			return false, nil
+		if s.widely, err = s.wide.climb(ctx, &s.pairs); s.widely || err != nil {
+			for i := range s.alpha {
+				s.mask(i)
+			}
+			s.scan()
+			return false, err
 		}
 	}
 	i, j := s.i, s.j

@@ -245,7 +245,8 @@ const patience = 300 * time.Millisecond
 // verify computes F afresh for the certificate. The F that a method maintains
 // drifts: a status that rests on it is believed only if the criterion, asked
 // with the exact one, agrees; otherwise the method goes on from there. It may do
-// so three times, then rounding is the limit.
+// so three times, then rounding is the limit. A run that cannot improve between
+// two samples has converged if the criterion is met.
 func (r *run) verify(status Status, elapsed time.Duration) Status {
 	it, in := &r.it, true
 	partial := it.F == nil
@@ -260,13 +261,16 @@ func (r *run) verify(status Status, elapsed time.Duration) Status {
 	}
 	r.exact = r.p.residual(it.Alpha)
 	v, ok := r.st.(verifier)
-	if !ok || status != Converged && status != Exhausted {
+	if status != Exhausted && (status != Converged || !ok) {
 		return status
 	}
 	it.F, it.Rough = r.exact, false
 	pt := r.measure(elapsed)
 	if met := r.met(&pt); met != NotTerminated {
 		return met
+	}
+	if !ok {
+		return status
 	}
 	if !partial { // else it was asked of the active points only
 		r.refreshed++

@@ -160,15 +160,8 @@ func TestSubproblem(t *testing.T) {
 			after[k] += rng.NormFloat64()
 			moved[i] = after[k]
 		}
-		objective := func(p *Problem, x []float64) float64 {
-			v := -plainDual(p, x)
-			for i, a := range x {
-				v += p.fixed() * p.S[i] * a
-			}
-			return v
-		}
-		whole := objective(p, moved) - objective(p, alpha)
-		part := objective(&w.sub, after) - objective(&w.sub, w.start)
+		whole := plainDual(p, alpha) - plainDual(p, moved)
+		part := plainDual(&w.sub, w.start) - plainDual(&w.sub, after)
 		if !near(whole, part, 1e-11) {
 			t.Errorf("the objective changes by %.15g, that of the subproblem by %.15g", whole, part)
 		}

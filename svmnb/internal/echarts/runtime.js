@@ -123,12 +123,17 @@
             style: Object.assign({ fill: 'none', lineWidth: 2, lineJoin: 'round' }, style, { stroke: T(style.stroke) }) };
         };
       },
-      // band(x, lower, upper, color): the area between two lines.
-      band: function (x, lower, upper, color) {
+      // band(x, lower, upper, color, edge): the area between two lines, which
+      // are drawn where edge is a style.
+      band: function (x, lower, upper, color, edge) {
         return function (params, api) {
-          var p = x.map(function (v, i) { return api.coord([v, upper[i]]); });
-          for (var i = x.length - 1; i >= 0; i--) p.push(api.coord([x[i], lower[i]]));
-          return { type: 'polygon', shape: { points: p }, style: { fill: T(color) }, silent: true };
+          var side = function (y) { return x.map(function (v, i) { return api.coord([v, y[i]]); }); };
+          var up = side(upper), down = side(lower);
+          var out = [{ type: 'polygon', shape: { points: up.concat(down.slice().reverse()) }, style: { fill: T(color) }, silent: true }];
+          if (edge) [up, down].forEach(function (p) {
+            out.push({ type: 'polyline', shape: { points: p }, style: Object.assign({ fill: 'none' }, edge, { stroke: T(edge.stroke) }), silent: true });
+          });
+          return { type: 'group', silent: true, children: out };
         };
       }
     };
@@ -187,7 +192,7 @@
       var layout = opt.svm && opt.svm.layout;
       chart.resize({ width: width });
       if (!layout) return;
-      chart.setOption({ title: { textStyle: { width: width - 110 }, subtextStyle: { width: width - 24 } } });
+      chart.setOption({ title: { textStyle: { width: width - 126 }, subtextStyle: { width: width - 24 } } });
       var top = bottom('title', 0) + 10;
       chart.setOption({ legend: { top: top } });
       var l = layout(width, bottom('legend', top) + 14);

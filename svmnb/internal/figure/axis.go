@@ -1,6 +1,10 @@
 package figure
 
-import "math"
+import (
+	"fmt"
+	"math"
+	"strconv"
+)
 
 // iterations is an axis of iteration numbers, linear or logarithmic: there,
 // places are log₁₀(1 + iteration), so that the start has a place too.
@@ -107,3 +111,125 @@ func decades(low, high float64) (from, to float64) {
 	}
 	return math.Pow(10, a), math.Pow(10, b)
 }
+
+// valueAxis is a linear axis from low to high for grid k; its labels have the
+// digits that tell them apart.
+func valueAxis(k int, low, high float64, name string, gap int) object {
+	digits := 4
+	if ratio := math.Max(math.Abs(low), math.Abs(high)) / (high - low); finite(ratio) && ratio > 1 {
+		digits += int(math.Ceil(math.Log10(ratio)))
+	}
+	return object{"type": "value", "gridIndex": k, "min": low, "max": high, "name": name, "nameLocation": "middle", "nameGap": gap,
+		"nameTextStyle": object{"fontSize": 13}, "splitLine": object{"show": false},
+		"axisLine": object{"show": true, "onZero": false}, "axisTick": object{"show": true},
+		"axisLabel": object{"showMinLabel": false, "showMaxLabel": false, "hideOverlap": true,
+			"formatter": script(fmt.Sprintf(`function (v) { return svm.num(v, %d); }`, min(digits, 15)))}}
+}
+
+// extent returns the least and the greatest of the finite values; both are
+// infinite where there is none.
+func extent(series ...[]float64) (low, high float64) {
+	low, high = math.Inf(1), math.Inf(-1)
+	for _, s := range series {
+		for _, v := range s {
+			if finite(v) {
+				low, high = min(low, v), max(high, v)
+			}
+		}
+	}
+	return low, high
+}
+
+// widen adds a share of the range at both ends, and makes a range of what is a
+// single value but for rounding.
+func widen(low, high, share float64) (float64, float64) {
+	room := share * (high - low)
+	if high-low <= 1e-12*math.Abs(high) {
+		room = max(math.Abs(high), 1) / 2
+	}
+	low, high = low-room, high+room
+	round := rounding(low, high)
+	return round(low), round(high)
+}
+
+// rounding returns a function that rounds what is drawn on an axis from low to
+// high: finer than the eye, short in JSON.
+func rounding(low, high float64) func(float64) float64 {
+	e := math.Floor(math.Log10(high-low)) - 5
+	if !finite(e) {
+		return func(v float64) float64 { return v }
+	}
+	return func(v float64) float64 {
+		if e >= 0 {
+			return math.Round(v/math.Pow(10, e)) * math.Pow(10, e)
+		}
+		r, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'f', int(-e), 64), 64)
+		return r
+	}
+}
+
+// rounded returns the values at the places of keep for JSON, with null for what
+// is not finite.
+func rounded(values []float64, keep []int, round func(float64) float64) list {
+	out := make(list, len(keep))
+	for k, i := range keep {
+		if finite(values[i]) {
+			out[k] = round(values[i])
+		}
+	}
+	return out
+}
+
+// around2 returns centre ± 2 half.
+func around2(centre, half []float64) (lower, upper []float64) {
+	for i, c := range centre {
+		lower, upper = append(lower, c-2*half[i]), append(upper, c+2*half[i])
+	}
+	return lower, upper
+}
+
+// curvePoints is the most places of a curve that are drawn.
+const curvePoints = 600
+
+// curve is a line through the columns x and y of O.svm in grid k.
+func curve(k int, name, x, y, color string, style object) object {
+	o := object{"type": "line", "name": name, "xAxisIndex": k, "yAxisIndex": k, "symbol": "circle", "showSymbol": false, "z": 3,
+		"data":      script(fmt.Sprintf(`O.svm.%s.map(function (x, i) { return [x, O.svm.%s[i]]; })`, x, y)),
+		"itemStyle": object{"color": color}, "lineStyle": object{"color": color, "width": 2.6}, "emphasis": object{"disabled": true}}
+	merge(o, style)
+	return o
+}
+
+// band is the area between the columns lower and upper of O.svm over column x,
+// in grid k, with edges of the given style, such as "{stroke: '@ink'}".
+func band(k int, name, x, lower, upper, color, edge string) object {
+	return object{"type": "custom", "name": name, "xAxisIndex": k, "yAxisIndex": k, "silent": true, "clip": true, "z": 1,
+		"data": script(fmt.Sprintf(`[[O.svm.%s[0], O.svm.%s[0]]]`, x, lower)), "tooltip": object{"show": false},
+		"itemStyle":  object{"color": color},
+		"renderItem": script(fmt.Sprintf(`svm.band(O.svm.%s, O.svm.%s, O.svm.%s, '%s', %s)`, x, lower, upper, color, either(edge, "null")))}
+}
+
+// strips lie unseen over the places O.svm.x, so that the pointer finds the
+// values there; points lie above them.
+func strips(y float64) object {
+	return object{"type": "custom", "id": "strips", "clip": true, "z": 2, "renderItem": script(strip),
+		"data": script(fmt.Sprintf(`O.svm.x.map(function (x) { return [x, %v]; })`, y))}
+}
+
+const strip = `function (p, api) {
+	var x = O.svm.x, i = p.dataIndex, c = p.coordSys, at = function (v) { return api.coord([v, api.value(1)])[0]; };
+	var a = Math.max(at(i ? (x[i - 1] + x[i]) / 2 : x[i]), c.x), b = Math.min(at(i + 1 < x.length ? (x[i] + x[i + 1]) / 2 : x[i]), c.x + c.width);
+	if (b <= a) return null;
+	return { type: 'rect', shape: { x: a, y: c.y, width: b - a, height: c.height }, style: { fill: T('@ink/0') }, emphasis: { style: { fill: T('@ink/0.1') } } };
+}`
+
+// tipRow is a row of a tip's table.
+const tipRow = `var row = function (name, v) { return '<tr><td style="padding-right:1em;text-align:left">' + name + '</td><td style="text-align:right">' + v + '</td></tr>'; };
+	var table = function (head, rows) { return '<b>' + head + '</b><table style="font-size:inherit">' + rows + '</table>'; };`
+
+// oneGrid is the layout of a figure of one panel.
+const oneGrid = `function (w, top) {
+	var narrow = w < 520, height = narrow ? 280 : 430;
+	return { height: top + height + 52, option: { grid: { left: narrow ? 56 : 68, right: narrow ? 14 : 26, top: top, height: height },
+		series: (O.svm.sizes || []).map(function (s) { return { id: s[0], symbolSize: s[1] * (narrow ? 0.75 : 1) }; }) } };
+}`

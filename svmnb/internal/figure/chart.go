@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -164,6 +165,145 @@ type InputError struct {
 
 func (e *InputError) Error() string {
 	return fmt.Sprintf("figure %s: %s %s", e.Figure, e.Field, e.Reason)
+}
+
+// argument is a slice of numbers that a figure was given.
+type argument struct {
+	name     string
+	values   []float64
+	optional bool // nil is allowed
+	positive bool // none is below 0
+	infinite bool // +Inf is allowed
+	missing  bool // NaN is allowed
+}
+
+// utmost is the greatest number that is drawn: ranges of such numbers, and
+// twice their sums, are finite.
+const utmost = 1e100
+
+// check returns an error unless every argument has one value for each of the n
+// points or places or whatever it is a value of.
+func check(figure, of string, n int, arguments ...argument) error {
+	for _, a := range arguments {
+		if a.values == nil && a.optional {
+			continue
+		}
+		if len(a.values) != n {
+			return &InputError{Figure: figure, Field: a.name, Reason: fmt.Sprintf("has length %d for %s: give one value per %s", len(a.values), count(n, of, of+"s"), of)}
+		}
+		for i, v := range a.values {
+			field := fmt.Sprintf("%s[%d]", a.name, i)
+			switch {
+			case a.infinite && math.IsInf(v, 1) || a.missing && math.IsNaN(v):
+			case !(math.Abs(v) <= utmost):
+				return &InputError{Figure: figure, Field: field, Reason: fmt.Sprintf("is %v: give numbers up to %v", v, utmost)}
+			case a.positive && v < 0:
+				return &InputError{Figure: figure, Field: field, Reason: fmt.Sprintf("is %v: give numbers ≥ 0", v)}
+			}
+		}
+	}
+	return nil
+}
+
+// checkPlaces returns an error unless xs are the places of a curve.
+func checkPlaces(figure string, xs []float64) error {
+	if len(xs) < 2 {
+		return &InputError{Figure: figure, Field: "Xs", Reason: fmt.Sprintf("has length %d: give at least two places", len(xs))}
+	}
+	if err := check(figure, "place", len(xs), argument{name: "Xs", values: xs}); err != nil {
+		return err
+	}
+	for i := 1; i < len(xs); i++ {
+		if xs[i] <= xs[i-1] {
+			return &InputError{Figure: figure, Field: fmt.Sprintf("Xs[%d]", i), Reason: fmt.Sprintf("is %v after %v: give increasing places", xs[i], xs[i-1])}
+		}
+	}
+	return nil
+}
+
+// checkGrid returns an error unless z is the values at the nodes of a grid.
+func checkGrid(figure string, z [][]float64) error {
+	bad := func(field, reason string) error { return &InputError{Figure: figure, Field: field, Reason: reason} }
+	if len(z) < 2 || len(z[0]) < 2 {
+		return bad("Z", "is smaller than 2 × 2: give values on a finer grid")
+	}
+	for i, row := range z {
+		if len(row) != len(z[0]) {
+			return bad(fmt.Sprintf("Z[%d]", i), fmt.Sprintf("has length %d, Z[0] has %d: give rows of equal length", len(row), len(z[0])))
+		}
+		for j, v := range row {
+			if !finite(v) {
+				return bad(fmt.Sprintf("Z[%d][%d]", i, j), fmt.Sprintf("is %v: the values must be finite on the grid", v))
+			}
+		}
+	}
+	return nil
+}
+
+// drawn is the most points that a figure draws: more hide each other and cost
+// more than they show.
+const drawn = 1200
+
+// choose returns the indices of the points to draw, at most drawn of the n, in
+// increasing order; those of lower rank come first.
+func choose(n int, rank func(i int) int) []int {
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	if n <= drawn {
+		return order
+	}
+	// Among equals the golden ratio's multiples spread the choice evenly.
+	spread := func(i int) float64 { _, f := math.Modf(float64(i) * math.Phi); return f }
+	slices.SortFunc(order, func(i, j int) int {
+		if r := rank(i) - rank(j); r != 0 {
+			return r
+		}
+		return sign(spread(i) - spread(j))
+	})
+	order = order[:drawn]
+	slices.Sort(order)
+	return order
+}
+
+// pointSize is the width in pixels of each of n points.
+func pointSize(n int) int {
+	switch {
+	case n > 500:
+		return 6
+	case n > 150:
+		return 8
+	}
+	return 10
+}
+
+// Symbols of the legend and of points.
+const (
+	stroke  = "path://M0 0H24V3H0Z"
+	hair    = "path://M0 0H24V1H0Z"
+	dashes  = "path://M0 0H6V2H0Z M9 0H15V2H9Z M18 0H24V2H18Z"
+	dots    = "path://M0 0H3V2H0Z M7 0H10V2H7Z M14 0H17V2H14Z M21 0H24V2H21Z"
+	diamond = "path://M8 0 16 8 8 16 0 8Z"
+	cross   = "path://M0 2 2 0 8 6 14 0 16 2 10 8 16 14 14 16 8 10 2 16 0 14 6 8Z"
+)
+
+// entry is a legend's, with an icon without an outline.
+func entry(name, icon string) object {
+	return object{"name": name, "icon": icon, "itemStyle": object{"borderWidth": 0}}
+}
+
+// sentence joins what there is of the parts of a subtitle.
+func sentence(parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
+}
+
+// either is name, or what stands for it where it is empty.
+func either(name, otherwise string) string {
+	if name == "" {
+		return otherwise
+	}
+	return name
 }
 
 // number prints v to 4 significant digits, as the figures' scripts do.

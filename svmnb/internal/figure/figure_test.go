@@ -43,17 +43,34 @@ func TestPictures(t *testing.T) {
 		ok(Margins(large.margins())), ok(KKT(large.kkt())), ok(Gap(logGap)), ok(Scores(large.scores())),
 		ok(Race(small.race(t, nil, everySMO[:4]...))), ok(Race(large.race(t, solvers.UpLow{Tol: 1e-5}, everySMO...))), ok(Race(racers(8))),
 	}
+	pictures(t, "figures", figures, []tip{
+		{0, 4, 3, "point 7 · class −1"}, {0, 4, 3, "y·f = "}, {0, 4, 3, "wants y·f"}, {0, 4, 3, "KKT violation"},
+		{1, 0, 5, "violation ≈"}, {1, 3, 0, "violation at the end: "}, {2, 1, 7, "iteration 7"}, {2, 1, 7, "best primal"}, {6, 0, 1, " points"},
+		{7, 0, 5, "kernel values"}, {7, 0, 5, "SMO (worst pair)"}, {7, 6, 4, "iteration "}, {9, 0, 3, "no gap yet"}, {9, 2, 40, "method 1"},
+	})
+}
+
+// tip is what the pointer must find at a value of a series of a chart.
+type tip struct {
+	chart, series, data int
+	words               string
+}
+
+// pictures draws the figures on a page of that name and looks at it in a
+// browser, light and dark, wide and narrow, and at the tips.
+func pictures(t *testing.T, name string, figures []*Chart, tips []tip) {
+	t.Helper()
 	dir := os.Getenv("SVMNB_PICTURES")
 	if dir == "" {
 		dir = t.TempDir()
 	}
-	file := filepath.Join(dir, "figures.html")
+	file := filepath.Join(dir, name+".html")
 	f := must[*os.File](t)(os.Create(file))
 	var parts []string
 	for _, c := range figures {
 		parts = append(parts, must[echarts.Picture](t)(echarts.Draw(c)).HTML)
 	}
-	if err := echarts.Page(f, "figures", parts...); err != nil {
+	if err := echarts.Page(f, name, parts...); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.Close(); err != nil {
@@ -69,16 +86,9 @@ func TestPictures(t *testing.T) {
 		page.Until(fmt.Sprintf(`document.querySelectorAll('[data-drawn=%s]').length === %d`, scheme, len(figures)))
 		page.Until(`Array.from(document.querySelectorAll('[data-drawn] > div:first-child')).every(e => e.offsetWidth === e.parentElement.clientWidth)`)
 		page.Charts(len(figures))
-		page.Picture(filepath.Join(dir, fmt.Sprintf("figures-%s-%d.png", scheme, look.Width)))
+		page.Picture(filepath.Join(dir, fmt.Sprintf("%s-%s-%d.png", name, scheme, look.Width)))
 	}
-	for _, tip := range []struct {
-		chart, series, data int
-		words               string
-	}{
-		{0, 4, 3, "point 7 · class −1"}, {0, 4, 3, "y·f = "}, {0, 4, 3, "wants y·f"}, {0, 4, 3, "KKT violation"},
-		{1, 0, 5, "violation ≈"}, {1, 3, 0, "violation at the end: "}, {2, 1, 7, "iteration 7"}, {2, 1, 7, "best primal"}, {6, 0, 1, " points"},
-		{7, 0, 5, "kernel values"}, {7, 0, 5, "SMO (worst pair)"}, {7, 6, 4, "iteration "}, {9, 0, 3, "no gap yet"}, {9, 2, 40, "method 1"},
-	} {
+	for _, tip := range tips {
 		var text string
 		page.Do(&text, fmt.Sprintf(`
 			var el = document.querySelectorAll('[data-drawn]')[%d], c = window.__svmEcharts.echarts.getInstanceByDom(el);
@@ -120,12 +130,7 @@ func TestFigures(t *testing.T) {
 	racePoint := func(it int, values int64, ms int, gap float64) solvers.Point {
 		return solvers.Point{Iteration: it, Evaluations: values, Elapsed: time.Duration(ms) * time.Millisecond, Gap: gap}
 	}
-	for _, test := range []struct {
-		name   string
-		draw   func() (*Chart, error)
-		budget int
-		words  string // in the title or subtitle
-	}{
+	drawAll(t, []drawing{
 		{"margins", func() (*Chart, error) { return Margins(small.margins()) }, 60_000, "margin 1/‖w‖ = 0."},
 		{"margins, 600 points", func() (*Chart, error) { return Margins(large.margins()) }, 100_000, "of 600 points carry"},
 		{"margins, 2000 points", func() (*Chart, error) { return Margins(huge.margins()) }, 100_000, "1\u202f200 of the points drawn"},
@@ -187,7 +192,21 @@ func TestFigures(t *testing.T) {
 		}, 20_000, "not drawn: a (no gap measured)"},
 		{"scores", func() (*Chart, error) { return Scores(large.scores()) }, 20_000, "of 600 points carry the boundary"},
 		{"scores, far out", func() (*Chart, error) { return Scores(ScoresData{Y: []float64{1, -1}, F: []float64{1e9, -3}}) }, 10_000, "0 of 2 points carry the boundary"},
-	} {
+	})
+}
+
+// drawing is a figure, how many bytes it may bring into a page, and what its
+// title or subtitle says.
+type drawing struct {
+	name   string
+	draw   func() (*Chart, error)
+	budget int
+	words  string
+}
+
+func drawAll(t *testing.T, drawings []drawing) {
+	t.Helper()
+	for _, test := range drawings {
 		c, err := test.draw()
 		if err != nil {
 			t.Errorf("%s: %v", test.name, err)

@@ -27,10 +27,6 @@ type MarginsData struct {
 	Z      [][]float64 // Z[i][j] is f at node j of Xs and node i of Ys
 }
 
-// drawn is the most points that a figure draws: more hide each other and cost
-// more than they show. Support vectors and errors come first.
-const drawn = 1200
-
 // Margins draws the field f with its lines f = 0 and f = ±1, the points by
 // class, the support vectors free and at their bound, and the errors.
 func Margins(d MarginsData) (*Chart, error) {
@@ -93,13 +89,7 @@ func Margins(d MarginsData) (*Chart, error) {
 	limit, levels, zero, one := d.field()
 	box := object{"x": d.Xs, "y": d.Ys, "n": fineness}
 	corner := list{list{d.Xs[0], d.Ys[0]}}
-	size := 10
-	if len(shown) > 150 {
-		size = 8
-	}
-	if len(shown) > 500 {
-		size = 6
-	}
+	size := pointSize(len(shown))
 
 	series := list{
 		object{"type": "custom", "silent": true, "clip": true, "z": 0, "data": corner, "tooltip": object{"show": false},
@@ -150,7 +140,7 @@ func Margins(d MarginsData) (*Chart, error) {
 	scatter("error", "error", cross, size+5, 5, true, object{"color": "@bad", "borderColor": "@page", "borderWidth": 1, "opacity": 1},
 		func(i int) bool { return wrong[i] }, false)
 	if len(zero) > 0 {
-		legend = append(legend, object{"name": "f = 0", "icon": "path://M0 0H24V3H0Z"})
+		legend = append(legend, object{"name": "f = 0", "icon": stroke})
 	}
 	if len(one) > 0 {
 		legend = append(legend, object{"name": "f = ±1", "icon": dashes})
@@ -227,14 +217,7 @@ func bandColour(share float64) float64 { return 0.04 + 0.56*share }
 // shown returns the indices of the points to draw, at most drawn of them, in
 // increasing order.
 func (d *MarginsData) shown(support []int, wrong []bool) []int {
-	order := make([]int, len(d.X))
-	for i := range order {
-		order[i] = i
-	}
-	if len(order) <= drawn {
-		return order
-	}
-	rank := func(i int) int {
+	return choose(len(d.X), func(i int) int {
 		switch {
 		case support[i] == 1:
 			return 0
@@ -244,21 +227,7 @@ func (d *MarginsData) shown(support []int, wrong []bool) []int {
 			return 2
 		}
 		return 3
-	}
-	// Among equals the golden ratio's multiples spread the choice evenly.
-	spread := func(i int) float64 { _, f := math.Modf(float64(i) * math.Phi); return f }
-	slices.SortFunc(order, func(i, j int) int {
-		if r := rank(i) - rank(j); r != 0 {
-			return r
-		}
-		if spread(i) < spread(j) {
-			return -1
-		}
-		return 1
 	})
-	order = order[:drawn]
-	slices.Sort(order)
-	return order
 }
 
 func (d *MarginsData) check() error {
@@ -267,16 +236,9 @@ func (d *MarginsData) check() error {
 	if n == 0 {
 		return bad("X", "has no points: give the training points")
 	}
-	for _, s := range []struct {
-		name   string
-		values []float64
-	}{{"Y", d.Y}, {"Alpha", d.Alpha}, {"Upper", d.Upper}, {"F", d.F}, {"Violations", d.Violations}} {
-		if s.name == "Violations" && s.values == nil {
-			continue
-		}
-		if err := checkValues("Margins", s.name, s.values, n); err != nil {
-			return err
-		}
+	if err := check("Margins", "point", n, argument{name: "Y", values: d.Y}, argument{name: "Alpha", values: d.Alpha}, argument{name: "Upper", values: d.Upper, infinite: true},
+		argument{name: "F", values: d.F}, argument{name: "Violations", values: d.Violations, optional: true}); err != nil {
+		return err
 	}
 	for i, x := range d.X {
 		if len(x) != 2 {
@@ -296,42 +258,8 @@ func (d *MarginsData) check() error {
 			return bad(g.name, fmt.Sprintf("runs from %v to %v: give a finite range, the smaller end first", g.ends[0], g.ends[1]))
 		}
 	}
-	if len(d.Z) < 2 || len(d.Z[0]) < 2 {
-		return bad("Z", "is smaller than 2 × 2: give f on a finer grid")
-	}
-	for i, row := range d.Z {
-		if len(row) != len(d.Z[0]) {
-			return bad(fmt.Sprintf("Z[%d]", i), fmt.Sprintf("has length %d, Z[0] has %d: give rows of equal length", len(row), len(d.Z[0])))
-		}
-		for j, v := range row {
-			if !finite(v) {
-				return bad(fmt.Sprintf("Z[%d][%d]", i, j), fmt.Sprintf("is %v: f must be finite on the grid", v))
-			}
-		}
-	}
-	return nil
+	return checkGrid("Margins", d.Z)
 }
-
-// checkValues returns an error unless there are n values, each a finite number;
-// upper bounds may be infinite.
-func checkValues(figure, name string, values []float64, n int) error {
-	if len(values) != n {
-		return &InputError{Figure: figure, Field: name, Reason: fmt.Sprintf("has length %d for %d points: give one value per point", len(values), n)}
-	}
-	for i, v := range values {
-		if !finite(v) && !(name == "Upper" && v > 0) {
-			return &InputError{Figure: figure, Field: fmt.Sprintf("%s[%d]", name, i), Reason: fmt.Sprintf("is %v: give finite numbers", v)}
-		}
-	}
-	return nil
-}
-
-// Symbols of the legend and of points.
-const dashes = "path://M0 0H6V2H0Z M9 0H15V2H9Z M18 0H24V2H18Z"
-
-const diamond = "path://M8 0 16 8 8 16 0 8Z"
-
-const cross = "path://M0 2 2 0 8 6 14 0 16 2 10 8 16 14 14 16 8 10 2 16 0 14 6 8Z"
 
 const marginsLayout = `function (w, top) {
 	var narrow = w < 520, left = narrow ? 48 : 60, right = narrow ? 48 : 84;

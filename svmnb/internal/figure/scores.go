@@ -29,13 +29,8 @@ func Scores(d ScoresData) (*Chart, error) {
 	if n == 0 {
 		return nil, &InputError{Figure: "Scores", Field: "F", Reason: "has no points: give the decision values of the training points"}
 	}
-	for _, s := range []struct {
-		name   string
-		values []float64
-	}{{"F", d.F}, {"Y", d.Y}} {
-		if err := checkValues("Scores", s.name, s.values, n); err != nil {
-			return nil, err
-		}
+	if err := check("Scores", "point", n, argument{name: "F", values: d.F}, argument{name: "Y", values: d.Y}); err != nil {
+		return nil, err
 	}
 	errors := 0
 	for i, f := range d.F {
@@ -115,7 +110,7 @@ func Scores(d ScoresData) (*Chart, error) {
 			"lineStyle": object{"color": "@ink", "width": width, "type": dash}, "itemStyle": object{"color": "@ink"}}
 	}
 	series = append(series, line("f = 0", 2.6, "solid", 0), line("f = ±1", 1.6, list{6, 4}, -1, 1))
-	legend = append(legend, object{"name": "f = 0", "icon": "path://M0 0H24V3H0Z"}, object{"name": "f = ±1", "icon": dashes})
+	legend = append(legend, object{"name": "f = 0", "icon": stroke}, object{"name": "f = ±1", "icon": dashes})
 	return newChart(title, subtitle, "Histogram of the decision values of both classes. "+title+". "+subtitle+".", object{
 		"series":  series,
 		"legend":  object{"data": legend},

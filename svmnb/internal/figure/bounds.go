@@ -1,0 +1,376 @@
+package figure
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// BoundsData is what [Bounds] draws: the bounds of b'A⁻¹b that an iterative
+// solver had at m of its iterations. A bound that was not known at an iteration
+// is NaN there; a bound that does not exist is nil.
+type BoundsData struct {
+	Problem    string // what was solved and how, such as "K + 0.01 I, n = 500, CG"
+	Iterations []int  // m increasing iteration numbers
+
+	Lower       []float64 // m lower bounds
+	Skilling    []float64 // m upper bounds by ‖r‖²/θ
+	Radau       []float64 // m upper bounds by Gauss–Radau quadrature
+	GibbsMacKay []float64 // m upper bounds by a second run on AB
+	Residual    []float64 // m relative residuals ‖b − Ax‖/‖b‖, ≥ 0; nil leaves their panel out
+
+	Exact   float64 // b'A⁻¹b; NaN when unknown
+	Tol     float64 // gap at which the answer is good enough; 0 leaves the line out
+	TolName string  // what the line is called; "tolerance" and its value when empty
+
+	Name   string           // of this run among Others; "this run" when empty
+	Others []ResidualSeries // residuals of other runs, for comparison; at most 7
+}
+
+// ResidualSeries is how the residual of one run fell.
+type ResidualSeries struct {
+	Name       string    // such as "rank 20"
+	Iterations []int     // increasing
+	Residual   []float64 // relative residuals ‖b − Ax‖/‖b‖, ≥ 0; NaN where unknown
+}
+
+// boundStyles are the upper bounds' names, colours and dashes.
+var boundStyles = [3]struct {
+	key, name, color, icon string
+	dash                   any
+	width                  float64
+}{
+	{"radau", "Gauss–Radau", "@pos", stroke, "solid", 2.6},
+	{"skilling", "Skilling", "@series3", dashes, list{7, 4}, 2},
+	{"gibbs", "Gibbs–MacKay", "@series4", dots, list{2, 3}, 2.4},
+}
+
+// Bounds draws the sandwich of lower and upper bounds around b'A⁻¹b as it
+// closes, and below, on log axes, the gaps between them and the residual.
+func Bounds(d BoundsData) (*Chart, error) {
+	if err := d.check(); err != nil {
+		return nil, err
+	}
+	m := len(d.Iterations)
+	x := floats(d.Iterations)
+	keep := sample(x, curvePoints)
+	uppers := [3][]float64{d.Radau, d.Skilling, d.GibbsMacKay}
+	var gaps [3][]float64
+	reached := [3]int{-1, -1, -1} // index of the iteration at which a gap met the tolerance
+	for b, upper := range uppers {
+		for k, u := range upper {
+			gap := u - d.Lower[k]
+			gaps[b] = append(gaps[b], positive(gap))
+			if reached[b] < 0 && gap <= d.Tol {
+				reached[b] = k
+			}
+		}
+	}
+	// The sharpest bound of the last iteration at which one was known.
+	known, best, bestGap := m-1, -1, math.Inf(1)
+	for k := m - 1; k >= 0 && best < 0; k-- {
+		for b, upper := range uppers {
+			if upper != nil && upper[k]-d.Lower[k] < bestGap {
+				known, best, bestGap = k, b, upper[k]-d.Lower[k]
+			}
+		}
+	}
+	for best < 0 && math.IsNaN(d.Lower[known]) {
+		known--
+	}
+
+	title := d.finding(known, best, bestGap, reached)
+	end := ""
+	if best >= 0 {
+		end = sandwich(d.Lower[known], uppers[best][known])
+		if finite(d.Exact) {
+			end += ", exactly " + numberTo(d.Exact, 8)
+		}
+	}
+
+	// The upper bounds begin far above: the axis ends where the lower bound's
+	// whole climb is still legible.
+	low, high := extent(d.Lower)
+	if finite(d.Exact) {
+		low, high = min(low, d.Exact), max(high, d.Exact)
+	}
+	span := high - low
+	if span <= 0 {
+		span = max(math.Abs(high), 1) / 10
+	}
+	_, peak := extent(uppers[:]...)
+	ceiling := high
+	if peak > ceiling {
+		ceiling = min(peak, high+span)
+	}
+	above := ""
+	if peak > ceiling {
+		above = "the upper bounds begin above the picture, at most at " + number(peak)
+	}
+	subtitle := sentence(d.Problem, end, above)
+	ceiling += 0.06 * span
+	bottom := low - 0.03*span
+
+	svm := object{"layout": script(boundsLayout), "its": rounded(x, keep, func(v float64) float64 { return v }), "lower": column(pick(d.Lower, keep), 9)}
+	var series, legend, names list
+	for b, style := range boundStyles {
+		if uppers[b] == nil {
+			continue
+		}
+		svm[style.key], svm[style.key+"gap"] = column(pick(uppers[b], keep), 9), column(pick(gaps[b], keep), 4)
+		names = append(names, list{style.key, style.name})
+		look := object{"z": 4 - b, "lineStyle": object{"type": style.dash, "width": style.width}, "showSymbol": lone(pick(uppers[b], keep))}
+		series = append(series, curve(0, style.name, "its", style.key, style.color, look), curve(1, style.name, "its", style.key+"gap", style.color, look))
+		legend = append(legend, entry(style.name, style.icon))
+	}
+	if best >= 0 { // the sandwich's filling
+		var bx, bl, bu list
+		for _, k := range keep {
+			u := math.Inf(1) // the sharpest at this iteration
+			for _, upper := range uppers {
+				if upper != nil && finite(upper[k]) {
+					u = min(u, upper[k])
+				}
+			}
+			if finite(u) && finite(d.Lower[k]) {
+				bx, bl, bu = append(bx, d.Iterations[k]), append(bl, roundTo(d.Lower[k], 6)), append(bu, roundTo(min(u, ceiling+span), 6))
+			}
+		}
+		svm["bx"], svm["bl"], svm["bu"] = bx, bl, bu
+		if len(bx) > 0 {
+			series = append(list{band(0, "", "bx", "bl", "bu", "@series4/0.14", "")}, series...)
+		}
+	}
+	series = append(series, curve(0, "lower bound", "its", "lower", "@neg", object{"z": 4, "showSymbol": lone(pick(d.Lower, keep))}))
+	legend = append(legend, entry("lower bound", stroke))
+	first, last := x[0], max(x[m-1], x[0]+1)
+	if finite(d.Exact) {
+		series = append(series, object{"type": "line", "name": "exact", "symbol": "none", "silent": true, "z": 5, "data": list{list{first, d.Exact}, list{last, d.Exact}}, "tooltip": object{"show": false},
+			"itemStyle": object{"color": "@ink"}, "lineStyle": object{"color": "@ink", "width": 1.2, "type": list{1, 3}}})
+		errors := make([]float64, m)
+		for k, l := range d.Lower {
+			errors[k] = positive(d.Exact - l)
+		}
+		svm["error"] = column(pick(errors, keep), 4)
+		series = append(series, curve(1, "true error of the lower bound", "its", "error", "@ink", object{"lineStyle": object{"width": 1.4, "type": list{9, 3, 2, 3}}}))
+		legend = append(legend, entry("exact", dots), entry("true error of the lower bound", dashes))
+	}
+	svm["names"] = names
+	// The last digits of a bound are its rounding, not its gap.
+	smallest, greatest := extent(gaps[0], gaps[1], gaps[2])
+	if d.Tol > 0 {
+		smallest, greatest = min(smallest, d.Tol), max(greatest, d.Tol)
+		series = append(series, tolerance(1, first, last, d.Tol, d.TolName))
+	}
+	if !finite(smallest) || greatest <= 0 {
+		smallest, greatest = 1e-3, 1
+	}
+	from, to := decades(max(smallest, greatest*1e-15, math.Abs(high)*1e-15), greatest)
+
+	axis := iterations{}
+	top := valueAxis(0, roundTo(bottom, 6), roundTo(ceiling, 6), "b'A⁻¹b", 48)
+	top["splitLine"] = object{"show": true}
+	middle := logValues(1, from, to)
+	middle["name"], middle["nameLocation"], middle["nameGap"] = "upper − lower (log scale)", "middle", 48
+	grids, xs, ys := list{object{}, object{}}, list{axis.option(0, first, last, false), axis.option(1, first, last, d.Residual == nil)}, list{top, middle}
+	if d.Residual != nil {
+		lines, entries, y, end := d.residuals()
+		series, legend = append(series, lines...), append(legend, entries...)
+		grids, xs, ys = append(grids, object{}), append(xs, axis.option(2, first, last, true)), append(ys, y)
+		if len(d.Others) > 0 { // of lengths of their own
+			xs[1], xs[2] = axis.option(1, first, last, true), axis.option(2, 0, max(end, last), true)
+			xs[1].(object)["name"] = ""
+		}
+	}
+	for _, a := range xs {
+		a := a.(object)
+		a["splitLine"] = object{"show": true}
+		a["axisPointer"] = object{"show": true, "snap": true, "label": object{"show": false}}
+	}
+	svm["apart"] = len(d.Others) > 0
+	return newChart(title, subtitle, "Lower and upper bounds of b'A⁻¹b and the gap between them against iterations. "+title+". "+subtitle+".", object{
+		"legend":      object{"data": legend, "itemWidth": 28},
+		"toolbox":     toolbox("bounds", object{}),
+		"tooltip":     object{"trigger": "axis", "formatter": script(boundsTip)},
+		"axisPointer": object{"link": list{object{"xAxisIndex": list{0, 1}}}},
+		"grid":        grids, "xAxis": xs, "yAxis": ys,
+		"svm":    svm,
+		"series": series,
+	}), nil
+}
+
+// residuals are the lines of the third panel, their entries in the legend, its
+// axis of values, and the last iteration of all runs.
+func (d *BoundsData) residuals() (lines, legend list, y object, end float64) {
+	runs := append([]ResidualSeries{{Name: either(d.Name, "this run"), Iterations: d.Iterations, Residual: d.Residual}}, d.Others...)
+	least, most := math.Inf(1), 1.0
+	for i, run := range runs {
+		name := "residual"
+		if len(d.Others) > 0 {
+			name += ": " + run.Name
+		}
+		its, values := floats(run.Iterations), make([]float64, len(run.Residual))
+		for k, r := range run.Residual {
+			values[k] = positive(r)
+		}
+		if low, high := extent(values); finite(low) {
+			least, most = min(least, low), max(most, high)
+		}
+		_, last := extent(its)
+		end = max(end, last)
+		points := list{}
+		keep := sample(its, curvePoints)
+		for n, v := range column(pick(values, keep), 4) {
+			points = append(points, list{its[keep[n]], v})
+		}
+		color := fmt.Sprintf("@series%d", [raceMost]int{8, 6, 5, 7, 1, 2, 3, 4}[i]) // first those that no bound has
+		lines = append(lines, object{"type": "line", "name": name, "xAxisIndex": 2, "yAxisIndex": 2, "symbol": "circle", "showSymbol": lone(values), "z": 3 - min(i, 1), "data": points,
+			"itemStyle": object{"color": color}, "lineStyle": object{"color": color, "width": 2, "type": raceDashes[i]}, "emphasis": object{"disabled": true}})
+		legend = append(legend, object{"name": name, "itemStyle": object{"opacity": 0}})
+	}
+	if !finite(least) {
+		least = 1e-3
+	}
+	from, to := decades(max(least, 1e-17), most)
+	y = logValues(2, from, to)
+	y["name"], y["nameLocation"], y["nameGap"] = "‖b − Ax‖/‖b‖ (log scale)", "middle", 48
+	return lines, legend, y, end
+}
+
+// finding says when the sandwich closed.
+func (d *BoundsData) finding(known, best int, gap float64, reached [3]int) string {
+	end := count(d.Iterations[known], "iteration", "iterations")
+	if best < 0 {
+		return fmt.Sprintf("No upper bound: b'A⁻¹b ≥ %s after %s", number(d.Lower[known]), end)
+	}
+	if d.Tol <= 0 {
+		if gap <= 0 {
+			return "The bounds meet up to rounding after " + end
+		}
+		return fmt.Sprintf("The gap is %s after %s", numberTo(gap, 2), end)
+	}
+	var when []string
+	for b, k := range reached {
+		if k >= 0 {
+			when = append(when, fmt.Sprintf("%s at iteration %s", boundStyles[b].name, thousands(int64(d.Iterations[k]))))
+		}
+	}
+	if len(when) == 0 {
+		return fmt.Sprintf("The gap is still %s after %s; the tolerance is %s", numberTo(gap, 2), end, numberTo(d.Tol, 2))
+	}
+	return fmt.Sprintf("The gap falls to %s by %s", numberTo(d.Tol, 2), strings.Join(when, ", "))
+}
+
+// sandwich prints bounds with the digits that tell them apart.
+func sandwich(lower, upper float64) string {
+	digits := 4
+	if r := math.Abs(upper) / (upper - lower); r > 1 {
+		digits = min(2+int(math.Ceil(math.Log10(r))), 12)
+	}
+	return fmt.Sprintf("%s ≤ b'A⁻¹b ≤ %s", numberTo(lower, digits), numberTo(upper, digits))
+}
+
+// lone reports whether a value has no neighbour to be joined with by a line:
+// only symbols can show it.
+func lone(values []float64) bool {
+	for k, v := range values {
+		if finite(v) && (k == 0 || !finite(values[k-1])) && (k == len(values)-1 || !finite(values[k+1])) {
+			return true
+		}
+	}
+	return false
+}
+
+// pick returns the values at the places of keep.
+func pick(values []float64, keep []int) []float64 {
+	out := make([]float64, len(keep))
+	for k, i := range keep {
+		out[k] = values[i]
+	}
+	return out
+}
+
+func floats(values []int) []float64 {
+	out := make([]float64, len(values))
+	for i, v := range values {
+		out[i] = float64(v)
+	}
+	return out
+}
+
+func (d *BoundsData) check() error {
+	bad := func(field, reason string) error { return &InputError{Figure: "Bounds", Field: field, Reason: reason} }
+	m := len(d.Iterations)
+	if m == 0 {
+		return bad("Iterations", "has length 0: give the trace of a run")
+	}
+	if !finite(d.Tol) || d.Tol < 0 {
+		return bad("Tol", fmt.Sprintf("is %v: give a gap ≥ 0", d.Tol))
+	}
+	if math.IsInf(d.Exact, 0) {
+		return bad("Exact", fmt.Sprintf("is %v: give the value, or NaN when it is unknown", d.Exact))
+	}
+	if err := increasing("Bounds", "Iterations", d.Iterations); err != nil {
+		return err
+	}
+	if err := check("Bounds", "iteration", m, argument{name: "Lower", values: d.Lower, missing: true}, argument{name: "Skilling", values: d.Skilling, optional: true, missing: true},
+		argument{name: "Radau", values: d.Radau, optional: true, missing: true}, argument{name: "GibbsMacKay", values: d.GibbsMacKay, optional: true, missing: true},
+		argument{name: "Residual", values: d.Residual, optional: true, missing: true, positive: true}); err != nil {
+		return err
+	}
+	if low, _ := extent(d.Lower); !finite(low) {
+		return bad("Lower", "has no number: give the lower bounds of the run")
+	}
+	if len(d.Others) > raceMost-1 {
+		return bad("Others", fmt.Sprintf("has %d runs: give at most %d, more cannot be told apart", len(d.Others), raceMost-1))
+	}
+	if d.Others != nil && d.Residual == nil {
+		return bad("Residual", "is nil though there are Others: give the residuals of this run, too")
+	}
+	for i, run := range d.Others {
+		field := fmt.Sprintf("Others[%d].", i)
+		if run.Name == "" || run.Name == either(d.Name, "this run") || slices.ContainsFunc(d.Others[:i], func(o ResidualSeries) bool { return o.Name == run.Name }) {
+			return bad(field+"Name", fmt.Sprintf("is %q: give each run a name of its own", run.Name))
+		}
+		if err := increasing("Bounds", field+"Iterations", run.Iterations); err != nil {
+			return err
+		}
+		if err := check("Bounds", "iteration", len(run.Iterations), argument{name: field + "Residual", values: run.Residual, missing: true, positive: true}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// increasing returns an error unless the numbers count upwards from 0 or more.
+func increasing(figure, name string, numbers []int) error {
+	for k, it := range numbers {
+		if it < 0 || k > 0 && it <= numbers[k-1] {
+			return &InputError{Figure: figure, Field: fmt.Sprintf("%s[%d]", name, k), Reason: fmt.Sprintf("is %d: give increasing numbers from 0", it)}
+		}
+	}
+	return nil
+}
+
+const boundsTip = `function (ps) {
+	` + tipRow + `
+	var s = O.svm, p = ps[0], rows = '';
+	if (p.axisIndex === 2) return table('iteration ' + p.axisValue, ps.map(function (q) { return row(echarts.format.encodeHTML(q.seriesName), svm.num(q.value[1], 3)); }).join(''));
+	var i = p.dataIndex, some = function (name, v, digits) { if (v !== null && v !== undefined) rows += row(name, svm.num(v, digits)); };
+	some('lower bound', s.lower[i], 8);
+	s.names.forEach(function (n) { some(n[1], s[n[0]][i], 8); });
+	s.names.forEach(function (n) { some(n[1] + ': gap', s[n[0] + 'gap'][i], 3); });
+	if (s.error) some('true error', s.error[i], 3);
+	return table('iteration ' + s.its[i], rows);
+}`
+
+const boundsLayout = `function (w, top) {
+	var narrow = w < 520, left = narrow ? 60 : 76, right = narrow ? 14 : 26, heights = narrow ? [180, 150, 150] : [230, 180, 180];
+	var y = top, grids = O.grid.map(function (g, k) {
+		var o = { left: left, right: right, top: y, height: heights[k] };
+		y += heights[k] + (k === 1 && O.svm.apart ? 44 : 26);
+		return o;
+	});
+	return { height: y + 26, option: { grid: grids } };
+}`

@@ -1,0 +1,323 @@
+package figure
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// EvidenceData is what [Evidence] draws: the log marginal likelihood over two
+// hyperparameters, each on a log axis, and the ways of an optimiser.
+type EvidenceData struct {
+	Problem string    // what was learnt, such as "motorcycle · RBF, σ² free"
+	Note    string    // one more sentence for the subtitle, such as what is fixed; may be empty
+	Names   [2]string // of the hyperparameters; "θ₁" and "θ₂" when empty
+
+	Xs, Ys [2]float64  // first and last node of a grid that is even in logarithms, > 0
+	Z      [][]float64 // Z[i][j] is the log marginal likelihood at node j of Xs and node i of Ys
+
+	Paths []EvidencePath // of the optimiser and its restarts; may be empty
+}
+
+// EvidencePath is one way of the optimiser from its start to its end; a single
+// point is an end of which no more is known.
+type EvidencePath struct {
+	X, Y  []float64 // values of the two hyperparameters, > 0
+	Value []float64 // log marginal likelihood at each
+}
+
+// sameEnd is how far below the best an end may be, in nats, and still count as
+// the same optimum.
+const sameEnd = 0.1
+
+// Evidence draws the log marginal likelihood as filled contours, labelled by
+// how far they are below its maximum, with the optimiser's best path and the
+// paths and ends of the others.
+func Evidence(d EvidenceData) (*Chart, error) {
+	if err := d.check(); err != nil {
+		return nil, err
+	}
+	names := [2]string{either(d.Names[0], "θ₁"), either(d.Names[1], "θ₂")}
+	ny, nx := len(d.Z), len(d.Z[0])
+	xs, ys := [2]float64{math.Log10(d.Xs[0]), math.Log10(d.Xs[1])}, [2]float64{math.Log10(d.Ys[0]), math.Log10(d.Ys[1])}
+	node := func(ends [2]float64, j, n int) float64 { return ends[0] + (ends[1]-ends[0])*float64(j)/float64(n-1) }
+
+	lowest, _ := extent(d.Z...)
+	highest, at := math.Inf(-1), [2]float64{}
+	for i, row := range d.Z {
+		for j, z := range row {
+			if z > highest {
+				highest, at = z, [2]float64{math.Pow(10, node(xs, j, nx)), math.Pow(10, node(ys, i, ny))}
+			}
+		}
+	}
+	best := -1
+	for k, p := range d.Paths {
+		if best < 0 || end(p.Value) > end(d.Paths[best].Value) {
+			best = k
+		}
+	}
+	place := func(x, y float64) string {
+		return fmt.Sprintf("%s = %s, %s = %s", names[0], numberTo(x, 3), names[1], numberTo(y, 3))
+	}
+	title := fmt.Sprintf("Log marginal likelihood at most %s on the grid, at %s", number(highest), place(at[0], at[1]))
+	outside, there := 0, 0
+	if best >= 0 {
+		b := d.Paths[best]
+		highest = max(highest, end(b.Value))
+		for _, p := range d.Paths {
+			if end(b.Value)-end(p.Value) <= sameEnd {
+				there++
+			}
+			if x, y := end(p.X), end(p.Y); x < d.Xs[0] || x > d.Xs[1] || y < d.Ys[0] || y > d.Ys[1] {
+				outside++
+			}
+		}
+		title = fmt.Sprintf("Log marginal likelihood %s at %s", number(end(b.Value)), place(end(b.X), end(b.Y)))
+		if n := len(d.Paths); n > 1 {
+			title += fmt.Sprintf("; %d of %d starts end there", there, n)
+		}
+	}
+	away := ""
+	if outside > 0 {
+		away = count(outside, "end lies", "ends lie") + " outside the picture"
+	}
+	subtitle := sentence(d.Problem, d.Note, "contours: nats below the maximum", away)
+
+	drops := ladder(highest - lowest)
+	corner := list{list{xs[0], ys[0]}}
+	levels := list{object{"color": "@neg*0.040", "paths": encodePaths(superlevel(d.Z, math.Inf(-1)), nx, ny)}}
+	var lines list
+	for k := len(drops) - 1; k >= 0; k-- {
+		rings := superlevel(d.Z, highest-drops[k])
+		if paths := encodePaths(rings, nx, ny); len(paths) > 0 {
+			share := 1 - float64(k)/float64(len(drops))
+			levels = append(levels, object{"color": fmt.Sprintf("@neg*%.3f", 0.04+0.66*share), "paths": paths})
+		}
+		if paths := encodePaths(isolines(rings, nx, ny), nx, ny); len(paths) > 0 {
+			lines = append(lines, object{"text": "−" + numberTo(drops[k], 3), "paths": paths})
+		}
+	}
+	// Nodes for the tips: as many as the pointer can tell apart.
+	var cells list
+	columns, rows := spread(nx, 30), spread(ny, 22)
+	for _, i := range rows {
+		for _, j := range columns {
+			cells = append(cells, list{roundTo(node(xs, j, nx), 5), roundTo(node(ys, i, ny), 5), roundTo(d.Z[i][j], 6)})
+		}
+	}
+	svm := object{"layout": script(evidenceLayout), "box": object{"x": xs, "y": ys, "n": fineness}, "levels": levels, "lines": lines, "names": names, "best": roundTo(highest, 8),
+		"cell": list{roundTo((xs[1]-xs[0])/float64(len(columns)-1), 5), roundTo((ys[1]-ys[0])/float64(len(rows)-1), 5)}}
+	series := list{
+		object{"type": "custom", "silent": true, "clip": true, "z": 0, "data": corner, "tooltip": object{"show": false}, "renderItem": script(`svm.areas(O.svm.levels, O.svm.box)`)},
+		object{"type": "custom", "silent": true, "clip": true, "z": 1, "data": corner, "tooltip": object{"show": false},
+			"renderItem": script(`svm.lines([].concat.apply([], O.svm.lines.map(function (l) { return l.paths; })), O.svm.box, {stroke: '@ink/0.5', lineWidth: 1})`)},
+		object{"type": "custom", "id": "cells", "clip": true, "z": 2, "data": cells, "renderItem": script(evidenceCell)},
+	}
+	legend := list{}
+	const bestPath, otherPaths, starts, bestEnd, otherEnds = "best path", "other paths", "start", "best end", "other ends"
+	var marks [3]list // starts, other ends, best end
+	var places list   // which labels keep away from
+	for k, p := range d.Paths {
+		var data list
+		for i := range p.X {
+			v := list{roundTo(math.Log10(p.X[i]), 5), roundTo(math.Log10(p.Y[i]), 5), k + 1, i, round4(p.X[i]), round4(p.Y[i]), roundTo(p.Value[i], 6)}
+			data = append(data, v)
+			places = append(places, list{v[0], v[1]})
+		}
+		n := len(data)
+		if n > 1 {
+			marks[0] = append(marks[0], data[0])
+		}
+		line := func(name, color string, width, size float64, dash any, z int, extra object) object {
+			o := object{"type": "line", "name": name, "data": data, "z": z, "symbol": "circle", "symbolSize": size, "showSymbol": size > 0, "showAllSymbol": true,
+				"itemStyle": object{"color": color}, "lineStyle": object{"color": color, "width": width, "type": dash}, "emphasis": object{"disabled": true}}
+			merge(o, extra)
+			return o
+		}
+		// A rim in the page's colour keeps the paths apart from what is below, in grey, too.
+		rim := func(color string) object {
+			return object{"silent": true, "tooltip": object{"show": false}, "itemStyle": object{"color": color}} // the legend's
+		}
+		if k == best {
+			marks[2] = append(marks[2], data[n-1])
+			series = append(series, line(bestPath, "@page", 5.5, 0, "solid", 4, rim("@pos")), line(bestPath, "@pos", 2.6, 6, "solid", 5, nil))
+		} else {
+			marks[1] = append(marks[1], data[n-1])
+			series = append(series, line(otherPaths, "@page", 4, 0, "solid", 3, rim("@ink")), line(otherPaths, "@ink", 1.3, 3, list{5, 3}, 3, nil))
+		}
+	}
+	if best >= 0 && len(d.Paths[best].X) > 1 {
+		legend = append(legend, entry(bestPath, stroke))
+	}
+	if slices.ContainsFunc(d.Paths, func(p EvidencePath) bool { return len(p.X) > 1 && &p.X[0] != &d.Paths[best].X[0] }) {
+		legend = append(legend, entry(otherPaths, dashes))
+	}
+	for k, look := range []struct {
+		name, symbol string
+		size         int
+		style        object
+	}{
+		{starts, "circle", 10, object{"color": "@page", "borderColor": "@ink", "borderWidth": 2.2}},
+		{otherEnds, cross, 12, object{"color": "@ink", "borderColor": "@page", "borderWidth": 1.5}},
+		{bestEnd, diamond, 17, object{"color": "@pos", "borderColor": "@page", "borderWidth": 2}},
+	} {
+		if len(marks[k]) > 0 {
+			series = append(series, object{"type": "scatter", "name": look.name, "symbol": look.symbol, "symbolSize": look.size, "z": 6 + k, "data": marks[k], "itemStyle": look.style, "emphasis": object{"scale": 1.3}})
+			item := object{"name": look.name}
+			if k > 0 {
+				item["itemStyle"] = object{"borderWidth": 0}
+			}
+			legend = append(legend, item)
+		}
+	}
+	svm["places"] = places
+	series = append(series, object{"type": "custom", "silent": true, "z": 9, "data": corner, "tooltip": object{"show": false}, "renderItem": script(evidenceLabels)})
+	axis := func(k int, ends [2]float64, gap int) object {
+		o := valueAxis(0, ends[0], ends[1], names[k]+" (log scale)", gap)
+		o["axisLabel"] = object{"hideOverlap": true, "formatter": script(`function (v) { return svm.num(Math.pow(10, v), 3); }`)}
+		return o
+	}
+	return newChart(title, subtitle, fmt.Sprintf("Contours of the log marginal likelihood over %s and %s. %s. %s.", names[0], names[1], title, subtitle), object{
+		"legend":  object{"data": legend},
+		"toolbox": toolbox("evidence", nil),
+		"tooltip": object{"trigger": "item", "formatter": script(evidenceTip)},
+		"grid":    list{object{"show": true, "borderColor": "@axis"}},
+		"xAxis":   list{axis(0, xs, 28)},
+		"yAxis":   list{axis(1, ys, 46)},
+		"svm":     svm,
+		"series":  series,
+	}), nil
+}
+
+// ladder returns at most ten levels below the maximum for a range of values:
+// 1, 2, 5, … nats, coarser for a large range and finer for a small one.
+func ladder(span float64) (drops []float64) {
+	if !(span > 0) {
+		return nil
+	}
+	start := min(nice(span/10), 1)
+	for _, steps := range [][]float64{{1, 2, 5}, {1, 3}, {1}} {
+		drops = nil
+		for power := start; power < span && len(drops) <= 10; power *= 10 {
+			for _, s := range steps {
+				if s*power < span {
+					drops = append(drops, roundTo(s*power, 3))
+				}
+			}
+		}
+		if len(drops) <= 10 {
+			return drops
+		}
+	}
+	return drops[:10]
+}
+
+// spread returns at most limit of n indices, evenly, with the first and last.
+func spread(n, limit int) []int {
+	m := min(n, limit)
+	out := make([]int, m)
+	for k := range out {
+		out[k] = k * (n - 1) / (m - 1)
+	}
+	return out
+}
+
+func end(values []float64) float64 { return values[len(values)-1] }
+
+func (d *EvidenceData) check() error {
+	bad := func(field, reason string) error {
+		return &InputError{Figure: "Evidence", Field: field, Reason: reason}
+	}
+	for _, g := range []struct {
+		name string
+		ends [2]float64
+	}{{"Xs", d.Xs}, {"Ys", d.Ys}} {
+		if !(g.ends[0] > 0) || !finite(g.ends[1]) || g.ends[1] <= g.ends[0] {
+			return bad(g.name, fmt.Sprintf("runs from %v to %v: give a finite range of positive numbers, the smaller end first", g.ends[0], g.ends[1]))
+		}
+	}
+	if err := checkGrid("Evidence", d.Z); err != nil {
+		return err
+	}
+	for k, p := range d.Paths {
+		field := fmt.Sprintf("Paths[%d].", k)
+		if len(p.X) == 0 {
+			return bad(field+"X", "has no points: give at least the end")
+		}
+		if err := check("Evidence", "step", len(p.X), argument{name: field + "X", values: p.X}, argument{name: field + "Y", values: p.Y}, argument{name: field + "Value", values: p.Value}); err != nil {
+			return err
+		}
+		for i := range p.X {
+			for _, v := range []struct {
+				name  string
+				value float64
+			}{{"X", p.X[i]}, {"Y", p.Y[i]}} {
+				if v.value <= 0 {
+					return bad(fmt.Sprintf("%s%s[%d]", field, v.name, i), fmt.Sprintf("is %v: hyperparameters are positive", v.value))
+				}
+			}
+		}
+	}
+	return nil
+}
+
+const evidenceCell = `function (p, api) {
+	var c = p.coordSys, d = O.svm.cell, a = api.coord([api.value(0) - d[0] / 2, api.value(1) + d[1] / 2]), b = api.coord([api.value(0) + d[0] / 2, api.value(1) - d[1] / 2]);
+	var x = Math.max(a[0], c.x), y = Math.max(a[1], c.y);
+	return { type: 'rect', shape: { x: x, y: y, width: Math.min(b[0], c.x + c.width) - x, height: Math.min(b[1], c.y + c.height) - y },
+		style: { fill: T('@ink/0') }, emphasis: { style: { fill: T('@ink/0.12') } } };
+}`
+
+// evidenceLabels writes each level on its line, where it is farthest from other
+// labels, the paths and the frame.
+const evidenceLabels = `function (params, api) {
+	var s = O.svm, c = params.coordSys, b = s.box, kx = (b.x[1] - b.x[0]) / b.n, ky = (b.y[1] - b.y[0]) / b.n, out = [];
+	var taken = s.places ? s.places.map(function (v) { return api.coord(v); }) : [];
+	s.lines.forEach(function (line) {
+		var best = 0, at = null;
+		line.paths.forEach(function (p) {
+			for (var i = 0, x = 0, y = 0; i < p.length; i += 2) {
+				var q = api.coord([b.x[0] + (x += p[i]) * kx, b.y[0] + (y += p[i + 1]) * ky]);
+				var free = Math.min(q[0] - c.x, c.x + c.width - q[0], 1.4 * (q[1] - c.y), 1.4 * (c.y + c.height - q[1]), 90);
+				taken.forEach(function (t) { free = Math.min(free, Math.hypot(t[0] - q[0], 1.6 * (t[1] - q[1]))); });
+				if (free > best) { best = free; at = q; }
+			}
+		});
+		if (best < 20) return;
+		taken.push(at);
+		out.push({ type: 'text', silent: true, x: at[0], y: at[1], style: { text: line.text, fill: T('@ink'), fontSize: 12, align: 'center', verticalAlign: 'middle', stroke: T('@page'), lineWidth: 3 } });
+	});
+	return { type: 'group', silent: true, $mergeChildren: false, children: out };
+}`
+
+const evidenceTip = `function (p) {
+	` + tipRow + `
+	var s = O.svm, v = p.value, cell = p.seriesId === 'cells', x = cell ? Math.pow(10, v[0]) : v[4], y = cell ? Math.pow(10, v[1]) : v[5], z = cell ? v[2] : v[6];
+	return table(cell ? 'grid' : 'path ' + v[2] + ', step ' + v[3], row(echarts.format.encodeHTML(s.names[0]), svm.num(x)) + row(echarts.format.encodeHTML(s.names[1]), svm.num(y)) +
+		row('log marginal likelihood', svm.num(z, 6)) + row('below the maximum', svm.num(Math.max(s.best - z, 0), 3)));
+}`
+
+// evidenceLayout gives the log axes ticks that fit: 1, 2, 5 of each decade,
+// whole decades, or even steps where there is less than a decade.
+const evidenceLayout = `function (w, top) {
+	var narrow = w < 520, left = narrow ? 60 : 72, right = narrow ? 16 : 26, pw = w - left - right, ph = narrow ? pw : Math.min(0.55 * pw, 520);
+	var ticks = function (ends, px) {
+		var a = ends[0], b = ends[1], per = px / (b - a), labels = [], marks = [], every = Math.max(1, Math.ceil(40 / per));
+		var put = function (to, v) { var p = Math.log(v) / Math.LN10; if (p >= a - 1e-9 && p <= b + 1e-9) to.push(Math.min(Math.max(p, a), b)); };
+		for (var e = Math.floor(a); e <= b; e++) {
+			if (e % every === 0) (per > 110 ? [1, 2, 5] : [1]).forEach(function (m) { put(labels, m * Math.pow(10, e)); });
+			for (var m = 1; m < 10; m++) if (m === 1 || per > 50) put(marks, m * Math.pow(10, e));
+		}
+		if (labels.length < 2) {
+			var lo = Math.pow(10, a), hi = Math.pow(10, b), step = Math.pow(10, Math.floor(Math.log((hi - lo) / 2) / Math.LN10));
+			if ((hi - lo) / step > 8) step *= 2;
+			labels = [];
+			for (var v = Math.ceil(lo / step) * step; v <= hi; v += step) put(labels, v);
+			marks = labels;
+		}
+		return { axisLabel: { customValues: labels }, axisTick: { customValues: marks } };
+	};
+	return { height: Math.round(top + ph + 52), option: { grid: { left: left, top: top, width: pw, height: ph },
+		xAxis: [ticks(O.svm.box.x, pw)], yAxis: [ticks(O.svm.box.y, ph)] } };
+}`

@@ -1,0 +1,172 @@
+package figure
+
+import "fmt"
+
+// PosteriorData is what [Posterior] draws: a Gaussian process of one feature
+// after n observations, at m places.
+type PosteriorData struct {
+	Problem  string  // what was solved, such as "motorcycle · RBF(0.5), σ² = 0.1"
+	Note     string  // one more sentence for the subtitle, such as why the solver stopped early; may be empty
+	Feature  string  // name of the x axis; "x" when empty
+	Target   string  // name of the y axis; "y" when empty
+	Noise    float64 // variance of the noise; NaN when it differs from point to point
+	Evidence float64 // log marginal likelihood; NaN when unknown
+
+	X []float64 // n values of the feature
+	Y []float64 // n observations
+
+	Xs            []float64   // m ≥ 2 increasing places
+	Mean          []float64   // m means of f
+	SD            []float64   // m standard deviations of f, ≥ 0
+	ObservationSD []float64   // m standard deviations of a new observation y, ≥ SD; nil leaves its band out
+	MeanError     []float64   // m bounds on |Mean − exact mean|, ≥ 0; nil when Mean is exact
+	Samples       [][]float64 // functions drawn from the posterior, m values each; may be empty
+	True          []float64   // m values of the true function; nil when unknown
+}
+
+// Posterior draws the mean of a Gaussian process with bands of two standard
+// deviations, of f and of new observations, with samples and observations, and,
+// for a solver that stopped early, how far the mean may be from the exact one.
+func Posterior(d PosteriorData) (*Chart, error) {
+	if err := d.check(); err != nil {
+		return nil, err
+	}
+	n, target := len(d.Y), either(d.Target, "y")
+	xName := either(d.Feature, "x")
+	title := count(n, "observation", "observations")
+	if n == 0 {
+		title = "0 observations: the prior"
+	}
+	if finite(d.Noise) {
+		title += ", noise σ² = " + numberTo(d.Noise, 3)
+	}
+	if finite(d.Evidence) {
+		title += ": log marginal likelihood " + number(d.Evidence)
+	}
+	shown := choose(n, func(int) int { return 0 })
+	var sub []string
+	if d.MeanError != nil {
+		_, most := extent(d.MeanError)
+		sub = append(sub, "the mean is within "+numberTo(most, 2)+" of the exact one")
+	}
+	if len(shown) < n {
+		sub = append(sub, thousands(int64(len(shown)))+" of the observations drawn")
+	}
+	subtitle := sentence(append([]string{d.Problem, d.Note}, sub...)...)
+
+	keep := sample(d.Xs, curvePoints)
+	lower, upper := around2(d.Mean, d.SD)
+	all := append([][]float64{d.Y, d.True, lower, upper}, d.Samples...)
+	columns := map[string][]float64{"mean": d.Mean, "sd": d.SD, "lower": lower, "upper": upper}
+	if d.ObservationSD != nil {
+		l, u := around2(d.Mean, d.ObservationSD)
+		columns["newlower"], columns["newupper"] = l, u
+		all = append(all, l, u)
+	}
+	if d.MeanError != nil {
+		l, u := make([]float64, len(d.Mean)), make([]float64, len(d.Mean))
+		for i, m := range d.Mean {
+			l[i], u[i] = m-d.MeanError[i], m+d.MeanError[i]
+		}
+		columns["meanlower"], columns["meanupper"], columns["error"] = l, u, d.MeanError // not in all: a bound that says little must not squeeze what is known
+	}
+	if d.True != nil {
+		columns["true"] = d.True
+	}
+	xLow, xHigh := extent(d.X, d.Xs)
+	if low, high := extent(d.X); xLow == low || xHigh == high {
+		xLow, xHigh = widen(xLow, xHigh, 0.02)
+	}
+	yLow, yHigh := extent(all...)
+	yLow, yHigh = widen(yLow, yHigh, 0.05)
+	roundX, roundY := rounding(xLow, xHigh), rounding(yLow, yHigh)
+	svm := object{"layout": script(oneGrid), "x": rounded(d.Xs, keep, roundX), "target": target}
+	for name, values := range columns {
+		round := roundY
+		if name == "sd" || name == "error" {
+			round = round4
+		}
+		svm[name] = rounded(values, keep, round)
+	}
+
+	const f, fresh, mean, sampled, solver, truth, data = "f ± 2 sd", "new observation ± 2 sd", "mean of f", "samples of f", "mean ± solver's error", "true function", "observations"
+	var series, legend list
+	if d.ObservationSD != nil {
+		series = append(series, band(0, fresh, "x", "newlower", "newupper", "@series1/0.15", "{stroke: '@series1', lineWidth: 1, lineDash: [2, 4]}"))
+	}
+	series = append(series, band(0, f, "x", "lower", "upper", "@series1/0.24", ""))
+	if d.MeanError != nil {
+		series = append(series, band(0, solver, "x", "meanlower", "meanupper", "@series2/0.2", "{stroke: '@series2', lineWidth: 1.4}"))
+	}
+	series = append(series, strips(yLow))
+	for k, values := range d.Samples {
+		name := fmt.Sprintf("sample%d", k)
+		svm[name] = rounded(values, keep, roundY)
+		series = append(series, curve(0, sampled, "x", name, "@series1", object{"silent": true, "lineStyle": object{"width": 1, "opacity": 0.75}}))
+	}
+	if d.True != nil {
+		series = append(series, curve(0, truth, "x", "true", "@ink", object{"silent": true, "lineStyle": object{"width": 1.6, "type": list{6, 4}}}))
+	}
+	series = append(series, curve(0, mean, "x", "mean", "@series1", object{"silent": true, "z": 4, "lineStyle": object{"width": 3}}))
+	legend = append(legend, entry(mean, stroke), entry(f, "rect"))
+	if d.ObservationSD != nil {
+		legend = append(legend, entry(fresh, "rect"))
+	}
+	if d.MeanError != nil {
+		legend = append(legend, entry(solver, "rect"))
+	}
+	if len(d.Samples) > 0 {
+		legend = append(legend, entry(sampled, hair))
+	}
+	if d.True != nil {
+		legend = append(legend, entry(truth, dashes))
+	}
+	if n > 0 {
+		points := list{}
+		for _, i := range shown {
+			points = append(points, list{roundX(d.X[i]), roundY(d.Y[i]), i})
+		}
+		size := pointSize(len(shown))
+		series = append(series, object{"type": "scatter", "id": "data", "name": data, "symbol": "circle", "symbolSize": size, "z": 5, "data": points,
+			"itemStyle": object{"color": "@ink", "borderColor": "@page", "borderWidth": 1, "opacity": 0.9}, "emphasis": object{"scale": 1.4}})
+		svm["sizes"] = list{list{"data", size}}
+		legend = append(legend, object{"name": data, "itemStyle": object{"borderWidth": 0}})
+	}
+	y := valueAxis(0, yLow, yHigh, target, 42)
+	y["splitLine"] = object{"show": true}
+	return newChart(title, subtitle, fmt.Sprintf("Gaussian process of %s over %s: mean and bands of two standard deviations. %s. %s.", target, xName, title, subtitle), object{
+		"legend":  object{"data": legend},
+		"toolbox": toolbox("posterior", object{}),
+		"tooltip": object{"trigger": "item", "formatter": script(posteriorTip)},
+		"grid":    list{object{}},
+		"xAxis":   list{valueAxis(0, xLow, xHigh, xName, 28)},
+		"yAxis":   list{y},
+		"svm":     svm,
+		"series":  series,
+	}), nil
+}
+
+func (d *PosteriorData) check() error {
+	if err := check("Posterior", "observation", len(d.Y), argument{name: "X", values: d.X}, argument{name: "Y", values: d.Y}); err != nil {
+		return err
+	}
+	if err := checkPlaces("Posterior", d.Xs); err != nil {
+		return err
+	}
+	at := []argument{{name: "Mean", values: d.Mean}, {name: "SD", values: d.SD, positive: true}, {name: "ObservationSD", values: d.ObservationSD, optional: true, positive: true},
+		{name: "MeanError", values: d.MeanError, optional: true, positive: true}, {name: "True", values: d.True, optional: true}}
+	for k, s := range d.Samples {
+		at = append(at, argument{name: fmt.Sprintf("Samples[%d]", k), values: s})
+	}
+	return check("Posterior", "place", len(d.Xs), at...)
+}
+
+const posteriorTip = `function (p) {
+	` + tipRow + `
+	var s = O.svm, v = p.value, i = p.dataIndex, range = function (a, b) { return svm.num(a[i]) + ' … ' + svm.num(b[i]); };
+	if (p.seriesId === 'data') return table('observation ' + v[2], row('x', svm.num(v[0], 6)) + row(echarts.format.encodeHTML(s.target), svm.num(v[1], 6)));
+	if (p.seriesId !== 'strips') return '';
+	return table('x = ' + svm.num(s.x[i], 6), row('mean of f', svm.num(s.mean[i], 5)) + row('standard deviation', svm.num(s.sd[i])) + row('f ± 2 sd', range(s.lower, s.upper)) +
+		(s.newlower ? row('new observation', range(s.newlower, s.newupper)) : '') + (s.error ? row('solver\'s error ≤', svm.num(s.error[i], 2)) : '') +
+		(s['true'] ? row('true function', svm.num(s['true'][i])) : ''));
+}`

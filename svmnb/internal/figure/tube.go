@@ -1,0 +1,238 @@
+package figure
+
+import (
+	"fmt"
+	"math"
+)
+
+// TubeData is what [Tube] draws: a regression function f with its tube of half
+// width ε, and the n points that it was learnt from.
+type TubeData struct {
+	Problem string  // what was solved, such as "sinc · RBF(0.5), C = 10"
+	Note    string  // one more sentence for the subtitle; may be empty
+	Feature string  // name of the x axis; "x" when empty
+	Target  string  // name of the y axis; "y" when empty
+	Epsilon float64 // ≥ 0
+
+	X     []float64 // n values of the only feature; nil draws predictions against targets, for any number of features
+	Y     []float64 // n targets
+	F     []float64 // n values f(x_i)
+	Beta  []float64 // n coefficients β = α̂ − α
+	Upper []float64 // n bounds of |Beta|, +Inf without one
+
+	Xs   []float64 // m ≥ 2 increasing places; unused when X is nil
+	Fs   []float64 // m values of f
+	True []float64 // m values of the true function; nil when unknown
+}
+
+// The kinds of points of a tube.
+const (
+	inside    = iota // β = 0
+	onEdge           // 0 < |β| < its bound
+	atBound          // |β| at its bound
+	unbounded        // β ≠ 0 where nothing bounds it: |β| grows with the slack
+)
+
+// Tube draws f of one feature with its tube, the points, the support vectors
+// free (on the tube's edge) and at their bound (outside), and the slacks. When
+// X is nil it draws predictions against targets, with the tube about the line
+// where they agree.
+func Tube(d TubeData) (*Chart, error) {
+	if err := d.check(); err != nil {
+		return nil, err
+	}
+	n := len(d.Y)
+	kinds := d.kinds()
+	var counts [4]int
+	square := 0.0
+	for i, kind := range kinds {
+		counts[kind]++
+		square += (d.Y[i] - d.F[i]) * (d.Y[i] - d.F[i]) / float64(n)
+	}
+	carry := fmt.Sprintf("%d of %s carry f: %d free, %d at the bound", n-counts[inside], count(n, "point", "points"), counts[onEdge], counts[atBound])
+	switch {
+	case counts[inside] == n:
+		carry = fmt.Sprintf("No support vectors: f is constant on %s", count(n, "point", "points"))
+	case counts[unbounded] > 0:
+		carry = fmt.Sprintf("%d of %s carry f", n-counts[inside], count(n, "point", "points"))
+	}
+	title := fmt.Sprintf("%s; RMSE %s with ε = %s", carry, numberTo(math.Sqrt(square), 3), numberTo(d.Epsilon, 3))
+	shown := choose(n, func(i int) int { return -kinds[i] })
+	fewer := ""
+	if len(shown) < n {
+		fewer = thousands(int64(len(shown))) + " of the points drawn"
+	}
+	subtitle := sentence(d.Problem, d.Note, fewer)
+
+	// Over one feature the points are (x, y) and the curve f(x) ± ε; else they
+	// are (y, f), the curve is f = y, and a slack is the same way up.
+	target := either(d.Target, "y")
+	px, py, xs, fs := d.X, d.Y, d.Xs, d.Fs
+	xName, yName, fName := either(d.Feature, "x"), target, "f"
+	alt := fmt.Sprintf("Regression of %s on %s with its tube. ", target, xName)
+	if d.X == nil {
+		low, high := extent(d.Y, d.F)
+		low, high = widen(low, high, 0.04)
+		px, py, xs, fs = d.Y, d.F, []float64{low, high}, []float64{low, high}
+		xName, yName, fName = target, "prediction of "+target, "f = "+target
+		alt = fmt.Sprintf("Predictions of %s against its true values, with the tube. ", target)
+	}
+	lower, upper := make([]float64, len(fs)), make([]float64, len(fs))
+	for i, f := range fs {
+		lower[i], upper[i] = f-d.Epsilon, f+d.Epsilon
+	}
+	xLow, xHigh := extent(px, xs)
+	if low, high := extent(px); xLow == low || xHigh == high { // no point at the edge
+		xLow, xHigh = widen(xLow, xHigh, 0.02)
+	}
+	yLow, yHigh := extent(py, lower, upper, d.True)
+	if d.X == nil {
+		yLow, yHigh = xLow, xHigh // equal scales; the tube's ends are cut off
+	} else {
+		yLow, yHigh = widen(yLow, yHigh, 0.05)
+	}
+	roundX, roundY := rounding(xLow, xHigh), rounding(yLow, yHigh)
+	keep := sample(xs, curvePoints)
+
+	curves := object{"layout": script(oneGrid), "x": rounded(xs, keep, roundX), "f": rounded(fs, keep, roundY),
+		"lower": rounded(lower, keep, roundY), "upper": rounded(upper, keep, roundY), "target": target, "one": d.X != nil}
+	tube := "f ± ε"
+	series := list{band(0, tube, "x", "lower", "upper", "@series1/0.14", "{stroke: '@series1', lineWidth: 1.3, lineDash: [6, 4]}")}
+	legend := list{}
+	if d.X != nil {
+		series = append(series, strips(yLow))
+	} else {
+		curves["layout"] = script(squareLayout)
+	}
+	if d.True != nil && d.X != nil {
+		curves["true"] = rounded(d.True, keep, roundY)
+		series = append(series, curve(0, "true function", "x", "true", "@ink", object{"silent": true, "lineStyle": object{"width": 1.6, "type": list{2, 3}}}))
+	}
+	series = append(series, curve(0, fName, "x", "f", "@series1", object{"silent": true}))
+	legend = append(legend, entry(fName, stroke), entry(tube, "rect"))
+	if curves["true"] != nil {
+		legend = append(legend, entry("true function", dots))
+	}
+
+	// Slacks that can be seen, from the tube's edge to the point.
+	stems := list{}
+	for _, i := range shown {
+		if r := d.Y[i] - d.F[i]; math.Abs(r) > d.Epsilon+0.002*(yHigh-yLow) {
+			edge := d.F[i] + math.Copysign(d.Epsilon, r)
+			if d.X == nil {
+				edge = d.Y[i] - math.Copysign(d.Epsilon, r)
+			}
+			x := roundX(px[i])
+			stems = append(stems, list{x, roundY(edge)}, list{x, roundY(py[i])}, list{x, nil})
+		}
+	}
+	if len(stems) > 0 {
+		series = append(series, object{"type": "line", "name": "slack ξ", "symbol": "none", "silent": true, "z": 4, "data": stems, "tooltip": object{"show": false},
+			"itemStyle": object{"color": "@strong"}, "lineStyle": object{"color": "@strong", "width": 1.4}})
+	}
+
+	size := pointSize(len(shown))
+	var sizes list
+	for kind, look := range []struct {
+		name, symbol string
+		size         int
+		style        object
+	}{
+		inside:    {"inside the tube", "circle", size - 2, object{"color": "@soft", "opacity": 0.55}},
+		onEdge:    {"free: on the edge", "circle", size, object{"color": "@page", "borderColor": "@ink", "borderWidth": 2.2}},
+		atBound:   {"at the bound: outside", diamond, size + 2, object{"color": "@strong", "borderColor": "@page", "borderWidth": 1}},
+		unbounded: {"support vector", diamond, size + 2, object{"color": "@strong", "borderColor": "@page", "borderWidth": 1}},
+	} {
+		data := list{}
+		for _, i := range shown {
+			if kinds[i] == kind {
+				data = append(data, list{roundX(px[i]), roundY(py[i]), i, round4(d.Y[i]), round4(d.F[i]), round4(d.Beta[i])})
+			}
+		}
+		if len(data) == 0 {
+			continue
+		}
+		series = append(series, object{"type": "scatter", "id": fmt.Sprintf("kind%d", kind), "name": look.name, "symbol": look.symbol, "symbolSize": look.size, "symbolKeepAspect": true,
+			"z": 5 + kind, "data": data, "itemStyle": look.style, "emphasis": object{"scale": 1.4}})
+		sizes = append(sizes, list{fmt.Sprintf("kind%d", kind), look.size})
+		item := object{"name": look.name}
+		if kind != onEdge {
+			item["itemStyle"] = object{"borderWidth": 0}
+		}
+		legend = append(legend, item)
+	}
+	if len(stems) > 0 {
+		legend = append(legend, entry("slack ξ", stroke))
+	}
+	curves["sizes"], curves["epsilon"] = sizes, d.Epsilon
+	y := valueAxis(0, yLow, yHigh, yName, 42)
+	y["splitLine"] = object{"show": true}
+	return newChart(title, subtitle, alt+title+". "+subtitle+".", object{
+		"legend":  object{"data": legend},
+		"toolbox": toolbox("tube", object{}),
+		"tooltip": object{"trigger": "item", "formatter": script(tubeTip)},
+		"grid":    list{object{}},
+		"xAxis":   list{valueAxis(0, xLow, xHigh, xName, 28)},
+		"yAxis":   list{y},
+		"svm":     curves,
+		"series":  series,
+	}), nil
+}
+
+// kinds says of each point how it takes part in f.
+func (d *TubeData) kinds() []int {
+	kinds := make([]int, len(d.Y))
+	largest := 0.0
+	for _, b := range d.Beta {
+		largest = max(largest, math.Abs(b))
+	}
+	for i, b := range d.Beta {
+		b, small := math.Abs(b), 1e-8*min(d.Upper[i], largest)
+		switch {
+		case b <= small:
+		case math.IsInf(d.Upper[i], 1):
+			kinds[i] = unbounded
+		case b >= d.Upper[i]-small:
+			kinds[i] = atBound
+		default:
+			kinds[i] = onEdge
+		}
+	}
+	return kinds
+}
+
+func (d *TubeData) check() error {
+	n, m := len(d.Y), len(d.Xs)
+	if n == 0 {
+		return &InputError{Figure: "Tube", Field: "Y", Reason: "has no points: give the targets of the training points"}
+	}
+	if !finite(d.Epsilon) || d.Epsilon < 0 {
+		return &InputError{Figure: "Tube", Field: "Epsilon", Reason: fmt.Sprintf("is %v: give a finite number ≥ 0", d.Epsilon)}
+	}
+	if err := check("Tube", "point", n, argument{name: "X", values: d.X, optional: true}, argument{name: "Y", values: d.Y}, argument{name: "F", values: d.F},
+		argument{name: "Beta", values: d.Beta}, argument{name: "Upper", values: d.Upper, positive: true, infinite: true}); err != nil || d.X == nil {
+		return err
+	}
+	if err := checkPlaces("Tube", d.Xs); err != nil {
+		return err
+	}
+	return check("Tube", "place", m, argument{name: "Fs", values: d.Fs}, argument{name: "True", values: d.True, optional: true})
+}
+
+const tubeTip = `function (p) {
+	` + tipRow + `
+	var s = O.svm, v = p.value, e = s.epsilon, i = p.dataIndex, name = document.createElement('i');
+	if (p.seriesId === 'strips') return table('x = ' + svm.num(s.x[i], 6), row('f(x)', svm.num(s.f[i], 5)) + row('tube', svm.num(s.lower[i]) + ' … ' + svm.num(s.upper[i])) +
+		(s['true'] ? row('true function', svm.num(s['true'][i])) : ''));
+	if (v.length < 6) return '';
+	name.textContent = p.seriesName;
+	return table('point ' + v[2] + '</b> · ' + name.innerHTML + '<b>', (s.one ? row('x', svm.num(v[0], 6)) : '') + row(echarts.format.encodeHTML(s.target), svm.num(v[3])) + row('f', svm.num(v[4])) +
+		row('residual', svm.num(v[3] - v[4])) + row('slack ξ', svm.num(Math.max(Math.abs(v[3] - v[4]) - e, 0))) + row('β', svm.num(v[5])));
+}`
+
+// squareLayout has equal scales on both axes.
+const squareLayout = `function (w, top) {
+	var narrow = w < 520, left = narrow ? 56 : 68, side = Math.min(w - left - (narrow ? 14 : 26), 520);
+	return { height: top + side + 52, option: { grid: { left: left, top: top, width: side, height: side },
+		series: O.svm.sizes.map(function (s) { return { id: s[0], symbolSize: s[1] * (narrow ? 0.75 : 1) }; }) } };
+}`
