@@ -10,6 +10,7 @@ require (
 	github.com/google/go-cmp v0.7.0
 	github.com/janpfeifer/gonb v0.11.5
 	github.com/yuin/goldmark v1.8.7
+	golang.org/x/sys v0.34.0
 	gonum.org/v1/gonum v0.17.0
 	pgregory.net/rapid v1.3.0
 )

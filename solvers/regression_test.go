@@ -281,7 +281,7 @@ func TestTubeSuite(t *testing.T) {
 }
 
 // The data are R's MASS::mcycle with times/10 as LIBSVM 3.37 was given them.
-func TestMotorcycle(t *testing.T) {
+func TestTubeMotorcycle(t *testing.T) {
 	d := datasets.Motorcycle()
 	x := make([][]float64, d.N())
 	for i, row := range d.X {

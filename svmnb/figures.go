@@ -13,7 +13,8 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
 )
 
-// Figure is a way to look at a fit: [Margins], [Tube], [KKT], [Gap] or [Rate].
+// Figure is a way to look at a fit: [Margins], [Tube], [KKT], [Gap] or [Rate]; of a
+// Gaussian process [Posterior], [Bounds], [Evidence] or [Components].
 type Figure struct {
 	name string
 	draw func(fit any) (*Chart, error)

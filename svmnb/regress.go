@@ -87,8 +87,9 @@ func (r Regressor) Nu(nu float64) Regressor {
 
 // Ridge chooses kernel ridge regression, ½‖w‖² + Σ (y_i − f(x_i))² / 2λ with λ in
 // (0, ∞): (K + λI)β = y − b, where the bias b makes Σβ = 0 unless it is fixed. It
-// is the quadratic loss with ε = 0 and C = 1/λ, and its f is the mean of a Gaussian
-// process whose noise variance is λ. C and Epsilon have no meaning then.
+// is the quadratic loss with ε = 0 and C = 1/λ, and its f is the posterior mean of
+// a Gaussian process of mean b and noise variance λ. C and Epsilon have no meaning
+// then.
 func (r Regressor) Ridge(lambda float64) Regressor {
 	r.lambda, r.loss = lambda, ridge
 	r.checkCost("Ridge", "λ", lambda, "then f is constant; give a finite one")

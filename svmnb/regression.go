@@ -242,17 +242,16 @@ func (f *RegressionFit) Markdown() string {
 	s.row("loss", "%s", t.lossText())
 	s.row("kernel", "%v", t.kernel)
 	s.run(&f.Result, t.stop)
-	if t.loss == ridge {
+	switch t.loss {
+	case ridge:
 		s.row("**result**", "every point carries f, as in any least squares")
-	} else {
-		s.row("**result**", "%d support vectors: %d free, %d at the bound", free+bound, free, bound)
-		outside := 0
-		for _, r := range f.Residuals() {
-			if f.slack(r) > 1e-6*(1+math.Abs(r)) {
-				outside++
-			}
-		}
-		s.row("outside the tube", "%d of %d points, ε = %s", outside, t.data.N(), signed(f.Epsilon, 6))
+	case quadraticLoss:
+		s.row("**result**", "%d support vectors: the points outside the tube", free)
+	default:
+		s.row("**result**", "%d support vectors: %d free on the edge of the tube, %d at the bound outside it", free+bound, free, bound)
+	}
+	if t.loss == nuLoss {
+		s.row("tube", "ε = %s, found", signed(f.Epsilon, 6))
 	}
 	s.row("bias, ‖w‖", "%s, %s", signed(f.Bias, 6), signed(math.Sqrt(f.Certificate.Norm2), 6))
 	square := 0.0

@@ -1,0 +1,341 @@
+package simd
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+)
+
+// Matrix is a view of Rows × Cols numbers: entry (i, j) is Data[i·Stride+j], or
+// of another view's transpose.
+type Matrix[T Float] struct {
+	Data               []T
+	Rows, Cols, Stride int
+
+	transposed bool
+}
+
+// T returns the transpose, a view of the same data.
+func (m Matrix[T]) T() Matrix[T] {
+	m.Rows, m.Cols, m.transposed = m.Cols, m.Rows, !m.transposed
+	return m
+}
+
+// check panics when the view is not within its data.
+func (m Matrix[T]) check(name string) {
+	rows, cols := m.Rows, m.Cols
+	if m.transposed {
+		rows, cols = cols, rows
+	}
+	if rows < 0 || cols < 0 || m.Stride < cols || (rows > 0 && len(m.Data) < (rows-1)*m.Stride+cols) {
+		panic(fmt.Sprintf("simd: %s of %d×%d with stride %d over %d numbers", name, rows, cols, m.Stride, len(m.Data)))
+	}
+}
+
+// depthBlock is how many products a tile adds up before it goes to memory: a
+// panel of B that deep, and two of A, are in the first-level cache. The blocks
+// are added in their order.
+const depthBlock = 192
+
+// A task of a product is so many rows of C by so many panels: its part of A
+// stays in the second-level cache while the panels of B go by.
+const (
+	rowsPerTask   = 192
+	panelsPerTask = 16
+)
+
+// packed is a matrix cut into panels of width rows, element by element of the
+// depth: what a tile reads from first to last. Rows that fill the last panel up
+// are zero. Panels of one block of the depth lie together.
+type packed[T Float] struct {
+	width, rows, depth int
+	data               []T
+}
+
+func (p *packed[T]) panels() int { return (p.rows + p.width - 1) / p.width }
+func (p *packed[T]) size() int   { return p.panels() * p.width * p.depth }
+
+// at returns panel i in the block of the depth from k0 on, depth long.
+func (p *packed[T]) at(k0, depth, i int) []T {
+	return p.data[(k0*p.panels()+i*depth)*p.width:]
+}
+
+// fill packs the panels from ≤ i < to of src, which is rows × depth.
+func (p *packed[T]) fill(t *table[T], src Matrix[T], minus bool, from, to int) {
+	for k0 := 0; k0 < p.depth; k0 += depthBlock {
+		depth := min(depthBlock, p.depth-k0)
+		for i := from; i < to; i++ {
+			row := i * p.width
+			rows := min(p.width, p.rows-row)
+			dst := p.at(k0, depth, i)[:depth*p.width]
+			if rows < p.width {
+				clear(dst)
+			}
+			if src.transposed {
+				for k := range depth {
+					copy(dst[k*p.width:], src.Data[(k0+k)*src.Stride+row:][:rows])
+				}
+			} else {
+				t.transposed(dst, p.width, src.Data[row*src.Stride+k0:], src.Stride, rows, depth)
+			}
+			if minus {
+				for j, v := range dst {
+					dst[j] = -v
+				}
+			}
+		}
+	}
+}
+
+// Panels is the right-hand matrix of products, laid out for the loops. The zero
+// value is the empty matrix. It stays valid when the level changes.
+type Panels[T Float] struct {
+	packed[T]
+	t *table[T]
+}
+
+// Pack copies b, which replaces what was there and reuses its memory. threads is
+// as in [Gemm]. For products A·Bᵀ pack b.T().
+func (p *Panels[T]) Pack(b Matrix[T], threads int) {
+	b.check("right-hand matrix")
+	p.t = loops[T]()
+	p.packed = packed[T]{width: p.t.columns, rows: b.Cols, depth: b.Rows, data: p.data}
+	if n := p.size(); cap(p.data) < n {
+		p.data = make([]T, n)
+	} else {
+		p.data = p.data[:n]
+	}
+	j := p.t.job()
+	j.fill, j.from, j.minus = p.packed, b.T(), false
+	j.all(packing, (p.panels()+panelsPerTask-1)/panelsPerTask, workers(threads, entryCost*float64(p.size())))
+	j.release()
+}
+
+// Dims returns the rows and columns of the matrix.
+func (p *Panels[T]) Dims() (rows, cols int) { return p.depth, p.rows }
+
+// Gemm is a product of matrices. Its zero value sets C = A·B on GOMAXPROCS
+// goroutines.
+//
+// Each entry is summed along the depth in blocks of 192, the same way whatever
+// the shape of the product and the number of goroutines.
+type Gemm[T Float] struct {
+	Add   bool // to C, rather than replace it
+	Minus bool // A·B with the opposite sign
+	Lower bool // only entries (i, j) with j ≤ i; the others keep their values
+
+	// Then, if not nil, is given each finished part of C once, to change in place:
+	// c has the entries of row i from column j on. Calls are concurrent.
+	Then func(i, j int, c []T)
+
+	Threads int // goroutines at most; 0 is GOMAXPROCS
+}
+
+// Do computes the product of a, m × k, and b, k × n, into c, m × n, which is not
+// a transpose. a is copied first, so c may lie over it. A long product cannot be
+// interrupted: callers take some hundred rows at a time.
+func (g Gemm[T]) Do(c, a Matrix[T], b *Panels[T]) {
+	c.check("product")
+	a.check("left-hand matrix")
+	if depth, columns := b.Dims(); c.transposed || c.Rows != a.Rows || c.Cols != columns || a.Cols != depth {
+		panic(fmt.Sprintf("simd: product of %d×%d and %d×%d into %d×%d", a.Rows, a.Cols, depth, columns, c.Rows, c.Cols))
+	}
+	if c.Rows == 0 || c.Cols == 0 {
+		return
+	}
+	t := b.t
+	j := t.job()
+	j.g, j.c, j.b = g, c, b
+	j.fill, j.from, j.minus = packed[T]{width: t.rows, rows: a.Rows, depth: a.Cols}, a, g.Minus
+	if a.Rows == 1 && !g.Lower {
+		j.fill.width = 1 // for row1 and row4
+	}
+	buffer := t.borrow(j.fill.size())
+	j.fill.data = *buffer
+	threads := workers(g.Threads, float64(a.Rows)*float64(a.Cols+entryCost)*float64(c.Cols))
+	j.all(packing, (j.fill.panels()+panelsPerTask-1)/panelsPerTask, min(threads, workers(g.Threads, entryCost*float64(j.fill.size()))))
+	j.down = (c.Rows + rowsPerTask - 1) / rowsPerTask
+	j.all(multiplying, j.down*((b.panels()+panelsPerTask-1)/panelsPerTask), threads)
+	t.give(buffer)
+	j.release()
+}
+
+// entryCost is about how many products take as long as an entry to pack, or to
+// write and map.
+const entryCost = 8
+
+// workers returns how many goroutines share work of that many products: each
+// gets a million, some ten microseconds, at least.
+func workers(threads int, products float64) int {
+	if threads <= 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	return max(1, int(min(float64(threads), products/(1<<20))))
+}
+
+// job is what the goroutines of one call share. It is kept for the next call, and
+// its function with it, so that calls do not allocate.
+type job[T Float] struct {
+	t     *table[T]
+	phase phase
+	tasks int64
+	next  atomic.Int64
+	wait  sync.WaitGroup
+	run   func()
+
+	fill  packed[T] // packing: of from
+	from  Matrix[T]
+	minus bool
+
+	g    Gemm[T] // multiplying: fill with b
+	c    Matrix[T]
+	b    *Panels[T]
+	down int // tasks in a column of them
+}
+
+type phase int
+
+const (
+	packing phase = iota
+	multiplying
+)
+
+func (t *table[T]) job() *job[T] {
+	j, ok := t.jobs.Get().(*job[T])
+	if !ok {
+		j = &job[T]{t: t}
+		j.run = func() {
+			defer j.wait.Done()
+			j.work()
+		}
+	}
+	return j
+}
+
+func (j *job[T]) release() {
+	j.fill, j.from, j.g, j.c, j.b = packed[T]{}, Matrix[T]{}, Gemm[T]{}, Matrix[T]{}, nil
+	j.t.jobs.Put(j)
+}
+
+// all does the tasks of a phase on that many goroutines, this one among them.
+func (j *job[T]) all(p phase, tasks, threads int) {
+	j.phase, j.tasks = p, int64(tasks)
+	j.next.Store(0)
+	for range min(threads, tasks) - 1 {
+		j.wait.Add(1)
+		go j.run()
+	}
+	j.work()
+	j.wait.Wait()
+}
+
+func (j *job[T]) work() {
+	edge := j.t.borrow(max(j.t.rows, 4) * j.t.columns)
+	defer j.t.give(edge)
+	for {
+		task := int(j.next.Add(1)) - 1
+		switch {
+		case task >= int(j.tasks):
+			return
+		case j.phase == packing:
+			from := task * panelsPerTask
+			j.fill.fill(j.t, j.from, j.minus, from, min(from+panelsPerTask, j.fill.panels()))
+		default:
+			j.multiply(task%j.down*rowsPerTask, task/j.down*panelsPerTask, *edge)
+		}
+	}
+}
+
+// multiply computes the part of C from row i0 and panel p0 of B on.
+func (j *job[T]) multiply(i0, p0 int, edge []T) {
+	i1 := min(i0+rowsPerTask, j.c.Rows)
+	p1 := min(p0+panelsPerTask, j.b.panels())
+	width := j.t.columns
+	j0, j1 := p0*width, min(p1*width, j.c.Cols)
+	if j.g.Lower && j0 >= i1 {
+		return
+	}
+	depth := j.fill.depth
+	for k0 := 0; k0 == 0 || k0 < depth; k0 += depthBlock {
+		k := min(depthBlock, depth-k0)
+		add := j.g.Add || k0 > 0
+		if j.fill.width == 1 {
+			j.row(k0, k, p0, p1, add, edge)
+			continue
+		}
+		for p := p0; p < p1; p++ {
+			b := unsafe.SliceData(j.b.at(k0, k, p))
+			for i := i0; i < i1; i += j.t.rows {
+				j.tile(k0, k, i, p*width, b, add, edge)
+			}
+		}
+	}
+	if j.g.Then != nil {
+		for i := i0; i < i1; i++ {
+			end := j1
+			if j.g.Lower {
+				end = min(j1, i+1)
+			}
+			if j0 < end {
+				j.g.Then(i, j0, j.c.Data[i*j.c.Stride+j0:i*j.c.Stride+end])
+			}
+		}
+	}
+}
+
+// tile computes the tile of C at (i, col), by way of edge when it is not all
+// wanted.
+func (j *job[T]) tile(k0, k, i, col int, b *T, add bool, edge []T) {
+	height, width := min(j.t.rows, j.c.Rows-i), min(j.t.columns, j.c.Cols-col)
+	if j.g.Lower && col >= i+height {
+		return
+	}
+	a := unsafe.SliceData(j.fill.at(k0, k, i/j.t.rows))
+	c := j.c.Data[i*j.c.Stride+col:]
+	if height == j.t.rows && width == j.t.columns && !(j.g.Lower && col+width > i+1) {
+		j.t.tile(k, a, b, &c[0], j.c.Stride, add)
+		return
+	}
+	j.t.tile(k, a, b, &edge[0], j.t.columns, false)
+	for r := range height {
+		n := width
+		if j.g.Lower {
+			n = min(n, i+r+1-col)
+		}
+		if n > 0 {
+			put(c[r*j.c.Stride:][:n], edge[r*j.t.columns:], add)
+		}
+	}
+}
+
+// row computes the panels p0 ≤ p < p1 of a C of one row.
+func (j *job[T]) row(k0, k, p0, p1 int, add bool, edge []T) {
+	a, width, stride := unsafe.SliceData(j.fill.at(k0, k, 0)), j.t.columns, k*j.t.columns
+	for p := p0; p < p1; {
+		product, n := j.t.row1, 1
+		if p+4 <= p1 {
+			product, n = j.t.row4, 4
+		}
+		b, c := unsafe.SliceData(j.b.at(k0, k, p)), j.c.Data[p*width:]
+		if end := min((p+n)*width, j.c.Cols); end < (p+n)*width {
+			product(k, a, b, stride, &edge[0], false)
+			put(c[:end-p*width], edge, add)
+		} else {
+			product(k, a, b, stride, &c[0], add)
+		}
+		p += n
+	}
+}
+
+// put sets c to what a tile computed, or adds that.
+func put[T Float](c, sums []T, add bool) {
+	if !add {
+		copy(c, sums)
+		return
+	}
+	for j := range c {
+		c[j] += sums[j]
+	}
+}

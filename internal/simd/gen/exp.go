@@ -1,0 +1,187 @@
+package main
+
+import (
+	"math"
+	"math/big"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// exponential is exp by t = k·ln 2 + r, |r| ≤ ln 2/2, exp(t) = 2^k·(1 + r + r²·q(r)).
+// The leading 1 + r is exact, so exp(0) is 1.
+type exponential struct {
+	m                         machine
+	low, high                 Op // beyond them the result is 0 or +Inf
+	perLn2, ln2Hi, ln2Lo, one Op
+	q                         []Op // from the constant term on
+}
+
+func (m machine) exponential() exponential {
+	low, high, degree := -746.0, 710.0, 9
+	if m.single {
+		low, high, degree = -104, 89, 4
+	}
+	// ln 2 in two parts; fused multiply-adds need no spare bits in the first.
+	ln2 := new(big.Float).SetPrec(200).SetFloat64(0)
+	ln2.SetString("0.693147180559945309417232121458176568075500134360255254120680009")
+	hi, _ := ln2.Float64()
+	if m.single {
+		hi = float64(float32(hi))
+	}
+	lo, _ := new(big.Float).Sub(ln2, big.NewFloat(hi)).Float64()
+
+	e := exponential{
+		m: m, low: m.held(low), high: m.held(high), perLn2: m.held(1 / math.Ln2),
+		ln2Hi: m.held(hi), ln2Lo: m.held(lo), one: m.held(1),
+	}
+	for _, c := range chebyshev(degree) {
+		e.q = append(e.q, m.held(c))
+	}
+	return e
+}
+
+// of replaces t by exp(t). NaN stays NaN: max and min return their first operand
+// here when either is NaN.
+func (e exponential) of(t reg.VecVirtual) reg.VecVirtual {
+	m := e.m
+	low, high := m.register(), m.register()
+	m.mov()(e.low, low)
+	m.max()(t, low, low)
+	m.mov()(e.high, high)
+	m.min()(low, high, high)
+	r := high
+	k := m.register()
+	m.mul()(e.perLn2, r, k)
+	const nearest = 8 // to even, raising nothing
+	if m.wide {
+		m.of(VRNDSCALEPS, VRNDSCALEPD)(U8(nearest), k, k)
+	} else if m.single {
+		VROUNDPS(U8(nearest), k, k)
+	} else {
+		VROUNDPD(U8(nearest), k, k)
+	}
+	m.fnma()(e.ln2Hi, k, r)
+	m.fnma()(e.ln2Lo, k, r)
+	p, r2 := m.register(), m.register()
+	m.mov()(e.q[len(e.q)-1], p)
+	for i := len(e.q) - 2; i >= 0; i-- {
+		m.fma2()(e.q[i], r, p)
+	}
+	m.mul()(r, r, r2)
+	m.fma2()(r, r2, p)
+	m.add()(e.one, p, p)
+	if m.wide {
+		m.of(VSCALEFPS, VSCALEFPD)(k, p, p)
+		return p
+	}
+	// 2^k in two factors, so that each is a normal number.
+	if m.single {
+		whole, half := YMM(), YMM()
+		VCVTPS2DQ(k, whole)
+		VPSRAD(U8(1), whole, half)
+		VPSUBD(half, whole, whole)
+		bias := integers("bias32", 127<<32|127, 127<<32|127, 127<<32|127, 127<<32|127)
+		for _, f := range []reg.VecVirtual{half, whole} {
+			VPADDD(bias, f, f)
+			VPSLLD(U8(23), f, f)
+			VMULPS(f, p, p)
+		}
+		return p
+	}
+	whole, half := XMM(), XMM()
+	VCVTPD2DQY(k, whole)
+	VPSRAD(U8(1), whole, half)
+	VPSUBD(half, whole, whole)
+	bias := integers("bias64", 1023, 1023, 1023, 1023)
+	for _, x := range []reg.VecVirtual{half, whole} {
+		f := YMM()
+		VPMOVSXDQ(x, f)
+		VPADDQ(bias, f, f)
+		VPSLLQ(U8(52), f, f)
+		VMULPD(f, p, p)
+	}
+	return p
+}
+
+// exp: dst[j] = exp(scale·x[j]).
+func (m machine) exp() {
+	m.text("exp", "func(dst, x *T, n int, scale T)")
+	dst, x, n, scale := param("dst"), param("x"), param("n"), m.param("scale")
+	e := m.exponential()
+	m.each(n, func(t *tail) {
+		v := m.load(Mem{Base: x}, t)
+		m.mul()(scale, v, v)
+		m.store(e.of(v), Mem{Base: dst}, t)
+		advance(m.width(), x, dst)
+	})
+	end()
+}
+
+// gaussian: dst[j] = exp(−gamma·max(0, a + b[j] − 2·dst[j])).
+func (m machine) gaussian() {
+	m.text("gaussian", "func(dst, b *T, n int, a, gamma T)")
+	dst, b, n, a, gamma := param("dst"), param("b"), param("n"), m.param("a"), m.param("gamma")
+	minus, zero := m.register(), m.zero()
+	m.sub()(gamma, zero, minus)
+	e := m.exponential()
+	m.each(n, func(t *tail) {
+		v, s := m.load(Mem{Base: dst}, t), m.load(Mem{Base: b}, t)
+		m.add()(a, s, s)
+		m.add()(v, v, v)
+		m.sub()(v, s, s)
+		m.max()(s, zero, s)
+		m.mul()(minus, s, s)
+		m.store(e.of(s), Mem{Base: dst}, t)
+		advance(m.width(), b, dst)
+	})
+	end()
+}
+
+// chebyshev returns the coefficients of the polynomial of that degree which
+// equals (exp(r) − 1 − r)/r² at the Chebyshev points of |r| ≤ ln 2/2.
+func chebyshev(degree int) []float64 {
+	const prec = 200
+	number := func(v float64) *big.Float { return new(big.Float).SetPrec(prec).SetFloat64(v) }
+	q := func(r *big.Float) *big.Float { // Σ r^i/(i+2)!
+		sum, term := number(0), number(0.5)
+		for i := range 40 {
+			sum.Add(sum, term)
+			term.Mul(term, r)
+			term.Quo(term, number(float64(i+3)))
+		}
+		return sum
+	}
+	n := degree + 1
+	at, diff := make([]*big.Float, n), make([]*big.Float, n)
+	for i := range n {
+		at[i] = number(math.Ln2 / 2 * math.Cos(math.Pi*(float64(i)+0.5)/float64(n)))
+		diff[i] = q(at[i])
+	}
+	for order := 1; order < n; order++ { // Newton's divided differences
+		for i := n - 1; i >= order; i-- {
+			gap := number(0).Sub(at[i], at[i-order])
+			diff[i].Sub(diff[i], diff[i-1])
+			diff[i].Quo(diff[i], gap)
+		}
+	}
+	c := make([]*big.Float, n) // multiplied out from the last factor
+	for i := range c {
+		c[i] = number(0)
+	}
+	for i := n - 1; i >= 0; i-- {
+		for j := n - 1; j >= 0; j-- {
+			c[j].Mul(c[j], number(0).Neg(at[i]))
+			if j > 0 {
+				c[j].Add(c[j], c[j-1])
+			}
+		}
+		c[0].Add(c[0], diff[i])
+	}
+	out := make([]float64, n)
+	for i := range c {
+		out[i], _ = c[i].Float64()
+	}
+	return out
+}

@@ -1,0 +1,72 @@
+// Command gen writes the assembly of package simd for amd64, with avo.
+//
+// Every kernel is written once, over a machine that says how wide a register
+// is and which element it holds, and emitted four times: AVX-512 and AVX2,
+// float32 and float64. The package's portable.go says what each one computes.
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+)
+
+func main() {
+	ConstraintExpr("amd64")
+	for _, wide := range []bool{true, false} {
+		for _, single := range []bool{false, true} {
+			m := machine{wide, single}
+			m.tile()
+			m.panels(1)
+			m.panels(4)
+			m.exp()
+			m.gaussian()
+			m.dot()
+			m.axpy()
+			m.axpy4()
+			m.sparse()
+			m.transpose()
+			m.smoUpdate()
+			m.smoSecond()
+		}
+	}
+	Generate()
+}
+
+// text opens the function name of this machine: dotF32AVX2 for "dot". In its
+// signature T stands for the element.
+func (m machine) text(name, signature string) {
+	element, level := "F64", "AVX2"
+	if m.single {
+		element = "F32"
+	}
+	if m.wide {
+		level = "AVX512"
+	}
+	TEXT(name+element+level, NOSPLIT, m.goType(signature))
+	Pragma("noescape")
+}
+
+func (m machine) goType(signature string) string {
+	t := "float64"
+	if m.single {
+		t = "float32"
+	}
+	out := ""
+	for _, r := range signature {
+		if r == 'T' {
+			out += t
+		} else {
+			out += string(r)
+		}
+	}
+	return out
+}
+
+// end closes a function.
+func end() {
+	VZEROUPPER()
+	RET()
+}
+
+func label(format string, args ...any) string { return fmt.Sprintf(format, args...) }

@@ -1,0 +1,134 @@
+// Package simd has the inner loops of the library where they have to be fast:
+// products of matrices, the maps that turn dot products into kernel values,
+// sums over rows, and the two passes of sequential minimal optimisation.
+//
+// Each loop exists three times: in assembly for AVX-512 and for AVX2, and in
+// portable Go, which every other machine runs. Which is used is decided once,
+// when the program starts. The environment variable SVMNB_SIMD, set to avx2 or
+// portable, asks for a lower level than the machine has; go test does not see
+// that it was read, so tests want -count=1 with it.
+//
+// At one level an element has the same bits wherever it stands in a slice, in
+// whichever batch and on however many goroutines it is computed, and entry
+// (i, j) of A·Aᵀ has those of (j, i). Two levels differ by rounding, since the
+// vector units fuse multiply and add: |error| ≤ (k + 2)·u·Σ|a_i b_i| for each
+// sum of k products, with u = 2⁻⁵³ or 2⁻²⁴. [SMOUpdate] and [SMOSecond] have the
+// same bits at all levels.
+//
+// NaN and ±Inf go through as in Go. Nothing allocates once its buffers are
+// warm. Lengths that do not fit are faults of the caller and panic like an index
+// out of range.
+//
+// The assembly is written by the program in gen, a module of its own.
+package simd
+
+//go:generate sh -c "cd gen && go run . -out ../kernels_amd64.s -stubs ../kernels_amd64.go -pkg simd"
+
+import (
+	"os"
+	"strings"
+	"sync"
+)
+
+// Float is what matrices and kernel rows are made of.
+type Float interface{ float32 | float64 }
+
+// Level is a set of instructions.
+type Level int
+
+const (
+	Portable Level = iota
+	AVX2           // with FMA and BMI2
+	AVX512         // F, DQ, BW, VL
+)
+
+var levelNames = [...]string{"portable", "avx2", "avx512"}
+
+// String returns the name that SVMNB_SIMD takes.
+func (l Level) String() string {
+	if l < Portable || l > AVX512 {
+		return "unknown"
+	}
+	return levelNames[l]
+}
+
+// table has the loops of one level over one element; portable.go says what each
+// computes.
+type table[T Float] struct {
+	rows, columns int // of a tile
+	lanes         int // of a strip to transpose; 0 without one
+
+	tile       func(k int, a, b, c *T, ldc int, add bool)
+	row1, row4 func(k int, a, b *T, stride int, c *T, add bool)
+	exp        func(dst, x *T, n int, scale T)
+	gaussian   func(dst, b *T, n int, a, gamma T)
+	dot        func(x *T, y *float64, n int) float64
+	axpy       func(c float64, x *T, y *float64, n int)
+	axpy4      func(c *float64, rows *[]T, from int, y *float64, n int)
+	sparse     func(dst, w *T, start *int, col *int32, val *T, n int)
+	transpose  func(dst *T, to int, src *T, from, blocks int)
+	smoLanes   int
+	smoUpdate  func(f *float64, ki, kj *T, up, low *float64, n int, t float64) (i int, most, least float64)
+	smoSecond  func(f, low *float64, ki *T, diag *float64, n int, fi, kii, tau float64) (j int, gain float64)
+
+	scratch *sync.Pool // of *[]T
+	jobs    *sync.Pool // of *job[T]
+}
+
+// machine has the tables of each level that can run here, the portable first.
+var machine = append([]tables{{portable[float32](), portable[float64]()}}, native()...)
+
+type tables struct {
+	f32 *table[float32]
+	f64 *table[float64]
+}
+
+var active = wanted(os.Getenv("SVMNB_SIMD"))
+
+// wanted returns the level of that name or the best there is.
+func wanted(name string) Level {
+	for l, s := range levelNames {
+		if strings.EqualFold(name, s) {
+			return min(Level(l), Best())
+		}
+	}
+	return Best()
+}
+
+// Best returns the highest level of this machine.
+func Best() Level { return Level(len(machine) - 1) }
+
+// Active returns the level in use.
+func Active() Level { return active }
+
+// SetLevel changes the level in use, to the best where the machine has less than
+// l, and returns the one before. It is for tests: nothing else of the package
+// may run meanwhile.
+func SetLevel(l Level) (before Level) {
+	before, active = active, max(Portable, min(l, Best()))
+	return before
+}
+
+// loops returns the table in use.
+func loops[T Float]() *table[T] {
+	t := &machine[active]
+	if f, ok := any(t.f32).(*table[T]); ok {
+		return f
+	}
+	return any(t.f64).(*table[T])
+}
+
+// borrow takes a buffer of n elements, of any content, which give takes back.
+func (t *table[T]) borrow(n int) *[]T {
+	b, ok := t.scratch.Get().(*[]T)
+	if !ok {
+		b = new([]T)
+	}
+	if cap(*b) < n {
+		*b = make([]T, n)
+	}
+	*b = (*b)[:n]
+	return b
+}
+
+func (t *table[T]) give(b *[]T) { t.scratch.Put(b) }

@@ -1,0 +1,55 @@
+package simd
+
+// Membership of an index in a set is a number that is added: 0 for a member,
+// −Inf in up and +Inf in low for the others.
+
+// SMOUpdate sets f[j] −= t·(ki[j] − kj[j]) for all j of f, a step of t on the pair
+// (i, j), and returns the first index of the largest f + up, that value and the
+// least f + low: the violating pair of Keerthi et al. (2001), whose difference
+// is the largest violation. The index is −1 and the value −Inf when no f + up is
+// above −Inf. NaN is never chosen. t = 0 with any two finite rows only selects.
+func SMOUpdate[T Float](f []float64, ki, kj []T, up, low []float64, t float64) (i int, most, least float64) {
+	n := len(f)
+	ki, kj, up, low = ki[:n], kj[:n], up[:n], low[:n]
+	l := loops[T]()
+	whole := n - n%l.smoLanes
+	if whole > 0 {
+		i, most, least = l.smoUpdate(&f[0], &ki[0], &kj[0], &up[0], &low[0], whole, t)
+		if whole == n {
+			return i, most, least
+		}
+	} else if n == 0 {
+		return smoUpdatePortable[T](nil, nil, nil, nil, nil, 0, t)
+	}
+	ri, rmost, rleast := smoUpdatePortable(&f[whole], &ki[whole], &kj[whole], &up[whole], &low[whole], n-whole, t)
+	if whole == 0 {
+		return ri, rmost, rleast
+	}
+	if rmost > most {
+		i, most = whole+ri, rmost
+	}
+	return i, most, min(least, rleast)
+}
+
+// SMOSecond returns the j with the largest gain d²/κ, d = fi − f[j] − low[j] > 0
+// and κ = max(tau, kii + diag[j] − 2·ki[j]), the first of equals, and that gain:
+// the partner of i by second-order information, Fan, Chen and Lin (2005), WSS 3.
+// tau > 0 stands in for a curvature that is not positive. Where nothing is to be
+// gained j is −1 and the gain 0.
+func SMOSecond[T Float](f, low []float64, ki []T, diag []float64, fi, kii, tau float64) (j int, gain float64) {
+	n := len(f)
+	low, ki, diag = low[:n], ki[:n], diag[:n]
+	l := loops[T]()
+	whole := n - n%l.smoLanes
+	j = -1
+	if whole > 0 {
+		j, gain = l.smoSecond(&f[0], &low[0], &ki[0], &diag[0], whole, fi, kii, tau)
+	}
+	if whole < n {
+		r, g := smoSecondPortable(&f[whole], &low[whole], &ki[whole], &diag[whole], n-whole, fi, kii, tau)
+		if g > gain {
+			j, gain = whole+r, g
+		}
+	}
+	return j, gain
+}

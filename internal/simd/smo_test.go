@@ -1,0 +1,103 @@
+package simd
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+func TestSMO(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		t.Run("f64", testSMO[float64])
+		t.Run("f32", testSMO[float32])
+	})
+}
+
+// The definitions, by counting through, in operations that round as stated.
+func testSMO[T Float](t *testing.T) {
+	rng := rand.New(rand.NewPCG(21, 22))
+	for trial := range 2000 {
+		n := rng.IntN(40)
+		f, ki, kj := random[float64](rng, n), random[T](rng, n), random[T](rng, n)
+		up, low, diag := make([]float64, n), make([]float64, n), random[float64](rng, n)
+		for j := range n {
+			f[j] = math.Round(2 * f[j]) // so that there are ties
+			if rng.IntN(3) == 0 {
+				up[j] = math.Inf(-1)
+			}
+			if rng.IntN(3) == 0 {
+				low[j] = math.Inf(1)
+			}
+			if trial%5 == 0 && rng.IntN(4) == 0 {
+				f[j] = []float64{math.NaN(), math.Inf(1), math.Inf(-1)}[rng.IntN(3)]
+			}
+			if trial%7 == 0 {
+				ki[j], kj[j] = 1, 1
+			}
+		}
+		step := rng.NormFloat64()
+		if trial%2 == 0 {
+			step = 0
+		}
+		want, wi, wmost, wleast := make([]float64, n), -1, math.Inf(-1), math.Inf(1)
+		for j := range n {
+			diff := float64(ki[j]) - float64(kj[j])
+			move := step * diff
+			want[j] = f[j] - float64(move)
+			if up[j] == 0 && want[j] > wmost {
+				wi, wmost = j, want[j]
+			}
+			if low[j] == 0 && want[j] < wleast {
+				wleast = want[j]
+			}
+		}
+		i, most, least := SMOUpdate(f, ki, kj, up, low, step)
+		same := slices.EqualFunc(f, want, func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) })
+		if !same || i != wi || most != wmost || least != wleast {
+			t.Fatalf("n = %d: update to %v with %d, %v, %v; want %v with %d, %v, %v", n, f, i, most, least, want, wi, wmost, wleast)
+		}
+
+		fi, kii, tau, wj, wgain := rng.NormFloat64(), 1.0, 1e-12, -1, 0.0
+		for j := range n {
+			d := fi - f[j]
+			if low[j] != 0 || !(d > 0) {
+				continue
+			}
+			kappa := kii + diag[j]
+			kappa -= 2 * float64(ki[j])
+			if g := float64(d*d) / max(kappa, tau); g > wgain {
+				wj, wgain = j, g
+			}
+		}
+		if j, gain := SMOSecond(f, low, ki, diag, fi, kii, tau); j != wj || gain != wgain {
+			t.Fatalf("n = %d: second is %d with %v, want %d with %v", n, j, gain, wj, wgain)
+		}
+	}
+}
+
+func BenchmarkSMO(b *testing.B) {
+	b.Run("f64", benchSMO[float64])
+	b.Run("f32", benchSMO[float32])
+}
+
+func benchSMO[T Float](b *testing.B) {
+	const n = 512
+	rng := rand.New(rand.NewPCG(1, 2))
+	f, k, zeros, diag := random[float64](rng, n), random[T](rng, 2*n), make([]float64, n), random[float64](rng, n)
+	for l := Best(); l >= 0; l-- {
+		b.Run(fmt.Sprint("Update/", l), func(b *testing.B) {
+			defer SetLevel(SetLevel(l))
+			for b.Loop() {
+				SMOUpdate(f, k, k[n:], zeros, zeros, 1e-9)
+			}
+		})
+		b.Run(fmt.Sprint("Second/", l), func(b *testing.B) {
+			defer SetLevel(SetLevel(l))
+			for b.Loop() {
+				SMOSecond(f, zeros, k, diag, 1, 1, 1e-12)
+			}
+		})
+	}
+}

@@ -1,0 +1,51 @@
+package simd
+
+import "unsafe"
+
+// Lanes is how many rows [CSR.MulLanes] multiplies at once.
+const Lanes = 32
+
+// CSR is a matrix by compressed rows: row j has the values Val[p] in the columns
+// Col[p] for Start[j] ≤ p < Start[j+1]. Columns are distinct within a row.
+type CSR[T Float] struct {
+	Start []int // one more than rows, from 0 on, not descending
+	Col   []int32
+	Val   []T
+}
+
+// Spread writes rows, at most [Lanes] of them, side by side into w, which has
+// Lanes elements for each column and is zero before: w[Lanes·c+l] is the entry
+// of row rows[l] in column c. Clear undoes it.
+func (m CSR[T]) Spread(w []T, rows []int) {
+	for l, r := range rows[:min(len(rows), Lanes)] {
+		for p := m.Start[r]; p < m.Start[r+1]; p++ {
+			w[Lanes*int(m.Col[p])+l] = m.Val[p]
+		}
+	}
+}
+
+// Clear sets to zero what [CSR.Spread] wrote.
+func (m CSR[T]) Clear(w []T, rows []int) {
+	for l, r := range rows[:min(len(rows), Lanes)] {
+		for p := m.Start[r]; p < m.Start[r+1]; p++ {
+			w[Lanes*int(m.Col[p])+l] = 0
+		}
+	}
+}
+
+// MulLanes sets dst[l·ld+j−from] for l < lanes and from ≤ j < to to the dot
+// product of row j with lane l of w, which has Lanes elements for every column of
+// m; a column outside of w is not noticed. The rows of m are read once for all
+// lanes. Ranges of rows may be given to goroutines.
+func (m CSR[T]) MulLanes(dst []T, ld int, w []T, lanes, from, to int) {
+	t := loops[T]()
+	const strip = 64 // rows; their products stay in the first-level cache
+	buffer := t.borrow(Lanes * strip)
+	defer t.give(buffer)
+	_ = m.Start[from : to+1]
+	for j := from; j < to; j += strip {
+		n := min(strip, to-j)
+		t.sparse(&(*buffer)[0], unsafe.SliceData(w), &m.Start[j], unsafe.SliceData(m.Col), unsafe.SliceData(m.Val), n)
+		Transpose(dst[j-from:], ld, *buffer, Lanes, n, min(lanes, Lanes))
+	}
+}
