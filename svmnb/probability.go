@@ -77,7 +77,7 @@ func (f *Fit) Calibrate(ctx context.Context, how Calibration) (*Calibrated, erro
 	c := &Calibrated{how: how, classes: []string{f.task.negative, f.task.positive}, words: f.task.words(), duels: [][2]int{{1, 0}}}
 	c.values = func(x [][]float64) ([][]float64, error) {
 		values, err := f.Decision(x)
-		return column(values), err
+		return asRows(values), err
 	}
 	class := make([]int, len(f.task.y))
 	for i, y := range f.task.y {
@@ -91,12 +91,12 @@ func (f *Fit) Calibrate(ctx context.Context, how Calibration) (*Calibrated, erro
 		}
 		return func(x [][]float64) ([][]float64, error) {
 			values, err := fit.Decision(x)
-			return column(values), err
+			return asRows(values), err
 		}, nil
 	}, base.data.X)
 }
 
-func column(values []float64) [][]float64 {
+func asRows(values []float64) [][]float64 {
 	out := make([][]float64, len(values))
 	for i := range out {
 		out[i] = values[i : i+1]

@@ -285,7 +285,7 @@ func TestEvaluationFigures(t *testing.T) {
 		{Confusion, multi, "of 150 points right"}, {Confusion, pair, "of 100 points right"}, {Confusion, c, "of 150 points right"}, {Confusion, c.HeldOut(), "taken for"},
 		{ROC, pair, "scores higher"}, {ROC, two, "scores higher"}, {ROC, multi, "there are 3 classes"},
 		{Reliability, c, "Said and seen"}, {Reliability, two, "Said and seen"}, {Reliability, pair, "Calibrate"},
-		{Regions, multi, "among 3 classes"}, {Regions, rest, "among 3 classes"}, {Regions, joint, "among 3 classes"},
+		{Regions, multi, "3 classes: "}, {Regions, rest, "3 classes: "}, {Regions, joint, "3 classes: "},
 		{Regions, mustLearn(t, Classify(iris).OneVsOne()), "4 features"}, {Regions, pair, "no picture"}, {Margins, multi, "no picture"},
 	} {
 		chart, err := test.figure.Of(test.of)

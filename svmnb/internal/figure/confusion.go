@@ -60,18 +60,18 @@ func Confusion(d ConfusionData) (*Chart, error) {
 	if d.Problem != "" {
 		subtitle = d.Problem + " · " + subtitle
 	}
-	axis := func(name string, gap int, inverse bool) object {
-		return object{"type": "category", "data": d.Classes, "name": name, "nameLocation": "middle", "nameGap": gap, "inverse": inverse,
+	axis := func(name string, inverse bool) object {
+		return object{"type": "category", "data": d.Classes, "name": name, "nameLocation": "middle", "inverse": inverse,
 			"axisLine": object{"show": false}, "axisTick": object{"show": false}, "splitLine": object{"show": false},
-			"axisLabel": object{"width": gap - 22, "overflow": "truncate", "hideOverlap": true}}
+			"axisLabel": object{"overflow": "truncate"}}
 	}
 	return newChart(title, subtitle, "Confusion matrix of "+count(k, "class", "classes")+". "+title+". "+subtitle+".", object{
 		"legend":  object{"show": false},
 		"toolbox": toolbox("confusion", nil),
 		"tooltip": object{"trigger": "item", "formatter": script(confusionTip)},
 		"grid":    object{},
-		"xAxis":   list{axis("predicted class", 100, false)},
-		"yAxis":   list{axis("true class", 100, true)},
+		"xAxis":   list{axis("predicted class", false)},
+		"yAxis":   list{axis("true class", true)},
 		"series": list{object{"type": "custom", "data": cells, "encode": object{"x": 0, "y": 1},
 			"renderItem": script(confusionCell)}},
 		"svm": object{"classes": k, "names": d.Classes, "layout": script(confusionLayout)},
@@ -96,8 +96,11 @@ const confusionTip = `function (p) {
 	return e.outerHTML + (v[0] === v[1] ? ' recognised' : ' taken for ' + f.outerHTML) + '<br>' + v[2] + (v[2] === 1 ? ' point, ' : ' points, ') + svm.num(100 * v[3], 3) + ' % of its class';
 }`
 
+// confusionLayout labels every class where a letter or three have room.
 const confusionLayout = `function (w, top) {
-	var narrow = w < 520, left = narrow ? 92 : 124, side = Math.min(w - left - 14, Math.max(150, Math.min(620, O.svm.classes * 64)));
+	var narrow = w < 520, left = narrow ? 100 : 140, side = Math.min(w - left - 14, Math.max(180, Math.min(620, O.svm.classes * 72)));
+	var cell = side / O.svm.classes, every = function (room) { return room < 16 ? 'auto' : 0; };
 	return { height: Math.round(top + side + 62), option: { grid: { left: left, top: top, width: side, height: side },
-		xAxis: [{ nameGap: 34, axisLabel: { width: Math.max(20, side / O.svm.classes - 4) } }], yAxis: [{ nameGap: left - 22 }] } };
+		xAxis: [{ nameGap: 34, axisLabel: { width: Math.max(16, cell - 4), interval: every(cell) } }],
+		yAxis: [{ nameGap: left - 18, axisLabel: { width: left - 42, interval: every(cell) } }] } };
 }`

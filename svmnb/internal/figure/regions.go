@@ -42,7 +42,7 @@ func Regions(d RegionsData) (*Chart, error) {
 			errors++
 		}
 	}
-	title := fmt.Sprintf("%s among %s: %d of %s carry the boundaries; %s", count(k, "region", "regions"), count(k, "class", "classes"), vectors, count(n, "point", "points"), count(errors, "error", "errors"))
+	title := fmt.Sprintf("%s: %d of %s carry the boundaries; %s", count(k, "class", "classes"), vectors, count(n, "point", "points"), count(errors, "error", "errors"))
 	subtitle := d.Problem
 	shown := choose(n, func(i int) int {
 		switch {
@@ -95,7 +95,11 @@ func Regions(d RegionsData) (*Chart, error) {
 		sizes[id] = size
 		series = append(series, object{"type": "scatter", "id": id, "name": name, "symbol": symbol, "symbolSize": size, "symbolKeepAspect": true, "z": z,
 			"silent": !tip, "data": data, "itemStyle": style})
-		legend = append(legend, object{"name": name})
+		ring := 0
+		if id == "support" {
+			ring = 2
+		}
+		legend = append(legend, object{"name": name, "itemStyle": object{"borderWidth": ring}})
 	}
 	for c, name := range d.Classes {
 		scatter(fmt.Sprint("class", c), name, regionSymbols[c], size+c%2, 3, object{"color": fmt.Sprintf("@series%d", c+1), "borderColor": "@page", "borderWidth": 1, "opacity": 0.95},
@@ -128,8 +132,8 @@ func Regions(d RegionsData) (*Chart, error) {
 	}), nil
 }
 
-var regionSymbols = [MostRegions]string{"circle", diamond, "triangle", "rect", "pin", "arrow", "roundRect",
-	"path://M5 0H11V5H16V11H11V16H5V11H0V5H5Z"}
+var regionSymbols = [MostRegions]string{"circle", diamond, "triangle", "rect",
+	"path://M0 2H16L8 16Z", "path://M4 0H12L16 8 12 16H4L0 8Z", "roundRect", "path://M5 0H11V5H16V11H11V16H5V11H0V5H5Z"}
 
 func (d *RegionsData) check() error {
 	bad := func(field, format string, args ...any) error {
