@@ -82,8 +82,8 @@ func (p *CrammerSinger) upper(i, m int) float64 {
 //	v_i = max over m of g_im − min over m, α_im below its bound, of g_im ≥ 0;
 //
 // max v_i is Up − Low and KKT for the criterion of s, which is UpLow{1e-3} when
-// there is none. Points that violate by less than a tenth of that are passed
-// over for an epoch. Result.Alpha has n·k values, k for each point.
+// there is none. Points that violate by little are left out for some epochs
+// (shrinking). Result.Alpha has n·k values, k for each point.
 // Limits, interrupts and errors are those of the function [Solve]; s.Start and
 // s.Observers are not used.
 func (p *CrammerSinger) Solve(ctx context.Context, s Settings) (*Result, error) {
@@ -105,7 +105,7 @@ func (p *CrammerSinger) Solve(ctx context.Context, s Settings) (*Result, error) 
 	n, k := len(p.Y), p.Classes
 	r := &joint{
 		CrammerSinger: *p, began: time.Now(), alpha: make([]float64, n*k), last: make([]float64, n*k),
-		b: make([]float64, k), next: make([]float64, k), d: make([]float64, 0, k), order: make([]int, n),
+		b: make([]float64, k), next: make([]float64, k), d: make([]float64, 0, k), order: make([]int, n), size: n,
 		rng: rand.New(rand.NewPCG(p.Seed, 0)), res: &Result{Method: crammerSinger},
 	}
 	r.res.Trace.N, r.res.Trace.Sweep = n*k, 1
@@ -154,53 +154,68 @@ type joint struct {
 	b     []float64   // k values: g_im of the point in hand, then B_m
 	next  []float64   // its new α_i
 	d     []float64   // D_m, sorted
-	order []int
+	order []int       // a permutation; the first size of it are not left out
+	size  int
+	whole bool    // the last epoch left no point out
+	worst float64 // the largest violation that it met
+	goal  float64 // of the points that are not left out
+	left  int     // epochs until all are visited again
 	rng   *rand.Rand
 	began time.Time
 	res   *Result
 }
 
 func (r *joint) loop(ctx context.Context, s Settings) (Status, error) {
-	highest, still, refreshed, at := -math.MaxFloat64, 0, 0, 0
+	highest, grew, refreshed, at := -math.MaxFloat64, 0, 0, 0
+	pt := r.measure()
 	for {
-		pt := r.measure()
 		sample := r.res.Iterations >= at
 		if sample {
+			if r.res.Iterations > 0 {
+				pt = r.measure()
+			}
 			r.record(pt)
 			at = r.res.Iterations + stride(s.Every, r.res.Iterations)
-		}
-		if still++; pt.Dual > highest+4*0x1p-52*math.Abs(highest) {
-			highest, still = pt.Dual, 0
+			if pt.Dual > highest+4*0x1p-52*math.Abs(highest) {
+				highest, grew = pt.Dual, r.res.Iterations
+			}
 		}
 		status := s.Stop.Met(&pt, &r.res.Trace)
 		switch {
 		case status != NotTerminated:
-		case still > patienceEpochs:
+		case sample && r.res.Iterations-grew > patienceEpochs:
 			status = Exhausted
 		case r.res.Iterations >= s.MaxIterations:
 			status = IterationLimit
 		}
-		if status == Converged && refreshed < 3 { // rounding shall not pass for convergence
-			refreshed++
-			r.refresh()
+		if status == Converged { // neither rounding nor what an epoch has met on its way shall pass for it
+			if refreshed < 3 {
+				refreshed++
+				r.refresh()
+			}
 			pt = r.measure()
 			status = s.Stop.Met(&pt, &r.res.Trace)
 		}
 		if status == NotTerminated {
-			moved, err := r.epoch(ctx, pt.KKT/10)
+			if r.size == len(r.order) && !math.IsNaN(pt.Dual) {
+				r.worst = pt.KKT
+			}
+			moved, err := r.epoch(ctx)
 			switch {
 			case r.rows != nil && r.rows.err != nil:
 				return status, r.rows.err
 			case err != nil:
-				status, sample, pt = Interrupted, false, r.measure()
-			case !moved:
+				status = Interrupted
+			case !moved && r.whole:
 				status = Exhausted
 			default:
 				r.res.Iterations++
+				pt = r.unmeasured()
 				continue
 			}
+			sample = false
 		}
-		if !sample {
+		if pt = r.measure(); !sample {
 			r.record(pt)
 		}
 		return status, nil
@@ -237,10 +252,19 @@ func stride(every, iteration int) int {
 	return max(1, iteration/100)
 }
 
-// epoch visits every point, and improves those that violate by from or more.
-func (r *joint) epoch(ctx context.Context, from float64) (moved bool, err error) {
-	r.rng.Shuffle(len(r.order), func(a, b int) { r.order[a], r.order[b] = r.order[b], r.order[a] })
-	for count, i := range r.order {
+// epoch visits the points that are not left out and improves those that violate by
+// a tenth of the epoch before or more. After all points, those that violate by less
+// are left out; once the others violate by a tenth of what they did, or after
+// twenty epochs, all are visited again.
+func (r *joint) epoch(ctx context.Context) (moved bool, err error) {
+	n := len(r.order)
+	r.whole = r.size == n
+	if r.whole {
+		r.goal, r.left = r.worst/10, 20
+	}
+	from, worst, keep := r.worst/10, 0.0, 0
+	r.rng.Shuffle(r.size, func(a, b int) { r.order[a], r.order[b] = r.order[b], r.order[a] })
+	for count, i := range r.order[:r.size] {
 		if count&15 == 15 && ctx.Err() != nil {
 			return moved, ctx.Err()
 		}
@@ -248,9 +272,13 @@ func (r *joint) epoch(ctx context.Context, from float64) (moved bool, err error)
 		for m := range r.b {
 			r.b[m] = r.e(i, m) + r.dot(i, m)
 		}
-		if v := r.violation(i, r.b, alpha); v < from || v == 0 {
+		v := r.violation(i, r.b, alpha)
+		worst = max(worst, v)
+		if v < from || v == 0 {
 			continue
 		}
+		r.order[count], r.order[keep] = r.order[keep], i
+		keep++
 		a := r.K.Diag()[i]
 		for m := range r.b {
 			r.b[m] -= a * alpha[m]
@@ -262,6 +290,15 @@ func (r *joint) epoch(ctx context.Context, from float64) (moved bool, err error)
 		if r.rows != nil && r.rows.err != nil {
 			return moved, nil
 		}
+	}
+	r.worst = worst
+	if r.left--; r.whole {
+		r.size = keep
+	} else if worst <= r.goal || r.left <= 0 || !moved {
+		r.size = n
+	}
+	if r.size == 0 {
+		r.size = n
 	}
 	return moved, nil
 }
@@ -371,13 +408,25 @@ func (r *joint) move(i int, alpha []float64) (moved bool) {
 	return moved
 }
 
+// unmeasured is what the last epoch has met on its way, nothing if it left points
+// out.
+func (r *joint) unmeasured() Point {
+	nan := math.NaN()
+	pt := Point{Iteration: r.res.Iterations, Elapsed: time.Since(r.began), Primal: nan, Dual: nan, Gap: nan, RelGap: nan,
+		KKT: nan, Up: nan, Equality: nan, Margin: nan, Bias: nan, Step: nan, Surrogate: nan}
+	if r.whole {
+		pt.Up, pt.KKT = r.worst, r.worst
+	}
+	return pt
+}
+
 // measure is the point of the trace for the current α.
 func (r *joint) measure() Point {
 	nan, c := math.NaN(), r.certify(r.alpha, r.dot)
 	pt := Point{
 		Iteration: r.res.Iterations, Elapsed: time.Since(r.began), Primal: c.Primal, Dual: c.Dual, Gap: c.Gap, RelGap: c.RelGap,
 		KKT: c.MaxKKT, Up: c.MaxKKT, Equality: c.Equality, Margin: nan, Bias: nan, Step: nan, Free: c.Free, Bound: c.AtUpper,
-		Active: len(r.Y), Evaluations: evaluations(r.K), Surrogate: nan,
+		Active: r.size, Evaluations: evaluations(r.K), Surrogate: nan,
 	}
 	if c.Norm2 > 0 {
 		pt.Margin = 1 / math.Sqrt(c.Norm2)
