@@ -14,7 +14,9 @@ import (
 )
 
 // Figure is a way to look at a fit: [Margins], [Tube], [KKT], [Gap] or [Rate]; of a
-// Gaussian process [Posterior], [Bounds], [Evidence] or [Components].
+// Gaussian process [Posterior], [Bounds], [Evidence] or [Components]; of several
+// classes [Regions] and [Confusion]; of an [Evaluation] Confusion, [ROC] or
+// [Reliability].
 type Figure struct {
 	name string
 	draw func(fit any) (*Chart, error)
