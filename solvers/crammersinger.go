@@ -265,7 +265,7 @@ func (r *joint) epoch(ctx context.Context) (moved bool, err error) {
 	from, worst, keep := r.worst/10, 0.0, 0
 	r.rng.Shuffle(r.size, func(a, b int) { r.order[a], r.order[b] = r.order[b], r.order[a] })
 	for count, i := range r.order[:r.size] {
-		if count&15 == 15 && ctx.Err() != nil {
+		if count&15 == 0 && ctx.Err() != nil {
 			return moved, ctx.Err()
 		}
 		alpha := r.alpha[i*r.Classes:][:r.Classes]

@@ -288,6 +288,10 @@ func TestCrammerSingerStops(t *testing.T) {
 	if res == nil || res.Status != Interrupted || !errors.Is(err, why) {
 		t.Fatalf("%v, %v", res, err)
 	}
+	tiny := &CrammerSinger{K: matrixOf([][]float64{{1, 1}, {1, 1}}), Y: []int{0, 1}, Classes: 2, C: fill(2, 1e12)}
+	if res, err := tiny.Solve(ctx, Settings{}); res == nil || res.Status != Interrupted || !errors.Is(err, why) {
+		t.Errorf("two points: %v, %v", res, err)
+	}
 	if exact := p.Certify(res.Alpha); exact != res.Certificate || exact.Gap < 0 {
 		t.Errorf("%+v, afresh %+v", res.Certificate, exact)
 	}

@@ -140,9 +140,36 @@ func (f *MultiFit) Classes() []string { return slices.Clone(f.task.classes) }
 // Joint result.
 func (f *MultiFit) Machines() []*Fit { return slices.Clone(f.machines) }
 
-// Joint returns what the solver found for all classes together, for
-// CrammerSinger: Alpha has n·k values, k for each point; nil for other schemes.
-func (f *MultiFit) Joint() *solvers.Result { return f.joint }
+// Joint returns the one run for all classes of CrammerSinger, nil for other
+// schemes.
+func (f *MultiFit) Joint() *JointFit {
+	if f.joint == nil {
+		return nil
+	}
+	return &JointFit{*f.joint, f}
+}
+
+// JointFit is the run that found a [MultiFit] of CrammerSinger: Alpha has n·k
+// values, k for each point. [Gap] and [Rate] are pictures of it.
+type JointFit struct {
+	solvers.Result
+	fit *MultiFit
+}
+
+func (f *JointFit) record() record {
+	t := f.fit.task
+	return record{&f.Result, nil, t.base.stop, f.fit.words() + " · " + f.Method, len(t.class)}
+}
+
+// Show displays the figures of the run; without any, the summary of the fit and
+// its Gap.
+func (f *JointFit) Show(figures ...Figure) {
+	if len(figures) == 0 {
+		Show(append([]any{f.fit}, charts(f, []Figure{Gap})...)...)
+		return
+	}
+	Show(charts(f, figures)...)
+}
 
 // Decisions returns the decision values at the m points of x: m rows of a value
 // for each machine in the order of Machines, positive for its first class, or for
@@ -221,9 +248,8 @@ type MultiCertificate struct {
 	Worst        string // the machine with the largest relative gap
 }
 
-// Certificate says how near the optimum all machines are. It is not one number by
-// chance: the programmes share nothing but data, so the sum of their gaps bounds
-// the sum of their distances.
+// Certificate says how near their optima all machines are. The programmes share
+// nothing but data, so the sum of the gaps bounds the sum of what is missing.
 func (f *MultiFit) Certificate() MultiCertificate {
 	c := MultiCertificate{WorstRelGap: -1}
 	f.each(func(name string, r *solvers.Result) {

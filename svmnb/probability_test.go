@@ -286,7 +286,7 @@ func TestEvaluationFigures(t *testing.T) {
 		{ROC, pair, "scores higher"}, {ROC, two, "scores higher"}, {ROC, multi, "there are 3 classes"},
 		{Reliability, c, "Said and seen"}, {Reliability, two, "Said and seen"}, {Reliability, pair, "Calibrate"},
 		{Regions, multi, "3 classes: "}, {Regions, rest, "3 classes: "}, {Regions, joint, "3 classes: "},
-		{Regions, mustLearn(t, Classify(iris).OneVsOne()), "4 features"}, {Regions, pair, "no picture"}, {Margins, multi, "no picture"},
+		{Regions, mustLearn(t, Classify(iris).OneVsOne()), "4 features"}, {Regions, pair, "no picture"}, {Gap, joint.Joint(), "closed"}, {Rate, joint.Joint(), "per epoch"}, {KKT, joint.Joint(), "look at Gap"}, {Gap, multi.Joint(), "empty"}, {Margins, multi, "no picture"},
 	} {
 		chart, err := test.figure.Of(test.of)
 		got := ""
@@ -320,5 +320,40 @@ func TestEvaluationFigures(t *testing.T) {
 	}
 	if multi.Status() != solvers.Converged || len(multi.Hints()) > 2 {
 		t.Errorf("%v", multi.Hints())
+	}
+}
+
+// Data that say nothing end in a fit that says so: equal points of all classes, a
+// constant feature beside another.
+func TestClassesThatCannotBeTold(t *testing.T) {
+	equal := datasets.New(slices.Repeat([][]float64{{1, 2}}, 12), []float64{0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2})
+	constant := datasets.New([][]float64{{0, 5}, {0.1, 5}, {1, 5}, {1.1, 5}, {2, 5}, {2.1, 5}}, []float64{0, 0, 1, 1, 2, 2})
+	for _, d := range []*datasets.Dataset{equal, constant} {
+		base := Classify(d)
+		for _, m := range []MultiClassifier{base.OneVsOne(), base.OneVsRest(), base.CrammerSinger(), base.Kernel(kernels.Linear()).C(1e6).OneVsOne()} {
+			fit := mustLearn(t, m)
+			if c := fit.Certificate(); !(c.Gap >= 0) || math.IsNaN(c.MaxKKT) {
+				t.Errorf("%v: %+v", m, c)
+			}
+			for _, how := range []Calibration{Platt{Folds: 2}, Isotonic{Folds: 2}} {
+				c, err := fit.Calibrate(context.Background(), how)
+				if err != nil {
+					t.Fatalf("%v, %v: %v", m, how, err)
+				}
+				for _, p := range mustProbabilities(t, c, d.X) {
+					if d == equal && (math.Abs(p[0]-1./3) > 0.1 || math.Abs(p[1]-1./3) > 0.1) {
+						t.Errorf("%v, %v: %v of three equal classes", m, how, p)
+					}
+				}
+				if strings.Contains(c.Markdown()+fit.Markdown(), "NaN") {
+					t.Error(c.Markdown(), fit.Markdown())
+				}
+			}
+			for _, f := range []Figure{Regions, Confusion} {
+				if _, err := f.Of(fit); err != nil {
+					t.Errorf("%v of %v: %v", f, m, err)
+				}
+			}
+		}
 	}
 }
