@@ -213,11 +213,8 @@ func (r *joint) loop(ctx context.Context, s Settings) (Status, error) {
 				pt = r.unmeasured()
 				continue
 			}
-			sample = false
 		}
-		if pt = r.measure(); !sample {
-			r.record(pt)
-		}
+		r.record(r.measure())
 		return status, nil
 	}
 }
@@ -434,9 +431,15 @@ func (r *joint) measure() Point {
 	return pt
 }
 
-// record appends pt to the trace with what has changed since the point before.
+// record appends pt to the trace with what has changed since the point before, or
+// puts it in the place of one of the same iteration.
 func (r *joint) record(pt Point) {
 	t := &r.res.Trace
+	if k := len(t.Points) - 1; k >= 0 && t.Points[k].Iteration == pt.Iteration {
+		pt.Changed, pt.Alpha = t.Points[k].Changed, t.Points[k].Alpha
+		r.kept -= len(pt.Changed)
+		t.Points = t.Points[:k]
+	}
 	for i, a := range r.alpha {
 		if a != r.last[i] {
 			pt.Changed, pt.Alpha = append(pt.Changed, i), append(pt.Alpha, a)

@@ -292,7 +292,36 @@ func TestCrammerSingerStops(t *testing.T) {
 	if res, err := tiny.Solve(ctx, Settings{}); res == nil || res.Status != Interrupted || !errors.Is(err, why) {
 		t.Errorf("two points: %v, %v", res, err)
 	}
+	// However a run ends, its trace ends at the result and has each iteration once.
+	middle, halt := context.WithCancel(context.Background())
+	for _, s := range []Settings{{Stop: Gap{-1}, MaxIterations: 7, Every: -1}, {Stop: Gap{-1}, MaxIterations: 7, Every: 2}, {Stop: stopAfter{3, halt}}} {
+		res, _ := p.Solve(middle, s)
+		points := res.Trace.Points
+		for k := 1; k < len(points); k++ {
+			if points[k].Iteration <= points[k-1].Iteration {
+				t.Errorf("%v: iteration %d after %d", res.Status, points[k].Iteration, points[k-1].Iteration)
+			}
+		}
+		if !slices.Equal(res.Trace.AlphaAt(len(points)-1), res.Alpha) || points[len(points)-1].Iteration != res.Iterations {
+			t.Errorf("%v: the trace does not end at the result", res.Status)
+		}
+	}
 	if exact := p.Certify(res.Alpha); exact != res.Certificate || exact.Gap < 0 {
 		t.Errorf("%+v, afresh %+v", res.Certificate, exact)
 	}
 }
+
+// stopAfter ends the context after so many iterations.
+type stopAfter struct {
+	n    int
+	stop func()
+}
+
+func (s stopAfter) Met(pt *Point, _ *Trace) Status {
+	if pt.Iteration >= s.n {
+		s.stop()
+	}
+	return NotTerminated
+}
+
+func (stopAfter) String() string { return "stop" }
