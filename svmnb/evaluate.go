@@ -26,7 +26,7 @@ type Evaluation struct {
 // Evaluate compares the fit with the classes of ds. Errors are those of Decision,
 // and of a class that the training data did not have.
 func (f *Fit) Evaluate(ds *datasets.Dataset) (*Evaluation, error) {
-	e, err := newEvaluation(ds, f.task.words(), f.task.negative, f.task.positive)
+	e, err := newEvaluation("Evaluate", ds, f.task.words(), f.task.negative, f.task.positive)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,11 @@ func (f *Fit) Evaluate(ds *datasets.Dataset) (*Evaluation, error) {
 // Evaluate compares the fit with the classes of ds. Errors are those of Decisions,
 // and of a class that the training data did not have.
 func (f *MultiFit) Evaluate(ds *datasets.Dataset) (*Evaluation, error) {
-	e, err := newEvaluation(ds, f.words(), f.task.classes...)
+	return f.evaluate("Evaluate", ds)
+}
+
+func (f *MultiFit) evaluate(verb string, ds *datasets.Dataset) (*Evaluation, error) {
+	e, err := newEvaluation(verb, ds, f.words(), f.task.classes...)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +60,7 @@ func (f *MultiFit) Evaluate(ds *datasets.Dataset) (*Evaluation, error) {
 	return e, nil
 }
 
-func newEvaluation(ds *datasets.Dataset, words string, classes ...string) (*Evaluation, error) {
+func newEvaluation(verb string, ds *datasets.Dataset, words string, classes ...string) (*Evaluation, error) {
 	if err := ds.Check(); err != nil {
 		return nil, err
 	}
@@ -64,7 +68,7 @@ func newEvaluation(ds *datasets.Dataset, words string, classes ...string) (*Eval
 	for i, y := range ds.Y {
 		k := slices.Index(classes, ds.ClassName(y))
 		if k < 0 {
-			return nil, &ArgumentError{"Evaluate", i, -1, y, fmt.Sprintf("class %q was not in the training data, which has %s", ds.ClassName(y), listed(classes))}
+			return nil, &ArgumentError{verb, i, -1, y, fmt.Sprintf("class %q was not in the training data, which has %s", ds.ClassName(y), listed(classes))}
 		}
 		e.Truth = append(e.Truth, k)
 	}

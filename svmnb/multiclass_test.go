@@ -264,7 +264,7 @@ func TestMultiClassErrors(t *testing.T) {
 	if _, err := fit.Decisions([][]float64{{1, 2, math.Inf(1), 4}}); !errors.As(err, &a) || a.Column != 2 {
 		t.Errorf("infinite value: %v", err)
 	}
-	if _, err := fit.Accuracy(datasets.New([][]float64{{1, 2, 3, 4}}, []float64{9})); !errors.As(err, &a) || a.Row != 0 {
+	if _, err := fit.Accuracy(datasets.New([][]float64{{1, 2, 3, 4}}, []float64{9})); !errors.As(err, &a) || a.Row != 0 || a.Call != "Accuracy" {
 		t.Errorf("unknown class: %v", err)
 	}
 }

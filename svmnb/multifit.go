@@ -215,7 +215,7 @@ func (f *MultiFit) winner(values []float64) int {
 // predicted. Errors are those of Decisions, and of a class that the training data
 // did not have.
 func (f *MultiFit) Accuracy(ds *datasets.Dataset) (float64, error) {
-	e, err := f.Evaluate(ds)
+	e, err := f.evaluate("Accuracy", ds)
 	if err != nil {
 		return 0, err
 	}

@@ -343,7 +343,7 @@ func (c *Calibrated) Predict(x [][]float64) ([]string, error) {
 // Evaluate compares the probabilities with the classes of ds. Errors are those of
 // Probabilities, and of a class that the training data did not have.
 func (c *Calibrated) Evaluate(ds *datasets.Dataset) (*Evaluation, error) {
-	e, err := newEvaluation(ds, fmt.Sprintf("%s · %v", c.words, c.how), c.classes...)
+	e, err := newEvaluation("Evaluate", ds, fmt.Sprintf("%s · %v", c.words, c.how), c.classes...)
 	if err != nil {
 		return nil, err
 	}
