@@ -25,7 +25,7 @@ import (
 //	∇P = (w − Σ s_i α_i x_i, δ − s'α),  H = diag(1, …, 1, 0) + Σ_J x̃_i x̃_i'/ridge_i,
 //
 // where x̃ = (x, 1) and J has the α inside their boxes. P is quadratic between
-// the surfaces where J changes, and Newton's method with an exact line search ends
+// the surfaces where J changes, and Newton's method with a line search ends
 // at the minimum after finitely many steps (Mangasarian 2002; Keerthi and DeCoste
 // 2005, §3). Lin, Weng and Keerthi (2008) bound the same step by a trust region.
 //
@@ -35,11 +35,11 @@ import (
 //	α ← arg min ½a'Qa + p'a + ½r‖a − α‖²,
 //
 // each of them a problem with the ridge r, to be solved by Newton's method as
-// above until ½‖∇P‖², the duality gap of the step's own problem, is a thousandth
-// of ½r‖a − α‖². The solution needs no r → 0, but the smaller r is, the faster the
-// steps converge and the more Newton steps each takes: r falls from about 1/C
-// while those are few. This is the semismooth Newton augmented Lagrangian method
-// of Li, Sun and Toh (2018), here with a free bias too.
+// above until the duality gap of the step's own problem, ½‖w − Σ s_i α_i x_i‖², is a
+// thousandth of ½r‖a − α‖². The solution needs no r → 0, but the smaller r is, the
+// faster the steps converge and the more Newton steps each takes: r falls from
+// about 1/C while those are few. This is the semismooth Newton augmented Lagrangian
+// method of Li, Sun and Toh (2018), here with a free bias too.
 //
 // A point whose α is at a bound, and whose margin is farther from the kink than
 // ‖x̃‖ times the way that (w, b) makes, need not be looked at: late steps touch
@@ -50,7 +50,7 @@ import (
 // any p, δ and ridge, a free or a fixed bias, at most 1000 columns. The points are
 // shared out among GOMAXPROCS goroutines in always the same parts, so that a run
 // has the same bits on any number of them; Dot and Add of Features are called from
-// all. Memory is 8(10n + 9d²) bytes beside X.
+// all. Memory is about 8(12n + 9d²) bytes beside X.
 type Newton struct{}
 
 // Name is "primal Newton".
