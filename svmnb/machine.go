@@ -287,6 +287,7 @@ func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 // expanded is f(x) = Σ coef_i K(x_i, x) + b over the training points whose
 // coefficient is not 0.
 type expanded struct {
+	x     [][]float64 // the points
 	basis *kernels.Basis
 	coef  []float64
 	b     float64
@@ -297,16 +298,15 @@ type expanded struct {
 // expand takes n coefficients.
 func (m *machine) expand(coef []float64, b float64) expanded {
 	e := expanded{b: b, d: m.data.D()}
-	var points [][]float64
 	for i, c := range coef {
 		if c != 0 {
-			points, e.coef = append(points, m.data.X[i]), append(e.coef, c)
+			e.x, e.coef = append(e.x, m.data.X[i]), append(e.coef, c)
 		}
 	}
-	e.basis = kernels.Against(m.kernel, points)
+	e.basis = kernels.Against(m.kernel, e.x)
 	if m.kernel == kernels.Kernel(kernels.Linear()) {
 		e.w = make([]float64, e.d)
-		for i, x := range points {
+		for i, x := range e.x {
 			for j, v := range x {
 				e.w[j] += e.coef[i] * v
 			}

@@ -83,7 +83,7 @@ func (t *multiTask) expand(coef [][]float64, b []float64) *MultiFit {
 			f.support, x = append(f.support, i), append(x, data.X[i])
 		}
 	}
-	f.points = expanded{basis: kernels.Against(t.base.kernel, x), d: data.D()}
+	f.points = expanded{x: x, basis: kernels.Against(t.base.kernel, x), d: data.D()}
 	linear := t.base.kernel == kernels.Kernel(kernels.Linear())
 	for k, c := range coef {
 		m := term{b: b[k]}
@@ -107,15 +107,18 @@ func (t *multiTask) expand(coef [][]float64, b []float64) *MultiFit {
 	return f
 }
 
-func (f *MultiFit) values(x [][]float64) [][]float64 {
+func (f *MultiFit) values(x [][]float64) [][]float64 { return f.points.terms(f.terms, x) }
+
+// terms returns the decision values at the m points of x, m × len(terms).
+func (e *expanded) terms(terms []term, x [][]float64) [][]float64 {
 	out := make([][]float64, len(x))
-	row := make([]float64, len(f.support))
+	row := make([]float64, len(e.x))
 	for i, xi := range x {
-		out[i] = make([]float64, len(f.terms))
-		if f.terms[0].w == nil {
-			row = f.points.basis.Row(row, xi)
+		out[i] = make([]float64, len(terms))
+		if terms[0].w == nil {
+			row = e.basis.Row(row, xi)
 		}
-		for k, t := range f.terms {
+		for k, t := range terms {
 			sum := t.b
 			for j, v := range t.w {
 				sum += v * xi[j]
@@ -197,13 +200,17 @@ func (f *MultiFit) Predict(x [][]float64) ([]string, error) {
 
 // winner is the class that decision values stand for.
 func (f *MultiFit) winner(values []float64) int {
-	if f.task.scheme == oneVsOne {
-		votes := make([]int, len(f.task.classes))
+	return f.task.scheme.winner(len(f.task.classes), f.task.duels, values)
+}
+
+func (s scheme) winner(classes int, duels [][2]int, values []float64) int {
+	if s == oneVsOne {
+		votes := make([]int, classes)
 		for k, v := range values {
 			if v > 0 {
-				votes[f.task.duels[k][0]]++
+				votes[duels[k][0]]++
 			} else {
-				votes[f.task.duels[k][1]]++
+				votes[duels[k][1]]++
 			}
 		}
 		return slices.Index(votes, slices.Max(votes))

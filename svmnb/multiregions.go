@@ -64,10 +64,14 @@ func (f *MultiFit) drawRegions() (*Chart, error) {
 // the largest other one. It is positive for the predicted class alone; where votes
 // are equal that takes a tiny lift.
 func (f *MultiFit) leads(values []float64) []float64 {
-	lead := slices.Repeat([]float64{math.Inf(1)}, len(f.task.classes))
-	if f.task.scheme == oneVsOne {
+	return f.task.scheme.leads(len(f.task.classes), f.task.duels, values)
+}
+
+func (s scheme) leads(classes int, duels [][2]int, values []float64) []float64 {
+	lead := slices.Repeat([]float64{math.Inf(1)}, classes)
+	if s == oneVsOne {
 		for k, v := range values {
-			i, j := f.task.duels[k][0], f.task.duels[k][1]
+			i, j := duels[k][0], duels[k][1]
 			lead[i], lead[j] = min(lead[i], v), min(lead[j], -v)
 		}
 	} else {
@@ -80,7 +84,7 @@ func (f *MultiFit) leads(values []float64) []float64 {
 		}
 	}
 	const tiny = 1e-9
-	winner := f.winner(values)
+	winner := s.winner(classes, duels, values)
 	for k := range lead {
 		if k == winner {
 			lead[k] = max(lead[k], tiny)

@@ -63,6 +63,7 @@ type Calibrated struct {
 	duels   [][2]int // what each decision value tells apart; −1: all others
 	curves  []curve
 	values  func(x [][]float64) ([][]float64, error) // decision values, checked
+	fit     Modeler
 	heldOut *Evaluation
 }
 
@@ -74,7 +75,7 @@ func (f *Fit) Calibrate(ctx context.Context, how Calibration) (*Calibrated, erro
 	if f.task.margin == oneClass {
 		return nil, wrong("Calibrate", math.NaN(), "a machine of one class knows no other; there is nothing to tell apart")
 	}
-	c := &Calibrated{how: how, classes: []string{f.task.negative, f.task.positive}, words: f.task.words(), duels: [][2]int{{1, 0}}}
+	c := &Calibrated{how: how, classes: []string{f.task.negative, f.task.positive}, words: f.task.words(), duels: [][2]int{{1, 0}}, fit: f}
 	c.values = func(x [][]float64) ([][]float64, error) {
 		values, err := f.Decision(x)
 		return asRows(values), err
@@ -109,7 +110,7 @@ func asRows(values []float64) [][]float64 {
 // rest, and of Crammer and Singer's classes by their lead over the strongest rival,
 // are divided by their sum.
 func (f *MultiFit) Calibrate(ctx context.Context, how Calibration) (*Calibrated, error) {
-	c := &Calibrated{how: how, classes: f.task.classes, words: f.words(), duels: f.task.duels}
+	c := &Calibrated{how: how, classes: f.task.classes, words: f.words(), duels: f.task.duels, fit: f}
 	if f.joint != nil {
 		for k := range f.task.classes {
 			c.duels = append(c.duels, [2]int{k, -1})
@@ -259,26 +260,29 @@ func (c *Calibrated) deal(class []int, seed uint64) ([]int, error) {
 
 // probabilities of the classes, by the decision values of a point.
 func (c *Calibrated) probabilities(values []float64) []float64 {
-	k := len(c.classes)
+	return probabilities(len(c.classes), c.duels, c.curves, values)
+}
+
+func probabilities(k int, duels [][2]int, curves []curve, values []float64) []float64 {
 	switch {
-	case c.duels[0][1] >= 0 && k == 2:
-		first := c.curves[0].At(values[0]) // of the class named first in the duel
+	case duels[0][1] >= 0 && k == 2:
+		first := curves[0].At(values[0]) // of the class named first in the duel
 		p := []float64{1 - first, 1 - first}
-		p[c.duels[0][0]] = first
+		p[duels[0][0]] = first
 		return p
-	case c.duels[0][1] >= 0:
+	case duels[0][1] >= 0:
 		r := make([][]float64, k)
 		for i := range r {
 			r[i] = make([]float64, k)
 		}
-		for m, duel := range c.duels {
-			p := min(max(c.curves[m].At(values[m]), 1e-7), 1-1e-7) // as LIBSVM: coupling wants (0, 1)
+		for m, duel := range duels {
+			p := min(max(curves[m].At(values[m]), 1e-7), 1-1e-7) // as LIBSVM: coupling wants (0, 1)
 			r[duel[0]][duel[1]], r[duel[1]][duel[0]] = p, 1-p
 		}
 		return calibrate.Couple(r)
 	}
 	p, sum := make([]float64, k), 0.0
-	for m, curve := range c.curves {
+	for m, curve := range curves {
 		p[m] = curve.At(values[m])
 		sum += p[m]
 	}

@@ -1,0 +1,256 @@
+package kernels
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// ParseError says why a text is no kernel.
+type ParseError struct {
+	Text string // what was to be read, shortened
+	At   int    // byte where it went wrong, from 0; −1 when the whole is to blame
+	Msg  string // what is wrong
+	Err  error  // the cause, when it is an error of the kernel's parameters
+}
+
+func (e *ParseError) Error() string {
+	s := fmt.Sprintf("kernels: %q", e.Text)
+	if e.At >= 0 {
+		s += fmt.Sprintf(", byte %d", e.At)
+	}
+	return s + ": " + e.Msg
+}
+
+// Unwrap returns the cause, such as a *[ParamError].
+func (e *ParseError) Unwrap() error { return e.Err }
+
+// Parse returns the kernel whose String is s, to the last bit of its parameters:
+// Parse(k.String()) == k for the kernels of this package. A [Centred] kernel is
+// none of them, because its string does not have its points, nor is a type from
+// elsewhere. The error is a *[ParseError], also for parameters that Check
+// refuses.
+func Parse(s string) (Kernel, error) {
+	p := &parser{text: s}
+	k, err := p.kernel(0)
+	if err == nil && p.at < len(s) {
+		err = p.fail("there is more after the kernel")
+	}
+	if err == nil && k.String() != s {
+		p.at = -1
+		err = p.fail(fmt.Sprintf("this is how %s might be written, not how it is", clip(k.String())))
+	}
+	if err == nil {
+		if bad := k.Check(); bad != nil {
+			p.at = -1
+			err = p.fail(bad.Error())
+			err.Err = bad
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return k, nil
+}
+
+// parseDepth bounds how deep kernels are nested in a text, parseKernels how many
+// it has, since String of a sum takes their square.
+const (
+	parseDepth   = 50
+	parseKernels = 1000
+)
+
+type parser struct {
+	text    string
+	at      int
+	kernels int // so far
+}
+
+func (p *parser) fail(msg string) *ParseError {
+	return &ParseError{Text: clip(p.text), At: p.at, Msg: msg}
+}
+
+// clip shortens what a damaged file might make long.
+func clip(s string) string {
+	if len(s) <= 80 {
+		return s
+	}
+	return s[:80] + "…"
+}
+
+// next takes a token if it comes next.
+func (p *parser) next(token string) bool {
+	if strings.HasPrefix(p.text[p.at:], token) {
+		p.at += len(token)
+		return true
+	}
+	return false
+}
+
+// arguments are those of one call: kernels, numbers and strings, in that order
+// but for Scale.
+type arguments struct {
+	kernels []Kernel
+	numbers []float64
+	strings []string
+}
+
+func (p *parser) kernel(depth int) (Kernel, *ParseError) {
+	start := p.at
+	n := strings.IndexByte(p.text[p.at:], '(')
+	if n <= 0 {
+		return nil, p.fail("want the call that makes a kernel, such as RBF(0.5)")
+	}
+	name := p.text[start : start+n]
+	if depth == parseDepth {
+		return nil, p.fail(fmt.Sprintf("kernels are nested more than %d deep", parseDepth))
+	}
+	if p.kernels++; p.kernels > parseKernels {
+		return nil, p.fail(fmt.Sprintf("there are more than %d kernels", parseKernels))
+	}
+	p.at += n + 1
+	var args arguments
+	for first := true; !p.next(")"); first = false {
+		if !first && !p.next(", ") {
+			return nil, p.fail("want a comma or a closing parenthesis")
+		}
+		if err := p.argument(&args, depth); err != nil {
+			return nil, err
+		}
+	}
+	k := args.call(name, p.next(".Raw()"))
+	if k == nil {
+		p.at = start
+		return nil, p.fail("there is no kernel of this name with such arguments that its text would have in full")
+	}
+	return k, nil
+}
+
+func (p *parser) argument(args *arguments, depth int) *ParseError {
+	rest := p.text[p.at:]
+	if quoted, err := strconv.QuotedPrefix(rest); err == nil {
+		s, err := strconv.Unquote(quoted)
+		if err != nil {
+			return p.fail("want a quoted name")
+		}
+		args.strings = append(args.strings, s)
+		p.at += len(quoted)
+		return nil
+	}
+	end := strings.IndexAny(rest, ",()")
+	if end < 0 {
+		return p.fail("the text ends within a call")
+	}
+	if rest[end] == '(' {
+		k, err := p.kernel(depth + 1)
+		args.kernels = append(args.kernels, k)
+		return err
+	}
+	v, err := strconv.ParseFloat(rest[:end], 64)
+	if err != nil {
+		return p.fail("want a number or a kernel")
+	}
+	args.numbers = append(args.numbers, v)
+	p.at += end
+	return nil
+}
+
+// call returns what the constructor of this name makes of the arguments, without
+// its simplifications, or nil.
+func (a *arguments) call(name string, raw bool) Kernel {
+	ks, v := a.kernels, a.numbers
+	shape := [3]int{len(ks), len(v), len(a.strings)}
+	whole := len(v) > 0 && v[0] == math.Trunc(v[0]) && math.Abs(v[0]) <= math.MaxInt32
+	if raw {
+		switch {
+		case name == "Spectrum" && shape == [3]int{0, 1, 0} && whole:
+			return Spectrum(int(v[0])).Raw()
+		case name == "GapWeighted" && shape == [3]int{0, 2, 0} && whole:
+			return GapWeighted(int(v[0]), v[1]).Raw()
+		}
+		return nil
+	}
+	switch shape {
+	case [3]int{0, 0, 0}:
+		switch name {
+		case "Linear":
+			return Linear()
+		case "ChiSquared":
+			return ChiSquared()
+		case "Intersection":
+			return Intersection()
+		case "Precomputed":
+			return Precomputed()
+		}
+	case [3]int{0, 1, 0}:
+		switch name {
+		case "RBF":
+			return RBF(v[0])
+		case "Laplacian":
+			return Laplacian(v[0])
+		case "Exponential":
+			return Exponential(v[0])
+		case "ExpChiSquared":
+			return ExpChiSquared(v[0])
+		case "Compact":
+			return Compact(v[0])
+		case "Constant":
+			return Constant(v[0])
+		case "Matern32":
+			return Matern32(v[0])
+		case "Matern52":
+			return Matern52(v[0])
+		case "Spectrum":
+			if whole {
+				return Spectrum(int(v[0]))
+			}
+		}
+	case [3]int{0, 2, 0}:
+		switch name {
+		case "Sigmoid":
+			return Sigmoid(v[0], v[1])
+		case "GammaExponential":
+			return GammaExponential(v[0], v[1])
+		case "Periodic":
+			return Periodic(v[0], v[1])
+		case "RationalQuadratic":
+			return RationalQuadratic(v[0], v[1])
+		case "GapWeighted":
+			if whole {
+				return GapWeighted(int(v[0]), v[1])
+			}
+		}
+	case [3]int{0, 3, 0}:
+		if name == "Polynomial" && whole {
+			return Polynomial(int(v[0]), v[1], v[2])
+		}
+	case [3]int{1, 0, 0}:
+		if name == "Normalised" {
+			return NormalisedKernel{ks[0]}
+		}
+	case [3]int{1, 1, 0}:
+		if name == "Scale" {
+			return ScaleKernel{v[0], ks[0]}
+		}
+	}
+	switch {
+	case name == "ARD" && len(ks)+len(a.strings) == 0:
+		return ARD(v...)
+	case name == "Columns" && len(ks) == 1 && len(a.strings) == 0:
+		return ColumnsKernel{ks[0], digits(v...)}
+	case name == "Fixed" && len(ks) == 1 && len(v) == 0:
+		return Fixed(ks[0], a.strings...)
+	case (name == "Sum" || name == "Product") && len(ks) > 1 && len(v)+len(a.strings) == 0:
+		all := ks[0]
+		for _, k := range ks[1:] {
+			if name == "Sum" {
+				all = SumKernel{all, k}
+			} else {
+				all = ProductKernel{all, k}
+			}
+		}
+		return all
+	}
+	return nil
+}

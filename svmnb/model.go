@@ -1,0 +1,391 @@
+package svmnb
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/svmnb/internal/calibrate"
+)
+
+// Model is what predictions need of a fit, and nothing else: support vectors,
+// coefficients, biases, the kernel, and the curves of probabilities. It has no
+// training data, trace or certificate. [Save] and [Load] keep it in a file, and
+// it is what goes to other programs and comes from them:
+//
+//	err := fit.Model().WriteLIBSVM(w)
+//	model, err := svmnb.ReadLIBSVMModel(r, 0)
+//
+// A Model never changes and may be used by several goroutines at a time.
+type Model struct {
+	kind     modelKind
+	kernel   kernels.Kernel
+	classes  []string
+	targets  []float64 // of the classes
+	duels    [][2]int  // of each machine, as in multiTask
+	curves   []curve   // of each machine; nil without probabilities
+	machines []term
+	expanded // of which the points, the basis and d are used
+}
+
+type modelKind int
+
+const (
+	regressionModel modelKind = iota
+	oneClassModel
+	twoClassModel
+	votesModel
+	restModel
+	jointModel
+)
+
+var modelKinds = [...]string{"regression", "one class", "two classes", "one against one", "one against the rest", "Crammer–Singer"}
+
+func (k modelKind) String() string { return modelKinds[k] }
+
+// scheme is how several machines decide together.
+func (k modelKind) scheme() scheme {
+	switch k {
+	case restModel:
+		return oneVsRest
+	case jointModel:
+		return crammerSinger
+	}
+	return oneVsOne
+}
+
+// Modeler is a fit that has a [Model]: a *[Fit], *[MultiFit], *[RegressionFit],
+// *[Calibrated], or a *Model itself.
+type Modeler interface{ Model() *Model }
+
+// Model returns m.
+func (m *Model) Model() *Model { return m }
+
+// Model returns what predictions need of the fit. Its decision values are those of
+// the fit, bit for bit.
+func (f *Fit) Model() *Model {
+	m := &Model{kind: twoClassModel, kernel: f.task.kernel, expanded: f.expanded, machines: []term{f.term()}}
+	m.classes, m.duels = []string{f.task.negative, f.task.positive}, [][2]int{{1, 0}}
+	if f.task.margin == oneClass {
+		m.kind, m.targets = oneClassModel, []float64{-1, 1}
+		return m
+	}
+	for _, c := range f.task.data.Counts() {
+		m.targets = append(m.targets, c.Y)
+	}
+	return m
+}
+
+// Model returns what predictions need of the fit. Its decision values are those of
+// the fit, bit for bit.
+func (f *MultiFit) Model() *Model {
+	m := &Model{kernel: f.task.base.kernel, classes: f.task.classes, duels: f.task.duels, machines: f.terms, expanded: f.points}
+	m.kind = [...]modelKind{oneVsOne: votesModel, oneVsRest: restModel, crammerSinger: jointModel}[f.task.scheme]
+	if m.kind == jointModel {
+		m.duels = allOthers(len(m.classes))
+	}
+	for _, c := range f.task.base.data.Counts() {
+		m.targets = append(m.targets, c.Y)
+	}
+	return m
+}
+
+// allOthers are the duels of each of k classes with the rest.
+func allOthers(k int) [][2]int {
+	duels := make([][2]int, k)
+	for i := range duels {
+		duels[i] = [2]int{i, -1}
+	}
+	return duels
+}
+
+// Model returns what predictions need of the fit. Its values are those of the fit,
+// bit for bit.
+func (f *RegressionFit) Model() *Model {
+	return &Model{kind: regressionModel, kernel: f.task.kernel, expanded: f.expanded, machines: []term{f.term()}}
+}
+
+// Model returns what predictions need of the fit and its probabilities. They are
+// those of c, bit for bit.
+func (c *Calibrated) Model() *Model {
+	m := *c.fit.Model()
+	m.curves = c.curves
+	return &m
+}
+
+// term is the sum over all points.
+func (e *expanded) term() term {
+	at := make([]int, len(e.coef))
+	for i := range at {
+		at[i] = i
+	}
+	return term{coef: e.coef, at: at, b: e.b, w: e.w}
+}
+
+// Kernel returns the kernel.
+func (m *Model) Kernel() kernels.Kernel { return m.kernel }
+
+// D returns how many features a point has.
+func (m *Model) D() int { return m.d }
+
+// SupportVectors returns how many points predictions need.
+func (m *Model) SupportVectors() int { return len(m.x) }
+
+// Classes returns the names of the classes, in the order of the columns of
+// Probabilities; nil for a regression.
+func (m *Model) Classes() []string { return slices.Clone(m.classes) }
+
+// String says in a line what the model is.
+func (m *Model) String() string {
+	s := fmt.Sprintf("model of %v, %v, %d features, %d support vectors", m.kind, m.kernel, m.d, len(m.x))
+	if m.kind >= twoClassModel {
+		s += ", classes " + listed(m.classes)
+	}
+	if m.curves != nil {
+		s += ", probabilities"
+	}
+	return s
+}
+
+// Decisions returns the values of all machines at the m points of x, m rows of
+// them: one for a regression, one class or two, else as [MultiFit.Decisions]. The
+// error is an *ArgumentError that names the first row of another length or with a
+// value that is no finite number, or wraps a *kernels.DataError for a point outside
+// the domain of the kernel.
+func (m *Model) Decisions(x [][]float64) ([][]float64, error) { return m.decisions("Decisions", x) }
+
+func (m *Model) decisions(verb string, x [][]float64) ([][]float64, error) {
+	if err := m.check(verb, "model", x); err != nil {
+		return nil, err
+	}
+	return m.terms(m.machines, x), nil
+}
+
+// Values returns f at the m points of x, of a model that has one machine: a
+// regression's prediction in units of its targets, the decision value of one class
+// or two. Errors are those of Decisions, and an *ArgumentError for several machines.
+func (m *Model) Values(x [][]float64) ([]float64, error) {
+	if len(m.machines) != 1 {
+		return nil, wrong("Values", float64(len(m.machines)), "the model has %d machines; Decisions returns the values of all", len(m.machines))
+	}
+	rows, err := m.decisions("Values", x)
+	if err != nil {
+		return nil, err
+	}
+	values := make([]float64, len(rows))
+	for i, row := range rows {
+		values[i] = row[0]
+	}
+	return values, nil
+}
+
+// Predict returns the class names of the m points of x: with probabilities the
+// most probable ones, as [Calibrated.Predict], else those of the decision values.
+// Errors are those of Decisions, and an *ArgumentError for a regression.
+func (m *Model) Predict(x [][]float64) ([]string, error) {
+	if m.kind == regressionModel {
+		return nil, wrong("Predict", math.NaN(), "a regression has no classes; say Values")
+	}
+	rows, err := m.decisions("Predict", x)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(rows))
+	for i, row := range rows {
+		names[i] = m.classes[m.winner(row)]
+	}
+	return names, nil
+}
+
+func (m *Model) winner(values []float64) int {
+	switch {
+	case m.curves != nil:
+		p := m.probabilities(values)
+		return slices.Index(p, slices.Max(p))
+	case m.kind == oneClassModel || m.kind == twoClassModel:
+		if values[0] >= 0 {
+			return 1
+		}
+		return 0
+	}
+	return m.kind.scheme().winner(len(m.classes), m.duels, values)
+}
+
+func (m *Model) probabilities(values []float64) []float64 {
+	if m.kind == jointModel {
+		values = crammerSinger.leads(len(m.classes), m.duels, values)
+	}
+	return probabilities(len(m.classes), m.duels, m.curves, values)
+}
+
+// Probabilities returns m × k probabilities of the m points of x, each row in the
+// order of Classes and of sum 1. Errors are those of Decisions, and an
+// *ArgumentError for a model without probabilities.
+func (m *Model) Probabilities(x [][]float64) ([][]float64, error) {
+	if m.curves == nil {
+		return nil, wrong("Probabilities", math.NaN(), "the model has none; take that of a Calibrated fit")
+	}
+	rows, err := m.decisions("Probabilities", x)
+	if err != nil {
+		return nil, err
+	}
+	for i, values := range rows {
+		rows[i] = m.probabilities(values)
+	}
+	return rows, nil
+}
+
+// ModelError says what is wrong with a model file, or why a model cannot be
+// written in a format.
+type ModelError struct {
+	Format string // "svmnb", "LIBSVM", "LIBLINEAR", "Go"
+	Line   int    // counted from 1; 0 when no line is to blame
+	Msg    string // what is wrong and what to do
+	Err    error  // the cause, when it is another error
+}
+
+func (e *ModelError) Error() string {
+	s := "svmnb: " + e.Format + " model"
+	if e.Line > 0 {
+		s += fmt.Sprintf(", line %d", e.Line)
+	}
+	return s + ": " + e.Msg
+}
+
+// Unwrap returns the cause, such as a *kernels.ParamError.
+func (e *ModelError) Unwrap() error { return e.Err }
+
+func modelError(format string, line int, msg string, args ...any) *ModelError {
+	return &ModelError{Format: format, Line: line, Msg: fmt.Sprintf(msg, args...)}
+}
+
+// modelCells bounds the dense numbers that a small file can ask for: 1 GiB.
+const modelCells = 1 << 27
+
+// complete checks a model that was read, whatever it says, and makes what follows
+// from its numbers.
+func (m *Model) complete(format string) error {
+	bad := func(msg string, args ...any) error { return modelError(format, 0, msg, args...) }
+	machines := 1
+	switch k := len(m.classes); m.kind {
+	case regressionModel:
+		if k != 0 || len(m.duels) != 0 || m.curves != nil {
+			return bad("a regression has no classes and no probabilities")
+		}
+	case oneClassModel, twoClassModel:
+		if k != 2 || !slices.Equal(m.duels, [][2]int{{1, 0}}) || m.kind == oneClassModel && m.curves != nil {
+			return bad("the classes do not fit a model of %v", m.kind)
+		}
+	default:
+		if k < 2 || k > 1<<15 {
+			return bad("there are %d classes", k)
+		}
+		want := allOthers(k)
+		if m.kind == votesModel {
+			want = allPairs(k, len(m.machines))
+		}
+		if machines = len(want); !slices.Equal(m.duels, want) {
+			return bad("the machines are not those of %d classes, %v", k, m.kind)
+		}
+	}
+	if len(m.machines) != machines {
+		return bad("there are %d machines; want %d", len(m.machines), machines)
+	}
+	seen := map[string]bool{}
+	for _, name := range m.classes {
+		if seen[name] {
+			return bad("two classes are called %s", className(name))
+		}
+		seen[name] = true
+	}
+	if len(m.targets) != len(m.classes) || !allFinite(m.targets) {
+		return bad("each class needs a target that is a finite number")
+	}
+	if m.d < 1 || m.d > modelCells {
+		return bad("there are %d features; want 1 to %d", m.d, modelCells)
+	}
+	if m.kernel == nil {
+		return bad("there is no kernel")
+	}
+	for i, x := range m.x {
+		if len(x) != m.d {
+			return bad("support vector %d has %d features; want %d", i, len(x), m.d)
+		}
+	}
+	m.basis = kernels.Against(m.kernel, nil)
+	if err := m.basis.Check(m.x); err != nil {
+		e := modelError(format, 0, "support vectors: %v", err)
+		e.Err = err
+		return e
+	}
+	m.basis = kernels.Against(m.kernel, m.x)
+	for k := range m.machines {
+		t := &m.machines[k]
+		if len(t.coef) != len(t.at) || !allFinite(t.coef) || !allFinite([]float64{t.b}) {
+			return bad("machine %d: want a finite coefficient for each support vector, and a finite bias", k)
+		}
+		for _, at := range t.at {
+			if at < 0 || at >= len(m.x) {
+				return bad("machine %d: there is no support vector %d; there are %d", k, at, len(m.x))
+			}
+		}
+	}
+	if m.curves != nil && len(m.curves) != machines {
+		return bad("there are %d curves of probabilities for %d machines", len(m.curves), machines)
+	}
+	for k, c := range m.curves {
+		fine := false
+		switch c := c.(type) {
+		case Sigmoid:
+			fine = allFinite([]float64{c.A, c.B})
+		case calibrate.Steps:
+			fine = len(c.X) > 0 && len(c.X) == len(c.P) && allFinite(c.X) && slices.IsSorted(c.X) && slices.IsSorted(c.P) && c.P[0] >= 0 && c.P[len(c.P)-1] <= 1
+			for i := 1; fine && i < len(c.X); i++ {
+				fine = c.X[i-1] < c.X[i]
+			}
+		}
+		if !fine {
+			return bad("machine %d: the curve of probabilities is none", k)
+		}
+	}
+	if m.kernel != kernels.Kernel(kernels.Linear()) {
+		return nil
+	}
+	if m.d > modelCells/machines {
+		return bad("%d machines of %d features need more than 1 GiB", machines, m.d)
+	}
+	for k := range m.machines {
+		t := &m.machines[k]
+		t.w = make([]float64, m.d)
+		for j, at := range t.at {
+			for i, v := range m.x[at] {
+				t.w[i] += t.coef[j] * v
+			}
+		}
+	}
+	return nil
+}
+
+// allPairs are the duels of k classes, nil unless there are n of them.
+func allPairs(k, n int) [][2]int {
+	if n != k*(k-1)/2 {
+		return nil
+	}
+	duels := make([][2]int, 0, n)
+	for i := range k {
+		for j := i + 1; j < k; j++ {
+			duels = append(duels, [2]int{i, j})
+		}
+	}
+	return duels
+}
+
+func allFinite(v []float64) bool {
+	for _, x := range v {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return false
+		}
+	}
+	return true
+}

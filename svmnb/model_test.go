@@ -1,0 +1,321 @@
+package svmnb
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/kernels"
+)
+
+// flowers is iris of two classes, at every third point.
+var flowers = sync.OnceValue(func() *datasets.Dataset { return third(datasets.Iris().Standardised()) })
+
+func third(d *datasets.Dataset) *datasets.Dataset {
+	var rows []int
+	for i := 0; i < d.N(); i += 3 {
+		rows = append(rows, i)
+	}
+	return d.Select(rows)
+}
+
+// modelled is a fit with a model and the values that the model has to give.
+type modelled struct {
+	name   string
+	fit    Modeler
+	x      [][]float64
+	values [][]float64 // decision values, or probabilities of a Calibrated
+	names  []string    // nil for a regression
+}
+
+// modelledFits are fits of every kind of machine.
+var modelledFits = sync.OnceValue(func() []modelled {
+	var list []modelled
+	iris := flowers()
+	moons := datasets.Moons(60, 0.2, 1)
+	sinc := datasets.Sinc(50, 0.1, 1)
+	must := func(err error) {
+		if err != nil {
+			panic(err)
+		}
+	}
+	two := func(name string, c Classifier) *Fit {
+		fit, err := c.Fit(context.Background())
+		must(err)
+		values, err := fit.Decision(c.data.X)
+		must(err)
+		names, err := fit.Predict(c.data.X)
+		must(err)
+		list = append(list, modelled{name, fit, c.data.X, asRows(values), names})
+		return fit
+	}
+	many := func(name string, m MultiClassifier) *MultiFit {
+		fit, err := m.Fit(context.Background())
+		must(err)
+		values, err := fit.Decisions(iris.X)
+		must(err)
+		names, err := fit.Predict(iris.X)
+		must(err)
+		list = append(list, modelled{name, fit, iris.X, values, names})
+		return fit
+	}
+	real := func(name string, r Regressor) {
+		fit, err := r.Fit(context.Background())
+		must(err)
+		values, err := fit.Predict(r.data.X)
+		must(err)
+		list = append(list, modelled{name, fit, r.data.X, asRows(values), nil})
+	}
+	calibrated := func(name string, c *Calibrated, err error) {
+		must(err)
+		x := iris.X
+		if len(c.classes) == 2 {
+			x = moons.X
+		}
+		p, err := c.Probabilities(x)
+		must(err)
+		names, err := c.Predict(x)
+		must(err)
+		list = append(list, modelled{name, c, x, p, names})
+	}
+	ctx := context.Background()
+	rbf := two("RBF", Classify(moons).Kernel(kernels.RBF(0.7)).C(3))
+	two("linear", Classify(moons).Kernel(kernels.Linear()))
+	two("polynomial", Classify(moons).Kernel(kernels.Polynomial(3, 0.5, 1)))
+	two("sigmoid", Classify(moons).Kernel(kernels.Sigmoid(0.1, -0.5)))
+	two("sum", Classify(moons).Kernel(kernels.Sum(kernels.RBF(1./3), kernels.Scale(0.1, kernels.Linear()))))
+	two("ν", Classify(moons).Kernel(kernels.RBF(1)).Nu(0.3))
+	two("2-norm", Classify(moons).Kernel(kernels.RBF(1)).TwoNorm())
+	two("augmented", Classify(moons).Kernel(kernels.RBF(1)).GradientAscent())
+	two("features", Classify(moons).CoordinateDescent())
+	two("one class", OneClass(moons).Kernel(kernels.RBF(1)).Nu(0.2))
+	base := Classify(iris).Kernel(kernels.RBF(0.3)).C(2)
+	pairs := many("pairs", base.OneVsOne())
+	many("linear pairs", base.Kernel(kernels.Linear()).OneVsOne())
+	many("rest", base.OneVsRest())
+	many("linear rest", base.Kernel(kernels.Linear()).OneVsRest())
+	joint := many("joint", base.CrammerSinger())
+	many("linear joint", base.Kernel(kernels.Linear()).CrammerSinger())
+	real("tube", Regress(sinc).Kernel(kernels.RBF(1)).C(10))
+	real("linear tube", Regress(datasets.Cars()).Kernel(kernels.Linear()))
+	real("ν tube", Regress(sinc).Kernel(kernels.RBF(1)).Nu(0.4))
+	real("ridge", Regress(sinc).Kernel(kernels.Matern52(1)).Ridge(0.1))
+	c, err := rbf.Calibrate(ctx, Platt{Folds: 3})
+	calibrated("Platt", c, err)
+	c, err = rbf.Calibrate(ctx, Isotonic{Folds: 3})
+	calibrated("isotonic", c, err)
+	c, err = pairs.Calibrate(ctx, Platt{Folds: 3})
+	calibrated("coupled", c, err)
+	c, err = joint.Calibrate(ctx, Platt{Folds: 3})
+	calibrated("joint Platt", c, err)
+	return list
+})
+
+// same compares what a model predicts with what the fit does: the values within
+// tol, the classes exactly.
+func (want modelled) same(t *testing.T, m *Model, tol float64) {
+	t.Helper()
+	of := m.Decisions
+	if _, ok := want.fit.(*Calibrated); ok {
+		of = m.Probabilities
+	}
+	got, err := of(want.x)
+	if err != nil {
+		t.Errorf("%s: %v", want.name, err)
+		return
+	}
+	for i, row := range got {
+		for k, v := range row {
+			if w := want.values[i][k]; !(math.Abs(v-w) <= tol*(1+math.Abs(w))) || len(row) != len(want.values[i]) {
+				t.Errorf("%s: value %d of point %d is %v, want %v", want.name, k, i, v, w)
+				return
+			}
+		}
+	}
+	if want.names == nil {
+		return
+	}
+	if names, err := m.Predict(want.x); err != nil || !slices.Equal(names, want.names) {
+		t.Errorf("%s: classes %v, %v; want %v", want.name, names, err, want.names)
+	}
+}
+
+func TestModelPredictsAsItsFit(t *testing.T) {
+	for _, f := range modelledFits() {
+		f.same(t, f.fit.Model(), 0)
+	}
+}
+
+func TestSaveAndLoad(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "model")
+	for _, f := range modelledFits() {
+		if err := Save(file, f.fit); err != nil {
+			t.Errorf("%s: %v", f.name, err)
+			continue
+		}
+		m, err := Load(file)
+		if err != nil {
+			t.Errorf("%s: %v", f.name, err)
+			continue
+		}
+		f.same(t, m, 0)
+		if got, want := m.String(), f.fit.Model().String(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+		first, _ := os.ReadFile(file)
+		if err := Save(file, m); err != nil {
+			t.Error(err)
+		}
+		if second, _ := os.ReadFile(file); string(first) != string(second) {
+			t.Errorf("%s: saved again it is another file", f.name)
+		}
+	}
+	left, err := os.ReadDir(filepath.Dir(file))
+	if err != nil || len(left) != 1 {
+		t.Errorf("the folder has %v, %v; want one file", left, err)
+	}
+}
+
+// A kernel that a file cannot describe is an error, and leaves the file alone.
+func TestSaveRefuses(t *testing.T) {
+	moons := datasets.Moons(20, 0.1, 1)
+	file := filepath.Join(t.TempDir(), "model")
+	if err := os.WriteFile(file, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range []kernels.Kernel{kernels.Centred(kernels.Linear(), moons.X), ownKernel{kernels.Linear()}} {
+		err := Save(file, mustFit(t, Classify(moons).Kernel(k)))
+		if model := (*ModelError)(nil); !errors.As(err, &model) {
+			t.Errorf("%v: %v, want a *ModelError", k, err)
+		}
+	}
+	if text, _ := os.ReadFile(file); string(text) != "old" {
+		t.Errorf("the file became %q", text)
+	}
+	fit := mustFit(t, Classify(moons))
+	if err := Save(filepath.Join(file, "under a file"), fit); err == nil {
+		t.Error("saved where there is no folder")
+	}
+	if _, err := Load(file + "2"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no file: %v", err)
+	}
+}
+
+// ownKernel has the name of another.
+type ownKernel struct{ kernels.Kernel }
+
+func sealed(body string) []byte {
+	return fmt.Appendf(nil, "svmnb model 1\n%x\n%s\n", sha256.Sum256([]byte(body)), body)
+}
+
+const smallModel = `{"kind":"two classes","kernel":"RBF(1)","features":2,"classes":["a","b"],"targets":[0,1],"duels":[[1,0]],"vectors":[[1,2],[3,4]],"machines":[{"at":[0,1],"coef":[1,-1],"bias":0.5}],"curves":[{"a":-1,"b":0.1}]}`
+
+func TestLoadRefuses(t *testing.T) {
+	if m, err := parseModel(sealed(smallModel)); err != nil || m.D() != 2 {
+		t.Fatal(m, err)
+	}
+	edit := func(old, new string) []byte {
+		if !strings.Contains(smallModel, old) {
+			t.Fatalf("no %q", old)
+		}
+		return sealed(strings.Replace(smallModel, old, new, 1))
+	}
+	good := sealed(smallModel)
+	for name, text := range map[string][]byte{
+		"empty":           nil,
+		"other file":      []byte("svm_type c_svc\n"),
+		"newer":           []byte(strings.Replace(string(good), "model 1", "model 2", 1)),
+		"cut":             good[:len(good)-30],
+		"no last newline": good[:len(good)-1],
+		"changed":         []byte(strings.Replace(string(good), "[3,4]", "[3,5]", 1)),
+		"unknown field":   edit(`"kind"`, `"depth":3,"kind"`),
+		"more":            sealed(smallModel + "{}"),
+		"kind":            edit("two classes", "forest"),
+		"other kind":      edit("two classes", "one against the rest"),
+		"regression":      edit("two classes", "regression"),
+		"one class":       edit("two classes", "one class"),
+		"kernel":          edit("RBF(1)", "RBF(-1)"),
+		"no kernel":       edit("RBF(1)", ""),
+		"features":        edit(`"features":2`, `"features":3`),
+		"no features":     edit(`"features":2`, `"features":0`),
+		"huge features":   sealed(`{"kind":"regression","kernel":"Linear()","features":1000000000000,"vectors":[],"machines":[{"at":[],"coef":[],"bias":0}]}`),
+		"classes":         edit(`["a","b"]`, `["a","a"]`),
+		"one name":        edit(`["a","b"]`, `["a"]`),
+		"targets":         edit(`[0,1],"duels"`, `[0],"duels"`),
+		"duels":           edit(`[[1,0]]`, `[[1,7]]`),
+		"ragged":          edit(`[3,4]`, `[3]`),
+		"NaN":             edit(`[3,4]`, `[3,NaN]`),
+		"too large":       edit(`[3,4]`, `[3,1e999]`),
+		"wrong type":      edit(`[3,4]`, `["3",4]`),
+		"null":            edit(`[3,4]`, `null`),
+		"place":           edit(`"at":[0,1]`, `"at":[0,2]`),
+		"negative place":  edit(`"at":[0,1]`, `"at":[0,-1]`),
+		"huge place":      edit(`"at":[0,1]`, `"at":[0,9223372036854775807]`),
+		"coef":            edit(`[1,-1]`, `[1]`),
+		"no machine":      edit(`[{"at":[0,1],"coef":[1,-1],"bias":0.5}]`, `[]`),
+		"curves":          edit(`{"a":-1,"b":0.1}`, `{},{}`),
+		"steps":           edit(`{"a":-1,"b":0.1}`, `{"x":[1,1],"p":[0,1]}`),
+		"falling steps":   edit(`{"a":-1,"b":0.1}`, `{"x":[1,2],"p":[1,0]}`),
+		"odd steps":       edit(`{"a":-1,"b":0.1}`, `{"x":[1,2],"p":[1]}`),
+		"deep":            sealed(strings.Repeat("[", 1e6)),
+	} {
+		m, err := parseModel(text)
+		if model := (*ModelError)(nil); m != nil || !errors.As(err, &model) {
+			t.Errorf("%s: %v, %v; want a *ModelError", name, m, err)
+		}
+	}
+}
+
+func TestModelArguments(t *testing.T) {
+	fits := modelledFits()
+	classifier, several, regression := fits[0].fit.Model(), fits[10].fit.Model(), fits[16].fit.Model()
+	for name, call := range map[string]func() error{
+		"ragged":        func() error { _, err := classifier.Decisions([][]float64{{1, 2}, {1}}); return err },
+		"NaN":           func() error { _, err := classifier.Predict([][]float64{{1, math.NaN()}}); return err },
+		"Inf":           func() error { _, err := regression.Values([][]float64{{math.Inf(1)}}); return err },
+		"Values":        func() error { _, err := several.Values(nil); return err },
+		"Predict":       func() error { _, err := regression.Predict(nil); return err },
+		"Probabilities": func() error { _, err := classifier.Probabilities(nil); return err },
+	} {
+		if err := call(); !errors.As(err, new(*ArgumentError)) {
+			t.Errorf("%s: %v, want an *ArgumentError", name, err)
+		}
+	}
+	if v, err := classifier.Values(nil); len(v) != 0 || err != nil {
+		t.Error(v, err)
+	}
+}
+
+func FuzzLoad(f *testing.F) {
+	f.Add(smallModel)
+	f.Add(`{"kind":"regression","kernel":"Linear()","features":1,"vectors":[[2]],"machines":[{"at":[0],"coef":[3],"bias":1}]}`)
+	f.Add(`{"kind":"one against one","kernel":"Sum(RBF(1), Linear())","features":1,"classes":["a","b","c"],"targets":[0,1,2],"duels":[[0,1],[0,2],[1,2]],"vectors":[],"machines":[{},{},{}]}`)
+	f.Fuzz(func(t *testing.T, body string) {
+		m, err := parseModel(sealed(body))
+		if err != nil {
+			return
+		}
+		file := filepath.Join(t.TempDir(), "model")
+		if err := Save(file, m); err != nil {
+			t.Fatalf("loaded but not saved: %v", err)
+		}
+		if m, err = Load(file); err != nil {
+			t.Fatalf("saved but not loaded: %v", err)
+		}
+		if m.d > 1000 {
+			return
+		}
+		if _, err := m.Decisions([][]float64{make([]float64, m.d)}); err != nil && !errors.As(err, new(*kernels.DataError)) {
+			t.Fatal(err)
+		}
+	})
+}

@@ -1,0 +1,176 @@
+package svmnb
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/svmnb/internal/calibrate"
+)
+
+// A file of [Save] is three lines of UTF-8: the name and version of the format,
+// the SHA-256 of the third line's bytes in hexadecimal, and the model as JSON,
+// whose numbers have all digits that they need to be read back to the bit.
+const modelMagic, modelVersion = "svmnb model ", "1"
+
+// modelJSON is the third line. A new field, or another meaning of one, is a new
+// version.
+type modelJSON struct {
+	Kind     string        `json:"kind"`
+	Kernel   string        `json:"kernel"`
+	Features int           `json:"features"`
+	Classes  []string      `json:"classes,omitempty"`
+	Targets  []float64     `json:"targets,omitempty"`
+	Duels    [][2]int      `json:"duels,omitempty"`
+	Vectors  [][]float64   `json:"vectors"`
+	Machines []machineJSON `json:"machines"`
+	Curves   []curveJSON   `json:"curves,omitempty"`
+}
+
+type machineJSON struct {
+	At   []int     `json:"at"` // places among the vectors
+	Coef []float64 `json:"coef"`
+	Bias float64   `json:"bias"`
+}
+
+// curveJSON is a sigmoid, or steps.
+type curveJSON struct {
+	A float64   `json:"a,omitempty"`
+	B float64   `json:"b,omitempty"`
+	X []float64 `json:"x,omitempty"`
+	P []float64 `json:"p,omitempty"`
+}
+
+// Save writes the [Model] of a fit to a file, as a whole or not at all: what
+// [Load] makes of it predicts the same, bit for bit. The error is a *[ModelError]
+// for a kernel that its String does not describe, such as one of your own (see
+// [kernels.Parse]), else that of the file.
+func Save(path string, fit Modeler) error {
+	m := fit.Model()
+	if k, err := kernels.Parse(m.kernel.String()); err != nil || k != m.kernel {
+		e := modelError("svmnb", 0, "the kernel %v cannot be read back from its text; only kernels of package kernels can be saved, and no Centred one", brief(m.kernel.String()))
+		e.Err = err
+		return e
+	}
+	for _, name := range m.classes {
+		if !utf8.ValidString(name) {
+			return modelError("svmnb", 0, "the class name %q is no UTF-8", name)
+		}
+	}
+	file := modelJSON{Kind: m.kind.String(), Kernel: m.kernel.String(), Features: m.d, Classes: m.classes, Targets: m.targets, Duels: m.duels, Vectors: m.x}
+	for _, t := range m.machines {
+		file.Machines = append(file.Machines, machineJSON{t.at, t.coef, t.b})
+	}
+	for _, c := range m.curves {
+		switch c := c.(type) {
+		case Sigmoid:
+			file.Curves = append(file.Curves, curveJSON{A: c.A, B: c.B})
+		case calibrate.Steps:
+			file.Curves = append(file.Curves, curveJSON{X: c.X, P: c.P})
+		}
+	}
+	body, err := json.Marshal(file)
+	if err != nil {
+		return modelError("svmnb", 0, "%v", err) // a coefficient that is no finite number
+	}
+	sum := sha256.Sum256(body)
+	text := fmt.Appendf(nil, "%s%s\n%x\n%s\n", modelMagic, modelVersion, sum, body)
+	return writeWhole(path, text)
+}
+
+// writeWhole writes the file as a whole or not at all.
+func writeWhole(path string, text []byte) error {
+	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return fmt.Errorf("svmnb: %w", err)
+	}
+	defer os.Remove(tmp.Name()) // fails after the rename, as it should
+	_, err = tmp.Write(text)
+	if err == nil {
+		err = tmp.Chmod(0o644) // that of a temporary file keeps others out
+	}
+	if err == nil {
+		err = tmp.Sync()
+	}
+	if err = errors.Join(err, tmp.Close()); err == nil {
+		err = os.Rename(tmp.Name(), path)
+	}
+	if err != nil {
+		return fmt.Errorf("svmnb: %w", err)
+	}
+	return nil
+}
+
+// Load reads a file of [Save]. A *[ModelError] says what is wrong with one that is
+// damaged, of another version, or none; whatever is in it, reading takes time and
+// memory in proportion to its size, and at most 1 GiB more for linear machines.
+func Load(path string) (*Model, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("svmnb: %w", err)
+	}
+	return parseModel(text)
+}
+
+func parseModel(text []byte) (*Model, error) {
+	const format = "svmnb"
+	first, rest, _ := bytes.Cut(text, []byte("\n"))
+	version, ok := strings.CutPrefix(string(first[:min(len(first), 80)]), modelMagic)
+	switch {
+	case !ok:
+		return nil, modelError(format, 1, "this is no file of svmnb.Save; such a file begins with %q", modelMagic+modelVersion)
+	case version != modelVersion:
+		return nil, modelError(format, 1, "the version of the file is %q and this program reads version %s; read it with the version of svmnb that wrote it", version, modelVersion)
+	}
+	sum, body, _ := bytes.Cut(rest, []byte("\n"))
+	body, whole := bytes.CutSuffix(body, []byte("\n"))
+	if is := sha256.Sum256(body); !whole || string(sum) != hex.EncodeToString(is[:]) {
+		return nil, modelError(format, 2, "the checksum is not that of the model: the file was cut short or changed; get it again")
+	}
+	var file modelJSON
+	in := json.NewDecoder(bytes.NewReader(body))
+	in.DisallowUnknownFields()
+	if err := in.Decode(&file); err != nil {
+		e := modelError(format, 3, "%v", err)
+		e.Err = err
+		return nil, e
+	}
+	if _, err := in.Token(); err != io.EOF {
+		return nil, modelError(format, 3, "there is more after the model")
+	}
+	kind := slices.Index(modelKinds[:], file.Kind)
+	if kind < 0 {
+		return nil, modelError(format, 3, "the kind of model %.40q is not known", file.Kind)
+	}
+	k, err := kernels.Parse(file.Kernel)
+	if err != nil {
+		e := modelError(format, 3, "%v", err)
+		e.Err = err
+		return nil, e
+	}
+	m := &Model{kind: modelKind(kind), kernel: k, classes: file.Classes, targets: file.Targets, duels: file.Duels, expanded: expanded{x: file.Vectors, d: file.Features}}
+	for _, t := range file.Machines {
+		m.machines = append(m.machines, term{coef: t.Coef, at: t.At, b: t.Bias})
+	}
+	for _, c := range file.Curves {
+		if len(c.X) > 0 {
+			m.curves = append(m.curves, calibrate.Steps{X: c.X, P: c.P})
+		} else {
+			m.curves = append(m.curves, Sigmoid{A: c.A, B: c.B})
+		}
+	}
+	if err := m.complete(format); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
