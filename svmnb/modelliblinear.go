@@ -1,0 +1,207 @@
+package svmnb
+
+import (
+	"bufio"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/svmnb/svmnb/kernels"
+)
+
+// WriteLIBLINEAR writes the model file of LIBLINEAR (Fan et al. 2008), which its
+// predict program reads, of a model with the Linear kernel: its weights, and its
+// bias as the weight of a feature 1. Which of LIBLINEAR's solvers would have found
+// them is no part of a prediction: two classes and one against the rest are called
+// L2R_L2LOSS_SVC_DUAL, Crammer–Singer MCSVM_CS, a regression L2R_L2LOSS_SVR, and a
+// model of logistic regression that was read L2R_LR. The error is a *[ModelError] for
+// what the format does not have: other kernels, one class, one against one of more
+// than two classes, probabilities of a calibration, targets that are no whole
+// numbers; else that of w.
+func (m *Model) WriteLIBLINEAR(w io.Writer) error {
+	const format = "LIBLINEAR"
+	if m.machines[0].w == nil {
+		return modelError(format, 0, "it has no kernel %v; it has Linear", brief(m.kernel.String()))
+	}
+	logistic := m.curves != nil
+	for _, c := range m.curves {
+		if c != curve(Sigmoid{A: -1}) {
+			return modelError(format, 0, "its probabilities are those of logistic regression only; write the model of the fit that was calibrated, without them")
+		}
+	}
+	k := len(m.classes)
+	solver := "L2R_L2LOSS_SVC_DUAL"
+	var order []int
+	switch {
+	case m.kind == regressionModel:
+		solver = "L2R_L2LOSS_SVR"
+	case m.kind == twoClassModel:
+		order = []int{1, 0}
+	case m.kind == oneClassModel || m.kind == votesModel && k > 2:
+		return modelError(format, 0, "it has no machines of %v; take OneVsRest or CrammerSinger", m.kind)
+	default:
+		for c := range k {
+			order = append(order, c)
+		}
+		if m.kind == jointModel || m.kind == restModel && k == 2 { // of two classes only this has two machines
+			solver = "MCSVM_CS"
+		}
+	}
+	if logistic {
+		if solver == "MCSVM_CS" {
+			return modelError(format, 0, "it has no probabilities of %v", m.kind)
+		}
+		solver = "L2R_LR"
+	}
+	for _, c := range order {
+		if y := m.targets[c]; y != math.Trunc(y) || math.Abs(y) > math.MaxInt32 {
+			return modelError(format, 0, "the target of class %s is %v, and labels are whole numbers; give the data such targets", m.classes[c], y)
+		}
+	}
+	out := bufio.NewWriter(w)
+	out.WriteString("solver_type " + solver + "\nnr_class " + strconv.Itoa(max(2, k)))
+	if order != nil {
+		out.WriteString("\nlabel")
+		for _, c := range order {
+			out.WriteString(" " + number(m.targets[c]))
+		}
+	}
+	bias := slices.ContainsFunc(m.machines, func(t term) bool { return t.b != 0 })
+	out.WriteString("\nnr_feature " + strconv.Itoa(m.d) + "\nbias ")
+	if bias {
+		out.WriteString("1\nw\n")
+	} else {
+		out.WriteString("-1\nw\n")
+	}
+	for j := range m.d {
+		for _, t := range m.machines {
+			out.WriteString(number(t.w[j]) + " ")
+		}
+		out.WriteByte('\n')
+	}
+	if bias {
+		for _, t := range m.machines {
+			out.WriteString(number(t.b) + " ")
+		}
+		out.WriteByte('\n')
+	}
+	return out.Flush()
+}
+
+// ReadLIBLINEARModel reads a model file of LIBLINEAR's train, of all its solvers but
+// the one of one class. A machine has one vector, its w. Logistic regressions have
+// probabilities. Classes are called by their labels; a value of exactly 0 goes to
+// the second of two, as in LIBLINEAR. The error is a *[ModelError] with the line,
+// and reading takes time and memory in proportion to the file.
+func ReadLIBLINEARModel(r io.Reader) (*Model, error) {
+	in := &modelLines{format: "LIBLINEAR", in: bufio.NewReader(r)}
+	m := &Model{kernel: kernels.Linear()}
+	solver, k, bias := "", 0, math.NaN()
+	for done := false; !done; {
+		text, ok, err := in.next()
+		switch {
+		case err != nil:
+			return nil, err
+		case !ok:
+			return nil, in.fail("the file ends before its weights")
+		}
+		words := strings.Fields(text)
+		if len(words) == 0 {
+			return nil, in.fail("the line is empty")
+		}
+		if done = words[0] == "w"; done {
+			continue
+		}
+		if len(words) == 1 || words[0] != "label" && len(words) > 2 {
+			return nil, in.fail("%.40q has %d values; want one", words[0], len(words)-1)
+		}
+		switch words[0] {
+		case "solver_type":
+			solver = words[1]
+		case "nr_class":
+			k, err = in.whole(words[1])
+		case "label":
+			m.classes = words[1:]
+			m.targets, err = in.numbers(m.classes)
+		case "nr_feature":
+			m.d, err = in.whole(words[1])
+		case "bias":
+			bias, err = in.number(words[1])
+		default:
+			err = in.fail("%.40q is not known", words[0])
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	machines := 1
+	switch solver {
+	case "L2R_L2LOSS_SVR", "L2R_L2LOSS_SVR_DUAL", "L2R_L1LOSS_SVR_DUAL":
+		m.classes, m.targets = nil, nil // a label would say nothing
+	case "L2R_LR", "L2R_LR_DUAL", "L1R_LR", "L2R_L2LOSS_SVC_DUAL", "L2R_L2LOSS_SVC", "L2R_L1LOSS_SVC_DUAL", "L1R_L2LOSS_SVC", "MCSVM_CS":
+		if k < 2 || len(m.classes) != k {
+			return nil, in.fail("there are %d classes and %d labels; want as many, and two at least", k, len(m.classes))
+		}
+		switch {
+		case solver == "MCSVM_CS":
+			m.kind, m.duels, machines = jointModel, allOthers(k), k
+		case k == 2:
+			m.kind, m.duels = votesModel, [][2]int{{0, 1}}
+		default:
+			m.kind, m.duels, machines = restModel, allOthers(k), k
+		}
+		if strings.Contains(solver, "_LR") {
+			m.curves = slices.Repeat([]curve{Sigmoid{A: -1}}, machines)
+		}
+	default:
+		return nil, in.fail("the solver %.40q is not known", solver)
+	}
+	if math.IsNaN(bias) {
+		return nil, in.fail("the bias is missing")
+	}
+	rows := m.d
+	if bias >= 0 {
+		rows++
+	}
+	weights := make([][]float64, machines) // machine × feature
+	biases := make([]float64, machines)
+	for j := range rows {
+		text, ok, err := in.next()
+		switch {
+		case err != nil:
+			return nil, err
+		case !ok:
+			return nil, in.fail("there are the weights of %d features; want %d", j, rows)
+		}
+		row, err := in.numbers(strings.Fields(text))
+		if err != nil {
+			return nil, err
+		}
+		if len(row) != machines {
+			return nil, in.fail("there are %d weights; want %d", len(row), machines)
+		}
+		for k, v := range row {
+			if j == m.d {
+				biases[k] = v * bias
+			} else {
+				weights[k] = append(weights[k], v)
+			}
+		}
+	}
+	if text, ok, err := in.next(); err != nil || ok {
+		if err == nil {
+			err = in.fail("there is more after the weights: %.40q", text)
+		}
+		return nil, err
+	}
+	m.x = weights
+	for k, b := range biases {
+		m.machines = append(m.machines, term{coef: []float64{1}, at: []int{k}, b: b})
+	}
+	if err := m.complete(in.format); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
