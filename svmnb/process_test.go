@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -344,8 +345,8 @@ func isArgument(err error, call string) bool {
 
 func TestSamples(t *testing.T) {
 	x := [][]float64{{10}, {20}, {20.5}, {70}}
-	const count = 20_000
 	moments := func(s *Samples) (mean []float64, covariance [][]float64) {
+		count := float64(len(s.Values))
 		mean, covariance = make([]float64, len(x)), make([][]float64, len(x))
 		for i := range x {
 			covariance[i] = make([]float64, len(x))
@@ -362,6 +363,14 @@ func TestSamples(t *testing.T) {
 		}
 		return mean, covariance
 	}
+	bent := func(p Process, m int, x [][]float64, count int) *Samples {
+		omega, weight, err := kernels.Frequencies(p.kernel, 1, m, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return certain(fitted(t, p).bend(ctx, omega, weight, x, count, 4))
+	}
+	const count = 20_000
 	k := kernels.Scale(45*45, kernels.SquaredExponential(5))
 	noise := slices.Repeat([]float64{22 * 22}, 133)
 	data := datasets.Motorcycle()
@@ -384,8 +393,10 @@ func TestSamples(t *testing.T) {
 		{"posterior", certain(fitted(t, motorcycle()).Sample(ctx, x, count, 1)), func(i int) float64 { return certain(fitted(t, motorcycle()).Predict(x))[i] }, posterior},
 		{"posterior by CG", certain(fitted(t, motorcycle().CG().Tol(1e-9)).Sample(ctx, x, count, 2)), func(i int) float64 { return certain(fitted(t, motorcycle()).Predict(x))[i] }, posterior},
 		{"prior", certain(motorcycle().Prior(ctx, x, count, 3)), flat, prior},
+		{"posterior by frequencies", bent(motorcycle(), 4000, x, 1000), func(i int) float64 { return certain(fitted(t, motorcycle()).Predict(x))[i] }, posterior},
 	} {
 		mean, covariance := moments(c.samples)
+		count := float64(len(c.samples.Values))
 		if c.samples.Jitter > 1e-6*45*45 {
 			t.Errorf("%s: jitter %g", c.name, c.samples.Jitter)
 		}
@@ -406,6 +417,15 @@ func TestSamples(t *testing.T) {
 	if !slices.Equal(one, two[0]) || slices.Equal(one, two[1]) {
 		t.Error("a seed does not draw the same functions")
 	}
+	// Whatever solves, the same draw is bent to the same function.
+	// CG knows the u'A⁻¹u of a draw, some 133, to a millionth: ErrorBound(45²) is 0.5.
+	for i, v := range bent(motorcycle().CG().Tol(1e-9), 100, x, 3).Values {
+		for j, want := range bent(motorcycle(), 100, x, 3).Values[i] {
+			if math.Abs(v[j]-want) > 0.6 {
+				t.Errorf("CG draws %g, Cholesky %g", v[j], want)
+			}
+		}
+	}
 	// Without noise functions pass through the targets, and jitter is said.
 	near := fitted(t, GaussianProcess(datasets.New([][]float64{{0}, {1}, {2}}, []float64{1, 3, 2})).Kernel(kernels.SquaredExponential(1)).NoiseVariance(0))
 	dense := [][]float64{{0}, {1}, {2}}
@@ -420,6 +440,47 @@ func TestSamples(t *testing.T) {
 		if math.Abs(s.Values[0][i]-want) > 1e-3+5*math.Sqrt(s.Jitter) {
 			t.Errorf("the function is %g at a target of %g", s.Values[0][i], want)
 		}
+	}
+}
+
+// Of many observations an iterative method draws by frequencies, where the kernel has
+// them, and the draws lie about the mean as the posterior says.
+func TestSamplesOfMany(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	var x [][]float64
+	var y []float64
+	for range factored + 1 {
+		x = append(x, []float64{6 * rng.Float64()})
+		y = append(y, math.Sin(x[len(y)][0])+0.3*rng.NormFloat64())
+	}
+	p := GaussianProcess(datasets.New(x, y)).Kernel(kernels.Matern52(1)).NoiseVariance(0.09).CG()
+	fit := fitted(t, p)
+	at := [][]float64{{-1}, {0}, {3}, {7}, {9}}
+	const count = 60
+	s := certain(fit.Sample(ctx, at, count, 1))
+	b := certain(fit.Posterior(ctx, at))
+	if s.Frequencies != frequencies || s.Jitter != 0 || len(s.Values) != count {
+		t.Fatalf("%d functions of %d frequencies, jitter %g", len(s.Values), s.Frequencies, s.Jitter)
+	}
+	for i := range at {
+		mean, square := 0.0, 0.0
+		for _, v := range s.Values {
+			mean += (v[i] - b.Mean[i]) / count
+			square += (v[i] - b.Mean[i]) * (v[i] - b.Mean[i]) / count
+		}
+		// Five standard errors, and for the variance what the frequencies are off.
+		if math.Abs(mean) > 5*math.Sqrt(b.Variance[i]/count) || math.Abs(square/b.Variance[i]-1) > 5*math.Sqrt(2.0/count)+0.15 {
+			t.Errorf("at %v the functions are off the mean by %.3g, their variance is %.3g, want %.3g", at[i], mean, square, b.Variance[i])
+		}
+	}
+	if s := certain(fitted(t, p.Kernel(kernels.GammaExponential(1, 1.9))).Sample(ctx, at, 1, 1)); s.Frequencies != 0 {
+		t.Error("a kernel without frequencies draws by some")
+	}
+	ended, end := context.WithCancelCause(ctx)
+	why := errors.New("enough")
+	end(why)
+	if _, err := fit.Sample(ended, at, 1, 1); !errors.Is(err, why) {
+		t.Errorf("interrupted: %v", err)
 	}
 }
 
