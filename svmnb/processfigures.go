@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
@@ -110,8 +112,11 @@ func (f *ProcessFit) drawPosterior(count int, seed uint64) (*Chart, error) {
 		return nil, err
 	}
 	d := figure.PosteriorData{
-		Problem: f.words(), Note: f.early(), Feature: t.data.FeatureName(0), Noise: b.Noise, Evidence: f.cheapEvidence().Value,
+		Problem: f.words(), Note: f.early(), Feature: t.data.FeatureName(0), Target: t.data.Target, Noise: b.Noise, Evidence: math.NaN(),
 		X: column(t.data.X, 0), Y: t.data.Y, Xs: xs, Mean: b.Mean, SD: deviations(b.Variance, 0), MeanError: b.MeanError,
+	}
+	if v := f.cheapEvidence(); v.Error == 0 {
+		d.Evidence = v.Value
 	}
 	if math.IsInf(f.Certificate.Energy, 1) { // a noise of 0 leaves no bounds
 		d.MeanError = nil
@@ -161,7 +166,7 @@ func (f *ProcessFit) drawComponents() (*Chart, error) {
 		return nil, err
 	}
 	d := figure.ComponentsData{
-		Problem: f.words(), Note: f.early(), Feature: t.data.FeatureName(0),
+		Problem: f.words(), Note: f.early(), Feature: t.data.FeatureName(0), Target: t.data.Target,
 		X: column(t.data.X, 0), Y: t.data.Y, Xs: xs, Mean: b.Mean, SD: deviations(b.Variance, 0),
 	}
 	for _, p := range parts {
@@ -209,8 +214,9 @@ func (f *ProcessFit) drawBounds() (*Chart, error) {
 	return figure.Bounds(d)
 }
 
-// evidenceWork bounds the multiplications of the grid of Evidence: two seconds.
-const evidenceWork = 3_000_000_000
+// evidenceWork bounds the multiplications of the grid of Evidence: about half a
+// second of two cores.
+const evidenceWork = 1_500_000_000
 
 func (f *ProcessFit) drawEvidence(first, second string) (*Chart, error) {
 	t := f.task
@@ -234,8 +240,11 @@ func (f *ProcessFit) drawEvidence(first, second string) (*Chart, error) {
 		return nil, fmt.Errorf("Evidence: %q and %q are no two hyperparameters; there are %s", first, second, strings.Join(names, ", "))
 	}
 	d := figure.EvidenceData{Problem: f.words(), Names: [2]string{names[a], names[b]}}
-	if len(names) > 2 {
-		d.Note = fmt.Sprintf("the other %d hyperparameters as fitted", len(names)-2)
+	switch rest := len(names) - 2; {
+	case rest == 1:
+		d.Note = names[3-a-b] + " as fitted"
+	case rest > 1:
+		d.Note = fmt.Sprintf("the other %d hyperparameters as fitted", rest)
 	}
 	if o := f.Optimisation; o != nil {
 		for _, way := range o.Ascents {
@@ -265,18 +274,29 @@ func (f *ProcessFit) drawEvidence(first, second string) (*Chart, error) {
 	node := func(ends [2]float64, i int) float64 {
 		return ends[0] * math.Pow(ends[1]/ends[0], float64(i)/float64(side-1))
 	}
-	lowest := math.Inf(1)
-	for i := range side {
-		d.Z = append(d.Z, make([]float64, side))
-		for j := range side {
-			values[a], values[b] = node(d.Xs, j), node(d.Ys, i)
-			v, err := t.evaluate(context.Background(), nil, values)
-			if err != nil {
-				v = math.NaN() // A is not positive definite there
-			} else {
-				lowest = min(lowest, v)
+	d.Z = make([][]float64, side)
+	var rows sync.WaitGroup
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for i := range d.Z {
+		slots <- struct{}{}
+		rows.Go(func() {
+			defer func() { <-slots }()
+			here := slices.Clone(values)
+			for j := range side {
+				here[a], here[b] = node(d.Xs, j), node(d.Ys, i)
+				v, err := t.evaluate(context.Background(), nil, here)
+				if err != nil {
+					v = math.NaN() // A is not positive definite there
+				}
+				d.Z[i] = append(d.Z[i], v)
 			}
-			d.Z[i][j] = v
+		})
+	}
+	rows.Wait()
+	lowest := math.Inf(1)
+	for _, v := range slices.Concat(d.Z...) {
+		if v < lowest {
+			lowest = v
 		}
 	}
 	for _, row := range d.Z {
