@@ -18,7 +18,7 @@ type BoundsData struct {
 	Skilling    []float64 // m upper bounds by ‖r‖²/θ
 	Radau       []float64 // m upper bounds by Gauss–Radau quadrature
 	GibbsMacKay []float64 // m upper bounds by a second run on AB
-	Residual    []float64 // m relative residuals ‖b − Ax‖/‖b‖, ≥ 0; nil leaves their panel out
+	Residual    []float64 // m relative residuals ‖y − Aα‖/‖y‖, ≥ 0; nil leaves their panel out
 
 	Exact   float64 // y'A⁻¹y; NaN when unknown
 	Tol     float64 // gap at which the answer is good enough; 0 leaves the line out
@@ -32,7 +32,7 @@ type BoundsData struct {
 type ResidualSeries struct {
 	Name       string    // such as "rank 20"
 	Iterations []int     // increasing
-	Residual   []float64 // relative residuals ‖b − Ax‖/‖b‖, ≥ 0; NaN where unknown
+	Residual   []float64 // relative residuals ‖y − Aα‖/‖y‖, ≥ 0; NaN where unknown
 }
 
 // boundStyles are the upper bounds' names, colours and dashes.
@@ -134,7 +134,7 @@ func Bounds(d BoundsData) (*Chart, error) {
 				}
 			}
 			if finite(u) && finite(d.Lower[k]) {
-				bx, bl, bu = append(bx, d.Iterations[k]), append(bl, roundTo(d.Lower[k], 6)), append(bu, roundTo(min(u, ceiling+span), 6))
+				bx, bl, bu = append(bx, d.Iterations[k]), append(bl, roundTo(d.Lower[k], 6)), append(bu, roundTo(u, 6))
 			}
 		}
 		svm["bx"], svm["bl"], svm["bu"] = bx, bl, bu
@@ -234,7 +234,7 @@ func (d *BoundsData) residuals() (lines, legend list, y object, end float64) {
 	}
 	from, to := decades(max(least, 1e-17), most)
 	y = logValues(2, from, to)
-	y["name"], y["nameLocation"], y["nameGap"] = "‖b − Ax‖/‖b‖ (log scale)", "middle", 48
+	y["name"], y["nameLocation"], y["nameGap"] = "‖y − Aα‖/‖y‖ (log scale)", "middle", 48
 	return lines, legend, y, end
 }
 
