@@ -484,6 +484,42 @@ func TestSamplesOfMany(t *testing.T) {
 	}
 }
 
+// The spline goes through its values and is right for a straight line and, away from
+// its ends, for a cubic.
+func TestRefine(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(2, 20).Draw(t, "n")
+		y := rapid.SliceOfN(rapid.Float64Range(-10, 10), n, n).Draw(t, "y")
+		fine := refine(slices.Clone(y))
+		if len(fine) != 4*(n-1)+1 {
+			t.Fatalf("%d values of %d", len(fine), n)
+		}
+		line := make([]float64, n)
+		for i, v := range y {
+			if fine[4*i] != v {
+				t.Fatalf("value %d is %g, not %g", i, fine[4*i], v)
+			}
+			line[i] = y[0] + float64(i)*y[1]
+		}
+		for i, v := range refine(line) {
+			if want := y[0] + float64(i)/4*y[1]; math.Abs(v-want) > 1e-9 {
+				t.Fatalf("a line has %g at %d quarters, want %g", v, i, want)
+			}
+		}
+	})
+	cubic := make([]float64, 41)
+	for i := range cubic {
+		x := float64(i)/20 - 1
+		cubic[i] = x*x*x - x
+	}
+	for i, v := range refine(cubic) {
+		x := float64(i)/80 - 1
+		if i > 40 && i < 120 && math.Abs(v-(x*x*x-x)) > 1e-5 {
+			t.Errorf("the cubic at %g is %g", x, v)
+		}
+	}
+}
+
 // distance is no kernel.
 type distance struct{}
 
@@ -533,7 +569,7 @@ func TestProcessRefuses(t *testing.T) {
 		{"linear mean of a constant", GaussianProcess(datasets.New([][]float64{{1, 1}, {1, 2}, {1, 3}, {1, 5}}, []float64{1, 2, 3, 4})).LinearMean(), &argument, "feature x1 is constant"},
 		{"linear mean, dependent", GaussianProcess(datasets.New([][]float64{{1, 2}, {2, 4}, {4, 8}, {3, 6}}, []float64{1, 2, 3, 4})).LinearMean(), &argument, "dependent"},
 		{"linear mean of three points", GaussianProcess(datasets.New([][]float64{{1, 2}, {2, 4}, {4, 8}}, []float64{1, 2, 3})).LinearMean(), &argument, "3 points"},
-		{"clash without noise", base.NoiseVariance(0), &indefinite, "noise"},
+		{"clash without noise", base.NoiseVariance(0), &indefinite, "points 10 and 11 are the same, with targets -1.3 and -2.7 and no noise: say NoiseVariance"},
 		{"singular", GaussianProcess(data).Kernel(kernels.Linear()).NoiseVariance(0), &indefinite, "noise"},
 		{"no kernel matrix", GaussianProcess(data).Kernel(distance{}).NoiseVariance(0.1), &indefinite, "positive semi-definite kernel"},
 		{"no kernel matrix, optimised", GaussianProcess(data).Kernel(distance{}).NoiseVariance(0.1).Optimise(), &indefinite, "positive semi-definite kernel"},
@@ -702,10 +738,13 @@ func TestProcessInterrupted(t *testing.T) {
 
 func TestProcessHints(t *testing.T) {
 	for want, p := range map[string]Process{
-		"(iteration limit)":       motorcycle().CG().MaxIterations(3),
-		"all but constant":        motorcycle().Kernel(kernels.Scale(2000, kernels.SquaredExponential(5000))),
-		"is too small":            motorcycle().NoiseVariance(25),
-		"is too large":            motorcycle().NoiseVariance(90 * 90),
+		"(iteration limit)": motorcycle().CG().MaxIterations(3),
+		"all but constant":  motorcycle().Kernel(kernels.Scale(2000, kernels.SquaredExponential(5000))),
+		"is too small":      motorcycle().NoiseVariance(25),
+		"is too large":      motorcycle().NoiseVariance(90 * 90),
+		"do not depend on the features of ARD.lengths[1], which": GaussianProcess(datasets.New(
+			[][]float64{{0, 1}, {1, 0}, {2, 1}, {3, 0}, {4, 0}, {5, 1}, {6, 1}, {7, 0}}, []float64{0, 1, 0, -1, 0, 1, 0, -1})).
+			Kernel(kernels.ARD(1, 1)).NoiseVariance(1e-4).Optimise(),
 		"has fallen to its bound": GaussianProcess(datasets.New([][]float64{{1}, {2}, {3}, {4}}, []float64{7, 7, 7, 7})).Optimise(),
 	} {
 		fit := fitted(t, p)
@@ -759,9 +798,11 @@ func TestProcessFigures(t *testing.T) {
 		{"posterior of known noise", Posterior, one.NoiseVariances(slices.Repeat([]float64{400}, small.N())), "", false},
 		{"posterior of two features", Posterior, two, "2 features", true},
 		{"components", Components, one, "Linear()", false},
+		{"components with names", ComponentsNamed("hill", "slope"), one, "hill", false},
+		{"components with a name too few", ComponentsNamed("hill"), one, "1 name for 2 components", true},
 		{"components of one term", Components, motorcycle(), "RBF(0.02)", false},
 		{"components of two features", Components, two, "2 features", true},
-		{"bounds", Bounds, one.CG(), "", false},
+		{"bounds", Bounds, one.CG(), "y'A⁻¹y", false},
 		{"posterior of CG without noise", Posterior, one.NoiseVariance(0).Kernel(kernels.SquaredExponential(0.1)).CG(), "", false},
 		{"bounds of two runs", Bounds, one.Using(solvers.CG{GibbsMacKay: true}), "", false},
 		{"bounds of Widrow–Hoff", Bounds, one.WidrowHoff(), "", false},

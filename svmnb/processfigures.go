@@ -163,7 +163,7 @@ func (f *ProcessFit) drawComponents(names []string) (*Chart, error) {
 		return nil, err
 	}
 	if count := len(terms(f.task.kernel)); len(names) != 0 && len(names) != count {
-		return nil, fmt.Errorf("ComponentsNamed: there are %d names for %s", len(names), several(count, "component"))
+		return nil, fmt.Errorf("ComponentsNamed: there are %s for %s", several(len(names), "name"), several(count, "component"))
 	}
 	t := f.task
 	xs, rows := f.line()
