@@ -156,5 +156,5 @@ func ExampleFrequencies() {
 		fmt.Printf("%.3f ", sum)
 	}
 	fmt.Printf("≈ %.3f\n", k.Eval(x, z))
-	// Output: 1.340 1.510 1.519 ≈ 1.520
+	// Output: 1.266 1.511 1.519 ≈ 1.520
 }

@@ -112,19 +112,19 @@ func spectral(k Kernel) (terms []spectralTerm, ok bool) {
 		inverse := k.inverse()
 		return []spectralTerm{{1, func(rng *rand.Rand, omega []float64) {
 			for i, v := range inverse {
-				omega[i] += v * rng.NormFloat64()
+				omega[i] += float64(v * rng.NormFloat64())
 			}
 		}}}, true
 	case LaplacianKernel: // a Cauchy density for each feature
 		return []spectralTerm{{1, func(rng *rand.Rand, omega []float64) {
 			for i := range omega {
-				omega[i] += k.Gamma * math.Tan(math.Pi*(rng.Float64()-0.5))
+				omega[i] += float64(k.Gamma * rng.NormFloat64() / rng.NormFloat64())
 			}
 		}}}, true
 	case PeriodicKernel: // whole numbers of turns, a Skellam distribution for each feature
 		return []spectralTerm{{1, func(rng *rand.Rand, omega []float64) {
 			for i := range omega {
-				omega[i] += 2 * math.Pi / k.Period * skellam(rng, 1/k.Length/k.Length)
+				omega[i] += float64(2 * math.Pi / k.Period * skellam(rng, 1/k.Length/k.Length))
 			}
 		}}}, true
 	}
@@ -139,7 +139,7 @@ func gaussianFrequencies(deviation func(rng *rand.Rand) float64) []spectralTerm 
 	return []spectralTerm{{1, func(rng *rand.Rand, omega []float64) {
 		s := deviation(rng)
 		for i := range omega {
-			omega[i] += s * rng.NormFloat64()
+			omega[i] += float64(s * rng.NormFloat64())
 		}
 	}}}
 }
@@ -148,15 +148,15 @@ func gaussianFrequencies(deviation func(rng *rand.Rand) float64) []spectralTerm 
 // Marsaglia and Tsang (2000).
 func gamma(rng *rand.Rand, shape float64) float64 {
 	if shape < 1 {
-		return gamma(rng, shape+1) * math.Pow(1-rng.Float64(), 1/shape)
+		return gamma(rng, shape+1) * math.Exp(-rng.ExpFloat64()/shape)
 	}
 	d := shape - 1.0/3
 	c := 1 / math.Sqrt(9*d)
 	for {
 		z := rng.NormFloat64()
-		v := 1 + c*z
-		v *= v * v
-		if v > 0 && math.Log(1-rng.Float64()) < z*z/2+d-d*v+d*math.Log(v) {
+		v := 1 + float64(c*z)
+		v = float64(v * v * v)
+		if v > 0 && -rng.ExpFloat64() < float64(z*z/2)+float64(d*(1-v+math.Log(v))) { // −Exp is ln U
 			return d * v
 		}
 	}

@@ -52,7 +52,7 @@ func TestReadme(t *testing.T) {
 
 	gp.CG().MustFit().Show(svmnb.Posterior, svmnb.Bounds) // how sure it is of f, and of its own arithmetic
 	gp.Optimise().MustFit().Show(svmnb.Posterior, svmnb.Evidence)
-	belief, err := gp.MustFit().Posterior(ctx, [][]float64{{20}, {30}}) // mean, variance, bounds of both
+	belief, err := gp.MustFit().Posterior(ctx, [][]float64{{20}, {30}}) // means and variances
 	if err != nil || len(belief.Mean) != 2 {
 		t.Errorf("%v, %v", belief, err)
 	}

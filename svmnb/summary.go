@@ -125,12 +125,16 @@ func (m *machine) hints(r *solvers.Result, cost string) (hints []string) {
 	return hints
 }
 
-// nearest returns the median squared distance of a point to the nearest other, of a
-// hundred points.
+// nearestWork bounds the multiplications of nearest.
+const nearestWork = 10_000_000
+
+// nearest returns the median squared distance of a point to the nearest other, of at
+// most a hundred points and fewer where there are many others.
 func (m *machine) nearest() float64 {
 	x := m.data.X
 	var r2 []float64
-	for i := 0; i < len(x); i += (len(x) + 99) / 100 {
+	asked := min(100, 1+nearestWork/(len(x)*m.data.D()))
+	for i := 0; i < len(x); i += (len(x) + asked - 1) / asked {
 		least := math.Inf(1)
 		for j := range x {
 			if j != i {
