@@ -1,0 +1,271 @@
+package kernels
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/svmnb/svmnb/internal/simd"
+)
+
+// How many points on the left and on the right are multiplied at a time: their
+// products are still in the second-level cache when they become kernel values.
+const (
+	leftStrip  = 128
+	rightStrip = 768
+)
+
+// source is where points come from.
+type source interface {
+	// feature sets dst[r] to feature c of point which[r].
+	feature(dst []float64, c int, which []int32)
+}
+
+func (p *points) feature(dst []float64, c int, which []int32) {
+	at, stride := p.columns, 1
+	if at != nil {
+		at = at[c*p.n:][:p.n]
+	} else {
+		at, stride = p.rows[c:], p.d
+	}
+	for r, j := range which {
+		dst[r] = at[int(j)*stride]
+	}
+}
+
+// table is points by rows.
+type table [][]float64
+
+func (t table) feature(dst []float64, c int, which []int32) {
+	for r, j := range which {
+		dst[r] = t[j][c]
+	}
+}
+
+// strip is some points of one side, laid out for products: feature k of point r
+// in a space is x[space][k·n+r].
+type strip[T simd.Float] struct {
+	side
+	n int
+	x [][]T
+}
+
+// lay lays the points which of src out.
+func (s *strip[T]) lay(f *formula, src source, which []int32) {
+	s.n = len(which)
+	if s.x == nil {
+		s.x, s.side = make([][]T, len(f.spaces)), newSide(len(f.spaces), rightStrip)
+	}
+	var column [rightStrip]float64
+	for k, space := range f.spaces {
+		if need := len(space.cols) * s.n; cap(s.x[k]) < need {
+			s.x[k] = make([]T, need)
+		}
+		s.x[k] = s.x[k][:len(space.cols)*s.n]
+		norm, shift := s.norm[k][:s.n], s.shift[k][:s.n]
+		clear(norm)
+		clear(shift)
+		for i, c := range space.cols {
+			v, x := column[:s.n], s.x[k][i*s.n:][:s.n]
+			src.feature(v, c, which)
+			mean, weight := 0.0, 1.0
+			if space.mean != nil {
+				mean = space.mean[i]
+			}
+			if space.weights != nil {
+				weight = space.weights[i]
+			}
+			for r, a := range v {
+				shift[r] += mean * (a - 0.5*mean)
+				x[r] = T((a - mean) * weight)
+				// Of what is multiplied: a point and its like are at distance 0.
+				norm[r] += float64(x[r]) * float64(x[r])
+			}
+		}
+	}
+}
+
+// chunk is a strip on the right.
+type chunk[T simd.Float] struct {
+	side
+	n      int
+	panels []simd.Panels[T] // by space
+	norms  []T              // in the one space of a Gaussian
+}
+
+func (c *chunk[T]) pack(f *formula, s *strip[T]) {
+	spaces := len(f.spaces)
+	if c.panels == nil {
+		c.panels, c.side = make([]simd.Panels[T], spaces), newSide(spaces, s.n)
+	}
+	c.n = s.n
+	for k := range c.panels {
+		c.panels[k].Pack(simd.Matrix[T]{Data: s.x[k], Rows: len(f.spaces[k].cols), Cols: s.n, Stride: s.n}, 1)
+		c.norm[k] = append(c.norm[k][:0], s.norm[k][:s.n]...)
+		c.shift[k] = append(c.shift[k][:0], s.shift[k][:s.n]...)
+	}
+	c.norms = c.norms[:0]
+	for _, v := range c.norm[0] {
+		c.norms = append(c.norms, T(v))
+	}
+}
+
+// packed is all points on the right.
+type packed[T simd.Float] struct {
+	f      *formula
+	n      int
+	chunks []chunk[T]
+	left   []strip[T] // of rows
+	desks  []*desk[T] // one for each goroutine
+}
+
+// pack lays the points which of src out on the right.
+func (p *packed[T]) pack(f *formula, src source, which []int32) {
+	p.f, p.n = f, len(which)
+	count := (p.n + rightStrip - 1) / rightStrip
+	for len(p.chunks) < count {
+		p.chunks = append(p.chunks, chunk[T]{})
+	}
+	p.chunks = p.chunks[:count]
+	p.each(count, func(d *desk[T], i int) {
+		d.left.lay(f, src, which[i*rightStrip:min((i+1)*rightStrip, p.n)])
+		p.chunks[i].pack(f, &d.left)
+	})
+}
+
+// desk is the memory of one goroutine.
+type desk[T simd.Float] struct {
+	left     strip[T]
+	products [][]T // by space: left × right
+	wide     [][]float64
+	value    []float64
+	sums     []float64
+	pairs    pairs
+	work     work
+}
+
+func newDesk[T simd.Float](f *formula) *desk[T] {
+	d := &desk[T]{value: make([]float64, rightStrip), sums: make([]float64, leftStrip)}
+	for range f.spaces {
+		d.wide = append(d.wide, make([]float64, rightStrip))
+	}
+	d.pairs.dots, d.pairs.other = make([][]float64, len(f.spaces)), new(pairs)
+	return d
+}
+
+// each calls do for every task, on goroutines that have a desk each.
+func (p *packed[T]) each(tasks int, do func(d *desk[T], task int)) {
+	for len(p.desks) < threads(tasks) {
+		p.desks = append(p.desks, newDesk[T](p.f))
+	}
+	share(tasks, func(worker, task int) { do(p.desks[worker], task) })
+}
+
+// threads returns how many goroutines share tasks.
+func threads(tasks int) int { return max(1, min(tasks, runtime.GOMAXPROCS(0))) }
+
+// share calls do for every task; a worker does one at a time.
+func share(tasks int, do func(worker, task int)) {
+	var next atomic.Int64
+	work := func(worker int) {
+		for task := int(next.Add(1)) - 1; task < tasks; task = int(next.Add(1)) - 1 {
+			do(worker, task)
+		}
+	}
+	var wait sync.WaitGroup
+	for worker := 1; worker < threads(tasks); worker++ {
+		wait.Go(func() { work(worker) })
+	}
+	work(0)
+	wait.Wait()
+}
+
+// multiply computes the products of points on the left with a chunk.
+func (d *desk[T]) multiply(f *formula, left *strip[T], c *chunk[T]) {
+	for len(d.products) < len(f.spaces) {
+		d.products = append(d.products, make([]T, leftStrip*rightStrip))
+	}
+	for k, space := range f.spaces {
+		simd.Gemm[T]{Threads: 1}.Do(
+			simd.Matrix[T]{Data: d.products[k], Rows: left.n, Cols: c.n, Stride: c.n},
+			simd.Matrix[T]{Data: left.x[k], Rows: len(space.cols), Cols: left.n, Stride: left.n}.T(),
+			&c.panels[k])
+	}
+}
+
+// row returns the kernel of point r on the left with all of a chunk, which were
+// multiplied before. It overwrites their products.
+func (d *desk[T]) row(f *formula, left *strip[T], r int, c *chunk[T]) []T {
+	row := d.products[0][r*c.n:][:c.n]
+	if t, ok := f.root.(innerTerm); ok && t.gamma > 0 {
+		simd.Gaussian(row, T(left.norm[0][r]), c.norms, T(t.gamma))
+		return row
+	}
+	p := &d.pairs
+	p.left, p.right, p.at = &left.side, &c.side, r
+	for k := range f.spaces {
+		p.dots[k] = d.wide[k][:c.n]
+		for j, v := range d.products[k][r*c.n:][:c.n] {
+			p.dots[k][j] = float64(v)
+		}
+	}
+	value := d.value[:c.n]
+	f.root.values(value, p, &d.work)
+	for j, v := range value {
+		row[j] = T(v)
+	}
+	return row
+}
+
+// rows sets dst[k][j] to the kernel of point which[k] of src with point j on the
+// right.
+func (p *packed[T]) rows(dst [][]float32, src source, which []int32) {
+	count := (len(which) + leftStrip - 1) / leftStrip
+	for len(p.left) < count {
+		p.left = append(p.left, strip[T]{})
+	}
+	p.each(count, func(_ *desk[T], i int) {
+		p.left[i].lay(p.f, src, which[i*leftStrip:min((i+1)*leftStrip, len(which))])
+	})
+	p.each(count*len(p.chunks), func(d *desk[T], task int) {
+		s, at := task%count, task/count
+		left, c := &p.left[s], &p.chunks[at]
+		d.multiply(p.f, left, c)
+		for r := range left.n {
+			narrow(dst[s*leftStrip+r][at*rightStrip:], d.row(p.f, left, r, c))
+		}
+	})
+}
+
+// add adds Σ_j coef[j]·K to dst[r], K of point which[r] of src and point j on the
+// right.
+func (p *packed[T]) add(dst []float64, src source, which []int32, coef []float64) {
+	p.each((len(which)+leftStrip-1)/leftStrip, func(d *desk[T], task int) {
+		from := task * leftStrip
+		d.left.lay(p.f, src, which[from:min(from+leftStrip, len(which))])
+		sums := d.sums[:d.left.n]
+		clear(sums)
+		for at := range p.chunks {
+			c := &p.chunks[at]
+			d.multiply(p.f, &d.left, c)
+			for r := range sums {
+				sums[r] += simd.Dot(d.row(p.f, &d.left, r, c), coef[at*rightStrip:][:c.n])
+			}
+		}
+		for r, v := range sums {
+			dst[from+r] += v
+		}
+	})
+}
+
+// narrow sets dst to v in single precision.
+func narrow[T simd.Float](dst []float32, v []T) {
+	if v, ok := any(v).([]float32); ok {
+		copy(dst, v)
+		return
+	}
+	dst = dst[:len(v)]
+	for j, a := range v {
+		dst[j] = float32(a)
+	}
+}
