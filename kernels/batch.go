@@ -90,7 +90,7 @@ func (s *strip[T]) lay(f *formula, src source, which []int32) {
 			if space.weights != nil {
 				weight = space.weights[i]
 			}
-			half := 0.5 * mean
+			half := float64(0.5 * mean)
 			for r, a := range v {
 				shift[r] += float64(mean * (a - half))
 				t := T((a - mean) * weight)
