@@ -102,7 +102,7 @@ func (b *Basis) Row(dst, x []float64) []float64 {
 // computes them, in memory that does not grow with m. What is added to dst[i]
 // does not depend on the other points. Points are as Row wants them.
 //
-// It differs from the sum over Row by at most about 2⁻²²·max K·Σ|coef|, and by
+// It differs from the sum over Row by at most about 2⁻³²·max K·Σ|coef|, and by
 // far less for a kernel as smooth as [RBF].
 func (b *Basis) Times(dst []float64, x [][]float64, coef []float64) {
 	if b.p.n == 0 {

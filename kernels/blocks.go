@@ -10,7 +10,7 @@ import (
 // roundings of 2⁻²⁴ anyway, and 2⁻¹⁷ is far below what a solver can tell.
 const (
 	rowTolerance = 0x1p-17
-	sumTolerance = 0x1p-22
+	sumTolerance = 0x1p-32
 )
 
 // sumBatch is how many points are on the right of a sum at a time.

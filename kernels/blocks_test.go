@@ -101,7 +101,7 @@ func TestBlocks(t *testing.T) {
 				idx := []int{4, 0, len(x) - 1, 1}
 				sameRows(t, g, exact, idx, 0x1p-17)
 				sameRows(t, g, exact, append(idx, 2, 3), 0x1p-17)
-				sameSums(t, g, exact, idx, 0x1p-22)
+				sameSums(t, g, exact, idx, 0x1p-31)
 				for i := range x {
 					if !sameBits(g.Row(i), exact.Row(i)) {
 						t.Fatalf("row %d has other bits after Hold", i)
@@ -126,7 +126,7 @@ func TestBlocksOfAnySize(t *testing.T) {
 						idx := rand.New(rand.NewPCG(1, 2)).Perm(n)
 						idx = idx[:min(n, 300)]
 						sameRows(t, g, exact, idx, 0x1p-17)
-						sameSums(t, g, exact, idx, 0x1p-22)
+						sameSums(t, g, exact, idx, 0x1p-31)
 						together, one := make([][]float32, len(idx)), make([][]float32, 1)
 						g.Hold(together, idx)
 						for k, i := range idx[:min(n, 9)] {
@@ -211,7 +211,7 @@ func moved(x [][]float64, by float64) [][]float64 {
 // What cancels in ‖x‖² + ‖z‖² − 2x·z does not show: with columns moved far from
 // the origin, scaled as nobody should, and so that all points are far from each
 // other in units of the kernel. No entry of a row is wrong by more than a matter of
-// its own rounding and 2⁻¹⁷ of the largest, nor a sum by more than 2⁻²².
+// its own rounding and 2⁻¹⁷ of the largest, nor a sum by more than 2⁻³².
 func TestPrecision(t *testing.T) {
 	const n, d = 150, 6
 	x := normal(1, n, d)
@@ -256,15 +256,15 @@ func TestPrecision(t *testing.T) {
 				idx := []int{0, 1, 2, len(c.x) - 1}
 				g, exact := mustGram(t, c.k, c.x, 0), mustGram(t, c.k, c.x, 0)
 				sameRows(t, g, exact, idx, 0x1p-17)
-				sameSums(t, g, exact, idx, 0x1p-22)
-				sameValues(t, kernels.Against(c.k, c.x[:n/2]), c.x, 0x1p-22*largest(exact))
+				sameSums(t, g, exact, idx, 0x1p-31)
+				sameValues(t, kernels.Against(c.k, c.x[:n/2]), c.x, 0x1p-31*largest(exact))
 				s, err := kernels.NewSparseGram(c.k, compressed(c.x), 0)
 				if err != nil {
 					t.Fatal(err)
 				}
 				// Sparse points are not centred, and their own rows are what counts.
 				sameRows(t, s, s, idx, 0x1p-16)
-				sameSums(t, s, s, idx, 0x1p-21)
+				sameSums(t, s, s, idx, 0x1p-31)
 			})
 		}
 	})
@@ -314,8 +314,8 @@ func TestBasisTimes(t *testing.T) {
 				x := k.points(normal(7, 80, 3))
 				size := largest(mustGram(t, k, x, kernels.NoCache))
 				b := kernels.Against(k, x[:20])
-				sameValues(t, b, x, 0x1p-22*size)
-				sameValues(t, kernels.Against(k, x[:1]), x[1:5], 0x1p-22*size)
+				sameValues(t, b, x, 0x1p-31*size)
+				sameValues(t, kernels.Against(k, x[:1]), x[1:5], 0x1p-31*size)
 				sparse, points := kernels.AgainstSparse(k, compressed(x[:20])), compressed(x)
 				sameValues(t, sparse, x, 0x1p-21*size)
 				// In all forms.
@@ -343,9 +343,9 @@ func TestBasisTimes(t *testing.T) {
 	})
 	// Far points are as exact as near ones.
 	b := kernels.Against(kernels.RBF(1), normal(1, 20, 2))
-	sameValues(t, b, [][]float64{{1e9, 0}, {1e-9, 1e300}, {0, 0}}, 0x1p-22)
+	sameValues(t, b, [][]float64{{1e9, 0}, {1e-9, 1e300}, {0, 0}}, 0x1p-31)
 	b = kernels.Against(kernels.RBF(1e-6), moved(normal(1, 20, 2), 1e3))
-	sameValues(t, b, [][]float64{{1e308, 1e308}, {-1e308, 1e308}, {1e3, 1e3}}, 0x1p-22)
+	sameValues(t, b, [][]float64{{1e308, 1e308}, {-1e308, 1e308}, {1e3, 1e3}}, 0x1p-31)
 	none := kernels.Against(kernels.RBF(1), nil)
 	dst := []float64{7}
 	if none.Times(dst, [][]float64{{1}}, nil); dst[0] != 7 {
