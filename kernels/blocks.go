@@ -1,7 +1,9 @@
 package kernels
 
 import (
+	"fmt"
 	"math"
+	"runtime/debug"
 	"slices"
 )
 
@@ -43,9 +45,9 @@ func (g *Gram) Room() int {
 }
 
 // Hold sets dst[k] to the n entries of row idx[k] in single precision, for at
-// most [Gram.Room] different indices. The rows used last are kept; those that
-// are missing are computed together, on GOMAXPROCS goroutines. The caller does
-// not write to rows, which are valid until the next call.
+// most [Gram.Room] indices; more panic. The rows used last are kept, and those
+// that are missing are computed together, on GOMAXPROCS goroutines. The caller
+// does not write to rows, which are valid until the next call.
 //
 // A kernel that is a function of dot products or of distances, a [Sum],
 // [Product], [Scale], [Normalised] or [Columns] of such, goes by one product of
@@ -56,8 +58,12 @@ func (g *Gram) Room() int {
 // depend on which rows are computed together.
 //
 // Memory for rows belongs to Hold from its first call on, and Row keeps no
-// further ones. Beside them there is a second copy of the points.
+// further ones. Beside them there is a second copy of the points; where Go's
+// memory limit has no room for it, rows go one by one.
 func (g *Gram) Hold(dst [][]float32, idx []int) {
+	if room := g.Room(); len(idx) > room {
+		panic(fmt.Sprintf("kernels: Hold of %d rows, of which %d have room", len(idx), room))
+	}
 	b := g.inBlocks()
 	dst = dst[:len(idx)]
 	b.missing, b.into = b.missing[:0], b.into[:0]
@@ -66,6 +72,9 @@ func (g *Gram) Hold(dst [][]float32, idx []int) {
 	}
 	for k, i := range idx {
 		if dst[k] == nil {
+			if dst[k] = b.rows.get(i); dst[k] != nil { // asked for twice
+				continue
+			}
 			dst[k] = b.rows.put(i)
 			b.missing, b.into = append(b.missing, int32(i)), append(b.into, dst[k])
 		}
@@ -152,11 +161,20 @@ func (g *Gram) inBlocks() *blocks {
 	b.f.centre(g.p, g.place)
 	b.sums = &packed[float64]{f: b.f}
 	norm, self := b.sums.extent(g.p, g.place)
+	// The copy of the points has to fit too.
+	left := float64(debug.SetMemoryLimit(-1)) - need(g.n, g.numbers)
+	numbers := float64(g.n) * float64(g.numbers)
 	switch {
 	case b.f.within(norm, 0x1p-24, rowTolerance, self):
+		if 4*numbers > left {
+			break
+		}
 		b.single = &packed[float32]{}
 		b.single.pack(b.f, g.p, g.place)
 	case b.f.within(norm, 0x1p-53, rowTolerance, self):
+		if 8*numbers > left {
+			break
+		}
 		b.double = &packed[float64]{}
 		b.double.pack(b.f, g.p, g.place)
 	}
