@@ -171,12 +171,12 @@ func newSums(k Kernel, p *points) *sums {
 		which[j] = int32(j)
 	}
 	f.centre(p, which)
-	s := &sums{right: packed[float64]{f: f}}
-	norm, self := s.right.extent(p, which)
+	s := &sums{}
+	s.right.pack(f, p, which)
+	norm, self := s.right.extent()
 	if !f.within(norm, 0x1p-53, sumTolerance, self) {
 		return nil
 	}
 	s.reach = f.reach(0x1p-53, sumTolerance, self)
-	s.right.pack(f, p, which)
 	return s
 }

@@ -158,28 +158,25 @@ func (g *Gram) inBlocks() *blocks {
 	if b.f == nil {
 		return b
 	}
-	b.f.centre(g.p, g.place)
-	b.sums = &packed[float64]{f: b.f}
-	norm, self := b.sums.extent(g.p, g.place)
-	// The copy of the points has to fit too.
+	// A copy of the points has to fit beside them.
 	left := float64(debug.SetMemoryLimit(-1)) - need(g.n, g.numbers)
 	numbers := float64(g.n) * float64(g.numbers)
+	if 4*numbers > left {
+		return b
+	}
+	b.f.centre(g.p, g.place)
+	single := &packed[float32]{}
+	single.pack(b.f, g.p, g.place)
+	norm, self := single.extent()
 	switch {
 	case b.f.within(norm, 0x1p-24, rowTolerance, self):
-		if 4*numbers > left {
-			break
-		}
-		b.single = &packed[float32]{}
-		b.single.pack(b.f, g.p, g.place)
-	case b.f.within(norm, 0x1p-53, rowTolerance, self):
-		if 8*numbers > left {
-			break
-		}
+		b.single = single
+	case b.f.within(norm, 0x1p-53, rowTolerance, self) && 8*numbers <= left:
 		b.double = &packed[float64]{}
 		b.double.pack(b.f, g.p, g.place)
 	}
-	if !b.f.within(norm, 0x1p-53, sumTolerance, self) {
-		b.sums = nil
+	if b.f.within(norm, 0x1p-53, sumTolerance, self) {
+		b.sums = &packed[float64]{}
 	}
 	return b
 }
@@ -195,34 +192,32 @@ func (f *formula) centre(p *points, which []int32) {
 		}
 		return
 	}
-	var column [rightStrip]float64
 	for _, s := range f.spaces {
 		s.mean = make([]float64, len(s.cols))
-		for k, c := range s.cols {
+		share(len(s.cols), func(_, k int) {
+			var column [rightStrip]float64
+			sum := 0.0
 			for from := 0; from < len(which); from += rightStrip {
 				v := column[:min(rightStrip, len(which)-from)]
-				p.feature(v, c, which[from:from+len(v)])
+				p.feature(v, s.cols[k], which[from:from+len(v)])
 				for _, a := range v {
-					s.mean[k] += a / float64(len(which))
+					sum += a
 				}
 			}
-		}
+			s.mean[k] = sum / float64(len(which))
+		})
 	}
 }
 
-// extent returns by space the largest ‖x − μ‖² of the points which of src, and
+// extent returns by space the largest ‖x − μ‖² of the points on the right, and
 // between which x·x are.
-func (p *packed[T]) extent(src source, which []int32) (norm []float64, self []span) {
+func (p *packed[T]) extent() (norm []float64, self []span) {
 	norm, self = make([]float64, len(p.f.spaces)), make([]span, len(p.f.spaces))
-	for s := range self {
+	for s := range p.f.spaces {
 		self[s].low = math.Inf(1)
-	}
-	d := newDesk[T](p.f)
-	for from := 0; from < len(which); from += rightStrip {
-		d.left.lay(p.f, src, which[from:min(from+rightStrip, len(which))])
-		for s := range norm {
-			for r, v := range d.left.norm[s][:d.left.n] {
-				xx := v + 2*d.left.shift[s][r]
+		for _, c := range p.chunks {
+			for j, v := range c.norm[s] {
+				xx := v + 2*c.shift[s][j]
 				norm[s], self[s].low, self[s].high = max(norm[s], v), min(self[s].low, xx), max(self[s].high, xx)
 			}
 		}
