@@ -99,8 +99,8 @@ func (b *Basis) Row(dst, x []float64) []float64 {
 
 // Times adds Σ_j coef[j]·K(x[i], basis[j]) to dst[i] for all m points of x, on
 // GOMAXPROCS goroutines: the values of a machine at many points, as [Gram.Times]
-// computes them, in memory that does not grow with m. What is added to dst[i]
-// does not depend on the other points. Points are as Row wants them.
+// computes them, in memory that grows with m by 4 bytes a point. What is added to
+// dst[i] does not depend on the other points. Points are as Row wants them.
 //
 // It differs from the sum over Row by at most about 2⁻³²·max K·Σ|coef|, and by
 // far less for a kernel as smooth as [RBF].
@@ -148,7 +148,7 @@ func (b *Basis) times(dst []float64, x source, coef []float64) {
 		return sum
 	}
 	if s == nil {
-		share(len(dst), func(_, i int) { dst[i] += alone(i) })
+		share(threads(len(dst)), len(dst), func(_, i int) { dst[i] += alone(i) })
 		return
 	}
 	s.right.add(dst, x, which, coef, s.reach, alone)
@@ -171,12 +171,12 @@ func newSums(k Kernel, p *points) *sums {
 		which[j] = int32(j)
 	}
 	f.centre(p, which)
-	s := &sums{}
-	s.right.pack(f, p, which)
-	norm, self := s.right.extent()
+	s := &sums{right: packed[float64]{f: f}}
+	norm, self := s.right.extent(p, which)
 	if !f.within(norm, 0x1p-53, sumTolerance, self) {
 		return nil
 	}
 	s.reach = f.reach(0x1p-53, sumTolerance, self)
+	s.right.pack(p, which)
 	return s
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"runtime/debug"
 	"slices"
+	"sync"
 )
 
 // How large the errors of values may be that come from a product of matrices,
@@ -22,7 +23,7 @@ const sumBatch = 4096
 // product in single or in double precision or, where neither will do, one by one.
 type blocks struct {
 	f      *formula // nil: one by one
-	place  []int32  // of each point
+	unit   float64  // that rows may be rounded to; 0: one by one
 	rows   *lately[float32]
 	single *packed[float32]
 	double *packed[float64]
@@ -31,7 +32,7 @@ type blocks struct {
 	missing []int32
 	into    [][]float32
 	which   []int32
-	alone   []oneByOne // of each goroutine
+	alone   []lone // of each goroutine
 }
 
 // Room returns how many rows [Gram.Hold] can hold at once: as many as fit into
@@ -64,7 +65,7 @@ func (g *Gram) Hold(dst [][]float32, idx []int) {
 	if room := g.Room(); len(idx) > room {
 		panic(fmt.Sprintf("kernels: Hold of %d rows, of which %d have room", len(idx), room))
 	}
-	b := g.inBlocks()
+	b := g.held()
 	dst = dst[:len(idx)]
 	b.missing, b.into = b.missing[:0], b.into[:0]
 	for k, i := range idx {
@@ -85,9 +86,9 @@ func (g *Gram) Hold(dst [][]float32, idx []int) {
 	g.evaluations += int64(len(b.missing)) * int64(g.n)
 	switch {
 	case b.single != nil:
-		b.single.rows(b.into, g.p, b.places(b.missing))
+		b.single.rows(b.into, g.p, b.places(g, b.missing))
 	case b.double != nil:
-		b.double.rows(b.into, g.p, b.places(b.missing))
+		b.double.rows(b.into, g.p, b.places(g, b.missing))
 	default:
 		b.oneByOne(g, b.missing, func(k int, row []float64) {
 			for t, v := range row {
@@ -117,7 +118,7 @@ func (g *Gram) Times(dst []float64, idx []int, coef []float64) {
 		}
 		part := coef[from:to]
 		if b.sums != nil {
-			b.sums.pack(b.f, g.p, b.places(b.missing))
+			b.sums.pack(g.p, b.places(g, b.missing))
 			b.sums.add(dst, g.p, g.place, part, nil, nil)
 			continue
 		}
@@ -130,10 +131,10 @@ func (g *Gram) Times(dst []float64, idx []int, coef []float64) {
 }
 
 // places returns where points stand.
-func (b *blocks) places(idx []int32) []int32 {
+func (b *blocks) places(g *Gram, idx []int32) []int32 {
 	b.which = b.which[:0]
 	for _, i := range idx {
-		b.which = append(b.which, b.place[i])
+		b.which = append(b.which, g.place[i])
 	}
 	return b.which
 }
@@ -143,8 +144,32 @@ func (g *Gram) inBlocks() *blocks {
 	if g.blocks != nil {
 		return g.blocks
 	}
-	b := &blocks{f: formulaOf(g.kernel, g.p.d), place: g.place, rows: newLately[float32](g.n, g.Room())}
+	b := &blocks{f: formulaOf(g.kernel, g.p.d)}
 	g.blocks = b
+	if b.f == nil {
+		return b
+	}
+	b.f.centre(g.p, g.place)
+	b.sums = &packed[float64]{f: b.f}
+	norm, self := b.sums.extent(g.p, g.place)
+	for _, u := range []float64{0x1p-24, 0x1p-53} {
+		if b.unit == 0 && b.f.within(norm, u, rowTolerance, self) {
+			b.unit = u
+		}
+	}
+	if !b.f.within(norm, 0x1p-53, sumTolerance, self) {
+		b.sums = nil
+	}
+	return b
+}
+
+// held is inBlocks with what Hold needs.
+func (g *Gram) held() *blocks {
+	b := g.inBlocks()
+	if b.rows != nil {
+		return b
+	}
+	b.rows = newLately[float32](g.n, g.Room())
 	switch s := g.store.(type) {
 	case recent:
 		g.store = newReevaluated(g)
@@ -155,28 +180,16 @@ func (g *Gram) inBlocks() *blocks {
 			g.store = m
 		}
 	}
-	if b.f == nil {
-		return b
-	}
-	// A copy of the points has to fit beside them.
-	left := float64(debug.SetMemoryLimit(-1)) - need(g.n, g.numbers)
+	// The copy of the points has to fit beside them.
 	numbers := float64(g.n) * float64(g.numbers)
-	if 4*numbers > left {
-		return b
-	}
-	b.f.centre(g.p, g.place)
-	single := &packed[float32]{}
-	single.pack(b.f, g.p, g.place)
-	norm, self := single.extent()
+	left := float64(debug.SetMemoryLimit(-1)) - need(g.n, g.numbers)
 	switch {
-	case b.f.within(norm, 0x1p-24, rowTolerance, self):
-		b.single = single
-	case b.f.within(norm, 0x1p-53, rowTolerance, self) && 8*numbers <= left:
-		b.double = &packed[float64]{}
-		b.double.pack(b.f, g.p, g.place)
-	}
-	if b.f.within(norm, 0x1p-53, sumTolerance, self) {
-		b.sums = &packed[float64]{}
+	case b.unit == 0x1p-24 && 4*numbers <= left:
+		b.single = &packed[float32]{f: b.f}
+		b.single.pack(g.p, g.place)
+	case b.unit == 0x1p-53 && 8*numbers <= left:
+		b.double = &packed[float64]{f: b.f}
+		b.double.pack(g.p, g.place)
 	}
 	return b
 }
@@ -194,7 +207,7 @@ func (f *formula) centre(p *points, which []int32) {
 	}
 	for _, s := range f.spaces {
 		s.mean = make([]float64, len(s.cols))
-		share(len(s.cols), func(_, k int) {
+		share(threads(len(s.cols)), len(s.cols), func(_, k int) {
 			var column [rightStrip]float64
 			sum := 0.0
 			for from := 0; from < len(which); from += rightStrip {
@@ -209,19 +222,26 @@ func (f *formula) centre(p *points, which []int32) {
 	}
 }
 
-// extent returns by space the largest ‖x − μ‖² of the points on the right, and
+// extent returns by space the largest ‖x − μ‖² of the points which of src, and
 // between which x·x are.
-func (p *packed[T]) extent() (norm []float64, self []span) {
+func (p *packed[T]) extent(src source, which []int32) (norm []float64, self []span) {
 	norm, self = make([]float64, len(p.f.spaces)), make([]span, len(p.f.spaces))
-	for s := range p.f.spaces {
+	for s := range self {
 		self[s].low = math.Inf(1)
-		for _, c := range p.chunks {
-			for j, v := range c.norm[s] {
-				xx := v + 2*c.shift[s][j]
+	}
+	var mu sync.Mutex
+	p.each((len(which)+rightStrip-1)/rightStrip, func(d *desk[T], task int) {
+		from := task * rightStrip
+		d.left.lay(p.f, src, which[from:min(from+rightStrip, len(which))])
+		mu.Lock()
+		defer mu.Unlock()
+		for s := range norm {
+			for r, v := range d.left.norm[s][:d.left.n] {
+				xx := v + 2*d.left.shift[s][r]
 				norm[s], self[s].low, self[s].high = max(norm[s], v), min(self[s].low, xx), max(self[s].high, xx)
 			}
 		}
-	}
+	})
 	return norm, self
 }
 
@@ -235,8 +255,8 @@ func (f *formula) within(norm []float64, u, tol float64, self []span) bool {
 	return true
 }
 
-// oneByOne is the memory for a row by itself.
-type oneByOne struct {
+// lone is the memory for a row by itself.
+type lone struct {
 	row, x []float64
 	work   work
 }
@@ -244,12 +264,13 @@ type oneByOne struct {
 // oneByOne computes rows of the points idx, some at a time, and calls do with
 // each in their order; its entries are in the order in which points stand.
 func (b *blocks) oneByOne(g *Gram, idx []int32, do func(k int, row []float64)) {
-	for from := 0; from < len(idx); from += threads(len(idx)) {
-		part := idx[from:min(from+threads(len(idx)), len(idx))]
+	some := threads(len(idx))
+	for from := 0; from < len(idx); from += some {
+		part := idx[from:min(from+some, len(idx))]
 		for len(b.alone) < len(part) {
-			b.alone = append(b.alone, oneByOne{row: make([]float64, g.n), x: make([]float64, g.p.d)})
+			b.alone = append(b.alone, lone{row: make([]float64, g.n), x: make([]float64, g.p.d)})
 		}
-		share(len(part), func(_, task int) {
+		share(len(part), len(part), func(_, task int) {
 			m := &b.alone[task]
 			g.rower.row(m.row, g.p.point(m.x, int(g.place[part[task]])), &m.work)
 		})

@@ -481,9 +481,15 @@ func TestRowAfterHold(t *testing.T) {
 	for _, cache := range []int64{0, 8 * 10 * n} {
 		g := mustGram(t, kernels.RBF(1), x, cache)
 		g.Row(3)
+		g.Times(make([]float64, n), []int{1}, []float64{1}) // keeps nothing, and takes nothing
+		g.Row(4)
+		before := g.Evaluations()
+		if g.Row(4); g.Evaluations() != before {
+			t.Error("a row is not kept after Times")
+		}
 		dst := make([][]float32, 1)
 		g.Hold(dst, []int{5})
-		before := g.Evaluations()
+		before = g.Evaluations()
 		g.Row(6)
 		g.Row(7)
 		g.Row(8)

@@ -102,7 +102,8 @@ func (p *points) needColumns() {
 	}
 	p.columns = make([]float64, p.n*p.d)
 	// Eight features at a time, since those of a point share a cache line.
-	share((p.d+7)/8, func(_, task int) {
+	tasks := (p.d + 7) / 8
+	share(threads(tasks), tasks, func(_, task int) {
 		from, to := 8*task, min(8*task+8, p.d)
 		for j, row := range p.source {
 			for k := from; k < to; k++ {
