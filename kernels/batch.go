@@ -222,7 +222,7 @@ type desk[T simd.Float] struct {
 }
 
 func newDesk[T simd.Float](f *formula) *desk[T] {
-	d := &desk[T]{value: make([]float64, rightStrip), sums: make([]float64, leftStrip)}
+	d := &desk[T]{value: make([]float64, rightStrip)}
 	for range f.spaces {
 		d.wide = append(d.wide, make([]float64, rightStrip))
 	}
@@ -346,29 +346,40 @@ func (p *packed[T]) rows(dst [][]float32, src source, which []int32) {
 	})
 }
 
-// add adds Σ_j coef[j]·K to dst[r], K of point which[r] of src and point j on the
-// right. A point with a norm beyond reach, by space, is left to alone.
-func (p *packed[T]) add(dst []float64, src source, which []int32, coef, reach []float64, alone func(r int) float64) {
+// add adds Σ_j coef[k][j]·K to dst[k][r], K of point which[r] of src and point j on
+// the right. A point with a norm beyond reach, by space, is left to alone, which
+// sets sums[k].
+func (p *packed[T]) add(dst [][]float64, src source, which []int32, coef [][]float64, reach []float64, alone func(sums []float64, r int)) {
 	p.each((len(which)+leftStrip-1)/leftStrip, func(d *desk[T], task int) {
 		from := task * leftStrip
 		d.left.lay(p.f, src, which[from:min(from+leftStrip, len(which))])
-		sums := d.sums[:d.left.n]
+		machines := len(coef)
+		if need := d.left.n * machines; cap(d.sums) < need {
+			d.sums = make([]float64, need)
+		}
+		sums := d.sums[:d.left.n*machines]
 		clear(sums)
 		for at := range p.chunks {
 			c := &p.chunks[at]
 			d.multiply(p.f, &d.left, c)
-			for r := range sums {
-				sums[r] += simd.Dot(d.row(p.f, &d.left, r, c), coef[at*rightStrip:][:c.n])
+			for r := range d.left.n {
+				row := d.row(p.f, &d.left, r, c)
+				for k, w := range coef {
+					sums[r*machines+k] += simd.Dot(row, w[at*rightStrip:][:c.n])
+				}
 			}
 		}
-		for r, v := range sums {
+		for r := range d.left.n {
+			own := sums[r*machines:][:machines]
 			for s, limit := range reach {
 				if !(d.left.norm[s][r] <= limit) {
-					v = alone(from + r)
+					alone(own, from+r)
 					break
 				}
 			}
-			dst[from+r] += v
+			for k, v := range own {
+				dst[k][from+r] += v
+			}
 		}
 	})
 }

@@ -114,12 +114,13 @@ func (g *Gram) Times(dst []float64, idx []int, coef []float64) {
 		to := min(from+sumBatch, len(idx))
 		b.missing = b.missing[:0]
 		for _, i := range idx[from:to] {
+			_ = g.diag[i]
 			b.missing = append(b.missing, int32(i))
 		}
 		part := coef[from:to]
 		if b.sums != nil {
 			b.sums.pack(g.p, b.places(g, b.missing))
-			b.sums.add(dst, g.p, g.place, part, nil, nil)
+			b.sums.add([][]float64{dst}, g.p, g.place, [][]float64{part}, nil, nil)
 			continue
 		}
 		b.oneByOne(g, b.missing, func(k int, row []float64) {

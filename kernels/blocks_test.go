@@ -359,6 +359,27 @@ func TestBasisTimes(t *testing.T) {
 	b.Times(dst, [][]float64{{1, 2, 3}}, make([]float64, 20))
 }
 
+// Many machines on one basis have the values that they have one by one.
+func TestBasisTimesEach(t *testing.T) {
+	x := normal(1, 300, 4)
+	for _, k := range []kernels.Kernel{kernels.RBF(0.3), kernels.Laplacian(1), kernels.Exponential(1)} {
+		b := kernels.Against(k, x[:150])
+		const machines = 5
+		got, want, coef := make([][]float64, machines), make([][]float64, machines), make([][]float64, machines)
+		for m := range coef {
+			got[m], want[m], coef[m] = make([]float64, len(x)), make([]float64, len(x)), normal(uint64(m), 1, 150)[0]
+			got[m][7], want[m][7] = 3, 3
+			b.Times(want[m], x, coef[m])
+		}
+		b.TimesEach(got, x, coef)
+		for m := range got {
+			if !slices.Equal(got[m], want[m]) {
+				t.Errorf("%v: machine %d has other values", k, m)
+			}
+		}
+	}
+}
+
 // Goroutines share a Basis.
 func TestBasisTimesConcurrently(t *testing.T) {
 	x := normal(1, 400, 5)
