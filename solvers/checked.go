@@ -1,8 +1,10 @@
 package solvers
 
 import (
+	"context"
 	"fmt"
 	"math"
+	"sync"
 )
 
 // checked is the Matrix that Solve hands to a method: it looks at each row once,
@@ -29,6 +31,36 @@ func (c *checked) check(i int, row []float64) []float64 {
 		}
 	}
 	return row
+}
+
+// Sweep implements Sweeper if the Matrix does. Of several bad rows the first is named.
+func (c *checked) Sweep(ctx context.Context, lower bool, do func(i int, row []float64)) error {
+	n := c.Dim()
+	var mu sync.Mutex
+	bad, failure := n, error(nil)
+	err := c.Matrix.(Sweeper).Sweep(ctx, lower, func(i int, row []float64) {
+		want := n
+		if lower {
+			want = i + 1
+		}
+		if !c.seen[i] {
+			if err := checkRow(i, row, want); err != nil {
+				mu.Lock()
+				if i < bad {
+					bad, failure = i, err
+				}
+				mu.Unlock()
+				row = make([]float64, want)
+			} else {
+				c.seen[i] = !lower
+			}
+		}
+		do(i, row)
+	})
+	if c.err == nil {
+		c.err = failure
+	}
+	return err
 }
 
 // checkedRows is checked for a Batcher.

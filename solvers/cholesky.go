@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/blas"
-
 	"github.com/svmnb/svmnb/internal/simd"
 )
 
@@ -75,7 +73,7 @@ func (m Cholesky) Factor(ctx context.Context, s *System) (*CholeskyFactor, error
 
 func (m Cholesky) factor(ctx context.Context, s *System) (*CholeskyFactor, error) {
 	n := s.K.Dim()
-	a, err := s.dense(ctx, blas.Lower)
+	a, err := s.dense(ctx, true)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +95,7 @@ func (m Cholesky) factor(ctx context.Context, s *System) (*CholeskyFactor, error
 			return nil, failure
 		}
 		jitter = m.Jitter * math.Pow(10, float64(try))
-		if err := s.fill(ctx, a, blas.Lower); err != nil {
+		if err := s.fill(ctx, a, true); err != nil {
 			return nil, err
 		}
 		for i := range n {
@@ -111,24 +109,30 @@ func (m Cholesky) factor(ctx context.Context, s *System) (*CholeskyFactor, error
 }
 
 // dense returns A, or its lower triangle.
-func (s *System) dense(ctx context.Context, part blas.Uplo) (array, error) {
+func (s *System) dense(ctx context.Context, lower bool) (array, error) {
 	n := s.K.Dim()
 	t := array{make([]float64, n*n), n}
-	return t, s.fill(ctx, t, part)
+	return t, s.fill(ctx, t, lower)
 }
 
-func (s *System) fill(ctx context.Context, t array, part blas.Uplo) error {
+func (s *System) fill(ctx context.Context, t array, lower bool) error {
 	n := t.stride
+	put := func(i int, row []float64) {
+		copy(t.row(i, n), row)
+		t.data[i*n+i] += s.noise(i)
+	}
+	if k := s.sweeper(); k != nil {
+		return k.Sweep(ctx, lower, put)
+	}
 	for i := range n {
 		if ctx.Err() != nil {
-			return ctx.Err()
+			return context.Cause(ctx)
 		}
-		row := t.data[i*n : (i+1)*n]
-		if part == blas.Lower {
+		row := s.K.Row(i)
+		if lower {
 			row = row[:i+1]
 		}
-		copy(row, s.K.Row(i))
-		row[i] += s.noise(i)
+		put(i, row)
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ type lu struct {
 
 func (l *lu) Step(ctx context.Context, _ []bool) (done bool, err error) {
 	n := l.s.K.Dim()
-	a, err := l.s.dense(ctx, blas.All)
+	a, err := l.s.dense(ctx, false)
 	if err != nil {
 		return false, err
 	}
