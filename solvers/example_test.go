@@ -79,3 +79,17 @@ func ExampleAny() {
 	fmt.Println(solvers.Any(solvers.Gap{Rel: 1e-6}, solvers.Iterations{Max: 100_000}))
 	// Output: any(relative gap ≤ 1e-06, 100000 iterations)
 }
+
+// A straight line through three points, ε = ½ wide on either side: the outer two
+// are support vectors, one above the tube and one below.
+func ExampleTube() {
+	k := matrix{{1, 0, -1}, {0, 0, 0}, {-1, 0, 1}} // of x = −1, 0, 1
+	p := solvers.Tube(k, []float64{-2, 0.2, 2}, []float64{10, 10, 10}, 0.5)
+	r, err := solvers.Solve(context.Background(), p, solvers.TubeSMO{}, solvers.Settings{Stop: solvers.Gap{Rel: 1e-9}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("β = %.4g, f(x) = 1.5 x, gap %.1g\n", solvers.Signed(r.Alpha), r.Certificate.Gap)
+	// Output: β = [-0.75 0 0.75], f(x) = 1.5 x, gap 0
+}

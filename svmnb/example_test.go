@@ -61,3 +61,54 @@ func ExampleClassifier_HardMargin() {
 	fmt.Println(errors.Is(err, solvers.ErrUnbounded))
 	// Output: true
 }
+
+// The tube of ε-SVR holds most points; only those on its edge and outside carry f.
+func ExampleRegress() {
+	train, test := datasets.Sinc(100, 0.1, 1), datasets.Sinc(500, 0, 2)
+	fit := svmnb.Regress(train).Kernel(kernels.RBF(1)).C(10).Epsilon(0.1).SMO().MustFit()
+	rmse, err := fit.RMSE(test)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	y, _ := fit.Predict([][]float64{{0}, {3.1}})
+	fmt.Printf("%d of 100 points are support vectors, RMSE %.3f to the true function\n", len(fit.SupportVectors()), rmse)
+	fmt.Printf("f(0) = %.2f, f(3.1) = %.2f\n", y[0], y[1])
+	fmt.Println(fit.Description)
+	// Output:
+	// 42 of 100 points are support vectors, RMSE 0.057 to the true function
+	// f(0) = 1.01, f(3.1) = -0.03
+	// Regress(sinc).Kernel(RBF(1)).C(10).Epsilon(0.1).SMO().Tol(0.001)
+}
+
+// Kernel ridge regression is a linear system, (K + λI)β = y − b.
+func ExampleRegressor_Ridge() {
+	fit := svmnb.Regress(datasets.Cars()).Kernel(kernels.Linear()).Ridge(1).MustFit()
+	w, _ := fit.Weights()
+	r2, err := fit.R2(datasets.Cars())
+	fmt.Printf("distance = %.2f speed − %.1f, R² = %.2f %v\n", w[0], -fit.Bias, r2, err)
+	// Output: distance = 3.93 speed − 17.5, R² = 0.65 <nil>
+}
+
+// Ten classes: a machine for each pair of them, and probabilities by coupling.
+func ExampleClassifier_OneVsOne() {
+	train, test := datasets.Digits().Split(0.3, 1)
+	fit, err := svmnb.Classify(train).Kernel(kernels.RBF(0.001)).C(5).OneVsOne().Fit(context.Background())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	accuracy, _ := fit.Accuracy(test)
+	fmt.Printf("%d machines, %.1f %% of %d new digits right\n", fit.Certificate().Machines, 100*accuracy, test.N())
+	calibrated, err := fit.Calibrate(context.Background(), svmnb.Platt{Folds: 3, Seed: 1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	p, _ := calibrated.Probabilities(test.X[:1])
+	names, _ := calibrated.Predict(test.X[:1])
+	fmt.Println(names, len(p[0]), "probabilities")
+	// Output:
+	// 45 machines, 98.4 % of 1258 new digits right
+	// [9] 10 probabilities
+}

@@ -13,7 +13,10 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
 )
 
-// Figure is a way to look at a fit: [Margins], [KKT], [Gap] or [Rate].
+// Figure is a way to look at a fit: [Margins], [Tube], [KKT], [Gap] or [Rate]; of a
+// Gaussian process [Posterior], [Bounds], [Evidence] or [Components]; of several
+// classes [Regions] and [Confusion]; of an [Evaluation] Confusion, [ROC] or
+// [Reliability].
 type Figure struct {
 	name string
 	draw func(fit any) (*Chart, error)
@@ -36,13 +39,14 @@ type solved interface{ record() record }
 // record is what there is to see of a run.
 type record struct {
 	*solvers.Result
-	problem *solvers.Problem
+	problem *solvers.Problem // nil for Crammer and Singer's
 	stop    solvers.Criterion
 	words   string // what was solved, for a subtitle
+	points  int    // n; a regression has two multipliers for each
 }
 
 func (f *Fit) record() record {
-	return record{&f.Result, f.task.problem, f.task.stop, f.task.words() + " · " + f.Method}
+	return record{&f.Result, f.task.problem, f.task.stop, f.task.words() + " · " + f.Method, len(f.Alpha)}
 }
 
 var (
@@ -66,8 +70,8 @@ var (
 
 func (f Figure) String() string { return f.name }
 
-// Of draws the figure for a fit, such as a [*Fit], as a chart that may be changed and then shown
-// by [Show].
+// Of draws the figure for a fit, such as a [*Fit], as a chart that may be changed
+// and then shown by [Show].
 func (f Figure) Of(fit any) (*Chart, error) {
 	if v := reflect.ValueOf(fit); f.draw == nil || fit == nil || v.Kind() == reflect.Pointer && v.IsNil() {
 		return nil, errors.New("svmnb: Figure.Of: the figure or the fit is empty; say for example svmnb.Margins.Of(fit)")
@@ -155,6 +159,9 @@ const kktValues = 4_000_000
 
 func drawKKT(fit solved) (*Chart, error) {
 	f := fit.record()
+	if f.problem == nil {
+		return nil, fmt.Errorf("KKT: a %T has conditions for points and classes, not for points; look at Gap", fit)
+	}
 	p, n := f.problem, len(f.Alpha)
 	d := figure.KKTData{Problem: f.words, Tol: 1e-3}
 	switch stop := f.stop.(type) {
@@ -185,7 +192,7 @@ func drawKKT(fit solved) (*Chart, error) {
 			continue
 		}
 		d.Iterations = append(d.Iterations, pt.Iteration)
-		d.Violations = append(d.Violations, p.Violations(nil, alpha, values))
+		d.Violations = append(d.Violations, fold(p.Violations(nil, alpha, values), f.points))
 	}
 	return figure.KKT(d)
 }

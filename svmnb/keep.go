@@ -41,23 +41,47 @@ func (c Classifier) Keep() *Fit {
 	if err != nil {
 		must(err)
 	}
+	return t.fit(t.keep(t.problem, t.key()))
+}
+
+// keep is mustSolve with a memory for what has the key.
+func (m *machine) keep(p *solvers.Problem, key []byte) *solvers.Result {
+	res := recall(key, p.K.Dim())
+	if res == nil {
+		res = m.mustSolve(p)
+		remember(key, res)
+	}
+	return res
+}
+
+// recall returns the result of n multipliers that was remembered under the key,
+// or nil.
+func recall(key []byte, n int) *solvers.Result {
 	dir, err := keepDir()
 	if err != nil {
-		return t.mustSolve()
+		return nil
 	}
-	key := t.key()
-	file := filepath.Join(dir, hex.EncodeToString(key)+".fit")
-	if res := readKept(file, key, t); res != nil {
+	file := keptFile(dir, key)
+	res := readKept(file, key, n)
+	if res != nil {
 		now := time.Now()
 		os.Chtimes(file, now, now) // marks it as used; if that fails it only goes sooner
-		return t.fit(res)
 	}
-	fit := t.mustSolve()
-	if !fit.Status.Early() {
-		writeKept(file, key, &fit.Result)
-		sweepKept(dir, keepBytes)
+	return res
+}
+
+// remember keeps a result that did not end early, if it can.
+func remember(key []byte, res *solvers.Result) {
+	dir, err := keepDir()
+	if err != nil || res.Status.Early() {
+		return
 	}
-	return fit
+	writeKept(keptFile(dir, key), key, res)
+	sweepKept(dir, keepBytes)
+}
+
+func keptFile(dir string, key []byte) string {
+	return filepath.Join(dir, hex.EncodeToString(key)+".fit")
 }
 
 func keepDir() (string, error) {
@@ -73,16 +97,17 @@ func keepDir() (string, error) {
 	return dir, os.MkdirAll(dir, 0o755)
 }
 
-// key hashes all that the result depends on.
+// key hashes all that the result depends on: the numbers are the targets and
+// the costs.
 //
 // A kernel is known by its value and by a row of its matrix, since a user may
 // change the formula of a type in one cell and keep its name. A method or
 // criterion from outside this module is known by its value and by the program
 // that it is compiled into: it is solved anew whenever the cell has changed.
-func (t *task) key() []byte {
+func (m *machine) key(problem string, numbers ...[]float64) []byte {
 	h := sha256.New()
-	fmt.Fprintf(h, "%s\n%#v\n%v %v %d %v %v %v\n%#v\n%T %v\n%d %d\n%d × %d\n", keepFormat,
-		t.kernel, t.c, t.nu, t.margin, t.fixed, t.b0, t.tau2, t.method, t.stop, t.stop, t.limit, t.every, t.data.N(), t.data.D())
+	fmt.Fprintf(h, "%s\n%s\n%#v\n%v %v %v\n%#v\n%T %v\n%d %d\n%d × %d\n", keepFormat, problem,
+		m.kernel, m.fixed, m.b0, m.tau2, m.method, m.stop, m.stop, m.limit, m.every, m.data.N(), m.data.D())
 	floats := func(v []float64) {
 		b := make([]byte, 0, 8*len(v))
 		for _, x := range v {
@@ -90,17 +115,18 @@ func (t *task) key() []byte {
 		}
 		h.Write(b)
 	}
-	for _, row := range t.data.X {
+	for _, row := range m.data.X {
 		floats(row)
 	}
-	floats(t.y)
-	floats(t.cost)
-	row := make([]float64, t.data.N())
-	for j, x := range t.data.X {
-		row[j] = t.kernel.Eval(t.data.X[0], x) // not by the matrix, which counts
+	for _, v := range numbers {
+		floats(v)
+	}
+	row := make([]float64, m.data.N())
+	for j, x := range m.data.X {
+		row[j] = m.kernel.Eval(m.data.X[0], x) // not by the matrix, which counts
 	}
 	floats(row)
-	if foreign(t.method) || foreign(t.stop) {
+	if foreign(m.method) || foreign(m.stop) {
 		if exe, err := os.Executable(); err == nil {
 			program, _ := os.ReadFile(exe) // unreadable: an empty program, still its own key
 			h.Write(program)
@@ -109,34 +135,43 @@ func (t *task) key() []byte {
 	return h.Sum(nil)
 }
 
+func (t *task) key() []byte {
+	return t.machine.key(fmt.Sprintf("Classify %v %v %d", t.c, t.nu, t.margin), t.y, t.cost)
+}
+
 func foreign(v any) bool {
 	return !strings.HasPrefix(reflect.TypeOf(v).PkgPath(), "github.com/svmnb/svmnb/")
 }
 
 // readKept returns the result in file, or nil when there is none, it is
-// damaged, or it does not belong to t. A file is the key, the SHA-256 of what
-// follows, and the result as gob.
-func readKept(file string, key []byte, t *task) *solvers.Result {
-	b, err := os.ReadFile(file)
-	if err != nil || len(b) < 64 || !bytes.Equal(b[:32], key) {
-		return nil
-	}
-	body := b[64:]
-	if sum := sha256.Sum256(body); !bytes.Equal(b[32:64], sum[:]) {
-		return nil
-	}
+// damaged, or it does not have n multipliers.
+func readKept(file string, key []byte, n int) *solvers.Result {
 	var res solvers.Result
-	if gob.NewDecoder(bytes.NewReader(body)).Decode(&res) != nil || len(res.Alpha) != t.data.N() {
+	if !decodeKept(file, key, &res) || len(res.Alpha) != n {
 		return nil
 	}
 	return &res
 }
 
+// decodeKept reads what writeKept has written: the key, the SHA-256 of what
+// follows, and the value as gob.
+func decodeKept(file string, key []byte, value any) bool {
+	b, err := os.ReadFile(file)
+	if err != nil || len(b) < 64 || !bytes.Equal(b[:32], key) {
+		return false
+	}
+	body := b[64:]
+	if sum := sha256.Sum256(body); !bytes.Equal(b[32:64], sum[:]) {
+		return false
+	}
+	return gob.NewDecoder(bytes.NewReader(body)).Decode(value) == nil
+}
+
 // writeKept writes file as a whole or not at all. Its errors are not reported:
 // a fit that is not remembered is solved again.
-func writeKept(file string, key []byte, res *solvers.Result) {
+func writeKept(file string, key []byte, value any) {
 	var body bytes.Buffer
-	if gob.NewEncoder(&body).Encode(res) != nil {
+	if gob.NewEncoder(&body).Encode(value) != nil {
 		return
 	}
 	sum := sha256.Sum256(body.Bytes())
