@@ -228,7 +228,7 @@ func (f *CholeskyFactor) HalfSolveAll(ctx context.Context, x [][]float64) error 
 	return f.all(ctx, x, divide)
 }
 
-func (f *CholeskyFactor) all(ctx context.Context, x [][]float64, passes ...func(ctx context.Context, x, l matrix) error) error {
+func (f *CholeskyFactor) all(ctx context.Context, x [][]float64, passes ...func(ctx context.Context, x, l rectangle) error) error {
 	n := f.n
 	all := array{make([]float64, len(x)*n), n}
 	for j, v := range x {
@@ -295,6 +295,8 @@ func (f *CholeskyFactor) Multiply(dst, z []float64) []float64 {
 	}
 	dst = dst[:f.n]
 	copy(dst, z)
-	blas64.Trmv(blas.NoTrans, f.triangle(), vector(dst))
+	for i := f.n - 1; i >= 0; i-- {
+		dst[i] = simd.Dot(f.l.row(i, i+1), dst)
+	}
 	return dst
 }

@@ -16,12 +16,12 @@ type array struct {
 	stride int
 }
 
-// matrix is a part of an array, or its transpose.
-type matrix = simd.Matrix[float64]
+// rectangle is a part of an array, or its transpose.
+type rectangle = simd.Matrix[float64]
 
 // block is the part of the array with rows r0 to r1 and columns c0 to c1.
-func (t array) block(r0, r1, c0, c1 int) matrix {
-	return matrix{Data: t.data, Rows: len(t.data) / t.stride, Cols: t.stride, Stride: t.stride}.Block(r0, r1, c0, c1)
+func (t array) block(r0, r1, c0, c1 int) rectangle {
+	return rectangle{Data: t.data, Rows: len(t.data) / t.stride, Cols: t.stride, Stride: t.stride}.Block(r0, r1, c0, c1)
 }
 
 // row is row i of the array up to column end.
@@ -47,7 +47,7 @@ const (
 var packs = sync.Pool{New: func() any { return new(simd.Panels[float64]) }}
 
 // multiply computes AB into C as g says: where the direct methods spend their time.
-func multiply(ctx context.Context, g simd.Gemm[float64], c, a, b matrix) error {
+func multiply(ctx context.Context, g simd.Gemm[float64], c, a, b rectangle) error {
 	p := packs.Get().(*simd.Panels[float64])
 	defer packs.Put(p)
 	lower := g.Lower
@@ -129,7 +129,7 @@ func (t array) head(k, e int) (pivot int) {
 
 // divide sets X to XL⁻ᵀ, which is L⁻¹ times each row of X. L is lower triangular, and
 // what stands above its diagonal is not read.
-func divide(ctx context.Context, x, l matrix) error {
+func divide(ctx context.Context, x, l rectangle) error {
 	n := l.Rows
 	if n <= cell {
 		return divideCell(ctx, x, l, (*division).forward)
@@ -146,7 +146,7 @@ func divide(ctx context.Context, x, l matrix) error {
 }
 
 // divideBack sets X to XL⁻¹, which is L⁻ᵀ times each row of X.
-func divideBack(ctx context.Context, x, l matrix) error {
+func divideBack(ctx context.Context, x, l rectangle) error {
 	n := l.Rows
 	if n <= cell {
 		return divideCell(ctx, x, l, (*division).backward)
@@ -164,7 +164,7 @@ func divideBack(ctx context.Context, x, l matrix) error {
 
 // divideCell is divide or divideBack for an L of one cell, by substitution: some rows
 // of X are transposed, so that one column of them is a vector.
-func divideCell(ctx context.Context, x, l matrix, solve func(d *division, l matrix, rows int)) error {
+func divideCell(ctx context.Context, x, l rectangle, solve func(d *division, l rectangle)) error {
 	tasks := (x.Rows + strip - 1) / strip
 	parallel(tasks, x.Rows*l.Rows*l.Rows/2, func(task int) {
 		d := divisions.Get().(*division)
@@ -176,7 +176,7 @@ func divideCell(ctx context.Context, x, l matrix, solve func(d *division, l matr
 		for k := range l.Rows {
 			d.columns[k] = d.buffer[k*strip:][:rows]
 		}
-		solve(d, l, rows)
+		solve(d, l)
 		simd.Transpose(at, x.Stride, d.buffer[:], strip, l.Rows, rows)
 	})
 	return ctx.Err()
@@ -191,7 +191,7 @@ type division struct {
 
 var divisions = sync.Pool{New: func() any { return new(division) }}
 
-func (d *division) forward(l matrix, rows int) {
+func (d *division) forward(l rectangle) {
 	for j := range l.Rows {
 		row := l.Data[j*l.Stride:][:j+1]
 		for k, v := range row[:j] {
@@ -201,7 +201,7 @@ func (d *division) forward(l matrix, rows int) {
 	}
 }
 
-func (d *division) backward(l matrix, rows int) {
+func (d *division) backward(l rectangle) {
 	for j := l.Rows - 1; j >= 0; j-- {
 		for k := j + 1; k < l.Rows; k++ {
 			d.coef[k] = -l.Data[k*l.Stride+j]

@@ -17,7 +17,7 @@ func covariance(n, d int) array {
 	for i := range x {
 		x[i] = rng.NormFloat64()
 	}
-	points := matrix{Data: x, Rows: n, Cols: d, Stride: d}
+	points := rectangle{Data: x, Rows: n, Cols: d, Stride: d}
 	for i := range norms {
 		norms[i] = simd.Dot(x[i*d:][:d], x[i*d:][:d])
 	}

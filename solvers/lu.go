@@ -76,7 +76,7 @@ func (l *lu) Step(ctx context.Context, _ []bool) (done bool, err error) {
 }
 
 // swap exchanges two rows.
-func swap(a, b matrix) {
+func swap(a, b rectangle) {
 	if a.Cols > 0 {
 		blas64.Swap(vector(a.Data[:a.Cols]), vector(b.Data[:b.Cols]))
 	}
@@ -85,10 +85,10 @@ func swap(a, b matrix) {
 func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Data: x, Inc: 1} }
 
 // general and triangle are a matrix as gonum sees it.
-func general(m matrix) blas64.General {
+func general(m rectangle) blas64.General {
 	return blas64.General{Rows: m.Rows, Cols: m.Cols, Data: m.Data, Stride: m.Stride}
 }
 
-func triangle(m matrix, part blas.Uplo, diag blas.Diag) blas64.Triangular {
+func triangle(m rectangle, part blas.Uplo, diag blas.Diag) blas64.Triangular {
 	return blas64.Triangular{Uplo: part, Diag: diag, N: m.Rows, Data: m.Data, Stride: m.Stride}
 }
