@@ -31,7 +31,10 @@ func (m Matrix[T]) Block(i, iEnd, j, jEnd int) Matrix[T] {
 	m.Rows, m.Cols = iEnd-i, jEnd-j
 	switch {
 	case m.Rows == 0 || m.Cols == 0:
-		m.Data = nil
+		m.Data, m.Stride = nil, m.Cols
+		if m.transposed {
+			m.Stride = m.Rows
+		}
 	case m.transposed:
 		m.Data = m.Data[j*m.Stride+i:]
 	default:
