@@ -3,6 +3,7 @@ package kernels
 import (
 	"context"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -29,7 +30,16 @@ func (g *Gram) Sweep(ctx context.Context, lower bool, do func(i int, row []float
 		}
 		return inParallel(ctx, workers(), g.n, func(_, i int) { do(i, m.rows[i][:wanted(i)]) })
 	}
-	return g.compute(ctx, g.n, wanted, do)
+	if slices.IsSorted(g.order) {
+		return g.compute(ctx, g.n, wanted, do)
+	}
+	return g.compute(ctx, g.n, func(int) int { return g.n }, func(t int, moved []float64) {
+		i, row := int(g.order[t]), make([]float64, g.n)
+		for s, v := range moved {
+			row[g.order[s]] = v
+		}
+		do(i, row[:wanted(i)])
+	})
 }
 
 // compute calls do with the kernel values of the point that stands at t and the
