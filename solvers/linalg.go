@@ -212,10 +212,10 @@ func (d *division) backward(l rectangle) {
 
 // one computes column j from those that are known.
 func (d *division) one(j int, known [][]float64, coef []float64, pivot float64) {
-	column := d.columns[j]
+	column, inverse := d.columns[j], 1/pivot
 	simd.AddRows(column, coef, known, 0)
 	for r := range column {
-		column[r] /= pivot
+		column[r] *= inverse
 	}
 }
 
