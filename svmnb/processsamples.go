@@ -32,7 +32,8 @@ const (
 )
 
 // Sample draws functions from the posterior at the m points of x, all values of one
-// function together and always the same for the same seed, by Matheron's rule
+// function together and the same for the same seed, but for what rounding does to a
+// covariance that is all but singular, by Matheron's rule
 // (Wilson et al. 2020, eq. 9): a draw f of the process before the observations, with
 // noise e, is bent to what was observed,
 //
