@@ -10,119 +10,257 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 )
 
-// quadratic is the Q of a problem as an interior-point method needs it.
-type quadratic interface {
-	// mul sets y = Qx.
-	mul(y, x []float64)
-	// factor prepares solve for M = Q + diag(d). A coordinate whose d is +Inf
-	// is held at 0. It reports false if M is not positive definite.
-	factor(ctx context.Context, d []float64) (ok bool, err error)
-	// solve sets x to M⁻¹x.
-	solve(x []float64)
+// Cholesky solves A x = b by A = LL', L lower triangular (CST 7.6; Golub and Van
+// Loan 2013, §4.2): n³/3 operations and 8n² bytes, half of what LU takes, without
+// pivots and without growth of rounding errors. It is the method of choice up to
+// some thousand points, and the factor gives ln|A| and posterior variances.
+type Cholesky struct {
+	// Jitter is the most that may be added to all of the diagonal when A is not
+	// positive definite in floating point. A ten-millionth of it is tried first, then
+	// ten times as much and so on; CholeskyFactor.Jitter says what it took. 0 adds
+	// nothing: A is then refused with an *IndefiniteError. The certificate is that of
+	// A without jitter.
+	Jitter float64
 }
 
-// dense holds Q and a factor of M in one n × (n+1) array, row i of Q from the
-// diagonal on at [i, i+1:], row k of the Cholesky factor up to the diagonal at
-// [k, :k+1]. The factor is of the coordinates that are not held.
-type dense struct {
-	n    int
-	a    []float64
-	rows []int // coordinate of each row of the factor
-	x    []float64
+// Name is "Cholesky", or "Cholesky with jitter".
+func (m Cholesky) Name() string {
+	if m.Jitter > 0 {
+		return "Cholesky with jitter"
+	}
+	return "Cholesky"
 }
 
-func newDense(ctx context.Context, p *Problem) (*dense, error) {
-	n := p.K.Dim()
-	q := &dense{n: n, a: make([]float64, n*(n+1)), rows: make([]int, 0, n), x: make([]float64, n)}
+// Memory returns 8n² and 16n for each right-hand side.
+func (m Cholesky) Memory(n, q int) float64 { return square(n, q) }
+
+// square is the memory of the direct methods.
+func square(n, q int) float64 { return 8 * float64(n) * (float64(n) + 2*float64(q)) }
+
+// Start implements LinearMethod.
+func (m Cholesky) Start(s *System, b, x [][]float64) (LinearStepper, error) {
+	return &cholesky{direct: direct{b: b, x: x}, method: m, s: s}, m.check()
+}
+
+func (m Cholesky) check() error {
+	if !(m.Jitter >= 0 && usable(m.Jitter)) {
+		return &ProblemError{"Cholesky.Jitter", -1, m.Jitter, fmt.Sprintf("is %g; it must be positive, or 0 for none", m.Jitter)}
+	}
+	return nil
+}
+
+// Factor returns the factor alone, for whoever has many right-hand sides to come.
+// The memory limit is that of the zero SystemSettings. The errors are those of
+// SolveSystem; that of an interrupt wraps context.Cause(ctx).
+func (m Cholesky) Factor(ctx context.Context, s *System) (*CholeskyFactor, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	if err := affordable(m, s.K.Dim(), 0, 0); err != nil {
+		return nil, err
+	}
+	s = s.checked()
+	f, err := m.factor(ctx, s)
+	if bad := s.failed(); bad != nil {
+		return nil, bad
+	}
+	if err != nil && ctx.Err() != nil {
+		return nil, fmt.Errorf("solvers: %s: %w", m.Name(), context.Cause(ctx))
+	}
+	return f, err
+}
+
+func (m Cholesky) factor(ctx context.Context, s *System) (*CholeskyFactor, error) {
+	n := s.K.Dim()
+	a, err := s.dense(ctx, blas.Lower)
+	if err != nil {
+		return nil, err
+	}
+	pivot, err := a.lower(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	failure := &IndefiniteError{Method: m.Name(), Row: pivot}
+	if pivot < n {
+		failure.Value = a.data[pivot*n+pivot]
+	}
+	jitter := 0.0
+	for try := -7; pivot < n; try++ {
+		if try > 0 || m.Jitter == 0 {
+			failure.Need, err = s.missing(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return nil, failure
+		}
+		jitter = m.Jitter * math.Pow(10, float64(try))
+		if err := s.fill(ctx, a, blas.Lower); err != nil {
+			return nil, err
+		}
+		for i := range n {
+			a.data[i*n+i] += jitter
+		}
+		if pivot, err = a.lower(ctx, n); err != nil {
+			return nil, err
+		}
+	}
+	return &CholeskyFactor{n: n, l: a, jitter: jitter}, nil
+}
+
+// dense returns A, or its lower triangle.
+func (s *System) dense(ctx context.Context, part blas.Uplo) (array, error) {
+	n := s.K.Dim()
+	t := array{make([]float64, n*n), n}
+	return t, s.fill(ctx, t, part)
+}
+
+func (s *System) fill(ctx context.Context, t array, part blas.Uplo) error {
+	n := t.stride
 	for i := range n {
-		if i%64 == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
-		row := q.a[i*(n+1)+1:]
-		for j, k := range p.K.Row(i)[i:] {
-			row[i+j] = p.S[i] * p.S[i+j] * k
+		row := t.data[i*n : (i+1)*n]
+		if part == blas.Lower {
+			row = row[:i+1]
 		}
-		if p.Ridge != nil {
-			row[i] += p.Ridge[i]
-		}
+		copy(row, s.K.Row(i))
+		row[i] += s.noise(i)
 	}
-	return q, nil
+	return nil
 }
 
-func (q *dense) mul(y, x []float64) {
-	sym := blas64.Symmetric{Uplo: blas.Upper, N: q.n, Data: q.a[1:], Stride: q.n + 1}
-	blas64.Symv(1, sym, vector(x), 0, vector(y))
+type cholesky struct {
+	direct
+	method Cholesky
+	s      *System
+	factor *CholeskyFactor
 }
 
-// panel is the width of the blocks between which factor looks at ctx.
-const panel = 256
+func (c *cholesky) Step(ctx context.Context, _ []bool) (done bool, err error) {
+	if c.factor == nil {
+		if c.factor, err = c.method.factor(ctx, c.s); err != nil {
+			return false, err
+		}
+	}
+	return true, c.solve(ctx, func(x []float64) { c.factor.Solve(x, x) })
+}
 
-func (q *dense) factor(ctx context.Context, d []float64) (bool, error) {
-	ld := q.n + 1
-	q.rows = q.rows[:0]
-	for i, v := range d {
-		if !math.IsInf(v, 1) {
-			q.rows = append(q.rows, i)
+// direct is what the direct methods have in common: one step, after which nothing
+// can be improved.
+type direct struct{ b, x [][]float64 }
+
+func (d *direct) Report([]SystemPoint) {}
+
+// solve sets x to what the function, which solves in place, makes of b.
+func (d *direct) solve(ctx context.Context, in func(x []float64)) error {
+	for j, b := range d.b {
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
+		x := append([]float64(nil), b...)
+		in(x)
+		copy(d.x[j], x)
 	}
-	m := len(q.rows)
-	for c, j := range q.rows {
-		row := q.a[j*ld+1:]
-		for r := c; r < m; r++ {
-			q.a[r*ld+c] = row[q.rows[r]]
-		}
-		q.a[c*ld+c] += d[j]
+	return nil
+}
+
+// CholeskyFactor is L of A + jitter I = LL'. Its methods change nothing but dst, so
+// they may be called from several goroutines.
+type CholeskyFactor struct {
+	n      int
+	l      array
+	jitter float64
+}
+
+// N returns the number of rows.
+func (f *CholeskyFactor) N() int { return f.n }
+
+// Jitter returns what was added to the diagonal of A, 0 as a rule.
+func (f *CholeskyFactor) Jitter() float64 { return f.jitter }
+
+func (f *CholeskyFactor) triangle() blas64.Triangular {
+	return f.l.triangle(0, f.n, blas.Lower, blas.NonUnit)
+}
+
+// LogDet returns ln|A|.
+func (f *CholeskyFactor) LogDet() float64 {
+	sum := 0.0
+	for i := range f.n {
+		sum += math.Log(f.l.data[i*f.l.stride+i])
 	}
-	for k := 0; k < m; k += panel {
-		e := min(k+panel, m)
-		head, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Lower, N: e - k, Data: q.a[k*ld+k:], Stride: ld})
-		if !ok {
-			return false, nil
+	return 2 * sum
+}
+
+// Solve sets dst to A⁻¹b and returns it; a dst that is shorter than n, such as nil,
+// is replaced. b has length n and may be dst.
+func (f *CholeskyFactor) Solve(dst, b []float64) []float64 {
+	dst = f.HalfSolve(dst, b)
+	blas64.Trsv(blas.Trans, f.triangle(), vector(dst))
+	return dst
+}
+
+// HalfSolve sets dst to L⁻¹b, whose squared norm is b'A⁻¹b, and returns it; a dst that
+// is shorter than n, such as nil, is replaced. b has length n and may be dst.
+func (f *CholeskyFactor) HalfSolve(dst, b []float64) []float64 {
+	if len(dst) < f.n {
+		dst = make([]float64, f.n)
+	}
+	dst = dst[:f.n]
+	copy(dst, b)
+	blas64.Trsv(blas.NoTrans, f.triangle(), vector(dst))
+	return dst
+}
+
+// Inverse returns the n rows of A⁻¹ = L⁻ᵀL⁻¹, for gradients of the evidence: 2n³/3
+// operations, and 16n² bytes while it works, of which half stay. An interrupt
+// returns context.Cause(ctx).
+func (f *CholeskyFactor) Inverse(ctx context.Context) ([][]float64, error) {
+	n := f.n
+	w := array{make([]float64, n*n), n} // L⁻¹, by rows of panels, then its transpose
+	for k := 0; k < n; k += panel {
+		e := min(k+panel, n)
+		for i := k; i < e; i++ {
+			copy(w.data[i*n+k:i*n+i+1], f.l.data[i*n+k:i*n+i+1])
 		}
-		for lo := e; lo < m; lo += panel {
+		head := w.block(k, e, k, e)
+		lapack64.Trtri(w.triangle(k, e, blas.Lower, blas.NonUnit))
+		fresh := array{make([]float64, (e-k)*panel), panel}
+		for lo := 0; lo < k; lo += panel {
 			if ctx.Err() != nil {
-				return false, ctx.Err()
+				return nil, context.Cause(ctx)
 			}
-			hi := min(lo+panel, m)
-			strip := q.block(lo, hi, k, e)
-			blas64.Trsm(blas.Right, blas.Trans, 1, head, strip)
-			for c := e; c < lo; c += panel {
-				blas64.Gemm(blas.NoTrans, blas.Trans, -1, strip, q.block(c, c+panel, k, e), 1, q.block(lo, hi, c, c+panel))
-			}
-			corner := blas64.Symmetric{Uplo: blas.Lower, N: hi - lo, Data: q.a[lo*ld+lo:], Stride: ld}
-			blas64.Syrk(blas.NoTrans, -1, strip, 1, corner)
+			hi := lo + panel
+			c := fresh.block(0, e-k, 0, panel)
+			multiply(blas.NoTrans, blas.NoTrans, 1, f.l.block(k, e, lo, k), w.block(lo, k, lo, hi), 0, c)
+			multiply(blas.NoTrans, blas.NoTrans, -1, head, c, 0, w.block(k, e, lo, hi))
 		}
 	}
-	return true, nil
-}
-
-func (q *dense) block(r0, r1, c0, c1 int) blas64.General {
-	ld := q.n + 1
-	return blas64.General{Rows: r1 - r0, Cols: c1 - c0, Data: q.a[r0*ld+c0:], Stride: ld}
-}
-
-func (q *dense) solve(x []float64) {
-	y := q.x[:len(q.rows)]
-	for k, i := range q.rows {
-		y[k] = x[i]
+	for i := range n {
+		for j := range i {
+			w.data[j*n+i], w.data[i*n+j] = w.data[i*n+j], 0
+		}
 	}
-	clear(x)
-	if len(y) == 0 {
-		return
+	inverse := array{make([]float64, n*n), n}
+	rows := make([][]float64, n)
+	for k := 0; k < n; k += panel {
+		e := min(k+panel, n)
+		for lo := 0; lo <= k; lo += panel {
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
+			hi := min(lo+panel, n)
+			multiply(blas.NoTrans, blas.Trans, 1, w.block(k, e, k, n), w.block(lo, hi, k, n), 0, inverse.block(k, e, lo, hi))
+		}
+		for i := k; i < e; i++ {
+			rows[i] = inverse.data[i*n : (i+1)*n : (i+1)*n]
+			for j := range i {
+				rows[j][i] = rows[i][j]
+			}
+		}
 	}
-	l := blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: len(y), Data: q.a, Stride: q.n + 1}
-	blas64.Trsv(blas.NoTrans, l, vector(y))
-	blas64.Trsv(blas.Trans, l, vector(y))
-	for k, i := range q.rows {
-		x[i] = y[k]
-	}
-}
-
-func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Data: x, Inc: 1} }
-
-// mostDense is the largest n whose array, 3.2 GB, is made.
-const mostDense = 20_000
-
-func tooDense(n int) error {
-	return fmt.Errorf("%w: Q of %d points needs %.1f GB; set PrimalDual.Rank for an approximation, or use SMO", ErrUnsupported, n, 8e-9*float64(n)*float64(n+1))
+	return rows, nil
 }

@@ -5,89 +5,76 @@ import (
 	"errors"
 	"math"
 	"testing"
-
-	"gonum.org/v1/gonum/mat"
 )
 
-// TestDense holds products and solutions against gonum's, with held coordinates
-// and over the seam of panels.
-func TestDense(t *testing.T) {
-	for _, n := range []int{1, 2, 7, 40, panel, panel + 3, 2*panel + 40} {
-		rng := newRand(uint64(n))
-		x, y := points(rng, n, 4, 0.3)
-		p := SoftMargin2(newGram(x, rbf(0.3)), y, fill(n, 20))
-		q, err := newDense(context.Background(), p)
+// TestCholesky: the residual, the determinant and the inverse of systems over the
+// seams of cells and panels.
+func TestCholesky(t *testing.T) {
+	for _, n := range []int{1, 2, 63, 64, 65, 130, 256, 257, 600} {
+		s, b := randomSystem(uint64(n), n, 3)
+		sol := mustSolve(t, s, b, Cholesky{}, SystemSettings{})
+		if sol.Status != Converged || sol.Factor == nil || sol.Factor.Jitter() != 0 || sol.Iterations != 1 {
+			t.Fatalf("n = %d: %v, %d iterations", n, sol.Status, sol.Iterations)
+		}
+		for j, c := range sol.Certificates {
+			if c.Residual > 1e-11*norm(b[j]) {
+				t.Errorf("n = %d: residual %g", n, c.Residual)
+			}
+			if x := sol.Factor.Solve(nil, b[j]); !allNear(x, sol.X[j], 1e-9) {
+				t.Errorf("n = %d: Factor.Solve differs", n)
+			}
+			if h := sol.Factor.HalfSolve(nil, b[j]); !near(inner(h, h), c.Lower, 1e-10) {
+				t.Errorf("n = %d: ‖L⁻¹b‖² = %g, b'A⁻¹b ≥ %g", n, inner(h, h), c.Lower)
+			}
+		}
+		inverse, err := sol.Factor.Inverse(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, d := dense64(p), make([]float64, n)
-		v, want := mat.NewVecDense(n, nil), mat.NewVecDense(n, nil)
-		for i := range n {
-			d[i] = rng.Float64()
-			v.SetVec(i, rng.NormFloat64())
+		product := make([][]float64, n)
+		for i := range product {
+			product[i] = make([]float64, n)
 		}
-		got := make([]float64, n)
-		q.mul(got, v.RawVector().Data)
-		want.MulVec(m, v)
-		for i, g := range got {
-			if !near(g, want.AtVec(i), 1e-11) && math.Abs(g-want.AtVec(i)) > 1e-11 {
-				t.Fatalf("n = %d: (Qx)_%d = %g, want %g", n, i, g, want.AtVec(i))
-			}
+		if err := s.times(context.Background(), product, inverse); err != nil {
+			t.Fatal(err)
 		}
-		for i := 0; i < n; i += 5 {
-			if n > 2 {
-				d[i] = math.Inf(1)
-			}
-		}
-		for range 2 { // the factor must leave Q as it is
-			if ok, err := q.factor(context.Background(), d); !ok || err != nil {
-				t.Fatal(n, ok, err)
-			}
-			sol := append([]float64(nil), v.RawVector().Data...)
-			q.solve(sol)
-			q.mul(got, sol)
-			for i, s := range sol {
-				if math.IsInf(d[i], 1) {
-					if s != 0 {
-						t.Fatalf("n = %d: held x_%d = %g", n, i, s)
-					}
-				} else if r := got[i] + d[i]*s - v.AtVec(i); math.Abs(r) > 1e-10 {
-					t.Fatalf("n = %d: residual %g in row %d", n, r, i)
+		for i, row := range product {
+			for j, v := range row {
+				if want := map[bool]float64{i == j: 1}[true]; math.Abs(v-want) > 1e-9 {
+					t.Fatalf("n = %d: (A A⁻¹)_%d%d = %g", n, i, j, v)
 				}
-			}
-		}
-		if d[n-1] = -100; n > 1 {
-			if ok, err := q.factor(context.Background(), d); ok || err != nil {
-				t.Errorf("n = %d: an indefinite matrix was factored (%v)", n, err)
 			}
 		}
 	}
 }
 
-// TestDenseEnds: reading K and factoring look at ctx.
-func TestDenseEnds(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	x, y := points(newRand(1), panel+1, 2, 1)
-	p := SoftMargin(newGram(x, rbf(1)), y, fill(panel+1, 1))
-	if _, err := newDense(ctx, p); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-	q, err := newDense(context.Background(), p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := q.factor(ctx, fill(panel+1, 1)); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-	low := &lowRank{}
-	if err := low.approximate(ctx, p); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-	if err := low.approximate(context.Background(), p); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := low.factor(ctx, fill(panel+1, 1)); !errors.Is(err, context.Canceled) {
-		t.Error(err)
+// TestIndefinite: the pivot is named, and so much noise as the error says is enough.
+func TestIndefinite(t *testing.T) {
+	for seed := range uint64(20) {
+		s, b := randomSystem(seed, 90, 1)
+		k := s.K.(*gram)
+		row := 5 + int(seed)
+		k.k[row][row] -= 3
+		k.diag[row] -= 3
+		k.diag[row], k.k[row][row] = max(0, k.diag[row]), max(0, k.diag[row])
+		k.k[row][row+1], k.k[row+1][row] = 2, 2
+		_, err := SolveSystem(context.Background(), s, b, Cholesky{}, SystemSettings{})
+		var bad *IndefiniteError
+		if !errors.As(err, &bad) {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		if bad.Row < row || !(bad.Value <= 0) {
+			t.Errorf("seed %d: row %d, pivot %g", seed, bad.Row, bad.Value)
+		}
+		more := append([]float64(nil), s.Noise...)
+		for i := range more {
+			more[i] += bad.Need
+		}
+		if _, err := (Cholesky{}).Factor(context.Background(), &System{k, more}); err != nil {
+			t.Errorf("seed %d: %g more noise: %v", seed, bad.Need, err)
+		}
+		if f, err := (Cholesky{Jitter: 10}).Factor(context.Background(), s); err != nil || f.Jitter() <= 0 || f.Jitter() > 10 {
+			t.Errorf("seed %d: with jitter: %v", seed, err)
+		}
 	}
 }

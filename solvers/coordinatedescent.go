@@ -18,7 +18,8 @@ import (
 // has the box [0, C], the 2-norm loss the ridge. A bias is a constant
 // pseudo-attribute of X. ST's line (7) divides by x_i·x_i, which a zero row does
 // not have: its G is constant, and α_i goes to the end of the box that G points
-// at. An iteration is a pass over the points that are not shrunk.
+// at. An iteration is a pass over the points that are not shrunk. For the
+// problems of [Tube] and [Tube2] it is the descent on β = α̂ − α in tubedescent.go.
 //
 // On badly conditioned problems passes gain little. So after 2000 of them, and
 // after every 50 more, one iteration moves all free α at once by conjugate
@@ -41,6 +42,9 @@ func (m CoordinateDescent) Start(p *Problem, alpha []float64) (Stepper, error) {
 		return nil, fmt.Errorf("%w: coordinate descent keeps w among the inputs and needs the linear kernel's Features; use SMO or GradientAscent for other kernels", ErrUnsupported)
 	case !p.FixedBias:
 		return nil, fmt.Errorf("%w: single coordinates cannot move along s'α = δ; fix the bias, or append it to X as a pseudo-attribute", ErrUnsupported)
+	}
+	if points, ok := doubled(p.K).(Features); ok {
+		return m.startTube(p, points, alpha)
 	}
 	n := len(alpha)
 	s := &descent{

@@ -2,6 +2,7 @@ package solvers
 
 import (
 	"context"
+	"errors"
 	"math"
 )
 
@@ -35,17 +36,31 @@ type lowRank struct {
 // approximate takes at most rank columns (0 means n), fewer when what is left of
 // the trace of K is at most loss of it or rounding.
 func (q *lowRank) approximate(ctx context.Context, p *Problem) error {
-	n := p.K.Dim()
-	left := append([]float64(nil), p.K.Diag()...)
+	columns, err := pivoted(ctx, p.K, q.rank, q.loss)
+	var indefinite *IndefiniteError
+	if errors.As(err, &indefinite) {
+		return errIndefinite
+	}
+	if err != nil {
+		return err
+	}
+	q.keep(columns, p.S, p.Ridge)
+	return nil
+}
+
+// pivoted returns the columns of the incomplete Cholesky factor of K, of which only
+// the diagonal and the rows of the pivots are asked for.
+func pivoted(ctx context.Context, k Matrix, rank int, loss float64) (columns [][]float64, err error) {
+	n := k.Dim()
+	left := append([]float64(nil), k.Diag()...)
 	trace, largest := 0.0, 0.0
 	for _, v := range left {
 		trace += max(v, 0)
 		largest = max(largest, v)
 	}
-	var columns [][]float64
-	for len(columns) < n && (q.rank == 0 || len(columns) < q.rank) {
+	for len(columns) < n && (rank == 0 || len(columns) < rank) {
 		if ctx.Err() != nil {
-			return ctx.Err()
+			return nil, ctx.Err()
 		}
 		pivot, sum := 0, 0.0
 		for i, v := range left {
@@ -54,10 +69,10 @@ func (q *lowRank) approximate(ctx context.Context, p *Problem) error {
 				pivot = i
 			}
 		}
-		if !(left[pivot] > float64(n)*0x1p-52*largest) || sum <= q.loss*trace {
+		if !(left[pivot] > float64(n)*0x1p-52*largest) || sum <= loss*trace {
 			break
 		}
-		c := append([]float64(nil), p.K.Row(pivot)...)
+		c := append([]float64(nil), k.Row(pivot)...)
 		for _, old := range columns {
 			v := old[pivot]
 			for i, o := range old {
@@ -68,22 +83,26 @@ func (q *lowRank) approximate(ctx context.Context, p *Problem) error {
 		for i := range c {
 			c[i] /= root
 			if left[i] -= c[i] * c[i]; left[i] < -1e-6*largest {
-				return errIndefinite
+				return nil, &IndefiniteError{Row: i, Value: left[i], Need: -2 * left[i]}
 			}
 		}
 		left[pivot] = 0
 		columns = append(columns, c)
 	}
-	r := len(columns)
-	q.r, q.ridge = r, p.Ridge
+	return columns, nil
+}
+
+// keep stores the columns, with the signs s.
+func (q *lowRank) keep(columns [][]float64, s, ridge []float64) {
+	n, r := len(s), len(columns)
+	q.r, q.ridge = r, ridge
 	q.v, q.p, q.beta = make([]float64, n*r), make([]float64, n*r), make([]float64, n*r)
 	q.d, q.s, q.sums = make([]float64, n), make([]float64, r), make([]float64, r*r)
 	for k, c := range columns {
 		for i, v := range c {
-			q.v[i*r+k] = p.S[i] * v
+			q.v[i*r+k] = s[i] * v
 		}
 	}
-	return nil
 }
 
 func (q *lowRank) mul(y, x []float64) {

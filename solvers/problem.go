@@ -104,6 +104,13 @@ func (p *Problem) Check() error {
 			return bad("Ridge", i, p.Ridge[i], "must be a number from 0 to 1e100: for the 2-norm the cost 1/ridge is positive")
 		}
 	}
+	if doubled(p.K) != nil {
+		for i := range n / 2 {
+			if width := p.P[i] + p.P[n/2+i]; width < 0 {
+				return bad("P", i, p.P[i], "the tube of point %d is %g wide; ε must be ≥ 0", i, width)
+			}
+		}
+	}
 	if !usable(p.Delta) {
 		return bad("Delta", -1, p.Delta, "%g "+usableMsg, p.Delta)
 	}

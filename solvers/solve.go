@@ -44,8 +44,8 @@ type warm interface {
 	startAt(p *Problem, alpha, f []float64) (Stepper, error)
 }
 
-// completer is a Stepper that keeps F for part of the points only, and says nil
-// of it then. complete brings it up to date for all.
+// completer is a Stepper that keeps F for part of the points only, or in another
+// form, and says nil of it then. complete brings it up to date for all.
 type completer interface{ complete() []float64 }
 
 // Solve runs m on p until the criterion is met, a limit is hit, ctx ends, or
@@ -75,10 +75,16 @@ func Solve(ctx context.Context, p *Problem, m Method, s Settings) (*Result, erro
 		s.MaxIterations = max(10_000_000, 100*len(alpha))
 	}
 	q, k := *p, &checked{Matrix: p.K, seen: make([]bool, len(alpha))}
+	if of := doubled(p.K); of != nil {
+		k.Matrix = of
+	}
 	if _, ok := p.K.(Features); !ok { // those were checked when they were made
 		q.K = k
-		if _, ok := p.K.(Batcher); ok {
+		if _, ok := k.Matrix.(Batcher); ok {
 			q.K = checkedRows{k}
+		}
+		if doubled(p.K) != nil {
+			q.K = Double(q.K)
 		}
 	}
 	r := run{p: &q, k: k, began: time.Now(), settings: s, done: ctx.Done(), last: make([]float64, len(alpha)), changed: make([]int, 0, len(alpha)), highest: -math.MaxFloat64}
@@ -249,8 +255,8 @@ const patience = 300 * time.Millisecond
 // two samples has converged if the criterion is met.
 func (r *run) verify(status Status, elapsed time.Duration) Status {
 	it, in := &r.it, true
-	partial := it.F == nil
-	if c, ok := r.st.(completer); ok && partial {
+	partial := it.F == nil && it.Active < r.trace.N
+	if c, ok := r.st.(completer); ok && it.F == nil {
 		it.F = c.complete()
 	}
 	if status == Interrupted && it.F != nil {

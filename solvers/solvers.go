@@ -161,7 +161,7 @@ type Certificate struct {
 	Equality float64 // |s'α − δ|
 	Bound    float64 // how far α leaves its box; 0 when feasible
 	Bias     float64 // mean of F over the free vectors, else the middle of [m, M]; b₀ when it is fixed
-	Rho      float64 // ρ of a ν problem, whose margins are y f = ρ; 0 otherwise
+	Rho      float64 // ρ of a ν problem, whose margins are y f = ρ, and −ε of ν-SVR; 0 otherwise
 	Norm2    float64 // ‖w‖² = α' diag(s) K diag(s) α
 	Free     int     // vectors strictly inside the box
 	AtUpper  int     // vectors at their upper bound

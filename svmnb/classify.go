@@ -5,13 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
-	"os/signal"
-	"reflect"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
@@ -23,21 +18,11 @@ import (
 // of them can be compared with ==. Wrong arguments are collected and reported
 // together by Fit.
 type Classifier struct {
-	data    *datasets.Dataset
-	kernel  kernels.Kernel
+	machine
 	c       float64
 	nu      float64
 	margin  margin
-	fixed   bool // the bias is b0
-	b0      float64
-	tau2    float64 // added to the kernel; 0 for none
 	weights *weights
-	method  solvers.Method
-	stop    solvers.Criterion
-	limit   int
-	every   int
-	cache   int64
-	err     error
 }
 
 // weights are costs relative to C. They are never changed once made.
@@ -66,16 +51,13 @@ const (
 // the 1-norm soft margin with C = 1 and the kernel RBF(1/(d·Var X)), solved by
 // second-order SMO until m − M ≤ 1e-3. The data must not be changed afterwards.
 func Classify(data *datasets.Dataset) Classifier {
-	c := Classifier{data: data, c: 1, method: solvers.SMO{}}
-	if data == nil {
-		c.data = &datasets.Dataset{}
-		return c.fail(wrong("Classify", math.NaN(), "the data set is nil; give one of package datasets or datasets.New(x, y)"))
-	}
+	c := Classifier{machine: about("Classify", data), c: 1}
+	c.method = solvers.SMO{}
 	return c
 }
 
 func (c Classifier) fail(err error) Classifier {
-	c.err = errors.Join(c.err, err)
+	c.reject(err)
 	return c
 }
 
@@ -90,27 +72,13 @@ func OneClass(data *datasets.Dataset) Classifier {
 }
 
 // Kernel sets the kernel.
-func (c Classifier) Kernel(k kernels.Kernel) Classifier {
-	c.kernel = k
-	switch {
-	case k == nil:
-		return c.fail(wrong("Kernel", math.NaN(), "the kernel is nil; give one such as kernels.RBF(0.5)"))
-	case k.Check() != nil:
-		return c.fail(fmt.Errorf("svmnb: Kernel: %w", k.Check()))
-	}
-	return c
-}
+func (c Classifier) Kernel(k kernels.Kernel) Classifier { c.setKernel(k); return c }
 
 // C sets the cost of margin errors, in (0, ∞): the 1-norm soft margin minimises
 // ½‖w‖² + C Σ ξ, the 2-norm ½‖w‖² + (C/2) Σ ξ².
 func (c Classifier) C(cost float64) Classifier {
 	c.c = cost
-	switch {
-	case math.IsInf(cost, 1):
-		return c.fail(wrong("C", cost, "C is infinite; say HardMargin() for the maximal margin classifier"))
-	case !(cost > 0):
-		return c.fail(wrong("C", cost, "C is %v; it must be a positive number", cost))
-	}
+	c.checkCost("C", "C", cost, "say HardMargin() for the maximal margin classifier")
 	return c
 }
 
@@ -147,26 +115,14 @@ func (c Classifier) Nu(nu float64) Classifier {
 // FixedBias fixes the bias at b0 instead of optimising it (CST §7.2). The dual
 // has no equality constraint then, which GradientAscent and CoordinateDescent
 // need and SMO cannot use.
-func (c Classifier) FixedBias(b0 float64) Classifier {
-	c.fixed, c.b0 = true, b0
-	if math.IsNaN(b0) || math.IsInf(b0, 0) {
-		return c.fail(wrong("FixedBias", b0, "the bias is %v; it must be a finite number", b0))
-	}
-	return c
-}
+func (c Classifier) FixedBias(b0 float64) Classifier { c.fixBias(b0); return c }
 
 // Augment adds tau2 to the kernel and fixes the bias at 0, or where FixedBias
 // has put it: the machine gains the bias τ² Σ α_i y_i and pays for it with its
 // square over τ² (CST Remark 7.4). kernels.Radius stands for R² = max K(x, x),
 // which is a safe choice. For the linear kernel τ is the pseudo-attribute of
 // LIBLINEAR.
-func (c Classifier) Augment(tau2 float64) Classifier {
-	c.tau2, c.fixed = tau2, true
-	if tau2 != kernels.Radius && !(tau2 > 0 && !math.IsInf(tau2, 1)) {
-		return c.fail(wrong("Augment", tau2, "τ² is %v; it must be a positive number, or kernels.Radius", tau2))
-	}
-	return c
-}
+func (c Classifier) Augment(tau2 float64) Classifier { c.augment(tau2); return c }
 
 // ClassWeight multiplies C for the points of a class by weight, in (0, ∞).
 func (c Classifier) ClassWeight(class string, weight float64) Classifier {
@@ -186,14 +142,7 @@ func (c Classifier) SampleWeights(w []float64) Classifier {
 	n := c.copyWeights()
 	n.sample = slices.Clone(w)
 	c.weights = n
-	if w != nil && len(w) != c.data.N() {
-		return c.fail(wrong("SampleWeights", float64(len(w)), "there are %d weights for %d points", len(w), c.data.N()))
-	}
-	for i, v := range w {
-		if !(v > 0) || math.IsInf(v, 1) {
-			return c.fail(&ArgumentError{"SampleWeights", i, -1, v, fmt.Sprintf("the weight is %v; it must be a positive number", v)})
-		}
-	}
+	c.checkWeights(w)
 	return c
 }
 
@@ -227,82 +176,33 @@ func (c Classifier) PrimalDual() Classifier { return c.Using(solvers.PrimalDual{
 
 // GradientAscent solves by CST Table 7.1, one α at a time. The bias must be
 // fixed for that: unless it is, the kernel is augmented by R².
-func (c Classifier) GradientAscent() Classifier {
-	if !c.fixed {
-		c = c.Augment(kernels.Radius)
-	}
-	return c.Using(solvers.GradientAscent{})
-}
+func (c Classifier) GradientAscent() Classifier { c.climb(); return c }
 
 // CoordinateDescent solves a linear machine by dual coordinate descent, with w
 // in place of kernel rows. The bias must be fixed for that: unless it is, a
 // pseudo-attribute 1 carries it, as in LIBLINEAR.
-func (c Classifier) CoordinateDescent() Classifier {
-	if !c.fixed {
-		c = c.Augment(1)
-	}
-	if c.kernel == nil {
-		c.kernel = kernels.Linear()
-	}
-	return c.Using(solvers.CoordinateDescent{})
-}
+func (c Classifier) CoordinateDescent() Classifier { c.descend(); return c }
 
 // Using solves by any method, such as solvers.SMO{Selection: solvers.Platt}.
-func (c Classifier) Using(m solvers.Method) Classifier {
-	c.method = m
-	if m == nil {
-		return c.fail(wrong("Using", math.NaN(), "the method is nil; give one such as solvers.SMO{}"))
-	}
-	return c
-}
+func (c Classifier) Using(m solvers.Method) Classifier { c.use(m); return c }
 
 // Tol stops when m(α) − M(α) ≤ tol, LIBSVM's criterion; the default is 1e-3.
-func (c Classifier) Tol(tol float64) Classifier {
-	c.stop = solvers.UpLow{Tol: tol}
-	if !(tol > 0) || math.IsInf(tol, 1) {
-		return c.fail(wrong("Tol", tol, "the tolerance is %v; it must be a positive number", tol))
-	}
-	return c
-}
+func (c Classifier) Tol(tol float64) Classifier { c.setTol(tol); return c }
 
 // Stop stops by any criterion, such as
 // solvers.Any(solvers.Gap{Rel: 1e-6}, solvers.Time{Max: time.Minute}).
-func (c Classifier) Stop(criterion solvers.Criterion) Classifier {
-	c.stop = criterion
-	if criterion == nil {
-		return c.fail(wrong("Stop", math.NaN(), "the criterion is nil; give one such as solvers.Gap{Rel: 1e-6}"))
-	}
-	return c
-}
+func (c Classifier) Stop(criterion solvers.Criterion) Classifier { c.setStop(criterion); return c }
 
 // MaxIterations stops after n iterations; the default is max(10⁷, 100 n).
-func (c Classifier) MaxIterations(n int) Classifier {
-	c.limit = n
-	if n < 1 {
-		return c.fail(wrong("MaxIterations", float64(n), "the limit is %d; it must be at least 1", n))
-	}
-	return c
-}
+func (c Classifier) MaxIterations(n int) Classifier { c.setLimit(n); return c }
 
 // Sample records every k-th iteration in the trace instead of log-spaced ones;
 // −1 records only the first and the last.
-func (c Classifier) Sample(k int) Classifier {
-	c.every = k
-	if k == 0 || k < -1 {
-		return c.fail(wrong("Sample", float64(k), "the spacing is %d; it must be at least 1, or −1 for the first and the last only", k))
-	}
-	return c
-}
+func (c Classifier) Sample(k int) Classifier { c.setSample(k); return c }
 
 // Memory bounds the bytes that kernel rows may take; the default is 256 MiB.
 // Rows that do not fit are computed again when they are asked for.
-func (c Classifier) Memory(bytes int64) Classifier {
-	c.cache = bytes
-	if bytes < 1 {
-		return c.fail(wrong("Memory", float64(bytes), "the bound is %d bytes; it must be positive", bytes))
-	}
-	return c
-}
+func (c Classifier) Memory(bytes int64) Classifier { c.setMemory(bytes); return c }
 
 // String gives the chain back.
 func (c Classifier) String() string {
@@ -326,15 +226,7 @@ func (c Classifier) String() string {
 	default:
 		fmt.Fprintf(&s, ".C(%s)", number(c.c))
 	}
-	switch {
-	case c.tau2 == kernels.Radius:
-		s.WriteString(".Augment(kernels.Radius)")
-	case c.tau2 != 0:
-		fmt.Fprintf(&s, ".Augment(%s)", number(c.tau2))
-	}
-	if c.fixed && (c.tau2 == 0 || c.b0 != 0) {
-		fmt.Fprintf(&s, ".FixedBias(%s)", number(c.b0))
-	}
+	s.WriteString(c.biasText())
 	if c.weights != nil {
 		for _, w := range c.weights.class {
 			fmt.Fprintf(&s, ".ClassWeight(%q, %s)", w.class, number(w.weight))
@@ -343,49 +235,9 @@ func (c Classifier) String() string {
 			s.WriteString(".SampleWeights(…)")
 		}
 	}
-	switch {
-	case c.method == nil:
-		s.WriteString(".Using(nil)")
-	case c.method == solvers.Method(solvers.SMO{}):
-		s.WriteString(".SMO()")
-	default:
-		fmt.Fprintf(&s, ".Using(%s)", literal(c.method))
-	}
-	switch stop := c.stop.(type) {
-	case nil:
-	case solvers.UpLow:
-		fmt.Fprintf(&s, ".Tol(%s)", number(stop.Tol))
-	default:
-		fmt.Fprintf(&s, ".Stop(%v)", stop)
-	}
-	if c.limit != 0 {
-		fmt.Fprintf(&s, ".MaxIterations(%d)", c.limit)
-	}
-	if c.every != 0 {
-		fmt.Fprintf(&s, ".Sample(%d)", c.every)
-	}
-	if c.cache != 0 {
-		fmt.Fprintf(&s, ".Memory(%d)", c.cache)
-	}
+	s.WriteString(c.runText(solvers.SMO{}))
 	return s.String()
 }
-
-// literal writes a struct as in Go, without the fields that are zero.
-func literal(v any) string {
-	r := reflect.ValueOf(v)
-	if r.Kind() != reflect.Struct {
-		return fmt.Sprintf("%T(%v)", v, v)
-	}
-	var fields []string
-	for i := range r.NumField() {
-		if f := r.Field(i); !f.IsZero() {
-			fields = append(fields, fmt.Sprintf("%s: %v", r.Type().Field(i).Name, f))
-		}
-	}
-	return fmt.Sprintf("%T{%s}", v, strings.Join(fields, ", "))
-}
-
-func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // task is a Classifier whose words have been checked and turned into numbers.
 type task struct {
@@ -412,20 +264,12 @@ func (c Classifier) prepare() (*task, error) {
 	if err := errors.Join(c.err, err); err != nil {
 		return nil, err
 	}
-	if t.kernel == nil {
-		t.kernel = kernels.RBF(kernels.GammaScale(c.data.X))
-	}
-	if t.stop == nil {
-		t.stop = solvers.UpLow{Tol: 1e-3}
-	}
+	t.fill()
 	t.cost = slices.Repeat([]float64{c.c}, len(t.y))
 	if c.weights != nil && (c.margin == oneNorm || c.margin == twoNorm) {
 		if err := c.weights.apply(t); err != nil {
 			return nil, err
 		}
-	}
-	if t.tau2 == kernels.Radius {
-		t.tau2 = kernels.Radius2(t.kernel, c.data.X)
 	}
 	if t.k, err = t.matrix(); err != nil {
 		return nil, fmt.Errorf("svmnb: %w", err)
@@ -452,30 +296,6 @@ func (c Classifier) prepare() (*task, error) {
 		t.problem = t.problem.WithFixedBias(c.b0)
 	}
 	return t, nil
-}
-
-// keepsNormal reports whether a method works with w where it is given features.
-func keepsNormal(m solvers.Method) bool {
-	switch m := m.(type) {
-	case solvers.CoordinateDescent:
-		return true
-	case solvers.SMO:
-		return m.Selection == solvers.Platt || m.Selection == solvers.Simplified
-	}
-	return false
-}
-
-// matrix returns the kernel matrix of the data: their features, for a linear
-// machine whose method keeps w.
-func (t *task) matrix() (solvers.Matrix, error) {
-	if t.kernel == kernels.Kernel(kernels.Linear()) && keepsNormal(t.method) {
-		return solvers.NewDenseFeatures(t.data.X, math.Sqrt(t.tau2))
-	}
-	k := t.kernel
-	if t.tau2 != 0 {
-		k = kernels.Augmented(k, t.tau2)
-	}
-	return kernels.NewGram(k, t.data.X, t.cache)
 }
 
 func (w *weights) apply(t *task) error {
@@ -513,9 +333,9 @@ func (c Classifier) Fit(ctx context.Context) (*Fit, error) {
 }
 
 func (t *task) solve(ctx context.Context) (*Fit, error) {
-	res, err := solvers.Solve(ctx, t.problem, t.method, solvers.Settings{Stop: t.stop, MaxIterations: t.limit, Every: t.every})
-	if res == nil || res.Status == solvers.Unbounded {
-		return nil, fmt.Errorf("svmnb: %w", err)
+	res, err := t.machine.solve(ctx, t.problem)
+	if res == nil {
+		return nil, err
 	}
 	return t.fit(res), err
 }
@@ -528,21 +348,5 @@ func (c Classifier) MustFit() *Fit {
 	if err != nil {
 		must(err)
 	}
-	return t.mustSolve()
-}
-
-func (t *task) mustSolve() *Fit {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	fit, err := t.solve(ctx)
-	switch {
-	case fit == nil:
-		must(err)
-	case err != nil:
-		warn(fmt.Sprintf("interrupted after %d iterations and %v; this is the fit so far, its gap is %.3g",
-			fit.Iterations, fit.Elapsed.Round(time.Millisecond), fit.Certificate.Gap))
-	case fit.Status.Early():
-		warn(fmt.Sprintf("stopped early: %v after %d iterations; the gap is %.3g", fit.Status, fit.Iterations, fit.Certificate.Gap))
-	}
-	return fit
+	return t.fit(t.mustSolve(t.problem))
 }

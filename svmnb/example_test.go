@@ -61,3 +61,31 @@ func ExampleClassifier_HardMargin() {
 	fmt.Println(errors.Is(err, solvers.ErrUnbounded))
 	// Output: true
 }
+
+// The tube of ε-SVR holds most points; only those on its edge and outside carry f.
+func ExampleRegress() {
+	train, test := datasets.Sinc(100, 0.1, 1), datasets.Sinc(500, 0, 2)
+	fit := svmnb.Regress(train).Kernel(kernels.RBF(1)).C(10).Epsilon(0.1).SMO().MustFit()
+	rmse, err := fit.RMSE(test)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	y, _ := fit.Predict([][]float64{{0}, {3.1}})
+	fmt.Printf("%d of 100 points are support vectors, RMSE %.3f to the true function\n", len(fit.SupportVectors()), rmse)
+	fmt.Printf("f(0) = %.2f, f(3.1) = %.2f\n", y[0], y[1])
+	fmt.Println(fit.Description)
+	// Output:
+	// 42 of 100 points are support vectors, RMSE 0.057 to the true function
+	// f(0) = 1.01, f(3.1) = -0.03
+	// Regress(sinc).Kernel(RBF(1)).C(10).Epsilon(0.1).SMO().Tol(0.001)
+}
+
+// Kernel ridge regression is a linear system, (K + λI)β = y − b.
+func ExampleRegressor_Ridge() {
+	fit := svmnb.Regress(datasets.Cars()).Kernel(kernels.Linear()).Ridge(1).MustFit()
+	w, _ := fit.Weights()
+	r2, err := fit.R2(datasets.Cars())
+	fmt.Printf("distance = %.2f speed − %.1f, R² = %.2f %v\n", w[0], -fit.Bias, r2, err)
+	// Output: distance = 3.93 speed − 17.5, R² = 0.65 <nil>
+}

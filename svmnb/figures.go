@@ -13,7 +13,7 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
 )
 
-// Figure is a way to look at a fit: [Margins], [KKT], [Gap] or [Rate].
+// Figure is a way to look at a fit: [Margins], [Tube], [KKT], [Gap] or [Rate].
 type Figure struct {
 	name string
 	draw func(fit any) (*Chart, error)
@@ -39,10 +39,11 @@ type record struct {
 	problem *solvers.Problem
 	stop    solvers.Criterion
 	words   string // what was solved, for a subtitle
+	points  int    // n; a regression has two multipliers for each
 }
 
 func (f *Fit) record() record {
-	return record{&f.Result, f.task.problem, f.task.stop, f.task.words() + " · " + f.Method}
+	return record{&f.Result, f.task.problem, f.task.stop, f.task.words() + " · " + f.Method, len(f.Alpha)}
 }
 
 var (
@@ -66,8 +67,8 @@ var (
 
 func (f Figure) String() string { return f.name }
 
-// Of draws the figure for a fit, such as a [*Fit], as a chart that may be changed and then shown
-// by [Show].
+// Of draws the figure for a fit, such as a [*Fit], as a chart that may be changed
+// and then shown by [Show].
 func (f Figure) Of(fit any) (*Chart, error) {
 	if v := reflect.ValueOf(fit); f.draw == nil || fit == nil || v.Kind() == reflect.Pointer && v.IsNil() {
 		return nil, errors.New("svmnb: Figure.Of: the figure or the fit is empty; say for example svmnb.Margins.Of(fit)")
@@ -185,7 +186,7 @@ func drawKKT(fit solved) (*Chart, error) {
 			continue
 		}
 		d.Iterations = append(d.Iterations, pt.Iteration)
-		d.Violations = append(d.Violations, p.Violations(nil, alpha, values))
+		d.Violations = append(d.Violations, fold(p.Violations(nil, alpha, values), f.points))
 	}
 	return figure.KKT(d)
 }

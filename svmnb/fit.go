@@ -3,11 +3,9 @@ package svmnb
 import (
 	"fmt"
 	"math"
-	"slices"
 	"sync"
 
 	"github.com/svmnb/svmnb/datasets"
-	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
 )
 
@@ -19,11 +17,9 @@ type Fit struct {
 	// Description is the Classifier that was solved, all defaults filled in.
 	Description Classifier
 
-	task  *task
-	basis *kernels.Basis
-	scale float64   // what α is multiplied by for f; 1 but for ν machines
-	coef  []float64 // α_i y_i of the basis, scaled
-	w     []float64 // Σ α_i y_i x_i, scaled, for the linear kernel; else nil
+	task     *task
+	expanded         // by α_i y_i, scaled
+	scale    float64 // what α is multiplied by for f; 1 but for ν machines
 
 	// training returns the decision values of the training points, computed when
 	// they are first asked for: a fit of many points may never be.
@@ -42,47 +38,14 @@ func (t *task) fit(res *solvers.Result) *Fit {
 		fit.scale = 1 // ρ ≤ 0: no margin to measure by, as in a run cut short
 	}
 	fit.Bias = fit.scale * res.Certificate.Bias
-	var sv [][]float64
+	coef := make([]float64, len(res.Alpha))
 	for i, a := range res.Alpha {
 		fit.Bias += t.tau2 * a * t.y[i]
-		if a != 0 {
-			sv = append(sv, t.data.X[i])
-			fit.coef = append(fit.coef, fit.scale*a*t.y[i])
-		}
+		coef[i] = fit.scale * a * t.y[i]
 	}
-	fit.basis = kernels.Against(t.kernel, sv)
-	if t.kernel == kernels.Kernel(kernels.Linear()) {
-		fit.w = make([]float64, t.data.D())
-		for i, x := range sv {
-			for j, v := range x {
-				fit.w[j] += fit.coef[i] * v
-			}
-		}
-	}
+	fit.expanded = t.expand(coef, fit.Bias)
 	fit.training = sync.OnceValue(func() []float64 { return fit.values(t.data.X) })
 	return fit
-}
-
-func (f *Fit) values(x [][]float64) []float64 {
-	out := make([]float64, len(x))
-	if f.w != nil {
-		for i, xi := range x {
-			out[i] = f.Bias
-			for j, v := range xi {
-				out[i] += f.w[j] * v
-			}
-		}
-		return out
-	}
-	row := make([]float64, len(f.coef))
-	for i, xi := range x {
-		sum := f.Bias
-		for j, k := range f.basis.Row(row, xi) {
-			sum += f.coef[j] * k
-		}
-		out[i] = sum
-	}
-	return out
 }
 
 // Decision returns f at the m points of x, each of the training data's d
@@ -90,21 +53,7 @@ func (f *Fit) values(x [][]float64) []float64 {
 // length or with a value that is no finite number, or wraps a
 // *kernels.DataError for a point outside the domain of the kernel.
 func (f *Fit) Decision(x [][]float64) ([]float64, error) {
-	d := f.task.data.D()
-	for i, row := range x {
-		if len(row) != d {
-			return nil, &ArgumentError{"Decision", i, -1, float64(len(row)), fmt.Sprintf("the point has %d features, the classifier was trained on %d", len(row), d)}
-		}
-		for j, v := range row {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return nil, &ArgumentError{"Decision", i, j, v, fmt.Sprintf("the value is %v; predictions need finite numbers", v)}
-			}
-		}
-	}
-	if err := f.basis.Check(x); err != nil {
-		return nil, fmt.Errorf("svmnb: Decision: %w", err)
-	}
-	return f.values(x), nil
+	return f.at("Decision", "classifier", x)
 }
 
 // Predict returns the class names of the m points of x; a point exactly on the
@@ -186,10 +135,7 @@ func (f *Fit) Margin() float64 { return 1 / (f.scale * math.Sqrt(f.Certificate.N
 // Weights returns w = Σ α_i y_i x_i, d values, for the linear kernel, and an
 // *ArgumentError for any other, whose w lives in its feature space.
 func (f *Fit) Weights() ([]float64, error) {
-	if f.w == nil {
-		return nil, wrong("Weights", math.NaN(), "the kernel is %v; only the linear kernel has its w among the inputs", f.task.kernel)
-	}
-	return slices.Clone(f.w), nil
+	return f.normal(f.task.kernel)
 }
 
 // TrainingErrors counts the training points on the wrong side of the boundary.

@@ -41,23 +41,27 @@ func (c Classifier) Keep() *Fit {
 	if err != nil {
 		must(err)
 	}
+	return t.fit(t.keep(t.problem, t.key()))
+}
+
+// keep is mustSolve with a memory for what has the key.
+func (m *machine) keep(p *solvers.Problem, key []byte) *solvers.Result {
 	dir, err := keepDir()
 	if err != nil {
-		return t.mustSolve()
+		return m.mustSolve(p)
 	}
-	key := t.key()
 	file := filepath.Join(dir, hex.EncodeToString(key)+".fit")
-	if res := readKept(file, key, t); res != nil {
+	if res := readKept(file, key, p.K.Dim()); res != nil {
 		now := time.Now()
 		os.Chtimes(file, now, now) // marks it as used; if that fails it only goes sooner
-		return t.fit(res)
+		return res
 	}
-	fit := t.mustSolve()
-	if !fit.Status.Early() {
-		writeKept(file, key, &fit.Result)
+	res := m.mustSolve(p)
+	if !res.Status.Early() {
+		writeKept(file, key, res)
 		sweepKept(dir, keepBytes)
 	}
-	return fit
+	return res
 }
 
 func keepDir() (string, error) {
@@ -73,16 +77,17 @@ func keepDir() (string, error) {
 	return dir, os.MkdirAll(dir, 0o755)
 }
 
-// key hashes all that the result depends on.
+// key hashes all that the result depends on: the numbers are the targets and
+// the costs.
 //
 // A kernel is known by its value and by a row of its matrix, since a user may
 // change the formula of a type in one cell and keep its name. A method or
 // criterion from outside this module is known by its value and by the program
 // that it is compiled into: it is solved anew whenever the cell has changed.
-func (t *task) key() []byte {
+func (m *machine) key(problem string, numbers ...[]float64) []byte {
 	h := sha256.New()
-	fmt.Fprintf(h, "%s\n%#v\n%v %v %d %v %v %v\n%#v\n%T %v\n%d %d\n%d × %d\n", keepFormat,
-		t.kernel, t.c, t.nu, t.margin, t.fixed, t.b0, t.tau2, t.method, t.stop, t.stop, t.limit, t.every, t.data.N(), t.data.D())
+	fmt.Fprintf(h, "%s\n%s\n%#v\n%v %v %v\n%#v\n%T %v\n%d %d\n%d × %d\n", keepFormat, problem,
+		m.kernel, m.fixed, m.b0, m.tau2, m.method, m.stop, m.stop, m.limit, m.every, m.data.N(), m.data.D())
 	floats := func(v []float64) {
 		b := make([]byte, 0, 8*len(v))
 		for _, x := range v {
@@ -90,17 +95,18 @@ func (t *task) key() []byte {
 		}
 		h.Write(b)
 	}
-	for _, row := range t.data.X {
+	for _, row := range m.data.X {
 		floats(row)
 	}
-	floats(t.y)
-	floats(t.cost)
-	row := make([]float64, t.data.N())
-	for j, x := range t.data.X {
-		row[j] = t.kernel.Eval(t.data.X[0], x) // not by the matrix, which counts
+	for _, v := range numbers {
+		floats(v)
+	}
+	row := make([]float64, m.data.N())
+	for j, x := range m.data.X {
+		row[j] = m.kernel.Eval(m.data.X[0], x) // not by the matrix, which counts
 	}
 	floats(row)
-	if foreign(t.method) || foreign(t.stop) {
+	if foreign(m.method) || foreign(m.stop) {
 		if exe, err := os.Executable(); err == nil {
 			program, _ := os.ReadFile(exe) // unreadable: an empty program, still its own key
 			h.Write(program)
@@ -109,14 +115,18 @@ func (t *task) key() []byte {
 	return h.Sum(nil)
 }
 
+func (t *task) key() []byte {
+	return t.machine.key(fmt.Sprintf("Classify %v %v %d", t.c, t.nu, t.margin), t.y, t.cost)
+}
+
 func foreign(v any) bool {
 	return !strings.HasPrefix(reflect.TypeOf(v).PkgPath(), "github.com/svmnb/svmnb/")
 }
 
 // readKept returns the result in file, or nil when there is none, it is
-// damaged, or it does not belong to t. A file is the key, the SHA-256 of what
+// damaged, or it does not have n multipliers. A file is the key, the SHA-256 of what
 // follows, and the result as gob.
-func readKept(file string, key []byte, t *task) *solvers.Result {
+func readKept(file string, key []byte, n int) *solvers.Result {
 	b, err := os.ReadFile(file)
 	if err != nil || len(b) < 64 || !bytes.Equal(b[:32], key) {
 		return nil
@@ -126,7 +136,7 @@ func readKept(file string, key []byte, t *task) *solvers.Result {
 		return nil
 	}
 	var res solvers.Result
-	if gob.NewDecoder(bytes.NewReader(body)).Decode(&res) != nil || len(res.Alpha) != t.data.N() {
+	if gob.NewDecoder(bytes.NewReader(body)).Decode(&res) != nil || len(res.Alpha) != n {
 		return nil
 	}
 	return &res

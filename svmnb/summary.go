@@ -14,28 +14,47 @@ import (
 // Markdown says in words what was solved, how it ended, how good the answer is,
 // what came out, and at most two hints where something looks wrong.
 func (f *Fit) Markdown() string {
-	var s strings.Builder
 	t, c := f.task, f.Certificate
-	row := func(what, format string, args ...any) {
-		fmt.Fprintf(&s, "| %s | %s |\n", what, strings.ReplaceAll(fmt.Sprintf(format, args...), "|", "\\|"))
-	}
-	s.WriteString("| | |\n|:--|:--|\n")
-	row("**problem**", "%s, %s against %s", t.data.Name, className(t.positive), className(t.negative))
-	row("points × features", "%d × %d", t.data.N(), t.data.D())
-	row("margin", "%s", t.marginText())
-	row("kernel", "%v", t.kernel)
-	row("**solver**", "%s, until %v", f.Method, t.stop)
-	row("status", "%s after %s iterations, %s kernel values, %v", f.Status, thousands(int64(f.Iterations)), thousands(f.Evaluations), spell(f.Elapsed))
-	row("**certificate**", "the answer is within %.3g of the optimum (%s of the primal)", c.Gap, percent(c.RelGap))
-	row("dual, primal", "%s, %s", signed(c.Dual, 9), signed(c.Primal, 9))
-	row("largest KKT violation", "%.2g", c.MaxKKT)
-	row("**result**", "%d support vectors: %d free, %d at the bound", c.Free+c.AtUpper, c.Free, c.AtUpper)
-	row("bias, margin 1/‖w‖", "%s, %s", signed(f.Bias, 6), signed(f.Margin(), 6))
-	row("training errors", "%d of %d (%s)", f.TrainingErrors(), t.data.N(), percent(float64(f.TrainingErrors())/float64(t.data.N())))
-	for _, hint := range f.Hints() {
-		fmt.Fprintf(&s, "\n> **Hint.** %s\n", hint)
-	}
+	s := newSummary()
+	s.row("**problem**", "%s, %s against %s", t.data.Name, className(t.positive), className(t.negative))
+	s.row("points × features", "%d × %d", t.data.N(), t.data.D())
+	s.row("margin", "%s", t.marginText())
+	s.row("kernel", "%v", t.kernel)
+	s.run(&f.Result, t.stop)
+	s.row("**result**", "%d support vectors: %d free, %d at the bound", c.Free+c.AtUpper, c.Free, c.AtUpper)
+	s.row("bias, margin 1/‖w‖", "%s, %s", signed(f.Bias, 6), signed(f.Margin(), 6))
+	s.row("training errors", "%d of %d (%s)", f.TrainingErrors(), t.data.N(), percent(float64(f.TrainingErrors())/float64(t.data.N())))
+	s.hints(f.Hints())
 	return s.String()
+}
+
+// summary is the table that a fit is described by.
+type summary struct{ strings.Builder }
+
+func newSummary() *summary {
+	s := &summary{}
+	s.WriteString("| | |\n|:--|:--|\n")
+	return s
+}
+
+func (s *summary) row(what, format string, args ...any) {
+	fmt.Fprintf(s, "| %s | %s |\n", what, strings.ReplaceAll(fmt.Sprintf(format, args...), "|", "\\|"))
+}
+
+// run says how a run ended and how good its answer is.
+func (s *summary) run(r *solvers.Result, stop solvers.Criterion) {
+	c := r.Certificate
+	s.row("**solver**", "%s, until %v", r.Method, stop)
+	s.row("status", "%s after %s iterations, %s kernel values, %v", r.Status, thousands(int64(r.Iterations)), thousands(r.Evaluations), spell(r.Elapsed))
+	s.row("**certificate**", "the answer is within %.3g of the optimum (%s of the primal)", c.Gap, percent(c.RelGap))
+	s.row("dual, primal", "%s, %s", signed(c.Dual, 9), signed(c.Primal, 9))
+	s.row("largest KKT violation", "%.2g", c.MaxKKT)
+}
+
+func (s *summary) hints(hints []string) {
+	for _, hint := range hints {
+		fmt.Fprintf(s, "\n> **Hint.** %s\n", hint)
+	}
 }
 
 func (t *task) marginText() string {
@@ -55,35 +74,25 @@ func (t *task) marginText() string {
 	if t.weights != nil && (t.margin == oneNorm || t.margin == twoNorm) {
 		s += ", weighted"
 	}
+	return s + t.biasWords()
+}
+
+func (m *machine) biasWords() string {
 	switch {
-	case t.tau2 != 0:
-		s += fmt.Sprintf(", bias by K + %.4g", t.tau2)
-	case t.fixed:
-		s += ", bias fixed at " + number(t.b0)
+	case m.tau2 != 0:
+		return fmt.Sprintf(", bias by K + %.4g", m.tau2)
+	case m.fixed:
+		return ", bias fixed at " + number(m.b0)
 	}
-	return s
+	return ""
 }
 
 // Hints returns what to try next when something looks wrong, each with its
 // reason, the most important first and never more than two.
 func (f *Fit) Hints() []string {
-	var hints []string
 	t, c, n := f.task, f.Certificate, f.task.data.N()
+	hints := t.hints(&f.Result, "C = "+number(t.c)+", which makes the problem harder as it grows")
 	add := func(format string, args ...any) { hints = append(hints, fmt.Sprintf(format, args...)) }
-	if f.Status == solvers.IterationLimit || f.Status == solvers.TimeLimit || f.Status == solvers.Exhausted {
-		add("The solver ended by its %s, %.3g from the optimum: raise the limit, loosen Tol, or lower C = %s, which makes the problem harder as it grows.", f.Status, c.Gap, number(t.c))
-	}
-	if j, k, ratio := t.spread(); ratio > 30 {
-		add("The spread of feature %s is %.3g times that of %s, so distances see little else: scale the features, for example with Standardised() of the data set.", t.data.FeatureName(j), ratio, t.data.FeatureName(k))
-	}
-	if k, ok := t.kernel.(interface{ OfSquaredDistance(float64) float64 }); ok && n > 2 {
-		switch typical := k.OfSquaredDistance(1 / kernels.GammaMedian(t.data.X)); {
-		case typical < 1e-6:
-			add("Two typical points have a kernel value of %.1g, so each point is alone and is learnt by heart: a smaller gamma, near %.2g, lets neighbours share.", typical, kernels.GammaMedian(t.data.X))
-		case typical > 0.999*k.OfSquaredDistance(0):
-			add("Two typical points have a kernel value of %.4g of its largest, so the kernel hardly tells them apart: try a gamma near %.2g.", typical/k.OfSquaredDistance(0), kernels.GammaMedian(t.data.X))
-		}
-	}
 	if t.margin == oneNorm && c.AtUpper > 0 && c.Free == 0 {
 		add("Every support vector is at the bound C = %s, so errors cost too little for any point to hold the margin: try a larger C.", number(t.c))
 	} else if sv := c.Free + c.AtUpper; sv > 4*n/5 && n >= 20 && t.margin == oneNorm {
@@ -92,18 +101,39 @@ func (f *Fit) Hints() []string {
 	return hints[:min(2, len(hints))]
 }
 
+// hints are those that any machine may need; cost is what to lower when the
+// solver was not done.
+func (m *machine) hints(r *solvers.Result, cost string) (hints []string) {
+	add := func(format string, args ...any) { hints = append(hints, fmt.Sprintf(format, args...)) }
+	if r.Status == solvers.IterationLimit || r.Status == solvers.TimeLimit || r.Status == solvers.Exhausted {
+		add("The solver ended by its %s, %.3g from the optimum: raise the limit, loosen Tol, or lower %s.", r.Status, r.Certificate.Gap, cost)
+	}
+	if j, k, ratio := m.spread(); ratio > 30 {
+		add("The spread of feature %s is %.3g times that of %s, so distances see little else: scale the features, for example with Standardised() of the data set.", m.data.FeatureName(j), ratio, m.data.FeatureName(k))
+	}
+	if k, ok := m.kernel.(interface{ OfSquaredDistance(float64) float64 }); ok && m.data.N() > 2 {
+		switch typical := k.OfSquaredDistance(1 / kernels.GammaMedian(m.data.X)); {
+		case typical < 1e-6:
+			add("Two typical points have a kernel value of %.1g, so each point is alone and is learnt by heart: a smaller gamma, near %.2g, lets neighbours share.", typical, kernels.GammaMedian(m.data.X))
+		case typical > 0.999*k.OfSquaredDistance(0):
+			add("Two typical points have a kernel value of %.4g of its largest, so the kernel hardly tells them apart: try a gamma near %.2g.", typical/k.OfSquaredDistance(0), kernels.GammaMedian(m.data.X))
+		}
+	}
+	return hints
+}
+
 // spread returns the features of the largest and of the smallest standard
 // deviation, constant ones left out, and the ratio of the two; 1 when there is
 // nothing to compare.
-func (t *task) spread() (widest, narrowest int, ratio float64) {
+func (m *machine) spread() (widest, narrowest int, ratio float64) {
 	lo, hi := math.Inf(1), 0.0
-	n := float64(t.data.N())
-	for j := range t.data.D() {
+	n := float64(m.data.N())
+	for j := range m.data.D() {
 		mean, sum := 0.0, 0.0
-		for _, x := range t.data.X {
+		for _, x := range m.data.X {
 			mean += x[j] / n
 		}
-		for _, x := range t.data.X {
+		for _, x := range m.data.X {
 			sum += (x[j] - mean) * (x[j] - mean)
 		}
 		sd := math.Sqrt(sum / n)

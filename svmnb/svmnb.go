@@ -5,10 +5,12 @@
 //		Kernel(kernels.RBF(0.5)).C(10).SMO().MustFit()
 //	fit.Show(svmnb.Margins, svmnb.KKT, svmnb.Gap)
 //
+//	svmnb.Regress(datasets.Sinc(100, 0.1, 1)).
+//		Kernel(kernels.RBF(1)).C(10).Epsilon(0.1).SMO().MustFit().Show()
+//
 // The chain reads: data, problem, solver, terminal verb. Everything before the
 // verb is a value: it can be stored, forked, printed and compared, and nothing
-// is computed until [Classifier.Fit], [Classifier.MustFit] or
-// [Classifier.Keep].
+// is computed until Fit, MustFit or Keep; see [Classifier] and [Regressor].
 package svmnb
 
 import (

@@ -1,0 +1,81 @@
+package solvers
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+)
+
+// GaussJordan solves A x = b by elimination above and below the diagonal at once, with
+// partial pivoting (CST 7.6 names it; Golub and Van Loan 2013, problem 3.2.3): n³
+// operations, three times those of Cholesky, one row at a time, and no factor to use
+// again. It is here to be compared.
+type GaussJordan struct{}
+
+// Name is "Gauss–Jordan".
+func (GaussJordan) Name() string { return "Gauss–Jordan" }
+
+// Memory returns 8n² and 16n for each right-hand side.
+func (GaussJordan) Memory(n, q int) float64 { return square(n, q) }
+
+// Start implements LinearMethod.
+func (GaussJordan) Start(s *System, b, x [][]float64) (LinearStepper, error) {
+	return &gaussJordan{direct{b: b, x: x}, s}, nil
+}
+
+type gaussJordan struct {
+	direct
+	s *System
+}
+
+func (g *gaussJordan) Step(ctx context.Context, _ []bool) (done bool, err error) {
+	n := g.s.K.Dim()
+	a, err := g.s.dense(ctx, blas.All)
+	if err != nil {
+		return false, err
+	}
+	rows := make([][]float64, n)
+	for i := range rows {
+		rows[i] = a.data[i*n : (i+1)*n]
+	}
+	for j, b := range g.b {
+		copy(g.x[j], b)
+	}
+	for k := range n {
+		if ctx.Err() != nil {
+			return false, ctx.Err()
+		}
+		p := k
+		for i := k + 1; i < n; i++ {
+			if math.Abs(rows[i][k]) > math.Abs(rows[p][k]) {
+				p = i
+			}
+		}
+		if rows[p][k] == 0 {
+			need, err := g.s.missing(ctx)
+			if err != nil {
+				return false, err
+			}
+			return false, &IndefiniteError{Method: "Gauss–Jordan", Row: k, Need: need}
+		}
+		rows[k], rows[p] = rows[p], rows[k]
+		pivot := rows[k][k:]
+		for _, x := range g.x {
+			x[k], x[p] = x[p], x[k]
+			x[k] /= pivot[0]
+		}
+		for j := len(pivot) - 1; j >= 0; j-- {
+			pivot[j] /= pivot[0]
+		}
+		for i, row := range rows {
+			if factor := row[k]; i != k && factor != 0 {
+				axpy(row[k:], -factor, pivot)
+				for _, x := range g.x {
+					x[i] -= factor * x[k]
+				}
+			}
+		}
+	}
+	return true, nil
+}

@@ -1,0 +1,264 @@
+package solvers
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/lapack"
+	"gonum.org/v1/gonum/lapack/gonum"
+)
+
+// Probes are what random right-hand sides tell of A without a factor: ln|A| and
+// traces tr(A⁻¹ ∂A), both needed for the evidence of a Gaussian process and its
+// gradient. See [Probe].
+type Probes struct {
+	LogDet      float64 // estimate of ln|A|
+	LogDetError float64 // its standard error, the root of the variance of the mean over probes
+	Solution    *Solution
+
+	w [][]float64 // P⁻¹z_j: the probes themselves without preconditioner
+}
+
+// Probe solves A x_j = z_j for count ≥ 2 probes z_j with E[zz'] = P, in one batch of CG.
+// Without preconditioner P = I and the entries of z are ±1 (Hutchinson 1989; Gibbs and
+// MacKay 1997, §3.2, after Skilling), with one z = L g + diag(noise)^½ h of such g and h
+// (Gardner et al. 2018, §4.1). The same seed draws the same probes.
+//
+// LogDet is by stochastic Lanczos quadrature (Ubaru, Chen and Saad 2017): with T_j the
+// tridiagonal matrix that the coefficients of CG amount to, and e_1 the first unit vector,
+//
+//	ln|A| ≈ ln|P| + (1/count) Σ_j z_j'P⁻¹z_j · e_1' ln(T_j) e_1.
+//
+// The zero Stop of set is Bounds{Rel: 1e-4} here: the probes themselves are wrong by more.
+// Start has no meaning. The errors are those of SolveSystem; an interrupt returns what
+// there is.
+func Probe(ctx context.Context, s *System, m CG, count int, seed uint64, set SystemSettings) (*Probes, error) {
+	if count < 2 {
+		return nil, &ProblemError{"count", -1, float64(count), fmt.Sprintf("is %d; a standard error takes two probes, and ten or more are of use", count)}
+	}
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	if s.theta() == 0 {
+		return nil, &ProblemError{"Noise", -1, 0, "has a 0; probes need every noise to be positive"}
+	}
+	if set.Start = nil; set.Stop == nil {
+		set.Stop = Bounds{Rel: 1e-4}
+	}
+	method := probing{CG: m}
+	if m.Rank > 0 {
+		if err := affordable(m, s.K.Dim(), count, set.Memory); err != nil {
+			return nil, err
+		}
+		q := s.checked()
+		p, err := q.precondition(ctx, m.Rank)
+		if bad := q.failed(); bad != nil {
+			return nil, bad
+		}
+		if err != nil && ctx.Err() != nil {
+			return nil, fmt.Errorf("solvers: %s: %w", m.Name(), context.Cause(ctx))
+		}
+		if err != nil {
+			return nil, err
+		}
+		method.p = p
+	}
+	n, rng := s.K.Dim(), rand.New(rand.NewPCG(seed, 0))
+	z := make([][]float64, count)
+	p := &Probes{w: z}
+	for j := range z {
+		z[j] = make([]float64, n)
+		for i := range z[j] {
+			z[j][i] = float64(2*rng.IntN(2) - 1)
+		}
+		if q := method.p; q != nil {
+			g := make([]float64, q.r)
+			for k := range g {
+				g[k] = float64(2*rng.IntN(2) - 1)
+			}
+			for i := range z[j] {
+				z[j][i] = z[j][i]*math.Sqrt(s.Noise[i]) + inner(q.v[i*q.r:(i+1)*q.r], g)
+			}
+		}
+	}
+	sol, st, err := solveSystem(ctx, s, z, method, set)
+	if sol == nil {
+		return nil, err
+	}
+	p.Solution = sol
+	if method.p != nil {
+		p.w = make([][]float64, count)
+		for j := range p.w {
+			p.w[j] = append([]float64(nil), z[j]...)
+			method.p.solve(p.w[j])
+		}
+	}
+	values := make([]float64, count)
+	for j := range values {
+		values[j] = st.(*cg).runs[j].logarithm()
+	}
+	if p.LogDet, p.LogDetError = mean(values); method.p != nil {
+		for _, d := range method.p.d {
+			p.LogDet += math.Log(d)
+		}
+	}
+	return p, err
+}
+
+// LogDet estimates ln|A| with its standard error by [Probe] with plain CG.
+func LogDet(ctx context.Context, s *System, probes int, seed uint64) (value, standardError float64, err error) {
+	p, err := Probe(ctx, s, CG{}, probes, seed, SystemSettings{})
+	if p == nil {
+		return math.NaN(), math.NaN(), err
+	}
+	return p.LogDet, p.LogDetError, err
+}
+
+// LogDetBounds returns bounds of ln|A|: Σ ln noise_i, because A ⪰ diag(noise), and
+// Σ ln A_ii by Hadamard's inequality. For one noise θ they are n ln θ and at most
+// n ln(tr A/n). The lower is −Inf where a noise is 0.
+func (s *System) LogDetBounds() (lower, upper float64) {
+	for i, k := range s.K.Diag() {
+		lower += math.Log(s.noise(i))
+		upper += math.Log(k + s.noise(i))
+	}
+	return lower, upper
+}
+
+// Trace estimates tr(A⁻¹M), with its standard error, of a symmetric n × n matrix M such
+// as a derivative of A: the mean of x_j'M P⁻¹z_j over the probes. multiply sets dst to
+// M v.
+func (p *Probes) Trace(multiply func(dst, v []float64)) (value, standardError float64) {
+	values := make([]float64, len(p.w))
+	mw := make([]float64, len(p.w[0]))
+	for j, w := range p.w {
+		multiply(mw, w)
+		values[j] = inner(p.Solution.X[j], mw)
+	}
+	return mean(values)
+}
+
+// InverseRow sets dst to row i of the unbiased symmetric estimate of A⁻¹ that Trace
+// amounts to, Σ_j ½(x_j w_j' + w_j x_j')/count with w_j = P⁻¹z_j, and returns it. dst has
+// length n. Single entries are wide of the mark; sums over all, as in gradients, are not.
+func (p *Probes) InverseRow(dst []float64, i int) []float64 {
+	clear(dst)
+	scale := 0.5 / float64(len(p.w))
+	for j, w := range p.w {
+		x := p.Solution.X[j]
+		axpy(dst, scale*x[i], w)
+		axpy(dst, scale*w[i], x)
+	}
+	return dst
+}
+
+// probing is CG with a preconditioner that is there already, and coefficients kept.
+type probing struct {
+	CG
+	p *lowRank
+}
+
+func (m probing) Start(s *System, b, x [][]float64) (LinearStepper, error) {
+	st, err := m.CG.Start(s, b, x)
+	if err != nil {
+		return nil, err
+	}
+	c := st.(*cg)
+	c.p, c.keep = m.p, true
+	return c, nil
+}
+
+// quadrature is the most nodes that an integral gets; the error of the probes is
+// larger long before.
+const quadrature = 1000
+
+// logarithm returns z'P⁻¹z e_1' ln(T) e_1 of a run; NaN if it made no iteration. Row k
+// of T has 1/λ_k + γ_k/λ_{k−1} on the diagonal and √γ_{k+1}/λ_k beside it.
+func (r *cgRun) logarithm() float64 {
+	k := min(len(r.lambda), quadrature)
+	if k == 0 {
+		return math.NaN()
+	}
+	diag, off, first := make([]float64, k), make([]float64, k-1), make([]float64, k)
+	for i, lambda := range r.lambda[:k] {
+		if diag[i] += 1 / lambda; i+1 < k {
+			diag[i+1] = r.gamma[i] / lambda
+			off[i] = math.Sqrt(r.gamma[i]) / lambda
+		}
+	}
+	sum := 0.0
+	for i, v := range tridiagonal(diag, off, first) {
+		sum += first[i] * math.Log(v)
+	}
+	return r.start * sum
+}
+
+// mean returns the mean of the values and its standard error.
+func mean(values []float64) (mean, standardError float64) {
+	n := float64(len(values))
+	for _, v := range values {
+		mean += v / n
+	}
+	for _, v := range values {
+		standardError += (v - mean) * (v - mean) / (n - 1) / n
+	}
+	return mean, math.Sqrt(standardError)
+}
+
+// missing estimates from above how much noise A lacks to be positive definite in
+// floating point: minus its smallest eigenvalue by Lanczos, doubled, or what rounding
+// can take from a singular matrix.
+func (s *System) missing(ctx context.Context) (float64, error) {
+	n := s.K.Dim()
+	rng := rand.New(rand.NewPCG(1, 1))
+	v, before, w := make([]float64, n), make([]float64, n), make([]float64, n)
+	for i := range v {
+		v[i] = rng.NormFloat64()
+	}
+	var diag, off []float64
+	var basis [][]float64 // kept, for the few steps there are
+	length := norm(v)
+	for range min(n, 60) {
+		for i := range v {
+			v[i] /= length
+		}
+		basis = append(basis, append([]float64(nil), v...))
+		if err := s.times(ctx, [][]float64{w}, [][]float64{v}); err != nil {
+			return 0, err
+		}
+		diag = append(diag, inner(v, w))
+		for range 2 {
+			for _, u := range basis {
+				axpy(w, -inner(u, w), u)
+			}
+		}
+		before, v, w = v, w, before
+		if length = norm(v); !(length > 1e-14*math.Abs(diag[0])) {
+			break
+		}
+		off = append(off, length)
+	}
+	values := tridiagonal(diag, off, nil)
+	size := max(math.Abs(values[0]), math.Abs(values[len(values)-1]))
+	return max(-2*values[0], 4*float64(n)*0x1p-52*size), nil
+}
+
+// tridiagonal returns the eigenvalues, in ascending order, of the symmetric
+// tridiagonal matrix with the given diagonal and off-diagonal, and sets first to
+// the squares of the first components of their eigenvectors, the weights of Gauss's
+// quadrature (Golub and Welsch 1969), unless it is nil.
+func tridiagonal(diag, off, first []float64) []float64 {
+	k := len(diag)
+	d, e := append([]float64(nil), diag...), append([]float64(nil), off...)[:k-1]
+	z, job := []float64(nil), lapack.EVCompNone
+	if first != nil {
+		z, job = make([]float64, k*k), lapack.EVTridiag
+	}
+	gonum.Implementation{}.Dsteqr(job, k, d, e, z, k, make([]float64, max(1, 2*k-2)))
+	for j := range first {
+		first[j] = z[j] * z[j]
+	}
+	return d
+}

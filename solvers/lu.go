@@ -1,0 +1,87 @@
+package solvers
+
+import (
+	"context"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
+)
+
+// LU solves A x = b by PA = LU with partial pivoting (CST 7.6; Golub and Van Loan
+// 2013, §3.4), right-looking by panels: 2n³/3 operations and 8n² bytes. It knows
+// nothing of symmetry, so it costs twice as much as Cholesky and also solves systems
+// that are not positive definite; their residual is right, but bounds mean nothing then.
+type LU struct{}
+
+// Name is "LU".
+func (LU) Name() string { return "LU" }
+
+// Memory returns 8n² and 16n for each right-hand side.
+func (LU) Memory(n, q int) float64 { return square(n, q) }
+
+// Start implements LinearMethod.
+func (LU) Start(s *System, b, x [][]float64) (LinearStepper, error) {
+	return &lu{direct{b: b, x: x}, s}, nil
+}
+
+type lu struct {
+	direct
+	s *System
+}
+
+func (l *lu) Step(ctx context.Context, _ []bool) (done bool, err error) {
+	n := l.s.K.Dim()
+	a, err := l.s.dense(ctx, blas.All)
+	if err != nil {
+		return false, err
+	}
+	pivots := make([]int, n)
+	singular := -1
+	for k := 0; k < n; k += panel {
+		e := min(k+panel, n)
+		if !lapack64.Getrf(a.block(k, n, k, e), pivots[k:e]) && singular < 0 {
+			singular = k
+		}
+		for i := k; i < e; i++ {
+			if pivots[i] += k; pivots[i] != i {
+				swap(a.block(i, i+1, 0, k), a.block(pivots[i], pivots[i]+1, 0, k))
+				swap(a.block(i, i+1, e, n), a.block(pivots[i], pivots[i]+1, e, n))
+			}
+		}
+		if e == n {
+			break
+		}
+		blas64.Trsm(blas.Left, blas.NoTrans, 1, a.triangle(k, e, blas.Lower, blas.Unit), a.block(k, e, e, n))
+		for lo := e; lo < n; lo += panel {
+			if ctx.Err() != nil {
+				return false, ctx.Err()
+			}
+			hi := min(lo+panel, n)
+			multiply(blas.NoTrans, blas.NoTrans, -1, a.block(lo, hi, k, e), a.block(k, e, e, n), 1, a.block(lo, hi, e, n))
+		}
+	}
+	for i := max(singular, 0); singular >= 0 && i < n; i++ {
+		if a.data[i*n+i] == 0 {
+			need, err := l.s.missing(ctx)
+			if err != nil {
+				return false, err
+			}
+			return false, &IndefiniteError{Method: "LU", Row: i, Need: need}
+		}
+	}
+	return true, l.solve(ctx, func(x []float64) {
+		for i, p := range pivots {
+			x[i], x[p] = x[p], x[i]
+		}
+		blas64.Trsv(blas.NoTrans, a.triangle(0, n, blas.Lower, blas.Unit), vector(x))
+		blas64.Trsv(blas.NoTrans, a.triangle(0, n, blas.Upper, blas.NonUnit), vector(x))
+	})
+}
+
+// swap exchanges two rows.
+func swap(a, b blas64.General) {
+	if a.Cols > 0 {
+		blas64.Swap(vector(a.Data), vector(b.Data))
+	}
+}

@@ -1,0 +1,137 @@
+package solvers
+
+import (
+	"fmt"
+	"math"
+)
+
+// Tube is the dual of ε-support-vector regression with the linear
+// ε-insensitive loss (Vapnik 1995; CST (7.2)), whose primal is
+// ½‖w‖² + Σ c_i (|y_i − f(x_i)| − ε)₊. It is a Problem of the 2n multipliers of
+// the two sides of the tube, first α̂ of the points above, then α of those below:
+//
+//	minimise ½ β'Kβ − y'β + ε Σ (α̂_i + α_i),  β = α̂ − α,  0 ≤ α̂_i, α_i ≤ c_i,  Σβ = 0,
+//
+// in the form of the package s = (1, …, 1, −1, …, −1) and p = (ε − y, ε + y).
+// ST prints ε Σ (α* − α), in which ε has no effect. CST writes α for β. Signed
+// gives β; f(x) = Σ β_i K(x_i, x) + b, so β_i > 0 pulls f up to a point above the
+// tube. y and c have length n, y is finite, c_i > 0 is the cost of point i and
+// ε ≥ 0 the half-width of the tube in units of y. K of the Problem is k doubled; see
+// [Double].
+func Tube(k Matrix, y, c []float64, epsilon float64) *Problem {
+	n := k.Dim()
+	p := &Problem{
+		K: Double(k), S: append(fill(n, 1), fill(n, -1)...),
+		Lower: make([]float64, 2*n), Upper: append(append([]float64(nil), c...), c...),
+	}
+	for _, v := range y {
+		p.P = append(p.P, epsilon-v)
+	}
+	for _, v := range y {
+		p.P = append(p.P, epsilon+v)
+	}
+	return p
+}
+
+// Tube2 is Tube with the quadratic ε-insensitive loss (CST §7.1.1), whose primal
+// is ½‖w‖² + ½ Σ c_i (|y_i − f(x_i)| − ε)₊²: C = ∞ and the ridge 1/c_i, apart from
+// K because predictions do not see it. The slack of point i is |β_i| / c_i. With
+// ε = 0 it is ridge regression: β = (K + diag(1/c))⁻¹ (y − b).
+func Tube2(k Matrix, y, c []float64, epsilon float64) *Problem {
+	p := Tube(k, y, fill(k.Dim(), math.Inf(1)), epsilon)
+	for range 2 {
+		for _, v := range c {
+			p.Ridge = append(p.Ridge, 1/v)
+		}
+	}
+	return p
+}
+
+// NuTube is the dual of ν-support-vector regression (Schölkopf, Smola,
+// Williamson and Bartlett 2000), which finds the tube's half-width ε for a ν in
+// (0, 1]: at most ν n points lie outside the tube, at least ν n are support
+// vectors. In LIBSVM's scaling
+//
+//	minimise ½ β'Kβ − y'β,  β = α̂ − α,  0 ≤ α̂_i, α_i ≤ c,  Σβ = 0,  Σ(α̂_i + α_i) = c ν n.
+//
+// The ε that it finds is −Certificate.Rho; Tube with that ε and the cost c has
+// the same solution. The error is a *ProblemError for ν outside (0, 1] or c
+// outside (0, ∞).
+func NuTube(k Matrix, y []float64, c, nu float64) (*Problem, error) {
+	switch {
+	case !(nu > 0 && nu <= 1):
+		return nil, &ProblemError{"nu", -1, nu, fmt.Sprintf("ν is %g; it is a share of the points, in (0, 1]", nu)}
+	case !(c > 0 && usable(c)):
+		return nil, &ProblemError{"c", -1, c, fmt.Sprintf("the cost is %g; it must be a positive number, at most 1e100", c)}
+	}
+	p := Tube(k, y, fill(k.Dim(), c), 0)
+	p.PerClass, p.Sum = true, c*nu*float64(k.Dim())
+	return p, nil
+}
+
+// Signed returns β = α̂ − α, n values, for the 2n multipliers of a regression.
+func Signed(alpha []float64) []float64 {
+	n := len(alpha) / 2
+	beta := make([]float64, n)
+	for i := range beta {
+		beta[i] = alpha[i] - alpha[n+i]
+	}
+	return beta
+}
+
+// Doubled is the 2n × 2n matrix with K in each of its four blocks, for the 2n
+// multipliers of a regression. It computes nothing that K does not: row n + i is
+// row i. It counts as K does.
+type Doubled struct {
+	k    Matrix
+	n    int
+	diag []float64
+	row  [2][]float64
+	odd  int
+}
+
+// Double returns k doubled: a *Doubled, and where k is Features one that is
+// Features too.
+func Double(k Matrix) Matrix {
+	n := k.Dim()
+	d := &Doubled{k: k, n: n}
+	if diag := k.Diag(); len(diag) == n { // else Check says so
+		d.diag = append(append(make([]float64, 0, 2*n), diag...), diag...)
+	}
+	if x, ok := k.(Features); ok {
+		return doubledFeatures{d, x}
+	}
+	return d
+}
+
+// Points returns the n × n matrix K.
+func (d *Doubled) Points() Matrix { return d.k }
+
+func (d *Doubled) Dim() int           { return 2 * d.n }
+func (d *Doubled) Diag() []float64    { return d.diag }
+func (d *Doubled) Evaluations() int64 { return evaluations(d.k) }
+
+func (d *Doubled) Row(i int) []float64 {
+	r, k := nextRow(&d.row, &d.odd, 2*d.n), d.k.Row(i%d.n)
+	copy(r, k)
+	copy(r[d.n:], k)
+	return r
+}
+
+// doubledFeatures is Doubled for K = X X': the rows of X twice.
+type doubledFeatures struct {
+	*Doubled
+	x Features
+}
+
+func (d doubledFeatures) Columns() int                      { return d.x.Columns() }
+func (d doubledFeatures) Dot(i int, w []float64) float64    { return d.x.Dot(i%d.n, w) }
+func (d doubledFeatures) Add(w []float64, i int, a float64) { d.x.Add(w, i%d.n, a) }
+
+// doubled returns the n × n matrix of a regression, nil for another problem.
+func doubled(k Matrix) Matrix {
+	if d, ok := k.(interface{ Points() Matrix }); ok {
+		return d.Points()
+	}
+	return nil
+}

@@ -1,0 +1,396 @@
+package solvers
+
+import (
+	"context"
+	"fmt"
+	"math"
+)
+
+// TubeSMO is SMO for ε-SVR on the n signed coefficients β of CST (7.2), in place
+// of the 2n multipliers that SMO would move. It solves the problems of [Tube]
+// and [Tube2] with a free bias, reads β = α̂ − α from them and reports
+// α̂ = max(β, 0), α = max(−β, 0).
+//
+// A step moves β_i up and β_j down by d. With r = y − (K + ridge)β, which is −E of
+// CST up to the bias, and κ = K_ii + K_jj − 2K_ij (+ ridges),
+//
+//	W(d) − W(0) = (r_i − r_j) d − ½κd² − ε(|β_i + d| − |β_i|) − ε(|β_j − d| − |β_j|)
+//
+// is concave with a kink wherever one of the two crosses zero; Step says how it
+// is maximised. The pair is the one of SMO's SecondOrder: with
+//
+//	up_i = r_i − ε  for 0 ≤ β_i < C,   r_i + ε  for β_i < 0,
+//	low_i = r_i − ε  for β_i > 0,      r_i + ε  for −C < β_i ≤ 0,
+//
+// i has the largest up and j the largest (up_i − low_j)²/κ; optimal means
+// max up ≤ min low. C and ε may differ from point to point, and C between the
+// sides of the tube.
+type TubeSMO struct {
+	Step TubeStep
+
+	// PairsOnly keeps a long run to pairs. Otherwise, after every 50 n steps (at
+	// least 1000), one step moves all β that are neither 0 nor at a bound; see
+	// face.go. Where there is neither a tube nor a bound, as in ridge regression,
+	// every step does: that is the method of conjugate gradients.
+	PairsOnly bool
+}
+
+// TubeStep is how TubeSMO maximises W over a pair. Both ways end at the same
+// point.
+type TubeStep int
+
+const (
+	// Piecewise walks along d from kink to kink: the slope starts at
+	// up_i − low_j, falls by κ per unit and by 2ε at d = −β_i and at d = β_j; the
+	// maximum is where it is 0.
+	Piecewise TubeStep = iota
+	// Quadrants is CST Theorem 7.18: in the quadrant of the signs of (β_i, β_j)
+	//
+	//	d = (r_i − r_j − ε(sgn β_i − sgn β_j)) / κ, clipped to the quadrant and the box.
+	//
+	// The theorem leaves sgn 0 open and looks at one quadrant only, so that no β
+	// could change its sign. Here the quadrant says what sgn is, a β that is 0
+	// belongs to both sides, the best of the quadrants is taken, and from its end
+	// the next, until none gains.
+	Quadrants
+)
+
+var tubeStepNames = [...]string{"piecewise", "quadrants"}
+
+func (s TubeStep) String() string {
+	if s < 0 || int(s) >= len(tubeStepNames) {
+		return fmt.Sprintf("TubeStep(%d)", int(s))
+	}
+	return tubeStepNames[s]
+}
+
+// Name is "tube SMO (piecewise)" and the like.
+func (m TubeSMO) Name() string { return "tube SMO (" + m.Step.String() + ")" }
+
+// Start implements Method. It refuses everything but a problem of Tube or Tube2
+// with a free bias.
+func (m TubeSMO) Start(p *Problem, alpha []float64) (Stepper, error) {
+	k := doubled(p.K)
+	switch {
+	case k == nil:
+		return nil, fmt.Errorf("%w: it knows the problems of Tube and Tube2, whose K is doubled; use SMO", ErrUnsupported)
+	case p.FixedBias:
+		return nil, fmt.Errorf("%w: tube SMO moves pairs along Σβ = 0, and with a fixed bias there is no such constraint; use GradientAscent", ErrUnsupported)
+	case m.Step < 0 || int(m.Step) >= len(tubeStepNames):
+		return nil, fmt.Errorf("%w: there is no %v", ErrUnsupported, m.Step)
+	}
+	smooth, epsilon, err := p.signed()
+	if err != nil {
+		return nil, err
+	}
+	n := len(epsilon)
+	s := &tube{m: m, n: n, both: alpha, f2: make([]float64, 2*n), orthant: orthant{epsilon: epsilon}}
+	s.every = 1
+	for i, e := range epsilon { // is there a kink or a bound?
+		if e > 0 || !math.IsInf(p.Upper[i], 1) || !math.IsInf(p.Upper[n+i], 1) {
+			s.every = max(1000, pairsPerFace*n)
+		}
+	}
+	if m.PairsOnly {
+		s.every = 0
+	}
+	s.greedy.pairs = pairsAt(smooth, Signed(alpha), nil)
+	s.noRise, s.noFall = make([]float64, n), make([]float64, n)
+	for i := range n {
+		s.side(i)
+	}
+	s.scan()
+	return s, nil
+}
+
+// tube is SMO's second order with another pair step: the α of the greedy within
+// is β, its F is r, and noRise and noFall have the −ε or +ε of up and low in place
+// of 0.
+type tube struct {
+	greedy
+	orthant
+	m       TubeSMO
+	n       int
+	both    []float64 // α̂, then α
+	f2      []float64 // F of those, when it is asked for
+	touched []int     // Working of a report
+}
+
+// side brings what depends on the sign of β_k up to date.
+func (s *tube) side(k int) {
+	b, e := s.alpha[k], s.epsilon[k]
+	s.both[k], s.both[s.n+k] = max(b, 0), max(-b, 0)
+	s.noRise[k], s.noFall[k] = -e, e
+	if b < 0 {
+		s.noRise[k] = e
+	} else if b > 0 {
+		s.noFall[k] = -e
+	}
+	if !s.p.canRise(k, b) {
+		s.noRise[k] = math.Inf(-1)
+	}
+	if !s.p.canFall(k, b) {
+		s.noFall[k] = math.Inf(1)
+	}
+}
+
+// Report implements Stepper. It leaves F to complete.
+func (s *tube) Report(it *Iterate) {
+	it.Alpha, it.Step, it.Up, it.Low = s.both, s.last, s.up, s.low
+	touched := s.wide.free
+	if !s.widely {
+		touched = s.working[:]
+	}
+	s.touched = s.touched[:0]
+	for _, k := range touched {
+		if s.alpha[k] < 0 {
+			k += s.n
+		}
+		s.touched = append(s.touched, k)
+	}
+	if s.moved || s.widely {
+		it.Working = s.touched
+	}
+}
+
+// complete writes down F of the 2n multipliers, y ∓ ε − Kβ less the ridge of each.
+func (s *tube) complete() []float64 {
+	for k, r := range s.f {
+		e, plain := s.epsilon[k], r
+		if s.p.Ridge != nil {
+			plain += s.p.Ridge[k] * s.alpha[k]
+		}
+		if s.alpha[k] < 0 {
+			s.f2[k], s.f2[s.n+k] = plain-e, r+e
+		} else {
+			s.f2[k], s.f2[s.n+k] = r-e, plain+e
+		}
+	}
+	return s.f2
+}
+
+func (s *tube) refresh(f []float64) {
+	for k, e := range s.epsilon {
+		if s.alpha[k] < 0 {
+			s.f[k] = f[s.n+k] - e
+		} else {
+			s.f[k] = f[k] + e
+		}
+	}
+	s.scan()
+}
+
+// Step optimises one pair, or now and then a face.
+func (s *tube) Step(ctx context.Context) (done bool, err error) {
+	if !(s.up > s.low) || s.i < 0 || s.j < 0 {
+		return true, nil
+	}
+	s.widely = false
+	if s.steps++; s.steps == s.every {
+		s.steps = 0
+		if s.widely, err = s.orthant.climb(ctx, &s.wide, &s.pairs); s.widely || err != nil {
+			for k := range s.alpha {
+				s.side(k)
+			}
+			s.scan()
+			return false, err
+		}
+	}
+	i := s.i
+	ki := s.p.K.Row(i)
+	j := s.partner(ki)
+	t, err := s.solve(i, j, ki[j])
+	if t == 0 && err == nil && j != s.j { // lost to rounding; the worst pair may still move
+		j = s.j
+		t, err = s.solve(i, j, ki[j])
+	}
+	if t == 0 {
+		return true, err
+	}
+	s.side(i)
+	s.side(j)
+	s.shift(ki, s.p.K.Row(j), t)
+	return false, nil
+}
+
+// solve moves β_i up and β_j down by the d that is best for the two and returns
+// it; the caller owes r the change.
+func (s *tube) solve(i, j int, kij float64) (d float64, err error) {
+	l := line{
+		a: s.alpha[i], b: s.alpha[j], ea: s.epsilon[i], eb: s.epsilon[j], slope: s.f[i] - s.f[j],
+		lo: -min(s.fall(i), s.rise(j)), hi: min(s.rise(i), s.fall(j)),
+	}
+	l.kappa = s.curvature(i, j, kij, l.hi)
+	if s.m.Step == Quadrants {
+		d = l.quadrants()
+	} else {
+		d = l.piecewise()
+	}
+	switch sum := math.Abs(l.a) + math.Abs(l.b); {
+	case d == 0:
+		return 0, nil
+	case math.IsInf(d, 0) || math.IsNaN(d):
+		return 0, ErrUnbounded
+	case d != l.hi && d != -l.a && d != l.b && sum+d == sum:
+		return 0, nil // it does not show
+	}
+	s.move(i, d)
+	s.move(j, -d)
+	if s.p.Ridge != nil {
+		s.f[i] -= d * s.p.Ridge[i]
+		s.f[j] += d * s.p.Ridge[j]
+	}
+	s.working, s.moved, s.last = [2]int{i, j}, true, math.Abs(d)*math.Sqrt2
+	return d, nil
+}
+
+// signed is the smooth part of a regression's dual as a Problem of β, whose F is
+// r = y − (K + ridge)β, and ε of each point.
+func (p *Problem) signed() (smooth *Problem, epsilon []float64, err error) {
+	n := p.K.Dim() / 2
+	smooth = &Problem{K: doubled(p.K), S: fill(n, 1), P: make([]float64, n), Lower: make([]float64, n), Upper: p.Upper[:n], FixedBias: p.FixedBias, Bias: p.Bias}
+	epsilon = make([]float64, n)
+	for i := range n {
+		if p.S[i] != 1 || p.S[n+i] != -1 || p.Lower[i] != 0 || p.Lower[n+i] != 0 || p.Ridge != nil && p.Ridge[i] != p.Ridge[n+i] {
+			return nil, nil, fmt.Errorf("%w: the multipliers of point %d are not those of a tube: s = ±1, lower bound 0, one ridge; use a method that takes any problem, such as SMO", ErrUnsupported, i)
+		}
+		smooth.Lower[i] = -p.Upper[n+i]
+		smooth.P[i], epsilon[i] = (p.P[i]-p.P[n+i])/2, (p.P[i]+p.P[n+i])/2
+	}
+	if p.Ridge != nil {
+		smooth.Ridge = p.Ridge[:n]
+	}
+	return smooth, epsilon, nil
+}
+
+// orthant lets a face climb where W has kinks: while every β keeps its sign, W is
+// its smooth part less the linear ε Σ β sgn β.
+type orthant struct {
+	epsilon []float64
+	problem Problem   // the box of the current signs
+	kink    []float64 // ε sgn β
+}
+
+// climb moves all β that may move without a change of sign. It reports whether
+// they have moved.
+func (q *orthant) climb(ctx context.Context, wide *face, s *pairs) (moved bool, err error) {
+	if q.kink == nil {
+		n := len(s.alpha)
+		q.kink, q.problem.Lower, q.problem.Upper = make([]float64, n), make([]float64, n), make([]float64, n)
+	}
+	smooth, lower, upper := s.p, q.problem.Lower, q.problem.Upper
+	q.problem = *smooth
+	q.problem.Lower, q.problem.Upper = lower, upper
+	for k, b := range s.alpha {
+		lower[k], upper[k], q.kink[k] = smooth.Lower[k], smooth.Upper[k], 0
+		if e := q.epsilon[k]; e > 0 {
+			if b <= 0 {
+				upper[k], q.kink[k] = 0, -e
+			}
+			if b >= 0 {
+				lower[k], q.kink[k] = 0, e
+			}
+		}
+		s.f[k] -= q.kink[k]
+	}
+	s.p = &q.problem
+	moved, err = wide.climb(ctx, s)
+	s.p = smooth
+	for k, e := range q.kink {
+		s.f[k] += e
+	}
+	return moved, err
+}
+
+// line is W along β_i + d, β_j − d for lo ≤ d ≤ hi, where lo ≤ 0 ≤ hi.
+type line struct {
+	a, b   float64 // β_i, β_j
+	ea, eb float64 // ε_i, ε_j
+	slope  float64 // r_i − r_j
+	kappa  float64
+	lo, hi float64
+}
+
+// piecewise returns the d ≥ 0 where W is largest, 0 where it does not rise. For
+// κ < 0 it is where W first ceases to rise.
+func (l *line) piecewise() float64 {
+	slope := l.slope - l.ea // up_i − low_j
+	if l.a < 0 {
+		slope = l.slope + l.ea
+	}
+	if l.b > 0 {
+		slope += l.eb
+	} else {
+		slope -= l.eb
+	}
+	kinks := [2]struct{ at, drop float64 }{{-l.a, 2 * l.ea}, {l.b, 2 * l.eb}}
+	if kinks[1].at < kinks[0].at {
+		kinks[0], kinks[1] = kinks[1], kinks[0]
+	}
+	d := 0.0
+	for _, kink := range kinks {
+		if kink.at <= 0 || kink.at >= l.hi || !(slope > 0) {
+			continue
+		}
+		if l.kappa > 0 && slope <= l.kappa*(kink.at-d) {
+			return min(d+slope/l.kappa, kink.at)
+		}
+		slope -= l.kappa*(kink.at-d) + kink.drop
+		d = kink.at
+	}
+	switch {
+	case !(slope > 0):
+		return d
+	case l.kappa > 0:
+		return min(d+slope/l.kappa, l.hi)
+	}
+	return l.hi
+}
+
+// quadrants returns the d to which the rule of CST Theorem 7.18 leads, quadrant
+// by quadrant.
+func (l *line) quadrants() float64 {
+	at := *l
+	total := 0.0
+	for range 5 { // three quadrants at most lie on a line, and one step may be rounding
+		best, gain := 0.0, 0.0
+		for _, sa := range [2]float64{1, -1} {
+			for _, sb := range [2]float64{1, -1} {
+				if sa*at.a < 0 || sb*at.b < 0 {
+					continue
+				}
+				lo, hi := at.lo, at.hi
+				if sa > 0 {
+					lo = max(lo, -at.a)
+				} else {
+					hi = min(hi, -at.a)
+				}
+				if sb > 0 {
+					hi = min(hi, at.b)
+				} else {
+					lo = max(lo, at.b)
+				}
+				slope := at.slope - (l.ea*sa - l.eb*sb)
+				d := pairStep(slope, at.kappa, lo, hi)
+				if math.IsInf(d, 0) {
+					return d
+				}
+				if g := d * (slope - at.kappa*d/2); g > gain {
+					best, gain = d, g
+				}
+			}
+		}
+		if best == 0 {
+			break
+		}
+		total += best
+		for _, kink := range [2]float64{-l.a, l.b} { // land on it to the bit
+			if math.Abs(total-kink) <= 4*0x1p-52*(math.Abs(kink)+math.Abs(best)) {
+				total = kink
+			}
+		}
+		at.a, at.b, at.slope = l.a+total, l.b-total, l.slope-l.kappa*total
+		at.lo, at.hi = min(l.lo-total, 0), max(l.hi-total, 0)
+	}
+	return total
+}

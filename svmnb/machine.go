@@ -1,0 +1,357 @@
+package svmnb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/signal"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/solvers"
+)
+
+// machine is what the descriptions of all machines have in common: the data, the
+// kernel, the bias, and how the programme is solved. Its methods change it; the
+// descriptions that embed it are values, whose methods change a copy.
+type machine struct {
+	data   *datasets.Dataset
+	kernel kernels.Kernel
+	fixed  bool // the bias is b0
+	b0     float64
+	tau2   float64 // added to the kernel; 0 for none
+	method solvers.Method
+	stop   solvers.Criterion
+	limit  int
+	every  int
+	cache  int64
+	err    error
+}
+
+func about(verb string, data *datasets.Dataset) machine {
+	m := machine{data: data}
+	if data == nil {
+		m.data = &datasets.Dataset{}
+		m.reject(wrong(verb, math.NaN(), "the data set is nil; give one of package datasets or datasets.New(x, y)"))
+	}
+	return m
+}
+
+func (m *machine) reject(err error) { m.err = errors.Join(m.err, err) }
+
+func (m *machine) setKernel(k kernels.Kernel) {
+	m.kernel = k
+	switch {
+	case k == nil:
+		m.reject(wrong("Kernel", math.NaN(), "the kernel is nil; give one such as kernels.RBF(0.5)"))
+	case k.Check() != nil:
+		m.reject(fmt.Errorf("svmnb: Kernel: %w", k.Check()))
+	}
+}
+
+func (m *machine) fixBias(b0 float64) {
+	m.fixed, m.b0 = true, b0
+	if math.IsNaN(b0) || math.IsInf(b0, 0) {
+		m.reject(wrong("FixedBias", b0, "the bias is %v; it must be a finite number", b0))
+	}
+}
+
+func (m *machine) augment(tau2 float64) {
+	m.tau2, m.fixed = tau2, true
+	if tau2 != kernels.Radius && !(tau2 > 0 && !math.IsInf(tau2, 1)) {
+		m.reject(wrong("Augment", tau2, "τ² is %v; it must be a positive number, or kernels.Radius", tau2))
+	}
+}
+
+// climb and descend choose methods that need a fixed bias.
+func (m *machine) climb() {
+	if !m.fixed {
+		m.augment(kernels.Radius)
+	}
+	m.method = solvers.GradientAscent{}
+}
+
+func (m *machine) descend() {
+	if !m.fixed {
+		m.augment(1)
+	}
+	if m.kernel == nil {
+		m.kernel = kernels.Linear()
+	}
+	m.method = solvers.CoordinateDescent{}
+}
+
+func (m *machine) use(method solvers.Method) {
+	m.method = method
+	if method == nil {
+		m.reject(wrong("Using", math.NaN(), "the method is nil; give one such as solvers.SMO{}"))
+	}
+}
+
+func (m *machine) setTol(tol float64) {
+	m.stop = solvers.UpLow{Tol: tol}
+	if !(tol > 0) || math.IsInf(tol, 1) {
+		m.reject(wrong("Tol", tol, "the tolerance is %v; it must be a positive number", tol))
+	}
+}
+
+func (m *machine) setStop(criterion solvers.Criterion) {
+	m.stop = criterion
+	if criterion == nil {
+		m.reject(wrong("Stop", math.NaN(), "the criterion is nil; give one such as solvers.Gap{Rel: 1e-6}"))
+	}
+}
+
+func (m *machine) setLimit(n int) {
+	m.limit = n
+	if n < 1 {
+		m.reject(wrong("MaxIterations", float64(n), "the limit is %d; it must be at least 1", n))
+	}
+}
+
+func (m *machine) setSample(k int) {
+	m.every = k
+	if k == 0 || k < -1 {
+		m.reject(wrong("Sample", float64(k), "the spacing is %d; it must be at least 1, or −1 for the first and the last only", k))
+	}
+}
+
+func (m *machine) setMemory(bytes int64) {
+	m.cache = bytes
+	if bytes < 1 {
+		m.reject(wrong("Memory", float64(bytes), "the bound is %d bytes; it must be positive", bytes))
+	}
+}
+
+// checkCost checks a cost that a verb was given.
+func (m *machine) checkCost(verb, name string, cost float64, infinite string) {
+	switch {
+	case math.IsInf(cost, 1):
+		m.reject(wrong(verb, cost, "%s is infinite; %s", name, infinite))
+	case !(cost > 0):
+		m.reject(wrong(verb, cost, "%s is %v; it must be a positive number", name, cost))
+	}
+}
+
+func (m *machine) checkWeights(w []float64) {
+	if w != nil && len(w) != m.data.N() {
+		m.reject(wrong("SampleWeights", float64(len(w)), "there are %d weights for %d points", len(w), m.data.N()))
+	}
+	for i, v := range w {
+		if !(v > 0) || math.IsInf(v, 1) {
+			m.reject(&ArgumentError{"SampleWeights", i, -1, v, fmt.Sprintf("the weight is %v; it must be a positive number", v)})
+			return
+		}
+	}
+}
+
+// fill puts the defaults where nothing was said.
+func (m *machine) fill() {
+	if m.kernel == nil {
+		m.kernel = kernels.RBF(kernels.GammaScale(m.data.X))
+	}
+	if m.stop == nil {
+		m.stop = solvers.UpLow{Tol: 1e-3}
+	}
+	if m.tau2 == kernels.Radius {
+		m.tau2 = kernels.Radius2(m.kernel, m.data.X)
+	}
+}
+
+// keepsNormal reports whether a method works with w where it is given features.
+func keepsNormal(m solvers.Method) bool {
+	switch m := m.(type) {
+	case solvers.CoordinateDescent:
+		return true
+	case solvers.SMO:
+		return m.Selection == solvers.Platt || m.Selection == solvers.Simplified
+	}
+	return false
+}
+
+// matrix returns the kernel matrix of the data: their features, for a linear
+// machine whose method keeps w.
+func (m *machine) matrix() (solvers.Matrix, error) {
+	if m.kernel == kernels.Kernel(kernels.Linear()) && keepsNormal(m.method) {
+		return solvers.NewDenseFeatures(m.data.X, math.Sqrt(m.tau2))
+	}
+	k := m.kernel
+	if m.tau2 != 0 {
+		k = kernels.Augmented(k, m.tau2)
+	}
+	return kernels.NewGram(k, m.data.X, m.cache)
+}
+
+// solve runs the method on p. The result is nil where there is none that could
+// be shown; with a partial one the error says what has ended the run.
+func (m *machine) solve(ctx context.Context, p *solvers.Problem) (*solvers.Result, error) {
+	res, err := solvers.Solve(ctx, p, m.method, solvers.Settings{Stop: m.stop, MaxIterations: m.limit, Every: m.every})
+	if res == nil || res.Status == solvers.Unbounded {
+		return nil, fmt.Errorf("svmnb: %w", err)
+	}
+	return res, err
+}
+
+// mustSolve is solve for a notebook cell.
+func (m *machine) mustSolve(p *solvers.Problem) *solvers.Result {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	res, err := m.solve(ctx, p)
+	switch {
+	case res == nil:
+		must(err)
+	case err != nil:
+		warn(fmt.Sprintf("interrupted after %d iterations and %v; this is the fit so far, its gap is %.3g",
+			res.Iterations, res.Elapsed.Round(time.Millisecond), res.Certificate.Gap))
+	case res.Status.Early():
+		warn(fmt.Sprintf("stopped early: %v after %d iterations; the gap is %.3g", res.Status, res.Iterations, res.Certificate.Gap))
+	}
+	return res
+}
+
+// biasText and runText are the ends of the chain that String gives back.
+func (m *machine) biasText() string {
+	s := ""
+	switch {
+	case m.tau2 == kernels.Radius:
+		s = ".Augment(kernels.Radius)"
+	case m.tau2 != 0:
+		s = fmt.Sprintf(".Augment(%s)", number(m.tau2))
+	}
+	if m.fixed && (m.tau2 == 0 || m.b0 != 0) {
+		s += fmt.Sprintf(".FixedBias(%s)", number(m.b0))
+	}
+	return s
+}
+
+func (m *machine) runText(smo solvers.Method) string {
+	var s strings.Builder
+	switch {
+	case m.method == nil:
+		s.WriteString(".Using(nil)")
+	case m.method == smo:
+		s.WriteString(".SMO()")
+	default:
+		fmt.Fprintf(&s, ".Using(%s)", literal(m.method))
+	}
+	switch stop := m.stop.(type) {
+	case nil:
+	case solvers.UpLow:
+		fmt.Fprintf(&s, ".Tol(%s)", number(stop.Tol))
+	default:
+		fmt.Fprintf(&s, ".Stop(%v)", stop)
+	}
+	if m.limit != 0 {
+		fmt.Fprintf(&s, ".MaxIterations(%d)", m.limit)
+	}
+	if m.every != 0 {
+		fmt.Fprintf(&s, ".Sample(%d)", m.every)
+	}
+	if m.cache != 0 {
+		fmt.Fprintf(&s, ".Memory(%d)", m.cache)
+	}
+	return s.String()
+}
+
+// literal writes a struct as in Go, without the fields that are zero.
+func literal(v any) string {
+	r := reflect.ValueOf(v)
+	if r.Kind() != reflect.Struct {
+		return fmt.Sprintf("%T(%v)", v, v)
+	}
+	var fields []string
+	for i := range r.NumField() {
+		if f := r.Field(i); !f.IsZero() {
+			fields = append(fields, fmt.Sprintf("%s: %v", r.Type().Field(i).Name, f))
+		}
+	}
+	return fmt.Sprintf("%T{%s}", v, strings.Join(fields, ", "))
+}
+
+func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// expanded is f(x) = Σ coef_i K(x_i, x) + b over the training points whose
+// coefficient is not 0.
+type expanded struct {
+	basis *kernels.Basis
+	coef  []float64
+	b     float64
+	w     []float64 // Σ coef_i x_i for the linear kernel; else nil
+	d     int
+}
+
+// expand takes n coefficients.
+func (m *machine) expand(coef []float64, b float64) expanded {
+	e := expanded{b: b, d: m.data.D()}
+	var points [][]float64
+	for i, c := range coef {
+		if c != 0 {
+			points, e.coef = append(points, m.data.X[i]), append(e.coef, c)
+		}
+	}
+	e.basis = kernels.Against(m.kernel, points)
+	if m.kernel == kernels.Kernel(kernels.Linear()) {
+		e.w = make([]float64, e.d)
+		for i, x := range points {
+			for j, v := range x {
+				e.w[j] += e.coef[i] * v
+			}
+		}
+	}
+	return e
+}
+
+func (e *expanded) values(x [][]float64) []float64 {
+	out := make([]float64, len(x))
+	if e.w != nil {
+		for i, xi := range x {
+			out[i] = e.b
+			for j, v := range xi {
+				out[i] += e.w[j] * v
+			}
+		}
+		return out
+	}
+	row := make([]float64, len(e.coef))
+	for i, xi := range x {
+		sum := e.b
+		for j, k := range e.basis.Row(row, xi) {
+			sum += e.coef[j] * k
+		}
+		out[i] = sum
+	}
+	return out
+}
+
+// at is values for points that a caller gives.
+func (e *expanded) at(verb, learner string, x [][]float64) ([]float64, error) {
+	for i, row := range x {
+		if len(row) != e.d {
+			return nil, &ArgumentError{verb, i, -1, float64(len(row)), fmt.Sprintf("the point has %d features, the %s was trained on %d", len(row), learner, e.d)}
+		}
+		for j, v := range row {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return nil, &ArgumentError{verb, i, j, v, fmt.Sprintf("the value is %v; predictions need finite numbers", v)}
+			}
+		}
+	}
+	if err := e.basis.Check(x); err != nil {
+		return nil, fmt.Errorf("svmnb: %s: %w", verb, err)
+	}
+	return e.values(x), nil
+}
+
+// normal returns w, for the linear kernel.
+func (e *expanded) normal(kernel kernels.Kernel) ([]float64, error) {
+	if e.w == nil {
+		return nil, wrong("Weights", math.NaN(), "the kernel is %v; only the linear kernel has its w among the inputs", kernel)
+	}
+	return slices.Clone(e.w), nil
+}

@@ -1,0 +1,297 @@
+package svmnb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/solvers"
+)
+
+// Regressor describes a regression problem and how to solve it. It is a value,
+// as [Classifier] is: every method returns a changed copy, two of them can be
+// compared with ==, and wrong arguments are reported together by Fit.
+type Regressor struct {
+	machine
+	c       float64
+	epsilon float64
+	nu      float64
+	lambda  float64
+	loss    loss
+	sample  *[]float64 // costs relative to C; never changed once made
+}
+
+type loss int
+
+const (
+	linearLoss loss = iota
+	quadraticLoss
+	nuLoss
+	ridge
+)
+
+// Regress starts the description of a regression of the data's targets. Without
+// further words it is ε-support-vector regression with the linear loss
+// C (|y − f(x)| − ε)₊ (CST (7.2)), C = 1 and ε = 0.1 in units of the targets, and
+// the kernel RBF(1/(d·Var X)), solved by second-order SMO on its n signed
+// coefficients until m − M ≤ 1e-3. The data must not be changed afterwards.
+func Regress(data *datasets.Dataset) Regressor {
+	return Regressor{machine: about("Regress", data), c: 1, epsilon: 0.1}
+}
+
+// Kernel sets the kernel.
+func (r Regressor) Kernel(k kernels.Kernel) Regressor { r.setKernel(k); return r }
+
+// C sets the cost of what lies outside the tube, in (0, ∞): the linear loss
+// minimises ½‖w‖² + C Σ ξ, the quadratic one ½‖w‖² + (C/2) Σ ξ², with the slack
+// ξ_i = (|y_i − f(x_i)| − ε)₊.
+func (r Regressor) C(cost float64) Regressor {
+	r.c = cost
+	r.checkCost("C", "C", cost, "for a machine that fits every point, take Ridge with a small λ")
+	return r
+}
+
+// Epsilon sets the half-width ε ≥ 0 of the tube, in units of the targets: errors
+// smaller than that cost nothing, and the points inside are no support vectors.
+// With Ridge and Nu it has no meaning.
+func (r Regressor) Epsilon(epsilon float64) Regressor {
+	r.epsilon = epsilon
+	if !(epsilon >= 0) || math.IsInf(epsilon, 1) {
+		r.reject(wrong("Epsilon", epsilon, "ε is %v; it is half the width of the tube in units of the targets, 0 or a positive number", epsilon))
+	}
+	return r
+}
+
+// LinearLoss chooses the linear ε-insensitive loss, the default.
+func (r Regressor) LinearLoss() Regressor { r.loss = linearLoss; return r }
+
+// QuadraticLoss chooses the quadratic ε-insensitive loss (C/2) ξ², which adds 1/C
+// to the diagonal of the kernel matrix (CST 7.2).
+func (r Regressor) QuadraticLoss() Regressor { r.loss = quadraticLoss; return r }
+
+// Nu chooses ν-SVR (Schölkopf et al. 2000) in place of ε: at most ν n points lie
+// outside the tube, at least ν n are support vectors, and the tube is as wide as
+// that makes it; nu lies in (0, 1]. The fit's Epsilon is what it found.
+func (r Regressor) Nu(nu float64) Regressor {
+	r.nu, r.loss = nu, nuLoss
+	if !(nu > 0 && nu <= 1) {
+		r.reject(wrong("Nu", nu, "ν is %v; it is a share of the points, in (0, 1]", nu))
+	}
+	return r
+}
+
+// Ridge chooses kernel ridge regression, ½‖w‖² + Σ (y_i − f(x_i))² / 2λ with λ in
+// (0, ∞): (K + λI)β = y − b, where the bias b makes Σβ = 0 unless it is fixed. It
+// is the quadratic loss with ε = 0 and C = 1/λ, and its f is the posterior mean of
+// a Gaussian process of mean b and noise variance λ. C and Epsilon have no meaning
+// then.
+func (r Regressor) Ridge(lambda float64) Regressor {
+	r.lambda, r.loss = lambda, ridge
+	r.checkCost("Ridge", "λ", lambda, "then f is constant; give a finite one")
+	return r
+}
+
+// FixedBias fixes the bias at b0 instead of optimising it (CST §7.2): Σβ = 0 is
+// gone, which GradientAscent and CoordinateDescent need and SMO cannot use.
+func (r Regressor) FixedBias(b0 float64) Regressor { r.fixBias(b0); return r }
+
+// Augment adds tau2 to the kernel and fixes the bias at 0, or where FixedBias has
+// put it: f gains the bias τ² Σβ and pays for it with its square over τ² (CST
+// Remark 7.4). kernels.Radius stands for R² = max K(x, x).
+func (r Regressor) Augment(tau2 float64) Regressor { r.augment(tau2); return r }
+
+// SampleWeights multiplies C, or divides λ, for each point: n values in (0, ∞);
+// nil takes the weights back. ν-SVR has none.
+func (r Regressor) SampleWeights(w []float64) Regressor {
+	r.sample = nil
+	if w != nil {
+		w = slices.Clone(w)
+		r.sample = &w
+	}
+	r.checkWeights(w)
+	return r
+}
+
+// SMO solves by sequential minimal optimisation with second-order selection, the
+// default: solvers.TubeSMO, and for ν-SVR solvers.SMO.
+func (r Regressor) SMO() Regressor { r.method = nil; return r }
+
+// ConjugateSMO solves by SMO along conjugate directions.
+func (r Regressor) ConjugateSMO() Regressor { return r.Using(solvers.ConjugateSMO{}) }
+
+// Chunking solves by CST Table 7.2.
+func (r Regressor) Chunking() Regressor { return r.Using(solvers.Chunking{}) }
+
+// Decomposition solves on working sets of a fixed size (CST §7.4).
+func (r Regressor) Decomposition() Regressor { return r.Using(solvers.Decomposition{}) }
+
+// Barrier solves by Newton steps along the central path of the log barrier.
+func (r Regressor) Barrier() Regressor { return r.Using(solvers.Barrier{}) }
+
+// PrimalDual solves by a primal–dual interior-point method, in few iterations of
+// (2n)³ work each.
+func (r Regressor) PrimalDual() Regressor { return r.Using(solvers.PrimalDual{}) }
+
+// GradientAscent solves by CST Table 7.1, one multiplier at a time. The bias must
+// be fixed for that: unless it is, the kernel is augmented by R².
+func (r Regressor) GradientAscent() Regressor { r.climb(); return r }
+
+// CoordinateDescent solves a linear machine by dual coordinate descent on β (Ho
+// and Lin 2012), with w in place of kernel rows. The bias must be fixed for that:
+// unless it is, a pseudo-attribute 1 carries it, as in LIBLINEAR.
+func (r Regressor) CoordinateDescent() Regressor { r.descend(); return r }
+
+// Using solves by any method, such as solvers.TubeSMO{Step: solvers.Quadrants}.
+func (r Regressor) Using(m solvers.Method) Regressor { r.use(m); return r }
+
+// Tol stops when m(α) − M(α) ≤ tol, LIBSVM's criterion, in units of the targets;
+// the default is 1e-3.
+func (r Regressor) Tol(tol float64) Regressor { r.setTol(tol); return r }
+
+// Stop stops by any criterion, such as
+// solvers.Any(solvers.Gap{Rel: 1e-6}, solvers.Time{Max: time.Minute}).
+func (r Regressor) Stop(criterion solvers.Criterion) Regressor { r.setStop(criterion); return r }
+
+// MaxIterations stops after n iterations; the default is max(10⁷, 200 n).
+func (r Regressor) MaxIterations(n int) Regressor { r.setLimit(n); return r }
+
+// Sample records every k-th iteration in the trace instead of log-spaced ones;
+// −1 records only the first and the last.
+func (r Regressor) Sample(k int) Regressor { r.setSample(k); return r }
+
+// Memory bounds the bytes that kernel rows may take; the default is 256 MiB.
+func (r Regressor) Memory(bytes int64) Regressor { r.setMemory(bytes); return r }
+
+// String gives the chain back.
+func (r Regressor) String() string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "Regress(%s)", r.data.Name)
+	if r.kernel != nil {
+		fmt.Fprintf(&s, ".Kernel(%s)", r.kernel)
+	}
+	switch r.loss {
+	case ridge:
+		fmt.Fprintf(&s, ".Ridge(%s)", number(r.lambda))
+	case nuLoss:
+		fmt.Fprintf(&s, ".Nu(%s).C(%s)", number(r.nu), number(r.c))
+	case quadraticLoss:
+		s.WriteString(".QuadraticLoss()")
+		fallthrough
+	default:
+		fmt.Fprintf(&s, ".C(%s).Epsilon(%s)", number(r.c), number(r.epsilon))
+	}
+	s.WriteString(r.biasText())
+	if r.sample != nil {
+		s.WriteString(".SampleWeights(…)")
+	}
+	if r.method == nil {
+		r.method = r.smo()
+	}
+	s.WriteString(r.runText(r.smo()))
+	return s.String()
+}
+
+// smo is the method that SMO means.
+func (r *Regressor) smo() solvers.Method {
+	if r.loss == nuLoss {
+		return solvers.SMO{}
+	}
+	return solvers.TubeSMO{}
+}
+
+// regression is a Regressor whose words have been checked and turned into
+// numbers.
+type regression struct {
+	Regressor
+	cost    []float64 // C per point, 1/λ for ridge regression
+	problem *solvers.Problem
+}
+
+// prepare checks everything and builds the problem.
+func (r Regressor) prepare() (*regression, error) {
+	if err := errors.Join(r.err, r.data.Check()); err != nil {
+		return nil, err
+	}
+	t := &regression{Regressor: r}
+	t.fill()
+	if t.method == nil {
+		t.method = r.smo()
+	}
+	if r.loss == ridge {
+		t.epsilon, t.c = 0, 1/r.lambda
+	}
+	t.cost = slices.Repeat([]float64{t.c}, r.data.N())
+	if r.sample != nil {
+		if r.loss == nuLoss {
+			return nil, wrong("SampleWeights", math.NaN(), "ν-SVR has one cost for all points; leave the weights out, or take Epsilon in place of Nu")
+		}
+		for i, w := range *r.sample {
+			t.cost[i] *= w
+		}
+	}
+	k, err := t.matrix()
+	if err != nil {
+		return nil, fmt.Errorf("svmnb: %w", err)
+	}
+	switch r.loss {
+	case quadraticLoss, ridge:
+		t.problem = solvers.Tube2(k, r.data.Y, t.cost, t.epsilon)
+	case nuLoss:
+		if t.problem, err = solvers.NuTube(k, r.data.Y, r.c, r.nu); err != nil {
+			return nil, fmt.Errorf("svmnb: %w", err)
+		}
+	default:
+		t.problem = solvers.Tube(k, r.data.Y, t.cost, r.epsilon)
+	}
+	if r.fixed {
+		if r.loss == nuLoss {
+			return nil, wrong("FixedBias", r.b0, "the bias of a ν machine is its multiplier and cannot be fixed; leave FixedBias, Augment and methods that need them out")
+		}
+		t.problem = t.problem.WithFixedBias(r.b0)
+	}
+	return t, nil
+}
+
+// Fit solves the problem. All errors of the description come back joined. When
+// ctx ends early, Fit returns the partial fit with an error that wraps
+// context.Cause(ctx); reaching a limit is no error but a Status.
+func (r Regressor) Fit(ctx context.Context) (*RegressionFit, error) {
+	t, err := r.prepare()
+	if err != nil {
+		return nil, err
+	}
+	res, err := t.solve(ctx, t.problem)
+	if res == nil {
+		return nil, err
+	}
+	return t.fit(res), err
+}
+
+// MustFit is Fit for a notebook cell. The interrupt button ends the run and
+// returns what there is, with a visible warning. An error is printed and ends
+// the cell; outside a notebook it panics.
+func (r Regressor) MustFit() *RegressionFit {
+	t, err := r.prepare()
+	if err != nil {
+		must(err)
+	}
+	return t.fit(t.mustSolve(t.problem))
+}
+
+// Keep is MustFit with a memory; see [Classifier.Keep].
+func (r Regressor) Keep() *RegressionFit {
+	t, err := r.prepare()
+	if err != nil {
+		must(err)
+	}
+	return t.fit(t.keep(t.problem, t.key()))
+}
+
+func (t *regression) key() []byte {
+	return t.machine.key(fmt.Sprintf("Regress %d %v %v", t.loss, t.epsilon, t.nu), t.data.Y, t.cost)
+}

@@ -1,0 +1,353 @@
+package svmnb
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+
+	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/svmnb/internal/figure"
+)
+
+// RegressionFit is a solved regression: f(x) = Σ_i β_i K(x_i, x) + b over its
+// support vectors. It carries the solver's result with trace and certificate,
+// whose Alpha are the 2n multipliers of the two sides of the tube.
+type RegressionFit struct {
+	solvers.Result
+
+	// Description is the Regressor that was solved, all defaults filled in.
+	Description Regressor
+
+	Beta    []float64 // n coefficients β = α̂ − α, positive above the tube
+	Epsilon float64   // half-width of the tube, in units of the targets; for ν-SVR the one that was found
+
+	task *regression
+	expanded
+	training func() []float64 // f at the training points, when first asked for
+}
+
+func (t *regression) fit(res *solvers.Result) *RegressionFit {
+	fit := &RegressionFit{Result: *res, Description: t.Regressor, Beta: solvers.Signed(res.Alpha), Epsilon: t.epsilon, task: t}
+	if t.loss == nuLoss {
+		fit.Epsilon = max(0, -res.Certificate.Rho)
+	}
+	fit.Bias = res.Certificate.Bias
+	for _, b := range fit.Beta {
+		fit.Bias += t.tau2 * b
+	}
+	fit.expanded = t.expand(fit.Beta, fit.Bias)
+	fit.training = sync.OnceValue(func() []float64 { return fit.values(t.data.X) })
+	return fit
+}
+
+// Predict returns f at the m points of x, each of the training data's d features,
+// in units of the targets. The error is an *ArgumentError that names the first
+// row of another length or with a value that is no finite number, or wraps a
+// *kernels.DataError for a point outside the domain of the kernel.
+func (f *RegressionFit) Predict(x [][]float64) ([]float64, error) {
+	return f.at("Predict", "regression", x)
+}
+
+// RMSE returns the root of the mean squared error of f on ds, in units of the
+// targets. Errors are those of Predict, and of the data set.
+func (f *RegressionFit) RMSE(ds *datasets.Dataset) (float64, error) {
+	square, err := f.squares(ds)
+	if err != nil {
+		return 0, err
+	}
+	return math.Sqrt(square / float64(ds.N())), nil
+}
+
+// R2 returns the share of the targets' variance on ds that f explains, at most 1
+// and negative where the mean of the targets would predict better. Errors are
+// those of Predict, and of targets that are all equal, which have no variance.
+func (f *RegressionFit) R2(ds *datasets.Dataset) (float64, error) {
+	square, err := f.squares(ds)
+	if err != nil {
+		return 0, err
+	}
+	all := variation(ds.Y)
+	if all == 0 {
+		return 0, wrong("R2", ds.Y[0], "all targets are %v, so there is no variance to explain; take RMSE", ds.Y[0])
+	}
+	return 1 - square/all, nil
+}
+
+// squares sums the squared errors.
+func (f *RegressionFit) squares(ds *datasets.Dataset) (float64, error) {
+	if err := ds.Check(); err != nil {
+		return 0, err
+	}
+	values, err := f.Predict(ds.X)
+	if err != nil {
+		return 0, err
+	}
+	sum := 0.0
+	for i, v := range values {
+		sum += (ds.Y[i] - v) * (ds.Y[i] - v)
+	}
+	return sum, nil
+}
+
+// variation sums the squared distances to the mean, 0 for equal values.
+func variation(y []float64) float64 {
+	mean, sum, equal := 0.0, 0.0, true
+	for i, v := range y {
+		mean += (v - mean) / float64(i+1)
+		equal = equal && v == y[0]
+	}
+	if equal {
+		return 0
+	}
+	for _, v := range y {
+		sum += (v - mean) * (v - mean)
+	}
+	return sum
+}
+
+// Residuals returns y − f(x) of the n training points.
+func (f *RegressionFit) Residuals() []float64 {
+	r := make([]float64, len(f.Beta))
+	for i, v := range f.training() {
+		r[i] = f.task.data.Y[i] - v
+	}
+	return r
+}
+
+// Weights returns w = Σ β_i x_i, d values, for the linear kernel, and an
+// *ArgumentError for any other, whose w lives in its feature space.
+func (f *RegressionFit) Weights() ([]float64, error) { return f.normal(f.task.kernel) }
+
+// RegressionVector is a training point with β ≠ 0.
+type RegressionVector struct {
+	Index    int       // its row in the training data
+	X        []float64 // the point, d values; not to be changed
+	Y        float64   // its target
+	Beta     float64   // in [−C, C]; positive above the tube, negative below
+	Bound    bool      // |β| = C: outside the tube, or on its edge
+	Residual float64   // y − f(x)
+	Slack    float64   // ξ = max(0, |y − f(x)| − ε)
+}
+
+// SupportVectors returns the points with β ≠ 0 in the order of the data.
+func (f *RegressionFit) SupportVectors() []RegressionVector {
+	var sv []RegressionVector
+	residuals := f.Residuals()
+	for i, b := range f.Beta {
+		if b != 0 {
+			sv = append(sv, RegressionVector{i, f.task.data.X[i], f.task.data.Y[i], b, f.task.bound(i, b), residuals[i], f.slack(residuals[i])})
+		}
+	}
+	return sv
+}
+
+func (f *RegressionFit) slack(residual float64) float64 {
+	return max(0, math.Abs(residual)-f.Epsilon)
+}
+
+func (t *regression) bound(i int, beta float64) bool { return math.Abs(beta) >= t.problem.Upper[i] }
+
+// counts returns how many β are neither 0 nor at a bound, and at a bound.
+func (f *RegressionFit) counts() (free, bound int) {
+	for i, b := range f.Beta {
+		switch {
+		case b == 0:
+		case f.task.bound(i, b):
+			bound++
+		default:
+			free++
+		}
+	}
+	return free, bound
+}
+
+// RegressionCondition is one point's line of the KKT table of a regression.
+type RegressionCondition struct {
+	Index     int
+	Y, Beta   float64
+	Residual  float64 // y − f(x)
+	Slack     float64 // ξ
+	State     string  // "β = 0", "0 < β < C", "β = C" and their mirror images
+	Requires  string  // what the residual r must then be, such as "r = ε"
+	Violation float64 // by how much it is not, ≥ 0
+}
+
+// RegressionConditions is the KKT table of a fit, in the order of the data.
+type RegressionConditions []RegressionCondition
+
+// Conditions returns the KKT table: for each training point the state of its β,
+// what that requires of its residual, and by how much it is violated at the bias
+// that violates least.
+func (f *RegressionFit) Conditions() RegressionConditions {
+	t := f.task
+	violations := fold(t.problem.Violations(nil, f.Alpha, nil), len(f.Beta))
+	table := make(RegressionConditions, len(f.Beta))
+	for i, r := range f.Residuals() {
+		b := f.Beta[i]
+		c := RegressionCondition{Index: i, Y: t.data.Y[i], Beta: b, Residual: r, Slack: f.slack(r), Violation: violations[i]}
+		switch {
+		case t.loss == ridge:
+			c.State, c.Requires = "any", "r = λβ"
+		case b == 0:
+			c.State, c.Requires = "β = 0", "|r| ≤ ε"
+		case t.loss == quadraticLoss && b > 0:
+			c.State, c.Requires = "β > 0", "r = ε + β/C"
+		case t.loss == quadraticLoss:
+			c.State, c.Requires = "β < 0", "r = −ε + β/C"
+		case t.bound(i, b) && b > 0:
+			c.State, c.Requires = "β = C", "r ≥ ε"
+		case t.bound(i, b):
+			c.State, c.Requires = "β = −C", "r ≤ −ε"
+		case b > 0:
+			c.State, c.Requires = "0 < β < C", "r = ε"
+		default:
+			c.State, c.Requires = "−C < β < 0", "r = −ε"
+		}
+		table[i] = c
+	}
+	return table
+}
+
+// Markdown returns the table, at most its first hundred lines.
+func (c RegressionConditions) Markdown() string {
+	var s strings.Builder
+	s.WriteString("| i | y | β | r = y − f | ξ | state | requires | violation |\n|--:|--:|--:|--:|--:|:--|:--|--:|\n")
+	for _, r := range c[:min(len(c), 100)] {
+		fmt.Fprintf(&s, "| %d | %.4g | %.4g | %.4g | %.4g | %s | %s | %.1e |\n", r.Index, r.Y, r.Beta, r.Residual, r.Slack, r.State, strings.ReplaceAll(r.Requires, "|", "\\|"), r.Violation)
+	}
+	if len(c) > 100 {
+		fmt.Fprintf(&s, "\n%d more points.\n", len(c)-100)
+	}
+	return s.String()
+}
+
+// fold takes the larger of the two values of each point, in place.
+func fold(v []float64, n int) []float64 {
+	for i := n; i < len(v); i++ {
+		v[i%n] = max(v[i%n], v[i])
+	}
+	return v[:n]
+}
+
+// Markdown says in words what was solved, how it ended, how good the answer is,
+// what came out, and at most two hints where something looks wrong.
+func (f *RegressionFit) Markdown() string {
+	t := f.task
+	free, bound := f.counts()
+	s := newSummary()
+	s.row("**problem**", "%s, regression", t.data.Name)
+	s.row("points × features", "%d × %d", t.data.N(), t.data.D())
+	s.row("loss", "%s", t.lossText())
+	s.row("kernel", "%v", t.kernel)
+	s.run(&f.Result, t.stop)
+	switch t.loss {
+	case ridge:
+		s.row("**result**", "every point carries f, as in any least squares")
+	case quadraticLoss:
+		s.row("**result**", "%d support vectors: the points outside the tube", free)
+	default:
+		s.row("**result**", "%d support vectors: %d free on the edge of the tube, %d at the bound outside it", free+bound, free, bound)
+	}
+	if t.loss == nuLoss {
+		s.row("tube", "ε = %s, found", signed(f.Epsilon, 6))
+	}
+	s.row("bias, ‖w‖", "%s, %s", signed(f.Bias, 6), signed(math.Sqrt(f.Certificate.Norm2), 6))
+	square := 0.0
+	for _, r := range f.Residuals() {
+		square += r * r
+	}
+	text := signed(math.Sqrt(square/float64(t.data.N())), 4)
+	if all := variation(t.data.Y); all > 0 {
+		text += fmt.Sprintf(", %s of the targets' variance explained", percent(1-square/all))
+	}
+	s.row("training RMSE", "%s", text)
+	s.hints(f.Hints())
+	return s.String()
+}
+
+func (t *regression) lossText() string {
+	s := ""
+	switch t.loss {
+	case ridge:
+		s = "squares, ridge λ = " + number(t.lambda)
+	case nuLoss:
+		s = "ε-insensitive, ν = " + number(t.nu) + ", C = " + number(t.c)
+	case quadraticLoss:
+		s = "quadratic ε-insensitive, C = " + number(t.c) + ", ε = " + number(t.epsilon)
+	default:
+		s = "linear ε-insensitive, C = " + number(t.c) + ", ε = " + number(t.epsilon)
+	}
+	if t.sample != nil {
+		s += ", weighted"
+	}
+	return s + t.biasWords()
+}
+
+// words says what was solved, for a subtitle.
+func (t *regression) words() string {
+	return fmt.Sprintf("%s · %s, %s", t.data.Name, brief(t.kernel.String()), t.lossText())
+}
+
+// Hints returns what to try next when something looks wrong, each with its
+// reason, the most important first and never more than two.
+func (f *RegressionFit) Hints() []string {
+	t, n := f.task, f.task.data.N()
+	cost := "C = " + number(t.c) + ", which makes the problem harder as it grows"
+	if t.loss == ridge {
+		cost = "1/λ = " + number(t.c) + ", which makes the problem harder as it grows"
+	}
+	hints := t.hints(&f.Result, cost)
+	add := func(format string, args ...any) { hints = append(hints, fmt.Sprintf(format, args...)) }
+	free, bound := f.counts()
+	spread := math.Sqrt(variation(t.data.Y) / float64(n))
+	switch {
+	case t.loss == ridge || n < 3 || spread == 0:
+	case free+bound == 0:
+		add("All targets fit into a tube of ε = %s around a constant: try an ε below their standard deviation, %.3g.", number(f.Epsilon), spread)
+	case t.loss == linearLoss && free == 0:
+		add("Every support vector is at the bound C = %s, so errors cost too little for f to follow the points: try a larger C.", number(t.c))
+	case free+bound > 4*n/5 && n >= 20 && t.loss != nuLoss:
+		add("%d of %d points are support vectors, so the tube is narrower than the noise: an ε above %s, or near the RMSE, leaves fewer.", free+bound, n, number(f.Epsilon))
+	}
+	return hints[:min(2, len(hints))]
+}
+
+func (f *RegressionFit) record() record {
+	return record{&f.Result, f.task.problem, f.task.stop, f.task.words() + " · " + f.Method, len(f.Beta)}
+}
+
+// Tube shows the regression function of one feature with its tube, the points,
+// the support vectors and the slacks. For more features it shows the predictions
+// against the targets.
+var Tube = figureOf("Tube", drawTube)
+
+// Show displays the figures of the fit; without any, its summary in words and
+// Tube.
+func (f *RegressionFit) Show(figures ...Figure) { show(f, figures, Tube) }
+
+// curveNodes is in how many places drawTube evaluates f.
+const curveNodes = 600
+
+func drawTube(f *RegressionFit) (*Chart, error) {
+	t := f.task
+	d := figure.TubeData{
+		Problem: t.words(), Epsilon: f.Epsilon, Y: t.data.Y, F: f.training(), Beta: f.Beta, Upper: t.problem.Upper[:len(f.Beta)], Target: t.data.Target,
+	}
+	if t.data.D() == 1 {
+		d.Feature = t.data.FeatureName(0)
+		at := around(t.data.X, 0)
+		nodes := min(max(gridWork/max(len(f.coef), 1), 100), curveNodes)
+		grid := make([][]float64, nodes)
+		for k := range grid {
+			x := at[0] + (at[1]-at[0])*float64(k)/float64(nodes-1)
+			grid[k], d.Xs = []float64{x}, append(d.Xs, x)
+		}
+		d.Fs = f.values(grid)
+		for _, x := range t.data.X {
+			d.X = append(d.X, x[0])
+		}
+	}
+	return figure.Tube(d)
+}
