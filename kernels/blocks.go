@@ -27,6 +27,12 @@ type blocks struct {
 	into    [][]float32
 	which   []int32
 	alone   []oneByOne // of each goroutine
+
+	few   packed[float32] // for Among and Accumulate
+	few64 packed[float64]
+	on    []int32
+	held  [][]float32
+	whole []float64
 }
 
 // Room returns how many rows [Gram.Hold] can hold at once: as many as fit into
@@ -63,6 +69,9 @@ func (g *Gram) Hold(dst [][]float32, idx []int) {
 	}
 	for k, i := range idx {
 		if dst[k] == nil {
+			if dst[k] = b.rows.get(i); dst[k] != nil {
+				continue // the same point again
+			}
 			dst[k] = b.rows.put(i)
 			b.missing, b.into = append(b.missing, int32(i)), append(b.into, dst[k])
 		}

@@ -80,6 +80,11 @@ func (m Decomposition) Start(p *Problem, alpha []float64) (Stepper, error) {
 
 func (m Decomposition) startAt(p *Problem, alpha, f []float64) (Stepper, error) {
 	n := len(alpha)
+	if m.Size >= 0 && m.Size != 1 && m == (Decomposition{Size: m.Size}) {
+		if b, points := engineFor(p); b != nil {
+			return newEngine(p, b, points, m.Size, alpha, f), nil
+		}
+	}
 	switch {
 	case m.Size == 0:
 		m.Size = min(256, max(10, n/4))

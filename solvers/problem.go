@@ -232,6 +232,11 @@ func (p *Problem) residualUntil(alpha []float64, end time.Time) ([]float64, bool
 		}
 		return f, true
 	}
+	if b, n := blocksOf(p.K); b != nil {
+		if idx, coef := p.coefficients(alpha, n); len(idx)*n >= bulk {
+			return f, subtractTimes(f, b, idx, coef, end)
+		}
+	}
 	for j, a := range alpha {
 		if a == 0 {
 			continue
@@ -245,6 +250,42 @@ func (p *Problem) residualUntil(alpha []float64, end time.Time) ([]float64, bool
 		}
 	}
 	return f, true
+}
+
+// bulk is from how many kernel values on a residual is a product of matrices.
+const bulk = 1 << 22
+
+// coefficients returns the points with s α ≠ 0 and its opposite, where variable v is of
+// point v mod n.
+func (p *Problem) coefficients(alpha []float64, n int) (idx []int, coef []float64) {
+	sum := make([]float64, n)
+	for v, a := range alpha {
+		sum[v%n] -= p.S[v] * a
+	}
+	for i, c := range sum {
+		if c != 0 {
+			idx, coef = append(idx, i), append(coef, c)
+		}
+	}
+	return idx, coef
+}
+
+// subtractTimes adds Σ coef K of the points idx to f, or returns false when it is
+// not done by the given time.
+func subtractTimes(f []float64, b Blocks, idx []int, coef []float64, end time.Time) bool {
+	const part = 512
+	sum := make([]float64, b.Dim())
+	for from := 0; from < len(idx); from += part {
+		if !end.IsZero() && time.Now().After(end) {
+			return false
+		}
+		to := min(from+part, len(idx))
+		b.Times(sum, idx[from:to], coef[from:to])
+	}
+	for v := range f {
+		f[v] += sum[v%len(sum)]
+	}
+	return true
 }
 
 // canRise and canFall say whether s_i α_i may grow or shrink: membership of

@@ -256,8 +256,15 @@ const patience = 300 * time.Millisecond
 func (r *run) verify(status Status, elapsed time.Duration) Status {
 	it, in := &r.it, true
 	partial := it.F == nil && it.Active < r.trace.N
-	if c, ok := r.st.(completer); ok && it.F == nil {
+	v, ok := r.st.(verifier)
+	if c, has := r.st.(completer); has && it.F == nil {
 		it.F = c.complete()
+		if it.Partial = false; ok && status == Converged { // what was left out may violate: that is seen sooner
+			if pt := r.measure(elapsed); r.met(&pt) == NotTerminated {
+				v.refresh(it.F)
+				return NotTerminated
+			}
+		}
 	}
 	if status == Interrupted && it.F != nil {
 		if r.exact, in = r.p.residualUntil(it.Alpha, time.Now().Add(patience)); !in {
@@ -266,7 +273,6 @@ func (r *run) verify(status Status, elapsed time.Duration) Status {
 		return status
 	}
 	r.exact = r.p.residual(it.Alpha)
-	v, ok := r.st.(verifier)
 	if status != Exhausted && (status != Converged || !ok) {
 		return status
 	}
@@ -391,6 +397,9 @@ func (r *run) f() []float64 {
 // measure fills a point from the iterate in O(n).
 func (r *run) measure(elapsed time.Duration) Point {
 	it, p := &r.it, r.p
+	if it.Partial {
+		return r.unmeasured(elapsed)
+	}
 	f := r.f()
 	s := p.summarise(it.Alpha, f)
 	pt := Point{
@@ -419,6 +428,25 @@ func (r *run) measure(elapsed time.Duration) Point {
 	pt.RelGap = relative(pt.Gap, pt.Primal)
 	if math.IsInf(pt.Primal, 1) {
 		pt.Primal, pt.Gap, pt.RelGap = math.NaN(), math.NaN(), math.NaN()
+	}
+	return pt
+}
+
+// unmeasured is a point of an iterate whose F is not known for all points.
+func (r *run) unmeasured(elapsed time.Duration) Point {
+	it, nan := &r.it, math.NaN()
+	pt := Point{
+		Iteration: it.Iteration, Elapsed: elapsed, Primal: nan, Dual: nan, Gap: nan, RelGap: nan, KKT: r.p.worst(it.Up, it.Low), Up: it.Up, Low: it.Low,
+		Equality: r.p.equality(it.Alpha), Margin: nan, Bias: (it.Up + it.Low) / 2, Step: it.Step, Active: it.Active, Evaluations: evaluations(r.p.K), Surrogate: nan,
+	}
+	for i, a := range it.Alpha {
+		if a > r.p.Lower[i] {
+			if a < r.p.Upper[i] {
+				pt.Free++
+			} else {
+				pt.Bound++
+			}
+		}
 	}
 	return pt
 }
