@@ -73,6 +73,9 @@ func (m Decomposition) Name() string {
 	return "decomposition (" + name + ")"
 }
 
+// keepsClasses says that the engine does.
+func (Decomposition) keepsClasses() {}
+
 // Start implements Method. It refuses what Inner refuses.
 func (m Decomposition) Start(p *Problem, alpha []float64) (Stepper, error) {
 	return m.startAt(p, alpha, nil)
@@ -86,6 +89,8 @@ func (m Decomposition) startAt(p *Problem, alpha, f []float64) (Stepper, error) 
 		}
 	}
 	switch {
+	case p.PerClass:
+		return nil, fmt.Errorf("%w: its working sets keep one sum of α, and ν-SVC has one in each class, but on a matrix with Blocks; use SMO", ErrUnsupported)
 	case m.Size == 0:
 		m.Size = min(256, max(10, n/4))
 	case m.Size < 2:

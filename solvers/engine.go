@@ -26,14 +26,14 @@ type Blocks interface {
 // blocksOf returns the Blocks behind k and how many points it has: half as many
 // as k has rows when that is doubled. The former is nil where there is none.
 func blocksOf(k Matrix) (b Blocks, n int) {
+	if points := doubled(k); points != nil {
+		k = points
+	}
 	switch c := k.(type) {
 	case *checked:
 		k = c.Matrix
 	case checkedRows:
 		k = c.Matrix
-	}
-	if points := doubled(k); points != nil {
-		k = points
 	}
 	if b, ok := k.(Blocks); ok {
 		return b, b.Dim()
@@ -395,6 +395,7 @@ func (s *engine) choose() {
 				s.set = append(s.set, v)
 			}
 		}
+		slices.Sort(s.set[s.bound[g]:]) // rows are read in their order
 		s.bound[g+1] = len(s.set)
 	}
 }
