@@ -17,8 +17,10 @@ const (
 
 // source is where points come from.
 type source interface {
-	// feature sets dst[r] to feature c of point which[r].
+	// feature sets dst[r] to feature c of point which[r], which is not sparse.
 	feature(dst []float64, c int, which []int32)
+	// point returns point j: where it stands, or in dst.
+	point(dst []float64, j int) []float64
 }
 
 func (p *points) feature(dst []float64, c int, which []int32) {
@@ -42,21 +44,34 @@ func (t table) feature(dst []float64, c int, which []int32) {
 	}
 }
 
+func (t table) point(_ []float64, j int) []float64 { return t[j] }
+
 // strip is some points of one side, laid out for products: feature k of point r
-// in a space is x[space][k·n+r].
+// in a space is x[space][k·n+r], or by rows in csr.
 type strip[T simd.Float] struct {
 	side
-	n int
-	x [][]T
+	n       int
+	x       [][]T
+	csr     []simd.CSR[T]
+	column  [rightStrip]float64
+	written table   // out of sparse points
+	first   []int32 // 0, 1, 2 …
 }
 
 // lay lays the points which of src out.
 func (s *strip[T]) lay(f *formula, src source, which []int32) {
 	s.n = len(which)
 	if s.x == nil {
-		s.x, s.side = make([][]T, len(f.spaces)), newSide(len(f.spaces), rightStrip)
+		s.x, s.csr, s.side = make([][]T, len(f.spaces)), make([]simd.CSR[T], len(f.spaces)), newSide(len(f.spaces), rightStrip)
 	}
-	var column [rightStrip]float64
+	if f.sparse {
+		s.laySparse(f, src, which)
+		return
+	}
+	if p, ok := src.(*points); ok && p.sparse != nil {
+		src, which = s.write(p, which)
+	}
+	column := s.column[:]
 	for k, space := range f.spaces {
 		if need := len(space.cols) * s.n; cap(s.x[k]) < need {
 			s.x[k] = make([]T, need)
@@ -75,12 +90,68 @@ func (s *strip[T]) lay(f *formula, src source, which []int32) {
 			if space.weights != nil {
 				weight = space.weights[i]
 			}
+			half := float64(0.5 * mean)
 			for r, a := range v {
-				shift[r] += mean * (a - 0.5*mean)
-				x[r] = T((a - mean) * weight)
-				// Of what is multiplied: a point and its like are at distance 0.
-				norm[r] += float64(x[r]) * float64(x[r])
+				shift[r] += float64(mean * (a - half))
+				t := T((a - mean) * weight)
+				x[r] = t
+				// Of what is multiplied, lest a point be at a distance from its like.
+				norm[r] += float64(float64(t) * float64(t))
 			}
+		}
+	}
+}
+
+// write writes sparse points out.
+func (s *strip[T]) write(p *points, which []int32) (table, []int32) {
+	for len(s.written) < len(which) {
+		s.written, s.first = append(s.written, nil), append(s.first, int32(len(s.first)))
+	}
+	for r, j := range which {
+		s.written[r] = p.sparse.Point(s.written[r], int(p.sparse.at[j]))
+	}
+	return s.written, s.first[:len(which)]
+}
+
+func (s *strip[T]) laySparse(f *formula, src source, which []int32) {
+	p, _ := src.(*points)
+	for k, space := range f.spaces {
+		m := &s.csr[k]
+		m.Start, m.Col, m.Val = append(m.Start[:0], 0), m.Col[:0], m.Val[:0]
+		norm := 0.0
+		put := func(c int32, v float64) {
+			if space.weights != nil {
+				v *= space.weights[c]
+			}
+			t := T(v)
+			m.Col, m.Val = append(m.Col, c), append(m.Val, t)
+			norm += float64(float64(t) * float64(t))
+		}
+		entry := func(c int32, v float64) {
+			switch {
+			case v == 0:
+			case space.to == nil:
+				put(c, v)
+			default:
+				for _, k := range space.to[c] {
+					put(k, v)
+				}
+			}
+		}
+		for r, j := range which {
+			norm = 0
+			if p != nil && p.sparse != nil {
+				index, value := p.entries(int(j))
+				for i, c := range index {
+					entry(c, value[i])
+				}
+			} else {
+				for c, v := range src.point(nil, int(j)) {
+					entry(int32(c), v)
+				}
+			}
+			m.Start = append(m.Start, len(m.Col))
+			s.norm[k][r] = norm
 		}
 	}
 }
@@ -89,18 +160,23 @@ func (s *strip[T]) lay(f *formula, src source, which []int32) {
 type chunk[T simd.Float] struct {
 	side
 	n      int
-	panels []simd.Panels[T] // by space
-	norms  []T              // in the one space of a Gaussian
+	panels []simd.Panels[T] // by space; or
+	csr    []simd.CSR[T]
+	norms  []T // in the one space of a Gaussian
 }
 
 func (c *chunk[T]) pack(f *formula, s *strip[T]) {
 	spaces := len(f.spaces)
 	if c.panels == nil {
-		c.panels, c.side = make([]simd.Panels[T], spaces), newSide(spaces, s.n)
+		c.panels, c.csr, c.side = make([]simd.Panels[T], spaces), make([]simd.CSR[T], spaces), newSide(spaces, s.n)
 	}
 	c.n = s.n
 	for k := range c.panels {
-		c.panels[k].Pack(simd.Matrix[T]{Data: s.x[k], Rows: len(f.spaces[k].cols), Cols: s.n, Stride: s.n}, 1)
+		if m, from := &c.csr[k], s.csr[k]; f.sparse {
+			m.Start, m.Col, m.Val = append(m.Start[:0], from.Start...), append(m.Col[:0], from.Col...), append(m.Val[:0], from.Val...)
+		} else {
+			c.panels[k].Pack(simd.Matrix[T]{Data: s.x[k], Rows: len(f.spaces[k].cols), Cols: s.n, Stride: s.n}, 1)
+		}
 		c.norm[k] = append(c.norm[k][:0], s.norm[k][:s.n]...)
 		c.shift[k] = append(c.shift[k][:0], s.shift[k][:s.n]...)
 	}
@@ -116,7 +192,9 @@ type packed[T simd.Float] struct {
 	n      int
 	chunks []chunk[T]
 	left   []strip[T] // of rows
-	desks  []*desk[T] // one for each goroutine
+
+	mu    sync.Mutex
+	desks []*desk[T] // that nobody uses
 }
 
 // pack lays the points which of src out on the right.
@@ -137,6 +215,7 @@ func (p *packed[T]) pack(f *formula, src source, which []int32) {
 type desk[T simd.Float] struct {
 	left     strip[T]
 	products [][]T // by space: left × right
+	lanes    []T   // of sparse points, 0 between uses
 	wide     [][]float64
 	value    []float64
 	sums     []float64
@@ -155,10 +234,20 @@ func newDesk[T simd.Float](f *formula) *desk[T] {
 
 // each calls do for every task, on goroutines that have a desk each.
 func (p *packed[T]) each(tasks int, do func(d *desk[T], task int)) {
-	for len(p.desks) < threads(tasks) {
-		p.desks = append(p.desks, newDesk[T](p.f))
+	desks := make([]*desk[T], threads(tasks))
+	p.mu.Lock()
+	for i := range desks {
+		if last := len(p.desks) - 1; last >= 0 {
+			desks[i], p.desks = p.desks[last], p.desks[:last]
+		} else {
+			desks[i] = newDesk[T](p.f)
+		}
 	}
-	share(tasks, func(worker, task int) { do(p.desks[worker], task) })
+	p.mu.Unlock()
+	share(tasks, func(worker, task int) { do(desks[worker], task) })
+	p.mu.Lock()
+	p.desks = append(p.desks, desks...)
+	p.mu.Unlock()
 }
 
 // threads returns how many goroutines share tasks.
@@ -186,10 +275,32 @@ func (d *desk[T]) multiply(f *formula, left *strip[T], c *chunk[T]) {
 		d.products = append(d.products, make([]T, leftStrip*rightStrip))
 	}
 	for k, space := range f.spaces {
+		if f.sparse {
+			d.multiplySparse(d.products[k], &left.csr[k], len(space.cols), left.n, c.csr[k], c.n)
+			continue
+		}
 		simd.Gemm[T]{Threads: 1}.Do(
 			simd.Matrix[T]{Data: d.products[k], Rows: left.n, Cols: c.n, Stride: c.n},
 			simd.Matrix[T]{Data: left.x[k], Rows: len(space.cols), Cols: left.n, Stride: left.n}.T(),
 			&c.panels[k])
+	}
+}
+
+// multiplySparse computes the products of m sparse points on the left, of so many
+// columns, with n on the right.
+func (d *desk[T]) multiplySparse(products []T, left *simd.CSR[T], columns, m int, right simd.CSR[T], n int) {
+	if need := columns * simd.Lanes; len(d.lanes) < need {
+		d.lanes = make([]T, need)
+	}
+	var which [simd.Lanes]int
+	for from := 0; from < m; from += simd.Lanes {
+		rows := which[:min(simd.Lanes, m-from)]
+		for r := range rows {
+			rows[r] = from + r
+		}
+		left.Spread(d.lanes, rows)
+		right.MulLanes(products[from*n:], n, d.lanes, len(rows), 0, n)
+		left.Clear(d.lanes, rows)
 	}
 }
 
@@ -238,8 +349,8 @@ func (p *packed[T]) rows(dst [][]float32, src source, which []int32) {
 }
 
 // add adds Σ_j coef[j]·K to dst[r], K of point which[r] of src and point j on the
-// right.
-func (p *packed[T]) add(dst []float64, src source, which []int32, coef []float64) {
+// right. A point with a norm beyond reach, by space, is left to alone.
+func (p *packed[T]) add(dst []float64, src source, which []int32, coef, reach []float64, alone func(r int) float64) {
 	p.each((len(which)+leftStrip-1)/leftStrip, func(d *desk[T], task int) {
 		from := task * leftStrip
 		d.left.lay(p.f, src, which[from:min(from+leftStrip, len(which))])
@@ -253,6 +364,12 @@ func (p *packed[T]) add(dst []float64, src source, which []int32, coef []float64
 			}
 		}
 		for r, v := range sums {
+			for s, limit := range reach {
+				if !(d.left.norm[s][r] <= limit) {
+					v = alone(from + r)
+					break
+				}
+			}
 			dst[from+r] += v
 		}
 	})

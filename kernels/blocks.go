@@ -1,13 +1,16 @@
 package kernels
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // How large the errors of values may be that come from a product of matrices,
 // relative to the largest value; see term.reach. A row in single precision has
 // roundings of 2⁻²⁴ anyway, and 2⁻¹⁷ is far below what a solver can tell.
 const (
 	rowTolerance = 0x1p-17
-	sumTolerance = 0x1p-22
+	sumTolerance = 0x1p-32
 )
 
 // sumBatch is how many points are on the right of a sum at a time.
@@ -115,7 +118,7 @@ func (g *Gram) Times(dst []float64, idx []int, coef []float64) {
 		part := coef[from:to]
 		if b.sums != nil {
 			b.sums.pack(b.f, g.p, b.places(b.missing))
-			b.sums.add(dst, g.p, g.place, part)
+			b.sums.add(dst, g.p, g.place, part, nil, nil)
 			continue
 		}
 		b.oneByOne(g, b.missing, func(k int, row []float64) {
@@ -172,15 +175,24 @@ func (g *Gram) inBlocks() *blocks {
 	return b
 }
 
-// centre sets the means of the spaces to those of the points which of src.
-func (f *formula) centre(src source, which []int32) {
+// centre sets the means of the spaces to those of the points which of p, unless
+// they are sparse.
+func (f *formula) centre(p *points, which []int32) {
+	if f.sparse = p.sparse != nil; f.sparse {
+		for _, s := range f.spaces {
+			if !slices.Equal(s.cols, firstInts(p.d)) {
+				s.to = whither(s.cols)
+			}
+		}
+		return
+	}
 	var column [rightStrip]float64
 	for _, s := range f.spaces {
 		s.mean = make([]float64, len(s.cols))
 		for k, c := range s.cols {
 			for from := 0; from < len(which); from += rightStrip {
 				v := column[:min(rightStrip, len(which)-from)]
-				src.feature(v, c, which[from:from+len(v)])
+				p.feature(v, c, which[from:from+len(v)])
 				for _, a := range v {
 					s.mean[k] += a / float64(len(which))
 				}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -100,7 +101,7 @@ func TestBlocks(t *testing.T) {
 				idx := []int{4, 0, len(x) - 1, 1}
 				sameRows(t, g, exact, idx, 0x1p-17)
 				sameRows(t, g, exact, append(idx, 2, 3), 0x1p-17)
-				sameSums(t, g, exact, idx, 0x1p-22)
+				sameSums(t, g, exact, idx, 0x1p-31)
 				for i := range x {
 					if !sameBits(g.Row(i), exact.Row(i)) {
 						t.Fatalf("row %d has other bits after Hold", i)
@@ -125,7 +126,7 @@ func TestBlocksOfAnySize(t *testing.T) {
 						idx := rand.New(rand.NewPCG(1, 2)).Perm(n)
 						idx = idx[:min(n, 300)]
 						sameRows(t, g, exact, idx, 0x1p-17)
-						sameSums(t, g, exact, idx, 0x1p-22)
+						sameSums(t, g, exact, idx, 0x1p-31)
 						together, one := make([][]float32, len(idx)), make([][]float32, 1)
 						g.Hold(together, idx)
 						for k, i := range idx[:min(n, 9)] {
@@ -193,4 +194,217 @@ func TestHoldProperties(t *testing.T) {
 			used = used[:min(len(used), room)]
 		}
 	})
+}
+
+// moved adds a constant to every feature.
+func moved(x [][]float64, by float64) [][]float64 {
+	m := make([][]float64, len(x))
+	for i, row := range x {
+		m[i] = slices.Clone(row)
+		for c := range row {
+			m[i][c] += by
+		}
+	}
+	return m
+}
+
+// What cancels in ‖x‖² + ‖z‖² − 2x·z does not show: with columns moved far from
+// the origin, scaled as nobody should, and so that all points are far from each
+// other in units of the kernel. No entry of a row is wrong by more than a matter of
+// its own rounding and 2⁻¹⁷ of the largest, nor a sum by more than 2⁻³².
+func TestPrecision(t *testing.T) {
+	const n, d = 150, 6
+	x := normal(1, n, d)
+	scaled := make([][]float64, n)
+	for i, row := range x {
+		scaled[i] = slices.Clone(row)
+		for c := range row {
+			scaled[i][c] *= math.Pow(10, float64(2*c-6)) // 1e-6 … 1e4
+		}
+	}
+	near := slices.Clone(x) // pairs of points within 1e-4 of each other
+	for i := 1; i < n; i += 2 {
+		near[i] = moved(x[i-1:i], 1e-4)[0]
+	}
+	atLevels(t, func(t *testing.T) {
+		for name, c := range map[string]struct {
+			x [][]float64
+			k kernels.Kernel
+		}{
+			"moved by 1000":            {moved(x, 1000), kernels.RBF(0.5)},
+			"moved by 1e6":             {moved(x, 1e6), kernels.RBF(0.5)},
+			"moved, dots":              {moved(x, 1000), kernels.Polynomial(2, 1, 1)},
+			"moved, sum":               {moved(x, 1000), kernels.Sum(kernels.RBF(0.5), kernels.Linear())},
+			"scaled, small gamma":      {scaled, kernels.RBF(1e-8)},
+			"scaled, gamma 1":          {scaled, kernels.RBF(1)},
+			"scaled, ARD":              {scaled, kernels.ARD(1e-6, 1e-4, 1e-2, 1, 1e2, 1e4)},
+			"scaled, dots":             {scaled, kernels.Normalised(kernels.Linear())},
+			"near, large gamma":        {near, kernels.RBF(1e6)},
+			"near, larger gamma":       {near, kernels.RBF(1e8)},
+			"near, gamma beyond all":   {near, kernels.RBF(1e13)},
+			"near, moved":              {moved(near, 1000), kernels.RBF(1e6)},
+			"near, rough":              {near, kernels.Exponential(1e-3)},
+			"near, rougher":            {near, kernels.GammaExponential(1e-2, 0.3)},
+			"near, product":            {near, kernels.Product(kernels.RBF(1e6), kernels.Linear())},
+			"far outlier":              {append(normal(2, n, d), []float64{1e8, 0, 0, 0, 0, 0}), kernels.RBF(1)},
+			"a point at the origin":    {append(moved(x, 1000), make([]float64, d)), kernels.Normalised(kernels.Polynomial(2, 1, 1e-3))},
+			"two by the origin":        {append(moved(x, 1000), []float64{0, 1, 0, 0, 0, 0}, []float64{1, 0, 0, 0, 0, 0}), kernels.Normalised(kernels.Linear())},
+			"features without spread":  {moved(make2(n, d), 3), kernels.RBF(1)},
+			"of one's own, very steep": {near, steep{kernels.RBF(1e5)}},
+		} {
+			t.Run(name, func(t *testing.T) {
+				idx := []int{0, 1, 2, len(c.x) - 1}
+				g, exact := mustGram(t, c.k, c.x, 0), mustGram(t, c.k, c.x, 0)
+				sameRows(t, g, exact, idx, 0x1p-17)
+				sameSums(t, g, exact, idx, 0x1p-31)
+				sameValues(t, kernels.Against(c.k, c.x[:n/2]), c.x, 0x1p-31*largest(exact))
+				s, err := kernels.NewSparseGram(c.k, compressed(c.x), 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				// Sparse points are not centred, and their own rows are what counts.
+				sameRows(t, s, s, idx, 0x1p-16)
+				sameSums(t, s, s, idx, 0x1p-31)
+			})
+		}
+	})
+}
+
+func make2(n, d int) [][]float64 {
+	x := make([][]float64, n)
+	for i := range x {
+		x[i] = make([]float64, d)
+	}
+	return x
+}
+
+// sameValues fails unless Times of b agrees with its rows up to tol·Σ|coef|, and
+// gives a point the same bits in any company.
+func sameValues(t *testing.T, b *kernels.Basis, x [][]float64, tol float64) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(3, uint64(b.Len())))
+	coef, sum := make([]float64, b.Len()), 0.0
+	for j := range coef {
+		coef[j] = rng.NormFloat64()
+		sum += math.Abs(coef[j])
+	}
+	got := make([]float64, len(x))
+	b.Times(got, x, coef)
+	for i := range x {
+		want := 0.0
+		for j, v := range b.Row(nil, x[i]) {
+			want += coef[j] * v
+		}
+		if !(math.Abs(got[i]-want) <= tol*sum) {
+			t.Fatalf("value %d is %v, want %v", i, got[i], want)
+		}
+		if i%7 == 0 {
+			alone := []float64{0}
+			if b.Times(alone, x[i:i+1], coef); alone[0] != got[i] {
+				t.Fatalf("value %d is %v, alone %v", i, got[i], alone[0])
+			}
+		}
+	}
+}
+
+func TestBasisTimes(t *testing.T) {
+	atLevels(t, func(t *testing.T) {
+		for _, k := range all() {
+			t.Run(k.String(), func(t *testing.T) {
+				x := k.points(normal(7, 80, 3))
+				size := largest(mustGram(t, k, x, kernels.NoCache))
+				b := kernels.Against(k, x[:20])
+				sameValues(t, b, x, 0x1p-31*size)
+				sameValues(t, kernels.Against(k, x[:1]), x[1:5], 0x1p-31*size)
+				sparse, points := kernels.AgainstSparse(k, compressed(x[:20])), compressed(x)
+				sameValues(t, sparse, x, 0x1p-21*size)
+				// In all forms.
+				coef := make([]float64, 20)
+				for j := range coef {
+					coef[j] = float64(j%7 - 3)
+				}
+				want, got := make([]float64, len(x)), make([]float64, len(x))
+				b.Times(want, x, coef)
+				for name, times := range map[string]func(){
+					"sparse points":        func() { b.TimesSparse(got, points, coef) },
+					"sparse basis":         func() { sparse.Times(got, x, coef) },
+					"sparse basis, points": func() { sparse.TimesSparse(got, points, coef) },
+				} {
+					clear(got)
+					times()
+					for i := range got {
+						if !(math.Abs(got[i]-want[i]) <= 0x1p-21*size*60) {
+							t.Fatalf("%s: value %d is %v, want %v", name, i, got[i], want[i])
+						}
+					}
+				}
+			})
+		}
+	})
+	// Far points are as exact as near ones.
+	b := kernels.Against(kernels.RBF(1), normal(1, 20, 2))
+	sameValues(t, b, [][]float64{{1e9, 0}, {1e-9, 1e300}, {0, 0}}, 0x1p-31)
+	b = kernels.Against(kernels.RBF(1e-6), moved(normal(1, 20, 2), 1e3))
+	sameValues(t, b, [][]float64{{1e308, 1e308}, {-1e308, 1e308}, {1e3, 1e3}}, 0x1p-31)
+	none := kernels.Against(kernels.RBF(1), nil)
+	dst := []float64{7}
+	if none.Times(dst, [][]float64{{1}}, nil); dst[0] != 7 {
+		t.Errorf("no basis: %v, want what was there", dst)
+	}
+	defer func() {
+		if _, ok := recover().(*kernels.DataError); !ok {
+			t.Error("a point of another width does not panic with a *DataError")
+		}
+	}()
+	b.Times(dst, [][]float64{{1, 2, 3}}, make([]float64, 20))
+}
+
+// Goroutines share a Basis.
+func TestBasisTimesConcurrently(t *testing.T) {
+	x := normal(1, 400, 5)
+	b := kernels.Against(kernels.Normalised(kernels.Polynomial(2, 1, 1)), x[:200])
+	coef := make([]float64, 200)
+	for j := range coef {
+		coef[j] = float64(j)
+	}
+	want := make([]float64, len(x))
+	kernels.Against(kernels.Normalised(kernels.Polynomial(2, 1, 1)), x[:200]).Times(want, x, coef)
+	var wait sync.WaitGroup
+	for range 8 {
+		wait.Go(func() {
+			got := make([]float64, len(x))
+			if b.Times(got, x, coef); !slices.Equal(got, want) {
+				t.Error("other values")
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// Once warm, blocks allocate for their goroutines only.
+func TestBlocksAllocate(t *testing.T) {
+	const n = 2000
+	x := normal(1, n, 10)
+	g := mustGram(t, kernels.Normalised(kernels.Polynomial(2, 1, 1)), x, 100*4*n)
+	dst, idx, sums, coef := make([][]float32, 100), make([]int, 100), make([]float64, n), make([]float64, 100)
+	for k := range idx {
+		idx[k] = k
+	}
+	from := 0
+	hold := func() {
+		for k := range idx {
+			idx[k] = (from + k) % n
+		}
+		from += 100
+		g.Hold(dst, idx)
+	}
+	times := func() { g.Times(sums, idx, coef) }
+	hold()
+	times()
+	if a := testing.AllocsPerRun(10, hold); a > 100 { // 3 × 16 tasks, 100 rows of 3 chunks
+		t.Errorf("Hold allocates %v times", a)
+	}
+	if a := testing.AllocsPerRun(10, times); a > 100 {
+		t.Errorf("Times allocates %v times", a)
+	}
 }

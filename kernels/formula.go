@@ -13,7 +13,10 @@ import (
 // Products are taken of features less their means. That changes no distance,
 // and the smaller the numbers, the less is lost in ‖x‖² + ‖z‖² − 2x·z; the dot
 // product of the points themselves is (x−μ)·(z−μ) + μ·x + μ·z − μ·μ.
+//
+// Sparse points stay as they are, since they would be sparse no longer.
 type formula struct {
+	sparse bool
 	spaces []*space
 	root   term
 }
@@ -22,8 +25,9 @@ type formula struct {
 // the same share their products.
 type space struct {
 	cols    []int
-	weights []float64 // of the chosen features; nil for 1
-	mean    []float64 // of the chosen features, without weights; nil for 0
+	weights []float64         // of the chosen features; nil for 1
+	mean    []float64         // of the chosen features, without weights; nil for 0
+	to      map[int32][]int32 // sparse: where a feature is among the chosen; nil for where it was
 }
 
 // side has what a formula needs of the points on one side, by space and point.
@@ -65,12 +69,8 @@ type term interface {
 // formulaOf returns the formula of k for points of d features, or nil when the
 // kernel is a function of something else.
 func formulaOf(k Kernel, d int) *formula {
-	cols := make([]int, d)
-	for c := range cols {
-		cols[c] = c
-	}
 	f := &formula{}
-	if f.root = f.term(k, cols); f.root == nil || len(f.spaces) == 0 {
+	if f.root = f.term(k, firstInts(d)); f.root == nil || len(f.spaces) == 0 {
 		return nil
 	}
 	return f
@@ -115,6 +115,15 @@ func (f *formula) term(k Kernel, cols []int) term {
 		t.gamma = g.Gamma
 	}
 	return t
+}
+
+// firstInts returns 0, 1 … n − 1.
+func firstInts(n int) []int {
+	v := make([]int, n)
+	for i := range v {
+		v[i] = i
+	}
+	return v
 }
 
 func chooseInts(from, at []int) []int {
@@ -185,7 +194,7 @@ func (t innerTerm) reach(space int, u, tol float64, self span) float64 {
 		return math.Inf(1)
 	}
 	const steps = 64
-	var exact, off [2 * steps]float64
+	exact, off := make([]float64, 2*steps), make([]float64, 2*steps)
 	holds := func(r2 float64) bool {
 		top := 4 * r2
 		if !t.distance {
@@ -202,10 +211,10 @@ func (t innerTerm) reach(space int, u, tol float64, self span) float64 {
 			}
 		}
 		for i, v := range exact {
-			off[i] = v + 8*u*r2
+			off[i] = v + float64(8*u*r2)
 		}
-		t.of(exact[:])
-		t.of(off[:])
+		t.of(exact)
+		t.of(off)
 		size, err := 0.0, 0.0
 		for i, v := range exact {
 			size = max(size, math.Abs(v))

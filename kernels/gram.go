@@ -75,13 +75,19 @@ func NewGram(k Kernel, x [][]float64, cacheBytes int64) (*Gram, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := len(x)
-	rows, err := rowsHeld(n, d, cacheBytes, debug.SetMemoryLimit(-1))
-	if err != nil {
-		return nil, err
+	return newGram(k, len(x), d, d, cacheBytes, func() (*points, rower) { return over(k, x, d) })
+}
+
+// newGram returns the matrix of n points of d features that take the memory of
+// so many numbers each.
+func newGram(k Kernel, n, d, numbers int, cacheBytes int64, over func() (*points, rower)) (*Gram, error) {
+	rows, err := rowsHeld(n, numbers, cacheBytes, debug.SetMemoryLimit(-1))
+	if e, ok := err.(*MemoryError); ok {
+		e.D = d
+		return nil, e
 	}
 	g := &Gram{n: n, kernel: k, cacheBytes: cacheBytes, order: make([]int32, n), place: make([]int32, n), x: make([]float64, d)}
-	g.p, g.rower = over(k, x, d)
+	g.p, g.rower = over()
 	if g.diag, err = diagonal(k, "x", g.rower, g.p, &g.work); err != nil {
 		return nil, err
 	}

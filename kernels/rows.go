@@ -77,7 +77,13 @@ func rowerOf(k Kernel, p *points) rower {
 			return newNormalisedRower(rowerOf(k.Raw(), p), p)
 		}
 	}
+	if in, ok := innerOf(k, p.d); ok && p.sparse != nil {
+		return newSparseInnerRower(in, p)
+	}
 	if sums, of := loopsOf(k, p.d); sums != nil {
+		if p.sparse != nil {
+			return &sparseLoopRower{loopRower{p, sums, of}}
+		}
 		p.needColumns()
 		return &loopRower{p, sums, of}
 	}
@@ -202,9 +208,11 @@ type evalRower struct {
 	k Kernel
 }
 
-func (r evalRower) row(dst, x []float64, _ *work) {
+func (r evalRower) row(dst, x []float64, w *work) {
+	buffer := w.take(r.p.d)
+	defer w.give(buffer)
 	for j := range dst {
-		z := r.p.point(nil, j)
+		z := r.p.point(buffer, j)
 		// One order for each pair, lest rounding break the symmetry of an Eval
 		// that treats its arguments differently.
 		if slices.Compare(x, z) <= 0 {

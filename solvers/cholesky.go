@@ -264,3 +264,16 @@ func (f *CholeskyFactor) Inverse(ctx context.Context) ([][]float64, error) {
 	}
 	return rows, nil
 }
+
+// Multiply sets dst to Lz, which has covariance A for z of independent standard
+// normal numbers, and returns it; a dst that is shorter than n, such as nil, is
+// replaced. z has length n and may be dst.
+func (f *CholeskyFactor) Multiply(dst, z []float64) []float64 {
+	if len(dst) < f.n {
+		dst = make([]float64, f.n)
+	}
+	dst = dst[:f.n]
+	copy(dst, z)
+	blas64.Trmv(blas.NoTrans, f.triangle(), vector(dst))
+	return dst
+}

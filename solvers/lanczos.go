@@ -262,3 +262,10 @@ func tridiagonal(diag, off, first []float64) []float64 {
 	}
 	return d
 }
+
+// Len returns the number of probes.
+func (p *Probes) Len() int { return len(p.w) }
+
+// Pair returns x_j = A⁻¹z_j and w_j = P⁻¹z_j of one probe, whose product x_j'Mw_j is an
+// unbiased estimate of tr(A⁻¹M). The caller does not write to them.
+func (p *Probes) Pair(j int) (x, w []float64) { return p.Solution.X[j], p.w[j] }

@@ -484,6 +484,10 @@ func (r *linearRun) loop(ctx context.Context) (Status, error) {
 				return r.end(status), nil
 			case !more:
 				return r.end(Exhausted), nil
+			case ctx.Err() != nil:
+				return r.end(Interrupted), nil
+			case r.iteration >= r.settings.MaxIterations:
+				return r.end(IterationLimit), nil
 			}
 			r.exact, exhausted = nil, false
 		}

@@ -124,29 +124,34 @@ func foreign(v any) bool {
 }
 
 // readKept returns the result in file, or nil when there is none, it is
-// damaged, or it does not have n multipliers. A file is the key, the SHA-256 of what
-// follows, and the result as gob.
+// damaged, or it does not have n multipliers.
 func readKept(file string, key []byte, n int) *solvers.Result {
-	b, err := os.ReadFile(file)
-	if err != nil || len(b) < 64 || !bytes.Equal(b[:32], key) {
-		return nil
-	}
-	body := b[64:]
-	if sum := sha256.Sum256(body); !bytes.Equal(b[32:64], sum[:]) {
-		return nil
-	}
 	var res solvers.Result
-	if gob.NewDecoder(bytes.NewReader(body)).Decode(&res) != nil || len(res.Alpha) != n {
+	if !decodeKept(file, key, &res) || len(res.Alpha) != n {
 		return nil
 	}
 	return &res
 }
 
+// decodeKept reads what writeKept has written: the key, the SHA-256 of what
+// follows, and the value as gob.
+func decodeKept(file string, key []byte, value any) bool {
+	b, err := os.ReadFile(file)
+	if err != nil || len(b) < 64 || !bytes.Equal(b[:32], key) {
+		return false
+	}
+	body := b[64:]
+	if sum := sha256.Sum256(body); !bytes.Equal(b[32:64], sum[:]) {
+		return false
+	}
+	return gob.NewDecoder(bytes.NewReader(body)).Decode(value) == nil
+}
+
 // writeKept writes file as a whole or not at all. Its errors are not reported:
 // a fit that is not remembered is solved again.
-func writeKept(file string, key []byte, res *solvers.Result) {
+func writeKept(file string, key []byte, value any) {
 	var body bytes.Buffer
-	if gob.NewEncoder(&body).Encode(res) != nil {
+	if gob.NewEncoder(&body).Encode(value) != nil {
 		return
 	}
 	sum := sha256.Sum256(body.Bytes())

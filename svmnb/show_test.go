@@ -244,7 +244,8 @@ func TestFigureWords(t *testing.T) {
 	}
 }
 
-// A cell must not pay for go-echarts' templates: their engine stays unlinked.
+// A cell must not pay for go-echarts' templates, whose engine stays unlinked, nor for
+// the machines and figures of another kind.
 func TestNoTemplateEngineIsLinked(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program")
@@ -264,7 +265,7 @@ func main() { svmnb.Classify(datasets.Moons(20, 0.1, 1)).MustFit().Show(svmnb.Ma
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range []string{"text/template.(*state).walk", "html/template.(*escaper)", "net/http.(*Client)"} {
+	for _, s := range []string{"text/template.(*state).walk", "html/template.(*escaper)", "net/http.(*Client)", "svmnb.(*ProcessFit)", "lapack64"} {
 		if bytes.Contains(symbols, []byte(s)) {
 			t.Errorf("%s is linked into a cell", s)
 		}

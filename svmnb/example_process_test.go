@@ -1,0 +1,75 @@
+package svmnb_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/svmnb"
+)
+
+func ExampleGaussianProcess() {
+	ctx := context.Background()
+	gp := svmnb.GaussianProcess(datasets.Motorcycle()).
+		Kernel(kernels.Scale(45*45, kernels.SquaredExponential(5))).NoiseVariance(22 * 22)
+	fit := gp.MustFit()
+	evidence, _ := fit.LogMarginalLikelihood(ctx)
+	b, _ := fit.Posterior(ctx, [][]float64{{20}, {30}})
+	fmt.Printf("ln p(y) = %.4f\n", evidence.Value)
+	fmt.Printf("f(20) = %.2f, variance %.2f, of a new target %.2f\n", b.Mean[0], b.Variance[0], b.Variance[0]+b.Noise)
+	fmt.Println(gp.CG())
+	// Output:
+	// ln p(y) = -621.3654
+	// f(20) = -115.06, variance 31.58, of a new target 515.58
+	// GaussianProcess(motorcycle).Kernel(Scale(2025, RBF(0.02))).NoiseVariance(484).CG()
+}
+
+// A solver that stops early says how far it may be from the exact answer.
+func ExampleProcess_CG() {
+	fit, _ := svmnb.GaussianProcess(datasets.Motorcycle()).
+		Kernel(kernels.Scale(45*45, kernels.SquaredExponential(5))).NoiseVariance(22 * 22).
+		CG().MaxIterations(10).Fit(context.Background())
+	b, _ := fit.Posterior(context.Background(), [][]float64{{20}})
+	fmt.Println(fit.Status)
+	fmt.Printf("y'A⁻¹y is between %.2f and %.2f\n", fit.Certificate.Lower, fit.Certificate.Upper)
+	fmt.Printf("f(20) = %.1f ± %.1f, its variance between %.2f and %.2f\n", b.Mean[0], b.MeanError[0], b.VarianceLower[0], b.Variance[0])
+	// Output:
+	// iteration limit
+	// y'A⁻¹y is between 138.45 and 138.54
+	// f(20) = -114.7 ± 13.4, its variance between 31.48 and 31.61
+}
+
+func ExampleProcess_Optimise() {
+	fit, _ := svmnb.GaussianProcess(datasets.Motorcycle()).Optimise().Fit(context.Background())
+	end := fit.Optimisation.End()
+	for i, name := range fit.Optimisation.Names {
+		fmt.Printf("%s = %.3g\n", name, end.Values[i])
+	}
+	fmt.Printf("ln p(y) = %.2f\n", end.Evidence)
+	// Output:
+	// Scale.c = 2.06e+03
+	// Scale.RBF.gamma = 0.0184
+	// noise = 509
+	// ln p(y) = -621.24
+}
+
+// A kernel that is a sum takes a function apart.
+func ExampleProcessFit_Components() {
+	ctx := context.Background()
+	fit, _ := svmnb.GaussianProcess(datasets.CO2()).Kernel(kernels.Sum(
+		kernels.Scale(66*66, kernels.SquaredExponential(67)),
+		kernels.Scale(2.4*2.4, kernels.Product(kernels.SquaredExponential(90), kernels.Periodic(1, 1.3))),
+		kernels.Scale(.66*.66, kernels.RationalQuadratic(1.2, .78)),
+	)).NoiseVariance(.04).Fit(ctx)
+	parts, _ := fit.Components(ctx, [][]float64{{1990.375}, {1990.75}}) // May and October
+	fmt.Printf("above the mean of %.2f ppm\n", fit.Offset)
+	for i, name := range []string{"trend", "season", "years"} {
+		fmt.Printf("%s %+.2f and %+.2f\n", name, parts[i].Mean[0], parts[i].Mean[1])
+	}
+	// Output:
+	// above the mean of 337.05 ppm
+	// trend +16.01 and +16.60
+	// season +2.94 and -3.42
+	// years +0.78 and +0.83
+}

@@ -1,0 +1,382 @@
+package svmnb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/solvers"
+)
+
+// Process describes a Gaussian process that explains real targets,
+// y = mean + f(x) + noise with covariance K(x, z) of f (CST §7.6; Rasmussen and
+// Williams 2006, cited as GPML), and how to solve its linear system
+// A = K + σ²I. It is a value: every method returns a changed copy, so a base can
+// be forked freely, and two of them can be compared with ==. Wrong arguments are
+// collected and reported together by Fit.
+type Process struct {
+	data     *datasets.Dataset
+	kernel   kernels.Kernel
+	noise    float64 // σ²
+	noisy    bool    // σ² has been said
+	noises   *[]float64
+	mean     mean
+	method   solvers.LinearMethod
+	stop     solvers.SystemCriterion
+	limit    int
+	cache    int64
+	learn    bool
+	restarts int
+	seed     uint64
+	err      error
+}
+
+type mean int
+
+const (
+	constantMean mean = iota
+	zeroMean
+	linearMean
+)
+
+// GaussianProcess starts the description of a Gaussian process for data with
+// real targets. Without further words the mean of the targets is removed, the
+// kernel is v times the squared exponential of length scale half the median
+// distance between two points, the noise variance v/10, where v is the variance
+// of the targets, and the system is solved by Cholesky's factor. These are a
+// place to start from: say Kernel and NoiseVariance, or let Optimise find them.
+// The data must not be changed afterwards.
+func GaussianProcess(data *datasets.Dataset) Process {
+	p := Process{data: data, method: solvers.Cholesky{}}
+	if data == nil {
+		p.data = &datasets.Dataset{}
+		return p.fail(wrong("GaussianProcess", math.NaN(), "the data set is nil; give one of package datasets or datasets.New(x, y)"))
+	}
+	return p
+}
+
+func (p Process) fail(err error) Process {
+	p.err = errors.Join(p.err, err)
+	return p
+}
+
+// Kernel sets the covariance of f, in the units of the targets squared; the
+// variance of f is a kernels.Scale away.
+func (p Process) Kernel(k kernels.Kernel) Process {
+	p.kernel = k
+	switch {
+	case k == nil:
+		return p.fail(wrong("Kernel", math.NaN(), "the kernel is nil; give one such as kernels.Scale(4, kernels.SquaredExponential(0.5))"))
+	case k.Check() != nil:
+		return p.fail(fmt.Errorf("svmnb: Kernel: %w", k.Check()))
+	}
+	return p
+}
+
+// NoiseVariance sets σ², the variance of the noise in each target, in the units
+// of the targets squared. 0 is for targets without noise: it needs a direct
+// method and a kernel matrix that is positive definite. It takes back what
+// NoiseVariances said.
+func (p Process) NoiseVariance(v float64) Process {
+	p.noise, p.noisy, p.noises = v, true, nil
+	if !(v >= 0) || math.IsInf(v, 1) {
+		return p.fail(wrong("NoiseVariance", v, "the variance is %v; it must be a positive number, or 0 for targets without noise", v))
+	}
+	return p
+}
+
+// NoiseVariances sets the variance of the noise of each target, n numbers ≥ 0.
+// They are known then, and Optimise leaves them as they are.
+func (p Process) NoiseVariances(v []float64) Process {
+	own := slices.Clone(v)
+	p.noises, p.noisy = &own, true
+	if len(v) != p.data.N() {
+		return p.fail(wrong("NoiseVariances", float64(len(v)), "there are %d variances for %d points", len(v), p.data.N()))
+	}
+	for i, s := range v {
+		if !(s >= 0) || math.IsInf(s, 1) {
+			return p.fail(&ArgumentError{"NoiseVariances", i, -1, s, fmt.Sprintf("the variance is %v; it must be a positive number, or 0 for a target without noise", s)})
+		}
+	}
+	return p
+}
+
+// ConstantMean removes the mean of the targets before and adds it to every
+// prediction, the default. It is taken for known: its own uncertainty is none of
+// the variances.
+func (p Process) ConstantMean() Process { p.mean = constantMean; return p }
+
+// ZeroMean takes the targets as they are.
+func (p Process) ZeroMean() Process { p.mean = zeroMean; return p }
+
+// LinearMean models the mean as β_0 + β'x with nothing known of β beforehand;
+// β is found by generalised least squares and its uncertainty is in the
+// variances (GPML §2.7 in the limit of a vague prior). It needs a direct method.
+func (p Process) LinearMean() Process { p.mean = linearMean; return p }
+
+// Cholesky solves by A = LL', in n³/3 multiplications, the default.
+func (p Process) Cholesky() Process { return p.Using(solvers.Cholesky{}) }
+
+// LU solves by A = PLU with row exchanges, in 2n³/3 multiplications.
+func (p Process) LU() Process { return p.Using(solvers.LU{}) }
+
+// GaussJordan solves by complete elimination, in n³ multiplications.
+func (p Process) GaussJordan() Process { return p.Using(solvers.GaussJordan{}) }
+
+// CG solves by conjugate gradients (CST Table 7.3), in n² multiplications an
+// iteration, with bounds that say how far the answer is from the exact one.
+func (p Process) CG() Process { return p.Using(solvers.CG{}) }
+
+// Preconditioned is CG with a pivoted Cholesky factor of the given rank as its
+// preconditioner (Gardner et al. 2018).
+func (p Process) Preconditioned(rank int) Process {
+	if rank < 1 {
+		return p.fail(wrong("Preconditioned", float64(rank), "the rank is %d; it must be at least 1, 5 to 100 are usual", rank))
+	}
+	return p.Using(solvers.CG{Rank: rank})
+}
+
+// WidrowHoff solves by the dual form of the Widrow–Hoff rule, one α at a time
+// (CST §7.6).
+func (p Process) WidrowHoff() Process { return p.Using(solvers.WidrowHoff{}) }
+
+// Using solves by any method, such as solvers.CG{Rank: 20}.
+func (p Process) Using(m solvers.LinearMethod) Process {
+	p.method = m
+	if m == nil {
+		return p.fail(wrong("Using", math.NaN(), "the method is nil; give one such as solvers.CG{}"))
+	}
+	return p
+}
+
+// Tol stops an iterative method when it knows y'A⁻¹y to within tol, in nats: the
+// log marginal likelihood is known to half of that then. The default is a
+// millionth of y'A⁻¹y.
+func (p Process) Tol(tol float64) Process {
+	if !(tol > 0) || math.IsInf(tol, 1) {
+		return p.fail(wrong("Tol", tol, "the tolerance is %v; it must be a positive number", tol))
+	}
+	return p.Stop(solvers.Bounds{Abs: tol})
+}
+
+// Stop stops an iterative method by any criterion, such as
+// solvers.Residual{Rel: 1e-8}.
+func (p Process) Stop(criterion solvers.SystemCriterion) Process {
+	p.stop = criterion
+	if criterion == nil {
+		return p.fail(wrong("Stop", math.NaN(), "the criterion is nil; give one such as solvers.Bounds{Rel: 1e-6}"))
+	}
+	return p
+}
+
+// MaxIterations stops an iterative method after n iterations, and what it knows
+// by then is bounded by the certificate.
+func (p Process) MaxIterations(n int) Process {
+	p.limit = n
+	if n < 1 {
+		return p.fail(wrong("MaxIterations", float64(n), "the limit is %d; it must be at least 1", n))
+	}
+	return p
+}
+
+// Memory bounds the bytes that kernel rows may take and, apart from that, those of
+// the method; the defaults are 256 MiB, and Go's memory limit or 4 GiB. An
+// iterative method computes rows that do not fit again; a direct one needs 8n²
+// bytes and is refused with a *solvers.MemoryError when they are too many.
+func (p Process) Memory(bytes int64) Process {
+	p.cache = bytes
+	if bytes < 1 {
+		return p.fail(wrong("Memory", float64(bytes), "the bound is %d bytes; it must be positive", bytes))
+	}
+	return p
+}
+
+// Optimise lets Fit first find the hyperparameters of the kernel and the noise
+// variance that maximise the log marginal likelihood (GPML §5.4), climbing from
+// the ones said. It uses Cholesky's factor for that, n³ multiplications a step,
+// whatever method solves the system afterwards. What kernels.Fixed holds, a noise
+// variance of 0 and NoiseVariances stay what they are.
+func (p Process) Optimise() Process { p.learn = true; return p }
+
+// Restarts is Optimise from n more starts, each hyperparameter multiplied by a
+// factor between 1/10 and 10 drawn with the seed. The best end counts.
+func (p Process) Restarts(n int, seed uint64) Process {
+	p.learn, p.restarts, p.seed = true, n, seed
+	if n < 0 {
+		return p.fail(wrong("Restarts", float64(n), "the number is %d; it must be at least 0", n))
+	}
+	return p
+}
+
+// String gives the chain back.
+func (p Process) String() string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "GaussianProcess(%s)", p.data.Name)
+	if p.kernel != nil {
+		fmt.Fprintf(&s, ".Kernel(%s)", p.kernel)
+	}
+	switch {
+	case p.noises != nil:
+		s.WriteString(".NoiseVariances(…)")
+	case p.noisy:
+		fmt.Fprintf(&s, ".NoiseVariance(%s)", number(p.noise))
+	}
+	s.WriteString([...]string{"", ".ZeroMean()", ".LinearMean()"}[p.mean])
+	switch p.method {
+	case nil:
+		s.WriteString(".Using(nil)")
+	case solvers.LinearMethod(solvers.Cholesky{}):
+		s.WriteString(".Cholesky()")
+	case solvers.LinearMethod(solvers.CG{}):
+		s.WriteString(".CG()")
+	default:
+		fmt.Fprintf(&s, ".Using(%s)", literal(p.method))
+	}
+	switch stop := p.stop.(type) {
+	case nil:
+	case solvers.Bounds:
+		if stop.Rel == 0 {
+			fmt.Fprintf(&s, ".Tol(%s)", number(stop.Abs))
+			break
+		}
+		fmt.Fprintf(&s, ".Stop(%s)", literal(stop))
+	default:
+		fmt.Fprintf(&s, ".Stop(%s)", literal(stop))
+	}
+	if p.limit != 0 {
+		fmt.Fprintf(&s, ".MaxIterations(%d)", p.limit)
+	}
+	if p.cache != 0 {
+		fmt.Fprintf(&s, ".Memory(%d)", p.cache)
+	}
+	switch {
+	case p.restarts > 0:
+		fmt.Fprintf(&s, ".Restarts(%d, %d)", p.restarts, p.seed)
+	case p.learn:
+		s.WriteString(".Optimise()")
+	}
+	return s.String()
+}
+
+// processTask is a Process whose words have been checked and turned into numbers.
+type processTask struct {
+	Process
+	y      []float64   // targets without the constant mean
+	offset float64     // the constant mean
+	basis  [][]float64 // functions of a linear mean at the points, each n values; nil without
+	centre []float64   // d means of the features, which those functions are about
+}
+
+// prepare checks everything and fills in the defaults.
+func (p Process) prepare() (*processTask, error) {
+	if err := errors.Join(p.err, p.data.Check()); err != nil {
+		return nil, err
+	}
+	t := &processTask{Process: p, y: slices.Clone(p.data.Y)}
+	n := float64(len(t.y))
+	average, variance := 0.0, 0.0
+	for _, v := range t.y {
+		average += v / n
+	}
+	for _, v := range t.y {
+		variance += (v - average) * (v - average) / n
+	}
+	if math.IsInf(average, 0) || math.IsInf(variance, 0) {
+		return nil, wrong("GaussianProcess", variance, "the targets are so large that their variance overflows; divide them by a power of ten")
+	}
+	if variance == 0 {
+		variance = 1
+	}
+	if p.mean == constantMean {
+		t.offset = average
+		for i := range t.y {
+			t.y[i] -= average
+		}
+	}
+	if t.kernel == nil {
+		t.kernel = kernels.ScaleKernel{C: variance, K: kernels.RBF(2 * kernels.GammaMedian(p.data.X))} // Scale drops a 1
+	}
+	if !t.noisy {
+		t.noise, t.noisy = variance/10, true
+	}
+	if p.mean == linearMean {
+		if !direct(p.method) {
+			return nil, wrong("LinearMean", math.NaN(), "%s stops early, and generalised least squares needs A⁻¹ to the last digit; use Cholesky, or ConstantMean", p.method.Name())
+		}
+		if err := t.linear(); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// linear makes the basis functions 1 and x − x̄ of a linear mean. Without x̄ they
+// span the same functions, and the determinant of their Gram matrix is the same.
+func (t *processTask) linear() error {
+	n, d := t.data.N(), t.data.D()
+	if n <= d+1 {
+		return wrong("LinearMean", float64(n), "%d points do not determine the %d coefficients of a linear mean; use ConstantMean", n, d+1)
+	}
+	t.basis = append(t.basis, slices.Repeat([]float64{1}, n))
+	for j := range d {
+		column, centre := make([]float64, n), 0.0
+		for _, x := range t.data.X {
+			centre += x[j] / float64(n)
+		}
+		for i, x := range t.data.X {
+			column[i] = x[j] - centre
+		}
+		t.basis, t.centre = append(t.basis, column), append(t.centre, centre)
+	}
+	return nil
+}
+
+// noiseVector returns the n variances of the noise.
+func (t *processTask) noiseVector() []float64 {
+	if t.noises != nil {
+		return *t.noises
+	}
+	return slices.Repeat([]float64{t.noise}, len(t.y))
+}
+
+// Fit solves the system, after the hyperparameters are found where Optimise asks
+// for it. All errors of the description come back joined. When ctx ends early,
+// Fit returns the fit so far with an error that wraps context.Cause(ctx), and no
+// fit only where there is nothing yet; reaching a limit is no error but a
+// Status. A matrix that is not positive definite is an error that says what to
+// change.
+func (p Process) Fit(ctx context.Context) (*ProcessFit, error) {
+	t, err := p.prepare()
+	if err != nil {
+		return nil, err
+	}
+	return t.fit(ctx)
+}
+
+// MustFit is Fit for a notebook cell. The interrupt button ends the run and
+// returns what there is, with a visible warning. An error is printed and ends
+// the cell; outside a notebook it panics.
+func (p Process) MustFit() *ProcessFit { return interruptible(p.Fit) }
+
+func interruptible(solve func(ctx context.Context) (*ProcessFit, error)) *ProcessFit {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	fit, err := solve(ctx)
+	switch {
+	case fit == nil:
+		must(err)
+	case err != nil:
+		warn(fmt.Sprintf("interrupted after %v; this is the fit so far", fit.Elapsed.Round(time.Millisecond)))
+	case fit.Status.Early():
+		warn(fmt.Sprintf("stopped early: %v after %d iterations; the residual ‖y − Aα‖ is %.3g", fit.Status, fit.Iterations, fit.Certificate.Residual))
+	}
+	return fit
+}

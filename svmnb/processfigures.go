@@ -1,0 +1,290 @@
+package svmnb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/svmnb/internal/figure"
+)
+
+var (
+	// Posterior shows a Gaussian process of one feature: the mean with bands of
+	// two standard deviations, of f and of new targets, the observations, and how
+	// far the mean of a solver that stopped early may be from the exact one.
+	Posterior = PosteriorSamples(0, 0)
+
+	// Bounds shows how an iterative solver closed in on y'A⁻¹y from both sides.
+	Bounds = figureOf("Bounds", func(f process) (*Chart, error) { return f.drawBounds() })
+
+	// Evidence shows the log marginal likelihood over the first two
+	// hyperparameters, and the ways of the optimiser.
+	Evidence = EvidenceOver("", "")
+
+	// Components shows the posterior of each term of a kernel that is a sum.
+	Components = figureOf("Components", func(f process) (*Chart, error) { return f.drawComponents() })
+)
+
+// process is a *ProcessFit. The figures know it by this interface because package
+// variables are part of every cell: named there, all of Gaussian processes would be
+// linked into cells that have none.
+type process interface {
+	drawPosterior(count int, seed uint64) (*Chart, error)
+	drawBounds() (*Chart, error)
+	drawEvidence(first, second string) (*Chart, error)
+	drawComponents() (*Chart, error)
+}
+
+// PosteriorSamples is [Posterior] with count functions drawn with the seed.
+func PosteriorSamples(count int, seed uint64) Figure {
+	return figureOf("Posterior", func(f process) (*Chart, error) { return f.drawPosterior(count, seed) })
+}
+
+// EvidenceOver is [Evidence] over two hyperparameters, with names of
+// kernels.Hyperparameters, or "noise".
+func EvidenceOver(first, second string) Figure {
+	return figureOf("Evidence", func(f process) (*Chart, error) { return f.drawEvidence(first, second) })
+}
+
+// Show displays the figures of the fit; without any, its summary in words and, of
+// one feature, Posterior.
+func (f *ProcessFit) Show(figures ...Figure) {
+	if len(figures) == 0 && f.task.data.D() != 1 {
+		Show(f)
+		return
+	}
+	show(f, figures, Posterior)
+}
+
+// figurePoints is how many points a curve of a posterior has where they are cheap.
+const figurePoints = 200
+
+// figureWork bounds the multiplications of a figure: some tenths of a second.
+const figureWork = 1_000_000_000
+
+// line returns points of the only feature, wide enough to see where the data end,
+// and as rows for Posterior.
+func (f *ProcessFit) line() (xs []float64, rows [][]float64) {
+	ends := around(f.task.data.X, 0)
+	n := float64(len(f.Alpha))
+	m := int(min(figurePoints, max(40, figureWork/(n*n*float64(f.Iterations)))))
+	for i := range m {
+		v := ends[0] + (ends[1]-ends[0])*float64(i)/float64(m-1)
+		xs, rows = append(xs, v), append(rows, []float64{v})
+	}
+	return xs, rows
+}
+
+// words says what was solved and how, for a subtitle.
+func (f *ProcessFit) words() string {
+	return fmt.Sprintf("%s · %s · %s", f.task.data.Name, brief(f.task.kernel.String()), f.Method)
+}
+
+// early says that the solver stopped early; "" where it did not.
+func (f *ProcessFit) early() string {
+	if !f.Status.Early() {
+		return ""
+	}
+	return fmt.Sprintf("%s ended early, %s after %d iterations", f.Method, f.Status, f.Iterations)
+}
+
+func (f *ProcessFit) oneFeature(figure string) error {
+	if d := f.task.data.D(); d != 1 {
+		return fmt.Errorf("%s: the data have %d features; it draws functions of one", figure, d)
+	}
+	return nil
+}
+
+func (f *ProcessFit) drawPosterior(count int, seed uint64) (*Chart, error) {
+	if err := f.oneFeature("Posterior"); err != nil {
+		return nil, err
+	}
+	t := f.task
+	xs, rows := f.line()
+	b, err := f.Posterior(context.Background(), rows)
+	if err != nil {
+		return nil, err
+	}
+	d := figure.PosteriorData{
+		Problem: f.words(), Note: f.early(), Feature: t.data.FeatureName(0), Noise: b.Noise, Evidence: f.cheapEvidence().Value,
+		X: column(t.data.X, 0), Y: t.data.Y, Xs: xs, Mean: b.Mean, SD: deviations(b.Variance, 0), MeanError: b.MeanError,
+	}
+	if math.IsInf(f.Certificate.Energy, 1) { // a noise of 0 leaves no bounds
+		d.MeanError = nil
+	}
+	if !math.IsNaN(b.Noise) {
+		d.ObservationSD = deviations(b.Variance, b.Noise)
+	}
+	if count > 0 {
+		s, err := f.Sample(context.Background(), rows, count, seed)
+		if err != nil {
+			return nil, err
+		}
+		d.Samples = s.Values
+	}
+	return figure.Posterior(d)
+}
+
+func column(x [][]float64, j int) []float64 {
+	c := make([]float64, len(x))
+	for i, row := range x {
+		c[i] = row[j]
+	}
+	return c
+}
+
+// deviations returns the roots of the variances, with noise added.
+func deviations(variance []float64, noise float64) []float64 {
+	sd := make([]float64, len(variance))
+	for i, v := range variance {
+		sd[i] = math.Sqrt(v + noise)
+	}
+	return sd
+}
+
+func (f *ProcessFit) drawComponents() (*Chart, error) {
+	if err := f.oneFeature("Components"); err != nil {
+		return nil, err
+	}
+	t := f.task
+	xs, rows := f.line()
+	b, err := f.Posterior(context.Background(), rows)
+	if err != nil {
+		return nil, err
+	}
+	parts, err := f.Components(context.Background(), rows)
+	if err != nil {
+		return nil, err
+	}
+	d := figure.ComponentsData{
+		Problem: f.words(), Note: f.early(), Feature: t.data.FeatureName(0),
+		X: column(t.data.X, 0), Y: t.data.Y, Xs: xs, Mean: b.Mean, SD: deviations(b.Variance, 0),
+	}
+	for _, p := range parts {
+		d.Parts = append(d.Parts, figure.Component{Name: brief(p.Kernel.String()), Mean: p.Mean, SD: deviations(p.Variance, 0)})
+	}
+	return figure.Components(d)
+}
+
+// exactBounds is the largest n for which Bounds draws the exact value too.
+const exactBounds = 1500
+
+func (f *ProcessFit) drawBounds() (*Chart, error) {
+	if direct(f.task.method) {
+		return nil, fmt.Errorf("Bounds: %s has no iterations to draw; solve with CG()", f.Method)
+	}
+	d := figure.BoundsData{Problem: f.words(), Exact: math.NaN()}
+	if len(f.Alpha) <= exactBounds {
+		if factor, err := f.factor(context.Background()); err == nil {
+			half := factor.HalfSolve(nil, f.task.y)
+			d.Exact = dot(half, half)
+		}
+	}
+	if stop, ok := f.task.criterion().(solvers.Bounds); ok {
+		d.Tol = max(stop.Abs, stop.Rel*f.Certificate.Lower)
+	}
+	series := func(of func(pt *solvers.SystemPoint) float64) []float64 {
+		v, known := make([]float64, len(f.Trace)), false
+		for i := range f.Trace {
+			v[i] = of(&f.Trace[i])
+			known = known || !math.IsNaN(v[i])
+		}
+		if !known {
+			return nil
+		}
+		return v
+	}
+	for _, pt := range f.Trace {
+		d.Iterations = append(d.Iterations, pt.Iteration)
+	}
+	d.Lower = series(func(pt *solvers.SystemPoint) float64 { return pt.Lower })
+	d.Skilling = series(func(pt *solvers.SystemPoint) float64 { return pt.Skilling })
+	d.Radau = series(func(pt *solvers.SystemPoint) float64 { return pt.Radau })
+	d.GibbsMacKay = series(func(pt *solvers.SystemPoint) float64 { return pt.GibbsMacKay })
+	d.Residual = series(func(pt *solvers.SystemPoint) float64 { return pt.Residual / pt.Norm })
+	return figure.Bounds(d)
+}
+
+// evidenceWork bounds the multiplications of the grid of Evidence: two seconds.
+const evidenceWork = 3_000_000_000
+
+func (f *ProcessFit) drawEvidence(first, second string) (*Chart, error) {
+	t := f.task
+	all, err := t.hyperparameters()
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	values := make([]float64, len(all))
+	for i, p := range all {
+		names, values[i] = append(names, p.Name), p.Value
+	}
+	if len(names) < 2 {
+		return nil, errors.New("Evidence: there are fewer than two hyperparameters to draw over; see kernels.Hyperparameters")
+	}
+	a, b := 0, 1
+	if first != "" || second != "" {
+		a, b = slices.Index(names, first), slices.Index(names, second)
+	}
+	if a < 0 || b < 0 || a == b {
+		return nil, fmt.Errorf("Evidence: %q and %q are no two hyperparameters; there are %s", first, second, strings.Join(names, ", "))
+	}
+	d := figure.EvidenceData{Problem: f.words(), Names: [2]string{names[a], names[b]}}
+	if len(names) > 2 {
+		d.Note = fmt.Sprintf("the other %d hyperparameters as fitted", len(names)-2)
+	}
+	if o := f.Optimisation; o != nil {
+		for _, way := range o.Ascents {
+			var p figure.EvidencePath
+			for _, pt := range way.Path {
+				p.X, p.Y, p.Value = append(p.X, pt.Values[a]), append(p.Y, pt.Values[b]), append(p.Value, pt.Evidence)
+			}
+			d.Paths = append(d.Paths, p)
+		}
+	}
+	span := func(i int, of func(p figure.EvidencePath) []float64) [2]float64 {
+		ends := [2]float64{values[i] / 10, values[i] * 10}
+		if f.Optimisation != nil { // the way that led here, at most a thousandfold away
+			for _, v := range of(d.Paths[f.Optimisation.Best]) {
+				ends[0] = min(ends[0], max(v/1.5, values[i]/1000))
+				ends[1] = max(ends[1], min(v*1.5, values[i]*1000))
+			}
+		}
+		return ends
+	}
+	d.Xs = span(a, func(p figure.EvidencePath) []float64 { return p.X })
+	d.Ys = span(b, func(p figure.EvidencePath) []float64 { return p.Y })
+	// A point costs a matrix of kernel values, some 80 multiplications each, and
+	// its factor.
+	n := float64(len(f.Alpha))
+	side := int(min(31, max(9, math.Sqrt(evidenceWork/(n*n*n/3+80*n*n)))))
+	node := func(ends [2]float64, i int) float64 {
+		return ends[0] * math.Pow(ends[1]/ends[0], float64(i)/float64(side-1))
+	}
+	lowest := math.Inf(1)
+	for i := range side {
+		d.Z = append(d.Z, make([]float64, side))
+		for j := range side {
+			values[a], values[b] = node(d.Xs, j), node(d.Ys, i)
+			v, err := t.evaluate(context.Background(), nil, values)
+			if err != nil {
+				v = math.NaN() // A is not positive definite there
+			} else {
+				lowest = min(lowest, v)
+			}
+			d.Z[i][j] = v
+		}
+	}
+	for _, row := range d.Z {
+		for j, v := range row {
+			if math.IsNaN(v) {
+				row[j] = lowest
+			}
+		}
+	}
+	return figure.Evidence(d)
+}
