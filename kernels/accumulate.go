@@ -64,9 +64,9 @@ func (g *Gram) Accumulate(dst []float64, on, idx []int, coef []float64) {
 			which = b.on
 		}
 		if b.single != nil {
-			b.few.add(dst, g.p, which, coef)
+			b.few.add(dst, g.p, which, coef, nil, nil)
 		} else {
-			b.few64.add(dst, g.p, which, coef)
+			b.few64.add(dst, g.p, which, coef, nil, nil)
 		}
 		return
 	}
@@ -114,6 +114,9 @@ func (b *blocks) byRows(g *Gram, q int) bool {
 	features := 0
 	for _, s := range b.f.spaces {
 		features += len(s.cols)
+	}
+	if s := g.p.sparse; s != nil {
+		features = len(b.f.spaces) * len(s.Value) / g.n
 	}
 	return features >= dearFeatures && g.Room() >= max(q, g.n/4)
 }

@@ -2,6 +2,7 @@ package solvers
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -143,6 +144,10 @@ func newEngine(p *Problem, b Blocks, n, size int, alpha, f []float64) *engine {
 	}
 	s.restore()
 	return s
+}
+
+func (s *engine) name() string {
+	return fmt.Sprintf("decomposition (SMO (second order), q = %d, in blocks)", s.size)
 }
 
 // mask writes at to whether variable v of p may rise and fall.

@@ -213,6 +213,13 @@ func (p *Problem) residual(alpha []float64) []float64 {
 // residualUntil gives up, and returns false, when it is not done by the given
 // time. The zero time is never.
 func (p *Problem) residualUntil(alpha []float64, end time.Time) ([]float64, bool) {
+	b, _ := blocksOf(p.K)
+	return p.residualBy(b, bulk, alpha, end)
+}
+
+// residualBy is residualUntil that takes products of matrices from so many kernel
+// values on, where there are blocks.
+func (p *Problem) residualBy(b Blocks, from int, alpha []float64, end time.Time) ([]float64, bool) {
 	f := make([]float64, len(alpha))
 	for i := range f {
 		f[i] = -p.S[i] * p.P[i]
@@ -232,8 +239,8 @@ func (p *Problem) residualUntil(alpha []float64, end time.Time) ([]float64, bool
 		}
 		return f, true
 	}
-	if b, n := blocksOf(p.K); b != nil {
-		if idx, coef := p.coefficients(alpha, n); len(idx)*n >= bulk {
+	if b != nil {
+		if idx, coef := p.coefficients(alpha, b.Dim()); len(idx)*b.Dim() >= from {
 			return f, subtractTimes(f, b, idx, coef, end)
 		}
 	}
@@ -252,7 +259,8 @@ func (p *Problem) residualUntil(alpha []float64, end time.Time) ([]float64, bool
 	return f, true
 }
 
-// bulk is from how many kernel values on a residual is a product of matrices.
+// bulk is from how many kernel values on a residual is a product of matrices,
+// though some rows may be held.
 const bulk = 1 << 22
 
 // coefficients returns the points with s α ≠ 0 and its opposite, where variable v is of

@@ -90,6 +90,9 @@ func Solve(ctx context.Context, p *Problem, m Method, s Settings) (*Result, erro
 	r := run{p: &q, k: k, began: time.Now(), settings: s, done: ctx.Done(), last: make([]float64, len(alpha)), changed: make([]int, 0, len(alpha)), highest: -math.MaxFloat64}
 	r.trace.N = len(alpha)
 	r.flat2 = q.flatness()
+	if c, ok := m.(interface{ choose(*Problem) Method }); ok {
+		m = c.choose(&q)
+	}
 	if _, ok := m.(interface{ keepsClasses() }); p.PerClass && !ok {
 		return nil, fmt.Errorf("solvers: %s: %w: it keeps one sum of α, and ν-SVC has one in each class; use SMO", m.Name(), ErrUnsupported)
 	}
@@ -107,8 +110,12 @@ func Solve(ctx context.Context, p *Problem, m Method, s Settings) (*Result, erro
 	if err != nil {
 		return nil, fmt.Errorf("solvers: %s: iteration %d: %w", m.Name(), r.it.Iteration, err)
 	}
+	name := m.Name()
+	if n, ok := r.st.(interface{ name() string }); ok {
+		name = n.name()
+	}
 	res := &Result{
-		Method: m.Name(), Alpha: append([]float64(nil), r.it.Alpha...), Status: status,
+		Method: name, Alpha: append([]float64(nil), r.it.Alpha...), Status: status,
 		Iterations: r.it.Iteration, Evaluations: evaluations(p.K), Elapsed: time.Since(r.began), Trace: r.trace,
 	}
 	res.Certificate = q.certify(res.Alpha, r.exact)
@@ -267,12 +274,12 @@ func (r *run) verify(status Status, elapsed time.Duration) Status {
 		}
 	}
 	if status == Interrupted && it.F != nil {
-		if r.exact, in = r.p.residualUntil(it.Alpha, time.Now().Add(patience)); !in {
+		if r.exact, in = r.residual(time.Now().Add(patience)); !in {
 			r.exact, r.claimed = append([]float64(nil), it.F...), true
 		}
 		return status
 	}
-	r.exact = r.p.residual(it.Alpha)
+	r.exact, _ = r.residual(time.Time{})
 	if status != Exhausted && (status != Converged || !ok) {
 		return status
 	}
@@ -293,6 +300,15 @@ func (r *run) verify(status Status, elapsed time.Duration) Status {
 	v.refresh(r.exact)
 	r.exhausted = false
 	return NotTerminated
+}
+
+// residual computes F afresh; where the method has asked for rows in blocks there
+// are no others to be had for less.
+func (r *run) residual(end time.Time) ([]float64, bool) {
+	if e, ok := r.st.(*engine); ok {
+		return e.p.residualBy(e.k, 0, r.it.Alpha, end)
+	}
+	return r.p.residualUntil(r.it.Alpha, end)
 }
 
 // look is taken once in a window of iterations, too long for the objective not

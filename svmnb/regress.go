@@ -190,7 +190,7 @@ func (r Regressor) String() string {
 		s.WriteString(".SampleWeights(…)")
 	}
 	if r.method == nil {
-		r.method = r.smo()
+		r.method = solvers.Fast{}
 	}
 	s.WriteString(r.runText(r.smo()))
 	return s.String()
@@ -220,7 +220,7 @@ func (r Regressor) prepare() (*regression, error) {
 	t := &regression{Regressor: r}
 	t.fill()
 	if t.method == nil {
-		t.method = r.smo()
+		t.method = solvers.Fast{}
 	}
 	if r.loss == ridge {
 		t.epsilon, t.c = 0, 1/r.lambda
