@@ -83,7 +83,7 @@ func (m Decomposition) Start(p *Problem, alpha []float64) (Stepper, error) {
 
 func (m Decomposition) startAt(p *Problem, alpha, f []float64) (Stepper, error) {
 	n := len(alpha)
-	if m.Size >= 0 && m.Size != 1 && m == (Decomposition{Size: m.Size}) {
+	if m == (Decomposition{Size: m.Size}) && (m.Size == 0 || m.Size >= engineLeast) {
 		if b, points := engineFor(p); b != nil {
 			return newEngine(p, b, points, m.Size, alpha, f), nil
 		}

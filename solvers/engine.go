@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/svmnb/svmnb/internal/simd"
 )
@@ -73,6 +74,9 @@ type engine struct {
 	active  []int // variables that are not left out
 	on      []int // points of them; nil means all
 	end     [2]end
+	reach   float64 // the largest |F| of the active variables
+	best    float64 // the least violation since F was last right for all
+	still   int     // steps since then
 	wide    float64 // the violation when F was last right for all
 	steps   int     // until points may be left out
 	step    float64 // length of the last step
@@ -102,9 +106,12 @@ type end struct {
 var none = end{-1, math.Inf(-1), math.Inf(1)}
 
 const (
-	engineSteps    = 100  // of an inner run, per variable, at most
-	engineFraction = 0.03 // of the violation that an inner run, and a run on some points, leave
-	engineSize     = 1024
+	engineSteps    = 100     // of an inner run, per variable, at most
+	engineFraction = 0.03    // of the violation that an inner run, and a run on some points, leave
+	engineSize     = 1024    // of working sets at most, unless said otherwise
+	engineLeast    = 16      // and at least
+	engineNoise    = 0x1p-30 // of the largest |F|: a violation below it may be rounding
+	enginePatience = 30      // steps without progress after which it is
 	enginePeriod   = 8       // working sets between two looks for points to leave out
 	engineShare    = 1 << 25 // kernel values between two looks at the context
 )
@@ -125,11 +132,11 @@ func engineFor(p *Problem) (b Blocks, n int) {
 
 func newEngine(p *Problem, b Blocks, n, size int, alpha, f []float64) *engine {
 	if f == nil {
-		f = p.residual(alpha)
+		f, _ = p.residualBy(b, 0, alpha, time.Time{})
 	}
 	m := len(alpha)
 	if size == 0 {
-		size = min(engineSize, max(16, m/4&^7))
+		size = min(engineSize, max(engineLeast, m/4&^7))
 	}
 	size = min(size, m)
 	s := &engine{
@@ -171,6 +178,7 @@ func (s *engine) restore() {
 	s.on, s.steps = nil, 0
 	s.ends()
 	s.wide = s.violation()
+	s.best, s.still = s.wide, 0
 }
 
 // group is the index into end.
@@ -185,8 +193,10 @@ func (s *engine) group(v int) int {
 func (s *engine) ends() bool {
 	s.end = [2]end{none, none}
 	finite := true
+	s.reach = 0
 	for _, v := range s.active {
 		f, e := s.f[v], &s.end[s.group(v)]
+		s.reach = max(s.reach, math.Abs(f))
 		e.up, e.low = max(e.up, f+s.noRise[v]), min(e.low, f+s.noFall[v])
 		finite = finite && f-f == 0
 	}
@@ -202,6 +212,9 @@ func worstOf(e *[2]end) *end {
 }
 
 func (s *engine) violation() float64 { return worstOf(&s.end).up - worstOf(&s.end).low }
+
+// spent reports whether only rounding is left.
+func (s *engine) spent() bool { return s.still > enginePatience && s.best <= engineNoise*s.reach }
 
 func (s *engine) partial() bool { return len(s.active) < len(s.alpha) }
 
@@ -282,12 +295,12 @@ func (s *engine) accumulate(ctx context.Context, on []int) bool {
 
 // Step optimises one working set.
 func (s *engine) Step(ctx context.Context) (done bool, err error) {
-	if s.partial() && s.violation() <= engineFraction*s.wide {
+	if s.partial() && (s.violation() <= engineFraction*s.wide || s.spent()) {
 		if !s.catchUp(ctx) {
 			return false, ctx.Err()
 		}
 	}
-	if !(s.violation() > 0) {
+	if !(s.violation() > 0) || s.spent() {
 		return true, nil
 	}
 	if s.steps--; s.steps <= 0 {
@@ -295,7 +308,9 @@ func (s *engine) Step(ctx context.Context) (done bool, err error) {
 		s.shrink()
 	}
 	s.choose()
-	s.pose()
+	if !s.pose() {
+		return false, s.blame()
+	}
 	s.solve(ctx, engineFraction*s.violation())
 	s.points, s.coef = s.points[:0], s.coef[:0]
 	for k, v := range s.set {
@@ -335,6 +350,9 @@ func (s *engine) Step(ctx context.Context) (done bool, err error) {
 	}
 	if !s.ends() {
 		return false, s.blame()
+	}
+	if s.still++; s.violation() < 0.9*s.best {
+		s.best, s.still = s.violation(), 0
 	}
 	return false, nil
 }
@@ -382,7 +400,7 @@ func (s *engine) choose() {
 	for _, v := range s.order {
 		s.in[v] = false
 	}
-	stay := min(len(s.order), s.size/2)
+	stay := max(0, min(len(s.order), s.size/2, s.size-4)) // with room for the worst pair of each group
 	s.order = append(s.order[:0], s.order[len(s.order)-stay:]...)
 	for _, v := range s.order {
 		s.in[v] = true
@@ -461,8 +479,8 @@ func foremost(keys []float64, at []int, count int) {
 }
 
 // pose writes down the problem on the working set: its α, F and K, with the ridge
-// on the diagonal.
-func (s *engine) pose() {
+// on the diagonal. It reports whether that is finite.
+func (s *engine) pose() (finite bool) {
 	p, q, w, m := s.p, &s.sub, &s.local, len(s.set)
 	w.alpha, w.f, w.diag = w.alpha[:0], w.f[:0], w.diag[:0]
 	q.S, q.Lower, q.Upper = q.S[:0], q.Lower[:0], q.Upper[:0]
@@ -473,6 +491,7 @@ func (s *engine) pose() {
 		s.points = append(s.points, v%s.n)
 	}
 	s.k.Among(s.values[:m*m], s.points)
+	finite = true
 	for k, v := range s.set {
 		kk := &s.values[k*m+k]
 		if p.Ridge != nil {
@@ -480,7 +499,9 @@ func (s *engine) pose() {
 		}
 		w.diag = append(w.diag, float64(*kk))
 		s.up[k], s.low[k] = s.noRise[v], s.noFall[v]
+		finite = finite && *kk-*kk == 0
 	}
+	return finite
 }
 
 // solve is second-order SMO on the working set until the violation is at most tol.

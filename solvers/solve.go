@@ -185,7 +185,7 @@ func (r *run) loop(ctx context.Context) (Status, error) {
 				return status, r.k.err
 			}
 			if status != NotTerminated {
-				if !sample {
+				if _, rounded := r.st.(*engine); rounded || !sample {
 					it.F, it.Rough = r.exact, false
 					r.record(r.measure(time.Since(r.began)))
 				}
