@@ -19,7 +19,8 @@ func (g *Gram) Among(dst []float32, idx []int) {
 	b := g.inBlocks()
 	if b.byRows(g, q) {
 		b.inParts(g, idx, func(from int, held [][]float32) {
-			share((len(held)+leftStrip-1)/leftStrip, func(_, task int) {
+			tasks := (len(held) + leftStrip - 1) / leftStrip
+			share(threads(tasks), tasks, func(_, task int) {
 				for k := task * leftStrip; k < min((task+1)*leftStrip, len(held)); k++ {
 					for l, j := range idx {
 						rows[from+k][l] = held[k][j]
@@ -31,7 +32,7 @@ func (g *Gram) Among(dst []float32, idx []int) {
 	}
 	g.evaluations += int64(q) * int64(q)
 	which := b.right(g, idx)
-	if b.single != nil {
+	if b.unit == 0x1p-24 {
 		b.few.rows(rows, g.p, which)
 	} else {
 		b.few64.rows(rows, g.p, which)
@@ -55,31 +56,17 @@ func (g *Gram) Accumulate(dst []float64, on, idx []int, coef []float64) {
 	if !b.byRows(g, 1) {
 		g.evaluations += int64(m) * int64(len(idx))
 		b.right(g, idx)
-		which := g.place
-		if on != nil {
-			b.on = b.on[:0]
-			for _, i := range on {
-				b.on = append(b.on, b.place[i])
-			}
-			which = b.on
-		}
-		if b.single != nil {
-			b.few.add(dst, g.p, which, coef, nil, nil)
+		if b.unit == 0x1p-24 {
+			b.few.add([][]float64{dst}, g.p, b.stands(g, on), [][]float64{coef}, nil, nil)
 		} else {
-			b.few64.add(dst, g.p, which, coef, nil, nil)
+			b.few64.add([][]float64{dst}, g.p, b.stands(g, on), [][]float64{coef}, nil, nil)
 		}
 		return
 	}
-	whole := dst
-	if on != nil {
-		if cap(b.whole) < g.n {
-			b.whole = make([]float64, g.n)
-		}
-		whole = b.whole[:g.n]
-		clear(whole)
-	}
+	whole := b.all(g, dst, on)
 	b.inParts(g, idx, func(from int, held [][]float32) {
-		share((g.n+rowStretch-1)/rowStretch, func(_, task int) {
+		tasks := (g.n + rowStretch - 1) / rowStretch
+		share(threads(tasks), tasks, func(_, task int) {
 			at := task * rowStretch
 			simd.AddRows(whole[at:min(at+rowStretch, g.n)], coef[from:][:len(held)], held, at)
 		})
@@ -89,16 +76,73 @@ func (g *Gram) Accumulate(dst []float64, on, idx []int, coef []float64) {
 	}
 }
 
+// TimesAt is [Gram.Times] for the points on: it adds Σ_k coef[k]·K(x_i, x_idx[k]) to
+// dst[r] for i = on[r], or for all points where on is nil.
+func (g *Gram) TimesAt(dst []float64, on, idx []int, coef []float64) {
+	b := g.inBlocks()
+	if on == nil {
+		g.Times(dst, idx, coef)
+		return
+	}
+	dst, coef = dst[:len(on)], coef[:len(idx)]
+	if b.sums == nil {
+		whole := b.all(g, dst, on)
+		g.Times(whole, idx, coef)
+		for r, i := range on {
+			dst[r] += whole[i]
+		}
+		return
+	}
+	g.evaluations += int64(len(idx)) * int64(len(on))
+	for from := 0; from < len(idx); from += sumBatch {
+		to := min(from+sumBatch, len(idx))
+		b.missing = b.missing[:0]
+		for _, i := range idx[from:to] {
+			b.missing = append(b.missing, int32(i))
+		}
+		b.sums.pack(g.p, b.places(g, b.missing))
+		b.sums.add([][]float64{dst}, g.p, b.stands(g, on), [][]float64{coef[from:to]}, nil, nil)
+	}
+}
+
+// Holds reports whether Accumulate reads rows that are held, which takes a small
+// part of the time that they take to compute.
+func (g *Gram) Holds() bool { return g.inBlocks().byRows(g, 1) }
+
+// all returns dst, or zeros for all points where it is for the points on.
+func (b *blocks) all(g *Gram, dst []float64, on []int) []float64 {
+	if on == nil {
+		return dst
+	}
+	if b.whole == nil {
+		b.whole = make([]float64, g.n)
+	}
+	clear(b.whole)
+	return b.whole
+}
+
+// stands returns where the points on stand, all of them where it is nil.
+func (b *blocks) stands(g *Gram, on []int) []int32 {
+	if on == nil {
+		return g.place
+	}
+	b.on = b.on[:0]
+	for _, i := range on {
+		b.on = append(b.on, g.place[i])
+	}
+	return b.on
+}
+
 // inParts calls do with the rows of idx, as many at a time as are held.
 func (b *blocks) inParts(g *Gram, idx []int, do func(from int, held [][]float32)) {
 	most := min(len(idx), g.Room())
-	for len(b.held) < most {
-		b.held = append(b.held, nil)
+	for len(b.some) < most {
+		b.some = append(b.some, nil)
 	}
 	for from := 0; from < len(idx); from += most {
 		part := idx[from:min(from+most, len(idx))]
-		g.Hold(b.held, part)
-		do(from, b.held[:len(part)])
+		g.Hold(b.some, part)
+		do(from, b.some[:len(part)])
 	}
 }
 
@@ -108,7 +152,7 @@ const rowStretch = 2048
 // byRows says whether q rows are better held than computed each time: they take
 // long, and a good part of all rows has room. What has no formula is held.
 func (b *blocks) byRows(g *Gram, q int) bool {
-	if b.single == nil && b.double == nil {
+	if b.unit == 0 {
 		return true
 	}
 	features := 0
@@ -127,11 +171,13 @@ func (b *blocks) right(g *Gram, idx []int) []int32 {
 	for _, i := range idx {
 		b.missing = append(b.missing, int32(i))
 	}
-	which := b.places(b.missing)
-	if b.single != nil {
-		b.few.pack(b.f, g.p, which)
+	which := b.places(g, b.missing)
+	if b.unit == 0x1p-24 {
+		b.few.f = b.f
+		b.few.pack(g.p, which)
 	} else {
-		b.few64.pack(b.f, g.p, which)
+		b.few64.f = b.f
+		b.few64.pack(g.p, which)
 	}
 	return which
 }

@@ -3,6 +3,8 @@ package kernels
 import (
 	"fmt"
 	"sync"
+
+	"github.com/svmnb/svmnb/internal/simd"
 )
 
 // Basis evaluates a kernel between any point and n fixed ones: the support
@@ -99,12 +101,18 @@ func (b *Basis) Row(dst, x []float64) []float64 {
 
 // Times adds Σ_j coef[j]·K(x[i], basis[j]) to dst[i] for all m points of x, on
 // GOMAXPROCS goroutines: the values of a machine at many points, as [Gram.Times]
-// computes them, in memory that does not grow with m. What is added to dst[i]
-// does not depend on the other points. Points are as Row wants them.
+// computes them, in memory that grows with m by 4 bytes a point. What is added to
+// dst[i] does not depend on the other points. Points are as Row wants them.
 //
 // It differs from the sum over Row by at most about 2⁻³²·max K·Σ|coef|, and by
 // far less for a kernel as smooth as [RBF].
 func (b *Basis) Times(dst []float64, x [][]float64, coef []float64) {
+	b.TimesEach([][]float64{dst}, x, [][]float64{coef})
+}
+
+// TimesEach is Times for many machines on one basis: it adds
+// Σ_j coef[k][j]·K(x[i], basis[j]) to dst[k][i], and computes each K but once.
+func (b *Basis) TimesEach(dst [][]float64, x [][]float64, coef [][]float64) {
 	if b.p.n == 0 {
 		return
 	}
@@ -113,7 +121,7 @@ func (b *Basis) Times(dst []float64, x [][]float64, coef []float64) {
 			panic(b.otherWidth(i, len(row)))
 		}
 	}
-	b.times(dst[:len(x)], table(x), coef[:b.p.n])
+	b.times(dst, len(x), table(x), coef)
 }
 
 // TimesSparse is Times for sparse points and a sparse basis; a basis that is not
@@ -125,30 +133,39 @@ func (b *Basis) TimesSparse(dst []float64, x CSR, coef []float64) {
 	if x.D != b.p.d {
 		panic(b.otherWidth(-1, x.D))
 	}
-	b.times(dst[:x.N()], newSparsePoints(x), coef[:b.p.n])
+	b.times([][]float64{dst}, x.N(), newSparsePoints(x), [][]float64{coef})
 }
 
-func (b *Basis) times(dst []float64, x source, coef []float64) {
+func (b *Basis) times(dst [][]float64, m int, x source, coef [][]float64) {
+	for k := range coef { // here, not in a goroutine, is where a wrong length panics
+		_, _ = dst[k][:m], coef[k][:b.p.n]
+	}
 	s := b.sums()
-	which := make([]int32, len(dst))
+	which := make([]int32, m)
 	for i := range which {
 		which[i] = int32(i)
 	}
-	alone := func(i int) float64 {
+	alone := func(sums []float64, i int) {
 		w := b.work.Get().(*work)
 		defer b.work.Put(w)
 		point, row := w.take(b.p.d), w.take(b.p.n)
 		defer w.give(point)
 		defer w.give(row)
 		b.rower.row(row, x.point(point, i), w)
-		sum := 0.0
-		for j, v := range row {
-			sum += float64(coef[j] * v)
+		for k, c := range coef {
+			sums[k] = simd.Dot(row, c[:len(row)])
 		}
-		return sum
 	}
 	if s == nil {
-		share(len(dst), func(_, i int) { dst[i] += alone(i) })
+		workers := threads(m)
+		sums := make([]float64, workers*len(coef))
+		share(workers, m, func(worker, i int) {
+			own := sums[worker*len(coef):][:len(coef)]
+			alone(own, i)
+			for k, v := range own {
+				dst[k][i] += v
+			}
+		})
 		return
 	}
 	s.right.add(dst, x, which, coef, s.reach, alone)
@@ -177,6 +194,6 @@ func newSums(k Kernel, p *points) *sums {
 		return nil
 	}
 	s.reach = f.reach(0x1p-53, sumTolerance, self)
-	s.right.pack(f, p, which)
+	s.right.pack(p, which)
 	return s
 }

@@ -189,7 +189,6 @@ func (c *chunk[T]) pack(f *formula, s *strip[T]) {
 // packed is all points on the right.
 type packed[T simd.Float] struct {
 	f      *formula
-	n      int
 	chunks []chunk[T]
 	left   []strip[T] // of rows
 
@@ -198,16 +197,15 @@ type packed[T simd.Float] struct {
 }
 
 // pack lays the points which of src out on the right.
-func (p *packed[T]) pack(f *formula, src source, which []int32) {
-	p.f, p.n = f, len(which)
-	count := (p.n + rightStrip - 1) / rightStrip
+func (p *packed[T]) pack(src source, which []int32) {
+	count := (len(which) + rightStrip - 1) / rightStrip
 	for len(p.chunks) < count {
 		p.chunks = append(p.chunks, chunk[T]{})
 	}
 	p.chunks = p.chunks[:count]
 	p.each(count, func(d *desk[T], i int) {
-		d.left.lay(f, src, which[i*rightStrip:min((i+1)*rightStrip, p.n)])
-		p.chunks[i].pack(f, &d.left)
+		d.left.lay(p.f, src, which[i*rightStrip:min((i+1)*rightStrip, len(which))])
+		p.chunks[i].pack(p.f, &d.left)
 	})
 }
 
@@ -224,7 +222,7 @@ type desk[T simd.Float] struct {
 }
 
 func newDesk[T simd.Float](f *formula) *desk[T] {
-	d := &desk[T]{value: make([]float64, rightStrip), sums: make([]float64, leftStrip)}
+	d := &desk[T]{value: make([]float64, rightStrip)}
 	for range f.spaces {
 		d.wide = append(d.wide, make([]float64, rightStrip))
 	}
@@ -244,17 +242,17 @@ func (p *packed[T]) each(tasks int, do func(d *desk[T], task int)) {
 		}
 	}
 	p.mu.Unlock()
-	share(tasks, func(worker, task int) { do(desks[worker], task) })
+	share(len(desks), tasks, func(worker, task int) { do(desks[worker], task) })
 	p.mu.Lock()
 	p.desks = append(p.desks, desks...)
 	p.mu.Unlock()
 }
 
-// threads returns how many goroutines share tasks.
+// threads returns how many goroutines are worth having for so many tasks.
 func threads(tasks int) int { return max(1, min(tasks, runtime.GOMAXPROCS(0))) }
 
-// share calls do for every task; a worker does one at a time.
-func share(tasks int, do func(worker, task int)) {
+// share calls do for every task, on so many goroutines that do one at a time.
+func share(workers, tasks int, do func(worker, task int)) {
 	var next atomic.Int64
 	work := func(worker int) {
 		for task := int(next.Add(1)) - 1; task < tasks; task = int(next.Add(1)) - 1 {
@@ -262,7 +260,7 @@ func share(tasks int, do func(worker, task int)) {
 		}
 	}
 	var wait sync.WaitGroup
-	for worker := 1; worker < threads(tasks); worker++ {
+	for worker := 1; worker < workers; worker++ {
 		wait.Go(func() { work(worker) })
 	}
 	work(0)
@@ -348,29 +346,40 @@ func (p *packed[T]) rows(dst [][]float32, src source, which []int32) {
 	})
 }
 
-// add adds Σ_j coef[j]·K to dst[r], K of point which[r] of src and point j on the
-// right. A point with a norm beyond reach, by space, is left to alone.
-func (p *packed[T]) add(dst []float64, src source, which []int32, coef, reach []float64, alone func(r int) float64) {
+// add adds Σ_j coef[k][j]·K to dst[k][r], K of point which[r] of src and point j on
+// the right. A point with a norm beyond reach, by space, is left to alone, which
+// sets sums[k].
+func (p *packed[T]) add(dst [][]float64, src source, which []int32, coef [][]float64, reach []float64, alone func(sums []float64, r int)) {
 	p.each((len(which)+leftStrip-1)/leftStrip, func(d *desk[T], task int) {
 		from := task * leftStrip
 		d.left.lay(p.f, src, which[from:min(from+leftStrip, len(which))])
-		sums := d.sums[:d.left.n]
+		machines := len(coef)
+		if need := d.left.n * machines; cap(d.sums) < need {
+			d.sums = make([]float64, need)
+		}
+		sums := d.sums[:d.left.n*machines]
 		clear(sums)
 		for at := range p.chunks {
 			c := &p.chunks[at]
 			d.multiply(p.f, &d.left, c)
-			for r := range sums {
-				sums[r] += simd.Dot(d.row(p.f, &d.left, r, c), coef[at*rightStrip:][:c.n])
+			for r := range d.left.n {
+				row := d.row(p.f, &d.left, r, c)
+				for k, w := range coef {
+					sums[r*machines+k] += simd.Dot(row, w[at*rightStrip:][:c.n])
+				}
 			}
 		}
-		for r, v := range sums {
+		for r := range d.left.n {
+			own := sums[r*machines:][:machines]
 			for s, limit := range reach {
 				if !(d.left.norm[s][r] <= limit) {
-					v = alone(from + r)
+					alone(own, from+r)
 					break
 				}
 			}
-			dst[from+r] += v
+			for k, v := range own {
+				dst[k][from+r] += v
+			}
 		}
 	})
 }

@@ -1,8 +1,11 @@
 package kernels
 
 import (
+	"fmt"
 	"math"
+	"runtime/debug"
 	"slices"
+	"sync"
 )
 
 // How large the errors of values may be that come from a product of matrices,
@@ -20,7 +23,7 @@ const sumBatch = 4096
 // product in single or in double precision or, where neither will do, one by one.
 type blocks struct {
 	f      *formula // nil: one by one
-	place  []int32  // of each point
+	unit   float64  // that rows may be rounded to; 0: one by one
 	rows   *lately[float32]
 	single *packed[float32]
 	double *packed[float64]
@@ -29,12 +32,13 @@ type blocks struct {
 	missing []int32
 	into    [][]float32
 	which   []int32
-	alone   []oneByOne // of each goroutine
+	alone   []lone // of each goroutine
 
-	few   packed[float32] // for Among and Accumulate
+	// For Among, Accumulate and TimesAt.
+	few   packed[float32]
 	few64 packed[float64]
 	on    []int32
-	held  [][]float32
+	some  [][]float32
 	whole []float64
 }
 
@@ -49,9 +53,9 @@ func (g *Gram) Room() int {
 }
 
 // Hold sets dst[k] to the n entries of row idx[k] in single precision, for at
-// most [Gram.Room] different indices. The rows used last are kept; those that
-// are missing are computed together, on GOMAXPROCS goroutines. The caller does
-// not write to rows, which are valid until the next call.
+// most [Gram.Room] indices; more panic. The rows used last are kept, and those
+// that are missing are computed together, on GOMAXPROCS goroutines. The caller
+// does not write to rows, which are valid until the next call.
 //
 // A kernel that is a function of dot products or of distances, a [Sum],
 // [Product], [Scale], [Normalised] or [Columns] of such, goes by one product of
@@ -62,9 +66,13 @@ func (g *Gram) Room() int {
 // depend on which rows are computed together.
 //
 // Memory for rows belongs to Hold from its first call on, and Row keeps no
-// further ones. Beside them there is a second copy of the points.
+// further ones. Beside them there is a second copy of the points; where Go's
+// memory limit has no room for it, rows go one by one.
 func (g *Gram) Hold(dst [][]float32, idx []int) {
-	b := g.inBlocks()
+	if room := g.Room(); len(idx) > room {
+		panic(fmt.Sprintf("kernels: Hold of %d rows, of which %d have room", len(idx), room))
+	}
+	b := g.held()
 	dst = dst[:len(idx)]
 	b.missing, b.into = b.missing[:0], b.into[:0]
 	for k, i := range idx {
@@ -72,8 +80,8 @@ func (g *Gram) Hold(dst [][]float32, idx []int) {
 	}
 	for k, i := range idx {
 		if dst[k] == nil {
-			if dst[k] = b.rows.get(i); dst[k] != nil {
-				continue // the same point again
+			if dst[k] = b.rows.get(i); dst[k] != nil { // asked for twice
+				continue
 			}
 			dst[k] = b.rows.put(i)
 			b.missing, b.into = append(b.missing, int32(i)), append(b.into, dst[k])
@@ -85,9 +93,9 @@ func (g *Gram) Hold(dst [][]float32, idx []int) {
 	g.evaluations += int64(len(b.missing)) * int64(g.n)
 	switch {
 	case b.single != nil:
-		b.single.rows(b.into, g.p, b.places(b.missing))
+		b.single.rows(b.into, g.p, b.places(g, b.missing))
 	case b.double != nil:
-		b.double.rows(b.into, g.p, b.places(b.missing))
+		b.double.rows(b.into, g.p, b.places(g, b.missing))
 	default:
 		b.oneByOne(g, b.missing, func(k int, row []float64) {
 			for t, v := range row {
@@ -113,12 +121,13 @@ func (g *Gram) Times(dst []float64, idx []int, coef []float64) {
 		to := min(from+sumBatch, len(idx))
 		b.missing = b.missing[:0]
 		for _, i := range idx[from:to] {
+			_ = g.diag[i]
 			b.missing = append(b.missing, int32(i))
 		}
 		part := coef[from:to]
 		if b.sums != nil {
-			b.sums.pack(b.f, g.p, b.places(b.missing))
-			b.sums.add(dst, g.p, g.place, part, nil, nil)
+			b.sums.pack(g.p, b.places(g, b.missing))
+			b.sums.add([][]float64{dst}, g.p, g.place, [][]float64{part}, nil, nil)
 			continue
 		}
 		b.oneByOne(g, b.missing, func(k int, row []float64) {
@@ -130,10 +139,10 @@ func (g *Gram) Times(dst []float64, idx []int, coef []float64) {
 }
 
 // places returns where points stand.
-func (b *blocks) places(idx []int32) []int32 {
+func (b *blocks) places(g *Gram, idx []int32) []int32 {
 	b.which = b.which[:0]
 	for _, i := range idx {
-		b.which = append(b.which, b.place[i])
+		b.which = append(b.which, g.place[i])
 	}
 	return b.which
 }
@@ -143,8 +152,32 @@ func (g *Gram) inBlocks() *blocks {
 	if g.blocks != nil {
 		return g.blocks
 	}
-	b := &blocks{f: formulaOf(g.kernel, g.p.d), place: g.place, rows: newLately[float32](g.n, g.Room())}
+	b := &blocks{f: formulaOf(g.kernel, g.p.d)}
 	g.blocks = b
+	if b.f == nil {
+		return b
+	}
+	b.f.centre(g.p, g.place)
+	b.sums = &packed[float64]{f: b.f}
+	norm, self := b.sums.extent(g.p, g.place)
+	for _, u := range []float64{0x1p-24, 0x1p-53} {
+		if b.unit == 0 && b.f.within(norm, u, rowTolerance, self) {
+			b.unit = u
+		}
+	}
+	if !b.f.within(norm, 0x1p-53, sumTolerance, self) {
+		b.sums = nil
+	}
+	return b
+}
+
+// held is inBlocks with what Hold needs.
+func (g *Gram) held() *blocks {
+	b := g.inBlocks()
+	if b.rows != nil {
+		return b
+	}
+	b.rows = newLately[float32](g.n, g.Room())
 	switch s := g.store.(type) {
 	case recent:
 		g.store = newReevaluated(g)
@@ -155,22 +188,16 @@ func (g *Gram) inBlocks() *blocks {
 			g.store = m
 		}
 	}
-	if b.f == nil {
-		return b
-	}
-	b.f.centre(g.p, g.place)
-	b.sums = &packed[float64]{f: b.f}
-	norm, self := b.sums.extent(g.p, g.place)
+	// The copy of the points has to fit beside them.
+	numbers := float64(g.n) * float64(g.numbers)
+	left := float64(debug.SetMemoryLimit(-1)) - need(g.n, g.numbers)
 	switch {
-	case b.f.within(norm, 0x1p-24, rowTolerance, self):
-		b.single = &packed[float32]{}
-		b.single.pack(b.f, g.p, g.place)
-	case b.f.within(norm, 0x1p-53, rowTolerance, self):
-		b.double = &packed[float64]{}
-		b.double.pack(b.f, g.p, g.place)
-	}
-	if !b.f.within(norm, 0x1p-53, sumTolerance, self) {
-		b.sums = nil
+	case b.unit == 0x1p-24 && 4*numbers <= left:
+		b.single = &packed[float32]{f: b.f}
+		b.single.pack(g.p, g.place)
+	case b.unit == 0x1p-53 && 8*numbers <= left:
+		b.double = &packed[float64]{f: b.f}
+		b.double.pack(g.p, g.place)
 	}
 	return b
 }
@@ -186,18 +213,20 @@ func (f *formula) centre(p *points, which []int32) {
 		}
 		return
 	}
-	var column [rightStrip]float64
 	for _, s := range f.spaces {
 		s.mean = make([]float64, len(s.cols))
-		for k, c := range s.cols {
+		share(threads(len(s.cols)), len(s.cols), func(_, k int) {
+			var column [rightStrip]float64
+			sum := 0.0
 			for from := 0; from < len(which); from += rightStrip {
 				v := column[:min(rightStrip, len(which)-from)]
-				p.feature(v, c, which[from:from+len(v)])
+				p.feature(v, s.cols[k], which[from:from+len(v)])
 				for _, a := range v {
-					s.mean[k] += a / float64(len(which))
+					sum += a
 				}
 			}
-		}
+			s.mean[k] = sum / float64(len(which))
+		})
 	}
 }
 
@@ -208,16 +237,19 @@ func (p *packed[T]) extent(src source, which []int32) (norm []float64, self []sp
 	for s := range self {
 		self[s].low = math.Inf(1)
 	}
-	d := newDesk[T](p.f)
-	for from := 0; from < len(which); from += rightStrip {
+	var mu sync.Mutex
+	p.each((len(which)+rightStrip-1)/rightStrip, func(d *desk[T], task int) {
+		from := task * rightStrip
 		d.left.lay(p.f, src, which[from:min(from+rightStrip, len(which))])
+		mu.Lock()
+		defer mu.Unlock()
 		for s := range norm {
 			for r, v := range d.left.norm[s][:d.left.n] {
 				xx := v + 2*d.left.shift[s][r]
 				norm[s], self[s].low, self[s].high = max(norm[s], v), min(self[s].low, xx), max(self[s].high, xx)
 			}
 		}
-	}
+	})
 	return norm, self
 }
 
@@ -231,8 +263,8 @@ func (f *formula) within(norm []float64, u, tol float64, self []span) bool {
 	return true
 }
 
-// oneByOne is the memory for a row by itself.
-type oneByOne struct {
+// lone is the memory for a row by itself.
+type lone struct {
 	row, x []float64
 	work   work
 }
@@ -240,12 +272,13 @@ type oneByOne struct {
 // oneByOne computes rows of the points idx, some at a time, and calls do with
 // each in their order; its entries are in the order in which points stand.
 func (b *blocks) oneByOne(g *Gram, idx []int32, do func(k int, row []float64)) {
-	for from := 0; from < len(idx); from += threads(len(idx)) {
-		part := idx[from:min(from+threads(len(idx)), len(idx))]
+	some := threads(len(idx))
+	for from := 0; from < len(idx); from += some {
+		part := idx[from:min(from+some, len(idx))]
 		for len(b.alone) < len(part) {
-			b.alone = append(b.alone, oneByOne{row: make([]float64, g.n), x: make([]float64, g.p.d)})
+			b.alone = append(b.alone, lone{row: make([]float64, g.n), x: make([]float64, g.p.d)})
 		}
-		share(len(part), func(_, task int) {
+		share(len(part), len(part), func(_, task int) {
 			m := &b.alone[task]
 			g.rower.row(m.row, g.p.point(m.x, int(g.place[part[task]])), &m.work)
 		})

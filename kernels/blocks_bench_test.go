@@ -46,6 +46,31 @@ func BenchmarkHold(b *testing.B) {
 	}
 }
 
+// What the first call of Hold takes before there is a row.
+func BenchmarkFirstHold(b *testing.B) {
+	for _, s := range blockSizes {
+		x := normal(1, s.n, s.d)
+		b.Run(fmt.Sprintf("%dx%d", s.n, s.d), func(b *testing.B) {
+			for b.Loop() {
+				b.StopTimer()
+				g, err := NewGram(RBF(0.1/float64(s.d)), x, 0)
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.StartTimer()
+				g.held()
+			}
+		})
+		b.Run(fmt.Sprintf("NewGram/%dx%d", s.n, s.d), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := NewGram(RBF(0.1/float64(s.d)), x, 0); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 func BenchmarkTimes(b *testing.B) {
 	const m = 2000
 	for _, s := range blockSizes {

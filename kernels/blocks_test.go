@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"testing"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/svmnb/svmnb/internal/simd"
 	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/solvers"
 )
 
 // atLevels runs a test with every set of instructions that the machine has.
@@ -187,8 +189,6 @@ func TestHoldProperties(t *testing.T) {
 					}
 				}
 			}
-			was := slices.Clone(used)
-			_ = was
 			front(true)
 			front(false)
 			used = used[:min(len(used), room)]
@@ -359,6 +359,27 @@ func TestBasisTimes(t *testing.T) {
 	b.Times(dst, [][]float64{{1, 2, 3}}, make([]float64, 20))
 }
 
+// Many machines on one basis have the values that they have one by one.
+func TestBasisTimesEach(t *testing.T) {
+	x := normal(1, 300, 4)
+	for _, k := range []kernels.Kernel{kernels.RBF(0.3), kernels.Laplacian(1), kernels.Exponential(1)} {
+		b := kernels.Against(k, x[:150])
+		const machines = 5
+		got, want, coef := make([][]float64, machines), make([][]float64, machines), make([][]float64, machines)
+		for m := range coef {
+			got[m], want[m], coef[m] = make([]float64, len(x)), make([]float64, len(x)), normal(uint64(m), 1, 150)[0]
+			got[m][7], want[m][7] = 3, 3
+			b.Times(want[m], x, coef[m])
+		}
+		b.TimesEach(got, x, coef)
+		for m := range got {
+			if !slices.Equal(got[m], want[m]) {
+				t.Errorf("%v: machine %d has other values", k, m)
+			}
+		}
+	}
+}
+
 // Goroutines share a Basis.
 func TestBasisTimesConcurrently(t *testing.T) {
 	x := normal(1, 400, 5)
@@ -406,5 +427,114 @@ func TestBlocksAllocate(t *testing.T) {
 	}
 	if a := testing.AllocsPerRun(10, times); a > 100 {
 		t.Errorf("Times allocates %v times", a)
+	}
+}
+
+// What solvers ask of a matrix of blocks.
+var _ interface {
+	solvers.Matrix
+	Room() int
+	Hold(dst [][]float32, idx []int)
+	Times(dst []float64, idx []int, coef []float64)
+} = (*kernels.Gram)(nil)
+
+func TestRoom(t *testing.T) {
+	for _, c := range []struct {
+		n, want int
+		bytes   int64
+	}{
+		{10, 10, 0}, {10, 10, 400}, {10, 9, 399}, {10, 2, 1}, {10, 2, kernels.NoCache}, {1, 1, 1}, {1, 1, 0}, {20_000, 3355, 0},
+	} {
+		if got := mustGram(t, kernels.Linear(), normal(1, c.n, 1), c.bytes).Room(); got != c.want {
+			t.Errorf("%d points in %d bytes: room for %d rows, want %d", c.n, c.bytes, got, c.want)
+		}
+	}
+	g := mustGram(t, kernels.RBF(1), normal(1, 10, 1), 1)
+	dst := make([][]float32, 3)
+	if g.Hold(dst, []int{4, 4}); g.Evaluations() != 20 || &dst[0][0] != &dst[1][0] {
+		t.Errorf("a row asked for twice: %d evaluations, want 10 beside the diagonal", g.Evaluations()-10)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("three rows where two have room: no panic")
+		}
+	}()
+	g.Hold(dst, []int{1, 2, 3})
+}
+
+// A hundredth of the rows is enough, and what is held is what was asked for last.
+func TestHoldAHundredth(t *testing.T) {
+	const n, room = 1000, 10
+	x := normal(1, n, 5)
+	g, exact := mustGram(t, kernels.RBF(0.1), x, room*4*n), mustGram(t, kernels.RBF(0.1), x, 0)
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range 100 {
+		sameRows(t, g, exact, rng.Perm(n)[:room], 0x1p-17)
+	}
+	before, dst, idx := g.Evaluations(), make([][]float32, room), rng.Perm(n)[:room]
+	g.Hold(dst, idx)
+	g.Hold(dst, idx)
+	if g.Evaluations() > before+room*n {
+		t.Error("rows held are computed again")
+	}
+}
+
+// Without memory for a copy of the points rows go one by one, and are the same.
+func TestHoldWithinMemoryLimit(t *testing.T) {
+	const n, d = 300, 1000
+	x := normal(1, n, d)
+	exact := mustGram(t, kernels.RBF(0.001), x, 0)
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(8*(d+5)*n + 4*n*d - 1))
+	g := mustGram(t, kernels.RBF(0.001), x, 20*4*n)
+	dst := make([][]float32, 1)
+	g.Hold(dst, []int{7})
+	for j, v := range exact.Row(7) {
+		if dst[0][j] != float32(v) { // not near: no product of matrices
+			t.Fatalf("K[7][%d] = %v, want %v", j, dst[0][j], float32(v))
+		}
+	}
+}
+
+// Memory for rows is Hold's once it is called.
+func TestRowAfterHold(t *testing.T) {
+	const n = 50
+	x := normal(1, n, 2)
+	for _, cache := range []int64{0, 8 * 10 * n} {
+		g := mustGram(t, kernels.RBF(1), x, cache)
+		g.Row(3)
+		g.Times(make([]float64, n), []int{1}, []float64{1}) // keeps nothing, and takes nothing
+		g.Row(4)
+		before := g.Evaluations()
+		if g.Row(4); g.Evaluations() != before {
+			t.Error("a row is not kept after Times")
+		}
+		dst := make([][]float32, 1)
+		g.Hold(dst, []int{5})
+		before = g.Evaluations()
+		g.Row(6)
+		g.Row(7)
+		g.Row(8)
+		g.Row(6)
+		if got := g.Evaluations() - before; got != 4*n {
+			t.Errorf("%d evaluations for four rows of %d", got, n)
+		}
+	}
+}
+
+// The features of solvers and a matrix of the same points agree.
+func TestSparseFeatures(t *testing.T) {
+	s := compressed(thin(normal(1, 30, 20), 0.3))
+	f, err := solvers.NewSparseFeatures(s.Start, s.Index, s.Value, s.D)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := kernels.NewSparseGram(kernels.Linear(), s, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range s.N() {
+		for j, v := range f.Row(i) {
+			near(t, "x·z", g.Row(i)[j], v, 1e-14)
+		}
 	}
 }

@@ -25,6 +25,7 @@ const NoCache = -1
 type Gram struct {
 	n           int
 	kernel      Kernel
+	numbers     int // that a point takes
 	cacheBytes  int64
 	p           *points
 	rower       rower
@@ -86,7 +87,7 @@ func newGram(k Kernel, n, d, numbers int, cacheBytes int64, over func() (*points
 		e.D = d
 		return nil, e
 	}
-	g := &Gram{n: n, kernel: k, cacheBytes: cacheBytes, order: make([]int32, n), place: make([]int32, n), x: make([]float64, d)}
+	g := &Gram{n: n, kernel: k, numbers: numbers, cacheBytes: cacheBytes, order: make([]int32, n), place: make([]int32, n), x: make([]float64, d)}
 	g.p, g.rower = over()
 	if g.diag, err = diagonal(k, "x", g.rower, g.p, &g.work); err != nil {
 		return nil, err
@@ -109,8 +110,7 @@ func newGram(k Kernel, n, d, numbers int, cacheBytes int64, over func() (*points
 // rowsHeld returns how many of n rows a matrix keeps: n, 0 for none, or between
 // 2 and n−1.
 func rowsHeld(n, d int, cacheBytes, limit int64) (int, error) {
-	// Per point its features, the diagonal, two places, two rows and a pointer.
-	if need := 8 * (float64(d) + 5) * float64(n); n > math.MaxInt32 || need > float64(limit) {
+	if need := need(n, d); n > math.MaxInt32 || need > float64(limit) {
 		return 0, &MemoryError{N: n, D: d, Need: int64(need), Limit: limit}
 	}
 	switch {
@@ -124,6 +124,11 @@ func rowsHeld(n, d int, cacheBytes, limit int64) (int, error) {
 	}
 	return int(min(int64(n), max(2, cacheBytes/8/int64(n)))), nil
 }
+
+// need returns how many bytes a matrix of n points of so many numbers takes at
+// least: for each point its numbers, the diagonal, two places, two rows and a
+// pointer.
+func need(n, numbers int) float64 { return float64(8 * (float64(numbers) + 5) * float64(n)) }
 
 // Dim returns n.
 func (g *Gram) Dim() int { return g.n }

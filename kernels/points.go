@@ -102,13 +102,15 @@ func (p *points) needColumns() {
 	}
 	p.columns = make([]float64, p.n*p.d)
 	// Eight features at a time, since those of a point share a cache line.
-	for from := 0; from < p.d; from += 8 {
+	tasks := (p.d + 7) / 8
+	share(threads(tasks), tasks, func(_, task int) {
+		from, to := 8*task, min(8*task+8, p.d)
 		for j, row := range p.source {
-			for k := from; k < min(from+8, p.d); k++ {
+			for k := from; k < to; k++ {
 				p.columns[k*p.n+j] = row[k]
 			}
 		}
-	}
+	})
 }
 
 // needRows lays the points out by rows.

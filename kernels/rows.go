@@ -77,15 +77,16 @@ func rowerOf(k Kernel, p *points) rower {
 			return newNormalisedRower(rowerOf(k.Raw(), p), p)
 		}
 	}
-	if in, ok := innerOf(k, p.d); ok && p.sparse != nil {
+	in, ok := innerOf(k, p.d)
+	if ok && p.sparse != nil {
 		return newSparseInnerRower(in, p)
 	}
 	if sums, of := loopsOf(k, p.d); sums != nil {
 		if p.sparse != nil {
-			return &sparseLoopRower{loopRower{p, sums, of}}
+			return &sparseLoopRower{loopRower{p, in.distance, sums, of}}
 		}
 		p.needColumns()
-		return &loopRower{p, sums, of}
+		return &loopRower{p, in.distance, sums, of}
 	}
 	p.needRows()
 	return evalRower{p, k}
@@ -179,9 +180,10 @@ func loopsOf(k Kernel, d int) (sums func(dst, x, columns []float64, stride int),
 const block = 512
 
 type loopRower struct {
-	p    *points
-	sums func(dst, x, columns []float64, stride int)
-	of   func(v []float64)
+	p        *points
+	distance bool // K(x, x) is the same for all x
+	sums     func(dst, x, columns []float64, stride int)
+	of       func(v []float64)
 }
 
 func (r *loopRower) row(dst, x []float64, _ *work) {
@@ -229,6 +231,13 @@ func (evalRower) swap(int, int)                       {}
 // selves returns K(x, x) of all points.
 func selves(r rower, p *points, w *work) []float64 {
 	diag, x := make([]float64, p.n), make([]float64, p.d)
+	if r, ok := r.(*loopRower); ok && r.distance {
+		diag[0] = r.self(p.point(x, 0), w)
+		for j := range diag {
+			diag[j] = diag[0]
+		}
+		return diag
+	}
 	for j := range diag {
 		diag[j] = r.self(p.point(x, j), w)
 	}

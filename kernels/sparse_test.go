@@ -11,12 +11,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/svmnb/svmnb/kernels"
-	"github.com/svmnb/svmnb/solvers"
-)
-
-var (
-	_ solvers.Matrix  = (*kernels.Gram)(nil)
-	_ solvers.Counter = (*kernels.Gram)(nil)
 )
 
 // compressed returns x by rows without zeros.
