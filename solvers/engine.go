@@ -18,11 +18,14 @@ type Blocks interface {
 	// point may be there twice.
 	Among(dst []float32, idx []int)
 	// Accumulate adds Σ_k coef[k] K(on[r], idx[k]) to dst[r]; nil on is all points.
-	// Kernel values are those of Among, in single precision, their sum is not.
+	// Kernel values are those of Among, in single precision, with errors below
+	// 2⁻¹⁶ of the largest; their sum is in double precision.
 	Accumulate(dst []float64, on, idx []int, coef []float64)
-	// Times adds Σ_k coef[k] K(i, idx[k]) to dst[i] for all i, everything in double
-	// precision and from the points afresh: the residual of a certificate.
-	Times(dst []float64, idx []int, coef []float64)
+	// Holds reports whether Accumulate costs far less than TimesAt.
+	Holds() bool
+	// TimesAt is Accumulate in double precision and from the points afresh: the
+	// residual of a certificate.
+	TimesAt(dst []float64, on, idx []int, coef []float64)
 }
 
 // blocksOf returns the Blocks behind k and how many points it has: half as many

@@ -3,6 +3,7 @@ package solvers
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -241,7 +242,11 @@ func (p *Problem) residualBy(b Blocks, from int, alpha []float64, end time.Time)
 	}
 	if b != nil {
 		if idx, coef := p.coefficients(alpha, b.Dim()); len(idx)*b.Dim() >= from {
-			return f, subtractTimes(f, b, idx, coef, end)
+			var on []int
+			if b.Holds() && !p.PerClass {
+				on = p.open(b, f, alpha, idx, coef)
+			}
+			return f, addTimes(b, f, on, idx, coef, end)
 		}
 	}
 	for j, a := range alpha {
@@ -278,20 +283,67 @@ func (p *Problem) coefficients(alpha []float64, n int) (idx []int, coef []float6
 	return idx, coef
 }
 
-// subtractTimes adds Σ coef K of the points idx to f, or returns false when it is
-// not done by the given time.
-func subtractTimes(f []float64, b Blocks, idx []int, coef []float64, end time.Time) bool {
+// open returns the points whose F matters to the certificate, and completes f of the
+// others in single precision, which takes a small part of the time. A point with
+// α = 0 whose F is on the right side of every b between m and M, by more than
+// rounding to single precision can move it, adds exactly nothing to W, to the gap
+// or to the violation.
+func (p *Problem) open(b Blocks, f, alpha []float64, idx []int, coef []float64) []int {
+	n := b.Dim()
+	sum, size := make([]float64, n), 0.0
+	b.Accumulate(sum, nil, idx, coef)
+	for _, c := range coef {
+		size += math.Abs(c)
+	}
+	slack := 0x1p-16 * size * slices.Max(b.Diag())
+	e := unseen
+	for v, a := range alpha {
+		e.see(f[v]+sum[v%n], p.canRise(v, a), p.canFall(v, a))
+	}
+	lowest, highest := min(e.up, e.low)-slack, max(e.up, e.low)+slack
+	on := []int{}
+	for i := range n {
+		settled := true
+		for v := i; v < len(f); v += n {
+			at := f[v] + sum[i]
+			settled = settled && alpha[v] == 0 && (at < lowest || !p.canRise(v, 0)) && (at > highest || !p.canFall(v, 0))
+		}
+		if !settled {
+			on = append(on, i)
+			continue
+		}
+		for v := i; v < len(f); v += n {
+			f[v] += sum[i]
+		}
+	}
+	return on
+}
+
+// addTimes adds Σ coef K of the points idx to f of the points on, or returns false
+// when it is not done by the given time.
+func addTimes(b Blocks, f []float64, on, idx []int, coef []float64, end time.Time) bool {
 	const part = 512
-	sum := make([]float64, b.Dim())
+	n := b.Dim()
+	m := n
+	if on != nil {
+		m = len(on)
+	}
+	sum := make([]float64, m)
 	for from := 0; from < len(idx); from += part {
 		if !end.IsZero() && time.Now().After(end) {
 			return false
 		}
 		to := min(from+part, len(idx))
-		b.Times(sum, idx[from:to], coef[from:to])
+		b.TimesAt(sum, on, idx[from:to], coef[from:to])
 	}
-	for v := range f {
-		f[v] += sum[v%len(sum)]
+	for r, c := range sum {
+		i := r
+		if on != nil {
+			i = on[r]
+		}
+		for v := i; v < len(f); v += n {
+			f[v] += c
+		}
 	}
 	return true
 }
