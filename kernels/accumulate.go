@@ -105,6 +105,10 @@ func (g *Gram) TimesAt(dst []float64, on, idx []int, coef []float64) {
 	}
 }
 
+// InBlocks reports whether products of matrices give the kernel's values in single
+// precision. Where they do not, rows are what to ask for.
+func (g *Gram) InBlocks() bool { return g.inBlocks().unit != 0 }
+
 // Holds reports whether Accumulate reads rows that are held, which takes a small
 // part of the time that they take to compute.
 func (g *Gram) Holds() bool { return g.inBlocks().byRows(g, 1) }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/svmnb/svmnb/internal/simd"
 )
@@ -21,6 +20,9 @@ type Blocks interface {
 	// Kernel values are those of Among, in single precision, with errors below
 	// 2⁻¹⁶ of the largest; their sum is in double precision.
 	Accumulate(dst []float64, on, idx []int, coef []float64)
+	// InBlocks reports whether that is so for this kernel; else it is better asked
+	// for rows, and nothing here is.
+	InBlocks() bool
 	// Holds reports whether Accumulate costs far less than TimesAt.
 	Holds() bool
 	// TimesAt is Accumulate in double precision and from the points afresh: the
@@ -116,26 +118,30 @@ const (
 	engineNoise    = 0x1p-30 // of the largest |F|: a violation below it may be rounding
 	enginePatience = 30      // steps without progress after which it is
 	enginePeriod   = 8       // working sets between two looks for points to leave out
+	engineRidge    = 1e30    // at most, for single precision
 	engineShare    = 1 << 25 // kernel values between two looks at the context
 )
 
 // engineFor returns the Blocks of a problem that the engine solves: with a free
-// bias, and a maximum whatever the kernel.
+// bias, a maximum whatever the kernel, and a kernel that goes in blocks.
 func engineFor(p *Problem) (b Blocks, n int) {
 	if p.FixedBias {
 		return nil, 0
 	}
 	for i, u := range p.Upper {
-		if math.IsInf(u, 1) && (p.Ridge == nil || p.Ridge[i] == 0) {
+		if math.IsInf(u, 1) && (p.Ridge == nil || p.Ridge[i] == 0) || p.Ridge != nil && p.Ridge[i] > engineRidge {
 			return nil, 0
 		}
 	}
-	return blocksOf(p.K)
+	if b, n := blocksOf(p.K); b != nil && b.InBlocks() {
+		return b, n
+	}
+	return nil, 0
 }
 
 func newEngine(p *Problem, b Blocks, n, size int, alpha, f []float64) *engine {
 	if f == nil {
-		f, _ = p.residualBy(b, 0, alpha, time.Time{})
+		f, _ = p.residualBy(b, 0, alpha, never)
 	}
 	m := len(alpha)
 	if size == 0 {
@@ -206,7 +212,7 @@ func (s *engine) ends() bool {
 	return finite
 }
 
-// worst is the group that violates most.
+// worstOf returns the group that violates most.
 func worstOf(e *[2]end) *end {
 	if e[1].up-e[1].low > e[0].up-e[0].low {
 		return &e[1]
@@ -537,13 +543,13 @@ func (s *engine) solve(ctx context.Context, tol float64) {
 		}
 		i := e.i
 		ki := row(i)
-		j, _ := simd.SMOSecond(w.f[from:to], s.low[from:to], ki[from:to], w.diag[from:to], e.up, w.diag[i], 1e-12)
+		tau := max(1e-12, 8*0x1p-24*w.diag[i]) // below that the curvature says nothing; see pairs.curvature
+		j, _ := simd.SMOSecond(w.f[from:to], s.low[from:to], ki[from:to], w.diag[from:to], e.up, w.diag[i], tau)
 		if j < 0 {
 			return
 		}
 		j += from
-		sum := w.diag[i] + w.diag[j]
-		kappa := max(sum-2*float64(ki[j]), 4*0x1p-24*sum) // below that it says nothing; see curvature
+		kappa := max(w.diag[i]+w.diag[j]-2*float64(ki[j]), tau)
 		t := min((e.up-w.f[j])/kappa, w.rise(i), w.fall(j))
 		if !(t > 0) || math.IsInf(t, 1) {
 			return

@@ -17,6 +17,7 @@ type blocked struct {
 	sums, exact int            // kernel values summed in single and in double precision
 	during      func(sums int) // called by Accumulate
 	holds       bool
+	byRows      bool
 }
 
 func (m *blocked) Among(dst []float32, idx []int) {
@@ -43,7 +44,8 @@ func (m *blocked) Accumulate(dst []float64, on, idx []int, coef []float64) {
 	}
 }
 
-func (m *blocked) Holds() bool { return m.holds }
+func (m *blocked) InBlocks() bool { return !m.byRows }
+func (m *blocked) Holds() bool    { return m.holds }
 
 func (m *blocked) TimesAt(dst []float64, on, idx []int, coef []float64) {
 	m.exact += len(dst) * len(idx)
@@ -138,7 +140,7 @@ func TestOpenPoints(t *testing.T) {
 		var c [2]Certificate
 		for k := range exact {
 			b.holds, b.exact = k == 1, 0
-			f, _ := q.residualBy(b, 0, alpha, time.Time{})
+			f, _ := q.residualBy(b, 0, alpha, never)
 			c[k], exact[k] = q.certify(alpha, f), b.exact
 		}
 		if c[0] != c[1] {
@@ -316,6 +318,8 @@ func TestFast(t *testing.T) {
 	hard, _ := inBlocks(HardMargin(newGram(x, rbf(1000)), y))
 	tube := Tube(k, y, fill(len(y), 1), 0.1)
 	tubes, _ := inBlocks(tube)
+	rows, b := inBlocks(soft)
+	b.byRows = true
 	for _, c := range []struct {
 		name string
 		p    *Problem
@@ -323,6 +327,7 @@ func TestFast(t *testing.T) {
 	}{
 		{"no blocks", soft, SMO{}.Name()},
 		{"blocks", large, "decomposition (SMO (second order), q = 120, in blocks)"},
+		{"a kernel that goes by rows", rows, SMO{}.Name()},
 		{"few points", small, SMO{}.Name()},
 		{"hard margin", hard, SMO{}.Name()},
 		{"tube without blocks", tube, TubeSMO{}.Name()},

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 )
 
 // SoftMargin is the dual of the 1-norm soft margin, CST (7.1):
@@ -207,20 +206,21 @@ func (p *Problem) equality(alpha []float64) float64 {
 // residual returns F_i = −s_i (Qα + p)_i, computed from the rows of the
 // non-zero α, or by way of w where K knows its factor.
 func (p *Problem) residual(alpha []float64) []float64 {
-	f, _ := p.residualUntil(alpha, time.Time{})
+	f, _ := p.residualUntil(alpha, never)
 	return f
 }
 
-// residualUntil gives up, and returns false, when it is not done by the given
-// time. The zero time is never.
-func (p *Problem) residualUntil(alpha []float64, end time.Time) ([]float64, bool) {
+func never() bool { return false }
+
+// residualUntil gives up, and returns false, when over says so.
+func (p *Problem) residualUntil(alpha []float64, over func() bool) ([]float64, bool) {
 	b, _ := blocksOf(p.K)
-	return p.residualBy(b, bulk, alpha, end)
+	return p.residualBy(b, bulk, alpha, over)
 }
 
 // residualBy is residualUntil that takes products of matrices from so many kernel
 // values on, where there are blocks.
-func (p *Problem) residualBy(b Blocks, from int, alpha []float64, end time.Time) ([]float64, bool) {
+func (p *Problem) residualBy(b Blocks, from int, alpha []float64, over func() bool) ([]float64, bool) {
 	f := make([]float64, len(alpha))
 	for i := range f {
 		f[i] = -p.S[i] * p.P[i]
@@ -241,19 +241,19 @@ func (p *Problem) residualBy(b Blocks, from int, alpha []float64, end time.Time)
 		return f, true
 	}
 	if b != nil {
-		if idx, coef := p.coefficients(alpha, b.Dim()); len(idx)*b.Dim() >= from {
+		if idx, coef := p.coefficients(alpha, b.Dim()); len(idx)*b.Dim() >= from && b.InBlocks() {
 			var on []int
 			if b.Holds() && !p.PerClass {
 				on = p.open(b, f, alpha, idx, coef)
 			}
-			return f, addTimes(b, f, on, idx, coef, end)
+			return f, addTimes(b, f, on, idx, coef, over)
 		}
 	}
 	for j, a := range alpha {
 		if a == 0 {
 			continue
 		}
-		if !end.IsZero() && time.Now().After(end) {
+		if over() {
 			return nil, false
 		}
 		b := p.S[j] * a
@@ -320,8 +320,8 @@ func (p *Problem) open(b Blocks, f, alpha []float64, idx []int, coef []float64) 
 }
 
 // addTimes adds Σ coef K of the points idx to f of the points on, or returns false
-// when it is not done by the given time.
-func addTimes(b Blocks, f []float64, on, idx []int, coef []float64, end time.Time) bool {
+// when over says so.
+func addTimes(b Blocks, f []float64, on, idx []int, coef []float64, over func() bool) bool {
 	const part = 512
 	n := b.Dim()
 	m := n
@@ -330,7 +330,7 @@ func addTimes(b Blocks, f []float64, on, idx []int, coef []float64, end time.Tim
 	}
 	sum := make([]float64, m)
 	for from := 0; from < len(idx); from += part {
-		if !end.IsZero() && time.Now().After(end) {
+		if over() {
 			return false
 		}
 		to := min(from+part, len(idx))

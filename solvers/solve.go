@@ -141,6 +141,7 @@ type run struct {
 	changed  []int     // workspace of record
 	next     int       // the next iteration to sample
 	exact    []float64 // F computed afresh at the end
+	waits    time.Time // since when an interrupt does
 	claimed  bool      // exact is the method's own F
 	flat2    float64   // a hard margin below √flat2 counts as none
 
@@ -264,6 +265,14 @@ func (r *run) verify(status Status, elapsed time.Duration) Status {
 	it, in := &r.it, true
 	partial := it.F == nil && it.Active < r.trace.N
 	v, ok := r.st.(verifier)
+	interrupted := time.Now().Add(patience)
+	late := func() bool { return time.Now().After(interrupted) }
+	if e, has := r.st.(*engine); has && it.F == nil && status == Interrupted {
+		soon, cancel := context.WithDeadline(context.Background(), interrupted)
+		e.catchUp(soon)
+		cancel()
+		it.F, it.Partial = e.f, false
+	}
 	if c, has := r.st.(completer); has && it.F == nil {
 		it.F = c.complete()
 		if it.Partial = false; ok && status == Converged { // what was left out may violate: that is seen sooner
@@ -274,12 +283,15 @@ func (r *run) verify(status Status, elapsed time.Duration) Status {
 		}
 	}
 	if status == Interrupted && it.F != nil {
-		if r.exact, in = r.residual(time.Now().Add(patience)); !in {
+		if r.exact, in = r.residual(late); !in {
 			r.exact, r.claimed = append([]float64(nil), it.F...), true
 		}
 		return status
 	}
-	r.exact, _ = r.residual(time.Time{})
+	if r.exact, in = r.residual(r.over); !in {
+		r.exact, r.claimed = append([]float64(nil), it.F...), true
+		return Interrupted
+	}
 	if status != Exhausted && (status != Converged || !ok) {
 		return status
 	}
@@ -304,11 +316,25 @@ func (r *run) verify(status Status, elapsed time.Duration) Status {
 
 // residual computes F afresh; where the method has asked for rows in blocks there
 // are no others to be had for less.
-func (r *run) residual(end time.Time) ([]float64, bool) {
+func (r *run) residual(over func() bool) ([]float64, bool) {
 	if e, ok := r.st.(*engine); ok {
-		return e.p.residualBy(e.k, 0, r.it.Alpha, end)
+		return e.p.residualBy(e.k, 0, r.it.Alpha, over)
 	}
-	return r.p.residualUntil(r.it.Alpha, end)
+	return r.p.residualUntil(r.it.Alpha, over)
+}
+
+// over reports whether an interrupt has waited long enough for an exact F, where
+// the method has one of its own.
+func (r *run) over() bool {
+	select {
+	case <-r.done:
+		if r.waits.IsZero() {
+			r.waits = time.Now()
+		}
+		return r.it.F != nil && time.Since(r.waits) > patience
+	default:
+		return false
+	}
 }
 
 // look is taken once in a window of iterations, too long for the objective not
