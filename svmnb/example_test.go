@@ -4,6 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
@@ -29,7 +33,7 @@ func ExampleClassifier() {
 	fmt.Println(soft)
 	fmt.Println(hard.Using(solvers.SMO{Selection: solvers.Platt}).Tol(1e-6))
 	// Output:
-	// Classify(iris virginica/versicolor).Kernel(Linear()).C(0.1).SMO()
+	// Classify(iris virginica/versicolor).Kernel(Linear()).C(0.1)
 	// Classify(iris virginica/versicolor).Kernel(Linear()).TwoNorm().C(100).Using(solvers.SMO{Selection: Platt}).Tol(1e-06)
 }
 
@@ -111,4 +115,39 @@ func ExampleClassifier_OneVsOne() {
 	// Output:
 	// 45 machines, 98.4 % of 1258 new digits right
 	// [9] 10 probabilities
+}
+
+// A model in a file predicts what its fit did, in a program that has no training
+// data; other formats are for other programs.
+func ExampleSave() {
+	moons := datasets.Moons(200, 0.15, 42)
+	fit := svmnb.Classify(moons).Kernel(kernels.RBF(2)).C(10).MustFit()
+	dir, err := os.MkdirTemp("", "svmnb")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "moons.svmnb")
+	if err := svmnb.Save(file, fit); err != nil {
+		fmt.Println(err)
+		return
+	}
+	model, err := svmnb.Load(file)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	before, _ := fit.Decision(moons.X)
+	after, _ := model.Values(moons.X)
+	fmt.Println(slices.Equal(before, after))
+	var libsvm strings.Builder
+	if err := model.WriteLIBSVM(&libsvm); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(strings.Join(strings.Split(libsvm.String(), "\n")[:4], ", "))
+	// Output:
+	// true
+	// svm_type c_svc, kernel_type rbf, gamma 2, nr_class 2
 }

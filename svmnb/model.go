@@ -65,7 +65,7 @@ func (m *Model) Model() *Model { return m }
 // Model returns what predictions need of the fit. Its decision values are those of
 // the fit, bit for bit.
 func (f *Fit) Model() *Model {
-	m := &Model{kind: twoClassModel, kernel: f.task.kernel, expanded: f.expanded, machines: []term{f.term()}}
+	m := &Model{kind: twoClassModel, kernel: f.task.kernel, expanded: f.expanded, machines: []term{{coef: f.coef, b: f.b, w: f.w}}}
 	m.classes, m.duels = []string{f.task.negative, f.task.positive}, [][2]int{{1, 0}}
 	if f.task.margin == oneClass {
 		m.kind, m.targets = oneClassModel, []float64{-1, 1}
@@ -103,7 +103,7 @@ func allOthers(k int) [][2]int {
 // Model returns what predictions need of the fit. Its values are those of the fit,
 // bit for bit.
 func (f *RegressionFit) Model() *Model {
-	return &Model{kind: regressionModel, kernel: f.task.kernel, expanded: f.expanded, machines: []term{f.term()}}
+	return &Model{kind: regressionModel, kernel: f.task.kernel, expanded: f.expanded, machines: []term{{coef: f.coef, b: f.b, w: f.w}}}
 }
 
 // Model returns what predictions need of the fit and its probabilities. They are
@@ -112,15 +112,6 @@ func (c *Calibrated) Model() *Model {
 	m := *c.fit.Model()
 	m.curves = c.curves
 	return &m
-}
-
-// term is the sum over all points.
-func (e *expanded) term() term {
-	at := make([]int, len(e.coef))
-	for i := range at {
-		at[i] = i
-	}
-	return term{coef: e.coef, at: at, b: e.b, w: e.w}
 }
 
 // Kernel returns the kernel.
@@ -322,13 +313,8 @@ func (m *Model) complete(format string) error {
 	m.basis = kernels.Against(m.kernel, m.x)
 	for k := range m.machines {
 		t := &m.machines[k]
-		if len(t.coef) != len(t.at) || !allFinite(t.coef) || !allFinite([]float64{t.b}) {
+		if len(t.coef) != len(m.x) || !allFinite(t.coef) || !allFinite([]float64{t.b}) {
 			return bad("machine %d: want a finite coefficient for each support vector, and a finite bias", k)
-		}
-		for _, at := range t.at {
-			if at < 0 || at >= len(m.x) {
-				return bad("machine %d: there is no support vector %d; there are %d", k, at, len(m.x))
-			}
 		}
 	}
 	if m.curves != nil && len(m.curves) != machines {
@@ -358,9 +344,12 @@ func (m *Model) complete(format string) error {
 	for k := range m.machines {
 		t := &m.machines[k]
 		t.w = make([]float64, m.d)
-		for j, at := range t.at {
-			for i, v := range m.x[at] {
-				t.w[i] += t.coef[j] * v
+		for j, c := range t.coef {
+			if c == 0 {
+				continue
+			}
+			for i, v := range m.x[j] {
+				t.w[i] += c * v
 			}
 		}
 	}

@@ -38,8 +38,7 @@ type modelJSON struct {
 }
 
 type machineJSON struct {
-	At   []int     `json:"at"` // places among the vectors
-	Coef []float64 `json:"coef"`
+	Coef []float64 `json:"coef"` // of each vector
 	Bias float64   `json:"bias"`
 }
 
@@ -69,7 +68,7 @@ func Save(path string, fit Modeler) error {
 	}
 	file := modelJSON{Kind: m.kind.String(), Kernel: m.kernel.String(), Features: m.d, Classes: m.classes, Targets: m.targets, Duels: m.duels, Vectors: m.x}
 	for _, t := range m.machines {
-		file.Machines = append(file.Machines, machineJSON{t.at, t.coef, t.b})
+		file.Machines = append(file.Machines, machineJSON{t.coef, t.b})
 	}
 	for _, c := range m.curves {
 		switch c := c.(type) {
@@ -160,7 +159,7 @@ func parseModel(text []byte) (*Model, error) {
 	}
 	m := &Model{kind: modelKind(kind), kernel: k, classes: file.Classes, targets: file.Targets, duels: file.Duels, expanded: expanded{x: file.Vectors, d: file.Features}}
 	for _, t := range file.Machines {
-		m.machines = append(m.machines, term{coef: t.Coef, at: t.At, b: t.Bias})
+		m.machines = append(m.machines, term{coef: t.Coef, b: t.Bias})
 	}
 	for _, c := range file.Curves {
 		if len(c.X) > 0 {

@@ -82,14 +82,9 @@ func (m *Model) WriteGo(w io.Writer, pkg string) error {
 		return out.Flush()
 	}
 	say("\nvar coefficients = [%d][%d]float64{\n", len(m.machines), len(m.x))
-	coef := make([]float64, len(m.x))
 	for _, t := range m.machines {
-		clear(coef)
-		for j, at := range t.at {
-			coef[at] += t.coef[j]
-		}
 		say("\t{")
-		floats(coef)
+		floats(t.coef)
 		say("},\n")
 	}
 	say("}\n\nvar vectors = [%d][D]float64{", len(m.x))

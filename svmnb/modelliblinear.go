@@ -165,6 +165,9 @@ func ReadLIBLINEARModel(r io.Reader) (*Model, error) {
 	if bias >= 0 {
 		rows++
 	}
+	if machines > modelCells/machines {
+		return nil, in.fail("there are %d classes, too many to be read", k)
+	}
 	weights := make([][]float64, machines) // machine × feature
 	biases := make([]float64, machines)
 	for j := range rows {
@@ -198,7 +201,9 @@ func ReadLIBLINEARModel(r io.Reader) (*Model, error) {
 	}
 	m.x = weights
 	for k, b := range biases {
-		m.machines = append(m.machines, term{coef: []float64{1}, at: []int{k}, b: b})
+		coef := make([]float64, machines)
+		coef[k] = 1
+		m.machines = append(m.machines, term{coef: coef, b: b})
 	}
 	if err := m.complete(in.format); err != nil {
 		return nil, err

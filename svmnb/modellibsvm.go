@@ -73,9 +73,12 @@ func (m *Model) WriteLIBSVM(w io.Writer) error {
 	for i := range len(groups) {
 		for j := i + 1; j < max(2, len(groups)); j++ {
 			t := m.machines[pair]
-			for p, at := range t.at {
+			for at, c := range t.coef {
+				if c == 0 {
+					continue
+				}
 				group, place := i, j-1
-				if t.coef[p] < 0 && order != nil {
+				if c < 0 && order != nil {
 					group, place = j, i
 				}
 				rows := groups[group]
@@ -84,7 +87,7 @@ func (m *Model) WriteLIBSVM(w io.Writer) error {
 					rows = slices.Insert(rows, n, row{at, make([]float64, width)})
 					groups[group] = rows
 				}
-				rows[n].coef[place] += t.coef[p]
+				rows[n].coef[place] = c
 			}
 			pair++
 		}
@@ -416,7 +419,8 @@ func (h *libsvmHeader) vectors(in *modelLines, m *Model, dims int) error {
 		}
 	}
 	var index [][]int
-	var value [][]float64
+	var value, coefs [][]float64
+	var classes []int
 	class, largest := 0, 0
 	for {
 		text, ok, err := in.next()
@@ -455,19 +459,7 @@ func (h *libsvmHeader) vectors(in *modelLines, m *Model, dims int) error {
 			return in.fail("index %d is larger than dims, %d", largest, dims)
 		}
 		index, value = append(index, j), append(value, v)
-		for p, c := range coef { // of the pair of this class and the p-th other one
-			a, b := class, p+1
-			if p < class {
-				a, b = p, class
-			}
-			if m.kind != votesModel {
-				a, b = 0, 1
-			}
-			t := &m.machines[pairOf(a, b, k)]
-			if c != 0 {
-				t.coef, t.at = append(t.coef, c), append(t.at, n)
-			}
-		}
+		coefs, classes = append(coefs, coef), append(classes, class)
 	}
 	if len(index) != h.count {
 		return in.fail("there are %d support vectors; total_sv is %d", len(index), h.count)
@@ -478,6 +470,24 @@ func (h *libsvmHeader) vectors(in *modelLines, m *Model, dims int) error {
 	}
 	if m.d > modelCells/max(1, len(index)) {
 		return in.fail("%d support vectors of %d features need more than 1 GiB when written out", len(index), m.d)
+	}
+	if len(index) > modelCells/len(m.machines) {
+		return in.fail("%d support vectors of %d machines need more than 1 GiB when written out", len(index), len(m.machines))
+	}
+	for i := range m.machines {
+		m.machines[i].coef = make([]float64, len(index))
+	}
+	for n, class := range classes {
+		for p, c := range coefs[n] { // of the pair of this class and the p-th other one
+			a, b := class, p+1
+			if p < class {
+				a, b = p, class
+			}
+			if m.kind != votesModel {
+				a, b = 0, 1
+			}
+			m.machines[pairOf(a, b, k)].coef[n] = c
+		}
 	}
 	for i, j := range index {
 		x := make([]float64, m.d)
