@@ -65,7 +65,7 @@ func (m *Model) WriteLIBLINEAR(w io.Writer) error {
 	if order != nil {
 		out.WriteString("\nlabel")
 		for _, c := range order {
-			out.WriteString(" " + number(m.targets[c]))
+			out.WriteString(" " + strconv.Itoa(int(m.targets[c])))
 		}
 	}
 	bias := slices.ContainsFunc(m.machines, func(t term) bool { return t.b != 0 })

@@ -37,7 +37,11 @@ func (m *Model) WriteLIBSVM(w io.Writer) error {
 		out.WriteString(key)
 		for _, v := range values {
 			out.WriteByte(' ')
-			out.WriteString(number(v))
+			if v == math.Trunc(v) && math.Abs(v) <= math.MaxInt32 {
+				out.WriteString(strconv.Itoa(int(v))) // LIBSVM reads labels and counts up to an "e"
+			} else {
+				out.WriteString(number(v))
+			}
 		}
 		out.WriteByte('\n')
 	}

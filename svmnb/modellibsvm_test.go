@@ -175,6 +175,21 @@ func TestLIBSVMReadsOurModels(t *testing.T) {
 			continue
 		}
 		written++
+		want := fmt.Sprintf("\ntotal_sv %d\n", len(m.x)) // each vector once, with its class
+		if m.kind == twoClassModel {
+			positive := 0
+			for _, c := range m.machines[0].coef {
+				if c > 0 {
+					positive++
+				}
+			}
+			want += "*nr_sv " + fmt.Sprintf("%d %d", positive, len(m.x)-positive)
+		}
+		for part := range strings.SplitSeq(want, "*") {
+			if !strings.Contains(text.String(), part) {
+				t.Errorf("%s: no %q in the file", f.name, part)
+			}
+		}
 		values, err := m.Decisions(f.x)
 		if err != nil {
 			t.Fatal(err)
@@ -341,6 +356,22 @@ func TestReadLIBSVMModelRefuses(t *testing.T) {
 	for cut := range smallLIBSVM {
 		if m, err := ReadLIBSVMModel(strings.NewReader(smallLIBSVM[:cut]), 0); err == nil {
 			t.Errorf("the first %d bytes are %v", cut, m)
+		}
+	}
+}
+
+// Labels of a million and more keep all their digits, for programs that read them as
+// integers.
+func TestLargeLabels(t *testing.T) {
+	x := [][]float64{{0}, {1}, {2}, {3}}
+	m := mustFit(t, Classify(datasets.New(x, []float64{1e6, 1e6, 2.5e6, 2.5e6})).Kernel(kernels.Linear())).Model()
+	var libsvm, liblinear bytes.Buffer
+	if err := errors.Join(m.WriteLIBSVM(&libsvm), m.WriteLIBLINEAR(&liblinear)); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{libsvm.String(), liblinear.String()} {
+		if !strings.Contains(text, "\nlabel 2500000 1000000\n") {
+			t.Errorf("the labels are others:\n%s", text)
 		}
 	}
 }
