@@ -111,8 +111,10 @@ func writeWhole(path string, text []byte) error {
 }
 
 // Load reads a file of [Save]. A *[ModelError] says what is wrong with one that is
-// damaged, of another version, or none; whatever is in it, reading takes time and
-// memory in proportion to its size, and at most 1 GiB more for linear machines.
+// damaged, of another version, or none. Reading takes time and memory in proportion to
+// the file, at most 1 GiB more for linear machines, and for kernels of strings what
+// their values of each vector with itself take, which grows faster than its length: do
+// not read such files of strangers.
 func Load(path string) (*Model, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

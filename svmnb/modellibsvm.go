@@ -170,8 +170,9 @@ func libsvmKernel(k kernels.Kernel) (words string, ok bool) {
 // many as the largest index in the file, which may be fewer than the data had.
 // Classes are called by their labels; a value of exactly 0 votes for the second of a
 // pair, as in LIBSVM. Not kept is what says how sure a regression or a single class
-// is. The error is a *[ModelError] with the line, and reading takes time and memory
-// in proportion to the file, and at most 1 GiB where sparse vectors are written out.
+// is. The error is a *[ModelError] with the line. Reading takes time and memory in
+// proportion to the file, and at most 1 GiB more each for vectors, coefficients and
+// weights that are written out.
 func ReadLIBSVMModel(r io.Reader, dims int) (*Model, error) {
 	in := &modelLines{format: "LIBSVM", in: bufio.NewReader(r)}
 	if dims < 0 || dims > modelCells {
