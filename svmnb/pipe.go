@@ -43,6 +43,7 @@ type Tunable interface {
 type Learner interface {
 	Part
 	source() *datasets.Dataset
+	fault() error // what words have said wrong
 	// with is the description for other data, whose points have the weights and
 	// noise of these rows.
 	with(data *datasets.Dataset, rows []int) Learner
@@ -137,6 +138,7 @@ func (p Pipeline) MustFit() *PipeFit {
 }
 
 func (p Pipeline) source() *datasets.Dataset { return p.last.source() }
+func (p Pipeline) fault() error              { return errors.Join(p.err, p.last.fault()) }
 func (p Pipeline) metric() Metric            { return p.last.metric() }
 func (p Pipeline) detail() any               { return []any{fmt.Sprintf("%#v", *p.steps), p.last.detail()} }
 
@@ -196,8 +198,8 @@ func (p Pipeline) fit(ctx context.Context, w *warmth) (*PipeFit, error) {
 	if p.steps == nil {
 		p = Pipe() // the zero value, which has an error to tell
 	}
-	if p.err != nil {
-		return nil, p.err
+	if err := p.fault(); err != nil {
+		return nil, err
 	}
 	raw := p.source()
 	if err := missingAllowed(raw); err != nil {

@@ -282,8 +282,8 @@ func (s Search) Fit(ctx context.Context) (*SearchFit, error) {
 	if s.learner == nil {
 		return nil, wrong("Search", math.NaN(), "the search is empty; say for example svmnb.Classify(data).Search(grid, folds)")
 	}
-	if s.err != nil {
-		return nil, s.err
+	if err := errors.Join(s.err, s.learner.fault()); err != nil {
+		return nil, err
 	}
 	data := s.learner.source()
 	if err := missingAllowed(data); err != nil {

@@ -15,7 +15,10 @@ import (
 )
 
 // warmth is what fits of the same points and kernel for growing C hand on to the
-// next: their matrices, and α, which stays feasible where the box grows.
+// next: their matrices and α. Where most multipliers are at their bound, the next fit
+// starts from α in the same proportion to C, else from α itself; both are feasible
+// (alpha seeding, DeCoste and Wagstaff 2000). That takes
+// a quarter to nine tenths of the iterations of starts from 0.
 type warmth struct {
 	bytes int64 // that all matrices may take
 	runs  []warmRun
@@ -23,8 +26,33 @@ type warmth struct {
 }
 
 type warmRun struct {
-	k     solvers.Matrix
-	alpha []float64
+	k            solvers.Matrix
+	alpha, upper []float64
+}
+
+// start returns a feasible α for p, nil where there is none to be had.
+func (r *warmRun) start(p *solvers.Problem) []float64 {
+	if len(r.alpha) != len(p.Upper) {
+		return nil
+	}
+	bound, free := 0, 0
+	for j, a := range r.alpha {
+		if a > 0 && a >= r.upper[j] {
+			bound++
+		} else if a > 0 {
+			free++
+		}
+	}
+	start := slices.Clone(r.alpha)
+	for j := range start {
+		if bound > free {
+			start[j] *= p.Upper[j] / r.upper[j]
+		}
+		if !(start[j] <= p.Upper[j]) {
+			return nil // C has fallen
+		}
+	}
+	return start
 }
 
 // solve is that of m for run number i. Nobody will look at its trace.
@@ -36,24 +64,18 @@ func (w *warmth) solve(ctx context.Context, m *machine, p *solvers.Problem, i in
 	s := solvers.Settings{Stop: m.stop, MaxIterations: m.limit, Every: -1}
 	if run.k == nil {
 		run.k = p.K
-	} else {
-		p.K = run.k
-		s.Start = run.alpha
-		for j, a := range run.alpha {
-			if a > p.Upper[j] {
-				s.Start = nil // C has fallen, or ν machines, whose sum is another
-			}
-		}
 	}
+	p.K, s.Start = run.k, run.start(p)
 	res, err := solvers.Solve(ctx, p, m.method, s)
 	if res == nil || res.Status == solvers.Unbounded {
 		return nil, fmt.Errorf("svmnb: %w", err)
 	}
-	run.alpha = res.Alpha
+	run.alpha, run.upper = res.Alpha, p.Upper
 	return res, err
 }
 
 func (c Classifier) source() *datasets.Dataset { return c.data }
+func (c Classifier) fault() error              { return c.err }
 func (c Classifier) metric() Metric            { return Accuracy }
 func (c Classifier) detail() any               { return c.weights.all() }
 
@@ -163,6 +185,7 @@ func (f *Fit) heldOut(_ context.Context, data *datasets.Dataset) (*HeldOut, erro
 }
 
 func (m MultiClassifier) source() *datasets.Dataset { return m.base.data }
+func (m MultiClassifier) fault() error              { return m.base.err }
 func (m MultiClassifier) metric() Metric            { return Accuracy }
 func (m MultiClassifier) detail() any               { return m.base.detail() }
 func (m MultiClassifier) parameters() string        { return m.base.parameters() }
@@ -221,6 +244,7 @@ func (f *MultiFit) heldOut(_ context.Context, data *datasets.Dataset) (*HeldOut,
 }
 
 func (r Regressor) source() *datasets.Dataset { return r.data }
+func (r Regressor) fault() error              { return r.err }
 func (r Regressor) metric() Metric            { return RMSE }
 
 func (r Regressor) detail() any {
@@ -297,6 +321,7 @@ func (f *RegressionFit) heldOut(_ context.Context, data *datasets.Dataset) (*Hel
 }
 
 func (p Process) source() *datasets.Dataset { return p.data }
+func (p Process) fault() error              { return p.err }
 func (p Process) metric() Metric            { return NLPD }
 
 func (p Process) detail() any {

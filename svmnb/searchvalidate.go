@@ -129,6 +129,9 @@ func CrossValidate(ctx context.Context, l Learner, folds Folds) (*Validation, er
 	if l == nil {
 		return nil, wrong("CrossValidate", math.NaN(), "the learner is nil; give one such as svmnb.Classify(data)")
 	}
+	if err := l.fault(); err != nil {
+		return nil, err
+	}
 	data := l.source()
 	if err := missingAllowed(data); err != nil {
 		return nil, err
