@@ -447,7 +447,7 @@ func (r *RegularisationPath) drawPath() (*Chart, error) {
 	}
 	d := figure.PathData{Problem: fmt.Sprintf("%s · %s", r.task.data.Name, brief(r.task.kernel.String())), Breaks: len(r.Breaks), A: make([][]float64, len(r.task.y)), Y: r.task.y,
 		Classes: [2]string{className(r.task.negative), className(r.task.positive)}}
-	const samples = 160
+	const samples = 120
 	for k := range samples {
 		c := math.Exp(math.Log(first) + (math.Log(last)-math.Log(first))*float64(k)/(samples-1))
 		c = min(max(c, first), last)

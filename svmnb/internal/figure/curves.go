@@ -27,6 +27,9 @@ func Curve(d CurveData) (*Chart, error) {
 			return nil, err
 		}
 	}
+	if d.Log && !(len(d.Xs) > 0 && d.Xs[0] > 0) {
+		return nil, &InputError{Figure: "Curve", Field: "Xs", Reason: "begins at 0 or has no place: a log axis needs positive places"}
+	}
 	keep := nodes(d.Mean)
 	if len(keep) == 0 {
 		return nil, &InputError{Figure: "Curve", Field: "Mean", Reason: "has no score: let the search finish a point"}

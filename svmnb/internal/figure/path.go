@@ -31,6 +31,9 @@ func Path(d PathData) (*Chart, error) {
 	if err := check("Path", "place", len(d.C), argument{name: "C", values: d.C, positive: true}); err != nil {
 		return nil, err
 	}
+	if !(d.C[0] > 0) {
+		return nil, &InputError{Figure: "Path", Field: "C[0]", Reason: "is 0: a log axis needs positive places"}
+	}
 	travel := make([]float64, n) // how far each line goes up and down
 	order := make([]int, n)
 	for i, a := range d.A {
@@ -75,16 +78,18 @@ func Path(d PathData) (*Chart, error) {
 				data = append(data, list{round4(d.C[k]), roundTo(a, 3)})
 			}
 		}
-		series = append(series, object{"type": "line", "name": either(d.Classes[class], [2]string{"class −1", "class +1"}[class]), "data": data, "symbol": "circle", "symbolSize": 4, "showSymbol": false,
-			"triggerLineEvent": true, "itemStyle": object{"color": colors[class]}, "lineStyle": object{"color": colors[class] + "/0.7", "width": 1.5},
-			"emphasis": object{"lineStyle": object{"width": 3.5}}})
+		series = append(series, object{"type": "line", "name": either(d.Classes[class], [2]string{"class −1", "class +1"}[class]), "data": data, "symbol": "circle", "symbolSize": 8, "showSymbol": true, "showAllSymbol": true,
+			"itemStyle": object{"color": colors[class], "opacity": 0}, // unseen, for the pointer to find "lineStyle": object{"color": colors[class] + "/0.7", "width": 1.5},
+			"emphasis":  object{"lineStyle": object{"width": 3.5}, "itemStyle": object{"opacity": 1}}})
 	}
 	x := logValues(0, d.C[0], d.C[end])
 	merge(x, object{"name": "C (log scale)", "nameLocation": "middle", "nameGap": 28, "splitLine": object{"show": false}})
 	from, to := decades(d.C[0], d.C[end])
 	x["axisLabel"] = logValues(0, from, to)["axisLabel"]
 	return newChart(title, subtitle, "Regularisation path. "+title+". "+subtitle+".", object{
-		"legend":  object{"data": list{object{"name": either(d.Classes[0], "class −1")}, object{"name": either(d.Classes[1], "class +1")}}},
+		"legend": object{"data": list{
+			object{"name": either(d.Classes[0], "class −1"), "icon": stroke, "itemStyle": object{"opacity": 1}},
+			object{"name": either(d.Classes[1], "class +1"), "icon": stroke, "itemStyle": object{"opacity": 1}}}},
 		"toolbox": toolbox("path", object{}),
 		"tooltip": object{"trigger": "item", "formatter": script(pathTip)},
 		"grid":    object{},

@@ -88,7 +88,7 @@ func Search(d SearchData) (*Chart, error) {
 	axis := func(name string, values []float64) object {
 		var labels []string
 		for _, v := range values {
-			labels = append(labels, numberTo(v, 3))
+			labels = append(labels, number(v))
 		}
 		return object{"type": "category", "data": labels, "name": name, "nameLocation": "middle",
 			"axisLine": object{"show": false}, "axisTick": object{"show": false}, "splitLine": object{"show": false}, "axisLabel": object{"hideOverlap": true}}
@@ -108,7 +108,7 @@ func Search(d SearchData) (*Chart, error) {
 
 // searchCell spends most of its range of colour on the best tenth of the scores,
 // among which the choice is.
-var searchCell = `function (p, api) {
+const searchCell = `function (p, api) {
 	var c = api.coord([api.value(0), api.value(1)]), s = api.size([1, 1]), gap = s[0] > 12 ? 1 : 0, share = api.value(3), chosen = api.value(5) === 1;
 	var strength = 0.04 + 0.4 * share + 0.5 * Math.pow(share, 12);
 	var text = String(api.value(2)), font = Math.min(13, s[1] * 0.6, 1.6 * s[0] / text.length);
