@@ -590,10 +590,10 @@ func (f *SearchFit) Markdown() string {
 	}
 	text := fmt.Sprintf("%d points, %d fits in %v, %d known from the file", len(f.Trials), f.Fitted, spell(f.Elapsed), f.known())
 	if failed > 0 {
-		text += fmt.Sprintf("; %d points cannot be learnt", failed)
+		text += fmt.Sprintf("; points that cannot be learnt: %d", failed)
 	}
 	if missing > 0 {
-		text += fmt.Sprintf("; %d points are not done", missing)
+		text += fmt.Sprintf("; points that are not done: %d", missing)
 	}
 	s.row("work", "%s", text)
 	if f.chosen >= 0 {
@@ -746,8 +746,8 @@ func (s Search) Show() { s.Keep().Show() }
 func (f *SearchFit) Show(figures ...Figure) {
 	if len(figures) == 0 {
 		items := []any{f}
-		if f.best >= 0 {
-			items = append(items, charts(f, []Figure{Landscape})...)
+		if c, err := Landscape.Of(f); err == nil { // else there are no scores yet, or too many places
+			items = append(items, c)
 		}
 		Show(items...)
 		return

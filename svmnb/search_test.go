@@ -432,7 +432,7 @@ func TestOneStandardError(t *testing.T) {
 			t.Errorf("best %d, chosen %d, want 1 and %d", f.best, f.chosen, c.want)
 		}
 		says(t, "table", f.Table(), "| 0.1 | 10 | 93 % |", "fold 3: no")
-		says(t, "summary", f.Markdown(), "**chosen**", "1 points cannot be learnt")
+		says(t, "summary", f.Markdown(), "**chosen**", "points that cannot be learnt: 1")
 	}
 	// Lower is better for errors, and of equal ones the simplest is best.
 	f := &SearchFit{Metric: RMSE, Names: []string{"epsilon", "C"}, Trials: []Trial{

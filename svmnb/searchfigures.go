@@ -10,7 +10,7 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
 )
 
-// Landscape shows the scores of a [SearchFit]: along its parameter where there is
+// Landscape shows the scores of a [SearchFit], the chosen point marked: along its parameter where there is
 // one, as a map over the first two of its parameters with several values where there
 // are more, each cell the best over all others.
 var Landscape = figureOf("Landscape", func(f landscaped) (*Chart, error) { return f.drawLandscape() })
