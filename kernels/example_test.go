@@ -2,6 +2,8 @@ package kernels_test
 
 import (
 	"fmt"
+	"math"
+	"strings"
 
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
@@ -136,4 +138,59 @@ func ExampleCentred() {
 	// [4 2 -6]
 	// [2 1 -3]
 	// [-6 -3 9]
+}
+
+// A sum of cosines of random frequencies is the kernel, the better the more there are.
+func ExampleFrequencies() {
+	k := kernels.Scale(2, kernels.Matern52(1.5))
+	x, z := []float64{0.2, 1}, []float64{0.9, 0.4}
+	for _, m := range []int{100, 10_000, 1_000_000} {
+		omega, weight, err := kernels.Frequencies(k, 2, m, 1)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		sum := 0.0
+		for j, w := range omega {
+			sum += weight[j] * math.Cos(w[0]*(x[0]-z[0])+w[1]*(x[1]-z[1]))
+		}
+		fmt.Printf("%.3f ", sum)
+	}
+	fmt.Printf("≈ %.3f\n", k.Eval(x, z))
+	// Output: 1.266 1.511 1.519 ≈ 1.520
+}
+
+func ExampleNewSparseGram() {
+	set, err := datasets.ReadLIBSVMSparse(strings.NewReader("+1 1:1 900000:2\n-1 3:1\n+1 900000:1\n"), 0)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	g, err := kernels.NewSparseGram(kernels.Linear(), kernels.CSR(set.X), 0)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(g.Row(0))
+	// Output: [5 0 2]
+}
+
+func ExampleGram_Hold() {
+	g, err := kernels.NewGram(kernels.RBF(1), [][]float64{{0}, {1}, {3}}, 0)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	rows := make([][]float32, 2)
+	g.Hold(rows, []int{0, 2})
+	fmt.Printf("%.4f %.4f\n", rows[0], rows[1])
+	// Output: [1.0000 0.3679 0.0001] [0.0001 0.0183 1.0000]
+}
+
+func ExampleBasis_Times() {
+	b := kernels.Against(kernels.Linear(), [][]float64{{1, 0}, {0, 1}})
+	f := []float64{0.5, 0.5} // the bias
+	b.Times(f, [][]float64{{1, 1}, {2, 0}}, []float64{1, -1})
+	fmt.Println(f)
+	// Output: [0.5 2.5]
 }

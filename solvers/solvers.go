@@ -34,6 +34,16 @@ type Matrix interface {
 	Row(i int) []float64
 }
 
+// A Sweeper is a Matrix that can be read as a whole on all cores. Sweep calls do with
+// every row once, in no particular order and from several goroutines at a time: with
+// its first i+1 entries where lower is set, else with all n, the same as those of Row.
+// do does not write to the row and does not keep it. Sweep returns context.Cause(ctx)
+// soon after ctx has ended. Linear systems use it.
+type Sweeper interface {
+	Matrix
+	Sweep(ctx context.Context, lower bool, do func(i int, row []float64)) error
+}
+
 // A Counter is a Matrix that counts how many kernel values it has computed.
 type Counter interface{ Evaluations() int64 }
 
@@ -82,6 +92,7 @@ type Iterate struct {
 	Working   []int     // indices that the last step optimised
 	Step      float64   // length of the last step along its direction
 	Active    int       // size of the active set; 0 means all
+	Partial   bool      // F is nil because it is kept for the active points only, and to complete it costs too much for a measurement
 	Rough     bool      // F is that of an approximation of K: good for a claim, not for a measurement
 	Bias      float64   // the b that belongs to Alpha, where the method has one of its own
 	Surrogate float64   // interior point: the gap by the multipliers, m t on the central path

@@ -50,10 +50,10 @@ const (
 // targets; the larger one is the positive class. For more of them say
 // [Classifier.OneVsOne], OneVsRest or CrammerSinger at the end. Without further words it is
 // the 1-norm soft margin with C = 1 and the kernel RBF(1/(d·Var X)), solved by
-// second-order SMO until m − M ≤ 1e-3. The data must not be changed afterwards.
+// the fastest method (solvers.Fast) until m − M ≤ 1e-3. The data must not be changed afterwards.
 func Classify(data *datasets.Dataset) Classifier {
 	c := Classifier{machine: about("Classify", data), c: 1}
-	c.method = solvers.SMO{}
+	c.method = solvers.Fast{}
 	return c
 }
 
@@ -183,6 +183,11 @@ func (c Classifier) GradientAscent() Classifier { c.climb(); return c }
 // in place of kernel rows. The bias must be fixed for that: unless it is, a
 // pseudo-attribute 1 carries it, as in LIBLINEAR.
 func (c Classifier) CoordinateDescent() Classifier { c.descend(); return c }
+
+// Newton solves a linear machine by Newton's method among its weights: in few
+// iterations whatever n and C, and by far the fastest where the points outnumber
+// their features, of which it takes at most 1000.
+func (c Classifier) Newton() Classifier { c.newton(); return c }
 
 // Using solves by any method, such as solvers.SMO{Selection: solvers.Platt}.
 func (c Classifier) Using(m solvers.Method) Classifier { c.use(m); return c }

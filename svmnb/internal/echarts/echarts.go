@@ -4,7 +4,6 @@
 package echarts
 
 import (
-	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
 	"encoding/json"
@@ -49,25 +48,14 @@ type Picture struct {
 // library. Until then, and where no script runs, its place says in words what
 // it shows and what is missing.
 func Draw(c Chart) (Picture, error) {
-	option, err := encode(c)
+	p, err := Of(c)
 	if err != nil {
 		return Picture{}, err
 	}
-	// Equal charts have equal ids, so that a notebook run again is the same
-	// file; the script draws every place of its id.
-	id := fmt.Sprintf("svm-%x", sha256.Sum256(option))[:20]
-	text := describe(c, option)
-	width, height := size(c)
-	var b strings.Builder
-	fmt.Fprintf(&b, `<div id="%s" role="img" aria-label="%s" style="width:100%%;max-width:%s;height:%s">`,
-		id, html.EscapeString(text), html.EscapeString(width), html.EscapeString(height))
-	b.WriteString(`<style>@keyframes svm-wait{from,to{opacity:0}}</style><p style="animation:svm-wait 2s;max-width:44em">`)
-	b.WriteString(html.EscapeString(text))
-	b.WriteString(`<br><small>The picture is not drawn yet. If it stays away: trust this notebook, or run this cell again, ` +
-		`which brings the drawing library into the page.</small></p></div>` + "\n")
-	b.WriteString(`<script>(function(w){var S=w.__svmEcharts=w.__svmEcharts||{};if(!S.ready)S.ready=new Promise(function(r){S.resolve=r});`)
-	fmt.Fprintf(&b, `S.ready.then(function(){S.draw("%s",%s)})})(window)</script>`, id, option)
-	return Picture{HTML: b.String(), Text: text}, nil
+	return Picture{HTML: p.HTML(`<style>@keyframes svm-wait{from,to{opacity:0}}</style><p style="animation:svm-wait 2s;max-width:44em">` +
+		html.EscapeString(p.Text) +
+		`<br><small>The picture is not drawn yet. If it stays away: trust this notebook, or run this cell again, ` +
+		`which brings the drawing library into the page.</small></p>`), Text: p.Text}, nil
 }
 
 // goEchartsColors is the palette that go-echarts writes into every chart; ours

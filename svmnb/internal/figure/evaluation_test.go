@@ -83,12 +83,18 @@ func regions(k, n int) RegionsData {
 	return d
 }
 
-func TestEvaluationPictures(t *testing.T) {
+// evaluations are the figures of what a classifier is worth, as examples.
+func evaluations(t *testing.T) []*Chart {
+	t.Helper()
 	ok := must[*Chart](t)
-	pictures(t, "evaluation", []*Chart{
+	return []*Chart{
 		ok(Confusion(confusion(3))), ok(Confusion(confusion(10))), ok(ROC(steps(30))), ok(Calibration(calibration(500))),
 		ok(Regions(regions(3, 120))), ok(Regions(regions(8, 400))),
-	}, []tip{
+	}
+}
+
+func TestEvaluationPictures(t *testing.T) {
+	pictures(t, "evaluation", evaluations(t), []tip{
 		{0, 0, 1, "class of the name 0 taken for class of the name 1"}, {0, 0, 4, "class of the name 1 recognised"}, {0, 0, 4, " % of its class"},
 		{2, 0, 0, "nothing taken"}, {2, 0, 5, "threshold 0.6667"}, {3, 2, 4, "said "}, {3, 2, 4, "95 % interval"}, {4, 3, 2, "predicted: sector"},
 	})

@@ -217,7 +217,7 @@ func early(t testing.TB) PosteriorData {
 }
 
 // conjugate runs conjugate gradients on Av = b for A ⪰ θI and keeps the bounds
-// of b'A⁻¹b: from below, above by ‖r‖²/θ, and above by Gauss and Radau.
+// of y'A⁻¹y: from below, above by ‖r‖²/θ, and above by Gauss and Radau.
 func conjugate(a [][]float64, b []float64, theta float64, iterations int) (d BoundsData, v []float64) {
 	v = make([]float64, len(b))
 	g, h := append([]float64{}, b...), append([]float64{}, b...)
@@ -410,14 +410,20 @@ func components(t testing.TB) ComponentsData {
 	return d
 }
 
-// TestProcessPictures draws regression and Gaussian processes in a browser.
-func TestProcessPictures(t *testing.T) {
+// processes are the figures of regression and Gaussian processes, as examples.
+func processes(t *testing.T) []*Chart {
+	t.Helper()
 	ok := must[*Chart](t)
-	figures := []*Chart{
+	return []*Chart{
 		ok(Tube(tube(t, 60, 1, 0.15, 3, false))), ok(Tube(tube(t, 150, 2, 0.2, 3, false))),
 		ok(Posterior(posterior(t))), ok(Posterior(early(t))),
 		ok(Bounds(bounds(t, 300))), ok(Evidence(evidence(t))), ok(Components(components(t))),
 	}
+}
+
+// TestProcessPictures draws regression and Gaussian processes in a browser.
+func TestProcessPictures(t *testing.T) {
+	figures := processes(t)
 	// The series of a name, in order, by chart.
 	at := func(chart int, name string) int {
 		for k, s := range figures[chart].Extra["series"].(list) {
@@ -481,7 +487,7 @@ func TestProcessFigures(t *testing.T) {
 		{"bounds, no tolerance", func() (*Chart, error) { d := run; d.Tol = 0; return Bounds(d) }, 25_000, "The gap is "},
 		{"bounds, lower only", func() (*Chart, error) {
 			return Bounds(BoundsData{Iterations: []int{0, 5}, Lower: []float64{nan, 3}, Exact: nan})
-		}, 10_000, "No upper bound: b'A⁻¹b ≥ 3 after 5 iterations"},
+		}, 10_000, "No upper bound: y'A⁻¹y ≥ 3 after 5 iterations"},
 		{"bounds, one iteration that closes", func() (*Chart, error) {
 			return Bounds(BoundsData{Iterations: []int{1}, Lower: []float64{3}, Radau: []float64{3}, Residual: []float64{0}, Exact: 3, Tol: 1e-9})
 		}, 10_000, "The gap falls to 1e-9 by Gauss–Radau at iteration 1"},
