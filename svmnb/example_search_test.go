@@ -24,7 +24,7 @@ func ExamplePipe() {
 	fmt.Println(pipe)
 	// Output:
 	// 0.984 held out, 1.000 on the test set
-	// Pipe(Standardise(), Classify(wine (train)).C(1).SMO().OneVsOne())
+	// Pipe(Standardise(), Classify(wine (train)).C(1).OneVsOne())
 }
 
 func ExamplePipeline_Search() {

@@ -3,6 +3,7 @@ package svmnb
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -26,7 +27,7 @@ func piped(t testing.TB, parts ...Part) *PipeFit {
 	return fit
 }
 
-// A pipeline is what doing its steps by hand is, bit by bit, whatever it ends in.
+// A pipeline is what doing its steps by hand is, whatever it ends in.
 func TestPipeIsItsStepsByHand(t *testing.T) {
 	train, test := datasets.Wine().Split(0.7, 1)
 	s, err := datasets.FitMinMax(train)
@@ -65,8 +66,11 @@ func TestPipeIsItsStepsByHand(t *testing.T) {
 			t.Fatal(err)
 		}
 		want, err := alone.heldOut(context.Background(), cars.Standardised())
-		if err != nil || !slices.Equal(values, want.Predicted[:5]) {
-			t.Errorf("%v: %v, by hand %v (%v)", l, values, want.Predicted[:5], err)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range values { // a process sums in another order for means alone
+			near(t, fmt.Sprint(l), v, want.Predicted[i], 1e-12)
 		}
 	}
 }

@@ -275,7 +275,7 @@ func TestWarmStartsAlongC(t *testing.T) {
 	w, cold, warm := &warmth{bytes: kernels.DefaultCache}, 0, 0
 	var last *Fit
 	for _, c := range Log2(-3, 9, 2) {
-		l := Classify(data).Kernel(kernels.RBF(0.03)).C(c)
+		l := Classify(data).Kernel(kernels.RBF(0.03)).C(c).SMO()
 		fit, err := l.trained(context.Background(), w)
 		if err != nil {
 			t.Fatal(err)
