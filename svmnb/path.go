@@ -35,8 +35,8 @@ type PathBreak struct {
 	Elbow   int       // points on the margin, y f = 1, just above this C
 }
 
-// pathPoints bounds the points of a path, whose kernel matrix is held.
-const pathPoints = 5000
+// pathPoints bounds the points of a path, whose kernel matrix and breaks are held.
+const pathPoints = 2000
 
 // Path follows the solution of the 1-norm soft margin from one C to a larger one, by
 // the events of Hastie et al.: a point reaches the margin, or one on it reaches α = 0

@@ -109,7 +109,7 @@ func TestPathErrors(t *testing.T) {
 		{base, 0, 1, "C goes from 0 to 1"}, {base, 2, 1, "C goes from"}, {base, 1, math.Inf(1), "C goes from"}, {base, math.NaN(), 1, "C goes from"},
 		{base.TwoNorm(), 1, 2, "1-norm"}, {base.Nu(0.5), 1, 2, "1-norm"}, {base.HardMargin(), 1, 2, "1-norm"},
 		{base.FixedBias(0), 1, 2, "free bias"}, {base.Kernel(nil), 1, 2, "kernel is nil"},
-		{Classify(datasets.Moons(5001, 0.1, 1)), 1, 2, "at most 5000"},
+		{Classify(datasets.Moons(2001, 0.1, 1)), 1, 2, "at most 2000"},
 		{Classify(datasets.Iris()), 1, 2, "classes"}, {Classify(nil), 1, 2, "nil"},
 	} {
 		if _, err := c.of.Path(context.Background(), c.from, c.to); err == nil || !strings.Contains(err.Error(), c.says) {

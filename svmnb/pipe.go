@@ -80,6 +80,7 @@ func Pipe(parts ...Part) Pipeline {
 	for i, part := range parts {
 		switch part := part.(type) {
 		case Pipeline:
+			part = part.made()
 			p.err = errors.Join(p.err, part.err)
 			*p.steps = append(*p.steps, *part.steps...)
 			p.last = part.last
@@ -105,6 +106,7 @@ func Pipe(parts ...Part) Pipeline {
 
 // String gives the call back.
 func (p Pipeline) String() string {
+	p = p.made()
 	var parts []string
 	for _, s := range *p.steps {
 		parts = append(parts, s.String())
@@ -137,10 +139,22 @@ func (p Pipeline) MustFit() *PipeFit {
 	return fit
 }
 
-func (p Pipeline) source() *datasets.Dataset { return p.last.source() }
-func (p Pipeline) fault() error              { return errors.Join(p.err, p.last.fault()) }
-func (p Pipeline) metric() Metric            { return p.last.metric() }
-func (p Pipeline) detail() any               { return []any{fmt.Sprintf("%#v", *p.steps), p.last.detail()} }
+// made is p, or for the zero value, which has an error to tell, Pipe().
+func (p Pipeline) made() Pipeline {
+	if p.steps == nil {
+		return Pipe()
+	}
+	return p
+}
+
+func (p Pipeline) source() *datasets.Dataset { return p.made().last.source() }
+func (p Pipeline) fault() error              { p = p.made(); return errors.Join(p.err, p.last.fault()) }
+func (p Pipeline) metric() Metric            { return p.made().last.metric() }
+
+func (p Pipeline) detail() any {
+	p = p.made()
+	return []any{fmt.Sprintf("%#v", *p.steps), p.last.detail()}
+}
 
 func (p Pipeline) with(data *datasets.Dataset, rows []int) Learner {
 	p.last = p.last.with(data, rows)
@@ -195,9 +209,6 @@ func (p Pipeline) trained(ctx context.Context, w *warmth) (learned, error) {
 }
 
 func (p Pipeline) fit(ctx context.Context, w *warmth) (*PipeFit, error) {
-	if p.steps == nil {
-		p = Pipe() // the zero value, which has an error to tell
-	}
 	if err := p.fault(); err != nil {
 		return nil, err
 	}
@@ -258,6 +269,9 @@ func (f *PipeFit) again(ctx context.Context, p Pipeline, w *warmth) (*PipeFit, e
 // missingAllowed is Check for raw data, in which NaN stands for a missing value: a
 // step may know what to do with it, and a learner will say that it does not.
 func missingAllowed(d *datasets.Dataset) error {
+	if d == nil {
+		return d.Check()
+	}
 	gap := false
 	for _, row := range d.X {
 		gap = gap || slices.ContainsFunc(row, math.IsNaN)

@@ -415,6 +415,9 @@ func TestPipeErrors(t *testing.T) {
 		{Pipe(Nystroem(kernels.RBF(-1), 2, 1), Classify(good)), "gamma"},
 		{Pipe(RandomFourier(-1, 10, 1), Classify(good)), "gamma is -1"},
 		{Pipe(RandomFourier(1, 0, 1), Classify(good)), "0 features"},
+		{Pipe(RandomFourier(1, 1e9, 1), Classify(good)), "1000000000 features of 20 points"},
+		{Pipe(MinMax(), Pipeline{}), "there is no learner at the end"},
+		{Pipe(MinMax(), Classifier{}), "nil"},
 		{Pipe(halving{}, Classify(good)), "it makes 10 rows of 20"},
 	} {
 		_, err := c.p.Fit(context.Background())

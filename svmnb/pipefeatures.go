@@ -54,14 +54,17 @@ func (s Landmarks) With(name string, value float64) (Step, bool) {
 	return s, known
 }
 
+// mostLandmarks bounds the matrix whose eigenvectors are computed.
+const mostLandmarks = 2000
+
 // Fit implements [Step].
 func (s Landmarks) Fit(train *datasets.Dataset) (Transform, error) {
 	if err := train.Check(); err != nil {
 		return nil, err
 	}
 	m := s.Landmarks
-	if m < 1 || m > train.N() {
-		return nil, wrong("Nystroem", float64(m), "there are %d landmarks of %d training points; give a whole number from 1 to theirs", m, train.N())
+	if m < 1 || m > min(train.N(), mostLandmarks) {
+		return nil, wrong("Nystroem", float64(m), "there are %d landmarks of %d training points; give a whole number from 1 to theirs, at most %d", m, train.N(), mostLandmarks)
 	}
 	k := s.Kernel
 	if k == nil {
@@ -153,8 +156,8 @@ func (s FourierFeatures) With(name string, value float64) (Step, bool) {
 	return s, true
 }
 
-// mostFeatures bounds what a step may ask for: 8 bytes for each point and feature.
-const mostFeatures = 1_000_000
+// mostNumbers bounds what a step may make of the training points: 4 GiB.
+const mostNumbers = 1 << 29
 
 // Fit implements [Step]: it looks at the number of features, and for Gamma 0 at their
 // variance.
@@ -169,8 +172,8 @@ func (s FourierFeatures) Fit(train *datasets.Dataset) (Transform, error) {
 	if !(gamma > 0) || math.IsInf(gamma, 1) {
 		return nil, wrong("RandomFourier", gamma, "gamma is %v; it must be a positive number, or 0 for 1/(d·Var X)", gamma)
 	}
-	if s.Features < 1 || s.Features > mostFeatures {
-		return nil, wrong("RandomFourier", float64(s.Features), "there are %d features; give a whole number from 1 to %d", s.Features, mostFeatures)
+	if most := mostNumbers / max(train.N(), train.D()); s.Features < 1 || s.Features > most {
+		return nil, wrong("RandomFourier", float64(s.Features), "there are %d features of %d points; give a whole number from 1 to %d", s.Features, train.N(), most)
 	}
 	rng := rand.New(rand.NewPCG(s.Seed, 0xf0021e2))
 	t := fourier{w: make([][]float64, s.Features), b: make([]float64, s.Features)}

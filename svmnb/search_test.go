@@ -490,6 +490,7 @@ func TestSearchErrors(t *testing.T) {
 		says string
 	}{
 		{Search{}, "the search is empty"},
+		{Pipeline{}.Search(grid, folds), "there is no learner at the end"},
 		{base.Search(nil, folds), "the space is nil"},
 		{base.Search(grid, nil), "the folds are nil"},
 		{base.Search(Grid{}, folds), "the grid has no parameters"},
