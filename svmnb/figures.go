@@ -120,22 +120,27 @@ func drawMargins(f *Fit) (*Chart, error) {
 		Violations: t.problem.Violations(nil, f.Alpha, nil),
 		Xs:         around(t.data.X, 0), Ys: around(t.data.X, 1),
 	}
-	// A grid of squares where the scales allow, at most 100 nodes wide.
-	nodes := min(max(gridWork/max(len(f.coef), 1), 1000), 7000)
-	aspect := min(max((d.Ys[1]-d.Ys[0])/(d.Xs[1]-d.Xs[0]), 0.4), 2.5)
+	d.Z = f.field(d.Xs, d.Ys, min(max(gridWork/max(len(f.coef), 1), 1000), 7000))
+	return figure.Margins(d)
+}
+
+// field returns f on a grid of about so many nodes: z[i][j] is f at node j of xs and
+// node i of ys. Its cells are squares where the scales allow.
+func (e *expanded) field(xs, ys [2]float64, nodes int) (z [][]float64) {
+	aspect := min(max((ys[1]-ys[0])/(xs[1]-xs[0]), 0.4), 2.5)
 	nx := int(math.Sqrt(float64(nodes) / aspect))
 	ny := nodes / nx
 	row := make([][]float64, nx)
 	for j := range row {
-		row[j] = []float64{d.Xs[0] + (d.Xs[1]-d.Xs[0])*float64(j)/float64(nx-1), 0}
+		row[j] = []float64{xs[0] + (xs[1]-xs[0])*float64(j)/float64(nx-1), 0}
 	}
 	for i := range ny {
 		for j := range row {
-			row[j][1] = d.Ys[0] + (d.Ys[1]-d.Ys[0])*float64(i)/float64(ny-1)
+			row[j][1] = ys[0] + (ys[1]-ys[0])*float64(i)/float64(ny-1)
 		}
-		d.Z = append(d.Z, f.values(row))
+		z = append(z, e.values(row))
 	}
-	return figure.Margins(d)
+	return z
 }
 
 // around returns the range of a feature, a little wider so that no point lies

@@ -41,22 +41,25 @@ func (c Classifier) Keep() *Fit {
 	if err != nil {
 		must(err)
 	}
-	return t.fit(t.keep(t.problem, t.key()))
+	return t.fit(t.keep(t.problem, t.key(), t))
 }
 
 // keep is mustSolve with a memory for what has the key.
-func (m *machine) keep(p *solvers.Problem, key []byte) *solvers.Result {
+func (m *machine) keep(p *solvers.Problem, key []byte, s scene) *solvers.Result {
 	dir, err := keepDir()
 	if err != nil {
-		return m.mustSolve(p)
+		return m.mustSolve(p, s)
 	}
 	file := filepath.Join(dir, hex.EncodeToString(key)+".fit")
 	if res := readKept(file, key, p.K.Dim()); res != nil {
 		now := time.Now()
 		os.Chtimes(file, now, now) // marks it as used; if that fails it only goes sooner
+		if m.live {
+			m.watch(s).end(res)
+		}
 		return res
 	}
-	res := m.mustSolve(p)
+	res := m.mustSolve(p, s)
 	if !res.Status.Early() {
 		writeKept(file, key, res)
 		sweepKept(dir, keepBytes)

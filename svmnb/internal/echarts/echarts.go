@@ -48,7 +48,13 @@ type Picture struct {
 // Draw makes c ready for a page. It is drawn as soon as the page has the
 // library. Until then, and where no script runs, its place says in words what
 // it shows and what is missing.
-func Draw(c Chart) (Picture, error) {
+func Draw(c Chart) (Picture, error) { return draw(c, "") }
+
+// DrawAs is Draw for a chart that changes: one with the same name that is drawn
+// in the place of the one before becomes the new one, without a blink.
+func DrawAs(name string, c Chart) (Picture, error) { return draw(c, name) }
+
+func draw(c Chart, name string) (Picture, error) {
 	option, err := encode(c)
 	if err != nil {
 		return Picture{}, err
@@ -56,6 +62,9 @@ func Draw(c Chart) (Picture, error) {
 	// Equal charts have equal ids, so that a notebook run again is the same
 	// file; the script draws every place of its id.
 	id := fmt.Sprintf("svm-%x", sha256.Sum256(option))[:20]
+	if name != "" {
+		id = fmt.Sprintf("svm-live-%x", sha256.Sum256([]byte(name)))[:25]
+	}
 	text := describe(c, option)
 	width, height := size(c)
 	var b strings.Builder
