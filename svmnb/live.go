@@ -224,7 +224,7 @@ func (w *watch) draw(res *solvers.Result) (*Chart, error) {
 	}
 	gap := ""
 	if !math.IsNaN(last.Gap) {
-		gap = fmt.Sprintf("the gap is %s", signed(last.Gap, 3))
+		gap = fmt.Sprintf("the gap is %s, %s of the primal", signed(last.Gap, 2), percent(last.RelGap))
 	}
 	d.Title, d.Progress = headline(res.Method, res.Status, res.Iterations, res.Elapsed, gap, func() string { return remaining(points, w.m.stop) })
 	return figure.Live(d)
@@ -236,7 +236,7 @@ func headline(method string, status solvers.Status, iterations int, elapsed time
 	if status == solvers.NotTerminated {
 		return strings.Join(slices.DeleteFunc([]string{method + " is running", state, rest()}, func(s string) bool { return s == "" }), ", "), progress
 	}
-	title = fmt.Sprintf("%s ended: %s", method, status)
+	title = fmt.Sprintf("%s: %s", method, status)
 	if state != "" {
 		title += ", " + state
 	}
