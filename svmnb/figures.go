@@ -71,7 +71,7 @@ func (f Figure) String() string { return f.name }
 // Of draws the figure for a fit, such as a [*Fit], as a chart that may be changed
 // and then shown by [Show].
 func (f Figure) Of(fit any) (*Chart, error) {
-	if v := reflect.ValueOf(fit); f.draw == nil || fit == nil || v.Kind() == reflect.Pointer && v.IsNil() {
+	if f.draw == nil || isNil(fit) {
 		return nil, errors.New("svmnb: Figure.Of: the figure or the fit is empty; say for example svmnb.Margins.Of(fit)")
 	}
 	c, err := f.draw(fit)
@@ -79,6 +79,11 @@ func (f Figure) Of(fit any) (*Chart, error) {
 		return nil, fmt.Errorf("svmnb: %w", err)
 	}
 	return c, nil
+}
+
+func isNil(fit any) bool {
+	v := reflect.ValueOf(fit)
+	return fit == nil || v.Kind() == reflect.Pointer && v.IsNil()
 }
 
 // Show displays the figures of the fit; without any, its summary in words and

@@ -164,18 +164,23 @@
   // ---- a chart in its place: drawn when it has a width, drawn again when the
   // page turns dark or light, fitted when the width changes.
   function place(id, el, option) {
-    var chart = null, width = 0, page = '', opt, chosen;
+    var chart = null, width = 0, page = '', opt, chosen, moment;
     function make() {
       try {
         var back = backdrop(el), T = palette(back);
         page = back.join();
-        if (chart) { chosen = (chart.getOption().legend || [{}])[0].selected; chart.dispose(); }
+        if (chart) {
+          chosen = (chart.getOption().legend || [{}])[0].selected;
+          moment = (chart.getOption().timeline || [{}])[0].currentIndex;
+          chart.dispose();
+        }
         el.textContent = '';
         opt = JSON.parse(JSON.stringify(option));
         resolve(opt, [tools(T), T, opt, echarts, function () { return chart; }], '', false);
         chart = echarts.init(el, theme(T), { renderer: size(opt) > 4000 ? 'canvas' : 'svg' });
         chart.setOption(opt);
         if (chosen) chart.setOption({ legend: { selected: chosen } });
+        if (moment !== undefined) chart.dispatchAction({ type: 'timelineChange', currentIndex: moment });
         fit();
         rewind(chart);
         el.setAttribute('data-drawn', T.dark ? 'dark' : 'light');

@@ -120,7 +120,7 @@ func Replay(d ReplayData) (*Chart, error) {
 
 	title := fmt.Sprintf("%s in %s", d.Method, count(end.Iteration, "iteration", "iterations"))
 	if g := end.Primal - end.Dual; finite(g) {
-		title += ": the gap at its end is " + numberTo(g, 2)
+		title += ": the gap at its end is " + numberTo(g, 3)
 	}
 	fewer := ""
 	if len(shown) < n {
@@ -145,7 +145,7 @@ func Replay(d ReplayData) (*Chart, error) {
 	if d.X == nil {
 		legend = entries
 	}
-	legend = append(legend, object{"name": "worked on last"}, entry("where α should be", dashes))
+	legend = append(legend, object{"name": "worked on last", "icon": "circle", "itemStyle": object{"color": "rgba(0,0,0,0)", "borderColor": "@series4", "borderWidth": 3}}, entry(d.wanted(), dashes))
 	series = append(series, object{"type": "custom", "id": "numbers", "silent": true, "z": 9, "data": list{list{0, 0}}, "tooltip": object{"show": false}, "renderItem": script(replayNumbers)})
 	labels := list{}
 	for _, f := range d.Frames {
@@ -236,7 +236,7 @@ func (d *ReplayData) drawScene(svm object, shown []int) (series, legend list) {
 
 // drawSteps returns the series of panel k, of α against margins or residuals.
 func (d *ReplayData) drawSteps(k int, shown []int, low, high, top float64) (series, legend list, axes [2]object) {
-	series = append(series, object{"type": "custom", "id": "steps", "name": "where α should be", "xAxisIndex": k, "yAxisIndex": k, "silent": true, "clip": true, "z": 1, "data": list{list{low, 0}},
+	series = append(series, object{"type": "custom", "id": "steps", "name": d.wanted(), "xAxisIndex": k, "yAxisIndex": k, "silent": true, "clip": true, "z": 1, "data": list{list{low, 0}},
 		"itemStyle": object{"color": "@ink"}, "tooltip": object{"show": false}, "renderItem": script(replaySteps)})
 	dots := func(id, name, token, symbol string, in func(i int) bool) {
 		data := list{}
@@ -247,7 +247,7 @@ func (d *ReplayData) drawSteps(k int, shown []int, low, high, top float64) (seri
 		}
 		series = append(series, object{"type": "custom", "id": id, "name": name, "xAxisIndex": k, "yAxisIndex": k, "z": 3, "data": data, "itemStyle": object{"color": token},
 			"renderItem": script(fmt.Sprintf(replayDot, token, symbol))})
-		legend = append(legend, object{"name": name, "itemStyle": object{"borderWidth": 0}})
+		legend = append(legend, entry(name, either(map[string]string{"diamond": diamond}[symbol], "circle")))
 	}
 	if d.Regression {
 		dots("at", "point", "@series1", "circle", func(int) bool { return true })
@@ -271,6 +271,14 @@ func (d *ReplayData) drawSteps(k int, shown []int, low, high, top float64) (seri
 		a["splitLine"] = object{"show": true}
 	}
 	return series, legend, axes
+}
+
+// wanted is what the line of the conditions is called.
+func (d *ReplayData) wanted() string {
+	if d.Regression {
+		return "where β should be"
+	}
+	return "where α should be"
 }
 
 // varied reports whether the bounds differ, so that α are shown as shares of them.
