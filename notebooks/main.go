@@ -22,6 +22,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/svmnb/svmnb/svmnb/static"
 )
 
 const usage = `Usage: go run ./notebooks [command]
@@ -35,6 +37,9 @@ const usage = `Usage: go run ./notebooks [command]
   test [FILE...]  run all notebooks here and compare with their committed outputs
                   -rtol 1e-6       how far numbers may differ
                   -timeout 120s    for each cell
+  static FILE...  put a picture of each chart into notebooks, in place, for readers
+                where no scripts run (run does so by itself)
+                  -dark            for a dark page
   lab [ARG...]  open your own Jupyter with the same kernel; ARGs go to Jupyter
   install       add the kernel to your Jupyter, as "Go (svmnb)"
   uninstall     take it out again
@@ -77,7 +82,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		return err
 	}
 	commands := map[string]func(context.Context, *session, []string) error{
-		"": runCommand, "run": runCommand, "test": testCommand, "lab": labCommand,
+		"": runCommand, "run": runCommand, "test": testCommand, "static": staticCommand, "lab": labCommand,
 		"install": installCommand, "uninstall": uninstallCommand, "bench": benchCommand,
 	}
 	run := commands[name]
@@ -208,6 +213,17 @@ func runCommand(ctx context.Context, s *session, args []string) error {
 			if err := standard.keep(before, j.nb); err != nil {
 				return fmt.Errorf("%s: %w", j.in, err)
 			}
+		}
+		start := time.Now()
+		charts, _, err := fillFigures(ctx, j.nb, static.Options{})
+		if ctx.Err() != nil {
+			return err
+		}
+		if err != nil { // the notebook is good without
+			fmt.Fprintf(s.stderr, "%s: not all charts have a picture: %v\n", j.in, err)
+		}
+		if charts > 0 {
+			fmt.Fprintf(s.stderr, "pictures of %d charts  %.2f s\n", charts, time.Since(start).Seconds())
 		}
 		page, err := exportHTML(j.nb, filepath.Base(j.in), filepath.Dir(j.in))
 		if err != nil {

@@ -47,7 +47,8 @@ const (
 )
 
 // Classify starts the description of a classifier for data with exactly two
-// targets; the larger one is the positive class. Without further words it is
+// targets; the larger one is the positive class. For more of them say
+// [Classifier.OneVsOne], OneVsRest or CrammerSinger at the end. Without further words it is
 // the 1-norm soft margin with C = 1 and the kernel RBF(1/(d·Var X)), solved by
 // second-order SMO until m − M ≤ 1e-3. The data must not be changed afterwards.
 func Classify(data *datasets.Dataset) Classifier {
@@ -266,6 +267,9 @@ func (c Classifier) prepare() (*task, error) {
 		err = c.data.Check()
 	} else {
 		t.y, t.negative, t.positive, err = c.data.Binary()
+		if many := (*datasets.ClassError)(nil); errors.As(err, &many) && len(many.Classes) > 2 {
+			err = fmt.Errorf("%w; or learn all of them at once by OneVsOne(), OneVsRest() or CrammerSinger(), said last", err)
+		}
 	}
 	if err := errors.Join(c.err, err); err != nil {
 		return nil, err

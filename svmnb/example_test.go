@@ -89,3 +89,26 @@ func ExampleRegressor_Ridge() {
 	fmt.Printf("distance = %.2f speed − %.1f, R² = %.2f %v\n", w[0], -fit.Bias, r2, err)
 	// Output: distance = 3.93 speed − 17.5, R² = 0.65 <nil>
 }
+
+// Ten classes: a machine for each pair of them, and probabilities by coupling.
+func ExampleClassifier_OneVsOne() {
+	train, test := datasets.Digits().Split(0.3, 1)
+	fit, err := svmnb.Classify(train).Kernel(kernels.RBF(0.001)).C(5).OneVsOne().Fit(context.Background())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	accuracy, _ := fit.Accuracy(test)
+	fmt.Printf("%d machines, %.1f %% of %d new digits right\n", fit.Certificate().Machines, 100*accuracy, test.N())
+	calibrated, err := fit.Calibrate(context.Background(), svmnb.Platt{Folds: 3, Seed: 1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	p, _ := calibrated.Probabilities(test.X[:1])
+	names, _ := calibrated.Predict(test.X[:1])
+	fmt.Println(names, len(p[0]), "probabilities")
+	// Output:
+	// 45 machines, 98.4 % of 1258 new digits right
+	// [9] 10 probabilities
+}

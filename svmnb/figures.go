@@ -14,7 +14,9 @@ import (
 )
 
 // Figure is a way to look at a fit: [Margins], [Tube], [KKT], [Gap] or [Rate]; of a
-// Gaussian process [Posterior], [Bounds], [Evidence] or [Components].
+// Gaussian process [Posterior], [Bounds], [Evidence] or [Components]; of several
+// classes [Regions] and [Confusion]; of an [Evaluation] Confusion, [ROC] or
+// [Reliability].
 type Figure struct {
 	name string
 	draw func(fit any) (*Chart, error)
@@ -37,7 +39,7 @@ type solved interface{ record() record }
 // record is what there is to see of a run.
 type record struct {
 	*solvers.Result
-	problem *solvers.Problem
+	problem *solvers.Problem // nil for Crammer and Singer's
 	stop    solvers.Criterion
 	words   string // what was solved, for a subtitle
 	points  int    // n; a regression has two multipliers for each
@@ -167,6 +169,9 @@ const kktValues = 4_000_000
 
 func drawKKT(fit solved) (*Chart, error) {
 	f := fit.record()
+	if f.problem == nil {
+		return nil, fmt.Errorf("KKT: a %T has conditions for points and classes, not for points; look at Gap", fit)
+	}
 	p, n := f.problem, len(f.Alpha)
 	d := figure.KKTData{Problem: f.words, Tol: 1e-3}
 	switch stop := f.stop.(type) {

@@ -46,25 +46,44 @@ func (c Classifier) Keep() *Fit {
 
 // keep is mustSolve with a memory for what has the key.
 func (m *machine) keep(p *solvers.Problem, key []byte, s scene) *solvers.Result {
-	dir, err := keepDir()
-	if err != nil {
-		return m.mustSolve(p, s)
-	}
-	file := filepath.Join(dir, hex.EncodeToString(key)+".fit")
-	if res := readKept(file, key, p.K.Dim()); res != nil {
-		now := time.Now()
-		os.Chtimes(file, now, now) // marks it as used; if that fails it only goes sooner
-		if m.live {
-			m.watch(s).end(res)
-		}
-		return res
-	}
-	res := m.mustSolve(p, s)
-	if !res.Status.Early() {
-		writeKept(file, key, res)
-		sweepKept(dir, keepBytes)
+	res := recall(key, p.K.Dim())
+	if res == nil {
+		res = m.mustSolve(p, s)
+		remember(key, res)
+	} else if m.live {
+		m.watch(s).end(res)
 	}
 	return res
+}
+
+// recall returns the result of n multipliers that was remembered under the key,
+// or nil.
+func recall(key []byte, n int) *solvers.Result {
+	dir, err := keepDir()
+	if err != nil {
+		return nil
+	}
+	file := keptFile(dir, key)
+	res := readKept(file, key, n)
+	if res != nil {
+		now := time.Now()
+		os.Chtimes(file, now, now) // marks it as used; if that fails it only goes sooner
+	}
+	return res
+}
+
+// remember keeps a result that did not end early, if it can.
+func remember(key []byte, res *solvers.Result) {
+	dir, err := keepDir()
+	if err != nil || res.Status.Early() {
+		return
+	}
+	writeKept(keptFile(dir, key), key, res)
+	sweepKept(dir, keepBytes)
+}
+
+func keptFile(dir string, key []byte) string {
+	return filepath.Join(dir, hex.EncodeToString(key)+".fit")
 }
 
 func keepDir() (string, error) {

@@ -166,7 +166,7 @@ func (m *machine) watch(s scene) *watch {
 
 // observe is an observer of the run.
 func (w *watch) observe(it *solvers.Iterate, pt *solvers.Point) {
-	w.points = remember(w.points, *pt, func(p *solvers.Point) int { return p.Iteration })
+	w.points = note(w.points, *pt, func(p *solvers.Point) int { return p.Iteration })
 	if !w.ready() {
 		return
 	}
@@ -177,10 +177,10 @@ func (w *watch) observe(it *solvers.Iterate, pt *solvers.Point) {
 	w.show(func() (*Chart, error) { return w.draw(state) })
 }
 
-// remember appends a point to those of a run, of which every second one is forgotten
+// note appends a point to those of a run, of which every second one is forgotten
 // when they are too many. A point that is measured again takes the place of the first
 // measurement. It never writes where the points before are.
-func remember[P any](points []P, pt P, iteration func(*P) int) []P {
+func note[P any](points []P, pt P, iteration func(*P) int) []P {
 	if k := len(points) - 1; k >= 0 && iteration(&points[k]) == iteration(&pt) {
 		points = slices.Clone(points[:k])
 	}

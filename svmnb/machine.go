@@ -346,20 +346,27 @@ func (e *expanded) values(x [][]float64) []float64 {
 
 // at is values for points that a caller gives.
 func (e *expanded) at(verb, learner string, x [][]float64) ([]float64, error) {
+	if err := e.check(verb, learner, x); err != nil {
+		return nil, err
+	}
+	return e.values(x), nil
+}
+
+func (e *expanded) check(verb, learner string, x [][]float64) error {
 	for i, row := range x {
 		if len(row) != e.d {
-			return nil, &ArgumentError{verb, i, -1, float64(len(row)), fmt.Sprintf("the point has %d features, the %s was trained on %d", len(row), learner, e.d)}
+			return &ArgumentError{verb, i, -1, float64(len(row)), fmt.Sprintf("the point has %d features, the %s was trained on %d", len(row), learner, e.d)}
 		}
 		for j, v := range row {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return nil, &ArgumentError{verb, i, j, v, fmt.Sprintf("the value is %v; predictions need finite numbers", v)}
+				return &ArgumentError{verb, i, j, v, fmt.Sprintf("the value is %v; predictions need finite numbers", v)}
 			}
 		}
 	}
 	if err := e.basis.Check(x); err != nil {
-		return nil, fmt.Errorf("svmnb: %s: %w", verb, err)
+		return fmt.Errorf("svmnb: %s: %w", verb, err)
 	}
-	return e.values(x), nil
+	return nil
 }
 
 // normal returns w, for the linear kernel.

@@ -22,7 +22,7 @@ func (t *processTask) watch() *systemWatch {
 
 // observe is an observer of the run.
 func (w *systemWatch) observe(_ [][]float64, pt *solvers.SystemPoint) {
-	w.points = remember(w.points, *pt, func(p *solvers.SystemPoint) int { return p.Iteration })
+	w.points = note(w.points, *pt, func(p *solvers.SystemPoint) int { return p.Iteration })
 	if !w.ready() {
 		return
 	}

@@ -52,31 +52,20 @@ func Draw(c Chart) (Picture, error) { return draw(c, "") }
 
 // DrawAs is Draw for a chart that changes: one with the same name that is drawn
 // in the place of the one before becomes the new one, without a blink.
-func DrawAs(name string, c Chart) (Picture, error) { return draw(c, name) }
+func DrawAs(name string, c Chart) (Picture, error) {
+	return draw(c, fmt.Sprintf("%s%x", changing, sha256.Sum256([]byte(name)))[:25])
+}
 
-func draw(c Chart, name string) (Picture, error) {
-	option, err := encode(c)
+func draw(c Chart, id string) (Picture, error) {
+	p, err := Of(c)
 	if err != nil {
 		return Picture{}, err
 	}
-	// Equal charts have equal ids, so that a notebook run again is the same
-	// file; the script draws every place of its id.
-	id := fmt.Sprintf("svm-%x", sha256.Sum256(option))[:20]
-	if name != "" {
-		id = fmt.Sprintf("svm-live-%x", sha256.Sum256([]byte(name)))[:25]
-	}
-	text := describe(c, option)
-	width, height := size(c)
-	var b strings.Builder
-	fmt.Fprintf(&b, `<div id="%s" role="img" aria-label="%s" style="width:100%%;max-width:%s;height:%s">`,
-		id, html.EscapeString(text), html.EscapeString(width), html.EscapeString(height))
-	b.WriteString(`<style>@keyframes svm-wait{from,to{opacity:0}}</style><p style="animation:svm-wait 2s;max-width:44em">`)
-	b.WriteString(html.EscapeString(text))
-	b.WriteString(`<br><small>The picture is not drawn yet. If it stays away: trust this notebook, or run this cell again, ` +
-		`which brings the drawing library into the page.</small></p></div>` + "\n")
-	b.WriteString(`<script>(function(w){var S=w.__svmEcharts=w.__svmEcharts||{};if(!S.ready)S.ready=new Promise(function(r){S.resolve=r});`)
-	fmt.Fprintf(&b, `S.ready.then(function(){S.draw("%s",%s)})})(window)</script>`, id, option)
-	return Picture{HTML: b.String(), Text: text}, nil
+	p.ID = id
+	return Picture{HTML: p.HTML(`<style>@keyframes svm-wait{from,to{opacity:0}}</style><p style="animation:svm-wait 2s;max-width:44em">` +
+		html.EscapeString(p.Text) +
+		`<br><small>The picture is not drawn yet. If it stays away: trust this notebook, or run this cell again, ` +
+		`which brings the drawing library into the page.</small></p>`), Text: p.Text}, nil
 }
 
 // goEchartsColors is the palette that go-echarts writes into every chart; ours

@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -79,6 +80,43 @@ func TestEqualChartsAreEqualText(t *testing.T) {
 	id := func(s string) string { return strings.Split(s, `"`)[1] }
 	if html[0] != html[1] || id(html[0]) == id(html[2]) {
 		t.Errorf("ids %s, %s, %s: want the first two equal and the last one another", id(html[0]), id(html[1]), id(html[2]))
+	}
+}
+
+// What Draw writes is read back to the letter.
+func TestPlaces(t *testing.T) {
+	evil := bar("</script>\"'&<!-- \u2028 );S.draw(", 1)
+	evil.SetGlobalOptions(charts.WithInitializationOpts(opts.Initialization{Width: "40em", Height: "60vh"}))
+	var page string
+	var want []Place
+	for _, c := range []Chart{bar("a", 1, 2), evil, bar("a", 1, 2)} {
+		p, err := Of(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		picture, err := Draw(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		page += "<p>" + picture.HTML
+		want = append(want, p)
+	}
+	page += Library()
+	var got []Place
+	same := Places(page, func(p Place, html string) string { got = append(got, p); return html })
+	if same != page || !reflect.DeepEqual(got, want) {
+		t.Errorf("places %q, want %q; the page is the same: %v", got, want, same == page)
+	}
+	inside := Places(page, func(p Place, _ string) string { return p.HTML("<img>") })
+	got = nil
+	again := Places(inside, func(p Place, _ string) string { got = append(got, p); return p.HTML("<img>") })
+	if again != inside || !reflect.DeepEqual(got, want) || strings.Count(inside, "><img></div>") != 3 || strings.Contains(inside, "not drawn yet") {
+		t.Errorf("places with images: %q", got)
+	}
+	for _, cut := range []string{"", page[:40], page[3:400], strings.ReplaceAll(page, "draw(", "drew("), strings.ReplaceAll(page, ")})})", ")")} {
+		if same := Places(cut, func(Place, string) string { return "x" }); same != cut {
+			t.Errorf("a chart is seen in %.80q", cut)
+		}
 	}
 }
 

@@ -32,6 +32,7 @@
   function mix(a, b, t) {
     return 'rgb(' + [0, 1, 2].map(function (i) { return Math.round(a[i] + (b[i] - a[i]) * t); }) + ')';
   }
+  var lightPage = [255, 255, 255, 1], darkPage = [24, 26, 27, 1];
   // The page is what is painted behind the element; where nothing is, its text
   // colour tells. (Classic Jupyter is white whatever the system prefers.)
   function backdrop(el) {
@@ -40,7 +41,7 @@
       if (c && c[3] > 0.5) return c;
     }
     c = rgb(getComputedStyle(el).color);
-    return c && luminance(c) > 0.5 ? [24, 26, 27, 1] : [255, 255, 255, 1];
+    return c && luminance(c) > 0.5 ? darkPage : lightPage;
   }
   function palette(page) {
     var isDark = luminance(page) < 0.5, p = isDark ? dark : light;
@@ -161,6 +162,40 @@
       [].concat(o.dataset || []).reduce(function (n, d) { return n + (d && d.source && d.source.length || 0); }, 0);
   }
 
+  // A chart of the option, and of more options over it, in an element or in none.
+  function start(el, option, T, how, more) {
+    var opt = JSON.parse(JSON.stringify(option)), chart = null;
+    resolve(opt, [tools(T), T, opt, echarts, function () { return chart; }], '', false);
+    chart = echarts.init(el, theme(T), how(opt));
+    try {
+      [opt].concat(more || []).forEach(function (o, i, all) { chart.setOption(o, { lazyUpdate: i < all.length - 1 }); });
+    } catch (e) { chart.dispose(); throw e; }
+    return { chart: chart, opt: opt };
+  }
+  // Title and legend flow down the page however many lines they need; the
+  // figure's layout function puts the rest below and says how high it all is.
+  // A figure without one keeps its height, and fit says nothing; otherwise it
+  // returns the height and the options that it has set.
+  function fit(chart, opt, width) {
+    var layout = opt.svm && opt.svm.layout, said = [];
+    function say(o) { chart.setOption(o); said.push(o); }
+    chart.resize({ width: width });
+    if (!layout) return;
+    say({ title: { textStyle: { width: width - 126 }, subtextStyle: { width: width - 24 } } });
+    var top = bottom(chart, 'title', 0) + 10;
+    say({ legend: { top: top } });
+    var l = layout(width, bottom(chart, 'legend', top) + 14);
+    chart.resize({ width: width, height: l.height });
+    say(l.option);
+    return { height: l.height, options: said };
+  }
+  function bottom(chart, type, otherwise) {
+    var m = chart.getModel().getComponent(type);
+    if (!m || m.get('show') === false) return otherwise;
+    var g = chart.getViewOfComponentModel(m).group, r = g.getBoundingRect();
+    return r.height ? g.y + r.y + r.height : otherwise;
+  }
+
   // ---- a chart in its place: drawn when it has a width, drawn again when the
   // page turns dark or light, fitted when the width changes.
   function place(id, el, option) {
@@ -173,15 +208,15 @@
           chosen = (chart.getOption().legend || [{}])[0].selected;
           moment = (chart.getOption().timeline || [{}])[0].currentIndex;
           chart.dispose();
+          chart = null;
         }
         el.textContent = '';
-        opt = JSON.parse(JSON.stringify(option));
-        resolve(opt, [tools(T), T, opt, echarts, function () { return chart; }], '', false);
-        chart = echarts.init(el, theme(T), { renderer: size(opt) > 4000 ? 'canvas' : 'svg' });
-        chart.setOption(opt);
+        var made = start(el, option, T, function (opt) { return { renderer: size(opt) > 4000 ? 'canvas' : 'svg' }; });
+        chart = made.chart;
+        opt = made.opt;
         if (chosen) chart.setOption({ legend: { selected: chosen } });
         if (moment !== undefined) chart.dispatchAction({ type: 'timelineChange', currentIndex: moment });
-        fit();
+        adjust();
         rewind(chart);
         el.setAttribute('data-drawn', T.dark ? 'dark' : 'light');
       } catch (e) { fail(e); }
@@ -207,34 +242,18 @@
         opt = JSON.parse(JSON.stringify(option));
         resolve(opt, [tools(T), T, opt, echarts, function () { return chart; }], '', false);
         chart.setOption(opt, { replaceMerge: ['series'] });
-        fit();
+        adjust();
         el.setAttribute('data-updates', +(el.getAttribute('data-updates') || 0) + 1);
       } catch (e) { fail(e); }
     }
-    // Title and legend flow down the page however many lines they need; the
-    // figure's layout function puts the rest below.
-    function fit() {
-      var layout = opt.svm && opt.svm.layout;
-      chart.resize({ width: width });
-      if (!layout) return;
-      chart.setOption({ title: { textStyle: { width: width - 126 }, subtextStyle: { width: width - 24 } } });
-      var top = bottom('title', 0) + 10;
-      chart.setOption({ legend: { top: top } });
-      var l = layout(width, bottom('legend', top) + 14);
-      el.style.height = l.height + 'px';
-      chart.resize({ width: width, height: l.height });
-      chart.setOption(l.option);
-    }
-    function bottom(type, otherwise) {
-      var m = chart.getModel().getComponent(type);
-      if (!m || m.get('show') === false) return otherwise;
-      var g = chart.getViewOfComponentModel(m).group, r = g.getBoundingRect();
-      return r.height ? g.y + r.y + r.height : otherwise;
+    function adjust() {
+      var fitted = fit(chart, opt, width);
+      if (fitted) el.style.height = fitted.height + 'px';
     }
     new ResizeObserver(function () {
       if (!el.clientWidth || el.clientWidth === width) return;
       width = el.clientWidth;
-      if (chart) fit(); else make();
+      if (chart) adjust(); else make();
     }).observe(el);
     live.push({
       check: function () {
@@ -266,6 +285,48 @@
       if (!live.some(function (c) { return c.draw(id, el, option); })) place(id, el, option);
     });
   };
+
+  // ---- a chart as SVG where there is no page, only the library (package
+  // static): what is there to be clicked stays away, everything is drawn at once.
+  if (typeof packed !== 'string') {
+    echarts = packed;
+    return function (option, dark, width, height, id) {
+      var T = palette(dark ? darkPage : lightPage), fitted, made;
+      function still(opt) {
+        opt.animation = false;
+        opt.toolbox = { show: false };
+        opt.textStyle = Object.assign({ fontFamily: 'inherit' }, opt.textStyle); // the document says once which
+        unquote(opt);
+        if (!opt.backgroundColor || opt.backgroundColor === 'transparent') opt.backgroundColor = T('@page');
+        return [].concat(opt.series || []);
+      }
+      function unquote(o) { // ECharts writes names of fonts as they are into an attribute
+        Object.keys(o).forEach(function (k) {
+          if (k === 'fontFamily') o[k] = String(o[k]).replace(/"/g, "'");
+          else if (o[k] && typeof o[k] === 'object' && typeof o[k][0] !== 'number') unquote(o[k]);
+        });
+      }
+      if (option.svm && option.svm.layout) { // fitted without data, which takes a tenth of the time
+        made = start(null, option, T, function (opt) {
+          still(opt).forEach(function (s) { s.data = []; });
+          delete opt.dataset;
+          return { renderer: 'svg', ssr: true, width: width, height: height };
+        });
+        fitted = fit(made.chart, made.opt, width);
+        made.chart.dispose();
+      }
+      made = start(null, option, T, function (opt) {
+        still(opt).forEach(function (s) { s.progressive = 0; });
+        return { renderer: 'svg', ssr: true, width: width, height: fitted ? fitted.height : height };
+      }, fitted && fitted.options);
+      var painter = made.chart.getZr().painter;
+      painter._id = id; // not the count of charts so far: equal charts are equal text
+      var svg = painter.renderToString({ useViewBox: true, cssAnimation: false, cssEmphasis: false });
+      made.chart.dispose();
+      return svg;
+    };
+  }
+
   function check() { live.forEach(function (c) { c.check(); }); }
   var timers = [];
   function soon() { // style sheets of a new theme may arrive after its attribute

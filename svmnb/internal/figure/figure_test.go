@@ -31,19 +31,24 @@ func must[T any](t testing.TB) func(v T, err error) T {
 	}
 }
 
-// TestPictures draws the figures in a browser, light and dark, wide and narrow.
-// With SVMNB_PICTURES set to a folder it leaves them there to be looked at.
-func TestPictures(t *testing.T) {
+// classification are the figures of classifiers, as examples.
+func classification(t *testing.T) []*Chart {
+	t.Helper()
 	ok := must[*Chart](t)
 	small, large := moons(t, 120, 1.2, 2), moons(t, 600, 2, 50)
 	logGap := large.gap()
 	logGap.Log = true
-	figures := []*Chart{
+	return []*Chart{
 		ok(Margins(small.margins())), ok(KKT(small.kkt())), ok(Gap(small.gap())),
 		ok(Margins(large.margins())), ok(KKT(large.kkt())), ok(Gap(logGap)), ok(Scores(large.scores())),
 		ok(Race(small.race(t, nil, everySMO[:4]...))), ok(Race(large.race(t, solvers.UpLow{Tol: 1e-5}, everySMO...))), ok(Race(racers(8))),
 	}
-	pictures(t, "figures", figures, []tip{
+}
+
+// TestPictures draws the figures in a browser, light and dark, wide and narrow.
+// With SVMNB_PICTURES set to a folder it leaves them there to be looked at.
+func TestPictures(t *testing.T) {
+	pictures(t, "figures", classification(t), []tip{
 		{0, 4, 3, "point 7 · class −1"}, {0, 4, 3, "y·f = "}, {0, 4, 3, "wants y·f"}, {0, 4, 3, "KKT violation"},
 		{1, 0, 5, "violation ≈"}, {1, 3, 0, "violation at the end: "}, {2, 1, 7, "iteration 7"}, {2, 1, 7, "best primal"}, {6, 0, 1, " points"},
 		{7, 0, 5, "kernel values"}, {7, 0, 5, "SMO (worst pair)"}, {7, 6, 4, "iteration "}, {9, 0, 3, "no gap yet"}, {9, 2, 40, "method 1"},

@@ -410,14 +410,20 @@ func components(t testing.TB) ComponentsData {
 	return d
 }
 
-// TestProcessPictures draws regression and Gaussian processes in a browser.
-func TestProcessPictures(t *testing.T) {
+// processes are the figures of regression and Gaussian processes, as examples.
+func processes(t *testing.T) []*Chart {
+	t.Helper()
 	ok := must[*Chart](t)
-	figures := []*Chart{
+	return []*Chart{
 		ok(Tube(tube(t, 60, 1, 0.15, 3, false))), ok(Tube(tube(t, 150, 2, 0.2, 3, false))),
 		ok(Posterior(posterior(t))), ok(Posterior(early(t))),
 		ok(Bounds(bounds(t, 300))), ok(Evidence(evidence(t))), ok(Components(components(t))),
 	}
+}
+
+// TestProcessPictures draws regression and Gaussian processes in a browser.
+func TestProcessPictures(t *testing.T) {
+	figures := processes(t)
 	// The series of a name, in order, by chart.
 	at := func(chart int, name string) int {
 		for k, s := range figures[chart].Extra["series"].(list) {

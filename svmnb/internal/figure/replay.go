@@ -554,7 +554,7 @@ const replayNumbers = `function (p, api) {
 	if (f.n === 2) say.push('pair ' + f.w[0][0] + ', ' + f.w[1][0]);
 	else if (f.n === 1) say.push('point ' + f.w[0][0]);
 	else if (f.n > 2) say.push('working set of ' + f.n);
-	return { type: 'text', silent: true, x: 4, y: O.svm.line || 60, style: { text: '{b|iteration ' + f.i + '}   ' + say.join('   '), width: chart().getWidth() - 10, overflow: 'break', lineHeight: 19, fontSize: 13, fill: T('@ink'),
+	return { type: 'text', silent: true, x: 4, y: api.value(1), style: { text: '{b|iteration ' + f.i + '}   ' + say.join('   '), width: chart().getWidth() - 10, overflow: 'break', lineHeight: 19, fontSize: 13, fill: T('@ink'),
 		rich: { b: { fontWeight: 'bold', fontSize: 13, fill: T('@ink') } }, verticalAlign: 'top' } };
 }`
 
@@ -571,7 +571,7 @@ const replayTip = `function (p) {
 // replayLayout has α beside the features, on a narrow page below them.
 const replayLayout = `function (w, top) {
 	var s = O.svm, narrow = w < 520, beside = s.scene && w >= 720, left = narrow ? 52 : 62, right = narrow ? 14 : 24, grids = [], y;
-	s.line = top - 4;
+	var line = top - 4;
 	top += narrow ? 66 : w < 900 ? 44 : 26;
 	var pw = (beside ? w * 0.58 : w) - left - right, most = narrow ? 380 : 460, h = most;
 	if (s.scene) {
@@ -586,5 +586,5 @@ const replayLayout = `function (w, top) {
 		grids.push({ left: left, right: 'auto', top: y, width: w - left - right, height: narrow ? 200 : 300 });
 		y += narrow ? 200 : 300;
 	}
-	return { height: Math.round(y + 106), option: { grid: grids, timeline: { width: w - 30 } } };
+	return { height: Math.round(y + 106), option: { grid: grids, series: [{ id: 'numbers', data: [[0, line]] }] } };
 }`

@@ -1,0 +1,534 @@
+package solvers
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+)
+
+// CrammerSinger is the machine that learns all k classes at once (Crammer and
+// Singer 2001): one w_m for each class m, and the class with the largest w_m·x
+// wins. With e_im = 1 − [m = y_i] its primal is
+//
+//	minimise ½ Σ_m ‖w_m‖² + Σ_i C_i ξ_i,  w_{y_i}·x_i − w_m·x_i ≥ e_im − ξ_i  for all i, m,
+//
+// and its dual, in k variables for each point,
+//
+//	maximise −½ Σ_m Σ_ij α_im α_jm K_ij − Σ_im e_im α_im,
+//	Σ_m α_im = 0,  α_im ≤ C_i for m = y_i, else α_im ≤ 0,  w_m = Σ_i α_im x_i.
+//
+// There is no bias; the kernel K + τ² has one in each class. The dual is not the
+// one QP of this package, since it has an equality for each point; hence it is
+// no Method but has a Solve and a Certify of its own, in the same terms.
+type CrammerSinger struct {
+	K       Matrix    // n × n
+	Y       []int     // n classes, 0 … Classes − 1
+	Classes int       // k ≥ 2
+	C       []float64 // n costs, in (0, ∞)
+	Seed    uint64    // of the order in which points are visited
+}
+
+// Check returns a *ProblemError for the first thing that is wrong with p.
+func (p *CrammerSinger) Check() error {
+	bad := func(field string, i int, v float64, format string, args ...any) error {
+		return &ProblemError{field, i, v, fmt.Sprintf(format, args...)}
+	}
+	switch {
+	case p == nil || p.K == nil:
+		return bad("K", -1, 0, "no kernel matrix")
+	case p.K.Dim() == 0:
+		return bad("K", -1, 0, "the kernel matrix has no rows; give at least one point")
+	case p.Classes < 2:
+		return bad("Classes", -1, float64(p.Classes), "is %d; there are at least 2", p.Classes)
+	case len(p.Y) != p.K.Dim():
+		return bad("Y", -1, float64(len(p.Y)), "has %d entries, the kernel matrix has %d rows", len(p.Y), p.K.Dim())
+	case len(p.C) != p.K.Dim():
+		return bad("C", -1, float64(len(p.C)), "has %d entries, the kernel matrix has %d rows", len(p.C), p.K.Dim())
+	}
+	for i, v := range p.K.Diag() {
+		switch {
+		case !usable(v):
+			return bad("K", i, v, "row %d, column %d "+usableMsg, i, i)
+		case v < 0:
+			return bad("K", i, v, "K(x, x) is negative; the kernel is none for this point")
+		case p.Y[i] < 0 || p.Y[i] >= p.Classes:
+			return bad("Y", i, float64(p.Y[i]), "is no class; they are 0 … %d", p.Classes-1)
+		case !(p.C[i] > 0 && usable(p.C[i])):
+			return bad("C", i, p.C[i], "must be a positive number, at most 1e100")
+		}
+	}
+	return nil
+}
+
+// upper is the bound of α_im.
+func (p *CrammerSinger) upper(i, m int) float64 {
+	if m == p.Y[i] {
+		return p.C[i]
+	}
+	return 0
+}
+
+// Solve maximises the dual by the sequential dual method (Keerthi, Sundararajan,
+// Chang, Hsieh and Lin 2008): point by point, the best k variables given all
+// others, in a new random order each epoch. An iteration is an epoch. With
+// [Features] it keeps the w_m, and a point costs its non-zeros times k; with any
+// other K it keeps all g_im = w_m·x_i + e_im, and a point that changes costs its
+// kernel row and n times the classes that change.
+//
+// A point violates its optimality condition by
+//
+//	v_i = max over m of g_im − min over m, α_im below its bound, of g_im ≥ 0;
+//
+// max v_i is Up − Low and KKT for the criterion of s, which is UpLow{1e-3} when
+// there is none. Points that violate by little are left out for some epochs
+// (shrinking). Result.Alpha has n·k values, k for each point.
+// Limits, interrupts and errors are those of the function [Solve]; s.Start and
+// s.Observers are not used.
+func (p *CrammerSinger) Solve(ctx context.Context, s Settings) (*Result, error) {
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	switch {
+	case s.MaxIterations < 0:
+		return nil, &ProblemError{"MaxIterations", -1, float64(s.MaxIterations), fmt.Sprintf("is %d; it must be positive, or 0 for the default", s.MaxIterations)}
+	case s.Start != nil || s.Observers != nil:
+		return nil, fmt.Errorf("solvers: %s: %w: it takes neither Start nor Observers", crammerSinger, ErrUnsupported)
+	}
+	if s.Stop == nil {
+		s.Stop = UpLow{1e-3}
+	}
+	if s.MaxIterations == 0 {
+		s.MaxIterations = 1_000_000
+	}
+	n, k := len(p.Y), p.Classes
+	r := &joint{
+		CrammerSinger: *p, began: time.Now(), alpha: make([]float64, n*k), last: make([]float64, n*k),
+		b: make([]float64, k), next: make([]float64, k), d: make([]float64, 0, k), order: make([]int, n), size: n,
+		rng: rand.New(rand.NewPCG(p.Seed, 0)), res: &Result{Method: crammerSinger},
+	}
+	r.res.Trace.N, r.res.Trace.Sweep = n*k, 1
+	for i := range r.order {
+		r.order[i] = i
+	}
+	if x, ok := p.K.(Features); ok {
+		r.x, r.w = x, matrix(k, x.Columns())
+	} else {
+		r.rows = &checked{Matrix: p.K, seen: make([]bool, n)}
+		r.K, r.g = r.rows, matrix(k, n)
+	}
+	status, err := r.loop(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	res := r.res
+	res.Alpha, res.Status, res.Elapsed, res.Evaluations = r.alpha, status, time.Since(r.began), evaluations(p.K)
+	res.Certificate = p.Certify(res.Alpha)
+	if status == Interrupted {
+		return res, fmt.Errorf("solvers: %s stopped after %d epochs: %w", crammerSinger, res.Iterations, context.Cause(ctx))
+	}
+	return res, nil
+}
+
+const crammerSinger = "Crammer–Singer, sequential dual"
+
+func matrix(rows, columns int) [][]float64 {
+	m := make([][]float64, rows)
+	for i := range m {
+		m[i] = make([]float64, columns)
+	}
+	return m
+}
+
+// joint is the workspace of a run.
+type joint struct {
+	CrammerSinger
+	x     Features    // nil for a kernel
+	rows  *checked    // K, where there are no features
+	w     [][]float64 // k × d, w_m
+	g     [][]float64 // k × n, w_m·x_i without e_im
+	alpha []float64   // n·k
+	last  []float64   // α at the last point of the trace
+	kept  int         // how many α the deltas of the trace have
+	b     []float64   // k values: g_im of the point in hand, then B_m
+	next  []float64   // its new α_i
+	d     []float64   // D_m, sorted
+	order []int       // a permutation; the first size of it are not left out
+	size  int
+	whole bool    // the last epoch left no point out
+	worst float64 // the largest violation that it met
+	goal  float64 // of the points that are not left out
+	left  int     // epochs until all are visited again
+	rng   *rand.Rand
+	began time.Time
+	res   *Result
+}
+
+func (r *joint) loop(ctx context.Context, s Settings) (Status, error) {
+	highest, grew, refreshed, at := -math.MaxFloat64, 0, 0, 0
+	pt := r.measure()
+	for {
+		sample := r.res.Iterations >= at
+		if sample {
+			if r.res.Iterations > 0 {
+				pt = r.measure()
+			}
+			r.record(pt)
+			at = r.res.Iterations + stride(s.Every, r.res.Iterations)
+			if pt.Dual > highest+4*0x1p-52*math.Abs(highest) {
+				highest, grew = pt.Dual, r.res.Iterations
+			}
+		}
+		status := s.Stop.Met(&pt, &r.res.Trace)
+		switch {
+		case status != NotTerminated:
+		case sample && r.res.Iterations-grew > patienceEpochs:
+			status = Exhausted
+		case r.res.Iterations >= s.MaxIterations:
+			status = IterationLimit
+		}
+		if status == Converged { // neither rounding nor what an epoch has met on its way shall pass for it
+			if refreshed < 3 {
+				refreshed++
+				r.refresh()
+			}
+			pt = r.measure()
+			status = s.Stop.Met(&pt, &r.res.Trace)
+		}
+		if status == NotTerminated {
+			if r.size == len(r.order) && !math.IsNaN(pt.Dual) {
+				r.worst = pt.KKT
+			}
+			moved, err := r.epoch(ctx)
+			switch {
+			case r.rows != nil && r.rows.err != nil:
+				return status, r.rows.err
+			case err != nil:
+				status = Interrupted
+			case !moved && r.whole:
+				status = Exhausted
+			default:
+				r.res.Iterations++
+				pt = r.unmeasured()
+				continue
+			}
+		}
+		r.record(r.measure())
+		return status, nil
+	}
+}
+
+// patienceEpochs is how many epochs the dual may fail to grow by a last digit.
+const patienceEpochs = 1000
+
+// refresh computes w or g afresh from α.
+func (r *joint) refresh() {
+	for m := range r.w {
+		clear(r.w[m])
+	}
+	for m := range r.g {
+		clear(r.g[m])
+	}
+	alpha := append([]float64(nil), r.alpha...)
+	clear(r.alpha)
+	for i := range r.Y {
+		copy(r.next, alpha[i*r.Classes:])
+		r.move(i, r.alpha[i*r.Classes:][:r.Classes])
+	}
+}
+
+// stride is how many iterations the trace passes over, as in Settings.Every.
+func stride(every, iteration int) int {
+	switch {
+	case every < 0:
+		return math.MaxInt / 2
+	case every > 0:
+		return every
+	}
+	return max(1, iteration/100)
+}
+
+// epoch visits the points that are not left out and improves those that violate by
+// a tenth of the epoch before or more. After all points, those that violate by less
+// are left out; once the others violate by a tenth of what they did, or after
+// twenty epochs, all are visited again.
+func (r *joint) epoch(ctx context.Context) (moved bool, err error) {
+	n := len(r.order)
+	r.whole = r.size == n
+	if r.whole {
+		r.goal, r.left = r.worst/10, 20
+	}
+	from, worst, keep := r.worst/10, 0.0, 0
+	r.rng.Shuffle(r.size, func(a, b int) { r.order[a], r.order[b] = r.order[b], r.order[a] })
+	for count, i := range r.order[:r.size] {
+		if count&15 == 0 && ctx.Err() != nil {
+			return moved, ctx.Err()
+		}
+		alpha := r.alpha[i*r.Classes:][:r.Classes]
+		for m := range r.b {
+			r.b[m] = r.e(i, m) + r.dot(i, m)
+		}
+		v := r.violation(i, r.b, alpha)
+		worst = max(worst, v)
+		if v < from || v == 0 {
+			continue
+		}
+		r.order[count], r.order[keep] = r.order[keep], i
+		keep++
+		a := r.K.Diag()[i]
+		for m := range r.b {
+			r.b[m] -= a * alpha[m]
+		}
+		r.best(i, a)
+		if r.move(i, alpha) {
+			moved = true
+		}
+		if r.rows != nil && r.rows.err != nil {
+			return moved, nil
+		}
+	}
+	r.worst = worst
+	if r.left--; r.whole {
+		r.size = keep
+	} else if worst <= r.goal || r.left <= 0 || !moved {
+		r.size = n
+	}
+	if r.size == 0 {
+		r.size = n
+	}
+	return moved, nil
+}
+
+func (p *CrammerSinger) e(i, m int) float64 {
+	if m == p.Y[i] {
+		return 0
+	}
+	return 1
+}
+
+// dot returns w_m·x_i.
+func (r *joint) dot(i, m int) float64 {
+	if r.x != nil {
+		return r.x.Dot(i, r.w[m])
+	}
+	return r.g[m][i]
+}
+
+// violation returns v_i of the g_im and α_im of point i.
+func (p *CrammerSinger) violation(i int, g, alpha []float64) float64 {
+	high, low := math.Inf(-1), math.Inf(1)
+	for m, v := range g {
+		high = max(high, v)
+		if alpha[m] < p.upper(i, m) {
+			low = min(low, v)
+		}
+	}
+	return max(0, high-low) // low is +Inf only where no α is below its bound: α_i = (C, 0, …) never is
+}
+
+// best sets next to the k variables of point i that minimise
+// Σ_m ½ a α_m² + B_m α_m (Keerthi et al. §3): α_m = min(U_m, (β − B_m)/a), with
+// β such that they sum to 0. With D_m = B_m + a U_m it is
+// Σ_m max(0, D_m − β) = a C, whose β the sorted D give. For a = 0, where the paper
+// says nothing, it is linear, and all goes to the class of the largest B_m.
+func (r *joint) best(i int, a float64) {
+	c, y := r.C[i], r.Y[i]
+	if a == 0 {
+		most := y
+		for m, v := range r.b {
+			if r.next[m] = 0; v > r.b[most] {
+				most = m
+			}
+		}
+		r.next[y] += c
+		r.next[most] -= c
+		return
+	}
+	top := math.Inf(-1) // D counts from the largest one: a C may be small beside them
+	for m, v := range r.b {
+		top = max(top, v+a*r.upper(i, m))
+	}
+	r.d = r.d[:0]
+	for m, v := range r.b {
+		v = v - top + a*r.upper(i, m)
+		k := len(r.d)
+		r.d = append(r.d, v)
+		for ; k > 0 && r.d[k-1] < v; k-- { // in decreasing order
+			r.d[k] = r.d[k-1]
+		}
+		r.d[k] = v
+	}
+	sum, beta := 0.0, math.Inf(-1)
+	for k, v := range r.d {
+		if beta >= v {
+			break
+		}
+		sum += v
+		beta = (sum - a*c) / float64(k+1)
+	}
+	r.next[y] = c
+	rest := 0.0
+	for m, v := range r.b {
+		if m != y {
+			r.next[m] = min(0, (beta-(v-top))/a)
+			rest -= r.next[m]
+		}
+	}
+	if beta < r.b[y]-top+a*c {
+		r.next[y] = min(c, rest)
+	}
+}
+
+// move brings α_i to next and w or g along with it.
+func (r *joint) move(i int, alpha []float64) (moved bool) {
+	var row []float64
+	for m, a := range r.next {
+		step := a - alpha[m]
+		if step == 0 {
+			continue
+		}
+		moved = true
+		alpha[m] = a
+		if r.x != nil {
+			r.x.Add(r.w[m], i, step)
+			continue
+		}
+		if row == nil {
+			row = r.K.Row(i)
+		}
+		g := r.g[m]
+		for j, v := range row {
+			g[j] += step * v
+		}
+	}
+	return moved
+}
+
+// unmeasured is what the last epoch has met on its way, nothing if it left points
+// out.
+func (r *joint) unmeasured() Point {
+	nan := math.NaN()
+	pt := Point{Iteration: r.res.Iterations, Elapsed: time.Since(r.began), Primal: nan, Dual: nan, Gap: nan, RelGap: nan,
+		KKT: nan, Up: nan, Equality: nan, Margin: nan, Bias: nan, Step: nan, Surrogate: nan}
+	if r.whole {
+		pt.Up, pt.KKT = r.worst, r.worst
+	}
+	return pt
+}
+
+// measure is the point of the trace for the current α.
+func (r *joint) measure() Point {
+	nan, c := math.NaN(), r.certify(r.alpha, r.dot)
+	pt := Point{
+		Iteration: r.res.Iterations, Elapsed: time.Since(r.began), Primal: c.Primal, Dual: c.Dual, Gap: c.Gap, RelGap: c.RelGap,
+		KKT: c.MaxKKT, Up: c.MaxKKT, Equality: c.Equality, Margin: nan, Bias: nan, Step: nan, Free: c.Free, Bound: c.AtUpper,
+		Active: r.size, Evaluations: evaluations(r.K), Surrogate: nan,
+	}
+	if c.Norm2 > 0 {
+		pt.Margin = 1 / math.Sqrt(c.Norm2)
+	}
+	return pt
+}
+
+// record appends pt to the trace with what has changed since the point before, or
+// puts it in the place of one of the same iteration.
+func (r *joint) record(pt Point) {
+	t := &r.res.Trace
+	if k := len(t.Points) - 1; k >= 0 && t.Points[k].Iteration == pt.Iteration {
+		pt.Changed, pt.Alpha = t.Points[k].Changed, t.Points[k].Alpha
+		r.kept -= len(pt.Changed)
+		t.Points = t.Points[:k]
+	}
+	for i, a := range r.alpha {
+		if a != r.last[i] {
+			pt.Changed, pt.Alpha = append(pt.Changed, i), append(pt.Alpha, a)
+			r.last[i] = a
+		}
+	}
+	if r.kept += len(pt.Changed); r.kept > replay && t.Cut == 0 && len(t.Points) > 0 {
+		t.Cut = len(t.Points)
+	}
+	if t.Cut > 0 {
+		pt.Changed, pt.Alpha = nil, nil
+	}
+	t.Points = append(t.Points, pt)
+}
+
+// Certify computes the certificate of alpha, n·k values, from alpha alone. The
+// gap is, with g_im = w_m·x_i + e_im,
+//
+//	Σ_i (C_i ξ_i + Σ_m α_im g_im),  ξ_i = max_m g_im − g_{i y_i},
+//
+// each term ≥ 0. MaxKKT is the largest v_i, Norm2 is Σ ‖w_m‖², Free and AtUpper
+// count the points with 0 < α_{i y_i} < C_i and = C_i, Equality is the largest
+// |Σ_m α_im|, Bound how far an α is above its bound.
+func (p *CrammerSinger) Certify(alpha []float64) Certificate {
+	n, k := len(p.Y), p.Classes
+	g := matrix(k, n)
+	x, linear := p.K.(Features)
+	if linear {
+		for m := range k {
+			w := make([]float64, x.Columns())
+			for i := range n {
+				if a := alpha[i*k+m]; a != 0 {
+					x.Add(w, i, a)
+				}
+			}
+			for i := range n {
+				g[m][i] = x.Dot(i, w)
+			}
+		}
+	}
+	for i := range n {
+		var row []float64
+		for m := range k {
+			a := alpha[i*k+m]
+			if linear || a == 0 {
+				continue
+			}
+			if row == nil {
+				row = p.K.Row(i)
+			}
+			for j, v := range row {
+				g[m][j] += a * v
+			}
+		}
+	}
+	return p.certify(alpha, func(i, m int) float64 { return g[m][i] })
+}
+
+func (p *CrammerSinger) certify(alpha []float64, dot func(i, m int) float64) Certificate {
+	var c Certificate
+	linear := 0.0 // Σ e_im α_im
+	g := make([]float64, p.Classes)
+	for i, y := range p.Y {
+		a := alpha[i*p.Classes:][:p.Classes]
+		high, sum, term := math.Inf(-1), 0.0, 0.0
+		for m := range g {
+			f := dot(i, m)
+			g[m] = f + p.e(i, m)
+			high = max(high, g[m])
+			sum += a[m]
+			c.Norm2 += a[m] * f
+			linear += a[m] * p.e(i, m)
+			c.Bound = max(c.Bound, a[m]-p.upper(i, m))
+		}
+		for m := range g { // by differences to g_iy, which cancel less
+			term += a[m] * (g[m] - g[y])
+		}
+		c.Gap += p.C[i]*(high-g[y]) + term
+		c.Equality = max(c.Equality, math.Abs(sum))
+		c.MaxKKT = max(c.MaxKKT, p.violation(i, g, a))
+		switch {
+		case a[y] >= p.C[i]:
+			c.AtUpper++
+		case a[y] > 0:
+			c.Free++
+		}
+	}
+	c.Dual = -c.Norm2/2 - linear
+	c.Primal = c.Dual + c.Gap
+	c.BoxGap, c.RelGap = c.Gap, relative(c.Gap, c.Primal)
+	return c
+}

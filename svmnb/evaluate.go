@@ -1,0 +1,272 @@
+package svmnb
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/svmnb/internal/figure"
+	"github.com/svmnb/svmnb/svmnb/metrics"
+)
+
+// Evaluation is what a classifier says of n points whose classes are known: of a
+// test set by Evaluate, of the training points by the figures of a fit. Package
+// metrics has more to say of it.
+type Evaluation struct {
+	Of            string // what was predicted of which points, for a subtitle
+	Classes       []string
+	Truth         []int       // n numbers of classes
+	Predicted     []int       // n
+	Scores        []float64   // n, for two classes: larger ones speak for Classes[1]; else nil
+	Probabilities [][]float64 // n × k, of a calibrated classifier; else nil
+}
+
+// Evaluate compares the fit with the classes of ds. Errors are those of Decision,
+// and of a class that the training data did not have.
+func (f *Fit) Evaluate(ds *datasets.Dataset) (*Evaluation, error) {
+	e, err := newEvaluation("Evaluate", ds, f.task.words(), f.task.negative, f.task.positive)
+	if err != nil {
+		return nil, err
+	}
+	if e.Scores, err = f.Decision(ds.X); err != nil {
+		return nil, err
+	}
+	for _, v := range e.Scores {
+		e.Predicted = append(e.Predicted, sideOf(v))
+	}
+	return e, nil
+}
+
+// Evaluate compares the fit with the classes of ds. Errors are those of Decisions,
+// and of a class that the training data did not have.
+func (f *MultiFit) Evaluate(ds *datasets.Dataset) (*Evaluation, error) {
+	return f.evaluate("Evaluate", ds)
+}
+
+func (f *MultiFit) evaluate(verb string, ds *datasets.Dataset) (*Evaluation, error) {
+	e, err := newEvaluation(verb, ds, f.words(), f.task.classes...)
+	if err != nil {
+		return nil, err
+	}
+	values, err := f.Decisions(ds.X)
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range values {
+		e.Predicted = append(e.Predicted, f.winner(v))
+	}
+	return e, nil
+}
+
+func newEvaluation(verb string, ds *datasets.Dataset, words string, classes ...string) (*Evaluation, error) {
+	if err := ds.Check(); err != nil {
+		return nil, err
+	}
+	e := &Evaluation{Of: words + " · " + ds.Name, Classes: classes}
+	for i, y := range ds.Y {
+		k := slices.Index(classes, ds.ClassName(y))
+		if k < 0 {
+			return nil, &ArgumentError{verb, i, -1, y, fmt.Sprintf("class %q was not in the training data, which has %s", ds.ClassName(y), listed(classes))}
+		}
+		e.Truth = append(e.Truth, k)
+	}
+	return e, nil
+}
+
+// sideOf is the class of a decision value; the boundary is the positive one's.
+func sideOf(v float64) int {
+	if v >= 0 {
+		return 1
+	}
+	return 0
+}
+
+// evaluated is what the figures of an evaluation take: a test, or a fit, whose
+// training points are shown then.
+type evaluated interface{ evaluation() (*Evaluation, error) }
+
+func (e *Evaluation) evaluation() (*Evaluation, error) { return e, nil }
+
+func (f *Fit) evaluation() (*Evaluation, error) {
+	t := f.task
+	e := &Evaluation{Of: t.words() + " · training points", Classes: []string{t.negative, t.positive}, Scores: f.training()}
+	for i, v := range e.Scores {
+		e.Truth, e.Predicted = append(e.Truth, sideOf(t.y[i])), append(e.Predicted, sideOf(v))
+	}
+	return e, nil
+}
+
+func (f *MultiFit) evaluation() (*Evaluation, error) {
+	e := &Evaluation{Of: f.words() + " · training points", Classes: f.task.classes, Truth: f.task.class}
+	for _, v := range f.training() {
+		e.Predicted = append(e.Predicted, f.winner(v))
+	}
+	return e, nil
+}
+
+// Confusion counts which class was taken for which.
+func (e *Evaluation) Confusion() *metrics.Confusion {
+	c := &metrics.Confusion{Classes: e.Classes, Counts: make([][]int, len(e.Classes))}
+	for k := range c.Counts {
+		c.Counts[k] = make([]int, len(e.Classes))
+	}
+	for i, k := range e.Truth {
+		c.Counts[k][e.Predicted[i]]++
+	}
+	return c
+}
+
+// ROC returns the curve of two classes, Classes[1] being the positive one, and a
+// *metrics.Error where a class has no points, an *ArgumentError for more classes.
+func (e *Evaluation) ROC() (*metrics.ROC, error) {
+	scores := e.Scores
+	switch {
+	case len(e.Classes) != 2:
+		return nil, wrong("ROC", math.NaN(), "there are %d classes; the curve compares two", len(e.Classes))
+	case scores == nil && e.Probabilities == nil:
+		return nil, wrong("ROC", math.NaN(), "there are no scores; evaluate a fit of Classify, or a calibrated one")
+	case scores == nil:
+		for _, p := range e.Probabilities {
+			scores = append(scores, p[1])
+		}
+	}
+	positive := make([]bool, len(e.Truth))
+	for i, k := range e.Truth {
+		positive[i] = k == 1
+	}
+	return metrics.NewROC(positive, scores)
+}
+
+// at is the evaluation of some of its points.
+func (e *Evaluation) at(rows []int) *Evaluation {
+	s := &Evaluation{Classes: e.Classes}
+	for _, i := range rows {
+		s.Truth, s.Predicted = append(s.Truth, e.Truth[i]), append(s.Predicted, e.Predicted[i])
+		if e.Scores != nil {
+			s.Scores = append(s.Scores, e.Scores[i])
+		}
+		if e.Probabilities != nil {
+			s.Probabilities = append(s.Probabilities, e.Probabilities[i])
+		}
+	}
+	return s
+}
+
+// intervalPoints is how many points a summary draws samples of: half a second.
+const intervalPoints = 2000
+
+// Markdown says how right the predictions are: the accuracy, the area under the
+// ROC and the log loss with their 95 % intervals by bootstrap (percentiles of 500
+// samples, seed 0; none for more than 2000 points).
+func (e *Evaluation) Markdown() string {
+	s := newSummary()
+	s.row("**evaluation**", "%s", e.Of)
+	s.row("points, classes", "%d, %d", len(e.Truth), len(e.Classes))
+	row := func(name string, sure bool, of func(e *Evaluation) (float64, error)) {
+		v, err := of(e)
+		if err != nil {
+			return // what these points have no value of
+		}
+		text := signed(v, 4)
+		if n := len(e.Truth); sure && n <= intervalPoints {
+			i, err := metrics.Bootstrap{Replicates: 500, Percentile: true}.Of(context.Background(), n, func(rows []int) (float64, error) { return of(e.at(rows)) })
+			if err == nil {
+				text += fmt.Sprintf(" [%s, %s]", signed(i.Low, 4), signed(i.High, 4))
+			}
+		}
+		s.row(name, "%s", text)
+	}
+	confusion := func(of func(c *metrics.Confusion) float64) func(*Evaluation) (float64, error) {
+		return func(e *Evaluation) (float64, error) { return of(e.Confusion()), nil }
+	}
+	row("**accuracy**", true, confusion((*metrics.Confusion).Accuracy))
+	row("balanced accuracy", false, confusion((*metrics.Confusion).BalancedAccuracy))
+	row("F1, mean of the classes", false, confusion(func(c *metrics.Confusion) float64 { return c.F1().Macro }))
+	row("Matthews correlation", false, confusion((*metrics.Confusion).MCC))
+	row("area under the ROC", true, func(e *Evaluation) (float64, error) {
+		r, err := e.ROC()
+		if err != nil {
+			return 0, err
+		}
+		return r.AUC, nil
+	})
+	if e.Probabilities != nil {
+		row("log loss", true, func(e *Evaluation) (float64, error) { return metrics.LogLoss(e.Truth, e.Probabilities) })
+		row("Brier score", false, func(e *Evaluation) (float64, error) { return metrics.Brier(e.Truth, e.Probabilities) })
+	}
+	return s.String()
+}
+
+// Show displays the figures of the evaluation; without any, its summary in words
+// and the Confusion.
+func (e *Evaluation) Show(figures ...Figure) {
+	if len(figures) == 0 {
+		Show(append([]any{e}, charts(e, []Figure{Confusion})...)...)
+		return
+	}
+	Show(charts(e, figures)...)
+}
+
+var (
+	// Confusion shows how many points of which class were taken for which, of an
+	// [Evaluation] or of the training points of a fit.
+	Confusion = figureOf("Confusion", drawConfusion)
+
+	// ROC shows the receiver operating characteristic of two classes, of an
+	// [Evaluation] or of the training points of a fit.
+	ROC = figureOf("ROC", drawROC)
+
+	// Reliability shows whether probabilities mean what they say, of an [Evaluation]
+	// with probabilities, or of the held-out points of a [Calibrated] fit: for two
+	// classes that of the second, for more that of the predicted one.
+	Reliability = figureOf("Reliability", drawReliability)
+
+	// Regions shows which class of a [MultiFit] is predicted where, over two
+	// features, with the boundaries and where the predicted class wins by the
+	// margin.
+	Regions = figureOf("Regions", func(f regional) (*Chart, error) { return f.drawRegions() })
+)
+
+// regional is a *MultiFit, which cells without one need not link.
+type regional interface{ drawRegions() (*Chart, error) }
+
+func drawConfusion(of evaluated) (*Chart, error) {
+	e, err := of.evaluation()
+	if err != nil {
+		return nil, err
+	}
+	return figure.Confusion(figure.ConfusionData{Problem: e.Of, Classes: e.Classes, Counts: e.Confusion().Counts})
+}
+
+func drawROC(of evaluated) (*Chart, error) {
+	e, err := of.evaluation()
+	if err != nil {
+		return nil, err
+	}
+	r, err := e.ROC()
+	if err != nil {
+		return nil, err
+	}
+	return figure.ROC(figure.ROCData{Problem: e.Of, Positive: e.Classes[1], FPR: r.FPR, TPR: r.TPR, Threshold: r.Threshold, AUC: r.AUC})
+}
+
+func drawReliability(of evaluated) (*Chart, error) {
+	e, err := of.evaluation()
+	if err != nil {
+		return nil, err
+	}
+	if e.Probabilities == nil {
+		return nil, wrong("Reliability", math.NaN(), "there are no probabilities; give the fit some by Calibrate")
+	}
+	d := figure.CalibrationData{Problem: e.Of, Event: "the predicted class", P: make([]float64, len(e.Truth)), Happens: make([]bool, len(e.Truth))}
+	for i, p := range e.Probabilities {
+		k := e.Predicted[i]
+		if len(e.Classes) == 2 {
+			k, d.Event = 1, className(e.Classes[1])
+		}
+		d.P[i], d.Happens[i] = p[k], e.Truth[i] == k
+	}
+	return figure.Calibration(d)
+}

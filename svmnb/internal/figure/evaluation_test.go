@@ -1,0 +1,197 @@
+package figure
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+func confusion(k int) ConfusionData {
+	d := ConfusionData{Problem: "made up", Counts: make([][]int, k)}
+	for i := range k {
+		d.Classes = append(d.Classes, fmt.Sprintf("class of the name %d", i))
+		for j := range k {
+			d.Counts[i] = append(d.Counts[i], (i*7+j*3)%5)
+		}
+		d.Counts[i][i] = 40 + i
+	}
+	return d
+}
+
+// steps is a curve of n steps, alternately up and to the right.
+func steps(n int) ROCData {
+	d := ROCData{Problem: "made up", Positive: "ill", FPR: []float64{0}, TPR: []float64{0}, Threshold: []float64{math.Inf(1)}, AUC: 0.9}
+	for k := 1; k <= n; k++ {
+		x := float64(k) / float64(n)
+		d.FPR, d.TPR, d.Threshold = append(d.FPR, x*x), append(d.TPR, 1-(1-x)*(1-x)), append(d.Threshold, 1-2*x)
+	}
+	return d
+}
+
+func calibration(n int) CalibrationData {
+	r := rand.New(rand.NewPCG(1, 2))
+	d := CalibrationData{Problem: "made up", Event: "rain"}
+	for range n {
+		p := r.Float64()
+		d.P, d.Happens = append(d.P, p), append(d.Happens, r.Float64() < p*p)
+	}
+	return d
+}
+
+// regions are k sectors around a centre, the last of them wherever no other is.
+func regions(k, n int) RegionsData {
+	d := RegionsData{Problem: "sectors", Features: [2]string{"east", "north"}, Xs: [2]float64{-2, 2}, Ys: [2]float64{-1.5, 1.5}, Margin: 0.5, Z: make([][][]float64, k)}
+	lead := func(c int, x, y float64) float64 {
+		best, own := math.Inf(-1), 0.0
+		for j := range k {
+			a := 2 * math.Pi * float64(j) / float64(k)
+			if v := x*math.Cos(a) + y*math.Sin(a); j == c {
+				own = v
+			} else {
+				best = max(best, v)
+			}
+		}
+		return own - best
+	}
+	for c := range k {
+		d.Classes = append(d.Classes, fmt.Sprint("sector ", c))
+		for i := range 60 {
+			d.Z[c] = append(d.Z[c], make([]float64, 80))
+			for j := range 80 {
+				d.Z[c][i][j] = lead(c, -2+4*float64(j)/79, -1.5+3*float64(i)/59)
+			}
+		}
+	}
+	r := rand.New(rand.NewPCG(3, 4))
+	for i := range n {
+		x, y := 2*(2*r.Float64()-1), 1.5*(2*r.Float64()-1)
+		predicted := 0
+		for c := range k {
+			if lead(c, x, y) > 0 {
+				predicted = c
+			}
+		}
+		class := predicted
+		if i%9 == 0 {
+			class = i % k
+		}
+		d.X, d.Class, d.Predicted, d.Support = append(d.X, []float64{x, y}), append(d.Class, class), append(d.Predicted, predicted), append(d.Support, i%4 == 0)
+	}
+	return d
+}
+
+// evaluations are the figures of what a classifier is worth, as examples.
+func evaluations(t *testing.T) []*Chart {
+	t.Helper()
+	ok := must[*Chart](t)
+	return []*Chart{
+		ok(Confusion(confusion(3))), ok(Confusion(confusion(10))), ok(ROC(steps(30))), ok(Calibration(calibration(500))),
+		ok(Regions(regions(3, 120))), ok(Regions(regions(8, 400))),
+	}
+}
+
+func TestEvaluationPictures(t *testing.T) {
+	pictures(t, "evaluation", evaluations(t), []tip{
+		{0, 0, 1, "class of the name 0 taken for class of the name 1"}, {0, 0, 4, "class of the name 1 recognised"}, {0, 0, 4, " % of its class"},
+		{2, 0, 0, "nothing taken"}, {2, 0, 5, "threshold 0.6667"}, {3, 2, 4, "said "}, {3, 2, 4, "95 % interval"}, {4, 3, 2, "predicted: sector"},
+	})
+}
+
+// TestEvaluationFigures is one table of ordinary and degenerate figures: each says
+// its finding and stays in its budget.
+func TestEvaluationFigures(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		draw   func() (*Chart, error)
+		budget int
+		words  string
+	}{
+		{"confusion", func() (*Chart, error) { return Confusion(confusion(3)) }, 10_000, "123 of 138 points right; most often wrong: class of the name 2 taken for class of the name 0, 4"},
+		{"confusion, 60 classes", func() (*Chart, error) { return Confusion(confusion(60)) }, 120_000, "points right"},
+		{"confusion, one point", func() (*Chart, error) {
+			return Confusion(ConfusionData{Classes: []string{"a"}, Counts: [][]int{{1}}})
+		}, 10_000, "1 of 1 point right"},
+		{"confusion, all wrong", func() (*Chart, error) {
+			return Confusion(ConfusionData{Classes: []string{"a", "b"}, Counts: [][]int{{0, 0}, {2, 0}}})
+		}, 10_000, "0 of 2 points right; most often wrong: b taken for a, 2"},
+		{"roc", func() (*Chart, error) { return ROC(steps(30)) }, 10_000, "with probability 0.9"},
+		{"roc, long", func() (*Chart, error) { return ROC(steps(20_000)) }, 25_000, "with probability 0.9"},
+		{"roc, two points", func() (*Chart, error) {
+			return ROC(ROCData{FPR: []float64{0, 1}, TPR: []float64{0, 1}, Threshold: []float64{math.Inf(1), 3}, AUC: 0.5})
+		}, 10_000, "0.5"},
+		{"calibration", func() (*Chart, error) { return Calibration(calibration(500)) }, 10_000, "of 10 groups outside"},
+		{"calibration, one point", func() (*Chart, error) { return Calibration(CalibrationData{P: []float64{1}, Happens: []bool{true}}) }, 10_000, "Said and seen differ by 0 on average; 0 of 1 group outside"},
+		{"calibration, far off", func() (*Chart, error) {
+			return Calibration(CalibrationData{P: []float64{0, 0, 0, 0}, Happens: []bool{true, true, true, true}})
+		}, 10_000, "differ by 1 on average"},
+		{"regions", func() (*Chart, error) { return Regions(regions(3, 120)) }, 25_000, "3 classes: 30 of 120 points carry the boundaries"},
+		{"regions, many points", func() (*Chart, error) { return Regions(regions(8, 5000)) }, 120_000, "1\u202f200 of the points drawn"},
+	} {
+		c, err := test.draw()
+		if err != nil {
+			t.Errorf("%s: %v", test.name, err)
+			continue
+		}
+		if n := size(t, c); n > test.budget {
+			t.Errorf("%s: %d bytes, budget %d", test.name, n, test.budget)
+		}
+		if said := c.Title.Title + " · " + c.Title.Subtitle; !strings.Contains(said, test.words) || !strings.Contains(c.Alt, c.Title.Title) {
+			t.Errorf("%s: %q, want %q in it, and in %q", test.name, said, test.words, c.Alt)
+		}
+	}
+}
+
+func TestWrongEvaluationInput(t *testing.T) {
+	nan := math.NaN()
+	err := func(_ *Chart, err error) error { return err }
+	broken := func(change func(*RegionsData)) error {
+		d := regions(3, 5)
+		change(&d)
+		return err(Regions(d))
+	}
+	for _, test := range []struct {
+		err           error
+		figure, field string
+	}{
+		{err(Confusion(ConfusionData{})), "Confusion", "Classes"},
+		{err(Confusion(ConfusionData{Classes: make([]string, 61)})), "Confusion", "Classes"},
+		{err(Confusion(ConfusionData{Classes: []string{"a"}})), "Confusion", "Counts"},
+		{err(Confusion(ConfusionData{Classes: []string{"a"}, Counts: [][]int{{0}}})), "Confusion", "Counts"},
+		{err(Confusion(ConfusionData{Classes: []string{"a"}, Counts: [][]int{{1, 2}}})), "Confusion", "Counts[0]"},
+		{err(Confusion(ConfusionData{Classes: []string{"a"}, Counts: [][]int{{-1}}})), "Confusion", "Counts[0][0]"},
+		{err(ROC(ROCData{})), "ROC", "FPR"},
+		{err(ROC(ROCData{FPR: []float64{0, 1}, TPR: []float64{0}})), "ROC", "TPR"},
+		{err(ROC(ROCData{FPR: []float64{0, nan}, TPR: []float64{0, 1}, Threshold: []float64{1, 0}})), "ROC", "FPR[1]"},
+		{err(ROC(ROCData{FPR: []float64{0, 1}, TPR: []float64{1, 0}, Threshold: []float64{1, 0}})), "ROC", "FPR[1]"},
+		{err(Calibration(CalibrationData{})), "Calibration", "P"},
+		{err(Calibration(CalibrationData{P: []float64{0.5}})), "Calibration", "Happens"},
+		{err(Calibration(CalibrationData{P: []float64{1.5}, Happens: []bool{true}})), "Calibration", "P[0]"},
+		{err(Calibration(CalibrationData{P: []float64{nan}, Happens: []bool{true}})), "Calibration", "P[0]"},
+		{broken(func(d *RegionsData) { d.Classes = d.Classes[:1] }), "Regions", "Classes"},
+		{broken(func(d *RegionsData) { d.Z = d.Z[:2] }), "Regions", "Z"},
+		{broken(func(d *RegionsData) { d.Z[2][1][0] = nan }), "Regions", "Z[1][0]"},
+		{broken(func(d *RegionsData) { d.Class = nil }), "Regions", "Class"},
+		{broken(func(d *RegionsData) { d.Predicted[3] = 3 }), "Regions", "Class[3]"},
+		{broken(func(d *RegionsData) { d.X[1][1] = nan }), "Regions", "X[1][1]"},
+		{broken(func(d *RegionsData) { d.Xs[1] = -2 }), "Regions", "Xs"},
+	} {
+		var e *InputError
+		if !errors.As(test.err, &e) || e.Figure != test.figure || e.Field != test.field {
+			t.Errorf("error %v, want an *InputError about %s, %s", test.err, test.figure, test.field)
+		}
+	}
+}
+
+// The 95 % interval of 8 in 10 and of 0 in 10, by Wilson's formula; R's prop.test
+// without correction has the same.
+func TestWilson(t *testing.T) {
+	for _, test := range [][4]float64{{0.8, 10, 0.4902, 0.9433}, {0, 10, 0, 0.2775}, {1, 1, 0.2065, 1}} {
+		low, high := wilson(test[0], test[1])
+		if math.Abs(low-test[2]) > 1e-4 || math.Abs(high-test[3]) > 1e-4 {
+			t.Errorf("wilson(%v, %v) = %v, %v; want %v, %v", test[0], test[1], low, high, test[2], test[3])
+		}
+	}
+}

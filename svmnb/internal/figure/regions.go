@@ -1,0 +1,175 @@
+package figure
+
+import (
+	"fmt"
+	"slices"
+)
+
+// MostRegions is how many classes [Regions] has colours and symbols for.
+const MostRegions = 8
+
+// RegionsData is what [Regions] draws: which class a classifier predicts where,
+// over two features, and the n points that it was learnt from.
+type RegionsData struct {
+	Problem  string
+	Features [2]string
+	Classes  []string // k names, at most MostRegions
+
+	X         [][]float64 // n × 2
+	Class     []int       // n true classes
+	Predicted []int       // n predicted ones
+	Support   []bool      // n
+
+	Xs, Ys [2]float64    // first and last node of an even grid, at least two nodes each way
+	Z      [][][]float64 // Z[k][i][j] at node j of Xs and node i of Ys is positive where class k is predicted, by how much it wins
+	Margin float64       // how much that is at the margin; 0 draws none
+}
+
+// Regions draws the region of each class with its boundary and, inside, the line
+// where the class wins by the margin.
+func Regions(d RegionsData) (*Chart, error) {
+	if err := d.check(); err != nil {
+		return nil, err
+	}
+	n, k := len(d.X), len(d.Classes)
+	wrong := make([]bool, n)
+	vectors, errors := 0, 0
+	for i := range d.X {
+		if d.Support[i] {
+			vectors++
+		}
+		if wrong[i] = d.Class[i] != d.Predicted[i]; wrong[i] {
+			errors++
+		}
+	}
+	title := fmt.Sprintf("%s: %d of %s carry the boundaries; %s", count(k, "class", "classes"), vectors, count(n, "point", "points"), count(errors, "error", "errors"))
+	subtitle := d.Problem
+	shown := choose(n, func(i int) int {
+		switch {
+		case wrong[i]:
+			return 0
+		case d.Support[i]:
+			return 1
+		}
+		return 2
+	})
+	if len(shown) < n {
+		subtitle += fmt.Sprintf(" · %s of the points drawn", thousands(int64(len(shown))))
+	}
+	var levels list
+	var edges, margins [][]int
+	for c, z := range d.Z {
+		ny, nx := len(z), len(z[0])
+		rings := superlevel(z, 0)
+		levels = append(levels, object{"color": fmt.Sprintf("@series%d*0.22", c+1), "paths": encodePaths(rings, nx, ny)})
+		edges = append(edges, encodePaths(isolines(rings, nx, ny), nx, ny)...)
+		if d.Margin > 0 {
+			margins = append(margins, encodePaths(isolines(superlevel(z, d.Margin), nx, ny), nx, ny)...)
+		}
+	}
+	corner := list{list{d.Xs[0], d.Ys[0]}}
+	series := list{
+		object{"type": "custom", "silent": true, "clip": true, "z": 0, "data": corner, "tooltip": object{"show": false},
+			"renderItem": script(`svm.areas(O.svm.levels, O.svm.box)`)},
+		object{"type": "custom", "name": "boundary", "silent": true, "clip": true, "z": 2, "data": corner, "itemStyle": object{"color": "@ink"},
+			"renderItem": script(`svm.lines(O.svm.edges, O.svm.box, {stroke: '@ink', lineWidth: 2})`)},
+	}
+	legend := list{entry("boundary", stroke)}
+	if len(margins) > 0 {
+		series = append(series, object{"type": "custom", "name": "margin", "silent": true, "clip": true, "z": 2, "data": corner, "itemStyle": object{"color": "@ink"},
+			"renderItem": script(`svm.lines(O.svm.margins, O.svm.box, {stroke: '@ink', lineWidth: 1.2, lineDash: [6, 4]})`)})
+		legend = append(legend, entry("margin", dashes))
+	}
+	size := pointSize(len(shown))
+	sizes := object{}
+	scatter := func(id, name, symbol string, size, z int, style object, in func(i int) bool, tip bool) {
+		var data list
+		for _, i := range shown {
+			if in(i) {
+				data = append(data, list{round4(d.X[i][0]), round4(d.X[i][1]), i, d.Predicted[i]})
+			}
+		}
+		if data == nil {
+			return
+		}
+		sizes[id] = size
+		series = append(series, object{"type": "scatter", "id": id, "name": name, "symbol": symbol, "symbolSize": size, "symbolKeepAspect": true, "z": z,
+			"silent": !tip, "data": data, "itemStyle": style})
+		ring := 0
+		if id == "support" {
+			ring = 2
+		}
+		legend = append(legend, object{"name": name, "itemStyle": object{"borderWidth": ring}})
+	}
+	for c, name := range d.Classes {
+		scatter(fmt.Sprint("class", c), name, regionSymbols[c], size+c%2, 3, object{"color": fmt.Sprintf("@series%d", c+1), "borderColor": "@page", "borderWidth": 1, "opacity": 0.95},
+			func(i int) bool { return d.Class[i] == c }, true)
+	}
+	scatter("support", "support vector", "circle", size+8, 4, object{"color": "rgba(0,0,0,0)", "borderColor": "@ink/0.6", "borderWidth": 1.6, "opacity": 1},
+		func(i int) bool { return d.Support[i] }, false)
+	scatter("error", "error", cross, size+5, 5, object{"color": "@bad", "borderColor": "@page", "borderWidth": 1, "opacity": 1},
+		func(i int) bool { return wrong[i] }, false)
+
+	aspect := (d.Ys[1] - d.Ys[0]) / (d.Xs[1] - d.Xs[0])
+	if !(aspect >= 1.0/3 && aspect <= 3) {
+		aspect = 0.62
+	}
+	axis := func(k int, ends [2]float64, gap int) object {
+		return object{"type": "value", "min": ends[0], "max": ends[1], "name": d.Features[k], "nameLocation": "middle", "nameGap": gap,
+			"axisLine": object{"show": true, "onZero": false}, "axisTick": object{"show": true}, "splitLine": object{"show": false},
+			"axisLabel": object{"showMinLabel": false, "showMaxLabel": false, "formatter": script(`function (v) { return svm.num(v); }`)}}
+	}
+	return newChart(title, subtitle, fmt.Sprintf("Regions of the classes over %s and %s. %s. %s.", d.Features[0], d.Features[1], title, subtitle), object{
+		"series":  series,
+		"legend":  object{"data": legend},
+		"toolbox": toolbox("regions", object{}),
+		"tooltip": object{"trigger": "item", "formatter": script(regionTip)},
+		"grid":    object{},
+		"xAxis":   list{axis(0, d.Xs, 28)},
+		"yAxis":   list{axis(1, d.Ys, 36)},
+		"svm": object{"box": object{"x": d.Xs, "y": d.Ys, "n": fineness}, "levels": levels, "edges": edges, "margins": margins,
+			"sizes": sizes, "names": d.Classes, "aspect": round4(aspect), "layout": script(marginsLayout)},
+	}), nil
+}
+
+var regionSymbols = [MostRegions]string{"circle", diamond, "triangle", "rect",
+	"path://M0 2H16L8 16Z", "path://M4 0H12L16 8 12 16H4L0 8Z", "roundRect", "path://M5 0H11V5H16V11H11V16H5V11H0V5H5Z"}
+
+func (d *RegionsData) check() error {
+	bad := func(field, format string, args ...any) error {
+		return &InputError{Figure: "Regions", Field: field, Reason: fmt.Sprintf(format, args...)}
+	}
+	n, k := len(d.X), len(d.Classes)
+	if k < 2 || k > MostRegions {
+		return bad("Classes", "has %d names: there are colours for 2 to %d", k, MostRegions)
+	}
+	if len(d.Z) != k {
+		return bad("Z", "has %d fields for %d classes", len(d.Z), k)
+	}
+	if len(d.Class) != n || len(d.Predicted) != n || len(d.Support) != n {
+		return bad("Class", "Predicted and Support have lengths %d, %d and %d for %d points", len(d.Class), len(d.Predicted), len(d.Support), n)
+	}
+	for i := range d.X {
+		if min(d.Class[i], d.Predicted[i]) < 0 || max(d.Class[i], d.Predicted[i]) >= k {
+			return bad(fmt.Sprintf("Class[%d]", i), "is %d, predicted %d: the classes are 0 … %d", d.Class[i], d.Predicted[i], k-1)
+		}
+	}
+	zeros := slices.Repeat([]float64{0}, n)
+	for c := range d.Z {
+		m := MarginsData{X: d.X, Y: zeros, Alpha: zeros, Upper: zeros, F: zeros, Xs: d.Xs, Ys: d.Ys, Z: d.Z[c]}
+		if err := m.check(); err != nil {
+			e := err.(*InputError)
+			e.Figure = "Regions"
+			return e
+		}
+	}
+	return nil
+}
+
+const regionTip = `function (p) {
+	var v = p.value, a = document.createElement('i'), b = document.createElement('i');
+	if (!v || v.length < 4) return '';
+	a.textContent = p.seriesName;
+	b.textContent = O.svm.names[v[3]];
+	return '<b>point ' + v[2] + '</b> · ' + a.innerHTML + '<br>(' + svm.num(v[0]) + ', ' + svm.num(v[1]) + ')<br>predicted: ' + b.innerHTML;
+}`

@@ -1,0 +1,79 @@
+package figure
+
+import "fmt"
+
+// ROCData is what [ROC] draws: how many of each class are taken for positive as
+// the threshold falls.
+type ROCData struct {
+	Problem   string // what was solved and what was scored
+	Positive  string // name of the positive class
+	FPR, TPR  []float64
+	Threshold []float64 // of each point; the first may be +Inf
+	AUC       float64
+}
+
+// ROC draws the receiver operating characteristic over the diagonal, which
+// chance reaches.
+func ROC(d ROCData) (*Chart, error) {
+	n := len(d.FPR)
+	if n < 2 {
+		return nil, &InputError{Figure: "ROC", Field: "FPR", Reason: "has fewer than two points: give a curve from (0, 0) to (1, 1)"}
+	}
+	if err := check("ROC", "threshold", n, argument{name: "FPR", values: d.FPR, positive: true}, argument{name: "TPR", values: d.TPR, positive: true},
+		argument{name: "Threshold", values: d.Threshold, infinite: true}); err != nil {
+		return nil, err
+	}
+	for k := 1; k < n; k++ {
+		if d.FPR[k] < d.FPR[k-1] || d.TPR[k] < d.TPR[k-1] {
+			return nil, &InputError{Figure: "ROC", Field: fmt.Sprintf("FPR[%d]", k), Reason: "falls: both rates increase along the curve"}
+		}
+	}
+	title := fmt.Sprintf("A positive point scores higher than a negative one with probability %s", numberTo(d.AUC, 4))
+	subtitle := "area under the curve, ties counting half; positive: " + d.Positive
+	if d.Problem != "" {
+		subtitle = d.Problem + " · " + subtitle
+	}
+	places := make([]float64, n) // along the curve, to thin it evenly
+	for k := range places {
+		places[k] = d.FPR[k] + d.TPR[k]
+	}
+	var curve list
+	for _, k := range sample(places, 400) {
+		item := list{round4(d.FPR[k]), round4(d.TPR[k]), nil}
+		if finite(d.Threshold[k]) {
+			item[2] = round4(d.Threshold[k])
+		}
+		curve = append(curve, item)
+	}
+	axis := func(name string, gap int) object {
+		return object{"type": "value", "min": 0, "max": 1, "interval": 0.2, "name": name, "nameLocation": "middle", "nameGap": gap, "splitLine": object{"show": true},
+			"axisLabel": object{"formatter": script(`function (v) { return svm.num(v, 2); }`)}}
+	}
+	return newChart(title, subtitle, "Receiver operating characteristic. "+title+". "+subtitle+".", object{
+		"legend":  object{"data": list{object{"name": "curve"}, object{"name": "chance"}}},
+		"toolbox": toolbox("roc", object{}),
+		"tooltip": object{"trigger": "item", "formatter": script(rocTip)},
+		"grid":    object{},
+		"xAxis":   list{axis("false positive rate", 28)},
+		"yAxis":   list{axis("true positive rate", 40)},
+		"svm":     object{"layout": script(equalLayout)},
+		"series": list{
+			object{"type": "line", "name": "curve", "data": curve, "symbol": "circle", "symbolSize": 5, "showSymbol": len(curve) < 60, "showAllSymbol": true, "encode": object{"x": 0, "y": 1},
+				"itemStyle": object{"color": "@neg"}, "lineStyle": object{"color": "@neg", "width": 2.6}, "areaStyle": object{"color": "@neg/0.12"}, "triggerLineEvent": true},
+			object{"type": "line", "name": "chance", "data": list{list{0, 0}, list{1, 1}}, "symbol": "none", "silent": true, "tooltip": object{"show": false},
+				"itemStyle": object{"color": "@soft"}, "lineStyle": object{"color": "@soft", "width": 1.2, "type": "dashed"}},
+		},
+	}), nil
+}
+
+const rocTip = `function (p) {
+	var v = p.value;
+	if (!v) return '';
+	return (v[2] === null || v[2] === undefined ? 'nothing taken' : 'threshold ' + svm.num(v[2])) + '<br>true positive rate ' + svm.num(v[1]) + '<br>false positive rate ' + svm.num(v[0]);
+}`
+
+// equalLayout gives both axes the same length.
+const equalLayout = `function (w, top) {
+	var narrow = w < 520, left = narrow ? 52 : 64, side = Math.min(w - left - 20, 440);
+	return { height: Math.round(top + side + 52), option: { grid: { left: left, top: top, width: side, height: side } } };
+}`

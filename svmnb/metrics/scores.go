@@ -1,0 +1,94 @@
+package metrics
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// ROC is the receiver operating characteristic: what share of each class is
+// called positive as the threshold falls. Its points increase from (0, 0) to
+// (1, 1), one for each value that the scores have; equal scores are one step.
+type ROC struct {
+	FPR, TPR  []float64 // shares of the negative and of the positive points with score ≥ Threshold
+	Threshold []float64 // decreasing from +Inf, which no score reaches
+	AUC       float64   // area under it: the chance that a positive point has the larger score, ties counting half
+}
+
+// NewROC makes the curve of n scores; positive says which points are of the
+// positive class, whose scores should be larger. Without a point of each class
+// there is none.
+func NewROC(positive []bool, score []float64) (*ROC, error) {
+	r := &ROC{}
+	steps, err := descend("NewROC", positive, score)
+	if err != nil {
+		return nil, err
+	}
+	end := steps[len(steps)-1]
+	if end.right == end.taken {
+		return nil, wrong("NewROC", "positive", -1, 0, "no point is negative; the curve compares two classes")
+	}
+	for k, s := range append([]step{{threshold: math.Inf(1)}}, steps...) {
+		r.Threshold = append(r.Threshold, s.threshold)
+		r.TPR = append(r.TPR, float64(s.right)/float64(end.right))
+		r.FPR = append(r.FPR, float64(s.taken-s.right)/float64(end.taken-end.right))
+		if k > 0 {
+			r.AUC += (r.FPR[k] - r.FPR[k-1]) * (r.TPR[k] + r.TPR[k-1]) / 2
+		}
+	}
+	return r, nil
+}
+
+// AveragePrecision returns Σ (R_k − R_{k−1}) P_k in (0, 1], the precision at each
+// threshold weighted by the recall that it adds, without interpolation. Without
+// a positive point there is none.
+func AveragePrecision(positive []bool, score []float64) (float64, error) {
+	steps, err := descend("AveragePrecision", positive, score)
+	if err != nil {
+		return 0, err
+	}
+	sum, before := 0.0, 0
+	for _, s := range steps {
+		sum += float64(s.right-before) * float64(s.right) / float64(s.taken)
+		before = s.right
+	}
+	return sum / float64(before), nil
+}
+
+// step is what a threshold takes: so many points, so many of them positive.
+type step struct {
+	threshold    float64
+	taken, right int
+}
+
+// descend lowers the threshold over the distinct scores.
+func descend(metric string, positive []bool, score []float64) ([]step, error) {
+	if err := check(metric, series{"score", score}); err != nil {
+		return nil, err
+	}
+	if len(positive) != len(score) {
+		return nil, wrong(metric, "positive", -1, float64(len(positive)), "there are %d labels for %d scores", len(positive), len(score))
+	}
+	if !slices.Contains(positive, true) {
+		return nil, wrong(metric, "positive", -1, 0, "no point is positive; the metric asks for some")
+	}
+	order := make([]int, len(score))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(score[j], score[i]) })
+	var steps []step
+	right := 0
+	for k, i := range order {
+		if positive[i] {
+			right++
+		}
+		s := step{score[i], k + 1, right}
+		if k > 0 && score[i] == score[order[k-1]] {
+			steps[len(steps)-1] = s
+		} else {
+			steps = append(steps, s)
+		}
+	}
+	return steps, nil
+}

@@ -1,0 +1,432 @@
+package svmnb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/signal"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/solvers"
+)
+
+// MultiClassifier describes how a machine for two classes is made one for k ≥ 2:
+// a [Classifier] with a last word, [Classifier.OneVsOne], [Classifier.OneVsRest]
+// or [Classifier.CrammerSinger]. It is a value that can be stored and compared.
+type MultiClassifier struct {
+	base   Classifier
+	scheme scheme
+}
+
+type scheme int
+
+const (
+	oneVsOne scheme = iota
+	oneVsRest
+	crammerSinger
+)
+
+func (s scheme) String() string {
+	return [...]string{"one against one", "one against the rest", "Crammer–Singer"}[s]
+}
+
+// OneVsOne learns a machine for each of the k(k−1)/2 pairs of classes. Each casts
+// a vote, and the class with the most votes wins; of equal ones the first, in the
+// order of the targets (Knerr et al. 1990; LIBSVM). All machines have the words of
+// c, and its kernel for all data; every class weight multiplies C in every machine
+// where the class takes part. ν has to suit each pair.
+func (c Classifier) OneVsOne() MultiClassifier { return MultiClassifier{c, oneVsOne} }
+
+// OneVsRest learns k machines, each class against all other points, and takes the
+// class with the largest f; of equal ones the first. The machines share one
+// matrix of the kernel where it fits in the memory.
+func (c Classifier) OneVsRest() MultiClassifier { return MultiClassifier{c, oneVsRest} }
+
+// CrammerSinger learns one machine for all classes, whose w_k·x is largest for
+// the class of x (Crammer and Singer 2001; see [solvers.CrammerSinger]). It has a
+// method of its own, the 1-norm margin, and a bias by K + 1 unless Augment or
+// FixedBias(0) say otherwise, as LIBLINEAR with -B 1.
+func (c Classifier) CrammerSinger() MultiClassifier { return MultiClassifier{c, crammerSinger} }
+
+// String gives the chain back.
+func (m MultiClassifier) String() string {
+	return m.base.String() + [...]string{".OneVsOne()", ".OneVsRest()", ".CrammerSinger()"}[m.scheme]
+}
+
+// Fit learns all machines, as many at a time as there are processors; Memory
+// bounds what they take together. All errors of the description come back joined,
+// those of a machine with its classes. When ctx ends early, Fit returns what
+// there is with an error that wraps context.Cause(ctx).
+func (m MultiClassifier) Fit(ctx context.Context) (*MultiFit, error) {
+	t, err := m.prepare()
+	if err != nil {
+		return nil, err
+	}
+	return t.solve(ctx, false)
+}
+
+// MustFit is Fit for a notebook cell; see [Classifier.MustFit].
+func (m MultiClassifier) MustFit() *MultiFit { return m.must(false) }
+
+// Keep is MustFit with a memory; see [Classifier.Keep]. Each machine is
+// remembered by itself: after an interrupt, those that were done are not solved
+// again.
+func (m MultiClassifier) Keep() *MultiFit { return m.must(true) }
+
+func (m MultiClassifier) must(kept bool) *MultiFit {
+	t, err := m.prepare()
+	if err != nil {
+		must(err)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	fit, err := t.solve(ctx, kept)
+	switch {
+	case fit == nil:
+		must(err)
+	case err != nil:
+		warn(fmt.Sprintf("interrupted after %v; this is the fit so far, its largest gap is %.3g", fit.Elapsed.Round(time.Millisecond), fit.Certificate().WorstGap))
+	case fit.Status().Early():
+		warn(fmt.Sprintf("stopped early: %v; the largest gap is %.3g", fit.Status(), fit.Certificate().WorstGap))
+	}
+	return fit
+}
+
+// multiTask is a MultiClassifier whose words have been checked.
+type multiTask struct {
+	MultiClassifier             // all defaults filled in
+	classes         []string    // k names, in the order of their targets
+	class           []int       // n numbers of classes
+	cost            []float64   // n, relative to C; nil when all are 1
+	duels           [][2]int    // of each machine: its positive and its negative class, −1 for the rest
+	shared          *sharedGram // of all data; nil where each machine has its own
+	joint           *solvers.CrammerSinger
+}
+
+func (m MultiClassifier) prepare() (*multiTask, error) {
+	t := &multiTask{MultiClassifier: m}
+	data := m.base.data
+	if err := errors.Join(m.base.err, data.Check(), m.unsuited()); err != nil {
+		return nil, err
+	}
+	counts := data.Counts()
+	fraction := slices.ContainsFunc(counts, func(c datasets.Count) bool { return c.Y != math.Trunc(c.Y) })
+	for k, c := range counts {
+		t.classes = append(t.classes, c.Class)
+		if slices.Contains(t.classes[:k], c.Class) {
+			return nil, t.classError("two targets are called %s; give each class a name of its own", c.Class)
+		}
+	}
+	switch k := len(counts); {
+	case k < 2:
+		return nil, t.classError("all points are of class %s; two classes are needed at least", counts[0].Class)
+	case data.Classes == nil && k > 10 && (fraction || k > data.N()/2):
+		return nil, t.classError("there are %d different targets for %d points, which look like real values; those are for Regress", k, data.N())
+	}
+	for _, y := range data.Y {
+		k, _ := slices.BinarySearchFunc(counts, y, func(c datasets.Count, y float64) int {
+			switch {
+			case c.Y < y:
+				return -1
+			case c.Y > y:
+				return 1
+			}
+			return 0
+		})
+		t.class = append(t.class, k)
+	}
+	if err := t.weigh(); err != nil {
+		return nil, err
+	}
+	if m.scheme == crammerSinger && !m.base.fixed {
+		t.base.augment(1)
+	}
+	t.base.fill()
+	return t, t.plan()
+}
+
+// unsuited says what of the description the scheme has no use for.
+func (m MultiClassifier) unsuited() error {
+	c := m.base
+	switch {
+	case c.margin == oneClass:
+		return wrong("OneClass", math.NaN(), "one class has no %v; describe a classifier by Classify", m.scheme)
+	case m.scheme != crammerSinger:
+		return nil
+	case c.margin != oneNorm:
+		return wrong("CrammerSinger", math.NaN(), "it has the 1-norm soft margin only; leave TwoNorm, HardMargin and Nu out")
+	case c.method != solvers.Method(solvers.SMO{}):
+		return wrong("Using", math.NaN(), "Crammer and Singer's problem has an equality for each point and a method of its own; leave out which solver to use, or say OneVsOne()")
+	case c.fixed && c.b0 != 0:
+		return wrong("FixedBias", c.b0, "the same bias for every class decides nothing; say FixedBias(0) for none, or Augment")
+	}
+	return nil
+}
+
+func (t *multiTask) classError(format string, args ...any) error {
+	return &datasets.ClassError{Dataset: t.base.data.Name, Classes: t.classes, Msg: fmt.Sprintf(format, args...)}
+}
+
+// weigh turns the weights of classes and points into one for each point.
+func (t *multiTask) weigh() error {
+	w := t.base.weights
+	if w == nil {
+		return nil
+	}
+	t.cost = slices.Repeat([]float64{1}, len(t.class))
+	for _, cw := range w.class {
+		k := slices.Index(t.classes, cw.class)
+		if k < 0 {
+			return wrong("ClassWeight", cw.weight, "there is no class %q; the classes are %q", cw.class, t.classes)
+		}
+		for i, class := range t.class {
+			if class == k {
+				t.cost[i] *= cw.weight
+			}
+		}
+	}
+	for i, v := range w.sample {
+		t.cost[i] *= v
+	}
+	return nil
+}
+
+// plan lists the machines, and makes the matrices that they share.
+func (t *multiTask) plan() error {
+	c, k, n := t.base, len(t.classes), len(t.class)
+	switch t.scheme {
+	case oneVsOne:
+		for i := range k {
+			for j := i + 1; j < k; j++ {
+				t.duels = append(t.duels, [2]int{i, j})
+			}
+		}
+	case oneVsRest:
+		for i := range k {
+			t.duels = append(t.duels, [2]int{i, -1})
+		}
+		linear := c.kernel == kernels.Kernel(kernels.Linear()) && keepsNormal(c.method)
+		if !linear && int64(n) <= t.memory()/8/int64(n) {
+			m, err := c.matrix()
+			if err != nil {
+				return fmt.Errorf("svmnb: %w", err)
+			}
+			t.shared = &sharedGram{gram: m.(*kernels.Gram)}
+		}
+	case crammerSinger:
+		if c.kernel == kernels.Kernel(kernels.Linear()) {
+			c.method = solvers.CoordinateDescent{} // which asks for features
+		}
+		m, err := c.matrix()
+		if err != nil {
+			return fmt.Errorf("svmnb: %w", err)
+		}
+		cost := slices.Repeat([]float64{c.c}, n)
+		for i, v := range t.cost {
+			cost[i] *= v
+		}
+		t.joint = &solvers.CrammerSinger{K: m, Y: t.class, Classes: k, C: cost}
+	}
+	return nil
+}
+
+// memory is what kernel rows may take.
+func (t *multiTask) memory() int64 {
+	if t.base.cache == 0 {
+		return kernels.DefaultCache
+	}
+	return t.base.cache
+}
+
+// machine describes the machine of a duel; rows are its points in the data.
+func (t *multiTask) machine(duel [2]int) (c Classifier, rows []int) {
+	all := t.base.data
+	d := &datasets.Dataset{Features: all.Features, Classes: []string{"rest", t.classes[duel[0]]}}
+	if duel[1] >= 0 {
+		d.Classes[0] = t.classes[duel[1]]
+	}
+	d.Name = all.Name + " " + d.Classes[1] + "/" + d.Classes[0]
+	for i, k := range t.class {
+		if k == duel[0] || k == duel[1] || duel[1] < 0 {
+			y := -1.0
+			if k == duel[0] {
+				y = 1
+			}
+			rows = append(rows, i)
+			d.X, d.Y = append(d.X, all.X[i]), append(d.Y, y) // the points themselves are shared
+		}
+	}
+	c = t.base
+	c.data, c.weights = d, nil
+	if t.cost != nil {
+		w := make([]float64, len(rows))
+		for j, i := range rows {
+			w[j] = t.cost[i]
+		}
+		c.weights = &weights{sample: w}
+	}
+	return c, rows
+}
+
+// solve learns every machine, or takes it from memory where kept.
+func (t *multiTask) solve(ctx context.Context, kept bool) (*MultiFit, error) {
+	began := time.Now()
+	if t.scheme == crammerSinger {
+		res, err := t.solveJoint(ctx, kept)
+		if res == nil {
+			return nil, err
+		}
+		return t.jointFit(res, time.Since(began)), err
+	}
+	workers := min(runtime.GOMAXPROCS(0), len(t.duels))
+	share := max(1, t.memory()/int64(workers))
+	fits, rows, errs := make([]*Fit, len(t.duels)), make([][]int, len(t.duels)), make([]error, len(t.duels))
+	inner, stop := context.WithCancel(ctx)
+	defer stop()
+	next := make(chan int)
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() {
+			for k := range next {
+				var c Classifier
+				c, rows[k] = t.machine(t.duels[k])
+				if fits[k], errs[k] = t.duel(inner, c, share, kept); fits[k] == nil {
+					stop() // an error that no other machine can mend
+				}
+			}
+		})
+	}
+	for k := range t.duels {
+		next <- k
+	}
+	close(next)
+	wg.Wait()
+	var interrupted error
+	for k, err := range errs {
+		if fits[k] == nil {
+			return nil, fmt.Errorf("%s: %w", t.duelName(k), err)
+		}
+		if err != nil && interrupted == nil {
+			interrupted = fmt.Errorf("%s: %w", t.duelName(k), err)
+		}
+	}
+	return t.fit(fits, rows, time.Since(began)), interrupted
+}
+
+// duel learns one machine with so many bytes for its rows. What it has kept of
+// them is given back: a figure that wants rows has them computed again.
+func (t *multiTask) duel(ctx context.Context, c Classifier, bytes int64, kept bool) (*Fit, error) {
+	cache := c.cache
+	c.cache = bytes
+	m, err := c.prepare()
+	if err != nil {
+		return nil, err
+	}
+	if t.shared != nil {
+		m.k = &askedFor{sharedGram: t.shared}
+		m.problem.K = m.k
+	}
+	key := m.key()
+	var res *solvers.Result
+	if kept {
+		res = recall(key, len(m.y))
+	}
+	if res == nil {
+		if res, err = m.Classifier.machine.solve(ctx, m.problem, m); res == nil {
+			return nil, err
+		}
+		if kept {
+			remember(key, res)
+		}
+	}
+	if t.shared == nil {
+		m.k = &lateMatrix{n: len(m.y), make: sync.OnceValues(m.matrix)}
+		m.problem.K = m.k
+	}
+	fit := m.fit(res)
+	m.cache, fit.Description.cache = cache, cache
+	return fit, err
+}
+
+func (t *multiTask) solveJoint(ctx context.Context, kept bool) (*solvers.Result, error) {
+	var key []byte
+	if kept {
+		class := make([]float64, len(t.class))
+		for i, k := range t.class {
+			class[i] = float64(k)
+		}
+		key = t.base.machine.key("Crammer–Singer", class, t.joint.C)
+		if res := recall(key, len(t.class)*len(t.classes)); res != nil {
+			return res, nil
+		}
+	}
+	res, err := t.joint.Solve(ctx, solvers.Settings{Stop: t.base.stop, MaxIterations: t.base.limit, Every: t.base.every})
+	if res == nil {
+		return nil, fmt.Errorf("svmnb: %w", err)
+	}
+	if kept {
+		remember(key, res)
+	}
+	return res, err
+}
+
+func (t *multiTask) duelName(k int) string {
+	duel := t.duels[k]
+	if duel[1] < 0 {
+		return className(t.classes[duel[0]]) + " against the rest"
+	}
+	return className(t.classes[duel[0]]) + " against " + className(t.classes[duel[1]])
+}
+
+// sharedGram is a matrix with room for all of its rows, which therefore stay
+// valid, for machines that run at the same time.
+type sharedGram struct {
+	mu   sync.Mutex
+	gram *kernels.Gram
+}
+
+func (s *sharedGram) Dim() int        { return s.gram.Dim() }
+func (s *sharedGram) Diag() []float64 { return s.gram.Diag() }
+
+// askedFor is a sharedGram for one machine; it counts the values that this one
+// was the first to ask for.
+type askedFor struct {
+	*sharedGram
+	evaluations int64
+}
+
+func (a *askedFor) Row(i int) []float64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	before := a.gram.Evaluations()
+	row := a.gram.Row(i)
+	a.evaluations += a.gram.Evaluations() - before
+	return row
+}
+
+func (a *askedFor) Evaluations() int64 { return a.evaluations }
+
+// lateMatrix is made when it is first asked for its values.
+type lateMatrix struct {
+	n    int
+	make func() (solvers.Matrix, error)
+}
+
+func (l *lateMatrix) Dim() int            { return l.n }
+func (l *lateMatrix) Diag() []float64     { return l.made().Diag() }
+func (l *lateMatrix) Row(i int) []float64 { return l.made().Row(i) }
+
+func (l *lateMatrix) made() solvers.Matrix {
+	m, err := l.make()
+	if err != nil {
+		panic(err) // it was made once before, of the same points
+	}
+	return m
+}

@@ -1,0 +1,394 @@
+package svmnb
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/solvers"
+)
+
+// MultiFit is a solved classifier for k classes.
+type MultiFit struct {
+	// Description is the MultiClassifier that was solved, all defaults filled in.
+	Description MultiClassifier
+	Elapsed     time.Duration // of all machines together, by the clock
+
+	task     *multiTask
+	machines []*Fit          // of OneVsOne and OneVsRest
+	joint    *solvers.Result // of CrammerSinger
+	support  []int           // rows of the data with a multiplier that is not 0
+	points   expanded        // at the support; only its kernel rows are used
+	terms    []term          // of each decision value
+
+	training func() [][]float64 // decision values of the training points, when first asked for
+}
+
+// term is one decision value, Σ_j coef_j K(x_at_j, x) + b.
+type term struct {
+	coef []float64
+	at   []int // places among the support
+	b    float64
+	w    []float64 // for the linear kernel; else nil
+}
+
+// fit puts the machines together; rows are the points of each in the data.
+func (t *multiTask) fit(machines []*Fit, rows [][]int, elapsed time.Duration) *MultiFit {
+	coef := make([][]float64, len(machines)) // machine × n; nil where 0
+	b := make([]float64, len(machines))
+	for k, m := range machines {
+		coef[k], b[k] = make([]float64, len(t.class)), m.b
+		next := 0
+		for j, a := range m.Alpha {
+			if a != 0 {
+				coef[k][rows[k][j]] = m.coef[next]
+				next++
+			}
+		}
+	}
+	f := t.expand(coef, b)
+	f.machines, f.Elapsed = machines, elapsed
+	return f
+}
+
+func (t *multiTask) jointFit(res *solvers.Result, elapsed time.Duration) *MultiFit {
+	k := len(t.classes)
+	coef, b := make([][]float64, k), make([]float64, k)
+	for m := range k {
+		coef[m] = make([]float64, len(t.class))
+		for i := range coef[m] {
+			coef[m][i] = res.Alpha[i*k+m]
+			b[m] += t.base.tau2 * coef[m][i]
+		}
+	}
+	f := t.expand(coef, b)
+	f.joint, f.Elapsed = res, elapsed
+	return f
+}
+
+// expand computes each kernel value that the decision values need but once: the
+// support is that of all of them.
+func (t *multiTask) expand(coef [][]float64, b []float64) *MultiFit {
+	f := &MultiFit{Description: t.MultiClassifier, task: t}
+	data := t.base.data
+	place := make([]int, data.N())
+	var x [][]float64
+	for i := range place {
+		if slices.ContainsFunc(coef, func(c []float64) bool { return c[i] != 0 }) {
+			place[i] = len(f.support)
+			f.support, x = append(f.support, i), append(x, data.X[i])
+		}
+	}
+	f.points = expanded{basis: kernels.Against(t.base.kernel, x), d: data.D()}
+	linear := t.base.kernel == kernels.Kernel(kernels.Linear())
+	for k, c := range coef {
+		m := term{b: b[k]}
+		if linear {
+			m.w = make([]float64, data.D())
+		}
+		for _, i := range f.support {
+			if c[i] == 0 {
+				continue
+			}
+			m.coef, m.at = append(m.coef, c[i]), append(m.at, place[i])
+			for j, v := range data.X[i] {
+				if linear {
+					m.w[j] += c[i] * v
+				}
+			}
+		}
+		f.terms = append(f.terms, m)
+	}
+	f.training = sync.OnceValue(func() [][]float64 { return f.values(data.X) })
+	return f
+}
+
+func (f *MultiFit) values(x [][]float64) [][]float64 {
+	out := make([][]float64, len(x))
+	row := make([]float64, len(f.support))
+	for i, xi := range x {
+		out[i] = make([]float64, len(f.terms))
+		if f.terms[0].w == nil {
+			row = f.points.basis.Row(row, xi)
+		}
+		for k, t := range f.terms {
+			sum := t.b
+			for j, v := range t.w {
+				sum += v * xi[j]
+			}
+			if t.w == nil {
+				for j, c := range t.coef {
+					sum += c * row[t.at[j]]
+				}
+			}
+			out[i][k] = sum
+		}
+	}
+	return out
+}
+
+// Classes returns the k names, in the order of their targets.
+func (f *MultiFit) Classes() []string { return slices.Clone(f.task.classes) }
+
+// Machines returns the solved machines: of OneVsOne those of the pairs (1, 2),
+// (1, 3), …, (k−1, k), of OneVsRest those of the classes, each with the class
+// that is named first as the positive one; nil of CrammerSinger, which has a
+// Joint result.
+func (f *MultiFit) Machines() []*Fit { return slices.Clone(f.machines) }
+
+// Joint returns the one run for all classes of CrammerSinger, nil for other
+// schemes.
+func (f *MultiFit) Joint() *JointFit {
+	if f.joint == nil {
+		return nil
+	}
+	return &JointFit{*f.joint, f}
+}
+
+// JointFit is the run that found a [MultiFit] of CrammerSinger: Alpha has n·k
+// values, k for each point. [Gap] and [Rate] are pictures of it.
+type JointFit struct {
+	solvers.Result
+	fit *MultiFit
+}
+
+func (f *JointFit) record() record {
+	t := f.fit.task
+	return record{&f.Result, nil, t.base.stop, f.fit.words() + " · " + f.Method, len(t.class)}
+}
+
+// Show displays the figures of the run; without any, the summary of the fit and
+// its Gap.
+func (f *JointFit) Show(figures ...Figure) {
+	if len(figures) == 0 {
+		Show(append([]any{f.fit}, charts(f, []Figure{Gap})...)...)
+		return
+	}
+	Show(charts(f, figures)...)
+}
+
+// Decisions returns the decision values at the m points of x: m rows of a value
+// for each machine in the order of Machines, positive for its first class, or for
+// each class of CrammerSinger. Errors are those of [Fit.Decision].
+func (f *MultiFit) Decisions(x [][]float64) ([][]float64, error) {
+	if err := f.points.check("Decisions", "classifier", x); err != nil {
+		return nil, err
+	}
+	return f.values(x), nil
+}
+
+// Predict returns the class names of the m points of x. Errors are those of
+// Decisions.
+func (f *MultiFit) Predict(x [][]float64) ([]string, error) {
+	values, err := f.Decisions(x)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(values))
+	for i, v := range values {
+		names[i] = f.task.classes[f.winner(v)]
+	}
+	return names, nil
+}
+
+// winner is the class that decision values stand for.
+func (f *MultiFit) winner(values []float64) int {
+	if f.task.scheme == oneVsOne {
+		votes := make([]int, len(f.task.classes))
+		for k, v := range values {
+			if v > 0 {
+				votes[f.task.duels[k][0]]++
+			} else {
+				votes[f.task.duels[k][1]]++
+			}
+		}
+		return slices.Index(votes, slices.Max(votes))
+	}
+	return slices.Index(values, slices.Max(values))
+}
+
+// Accuracy returns the share of the points of ds, in [0, 1], whose class is
+// predicted. Errors are those of Decisions, and of a class that the training data
+// did not have.
+func (f *MultiFit) Accuracy(ds *datasets.Dataset) (float64, error) {
+	e, err := f.evaluate("Accuracy", ds)
+	if err != nil {
+		return 0, err
+	}
+	return e.Confusion().Accuracy(), nil
+}
+
+// TrainingErrors counts the training points whose class is not predicted.
+func (f *MultiFit) TrainingErrors() int {
+	n := 0
+	for i, v := range f.training() {
+		if f.winner(v) != f.task.class[i] {
+			n++
+		}
+	}
+	return n
+}
+
+// SupportVectors returns the rows of the training data that the prediction needs,
+// each once, however many machines it supports.
+func (f *MultiFit) SupportVectors() []int { return slices.Clone(f.support) }
+
+// MultiCertificate sums up the certificates of all machines.
+type MultiCertificate struct {
+	Machines     int
+	Primal, Dual float64 // sums
+	Gap          float64 // their difference, the sum of the gaps
+	WorstGap     float64 // the largest of a machine
+	WorstRelGap  float64
+	MaxKKT       float64
+	Worst        string // the machine with the largest relative gap
+}
+
+// Certificate says how near their optima all machines are. The programmes share
+// nothing but data, so the sum of the gaps bounds the sum of what is missing.
+func (f *MultiFit) Certificate() MultiCertificate {
+	c := MultiCertificate{WorstRelGap: -1}
+	f.each(func(name string, r *solvers.Result) {
+		one := r.Certificate
+		c.Machines++
+		c.Primal, c.Dual, c.Gap = c.Primal+one.Primal, c.Dual+one.Dual, c.Gap+one.Gap
+		c.WorstGap, c.MaxKKT = max(c.WorstGap, one.Gap), max(c.MaxKKT, one.MaxKKT)
+		if one.RelGap > c.WorstRelGap {
+			c.WorstRelGap, c.Worst = one.RelGap, name
+		}
+	})
+	return c
+}
+
+func (f *MultiFit) each(do func(name string, r *solvers.Result)) {
+	if f.joint != nil {
+		do("all classes", f.joint)
+	}
+	for k, m := range f.machines {
+		do(f.task.duelName(k), &m.Result)
+	}
+}
+
+// Status returns Converged when every machine has, else the status of the first
+// that has not.
+func (f *MultiFit) Status() solvers.Status {
+	status := solvers.Converged
+	f.each(func(_ string, r *solvers.Result) {
+		if status == solvers.Converged {
+			status = r.Status
+		}
+	})
+	return status
+}
+
+// Markdown says in words what was solved, how it ended, how good the answer is,
+// what came out, and at most two hints where something looks wrong.
+func (f *MultiFit) Markdown() string {
+	t, c := f.task, f.Certificate()
+	iterations, values, early, method := 0, int64(0), 0, ""
+	f.each(func(_ string, r *solvers.Result) {
+		iterations, values, method = iterations+r.Iterations, values+r.Evaluations, r.Method
+		if r.Status.Early() {
+			early++
+		}
+	})
+	s := newSummary()
+	s.row("**problem**", "%s, %d classes: %s", t.base.data.Name, len(t.classes), listed(t.classes))
+	s.row("points × features", "%d × %d", t.base.data.N(), t.base.data.D())
+	s.row("scheme", "%v, %d %s", t.scheme, c.Machines, map[bool]string{true: "machine", false: "machines"}[c.Machines == 1])
+	s.row("margin", "%s", f.marginText())
+	s.row("kernel", "%v", t.base.kernel)
+	s.row("**solver**", "%s, until %v", method, t.base.stop)
+	status := "converged"
+	if early > 0 {
+		status = fmt.Sprintf("%v: %d of %d did not converge", f.Status(), early, c.Machines)
+	}
+	s.row("status", "%s after %s iterations, %s kernel values, %v", status, thousands(int64(iterations)), thousands(values), spell(f.Elapsed))
+	s.row("**certificate**", "the answers are within %.3g of their optima together, the worst within %s of its primal (%s)", c.Gap, percent(c.WorstRelGap), c.Worst)
+	s.row("sum of duals, primals", "%s, %s", signed(c.Dual, 9), signed(c.Primal, 9))
+	s.row("largest KKT violation", "%.2g", c.MaxKKT)
+	s.row("**result**", "%d of the points are support vectors", len(f.support))
+	s.row("training errors", "%d of %d (%s)", f.TrainingErrors(), t.base.data.N(), percent(float64(f.TrainingErrors())/float64(t.base.data.N())))
+	s.hints(f.Hints())
+	return s.String()
+}
+
+func (f *MultiFit) marginText() string { return (&task{Classifier: f.task.base}).marginText() }
+
+// Hints returns what to try next when something looks wrong, each with its
+// reason, the most important first and never more than two.
+func (f *MultiFit) Hints() []string {
+	var hints []string
+	worst := &solvers.Result{Status: solvers.Converged}
+	f.each(func(name string, r *solvers.Result) {
+		if r.Status.Early() && (!worst.Status.Early() || r.Certificate.RelGap > worst.Certificate.RelGap) {
+			worst = r
+		}
+	})
+	base := f.task.base
+	hints = append(hints, base.machine.hints(worst, "C = "+number(base.c)+", which makes the problem harder as it grows")...)
+	smallest, largest := math.MaxInt, 0
+	for k := range f.task.classes {
+		n := 0
+		for _, class := range f.task.class {
+			if class == k {
+				n++
+			}
+		}
+		smallest, largest = min(smallest, n), max(largest, n)
+	}
+	if base.weights == nil && largest >= 20*smallest && f.TrainingErrors() > 0 {
+		hints = append(hints, fmt.Sprintf("The largest class has %d points and the smallest %d, whose errors weigh little: ClassWeight makes them cost more.", largest, smallest))
+	}
+	return hints[:min(2, len(hints))]
+}
+
+// words says what was solved, for a subtitle.
+func (f *MultiFit) words() string {
+	return fmt.Sprintf("%s · %s, %s · %v", f.task.base.data.Name, brief(f.task.base.kernel.String()), f.marginText(), f.task.scheme)
+}
+
+// Show displays the figures of the fit; without any, its summary in words, where
+// there are two features the Regions, and the Confusion of the training points.
+func (f *MultiFit) Show(figures ...Figure) {
+	if len(figures) == 0 {
+		usual := []Figure{Confusion}
+		if f.task.base.data.D() == 2 && len(f.task.classes) <= mostRegions {
+			usual = []Figure{Regions, Confusion}
+		}
+		Show(append([]any{f}, charts(f, usual)...)...)
+		return
+	}
+	Show(charts(f, figures)...)
+}
+
+// charts draws the figures, or says why not.
+func charts(fit any, figures []Figure) (items []any) {
+	for _, fig := range figures {
+		if c, err := fig.Of(fit); err != nil {
+			items = append(items, err)
+		} else {
+			items = append(items, c)
+		}
+	}
+	return items
+}
+
+// listed joins names by commas, ten at most.
+func listed(names []string) string {
+	s := ""
+	for k, name := range names {
+		switch {
+		case k == 10:
+			return s + fmt.Sprintf(" and %d more", len(names)-k)
+		case k > 0:
+			s += ", "
+		}
+		s += name
+	}
+	return s
+}

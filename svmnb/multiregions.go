@@ -1,0 +1,92 @@
+package svmnb
+
+import (
+	"math"
+	"slices"
+
+	"github.com/svmnb/svmnb/svmnb/internal/figure"
+)
+
+const mostRegions = figure.MostRegions
+
+func (f *MultiFit) drawRegions() (*Chart, error) {
+	t, data := f.task, f.task.base.data
+	if data.D() != 2 {
+		return nil, wrong("Regions", float64(data.D()), "the data have %d features; the picture needs two", data.D())
+	}
+	if len(t.classes) > mostRegions {
+		return nil, wrong("Regions", float64(len(t.classes)), "there are %d classes; the picture has colours for %d, Confusion for more", len(t.classes), mostRegions)
+	}
+	e, err := f.evaluation()
+	if err != nil {
+		return nil, err
+	}
+	d := figure.RegionsData{Problem: f.words(), Features: [2]string{data.FeatureName(0), data.FeatureName(1)}, X: data.X,
+		Class: e.Truth, Predicted: e.Predicted, Support: make([]bool, data.N()), Xs: around(data.X, 0), Ys: around(data.X, 1), Z: make([][][]float64, len(t.classes))}
+	if t.scheme != oneVsRest { // whose f of two classes have no common unit
+		d.Margin = 1
+	}
+	for _, name := range t.classes {
+		d.Classes = append(d.Classes, className(name))
+	}
+	for _, i := range f.support {
+		d.Support[i] = true
+	}
+	nodes := min(max(gridWork/max(len(f.support), 1), 1000), 10_000)
+	aspect := min(max((d.Ys[1]-d.Ys[0])/(d.Xs[1]-d.Xs[0]), 0.4), 2.5)
+	nx := int(math.Sqrt(float64(nodes) / aspect))
+	ny := nodes / nx
+	row := make([][]float64, nx)
+	for j := range row {
+		row[j] = []float64{d.Xs[0] + (d.Xs[1]-d.Xs[0])*float64(j)/float64(nx-1), 0}
+	}
+	for k := range d.Z {
+		d.Z[k] = make([][]float64, ny)
+	}
+	for i := range ny {
+		for j := range row {
+			row[j][1] = d.Ys[0] + (d.Ys[1]-d.Ys[0])*float64(i)/float64(ny-1)
+		}
+		for k := range d.Z {
+			d.Z[k][i] = make([]float64, nx)
+		}
+		for j, values := range f.values(row) {
+			for k, lead := range f.leads(values) {
+				d.Z[k][i][j] = lead
+			}
+		}
+	}
+	return figure.Regions(d)
+}
+
+// leads returns by how much each class wins against its strongest rival, below 0
+// where it does not: for pairs its least decision value, else the difference to
+// the largest other one. It is positive for the predicted class alone; where votes
+// are equal that takes a tiny lift.
+func (f *MultiFit) leads(values []float64) []float64 {
+	lead := slices.Repeat([]float64{math.Inf(1)}, len(f.task.classes))
+	if f.task.scheme == oneVsOne {
+		for k, v := range values {
+			i, j := f.task.duels[k][0], f.task.duels[k][1]
+			lead[i], lead[j] = min(lead[i], v), min(lead[j], -v)
+		}
+	} else {
+		for i, v := range values {
+			for j, w := range values {
+				if i != j {
+					lead[i] = min(lead[i], v-w)
+				}
+			}
+		}
+	}
+	const tiny = 1e-9
+	winner := f.winner(values)
+	for k := range lead {
+		if k == winner {
+			lead[k] = max(lead[k], tiny)
+		} else {
+			lead[k] = min(lead[k], -tiny)
+		}
+	}
+	return lead
+}

@@ -1,0 +1,376 @@
+package svmnb
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"slices"
+
+	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/svmnb/internal/calibrate"
+)
+
+// Calibration is a way to turn decision values into probabilities: [Platt] or
+// [Isotonic].
+type Calibration interface {
+	String() string
+	plan() (folds int, seed uint64)
+	curve(f []float64, positive []bool) curve
+}
+
+// curve is the probability of a positive point by its decision value.
+type curve interface{ At(f float64) float64 }
+
+// Platt fits a sigmoid, P = 1/(1 + exp(A f + B)) (Platt 2000, in the form of Lin,
+// Lin and Weng 2007), to decision values of points that were held out.
+type Platt struct {
+	Folds int    // how many parts are held out in turn; 0 means 5
+	Seed  uint64 // of the random parts
+}
+
+func (p Platt) String() string      { return "Platt's sigmoid" }
+func (p Platt) plan() (int, uint64) { return p.Folds, p.Seed }
+func (p Platt) curve(f []float64, positive []bool) curve {
+	s, _ := calibrate.Platt(f, positive)
+	return s
+}
+
+// Isotonic fits any increasing function to decision values of points that were
+// held out (Zadrozny and Elkan 2002). It needs more points than Platt, hundreds of
+// each class, and asks for no shape.
+type Isotonic struct {
+	Folds int    // how many parts are held out in turn; 0 means 5
+	Seed  uint64 // of the random parts
+}
+
+func (p Isotonic) String() string                           { return "isotonic regression" }
+func (p Isotonic) plan() (int, uint64)                      { return p.Folds, p.Seed }
+func (p Isotonic) curve(f []float64, positive []bool) curve { return calibrate.Isotonic(f, positive) }
+
+// Sigmoid is P = 1/(1 + exp(A f + B)).
+type Sigmoid = calibrate.Sigmoid
+
+// Calibrated is a fit with probabilities. It predicts the most probable class,
+// which near a boundary is not always the one of the fit.
+type Calibrated struct {
+	how     Calibration
+	folds   int
+	classes []string
+	words   string
+	duels   [][2]int // what each decision value tells apart; −1: all others
+	curves  []curve
+	values  func(x [][]float64) ([][]float64, error) // decision values, checked
+	heldOut *Evaluation
+}
+
+// Calibrate learns the classifier again without each fold of the data in turn, with
+// the same kernel, and fits how to the decision values of the points left out. The
+// folds are stratified: every class needs two points. When ctx ends early it
+// returns an error that wraps context.Cause(ctx).
+func (f *Fit) Calibrate(ctx context.Context, how Calibration) (*Calibrated, error) {
+	if f.task.margin == oneClass {
+		return nil, wrong("Calibrate", math.NaN(), "a machine of one class knows no other; there is nothing to tell apart")
+	}
+	c := &Calibrated{how: how, classes: []string{f.task.negative, f.task.positive}, words: f.task.words(), duels: [][2]int{{1, 0}}}
+	c.values = func(x [][]float64) ([][]float64, error) {
+		values, err := f.Decision(x)
+		return asRows(values), err
+	}
+	class := make([]int, len(f.task.y))
+	for i, y := range f.task.y {
+		class[i] = sideOf(y)
+	}
+	base := f.Description
+	return c.learn(ctx, class, func(rows []int) (func([][]float64) ([][]float64, error), error) {
+		fit, err := base.on(rows).Fit(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return func(x [][]float64) ([][]float64, error) {
+			values, err := fit.Decision(x)
+			return asRows(values), err
+		}, nil
+	}, base.data.X)
+}
+
+func asRows(values []float64) [][]float64 {
+	out := make([][]float64, len(values))
+	for i := range out {
+		out[i] = values[i : i+1]
+	}
+	return out
+}
+
+// Calibrate is that of [Fit], for each of the machines. The probabilities of pairs
+// are coupled (Wu, Lin and Weng 2004, second method); those of classes against the
+// rest, and of Crammer and Singer's classes by their lead over the strongest rival,
+// are divided by their sum.
+func (f *MultiFit) Calibrate(ctx context.Context, how Calibration) (*Calibrated, error) {
+	c := &Calibrated{how: how, classes: f.task.classes, words: f.words(), duels: f.task.duels}
+	if f.joint != nil {
+		for k := range f.task.classes {
+			c.duels = append(c.duels, [2]int{k, -1})
+		}
+	}
+	of := func(f *MultiFit) func([][]float64) ([][]float64, error) {
+		return func(x [][]float64) ([][]float64, error) {
+			values, err := f.Decisions(x)
+			if f.joint != nil {
+				for i, v := range values {
+					values[i] = f.leads(v)
+				}
+			}
+			return values, err
+		}
+	}
+	c.values = of(f)
+	m := f.Description
+	return c.learn(ctx, f.task.class, func(rows []int) (func([][]float64) ([][]float64, error), error) {
+		fit, err := MultiClassifier{m.base.on(rows), m.scheme}.Fit(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return of(fit), nil
+	}, m.base.data.X)
+}
+
+// MustCalibrate is Calibrate for a notebook cell: an error is printed and ends the
+// cell; outside a notebook it panics.
+func (f *Fit) MustCalibrate(how Calibration) *Calibrated { return mustCalibrate(f.Calibrate, how) }
+
+// MustCalibrate is Calibrate for a notebook cell; see [Fit.MustCalibrate].
+func (f *MultiFit) MustCalibrate(how Calibration) *Calibrated {
+	return mustCalibrate(f.Calibrate, how)
+}
+
+func mustCalibrate(calibrate func(context.Context, Calibration) (*Calibrated, error), how Calibration) *Calibrated {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	c, err := calibrate(ctx, how)
+	if err != nil {
+		must(err)
+	}
+	return c
+}
+
+// on is the description for some rows of its data.
+func (c Classifier) on(rows []int) Classifier {
+	c.data = c.data.Select(rows)
+	if c.weights != nil && c.weights.sample != nil {
+		w := make([]float64, len(rows))
+		for j, i := range rows {
+			w[j] = c.weights.sample[i]
+		}
+		c.weights = &weights{c.weights.class, w}
+	}
+	return c
+}
+
+// learn holds out each fold in turn, n points x of the given classes, and fits the
+// curves.
+func (c *Calibrated) learn(ctx context.Context, class []int, fit func(rows []int) (func([][]float64) ([][]float64, error), error), x [][]float64) (*Calibrated, error) {
+	if c.how == nil {
+		return nil, wrong("Calibrate", math.NaN(), "the calibration is nil; give one such as svmnb.Platt{}")
+	}
+	var seed uint64
+	c.folds, seed = c.how.plan()
+	if c.folds == 0 {
+		c.folds = 5
+	}
+	if c.folds < 2 {
+		return nil, wrong("Calibrate", float64(c.folds), "there are %d folds; at least 2 are needed for points to be held out", c.folds)
+	}
+	fold, err := c.deal(class, seed)
+	if err != nil {
+		return nil, err
+	}
+	values := make([][]float64, len(x))
+	for k := range c.folds {
+		var in, out []int
+		for i, f := range fold {
+			if f == k {
+				out = append(out, i)
+			} else {
+				in = append(in, i)
+			}
+		}
+		if len(out) == 0 {
+			continue
+		}
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("svmnb: Calibrate: %w", context.Cause(ctx))
+		}
+		decide, err := fit(in)
+		if err != nil {
+			return nil, fmt.Errorf("svmnb: Calibrate: without fold %d: %w", k+1, err)
+		}
+		points := make([][]float64, len(out))
+		for j, i := range out {
+			points[j] = x[i]
+		}
+		held, err := decide(points)
+		if err != nil {
+			return nil, fmt.Errorf("svmnb: Calibrate: fold %d: %w", k+1, err)
+		}
+		for j, i := range out {
+			values[i] = held[j]
+		}
+	}
+	for m, duel := range c.duels {
+		var f []float64
+		var positive []bool
+		for i, k := range class {
+			if k == duel[0] || k == duel[1] || duel[1] < 0 {
+				f, positive = append(f, values[i][m]), append(positive, k == duel[0])
+			}
+		}
+		c.curves = append(c.curves, c.how.curve(f, positive))
+	}
+	c.heldOut = &Evaluation{Of: fmt.Sprintf("%s · %v · held out in %d folds", c.words, c.how, c.folds), Classes: c.classes, Truth: class}
+	c.heldOut.add(c, values)
+	return c, nil
+}
+
+// deal gives each point its fold: the points of a class, shuffled, in turn.
+func (c *Calibrated) deal(class []int, seed uint64) ([]int, error) {
+	rng := rand.New(rand.NewPCG(seed, 0xf01d))
+	fold, next := make([]int, len(class)), 0
+	for k, name := range c.classes {
+		var rows []int
+		for i, v := range class {
+			if v == k {
+				rows = append(rows, i)
+			}
+		}
+		if len(rows) < 2 {
+			return nil, wrong("Calibrate", float64(len(rows)), "class %s has %d point; to be learnt and held out it needs 2", name, len(rows))
+		}
+		rng.Shuffle(len(rows), func(a, b int) { rows[a], rows[b] = rows[b], rows[a] })
+		for _, i := range rows {
+			fold[i] = next % c.folds
+			next++
+		}
+	}
+	return fold, nil
+}
+
+// probabilities of the classes, by the decision values of a point.
+func (c *Calibrated) probabilities(values []float64) []float64 {
+	k := len(c.classes)
+	switch {
+	case c.duels[0][1] >= 0 && k == 2:
+		first := c.curves[0].At(values[0]) // of the class named first in the duel
+		p := []float64{1 - first, 1 - first}
+		p[c.duels[0][0]] = first
+		return p
+	case c.duels[0][1] >= 0:
+		r := make([][]float64, k)
+		for i := range r {
+			r[i] = make([]float64, k)
+		}
+		for m, duel := range c.duels {
+			p := min(max(c.curves[m].At(values[m]), 1e-7), 1-1e-7) // as LIBSVM: coupling wants (0, 1)
+			r[duel[0]][duel[1]], r[duel[1]][duel[0]] = p, 1-p
+		}
+		return calibrate.Couple(r)
+	}
+	p, sum := make([]float64, k), 0.0
+	for m, curve := range c.curves {
+		p[m] = curve.At(values[m])
+		sum += p[m]
+	}
+	for m := range p {
+		if p[m] /= sum; sum == 0 {
+			p[m] = 1 / float64(k) // no class will have it
+		}
+	}
+	return p
+}
+
+// add appends what the decision values of points say.
+func (e *Evaluation) add(c *Calibrated, values [][]float64) {
+	for _, v := range values {
+		p := c.probabilities(v)
+		e.Probabilities, e.Predicted = append(e.Probabilities, p), append(e.Predicted, slices.Index(p, slices.Max(p)))
+	}
+}
+
+// Classes returns the names of the columns of Probabilities.
+func (c *Calibrated) Classes() []string { return slices.Clone(c.classes) }
+
+// Sigmoids returns A and B of each machine, in the order of Machines; nil unless
+// the calibration is Platt's.
+func (c *Calibrated) Sigmoids() []Sigmoid {
+	var s []Sigmoid
+	for _, curve := range c.curves {
+		if one, ok := curve.(Sigmoid); ok {
+			s = append(s, one)
+		}
+	}
+	return s
+}
+
+// Probabilities returns m × k probabilities of the m points of x, each row in the
+// order of Classes and of sum 1. Errors are those of Decision.
+func (c *Calibrated) Probabilities(x [][]float64) ([][]float64, error) {
+	values, err := c.values(x)
+	if err != nil {
+		return nil, err
+	}
+	out := make([][]float64, len(values))
+	for i, v := range values {
+		out[i] = c.probabilities(v)
+	}
+	return out, nil
+}
+
+// Predict returns the most probable class of each of the m points of x.
+func (c *Calibrated) Predict(x [][]float64) ([]string, error) {
+	p, err := c.Probabilities(x)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(p))
+	for i, row := range p {
+		names[i] = c.classes[slices.Index(row, slices.Max(row))]
+	}
+	return names, nil
+}
+
+// Evaluate compares the probabilities with the classes of ds. Errors are those of
+// Probabilities, and of a class that the training data did not have.
+func (c *Calibrated) Evaluate(ds *datasets.Dataset) (*Evaluation, error) {
+	e, err := newEvaluation("Evaluate", ds, fmt.Sprintf("%s · %v", c.words, c.how), c.classes...)
+	if err != nil {
+		return nil, err
+	}
+	values, err := c.values(ds.X)
+	if err != nil {
+		return nil, err
+	}
+	e.add(c, values)
+	return e, nil
+}
+
+// HeldOut evaluates the training points, each by a machine that had not seen it.
+// The curves have: with Platt's two numbers that flatters little, with isotonic
+// regression of few points it may.
+func (c *Calibrated) HeldOut() *Evaluation { return c.heldOut }
+
+func (c *Calibrated) evaluation() (*Evaluation, error) { return c.heldOut, nil }
+
+// Markdown says how right the probabilities of held-out points are.
+func (c *Calibrated) Markdown() string { return c.heldOut.Markdown() }
+
+// Show displays the figures of the held-out points; without any, their summary in
+// words and the Reliability.
+func (c *Calibrated) Show(figures ...Figure) {
+	if len(figures) == 0 {
+		Show(append([]any{c}, charts(c, []Figure{Reliability})...)...)
+		return
+	}
+	Show(charts(c, figures)...)
+}
