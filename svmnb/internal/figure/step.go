@@ -268,7 +268,7 @@ const stepArrow = `function (p, api) {
 // stepCases draws the four ways in which the line crosses the box, each with the
 // bounds that this puts on the second variable, the one of this step as it is.
 const stepCases = `function (p, api) {
-	var s = O.svm, c = p.coordSys, out = [], w = c.width / 2, h = c.height / 2, size = Math.min(w - 34, h - 70);
+	var s = O.svm, c = p.coordSys, out = [], w = c.width / 2, h = c.height / 2, size = Math.min(w - 34, h - 86);
 	[[1, 0.6, 's = 1, δ < C'], [1, 1.4, 's = 1, δ > C'], [-1, 0.35, 's = −1, δ > 0'], [-1, -0.35, 's = −1, δ < 0']].forEach(function (k, i) {
 		var mine = i === s.which, d = mine ? s.delta : k[1], color = T(mine ? '@strong' : '@soft'), x0 = c.x + (i % 2) * w + 22, y0 = c.y + Math.floor(i / 2) * h + 30 + size;
 		var at = function (a, b) { return [x0 + a * size, y0 - b * size]; };
@@ -281,8 +281,9 @@ const stepCases = `function (p, api) {
 			out.push({ type: 'circle', silent: true, shape: { cx: v[0], cy: v[1], r: 3.5 }, style: { fill: color } });
 			text(e[1], v[0] + (v[0] > x0 + size / 2 ? 7 : -7), v[1], { align: v[0] > x0 + size / 2 ? 'left' : 'right', fill: T('@ink'), fontWeight: 'bold' });
 		});
-		text(k[2] + (mine ? ': this step' : ''), x0, y0 - size - 21, { fill: mine ? T('@strong') : T('@soft'), fontWeight: mine ? 'bold' : 'normal' });
+		text(k[2], x0, y0 - size - 21, { fill: mine ? T('@strong') : T('@soft'), fontWeight: mine ? 'bold' : 'normal' });
 		text(['L = 0, H = δ', 'L = δ − C, H = C', 'L = 0, H = C − δ', 'L = −δ, H = C'][i], x0, y0 + 14);
+		if (mine) text('this step', x0, y0 + 30, { fill: T('@strong'), fontWeight: 'bold' });
 	});
 	return { type: 'group', silent: true, children: out };
 }`
