@@ -50,7 +50,7 @@ func (m *machine) keep(p *solvers.Problem, key []byte, s scene) *solvers.Result 
 	if res == nil {
 		res = m.mustSolve(p, s)
 		remember(key, res)
-	} else if m.live {
+	} else if m.live && watchable() {
 		m.watch(s).end(res)
 	}
 	return res

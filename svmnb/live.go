@@ -19,11 +19,12 @@ import (
 const (
 	liveFirst    = 100 * time.Millisecond // a shorter run has its last picture only
 	liveInterval = 240 * time.Millisecond
-	liveShare    = 20              // a picture may take one part in so many of the time
-	liveLine     = time.Second     // between lines where there is no notebook
-	liveField    = 300_000         // kernel values of a picture's field
-	liveMemory   = 2000            // points of a run that are remembered
-	liveLongest  = 100 * time.Hour // more is no estimate
+	liveShare    = 20                     // a picture may take one part in so many of the time
+	liveLine     = time.Second            // between lines where there is no notebook
+	liveField    = 300_000                // kernel values of a picture's field, and
+	liveSlow     = 200 * time.Millisecond // more than that it shall not take
+	liveMemory   = 2000                   // points of a run that are remembered
+	liveLongest  = 100 * time.Hour        // more is no estimate
 )
 
 // screen is one display that changes. Pictures are made beside the solver, one at a
@@ -35,6 +36,12 @@ type screen struct {
 	began   time.Time
 	drawing sync.Mutex // held while a picture is made; guards next
 	next    time.Time
+}
+
+// watchable reports whether there is anybody to show something to.
+func watchable() bool {
+	info, err := os.Stderr.Stat()
+	return gonbui.IsNotebook || err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 func newScreen(description string) *screen {
@@ -127,13 +134,11 @@ func (s *screen) display() func(c *Chart, last bool) error {
 	}
 }
 
-// line writes over one line of a terminal; where standard error is none, nothing.
+// line writes over one line of a terminal. A run too short for one has none.
 func (s *screen) line() func(c *Chart, last bool) error {
-	info, err := os.Stderr.Stat()
-	terminal := err == nil && info.Mode()&os.ModeCharDevice != 0
 	begun := false
 	return func(c *Chart, last bool) error {
-		if !terminal || last && !begun {
+		if last && !begun {
 			return nil
 		}
 		end := ""
@@ -149,7 +154,8 @@ func (s *screen) line() func(c *Chart, last bool) error {
 // scene is what a run is about, as far as its picture needs to know.
 type scene interface {
 	words() string
-	boundary(res *solvers.Result) *figure.Boundary // nil where there is none to see
+	// boundary may compute so many kernel values; nil where there is none to see.
+	boundary(res *solvers.Result, work int) *figure.Boundary
 }
 
 // watch shows a run of a machine.
@@ -158,10 +164,11 @@ type watch struct {
 	m      *machine
 	scene  scene
 	points []solvers.Point // what is there is never changed: a picture may be reading
+	work   int             // kernel values of the next picture
 }
 
 func (m *machine) watch(s scene) *watch {
-	return &watch{screen: newScreen(fmt.Sprintf("%s %s", s.words(), m.method.Name())), m: m, scene: s}
+	return &watch{screen: newScreen(fmt.Sprintf("%s %s", s.words(), m.method.Name())), m: m, scene: s, work: liveField}
 }
 
 // observe is an observer of the run.
@@ -211,7 +218,11 @@ func (w *watch) draw(res *solvers.Result) (*Chart, error) {
 		return nil, nil
 	}
 	last := points[len(points)-1]
-	d := figure.LiveData{Problem: w.scene.words(), Points: points, Boundary: w.scene.boundary(res)}
+	begun := time.Now()
+	d := figure.LiveData{Problem: w.scene.words(), Points: points, Boundary: w.scene.boundary(res, w.work)}
+	if took := time.Since(begun); took > liveSlow { // an interrupt leaves no time for that
+		w.work = int(float64(w.work) * float64(liveSlow) / float64(took))
+	}
 	switch stop := w.m.stop.(type) {
 	case solvers.UpLow:
 		d.Tol, d.TolName = stop.Tol/2, fmt.Sprintf("violation %.2g: done", stop.Tol/2)
@@ -233,6 +244,9 @@ func (w *watch) draw(res *solvers.Result) (*Chart, error) {
 // headline says how far a run is, or how it ended.
 func headline(method string, status solvers.Status, iterations int, elapsed time.Duration, state string, rest func() string) (title, progress string) {
 	progress = fmt.Sprintf("%s iterations in %s", thousands(int64(iterations)), spell(elapsed))
+	if iterations == 1 {
+		progress = "1 iteration in " + spell(elapsed)
+	}
 	if status == solvers.NotTerminated {
 		return strings.Join(slices.DeleteFunc([]string{method + " is running", state, rest()}, func(s string) bool { return s == "" }), ", "), progress
 	}
@@ -304,7 +318,7 @@ func until(t, v []float64, goal float64) string {
 
 // boundary is where a classifier of two features stands. A running one has no ρ yet,
 // which scales the f of a ν-SVC.
-func (t *task) boundary(res *solvers.Result) *figure.Boundary {
+func (t *task) boundary(res *solvers.Result, work int) *figure.Boundary {
 	if t.data.D() != 2 {
 		return nil
 	}
@@ -314,8 +328,8 @@ func (t *task) boundary(res *solvers.Result) *figure.Boundary {
 		X: t.data.X, Y: t.y, Alpha: res.Alpha, Xs: around(t.data.X, 0), Ys: around(t.data.X, 1),
 		Unscaled: t.margin == nuSoft && res.Status == solvers.NotTerminated,
 	}
-	b.Z = fit.field(b.Xs, b.Ys, min(max(liveField/max(len(fit.coef), 1), 400), 2500))
+	b.Z = fit.field(b.Xs, b.Ys, min(max(work/max(len(fit.coef), 1), 100), 2500))
 	return b
 }
 
-func (t *regression) boundary(*solvers.Result) *figure.Boundary { return nil }
+func (t *regression) boundary(*solvers.Result, int) *figure.Boundary { return nil }

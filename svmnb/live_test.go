@@ -13,6 +13,7 @@ import (
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/svmnb/internal/echarts"
+	"github.com/svmnb/svmnb/svmnb/internal/figure"
 	"pgregory.net/rapid"
 )
 
@@ -286,4 +287,62 @@ func BenchmarkLive(b *testing.B) {
 	}
 	b.Run("alone", func(b *testing.B) { run(b, false) })
 	b.Run("watched", func(b *testing.B) { run(b, true) })
+}
+
+// slow is a scene that takes its time.
+type slow struct{}
+
+func (slow) words() string { return "slow" }
+func (slow) boundary(*solvers.Result, int) *figure.Boundary {
+	time.Sleep(2 * liveSlow)
+	return nil
+}
+
+// A boundary that takes long is computed on fewer nodes from then on, so that an
+// interrupt finds time for the last one.
+func TestSlowBoundary(t *testing.T) {
+	m := Classify(datasets.Moons(20, 0.1, 1)).machine
+	w := m.watch(slow{})
+	if _, err := w.draw(&solvers.Result{Trace: solvers.Trace{Points: []solvers.Point{{Dual: 1, Primal: 2}}}}); err != nil {
+		t.Fatal(err)
+	}
+	if w.work > liveField/2 {
+		t.Errorf("the next one may take %d kernel values, the slow one had %d", w.work, liveField)
+	}
+	task, err := Classify(datasets.Moons(20, 0.1, 1)).prepare()
+	if err != nil {
+		t.Fatal(err)
+	}
+	res := &solvers.Result{Alpha: make([]float64, 20)}
+	if coarse, fine := task.boundary(res, 1), task.boundary(res, liveField); len(coarse.Z)*len(coarse.Z[0]) > 100 || len(fine.Z)*len(fine.Z[0]) < 2000 {
+		t.Errorf("%d and %d rows of nodes", len(coarse.Z), len(fine.Z))
+	}
+}
+
+// The moments of a replay are log-spaced: the first, the last, and no more than
+// asked for.
+func TestMoments(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		tr := solvers.Trace{N: rapid.IntRange(1, 3000).Draw(r, "n")}
+		step := rapid.SampledFrom([]int{0, 1, 7, 1000}).Draw(r, "every")
+		for k, it := rapid.IntRange(1, 1500).Draw(r, "points"), 0; k > 0; k-- {
+			tr.Points = append(tr.Points, solvers.Point{Iteration: it})
+			if it += step; step == 0 {
+				it += max(1, it/100)
+			}
+		}
+		chosen, err := moments(&tr, 1600)
+		if err != nil {
+			r.Fatal(err)
+		}
+		if chosen[0] != 0 || chosen[len(chosen)-1] != len(tr.Points)-1 || len(chosen) > replayFrames || !slices.IsSorted(chosen) || len(slices.Compact(slices.Clone(chosen))) != len(chosen) {
+			r.Fatalf("of %d points %v are chosen", len(tr.Points), chosen)
+		}
+		if tr.N < 100 && len(tr.Points) > 200 && len(chosen) < replayFrames/3 {
+			r.Fatalf("of %d points only %d are chosen", len(tr.Points), len(chosen))
+		}
+	})
+	if _, err := moments(&solvers.Trace{N: 3}, 0); err == nil {
+		t.Error("an empty trace has moments")
+	}
 }

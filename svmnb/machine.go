@@ -196,7 +196,7 @@ func (m *machine) matrix() (solvers.Matrix, error) {
 func (m *machine) solve(ctx context.Context, p *solvers.Problem, s scene) (*solvers.Result, error) {
 	settings := solvers.Settings{Stop: m.stop, MaxIterations: m.limit, Every: m.every}
 	var w *watch
-	if m.live {
+	if m.live && watchable() {
 		w = m.watch(s)
 		settings.Observers = []solvers.Observer{w.observe}
 	}

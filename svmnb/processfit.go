@@ -103,7 +103,7 @@ func (t *processTask) solve(ctx context.Context) (*ProcessFit, error) {
 	}
 	settings := t.settings()
 	var w *systemWatch
-	if t.live && !direct(t.method) {
+	if t.live && !direct(t.method) && watchable() {
 		w = t.watch()
 		settings.Observers = append(settings.Observers, w.observe)
 	}
