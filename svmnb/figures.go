@@ -6,6 +6,7 @@ import (
 	"math"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -133,21 +134,16 @@ func drawMargins(f *Fit) (*Chart, error) {
 
 // field returns f on a grid of about so many nodes: z[i][j] is f at node j of xs and
 // node i of ys. Its cells are squares where the scales allow.
-func (e *expanded) field(xs, ys [2]float64, nodes int) (z [][]float64) {
+func (e *expanded) field(xs, ys [2]float64, nodes int) [][]float64 {
 	aspect := min(max((ys[1]-ys[0])/(xs[1]-xs[0]), 0.4), 2.5)
 	nx := int(math.Sqrt(float64(nodes) / aspect))
 	ny := nodes / nx
-	row := make([][]float64, nx)
-	for j := range row {
-		row[j] = []float64{xs[0] + (xs[1]-xs[0])*float64(j)/float64(nx-1), 0}
+	grid := make([][]float64, nx*ny)
+	for p := range grid {
+		i, j := p/nx, p%nx
+		grid[p] = []float64{xs[0] + (xs[1]-xs[0])*float64(j)/float64(nx-1), ys[0] + (ys[1]-ys[0])*float64(i)/float64(ny-1)}
 	}
-	for i := range ny {
-		for j := range row {
-			row[j][1] = ys[0] + (ys[1]-ys[0])*float64(i)/float64(ny-1)
-		}
-		z = append(z, e.values(row))
-	}
-	return z
+	return slices.Collect(slices.Chunk(e.values(grid), nx))
 }
 
 // around returns the range of a feature, a little wider so that no point lies

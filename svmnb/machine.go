@@ -89,6 +89,13 @@ func (m *machine) descend() {
 	m.method = solvers.CoordinateDescent{}
 }
 
+func (m *machine) newton() {
+	if m.kernel == nil {
+		m.kernel = kernels.Linear()
+	}
+	m.method = solvers.Newton{}
+}
+
 func (m *machine) use(method solvers.Method) {
 	m.method = method
 	if method == nil {
@@ -169,7 +176,7 @@ func (m *machine) fill() {
 // keepsNormal reports whether a method works with w where it is given features.
 func keepsNormal(m solvers.Method) bool {
 	switch m := m.(type) {
-	case solvers.CoordinateDescent:
+	case solvers.CoordinateDescent, solvers.Newton:
 		return true
 	case solvers.SMO:
 		return m.Selection == solvers.Platt || m.Selection == solvers.Simplified
@@ -333,14 +340,10 @@ func (e *expanded) values(x [][]float64) []float64 {
 		}
 		return out
 	}
-	row := make([]float64, len(e.coef))
-	for i, xi := range x {
-		sum := e.b
-		for j, k := range e.basis.Row(row, xi) {
-			sum += e.coef[j] * k
-		}
-		out[i] = sum
+	for i := range out {
+		out[i] = e.b
 	}
+	e.basis.Times(out, x, e.coef)
 	return out
 }
 
