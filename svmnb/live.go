@@ -235,7 +235,7 @@ func (w *watch) draw(res *solvers.Result) (*Chart, error) {
 	}
 	gap := ""
 	if !math.IsNaN(last.Gap) {
-		gap = fmt.Sprintf("the gap is %s, %s of the primal", strings.NewReplacer("e+0", "e", "e+", "e", "e-0", "e−", "e-", "e−").Replace(signed(last.Gap, 2)), percent(last.RelGap))
+		gap = fmt.Sprintf("the gap is %s, %s of the primal", strings.NewReplacer("e+0", "e", "e+", "e", "e−0", "e−").Replace(signed(last.Gap, 2)), percent(last.RelGap))
 	}
 	d.Title, d.Progress = headline(res.Method, res.Status, res.Iterations, res.Elapsed, gap, func() string { return remaining(points, w.m.stop) })
 	return figure.Live(d)

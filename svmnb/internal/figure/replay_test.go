@@ -76,16 +76,20 @@ func ascent() AscentData {
 	return AscentData{Q: [2][2]float64{{1, -0.6}, {-0.6, 1}}, Path: [][2]float64{{2, -2}, {-1.2, -2}, {-1.2, -0.72}, {-0.432, -0.72}}}
 }
 
-func TestMovingPictures(t *testing.T) {
+// moving are the figures of runs.
+func moving(t testing.TB) []*Chart {
 	ok := must[*Chart](t)
 	bare := replayed(t, 60, 9)
 	bare.X = nil
 	alone := running(t, 60)
 	alone.Boundary, alone.Tol = nil, 0
-	figures := []*Chart{
+	return []*Chart{
 		ok(Replay(replayed(t, 120, 30))), ok(Replay(tubes(12))), ok(Replay(bare)), ok(Step(stepped())), ok(Ascent(ascent())), ok(Live(running(t, 120))), ok(Live(alone)),
 	}
-	pictures(t, "moving", figures, []tip{
+}
+
+func TestMovingPictures(t *testing.T) {
+	pictures(t, "moving", moving(t), []tip{
 		{0, 3, 2, "iteration 87"}, {0, 3, 2, "y·f"}, {1, 1, 4, "residual"}, {1, 1, 4, "point 4"}, {2, 1, 0, "α"}, {3, 4, 0, "before"}, {3, 5, 0, "α₄₅ = 2"}, {4, 1, 1, "after step 1"}, {5, 1, 9, "largest KKT violation"}, {6, 1, 9, "iteration "},
 	})
 }
