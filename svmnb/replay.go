@@ -73,6 +73,7 @@ const (
 	replayNodes  = 1600       // of a field
 	replayPlaces = 160        // of a curve
 	replayBytes  = 400_000    // of what changes
+	replayMost   = 5000       // α of a run: f at all points is computed for each moment
 )
 
 // moments chooses the points of a trace to show, log-spaced, the first and the last
@@ -83,6 +84,9 @@ func moments(tr *solvers.Trace, nodes int) ([]int, error) {
 		return nil, fmt.Errorf("the trace of the run is empty, so there is nothing to replay")
 	}
 	n := tr.N
+	if n > replayMost {
+		return nil, &ArgumentError{"Replay", -1, -1, float64(n), fmt.Sprintf("the run has %d α, and each moment needs f at all points; replay one of at most %d, such as that of a sample of the data", n, replayMost)}
+	}
 	most := min(replayFrames, max(replayFewest, replayWork/(n*(n+nodes))), max(replayFewest, replayBytes/(4*min(n, 1200)+4500)))
 	end := math.Log1p(float64(points[len(points)-1].Iteration))
 	var chosen []int

@@ -133,6 +133,13 @@ func TestReplayRefuses(t *testing.T) {
 			t.Errorf("%s can be drawn", name)
 		}
 	}
+	large, err := svmnb.Classify(datasets.Moons(6000, 0.1, 1)).MaxIterations(1).Fit(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := svmnb.Replay(large).Chart(); err == nil || !strings.Contains(err.Error(), "at most 5000") {
+		t.Errorf("of 6000 points: %v", err)
+	}
 	pairs := svmnb.Classify(datasets.Moons(200, 0.3, 1)).Kernel(kernels.RBF(5)).C(100).MustFit()
 	for _, c := range []struct {
 		fit       *svmnb.Fit

@@ -48,8 +48,13 @@ var replayLevels = []float64{-1.5, -1, -0.5, 0, 0.5, 1, 1.5}
 // replayWorking is the most indices of a working set that are drawn.
 const replayWorking = 64
 
+// replayBytes is how much all moments may take; the page needs less than 100 kB for
+// the rest.
+const replayBytes = 400_000
+
 // Replay draws a run that can be played: the slider's moments are the frames, the
-// last of which is shown first and where no script runs.
+// last of which is shown first and where no script runs. Where they would take more
+// than a page should hold, every second one is left out.
 func Replay(d ReplayData) (*Chart, error) {
 	if err := d.check(); err != nil {
 		return nil, err
@@ -71,8 +76,8 @@ func Replay(d ReplayData) (*Chart, error) {
 	share, top := d.scale()
 	low, high := d.reach()
 	lowF, highF := d.span()
-	frames := list{}
-	for _, f := range d.Frames {
+	frames, sizes, bytes := list{}, make([]int, len(d.Frames)), 0
+	for at, f := range d.Frames {
 		o := object{"i": f.Iteration, "k": nullable(f.KKT, 4), "e": round4(f.Epsilon)}
 		// Of the primal as many digits as tell it from the dual.
 		digits := 5
@@ -108,14 +113,30 @@ func Replay(d ReplayData) (*Chart, error) {
 				digits12(&c, int(math.Round(4095*(v-lowF)/(highF-lowF))))
 			}
 			o["c"] = c.String()
+			sizes[at] = c.Len()
 		default:
 			bands := list{}
 			for _, t := range replayLevels {
-				bands = append(bands, digitPaths(encodePaths(superlevel(f.Z, t), len(f.Z[0]), len(f.Z))))
+				paths := digitPaths(encodePaths(superlevel(f.Z, t), len(f.Z[0]), len(f.Z)))
+				bands = append(bands, paths)
+				sizes[at] += len(paths)
 			}
 			o["b"] = bands
 		}
 		frames = append(frames, o)
+		sizes[at] += a.Len() + m.Len() + 12*len(work) + 120
+		bytes += sizes[at]
+	}
+
+	for bytes > replayBytes && len(frames) > 2 {
+		bytes = 0
+		kept := list{}
+		for k := (len(frames) - 1) % 2; k < len(frames); k += 2 { // the last one stays
+			kept = append(kept, frames[k])
+			bytes += sizes[k]
+			sizes[len(kept)-1] = sizes[k]
+		}
+		frames = kept
 	}
 
 	title := fmt.Sprintf("%s in %s", d.Method, count(end.Iteration, "iteration", "iterations"))
@@ -148,8 +169,8 @@ func Replay(d ReplayData) (*Chart, error) {
 	legend = append(legend, object{"name": "worked on last", "icon": "circle", "itemStyle": object{"color": "rgba(0,0,0,0)", "borderColor": "@series4", "borderWidth": 3}}, entry(d.wanted(), dashes))
 	series = append(series, object{"type": "custom", "id": "numbers", "silent": true, "z": 9, "data": list{list{0, 0}}, "tooltip": object{"show": false}, "renderItem": script(replayNumbers)})
 	labels := list{}
-	for _, f := range d.Frames {
-		labels = append(labels, f.Iteration)
+	for _, f := range frames {
+		labels = append(labels, f.(object)["i"])
 	}
 	return newChart(title, subtitle, "A run to be played step by step. "+title+". "+subtitle+".", object{
 		"legend": object{"data": legend}, "toolbox": toolbox("replay", nil),

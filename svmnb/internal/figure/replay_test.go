@@ -155,6 +155,26 @@ func TestDigitPaths(t *testing.T) {
 	})
 }
 
+// A field with very many lines leaves moments out, not the last.
+func TestReplayFits(t *testing.T) {
+	d := replayed(t, 60, 40)
+	for k := range d.Frames {
+		for i, row := range d.Frames[k].Z {
+			for j := range row {
+				row[j] = 2 * math.Sin(float64(k+3*i*i+5*j*j))
+			}
+		}
+	}
+	c := must[*Chart](t)(Replay(d))
+	frames := c.Extra["svm"].(object)["frames"].(list)
+	if n := size(t, c); n > 500_000 || len(frames) == len(d.Frames) || len(frames) < 2 {
+		t.Errorf("%d of %d moments take %d bytes", len(frames), len(d.Frames), n)
+	}
+	if last := frames[len(frames)-1].(object)["i"]; last != d.Frames[39].Iteration {
+		t.Errorf("the last moment is iteration %v", last)
+	}
+}
+
 func TestLiveIsSmall(t *testing.T) {
 	c := must[*Chart](t)(Live(running(t, 600)))
 	if n := size(t, c); n > 40_000 {
