@@ -20,7 +20,7 @@ const liveCell = `import (
 )
 
 %%
-fit := svmnb.Classify(datasets.Moons(1000, 0.35, 1)).Kernel(kernels.RBF(20)).C(3e4).Tol(1e-4).Live().MustFit()
+fit := svmnb.Classify(datasets.Moons(1000, 0.35, 1)).Kernel(kernels.RBF(20)).C(3e4).Tol(1e-4).SMO().Live().MustFit()
 fmt.Printf("%v %.3f\n", fit.Status, fit.Elapsed.Seconds())`
 
 // watchPage notes in each frame of the page whether the chart is there, drawn, and
