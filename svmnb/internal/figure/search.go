@@ -127,7 +127,7 @@ const searchTip = `function (p) {
 }`
 
 const searchLayout = `function (w, top) {
-	var narrow = w < 520, left = narrow ? 62 : 84, width = Math.min(w - left - 16, Math.max(200, O.svm.columns * 84));
+	var narrow = w < 520, left = narrow ? 92 : 104, width = Math.min(w - left - 16, Math.max(200, O.svm.columns * 84));
 	var height = Math.min(560, Math.max(120, O.svm.rows * (narrow ? 30 : 42)));
 	return { height: Math.round(top + height + 56), option: { grid: { left: left, top: top, width: width, height: height },
 		xAxis: [{ nameGap: 32 }], yAxis: [{ nameGap: left - 20 }] } };
