@@ -93,3 +93,22 @@ func ExampleTube() {
 	fmt.Printf("β = %.4g, f(x) = 1.5 x, gap %.1g\n", solvers.Signed(r.Alpha), r.Certificate.Gap)
 	// Output: β = [-0.75 0 0.75], f(x) = 1.5 x, gap 0
 }
+
+// The machine of two features is found among three numbers, whatever n is.
+func ExampleNewton() {
+	x := [][]float64{{0, 0}, {1, 0}, {0, 1}, {2, 2}, {3, 2}, {2, 3}}
+	y := []float64{-1, -1, -1, 1, 1, 1}
+	k, err := solvers.NewDenseFeatures(x, 0)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	p := solvers.SoftMargin(k, y, []float64{1, 1, 1, 1, 1, 1})
+	r, err := solvers.Solve(context.Background(), p, solvers.Newton{}, solvers.Settings{Stop: solvers.Gap{Rel: 1e-9}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%v, b = %.3f, W = %.3f\n", r.Status, r.Bias, r.Certificate.Dual)
+	// Output: converged, b = -1.667, W = 0.444
+}

@@ -3,11 +3,13 @@ package solvers
 import (
 	"fmt"
 	"math"
+
+	"github.com/svmnb/svmnb/internal/simd"
 )
 
 // Features is a Matrix that knows its factor, K = X X' with X of n rows and d
 // columns, so that a method can keep w = Σ s_i α_i x_i and work in O(non-zeros)
-// where a kernel row costs O(n d).
+// where a kernel row costs O(n d). Newton calls Dot and Add on several goroutines.
 type Features interface {
 	Matrix
 	Columns() int                      // d
@@ -44,11 +46,13 @@ func NewDenseFeatures(x [][]float64, bias float64) (*DenseFeatures, error) {
 		}
 	}
 	if bias > 0 {
-		f.x = make([][]float64, len(x))
-		for i, row := range x {
-			f.x[i] = append(append(make([]float64, 0, f.d+1), row...), bias)
-		}
 		f.d++
+		f.x = make([][]float64, len(x))
+		flat := make([]float64, len(x)*f.d) // rows that lie together are read faster
+		for i, row := range x {
+			f.x[i] = flat[i*f.d : (i+1)*f.d : (i+1)*f.d]
+			f.x[i][copy(f.x[i], row)] = bias
+		}
 	}
 	for i := range f.x {
 		f.diag[i] = f.Dot(i, f.x[i])
@@ -60,30 +64,9 @@ func (f *DenseFeatures) Dim() int        { return len(f.x) }
 func (f *DenseFeatures) Diag() []float64 { return f.diag }
 func (f *DenseFeatures) Columns() int    { return f.d }
 
-func (f *DenseFeatures) Dot(i int, w []float64) float64 {
-	x := f.x[i]
-	w = w[:len(x)]
-	var a, b, c, d float64
-	j := 0
-	for ; j+4 <= len(x); j += 4 {
-		a += x[j] * w[j]
-		b += x[j+1] * w[j+1]
-		c += x[j+2] * w[j+2]
-		d += x[j+3] * w[j+3]
-	}
-	for ; j < len(x); j++ {
-		a += x[j] * w[j]
-	}
-	return (a + b) + (c + d)
-}
+func (f *DenseFeatures) Dot(i int, w []float64) float64 { return simd.Dot(f.x[i], w) }
 
-func (f *DenseFeatures) Add(w []float64, i int, a float64) {
-	x := f.x[i]
-	w = w[:len(x)]
-	for j, v := range x {
-		w[j] += a * v
-	}
-}
+func (f *DenseFeatures) Add(w []float64, i int, a float64) { simd.Axpy(a, f.x[i], w) }
 
 func (f *DenseFeatures) Row(i int) []float64 {
 	r := nextRow(&f.row, &f.odd, len(f.x))
@@ -156,6 +139,26 @@ func (f *SparseFeatures) Add(w []float64, i int, c float64) {
 	value := f.Value[a:b]
 	for k, j := range f.Index[a:b] {
 		w[j] += c * value[k]
+	}
+}
+
+// square adds c x_i x_i' to the lower half of h, whose rows lie stride apart, of x
+// with a 1 behind where that is longer than d.
+func (f *SparseFeatures) square(h []float64, stride, i int, c float64) {
+	a, b := f.Start[i], f.Start[i+1]
+	index, value := f.Index[a:b], f.Value[a:b]
+	for k, j := range index {
+		row, v := h[int(j)*stride:], c*value[k]
+		for l, m := range index[:k+1] {
+			row[m] += v * value[l]
+		}
+	}
+	if stride > f.d {
+		row := h[f.d*stride:]
+		for k, j := range index {
+			row[j] += c * value[k]
+		}
+		row[f.d] += c
 	}
 }
 

@@ -236,7 +236,7 @@ func TestTubeSuite(t *testing.T) {
 					set := Settings{Stop: All(Gap{1e-9}, KKT{1e-6 * max(1, math.Abs(targets(p)[0]))})}
 					r, err := Solve(context.Background(), p, m.method, set)
 					_, linear := p.K.(Features)
-					if takes := m.takes&freeBias != 0 && !p.FixedBias || p.FixedBias && (m.takes&fixedBias != 0 || m.takes&fixedLinear != 0 && linear); !takes {
+					if takes := !p.FixedBias && (m.takes&freeBias != 0 || m.takes&freeLinear != 0 && linear) || p.FixedBias && (m.takes&fixedBias != 0 || m.takes&fixedLinear != 0 && linear); !takes {
 						if !errors.Is(err, ErrUnsupported) {
 							t.Errorf("%v, want ErrUnsupported", err)
 						}

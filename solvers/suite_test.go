@@ -27,10 +27,11 @@ const (
 	freeBias kinds = 1 << iota
 	fixedBias
 	fixedLinear // with a fixed bias, but only where K is Features
+	freeLinear  // with a free bias, but only where K is Features
 	concave     // only where K is positive semi-definite
 )
 
-// methods take a free bias, singles a fixed one.
+// methods take a free bias, singles a fixed one or only Features.
 var (
 	methods = []shipped{
 		{method: SMO{Selection: SecondOrder}, takes: freeBias},
@@ -63,6 +64,7 @@ var (
 		{method: CoordinateDescent{NoShrinking: true}, takes: fixedLinear},
 		{method: Decomposition{Inner: GradientAscent{}}, takes: fixedBias},
 		{method: Chunking{Inner: GradientAscent{}}, takes: fixedBias},
+		{method: Newton{}, jumps: true, takes: freeLinear | fixedLinear},
 	}
 )
 
@@ -109,7 +111,7 @@ func (m shipped) solves(f form, indefinite bool) bool {
 		return false
 	}
 	if !f.fixed {
-		return m.takes&freeBias != 0
+		return m.takes&freeBias != 0 || m.takes&freeLinear != 0 && f.features != nil
 	}
 	return m.takes&fixedBias != 0 || m.takes&fixedLinear != 0 && f.features != nil
 }

@@ -184,6 +184,11 @@ func (c Classifier) GradientAscent() Classifier { c.climb(); return c }
 // pseudo-attribute 1 carries it, as in LIBLINEAR.
 func (c Classifier) CoordinateDescent() Classifier { c.descend(); return c }
 
+// Newton solves a linear machine by Newton's method among its weights: in few
+// iterations whatever n and C, and by far the fastest where the points outnumber
+// their features, of which it takes at most 1000.
+func (c Classifier) Newton() Classifier { c.newton(); return c }
+
 // Using solves by any method, such as solvers.SMO{Selection: solvers.Platt}.
 func (c Classifier) Using(m solvers.Method) Classifier { c.use(m); return c }
 

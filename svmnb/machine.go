@@ -88,6 +88,13 @@ func (m *machine) descend() {
 	m.method = solvers.CoordinateDescent{}
 }
 
+func (m *machine) newton() {
+	if m.kernel == nil {
+		m.kernel = kernels.Linear()
+	}
+	m.method = solvers.Newton{}
+}
+
 func (m *machine) use(method solvers.Method) {
 	m.method = method
 	if method == nil {
@@ -168,7 +175,7 @@ func (m *machine) fill() {
 // keepsNormal reports whether a method works with w where it is given features.
 func keepsNormal(m solvers.Method) bool {
 	switch m := m.(type) {
-	case solvers.CoordinateDescent:
+	case solvers.CoordinateDescent, solvers.Newton:
 		return true
 	case solvers.SMO:
 		return m.Selection == solvers.Platt || m.Selection == solvers.Simplified

@@ -31,6 +31,9 @@ func TestOneLiners(t *testing.T) {
 		{"GradientAscent", rbf.GradientAscent(), rbf.Augment(1).Using(solvers.GradientAscent{Order: solvers.Shuffled})},
 		{"Platt with w", linear.Using(solvers.SMO{Selection: solvers.Platt}), linear.SMO()},
 		{"CoordinateDescent", linear.CoordinateDescent(), linear.Augment(1).Using(solvers.GradientAscent{})},
+		{"Newton", linear.Newton(), linear.SMO()},
+		{"Newton, 2-norm", linear.TwoNorm().Newton(), linear.TwoNorm().SMO()},
+		{"Newton, augmented", linear.Augment(1).Newton(), linear.CoordinateDescent()},
 		{"CoordinateDescent, 2-norm", linear.TwoNorm().CoordinateDescent(), linear.TwoNorm().Augment(1).Using(solvers.GradientAscent{})},
 		{"CoordinateDescent, fixed bias", linear.FixedBias(-0.5).CoordinateDescent(), linear.FixedBias(-0.5).Using(solvers.GradientAscent{})},
 	} {

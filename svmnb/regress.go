@@ -146,6 +146,10 @@ func (r Regressor) GradientAscent() Regressor { r.climb(); return r }
 // unless it is, a pseudo-attribute 1 carries it, as in LIBLINEAR.
 func (r Regressor) CoordinateDescent() Regressor { r.descend(); return r }
 
+// Newton solves a linear machine by Newton's method among its weights, of which it
+// takes at most 1000: by far the fastest where the points outnumber them.
+func (r Regressor) Newton() Regressor { r.newton(); return r }
+
 // Using solves by any method, such as solvers.TubeSMO{Step: solvers.Quadrants}.
 func (r Regressor) Using(m solvers.Method) Regressor { r.use(m); return r }
 

@@ -89,6 +89,8 @@ func TestRegressionOneLiners(t *testing.T) {
 		{"ν", base.Nu(0.4), base.Nu(0.4).Using(solvers.SMO{Selection: solvers.WorstPair})},
 		{"Platt with w", linear.Using(solvers.SMO{Selection: solvers.Platt}), linear},
 		{"CoordinateDescent", linear.CoordinateDescent(), linear.Augment(1).Using(solvers.GradientAscent{})},
+		{"Newton", linear.Newton(), linear},
+		{"Newton, quadratic", linear.QuadraticLoss().Newton(), linear.QuadraticLoss()},
 		{"CoordinateDescent, quadratic", linear.QuadraticLoss().CoordinateDescent(), linear.QuadraticLoss().Augment(1).Using(solvers.GradientAscent{})},
 		{"CoordinateDescent, fixed bias", linear.FixedBias(4).CoordinateDescent(), linear.FixedBias(4).Using(solvers.GradientAscent{})},
 	} {

@@ -1,0 +1,654 @@
+package solvers
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
+
+	"github.com/svmnb/svmnb/internal/simd"
+)
+
+// Newton solves linear machines among the d weights, not the n multipliers: it
+// needs a Problem whose K is [Features], and is the method for n ≫ d.
+//
+// With a ridge in every coordinate, as for the 2-norm loss, the α that belongs to
+// (w, b) is explicit, and so is a convex primal objective P with it,
+//
+//	α_i(w, b) = [−(s_i(w·x_i + b) + p_i)/ridge_i] clipped to its box,
+//	∇P = (w − Σ s_i α_i x_i, δ − s'α),  H = diag(1, …, 1, 0) + Σ_J x̃_i x̃_i'/ridge_i,
+//
+// where x̃ = (x, 1) and J has the α inside their boxes. P is quadratic between
+// the surfaces where J changes, and Newton's method with a line search ends
+// at the minimum after finitely many steps (Mangasarian 2002; Keerthi and DeCoste
+// 2005, §3). Lin, Weng and Keerthi (2008) bound the same step by a trust region.
+//
+// Without ridge, as for the 1-norm loss, P has kinks. Then the dual is solved by
+// proximal steps (Rockafellar 1976; for P they are the method of multipliers),
+//
+//	α ← arg min ½a'Qa + p'a + ½r‖a − α‖²,
+//
+// each of them a problem with the ridge r, to be solved by Newton's method as
+// above until the duality gap of the step's own problem, ½‖w − Σ s_i α_i x_i‖², is a
+// thousandth of ½r‖a − α‖². The solution needs no r → 0, but the smaller r is, the
+// faster the steps converge and the more Newton steps each takes: r falls from
+// about 1/C while those are few. This is the semismooth Newton augmented Lagrangian
+// method of Li, Sun and Toh (2018), here with a free bias too.
+//
+// A point whose α is at a bound, and whose margin is farther from the kink than
+// ‖x̃‖ times the way that (w, b) makes, need not be looked at: late steps touch
+// few rows of X, and lose nothing.
+//
+// An iteration is a proximal step, or a Newton step where none is needed: five or
+// ten whatever n and C, of some passes over X and O(|J|d² + d³) each. All boxes,
+// any p, δ and ridge, a free or a fixed bias, at most 1000 columns. The points are
+// shared out among GOMAXPROCS goroutines in always the same parts, so that a run
+// has the same bits on any number of them; Dot and Add of Features are called from
+// all. Memory is about 8(12n + 9d²) bytes beside X.
+type Newton struct{}
+
+// Name is "primal Newton".
+func (Newton) Name() string { return "primal Newton" }
+
+// mostColumns is the largest d for which Hessians are made, 8 MB each.
+const mostColumns = 1000
+
+// Start implements Method.
+func (Newton) Start(p *Problem, alpha []float64) (Stepper, error) {
+	x, ok := p.K.(Features)
+	if !ok {
+		return nil, fmt.Errorf("%w: Newton's method works among the inputs and needs the linear kernel's Features; use SMO for other kernels", ErrUnsupported)
+	}
+	n, d := len(alpha), x.Columns()
+	if d > mostColumns {
+		return nil, fmt.Errorf("%w: the Hessian of %d columns is too large, Newton takes at most %d; use CoordinateDescent", ErrUnsupported, d, mostColumns)
+	}
+	size := d
+	if !p.FixedBias {
+		size++
+	}
+	s := &newton{p: p, x: x, d: d, size: size, shown: alpha, alpha: append([]float64(nil), alpha...), slept: make([]bool, n), step: math.NaN(), best: math.Inf(1)}
+	for _, v := range []*[]float64{&s.f, &s.z, &s.dz, &s.c, &s.q, &s.r, &s.wake, &s.norm} {
+		*v = make([]float64, n)
+	}
+	for _, v := range []*[]float64{&s.u, &s.du, &s.image, &s.g} {
+		*v = make([]float64, size)
+	}
+	s.h, s.normal = make([]float64, size*size), make([]float64, d)
+	for k := range s.of {
+		of := &s.of[k]
+		of.from, of.to = k*n/parts, (k+1)*n/parts
+		of.active, of.free = make([]int, 0, of.to-of.from), make([]int, 0, of.to-of.from)
+		of.sums, of.h, of.rows = make([]float64, size), make([]float64, size*size), make([]float64, together*size)
+	}
+	s.schedule()
+	for i, a := range alpha {
+		if a != 0 {
+			x.Add(s.u[:d], i, p.S[i]*a)
+		}
+	}
+	s.commit()
+	s.begin()
+	return s, nil
+}
+
+// parts is into how many parts the points are cut, for any number of goroutines.
+const parts = 8
+
+// newton is the workspace of a run.
+type newton struct {
+	p       *Problem
+	x       Features
+	d, size int // columns of X, and of x̃
+
+	rho, first, least float64 // r, and between what it moves; 0 where the ridge will do
+	endless           bool    // infinite upper bounds make the gap infinite
+	best              float64 // the smallest gap
+	still             int     // how many steps it has been that
+	step              float64
+
+	shown, f []float64 // α as reported, the centre of the proximal step, and its F
+	normal   []float64 // its w
+	seen     extent    // of F
+	gap      float64   // or, where endless, the violation of the KKT conditions
+
+	u, du []float64 // (w, b) and its direction
+	image []float64 // (Σ s_i α_i x_i, s'α)
+	g     []float64 // the gradient
+	h     []float64 // the lower half of the Hessian, then of its factor
+	moved float64   // ½r‖α − shown‖²
+
+	alpha []float64 // α(u)
+	c     []float64 // before it is clipped; c − tq along the direction
+	q     []float64
+	norm  []float64 // ‖x̃‖ and a little more
+	z, dz []float64 // w·x + b and what the direction adds to it
+	r     []float64 // r + ridge
+	wake  []float64 // the path at which α may begin to move
+	slept []bool    // z has not been followed
+	path  float64   // the way that u has made
+	of    [parts]part
+}
+
+// part is the workspace of a part of the points.
+type part struct {
+	from, to int
+	active   []int // what the direction may move
+	free     []int // J
+
+	sums, h []float64 // of the image, of the Hessian
+	rows    []float64 // some rows of J, scaled
+	pack    simd.Panels[float64]
+
+	slope, curve, moved, gap float64
+	seen                     extent
+}
+
+// schedule sets the first r, which makes the zone where α is inside its box about
+// as wide as the margin, and the smallest: where the last digits of z amount to
+// 1e-9 of α.
+func (s *newton) schedule() {
+	p, n := s.p, float64(len(s.alpha))
+	trace, size, width, thin := 0.0, 0.0, 0.0, math.Inf(1)
+	for i, k := range p.K.Diag() {
+		trace += k / n
+		s.norm[i] = 1.001 * math.Sqrt(k+float64(s.size-s.d))
+		size += math.Abs(p.P[i]) / n
+		ridge := 0.0
+		if p.Ridge != nil {
+			ridge = p.Ridge[i]
+		}
+		thin = min(thin, ridge)
+		if u := p.Upper[i] - p.Lower[i]; !math.IsInf(u, 1) {
+			width = max(width, u)
+		} else if ridge == 0 {
+			s.endless = true
+		}
+	}
+	if trace == 0 {
+		trace = 1
+	}
+	s.least = 1e-7 * trace
+	if thin >= s.least {
+		s.least = 0
+		return
+	}
+	s.rho = trace
+	if width > 0 && size > 0 {
+		s.rho = size / width
+		s.least = min(s.least, 1e-5*s.rho)
+	}
+	s.first = max(s.rho, trace)
+}
+
+// each runs f for all parts, on several goroutines where there are so many
+// products to compute.
+func (s *newton) each(products int, f func(of *part)) {
+	var next atomic.Int64
+	work := func() {
+		for k := int(next.Add(1)) - 1; k < parts; k = int(next.Add(1)) - 1 {
+			f(&s.of[k])
+		}
+	}
+	var others sync.WaitGroup
+	for range min(parts, runtime.GOMAXPROCS(0), products>>16) - 1 {
+		others.Add(1)
+		go func() {
+			defer others.Done()
+			work()
+		}()
+	}
+	work()
+	others.Wait()
+}
+
+// all is the products of a pass over X.
+func (s *newton) all() int { return len(s.alpha) * s.size }
+
+// Report implements Stepper.
+func (s *newton) Report(it *Iterate) {
+	it.Alpha, it.F, it.Up, it.Low, it.Step, it.Sweep = s.shown, s.f, s.seen.up, s.seen.low, s.step, 1
+	if s.size > s.d {
+		it.Bias = s.u[s.d]
+	}
+}
+
+// refresh has nothing to take over: F is computed afresh from α after every step.
+func (s *newton) refresh([]float64) {}
+
+// A proximal step takes newtonSteps at most; after one of more than fewSteps the
+// next has the same r.
+const newtonSteps, fewSteps = 50, 10
+
+// stillSteps is how many steps without gain show that rounding is all that is left.
+const stillSteps = 10
+
+// Step makes a proximal step, or a Newton step where none is needed.
+func (s *newton) Step(ctx context.Context) (done bool, err error) {
+	steps := 0
+	for ; steps < newtonSteps; steps++ {
+		decrement, err := s.direction(ctx)
+		if err != nil {
+			return false, err
+		}
+		if !(decrement > 1e-25*simd.Dot(s.u, s.u)) {
+			break
+		}
+		s.settle(s.search(decrement))
+		if s.solved() {
+			break
+		}
+	}
+	s.still++
+	if steps == newtonSteps && s.rho < s.first { // not solved: again, with a larger r
+		s.rho = min(10*s.rho, s.first)
+		s.locate()
+		s.begin()
+		return s.still > stillSteps, nil
+	}
+	s.balance()
+	unbounded := s.recedes()
+	s.commit()
+	if unbounded() {
+		return false, ErrUnbounded
+	}
+	if s.gap < 0.9*s.best {
+		s.best, s.still = s.gap, 0
+	}
+	switch {
+	case s.still > 0 && s.rho == s.least: // the last digits of α are too coarse
+		s.rho = min(10*s.rho, s.first)
+		s.least = s.rho
+	case steps <= fewSteps:
+		s.rho = max(s.rho/5, s.least)
+	}
+	s.begin()
+	return s.still > stillSteps, nil
+}
+
+// locate computes z afresh.
+func (s *newton) locate() {
+	s.each(s.all(), func(of *part) {
+		for i := of.from; i < of.to; i++ {
+			s.z[i] = s.dot(i, s.u) + s.p.fixed()
+		}
+	})
+}
+
+// begin sets what follows from z for all points.
+func (s *newton) begin() {
+	s.path = 0
+	s.each(s.all(), func(of *part) {
+		clear(of.sums)
+		of.free, of.moved = of.free[:0], 0
+		for i := of.from; i < of.to; i++ {
+			s.slept[i] = false
+			s.place(of, i)
+		}
+	})
+	s.gather()
+}
+
+// settle goes t along the direction.
+func (s *newton) settle(t float64) {
+	length := 0.0
+	for j, v := range s.du {
+		s.u[j] += t * v
+		length += v * v
+	}
+	s.path += t * math.Sqrt(length)
+	s.each(s.all(), func(of *part) {
+		clear(of.sums)
+		of.free, of.moved = of.free[:0], 0
+		for _, i := range of.active {
+			s.z[i] += t * s.dz[i]
+			s.place(of, i)
+		}
+	})
+	s.gather()
+}
+
+// place sets the α of a point from its z.
+func (s *newton) place(of *part, i int) {
+	p, r := s.p, s.rho
+	if p.Ridge != nil {
+		r += p.Ridge[i]
+	}
+	s.r[i] = r
+	c := s.unclipped(i)
+	lower, upper := p.Lower[i], p.Upper[i]
+	a, away := c, 0.0
+	switch {
+	case !(c > lower):
+		a, away = lower, lower-c
+	case !(c < upper):
+		a, away = upper, c-upper
+	default:
+		of.free = append(of.free, i)
+	}
+	if lower == upper {
+		away = math.Inf(1)
+	}
+	s.c[i] = c
+	s.wake[i] = s.path + away*r/s.norm[i]
+	if change := a - s.alpha[i]; change != 0 {
+		s.alpha[i] = a
+		s.add(of.sums, i, p.S[i]*change)
+	}
+	a -= s.shown[i]
+	of.moved += s.rho * a * a / 2
+}
+
+// unclipped is α(u) of a point before it is clipped.
+func (s *newton) unclipped(i int) float64 {
+	return (s.rho*s.shown[i] - s.p.P[i] - s.p.S[i]*s.z[i]) / s.r[i]
+}
+
+// add adds a x̃_i to v.
+func (s *newton) add(v []float64, i int, a float64) {
+	s.x.Add(v[:s.d], i, a)
+	if s.size > s.d {
+		v[s.d] += a
+	}
+}
+
+// dot is v·x̃_i.
+func (s *newton) dot(i int, v []float64) float64 {
+	sum := s.x.Dot(i, v[:s.d])
+	if s.size > s.d {
+		sum += v[s.d]
+	}
+	return sum
+}
+
+// gather adds up what place has done in all parts, and sets the gradient.
+func (s *newton) gather() {
+	s.moved = 0
+	for k := range s.of {
+		s.moved += s.of[k].moved
+		simd.Axpy(1, s.of[k].sums, s.image)
+	}
+	for j := range s.g {
+		s.g[j] = s.u[j] - s.image[j]
+	}
+	if s.size > s.d {
+		s.g[s.d] = s.p.Delta - s.image[s.d]
+	}
+}
+
+// solved reports whether a step is done: α keeps the equality, and the duality gap
+// of the proximal step is small. A Newton step of its own need not be more.
+func (s *newton) solved() bool {
+	if !s.p.FixedBias && !s.p.balanced(s.alpha) {
+		return false
+	}
+	return s.rho == 0 || simd.Dot(s.g[:s.d], s.g)/2 <= 1e-3*s.moved
+}
+
+// farthest is the largest t of a step.
+const farthest = 2
+
+// direction sets du to the Newton step, what belongs to it for the points that it
+// may move, and returns the square of the Newton decrement, g'H⁻¹g.
+func (s *newton) direction(ctx context.Context) (decrement float64, err error) {
+	if err := s.hessian(ctx); err != nil {
+		return 0, err
+	}
+	l, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Lower, N: s.size, Data: s.h, Stride: s.size})
+	if !ok {
+		return 0, nil // rounding is all that is left
+	}
+	length := 0.0
+	for j, v := range s.g {
+		s.du[j] = -v
+	}
+	blas64.Trsv(blas.NoTrans, l, vector(s.du))
+	blas64.Trsv(blas.Trans, l, vector(s.du))
+	for j, v := range s.du {
+		decrement -= v * s.g[j]
+		length += v * v
+	}
+	reach := s.path + farthest*math.Sqrt(length)
+	s.each(s.all(), func(of *part) {
+		of.active = of.active[:0]
+		for i := of.from; i < of.to; i++ {
+			if s.wake[i] > reach {
+				s.slept[i] = true
+				continue
+			}
+			of.active = append(of.active, i)
+			if s.slept[i] {
+				s.slept[i] = false
+				s.z[i] = s.dot(i, s.u) + s.p.fixed()
+				s.c[i] = s.unclipped(i)
+			}
+			dz := s.dot(i, s.du)
+			s.dz[i], s.q[i] = dz, s.p.S[i]*dz/s.r[i]
+		}
+	})
+	return decrement, nil
+}
+
+// together is how many rows of J are multiplied at once.
+const together = 192
+
+// hessian sets the lower half of H.
+func (s *newton) hessian(ctx context.Context) error {
+	sparse, _ := s.x.(*SparseFeatures)
+	free := 0
+	for k := range s.of {
+		free += len(s.of[k].free)
+	}
+	s.each(free*s.size*s.size, func(of *part) {
+		clear(of.h)
+		for at := 0; at < len(of.free) && ctx.Err() == nil; at += together {
+			some := of.free[at:min(at+together, len(of.free))]
+			if sparse != nil {
+				for _, i := range some {
+					sparse.square(of.h, s.size, i, 1/s.r[i])
+				}
+				continue
+			}
+			a := simd.Matrix[float64]{Data: of.rows, Rows: len(some), Cols: s.size, Stride: s.size}
+			clear(of.rows)
+			for k, i := range some {
+				s.add(of.rows[k*s.size:(k+1)*s.size], i, 1/math.Sqrt(s.r[i]))
+			}
+			of.pack.Pack(a, 1)
+			c := simd.Matrix[float64]{Data: of.h, Rows: s.size, Cols: s.size, Stride: s.size}
+			simd.Gemm[float64]{Add: true, Lower: true, Threads: 1}.Do(c, a.T(), &of.pack)
+		}
+	})
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	clear(s.h)
+	for k := range s.of {
+		if len(s.of[k].free) > 0 {
+			simd.Axpy(1, s.of[k].h, s.h)
+		}
+	}
+	for j := range s.d {
+		s.h[j*s.size+j]++
+	}
+	if last := len(s.h) - 1; s.size > s.d && s.h[last] == 0 {
+		// No α is inside its box and P is linear in b, as far as the last kink.
+		far := 0.0
+		for i, w := range s.wake {
+			if !math.IsInf(w, 1) {
+				far = max(far, (w-s.path)*s.norm[i])
+			}
+		}
+		if s.h[last] = math.Abs(s.g[s.d]) / far; !(s.h[last] > 0 && !math.IsInf(s.h[last], 1)) {
+			s.h[last] = 1
+		}
+	}
+	return nil
+}
+
+// search returns the t that minimises P along the direction: the zero of a slope
+// that is piecewise linear and grows, by Newton's method between bounds, to a
+// tenth of the slope at 0.
+func (s *newton) search(decrement float64) float64 {
+	lo, hi, t := 0.0, float64(farthest), 1.0
+	for range 60 {
+		slope, curve := s.slope(t)
+		if slope -= decrement; math.Abs(slope) <= 0.1*decrement {
+			break
+		}
+		if slope < 0 {
+			lo = t
+		} else {
+			hi = t
+		}
+		if lo == farthest {
+			break
+		}
+		if next := t - slope/curve; next > lo && next < hi {
+			t = next
+		} else if slope < 0 && hi == farthest {
+			t = farthest
+		} else {
+			t = (lo + hi) / 2
+		}
+	}
+	return t
+}
+
+// slope returns how much the slope of P at t along the direction is above that
+// at 0, and its own slope.
+func (s *newton) slope(t float64) (slope, curve float64) {
+	lower, upper := s.p.Lower, s.p.Upper
+	active := 0
+	for k := range s.of {
+		active += len(s.of[k].active)
+	}
+	s.each(4*active, func(of *part) {
+		slope, curve := 0.0, 0.0
+		for _, i := range of.active {
+			q := s.q[i]
+			rq := s.r[i] * q
+			a := s.c[i] - t*q
+			if l, u := lower[i], upper[i]; a <= l {
+				a = l
+			} else if a >= u {
+				a = u
+			} else {
+				curve += rq * q
+			}
+			slope -= rq * (a - s.alpha[i])
+		}
+		of.slope, of.curve = slope, curve
+	})
+	norm := simd.Dot(s.du[:s.d], s.du)
+	slope, curve = t*norm, norm
+	for k := range s.of {
+		slope += s.of[k].slope
+		curve += s.of[k].curve
+	}
+	return slope, curve
+}
+
+// balance takes what rounding has left of s'α − δ out of the α inside their boxes.
+func (s *newton) balance() {
+	p := s.p
+	if p.FixedBias {
+		return
+	}
+	left := p.Delta
+	for i, a := range s.alpha {
+		left -= p.S[i] * a
+	}
+	for i, a := range s.alpha {
+		if left != 0 && a > p.Lower[i] && a < p.Upper[i] {
+			s.alpha[i] = min(max(a+p.S[i]*left, p.Lower[i]), p.Upper[i])
+			left -= p.S[i] * (s.alpha[i] - a)
+		}
+	}
+}
+
+// recedes looks at the step of α before it is taken; what it returns, called
+// after, tells whether the step proves that the dual has no maximum: it leads
+// along no finite bound, changes no w, and the objective falls. Proximal steps go
+// that way in the end if there is one.
+func (s *newton) recedes() func() bool {
+	p := s.p
+	moved, along, against, slope, curve := 0.0, 0.0, 0.0, 0.0, 0.0
+	for i, a := range s.alpha {
+		x := a - s.shown[i]
+		moved += x * x
+		size := math.Abs(x) * math.Sqrt(max(p.K.Diag()[i], 0))
+		if x > 0 && math.IsInf(p.Upper[i], 1) {
+			along += size
+		} else {
+			against += size
+		}
+		slope += x * (p.P[i] + p.fixed()*p.S[i])
+		if p.Ridge != nil {
+			curve += p.Ridge[i] * x * x
+		}
+	}
+	s.step = math.Sqrt(moved)
+	copy(s.g, s.normal)
+	return func() bool {
+		for j, v := range s.normal {
+			curve += (v - s.g[j]) * (v - s.g[j])
+		}
+		return slope < 0 && against <= 1e-4*along && curve <= 1e-14*along*along
+	}
+}
+
+// commit reports α(u): it computes its w and F afresh.
+func (s *newton) commit() {
+	p := s.p
+	copy(s.shown, s.alpha)
+	s.each(s.all(), func(of *part) {
+		clear(of.sums)
+		for i := of.from; i < of.to; i++ {
+			if a := p.S[i] * s.alpha[i]; a != 0 {
+				s.add(of.sums, i, a)
+			}
+		}
+	})
+	clear(s.image)
+	for k := range s.of {
+		simd.Axpy(1, s.of[k].sums, s.image)
+	}
+	copy(s.normal, s.image)
+	b := p.fixed()
+	if s.size > s.d {
+		b = s.u[s.d]
+	}
+	s.each(s.all(), func(of *part) {
+		of.seen, of.gap = unseen, 0
+		for i := of.from; i < of.to; i++ {
+			a, ridge := s.alpha[i], 0.0
+			if p.Ridge != nil {
+				ridge = p.Ridge[i]
+			}
+			f := -p.S[i]*(p.P[i]+ridge*a) - s.x.Dot(i, s.normal)
+			s.f[i] = f
+			s.z[i] = s.dot(i, s.u) + p.fixed() // while x_i is in the cache
+			of.seen.see(f, p.canRise(i, a), p.canFall(i, a))
+			of.gap += gapTerm(p.S[i]*(b-f)-ridge*a, a, p.Lower[i], p.Upper[i], ridge)
+		}
+	})
+	s.seen, s.gap = unseen, 0
+	if p.FixedBias {
+		s.seen.up, s.seen.low = p.Bias, p.Bias
+	}
+	for k := range s.of {
+		of := &s.of[k]
+		s.gap += of.gap
+		s.seen.up, s.seen.low = max(s.seen.up, of.seen.up), min(s.seen.low, of.seen.low)
+	}
+	if s.endless {
+		s.gap = max(0, s.seen.up-s.seen.low)
+	}
+}
