@@ -57,7 +57,7 @@ func (j job) do(ctx context.Context) (a answer, err error) {
 		began := time.Now()
 		c := machine()
 		if j.Kind == linear {
-			c = svmnb.Classify(data).C(j.C).CoordinateDescent()
+			c = svmnb.Classify(data).Kernel(kernels.Linear()).C(j.C).Augment(1).Newton()
 		}
 		fit, err := c.Fit(ctx)
 		if err != nil {

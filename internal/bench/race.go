@@ -108,6 +108,10 @@ func (b *bench) print(w work, entrants []entrant, answers map[entrant][]answer, 
 			}
 			alone = false
 			them := median(answers[e])
+			if them.Seconds <= 0 {
+				fmt.Fprintf(b.out, "%s: %s trains in less time than its reading varies by\n", w.name, e.name())
+				continue
+			}
 			ratio := them.Seconds / us.Seconds
 			fmt.Fprintf(b.out, rowFormat+"\n", w.name, fmt.Sprint(t), seconds(us.Seconds), e.name(), seconds(them.Seconds), fmt.Sprintf("%.3g", ratio),
 				fmt.Sprintf("%.8g", us.Objective), against(us.Objective, them.Objective), sci(us.KKT), fmt.Sprint(us.Peak>>20), us.How)
