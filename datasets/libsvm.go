@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -26,6 +27,25 @@ func LoadLIBSVM(path string, dims int) (*Dataset, error) {
 	return d, nil
 }
 
+// LoadLIBSVMSparse reads the points of a file; see [ReadLIBSVMSparse].
+func LoadLIBSVMSparse(path string, dims int) (*Sparse, error) {
+	f, name, err := open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	p, err := parseLIBSVM(f, name, dims)
+	if err != nil {
+		return nil, err
+	}
+	d, err := p.sparse()
+	if err != nil {
+		return nil, err
+	}
+	d.Source = path
+	return d, nil
+}
+
 // ReadLIBSVM reads the sparse format of LIBSVM and SVMlight, a point on each
 // line: its target, then index:value for what is not zero, with indices that
 // count from 1 and increase; '#' begins a comment. There are dims features, or
@@ -36,8 +56,26 @@ func ReadLIBSVM(r io.Reader, dims int) (*Dataset, error) {
 	return readLIBSVM(r, "libsvm", dims, maxCells)
 }
 
+// ReadLIBSVMSparse is [ReadLIBSVM] for data that stay sparse: it takes the memory
+// of the values that are there, whatever the number of features, up to 2³¹ − 1.
+func ReadLIBSVMSparse(r io.Reader, dims int) (*Sparse, error) {
+	p, err := parseLIBSVM(r, "libsvm", dims)
+	if err != nil {
+		return nil, err
+	}
+	return p.sparse()
+}
+
 func readLIBSVM(r io.Reader, name string, dims, maxCells int) (*Dataset, error) {
-	p := sparse{name: name, dims: dims, maxCells: maxCells}
+	p, err := parseLIBSVM(r, name, dims)
+	if err != nil {
+		return nil, err
+	}
+	return p.dataset(maxCells)
+}
+
+func parseLIBSVM(r io.Reader, name string, dims int) (*parser, error) {
+	p := &parser{name: name, dims: dims}
 	if dims < 0 {
 		return nil, p.fail(0, fmt.Sprintf("dims is %d; give the number of features, or 0 for the largest index", dims))
 	}
@@ -52,26 +90,25 @@ func readLIBSVM(r io.Reader, name string, dims, maxCells int) (*Dataset, error) 
 			return nil, err
 		}
 		if err == io.EOF {
-			return p.dataset()
+			return p, nil
 		}
 	}
 }
 
-// sparse is the state of reading one file.
-type sparse struct {
-	name     string
-	dims     int
-	maxCells int
-	line     int
-	largest  int       // index so far, counted from 1
-	where    [2]int    // line and column of it
-	y        []float64 // targets
-	end      []int     // where the entries of each point end
-	index    []int     // of the entries, counted from 0
-	value    []float64
+// parser is the state of reading one file.
+type parser struct {
+	name    string
+	dims    int
+	line    int
+	largest int       // index so far, counted from 1
+	where   [2]int    // line and column of it
+	y       []float64 // targets
+	end     []int     // where the entries of each point end
+	index   []int32   // of the entries, counted from 0; without meaning above the largest
+	value   []float64
 }
 
-func (p *sparse) point(text string) error {
+func (p *parser) point(text string) error {
 	text, _, _ = strings.Cut(text, "#")
 	field, at, rest := token(text, 0)
 	if field == "" {
@@ -103,7 +140,7 @@ func (p *sparse) point(text string) error {
 		if last = k; k > p.largest {
 			p.largest, p.where = k, [2]int{p.line, at}
 		}
-		p.index = append(p.index, k-1)
+		p.index = append(p.index, int32(k-1))
 		p.value = append(p.value, v)
 	}
 	p.y = append(p.y, y)
@@ -111,22 +148,42 @@ func (p *sparse) point(text string) error {
 	return nil
 }
 
-func (p *sparse) dataset() (*Dataset, error) {
-	n := len(p.y)
-	if n == 0 {
-		return nil, &ReadError{Name: p.name, Msg: "there are no points"}
+// width returns the number of features and where it comes from.
+func (p *parser) width() (d int, cause string, err error) {
+	if len(p.y) == 0 {
+		return 0, "", &ReadError{Name: p.name, Msg: "there are no points"}
 	}
-	d, cause := p.dims, fmt.Sprintf("dims is %d", p.dims)
+	d, cause = p.dims, fmt.Sprintf("dims is %d", p.dims)
 	if d == 0 {
 		d, cause = p.largest, fmt.Sprintf("the largest index is %d", p.largest)
 	}
 	if d == 0 {
-		return nil, &ReadError{Name: p.name, Msg: "no point has a feature; give dims if all are zero"}
+		return 0, "", &ReadError{Name: p.name, Msg: "no point has a feature; give dims if all are zero"}
 	}
-	if d > p.maxCells/n {
+	return d, cause, nil
+}
+
+func (p *parser) sparse() (*Sparse, error) {
+	d, cause, err := p.width()
+	if err != nil {
+		return nil, err
+	}
+	if d > math.MaxInt32 {
+		return nil, &ReadError{Name: p.name, Line: p.where[0], Column: p.where[1], Msg: fmt.Sprintf("%s, the limit is %d; hash the features first", cause, math.MaxInt32)}
+	}
+	return &Sparse{Name: p.name, X: CSR{Start: append([]int{0}, p.end...), Index: p.index, Value: p.value, D: d}, Y: p.y}, nil
+}
+
+func (p *parser) dataset(maxCells int) (*Dataset, error) {
+	d, cause, err := p.width()
+	if err != nil {
+		return nil, err
+	}
+	n := len(p.y)
+	if d > maxCells/n {
 		return nil, &ReadError{Name: p.name, Line: p.where[0], Column: p.where[1],
-			Msg: fmt.Sprintf("%s: %d points of that many features need %.3g GiB when written out, the limit is %.3g GiB; select or hash the features first",
-				cause, n, gib(float64(n)*float64(d)), gib(float64(p.maxCells)))}
+			Msg: fmt.Sprintf("%s: %d points of that many features need %.3g GiB when written out, the limit is %.3g GiB; read them as sparse, or select or hash the features first",
+				cause, n, gib(float64(n)*float64(d)), gib(float64(maxCells)))}
 	}
 	x := rows(n, d)
 	from := 0
@@ -140,7 +197,7 @@ func (p *sparse) dataset() (*Dataset, error) {
 
 func gib(cells float64) float64 { return cells / (1 << 27) }
 
-func (p *sparse) fail(column int, msg string) error {
+func (p *parser) fail(column int, msg string) error {
 	return &ReadError{Name: p.name, Line: p.line, Column: column, Msg: msg}
 }
 

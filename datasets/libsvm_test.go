@@ -14,6 +14,8 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 )
 
@@ -208,6 +210,75 @@ func FuzzReadLIBSVM(f *testing.F) {
 		}
 		if !equalRows(again.X, d.X) || !slices.Equal(again.Y, d.Y) {
 			t.Fatalf("wrote %v %v, read %v %v", d.X, d.Y, again.X, again.Y)
+		}
+	})
+}
+
+// What is read as sparse is what is read and written out.
+func TestReadLIBSVMSparse(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		dims int
+		want Sparse
+	}{
+		{"+1 1:0.5 3:-2\n-1\n2 2:1e3\n", 0, Sparse{X: CSR{[]int{0, 2, 2, 3}, []int32{0, 2, 1}, []float64{0.5, -2, 1000}, 3}, Y: []float64{1, -1, 2}}},
+		{"1\n", 4, Sparse{X: CSR{Start: []int{0, 0}, D: 4}, Y: []float64{1}}},
+		{"1 2147483647:3\n", 0, Sparse{X: CSR{[]int{0, 1}, []int32{math.MaxInt32 - 1}, []float64{3}, math.MaxInt32}, Y: []float64{1}}},
+	} {
+		c.want.Name = "libsvm"
+		got, err := ReadLIBSVMSparse(strings.NewReader(c.text), c.dims)
+		if err != nil {
+			t.Errorf("%q: %v", c.text, err)
+		} else if d := cmp.Diff(got, &c.want, cmpopts.EquateEmpty()); d != "" {
+			t.Errorf("%q: %s", c.text, d)
+		}
+	}
+	for text, says := range map[string]string{
+		"":                      "no points",
+		"1\n":                   "no point has a feature",
+		"1 1:1\n1 2147483648:1": "the largest index is 2147483648, the limit is 2147483647",
+		"1 2:1 1:1":             "indices must increase",
+	} {
+		_, err := ReadLIBSVMSparse(strings.NewReader(text), 0)
+		wantError[*ReadError](t, err, says)
+	}
+	path := filepath.Join(t.TempDir(), "few.txt")
+	if err := os.WriteFile(path, []byte("1 1:1 4:2\n0 2:1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := LoadLIBSVMSparse(path, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Source != path || s.String() != "few: 2 × 4, 37.5 % of the values are there" {
+		t.Errorf("%v from %s", s, s.Source)
+	}
+	_, err = LoadLIBSVMSparse(path+"?", 0)
+	wantError[*ReadError](t, err, "cannot open")
+}
+
+func TestReadLIBSVMSparseProperties(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringOf(rapid.SampledFrom([]rune("10 :.-\n#23"))).Draw(t, "text")
+		sparse, err := ReadLIBSVMSparse(strings.NewReader("1 1:2\n"+text), 0)
+		dense, dErr := ReadLIBSVM(strings.NewReader("1 1:2\n"+text), 0)
+		if (err == nil) != (dErr == nil) {
+			if !strings.Contains(dErr.Error(), "GiB") {
+				t.Fatalf("sparse %v, dense %v", err, dErr)
+			}
+			return
+		}
+		if err != nil {
+			return
+		}
+		x := rows(sparse.N(), sparse.D())
+		for i := range x {
+			for p := sparse.X.Start[i]; p < sparse.X.Start[i+1]; p++ {
+				x[i][sparse.X.Index[p]] = sparse.X.Value[p]
+			}
+		}
+		if d := diff(&Dataset{Name: "libsvm", X: x, Y: sparse.Y}, dense); d != "" {
+			t.Fatal(d)
 		}
 	})
 }

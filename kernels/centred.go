@@ -148,7 +148,7 @@ type centredRower struct {
 func newCentredRower(k CentredKernel, p *points) *centredRower {
 	r := &centredRower{k: rowerOf(k.K, p), means: newMeans(k.K, k.points()), m: make([]float64, p.n), mean: k.mean()}
 	w := &work{}
-	for j, x := range p.source {
+	for j, x := range p.all() {
 		r.m[j] = r.means.of(x, w)
 	}
 	return r
@@ -229,7 +229,7 @@ func newCentredGradient(k CentredKernel, params int, p *points) *centredGradient
 		mean: k.mean(), slope: make([]float64, params),
 	}
 	w := &work{}
-	for j, z := range p.source {
+	for j, z := range p.all() {
 		r.m[j] = r.means.of(r.slopes[j*params:][:params], z, w)
 	}
 	part := make([]float64, params)

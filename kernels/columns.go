@@ -38,7 +38,7 @@ func choose(dst, x []float64, cols []int) []float64 {
 	return dst
 }
 
-// chosen returns the features cols of all points.
+// chosen returns the features cols of all points as rows.
 func chosen(x [][]float64, cols []int) [][]float64 {
 	c := make([][]float64, len(x))
 	for j, row := range x {
@@ -103,6 +103,10 @@ type columnsRower struct {
 
 func newColumnsRower(k ColumnsKernel, all *points) columnsRower {
 	cols := k.indices()
+	if all.sparse != nil {
+		p := newSparsePoints(all.sparse.columns(cols))
+		return columnsRower{cols, p, rowerOf(k.K, p)}
+	}
 	p, r := over(k.K, chosen(all.source, cols), len(cols))
 	return columnsRower{cols, p, r}
 }

@@ -2,6 +2,7 @@ package kernels_test
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
@@ -136,4 +137,39 @@ func ExampleCentred() {
 	// [4 2 -6]
 	// [2 1 -3]
 	// [-6 -3 9]
+}
+
+func ExampleNewSparseGram() {
+	set, err := datasets.ReadLIBSVMSparse(strings.NewReader("+1 1:1 900000:2\n-1 3:1\n+1 900000:1\n"), 0)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	g, err := kernels.NewSparseGram(kernels.Linear(), kernels.CSR(set.X), 0)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(g.Row(0))
+	// Output: [5 0 2]
+}
+
+func ExampleGram_Hold() {
+	g, err := kernels.NewGram(kernels.RBF(1), [][]float64{{0}, {1}, {3}}, 0)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	rows := make([][]float32, 2)
+	g.Hold(rows, []int{0, 2})
+	fmt.Printf("%.4f %.4f\n", rows[0], rows[1])
+	// Output: [1.0000 0.3679 0.0001] [0.0001 0.0183 1.0000]
+}
+
+func ExampleBasis_Times() {
+	b := kernels.Against(kernels.Linear(), [][]float64{{1, 0}, {0, 1}})
+	f := []float64{0.5, 0.5} // the bias
+	b.Times(f, [][]float64{{1, 1}, {2, 0}}, []float64{1, -1})
+	fmt.Println(f)
+	// Output: [0.5 2.5]
 }

@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"context"
 	"fmt"
 	"runtime/debug"
 	"strconv"
@@ -128,6 +129,9 @@ type Gradient struct {
 	p         *points
 	rower     gradientRower
 	work      work
+
+	each          []contraction
+	weights, sums []float64 // of the rows in hand
 }
 
 // NewGradient returns the Gradient of k over the n points of d features in x,
@@ -165,36 +169,71 @@ func NewGradient(k Kernel, x [][]float64) (*Gradient, error) {
 // Contract sets dst[p] to Σ_ij w_ij ∂K(x_i, x_j)/∂ln θ_p for all hyperparameters
 // and returns it; a dst that is too short, such as nil, is replaced. The n × n
 // weights are symmetric: weights(i) returns n of them, row i, and may use the same
-// memory each time. Each row is asked for once, from the last to the first. A
-// weights that has seen its context end returns nil, and Contract returns nil at
-// once. A row of another length panics with a *[DataError].
+// memory each time. Each row is asked for once, from the last to the first and never
+// two at a time. A weights that has seen its context end returns nil, and Contract
+// returns nil at once. A row of another length panics with a *[DataError].
 //
-// It costs n(n+1)/2 evaluations of K and its derivatives together.
+// It costs n(n+1)/2 evaluations of K and its derivatives together, on GOMAXPROCS
+// goroutines; the result does not depend on how many there are.
 func (g *Gradient) Contract(dst []float64, weights func(i int) []float64) []float64 {
 	if dst == nil || cap(dst) < g.params {
 		dst = make([]float64, g.params)
 	}
 	dst = dst[:g.params]
 	clear(dst)
-	v, grad, x := make([]float64, g.n), make([]float64, g.params*g.n), make([]float64, g.p.d)
-	// From the last row to the first, which is the shortest up to the diagonal,
-	// so that memory that was enough once always is.
-	for i := g.n - 1; i >= 0; i-- {
-		w := weights(i)
-		switch {
-		case w == nil:
-			return nil
-		case len(w) != g.n:
-			panic(&DataError{"weights", i, -1, float64(len(w)), fmt.Sprintf("the row has %d weights: give one for each of %d points", len(w), g.n)})
+	threads := workers()
+	for len(g.each) < threads {
+		g.each = append(g.each, contraction{})
+	}
+	if g.weights == nil {
+		g.weights, g.sums = make([]float64, contracted*g.n), make([]float64, contracted*g.params)
+	}
+	for top := g.n; top > 0; top -= contracted {
+		rows := min(contracted, top)
+		for r := range rows {
+			i := top - 1 - r
+			w := weights(i)
+			switch {
+			case w == nil:
+				return nil
+			case len(w) != g.n:
+				panic(&DataError{"weights", i, -1, float64(len(w)), fmt.Sprintf("the row has %d weights: give one for each of %d points", len(w), g.n)})
+			}
+			copy(g.weights[r*g.n:][:i+1], w)
 		}
-		m := i + 1
-		g.rower.row(v[:m], grad[:g.params*m], g.p.point(x, i), &g.work)
-		for p := range dst {
-			row := grad[p*m:][:m]
-			dst[p] += 2*vec.Dot(row[:i], w) + float64(row[i]*w[i])
+		inParallel(context.Background(), threads, rows, func(worker, r int) {
+			g.contract(&g.each[worker], g.sums[r*g.params:][:g.params], top-1-r, g.weights[r*g.n:][:top-r])
+		})
+		for r := range rows {
+			for p := range dst {
+				dst[p] += g.sums[r*g.params+p]
+			}
 		}
 	}
 	return dst
+}
+
+// contracted is how many rows are contracted between two times that weights are
+// asked for: enough to share, few enough for their weights to stay in a cache.
+const contracted = 32
+
+// contraction is memory of one goroutine.
+type contraction struct {
+	v, grad, x []float64
+	work       work
+}
+
+// contract sets sum to the share of row i up to the diagonal, and of its column.
+func (g *Gradient) contract(c *contraction, sum []float64, i int, w []float64) {
+	if c.v == nil {
+		c.v, c.grad, c.x = make([]float64, g.n), make([]float64, g.params*g.n), make([]float64, g.p.d)
+	}
+	m := i + 1
+	g.rower.row(c.v[:m], c.grad[:g.params*m], g.p.point(c.x, i), &c.work)
+	for p := range sum {
+		row := c.grad[p*m:][:m]
+		sum[p] = 2*vec.Dot(row[:i], w) + float64(row[i]*w[i])
+	}
 }
 
 // A gradientRower is a rower that knows derivatives too. Those of m kernel values

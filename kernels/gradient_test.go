@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -265,7 +266,8 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// Rows take no memory once the first has been computed.
+// Once the first row has been computed a batch of them takes what its goroutines
+// take, and a row no memory.
 func TestContractAllocates(t *testing.T) {
 	k := kernels.Normalised(kernels.Sum(co2, kernels.Fixed(kernels.Periodic(1, 1), "period"), kernels.Columns(Multiquadric{1}, 0)))
 	allocations := func(n int) float64 {
@@ -276,8 +278,30 @@ func TestContractAllocates(t *testing.T) {
 		dst, w := make([]float64, 20), make([]float64, n)
 		return testing.AllocsPerRun(3, func() { g.Contract(dst, func(int) []float64 { return w }) })
 	}
-	if few, many := allocations(10), allocations(100); many > few {
-		t.Errorf("%v allocations for 10 points, %v for 100", few, many)
+	if few, many := allocations(32), allocations(320); few > 8 || many > 10*few {
+		t.Errorf("%v allocations for one batch of points, %v for ten", few, many)
+	}
+}
+
+// TestContractThreads: the bits do not depend on how many goroutines there are.
+func TestContractThreads(t *testing.T) {
+	const n = 77
+	weights := normal(5, n, n)
+	for i, row := range weights {
+		for j := range i {
+			row[j] = weights[j][i]
+		}
+	}
+	g, err := kernels.NewGradient(co2, normal(6, n, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(threads int) []float64 {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
+		return g.Contract(nil, func(i int) []float64 { return weights[i] })
+	}
+	if one, three := run(1), run(3); !sameBits(one, three) {
+		t.Errorf("%v on one goroutine, %v on three", one, three)
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"runtime/debug"
+
+	"github.com/svmnb/svmnb/internal/simd"
 )
 
 // DefaultCache is the memory for kernel rows when none is said: 256 MiB, all
@@ -22,6 +24,9 @@ const NoCache = -1
 // However rows are kept, they have the same bits, and K_ij has the bits of K_ji.
 type Gram struct {
 	n           int
+	kernel      Kernel
+	numbers     int // that a point takes
+	cacheBytes  int64
 	p           *points
 	rower       rower
 	work        work
@@ -33,6 +38,8 @@ type Gram struct {
 	// moves points; the others leave them in their order.
 	order, place []int32
 	x            []float64 // the point of the row in hand
+
+	blocks *blocks // from the first call of Hold or Times on
 }
 
 // MemoryError says that a matrix cannot be had within Go's memory limit.
@@ -69,13 +76,19 @@ func NewGram(k Kernel, x [][]float64, cacheBytes int64) (*Gram, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := len(x)
-	rows, err := rowsHeld(n, d, cacheBytes, debug.SetMemoryLimit(-1))
-	if err != nil {
-		return nil, err
+	return newGram(k, len(x), d, d, cacheBytes, func() (*points, rower) { return over(k, x, d) })
+}
+
+// newGram returns the matrix of n points of d features that take the memory of
+// so many numbers each.
+func newGram(k Kernel, n, d, numbers int, cacheBytes int64, over func() (*points, rower)) (*Gram, error) {
+	rows, err := rowsHeld(n, numbers, cacheBytes, debug.SetMemoryLimit(-1))
+	if e, ok := err.(*MemoryError); ok {
+		e.D = d
+		return nil, e
 	}
-	g := &Gram{n: n, order: make([]int32, n), place: make([]int32, n), x: make([]float64, d)}
-	g.p, g.rower = over(k, x, d)
+	g := &Gram{n: n, kernel: k, numbers: numbers, cacheBytes: cacheBytes, order: make([]int32, n), place: make([]int32, n), x: make([]float64, d)}
+	g.p, g.rower = over()
 	if g.diag, err = diagonal(k, "x", g.rower, g.p, &g.work); err != nil {
 		return nil, err
 	}
@@ -87,9 +100,9 @@ func NewGram(k Kernel, x [][]float64, cacheBytes int64) (*Gram, error) {
 	case n:
 		g.store = &dense{g: g, rows: make([][]float64, n), todo: n, fresh: make([]float64, n)}
 	case 0:
-		g.store = &reevaluated{g: g, last: make([]float64, n), other: make([]float64, n)}
+		g.store = newReevaluated(g)
 	default:
-		g.store = &recent{g: g, at: make([]*list.Element, n), most: rows}
+		g.store = recent{g, newLately[float64](n, rows)}
 	}
 	return g, nil
 }
@@ -97,8 +110,7 @@ func NewGram(k Kernel, x [][]float64, cacheBytes int64) (*Gram, error) {
 // rowsHeld returns how many of n rows a matrix keeps: n, 0 for none, or between
 // 2 and n−1.
 func rowsHeld(n, d int, cacheBytes, limit int64) (int, error) {
-	// Per point its features, the diagonal, two places, two rows and a pointer.
-	if need := 8 * (float64(d) + 5) * float64(n); n > math.MaxInt32 || need > float64(limit) {
+	if need := need(n, d); n > math.MaxInt32 || need > float64(limit) {
 		return 0, &MemoryError{N: n, D: d, Need: int64(need), Limit: limit}
 	}
 	switch {
@@ -112,6 +124,11 @@ func rowsHeld(n, d int, cacheBytes, limit int64) (int, error) {
 	}
 	return int(min(int64(n), max(2, cacheBytes/8/int64(n)))), nil
 }
+
+// need returns how many bytes a matrix of n points of so many numbers takes at
+// least: for each point its numbers, the diagonal, two places, two rows and a
+// pointer.
+func need(n, numbers int) float64 { return float64(8 * (float64(numbers) + 5) * float64(n)) }
 
 // Dim returns n.
 func (g *Gram) Dim() int { return g.n }
@@ -180,44 +197,92 @@ func (m *dense) row(i int) []float64 {
 	return row
 }
 
-// recent keeps the rows used last.
-type recent struct {
-	g    *Gram
-	at   []*list.Element // by index; nil for a row that is not held
-	held list.List       // of *heldRow, the one used last in front
-	most int             // ≥ 2, so that the two returned last are held
+// lately keeps rows of n entries, the ones used last.
+type lately[T simd.Float] struct {
+	n, most int
+	at      []*list.Element // by index; nil for a row that is not held
+	held    list.List       // of *heldRow[T], the one used last in front
+	slab    []T             // what is left of the memory taken last
 }
 
-type heldRow struct {
+type heldRow[T simd.Float] struct {
 	i   int
-	row []float64
+	row []T
 }
 
-func (m *recent) row(i int) []float64 {
+func newLately[T simd.Float](n, most int) *lately[T] {
+	return &lately[T]{n: n, most: most, at: make([]*list.Element, n)}
+}
+
+// get returns row i, or nil when it is not held.
+func (m *lately[T]) get(i int) []T {
 	e := m.at[i]
 	if e == nil {
-		if m.held.Len() < m.most {
-			e = m.held.PushFront(&heldRow{row: make([]float64, m.g.n)})
-		} else {
-			e = m.held.Back()
-			m.at[e.Value.(*heldRow).i] = nil
-		}
-		h := e.Value.(*heldRow)
-		h.i, m.at[i] = i, e
-		m.g.evaluate(h.row, i)
+		return nil
 	}
 	m.held.MoveToFront(e)
-	return e.Value.(*heldRow).row
+	return e.Value.(*heldRow[T]).row
+}
+
+// put returns the memory for row i, which is not held: that of the row that was
+// used before all others when there is no more.
+func (m *lately[T]) put(i int) []T {
+	var e *list.Element
+	if count := m.held.Len(); count < m.most {
+		if len(m.slab) == 0 {
+			m.slab = make([]T, min(m.most-count, max(1, slabSize/m.n))*m.n)
+		}
+		e = m.held.PushFront(&heldRow[T]{row: m.slab[:m.n:m.n]})
+		m.slab = m.slab[m.n:]
+	} else {
+		e = m.held.Back()
+		m.held.MoveToFront(e)
+		m.at[e.Value.(*heldRow[T]).i] = nil
+	}
+	h := e.Value.(*heldRow[T])
+	h.i, m.at[i] = i, e
+	return h.row
+}
+
+// recent keeps the rows used last, two at least.
+type recent struct {
+	g    *Gram
+	rows *lately[float64]
+}
+
+func (m recent) row(i int) []float64 {
+	row := m.rows.get(i)
+	if row == nil {
+		row = m.rows.put(i)
+		m.g.evaluate(row, i)
+	}
+	return row
 }
 
 // reevaluated keeps nothing but the two rows it returned last.
 type reevaluated struct {
 	g           *Gram
 	last, other []float64
+	moved       []float64   // for points that have changed places, or nil
+	known       [][]float64 // rows of before
+}
+
+func newReevaluated(g *Gram) *reevaluated {
+	return &reevaluated{g: g, last: make([]float64, g.n), other: make([]float64, g.n)}
 }
 
 func (m *reevaluated) row(i int) []float64 {
+	if m.known != nil && m.known[i] != nil {
+		return m.known[i]
+	}
 	m.last, m.other = m.other, m.last
-	m.g.evaluate(m.last, i)
+	if m.moved == nil {
+		m.g.evaluate(m.last, i)
+		return m.last
+	}
+	m.g.evaluate(m.moved, i)
+	for t, v := range m.moved {
+		m.last[m.g.order[t]] = v
+	}
 	return m.last
 }

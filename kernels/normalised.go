@@ -64,7 +64,7 @@ type normalisedRower struct {
 func newNormalisedRower(k rower, p *points) *normalisedRower {
 	r := &normalisedRower{k: k, selves: make([]float64, p.n)}
 	w := &work{}
-	for j, x := range p.source {
+	for j, x := range p.all() {
 		r.selves[j] = k.self(x, w)
 	}
 	return r
@@ -112,7 +112,7 @@ type normalisedGradient struct {
 func newNormalisedGradient(k gradientRower, params int, p *points) *normalisedGradient {
 	r := &normalisedGradient{k, params, make([]float64, p.n), make([]float64, p.n*params)}
 	w := &work{}
-	for j, x := range p.source {
+	for j, x := range p.all() {
 		r.selves[j] = r.rate(r.rates[j*params:][:params], x, w)
 	}
 	return r

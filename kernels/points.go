@@ -89,30 +89,33 @@ func features(arg string, x [][]float64) (int, error) {
 // have asked for.
 type points struct {
 	n, d    int
-	columns []float64   // feature k of point j at columns[k*n+j], or nil
-	rows    []float64   // feature k of point j at rows[j*d+k], or nil
-	source  [][]float64 // only while rows and columns are made
+	columns []float64     // feature k of point j at columns[k*n+j], or nil
+	rows    []float64     // feature k of point j at rows[j*d+k], or nil
+	source  [][]float64   // only while rows and columns are made
+	sparse  *sparsePoints // instead of all these, or nil
 }
 
 // needColumns lays the points out by columns.
 func (p *points) needColumns() {
-	if p.columns != nil {
+	if p.columns != nil || p.sparse != nil {
 		return
 	}
 	p.columns = make([]float64, p.n*p.d)
 	// Eight features at a time, since those of a point share a cache line.
-	for from := 0; from < p.d; from += 8 {
+	tasks := (p.d + 7) / 8
+	share(threads(tasks), tasks, func(_, task int) {
+		from, to := 8*task, min(8*task+8, p.d)
 		for j, row := range p.source {
-			for k := from; k < min(from+8, p.d); k++ {
+			for k := from; k < to; k++ {
 				p.columns[k*p.n+j] = row[k]
 			}
 		}
-	}
+	})
 }
 
 // needRows lays the points out by rows.
 func (p *points) needRows() {
-	if p.rows != nil {
+	if p.rows != nil || p.sparse != nil {
 		return
 	}
 	p.rows = make([]float64, p.n*p.d)
@@ -123,8 +126,11 @@ func (p *points) needRows() {
 
 // point returns point j: where it stands, or in dst.
 func (p *points) point(dst []float64, j int) []float64 {
-	if p.rows != nil {
+	switch {
+	case p.rows != nil:
 		return p.rows[j*p.d:][:p.d:p.d]
+	case p.sparse != nil:
+		return p.sparse.Point(dst, int(p.sparse.at[j]))
 	}
 	for k := range dst {
 		dst[k] = p.columns[k*p.n+j]
@@ -134,6 +140,11 @@ func (p *points) point(dst []float64, j int) []float64 {
 
 // swap lets the points at s and t change places.
 func (p *points) swap(s, t int) {
+	if p.sparse != nil {
+		at := p.sparse.at
+		at[s], at[t] = at[t], at[s]
+		return
+	}
 	for k := range p.d {
 		if p.columns != nil {
 			a, b := &p.columns[k*p.n+s], &p.columns[k*p.n+t]

@@ -47,7 +47,7 @@ func over(k Kernel, x [][]float64, d int) (*points, rower) {
 	return p, r
 }
 
-// rowerOf makes the rower of k. Here and in loopsOf types are listed rather than
+// rowerOf makes the rower of k. Here and in innerOf types are listed rather than
 // found by a method because an embedding type would inherit the method and might
 // have changed the kernel.
 func rowerOf(k Kernel, p *points) rower {
@@ -77,43 +77,88 @@ func rowerOf(k Kernel, p *points) rower {
 			return newNormalisedRower(rowerOf(k.Raw(), p), p)
 		}
 	}
+	in, ok := innerOf(k, p.d)
+	if ok && p.sparse != nil {
+		return newSparseInnerRower(in, p)
+	}
 	if sums, of := loopsOf(k, p.d); sums != nil {
+		if p.sparse != nil {
+			return &sparseLoopRower{loopRower{p, in.distance, sums, of}}
+		}
 		p.needColumns()
-		return &loopRower{p, sums, of}
+		return &loopRower{p, in.distance, sums, of}
 	}
 	p.needRows()
 	return evalRower{p, k}
+}
+
+// inner is a kernel that is a function of x·z or of ‖x − z‖², of features that may
+// have weights.
+type inner struct {
+	distance bool
+	weights  []float64         // what features are multiplied by first; nil for 1
+	of       func(v []float64) // turns x·z, or ‖x − z‖² ≥ 0, into kernel values
+}
+
+// innerOf returns k for points of d features as a function of what is bilinear in
+// them, and whether it is one.
+func innerOf(k Kernel, d int) (inner, bool) {
+	switch k := k.(type) {
+	case LinearKernel:
+		return inner{of: func([]float64) {}}, true
+	case PolynomialKernel:
+		return inner{of: k.ofDots}, true
+	case SigmoidKernel:
+		return inner{of: k.ofDots}, true
+	case GaussianKernel:
+		return inner{distance: true, of: k.ofSquaredDistances}, true
+	case ExponentialKernel:
+		return inner{distance: true, of: k.ofSquaredDistances}, true
+	case Matern32Kernel:
+		return inner{distance: true, of: k.ofSquaredDistances}, true
+	case Matern52Kernel:
+		return inner{distance: true, of: k.ofSquaredDistances}, true
+	case RationalQuadraticKernel:
+		return inner{distance: true, of: k.ofSquaredDistances}, true
+	case GammaExponentialKernel:
+		return inner{distance: true, of: k.ofSquaredDistances}, true
+	case CompactKernel:
+		return inner{distance: true, of: func(v []float64) { k.ofSquaredDistances(v, d) }}, true
+	case ARDKernel:
+		return inner{distance: true, weights: k.inverse(), of: ofWeightedDistances}, true
+	case ConstantKernel: // needs no products
+	case Radial:
+		return inner{distance: true, of: func(v []float64) {
+			for j, r2 := range v {
+				v[j] = k.OfSquaredDistance(r2)
+			}
+		}}, true
+	case DotProduct:
+		return inner{of: func(v []float64) {
+			for j, dot := range v {
+				v[j] = k.OfDot(dot)
+			}
+		}}, true
+	}
+	return inner{}, false
 }
 
 // loopsOf returns the two loops of a kernel that is a function of a sum over
 // the features, for points of d of them: sums fills dst for points in columns,
 // of turns it into kernel values. They are nil for any other kernel.
 func loopsOf(k Kernel, d int) (sums func(dst, x, columns []float64, stride int), of func(v []float64)) {
+	if in, ok := innerOf(k, d); ok {
+		switch {
+		case in.weights != nil:
+			return vec.WeightedSquaredDistances(in.weights), in.of
+		case in.distance:
+			return vec.SquaredDistances, in.of
+		}
+		return vec.Dots, in.of
+	}
 	switch k := k.(type) {
-	case LinearKernel:
-		return vec.Dots, func([]float64) {}
-	case PolynomialKernel:
-		return vec.Dots, k.ofDots
-	case SigmoidKernel:
-		return vec.Dots, k.ofDots
 	case ConstantKernel:
 		return k.fill, func([]float64) {}
-	case GaussianKernel:
-		return vec.SquaredDistances, k.ofSquaredDistances
-	case ExponentialKernel:
-		return vec.SquaredDistances, k.ofSquaredDistances
-	case Matern32Kernel:
-		return vec.SquaredDistances, k.ofSquaredDistances
-	case Matern52Kernel:
-		return vec.SquaredDistances, k.ofSquaredDistances
-	case RationalQuadraticKernel:
-		return vec.SquaredDistances, k.ofSquaredDistances
-	case GammaExponentialKernel:
-		return vec.SquaredDistances, k.ofSquaredDistances
-	case CompactKernel:
-		return vec.SquaredDistances, func(v []float64) { k.ofSquaredDistances(v, d) }
-	case ARDKernel:
-		return vec.WeightedSquaredDistances(k.inverse()), ofWeightedDistances
 	case PeriodicKernel:
 		return vec.SquaredSines(k.Period), k.ofSines
 	case LaplacianKernel:
@@ -126,18 +171,6 @@ func loopsOf(k Kernel, d int) (sums func(dst, x, columns []float64, stride int),
 		return vec.Minima, func([]float64) {}
 	case PrecomputedKernel:
 		return k.gather, func([]float64) {}
-	case Radial:
-		return vec.SquaredDistances, func(v []float64) {
-			for j, r2 := range v {
-				v[j] = k.OfSquaredDistance(r2)
-			}
-		}
-	case DotProduct:
-		return vec.Dots, func(v []float64) {
-			for j, dot := range v {
-				v[j] = k.OfDot(dot)
-			}
-		}
 	}
 	return nil, nil
 }
@@ -147,9 +180,10 @@ func loopsOf(k Kernel, d int) (sums func(dst, x, columns []float64, stride int),
 const block = 512
 
 type loopRower struct {
-	p    *points
-	sums func(dst, x, columns []float64, stride int)
-	of   func(v []float64)
+	p        *points
+	distance bool // K(x, x) is the same for all x
+	sums     func(dst, x, columns []float64, stride int)
+	of       func(v []float64)
 }
 
 func (r *loopRower) row(dst, x []float64, _ *work) {
@@ -176,9 +210,11 @@ type evalRower struct {
 	k Kernel
 }
 
-func (r evalRower) row(dst, x []float64, _ *work) {
+func (r evalRower) row(dst, x []float64, w *work) {
+	buffer := w.take(r.p.d)
+	defer w.give(buffer)
 	for j := range dst {
-		z := r.p.point(nil, j)
+		z := r.p.point(buffer, j)
 		// One order for each pair, lest rounding break the symmetry of an Eval
 		// that treats its arguments differently.
 		if slices.Compare(x, z) <= 0 {
@@ -195,6 +231,13 @@ func (evalRower) swap(int, int)                       {}
 // selves returns K(x, x) of all points.
 func selves(r rower, p *points, w *work) []float64 {
 	diag, x := make([]float64, p.n), make([]float64, p.d)
+	if r, ok := r.(*loopRower); ok && r.distance {
+		diag[0] = r.self(p.point(x, 0), w)
+		for j := range diag {
+			diag[j] = diag[0]
+		}
+		return diag
+	}
 	for j := range diag {
 		diag[j] = r.self(p.point(x, j), w)
 	}

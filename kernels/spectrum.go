@@ -105,7 +105,7 @@ type spectrumRower struct {
 
 func newSpectrumRower(k SpectrumKernel, p *points) spectrumRower {
 	r := spectrumRower{k, make([]spectrum, p.n)}
-	for j, x := range p.source {
+	for j, x := range p.all() {
 		r.spectra[j] = k.spectrum(slices.Clone(x))
 	}
 	return r

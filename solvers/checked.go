@@ -1,8 +1,10 @@
 package solvers
 
 import (
+	"context"
 	"fmt"
 	"math"
+	"sync"
 )
 
 // checked is the Matrix that Solve hands to a method: it looks at each row once,
@@ -31,6 +33,36 @@ func (c *checked) check(i int, row []float64) []float64 {
 	return row
 }
 
+// Sweep implements Sweeper if the Matrix does. Of several bad rows the first is named.
+func (c *checked) Sweep(ctx context.Context, lower bool, do func(i int, row []float64)) error {
+	n := c.Dim()
+	var mu sync.Mutex
+	bad, failure := n, error(nil)
+	err := c.Matrix.(Sweeper).Sweep(ctx, lower, func(i int, row []float64) {
+		want := n
+		if lower {
+			want = i + 1
+		}
+		if !c.seen[i] {
+			if err := checkRow(i, row, want); err != nil {
+				mu.Lock()
+				if i < bad {
+					bad, failure = i, err
+				}
+				mu.Unlock()
+				row = make([]float64, want)
+			} else {
+				c.seen[i] = !lower
+			}
+		}
+		do(i, row)
+	})
+	if c.err == nil {
+		c.err = failure
+	}
+	return err
+}
+
 // checkedRows is checked for a Batcher.
 type checkedRows struct{ *checked }
 
@@ -49,7 +81,7 @@ func checkRow(i int, row []float64, n int) error {
 		return &ProblemError{"K", i, float64(len(row)), fmt.Sprintf("is the length of row %d; the kernel matrix has %d rows", i, n)}
 	}
 	for j, v := range row {
-		if !usable(v) {
+		if !(v <= mostUsable && v >= -mostUsable) { // usable, in half the time
 			return &ProblemError{"K", i, v, fmt.Sprintf("row %d, column %d %s", i, j, usableMsg)}
 		}
 	}
@@ -58,6 +90,8 @@ func checkRow(i int, row []float64, n int) error {
 
 // usable is what a number of a Problem must be: finite, and small enough for
 // products of three to stay so.
-func usable(v float64) bool { return math.Abs(v) <= 1e100 }
+func usable(v float64) bool { return math.Abs(v) <= mostUsable }
+
+const mostUsable = 1e100
 
 const usableMsg = "must be a finite number, at most 1e100 in size; look for gaps in the data, or scale the features"

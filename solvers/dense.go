@@ -5,8 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
+	"github.com/svmnb/svmnb/internal/simd"
 )
 
 // quadratic is the Q of a problem as an interior-point method needs it.
@@ -49,8 +48,12 @@ func newDense(ctx context.Context, p *Problem) (*dense, error) {
 }
 
 func (q *dense) mul(y, x []float64) {
-	sym := blas64.Symmetric{Uplo: blas.Upper, N: q.n, Data: q.a[1:], Stride: q.n + 1}
-	blas64.Symv(1, sym, vector(x), 0, vector(y))
+	clear(y)
+	for i, v := range x {
+		row := q.a[i*(q.n+1)+i+1:][:q.n-i]
+		y[i] += simd.Dot(row, x[i:])
+		simd.Axpy(v, row[1:], y[i+1:])
+	}
 }
 
 func (q *dense) factor(ctx context.Context, d []float64) (bool, error) {
@@ -79,18 +82,13 @@ func (q *dense) solve(x []float64) {
 		y[k] = x[i]
 	}
 	clear(x)
-	if len(y) == 0 {
-		return
-	}
-	l := blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: len(y), Data: q.a, Stride: q.n + 1}
-	blas64.Trsv(blas.NoTrans, l, vector(y))
-	blas64.Trsv(blas.Trans, l, vector(y))
+	l := array{q.a, q.n + 1}
+	l.forward(y)
+	l.backward(y)
 	for k, i := range q.rows {
 		x[i] = y[k]
 	}
 }
-
-func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Data: x, Inc: 1} }
 
 // mostDense is the largest n whose array, 3.2 GB, is made.
 const mostDense = 20_000

@@ -3,8 +3,6 @@ package solvers
 import (
 	"context"
 	"math"
-
-	"gonum.org/v1/gonum/blas"
 )
 
 // GaussJordan solves A x = b by elimination above and below the diagonal at once, with
@@ -31,7 +29,7 @@ type gaussJordan struct {
 
 func (g *gaussJordan) Step(ctx context.Context, _ []bool) (done bool, err error) {
 	n := g.s.K.Dim()
-	a, err := g.s.dense(ctx, blas.All)
+	a, err := g.s.dense(ctx, false)
 	if err != nil {
 		return false, err
 	}

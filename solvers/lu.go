@@ -32,7 +32,7 @@ type lu struct {
 
 func (l *lu) Step(ctx context.Context, _ []bool) (done bool, err error) {
 	n := l.s.K.Dim()
-	a, err := l.s.dense(ctx, blas.All)
+	a, err := l.s.dense(ctx, false)
 	if err != nil {
 		return false, err
 	}
@@ -40,7 +40,7 @@ func (l *lu) Step(ctx context.Context, _ []bool) (done bool, err error) {
 	singular := -1
 	for k := 0; k < n; k += panel {
 		e := min(k+panel, n)
-		if !lapack64.Getrf(a.block(k, n, k, e), pivots[k:e]) && singular < 0 {
+		if !lapack64.Getrf(general(a.block(k, n, k, e)), pivots[k:e]) && singular < 0 {
 			singular = k
 		}
 		for i := k; i < e; i++ {
@@ -52,13 +52,9 @@ func (l *lu) Step(ctx context.Context, _ []bool) (done bool, err error) {
 		if e == n {
 			break
 		}
-		blas64.Trsm(blas.Left, blas.NoTrans, 1, a.triangle(k, e, blas.Lower, blas.Unit), a.block(k, e, e, n))
-		for lo := e; lo < n; lo += panel {
-			if ctx.Err() != nil {
-				return false, ctx.Err()
-			}
-			hi := min(lo+panel, n)
-			multiply(blas.NoTrans, blas.NoTrans, -1, a.block(lo, hi, k, e), a.block(k, e, e, n), 1, a.block(lo, hi, e, n))
+		blas64.Trsm(blas.Left, blas.NoTrans, 1, triangle(a.block(k, e, k, e), blas.Lower, blas.Unit), general(a.block(k, e, e, n)))
+		if err := multiply(ctx, minus, a.block(e, n, e, n), a.block(e, n, k, e), a.block(k, e, e, n)); err != nil {
+			return false, err
 		}
 	}
 	for i := max(singular, 0); singular >= 0 && i < n; i++ {
@@ -74,14 +70,25 @@ func (l *lu) Step(ctx context.Context, _ []bool) (done bool, err error) {
 		for i, p := range pivots {
 			x[i], x[p] = x[p], x[i]
 		}
-		blas64.Trsv(blas.NoTrans, a.triangle(0, n, blas.Lower, blas.Unit), vector(x))
-		blas64.Trsv(blas.NoTrans, a.triangle(0, n, blas.Upper, blas.NonUnit), vector(x))
+		blas64.Trsv(blas.NoTrans, triangle(a.block(0, n, 0, n), blas.Lower, blas.Unit), vector(x))
+		blas64.Trsv(blas.NoTrans, triangle(a.block(0, n, 0, n), blas.Upper, blas.NonUnit), vector(x))
 	})
 }
 
 // swap exchanges two rows.
-func swap(a, b blas64.General) {
+func swap(a, b rectangle) {
 	if a.Cols > 0 {
-		blas64.Swap(vector(a.Data), vector(b.Data))
+		blas64.Swap(vector(a.Data[:a.Cols]), vector(b.Data[:b.Cols]))
 	}
+}
+
+func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Data: x, Inc: 1} }
+
+// general and triangle are a matrix as gonum sees it.
+func general(m rectangle) blas64.General {
+	return blas64.General{Rows: m.Rows, Cols: m.Cols, Data: m.Data, Stride: m.Stride}
+}
+
+func triangle(m rectangle, part blas.Uplo, diag blas.Diag) blas64.Triangular {
+	return blas64.Triangular{Uplo: part, Diag: diag, N: m.Rows, Data: m.Data, Stride: m.Stride}
 }

@@ -34,6 +34,16 @@ type Matrix interface {
 	Row(i int) []float64
 }
 
+// A Sweeper is a Matrix that can be read as a whole on all cores. Sweep calls do with
+// every row once, in no particular order and from several goroutines at a time: with
+// its first i+1 entries where lower is set, else with all n, the same as those of Row.
+// do does not write to the row and does not keep it. Sweep returns context.Cause(ctx)
+// soon after ctx has ended. Linear systems use it.
+type Sweeper interface {
+	Matrix
+	Sweep(ctx context.Context, lower bool, do func(i int, row []float64)) error
+}
+
 // A Counter is a Matrix that counts how many kernel values it has computed.
 type Counter interface{ Evaluations() int64 }
 

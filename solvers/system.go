@@ -7,6 +7,8 @@ import (
 	"math"
 	"runtime/debug"
 	"time"
+
+	"github.com/svmnb/svmnb/internal/simd"
 )
 
 // System is the linear system of a Gaussian process and of ridge regression,
@@ -197,64 +199,42 @@ func (s *System) theta() float64 {
 	return theta
 }
 
+// sweeper returns K if it can be read as a whole, or nil.
+func (s *System) sweeper() Sweeper {
+	k, ok := s.K.(Sweeper)
+	if c, both := s.K.(*checked); both {
+		_, ok = c.Matrix.(Sweeper)
+	}
+	if !ok {
+		return nil
+	}
+	return k
+}
+
 // times sets y_j = A x_j for all j in one pass over the rows of K, which are
 // asked for once however many x there are. It polls ctx at every row.
 func (s *System) times(ctx context.Context, y, x [][]float64) error {
+	if k := s.sweeper(); k != nil {
+		return k.Sweep(ctx, false, func(i int, row []float64) { s.timesRow(y, x, i, row) })
+	}
 	for i := range s.K.Dim() {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		row, noise := s.K.Row(i), s.noise(i)
-		j := 0
-		for ; j+1 < len(x); j += 2 {
-			a, b := inner2(row, x[j], x[j+1])
-			y[j][i], y[j+1][i] = a+noise*x[j][i], b+noise*x[j+1][i]
-		}
-		if j < len(x) {
-			y[j][i] = inner(row, x[j]) + noise*x[j][i]
-		}
+		s.timesRow(y, x, i, s.K.Row(i))
 	}
 	return nil
 }
 
-// inner returns x'y in four sums, which do not wait for each other.
-func inner(x, y []float64) float64 {
-	y = y[:len(x)]
-	var a, b, c, d float64
-	for len(x) >= 4 && len(y) >= 4 {
-		a += x[0] * y[0]
-		b += x[1] * y[1]
-		c += x[2] * y[2]
-		d += x[3] * y[3]
-		x, y = x[4:], y[4:]
+func (s *System) timesRow(y, x [][]float64, i int, row []float64) {
+	noise := s.noise(i)
+	for j, v := range x {
+		y[j][i] = inner(row, v) + noise*v[i]
 	}
-	for i, v := range x {
-		a += v * y[i]
-	}
-	return (a + b) + (c + d)
 }
 
-// inner2 returns x'y and x'z, each the bits of inner.
-func inner2(x, y, z []float64) (float64, float64) {
-	y, z = y[:len(x)], z[:len(x)]
-	var a, b, c, d, e, f, g, h float64
-	for len(x) >= 4 && len(y) >= 4 && len(z) >= 4 {
-		a += x[0] * y[0]
-		b += x[1] * y[1]
-		c += x[2] * y[2]
-		d += x[3] * y[3]
-		e += x[0] * z[0]
-		f += x[1] * z[1]
-		g += x[2] * z[2]
-		h += x[3] * z[3]
-		x, y, z = x[4:], y[4:], z[4:]
-	}
-	for i, v := range x {
-		a += v * y[i]
-		e += v * z[i]
-	}
-	return (a + b) + (c + d), (e + f) + (g + h)
-}
+// inner returns x'y.
+func inner(x, y []float64) float64 { return simd.Dot(x, y) }
 
 // MemoryError says that a method would take more memory than it may.
 type MemoryError struct {

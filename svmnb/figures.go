@@ -6,6 +6,7 @@ import (
 	"math"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -127,16 +128,12 @@ func drawMargins(f *Fit) (*Chart, error) {
 	aspect := min(max((d.Ys[1]-d.Ys[0])/(d.Xs[1]-d.Xs[0]), 0.4), 2.5)
 	nx := int(math.Sqrt(float64(nodes) / aspect))
 	ny := nodes / nx
-	row := make([][]float64, nx)
-	for j := range row {
-		row[j] = []float64{d.Xs[0] + (d.Xs[1]-d.Xs[0])*float64(j)/float64(nx-1), 0}
+	grid := make([][]float64, nx*ny)
+	for p := range grid {
+		i, j := p/nx, p%nx
+		grid[p] = []float64{d.Xs[0] + (d.Xs[1]-d.Xs[0])*float64(j)/float64(nx-1), d.Ys[0] + (d.Ys[1]-d.Ys[0])*float64(i)/float64(ny-1)}
 	}
-	for i := range ny {
-		for j := range row {
-			row[j][1] = d.Ys[0] + (d.Ys[1]-d.Ys[0])*float64(i)/float64(ny-1)
-		}
-		d.Z = append(d.Z, f.values(row))
-	}
+	d.Z = slices.Collect(slices.Chunk(f.values(grid), nx))
 	return figure.Margins(d)
 }
 

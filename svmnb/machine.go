@@ -326,14 +326,10 @@ func (e *expanded) values(x [][]float64) []float64 {
 		}
 		return out
 	}
-	row := make([]float64, len(e.coef))
-	for i, xi := range x {
-		sum := e.b
-		for j, k := range e.basis.Row(row, xi) {
-			sum += e.coef[j] * k
-		}
-		out[i] = sum
+	for i := range out {
+		out[i] = e.b
 	}
+	e.basis.Times(out, x, e.coef)
 	return out
 }
 

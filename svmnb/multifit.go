@@ -30,8 +30,7 @@ type MultiFit struct {
 
 // term is one decision value, Σ_j coef_j K(x_at_j, x) + b.
 type term struct {
-	coef []float64
-	at   []int // places among the support
+	coef []float64 // of the support
 	b    float64
 	w    []float64 // for the linear kernel; else nil
 }
@@ -86,7 +85,7 @@ func (t *multiTask) expand(coef [][]float64, b []float64) *MultiFit {
 	f.points = expanded{basis: kernels.Against(t.base.kernel, x), d: data.D()}
 	linear := t.base.kernel == kernels.Kernel(kernels.Linear())
 	for k, c := range coef {
-		m := term{b: b[k]}
+		m := term{b: b[k], coef: make([]float64, len(f.support))}
 		if linear {
 			m.w = make([]float64, data.D())
 		}
@@ -94,7 +93,7 @@ func (t *multiTask) expand(coef [][]float64, b []float64) *MultiFit {
 			if c[i] == 0 {
 				continue
 			}
-			m.coef, m.at = append(m.coef, c[i]), append(m.at, place[i])
+			m.coef[place[i]] = c[i]
 			for j, v := range data.X[i] {
 				if linear {
 					m.w[j] += c[i] * v
@@ -108,24 +107,24 @@ func (t *multiTask) expand(coef [][]float64, b []float64) *MultiFit {
 }
 
 func (f *MultiFit) values(x [][]float64) [][]float64 {
-	out := make([][]float64, len(x))
-	row := make([]float64, len(f.support))
-	for i, xi := range x {
-		out[i] = make([]float64, len(f.terms))
-		if f.terms[0].w == nil {
-			row = f.points.basis.Row(row, xi)
-		}
-		for k, t := range f.terms {
-			sum := t.b
+	sums, coef := make([][]float64, len(f.terms)), make([][]float64, len(f.terms))
+	for k, t := range f.terms {
+		sums[k], coef[k] = make([]float64, len(x)), t.coef
+		for i, xi := range x {
+			sums[k][i] = t.b
 			for j, v := range t.w {
-				sum += v * xi[j]
+				sums[k][i] += v * xi[j]
 			}
-			if t.w == nil {
-				for j, c := range t.coef {
-					sum += c * row[t.at[j]]
-				}
-			}
-			out[i][k] = sum
+		}
+	}
+	if f.terms[0].w == nil {
+		f.points.basis.TimesEach(sums, x, coef)
+	}
+	out := make([][]float64, len(x))
+	for i := range out {
+		out[i] = make([]float64, len(sums))
+		for k := range sums {
+			out[i][k] = sums[k][i]
 		}
 	}
 	return out

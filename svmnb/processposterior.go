@@ -37,10 +37,11 @@ func (f *ProcessFit) Predict(x [][]float64) ([]float64, error) {
 	if err := f.check("Predict", x); err != nil {
 		return nil, err
 	}
-	out, row := make([]float64, len(x)), make([]float64, len(f.Alpha))
+	out := make([]float64, len(x))
 	for i, p := range x {
-		out[i] = f.mean(p) + dot(f.points.Row(row, p), f.Alpha)
+		out[i] = f.mean(p)
 	}
+	f.points.Times(out, x, f.Alpha)
 	return out, nil
 }
 

@@ -23,6 +23,26 @@ func (m Matrix[T]) T() Matrix[T] {
 	return m
 }
 
+// Block returns the view of rows i to iEnd and columns j to jEnd.
+func (m Matrix[T]) Block(i, iEnd, j, jEnd int) Matrix[T] {
+	if i < 0 || i > iEnd || iEnd > m.Rows || j < 0 || j > jEnd || jEnd > m.Cols {
+		panic(fmt.Sprintf("simd: block [%d:%d, %d:%d] of %d×%d", i, iEnd, j, jEnd, m.Rows, m.Cols))
+	}
+	m.Rows, m.Cols = iEnd-i, jEnd-j
+	switch {
+	case m.Rows == 0 || m.Cols == 0:
+		m.Data, m.Stride = nil, m.Cols
+		if m.transposed {
+			m.Stride = m.Rows
+		}
+	case m.transposed:
+		m.Data = m.Data[j*m.Stride+i:]
+	default:
+		m.Data = m.Data[i*m.Stride+j:]
+	}
+	return m
+}
+
 // check panics when the view is not within its data.
 func (m Matrix[T]) check(name string) {
 	rows, cols := m.Rows, m.Cols

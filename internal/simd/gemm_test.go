@@ -49,6 +49,36 @@ func randomMatrix[T Float](rng *rand.Rand, rows, cols int, transposed bool) Matr
 	return Matrix[T]{Data: random[T](rng, rows*stride), Rows: rows, Cols: cols, Stride: stride}
 }
 
+// TestBlock: parts of a view and of a transpose have its entries, and nothing
+// beyond them can be had.
+func TestBlock(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 9))
+	for trial := range 200 {
+		m := randomMatrix[float64](rng, 1+rng.IntN(7), 1+rng.IntN(7), trial%2 == 0)
+		i, j := rng.IntN(m.Rows+1), rng.IntN(m.Cols+1)
+		b := m.Block(i, i+rng.IntN(m.Rows-i+1), j, j+rng.IntN(m.Cols-j+1))
+		b.check("block")
+		for r := range b.Rows {
+			for c := range b.Cols {
+				if b.entry(r, c) != m.entry(i+r, j+c) {
+					t.Fatalf("entry %d, %d of the block at %d, %d", r, c, i, j)
+				}
+			}
+		}
+	}
+	m := randomMatrix[float64](rng, 3, 4, false)
+	for _, c := range [][4]int{{-1, 2, 0, 1}, {2, 1, 0, 1}, {0, 4, 0, 1}, {0, 1, 0, 5}, {0, 1, 3, 2}} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("block %v of 3×4 does not panic", c)
+				}
+			}()
+			m.Block(c[0], c[1], c[2], c[3])
+		}()
+	}
+}
+
 func testGemm[T Float](t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	sizes := []int{1, 2, 3, 7, 8, 9, 23, 24, 25, 48, 49, 100, 191, 192, 193, 200, 385}

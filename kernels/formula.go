@@ -1,0 +1,324 @@
+package kernels
+
+import (
+	"math"
+	"slices"
+
+	"github.com/svmnb/svmnb/internal/simd"
+)
+
+// A formula is a kernel as a function of dot products: what can be computed for
+// many pairs of points by a product of matrices and a pass over it.
+//
+// Products are taken of features less their means. That changes no distance,
+// and the smaller the numbers, the less is lost in ‖x‖² + ‖z‖² − 2x·z; the dot
+// product of the points themselves is (x−μ)·(z−μ) + μ·x + μ·z − μ·μ.
+//
+// Sparse points stay as they are, since they would be sparse no longer.
+type formula struct {
+	sparse bool
+	spaces []*space
+	root   term
+}
+
+// space is a choice of features of which products are taken. Terms that choose
+// the same share their products.
+type space struct {
+	cols    []int
+	weights []float64         // of the chosen features; nil for 1
+	mean    []float64         // of the chosen features, without weights; nil for 0
+	to      map[int32][]int32 // sparse: where a feature is among the chosen; nil for where it was
+}
+
+// side has what a formula needs of the points on one side, by space and point.
+type side struct {
+	norm  [][]float64 // ‖x − μ‖²
+	shift [][]float64 // μ·x − ½μ·μ
+}
+
+func newSide(spaces, n int) side {
+	s := side{make([][]float64, spaces), make([][]float64, spaces)}
+	for k := range spaces {
+		s.norm[k], s.shift[k] = make([]float64, n), make([]float64, n)
+	}
+	return s
+}
+
+// pairs are those of one point on the left with a run of them on the right, or
+// of each point of the run with itself.
+type pairs struct {
+	dots        [][]float64 // (x − μ)·(z_j − μ) by space
+	left, right *side
+	at, from    int // of the point on the left, of the first on the right
+	self        bool
+	other       *pairs // for a term that asks for more than it was asked
+}
+
+// span is between the smallest and the largest x·x of the points on the right.
+type span struct{ low, high float64 }
+
+// A term sets dst to its values for all pairs.
+type term interface {
+	values(dst []float64, p *pairs, w *work)
+	// reach returns how large ‖x − μ‖² of a space may be for values whose error
+	// is below tol times the largest of them, when products are rounded with the
+	// unit u.
+	reach(space int, u, tol float64, self span) float64
+}
+
+// formulaOf returns the formula of k for points of d features, or nil when the
+// kernel is a function of something else.
+func formulaOf(k Kernel, d int) *formula {
+	f := &formula{}
+	if f.root = f.term(k, firstInts(d)); f.root == nil || len(f.spaces) == 0 {
+		return nil
+	}
+	return f
+}
+
+// term returns the term of k of the features cols, or nil.
+func (f *formula) term(k Kernel, cols []int) term {
+	switch k := k.(type) {
+	case SumKernel:
+		if a, b := f.term(k.A, cols), f.term(k.B, cols); a != nil && b != nil {
+			return sumTerm{a, b}
+		}
+		return nil
+	case ProductKernel:
+		if a, b := f.term(k.A, cols), f.term(k.B, cols); a != nil && b != nil {
+			return productTerm{a, b}
+		}
+		return nil
+	case ScaleKernel:
+		if t := f.term(k.K, cols); t != nil {
+			return scaleTerm{k.C, t}
+		}
+		return nil
+	case NormalisedKernel:
+		if t := f.term(k.K, cols); t != nil {
+			return normalisedTerm{t}
+		}
+		return nil
+	case ColumnsKernel:
+		return f.term(k.K, chooseInts(cols, k.indices()))
+	case FixedKernel:
+		return f.term(k.K, cols)
+	case ConstantKernel:
+		return constantTerm(k.C)
+	}
+	in, ok := innerOf(k, len(cols))
+	if !ok {
+		return nil
+	}
+	t := innerTerm{inner: in, space: f.space(cols, in.weights)}
+	if g, ok := k.(GaussianKernel); ok {
+		t.gamma = g.Gamma
+	}
+	return t
+}
+
+// firstInts returns 0, 1 … n − 1.
+func firstInts(n int) []int {
+	v := make([]int, n)
+	for i := range v {
+		v[i] = i
+	}
+	return v
+}
+
+func chooseInts(from, at []int) []int {
+	v := make([]int, len(at))
+	for i, c := range at {
+		v[i] = from[c]
+	}
+	return v
+}
+
+func (f *formula) space(cols []int, weights []float64) int {
+	for i, s := range f.spaces {
+		if slices.Equal(s.cols, cols) && slices.Equal(s.weights, weights) {
+			return i
+		}
+	}
+	f.spaces = append(f.spaces, &space{cols: cols, weights: weights})
+	return len(f.spaces) - 1
+}
+
+// reach returns, by space, how large ‖x − μ‖² may be; see term.
+func (f *formula) reach(u, tol float64, self []span) []float64 {
+	r := make([]float64, len(f.spaces))
+	for s := range r {
+		r[s] = f.root.reach(s, u, tol, self[s])
+	}
+	return r
+}
+
+type innerTerm struct {
+	inner
+	space int
+	gamma float64 // of a Gaussian; 0 for others
+}
+
+func (t innerTerm) values(dst []float64, p *pairs, _ *work) {
+	norm, shift := p.right.norm[t.space][p.from:][:len(dst)], p.right.shift[t.space][p.from:][:len(dst)]
+	switch {
+	case p.self && t.distance:
+		clear(dst)
+	case p.self:
+		for j, v := range norm {
+			dst[j] = v + 2*shift[j]
+		}
+	case t.gamma > 0:
+		copy(dst, p.dots[t.space])
+		simd.Gaussian(dst, p.left.norm[t.space][p.at], norm, t.gamma)
+		return
+	case t.distance:
+		a := p.left.norm[t.space][p.at]
+		for j, dot := range p.dots[t.space][:len(dst)] {
+			dst[j] = max(0, a+norm[j]-2*dot)
+		}
+	default:
+		a := p.left.shift[t.space][p.at]
+		for j, dot := range p.dots[t.space][:len(dst)] {
+			dst[j] = dot + (a + shift[j])
+		}
+	}
+	t.of(dst)
+}
+
+// The error of a product is at most a few units of R² = max ‖x − μ‖², however
+// many its features, unless rounding conspires. What that does to the kernel is
+// tried out at distances, or products, of all magnitudes.
+func (t innerTerm) reach(space int, u, tol float64, self span) float64 {
+	if space != t.space {
+		return math.Inf(1)
+	}
+	const steps = 64
+	exact, off := make([]float64, 2*steps), make([]float64, 2*steps)
+	holds := func(r2 float64) bool {
+		top := 4 * r2
+		if !t.distance {
+			top = self.high
+		}
+		for i := range steps {
+			v := math.Ldexp(top, -i)
+			if i == steps-1 {
+				v = 0
+			}
+			exact[2*i], exact[2*i+1] = v, v
+			if !t.distance {
+				exact[2*i+1] = -v
+			}
+		}
+		for i, v := range exact {
+			off[i] = v + float64(8*u*r2)
+		}
+		t.of(exact)
+		t.of(off)
+		size, err := 0.0, 0.0
+		for i, v := range exact {
+			size = max(size, math.Abs(v))
+			err = max(err, math.Abs(off[i]-v))
+		}
+		return err <= tol*size
+	}
+	// Bisection over powers of two: holds is monotone but for rounding.
+	low, high := -200, 200
+	if !holds(math.Ldexp(1, low)) {
+		return 0
+	}
+	for high-low > 1 {
+		if mid := (low + high) / 2; holds(math.Ldexp(1, mid)) {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return math.Ldexp(1, low)
+}
+
+type constantTerm float64
+
+func (t constantTerm) values(dst []float64, _ *pairs, _ *work) {
+	for j := range dst {
+		dst[j] = float64(t)
+	}
+}
+
+func (constantTerm) reach(int, float64, float64, span) float64 { return math.Inf(1) }
+
+type sumTerm struct{ a, b term }
+
+func (t sumTerm) values(dst []float64, p *pairs, w *work) {
+	b := w.take(len(dst))
+	defer w.give(b)
+	t.a.values(dst, p, w)
+	t.b.values(b, p, w)
+	for j, v := range b {
+		dst[j] += v
+	}
+}
+
+func (t sumTerm) reach(space int, u, tol float64, self span) float64 {
+	return min(t.a.reach(space, u, tol, self), t.b.reach(space, u, tol, self))
+}
+
+type productTerm struct{ a, b term }
+
+func (t productTerm) values(dst []float64, p *pairs, w *work) {
+	b := w.take(len(dst))
+	defer w.give(b)
+	t.a.values(dst, p, w)
+	t.b.values(b, p, w)
+	for j, v := range b {
+		dst[j] *= v
+	}
+}
+
+func (t productTerm) reach(space int, u, tol float64, self span) float64 {
+	return sumTerm(t).reach(space, u, tol/2, self) // the relative errors add
+}
+
+type scaleTerm struct {
+	c float64
+	k term
+}
+
+func (t scaleTerm) values(dst []float64, p *pairs, w *work) {
+	t.k.values(dst, p, w)
+	for j := range dst {
+		dst[j] *= t.c
+	}
+}
+
+func (t scaleTerm) reach(space int, u, tol float64, self span) float64 {
+	return t.k.reach(space, u, tol, self)
+}
+
+type normalisedTerm struct{ k term }
+
+func (t normalisedTerm) values(dst []float64, p *pairs, w *work) {
+	t.k.values(dst, p, w)
+	if p.self {
+		for j, v := range dst {
+			dst[j] = cosine(v, v, v)
+		}
+		return
+	}
+	selves := w.take(len(dst))
+	defer w.give(selves)
+	q := p.other
+	*q = pairs{right: p.left, from: p.at, self: true}
+	t.k.values(selves[:1], q, w)
+	self := selves[0]
+	*q = pairs{right: p.right, from: p.from, self: true}
+	t.k.values(selves, q, w)
+	for j, v := range dst {
+		dst[j] = cosine(v, self, selves[j])
+	}
+}
+
+// The error counts by the size of the smallest.
+func (t normalisedTerm) reach(space int, u, tol float64, self span) float64 {
+	return t.k.reach(space, u, tol, span{self.low, self.low})
+}

@@ -1,0 +1,291 @@
+package kernels
+
+import (
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+)
+
+// CSR is n points of d features most of which are 0, by compressed rows: point i
+// has the features Index[Start[i]:Start[i+1]], from 0 and increasing, with the
+// Value of each, and 0 in all others. It is what solvers.NewSparseFeatures takes
+// and what package datasets reads.
+type CSR struct {
+	Start []int     // n + 1 places, the first 0
+	Index []int32   // of a feature
+	Value []float64 // as many
+	D     int       // features of a point, d ≥ 1
+}
+
+// N returns how many points there are.
+func (x CSR) N() int { return max(0, len(x.Start)-1) }
+
+// Point sets dst to the d features of point i and returns it; a dst that is
+// shorter, such as nil, is replaced.
+func (x CSR) Point(dst []float64, i int) []float64 {
+	if cap(dst) < x.D {
+		dst = make([]float64, x.D)
+	}
+	dst = dst[:x.D]
+	clear(dst)
+	for p := x.Start[i]; p < x.Start[i+1]; p++ {
+		dst[x.Index[p]] = x.Value[p]
+	}
+	return dst
+}
+
+// Points returns the points which of x, in that order, as a copy.
+func (x CSR) Points(which ...int) CSR {
+	c := CSR{Start: make([]int, 1, len(which)+1), D: x.D}
+	for _, i := range which {
+		a, b := x.Start[i], x.Start[i+1]
+		c.Index, c.Value = append(c.Index, x.Index[a:b]...), append(c.Value, x.Value[a:b]...)
+		c.Start = append(c.Start, len(c.Index))
+	}
+	return c
+}
+
+// columns returns the features cols of all points.
+func (x CSR) columns(cols []int) CSR {
+	c := CSR{Start: make([]int, 1, len(x.Start)), D: len(cols)}
+	to := whither(cols)
+	value := make([]float64, len(cols))
+	for i := range x.N() {
+		from := len(c.Index)
+		for p := x.Start[i]; p < x.Start[i+1]; p++ {
+			for _, k := range to[x.Index[p]] {
+				c.Index, value[k] = append(c.Index, k), x.Value[p]
+			}
+		}
+		slices.Sort(c.Index[from:])
+		for _, k := range c.Index[from:] {
+			c.Value = append(c.Value, value[k])
+		}
+		c.Start = append(c.Start, len(c.Index))
+	}
+	return c
+}
+
+// whither says for each of the chosen columns where it goes.
+func whither(cols []int) map[int32][]int32 {
+	to := make(map[int32][]int32, len(cols))
+	for k, c := range cols {
+		to[int32(c)] = append(to[int32(c)], int32(k))
+	}
+	return to
+}
+
+// check returns a *DataError for what does not fit.
+func (x CSR) check(arg string) error {
+	wrong := func(row, col int, v float64, format string, args ...any) error {
+		return &DataError{arg, row, col, v, fmt.Sprintf(format, args...)}
+	}
+	n := x.N()
+	switch {
+	case n == 0:
+		return wrong(-1, -1, 0, "there are no points: give at least one")
+	case x.D < 1 || x.D > math.MaxInt32:
+		return wrong(-1, -1, float64(x.D), "D, the number of features, is %d: want at least 1 and at most %d", x.D, math.MaxInt32)
+	case x.Start[0] != 0 || x.Start[n] != len(x.Index) || len(x.Index) != len(x.Value):
+		return wrong(-1, -1, float64(x.Start[n]), "Start goes from %d to %d for %d indices and %d values: want from 0 to the number of both", x.Start[0], x.Start[n], len(x.Index), len(x.Value))
+	}
+	for i := range n {
+		a, b := x.Start[i], x.Start[i+1]
+		if a > b || b > len(x.Index) {
+			return wrong(i, -1, float64(b), "Start goes from %d to %d: it must not decrease", a, b)
+		}
+		last := -1
+		for p := a; p < b; p++ {
+			c, v := int(x.Index[p]), x.Value[p]
+			switch {
+			case c <= last || c >= x.D:
+				return wrong(i, c, float64(c), "the index %d comes after %d: indices increase and are below D, %d", c, last, x.D)
+			case v-v != 0:
+				return wrong(i, c, v, "%v is not a finite number: drop the row or fill in a value", v)
+			}
+			last = c
+		}
+	}
+	return nil
+}
+
+// checkSparse is checkPoints for sparse points: a kernel that has a domain sees
+// some of them at a time, written out.
+func checkSparse(k Kernel, arg string, x CSR) error {
+	if err := x.check(arg); err != nil {
+		return err
+	}
+	if _, ok := k.(Domain); !ok {
+		return nil
+	}
+	const some = 32
+	var rows [some][]float64
+	for from := 0; from < x.N(); from += some {
+		part := rows[:min(some, x.N()-from)]
+		for r := range part {
+			part[r] = x.Point(part[r], from+r)
+		}
+		if err := inDomain(k, part); err != nil {
+			if e, ok := err.(*DataError); ok {
+				e.Arg = arg
+				if e.Row >= 0 {
+					e.Row += from
+				}
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// sparsePoints is a CSR whose points change places.
+type sparsePoints struct {
+	CSR
+	at []int32 // which of them stands where
+}
+
+func (p *points) entries(j int) (index []int32, value []float64) {
+	i := p.sparse.at[j]
+	a, b := p.sparse.Start[i], p.sparse.Start[i+1]
+	return p.sparse.Index[a:b], p.sparse.Value[a:b]
+}
+
+func newSparsePoints(x CSR) *points {
+	s := &sparsePoints{CSR: x, at: make([]int32, x.N())}
+	for i := range s.at {
+		s.at[i] = int32(i)
+	}
+	return &points{n: x.N(), d: x.D, sparse: s}
+}
+
+// all returns the points that rowers are made for, each valid until the next.
+func (p *points) all() iter.Seq2[int, []float64] {
+	if p.sparse == nil {
+		return slices.All(p.source)
+	}
+	return func(yield func(int, []float64) bool) {
+		x := make([]float64, p.d)
+		for j := range p.n {
+			if !yield(j, p.point(x, j)) {
+				return
+			}
+		}
+	}
+}
+
+// sparseInnerRower is for functions of x·z or ‖x − z‖² of sparse points. A
+// distance is ‖x‖² + ‖z‖² − 2x·z, all summed over the features in their order,
+// so that of equal points nothing is left.
+type sparseInnerRower struct {
+	inner
+	p    *points
+	norm []float64 // ‖z‖²
+}
+
+func newSparseInnerRower(in inner, p *points) *sparseInnerRower {
+	r := &sparseInnerRower{in, p, make([]float64, p.n)}
+	for j := range r.norm {
+		index, value := p.entries(j)
+		for i, v := range value {
+			a := r.weighted(v, int(index[i]))
+			r.norm[j] += float64(a * a)
+		}
+	}
+	return r
+}
+
+func (r *sparseInnerRower) weighted(v float64, c int) float64 {
+	if r.weights == nil {
+		return v
+	}
+	return float64(v * r.weights[c])
+}
+
+func (r *sparseInnerRower) row(dst, x []float64, w *work) {
+	wx := w.take(len(x))
+	defer w.give(wx)
+	norm := 0.0
+	for c, v := range x {
+		wx[c] = r.weighted(v, c)
+		norm += float64(wx[c] * wx[c])
+	}
+	for j := range dst {
+		index, value := r.p.entries(j)
+		dot := 0.0
+		for i, v := range value {
+			c := index[i]
+			dot += float64(r.weighted(v, int(c)) * wx[c])
+		}
+		if dst[j] = dot; r.distance {
+			dst[j] = max(0, norm+r.norm[j]-2*dot)
+		}
+	}
+	r.of(dst)
+}
+
+func (r *sparseInnerRower) self(x []float64, w *work) float64 {
+	v := w.take(1)
+	defer w.give(v)
+	v[0] = 0
+	if !r.distance {
+		for _, a := range x {
+			v[0] += float64(a * a)
+		}
+	}
+	r.of(v)
+	return v[0]
+}
+
+func (r *sparseInnerRower) swap(s, t int) { r.norm[s], r.norm[t] = r.norm[t], r.norm[s] }
+
+// sparseLoopRower is for functions of any other sum over the features, of one
+// point at a time, written out.
+type sparseLoopRower struct{ loopRower }
+
+func (r *sparseLoopRower) row(dst, x []float64, w *work) {
+	z := w.take(r.p.d)
+	defer w.give(z)
+	for j := range dst {
+		r.sums(dst[j:j+1], x, r.p.point(z, j), 1)
+	}
+	r.of(dst)
+}
+
+// NewSparseGram is [NewGram] for sparse points, which it keeps without copying
+// them: the caller does not change them. Nothing is written out but a point or
+// two at a time. A kernel that is a function of x·z or of ‖x − z‖² costs as many
+// steps as there are values that are not 0, with a distance from
+// ‖x‖² + ‖z‖² − 2x·z; any other costs what it does for points written out.
+func NewSparseGram(k Kernel, x CSR, cacheBytes int64) (*Gram, error) {
+	if err := check(k); err != nil {
+		return nil, err
+	}
+	if err := checkSparse(k, "x", x); err != nil {
+		return nil, err
+	}
+	// An entry takes 12 bytes, and with its copy for blocks about three numbers.
+	perPoint := 3*len(x.Index)/x.N() + 1
+	return newGram(k, x.N(), x.D, perPoint, cacheBytes, func() (*points, rower) {
+		p := newSparsePoints(x)
+		return p, rowerOf(k, p)
+	})
+}
+
+// AgainstSparse is [Against] for sparse points, which it keeps without copying
+// them; there may be none.
+func AgainstSparse(k Kernel, basis CSR) *Basis {
+	if err := check(k); err != nil {
+		panic(err)
+	}
+	b := newBasis(k)
+	if basis.N() == 0 {
+		return b
+	}
+	if err := checkSparse(k, "basis", basis); err != nil {
+		panic(err)
+	}
+	b.p = newSparsePoints(basis)
+	b.rower = rowerOf(k, b.p)
+	return b
+}

@@ -1,0 +1,114 @@
+package kernels_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/svmnb/svmnb/kernels"
+)
+
+// TestSweep: every row once, with the bits of Row, whatever was asked before and
+// however rows are kept; and where they are kept no pair is evaluated twice.
+func TestSweep(t *testing.T) {
+	for _, k := range all() {
+		sizes := []int{1, 30}
+		if k.Kernel == kernels.Kernel(kernels.RBF(1)) {
+			sizes = []int{2, 63, 64, 65, 150}
+		}
+		for _, n := range sizes {
+			x := k.points(normal(uint64(n), n, 3))
+			reference := mustGram(t, k, x, kernels.NoCache)
+			for _, cache := range []int64{0, int64(8 * n * 3), kernels.NoCache} {
+				for _, before := range []int{0, 1, 5, n} {
+					for _, lower := range []bool{false, true} {
+						g := mustGram(t, k, x, cache)
+						for i := range min(before, n) {
+							g.Row((7 * i) % n)
+						}
+						sweep(t, g, reference, lower)
+						if got := g.Evaluations(); cache == 0 && got != int64(n*(n+1)/2) {
+							t.Errorf("%v, n = %d, %d rows before: %d evaluations", k, n, before, got)
+						}
+						for i := range n {
+							if !sameBits(g.Row(i), reference.Row(i)) {
+								t.Fatalf("%v, n = %d, %d rows before: afterwards row %d is another", k, n, before, i)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func sweep(t *testing.T, g, reference *kernels.Gram, lower bool) {
+	t.Helper()
+	var mu sync.Mutex
+	rows := make([][]float64, g.Dim())
+	if err := g.Sweep(context.Background(), lower, func(i int, row []float64) {
+		mu.Lock()
+		defer mu.Unlock()
+		if rows[i] != nil {
+			t.Errorf("row %d came twice", i)
+		}
+		rows[i] = append([]float64{}, row...)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for i, row := range rows {
+		want := reference.Row(i)
+		if lower {
+			want = want[:i+1]
+		}
+		if !sameBits(row, want) {
+			t.Fatalf("row %d of %d is %v, of Row %v", i, len(rows), row, want)
+		}
+	}
+}
+
+// TestSweepEnds: a sweep that is interrupted says so, and the next is whole.
+func TestSweepEnds(t *testing.T) {
+	const n = 300
+	x := normal(1, n, 2)
+	for _, cache := range []int64{0, kernels.NoCache} {
+		g := mustGram(t, kernels.RBF(1), x, cache)
+		gone := errors.New("gone")
+		ctx, cancel := context.WithCancelCause(context.Background())
+		cancel(gone)
+		if err := g.Sweep(ctx, false, func(int, []float64) { t.Error("a row after the end") }); err != gone {
+			t.Error(err)
+		}
+		var mu sync.Mutex
+		count := 0
+		if err := g.Sweep(context.Background(), false, func(i int, row []float64) {
+			mu.Lock()
+			defer mu.Unlock()
+			if count++; row[i] != 1 {
+				t.Errorf("K_%d,%d is %v", i, i, row[i])
+			}
+		}); err != nil || count != n {
+			t.Error(count, err)
+		}
+	}
+}
+
+func BenchmarkSweep(b *testing.B) {
+	for _, n := range []int{2000, 5000} {
+		for _, cache := range []int64{0, kernels.NoCache} {
+			for _, lower := range []bool{true, false} {
+				b.Run(fmt.Sprintf("%d/cache=%d/lower=%v", n, cache, lower), func(b *testing.B) {
+					x := normal(1, n, 8)
+					for b.Loop() {
+						g := mustGram(b, kernels.RBF(0.1), x, cache)
+						if err := g.Sweep(context.Background(), lower, func(int, []float64) {}); err != nil {
+							b.Fatal(err)
+						}
+					}
+				})
+			}
+		}
+	}
+}
