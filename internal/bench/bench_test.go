@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -245,7 +246,7 @@ func TestFigures(t *testing.T) {
 
 func TestWrongFlags(t *testing.T) {
 	for _, args := range [][]string{{"fast"}, {"-only", "("}, {"-threads", "0"}, {"-threads", "two"}, {"-runs", "-1"}, {"-only", "nothing like it", "-peers", "none"}} {
-		if err := run(context.Background(), args); err == nil {
+		if err := run(context.Background(), args, io.Discard); err == nil {
 			t.Errorf("%v is no error", args)
 		}
 	}

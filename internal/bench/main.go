@@ -19,6 +19,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"regexp"
@@ -40,13 +41,13 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, os.Args[1:]); err != nil {
+	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, args []string) error {
+func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("bench", flag.ExitOnError)
 	quick := flags.Bool("quick", false, "small data, one process each: less than a minute")
 	only := flags.String("only", "", "run the work whose name matches this regular `expression`")
@@ -67,7 +68,7 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return fmt.Errorf("-only: %w", err)
 	}
-	b := bench{quick: *quick, runs: *runs, limit: *limit, dir: *dir, out: os.Stdout}
+	b := bench{quick: *quick, runs: *runs, limit: *limit, dir: *dir, out: out}
 	for _, s := range strings.Split(*threads, ",") {
 		t, err := strconv.Atoi(strings.TrimSpace(s))
 		if err != nil || t < 1 {

@@ -23,7 +23,7 @@ type peer struct {
 	run      func(ctx context.Context, b *bench, j job, threads int) (answer, error)
 }
 
-//go:embed sklearn.py
+//go:embed onejob.py
 var sklearnScript string
 
 // findPeers names the competitors that are here, and those that are not.
