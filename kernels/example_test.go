@@ -2,6 +2,7 @@ package kernels_test
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/svmnb/svmnb/datasets"
@@ -137,6 +138,26 @@ func ExampleCentred() {
 	// [4 2 -6]
 	// [2 1 -3]
 	// [-6 -3 9]
+}
+
+// A sum of cosines of random frequencies is the kernel, the better the more there are.
+func ExampleFrequencies() {
+	k := kernels.Scale(2, kernels.Matern52(1.5))
+	x, z := []float64{0.2, 1}, []float64{0.9, 0.4}
+	for _, m := range []int{100, 10_000, 1_000_000} {
+		omega, weight, err := kernels.Frequencies(k, 2, m, 1)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		sum := 0.0
+		for j, w := range omega {
+			sum += weight[j] * math.Cos(w[0]*(x[0]-z[0])+w[1]*(x[1]-z[1]))
+		}
+		fmt.Printf("%.3f ", sum)
+	}
+	fmt.Printf("≈ %.3f\n", k.Eval(x, z))
+	// Output: 1.266 1.511 1.519 ≈ 1.520
 }
 
 func ExampleNewSparseGram() {

@@ -93,6 +93,42 @@ func TestRadauIsSharp(t *testing.T) {
 	}
 }
 
+// TestRadauWithinThree: where the smallest eigenvalue of A is near the noise, as where
+// points have neighbours, the rule is within three times of the true error at every
+// iteration from the sixth to the sixtieth, whatever the noise.
+func TestRadauWithinThree(t *testing.T) {
+	for seed := range uint64(5) {
+		for _, noise := range []float64{0.1, 0.01, 0.001} {
+			rng := newRand(seed)
+			x, _ := points(rng, 150, 2, 0)
+			b := make([]float64, 150)
+			for i := range b {
+				b[i] = math.Sin(2*x[i][0]) + 0.1*rng.NormFloat64()
+			}
+			s := &System{newGram(x, rbf(2)), fill(150, noise)}
+			f, err := Cholesky{}.Factor(context.Background(), s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			h := f.HalfSolve(nil, b)
+			truth := inner(h, h)
+			sol := mustSolve(t, s, [][]float64{b}, CG{}, SystemSettings{Every: 1, Stop: Bounds{Rel: 1e-11}})
+			asked := 0
+			for k, pt := range sol.Trace {
+				if e := truth - pt.Lower; k >= 6 && k <= 60 && e > 1e-9*truth {
+					asked++
+					if r := (pt.Radau - pt.Lower) / e; !(r >= 1-1e-6 && r <= 3) {
+						t.Errorf("seed %d, noise %g, iteration %d: %.3g times the true error", seed, noise, k, r)
+					}
+				}
+			}
+			if asked < 20 {
+				t.Errorf("seed %d, noise %g: %d iterations to ask about", seed, noise, asked)
+			}
+		}
+	}
+}
+
 // motorcycle is the system of the motorcycle data with the Gaussian kernel of
 // deviation 45 and length 5 and noise of deviation 22.
 func motorcycle() (*System, []float64) {

@@ -73,3 +73,33 @@ func ExampleProcessFit_Components() {
 	// season +2.94 and -3.42
 	// years +0.78 and +0.83
 }
+
+// The same seed draws the same functions, of the posterior and before any observation.
+func ExampleProcessFit_Sample() {
+	ctx := context.Background()
+	gp := svmnb.GaussianProcess(datasets.Motorcycle()).
+		Kernel(kernels.Scale(45*45, kernels.SquaredExponential(5))).NoiseVariance(22 * 22)
+	x := [][]float64{{20}, {30}, {100}} // time in ms; nothing is known of the last
+	before, _ := gp.Prior(ctx, x, 3, 1)
+	after, _ := gp.MustFit().Sample(ctx, x, 3, 1)
+	for i := range after.Values {
+		fmt.Printf("%6.1f | %6.1f\n", before.Values[i], after.Values[i])
+	}
+	// Output:
+	// [  17.7  -19.1  -54.8] | [-109.7   30.8  -54.8]
+	// [ -76.3  -11.3  -57.3] | [-121.4   33.8  -57.3]
+	// [ -69.7  -23.5  -15.9] | [-120.6   31.9  -15.9]
+}
+
+// ν-SVR finds the width of its tube: at most ν of the points lie outside.
+func ExampleRegressor_Nu() {
+	fit := svmnb.Regress(datasets.Sinc(100, 0.1, 1)).Kernel(kernels.RBF(0.2)).C(10).Nu(0.3).MustFit()
+	bound := 0
+	for _, v := range fit.SupportVectors() {
+		if v.Bound {
+			bound++
+		}
+	}
+	fmt.Printf("ε = %.2f, %d support vectors, %d outside the tube\n", fit.Epsilon, len(fit.SupportVectors()), bound)
+	// Output: ε = 0.09, 39 support vectors, 23 outside the tube
+}

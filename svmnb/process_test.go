@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -344,8 +345,8 @@ func isArgument(err error, call string) bool {
 
 func TestSamples(t *testing.T) {
 	x := [][]float64{{10}, {20}, {20.5}, {70}}
-	const count = 20_000
 	moments := func(s *Samples) (mean []float64, covariance [][]float64) {
+		count := float64(len(s.Values))
 		mean, covariance = make([]float64, len(x)), make([][]float64, len(x))
 		for i := range x {
 			covariance[i] = make([]float64, len(x))
@@ -362,6 +363,14 @@ func TestSamples(t *testing.T) {
 		}
 		return mean, covariance
 	}
+	bent := func(p Process, m int, x [][]float64, count int) *Samples {
+		omega, weight, err := kernels.Frequencies(p.kernel, 1, m, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return certain(fitted(t, p).bend(ctx, omega, weight, x, count, 4))
+	}
+	const count = 20_000
 	k := kernels.Scale(45*45, kernels.SquaredExponential(5))
 	noise := slices.Repeat([]float64{22 * 22}, 133)
 	data := datasets.Motorcycle()
@@ -384,8 +393,10 @@ func TestSamples(t *testing.T) {
 		{"posterior", certain(fitted(t, motorcycle()).Sample(ctx, x, count, 1)), func(i int) float64 { return certain(fitted(t, motorcycle()).Predict(x))[i] }, posterior},
 		{"posterior by CG", certain(fitted(t, motorcycle().CG().Tol(1e-9)).Sample(ctx, x, count, 2)), func(i int) float64 { return certain(fitted(t, motorcycle()).Predict(x))[i] }, posterior},
 		{"prior", certain(motorcycle().Prior(ctx, x, count, 3)), flat, prior},
+		{"posterior by frequencies", bent(motorcycle(), 4000, x, 1000), func(i int) float64 { return certain(fitted(t, motorcycle()).Predict(x))[i] }, posterior},
 	} {
 		mean, covariance := moments(c.samples)
+		count := float64(len(c.samples.Values))
 		if c.samples.Jitter > 1e-6*45*45 {
 			t.Errorf("%s: jitter %g", c.name, c.samples.Jitter)
 		}
@@ -406,6 +417,15 @@ func TestSamples(t *testing.T) {
 	if !slices.Equal(one, two[0]) || slices.Equal(one, two[1]) {
 		t.Error("a seed does not draw the same functions")
 	}
+	// Whatever solves, the same draw is bent to the same function.
+	// CG knows the u'A⁻¹u of a draw, some 133, to a millionth: ErrorBound(45²) is 0.5.
+	for i, v := range bent(motorcycle().CG().Tol(1e-9), 100, x, 3).Values {
+		for j, want := range bent(motorcycle(), 100, x, 3).Values[i] {
+			if math.Abs(v[j]-want) > 0.6 {
+				t.Errorf("CG draws %g, Cholesky %g", v[j], want)
+			}
+		}
+	}
 	// Without noise functions pass through the targets, and jitter is said.
 	near := fitted(t, GaussianProcess(datasets.New([][]float64{{0}, {1}, {2}}, []float64{1, 3, 2})).Kernel(kernels.SquaredExponential(1)).NoiseVariance(0))
 	dense := [][]float64{{0}, {1}, {2}}
@@ -419,6 +439,83 @@ func TestSamples(t *testing.T) {
 	for i, want := range []float64{1, 3, 2} {
 		if math.Abs(s.Values[0][i]-want) > 1e-3+5*math.Sqrt(s.Jitter) {
 			t.Errorf("the function is %g at a target of %g", s.Values[0][i], want)
+		}
+	}
+}
+
+// Of many observations an iterative method draws by frequencies, where the kernel has
+// them, and the draws lie about the mean as the posterior says.
+func TestSamplesOfMany(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	var x [][]float64
+	var y []float64
+	for range factored + 1 {
+		x = append(x, []float64{6 * rng.Float64()})
+		y = append(y, math.Sin(x[len(y)][0])+0.3*rng.NormFloat64())
+	}
+	p := GaussianProcess(datasets.New(x, y)).Kernel(kernels.Matern52(1)).NoiseVariance(0.09).CG()
+	fit := fitted(t, p)
+	at := [][]float64{{-1}, {0}, {3}, {7}, {9}}
+	const count = 60
+	s := certain(fit.Sample(ctx, at, count, 1))
+	b := certain(fit.Posterior(ctx, at))
+	if s.Frequencies != frequencies || s.Jitter != 0 || len(s.Values) != count {
+		t.Fatalf("%d functions of %d frequencies, jitter %g", len(s.Values), s.Frequencies, s.Jitter)
+	}
+	for i := range at {
+		mean, square := 0.0, 0.0
+		for _, v := range s.Values {
+			mean += (v[i] - b.Mean[i]) / count
+			square += (v[i] - b.Mean[i]) * (v[i] - b.Mean[i]) / count
+		}
+		// Five standard errors, and for the variance what the frequencies are off.
+		if math.Abs(mean) > 5*math.Sqrt(b.Variance[i]/count) || math.Abs(square/b.Variance[i]-1) > 5*math.Sqrt(2.0/count)+0.15 {
+			t.Errorf("at %v the functions are off the mean by %.3g, their variance is %.3g, want %.3g", at[i], mean, square, b.Variance[i])
+		}
+	}
+	if s := certain(fitted(t, p.Kernel(kernels.GammaExponential(1, 1.9))).Sample(ctx, at, 1, 1)); s.Frequencies != 0 {
+		t.Error("a kernel without frequencies draws by some")
+	}
+	ended, end := context.WithCancelCause(ctx)
+	why := errors.New("enough")
+	end(why)
+	if _, err := fit.Sample(ended, at, 1, 1); !errors.Is(err, why) {
+		t.Errorf("interrupted: %v", err)
+	}
+}
+
+// The spline goes through its values and is right for a straight line and, away from
+// its ends, for a cubic.
+func TestRefine(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(2, 20).Draw(t, "n")
+		y := rapid.SliceOfN(rapid.Float64Range(-10, 10), n, n).Draw(t, "y")
+		fine := refine(slices.Clone(y))
+		if len(fine) != 4*(n-1)+1 {
+			t.Fatalf("%d values of %d", len(fine), n)
+		}
+		line := make([]float64, n)
+		for i, v := range y {
+			if fine[4*i] != v {
+				t.Fatalf("value %d is %g, not %g", i, fine[4*i], v)
+			}
+			line[i] = y[0] + float64(i)*y[1]
+		}
+		for i, v := range refine(line) {
+			if want := y[0] + float64(i)/4*y[1]; math.Abs(v-want) > 1e-9 {
+				t.Fatalf("a line has %g at %d quarters, want %g", v, i, want)
+			}
+		}
+	})
+	cubic := make([]float64, 41)
+	for i := range cubic {
+		x := float64(i)/20 - 1
+		cubic[i] = x*x*x - x
+	}
+	for i, v := range refine(cubic) {
+		x := float64(i)/80 - 1
+		if i > 40 && i < 120 && math.Abs(v-(x*x*x-x)) > 1e-5 {
+			t.Errorf("the cubic at %g is %g", x, v)
 		}
 	}
 }
@@ -472,7 +569,7 @@ func TestProcessRefuses(t *testing.T) {
 		{"linear mean of a constant", GaussianProcess(datasets.New([][]float64{{1, 1}, {1, 2}, {1, 3}, {1, 5}}, []float64{1, 2, 3, 4})).LinearMean(), &argument, "feature x1 is constant"},
 		{"linear mean, dependent", GaussianProcess(datasets.New([][]float64{{1, 2}, {2, 4}, {4, 8}, {3, 6}}, []float64{1, 2, 3, 4})).LinearMean(), &argument, "dependent"},
 		{"linear mean of three points", GaussianProcess(datasets.New([][]float64{{1, 2}, {2, 4}, {4, 8}}, []float64{1, 2, 3})).LinearMean(), &argument, "3 points"},
-		{"clash without noise", base.NoiseVariance(0), &indefinite, "noise"},
+		{"clash without noise", base.NoiseVariance(0), &indefinite, "points 10 and 11 are the same, with targets -1.3 and -2.7 and no noise: say NoiseVariance"},
 		{"singular", GaussianProcess(data).Kernel(kernels.Linear()).NoiseVariance(0), &indefinite, "noise"},
 		{"no kernel matrix", GaussianProcess(data).Kernel(distance{}).NoiseVariance(0.1), &indefinite, "positive semi-definite kernel"},
 		{"no kernel matrix, optimised", GaussianProcess(data).Kernel(distance{}).NoiseVariance(0.1).Optimise(), &indefinite, "positive semi-definite kernel"},
@@ -641,10 +738,13 @@ func TestProcessInterrupted(t *testing.T) {
 
 func TestProcessHints(t *testing.T) {
 	for want, p := range map[string]Process{
-		"(iteration limit)":       motorcycle().CG().MaxIterations(3),
-		"all but constant":        motorcycle().Kernel(kernels.Scale(2000, kernels.SquaredExponential(5000))),
-		"is too small":            motorcycle().NoiseVariance(25),
-		"is too large":            motorcycle().NoiseVariance(90 * 90),
+		"(iteration limit)": motorcycle().CG().MaxIterations(3),
+		"all but constant":  motorcycle().Kernel(kernels.Scale(2000, kernels.SquaredExponential(5000))),
+		"is too small":      motorcycle().NoiseVariance(25),
+		"is too large":      motorcycle().NoiseVariance(90 * 90),
+		"do not depend on the features of ARD.lengths[1], which": GaussianProcess(datasets.New(
+			[][]float64{{0, 1}, {1, 0}, {2, 1}, {3, 0}, {4, 0}, {5, 1}, {6, 1}, {7, 0}}, []float64{0, 1, 0, -1, 0, 1, 0, -1})).
+			Kernel(kernels.ARD(1, 1)).NoiseVariance(1e-4).Optimise(),
 		"has fallen to its bound": GaussianProcess(datasets.New([][]float64{{1}, {2}, {3}, {4}}, []float64{7, 7, 7, 7})).Optimise(),
 	} {
 		fit := fitted(t, p)
@@ -698,9 +798,11 @@ func TestProcessFigures(t *testing.T) {
 		{"posterior of known noise", Posterior, one.NoiseVariances(slices.Repeat([]float64{400}, small.N())), "", false},
 		{"posterior of two features", Posterior, two, "2 features", true},
 		{"components", Components, one, "Linear()", false},
+		{"components with names", ComponentsNamed("hill", "slope"), one, "hill", false},
+		{"components with a name too few", ComponentsNamed("hill"), one, "1 name for 2 components", true},
 		{"components of one term", Components, motorcycle(), "RBF(0.02)", false},
 		{"components of two features", Components, two, "2 features", true},
-		{"bounds", Bounds, one.CG(), "", false},
+		{"bounds", Bounds, one.CG(), "y'A⁻¹y", false},
 		{"posterior of CG without noise", Posterior, one.NoiseVariance(0).Kernel(kernels.SquaredExponential(0.1)).CG(), "", false},
 		{"bounds of two runs", Bounds, one.Using(solvers.CG{GibbsMacKay: true}), "", false},
 		{"bounds of Widrow–Hoff", Bounds, one.WidrowHoff(), "", false},

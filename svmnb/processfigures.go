@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
@@ -26,7 +28,7 @@ var (
 	Evidence = EvidenceOver("", "")
 
 	// Components shows the posterior of each term of a kernel that is a sum.
-	Components = figureOf("Components", func(f process) (*Chart, error) { return f.drawComponents() })
+	Components = ComponentsNamed()
 )
 
 // process is a *ProcessFit. The figures know it by this interface because package
@@ -36,7 +38,7 @@ type process interface {
 	drawPosterior(count int, seed uint64) (*Chart, error)
 	drawBounds() (*Chart, error)
 	drawEvidence(first, second string) (*Chart, error)
-	drawComponents() (*Chart, error)
+	drawComponents(names []string) (*Chart, error)
 }
 
 // PosteriorSamples is [Posterior] with count functions drawn with the seed.
@@ -50,6 +52,13 @@ func EvidenceOver(first, second string) Figure {
 	return figureOf("Evidence", func(f process) (*Chart, error) { return f.drawEvidence(first, second) })
 }
 
+// ComponentsNamed is [Components] with a name for each term in place of its kernel,
+// such as "trend", "season".
+func ComponentsNamed(names ...string) Figure {
+	names = slices.Clone(names)
+	return figureOf("Components", func(f process) (*Chart, error) { return f.drawComponents(names) })
+}
+
 // Show displays the figures of the fit; without any, its summary in words and, of
 // one feature, Posterior.
 func (f *ProcessFit) Show(figures ...Figure) {
@@ -61,7 +70,7 @@ func (f *ProcessFit) Show(figures ...Figure) {
 }
 
 // figurePoints is how many points a curve of a posterior has where they are cheap.
-const figurePoints = 200
+const figurePoints = 600
 
 // figureWork bounds the multiplications of a figure: some tenths of a second.
 const figureWork = 1_000_000_000
@@ -110,8 +119,11 @@ func (f *ProcessFit) drawPosterior(count int, seed uint64) (*Chart, error) {
 		return nil, err
 	}
 	d := figure.PosteriorData{
-		Problem: f.words(), Note: f.early(), Feature: t.data.FeatureName(0), Noise: b.Noise, Evidence: f.cheapEvidence().Value,
+		Problem: f.words(), Note: f.early(), Feature: t.data.FeatureName(0), Target: t.data.Target, Noise: b.Noise, Evidence: math.NaN(),
 		X: column(t.data.X, 0), Y: t.data.Y, Xs: xs, Mean: b.Mean, SD: deviations(b.Variance, 0), MeanError: b.MeanError,
+	}
+	if v := f.cheapEvidence(); v.Error == 0 {
+		d.Evidence = v.Value
 	}
 	if math.IsInf(f.Certificate.Energy, 1) { // a noise of 0 leaves no bounds
 		d.MeanError = nil
@@ -146,9 +158,12 @@ func deviations(variance []float64, noise float64) []float64 {
 	return sd
 }
 
-func (f *ProcessFit) drawComponents() (*Chart, error) {
+func (f *ProcessFit) drawComponents(names []string) (*Chart, error) {
 	if err := f.oneFeature("Components"); err != nil {
 		return nil, err
+	}
+	if count := len(terms(f.task.kernel)); len(names) != 0 && len(names) != count {
+		return nil, fmt.Errorf("ComponentsNamed: there are %s for %s", several(len(names), "name"), several(count, "component"))
 	}
 	t := f.task
 	xs, rows := f.line()
@@ -161,11 +176,15 @@ func (f *ProcessFit) drawComponents() (*Chart, error) {
 		return nil, err
 	}
 	d := figure.ComponentsData{
-		Problem: f.words(), Note: f.early(), Feature: t.data.FeatureName(0),
+		Problem: f.words(), Note: f.early(), Feature: t.data.FeatureName(0), Target: t.data.Target,
 		X: column(t.data.X, 0), Y: t.data.Y, Xs: xs, Mean: b.Mean, SD: deviations(b.Variance, 0),
 	}
-	for _, p := range parts {
-		d.Parts = append(d.Parts, figure.Component{Name: brief(p.Kernel.String()), Mean: p.Mean, SD: deviations(p.Variance, 0)})
+	for i, p := range parts {
+		name := brief(p.Kernel.String())
+		if len(names) != 0 {
+			name = names[i]
+		}
+		d.Parts = append(d.Parts, figure.Component{Name: name, Mean: p.Mean, SD: deviations(p.Variance, 0)})
 	}
 	return figure.Components(d)
 }
@@ -209,8 +228,9 @@ func (f *ProcessFit) drawBounds() (*Chart, error) {
 	return figure.Bounds(d)
 }
 
-// evidenceWork bounds the multiplications of the grid of Evidence: two seconds.
-const evidenceWork = 3_000_000_000
+// evidenceWork bounds the multiplications of the grid of Evidence: about half a
+// second of two cores.
+const evidenceWork = 1_500_000_000
 
 func (f *ProcessFit) drawEvidence(first, second string) (*Chart, error) {
 	t := f.task
@@ -234,8 +254,11 @@ func (f *ProcessFit) drawEvidence(first, second string) (*Chart, error) {
 		return nil, fmt.Errorf("Evidence: %q and %q are no two hyperparameters; there are %s", first, second, strings.Join(names, ", "))
 	}
 	d := figure.EvidenceData{Problem: f.words(), Names: [2]string{names[a], names[b]}}
-	if len(names) > 2 {
-		d.Note = fmt.Sprintf("the other %d hyperparameters as fitted", len(names)-2)
+	switch rest := len(names) - 2; {
+	case rest == 1:
+		d.Note = names[3-a-b] + " as fitted"
+	case rest > 1:
+		d.Note = fmt.Sprintf("the other %d hyperparameters as fitted", rest)
 	}
 	if o := f.Optimisation; o != nil {
 		for _, way := range o.Ascents {
@@ -261,22 +284,33 @@ func (f *ProcessFit) drawEvidence(first, second string) (*Chart, error) {
 	// A point costs a matrix of kernel values, some 80 multiplications each, and
 	// its factor.
 	n := float64(len(f.Alpha))
-	side := int(min(31, max(9, math.Sqrt(evidenceWork/(n*n*n/3+80*n*n)))))
+	side := int(min(smooth, max(9, math.Sqrt(evidenceWork/(n*n*n/3+80*n*n)))))
 	node := func(ends [2]float64, i int) float64 {
 		return ends[0] * math.Pow(ends[1]/ends[0], float64(i)/float64(side-1))
 	}
-	lowest := math.Inf(1)
-	for i := range side {
-		d.Z = append(d.Z, make([]float64, side))
-		for j := range side {
-			values[a], values[b] = node(d.Xs, j), node(d.Ys, i)
-			v, err := t.evaluate(context.Background(), nil, values)
-			if err != nil {
-				v = math.NaN() // A is not positive definite there
-			} else {
-				lowest = min(lowest, v)
+	d.Z = make([][]float64, side)
+	var rows sync.WaitGroup
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for i := range d.Z {
+		slots <- struct{}{}
+		rows.Go(func() {
+			defer func() { <-slots }()
+			here := slices.Clone(values)
+			for j := range side {
+				here[a], here[b] = node(d.Xs, j), node(d.Ys, i)
+				v, err := t.evaluate(context.Background(), nil, here)
+				if err != nil {
+					v = math.NaN() // A is not positive definite there
+				}
+				d.Z[i] = append(d.Z[i], v)
 			}
-			d.Z[i][j] = v
+		})
+	}
+	rows.Wait()
+	lowest := math.Inf(1)
+	for _, v := range slices.Concat(d.Z...) {
+		if v < lowest {
+			lowest = v
 		}
 	}
 	for _, row := range d.Z {
@@ -286,5 +320,56 @@ func (f *ProcessFit) drawEvidence(first, second string) (*Chart, error) {
 			}
 		}
 	}
+	if side < smooth {
+		for i, row := range d.Z {
+			d.Z[i] = refine(row)
+		}
+		d.Z = transpose(d.Z)
+		for j, column := range d.Z {
+			d.Z[j] = refine(column)
+		}
+		d.Z = transpose(d.Z)
+	}
 	return figure.Evidence(d)
+}
+
+// smooth is how many nodes a side of the grid of Evidence has for contours that look
+// smooth.
+const smooth = 31
+
+// refine puts three values between every two by the natural cubic spline through
+// them, whose second derivatives m solve m_{i−1} + 4m_i + m_{i+1} = 6(y_{i−1} − 2y_i +
+// y_{i+1}) (de Boor 1978, chapter IV).
+func refine(y []float64) []float64 {
+	n := len(y)
+	m, pivot := make([]float64, n), make([]float64, n)
+	for i := 1; i < n-1; i++ {
+		pivot[i], m[i] = 4, 6*(y[i-1]-2*y[i]+y[i+1])
+		if i > 1 {
+			pivot[i] -= 1 / pivot[i-1]
+			m[i] -= m[i-1] / pivot[i-1]
+		}
+	}
+	for i := n - 2; i > 0; i-- {
+		m[i] = (m[i] - m[i+1]) / pivot[i]
+	}
+	fine := y[:1:1]
+	for i := range n - 1 {
+		for _, t := range []float64{0.25, 0.5, 0.75} {
+			s := 1 - t
+			fine = append(fine, s*y[i]+t*y[i+1]+((s*s*s-s)*m[i]+(t*t*t-t)*m[i+1])/6)
+		}
+		fine = append(fine, y[i+1])
+	}
+	return fine
+}
+
+func transpose(z [][]float64) [][]float64 {
+	t := make([][]float64, len(z[0]))
+	for _, row := range z {
+		for j, v := range row {
+			t[j] = append(t[j], v)
+		}
+	}
+	return t
 }

@@ -103,7 +103,7 @@ func (t *processTask) solve(ctx context.Context) (*ProcessFit, error) {
 	}
 	sol, err := solvers.SolveSystem(ctx, system, slices.Concat([][]float64{t.y}, t.basis), t.method, t.settings())
 	if sol == nil {
-		return nil, fmt.Errorf("svmnb: %w", err)
+		return nil, t.explain(err)
 	}
 	if err != nil {
 		err = fmt.Errorf("svmnb: %w", err)
@@ -121,6 +121,22 @@ func (t *processTask) solve(ctx context.Context) (*ProcessFit, error) {
 		f.Coefficients = f.trend.coefficients()
 	}
 	return f, err
+}
+
+// explain adds to an error about A what the data have to do with it.
+func (t *processTask) explain(err error) error {
+	var indefinite *solvers.IndefiniteError
+	x, noise := t.data.X, t.noiseVector()
+	if errors.As(err, &indefinite) {
+		for i := range x {
+			for j := range i {
+				if noise[i] == 0 && noise[j] == 0 && slices.Equal(x[i], x[j]) {
+					return fmt.Errorf("svmnb: points %d and %d are the same, with targets %v and %v and no noise: say NoiseVariance, or make one point of them (%w)", j, i, t.data.Y[j], t.data.Y[i], err)
+				}
+			}
+		}
+	}
+	return fmt.Errorf("svmnb: %w", err)
 }
 
 // factor returns Cholesky's factor of A.

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
+	"github.com/svmnb/svmnb/internal/vec"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
 )
@@ -21,21 +23,25 @@ func (f *ProcessFit) Markdown() string {
 	t, c := f.task, f.Certificate
 	s.row("**problem**", "Gaussian process of %s", t.data.Name)
 	s.row("points × features", "%d × %d", t.data.N(), t.data.D())
-	s.row("kernel", "%v", t.kernel)
+	s.row("kernel", "%s", brief(t.kernel.String()))
 	s.row("noise variance", "%s", t.noiseText())
 	s.row("mean", "%s", f.meanText())
 	if o := f.Optimisation; o != nil {
 		end := o.End()
 		s.row("**hyperparameters**", "%d learned, %s; ln p(y) rose from %s to %s, its slope is %.1g there", len(o.Names), o.status(),
 			signed(o.Ascents[o.Best].Path[0].Evidence, 6), signed(end.Evidence, 6), end.Slope)
-		s.row("effort", "%s evaluations in %d ascents, %v", thousands(int64(o.Evaluations)), len(o.Ascents), spell(o.Elapsed))
+		s.row("effort", "%s in %s, %v", several(o.Evaluations, "evaluation"), several(len(o.Ascents), "ascent"), spell(o.Elapsed))
 	}
 	if stop := t.stopText(); stop != "" {
 		s.row("**solver**", "%s, until %s", f.Method, stop)
 	} else {
 		s.row("**solver**", "%s", f.Method)
 	}
-	s.row("status", "%s after %s iterations, %s kernel values, %v", f.Status, thousands(int64(f.Iterations)), thousands(f.Evaluations), spell(f.Elapsed))
+	after := ""
+	if !direct(t.method) {
+		after = " after " + several(f.Iterations, "iteration")
+	}
+	s.row("status", "%s%s, %s kernel values, %v", f.Status, after, thousands(f.Evaluations), spell(f.Elapsed))
 	switch {
 	case math.IsInf(c.Energy, 1):
 		s.row("**certificate**", "y'A⁻¹y is at least %s; a noise of 0 leaves no upper bound", signed(c.Lower, 9))
@@ -164,13 +170,19 @@ func (f *ProcessFit) Hints() []string {
 	}
 	if o := f.Optimisation; o != nil {
 		end := o.End()
+		var unused []string
 		for i, name := range o.Names {
 			switch r := end.Values[i] / o.Start[i]; {
+			case r > 0.99*reach && strings.Contains(name, "lengths["):
+				unused = append(unused, name)
 			case r > 0.99*reach:
 				add("%s has grown to its bound, %.0e times where it began: the data cannot tell it from infinity, so leave its term out, or begin elsewhere.", name, reach)
 			case r < 1.01/reach:
 				add("%s has fallen to its bound, %.0e of where it began: the data cannot tell it from 0, so leave its term out, or begin elsewhere.", name, 1/reach)
 			}
+		}
+		if len(unused) > 0 {
+			add("The targets do not depend on the features of %s, which have grown to their bound: leave these features out with Columns.", strings.Join(unused, ", "))
 		}
 		if status := o.Ascents[o.Best].Status; status.Early() {
 			add("The ascent ended early (%s), where the slope is still %.2g: fit again from these hyperparameters, or with Restarts(5, 1).", status, end.Slope)
@@ -202,12 +214,8 @@ func (t *processTask) reaches() float64 {
 	furthest := func(from int) (at int) {
 		most := 0.0
 		for i := range x {
-			sum := 0.0
-			for j, v := range x[i] {
-				sum += (v - x[from][j]) * (v - x[from][j])
-			}
-			if sum > most {
-				at, most = i, sum
+			if r2 := vec.SquaredDistance(x[i], x[from]); r2 > most {
+				at, most = i, r2
 			}
 		}
 		return at

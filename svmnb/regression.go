@@ -240,7 +240,7 @@ func (f *RegressionFit) Markdown() string {
 	s.row("**problem**", "%s, regression", t.data.Name)
 	s.row("points × features", "%d × %d", t.data.N(), t.data.D())
 	s.row("loss", "%s", t.lossText())
-	s.row("kernel", "%v", t.kernel)
+	s.row("kernel", "%s", brief(t.kernel.String()))
 	s.run(&f.Result, t.stop)
 	switch t.loss {
 	case ridge:

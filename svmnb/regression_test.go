@@ -467,6 +467,7 @@ func TestRegressionSummary(t *testing.T) {
 		"around a constant":       base.Epsilon(5),
 		"larger C":                base.C(1e-6),
 		"iteration limit":         base.MaxIterations(3),
+		"nearest neighbour":       base.Kernel(kernels.RBF(1e6)),
 		"hardly":                  base.Kernel(kernels.RBF(1e-7)),
 	} {
 		h := mustRegress(t, r).Hints()

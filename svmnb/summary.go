@@ -3,10 +3,12 @@ package svmnb
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/svmnb/svmnb/internal/vec"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
 )
@@ -45,7 +47,7 @@ func (s *summary) row(what, format string, args ...any) {
 func (s *summary) run(r *solvers.Result, stop solvers.Criterion) {
 	c := r.Certificate
 	s.row("**solver**", "%s, until %v", r.Method, stop)
-	s.row("status", "%s after %s iterations, %s kernel values, %v", r.Status, thousands(int64(r.Iterations)), thousands(r.Evaluations), spell(r.Elapsed))
+	s.row("status", "%s after %s, %s kernel values, %v", r.Status, several(r.Iterations, "iteration"), thousands(r.Evaluations), spell(r.Elapsed))
 	s.row("**certificate**", "the answer is within %.3g of the optimum (%s of the primal)", c.Gap, percent(c.RelGap))
 	s.row("dual, primal", "%s, %s", signed(c.Dual, 9), signed(c.Primal, 9))
 	s.row("largest KKT violation", "%.2g", c.MaxKKT)
@@ -112,14 +114,37 @@ func (m *machine) hints(r *solvers.Result, cost string) (hints []string) {
 		add("The spread of feature %s is %.3g times that of %s, so distances see little else: scale the features, for example with Standardised() of the data set.", m.data.FeatureName(j), ratio, m.data.FeatureName(k))
 	}
 	if k, ok := m.kernel.(interface{ OfSquaredDistance(float64) float64 }); ok && m.data.N() > 2 {
-		switch typical := k.OfSquaredDistance(1 / kernels.GammaMedian(m.data.X)); {
-		case typical < 1e-6:
-			add("Two typical points have a kernel value of %.1g, so each point is alone and is learnt by heart: a smaller gamma, near %.2g, lets neighbours share.", typical, kernels.GammaMedian(m.data.X))
+		typical, near := k.OfSquaredDistance(1/kernels.GammaMedian(m.data.X)), k.OfSquaredDistance(m.nearest())
+		switch {
+		case near < 1e-3*k.OfSquaredDistance(0):
+			add("A point and its nearest neighbour have a kernel value of %.1g as a rule, so each point is alone and is learnt by heart: a smaller gamma, near %.2g, lets neighbours share.", near, kernels.GammaMedian(m.data.X))
 		case typical > 0.999*k.OfSquaredDistance(0):
 			add("Two typical points have a kernel value of %.4g of its largest, so the kernel hardly tells them apart: try a gamma near %.2g.", typical/k.OfSquaredDistance(0), kernels.GammaMedian(m.data.X))
 		}
 	}
 	return hints
+}
+
+// nearestWork bounds the multiplications of nearest.
+const nearestWork = 10_000_000
+
+// nearest returns the median squared distance of a point to the nearest other, of at
+// most a hundred points and fewer where there are many others.
+func (m *machine) nearest() float64 {
+	x := m.data.X
+	var r2 []float64
+	asked := min(100, 1+nearestWork/(len(x)*m.data.D()))
+	for i := 0; i < len(x); i += (len(x) + asked - 1) / asked {
+		least := math.Inf(1)
+		for j := range x {
+			if j != i {
+				least = min(least, vec.SquaredDistance(x[i], x[j]))
+			}
+		}
+		r2 = append(r2, least)
+	}
+	slices.Sort(r2)
+	return r2[len(r2)/2]
 }
 
 // spread returns the features of the largest and of the smallest standard
@@ -158,6 +183,14 @@ func percent(v float64) string {
 		return fmt.Sprintf("%.1e", v)
 	}
 	return fmt.Sprintf("%.3g %%", 100*v)
+}
+
+// several counts things whose plural ends in s.
+func several(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return thousands(int64(n)) + " " + thing
 }
 
 // thousands writes 1234567 as 1 234 567, with thin spaces.

@@ -9,7 +9,7 @@ import (
 )
 
 // Same fails t unless each line of the document's blocks of Go, of which there
-// must be so many, is a line of the source file, in the same order.
+// must be so many, is a line of the source file, in the same order, but for spaces.
 func Same(t *testing.T, document, source string, blocks int) {
 	t.Helper()
 	doc, err := os.ReadFile(document)
@@ -24,11 +24,11 @@ func Same(t *testing.T, document, source string, blocks int) {
 	if len(found) != blocks {
 		t.Fatalf("%s has %d blocks of Go, want %d", document, len(found), blocks)
 	}
-	rest := string(code)
+	rest := words(string(code))
 	for _, block := range found {
 		block, _, _ = strings.Cut(block, "```")
 		for line := range strings.Lines(block) {
-			_, after, ok := strings.Cut(rest, strings.TrimSpace(line))
+			_, after, ok := strings.Cut(rest, words(line))
 			if !ok {
 				t.Errorf("%s has no %q, or not in this place", source, line)
 				continue
@@ -37,3 +37,5 @@ func Same(t *testing.T, document, source string, blocks int) {
 		}
 	}
 }
+
+func words(s string) string { return strings.Join(strings.Fields(s), " ") }

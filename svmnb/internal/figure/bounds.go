@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// BoundsData is what [Bounds] draws: the bounds of b'A⁻¹b that an iterative
+// BoundsData is what [Bounds] draws: the bounds of y'A⁻¹y that an iterative
 // solver had at m of its iterations. A bound that was not known at an iteration
 // is NaN there; a bound that does not exist is nil.
 type BoundsData struct {
@@ -18,9 +18,9 @@ type BoundsData struct {
 	Skilling    []float64 // m upper bounds by ‖r‖²/θ
 	Radau       []float64 // m upper bounds by Gauss–Radau quadrature
 	GibbsMacKay []float64 // m upper bounds by a second run on AB
-	Residual    []float64 // m relative residuals ‖b − Ax‖/‖b‖, ≥ 0; nil leaves their panel out
+	Residual    []float64 // m relative residuals ‖y − Aα‖/‖y‖, ≥ 0; nil leaves their panel out
 
-	Exact   float64 // b'A⁻¹b; NaN when unknown
+	Exact   float64 // y'A⁻¹y; NaN when unknown
 	Tol     float64 // gap at which the answer is good enough; 0 leaves the line out
 	TolName string  // what the line is called; "tolerance" and its value when empty
 
@@ -32,7 +32,7 @@ type BoundsData struct {
 type ResidualSeries struct {
 	Name       string    // such as "rank 20"
 	Iterations []int     // increasing
-	Residual   []float64 // relative residuals ‖b − Ax‖/‖b‖, ≥ 0; NaN where unknown
+	Residual   []float64 // relative residuals ‖y − Aα‖/‖y‖, ≥ 0; NaN where unknown
 }
 
 // boundStyles are the upper bounds' names, colours and dashes.
@@ -46,7 +46,7 @@ var boundStyles = [3]struct {
 	{"gibbs", "Gibbs–MacKay", "@series4", dots, list{2, 3}, 2.4},
 }
 
-// Bounds draws the sandwich of lower and upper bounds around b'A⁻¹b as it
+// Bounds draws the sandwich of lower and upper bounds around y'A⁻¹y as it
 // closes, and below, on log axes, the gaps between them and the residual.
 func Bounds(d BoundsData) (*Chart, error) {
 	if err := d.check(); err != nil {
@@ -134,7 +134,7 @@ func Bounds(d BoundsData) (*Chart, error) {
 				}
 			}
 			if finite(u) && finite(d.Lower[k]) {
-				bx, bl, bu = append(bx, d.Iterations[k]), append(bl, roundTo(d.Lower[k], 6)), append(bu, roundTo(min(u, ceiling+span), 6))
+				bx, bl, bu = append(bx, d.Iterations[k]), append(bl, roundTo(d.Lower[k], 6)), append(bu, roundTo(u, 6))
 			}
 		}
 		svm["bx"], svm["bl"], svm["bu"] = bx, bl, bu
@@ -169,7 +169,7 @@ func Bounds(d BoundsData) (*Chart, error) {
 	from, to := decades(max(smallest, greatest*1e-15, math.Abs(high)*1e-15), greatest)
 
 	axis := iterations{}
-	top := valueAxis(0, roundTo(bottom, 6), roundTo(ceiling, 6), "b'A⁻¹b", 48)
+	top := valueAxis(0, roundTo(bottom, 6), roundTo(ceiling, 6), "y'A⁻¹y", 48)
 	top["splitLine"] = object{"show": true}
 	middle := logValues(1, from, to)
 	middle["name"], middle["nameLocation"], middle["nameGap"] = "upper − lower (log scale)", "middle", 48
@@ -189,7 +189,7 @@ func Bounds(d BoundsData) (*Chart, error) {
 		a["axisPointer"] = object{"show": true, "snap": true, "label": object{"show": false}}
 	}
 	svm["apart"] = len(d.Others) > 0
-	return newChart(title, subtitle, "Lower and upper bounds of b'A⁻¹b and the gap between them against iterations. "+title+". "+subtitle+".", object{
+	return newChart(title, subtitle, "Lower and upper bounds of y'A⁻¹y and the gap between them against iterations. "+title+". "+subtitle+".", object{
 		"legend":      object{"data": legend, "itemWidth": 28},
 		"toolbox":     toolbox("bounds", object{}),
 		"tooltip":     object{"trigger": "axis", "formatter": script(boundsTip)},
@@ -234,7 +234,7 @@ func (d *BoundsData) residuals() (lines, legend list, y object, end float64) {
 	}
 	from, to := decades(max(least, 1e-17), most)
 	y = logValues(2, from, to)
-	y["name"], y["nameLocation"], y["nameGap"] = "‖b − Ax‖/‖b‖ (log scale)", "middle", 48
+	y["name"], y["nameLocation"], y["nameGap"] = "‖y − Aα‖/‖y‖ (log scale)", "middle", 48
 	return lines, legend, y, end
 }
 
@@ -242,7 +242,7 @@ func (d *BoundsData) residuals() (lines, legend list, y object, end float64) {
 func (d *BoundsData) finding(known, best int, gap float64, reached [3]int) string {
 	end := count(d.Iterations[known], "iteration", "iterations")
 	if best < 0 {
-		return fmt.Sprintf("No upper bound: b'A⁻¹b ≥ %s after %s", number(d.Lower[known]), end)
+		return fmt.Sprintf("No upper bound: y'A⁻¹y ≥ %s after %s", number(d.Lower[known]), end)
 	}
 	if d.Tol <= 0 {
 		if gap <= 0 {
@@ -268,7 +268,7 @@ func sandwich(lower, upper float64) string {
 	if r := math.Abs(upper) / (upper - lower); r > 1 {
 		digits = min(2+int(math.Ceil(math.Log10(r))), 12)
 	}
-	return fmt.Sprintf("%s ≤ b'A⁻¹b ≤ %s", numberTo(lower, digits), numberTo(upper, digits))
+	return fmt.Sprintf("%s ≤ y'A⁻¹y ≤ %s", numberTo(lower, digits), numberTo(upper, digits))
 }
 
 // lone reports whether a value has no neighbour to be joined with by a line:

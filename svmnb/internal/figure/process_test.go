@@ -217,7 +217,7 @@ func early(t testing.TB) PosteriorData {
 }
 
 // conjugate runs conjugate gradients on Av = b for A ⪰ θI and keeps the bounds
-// of b'A⁻¹b: from below, above by ‖r‖²/θ, and above by Gauss and Radau.
+// of y'A⁻¹y: from below, above by ‖r‖²/θ, and above by Gauss and Radau.
 func conjugate(a [][]float64, b []float64, theta float64, iterations int) (d BoundsData, v []float64) {
 	v = make([]float64, len(b))
 	g, h := append([]float64{}, b...), append([]float64{}, b...)
@@ -487,7 +487,7 @@ func TestProcessFigures(t *testing.T) {
 		{"bounds, no tolerance", func() (*Chart, error) { d := run; d.Tol = 0; return Bounds(d) }, 25_000, "The gap is "},
 		{"bounds, lower only", func() (*Chart, error) {
 			return Bounds(BoundsData{Iterations: []int{0, 5}, Lower: []float64{nan, 3}, Exact: nan})
-		}, 10_000, "No upper bound: b'A⁻¹b ≥ 3 after 5 iterations"},
+		}, 10_000, "No upper bound: y'A⁻¹y ≥ 3 after 5 iterations"},
 		{"bounds, one iteration that closes", func() (*Chart, error) {
 			return Bounds(BoundsData{Iterations: []int{1}, Lower: []float64{3}, Radau: []float64{3}, Residual: []float64{0}, Exact: 3, Tol: 1e-9})
 		}, 10_000, "The gap falls to 1e-9 by Gauss–Radau at iteration 1"},

@@ -1,0 +1,59 @@
+package svmnb_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/internal/doctest"
+	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/svmnb"
+)
+
+// What the README shows compiles and runs.
+func TestReadme(t *testing.T) {
+	doctest.Same(t, "../README.md", "readme_test.go", 4)
+
+	ctx, points := context.Background(), [][]float64{{6.5, 3, 5.5, 2}}
+	t.Setenv("SVMNB_CACHE", t.TempDir())
+	t.Setenv("TMPDIR", t.TempDir()) // for the pages of pictures
+
+	svmnb.Classify(datasets.Moons(200, 0.15, 42)).
+		Kernel(kernels.RBF(0.5)).C(10).SMO().MustFit().
+		Show(svmnb.Margins, svmnb.KKT, svmnb.Gap)
+
+	base := svmnb.Classify(datasets.Iris().Pair("virginica", "versicolor")).Kernel(kernels.Linear())
+
+	fit, err := base.C(1).SMO().Fit(ctx) // *svmnb.Fit: Alpha, Bias, Certificate, Trace, …
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := fit.Predict(points) // typed errors name row and column
+	if err != nil || names[0] != "virginica" {
+		t.Errorf("%v, %v", names, err)
+	}
+	fmt.Println(fit.Certificate.Gap, fit.Margin(), len(fit.SupportVectors()))
+
+	base.Using(solvers.SMO{Selection: solvers.Platt}).Tol(1e-6).Keep().Show()
+	svmnb.Race(base, solvers.SMO{}, solvers.ConjugateSMO{}, solvers.Decomposition{}).Show()
+
+	tube := svmnb.Regress(datasets.Sinc(100, 0.1, 1)).Kernel(kernels.RBF(0.2)).C(10).Epsilon(0.1)
+
+	tube.MustFit().Show(svmnb.Tube, svmnb.KKT)
+	tube.Nu(0.3).MustFit().Show() // finds the width of the tube
+	rmse, err := tube.Ridge(0.1).MustFit().RMSE(datasets.Sinc(500, 0, 2))
+	if err != nil || !(rmse < 0.05) {
+		t.Errorf("%v, %v", rmse, err)
+	}
+
+	gp := svmnb.GaussianProcess(datasets.Motorcycle()).Kernel(kernels.Scale(45*45, kernels.SquaredExponential(5))).NoiseVariance(22 * 22)
+
+	gp.CG().MustFit().Show(svmnb.Posterior, svmnb.Bounds) // how sure it is of f, and of its own arithmetic
+	gp.Optimise().MustFit().Show(svmnb.Posterior, svmnb.Evidence)
+	belief, err := gp.MustFit().Posterior(ctx, [][]float64{{20}, {30}}) // means and variances
+	if err != nil || len(belief.Mean) != 2 {
+		t.Errorf("%v, %v", belief, err)
+	}
+}
