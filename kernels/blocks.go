@@ -33,6 +33,13 @@ type blocks struct {
 	into    [][]float32
 	which   []int32
 	alone   []lone // of each goroutine
+
+	// For Among, Accumulate and TimesAt.
+	few   packed[float32]
+	few64 packed[float64]
+	on    []int32
+	some  [][]float32
+	whole []float64
 }
 
 // Room returns how many rows [Gram.Hold] can hold at once: as many as fit into

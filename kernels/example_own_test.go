@@ -39,7 +39,7 @@ func Example_own() {
 	fmt.Println(fit.Description)
 	fmt.Println(fit.Status, fit.TrainingErrors())
 	// Output:
-	// Classify(moons).Kernel(Multiquadric(2)).C(10).SMO().Tol(0.001)
+	// Classify(moons).Kernel(Multiquadric(2)).C(10).Tol(0.001)
 	// converged 0
 }
 

@@ -18,6 +18,12 @@ import (
 // Inner solves the working set, started from its α, until its violation is a
 // tenth of that of the whole. Decomposition may be Inner itself: the nested
 // decomposition of ST.
+//
+// With Size at most set, on a matrix with Blocks, and where the bias is free and
+// every α has an upper bound or a ridge, it is the fast engine, in single precision
+// but for α, F and the certificate; see engine.go. There Size is at least 16, and 0
+// means min(1024, max(16, n/4)). The engine alone solves problems with PerClass.
+// Result.Method says "in blocks" where it ran.
 type Decomposition struct {
 	Inner  Method     // nil means SMO{}
 	Size   int        // points of the working set, at least 2; 0 means min(256, max(10, n/4)); n or more leaves all to Inner
@@ -73,6 +79,9 @@ func (m Decomposition) Name() string {
 	return "decomposition (" + name + ")"
 }
 
+// keepsClasses says that the engine does.
+func (Decomposition) keepsClasses() {}
+
 // Start implements Method. It refuses what Inner refuses.
 func (m Decomposition) Start(p *Problem, alpha []float64) (Stepper, error) {
 	return m.startAt(p, alpha, nil)
@@ -80,7 +89,14 @@ func (m Decomposition) Start(p *Problem, alpha []float64) (Stepper, error) {
 
 func (m Decomposition) startAt(p *Problem, alpha, f []float64) (Stepper, error) {
 	n := len(alpha)
+	if m == (Decomposition{Size: m.Size}) && (m.Size == 0 || m.Size >= engineLeast) {
+		if b, points := engineFor(p); b != nil {
+			return newEngine(p, b, points, m.Size, alpha, f), nil
+		}
+	}
 	switch {
+	case p.PerClass:
+		return nil, fmt.Errorf("%w: its working sets keep one sum of α, and ν-SVC has one in each class, but on a matrix with Blocks; use SMO", ErrUnsupported)
 	case m.Size == 0:
 		m.Size = min(256, max(10, n/4))
 	case m.Size < 2:

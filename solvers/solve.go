@@ -90,6 +90,9 @@ func Solve(ctx context.Context, p *Problem, m Method, s Settings) (*Result, erro
 	r := run{p: &q, k: k, began: time.Now(), settings: s, done: ctx.Done(), last: make([]float64, len(alpha)), changed: make([]int, 0, len(alpha)), highest: -math.MaxFloat64}
 	r.trace.N = len(alpha)
 	r.flat2 = q.flatness()
+	if c, ok := m.(interface{ choose(*Problem) Method }); ok {
+		m = c.choose(&q)
+	}
 	if _, ok := m.(interface{ keepsClasses() }); p.PerClass && !ok {
 		return nil, fmt.Errorf("solvers: %s: %w: it keeps one sum of α, and ν-SVC has one in each class; use SMO", m.Name(), ErrUnsupported)
 	}
@@ -107,8 +110,12 @@ func Solve(ctx context.Context, p *Problem, m Method, s Settings) (*Result, erro
 	if err != nil {
 		return nil, fmt.Errorf("solvers: %s: iteration %d: %w", m.Name(), r.it.Iteration, err)
 	}
+	name := m.Name()
+	if n, ok := r.st.(interface{ name() string }); ok {
+		name = n.name()
+	}
 	res := &Result{
-		Method: m.Name(), Alpha: append([]float64(nil), r.it.Alpha...), Status: status,
+		Method: name, Alpha: append([]float64(nil), r.it.Alpha...), Status: status,
 		Iterations: r.it.Iteration, Evaluations: evaluations(p.K), Elapsed: time.Since(r.began), Trace: r.trace,
 	}
 	res.Certificate = q.certify(res.Alpha, r.exact)
@@ -134,6 +141,7 @@ type run struct {
 	changed  []int     // workspace of record
 	next     int       // the next iteration to sample
 	exact    []float64 // F computed afresh at the end
+	waits    time.Time // since when an interrupt does
 	claimed  bool      // exact is the method's own F
 	flat2    float64   // a hard margin below √flat2 counts as none
 
@@ -178,7 +186,7 @@ func (r *run) loop(ctx context.Context) (Status, error) {
 				return status, r.k.err
 			}
 			if status != NotTerminated {
-				if !sample {
+				if _, rounded := r.st.(*engine); rounded || !sample {
 					it.F, it.Rough = r.exact, false
 					r.record(r.measure(time.Since(r.began)))
 				}
@@ -256,17 +264,34 @@ const patience = 300 * time.Millisecond
 func (r *run) verify(status Status, elapsed time.Duration) Status {
 	it, in := &r.it, true
 	partial := it.F == nil && it.Active < r.trace.N
-	if c, ok := r.st.(completer); ok && it.F == nil {
+	v, ok := r.st.(verifier)
+	interrupted := time.Now().Add(patience)
+	late := func() bool { return time.Now().After(interrupted) }
+	if e, has := r.st.(*engine); has && it.F == nil && status == Interrupted {
+		soon, cancel := context.WithDeadline(context.Background(), interrupted)
+		e.catchUp(soon)
+		cancel()
+		it.F, it.Partial = e.f, false
+	}
+	if c, has := r.st.(completer); has && it.F == nil {
 		it.F = c.complete()
+		if it.Partial = false; ok && status == Converged { // what was left out may violate: that is seen sooner
+			if pt := r.measure(elapsed); r.met(&pt) == NotTerminated {
+				v.refresh(it.F)
+				return NotTerminated
+			}
+		}
 	}
 	if status == Interrupted && it.F != nil {
-		if r.exact, in = r.p.residualUntil(it.Alpha, time.Now().Add(patience)); !in {
+		if r.exact, in = r.residual(late); !in {
 			r.exact, r.claimed = append([]float64(nil), it.F...), true
 		}
 		return status
 	}
-	r.exact = r.p.residual(it.Alpha)
-	v, ok := r.st.(verifier)
+	if r.exact, in = r.residual(r.over); !in {
+		r.exact, r.claimed = append([]float64(nil), it.F...), true
+		return Interrupted
+	}
 	if status != Exhausted && (status != Converged || !ok) {
 		return status
 	}
@@ -287,6 +312,29 @@ func (r *run) verify(status Status, elapsed time.Duration) Status {
 	v.refresh(r.exact)
 	r.exhausted = false
 	return NotTerminated
+}
+
+// residual computes F afresh; where the method has asked for rows in blocks there
+// are no others to be had for less.
+func (r *run) residual(over func() bool) ([]float64, bool) {
+	if e, ok := r.st.(*engine); ok {
+		return e.p.residualBy(e.k, 0, r.it.Alpha, over)
+	}
+	return r.p.residualUntil(r.it.Alpha, over)
+}
+
+// over reports whether an interrupt has waited long enough for an exact F, where
+// the method has one of its own.
+func (r *run) over() bool {
+	select {
+	case <-r.done:
+		if r.waits.IsZero() {
+			r.waits = time.Now()
+		}
+		return r.it.F != nil && time.Since(r.waits) > patience
+	default:
+		return false
+	}
 }
 
 // look is taken once in a window of iterations, too long for the objective not
@@ -391,6 +439,9 @@ func (r *run) f() []float64 {
 // measure fills a point from the iterate in O(n).
 func (r *run) measure(elapsed time.Duration) Point {
 	it, p := &r.it, r.p
+	if it.Partial {
+		return r.unmeasured(elapsed)
+	}
 	f := r.f()
 	s := p.summarise(it.Alpha, f)
 	pt := Point{
@@ -419,6 +470,25 @@ func (r *run) measure(elapsed time.Duration) Point {
 	pt.RelGap = relative(pt.Gap, pt.Primal)
 	if math.IsInf(pt.Primal, 1) {
 		pt.Primal, pt.Gap, pt.RelGap = math.NaN(), math.NaN(), math.NaN()
+	}
+	return pt
+}
+
+// unmeasured is a point of an iterate whose F is not known for all points.
+func (r *run) unmeasured(elapsed time.Duration) Point {
+	it, nan := &r.it, math.NaN()
+	pt := Point{
+		Iteration: it.Iteration, Elapsed: elapsed, Primal: nan, Dual: nan, Gap: nan, RelGap: nan, KKT: r.p.worst(it.Up, it.Low), Up: it.Up, Low: it.Low,
+		Equality: r.p.equality(it.Alpha), Margin: nan, Bias: (it.Up + it.Low) / 2, Step: it.Step, Active: it.Active, Evaluations: evaluations(r.p.K), Surrogate: nan,
+	}
+	for i, a := range it.Alpha {
+		if a > r.p.Lower[i] {
+			if a < r.p.Upper[i] {
+				pt.Free++
+			} else {
+				pt.Bound++
+			}
+		}
 	}
 	return pt
 }

@@ -92,6 +92,7 @@ type Iterate struct {
 	Working   []int     // indices that the last step optimised
 	Step      float64   // length of the last step along its direction
 	Active    int       // size of the active set; 0 means all
+	Partial   bool      // F is nil because it is kept for the active points only, and to complete it costs too much for a measurement
 	Rough     bool      // F is that of an approximation of K: good for a claim, not for a measurement
 	Bias      float64   // the b that belongs to Alpha, where the method has one of its own
 	Surrogate float64   // interior point: the gap by the multipliers, m t on the central path

@@ -50,10 +50,10 @@ const (
 // targets; the larger one is the positive class. For more of them say
 // [Classifier.OneVsOne], OneVsRest or CrammerSinger at the end. Without further words it is
 // the 1-norm soft margin with C = 1 and the kernel RBF(1/(d·Var X)), solved by
-// second-order SMO until m − M ≤ 1e-3. The data must not be changed afterwards.
+// the fastest method (solvers.Fast) until m − M ≤ 1e-3. The data must not be changed afterwards.
 func Classify(data *datasets.Dataset) Classifier {
 	c := Classifier{machine: about("Classify", data), c: 1}
-	c.method = solvers.SMO{}
+	c.method = solvers.Fast{}
 	return c
 }
 

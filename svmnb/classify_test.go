@@ -83,7 +83,7 @@ func TestForkingIsSafe(t *testing.T) {
 	if any := base.Stop(solvers.Any(solvers.KKT{Tol: 1})); any != any {
 		t.Error("a description with a composed criterion is not equal to itself")
 	}
-	want := `Classify(moons).Kernel(RBF(0.5)).C(10).ClassWeight("+1", 2).SMO()`
+	want := `Classify(moons).Kernel(RBF(0.5)).C(10).ClassWeight("+1", 2)`
 	if got := base.String(); got != want {
 		t.Errorf("String() = %s, want %s", got, want)
 	}

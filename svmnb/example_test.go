@@ -29,7 +29,7 @@ func ExampleClassifier() {
 	fmt.Println(soft)
 	fmt.Println(hard.Using(solvers.SMO{Selection: solvers.Platt}).Tol(1e-6))
 	// Output:
-	// Classify(iris virginica/versicolor).Kernel(Linear()).C(0.1).SMO()
+	// Classify(iris virginica/versicolor).Kernel(Linear()).C(0.1)
 	// Classify(iris virginica/versicolor).Kernel(Linear()).TwoNorm().C(100).Using(solvers.SMO{Selection: Platt}).Tol(1e-06)
 }
 

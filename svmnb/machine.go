@@ -243,6 +243,7 @@ func (m *machine) runText(smo solvers.Method) string {
 	switch {
 	case m.method == nil:
 		s.WriteString(".Using(nil)")
+	case m.method == solvers.Method(solvers.Fast{}): // without a word
 	case m.method == smo:
 		s.WriteString(".SMO()")
 	default:

@@ -162,7 +162,7 @@ func (m MultiClassifier) unsuited() error {
 		return nil
 	case c.margin != oneNorm:
 		return wrong("CrammerSinger", math.NaN(), "it has the 1-norm soft margin only; leave TwoNorm, HardMargin and Nu out")
-	case c.method != solvers.Method(solvers.SMO{}):
+	case c.method != solvers.Method(solvers.Fast{}):
 		return wrong("Using", math.NaN(), "Crammer and Singer's problem has an equality for each point and a method of its own; leave out which solver to use, or say OneVsOne()")
 	case c.fixed && c.b0 != 0:
 		return wrong("FixedBias", c.b0, "the same bias for every class decides nothing; say FixedBias(0) for none, or Augment")

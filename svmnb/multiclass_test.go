@@ -323,7 +323,7 @@ func TestMultiClassifierIsAValue(t *testing.T) {
 	if base.OneVsOne() != base.OneVsOne() || base.OneVsOne() == base.OneVsRest() {
 		t.Error("descriptions do not compare")
 	}
-	if s := base.CrammerSinger().String(); s != "Classify(iris).C(3).SMO().CrammerSinger()" {
+	if s := base.CrammerSinger().String(); s != "Classify(iris).C(3).CrammerSinger()" {
 		t.Error(s)
 	}
 }

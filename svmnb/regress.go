@@ -38,10 +38,12 @@ const (
 // Regress starts the description of a regression of the data's targets. Without
 // further words it is ε-support-vector regression with the linear loss
 // C (|y − f(x)| − ε)₊ (CST (7.2)), C = 1 and ε = 0.1 in units of the targets, and
-// the kernel RBF(1/(d·Var X)), solved by second-order SMO on its n signed
-// coefficients until m − M ≤ 1e-3. The data must not be changed afterwards.
+// the kernel RBF(1/(d·Var X)), solved by the fastest method (solvers.Fast) until
+// m − M ≤ 1e-3. The data must not be changed afterwards.
 func Regress(data *datasets.Dataset) Regressor {
-	return Regressor{machine: about("Regress", data), c: 1, epsilon: 0.1}
+	r := Regressor{machine: about("Regress", data), c: 1, epsilon: 0.1}
+	r.method = solvers.Fast{}
+	return r
 }
 
 // Kernel sets the kernel.
@@ -117,8 +119,8 @@ func (r Regressor) SampleWeights(w []float64) Regressor {
 	return r
 }
 
-// SMO solves by sequential minimal optimisation with second-order selection, the
-// default: solvers.TubeSMO, and for ν-SVR solvers.SMO.
+// SMO solves by sequential minimal optimisation with second-order selection:
+// solvers.TubeSMO, and for ν-SVR solvers.SMO.
 func (r Regressor) SMO() Regressor { r.method = nil; return r }
 
 // ConjugateSMO solves by SMO along conjugate directions.

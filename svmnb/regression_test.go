@@ -126,7 +126,7 @@ func TestRegressionDefaults(t *testing.T) {
 	if fit.Method != (solvers.TubeSMO{}).Name() || fit.Epsilon != 0.1 {
 		t.Errorf("solved by %s, ε = %g", fit.Method, fit.Epsilon)
 	}
-	want := fmt.Sprintf("Regress(wave).Kernel(%v).C(1).Epsilon(0.1).SMO().Tol(0.001)", kernels.RBF(kernels.GammaScale(data.X)))
+	want := fmt.Sprintf("Regress(wave).Kernel(%v).C(1).Epsilon(0.1).Tol(0.001)", kernels.RBF(kernels.GammaScale(data.X)))
 	if got := fit.Description.String(); got != want {
 		t.Errorf("the description reads %s, want %s", got, want)
 	}
@@ -142,7 +142,8 @@ func TestRegressorIsAValue(t *testing.T) {
 		t.Error("a fork has changed its base")
 	}
 	for want, r := range map[string]Regressor{
-		"Regress(wave).Kernel(RBF(1)).C(2).Epsilon(0.1).SMO()":                                                   base,
+		"Regress(wave).Kernel(RBF(1)).C(2).Epsilon(0.1)":                                                         base,
+		"Regress(wave).Kernel(RBF(1)).C(2).Epsilon(0.1).SMO()":                                                   base.SMO(),
 		"Regress(wave).Kernel(RBF(1)).QuadraticLoss().C(2).Epsilon(0).Using(solvers.SMO{})":                      base.QuadraticLoss().Epsilon(0).Using(solvers.SMO{}),
 		"Regress(wave).Kernel(RBF(1)).Nu(0.5).C(2).SMO()":                                                        base.Nu(0.5).Using(solvers.SMO{}),
 		"Regress(wave).Kernel(RBF(1)).Ridge(0.5).FixedBias(1).Using(solvers.PrimalDual{})":                       base.Ridge(0.5).FixedBias(1).PrimalDual(),

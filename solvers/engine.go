@@ -1,0 +1,571 @@
+package solvers
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/svmnb/svmnb/internal/simd"
+)
+
+// Blocks is a Matrix that computes many kernel values at once for far less than
+// one after the other. Decomposition is the fast engine on it.
+type Blocks interface {
+	Matrix
+	// Among sets dst[k·q+l] to K of the points idx[k] and idx[l], q = len(idx). A
+	// point may be there twice.
+	Among(dst []float32, idx []int)
+	// Accumulate adds Σ_k coef[k] K(on[r], idx[k]) to dst[r]; nil on is all points.
+	// Kernel values are those of Among, in single precision, with errors below
+	// 2⁻¹⁶ of the largest; their sum is in double precision.
+	Accumulate(dst []float64, on, idx []int, coef []float64)
+	// InBlocks reports whether that is so for this kernel; else it is better asked
+	// for rows, and nothing here is.
+	InBlocks() bool
+	// Holds reports whether Accumulate costs far less than TimesAt.
+	Holds() bool
+	// TimesAt is Accumulate in double precision and from the points afresh: the
+	// residual of a certificate.
+	TimesAt(dst []float64, on, idx []int, coef []float64)
+}
+
+// blocksOf returns the Blocks behind k and how many points it has: half as many
+// as k has rows when that is doubled. The former is nil where there is none.
+func blocksOf(k Matrix) (b Blocks, n int) {
+	if points := doubled(k); points != nil {
+		k = points
+	}
+	switch c := k.(type) {
+	case *checked:
+		k = c.Matrix
+	case checkedRows:
+		k = c.Matrix
+	}
+	if b, ok := k.(Blocks); ok {
+		return b, b.Dim()
+	}
+	return nil, 0
+}
+
+// engine is Decomposition with working sets of many hundred points on Blocks
+// (Joachims 1999; Zanghirati and Zanni 2003; Wen et al. 2018, ThunderSVM): the
+// kernel among the points of the set is a product of matrices, the problem on
+// them is solved by second-order SMO in vector instructions, and F of all points
+// is brought up to date by another product, which is where the time goes. Hence:
+//
+//   - Half of the set stays, for the points that have just come move again.
+//   - The inner run goes on until the violation is 0.03 of that of the whole: a
+//     step of it costs less than a hundredth of a row.
+//   - Points at a bound that are far from moving are left out as in shrinking.go,
+//     and their F with them. It catches up, at a row for each α that has changed
+//     meanwhile, when the violation has fallen to 0.03 of what it was.
+//
+// Kernel values are rounded to single precision, the same way every time, and
+// everything else is in double precision: F does not drift, it belongs to a K
+// that differs by 2⁻²⁴. Solve computes it afresh in double precision before it
+// calls a run converged, and the run goes on from there if that is not so.
+type engine struct {
+	p       *Problem
+	k       Blocks
+	n       int // variable v is a multiplier of point v mod n
+	size    int // of working sets
+	alpha   []float64
+	f       []float64 // F of the variables that are not left out
+	base    []float64 // α when F was last right for all
+	fBase   []float64 // and F then
+	noRise  []float64 // as in greedy
+	noFall  []float64
+	active  []int // variables that are not left out
+	on      []int // points of them; nil means all
+	end     [2]end
+	reach   float64 // the largest |F| of the active variables
+	best    float64 // the least violation since F was last right for all
+	still   int     // steps since then
+	wide    float64 // the violation when F was last right for all
+	steps   int     // until points may be left out
+	step    float64 // length of the last step
+	order   []int   // the working set, the oldest first
+	set     []int   // the same by groups
+	bound   [3]int  // of the groups in set
+	in      []bool  // the working set
+	left    []bool  // out
+	key     []float64
+	chosen  []int
+	points  []int // of the working set, or those with a changed α
+	coef    []float64
+	sum     []float64
+	local   pairs // the problem on the working set
+	sub     Problem
+	values  []float32
+	up, low []float64 // masks of local
+}
+
+// end is what is known of the variables that share a bias: all of them, or with
+// PerClass those of a class.
+type end struct {
+	i       int
+	up, low float64
+}
+
+var none = end{-1, math.Inf(-1), math.Inf(1)}
+
+const (
+	engineSteps    = 100     // of an inner run, per variable, at most
+	engineFraction = 0.03    // of the violation that an inner run, and a run on some points, leave
+	engineSize     = 1024    // of working sets at most, unless said otherwise
+	engineLeast    = 16      // and at least
+	engineNoise    = 0x1p-30 // of the largest |F|: a violation below it may be rounding
+	enginePatience = 30      // steps without progress after which it is
+	enginePeriod   = 8       // working sets between two looks for points to leave out
+	engineRidge    = 1e30    // at most, for single precision
+	engineShare    = 1 << 25 // kernel values between two looks at the context
+)
+
+// engineFor returns the Blocks of a problem that the engine solves: with a free
+// bias, a maximum whatever the kernel, and a kernel that goes in blocks.
+func engineFor(p *Problem) (b Blocks, n int) {
+	if p.FixedBias {
+		return nil, 0
+	}
+	for i, u := range p.Upper {
+		if math.IsInf(u, 1) && (p.Ridge == nil || p.Ridge[i] == 0) || p.Ridge != nil && p.Ridge[i] > engineRidge {
+			return nil, 0
+		}
+	}
+	if b, n := blocksOf(p.K); b != nil && b.InBlocks() {
+		return b, n
+	}
+	return nil, 0
+}
+
+func newEngine(p *Problem, b Blocks, n, size int, alpha, f []float64) *engine {
+	if f == nil {
+		f, _ = p.residualBy(b, 0, alpha, never)
+	}
+	m := len(alpha)
+	if size == 0 {
+		size = min(engineSize, max(engineLeast, m/4&^7))
+	}
+	size = min(size, m)
+	s := &engine{
+		p: p, k: b, n: n, size: size, alpha: alpha, f: f, base: make([]float64, m), fBase: make([]float64, m), step: math.NaN(),
+		noRise: make([]float64, m), noFall: make([]float64, m), active: make([]int, m), in: make([]bool, m), left: make([]bool, m),
+		key: make([]float64, 0, m), chosen: make([]int, 0, m), sum: make([]float64, n),
+		values: make([]float32, size*size), up: make([]float64, size), low: make([]float64, size),
+	}
+	s.local = pairs{p: &s.sub}
+	for v := range alpha {
+		s.mask(s.noRise, s.noFall, v, p, v, alpha[v])
+	}
+	s.restore()
+	return s
+}
+
+func (s *engine) name() string {
+	return fmt.Sprintf("decomposition (SMO (second order), q = %d, in blocks)", s.size)
+}
+
+// mask writes at to whether variable v of p may rise and fall.
+func (*engine) mask(noRise, noFall []float64, at int, p *Problem, v int, a float64) {
+	noRise[at], noFall[at] = 0, 0
+	if !p.canRise(v, a) {
+		noRise[at] = math.Inf(-1)
+	}
+	if !p.canFall(v, a) {
+		noFall[at] = math.Inf(1)
+	}
+}
+
+// restore makes all variables active; F must be right for all.
+func (s *engine) restore() {
+	s.active = s.active[:len(s.alpha)]
+	for v := range s.active {
+		s.active[v] = v
+	}
+	clear(s.left)
+	s.on, s.steps = nil, 0
+	s.ends()
+	s.wide = s.violation()
+	s.best, s.still = s.wide, 0
+}
+
+// group is the index into end.
+func (s *engine) group(v int) int {
+	if s.p.PerClass {
+		return s.p.class(v)
+	}
+	return 0
+}
+
+// ends finds up and low of each group, and reports whether F is finite.
+func (s *engine) ends() bool {
+	s.end = [2]end{none, none}
+	finite := true
+	s.reach = 0
+	for _, v := range s.active {
+		f, e := s.f[v], &s.end[s.group(v)]
+		s.reach = max(s.reach, math.Abs(f))
+		e.up, e.low = max(e.up, f+s.noRise[v]), min(e.low, f+s.noFall[v])
+		finite = finite && f-f == 0
+	}
+	return finite
+}
+
+// worstOf returns the group that violates most.
+func worstOf(e *[2]end) *end {
+	if e[1].up-e[1].low > e[0].up-e[0].low {
+		return &e[1]
+	}
+	return &e[0]
+}
+
+func (s *engine) violation() float64 { return worstOf(&s.end).up - worstOf(&s.end).low }
+
+// spent reports whether only rounding is left.
+func (s *engine) spent() bool { return s.still > enginePatience && s.best <= engineNoise*s.reach }
+
+func (s *engine) partial() bool { return len(s.active) < len(s.alpha) }
+
+// Report implements Stepper.
+func (s *engine) Report(it *Iterate) {
+	e := worstOf(&s.end)
+	it.Alpha, it.F, it.Step, it.Up, it.Low = s.alpha, s.f, s.step, e.up, e.low
+	it.Active, it.Sweep = len(s.active), max(1, len(s.alpha)/s.size)
+	if s.partial() {
+		it.F, it.Partial = nil, true
+	}
+	if !math.IsNaN(s.step) {
+		it.Working = s.order
+	}
+}
+
+func (s *engine) refresh(f []float64) {
+	copy(s.f, f)
+	s.restore()
+}
+
+// complete brings F up to date where it was left out.
+func (s *engine) complete() []float64 {
+	if s.partial() {
+		s.catchUp(context.Background())
+	}
+	return s.f
+}
+
+// catchUp is complete that gives up when ctx ends.
+func (s *engine) catchUp(ctx context.Context) bool {
+	var out []int // points
+	for i := range s.n {
+		if s.left[i] || s.n < len(s.left) && s.left[s.n+i] {
+			out = append(out, i)
+		}
+	}
+	s.points, s.coef = s.points[:0], s.coef[:0]
+	for v, a := range s.alpha {
+		if d := a - s.base[v]; d != 0 {
+			s.points, s.coef = append(s.points, v%s.n), append(s.coef, -s.p.S[v]*d)
+		}
+	}
+	if !s.accumulate(ctx, out) {
+		return false
+	}
+	for r, i := range out {
+		for v := i; v < len(s.f); v += s.n {
+			if s.left[v] {
+				s.f[v] = s.fBase[v] + s.sum[r]
+				if s.p.Ridge != nil {
+					s.f[v] -= s.p.S[v] * s.p.Ridge[v] * (s.alpha[v] - s.base[v])
+				}
+			}
+		}
+	}
+	s.restore()
+	return true
+}
+
+// accumulate sets sum to what points and coef add to F of the points on.
+func (s *engine) accumulate(ctx context.Context, on []int) bool {
+	m := s.n
+	if on != nil {
+		m = len(on)
+	}
+	clear(s.sum[:m])
+	part := max(16, engineShare/max(1, m))
+	for from := 0; from < len(s.points); from += part {
+		if ctx.Err() != nil {
+			return false
+		}
+		to := min(from+part, len(s.points))
+		s.k.Accumulate(s.sum[:m], on, s.points[from:to], s.coef[from:to])
+	}
+	return true
+}
+
+// Step optimises one working set.
+func (s *engine) Step(ctx context.Context) (done bool, err error) {
+	if s.partial() && (s.violation() <= engineFraction*s.wide || s.spent()) {
+		if !s.catchUp(ctx) {
+			return false, ctx.Err()
+		}
+	}
+	if !(s.violation() > 0) || s.spent() {
+		return true, nil
+	}
+	if s.steps--; s.steps <= 0 {
+		s.steps = enginePeriod
+		s.shrink()
+	}
+	s.choose()
+	if !s.pose() {
+		return false, s.blame()
+	}
+	s.solve(ctx, engineFraction*s.violation())
+	s.points, s.coef = s.points[:0], s.coef[:0]
+	for k, v := range s.set {
+		if d := s.local.alpha[k] - s.alpha[v]; d != 0 {
+			s.points, s.coef = append(s.points, v%s.n), append(s.coef, -s.p.S[v]*d)
+		}
+	}
+	if len(s.points) == 0 {
+		if s.partial() && s.catchUp(ctx) {
+			return false, nil
+		}
+		return ctx.Err() == nil, ctx.Err()
+	}
+	if !s.accumulate(ctx, s.on) {
+		return false, ctx.Err() // nothing has changed
+	}
+	for r := range s.n {
+		i := r
+		if s.on != nil {
+			if r == len(s.on) {
+				break
+			}
+			i = s.on[r]
+		}
+		for v := i; v < len(s.f); v += s.n { // which does no harm where it is left out
+			s.f[v] += s.sum[r]
+		}
+	}
+	s.step = math.Sqrt(dotOf(s.coef, s.coef))
+	for k, v := range s.set {
+		a := s.local.alpha[k]
+		if s.p.Ridge != nil {
+			s.f[v] -= s.p.S[v] * s.p.Ridge[v] * (a - s.alpha[v])
+		}
+		s.alpha[v] = a
+		s.mask(s.noRise, s.noFall, v, s.p, v, a)
+	}
+	if !s.ends() {
+		return false, s.blame()
+	}
+	if s.still++; s.violation() < 0.9*s.best {
+		s.best, s.still = s.violation(), 0
+	}
+	return false, nil
+}
+
+// shrink leaves out what it may, when that is a good part.
+func (s *engine) shrink() {
+	keep := s.chosen[:0]
+	for _, v := range s.active {
+		f, e := s.f[v], &s.end[s.group(v)]
+		if s.noRise[v] != 0 && f > e.up || s.noFall[v] != 0 && f < e.low {
+			continue
+		}
+		keep = append(keep, v)
+	}
+	if len(keep) < 2 || 4*len(keep) > 3*len(s.active) {
+		return
+	}
+	if !s.partial() {
+		copy(s.base, s.alpha)
+		copy(s.fBase, s.f)
+		s.wide = s.violation()
+	}
+	for v := range s.left {
+		s.left[v] = true
+	}
+	s.active = append(s.active[:0], keep...)
+	for _, v := range s.active {
+		s.left[v] = false
+	}
+	s.on = s.on[:0]
+	for i := range s.n {
+		if !s.left[i] || s.n < len(s.left) && !s.left[s.n+i] {
+			s.on = append(s.on, i)
+		}
+	}
+	s.order = slices.DeleteFunc(s.order, func(v int) bool {
+		s.in[v] = s.in[v] && !s.left[v]
+		return s.left[v]
+	})
+}
+
+// choose fills the working set: half of the last one stays, those that have come
+// last, and the rest is taken from both ends of F, as BothEnds does.
+func (s *engine) choose() {
+	for _, v := range s.order {
+		s.in[v] = false
+	}
+	stay := max(0, min(len(s.order), s.size/2, s.size-4)) // with room for the worst pair of each group
+	s.order = append(s.order[:0], s.order[len(s.order)-stay:]...)
+	for _, v := range s.order {
+		s.in[v] = true
+	}
+	s.set = s.set[:0]
+	for g := range s.groups() {
+		e := &s.end[g]
+		goal := len(s.order) + (s.size-len(s.order))/(s.groups()-g)
+		s.take((goal-len(s.order))/2, g, func(v int) float64 { return s.f[v] + s.noRise[v] - e.low })
+		s.take(goal-len(s.order), g, func(v int) float64 { return e.up - s.f[v] - s.noFall[v] })
+	}
+	for g := range s.groups() {
+		for _, v := range s.order {
+			if s.group(v) == g {
+				s.set = append(s.set, v)
+			}
+		}
+		slices.Sort(s.set[s.bound[g]:]) // rows are read in their order
+		s.bound[g+1] = len(s.set)
+	}
+}
+
+func (s *engine) groups() int {
+	if s.p.PerClass {
+		return 2
+	}
+	return 1
+}
+
+// take adds to the working set the variables of a group with the count largest
+// keys above 0.
+func (s *engine) take(count, group int, key func(v int) float64) {
+	keys, at := s.key[:0], s.chosen[:0]
+	for _, v := range s.active {
+		if k := key(v); k > 0 && !s.in[v] && s.group(v) == group {
+			keys, at = append(keys, k), append(at, v)
+		}
+	}
+	if count < len(at) {
+		foremost(keys, at, count)
+		at = at[:count]
+	}
+	for _, v := range at {
+		s.in[v] = true
+	}
+	s.order = append(s.order, at...)
+}
+
+// foremost moves the count largest keys to the front, in any order (Hoare 1961).
+func foremost(keys []float64, at []int, count int) {
+	lo, hi := 0, len(keys)-1
+	for lo < hi {
+		pivot, i, j := keys[lo+(hi-lo)/2], lo, hi
+		for i <= j {
+			for keys[i] > pivot {
+				i++
+			}
+			for keys[j] < pivot {
+				j--
+			}
+			if i <= j {
+				keys[i], keys[j] = keys[j], keys[i]
+				at[i], at[j] = at[j], at[i]
+				i, j = i+1, j-1
+			}
+		}
+		switch {
+		case count <= j:
+			hi = j
+		case count >= i:
+			lo = i
+		default:
+			return
+		}
+	}
+}
+
+// pose writes down the problem on the working set: its α, F and K, with the ridge
+// on the diagonal. It reports whether that is finite.
+func (s *engine) pose() (finite bool) {
+	p, q, w, m := s.p, &s.sub, &s.local, len(s.set)
+	w.alpha, w.f, w.diag = w.alpha[:0], w.f[:0], w.diag[:0]
+	q.S, q.Lower, q.Upper = q.S[:0], q.Lower[:0], q.Upper[:0]
+	s.points = s.points[:0]
+	for _, v := range s.set {
+		w.alpha, w.f = append(w.alpha, s.alpha[v]), append(w.f, s.f[v])
+		q.S, q.Lower, q.Upper = append(q.S, p.S[v]), append(q.Lower, p.Lower[v]), append(q.Upper, p.Upper[v])
+		s.points = append(s.points, v%s.n)
+	}
+	s.k.Among(s.values[:m*m], s.points)
+	finite = true
+	for k, v := range s.set {
+		kk := &s.values[k*m+k]
+		if p.Ridge != nil {
+			*kk += float32(p.Ridge[v])
+		}
+		w.diag = append(w.diag, float64(*kk))
+		s.up[k], s.low[k] = s.noRise[v], s.noFall[v]
+		finite = finite && *kk-*kk == 0
+	}
+	return finite
+}
+
+// solve is second-order SMO on the working set until the violation is at most tol.
+func (s *engine) solve(ctx context.Context, tol float64) {
+	w, m := &s.local, len(s.set)
+	row := func(k int) []float32 { return s.values[k*m : k*m+m] }
+	var ends [2]end
+	update := func(ki, kj []float32, t float64) {
+		for g := range s.groups() {
+			from, to, e := s.bound[g], s.bound[g+1], &ends[g]
+			e.i, e.up, e.low = simd.SMOUpdate(w.f[from:to], ki[from:to], kj[from:to], s.up[from:to], s.low[from:to], t)
+			e.i += from
+		}
+	}
+	if s.groups() == 1 {
+		ends[1] = none
+	}
+	update(row(0), row(0), 0)
+	for steps := 0; steps < engineSteps*m; steps++ {
+		if steps%4096 == 0 && ctx.Err() != nil {
+			return
+		}
+		e := worstOf(&ends)
+		if !(e.up-e.low > tol) {
+			return
+		}
+		from, to := 0, s.bound[1]
+		if e == &ends[1] {
+			from, to = s.bound[1], s.bound[2]
+		}
+		i := e.i
+		ki := row(i)
+		tau := max(1e-12, 8*0x1p-24*w.diag[i]) // below that the curvature says nothing; see pairs.curvature
+		j, _ := simd.SMOSecond(w.f[from:to], s.low[from:to], ki[from:to], w.diag[from:to], e.up, w.diag[i], tau)
+		if j < 0 {
+			return
+		}
+		j += from
+		kappa := max(w.diag[i]+w.diag[j]-2*float64(ki[j]), tau)
+		t := min((e.up-w.f[j])/kappa, w.rise(i), w.fall(j))
+		if !(t > 0) || math.IsInf(t, 1) {
+			return
+		}
+		w.move(i, t)
+		w.move(j, -t)
+		s.mask(s.up, s.low, i, &s.sub, i, w.alpha[i])
+		s.mask(s.up, s.low, j, &s.sub, j, w.alpha[j])
+		update(ki, row(j), t)
+	}
+}
+
+// blame finds the kernel value that has spoilt F.
+func (s *engine) blame() error {
+	for _, i := range s.points {
+		s.p.K.Row(i) // which looks at it
+	}
+	return &ProblemError{"K", -1, math.NaN(), "kernel values leave the range of single precision; scale the features, or use SMO"}
+}

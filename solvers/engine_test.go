@@ -1,0 +1,369 @@
+package solvers
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// blocked is a gram with Blocks that keeps count, and can be told to be bad.
+type blocked struct {
+	*gram
+	sums, exact int            // kernel values summed in single and in double precision
+	during      func(sums int) // called by Accumulate
+	holds       bool
+	byRows      bool
+}
+
+func (m *blocked) Among(dst []float32, idx []int) {
+	for k, i := range idx {
+		for l, j := range idx {
+			dst[k*len(idx)+l] = float32(m.k[i][j])
+		}
+	}
+}
+
+func (m *blocked) Accumulate(dst []float64, on, idx []int, coef []float64) {
+	m.sums += len(dst) * len(idx)
+	if m.during != nil {
+		m.during(m.sums)
+	}
+	for r := range dst {
+		i := r
+		if on != nil {
+			i = on[r]
+		}
+		for k, j := range idx {
+			dst[r] += coef[k] * float64(float32(m.k[i][j]))
+		}
+	}
+}
+
+func (m *blocked) InBlocks() bool { return !m.byRows }
+func (m *blocked) Holds() bool    { return m.holds }
+
+func (m *blocked) TimesAt(dst []float64, on, idx []int, coef []float64) {
+	m.exact += len(dst) * len(idx)
+	for r := range dst {
+		i := r
+		if on != nil {
+			i = on[r]
+		}
+		for k, j := range idx {
+			dst[r] += coef[k] * m.k[i][j]
+		}
+	}
+}
+
+// inBlocks returns p on a matrix with Blocks, doubled where that of p is.
+func inBlocks(p *Problem) (*Problem, *blocked) {
+	q := *p
+	if d := doubled(p.K); d != nil {
+		b := &blocked{gram: d.(*gram)}
+		q.K = Double(b)
+		return &q, b
+	}
+	b := &blocked{gram: p.K.(*gram)}
+	q.K = b
+	return &q, b
+}
+
+// machines are one problem of every kind that the engine takes.
+func machinesOf(n int) map[string]*Problem {
+	x, y := points(newRand(21), n, 3, 0.5)
+	k := newGram(x, rbf(0.4))
+	nu, err := NuSoftMargin(k, y, 0.4)
+	if err != nil {
+		panic(err)
+	}
+	one, err := OneClass(k, 0.3)
+	if err != nil {
+		panic(err)
+	}
+	xw, yw := wave(22, n, 0.3)
+	kw := newGram(xw, rbf(2))
+	nuTube, err := NuTube(kw, yw, 3, 0.4)
+	if err != nil {
+		panic(err)
+	}
+	weights := make([]float64, n)
+	for i := range weights {
+		weights[i] = 0.2 + float64(i%5)
+	}
+	return map[string]*Problem{
+		"C-SVC": SoftMargin(k, y, fill(n, 10)), "weights": SoftMargin(k, y, weights), "2-norm": SoftMargin2(k, y, weights),
+		"ν-SVC": nu, "one class": one, "ε-SVR": Tube(kw, yw, fill(n, 5), 0.1), "quadratic ε-SVR": Tube2(kw, yw, weights, 0.05), "ν-SVR": nuTube,
+	}
+}
+
+// The engine finds SMO's optimum, to a tolerance that single precision does not
+// have, with working sets small enough for many of them and for points left out.
+func TestEngine(t *testing.T) {
+	for name, p := range machinesOf(150) {
+		t.Run(name, func(t *testing.T) {
+			q, b := inBlocks(p)
+			tight := Settings{Stop: UpLow{1e-9}}
+			want := solve(t, p, SMO{}, tight)
+			for _, size := range []int{0, 16, 24, 64, 1000} {
+				rows := b.rows
+				b.holds = size == 24
+				r := solve(t, q, Decomposition{Size: size}, tight)
+				if r.Status != Converged || r.Certificate.MaxKKT > 1e-9 {
+					t.Errorf("q = %d: %v, KKT %g", size, r.Status, r.Certificate.MaxKKT)
+				}
+				if !near(r.Certificate.Dual, want.Certificate.Dual, 1e-9) {
+					t.Errorf("q = %d: W = %.12g, want %.12g", size, r.Certificate.Dual, want.Certificate.Dual)
+				}
+				if b.rows != rows {
+					t.Errorf("q = %d: %d rows were asked for one by one", size, b.rows-rows)
+				}
+				if c := Certify(p, r.Alpha); !(math.Abs(c.Gap-r.Certificate.Gap) <= 1e-9) || !near(c.Dual, r.Certificate.Dual, 1e-12) {
+					t.Errorf("q = %d: the certificate says %.12g and %g, afresh it is %.12g and %g", size, r.Certificate.Dual, r.Certificate.Gap, c.Dual, c.Gap)
+				}
+			}
+		})
+	}
+}
+
+// A certificate leaves out what adds nothing to it, and is the same to the bit of
+// what it adds.
+func TestOpenPoints(t *testing.T) {
+	for name, p := range machinesOf(150) {
+		q, b := inBlocks(p)
+		alpha := solve(t, p, SMO{}, Settings{}).Alpha
+		var exact [2]int
+		var c [2]Certificate
+		for k := range exact {
+			b.holds, b.exact = k == 1, 0
+			f, _ := q.residualBy(b, 0, alpha, never)
+			c[k], exact[k] = q.certify(alpha, f), b.exact
+		}
+		if c[0] != c[1] {
+			t.Errorf("%s: %+v of all points, %+v of those that are open", name, c[0], c[1])
+		}
+		if fewer := name == "C-SVC" || name == "weights" || name == "one class" || name == "ε-SVR"; fewer && exact[1] >= exact[0] {
+			t.Errorf("%s: %d kernel values of %d", name, exact[1], exact[0])
+		}
+	}
+}
+
+// F is right for all points whenever it is reported, and for the active ones
+// always: against α, with K in single precision.
+func TestEngineKeepsF(t *testing.T) {
+	for name, p := range machinesOf(120) {
+		t.Run(name, func(t *testing.T) {
+			q, b := inBlocks(p)
+			alpha, err := q.start(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := newEngine(q, b, b.Dim(), engineLeast, alpha, nil)
+			left := 0
+			for range 400 {
+				if done, err := s.Step(context.Background()); err != nil {
+					t.Fatal(err)
+				} else if done {
+					break
+				}
+				if s.partial() {
+					left++
+				}
+				want, tol := q.residual(s.alpha), 0x1p-22*(1+sizeOf(s.alpha))
+				for _, v := range s.active {
+					if !(math.Abs(s.f[v]-want[v]) <= tol) {
+						t.Fatalf("F[%d] = %g, want %g; %d are active", v, s.f[v], want[v], len(s.active))
+					}
+				}
+				if r := q.equality(s.alpha); r > 1e-10*float64(len(s.alpha)) {
+					t.Fatalf("s'α is off by %g", r)
+				}
+			}
+			if left == 0 && p.Ridge == nil {
+				t.Error("no point was ever left out")
+			}
+			want, tol := q.residual(s.alpha), 0x1p-22*(1+sizeOf(s.alpha))
+			for v, f := range s.complete() {
+				if !(math.Abs(f-want[v]) <= tol) {
+					t.Fatalf("completed, F[%d] = %g, want %g", v, f, want[v])
+				}
+			}
+		})
+	}
+}
+
+func TestEngineRandomProblems(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
+		p := generalProblem(rng, 5+rng.IntN(60))
+		want, err := Solve(context.Background(), p, SMO{}, Settings{Stop: UpLow{1e-8}})
+		if err != nil {
+			rt.Skip("no feasible α")
+		}
+		q, _ := inBlocks(p)
+		r, err := Solve(context.Background(), q, Decomposition{Size: engineLeast + rng.IntN(30)}, Settings{Stop: UpLow{1e-8}})
+		if err != nil || r.Status != Converged || !near(r.Certificate.Dual, want.Certificate.Dual, 1e-7) {
+			rt.Fatalf("%v, %v: W = %.10g, want %.10g", err, r.Status, r.Certificate.Dual, want.Certificate.Dual)
+		}
+	})
+}
+
+// Warm start, criteria on the gap, every point of the trace.
+func TestEngineInTheLoop(t *testing.T) {
+	p, b := inBlocks(SoftMargin(newGram(machinePoints()), classes(), fill(200, 10)))
+	cold := solve(t, p, Decomposition{Size: 16}, Settings{Stop: Gap{Rel: 1e-8}, Every: 1})
+	if cold.Certificate.RelGap > 1e-8 {
+		t.Errorf("relative gap %g", cold.Certificate.RelGap)
+	}
+	partial := 0
+	for _, pt := range cold.Trace.Points[:len(cold.Trace.Points)-1] { // the last is of all points
+		if pt.Active < 200 {
+			partial++
+			if !math.IsNaN(pt.Dual) || math.IsNaN(pt.KKT) {
+				t.Errorf("iteration %d of %d active points: W = %g, KKT %g", pt.Iteration, pt.Active, pt.Dual, pt.KKT)
+			}
+		} else if math.IsNaN(pt.Dual) {
+			t.Errorf("iteration %d of all points has no W", pt.Iteration)
+		}
+	}
+	if partial == 0 {
+		t.Error("all points were active all the time")
+	}
+	if last := cold.Trace.Replayable() - 1; last >= 0 {
+		for i, a := range cold.Trace.AlphaAt(last) {
+			if a != cold.Alpha[i] {
+				t.Fatalf("α[%d] replays as %g, is %g", i, a, cold.Alpha[i])
+			}
+		}
+	}
+	sums := b.sums
+	warm := solve(t, p, Decomposition{Size: 16}, Settings{Start: cold.Alpha})
+	if warm.Iterations != 0 || b.sums != sums {
+		t.Errorf("from the solution: %d iterations, %d kernel values", warm.Iterations, b.sums-sums)
+	}
+	again := solve(t, p, Decomposition{Size: 16}, Settings{Stop: Gap{Rel: 1e-8}, Every: 1})
+	for i, a := range again.Alpha {
+		if a != cold.Alpha[i] {
+			t.Fatalf("another run has α[%d] = %g, the first %g", i, a, cold.Alpha[i])
+		}
+	}
+}
+
+func machinePoints() ([][]float64, kernel) {
+	x, _ := points(newRand(31), 200, 2, 0.6)
+	return x, rbf(1)
+}
+
+func classes() []float64 {
+	_, y := points(newRand(31), 200, 2, 0.6)
+	return y
+}
+
+// An interrupt in the middle of a sum leaves α and F as they were before the step.
+func TestEngineInterrupt(t *testing.T) {
+	p, b := inBlocks(SoftMargin(newGram(machinePoints()), classes(), fill(200, 10)))
+	ctx, cancel := context.WithCancelCause(context.Background())
+	why := errors.New("enough")
+	b.during = func(sums int) {
+		if sums > 20_000 {
+			cancel(why)
+		}
+	}
+	began := time.Now()
+	r, err := Solve(ctx, p, Decomposition{Size: 16}, Settings{})
+	if !errors.Is(err, why) || r == nil || r.Status != Interrupted {
+		t.Fatalf("%v, %+v", err, r)
+	}
+	if r.Certificate.Dual <= 0 || p.equality(r.Alpha) > 1e-9 || time.Since(began) > 5*time.Second {
+		t.Errorf("W = %g, s'α off by %g", r.Certificate.Dual, p.equality(r.Alpha))
+	}
+}
+
+// A kernel value that is none ends the run with its place.
+func TestEngineBadValues(t *testing.T) {
+	for name, bad := range map[string]float64{"NaN": math.NaN(), "Inf": math.Inf(1)} {
+		x, k := machinePoints()
+		g := newGram(x, k)
+		for j := range 200 {
+			g.k[77][j], g.k[j][77] = bad, bad
+		}
+		p, _ := inBlocks(SoftMargin(g, classes(), fill(200, 10)))
+		_, err := Solve(context.Background(), p, Decomposition{Size: 16}, Settings{})
+		var e *ProblemError
+		if !errors.As(err, &e) || e.Field != "K" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	x, _ := machinePoints()
+	g := newGram(x, func(x, z []float64) float64 { return 1e60 * dot(x, z) }) // beyond single precision
+	p, _ := inBlocks(SoftMargin(g, classes(), fill(200, 10)))
+	_, err := Solve(context.Background(), p, Decomposition{Size: 16}, Settings{})
+	var e *ProblemError
+	if !errors.As(err, &e) || e.Field != "K" || e.Msg == "" {
+		t.Errorf("beyond single precision: %v", err)
+	}
+}
+
+// Fast says what it took.
+func TestFast(t *testing.T) {
+	x, y := points(newRand(41), fastFrom, 2, 0.6)
+	k := newGram(x, rbf(1))
+	soft := SoftMargin(k, y, fill(len(y), 1))
+	large, _ := inBlocks(soft)
+	small, _ := inBlocks(SoftMargin(newGram(x[:50], rbf(1)), y[:50], fill(50, 1)))
+	hard, _ := inBlocks(HardMargin(newGram(x, rbf(1000)), y))
+	tube := Tube(k, y, fill(len(y), 1), 0.1)
+	tubes, _ := inBlocks(tube)
+	rows, b := inBlocks(soft)
+	b.byRows = true
+	for _, c := range []struct {
+		name string
+		p    *Problem
+		want string
+	}{
+		{"no blocks", soft, SMO{}.Name()},
+		{"blocks", large, "decomposition (SMO (second order), q = 120, in blocks)"},
+		{"a kernel that goes by rows", rows, SMO{}.Name()},
+		{"few points", small, SMO{}.Name()},
+		{"hard margin", hard, SMO{}.Name()},
+		{"tube without blocks", tube, TubeSMO{}.Name()},
+		{"tube", tubes, "decomposition (SMO (second order), q = 248, in blocks)"},
+	} {
+		if r := solve(t, c.p, Fast{}, Settings{}); r.Method != c.want || r.Certificate.MaxKKT > 1e-3 {
+			t.Errorf("%s: %s, KKT %g; want %s", c.name, r.Method, r.Certificate.MaxKKT, c.want)
+		}
+	}
+	if _, err := Solve(context.Background(), soft.WithFixedBias(0), Fast{}, Settings{}); !errors.Is(err, ErrUnsupported) {
+		t.Errorf("a fixed bias: %v", err)
+	}
+}
+
+func TestForemost(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		keys := rapid.SliceOfN(rapid.Map(rapid.IntRange(0, 9), func(i int) float64 { return float64(i) }), 1, 60).Draw(rt, "keys")
+		count := rapid.IntRange(0, len(keys)).Draw(rt, "count")
+		was, at := append([]float64(nil), keys...), make([]int, len(keys))
+		for i := range at {
+			at[i] = i
+		}
+		foremost(keys, at, count)
+		seen := make([]bool, len(keys))
+		for i, j := range at {
+			if seen[j] || keys[i] != was[j] {
+				rt.Fatalf("entry %d came from %d, or twice", i, j)
+			}
+			seen[j] = true
+		}
+		for _, front := range keys[:count] {
+			for _, back := range keys[count:] {
+				if front < back {
+					rt.Fatalf("%v: %g stands before %g", keys, front, back)
+				}
+			}
+		}
+	})
+}
