@@ -104,6 +104,9 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	fmt.Fprintf(b.out, "%s, %d cores, %s/%s, %s, %s, median of %d\n", processor(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version(), simd.Active(), b.runs)
 	fmt.Fprintln(b.out, time.Now().UTC().Format("2006-01-02 15:04 UTC"))
 	b.findPeers(ctx, *peers)
+	if b.quick {
+		fmt.Fprintln(b.out, "quick: a tenth of the points that the names of the works say, or fewer")
+	}
 
 	fmt.Fprintf(b.out, "\n"+rowFormat+"\n", "work", "t", "ours s", "peer", "peer s", "ratio", "objective", "against", "KKT", "MB", "how")
 	ran := false

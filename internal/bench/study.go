@@ -31,7 +31,7 @@ func studies(quick bool) []study {
 	}
 	n, d, c := study{name: "growth-n", of: "n", fit: true}, study{name: "growth-d", of: "d", fit: true}, study{name: "growth-C", of: "C", fit: true}
 	for _, v := range []int{5000, 10000, 20000, 50000, 100000} {
-		n.runs = append(n.runs, trial{float64(v), family(v/scale, 20, 1, 0)})
+		n.runs = append(n.runs, trial{float64(v / scale), family(v/scale, 20, 1, 0)})
 	}
 	for _, v := range []int{5, 20, 80, 320, 1280} {
 		d.runs = append(d.runs, trial{float64(v), family(10000/scale, v, 1, 0)})

@@ -49,7 +49,7 @@ type answer struct {
 	How       string  // the method that ran
 }
 
-// works lists what is raced.
+// works lists what is raced. Names say the full sizes.
 func works(quick bool) []work {
 	n := func(full, small int) int {
 		if quick {
@@ -65,18 +65,18 @@ func works(quick bool) []work {
 	ink := func(n int, seed uint64) func() (*datasets.Dataset, error) {
 		return func() (*datasets.Dataset, error) { return pen(n, seed), nil }
 	}
-	adult := from("a9a", n(0, 5000))
+	adult := from("a9a", n(0, 4000))
 	friedman := func() (*datasets.Dataset, error) {
-		d := datasets.Friedman1(n(20000, 3000), 1, 1)
+		d := datasets.Friedman1(n(20000, 2000), 1, 1)
 		return rounded(d), d.Check()
 	}
-	sea := n(10000, 1500)
+	drawings := n(10000, 1200)
 	return []work{
-		{"pen-10kx784", ink(sea, 1), nil, job{Kind: classify, C: 10, Gamma: 0.02}, kernel, false},
-		{"clouds-20kx50-C1", made(clouds, n(20000, 3000), 50), nil, job{Kind: classify, C: 1, Gamma: 0.02}, kernel, false},
-		{"clouds-20kx50-C10", made(clouds, n(20000, 3000), 50), nil, job{Kind: classify, C: 10, Gamma: 0.02}, kernel, false},
-		{"clouds-50kx20-C1", made(clouds, n(50000, 5000), 20), nil, job{Kind: classify, C: 1, Gamma: 0.05}, kernel, false},
-		{"clouds-50kx20-C10", made(clouds, n(50000, 5000), 20), nil, job{Kind: classify, C: 10, Gamma: 0.05}, kernel, false},
+		{"pen-10kx784", ink(drawings, 1), nil, job{Kind: classify, C: 10, Gamma: 0.02}, kernel, false},
+		{"clouds-20kx50-C1", made(clouds, n(20000, 2000), 50), nil, job{Kind: classify, C: 1, Gamma: 0.02}, kernel, false},
+		{"clouds-20kx50-C10", made(clouds, n(20000, 2000), 50), nil, job{Kind: classify, C: 10, Gamma: 0.02}, kernel, false},
+		{"clouds-50kx20-C1", made(clouds, n(50000, 3000), 20), nil, job{Kind: classify, C: 1, Gamma: 0.05}, kernel, false},
+		{"clouds-50kx20-C10", made(clouds, n(50000, 3000), 20), nil, job{Kind: classify, C: 10, Gamma: 0.05}, kernel, false},
 		{"a9a-C1", adult, nil, job{Kind: classify, C: 1, Gamma: 0.01}, kernel, false},
 		{"a9a-C10", adult, nil, job{Kind: classify, C: 10, Gamma: 0.05}, kernel, false},
 		{"svr-abalone", from("abalone8.svm", 0), nil, job{Kind: regress, C: 1, Gamma: 0.125, Epsilon: 0.1}, kernel, false},
@@ -85,13 +85,13 @@ func works(quick bool) []work {
 		{"small-digits3v5", fixed(datasets.Digits().Pair("5", "3")), nil, job{Kind: classify, C: 10, Gamma: 0.001}, kernel, true},
 		{"small-iris", fixed(datasets.Iris().Pair("virginica", "versicolor")), nil, job{Kind: classify, C: 1, Gamma: 0.25}, kernel, true},
 		{"ovo-digits", fixed(datasets.Digits()), nil, job{Kind: oneOne, C: 10, Gamma: 0.001}, kernel, false},
-		{"linear-100kx50", made(plane, n(100000, 10000), 50), nil, job{Kind: linear, C: 1}, line, false},
+		{"linear-100kx50", made(plane, n(100000, 5000), 50), nil, job{Kind: linear, C: 1}, line, false},
 		{"linear-a9a", adult, nil, job{Kind: linear, C: 1}, line, false},
 		{"gp-5000", made(waves, n(5000, 1000), 8), nil, job{Kind: process, Length: 1, Noise: 0.01}, sklearn, false},
 		{"gp-10000", made(waves, n(10000, 1500), 8), nil, job{Kind: process, Length: 1, Noise: 0.01}, sklearn, false},
 		{"gp-evidence-2000", made(waves, n(2000, 500), 8), nil, job{Kind: evidence, Length: 1, Noise: 0.01}, sklearn, false},
 		// With so small a C all points are support vectors, whoever trains.
-		{"predict-10kx784", ink(n(2000, 500), 2), ink(sea, 3), job{Kind: predict, C: 1e-4, Gamma: 0.02}, libsvm, false},
+		{"predict-10kx784", ink(n(2000, 500), 2), ink(drawings, 3), job{Kind: predict, C: 1e-4, Gamma: 0.02}, libsvm, false},
 	}
 }
 
