@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -423,6 +424,68 @@ func TestFaces(t *testing.T) {
 		}
 		if wide == 0 {
 			t.Errorf("C = %g: no face among %d iterations", c, r.Iterations)
+		}
+	}
+}
+
+// TestTable73AsPrinted: CST Table 7.3 begins at its loop. Its first lines, g = y − Aα
+// and h = g, are missing, and so is a test for g = 0 (erratum C4): begun with g = y
+// it misses the solution from any start but 0, and at the solution it divides 0 by 0.
+func TestTable73AsPrinted(t *testing.T) {
+	const n = 40
+	s, b := randomSystem(11, n, 1)
+	y := b[0]
+	times := func(v []float64) []float64 {
+		out := make([]float64, n)
+		for i := range out {
+			out[i] = s.Noise[i]*v[i] + inner(s.K.Row(i), v)
+		}
+		return out
+	}
+	printed := func(alpha, g []float64) []float64 {
+		alpha, g = slices.Clone(alpha), slices.Clone(g)
+		h := slices.Clone(g)
+		for range 3 * n {
+			ah := times(h)
+			old := inner(g, g)
+			lambda := old / inner(h, ah)
+			for i := range alpha {
+				alpha[i] += lambda * h[i]
+				g[i] -= lambda * ah[i]
+			}
+			gamma := inner(g, g) / old
+			for i := range h {
+				h[i] = g[i] + gamma*h[i]
+			}
+			if inner(g, g) < 1e-24*inner(y, y) {
+				break
+			}
+		}
+		return alpha
+	}
+	want := mustSolve(t, s, b, Cholesky{}, SystemSettings{}).X[0]
+	far, stop := fill(n, 3), Bounds{Rel: 1e-12}
+	if got := printed(far, y); allNear(got, want, 0.1) {
+		t.Error("as printed CG finds the solution from a start of 3")
+	}
+	residual := times(far)
+	for i := range residual {
+		residual[i] = y[i] - residual[i]
+	}
+	if got := printed(far, residual); !allNear(got, want, 1e-6) {
+		t.Error("with the missing lines the table does not find the solution")
+	}
+	if got := mustSolve(t, s, b, CG{}, SystemSettings{Start: [][]float64{far}, Stop: stop}).X[0]; !allNear(got, want, 1e-6) {
+		t.Error("CG does not find the solution from a start of 3")
+	}
+	zero := make([]float64, n)
+	if got := printed(zero, zero); !math.IsNaN(got[0]) {
+		t.Errorf("as printed y = 0 gives %g, want 0/0", got[0])
+	}
+	for name, start := range map[string][][]float64{"y = 0": nil, "y = 0 from 3": {far}} {
+		sol := mustSolve(t, s, [][]float64{zero}, CG{}, SystemSettings{Start: start, Stop: Residual{Abs: 1e-9}})
+		if sol.Status != Converged || !(norm(sol.X[0]) <= 1e-6) {
+			t.Errorf("%s: %v, ‖x‖ = %g", name, sol.Status, norm(sol.X[0]))
 		}
 	}
 }

@@ -210,6 +210,12 @@ func (c Classifier) Sample(k int) Classifier { c.setSample(k); return c }
 // Rows that do not fit are computed again when they are asked for.
 func (c Classifier) Memory(bytes int64) Classifier { c.setMemory(bytes); return c }
 
+// Live shows the run while it lasts, from the first tenth of a second on: the
+// objectives, the gap and the KKT violation so far, about how long it will take,
+// and for two features the boundary. The last state stays. Outside a notebook it
+// is a line on a terminal's standard error.
+func (c Classifier) Live() Classifier { c.live = true; return c }
+
 // String gives the chain back.
 func (c Classifier) String() string {
 	var s strings.Builder
@@ -342,7 +348,7 @@ func (c Classifier) Fit(ctx context.Context) (*Fit, error) {
 }
 
 func (t *task) solve(ctx context.Context) (*Fit, error) {
-	res, err := t.machine.solve(ctx, t.problem)
+	res, err := t.machine.solve(ctx, t.problem, t)
 	if res == nil {
 		return nil, err
 	}
@@ -357,5 +363,5 @@ func (c Classifier) MustFit() *Fit {
 	if err != nil {
 		must(err)
 	}
-	return t.fit(t.mustSolve(t.problem))
+	return t.fit(t.mustSolve(t.problem, t))
 }

@@ -74,7 +74,7 @@ func (f Figure) String() string { return f.name }
 // Of draws the figure for a fit, such as a [*Fit], as a chart that may be changed
 // and then shown by [Show].
 func (f Figure) Of(fit any) (*Chart, error) {
-	if v := reflect.ValueOf(fit); f.draw == nil || fit == nil || v.Kind() == reflect.Pointer && v.IsNil() {
+	if f.draw == nil || isNil(fit) {
 		return nil, errors.New("svmnb: Figure.Of: the figure or the fit is empty; say for example svmnb.Margins.Of(fit)")
 	}
 	c, err := f.draw(fit)
@@ -82,6 +82,11 @@ func (f Figure) Of(fit any) (*Chart, error) {
 		return nil, fmt.Errorf("svmnb: %w", err)
 	}
 	return c, nil
+}
+
+func isNil(fit any) bool {
+	v := reflect.ValueOf(fit)
+	return fit == nil || v.Kind() == reflect.Pointer && v.IsNil()
 }
 
 // Show displays the figures of the fit; without any, its summary in words and
@@ -123,18 +128,22 @@ func drawMargins(f *Fit) (*Chart, error) {
 		Violations: t.problem.Violations(nil, f.Alpha, nil),
 		Xs:         around(t.data.X, 0), Ys: around(t.data.X, 1),
 	}
-	// A grid of squares where the scales allow, at most 100 nodes wide.
-	nodes := min(max(gridWork/max(len(f.coef), 1), 1000), 7000)
-	aspect := min(max((d.Ys[1]-d.Ys[0])/(d.Xs[1]-d.Xs[0]), 0.4), 2.5)
+	d.Z = f.field(d.Xs, d.Ys, min(max(gridWork/max(len(f.coef), 1), 1000), 7000))
+	return figure.Margins(d)
+}
+
+// field returns f on a grid of about so many nodes: z[i][j] is f at node j of xs and
+// node i of ys. Its cells are squares where the scales allow.
+func (e *expanded) field(xs, ys [2]float64, nodes int) [][]float64 {
+	aspect := min(max((ys[1]-ys[0])/(xs[1]-xs[0]), 0.4), 2.5)
 	nx := int(math.Sqrt(float64(nodes) / aspect))
 	ny := nodes / nx
 	grid := make([][]float64, nx*ny)
 	for p := range grid {
 		i, j := p/nx, p%nx
-		grid[p] = []float64{d.Xs[0] + (d.Xs[1]-d.Xs[0])*float64(j)/float64(nx-1), d.Ys[0] + (d.Ys[1]-d.Ys[0])*float64(i)/float64(ny-1)}
+		grid[p] = []float64{xs[0] + (xs[1]-xs[0])*float64(j)/float64(nx-1), ys[0] + (ys[1]-ys[0])*float64(i)/float64(ny-1)}
 	}
-	d.Z = slices.Collect(slices.Chunk(f.values(grid), nx))
-	return figure.Margins(d)
+	return slices.Collect(slices.Chunk(e.values(grid), nx))
 }
 
 // around returns the range of a feature, a little wider so that no point lies

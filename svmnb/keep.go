@@ -41,15 +41,17 @@ func (c Classifier) Keep() *Fit {
 	if err != nil {
 		must(err)
 	}
-	return t.fit(t.keep(t.problem, t.key()))
+	return t.fit(t.keep(t.problem, t.key(), t))
 }
 
 // keep is mustSolve with a memory for what has the key.
-func (m *machine) keep(p *solvers.Problem, key []byte) *solvers.Result {
+func (m *machine) keep(p *solvers.Problem, key []byte, s scene) *solvers.Result {
 	res := recall(key, p.K.Dim())
 	if res == nil {
-		res = m.mustSolve(p)
+		res = m.mustSolve(p, s)
 		remember(key, res)
+	} else if m.live && watchable() {
+		m.watch(s).end(res)
 	}
 	return res
 }

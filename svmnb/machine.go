@@ -32,6 +32,7 @@ type machine struct {
 	limit  int
 	every  int
 	cache  int64
+	live   bool
 	err    error
 }
 
@@ -196,10 +197,20 @@ func (m *machine) matrix() (solvers.Matrix, error) {
 	return kernels.NewGram(k, m.data.X, m.cache)
 }
 
-// solve runs the method on p. The result is nil where there is none that could
-// be shown; with a partial one the error says what has ended the run.
-func (m *machine) solve(ctx context.Context, p *solvers.Problem) (*solvers.Result, error) {
-	res, err := solvers.Solve(ctx, p, m.method, solvers.Settings{Stop: m.stop, MaxIterations: m.limit, Every: m.every})
+// solve runs the method on p, and shows it while it runs where Live asks for
+// that. The result is nil where there is none that could be shown; with a partial
+// one the error says what has ended the run.
+func (m *machine) solve(ctx context.Context, p *solvers.Problem, s scene) (*solvers.Result, error) {
+	settings := solvers.Settings{Stop: m.stop, MaxIterations: m.limit, Every: m.every}
+	var w *watch
+	if m.live && watchable() {
+		w = m.watch(s)
+		settings.Observers = []solvers.Observer{w.observe}
+	}
+	res, err := solvers.Solve(ctx, p, m.method, settings)
+	if w != nil {
+		w.end(res)
+	}
 	if res == nil || res.Status == solvers.Unbounded {
 		return nil, fmt.Errorf("svmnb: %w", err)
 	}
@@ -207,10 +218,10 @@ func (m *machine) solve(ctx context.Context, p *solvers.Problem) (*solvers.Resul
 }
 
 // mustSolve is solve for a notebook cell.
-func (m *machine) mustSolve(p *solvers.Problem) *solvers.Result {
+func (m *machine) mustSolve(p *solvers.Problem, s scene) *solvers.Result {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	res, err := m.solve(ctx, p)
+	res, err := m.solve(ctx, p, s)
 	switch {
 	case res == nil:
 		must(err)
@@ -264,6 +275,9 @@ func (m *machine) runText(smo solvers.Method) string {
 	}
 	if m.cache != 0 {
 		fmt.Fprintf(&s, ".Memory(%d)", m.cache)
+	}
+	if m.live {
+		s.WriteString(".Live()")
 	}
 	return s.String()
 }

@@ -339,7 +339,7 @@ func (t *multiTask) duel(ctx context.Context, c Classifier, bytes int64, kept bo
 		res = recall(key, len(m.y))
 	}
 	if res == nil {
-		if res, err = m.Classifier.machine.solve(ctx, m.problem); res == nil {
+		if res, err = m.Classifier.machine.solve(ctx, m.problem, m); res == nil {
 			return nil, err
 		}
 		if kept {

@@ -33,6 +33,7 @@ type Process struct {
 	stop     solvers.SystemCriterion
 	limit    int
 	cache    int64
+	live     bool
 	learn    bool
 	restarts int
 	seed     uint64
@@ -216,6 +217,11 @@ func (p Process) Restarts(n int, seed uint64) Process {
 	return p
 }
 
+// Live shows how an iterative method closes in on y'A⁻¹y from both sides while it
+// runs; see [Classifier.Live]. A direct method has no iterations, and the ascent of
+// Optimise is not shown.
+func (p Process) Live() Process { p.live = true; return p }
+
 // String gives the chain back.
 func (p Process) String() string {
 	var s strings.Builder
@@ -262,6 +268,9 @@ func (p Process) String() string {
 		fmt.Fprintf(&s, ".Restarts(%d, %d)", p.restarts, p.seed)
 	case p.learn:
 		s.WriteString(".Optimise()")
+	}
+	if p.live {
+		s.WriteString(".Live()")
 	}
 	return s.String()
 }

@@ -89,8 +89,10 @@ func (f *ProcessFit) line() (xs []float64, rows [][]float64) {
 }
 
 // words says what was solved and how, for a subtitle.
-func (f *ProcessFit) words() string {
-	return fmt.Sprintf("%s · %s · %s", f.task.data.Name, brief(f.task.kernel.String()), f.Method)
+func (f *ProcessFit) words() string { return f.task.words() + " · " + f.Method }
+
+func (t *processTask) words() string {
+	return fmt.Sprintf("%s · %s", t.data.Name, brief(t.kernel.String()))
 }
 
 // early says that the solver stopped early; "" where it did not.
@@ -196,20 +198,29 @@ func (f *ProcessFit) drawBounds() (*Chart, error) {
 	if direct(f.task.method) {
 		return nil, fmt.Errorf("Bounds: %s has no iterations to draw; solve with CG()", f.Method)
 	}
-	d := figure.BoundsData{Problem: f.words(), Exact: math.NaN()}
+	d := f.task.boundsData(f.Trace)
+	d.Problem = f.words()
 	if len(f.Alpha) <= exactBounds {
 		if factor, err := f.factor(context.Background()); err == nil {
 			half := factor.HalfSolve(nil, f.task.y)
 			d.Exact = dot(half, half)
 		}
 	}
-	if stop, ok := f.task.criterion().(solvers.Bounds); ok {
-		d.Tol = max(stop.Abs, stop.Rel*f.Certificate.Lower)
+	return figure.Bounds(d)
+}
+
+// boundsData is what a trace knows of y'A⁻¹y.
+func (t *processTask) boundsData(trace []solvers.SystemPoint) figure.BoundsData {
+	d := figure.BoundsData{Exact: math.NaN()}
+	if stop, ok := t.criterion().(solvers.Bounds); ok && len(trace) > 0 {
+		if d.Tol = max(stop.Abs, stop.Rel*trace[len(trace)-1].Lower); math.IsNaN(d.Tol) {
+			d.Tol = stop.Abs
+		}
 	}
 	series := func(of func(pt *solvers.SystemPoint) float64) []float64 {
-		v, known := make([]float64, len(f.Trace)), false
-		for i := range f.Trace {
-			v[i] = of(&f.Trace[i])
+		v, known := make([]float64, len(trace)), false
+		for i := range trace {
+			v[i] = of(&trace[i])
 			known = known || !math.IsNaN(v[i])
 		}
 		if !known {
@@ -217,7 +228,7 @@ func (f *ProcessFit) drawBounds() (*Chart, error) {
 		}
 		return v
 	}
-	for _, pt := range f.Trace {
+	for _, pt := range trace {
 		d.Iterations = append(d.Iterations, pt.Iteration)
 	}
 	d.Lower = series(func(pt *solvers.SystemPoint) float64 { return pt.Lower })
@@ -225,7 +236,7 @@ func (f *ProcessFit) drawBounds() (*Chart, error) {
 	d.Radau = series(func(pt *solvers.SystemPoint) float64 { return pt.Radau })
 	d.GibbsMacKay = series(func(pt *solvers.SystemPoint) float64 { return pt.GibbsMacKay })
 	d.Residual = series(func(pt *solvers.SystemPoint) float64 { return pt.Residual / pt.Norm })
-	return figure.Bounds(d)
+	return d
 }
 
 // evidenceWork bounds the multiplications of the grid of Evidence: about half a

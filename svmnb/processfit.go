@@ -101,7 +101,16 @@ func (t *processTask) solve(ctx context.Context) (*ProcessFit, error) {
 	if err != nil {
 		return nil, err
 	}
-	sol, err := solvers.SolveSystem(ctx, system, slices.Concat([][]float64{t.y}, t.basis), t.method, t.settings())
+	settings := t.settings()
+	var w *systemWatch
+	if t.live && !direct(t.method) && watchable() {
+		w = t.watch()
+		settings.Observers = append(settings.Observers, w.observe)
+	}
+	sol, err := solvers.SolveSystem(ctx, system, slices.Concat([][]float64{t.y}, t.basis), t.method, settings)
+	if w != nil {
+		w.end(sol)
+	}
 	if sol == nil {
 		return nil, t.explain(err)
 	}

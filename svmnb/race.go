@@ -113,6 +113,7 @@ func (r Racing) Run(ctx context.Context, problem Classifier, methods ...solvers.
 	if limit == 0 {
 		limit = defaultLimit
 	}
+	shared.live = false // a race has a picture of its own
 	res := &RaceResult{Problem: shared.Classifier, task: shared}
 	for i, name := range raceNames(methods) {
 		run := RaceRun{Name: name, Method: methods[i]}

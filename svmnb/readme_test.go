@@ -37,6 +37,7 @@ func TestReadme(t *testing.T) {
 	fmt.Println(fit.Certificate.Gap, fit.Margin(), len(fit.SupportVectors()))
 
 	base.Using(solvers.SMO{Selection: solvers.Platt}).Tol(1e-6).Keep().Show()
+	svmnb.Replay(base.SMO().Keep()).Show() // play it; base.SMO().Live().MustFit() watches it
 	svmnb.Race(base, solvers.SMO{}, solvers.ConjugateSMO{}, solvers.Decomposition{}).Show()
 
 	tube := svmnb.Regress(datasets.Sinc(100, 0.1, 1)).Kernel(kernels.RBF(0.2)).C(10).Epsilon(0.1)

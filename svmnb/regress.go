@@ -173,6 +173,9 @@ func (r Regressor) Sample(k int) Regressor { r.setSample(k); return r }
 // Memory bounds the bytes that kernel rows may take; the default is 256 MiB.
 func (r Regressor) Memory(bytes int64) Regressor { r.setMemory(bytes); return r }
 
+// Live shows the run while it lasts; see [Classifier.Live].
+func (r Regressor) Live() Regressor { r.live = true; return r }
+
 // String gives the chain back.
 func (r Regressor) String() string {
 	var s strings.Builder
@@ -271,7 +274,7 @@ func (r Regressor) Fit(ctx context.Context) (*RegressionFit, error) {
 	if err != nil {
 		return nil, err
 	}
-	res, err := t.solve(ctx, t.problem)
+	res, err := t.solve(ctx, t.problem, t)
 	if res == nil {
 		return nil, err
 	}
@@ -286,7 +289,7 @@ func (r Regressor) MustFit() *RegressionFit {
 	if err != nil {
 		must(err)
 	}
-	return t.fit(t.mustSolve(t.problem))
+	return t.fit(t.mustSolve(t.problem, t))
 }
 
 // Keep is MustFit with a memory; see [Classifier.Keep].
@@ -295,7 +298,7 @@ func (r Regressor) Keep() *RegressionFit {
 	if err != nil {
 		must(err)
 	}
-	return t.fit(t.keep(t.problem, t.key()))
+	return t.fit(t.keep(t.problem, t.key(), t))
 }
 
 func (t *regression) key() []byte {

@@ -15,7 +15,8 @@ import (
 
 // Show displays the items one below the other in the cell's output. An item is
 //
-//   - a [*Chart], or any chart of go-echarts, such as charts.NewBar() returns;
+//   - a [*Chart], a [Drawing], or any chart of go-echarts, such as charts.NewBar()
+//     returns;
 //   - a value with a Markdown() string method, such as a summary, or a string
 //     of Markdown;
 //   - an error, or a value with a String method: its text.
@@ -72,6 +73,11 @@ func renderOne(item any) (p part, err error) {
 	switch v := item.(type) {
 	case echarts.Chart:
 		p.picture, err = echarts.Draw(v)
+	case Drawing:
+		var c *Chart
+		if c, err = v.Chart(); err == nil {
+			p.picture, err = echarts.Draw(c)
+		}
 	case interface{ Markdown() string }:
 		p.markdown = v.Markdown()
 	case string:

@@ -4,6 +4,7 @@
 package echarts
 
 import (
+	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
 	"encoding/json"
@@ -47,11 +48,20 @@ type Picture struct {
 // Draw makes c ready for a page. It is drawn as soon as the page has the
 // library. Until then, and where no script runs, its place says in words what
 // it shows and what is missing.
-func Draw(c Chart) (Picture, error) {
+func Draw(c Chart) (Picture, error) { return draw(c, "") }
+
+// DrawAs is Draw for a chart that changes: one with the same name that is drawn
+// in the place of the one before becomes the new one, without a blink.
+func DrawAs(name string, c Chart) (Picture, error) {
+	return draw(c, fmt.Sprintf("%s%x", changing, sha256.Sum256([]byte(name)))[:25])
+}
+
+func draw(c Chart, id string) (Picture, error) {
 	p, err := Of(c)
 	if err != nil {
 		return Picture{}, err
 	}
+	p.ID = id
 	return Picture{HTML: p.HTML(`<style>@keyframes svm-wait{from,to{opacity:0}}</style><p style="animation:svm-wait 2s;max-width:44em">` +
 		html.EscapeString(p.Text) +
 		`<br><small>The picture is not drawn yet. If it stays away: trust this notebook, or run this cell again, ` +

@@ -120,6 +120,29 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
+// A chart that changes keeps its place, also when a picture is put into that.
+func TestDrawAs(t *testing.T) {
+	id := func(html string) string {
+		_, after, _ := strings.Cut(html, placeStart)
+		name, _, _ := strings.Cut(after, `"`)
+		return name
+	}
+	draw := func(name, series string) string {
+		p, err := DrawAs(name, bar(series, 1, 2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.HTML
+	}
+	first, second, other := draw("run 1", "a"), draw("run 1", "b"), draw("run 2", "a")
+	if first == second || id(first) != id(second) || id(first) == id(other) || !strings.HasPrefix(id(first), changing) {
+		t.Errorf("the ids are %q, %q and %q", id(first), id(second), id(other))
+	}
+	if filled := Places(second, func(p Place, _ string) string { return p.HTML("<img>") }); id(filled) != id(first) || strings.Count(filled, id(first)) != 2 {
+		t.Errorf("with a picture the id is %q: %s", id(filled), filled)
+	}
+}
+
 func TestDescribe(t *testing.T) {
 	p, err := Draw(bar("Rain", 1, 2, 3))
 	if err != nil {

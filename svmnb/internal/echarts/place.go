@@ -10,6 +10,7 @@ import (
 
 // Place is where a chart stands in a page, with all that it is drawn from.
 type Place struct {
+	ID            string // of a chart that changes; "" for the one that its option has
 	Text          string // one line that stands for the chart where it cannot be seen
 	Width, Height string // CSS: at most so wide, and so high unless its layout says otherwise
 	Option        []byte // for ECharts, as JSON that is safe inside a script element
@@ -39,12 +40,18 @@ const (
 	placeClose  = `)})})(window)</script>`
 )
 
+// changing begins the ids of charts that change; the script knows them by it.
+const changing = "svm-live-"
+
 // HTML returns the place and the script that draws the chart there, in the
 // place of inside.
 func (p Place) HTML(inside string) string {
 	// Equal charts have equal ids, so that a notebook run again is the same
 	// file; the script draws every place of its id.
-	id := fmt.Sprintf("svm-%x", sha256.Sum256(p.Option))[:20]
+	id := p.ID
+	if id == "" {
+		id = fmt.Sprintf("svm-%x", sha256.Sum256(p.Option))[:20]
+	}
 	return placeStart + id + placeWords + html.EscapeString(p.Text) + placeWidth + html.EscapeString(p.Width) +
 		placeHeight + html.EscapeString(p.Height) + placeOpen + inside + placeEnd + id + placeOption + string(p.Option) + placeClose
 }
@@ -82,6 +89,9 @@ func readPlace(page string) (p Place, rest string, ok bool) {
 		return s
 	}
 	id := until(placeWords)
+	if strings.HasPrefix(id, changing) {
+		p.ID = id
+	}
 	p.Text = html.UnescapeString(until(placeWidth))
 	p.Width = html.UnescapeString(until(placeHeight))
 	p.Height = html.UnescapeString(until(placeOpen))

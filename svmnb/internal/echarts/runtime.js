@@ -198,27 +198,53 @@
 
   // ---- a chart in its place: drawn when it has a width, drawn again when the
   // page turns dark or light, fitted when the width changes.
-  function place(el, option) {
-    var chart = null, width = 0, page = '', opt, chosen;
+  function place(id, el, option) {
+    var chart = null, width = 0, page = '', opt, chosen, moment;
     function make() {
       try {
         var back = backdrop(el), T = palette(back);
         page = back.join();
-        if (chart) { chosen = (chart.getOption().legend || [{}])[0].selected; chart.dispose(); chart = null; }
+        if (chart) {
+          chosen = (chart.getOption().legend || [{}])[0].selected;
+          moment = (chart.getOption().timeline || [{}])[0].currentIndex;
+          chart.dispose();
+          chart = null;
+        }
         el.textContent = '';
         var made = start(el, option, T, function (opt) { return { renderer: size(opt) > 4000 ? 'canvas' : 'svg' }; });
         chart = made.chart;
         opt = made.opt;
         if (chosen) chart.setOption({ legend: { selected: chosen } });
+        if (moment !== undefined) chart.dispatchAction({ type: 'timelineChange', currentIndex: moment });
         adjust();
+        rewind(chart);
         el.setAttribute('data-drawn', T.dark ? 'dark' : 'light');
-      } catch (e) {
-        if (chart) chart.dispose();
-        chart = null;
-        el.textContent = 'This chart could not be drawn: ' + e.message;
-        el.style.height = 'auto';
-        console.error('svmnb:', e);
+      } catch (e) { fail(e); }
+    }
+    function fail(e) {
+      if (chart) chart.dispose();
+      chart = null;
+      el.textContent = 'This chart could not be drawn: ' + e.message;
+      el.style.height = 'auto';
+      console.error('svmnb:', e);
+    }
+    // An option in the place of the one before: nothing is drawn from scratch,
+    // nothing blinks.
+    function update(next) {
+      option = next;
+      if (!chart) {
+        if (width) make(); // else when it has one
+        return;
       }
+      try {
+        var back = backdrop(el), T = palette(back);
+        page = back.join();
+        opt = JSON.parse(JSON.stringify(option));
+        resolve(opt, [tools(T), T, opt, echarts, function () { return chart; }], '', false);
+        chart.setOption(opt, { replaceMerge: ['series'] });
+        adjust();
+        el.setAttribute('data-updates', +(el.getAttribute('data-updates') || 0) + 1);
+      } catch (e) { fail(e); }
     }
     function adjust() {
       var fitted = fit(chart, opt, width);
@@ -229,16 +255,34 @@
       width = el.clientWidth;
       if (chart) adjust(); else make();
     }).observe(el);
-    live.push(function () {
-      if (!chart) return;
-      if (!el.isConnected) { chart.dispose(); chart = null; width = 0; } else if (backdrop(el).join() !== page) make();
+    live.push({
+      check: function () {
+        if (!chart) return;
+        if (!el.isConnected) { chart.dispose(); chart = null; width = 0; } else if (backdrop(el).join() !== page) make();
+      },
+      // draw reports whether it is this chart that shall be drawn in the place
+      // to: it stands there already, or its place was replaced by that one.
+      draw: function (name, to, next) {
+        if (name !== id || (to !== el && el.isConnected)) return false;
+        if (to !== el) {
+          el.setAttribute('aria-label', to.getAttribute('aria-label'));
+          to.replaceWith(el);
+        }
+        if (to !== el || id.indexOf('svm-live-') === 0) update(next);
+        return true;
+      }
+    });
+  }
+  // Play on a timeline's last frame begins with the first one.
+  function rewind(chart) {
+    chart.on('timelineplaychanged', function (e) {
+      var t = chart.getModel().getComponent('timeline');
+      if (e.playState && t.getCurrentIndex() === t.getData().count() - 1) chart.dispatchAction({ type: 'timelineChange', currentIndex: 0 });
     });
   }
   S.draw = function (id, option) {
     document.querySelectorAll('[id="' + id + '"]').forEach(function (el) {
-      if (el.hasAttribute('data-svm')) return;
-      el.setAttribute('data-svm', '');
-      place(el, option);
+      if (!live.some(function (c) { return c.draw(id, el, option); })) place(id, el, option);
     });
   };
 
@@ -283,7 +327,7 @@
     };
   }
 
-  function check() { live.forEach(function (f) { f(); }); }
+  function check() { live.forEach(function (c) { c.check(); }); }
   var timers = [];
   function soon() { // style sheets of a new theme may arrive after its attribute
     timers.forEach(clearTimeout);

@@ -82,24 +82,10 @@ func Gap(d GapData) (*Chart, error) {
 		sub = append(sub, count(int(end.Evaluations), "kernel value", "kernel values"))
 	}
 
-	// The primal often starts far above everything else: the axis ends where
-	// the dual's whole climb is still legible, and the subtitle says so.
-	low, high := slices.Min(dual), slices.Max(dual)
-	span := high - low
-	if span <= 0 {
-		span = max(math.Abs(high), 1) / 10
+	low, ceiling, peak := objectives(dual, primal)
+	if peak > ceiling {
+		sub = append(sub, fmt.Sprintf("the primal's peak, %s, is above the picture", number(peak)))
 	}
-	ceiling := high
-	for _, v := range primal {
-		if finite(v) {
-			ceiling = max(ceiling, v)
-		}
-	}
-	if most := high + 2*span; ceiling > most {
-		sub = append(sub, fmt.Sprintf("the primal's peak, %s, is above the picture", number(ceiling)))
-		ceiling = most
-	}
-	ceiling += 0.06 * span
 	subtitle := strings.Join(sub, " · ")
 
 	first, last := float64(points[0].Iteration), float64(end.Iteration)
@@ -121,7 +107,7 @@ func Gap(d GapData) (*Chart, error) {
 	}
 	thin := object{"lineStyle": object{"width": 1, "opacity": 0.55}, "z": 1}
 	series := list{
-		object{"type": "custom", "silent": true, "clip": true, "z": 0, "data": list{list{x[0], low}}, "tooltip": object{"show": false},
+		object{"type": "custom", "silent": true, "clip": true, "z": 0, "data": list{list{x[0], dual[0]}}, "tooltip": object{"show": false},
 			"renderItem": script(`svm.band(O.svm.bx, O.svm.bl, O.svm.bu, '@series4/0.14')`)},
 		line("dual", "dual", "@neg", 0, object{"lineStyle": object{"width": 2.6}}),
 	}
@@ -140,7 +126,7 @@ func Gap(d GapData) (*Chart, error) {
 			named("gap to the best primal", 3), named("gap of each iterate", 1)}
 		for i := range x {
 			if finite(lowest[i]) {
-				bx, bl, bu = append(bx, roundTo(x[i], 6)), append(bl, roundTo(dual[i], 6)), append(bu, roundTo(min(lowest[i], ceiling+span), 6))
+				bx, bl, bu = append(bx, roundTo(x[i], 6)), append(bl, roundTo(dual[i], 6)), append(bu, roundTo(min(lowest[i], 2*ceiling-low), 6))
 			}
 		}
 	}
@@ -169,7 +155,7 @@ func Gap(d GapData) (*Chart, error) {
 		"grid":        list{object{}, object{}},
 		"xAxis":       list{over, under},
 		"yAxis": list{
-			object{"type": "value", "gridIndex": 0, "min": roundTo(low-0.02*span, 6), "max": roundTo(ceiling, 6), "name": "objective", "nameLocation": "middle", "nameGap": 48,
+			object{"type": "value", "gridIndex": 0, "min": low, "max": ceiling, "name": "objective", "nameLocation": "middle", "nameGap": 48,
 				"axisLine": object{"show": true, "onZero": false}, "axisTick": object{"show": true},
 				"axisLabel": object{"showMinLabel": false, "showMaxLabel": false, "formatter": script(`function (v) { return svm.num(v, 6); }`)}},
 			gaps,
@@ -178,6 +164,20 @@ func Gap(d GapData) (*Chart, error) {
 			"dual": column(dual, 6), "gap": column(gap, 4), "bestgap": column(bestGap, 4), "bx": bx, "bl": bl, "bu": bu},
 		"series": series,
 	}), nil
+}
+
+// objectives returns the ends of an axis of objectives, and the highest primal. The
+// primal often starts far above everything else: the axis ends where the dual's whole
+// climb is still legible.
+func objectives(dual, primal []float64) (from, to, peak float64) {
+	low, high := extent(dual)
+	span := high - low
+	if span <= 0 {
+		span = max(math.Abs(high), 1) / 10
+	}
+	_, peak = extent(primal)
+	peak = max(peak, high)
+	return roundTo(low-0.02*span, 6), roundTo(min(peak, high+2*span)+0.06*span, 6), peak
 }
 
 // positive returns NaN for what a log axis cannot show.

@@ -84,7 +84,7 @@ func marks(svg string) (names []string, places [][]float64) {
 // the same order at the same places, the same texts. No text leaves the picture
 // or covers another.
 func TestStaticFiguresAreThoseOfABrowser(t *testing.T) {
-	figures := slices.Concat(classification(t), processes(t), evaluations(t))
+	figures := slices.Concat(classification(t), processes(t), evaluations(t), moving(t))
 	dir := os.Getenv("SVMNB_PICTURES")
 	look := dir != ""
 	if !look {

@@ -1,0 +1,303 @@
+package figure
+
+import (
+	"fmt"
+	"math"
+)
+
+// StepData is what [Step] draws: a step on two variables, from one place of their box
+// to another along the line where s'α stays what it is.
+type StepData struct {
+	Problem   string // what was solved, such as "RBF(0.5), C = 10"
+	Note      string // one more sentence for the subtitle; may be empty
+	Iteration int
+	Points    [2]int     // indices of the two
+	S         [2]float64 // their labels, ±1
+	Upper     [2]float64 // their upper bounds, +Inf without one
+
+	Before, After [2]float64 // α before and after the step
+	Unclipped     [2]float64 // where the line has its maximum; NaN where it has none
+
+	// The dual objective about Before: Gradient'd − ½ d'Qd.
+	Gradient [2]float64
+	Q        [2][2]float64
+}
+
+// Step draws the box of a two-variable step, the line of the equality constraint in
+// it, the contours of the dual objective, the maximum on the line and where the box
+// has cut it off; and beside them the four cases of line and box, of which this step
+// is one.
+func Step(d StepData) (*Chart, error) {
+	if err := d.check(); err != nil {
+		return nil, err
+	}
+	side := 0.0 // of the picture of the box
+	for k, u := range d.Upper {
+		if math.IsInf(u, 1) {
+			u = 1.5 * max(d.Before[k], d.After[k])
+			if finite(d.Unclipped[k]) {
+				u = max(u, 1.5*d.Unclipped[k])
+			}
+		}
+		side = max(side, u)
+	}
+	if side == 0 {
+		side = 1
+	}
+	ends := func(k int) [2]float64 {
+		low, high := -0.2*side, 1.2*side
+		if u := d.Unclipped[k]; finite(u) { // seen where it is not too far
+			low, high = min(low, max(u-0.1*side, -side)), max(high, min(u+0.1*side, 2*side))
+		}
+		return [2]float64{roundTo(low, 4), roundTo(high, 4)}
+	}
+	xs, ys := ends(0), ends(1)
+	lines := contours(xs, ys, d.Gradient, d.Q, d.Before)
+	same := d.S[0]*d.S[1] > 0
+	delta := d.Before[0] + d.S[0]*d.S[1]*d.Before[1]
+	gain := d.rise(d.After)
+	state := "inside the box"
+	clipped := false
+	for k := range d.After {
+		if math.Abs(d.After[k]-d.Unclipped[k]) > 1e-9*side {
+			clipped = true
+		}
+	}
+	if clipped {
+		state = "cut off by the box"
+		for k, a := range d.After {
+			if a == 0 || a == d.Upper[k] {
+				state += fmt.Sprintf(" at α%s = %s", index(d.Points[k]), number(a))
+				break
+			}
+		}
+	}
+	title := fmt.Sprintf("Step %s on points %d and %d: %s; the dual rises by %s", thousands(int64(d.Iteration)), d.Points[0], d.Points[1], state, numberTo(gain, 3))
+	which, labels := 2, "different labels"
+	if same {
+		which, labels = 0, "equal labels"
+		if delta > side {
+			which = 1
+		}
+	} else if delta < 0 {
+		which = 3
+	}
+	far := ""
+	if finite(d.Unclipped[0]) {
+		far = fmt.Sprintf("unclipped at (%s, %s)", number(d.Unclipped[0]), number(d.Unclipped[1]))
+	} else {
+		far = "no maximum on the line: κ is not positive"
+	}
+	subtitle := sentence(d.Problem, d.Note, labels, fmt.Sprintf("α%s %s α%s = %s", index(d.Points[0]), map[bool]string{true: "+", false: "−"}[same], index(d.Points[1]), number(delta)), far)
+
+	svm := object{"layout": script(stepLayout), "box": object{"x": xs, "y": ys, "n": fineness}, "lines": lines, "upper": list{nullable(d.Upper[0], 6), nullable(d.Upper[1], 6)},
+		"before": list{roundTo(d.Before[0], 6), roundTo(d.Before[1], 6)}, "after": list{roundTo(d.After[0], 6), roundTo(d.After[1], 6)}, "free": list{nullable(d.Unclipped[0], 6), nullable(d.Unclipped[1], 6)},
+		"s": d.S[0] * d.S[1], "which": which, "delta": roundTo(delta/side, 4), "aspect": round4((ys[1] - ys[0]) / (xs[1] - xs[0])), "names": list{"α" + index(d.Points[0]), "α" + index(d.Points[1])}}
+	corner := list{list{xs[0], ys[0]}}
+	custom := func(id, name, render string, z int, color string) object {
+		return object{"type": "custom", "id": id, "name": name, "silent": true, "clip": true, "z": z, "data": corner, "tooltip": object{"show": false}, "itemStyle": object{"color": color}, "renderItem": script(render)}
+	}
+	dot := func(id, name, symbol string, size int, at [2]float64, style object) object {
+		return object{"type": "scatter", "id": id, "name": name, "symbol": symbol, "symbolSize": size, "z": 6, "data": list{list{roundTo(at[0], 6), roundTo(at[1], 6)}}, "itemStyle": style}
+	}
+	before := object{"color": "@page", "borderColor": "@ink", "borderWidth": 2.4}
+	unclipped := object{"color": "@page", "borderColor": "@series4", "borderWidth": 2.4}
+	series := list{
+		custom("contours", "contours of the dual", `svm.lines(O.svm.lines, O.svm.box, {stroke: '@axis/0.55', lineWidth: 1})`, 1, "@axis"),
+		custom("box", "box", stepBox, 2, "@neg"),
+		custom("line", "equality constraint", stepLine, 3, "@ink"),
+		custom("step", "step", stepArrow, 4, "@strong"),
+		dot("before", "before", "circle", 13, d.Before, before),
+		dot("after", "after", "circle", 13, d.After, object{"color": "@strong"}),
+	}
+	legend := list{object{"name": "before", "itemStyle": before}, object{"name": "after"}}
+	if finite(d.Unclipped[0]) {
+		series = append(series, dot("free", "unclipped", diamond, 14, d.Unclipped, unclipped))
+		legend = append(legend, object{"name": "unclipped", "itemStyle": unclipped})
+	}
+	series = append(series, object{"type": "custom", "id": "cases", "silent": true, "xAxisIndex": 1, "yAxisIndex": 1, "z": 2, "data": list{list{0, 0}}, "tooltip": object{"show": false}, "renderItem": script(stepCases)})
+	legend = append(legend, entry("equality constraint", stroke), entry("box", "path://M0 0H14V12H0Z M2 2V10H12V2Z"), entry("contours of the dual", hair))
+	x, y := valueAxis(0, xs[0], xs[1], "α"+index(d.Points[0]), 28), valueAxis(0, ys[0], ys[1], "α"+index(d.Points[1]), 44)
+	hidden := func(o object) object {
+		merge(o, object{"type": "value", "gridIndex": 1, "show": false, "min": 0, "max": 1})
+		return o
+	}
+	return newChart(title, subtitle, "A step of two variables in their box. "+title+". "+subtitle+".", object{
+		"legend": object{"data": legend}, "toolbox": toolbox("step", nil), "tooltip": object{"trigger": "item", "formatter": script(stepTip)},
+		"grid": list{object{}, object{}}, "xAxis": list{x, hidden(object{})}, "yAxis": list{y, hidden(object{})}, "svm": svm, "series": series,
+	}), nil
+}
+
+// rise returns the dual objective at α less that at Before.
+func (d *StepData) rise(alpha [2]float64) float64 { return rise(d.Gradient, d.Q, d.Before, alpha) }
+
+func rise(gradient [2]float64, q [2][2]float64, from, to [2]float64) float64 {
+	a, b := to[0]-from[0], to[1]-from[1]
+	return gradient[0]*a + gradient[1]*b - (q[0][0]*a*a+2*q[0][1]*a*b+q[1][1]*b*b)/2
+}
+
+// contours returns the level lines of gradient'd − ½ d'Qd about a place, the nearer to
+// its top the denser, so that ellipses are evenly spaced.
+func contours(xs, ys [2]float64, gradient [2]float64, q [2][2]float64, about [2]float64) [][]int {
+	const nodes, levels = 61, 12
+	z := make([][]float64, nodes)
+	low, high := math.Inf(1), math.Inf(-1)
+	for i := range z {
+		z[i] = make([]float64, nodes)
+		for j := range z[i] {
+			at := [2]float64{xs[0] + (xs[1]-xs[0])*float64(j)/(nodes-1), ys[0] + (ys[1]-ys[0])*float64(i)/(nodes-1)}
+			z[i][j] = rise(gradient, q, about, at)
+			low, high = min(low, z[i][j]), max(high, z[i][j])
+		}
+	}
+	var lines [][]int
+	for k := 1; k < levels; k++ {
+		share := float64(k) / levels
+		lines = append(lines, encodePaths(isolines(superlevel(z, high-(high-low)*share*share), nodes, nodes), nodes, nodes)...)
+	}
+	return lines
+}
+
+// index writes i in small digits below the line.
+func index(i int) string {
+	s := []rune(fmt.Sprint(i))
+	for k, r := range s {
+		s[k] = r - '0' + '₀'
+	}
+	return string(s)
+}
+
+func (d *StepData) check() error {
+	bad := func(field, reason string) error { return &InputError{Figure: "Step", Field: field, Reason: reason} }
+	if d.Iteration < 1 {
+		return bad("Iteration", fmt.Sprintf("is %d: give one from 1", d.Iteration))
+	}
+	for k := range 2 {
+		switch {
+		case d.Points[k] < 0:
+			return bad(fmt.Sprintf("Points[%d]", k), fmt.Sprintf("is %d: give an index", d.Points[k]))
+		case d.S[k] != 1 && d.S[k] != -1:
+			return bad(fmt.Sprintf("S[%d]", k), fmt.Sprintf("is %v: labels are ±1", d.S[k]))
+		case !(d.Upper[k] > 0):
+			return bad(fmt.Sprintf("Upper[%d]", k), fmt.Sprintf("is %v: give a positive bound, or +Inf", d.Upper[k]))
+		}
+	}
+	numbers := []argument{{name: "Before", values: d.Before[:]}, {name: "After", values: d.After[:]}, {name: "Unclipped", values: d.Unclipped[:], missing: true},
+		{name: "Gradient", values: d.Gradient[:]}, {name: "Q[0]", values: d.Q[0][:]}, {name: "Q[1]", values: d.Q[1][:]}}
+	return check("Step", "variable", 2, numbers...)
+}
+
+// AscentData is what [Ascent] draws: coordinate ascent on Gradient'α − ½ α'Qα.
+type AscentData struct {
+	Q        [2][2]float64 // symmetric and positive definite
+	Gradient [2]float64
+	Path     [][2]float64 // the start and the place after each step
+}
+
+// Ascent draws the contours of a quadratic function of two variables and the path of
+// coordinate ascent to its top, each step parallel to an axis.
+func Ascent(d AscentData) (*Chart, error) {
+	if len(d.Path) < 1 {
+		return nil, &InputError{Figure: "Ascent", Field: "Path", Reason: "is empty: give at least the start"}
+	}
+	det := d.Q[0][0]*d.Q[1][1] - d.Q[0][1]*d.Q[1][0]
+	if !(d.Q[0][0] > 0 && det > 0) || d.Q[0][1] != d.Q[1][0] || !finite(det) {
+		return nil, &InputError{Figure: "Ascent", Field: "Q", Reason: fmt.Sprintf("is %v: give a symmetric positive definite matrix, whose function has a top", d.Q)}
+	}
+	top := [2]float64{(d.Gradient[0]*d.Q[1][1] - d.Gradient[1]*d.Q[0][1]) / det, (d.Gradient[1]*d.Q[0][0] - d.Gradient[0]*d.Q[1][0]) / det}
+	reach := 0.0 // from the top
+	path := list{}
+	for i, p := range d.Path {
+		if err := check("Ascent", "variable", 2, argument{name: fmt.Sprintf("Path[%d]", i), values: p[:]}); err != nil {
+			return nil, err
+		}
+		reach = max(reach, math.Abs(p[0]-top[0]), math.Abs(p[1]-top[1]))
+		path = append(path, list{roundTo(p[0], 6), roundTo(p[1], 6), i})
+	}
+	if reach *= 1.25; reach == 0 {
+		reach = 1
+	}
+	xs, ys := [2]float64{roundTo(top[0]-reach, 4), roundTo(top[0]+reach, 4)}, [2]float64{roundTo(top[1]-reach, 4), roundTo(top[1]+reach, 4)}
+	rate := d.Q[0][1] * d.Q[1][0] / (d.Q[0][0] * d.Q[1][1])
+	title := fmt.Sprintf("Coordinate ascent from (%s, %s): each sweep leaves %s %% of the way", number(d.Path[0][0]), number(d.Path[0][1]), numberTo(100*rate, 3))
+	subtitle := fmt.Sprintf("%s, each parallel to an axis · the top is at (%s, %s) · what is left after a sweep is Q₁₂²/(Q₁₁Q₂₂)", count(len(d.Path)-1, "step", "steps"), number(top[0]), number(top[1]))
+	origin := [2]float64{}
+	corner := list{list{xs[0], ys[0]}}
+	return newChart(title, subtitle, "Contours of a quadratic function and the path of coordinate ascent. "+title+". "+subtitle+".", object{
+		"legend": object{"data": list{entry("path", stroke), object{"name": "top"}, entry("contours", hair)}}, "toolbox": toolbox("ascent", object{}),
+		"tooltip": object{"trigger": "item", "formatter": script(`function (p) { var v = p.value; return p.seriesName === 'path' ? (v[2] ? 'after step ' + v[2] : 'start') + ': (' + svm.num(v[0]) + ', ' + svm.num(v[1]) + ')' : 'top: (' + svm.num(v[0]) + ', ' + svm.num(v[1]) + ')'; }`)},
+		"grid":    list{object{}}, "xAxis": list{valueAxis(0, xs[0], xs[1], "α₁", 28)}, "yAxis": list{valueAxis(0, ys[0], ys[1], "α₂", 42)},
+		"svm": object{"layout": script(squareLayout), "sizes": list{}, "box": object{"x": xs, "y": ys, "n": fineness}, "lines": contours(xs, ys, d.Gradient, d.Q, origin)},
+		"series": list{
+			object{"type": "custom", "name": "contours", "silent": true, "clip": true, "z": 1, "data": corner, "itemStyle": object{"color": "@neg"}, "tooltip": object{"show": false},
+				"renderItem": script(`svm.lines(O.svm.lines, O.svm.box, {stroke: '@neg/0.6', lineWidth: 1.2})`)},
+			object{"type": "line", "name": "path", "symbol": "circle", "symbolSize": 6, "z": 3, "data": path, "itemStyle": object{"color": "@pos"}, "lineStyle": object{"color": "@pos", "width": 2.4}},
+			object{"type": "scatter", "name": "top", "symbol": cross, "symbolSize": 13, "z": 4, "data": list{list{roundTo(top[0], 6), roundTo(top[1], 6)}}, "itemStyle": object{"color": "@ink"}},
+		},
+	}), nil
+}
+
+const stepBox = `function (p, api) {
+	var u = O.svm.upper, a = api.coord([0, 0]), b = api.coord([u[0] === null ? O.svm.box.x[1] * 2 : u[0], u[1] === null ? O.svm.box.y[1] * 2 : u[1]]);
+	return { type: 'rect', silent: true, shape: { x: a[0], y: b[1], width: b[0] - a[0], height: a[1] - b[1] }, style: { fill: T('@neg/0.1'), stroke: T('@neg'), lineWidth: 2 } };
+}`
+
+// stepLine is dashed where it leaves the box.
+const stepLine = `function (p, api) {
+	var s = O.svm, b = s.before, far = 3 * (s.box.x[1] - s.box.x[0]), u = [s.upper[0] === null ? Infinity : s.upper[0], s.upper[1] === null ? Infinity : s.upper[1]];
+	var at = function (t) { return [b[0] + t, b[1] - s.s * t]; }, low = -b[0], high = u[0] - b[0];
+	if (s.s > 0) { low = Math.max(low, b[1] - u[1]); high = Math.min(high, b[1]); } else { low = Math.max(low, -b[1]); high = Math.min(high, u[1] - b[1]); }
+	var line = function (t, r, style) { return { type: 'polyline', silent: true, shape: { points: [api.coord(at(t)), api.coord(at(r))] }, style: Object.assign({ fill: 'none', stroke: T('@ink') }, style) }; };
+	return { type: 'group', silent: true, children: [line(-far, far, { lineWidth: 1.2, lineDash: [5, 4] }), line(low, Math.min(high, far), { lineWidth: 3.2 })] };
+}`
+
+const stepArrow = `function (p, api) {
+	var s = O.svm, out = [], arrow = function (from, to, style) {
+		var a = api.coord(from), b = api.coord(to), dx = b[0] - a[0], dy = b[1] - a[1], l = Math.sqrt(dx * dx + dy * dy);
+		if (l < 16) return;
+		dx /= l; dy /= l; b = [b[0] - 8 * dx, b[1] - 8 * dy];
+		var c = [b[0] - 9 * dx, b[1] - 9 * dy];
+		out.push({ type: 'polyline', silent: true, shape: { points: [[a[0] + 8 * dx, a[1] + 8 * dy], c] }, style: Object.assign({ fill: 'none' }, style) },
+			{ type: 'polygon', silent: true, shape: { points: [b, [c[0] - 5 * dy, c[1] + 5 * dx], [c[0] + 5 * dy, c[1] - 5 * dx]] }, style: { fill: style.stroke } });
+	};
+	if (s.free[0] !== null && Math.abs(s.free[0] - s.after[0]) > 1e-9 * Math.abs(s.free[0])) arrow(s.after, s.free, { stroke: T('@series4'), lineWidth: 1.8, lineDash: [4, 3] });
+	arrow(s.before, s.after, { stroke: T('@strong'), lineWidth: 3 });
+	return { type: 'group', silent: true, children: out };
+}`
+
+// stepCases draws the four ways in which the line crosses the box, each with the
+// bounds that this puts on the second variable, the one of this step as it is.
+const stepCases = `function (p, api) {
+	var s = O.svm, c = p.coordSys, out = [], w = c.width / 2, h = c.height / 2, size = Math.min(w - 34, h - 86);
+	[[1, 0.6, 's = 1, δ < C'], [1, 1.4, 's = 1, δ > C'], [-1, 0.35, 's = −1, δ > 0'], [-1, -0.35, 's = −1, δ < 0']].forEach(function (k, i) {
+		var mine = i === s.which, d = mine ? s.delta : k[1], color = T(mine ? '@strong' : '@soft'), x0 = c.x + (i % 2) * w + 22, y0 = c.y + Math.floor(i / 2) * h + 30 + size;
+		var at = function (a, b) { return [x0 + a * size, y0 - b * size]; };
+		var text = function (v, x, y, style) { out.push({ type: 'text', silent: true, x: x, y: y, style: Object.assign({ text: v, fill: T('@soft'), fontSize: 12, verticalAlign: 'middle' }, style) }); };
+		var low = k[0] > 0 ? Math.max(0, d - 1) : Math.max(0, -d), high = k[0] > 0 ? Math.min(1, d) : Math.min(1, 1 - d), other = function (b) { return d - k[0] * b; };
+		out.push({ type: 'rect', silent: true, shape: { x: x0, y: y0 - size, width: size, height: size }, style: { fill: T(mine ? '@strong/0.1' : '@neg/0.06'), stroke: color, lineWidth: mine ? 2 : 1.2 } });
+		out.push({ type: 'polyline', silent: true, shape: { points: [at(other(low), low), at(other(high), high)] }, style: { fill: 'none', stroke: T('@ink'), lineWidth: mine ? 3 : 2 } });
+		[[low, 'L'], [high, 'H']].forEach(function (e) {
+			var v = at(other(e[0]), e[0]);
+			out.push({ type: 'circle', silent: true, shape: { cx: v[0], cy: v[1], r: 3.5 }, style: { fill: color } });
+			text(e[1], v[0] + (v[0] > x0 + size / 2 ? 7 : -7), v[1], { align: v[0] > x0 + size / 2 ? 'left' : 'right', fill: T('@ink'), fontWeight: 'bold' });
+		});
+		text(k[2], x0, y0 - size - 21, { fill: mine ? T('@strong') : T('@soft'), fontWeight: mine ? 'bold' : 'normal' });
+		text(['L = 0, H = δ', 'L = δ − C, H = C', 'L = 0, H = C − δ', 'L = −δ, H = C'][i], x0, y0 + 14);
+		if (mine) text('this step', x0, y0 + 30, { fill: T('@strong'), fontWeight: 'bold' });
+	});
+	return { type: 'group', silent: true, children: out };
+}`
+
+const stepTip = `function (p) {
+	var v = p.value, s = O.svm;
+	return '<b>' + p.seriesName + '</b><br>' + s.names[0] + ' = ' + svm.num(v[0], 6) + '<br>' + s.names[1] + ' = ' + svm.num(v[1], 6);
+}`
+
+// stepLayout has the four cases beside the box, on a narrow page below it.
+const stepLayout = `function (w, top) {
+	var narrow = w < 520, beside = w >= 720, left = narrow ? 56 : 66, right = narrow ? 14 : 26, pw = Math.min((beside ? w * 0.55 : w) - left - right, 470), ph = pw * O.svm.aspect;
+	if (ph > 520) { pw *= 520 / ph; ph = 520; }
+	var h = Math.max(ph, 360), y = top + ph + 52, cw = Math.min(w - (beside ? left + pw + 2 * right + 30 : left) - right, 420);
+	return { height: Math.round(beside ? top + h + 52 : y + cw + 40), option: { grid: [{ left: left, right: 'auto', top: top, width: pw, height: ph },
+		beside ? { left: left + pw + right + 40, right: 'auto', top: top, width: cw, height: Math.min(h, cw + 40) } : { left: left - 30, right: 'auto', top: y, width: cw, height: cw + 30 }] } };
+}`

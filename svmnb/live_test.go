@@ -1,0 +1,348 @@
+package svmnb
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/svmnb/internal/echarts"
+	"github.com/svmnb/svmnb/svmnb/internal/figure"
+	"pgregory.net/rapid"
+)
+
+func TestLiveIsPartOfTheChain(t *testing.T) {
+	c, r, p := Classify(datasets.Moons(20, 0.1, 1)), Regress(datasets.Sinc(20, 0.1, 1)), GaussianProcess(datasets.Sinc(20, 0.1, 1)).CG()
+	for _, pair := range [][2]string{{c.String(), c.Live().String()}, {r.String(), r.Live().String()}, {p.String(), p.Live().String()}} {
+		if pair[1] != pair[0]+".Live()" {
+			t.Errorf("%s, want %s.Live()", pair[1], pair[0])
+		}
+	}
+	if c == c.Live() || c.Live() != c.Live() || r == r.Live() || p == p.Live() {
+		t.Error("Live is no part of the value, or changes what it is called on")
+	}
+	key := func(c Classifier) []byte {
+		task, err := c.prepare()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return task.key()
+	}
+	if !slices.Equal(key(c), key(c.Live())) {
+		t.Error("a watched fit is remembered apart from the same one unwatched")
+	}
+	if _, err := c.C(-1).Live().Fit(t.Context()); err == nil {
+		t.Error("a wrong description is fitted")
+	}
+}
+
+// shown makes a watch draw at each chance and says what it has drawn.
+func shown(w *screen) *[]*Chart {
+	var charts []*Chart
+	w.next = time.Time{}
+	w.send = func(c *Chart, last bool) error {
+		charts = append(charts, c)
+		_, err := echarts.DrawAs(w.name, c)
+		return err
+	}
+	return &charts
+}
+
+// A watched run is the same run, bit for bit, and its last picture is of its end,
+// also after an interrupt.
+func TestWatch(t *testing.T) {
+	moons := datasets.Moons(150, 0.3, 1)
+	for name, c := range map[string]Classifier{
+		"SMO": Classify(moons).C(100), "ν": Classify(moons).Nu(0.4), "one class": OneClass(moons), "2-norm": Classify(moons).TwoNorm(),
+		"ascent": Classify(moons).GradientAscent(), "interior": Classify(moons).PrimalDual(), "four features": Classify(datasets.Iris().OneVsRest("virginica")),
+	} {
+		task, err := c.prepare()
+		if err != nil {
+			t.Fatal(err)
+		}
+		alone, err := solvers.Solve(t.Context(), task.problem, task.method, solvers.Settings{Stop: task.stop})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := task.watch(task)
+		charts := shown(w.screen)
+		res, err := solvers.Solve(t.Context(), task.problem, task.method, solvers.Settings{Stop: task.stop, Observers: []solvers.Observer{w.observe}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.end(res)
+		if !slices.Equal(res.Alpha, alone.Alpha) || res.Iterations != alone.Iterations {
+			t.Errorf("%s: a watched run ends elsewhere", name)
+		}
+		if len(*charts) < 2 {
+			t.Fatalf("%s: %d pictures", name, len(*charts))
+		}
+		first, last := (*charts)[0].Title.Title, (*charts)[len(*charts)-1].Title.Title
+		if !strings.Contains(first, "is running") || !strings.Contains(last, "converged") {
+			t.Errorf("%s: the titles go from %q to %q", name, first, last)
+		}
+		if grids := len((*charts)[0].Extra["grid"].([]any)); (grids == 3) != (c.data.D() == 2) {
+			t.Errorf("%s: %d panels for %d features", name, grids, c.data.D())
+		}
+	}
+
+	task, err := Classify(moons).C(1e6).prepare()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := task.watch(task)
+	charts := shown(w.screen)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	stop := func(it *solvers.Iterate, _ *solvers.Point) {
+		if it.Iteration >= 50 {
+			cancel()
+		}
+	}
+	res, err := solvers.Solve(ctx, task.problem, task.method, solvers.Settings{Observers: []solvers.Observer{w.observe, stop}})
+	if !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	w.end(res)
+	if last := (*charts)[len(*charts)-1].Title.Title; !strings.Contains(last, "interrupted") {
+		t.Errorf("after an interrupt the title is %q", last)
+	}
+}
+
+func TestWatchRegressionAndProcess(t *testing.T) {
+	sinc := datasets.Sinc(80, 0.1, 1)
+	task, err := Regress(sinc).C(10).prepare()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := task.machine.watch(task)
+	charts := shown(w.screen)
+	res, err := solvers.Solve(t.Context(), task.problem, task.method, solvers.Settings{Stop: task.stop, Observers: []solvers.Observer{w.observe}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.end(res)
+	if n := len(*charts); n < 2 || !strings.Contains((*charts)[n-1].Title.Title, "converged") {
+		t.Errorf("%d pictures of a regression", n)
+	}
+
+	system, err := GaussianProcess(sinc).Kernel(kernels.RBF(1)).NoiseVariance(0.01).CG().prepare()
+	if err != nil {
+		t.Fatal(err)
+	}
+	matrix, err := system.matrix()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ws := system.watch()
+	charts = shown(ws.screen)
+	set := system.settings()
+	set.Observers = append(set.Observers, ws.observe)
+	sol, err := solvers.SolveSystem(t.Context(), matrix, [][]float64{system.y}, system.method, set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ws.end(sol)
+	if n := len(*charts); n < 1 || !strings.Contains((*charts)[n-1].Title.Subtitle, "converged") {
+		t.Errorf("%d pictures of a process", n)
+	}
+	// A direct method has nothing to watch, and says nothing.
+	if _, err := GaussianProcess(sinc).Cholesky().Live().Fit(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// A picture is made only when it is time, one at a time.
+func TestScreenIsThrottled(t *testing.T) {
+	s := newScreen("a test")
+	drawn := shown(s)
+	s.next = time.Now().Add(time.Hour)
+	if s.ready() {
+		t.Error("it is ready before its time")
+	}
+	s.next = time.Time{}
+	if !s.ready() {
+		t.Fatal("it is not ready when it is time")
+	}
+	if s.ready() {
+		t.Error("it is ready while a picture is made")
+	}
+	s.show(func() (*Chart, error) { return nil, nil }) // nothing to see yet
+	s.drawing.Lock()
+	if !s.next.After(time.Now()) {
+		t.Error("the next picture may follow at once")
+	}
+	s.drawing.Unlock()
+	if s.ready() {
+		t.Error("two pictures follow each other at once")
+	}
+	s.end(func() (*Chart, error) { return nil, errors.New("nothing") })
+	if s.ready() || len(*drawn) > 0 {
+		t.Error("something follows the end")
+	}
+}
+
+func TestUntil(t *testing.T) {
+	falling := func(rate, goal float64) string { // from 1, ten times in 10 s
+		var at, v []float64
+		for k := range 11 {
+			at, v = append(at, float64(k)), append(v, -rate*float64(k))
+		}
+		return until(at, v, goal)
+	}
+	for _, c := range []struct {
+		rate, goal float64
+		want       string
+	}{
+		{1, -14, "about 4 s left"}, {1, -10.5, "about a second left"}, {1, -5, "about a second left"}, {1, -57, "about 50 s left"},
+		{0.1, -103, "about 17 min left"}, {0.01, -100, "about 3 h left"}, {1e-6, -100, ""}, {0, -1, ""}, {-1, -1, ""}, {math.NaN(), -1, ""}, {1, math.NaN(), ""}, {1, math.Inf(-1), ""},
+	} {
+		if got := falling(c.rate, c.goal); got != c.want {
+			t.Errorf("falling by %v to %v: %q, want %q", c.rate, c.goal, got, c.want)
+		}
+	}
+	if got := until([]float64{1, 2}, []float64{0, -1}, -5); got != "" {
+		t.Errorf("of two points: %q", got)
+	}
+	if got := until([]float64{1, 1, 1, 1, 1}, []float64{5, 4, 3, 2, 1}, 0); got != "" {
+		t.Errorf("of one moment: %q", got)
+	}
+}
+
+func TestRemaining(t *testing.T) {
+	var points []solvers.Point
+	for k := range 21 { // a decade each second
+		v := math.Pow(10, -float64(k)/2)
+		points = append(points, solvers.Point{Iteration: k, Elapsed: time.Duration(k) * time.Second / 2, Up: v, KKT: v, RelGap: v})
+	}
+	for _, stop := range []solvers.Criterion{solvers.UpLow{Tol: 1e-15}, solvers.KKT{Tol: 1e-15}, solvers.Gap{Rel: 1e-15}} {
+		if got := remaining(points, stop); got != "about 5 s left" {
+			t.Errorf("%v: %q", stop, got)
+		}
+	}
+	if got := remaining(points, solvers.Iterations{Max: 5}); got != "" {
+		t.Errorf("of a criterion without a number: %q", got)
+	}
+}
+
+// note keeps the last points of a run within bounds and leaves what others may be
+// reading as it is.
+func TestNote(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		n := rapid.IntRange(1, 3*liveMemory).Draw(r, "points")
+		again := rapid.IntRange(2, 9).Draw(r, "measured again") // each so many-th
+		hold := rapid.IntRange(0, n-1).Draw(r, "held")
+		var points, held, copied []int
+		at := 0
+		for k := range n {
+			if k%again > 0 {
+				at++
+			}
+			points = note(points, at, func(p *int) int { return *p })
+			if points[len(points)-1] != at || len(points) > liveMemory+1 || !slices.IsSorted(points) {
+				r.Fatalf("after %d points there are %d, the last is %d", k+1, len(points), points[len(points)-1])
+			}
+			if k == hold {
+				held, copied = points, slices.Clone(points)
+			}
+		}
+		if !slices.Equal(held, copied) {
+			r.Fatal("points that may be read have changed")
+		}
+	})
+}
+
+// BenchmarkLive is a run of some seconds, alone and watched.
+func BenchmarkLive(b *testing.B) {
+	c := Classify(datasets.Moons(1000, 0.35, 1)).Kernel(kernels.RBF(20)).C(3e4).Tol(1e-4)
+	run := func(b *testing.B, watched bool) {
+		for b.Loop() {
+			t, err := c.prepare()
+			if err != nil {
+				b.Fatal(err)
+			}
+			settings := solvers.Settings{Stop: t.stop}
+			w := t.watch(t)
+			pictures := 0
+			w.next = w.began.Add(liveFirst)
+			w.send = func(c *Chart, _ bool) error { pictures++; _, err := echarts.DrawAs("x", c); return err }
+			if watched {
+				settings.Observers = []solvers.Observer{w.observe}
+			}
+			res, err := solvers.Solve(b.Context(), t.problem, t.method, settings)
+			if err != nil {
+				b.Fatal(err)
+			}
+			if watched {
+				w.end(res)
+			}
+			b.ReportMetric(float64(pictures), "pictures")
+		}
+	}
+	b.Run("alone", func(b *testing.B) { run(b, false) })
+	b.Run("watched", func(b *testing.B) { run(b, true) })
+}
+
+// slow is a scene that takes its time.
+type slow struct{}
+
+func (slow) words() string { return "slow" }
+func (slow) boundary(*solvers.Result, int) *figure.Boundary {
+	time.Sleep(2 * liveSlow)
+	return nil
+}
+
+// A boundary that takes long is computed on fewer nodes from then on, so that an
+// interrupt finds time for the last one.
+func TestSlowBoundary(t *testing.T) {
+	m := Classify(datasets.Moons(20, 0.1, 1)).machine
+	w := m.watch(slow{})
+	if _, err := w.draw(&solvers.Result{Trace: solvers.Trace{Points: []solvers.Point{{Dual: 1, Primal: 2}}}}); err != nil {
+		t.Fatal(err)
+	}
+	if w.work > liveField/2 {
+		t.Errorf("the next one may take %d kernel values, the slow one had %d", w.work, liveField)
+	}
+	task, err := Classify(datasets.Moons(20, 0.1, 1)).prepare()
+	if err != nil {
+		t.Fatal(err)
+	}
+	res := &solvers.Result{Alpha: make([]float64, 20)}
+	if coarse, fine := task.boundary(res, 1), task.boundary(res, liveField); len(coarse.Z)*len(coarse.Z[0]) > 100 || len(fine.Z)*len(fine.Z[0]) < 2000 {
+		t.Errorf("%d and %d rows of nodes", len(coarse.Z), len(fine.Z))
+	}
+}
+
+// The moments of a replay are log-spaced: the first, the last, and no more than
+// asked for.
+func TestMoments(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		tr := solvers.Trace{N: rapid.IntRange(1, 3000).Draw(r, "n")}
+		step := rapid.SampledFrom([]int{0, 1, 7, 1000}).Draw(r, "every")
+		for k, it := rapid.IntRange(1, 1500).Draw(r, "points"), 0; k > 0; k-- {
+			tr.Points = append(tr.Points, solvers.Point{Iteration: it})
+			if it += step; step == 0 {
+				it += max(1, it/100)
+			}
+		}
+		chosen, err := moments(&tr, 1600)
+		if err != nil {
+			r.Fatal(err)
+		}
+		if chosen[0] != 0 || chosen[len(chosen)-1] != len(tr.Points)-1 || len(chosen) > replayFrames || !slices.IsSorted(chosen) || len(slices.Compact(slices.Clone(chosen))) != len(chosen) {
+			r.Fatalf("of %d points %v are chosen", len(tr.Points), chosen)
+		}
+		if tr.N < 100 && len(tr.Points) > 200 && len(chosen) < replayFrames/3 {
+			r.Fatalf("of %d points only %d are chosen", len(tr.Points), len(chosen))
+		}
+	})
+	if _, err := moments(&solvers.Trace{N: 3}, 0); err == nil {
+		t.Error("an empty trace has moments")
+	}
+}

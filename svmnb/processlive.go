@@ -1,0 +1,69 @@
+package svmnb
+
+import (
+	"math"
+	"slices"
+
+	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/svmnb/internal/figure"
+)
+
+// systemWatch shows a run of an iterative method for the linear system of a process:
+// the sandwich of bounds around y'A⁻¹y.
+type systemWatch struct {
+	*screen
+	task   *processTask
+	points []solvers.SystemPoint // as those of watch
+}
+
+func (t *processTask) watch() *systemWatch {
+	return &systemWatch{screen: newScreen(t.words()), task: t}
+}
+
+// observe is an observer of the run.
+func (w *systemWatch) observe(_ [][]float64, pt *solvers.SystemPoint) {
+	w.points = note(w.points, *pt, func(p *solvers.SystemPoint) int { return p.Iteration })
+	if !w.ready() {
+		return
+	}
+	points := w.points
+	w.show(func() (*Chart, error) { return w.draw(points, solvers.NotTerminated) })
+}
+
+// end shows what has come out; nil when nothing has.
+func (w *systemWatch) end(sol *solvers.Solution) {
+	w.screen.end(func() (*Chart, error) {
+		if sol == nil {
+			return nil, nil
+		}
+		return w.draw(sol.Trace, sol.Status)
+	})
+}
+
+func (w *systemWatch) draw(points []solvers.SystemPoint, status solvers.Status) (*Chart, error) {
+	// Before the first bound there is nothing to see.
+	if !slices.ContainsFunc(points, func(p solvers.SystemPoint) bool { return p.Lower == p.Lower }) {
+		return nil, nil
+	}
+	last := points[len(points)-1]
+	d := w.task.boundsData(points)
+	title, progress := headline(w.task.method.Name(), status, last.Iteration, last.Elapsed, "", func() string { return w.remaining(points) })
+	d.Problem = w.task.words() + " · " + title + " · " + progress
+	return figure.Bounds(d)
+}
+
+// remaining is that of a machine, from what the lower bound may lack.
+func (w *systemWatch) remaining(points []solvers.SystemPoint) string {
+	stop, ok := w.task.criterion().(solvers.Bounds)
+	if !ok {
+		return ""
+	}
+	last := points[len(points)-1]
+	var t, v []float64
+	for _, pt := range points {
+		if 2*pt.Elapsed > last.Elapsed && pt.Energy > 0 {
+			t, v = append(t, pt.Elapsed.Seconds()), append(v, math.Log(pt.Energy))
+		}
+	}
+	return until(t, v, math.Log(max(stop.Abs, stop.Rel*last.Lower)))
+}
