@@ -1,7 +1,7 @@
 // Bench races svmnb against LIBSVM's svm-train and svm-predict, LIBLINEAR's train
 // and scikit-learn on this machine:
 //
-//	go run ./internal/bench             everything, five processes each (an hour)
+//	go run ./internal/bench             everything, five processes each (an hour or two)
 //	go run ./internal/bench -quick      small data, one process each (a minute)
 //	go run ./internal/bench -only a9a   the work whose name matches
 //	go run ./internal/bench -file F -c 10 -g 0.05
