@@ -1,0 +1,102 @@
+package figure
+
+import "fmt"
+
+// CurveData is what [Curve] draws: a score along one parameter.
+type CurveData struct {
+	Problem string // what was searched
+	Metric  string // name of the score
+	Name    string // of the parameter
+	Xs      []float64
+	Mean    []float64 // NaN where there is none
+	SE      []float64 // standard errors; NaN where there is none
+	Percent bool      // scores are shares
+	Log     bool      // Xs are positive and their logarithm is drawn
+	Chosen  int       // the place that was chosen
+}
+
+// Curve draws the mean score with a band of one standard error, and the chosen
+// place.
+func Curve(d CurveData) (*Chart, error) {
+	if err := check("Curve", "place", len(d.Xs), argument{name: "Xs", values: d.Xs, positive: d.Log}, argument{name: "Mean", values: d.Mean, missing: true},
+		argument{name: "SE", values: d.SE, missing: true, positive: true}); err != nil {
+		return nil, err
+	}
+	if len(d.Xs) > 1 {
+		if err := checkPlaces("Curve", d.Xs); err != nil {
+			return nil, err
+		}
+	}
+	if d.Log && !(len(d.Xs) > 0 && d.Xs[0] > 0) {
+		return nil, &InputError{Figure: "Curve", Field: "Xs", Reason: "begins at 0 or has no place: a log axis needs positive places"}
+	}
+	keep := nodes(d.Mean)
+	if len(keep) == 0 {
+		return nil, &InputError{Figure: "Curve", Field: "Mean", Reason: "has no score: let the search finish a point"}
+	}
+	if d.Chosen < 0 || d.Chosen >= len(d.Xs) || !finite(d.Mean[d.Chosen]) {
+		return nil, &InputError{Figure: "Curve", Field: "Chosen", Reason: fmt.Sprintf("is place %d of %d, or one without a score", d.Chosen, len(d.Xs))}
+	}
+	scale, unit := 1.0, ""
+	if d.Percent {
+		scale, unit = 100, " %"
+	}
+	var xs, mean, lower, upper []float64
+	for _, i := range keep {
+		se := d.SE[i]
+		if !finite(se) {
+			se = 0
+		}
+		xs, mean = append(xs, d.Xs[i]), append(mean, scale*d.Mean[i])
+		lower, upper = append(lower, scale*(d.Mean[i]-se)), append(upper, scale*(d.Mean[i]+se))
+	}
+	low, high := extent(lower, upper)
+	low, high = widen(low, high, 0.08)
+	title := fmt.Sprintf("%s %s%s at %s = %s", d.Metric, numberTo(scale*d.Mean[d.Chosen], 4), unit, d.Name, number(d.Xs[d.Chosen]))
+	if finite(d.SE[d.Chosen]) {
+		title += ", standard error " + numberTo(scale*d.SE[d.Chosen], 2)
+	}
+	subtitle := sentence(d.Problem, "band: one standard error of the folds")
+	all := make([]int, len(xs))
+	for i := range all {
+		all[i] = i
+	}
+	round := rounding(low, high)
+	x := object{"type": "value", "name": d.Name, "nameLocation": "middle", "nameGap": 28, "splitLine": object{"show": false}, "scale": true,
+		"axisLine": object{"show": true, "onZero": false}, "axisTick": object{"show": true}, "axisLabel": object{"hideOverlap": true, "formatter": script(`function (v) { return svm.num(v); }`)}}
+	if d.Log {
+		x["type"] = "log"
+		x["logBase"] = 10
+		x["min"], x["max"] = xs[0], xs[len(xs)-1]
+		if len(xs) == 1 {
+			x["min"], x["max"] = xs[0]/10, xs[0]*10
+		}
+	}
+	name := d.Metric
+	if unit != "" {
+		name += " (%)"
+	}
+	return newChart(title, subtitle, fmt.Sprintf("The %s along %s. %s. %s.", d.Metric, d.Name, title, subtitle), object{
+		"legend":  object{"data": list{object{"name": "mean of the folds"}, object{"name": "± standard error", "icon": "rect"}, object{"name": "chosen"}}},
+		"toolbox": toolbox("search", object{}),
+		"tooltip": object{"trigger": "item", "formatter": script(curveTip)},
+		"grid":    object{},
+		"xAxis":   list{x},
+		"yAxis":   list{valueAxis(0, low, high, name, 48)},
+		"series": list{
+			band(0, "± standard error", "x", "lower", "upper", "@neg/0.18", ""),
+			curve(0, "mean of the folds", "x", "mean", "@neg", object{"showSymbol": true, "symbolSize": 7}),
+			object{"type": "scatter", "name": "chosen", "symbolSize": 15, "z": 4, "data": list{list{d.Xs[d.Chosen], round(scale * d.Mean[d.Chosen])}},
+				"itemStyle": object{"color": "@page", "borderColor": "@ink", "borderWidth": 3}},
+		},
+		"svm": object{"x": xs, "mean": rounded(mean, all, round), "lower": rounded(lower, all, round), "upper": rounded(upper, all, round),
+			"name": d.Name, "metric": d.Metric, "unit": unit, "layout": script(oneGrid)},
+	}), nil
+}
+
+const curveTip = `function (p) {
+	var e = document.createElement('b'), at = document.createElement('span');
+	e.textContent = O.svm.metric + ' ' + svm.num(p.value[1]) + O.svm.unit;
+	at.textContent = O.svm.name + ' = ' + svm.num(p.value[0]);
+	return e.outerHTML + '<br>' + at.outerHTML;
+}`

@@ -1,0 +1,108 @@
+package figure
+
+import (
+	"fmt"
+	"slices"
+)
+
+// PathData is what [Path] draws: the multipliers of n points over C.
+type PathData struct {
+	Problem string
+	Classes [2]string   // names of y = −1 and y = +1
+	Breaks  int         // of the path
+	Y       []float64   // n labels ±1
+	C       []float64   // places
+	A       [][]float64 // n × places: α over its upper bound, in [0, 1]
+}
+
+// mostLines is how many points a path is drawn of: those that change most.
+const mostLines = 60
+
+// Path draws α_i/C over the logarithm of C, a line for each point, coloured by its
+// class.
+func Path(d PathData) (*Chart, error) {
+	n := len(d.Y)
+	if n == 0 || len(d.A) != n {
+		return nil, &InputError{Figure: "Path", Field: "A", Reason: fmt.Sprintf("has %d rows for %s: give a row per point", len(d.A), count(n, "label", "labels"))}
+	}
+	if err := checkPlaces("Path", d.C); err != nil {
+		return nil, err
+	}
+	if err := check("Path", "place", len(d.C), argument{name: "C", values: d.C, positive: true}); err != nil {
+		return nil, err
+	}
+	if !(d.C[0] > 0) {
+		return nil, &InputError{Figure: "Path", Field: "C[0]", Reason: "is 0: a log axis needs positive places"}
+	}
+	travel := make([]float64, n) // how far each line goes up and down
+	order := make([]int, n)
+	for i, a := range d.A {
+		if err := check("Path", "place", len(d.C), argument{name: fmt.Sprintf("A[%d]", i), values: a, positive: true}); err != nil {
+			return nil, err
+		}
+		order[i] = i
+		for k := 1; k < len(a); k++ {
+			travel[i] += max(a[k]-a[k-1], a[k-1]-a[k])
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return sign(travel[b] - travel[a]) })
+	order = order[:min(n, mostLines)]
+	end := len(d.C) - 1
+	var first, last int // support vectors
+	for _, a := range d.A {
+		if a[0] > 0 {
+			first++
+		}
+		if a[end] > 0 {
+			last++
+		}
+	}
+	title := fmt.Sprintf("%s in α(C): %d of %s are support vectors at C = %s, %d at C = %s", count(d.Breaks, "breakpoint", "breakpoints"),
+		first, count(n, "point", "points"), number(d.C[0]), last, number(d.C[end]))
+	drawnText := ""
+	if n > mostLines {
+		drawnText = fmt.Sprintf("the %d points that change most", mostLines)
+	}
+	subtitle := sentence(d.Problem, drawnText, "α_i/C over C, on a log scale: linear in 1/C between breaks")
+	colors := [2]string{"@neg", "@pos"}
+	var series list
+	for _, i := range order {
+		class := 0
+		if d.Y[i] > 0 {
+			class = 1
+		}
+		var data list
+		for k, a := range d.A[i] {
+			flat := k > 0 && k < end && d.A[i][k-1] == a && d.A[i][k+1] == a // the line between says it
+			if !flat {
+				data = append(data, list{round4(d.C[k]), roundTo(a, 3)})
+			}
+		}
+		series = append(series, object{"type": "line", "name": either(d.Classes[class], [2]string{"class −1", "class +1"}[class]), "data": data, "symbol": "circle", "symbolSize": 8, "showSymbol": true, "showAllSymbol": true,
+			"itemStyle": object{"color": colors[class], "opacity": 0}, // unseen, for the pointer to find "lineStyle": object{"color": colors[class] + "/0.7", "width": 1.5},
+			"emphasis":  object{"lineStyle": object{"width": 3.5}, "itemStyle": object{"opacity": 1}}})
+	}
+	x := logValues(0, d.C[0], d.C[end])
+	merge(x, object{"name": "C (log scale)", "nameLocation": "middle", "nameGap": 28, "splitLine": object{"show": false}})
+	from, to := decades(d.C[0], d.C[end])
+	x["axisLabel"] = logValues(0, from, to)["axisLabel"]
+	return newChart(title, subtitle, "Regularisation path. "+title+". "+subtitle+".", object{
+		"legend": object{"data": list{
+			object{"name": either(d.Classes[0], "class −1"), "icon": stroke, "itemStyle": object{"opacity": 1}},
+			object{"name": either(d.Classes[1], "class +1"), "icon": stroke, "itemStyle": object{"opacity": 1}}}},
+		"toolbox": toolbox("path", object{}),
+		"tooltip": object{"trigger": "item", "formatter": script(pathTip)},
+		"grid":    object{},
+		"xAxis":   list{x},
+		"yAxis": list{object{"type": "value", "min": -0.03, "max": 1.03, "name": "α / C", "nameLocation": "middle", "nameGap": 40, "splitLine": object{"show": false},
+			"axisLine": object{"show": true, "onZero": false}, "axisLabel": object{"customValues": list{0, 0.25, 0.5, 0.75, 1}, "formatter": script(`function (v) { return svm.num(v, 2); }`)}}},
+		"series": series,
+		"svm":    object{"points": order, "layout": script(oneGrid)},
+	}), nil
+}
+
+const pathTip = `function (p) {
+	var e = document.createElement('b');
+	e.textContent = 'point ' + O.svm.points[p.seriesIndex] + ', ' + p.seriesName;
+	return e.outerHTML + (p.value ? '<br>α/C = ' + svm.num(p.value[1], 3) + ' at C = ' + svm.num(p.value[0]) : '');
+}`

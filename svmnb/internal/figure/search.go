@@ -1,0 +1,144 @@
+package figure
+
+import (
+	"fmt"
+	"math"
+)
+
+// SearchData is what [Search] draws: a score at each node of a grid of two
+// parameters.
+type SearchData struct {
+	Problem      string    // what was searched
+	Metric       string    // name of the score
+	Names        [2]string // of the parameters along x and y
+	Xs, Ys       []float64
+	Z            [][]float64 // Z[y][x]; NaN where there is none
+	SE           [][]float64 // standard errors of Z; NaN where there is none
+	Lower        bool        // the lower the better
+	Percent      bool        // scores are shares
+	Chosen       [2]int      // the column and row that was chosen
+	Reduced      string      // what became of further parameters, for the subtitle
+	ChosenValues string      // the chosen point in words
+}
+
+// mostNodes is how many values of a parameter a map has room for.
+const mostNodes = 60
+
+// Search draws the scores as a map of cells, the better the stronger, with the
+// chosen one framed.
+func Search(d SearchData) (*Chart, error) {
+	bad := func(field, format string, args ...any) error {
+		return &InputError{Figure: "Search", Field: field, Reason: fmt.Sprintf(format, args...)}
+	}
+	if n, m := len(d.Xs), len(d.Ys); n < 1 || n > mostNodes || m < 1 || m > mostNodes {
+		return nil, bad("Xs", "and Ys have %d and %d values: the map has room for 1 to %d of each", n, m, mostNodes)
+	}
+	if len(d.Z) != len(d.Ys) || len(d.SE) != len(d.Ys) {
+		return nil, bad("Z", "and SE have %d and %d rows for %d values of %s", len(d.Z), len(d.SE), len(d.Ys), d.Names[1])
+	}
+	if d.Chosen[0] < 0 || d.Chosen[0] >= len(d.Xs) || d.Chosen[1] < 0 || d.Chosen[1] >= len(d.Ys) {
+		return nil, bad("Chosen", "is column %d, row %d of %d × %d", d.Chosen[0], d.Chosen[1], len(d.Xs), len(d.Ys))
+	}
+	for i := range d.Z {
+		if err := check("Search", "column", len(d.Xs), argument{name: fmt.Sprintf("Z[%d]", i), values: d.Z[i], missing: true},
+			argument{name: fmt.Sprintf("SE[%d]", i), values: d.SE[i], missing: true, positive: true}); err != nil {
+			return nil, err
+		}
+	}
+	low, high := extent(d.Z...)
+	if low > high {
+		return nil, bad("Z", "has no score: let the search finish a point")
+	}
+	scale, unit := 1.0, ""
+	if d.Percent {
+		scale, unit = 100, " %"
+	}
+	var cells list
+	for i, row := range d.Z {
+		for j, z := range row {
+			if !finite(z) {
+				continue
+			}
+			share := 1.0 // all are equally good
+			if high > low {
+				share = (z - low) / (high - low)
+				if d.Lower {
+					share = 1 - share
+				}
+			}
+			item := list{j, i, numberTo(scale*z, 4), round4(share), nil, 0}
+			if finite(d.SE[i][j]) {
+				item[4] = numberTo(scale*d.SE[i][j], 2)
+			}
+			if d.Chosen == [2]int{j, i} {
+				item[5] = 1
+			}
+			cells = append(cells, item)
+		}
+	}
+	best := high
+	if d.Lower {
+		best = low
+	}
+	title := fmt.Sprintf("%s: best %s%s", d.Metric, numberTo(scale*best, 4), unit)
+	if z := d.Z[d.Chosen[1]][d.Chosen[0]]; finite(z) {
+		title += fmt.Sprintf("; chosen %s%s at %s", numberTo(scale*z, 4), unit, d.ChosenValues)
+	}
+	subtitle := sentence(d.Problem, d.Reduced, "the stronger the better, the frame is the chosen point")
+	axis := func(name string, values []float64) object {
+		var labels []string
+		for _, v := range values {
+			labels = append(labels, number(v))
+		}
+		return object{"type": "category", "data": labels, "name": name, "nameLocation": "middle",
+			"axisLine": object{"show": false}, "axisTick": object{"show": false}, "splitLine": object{"show": false}, "axisLabel": object{"hideOverlap": true}}
+	}
+	return newChart(title, subtitle, fmt.Sprintf("Map of the %s over %s and %s. %s. %s.", d.Metric, d.Names[0], d.Names[1], title, subtitle), object{
+		"legend":  object{"show": false},
+		"toolbox": toolbox("search", nil),
+		"tooltip": object{"trigger": "item", "formatter": script(searchTip)},
+		"grid":    object{},
+		"xAxis":   list{axis(d.Names[0], d.Xs)},
+		"yAxis":   list{axis(d.Names[1], d.Ys)},
+		"series": list{object{"type": "custom", "data": cells, "encode": object{"x": 0, "y": 1},
+			"renderItem": script(searchCell)}},
+		"svm": object{"columns": len(d.Xs), "rows": len(d.Ys), "names": d.Names, "xs": column(d.Xs, 4), "ys": column(d.Ys, 4), "metric": d.Metric, "unit": unit, "layout": script(searchLayout)},
+	}), nil
+}
+
+// searchCell spends most of its range of colour on the best tenth of the scores,
+// among which the choice is.
+const searchCell = `function (p, api) {
+	var c = api.coord([api.value(0), api.value(1)]), s = api.size([1, 1]), gap = s[0] > 12 ? 1 : 0, share = api.value(3), chosen = api.value(5) === 1;
+	var strength = 0.04 + 0.4 * share + 0.5 * Math.pow(share, 12);
+	var text = String(api.value(2)), font = Math.min(13, s[1] * 0.6, 1.6 * s[0] / text.length);
+	var rect = { type: 'rect', shape: { x: c[0] - s[0] / 2 + gap, y: c[1] - s[1] / 2 + gap, width: s[0] - 2 * gap, height: s[1] - 2 * gap },
+		style: { fill: T('@neg*' + strength), stroke: chosen ? T('@ink') : null, lineWidth: chosen ? 3 : 0 }, z2: chosen ? 2 : 1 };
+	if (font < 7) return rect;
+	return { type: 'group', children: [rect, { type: 'text', silent: true, z2: 3, x: c[0], y: c[1],
+		style: { text: text, fill: T(strength > 0.6 ? '@page' : '@ink'), fontSize: font, align: 'center', verticalAlign: 'middle' } }] };
+}`
+
+const searchTip = `function (p) {
+	var v = p.value, e = document.createElement('b'), at = document.createElement('span');
+	e.textContent = O.svm.metric + ' ' + v[2] + O.svm.unit;
+	at.textContent = O.svm.names[0] + ' = ' + svm.num(O.svm.xs[v[0]]) + ', ' + O.svm.names[1] + ' = ' + svm.num(O.svm.ys[v[1]]);
+	return e.outerHTML + (v[4] === null || v[4] === undefined ? '' : ' ± ' + v[4]) + '<br>' + at.outerHTML;
+}`
+
+const searchLayout = `function (w, top) {
+	var narrow = w < 520, left = narrow ? 92 : 104, width = Math.min(w - left - 16, Math.max(200, O.svm.columns * 84));
+	var height = Math.min(560, Math.max(120, O.svm.rows * (narrow ? 30 : 42)));
+	return { height: Math.round(top + height + 56), option: { grid: { left: left, top: top, width: width, height: height },
+		xAxis: [{ nameGap: 32 }], yAxis: [{ nameGap: left - 20 }] } };
+}`
+
+// nodes says which places have a finite value.
+func nodes(values []float64) (keep []int) {
+	for i, v := range values {
+		if !math.IsNaN(v) {
+			keep = append(keep, i)
+		}
+	}
+	return keep
+}

@@ -1,0 +1,136 @@
+package figure
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+)
+
+// landscape is a hill over n × m nodes.
+func landscape(n, m int) SearchData {
+	d := SearchData{Problem: "made up", Metric: "accuracy", Names: [2]string{"C", "gamma"}, Percent: true, Chosen: [2]int{n / 2, m / 2}, ChosenValues: "C = 1, gamma = 2"}
+	for j := range n {
+		d.Xs = append(d.Xs, math.Exp2(float64(2*j-5)))
+	}
+	for i := range m {
+		d.Ys = append(d.Ys, math.Exp2(float64(2*i-15)))
+		d.Z, d.SE = append(d.Z, nil), append(d.SE, nil)
+		for j := range n {
+			x, y := float64(j-n/2), float64(i-m/2)
+			d.Z[i], d.SE[i] = append(d.Z[i], 0.98*math.Exp(-(x*x+y*y)/float64(n*m))), append(d.SE[i], 0.01)
+		}
+	}
+	return d
+}
+
+func ridgeline(n int) CurveData {
+	d := CurveData{Problem: "made up", Metric: "RMSE", Name: "lambda", Log: true, Chosen: n / 2}
+	for k := range n {
+		d.Xs, d.Mean, d.SE = append(d.Xs, math.Exp2(float64(k))), append(d.Mean, 1+math.Pow(float64(k-n/2), 2)/10), append(d.SE, 0.1)
+	}
+	return d
+}
+
+func lines(n, places int) PathData {
+	d := PathData{Problem: "made up", Classes: [2]string{"ill", "well"}, Breaks: 77}
+	for k := range places {
+		d.C = append(d.C, math.Exp2(float64(k)/10-3))
+	}
+	for i := range n {
+		d.Y, d.A = append(d.Y, float64(2*(i%2)-1)), append(d.A, nil)
+		for k := range places {
+			d.A[i] = append(d.A[i], min(1, max(0, 1-float64(k*(i+1))/float64(3*places))))
+		}
+	}
+	return d
+}
+
+func TestSearchPictures(t *testing.T) {
+	ok := must[*Chart](t)
+	pictures(t, "search", []*Chart{ok(Search(landscape(11, 10))), ok(Search(landscape(3, 2))), ok(Curve(ridgeline(9))), ok(Path(lines(40, 100)))}, []tip{
+		{0, 0, 60, "accuracy 98 % ± 1"}, {0, 0, 0, "C = 0.03125, gamma = "}, {2, 1, 3, "RMSE 1.1"}, {2, 1, 3, "lambda = 8"}, {3, 0, 5, "α/C = "},
+	})
+}
+
+func TestSearchFigures(t *testing.T) {
+	nan := math.NaN()
+	for _, test := range []struct {
+		name   string
+		draw   func() (*Chart, error)
+		budget int
+		words  string
+	}{
+		{"search", func() (*Chart, error) { return Search(landscape(11, 10)) }, 14_000, "accuracy: best 98 %; chosen 98 % at C = 1, gamma = 2"},
+		{"search, 60 × 60", func() (*Chart, error) { return Search(landscape(60, 60)) }, 160_000, "best 98 %"},
+		{"search, errors and gaps", func() (*Chart, error) {
+			return Search(SearchData{Metric: "RMSE", Names: [2]string{"C", "epsilon"}, Lower: true, Xs: []float64{1, 2}, Ys: []float64{0}, Z: [][]float64{{nan, 2}}, SE: [][]float64{{nan, nan}}, Chosen: [2]int{1, 0}, ChosenValues: "C = 2, epsilon = 0"})
+		}, 10_000, "RMSE: best 2; chosen 2 at C = 2"},
+		{"curve", func() (*Chart, error) { return Curve(ridgeline(9)) }, 10_000, "RMSE 1 at lambda = 16, standard error 0.1"},
+		{"curve, one place", func() (*Chart, error) {
+			return Curve(CurveData{Metric: "accuracy", Name: "C", Percent: true, Xs: []float64{1}, Mean: []float64{1}, SE: []float64{nan}})
+		}, 10_000, "accuracy 100 % at C = 1"},
+		{"path", func() (*Chart, error) { return Path(lines(40, 100)) }, 120_000, "77 breakpoints in α(C): 40 of 40 points are support vectors at C = 0.125, 3 at C = "},
+		{"path, many points", func() (*Chart, error) { return Path(lines(3000, 160)) }, 250_000, "the 60 points that change most"},
+	} {
+		c, err := test.draw()
+		if err != nil {
+			t.Errorf("%s: %v", test.name, err)
+			continue
+		}
+		if n := size(t, c); n > test.budget {
+			t.Errorf("%s: %d bytes, budget %d", test.name, n, test.budget)
+		}
+		if said := c.Title.Title + " · " + c.Title.Subtitle; !strings.Contains(said, test.words) || !strings.Contains(c.Alt, c.Title.Title) {
+			t.Errorf("%s: %q, want %q in it, and in %q", test.name, said, test.words, c.Alt)
+		}
+	}
+}
+
+func TestWrongSearchInput(t *testing.T) {
+	nan := math.NaN()
+	search := func(change func(*SearchData)) error {
+		d := landscape(3, 2)
+		change(&d)
+		_, err := Search(d)
+		return err
+	}
+	curve := func(change func(*CurveData)) error {
+		d := ridgeline(5)
+		change(&d)
+		_, err := Curve(d)
+		return err
+	}
+	path := func(change func(*PathData)) error {
+		d := lines(3, 5)
+		change(&d)
+		_, err := Path(d)
+		return err
+	}
+	for _, test := range []struct {
+		err           error
+		figure, field string
+	}{
+		{search(func(d *SearchData) { d.Xs = nil }), "Search", "Xs"},
+		{search(func(d *SearchData) { d.Ys = make([]float64, 61) }), "Search", "Xs"},
+		{search(func(d *SearchData) { d.Z = d.Z[:1] }), "Search", "Z"},
+		{search(func(d *SearchData) { d.Z[1] = nil }), "Search", "Z[1]"},
+		{search(func(d *SearchData) { d.SE[0][2] = -1 }), "Search", "SE[0][2]"},
+		{search(func(d *SearchData) { d.Chosen[0] = 3 }), "Search", "Chosen"},
+		{search(func(d *SearchData) { d.Z = [][]float64{{nan, nan, nan}, {nan, nan, nan}} }), "Search", "Z"},
+		{curve(func(d *CurveData) { d.Mean = nil }), "Curve", "Mean"},
+		{curve(func(d *CurveData) { d.Xs[1] = d.Xs[0] }), "Curve", "Xs[1]"},
+		{curve(func(d *CurveData) { d.Xs[0] = 0 }), "Curve", "Xs"},
+		{curve(func(d *CurveData) { d.Chosen = 5 }), "Curve", "Chosen"},
+		{curve(func(d *CurveData) { d.Mean[2] = nan }), "Curve", "Chosen"},
+		{path(func(d *PathData) { d.A = nil }), "Path", "A"},
+		{path(func(d *PathData) { d.C = d.C[:1] }), "Path", "Xs"},
+		{path(func(d *PathData) { d.C[0] = 0 }), "Path", "C[0]"},
+		{path(func(d *PathData) { d.A[1][2] = nan }), "Path", "A[1][2]"},
+	} {
+		var e *InputError
+		if !errors.As(test.err, &e) || e.Figure != test.figure || e.Field != test.field {
+			t.Errorf("error %v, want an *InputError about %s, %s", test.err, test.figure, test.field)
+		}
+	}
+}

@@ -1,0 +1,180 @@
+package svmnb
+
+import (
+	"math"
+
+	"github.com/svmnb/svmnb/solvers"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack"
+	"gonum.org/v1/gonum/lapack/lapack64"
+)
+
+// LeaveOneOutBounds says how often a machine learnt without a point would err on it,
+// as shares of the n points in [0, 1], from the machine learnt with all of them.
+type LeaveOneOutBounds struct {
+	SupportVectors float64 // no more than this: only support vectors can be missed
+	XiAlpha        float64 // no more than this: the share with 2 α_i R² + ξ_i ≥ 1 (Joachims 2000, ρ = 2)
+	Span           float64 // nearly this: the share with y_i f(x_i) ≤ α_i S_i² (Vapnik and Chapelle 2000), if no other point changes its part
+	R2             float64 // R² = max K − min K over the points, of XiAlpha
+}
+
+// LeaveOneOut bounds the error of leaving one out, for the 1-norm soft margin and the
+// hard one. S_i is the distance of φ(x_i) from the span of the other free support
+// vectors: S_i² = 1/(K̃⁻¹)_ii for a free one, with K̃ their kernel matrix bordered by
+// ones where the bias is free, and K_ii − v'K̃⁻¹v with v = (K_ij, 1) for one at C. It
+// asks for all n² kernel values.
+func (f *Fit) LeaveOneOut() (*LeaveOneOutBounds, error) {
+	b, _, err := f.leaveOneOut()
+	return b, err
+}
+
+// leaveOneOut also returns the n values S².
+func (f *Fit) leaveOneOut() (*LeaveOneOutBounds, []float64, error) {
+	t := f.task
+	if t.margin != oneNorm && t.margin != hard {
+		return nil, nil, wrong("LeaveOneOut", math.NaN(), "the bounds are those of the 1-norm soft margin and of the hard one; count the errors of LeaveOneOutFolds()")
+	}
+	var free []int
+	for i, a := range f.Alpha {
+		if a > 0 && a < t.problem.Upper[i] {
+			free = append(free, i)
+		}
+	}
+	if len(free) > pathPoints {
+		return nil, nil, wrong("LeaveOneOut", float64(len(free)), "there are %d free support vectors, whose matrix is held; at most %d", len(free), pathPoints)
+	}
+	inverse, err := bordered(t.k, free, nil, !t.fixed)
+	if err != nil {
+		return nil, nil, err
+	}
+	n, values := float64(len(f.Alpha)), f.training()
+	b := &LeaveOneOutBounds{}
+	least, largest := math.Inf(1), math.Inf(-1)
+	for _, v := range t.k.Diag() {
+		largest = max(largest, v)
+	}
+	at, v := 0, make([]float64, inverse.Rows)
+	span := make([]float64, len(f.Alpha))
+	for i, a := range f.Alpha {
+		row := t.k.Row(i)
+		for _, k := range row {
+			least = min(least, k)
+		}
+		switch {
+		case a == 0:
+		case at < len(free) && free[at] == i:
+			span[i] = 1 / inverse.Data[at*inverse.Stride+at]
+			at++
+		case len(free) == 0 && !t.fixed:
+			span[i] = math.Inf(1) // nothing says what the bias would be
+		default:
+			for r, j := range free {
+				v[r] = row[j]
+			}
+			if !t.fixed {
+				v[len(free)] = 1
+			}
+			span[i] = row[i]
+			for r, x := range v {
+				span[i] -= x * dot(inverse.Data[r*inverse.Stride:r*inverse.Stride+len(v)], v)
+			}
+		}
+	}
+	b.R2 = largest - least
+	for i, a := range f.Alpha {
+		if a == 0 {
+			continue
+		}
+		margin := t.y[i] * values[i]
+		b.SupportVectors += 1 / n
+		if 2*a*b.R2+max(0, 1-margin) >= 1 {
+			b.XiAlpha += 1 / n
+		}
+		if margin <= a*span[i] {
+			b.Span += 1 / n
+		}
+	}
+	return b, span, nil
+}
+
+// LeaveOneOut returns the n residuals y_i − f_i(x_i) of the ridge regressions f_i that
+// are learnt without point i, in units of the targets: β_i/(Ã⁻¹)_ii, where Ã is
+// K + λI, bordered by ones for a free bias (Cook and Weisberg 1982, §2.2, in the
+// dual). Only [Regressor.Ridge] has it; it takes 2n³ multiplications and 8n² bytes.
+func (f *RegressionFit) LeaveOneOut() ([]float64, error) {
+	t := f.task
+	n := len(f.Beta)
+	if t.loss != ridge {
+		return nil, wrong("LeaveOneOut", math.NaN(), "only ridge regression has it in closed form; measure by LeaveOneOutFolds()")
+	}
+	if n > pathPoints {
+		return nil, wrong("LeaveOneOut", float64(n), "there are %d points, whose matrix is held; at most %d", n, pathPoints)
+	}
+	k, err := t.matrix()
+	if err != nil {
+		return nil, err
+	}
+	rows, noise := make([]int, n), make([]float64, n)
+	for i := range rows {
+		rows[i], noise[i] = i, 1/t.cost[i]
+	}
+	inverse, err := bordered(k, rows, noise, !t.fixed)
+	if err != nil {
+		return nil, err
+	}
+	y := make([]float64, n)
+	for i, v := range t.data.Y {
+		y[i] = v
+		if t.fixed {
+			y[i] -= t.b0
+		}
+	}
+	for i := range rows {
+		row := inverse.Data[i*inverse.Stride:]
+		noise[i] = dot(row[:n], y) / row[i]
+	}
+	return noise, nil
+}
+
+// bordered returns the inverse of K + diag(noise) over some rows, with a last row and
+// column of ones and 0 where the border is asked for.
+func bordered(k solvers.Matrix, rows []int, noise []float64, border bool) (blas64.General, error) {
+	m := len(rows)
+	size := m
+	if border && m > 0 {
+		size++
+	}
+	a := blas64.General{Rows: size, Cols: size, Stride: max(size, 1), Data: make([]float64, size*size)}
+	if size == 0 {
+		return a, nil
+	}
+	fill := func(ridge float64) {
+		clear(a.Data)
+		for r, i := range rows {
+			row := k.Row(i)
+			for s, j := range rows {
+				a.Data[r*size+s] = row[j]
+			}
+			a.Data[r*size+r] += ridge * (1 + row[i])
+			if noise != nil {
+				a.Data[r*size+r] += noise[i]
+			}
+			if border {
+				a.Data[r*size+m], a.Data[m*size+r] = 1, 1
+			}
+		}
+	}
+	fill(0)
+	norm, pivot := lapack64.Lange(lapack.MaxColumnSum, a, make([]float64, size)), make([]int, size)
+	if !lapack64.Getrf(a, pivot) || lapack64.Gecon(lapack.MaxColumnSum, a, norm, make([]float64, 4*size), make([]int, size)) < 1e-14 {
+		fill(1e-10) // equal points span nothing new
+		if !lapack64.Getrf(a, pivot) {
+			return a, wrong("LeaveOneOut", math.NaN(), "the matrix of the points is singular; remove repeated points")
+		}
+	}
+	work := make([]float64, 1)
+	lapack64.Getri(a, pivot, work, -1)
+	work = make([]float64, int(work[0]))
+	lapack64.Getri(a, pivot, work, len(work))
+	return a, nil
+}

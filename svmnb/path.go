@@ -1,0 +1,464 @@
+package svmnb
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"os/signal"
+	"slices"
+	"sort"
+
+	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/svmnb/internal/figure"
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack"
+	"gonum.org/v1/gonum/lapack/lapack64"
+)
+
+// RegularisationPath is the solutions of the 1-norm soft margin for all C between two:
+// between breakpoints every α_i and the bias are linear in C, so that α_i/C is linear
+// in λ = 1/C (Hastie, Rosset, Tibshirani and Zhu 2004).
+type RegularisationPath struct {
+	Description Classifier
+	Breaks      []PathBreak // in increasing order of C; the first and the last are the ends
+	Restarts    int         // how often rounding or ties had the path begin anew from a solution by SMO
+
+	task *task
+}
+
+// PathBreak is a place where a point reaches or leaves the margin.
+type PathBreak struct {
+	C, Bias float64
+	Alpha   []float64 // n multipliers
+	Elbow   int       // points on the margin, y f = 1, just above this C
+}
+
+// pathPoints bounds the points of a path, whose kernel matrix and breaks are held.
+const pathPoints = 2000
+
+// Path follows the solution of the 1-norm soft margin from one C to a larger one, by
+// the events of Hastie et al.: a point reaches the margin, or one on it reaches α = 0
+// or α = C. It holds the n² kernel values and n numbers for each breakpoint, of which
+// there are some times n, and each costs a system of the size of the elbow. Class and
+// sample weights multiply C. When ctx ends early, the path so far comes with an error
+// that wraps context.Cause(ctx).
+func (c Classifier) Path(ctx context.Context, from, to float64) (*RegularisationPath, error) {
+	if !(from > 0 && from < to) || math.IsInf(to, 1) {
+		return nil, wrong("Path", from, "C goes from %v to %v; give two positive numbers in order", from, to)
+	}
+	switch {
+	case c.margin != oneNorm:
+		return nil, wrong("Path", math.NaN(), "only the 1-norm soft margin has a path that is linear between breaks; leave TwoNorm, HardMargin and Nu out")
+	case c.fixed:
+		return nil, wrong("Path", math.NaN(), "the path is that of a free bias; leave FixedBias, Augment and methods that need them out")
+	case c.data.N() > pathPoints:
+		return nil, wrong("Path", float64(c.data.N()), "there are %d points, and the path holds their kernel matrix; take at most %d", c.data.N(), pathPoints)
+	}
+	c.method, c.cache = solvers.SMO{}, 8*pathPoints*pathPoints // all rows of a Gram, which therefore stay valid
+	t, err := c.C(1).prepare()
+	if err != nil {
+		return nil, err
+	}
+	p := &tracer{t: t, n: len(t.y), unit: t.cost, y: t.y, to: to, f: make([]float64, len(t.y)), df: make([]float64, len(t.y)), state: make([]place3, len(t.y))}
+	total := 0.0
+	for _, u := range p.unit {
+		total += u
+	}
+	for i := range p.n {
+		p.k = append(p.k, t.k.Row(i))
+		p.rounding = max(p.rounding, 1e-11*total*p.k[i][i])
+	}
+	path := &RegularisationPath{Description: t.Classifier, task: t}
+	err = p.trace(ctx, path, from)
+	if len(path.Breaks) == 0 {
+		return nil, err
+	}
+	return path, err
+}
+
+// MustPath is Path for a notebook cell; see [Classifier.MustFit].
+func (c Classifier) MustPath(from, to float64) *RegularisationPath {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	p, err := c.Path(ctx, from, to)
+	switch {
+	case p == nil:
+		must(err)
+	case err != nil && ctx.Err() == nil:
+		must(err)
+	case err != nil:
+		warn(fmt.Sprintf("interrupted at C = %s; this is the path so far", signed(p.Breaks[len(p.Breaks)-1].C, 4)))
+	}
+	return p
+}
+
+// place3 is where a point is: outside the margin with α = 0, on it, or inside with
+// α = C.
+type place3 int8
+
+const (
+	right place3 = iota // α = 0, y f ≥ 1
+	elbow               // y f = 1
+	left                // α = C, y f ≤ 1
+)
+
+// tracer follows a path. All that changes is linear in C: d is a derivative by C.
+type tracer struct {
+	t     *task
+	n     int
+	k     [][]float64 // K
+	y     []float64
+	unit  []float64 // upper bounds for C = 1
+	to    float64
+	c     float64
+	state []place3
+	alpha []float64
+	b     float64
+	f, df []float64 // Σ_j α_j y_j K_ij + b, and its derivative
+	noise float64   // slopes of y f smaller than this are none
+
+	rounding float64   // that of such a slope
+	on       []int     // the elbow
+	slope    []float64 // of α on the elbow
+	db       float64
+}
+
+// settle takes the solution at C from SMO, to the last digits that it gives.
+func (p *tracer) settle(ctx context.Context, c float64) error {
+	cost := slices.Clone(p.unit)
+	for i := range cost {
+		cost[i] *= c
+	}
+	q := solvers.SoftMargin(p.t.k, p.y, cost)
+	res, err := solvers.Solve(ctx, q, solvers.SMO{}, solvers.Settings{Stop: solvers.UpLow{Tol: 1e-10}, Every: -1})
+	if err != nil {
+		return fmt.Errorf("svmnb: Path: at C = %v: %w", c, err)
+	}
+	p.c, p.alpha, p.b = c, res.Alpha, res.Bias
+	for i, a := range p.alpha {
+		switch {
+		case a <= 0:
+			p.state[i] = right
+		case a >= cost[i]:
+			p.state[i] = left
+		default:
+			p.state[i] = elbow
+		}
+	}
+	return nil
+}
+
+// direction solves for how α on the elbow and b change with C: y f stays 1 there,
+//
+//	Σ_{j∈E} y_i y_j K_ij α_j' + y_i b' = −Σ_{j∈L} y_i y_j K_ij u_j  for i ∈ E,
+//	Σ_{j∈E} y_j α_j' = −Σ_{j∈L} y_j u_j,
+//
+// with α_j' = u_j, the weight of C, on the left (Hastie et al., eqs. 18–22, in C in
+// place of λ). The same system for what is missing in y f = 1 itself takes away what
+// rounding has left in α. Equal points, or a w of 0, do not determine their shares:
+// where the system is singular, a ten-billionth of K's diagonal is added to it, which
+// takes the smallest change of α that will do.
+func (p *tracer) direction() {
+	p.on = p.on[:0]
+	sum := 0.0
+	for i := range p.df {
+		p.df[i] = 0
+		switch p.state[i] {
+		case elbow:
+			p.on = append(p.on, i)
+		case left:
+			sum += p.y[i] * p.unit[i]
+		}
+	}
+	for j, s := range p.state {
+		if s == left {
+			u := p.y[j] * p.unit[j]
+			for i, k := range p.k[j] {
+				p.df[i] += u * k
+			}
+		}
+	}
+	m := len(p.on)
+	p.slope, p.db, p.noise = make([]float64, m), 0, p.rounding
+	if m == 0 { // b may stay where it is
+		for i := range p.f {
+			p.f[i] = p.c*p.df[i] + p.b
+		}
+		return
+	}
+	missing := -p.c * sum
+	for i := range p.f {
+		p.f[i] = p.c*p.df[i] + p.b
+	}
+	for _, j := range p.on {
+		beta := p.alpha[j] * p.y[j]
+		missing -= beta
+		for i, k := range p.k[j] {
+			p.f[i] += beta * k
+		}
+	}
+	// In β = y α: [K 1; 1' 0] [β'; b'] = [−df; −sum], and for the values [y − f; missing].
+	size := m + 1
+	a := blas64.General{Rows: size, Cols: size, Stride: size, Data: make([]float64, size*size)}
+	rhs := blas64.General{Rows: size, Cols: 2, Stride: 2, Data: make([]float64, 2*size)}
+	for r, i := range p.on {
+		for s, j := range p.on {
+			a.Data[r*size+s] = p.k[i][j]
+		}
+		a.Data[r*size+m], a.Data[m*size+r] = 1, 1
+		rhs.Data[2*r], rhs.Data[2*r+1] = -p.df[i], p.y[i]-p.f[i]
+	}
+	rhs.Data[2*m], rhs.Data[2*m+1] = -sum, missing
+	copied := slices.Clone(a.Data)
+	norm := lapack64.Lange(lapack.MaxColumnSum, a, make([]float64, size))
+	pivot := make([]int, size)
+	if !lapack64.Getrf(a, pivot) || lapack64.Gecon(lapack.MaxColumnSum, a, norm, make([]float64, 4*size), make([]int, size)) < 1e-13 {
+		copy(a.Data, copied)
+		for r, i := range p.on {
+			a.Data[r*size+r] += 1e-10 * (p.k[i][i] + 1)
+		}
+		p.noise = 100 * p.rounding
+		lapack64.Getrf(a, pivot)
+	}
+	lapack64.Getrs(blas.NoTrans, a, rhs, pivot)
+	p.db = rhs.Data[2*m]
+	p.b += rhs.Data[2*m+1]
+	for i := range p.f {
+		p.f[i] += rhs.Data[2*m+1]
+		p.df[i] += p.db
+	}
+	for r, j := range p.on {
+		p.slope[r] = rhs.Data[2*r] * p.y[j]
+		p.alpha[j] += rhs.Data[2*r+1] * p.y[j]
+		for i, k := range p.k[j] {
+			p.df[i] += rhs.Data[2*r] * k
+			p.f[i] += rhs.Data[2*r+1] * k
+		}
+	}
+}
+
+// event is the next C at which a point changes its place, and who.
+func (p *tracer) event() (at float64, who []int) {
+	at = p.to
+	note := func(c float64, i ...int) {
+		c = max(c, p.c) // rounding has let it pass
+		if c < at {
+			at, who = c, i
+		}
+	}
+	for r, i := range p.on {
+		a, s := p.alpha[i], p.slope[r]
+		if s < 0 {
+			note(p.c-a/s, i)
+		}
+		if s > p.unit[i] { // C u grows too
+			note(p.c+(p.unit[i]*p.c-a)/(s-p.unit[i]), i)
+		}
+	}
+	if len(p.on) > 0 {
+		for i, s := range p.state {
+			m, d := p.y[i]*p.f[i]-1, p.y[i]*p.df[i]
+			if s == right && d < -p.noise || s == left && d > p.noise {
+				note(p.c-m/d, i)
+			}
+		}
+		return at, who
+	}
+	// No point is on the margin. F = y − Σ α y K of those that could rise stays below
+	// that of those that could fall, until two meet: they are the elbow then.
+	for i, s := range p.state {
+		if (s == left) == (p.y[i] > 0) {
+			continue // α_i y_i can only fall
+		}
+		for j, s := range p.state {
+			if (s == left) != (p.y[j] > 0) {
+				continue
+			}
+			room := (p.y[j] - p.f[j]) - (p.y[i] - p.f[i])
+			if d := p.df[i] - p.df[j]; d < -p.noise {
+				note(p.c-room/d, i, j)
+			}
+		}
+	}
+	return at, who
+}
+
+// move goes on to the event at C and lets its points change their places.
+func (p *tracer) move(at float64, who []int) {
+	for r, i := range p.on {
+		p.alpha[i] += p.slope[r] * (at - p.c)
+	}
+	p.b += p.db * (at - p.c)
+	p.c = at
+	for _, i := range who {
+		switch {
+		case p.state[i] != elbow:
+			p.state[i] = elbow
+		case p.slope[slices.Index(p.on, i)] < 0:
+			p.state[i] = right
+		default:
+			p.state[i] = left
+		}
+	}
+	for i, s := range p.state {
+		switch s {
+		case right:
+			p.alpha[i] = 0
+		case left:
+			p.alpha[i] = p.unit[i] * at
+		}
+	}
+}
+
+// stuck is how many events at one C are ties; more are a cycle.
+const stuck = 20
+
+// trace goes from one event to the next. Where ties of several points leave open who
+// moves, the solution a little further on decides.
+func (p *tracer) trace(ctx context.Context, path *RegularisationPath, from float64) error {
+	if err := p.settle(ctx, from); err != nil {
+		return err
+	}
+	for still := 0; ; {
+		if ctx.Err() != nil {
+			return fmt.Errorf("svmnb: Path: at C = %v of %v: %w", p.c, p.to, context.Cause(ctx))
+		}
+		p.direction()
+		if still > stuck || !p.legal() {
+			if path.Restarts++; path.Restarts > 100+p.n {
+				return wrong("Path", p.c, "at C = %v ties leave open who moves, too often to go on; add a little noise to the points, or take a kernel that tells them apart", p.c)
+			}
+			if err := p.settle(ctx, min(p.c*(1+1e-6), p.to)); err != nil {
+				return err
+			}
+			still = 0
+			p.direction()
+		}
+		now := PathBreak{C: p.c, Bias: p.b, Alpha: slices.Clone(p.alpha), Elbow: len(p.on)}
+		if last := len(path.Breaks) - 1; last >= 0 && path.Breaks[last].C == p.c {
+			path.Breaks[last] = now // of ties the last word counts
+		} else {
+			path.Breaks = append(path.Breaks, now)
+		}
+		if p.c >= p.to {
+			return nil
+		}
+		before := p.c
+		p.move(p.event())
+		if still++; p.c > before*(1+1e-12) {
+			still = 0
+		}
+	}
+}
+
+// legal reports whether the elbow is feasible and the margins of the others are on
+// their sides, but for rounding.
+func (p *tracer) legal() bool {
+	const tol = 1e-6
+	for i, s := range p.state {
+		m, top := p.y[i]*p.f[i]-1, p.unit[i]*p.c
+		switch {
+		case s == elbow && (p.alpha[i] < -tol*top || p.alpha[i] > top*(1+tol)),
+			len(p.on) > 0 && (s == right && m < -tol || s == left && m > tol):
+			return false
+		}
+	}
+	return true
+}
+
+// At returns the machine at a C within the path, with the certificate of its α.
+func (r *RegularisationPath) At(c float64) (*Fit, error) {
+	alpha, bias, err := r.at(c)
+	if err != nil {
+		return nil, err
+	}
+	t, err := r.Description.C(c).prepare()
+	if err != nil {
+		return nil, err
+	}
+	for i := range alpha {
+		alpha[i] = min(max(alpha[i], 0), t.problem.Upper[i])
+	}
+	res := &solvers.Result{Method: "regularisation path", Alpha: alpha, Status: solvers.Converged, Certificate: solvers.Certify(t.problem, alpha)}
+	res.Bias = bias
+	return t.fit(res), nil
+}
+
+// at interpolates between two breaks.
+func (r *RegularisationPath) at(c float64) (alpha []float64, bias float64, err error) {
+	first, last := r.Breaks[0].C, r.Breaks[len(r.Breaks)-1].C
+	if !(c >= first && c <= last) {
+		return nil, 0, wrong("At", c, "C is %v; the path is known from %v to %v", c, first, last)
+	}
+	k := sort.Search(len(r.Breaks), func(k int) bool { return r.Breaks[k].C >= c })
+	if r.Breaks[k].C == c {
+		return slices.Clone(r.Breaks[k].Alpha), r.Breaks[k].Bias, nil
+	}
+	a, b := r.Breaks[k-1], r.Breaks[k]
+	share := (c - a.C) / (b.C - a.C)
+	alpha = make([]float64, len(a.Alpha))
+	for i := range alpha {
+		alpha[i] = a.Alpha[i] + share*(b.Alpha[i]-a.Alpha[i])
+	}
+	return alpha, a.Bias + share*(b.Bias-a.Bias), nil
+}
+
+// Markdown says how long the path is and what changes along it.
+func (r *RegularisationPath) Markdown() string {
+	s := newSummary()
+	first, last := r.Breaks[0], r.Breaks[len(r.Breaks)-1]
+	support := func(b PathBreak) (n int) {
+		for _, a := range b.Alpha {
+			if a > 0 {
+				n++
+			}
+		}
+		return n
+	}
+	most := 0
+	for _, b := range r.Breaks {
+		most = max(most, b.Elbow)
+	}
+	s.row("**path**", "%s from C = %s to %s", r.task.data.Name, signed(first.C, 4), signed(last.C, 4))
+	s.row("kernel", "%v", r.task.kernel)
+	s.row("breakpoints", "%d; at most %d points on the margin at once", len(r.Breaks), most)
+	s.row("support vectors", "%d of %d points at the beginning, %d at the end", support(first), len(first.Alpha), support(last))
+	if r.Restarts > 0 {
+		s.row("restarts", "%d, where ties left open who moves", r.Restarts)
+	}
+	return s.String()
+}
+
+// Show displays the path in words and as a picture.
+func (r *RegularisationPath) Show(figures ...Figure) { show(r, figures, Path) }
+
+// Path shows α_i/C of the points of a [RegularisationPath] over C.
+var Path = figureOf("Path", func(r pathed) (*Chart, error) { return r.drawPath() })
+
+// pathed is a *RegularisationPath, which cells without one need not link.
+type pathed interface{ drawPath() (*Chart, error) }
+
+func (r *RegularisationPath) drawPath() (*Chart, error) {
+	first, last := r.Breaks[0].C, r.Breaks[len(r.Breaks)-1].C
+	if last == first {
+		return nil, wrong("Path", first, "the path has one C only; let it go on")
+	}
+	d := figure.PathData{Problem: fmt.Sprintf("%s · %s", r.task.data.Name, brief(r.task.kernel.String())), Breaks: len(r.Breaks), A: make([][]float64, len(r.task.y)), Y: r.task.y,
+		Classes: [2]string{className(r.task.negative), className(r.task.positive)}}
+	const samples = 120
+	for k := range samples {
+		c := math.Exp(math.Log(first) + (math.Log(last)-math.Log(first))*float64(k)/(samples-1))
+		c = min(max(c, first), last)
+		alpha, _, err := r.at(c)
+		if err != nil {
+			return nil, err
+		}
+		d.C = append(d.C, c)
+		for i, a := range alpha {
+			d.A[i] = append(d.A[i], min(max(a/(r.task.cost[i]*c), 0), 1))
+		}
+	}
+	return figure.Path(d)
+}

@@ -1,0 +1,136 @@
+package svmnb
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/svmnb/svmnb/datasets"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack"
+	"gonum.org/v1/gonum/lapack/lapack64"
+)
+
+// PrincipalComponents is a [Step] that keeps the directions of largest variance; see
+// [PCA].
+type PrincipalComponents struct {
+	Components int
+	Whiten     bool // every component is divided by its standard deviation
+}
+
+// PCA replaces the features by the first k principal components of the training
+// points, 1 ≤ k ≤ min(n, d): x becomes V'(x − x̄) with V from the singular value
+// decomposition of the centred points (Jolliffe 2002, §3.5). The largest loading of
+// every component is positive. Features of different units want Standardise before.
+// As a parameter of a search, k is "components".
+func PCA(k int) PrincipalComponents { return PrincipalComponents{Components: k} }
+
+// String gives the call back.
+func (s PrincipalComponents) String() string {
+	if s.Whiten {
+		return fmt.Sprintf("PrincipalComponents{%d, Whiten: true}", s.Components)
+	}
+	return fmt.Sprintf("PCA(%d)", s.Components)
+}
+
+// With implements [Tunable].
+func (s PrincipalComponents) With(name string, value float64) (Step, bool) {
+	if !strings.EqualFold(name, "components") {
+		return s, false
+	}
+	s.Components = asCount(value)
+	return s, true
+}
+
+// asCount is a count that a search has set, 0 where it is none.
+func asCount(v float64) int {
+	if v != math.Trunc(v) || !(v > 0 && v < 1e9) {
+		return 0
+	}
+	return int(v)
+}
+
+// Fit implements [Step].
+func (s PrincipalComponents) Fit(train *datasets.Dataset) (Transform, error) {
+	if err := train.Check(); err != nil {
+		return nil, err
+	}
+	n, d, k := train.N(), train.D(), s.Components
+	if k < 1 || k > min(n, d) {
+		return nil, wrong("PCA", float64(k), "there are %d components of %d training points of %d features; give a whole number from 1 to the smaller", k, n, d)
+	}
+	t := projected{mean: make([]float64, d)}
+	for i, row := range train.X {
+		for j, v := range row {
+			t.mean[j] += (v - t.mean[j]) / float64(i+1)
+		}
+	}
+	a := blas64.General{Rows: n, Cols: d, Stride: d, Data: make([]float64, n*d)}
+	for i, row := range train.X {
+		for j, v := range row {
+			a.Data[i*d+j] = v - t.mean[j]
+			if math.IsInf(a.Data[i*d+j], 0) {
+				return nil, &ArgumentError{"PCA", i, j, v, "the values of the feature lie too far apart; say Standardise() before"}
+			}
+		}
+	}
+	r := min(n, d)
+	vt := blas64.General{Rows: r, Cols: d, Stride: d, Data: make([]float64, r*d)}
+	values, work := make([]float64, r), make([]float64, 1)
+	lapack64.Gesvd(lapack.SVDNone, lapack.SVDStore, a, blas64.General{Stride: 1}, vt, values, work, -1)
+	work = make([]float64, int(work[0]))
+	if !lapack64.Gesvd(lapack.SVDNone, lapack.SVDStore, a, blas64.General{Stride: 1}, vt, values, work, len(work)) {
+		return nil, errors.New("svmnb: PCA: the singular value decomposition did not converge; say Standardise() before")
+	}
+	for c := range k {
+		v, largest := vt.Data[c*d:(c+1)*d:(c+1)*d], 0.0
+		for _, x := range v {
+			if math.Abs(x) > math.Abs(largest) {
+				largest = x
+			}
+		}
+		scale := math.Copysign(1, largest)
+		if s.Whiten {
+			if values[c] <= 1e-12*values[0] {
+				return nil, wrong("PCA", float64(c+1), "component %d has no variance to divide by; take fewer", c+1)
+			}
+			scale *= math.Sqrt(float64(n)) / values[c]
+		}
+		for j := range v {
+			v[j] *= scale
+		}
+		t.rows = append(t.rows, v)
+	}
+	return t, nil
+}
+
+// projected is Σ_j rows[c][j] (x_j − mean_j).
+type projected struct {
+	mean []float64
+	rows [][]float64
+}
+
+func (t projected) names([]string) []string {
+	var out []string
+	for c := range t.rows {
+		out = append(out, fmt.Sprintf("component %d", c+1))
+	}
+	return out
+}
+
+func (t projected) Apply(x [][]float64) ([][]float64, error) {
+	out := make([][]float64, len(x))
+	for i, row := range x {
+		if err := wide("PCA", i, row, len(t.mean)); err != nil {
+			return nil, err
+		}
+		out[i] = make([]float64, len(t.rows))
+		for c, v := range t.rows {
+			for j, x := range row {
+				out[i][c] += v[j] * (x - t.mean[j])
+			}
+		}
+	}
+	return out, nil
+}

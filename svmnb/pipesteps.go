@@ -1,0 +1,224 @@
+package svmnb
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/svmnb/svmnb/datasets"
+)
+
+// Scaling is a [Step] that brings every feature to a common scale; see
+// [Standardise] and [MinMax].
+type Scaling struct {
+	Low, High float64 // the range of the training points; both 0 for mean 0 and standard deviation 1
+}
+
+// Standardise gives every feature mean 0 and standard deviation 1 over the training
+// points ([datasets.FitStandard]). A constant feature becomes 0.
+func Standardise() Scaling { return Scaling{} }
+
+// MinMax maps the range of every feature over the training points to [−1, 1], as the
+// LIBSVM guide does; other points may leave it. Scaling{0, 1} is another range.
+func MinMax() Scaling { return Scaling{-1, 1} }
+
+// String gives the call back.
+func (s Scaling) String() string {
+	switch s {
+	case Standardise():
+		return "Standardise()"
+	case MinMax():
+		return "MinMax()"
+	}
+	return fmt.Sprintf("Scaling{%s, %s}", number(s.Low), number(s.High))
+}
+
+// Fit implements [Step].
+func (s Scaling) Fit(train *datasets.Dataset) (Transform, error) {
+	var of *datasets.Scaler
+	var err error
+	if s == Standardise() {
+		of, err = datasets.FitStandard(train)
+	} else {
+		of, err = datasets.FitRange(train, s.Low, s.High)
+	}
+	return scaled{of}, err
+}
+
+type scaled struct{ of *datasets.Scaler }
+
+func (t scaled) names(in []string) []string { return in }
+
+func (t scaled) Apply(x [][]float64) ([][]float64, error) {
+	out := make([][]float64, len(x))
+	for i, row := range x {
+		var err error
+		if out[i], err = t.of.Point(row); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// Imputation is a [Step] that puts a number where a value is missing; see [Impute].
+type Imputation struct {
+	Median bool // of the values that are there; else their mean
+}
+
+// Impute replaces missing values, which are NaN, by the mean of the values that the
+// feature has in the training points. It comes first in a pipeline: what it leaves
+// has no gaps. A feature without any value is an error.
+func Impute() Imputation { return Imputation{} }
+
+// String gives the call back.
+func (s Imputation) String() string {
+	if s.Median {
+		return "Imputation{Median: true}"
+	}
+	return "Impute()"
+}
+
+// Fit implements [Step].
+func (s Imputation) Fit(train *datasets.Dataset) (Transform, error) {
+	var t imputed
+	for j := range train.D() {
+		var values []float64
+		for _, row := range train.X {
+			if !math.IsNaN(row[j]) {
+				values = append(values, row[j])
+			}
+		}
+		if len(values) == 0 {
+			return nil, &ArgumentError{"Impute", -1, j, math.NaN(), fmt.Sprintf("feature %s has no value in any training point; leave it out by Columns of the data set", train.FeatureName(j))}
+		}
+		at := 0.0
+		if s.Median {
+			slices.Sort(values)
+			m := len(values)
+			at = values[(m-1)/2]/2 + values[m/2]/2
+		} else {
+			for k, v := range values {
+				at += (v - at) / float64(k+1)
+			}
+		}
+		if math.IsNaN(at) || math.IsInf(at, 0) {
+			return nil, &ArgumentError{"Impute", -1, j, at, fmt.Sprintf("the values of feature %s are too large to be averaged; divide them by a power of ten", train.FeatureName(j))}
+		}
+		t.by = append(t.by, at)
+	}
+	return t, nil
+}
+
+type imputed struct{ by []float64 }
+
+func (t imputed) names(in []string) []string { return in }
+
+func (t imputed) Apply(x [][]float64) ([][]float64, error) {
+	out := make([][]float64, len(x))
+	for i, row := range x {
+		if err := wide("Impute", i, row, len(t.by)); err != nil {
+			return nil, err
+		}
+		out[i] = slices.Clone(row)
+		for j, v := range row {
+			if math.IsNaN(v) {
+				out[i][j] = t.by[j]
+			}
+		}
+	}
+	return out, nil
+}
+
+// wide says that a row has not the features that a step was fitted to.
+func wide(call string, i int, row []float64, d int) error {
+	if len(row) == d {
+		return nil
+	}
+	return &ArgumentError{call, i, -1, float64(len(row)), fmt.Sprintf("the point has %d features, the step was fitted to %d", len(row), d)}
+}
+
+// Indicators is a [Step] that makes a feature 0 or 1 of each value of a category; see
+// [OneHot].
+type Indicators struct {
+	columns string // "0, 3", as a slice would not compare
+}
+
+// OneHot replaces the given columns, counted from 0, by one feature for each value
+// that they have in the training points, in increasing order: 1 where the point has
+// it, else 0. A value that training has not seen is 0 in all of them.
+func OneHot(columns ...int) Indicators {
+	return Indicators{strings.Trim(strings.ReplaceAll(fmt.Sprint(columns), " ", ", "), "[]")}
+}
+
+// String gives the call back.
+func (s Indicators) String() string { return "OneHot(" + s.columns + ")" }
+
+// mostValues is how many values a category may have: more are measurements.
+const mostValues = 1000
+
+// Fit implements [Step].
+func (s Indicators) Fit(train *datasets.Dataset) (Transform, error) {
+	t := indicated{values: make([][]float64, train.D())}
+	for _, field := range strings.Split(s.columns, ", ") {
+		j := -1
+		if _, err := fmt.Sscan(field, &j); err != nil {
+			return nil, wrong("OneHot", math.NaN(), "no column is given; say which are categories")
+		}
+		if j < 0 || j >= train.D() {
+			return nil, wrong("OneHot", float64(j), "there is no column %d; the points have columns 0 to %d", j, train.D()-1)
+		}
+		var values []float64
+		for i, row := range train.X {
+			if math.IsNaN(row[j]) || math.IsInf(row[j], 0) {
+				return nil, &ArgumentError{"OneHot", i, j, row[j], fmt.Sprintf("the value is %v; a category is a finite number: say Impute() before", row[j])}
+			}
+			values = append(values, row[j])
+		}
+		slices.Sort(values)
+		values = slices.Compact(values)
+		if len(values) > mostValues {
+			return nil, wrong("OneHot", float64(len(values)), "column %d has %d different values, which looks like a measurement and no category", j, len(values))
+		}
+		t.values[j] = slices.Clip(values)
+	}
+	return t, nil
+}
+
+type indicated struct{ values [][]float64 } // of each column, nil where it stays
+
+func (t indicated) names(in []string) []string {
+	var out []string
+	for j, name := range in {
+		if t.values[j] == nil {
+			out = append(out, name)
+		}
+		for _, v := range t.values[j] {
+			out = append(out, name+" = "+number(v))
+		}
+	}
+	return out
+}
+
+func (t indicated) Apply(x [][]float64) ([][]float64, error) {
+	out := make([][]float64, len(x))
+	for i, row := range x {
+		if err := wide("OneHot", i, row, len(t.values)); err != nil {
+			return nil, err
+		}
+		for j, v := range row {
+			if t.values[j] == nil {
+				out[i] = append(out[i], v)
+				continue
+			}
+			for _, known := range t.values[j] {
+				is := 0.0
+				if v == known {
+					is = 1
+				}
+				out[i] = append(out[i], is)
+			}
+		}
+	}
+	return out, nil
+}
