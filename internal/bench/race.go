@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"time"
+)
+
+// bench is how the races are run.
+type bench struct {
+	quick   bool
+	runs    int
+	threads []int
+	limit   time.Duration // of one process
+	dir     string        // of the data
+	self    string        // this binary
+	out     io.Writer
+	peers   []peer
+}
+
+const rowFormat = "%-20s %2s %9s  %-9s %9s %7s %15s %10s %8s %6s  %s"
+
+// entrant is one competitor, or we ourselves, on a number of threads.
+type entrant struct {
+	peer    *peer // nil: ours
+	threads int
+}
+
+// race runs all competitors in turn, as often as there are runs, so that what
+// else the machine does slows all of them down alike, and prints the rows.
+func (b *bench) race(ctx context.Context, w work) error {
+	if err := w.write(b.dir); errors.Is(err, errAbsent) {
+		fmt.Fprintf(b.out, "%s: %v\n", w.name, err)
+		return nil
+	} else if err != nil {
+		return fmt.Errorf("%s: %w", w.name, err)
+	}
+	var entrants []entrant
+	for _, t := range b.threads {
+		entrants = append(entrants, entrant{nil, t})
+	}
+	most := b.threads[len(b.threads)-1]
+	for i := range b.peers {
+		p := &b.peers[i]
+		if !slices.Contains(w.peers, p.name) {
+			continue
+		}
+		if p.threaded && (w.job.Kind == process || w.job.Kind == evidence) {
+			for _, t := range b.threads {
+				entrants = append(entrants, entrant{p, t})
+			}
+		} else { // one thread is all that it uses
+			entrants = append(entrants, entrant{p, most})
+		}
+	}
+	answers := map[entrant][]answer{}
+	failed := map[entrant]error{}
+	runs := b.runs
+	if w.small {
+		runs *= 9
+	}
+	for range runs {
+		for _, e := range entrants {
+			if failed[e] != nil {
+				continue
+			}
+			var a answer
+			var err error
+			if e.peer == nil {
+				a, err = b.ours(ctx, w.job, e.threads)
+			} else {
+				a, err = e.peer.run(ctx, b, w.job, e.threads)
+			}
+			switch {
+			case ctx.Err() != nil:
+				return ctx.Err()
+			case err != nil:
+				failed[e] = err
+			default:
+				answers[e] = append(answers[e], a)
+			}
+		}
+	}
+	b.print(w, entrants, answers, failed)
+	return nil
+}
+
+// print compares ours with each competitor.
+func (b *bench) print(w work, entrants []entrant, answers map[entrant][]answer, failed map[entrant]error) {
+	for _, e := range entrants {
+		if err := failed[e]; err != nil {
+			fmt.Fprintf(b.out, "%s: FAILED: %s on %d threads: %v\n", w.name, e.name(), e.threads, err)
+		}
+	}
+	for _, t := range b.threads {
+		if failed[entrant{nil, t}] != nil {
+			continue
+		}
+		us := median(answers[entrant{nil, t}])
+		alone := true
+		for _, e := range entrants {
+			if e.peer == nil || failed[e] != nil || e.peer.threaded && slices.Contains(entrants, entrant{e.peer, t}) && e.threads != t {
+				continue
+			}
+			alone = false
+			them := median(answers[e])
+			if them.Seconds <= 0 {
+				fmt.Fprintf(b.out, "%s: %s trains in less time than its reading varies by\n", w.name, e.name())
+				continue
+			}
+			ratio := them.Seconds / us.Seconds
+			fmt.Fprintf(b.out, rowFormat+"\n", w.name, fmt.Sprint(t), seconds(us.Seconds), e.name(), seconds(them.Seconds), fmt.Sprintf("%.3g", ratio),
+				fmt.Sprintf("%.8g", us.Objective), against(us.Objective, them.Objective), sci(us.KKT), fmt.Sprint(us.Peak>>20), us.How)
+			fmt.Fprintf(b.out, "RATIO %s %dt %s %.3g\n", w.name, t, e.name(), ratio)
+		}
+		if alone {
+			fmt.Fprintf(b.out, rowFormat+"\n", w.name, fmt.Sprint(t), seconds(us.Seconds), "-", "-", "-",
+				fmt.Sprintf("%.8g", us.Objective), "-", sci(us.KKT), fmt.Sprint(us.Peak>>20), us.How)
+		}
+	}
+	if first, last := (entrant{nil, b.threads[0]}), (entrant{nil, b.threads[len(b.threads)-1]}); first != last && failed[first] == nil && failed[last] == nil {
+		fmt.Fprintf(b.out, "RATIO %s %dt ours-%dt %.3g\n", w.name, last.threads, first.threads, median(answers[first]).Seconds/median(answers[last]).Seconds)
+	}
+}
+
+func (e entrant) name() string {
+	if e.peer == nil {
+		return "ours"
+	}
+	return e.peer.name
+}
+
+// median is an answer with the medians of the seconds and of what of them was
+// reading, one less the other.
+func median(a []answer) answer {
+	total, reading := make([]float64, len(a)), make([]float64, len(a))
+	for i := range a {
+		total[i], reading[i] = a[i].Seconds, a[i].Reading
+	}
+	slices.Sort(total)
+	slices.Sort(reading)
+	m := a[0]
+	m.Seconds, m.Reading = total[len(a)/2]-reading[len(a)/2], 0
+	return m
+}
+
+// sci leaves out what nobody has measured.
+func sci(v float64) string {
+	if v == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.1e", v)
+}
+
+func seconds(s float64) string { return fmt.Sprintf("%.3g", s) }
+
+// against is (ours − theirs)/|theirs|: negative is better for what is minimised.
+// A competitor that does not say has 0.
+func against(ours, theirs float64) string {
+	if theirs == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%+.1e", (ours-theirs)/math.Abs(theirs))
+}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/svmnb/svmnb/datasets"
+)
+
+// work is one thing that all competitors do.
+type work struct {
+	name  string
+	data  func() (*datasets.Dataset, error) // nil: the job has its file
+	test  func() (*datasets.Dataset, error) // points to predict; nil for none
+	job   job
+	peers []string // those that can do it
+	small bool     // milliseconds: nine times as many runs
+}
+
+// The kinds of job.
+const (
+	classify = "classify" // C-SVC
+	regress  = "regress"  // ε-SVR
+	oneOne   = "one-vs-one"
+	linear   = "linear" // hinge loss, a bias that is paid for
+	process  = "process"
+	evidence = "evidence" // log marginal likelihood and gradient
+	predict  = "predict"
+)
+
+// job is what one process does. It travels as JSON.
+type job struct {
+	Kind              string
+	File, Test        string // in LIBSVM's format
+	Features          int    // 0 for as many as the file has
+	C, Gamma, Epsilon float64
+	Length, Noise     float64 // of a process: exp(−‖x − z‖²/(2 Length²)), and its noise variance
+	Memory            int64   // bytes for kernel rows, 0 for the default
+}
+
+// answer is what a process says of its job.
+type answer struct {
+	Seconds   float64
+	Reading   float64 // of Seconds, where a process cannot tell them apart
+	Objective float64 // what is minimised; y'A⁻¹y of a process; of a prediction how many points are positive
+	KKT       float64 // largest violation of the KKT conditions; of a process ‖b − Ax‖/‖b‖
+	Peak      int64   // resident bytes at most, reading included; 0 where the system does not say
+	How       string  // the method that ran
+}
+
+// works lists what is raced. Names say the full sizes.
+func works(quick bool) []work {
+	n := func(full, small int) int {
+		if quick {
+			return small
+		}
+		return full
+	}
+	kernel, line := []string{"libsvm", "sklearn"}, []string{"liblinear"}
+	libsvm, sklearn := []string{"libsvm"}, []string{"sklearn"}
+	fixed := func(d *datasets.Dataset) func() (*datasets.Dataset, error) {
+		return func() (*datasets.Dataset, error) { return d, d.Check() }
+	}
+	ink := func(n int, seed uint64) func() (*datasets.Dataset, error) {
+		return func() (*datasets.Dataset, error) { return pen(n, seed), nil }
+	}
+	adult := from("a9a", n(0, 4000))
+	friedman := func() (*datasets.Dataset, error) {
+		d := datasets.Friedman1(n(20000, 2000), 1, 1)
+		return rounded(d), d.Check()
+	}
+	drawings := n(10000, 1200)
+	return []work{
+		{"pen-10kx784", ink(drawings, 1), nil, job{Kind: classify, C: 10, Gamma: 0.02}, kernel, false},
+		{"clouds-20kx50-C1", made(clouds, n(20000, 2000), 50), nil, job{Kind: classify, C: 1, Gamma: 0.02}, kernel, false},
+		{"clouds-20kx50-C10", made(clouds, n(20000, 2000), 50), nil, job{Kind: classify, C: 10, Gamma: 0.02}, kernel, false},
+		{"clouds-50kx20-C1", made(clouds, n(50000, 3000), 20), nil, job{Kind: classify, C: 1, Gamma: 0.05}, kernel, false},
+		{"clouds-50kx20-C10", made(clouds, n(50000, 3000), 20), nil, job{Kind: classify, C: 10, Gamma: 0.05}, kernel, false},
+		{"a9a-C1", adult, nil, job{Kind: classify, C: 1, Gamma: 0.01}, kernel, false},
+		{"a9a-C10", adult, nil, job{Kind: classify, C: 10, Gamma: 0.05}, kernel, false},
+		{"svr-abalone", from("abalone8.svm", 0), nil, job{Kind: regress, C: 1, Gamma: 0.125, Epsilon: 0.1}, kernel, false},
+		{"svr-friedman-20kx10", friedman, nil, job{Kind: regress, C: 10, Gamma: 1, Epsilon: 0.1}, kernel, false},
+		{"small-cancer", fixed(datasets.BreastCancer().Standardised()), nil, job{Kind: classify, C: 1, Gamma: 1. / 30}, kernel, true},
+		{"small-digits3v5", fixed(datasets.Digits().Pair("5", "3")), nil, job{Kind: classify, C: 10, Gamma: 0.001}, kernel, true},
+		{"small-iris", fixed(datasets.Iris().Pair("virginica", "versicolor")), nil, job{Kind: classify, C: 1, Gamma: 0.25}, kernel, true},
+		{"ovo-digits", fixed(datasets.Digits()), nil, job{Kind: oneOne, C: 10, Gamma: 0.001}, kernel, false},
+		{"linear-100kx50", made(plane, n(100000, 5000), 50), nil, job{Kind: linear, C: 1}, line, false},
+		{"linear-a9a", adult, nil, job{Kind: linear, C: 1}, line, false},
+		{"gp-5000", made(waves, n(5000, 1000), 8), nil, job{Kind: process, Length: 1, Noise: 0.01}, sklearn, false},
+		{"gp-10000", made(waves, n(10000, 1500), 8), nil, job{Kind: process, Length: 1, Noise: 0.01}, sklearn, false},
+		{"gp-evidence-2000", made(waves, n(2000, 500), 8), nil, job{Kind: evidence, Length: 1, Noise: 0.01}, sklearn, false},
+		// With so small a C all points are support vectors, whoever trains.
+		{"predict-10kx784", ink(n(2000, 500), 2), ink(drawings, 3), job{Kind: predict, C: 1e-4, Gamma: 0.02}, libsvm, false},
+	}
+}
+
+// ownWork is the race on a file of the user's.
+func ownWork(file string, c, gamma, epsilon float64) (work, error) {
+	d, err := datasets.LoadLIBSVM(file, 0)
+	if err != nil {
+		return work{}, err
+	}
+	if gamma == 0 {
+		gamma = 1 / float64(d.D())
+	}
+	if !(c > 0) || !(gamma > 0) {
+		return work{}, fmt.Errorf("-c is %v and -g %v; both must be positive", c, gamma)
+	}
+	w := work{name: filepath.Base(file), job: job{Kind: classify, File: file, C: c, Gamma: gamma}, peers: []string{"libsvm", "sklearn"}, small: d.N() <= 1000}
+	classes := map[float64]bool{}
+	for _, y := range d.Y {
+		classes[y] = true
+	}
+	switch {
+	case epsilon >= 0:
+		w.job.Kind, w.job.Epsilon = regress, epsilon
+	case len(classes) < 2:
+		return work{}, errors.New("-file: all targets are the same; a classifier needs two classes")
+	case len(classes) > 1000:
+		return work{}, fmt.Errorf("-file: the targets have %d values; say -p EPSILON if they are no classes", len(classes))
+	case len(classes) > 2:
+		w.job.Kind = oneOne
+	}
+	return w, nil
+}
+
+// write puts the data of the work into files, which the job then names.
+func (w *work) write(dir string) error {
+	if w.data == nil {
+		return nil
+	}
+	for _, part := range []struct {
+		make func() (*datasets.Dataset, error)
+		file *string
+		end  string
+	}{{w.data, &w.job.File, ".svm"}, {w.test, &w.job.Test, ".test"}} {
+		if part.make == nil {
+			continue
+		}
+		d, err := part.make()
+		if err != nil {
+			return err
+		}
+		w.job.Features = d.D()
+		*part.file = filepath.Join(dir, w.name+part.end)
+		if err := save(*part.file, d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// made makes the data of a generator when they are asked for.
+func made(f func(n, d int, seed uint64) *datasets.Dataset, n, d int) func() (*datasets.Dataset, error) {
+	return func() (*datasets.Dataset, error) { return f(n, d, 1), nil }
+}
