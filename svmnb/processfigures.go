@@ -255,14 +255,14 @@ func (f *ProcessFit) drawEvidence(first, second string) (*Chart, error) {
 		names, values[i] = append(names, p.Name), p.Value
 	}
 	if len(names) < 2 {
-		return nil, errors.New("Evidence: there are fewer than two hyperparameters to draw over; see kernels.Hyperparameters")
+		return nil, errors.New("the figure Evidence: there are fewer than two hyperparameters to draw over; see kernels.Hyperparameters")
 	}
 	a, b := 0, 1
 	if first != "" || second != "" {
 		a, b = slices.Index(names, first), slices.Index(names, second)
 	}
 	if a < 0 || b < 0 || a == b {
-		return nil, fmt.Errorf("Evidence: %q and %q are no two hyperparameters; there are %s", first, second, strings.Join(names, ", "))
+		return nil, fmt.Errorf("the figure Evidence: %q and %q are no two hyperparameters; there are %s", first, second, strings.Join(names, ", "))
 	}
 	d := figure.EvidenceData{Problem: f.words(), Names: [2]string{names[a], names[b]}}
 	switch rest := len(names) - 2; {

@@ -20,7 +20,7 @@ type landscaped interface{ drawLandscape() (*Chart, error) }
 
 func (f *SearchFit) drawLandscape() (*Chart, error) {
 	if f.chosen < 0 {
-		return nil, errors.New("Landscape: no point has all its folds yet; let the search go on")
+		return nil, errors.New("the figure Landscape: no point has all its folds yet; let the search go on")
 	}
 	var axes []int // C first
 	places := make([][]float64, len(f.Names))
