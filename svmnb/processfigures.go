@@ -196,7 +196,7 @@ const exactBounds = 1500
 
 func (f *ProcessFit) drawBounds() (*Chart, error) {
 	if direct(f.task.method) {
-		return nil, fmt.Errorf("Bounds: %s has no iterations to draw; solve with CG()", f.Method)
+		return nil, fmt.Errorf("the figure Bounds: %s has no iterations to draw; solve with CG()", f.Method)
 	}
 	d := f.task.boundsData(f.Trace)
 	d.Problem = f.words()
