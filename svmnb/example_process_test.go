@@ -44,13 +44,13 @@ func ExampleProcess_Optimise() {
 	fit, _ := svmnb.GaussianProcess(datasets.Motorcycle()).Optimise().Fit(context.Background())
 	end := fit.Optimisation.End()
 	for i, name := range fit.Optimisation.Names {
-		fmt.Printf("%s = %.3g\n", name, end.Values[i])
+		fmt.Printf("%s = %.2g\n", name, end.Values[i])
 	}
 	fmt.Printf("ln p(y) = %.2f\n", end.Evidence)
 	// Output:
-	// Scale.c = 2.06e+03
-	// Scale.RBF.gamma = 0.0184
-	// noise = 509
+	// Scale.c = 2.1e+03
+	// Scale.RBF.gamma = 0.018
+	// noise = 5.1e+02
 	// ln p(y) = -621.24
 }
 

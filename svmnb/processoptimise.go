@@ -11,6 +11,7 @@ import (
 
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
+	"gonum.org/v1/gonum/optimize"
 )
 
 // Optimisation is how hyperparameters were found.
@@ -24,7 +25,7 @@ type Optimisation struct {
 }
 
 // Ascent is one way up the log marginal likelihood. Converged means that no
-// derivative that a bound does not hold back is above 1e-3.
+// derivative is above 1e-3, each less by what a near bound holds back of it.
 type Ascent struct {
 	Status solvers.Status
 	Path   []AscentPoint // its start and each iteration
@@ -34,7 +35,7 @@ type Ascent struct {
 type AscentPoint struct {
 	Values   []float64 // p hyperparameters
 	Evidence float64   // ln p(y), in nats
-	Slope    float64   // the largest |∂ ln p(y)/∂ ln θ| that no bound holds back
+	Slope    float64   // the largest |∂ ln p(y)/∂ ln θ|, less what a near bound holds back
 }
 
 // End returns the best end of all ascents.
@@ -59,15 +60,13 @@ func (t *processTask) optimise(ctx context.Context) (*Optimisation, *processTask
 	}
 	began, p := time.Now(), len(start)
 	o := &Optimisation{}
-	b := bfgs{tol: flat, limit: climb}
 	origin := make([]float64, p)
 	for i, h := range start {
 		o.Names, o.Start = append(o.Names, h.Name), append(o.Start, h.Value)
 		origin[i] = math.Log(h.Value)
-		b.lower, b.upper = append(b.lower, origin[i]-math.Log(reach)), append(b.upper, origin[i]+math.Log(reach))
 	}
 	var last error // why the last point had no evidence
-	b.f = func(grad, x []float64) float64 {
+	f := func(grad, x []float64) float64 {
 		o.Evaluations++
 		v, err := t.evaluate(ctx, grad, exponentials(x))
 		if err != nil {
@@ -88,11 +87,7 @@ func (t *processTask) optimise(ctx context.Context) (*Optimisation, *processTask
 				x[i] += (2*rng.Float64() - 1) * math.Ln10
 			}
 		}
-		a := Ascent{}
-		b.visit = func(x, grad []float64, f float64) {
-			a.Path = append(a.Path, AscentPoint{exponentials(x), -f, b.slope(x, grad)})
-		}
-		a.Status = b.minimise(ctx, x)
+		a := climbFrom(ctx, f, x, origin)
 		if len(a.Path) == 0 {
 			if ctx.Err() != nil {
 				break
@@ -116,6 +111,91 @@ func (t *processTask) optimise(ctx context.Context) (*Optimisation, *processTask
 		err = fmt.Errorf("svmnb: Optimise stopped after %d evaluations: %w", o.Evaluations, context.Cause(ctx))
 	}
 	return o, learned, err
+}
+
+// climbFrom minimises f from x by gonum's BFGS. That knows no bounds, so what it
+// sees are variables u without any, x = origin + L tanh(u/L) with L = ln(reach):
+// near the origin they are the same, and at a bound the slope vanishes.
+func climbFrom(ctx context.Context, f func(grad, x []float64) float64, x, origin []float64) Ascent {
+	most, p := math.Log(reach), len(x)
+	var at, grad []float64 // where f was asked last, and its gradient there
+	place, value := make([]float64, p), 0.0
+	evaluate := func(u []float64) {
+		if at != nil && slices.Equal(u, at) {
+			return
+		}
+		at, grad = append(at[:0], u...), make([]float64, p)
+		for i, v := range u {
+			place[i] = origin[i] + most*math.Tanh(v/most)
+		}
+		value = f(grad, place)
+		for i, v := range u {
+			c := math.Cosh(v / most)
+			grad[i] /= c * c
+		}
+	}
+	u := make([]float64, p)
+	for i := range u {
+		u[i] = most * math.Atanh((x[i]-origin[i])/most)
+	}
+	a := Ascent{Status: solvers.Exhausted}
+	if p == 0 { // all are held fixed
+		if evaluate(u); !math.IsInf(value, 1) {
+			a = Ascent{solvers.Converged, []AscentPoint{{nil, -value, 0}}}
+		}
+		return a
+	}
+	problem := optimize.Problem{
+		Func: func(u []float64) float64 { evaluate(u); return value },
+		Grad: func(g, u []float64) { evaluate(u); copy(g, grad) },
+		Status: func() (optimize.Status, error) {
+			if ctx.Err() != nil {
+				return optimize.RuntimeLimit, nil
+			}
+			return optimize.NotTerminated, nil
+		},
+	}
+	settings := &optimize.Settings{
+		GradientThreshold: flat, MajorIterations: climb, Converger: optimize.NeverTerminate{},
+		Recorder: recorder(func(u, g []float64, v float64) {
+			point := make([]float64, p)
+			for i := range point {
+				point[i] = math.Exp(origin[i] + most*math.Tanh(u[i]/most))
+			}
+			a.Path = append(a.Path, AscentPoint{point, -v, steepest(g)})
+		}),
+	}
+	// The error says that a line search could go no further, or that f does not
+	// exist at the start: what there is, is in the path.
+	res, _ := optimize.Minimize(problem, u, settings, &optimize.BFGS{})
+	switch {
+	case ctx.Err() != nil:
+		a.Status = solvers.Interrupted
+	case res != nil && res.Status == optimize.GradientThreshold:
+		a.Status = solvers.Converged
+	case res != nil && res.Status == optimize.IterationLimit:
+		a.Status = solvers.IterationLimit
+	}
+	return a
+}
+
+// recorder is told of the start and of each iteration of a minimisation.
+type recorder func(x, gradient []float64, f float64)
+
+func (recorder) Init() error { return nil }
+
+func (r recorder) Record(l *optimize.Location, op optimize.Operation, _ *optimize.Stats) error {
+	if (op == optimize.InitIteration || op == optimize.MajorIteration) && l.Gradient != nil && !math.IsInf(l.F, 1) {
+		r(l.X, l.Gradient, l.F)
+	}
+	return nil
+}
+
+func steepest(g []float64) (most float64) {
+	for _, v := range g {
+		most = max(most, math.Abs(v))
+	}
+	return most
 }
 
 func exponentials(x []float64) []float64 {

@@ -235,3 +235,10 @@ func direct(m solvers.LinearMethod) bool {
 	}
 	return false
 }
+
+func dot(a, b []float64) (sum float64) {
+	for i, v := range a {
+		sum += v * b[i]
+	}
+	return sum
+}

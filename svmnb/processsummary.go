@@ -173,11 +173,11 @@ func (f *ProcessFit) Hints() []string {
 		var unused []string
 		for i, name := range o.Names {
 			switch r := end.Values[i] / o.Start[i]; {
-			case r > 0.99*reach && strings.Contains(name, "lengths["):
+			case r > 0.9*reach && strings.Contains(name, "lengths["):
 				unused = append(unused, name)
-			case r > 0.99*reach:
+			case r > 0.9*reach:
 				add("%s has grown to its bound, %.0e times where it began: the data cannot tell it from infinity, so leave its term out, or begin elsewhere.", name, reach)
-			case r < 1.01/reach:
+			case r < 1.1/reach:
 				add("%s has fallen to its bound, %.0e of where it began: the data cannot tell it from 0, so leave its term out, or begin elsewhere.", name, 1/reach)
 			}
 		}
