@@ -41,6 +41,21 @@ func smoUpdateF64AVX512(f *float64, ki *float64, kj *float64, up *float64, low *
 func smoSecondF64AVX512(f *float64, low *float64, ki *float64, diag *float64, n int, fi float64, kii float64, tau float64) (j int, gain float64)
 
 //go:noescape
+func dotsF64AVX512(dst *float64, x *float64, cols *float64, n int, d int, stride int)
+
+//go:noescape
+func distancesF64AVX512(dst *float64, x *float64, cols *float64, n int, d int, stride int)
+
+//go:noescape
+func expScaledF64AVX512(v *float64, n int, a float64, roots *uint64) (left int)
+
+//go:noescape
+func tallyF64AVX512(out *float64, alpha *float64, f *float64, sign *float64, p *float64, lower *float64, upper *float64, n int)
+
+//go:noescape
+func gapF64AVX512(out *float64, alpha *float64, f *float64, sign *float64, lower *float64, upper *float64, n int, b float64)
+
+//go:noescape
 func tileF32AVX512(k int, a *float32, b *float32, c *float32, ldc int, add bool)
 
 //go:noescape
@@ -66,9 +81,6 @@ func axpy4F32AVX512(c *float64, rows *[]float32, from int, y *float64, n int)
 
 //go:noescape
 func sparseF32AVX512(dst *float32, w *float32, start *int, col *int32, val *float32, n int)
-
-//go:noescape
-func transposeF32AVX512(dst *float32, to int, src *float32, from int, blocks int)
 
 //go:noescape
 func smoUpdateF32AVX512(f *float64, ki *float32, kj *float32, up *float64, low *float64, n int, t float64) (i int, most float64, least float64)
@@ -111,6 +123,21 @@ func smoUpdateF64AVX2(f *float64, ki *float64, kj *float64, up *float64, low *fl
 
 //go:noescape
 func smoSecondF64AVX2(f *float64, low *float64, ki *float64, diag *float64, n int, fi float64, kii float64, tau float64) (j int, gain float64)
+
+//go:noescape
+func dotsF64AVX2(dst *float64, x *float64, cols *float64, n int, d int, stride int)
+
+//go:noescape
+func distancesF64AVX2(dst *float64, x *float64, cols *float64, n int, d int, stride int)
+
+//go:noescape
+func expScaledF64AVX2(v *float64, n int, a float64, roots *uint64) (left int)
+
+//go:noescape
+func tallyF64AVX2(out *float64, alpha *float64, f *float64, sign *float64, p *float64, lower *float64, upper *float64, n int)
+
+//go:noescape
+func gapF64AVX2(out *float64, alpha *float64, f *float64, sign *float64, lower *float64, upper *float64, n int, b float64)
 
 //go:noescape
 func tileF32AVX2(k int, a *float32, b *float32, c *float32, ldc int, add bool)

@@ -23,8 +23,8 @@ func native() (t []tables) {
 		if x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512BW && x.HasAVX512VL {
 			t = append(t, tables{
 				&table[float32]{
-					8, 48, 16, tileF32AVX512, row1F32AVX512, row4F32AVX512, expF32AVX512, gaussianF32AVX512, dotF32AVX512, axpyF32AVX512, axpy4F32AVX512,
-					sparseF32AVX512, transposeF32AVX512, 8, smoUpdateF32AVX512, smoSecondF32AVX512, new(sync.Pool), new(sync.Pool),
+					8, 48, 8, tileF32AVX512, row1F32AVX512, row4F32AVX512, expF32AVX512, gaussianF32AVX512, dotF32AVX512, axpyF32AVX512, axpy4F32AVX512,
+					sparseF32AVX512, transposeF32AVX2, 8, smoUpdateF32AVX512, smoSecondF32AVX512, new(sync.Pool), new(sync.Pool),
 				},
 				&table[float64]{
 					8, 24, 8, tileF64AVX512, row1F64AVX512, row4F64AVX512, expF64AVX512, gaussianF64AVX512, dotF64AVX512, axpyF64AVX512, axpy4F64AVX512,

@@ -69,13 +69,15 @@ func (t *table[T]) transposed(dst []T, to int, src []T, from, rows, columns int)
 	r := 0
 	if t.lanes > 0 {
 		blocks := columns / t.lanes
-		for ; r+t.lanes <= rows; r += t.lanes {
+		for r < rows && rows >= t.lanes {
+			r = min(r, rows-t.lanes) // the last strip may overlap the one before
 			if blocks > 0 {
 				t.transpose(&dst[r], to, &src[r*from], from, blocks)
 			}
 			for s := r; s < r+t.lanes; s++ {
 				scatter(dst[s:], to, src[s*from:], blocks*t.lanes, columns)
 			}
+			r += t.lanes
 		}
 	}
 	for ; r < rows; r++ {

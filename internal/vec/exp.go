@@ -30,7 +30,7 @@ func ExpScaled(v []float64, a float64) {
 		r := t - float64(k*ln2Hi) - float64(k*ln2Lo)
 		r2 := float64(r * r)
 		p := r + float64(r2*(0.5+float64(r*(1.0/6)))) + float64(float64(r2*r2)*(1.0/24+float64(r*(1.0/120))))
-		s := math.Float64frombits(roots[bits%64] + bits>>6<<52)
+		s := math.Float64frombits(Roots[bits%64] + bits>>6<<52)
 		v[j] = s + float64(s*p)
 	}
 }
@@ -59,8 +59,8 @@ func expEdge(t float64) float64 {
 	return t // NaN
 }
 
-// roots[i] is 2^(i/64), rounded to nearest, as bits.
-var roots = [64]uint64{
+// Roots[i] is 2^(i/64), rounded to nearest, as bits.
+var Roots = [64]uint64{
 	0x3ff0000000000000, 0x3ff02c9a3e778061, 0x3ff059b0d3158574, 0x3ff0874518759bc8,
 	0x3ff0b5586cf9890f, 0x3ff0e3ec32d3d1a2, 0x3ff11301d0125b51, 0x3ff1429aaea92de0,
 	0x3ff172b83c7d517b, 0x3ff1a35beb6fcb75, 0x3ff1d4873168b9aa, 0x3ff2063b88628cd6,

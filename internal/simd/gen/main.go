@@ -25,9 +25,18 @@ func main() {
 			m.axpy()
 			m.axpy4()
 			m.sparse()
-			m.transpose()
+			if !(m.wide && m.single) { // whose tiles are eight rows high, too few for a strip of sixteen
+				m.transpose()
+			}
 			m.smoUpdate()
 			m.smoSecond()
+			if !single {
+				m.dots()
+				m.distances()
+				m.expScaled()
+				m.tally()
+				m.gap()
+			}
 		}
 	}
 	Generate()

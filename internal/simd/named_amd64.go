@@ -1,0 +1,65 @@
+package simd
+
+// These loops are called by their names: what goes to a function by its value may be
+// kept, as far as the compiler knows, and is not left on the stack. They report
+// whether the level in use has them.
+
+func dots(dst, x, cols *float64, n, d, stride int) bool {
+	switch active {
+	case AVX512:
+		dotsF64AVX512(dst, x, cols, n, d, stride)
+	case AVX2:
+		dotsF64AVX2(dst, x, cols, n, d, stride)
+	default:
+		return false
+	}
+	return true
+}
+
+func distances(dst, x, cols *float64, n, d, stride int) bool {
+	switch active {
+	case AVX512:
+		distancesF64AVX512(dst, x, cols, n, d, stride)
+	case AVX2:
+		distancesF64AVX2(dst, x, cols, n, d, stride)
+	default:
+		return false
+	}
+	return true
+}
+
+func tally(out, alpha, f, sign, p, lower, upper *float64, n int) bool {
+	switch active {
+	case AVX512:
+		tallyF64AVX512(out, alpha, f, sign, p, lower, upper, n)
+	case AVX2:
+		tallyF64AVX2(out, alpha, f, sign, p, lower, upper, n)
+	default:
+		return false
+	}
+	return true
+}
+
+func gap(out, alpha, f, sign, lower, upper *float64, n int, b float64) bool {
+	switch active {
+	case AVX512:
+		gapF64AVX512(out, alpha, f, sign, lower, upper, n, b)
+	case AVX2:
+		gapF64AVX2(out, alpha, f, sign, lower, upper, n, b)
+	default:
+		return false
+	}
+	return true
+}
+
+// expScaled returns how many elements are left and how many of them at most stand
+// with the one that is in the way.
+func expScaled(v *float64, n int, a float64, roots *uint64) (left, lanes int) {
+	switch active {
+	case AVX512:
+		return expScaledF64AVX512(v, n, a, roots), 8
+	case AVX2:
+		return expScaledF64AVX2(v, n, a, roots), 4
+	}
+	return n, n
+}
