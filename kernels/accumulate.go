@@ -1,6 +1,11 @@
 package kernels
 
-import "github.com/svmnb/svmnb/internal/simd"
+import (
+	"math"
+	"slices"
+
+	"github.com/svmnb/svmnb/internal/simd"
+)
 
 // dearFeatures is from how many features on a row that is held is worth more than
 // the memory it takes: with fewer, its entries are computed again, into the
@@ -31,11 +36,15 @@ func (g *Gram) Among(dst []float32, idx []int) {
 		return
 	}
 	g.evaluations += int64(q) * int64(q)
-	which := b.right(g, idx)
+	b.anew(g)
 	if b.unit == 0x1p-24 {
-		b.few.rows(rows, g.p, which)
+		points := feedOf(g, b.few, b.sheet, idx, &b.which)
+		b.few.pack(q, points)
+		b.few.rows(rows, points)
 	} else {
-		b.few64.rows(rows, g.p, which)
+		points := feedOf(g, b.few64, nil, idx, &b.which)
+		b.few64.pack(q, points)
+		b.few64.rows(rows, points)
 	}
 	for k, i := range idx {
 		rows[k][k] = float32(g.diag[i])
@@ -46,95 +55,165 @@ func (g *Gram) Among(dst []float32, idx []int) {
 // or for all n of them where on is nil, on GOMAXPROCS goroutines. Kernel values
 // are those of [Gram.Hold], in single precision, their sum is in double precision.
 // Where it costs less than to keep rows, their entries are computed anew each time
-// and summed at once; then no memory is needed, and only the points on cost time.
+// and summed at once; then no memory is needed but for a copy of the points in single
+// precision, and only the points on cost time.
 func (g *Gram) Accumulate(dst []float64, on, idx []int, coef []float64) {
-	b, m := g.inBlocks(), g.n
+	m := g.n
 	if on != nil {
 		m = len(on)
 	}
-	dst, coef = dst[:m], coef[:len(idx)]
+	g.accumulate([][]float64{dst[:m]}, on, idx, [][]float64{coef[:len(idx)]})
+}
+
+// accumulate is Accumulate for some sums at once.
+func (g *Gram) accumulate(dst [][]float64, on, idx []int, coef [][]float64) {
+	b, m := g.inBlocks(), len(dst[0])
 	if !b.byRows(g, 1) {
 		g.evaluations += int64(m) * int64(len(idx))
-		b.right(g, idx)
+		b.anew(g)
 		if b.unit == 0x1p-24 {
-			b.few.add([][]float64{dst}, g.p, b.stands(g, on), [][]float64{coef}, nil, nil)
+			b.few.sum(dst, feedOf(g, b.few, b.sheet, on, &b.on), feedOf(g, b.few, b.sheet, idx, &b.which), coef)
 		} else {
-			b.few64.add([][]float64{dst}, g.p, b.stands(g, on), [][]float64{coef}, nil, nil)
+			b.few64.sum(dst, feedOf(g, b.few64, nil, on, &b.on), feedOf(g, b.few64, nil, idx, &b.which), coef)
 		}
 		return
 	}
-	whole := b.all(g, dst, on)
+	whole := make([][]float64, len(dst))
+	for m := range dst {
+		whole[m] = b.all(g, m, dst[m], on)
+	}
 	b.inParts(g, idx, func(from int, held [][]float32) {
 		tasks := (g.n + rowStretch - 1) / rowStretch
 		share(threads(tasks), tasks, func(_, task int) {
 			at := task * rowStretch
-			simd.AddRows(whole[at:min(at+rowStretch, g.n)], coef[from:][:len(held)], held, at)
+			for m, c := range coef {
+				simd.AddRows(whole[m][at:min(at+rowStretch, g.n)], c[from:][:len(held)], held, at)
+			}
 		})
 	})
-	for r, i := range on {
-		dst[r] += whole[i]
+	for m := range dst {
+		for r, i := range on {
+			dst[m][r] += whole[m][i]
+		}
+	}
+}
+
+// Enclose is Accumulate that also adds to slack[r] a bound of what rounding has moved
+// dst[r] by. For a Gaussian in single precision it is proven (docs/math.md); else
+// values are taken to be within 2⁻¹⁶ of the largest.
+func (g *Gram) Enclose(dst, slack []float64, on, idx []int, coef []float64) {
+	b := g.inBlocks()
+	size, total := make([]float64, len(idx)), 0.0
+	for k := range size {
+		size[k] = math.Abs(coef[k])
+		total += size[k]
+	}
+	if b.off == 0 {
+		g.Accumulate(dst, on, idx, coef)
+		most := float64(2 * rowTolerance * total * slices.Max(g.diag))
+		for r := range slack {
+			slack[r] += most
+		}
+		return
+	}
+	weight := make([]float64, len(dst)) // Σ|coef|·K
+	g.accumulate([][]float64{dst, weight}, on, idx, [][]float64{coef, size})
+	for r, v := range weight {
+		slack[r] += float64(b.off*v) + float64(0x1p-100*total) // some values vanish
 	}
 }
 
 // TimesAt is [Gram.Times] for the points on: it adds Σ_k coef[k]·K(x_i, x_idx[k]) to
 // dst[r] for i = on[r], or for all points where on is nil.
 func (g *Gram) TimesAt(dst []float64, on, idx []int, coef []float64) {
-	b := g.inBlocks()
-	if on == nil {
-		g.Times(dst, idx, coef)
-		return
+	b, m := g.inBlocks(), g.n
+	if on != nil {
+		m = len(on)
 	}
-	dst, coef = dst[:len(on)], coef[:len(idx)]
+	dst, coef = dst[:m], coef[:len(idx)]
 	if b.sums == nil {
-		whole := b.all(g, dst, on)
+		whole := b.all(g, 0, dst, on)
 		g.Times(whole, idx, coef)
 		for r, i := range on {
 			dst[r] += whole[i]
 		}
 		return
 	}
-	g.evaluations += int64(len(idx)) * int64(len(on))
-	for from := 0; from < len(idx); from += sumBatch {
-		to := min(from+sumBatch, len(idx))
-		b.missing = b.missing[:0]
-		for _, i := range idx[from:to] {
-			b.missing = append(b.missing, int32(i))
-		}
-		b.sums.pack(g.p, b.places(g, b.missing))
-		b.sums.add([][]float64{dst}, g.p, b.stands(g, on), [][]float64{coef[from:to]}, nil, nil)
+	g.evaluations += int64(len(idx)) * int64(m)
+	b.sums.sum([][]float64{dst}, feedOf(g, b.sums, nil, on, &b.on), feedOf(g, b.sums, nil, idx, &b.which), [][]float64{coef})
+}
+
+// Mutual adds Σ_k coefB[k]·K(x_i, x_j) for j = b[k] to dstA[r], i = a[r], and
+// Σ_r coefA[r] of the same values to dstB[k], each computed once, as TimesAt
+// computes them.
+func (g *Gram) Mutual(dstA, dstB []float64, a, b []int, coefA, coefB []float64) {
+	if len(a) == 0 || len(b) == 0 {
+		return
 	}
+	sums := g.inBlocks().sums
+	if sums == nil {
+		g.TimesAt(dstA, a, b, coefB)
+		g.TimesAt(dstB, b, a, coefA)
+		return
+	}
+	g.evaluations += int64(len(a)) * int64(len(b))
+	m := g.blocks
+	sums.mutual(dstA[:len(a)], dstB[:len(b)], feedOf(g, sums, nil, a, &m.on), feedOf(g, sums, nil, b, &m.which), coefA[:len(a)], coefB[:len(b)])
 }
 
 // InBlocks reports whether products of matrices give the kernel's values in single
 // precision. Where they do not, rows are what to ask for.
 func (g *Gram) InBlocks() bool { return g.inBlocks().unit != 0 }
 
-// Holds reports whether Accumulate reads rows that are held, which takes a small
-// part of the time that they take to compute.
-func (g *Gram) Holds() bool { return g.inBlocks().byRows(g, 1) }
-
-// all returns dst, or zeros for all points where it is for the points on.
-func (b *blocks) all(g *Gram, dst []float64, on []int) []float64 {
+// all returns dst, or zeros for all points where it is for the points on; some such
+// sums may be in hand, each with a number.
+func (b *blocks) all(g *Gram, number int, dst []float64, on []int) []float64 {
 	if on == nil {
 		return dst
 	}
-	if b.whole == nil {
-		b.whole = make([]float64, g.n)
+	for len(b.whole) <= number {
+		b.whole = append(b.whole, make([]float64, g.n))
 	}
-	clear(b.whole)
-	return b.whole
+	clear(b.whole[number])
+	return b.whole[number]
 }
 
-// stands returns where the points on stand, all of them where it is nil.
-func (b *blocks) stands(g *Gram, on []int) []int32 {
-	if on == nil {
-		return g.place
+// anew makes what values are computed anew with.
+func (b *blocks) anew(g *Gram) {
+	switch {
+	case b.unit == 0x1p-53 && b.few64 == nil:
+		b.few64 = &packed[float64]{f: b.f}
+	case b.unit == 0x1p-24 && b.few == nil:
+		b.few = &packed[float32]{f: b.f}
+		if g.roomForCopy(4) {
+			b.sheet = new(strip[float32])
+			b.sheet.layAll(b.f, g.p, g.place)
+		}
 	}
-	b.on = b.on[:0]
-	for _, i := range on {
-		b.on = append(b.on, g.place[i])
+}
+
+// feedOf returns the feed of the points idx, of all where that is nil: from the
+// sheet where there is one. where is its memory.
+func feedOf[T simd.Float](g *Gram, p *packed[T], sheet *strip[T], idx []int, where *[]int32) feed[T] {
+	n := g.n
+	if idx != nil {
+		n = len(idx)
 	}
-	return b.on
+	*where = sized(*where, n)
+	which := *where
+	for r := range which {
+		i := r
+		if idx != nil {
+			i = idx[r]
+		}
+		if which[r] = g.place[i]; sheet != nil {
+			which[r] = int32(i)
+		}
+	}
+	if sheet == nil {
+		return p.points(g.p, which)
+	}
+	return func(s *strip[T], from, to int) { s.cut(p.f, sheet, which[from:to]) }
 }
 
 // inParts calls do with the rows of idx, as many at a time as are held.
@@ -159,29 +238,5 @@ func (b *blocks) byRows(g *Gram, q int) bool {
 	if b.unit == 0 {
 		return true
 	}
-	features := 0
-	for _, s := range b.f.spaces {
-		features += len(s.cols)
-	}
-	if s := g.p.sparse; s != nil {
-		features = len(b.f.spaces) * len(s.Value) / g.n
-	}
-	return features >= dearFeatures && g.Room() >= max(q, g.n/4)
-}
-
-// right lays the points idx out on the right and returns where they stand.
-func (b *blocks) right(g *Gram, idx []int) []int32 {
-	b.missing = b.missing[:0]
-	for _, i := range idx {
-		b.missing = append(b.missing, int32(i))
-	}
-	which := b.places(g, b.missing)
-	if b.unit == 0x1p-24 {
-		b.few.f = b.f
-		b.few.pack(g.p, which)
-	} else {
-		b.few64.f = b.f
-		b.few64.pack(g.p, which)
-	}
-	return which
+	return b.features >= dearFeatures && g.Room() >= max(q, g.n/4)
 }

@@ -116,3 +116,98 @@ func TestAccumulateIsDeterministic(t *testing.T) {
 		})
 	}
 }
+
+// What rounding moves a sum by is within the bound, wherever the points are, and the
+// bound is worth having.
+func TestEnclose(t *testing.T) {
+	atLevels(t, func(t *testing.T) {
+		for _, c := range []struct {
+			name  string
+			k     kernels.Kernel
+			x     [][]float64
+			cache int64
+			loose float64 // of Σ|coef|·max K at most
+		}{
+			{"computed anew", kernels.RBF(0.2), normal(19, 300, 5), 0, 1e-5},
+			{"moved", kernels.RBF(0.2), moved(normal(19, 300, 5), 1000), 0, 1e-5},
+			{"held", kernels.RBF(0.002), normal(19, 300, 300), 0, 1e-3},
+			{"mostly zero", kernels.RBF(0.01), thin(normal(19, 300, 200), 0.1), kernels.NoCache, 1e-4},
+			{"far apart", kernels.RBF(1), normal(19, 300, 5), 0, 1e-4},
+			{"a product", kernels.Product(kernels.RBF(0.1), kernels.RBF(0.2)), normal(19, 300, 5), 0, 1e-4},
+			{"no formula", kernels.Laplacian(0.3), normal(19, 300, 5), 0, 1e-4},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				g, exact := mustGram(t, c.k, c.x, c.cache), mustGram(t, c.k, c.x, 0)
+				idx, coef, sum := make([]int, 200), make([]float64, 200), 0.0
+				for k := range idx {
+					idx[k], coef[k] = k, float64(k%7)-2.5
+					sum += math.Abs(coef[k])
+				}
+				on := []int{299, 250, 7, 201}
+				dst, slack := make([]float64, len(on)), make([]float64, len(on))
+				g.Enclose(dst, slack, on, idx, coef)
+				for r, i := range on {
+					want := 0.0
+					for k, j := range idx {
+						want += coef[k] * exact.Row(i)[j]
+					}
+					if off := math.Abs(dst[r] - want); !(off <= slack[r]) {
+						t.Errorf("the sum at %d is %v, want %v: off by %g, bound %g", i, dst[r], want, off, slack[r])
+					}
+					if !(slack[r] <= c.loose*sum*largest(exact)) {
+						t.Errorf("the bound at %d is %g of %g", i, slack[r], sum)
+					}
+				}
+			})
+		}
+	})
+}
+
+// Mutual is TimesAt both ways at half the price, and does not depend on the number of
+// goroutines.
+func TestMutual(t *testing.T) {
+	x := normal(20, 1100, 4)
+	a, b := make([]int, 150), make([]int, 900)
+	coefA, coefB := normal(1, 1, 150)[0], normal(2, 1, 900)[0]
+	for k := range a {
+		a[k] = k
+	}
+	for k := range b {
+		b[k] = 1099 - k
+	}
+	for _, k := range []kernels.Kernel{kernels.RBF(0.2), kernels.Sum(kernels.RBF(0.2), kernels.Linear()), kernels.Laplacian(1)} {
+		g := mustGram(t, k, x, kernels.NoCache)
+		sums := func(mutual bool) (sa, sb []float64, evaluations int64) {
+			sa, sb = slices.Clone(coefA), slices.Clone(coefB)
+			before := g.Evaluations()
+			if mutual {
+				g.Mutual(sa, sb, a, b, coefA, coefB)
+			} else {
+				g.TimesAt(sa, a, b, coefB)
+				g.TimesAt(sb, b, a, coefA)
+			}
+			return sa, sb, g.Evaluations() - before
+		}
+		ga, gb, cost := sums(true)
+		wa, wb, twice := sums(false)
+		for _, s := range [][2][]float64{{ga, wa}, {gb, wb}} {
+			for r := range s[0] {
+				if !(math.Abs(s[0][r]-s[1][r]) <= 1e-10*largest(g)*900) {
+					t.Fatalf("%v: the sum at %d is %v, want %v", k, r, s[0][r], s[1][r])
+				}
+			}
+		}
+		if k != kernels.Kernel(kernels.Laplacian(1)) && 2*cost != twice {
+			t.Errorf("%v: %d evaluations, one way and the other %d", k, cost, twice)
+		}
+		before := runtime.GOMAXPROCS(1)
+		oa, ob, _ := sums(true)
+		runtime.GOMAXPROCS(before)
+		if !slices.Equal(oa, ga) || !slices.Equal(ob, gb) {
+			t.Errorf("%v: one goroutine has other bits", k)
+		}
+		if g.Mutual(nil, gb, nil, b, nil, coefB); !slices.Equal(ob, gb) {
+			t.Errorf("%v: nothing adds something", k)
+		}
+	}
+}

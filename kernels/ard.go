@@ -3,6 +3,7 @@ package kernels
 import (
 	"fmt"
 
+	"github.com/svmnb/svmnb/internal/simd"
 	"github.com/svmnb/svmnb/internal/vec"
 )
 
@@ -28,7 +29,7 @@ func (k ARDKernel) Eval(x, z []float64) float64 {
 	return v[0]
 }
 
-func ofWeightedDistances(v []float64) { vec.ExpScaled(v, -0.5) }
+func ofWeightedDistances(v []float64) { simd.ExpScaled(v, -0.5) }
 
 func (k ARDKernel) inverse() []float64 {
 	v := numbers(k.Lengths)

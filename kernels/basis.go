@@ -33,7 +33,7 @@ func Against(k Kernel, basis [][]float64) *Basis {
 	if err != nil {
 		panic(err)
 	}
-	b.p, b.rower = over(k, basis, d)
+	b.p, b.rower = over(k, copied(basis, d), d)
 	return b
 }
 
@@ -127,13 +127,18 @@ func (b *Basis) TimesEach(dst [][]float64, x [][]float64, coef [][]float64) {
 // TimesSparse is Times for sparse points and a sparse basis; a basis that is not
 // takes the points written out, some at a time.
 func (b *Basis) TimesSparse(dst []float64, x CSR, coef []float64) {
+	b.TimesEachSparse([][]float64{dst}, x, [][]float64{coef})
+}
+
+// TimesEachSparse is TimesEach for sparse points; see [Basis.TimesSparse].
+func (b *Basis) TimesEachSparse(dst [][]float64, x CSR, coef [][]float64) {
 	if b.p.n == 0 {
 		return
 	}
 	if x.D != b.p.d {
 		panic(b.otherWidth(-1, x.D))
 	}
-	b.times([][]float64{dst}, x.N(), newSparsePoints(x), [][]float64{coef})
+	b.times(dst, x.N(), newSparsePoints(x), coef)
 }
 
 func (b *Basis) times(dst [][]float64, m int, x source, coef [][]float64) {
@@ -168,7 +173,7 @@ func (b *Basis) times(dst [][]float64, m int, x source, coef [][]float64) {
 		})
 		return
 	}
-	s.right.add(dst, x, which, coef, s.reach, alone)
+	s.right.add(dst, m, s.right.points(x, which), coef, s.reach, alone)
 }
 
 // sums is what a Basis has for [Basis.Times].
@@ -187,13 +192,14 @@ func newSums(k Kernel, p *points) *sums {
 	for j := range which {
 		which[j] = int32(j)
 	}
+	f.sparse = p.sparse != nil
 	f.centre(p, which)
 	s := &sums{right: packed[float64]{f: f}}
-	norm, self := s.right.extent(p, which)
+	norm, self, _ := s.right.extent(p, which)
 	if !f.within(norm, 0x1p-53, sumTolerance, self) {
 		return nil
 	}
 	s.reach = f.reach(0x1p-53, sumTolerance, self)
-	s.right.pack(p, which)
+	s.right.pack(p.n, s.right.points(p, which))
 	return s
 }

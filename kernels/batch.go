@@ -1,9 +1,9 @@
 package kernels
 
 import (
+	"context"
 	"runtime"
 	"sync"
-	"sync/atomic"
 
 	"github.com/svmnb/svmnb/internal/simd"
 )
@@ -13,104 +13,112 @@ import (
 const (
 	leftStrip  = 128
 	rightStrip = 768
+	sumStrip   = 192 // on the right at least, unless there are fewer
 )
 
-// source is where points come from.
+// source is where points come from: point returns point j, where it stands or in dst.
 type source interface {
-	// feature sets dst[r] to feature c of point which[r], which is not sparse.
-	feature(dst []float64, c int, which []int32)
-	// point returns point j: where it stands, or in dst.
 	point(dst []float64, j int) []float64
-}
-
-func (p *points) feature(dst []float64, c int, which []int32) {
-	at, stride := p.columns, 1
-	if at != nil {
-		at = at[c*p.n:][:p.n]
-	} else {
-		at, stride = p.rows[c:], p.d
-	}
-	for r, j := range which {
-		dst[r] = at[int(j)*stride]
-	}
 }
 
 // table is points by rows.
 type table [][]float64
 
-func (t table) feature(dst []float64, c int, which []int32) {
-	for r, j := range which {
-		dst[r] = t[j][c]
+func (t table) point(_ []float64, j int) []float64 { return t[j] }
+
+// A feed lays the points from ≤ r < to of a list out in s.
+type feed[T simd.Float] func(s *strip[T], from, to int)
+
+// points returns the feed of the points which of src.
+func (p *packed[T]) points(src source, which []int32) feed[T] {
+	return func(s *strip[T], from, to int) { s.lay(p.f, src, which[from:to]) }
+}
+
+// strip is some points of one side, laid out for products: feature k of point r
+// in a space of c features is x[space][r·c+k], or by rows in csr.
+type strip[T simd.Float] struct {
+	side
+	n     int
+	x     [][]T
+	csr   []simd.CSR[T]
+	point []float64
+}
+
+func (s *strip[T]) resize(f *formula, n int) {
+	s.n = n
+	if s.x == nil {
+		s.x, s.csr, s.side = make([][]T, len(f.spaces)), make([]simd.CSR[T], len(f.spaces)), newSide(len(f.spaces), 0)
+	}
+	for k, space := range f.spaces {
+		s.norm[k], s.shift[k] = sized(s.norm[k], n), sized(s.shift[k], n)
+		if !f.sparse {
+			s.x[k] = sized(s.x[k], n*len(space.cols))
+		}
 	}
 }
 
-func (t table) point(_ []float64, j int) []float64 { return t[j] }
-
-// strip is some points of one side, laid out for products: feature k of point r
-// in a space is x[space][k·n+r], or by rows in csr.
-type strip[T simd.Float] struct {
-	side
-	n       int
-	x       [][]T
-	csr     []simd.CSR[T]
-	column  [rightStrip]float64
-	written table   // out of sparse points
-	first   []int32 // 0, 1, 2 …
+// sized returns v with n elements of any content.
+func sized[E any](v []E, n int) []E {
+	if cap(v) < n {
+		return make([]E, n)
+	}
+	return v[:n]
 }
 
 // lay lays the points which of src out.
 func (s *strip[T]) lay(f *formula, src source, which []int32) {
-	s.n = len(which)
-	if s.x == nil {
-		s.x, s.csr, s.side = make([][]T, len(f.spaces)), make([]simd.CSR[T], len(f.spaces)), newSide(len(f.spaces), rightStrip)
+	s.resize(f, len(which))
+	if p, ok := src.(*points); ok && p.rows == nil && !(f.sparse && p.sparse != nil) {
+		s.point = sized(s.point, p.d) // no place where it stands
 	}
 	if f.sparse {
 		s.laySparse(f, src, which)
-		return
+	} else {
+		s.layDense(f, src, which, 0, s.point)
 	}
-	if p, ok := src.(*points); ok && p.sparse != nil {
-		src, which = s.write(p, which)
-	}
-	column := s.column[:]
-	for k, space := range f.spaces {
-		if need := len(space.cols) * s.n; cap(s.x[k]) < need {
-			s.x[k] = make([]T, need)
-		}
-		s.x[k] = s.x[k][:len(space.cols)*s.n]
-		norm, shift := s.norm[k][:s.n], s.shift[k][:s.n]
-		clear(norm)
-		clear(shift)
-		for i, c := range space.cols {
-			v, x := column[:s.n], s.x[k][i*s.n:][:s.n]
-			src.feature(v, c, which)
-			mean, weight := 0.0, 1.0
-			if space.mean != nil {
-				mean = space.mean[i]
-			}
-			if space.weights != nil {
-				weight = space.weights[i]
-			}
-			half := float64(0.5 * mean)
-			for r, a := range v {
-				shift[r] += float64(mean * (a - half))
+}
+
+// layDense lays points out from place at on.
+func (s *strip[T]) layDense(f *formula, src source, which []int32, at int, buffer []float64) {
+	for r, j := range which {
+		point, r := src.point(buffer, int(j)), at+r
+		for k, space := range f.spaces {
+			x, norm, shift := s.x[k][r*len(space.cols):][:len(space.cols)], 0.0, 0.0
+			for i, c := range space.cols {
+				a, mean, weight := point[c], 0.0, 1.0
+				if space.mean != nil {
+					mean = space.mean[i]
+				}
+				if space.weights != nil {
+					weight = space.weights[i]
+				}
+				shift += float64(mean * (a - float64(0.5*mean)))
 				t := T((a - mean) * weight)
-				x[r] = t
+				x[i] = t
 				// Of what is multiplied, lest a point be at a distance from its like.
-				norm[r] += float64(float64(t) * float64(t))
+				norm += float64(float64(t) * float64(t))
 			}
+			s.norm[k][r], s.shift[k][r] = norm, shift
 		}
 	}
 }
 
-// write writes sparse points out.
-func (s *strip[T]) write(p *points, which []int32) (table, []int32) {
-	for len(s.written) < len(which) {
-		s.written, s.first = append(s.written, nil), append(s.first, int32(len(s.first)))
+// layAll is lay on GOMAXPROCS goroutines.
+func (s *strip[T]) layAll(f *formula, src *points, which []int32) {
+	if f.sparse {
+		s.lay(f, src, which)
+		return
 	}
-	for r, j := range which {
-		s.written[r] = p.sparse.Point(s.written[r], int(p.sparse.at[j]))
-	}
-	return s.written, s.first[:len(which)]
+	s.resize(f, len(which))
+	tasks := (len(which) + rightStrip - 1) / rightStrip
+	share(threads(tasks), tasks, func(_, task int) {
+		var buffer []float64
+		if src.rows == nil {
+			buffer = make([]float64, src.d)
+		}
+		at := task * rightStrip
+		s.layDense(f, src, which[at:min(at+rightStrip, len(which))], at, buffer)
+	})
 }
 
 func (s *strip[T]) laySparse(f *formula, src source, which []int32) {
@@ -146,14 +154,52 @@ func (s *strip[T]) laySparse(f *formula, src source, which []int32) {
 					entry(c, value[i])
 				}
 			} else {
-				for c, v := range src.point(nil, int(j)) {
+				for c, v := range src.point(s.point, int(j)) {
 					entry(int32(c), v)
 				}
 			}
 			m.Start = append(m.Start, len(m.Col))
-			s.norm[k][r] = norm
+			s.norm[k][r], s.shift[k][r] = norm, 0
 		}
 	}
+}
+
+// cut takes the points which of a strip.
+func (s *strip[T]) cut(f *formula, from *strip[T], which []int32) {
+	s.resize(f, len(which))
+	for k, space := range f.spaces {
+		width := len(space.cols)
+		if m := &s.csr[k]; f.sparse {
+			m.Start, m.Col, m.Val = append(m.Start[:0], 0), m.Col[:0], m.Val[:0]
+		}
+		for r, j := range which {
+			if m, all := &s.csr[k], &from.csr[k]; f.sparse {
+				a, b := all.Start[j], all.Start[j+1]
+				m.Col, m.Val = append(m.Col, all.Col[a:b]...), append(m.Val, all.Val[a:b]...)
+				m.Start = append(m.Start, len(m.Col))
+			} else {
+				copy(s.x[k][r*width:][:width], from.x[k][int(j)*width:])
+			}
+			s.norm[k][r], s.shift[k][r] = from.norm[k][j], from.shift[k][j]
+		}
+	}
+}
+
+// longest returns how many features of a point are not 0 at most.
+func (s *strip[T]) longest(f *formula, space int) (most int) {
+	if !f.sparse {
+		return len(f.spaces[space].cols)
+	}
+	start := s.csr[space].Start
+	for r := range s.n {
+		most = max(most, start[r+1]-start[r])
+	}
+	return most
+}
+
+func (s *strip[T]) matrix(f *formula, space int) simd.Matrix[T] {
+	c := len(f.spaces[space].cols)
+	return simd.Matrix[T]{Data: s.x[space], Rows: s.n, Cols: c, Stride: c}
 }
 
 // chunk is a strip on the right.
@@ -175,7 +221,7 @@ func (c *chunk[T]) pack(f *formula, s *strip[T]) {
 		if m, from := &c.csr[k], s.csr[k]; f.sparse {
 			m.Start, m.Col, m.Val = append(m.Start[:0], from.Start...), append(m.Col[:0], from.Col...), append(m.Val[:0], from.Val...)
 		} else {
-			c.panels[k].Pack(simd.Matrix[T]{Data: s.x[k], Rows: len(f.spaces[k].cols), Cols: s.n, Stride: s.n}, 1)
+			c.panels[k].Pack(s.matrix(f, k).T(), 1)
 		}
 		c.norm[k] = append(c.norm[k][:0], s.norm[k][:s.n]...)
 		c.shift[k] = append(c.shift[k][:0], s.shift[k][:s.n]...)
@@ -196,15 +242,15 @@ type packed[T simd.Float] struct {
 	desks []*desk[T] // that nobody uses
 }
 
-// pack lays the points which of src out on the right.
-func (p *packed[T]) pack(src source, which []int32) {
-	count := (len(which) + rightStrip - 1) / rightStrip
+// pack lays n points out on the right.
+func (p *packed[T]) pack(n int, points feed[T]) {
+	count := (n + rightStrip - 1) / rightStrip
 	for len(p.chunks) < count {
 		p.chunks = append(p.chunks, chunk[T]{})
 	}
 	p.chunks = p.chunks[:count]
 	p.each(count, func(d *desk[T], i int) {
-		d.left.lay(p.f, src, which[i*rightStrip:min((i+1)*rightStrip, len(which))])
+		points(&d.left, i*rightStrip, min((i+1)*rightStrip, n))
 		p.chunks[i].pack(p.f, &d.left)
 	})
 }
@@ -212,7 +258,9 @@ func (p *packed[T]) pack(src source, which []int32) {
 // desk is the memory of one goroutine.
 type desk[T simd.Float] struct {
 	left     strip[T]
+	right    chunk[T]
 	products [][]T // by space: left × right
+	rows     [][]T // of kernel values
 	lanes    []T   // of sparse points, 0 between uses
 	wide     [][]float64
 	value    []float64
@@ -232,6 +280,11 @@ func newDesk[T simd.Float](f *formula) *desk[T] {
 
 // each calls do for every task, on goroutines that have a desk each.
 func (p *packed[T]) each(tasks int, do func(d *desk[T], task int)) {
+	_ = p.eachUntil(context.Background(), tasks, func(d *desk[T], _, task int) { do(d, task) })
+}
+
+// eachUntil is each until ctx ends; a worker does one task at a time.
+func (p *packed[T]) eachUntil(ctx context.Context, tasks int, do func(d *desk[T], worker, task int)) error {
 	desks := make([]*desk[T], threads(tasks))
 	p.mu.Lock()
 	for i := range desks {
@@ -242,10 +295,11 @@ func (p *packed[T]) each(tasks int, do func(d *desk[T], task int)) {
 		}
 	}
 	p.mu.Unlock()
-	share(len(desks), tasks, func(worker, task int) { do(desks[worker], task) })
+	err := inParallel(ctx, len(desks), tasks, func(worker, task int) { do(desks[worker], worker, task) })
 	p.mu.Lock()
 	p.desks = append(p.desks, desks...)
 	p.mu.Unlock()
+	return err
 }
 
 // threads returns how many goroutines are worth having for so many tasks.
@@ -253,18 +307,7 @@ func threads(tasks int) int { return max(1, min(tasks, runtime.GOMAXPROCS(0))) }
 
 // share calls do for every task, on so many goroutines that do one at a time.
 func share(workers, tasks int, do func(worker, task int)) {
-	var next atomic.Int64
-	work := func(worker int) {
-		for task := int(next.Add(1)) - 1; task < tasks; task = int(next.Add(1)) - 1 {
-			do(worker, task)
-		}
-	}
-	var wait sync.WaitGroup
-	for worker := 1; worker < workers; worker++ {
-		wait.Go(func() { work(worker) })
-	}
-	work(0)
-	wait.Wait()
+	_ = inParallel(context.Background(), workers, tasks, do)
 }
 
 // multiply computes the products of points on the left with a chunk.
@@ -279,7 +322,7 @@ func (d *desk[T]) multiply(f *formula, left *strip[T], c *chunk[T]) {
 		}
 		simd.Gemm[T]{Threads: 1}.Do(
 			simd.Matrix[T]{Data: d.products[k], Rows: left.n, Cols: c.n, Stride: c.n},
-			simd.Matrix[T]{Data: left.x[k], Rows: len(space.cols), Cols: left.n, Stride: left.n}.T(),
+			left.matrix(f, k),
 			&c.panels[k])
 	}
 }
@@ -326,16 +369,22 @@ func (d *desk[T]) row(f *formula, left *strip[T], r int, c *chunk[T]) []T {
 	return row
 }
 
-// rows sets dst[k][j] to the kernel of point which[k] of src with point j on the
-// right.
-func (p *packed[T]) rows(dst [][]float32, src source, which []int32) {
-	count := (len(which) + leftStrip - 1) / leftStrip
+// lay lays n points out on the left.
+func (p *packed[T]) lay(n int, points feed[T]) {
+	count := (n + leftStrip - 1) / leftStrip
 	for len(p.left) < count {
 		p.left = append(p.left, strip[T]{})
 	}
-	p.each(count, func(_ *desk[T], i int) {
-		p.left[i].lay(p.f, src, which[i*leftStrip:min((i+1)*leftStrip, len(which))])
+	share(threads(count), count, func(_, i int) {
+		points(&p.left[i], i*leftStrip, min((i+1)*leftStrip, n))
 	})
+}
+
+// rows sets dst[k][j] to the kernel of point k of those given with point j on the
+// right.
+func (p *packed[T]) rows(dst [][]float32, points feed[T]) {
+	p.lay(len(dst), points)
+	count := (len(dst) + leftStrip - 1) / leftStrip
 	p.each(count*len(p.chunks), func(d *desk[T], task int) {
 		s, at := task%count, task/count
 		left, c := &p.left[s], &p.chunks[at]
@@ -346,18 +395,69 @@ func (p *packed[T]) rows(dst [][]float32, src source, which []int32) {
 	})
 }
 
-// add adds Σ_j coef[k][j]·K to dst[k][r], K of point which[r] of src and point j on
+// sum adds Σ_k coef[m][k]·K to dst[m][r], K of point r of on and point k of those
+// given.
+func (p *packed[T]) sum(dst [][]float64, on, points feed[T], coef [][]float64) {
+	n := len(dst[0])
+	p.lay(len(coef[0]), points)
+	// Some tasks for each goroutine, of whole panels.
+	width := max(sumStrip, min(rightStrip, n/(4*threads(n))/sumStrip*sumStrip))
+	p.each((n+width-1)/width, func(d *desk[T], task int) {
+		from, to := task*width, min((task+1)*width, n)
+		d.against(p, on, from, to, len(coef[0]), func(at int, rows [][]T) {
+			for m, c := range coef {
+				simd.AddRows(dst[m][from:to], c[at:][:len(rows)], rows, 0)
+			}
+		})
+	})
+}
+
+// mutual adds Σ_k coefB[k]·K to dstA[r], K of points r of a and k of b, and
+// Σ_r coefA[r]·K to dstB[k].
+func (p *packed[T]) mutual(dstA, dstB []float64, a, b feed[T], coefA, coefB []float64) {
+	p.lay(len(dstA), a)
+	tasks := (len(dstB) + rightStrip - 1) / rightStrip
+	parts := make([]float64, tasks*len(dstA)) // of each task, to be added in their order
+	p.each(tasks, func(d *desk[T], task int) {
+		from, to := task*rightStrip, min((task+1)*rightStrip, len(dstB))
+		d.against(p, b, from, to, len(dstA), func(at int, rows [][]T) {
+			simd.AddRows(dstB[from:to], coefA[at:][:len(rows)], rows, 0)
+			for r, row := range rows {
+				parts[task*len(dstA)+at+r] = simd.Dot(row, coefB[from:to])
+			}
+		})
+	})
+	for i, v := range parts {
+		dstA[i%len(dstA)] += v
+	}
+}
+
+// against calls do with the kernel values of all n points on the left and those from
+// ≤ r < to of right, a strip after the other. at is the first on the left.
+func (d *desk[T]) against(p *packed[T], right feed[T], from, to, n int, do func(at int, rows [][]T)) {
+	right(&d.left, from, to)
+	d.right.pack(p.f, &d.left)
+	for s := 0; s*leftStrip < n; s++ {
+		left := &p.left[s]
+		d.multiply(p.f, left, &d.right)
+		d.rows = d.rows[:0]
+		for r := range left.n {
+			d.rows = append(d.rows, d.row(p.f, left, r, &d.right))
+		}
+		do(s*leftStrip, d.rows)
+	}
+}
+
+// add adds Σ_j coef[k][j]·K to dst[k][r], K of point r of n given and point j on
 // the right. A point with a norm beyond reach, by space, is left to alone, which
 // sets sums[k].
-func (p *packed[T]) add(dst [][]float64, src source, which []int32, coef [][]float64, reach []float64, alone func(sums []float64, r int)) {
-	p.each((len(which)+leftStrip-1)/leftStrip, func(d *desk[T], task int) {
+func (p *packed[T]) add(dst [][]float64, n int, points feed[T], coef [][]float64, reach []float64, alone func(sums []float64, r int)) {
+	p.each((n+leftStrip-1)/leftStrip, func(d *desk[T], task int) {
 		from := task * leftStrip
-		d.left.lay(p.f, src, which[from:min(from+leftStrip, len(which))])
+		points(&d.left, from, min(from+leftStrip, n))
 		machines := len(coef)
-		if need := d.left.n * machines; cap(d.sums) < need {
-			d.sums = make([]float64, need)
-		}
-		sums := d.sums[:d.left.n*machines]
+		d.sums = sized(d.sums, d.left.n*machines)
+		sums := d.sums
 		clear(sums)
 		for at := range p.chunks {
 			c := &p.chunks[at]

@@ -12,34 +12,36 @@ import (
 // relative to the largest value; see term.reach. A row in single precision has
 // roundings of 2⁻²⁴ anyway, and 2⁻¹⁷ is far below what a solver can tell.
 const (
-	rowTolerance = 0x1p-17
-	sumTolerance = 0x1p-32
+	rowTolerance   = 0x1p-17
+	sumTolerance   = 0x1p-32
+	sweepTolerance = 0x1p-40 // of what is factored
 )
-
-// sumBatch is how many points are on the right of a sum at a time.
-const sumBatch = 4096
 
 // blocks is what a Gram has for computing many rows together. Rows come from a
 // product in single or in double precision or, where neither will do, one by one.
 type blocks struct {
-	f      *formula // nil: one by one
-	unit   float64  // that rows may be rounded to; 0: one by one
-	rows   *lately[float32]
-	single *packed[float32]
-	double *packed[float64]
-	sums   *packed[float64] // for Times; nil: one by one
+	f        *formula // nil: one by one
+	unit     float64  // that rows may be rounded to; 0: one by one
+	features float64  // that a product takes
+	off      float64  // by what share of it rounding moves a value at most, where that is proven; else 0
+	rows     *lately[float32]
+	single   *packed[float32]
+	double   *packed[float64]
+	sums     *packed[float64] // for Times; nil: one by one
+	sweeps   bool             // Sweep may take products too
 
 	missing []int32
 	into    [][]float32
 	which   []int32
+	on      []int32
 	alone   []lone // of each goroutine
 
-	// For Among, Accumulate and TimesAt.
-	few   packed[float32]
-	few64 packed[float64]
-	on    []int32
+	// For Among and Accumulate.
+	few   *packed[float32]
+	few64 *packed[float64]
+	sheet *strip[float32] // all points in their order, or nil
 	some  [][]float32
-	whole []float64
+	whole [][]float64
 }
 
 // Room returns how many rows [Gram.Hold] can hold at once: as many as fit into
@@ -93,9 +95,9 @@ func (g *Gram) Hold(dst [][]float32, idx []int) {
 	g.evaluations += int64(len(b.missing)) * int64(g.n)
 	switch {
 	case b.single != nil:
-		b.single.rows(b.into, g.p, b.places(g, b.missing))
+		b.single.rows(b.into, b.single.points(g.p, b.places(g, b.missing)))
 	case b.double != nil:
-		b.double.rows(b.into, g.p, b.places(g, b.missing))
+		b.double.rows(b.into, b.double.points(g.p, b.places(g, b.missing)))
 	default:
 		b.oneByOne(g, b.missing, func(k int, row []float64) {
 			for t, v := range row {
@@ -116,26 +118,21 @@ func (g *Gram) Hold(dst [][]float32, idx []int) {
 func (g *Gram) Times(dst []float64, idx []int, coef []float64) {
 	b := g.inBlocks()
 	dst, coef = dst[:g.n], coef[:len(idx)]
-	g.evaluations += int64(len(idx)) * int64(g.n)
-	for from := 0; from < len(idx); from += sumBatch {
-		to := min(from+sumBatch, len(idx))
-		b.missing = b.missing[:0]
-		for _, i := range idx[from:to] {
-			_ = g.diag[i]
-			b.missing = append(b.missing, int32(i))
-		}
-		part := coef[from:to]
-		if b.sums != nil {
-			b.sums.pack(g.p, b.places(g, b.missing))
-			b.sums.add([][]float64{dst}, g.p, g.place, [][]float64{part}, nil, nil)
-			continue
-		}
-		b.oneByOne(g, b.missing, func(k int, row []float64) {
-			for t, v := range row {
-				dst[g.order[t]] += float64(part[k] * v)
-			}
-		})
+	if b.sums != nil {
+		g.TimesAt(dst, nil, idx, coef)
+		return
 	}
+	g.evaluations += int64(len(idx)) * int64(g.n)
+	b.missing = b.missing[:0]
+	for _, i := range idx {
+		_ = g.diag[i]
+		b.missing = append(b.missing, int32(i))
+	}
+	b.oneByOne(g, b.missing, func(k int, row []float64) {
+		for t, v := range row {
+			dst[g.order[t]] += float64(coef[k] * v)
+		}
+	})
 }
 
 // places returns where points stand.
@@ -157,18 +154,79 @@ func (g *Gram) inBlocks() *blocks {
 	if b.f == nil {
 		return b
 	}
-	b.f.centre(g.p, g.place)
 	b.sums = &packed[float64]{f: b.f}
-	norm, self := b.sums.extent(g.p, g.place)
-	for _, u := range []float64{0x1p-24, 0x1p-53} {
-		if b.unit == 0 && b.f.within(norm, u, rowTolerance, self) {
-			b.unit = u
+	filled := g.p.filled()
+	for b.f.sparse = g.p.sparse != nil || g.p.d >= sparseFeatures && filled < sparseShare; ; b.f.sparse = false {
+		b.f.centre(g.p, g.place)
+		norm, self, most := b.sums.extent(g.p, g.place)
+		single, exact := b.f.within(norm, 0x1p-24, rowTolerance, self), b.f.within(norm, 0x1p-53, sumTolerance, self)
+		b.sweeps = b.f.within(norm, 0x1p-53, sweepTolerance, self)
+		if b.f.sparse && g.p.sparse == nil && !(single && exact && b.sweeps) {
+			continue // less their means they may be
+		}
+		if single {
+			b.unit, b.off = 0x1p-24, b.f.off(norm, most, 0x1p-24)
+		} else if b.f.within(norm, 0x1p-53, rowTolerance, self) {
+			b.unit = 0x1p-53
+		}
+		if !exact {
+			b.sums = nil
+		}
+		b.features = 0
+		for _, s := range b.f.spaces {
+			b.features += float64(len(s.cols))
+		}
+		if b.f.sparse {
+			b.features *= filled
+		}
+		return b
+	}
+}
+
+// Products by compressed rows take less time than products of matrices where fewer
+// than this share of the features are not 0, whatever the instructions.
+const (
+	sparseShare    = 0.25
+	sparseFeatures = 16 // at least, for it to matter
+)
+
+// off bounds the relative error of a Gaussian of points as they are, from products
+// rounded to the unit u: with R² the largest ‖x − μ‖², rounding x − μ moves
+// ‖x − z‖² by 8uR², the sum of m products 2x·z by 2(m + 1)uR², and norms, their sum,
+// the difference and γ by 16uR²; second orders and exp are the rest. A product of
+// matrices sums blocks of 192, and then these.
+func (f *formula) off(norm []float64, most int, u float64) float64 {
+	t, ok := f.root.(innerTerm)
+	if !ok || t.gamma == 0 {
+		return 0
+	}
+	m := float64(most)
+	if !f.sparse {
+		m = min(m, 192) + math.Ceil(m/192)
+	}
+	off := math.Expm1(t.gamma*float64(float64(2*m)+32)*u*norm[t.space]) + float64(16*u)
+	if off > 0.5 {
+		return 0
+	}
+	return off / (1 - off) // of the value as it is rounded
+}
+
+// filled returns which share of the numbers of points are not 0, after some hundred
+// of them.
+func (p *points) filled() float64 {
+	const some = 256
+	if p.sparse != nil {
+		return float64(len(p.sparse.Value)) / (float64(p.n) * float64(p.d))
+	}
+	numbers, filled, buffer := 0, 0, make([]float64, p.d)
+	for j := 0; j < p.n; j += max(1, p.n/some) {
+		for _, v := range p.point(buffer, j) {
+			if numbers++; v != 0 {
+				filled++
+			}
 		}
 	}
-	if !b.f.within(norm, 0x1p-53, sumTolerance, self) {
-		b.sums = nil
-	}
-	return b
+	return float64(filled) / float64(numbers)
 }
 
 // held is inBlocks with what Hold needs.
@@ -188,24 +246,28 @@ func (g *Gram) held() *blocks {
 			g.store = m
 		}
 	}
-	// The copy of the points has to fit beside them.
-	numbers := float64(g.n) * float64(g.numbers)
-	left := float64(debug.SetMemoryLimit(-1)) - need(g.n, g.numbers)
 	switch {
-	case b.unit == 0x1p-24 && 4*numbers <= left:
+	case b.unit == 0x1p-24 && g.roomForCopy(4):
 		b.single = &packed[float32]{f: b.f}
-		b.single.pack(g.p, g.place)
-	case b.unit == 0x1p-53 && 8*numbers <= left:
+		b.single.pack(g.n, b.single.points(g.p, g.place))
+	case b.unit == 0x1p-53 && g.roomForCopy(8):
 		b.double = &packed[float64]{f: b.f}
-		b.double.pack(g.p, g.place)
+		b.double.pack(g.n, b.double.points(g.p, g.place))
 	}
 	return b
 }
 
+// roomForCopy says whether a copy of the points, at so many bytes a number, fits
+// beside them.
+func (g *Gram) roomForCopy(bytes float64) bool {
+	left := float64(debug.SetMemoryLimit(-1)) - need(g.n, g.numbers)
+	return bytes*float64(g.n)*float64(g.numbers) <= left
+}
+
 // centre sets the means of the spaces to those of the points which of p, unless
-// they are sparse.
+// they are by compressed rows.
 func (f *formula) centre(p *points, which []int32) {
-	if f.sparse = p.sparse != nil; f.sparse {
+	if f.sparse {
 		for _, s := range f.spaces {
 			if !slices.Equal(s.cols, firstInts(p.d)) {
 				s.to = whither(s.cols)
@@ -214,25 +276,36 @@ func (f *formula) centre(p *points, which []int32) {
 		return
 	}
 	for _, s := range f.spaces {
-		s.mean = make([]float64, len(s.cols))
-		share(threads(len(s.cols)), len(s.cols), func(_, k int) {
-			var column [rightStrip]float64
-			sum := 0.0
-			for from := 0; from < len(which); from += rightStrip {
-				v := column[:min(rightStrip, len(which)-from)]
-				p.feature(v, s.cols[k], which[from:from+len(v)])
-				for _, a := range v {
-					sum += a
+		s.mean, s.to = make([]float64, len(s.cols)), nil
+		tasks := (len(s.cols) + meanStrip - 1) / meanStrip
+		share(threads(tasks), tasks, func(_, task int) {
+			cols := s.cols[task*meanStrip : min((task+1)*meanStrip, len(s.cols))]
+			mean := s.mean[task*meanStrip:][:len(cols)]
+			for _, j := range which {
+				if p.rows == nil {
+					for k, c := range cols {
+						mean[k] += p.columns[c*p.n+int(j)]
+					}
+					continue
+				}
+				x := p.rows[j]
+				for k, c := range cols {
+					mean[k] += x[c]
 				}
 			}
-			s.mean[k] = sum / float64(len(which))
+			for k := range mean {
+				mean[k] /= float64(len(which))
+			}
 		})
 	}
 }
 
+// meanStrip is of how many features a goroutine takes the means at a time.
+const meanStrip = 32
+
 // extent returns by space the largest ‖x − μ‖² of the points which of src, and
-// between which x·x are.
-func (p *packed[T]) extent(src source, which []int32) (norm []float64, self []span) {
+// between which x·x are, and of how many products a sum is at most.
+func (p *packed[T]) extent(src *points, which []int32) (norm []float64, self []span, most int) {
 	norm, self = make([]float64, len(p.f.spaces)), make([]span, len(p.f.spaces))
 	for s := range self {
 		self[s].low = math.Inf(1)
@@ -244,13 +317,14 @@ func (p *packed[T]) extent(src source, which []int32) (norm []float64, self []sp
 		mu.Lock()
 		defer mu.Unlock()
 		for s := range norm {
+			most = max(most, d.left.longest(p.f, s))
 			for r, v := range d.left.norm[s][:d.left.n] {
 				xx := v + 2*d.left.shift[s][r]
 				norm[s], self[s].low, self[s].high = max(norm[s], v), min(self[s].low, xx), max(self[s].high, xx)
 			}
 		}
 	})
-	return norm, self
+	return norm, self, most
 }
 
 // within says whether values come out as exact as that; see term.reach.

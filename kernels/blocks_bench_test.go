@@ -146,7 +146,7 @@ func a9a(b *testing.B) CSR {
 	if err != nil {
 		b.Fatal(err)
 	}
-	return CSR(s.X)
+	return CSR(*s.Sparse)
 }
 
 // 10,000 points of 784 features by 2,000 support vectors.

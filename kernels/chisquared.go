@@ -3,6 +3,7 @@ package kernels
 import (
 	"math"
 
+	"github.com/svmnb/svmnb/internal/simd"
 	"github.com/svmnb/svmnb/internal/vec"
 )
 
@@ -46,7 +47,7 @@ func (k ExpChiSquaredKernel) Eval(x, z []float64) float64 {
 	return v[0]
 }
 
-func (k ExpChiSquaredKernel) ofDistances(v []float64) { vec.ExpScaled(v, -k.Gamma) }
+func (k ExpChiSquaredKernel) ofDistances(v []float64) { simd.ExpScaled(v, -k.Gamma) }
 
 // CheckPoints returns a *[DataError] for the first feature below 0.
 func (k ChiSquaredKernel) CheckPoints(x [][]float64) error { return nonNegative(k, x) }

@@ -39,10 +39,10 @@ func choose(dst, x []float64, cols []int) []float64 {
 }
 
 // chosen returns the features cols of all points as rows.
-func chosen(x [][]float64, cols []int) [][]float64 {
-	c := make([][]float64, len(x))
-	for j, row := range x {
-		c[j] = choose(make([]float64, len(cols)), row, cols)
+func (p *points) chosen(cols []int) [][]float64 {
+	c := make([][]float64, p.n)
+	for j, x := range p.all() {
+		c[j] = choose(make([]float64, len(cols)), x, cols)
 	}
 	return c
 }
@@ -107,7 +107,7 @@ func newColumnsRower(k ColumnsKernel, all *points) columnsRower {
 		p := newSparsePoints(all.sparse.columns(cols))
 		return columnsRower{cols, p, rowerOf(k.K, p)}
 	}
-	p, r := over(k.K, chosen(all.source, cols), len(cols))
+	p, r := over(k.K, all.chosen(cols), len(cols))
 	return columnsRower{cols, p, r}
 }
 
@@ -148,7 +148,7 @@ type columnsGradient struct {
 
 func newColumnsGradient(k ColumnsKernel, all *points) columnsGradient {
 	cols := k.indices()
-	_, r := differentiable(k.K, chosen(all.source, cols), len(cols))
+	_, r := differentiable(k.K, all.chosen(cols), len(cols))
 	return columnsGradient{cols, r}
 }
 

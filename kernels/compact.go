@@ -3,6 +3,7 @@ package kernels
 import (
 	"math"
 
+	"github.com/svmnb/svmnb/internal/simd"
 	"github.com/svmnb/svmnb/internal/vec"
 )
 
@@ -58,7 +59,7 @@ func (k CompactKernel) EvalGradient(grad, x, z []float64) float64 {
 }
 
 func (k CompactKernel) gradients(v, grad, x, columns []float64, stride int) {
-	vec.SquaredDistances(v, x, columns, stride)
+	simd.SquaredDistances(v, x, columns, stride)
 	grad = grad[:len(v)]
 	scale, q1 := 1/k.Length, len(x)/2+3
 	for j, r2 := range v {

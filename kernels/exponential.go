@@ -3,6 +3,7 @@ package kernels
 import (
 	"math"
 
+	"github.com/svmnb/svmnb/internal/simd"
 	"github.com/svmnb/svmnb/internal/vec"
 )
 
@@ -35,7 +36,7 @@ func (k ExponentialKernel) ofSquaredDistances(v []float64) {
 	for j, r2 := range v {
 		v[j] = math.Sqrt(r2)
 	}
-	vec.ExpScaled(v, -1/k.Length)
+	simd.ExpScaled(v, -1/k.Length)
 }
 
 // Check returns a *[ParamError] unless 0 < length < ∞.
@@ -59,7 +60,7 @@ func (k ExponentialKernel) EvalGradient(grad, x, z []float64) float64 {
 }
 
 func (k ExponentialKernel) gradients(v, grad, x, columns []float64, stride int) {
-	vec.SquaredDistances(v, x, columns, stride)
+	simd.SquaredDistances(v, x, columns, stride)
 	grad = grad[:len(v)]
 	scale := 1 / k.Length
 	for j, r2 := range v {

@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"github.com/svmnb/svmnb/internal/simd"
 	"github.com/svmnb/svmnb/internal/vec"
 )
 
@@ -37,7 +38,7 @@ func (k GammaExponentialKernel) ofSquaredDistances(v []float64) {
 	for j, r2 := range v {
 		v[j] = vec.Exp(k.Gamma * (float64(0.5*vec.Log(r2)) - log)) // s^γ, 0 for s = 0
 	}
-	vec.ExpScaled(v, -1)
+	simd.ExpScaled(v, -1)
 }
 
 // Check returns a *[ParamError] unless 0 < length < ∞ and 0 < gamma ≤ 2.
@@ -72,7 +73,7 @@ func (k GammaExponentialKernel) EvalGradient(grad, x, z []float64) float64 {
 }
 
 func (k GammaExponentialKernel) gradients(v, grad, x, columns []float64, stride int) {
-	vec.SquaredDistances(v, x, columns, stride)
+	simd.SquaredDistances(v, x, columns, stride)
 	m := len(v)
 	byLength, byGamma := grad[:m], grad[m:][:m]
 	log := vec.Log(k.Length)
@@ -84,7 +85,7 @@ func (k GammaExponentialKernel) gradients(v, grad, x, columns []float64, stride 
 			byGamma[j] = 0
 		}
 	}
-	vec.ExpScaled(v, -1)
+	simd.ExpScaled(v, -1)
 	timesValue(byLength, v)
 	timesValue(byGamma, v)
 }

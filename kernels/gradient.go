@@ -150,7 +150,7 @@ func NewGradient(k Kernel, x [][]float64) (*Gradient, error) {
 	if _, err := rowsHeld(g.n, d+g.params, NoCache, debug.SetMemoryLimit(-1)); err != nil {
 		return nil, err
 	}
-	g.p, g.rower = differentiable(k, x, d)
+	g.p, g.rower = differentiable(k, copied(x, d), d)
 	grad := make([]float64, g.params)
 	for i, point := range x {
 		v := g.rower.self(grad, point, &g.work)
@@ -249,12 +249,9 @@ type gradientRower interface {
 // differentiable returns the points x, all of d features, and the gradientRower
 // of k for them.
 func differentiable(k Kernel, x [][]float64, d int) (*points, gradientRower) {
-	p := &points{n: len(x), d: d, source: x}
+	p := newPoints(x, d)
 	r := gradientRowerOf(k, p)
-	if p.columns == nil {
-		p.needRows()
-	}
-	p.source = nil
+	p.settle()
 	return p, r
 }
 
@@ -281,10 +278,10 @@ func gradientRowerOf(k Kernel, p *points) gradientRower {
 		return partlyFixedGradient{gradientRowerOf(k.K, p), learnable(k.K), k.free()}
 	}
 	if gradients := gradientsOf(k); gradients != nil {
-		p.needColumns()
+		p.byColumns()
 		return &gradientLoopRower{p, gradients}
 	}
-	p.needRows()
+	p.asked = true
 	return evalGradientRower{p, k.(Differentiable), params}
 }
 

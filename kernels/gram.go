@@ -76,7 +76,7 @@ func NewGram(k Kernel, x [][]float64, cacheBytes int64) (*Gram, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newGram(k, len(x), d, d, cacheBytes, func() (*points, rower) { return over(k, x, d) })
+	return newGram(k, len(x), d, d, cacheBytes, func() (*points, rower) { return over(k, copied(x, d), d) })
 }
 
 // newGram returns the matrix of n points of d features that take the memory of
@@ -148,6 +148,7 @@ func (g *Gram) Evaluations() int64 { return g.evaluations }
 func (g *Gram) evaluate(dst []float64, i int) {
 	g.evaluations += int64(len(dst))
 	g.rower.row(dst, g.p.point(g.x, int(g.place[i])), &g.work)
+	g.p.settle()
 }
 
 // swap lets the points at s and t change places.
@@ -172,6 +173,9 @@ type dense struct {
 // pages to look up than with each row by itself, a quarter of the whole time.
 const slabSize = 1 << 17
 
+// slabRows is how many rows at most: short ones may not all be asked for.
+const slabRows = 128
+
 func (m *dense) row(i int) []float64 {
 	if m.rows[i] != nil {
 		return m.rows[i]
@@ -182,7 +186,7 @@ func (m *dense) row(i int) []float64 {
 	fresh := m.fresh[:m.todo]
 	g.evaluate(fresh, i)
 	if len(m.slab) == 0 {
-		m.slab = make([]float64, min(m.todo+1, max(1, slabSize/g.n))*g.n)
+		m.slab = make([]float64, min(m.todo+1, max(1, slabSize/g.n), slabRows)*g.n)
 	}
 	row := m.slab[:g.n:g.n]
 	m.slab = m.slab[g.n:]

@@ -3,6 +3,7 @@ package kernels
 import (
 	"math"
 
+	"github.com/svmnb/svmnb/internal/simd"
 	"github.com/svmnb/svmnb/internal/vec"
 )
 
@@ -25,7 +26,7 @@ func (k LaplacianKernel) Eval(x, z []float64) float64 {
 	return v[0]
 }
 
-func (k LaplacianKernel) ofDistances(v []float64) { vec.ExpScaled(v, -k.Gamma) }
+func (k LaplacianKernel) ofDistances(v []float64) { simd.ExpScaled(v, -k.Gamma) }
 
 // Check returns a *[ParamError] unless 0 < gamma < ∞.
 func (k LaplacianKernel) Check() error {

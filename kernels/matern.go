@@ -3,6 +3,7 @@ package kernels
 import (
 	"math"
 
+	"github.com/svmnb/svmnb/internal/simd"
 	"github.com/svmnb/svmnb/internal/vec"
 )
 
@@ -122,11 +123,11 @@ func decays(v, grad []float64, scale float64) {
 		t := min(math.Sqrt(r2)*scale, farthest)
 		v[j], grad[j] = t, t
 	}
-	vec.ExpScaled(v, -1)
+	simd.ExpScaled(v, -1)
 }
 
 func (k Matern32Kernel) gradients(v, grad, x, columns []float64, stride int) {
-	vec.SquaredDistances(v, x, columns, stride)
+	simd.SquaredDistances(v, x, columns, stride)
 	grad = grad[:len(v)]
 	decays(v, grad, math.Sqrt(3)/k.Length)
 	for j, e := range v {
@@ -136,7 +137,7 @@ func (k Matern32Kernel) gradients(v, grad, x, columns []float64, stride int) {
 }
 
 func (k Matern52Kernel) gradients(v, grad, x, columns []float64, stride int) {
-	vec.SquaredDistances(v, x, columns, stride)
+	simd.SquaredDistances(v, x, columns, stride)
 	grad = grad[:len(v)]
 	decays(v, grad, math.Sqrt(5)/k.Length)
 	for j, e := range v {

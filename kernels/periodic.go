@@ -3,6 +3,7 @@ package kernels
 import (
 	"math"
 
+	"github.com/svmnb/svmnb/internal/simd"
 	"github.com/svmnb/svmnb/internal/vec"
 )
 
@@ -31,7 +32,7 @@ func (k PeriodicKernel) Eval(x, z []float64) float64 {
 	return v[0]
 }
 
-func (k PeriodicKernel) ofSines(v []float64) { vec.ExpScaled(v, -2/k.Length/k.Length) }
+func (k PeriodicKernel) ofSines(v []float64) { simd.ExpScaled(v, -2/k.Length/k.Length) }
 
 // Check returns a *[ParamError] unless 0 < period < ∞ and 0 < length < ∞.
 func (k PeriodicKernel) Check() error {

@@ -1,6 +1,10 @@
 package kernels
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+	"sync"
+)
 
 // DataError says what is wrong with the points of a matrix, and where.
 type DataError struct {
@@ -85,42 +89,61 @@ func features(arg string, x [][]float64) (int, error) {
 	return d, nil
 }
 
-// points are n points of d features, laid out as those who compute rows of them
-// have asked for.
+// points are n points of d features: by rows, then by columns as soon as someone
+// asks for these.
 type points struct {
-	n, d    int
-	columns []float64     // feature k of point j at columns[k*n+j], or nil
-	rows    []float64     // feature k of point j at rows[j*d+k], or nil
-	source  [][]float64   // only while rows and columns are made
-	sparse  *sparsePoints // instead of all these, or nil
+	n, d   int
+	rows   [][]float64   // by point, or nil where columns do
+	asked  bool          // for rows, whoever has columns
+	sparse *sparsePoints // instead of all these, or nil
+
+	once    sync.Once
+	columns []float64 // feature k of point j at columns[k*n+j], or nil
 }
 
-// needColumns lays the points out by columns.
-func (p *points) needColumns() {
-	if p.columns != nil || p.sparse != nil {
-		return
-	}
-	p.columns = make([]float64, p.n*p.d)
-	// Eight features at a time, since those of a point share a cache line.
-	tasks := (p.d + 7) / 8
+// newPoints keeps the rows of x, all of d features.
+func newPoints(x [][]float64, d int) *points {
+	return &points{n: len(x), d: d, rows: slices.Clone(x)}
+}
+
+// copied returns a copy of x, all of d features.
+func copied(x [][]float64, d int) [][]float64 {
+	all, rows := make([]float64, len(x)*d), make([][]float64, len(x))
+	tasks := (len(x) + block - 1) / block
 	share(threads(tasks), tasks, func(_, task int) {
-		from, to := 8*task, min(8*task+8, p.d)
-		for j, row := range p.source {
-			for k := from; k < to; k++ {
-				p.columns[k*p.n+j] = row[k]
-			}
+		for j := task * block; j < min((task+1)*block, len(x)); j++ {
+			rows[j] = all[j*d:][:d:d]
+			copy(rows[j], x[j])
 		}
 	})
+	return rows
 }
 
-// needRows lays the points out by rows.
-func (p *points) needRows() {
-	if p.rows != nil || p.sparse != nil {
-		return
-	}
-	p.rows = make([]float64, p.n*p.d)
-	for j, row := range p.source {
-		copy(p.rows[j*p.d:], row)
+// byColumns returns the points by columns, which are laid out when they are first
+// asked for: who computes rows in blocks never does.
+func (p *points) byColumns() []float64 {
+	p.once.Do(func() {
+		columns := make([]float64, p.n*p.d)
+		// Eight features at a time, since those of a point share a cache line.
+		tasks := (p.d + 7) / 8
+		share(threads(tasks), tasks, func(_, task int) {
+			from, to := 8*task, min(8*task+8, p.d)
+			for j := range p.n {
+				for k, v := range p.rows[j][from:to] {
+					columns[(from+k)*p.n+j] = v
+				}
+			}
+		})
+		p.columns = columns
+	})
+	return p.columns
+}
+
+// settle drops the rows where columns are enough. Nobody else reads the points
+// meanwhile.
+func (p *points) settle() {
+	if p.columns != nil && !p.asked {
+		p.rows = nil
 	}
 }
 
@@ -128,7 +151,7 @@ func (p *points) needRows() {
 func (p *points) point(dst []float64, j int) []float64 {
 	switch {
 	case p.rows != nil:
-		return p.rows[j*p.d:][:p.d:p.d]
+		return p.rows[j]
 	case p.sparse != nil:
 		return p.sparse.Point(dst, int(p.sparse.at[j]))
 	}
@@ -145,13 +168,12 @@ func (p *points) swap(s, t int) {
 		at[s], at[t] = at[t], at[s]
 		return
 	}
-	for k := range p.d {
-		if p.columns != nil {
+	if p.rows != nil {
+		p.rows[s], p.rows[t] = p.rows[t], p.rows[s]
+	}
+	if p.columns != nil {
+		for k := range p.d {
 			a, b := &p.columns[k*p.n+s], &p.columns[k*p.n+t]
-			*a, *b = *b, *a
-		}
-		if p.rows != nil {
-			a, b := &p.rows[s*p.d+k], &p.rows[t*p.d+k]
 			*a, *b = *b, *a
 		}
 	}

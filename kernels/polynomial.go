@@ -3,6 +3,7 @@ package kernels
 import (
 	"math"
 
+	"github.com/svmnb/svmnb/internal/simd"
 	"github.com/svmnb/svmnb/internal/vec"
 )
 
@@ -112,7 +113,7 @@ func (k PolynomialKernel) EvalGradient(grad, x, z []float64) float64 {
 }
 
 func (k PolynomialKernel) gradients(v, grad, x, columns []float64, stride int) {
-	vec.Dots(v, x, columns, stride)
+	simd.Dots(v, x, columns, stride)
 	m := len(v)
 	byGamma, byCoef0 := grad[:m], grad[m:]
 	for j, dot := range v {

@@ -3,6 +3,7 @@ package kernels
 import (
 	"math"
 
+	"github.com/svmnb/svmnb/internal/simd"
 	"github.com/svmnb/svmnb/internal/vec"
 )
 
@@ -41,7 +42,7 @@ func (k RationalQuadraticKernel) ofSquaredDistances(v []float64) {
 		s := math.Sqrt(r2) * scale
 		v[j] = vec.Log1p(0.5 * s * s / k.Alpha)
 	}
-	vec.ExpScaled(v, -k.Alpha)
+	simd.ExpScaled(v, -k.Alpha)
 }
 
 // Check returns a *[ParamError] unless 0 < length < ∞ and 0 < alpha < ∞.
@@ -75,7 +76,7 @@ func (k RationalQuadraticKernel) EvalGradient(grad, x, z []float64) float64 {
 }
 
 func (k RationalQuadraticKernel) gradients(v, grad, x, columns []float64, stride int) {
-	vec.SquaredDistances(v, x, columns, stride)
+	simd.SquaredDistances(v, x, columns, stride)
 	m := len(v)
 	byLength, byAlpha := grad[:m], grad[m:][:m]
 	scale := 1 / k.Length
@@ -86,7 +87,7 @@ func (k RationalQuadraticKernel) gradients(v, grad, x, columns []float64, stride
 		half := float64(k.Alpha * (b / (1 + b))) // s²/2B
 		v[j], byLength[j], byAlpha[j] = log, 2*half, half-float64(k.Alpha*log)
 	}
-	vec.ExpScaled(v, -k.Alpha)
+	simd.ExpScaled(v, -k.Alpha)
 	timesValue(byLength, v)
 	timesValue(byAlpha, v)
 }

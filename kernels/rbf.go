@@ -3,6 +3,7 @@ package kernels
 import (
 	"math"
 
+	"github.com/svmnb/svmnb/internal/simd"
 	"github.com/svmnb/svmnb/internal/vec"
 )
 
@@ -46,7 +47,7 @@ func (k GaussianKernel) OfSquaredDistance(r2 float64) float64 {
 	return v[0]
 }
 
-func (k GaussianKernel) ofSquaredDistances(v []float64) { vec.ExpScaled(v, -k.Gamma) }
+func (k GaussianKernel) ofSquaredDistances(v []float64) { simd.ExpScaled(v, -k.Gamma) }
 
 // Check returns a *[ParamError] unless 0 < gamma < ∞.
 func (k GaussianKernel) Check() error {
@@ -74,7 +75,7 @@ func (k GaussianKernel) EvalGradient(grad, x, z []float64) float64 {
 }
 
 func (k GaussianKernel) gradients(v, grad, x, columns []float64, stride int) {
-	vec.SquaredDistances(v, x, columns, stride)
+	simd.SquaredDistances(v, x, columns, stride)
 	byGamma(v, grad, k.Gamma)
 }
 
@@ -84,6 +85,6 @@ func byGamma(v, grad []float64, gamma float64) {
 	for j, r := range v {
 		grad[j] = -gamma * r
 	}
-	vec.ExpScaled(v, -gamma)
+	simd.ExpScaled(v, -gamma)
 	timesValue(grad, v)
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/svmnb/svmnb/internal/simd"
 	"github.com/svmnb/svmnb/internal/vec"
 )
 
@@ -38,12 +39,9 @@ func (w *work) give(v []float64) { w.free = append(w.free, v) }
 
 // over returns the points x, all of d features, and the rower of k for them.
 func over(k Kernel, x [][]float64, d int) (*points, rower) {
-	p := &points{n: len(x), d: d, source: x}
+	p := newPoints(x, d)
 	r := rowerOf(k, p)
-	if p.columns == nil { // someone asks for the points
-		p.needRows()
-	}
-	p.source = nil
+	p.settle()
 	return p, r
 }
 
@@ -85,10 +83,12 @@ func rowerOf(k Kernel, p *points) rower {
 		if p.sparse != nil {
 			return &sparseLoopRower{loopRower{p, in.distance, sums, of}}
 		}
-		p.needColumns()
+		if !ok { // it will not go in blocks
+			p.byColumns()
+		}
 		return &loopRower{p, in.distance, sums, of}
 	}
-	p.needRows()
+	p.asked = true
 	return evalRower{p, k}
 }
 
@@ -152,9 +152,9 @@ func loopsOf(k Kernel, d int) (sums func(dst, x, columns []float64, stride int),
 		case in.weights != nil:
 			return vec.WeightedSquaredDistances(in.weights), in.of
 		case in.distance:
-			return vec.SquaredDistances, in.of
+			return simd.SquaredDistances, in.of
 		}
-		return vec.Dots, in.of
+		return simd.Dots, in.of
 	}
 	switch k := k.(type) {
 	case ConstantKernel:
@@ -187,9 +187,10 @@ type loopRower struct {
 }
 
 func (r *loopRower) row(dst, x []float64, _ *work) {
+	columns := r.p.byColumns()
 	for from := 0; from < len(dst); from += block {
 		part := dst[from:min(from+block, len(dst))]
-		r.sums(part, x, r.p.columns[from:], r.p.n)
+		r.sums(part, x, columns[from:], r.p.n)
 		r.of(part)
 	}
 }

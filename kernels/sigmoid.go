@@ -3,6 +3,7 @@ package kernels
 import (
 	"math"
 
+	"github.com/svmnb/svmnb/internal/simd"
 	"github.com/svmnb/svmnb/internal/vec"
 )
 
@@ -71,7 +72,7 @@ func (k SigmoidKernel) EvalGradient(grad, x, z []float64) float64 {
 }
 
 func (k SigmoidKernel) gradients(v, grad, x, columns []float64, stride int) {
-	vec.Dots(v, x, columns, stride)
+	simd.Dots(v, x, columns, stride)
 	m := len(v)
 	byGamma, byCoef0 := grad[:m], grad[m:]
 	copy(byGamma, v)

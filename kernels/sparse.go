@@ -161,9 +161,6 @@ func newSparsePoints(x CSR) *points {
 
 // all returns the points that rowers are made for, each valid until the next.
 func (p *points) all() iter.Seq2[int, []float64] {
-	if p.sparse == nil {
-		return slices.All(p.source)
-	}
 	return func(yield func(int, []float64) bool) {
 		x := make([]float64, p.d)
 		for j := range p.n {

@@ -9,10 +9,12 @@ import (
 )
 
 // Sweep calls do with every row of the matrix, once each, in no particular order
-// and from GOMAXPROCS goroutines at a time. The row has the bits of [Gram.Row], its
+// and from GOMAXPROCS goroutines at a time. The row is that of [Gram.Row], its
 // first i+1 entries where lower is set and all n else; do does not write to it and
 // keeps it no longer than the call. It is how a method reads all of the matrix,
-// for a factorisation or a product with vectors.
+// for a factorisation or a product with vectors. From 512 points on products of
+// matrices in double precision give the values where they can, which rounds them
+// differently; below, they have the bits of Row.
 //
 // Where all n² entries fit into the memory for rows they are computed once and
 // kept. Else nothing is, and each sweep costs n² evaluations, half as many where
@@ -42,9 +44,15 @@ func (g *Gram) Sweep(ctx context.Context, lower bool, do func(i int, row []float
 	})
 }
 
+// sweptInBlocks is from how many points on products of matrices pay.
+const sweptInBlocks = 512
+
 // compute calls do with the kernel values of the point that stands at t and the
-// first length(t) points, for t < rows.
+// first length(t) points, for t < rows. length does not decrease.
 func (g *Gram) compute(ctx context.Context, rows int, length func(t int) int, do func(t int, row []float64)) error {
+	if rows >= sweptInBlocks && g.inBlocks().sweeps {
+		return g.computeInBlocks(ctx, rows, length, do)
+	}
 	each := make([]struct {
 		row, x      []float64
 		work        work
@@ -59,6 +67,54 @@ func (g *Gram) compute(ctx context.Context, rows int, length func(t int) int, do
 		g.rower.row(row, g.p.point(w.x, t), &w.work)
 		w.evaluations += int64(len(row))
 		do(t, row)
+	})
+	for w := range each {
+		g.evaluations += each[w].evaluations
+	}
+	return err
+}
+
+// sweptRows bounds how many values of a few rows are held before they are given
+// away: they stay in the second-level cache.
+const sweptRows = 1 << 17
+
+func (g *Gram) computeInBlocks(ctx context.Context, rows int, length func(t int) int, do func(t int, row []float64)) error {
+	p := &packed[float64]{f: g.blocks.f}
+	stands := make([]int32, g.n)
+	for t := range stands {
+		stands[t] = int32(t)
+	}
+	p.pack(length(rows-1), p.points(g.p, stands))
+	strip := max(8, min(leftStrip, sweptRows/g.n/8*8))
+	each := make([]struct {
+		rows        []float64
+		evaluations int64
+	}, workers())
+	err := p.eachUntil(ctx, (rows+strip-1)/strip, func(d *desk[float64], worker, task int) {
+		w := &each[worker]
+		if w.rows == nil {
+			w.rows = make([]float64, strip*g.n)
+		}
+		to := rows - task*strip // the longest first
+		from := max(0, to-strip)
+		d.left.lay(p.f, g.p, stands[from:to])
+		longest := length(to - 1)
+		for at := 0; at*rightStrip < longest; at++ {
+			c := &p.chunks[at]
+			d.multiply(p.f, &d.left, c)
+			for r := range to - from {
+				copy(w.rows[r*g.n+at*rightStrip:], d.row(p.f, &d.left, r, c))
+			}
+		}
+		for r := range to - from {
+			t := from + r
+			row := w.rows[r*g.n:][:length(t)]
+			if t < len(row) {
+				row[t] = g.diag[g.order[t]]
+			}
+			w.evaluations += int64(len(row))
+			do(t, row)
+		}
 	})
 	for w := range each {
 		g.evaluations += each[w].evaluations

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"testing"
 
@@ -35,6 +36,50 @@ func TestSweep(t *testing.T) {
 						for i := range n {
 							if !sameBits(g.Row(i), reference.Row(i)) {
 								t.Fatalf("%v, n = %d, %d rows before: afterwards row %d is another", k, n, before, i)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestSweepOfMany: from so many points on rows come from products of matrices, and
+// agree with Row but for rounding, on the diagonal to the bit; points that are far from
+// zero, or too far from each other, change nothing.
+func TestSweepOfMany(t *testing.T) {
+	for _, n := range []int{600} {
+		for _, shift := range []float64{0, 1e3} {
+			for _, spread := range []float64{1, 1e6} {
+				x := normal(uint64(n), n, 3)
+				for _, p := range x {
+					for c := range p {
+						p[c] = spread*p[c] + shift
+					}
+				}
+				for _, k := range []kernels.Kernel{kernels.RBF(0.1), kernels.Scale(3, kernels.Matern32(2)), kernels.Sum(kernels.Linear(), kernels.RBF(2)), kernels.Polynomial(1, 1, 2), kernels.Laplacian(0.2), kernels.ARD(1, 2, 3)} {
+					reference, err := kernels.NewGram(k, x, kernels.NoCache)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, cache := range []int64{0, kernels.NoCache} {
+						for _, lower := range []bool{false, true} {
+							g, err := kernels.NewGram(k, x, cache)
+							if err != nil {
+								t.Fatal(err)
+							}
+							g.Row(n / 2)
+							if err := g.Sweep(context.Background(), lower, func(i int, row []float64) {
+								for j, v := range row {
+									// Each of these grows with distance from itself or falls with it.
+									size := max(reference.Diag()[i], reference.Diag()[j])
+									if want := k.Eval(x[i], x[j]); math.Abs(v-want) > 1e-11*size || i == j && v != reference.Diag()[i] {
+										t.Fatalf("%v, n = %d, shift %g, spread %g: K_%d%d = %g, not %g", k, n, shift, spread, i, j, v, want)
+									}
+								}
+							}); err != nil {
+								t.Fatal(err)
 							}
 						}
 					}
