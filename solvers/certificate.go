@@ -1,6 +1,9 @@
 package solvers
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Certify computes the certificate of alpha, n values, from alpha alone: every
 // kernel value is asked for again and nothing that a method maintained is used.
@@ -31,7 +34,8 @@ func (p *Problem) certify(alpha, f []float64) Certificate {
 	}
 	c.RelGap = relative(c.Gap, c.Primal)
 	c.BoxGap = c.Gap
-	if boxed, changed := p.boxed(largest + 1); changed {
+	if slices.ContainsFunc(p.Upper, func(u float64) bool { return math.IsInf(u, 1) }) {
+		boxed := p.boxed(largest + 1)
 		c.BoxGap = boxed.gapAt(alpha, f, boxed.bestBias(alpha, f))
 	}
 	return c
@@ -39,16 +43,16 @@ func (p *Problem) certify(alpha, f []float64) Certificate {
 
 // boxed is CST's device for a gap where α has no upper bound: the ridge counts
 // as part of the kernel and C_t = max α + 1 as the box.
-func (p *Problem) boxed(ct float64) (*Problem, bool) {
-	q, changed := *p, false
+func (p *Problem) boxed(ct float64) *Problem {
+	q := *p
 	q.Ridge = nil
 	q.Upper = append([]float64(nil), p.Upper...)
 	for i, u := range q.Upper {
 		if math.IsInf(u, 1) {
-			q.Upper[i], changed = ct, true
+			q.Upper[i] = ct
 		}
 	}
-	return &q, changed
+	return &q
 }
 
 func relative(gap, primal float64) float64 {

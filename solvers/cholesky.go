@@ -109,13 +109,13 @@ func (m Cholesky) factor(ctx context.Context, s *System) (*CholeskyFactor, error
 }
 
 // dense returns A, or its lower triangle.
-func (s *System) dense(ctx context.Context, lower bool) (array, error) {
+func (s *System) dense(ctx context.Context, lower bool) (array[float64], error) {
 	n := s.K.Dim()
-	t := array{make([]float64, n*n), n}
+	t := array[float64]{make([]float64, n*n), n}
 	return t, s.fill(ctx, t, lower)
 }
 
-func (s *System) fill(ctx context.Context, t array, lower bool) error {
+func (s *System) fill(ctx context.Context, t array[float64], lower bool) error {
 	n := t.stride
 	put := func(i int, row []float64) {
 		copy(t.row(i, n), row)
@@ -176,7 +176,7 @@ func (d *direct) solve(ctx context.Context, in func(x []float64)) error {
 // are given, so they may be called from several goroutines.
 type CholeskyFactor struct {
 	n      int
-	l      array
+	l      array[float64]
 	jitter float64
 }
 
@@ -230,7 +230,7 @@ func (f *CholeskyFactor) HalfSolveAll(ctx context.Context, x [][]float64) error 
 
 func (f *CholeskyFactor) all(ctx context.Context, x [][]float64, passes ...func(ctx context.Context, x, l rectangle) error) error {
 	n := f.n
-	all := array{make([]float64, len(x)*n), n}
+	all := array[float64]{make([]float64, len(x)*n), n}
 	for j, v := range x {
 		copy(all.row(j, n), v[:n])
 	}
@@ -256,7 +256,7 @@ func (f *CholeskyFactor) Inverse(ctx context.Context) ([][]float64, error) {
 	// U = L⁻ᵀ, which is the identity divided by L, stands a panel to the right of
 	// where A⁻¹ comes: a panel of rows of the lower triangle of UU' needs what
 	// of U is below it, and then nothing does.
-	a := array{make([]float64, n*(n+panel)), n + panel}
+	a := array[float64]{make([]float64, n*(n+panel)), n + panel}
 	u := a.block(0, n, panel, panel+n)
 	for k := 0; k < n; k += panel {
 		e := min(k+panel, n)

@@ -84,8 +84,8 @@ func (p *CrammerSinger) upper(i, m int) float64 {
 // max v_i is Up − Low and KKT for the criterion of s, which is UpLow{1e-3} when
 // there is none. Points that violate by little are left out for some epochs
 // (shrinking). Result.Alpha has n·k values, k for each point.
-// Limits, interrupts and errors are those of the function [Solve]; s.Start and
-// s.Observers are not used.
+// Limits, interrupts and errors are those of the function [Solve]; there is no
+// s.Start, and observers are given α alone.
 func (p *CrammerSinger) Solve(ctx context.Context, s Settings) (*Result, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
@@ -93,8 +93,8 @@ func (p *CrammerSinger) Solve(ctx context.Context, s Settings) (*Result, error) 
 	switch {
 	case s.MaxIterations < 0:
 		return nil, &ProblemError{"MaxIterations", -1, float64(s.MaxIterations), fmt.Sprintf("is %d; it must be positive, or 0 for the default", s.MaxIterations)}
-	case s.Start != nil || s.Observers != nil:
-		return nil, fmt.Errorf("solvers: %s: %w: it takes neither Start nor Observers", crammerSinger, ErrUnsupported)
+	case s.Start != nil:
+		return nil, fmt.Errorf("solvers: %s: %w: it takes no Start", crammerSinger, ErrUnsupported)
 	}
 	if s.Stop == nil {
 		s.Stop = UpLow{1e-3}
@@ -106,7 +106,7 @@ func (p *CrammerSinger) Solve(ctx context.Context, s Settings) (*Result, error) 
 	r := &joint{
 		CrammerSinger: *p, began: time.Now(), alpha: make([]float64, n*k), last: make([]float64, n*k),
 		b: make([]float64, k), next: make([]float64, k), d: make([]float64, 0, k), order: make([]int, n), size: n,
-		rng: rand.New(rand.NewPCG(p.Seed, 0)), res: &Result{Method: crammerSinger},
+		rng: rand.New(rand.NewPCG(p.Seed, 0)), res: &Result{Method: crammerSinger}, observers: s.Observers,
 	}
 	r.res.Trace.N, r.res.Trace.Sweep = n*k, 1
 	for i := range r.order {
@@ -163,6 +163,8 @@ type joint struct {
 	rng   *rand.Rand
 	began time.Time
 	res   *Result
+
+	observers []Observer
 }
 
 func (r *joint) loop(ctx context.Context, s Settings) (Status, error) {
@@ -453,6 +455,9 @@ func (r *joint) record(pt Point) {
 		pt.Changed, pt.Alpha = nil, nil
 	}
 	t.Points = append(t.Points, pt)
+	for _, o := range r.observers {
+		o(&Iterate{Iteration: pt.Iteration, Alpha: r.alpha, Sweep: 1}, &pt)
+	}
 }
 
 // Certify computes the certificate of alpha, n·k values, from alpha alone. The

@@ -72,7 +72,7 @@ func (q *dense) factor(ctx context.Context, d []float64) (bool, error) {
 		}
 		q.a[c*ld+c] += d[j]
 	}
-	pivot, err := array{q.a, ld}.lower(ctx, m)
+	pivot, err := array[float64]{q.a, ld}.lower(ctx, m)
 	return pivot == m && err == nil, err
 }
 
@@ -82,7 +82,7 @@ func (q *dense) solve(x []float64) {
 		y[k] = x[i]
 	}
 	clear(x)
-	l := array{q.a, q.n + 1}
+	l := array[float64]{q.a, q.n + 1}
 	l.forward(y)
 	l.backward(y)
 	for k, i := range q.rows {

@@ -18,16 +18,19 @@ type Blocks interface {
 	Among(dst []float32, idx []int)
 	// Accumulate adds Σ_k coef[k] K(on[r], idx[k]) to dst[r]; nil on is all points.
 	// Kernel values are those of Among, in single precision, with errors below
-	// 2⁻¹⁶ of the largest; their sum is in double precision.
+	// 2⁻¹⁶ of the largest or so; their sum is in double precision.
 	Accumulate(dst []float64, on, idx []int, coef []float64)
 	// InBlocks reports whether that is so for this kernel; else it is better asked
 	// for rows, and nothing here is.
 	InBlocks() bool
-	// Holds reports whether Accumulate costs far less than TimesAt.
-	Holds() bool
+	// Enclose is Accumulate that also adds to slack[r] a bound of what rounding has
+	// moved dst[r] by.
+	Enclose(dst, slack []float64, on, idx []int, coef []float64)
 	// TimesAt is Accumulate in double precision and from the points afresh: the
-	// residual of a certificate.
+	// residual of a certificate. Mutual is TimesAt of the points a by b, and of b by
+	// a, with every value computed once.
 	TimesAt(dst []float64, on, idx []int, coef []float64)
+	Mutual(dstA, dstB []float64, a, b []int, coefA, coefB []float64)
 }
 
 // blocksOf returns the Blocks behind k and how many points it has: half as many
@@ -54,7 +57,8 @@ func blocksOf(k Matrix) (b Blocks, n int) {
 // them is solved by second-order SMO in vector instructions, and F of all points
 // is brought up to date by another product, which is where the time goes. Hence:
 //
-//   - Half of the set stays, for the points that have just come move again.
+//   - Half of the set stays, for the points that have just come move again. The
+//     first sets are small: what violates is not known yet.
 //   - The inner run goes on until the violation is 0.03 of that of the whole: a
 //     step of it costs less than a hundredth of a row.
 //   - Points at a bound that are far from moving are left out as in shrinking.go,
@@ -69,7 +73,8 @@ type engine struct {
 	p       *Problem
 	k       Blocks
 	n       int // variable v is a multiplier of point v mod n
-	size    int // of working sets
+	size    int // of working sets, and how large the next one is at most
+	room    int
 	alpha   []float64
 	f       []float64 // F of the variables that are not left out
 	base    []float64 // α when F was last right for all
@@ -115,6 +120,7 @@ const (
 	engineFraction = 0.03    // of the violation that an inner run, and a run on some points, leave
 	engineSize     = 1024    // of working sets at most, unless said otherwise
 	engineLeast    = 16      // and at least
+	engineFirst    = 256     // of the first, for most of its points will not stay; then twice as many each time
 	engineNoise    = 0x1p-30 // of the largest |F|: a violation below it may be rounding
 	enginePatience = 30      // steps without progress after which it is
 	enginePeriod   = 8       // working sets between two looks for points to leave out
@@ -149,7 +155,7 @@ func newEngine(p *Problem, b Blocks, n, size int, alpha, f []float64) *engine {
 	}
 	size = min(size, m)
 	s := &engine{
-		p: p, k: b, n: n, size: size, alpha: alpha, f: f, base: make([]float64, m), fBase: make([]float64, m), step: math.NaN(),
+		p: p, k: b, n: n, size: size, room: min(size, engineFirst), alpha: alpha, f: f, base: make([]float64, m), fBase: make([]float64, m), step: math.NaN(),
 		noRise: make([]float64, m), noFall: make([]float64, m), active: make([]int, m), in: make([]bool, m), left: make([]bool, m),
 		key: make([]float64, 0, m), chosen: make([]int, 0, m), sum: make([]float64, n),
 		values: make([]float32, size*size), up: make([]float64, size), low: make([]float64, size),
@@ -409,7 +415,9 @@ func (s *engine) choose() {
 	for _, v := range s.order {
 		s.in[v] = false
 	}
-	stay := max(0, min(len(s.order), s.size/2, s.size-4)) // with room for the worst pair of each group
+	size := s.room
+	s.room = min(2*s.room, s.size)
+	stay := max(0, min(len(s.order), size/2, size-4)) // with room for the worst pair of each group
 	s.order = append(s.order[:0], s.order[len(s.order)-stay:]...)
 	for _, v := range s.order {
 		s.in[v] = true
@@ -417,7 +425,7 @@ func (s *engine) choose() {
 	s.set = s.set[:0]
 	for g := range s.groups() {
 		e := &s.end[g]
-		goal := len(s.order) + (s.size-len(s.order))/(s.groups()-g)
+		goal := len(s.order) + (size-len(s.order))/(s.groups()-g)
 		s.take((goal-len(s.order))/2, g, func(v int) float64 { return s.f[v] + s.noRise[v] - e.low })
 		s.take(goal-len(s.order), g, func(v int) float64 { return e.up - s.f[v] - s.noFall[v] })
 	}

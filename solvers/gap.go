@@ -1,6 +1,10 @@
 package solvers
 
-import "math"
+import (
+	"math"
+
+	"github.com/svmnb/svmnb/internal/simd"
+)
 
 // The one definition of the gap, for every problem of this package.
 //
@@ -47,6 +51,9 @@ func (p *Problem) class(i int) int {
 // gapAt sums t_i at the bias b. F is −s(Qα + p), the ridge included.
 func (p *Problem) gapAt(alpha, f []float64, b biases) float64 {
 	gap := 0.0
+	if p.Ridge == nil && !p.PerClass {
+		return simd.Gap(alpha, f, p.S, p.Lower, p.Upper, b[0])
+	}
 	for i, a := range alpha {
 		g, ridge := p.S[i]*(b[p.class(i)]-f[i]), 0.0
 		if p.Ridge != nil {
@@ -76,40 +83,53 @@ func (p *Problem) bestBias(alpha, f []float64) biases {
 // bisect is bestBias for the points with this s, or for all when it is 0.
 func (p *Problem) bisect(alpha, f []float64, s float64) float64 {
 	lo, hi := math.Inf(1), math.Inf(-1)
+	open := make([]int, 0, len(f)) // points whose x is not the same for all b between
 	for i, v := range f {
 		if s == 0 || s == p.S[i] {
 			lo, hi = min(lo, v), max(hi, v)
+			open = append(open, i)
 		}
 	}
 	if lo > hi {
 		return 0 // no such point
 	}
+	pull := func(i int, b float64) float64 {
+		a := alpha[i]
+		g, x := p.S[i]*(b-f[i]), a
+		switch {
+		case p.Ridge != nil && p.Ridge[i] > 0:
+			x = min(max(a-g/p.Ridge[i], p.Lower[i]), p.Upper[i])
+		case g > 0:
+			x = p.Lower[i]
+		case g < 0:
+			x = p.Upper[i]
+		}
+		return p.S[i] * (a - x)
+	}
+	settled := 0.0 // what the others pull
 	for range 100 {
 		mid := lo + (hi-lo)/2
 		if mid <= lo || mid >= hi {
 			break
 		}
-		slope := 0.0
-		for i, a := range alpha {
-			if s != 0 && s != p.S[i] {
-				continue
-			}
-			g, x := p.S[i]*(mid-f[i]), a
-			switch {
-			case p.Ridge != nil && p.Ridge[i] > 0:
-				x = min(max(a-g/p.Ridge[i], p.Lower[i]), p.Upper[i])
-			case g > 0:
-				x = p.Lower[i]
-			case g < 0:
-				x = p.Upper[i]
-			}
-			slope += p.S[i] * (a - x)
+		slope := settled
+		for _, i := range open {
+			slope += pull(i, mid)
 		}
 		if slope < 0 {
 			lo = mid
 		} else {
 			hi = mid
 		}
+		left := open[:0]
+		for _, i := range open {
+			if f[i] >= lo && f[i] <= hi || p.Ridge != nil && p.Ridge[i] > 0 {
+				left = append(left, i)
+			} else {
+				settled += pull(i, mid)
+			}
+		}
+		open = left
 	}
 	// The slope jumps between the two, which are neighbours: the other class is
 	// the same at both.
@@ -180,6 +200,9 @@ type summary struct {
 }
 
 func (p *Problem) summarise(alpha, f []float64) summary {
+	if p.Ridge == nil && !p.PerClass {
+		return p.tally(alpha, f)
+	}
 	s := summary{equality: p.equality(alpha)}
 	b0 := p.fixed()
 	var part [2]extent // by class, or only the first
@@ -235,6 +258,24 @@ func (p *Problem) summarise(alpha, f []float64) summary {
 	if p.PerClass {
 		s.kkt = max(s.kkt, part[1].up-s.b[1], s.b[1]-part[1].low)
 	}
+	return s
+}
+
+// tally is summarise in one fast pass, for a programme with one b and no ridge.
+func (p *Problem) tally(alpha, f []float64) summary {
+	t, b0 := simd.Summarise(alpha, f, p.S, p.P, p.Lower, p.Upper), p.fixed()
+	s := summary{
+		dual: (t.SF-t.P)/2 - b0*t.S, norm2: max(0, -t.SF-t.P), up: t.Up, low: t.Low,
+		bias: b0, b: biases{b0, b0}, free: t.Free, atUpper: t.AtUpper,
+	}
+	if p.FixedBias {
+		s.up, s.low = max(s.up, b0), min(s.low, b0)
+	} else {
+		e := extent{s.up, s.low, t.Free, t.Sum}
+		s.bias = e.bias()
+		s.b, s.equality = biases{s.bias, s.bias}, math.Abs(t.S-p.Delta)
+	}
+	s.kkt = max(0, s.up-s.bias, s.bias-s.low)
 	return s
 }
 

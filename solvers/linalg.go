@@ -11,8 +11,8 @@ import (
 )
 
 // array is a matrix stored by rows, stride apart.
-type array struct {
-	data   []float64
+type array[T simd.Float] struct {
+	data   []T
 	stride int
 }
 
@@ -20,12 +20,12 @@ type array struct {
 type rectangle = simd.Matrix[float64]
 
 // block is the part of the array with rows r0 to r1 and columns c0 to c1.
-func (t array) block(r0, r1, c0, c1 int) rectangle {
-	return rectangle{Data: t.data, Rows: len(t.data) / t.stride, Cols: t.stride, Stride: t.stride}.Block(r0, r1, c0, c1)
+func (t array[T]) block(r0, r1, c0, c1 int) simd.Matrix[T] {
+	return simd.Matrix[T]{Data: t.data, Rows: len(t.data) / t.stride, Cols: t.stride, Stride: t.stride}.Block(r0, r1, c0, c1)
 }
 
 // row is row i of the array up to column end.
-func (t array) row(i, end int) []float64 { return t.data[i*t.stride : i*t.stride+end] }
+func (t array[T]) row(i, end int) []T { return t.data[i*t.stride : i*t.stride+end] }
 
 const (
 	// panel is how many rows are made at a time of what is not factored by halves.
@@ -44,12 +44,16 @@ const (
 	productDepth = 1536
 )
 
-var packs = sync.Pool{New: func() any { return new(simd.Panels[float64]) }}
+var packs, packs32 = sync.Pool{New: func() any { return new(simd.Panels[float64]) }}, sync.Pool{New: func() any { return new(simd.Panels[float32]) }}
 
 // multiply computes AB into C as g says: where the direct methods spend their time.
-func multiply(ctx context.Context, g simd.Gemm[float64], c, a, b rectangle) error {
-	p := packs.Get().(*simd.Panels[float64])
-	defer packs.Put(p)
+func multiply[T simd.Float](ctx context.Context, g simd.Gemm[T], c, a, b simd.Matrix[T]) error {
+	pool := &packs
+	if _, single := any(c.Data).([]float32); single {
+		pool = &packs32
+	}
+	p := pool.Get().(*simd.Panels[T])
+	defer pool.Put(p)
 	lower := g.Lower
 	for j := 0; j < c.Cols; j += productSide {
 		je := min(j+productSide, c.Cols)
@@ -75,18 +79,18 @@ func multiply(ctx context.Context, g simd.Gemm[float64], c, a, b rectangle) erro
 	return nil
 }
 
-var minus = simd.Gemm[float64]{Add: true, Minus: true}
+func minus[T simd.Float]() simd.Gemm[T] { return simd.Gemm[T]{Add: true, Minus: true} }
 
 // lower replaces the lower triangle of the n × n array by its Cholesky factor, by
 // halves (Golub and Van Loan 2013, §4.2.9), so that most of it are products of large
 // matrices. What stands above the diagonal is neither read nor written. pivot is n,
 // or the row whose pivot is not positive; it stands on the diagonal then.
-func (t array) lower(ctx context.Context, n int) (pivot int, err error) {
+func (t array[T]) lower(ctx context.Context, n int) (pivot int, err error) {
 	return t.factor(ctx, 0, n)
 }
 
 // factor factors rows and columns k to e, which know what is left of them.
-func (t array) factor(ctx context.Context, k, e int) (pivot int, err error) {
+func (t array[T]) factor(ctx context.Context, k, e int) (pivot int, err error) {
 	if e-k <= cell {
 		return t.head(k, e), ctx.Err()
 	}
@@ -98,7 +102,7 @@ func (t array) factor(ctx context.Context, k, e int) (pivot int, err error) {
 	if err := divide(ctx, below, t.block(k, m, k, m)); err != nil {
 		return m, err
 	}
-	square := minus
+	square := minus[T]()
 	square.Lower = true
 	if err := multiply(ctx, square, t.block(m, e, m, e), below, below.T()); err != nil {
 		return m, err
@@ -109,109 +113,131 @@ func (t array) factor(ctx context.Context, k, e int) (pivot int, err error) {
 // half is half of n in whole cells, for n > cell.
 func half(n int) int { return (n + cell) / (2 * cell) * cell }
 
-// head factors rows and columns k to e, one after the other.
-func (t array) head(k, e int) (pivot int) {
+// head factors rows and columns k to e, one after the other, in double precision.
+func (t array[T]) head(k, e int) (pivot int) {
+	var buffer [cell * cell]float64
 	for i := k; i < e; i++ {
-		row := t.row(i, i+1)[k:]
-		for j := k; j < i; j++ {
-			above := t.row(j, j+1)[k:]
-			row[j-k] = (row[j-k] - simd.Dot(row[:j-k], above)) / above[j-k]
+		row := buffer[(i-k)*cell:][:i-k+1]
+		copyTo(row, t.row(i, i+1)[k:])
+		for j := range i - k {
+			above := buffer[j*cell:][:j+1]
+			row[j] = (row[j] - simd.Dot(row[:j], above)) / above[j]
 		}
 		v := row[i-k] - simd.Dot(row[:i-k], row)
-		if !(v > 0) || math.IsInf(v, 1) {
-			row[i-k] = v
+		good := v > 0 && !math.IsInf(v, 1)
+		if row[i-k] = v; good {
+			row[i-k] = math.Sqrt(v)
+		}
+		copyTo(t.row(i, i+1)[k:], row)
+		if !good {
 			return i
 		}
-		row[i-k] = math.Sqrt(v)
 	}
 	return e
 }
 
+// copyTo is copy from one precision to another.
+func copyTo[A, B simd.Float](dst []A, src []B) {
+	dst = dst[:len(src)]
+	for i, v := range src {
+		dst[i] = A(v)
+	}
+}
+
 // divide sets X to XL⁻ᵀ, which is L⁻¹ times each row of X. L is lower triangular, and
 // what stands above its diagonal is not read.
-func divide(ctx context.Context, x, l rectangle) error {
+func divide[T simd.Float](ctx context.Context, x, l simd.Matrix[T]) error {
 	n := l.Rows
 	if n <= cell {
-		return divideCell(ctx, x, l, (*division).forward)
+		return divideCell(ctx, x, l, (*division[T]).forward)
 	}
 	m := half(n)
 	left, right := x.Block(0, x.Rows, 0, m), x.Block(0, x.Rows, m, n)
 	if err := divide(ctx, left, l.Block(0, m, 0, m)); err != nil {
 		return err
 	}
-	if err := multiply(ctx, minus, right, left, l.Block(m, n, 0, m).T()); err != nil {
+	if err := multiply(ctx, minus[T](), right, left, l.Block(m, n, 0, m).T()); err != nil {
 		return err
 	}
 	return divide(ctx, right, l.Block(m, n, m, n))
 }
 
 // divideBack sets X to XL⁻¹, which is L⁻ᵀ times each row of X.
-func divideBack(ctx context.Context, x, l rectangle) error {
+func divideBack[T simd.Float](ctx context.Context, x, l simd.Matrix[T]) error {
 	n := l.Rows
 	if n <= cell {
-		return divideCell(ctx, x, l, (*division).backward)
+		return divideCell(ctx, x, l, (*division[T]).backward)
 	}
 	m := half(n)
 	left, right := x.Block(0, x.Rows, 0, m), x.Block(0, x.Rows, m, n)
 	if err := divideBack(ctx, right, l.Block(m, n, m, n)); err != nil {
 		return err
 	}
-	if err := multiply(ctx, minus, left, right, l.Block(m, n, 0, m)); err != nil {
+	if err := multiply(ctx, minus[T](), left, right, l.Block(m, n, 0, m)); err != nil {
 		return err
 	}
 	return divideBack(ctx, left, l.Block(0, m, 0, m))
 }
 
 // divideCell is divide or divideBack for an L of one cell, by substitution: some rows
-// of X are transposed, so that one column of them is a vector.
-func divideCell(ctx context.Context, x, l rectangle, solve func(d *division, l rectangle)) error {
+// of X are transposed, so that one column of them is a vector, of double precision.
+func divideCell[T simd.Float](ctx context.Context, x, l simd.Matrix[T], solve func(d *division[T], l simd.Matrix[T])) error {
+	pool := &divisions
+	if _, single := any(x.Data).([]float32); single {
+		pool = &divisions32
+	}
 	tasks := (x.Rows + strip - 1) / strip
 	parallel(tasks, x.Rows*l.Rows*l.Rows/2, func(task int) {
-		d := divisions.Get().(*division)
-		defer divisions.Put(d)
+		d := pool.Get().(*division[T])
+		defer pool.Put(d)
 		from := task * strip
 		rows := min(strip, x.Rows-from)
 		at := x.Data[from*x.Stride:]
 		simd.Transpose(d.buffer[:], strip, at, x.Stride, rows, l.Rows)
 		for k := range l.Rows {
-			d.columns[k] = d.buffer[k*strip:][:rows]
+			d.columns[k] = d.wide[k*strip:][:rows]
+			copyTo(d.columns[k], d.buffer[k*strip:][:rows])
 		}
 		solve(d, l)
+		for k := range l.Rows {
+			copyTo(d.buffer[k*strip:], d.columns[k])
+		}
 		simd.Transpose(at, x.Stride, d.buffer[:], strip, l.Rows, rows)
 	})
 	return ctx.Err()
 }
 
 // division is the memory of one goroutine that divides.
-type division struct {
-	buffer  [cell * strip]float64
+type division[T simd.Float] struct {
+	buffer  [cell * strip]T
+	wide    [cell * strip]float64
 	columns [cell][]float64
 	coef    [cell]float64
 }
 
-var divisions = sync.Pool{New: func() any { return new(division) }}
+var divisions, divisions32 = sync.Pool{New: func() any { return new(division[float64]) }}, sync.Pool{New: func() any { return new(division[float32]) }}
 
-func (d *division) forward(l rectangle) {
+func (d *division[T]) forward(l simd.Matrix[T]) {
 	for j := range l.Rows {
 		row := l.Data[j*l.Stride:][:j+1]
 		for k, v := range row[:j] {
-			d.coef[k] = -v
+			d.coef[k] = -float64(v)
 		}
-		d.one(j, d.columns[:j], d.coef[:j], row[j])
+		d.one(j, d.columns[:j], d.coef[:j], float64(row[j]))
 	}
 }
 
-func (d *division) backward(l rectangle) {
+func (d *division[T]) backward(l simd.Matrix[T]) {
 	for j := l.Rows - 1; j >= 0; j-- {
 		for k := j + 1; k < l.Rows; k++ {
-			d.coef[k] = -l.Data[k*l.Stride+j]
+			d.coef[k] = -float64(l.Data[k*l.Stride+j])
 		}
-		d.one(j, d.columns[j+1:l.Rows], d.coef[j+1:l.Rows], l.Data[j*l.Stride+j])
+		d.one(j, d.columns[j+1:l.Rows], d.coef[j+1:l.Rows], float64(l.Data[j*l.Stride+j]))
 	}
 }
 
 // one computes column j from those that are known.
-func (d *division) one(j int, known [][]float64, coef []float64, pivot float64) {
+func (d *division[T]) one(j int, known [][]float64, coef []float64, pivot float64) {
 	column, inverse := d.columns[j], 1/pivot
 	simd.AddRows(column, coef, known, 0)
 	for r := range column {
@@ -219,20 +245,40 @@ func (d *division) one(j int, known [][]float64, coef []float64, pivot float64) 
 	}
 }
 
-// forward sets x to L⁻¹x.
-func (t array) forward(x []float64) {
-	for i := range x {
-		row := t.row(i, i+1)
-		x[i] = (x[i] - simd.Dot(row[:i], x)) / row[i]
+// forward sets x to L⁻¹x, a panel at a time.
+func (t array[T]) forward(x []float64) {
+	for k := 0; k < len(x); k += panel {
+		e := min(k+panel, len(x))
+		const some = 32 // rows
+		parallel((e-k+some-1)/some, (e-k)*k, func(task int) {
+			for i := k + task*some; i < min(k+(task+1)*some, e); i++ {
+				x[i] -= simd.Dot(t.row(i, k), x)
+			}
+		})
+		for i := k; i < e; i++ {
+			row := t.row(i, i+1)
+			x[i] = (x[i] - simd.Dot(row[k:i], x[k:])) / float64(row[i])
+		}
 	}
 }
 
-// backward sets x to L⁻ᵀx.
-func (t array) backward(x []float64) {
-	for i := len(x) - 1; i >= 0; i-- {
-		row := t.row(i, i+1)
-		x[i] /= row[i]
-		simd.Axpy(-x[i], row[:i], x)
+// backward sets x to L⁻ᵀx, a panel at a time.
+func (t array[T]) backward(x []float64) {
+	var coef [panel]float64
+	var rows [panel][]T
+	for k := (len(x) - 1) / panel * panel; k >= 0; k -= panel {
+		e := min(k+panel, len(x))
+		for i := e - 1; i >= k; i-- {
+			row := t.row(i, i+1)
+			x[i] /= float64(row[i])
+			simd.Axpy(-x[i], row[k:i], x[k:])
+			coef[i-k], rows[i-k] = -x[i], row
+		}
+		const some = 1024 // columns
+		parallel((k+some-1)/some, (e-k)*k, func(task int) {
+			at := task * some
+			simd.AddRows(x[at:min(at+some, k)], coef[:e-k], rows[:e-k], at)
+		})
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 
 // covariance is K of the Gaussian kernel over n points of d features with noise 0.01
 // on the diagonal, by rows.
-func covariance(n, d int) array {
+func covariance(n, d int) array[float64] {
 	rng := newRand(uint64(n))
 	x, norms := make([]float64, n*d), make([]float64, n)
 	for i := range x {
@@ -21,7 +21,7 @@ func covariance(n, d int) array {
 	for i := range norms {
 		norms[i] = simd.Dot(x[i*d:][:d], x[i*d:][:d])
 	}
-	a := array{make([]float64, n*n), n}
+	a := array[float64]{make([]float64, n*n), n}
 	var p simd.Panels[float64]
 	p.Pack(points.T(), 0)
 	simd.Gemm[float64]{Then: func(i, j int, c []float64) { simd.Gaussian(c, norms[i], norms[j:], 0.1) }}.Do(a.block(0, n, 0, n), points, &p)
@@ -44,7 +44,7 @@ func BenchmarkLower(b *testing.B) {
 	for _, n := range []int{1000, 2000, 5000, 10000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			a := covariance(n, 8)
-			l := array{make([]float64, n*n), n}
+			l := array[float64]{make([]float64, n*n), n}
 			threads(b, func(b *testing.B) {
 				for b.Loop() {
 					b.StopTimer()

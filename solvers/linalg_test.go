@@ -14,9 +14,9 @@ import (
 )
 
 // randomArray has entries of N(0, 1), and n on the diagonal.
-func randomArray(seed uint64, n int) array {
+func randomArray(seed uint64, n int) array[float64] {
 	rng := newRand(seed)
-	a := array{make([]float64, n*n), n}
+	a := array[float64]{make([]float64, n*n), n}
 	for i := range a.data {
 		a.data[i] = rng.NormFloat64()
 	}
@@ -33,10 +33,10 @@ func TestMultiply(t *testing.T) {
 		g                 simd.Gemm[float64]
 	}{
 		{1, 1, 1, simd.Gemm[float64]{}},
-		{5, productSide + 3, 7, minus},
+		{5, productSide + 3, 7, minus[float64]()},
 		{productSide + 40, 30, 9, simd.Gemm[float64]{Add: true}},
 		{20, 11, productDepth + 5, simd.Gemm[float64]{}},
-		{20, 11, productDepth + 5, minus},
+		{20, 11, productDepth + 5, minus[float64]()},
 		{productSide + 90, productSide + 90, 33, simd.Gemm[float64]{Add: true, Minus: true, Lower: true}},
 		{productSide + 2, productSide + 2, productDepth + 1, simd.Gemm[float64]{Lower: true}},
 	} {
@@ -203,7 +203,7 @@ func (m *swept) Sweep(ctx context.Context, lower bool, do func(i int, row []floa
 // TestSweeper: every method finds the same by sweeps as by rows, and a bad row is
 // named, the first of several.
 func TestSweeper(t *testing.T) {
-	for _, m := range []LinearMethod{Cholesky{}, LU{}, GaussJordan{}, CG{}, CG{Rank: 5}, CG{GibbsMacKay: true}} {
+	for _, m := range []LinearMethod{Cholesky{}, Mixed{}, LU{}, GaussJordan{}, CG{}, CG{Rank: 5}, CG{GibbsMacKay: true}} {
 		s, b := randomSystem(3, 60, 2)
 		want := mustSolve(t, s, b, m, SystemSettings{})
 		k := &swept{gram: s.K.(*gram)}

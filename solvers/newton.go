@@ -36,7 +36,7 @@ import (
 //
 // each of them a problem with the ridge r, to be solved by Newton's method as
 // above until the duality gap of the step's own problem, ½‖w − Σ s_i α_i x_i‖², is a
-// thousandth of ½r‖a − α‖². The solution needs no r → 0, but the smaller r is, the
+// tenth of ½r‖a − α‖². The solution needs no r → 0, but the smaller r is, the
 // faster the steps converge and the more Newton steps each takes: r falls from
 // about 1/C while those are few. This is the semismooth Newton augmented Lagrangian
 // method of Li, Sun and Toh (2018), here with a free bias too.
@@ -74,7 +74,7 @@ func (Newton) Start(p *Problem, alpha []float64) (Stepper, error) {
 		size++
 	}
 	s := &newton{p: p, x: x, d: d, size: size, shown: alpha, alpha: append([]float64(nil), alpha...), slept: make([]bool, n), step: math.NaN(), best: math.Inf(1)}
-	for _, v := range []*[]float64{&s.f, &s.z, &s.dz, &s.c, &s.q, &s.r, &s.wake, &s.norm} {
+	for _, v := range []*[]float64{&s.f, &s.z, &s.dz, &s.c, &s.q, &s.r, &s.wake, &s.near} {
 		*v = make([]float64, n)
 	}
 	for _, v := range []*[]float64{&s.u, &s.du, &s.image, &s.g} {
@@ -84,7 +84,7 @@ func (Newton) Start(p *Problem, alpha []float64) (Stepper, error) {
 	for k := range s.of {
 		of := &s.of[k]
 		of.from, of.to = k*n/parts, (k+1)*n/parts
-		of.active, of.free = make([]int, 0, of.to-of.from), make([]int, 0, of.to-of.from)
+		of.active, of.moving, of.free = make([]int, 0, of.to-of.from), make([]int, 0, of.to-of.from), make([]int, 0, of.to-of.from)
 		of.sums, of.h, of.rows = make([]float64, size), make([]float64, size*size), make([]float64, together*size)
 	}
 	s.schedule()
@@ -127,7 +127,7 @@ type newton struct {
 	alpha []float64 // α(u)
 	c     []float64 // before it is clipped; c − tq along the direction
 	q     []float64
-	norm  []float64 // ‖x̃‖ and a little more
+	near  []float64 // 1/‖x̃‖ and a little less
 	z, dz []float64 // w·x + b and what the direction adds to it
 	r     []float64 // r + ridge
 	wake  []float64 // the path at which α may begin to move
@@ -139,7 +139,8 @@ type newton struct {
 // part is the workspace of a part of the points.
 type part struct {
 	from, to int
-	active   []int // what the direction may move
+	active   []int // those whose z the direction may matter to
+	moving   []int // and those of them whose α it moves
 	free     []int // J
 
 	sums, h []float64 // of the image, of the Hessian
@@ -158,7 +159,7 @@ func (s *newton) schedule() {
 	trace, size, width, thin := 0.0, 0.0, 0.0, math.Inf(1)
 	for i, k := range p.K.Diag() {
 		trace += k / n
-		s.norm[i] = 1.001 * math.Sqrt(k+float64(s.size-s.d))
+		s.near[i] = 1 / (1.001 * math.Sqrt(k+float64(s.size-s.d)))
 		size += math.Abs(p.P[i]) / n
 		ridge := 0.0
 		if p.Ridge != nil {
@@ -306,9 +307,19 @@ func (s *newton) settle(t float64) {
 	s.each(s.all(), func(of *part) {
 		clear(of.sums)
 		of.free, of.moved = of.free[:0], 0
+		moving := of.moving
 		for _, i := range of.active {
 			s.z[i] += t * s.dz[i]
-			s.place(of, i)
+			if len(moving) > 0 && moving[0] == i {
+				moving = moving[1:]
+				s.place(of, i)
+				continue
+			}
+			c, a := s.c[i]-t*s.q[i], s.alpha[i]
+			s.c[i] = c
+			s.wake[i] = s.path + math.Abs(c-a)*s.r[i]*s.near[i]
+			a -= s.shown[i]
+			of.moved += s.rho * a * a / 2
 		}
 	})
 	s.gather()
@@ -336,7 +347,7 @@ func (s *newton) place(of *part, i int) {
 		away = math.Inf(1)
 	}
 	s.c[i] = c
-	s.wake[i] = s.path + away*r/s.norm[i]
+	s.wake[i] = s.path + away*r*s.near[i]
 	if change := a - s.alpha[i]; change != 0 {
 		s.alpha[i] = a
 		s.add(of.sums, i, p.S[i]*change)
@@ -388,7 +399,7 @@ func (s *newton) solved() bool {
 	if !s.p.FixedBias && !s.p.balanced(s.alpha) {
 		return false
 	}
-	return s.rho == 0 || simd.Dot(s.g[:s.d], s.g)/2 <= 1e-3*s.moved
+	return s.rho == 0 || simd.Dot(s.g[:s.d], s.g)/2 <= 0.1*s.moved
 }
 
 // farthest is the largest t of a step.
@@ -416,7 +427,7 @@ func (s *newton) direction(ctx context.Context) (decrement float64, err error) {
 	}
 	reach := s.path + farthest*math.Sqrt(length)
 	s.each(s.all(), func(of *part) {
-		of.active = of.active[:0]
+		of.active, of.moving = of.active[:0], of.moving[:0]
 		for i := of.from; i < of.to; i++ {
 			if s.wake[i] > reach {
 				s.slept[i] = true
@@ -429,7 +440,13 @@ func (s *newton) direction(ctx context.Context) (decrement float64, err error) {
 				s.c[i] = s.unclipped(i)
 			}
 			dz := s.dot(i, s.du)
-			s.dz[i], s.q[i] = dz, s.p.S[i]*dz/s.r[i]
+			q := s.p.S[i] * dz / s.r[i]
+			s.dz[i], s.q[i] = dz, q
+			c, a := s.c[i], s.alpha[i]
+			if end := c - farthest*q; a == s.p.Lower[i] && c <= a && end <= a || a == s.p.Upper[i] && c >= a && end >= a {
+				continue // it stays at its bound
+			}
+			of.moving = append(of.moving, i)
 		}
 	})
 	return decrement, nil
@@ -482,7 +499,7 @@ func (s *newton) hessian(ctx context.Context) error {
 		far := 0.0
 		for i, w := range s.wake {
 			if !math.IsInf(w, 1) {
-				far = max(far, (w-s.path)*s.norm[i])
+				far = max(far, (w-s.path)/s.near[i])
 			}
 		}
 		if s.h[last] = math.Abs(s.g[s.d]) / far; !(s.h[last] > 0 && !math.IsInf(s.h[last], 1)) {
@@ -525,13 +542,13 @@ func (s *newton) search(decrement float64) float64 {
 // at 0, and its own slope.
 func (s *newton) slope(t float64) (slope, curve float64) {
 	lower, upper := s.p.Lower, s.p.Upper
-	active := 0
+	moving := 0
 	for k := range s.of {
-		active += len(s.of[k].active)
+		moving += len(s.of[k].moving)
 	}
-	s.each(4*active, func(of *part) {
+	s.each(4*moving, func(of *part) {
 		slope, curve := 0.0, 0.0
-		for _, i := range of.active {
+		for _, i := range of.moving {
 			q := s.q[i]
 			rq := s.r[i] * q
 			a := s.c[i] - t*q

@@ -89,6 +89,9 @@ func Solve(ctx context.Context, p *Problem, m Method, s Settings) (*Result, erro
 	}
 	r := run{p: &q, k: k, began: time.Now(), settings: s, done: ctx.Done(), last: make([]float64, len(alpha)), changed: make([]int, 0, len(alpha)), highest: -math.MaxFloat64}
 	r.trace.N = len(alpha)
+	if s.Every >= 0 {
+		r.trace.Points = make([]Point, 0, 64)
+	}
 	r.flat2 = q.flatness()
 	if c, ok := m.(interface{ choose(*Problem) Method }); ok {
 		m = c.choose(&q)
@@ -139,6 +142,8 @@ type run struct {
 	last     []float64 // α at the last sampled point
 	kept     int       // how many α the deltas of the trace have
 	changed  []int     // workspace of record
+	indices  slab[int] // of the points of the trace
+	values   slab[float64]
 	next     int       // the next iteration to sample
 	exact    []float64 // F computed afresh at the end
 	waits    time.Time // since when an interrupt does
@@ -175,7 +180,7 @@ func (r *run) loop(ctx context.Context) (Status, error) {
 		if sample {
 			pt = &measured
 			*pt = r.measure(elapsed)
-			r.record(*pt)
+			r.record(pt)
 		} else {
 			pt.Iteration, pt.Elapsed, pt.Step = it.Iteration, elapsed, it.Step
 			pt.Up, pt.Low, pt.KKT, pt.Surrogate = it.Up, it.Low, r.p.worst(it.Up, it.Low), it.Surrogate
@@ -188,7 +193,8 @@ func (r *run) loop(ctx context.Context) (Status, error) {
 			if status != NotTerminated {
 				if _, rounded := r.st.(*engine); rounded || !sample {
 					it.F, it.Rough = r.exact, false
-					r.record(r.measure(time.Since(r.began)))
+					last := r.measure(time.Since(r.began))
+					r.record(&last)
 				}
 				return status, nil
 			}
@@ -267,13 +273,19 @@ func (r *run) verify(status Status, elapsed time.Duration) Status {
 	v, ok := r.st.(verifier)
 	interrupted := time.Now().Add(patience)
 	late := func() bool { return time.Now().After(interrupted) }
-	if e, has := r.st.(*engine); has && it.F == nil && status == Interrupted {
+	e, blocks := r.st.(*engine)
+	hurry := func() {
 		soon, cancel := context.WithDeadline(context.Background(), interrupted)
 		e.catchUp(soon)
 		cancel()
 		it.F, it.Partial = e.f, false
 	}
-	if c, has := r.st.(completer); has && it.F == nil {
+	switch c, has := r.st.(completer); {
+	case !has || it.F != nil:
+	case blocks && status == Interrupted:
+		hurry()
+	case blocks: // F afresh takes little more
+	default:
 		it.F = c.complete()
 		if it.Partial = false; ok && status == Converged { // what was left out may violate: that is seen sooner
 			if pt := r.measure(elapsed); r.met(&pt) == NotTerminated {
@@ -289,9 +301,14 @@ func (r *run) verify(status Status, elapsed time.Duration) Status {
 		return status
 	}
 	if r.exact, in = r.residual(r.over); !in {
+		if it.F == nil {
+			interrupted = time.Now().Add(patience)
+			hurry()
+		}
 		r.exact, r.claimed = append([]float64(nil), it.F...), true
 		return Interrupted
 	}
+	it.Partial = false
 	if status != Exhausted && (status != Converged || !ok) {
 		return status
 	}
@@ -324,14 +341,15 @@ func (r *run) residual(over func() bool) ([]float64, bool) {
 }
 
 // over reports whether an interrupt has waited long enough for an exact F, where
-// the method has one of its own.
+// the method has one of its own, or soon.
 func (r *run) over() bool {
 	select {
 	case <-r.done:
 		if r.waits.IsZero() {
 			r.waits = time.Now()
 		}
-		return r.it.F != nil && time.Since(r.waits) > patience
+		_, blocks := r.st.(*engine)
+		return (blocks || r.it.F != nil) && time.Since(r.waits) > patience
 	default:
 		return false
 	}
@@ -389,7 +407,7 @@ const replay = 4 << 20
 // record appends a measured point with its replay delta and tells the observers.
 // A point that is measured again, with F afresh or after a step cut short, takes
 // the place of the first measurement.
-func (r *run) record(pt Point) {
+func (r *run) record(measured *Point) {
 	r.changed = r.changed[:0]
 	for i, a := range r.it.Alpha {
 		if a != r.last[i] {
@@ -399,21 +417,24 @@ func (r *run) record(pt Point) {
 	if r.kept += len(r.changed); r.kept > replay && r.trace.Cut == 0 && len(r.trace.Points) > 0 {
 		r.trace.Cut = len(r.trace.Points)
 	}
+	k := len(r.trace.Points)
+	r.trace.Points = append(r.trace.Points, *measured)
+	pt := &r.trace.Points[k]
 	if r.trace.Cut == 0 {
-		pt.Changed, pt.Alpha = append([]int(nil), r.changed...), make([]float64, len(r.changed))
+		pt.Changed, pt.Alpha = r.indices.copy(r.changed), r.values.take(len(r.changed))
 		for k, i := range r.changed {
 			pt.Alpha[k] = r.last[i]
 		}
 	}
-	pt.Working = append([]int(nil), r.it.Working...)
-	if k := len(r.trace.Points) - 1; k >= 0 && r.trace.Points[k].Iteration == pt.Iteration {
-		before := r.trace.Points[k]
+	pt.Working = r.indices.copy(r.it.Working)
+	if k > 0 && r.trace.Points[k-1].Iteration == pt.Iteration {
+		before := &r.trace.Points[k-1]
 		pt.Changed, pt.Alpha = append(before.Changed, pt.Changed...), append(before.Alpha, pt.Alpha...)
-		r.trace.Points = r.trace.Points[:k]
+		*before = *pt
+		r.trace.Points, pt = r.trace.Points[:k], before
 	}
-	r.trace.Points = append(r.trace.Points, pt)
 	for _, o := range r.settings.Observers {
-		o(&r.it, &pt)
+		o(&r.it, pt)
 	}
 	switch k := r.it.Iteration; {
 	case r.settings.Every < 0:
@@ -423,6 +444,27 @@ func (r *run) record(pt Point) {
 	default:
 		r.next = k + max(1, k/100)
 	}
+}
+
+// slab is memory for many short slices, which costs less than one by one.
+type slab[T any] struct{ free []T }
+
+func (s *slab[T]) take(n int) []T {
+	if n == 0 {
+		return nil
+	}
+	if n > len(s.free) {
+		s.free = make([]T, max(n, 256))
+	}
+	taken := s.free[:n:n]
+	s.free = s.free[n:]
+	return taken
+}
+
+func (s *slab[T]) copy(v []T) []T {
+	c := s.take(len(v))
+	copy(c, v)
+	return c
 }
 
 // f returns F of all points.

@@ -51,7 +51,7 @@ func allNear(x, y []float64, tol float64) bool {
 	return len(x) == len(y)
 }
 
-var linearMethods = []LinearMethod{Cholesky{}, LU{}, GaussJordan{}, CG{}, CG{Rank: 8}, CG{GibbsMacKay: true}, WidrowHoff{}, WidrowHoff{Eta: 0.1}}
+var linearMethods = []LinearMethod{Cholesky{}, Mixed{}, LU{}, GaussJordan{}, CG{}, CG{Rank: 8}, CG{GibbsMacKay: true}, WidrowHoff{}, WidrowHoff{Eta: 0.1}}
 
 // TestLinearMethods: every method solves the same systems, one right-hand side or
 // several, and its certificate says so.
@@ -239,7 +239,7 @@ func TestSingular(t *testing.T) {
 		{"different", 0, []float64{1, 2, 3, 0, 1}, false},
 		{"different with noise", 1e-3, []float64{1, 2, 3, 0, 1}, true},
 	} {
-		for _, m := range []LinearMethod{Cholesky{}, LU{}, GaussJordan{}, CG{}, WidrowHoff{}} {
+		for _, m := range []LinearMethod{Cholesky{}, Mixed{}, LU{}, GaussJordan{}, CG{}, WidrowHoff{}} {
 			sol, err := SolveSystem(context.Background(), &System{newGram(x, rbf(1)), fill(5, c.noise)}, [][]float64{c.b}, m, SystemSettings{MaxIterations: 20_000})
 			var bad *IndefiniteError
 			iterative := m == LinearMethod(CG{}) || m == LinearMethod(WidrowHoff{})
@@ -295,7 +295,7 @@ func TestNotAKernel(t *testing.T) {
 func TestSystemMemory(t *testing.T) {
 	const n = 200_000
 	s := &System{&rowless{n: n, diag: fill(n, 1)}, fill(n, 1)}
-	for _, m := range []LinearMethod{Cholesky{}, LU{}, GaussJordan{}} {
+	for _, m := range []LinearMethod{Cholesky{}, Mixed{}, LU{}, GaussJordan{}} {
 		var bad *MemoryError
 		if _, err := SolveSystem(context.Background(), s, [][]float64{fill(n, 1)}, m, SystemSettings{}); !errors.As(err, &bad) || bad.N != n || !strings.Contains(err.Error(), "use CG") {
 			t.Errorf("%s: %v", m.Name(), err)

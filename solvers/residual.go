@@ -1,0 +1,173 @@
+package solvers
+
+import "math"
+
+// residual returns F_i = −s_i (Qα + p)_i, computed from the rows of the
+// non-zero α, or by way of w where K knows its factor.
+func (p *Problem) residual(alpha []float64) []float64 {
+	f, _ := p.residualUntil(alpha, never)
+	return f
+}
+
+func never() bool { return false }
+
+// residualUntil gives up, and returns false, when over says so.
+func (p *Problem) residualUntil(alpha []float64, over func() bool) ([]float64, bool) {
+	b, _ := blocksOf(p.K)
+	return p.residualBy(b, bulk, alpha, over)
+}
+
+// bulk is from how many kernel values on a residual is a product of matrices,
+// though some rows may be held.
+const bulk = 1 << 22
+
+// residualBy is residualUntil that takes products of matrices from so many kernel
+// values on, where there are blocks.
+func (p *Problem) residualBy(b Blocks, from int, alpha []float64, over func() bool) ([]float64, bool) {
+	f := make([]float64, len(alpha))
+	for i := range f {
+		f[i] = -p.S[i] * p.P[i]
+		if p.Ridge != nil {
+			f[i] -= p.S[i] * p.Ridge[i] * alpha[i]
+		}
+	}
+	if x, ok := p.K.(Features); ok {
+		w := make([]float64, x.Columns())
+		for j, a := range alpha {
+			if a != 0 {
+				x.Add(w, j, p.S[j]*a)
+			}
+		}
+		for i := range f {
+			f[i] -= x.Dot(i, w)
+		}
+		return f, true
+	}
+	if b != nil {
+		if v := p.vectors(alpha, b.Dim()); len(v.idx)*b.Dim() >= from && b.InBlocks() {
+			return f, v.residual(p, b, f, alpha, over)
+		}
+	}
+	for j, a := range alpha {
+		if a == 0 {
+			continue
+		}
+		if over() {
+			return nil, false
+		}
+		b := p.S[j] * a
+		for i, kij := range p.K.Row(j) {
+			f[i] -= b * kij
+		}
+	}
+	return f, true
+}
+
+// vectors are the points with s α ≠ 0, its opposite, and the others. Variable v is
+// of point v mod n.
+type vectors struct {
+	idx, others []int
+	coef        []float64
+}
+
+func (p *Problem) vectors(alpha []float64, n int) (v vectors) {
+	sum := make([]float64, n)
+	for i, a := range alpha {
+		sum[i%n] -= p.S[i] * a
+	}
+	for i, c := range sum {
+		if c != 0 {
+			v.idx, v.coef = append(v.idx, i), append(v.coef, c)
+		} else {
+			v.others = append(v.others, i)
+		}
+	}
+	return v
+}
+
+// residual adds Σ coef K to f: in double precision, and among the vectors every
+// K_ij = K_ji but once. A point with α = 0 whose F is on the right side of every b
+// between m and M, by more than rounding to single precision can have moved it, adds
+// exactly nothing to W, to the gap or to the violation: there single precision is
+// enough.
+func (v vectors) residual(p *Problem, b Blocks, f, alpha []float64, over func() bool) bool {
+	n := b.Dim()
+	sum := make([]float64, n)
+	at := make([]float64, len(v.idx))
+	for from := 0; from < len(v.idx); from += share {
+		if over() {
+			return false
+		}
+		to := min(from+share, len(v.idx))
+		b.TimesAt(at[from:to], v.idx[from:to], v.idx[from:to], v.coef[from:to])
+		b.Mutual(at[from:to], at[to:], v.idx[from:to], v.idx[to:], v.coef[from:to], v.coef[to:])
+	}
+	for r, i := range v.idx {
+		sum[i] = at[r]
+	}
+	open := v.others
+	if !p.PerClass && len(v.others) > 0 {
+		slack := make([]float64, n)
+		if !v.enclose(b, sum, slack, over) {
+			return false
+		}
+		open = v.open(p, f, sum, slack, alpha)
+	}
+	at = make([]float64, len(open))
+	for from := 0; from < len(v.idx) && len(open) > 0; from += share {
+		if over() {
+			return false
+		}
+		to := min(from+share, len(v.idx))
+		b.TimesAt(at, open, v.idx[from:to], v.coef[from:to])
+	}
+	for r, i := range open {
+		sum[i] = at[r]
+	}
+	for u := range f {
+		f[u] += sum[u%n]
+	}
+	return true
+}
+
+// share is how many vectors are taken between two looks at whether it is over.
+const share = 1024
+
+// enclose sets sum of the other points in single precision, and slack to how far off
+// it may be.
+func (v vectors) enclose(b Blocks, sum, slack []float64, over func() bool) bool {
+	at, off := make([]float64, len(v.others)), make([]float64, len(v.others))
+	for from := 0; from < len(v.idx); from += share {
+		if over() {
+			return false
+		}
+		to := min(from+share, len(v.idx))
+		b.Enclose(at, off, v.others, v.idx[from:to], v.coef[from:to])
+	}
+	for r, i := range v.others {
+		sum[i], slack[i] = at[r], off[r]
+	}
+	return true
+}
+
+// open returns those of the other points whose F matters.
+func (v vectors) open(p *Problem, f, sum, slack, alpha []float64) (open []int) {
+	n := len(sum)
+	low, high := unseen, unseen // with all F at their least and at their most
+	for u, a := range alpha {
+		at, off := f[u]+sum[u%n], slack[u%n]
+		low.see(at-off, p.canRise(u, a), p.canFall(u, a))
+		high.see(at+off, p.canRise(u, a), p.canFall(u, a))
+	}
+	lowest, highest := math.Min(low.up, low.low), math.Max(high.up, high.low)
+	for _, i := range v.others {
+		for u := i; u < len(f); u += n {
+			at, off := f[u]+sum[i], slack[i]
+			if alpha[u] != 0 || !(at+off < lowest) && p.canRise(u, 0) || !(at-off > highest) && p.canFall(u, 0) {
+				open = append(open, i)
+				break
+			}
+		}
+	}
+	return open
+}
