@@ -277,6 +277,9 @@ func (d *Dataset) WriteCSV(w io.Writer) error {
 	if err := d.Check(); err != nil {
 		return err
 	}
+	if err := d.needsDense("WriteCSV", "writes every feature"); err != nil {
+		return err
+	}
 	record := make([]string, d.D()+1)
 	for j := range d.D() {
 		record[j] = d.FeatureName(j)

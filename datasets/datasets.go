@@ -20,7 +20,8 @@ import (
 // backing array; methods return new data sets and never change the receiver.
 type Dataset struct {
 	Name     string
-	X        [][]float64 // n × d
+	X        [][]float64 // n × d; nil when the points are sparse
+	Sparse   *CSR        // the points, most of whose features are 0, in place of X; else nil
 	Y        []float64   // n targets: class numbers or real values
 	Features []string    // d names; may be nil
 	Target   string      // name of what Y is; may be ""
@@ -70,10 +71,18 @@ func New(x [][]float64, y []float64) *Dataset {
 }
 
 // N returns the number of points.
-func (d *Dataset) N() int { return len(d.X) }
+func (d *Dataset) N() int {
+	if d.Sparse != nil {
+		return d.Sparse.N()
+	}
+	return len(d.X)
+}
 
 // D returns the number of features; 0 when there are no points.
 func (d *Dataset) D() int {
+	if d.Sparse != nil && d.N() > 0 {
+		return d.Sparse.D
+	}
 	if len(d.X) == 0 {
 		return 0
 	}
@@ -99,6 +108,9 @@ func (d *Dataset) String() string {
 	head := fmt.Sprintf("%s: %d × %d", d.Name, d.N(), d.D())
 	if d.N() == 0 {
 		return head
+	}
+	if d.Sparse != nil {
+		head += fmt.Sprintf(" sparse (%.3g %% of the values are there)", 100*float64(len(d.Sparse.Value))/max(1, float64(d.N())*float64(d.D())))
 	}
 	counts := d.Counts()
 	if d.real(counts) {
@@ -130,12 +142,15 @@ func (d *Dataset) Check() error {
 	if d.D() == 0 {
 		return d.fault(-1, -1, "there are no features; every row of X is empty")
 	}
-	for i, row := range d.X {
-		for j, v := range row {
-			if !finite(v) {
-				return d.fault(i, j, fmt.Sprintf("the value is %v; leave the row out or put a number there", v))
-			}
+	var wrong error
+	d.values(func(i, j int, v float64) bool {
+		if !finite(v) {
+			wrong = d.fault(i, j, fmt.Sprintf("the value is %v; leave the row out or put a number there", v))
 		}
+		return wrong == nil
+	})
+	if wrong != nil {
+		return wrong
 	}
 	var zero, minus bool
 	for i, y := range d.Y {
@@ -159,9 +174,10 @@ func (d *Dataset) Check() error {
 
 // Warnings lists what is legal but surprises: features that are constant, and
 // equal points of different classes, which no machine can tell apart. Equal
-// points with different real values are measurements that were repeated.
+// points with different real values are measurements that were repeated. Sparse
+// points are not looked at.
 func (d *Dataset) Warnings() []string {
-	if d.Check() != nil {
+	if d.Check() != nil || d.Sparse != nil {
 		return nil
 	}
 	var constant []string
@@ -204,6 +220,9 @@ func (d *Dataset) shape() error {
 	if d.err != nil {
 		return d.err
 	}
+	if d.Sparse != nil {
+		return d.shapeSparse()
+	}
 	if len(d.X) != len(d.Y) {
 		return d.fault(-1, -1, fmt.Sprintf("X has %d rows and Y %d targets; they must be equally many", len(d.X), len(d.Y)))
 	}
@@ -241,9 +260,13 @@ func (d *Dataset) failed(err error) *Dataset {
 // clone copies d with rows that share one backing array.
 func (d *Dataset) clone() *Dataset {
 	c := *d
-	c.X = rows(d.N(), d.D())
-	for i, row := range d.X {
-		copy(c.X[i], row)
+	if d.Sparse != nil {
+		c.Sparse = d.Sparse.clone()
+	} else {
+		c.X = rows(d.N(), d.D())
+		for i, row := range d.X {
+			copy(c.X[i], row)
+		}
 	}
 	c.Y = slices.Clone(d.Y)
 	c.Features = slices.Clone(d.Features)

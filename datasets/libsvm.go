@@ -28,7 +28,7 @@ func LoadLIBSVM(path string, dims int) (*Dataset, error) {
 }
 
 // LoadLIBSVMSparse reads the points of a file; see [ReadLIBSVMSparse].
-func LoadLIBSVMSparse(path string, dims int) (*Sparse, error) {
+func LoadLIBSVMSparse(path string, dims int) (*Dataset, error) {
 	f, name, err := open(path)
 	if err != nil {
 		return nil, err
@@ -58,7 +58,8 @@ func ReadLIBSVM(r io.Reader, dims int) (*Dataset, error) {
 
 // ReadLIBSVMSparse is [ReadLIBSVM] for data that stay sparse: it takes the memory
 // of the values that are there, whatever the number of features, up to 2³¹ − 1.
-func ReadLIBSVMSparse(r io.Reader, dims int) (*Sparse, error) {
+// Whoever learns from the data set leaves it so.
+func ReadLIBSVMSparse(r io.Reader, dims int) (*Dataset, error) {
 	p, err := parseLIBSVM(r, "libsvm", dims)
 	if err != nil {
 		return nil, err
@@ -163,7 +164,7 @@ func (p *parser) width() (d int, cause string, err error) {
 	return d, cause, nil
 }
 
-func (p *parser) sparse() (*Sparse, error) {
+func (p *parser) sparse() (*Dataset, error) {
 	d, cause, err := p.width()
 	if err != nil {
 		return nil, err
@@ -171,7 +172,7 @@ func (p *parser) sparse() (*Sparse, error) {
 	if d > math.MaxInt32 {
 		return nil, &ReadError{Name: p.name, Line: p.where[0], Column: p.where[1], Msg: fmt.Sprintf("%s, the limit is %d; hash the features first", cause, math.MaxInt32)}
 	}
-	return &Sparse{Name: p.name, X: CSR{Start: append([]int{0}, p.end...), Index: p.index, Value: p.value, D: d}, Y: p.y}, nil
+	return &Dataset{Name: p.name, Sparse: &CSR{Start: append([]int{0}, p.end...), Index: p.index, Value: p.value, D: d}, Y: p.y}, nil
 }
 
 func (p *parser) dataset(maxCells int) (*Dataset, error) {
@@ -234,19 +235,26 @@ func (d *Dataset) WriteLIBSVM(w io.Writer) error {
 	if err := d.Check(); err != nil {
 		return err
 	}
-	out := bufio.NewWriter(w)
+	out := bufio.NewWriter(w) // errors stay in it
 	var buf []byte
-	for i, row := range d.X {
-		buf = strconv.AppendFloat(buf[:0], d.Y[i], 'g', -1, 64)
-		for j, v := range row {
-			if v != 0 {
-				buf = append(buf, ' ')
-				buf = strconv.AppendInt(buf, int64(j)+1, 10)
-				buf = append(buf, ':')
-				buf = strconv.AppendFloat(buf, v, 'g', -1, 64)
+	next := 0 // of the rows that have begun
+	begin := func(until int) {
+		for ; next <= until; next++ {
+			if next > 0 {
+				out.WriteByte('\n')
 			}
+			out.Write(strconv.AppendFloat(buf[:0], d.Y[next], 'g', -1, 64))
 		}
-		out.Write(append(buf, '\n')) // errors stay in out
 	}
+	d.values(func(i, j int, v float64) bool {
+		begin(i)
+		if v != 0 {
+			buf = strconv.AppendInt(append(buf[:0], ' '), int64(j)+1, 10)
+			out.Write(strconv.AppendFloat(append(buf, ':'), v, 'g', -1, 64))
+		}
+		return true
+	})
+	begin(d.N() - 1)
+	out.WriteByte('\n')
 	return out.Flush()
 }

@@ -192,6 +192,11 @@ func FuzzReadLIBSVM(f *testing.F) {
 	f.Add("1 1:1\n", 3)
 	f.Add("1 1:1\n", math.MaxInt)
 	f.Fuzz(func(t *testing.T, text string, dims int) {
+		if s, err := ReadLIBSVMSparse(strings.NewReader(text), dims); err != nil {
+			wantError[*ReadError](t, err)
+		} else if err := s.Check(); err != nil {
+			t.Fatalf("read as sparse without an error, but %v", err)
+		}
 		d, err := readLIBSVM(strings.NewReader(text), "fuzz", dims, 1<<16) // what is legal would just take memory
 		if err != nil {
 			wantError[*ReadError](t, err)
@@ -219,17 +224,17 @@ func TestReadLIBSVMSparse(t *testing.T) {
 	for _, c := range []struct {
 		text string
 		dims int
-		want Sparse
+		want Dataset
 	}{
-		{"+1 1:0.5 3:-2\n-1\n2 2:1e3\n", 0, Sparse{X: CSR{[]int{0, 2, 2, 3}, []int32{0, 2, 1}, []float64{0.5, -2, 1000}, 3}, Y: []float64{1, -1, 2}}},
-		{"1\n", 4, Sparse{X: CSR{Start: []int{0, 0}, D: 4}, Y: []float64{1}}},
-		{"1 2147483647:3\n", 0, Sparse{X: CSR{[]int{0, 1}, []int32{math.MaxInt32 - 1}, []float64{3}, math.MaxInt32}, Y: []float64{1}}},
+		{"+1 1:0.5 3:-2\n-1\n2 2:1e3\n", 0, Dataset{Sparse: &CSR{[]int{0, 2, 2, 3}, []int32{0, 2, 1}, []float64{0.5, -2, 1000}, 3}, Y: []float64{1, -1, 2}}},
+		{"1\n", 4, Dataset{Sparse: &CSR{Start: []int{0, 0}, D: 4}, Y: []float64{1}}},
+		{"1 2147483647:3\n", 0, Dataset{Sparse: &CSR{[]int{0, 1}, []int32{math.MaxInt32 - 1}, []float64{3}, math.MaxInt32}, Y: []float64{1}}},
 	} {
 		c.want.Name = "libsvm"
 		got, err := ReadLIBSVMSparse(strings.NewReader(c.text), c.dims)
 		if err != nil {
 			t.Errorf("%q: %v", c.text, err)
-		} else if d := cmp.Diff(got, &c.want, cmpopts.EquateEmpty()); d != "" {
+		} else if d := cmp.Diff(got, &c.want, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(Dataset{})); d != "" {
 			t.Errorf("%q: %s", c.text, d)
 		}
 	}
@@ -250,7 +255,7 @@ func TestReadLIBSVMSparse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Source != path || s.String() != "few: 2 × 4, 37.5 % of the values are there" {
+	if s.Source != path || s.String() != "few: 2 × 4 sparse (37.5 % of the values are there), 2 classes (0 1, 1 1)" {
 		t.Errorf("%v from %s", s, s.Source)
 	}
 	_, err = LoadLIBSVMSparse(path+"?", 0)
@@ -271,13 +276,10 @@ func TestReadLIBSVMSparseProperties(t *testing.T) {
 		if err != nil {
 			return
 		}
-		x := rows(sparse.N(), sparse.D())
-		for i := range x {
-			for p := sparse.X.Start[i]; p < sparse.X.Start[i+1]; p++ {
-				x[i][sparse.X.Index[p]] = sparse.X.Value[p]
-			}
+		if err := sparse.Check(); err != nil {
+			t.Fatal(err)
 		}
-		if d := diff(&Dataset{Name: "libsvm", X: x, Y: sparse.Y}, dense); d != "" {
+		if d := diff(sparse.Dense(), dense); d != "" {
 			t.Fatal(d)
 		}
 	})

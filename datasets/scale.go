@@ -12,10 +12,10 @@ import (
 // test data stay unseen. A feature that was constant has Width 0 and becomes
 // Low everywhere.
 type Scaler struct {
-	Name      string    // "standard" or "min–max"
-	Centre    []float64 // d means or minima
-	Width     []float64 // d standard deviations or ranges
-	Low, High float64   // 0 and 1 for the standard scaler
+	Name      string    // "standard", "min–max" or "max-abs"
+	Centre    []float64 // d means or minima; 0 for the max-abs scaler
+	Width     []float64 // d standard deviations, ranges or largest |x|
+	Low, High float64   // 0 and 1 but for the min–max scaler
 }
 
 // FitStandard learns to give each feature mean 0 and standard deviation 1 over
@@ -61,9 +61,27 @@ func FitRange(train *Dataset, low, high float64) (*Scaler, error) {
 	})
 }
 
+// FitMaxAbs learns to divide each feature by its largest |x| over the training data,
+// which leaves 0 where it is: the scaler for sparse points. A feature that was 0
+// everywhere stays 0.
+func FitMaxAbs(train *Dataset) (*Scaler, error) {
+	if err := train.Check(); err != nil {
+		return nil, err
+	}
+	s := &Scaler{Name: "max-abs", High: 1, Centre: make([]float64, train.D()), Width: make([]float64, train.D())}
+	train.values(func(_, j int, v float64) bool {
+		s.Width[j] = max(s.Width[j], math.Abs(v))
+		return true
+	})
+	return s, nil
+}
+
 // fit fills s with what measure says of each feature that is not constant.
 func fit(train *Dataset, s *Scaler, measure func(column []float64) (centre, width float64)) (*Scaler, error) {
 	if err := train.Check(); err != nil {
+		return nil, err
+	}
+	if err := train.needsDense("the "+s.Name+" scaler", "moves 0, and FitMaxAbs does not"); err != nil {
 		return nil, err
 	}
 	s.Centre, s.Width = make([]float64, train.D()), make([]float64, train.D())
@@ -95,9 +113,17 @@ func (s *Scaler) Apply(d *Dataset) *Dataset {
 	if d.D() != len(s.Centre) && d.N() > 0 {
 		return d.failed(s.misfit(d.Name, d.D()))
 	}
+	if d.Sparse != nil && s.Name != "max-abs" {
+		return d.failed(d.needsDense("the "+s.Name+" scaler", "moves 0, and FitMaxAbs does not"))
+	}
 	out := d.clone()
 	for _, row := range out.X {
 		s.scale(row)
+	}
+	if x := out.Sparse; x != nil {
+		for p, j := range x.Index {
+			x.Value[p] = s.feature(int(j), x.Value[p])
+		}
 	}
 	return out
 }
@@ -115,11 +141,15 @@ func (s *Scaler) Point(x []float64) ([]float64, error) {
 
 func (s *Scaler) scale(row []float64) {
 	for j, v := range row {
-		row[j] = s.Low
-		if s.Width[j] != 0 {
-			row[j] += float64((v - s.Centre[j]) / s.Width[j] * (s.High - s.Low))
-		}
+		row[j] = s.feature(j, v)
 	}
+}
+
+func (s *Scaler) feature(j int, v float64) float64 {
+	if s.Width[j] == 0 {
+		return s.Low
+	}
+	return s.Low + float64((v-s.Centre[j])/s.Width[j]*(s.High-s.Low))
 }
 
 func (s *Scaler) misfit(name string, d int) error {

@@ -1,19 +1,14 @@
 package datasets
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+	"slices"
+)
 
-// Sparse is n points of d features, most of which are 0, with a target each.
-// [ReadLIBSVMSparse] makes one.
-type Sparse struct {
-	Name   string
-	X      CSR
-	Y      []float64 // n targets: class numbers or real values
-	Source string    // where the data come from
-}
-
-// CSR is n points of d features by compressed rows: point i has the features
-// Index[Start[i]:Start[i+1]], from 0 and increasing, with the Value of each, and 0
-// in all others. The conversion kernels.CSR(x) makes it an argument of
+// CSR is n points of d features, most of which are 0, by compressed rows: point i
+// has the features Index[Start[i]:Start[i+1]], from 0 and increasing, with the Value
+// of each, and 0 in all others. The conversion kernels.CSR(x) makes it an argument of
 // kernels.NewSparseGram.
 type CSR struct {
 	Start []int     // n + 1 places, the first 0
@@ -22,14 +17,112 @@ type CSR struct {
 	D     int       // features of a point
 }
 
-// N returns the number of points.
-func (s *Sparse) N() int { return len(s.Y) }
+// N returns how many points there are.
+func (x CSR) N() int { return max(0, len(x.Start)-1) }
 
-// D returns the number of features.
-func (s *Sparse) D() int { return s.X.D }
+// Select returns the given points, counted from 0, in that order, as a copy.
+func (x CSR) Select(rows []int) CSR {
+	c := CSR{Start: make([]int, 1, len(rows)+1), D: x.D}
+	for _, i := range rows {
+		a, b := x.Start[i], x.Start[i+1]
+		c.Index, c.Value = append(c.Index, x.Index[a:b]...), append(c.Value, x.Value[a:b]...)
+		c.Start = append(c.Start, len(c.Index))
+	}
+	return c
+}
 
-// String describes the data in one line: "a9a: 32561 × 123, 11.3 % of the values
-// are there".
-func (s *Sparse) String() string {
-	return fmt.Sprintf("%s: %d × %d, %.3g %% of the values are there", s.Name, s.N(), s.D(), 100*float64(len(s.X.Value))/max(1, float64(s.N())*float64(s.D())))
+func (x CSR) clone() *CSR {
+	return &CSR{slices.Clone(x.Start), slices.Clone(x.Index), slices.Clone(x.Value), x.D}
+}
+
+// NewSparse makes a data set of n sparse points with their n targets. It copies both.
+// What does not fit is reported by [Dataset.Check].
+func NewSparse(x CSR, y []float64) *Dataset {
+	return &Dataset{Name: "data", Sparse: x.clone(), Y: slices.Clone(y)}
+}
+
+// Dense returns the data with sparse points written out as X; data that have X
+// already are copied. More than 1 GiB of them is an error of Check.
+func (d *Dataset) Dense() *Dataset {
+	if err := d.shape(); err != nil {
+		return d.failed(err)
+	}
+	if d.Sparse == nil {
+		return d.clone()
+	}
+	x, n := d.Sparse, d.N()
+	if n > 0 && x.D > maxCells/n {
+		return d.failed(d.fault(-1, -1, fmt.Sprintf("%d points of %d features need %.3g GiB when written out, the limit is %.3g GiB; leave them sparse, or select or hash the features first",
+			n, x.D, gib(float64(n)*float64(x.D)), gib(maxCells))))
+	}
+	out := *d
+	out.Sparse, out.X, out.Y = nil, rows(n, x.D), slices.Clone(d.Y)
+	for i := range n {
+		for p := x.Start[i]; p < x.Start[i+1]; p++ {
+			out.X[i][x.Index[p]] = x.Value[p]
+		}
+	}
+	return &out
+}
+
+// needsDense is the error of a method that needs points written out.
+func (d *Dataset) needsDense(verb, reason string) error {
+	if d.Sparse == nil {
+		return nil
+	}
+	return d.fault(-1, -1, fmt.Sprintf("%s %s, and the points are sparse; write them out by Dense() where they have the room", verb, reason))
+}
+
+// shapeSparse is shape for sparse points.
+func (d *Dataset) shapeSparse() error {
+	x := d.Sparse
+	n := x.N()
+	switch {
+	case d.X != nil:
+		return d.fault(-1, -1, "there are both X and Sparse; a data set has its points in one of the two")
+	case n != len(d.Y):
+		return d.fault(-1, -1, fmt.Sprintf("Sparse has %d points and Y %d targets; they must be equally many", n, len(d.Y)))
+	case n == 0:
+		return nil
+	case x.D < 0 || x.D > math.MaxInt32:
+		return d.fault(-1, -1, fmt.Sprintf("D, the number of features, is %d; it lies between 1 and %d", x.D, math.MaxInt32))
+	case x.Start[0] != 0 || x.Start[n] != len(x.Index) || len(x.Index) != len(x.Value):
+		return d.fault(-1, -1, fmt.Sprintf("Start goes from %d to %d for %d indices and %d values; it goes from 0 to the number of both", x.Start[0], x.Start[n], len(x.Index), len(x.Value)))
+	case d.Features != nil && len(d.Features) != x.D:
+		return d.fault(-1, -1, fmt.Sprintf("there are %d names in Features for %d columns; give one for each, or nil", len(d.Features), x.D))
+	}
+	for i := range n {
+		if x.Start[i] > x.Start[i+1] || x.Start[i+1] > len(x.Index) {
+			return d.fault(i, -1, fmt.Sprintf("Start goes from %d to %d; it does not decrease", x.Start[i], x.Start[i+1]))
+		}
+		last := int32(-1)
+		for _, c := range x.Index[x.Start[i]:x.Start[i+1]] {
+			if c <= last || int(c) >= x.D {
+				return d.fault(i, int(c), fmt.Sprintf("the index comes after %d; indices increase and lie below D, %d", last, x.D))
+			}
+			last = c
+		}
+	}
+	return nil
+}
+
+// values yields row, column and value of every number of X, or of every one that a
+// sparse point has.
+func (d *Dataset) values(yield func(row, column int, v float64) bool) {
+	for i, row := range d.X {
+		for j, v := range row {
+			if !yield(i, j, v) {
+				return
+			}
+		}
+	}
+	if x := d.Sparse; x != nil {
+		for i := range x.N() {
+			for p := x.Start[i]; p < x.Start[i+1]; p++ {
+				if !yield(i, int(x.Index[p]), x.Value[p]) {
+					return
+				}
+			}
+		}
+	}
 }

@@ -14,13 +14,21 @@ func (d *Dataset) Select(rows []int) *Dataset {
 		return d.failed(err)
 	}
 	s := *d
-	s.X = make([][]float64, len(rows))
 	s.Y = make([]float64, len(rows))
 	for k, i := range rows {
 		if i < 0 || i >= d.N() {
 			return d.failed(d.fault(-1, -1, fmt.Sprintf("Select was asked for row %d; there are rows 0 … %d", i, d.N()-1)))
 		}
-		s.X[k], s.Y[k] = d.X[i], d.Y[i]
+		s.Y[k] = d.Y[i]
+	}
+	if d.Sparse != nil {
+		x := d.Sparse.Select(rows)
+		s.Sparse, s.Features, s.Classes = &x, slices.Clone(d.Features), slices.Clone(d.Classes)
+		return &s
+	}
+	s.X = make([][]float64, len(rows))
+	for k, i := range rows {
+		s.X[k] = d.X[i]
 	}
 	return s.clone()
 }
@@ -29,6 +37,9 @@ func (d *Dataset) Select(rows []int) *Dataset {
 // that order.
 func (d *Dataset) Columns(columns ...int) *Dataset {
 	if err := d.shape(); err != nil {
+		return d.failed(err)
+	}
+	if err := d.needsDense("Columns", "copies columns"); err != nil {
 		return d.failed(err)
 	}
 	for _, j := range columns {

@@ -1,0 +1,474 @@
+// Package arrow reads and writes data sets as Apache Parquet and Apache Arrow files.
+//
+// It is a module of its own: the libraries of these formats are as large as all that
+// svmnb itself needs, and only who imports this package has them.
+package arrow
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/pqarrow"
+	"github.com/svmnb/svmnb/datasets"
+)
+
+// Options says which columns are what. The zero value takes the last column for the
+// target and all others for features.
+type Options struct {
+	Name     string   // of the data set; default "arrow", or the file's
+	Target   string   // name of the target column; default the last one
+	Features []string // names of the feature columns, in that order; default all others
+}
+
+// maxBytes bounds what a file may make the libraries allocate: 1 GiB.
+const maxBytes = 1 << 30
+
+// Load reads a file; see [Read].
+func Load(path string, opt Options) (*datasets.Dataset, error) {
+	base := filepath.Base(path)
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, &datasets.ReadError{Name: base, Msg: "cannot open: " + err.Error(), Err: err}
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, &datasets.ReadError{Name: base, Msg: "cannot read: " + err.Error(), Err: err}
+	}
+	if opt.Name == "" {
+		opt.Name = strings.TrimSuffix(base, filepath.Ext(base))
+	}
+	d, err := Read(f, info.Size(), opt)
+	if err != nil {
+		return nil, err
+	}
+	d.Source = path
+	return d, nil
+}
+
+// Read reads a table of so many bytes: Parquet, the file format of Arrow (Feather
+// version 2) or its stream format, told apart by how they begin. Features are columns
+// of numbers or booleans (false is 0, true 1); a target may also be strings or a
+// dictionary of them, which become Classes in alphabetical order. Columns of other
+// types that are not asked for do not matter. A null or a number that is not finite
+// is a [*datasets.Error] with its row and column, whatever is wrong with the file a
+// [*datasets.ReadError]. The file may make the libraries allocate 1 GiB.
+func Read(r io.ReaderAt, size int64, opt Options) (d *datasets.Dataset, err error) {
+	mem := &bounded{Allocator: memory.DefaultAllocator}
+	mem.left.Store(maxBytes)
+	t := &table{opt: opt, mem: mem}
+	t.opt.Name = cmp.Or(opt.Name, "arrow")
+	defer func() { // the libraries panic at some damaged files
+		if p := recover(); p != nil {
+			d, err = nil, t.fail(fmt.Sprintf("the file is damaged: %.200v", p), nil)
+		}
+	}()
+	in := io.NewSectionReader(r, 0, size)
+	begin := make([]byte, 6)
+	n, _ := in.ReadAt(begin, 0)
+	switch begin = begin[:n]; {
+	case bytes.HasPrefix(begin, []byte("PAR1")):
+		err = t.parquet(in)
+	case bytes.Equal(begin, []byte("ARROW1")):
+		err = t.file(in)
+	case n == 0:
+		err = t.fail("the file is empty", nil)
+	default:
+		err = t.stream(in)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return t.dataset()
+}
+
+// table is the state of reading one file.
+type table struct {
+	opt      Options
+	mem      memory.Allocator
+	names    []string // of the features
+	name     string   // of the target
+	features []int    // columns
+	target   int
+	x        [][]float64 // by feature
+	y        []float64
+	labels   []string // of the targets, where they are strings
+}
+
+func (t *table) fail(msg string, err error) error {
+	return &datasets.ReadError{Name: t.opt.Name, Msg: msg, Err: err}
+}
+
+func (t *table) damaged(err error) error {
+	return t.fail("it cannot be read: "+strings.ToValidUTF8(err.Error(), "?"), err)
+}
+
+func (t *table) parquet(in parquet.ReaderAtSeeker) error {
+	props := parquet.NewReaderProperties(t.mem)
+	f, err := file.NewParquetReader(in, file.WithReadProps(props))
+	if err != nil {
+		return t.damaged(err)
+	}
+	defer f.Close()
+	if arrows := f.MetaData().KeyValueMetadata().FindValue("ARROW:schema"); arrows != nil {
+		b, err := base64.StdEncoding.DecodeString(*arrows)
+		if err == nil {
+			err = verifyStream(io.NewSectionReader(bytes.NewReader(b), 0, int64(len(b))))
+		}
+		if err != nil {
+			return t.damaged(err)
+		}
+	}
+	p, err := pqarrow.NewFileReader(f, pqarrow.ArrowReadProperties{BatchSize: 4096}, t.mem)
+	if err != nil {
+		return t.damaged(err)
+	}
+	schema, err := p.Schema()
+	if err != nil {
+		return t.damaged(err)
+	}
+	if err := t.choose(schema); err != nil {
+		return err
+	}
+	var leaves []int // of a flat column there is one
+	for _, c := range append(slices.Clone(t.features), t.target) {
+		leaves = append(leaves, p.Manifest.Fields[c].ColIndex)
+	}
+	records, err := p.GetRecordReader(context.Background(), leaves, nil)
+	if err != nil {
+		return t.damaged(err)
+	}
+	defer records.Release()
+	if err := t.choose(records.Schema()); err != nil { // of those columns alone
+		return err
+	}
+	for records.Next() {
+		if err := t.add(records.RecordBatch()); err != nil {
+			return err
+		}
+	}
+	if err := records.Err(); err != nil && err != io.EOF {
+		return t.damaged(err)
+	}
+	return nil
+}
+
+func (t *table) file(in *io.SectionReader) error {
+	if err := verifyFile(in); err != nil {
+		return t.damaged(err)
+	}
+	f, err := ipc.NewFileReader(in, ipc.WithAllocator(t.mem))
+	if err != nil {
+		return t.damaged(err)
+	}
+	defer f.Close()
+	if err := t.choose(f.Schema()); err != nil {
+		return err
+	}
+	for i := range f.NumRecords() {
+		rec, err := f.RecordBatchAt(i)
+		if err != nil {
+			return t.damaged(err)
+		}
+		err = t.add(rec)
+		rec.Release()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *table) stream(in *io.SectionReader) error {
+	if err := verifyStream(in); err != nil {
+		return t.fail("it is neither Parquet nor Arrow: "+err.Error(), err)
+	}
+	s, err := ipc.NewReader(in, ipc.WithAllocator(t.mem), ipc.WithMetadataSizeLimit(maxBytes/16), ipc.WithBodySizeLimit(maxBytes))
+	if err != nil {
+		return t.fail("it is neither Parquet nor Arrow: "+strings.ToValidUTF8(err.Error(), "?"), err)
+	}
+	defer s.Release()
+	if err := t.choose(s.Schema()); err != nil {
+		return err
+	}
+	for s.Next() {
+		if err := t.add(s.RecordBatch()); err != nil {
+			return err
+		}
+	}
+	if err := s.Err(); err != nil {
+		return t.damaged(err)
+	}
+	return nil
+}
+
+// choose finds the columns by their names.
+func (t *table) choose(schema *arrow.Schema) error {
+	var all []string
+	for _, f := range schema.Fields() {
+		if slices.Contains(all, f.Name) {
+			return t.fail(fmt.Sprintf("two columns are called %q; rename one", f.Name), nil)
+		}
+		all = append(all, f.Name)
+	}
+	if len(all) < 2 {
+		return t.fail(fmt.Sprintf("there are %d columns; a target and a feature are needed", len(all)), nil)
+	}
+	t.name = cmp.Or(t.name, t.opt.Target, all[len(all)-1])
+	if !slices.Contains(all, t.name) {
+		return t.fail(fmt.Sprintf("there is no column %q; the columns are %q", t.name, all[:min(len(all), 20)]), nil)
+	}
+	if t.names = t.opt.Features; t.names == nil {
+		t.names = slices.DeleteFunc(slices.Clone(all), func(s string) bool { return s == t.name })
+	}
+	if len(t.names) == 0 || slices.Contains(t.names, t.name) {
+		return t.fail(fmt.Sprintf("Features are %q and the target is %q; give at least one feature that is not the target", t.names, t.name), nil)
+	}
+	t.features = t.features[:0]
+	for k, name := range append(slices.Clone(t.names), t.name) {
+		c := slices.Index(all, name)
+		if c < 0 {
+			return t.fail(fmt.Sprintf("there is no column %q; the columns are %q", name, all[:min(len(all), 20)]), nil)
+		}
+		target := k == len(t.names)
+		if kind := schema.Field(c).Type; !isNumber(kind) && !(target && isText(kind)) {
+			what := "a feature is numbers or booleans: leave it out by Features, or encode it"
+			if target {
+				what = "a target is numbers, booleans or strings"
+			}
+			return t.fail(fmt.Sprintf("column %q is of type %.80v; %s", name, kind, what), nil)
+		}
+		if target {
+			t.target = c
+		} else {
+			t.features = append(t.features, c)
+		}
+	}
+	if t.x == nil {
+		t.x = make([][]float64, len(t.features))
+	}
+	return nil
+}
+
+func isNumber(t arrow.DataType) bool {
+	return arrow.IsInteger(t.ID()) || arrow.IsFloating(t.ID()) || t.ID() == arrow.BOOL
+}
+
+func isText(t arrow.DataType) bool {
+	if d, ok := t.(*arrow.DictionaryType); ok {
+		t = d.ValueType
+	}
+	return t.ID() == arrow.STRING || t.ID() == arrow.LARGE_STRING || t.ID() == arrow.STRING_VIEW
+}
+
+// add appends the rows of a batch.
+func (t *table) add(rec arrow.RecordBatch) error {
+	n := int(rec.NumRows())
+	for _, c := range append(slices.Clone(t.features), t.target) {
+		if rec.Column(c).Len() != n {
+			return t.fail("the columns have different lengths", nil)
+		}
+	}
+	for k, c := range t.features {
+		for i := range n {
+			v, wrong := value(rec.Column(c), i)
+			if wrong != "" {
+				return &datasets.Error{Dataset: t.opt.Name, Row: len(t.x[k]), Column: k, Feature: t.names[k], Msg: wrong}
+			}
+			t.x[k] = append(t.x[k], v)
+		}
+	}
+	target := rec.Column(t.target)
+	for i := range n {
+		row := len(t.y)
+		if isText(target.DataType()) {
+			if target.IsNull(i) {
+				return &datasets.Error{Dataset: t.opt.Name, Row: row, Column: -1, Msg: "the target, " + t.name + ", is null; leave the row out"}
+			}
+			t.labels, t.y = append(t.labels, text(target, i)), append(t.y, 0)
+			continue
+		}
+		v, wrong := value(target, i)
+		if wrong != "" {
+			return &datasets.Error{Dataset: t.opt.Name, Row: row, Column: -1, Msg: "the target, " + t.name + ": " + wrong}
+		}
+		t.y = append(t.y, v)
+	}
+	return nil
+}
+
+// value returns entry i as a number, or says what is wrong.
+func value(a arrow.Array, i int) (v float64, wrong string) {
+	if a.IsNull(i) {
+		return 0, "the value is null; leave the row out or put a number there"
+	}
+	switch a := a.(type) {
+	case *array.Float64:
+		v = a.Value(i)
+	case *array.Float32:
+		v = float64(a.Value(i))
+	case *array.Float16:
+		v = float64(a.Value(i).Float32())
+	case *array.Int8:
+		v = float64(a.Value(i))
+	case *array.Int16:
+		v = float64(a.Value(i))
+	case *array.Int32:
+		v = float64(a.Value(i))
+	case *array.Int64:
+		v = float64(a.Value(i))
+	case *array.Uint8:
+		v = float64(a.Value(i))
+	case *array.Uint16:
+		v = float64(a.Value(i))
+	case *array.Uint32:
+		v = float64(a.Value(i))
+	case *array.Uint64:
+		v = float64(a.Value(i))
+	case *array.Boolean:
+		if a.Value(i) {
+			v = 1
+		}
+	default:
+		return 0, fmt.Sprintf("the value is of type %v and not a number", a.DataType())
+	}
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0, fmt.Sprintf("the value is %v; leave the row out or put a number there", v)
+	}
+	return v, ""
+}
+
+func text(a arrow.Array, i int) string {
+	if d, ok := a.(*array.Dictionary); ok {
+		return text(d.Dictionary(), d.GetValueIndex(i))
+	}
+	return strings.Clone(a.ValueStr(i))
+}
+
+func (t *table) dataset() (*datasets.Dataset, error) {
+	n := len(t.y)
+	if n == 0 {
+		return nil, t.fail("there are no rows", nil)
+	}
+	d := &datasets.Dataset{Name: t.opt.Name, Y: t.y, Features: slices.Clone(t.names), Target: t.name, X: make([][]float64, n)}
+	flat := make([]float64, n*len(t.x))
+	for i := range d.X {
+		d.X[i], flat = flat[:len(t.x):len(t.x)], flat[len(t.x):]
+		for k, column := range t.x {
+			d.X[i][k] = column[i]
+		}
+	}
+	if t.labels != nil {
+		d.Classes = slices.Clone(t.labels)
+		slices.Sort(d.Classes)
+		d.Classes = slices.Compact(d.Classes)
+		for i, s := range t.labels {
+			k, _ := slices.BinarySearch(d.Classes, s)
+			d.Y[i] = float64(k)
+		}
+	}
+	if err := d.Check(); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// bounded is an allocator for untrusted files.
+type bounded struct {
+	memory.Allocator
+	left atomic.Int64 // bytes
+}
+
+var errTooLarge = errors.New("it wants more than 1 GiB of memory; split it, or read fewer columns by Features")
+
+func (b *bounded) Allocate(size int) []byte {
+	b.take(size)
+	return b.Allocator.Allocate(size)
+}
+
+func (b *bounded) Reallocate(size int, old []byte) []byte {
+	b.take(size - len(old))
+	return b.Allocator.Reallocate(size, old)
+}
+
+func (b *bounded) Free(p []byte) {
+	b.left.Add(int64(len(p)))
+	b.Allocator.Free(p)
+}
+
+func (b *bounded) take(size int) {
+	if b.left.Add(-int64(size)) < 0 {
+		panic(errTooLarge)
+	}
+}
+
+// WriteParquet writes n rows of float64 columns that [Read] reads back without loss:
+// the features, then the targets, or the names of their classes as strings.
+func WriteParquet(w io.Writer, d *datasets.Dataset) error {
+	return write(d, func(rec arrow.RecordBatch) error {
+		table := array.NewTableFromRecords(rec.Schema(), []arrow.RecordBatch{rec})
+		defer table.Release()
+		return pqarrow.WriteTable(table, keepOpen{w}, 1<<16, nil, pqarrow.DefaultWriterProps())
+	})
+}
+
+// WriteArrow is [WriteParquet] in the stream format of Arrow.
+func WriteArrow(w io.Writer, d *datasets.Dataset) error {
+	return write(d, func(rec arrow.RecordBatch) error {
+		out := ipc.NewWriter(w, ipc.WithSchema(rec.Schema()))
+		return errors.Join(out.Write(rec), out.Close())
+	})
+}
+
+// keepOpen hides that w can be closed, which is its owner's to do.
+type keepOpen struct{ io.Writer }
+
+func write(d *datasets.Dataset, to func(arrow.RecordBatch) error) error {
+	if err := d.Check(); err != nil {
+		return err
+	}
+	if d.Sparse != nil {
+		return &datasets.Error{Dataset: d.Name, Row: -1, Column: -1, Msg: "the points are sparse, and the columns have every value; write them out by Dense()"}
+	}
+	var fields []arrow.Field
+	for j := range d.D() {
+		fields = append(fields, arrow.Field{Name: d.FeatureName(j), Type: arrow.PrimitiveTypes.Float64})
+	}
+	target := arrow.Field{Name: cmp.Or(d.Target, "target"), Type: arrow.PrimitiveTypes.Float64}
+	if d.Classes != nil {
+		target = arrow.Field{Name: cmp.Or(d.Target, "class"), Type: arrow.BinaryTypes.String}
+	}
+	b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema(append(fields, target), nil))
+	defer b.Release()
+	for i, row := range d.X {
+		for j, v := range row {
+			b.Field(j).(*array.Float64Builder).Append(v)
+		}
+		switch f := b.Field(d.D()).(type) {
+		case *array.StringBuilder:
+			f.Append(d.ClassName(d.Y[i]))
+		case *array.Float64Builder:
+			f.Append(d.Y[i])
+		}
+	}
+	rec := b.NewRecordBatch()
+	defer rec.Release()
+	return to(rec)
+}

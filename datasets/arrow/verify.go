@@ -1,0 +1,200 @@
+package arrow
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// The library makes room for as many fields, nodes and buffers as the FlatBuffers of
+// a file say there are, and more than there is memory ends the program. So these
+// numbers are looked at first: each table and vector has to lie within its buffer,
+// and there cannot be more tables than bytes. What is read beyond that is bounded by
+// the allocator, and where it makes no sense the library says so.
+
+// Tables of Arrow's Schema.fbs, Message.fbs and File.fbs by the numbers of their
+// fields.
+var (
+	keyValue  = layout{}
+	unionType = layout{vectors: map[int]int{1: 4}}
+	field     = layout{vectors: map[int]int{}, lists: map[int]*layout{6: &keyValue}}
+	schema    = layout{lists: map[int]*layout{1: &field, 2: &keyValue}, vectors: map[int]int{3: 8}}
+	batch     = layout{vectors: map[int]int{1: 16, 2: 16, 4: 8}}
+	dictBatch = layout{tables: map[int]*layout{1: &batch}}
+	footer    = layout{tables: map[int]*layout{1: &schema}, vectors: map[int]int{2: 24, 3: 24}, lists: map[int]*layout{4: &keyValue}}
+	message   = layout{lists: map[int]*layout{4: &keyValue}}
+)
+
+func init() { field.lists[5] = &field } // children
+
+// layout says which fields of a table lead on: to a table, to a vector of tables, to
+// a vector of so many bytes an element.
+type layout struct {
+	tables, lists map[int]*layout
+	vectors       map[int]int
+}
+
+var errVector = errors.New("a table of its metadata lies outside of them")
+
+// flat is a FlatBuffer; reading beyond its end panics, which Read turns into an error.
+type flat struct {
+	b    []byte
+	left int // tables that may still be
+}
+
+func newFlat(b []byte) *flat { return &flat{b, len(b)} }
+
+func (f *flat) u32(at int) int { return int(binary.LittleEndian.Uint32(f.b[at:])) }
+func (f *flat) u16(at int) int { return int(binary.LittleEndian.Uint16(f.b[at:])) }
+
+// field returns where field k of the table at is, 0 for nowhere.
+func (f *flat) field(at, k int) int {
+	v := at - int(int32(f.u32(at)))
+	if v < 0 || 4+2*k >= f.u16(v) {
+		return 0
+	}
+	if o := f.u16(v + 4 + 2*k); o != 0 {
+		return at + o
+	}
+	return 0
+}
+
+// vector returns where the elements begin and how many there are.
+func (f *flat) vector(at, size int) (from, n int) {
+	at += f.u32(at)
+	from, n = at+4, f.u32(at)
+	if n > (len(f.b)-from)/size {
+		panic(errVector)
+	}
+	return from, n
+}
+
+func (f *flat) table(at int, l *layout) {
+	if f.left--; f.left < 0 {
+		panic(errVector)
+	}
+	for k, size := range l.vectors {
+		if p := f.field(at, k); p != 0 {
+			f.vector(p, size)
+		}
+	}
+	for k, of := range l.tables {
+		if p := f.field(at, k); p != 0 {
+			f.table(p+f.u32(p), of)
+		}
+	}
+	for k, of := range l.lists {
+		if p := f.field(at, k); p != 0 {
+			from, n := f.vector(p, 4)
+			for i := range n {
+				f.table(from+4*i+f.u32(from+4*i), of)
+			}
+		}
+	}
+	if l == &field { // the type ids of a union
+		if kind, p := f.field(at, 2), f.field(at, 3); kind != 0 && p != 0 && f.b[kind] == 14 {
+			f.table(p+f.u32(p), &unionType)
+		}
+	}
+}
+
+// header looks at a message and returns the length of its body.
+func (f *flat) header() int64 {
+	root := f.u32(0)
+	f.table(root, &message)
+	if kind, p := f.field(root, 1), f.field(root, 2); kind != 0 && p != 0 {
+		switch p += f.u32(p); f.b[kind] {
+		case 1:
+			f.table(p, &schema)
+		case 2:
+			f.table(p, &dictBatch)
+		case 3:
+			f.table(p, &batch)
+		}
+	}
+	if p := f.field(root, 3); p != 0 {
+		return int64(binary.LittleEndian.Uint64(f.b[p:]))
+	}
+	return 0
+}
+
+// messageAt looks at the message at a place and returns where the next one begins,
+// io.EOF at the end of a stream.
+func messageAt(r *io.SectionReader, at int64) (next int64, err error) {
+	var word [8]byte
+	n, _ := r.ReadAt(word[:], at)
+	size := int64(int32(binary.LittleEndian.Uint32(word[:])))
+	at += 4
+	if size == -1 { // since Arrow 0.15
+		size = int64(int32(binary.LittleEndian.Uint32(word[4:])))
+		at += 4
+	}
+	switch {
+	case n < 4 || size == 0:
+		return 0, io.EOF
+	case size < 8 || size > r.Size()-at:
+		return 0, fmt.Errorf("a message of %d bytes does not fit", size)
+	}
+	b := make([]byte, size)
+	if _, err := r.ReadAt(b, at); err != nil {
+		return 0, err
+	}
+	at += size
+	body := newFlat(b).header()
+	if body < 0 || body > r.Size()-at {
+		return 0, fmt.Errorf("a body of %d bytes does not fit", body)
+	}
+	return at + body, nil
+}
+
+// verifyStream looks at all messages of a stream.
+func verifyStream(r *io.SectionReader) error {
+	for at := int64(0); ; {
+		next, err := messageAt(r, at)
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		at = next
+	}
+}
+
+// verifyFile looks at the footer of a file and the messages that it leads to.
+func verifyFile(r *io.SectionReader) error {
+	var end [10]byte
+	if _, err := r.ReadAt(end[:], r.Size()-10); err != nil || r.Size() < 18 {
+		return errors.New("the file is too short")
+	}
+	size := int64(binary.LittleEndian.Uint32(end[:]))
+	if size < 8 || size > r.Size()-18 || string(end[4:]) != "ARROW1" {
+		return errors.New("it has no footer: the file was cut short")
+	}
+	b := make([]byte, size)
+	if _, err := r.ReadAt(b, r.Size()-10-size); err != nil {
+		return err
+	}
+	f := newFlat(b)
+	root := f.u32(0)
+	f.table(root, &footer)
+	for _, k := range []int{2, 3} {
+		p := f.field(root, k)
+		if p == 0 {
+			continue
+		}
+		from, n := f.vector(p, 24)
+		for i := range n {
+			block := b[from+24*i:]
+			at, meta, body := int64(binary.LittleEndian.Uint64(block)), int64(int32(binary.LittleEndian.Uint32(block[8:]))), int64(binary.LittleEndian.Uint64(block[16:]))
+			if at < 0 || meta < 8 || body < 0 || at > r.Size() || meta > r.Size()-at || body > r.Size()-at-meta {
+				return fmt.Errorf("block %d lies outside of the file", i)
+			}
+			if _, err := messageAt(io.NewSectionReader(r, at, meta+body), 0); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

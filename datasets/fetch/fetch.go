@@ -1,0 +1,248 @@
+// Package fetch gets public data sets from where they are published and keeps them.
+// It is apart because it is the only package for data that links net/http.
+//
+//	data, err := fetch.Get(ctx, "a9a")
+//
+// Files are kept in the folder svmnb/data of the user's cache folder, or in the folder
+// data of what the environment variable SVMNB_CACHE names. A file whose SHA-256 this
+// package knows has to have it. Of the others the first fetch writes the checksum down
+// beside the file, and whenever the file is read again it has to be the same: that
+// finds damage and change, not a publisher who was deceived before. A file that is put
+// there by hand is treated alike.
+package fetch
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/svmnb/svmnb/datasets"
+)
+
+// Set is a data set that is published as one file.
+type Set struct {
+	Name    string
+	About   string // points × features, and what they are
+	URL     string // of the file
+	SHA256  string // of the file, in hexadecimal; "" where nobody has pinned it
+	Most    int64  // bytes that the file may have
+	Source  string
+	Licence string
+	Read    func(r io.Reader) (*datasets.Dataset, error)
+}
+
+// Error says why a data set cannot be had, and what to do.
+type Error struct {
+	Set  string
+	URL  string // "" for a set that is not known
+	Path string // where the file may be put by hand
+	Msg  string // what is wrong
+	Err  error  // the cause, when it is another error
+}
+
+func (e *Error) Error() string {
+	s := "fetch: " + e.Set + ": " + e.Msg
+	if e.URL != "" {
+		s += fmt.Sprintf("; or get %s by other means and put it at %s", e.URL, e.Path)
+	}
+	return s
+}
+
+// Unwrap returns the cause, such as that of the context.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Fetcher gets data sets. The zero value is what [Get] uses.
+type Fetcher struct {
+	Dir      string        // where files are kept; default see the package
+	Client   *http.Client  // default http.DefaultClient
+	Timeout  time.Duration // for one file; default 10 minutes
+	Progress io.Writer     // told in lines how far a file is; nil for silence
+}
+
+// Get returns the data set of this name, one of [Sets], from the cache or else from
+// where it is published. The error is an *[Error], or that of the reader of its file.
+func Get(ctx context.Context, name string) (*datasets.Dataset, error) {
+	return Fetcher{Progress: os.Stderr}.Get(ctx, name)
+}
+
+// Sets returns all data sets that are known, by name.
+func Sets() []Set { return slices.Clone(sets) }
+
+// Get is the function [Get] with the fetcher's ways.
+func (f Fetcher) Get(ctx context.Context, name string) (*datasets.Dataset, error) {
+	i := slices.IndexFunc(sets, func(s Set) bool { return s.Name == name })
+	if i < 0 {
+		var names []string
+		for _, s := range sets {
+			names = append(names, s.Name)
+		}
+		return nil, &Error{Set: name, Msg: "there is no such set; there are " + strings.Join(names, ", ")}
+	}
+	return f.Fetch(ctx, sets[i])
+}
+
+// Fetch is Get for a set of your own.
+func (f Fetcher) Fetch(ctx context.Context, s Set) (*datasets.Dataset, error) {
+	dir := f.Dir
+	if dir == "" {
+		var err error
+		if dir, err = cacheDir(); err != nil {
+			return nil, &Error{s.Name, s.URL, "", "there is no cache folder; say one by Dir or SVMNB_CACHE", err}
+		}
+	}
+	path := filepath.Join(dir, s.Name)
+	fail := func(err error, msg string, args ...any) error {
+		return &Error{s.Name, s.URL, path, fmt.Sprintf(msg, args...), err}
+	}
+	if s.Name == "" || s.Name != filepath.Base(s.Name) || s.Read == nil {
+		return nil, fail(nil, "a set has the name of a file and a reader")
+	}
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return nil, fail(err, "%v", err)
+		}
+		if err := f.download(ctx, s, path); err != nil {
+			return nil, fail(err, "%v", err)
+		}
+	}
+	in, err := os.Open(path)
+	if err != nil {
+		return nil, fail(err, "%v", err)
+	}
+	defer in.Close()
+	sum, err := sumOf(in)
+	if err != nil {
+		return nil, fail(err, "%v", err)
+	}
+	if err := pinned(s, path, sum); err != nil {
+		return nil, fail(err, "%v", err)
+	}
+	if _, err := in.Seek(0, io.SeekStart); err != nil {
+		return nil, fail(err, "%v", err)
+	}
+	d, err := s.Read(in)
+	if err != nil {
+		return nil, err
+	}
+	d.Name, d.Source, d.Licence = s.Name, s.Source, s.Licence
+	return d, nil
+}
+
+func cacheDir() (string, error) {
+	if dir := os.Getenv("SVMNB_CACHE"); dir != "" {
+		return filepath.Join(dir, "data"), nil
+	}
+	base, err := os.UserCacheDir()
+	return filepath.Join(base, "svmnb", "data"), err
+}
+
+func sumOf(r io.Reader) (string, error) {
+	h := sha256.New()
+	_, err := io.Copy(h, r)
+	return hex.EncodeToString(h.Sum(nil)), err
+}
+
+// pinned compares a checksum with that of the set, or of the first time.
+func pinned(s Set, path, sum string) error {
+	note := path + ".sha256"
+	want := s.SHA256
+	if want == "" {
+		text, err := os.ReadFile(note)
+		if errors.Is(err, os.ErrNotExist) {
+			return whole(note, func(w io.Writer) error { _, err := fmt.Fprintln(w, sum); return err })
+		}
+		if err != nil {
+			return err
+		}
+		want = strings.TrimSpace(string(text))
+	}
+	if sum != want {
+		return fmt.Errorf("the file %s has the SHA-256 %s and not %s; remove it to fetch it again, and %s too where the publisher has changed it", path, sum, want, filepath.Base(note))
+	}
+	return nil
+}
+
+// whole writes a file as a whole or not at all.
+func whole(path string, write func(w io.Writer) error) error {
+	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name()) // fails after the rename, as it should
+	err = write(tmp)
+	if err == nil {
+		err = tmp.Chmod(0o644)
+	}
+	if err = errors.Join(err, tmp.Close()); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), path)
+}
+
+func (f Fetcher) download(ctx context.Context, s Set, path string) error {
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(f.Timeout, 10*time.Minute))
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL, nil)
+	if err != nil {
+		return err
+	}
+	client := f.Client
+	if client == nil {
+		client = http.DefaultClient
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		return fmt.Errorf("it cannot be had: %w", err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return fmt.Errorf("the server says %s", res.Status)
+	}
+	if res.ContentLength > s.Most {
+		return fmt.Errorf("the file has %d bytes and %d were expected at most", res.ContentLength, s.Most)
+	}
+	return whole(path, func(w io.Writer) error {
+		h := sha256.New()
+		n, err := io.Copy(io.MultiWriter(w, h, &progress{of: s.Name, all: res.ContentLength, to: f.Progress}), io.LimitReader(res.Body, s.Most+1))
+		switch sum := hex.EncodeToString(h.Sum(nil)); {
+		case err != nil:
+			return fmt.Errorf("it broke off after %d bytes: %w", n, err)
+		case n > s.Most:
+			return fmt.Errorf("the file has more than the %d bytes that were expected at most", s.Most)
+		case s.SHA256 != "" && sum != s.SHA256:
+			return fmt.Errorf("what came has the SHA-256 %s and not %s, and was thrown away", sum, s.SHA256)
+		}
+		return nil
+	})
+}
+
+// progress writes a line at the end and at most one a second before.
+type progress struct {
+	of        string
+	all, done int64 // bytes; all is −1 where nobody knows
+	last      time.Time
+	to        io.Writer
+}
+
+func (p *progress) Write(b []byte) (int, error) {
+	p.done += int64(len(b))
+	if p.to != nil && (p.done == p.all || time.Since(p.last) > time.Second) {
+		p.last = time.Now()
+		if p.all > 0 {
+			fmt.Fprintf(p.to, "fetch: %s: %d of %d kB\n", p.of, p.done/1000, p.all/1000)
+		} else {
+			fmt.Fprintf(p.to, "fetch: %s: %d kB\n", p.of, p.done/1000)
+		}
+	}
+	return len(b), nil
+}
