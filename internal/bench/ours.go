@@ -38,7 +38,11 @@ func answerOne(in io.Reader, out io.Writer) error {
 
 // do times everything from the points in memory to the certified answer.
 func (j job) do(ctx context.Context) (a answer, err error) {
-	data, err := datasets.LoadLIBSVM(j.File, j.Features)
+	load := datasets.LoadLIBSVM
+	if j.Sparse {
+		load = datasets.LoadLIBSVMSparse
+	}
+	data, err := load(j.File, j.Features)
 	if err != nil {
 		return a, err
 	}
