@@ -12,3 +12,10 @@ import "github.com/svmnb/svmnb/svmnb/internal/figure"
 //
 // and what it cannot say is in Extra, as an ECharts option.
 type Chart = figure.Chart
+
+// NewChart returns a chart of one panel with the look of the figures, for a figure of
+// your own: what go-echarts can say is added to it (AddSeries, SetGlobalOptions), what
+// it cannot say is in extra, which may be nil. See [FigureOf].
+func NewChart(title, subtitle string, extra map[string]any) *Chart {
+	return figure.New(title, subtitle, extra)
+}

@@ -14,17 +14,20 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
 )
 
-// Figure is a way to look at a fit: [Margins], [Tube], [KKT], [Gap] or [Rate]; of a
-// Gaussian process [Posterior], [Bounds], [Evidence] or [Components]; of several
-// classes [Regions] and [Confusion]; of an [Evaluation] Confusion, [ROC] or
-// [Reliability].
+// Figure is a way to look at a fit: [Margins], [MarginsOver], [MarginsPCA], [Tube],
+// [KKT], [Gap], [Rate], [MarginWidth], [Alphas], [KernelMatrix], [Effort], [Chunks] or
+// [WorkingSets]; of a Gaussian process [Posterior], [Bounds], [Evidence] or
+// [Components]; of several classes [Regions] and [Confusion]; of an [Evaluation]
+// Confusion, [ROC] or [Reliability]; of a search [Landscape].
 type Figure struct {
 	name string
 	draw func(fit any) (*Chart, error)
 }
 
-// figureOf is the Figure of the fits that are an F.
-func figureOf[F any](name string, draw func(F) (*Chart, error)) Figure {
+// FigureOf is a Figure of the fits that are an F, such as a [*Fit], by the function
+// that draws it; others are refused with an error. That is how the figures here are
+// made, and how you make one of your own.
+func FigureOf[F any](name string, draw func(F) (*Chart, error)) Figure {
 	return Figure{name, func(fit any) (*Chart, error) {
 		f, ok := fit.(F)
 		if !ok {
@@ -55,18 +58,18 @@ var (
 	// and f = ±1, the points, the support vectors free and at the bound, and
 	// the errors. For another number of features it shows how the values of f
 	// are distributed about the margins in each class.
-	Margins = figureOf("Margins", drawMargins)
+	Margins = FigureOf("Margins", drawMargins)
 
 	// KKT shows how far each training point was from its KKT condition while
 	// the solver ran.
-	KKT = figureOf("KKT", drawKKT)
+	KKT = FigureOf("KKT", drawKKT)
 
 	// Gap shows how the primal and the dual objective closed in on the optimum.
-	Gap = figureOf("Gap", drawGap)
+	Gap = FigureOf("Gap", drawGap)
 
 	// Rate shows how fast the gap fell, on a scale where linear convergence is a
 	// straight line, with the line that fits.
-	Rate = figureOf("Rate", drawRate)
+	Rate = FigureOf("Rate", drawRate)
 )
 
 func (f Figure) String() string { return f.name }
@@ -117,33 +120,47 @@ func drawMargins(f *Fit) (*Chart, error) {
 	t := f.task
 	classes := [2]string{className(t.negative), className(t.positive)}
 	problem := t.words()
-	if t.data.D() != 2 {
+	if !t.plane() {
 		return figure.Scores(figure.ScoresData{Problem: problem, Classes: classes, Margin: f.Margin(),
 			Y: t.y, F: f.training(), Free: f.Certificate.Free, Bound: f.Certificate.AtUpper})
 	}
+	return f.drawOver(wholePlane(t.data))
+}
+
+func (f *Fit) drawOver(p *section) (*Chart, error) {
+	t := f.task
+	x := p.shadow(t.data.X)
 	d := figure.MarginsData{
-		Problem: problem, Classes: classes, Margin: f.Margin(),
-		Features: [2]string{t.data.FeatureName(0), t.data.FeatureName(1)},
-		X:        t.data.X, Y: t.y, Alpha: f.Alpha, Upper: t.problem.Upper, F: f.training(),
+		Problem: t.words(), Note: p.note, Classes: [2]string{className(t.negative), className(t.positive)}, Margin: f.Margin(),
+		Features: p.names,
+		X:        x, Y: t.y, Alpha: f.Alpha, Upper: t.problem.Upper, F: f.training(),
 		Violations: t.problem.Violations(nil, f.Alpha, nil),
-		Xs:         around(t.data.X, 0), Ys: around(t.data.X, 1),
+		Xs:         around(x, 0), Ys: around(x, 1),
 	}
-	d.Z = f.field(d.Xs, d.Ys, min(max(gridWork/max(len(f.coef), 1), 1000), 7000))
+	d.Z = f.fieldOver(p, d.Xs, d.Ys, fieldNodes(len(f.coef)))
 	return figure.Margins(d)
 }
+
+// fieldNodes is how many nodes the field of so many support vectors has.
+func fieldNodes(vectors int) int { return min(max(gridWork/max(vectors, 1), 1000), 7000) }
 
 // field returns f on a grid of about so many nodes: z[i][j] is f at node j of xs and
 // node i of ys. Its cells are squares where the scales allow.
 func (e *expanded) field(xs, ys [2]float64, nodes int) [][]float64 {
+	return e.fieldOver(&section{[]float64{0, 0}, []float64{1, 0}, []float64{0, 1}, [2]string{}, ""}, xs, ys, nodes)
+}
+
+// fieldOver is field over a plane of many dimensions.
+func (e *expanded) fieldOver(over *section, xs, ys [2]float64, nodes int) [][]float64 {
 	aspect := min(max((ys[1]-ys[0])/(xs[1]-xs[0]), 0.4), 2.5)
 	nx := int(math.Sqrt(float64(nodes) / aspect))
 	ny := nodes / nx
 	grid := make([][]float64, nx*ny)
 	for p := range grid {
 		i, j := p/nx, p%nx
-		grid[p] = []float64{xs[0] + (xs[1]-xs[0])*float64(j)/float64(nx-1), ys[0] + (ys[1]-ys[0])*float64(i)/float64(ny-1)}
+		grid[p] = over.at(xs[0]+(xs[1]-xs[0])*float64(j)/float64(nx-1), ys[0]+(ys[1]-ys[0])*float64(i)/float64(ny-1))
 	}
-	return slices.Collect(slices.Chunk(e.values(grid), nx))
+	return slices.Collect(slices.Chunk(e.values(written(grid)), nx))
 }
 
 // around returns the range of a feature, a little wider so that no point lies

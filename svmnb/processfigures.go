@@ -21,7 +21,7 @@ var (
 	Posterior = PosteriorSamples(0, 0)
 
 	// Bounds shows how an iterative solver closed in on y'A⁻¹y from both sides.
-	Bounds = figureOf("Bounds", func(f process) (*Chart, error) { return f.drawBounds() })
+	Bounds = FigureOf("Bounds", func(f process) (*Chart, error) { return f.drawBounds() })
 
 	// Evidence shows the log marginal likelihood over the first two
 	// hyperparameters, and the ways of the optimiser.
@@ -43,20 +43,20 @@ type process interface {
 
 // PosteriorSamples is [Posterior] with count functions drawn with the seed.
 func PosteriorSamples(count int, seed uint64) Figure {
-	return figureOf("Posterior", func(f process) (*Chart, error) { return f.drawPosterior(count, seed) })
+	return FigureOf("Posterior", func(f process) (*Chart, error) { return f.drawPosterior(count, seed) })
 }
 
 // EvidenceOver is [Evidence] over two hyperparameters, with names of
 // kernels.Hyperparameters, or "noise".
 func EvidenceOver(first, second string) Figure {
-	return figureOf("Evidence", func(f process) (*Chart, error) { return f.drawEvidence(first, second) })
+	return FigureOf("Evidence", func(f process) (*Chart, error) { return f.drawEvidence(first, second) })
 }
 
 // ComponentsNamed is [Components] with a name for each term in place of its kernel,
 // such as "trend", "season".
 func ComponentsNamed(names ...string) Figure {
 	names = slices.Clone(names)
-	return figureOf("Components", func(f process) (*Chart, error) { return f.drawComponents(names) })
+	return FigureOf("Components", func(f process) (*Chart, error) { return f.drawComponents(names) })
 }
 
 // Show displays the figures of the fit; without any, its summary in words and, of

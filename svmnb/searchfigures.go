@@ -13,7 +13,7 @@ import (
 // Landscape shows the scores of a [SearchFit], the chosen point marked: along its parameter where there is
 // one, as a map over the first two of its parameters with several values where there
 // are more, each cell the best over all others.
-var Landscape = figureOf("Landscape", func(f landscaped) (*Chart, error) { return f.drawLandscape() })
+var Landscape = FigureOf("Landscape", func(f landscaped) (*Chart, error) { return f.drawLandscape() })
 
 // landscaped is a *SearchFit, which cells without one need not link.
 type landscaped interface{ drawLandscape() (*Chart, error) }

@@ -45,6 +45,17 @@ type Picture struct {
 	Text string // one line that stands for it where it cannot be seen
 }
 
+// Within returns the HTML with the chart at most as wide as width, a length in CSS;
+// "" leaves that to the chart.
+func (p Picture) Within(width string) string {
+	before, rest, found := strings.Cut(p.HTML, placeWidth)
+	_, after, ends := strings.Cut(rest, placeHeight)
+	if width == "" || !found || !ends {
+		return p.HTML
+	}
+	return before + placeWidth + html.EscapeString(width) + placeHeight + after
+}
+
 // Draw makes c ready for a page. It is drawn as soon as the page has the
 // library. Until then, and where no script runs, its place says in words what
 // it shows and what is missing.

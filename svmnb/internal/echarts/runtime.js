@@ -109,6 +109,7 @@
   function tools(T) {
     return {
       num: num, heat: T.heat, dark: T.dark,
+      save: function (chart, kind, name) { save(chart, T, kind, name); },
       // areas([{color, paths}], box): filled nested sets, each over the one before.
       areas: function (levels, box) {
         return function (params, api) {
@@ -157,6 +158,19 @@
       } else if (v && typeof v === 'object' && typeof v[0] !== 'number') resolve(v, scope, at, colour);
     });
   }
+  // The chart as it stands, zoomed and chosen from, as a file: drawn again where nobody
+  // sees it, since what draws in the page makes one of the two kinds only.
+  function save(chart, T, kind, name) {
+    var copy = echarts.init(document.createElement('div'), theme(T), { renderer: kind === 'svg' ? 'svg' : 'canvas', width: chart.getWidth(), height: chart.getHeight() });
+    var a = document.createElement('a'), opt = chart.getOption();
+    opt.animation = false;
+    opt.toolbox = { show: false };
+    copy.setOption(opt);
+    a.href = copy.getDataURL({ type: kind, pixelRatio: 2, backgroundColor: T('@page') });
+    a.download = name + '.' + kind;
+    copy.dispose();
+    a.click();
+  }
   function size(o) { // how many elements there will be, roughly
     return [].concat(o.series || []).reduce(function (n, s) { return n + (s && s.data && s.data.length || 0); }, 0) +
       [].concat(o.dataset || []).reduce(function (n, d) { return n + (d && d.source && d.source.length || 0); }, 0);
@@ -181,7 +195,7 @@
     function say(o) { chart.setOption(o); said.push(o); }
     chart.resize({ width: width });
     if (!layout) return;
-    say({ title: { textStyle: { width: width - 126 }, subtextStyle: { width: width - 24 } } });
+    say({ title: { textStyle: { width: width - 138 }, subtextStyle: { width: width - 24 } } });
     var top = bottom(chart, 'title', 0) + 10;
     say({ legend: { top: top } });
     var l = layout(width, bottom(chart, 'legend', top) + 14);

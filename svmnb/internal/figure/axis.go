@@ -87,9 +87,38 @@ func logValues(k int, from, to float64) object {
 	for e, step := a, math.Ceil((b-a+1)/4); e <= b; e += step {
 		labels = append(labels, math.Pow(10, e))
 	}
-	return object{"type": "log", "gridIndex": k, "min": from, "max": to, "splitLine": object{"show": true},
+	o := object{"type": "log", "gridIndex": k, "min": from, "max": to, "splitLine": object{"show": true},
 		"axisLine": object{"show": true, "onZero": false}, "axisTick": object{"show": true},
 		"axisLabel": object{"customValues": labels, "hideOverlap": true, "formatter": script(`function (v) { return svm.num(v); }`)}}
+	if from < 1e-9 { // ECharts rounds its own ticks to ten decimals, and 0 has no logarithm
+		o["splitLine"], o["axisTick"] = object{"show": true, "customValues": labels}, object{"show": true, "customValues": labels}
+	}
+	return o
+}
+
+// logRange is logValues for a range of less than two decades, which need not be whole:
+// it ends a little outside low and high, with labels at 1, 2 and 5.
+func logRange(k int, low, high float64) object {
+	if high >= 100*low {
+		from, to := decades(low, high)
+		return logValues(k, from, to)
+	}
+	low, high = low/1.15, high*1.15
+	labels := list{}
+	for e := math.Floor(math.Log10(low)); e <= math.Log10(high); e++ {
+		for _, m := range []float64{1, 2, 5} {
+			if v := roundTo(m*math.Pow(10, e), 3); v >= low && v <= high {
+				labels = append(labels, v)
+			}
+		}
+	}
+	if len(labels) < 2 {
+		labels = list{roundTo(low*1.05, 3), roundTo(high/1.05, 3)}
+	}
+	o := logValues(k, roundTo(low, 6), roundTo(high, 6))
+	o["splitLine"], o["axisTick"] = object{"show": true, "customValues": labels}, object{"show": true, "customValues": labels}
+	o["axisLabel"].(object)["customValues"] = labels
+	return o
 }
 
 // tolerance is a dashed line in grid k across an axis of iterations, with its

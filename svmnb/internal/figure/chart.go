@@ -55,6 +55,17 @@ func newChart(title, subtitle, alt string, extra object) *Chart {
 	return c
 }
 
+// New returns a chart of one panel with the look of the figures: room for title and
+// legend however long they are, a toolbox that zooms and saves, margins that suit wide
+// and narrow pages. extra is as in [Chart].
+func New(title, subtitle string, extra map[string]any) *Chart {
+	c := newChart(title, subtitle, strings.TrimSuffix(title+". "+subtitle, ". ")+".", object{
+		"toolbox": toolbox("figure", object{}), "grid": object{}, "svm": object{"layout": script(oneGrid)},
+	})
+	merge(c.Extra, extra)
+	return c
+}
+
 // JSON returns the option for ECharts: the go-echarts chart's, filled up with
 // Extra.
 func (c *Chart) JSON() map[string]any {
@@ -144,16 +155,23 @@ func merge(into, from object) {
 // tools), T (colour token to colour) and O (the whole option).
 func script(js string) string { return "__f__" + strings.TrimSpace(js) + "__f__" }
 
-// toolbox offers zooming (unless axes is nil), going back and saving.
+// toolbox offers zooming (unless axes is nil), going back, and saving as SVG and as
+// PNG: ECharts' own button saves only as what the page happens to draw with.
 func toolbox(name string, axes object) object {
-	f := object{"saveAsImage": object{"title": "save", "name": name, "backgroundColor": "@page", "pixelRatio": 2}}
+	save := func(kind, icon string) object {
+		return object{"title": "save as " + strings.ToUpper(kind), "icon": "path://" + icon, "onclick": script(fmt.Sprintf("function () { svm.save(chart(), '%s', '%s'); }", kind, name))}
+	}
+	f := object{
+		"mySVG": save("svg", "M3 12C3 6 7 3 12 3M1 12H5V16H1ZM12 1H16V5H12Z"),
+		"myPNG": save("png", "M1 2H16V15H1ZM1 13L6 7L9 11L12 8L16 12M10 5H12V7H10Z"),
+	}
 	if axes != nil {
 		zoom := object{"filterMode": "none", "title": object{"zoom": "zoom: drag a rectangle", "back": "zoom out"}}
 		merge(zoom, axes)
 		f["dataZoom"] = zoom
 		f["restore"] = object{"title": "reset"}
 	}
-	return object{"right": 4, "top": 2, "itemSize": 14, "itemGap": 9, "feature": f}
+	return object{"right": 4, "top": 2, "itemSize": 14, "itemGap": 6, "feature": f}
 }
 
 // InputError says which argument of a figure is wrong and what to do.

@@ -67,7 +67,7 @@ func Confusion(d ConfusionData) (*Chart, error) {
 	}
 	return newChart(title, subtitle, "Confusion matrix of "+count(k, "class", "classes")+". "+title+". "+subtitle+".", object{
 		"legend":  object{"show": false},
-		"toolbox": toolbox("confusion", nil),
+		"toolbox": toolbox("confusion", object{}),
 		"tooltip": object{"trigger": "item", "formatter": script(confusionTip)},
 		"grid":    object{},
 		"xAxis":   list{axis("predicted class", false)},

@@ -180,7 +180,7 @@ func Evidence(d EvidenceData) (*Chart, error) {
 	}
 	return newChart(title, subtitle, fmt.Sprintf("Contours of the log marginal likelihood over %s and %s. %s. %s.", names[0], names[1], title, subtitle), object{
 		"legend":  object{"data": legend},
-		"toolbox": toolbox("evidence", nil),
+		"toolbox": toolbox("evidence", object{}),
 		"tooltip": object{"trigger": "item", "formatter": script(evidenceTip)},
 		"grid":    list{object{"show": true, "borderColor": "@axis"}},
 		"xAxis":   list{axis(0, xs, 28)},

@@ -115,7 +115,7 @@ func Live(d LiveData) (*Chart, error) {
 	subtitle := sentence(d.Problem, d.Progress)
 	return newChart(d.Title, subtitle, "A solver at work: objectives, gap and KKT violation against iterations. "+d.Title+". "+subtitle+".", object{
 		"legend":      object{"data": legend},
-		"toolbox":     toolbox("live", nil),
+		"toolbox":     toolbox("live", object{}),
 		"tooltip":     object{"trigger": "axis", "formatter": script(liveTip)},
 		"axisPointer": object{"link": list{object{"xAxisIndex": list{0, 1}}}},
 		"grid":        grids, "xAxis": xs, "yAxis": ys, "svm": svm, "series": series,

@@ -79,7 +79,8 @@ func Path(d PathData) (*Chart, error) {
 			}
 		}
 		series = append(series, object{"type": "line", "name": either(d.Classes[class], [2]string{"class −1", "class +1"}[class]), "data": data, "symbol": "circle", "symbolSize": 8, "showSymbol": true, "showAllSymbol": true,
-			"itemStyle": object{"color": colors[class], "opacity": 0}, // unseen, for the pointer to find "lineStyle": object{"color": colors[class] + "/0.7", "width": 1.5},
+			"itemStyle": object{"color": colors[class], "opacity": 0}, // unseen, for the pointer to find
+			"lineStyle": object{"color": colors[class] + "/0.7", "width": 1.5},
 			"emphasis":  object{"lineStyle": object{"width": 3.5}, "itemStyle": object{"opacity": 1}}})
 	}
 	x := logValues(0, d.C[0], d.C[end])

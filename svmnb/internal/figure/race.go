@@ -15,6 +15,7 @@ type RaceData struct {
 	Runs    []RaceRun // in the order of the legend, each with a name of its own
 	Tol     float64   // gap at which an answer is good enough; 0 leaves the line out
 	TolName string    // what the line is called; "tolerance" and its value when empty
+	Counts  bool      // time is left out
 }
 
 // RaceRun is one run of a race.
@@ -53,7 +54,7 @@ var racePanels = []racePanel{
 
 // Race draws the smallest duality gap that each run had reached against the
 // kernel values that it had computed, its iterations and its time, all on log
-// scales: three panels with one gap axis and one legend.
+// scales: three panels with one gap axis and one legend; two with Counts.
 func Race(d RaceData) (*Chart, error) {
 	if err := d.check(); err != nil {
 		return nil, err
@@ -99,7 +100,7 @@ func Race(d RaceData) (*Chart, error) {
 	drop := (math.Log10(to) - math.Log10(from)) / raceSteps
 
 	panels := slices.DeleteFunc(slices.Clone(racePanels), func(p racePanel) bool {
-		return !slices.ContainsFunc(runs, func(l raceLine) bool { return finite(p.of(&l.points[len(l.points)-1])) })
+		return d.Counts && p.key == "t" || !slices.ContainsFunc(runs, func(l raceLine) bool { return finite(p.of(&l.points[len(l.points)-1])) })
 	})
 	tolName := d.TolName
 	if tolName == "" {
@@ -108,7 +109,7 @@ func Race(d RaceData) (*Chart, error) {
 	var lines, legend, grids, xs, ys, axes, series list
 	for _, l := range runs {
 		l.thin(drop, from)
-		lines = append(lines, l.data())
+		lines = append(lines, l.data(panels))
 		legend = append(legend, l.Name)
 	}
 	for k, p := range panels {
@@ -152,15 +153,28 @@ func Race(d RaceData) (*Chart, error) {
 		sub = append(sub, "not drawn: "+strings.Join(missing, ", "))
 	}
 	subtitle := strings.Join(sub, " · ")
-	return newChart(title, subtitle, "Duality gap of several methods against kernel values, iterations and time. "+title+". "+subtitle+".", object{
+	measures := make([]string, len(panels))
+	for k, p := range panels {
+		measures[k] = p.name
+	}
+	return newChart(title, subtitle, "Duality gap of several methods against "+inWords(measures)+". "+title+". "+subtitle+".", object{
 		"legend":  object{"data": legend, "itemWidth": 40, "itemHeight": 9},
-		"toolbox": toolbox("race", nil),
+		"toolbox": toolbox("race", object{}),
 		"tooltip": object{"trigger": "axis", "formatter": script(raceTip)},
 		"grid":    grids, "xAxis": xs, "yAxis": ys,
 		"svm": object{"layout": script(raceLayout), "text": script(raceText), "labels": script(raceLabels), "at": script(raceAt),
 			"runs": lines, "axes": axes, "floor": from, "tol": d.Tol, "tolName": tolName},
 		"series": series,
 	}), nil
+}
+
+// inWords lists them as prose does.
+func inWords(list []string) string {
+	last := len(list) - 1
+	if last == 0 {
+		return list[0]
+	}
+	return strings.Join(list[:last], ", ") + " and " + list[last]
 }
 
 // raceLine is a run as a falling line: its points of smallest gap so far.
@@ -201,9 +215,9 @@ func (l *raceLine) thin(drop, floor float64) {
 }
 
 // data is the line for the scripts: its gaps, and its places on each axis.
-func (l *raceLine) data() object {
+func (l *raceLine) data(panels []racePanel) object {
 	o := object{"name": l.Name, "look": l.look, "done": l.Finished, "gap": column(l.gap, 4)}
-	for _, p := range racePanels {
+	for _, p := range panels {
 		places := make([]float64, len(l.points))
 		for k := range places {
 			places[k] = p.place(p.of(&l.points[k]))
@@ -349,7 +363,7 @@ const raceAt = `function (axis, run, k) { var v = run[axis.key][k]; return v ===
 // and at what effort by the other measures it did so.
 const raceTip = `function (ps) {
 	var s = O.svm, p = ps[0], axis = s.axes[p.axisIndex], x = p.axisValue, legend = chart().getModel().getComponent('legend'), wide = chart().getWidth() > 520;
-	var others = wide ? ['ev', 'it', 't'].filter(function (k) { return k !== axis.key; }) : [];
+	var others = wide ? s.axes.map(function (a) { return a.key; }).filter(function (k) { return k !== axis.key; }) : [];
 	var cell = function (t) { return '<td style="text-align:right;padding-left:1em">' + t + '</td>'; };
 	var value = function (key, v) { return v === null ? '–' : s.text(key, v); };
 	var head = { ev: 'at kernel values', it: 'at iteration', t: 'at time' }, rows = [];

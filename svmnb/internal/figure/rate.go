@@ -92,7 +92,7 @@ func Rate(d RateData) (*Chart, error) {
 	}
 	at := func(k float64) list { return list{k, roundTo(start*math.Pow(factor, k), 6)} }
 	return newChart(title, subtitle, "The smallest gap so far against iterations, on a log scale. "+title+". "+subtitle+".", object{
-		"legend":  object{"data": list{"gap, smallest so far", "fitted line"}},
+		"legend":  object{"data": list{entry("gap, smallest so far", stroke), entry("fitted line", dashes)}},
 		"toolbox": toolbox("rate", object{"xAxisIndex": list{0}}),
 		"tooltip": object{"trigger": "axis"},
 		"grid":    list{object{}},

@@ -173,7 +173,7 @@ func Replay(d ReplayData) (*Chart, error) {
 		labels = append(labels, f.(object)["i"])
 	}
 	return newChart(title, subtitle, "A run to be played step by step. "+title+". "+subtitle+".", object{
-		"legend": object{"data": legend}, "toolbox": toolbox("replay", nil),
+		"legend": object{"data": legend}, "toolbox": toolbox("replay", object{}),
 		"tooltip": object{"trigger": "item", "formatter": script(replayTip)},
 		"grid":    grids, "xAxis": xs, "yAxis": ys, "svm": svm, "series": series,
 		"timeline": object{"axisType": "category", "data": labels, "currentIndex": len(labels) - 1, "loop": false, "playInterval": 250, "left": 4, "right": 12, "height": 44, "bottom": 2,

@@ -95,7 +95,7 @@ func Search(d SearchData) (*Chart, error) {
 	}
 	return newChart(title, subtitle, fmt.Sprintf("Map of the %s over %s and %s. %s. %s.", d.Metric, d.Names[0], d.Names[1], title, subtitle), object{
 		"legend":  object{"show": false},
-		"toolbox": toolbox("search", nil),
+		"toolbox": toolbox("search", object{}),
 		"tooltip": object{"trigger": "item", "formatter": script(searchTip)},
 		"grid":    object{},
 		"xAxis":   list{axis(d.Names[0], d.Xs)},

@@ -46,9 +46,15 @@ func lines(n, places int) PathData {
 	return d
 }
 
-func TestSearchPictures(t *testing.T) {
+// searches are the figures of searches and paths.
+func searches(t *testing.T) []*Chart {
+	t.Helper()
 	ok := must[*Chart](t)
-	pictures(t, "search", []*Chart{ok(Search(landscape(11, 10))), ok(Search(landscape(3, 2))), ok(Curve(ridgeline(9))), ok(Path(lines(40, 100)))}, []tip{
+	return []*Chart{ok(Search(landscape(11, 10))), ok(Search(landscape(3, 2))), ok(Curve(ridgeline(9))), ok(Path(lines(40, 100)))}
+}
+
+func TestSearchPictures(t *testing.T) {
+	pictures(t, "search", searches(t), []tip{
 		{0, 0, 60, "accuracy 98 % ± 1"}, {0, 0, 0, "C = 0.03125, gamma = "}, {2, 1, 3, "RMSE 1.1"}, {2, 1, 3, "lambda = 8"}, {3, 0, 5, "α/C = "},
 	})
 }

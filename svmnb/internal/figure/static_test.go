@@ -84,14 +84,16 @@ func marks(svg string) (names []string, places [][]float64) {
 // the same order at the same places, the same texts. No text leaves the picture
 // or covers another.
 func TestStaticFiguresAreThoseOfABrowser(t *testing.T) {
-	figures := slices.Concat(classification(t), processes(t), evaluations(t), moving(t))
+	figures, more := slices.Concat(classification(t), processes(t), evaluations(t), moving(t), searches(t), multiples(t)), courses(t)
 	dir := os.Getenv("SVMNB_PICTURES")
 	look := dir != ""
 	if !look {
 		dir = t.TempDir()
 		// Twins of smaller ones, with so many marks that they take a second each.
 		figures = slices.Concat(figures[:4], figures[5:9], figures[10:])
+		more = slices.DeleteFunc(more, func(c *Chart) bool { return strings.Contains(c.Title.Subtitle, "RBF(2)") })
 	}
+	figures = append(figures, more...)
 	save := func(name string, data []byte) {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
 			t.Fatal(err)

@@ -123,7 +123,7 @@ func Step(d StepData) (*Chart, error) {
 		return o
 	}
 	return newChart(title, subtitle, "A step of two variables in their box. "+title+". "+subtitle+".", object{
-		"legend": object{"data": legend}, "toolbox": toolbox("step", nil), "tooltip": object{"trigger": "item", "formatter": script(stepTip)},
+		"legend": object{"data": legend}, "toolbox": toolbox("step", object{}), "tooltip": object{"trigger": "item", "formatter": script(stepTip)},
 		"grid": list{object{}, object{}}, "xAxis": list{x, hidden(object{})}, "yAxis": list{y, hidden(object{})}, "svm": svm, "series": series,
 	}), nil
 }

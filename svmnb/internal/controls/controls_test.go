@@ -1,0 +1,78 @@
+package controls
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+var panel = &Panel{
+	Dials:   []Dial{{"C", -1, []string{"1", "2", "3"}, 1}, {"</script>\"'&", 0, []string{"0.5"}, 0}},
+	Kernels: []string{"RBF", "Linear"}, Methods: []string{"SMO"},
+}
+
+// What the page is told is safe in a script, and comes back to the letter.
+func TestHTML(t *testing.T) {
+	text, err := panel.HTML("svm-explore-7", "k1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(text, `<div id="svm-explore-7"></div><script>`) || strings.Count(text, "</script>") != 1 || strings.Contains(text, "http://") {
+		t.Errorf("%s", text)
+	}
+	var spec struct {
+		ID, Address, Kernel string
+		Dials               []Dial
+		At                  []int
+		Kernels, Methods    []string
+	}
+	at := strings.LastIndex(text, "(window,")
+	if err := json.Unmarshal([]byte(strings.TrimSuffix(text[at+len("(window,"):], ")</script>")), &spec); err != nil {
+		t.Fatal(err)
+	}
+	if spec.ID != "svm-explore-7" || spec.Kernel != "k1" || !reflect.DeepEqual(spec.At, []int{1, 0}) || spec.Dials[1].Name != panel.Dials[1].Name || !reflect.DeepEqual(spec.Kernels, panel.Kernels) {
+		t.Errorf("%+v", spec)
+	}
+	if got := Seen("svm-explore-7", 12); got != `data-svm-seen="svm-explore-7 12"` {
+		t.Error(got)
+	}
+}
+
+// Messages arrive in any order, some twice: the latest counts, and Come says so.
+func TestMailbox(t *testing.T) {
+	m := NewMailbox(panel)
+	order := rand.New(rand.NewPCG(1, 2)).Perm(50)
+	for _, k := range append(order, order...) {
+		m.Receive(fmt.Sprintf(`{"n":%d,"at":[%d,0],"kernel":%d}`, k+1, k%3, k%2))
+	}
+	select {
+	case <-m.Come:
+	default:
+		t.Fatal("nobody was told")
+	}
+	if got := m.Take(); got.N != 50 || got.At[0] != 49%3 || got.Kernel != 1 || got.Done {
+		t.Errorf("%+v", got)
+	}
+	heard := m.Heard()
+	time.Sleep(time.Millisecond)
+	m.Receive(`{"n":50,"at":[0,0]}`) // only to say that the page is there
+	if len(m.Come) != 0 || !m.Heard().After(heard) {
+		t.Errorf("%d states, heard at %v and then at %v", len(m.Come), heard, m.Heard())
+	}
+	m.Again()
+	m.Again()
+	if len(m.Come) != 1 {
+		t.Errorf("%d states wait", len(m.Come))
+	}
+	<-m.Come
+	heard = m.Heard()
+	for _, text := range []string{"", "{", `{"n":60}`, `{"n":60,"at":[0]}`, `{"n":60,"at":[3,0]}`, `{"n":60,"at":[-1,0]}`, `{"n":60,"at":[0,0],"kernel":2}`, `{"n":60,"at":[0,0],"method":1}`, `{"n":"60","at":[0,0]}`} {
+		if m.Receive(text); len(m.Come) != 0 || m.Take().N != 50 || m.Heard() != heard {
+			t.Errorf("%s is taken for a state", text)
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package figure
+
+import (
+	"fmt"
+	"math"
+)
+
+// AlphasData is what [Alphas] draws: the multipliers of n points.
+type AlphasData struct {
+	Problem string
+	Name    string    // of a multiplier: "α" when empty
+	Sides   [2]string // what lies below and above the axis: y = −1 and y = +1
+	Up      []bool    // n: which side
+	Alpha   []float64 // n, ≥ 0
+	Upper   []float64 // n upper bounds, +Inf without one
+}
+
+// Alphas draws the histogram of the multipliers that are not 0, one class upwards
+// and the other downwards, with those at the bound as a bar of their own.
+func Alphas(d AlphasData) (*Chart, error) {
+	n := len(d.Alpha)
+	if n == 0 || len(d.Up) != n {
+		return nil, &InputError{Figure: "Alphas", Field: "Alpha", Reason: fmt.Sprintf("has %s and Up %d: give both for each point", count(n, "value", "values"), len(d.Up))}
+	}
+	if err := check("Alphas", "point", n, argument{name: "Alpha", values: d.Alpha, positive: true}, argument{name: "Upper", values: d.Upper, positive: true, infinite: true}); err != nil {
+		return nil, err
+	}
+	name := either(d.Name, "α")
+	largest, same := 0.0, true
+	for i, a := range d.Alpha {
+		largest, same = max(largest, a), same && d.Upper[i] == d.Upper[0]
+	}
+	// The axis: up to the bound that all share, up to 1 = C_i where each has its own,
+	// up to the largest where there is none.
+	most, axis := d.Upper[0], name
+	switch {
+	case !same:
+		most, axis = 1, name+" / C of the point"
+	case math.IsInf(most, 1):
+		most = largest
+	}
+	const bars = 20
+	var counts [bars][2]int
+	var zero, bound [2]int
+	free := 0
+	for i, a := range d.Alpha {
+		side, top := 0, d.Upper[i]
+		if d.Up[i] {
+			side = 1
+		}
+		small := 1e-8 * min(top, largest)
+		switch {
+		case a <= small:
+			zero[side]++
+		case a >= top-small:
+			bound[side]++
+		default:
+			if !same {
+				a /= top
+			}
+			counts[min(int(bars*(a/most)), bars-1)][side]++
+			free++
+		}
+	}
+	if most == 0 {
+		most = 1
+	}
+	width := most / bars
+	highest := [2]int{max(1, bound[0]), max(1, bound[1])}
+	names := [2]string{either(d.Sides[0], "class −1"), either(d.Sides[1], "class +1")}
+	var series, legend list
+	for side, color := range []string{"@neg", "@pos"} {
+		data, sign := list{}, 2*side-1
+		for k, c := range counts {
+			if c[side] > 0 {
+				data = append(data, list{roundTo(width*float64(k), 6), roundTo(width*float64(k+1), 6), sign * c[side], 0})
+			}
+			highest[side] = max(highest[side], c[side])
+		}
+		if bound[side] > 0 {
+			data = append(data, list{roundTo(most+0.6*width, 6), roundTo(most+1.8*width, 6), sign * bound[side], 1})
+		}
+		series = append(series, object{"type": "custom", "name": names[side], "data": data, "encode": object{"x": list{0, 1}, "y": 2},
+			"itemStyle": object{"color": color}, "renderItem": script(fmt.Sprintf(alphaBar, color))})
+		legend = append(legend, entry(names[side], "rect"))
+	}
+	zeros, bounds := zero[0]+zero[1], bound[0]+bound[1]
+	title := fmt.Sprintf("Of %d %s, %d are 0, %d free, %d at the bound", n, name, zeros, free, bounds)
+	subtitle := sentence(d.Problem, fmt.Sprintf("above: %s, below: %s", names[1], names[0]), "those that are 0 are not drawn")
+	labels := list{0, roundTo(most/2, 4), roundTo(most, 4)}
+	return newChart(title, subtitle, fmt.Sprintf("Histogram of %s. %s. %s.", name, title, subtitle), object{
+		"series":  series,
+		"legend":  object{"data": legend},
+		"toolbox": toolbox("alphas", object{"yAxisIndex": false}),
+		"tooltip": object{"trigger": "item", "formatter": script(alphaTip)},
+		"grid":    object{},
+		"xAxis": list{object{"type": "value", "min": 0, "max": roundTo(most+2.4*width, 6), "name": axis, "nameLocation": "middle", "nameGap": 28, "axisLine": object{"show": true, "onZero": true},
+			"axisTick": object{"show": false}, "splitLine": object{"show": false}, "axisLabel": object{"customValues": labels, "formatter": script(`function (v) { return svm.num(v); }`)}}},
+		"yAxis": list{object{"type": "value", "min": roundTo(-1.14*float64(highest[0]), 4), "max": roundTo(1.14*float64(highest[1]), 4), "minInterval": 1, "name": "points", "nameLocation": "middle", "nameGap": 42,
+			"axisLine": object{"show": true, "onZero": false}, "axisTick": object{"show": true}, "splitLine": object{"show": false},
+			"axisLabel": object{"showMinLabel": false, "showMaxLabel": false, "formatter": script(`function (v) { return svm.num(Math.abs(v), 7); }`)}}},
+		"svm": object{"name": name, "layout": script(scoreLayout)},
+	}), nil
+}
+
+// alphaBar is a bar, outlined and with its number where it is that of the bound.
+const alphaBar = `function (p, api) {
+	var a = api.coord([api.value(0), 0]), b = api.coord([api.value(1), api.value(2)]), end = api.value(3), up = api.value(2) > 0, y = Math.min(a[1], b[1]);
+	var bar = { type: 'rect', shape: { x: a[0] + 0.5, y: y, width: Math.max(b[0] - a[0] - 1, 1), height: Math.abs(b[1] - a[1]) },
+		style: { fill: T('%[1]s/' + (end ? 0.45 : 0.85)), stroke: T('%[1]s'), lineWidth: end ? 2 : 0 } };
+	if (!end) return bar;
+	return { type: 'group', children: [bar, { type: 'text', silent: true, x: (a[0] + b[0]) / 2, y: up ? y - 4 : y + Math.abs(b[1] - a[1]) + 4,
+		style: { text: Math.abs(api.value(2)) + ' at C', fill: T('@ink'), fontSize: 12, align: 'center', verticalAlign: up ? 'bottom' : 'top' } }] };
+}`
+
+const alphaTip = `function (p) {
+	var v = p.value, name = document.createElement('b'), n = Math.abs(v[2]);
+	name.textContent = p.seriesName;
+	return name.outerHTML + '<br>' + (v[3] ? 'at the bound' : svm.num(v[0]) + ' ≤ ' + O.svm.name + ' &lt; ' + svm.num(v[1])) + '<br>' + n + (n === 1 ? ' point' : ' points');
+}`

@@ -1,0 +1,130 @@
+package figure
+
+import (
+	"fmt"
+	"math"
+)
+
+// course is a figure of quantities over iterations, in panels one below the other.
+type course struct {
+	figure     string
+	iterations []int
+	panels     []coursePanel
+}
+
+type coursePanel struct {
+	name  string
+	log   bool // positive values on a log axis
+	whole bool // counts, from 0
+	lines []courseLine
+}
+
+type courseLine struct {
+	name, color, icon string
+	values            []float64 // NaN where there is none
+	dash              any       // of a line; nil for a solid one
+	step              bool      // keeps its value until the next
+}
+
+// check returns an error unless there is a number, or NaN, for each increasing
+// iteration, and one that can be drawn for each line.
+func (c *course) check() error {
+	if len(c.iterations) == 0 {
+		return &InputError{Figure: c.figure, Field: "Points", Reason: "has no point: give the trace of a run"}
+	}
+	for k, it := range c.iterations {
+		if it < 0 || k > 0 && it <= c.iterations[k-1] {
+			return &InputError{Figure: c.figure, Field: fmt.Sprintf("Points[%d].Iteration", k), Reason: fmt.Sprintf("is %d: give increasing numbers from 0", it)}
+		}
+	}
+	for _, p := range c.panels {
+		for _, l := range p.lines {
+			for k, v := range l.values {
+				if math.IsInf(v, 0) || math.Abs(v) > utmost {
+					return &InputError{Figure: c.figure, Field: fmt.Sprintf("%s at Points[%d]", l.name, k), Reason: fmt.Sprintf("is %v: give numbers up to %v", v, utmost)}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// chart draws the panels; alt says what they are of.
+func (c *course) chart(name, title, subtitle, alt string) *Chart {
+	its := floats(c.iterations)
+	first, last := its[0], its[len(its)-1]
+	if last == first {
+		last++
+	}
+	axis := iterations{log: last-first > 500}
+	places := make([]float64, len(its))
+	for k, it := range its {
+		places[k] = axis.place(it)
+	}
+	keep := sample(places, curvePoints)
+	svm := object{"layout": script(courseLayout), "x": column(pick(places, keep), 6), "its": column(pick(its, keep), 9)}
+	var series, legend, names, grids, xs, ys list
+	for k, p := range c.panels {
+		low, high := math.Inf(1), math.Inf(-1)
+		for _, l := range p.lines {
+			a, b := extent(l.values)
+			low, high = min(low, a), max(high, b)
+			key := fmt.Sprintf("y%d", len(names))
+			svm[key] = column(pick(l.values, keep), 6)
+			names = append(names, l.name)
+			style := object{"lineStyle": object{"width": 2.2}, "showSymbol": lone(pick(l.values, keep))}
+			if l.dash != nil {
+				style["lineStyle"].(object)["type"] = l.dash
+			}
+			if l.step {
+				style["step"] = "end"
+			}
+			series = append(series, curve(k, l.name, "x", key, l.color, style))
+			legend = append(legend, entry(l.name, either(l.icon, stroke)))
+		}
+		if low > high { // nothing was measured
+			low, high = 0.1, 1
+		}
+		var y object
+		switch {
+		case p.log:
+			y = logRange(k, low, high)
+			y["name"], y["nameLocation"], y["nameGap"] = p.name+" (log scale)", "middle", 48
+		case p.whole:
+			y = valueAxis(k, 0, max(1.06*high, 1), p.name, 48)
+			y["minInterval"] = 1
+		default:
+			low, high = widen(low, high, 0.06)
+			y = valueAxis(k, low, high, p.name, 48)
+		}
+		y["splitLine"].(object)["show"] = true
+		x := axis.option(k, first, last, k == len(c.panels)-1)
+		x["splitLine"] = object{"show": true}
+		x["axisPointer"] = object{"show": true, "snap": true, "label": object{"show": false}}
+		grids, xs, ys = append(grids, object{}), append(xs, x), append(ys, y)
+	}
+	svm["names"] = names
+	return newChart(title, subtitle, alt+" "+title+". "+subtitle+".", object{
+		"legend":      object{"data": legend},
+		"toolbox":     toolbox(name, object{}),
+		"tooltip":     object{"trigger": "axis", "formatter": script(courseTip)},
+		"axisPointer": object{"link": list{object{"xAxisIndex": "all"}}},
+		"grid":        grids, "xAxis": xs, "yAxis": ys, "series": series, "svm": svm,
+	})
+}
+
+const courseTip = `function (ps) {
+	` + tipRow + `
+	var s = O.svm, i = ps[0].dataIndex;
+	return table('iteration ' + svm.num(s.its[i], 9), s.names.map(function (name, k) { var v = s['y' + k][i]; return v === null ? '' : row(name, svm.num(v, 6)); }).join(''));
+}`
+
+const courseLayout = `function (w, top) {
+	var narrow = w < 520, n = O.grid.length, y = top, grids = [];
+	for (var k = 0; k < n; k++) {
+		var h = n === 1 ? (narrow ? 220 : 300) : k ? (narrow ? 130 : 170) : (narrow ? 180 : 230);
+		grids.push({ left: narrow ? 60 : 76, right: narrow ? 14 : 26, top: y, height: h });
+		y += h + 24;
+	}
+	return { height: y + 28, option: { grid: grids } };
+}`

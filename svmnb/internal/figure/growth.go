@@ -1,0 +1,53 @@
+package figure
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/svmnb/svmnb/solvers"
+)
+
+// GrowthData is what [Growth] draws: the trace of a run.
+type GrowthData struct {
+	Problem string          // what was solved and how
+	Points  []solvers.Point // increasing iterations; a margin that is NaN, or infinite for w = 0, is left out
+}
+
+// Growth draws the margin 1/‖w‖ over iterations, on a log scale, and below how many
+// support vectors were free and at the bound. As α grows from 0 so does ‖w‖: the
+// margin shrinks until the points hold it.
+func Growth(d GrowthData) (*Chart, error) {
+	c := course{figure: "Growth"}
+	var margin, free, bound []float64
+	for _, p := range d.Points {
+		m := positive(p.Margin)
+		if math.IsInf(m, 1) { // w = 0
+			m = math.NaN()
+		}
+		c.iterations, margin = append(c.iterations, p.Iteration), append(margin, m)
+		free, bound = append(free, float64(p.Free)), append(bound, float64(p.Bound))
+	}
+	c.panels = []coursePanel{
+		{name: "margin 1/‖w‖", log: true, lines: []courseLine{{name: "margin", color: "@ink", values: margin}}},
+		{name: "support vectors", whole: true, lines: []courseLine{
+			{name: "free", color: "@pos", values: free, step: true},
+			{name: "at the bound", color: "@neg", icon: dashes, values: bound, dash: list{7, 4}, step: true}}},
+	}
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	known := nodes(margin)
+	if len(known) == 0 {
+		return nil, &InputError{Figure: "Growth", Field: "Points", Reason: "has no margin: give the trace of a method that measures ‖w‖"}
+	}
+	end := d.Points[len(d.Points)-1]
+	first, last := margin[known[0]], margin[known[len(known)-1]]
+	title := fmt.Sprintf("The margin went from %s to %s; %d free, %d at the bound", number(first), number(last), end.Free, end.Bound)
+	near := known[len(known)-1]
+	for near > known[0] && !(math.Abs(margin[near]-last) > 0.01*last) {
+		near--
+	}
+	subtitle := sentence(d.Problem, count(end.Iteration, "iteration", "iterations"),
+		fmt.Sprintf("within 1 %% of its end from iteration %s on", thousands(int64(c.iterations[min(near+1, known[len(known)-1])]))))
+	return c.chart("margin", title, subtitle, "Margin and support vectors against iterations."), nil
+}

@@ -1,0 +1,301 @@
+package figure
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// MultiplesData is what [Multiples] draws: one problem, solved under rows × columns
+// settings. The panels are fields over two features, or curves over one.
+type MultiplesData struct {
+	Problem  string    // what all have in common
+	Note     string    // one more sentence for the subtitle; may be empty
+	Features [2]string // names of the features, or of the only one and the target
+	Classes  [2]string // names of y = −1 and y = +1; of fields
+	Rows     []string  // the setting of each row, such as "C = 10"
+	Columns  []string  // the setting of each column
+	Measure  string    // what Value is, such as "errors"
+
+	X [][]float64 // n × 2 of fields, n × 1 of curves
+	Y []float64   // n labels ±1, or n targets
+
+	Xs, Ys [2]float64 // of fields: first and last node of an even grid
+	Places []float64  // of curves: m ≥ 2 increasing places
+
+	Panels [][]Panel // rows × columns
+}
+
+// Panel is the answer under one setting. One with neither Z nor F has none and shows
+// the points alone.
+type Panel struct {
+	Note         string      // what came out, short
+	Value        float64     // the measure; NaN where there is none
+	Z            [][]float64 // Z[i][j] is f at node j of Xs and node i of Ys
+	F            []float64   // m values of f
+	Lower, Upper []float64   // m values each of the band around F; nil without one
+}
+
+// most panels are drawn each way.
+const mostPanels = 5
+
+// Multiples draws the same picture under several settings, all on the same axes:
+// fields with their lines f = 0 and f = ±1, or curves with their bands, and the
+// points.
+func Multiples(d MultiplesData) (*Chart, error) {
+	if err := d.check(); err != nil {
+		return nil, err
+	}
+	n, fields := len(d.X), d.Places == nil
+	for i, name := range d.Features {
+		d.Features[i] = either(name, [2]string{"x₁", "x₂"}[i])
+	}
+	low, high := math.Inf(1), math.Inf(-1)
+	curves := [][]float64{d.Y}
+	for _, row := range d.Panels {
+		for _, p := range row {
+			if finite(p.Value) {
+				low, high = min(low, p.Value), max(high, p.Value)
+			}
+			curves = append(curves, p.F, p.Lower, p.Upper)
+		}
+	}
+	settings := len(d.Rows) * len(d.Columns)
+	title := fmt.Sprintf("%s under %s", count(n, "point", "points"), count(settings, "setting", "settings"))
+	switch {
+	case low == high:
+		title += fmt.Sprintf(": %s %s", d.Measure, number(low))
+	case low < high:
+		title += fmt.Sprintf(": %s from %s to %s", d.Measure, number(low), number(high))
+	}
+	shown := choose(n, func(int) int { return 0 })
+	fewer := ""
+	if len(shown) < n {
+		fewer = thousands(int64(len(shown))) + " of the points drawn"
+	}
+	subtitle := sentence(d.Problem, d.Note, fmt.Sprintf("%s to the right, %s up", d.Features[0], d.Features[1]), fewer)
+
+	svm := object{"layout": script(multiplesLayout), "rows": len(d.Rows), "columns": len(d.Columns), "aspect": 0.8}
+	xs, ys := d.Xs, d.Ys
+	var keep []int
+	if fields {
+		svm["box"] = object{"x": d.Xs, "y": d.Ys, "n": fineness}
+		if aspect := (d.Ys[1] - d.Ys[0]) / (d.Xs[1] - d.Xs[0]); aspect >= 1.0/3 && aspect <= 3 {
+			svm["aspect"] = round4(aspect)
+		}
+	} else {
+		low, high := extent(column0(d.X), d.Places)
+		xs = [2]float64{low, high}
+		low, high = extent(curves...)
+		low, high = widen(low, high, 0.05)
+		ys = [2]float64{low, high}
+		keep = sample(d.Places, panelPoints)
+	}
+	roundX, roundY := rounding(xs[0], xs[1]), rounding(ys[0], ys[1])
+	if !fields {
+		svm["x"] = rounded(d.Places, keep, roundX)
+	}
+	points := map[float64]list{}
+	for _, i := range shown {
+		side, y := 0.0, d.Y[i]
+		if fields {
+			side, y = d.Y[i], d.X[i][1]
+		}
+		points[side] = append(points[side], list{roundX(d.X[i][0]), roundY(y), i})
+	}
+	svm["pos"], svm["neg"], svm["data"] = points[1], points[-1], points[0]
+
+	const zero, one, curveName, bandName, target = "f = 0", "f = ±1", "f", "band", "targets"
+	var series, grids, xAxes, yAxes, notes, panels list
+	seen := map[string]bool{}
+	in := func(k int, o object) {
+		o["xAxisIndex"], o["yAxisIndex"] = k, k
+		if name, ok := o["name"].(string); ok {
+			seen[name] = true
+		}
+		series = append(series, o)
+	}
+	size := max(3, pointSize(len(shown))-4)
+	for r, row := range d.Panels {
+		for c, p := range row {
+			k := r*len(d.Columns) + c
+			corner := list{list{xs[0], ys[0]}}
+			still := func(o object) object {
+				merge(o, object{"type": "custom", "silent": true, "tooltip": object{"show": false}})
+				if o["data"] == nil {
+					o["data"] = corner
+				}
+				return o
+			}
+			panel := object{}
+			if p.Z != nil {
+				_, levels, zeros, ones := (&MarginsData{Z: p.Z}).field()
+				panel["levels"], panel["zero"], panel["one"] = levels, zeros, ones
+				at := fmt.Sprintf("O.svm.panels[%d]", k)
+				in(k, still(object{"clip": true, "z": 0, "renderItem": script("svm.areas(" + at + ".levels, O.svm.box)")}))
+				in(k, still(object{"name": zero, "clip": true, "z": 2, "itemStyle": object{"color": "@ink"}, "renderItem": script("svm.lines(" + at + ".zero, O.svm.box, {stroke: '@ink', lineWidth: 2})")}))
+				in(k, still(object{"name": one, "clip": true, "z": 2, "itemStyle": object{"color": "@ink"}, "renderItem": script("svm.lines(" + at + ".one, O.svm.box, {stroke: '@ink', lineWidth: 1, lineDash: [5, 3]})")}))
+			}
+			if p.F != nil {
+				f, lower, upper := fmt.Sprintf("f%d", k), fmt.Sprintf("lower%d", k), fmt.Sprintf("upper%d", k)
+				svm[f] = rounded(p.F, keep, roundY)
+				if p.Lower != nil {
+					svm[lower], svm[upper] = rounded(p.Lower, keep, roundY), rounded(p.Upper, keep, roundY)
+					in(k, band(k, bandName, "x", lower, upper, "@series1/0.2", ""))
+				}
+				in(k, curve(k, curveName, "x", f, "@series1", object{"silent": true, "lineStyle": object{"width": 2}}))
+			}
+			panels = append(panels, panel)
+			scatter := func(name, data, symbol string, color string) {
+				if len(svm[data].(list)) > 0 {
+					in(k, object{"type": "scatter", "name": name, "symbol": symbol, "symbolSize": size, "z": 3, "data": script("O.svm." + data),
+						"itemStyle": object{"color": color, "opacity": 0.9}})
+				}
+			}
+			scatter(either(d.Classes[0], "class −1"), "neg", "circle", "@neg")
+			scatter(either(d.Classes[1], "class +1"), "pos", diamond, "@pos")
+			scatter(target, "data", "circle", "@ink")
+			in(k, still(object{"z": 5, "renderItem": script(fmt.Sprintf(panelNote, k))}))
+			notes = append(notes, p.Note)
+
+			x, y := valueAxis(k, xs[0], xs[1], "", 26), valueAxis(k, ys[0], ys[1], "", 40)
+			x["splitNumber"], y["splitNumber"] = 3, 3
+			x["nameTextStyle"], y["nameTextStyle"] = object{"fontSize": 13, "color": "@ink"}, object{"fontSize": 13, "color": "@ink"}
+			if r < len(d.Rows)-1 {
+				x["axisLabel"].(object)["show"] = false
+			} else {
+				x["name"] = d.Columns[c]
+			}
+			if c > 0 {
+				y["axisLabel"].(object)["show"] = false
+			} else {
+				y["name"] = d.Rows[r]
+			}
+			grids, xAxes, yAxes = append(grids, object{"show": true, "borderColor": "@axis"}), append(xAxes, x), append(yAxes, y)
+		}
+	}
+	svm["panels"], svm["notes"] = panels, notes
+	legend := list{}
+	for _, e := range []struct{ name, icon string }{{either(d.Classes[0], "class −1"), "circle"}, {either(d.Classes[1], "class +1"), diamond}, {target, "circle"},
+		{zero, stroke}, {one, dashes}, {curveName, stroke}, {bandName, "rect"}} {
+		if seen[e.name] {
+			legend = append(legend, entry(e.name, e.icon))
+		}
+	}
+	var out []string
+	for r, row := range d.Panels {
+		for c, p := range row {
+			out = append(out, sentence(d.Rows[r], d.Columns[c])+": "+p.Note)
+		}
+	}
+	return newChart(title, subtitle, fmt.Sprintf("Small multiples of %s. %s. %s. %s.", d.Problem, title, subtitle, strings.Join(out, "; ")), object{
+		"series":  series,
+		"legend":  object{"data": legend},
+		"toolbox": toolbox("multiples", object{}),
+		"tooltip": object{"trigger": "item", "formatter": script(multiplesTip)},
+		"grid":    grids, "xAxis": xAxes, "yAxis": yAxes, "svm": svm,
+	}), nil
+}
+
+// panelPoints is the most places of a curve in a small panel.
+const panelPoints = 120
+
+func column0(x [][]float64) []float64 {
+	c := make([]float64, len(x))
+	for i, p := range x {
+		c[i] = p[0]
+	}
+	return c
+}
+
+func (d *MultiplesData) check() error {
+	bad := func(field, format string, args ...any) error {
+		return &InputError{Figure: "Multiples", Field: field, Reason: fmt.Sprintf(format, args...)}
+	}
+	n := len(d.X)
+	if n == 0 {
+		return bad("X", "has no points: give the training points")
+	}
+	if err := check("Multiples", "point", n, argument{name: "Y", values: d.Y}); err != nil {
+		return err
+	}
+	features := 2
+	if d.Places != nil {
+		features = 1
+		if err := checkPlaces("Multiples", d.Places); err != nil {
+			e := err.(*InputError)
+			e.Field = strings.Replace(e.Field, "Xs", "Places", 1)
+			return e
+		}
+	}
+	for i, x := range d.X {
+		if len(x) != features {
+			return bad(fmt.Sprintf("X[%d]", i), "has %d features: these panels need %d", len(x), features)
+		}
+		for j, v := range x {
+			if !finite(v) {
+				return bad(fmt.Sprintf("X[%d][%d]", i, j), "is %v: give finite numbers", v)
+			}
+		}
+	}
+	for _, side := range []struct {
+		name  string
+		names []string
+		have  int
+	}{{"Rows", d.Rows, len(d.Panels)}, {"Columns", d.Columns, len(slices.Concat(d.Panels...)) / max(len(d.Panels), 1)}} {
+		if k := len(side.names); k == 0 || k > mostPanels {
+			return bad(side.name, "has %d settings: give 1 to %d", k, mostPanels)
+		} else if k != side.have {
+			return bad(side.name, "has %d settings for %d of the panels", k, side.have)
+		}
+	}
+	for r, row := range d.Panels {
+		if len(row) != len(d.Columns) {
+			return bad(fmt.Sprintf("Panels[%d]", r), "has %d panels for %d columns", len(row), len(d.Columns))
+		}
+		for c, p := range row {
+			field, m := fmt.Sprintf("Panels[%d][%d].", r, c), len(d.Places)
+			var err error
+			switch {
+			case p.Z != nil && d.Places != nil, p.F != nil && d.Places == nil, p.F == nil && p.Lower != nil, (p.Lower == nil) != (p.Upper == nil):
+				return bad(strings.TrimSuffix(field, "."), "mixes fields and curves, or a band without its curve or its other edge")
+			case p.Z != nil:
+				m := MarginsData{X: d.X, Y: d.Y, Alpha: d.Y, Upper: d.Y, F: d.Y, Xs: d.Xs, Ys: d.Ys, Z: p.Z}
+				err = m.check()
+			case p.F != nil:
+				err = check("Multiples", "place", m, argument{name: "F", values: p.F}, argument{name: "Lower", values: p.Lower, optional: true}, argument{name: "Upper", values: p.Upper, optional: true})
+			}
+			if err != nil {
+				e := err.(*InputError)
+				e.Figure, e.Field = "Multiples", field+e.Field
+				return e
+			}
+		}
+	}
+	return nil
+}
+
+// panelNote writes what came out above a panel.
+const panelNote = `function (p) {
+	var c = p.coordSys;
+	return { type: 'text', silent: true, x: c.x, y: c.y - 5, style: { text: O.svm.notes[%d], fill: T('@soft'), fontSize: c.width < 150 ? 10 : 12,
+		verticalAlign: 'bottom', width: c.width, overflow: 'truncate' } };
+}`
+
+const multiplesLayout = `function (w, top) {
+	var s = O.svm, narrow = w < 520, left = narrow ? 54 : 66, right = narrow ? 8 : 16, across = narrow ? 8 : 14, down = 24;
+	var pw = (w - left - right - across * (s.columns - 1)) / s.columns, ph = Math.max(60, Math.min(pw * s.aspect, narrow ? 180 : 260));
+	var grids = O.grid.map(function (g, k) {
+		var r = Math.floor(k / s.columns), c = k % s.columns;
+		return { left: left + c * (pw + across), top: top + 16 + r * (ph + down), width: pw, height: ph };
+	});
+	return { height: Math.round(top + 16 + s.rows * (ph + down) + 34), option: { grid: grids } };
+}`
+
+const multiplesTip = `function (p) {
+	if (!p.value || p.value.length < 3) return '';
+	var name = document.createElement('i');
+	name.textContent = p.seriesName;
+	return '<b>point ' + p.value[2] + '</b> · ' + name.innerHTML + '<br>(' + svm.num(p.value[0]) + ', ' + svm.num(p.value[1]) + ')';
+}`

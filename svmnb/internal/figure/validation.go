@@ -1,0 +1,127 @@
+package figure
+
+import "fmt"
+
+// ValidationData is what [Validation] draws: scores on the training points and on
+// those held out, along a parameter or the number of training points.
+type ValidationData struct {
+	Problem            string
+	Metric             string // name of the score
+	Name               string // of what changes along the axis
+	Xs                 []float64
+	Train, TrainSE     []float64 // means and standard errors over the folds; NaN where there is none
+	HeldOut, HeldOutSE []float64
+	Percent            bool // scores are shares
+	Lower              bool // the lower the better
+	Log                bool // Xs are positive and their logarithm is drawn
+	Learning           bool // Xs are numbers of training points: what counts is the last place, not the best
+}
+
+// Validation draws both scores with bands of one standard error: where the training
+// score is much the better one, the machine learns by heart; where both are bad and
+// close, it is too stiff.
+func Validation(d ValidationData) (*Chart, error) {
+	if err := check("Validation", "place", len(d.Xs), argument{name: "Xs", values: d.Xs, positive: d.Log}, argument{name: "Train", values: d.Train, missing: true},
+		argument{name: "TrainSE", values: d.TrainSE, missing: true, positive: true}, argument{name: "HeldOut", values: d.HeldOut, missing: true},
+		argument{name: "HeldOutSE", values: d.HeldOutSE, missing: true, positive: true}); err != nil {
+		return nil, err
+	}
+	if err := checkPlaces("Validation", d.Xs); err != nil {
+		return nil, err
+	}
+	if d.Log && !(d.Xs[0] > 0) {
+		return nil, &InputError{Figure: "Validation", Field: "Xs[0]", Reason: "is 0: a log axis needs positive places"}
+	}
+	known := nodes(d.HeldOut)
+	if len(known) == 0 {
+		return nil, &InputError{Figure: "Validation", Field: "HeldOut", Reason: "has no score: let a place finish its folds"}
+	}
+	scale, unit := 1.0, ""
+	if d.Percent {
+		scale, unit = 100, " %"
+	}
+	at := known[len(known)-1]
+	if !d.Learning {
+		for _, i := range known {
+			if d.Lower && d.HeldOut[i] < d.HeldOut[at] || !d.Lower && d.HeldOut[i] > d.HeldOut[at] {
+				at = i
+			}
+		}
+	}
+	where := fmt.Sprintf("at %s = %s", d.Name, number(d.Xs[at]))
+	if d.Learning {
+		where = fmt.Sprintf("with %s training points", thousands(int64(d.Xs[at])))
+	}
+	se := ""
+	if finite(d.HeldOutSE[at]) {
+		se = " ± " + numberTo(scale*d.HeldOutSE[at], 2)
+	}
+	title := fmt.Sprintf("%s %s%s%s on held-out points %s", d.Metric, numberTo(scale*d.HeldOut[at], 4), se, unit, where)
+	if finite(d.Train[at]) {
+		title += fmt.Sprintf(", %s%s on the training points", numberTo(scale*d.Train[at], 4), unit)
+	}
+	subtitle := sentence(d.Problem, "bands: one standard error of the folds")
+
+	svm := object{"x": column(d.Xs, 6), "name": d.Name, "metric": d.Metric, "unit": unit, "layout": script(oneGrid)}
+	var ends [][]float64
+	var series list
+	for k, s := range []struct {
+		name, color string
+		mean, se    []float64
+		dash        any
+	}{{"training points", "@pos", d.Train, d.TrainSE, list{7, 4}}, {"held out", "@neg", d.HeldOut, d.HeldOutSE, "solid"}} {
+		var x, value, lower, upper []float64
+		for _, i := range nodes(s.mean) {
+			e := 0.0
+			if finite(s.se[i]) {
+				e = s.se[i]
+			}
+			x, value = append(x, d.Xs[i]), append(value, scale*s.mean[i])
+			lower, upper = append(lower, scale*(s.mean[i]-e)), append(upper, scale*(s.mean[i]+e))
+		}
+		ends = append(ends, lower, upper)
+		for name, v := range map[string][]float64{"x": x, "mean": value, "lower": lower, "upper": upper} {
+			svm[fmt.Sprintf("%s%d", name, k)] = column(v, 6)
+		}
+		if len(x) == 0 {
+			continue
+		}
+		key := func(name string) string { return fmt.Sprintf("%s%d", name, k) }
+		series = append(series, band(0, "", key("x"), key("lower"), key("upper"), s.color+"/0.18", ""),
+			curve(0, s.name, key("x"), key("mean"), s.color, object{"showSymbol": true, "symbolSize": 7, "lineStyle": object{"type": s.dash}}))
+	}
+	low, high := extent(ends...)
+	low, high = widen(low, high, 0.08)
+	x := valueAxis(0, d.Xs[0], d.Xs[len(d.Xs)-1], d.Name, 28)
+	x["axisLabel"].(object)["showMinLabel"], x["axisLabel"].(object)["showMaxLabel"] = true, true
+	x["axisLabel"].(object)["alignMinLabel"], x["axisLabel"].(object)["alignMaxLabel"] = "left", "right"
+	if d.Log {
+		from, to := decades(d.Xs[0], d.Xs[len(d.Xs)-1])
+		x = logValues(0, d.Xs[0], d.Xs[len(d.Xs)-1])
+		merge(x, object{"name": d.Name + " (log scale)", "nameLocation": "middle", "nameGap": 28, "splitLine": object{"show": false}})
+		x["axisLabel"] = logValues(0, from, to)["axisLabel"]
+	}
+	name := d.Metric
+	if unit != "" {
+		name += " (%)"
+	}
+	y := valueAxis(0, low, high, name, 48)
+	y["splitLine"] = object{"show": true}
+	return newChart(title, subtitle, fmt.Sprintf("The %s on training points and on held-out points along %s. %s. %s.", d.Metric, d.Name, title, subtitle), object{
+		"legend":  object{"data": list{entry("held out", stroke), entry("training points", dashes)}},
+		"toolbox": toolbox("validation", object{}),
+		"tooltip": object{"trigger": "item", "formatter": script(validationTip)},
+		"grid":    object{},
+		"xAxis":   list{x},
+		"yAxis":   list{y},
+		"series":  series,
+		"svm":     svm,
+	}), nil
+}
+
+const validationTip = `function (p) {
+	var e = document.createElement('b'), at = document.createElement('span');
+	e.textContent = p.seriesName + ': ' + O.svm.metric + ' ' + svm.num(p.value[1]) + O.svm.unit;
+	at.textContent = O.svm.name + ' = ' + svm.num(p.value[0]);
+	return e.outerHTML + '<br>' + at.outerHTML;
+}`

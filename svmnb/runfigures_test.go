@@ -1,0 +1,250 @@
+package svmnb_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/svmnb"
+)
+
+// Each figure says in its title what the result of the run says, counted anew.
+func TestRunFiguresSayTheFinding(t *testing.T) {
+	fit := moons().MustFit()
+	chunked := moons().Using(solvers.Chunking{Initial: 10, M: 15}).MustFit()
+	regression := svmnb.Regress(datasets.Sinc(60, 0.1, 1)).MustFit()
+	free, bound, ever, steps := 0, 0, map[int]bool{}, 0
+	for _, sv := range fit.SupportVectors() {
+		if sv.Bound {
+			bound++
+		} else {
+			free++
+		}
+	}
+	for _, p := range fit.Trace.Points {
+		for _, i := range p.Working {
+			ever[i] = true
+		}
+		if len(p.Working) > 0 {
+			steps++
+		}
+	}
+	largest := 0
+	for _, p := range chunked.Trace.Points {
+		largest = max(largest, len(p.Working))
+	}
+	number := func(v float64) string { return svmnbNumber(v) }
+	for _, c := range []struct {
+		figure svmnb.Figure
+		fit    any
+		words  []string
+	}{
+		{svmnb.MarginWidth, fit, []string{"to 0.195;", number(float64(free)) + " free, " + number(float64(bound)) + " at the bound"}},
+		{svmnb.Effort, fit, []string{"% of the whole matrix; the cache answered "}},
+		{svmnb.Chunks, fit, []string{"Working sets of 2 of 120 points; " + number(float64(free+bound)) + " support vectors"}},
+		{svmnb.Chunks, chunked, []string{"Working sets of 10 to " + number(float64(largest)) + " of 120 points"}},
+		{svmnb.WorkingSets, fit, []string{number(float64(len(ever))) + " of 120 points were ever in a working set", "of " + number(float64(steps)) + " steps"}},
+		{svmnb.Alphas, fit, []string{"Of 120 α, " + number(float64(120-free-bound)) + " are 0, " + number(float64(free)) + " free, " + number(float64(bound)) + " at the bound"}},
+		{svmnb.Alphas, regression, []string{"Of 120 α, "}},
+		{svmnb.WorkingSets, regression, []string{" of 120 multipliers were ever in a working set"}},
+		{svmnb.KernelMatrix(), fit, []string{"on average within a class", "eigenvalues carry 99 % of the trace"}},
+	} {
+		chart, err := c.figure.Of(c.fit)
+		if err != nil {
+			t.Errorf("%v: %v", c.figure, err)
+			continue
+		}
+		for _, w := range c.words {
+			if !strings.Contains(chart.Title.Title, w) {
+				t.Errorf("%v says %q, want %q in it", c.figure, chart.Title.Title, w)
+			}
+		}
+	}
+	linear := svmnb.Classify(moonsData()).Kernel(kernels.Linear()).CoordinateDescent().MustFit()
+	for _, c := range []struct {
+		figure svmnb.Figure
+		fit    any
+		want   string
+	}{
+		{svmnb.Effort, linear, "count no kernel value"},
+		{svmnb.KernelMatrix(), regression, "KernelMatrix is no picture of a *svmnb.RegressionFit"},
+		{svmnb.Alphas, svmnb.GaussianProcess(datasets.Sinc(20, 0.1, 1)).MustFit(), "Alphas is no picture"},
+		{svmnb.MarginsOver(0, 0), fit, "give two different ones from 0 to 1"},
+		{svmnb.MarginsOver(0, 2), fit, "give two different ones from 0 to 1"},
+		{svmnb.MarginsOver(0, 1, 1, 2, 3), fit, "the point has 3 values and the data 2 features"},
+		{svmnb.MarginsPCA(), svmnb.Classify(datasets.New([][]float64{{0}, {1}}, []float64{-1, 1})).MustFit(), "a plane needs two of each"},
+		{svmnb.MarginsPCA(), regression, "MarginsPCA is no picture"},
+	} {
+		if _, err := c.figure.Of(c.fit); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v of a %T: error %v, want %q in it", c.figure, c.fit, err, c.want)
+		}
+	}
+}
+
+func moonsData() *datasets.Dataset { return datasets.Moons(60, 0.2, 7) }
+
+// Over its own two features a plane shows what Margins shows; over others its field is
+// the decision function with the rest held, so that two planes through one point agree
+// there, and that of the principal components has the points' own distances.
+func TestMarginsOverPlanes(t *testing.T) {
+	fit := moons().MustFit()
+	a, err := svmnb.Margins.Of(fit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := svmnb.MarginsOver(0, 1).Of(fit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, _ := json.Marshal(a.JSON())
+	two, _ := json.Marshal(b.JSON())
+	if string(one) != string(two) {
+		t.Error("MarginsOver(0, 1) of two features is not Margins")
+	}
+	data := datasets.BreastCancer().Standardised()
+	cancer := svmnb.Classify(data).Kernel(kernels.Linear()).C(1).MustFit()
+	// Of the linear machine, the line f = 0 of a plane is where w says.
+	w, err := cancer.Weights()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := data.X[5]
+	chart, err := svmnb.MarginsOver(3, 7, at...).Of(cancer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rest := cancer.Bias
+	for j, v := range at {
+		if j != 3 && j != 7 {
+			rest += w[j] * v
+		}
+	}
+	extra := chart.Extra["svm"].(map[string]any)
+	zero, box := extra["zero"].([][]int), extra["box"].(map[string]any)
+	xs, ys, n := box["x"].([2]float64), box["y"].([2]float64), float64(box["n"].(int))
+	if len(zero) == 0 {
+		t.Fatal("no line f = 0 in the plane")
+	}
+	scale := math.Abs(w[3])*(xs[1]-xs[0]) + math.Abs(w[7])*(ys[1]-ys[0])
+	for _, line := range zero {
+		x, y := 0, 0
+		for k := 0; k < len(line); k += 2 {
+			x, y = x+line[k], y+line[k+1]
+			f := rest + w[3]*(xs[0]+(xs[1]-xs[0])*float64(x)/n) + w[7]*(ys[0]+(ys[1]-ys[0])*float64(y)/n)
+			if math.Abs(f) > 2e-3*scale {
+				t.Fatalf("f is %v on the line f = 0", f)
+			}
+		}
+	}
+	if !strings.Contains(chart.Title.Subtitle, "the other 28 features as given") {
+		t.Errorf("the subtitle is %q", chart.Title.Subtitle)
+	}
+	iris := svmnb.Classify(datasets.Iris()).OneVsOne().MustFit()
+	for _, c := range []struct {
+		figure svmnb.Figure
+		words  string
+	}{
+		{svmnb.MarginsOver(2, 3), "at the medians sepal length (cm) = 5.8, sepal width (cm) = 3"},
+		{svmnb.MarginsPCA(), "the plane has 97.8 % of the variance"}, // 92.46 + 5.31, R's prcomp(iris[, 1:4])
+	} {
+		chart, err := c.figure.Of(iris)
+		if err != nil || !strings.Contains(chart.Title.Subtitle, c.words) {
+			t.Errorf("%v: %v, %v; want %q", c.figure, chart, err, c.words)
+		}
+	}
+}
+
+// A learning curve ends, and a validation curve passes, where CrossValidate says; the
+// training side is what a fit says of its own points.
+func TestScoreCurves(t *testing.T) {
+	ctx := context.Background()
+	l, folds := svmnb.Classify(datasets.Moons(60, 0.3, 2)).C(1), svmnb.StratifiedKFold(3, 1)
+	want, err := svmnb.CrossValidate(ctx, l, folds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	learning, err := svmnb.LearningCurve(ctx, l, folds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	along, err := svmnb.ValidationCurve(ctx, l, folds, "C", 100, 1, 0.01, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := learning.HeldOut[len(learning.Xs)-1]; !slices.Equal(got, want.Scores) || learning.Xs[len(learning.Xs)-1] != 40 || len(learning.Xs) != 8 {
+		t.Errorf("the learning curve ends at %v points with %v, want %v", learning.Xs, got, want.Scores)
+	}
+	if got := along.HeldOut[1]; !slices.Equal(got, want.Scores) || !slices.Equal(along.Xs, []float64{0.01, 1, 100}) {
+		t.Errorf("along C = %v the scores at 1 are %v, want %v", along.Xs, got, want.Scores)
+	}
+	data := datasets.Moons(60, 0.3, 2)
+	splits, err := folds.Splits(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fit := svmnb.Classify(data.Select(splits[2].Train)).C(1).MustFit()
+	right := 1 - float64(fit.TrainingErrors())/float64(len(splits[2].Train))
+	if got := along.Train[1][2]; math.Abs(got-right) > 1e-12 {
+		t.Errorf("the training score of fold 3 is %v, want %v", got, right)
+	}
+	for _, c := range []*svmnb.ScoreCurve{learning, along} {
+		chart, err := c.Chart()
+		if err != nil || !strings.Contains(chart.Title.Title, "on held-out points") {
+			t.Errorf("%v, %v", chart, err)
+		}
+		if s := svmnb.Table(c); s.Err() != nil || !strings.Contains(s.String(), "accuracy, held out") {
+			t.Errorf("%v", s)
+		}
+	}
+	real, err := svmnb.LearningCurve(ctx, svmnb.Regress(datasets.Sinc(40, 0.1, 1)), svmnb.KFold(4, 1), 10, 30)
+	if err != nil || real.Metric.Name != "RMSE" || !(real.Train[0][0] > 0) {
+		t.Errorf("of a regression: %+v, %v", real, err)
+	}
+
+	done, cancel := context.WithCancel(ctx)
+	cancel()
+	if c, err := svmnb.LearningCurve(done, l, folds); c == nil || !errors.Is(err, context.Canceled) || !math.IsNaN(c.HeldOut[0][0]) {
+		t.Errorf("cancelled: %v, %v", c, err)
+	} else if _, err := c.Chart(); err == nil {
+		t.Error("a curve without a score was drawn")
+	}
+	for _, c := range []struct {
+		of   func() (*svmnb.ScoreCurve, error)
+		want string
+	}{
+		{func() (*svmnb.ScoreCurve, error) { return svmnb.LearningCurve(ctx, nil, folds) }, "the learner is nil"},
+		{func() (*svmnb.ScoreCurve, error) { return svmnb.LearningCurve(ctx, l, nil) }, "the folds are nil"},
+		{func() (*svmnb.ScoreCurve, error) { return svmnb.LearningCurve(ctx, l, folds, 10, 41) }, "from 1 to 40"},
+		{func() (*svmnb.ScoreCurve, error) { return svmnb.LearningCurve(ctx, l, folds, 0, 4) }, "from 1 to 40"},
+		{func() (*svmnb.ScoreCurve, error) { return svmnb.LearningCurve(ctx, l, folds, 4) }, "give two or more"},
+		{func() (*svmnb.ScoreCurve, error) { return svmnb.LearningCurve(ctx, l.C(-1), folds, 4, 8) }, "C"},
+		{func() (*svmnb.ScoreCurve, error) { return svmnb.ValidationCurve(ctx, l, folds, "C", 1) }, "make no curve"},
+		{func() (*svmnb.ScoreCurve, error) { return svmnb.ValidationCurve(ctx, l, folds, "depth", 1, 2) }, `there is no parameter "depth"`},
+		{func() (*svmnb.ScoreCurve, error) { return svmnb.ValidationCurve(ctx, l, folds, "C", -1, math.NaN()) }, "C"},
+	} {
+		var argument *svmnb.ArgumentError
+		if got, err := c.of(); got != nil || !errors.As(err, &argument) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error %v, want an *ArgumentError with %q", err, c.want)
+		}
+	}
+}
+
+func ExampleLearningCurve() {
+	svm := svmnb.Classify(datasets.Moons(200, 0.2, 1)).C(1)
+	curve, err := svmnb.LearningCurve(context.Background(), svm, svmnb.StratifiedKFold(5, 1), 10, 40, 160)
+	if err != nil {
+		panic(err)
+	}
+	svmnb.Table([][]float64{curve.Xs}).Show()
+	// Output:
+	// 1 row × 4 columns
+	// row  x1  x2   x3
+	//   0  10  40  160
+}

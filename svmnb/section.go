@@ -1,0 +1,156 @@
+package svmnb
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/svmnb/svmnb/datasets"
+)
+
+// section is a plane: two dimensions of many: the points origin + a·u + b·v, u and v of length 1
+// and at right angles.
+type section struct {
+	origin, u, v []float64
+	names        [2]string // of the axes
+	note         string    // what became of the other dimensions
+}
+
+// at returns the point of coordinates a and b.
+func (p *section) at(a, b float64) []float64 {
+	x := slices.Clone(p.origin)
+	for j := range x {
+		x[j] += a*p.u[j] + b*p.v[j]
+	}
+	return x
+}
+
+// shadow returns the coordinates of the points' projections.
+func (p *section) shadow(x [][]float64) [][]float64 {
+	out := make([][]float64, len(x))
+	for i, row := range x {
+		out[i] = make([]float64, 2)
+		for j, v := range row {
+			out[i][0] += (v - p.origin[j]) * p.u[j]
+			out[i][1] += (v - p.origin[j]) * p.v[j]
+		}
+	}
+	return out
+}
+
+// wholePlane is that of data with two features.
+func wholePlane(data *datasets.Dataset) *section {
+	return &section{[]float64{0, 0}, []float64{1, 0}, []float64{0, 1}, [2]string{data.FeatureName(0), data.FeatureName(1)}, ""}
+}
+
+// slice is the plane of features j and k through the point at, or the medians.
+func slice(call string, data *datasets.Dataset, j, k int, at []float64) (*section, error) {
+	d := data.D()
+	if j == k || j < 0 || k < 0 || j >= d || k >= d {
+		return nil, wrong(call, float64(k), "features %d and %d of %d; give two different ones from 0 to %d", j, k, d, d-1)
+	}
+	if at != nil && len(at) != d {
+		return nil, wrong(call, float64(len(at)), "the point has %d values and the data %d features; give one for each, those of the two that are drawn do not matter", len(at), d)
+	}
+	p := &section{make([]float64, d), make([]float64, d), make([]float64, d), [2]string{data.FeatureName(j), data.FeatureName(k)}, ""}
+	p.u[j], p.v[k] = 1, 1
+	var held []string
+	for f := range d {
+		switch {
+		case f == j || f == k:
+			continue
+		case at == nil:
+			p.origin[f] = median(column(data.X, f))
+		case !finite(at[f]):
+			return nil, &ArgumentError{call, -1, f, at[f], "the point has a value that is no finite number"}
+		default:
+			p.origin[f] = at[f]
+		}
+		held = append(held, data.FeatureName(f)+" = "+number(p.origin[f]))
+	}
+	switch {
+	case len(held) == 0:
+	case at == nil && len(held) > 3:
+		p.note = fmt.Sprintf("the other %d features at their medians", len(held))
+	case at == nil:
+		p.note = "at the medians " + strings.Join(held, ", ")
+	case len(held) > 3:
+		p.note = fmt.Sprintf("the other %d features as given", len(held))
+	default:
+		p.note = "at " + strings.Join(held, ", ")
+	}
+	return p, nil
+}
+
+func median(v []float64) float64 {
+	s := slices.Sorted(slices.Values(v))
+	n := len(s)
+	return s[(n-1)/2]/2 + s[n/2]/2
+}
+
+// principal is the plane of the two directions in which the data vary most.
+func principal(call string, data *datasets.Dataset) (*section, error) {
+	if data.D() < 2 || data.N() < 2 {
+		return nil, wrong(call, float64(data.D()), "there are %d points of %d features; a plane needs two of each", data.N(), data.D())
+	}
+	t, err := PCA(2).Fit(data)
+	if err != nil {
+		return nil, err
+	}
+	pc := t.(projected)
+	p := &section{origin: pc.mean, u: pc.rows[0], v: pc.rows[1], names: [2]string{"component 1", "component 2"}}
+	along, all := [2]float64{}, 0.0
+	for i, s := range p.shadow(data.X) {
+		along[0], along[1] = along[0]+s[0]*s[0], along[1]+s[1]*s[1]
+		for j, v := range data.X[i] {
+			all += (v - p.origin[j]) * (v - p.origin[j])
+		}
+	}
+	share := 1.0
+	if all > 0 {
+		share = math.Min((along[0]+along[1])/all, 1)
+	}
+	p.note = fmt.Sprintf("the plane has %.3g %% of the variance", 100*share)
+	return p, nil
+}
+
+// MarginsOver is [Margins] of a [*Fit], or [Regions] of a [*MultiFit], over two
+// features j and k of many, which count from 0: the others are held at their medians,
+// or at those of the point at, one value for each feature. The points are where their
+// two features put them, so that one on the other side of the line than its class is
+// no error for that: its errors are those of all its features, and marked.
+func MarginsOver(j, k int, at ...float64) Figure {
+	return planar("MarginsOver", func(data *datasets.Dataset) (*section, error) {
+		return slice("MarginsOver", data, j, k, at)
+	})
+}
+
+// MarginsPCA is [Margins] of a [*Fit], or [Regions] of a [*MultiFit], over the plane
+// through the mean in which the data vary most, that of their first two principal
+// components, with the points projected onto it.
+func MarginsPCA() Figure {
+	return planar("MarginsPCA", func(data *datasets.Dataset) (*section, error) { return principal("MarginsPCA", data) })
+}
+
+// planed is a fit that can be drawn over a plane.
+type planed interface {
+	drawOver(*section) (*Chart, error)
+	dataset() *datasets.Dataset
+}
+
+func planar(name string, of func(data *datasets.Dataset) (*section, error)) Figure {
+	return FigureOf(name, func(f planed) (*Chart, error) {
+		if err := needsDense(name, f.dataset()); err != nil {
+			return nil, err
+		}
+		p, err := of(f.dataset())
+		if err != nil {
+			return nil, err
+		}
+		return f.drawOver(p)
+	})
+}
+
+func (f *Fit) dataset() *datasets.Dataset      { return f.task.data }
+func (f *MultiFit) dataset() *datasets.Dataset { return f.task.base.data }
