@@ -22,6 +22,7 @@ func must(err error) {
 func warn(msg string) {
 	if gonbui.IsNotebook {
 		gonbui.DisplayMarkdown("> ⚠️ " + msg)
+		gonbui.Sync() // or the end of the cell may be faster
 		return
 	}
 	fmt.Fprintln(os.Stderr, "svmnb:", msg)

@@ -30,7 +30,7 @@ func (f *Fit) Evaluate(ds *datasets.Dataset) (*Evaluation, error) {
 	if err != nil {
 		return nil, err
 	}
-	if e.Scores, err = f.Decision(ds.X); err != nil {
+	if e.Scores, err = f.at("Evaluate", "classifier", pointsOf(ds)); err != nil {
 		return nil, err
 	}
 	for _, v := range e.Scores {
@@ -50,7 +50,7 @@ func (f *MultiFit) evaluate(verb string, ds *datasets.Dataset) (*Evaluation, err
 	if err != nil {
 		return nil, err
 	}
-	values, err := f.Decisions(ds.X)
+	values, err := f.decisions("Evaluate", pointsOf(ds))
 	if err != nil {
 		return nil, err
 	}
@@ -212,21 +212,21 @@ func (e *Evaluation) Show(figures ...Figure) {
 var (
 	// Confusion shows how many points of which class were taken for which, of an
 	// [Evaluation] or of the training points of a fit.
-	Confusion = figureOf("Confusion", drawConfusion)
+	Confusion = FigureOf("Confusion", drawConfusion)
 
 	// ROC shows the receiver operating characteristic of two classes, of an
 	// [Evaluation] or of the training points of a fit.
-	ROC = figureOf("ROC", drawROC)
+	ROC = FigureOf("ROC", drawROC)
 
 	// Reliability shows whether probabilities mean what they say, of an [Evaluation]
 	// with probabilities, or of the held-out points of a [Calibrated] fit: for two
 	// classes that of the second, for more that of the predicted one.
-	Reliability = figureOf("Reliability", drawReliability)
+	Reliability = FigureOf("Reliability", drawReliability)
 
 	// Regions shows which class of a [MultiFit] is predicted where, over two
 	// features, with the boundaries and where the predicted class wins by the
 	// margin.
-	Regions = figureOf("Regions", func(f regional) (*Chart, error) { return f.drawRegions() })
+	Regions = FigureOf("Regions", func(f regional) (*Chart, error) { return f.drawRegions() })
 )
 
 // regional is a *MultiFit, which cells without one need not link.

@@ -44,7 +44,7 @@ func (t *task) fit(res *solvers.Result) *Fit {
 		coef[i] = fit.scale * a * t.y[i]
 	}
 	fit.expanded = t.expand(coef, fit.Bias)
-	fit.training = sync.OnceValue(func() []float64 { return fit.values(t.data.X) })
+	fit.training = sync.OnceValue(func() []float64 { return fit.values(pointsOf(t.data)) })
 	return fit
 }
 
@@ -53,7 +53,7 @@ func (t *task) fit(res *solvers.Result) *Fit {
 // length or with a value that is no finite number, or wraps a
 // *kernels.DataError for a point outside the domain of the kernel.
 func (f *Fit) Decision(x [][]float64) ([]float64, error) {
-	return f.at("Decision", "classifier", x)
+	return f.at("Decision", "classifier", written(x))
 }
 
 // Predict returns the class names of the m points of x; a point exactly on the
@@ -63,6 +63,10 @@ func (f *Fit) Predict(x [][]float64) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	return f.names(values), nil
+}
+
+func (f *Fit) names(values []float64) []string {
 	names := make([]string, len(values))
 	for i, v := range values {
 		names[i] = f.task.negative
@@ -70,7 +74,7 @@ func (f *Fit) Predict(x [][]float64) ([]string, error) {
 			names[i] = f.task.positive
 		}
 	}
-	return names, nil
+	return names
 }
 
 // Accuracy returns the share of the points of ds, in [0, 1], whose class is
@@ -80,12 +84,12 @@ func (f *Fit) Accuracy(ds *datasets.Dataset) (float64, error) {
 	if err := ds.Check(); err != nil {
 		return 0, err
 	}
-	names, err := f.Predict(ds.X)
+	values, err := f.at("Accuracy", "classifier", pointsOf(ds))
 	if err != nil {
 		return 0, err
 	}
 	right := 0
-	for i, name := range names {
+	for i, name := range f.names(values) {
 		switch truth := ds.ClassName(ds.Y[i]); truth {
 		case name:
 			right++
@@ -94,13 +98,13 @@ func (f *Fit) Accuracy(ds *datasets.Dataset) (float64, error) {
 			return 0, &ArgumentError{"Accuracy", i, -1, ds.Y[i], fmt.Sprintf("class %q was not in the training data, which has %q and %q", truth, f.task.negative, f.task.positive)}
 		}
 	}
-	return float64(right) / float64(len(names)), nil
+	return float64(right) / float64(len(values)), nil
 }
 
 // SupportVector is a training point with α > 0.
 type SupportVector struct {
 	Index int       // its row in the training data
-	X     []float64 // the point, d values; not to be changed
+	X     []float64 // the point, d values, not to be changed; nil for a sparse one
 	Y     float64   // its label, ±1
 	Alpha float64   // in (0, C], for ν machines in (0, 1]
 	Bound bool      // α = C: on the wrong side of its margin, or on it
@@ -114,7 +118,7 @@ func (f *Fit) SupportVectors() []SupportVector {
 	for i, a := range f.Alpha {
 		if a != 0 {
 			y := f.task.y[i]
-			sv = append(sv, SupportVector{i, f.task.data.X[i], y, a, a >= f.task.problem.Upper[i], max(0, f.task.edge()-y*values[i])})
+			sv = append(sv, SupportVector{i, pointsOf(f.task.data).row(i), y, a, a >= f.task.problem.Upper[i], max(0, f.task.edge()-y*values[i])})
 		}
 	}
 	return sv

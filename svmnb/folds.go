@@ -178,11 +178,15 @@ func split(folds Folds, data *datasets.Dataset) ([]Split, error) {
 func twins(splits []Split, data *datasets.Dataset) (twin, held int) {
 	point := make([]string, data.N())
 	var b strings.Builder
-	for i, row := range data.X {
+	all := pointsOf(data)
+	for i := range point {
 		b.Reset()
-		for _, v := range row {
+		all.entry(i, func(j int, v float64) {
+			if all.sparse != nil {
+				fmt.Fprintf(&b, "%d:", j)
+			}
 			fmt.Fprintf(&b, "%x ", math.Float64bits(v))
-		}
+		})
 		fmt.Fprintf(&b, "%x", math.Float64bits(data.Y[i]))
 		point[i] = b.String()
 	}

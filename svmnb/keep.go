@@ -117,17 +117,12 @@ func (m *machine) key(problem string, numbers ...[]float64) []byte {
 		}
 		h.Write(b)
 	}
-	for _, row := range m.data.X {
-		floats(row)
-	}
+	all := pointsOf(m.data)
+	all.hash(h)
 	for _, v := range numbers {
 		floats(v)
 	}
-	row := make([]float64, m.data.N())
-	for j, x := range m.data.X {
-		row[j] = m.kernel.Eval(m.data.X[0], x) // not by the matrix, which counts
-	}
-	floats(row)
+	floats(all.firstRow(m.kernel)) // not of the matrix, which counts
 	if foreign(m.method) || foreign(m.stop) {
 		if exe, err := os.Executable(); err == nil {
 			program, _ := os.ReadFile(exe) // unreadable: an empty program, still its own key

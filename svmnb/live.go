@@ -34,6 +34,8 @@ type screen struct {
 	id      string // of the display
 	send    func(c *Chart, last bool) error
 	began   time.Time
+	below   string     // HTML under the picture, and
+	text    string     // what stands for it; of Explore
 	drawing sync.Mutex // held while a picture is made; guards next
 	next    time.Time
 }
@@ -119,13 +121,13 @@ func (s *screen) display() func(c *Chart, last bool) error {
 		if !begun && carry() {
 			brought.Do(func() { carries = true })
 		}
-		html := p.HTML
+		html := p.HTML + s.below
 		if carries && (!begun || last) {
 			html += echarts.Library()
 		}
 		begun = true
 		gonbui.SendData(&protocol.DisplayData{DisplayID: s.id, Data: map[protocol.MIMEType]any{
-			protocol.MIMETextHTML: html, protocol.MIMETextPlain: p.Text,
+			protocol.MIMETextHTML: html, protocol.MIMETextPlain: strings.TrimSpace(p.Text + "\n" + s.text),
 		}})
 		if last {
 			gonbui.Sync()
@@ -162,13 +164,71 @@ type scene interface {
 type watch struct {
 	*screen
 	m      *machine
+	name   string // of the method
+	stage  *stage // that it shares, or nil
 	scene  scene
 	points []solvers.Point // what is there is never changed: a picture may be reading
 	work   int             // kernel values of the next picture
 }
 
 func (m *machine) watch(s scene) *watch {
-	return &watch{screen: newScreen(fmt.Sprintf("%s %s", s.words(), m.method.Name())), m: m, scene: s, work: liveField}
+	w := &watch{m: m, name: m.method.Name(), stage: m.stage, scene: s, work: liveField}
+	if m.stage != nil {
+		w.screen = m.stage.screen
+	} else {
+		w.screen = newScreen(fmt.Sprintf("%s %s", s.words(), m.method.Name()))
+	}
+	return w
+}
+
+// stage is a display that the machines of a classifier of several classes share: the
+// picture is that of the machine that has reported when it was time for one, and at the
+// end that of the machine with the largest gap.
+type stage struct {
+	*screen
+	total int
+
+	mu    sync.Mutex
+	done  int
+	worst *watch
+	res   *solvers.Result
+}
+
+// over counts a machine that has ended.
+func (s *stage) over(w *watch, res *solvers.Result) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.done++
+	if res != nil && (s.res == nil || res.Certificate.Gap > s.res.Certificate.Gap) {
+		s.worst, s.res = w, res
+	}
+}
+
+// progress says how many machines have ended.
+func (s *stage) progress() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return fmt.Sprintf("%d of %d machines done", s.done, s.total)
+}
+
+// end shows the machine with the largest gap; nothing where none was solved, since all
+// were remembered.
+func (s *stage) end() {
+	s.screen.end(func() (*Chart, error) {
+		if s.res == nil {
+			return nil, nil
+		}
+		return s.worst.draw(s.res)
+	})
+}
+
+// over ends the display, or leaves it to the next machine.
+func (w *watch) over(res *solvers.Result) {
+	if w.stage != nil {
+		w.stage.over(w, res)
+		return
+	}
+	w.end(res)
 }
 
 // observe is an observer of the run.
@@ -178,7 +238,7 @@ func (w *watch) observe(it *solvers.Iterate, pt *solvers.Point) {
 		return
 	}
 	state := &solvers.Result{
-		Method: w.m.method.Name(), Alpha: slices.Clone(it.Alpha), Iterations: pt.Iteration, Elapsed: pt.Elapsed,
+		Method: w.name, Alpha: slices.Clone(it.Alpha), Iterations: pt.Iteration, Elapsed: pt.Elapsed,
 		Certificate: solvers.Certificate{Bias: pt.Bias}, Trace: solvers.Trace{Points: w.points},
 	}
 	w.show(func() (*Chart, error) { return w.draw(state) })
@@ -238,6 +298,12 @@ func (w *watch) draw(res *solvers.Result) (*Chart, error) {
 		gap = fmt.Sprintf("the gap is %s, %s of the primal", strings.NewReplacer("e+0", "e", "e+", "e", "e−0", "e−").Replace(signed(last.Gap, 2)), percent(last.RelGap))
 	}
 	d.Title, d.Progress = headline(res.Method, res.Status, res.Iterations, res.Elapsed, gap, func() string { return remaining(points, w.m.stop) })
+	if s := w.stage; s != nil && s.total > 1 {
+		d.Progress += ", " + s.progress()
+		if res.Status != solvers.NotTerminated {
+			d.Title = "The machine with the largest gap, " + d.Title
+		}
+	}
 	return figure.Live(d)
 }
 
@@ -319,7 +385,7 @@ func until(t, v []float64, goal float64) string {
 // boundary is where a classifier of two features stands. A running one has no ρ yet,
 // which scales the f of a ν-SVC.
 func (t *task) boundary(res *solvers.Result, work int) *figure.Boundary {
-	if t.data.D() != 2 {
+	if !t.plane() {
 		return nil
 	}
 	fit := t.fit(res)

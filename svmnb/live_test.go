@@ -3,6 +3,7 @@ package svmnb
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -344,5 +345,54 @@ func TestMoments(t *testing.T) {
 	})
 	if _, err := moments(&solvers.Trace{N: 3}, 0); err == nil {
 		t.Error("an empty trace has moments")
+	}
+}
+
+// Machines of several classes share one display, whose last picture is that of the
+// largest gap; watched, they are the same machines.
+func TestWatchManyClasses(t *testing.T) {
+	iris := Classify(datasets.Iris()).Kernel(kernels.RBF(0.25)).C(10)
+	for name, m := range map[string]MultiClassifier{"one against one": iris.OneVsOne(), "the rest": iris.OneVsRest(), "joint": iris.CrammerSinger()} {
+		alone, err := m.Fit(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		task, err := m.prepare()
+		if err != nil {
+			t.Fatal(err)
+		}
+		screen := newScreen(task.words())
+		charts := shown(screen)
+		task.base.stage = &stage{screen: screen, total: max(1, len(task.duels))}
+		fit, err := task.solve(t.Context(), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := datasets.Iris().X
+		want, _ := alone.Decisions(x)
+		got, _ := fit.Decisions(x)
+		for i := range want {
+			if !slices.Equal(got[i], want[i]) {
+				t.Fatalf("%s: a watched run ends elsewhere", name)
+			}
+		}
+		if len(*charts) < 2 {
+			t.Fatalf("%s: %d pictures", name, len(*charts))
+		}
+		first, last := (*charts)[0], (*charts)[len(*charts)-1]
+		if !strings.Contains(first.Title.Title, "is running") || !strings.Contains(last.Title.Title, "converged") {
+			t.Errorf("%s: the titles go from %q to %q", name, first.Title.Title, last.Title.Title)
+		}
+		if count := fmt.Sprintf("%d of %[1]d machines done", len(task.duels)); len(task.duels) > 0 && !strings.Contains(last.Title.Subtitle, count) {
+			t.Errorf("%s: the last picture says %q", name, last.Title.Subtitle)
+		}
+		for _, f := range fit.Machines() {
+			if f.Description.stage != nil || f.task.stage != nil {
+				t.Errorf("%s: a fit remembers its display", name)
+			}
+		}
+	}
+	if c, d := iris.OneVsOne(), iris.OneVsOne().Live(); c == d || d.String() != iris.Live().OneVsOne().String() {
+		t.Errorf("Live makes %v of %v", d, c)
 	}
 }

@@ -33,6 +33,7 @@ type machine struct {
 	every  int
 	cache  int64
 	live   bool
+	stage  *stage // the display that several machines share; nil for one
 	err    error
 }
 
@@ -163,13 +164,13 @@ func (m *machine) checkWeights(w []float64) {
 // fill puts the defaults where nothing was said.
 func (m *machine) fill() {
 	if m.kernel == nil {
-		m.kernel = kernels.RBF(kernels.GammaScale(m.data.X))
+		m.kernel = kernels.RBF(pointsOf(m.data).gammaScale(m.data.D()))
 	}
 	if m.stop == nil {
 		m.stop = solvers.UpLow{Tol: 1e-3}
 	}
 	if m.tau2 == kernels.Radius {
-		m.tau2 = kernels.Radius2(m.kernel, m.data.X)
+		m.tau2 = pointsOf(m.data).radius2(m.kernel)
 	}
 }
 
@@ -188,14 +189,18 @@ func keepsNormal(m solvers.Method) bool {
 // machine whose method keeps w.
 func (m *machine) matrix() (solvers.Matrix, error) {
 	if m.kernel == kernels.Kernel(kernels.Linear()) && keepsNormal(m.method) {
-		return solvers.NewDenseFeatures(m.data.X, math.Sqrt(m.tau2))
+		return pointsOf(m.data).features(math.Sqrt(m.tau2))
 	}
 	k := m.kernel
 	if m.tau2 != 0 {
 		k = kernels.Augmented(k, m.tau2)
 	}
-	return kernels.NewGram(k, m.data.X, m.cache)
+	return pointsOf(m.data).gram(k, m.cache)
 }
+
+// plane and line say whether the points can be drawn in their own coordinates.
+func (m *machine) plane() bool { return m.data.D() == 2 && m.data.Sparse == nil }
+func (m *machine) line() bool  { return m.data.D() == 1 && m.data.Sparse == nil }
 
 // solve runs the method on p, and shows it while it runs where Live asks for
 // that. The result is nil where there is none that could be shown; with a partial
@@ -203,13 +208,13 @@ func (m *machine) matrix() (solvers.Matrix, error) {
 func (m *machine) solve(ctx context.Context, p *solvers.Problem, s scene) (*solvers.Result, error) {
 	settings := solvers.Settings{Stop: m.stop, MaxIterations: m.limit, Every: m.every}
 	var w *watch
-	if m.live && watchable() {
+	if m.stage != nil || m.live && watchable() {
 		w = m.watch(s)
 		settings.Observers = []solvers.Observer{w.observe}
 	}
 	res, err := solvers.Solve(ctx, p, m.method, settings)
 	if w != nil {
-		w.end(res)
+		w.over(res)
 	}
 	if res == nil || res.Status == solvers.Unbounded {
 		return nil, fmt.Errorf("svmnb: %w", err)
@@ -302,8 +307,8 @@ func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 // expanded is f(x) = Σ coef_i K(x_i, x) + b over the training points whose
 // coefficient is not 0.
 type expanded struct {
-	x     [][]float64 // the points
-	basis *kernels.Basis
+	x     points                // those training points
+	basis func() *kernels.Basis // of x, made when it is first asked for
 	coef  []float64
 	b     float64
 	w     []float64 // Σ coef_i x_i for the linear kernel; else nil
@@ -313,51 +318,57 @@ type expanded struct {
 // expand takes n coefficients.
 func (m *machine) expand(coef []float64, b float64) expanded {
 	e := expanded{b: b, d: m.data.D()}
+	var rows []int
 	for i, c := range coef {
 		if c != 0 {
-			e.x, e.coef = append(e.x, m.data.X[i]), append(e.coef, c)
+			rows, e.coef = append(rows, i), append(e.coef, c)
 		}
 	}
-	e.basis = kernels.Against(m.kernel, e.x)
+	e.x = pointsOf(m.data).some(rows)
+	e.basis = e.x.late(m.kernel)
 	if m.kernel == kernels.Kernel(kernels.Linear()) {
 		e.w = make([]float64, e.d)
-		for i, x := range e.x {
-			for j, v := range x {
-				e.w[j] += e.coef[i] * v
-			}
+		for i, c := range e.coef {
+			e.x.add(e.w, i, c)
 		}
 	}
 	return e
 }
 
-func (e *expanded) values(x [][]float64) []float64 {
-	out := make([]float64, len(x))
+func (e *expanded) values(p points) []float64 {
+	out := make([]float64, p.n())
 	if e.w != nil {
-		for i, xi := range x {
-			out[i] = e.b
-			for j, v := range xi {
-				out[i] += e.w[j] * v
-			}
+		for i := range out {
+			out[i] = p.dot(i, e.w, e.b)
 		}
 		return out
 	}
 	for i := range out {
 		out[i] = e.b
 	}
-	e.basis.Times(out, x, e.coef)
+	p.addTimes([][]float64{out}, e.basis(), [][]float64{e.coef})
 	return out
 }
 
 // at is values for points that a caller gives.
-func (e *expanded) at(verb, learner string, x [][]float64) ([]float64, error) {
-	if err := e.check(verb, learner, x); err != nil {
+func (e *expanded) at(verb, learner string, p points) ([]float64, error) {
+	if err := e.check(verb, learner, p); err != nil {
 		return nil, err
 	}
-	return e.values(x), nil
+	return e.values(p), nil
 }
 
-func (e *expanded) check(verb, learner string, x [][]float64) error {
-	for i, row := range x {
+func (e *expanded) check(verb, learner string, p points) error {
+	if s := p.sparse; s != nil {
+		if s.N() > 0 && s.D != e.d {
+			return wrong(verb, float64(s.D), "the points have %d features, the %s was trained on %d; give the reader that number as dims", s.D, learner, e.d)
+		}
+		if err := e.basis().CheckSparse(*s); err != nil {
+			return fmt.Errorf("svmnb: %s: %w", verb, err)
+		}
+		return nil
+	}
+	for i, row := range p.x {
 		if len(row) != e.d {
 			return &ArgumentError{verb, i, -1, float64(len(row)), fmt.Sprintf("the point has %d features, the %s was trained on %d", len(row), learner, e.d)}
 		}
@@ -367,7 +378,7 @@ func (e *expanded) check(verb, learner string, x [][]float64) error {
 			}
 		}
 	}
-	if err := e.basis.Check(x); err != nil {
+	if err := e.basis().Check(p.x); err != nil {
 		return fmt.Errorf("svmnb: %s: %w", verb, err)
 	}
 	return nil

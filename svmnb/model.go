@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/svmnb/internal/calibrate"
 )
@@ -17,6 +18,8 @@ import (
 //	err := fit.Model().WriteLIBSVM(w)
 //	model, err := svmnb.ReadLIBSVMModel(r, 0)
 //
+// Support vectors of sparse points are sparse.
+//
 // A Model never changes and may be used by several goroutines at a time.
 type Model struct {
 	kind     modelKind
@@ -26,7 +29,8 @@ type Model struct {
 	duels    [][2]int  // of each machine, as in multiTask
 	curves   []curve   // of each machine; nil without probabilities
 	machines []term
-	expanded // of which the points, the basis and d are used
+	process  *processModel // of a Gaussian process; else nil
+	expanded               // of which the points, the basis and d are used
 }
 
 type modelKind int
@@ -38,9 +42,10 @@ const (
 	votesModel
 	restModel
 	jointModel
+	processKind
 )
 
-var modelKinds = [...]string{"regression", "one class", "two classes", "one against one", "one against the rest", "Crammer–Singer"}
+var modelKinds = [...]string{"regression", "one class", "two classes", "one against one", "one against the rest", "Crammer–Singer", "Gaussian process"}
 
 func (k modelKind) String() string { return modelKinds[k] }
 
@@ -56,7 +61,7 @@ func (k modelKind) scheme() scheme {
 }
 
 // Modeler is a fit that has a [Model]: a *[Fit], *[MultiFit], *[RegressionFit],
-// *[Calibrated], or a *Model itself.
+// *[ProcessFit], *[Calibrated], or a *Model itself.
 type Modeler interface{ Model() *Model }
 
 // Model returns m.
@@ -121,7 +126,7 @@ func (m *Model) Kernel() kernels.Kernel { return m.kernel }
 func (m *Model) D() int { return m.d }
 
 // SupportVectors returns how many points predictions need.
-func (m *Model) SupportVectors() int { return len(m.x) }
+func (m *Model) SupportVectors() int { return m.x.n() }
 
 // Classes returns the names of the classes, in the order of the columns of
 // Probabilities; nil for a regression.
@@ -129,8 +134,8 @@ func (m *Model) Classes() []string { return slices.Clone(m.classes) }
 
 // String says in a line what the model is.
 func (m *Model) String() string {
-	s := fmt.Sprintf("model of %v, %v, %d features, %d support vectors", m.kind, m.kernel, m.d, len(m.x))
-	if m.kind >= twoClassModel {
+	s := fmt.Sprintf("model of %v, %v, %d features, %d support vectors", m.kind, m.kernel, m.d, m.x.n())
+	if len(m.classes) > 0 && m.kind != oneClassModel {
 		s += ", classes " + listed(m.classes)
 	}
 	if m.curves != nil {
@@ -144,23 +149,41 @@ func (m *Model) String() string {
 // error is an *ArgumentError that names the first row of another length or with a
 // value that is no finite number, or wraps a *kernels.DataError for a point outside
 // the domain of the kernel.
-func (m *Model) Decisions(x [][]float64) ([][]float64, error) { return m.decisions("Decisions", x) }
+func (m *Model) Decisions(x [][]float64) ([][]float64, error) {
+	return m.decisions("Decisions", written(x))
+}
 
-func (m *Model) decisions(verb string, x [][]float64) ([][]float64, error) {
-	if err := m.check(verb, "model", x); err != nil {
+// DecisionsSparse is Decisions for sparse points, which are not written out; a model
+// of points that are takes some of them at a time.
+func (m *Model) DecisionsSparse(x datasets.CSR) ([][]float64, error) {
+	return m.decisions("DecisionsSparse", compressed(x))
+}
+
+func (m *Model) decisions(verb string, p points) ([][]float64, error) {
+	if err := m.check(verb, "model", p); err != nil {
 		return nil, err
 	}
-	return m.terms(m.machines, x), nil
+	if m.process != nil {
+		return m.means(p), nil
+	}
+	return m.terms(m.machines, p), nil
 }
 
 // Values returns f at the m points of x, of a model that has one machine: a
-// regression's prediction in units of its targets, the decision value of one class
+// regression's or a process's prediction in units of its targets, the decision value of one class
 // or two. Errors are those of Decisions, and an *ArgumentError for several machines.
-func (m *Model) Values(x [][]float64) ([]float64, error) {
+func (m *Model) Values(x [][]float64) ([]float64, error) { return m.value("Values", written(x)) }
+
+// ValuesSparse is Values for sparse points; see DecisionsSparse.
+func (m *Model) ValuesSparse(x datasets.CSR) ([]float64, error) {
+	return m.value("ValuesSparse", compressed(x))
+}
+
+func (m *Model) value(verb string, p points) ([]float64, error) {
 	if len(m.machines) != 1 {
-		return nil, wrong("Values", float64(len(m.machines)), "the model has %d machines; Decisions returns the values of all", len(m.machines))
+		return nil, wrong(verb, float64(len(m.machines)), "the model has %d machines; Decisions returns the values of all", len(m.machines))
 	}
-	rows, err := m.decisions("Values", x)
+	rows, err := m.decisions(verb, p)
 	if err != nil {
 		return nil, err
 	}
@@ -174,11 +197,18 @@ func (m *Model) Values(x [][]float64) ([]float64, error) {
 // Predict returns the class names of the m points of x: with probabilities the
 // most probable ones, as [Calibrated.Predict], else those of the decision values.
 // Errors are those of Decisions, and an *ArgumentError for a regression.
-func (m *Model) Predict(x [][]float64) ([]string, error) {
-	if m.kind == regressionModel {
-		return nil, wrong("Predict", math.NaN(), "a regression has no classes; say Values")
+func (m *Model) Predict(x [][]float64) ([]string, error) { return m.predict("Predict", written(x)) }
+
+// PredictSparse is Predict for sparse points; see DecisionsSparse.
+func (m *Model) PredictSparse(x datasets.CSR) ([]string, error) {
+	return m.predict("PredictSparse", compressed(x))
+}
+
+func (m *Model) predict(verb string, p points) ([]string, error) {
+	if m.classes == nil {
+		return nil, wrong(verb, math.NaN(), "a %v has no classes; say Values", m.kind)
 	}
-	rows, err := m.decisions("Predict", x)
+	rows, err := m.decisions(verb, p)
 	if err != nil {
 		return nil, err
 	}
@@ -214,10 +244,19 @@ func (m *Model) probabilities(values []float64) []float64 {
 // order of Classes and of sum 1. Errors are those of Decisions, and an
 // *ArgumentError for a model without probabilities.
 func (m *Model) Probabilities(x [][]float64) ([][]float64, error) {
+	return m.probable("Probabilities", written(x))
+}
+
+// ProbabilitiesSparse is Probabilities for sparse points; see DecisionsSparse.
+func (m *Model) ProbabilitiesSparse(x datasets.CSR) ([][]float64, error) {
+	return m.probable("ProbabilitiesSparse", compressed(x))
+}
+
+func (m *Model) probable(verb string, p points) ([][]float64, error) {
 	if m.curves == nil {
-		return nil, wrong("Probabilities", math.NaN(), "the model has none; take that of a Calibrated fit")
+		return nil, wrong(verb, math.NaN(), "the model has none; take that of a Calibrated fit")
 	}
-	rows, err := m.decisions("Probabilities", x)
+	rows, err := m.decisions(verb, p)
 	if err != nil {
 		return nil, err
 	}
@@ -260,9 +299,9 @@ func (m *Model) complete(format string) error {
 	bad := func(msg string, args ...any) error { return modelError(format, 0, msg, args...) }
 	machines := 1
 	switch k := len(m.classes); m.kind {
-	case regressionModel:
+	case regressionModel, processKind:
 		if k != 0 || len(m.duels) != 0 || m.curves != nil {
-			return bad("a regression has no classes and no probabilities")
+			return bad("a %v has no classes and no probabilities", m.kind)
 		}
 	case oneClassModel, twoClassModel:
 		if k != 2 || !slices.Equal(m.duels, [][2]int{{1, 0}}) || m.kind == oneClassModel && m.curves != nil {
@@ -299,21 +338,32 @@ func (m *Model) complete(format string) error {
 	if m.kernel == nil {
 		return bad("there is no kernel")
 	}
-	for i, x := range m.x {
+	for i, x := range m.x.x {
 		if len(x) != m.d {
 			return bad("support vector %d has %d features; want %d", i, len(x), m.d)
 		}
 	}
-	m.basis = kernels.Against(m.kernel, nil)
-	if err := m.basis.Check(m.x); err != nil {
+	if s := m.x.sparse; s != nil && (s.D != m.d || len(s.Start) == 0) {
+		return bad("the support vectors have %d features; want %d", s.D, m.d)
+	}
+	if _, ok := m.kernel.(kernels.Domain); ok && m.x.sparse != nil && m.d > modelCells/32 {
+		return bad("%d features are too many for the kernel %v, which looks at points written out", m.d, brief(m.kernel.String()))
+	}
+	var err error
+	if m.x.sparse != nil {
+		err = kernels.Against(m.kernel, nil).CheckSparse(*m.x.sparse)
+	} else {
+		err = kernels.Against(m.kernel, nil).Check(m.x.x)
+	}
+	if err != nil {
 		e := modelError(format, 0, "support vectors: %v", err)
 		e.Err = err
 		return e
 	}
-	m.basis = kernels.Against(m.kernel, m.x)
+	m.basis = m.x.late(m.kernel)
 	for k := range m.machines {
 		t := &m.machines[k]
-		if len(t.coef) != len(m.x) || !allFinite(t.coef) || !allFinite([]float64{t.b}) {
+		if len(t.coef) != m.x.n() || !allFinite(t.coef) || !allFinite([]float64{t.b}) {
 			return bad("machine %d: want a finite coefficient for each support vector, and a finite bias", k)
 		}
 	}
@@ -335,6 +385,15 @@ func (m *Model) complete(format string) error {
 			return bad("machine %d: the curve of probabilities is none", k)
 		}
 	}
+	if (m.process != nil) != (m.kind == processKind) {
+		return bad("a %v and a process are two things", m.kind)
+	}
+	if m.process != nil {
+		if wrong := m.process.complete(m); wrong != "" {
+			return bad("%s", wrong)
+		}
+		return nil // whose means are of the kernel, also of the linear one
+	}
 	if m.kernel != kernels.Kernel(kernels.Linear()) {
 		return nil
 	}
@@ -348,9 +407,7 @@ func (m *Model) complete(format string) error {
 			if c == 0 {
 				continue
 			}
-			for i, v := range m.x[j] {
-				t.w[i] += c * v
-			}
+			m.x.add(t.w, j, c)
 		}
 	}
 	return nil

@@ -109,6 +109,18 @@ var modelledFits = sync.OnceValue(func() []modelled {
 	real("linear tube", Regress(datasets.Cars()).Kernel(kernels.Linear()))
 	real("ν tube", Regress(sinc).Kernel(kernels.RBF(1)).Nu(0.4))
 	real("ridge", Regress(sinc).Kernel(kernels.Matern52(1)).Ridge(0.1))
+	process := func(name string, p Process) {
+		fit, err := p.Fit(ctx)
+		must(err)
+		values, err := fit.Predict(p.data.X)
+		must(err)
+		list = append(list, modelled{name, fit, p.data.X, asRows(values), nil})
+	}
+	gp := GaussianProcess(sinc).Kernel(kernels.RBF(1)).NoiseVariance(0.01)
+	process("process", gp)
+	process("process by CG", gp.CG())
+	process("process of zero mean", gp.Kernel(kernels.Sum(kernels.RBF(1), kernels.Linear())).ZeroMean().NoiseVariances(slices.Repeat([]float64{0.02}, sinc.N())))
+	process("linear process", GaussianProcess(datasets.Cars()).Kernel(kernels.Linear()).NoiseVariance(9).LinearMean())
 	c, err := rbf.Calibrate(ctx, Platt{Folds: 3})
 	calibrated("Platt", c, err)
 	pair, err := rbf.Description.OneVsOne().Fit(ctx)
@@ -121,6 +133,14 @@ var modelledFits = sync.OnceValue(func() []modelled {
 	calibrated("coupled", c, err)
 	c, err = joint.Calibrate(ctx, Platt{Folds: 3})
 	calibrated("joint Platt", c, err)
+	c, err = joint.Calibrate(ctx, Isotonic{Folds: 3})
+	calibrated("joint isotonic", c, err)
+	c, err = pairs.Calibrate(ctx, Isotonic{Folds: 3})
+	calibrated("coupled isotonic", c, err)
+	rest, err := base.OneVsRest().Fit(ctx)
+	must(err)
+	c, err = rest.Calibrate(ctx, Isotonic{Folds: 3})
+	calibrated("rest isotonic", c, err)
 	return list
 })
 
@@ -217,11 +237,21 @@ func TestSaveRefuses(t *testing.T) {
 // ownKernel has the name of another.
 type ownKernel struct{ kernels.Kernel }
 
+// sealed is a file of the oldest version that may have such a body.
 func sealed(body string) []byte {
-	return fmt.Appendf(nil, "svmnb model 1\n%x\n%s\n", sha256.Sum256([]byte(body)), body)
+	version := 1
+	if strings.Contains(body, `"sparse"`) || strings.Contains(body, `"process"`) {
+		version = 2
+	}
+	return fmt.Appendf(nil, "svmnb model %d\n%x\n%s\n", version, sha256.Sum256([]byte(body)), body)
 }
 
 const smallModel = `{"kind":"two classes","kernel":"RBF(1)","features":2,"classes":["a","b"],"targets":[0,1],"duels":[[1,0]],"vectors":[[1,2],[3,4]],"machines":[{"coef":[1,-1],"bias":0.5}],"curves":[{"a":-1,"b":0.1}]}`
+
+const (
+	smallSparse  = `{"kind":"regression","kernel":"RBF(1)","features":1000,"vectors":null,"sparse":{"start":[0,1,3],"index":[7,7,999],"value":[1,2,3]},"machines":[{"coef":[1,-1],"bias":0.5}]}`
+	smallProcess = `{"kind":"Gaussian process","kernel":"RBF(1)","features":2,"vectors":[[1,2],[3,4]],"machines":[{"coef":[1,-1],"bias":0.5}],"process":{"beta":[1,2,3],"centre":[2,3],"noise":[0.1]}}`
+)
 
 func TestLoadRefuses(t *testing.T) {
 	if m, err := parseModel(sealed(smallModel)); err != nil || m.D() != 2 {
@@ -237,7 +267,7 @@ func TestLoadRefuses(t *testing.T) {
 	for name, text := range map[string][]byte{
 		"empty":           nil,
 		"other file":      []byte("svm_type c_svc\n"),
-		"newer":           []byte(strings.Replace(string(good), "model 1", "model 2", 1)),
+		"newer":           []byte(strings.Replace(string(good), "model 1", "model 3", 1)),
 		"cut":             good[:len(good)-30],
 		"no last newline": good[:len(good)-1],
 		"changed":         []byte(strings.Replace(string(good), "[3,4]", "[3,5]", 1)),
@@ -300,6 +330,8 @@ func FuzzLoad(f *testing.F) {
 	f.Add(smallModel)
 	f.Add(`{"kind":"regression","kernel":"Linear()","features":1,"vectors":[[2]],"machines":[{"coef":[3],"bias":1}]}`)
 	f.Add(`{"kind":"one against one","kernel":"Sum(RBF(1), Linear())","features":1,"classes":["a","b","c"],"targets":[0,1,2],"duels":[[0,1],[0,2],[1,2]],"vectors":[],"machines":[{},{},{}]}`)
+	f.Add(smallSparse)
+	f.Add(smallProcess)
 	f.Fuzz(func(t *testing.T, body string) {
 		m, err := parseModel(sealed(body))
 		if err != nil {
@@ -319,4 +351,80 @@ func FuzzLoad(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// The posterior of a model that was saved is that of the fit, bit for bit, where the
+// fit has an exact one.
+func TestModelPosterior(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "model")
+	for _, f := range modelledFits() {
+		fit, ok := f.fit.(*ProcessFit)
+		if !ok {
+			if _, err := f.fit.Model().Posterior(t.Context(), f.x); err == nil || !strings.Contains(err.Error(), "has no variances") {
+				t.Errorf("%s: %v", f.name, err)
+			}
+			continue
+		}
+		if err := Save(path, fit); err != nil {
+			t.Fatal(err)
+		}
+		m, err := Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := [][]float64{f.x[0], f.x[3], {2.5}}
+		got, err := m.Posterior(t.Context(), x)
+		if f.name == "process by CG" {
+			if err == nil || !strings.Contains(err.Error(), "iterative") {
+				t.Errorf("%v", err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(f.name, err)
+		}
+		want, err := fit.Posterior(t.Context(), x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got.Mean, want.Mean) || !slices.Equal(got.Variance, want.Variance) ||
+			got.Noise != want.Noise && !(math.IsNaN(got.Noise) && math.IsNaN(want.Noise)) {
+			t.Errorf("%s: %v, want %v", f.name, got, want)
+		}
+	}
+}
+
+// A process that was changed by hand is refused.
+func TestLoadRefusesProcess(t *testing.T) {
+	m, err := parseModel(sealed(smallProcess))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, err := m.Values([][]float64{{1, 2}}); err != nil || !(math.Abs(v[0]-(1-2-3+1-math.Exp(-8))) < 1e-6) {
+		t.Error(v, err)
+	}
+	for _, e := range [][2]string{{`[1,2,3]`, `[1,2]`}, {`[0.1]`, `[0.1,1,1]`}, {`[0.1]`, `[-1]`}, {`"beta":[1,2,3],`, ``}, {`"centre":[2,3],`, ``}, {`Gaussian process`, `regression`},
+		{`,"process":{"beta":[1,2,3],"centre":[2,3],"noise":[0.1]}`, ``}, {`[[1,2],[3,4]]`, `null`}, {`"machines"`, `"duels":[[1,0]],"machines"`}} {
+		if m, err := parseModel(sealed(strings.Replace(smallProcess, e[0], e[1], 1))); !errors.As(err, new(*ModelError)) {
+			t.Errorf("%s: %v, %v", e[1], m, err)
+		}
+	}
+}
+
+// So are sparse vectors.
+func TestLoadRefusesSparse(t *testing.T) {
+	m, err := parseModel(sealed(smallSparse))
+	if err != nil || m.D() != 1000 {
+		t.Fatal(m, err)
+	}
+	for _, e := range [][2]string{{`[0,1,3]`, `[0,3,1]`}, {`[0,1,3]`, `[1,1,3]`}, {`[0,1,3]`, `[]`}, {`[7,7,999]`, `[7,999,7]`}, {`[7,7,999]`, `[7,7,1000]`}, {`[7,7,999]`, `[-7,7,999]`},
+		{`[1,2,3]`, `[1,2]`}, {`null`, `[[1]]`}, {`"features":1000`, `"features":2000000000`}, {`[1,-1]`, `[1]`}} {
+		if m, err := parseModel(sealed(strings.Replace(smallSparse, e[0], e[1], 1))); !errors.As(err, new(*ModelError)) {
+			t.Errorf("%s: %v, %v", e[1], m, err)
+		}
+	}
+	old := strings.Replace(string(sealed(smallSparse)), "model 2", "model 1", 1)
+	if m, err := parseModel([]byte(old)); !errors.As(err, new(*ModelError)) {
+		t.Errorf("sparse in version 1: %v, %v", m, err)
+	}
 }

@@ -21,7 +21,10 @@ import (
 // A file of [Save] is three lines of UTF-8: the name and version of the format,
 // the SHA-256 of the third line's bytes in hexadecimal, and the model as JSON,
 // whose numbers have all digits that they need to be read back to the bit.
-const modelMagic, modelVersion = "svmnb model ", "1"
+const modelMagic = "svmnb model "
+
+// Version 2 has sparse vectors and Gaussian processes as well; what version 1 can say is written as such.
+var modelVersions = []string{"1", "2"}
 
 // modelJSON is the third line. A new field, or another meaning of one, is a new
 // version.
@@ -33,13 +36,28 @@ type modelJSON struct {
 	Targets  []float64     `json:"targets,omitempty"`
 	Duels    [][2]int      `json:"duels,omitempty"`
 	Vectors  [][]float64   `json:"vectors"`
+	Sparse   *sparseJSON   `json:"sparse,omitempty"` // in place of vectors; version 2
 	Machines []machineJSON `json:"machines"`
 	Curves   []curveJSON   `json:"curves,omitempty"`
+	Process  *processJSON  `json:"process,omitempty"` // version 2
 }
 
 type machineJSON struct {
 	Coef []float64 `json:"coef"` // of each vector
 	Bias float64   `json:"bias"`
+}
+
+type processJSON struct {
+	Beta   []float64 `json:"beta,omitempty"`
+	Centre []float64 `json:"centre,omitempty"`
+	Noise  []float64 `json:"noise,omitempty"`
+}
+
+// sparseJSON are support vectors by compressed rows.
+type sparseJSON struct {
+	Start []int     `json:"start"`
+	Index []int32   `json:"index"`
+	Value []float64 `json:"value"`
 }
 
 // curveJSON is a sigmoid, or steps.
@@ -66,7 +84,14 @@ func Save(path string, fit Modeler) error {
 			return modelError("svmnb", 0, "the class name %q is no UTF-8", name)
 		}
 	}
-	file := modelJSON{Kind: m.kind.String(), Kernel: m.kernel.String(), Features: m.d, Classes: m.classes, Targets: m.targets, Duels: m.duels, Vectors: m.x}
+	file := modelJSON{Kind: m.kind.String(), Kernel: m.kernel.String(), Features: m.d, Classes: m.classes, Targets: m.targets, Duels: m.duels, Vectors: m.x.x}
+	version := modelVersions[0]
+	if s := m.x.sparse; s != nil {
+		file.Sparse, version = &sparseJSON{s.Start, s.Index, s.Value}, modelVersions[1]
+	}
+	if p := m.process; p != nil {
+		file.Process, version = &processJSON{p.beta, p.centre, p.noise}, modelVersions[1]
+	}
 	for _, t := range m.machines {
 		file.Machines = append(file.Machines, machineJSON{t.coef, t.b})
 	}
@@ -83,7 +108,7 @@ func Save(path string, fit Modeler) error {
 		return modelError("svmnb", 0, "%v", err) // a coefficient that is no finite number
 	}
 	sum := sha256.Sum256(body)
-	text := fmt.Appendf(nil, "%s%s\n%x\n%s\n", modelMagic, modelVersion, sum, body)
+	text := fmt.Appendf(nil, "%s%s\n%x\n%s\n", modelMagic, version, sum, body)
 	return writeWhole(path, text)
 }
 
@@ -129,9 +154,9 @@ func parseModel(text []byte) (*Model, error) {
 	version, ok := strings.CutPrefix(string(first[:min(len(first), 80)]), modelMagic)
 	switch {
 	case !ok:
-		return nil, modelError(format, 1, "this is no file of svmnb.Save; such a file begins with %q", modelMagic+modelVersion)
-	case version != modelVersion:
-		return nil, modelError(format, 1, "the version of the file is %q and this program reads version %s; read it with the version of svmnb that wrote it", version, modelVersion)
+		return nil, modelError(format, 1, "this is no file of svmnb.Save; such a file begins with %q", modelMagic+modelVersions[0])
+	case !slices.Contains(modelVersions, version):
+		return nil, modelError(format, 1, "the version of the file is %q and this program reads %v; read it with the version of svmnb that wrote it", version, strings.Join(modelVersions, " and "))
 	}
 	sum, body, _ := bytes.Cut(rest, []byte("\n"))
 	body, whole := bytes.CutSuffix(body, []byte("\n"))
@@ -159,7 +184,16 @@ func parseModel(text []byte) (*Model, error) {
 		e.Err = err
 		return nil, e
 	}
-	m := &Model{kind: modelKind(kind), kernel: k, classes: file.Classes, targets: file.Targets, duels: file.Duels, expanded: expanded{x: file.Vectors, d: file.Features}}
+	m := &Model{kind: modelKind(kind), kernel: k, classes: file.Classes, targets: file.Targets, duels: file.Duels, expanded: expanded{x: written(file.Vectors), d: file.Features}}
+	if s := file.Sparse; s != nil {
+		if file.Vectors != nil || version == modelVersions[0] {
+			return nil, modelError(format, 3, "the support vectors are there twice, or sparse in a version that has none")
+		}
+		m.x = points{sparse: &kernels.CSR{Start: s.Start, Index: s.Index, Value: s.Value, D: file.Features}}
+	}
+	if p := file.Process; p != nil {
+		m.process = &processModel{beta: p.Beta, centre: p.Centre, noise: p.Noise}
+	}
 	for _, t := range file.Machines {
 		m.machines = append(m.machines, term{coef: t.Coef, b: t.Bias})
 	}

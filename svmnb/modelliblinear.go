@@ -22,6 +22,9 @@ import (
 // numbers; else that of w.
 func (m *Model) WriteLIBLINEAR(w io.Writer) error {
 	const format = "LIBLINEAR"
+	if m.process != nil {
+		return modelError(format, 0, "it has no Gaussian processes; take Regress(data).Ridge(λ)")
+	}
 	if m.machines[0].w == nil {
 		return modelError(format, 0, "it has no kernel %v; it has Linear", brief(m.kernel.String()))
 	}
@@ -199,7 +202,7 @@ func ReadLIBLINEARModel(r io.Reader) (*Model, error) {
 		}
 		return nil, err
 	}
-	m.x = weights
+	m.x = written(weights)
 	for k, b := range biases {
 		coef := make([]float64, machines)
 		coef[k] = 1

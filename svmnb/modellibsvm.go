@@ -13,8 +13,8 @@ import (
 
 // WriteLIBSVM writes the model file of LIBSVM (Chang and Lin 2011), which
 // svm-predict reads: C-SVC for two classes and one against one, one-class, and
-// ε-SVR for any regression, since ν, C and ε are no part of a prediction. Its
-// labels are the targets of the classes. The error is a *[ModelError] for what the
+// ε-SVR for any regression and the mean of a Gaussian process, since ν, C, ε and the
+// noise are no part of a prediction. Its labels are the targets of the classes. The error is a *[ModelError] for what the
 // format does not have: kernels other than Linear, Polynomial, RBF and Sigmoid, one
 // against the rest and Crammer–Singer, targets that are no whole numbers,
 // probabilities that are not Platt's; else that of w.
@@ -48,6 +48,11 @@ func (m *Model) WriteLIBSVM(w io.Writer) error {
 	var order []int // classes as the file has them, the first the positive one of two
 	kind := "c_svc"
 	switch m.kind {
+	case processKind:
+		if m.process.beta != nil {
+			return modelError(format, 0, "it has no linear mean; take ConstantMean")
+		}
+		kind = "epsilon_svr"
 	case regressionModel:
 		kind = "epsilon_svr"
 	case oneClassModel:
@@ -64,38 +69,7 @@ func (m *Model) WriteLIBSVM(w io.Writer) error {
 	line("svm_type " + kind)
 	line("kernel_type " + words)
 	line("nr_class", float64(max(2, len(order))))
-	// Each class lists its own vectors, with a coefficient for each of the other
-	// classes. A vector belongs to the class on whose side it pulls; one that pulls
-	// on several sides, which no fit has, is listed with each.
-	type row struct {
-		vector int
-		coef   []float64
-	}
-	groups := make([][]row, max(1, len(order)))
-	width := max(1, len(order)-1)
-	pair := 0
-	for i := range len(groups) {
-		for j := i + 1; j < max(2, len(groups)); j++ {
-			t := m.machines[pair]
-			for at, c := range t.coef {
-				if c == 0 {
-					continue
-				}
-				group, place := i, j-1
-				if c < 0 && order != nil {
-					group, place = j, i
-				}
-				rows := groups[group]
-				n, found := slices.BinarySearchFunc(rows, at, func(r row, at int) int { return r.vector - at })
-				if !found {
-					rows = slices.Insert(rows, n, row{at, make([]float64, width)})
-					groups[group] = rows
-				}
-				rows[n].coef[place] = c
-			}
-			pair++
-		}
-	}
+	groups := m.byClass(order)
 	total := 0
 	var counts, labels, rho, a, b []float64
 	for _, g := range groups {
@@ -136,18 +110,57 @@ func (m *Model) WriteLIBSVM(w io.Writer) error {
 				}
 				out.WriteString(number(c))
 			}
-			for j, v := range m.x[r.vector] {
+			m.x.entry(r.vector, func(j int, v float64) {
 				if v != 0 {
 					out.WriteByte(' ')
 					out.WriteString(strconv.Itoa(j + 1))
 					out.WriteByte(':')
 					out.WriteString(number(v))
 				}
-			}
+			})
 			out.WriteByte('\n')
 		}
 	}
 	return out.Flush()
+}
+
+// classRow is a support vector among those of its class.
+type classRow struct {
+	vector int
+	coef   []float64 // for each of the other classes
+}
+
+// byClass lists the vectors of each class as LIBSVM does, with a coefficient for each
+// of the other classes; order is that of the classes, the first the positive one of
+// two, nil for a model without. A vector belongs to the class on whose side it pulls;
+// one that pulls on several sides, which no fit has, is listed with each.
+func (m *Model) byClass(order []int) [][]classRow {
+	groups := make([][]classRow, max(1, len(order)))
+	width := max(1, len(order)-1)
+	pair := 0
+	for i := range len(groups) {
+		for j := i + 1; j < max(2, len(groups)); j++ {
+			t := m.machines[pair]
+			for at, c := range t.coef {
+				if c == 0 {
+					continue
+				}
+				group, place := i, j-1
+				if c < 0 && order != nil {
+					group, place = j, i
+				}
+				rows := groups[group]
+				n, found := slices.BinarySearchFunc(rows, at, func(r classRow, at int) int { return r.vector - at })
+				if !found {
+					rows = slices.Insert(rows, n, classRow{at, make([]float64, width)})
+					groups[group] = rows
+				}
+				rows[n].coef[place] = c
+			}
+			pair++
+		}
+	}
+	return groups
 }
 
 // libsvmKernel returns the kernel's lines in a model file.
@@ -473,8 +486,8 @@ func (h *libsvmHeader) vectors(in *modelLines, m *Model, dims int) error {
 	if dims == 0 {
 		m.d = max(1, largest)
 	}
-	if m.d > modelCells/max(1, len(index)) {
-		return in.fail("%d support vectors of %d features need more than 1 GiB when written out", len(index), m.d)
+	if m.d > modelCells {
+		return in.fail("there are %d features; at most %d can be read", m.d, modelCells)
 	}
 	if len(index) > modelCells/len(m.machines) {
 		return in.fail("%d support vectors of %d machines need more than 1 GiB when written out", len(index), len(m.machines))
@@ -494,12 +507,19 @@ func (h *libsvmHeader) vectors(in *modelLines, m *Model, dims int) error {
 			m.machines[pairOf(a, b, k)].coef[n] = c
 		}
 	}
+	m.x.sparse = &kernels.CSR{Start: []int{0}, D: m.d}
 	for i, j := range index {
-		x := make([]float64, m.d)
 		for p, at := range j {
-			x[at] = value[i][p]
+			m.x.sparse.Index, m.x.sparse.Value = append(m.x.sparse.Index, int32(at)), append(m.x.sparse.Value, value[i][p])
 		}
-		m.x = append(m.x, x)
+		m.x.sparse.Start = append(m.x.sparse.Start, len(m.x.sparse.Index))
+	}
+	if most := m.d * len(index) / 4; len(m.x.sparse.Index) >= most { // written out they are faster, and no more than thrice the numbers
+		out := points{x: make([][]float64, len(index))}
+		for i := range out.x {
+			out.x[i] = m.x.sparse.Point(nil, i)
+		}
+		m.x = out
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/svmnb/internal/figure"
 )
 
 // MultiClassifier describes how a machine for two classes is made one for k ≥ 2:
@@ -71,6 +72,19 @@ func (m MultiClassifier) Fit(ctx context.Context) (*MultiFit, error) {
 	}
 	return t.solve(ctx, false)
 }
+
+// Live shows the machines in one display while they run, with how many are done; see
+// [Classifier.Live].
+func (m MultiClassifier) Live() MultiClassifier { m.base.live = true; return m }
+
+// words are what Live says of a run.
+func (t *multiTask) words() string {
+	return fmt.Sprintf("%s · %s · %v", t.base.data.Name, brief(t.base.kernel.String()), t.scheme)
+}
+
+// boundary is left to the picture of the regions: while machines run, each knows its own
+// classes only.
+func (t *multiTask) boundary(*solvers.Result, int) *figure.Boundary { return nil }
 
 // MustFit is Fit for a notebook cell; see [Classifier.MustFit].
 func (m MultiClassifier) MustFit() *MultiFit { return m.must(false) }
@@ -259,10 +273,14 @@ func (t *multiTask) machine(duel [2]int) (c Classifier, rows []int) {
 			if k == duel[0] {
 				y = 1
 			}
-			rows = append(rows, i)
-			d.X, d.Y = append(d.X, all.X[i]), append(d.Y, y) // the points themselves are shared
+			rows, d.Y = append(rows, i), append(d.Y, y)
 		}
 	}
+	own := pointsOf(all)
+	if len(rows) < len(t.class) {
+		own = own.some(rows)
+	}
+	d.X, d.Sparse = own.x, (*datasets.CSR)(own.sparse) // points that are written out are shared
 	c = t.base
 	c.data, c.weights = d, nil
 	if t.cost != nil {
@@ -278,6 +296,15 @@ func (t *multiTask) machine(duel [2]int) (c Classifier, rows []int) {
 // solve learns every machine, or takes it from memory where kept.
 func (t *multiTask) solve(ctx context.Context, kept bool) (*MultiFit, error) {
 	began := time.Now()
+	if t.base.live && watchable() {
+		t.base.stage = &stage{screen: newScreen(t.words()), total: max(1, len(t.duels))}
+	}
+	if s := t.base.stage; s != nil {
+		defer func() {
+			s.end()
+			t.base.stage = nil
+		}()
+	}
 	if t.scheme == crammerSinger {
 		res, err := t.solveJoint(ctx, kept)
 		if res == nil {
@@ -333,9 +360,10 @@ func (t *multiTask) duel(ctx context.Context, c Classifier, bytes int64, kept bo
 		m.k = &askedFor{sharedGram: t.shared}
 		m.problem.K = m.k
 	}
-	key := m.key()
+	var key []byte
 	var res *solvers.Result
 	if kept {
+		key = m.key()
 		res = recall(key, len(m.y))
 	}
 	if res == nil {
@@ -352,6 +380,7 @@ func (t *multiTask) duel(ctx context.Context, c Classifier, bytes int64, kept bo
 	}
 	fit := m.fit(res)
 	m.cache, fit.Description.cache = cache, cache
+	m.stage, fit.Description.stage = nil, nil
 	return fit, err
 }
 
@@ -367,7 +396,17 @@ func (t *multiTask) solveJoint(ctx context.Context, kept bool) (*solvers.Result,
 			return res, nil
 		}
 	}
-	res, err := t.joint.Solve(ctx, solvers.Settings{Stop: t.base.stop, MaxIterations: t.base.limit, Every: t.base.every})
+	settings := solvers.Settings{Stop: t.base.stop, MaxIterations: t.base.limit, Every: t.base.every}
+	var w *watch
+	if t.base.stage != nil {
+		w = t.base.watch(t)
+		w.name = "Crammer–Singer"
+		settings.Observers = []solvers.Observer{w.observe}
+	}
+	res, err := t.joint.Solve(ctx, settings)
+	if w != nil {
+		w.over(res)
+	}
 	if res == nil {
 		return nil, fmt.Errorf("svmnb: %w", err)
 	}

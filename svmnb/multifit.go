@@ -75,14 +75,15 @@ func (t *multiTask) expand(coef [][]float64, b []float64) *MultiFit {
 	f := &MultiFit{Description: t.MultiClassifier, task: t}
 	data := t.base.data
 	place := make([]int, data.N())
-	var x [][]float64
 	for i := range place {
 		if slices.ContainsFunc(coef, func(c []float64) bool { return c[i] != 0 }) {
 			place[i] = len(f.support)
-			f.support, x = append(f.support, i), append(x, data.X[i])
+			f.support = append(f.support, i)
 		}
 	}
-	f.points = expanded{x: x, basis: kernels.Against(t.base.kernel, x), d: data.D()}
+	all := pointsOf(data)
+	x := all.some(f.support)
+	f.points = expanded{x: x, basis: x.late(t.base.kernel), d: data.D()}
 	linear := t.base.kernel == kernels.Kernel(kernels.Linear())
 	for k, c := range coef {
 		m := term{b: b[k], coef: make([]float64, len(f.support))}
@@ -94,36 +95,35 @@ func (t *multiTask) expand(coef [][]float64, b []float64) *MultiFit {
 				continue
 			}
 			m.coef[place[i]] = c[i]
-			for j, v := range data.X[i] {
-				if linear {
-					m.w[j] += c[i] * v
-				}
+			if linear {
+				all.add(m.w, i, c[i])
 			}
 		}
 		f.terms = append(f.terms, m)
 	}
-	f.training = sync.OnceValue(func() [][]float64 { return f.values(data.X) })
+	f.training = sync.OnceValue(func() [][]float64 { return f.values(all) })
 	return f
 }
 
-func (f *MultiFit) values(x [][]float64) [][]float64 { return f.points.terms(f.terms, x) }
+func (f *MultiFit) values(p points) [][]float64 { return f.points.terms(f.terms, p) }
 
-// terms returns the decision values at the m points of x, m × len(terms).
-func (e *expanded) terms(terms []term, x [][]float64) [][]float64 {
+// terms returns the decision values at the m points of p, m × len(terms).
+func (e *expanded) terms(terms []term, p points) [][]float64 {
+	m := p.n()
 	sums, coef := make([][]float64, len(terms)), make([][]float64, len(terms))
 	for k, t := range terms {
-		sums[k], coef[k] = make([]float64, len(x)), t.coef
-		for i, xi := range x {
+		sums[k], coef[k] = make([]float64, m), t.coef
+		for i := range m {
 			sums[k][i] = t.b
-			for j, v := range t.w {
-				sums[k][i] += v * xi[j]
+			if t.w != nil {
+				sums[k][i] = p.dot(i, t.w, t.b)
 			}
 		}
 	}
 	if terms[0].w == nil {
-		e.basis.TimesEach(sums, x, coef)
+		p.addTimes(sums, e.basis(), coef)
 	}
-	out := make([][]float64, len(x))
+	out := make([][]float64, m)
 	for i := range out {
 		out[i] = make([]float64, len(sums))
 		for k := range sums {
@@ -177,10 +177,14 @@ func (f *JointFit) Show(figures ...Figure) {
 // for each machine in the order of Machines, positive for its first class, or for
 // each class of CrammerSinger. Errors are those of [Fit.Decision].
 func (f *MultiFit) Decisions(x [][]float64) ([][]float64, error) {
-	if err := f.points.check("Decisions", "classifier", x); err != nil {
+	return f.decisions("Decisions", written(x))
+}
+
+func (f *MultiFit) decisions(verb string, p points) ([][]float64, error) {
+	if err := f.points.check(verb, "classifier", p); err != nil {
 		return nil, err
 	}
-	return f.values(x), nil
+	return f.values(p), nil
 }
 
 // Predict returns the class names of the m points of x. Errors are those of
@@ -363,7 +367,7 @@ func (f *MultiFit) words() string {
 func (f *MultiFit) Show(figures ...Figure) {
 	if len(figures) == 0 {
 		usual := []Figure{Confusion}
-		if f.task.base.data.D() == 2 && len(f.task.classes) <= mostRegions {
+		if f.task.base.plane() && len(f.task.classes) <= mostRegions {
 			usual = []Figure{Regions, Confusion}
 		}
 		Show(append([]any{f}, charts(f, usual)...)...)

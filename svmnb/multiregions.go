@@ -10,10 +10,18 @@ import (
 const mostRegions = figure.MostRegions
 
 func (f *MultiFit) drawRegions() (*Chart, error) {
-	t, data := f.task, f.task.base.data
+	data := f.task.base.data
 	if data.D() != 2 {
-		return nil, wrong("Regions", float64(data.D()), "the data have %d features; the picture needs two", data.D())
+		return nil, wrong("Regions", float64(data.D()), "the data have %d features; the picture needs two: choose them by MarginsOver, or take MarginsPCA", data.D())
 	}
+	if err := needsDense("Regions", data); err != nil {
+		return nil, err
+	}
+	return f.drawOver(wholePlane(data))
+}
+
+func (f *MultiFit) drawOver(p *section) (*Chart, error) {
+	t, data := f.task, f.task.base.data
 	if len(t.classes) > mostRegions {
 		return nil, wrong("Regions", float64(len(t.classes)), "there are %d classes; the picture has colours for %d, Confusion for more", len(t.classes), mostRegions)
 	}
@@ -21,8 +29,12 @@ func (f *MultiFit) drawRegions() (*Chart, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := figure.RegionsData{Problem: f.words(), Features: [2]string{data.FeatureName(0), data.FeatureName(1)}, X: data.X,
-		Class: e.Truth, Predicted: e.Predicted, Support: make([]bool, data.N()), Xs: around(data.X, 0), Ys: around(data.X, 1), Z: make([][][]float64, len(t.classes))}
+	x := p.shadow(data.X)
+	d := figure.RegionsData{Problem: f.words(), Features: p.names, X: x,
+		Class: e.Truth, Predicted: e.Predicted, Support: make([]bool, data.N()), Xs: around(x, 0), Ys: around(x, 1), Z: make([][][]float64, len(t.classes))}
+	if p.note != "" {
+		d.Problem += " · " + p.note
+	}
 	if t.scheme != oneVsRest { // whose f of two classes have no common unit
 		d.Margin = 1
 	}
@@ -37,20 +49,17 @@ func (f *MultiFit) drawRegions() (*Chart, error) {
 	nx := int(math.Sqrt(float64(nodes) / aspect))
 	ny := nodes / nx
 	row := make([][]float64, nx)
-	for j := range row {
-		row[j] = []float64{d.Xs[0] + (d.Xs[1]-d.Xs[0])*float64(j)/float64(nx-1), 0}
-	}
 	for k := range d.Z {
 		d.Z[k] = make([][]float64, ny)
 	}
 	for i := range ny {
 		for j := range row {
-			row[j][1] = d.Ys[0] + (d.Ys[1]-d.Ys[0])*float64(i)/float64(ny-1)
+			row[j] = p.at(d.Xs[0]+(d.Xs[1]-d.Xs[0])*float64(j)/float64(nx-1), d.Ys[0]+(d.Ys[1]-d.Ys[0])*float64(i)/float64(ny-1))
 		}
 		for k := range d.Z {
 			d.Z[k][i] = make([]float64, nx)
 		}
-		for j, values := range f.values(row) {
+		for j, values := range f.values(written(row)) {
 			for k, lead := range f.leads(values) {
 				d.Z[k][i][j] = lead
 			}

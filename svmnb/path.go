@@ -435,7 +435,7 @@ func (r *RegularisationPath) Markdown() string {
 func (r *RegularisationPath) Show(figures ...Figure) { show(r, figures, Path) }
 
 // Path shows α_i/C of the points of a [RegularisationPath] over C.
-var Path = figureOf("Path", func(r pathed) (*Chart, error) { return r.drawPath() })
+var Path = FigureOf("Path", func(r pathed) (*Chart, error) { return r.drawPath() })
 
 // pathed is a *RegularisationPath, which cells without one need not link.
 type pathed interface{ drawPath() (*Chart, error) }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/kernels"
 )
 
 // Part is a part of a [Pipeline]: a [Step] or, at its end, a [Learner].
@@ -28,6 +29,20 @@ type Step interface {
 // of which depends on that row only; it changes neither x nor itself.
 type Transform interface {
 	Apply(x [][]float64) ([][]float64, error)
+}
+
+// SparseStep is a [Step] that sparse points can go through. Fit sees points written
+// out, FitSparse those of the data set's Sparse.
+type SparseStep interface {
+	Step
+	FitSparse(train *datasets.Dataset) (SparseTransform, error)
+}
+
+// SparseTransform is a fitted [SparseStep]. ApplySparse returns the m new points for
+// the m of x, sparse or as rows: one of the two.
+type SparseTransform interface {
+	Transform
+	ApplySparse(x datasets.CSR) (*datasets.CSR, [][]float64, error)
 }
 
 // Tunable is a [Step] with parameters that a [Search] may set. With returns the step
@@ -220,24 +235,24 @@ func (p Pipeline) fit(ctx context.Context, w *warmth) (*PipeFit, error) {
 		return w.piped.again(ctx, p, w)
 	}
 	fit := &PipeFit{Description: p, d: raw.D()}
-	data := &datasets.Dataset{Name: raw.Name, X: raw.X, Y: raw.Y, Features: raw.Features, Target: raw.Target, Classes: raw.Classes}
+	data := &datasets.Dataset{Name: raw.Name, X: raw.X, Sparse: raw.Sparse, Y: raw.Y, Features: raw.Features, Target: raw.Target, Classes: raw.Classes}
 	for i, s := range *p.steps {
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("svmnb: Pipe: %w", context.Cause(ctx))
 		}
-		t, err := s.Fit(data)
+		t, err := fitStep(s, data)
 		if err != nil {
 			return nil, fmt.Errorf("svmnb: Pipe: step %d, %v: %w", i+1, s, err)
 		}
-		x, err := t.Apply(data.X)
-		if err == nil && len(x) != data.N() {
-			err = wrong("Pipe", float64(len(x)), "it makes %d rows of %d; a step keeps the number of points", len(x), data.N())
+		p, err := pointsOf(data).through(t)
+		if err == nil && p.n() != data.N() {
+			err = wrong("Pipe", float64(p.n()), "it makes %d rows of %d; a step keeps the number of points", p.n(), data.N())
 		}
 		if err != nil {
 			return nil, fmt.Errorf("svmnb: Pipe: step %d, %v: %w", i+1, s, err)
 		}
 		next := *data
-		next.X = x
+		next.X, next.Sparse = p.x, (*datasets.CSR)(p.sparse)
 		if n, ok := t.(interface{ names(in []string) []string }); ok && next.Features != nil {
 			next.Features = n.names(next.Features)
 		} else {
@@ -251,6 +266,31 @@ func (p Pipeline) fit(ctx context.Context, w *warmth) (*PipeFit, error) {
 		w.piped = fit
 	}
 	return fit.again(ctx, p, w)
+}
+
+func fitStep(s Step, train *datasets.Dataset) (Transform, error) {
+	if train.Sparse == nil {
+		return s.Fit(train)
+	}
+	sparse, ok := s.(SparseStep)
+	if !ok {
+		return nil, wrong("Pipe", math.NaN(), "the points are sparse and the step wants them written out; MaxAbs() is a scaling that leaves 0 where it is, RandomFourier and Nystroem make rows of sparse points, and Dense() of the data set writes them out")
+	}
+	return sparse.FitSparse(train)
+}
+
+// through returns the points as the fitted step leaves them.
+func (p points) through(t Transform) (points, error) {
+	if p.sparse == nil {
+		x, err := t.Apply(p.x)
+		return written(x), err
+	}
+	sparse, ok := t.(SparseTransform)
+	if !ok {
+		return points{}, wrong("Pipe", math.NaN(), "the points are sparse, and the step takes them written out: by Dense() of the data set")
+	}
+	to, x, err := sparse.ApplySparse(datasets.CSR(*p.sparse))
+	return points{x, (*kernels.CSR)(to)}, err
 }
 
 // again learns from the transformed points once more.
@@ -269,7 +309,7 @@ func (f *PipeFit) again(ctx context.Context, p Pipeline, w *warmth) (*PipeFit, e
 // missingAllowed is Check for raw data, in which NaN stands for a missing value: a
 // step may know what to do with it, and a learner will say that it does not.
 func missingAllowed(d *datasets.Dataset) error {
-	if d == nil {
+	if d == nil || d.Sparse != nil {
 		return d.Check()
 	}
 	gap := false
@@ -308,18 +348,26 @@ func (f *PipeFit) Fit() any { return f.last }
 
 // Transform returns the m raw points of x as the steps leave them for the learner.
 func (f *PipeFit) Transform(x [][]float64) ([][]float64, error) {
-	for i, row := range x {
+	p, err := f.transform(written(x))
+	return p.x, err
+}
+
+func (f *PipeFit) transform(p points) (points, error) {
+	for i, row := range p.x {
 		if len(row) != f.d {
-			return nil, &ArgumentError{"Transform", i, -1, float64(len(row)), fmt.Sprintf("the point has %d features, the pipeline was fitted to %d", len(row), f.d)}
+			return points{}, &ArgumentError{"Transform", i, -1, float64(len(row)), fmt.Sprintf("the point has %d features, the pipeline was fitted to %d", len(row), f.d)}
 		}
+	}
+	if s := p.sparse; s != nil && s.D != f.d {
+		return points{}, wrong("Transform", float64(s.D), "the points have %d features, the pipeline was fitted to %d; give the reader that number as dims", s.D, f.d)
 	}
 	for i, t := range f.steps {
 		var err error
-		if x, err = t.Apply(x); err != nil {
-			return nil, fmt.Errorf("svmnb: Pipe: step %d, %v: %w", i+1, (*f.Description.steps)[i], err)
+		if p, err = p.through(t); err != nil {
+			return points{}, fmt.Errorf("svmnb: Pipe: step %d, %v: %w", i+1, (*f.Description.steps)[i], err)
 		}
 	}
-	return x, nil
+	return p, nil
 }
 
 // Predict returns the class names of the m raw points of x. Errors are those of
@@ -360,6 +408,34 @@ func (f *PipeFit) Values(x [][]float64) ([]float64, error) {
 	return predict(x)
 }
 
+// PredictSparse is Predict for sparse points, which stay so as far as the steps
+// leave them.
+func (f *PipeFit) PredictSparse(x datasets.CSR) ([]string, error) {
+	m, p, err := f.sparse(x)
+	if err != nil {
+		return nil, err
+	}
+	return m.predict("PredictSparse", p)
+}
+
+// ValuesSparse is Values for sparse points.
+func (f *PipeFit) ValuesSparse(x datasets.CSR) ([]float64, error) {
+	m, p, err := f.sparse(x)
+	if err != nil {
+		return nil, err
+	}
+	return m.value("ValuesSparse", p)
+}
+
+func (f *PipeFit) sparse(x datasets.CSR) (*Model, points, error) {
+	m, ok := f.last.(Modeler)
+	if !ok {
+		return nil, points{}, wrong("Predict", math.NaN(), "a %T predicts points that are written out", f.last)
+	}
+	p, err := f.transform(compressed(x))
+	return m.Model(), p, err
+}
+
 // Evaluate compares the fit with the classes of raw points; see [Fit.Evaluate].
 func (f *PipeFit) Evaluate(ds *datasets.Dataset) (*Evaluation, error) {
 	h, err := f.heldOut(context.Background(), ds)
@@ -386,11 +462,11 @@ func (f *PipeFit) heldOut(ctx context.Context, ds *datasets.Dataset) (*HeldOut, 
 	if err := missingAllowed(ds); err != nil {
 		return nil, err
 	}
-	x, err := f.Transform(ds.X)
+	p, err := f.transform(pointsOf(ds))
 	if err != nil {
 		return nil, err
 	}
-	return f.last.heldOut(ctx, &datasets.Dataset{Name: ds.Name, X: x, Y: ds.Y, Target: ds.Target, Classes: ds.Classes})
+	return f.last.heldOut(ctx, &datasets.Dataset{Name: ds.Name, X: p.x, Sparse: (*datasets.CSR)(p.sparse), Y: ds.Y, Target: ds.Target, Classes: ds.Classes})
 }
 
 // Markdown is the summary of what the learner became.

@@ -58,7 +58,10 @@ func (s Landmarks) With(name string, value float64) (Step, bool) {
 const mostLandmarks = 2000
 
 // Fit implements [Step].
-func (s Landmarks) Fit(train *datasets.Dataset) (Transform, error) {
+func (s Landmarks) Fit(train *datasets.Dataset) (Transform, error) { return s.FitSparse(train) }
+
+// FitSparse implements [SparseStep]: it makes rows.
+func (s Landmarks) FitSparse(train *datasets.Dataset) (SparseTransform, error) {
 	if err := train.Check(); err != nil {
 		return nil, err
 	}
@@ -68,13 +71,10 @@ func (s Landmarks) Fit(train *datasets.Dataset) (Transform, error) {
 	}
 	k := s.Kernel
 	if k == nil {
-		k = kernels.RBF(kernels.GammaScale(train.X))
+		k = kernels.RBF(pointsOf(train).gammaScale(train.D()))
 	}
-	var marks [][]float64
-	for _, i := range rand.New(rand.NewPCG(s.Seed, 0x1a2d)).Perm(train.N())[:m] {
-		marks = append(marks, train.X[i])
-	}
-	gram, err := kernels.NewGram(k, marks, 8*int64(m)*int64(m))
+	marks := pointsOf(train).some(rand.New(rand.NewPCG(s.Seed, 0x1a2d)).Perm(train.N())[:m])
+	gram, err := marks.gram(k, 8*int64(m)*int64(m))
 	if err != nil {
 		return nil, fmt.Errorf("svmnb: Nystroem: %w", err)
 	}
@@ -88,7 +88,7 @@ func (s Landmarks) Fit(train *datasets.Dataset) (Transform, error) {
 	if !lapack64.Syev(lapack.EVCompute, a, values, work, len(work)) {
 		return nil, errors.New("svmnb: Nystroem: the eigenvalues did not converge; take fewer landmarks")
 	}
-	t := nystroem{basis: kernels.Against(k, marks)}
+	t := nystroem{basis: marks.basis(k)}
 	for c := m - 1; c >= 0 && values[c] > 1e-12*values[m-1]; c-- {
 		u := make([]float64, m)
 		for i := range u {
@@ -114,12 +114,33 @@ func (t nystroem) Apply(x [][]float64) ([][]float64, error) {
 	out, row := make([][]float64, len(x)), make([]float64, t.basis.Len())
 	for i, p := range x {
 		row = t.basis.Row(row, p)
-		out[i] = make([]float64, len(t.u))
-		for c, u := range t.u {
-			out[i][c] = dot(u, row)
-		}
+		out[i] = t.features(row)
 	}
 	return out, nil
+}
+
+// ApplySparse implements [SparseTransform]; one point at a time is written out.
+func (t nystroem) ApplySparse(x datasets.CSR) (*datasets.CSR, [][]float64, error) {
+	s := kernels.CSR(x)
+	if err := t.basis.CheckSparse(s); err != nil {
+		return nil, nil, fmt.Errorf("svmnb: Nystroem: %w", err)
+	}
+	out, row := make([][]float64, s.N()), make([]float64, t.basis.Len())
+	var point []float64
+	for i := range out {
+		point = s.Point(point, i)
+		row = t.basis.Row(row, point)
+		out[i] = t.features(row)
+	}
+	return nil, out, nil
+}
+
+func (t nystroem) features(row []float64) []float64 {
+	z := make([]float64, len(t.u))
+	for c, u := range t.u {
+		z[c] = dot(u, row)
+	}
+	return z
 }
 
 // FourierFeatures is a [Step] that makes features whose products are nearly the
@@ -161,13 +182,16 @@ const mostNumbers = 1 << 29
 
 // Fit implements [Step]: it looks at the number of features, and for Gamma 0 at their
 // variance.
-func (s FourierFeatures) Fit(train *datasets.Dataset) (Transform, error) {
+func (s FourierFeatures) Fit(train *datasets.Dataset) (Transform, error) { return s.FitSparse(train) }
+
+// FitSparse implements [SparseStep]: it makes rows.
+func (s FourierFeatures) FitSparse(train *datasets.Dataset) (SparseTransform, error) {
 	if err := train.Check(); err != nil {
 		return nil, err
 	}
 	gamma := s.Gamma
 	if gamma == 0 {
-		gamma = kernels.GammaScale(train.X)
+		gamma = pointsOf(train).gammaScale(train.D())
 	}
 	if !(gamma > 0) || math.IsInf(gamma, 1) {
 		return nil, wrong("RandomFourier", gamma, "gamma is %v; it must be a positive number, or 0 for 1/(d·Var X)", gamma)
@@ -193,15 +217,29 @@ type fourier struct {
 }
 
 func (t fourier) Apply(x [][]float64) ([][]float64, error) {
-	out, scale := make([][]float64, len(x)), math.Sqrt(2/float64(len(t.w)))
 	for i, row := range x {
 		if err := wide("RandomFourier", i, row, len(t.w[0])); err != nil {
 			return nil, err
 		}
+	}
+	return t.features(written(x)), nil
+}
+
+// ApplySparse implements [SparseTransform].
+func (t fourier) ApplySparse(x datasets.CSR) (*datasets.CSR, [][]float64, error) {
+	if d := len(t.w[0]); x.D != d {
+		return nil, nil, wrong("RandomFourier", float64(x.D), "the points have %d features, the step was fitted to %d", x.D, d)
+	}
+	return nil, t.features(compressed(x)), nil
+}
+
+func (t fourier) features(p points) [][]float64 {
+	out, scale := make([][]float64, p.n()), math.Sqrt(2/float64(len(t.w)))
+	for i := range out {
 		out[i] = make([]float64, len(t.w))
 		for c, w := range t.w {
-			out[i][c] = scale * math.Cos(dot(w, row)+t.b[c])
+			out[i][c] = scale * math.Cos(p.dot(i, w, 0)+t.b[c])
 		}
 	}
-	return out, nil
+	return out
 }

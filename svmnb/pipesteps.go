@@ -61,6 +61,34 @@ func (t scaled) Apply(x [][]float64) ([][]float64, error) {
 	return out, nil
 }
 
+// MaxAbsScaling is a [SparseStep] that divides every feature; see [MaxAbs].
+type MaxAbsScaling struct{}
+
+// MaxAbs divides every feature by its largest |x| over the training points
+// ([datasets.FitMaxAbs]): 0 stays 0, so sparse points stay sparse.
+func MaxAbs() MaxAbsScaling { return MaxAbsScaling{} }
+
+// String gives the call back.
+func (MaxAbsScaling) String() string { return "MaxAbs()" }
+
+// Fit implements [Step].
+func (s MaxAbsScaling) Fit(train *datasets.Dataset) (Transform, error) { return s.FitSparse(train) }
+
+// FitSparse implements [SparseStep].
+func (MaxAbsScaling) FitSparse(train *datasets.Dataset) (SparseTransform, error) {
+	of, err := datasets.FitMaxAbs(train)
+	if err != nil {
+		return nil, err
+	}
+	return scaled{of}, nil
+}
+
+// ApplySparse is what only a [MaxAbsScaling] asks for.
+func (t scaled) ApplySparse(x datasets.CSR) (*datasets.CSR, [][]float64, error) {
+	d := t.of.Apply(&datasets.Dataset{Name: "points", Sparse: &x, Y: make([]float64, x.N())})
+	return d.Sparse, nil, d.Check()
+}
+
 // Imputation is a [Step] that puts a number where a value is missing; see [Impute].
 type Imputation struct {
 	Median bool // of the values that are there; else their mean

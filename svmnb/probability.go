@@ -62,10 +62,13 @@ type Calibrated struct {
 	words   string
 	duels   [][2]int // what each decision value tells apart; −1: all others
 	curves  []curve
-	values  func(x [][]float64) ([][]float64, error) // decision values, checked
+	values  decider
 	fit     Modeler
 	heldOut *Evaluation
 }
+
+// decider returns the decision values of points that it checks.
+type decider func(verb string, p points) ([][]float64, error)
 
 // Calibrate learns the classifier again without each fold of the data in turn, with
 // the same kernel, and fits how to the decision values of the points left out. The
@@ -76,25 +79,25 @@ func (f *Fit) Calibrate(ctx context.Context, how Calibration) (*Calibrated, erro
 		return nil, wrong("Calibrate", math.NaN(), "a machine of one class knows no other; there is nothing to tell apart")
 	}
 	c := &Calibrated{how: how, classes: []string{f.task.negative, f.task.positive}, words: f.task.words(), duels: [][2]int{{1, 0}}, fit: f}
-	c.values = func(x [][]float64) ([][]float64, error) {
-		values, err := f.Decision(x)
-		return asRows(values), err
+	of := func(f *Fit) decider {
+		return func(verb string, p points) ([][]float64, error) {
+			values, err := f.at(verb, "classifier", p)
+			return asRows(values), err
+		}
 	}
+	c.values = of(f)
 	class := make([]int, len(f.task.y))
 	for i, y := range f.task.y {
 		class[i] = sideOf(y)
 	}
 	base := f.Description
-	return c.learn(ctx, class, func(rows []int) (func([][]float64) ([][]float64, error), error) {
+	return c.learn(ctx, class, func(rows []int) (decider, error) {
 		fit, err := base.on(rows).Fit(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return func(x [][]float64) ([][]float64, error) {
-			values, err := fit.Decision(x)
-			return asRows(values), err
-		}, nil
-	}, base.data.X)
+		return of(fit), nil
+	}, pointsOf(base.data))
 }
 
 func asRows(values []float64) [][]float64 {
@@ -116,9 +119,9 @@ func (f *MultiFit) Calibrate(ctx context.Context, how Calibration) (*Calibrated,
 			c.duels = append(c.duels, [2]int{k, -1})
 		}
 	}
-	of := func(f *MultiFit) func([][]float64) ([][]float64, error) {
-		return func(x [][]float64) ([][]float64, error) {
-			values, err := f.Decisions(x)
+	of := func(f *MultiFit) decider {
+		return func(verb string, p points) ([][]float64, error) {
+			values, err := f.decisions(verb, p)
 			if f.joint != nil {
 				for i, v := range values {
 					values[i] = f.leads(v)
@@ -129,13 +132,13 @@ func (f *MultiFit) Calibrate(ctx context.Context, how Calibration) (*Calibrated,
 	}
 	c.values = of(f)
 	m := f.Description
-	return c.learn(ctx, f.task.class, func(rows []int) (func([][]float64) ([][]float64, error), error) {
+	return c.learn(ctx, f.task.class, func(rows []int) (decider, error) {
 		fit, err := MultiClassifier{m.base.on(rows), m.scheme}.Fit(ctx)
 		if err != nil {
 			return nil, err
 		}
 		return of(fit), nil
-	}, m.base.data.X)
+	}, pointsOf(m.base.data))
 }
 
 // MustCalibrate is Calibrate for a notebook cell: an error is printed and ends the
@@ -172,7 +175,7 @@ func (c Classifier) on(rows []int) Classifier {
 
 // learn holds out each fold in turn, n points x of the given classes, and fits the
 // curves.
-func (c *Calibrated) learn(ctx context.Context, class []int, fit func(rows []int) (func([][]float64) ([][]float64, error), error), x [][]float64) (*Calibrated, error) {
+func (c *Calibrated) learn(ctx context.Context, class []int, fit func(rows []int) (decider, error), x points) (*Calibrated, error) {
 	if c.how == nil {
 		return nil, wrong("Calibrate", math.NaN(), "the calibration is nil; give one such as svmnb.Platt{}")
 	}
@@ -188,7 +191,7 @@ func (c *Calibrated) learn(ctx context.Context, class []int, fit func(rows []int
 	if err != nil {
 		return nil, err
 	}
-	values := make([][]float64, len(x))
+	values := make([][]float64, x.n())
 	for k := range c.folds {
 		var in, out []int
 		for i, f := range fold {
@@ -208,11 +211,7 @@ func (c *Calibrated) learn(ctx context.Context, class []int, fit func(rows []int
 		if err != nil {
 			return nil, fmt.Errorf("svmnb: Calibrate: without fold %d: %w", k+1, err)
 		}
-		points := make([][]float64, len(out))
-		for j, i := range out {
-			points[j] = x[i]
-		}
-		held, err := decide(points)
+		held, err := decide("Calibrate", x.some(out))
 		if err != nil {
 			return nil, fmt.Errorf("svmnb: Calibrate: fold %d: %w", k+1, err)
 		}
@@ -320,7 +319,7 @@ func (c *Calibrated) Sigmoids() []Sigmoid {
 // Probabilities returns m × k probabilities of the m points of x, each row in the
 // order of Classes and of sum 1. Errors are those of Decision.
 func (c *Calibrated) Probabilities(x [][]float64) ([][]float64, error) {
-	values, err := c.values(x)
+	values, err := c.values("Probabilities", written(x))
 	if err != nil {
 		return nil, err
 	}
@@ -351,7 +350,7 @@ func (c *Calibrated) Evaluate(ds *datasets.Dataset) (*Evaluation, error) {
 	if err != nil {
 		return nil, err
 	}
-	values, err := c.values(ds.X)
+	values, err := c.values("Evaluate", pointsOf(ds))
 	if err != nil {
 		return nil, err
 	}

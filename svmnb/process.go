@@ -48,15 +48,23 @@ const (
 	linearMean
 )
 
+// mixedPoints is from how many points on the time of a factor counts.
+const mixedPoints = 4096
+
 // GaussianProcess starts the description of a Gaussian process for data with
 // real targets. Without further words the mean of the targets is removed, the
 // kernel is v times the squared exponential of length scale half the median
 // distance between two points, the noise variance v/10, where v is the variance
-// of the targets, and the system is solved by Cholesky's factor. These are a
-// place to start from: say Kernel and NoiseVariance, or let Optimise find them.
-// The data must not be changed afterwards.
+// of the targets, and the system is solved by Cholesky's factor, from 4,096 points
+// on by one in single precision whose solution is refined (solvers.Mixed); variances
+// and the evidence then have the exact factor computed when they are first asked
+// for. These are a place to start from: say Kernel and NoiseVariance, or let
+// Optimise find them. The data must not be changed afterwards.
 func GaussianProcess(data *datasets.Dataset) Process {
 	p := Process{data: data, method: solvers.Cholesky{}}
+	if data != nil && len(data.X) >= mixedPoints {
+		p.method = solvers.Mixed{}
+	}
 	if data == nil {
 		p.data = &datasets.Dataset{}
 		return p.fail(wrong("GaussianProcess", math.NaN(), "the data set is nil; give one of package datasets or datasets.New(x, y)"))
@@ -123,7 +131,7 @@ func (p Process) ZeroMean() Process { p.mean = zeroMean; return p }
 // variances (GPML §2.7 in the limit of a vague prior). It needs a direct method.
 func (p Process) LinearMean() Process { p.mean = linearMean; return p }
 
-// Cholesky solves by A = LL', in n³/3 multiplications, the default.
+// Cholesky solves by A = LL', in n³/3 multiplications, the default below 4,096 points.
 func (p Process) Cholesky() Process { return p.Using(solvers.Cholesky{}) }
 
 // LU solves by A = PLU with row exchanges, in 2n³/3 multiplications.
@@ -288,6 +296,9 @@ type processTask struct {
 func (p Process) prepare() (*processTask, error) {
 	if err := errors.Join(p.err, p.data.Check()); err != nil {
 		return nil, err
+	}
+	if p.data.Sparse != nil {
+		return nil, wrong("GaussianProcess", math.NaN(), "the points are sparse, and a process wants them written out: by Dense() of the data set, or take Regress(data).Ridge(λ), whose f is the mean of a process")
 	}
 	t := &processTask{Process: p, y: slices.Clone(p.data.Y)}
 	n := float64(len(t.y))

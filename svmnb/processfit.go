@@ -81,6 +81,10 @@ func (t *processTask) conclude(ctx context.Context, found *Optimisation, learned
 // matrix returns A over the data.
 func (t *processTask) matrix() (*solvers.System, error) {
 	gram, err := kernels.NewGram(t.kernel, t.data.X, t.cache)
+	if err == nil && direct(t.method) && gram.InBlocks() {
+		// A second look at the matrix costs less than the memory for it.
+		gram, err = kernels.NewGram(t.kernel, t.data.X, kernels.NoCache)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("svmnb: %w", err)
 	}

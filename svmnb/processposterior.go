@@ -230,7 +230,7 @@ func (t *processTask) check(call string, x [][]float64) error {
 
 func direct(m solvers.LinearMethod) bool {
 	switch m.(type) {
-	case solvers.Cholesky, solvers.LU, solvers.GaussJordan:
+	case solvers.Cholesky, solvers.Mixed, solvers.LU, solvers.GaussJordan:
 		return true
 	}
 	return false

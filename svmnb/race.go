@@ -40,6 +40,10 @@ type Racing struct {
 	// value no limit. A run that reaches it keeps what it has, and its Status is
 	// TimeLimit.
 	Limit time.Duration
+
+	// Counts leaves time out of table, findings and chart. What is left comes out
+	// the same in every run, so that a saved notebook stays true.
+	Counts bool
 }
 
 // RaceResult is what a race has found.
@@ -47,7 +51,8 @@ type RaceResult struct {
 	Problem Classifier // what was solved, all defaults filled in; its own method did not run
 	Runs    []RaceRun  // in the order of the methods
 
-	task *task
+	task   *task
+	counts bool // no times are shown
 }
 
 // RaceRun is one method's part in a race.
@@ -114,7 +119,7 @@ func (r Racing) Run(ctx context.Context, problem Classifier, methods ...solvers.
 		limit = defaultLimit
 	}
 	shared.live = false // a race has a picture of its own
-	res := &RaceResult{Problem: shared.Classifier, task: shared}
+	res := &RaceResult{Problem: shared.Classifier, task: shared, counts: r.Counts}
 	for i, name := range raceNames(methods) {
 		run := RaceRun{Name: name, Method: methods[i]}
 		if ctx.Err() != nil {
@@ -246,10 +251,10 @@ func (r *RaceRun) reason() string {
 }
 
 // Chart draws the smallest gap so far of every run against kernel values,
-// iterations and time. The chart may be changed and then shown by [Show]. It is
+// iterations and, unless only counts are wanted, time. The chart may be changed and then shown by [Show]. It is
 // an error when no run has measured a gap, or when there are more than eight.
 func (r *RaceResult) Chart() (*Chart, error) {
-	d := figure.RaceData{Problem: r.task.words() + ", until " + r.task.stop.String()}
+	d := figure.RaceData{Problem: r.task.words() + ", until " + r.task.stop.String(), Counts: r.counts}
 	nearest := math.Inf(1)
 	for _, run := range r.Runs {
 		entry := figure.RaceRun{Name: run.Name, Finished: run.finished()}
@@ -298,7 +303,8 @@ func (r *RaceResult) Markdown() string {
 	var s strings.Builder
 	done := r.finished()
 	best := map[string]bool{} // the cells in bold
-	for _, m := range raceMeasures {
+	measures := r.measures()
+	for _, m := range measures {
 		if winners, _, _ := m.least(done); 2*len(winners) <= m.counted(done) {
 			for _, w := range winners {
 				best[m.name+w.Name] = true
@@ -306,10 +312,15 @@ func (r *RaceResult) Markdown() string {
 		}
 	}
 	var notes []string
-	s.WriteString("| method | status | iterations | kernel values | time | dual | gap | support vectors | largest KKT violation |\n|:--|:--|--:|--:|--:|--:|--:|--:|--:|\n")
+	heads, at := []string{"method", "status"}, 2+len(measures)
+	for _, m := range measures {
+		heads = append(heads, m.name)
+	}
+	heads = append(heads, "dual", "gap", "support vectors", "largest KKT violation")
+	s.WriteString("| " + strings.Join(heads, " | ") + " |\n|:--|:--|" + strings.Repeat("--:|", len(heads)-2) + "\n")
 	for i := range r.Runs {
 		run := &r.Runs[i]
-		cells := []string{run.Name, run.status(), "", "", "", "", "", "", ""}
+		cells := append([]string{run.Name, run.status()}, make([]string, len(heads)-2)...)
 		if why := run.reason(); why != "" {
 			mark := slices.Index(notes, why)
 			if mark < 0 {
@@ -318,7 +329,7 @@ func (r *RaceResult) Markdown() string {
 			cells[1] += "\u00a0" + superscript(mark+1)
 		}
 		if f := run.Fit; f != nil {
-			for k, m := range raceMeasures {
+			for k, m := range measures {
 				cells[2+k] = m.text(m.of(f))
 				if best[m.name+run.Name] {
 					cells[2+k] = "**" + cells[2+k] + "**"
@@ -328,7 +339,7 @@ func (r *RaceResult) Markdown() string {
 			if c.Claimed {
 				about = "≈ "
 			}
-			copy(cells[5:], []string{fmt.Sprintf("%s%#.9g", about, c.Dual), about + gapText(c.Gap), fmt.Sprint(c.Free + c.AtUpper), fmt.Sprintf("%.2g", c.MaxKKT)})
+			copy(cells[at:], []string{fmt.Sprintf("%s%#.9g", about, c.Dual), about + gapText(c.Gap), fmt.Sprint(c.Free + c.AtUpper), fmt.Sprintf("%.2g", c.MaxKKT)})
 		}
 		cells[0] = strings.ReplaceAll(cells[0], "|", "\\|")
 		for k, cell := range cells[2:] { // which are not to be broken
@@ -401,6 +412,14 @@ var (
 	}
 )
 
+// measures are those that are shown.
+func (r *RaceResult) measures() []raceMeasure {
+	if r.counts {
+		return raceMeasures[:2]
+	}
+	return raceMeasures
+}
+
 // Differences in time that two runs of the same method can have, too.
 const (
 	timeNoise = 1e-3 // seconds
@@ -467,6 +486,9 @@ func (r *RaceResult) winners(done []*RaceRun) string {
 		}
 	}
 	s += " (An iteration is not the same work in every method.)"
+	if r.counts {
+		return s
+	}
 	seconds := raceMeasures[2]
 	winners, least, next := seconds.least(done)
 	slowest := 0.0

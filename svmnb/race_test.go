@@ -413,3 +413,27 @@ func ExampleRace() {
 	// conjugate SMO: converged, W = 0.250
 	// dual coordinate descent cannot solve this problem: true
 }
+
+// TestRaceCounts: without times a race comes out the same whenever it is run.
+func TestRaceCounts(t *testing.T) {
+	problem := Classify(datasets.Moons(80, 0.2, 1)).Kernel(kernels.RBF(1)).C(10)
+	show := func() (table, chart string) {
+		r, err := Racing{Counts: true}.Run(context.Background(), problem, solvers.SMO{}, solvers.ConjugateSMO{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := r.Chart()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Markdown(), fmt.Sprint(c.Extra)
+	}
+	table, chart := show()
+	if strings.Contains(table, "time") || strings.Contains(chart, "time (log") {
+		t.Errorf("there are times in\n%s\nor %s", table, chart)
+	}
+	again, same := show()
+	if table != again || chart != same {
+		t.Error("two runs differ")
+	}
+}

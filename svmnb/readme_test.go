@@ -1,8 +1,10 @@
 package svmnb_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"path/filepath"
 	"testing"
 
 	"github.com/svmnb/svmnb/datasets"
@@ -14,7 +16,7 @@ import (
 
 // What the README shows compiles and runs.
 func TestReadme(t *testing.T) {
-	doctest.Same(t, "../README.md", "readme_test.go", 4)
+	doctest.Same(t, "../README.md", "readme_test.go", 5)
 
 	ctx, points := context.Background(), [][]float64{{6.5, 3, 5.5, 2}}
 	t.Setenv("SVMNB_CACHE", t.TempDir())
@@ -39,6 +41,7 @@ func TestReadme(t *testing.T) {
 	base.Using(solvers.SMO{Selection: solvers.Platt}).Tol(1e-6).Keep().Show()
 	svmnb.Replay(base.SMO().Keep()).Show() // play it; base.SMO().Live().MustFit() watches it
 	svmnb.Race(base, solvers.SMO{}, solvers.ConjugateSMO{}, solvers.Decomposition{}).Show()
+	svmnb.Explore(datasets.Moons(200, 0.15, 42)) // sliders for C, gamma, kernel and solver
 
 	tube := svmnb.Regress(datasets.Sinc(100, 0.1, 1)).Kernel(kernels.RBF(0.2)).C(10).Epsilon(0.1)
 
@@ -56,5 +59,25 @@ func TestReadme(t *testing.T) {
 	belief, err := gp.MustFit().Posterior(ctx, [][]float64{{20}, {30}}) // means and variances
 	if err != nil || len(belief.Mean) != 2 {
 		t.Errorf("%v, %v", belief, err)
+	}
+
+	path, out := filepath.Join(t.TempDir(), "iris.svmnb"), &bytes.Buffer{}
+	iris := svmnb.Classify(datasets.Iris()).OneVsOne().MustFit()
+
+	err = svmnb.Save(path, iris) // to the bit, as a whole or not at all
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, err := svmnb.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	classes, err := model.Predict(points)
+	if err != nil || classes[0] != "virginica" {
+		t.Errorf("%v, %v", classes, err)
+	}
+	err = model.WriteONNX(out) // or WriteGo, WriteLIBSVM, WriteLIBLINEAR
+	if err != nil || out.Len() == 0 {
+		t.Error(err)
 	}
 }

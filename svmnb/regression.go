@@ -38,7 +38,7 @@ func (t *regression) fit(res *solvers.Result) *RegressionFit {
 		fit.Bias += t.tau2 * b
 	}
 	fit.expanded = t.expand(fit.Beta, fit.Bias)
-	fit.training = sync.OnceValue(func() []float64 { return fit.values(t.data.X) })
+	fit.training = sync.OnceValue(func() []float64 { return fit.values(pointsOf(t.data)) })
 	return fit
 }
 
@@ -47,7 +47,7 @@ func (t *regression) fit(res *solvers.Result) *RegressionFit {
 // row of another length or with a value that is no finite number, or wraps a
 // *kernels.DataError for a point outside the domain of the kernel.
 func (f *RegressionFit) Predict(x [][]float64) ([]float64, error) {
-	return f.at("Predict", "regression", x)
+	return f.at("Predict", "regression", written(x))
 }
 
 // RMSE returns the root of the mean squared error of f on ds, in units of the
@@ -80,7 +80,7 @@ func (f *RegressionFit) squares(ds *datasets.Dataset) (float64, error) {
 	if err := ds.Check(); err != nil {
 		return 0, err
 	}
-	values, err := f.Predict(ds.X)
+	values, err := f.at("Predict", "regression", pointsOf(ds))
 	if err != nil {
 		return 0, err
 	}
@@ -123,7 +123,7 @@ func (f *RegressionFit) Weights() ([]float64, error) { return f.normal(f.task.ke
 // RegressionVector is a training point with β ≠ 0.
 type RegressionVector struct {
 	Index    int       // its row in the training data
-	X        []float64 // the point, d values; not to be changed
+	X        []float64 // the point, d values, not to be changed; nil for a sparse one
 	Y        float64   // its target
 	Beta     float64   // in [−C, C]; positive above the tube, negative below
 	Bound    bool      // |β| = C: outside the tube, or on its edge
@@ -137,7 +137,7 @@ func (f *RegressionFit) SupportVectors() []RegressionVector {
 	residuals := f.Residuals()
 	for i, b := range f.Beta {
 		if b != 0 {
-			sv = append(sv, RegressionVector{i, f.task.data.X[i], f.task.data.Y[i], b, f.task.bound(i, b), residuals[i], f.slack(residuals[i])})
+			sv = append(sv, RegressionVector{i, pointsOf(f.task.data).row(i), f.task.data.Y[i], b, f.task.bound(i, b), residuals[i], f.slack(residuals[i])})
 		}
 	}
 	return sv
@@ -321,7 +321,7 @@ func (f *RegressionFit) record() record {
 // Tube shows the regression function of one feature with its tube, the points,
 // the support vectors and the slacks. For more features it shows the predictions
 // against the targets.
-var Tube = figureOf("Tube", drawTube)
+var Tube = FigureOf("Tube", drawTube)
 
 // Show displays the figures of the fit; without any, its summary in words and
 // Tube.
@@ -335,7 +335,7 @@ func drawTube(f *RegressionFit) (*Chart, error) {
 	d := figure.TubeData{
 		Problem: t.words(), Epsilon: f.Epsilon, Y: t.data.Y, F: f.training(), Beta: f.Beta, Upper: t.problem.Upper[:len(f.Beta)], Target: t.data.Target,
 	}
-	if t.data.D() == 1 {
+	if t.line() {
 		d.Feature = t.data.FeatureName(0)
 		at := around(t.data.X, 0)
 		nodes := min(max(gridWork/max(len(f.coef), 1), 100), curveNodes)
@@ -344,7 +344,7 @@ func drawTube(f *RegressionFit) (*Chart, error) {
 			x := at[0] + (at[1]-at[0])*float64(k)/float64(nodes-1)
 			grid[k], d.Xs = []float64{x}, append(d.Xs, x)
 		}
-		d.Fs = f.values(grid)
+		d.Fs = f.values(written(grid))
 		for _, x := range t.data.X {
 			d.X = append(d.X, x[0])
 		}

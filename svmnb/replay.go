@@ -115,7 +115,7 @@ func (f *Fit) replay() (figure.ReplayData, error) {
 	if t.margin == twoNorm {
 		d.Ridge = t.problem.Ridge[0]
 	}
-	scene, nodes := t.data.D() == 2, 0
+	scene, nodes := t.plane(), 0
 	if scene {
 		nodes = min(replayNodes, max(400, replayWork/(len(t.y)*replayFewest)))
 		d.X, d.Xs, d.Ys = t.data.X, around(t.data.X, 0), around(t.data.X, 1)
@@ -154,7 +154,7 @@ func (f *RegressionFit) replay() (figure.ReplayData, error) {
 	if t.problem.Ridge != nil {
 		d.Ridge = t.problem.Ridge[0]
 	}
-	scene, nodes := t.data.D() == 1, 0
+	scene, nodes := t.line(), 0
 	var grid [][]float64
 	if scene {
 		nodes = replayPlaces
@@ -181,7 +181,7 @@ func (f *RegressionFit) replay() (figure.ReplayData, error) {
 			}
 		}
 		if scene {
-			frame.Curve = now.values(grid)
+			frame.Curve = now.values(written(grid))
 		}
 		d.Frames = append(d.Frames, frame)
 	}

@@ -56,13 +56,9 @@ type searchLog struct {
 func searchKey(s Search, data *datasets.Dataset) (string, error) {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\n%v\n%#v\n%#v\n%s\n%d × %d %q\n", searchFormat, s.learner, s.learner.detail(), s.folds, s.by.Name, data.N(), data.D(), data.Classes)
-	row := make([]byte, 0, 8*(data.D()+1))
-	for i, x := range data.X {
-		row = row[:0]
-		for _, v := range x {
-			row = binary.LittleEndian.AppendUint64(row, math.Float64bits(v))
-		}
-		h.Write(binary.LittleEndian.AppendUint64(row, math.Float64bits(data.Y[i])))
+	pointsOf(data).hash(h)
+	for _, y := range data.Y {
+		h.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(y)))
 	}
 	splits, err := split(s.folds, data)
 	if err != nil {

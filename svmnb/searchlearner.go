@@ -61,7 +61,11 @@ func (w *warmth) solve(ctx context.Context, m *machine, p *solvers.Problem, i in
 		w.runs = append(w.runs, warmRun{})
 	}
 	run := &w.runs[i]
-	s := solvers.Settings{Stop: m.stop, MaxIterations: m.limit, Every: -1}
+	s := solvers.Settings{Stop: m.stop, MaxIterations: m.limit}
+	switch m.stop.(type) {
+	case solvers.UpLow, solvers.KKT: // others are asked where the trace has a point
+		s.Every = -1
+	}
 	if run.k == nil {
 		run.k = p.K
 	}
@@ -316,7 +320,7 @@ func (f *RegressionFit) heldOut(_ context.Context, data *datasets.Dataset) (*Hel
 	if err := data.Check(); err != nil {
 		return nil, err
 	}
-	y, err := f.Predict(data.X)
+	y, err := f.at("Predict", "regression", pointsOf(data))
 	return &HeldOut{Truth: data.Y, Predicted: y}, err
 }
 

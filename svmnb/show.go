@@ -17,6 +17,7 @@ import (
 //
 //   - a [*Chart], a [Drawing], or any chart of go-echarts, such as charts.NewBar()
 //     returns;
+//   - a table of [Table], or several items side by side, of [Dashboard];
 //   - a value with a Markdown() string method, such as a summary, or a string
 //     of Markdown;
 //   - an error, or a value with a String method: its text.
@@ -53,7 +54,8 @@ func HTML(w io.Writer, items ...any) error {
 type part struct {
 	picture  echarts.Picture // a chart, or
 	markdown string          // a text, or
-	plain    string          // a text that is not Markdown
+	html     string          // something in HTML that is no chart, or
+	plain    string          // a text that is not Markdown; beside html the same in words
 }
 
 // render makes the items ready; errors name those that are left out.
@@ -78,6 +80,13 @@ func renderOne(item any) (p part, err error) {
 		if c, err = v.Chart(); err == nil {
 			p.picture, err = echarts.Draw(c)
 		}
+	case *Panels:
+		return v.part()
+	case *Sheet:
+		if v.err != nil {
+			return p, v.err
+		}
+		p.html, p.plain = v.html(), v.String()
 	case interface{ Markdown() string }:
 		p.markdown = v.Markdown()
 	case string:
@@ -118,6 +127,8 @@ func (p part) send() {
 		data[protocol.MIMETextHTML], data[protocol.MIMETextPlain] = html, p.picture.Text
 	case p.markdown != "":
 		data[protocol.MIMETextMarkdown], data[protocol.MIMETextPlain] = p.markdown, p.markdown
+	case p.html != "":
+		data[protocol.MIMETextHTML], data[protocol.MIMETextPlain] = p.html, p.plain
 	default:
 		data[protocol.MIMETextPlain] = p.plain
 	}
@@ -129,16 +140,9 @@ func page(w io.Writer, parts []part) error {
 	title := "svmnb"
 	html := make([]string, len(parts))
 	for i, p := range parts {
-		switch {
-		case p.picture.HTML != "":
-			html[i] = p.picture.HTML
-			if title == "svmnb" {
-				title = p.picture.Text
-			}
-		case p.markdown != "":
-			html[i] = echarts.Markdown(p.markdown)
-		default:
-			html[i] = echarts.Markdown("`" + strings.ReplaceAll(p.plain, "`", "'") + "`")
+		html[i] = p.inPage("")
+		if p.picture.HTML != "" && title == "svmnb" {
+			title, _, _ = strings.Cut(p.picture.Text, "\n")
 		}
 	}
 	return echarts.Page(w, title, html...)
@@ -150,10 +154,8 @@ func present(parts []part) (err error) {
 	for _, p := range parts {
 		if p.picture.HTML != "" {
 			charts++
-			fmt.Println(p.picture.Text)
-		} else {
-			fmt.Println(p.markdown + p.plain)
 		}
+		fmt.Println(p.text())
 	}
 	if charts == 0 {
 		return nil

@@ -110,6 +110,9 @@ func (m *machine) hints(r *solvers.Result, cost string) (hints []string) {
 	if r.Status == solvers.IterationLimit || r.Status == solvers.TimeLimit || r.Status == solvers.Exhausted {
 		add("The solver ended by its %s, %.3g from the optimum: raise the limit, loosen Tol, or lower %s.", r.Status, r.Certificate.Gap, cost)
 	}
+	if m.data.Sparse != nil {
+		return hints // the others look at points written out
+	}
 	if j, k, ratio := m.spread(); ratio > 30 {
 		add("The spread of feature %s is %.3g times that of %s, so distances see little else: scale the features, for example with Standardised() of the data set.", m.data.FeatureName(j), ratio, m.data.FeatureName(k))
 	}

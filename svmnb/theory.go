@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"strings"
-
-	"github.com/svmnb/svmnb/kernels"
 )
 
 // FunctionalMargin returns γ̂ = min y_i f(x_i) over the training points (N §3).
@@ -29,7 +27,7 @@ func (f *Fit) GeometricMargin() float64 { return f.FunctionalMargin() * f.Margin
 // is Margin.
 func (f *Fit) RadiusMargin() float64 {
 	m := f.Margin()
-	return kernels.Radius2(f.task.kernel, f.task.data.X) / (m * m)
+	return pointsOf(f.task.data).radius2(f.task.kernel) / (m * m)
 }
 
 // BiasOfN returns Ng's b* = −½(max over y = −1 of g + min over y = +1 of g), his
@@ -110,7 +108,7 @@ func (c Conditions) Markdown() string {
 // Uniqueness says what of a solution is determined. w and so g = f − b always
 // is, since ½‖w‖² is strictly convex.
 type Uniqueness struct {
-	Alpha bool // no other α has the same objective (CST Remark 7.3)
+	Alpha bool // the free α cannot move without a change of the objective (CST Remark 7.3)
 	Bias  bool // no other b fits: there is a free vector, or m = M
 
 	// Direction is one along which α can move without changing anything, n

@@ -1,0 +1,96 @@
+package svmnb
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack"
+	"gonum.org/v1/gonum/lapack/lapack64"
+
+	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/svmnb/internal/figure"
+)
+
+// KernelMatrix shows the kernel matrix of the training points of a [*Fit] or a
+// [*MultiFit], class by class and within a class by their decision values, and its
+// eigenvalues: how far the kernel tells the classes apart before anything is learnt,
+// and how many dimensions it spends on it. Of more than a hundred points it takes a
+// hundred, each class in proportion.
+//
+// It is a function, as [MarginsPCA] is, so that only cells that say it link linear
+// algebra.
+func KernelMatrix() Figure {
+	return Figure{"KernelMatrix", func(fit any) (*Chart, error) {
+		var m matrixOf
+		switch f := fit.(type) {
+		case *Fit:
+			e, err := f.evaluation()
+			if err != nil {
+				return nil, err
+			}
+			m = matrixOf{f.task.words(), f.task.kernel, pointsOf(f.task.data), e.Classes, e.Truth, f.training()}
+		case *MultiFit:
+			m = matrixOf{f.words(), f.task.base.kernel, pointsOf(f.task.base.data), f.task.classes, f.task.class, make([]float64, len(f.task.class))}
+		default:
+			return nil, fmt.Errorf("Figure.Of: KernelMatrix is no picture of a %T", fit)
+		}
+		return m.draw()
+	}}
+}
+
+type matrixOf struct {
+	words   string
+	kernel  kernels.Kernel
+	x       points
+	classes []string
+	class   []int
+	within  []float64 // the order within a class
+}
+
+func (m matrixOf) draw() (*Chart, error) {
+	order := make([]int, m.x.n())
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case m.class[a] != m.class[b]:
+			return m.class[a] - m.class[b]
+		case m.within[a] < m.within[b]:
+			return -1
+		case m.within[a] > m.within[b]:
+			return 1
+		}
+		return 0
+	})
+	d := figure.MatrixData{Problem: m.words, Of: m.x.n()}
+	for _, name := range m.classes {
+		d.Classes = append(d.Classes, className(name))
+	}
+	n := min(len(order), figure.MostMatrix)
+	for k := range n {
+		i := order[k*len(order)/n]
+		d.Index, d.Class = append(d.Index, i), append(d.Class, m.class[i])
+	}
+	gram, err := m.x.some(d.Index).gram(m.kernel, 0)
+	if err != nil {
+		return nil, err
+	}
+	a := blas64.Symmetric{N: n, Stride: n, Uplo: blas.Upper}
+	for i := range n {
+		row := slices.Clone(gram.Row(i))
+		d.K, a.Data = append(d.K, row), append(a.Data, row...)
+	}
+	d.Eigen = make([]float64, n)
+	work := make([]float64, 1)
+	lapack64.Syev(lapack.EVNone, a, d.Eigen, work, -1)
+	work = make([]float64, int(work[0]))
+	if !lapack64.Syev(lapack.EVNone, a, d.Eigen, work, len(work)) {
+		return nil, errors.New("KernelMatrix: the eigenvalues did not converge; look at the values of the kernel")
+	}
+	slices.Reverse(d.Eigen)
+	return figure.Matrix(d)
+}

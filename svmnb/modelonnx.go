@@ -1,0 +1,333 @@
+package svmnb
+
+import (
+	"encoding/binary"
+	"io"
+	"math"
+	"strconv"
+
+	"github.com/svmnb/svmnb/kernels"
+)
+
+// WriteONNX writes the model as an ONNX graph of one node, for runtimes of other
+// languages: input X of m × d float32 values, and the outputs
+//
+//	label, scores   of SVMClassifier: two classes and one against one
+//	label, scores   of LinearClassifier: linear machines of two classes, one against
+//	                the rest, and Crammer–Singer
+//	value           of SVMRegressor: regressions, means of Gaussian processes, and one
+//	                class, whose value is 1 inside and −1 outside
+//	value           of LinearRegressor: linear regressions
+//
+// by the operators of ai.onnx.ml, version 1. A label is an int64 where the names of
+// all classes are whole numbers, else a string; it is that of the decision values,
+// also where there are probabilities. These, Platt's and of SVMClassifier only, are
+// the scores then, m × k in the order of the names Classes for one against one and
+// the positive class first for two; otherwise the scores are decision values, for two
+// classes of SVMClassifier with a sign that runtimes do not agree on.
+//
+// All numbers become float32, which keeps about six digits of the decision values. A
+// value of exactly 0 may be of the other class. The error is a *[ModelError] for what
+// the operators do not have: other kernels, kernels of one against the rest and
+// Crammer–Singer, other probabilities, linear means, sparse support vectors, numbers
+// beyond float32; else that of w.
+func (m *Model) WriteONNX(w io.Writer) error {
+	node, err := m.onnxNode()
+	if err != nil {
+		return err
+	}
+	if node.beyond {
+		return modelError(onnxFormat, 0, "a number is beyond the largest float32, 3.4e38; scale the data")
+	}
+	var input, graph, opset, model proto
+	input.text(1, "X")
+	input.message(2, tensorType(onnxFloat, m.d))
+	graph.message(1, node.proto())
+	graph.text(2, "svmnb")
+	graph.message(11, input)
+	for _, out := range node.outputs {
+		graph.message(12, out)
+	}
+	opset.text(1, onnxDomain)
+	opset.int(2, 1)
+	model.int(1, 4) // IR version: the first whose graphs need no initialisers among their inputs
+	model.text(2, "svmnb")
+	model.text(6, m.String())
+	model.message(7, graph)
+	model.message(8, opset)
+	_, err = w.Write(model)
+	return err
+}
+
+const (
+	onnxFormat = "ONNX"
+	onnxDomain = "ai.onnx.ml"
+
+	// Elements of tensors.
+	onnxFloat, onnxInt64, onnxString = 1, 7, 8
+)
+
+// onnxNode is the node that predicts as m.
+func (m *Model) onnxNode() (*onnxNode, error) {
+	fail := func(msg string, args ...any) (*onnxNode, error) { return nil, modelError(onnxFormat, 0, msg, args...) }
+	if m.process != nil && m.process.beta != nil {
+		return fail("it has no linear mean; take ConstantMean")
+	}
+	var sigmoids []Sigmoid
+	for _, c := range m.curves {
+		s, ok := c.(Sigmoid)
+		if !ok {
+			return fail("its probabilities are Platt's; calibrate by svmnb.Platt")
+		}
+		sigmoids = append(sigmoids, s)
+	}
+	linear := m.machines[0].w != nil
+	pairs := m.kind == twoClassModel || m.kind == votesModel
+	switch {
+	case sigmoids != nil && !pairs:
+		return fail("it has no probabilities of %v; write the model of the fit that was calibrated, without them", m.kind)
+	case linear && m.classes == nil:
+		n := &onnxNode{op: "LinearRegressor"}
+		n.floats("coefficients", m.machines[0].w)
+		n.floats("intercepts", []float64{m.machines[0].b})
+		n.output("value", onnxFloat, 1)
+		return n, nil
+	case linear && sigmoids == nil && m.kind != oneClassModel && (len(m.classes) == 2 || m.kind != votesModel):
+		return m.onnxLinear(), nil
+	case !pairs && m.kind != oneClassModel && m.classes != nil:
+		return fail("it has no machines of %v with a kernel; take OneVsOne", m.kind)
+	}
+	kernel, parameters, ok := onnxKernel(m.kernel)
+	switch {
+	case !ok:
+		return fail("it has no kernel %v; it has Linear, Polynomial, RBF and Sigmoid", brief(m.kernel.String()))
+	case m.x.sparse != nil:
+		return fail("its support vectors are written out, and these are sparse; learn from Dense() of the data set, or with the Linear kernel")
+	}
+	n := &onnxNode{op: "SVMRegressor"}
+	var vectors, rho []float64
+	for _, t := range m.machines {
+		rho = append(rho, t.b) // is added, unlike LIBSVM's
+	}
+	if pairs {
+		n.op = "SVMClassifier"
+		var order []int
+		if order = []int{1, 0}; m.kind == votesModel {
+			order = order[:0]
+			for k := range m.classes {
+				order = append(order, k)
+			}
+		}
+		groups := m.byClass(order)
+		coef := make([][]float64, len(order)-1)
+		var counts []int64
+		for _, g := range groups {
+			counts = append(counts, int64(len(g)))
+			for _, r := range g {
+				vectors = append(vectors, m.x.x[r.vector]...)
+				for k, c := range r.coef {
+					coef[k] = append(coef[k], c)
+				}
+			}
+		}
+		var flat []float64
+		for _, c := range coef {
+			flat = append(flat, c...)
+		}
+		n.floats("coefficients", flat)
+		n.ints("vectors_per_class", counts)
+		if sigmoids != nil {
+			var a, b []float64
+			for _, s := range sigmoids {
+				a, b = append(a, s.A), append(b, s.B)
+			}
+			n.floats("prob_a", a)
+			n.floats("prob_b", b)
+		}
+		n.labels(m.classes, order)
+	} else {
+		for _, x := range m.x.x {
+			vectors = append(vectors, x...)
+		}
+		n.floats("coefficients", m.machines[0].coef)
+		n.int("n_supports", int64(m.x.n()))
+		if m.kind == oneClassModel {
+			n.int("one_class", 1)
+		}
+		n.output("value", onnxFloat, 1)
+	}
+	n.text("kernel_type", kernel)
+	n.floats("kernel_params", parameters)
+	n.floats("rho", rho)
+	n.floats("support_vectors", vectors)
+	return n, nil
+}
+
+// onnxLinear has a row of weights for each class, also of two.
+func (m *Model) onnxLinear() *onnxNode {
+	n := &onnxNode{op: "LinearClassifier"}
+	var order []int
+	for k := range m.classes {
+		order = append(order, k)
+	}
+	var weights, biases []float64
+	for _, k := range order {
+		t, sign := m.machines[min(k, len(m.machines)-1)], 1.0
+		if len(m.machines) == 1 && k != m.duels[0][0] {
+			sign = -1
+		}
+		for _, v := range t.w {
+			weights = append(weights, sign*v)
+		}
+		biases = append(biases, sign*t.b)
+	}
+	n.floats("coefficients", weights)
+	n.floats("intercepts", biases)
+	n.labels(m.classes, order)
+	return n
+}
+
+// onnxKernel returns the name of a kernel and its gamma, coef0 and degree.
+func onnxKernel(k kernels.Kernel) (name string, parameters []float64, ok bool) {
+	switch k := k.(type) {
+	case kernels.LinearKernel:
+		return "LINEAR", []float64{0, 0, 0}, true
+	case kernels.PolynomialKernel:
+		return "POLY", []float64{k.Gamma, k.Coef0, float64(k.Degree)}, true
+	case kernels.GaussianKernel:
+		return "RBF", []float64{k.Gamma, 0, 0}, true
+	case kernels.SigmoidKernel:
+		return "SIGMOID", []float64{k.Gamma, k.Coef0, 0}, true
+	}
+	return "", nil, false
+}
+
+// onnxNode is a node that is being put together.
+type onnxNode struct {
+	op         string
+	attributes []proto
+	names      []string // of its outputs
+	outputs    []proto
+	beyond     bool // a number is no float32
+}
+
+func (n *onnxNode) proto() proto {
+	var p proto
+	p.text(1, "X")
+	for _, name := range n.names {
+		p.text(2, name)
+	}
+	p.text(3, "predict")
+	p.text(4, n.op)
+	for _, a := range n.attributes {
+		p.message(5, a)
+	}
+	p.text(7, onnxDomain)
+	return p
+}
+
+// attribute begins one of the type with this number in AttributeProto.
+func (n *onnxNode) attribute(name string, kind int64, fill func(*proto)) {
+	var p proto
+	p.text(1, name)
+	fill(&p)
+	p.int(20, kind)
+	n.attributes = append(n.attributes, p)
+}
+
+func (n *onnxNode) int(name string, v int64) {
+	n.attribute(name, 2, func(p *proto) { p.int(3, v) })
+}
+
+func (n *onnxNode) text(name, v string) {
+	n.attribute(name, 3, func(p *proto) { p.text(4, v) })
+}
+
+func (n *onnxNode) floats(name string, v []float64) {
+	packed := make(proto, 0, 4*len(v))
+	for _, x := range v {
+		f := float32(x)
+		n.beyond = n.beyond || math.IsInf(float64(f), 0)
+		packed = binary.LittleEndian.AppendUint32(packed, math.Float32bits(f))
+	}
+	n.attribute(name, 6, func(p *proto) { p.message(7, packed) })
+}
+
+func (n *onnxNode) ints(name string, v []int64) {
+	n.attribute(name, 7, func(p *proto) {
+		for _, x := range v {
+			p.int(8, x)
+		}
+	})
+}
+
+// labels adds the names of the classes in an order, and the outputs of a classifier.
+func (n *onnxNode) labels(classes []string, order []int) {
+	var names []string
+	var whole []int64
+	for _, k := range order {
+		names = append(names, classes[k])
+		if v, err := strconv.ParseInt(classes[k], 10, 64); err == nil && strconv.FormatInt(v, 10) == classes[k] {
+			whole = append(whole, v)
+		}
+	}
+	element := onnxInt64
+	if len(whole) == len(names) {
+		n.ints("classlabels_ints", whole)
+	} else {
+		element = onnxString
+		n.attribute("classlabels_strings", 8, func(p *proto) {
+			for _, s := range names {
+				p.text(9, s)
+			}
+		})
+	}
+	n.output("label", element, 0)
+	n.output("scores", onnxFloat, -1)
+}
+
+// output adds one of so many columns; 0 for a vector, −1 for as many as there are.
+func (n *onnxNode) output(name string, element, columns int) {
+	var p proto
+	p.text(1, name)
+	p.message(2, tensorType(element, columns))
+	n.names, n.outputs = append(n.names, name), append(n.outputs, p)
+}
+
+// tensorType is a TypeProto of m rows.
+func tensorType(element, columns int) proto {
+	var rows, shape, tensor, t proto
+	rows.text(2, "m")
+	shape.message(1, rows)
+	switch {
+	case columns > 0:
+		var d proto
+		d.int(1, int64(columns))
+		shape.message(1, d)
+	case columns < 0:
+		var d proto
+		d.text(2, "k")
+		shape.message(1, d)
+	}
+	tensor.int(1, int64(element))
+	tensor.message(2, shape)
+	t.message(1, tensor)
+	return t
+}
+
+// proto is a message in the wire format of protocol buffers: fields that are numbers
+// (wire type 0) or bytes (wire type 2), as onnx.proto counts them.
+type proto []byte
+
+func (p *proto) int(field int, v int64) {
+	*p = binary.AppendUvarint(*p, uint64(field)<<3)
+	*p = binary.AppendUvarint(*p, uint64(v))
+}
+
+func (p *proto) text(field int, s string) { p.message(field, proto(s)) }
+
+func (p *proto) message(field int, m proto) {
+	*p = binary.AppendUvarint(*p, uint64(field)<<3|2)
+	*p = binary.AppendUvarint(*p, uint64(len(m)))
+	*p = append(*p, m...)
+}

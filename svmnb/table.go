@@ -1,0 +1,472 @@
+package svmnb
+
+import (
+	"cmp"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"html"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Sheet is a table that is ready to be shown; [Table] makes it.
+type Sheet struct {
+	name    string // what it is a table of
+	columns []tableColumn
+	err     error
+}
+
+// tableColumn is one value of every row.
+type tableColumn struct {
+	name   string
+	text   []string  // as it is shown
+	values []float64 // of a column of numbers, NaN where one is missing; else nil
+	number bool      // the row's own, which has no mean
+	unit   string    // behind each number
+}
+
+// What a table shows without being asked: more rows and columns than these are
+// cut in the middle.
+const (
+	wholeRows    = 12
+	headRows     = 5
+	tailRows     = 5
+	wholeColumns = 14
+	headColumns  = 10
+	tailColumns  = 3
+	cellLetters  = 60
+)
+
+// Err says why there is no table: an [*ArgumentError] that names what [Table] was
+// given, with the row and column where it is one of these; or nil.
+func (s *Sheet) Err() error { return s.err }
+
+// Show displays the table in the cell's output; see the function [Show].
+func (s *Sheet) Show() {
+	if s.err != nil {
+		Show(s.err)
+		return
+	}
+	Show(s)
+}
+
+func (s *Sheet) rows() int {
+	if len(s.columns) == 0 {
+		return 0
+	}
+	return len(s.columns[0].text)
+}
+
+// numbers adds a column of numbers; NaN is a missing one.
+func (s *Sheet) numbers(name string, values []float64) *tableColumn {
+	s.columns = append(s.columns, tableColumn{name: name, values: values, text: aligned(values)})
+	return &s.columns[len(s.columns)-1]
+}
+
+// times adds a column of times in ms. Their unit is in each cell, not above them: who
+// compares two runs knows them by it.
+func (s *Sheet) times(name string, ms []float64) {
+	col := s.numbers(name, ms)
+	col.unit = " ms"
+	for i, text := range col.text {
+		if text != "" {
+			col.text[i] = text + col.unit
+		}
+	}
+}
+
+func (s *Sheet) texts(name string, text []string) {
+	s.columns = append(s.columns, tableColumn{name: name, text: text})
+}
+
+// numbered adds the numbers of the n rows, from 0 as errors count.
+func (s *Sheet) numbered(name string, n int) {
+	v := make([]float64, n)
+	for i := range v {
+		v[i] = float64(i)
+	}
+	s.numbers(name, v).number = true
+}
+
+// aligned prints the values of a column: whole numbers whole, others to as many
+// decimals as give the largest five digits, or fewer where all are shorter. What is
+// too small or too large for that has an exponent, a missing value is empty.
+func aligned(values []float64) []string {
+	largest, whole := 0.0, true
+	for _, v := range values {
+		if finite(v) {
+			largest = max(largest, math.Abs(v))
+			whole = whole && v == math.Trunc(v)
+		}
+	}
+	decimals := 0
+	if !whole {
+		digits := 4 - int(math.Floor(math.Log10(largest)))
+		most := min(max(digits, 0), 6)
+		for _, v := range values {
+			if _, after, ok := strings.Cut(strconv.FormatFloat(v, 'f', -1, 64), "."); ok && finite(v) {
+				decimals = max(decimals, min(len(after), most))
+			}
+		}
+	}
+	out := make([]string, len(values))
+	for i, v := range values {
+		switch {
+		case math.IsNaN(v):
+		case v == 0:
+			out[i] = "0"
+		case v > math.MaxFloat64:
+			out[i] = "∞"
+		case v < -math.MaxFloat64:
+			out[i] = "−∞"
+		case math.Abs(v) < 0.5*math.Pow10(-decimals) || math.Abs(v) >= 1e15 || !whole && (largest >= 1e9 || largest < 0.01):
+			out[i] = signed(v, 4)
+		default:
+			out[i] = strings.ReplaceAll(strconv.FormatFloat(v, 'f', decimals, 64), "-", "−")
+		}
+	}
+	return out
+}
+
+func finite(v float64) bool { return v-v == 0 }
+
+// shownColumns returns the numbers of the columns that there is room for; −1 stands
+// for those that are left out.
+func (s *Sheet) shownColumns() []int {
+	return ends(len(s.columns), wholeColumns, headColumns, tailColumns)
+}
+
+// shownRows returns the rows at both ends of an order of all of them, and −1 where
+// others are left out.
+func shownRows(order []int) []int {
+	at := ends(len(order), wholeRows, headRows, tailRows)
+	for i, k := range at {
+		if k >= 0 {
+			at[i] = order[k]
+		}
+	}
+	return at
+}
+
+func ends(n, whole, head, tail int) (at []int) {
+	for i := range n {
+		switch {
+		case n <= whole || i < head || i >= n-tail:
+			at = append(at, i)
+		case i == head:
+			at = append(at, -1)
+		}
+	}
+	return at
+}
+
+// order sorts the rows by column c, downwards or upwards; missing values come last.
+func (s *Sheet) order(c int, down bool) []int {
+	col := s.columns[c]
+	order := make([]int, s.rows())
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		if col.values == nil {
+			if down {
+				a, b = b, a
+			}
+			return cmp.Or(cmp.Compare(strings.ToLower(col.text[a]), strings.ToLower(col.text[b])), cmp.Compare(col.text[a], col.text[b]))
+		}
+		x, y := col.values[a], col.values[b]
+		switch {
+		case math.IsNaN(x) || math.IsNaN(y):
+			return -cmp.Compare(x, y) // NaN is the least of all
+		case down:
+			return cmp.Compare(y, x)
+		}
+		return cmp.Compare(x, y)
+	})
+	return order
+}
+
+// foot is what is said of all rows, a line of cells each: of long tables only.
+func (s *Sheet) foot() (names []string, lines [][]string) {
+	if s.rows() <= wholeRows {
+		return nil, nil
+	}
+	least, mean, most := make([]float64, len(s.columns)), make([]float64, len(s.columns)), make([]float64, len(s.columns))
+	missing, shape := make([]string, len(s.columns)), make([]string, len(s.columns))
+	gaps := false
+	for c, col := range s.columns {
+		least[c], mean[c], most[c] = math.NaN(), math.NaN(), math.NaN()
+		if col.number {
+			continue
+		}
+		gone, n := 0, 0.0
+		for i, text := range col.text {
+			if text == "" {
+				gone++
+			}
+			if col.values == nil || !finite(col.values[i]) {
+				continue
+			}
+			v := col.values[i]
+			if n++; n == 1 {
+				least[c], mean[c], most[c] = v, v, v
+			}
+			least[c], mean[c], most[c] = min(least[c], v), mean[c]+(v-mean[c])/n, max(most[c], v)
+		}
+		if missing[c] = strconv.Itoa(gone); gone > 0 {
+			gaps = true
+		}
+		shape[c] = col.shape(least[c], most[c])
+	}
+	line := func(name string, values []float64) {
+		cells := make([]string, len(values))
+		for c, v := range values {
+			if !math.IsNaN(v) { // with one digit more than the column
+				cells[c] = signed(v, 5) + s.columns[c].unit
+			}
+		}
+		names, lines = append(names, name), append(lines, cells)
+	}
+	line("min", least)
+	line("mean", mean)
+	line("max", most)
+	if gaps {
+		names, lines = append(names, "missing"), append(lines, missing)
+	}
+	return append(names, "distribution"), append(lines, shape)
+}
+
+// bars are the heights of a histogram of one line.
+var bars = []rune("▁▂▃▄▅▆▇█")
+
+// shape draws the histogram of a column of numbers; of texts it says how many
+// different ones there are.
+func (c *tableColumn) shape(low, high float64) string {
+	if c.values == nil {
+		seen := map[string]bool{}
+		for _, t := range c.text {
+			seen[t] = true
+		}
+		return fmt.Sprintf("%d different", len(seen))
+	}
+	if !(high > low) {
+		return ""
+	}
+	var counts [8]int
+	for _, v := range c.values {
+		if finite(v) {
+			counts[min(int(8*((v-low)/(high-low))), 7)]++
+		}
+	}
+	line, most := "", slices.Max(counts[:])
+	for _, n := range counts { // the lowest bar is for none
+		line += string(bars[(7*n+most-1)/most])
+	}
+	return line
+}
+
+// caption names the table and says how large it is.
+func (s *Sheet) caption() string {
+	text := several(s.rows(), "row") + " × " + several(len(s.columns), "column")
+	if s.name != "" {
+		text = s.name + ": " + text
+	}
+	return text
+}
+
+// clip shortens what a cell has no room for, and keeps it on one line.
+func clip(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if utf8.RuneCountInString(text) > cellLetters {
+		return string([]rune(text)[:cellLetters-1]) + "…"
+	}
+	return text
+}
+
+// String is the table as plain text: its first and last rows, and what there is to
+// say of all of them.
+func (s *Sheet) String() string {
+	if s.err != nil {
+		return s.err.Error()
+	}
+	columns := s.shownColumns()
+	names, lines := s.foot()
+	gap := func(c int) bool { return c < 0 }
+	var grid [][]string
+	add := func(first string, of func(c int) string) {
+		row := []string{first}
+		for _, c := range columns {
+			if gap(c) {
+				row = append(row, "…")
+				continue
+			}
+			row = append(row, clip(of(c)))
+		}
+		grid = append(grid, row)
+	}
+	add("", func(c int) string { return s.columns[c].name })
+	for _, i := range shownRows(rowNumbers(s.rows())) {
+		add("", func(c int) string {
+			if i < 0 {
+				return "…"
+			}
+			return s.columns[c].text[i]
+		})
+	}
+	for k, name := range names {
+		add(name, func(c int) string { return lines[k][c] })
+	}
+	widths := make([]int, len(columns)+1)
+	for _, row := range grid {
+		for k, cell := range row {
+			widths[k] = max(widths[k], utf8.RuneCountInString(cell))
+		}
+	}
+	var b strings.Builder
+	b.WriteString(s.caption() + "\n")
+	for _, row := range grid {
+		line := ""
+		for k, cell := range row {
+			pad := strings.Repeat(" ", widths[k]-utf8.RuneCountInString(cell))
+			if k == 0 || columns[k-1] >= 0 && s.columns[columns[k-1]].values == nil {
+				cell += pad
+			} else {
+				cell = pad + cell
+			}
+			if k == 0 && widths[0] == 0 {
+				continue
+			}
+			line += cell + "  "
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	return b.String()
+}
+
+func rowNumbers(n int) []int {
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	return order
+}
+
+//go:embed table.js
+var tableScript string
+
+const tableStyle = `#ID table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.92em;margin:0}` +
+	`#ID caption{caption-side:top;text-align:left;padding:.2em .4em;font-weight:600;color:inherit}` +
+	`#ID th,#ID td{padding:.2em .7em;text-align:right;white-space:nowrap;border:0;border-bottom:1px solid rgba(128,128,128,.3);background:none;color:inherit}` +
+	`#ID .t{text-align:left}#ID thead th{border-bottom:2px solid rgba(128,128,128,.6)}` +
+	`#ID tfoot td,#ID tfoot th{font-weight:400;opacity:.8;border-bottom:0}#ID tfoot tr:first-child>*{border-top:2px solid rgba(128,128,128,.6)}` +
+	`#ID [aria-sort]{cursor:pointer}#ID [aria-sort=ascending]::after{content:" ▲"}#ID [aria-sort=descending]::after{content:" ▼"}`
+
+// html is the table for a page: all that can be read is there without a script,
+// which sorts. Each order of a long table comes with the few rows of it that are
+// shown, so that it is no longer than a short one.
+func (s *Sheet) html() string {
+	columns := s.shownColumns()
+	class := func(c int) string {
+		if c >= 0 && s.columns[c].values == nil {
+			return ` class="t"`
+		}
+		return ""
+	}
+	cell := func(tag, attributes, text string) string {
+		return "<" + tag + attributes + ">" + html.EscapeString(text) + "</" + tag + ">"
+	}
+	names, lines := s.foot()
+	lead := names != nil && !s.columns[0].number // the foot's names need a column
+	var b strings.Builder
+	b.WriteString("<table>" + cell("caption", "", s.caption()) + "<thead><tr>")
+	if lead {
+		b.WriteString("<th></th>")
+	}
+	for _, c := range columns {
+		if c < 0 {
+			b.WriteString(cell("th", "", "…"))
+			continue
+		}
+		b.WriteString(cell("th", ` scope="col"`+class(c), clip(s.columns[c].name)))
+	}
+	b.WriteString("</tr></thead>\n<tbody>")
+	row := func(i int) (cells []string) {
+		for _, c := range columns {
+			switch {
+			case i < 0 || c < 0:
+				cells = append(cells, "…")
+			default:
+				cells = append(cells, clip(s.columns[c].text[i]))
+			}
+		}
+		return cells
+	}
+	for _, i := range shownRows(rowNumbers(s.rows())) {
+		b.WriteString("<tr>")
+		if lead {
+			b.WriteString("<td></td>")
+		}
+		for k, text := range row(i) {
+			b.WriteString(cell("td", class(columns[k]), text))
+		}
+		b.WriteString("</tr>\n")
+	}
+	b.WriteString("</tbody>")
+	if names != nil {
+		b.WriteString("<tfoot>")
+		for k, name := range names {
+			b.WriteString("<tr>" + cell("th", ` scope="row" class="t"`, name))
+			for _, c := range columns {
+				text := ""
+				if c == 0 && !lead {
+					continue
+				}
+				if c >= 0 {
+					text = lines[k][c]
+				}
+				b.WriteString(cell("td", class(c), text))
+			}
+			b.WriteString("</tr>\n")
+		}
+		b.WriteString("</tfoot>")
+	}
+	b.WriteString("</table>")
+
+	var data []byte // of a whole table all is in the page
+	if names != nil {
+		data = s.orders(columns, row, lead)
+	}
+	table := b.String()
+	id := fmt.Sprintf("svmtable-%x", sha256.Sum256(append([]byte(table), data...)))[:21]
+	return `<div id="` + id + `" style="overflow-x:auto"><style>` + strings.ReplaceAll(tableStyle, "ID", id) + "</style>" + table + "</div>\n<script>" +
+		strings.TrimSpace(tableScript) + `("` + id + `",` + cmp.Or(string(data), "null") + ")</script>"
+}
+
+// orders is what the script needs to sort a table that is cut: for each shown column
+// the rows at the ends of both orders, and what is in these rows.
+func (s *Sheet) orders(columns []int, row func(i int) []string, lead bool) []byte {
+	kept := map[int][]string{}
+	orders := make([][2][]int, len(columns)) // upwards and downwards
+	for k, c := range columns {
+		if c < 0 {
+			continue
+		}
+		for d := range 2 {
+			orders[k][d] = shownRows(s.order(c, d == 1))
+			for _, i := range orders[k][d] {
+				kept[i] = row(i)
+			}
+		}
+	}
+	data, _ := json.Marshal(struct { // strings and whole numbers
+		Rows   map[int][]string `json:"rows"`
+		Orders [][2][]int       `json:"orders"`
+		Lead   bool             `json:"lead"`
+	}{kept, orders, lead})
+	return data
+}

@@ -1,0 +1,515 @@
+package svmnb
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/solvers"
+)
+
+// Table is x as a table that can be sorted in the page:
+//
+//	svmnb.Table(datasets.Iris()).Show()
+//
+// x is
+//
+//   - a data set, a row for each point;
+//   - a fit, a row for each training point with what its KKT condition says, or for
+//     each machine of several classes;
+//   - a slice of fits, which are compared, or what [Race], a search or
+//     [CrossValidate] has found;
+//   - a slice of structs, or of pointers to them, such as fit.SupportVectors() or
+//     fit.Trace.Points: a column for each exported field;
+//   - a [][]string whose first row names the columns, or a [][]float64;
+//   - a map of columns of equal length, such as map[string][]float64.
+//
+// Long tables show their first and last rows, and of each column the least, the mean
+// and the greatest value, how many are missing (NaN, or an empty text), and a
+// histogram. Clicking a column's name sorts by it; where no script runs, the table
+// reads as it is. What is no table is an error of [Sheet.Err], and Show says it.
+func Table(x any) *Sheet {
+	if isNil(x) {
+		return &Sheet{err: wrong("Table", math.NaN(), "there is nothing to list; give a data set, a fit, or a slice")}
+	}
+	s := &Sheet{}
+	switch v := x.(type) {
+	case tabular:
+		v.sheet(s)
+	case *datasets.Dataset:
+		s.dataset(v)
+	case [][]string:
+		s.records(v)
+	case [][]float64:
+		s.matrix(v)
+	default:
+		s.values(reflect.Indirect(reflect.ValueOf(x)))
+	}
+	if s.err == nil && s.rows() == 0 {
+		s.err = wrong("Table", math.NaN(), "the %T has no rows; give at least one", x)
+	}
+	return s
+}
+
+// tabular is what lists itself. Cells that do not have one need not link it.
+type tabular interface{ sheet(s *Sheet) }
+
+func (s *Sheet) dataset(d *datasets.Dataset) {
+	if s.err = missingAllowed(d); s.err != nil {
+		return
+	}
+	if s.err = needsDense("Table", d); s.err != nil {
+		return
+	}
+	s.name = d.Name
+	s.numbered("row", d.N())
+	for j := range d.D() {
+		s.numbers(d.FeatureName(j), column(d.X, j))
+	}
+	if d.Classes == nil {
+		s.numbers(cmp.Or(d.Target, "target"), d.Y)
+		return
+	}
+	classes := make([]string, d.N())
+	for i, y := range d.Y {
+		classes[i] = d.ClassName(y)
+	}
+	s.texts(cmp.Or(d.Target, "class"), classes)
+}
+
+// records takes a table whose first row names the columns; a column of which every
+// cell is a number or empty is one of numbers.
+func (s *Sheet) records(rows [][]string) {
+	if len(rows) == 0 {
+		return
+	}
+	for i, row := range rows {
+		if len(row) != len(rows[0]) {
+			s.err = &ArgumentError{"Table", i, -1, float64(len(row)), fmt.Sprintf("the row has %d cells and the first, which names the columns, %d; give rows of equal length", len(row), len(rows[0]))}
+			return
+		}
+	}
+	for j, name := range rows[0] {
+		text := make([]string, len(rows)-1)
+		for i, row := range rows[1:] {
+			text[i] = row[j]
+		}
+		s.texts(name, text)
+		s.columns[j].values = asNumbers(text)
+	}
+}
+
+// asNumbers reads every text as a number, an empty one as NaN; nil where one is
+// neither, or all are empty.
+func asNumbers(text []string) []float64 {
+	values, found := make([]float64, len(text)), false
+	for i, t := range text {
+		values[i] = math.NaN()
+		if t == "" {
+			continue
+		}
+		v, err := strconv.ParseFloat(strings.ReplaceAll(t, "−", "-"), 64)
+		if err != nil {
+			return nil
+		}
+		values[i], found = v, true
+	}
+	if !found {
+		return nil
+	}
+	return values
+}
+
+func (s *Sheet) matrix(x [][]float64) {
+	for i, row := range x {
+		if len(row) != len(x[0]) {
+			s.err = &ArgumentError{"Table", i, -1, float64(len(row)), fmt.Sprintf("the row has %d values and the first %d; give rows of equal length", len(row), len(x[0]))}
+			return
+		}
+	}
+	if len(x) == 0 || len(x[0]) == 0 {
+		return
+	}
+	s.numbered("row", len(x))
+	for j := range x[0] {
+		s.numbers(fmt.Sprintf("x%d", j+1), column(x, j))
+	}
+}
+
+// values takes what only reflection knows: a slice of fits or structs, a map of
+// columns.
+func (s *Sheet) values(v reflect.Value) {
+	refuse := func() {
+		s.err = &ArgumentError{"Table", -1, -1, math.NaN(), fmt.Sprintf("a %v is no table; give a data set, a fit, a slice of fits or structs, a [][]string, or a map of columns", v.Type())}
+	}
+	switch v.Kind() {
+	case reflect.Map:
+		if v.Type().Key().Kind() != reflect.String || v.Type().Elem().Kind() != reflect.Slice {
+			refuse()
+			return
+		}
+		keys := v.MapKeys()
+		slices.SortFunc(keys, func(a, b reflect.Value) int { return cmp.Compare(a.String(), b.String()) })
+		for _, k := range keys {
+			list := v.MapIndex(k)
+			if n := len(s.columns); n > 0 && list.Len() != s.rows() {
+				s.err = &ArgumentError{"Table", -1, -1, float64(list.Len()), fmt.Sprintf("column %q has %d values, column %q %d; give columns of equal length", k.String(), list.Len(), s.columns[0].name, s.rows())}
+				return
+			}
+			s.field(k.String(), list.Len(), list.Index)
+		}
+	case reflect.Slice, reflect.Array:
+		if runs := fitsOf(v); runs != nil {
+			s.compare(runs)
+			return
+		}
+		element := v.Type().Elem()
+		for element.Kind() == reflect.Pointer {
+			element = element.Elem()
+		}
+		if element.Kind() != reflect.Struct {
+			s.numbered("row", v.Len())
+			s.field("value", v.Len(), v.Index)
+			return
+		}
+		for i := range v.Len() {
+			if e := v.Index(i); e.Kind() == reflect.Pointer && e.IsNil() {
+				s.err = &ArgumentError{"Table", i, -1, math.NaN(), "the pointer is nil; leave the row out"}
+				return
+			}
+		}
+		for j := range element.NumField() {
+			if f := element.Field(j); f.IsExported() {
+				s.field(spaced(f.Name), v.Len(), func(i int) reflect.Value { return reflect.Indirect(v.Index(i)).Field(j) })
+			}
+		}
+	default:
+		refuse()
+	}
+}
+
+// field adds the column of the values that at returns.
+func (s *Sheet) field(name string, n int, at func(i int) reflect.Value) {
+	numbers, text := make([]float64, n), make([]string, n)
+	all, times := n > 0, false
+	for i := range n {
+		v := at(i)
+		if v.Kind() == reflect.Interface {
+			v = v.Elem()
+		}
+		switch {
+		case !v.IsValid():
+			numbers[i] = math.NaN()
+			continue
+		case v.Type() == reflect.TypeFor[time.Duration]():
+			times = true
+			numbers[i] = float64(v.Int()) / 1e6
+		case v.Type().Implements(reflect.TypeFor[fmt.Stringer]()):
+			all = false
+		case v.CanInt():
+			numbers[i] = float64(v.Int())
+		case v.CanUint():
+			numbers[i] = float64(v.Uint())
+		case v.CanFloat():
+			numbers[i] = v.Float()
+		default:
+			all = false
+		}
+		text[i] = cell(v)
+	}
+	switch {
+	case all && times:
+		s.times(name, numbers)
+	case all:
+		s.numbers(name, numbers)
+	default:
+		s.texts(name, text)
+	}
+}
+
+// cell prints a value of any kind; of a long slice the beginning.
+func cell(v reflect.Value) string {
+	if v.Kind() == reflect.Slice && v.Len() > 6 {
+		return strings.TrimSuffix(cell(v.Slice(0, 6)), "]") + fmt.Sprintf(" …] (%d)", v.Len())
+	}
+	if f, ok := v.Interface().([]float64); ok {
+		var parts []string
+		for _, x := range f {
+			parts = append(parts, signed(x, 4))
+		}
+		return "[" + strings.Join(parts, " ") + "]"
+	}
+	return fmt.Sprint(v.Interface())
+}
+
+// spaced makes words of a field's name: "kernel values" of KernelValues.
+func spaced(name string) string {
+	var b strings.Builder
+	letters := []rune(name)
+	for i, r := range letters {
+		if i > 0 && unicode.IsUpper(r) && unicode.IsLower(letters[i-1]) {
+			b.WriteByte(' ')
+		}
+		if i+1 < len(letters) && unicode.IsUpper(letters[i+1]) || i > 0 && unicode.IsUpper(letters[i-1]) || len(letters) == 1 {
+			b.WriteRune(r) // of an abbreviation, or a single letter
+			continue
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}
+
+// fitsOf returns the elements of a slice that are all fits; else nil.
+func fitsOf(v reflect.Value) (fits []compared) {
+	for i := range v.Len() {
+		e := v.Index(i)
+		if !e.CanInterface() || isNil(e.Interface()) {
+			return nil
+		}
+		f, ok := e.Interface().(compared)
+		if !ok {
+			return nil
+		}
+		fits = append(fits, f)
+	}
+	return fits
+}
+
+// compared is a fit that can stand in a table with others.
+type compared interface{ comparison() comparison }
+
+// comparison is a fit's line: the measures are those of comparisonMeasures, NaN for
+// what it does not have.
+type comparison struct {
+	name, status string
+	measures     [len(comparisonMeasures)]float64
+}
+
+var comparisonMeasures = [...]string{"iterations", "kernel values", "time", "dual", "gap", "KKT violation", "support vectors", "at the bound", "training errors", "RMSE"}
+
+// comparison fills in what every run of a solver knows.
+func (r record) comparison() comparison {
+	c, nan := r.Certificate, math.NaN()
+	return comparison{r.words, r.Status.String(), [...]float64{float64(r.Iterations), float64(r.Evaluations), milliseconds(r.Elapsed), c.Dual, max(c.Gap, 0), c.MaxKKT,
+		float64(c.Free + c.AtUpper), float64(c.AtUpper), nan, nan}}
+}
+
+func (f *Fit) comparison() comparison {
+	c := f.record().comparison()
+	c.measures[8] = float64(f.TrainingErrors())
+	return c
+}
+
+func (f *RegressionFit) comparison() comparison {
+	c := f.record().comparison()
+	free, bound := f.counts()
+	c.measures[6], c.measures[7] = float64(free+bound), float64(bound)
+	sum := 0.0
+	for _, r := range f.Residuals() {
+		sum += r * r / float64(len(f.Beta))
+	}
+	c.measures[9] = math.Sqrt(sum)
+	return c
+}
+
+func (f *JointFit) comparison() comparison { return f.record().comparison() }
+
+func (f *MultiFit) comparison() comparison {
+	m, nan := f.Certificate(), math.NaN()
+	iterations, values := 0, int64(0)
+	f.each(func(_ string, r *solvers.Result) { iterations, values = iterations+r.Iterations, values+r.Evaluations })
+	return comparison{f.words(), f.Status().String(), [...]float64{float64(iterations), float64(values), milliseconds(f.Elapsed), m.Dual, max(m.Gap, 0), m.MaxKKT,
+		float64(len(f.support)), nan, float64(f.TrainingErrors()), nan}}
+}
+
+func (f *ProcessFit) comparison() comparison {
+	nan, sum := math.NaN(), 0.0
+	for i, x := range f.task.data.X {
+		r := f.task.data.Y[i] - f.mean(x)
+		sum += r * r / float64(len(f.Alpha))
+	}
+	return comparison{f.task.data.Name + " · " + brief(f.task.kernel.String()) + " · " + f.Method, f.Status.String(), [...]float64{float64(f.Iterations), float64(f.Evaluations), milliseconds(f.Elapsed),
+		nan, f.Certificate.Energy, nan, nan, nan, nan, math.Sqrt(sum)}}
+}
+
+// compare lists fits, a row for each; a measure that none has is left out.
+func (s *Sheet) compare(fits []compared) {
+	var names, status []string
+	var measures [len(comparisonMeasures)][]float64
+	for _, f := range fits {
+		c := f.comparison()
+		names, status = append(names, c.name), append(status, c.status)
+		for k, v := range c.measures {
+			measures[k] = append(measures[k], v)
+		}
+	}
+	s.texts("fit", names)
+	s.texts("status", status)
+	for k, name := range comparisonMeasures {
+		switch {
+		case !slices.ContainsFunc(measures[k], func(v float64) bool { return !math.IsNaN(v) }):
+		case name == "time":
+			s.times(name, measures[k])
+		default:
+			s.numbers(name, measures[k])
+		}
+	}
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d) / 1e6 }
+
+func (f *Fit) sheet(s *Sheet) {
+	s.name = f.record().words
+	s.values(reflect.ValueOf(f.Conditions()))
+	s.classNames(f.task.negative, f.task.positive)
+	s.columns[0].number = true
+}
+
+// classNames writes the classes for the labels ±1 in the column Y, and y f as the
+// figures do.
+func (s *Sheet) classNames(negative, positive string) {
+	for c, col := range s.columns {
+		if col.name == "YF" {
+			s.columns[c].name = "y·f"
+		}
+		if col.name != "Y" {
+			continue
+		}
+		text := make([]string, len(col.values))
+		for i, y := range col.values {
+			text[i] = negative
+			if y > 0 {
+				text[i] = positive
+			}
+		}
+		s.columns[c] = tableColumn{name: "class", text: text}
+	}
+}
+
+func (f *RegressionFit) sheet(s *Sheet) {
+	s.name = f.record().words
+	s.values(reflect.ValueOf(f.Conditions()))
+	s.columns[0].number = true
+}
+
+func (f *MultiFit) sheet(s *Sheet) {
+	s.name = f.words()
+	if f.joint != nil {
+		s.compare([]compared{f.Joint()})
+		return
+	}
+	var runs []compared
+	for _, m := range f.machines {
+		runs = append(runs, m)
+	}
+	s.compare(runs)
+	for i, m := range f.machines {
+		s.columns[0].text[i] = m.task.positive + " against " + m.task.negative
+	}
+}
+
+func (f *ProcessFit) sheet(s *Sheet) {
+	t := f.task
+	s.name = t.data.Name
+	s.numbered("row", t.data.N())
+	for j := range t.data.D() {
+		s.numbers(t.data.FeatureName(j), column(t.data.X, j))
+	}
+	mean, rest := make([]float64, t.data.N()), make([]float64, t.data.N())
+	for i, x := range t.data.X {
+		mean[i] = f.mean(x)
+		rest[i] = t.data.Y[i] - mean[i]
+	}
+	s.numbers(cmp.Or(t.data.Target, "target"), t.data.Y)
+	s.numbers("mean", mean)
+	s.numbers("residual", rest)
+	s.numbers("alpha", f.Alpha)
+}
+
+func (r *RaceResult) sheet(s *Sheet) {
+	s.name = r.task.words()
+	var runs []compared
+	for i := range r.Runs {
+		runs = append(runs, &r.Runs[i])
+	}
+	s.compare(runs)
+	s.columns[0].name = "method"
+}
+
+func (r *RaceRun) comparison() comparison {
+	c := comparison{name: r.Name, status: r.status()}
+	for k := range c.measures {
+		c.measures[k] = math.NaN()
+	}
+	if r.Fit != nil {
+		c.measures = r.Fit.comparison().measures
+	}
+	return c
+}
+
+func (f *SearchFit) sheet(s *Sheet) {
+	s.name = brief(f.Description.learner.String())
+	n := len(f.Trials)
+	for i, name := range f.Names {
+		values := make([]float64, n)
+		for k, t := range f.Trials {
+			values[k] = t.Values[i]
+		}
+		s.numbers(name, values)
+	}
+	mean, se, failed := make([]float64, n), make([]float64, n), make([]string, n)
+	for k, t := range f.Trials {
+		mean[k], se[k], failed[k] = t.Mean(), t.StandardError(), t.Err
+	}
+	s.numbers(f.Metric.Name, mean)
+	s.numbers("standard error", se)
+	for k := range f.Folds {
+		scores := make([]float64, n)
+		for i, t := range f.Trials {
+			scores[i] = t.Scores[k]
+		}
+		s.numbers(fmt.Sprintf("fold %d", k+1), scores)
+	}
+	if slices.ContainsFunc(failed, func(why string) bool { return why != "" }) {
+		s.texts("failed", failed)
+	}
+}
+
+func (v *Validation) sheet(s *Sheet) {
+	s.name = brief(v.Learner.String())
+	fold := make([]float64, len(v.Scores))
+	for k := range fold {
+		fold[k] = float64(k + 1)
+	}
+	s.numbers("fold", fold).number = true
+	s.numbers(v.Metric.Name, v.Scores)
+}
+
+func (e *Evaluation) sheet(s *Sheet) {
+	s.name = e.Of
+	names := func(of []int) []string {
+		text := make([]string, len(of))
+		for i, k := range of {
+			text[i] = e.Classes[k]
+		}
+		return text
+	}
+	s.numbered("row", len(e.Truth))
+	s.texts("true class", names(e.Truth))
+	s.texts("predicted", names(e.Predicted))
+	if e.Scores != nil {
+		s.numbers("score", e.Scores)
+	}
+	if e.Probabilities != nil {
+		for k, class := range e.Classes {
+			s.numbers("P("+class+")", column(e.Probabilities, k))
+		}
+	}
+}
