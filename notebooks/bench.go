@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"io"
 	"slices"
@@ -52,17 +51,13 @@ func bench(ctx context.Context, k *client, timeout time.Duration, out io.Writer)
 }
 
 func timeCell(ctx context.Context, k *client, source string, timeout time.Duration) (time.Duration, error) {
-	r := &recorder{special: hasSpecialLines(source), displays: map[string][]*output{}}
 	start := time.Now()
-	answer, err := k.execute(ctx, rand.Text(), source, timeout, r.take)
+	_, reason, err := ask(ctx, k, source, timeout)
 	took := time.Since(start)
-	if err != nil {
-		return took, err
+	if reason != "" {
+		err = &failure{cell: 1, source: source, reason: reason}
 	}
-	if reason := r.failed(answer); reason != "" {
-		return took, &failure{cell: 1, source: source, reason: reason}
-	}
-	return took, nil
+	return took, err
 }
 
 func median(times []time.Duration) time.Duration {

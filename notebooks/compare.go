@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"image/png"
 	"math"
 	"regexp"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -30,11 +32,14 @@ import (
 //   - Streams are compared by name: how stdout and stderr interleave is chance.
 //   - Pictures in the places of charts (static.go) are not compared: they are
 //     drawn from what is.
+//   - The drawing library must be the same, and may be in another output: which
+//     chart brings it depends on how fast the cells follow each other.
 //   - PNG images must have the same size and a mean difference of pixels
 //     below 1%. Other types are compared as text.
 //   - The rest of the notebook, execution counts included, is not an output.
 type rules struct {
-	rtol float64
+	rtol     float64
+	anywhere bool // the drawing library may be in any output
 }
 
 var standard = rules{rtol: 1e-6}
@@ -58,10 +63,12 @@ func (d difference) String() string {
 // same code cells.
 func (r rules) compare(want, got *notebook) ([]difference, error) {
 	var diffs []difference
+	r.anywhere = true
 	w, g := codeCells(want), codeCells(got)
 	if len(w) != len(g) {
 		return nil, fmt.Errorf("%d code cells against %d", len(w), len(g))
 	}
+	var brought [2][]string
 	for i := range w {
 		a, err := w[i].outputs()
 		if err != nil {
@@ -75,9 +82,32 @@ func (r rules) compare(want, got *notebook) ([]difference, error) {
 			d.cell, d.source = i+1, w[i].source()
 			diffs = append(diffs, d)
 		}
+		brought[0], brought[1] = append(brought[0], libraries(a)...), append(brought[1], libraries(b)...)
+	}
+	a, b := distinct(brought[0]), distinct(brought[1])
+	if !slices.Equal(a, b) {
+		diffs = append(diffs, difference{cell: 1, where: "the drawing library of the notebook", want: fmt.Sprint(a), got: fmt.Sprint(b), source: w[0].source()})
 	}
 	return diffs, nil
 }
+
+// libraryScript is the drawing library as the outputs of a notebook carry it.
+var libraryScript = regexp.MustCompile(`(?s)<script>(\(function svmnb\(w, packed\).*?)</script>`)
+
+// libraries returns a name for each drawing library in the outputs, which
+// depends on its text.
+func libraries(outs []*output) (names []string) {
+	for _, o := range outs {
+		page, _ := o.data["text/html"].(string)
+		for _, m := range libraryScript.FindAllStringSubmatch(page, -1) {
+			sum := sha256.Sum256([]byte(m[1]))
+			names = append(names, fmt.Sprintf("%x", sum[:4]))
+		}
+	}
+	return names
+}
+
+func distinct(list []string) []string { return slices.Compact(slices.Sorted(slices.Values(list))) }
 
 // keep gives got the outputs of want back wherever they are the same, so that a
 // committed notebook changes only where a reader sees it.
@@ -191,6 +221,9 @@ func (r rules) value(mime string, want, got any) (string, string, bool) {
 	}
 	if mime == "text/html" {
 		a, b = static.Bare(a), static.Bare(b)
+		if r.anywhere {
+			a, b = libraryScript.ReplaceAllString(a, ""), libraryScript.ReplaceAllString(b, "")
+		}
 	}
 	return r.text(a, b)
 }

@@ -151,3 +151,52 @@ func TestKeepLeavesEqualOutputsAlone(t *testing.T) {
 		t.Errorf("kept %s", got)
 	}
 }
+
+// The drawing library may move to another output, and may come twice; it may
+// not change, and where a notebook is kept, its place counts.
+func TestLibraryMayMove(t *testing.T) {
+	html, library := chartHTML(t, bars("first", 1, 2, 3), bars("second", 3))
+	other := strings.Replace(library, "'use strict'", "'use  strict'", 1)
+	if other == library {
+		t.Fatal("the library has changed: change this test")
+	}
+	book := func(html ...string) *notebook {
+		nb, err := parseNotebook(displaying(t, html...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return nb
+	}
+	want := func() *notebook { return book(html[0]+library, html[1]) }
+	for _, test := range []struct {
+		name string
+		got  *notebook
+		want int // differences
+		kept bool
+	}{
+		{"the same", want(), 0, true},
+		{"moved", book(html[0], html[1]+library), 0, false},
+		{"twice", book(html[0]+library, html[1]+library), 0, false},
+		{"gone", book(html[0], html[1]), 1, false},
+		{"another", book(html[0]+other, html[1]), 1, false},
+		{"another chart", book(html[1]+library, html[1]), 1, false},
+	} {
+		diffs, err := standard.compare(want(), test.got)
+		if err != nil || len(diffs) != test.want {
+			t.Errorf("%s: %v, %v", test.name, diffs, err)
+		}
+		before := want()
+		if err := standard.keep(before, test.got); err != nil {
+			t.Fatal(err)
+		}
+		same := true
+		for i := range before.cells {
+			a, _ := before.cells[i].outputs()
+			b, _ := test.got.cells[i].outputs()
+			same = same && a[0].data["text/html"] == b[0].data["text/html"]
+		}
+		if same != test.kept {
+			t.Errorf("%s: kept is %v", test.name, same)
+		}
+	}
+}

@@ -27,7 +27,52 @@ var katex embed.FS
 // network, no files beside it. Scripts in outputs stay alive. Images named in
 // the text are looked up in dir.
 func exportHTML(nb *notebook, name, dir string) ([]byte, error) {
-	md := newMarkdown()
+	body, math, err := renderNotebook(newMarkdown(), nb, dir)
+	if err != nil {
+		return nil, err
+	}
+	title := nb.title()
+	if title == "" {
+		title = name
+	}
+	var page strings.Builder
+	fmt.Fprintf(&page, pageHead, html.EscapeString(stripMath(title)))
+	page.WriteString("<style>\n" + pageCSS + chromaCSS() + "</style>\n")
+	if math {
+		style, err := katexCSS(func(font string) (string, error) {
+			data, err := katex.ReadFile("katex/" + font)
+			return "data:font/woff2;base64," + base64.StdEncoding.EncodeToString(data), err
+		})
+		if err != nil {
+			return nil, err
+		}
+		page.WriteString("<style>\n" + style + "</style>\n")
+	}
+	page.WriteString("</head>\n<body>\n<main>\n" + body + "</main>\n")
+	if math {
+		script, err := katexScript()
+		if err != nil {
+			return nil, err
+		}
+		page.WriteString("<script>" + strings.ReplaceAll(script, "</script", `<\/script`) + "</script>\n")
+	}
+	page.WriteString("</body>\n</html>\n")
+	return []byte(page.String()), nil
+}
+
+// pageHead is how every page begins; it wants the title.
+const pageHead = `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:,">
+<title>%s</title>
+`
+
+// renderNotebook returns the cells as HTML, and whether they hold formulas.
+func renderNotebook(md *markdown, nb *notebook, dir string) (string, bool, error) {
 	var body strings.Builder
 	math := false
 	for i, c := range nb.cells {
@@ -36,14 +81,14 @@ func exportHTML(nb *notebook, name, dir string) ([]byte, error) {
 			attachments, _ := c.raw["attachments"].(map[string]any)
 			text, hasMath, err := md.render(c.source(), dir, attachments)
 			if err != nil {
-				return nil, fmt.Errorf("cell %d: %w", i+1, err)
+				return "", false, fmt.Errorf("cell %d: %w", i+1, err)
 			}
 			math = math || hasMath
 			fmt.Fprintf(&body, "<section class=\"text\">\n%s</section>\n", text)
 		case "code":
 			outputs, err := c.outputs()
 			if err != nil {
-				return nil, fmt.Errorf("cell %d: %w", i+1, err)
+				return "", false, fmt.Errorf("cell %d: %w", i+1, err)
 			}
 			if strings.TrimSpace(c.source()) == "" && len(outputs) == 0 {
 				continue
@@ -57,7 +102,7 @@ func exportHTML(nb *notebook, name, dir string) ([]byte, error) {
 			for _, o := range outputs {
 				text, hasMath, err := renderOutput(md, o, dir)
 				if err != nil {
-					return nil, fmt.Errorf("cell %d: %w", i+1, err)
+					return "", false, fmt.Errorf("cell %d: %w", i+1, err)
 				}
 				math = math || hasMath
 				body.WriteString(text)
@@ -65,43 +110,14 @@ func exportHTML(nb *notebook, name, dir string) ([]byte, error) {
 			body.WriteString("</section>\n")
 		}
 	}
-	title := nb.title()
-	if title == "" {
-		title = name
-	}
-	var page strings.Builder
-	fmt.Fprintf(&page, `<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<link rel="icon" href="data:,">
-<title>%s</title>
-<style>
-%s%s</style>
-`, html.EscapeString(stripMath(title)), pageCSS, chromaCSS())
-	if math {
-		style, err := katexCSS()
-		if err != nil {
-			return nil, err
-		}
-		page.WriteString("<style>\n" + style + "</style>\n")
-	}
-	page.WriteString("</head>\n<body>\n<main>\n")
-	page.WriteString(body.String())
-	page.WriteString("</main>\n")
-	if math {
-		script, err := katex.ReadFile("katex/katex.min.js")
-		if err != nil {
-			return nil, err
-		}
-		// Under a name of its own: an output may have loaded a module system.
-		fmt.Fprintf(&page, "<script>(function(w){var m={exports:{}};(function(module,exports,define){%s\n}).call(w,m,m.exports);%s})(window)</script>\n",
-			strings.ReplaceAll(string(script), "</script", `<\/script`), drawMath)
-	}
-	page.WriteString("</body>\n</html>\n")
-	return []byte(page.String()), nil
+	return body.String(), math, nil
+}
+
+// katexScript is KaTeX and a call of it, under a name of its own: an output may
+// have loaded a module system.
+func katexScript() (string, error) {
+	script, err := katex.ReadFile("katex/katex.min.js")
+	return fmt.Sprintf("(function(w){var m={exports:{}};(function(module,exports,define){%s\n}).call(w,m,m.exports);%s})(window)", script, drawMath), err
 }
 
 // drawMath lets definitions of one formula hold in the later ones, as MathJax
@@ -112,21 +128,22 @@ m.exports.render(e.textContent,e,{displayMode:e.classList.contains('display'),th
 
 func stripMath(s string) string { return strings.ReplaceAll(s, "$", "") }
 
-// katexCSS is the style sheet with its fonts in it.
-func katexCSS() (string, error) {
+// katexCSS is the style sheet with its fonts, which are files in the folder
+// katex, where address says.
+func katexCSS(address func(font string) (string, error)) (string, error) {
 	style, err := katex.ReadFile("katex/katex.min.css")
 	if err != nil {
 		return "", err
 	}
 	var failed error
-	inlined := fontSource.ReplaceAllStringFunc(string(style), func(s string) string {
-		font, err := katex.ReadFile("katex/" + path.Base(fontSource.FindStringSubmatch(s)[1]))
+	placed := fontSource.ReplaceAllStringFunc(string(style), func(s string) string {
+		font, err := address(path.Base(fontSource.FindStringSubmatch(s)[1]))
 		if err != nil {
 			failed = err
 		}
-		return `src:url(data:font/woff2;base64,` + base64.StdEncoding.EncodeToString(font) + `) format("woff2")`
+		return `src:url(` + font + `) format("woff2")`
 	})
-	return inlined + "\n", failed
+	return placed + "\n", failed
 }
 
 // fontSource matches the woff2 of a font with the older formats after it.

@@ -34,15 +34,32 @@ const usage = `Usage: go run ./notebooks [command]
                   -inplace         update the notebooks themselves, where outputs
                                    differ; pages go to -o
                   -timeout 120s    for each cell
-  test [FILE...]  run all notebooks here and compare with their committed outputs
+  test [FILE...]  run all notebooks here and compare with their committed outputs;
+                hold the checks of exercises to the solutions
                   -rtol 1e-6       how far numbers may differ
                   -timeout 120s    for each cell
+                  -solutions=false without the solutions
+                  -j 2             how many at once
+  new-lab NAME  write NAME.ipynb, a blank lab with data, an exercise and its
+                check, and solutions/NAME.md
+  check FILE|DIR...  run learners' notebooks, each apart and within limits, and
+                say which exercises are right
+                  -against FILE    the notebook that was given out: its checks
+                                   count, whatever learners did to theirs
+                  -json FILE       write the results there too
+                  -timeout 30s     for each cell
+                  -total 5m        for each notebook
+                  -memory 2048     MB for each process (Linux)
+                  -j 2             how many at once
   static FILE...  put a picture of each chart into notebooks, in place, for readers
                 where no scripts run (run does so by itself)
                   -dark            for a dark page
+  site DIR      write notebooks and documents as pages that need no network, with
+                an index, a search over headings, and what they share once
   lab [ARG...]  open your own Jupyter with the same kernel; ARGs go to Jupyter
   install       add the kernel to your Jupyter, as "Go (svmnb)"
   uninstall     take it out again
+  gallery       draw the pictures of docs/gallery.md again
   bench         time a trivial cell and a chart's cell, warm
   help          this text
 
@@ -83,7 +100,8 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	}
 	commands := map[string]func(context.Context, *session, []string) error{
 		"": runCommand, "run": runCommand, "test": testCommand, "static": staticCommand, "lab": labCommand,
-		"install": installCommand, "uninstall": uninstallCommand, "bench": benchCommand,
+		"new-lab": newLabCommand, "check": checkCommand, "site": siteCommand,
+		"install": installCommand, "uninstall": uninstallCommand, "bench": benchCommand, "gallery": galleryCommand,
 	}
 	run := commands[name]
 	if run == nil {
@@ -197,7 +215,7 @@ func runCommand(ctx context.Context, s *session, args []string) error {
 		return err
 	}
 	for _, j := range jobs {
-		failed := s.execute(ctx, k, j.in, j.nb)
+		failed := s.execute(ctx, k, j.in, j.nb, s.stderr)
 		if ctx.Err() != nil {
 			return failed
 		}
@@ -256,24 +274,35 @@ func (s *session) kernel(ctx context.Context) (*kernel, error) {
 	return k, k.warm(ctx, s.stderr)
 }
 
-// execute runs a notebook in a kernel of its own, in the notebook's folder.
-func (s *session) execute(ctx context.Context, k *kernel, file string, nb *notebook) error {
-	fmt.Fprintln(s.stderr, file)
+// start starts a kernel in the notebook's folder. done ends it.
+func (s *session) start(ctx context.Context, k *kernel, file string) (_ *client, done func(), err error) {
 	var env []string
+	forget := func() {}
 	if s.fresh {
 		dir, err := os.MkdirTemp("", "svmnb-kept-")
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
-		defer os.RemoveAll(dir)
+		forget = func() { os.RemoveAll(dir) }
 		env = []string{"SVMNB_CACHE=" + dir}
 	}
 	client, err := k.start(ctx, filepath.Dir(file), env...)
 	if err != nil {
+		forget()
+		return nil, nil, err
+	}
+	return client, func() { client.close(); forget() }, nil
+}
+
+// execute runs a notebook in a kernel of its own, in the notebook's folder.
+func (s *session) execute(ctx context.Context, k *kernel, file string, nb *notebook, progress io.Writer) error {
+	fmt.Fprintln(progress, file)
+	client, done, err := s.start(ctx, k, file)
+	if err != nil {
 		return err
 	}
-	defer client.close()
-	if err := run(ctx, client, nb, s.timeout, s.stderr); err != nil {
+	defer done()
+	if err := run(ctx, client, nb, s.timeout, progress); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
 	return nil
@@ -282,6 +311,8 @@ func (s *session) execute(ctx context.Context, k *kernel, file string, nb *noteb
 func testCommand(ctx context.Context, s *session, args []string) error {
 	flags := s.flags()
 	rtol := flags.Float64("rtol", standard.rtol, "how far numbers may differ")
+	solutions := flags.Bool("solutions", true, "also hold the checks of exercises to the solutions")
+	atOnce := flags.Int("j", 2, "how many notebooks at once")
 	files, err := parse(flags, args)
 	if err != nil {
 		return err
@@ -294,53 +325,88 @@ func testCommand(ctx context.Context, s *session, args []string) error {
 			return fmt.Errorf("there are no notebooks in %s", s.folder())
 		}
 	}
+	for i, file := range files {
+		if files[i], err = filepath.Abs(file); err != nil {
+			return err
+		}
+		if _, err := readNotebook(files[i]); err != nil {
+			return err
+		}
+	}
 	k, err := s.kernel(ctx)
 	if err != nil {
 		return err
 	}
 	s.fresh = true
-	bad := 0
-	for _, file := range files {
-		file, err := filepath.Abs(file)
-		if err != nil {
-			return err
+	failed := make([]bool, len(files))
+	inOrder(len(files), *atOnce, s.stdout, s.stderr, func(i int, stdout, stderr io.Writer) {
+		problems, err := s.test(ctx, k, files[i], rules{rtol: *rtol}, *solutions, stderr)
+		switch {
+		case ctx.Err() != nil:
+		case err != nil:
+			fmt.Fprintln(stdout, "FAIL", err)
+		case len(problems) > 0:
+			fmt.Fprintf(stdout, "FAIL %s: %s\n", files[i], strings.Join(problems, "\n"))
+		default:
+			fmt.Fprintln(stdout, "ok  ", files[i])
+			return
 		}
-		want, err := readNotebook(file)
-		if err != nil {
-			return err
-		}
-		got, err := readNotebook(file)
-		if err != nil {
-			return err
-		}
-		if err := s.execute(ctx, k, file, got); err != nil {
-			if ctx.Err() != nil {
-				return err
-			}
-			fmt.Fprintln(s.stdout, "FAIL", err)
-			bad++
-			continue
-		}
-		diffs, err := rules{rtol: *rtol}.compare(want, got)
-		if err != nil {
-			return fmt.Errorf("%s: %w", file, err)
-		}
-		if len(diffs) > 0 {
-			fmt.Fprintf(s.stdout, "FAIL %s: outputs differ from the committed ones\n", file)
-			for _, d := range diffs {
-				fmt.Fprintln(s.stdout, d)
-			}
-			fmt.Fprintf(s.stdout, "If the new outputs are right: go run ./notebooks run -inplace %s\n", file)
-			bad++
-			continue
-		}
-		fmt.Fprintln(s.stdout, "ok  ", file)
+		failed[i] = true
+	})
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
-	if bad > 0 {
+	if bad := count(failed); bad > 0 {
 		fmt.Fprintf(s.stdout, "%d of %d notebooks failed\n", bad, len(files))
 		return errReported
 	}
 	return nil
+}
+
+func count(list []bool) (n int) {
+	for _, b := range list {
+		if b {
+			n++
+		}
+	}
+	return n
+}
+
+// test runs a notebook and lists what is wrong with its outputs, and with its
+// exercises.
+func (s *session) test(ctx context.Context, k *kernel, file string, r rules, solutions bool, progress io.Writer) ([]string, error) {
+	want, err := readNotebook(file)
+	if err != nil {
+		return nil, err
+	}
+	got, err := readNotebook(file)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.execute(ctx, k, file, got, progress); err != nil {
+		return nil, err
+	}
+	diffs, err := r.compare(want, got)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	var problems []string
+	if len(diffs) > 0 {
+		problems = append(problems, "outputs differ from the committed ones")
+		for _, d := range diffs {
+			problems = append(problems, d.String())
+		}
+		problems = append(problems, "If the new outputs are right: go run ./notebooks run -inplace "+file)
+	}
+	problems = append(problems, vacuous(got)...)
+	if solutions {
+		more, err := s.solve(ctx, k, file, want, progress)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		problems = append(problems, more...)
+	}
+	return problems, nil
 }
 
 func labCommand(ctx context.Context, s *session, args []string) error {

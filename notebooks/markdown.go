@@ -23,8 +23,16 @@ import (
 // markdown renders Markdown as Jupyter does: GitHub's tables, raw HTML let
 // through, mathematics kept from the parser. Images go into the page.
 type markdown struct {
-	md      goldmark.Markdown
-	anchors map[string]int // how often a heading's text has come
+	md       goldmark.Markdown
+	anchors  map[string]int           // how often a heading's text has come
+	name     func(text string) string // the anchor of a heading
+	link     func(dest string) string // where a link leads in the page
+	headings []heading                // all that were rendered
+}
+
+type heading struct {
+	level    int
+	id, text string
 }
 
 func newMarkdown() *markdown {
@@ -34,8 +42,12 @@ func newMarkdown() *markdown {
 			goldhtml.WithUnsafe(), // a notebook may do in its text what it does in its outputs
 			renderer.WithNodeRenderers(util.Prioritized(codeBlocks{}, 100)),
 		),
-	), anchors: map[string]int{}}
+	), anchors: map[string]int{}, name: jupyterAnchor, link: exportedLink}
 }
+
+// jupyterAnchor is what links inside notebooks call a heading: its text with
+// hyphens for spaces.
+func jupyterAnchor(text string) string { return strings.ReplaceAll(text, " ", "-") }
 
 // render returns HTML and whether it holds formulas. Images come from the
 // attachments of a cell, or from files beside the notebook in dir.
@@ -53,14 +65,17 @@ func (m *markdown) render(source, dir string, attachments map[string]any) (strin
 			if err := m.md.Renderer().Render(&b, src, n); err != nil {
 				return ast.WalkStop, err
 			}
-			n.SetAttributeString("id", []byte(m.anchor(writtenMath(html.UnescapeString(tag.ReplaceAllString(b.String(), "")), formulas))))
+			text := strings.TrimSpace(writtenMath(html.UnescapeString(tag.ReplaceAllString(b.String(), "")), formulas))
+			id := m.anchor(text)
+			n.SetAttributeString("id", []byte(id))
+			m.headings = append(m.headings, heading{n.Level, id, text})
 		case *ast.Image:
 			n.Destination = []byte(writtenMath(string(n.Destination), formulas))
 			if data := inlineImage(string(n.Destination), dir, attachments); data != "" {
 				n.Destination = []byte(data)
 			}
 		case *ast.Link:
-			n.Destination = []byte(exportedLink(writtenMath(string(n.Destination), formulas)))
+			n.Destination = []byte(m.link(writtenMath(string(n.Destination), formulas)))
 		}
 		return ast.WalkContinue, nil
 	})
@@ -74,10 +89,9 @@ func (m *markdown) render(source, dir string, attachments map[string]any) (strin
 	return restoreMath(b.String(), formulas), len(formulas) > 0, nil
 }
 
-// anchor is what links inside notebooks call a heading: its text with hyphens
-// for spaces, and a number where the page has it already.
+// anchor is the name of a heading, with a number where the page has it already.
 func (m *markdown) anchor(text string) string {
-	id := strings.ReplaceAll(strings.TrimSpace(text), " ", "-")
+	id := m.name(text)
 	m.anchors[id]++
 	if n := m.anchors[id]; n > 1 {
 		id = fmt.Sprintf("%s-%d", id, n)

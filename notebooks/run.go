@@ -204,8 +204,9 @@ func (r *recorder) failed(answer reply) string {
 	for _, o := range slices.Backward(r.outputs) {
 		if o.kind == "stream" && o.name == "stderr" {
 			text := strings.TrimSpace(stripANSI(o.text))
+			// A crash says why first, a program that logs says it last.
 			if all := strings.Split(text, "\n"); len(all) > 20 {
-				text = "…\n" + strings.Join(all[len(all)-20:], "\n")
+				text = strings.Join(slices.Concat(all[:5], []string{"…"}, all[len(all)-15:]), "\n")
 			}
 			if text != "" && text != reason {
 				reason += "\nstderr:\n" + indent(text)

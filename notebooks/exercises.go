@@ -1,0 +1,429 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/svmnb/svmnb/notebooks/lab"
+
+	"github.com/yuin/goldmark"
+	markup "github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/text"
+)
+
+// Exercise 3.2 of a notebook is two code cells. The answer, with the id
+// exercise-3-2, only declares, and runs as it is given. The check, with the id
+// check-3-2, has the line "%% check 3.2" before its statements and calls
+// lab.Check.
+//
+// The solutions to notebooks/NAME.ipynb are in notebooks/solutions/NAME.md, under
+// a heading "## Exercise 3.2": a fenced block "go right", which replaces the
+// answer, and blocks "go wrong", which the check has to refuse.
+
+// exercise is a pair of cells. One of them may be missing.
+type exercise struct {
+	name          string // "3.2"
+	answer, check *cell
+}
+
+var (
+	answerID  = regexp.MustCompile(`^exercise-(\d+)-(\d+)$`)
+	checkID   = regexp.MustCompile(`^check-(\d+)-(\d+)$`)
+	checkLine = regexp.MustCompile(`^%% check (\d+\.\d+)[ \t\r]*(\n|$)`) // of the statements
+)
+
+// answers returns the name of the exercise that the cell is the answer to, or "".
+func (c *cell) answers() string { return c.named(answerID) }
+
+func (c *cell) named(pattern *regexp.Regexp) string {
+	id, _ := c.raw["id"].(string)
+	if m := pattern.FindStringSubmatch(id); m != nil {
+		return m[1] + "." + m[2]
+	}
+	return ""
+}
+
+// checks returns the name of the exercise that the cell checks, or "". The line
+// says so and not the id, which some front ends do not keep.
+func (c *cell) checks() string {
+	if m := checkLine.FindStringSubmatch(statements(c.source())); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+// exercisesOf returns the exercises of a notebook in order, and what is wrong
+// with how they are written.
+func exercisesOf(nb *notebook) (list []*exercise, problems []string) {
+	get := func(name string) *exercise {
+		for _, e := range list {
+			if e.name == name {
+				return e
+			}
+		}
+		list = append(list, &exercise{name: name})
+		return list[len(list)-1]
+	}
+	add := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
+	for i, c := range codeCells(nb) {
+		if name := c.answers(); name != "" {
+			get(name).answer = c
+			if strings.TrimSpace(declarations(c.source())) != strings.TrimSpace(c.source()) {
+				add("code cell %d, the answer to exercise %s, does more than declare", i+1, name)
+			}
+		}
+		name := c.checks()
+		if byID := c.named(checkID); name != byID {
+			add("code cell %d is the check of exercise %q by its line %%%% and of %q by its id", i+1, name, byID)
+		}
+		if name == "" {
+			continue
+		}
+		e := get(name)
+		if e.check != nil {
+			add("exercise %s has two checks", name)
+		}
+		if e.check = c; e.answer == nil {
+			add("exercise %s has no answer cell before its check", name)
+		}
+	}
+	for _, e := range list {
+		if e.check == nil {
+			add("exercise %s has no check", e.name)
+		}
+	}
+	return list, problems
+}
+
+// declarations is the part of a cell that later cells know: what stands before
+// the statements, without the lines that are for GoNB or the shell.
+func declarations(source string) string {
+	var b strings.Builder
+	for line := range strings.Lines(strings.TrimSuffix(source, statements(source))) {
+		if bare := strings.TrimPrefix(line, "//gonb:"); !strings.HasPrefix(bare, "%") && !strings.HasPrefix(bare, "!") {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+var statement = regexp.MustCompile(`(?m)^(//gonb:)?(%%|%main)`)
+
+// statements is the part of a cell that runs once.
+func statements(source string) string {
+	if i := statement.FindStringIndex(source); i != nil {
+		return source[i[0]:]
+	}
+	return ""
+}
+
+// together puts the declarations of cells into as few cells as Go allows: with
+// the imports first and no name twice. Each cell costs a compiler and a linker.
+// Statements may follow the last.
+func together(sources []string) (cells []string) {
+	var imports, rest strings.Builder
+	taken := map[string]bool{}
+	flush := func() {
+		if imports.Len()+rest.Len() == 0 {
+			return
+		}
+		cells = append(cells, imports.String()+rest.String())
+		imports.Reset()
+		rest.Reset()
+		clear(taken)
+	}
+	for _, source := range sources {
+		const head = "package p\n"
+		file, err := parser.ParseFile(token.NewFileSet(), "", head+source, parser.SkipObjectResolution)
+		if err != nil { // the kernel says why
+			flush()
+			rest.WriteString(source + "\n")
+			flush()
+			continue
+		}
+		if slices.ContainsFunc(declared(file), func(name string) bool { return taken[name] }) {
+			flush()
+		}
+		for _, name := range declared(file) {
+			taken[name] = true
+		}
+		from := 0
+		for _, d := range file.Decls {
+			if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.IMPORT {
+				start, end := int(g.Pos())-1-len(head), int(g.End())-1-len(head)
+				rest.WriteString(source[from:start])
+				from = end
+			}
+		}
+		for _, i := range file.Imports {
+			line := "import " + i.Path.Value + "\n"
+			if i.Name != nil {
+				line = "import " + i.Name.Name + " " + i.Path.Value + "\n"
+			}
+			if !taken[line] {
+				taken[line] = true
+				imports.WriteString(line)
+			}
+		}
+		rest.WriteString(source[from:] + "\n")
+	}
+	return append(cells, imports.String()+rest.String())
+}
+
+// declared lists the names of a file, methods with their receivers.
+func declared(file *ast.File) (names []string) {
+	for _, d := range file.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			name := d.Name.Name
+			if d.Recv != nil && len(d.Recv.List) > 0 {
+				name = strings.TrimPrefix(types.ExprString(d.Recv.List[0].Type), "*") + "." + name
+			}
+			names = append(names, name)
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				switch spec := spec.(type) {
+				case *ast.TypeSpec:
+					names = append(names, spec.Name.Name)
+				case *ast.ValueSpec:
+					for _, n := range spec.Names {
+						names = append(names, n.Name)
+					}
+				}
+			}
+		}
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return name == "_" })
+}
+
+// most is how much a cell may publish before the rest is no longer heard.
+const most = 8 << 20
+
+// ask executes one cell and returns what it published, and why it failed or "".
+// The error says that the kernel is gone.
+func ask(ctx context.Context, k *client, source string, timeout time.Duration) (*recorder, string, error) {
+	id, size := rand.Text(), 0
+	r := &recorder{special: hasSpecialLines(source), displays: map[string][]*output{}}
+	answer, err := k.execute(ctx, id, source, timeout, func(m message) {
+		if m.Parent.ID != id {
+			return
+		}
+		if size += len(m.Content); size <= most {
+			r.take(m)
+		}
+	})
+	switch {
+	case errors.Is(err, errTimeout):
+		return r, fmt.Sprintf("%v after %s", err, timeout), nil
+	case errors.Is(err, errInput):
+		return r, err.Error(), nil
+	case err != nil:
+		return r, "", err
+	}
+	reason := r.failed(answer)
+	if size > most {
+		reason = strings.TrimSpace(fmt.Sprintf("it prints more than %d MB\n%s", most>>20, reason))
+	}
+	return r, reason, nil
+}
+
+// reported returns what lab.Check said last of an exercise, or nil.
+func reported(outs []*output, exercise string) *lab.Report {
+	for _, o := range slices.Backward(outs) {
+		var r lab.Report
+		said, _ := o.data[lab.MIME].(string)
+		if json.Unmarshal([]byte(said), &r) == nil && r.Exercise == exercise {
+			return &r
+		}
+	}
+	return nil
+}
+
+// vacuous lists the exercises of an executed notebook whose checks say nothing,
+// or are content before anything was answered.
+func vacuous(nb *notebook) (problems []string) {
+	for _, c := range codeCells(nb) {
+		name := c.checks()
+		if name == "" {
+			continue
+		}
+		outs, err := c.outputs()
+		if err != nil {
+			problems = append(problems, err.Error())
+			continue
+		}
+		switch r := reported(outs, name); {
+		case r == nil:
+			problems = append(problems, fmt.Sprintf("the check of exercise %s does not call lab.Check(%q, …)", name, name))
+		case r.Passed:
+			problems = append(problems, fmt.Sprintf("exercise %s passes its check before it is answered", name))
+		}
+	}
+	return problems
+}
+
+// solution is what a solutions file holds of one exercise.
+type solution struct {
+	right []string // one
+	wrong []string
+}
+
+var solutionHeading = regexp.MustCompile(`^Exercise (\d+\.\d+)$`)
+
+// parseSolutions reads a solutions file.
+func parseSolutions(source []byte) (map[string]*solution, error) {
+	found := map[string]*solution{}
+	var current *solution
+	var failed error
+	doc := goldmark.DefaultParser().Parse(text.NewReader(source))
+	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
+		switch n := n.(type) {
+		case *markup.Heading:
+			if n.Level > 2 {
+				continue
+			}
+			current = nil
+			if m := solutionHeading.FindSubmatch(n.Lines().Value(source)); m != nil && n.Level == 2 {
+				name := string(m[1])
+				if found[name] != nil {
+					failed = cmp.Or(failed, fmt.Errorf("exercise %s has two headings", name))
+				}
+				current = &solution{}
+				found[name] = current
+			}
+		case *markup.FencedCodeBlock:
+			info := ""
+			if n.Info != nil {
+				info = string(n.Info.Segment.Value(source))
+			}
+			word, kind, _ := strings.Cut(strings.TrimSpace(info), " ")
+			if word != "go" || kind != "right" && kind != "wrong" {
+				continue
+			}
+			code := string(n.Lines().Value(source))
+			switch {
+			case current == nil:
+				failed = cmp.Or(failed, fmt.Errorf("a block %q is under no heading \"## Exercise N.M\"", info))
+			case kind == "right":
+				current.right = append(current.right, code)
+			default:
+				current.wrong = append(current.wrong, code)
+			}
+		}
+	}
+	return found, failed
+}
+
+// solve holds the checks of a notebook to its solutions: in a kernel of its own,
+// with the declarations of all cells and no statements but the checks, each
+// right answer passes and each wrong one is refused. It returns what does not
+// hold; an error is a failure of its own.
+func (s *session) solve(ctx context.Context, k *kernel, file string, nb *notebook, progress io.Writer) ([]string, error) {
+	exercises, problems := exercisesOf(nb)
+	base := strings.TrimSuffix(filepath.Base(file), ".ipynb") + ".md"
+	source, err := os.ReadFile(filepath.Join(filepath.Dir(file), "solutions", base))
+	if errors.Is(err, fs.ErrNotExist) && len(exercises) == 0 {
+		return problems, nil
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return append(problems, fmt.Sprintf("there is no solutions/%s", base)), nil
+	}
+	if err != nil {
+		return problems, err
+	}
+	solutions, err := parseSolutions(source)
+	if err != nil {
+		problems = append(problems, fmt.Sprintf("solutions/%s: %v", base, err))
+	}
+	add := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
+	for _, e := range exercises {
+		switch known := solutions[e.name]; {
+		case known == nil:
+			add("exercise %s has no solution", e.name)
+		case len(known.right) != 1 || len(known.wrong) == 0:
+			add("exercise %s has %d blocks \"go right\" and %d \"go wrong\", want one and at least one", e.name, len(known.right), len(known.wrong))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(solutions)) {
+		if !slices.ContainsFunc(exercises, func(e *exercise) bool { return e.name == name }) {
+			add("there is a solution to exercise %s, which the notebook has not", name)
+		}
+	}
+	if len(problems) > 0 || len(exercises) == 0 {
+		return problems, nil
+	}
+
+	client, done, err := s.start(ctx, k, file)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	start, cells := time.Now(), 0
+	// verify runs a check after declarations, the answer among them.
+	verify := func(name, answer string, right bool, before []string, check string) error {
+		sources := together(append(before, declarations(check)))
+		sources[len(sources)-1] += statements(check)
+		var r *recorder
+		for _, source := range sources {
+			var reason string
+			var err error
+			if r, reason, err = ask(ctx, client, source, s.timeout); err != nil {
+				return fmt.Errorf("the check of exercise %s with %s: %w", name, answer, err)
+			}
+			if cells++; reason != "" {
+				add("the check of exercise %s does not run with %s: %s", name, answer, reason)
+				return nil
+			}
+		}
+		switch said := reported(r.outputs, name); {
+		case said == nil:
+			add("the check of exercise %s does not call lab.Check(%q, …)", name, name)
+		case right && !said.Passed:
+			add("the check of exercise %s refuses the right answer:\n%s", name, indent(said.String()))
+		case !right && said.Passed:
+			add("the check of exercise %s accepts %s", name, answer)
+		}
+		return nil
+	}
+	var before []string // declarations since the last check
+	for _, c := range codeCells(nb) {
+		answer, name := c.answers(), c.checks()
+		switch {
+		case answer != "":
+			before = append(before, solutions[answer].right[0])
+			continue
+		case name == "":
+			before = append(before, declarations(c.source()))
+			continue
+		}
+		known := solutions[name]
+		if err := verify(name, "the right answer", true, before, c.source()); err != nil {
+			return problems, err
+		}
+		for i, source := range known.wrong {
+			if err := verify(name, fmt.Sprintf("wrong answer %d", i+1), false, []string{source}, c.source()); err != nil {
+				return problems, err
+			}
+		}
+		before = []string{known.right[0]}
+	}
+	fmt.Fprintf(progress, "%d exercises and their solutions: %d cells  %.2f s\n", len(exercises), cells, time.Since(start).Seconds())
+	return problems, nil
+}

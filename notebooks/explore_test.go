@@ -1,0 +1,221 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/svmnb/svmnb/internal/browsertest"
+	"github.com/svmnb/svmnb/svmnb/static"
+)
+
+const exploreCell = `import (
+	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/svmnb"
+)
+
+%%
+svmnb.Explore(svmnb.Classify(datasets.Moons(300, 0.25, 1)).Kernel(kernels.RBF(1)).C(10))`
+
+// moveDials are the reader's hands in a page: move sets a slider and returns how many
+// milliseconds later the picture of the setting is there, drawn.
+const moveDials = `
+	window.control = (kind, name) => document.querySelector('[data-svm-' + kind + '="' + name + '"]')
+	window.line = () => (document.querySelector('[data-svm-seen] code') || {textContent: ''}).textContent
+	window.move = (name, at) => new Promise((resolve, reject) => {
+		const input = control('dial', name), said = line(), begun = performance.now()
+		input.value = at
+		input.dispatchEvent(new Event('input'))
+		const look = () => {
+			const svg = document.querySelector('[data-drawn] svg')
+			if (line() !== said && svg) {
+				svg.getBoundingClientRect()
+				return resolve(performance.now() - begun)
+			}
+			if (performance.now() - begun > 20000) return reject(new Error('no picture of ' + name + ' at ' + at))
+			setTimeout(look, 1)
+		}
+		look()
+	})`
+
+// A reader explores in a live classic notebook, where it is at the root of its server
+// and where it is not: GoNB's own channel does not work there.
+func TestExploreInClassicJupyter(t *testing.T) {
+	for _, base := range []string{"/", "/some/where/"} {
+		t.Run("base_url="+base, func(t *testing.T) { exploreInClassicJupyter(t, base) })
+	}
+}
+
+func exploreInClassicJupyter(t *testing.T, base string) {
+	if testing.Short() {
+		t.Skip("needs the real kernel, which -short leaves out")
+	}
+	dir := t.TempDir()
+	address := browsertest.Serve(t, dir, func(ctx context.Context, args []string) error {
+		cmd := exec.CommandContext(ctx, "jupyter-notebook", append(args, "--NotebookApp.base_url="+base)...)
+		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+		cmd.WaitDelay = 10 * time.Second
+		return cmd.Run()
+	}) + base + "notebooks/explore.ipynb"
+	k, err := builtKernel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := k.warm(t.Context(), io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.writeSpec(os.Getenv("JUPYTER_DATA_DIR")); err != nil {
+		t.Fatal(err)
+	}
+	nb := code(exploreCell)
+	nb.raw["metadata"] = map[string]any{"kernelspec": map[string]any{"name": kernelName, "display_name": "Go (svmnb)", "language": "go"}}
+	file := filepath.Join(dir, "explore.ipynb")
+	if err := nb.write(file); err != nil {
+		t.Fatal(err)
+	}
+	page := browsertest.OpenNotebook(t, address, browsertest.Options{})
+	page.Do(nil, moveDials)
+	begin := func() {
+		t.Helper()
+		page.Do(nil, `Jupyter.notebook.execute_all_cells()`)
+		page.Until(`window.control('dial', 'C') && document.querySelector('[data-drawn] svg')`)
+	}
+	line := func() (s string) {
+		t.Helper()
+		page.Do(&s, `return line()`)
+		return s
+	}
+	begin()
+	if got, want := line(), "svmnb.Classify(ds).Kernel(kernels.RBF(1)).C(10)"; got != want {
+		t.Errorf("it begins with %s, want %s", got, want)
+	}
+	var times []float64
+	for k := range 16 {
+		var took float64
+		page.Do(&took, `return move('`+[]string{"C", "gamma"}[k%2]+`', `+[]string{"20", "33", "31", "41", "25", "38", "44", "28"}[k/2]+`)`)
+		times = append(times, took)
+	}
+	slices.Sort(times)
+	t.Logf("from a moved slider to its picture, n = 300: median %.0f ms, from %.0f to %.0f", times[len(times)/2], times[0], times[len(times)-1])
+	// What else the machine does makes some slower: the first quartile counts.
+	if quarter := times[len(times)/4]; quarter > 150 && !browsertest.Busy() {
+		t.Errorf("one picture in four takes less than %.0f ms, want 150", quarter)
+	}
+	photograph(t, page.Page, "explore", browsertest.Options{})
+
+	// Another kernel has other sliders; another solver is said.
+	page.Do(nil, `for (const [name, at] of [['kernel', 2], ['solver', 1]]) { const s = control('choice', name); s.selectedIndex = at; s.dispatchEvent(new Event('change')) }`)
+	page.Until(`line().indexOf('kernels.Polynomial(3, ') > 0 && line().indexOf('.SMO()') > 0`)
+	var visible []string
+	page.Do(&visible, `return Array.from(document.querySelectorAll('[data-svm-dial]')).filter(e => e.offsetWidth).map(e => e.getAttribute('data-svm-dial'))`)
+	if !slices.Equal(visible, []string{"C", "gamma", "coef0", "degree"}) {
+		t.Errorf("the sliders are %q", visible)
+	}
+
+	// Interrupted, the cell ends without a word, and the last picture is saved.
+	last := line()
+	page.Do(nil, `Jupyter.notebook.kernel.interrupt()`)
+	page.Idle()
+	saved := func() (html string) {
+		t.Helper()
+		page.Save()
+		nb, err := readNotebook(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		outs, err := codeCells(nb)[0].outputs()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range outs {
+			if o.kind != "display_data" {
+				t.Errorf("the cell has an output of kind %s: %v", o.kind, o)
+			}
+			h, _ := o.data["text/html"].(string)
+			html += h
+		}
+		if charts := liveOutputs(t, nb); len(charts) != 1 || strings.Count(html, "(function svmnb(w, packed)") != 1 || strings.Contains(html, "svmnbControls") {
+			t.Errorf("%d charts and %d libraries are saved, controls: %v", len(charts), strings.Count(html, "(function svmnb(w, packed)"), strings.Contains(html, "svmnbControls"))
+		}
+		return html
+	}
+	if html := saved(); !strings.Contains(html, last) {
+		t.Errorf("the saved output lacks %s: %.300s", last, html)
+	}
+
+	// Done ends it too.
+	begin()
+	page.Do(nil, `return move('C', 50)`)
+	last = line()
+	page.Do(nil, `document.querySelector('[data-svm-done]').click()`)
+	page.Idle()
+	if html := saved(); !strings.Contains(html, last) || last != "svmnb.Classify(ds).Kernel(kernels.RBF(1)).C(1000)" {
+		t.Errorf("the saved output lacks %s: %.300s", last, html)
+	}
+	if base == "/" { // elsewhere GoNB's channel fails, aloud
+		checkErrors(t, page.Page)
+	}
+	var channels []string
+	page.Do(&channels, `return [[{protocol: 'https:', host: 'hub.example'}, '/user/ann/'], [{protocol: 'http:', host: 'localhost:8888'}, '/'], [{protocol: 'https:', host: 'h'}, '']]
+		.map(a => window.__svmControls.channel(a[0], a[1], 'K'))`)
+	if want := []string{"wss://hub.example/user/ann/api/kernels/K/channels", "ws://localhost:8888/api/kernels/K/channels", "wss://h/api/kernels/K/channels"}; !slices.Equal(channels, want) {
+		t.Errorf("channels %q, want %q", channels, want)
+	}
+
+	// Opened again it is there without being run.
+	again := browsertest.OpenNotebook(t, address, browsertest.Options{})
+	again.Until(`document.querySelector('[data-drawn] svg') && document.body.textContent.indexOf('` + last + `') >= 0`)
+	checkErrors(t, again.Page)
+}
+
+// Where no page answers, small multiples stand in the output: at once where the kernel
+// has no page, else after a moment.
+func TestExploreWithoutPage(t *testing.T) {
+	silent := strings.Replace(exploreCell, "%%\n", "%%\nos.Setenv(\"GONB_JUPYTER_KERNEL_ID\", \"0\")\n", 1)
+	wrong := strings.Replace(exploreCell, ".C(10)", ".C(-10)", 1)
+	nb := code(exploreCell, silent, wrong)
+	if err := run(t.Context(), realKernel(t), nb, 2*time.Minute, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	if charts, changed, err := fillFigures(t.Context(), nb, static.Options{}); charts != 2 || changed != 2 || err != nil {
+		t.Errorf("%d charts, %d with a picture, %v", charts, changed, err)
+	}
+	for i, c := range codeCells(nb) {
+		outs, err := c.outputs()
+		if err != nil {
+			t.Fatal(err)
+		}
+		charts, all := 0, ""
+		for _, o := range outs {
+			html, _ := o.data["text/html"].(string)
+			words, _ := o.data["text/markdown"].(string)
+			plain, _ := o.data["text/plain"].(string)
+			if strings.Contains(html, "S.draw(") {
+				charts++
+				if !strings.Contains(html, "300 points under 9 settings: training errors from ") {
+					t.Errorf("cell %d shows %.300s", i, html)
+				}
+			}
+			if strings.Contains(html, "svmnbControls") {
+				t.Errorf("cell %d still has its sliders", i)
+			}
+			all += words + plain
+		}
+		if i == 2 {
+			if charts != 0 || !strings.Contains(all, "svmnb: C: C is -10") {
+				t.Errorf("a wrong description shows %d charts and says %q", charts, all)
+			}
+			continue
+		}
+		if charts != 1 || !strings.Contains(all, "svmnb.Classify(ds).Kernel(kernels.RBF(1)).C(10)") || strings.Contains(all, "No page has answered") != (i == 1) {
+			t.Errorf("cell %d has %d charts and says %q", i, charts, all)
+		}
+	}
+}

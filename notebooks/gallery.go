@@ -1,0 +1,240 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/svmnb"
+	"github.com/svmnb/svmnb/svmnb/static"
+)
+
+// The gallery has every figure of package svmnb, each with the line of code that makes it:
+// docs/gallery.md and the images beside it, which the gallery command writes anew.
+
+// exhibit is a picture of the gallery.
+type exhibit struct {
+	file string // of the image, without what its format adds
+	of   string // the names in package svmnb that it shows, by spaces
+	code string // what draw returns, for the page
+	draw func() (*svmnb.Chart, error)
+}
+
+// room is a part of the gallery.
+type room struct {
+	title    string
+	setup    string // what the lines of code speak of, for the page
+	exhibits []exhibit
+}
+
+const (
+	galleryWidth = 640
+	galleryBytes = 60_000 // of an image
+)
+
+// gallery describes the fits and returns the rooms; nothing is learnt before a draw.
+func gallery() []room {
+	ctx := context.Background()
+	folds := svmnb.StratifiedKFold(5, 1)
+	moons := svmnb.Classify(datasets.Moons(120, 0.2, 42)).Kernel(kernels.RBF(1.2)).C(2)
+	few := svmnb.Classify(datasets.Moons(30, 0.2, 42)).Kernel(kernels.RBF(1.2))
+	fit := sync.OnceValue(func() *svmnb.Fit { return moons.MustFit() })
+	chunked := sync.OnceValue(func() *svmnb.Fit { return moons.Using(solvers.Chunking{Initial: 10, M: 15}).MustFit() })
+	cancer := sync.OnceValue(func() *svmnb.Fit { return svmnb.Classify(datasets.BreastCancer().Standardised()).C(1).MustFit() })
+	iris := sync.OnceValue(func() *svmnb.MultiFit { return svmnb.Classify(datasets.Iris()).C(10).OneVsOne().MustFit() })
+	petals := sync.OnceValue(func() *svmnb.MultiFit {
+		return svmnb.Classify(datasets.Iris().Columns(2, 3)).C(10).OneVsOne().MustFit()
+	})
+	calibrated := sync.OnceValues(func() (*svmnb.Calibrated, error) { return fit().Calibrate(ctx, svmnb.Platt{Folds: 5, Seed: 1}) })
+	search := sync.OnceValues(func() (*svmnb.SearchFit, error) {
+		return moons.Search(svmnb.Grid{"C": svmnb.Log2(-3, 9, 2), "gamma": svmnb.Log2(-5, 5, 2)}, folds).Fit(ctx)
+	})
+	sinc := svmnb.Regress(datasets.Sinc(100, 0.1, 1)).Kernel(kernels.RBF(0.3)).C(10).Epsilon(0.1)
+	motorcycle := svmnb.GaussianProcess(datasets.Motorcycle()).Kernel(kernels.Scale(45*45, kernels.SquaredExponential(5))).NoiseVariance(22 * 22)
+	gp := sync.OnceValue(func() *svmnb.ProcessFit { return motorcycle.MustFit() })
+	co2 := sync.OnceValue(func() *svmnb.ProcessFit {
+		return svmnb.GaussianProcess(datasets.CO2()).Kernel(kernels.Sum(
+			kernels.Scale(66*66, kernels.SquaredExponential(67)),
+			kernels.Scale(2.4*2.4, kernels.Product(kernels.SquaredExponential(90), kernels.Periodic(1, 1.3))),
+		)).NoiseVariance(0.1).MustFit()
+	})
+	return []room{
+		{"Classifiers", "`fit` is `svmnb.Classify(datasets.Moons(120, 0.2, 42)).Kernel(kernels.RBF(1.2)).C(2).MustFit()`, `cancer` one of 30 features, `iris` and `petals` of three classes with four features and with two.", []exhibit{
+			{"margins", "Margins", "svmnb.Margins.Of(fit())", func() (*svmnb.Chart, error) { return svmnb.Margins.Of(fit()) }},
+			{"scores", "Margins", "svmnb.Margins.Of(cancer())", func() (*svmnb.Chart, error) { return svmnb.Margins.Of(cancer()) }},
+			{"margins-over", "MarginsOver", "svmnb.MarginsOver(0, 1).Of(cancer())", func() (*svmnb.Chart, error) { return svmnb.MarginsOver(0, 1).Of(cancer()) }},
+			{"margins-pca", "MarginsPCA", "svmnb.MarginsPCA().Of(cancer())", func() (*svmnb.Chart, error) { return svmnb.MarginsPCA().Of(cancer()) }},
+			{"regions", "Regions", "svmnb.Regions.Of(petals())", func() (*svmnb.Chart, error) { return svmnb.Regions.Of(petals()) }},
+			{"regions-pca", "MarginsPCA", "svmnb.MarginsPCA().Of(iris())", func() (*svmnb.Chart, error) { return svmnb.MarginsPCA().Of(iris()) }},
+			{"alphas", "Alphas", "svmnb.Alphas.Of(fit())", func() (*svmnb.Chart, error) { return svmnb.Alphas.Of(fit()) }},
+			{"kernel-matrix", "KernelMatrix", "svmnb.KernelMatrix().Of(iris())", func() (*svmnb.Chart, error) { return svmnb.KernelMatrix().Of(iris()) }},
+		}},
+		{"How a solver ran", "`chunked` is `fit` by `solvers.Chunking{Initial: 10, M: 15}`.", []exhibit{
+			{"kkt", "KKT", "svmnb.KKT.Of(fit())", func() (*svmnb.Chart, error) { return svmnb.KKT.Of(fit()) }},
+			{"gap", "Gap", "svmnb.Gap.Of(fit())", func() (*svmnb.Chart, error) { return svmnb.Gap.Of(fit()) }},
+			{"rate", "Rate", "svmnb.Rate.Of(fit())", func() (*svmnb.Chart, error) { return svmnb.Rate.Of(fit()) }},
+			{"margin-width", "MarginWidth", "svmnb.MarginWidth.Of(fit())", func() (*svmnb.Chart, error) { return svmnb.MarginWidth.Of(fit()) }},
+			{"effort", "Effort", "svmnb.Effort.Of(fit())", func() (*svmnb.Chart, error) { return svmnb.Effort.Of(fit()) }},
+			{"working-sets", "WorkingSets", "svmnb.WorkingSets.Of(fit())", func() (*svmnb.Chart, error) { return svmnb.WorkingSets.Of(fit()) }},
+			{"chunks", "Chunks", "svmnb.Chunks.Of(chunked())", func() (*svmnb.Chart, error) { return svmnb.Chunks.Of(chunked()) }},
+			{"race", "Race RaceResult", "svmnb.Race(moons, solvers.SMO{}, solvers.ConjugateSMO{}, solvers.PrimalDual{}).Chart()", func() (*svmnb.Chart, error) {
+				return svmnb.Race(moons, solvers.SMO{}, solvers.ConjugateSMO{}, solvers.PrimalDual{}).Chart()
+			}},
+			{"replay", "Replay", "svmnb.Replay(fit()).Chart()", func() (*svmnb.Chart, error) { return svmnb.Replay(fit()).Chart() }},
+			{"replay-step", "ReplayStep", "svmnb.ReplayStep(fit(), 4).Chart()", func() (*svmnb.Chart, error) { return svmnb.ReplayStep(fit(), 4).Chart() }},
+			{"coordinate-ascent", "CoordinateAscent", "svmnb.CoordinateAscent([2][2]float64{{1, -0.6}, {-0.6, 1}}, [2]float64{}, [2]float64{2, -2}).Chart()", func() (*svmnb.Chart, error) {
+				return svmnb.CoordinateAscent([2][2]float64{{1, -0.6}, {-0.6, 1}}, [2]float64{}, [2]float64{2, -2}).Chart()
+			}},
+		}},
+		{"How good it is, and which to choose", "`calibrated` is `fit` with probabilities, `search` one over C and gamma, `moons` the description of `fit`, `few` that of thirty points, `folds` are `svmnb.StratifiedKFold(5, 1)`.", []exhibit{
+			{"confusion", "Confusion", "svmnb.Confusion.Of(iris())", func() (*svmnb.Chart, error) { return svmnb.Confusion.Of(iris()) }},
+			{"roc", "ROC", "svmnb.ROC.Of(fit())", func() (*svmnb.Chart, error) { return svmnb.ROC.Of(fit()) }},
+			{"reliability", "Reliability", "svmnb.Reliability.Of(c)", func() (*svmnb.Chart, error) {
+				c, err := calibrated()
+				if err != nil {
+					return nil, err
+				}
+				return svmnb.Reliability.Of(c)
+			}},
+			{"landscape", "Landscape", "svmnb.Landscape.Of(s)", func() (*svmnb.Chart, error) {
+				s, err := search()
+				if err != nil {
+					return nil, err
+				}
+				return svmnb.Landscape.Of(s)
+			}},
+			{"path", "Path", "svmnb.Path.Of(few.MustPath(0.05, 20))", func() (*svmnb.Chart, error) { return svmnb.Path.Of(few.MustPath(0.05, 20)) }},
+			{"learning-curve", "LearningCurve ScoreCurve", "svmnb.MustLearningCurve(moons, folds).Chart()", func() (*svmnb.Chart, error) { return svmnb.MustLearningCurve(moons, folds).Chart() }},
+			{"validation-curve", "ValidationCurve ScoreCurve", `svmnb.MustValidationCurve(moons, folds, "gamma", svmnb.Log2(-7, 7, 2)...).Chart()`, func() (*svmnb.Chart, error) {
+				return svmnb.MustValidationCurve(moons, folds, "gamma", svmnb.Log2(-7, 7, 2)...).Chart()
+			}},
+		}},
+		{"Regression and Gaussian processes", "`sinc` is a `Regressor`, `motorcycle` a `Process`, `gp` its fit, `co2` the fit of a kernel that is a sum.", []exhibit{
+			{"tube", "Tube", "svmnb.Tube.Of(sinc.MustFit())", func() (*svmnb.Chart, error) { return svmnb.Tube.Of(sinc.MustFit()) }},
+			{"posterior", "Posterior", "svmnb.Posterior.Of(gp())", func() (*svmnb.Chart, error) { return svmnb.Posterior.Of(gp()) }},
+			{"samples", "PosteriorSamples", "svmnb.PosteriorSamples(5, 1).Of(gp())", func() (*svmnb.Chart, error) { return svmnb.PosteriorSamples(5, 1).Of(gp()) }},
+			{"bounds", "Bounds", "svmnb.Bounds.Of(motorcycle.CG().MustFit())", func() (*svmnb.Chart, error) { return svmnb.Bounds.Of(motorcycle.CG().MustFit()) }},
+			{"evidence", "Evidence EvidenceOver", "svmnb.Evidence.Of(motorcycle.Optimise().MustFit())", func() (*svmnb.Chart, error) { return svmnb.Evidence.Of(motorcycle.Optimise().MustFit()) }},
+			{"components", "Components ComponentsNamed", `svmnb.ComponentsNamed("trend", "season").Of(co2())`, func() (*svmnb.Chart, error) { return svmnb.ComponentsNamed("trend", "season").Of(co2()) }},
+		}},
+	}
+}
+
+// image draws the exhibit as SVG, or as PNG where that is too long.
+func (e exhibit) image() (name string, data []byte, alt string, err error) {
+	c, err := e.draw()
+	if err != nil {
+		return "", nil, "", fmt.Errorf("%s: %w", e.file, err)
+	}
+	o := static.Options{Width: galleryWidth, Scale: 1}
+	name = e.file + ".svg"
+	if data, err = static.SVG(c, o); err == nil && len(data) > galleryBytes {
+		name = e.file + ".png"
+		if data, err = static.PNG(c, o); err == nil {
+			data, err = fewColours(data)
+		}
+	}
+	if err != nil {
+		return "", nil, "", fmt.Errorf("%s: %w", e.file, err)
+	}
+	return name, data, c.Title.Title, nil
+}
+
+// fewColours is the PNG in its 256 most frequent colours, which are nearly all that a
+// chart has: a third of the bytes.
+func fewColours(data []byte) ([]byte, error) {
+	full, err := png.Decode(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	counts := map[color.RGBA]int{}
+	box := full.Bounds()
+	at := func(x, y int) color.RGBA { return color.RGBAModel.Convert(full.At(x, y)).(color.RGBA) }
+	for y := box.Min.Y; y < box.Max.Y; y++ {
+		for x := box.Min.X; x < box.Max.X; x++ {
+			counts[at(x, y)]++
+		}
+	}
+	frequent := slices.SortedFunc(maps.Keys(counts), func(a, b color.RGBA) int {
+		return cmp.Or(counts[b]-counts[a], int(a.R)-int(b.R), int(a.G)-int(b.G), int(a.B)-int(b.B))
+	})
+	var palette color.Palette
+	for _, c := range frequent[:min(256, len(frequent))] {
+		palette = append(palette, c)
+	}
+	nearest := map[color.RGBA]uint8{}
+	for c := range counts {
+		nearest[c] = uint8(palette.Index(c))
+	}
+	few := image.NewPaletted(box, palette)
+	for y := box.Min.Y; y < box.Max.Y; y++ {
+		for x := box.Min.X; x < box.Max.X; x++ {
+			few.SetColorIndex(x, y, nearest[at(x, y)])
+		}
+	}
+	var b bytes.Buffer
+	err = (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&b, few)
+	return b.Bytes(), err
+}
+
+// called are the fits of the gallery, which are functions in its source only.
+var called = regexp.MustCompile(`\b(fit|chunked|cancer|iris|petals|gp|co2)\(\)`)
+
+func galleryCommand(ctx context.Context, s *session, args []string) error {
+	if len(args) > 0 {
+		return errors.New("gallery takes no arguments: it writes docs/gallery.md and the images in docs/gallery")
+	}
+	dir := filepath.Join(s.root, "docs", "gallery")
+	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o755)); err != nil {
+		return err
+	}
+	var page strings.Builder
+	page.WriteString(galleryHead)
+	for _, r := range gallery() {
+		fmt.Fprintf(&page, "\n## %s\n\n%s\n", r.title, r.setup)
+		for _, e := range r.exhibits {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			name, data, alt, err := e.image()
+			if err != nil {
+				return err
+			}
+			if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
+				return err
+			}
+			fmt.Fprintf(&page, "\n`%s`\n\n![%s](gallery/%s)\n", called.ReplaceAllString(e.code, "$1"), strings.NewReplacer("[", "(", "]", ")").Replace(alt), name)
+			fmt.Fprintf(s.stdout, "%s, %d bytes\n", name, len(data))
+		}
+	}
+	return os.WriteFile(filepath.Join(s.root, "docs", "gallery.md"), []byte(page.String()), 0o644)
+}
+
+const galleryHead = `# Gallery
+
+Every figure of package ` + "`svmnb`" + `, with the line that makes it a chart. In a notebook
+` + "`fit.Show(svmnb.Margins, svmnb.Gap)`" + ` shows figures one below the other,
+` + "`svmnb.Dashboard(fit, svmnb.Margins, svmnb.Gap).Show()`" + ` side by side, and
+` + "`svmnb.Multiples(svmnb.Margins, a, b, c).Show()`" + ` one figure of several fits. There
+they are alive: the pointer finds the numbers, the legend hides and shows, the toolbox
+zooms and saves, and the colours follow the page into the dark. What can be listed has
+a table, ` + "`svmnb.Table(fit).Show()`" + `.
+
+The images are drawn by ` + "`go run ./notebooks gallery`" + `, without a browser;
+[adding a figure](adding-a-figure.md) says how another one comes here.
+`

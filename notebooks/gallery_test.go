@@ -1,0 +1,143 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// figures lists what package svmnb exports that is a picture: variables made by
+// FigureOf, functions that return a Figure, a Drawing or a ScoreCurve, and types
+// with a method Chart.
+func figures(t *testing.T) (names []string) {
+	t.Helper()
+	files, err := filepath.Glob("../svmnb/*.go")
+	if err != nil || len(files) < 20 {
+		t.Fatal(files, err)
+	}
+	pictures := []string{"Figure", "Drawing"}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		tree, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		makesFigure := func(e ast.Expr) bool {
+			call, ok := e.(*ast.CallExpr)
+			if !ok {
+				return false
+			}
+			name, ok := call.Fun.(*ast.Ident)
+			return ok && slices.Contains([]string{"FigureOf", "PosteriorSamples", "EvidenceOver", "ComponentsNamed"}, name.Name)
+		}
+		for _, d := range tree.Decls {
+			switch d := d.(type) {
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					if v, ok := spec.(*ast.ValueSpec); ok {
+						for i, name := range v.Names {
+							if name.IsExported() && i < len(v.Values) && makesFigure(v.Values[i]) {
+								names = append(names, name.Name)
+							}
+						}
+					}
+				}
+			case *ast.FuncDecl:
+				switch {
+				case d.Recv != nil && d.Name.Name == "Chart":
+					of := d.Recv.List[0].Type
+					if star, ok := of.(*ast.StarExpr); ok {
+						of = star.X
+					}
+					if name := of.(*ast.Ident).Name; !slices.Contains(pictures, name) && ast.IsExported(name) {
+						names = append(names, name)
+					}
+				case d.Recv == nil && d.Name.IsExported() && d.Type.Results != nil && d.Type.TypeParams == nil:
+					if result, ok := d.Type.Results.List[0].Type.(*ast.Ident); ok && slices.Contains(pictures, result.Name) {
+						names = append(names, d.Name.Name)
+					}
+				}
+			}
+		}
+	}
+	return names
+}
+
+// Every figure of package svmnb is in the gallery, drawn by the line that the page
+// shows, with a small image, and there are no other images.
+func TestGalleryIsWhole(t *testing.T) {
+	page, err := os.ReadFile("../docs/gallery.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile("gallery.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := strings.Join(strings.Fields(string(source)), " ")
+	var shown, images []string
+	for _, r := range gallery() {
+		for _, e := range r.exhibits {
+			shown = append(shown, strings.Fields(e.of)...)
+			if !strings.Contains(words, "return "+e.code+" }") {
+				t.Errorf("%s is not drawn by %q", e.file, e.code)
+			}
+			text := regexp.MustCompile("(?s)`" + regexp.QuoteMeta(called.ReplaceAllString(e.code, "$1")) + "`\n\n!\\[([^\\]\n]+)\\]\\(gallery/(" + e.file + "\\.(?:svg|png))\\)").FindSubmatch(page)
+			if text == nil {
+				t.Errorf("docs/gallery.md has no picture of %s: run go run ./notebooks gallery", e.code)
+				continue
+			}
+			images = append(images, string(text[2]))
+		}
+	}
+	for _, name := range figures(t) {
+		if !slices.Contains(shown, name) {
+			t.Errorf("the gallery has no %s: add an exhibit to notebooks/gallery.go and run go run ./notebooks gallery", name)
+		}
+	}
+	if n := len(figures(t)); n < 25 {
+		t.Errorf("only %d figures found in package svmnb", n)
+	}
+	files, err := os.ReadDir("../docs/gallery")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		info, err := f.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Size() > galleryBytes || info.Size() < 1000 {
+			t.Errorf("docs/gallery/%s has %d bytes, want some, and at most %d", f.Name(), info.Size(), galleryBytes)
+		}
+		if !slices.Contains(images, f.Name()) {
+			t.Errorf("docs/gallery/%s is on no page", f.Name())
+		}
+	}
+	if len(files) != len(images) {
+		t.Errorf("%d files in docs/gallery for %d pictures", len(files), len(images))
+	}
+}
+
+// The lines of the gallery work, and their charts have the finding in the title.
+func TestGalleryDraws(t *testing.T) {
+	for _, r := range gallery() {
+		for _, e := range r.exhibits {
+			c, err := e.draw()
+			if err != nil {
+				t.Errorf("%s: %v", e.file, err)
+			} else if !regexp.MustCompile(`\d`).MatchString(c.Title.Title) {
+				t.Errorf("%s has no number in its title %q", e.file, fmt.Sprint(c.Title.Title))
+			}
+		}
+	}
+}

@@ -1,0 +1,384 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html"
+	"io/fs"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// The site is the notebooks and the documents as pages with the same relative
+// addresses, and what they share beside them, once. It is read from files as
+// well as from a server, and asks nobody for anything.
+
+var (
+	//go:embed site.css
+	siteCSS string
+	//go:embed site.js
+	siteJS string
+)
+
+// sitePage is a page of the site.
+type sitePage struct {
+	source   string // in the checkout, with slashes
+	address  string // in the site
+	title    string
+	lead     string // HTML of the first paragraph
+	body     string
+	math     bool
+	leadMath bool
+	headings []heading
+	links    []siteLink
+}
+
+// siteLink is a link from one page of the site to another, or to itself.
+type siteLink struct{ written, to, anchor string }
+
+// site is what is written into one folder.
+type site struct {
+	root, out string
+	pages     []*sitePage
+	problems  []string
+	shared    map[string]bool // files that are written already
+}
+
+func siteCommand(_ context.Context, s *session, args []string) error {
+	if len(args) != 1 {
+		return errors.New("site takes one folder, such as site /tmp/svmnb-site")
+	}
+	w := &site{root: s.root, out: args[0], shared: map[string]bool{}}
+	if err := w.write(); err != nil {
+		return err
+	}
+	for _, p := range w.problems {
+		fmt.Fprintln(s.stderr, p)
+	}
+	fmt.Fprintf(s.stdout, "%s\n", filepath.Join(w.out, "index.html"))
+	if len(w.problems) > 0 {
+		return errReported
+	}
+	return nil
+}
+
+// write writes all pages; links that lead nowhere are in problems.
+func (w *site) write() error {
+	if err := w.find(); err != nil {
+		return err
+	}
+	for _, p := range w.pages {
+		if err := w.render(p); err != nil {
+			return fmt.Errorf("%s: %w", p.source, err)
+		}
+	}
+	w.follow()
+	for i := range w.pages {
+		if err := w.writePage(i); err != nil {
+			return err
+		}
+	}
+	return errors.Join(w.writeIndex(), w.writeShared())
+}
+
+const readme = "README.md"
+
+// find lists the pages: the notebooks in their order, the README, and the
+// documents in the order in which it names them.
+func (w *site) find() error {
+	overview, err := os.ReadFile(filepath.Join(w.root, readme))
+	if err != nil {
+		return err
+	}
+	place := func(source string) int {
+		if i := strings.Index(string(overview), "("+source+")"); i >= 0 {
+			return i
+		}
+		return len(overview)
+	}
+	for _, pattern := range []string{"notebooks/*.ipynb", readme, "docs/*.md"} {
+		found, err := filepath.Glob(filepath.Join(w.root, filepath.FromSlash(pattern)))
+		if err != nil {
+			return err
+		}
+		var sources []string
+		for _, file := range found {
+			rel, err := filepath.Rel(w.root, file)
+			if err != nil {
+				return err
+			}
+			sources = append(sources, filepath.ToSlash(rel))
+		}
+		if strings.HasPrefix(pattern, "docs/") {
+			slices.SortStableFunc(sources, func(a, b string) int { return place(a) - place(b) })
+		}
+		for _, source := range sources {
+			w.pages = append(w.pages, &sitePage{source: source, address: strings.TrimSuffix(source, path.Ext(source)) + ".html"})
+		}
+	}
+	return nil
+}
+
+func (w *site) page(source string) *sitePage {
+	i := slices.IndexFunc(w.pages, func(p *sitePage) bool { return p.source == source })
+	if i < 0 {
+		return nil
+	}
+	return w.pages[i]
+}
+
+// render makes the body of a page from its source.
+func (w *site) render(p *sitePage) (err error) {
+	md := newMarkdown()
+	md.link = func(dest string) string { return w.link(p, dest) }
+	file := filepath.Join(w.root, filepath.FromSlash(p.source))
+	first := "" // Markdown of what comes first
+	if path.Ext(p.source) == ".ipynb" {
+		nb, err := readNotebook(file)
+		if err != nil {
+			return err
+		}
+		if p.body, p.math, err = renderNotebook(md, nb, filepath.Dir(file)); err != nil {
+			return err
+		}
+		p.body, err = w.shareLibrary(p, p.body)
+		if err != nil {
+			return err
+		}
+		if len(nb.cells) > 0 && nb.cells[0].kind() == "markdown" {
+			first = nb.cells[0].source()
+		}
+	} else {
+		md.name = githubAnchor
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		first = string(data)
+		text, math, err := md.render(first, filepath.Dir(file), nil)
+		if err != nil {
+			return err
+		}
+		p.body, p.math = "<section class=\"text\">\n"+text+"</section>\n", math
+	}
+	p.headings = md.headings
+	p.title = path.Base(p.source)
+	if len(p.headings) > 0 {
+		p.title = stripMath(p.headings[0].text)
+	}
+	if p.source == readme {
+		p.title = "Overview"
+	}
+	plain := newMarkdown()
+	plain.link = func(dest string) string {
+		if strings.Contains(dest, "://") {
+			return dest
+		}
+		return p.address // the index, which shows it, lies elsewhere
+	}
+	p.lead, p.leadMath, err = plain.render(firstParagraph(first), "", nil)
+	return err
+}
+
+// firstParagraph is the first paragraph after the title.
+func firstParagraph(source string) string {
+	for part := range strings.SplitSeq(strings.TrimSpace(source), "\n\n") {
+		if part = strings.TrimSpace(part); part != "" && !strings.HasPrefix(part, "#") && !strings.HasPrefix(part, "<") {
+			return part
+		}
+	}
+	return ""
+}
+
+// githubAnchor is what links inside Markdown files call a heading.
+func githubAnchor(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == ' ':
+			return '-'
+		case unicode.IsLetter(r), unicode.IsNumber(r), r == '-', r == '_':
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, text)
+}
+
+// link turns a link of a source into one of its page: to another page, or to a
+// copy of a file of the checkout.
+func (w *site) link(p *sitePage, dest string) string {
+	u, err := url.Parse(dest)
+	if err != nil || u.Scheme != "" || u.Host != "" {
+		return dest
+	}
+	if u.Path == "" {
+		p.links = append(p.links, siteLink{dest, p.source, u.Fragment})
+		return dest
+	}
+	source := path.Join(path.Dir(p.source), u.Path)
+	if to := w.page(source); to != nil {
+		p.links = append(p.links, siteLink{dest, source, u.Fragment})
+		u.Path = relative(p.address, to.address)
+		return u.String()
+	}
+	copied, err := w.copyFile(source)
+	if err != nil {
+		w.problems = append(w.problems, fmt.Sprintf("%s links to %s: %v", p.source, dest, err))
+		return dest
+	}
+	return relative(p.address, copied)
+}
+
+// copyFile copies a file of the checkout and returns its address. What a
+// browser would not show has an address that ends in .txt.
+func (w *site) copyFile(source string) (string, error) {
+	if !filepath.IsLocal(filepath.FromSlash(source)) {
+		return "", errors.New("it is outside of the checkout")
+	}
+	address := source
+	if !slices.Contains([]string{".png", ".svg", ".jpg", ".txt", ".html", ".pdf"}, path.Ext(source)) {
+		address += ".txt"
+	}
+	if w.shared[address] {
+		return address, nil
+	}
+	data, err := os.ReadFile(filepath.Join(w.root, filepath.FromSlash(source)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", errors.New("there is no such file")
+	}
+	if err != nil {
+		return "", err
+	}
+	return address, w.put(address, data)
+}
+
+func (w *site) put(address string, data []byte) error {
+	w.shared[address] = true
+	file := filepath.Join(w.out, filepath.FromSlash(address))
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	return writeFile(file, data)
+}
+
+// relative is the link from one address of the site to another.
+func relative(from, to string) string {
+	return strings.Repeat("../", strings.Count(from, "/")) + to
+}
+
+// follow looks whether the pages have the anchors that are linked to.
+func (w *site) follow() {
+	for _, p := range w.pages {
+		for _, l := range p.links {
+			to := w.page(l.to)
+			if l.anchor != "" && !slices.ContainsFunc(to.headings, func(h heading) bool { return h.id == l.anchor }) &&
+				!strings.Contains(to.body, ` id="`+html.EscapeString(l.anchor)+`"`) {
+				w.problems = append(w.problems, fmt.Sprintf("%s links to %s: %s has no such heading", p.source, l.written, l.to))
+			}
+		}
+	}
+}
+
+// shareLibrary moves the drawing library out of a page, into a file for all.
+func (w *site) shareLibrary(p *sitePage, body string) (string, error) {
+	var failed error
+	body = libraryScript.ReplaceAllStringFunc(body, func(s string) string {
+		script := libraryScript.FindStringSubmatch(s)[1]
+		sum := sha256.Sum256([]byte(script)) // notebooks may carry different ones
+		address := fmt.Sprintf("assets/echarts-%x.js", sum[:4])
+		if !w.shared[address] {
+			failed = errors.Join(failed, w.put(address, []byte(script)))
+		}
+		return `<script src="` + relative(p.address, address) + `"></script>`
+	})
+	return body, failed
+}
+
+func (w *site) writePage(i int) error {
+	p := w.pages[i]
+	turn := ""
+	if i > 0 {
+		turn += fmt.Sprintf(`<a rel="prev" href="%s">%s</a>`, relative(p.address, w.pages[i-1].address), html.EscapeString(w.pages[i-1].title))
+	}
+	if i+1 < len(w.pages) {
+		turn += fmt.Sprintf(`<a rel="next" href="%s">%s</a>`, relative(p.address, w.pages[i+1].address), html.EscapeString(w.pages[i+1].title))
+	}
+	return w.frame(p.address, p.title, p.math, p.body+"<nav class=\"turn\">"+turn+"</nav>\n")
+}
+
+func (w *site) writeIndex() error {
+	overview := w.page(readme)
+	math := overview.leadMath
+	var notebooks, documents strings.Builder
+	for _, p := range w.pages {
+		item := fmt.Sprintf("<a href=\"%s\">%s</a>", p.address, html.EscapeString(p.title))
+		if strings.HasPrefix(p.source, "notebooks/") {
+			fmt.Fprintf(&notebooks, "<li>%s\n%s</li>\n", item, p.lead)
+			math = math || p.leadMath
+		} else {
+			fmt.Fprintf(&documents, "<li>%s</li>\n", item)
+		}
+	}
+	return w.frame("index.html", "svmnb", math, "<section class=\"text\">\n<h1>svmnb</h1>\n"+overview.lead+
+		"<h2>Notebooks</h2>\n<ol class=\"pages\">\n"+notebooks.String()+"</ol>\n"+
+		"<h2>Documents</h2>\n<ul>\n"+documents.String()+"</ul>\n</section>\n")
+}
+
+// frame writes a page with what all pages have.
+func (w *site) frame(address, title string, math bool, body string) error {
+	to := func(name string) string { return relative(address, name) }
+	head, tail := "", ""
+	if math {
+		head = fmt.Sprintf("<link rel=\"stylesheet\" href=\"%s\">\n", to("assets/katex.css"))
+		tail = fmt.Sprintf("<script src=\"%s\"></script>\n", to("assets/katex.js"))
+	}
+	page := fmt.Sprintf(pageHead, html.EscapeString(title)) +
+		fmt.Sprintf("<link rel=\"stylesheet\" href=\"%s\">\n%s</head>\n<body>\n", to("assets/site.css"), head) +
+		fmt.Sprintf("<header class=\"site\"><a href=\"%s\">svmnb</a><div class=\"search\"><input type=\"search\" placeholder=\"Search headings\" aria-label=\"Search headings\" autocomplete=\"off\"><ol hidden></ol></div></header>\n", to("index.html")) +
+		"<main>\n" + body + "</main>\n" + tail +
+		fmt.Sprintf("<script src=\"%s\" data-root=\"%s\"></script>\n</body>\n</html>\n", to("assets/site.js"), to(""))
+	return w.put(address, []byte(page))
+}
+
+// writeShared writes styles, scripts, fonts, and the headings for the search.
+func (w *site) writeShared() error {
+	type entry struct {
+		Page    string `json:"page"`
+		Title   string `json:"title"`
+		Anchor  string `json:"anchor"`
+		Heading string `json:"heading"`
+	}
+	entries := []entry{}
+	for _, p := range w.pages {
+		for _, h := range p.headings {
+			entries = append(entries, entry{p.address, p.title, h.id, stripMath(h.text)})
+		}
+	}
+	headings, err := json.Marshal(entries)
+	if err != nil {
+		return err
+	}
+	style, err := katexCSS(func(font string) (string, error) {
+		data, err := katex.ReadFile("katex/" + font)
+		return "fonts/" + font, errors.Join(err, w.put("assets/fonts/"+font, data))
+	})
+	script, errScript := katexScript()
+	failed := errors.Join(err, errScript)
+	for address, text := range map[string]string{
+		"assets/site.css":  pageCSS + chromaCSS() + siteCSS,
+		"assets/katex.css": style,
+		"assets/katex.js":  script,
+		"assets/site.js":   strings.Replace(siteJS, "HEADINGS", string(headings), 1),
+	} {
+		failed = errors.Join(failed, w.put(address, []byte(text)))
+	}
+	return failed
+}

@@ -1,0 +1,239 @@
+package main
+
+import (
+	"bytes"
+	"html"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/svmnb/svmnb/internal/browsertest"
+)
+
+var (
+	scripts    = regexp.MustCompile(`(?s)<script>.*?</script>`)
+	references = regexp.MustCompile(`(?:href|src)="([^"]*)"|url\(([^)]*)\)`)
+	ids        = regexp.MustCompile(`\bid="([^"]*)"`)
+)
+
+// TestSite writes the site of this checkout and follows every link in it.
+func TestSite(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "site")
+	var stdout, stderr bytes.Buffer
+	if err := command(t.Context(), []string{"site", out}, &stdout, &stderr); err != nil || stdout.String() != filepath.Join(out, "index.html")+"\n" {
+		t.Fatalf("%v, %q\n%s", err, stdout.String(), stderr.String())
+	}
+	texts := map[string]string{}
+	err := filepath.WalkDir(out, func(file string, e os.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(file)
+		texts[file] = string(data)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	followed, pages, libraries := 0, 0, 0
+	for file, text := range texts {
+		if strings.HasPrefix(filepath.Base(file), "echarts-") {
+			libraries++
+		}
+		if ext := filepath.Ext(file); ext != ".html" && ext != ".css" {
+			continue
+		} else if ext == ".html" {
+			pages++
+		}
+		if strings.Contains(text, "function svmnb(w, packed)") {
+			t.Errorf("%s carries the drawing library itself", file)
+		}
+		for _, m := range references.FindAllStringSubmatch(scripts.ReplaceAllString(text, ""), -1) {
+			u, err := url.Parse(html.UnescapeString(m[1] + m[2]))
+			if err != nil {
+				t.Errorf("%s: %v", file, err)
+				continue
+			}
+			if u.Scheme == "data" || u.Scheme == "https" && strings.HasPrefix(m[0], "href") {
+				continue
+			}
+			target := file
+			if u.Path != "" {
+				target = filepath.Join(filepath.Dir(file), filepath.FromSlash(u.Path))
+			}
+			followed++
+			other, found := texts[target]
+			if u.Scheme != "" || !found {
+				t.Errorf("%s leads to %s, which is not there", file, m[0])
+			} else if u.Fragment != "" && !slices.ContainsFunc(ids.FindAllStringSubmatch(other, -1), func(id []string) bool { return html.UnescapeString(id[1]) == u.Fragment }) {
+				t.Errorf("%s leads to %s, which has no such place", file, m[0])
+			}
+		}
+	}
+	notebooks, _ := filepath.Glob("*.ipynb")
+	if pages < len(notebooks)+5 || followed < 5*pages || libraries != 1 {
+		t.Errorf("%d pages, %d links, %d drawing libraries", pages, followed, libraries)
+	}
+	if strings.Contains(texts[filepath.Join(out, "docs", "CONTRIBUTING.html")], "katex") || !strings.Contains(texts[filepath.Join(out, "notebooks", strings.TrimSuffix(tour, ".ipynb")+".html")], "katex.js") {
+		t.Error("KaTeX is not just where formulas are")
+	}
+}
+
+func TestSiteNamesBrokenLinks(t *testing.T) {
+	root := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		file := filepath.Join(root, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text := func(source string) string {
+		nb := code()
+		nb.raw["cells"] = []any{map[string]any{"cell_type": "markdown", "id": "a", "metadata": map[string]any{}, "source": source}}
+		data, err := nb.encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	write("go.mod", "module "+modulePath+"\n")
+	write("README.md", "# Root\n\nLead with $x$ and [b](docs/b.md).\n\n[math](docs/a.md#what-c-does) [none](docs/none.md) [out](../secret) [code](code/x.go) [here](#root) [nowhere](#nowhere)\n")
+	write("docs/a.md", "# A\n\n## What *C* does\n\n[book](../notebooks/01.ipynb#What-$C$-does) [old](../notebooks/01.ipynb#what-c-does)\n")
+	write("docs/b.md", "# B\n")
+	write("docs/c.md", "# C\n")
+	write("code/x.go", "package x\n")
+	write("notebooks/01.ipynb", text("# One\n\nGoal.\n\n## What $C$ does\n\n[next](02.ipynb) [doc](../docs/a.md) [far](https://example.com/x.ipynb)"))
+	write("notebooks/02.ipynb", text("# Two <b>"))
+	write("notebooks/solutions/01.md", "## Exercise 1.1\n")
+	w := &site{root: root, out: t.TempDir(), shared: map[string]bool{}}
+	if err := w.write(); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"README.md links to docs/none.md: ", "README.md links to ../secret: it is outside",
+		"README.md links to #nowhere: README.md has no such heading", "docs/a.md links to ../notebooks/01.ipynb#what-c-does: notebooks/01.ipynb has no such heading",
+	}
+	if len(w.problems) != len(want) {
+		t.Errorf("%d problems: %q", len(w.problems), w.problems)
+	}
+	for _, part := range want {
+		if !slices.ContainsFunc(w.problems, func(p string) bool { return strings.HasPrefix(p, part) }) {
+			t.Errorf("%q does not say %q", w.problems, part)
+		}
+	}
+	read := func(name string) string {
+		data, err := os.ReadFile(filepath.Join(w.out, filepath.FromSlash(name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	for name, want := range map[string]string{
+		"index.html":        `<p>Lead with <span class="math">x</span> and <a href="README.html">b</a>.</p>`,
+		"README.html":       `<a href="docs/a.html#what-c-does">math</a>`,
+		"docs/a.html":       `<a href="../notebooks/01.html#What-$C$-does">book</a>`,
+		"notebooks/01.html": `<a href="../notebooks/02.html">next</a> <a href="../docs/a.html">doc</a> <a href="https://example.com/x.ipynb">far</a>`,
+		"notebooks/02.html": `<nav class="turn"><a rel="prev" href="../notebooks/01.html">One</a><a rel="next" href="../README.html">Overview</a></nav>`,
+		"docs/b.html":       `<a rel="prev" href="../README.html">Overview</a><a rel="next" href="../docs/a.html">A</a>`, // README names b first
+		"code/x.go.txt":     "package x",
+	} {
+		if !strings.Contains(read(name), want) {
+			t.Errorf("%s lacks %s:\n%s", name, want, read(name))
+		}
+	}
+	if _, err := os.Stat(filepath.Join(w.out, "notebooks", "solutions")); err == nil {
+		t.Error("the site has the solutions")
+	}
+	for _, args := range [][]string{{"site"}, {"site", "a", "b"}} {
+		if err := command(t.Context(), args, io.Discard, io.Discard); err == nil {
+			t.Errorf("%q: no error", args)
+		}
+	}
+}
+
+// The site as a reader has it: from files, on a desk and on a telephone.
+func TestSiteInBrowser(t *testing.T) {
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := t.TempDir()
+	w := &site{root: root, out: out, shared: map[string]bool{}}
+	if err := w.write(); err != nil { // broken links are the business of TestSite
+		t.Fatal(err)
+	}
+	nb, err := readNotebook(tour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	titles := charts(t, nb)
+	name := strings.TrimSuffix(tour, ".ipynb") + ".html"
+	p := browsertest.Open(t, filepath.Join(out, "index.html"), browsertest.Options{Offline: true})
+	visit := func(address string) {
+		t.Helper()
+		if err := p.Navigate("file://" + filepath.ToSlash(filepath.Join(out, filepath.FromSlash(address)))); err != nil {
+			t.Fatal(err)
+		}
+		p.Until(`document.readyState === 'complete' && document.querySelectorAll('.math:not(:has(.katex))').length === 0`)
+	}
+	fits := func(address string, look browsertest.Options) {
+		t.Helper()
+		var seen struct{ Broken, Overhang int }
+		p.Do(&seen, `return {broken: document.querySelectorAll('.katex-error').length,
+			overhang: document.documentElement.scrollWidth - document.documentElement.clientWidth}`)
+		if seen.Broken > 0 || seen.Overhang > 0 {
+			t.Errorf("%s, %+v: %+v", address, look, seen)
+		}
+		photograph(t, p, "site-"+strings.ReplaceAll(strings.TrimSuffix(address, ".html"), "/", "-")+map[bool]string{true: "-dark"}[look.Dark], look)
+	}
+	visit("notebooks/" + name)
+	for _, look := range []browsertest.Options{{}, {Dark: true}, {Width: 400}, {Dark: true, Width: 400}} {
+		p.Look(look)
+		scheme := map[bool]string{false: "light", true: "dark"}[look.Dark]
+		p.Until(`document.querySelectorAll('[data-drawn]').length > 0 && Array.from(document.querySelectorAll('[data-drawn]')).every(e => e.getAttribute('data-drawn') === '` + scheme + `')`)
+		checkCharts(t, p, titles)
+		fits("notebooks/"+name, look)
+	}
+	addresses := []string{"index.html"}
+	for _, page := range w.pages {
+		addresses = append(addresses, page.address)
+	}
+	for _, address := range addresses {
+		errors := len(p.Errors())
+		look := browsertest.Options{Width: 400}
+		p.Look(look)
+		visit(address)
+		fits(address, look)
+		if errs := p.Errors()[errors:]; len(errs) > 0 {
+			t.Errorf("%s: errors %q", address, errs)
+		}
+	}
+
+	// The search finds a heading of another page and leads there.
+	visit("docs/math.html")
+	var found []string
+	p.Do(&found, `const input = document.querySelector('.search input')
+		input.value = 'MARGIN  first'; input.dispatchEvent(new Event('input'))
+		return Array.from(document.querySelectorAll('.search li a'), a => a.href)`)
+	if len(found) == 0 || !strings.HasSuffix(found[0], "/notebooks/"+name+"#A-first-margin") {
+		t.Fatalf("the search finds %q", found)
+	}
+	p.Do(nil, `document.querySelector('.search li a').click()`)
+	p.Until(`location.pathname.endsWith('` + name + `') && document.querySelector(':target')?.textContent === 'A first margin'`)
+	var none string
+	p.Do(&none, `const input = document.querySelector('.search input')
+		input.value = 'nosuchword'; input.dispatchEvent(new Event('input'))
+		return document.querySelector('.search ol').textContent`)
+	if none != "No heading has these words." {
+		t.Errorf("a search for nothing says %q", none)
+	}
+}
