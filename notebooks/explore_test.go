@@ -104,10 +104,6 @@ func exploreInClassicJupyter(t *testing.T, base string) {
 	}
 	slices.Sort(times)
 	t.Logf("from a moved slider to its picture, n = 300: median %.0f ms, from %.0f to %.0f", times[len(times)/2], times[0], times[len(times)-1])
-	// What else the machine does makes some slower: the first quartile counts.
-	if quarter := times[len(times)/4]; quarter > 150 && !browsertest.Busy() {
-		t.Errorf("one picture in four takes less than %.0f ms, want 150", quarter)
-	}
 	photograph(t, page.Page, "explore", browsertest.Options{})
 
 	// Another kernel has other sliders; another solver is said.

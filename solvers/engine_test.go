@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 )
@@ -290,13 +289,12 @@ func TestEngineInterrupt(t *testing.T) {
 			cancel(why)
 		}
 	}
-	began := time.Now()
 	r, err := Solve(ctx, p, Decomposition{Size: 16}, Settings{})
 	if !errors.Is(err, why) || r == nil || r.Status != Interrupted {
 		t.Fatalf("%v, %+v", err, r)
 	}
-	if r.Certificate.Dual <= 0 || p.equality(r.Alpha) > 1e-9 || time.Since(began) > 5*time.Second {
-		t.Errorf("W = %g, s'α off by %g", r.Certificate.Dual, p.equality(r.Alpha))
+	if r.Certificate.Dual <= 0 || p.equality(r.Alpha) > 1e-9 || b.sums > 40_000 {
+		t.Errorf("W = %g, s'α off by %g, %d kernel values summed", r.Certificate.Dual, p.equality(r.Alpha), b.sums)
 	}
 }
 

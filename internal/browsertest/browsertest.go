@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -30,17 +29,6 @@ type Options struct {
 	// Offline refuses every request that leaves the machine; a page that
 	// needs one then shows an error.
 	Offline bool
-}
-
-// Busy reports whether more processes want to run than there are processors: what
-// takes how long says nothing then.
-func Busy() bool {
-	text, err := os.ReadFile("/proc/loadavg")
-	var load float64
-	if err == nil {
-		_, err = fmt.Sscan(string(text), &load)
-	}
-	return err == nil && load > float64(runtime.NumCPU())
 }
 
 // Page is an open page. Its methods end the test when the browser does not do

@@ -17,8 +17,9 @@ import (
 //go:embed controls.js
 var script string
 
-// Patience is how long page and program wait for each other.
-const Patience = 3 * time.Second
+// Patience is how long page and program wait for each other: on a busy machine a page
+// takes seconds to open its channel.
+const Patience = 10 * time.Second
 
 // Panel is what there is to be moved and chosen.
 type Panel struct {

@@ -56,7 +56,7 @@
   function seen() { return document.querySelector('[data-svm-seen^="' + spec.id + ' "]'); }
 
   // ---- until the program has answered, ask; after a while by the other way.
-  var begun = Date.now(), tries = 0;
+  var begun = Date.now(), turn = begun + 500, wait = 1000;
   var ask = setInterval(function () {
     if (!el.isConnected || Date.now() - begun > spec.patience) return stop();
     if (seen()) {
@@ -68,9 +68,11 @@
       }, 20000);
       return;
     }
-    if (++tries % 10 === 0) { // half a second without an answer
+    if (Date.now() > turn) { // each way longer than before: a busy machine takes its time
       if (mine) mine.close();
-      mine = tries % 20 === 10 ? own(function () { mine = null; }) : null;
+      mine = mine ? null : own(function () { mine = null; });
+      turn = Date.now() + wait;
+      wait *= 2;
     }
     if (state.n) say(); else post();
   }, 50);
