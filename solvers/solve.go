@@ -17,7 +17,8 @@ type Settings struct {
 	MaxIterations int       // 0 means max(10⁷, 100 n)
 
 	// Every is the sampling of the trace: 0 takes every iteration up to the
-	// hundredth and then one in a hundredth of the count, k > 0 every k-th, −1
+	// hundredth and then one in a hundredth of the count, and where that met an
+	// iterate of part of the points the next one of all; k > 0 every k-th, −1
 	// only the first and the last.
 	Every int
 
@@ -145,6 +146,7 @@ type run struct {
 	indices  slab[int] // of the points of the trace
 	values   slab[float64]
 	next     int       // the next iteration to sample
+	owes     bool      // the last sample had no F of all points
 	exact    []float64 // F computed afresh at the end
 	waits    time.Time // since when an interrupt does
 	claimed  bool      // exact is the method's own F
@@ -169,7 +171,8 @@ func (r *run) loop(ctx context.Context) (Status, error) {
 		if r.k.err != nil {
 			return NotTerminated, r.k.err
 		}
-		sample := it.Iteration >= r.next
+		// Of part of the points there is no gap: the next F of all makes good for it.
+		sample := it.Iteration >= r.next || r.owes && it.F != nil
 		if sample || it.Iteration%64 == 0 {
 			elapsed = time.Since(r.began)
 		}
@@ -181,6 +184,7 @@ func (r *run) loop(ctx context.Context) (Status, error) {
 			pt = &measured
 			*pt = r.measure(elapsed)
 			r.record(pt)
+			r.owes = it.F == nil && r.settings.Every == 0
 		} else {
 			pt.Iteration, pt.Elapsed, pt.Step = it.Iteration, elapsed, it.Step
 			pt.Up, pt.Low, pt.KKT, pt.Surrogate = it.Up, it.Low, r.p.worst(it.Up, it.Low), it.Surrogate
