@@ -55,8 +55,8 @@ type completer interface{ complete() []float64 }
 //
 // A limit is a Status and no error. An interrupt returns what there is, with an
 // error that wraps context.Cause(ctx); so do a dual without maximum, with
-// ErrUnbounded, and steps that overshoot, with ErrDiverging. With every other
-// error the result is nil: a *ProblemError for bad numbers, of which those in K
+// ErrUnbounded, steps that overshoot, with ErrDiverging, and a method that has left
+// the box, with ErrOutside. With every other error the result is nil: a *ProblemError for bad numbers, of which those in K
 // are found when their row is first used, and ErrUnsupported.
 func Solve(ctx context.Context, p *Problem, m Method, s Settings) (*Result, error) {
 	if err := p.Check(); err != nil {
@@ -125,6 +125,9 @@ func Solve(ctx context.Context, p *Problem, m Method, s Settings) (*Result, erro
 	res.Certificate = q.certify(res.Alpha, r.exact)
 	res.Certificate.Claimed = r.claimed
 	res.Bias = res.Certificate.Bias
+	if i := p.outside(res.Alpha); i >= 0 {
+		return res, fmt.Errorf("solvers: %s, after %d iterations: %w: α_%d = %g is not in [%g, %g]", m.Name(), res.Iterations, ErrOutside, i, res.Alpha[i], p.Lower[i], p.Upper[i])
+	}
 	if status == Interrupted {
 		return res, fmt.Errorf("solvers: %s stopped after %d iterations: %w", m.Name(), res.Iterations, context.Cause(ctx))
 	}
@@ -228,7 +231,7 @@ func (r *run) report() {
 // it is an answer.
 func (r *run) met(pt *Point) Status {
 	status := r.settings.Stop.Met(pt, &r.trace)
-	if status == Converged && !r.p.balanced(r.it.Alpha) {
+	if status == Converged && (!r.p.balanced(r.it.Alpha) || r.p.outside(r.it.Alpha) >= 0) {
 		return NotTerminated
 	}
 	return status
@@ -555,6 +558,21 @@ func (p *Problem) balanced(alpha []float64) bool {
 		scale += math.Abs(a)
 	}
 	return p.equality(alpha) <= 1e-8*scale
+}
+
+// outside returns the first variable that is outside its box by more than rounding, or
+// −1.
+func (p *Problem) outside(alpha []float64) int {
+	scale := 0.0
+	for _, a := range alpha {
+		scale = max(scale, math.Abs(a))
+	}
+	for i, a := range alpha {
+		if a-a != 0 || a < p.Lower[i]-1e-8*scale || a > p.Upper[i]+1e-8*scale {
+			return i
+		}
+	}
+	return -1
 }
 
 func evaluations(k Matrix) int64 {
