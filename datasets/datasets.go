@@ -143,12 +143,14 @@ func (d *Dataset) Check() error {
 		return d.fault(-1, -1, "there are no features; every row of X is empty")
 	}
 	var wrong error
-	d.values(func(i, j int, v float64) bool {
-		if !finite(v) {
-			wrong = d.fault(i, j, fmt.Sprintf("the value is %v; leave the row out or put a number there", v))
-		}
-		return wrong == nil
-	})
+	if d.Sparse == nil || slices.ContainsFunc(d.Sparse.Value, func(v float64) bool { return !finite(v) }) { // else nobody need say where
+		d.values(func(i, j int, v float64) bool {
+			if !finite(v) {
+				wrong = d.fault(i, j, fmt.Sprintf("the value is %v; leave the row out or put a number there", v))
+			}
+			return wrong == nil
+		})
+	}
 	if wrong != nil {
 		return wrong
 	}

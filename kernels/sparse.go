@@ -37,7 +37,11 @@ func (x CSR) Point(dst []float64, i int) []float64 {
 
 // Points returns the points which of x, in that order, as a copy.
 func (x CSR) Points(which ...int) CSR {
-	c := CSR{Start: make([]int, 1, len(which)+1), D: x.D}
+	size := 0
+	for _, i := range which {
+		size += x.Start[i+1] - x.Start[i]
+	}
+	c := CSR{Start: make([]int, 1, len(which)+1), Index: make([]int32, 0, size), Value: make([]float64, 0, size), D: x.D}
 	for _, i := range which {
 		a, b := x.Start[i], x.Start[i+1]
 		c.Index, c.Value = append(c.Index, x.Index[a:b]...), append(c.Value, x.Value[a:b]...)

@@ -59,6 +59,8 @@ func blocksOf(k Matrix) (b Blocks, n int) {
 //
 //   - Half of the set stays, for the points that have just come move again. The
 //     first sets are small: what violates is not known yet.
+//   - When more α are free than a set holds, they take turns in it for long. Once
+//     all variables that are not left out go into a set of 4096, they make one.
 //   - The inner run goes on until the violation is 0.03 of that of the whole: a
 //     step of it costs less than a hundredth of a row.
 //   - Points at a bound that are far from moving are left out as in shrinking.go,
@@ -75,6 +77,7 @@ type engine struct {
 	n       int // variable v is a multiplier of point v mod n
 	size    int // of working sets, and how large the next one is at most
 	room    int
+	widest  int // that one of all active variables may be
 	alpha   []float64
 	f       []float64 // F of the variables that are not left out
 	base    []float64 // α when F was last right for all
@@ -120,6 +123,7 @@ const (
 	engineFraction = 0.03    // of the violation that an inner run, and a run on some points, leave
 	engineSize     = 1024    // of working sets at most, unless said otherwise
 	engineLeast    = 16      // and at least
+	engineWidest   = 4096    // of one of all active variables, 64 MB
 	engineFirst    = 256     // of the first, for most of its points will not stay; then twice as many each time
 	engineNoise    = 0x1p-30 // of the largest |F|: a violation below it may be rounding
 	enginePatience = 30      // steps without progress after which it is
@@ -150,12 +154,16 @@ func newEngine(p *Problem, b Blocks, n, size int, alpha, f []float64) *engine {
 		f, _ = p.residualBy(b, 0, alpha, never)
 	}
 	m := len(alpha)
+	widest := size
 	if size == 0 {
 		size = min(engineSize, max(engineLeast, m/4&^7))
+		if widest = size; size == engineSize {
+			widest = engineWidest
+		}
 	}
 	size = min(size, m)
 	s := &engine{
-		p: p, k: b, n: n, size: size, room: min(size, engineFirst), alpha: alpha, f: f, base: make([]float64, m), fBase: make([]float64, m), step: math.NaN(),
+		p: p, k: b, n: n, size: size, room: min(size, engineFirst), widest: widest, alpha: alpha, f: f, base: make([]float64, m), fBase: make([]float64, m), step: math.NaN(),
 		noRise: make([]float64, m), noFall: make([]float64, m), active: make([]int, m), in: make([]bool, m), left: make([]bool, m),
 		key: make([]float64, 0, m), chosen: make([]int, 0, m), sum: make([]float64, n),
 		values: make([]float32, size*size), up: make([]float64, size), low: make([]float64, size),
@@ -418,6 +426,9 @@ func (s *engine) choose() {
 	}
 	size := s.room
 	s.room = min(2*s.room, s.size)
+	if s.crowded() {
+		size = len(s.active)
+	}
 	stay := max(0, min(len(s.order), size/2, size-4)) // with room for the worst pair of each group
 	s.order = append(s.order[:0], s.order[len(s.order)-stay:]...)
 	for _, v := range s.order {
@@ -439,6 +450,21 @@ func (s *engine) choose() {
 		slices.Sort(s.set[s.bound[g]:]) // rows are read in their order
 		s.bound[g+1] = len(s.set)
 	}
+}
+
+// crowded reports whether the next working set is to be all that is active: more α
+// are free than a set holds otherwise, and would take turns in it for long.
+func (s *engine) crowded() bool {
+	if len(s.active) > s.widest || len(s.active) <= s.size {
+		return false
+	}
+	free := 0
+	for _, v := range s.active {
+		if s.noRise[v] == 0 && s.noFall[v] == 0 {
+			free++
+		}
+	}
+	return free > s.size
 }
 
 func (s *engine) groups() int {
@@ -507,6 +533,9 @@ func (s *engine) pose() (finite bool) {
 		w.alpha, w.f = append(w.alpha, s.alpha[v]), append(w.f, s.f[v])
 		q.S, q.Lower, q.Upper = append(q.S, p.S[v]), append(q.Lower, p.Lower[v]), append(q.Upper, p.Upper[v])
 		s.points = append(s.points, v%s.n)
+	}
+	if m > len(s.up) {
+		s.values, s.up, s.low = make([]float32, m*m), make([]float64, m), make([]float64, m)
 	}
 	s.k.Among(s.values[:m*m], s.points)
 	finite = true

@@ -417,3 +417,48 @@ func TestEngineBegins(t *testing.T) {
 		}
 	}
 }
+
+// Where more α are free than a set holds, one set of all that are active ends the run
+// in fewer steps, and sets are as large as before where they are not.
+func TestEngineWidens(t *testing.T) {
+	p := machinesOf(120)["ε-SVR"]
+	var steps [2]int
+	for k, widest := range []int{engineLeast, len(p.S)} {
+		q, b := inBlocks(p)
+		alpha, err := q.start(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := newEngine(q, b, b.Dim(), engineLeast, alpha, nil)
+		s.widest = widest
+		wide := 0
+		for steps[k] = 0; steps[k] < 4000 && s.violation() > 1e-4; steps[k]++ {
+			if done, err := s.Step(context.Background()); err != nil {
+				t.Fatal(err)
+			} else if done {
+				break
+			}
+			if len(s.set) > s.size {
+				wide++
+			}
+			if len(s.set) > widest {
+				t.Fatalf("a set of %d, at most %d", len(s.set), widest)
+			}
+		}
+		if (wide > 0) != (k > 0) {
+			t.Errorf("widest %d: %d large sets", widest, wide)
+		}
+		if r := q.equality(s.alpha); r > 1e-10*float64(len(s.alpha)) {
+			t.Fatalf("s'α is off by %g", r)
+		}
+		want, tol := q.residual(s.alpha), 0x1p-22*(1+sizeOf(s.alpha))
+		for v, f := range s.complete() {
+			if !(math.Abs(f-want[v]) <= tol) {
+				t.Fatalf("F[%d] = %g, want %g", v, f, want[v])
+			}
+		}
+	}
+	if steps[1] >= steps[0] {
+		t.Errorf("%d steps with large sets, %d without", steps[1], steps[0])
+	}
+}

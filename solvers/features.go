@@ -3,7 +3,6 @@ package solvers
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/svmnb/svmnb/internal/simd"
 )
@@ -158,26 +157,25 @@ func NewSparseFeatures(start []int, index []int32, value []float64, d int) (*Spa
 	if len(start) == 0 || start[0] != 0 || start[len(start)-1] != len(index) || len(index) != len(value) {
 		return nil, bad("Start", -1, 0, fmt.Sprintf("must begin at 0 and end at the number of entries: %d indices, %d values", len(index), len(value)))
 	}
-	for i := range len(start) - 1 {
-		if start[i+1] < start[i] {
+	f := &SparseFeatures{Start: start, Index: index, Value: value, d: d, ones: true, w: make([]float64, d), diag: make([]float64, len(start)-1)}
+	for i := range f.diag {
+		if start[i+1] < start[i] || start[i+1] > len(index) {
 			return nil, bad("Start", i+1, float64(start[i+1]), "must not decrease")
 		}
+		last, sum := -1, 0.0
 		for k := start[i]; k < start[i+1]; k++ {
+			j, v := int(index[k]), value[k]
 			switch {
-			case index[k] < 0 || int(index[k]) >= d || k > start[i] && index[k] <= index[k-1]:
-				return nil, bad("Index", k, float64(index[k]), fmt.Sprintf("columns of row %d must increase and lie in [0, %d)", i, d))
-			case math.IsNaN(value[k]) || math.IsInf(value[k], 0):
-				return nil, bad("Value", k, value[k], fmt.Sprintf("row %d, column %d is not a finite number", i, index[k]))
+			case j <= last || j >= d:
+				return nil, bad("Index", k, float64(j), fmt.Sprintf("columns of row %d must increase and lie in [0, %d)", i, d))
+			case v-v != 0:
+				return nil, bad("Value", k, v, fmt.Sprintf("row %d, column %d is not a finite number", i, j))
 			}
+			last = j
+			sum += v * v
+			f.ones = f.ones && v == 1
 		}
-	}
-	f := &SparseFeatures{Start: start, Index: index, Value: value, d: d, w: make([]float64, d)}
-	f.ones = !slices.ContainsFunc(value, func(v float64) bool { return v != 1 })
-	f.diag = make([]float64, len(start)-1)
-	for i := range f.diag {
-		for _, v := range value[start[i]:start[i+1]] {
-			f.diag[i] += v * v
-		}
+		f.diag[i] = sum
 	}
 	return f, nil
 }
@@ -191,10 +189,15 @@ func (f *SparseFeatures) Dot(i int, w []float64) float64 {
 	index := f.Index[a:b]
 	sum := 0.0
 	if f.ones {
+		other := 0.0 // two sums, lest each addition wait for the last
+		for ; len(index) >= 4; index = index[4:] {
+			sum += w[index[0]] + w[index[1]]
+			other += w[index[2]] + w[index[3]]
+		}
 		for _, j := range index {
 			sum += w[j]
 		}
-		return sum
+		return sum + other
 	}
 	value := f.Value[a:b]
 	value = value[:len(index)]

@@ -142,6 +142,7 @@ type part struct {
 	active   []int // those whose z the direction may matter to
 	moving   []int // and those of them whose α it moves
 	free     []int // J
+	squared  []int // and that whose squares h has, of sparse points
 
 	sums, h []float64 // of the image, of the Hessian
 	rows    []float64 // some rows of J, scaled
@@ -463,15 +464,13 @@ func (s *newton) hessian(ctx context.Context) error {
 		free += len(s.of[k].free)
 	}
 	s.each(free*s.size*s.size, func(of *part) {
+		if sparse != nil {
+			s.square(of, sparse)
+			return
+		}
 		clear(of.h)
 		for at := 0; at < len(of.free) && ctx.Err() == nil; at += together {
 			some := of.free[at:min(at+together, len(of.free))]
-			if sparse != nil {
-				for _, i := range some {
-					sparse.square(of.h, s.size, i, 1/s.r[i])
-				}
-				continue
-			}
 			a := simd.Matrix[float64]{Data: of.rows, Rows: len(some), Cols: s.size, Stride: s.size}
 			clear(of.rows)
 			for k, i := range some {
@@ -486,9 +485,13 @@ func (s *newton) hessian(ctx context.Context) error {
 		return ctx.Err()
 	}
 	clear(s.h)
+	scale := 1.0
+	if sparse != nil && s.p.Ridge == nil {
+		scale = 1 / s.rho
+	}
 	for k := range s.of {
 		if len(s.of[k].free) > 0 {
-			simd.Axpy(1, s.of[k].h, s.h)
+			simd.Axpy(scale, s.of[k].h, s.h)
 		}
 	}
 	for j := range s.d {
@@ -507,6 +510,34 @@ func (s *newton) hessian(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// square sets the h of a part to Σ_J x̃_i x̃_i', which is that of the last step but for
+// the points that have come into J and those that have left. With a ridge, terms have
+// weights of their own and are all summed again.
+func (s *newton) square(of *part, x *SparseFeatures) {
+	was, now := of.squared, of.free
+	if s.p.Ridge != nil || len(was) > 2*len(now) {
+		clear(of.h)
+		was = nil
+	}
+	for len(was) > 0 || len(now) > 0 {
+		switch {
+		case len(now) == 0 || len(was) > 0 && was[0] < now[0]:
+			x.square(of.h, s.size, was[0], -1)
+			was = was[1:]
+		case len(was) == 0 || now[0] < was[0]:
+			weight := 1.0
+			if s.p.Ridge != nil {
+				weight = 1 / s.r[now[0]]
+			}
+			x.square(of.h, s.size, now[0], weight)
+			now = now[1:]
+		default:
+			was, now = was[1:], now[1:]
+		}
+	}
+	of.squared = append(of.squared[:0], of.free...)
 }
 
 // search returns the t that minimises P along the direction: the zero of a slope
