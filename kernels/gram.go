@@ -76,7 +76,7 @@ func NewGram(k Kernel, x [][]float64, cacheBytes int64) (*Gram, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newGram(k, len(x), d, d, cacheBytes, func() (*points, rower) { return over(k, copied(x, d), d) })
+	return newGram(k, len(x), d, d, cacheBytes, func() (*points, rower) { return overCopy(k, x, d) })
 }
 
 // newGram returns the matrix of n points of d features that take the memory of
