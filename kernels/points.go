@@ -123,7 +123,7 @@ func copied(x [][]float64, d int) [][]float64 {
 // asked for: who computes rows in blocks never does.
 func (p *points) byColumns() []float64 {
 	p.once.Do(func() {
-		columns := make([]float64, p.n*p.d)
+		columns := memoryOfColumns.take(p.n * p.d)
 		// Eight features at a time, since those of a point share a cache line.
 		tasks := (p.d + 7) / 8
 		workers := threads(tasks)
