@@ -143,7 +143,7 @@ func (d *Dataset) Check() error {
 		return d.fault(-1, -1, "there are no features; every row of X is empty")
 	}
 	var wrong error
-	if d.Sparse == nil || slices.ContainsFunc(d.Sparse.Value, func(v float64) bool { return !finite(v) }) { // else nobody need say where
+	if !d.finite() {
 		d.values(func(i, j int, v float64) bool {
 			if !finite(v) {
 				wrong = d.fault(i, j, fmt.Sprintf("the value is %v; leave the row out or put a number there", v))
@@ -292,6 +292,24 @@ func indices(n int) []int {
 		s[i] = i
 	}
 	return s
+}
+
+// finite reports whether all values of the points are.
+func (d *Dataset) finite() bool {
+	all := func(values []float64) bool {
+		for _, v := range values {
+			if v-v != 0 { // NaN or ±Inf
+				return false
+			}
+		}
+		return true
+	}
+	for _, row := range d.X {
+		if !all(row) {
+			return false
+		}
+	}
+	return d.Sparse == nil || all(d.Sparse.Value)
 }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"runtime/debug"
+	"sync"
 
 	"github.com/svmnb/svmnb/internal/simd"
 )
@@ -76,7 +77,7 @@ func NewGram(k Kernel, x [][]float64, cacheBytes int64) (*Gram, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newGram(k, len(x), d, d, cacheBytes, func() (*points, rower) { return over(k, copied(x, d), d) })
+	return newGram(k, len(x), d, d, cacheBytes, func() (*points, rower) { return overCopy(k, x, d) })
 }
 
 // newGram returns the matrix of n points of d features that take the memory of
@@ -166,7 +167,8 @@ type dense struct {
 	rows  [][]float64 // nil while still to do
 	todo  int
 	fresh []float64
-	slab  []float64 // what is left for rows of the memory taken last
+	slab  []float64   // what is left for rows of the memory taken last
+	taken [][]float64 // all of it
 }
 
 // slabSize is how many entries of rows are allocated together, 1 MiB: fewer
@@ -186,7 +188,8 @@ func (m *dense) row(i int) []float64 {
 	fresh := m.fresh[:m.todo]
 	g.evaluate(fresh, i)
 	if len(m.slab) == 0 {
-		m.slab = make([]float64, min(m.todo+1, max(1, slabSize/g.n), slabRows)*g.n)
+		m.slab = memoryOfRows.take(min(m.todo+1, max(1, slabSize/g.n), slabRows) * g.n)
+		m.taken = append(m.taken, m.slab)
 	}
 	row := m.slab[:g.n:g.n]
 	m.slab = m.slab[g.n:]
@@ -199,6 +202,35 @@ func (m *dense) row(i int) []float64 {
 	}
 	m.rows[i] = row
 	return row
+}
+
+// memory is what matrices have released, of any content: whoever makes many small
+// ones after another has no fresh pages to pay for.
+type memory struct{ free sync.Pool }
+
+var memoryOfRows, memoryOfColumns memory
+
+func (m *memory) take(n int) []float64 {
+	if v, ok := m.free.Get().(*[]float64); ok && cap(*v) >= n {
+		return (*v)[:n]
+	}
+	return make([]float64, n, (n+4095)&^4095) // for those that are about as large
+}
+
+func (m *memory) give(v []float64) { m.free.Put(&v) }
+
+// Release gives the memory of the points and of the rows that are kept to matrices
+// to come. Neither g nor a row of it may be used afterwards.
+func (g *Gram) Release() {
+	if m, ok := g.store.(*dense); ok {
+		for _, v := range m.taken {
+			memoryOfRows.give(v)
+		}
+	}
+	if v := g.p.columns; v != nil {
+		memoryOfColumns.give(v)
+	}
+	*g = Gram{n: g.n, kernel: g.kernel, diag: g.diag, evaluations: g.evaluations}
 }
 
 // lately keeps rows of n entries, the ones used last.

@@ -478,3 +478,29 @@ func TestRowsDoNotAllocate(t *testing.T) {
 		}
 	}
 }
+
+// Matrices that get the memory of others have the rows that they would have alone.
+func TestRelease(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for _, n := range []int{40, 37, 1, 40, 9, 40} {
+		x := make([][]float64, n)
+		for i := range x {
+			x[i] = []float64{rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()}
+		}
+		g, err := kernels.NewGram(kernels.RBF(0.5), x, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := n - 1; i >= 0; i -= 2 {
+			for j, v := range g.Row(i) {
+				if want := kernels.RBF(0.5).Eval(x[i], x[j]); v != want {
+					t.Errorf("n = %d: K(%d, %d) is %v, want %v", n, i, j, v, want)
+				}
+			}
+		}
+		asked := g.Evaluations()
+		if g.Release(); g.Evaluations() != asked || g.Dim() != n {
+			t.Error("a released matrix has forgotten what it was")
+		}
+	}
+}

@@ -123,10 +123,14 @@ func copied(x [][]float64, d int) [][]float64 {
 // asked for: who computes rows in blocks never does.
 func (p *points) byColumns() []float64 {
 	p.once.Do(func() {
-		columns := make([]float64, p.n*p.d)
+		columns := memoryOfColumns.take(p.n * p.d)
 		// Eight features at a time, since those of a point share a cache line.
 		tasks := (p.d + 7) / 8
-		share(threads(tasks), tasks, func(_, task int) {
+		workers := threads(tasks)
+		if p.n < few {
+			workers = 1
+		}
+		share(workers, tasks, func(_, task int) {
 			from, to := 8*task, min(8*task+8, p.d)
 			for j := range p.n {
 				for k, v := range p.rows[j][from:to] {

@@ -45,6 +45,21 @@ func over(k Kernel, x [][]float64, d int) (*points, rower) {
 	return p, r
 }
 
+// few is below how many points a matrix is asked for row by row by whoever solves
+// a programme on it: below, points go by columns at once.
+const few = 600
+
+// overCopy is over of a copy of x: of few points by columns, where k will want them.
+func overCopy(k Kernel, x [][]float64, d int) (*points, rower) {
+	if _, ok := innerOf(k, d); ok && len(x) < few {
+		p := newPoints(x, d)
+		p.byColumns()
+		p.rows = nil
+		return p, rowerOf(k, p)
+	}
+	return over(k, copied(x, d), d)
+}
+
 // rowerOf makes the rower of k. Here and in innerOf types are listed rather than
 // found by a method because an embedding type would inherit the method and might
 // have changed the kernel.

@@ -43,7 +43,7 @@ func (p *Problem) residualBy(b Blocks, from int, alpha []float64, over func() bo
 		}
 		return f, true
 	}
-	if b != nil {
+	if b != nil && nonZero(alpha)*b.Dim() >= from {
 		if v := p.vectors(alpha, b.Dim()); len(v.idx)*b.Dim() >= from && b.InBlocks() {
 			return f, v.residual(p, b, f, alpha, over)
 		}
@@ -61,6 +61,15 @@ func (p *Problem) residualBy(b Blocks, from int, alpha []float64, over func() bo
 		}
 	}
 	return f, true
+}
+
+func nonZero(alpha []float64) (count int) {
+	for _, a := range alpha {
+		if a != 0 {
+			count++
+		}
+	}
+	return count
 }
 
 // vectors are the points with s α ≠ 0, its opposite, and the others. Variable v is

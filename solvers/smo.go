@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+
+	"github.com/svmnb/svmnb/internal/simd"
 )
 
 // SMO is sequential minimal optimisation: the pair (i, j) that Selection
@@ -353,46 +355,19 @@ func (s *greedy) Step(ctx context.Context) (done bool, err error) {
 
 // shift adds the step t of the rows ki and kj to F and, in the same pass, finds
 // m, M and the points that attain them. Among equals the last i and the first j
-// win, as in LIBSVM. This loop and partner are where SMO spends its time.
+// win, as in LIBSVM. This pass and partner are where SMO spends its time.
 func (s *greedy) shift(ki, kj []float64, t float64) {
-	kj = kj[:len(ki)]
-	f, noRise, noFall := s.f[:len(ki)], s.noRise[:len(ki)], s.noFall[:len(ki)]
-	i, j, up, low := -1, -1, math.Inf(-1), math.Inf(1)
-	for k, v := range ki {
-		fk := f[k] - t*(v-kj[k])
-		f[k] = fk
-		if rising := fk + noRise[k]; rising >= up {
-			i, up = k, rising
-		}
-		if falling := fk + noFall[k]; falling < low {
-			j, low = k, falling
-		}
-	}
-	s.i, s.j, s.up, s.low = i, j, up, low
+	s.i, s.j, s.up, s.low = simd.SMOPair(s.f, ki, kj, s.noRise, s.noFall, t)
 }
 
 // scan is shift for an F that is complete.
 func (s *greedy) scan() { s.shift(s.diag, s.diag, 0) }
 
 // partner returns the j that promises the largest gain (F_i − F_j)²/κ with the
-// row ki of i. Quotients are compared by cross-multiplication; among equals the
-// last wins, as in LIBSVM.
+// row ki of i; among equals the last, as in LIBSVM.
 func (s *greedy) partner(ki []float64) int {
-	diag, f, noFall := s.diag[:len(ki)], s.f[:len(ki)], s.noFall[:len(ki)]
-	up, dii := s.up, s.diag[s.i]
-	best, gain := s.j, 0.0
-	for k, v := range ki {
-		d := up - (f[k] + noFall[k])
-		if d <= 0 {
-			continue
-		}
-		kappa := dii + diag[k] - 2*v
-		if kappa <= 0 {
-			kappa = 1e-12
-		}
-		if g := d * d / kappa; g >= gain {
-			best, gain = k, g
-		}
+	if j, _ := simd.SMOPartner(s.f, s.noFall, ki, s.diag, s.up, s.diag[s.i], 1e-12); j >= 0 {
+		return j
 	}
-	return best
+	return s.j
 }

@@ -91,7 +91,7 @@ func Solve(ctx context.Context, p *Problem, m Method, s Settings) (*Result, erro
 	r := run{p: &q, k: k, began: time.Now(), settings: s, done: ctx.Done(), last: make([]float64, len(alpha)), changed: make([]int, 0, len(alpha)), highest: -math.MaxFloat64}
 	r.trace.N = len(alpha)
 	if s.Every >= 0 {
-		r.trace.Points = make([]Point, 0, 64)
+		r.trace.Points = make([]Point, 0, 128)
 	}
 	r.flat2 = q.flatness()
 	if c, ok := m.(interface{ choose(*Problem) Method }); ok {
@@ -416,10 +416,16 @@ const replay = 4 << 20
 // the place of the first measurement.
 func (r *run) record(measured *Point) {
 	r.changed = r.changed[:0]
-	for i, a := range r.it.Alpha {
-		if a != r.last[i] {
-			r.changed, r.last[i] = append(r.changed, i), a
+	alpha, last := r.it.Alpha, r.last
+	for i := 0; i < len(last); {
+		if i+4 <= len(last) && [4]float64(alpha[i:]) == [4]float64(last[i:]) { // as most are
+			i += 4
+			continue
 		}
+		if alpha[i] != last[i] {
+			r.changed, last[i] = append(r.changed, i), alpha[i]
+		}
+		i++
 	}
 	if r.kept += len(r.changed); r.kept > replay && r.trace.Cut == 0 && len(r.trace.Points) > 0 {
 		r.trace.Cut = len(r.trace.Points)

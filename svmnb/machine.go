@@ -318,7 +318,14 @@ type expanded struct {
 // expand takes n coefficients.
 func (m *machine) expand(coef []float64, b float64) expanded {
 	e := expanded{b: b, d: m.data.D()}
-	var rows []int
+	count := 0
+	for _, c := range coef {
+		if c != 0 {
+			count++
+		}
+	}
+	rows := make([]int, 0, count)
+	e.coef = make([]float64, 0, count)
 	for i, c := range coef {
 		if c != 0 {
 			rows, e.coef = append(rows, i), append(e.coef, c)

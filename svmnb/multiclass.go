@@ -375,6 +375,9 @@ func (t *multiTask) duel(ctx context.Context, c Classifier, bytes int64, kept bo
 		}
 	}
 	if t.shared == nil {
+		if g, ok := m.k.(*kernels.Gram); ok {
+			g.Release()
+		}
 		m.k = &lateMatrix{n: len(m.y), make: sync.OnceValues(m.matrix)}
 		m.problem.K = m.k
 	}

@@ -50,6 +50,8 @@ func testGuardPages[T Float](t *testing.T) {
 			AddRows(y, []float64{1, 2, 3, 4, 5}, [][]T{x, z, x, z, x}, 0)
 			SMOUpdate(y, x, z, diag, diag, 1)
 			SMOSecond(y, diag, x, diag, 1, 1, 1)
+			SMOPair(y, diag, diag, diag, diag, 1)
+			SMOPartner(y, diag, diag, diag, 1, 1, 1)
 		}
 		for range 60 {
 			m, n, k := 1+rng.IntN(20), 1+rng.IntN(70), rng.IntN(40)

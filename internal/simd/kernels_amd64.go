@@ -56,6 +56,12 @@ func tallyF64AVX512(out *float64, alpha *float64, f *float64, sign *float64, p *
 func gapF64AVX512(out *float64, alpha *float64, f *float64, sign *float64, lower *float64, upper *float64, n int, b float64)
 
 //go:noescape
+func smoPairF64AVX512(f *float64, ki *float64, kj *float64, up *float64, low *float64, n int, t float64) (i int, j int, most float64, least float64)
+
+//go:noescape
+func smoPartnerF64AVX512(f *float64, low *float64, ki *float64, diag *float64, n int, fi float64, kii float64, tau float64) (j int, gain float64)
+
+//go:noescape
 func tileF32AVX512(k int, a *float32, b *float32, c *float32, ldc int, add bool)
 
 //go:noescape
@@ -138,6 +144,12 @@ func tallyF64AVX2(out *float64, alpha *float64, f *float64, sign *float64, p *fl
 
 //go:noescape
 func gapF64AVX2(out *float64, alpha *float64, f *float64, sign *float64, lower *float64, upper *float64, n int, b float64)
+
+//go:noescape
+func smoPairF64AVX2(f *float64, ki *float64, kj *float64, up *float64, low *float64, n int, t float64) (i int, j int, most float64, least float64)
+
+//go:noescape
+func smoPartnerF64AVX2(f *float64, low *float64, ki *float64, diag *float64, n int, fi float64, kii float64, tau float64) (j int, gain float64)
 
 //go:noescape
 func tileF32AVX2(k int, a *float32, b *float32, c *float32, ldc int, add bool)

@@ -1893,6 +1893,170 @@ done0:
 	VZEROUPPER
 	RET
 
+// func smoPairF64AVX512(f *float64, ki *float64, kj *float64, up *float64, low *float64, n int, t float64) (i int, j int, most float64, least float64)
+// Requires: AVX, AVX512F, SSE2
+TEXT ·smoPairF64AVX512(SB), NOSPLIT, $0-88
+	MOVQ         f+0(FP), AX
+	MOVQ         ki+8(FP), CX
+	MOVQ         kj+16(FP), DX
+	MOVQ         up+24(FP), BX
+	MOVQ         low+32(FP), SI
+	MOVQ         n+40(FP), DI
+	MOVSD        t+48(FP), X0
+	VBROADCASTSD X0, Z0
+	VMOVUPD      f64_fff0000000000000<>+0(SB), Z1
+	VMOVUPD      f64_bff0000000000000<>+0(SB), Z2
+	VMOVUPD      iota<>+0(SB), Z3
+	VMOVUPD      f64_4020000000000000<>+0(SB), Z4
+	VMOVUPD      f64_7ff0000000000000<>+0(SB), Z5
+	VMOVUPD      f64_bff0000000000000<>+0(SB), Z6
+	VMOVUPD      iota<>+0(SB), Z7
+	VMOVUPD      f64_4020000000000000<>+0(SB), Z8
+
+full:
+	TESTQ   DI, DI
+	JEQ     done
+	VMOVUPD (CX), Z9
+	VMOVUPD (AX), Z10
+	VSUBPD  (DX), Z9, Z9
+	VMULPD  Z0, Z9, Z9
+	VSUBPD  Z9, Z10, Z10
+	VMOVUPD Z10, (AX)
+	VADDPD  (SI), Z10, Z9
+	VCMPPD  $0x11, Z5, Z9, K1
+	VMOVAPD Z7, K1, Z6
+	VMINPD  Z5, Z9, Z5
+	VADDPD  Z8, Z7, Z7
+	VADDPD  (BX), Z10, Z10
+	VCMPPD  $0x1d, Z1, Z10, K1
+	VMOVAPD Z3, K1, Z2
+	VMAXPD  Z1, Z10, Z1
+	VADDPD  Z4, Z3, Z3
+	ADDQ    $+64, AX
+	ADDQ    $+64, CX
+	ADDQ    $+64, DX
+	ADDQ    $+64, BX
+	ADDQ    $+64, SI
+	SUBQ    $0x08, DI
+	JMP     full
+
+done:
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VMAXPD        Y0, Y1, Y0
+	VEXTRACTF128  $0x01, Y0, X3
+	VEXTRACTF128  $0x00, Y0, X0
+	VMAXPD        X3, X0, X0
+	VPERMILPD     $0x01, X0, X3
+	VMAXPD        X3, X0, X0
+	VBROADCASTSD  X0, Z3
+	VMOVUPD       f64_bff0000000000000<>+0(SB), Z4
+	VCMPPD        $0x00, Z3, Z1, K1
+	VMOVAPD       Z2, K1, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y1
+	VMAXPD        Y1, Y4, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VEXTRACTF128  $0x00, Y1, X1
+	VMAXPD        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VMAXPD        X2, X1, X1
+	MOVSD         X0, most+72(FP)
+	CVTTSD2SQ     X1, AX
+	MOVQ          AX, i+56(FP)
+	VEXTRACTF64X4 $0x01, Z5, Y0
+	VMINPD        Y0, Y5, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VEXTRACTF128  $0x00, Y0, X0
+	VMINPD        X1, X0, X0
+	VPERMILPD     $0x01, X0, X1
+	VMINPD        X1, X0, X0
+	VBROADCASTSD  X0, Z1
+	VMOVUPD       f64_7ff0000000000000<>+0(SB), Z2
+	VCMPPD        $0x00, Z1, Z5, K1
+	VMOVAPD       Z6, K1, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y1
+	VMINPD        Y1, Y2, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VEXTRACTF128  $0x00, Y1, X1
+	VMINPD        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VMINPD        X2, X1, X1
+	MOVSD         X0, least+80(FP)
+	CVTTSD2SQ     X1, AX
+	MOVQ          AX, j+64(FP)
+	VZEROUPPER
+	RET
+
+// func smoPartnerF64AVX512(f *float64, low *float64, ki *float64, diag *float64, n int, fi float64, kii float64, tau float64) (j int, gain float64)
+// Requires: AVX, AVX512F, SSE2
+TEXT ·smoPartnerF64AVX512(SB), NOSPLIT, $0-80
+	MOVQ         f+0(FP), AX
+	MOVQ         low+8(FP), CX
+	MOVQ         ki+16(FP), DX
+	MOVQ         diag+24(FP), BX
+	MOVQ         n+32(FP), SI
+	MOVSD        fi+40(FP), X0
+	VBROADCASTSD X0, Z0
+	MOVSD        kii+48(FP), X2
+	VBROADCASTSD X2, Z2
+	MOVSD        tau+56(FP), X3
+	VBROADCASTSD X3, Z3
+	VPXORQ       Z1, Z1, Z1
+	VMOVUPD      f64_0000000000000000<>+0(SB), Z4
+	VMOVUPD      f64_bff0000000000000<>+0(SB), Z5
+	VMOVUPD      iota<>+0(SB), Z6
+	VMOVUPD      f64_4020000000000000<>+0(SB), Z7
+
+full:
+	TESTQ   SI, SI
+	JEQ     done
+	VMOVUPD (AX), Z8
+	VMOVUPD (DX), Z10
+	VADDPD  (CX), Z8, Z8
+	VSUBPD  Z8, Z0, Z8
+	VMAXPD  Z8, Z1, Z8
+	VMULPD  Z8, Z8, Z8
+	VADDPD  (BX), Z2, Z9
+	VADDPD  Z10, Z10, Z10
+	VSUBPD  Z10, Z9, Z9
+	VCMPPD  $0x12, Z1, Z9, K1
+	VMOVAPD Z3, K1, Z9
+	VDIVPD  Z9, Z8, Z8
+	VCMPPD  $0x1d, Z4, Z8, K1
+	VMOVAPD Z6, K1, Z5
+	VMAXPD  Z4, Z8, Z4
+	VADDPD  Z7, Z6, Z6
+	ADDQ    $+64, AX
+	ADDQ    $+64, CX
+	ADDQ    $+64, DX
+	ADDQ    $+64, BX
+	SUBQ    $0x08, SI
+	JMP     full
+
+done:
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VMAXPD        Y0, Y4, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VEXTRACTF128  $0x00, Y0, X0
+	VMAXPD        X1, X0, X0
+	VPERMILPD     $0x01, X0, X1
+	VMAXPD        X1, X0, X0
+	VBROADCASTSD  X0, Z1
+	VMOVUPD       f64_bff0000000000000<>+0(SB), Z2
+	VCMPPD        $0x00, Z1, Z4, K1
+	VMOVAPD       Z5, K1, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y1
+	VMAXPD        Y1, Y2, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VEXTRACTF128  $0x00, Y1, X1
+	VMAXPD        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VMAXPD        X2, X1, X1
+	MOVSD         X0, gain+72(FP)
+	CVTTSD2SQ     X1, AX
+	MOVQ          AX, j+64(FP)
+	VZEROUPPER
+	RET
+
 // func tileF32AVX512(k int, a *float32, b *float32, c *float32, ldc int, add bool)
 // Requires: AVX, AVX512F
 TEXT ·tileF32AVX512(SB), NOSPLIT, $0-41
@@ -4653,6 +4817,155 @@ eight1:
 
 done1:
 	VMOVUPD Y1, 32(CX)
+	VZEROUPPER
+	RET
+
+// func smoPairF64AVX2(f *float64, ki *float64, kj *float64, up *float64, low *float64, n int, t float64) (i int, j int, most float64, least float64)
+// Requires: AVX, AVX2, SSE2
+TEXT ·smoPairF64AVX2(SB), NOSPLIT, $0-88
+	MOVQ         f+0(FP), AX
+	MOVQ         ki+8(FP), CX
+	MOVQ         kj+16(FP), DX
+	MOVQ         up+24(FP), BX
+	MOVQ         low+32(FP), SI
+	MOVQ         n+40(FP), DI
+	MOVSD        t+48(FP), X0
+	VBROADCASTSD X0, Y0
+	VMOVUPD      f64_fff0000000000000<>+0(SB), Y1
+	VMOVUPD      f64_bff0000000000000<>+0(SB), Y2
+	VMOVUPD      iota<>+0(SB), Y3
+	VMOVUPD      f64_7ff0000000000000<>+0(SB), Y4
+	VMOVUPD      f64_bff0000000000000<>+0(SB), Y5
+	VMOVUPD      iota<>+0(SB), Y6
+
+full:
+	TESTQ     DI, DI
+	JEQ       done
+	VMOVUPD   (CX), Y7
+	VMOVUPD   (AX), Y8
+	VSUBPD    (DX), Y7, Y7
+	VMULPD    Y0, Y7, Y7
+	VSUBPD    Y7, Y8, Y8
+	VMOVUPD   Y8, (AX)
+	VADDPD    (SI), Y8, Y7
+	VCMPPD    $0x11, Y4, Y7, Y9
+	VBLENDVPD Y9, Y6, Y5, Y5
+	VMINPD    Y4, Y7, Y4
+	VADDPD    f64_4010000000000000<>+0(SB), Y6, Y6
+	VADDPD    (BX), Y8, Y8
+	VCMPPD    $0x1d, Y1, Y8, Y7
+	VBLENDVPD Y7, Y3, Y2, Y2
+	VMAXPD    Y1, Y8, Y1
+	VADDPD    f64_4010000000000000<>+0(SB), Y3, Y3
+	ADDQ      $+32, AX
+	ADDQ      $+32, CX
+	ADDQ      $+32, DX
+	ADDQ      $+32, BX
+	ADDQ      $+32, SI
+	SUBQ      $0x04, DI
+	JMP       full
+
+done:
+	VEXTRACTF128 $0x01, Y1, X0
+	VEXTRACTF128 $0x00, Y1, X3
+	VMAXPD       X0, X3, X0
+	VPERMILPD    $0x01, X0, X3
+	VMAXPD       X3, X0, X0
+	VBROADCASTSD X0, Y3
+	VMOVUPD      f64_bff0000000000000<>+0(SB), Y6
+	VCMPPD       $0x00, Y3, Y1, Y1
+	VBLENDVPD    Y1, Y2, Y6, Y6
+	VEXTRACTF128 $0x01, Y6, X1
+	VEXTRACTF128 $0x00, Y6, X2
+	VMAXPD       X1, X2, X1
+	VPERMILPD    $0x01, X1, X2
+	VMAXPD       X2, X1, X1
+	MOVSD        X0, most+72(FP)
+	CVTTSD2SQ    X1, AX
+	MOVQ         AX, i+56(FP)
+	VEXTRACTF128 $0x01, Y4, X0
+	VEXTRACTF128 $0x00, Y4, X1
+	VMINPD       X0, X1, X0
+	VPERMILPD    $0x01, X0, X1
+	VMINPD       X1, X0, X0
+	VBROADCASTSD X0, Y1
+	VMOVUPD      f64_7ff0000000000000<>+0(SB), Y2
+	VCMPPD       $0x00, Y1, Y4, Y1
+	VBLENDVPD    Y1, Y5, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X1
+	VEXTRACTF128 $0x00, Y2, X2
+	VMINPD       X1, X2, X1
+	VPERMILPD    $0x01, X1, X2
+	VMINPD       X2, X1, X1
+	MOVSD        X0, least+80(FP)
+	CVTTSD2SQ    X1, AX
+	MOVQ         AX, j+64(FP)
+	VZEROUPPER
+	RET
+
+// func smoPartnerF64AVX2(f *float64, low *float64, ki *float64, diag *float64, n int, fi float64, kii float64, tau float64) (j int, gain float64)
+// Requires: AVX, AVX2, SSE2
+TEXT ·smoPartnerF64AVX2(SB), NOSPLIT, $0-80
+	MOVQ         f+0(FP), AX
+	MOVQ         low+8(FP), CX
+	MOVQ         ki+16(FP), DX
+	MOVQ         diag+24(FP), BX
+	MOVQ         n+32(FP), SI
+	MOVSD        fi+40(FP), X0
+	VBROADCASTSD X0, Y0
+	MOVSD        kii+48(FP), X1
+	VBROADCASTSD X1, Y1
+	MOVSD        tau+56(FP), X2
+	VBROADCASTSD X2, Y2
+	VXORPS       Y3, Y3, Y3
+	VMOVUPD      f64_0000000000000000<>+0(SB), Y4
+	VMOVUPD      f64_bff0000000000000<>+0(SB), Y5
+	VMOVUPD      iota<>+0(SB), Y6
+
+full:
+	TESTQ     SI, SI
+	JEQ       done
+	VMOVUPD   (AX), Y7
+	VMOVUPD   (DX), Y9
+	VADDPD    (CX), Y7, Y7
+	VSUBPD    Y7, Y0, Y7
+	VMAXPD    Y7, Y3, Y7
+	VMULPD    Y7, Y7, Y7
+	VADDPD    (BX), Y1, Y8
+	VADDPD    Y9, Y9, Y9
+	VSUBPD    Y9, Y8, Y8
+	VCMPPD    $0x12, Y3, Y8, Y9
+	VBLENDVPD Y9, Y2, Y8, Y8
+	VDIVPD    Y8, Y7, Y7
+	VCMPPD    $0x1d, Y4, Y7, Y8
+	VBLENDVPD Y8, Y6, Y5, Y5
+	VMAXPD    Y4, Y7, Y4
+	VADDPD    f64_4010000000000000<>+0(SB), Y6, Y6
+	ADDQ      $+32, AX
+	ADDQ      $+32, CX
+	ADDQ      $+32, DX
+	ADDQ      $+32, BX
+	SUBQ      $0x04, SI
+	JMP       full
+
+done:
+	VEXTRACTF128 $0x01, Y4, X0
+	VEXTRACTF128 $0x00, Y4, X1
+	VMAXPD       X0, X1, X0
+	VPERMILPD    $0x01, X0, X1
+	VMAXPD       X1, X0, X0
+	VBROADCASTSD X0, Y1
+	VMOVUPD      f64_bff0000000000000<>+0(SB), Y2
+	VCMPPD       $0x00, Y1, Y4, Y1
+	VBLENDVPD    Y1, Y5, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X1
+	VEXTRACTF128 $0x00, Y2, X2
+	VMAXPD       X1, X2, X1
+	VPERMILPD    $0x01, X1, X2
+	VMAXPD       X2, X1, X1
+	MOVSD        X0, gain+72(FP)
+	CVTTSD2SQ    X1, AX
+	MOVQ         AX, j+64(FP)
 	VZEROUPPER
 	RET
 

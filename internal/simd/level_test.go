@@ -64,6 +64,8 @@ func TestMisfitsPanic(t *testing.T) {
 		"Transpose":     func() { Transpose(short[:3:3], 2, long, 2, 2, 2) },
 		"SMOUpdate":     func() { SMOUpdate(long, short[:3:3], long, long, long, 1) },
 		"SMOSecond":     func() { SMOSecond(long, long, long, short[:3:3], 1, 1, 1) },
+		"SMOPair":       func() { SMOPair(long, short[:3:3], long, long, long, 1) },
+		"SMOPartner":    func() { SMOPartner(long, long, long, short[:3:3], 1, 1, 1) },
 		"MulLanes":      func() { CSR[float64]{Start: []int{0, 0}}.MulLanes(long, 4, nil, 1, 0, 2) },
 	} {
 		func() {

@@ -1,5 +1,7 @@
 package simd
 
+import "math"
+
 // These loops are called by their names: what goes to a function by its value may be
 // kept, as far as the compiler knows, and is not left on the stack. They report
 // whether the level in use has them.
@@ -50,6 +52,30 @@ func gap(out, alpha, f, sign, lower, upper *float64, n int, b float64) bool {
 		return false
 	}
 	return true
+}
+
+func smoPair(f, ki, kj, up, low *float64, n int, t float64) (i, j int, most, least float64, ok bool) {
+	switch active {
+	case AVX512:
+		i, j, most, least = smoPairF64AVX512(f, ki, kj, up, low, n, t)
+	case AVX2:
+		i, j, most, least = smoPairF64AVX2(f, ki, kj, up, low, n, t)
+	default:
+		return -1, -1, math.Inf(-1), math.Inf(1), false
+	}
+	return i, j, most, least, true
+}
+
+func smoPartner(f, low, ki, diag *float64, n int, fi, kii, tau float64) (j int, gain float64, ok bool) {
+	switch active {
+	case AVX512:
+		j, gain = smoPartnerF64AVX512(f, low, ki, diag, n, fi, kii, tau)
+	case AVX2:
+		j, gain = smoPartnerF64AVX2(f, low, ki, diag, n, fi, kii, tau)
+	default:
+		return -1, 0, false
+	}
+	return j, gain, true
 }
 
 // expScaled returns how many elements are left and how many of them at most stand

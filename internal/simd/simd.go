@@ -12,8 +12,8 @@
 // whichever batch and on however many goroutines it is computed, and entry
 // (i, j) of A·Aᵀ has those of (j, i). Two levels differ by rounding, since the
 // vector units fuse multiply and add: |error| ≤ (k + 2)·u·Σ|a_i b_i| for each
-// sum of k products, with u = 2⁻⁵³ or 2⁻²⁴. [SMOUpdate], [SMOSecond], [Dots],
-// [SquaredDistances], [ExpScaled], [Summarise] and [Gap] have the same bits at all
+// sum of k products, with u = 2⁻⁵³ or 2⁻²⁴. [SMOUpdate], [SMOSecond], [SMOPair],
+// [SMOPartner], [Dots], [SquaredDistances], [ExpScaled], [Summarise] and [Gap] have the same bits at all
 // levels.
 //
 // NaN and ±Inf go through as in Go. Nothing allocates once its buffers are

@@ -1,5 +1,7 @@
 package simd
 
+import "math"
+
 // Membership of an index in a set is a number that is added: 0 for a member,
 // −Inf in up and +Inf in low for the others.
 
@@ -50,6 +52,62 @@ func SMOSecond[T Float](f, low []float64, ki []T, diag []float64, fi, kii, tau f
 		if g > gain {
 			j, gain = whole+r, g
 		}
+	}
+	return j, gain
+}
+
+// SMOPair is [SMOUpdate] with the index of the least f + low as well, and with
+// LIBSVM's choice among equals: the last of the largest, the first of the least.
+// The index of an empty set is not defined: its value is infinite.
+func SMOPair(f, ki, kj, up, low []float64, t float64) (i, j int, most, least float64) {
+	n := len(f)
+	ki, kj, up, low = ki[:n], kj[:n], up[:n], low[:n]
+	i, j, most, least = -1, -1, math.Inf(-1), math.Inf(1)
+	whole := 0
+	if l := n &^ 7; l > 0 {
+		var ok bool
+		if i, j, most, least, ok = smoPair(&f[0], &ki[0], &kj[0], &up[0], &low[0], l, t); ok {
+			whole = l
+		}
+	}
+	for k := whole; k < n; k++ {
+		v := f[k] - float64(t*(ki[k]-kj[k]))
+		f[k] = v
+		if u := v + up[k]; u >= most {
+			i, most = k, u
+		}
+		if l := v + low[k]; l < least {
+			j, least = k, l
+		}
+	}
+	return i, j, most, least
+}
+
+// SMOPartner is [SMOSecond] with LIBSVM's choices: the last of equals, and tau in
+// place of no other curvature than 0 and below.
+func SMOPartner(f, low, ki, diag []float64, fi, kii, tau float64) (j int, gain float64) {
+	n := len(f)
+	low, ki, diag = low[:n], ki[:n], diag[:n]
+	j = -1
+	whole := 0
+	if l := n &^ 7; l > 0 {
+		var ok bool
+		if j, gain, ok = smoPartner(&f[0], &low[0], &ki[0], &diag[0], l, fi, kii, tau); ok {
+			whole = l
+		}
+	}
+	for k := whole; k < n; k++ {
+		d := max(0, fi-(f[k]+low[k]))
+		kappa := kii + diag[k] - 2*ki[k]
+		if kappa <= 0 {
+			kappa = tau
+		}
+		if g := float64(d*d) / kappa; g >= gain {
+			j, gain = k, g
+		}
+	}
+	if gain == 0 {
+		return -1, 0
 	}
 	return j, gain
 }

@@ -77,6 +77,74 @@ func testSMO[T Float](t *testing.T) {
 	}
 }
 
+func TestSMOPair(t *testing.T) { eachLevel(t, testSMOPair) }
+
+func testSMOPair(t *testing.T) {
+	rng := rand.New(rand.NewPCG(25, 26))
+	for trial := range 2000 {
+		n := 1 + rng.IntN(40)
+		f, ki, kj := random[float64](rng, n), random[float64](rng, n), random[float64](rng, n)
+		up, low, diag := make([]float64, n), make([]float64, n), random[float64](rng, n)
+		for j := range n {
+			f[j] = math.Round(2 * f[j]) // so that there are ties
+			if rng.IntN(3) == 0 {
+				up[j] = math.Inf(-1)
+			}
+			if rng.IntN(3) == 0 {
+				low[j] = math.Inf(1)
+			}
+			if trial%5 == 0 && rng.IntN(4) == 0 {
+				f[j] = []float64{math.NaN(), math.Inf(1), math.Inf(-1)}[rng.IntN(3)]
+			}
+			if trial%7 == 0 {
+				ki[j], kj[j] = 1, 1
+			}
+			if trial%3 == 0 && rng.IntN(4) == 0 {
+				diag[j] = 2*ki[j] - 1 + []float64{0, 0x1p-50, -0x1p-50}[rng.IntN(3)] // κ about 0
+			}
+		}
+		step := rng.NormFloat64()
+		if trial%2 == 0 {
+			step = 0
+		}
+		want, wi, wj, wmost, wleast := make([]float64, n), -1, -1, math.Inf(-1), math.Inf(1)
+		for j := range n {
+			diff := float64(ki[j]) - float64(kj[j])
+			move := step * diff
+			want[j] = f[j] - float64(move)
+			if u := want[j] + up[j]; u >= wmost {
+				wi, wmost = j, u
+			}
+			if l := want[j] + low[j]; l < wleast {
+				wj, wleast = j, l
+			}
+		}
+		i, j, most, least := SMOPair(f, ki, kj, up, low, step)
+		same := slices.EqualFunc(f, want, func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) })
+		if !same || i != wi || j != wj || most != wmost || least != wleast {
+			t.Fatalf("n = %d: pair to %v with %d, %d, %v, %v; want %v with %d, %d, %v, %v", n, f, i, j, most, least, want, wi, wj, wmost, wleast)
+		}
+
+		fi, kii, tau, wj, wgain := rng.NormFloat64(), 1.0, 1e-12, -1, 0.0
+		for j := range n {
+			d := fi - f[j]
+			if low[j] != 0 || !(d > 0) {
+				continue
+			}
+			kappa := kii + diag[j]
+			if kappa -= 2 * ki[j]; kappa <= 0 {
+				kappa = tau
+			}
+			if g := float64(d*d) / kappa; g >= wgain {
+				wj, wgain = j, g
+			}
+		}
+		if j, gain := SMOPartner(f, low, ki, diag, fi, kii, tau); j != wj || gain != wgain {
+			t.Fatalf("n = %d: partner is %d with %v, want %d with %v", n, j, gain, wj, wgain)
+		}
+	}
+}
+
 func BenchmarkSMO(b *testing.B) {
 	b.Run("f64", benchSMO[float64])
 	b.Run("f32", benchSMO[float32])

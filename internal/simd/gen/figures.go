@@ -98,7 +98,7 @@ func (m machine) eights(names []string, begin func() []reg.VecVirtual, body func
 	end()
 }
 
-const less, greater = 0x11, 0x1e // quiet
+const less, atMost, atLeast, greater = 0x11, 0x12, 0x1d, 0x1e // quiet
 
 // tally: the sums that portable.go's tally has, in its order.
 func (m machine) tally() {

@@ -36,6 +36,8 @@ func main() {
 				m.expScaled()
 				m.tally()
 				m.gap()
+				m.smoPair()
+				m.smoPartner()
 			}
 		}
 	}

@@ -9,16 +9,21 @@ import (
 )
 
 // best is the largest float64 of each lane and its index, as a float64; −1
-// while there is none.
+// while there is none. Of equals it keeps the first.
 type best struct {
 	m                machine
 	value, at, index reg.VecVirtual
 	lanes            Op
+
+	least bool // keeps the least in place of the largest
+	last  bool // keeps the last of equals
 }
 
-func (m machine) newBest(least float64) best {
-	b := best{m: m, value: m.register(), at: m.register(), index: m.register()}
-	VMOVUPD(m.constant(least), b.value)
+// from begins with a value that none is beyond.
+func (b best) from(value float64) best {
+	m := b.m
+	b.value, b.at, b.index = m.register(), m.register(), m.register()
+	VMOVUPD(m.constant(value), b.value)
 	VMOVUPD(m.constant(-1), b.at)
 	VMOVUPD(integers("iota", count(8)...), b.index)
 	b.lanes = m.held(float64(m.lanes()))
@@ -32,31 +37,50 @@ func count(n int) (bits []int64) {
 	return bits
 }
 
-// take lets v compete and moves on. An equal value and NaN do not win, so the
-// first of equals stays. The value is kept by max, which the next step waits for
-// less long than for a comparison.
+// fold is what keeps the better of two values.
+func (b best) fold() instruction {
+	if b.least {
+		return VMINPD
+	}
+	return VMAXPD
+}
+
+// take lets v compete and moves on. NaN does not win. The value is kept by max or
+// min, which the next step waits for less long than for a comparison.
 func (b best) take(v reg.VecVirtual) {
-	const greater = 0x1e // quiet
+	wins := U8(greater)
+	switch {
+	case b.least && b.last:
+		panic("nobody asks for the last of the least")
+	case b.least:
+		wins = less
+	case b.last:
+		wins = atLeast
+	}
 	if b.m.wide {
 		k := K()
-		VCMPPD(U8(greater), b.value, v, k)
+		VCMPPD(wins, b.value, v, k)
 		VMOVAPD(b.index, k, b.at)
 	} else {
 		mask := YMM()
-		VCMPPD(U8(greater), b.value, v, mask)
+		VCMPPD(wins, b.value, v, mask)
 		VBLENDVPD(mask, b.index, b.at, b.at)
 	}
-	VMAXPD(b.value, v, b.value) // b.value where v is NaN
+	b.fold()(b.value, v, b.value) // b.value where v is NaN
 	VADDPD(b.lanes, b.index, b.index)
 }
 
-// result returns the largest value and the least of its indices.
+// result returns the best value and its index.
 func (b best) result() (value, index reg.VecVirtual) {
 	const equal = 0
-	value = b.m.across(VMAXPD, b.value)
+	value = b.m.across(b.fold(), b.value)
 	all := b.m.broadcast(value)
 	at := b.m.register()
-	VMOVUPD(b.m.constant(math.Inf(1)), at)
+	none, first := math.Inf(1), instruction(VMINPD)
+	if b.last {
+		none, first = -1, VMAXPD
+	}
+	VMOVUPD(b.m.constant(none), at)
 	if b.m.wide {
 		k := K()
 		VCMPPD(U8(equal), all, b.value, k)
@@ -66,7 +90,7 @@ func (b best) result() (value, index reg.VecVirtual) {
 		VCMPPD(U8(equal), all, b.value, mask)
 		VBLENDVPD(mask, b.at, at, at)
 	}
-	return value, b.m.across(VMINPD, at)
+	return value, b.m.across(first, at)
 }
 
 func storeIndex(index reg.VecVirtual, name string) {
@@ -82,7 +106,7 @@ func (m machine) smoUpdate() {
 	f, ki, kj, up, low, n := param("f"), param("ki"), param("kj"), param("up"), param("low"), param("n")
 	d := m.double()
 	t := d.param("t")
-	b := d.newBest(math.Inf(-1))
+	b := best{m: d}.from(math.Inf(-1))
 	least := d.register()
 	VMOVUPD(d.constant(math.Inf(1)), least)
 	Label("full")
@@ -117,7 +141,7 @@ func (m machine) smoSecond() {
 	f, low, ki, diag, n := param("f"), param("low"), param("ki"), param("diag"), param("n")
 	d := m.double()
 	fi, kii, tau, zero := d.param("fi"), d.param("kii"), d.param("tau"), d.zero()
-	b := d.newBest(0)
+	b := best{m: d}.from(0)
 	Label("full")
 	TESTQ(n, n)
 	JEQ(LabelRef("done"))
@@ -135,6 +159,74 @@ func (m machine) smoSecond() {
 	advance(d.lanes()*m.bytes(), ki)
 	advance(d.width(), f, low, diag)
 	SUBQ(U8(d.lanes()), n)
+	JMP(LabelRef("full"))
+	Label("done")
+	gain, at := b.result()
+	Store(gain, Return("gain"))
+	storeIndex(at, "j")
+	end()
+}
+
+// smoPair: smoUpdate with an index for the least too, and the last of equals for
+// the largest. n is a multiple of the lanes.
+func (m machine) smoPair() {
+	m.text("smoPair", "func(f, ki, kj, up, low *T, n int, t T) (i, j int, most, least T)")
+	f, ki, kj, up, low, n := param("f"), param("ki"), param("kj"), param("up"), param("low"), param("n")
+	t := m.param("t")
+	top, bottom := best{m: m, last: true}.from(math.Inf(-1)), best{m: m, least: true}.from(math.Inf(1))
+	Label("full")
+	TESTQ(n, n)
+	JEQ(LabelRef("done"))
+	diff, v, moved := m.load(Mem{Base: ki}, nil), m.load(Mem{Base: f}, nil), m.register()
+	VSUBPD(Mem{Base: kj}, diff, diff)
+	VMULPD(t, diff, diff)
+	VSUBPD(diff, v, v)
+	m.store(v, Mem{Base: f}, nil)
+	VADDPD(Mem{Base: low}, v, moved)
+	bottom.take(moved)
+	VADDPD(Mem{Base: up}, v, v)
+	top.take(v)
+	advance(m.width(), f, ki, kj, up, low)
+	SUBQ(U8(m.lanes()), n)
+	JMP(LabelRef("full"))
+	Label("done")
+	most, i := top.result()
+	Store(most, Return("most"))
+	storeIndex(i, "i")
+	least, j := bottom.result()
+	Store(least, Return("least"))
+	storeIndex(j, "j")
+	end()
+}
+
+// smoPartner: smoSecond with the last of equals, and with tau for no other
+// curvature than 0 and below. n is a multiple of the lanes.
+func (m machine) smoPartner() {
+	m.text("smoPartner", "func(f, low, ki, diag *T, n int, fi, kii, tau T) (j int, gain T)")
+	f, low, ki, diag, n := param("f"), param("low"), param("ki"), param("diag"), param("n")
+	fi, kii, tau, zero := m.param("fi"), m.param("kii"), m.param("tau"), m.zero()
+	b := best{m: m, last: true}.from(0)
+	Label("full")
+	TESTQ(n, n)
+	JEQ(LabelRef("done"))
+	v, kappa, k := m.load(Mem{Base: f}, nil), m.register(), m.load(Mem{Base: ki}, nil)
+	VADDPD(Mem{Base: low}, v, v)
+	VSUBPD(v, fi, v)
+	VMAXPD(v, zero, v)
+	VMULPD(v, v, v)
+	VADDPD(Mem{Base: diag}, kii, kappa)
+	VADDPD(k, k, k)
+	VSUBPD(k, kappa, kappa)
+	if m.wide {
+		flat := m.compare(atMost, zero, kappa)
+		VMOVAPD(tau, flat.r, kappa)
+	} else {
+		VBLENDVPD(m.compare(atMost, zero, kappa).r, tau, kappa, kappa)
+	}
+	VDIVPD(kappa, v, v)
+	b.take(v)
+	advance(m.width(), f, low, ki, diag)
+	SUBQ(U8(m.lanes()), n)
 	JMP(LabelRef("full"))
 	Label("done")
 	gain, at := b.result()
