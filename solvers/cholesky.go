@@ -228,7 +228,7 @@ func (f *CholeskyFactor) HalfSolveAll(ctx context.Context, x [][]float64) error 
 	return f.all(ctx, x, divide)
 }
 
-func (f *CholeskyFactor) all(ctx context.Context, x [][]float64, passes ...func(ctx context.Context, x, l rectangle) error) error {
+func (f *CholeskyFactor) all(ctx context.Context, x [][]float64, passes ...func(ctx context.Context, threads int, x, l rectangle) error) error {
 	n := f.n
 	all := array[float64]{make([]float64, len(x)*n), n}
 	for j, v := range x {
@@ -238,7 +238,7 @@ func (f *CholeskyFactor) all(ctx context.Context, x [][]float64, passes ...func(
 		if len(x) == 0 {
 			break
 		}
-		if err := pass(ctx, all.block(0, len(x), 0, n), f.l.block(0, n, 0, n)); err != nil {
+		if err := pass(ctx, 0, all.block(0, len(x), 0, n), f.l.block(0, n, 0, n)); err != nil {
 			return context.Cause(ctx)
 		}
 	}
@@ -264,7 +264,7 @@ func (f *CholeskyFactor) Inverse(ctx context.Context) ([][]float64, error) {
 		for i := range e - k {
 			x.Data[i*x.Stride+i] = 1
 		}
-		if err := divide(ctx, x, f.l.block(k, n, k, n)); err != nil {
+		if err := divide(ctx, 0, x, f.l.block(k, n, k, n)); err != nil {
 			return nil, context.Cause(ctx)
 		}
 	}
