@@ -99,20 +99,14 @@ const (
 // stands above the diagonal is neither read nor written. pivot is n, or the row whose
 // pivot is not positive; it stands on the diagonal then.
 func (t array[T]) lower(ctx context.Context, n int) (pivot int, err error) {
-	var before []simd.Panels[T] // rows k to e of what is known, along the depth
+	var before simd.Panels[T] // rows k to e of what is known
 	for k := 0; k < n; k += band {
 		e := min(k+band, n)
-		for at := 0; at < k; at += bandDepth {
-			if at/bandDepth == len(before) {
-				before = append(before, simd.Panels[T]{})
-			}
-			before[at/bandDepth].Pack(t.block(k, e, at, min(at+bandDepth, k)).T(), 0)
-		}
+		before.Pack(t.block(k, e, 0, k).T(), 0)
 		update := func(r0, r1 int, lower bool) {
-			g := simd.Gemm[T]{Add: true, Minus: true, Lower: lower, Threads: 1}
-			for at := 0; at < k && ctx.Err() == nil; at += bandDepth {
-				g.Do(t.block(r0, r1, k, e), t.block(r0, r1, at, min(at+bandDepth, k)), &before[at/bandDepth])
-			}
+			g := minus[T](1)
+			g.Lower = lower
+			along(ctx, g, t.block(r0, r1, k, e), t.block(r0, r1, 0, k), &before, 0)
 		}
 		factored := make(chan struct{})
 		parallel(1+(n-e+bandRows-1)/bandRows, (n-k)*(e-k)*e, func(task int) {
@@ -137,6 +131,18 @@ func (t array[T]) lower(ctx context.Context, n int) (pivot int, err error) {
 		}
 	}
 	return n, nil
+}
+
+// along computes A·B into C as g says, B being rows from on of p, some of the depth at
+// a time: those of A are packed where they are in the second-level cache. When ctx ends
+// C is not complete.
+func along[T simd.Float](ctx context.Context, g simd.Gemm[T], c, a simd.Matrix[T], p *simd.Panels[T], from int) {
+	for k := 0; k < a.Cols && ctx.Err() == nil; k += bandDepth {
+		e := min(k+bandDepth, a.Cols)
+		part := p.Part(from+k, from+e)
+		g.Do(c, a.Block(0, a.Rows, k, e), &part)
+		g.Add = true
+	}
 }
 
 // factor factors rows and columns k to e, which know what is left of them, by halves
