@@ -27,7 +27,8 @@ import (
 //     other long hexadecimal words, display ids and versions of Go are not
 //     compared.
 //   - Numbers with a point or an exponent may differ by a relative 1e-6
-//     (-rtol), or by 1e-9 in absolute terms: processors round differently.
+//     (-rtol), by 1e-9 in absolute terms, or, where three digits or more are
+//     printed, by one unit of the last of them: processors round differently.
 //     Whole numbers and all other text must be equal.
 //   - Streams are compared by name: how stdout and stderr interleave is chance.
 //   - Pictures in the places of charts (static.go) are not compared: they are
@@ -264,7 +265,7 @@ func normalise(s string) string {
 	return s
 }
 
-var number = regexp.MustCompile(`[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?`)
+var number = regexp.MustCompile(`[-+−]?(\d+\.?\d*|\.\d+)([eE][-+−]?\d+)?`)
 
 // text compares two texts and returns, where they differ, both places.
 func (r rules) text(want, got string) (string, string, bool) {
@@ -303,12 +304,29 @@ func (r rules) sameNumber(a, b string) bool {
 	if !strings.ContainsAny(a, ".eE") && !strings.ContainsAny(b, ".eE") {
 		return false
 	}
+	a, b = strings.ReplaceAll(a, "−", "-"), strings.ReplaceAll(b, "−", "-")
 	x, errX := strconv.ParseFloat(a, 64)
 	y, errY := strconv.ParseFloat(b, 64)
 	if errX != nil || errY != nil {
 		return false
 	}
-	return math.Abs(x-y) <= absoluteTolerance+r.rtol*max(math.Abs(x), math.Abs(y))
+	apart := math.Abs(x - y)
+	if unit := min(lastDigit(a), lastDigit(b)); !math.IsInf(unit, 1) && apart <= 1.001*unit {
+		return true
+	}
+	return apart <= absoluteTolerance+r.rtol*max(math.Abs(x), math.Abs(y))
+}
+
+// lastDigit is one unit of the last digit of a number as it is printed, +Inf for
+// numbers of less than three digits.
+func lastDigit(s string) float64 {
+	mantissa, exponent, _ := strings.Cut(strings.ToLower(s), "e")
+	whole, fraction, _ := strings.Cut(strings.TrimLeft(mantissa, "+-"), ".")
+	if len(strings.TrimLeft(whole+fraction, "0")) < 3 {
+		return math.Inf(1)
+	}
+	e, _ := strconv.Atoi(exponent) // 0 for none
+	return math.Pow10(e - len(fraction))
 }
 
 func commonPrefix(a, b string) int {

@@ -2,6 +2,9 @@ package solvers
 
 import (
 	"context"
+	"errors"
+	"math"
+	"strings"
 	"testing"
 )
 
@@ -27,5 +30,39 @@ func TestLimitsHoldWhereConvergenceIsClaimed(t *testing.T) {
 	cancel()
 	if sol, err := SolveSystem(ctx, s, b, boaster{}, set); err == nil || sol.Status != Interrupted {
 		t.Errorf("interrupted: %v, %v", sol, err)
+	}
+}
+
+// strayer puts one α where it may not be and says that all is well.
+type strayer struct{ at float64 }
+
+func (strayer) Name() string { return "strayer" }
+func (m strayer) Start(p *Problem, alpha []float64) (Stepper, error) {
+	alpha[0], alpha[1] = m.at, m.at
+	return &strayed{alpha: alpha, f: p.residual(alpha)}, nil
+}
+
+type strayed struct{ alpha, f []float64 }
+
+func (s *strayed) Step(context.Context) (bool, error) { return true, nil }
+func (s *strayed) Report(it *Iterate)                 { it.Alpha, it.F = s.alpha, s.f }
+
+// always is met by everything.
+type always struct{}
+
+func (always) Met(*Point, *Trace) Status { return Converged }
+func (always) String() string            { return "always" }
+
+// No α outside the box is an answer, and the error says which one is.
+func TestOutsideTheBox(t *testing.T) {
+	p := SoftMargin(newGram([][]float64{{0}, {1}, {2}}, rbf(1)), []float64{1, -1, 1}, []float64{1, 1, 1})
+	for _, at := range []float64{1.1, -0.1, math.NaN(), math.Inf(1)} {
+		r, err := Solve(t.Context(), p, strayer{at}, Settings{Stop: always{}})
+		if !errors.Is(err, ErrOutside) || !strings.Contains(err.Error(), "α_0 = ") || r == nil || r.Status == Converged {
+			t.Errorf("α_0 = %g: %v, %+v", at, err, r)
+		}
+	}
+	if _, err := Solve(t.Context(), p, strayer{1 + 1e-12}, Settings{Stop: always{}}); err != nil {
+		t.Errorf("rounding: %v", err)
 	}
 }

@@ -314,6 +314,7 @@ func (s *engine) Step(ctx context.Context) (done bool, err error) {
 		if !s.catchUp(ctx) {
 			return false, ctx.Err()
 		}
+		s.steps = 2 // this step is of all variables, so that a gap can be seen after it
 	}
 	if !(s.violation() > 0) || s.spent() {
 		return true, nil

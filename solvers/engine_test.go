@@ -279,6 +279,25 @@ func classes() []float64 {
 	return y
 }
 
+// While variables are left out there is no gap: a run that is to stop by it sees one
+// often enough all the same.
+func TestEngineStopsAtGap(t *testing.T) {
+	for _, size := range []int{0, 16} {
+		solve := func(stop Criterion) *Result {
+			p, _ := inBlocks(SoftMargin(newGram(machinePoints()), classes(), fill(200, 10)))
+			r, err := Solve(t.Context(), p, Decomposition{Size: size}, Settings{Stop: stop, MaxIterations: 10_000})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r
+		}
+		usual, byGap := solve(UpLow{1e-6}), solve(Gap{1e-5})
+		if byGap.Status != Converged || byGap.Certificate.RelGap > 1e-5 || byGap.Iterations > usual.Iterations+10 {
+			t.Errorf("size %d: %v after %d iterations with a gap of %.1e; %d lead to a violation of 1e-6", size, byGap.Status, byGap.Iterations, byGap.Certificate.RelGap, usual.Iterations)
+		}
+	}
+}
+
 // An interrupt in the middle of a sum leaves α and F as they were before the step.
 func TestEngineInterrupt(t *testing.T) {
 	p, b := inBlocks(SoftMargin(newGram(machinePoints()), classes(), fill(200, 10)))

@@ -17,7 +17,8 @@ type Settings struct {
 	MaxIterations int       // 0 means max(10⁷, 100 n)
 
 	// Every is the sampling of the trace: 0 takes every iteration up to the
-	// hundredth and then one in a hundredth of the count, k > 0 every k-th, −1
+	// hundredth and then one in a hundredth of the count, and where that met an
+	// iterate of part of the points the next one of all; k > 0 every k-th, −1
 	// only the first and the last.
 	Every int
 
@@ -54,8 +55,8 @@ type completer interface{ complete() []float64 }
 //
 // A limit is a Status and no error. An interrupt returns what there is, with an
 // error that wraps context.Cause(ctx); so do a dual without maximum, with
-// ErrUnbounded, and steps that overshoot, with ErrDiverging. With every other
-// error the result is nil: a *ProblemError for bad numbers, of which those in K
+// ErrUnbounded, steps that overshoot, with ErrDiverging, and a method that has left
+// the box, with ErrOutside. With every other error the result is nil: a *ProblemError for bad numbers, of which those in K
 // are found when their row is first used, and ErrUnsupported.
 func Solve(ctx context.Context, p *Problem, m Method, s Settings) (*Result, error) {
 	if err := p.Check(); err != nil {
@@ -124,6 +125,9 @@ func Solve(ctx context.Context, p *Problem, m Method, s Settings) (*Result, erro
 	res.Certificate = q.certify(res.Alpha, r.exact)
 	res.Certificate.Claimed = r.claimed
 	res.Bias = res.Certificate.Bias
+	if i := p.outside(res.Alpha); i >= 0 {
+		return res, fmt.Errorf("solvers: %s, after %d iterations: %w: α_%d = %g is not in [%g, %g]", m.Name(), res.Iterations, ErrOutside, i, res.Alpha[i], p.Lower[i], p.Upper[i])
+	}
 	if status == Interrupted {
 		return res, fmt.Errorf("solvers: %s stopped after %d iterations: %w", m.Name(), res.Iterations, context.Cause(ctx))
 	}
@@ -145,6 +149,7 @@ type run struct {
 	indices  slab[int] // of the points of the trace
 	values   slab[float64]
 	next     int       // the next iteration to sample
+	owes     bool      // the last sample had no F of all points
 	exact    []float64 // F computed afresh at the end
 	waits    time.Time // since when an interrupt does
 	claimed  bool      // exact is the method's own F
@@ -169,7 +174,8 @@ func (r *run) loop(ctx context.Context) (Status, error) {
 		if r.k.err != nil {
 			return NotTerminated, r.k.err
 		}
-		sample := it.Iteration >= r.next
+		// Of part of the points there is no gap: the next F of all makes good for it.
+		sample := it.Iteration >= r.next || r.owes && it.F != nil
 		if sample || it.Iteration%64 == 0 {
 			elapsed = time.Since(r.began)
 		}
@@ -181,6 +187,7 @@ func (r *run) loop(ctx context.Context) (Status, error) {
 			pt = &measured
 			*pt = r.measure(elapsed)
 			r.record(pt)
+			r.owes = it.F == nil && r.settings.Every == 0
 		} else {
 			pt.Iteration, pt.Elapsed, pt.Step = it.Iteration, elapsed, it.Step
 			pt.Up, pt.Low, pt.KKT, pt.Surrogate = it.Up, it.Low, r.p.worst(it.Up, it.Low), it.Surrogate
@@ -224,7 +231,7 @@ func (r *run) report() {
 // it is an answer.
 func (r *run) met(pt *Point) Status {
 	status := r.settings.Stop.Met(pt, &r.trace)
-	if status == Converged && !r.p.balanced(r.it.Alpha) {
+	if status == Converged && (!r.p.balanced(r.it.Alpha) || r.p.outside(r.it.Alpha) >= 0) {
 		return NotTerminated
 	}
 	return status
@@ -551,6 +558,21 @@ func (p *Problem) balanced(alpha []float64) bool {
 		scale += math.Abs(a)
 	}
 	return p.equality(alpha) <= 1e-8*scale
+}
+
+// outside returns the first variable that is outside its box by more than rounding, or
+// −1.
+func (p *Problem) outside(alpha []float64) int {
+	scale := 0.0
+	for _, a := range alpha {
+		scale = max(scale, math.Abs(a))
+	}
+	for i, a := range alpha {
+		if a-a != 0 || a < p.Lower[i]-1e-8*scale || a > p.Upper[i]+1e-8*scale {
+			return i
+		}
+	}
+	return -1
 }
 
 func evaluations(k Matrix) int64 {

@@ -53,6 +53,9 @@ var (
 	ErrUnbounded = errors.New("the dual is unbounded: no hyperplane separates the classes; use a soft margin (a finite C) or another kernel")
 	// ErrDiverging is returned when a learning rate overshoots for good (CST §7.2).
 	ErrDiverging = errors.New("the steps overshoot and the dual does not grow: the learning rate is too large; take η_i < 2/K_ii point by point, η < 2/λ_max for all at once, or leave the rate empty")
+	// ErrOutside is returned when a method ends with an α that is no answer, since it
+	// breaks a bound.
+	ErrOutside = errors.New("the method has left the box; its steps must be clipped to it")
 )
 
 // ProblemError names the part of a Problem that is wrong.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
@@ -14,9 +15,10 @@ import (
 type Samples struct {
 	Values [][]float64 // count functions, m values each, without noise
 
-	// Jitter is the variance that was added at every point, because their
-	// covariance is singular in floating point: smooth functions at near points
-	// always are. It is at most a millionth of the largest variance.
+	// Jitter is the variance that was added at every point, because smooth functions
+	// at near points have a covariance that is singular in floating point, and
+	// rounding would choose among them: a billionth of the largest variance, or as
+	// much as it takes, at most a millionth.
 	Jitter float64
 
 	// Frequencies is how many random frequencies stood in for the covariance of a
@@ -26,9 +28,10 @@ type Samples struct {
 
 const (
 	mostSampled  = 10_000 // points that samples are drawn at, 1.6 GB
-	sampleJitter = 1e-6   // of the largest variance
-	factored     = 1500   // points of which a factor of A takes no time worth to save
-	frequencies  = 1000   // random ones for each term of a kernel: K to about 2 %
+	leastJitter  = 1e-9   // of the largest variance
+	sampleJitter = 1e-6
+	factored     = 1500 // points of which a factor of A takes no time worth to save
+	frequencies  = 1000 // random ones for each term of a kernel: K to about 2 %
 )
 
 // Sample draws functions from the posterior at the m points of x, all values of one
@@ -217,10 +220,12 @@ func draw(ctx context.Context, call string, means []float64, covariance square, 
 	var factor *solvers.CholeskyFactor
 	if largest > 0 {
 		var err error
-		if factor, err = (solvers.Cholesky{Jitter: sampleJitter * largest}).Factor(ctx, &solvers.System{K: covariance}); err != nil {
+		least := leastJitter * largest
+		noise := slices.Repeat([]float64{least}, len(means))
+		if factor, err = (solvers.Cholesky{Jitter: sampleJitter*largest - least}).Factor(ctx, &solvers.System{K: covariance, Noise: noise}); err != nil {
 			return nil, fmt.Errorf("svmnb: %s: the covariance at these points: %w", call, err)
 		}
-		s.Jitter = factor.Jitter()
+		s.Jitter = least + factor.Jitter()
 	}
 	for range count {
 		z := make([]float64, len(means))

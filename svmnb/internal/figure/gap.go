@@ -138,7 +138,14 @@ func Gap(d GapData) (*Chart, error) {
 	}
 	if d.Tol > 0 {
 		smallest = min(smallest, d.Tol)
-		series = append(series, tolerance(1, axis.place(first), axis.place(last), d.Tol, d.TolName))
+		limit := tolerance(1, axis.place(first), axis.place(last), d.Tol, d.TolName)
+		// Its name is at the left, unless the gap falls through it there.
+		met := slices.IndexFunc(bestGap, func(g float64) bool { return g <= d.Tol })
+		if met >= 0 && x[met] < axis.place(first)+(axis.place(last)-axis.place(first))/3 {
+			limit["data"] = list{list{axis.place(first), d.Tol}, list{axis.place(last), d.Tol}}
+			merge(limit, object{"endLabel": object{"align": "right", "offset": list{-8, -9}}})
+		}
+		series = append(series, limit)
 	}
 	if !finite(smallest) || greatest <= 0 {
 		smallest, greatest = 1e-3, 1

@@ -113,7 +113,8 @@ func Margins(d MarginsData) (*Chart, error) {
 			if full {
 				item = append(item, i, support[i], round4(d.Alpha[i]), round4(d.Y[i]*d.F[i]))
 				if d.Violations != nil {
-					item = append(item, roundTo(d.Violations[i], 3))
+					// To the decimals that y·f has: below are the last digits of the solver.
+					item = append(item, math.Round(1e3*d.Violations[i])/1e3)
 				}
 			}
 			data = append(data, item)
@@ -295,5 +296,5 @@ const pointTip = `function (p) {
 	if (v.length < 6) return name.innerHTML;
 	var s = '<b>point ' + v[2] + '</b> · ' + name.innerHTML + '<br>(' + svm.num(v[0]) + ', ' + svm.num(v[1]) + ')<br>α = ' + svm.num(v[4]) +
 		' &nbsp; y·f = ' + svm.num(v[5]) + ' &nbsp; ξ = ' + svm.num(Math.max(0, 1 - v[5])) + (v[5] < 0 ? ' &nbsp; <b>error</b>' : '') + '<br>' + kind;
-	return v.length > 6 ? s + '<br>KKT violation ' + svm.num(v[6]) : s;
+	return v.length > 6 ? s + '<br>KKT violation ' + (v[6] ? svm.num(v[6]) : 'below 0.0005') : s;
 }`

@@ -18,12 +18,13 @@ type RateData struct {
 // FitRate fits a straight line to the logarithm of the smallest gap so far, over
 // the second half of the iterations in which it fell: gap ≈ start · factor^k at
 // iteration k. A method that converges linearly has a factor below 1 (CST §7.2:
-// ‖α^t − α*‖ ≤ μδ^t). Fewer than three points of positive gap give NaN.
+// ‖α^t − α*‖ ≤ μδ^t). Gaps below 1e-12 of the objective are rounding and are left
+// out; fewer than three others give NaN.
 func FitRate(points []solvers.Point) (factor, start float64, from int) {
 	var x, y []float64
 	best := math.Inf(1)
 	for _, p := range points {
-		if finite(p.Gap) && p.Gap > 0 && p.Gap < best {
+		if finite(p.Gap) && p.Gap > 1e-12*(1+math.Abs(p.Dual)) && p.Gap < best {
 			best = p.Gap
 			x, y = append(x, float64(p.Iteration)), append(y, math.Log(p.Gap))
 		}
