@@ -60,6 +60,11 @@ func (c *checked) Sweep(ctx context.Context, lower bool, do func(i int, row []fl
 	if c.err == nil {
 		c.err = failure
 	}
+	if lower && err == nil && failure == nil { // K is symmetric: nothing is left to look at
+		for i := range c.seen {
+			c.seen[i] = true
+		}
+	}
 	return err
 }
 

@@ -228,7 +228,7 @@ func (f *CholeskyFactor) HalfSolveAll(ctx context.Context, x [][]float64) error 
 	return f.all(ctx, x, divide)
 }
 
-func (f *CholeskyFactor) all(ctx context.Context, x [][]float64, passes ...func(ctx context.Context, x, l rectangle) error) error {
+func (f *CholeskyFactor) all(ctx context.Context, x [][]float64, passes ...func(ctx context.Context, threads int, x, l rectangle) error) error {
 	n := f.n
 	all := array[float64]{make([]float64, len(x)*n), n}
 	for j, v := range x {
@@ -238,7 +238,7 @@ func (f *CholeskyFactor) all(ctx context.Context, x [][]float64, passes ...func(
 		if len(x) == 0 {
 			break
 		}
-		if err := pass(ctx, all.block(0, len(x), 0, n), f.l.block(0, n, 0, n)); err != nil {
+		if err := pass(ctx, 0, all.block(0, len(x), 0, n), f.l.block(0, n, 0, n)); err != nil {
 			return context.Cause(ctx)
 		}
 	}
@@ -248,35 +248,22 @@ func (f *CholeskyFactor) all(ctx context.Context, x [][]float64, passes ...func(
 	return nil
 }
 
-// Inverse returns the n rows of A⁻¹ = L⁻ᵀL⁻¹, for gradients of the evidence: 2n³/3
-// operations, and 8n² bytes with some rows more. An interrupt returns
-// context.Cause(ctx).
+// Inverse returns the n rows of A⁻¹ = L⁻ᵀL⁻¹: 2n³/3 operations, and 8n² bytes with
+// some rows more. An interrupt returns context.Cause(ctx).
 func (f *CholeskyFactor) Inverse(ctx context.Context) ([][]float64, error) {
 	n := f.n
-	// U = L⁻ᵀ, which is the identity divided by L, stands a panel to the right of
-	// where A⁻¹ comes: a panel of rows of the lower triangle of UU' needs what
-	// of U is below it, and then nothing does.
-	a := array[float64]{make([]float64, n*(n+panel)), n + panel}
-	u := a.block(0, n, panel, panel+n)
-	for k := 0; k < n; k += panel {
-		e := min(k+panel, n)
-		x := u.Block(k, e, k, n)
-		for i := range e - k {
-			x.Data[i*x.Stride+i] = 1
-		}
-		if err := divide(ctx, x, f.l.block(k, n, k, n)); err != nil {
-			return nil, context.Cause(ctx)
-		}
-	}
-	for k := 0; k < n; k += panel {
-		e := min(k+panel, n)
-		if err := multiply(ctx, simd.Gemm[float64]{}, a.block(k, e, 0, e), u.Block(k, e, k, n), u.Block(0, e, k, n).T()); err != nil {
-			return nil, context.Cause(ctx)
-		}
+	a, err := f.inverse(ctx)
+	if err != nil {
+		return nil, err
 	}
 	parallel((n+panel-1)/panel, n*n, func(task int) {
 		k := task * panel
 		e := min(k+panel, n)
+		for i := k; i < e; i++ { // the triangle on the diagonal
+			for j := k; j < i; j++ {
+				a.data[j*a.stride+i] = a.data[i*a.stride+j]
+			}
+		}
 		simd.Transpose(a.data[k:], a.stride, a.data[k*a.stride:], a.stride, e-k, k)
 	})
 	rows := make([][]float64, n)
@@ -284,6 +271,54 @@ func (f *CholeskyFactor) Inverse(ctx context.Context) ([][]float64, error) {
 		rows[i] = a.data[i*a.stride:][:n:n]
 	}
 	return rows, nil
+}
+
+// InverseLower returns the lower triangle of A⁻¹, i+1 entries of row i, for gradients of
+// the evidence. It costs what [CholeskyFactor.Inverse] does without the copy.
+func (f *CholeskyFactor) InverseLower(ctx context.Context) ([][]float64, error) {
+	a, err := f.inverse(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([][]float64, f.n)
+	for i := range rows {
+		rows[i] = a.data[i*a.stride:][: i+1 : i+1]
+	}
+	return rows, nil
+}
+
+// inverse returns an array whose lower triangle is that of A⁻¹.
+func (f *CholeskyFactor) inverse(ctx context.Context) (array[float64], error) {
+	n := f.n
+	// U = L⁻ᵀ stands so far to the right of A⁻¹ that they do not meet. Its rows are
+	// those that the identity would have below A in the factorisation.
+	a := array[float64]{make([]float64, n*(n+band)), n + band}
+	u := a.block(0, n, band, band+n)
+	var p simd.Panels[float64]
+	for k := 0; k < n; k += band {
+		e := min(k+band, n)
+		for i := k; i < e; i++ {
+			u.Data[i*u.Stride+i] = 1
+		}
+		p.Pack(f.l.block(k, e, 0, k).T(), 0)
+		parallel((e+bandRows-1)/bandRows, e*(e-k)*e, func(task int) {
+			r0 := task * bandRows
+			r1, first := min(r0+bandRows, e), r0/band*band
+			x := u.Block(r0, r1, k, e)
+			along(ctx, minus[float64](1), x, u.Block(r0, r1, first, max(first, k)), &p, min(first, k))
+			_ = divide(ctx, 1, x, f.l.block(k, e, k, e))
+		})
+	}
+	for k := 0; k < n && ctx.Err() == nil; k += band {
+		e := min(k+band, n)
+		p.Pack(u.Block(k, e, k, n).T(), 0)
+		parallel((n-k+bandRows-1)/bandRows, (n-k)*(e-k)*(n-k), func(task int) {
+			r0 := k + task*bandRows
+			r1, first := min(r0+bandRows, n), r0/band*band
+			along(ctx, simd.Gemm[float64]{Threads: 1}, a.block(r0, r1, k, e), u.Block(r0, r1, first, n), &p, first-k)
+		})
+	}
+	return a, context.Cause(ctx)
 }
 
 // Multiply sets dst to Lz, which has covariance A for z of independent standard

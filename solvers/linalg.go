@@ -64,7 +64,7 @@ func multiply[T simd.Float](ctx context.Context, g simd.Gemm[T], c, a, b simd.Ma
 		part := g
 		for k := 0; k < a.Cols; k += productDepth {
 			ke := min(k+productDepth, a.Cols)
-			p.Pack(b.Block(k, ke, j, je), 0)
+			p.Pack(b.Block(k, ke, j, je), g.Threads)
 			for i := first; i < c.Rows; i += productSide {
 				if ctx.Err() != nil {
 					return ctx.Err()
@@ -79,17 +79,74 @@ func multiply[T simd.Float](ctx context.Context, g simd.Gemm[T], c, a, b simd.Ma
 	return nil
 }
 
-func minus[T simd.Float]() simd.Gemm[T] { return simd.Gemm[T]{Add: true, Minus: true} }
-
-// lower replaces the lower triangle of the n × n array by its Cholesky factor, by
-// halves (Golub and Van Loan 2013, §4.2.9), so that most of it are products of large
-// matrices. What stands above the diagonal is neither read nor written. pivot is n,
-// or the row whose pivot is not positive; it stands on the diagonal then.
-func (t array[T]) lower(ctx context.Context, n int) (pivot int, err error) {
-	return t.factor(ctx, 0, n)
+func minus[T simd.Float](threads int) simd.Gemm[T] {
+	return simd.Gemm[T]{Add: true, Minus: true, Threads: threads}
 }
 
-// factor factors rows and columns k to e, which know what is left of them.
+// Columns of Cholesky's factor are made a band at a time. What such a band takes from
+// those before it is summed up while its entries are in the second-level cache, so
+// many rows at a time, from so many columns at a time.
+const (
+	band      = 192
+	bandRows  = 96
+	bandDepth = 384
+)
+
+// lower replaces the lower triangle of the n × n array by its Cholesky factor, a band
+// of columns after the other from all those before it (Golub and Van Loan 2013,
+// §4.2.5). The triangle on the diagonal is the first task of a band, and the rows
+// below wait for it with the division only, so that no core waits for long. What
+// stands above the diagonal is neither read nor written. pivot is n, or the row whose
+// pivot is not positive; it stands on the diagonal then.
+func (t array[T]) lower(ctx context.Context, n int) (pivot int, err error) {
+	var before simd.Panels[T] // rows k to e of what is known
+	for k := 0; k < n; k += band {
+		e := min(k+band, n)
+		before.Pack(t.block(k, e, 0, k).T(), 0)
+		update := func(r0, r1 int, lower bool) {
+			g := minus[T](1)
+			g.Lower = lower
+			along(ctx, g, t.block(r0, r1, k, e), t.block(r0, r1, 0, k), &before, 0)
+		}
+		factored := make(chan struct{})
+		parallel(1+(n-e+bandRows-1)/bandRows, (n-k)*(e-k)*e, func(task int) {
+			if task == 0 {
+				defer close(factored)
+				update(k, e, true)
+				pivot, err = t.factor(ctx, k, e)
+				return
+			}
+			r0 := e + (task-1)*bandRows
+			r1 := min(r0+bandRows, n)
+			update(r0, r1, false)
+			if <-factored; pivot == e && err == nil {
+				_ = divide(ctx, 1, t.block(r0, r1, k, e), t.block(k, e, k, e))
+			}
+		})
+		if err == nil {
+			err = ctx.Err()
+		}
+		if pivot < e || err != nil {
+			return pivot, err
+		}
+	}
+	return n, nil
+}
+
+// along computes A·B into C as g says, B being rows from on of p, some of the depth at
+// a time: those of A are packed where they are in the second-level cache. When ctx ends
+// C is not complete.
+func along[T simd.Float](ctx context.Context, g simd.Gemm[T], c, a simd.Matrix[T], p *simd.Panels[T], from int) {
+	for k := 0; k < a.Cols && ctx.Err() == nil; k += bandDepth {
+		e := min(k+bandDepth, a.Cols)
+		part := p.Part(from+k, from+e)
+		g.Do(c, a.Block(0, a.Rows, k, e), &part)
+		g.Add = true
+	}
+}
+
+// factor factors rows and columns k to e, which know what is left of them, by halves
+// (ibid., §4.2.9).
 func (t array[T]) factor(ctx context.Context, k, e int) (pivot int, err error) {
 	if e-k <= cell {
 		return t.head(k, e), ctx.Err()
@@ -99,10 +156,10 @@ func (t array[T]) factor(ctx context.Context, k, e int) (pivot int, err error) {
 		return pivot, err
 	}
 	below := t.block(m, e, k, m)
-	if err := divide(ctx, below, t.block(k, m, k, m)); err != nil {
+	if err := divide(ctx, 1, below, t.block(k, m, k, m)); err != nil {
 		return m, err
 	}
-	square := minus[T]()
+	square := minus[T](1)
 	square.Lower = true
 	if err := multiply(ctx, square, t.block(m, e, m, e), below, below.T()); err != nil {
 		return m, err
@@ -146,48 +203,52 @@ func copyTo[A, B simd.Float](dst []A, src []B) {
 
 // divide sets X to XL⁻ᵀ, which is L⁻¹ times each row of X. L is lower triangular, and
 // what stands above its diagonal is not read.
-func divide[T simd.Float](ctx context.Context, x, l simd.Matrix[T]) error {
+func divide[T simd.Float](ctx context.Context, threads int, x, l simd.Matrix[T]) error {
 	n := l.Rows
 	if n <= cell {
-		return divideCell(ctx, x, l, (*division[T]).forward)
+		return divideCell(ctx, threads, x, l, (*division[T]).forward)
 	}
 	m := half(n)
 	left, right := x.Block(0, x.Rows, 0, m), x.Block(0, x.Rows, m, n)
-	if err := divide(ctx, left, l.Block(0, m, 0, m)); err != nil {
+	if err := divide(ctx, threads, left, l.Block(0, m, 0, m)); err != nil {
 		return err
 	}
-	if err := multiply(ctx, minus[T](), right, left, l.Block(m, n, 0, m).T()); err != nil {
+	if err := multiply(ctx, minus[T](threads), right, left, l.Block(m, n, 0, m).T()); err != nil {
 		return err
 	}
-	return divide(ctx, right, l.Block(m, n, m, n))
+	return divide(ctx, threads, right, l.Block(m, n, m, n))
 }
 
 // divideBack sets X to XL⁻¹, which is L⁻ᵀ times each row of X.
-func divideBack[T simd.Float](ctx context.Context, x, l simd.Matrix[T]) error {
+func divideBack[T simd.Float](ctx context.Context, threads int, x, l simd.Matrix[T]) error {
 	n := l.Rows
 	if n <= cell {
-		return divideCell(ctx, x, l, (*division[T]).backward)
+		return divideCell(ctx, threads, x, l, (*division[T]).backward)
 	}
 	m := half(n)
 	left, right := x.Block(0, x.Rows, 0, m), x.Block(0, x.Rows, m, n)
-	if err := divideBack(ctx, right, l.Block(m, n, m, n)); err != nil {
+	if err := divideBack(ctx, threads, right, l.Block(m, n, m, n)); err != nil {
 		return err
 	}
-	if err := multiply(ctx, minus[T](), left, right, l.Block(m, n, 0, m)); err != nil {
+	if err := multiply(ctx, minus[T](threads), left, right, l.Block(m, n, 0, m)); err != nil {
 		return err
 	}
-	return divideBack(ctx, left, l.Block(0, m, 0, m))
+	return divideBack(ctx, threads, left, l.Block(0, m, 0, m))
 }
 
 // divideCell is divide or divideBack for an L of one cell, by substitution: some rows
 // of X are transposed, so that one column of them is a vector, of double precision.
-func divideCell[T simd.Float](ctx context.Context, x, l simd.Matrix[T], solve func(d *division[T], l simd.Matrix[T])) error {
+func divideCell[T simd.Float](ctx context.Context, threads int, x, l simd.Matrix[T], solve func(d *division[T], l simd.Matrix[T])) error {
 	pool := &divisions
 	if _, single := any(x.Data).([]float32); single {
 		pool = &divisions32
 	}
 	tasks := (x.Rows + strip - 1) / strip
-	parallel(tasks, x.Rows*l.Rows*l.Rows/2, func(task int) {
+	work := x.Rows * l.Rows * l.Rows / 2
+	if threads == 1 {
+		work = 0
+	}
+	parallel(tasks, work, func(task int) {
 		d := pool.Get().(*division[T])
 		defer pool.Put(d)
 		from := task * strip

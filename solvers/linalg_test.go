@@ -33,10 +33,10 @@ func TestMultiply(t *testing.T) {
 		g                 simd.Gemm[float64]
 	}{
 		{1, 1, 1, simd.Gemm[float64]{}},
-		{5, productSide + 3, 7, minus[float64]()},
+		{5, productSide + 3, 7, minus[float64](0)},
 		{productSide + 40, 30, 9, simd.Gemm[float64]{Add: true}},
 		{20, 11, productDepth + 5, simd.Gemm[float64]{}},
-		{20, 11, productDepth + 5, minus[float64]()},
+		{20, 11, productDepth + 5, minus[float64](0)},
 		{productSide + 90, productSide + 90, 33, simd.Gemm[float64]{Add: true, Minus: true, Lower: true}},
 		{productSide + 2, productSide + 2, productDepth + 1, simd.Gemm[float64]{Lower: true}},
 	} {

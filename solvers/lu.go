@@ -53,7 +53,7 @@ func (l *lu) Step(ctx context.Context, _ []bool) (done bool, err error) {
 			break
 		}
 		blas64.Trsm(blas.Left, blas.NoTrans, 1, triangle(a.block(k, e, k, e), blas.Lower, blas.Unit), general(a.block(k, e, e, n)))
-		if err := multiply(ctx, minus[float64](), a.block(e, n, e, n), a.block(e, n, k, e), a.block(k, e, e, n)); err != nil {
+		if err := multiply(ctx, minus[float64](0), a.block(e, n, e, n), a.block(e, n, k, e), a.block(k, e, e, n)); err != nil {
 			return false, err
 		}
 	}

@@ -134,8 +134,8 @@ func (f *ProcessFit) gradient(ctx context.Context, factor *solvers.CholeskyFacto
 		if ctx.Err() != nil {
 			return nil
 		}
-		for j, a := range f.Alpha {
-			weights[j] = (f.Alpha[i]*a - inverse[i][j]) / 2
+		for j, v := range inverse[i] {
+			weights[j] = (f.Alpha[i]*f.Alpha[j] - v) / 2
 		}
 		trace += weights[i]
 		return weights
@@ -149,9 +149,9 @@ func (f *ProcessFit) gradient(ctx context.Context, factor *solvers.CholeskyFacto
 	return nil
 }
 
-// precision returns the rows of A⁻¹, with a linear mean those of P.
+// precision returns the lower triangle of A⁻¹, with a linear mean that of P.
 func (f *ProcessFit) precision(ctx context.Context, factor *solvers.CholeskyFactor) ([][]float64, error) {
-	inverse, err := factor.Inverse(ctx)
+	inverse, err := factor.InverseLower(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("svmnb: the inverse: %w", err)
 	}
@@ -162,8 +162,8 @@ func (f *ProcessFit) precision(ctx context.Context, factor *solvers.CholeskyFact
 				for b, t := range r.solved {
 					c += r.inverse[a][b] * t[i]
 				}
-				for j, v := range s {
-					row[j] -= c * v
+				for j := range row {
+					row[j] -= c * s[j]
 				}
 			}
 		}

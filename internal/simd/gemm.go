@@ -133,6 +133,18 @@ func (p *Panels[T]) Pack(b Matrix[T], threads int) {
 	j.release()
 }
 
+// Part returns rows k to kEnd of the matrix, a view. k is a multiple of 192, and so is
+// kEnd unless it is the last.
+func (p *Panels[T]) Part(k, kEnd int) Panels[T] {
+	if k < 0 || k > kEnd || kEnd > p.depth || k%depthBlock != 0 || kEnd%depthBlock != 0 && kEnd != p.depth {
+		panic(fmt.Sprintf("simd: rows %d to %d of %d", k, kEnd, p.depth))
+	}
+	part := *p
+	part.depth = kEnd - k
+	part.data = p.data[k*p.panels()*p.width:][:part.size()]
+	return part
+}
+
 // Dims returns the rows and columns of the matrix.
 func (p *Panels[T]) Dims() (rows, cols int) { return p.depth, p.rows }
 

@@ -138,6 +138,31 @@ func TestGemm(t *testing.T) {
 	})
 }
 
+// Parts of the right-hand matrix give the product that the whole gives, bit for bit.
+func TestPart(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		rng := rand.New(rand.NewPCG(3, 4))
+		for _, depth := range []int{1, 192, 193, 500, 768} {
+			a, b := randomMatrix[float64](rng, 21, depth, false), randomMatrix[float64](rng, depth, 50, false)
+			whole, parts := randomMatrix[float64](rng, 21, 50, false), randomMatrix[float64](rng, 21, 50, false)
+			var p Panels[float64]
+			p.Pack(b, 1)
+			Gemm[float64]{Threads: 1}.Do(whole, a, &p)
+			for k := 0; k < depth; k += 384 {
+				part := p.Part(k, min(k+384, depth))
+				Gemm[float64]{Add: k > 0, Threads: 1}.Do(parts, a.Block(0, 21, k, min(k+384, depth)), &part)
+			}
+			for i := range 21 {
+				for j := range 50 {
+					if got, want := parts.entry(i, j), whole.entry(i, j); got != want {
+						t.Fatalf("depth %d: entry %d, %d is %v by parts, %v as a whole", depth, i, j, got, want)
+					}
+				}
+			}
+		}
+	})
+}
+
 func BenchmarkGemm(b *testing.B) {
 	b.Run("f64", benchGemm[float64])
 	b.Run("f32", benchGemm[float32])
