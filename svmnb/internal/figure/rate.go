@@ -24,7 +24,7 @@ func FitRate(points []solvers.Point) (factor, start float64, from int) {
 	var x, y []float64
 	best := math.Inf(1)
 	for _, p := range points {
-		if finite(p.Gap) && p.Gap > 1e-12*(1+math.Abs(p.Dual)) && p.Gap < best {
+		if finite(p.Gap) && p.Gap > lastDigits(p) && p.Gap < best {
 			best = p.Gap
 			x, y = append(x, float64(p.Iteration)), append(y, math.Log(p.Gap))
 		}
@@ -48,6 +48,14 @@ func FitRate(points []solvers.Point) (factor, start float64, from int) {
 	return math.Exp(slope), math.Exp(my - slope*mx), int(x[0])
 }
 
+// lastDigits is the size below which a gap is rounding, and is drawn there.
+func lastDigits(p solvers.Point) float64 {
+	if !finite(p.Dual) {
+		return 0
+	}
+	return 1e-12 * (1 + math.Abs(p.Dual))
+}
+
 // Rate draws the smallest gap so far against iterations, on a log scale where
 // linear convergence is a straight line, with the line that fits it.
 func Rate(d RateData) (*Chart, error) {
@@ -59,7 +67,7 @@ func Rate(d RateData) (*Chart, error) {
 	best := math.Inf(1)
 	for _, p := range d.Points {
 		if finite(p.Gap) && p.Gap > 0 {
-			best = min(best, p.Gap)
+			best = min(best, max(p.Gap, lastDigits(p)))
 			x, gap = append(x, float64(p.Iteration)), append(gap, best)
 		}
 	}
