@@ -27,8 +27,8 @@ import (
 //     other long hexadecimal words, display ids and versions of Go are not
 //     compared.
 //   - Numbers with a point or an exponent may differ by a relative 1e-6
-//     (-rtol), by 1e-9 in absolute terms, or, where three digits or more are
-//     printed, by one unit of the last of them: processors round differently.
+//     (-rtol), by 1e-9 in absolute terms, or, where four digits are printed, or
+//     three after the point, by one unit of the last: processors round differently.
 //     Whole numbers and all other text must be equal.
 //   - Streams are compared by name: how stdout and stderr interleave is chance.
 //   - Pictures in the places of charts (static.go) are not compared: they are
@@ -318,11 +318,11 @@ func (r rules) sameNumber(a, b string) bool {
 }
 
 // lastDigit is one unit of the last digit of a number as it is printed, +Inf for
-// numbers of less than three digits.
+// numbers of less than four digits, or three if they are after the point.
 func lastDigit(s string) float64 {
 	mantissa, exponent, _ := strings.Cut(strings.ToLower(s), "e")
 	whole, fraction, _ := strings.Cut(strings.TrimLeft(mantissa, "+-"), ".")
-	if len(strings.TrimLeft(whole+fraction, "0")) < 3 {
+	if digits := len(strings.TrimLeft(whole+fraction, "0")); digits < 3 || digits == 3 && len(fraction) < 3 {
 		return math.Inf(1)
 	}
 	e, _ := strconv.Atoi(exponent) // 0 for none

@@ -30,10 +30,12 @@ func TestCompareTexts(t *testing.T) {
 		{"rounding", "b = 0.12345678901", "b = 0.12345678902", true},
 		{"rounded up or down", "b = 0.12345", "b = 0.12346", true},
 		{"rounded to fewer digits", "b = 8.5", "b = 8.499", true},
-		{"rounded, with a true minus", "−7.95e−05", "−7.96e−05", true},
+		{"rounded, with a true minus", "−7.951e−05", "−7.952e−05", true},
 		{"beyond rounding", "b = 0.12345", "b = 0.12347", false},
 		{"beyond rounding, of other lengths", "b = 8.5", "b = 8.498", false},
-		{"two digits are exact", "gap 7.9e-05", "gap 7.8e-05", false},
+		{"three decimals rounded", "0.404", "0.403", true},
+		{"two decimals are exact", "9.04", "9.03", false},
+		{"three digits are exact", "gap 7.91e-05", "gap 7.92e-05", false},
 		{"one digit is exact", "0.00005", "0.00004", false},
 		{"a true minus is a sign", "−0.512", "0.512", false},
 		{"tiny", "gap 1e-12", "gap 3e-11", true},
@@ -150,11 +152,11 @@ func TestKeepLeavesEqualOutputsAlone(t *testing.T) {
 	before.cells[0].setOutputs(out("took 12 ms"), 1)
 	after.cells[0].setOutputs(out("took 99 ms"), 1)
 	before.cells[1].setOutputs(out("W = 1.25"), 2)
-	after.cells[1].setOutputs(out("W = 1.26"), 2)
+	after.cells[1].setOutputs(out("W = 1.27"), 2)
 	if err := standard.keep(before, after); err != nil {
 		t.Fatal(err)
 	}
-	if got := stdoutOf(t, after.cells[0]) + ", " + stdoutOf(t, after.cells[1]); got != "took 12 ms, W = 1.26" {
+	if got := stdoutOf(t, after.cells[0]) + ", " + stdoutOf(t, after.cells[1]); got != "took 12 ms, W = 1.27" {
 		t.Errorf("kept %s", got)
 	}
 }

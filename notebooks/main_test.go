@@ -104,11 +104,11 @@ func TestRunWritesNotebookAndPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(notebook, bytes.Replace(changed, []byte("row 1 1.000"), []byte("row 1 1.001"), 1), 0o644); err != nil {
+	if err := os.WriteFile(notebook, bytes.Replace(changed, []byte("row 1 1.000"), []byte("row 1 1.002"), 1), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	stdout.Reset()
-	if err := command(t.Context(), []string{"test", notebook}, &stdout, io.Discard); !errors.Is(err, errReported) || !strings.Contains(stdout.String(), "row 1 1.001") {
+	if err := command(t.Context(), []string{"test", notebook}, &stdout, io.Discard); !errors.Is(err, errReported) || !strings.Contains(stdout.String(), "row 1 1.002") {
 		t.Errorf("test of changed outputs: %v\n%s", err, stdout.String())
 	}
 }
