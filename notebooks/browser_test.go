@@ -342,3 +342,26 @@ func TestTourInPlainKernel(t *testing.T) {
 	}
 	charts(t, nb)
 }
+
+// putNotebook writes a notebook of one cell into the folder of a Jupyter that was
+// started for the test, where the kernel is known and warm, and returns its path.
+func putNotebook(t *testing.T, dir, name, cell string) string {
+	t.Helper()
+	k, err := builtKernel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := k.warm(t.Context(), io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.writeSpec(os.Getenv("JUPYTER_DATA_DIR")); err != nil {
+		t.Fatal(err)
+	}
+	nb := code(cell)
+	nb.raw["metadata"] = map[string]any{"kernelspec": map[string]any{"name": kernelName, "display_name": "Go (svmnb)", "language": "go"}}
+	file := filepath.Join(dir, name)
+	if err := nb.write(file); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}

@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -64,22 +63,7 @@ func exploreInClassicJupyter(t *testing.T, base string) {
 		cmd.WaitDelay = 10 * time.Second
 		return cmd.Run()
 	}) + base + "notebooks/explore.ipynb"
-	k, err := builtKernel()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := k.warm(t.Context(), io.Discard); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := k.writeSpec(os.Getenv("JUPYTER_DATA_DIR")); err != nil {
-		t.Fatal(err)
-	}
-	nb := code(exploreCell)
-	nb.raw["metadata"] = map[string]any{"kernelspec": map[string]any{"name": kernelName, "display_name": "Go (svmnb)", "language": "go"}}
-	file := filepath.Join(dir, "explore.ipynb")
-	if err := nb.write(file); err != nil {
-		t.Fatal(err)
-	}
+	file := putNotebook(t, dir, "explore.ipynb", exploreCell)
 	page := browsertest.OpenNotebook(t, address, browsertest.Options{})
 	page.Do(nil, moveDials)
 	begin := func() {

@@ -3,8 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -70,22 +68,7 @@ func TestLiveInClassicJupyter(t *testing.T) {
 	}
 	dir := t.TempDir()
 	address := browsertest.Jupyter(t, dir) + "/notebooks/live.ipynb"
-	k, err := builtKernel()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := k.warm(t.Context(), io.Discard); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := k.writeSpec(os.Getenv("JUPYTER_DATA_DIR")); err != nil {
-		t.Fatal(err)
-	}
-	nb := code(liveCell)
-	nb.raw["metadata"] = map[string]any{"kernelspec": map[string]any{"name": kernelName, "display_name": "Go (svmnb)", "language": "go"}}
-	file := filepath.Join(dir, "live.ipynb")
-	if err := nb.write(file); err != nil {
-		t.Fatal(err)
-	}
+	file := putNotebook(t, dir, "live.ipynb", liveCell)
 	page := browsertest.OpenNotebook(t, address, browsertest.Options{})
 	saved := func() string {
 		t.Helper()
