@@ -5,13 +5,13 @@
 package simd
 
 //go:noescape
-func tileF64AVX512(k int, a *float64, b *float64, c *float64, ldc int, add bool)
+func tileF64AVX512(k int, a *float64, b *float64, c *float64, ldc int, to uint8, ahead int)
 
 //go:noescape
-func row1F64AVX512(k int, a *float64, b *float64, stride int, c *float64, add bool)
+func row1F64AVX512(k int, a *float64, b *float64, stride int, c *float64, to uint8)
 
 //go:noescape
-func row4F64AVX512(k int, a *float64, b *float64, stride int, c *float64, add bool)
+func row4F64AVX512(k int, a *float64, b *float64, stride int, c *float64, to uint8)
 
 //go:noescape
 func expF64AVX512(dst *float64, x *float64, n int, scale float64)
@@ -62,13 +62,13 @@ func smoPairF64AVX512(f *float64, ki *float64, kj *float64, up *float64, low *fl
 func smoPartnerF64AVX512(f *float64, low *float64, ki *float64, diag *float64, n int, fi float64, kii float64, tau float64) (j int, gain float64)
 
 //go:noescape
-func tileF32AVX512(k int, a *float32, b *float32, c *float32, ldc int, add bool)
+func tileF32AVX512(k int, a *float32, b *float32, c *float32, ldc int, to uint8, ahead int)
 
 //go:noescape
-func row1F32AVX512(k int, a *float32, b *float32, stride int, c *float32, add bool)
+func row1F32AVX512(k int, a *float32, b *float32, stride int, c *float32, to uint8)
 
 //go:noescape
-func row4F32AVX512(k int, a *float32, b *float32, stride int, c *float32, add bool)
+func row4F32AVX512(k int, a *float32, b *float32, stride int, c *float32, to uint8)
 
 //go:noescape
 func expF32AVX512(dst *float32, x *float32, n int, scale float32)
@@ -95,13 +95,13 @@ func smoUpdateF32AVX512(f *float64, ki *float32, kj *float32, up *float64, low *
 func smoSecondF32AVX512(f *float64, low *float64, ki *float32, diag *float64, n int, fi float64, kii float64, tau float64) (j int, gain float64)
 
 //go:noescape
-func tileF64AVX2(k int, a *float64, b *float64, c *float64, ldc int, add bool)
+func tileF64AVX2(k int, a *float64, b *float64, c *float64, ldc int, to uint8, ahead int)
 
 //go:noescape
-func row1F64AVX2(k int, a *float64, b *float64, stride int, c *float64, add bool)
+func row1F64AVX2(k int, a *float64, b *float64, stride int, c *float64, to uint8)
 
 //go:noescape
-func row4F64AVX2(k int, a *float64, b *float64, stride int, c *float64, add bool)
+func row4F64AVX2(k int, a *float64, b *float64, stride int, c *float64, to uint8)
 
 //go:noescape
 func expF64AVX2(dst *float64, x *float64, n int, scale float64)
@@ -152,13 +152,13 @@ func smoPairF64AVX2(f *float64, ki *float64, kj *float64, up *float64, low *floa
 func smoPartnerF64AVX2(f *float64, low *float64, ki *float64, diag *float64, n int, fi float64, kii float64, tau float64) (j int, gain float64)
 
 //go:noescape
-func tileF32AVX2(k int, a *float32, b *float32, c *float32, ldc int, add bool)
+func tileF32AVX2(k int, a *float32, b *float32, c *float32, ldc int, to uint8, ahead int)
 
 //go:noescape
-func row1F32AVX2(k int, a *float32, b *float32, stride int, c *float32, add bool)
+func row1F32AVX2(k int, a *float32, b *float32, stride int, c *float32, to uint8)
 
 //go:noescape
-func row4F32AVX2(k int, a *float32, b *float32, stride int, c *float32, add bool)
+func row4F32AVX2(k int, a *float32, b *float32, stride int, c *float32, to uint8)
 
 //go:noescape
 func expF32AVX2(dst *float32, x *float32, n int, scale float32)
