@@ -22,23 +22,15 @@ func (m machine) tileRows() int {
 
 // tile: C (rows × across·lanes, row stride ldc) = A·B, C + A·B or C − A·B over k steps,
 // where a step of A has one element for each row and a step of B one for each
-// column. While it sums, C is fetched, whose rows are far apart, and with every four
-// steps a cache line of what is ahead bytes behind b, into the second-level cache.
+// column. With every four steps it fetches a row of C, as long as there are rows,
+// because they are far apart in memory and all at once would hold A and B up, and a
+// cache line of what is ahead bytes behind b, into the second-level cache.
 func (m machine) tile() {
 	m.text("tile", "func(k int, a, b, c *T, ldc int, to uint8, ahead int)")
 	rows := m.tileRows()
 	k, a, b, c, ldc, ahead := param("k"), param("a"), param("b"), param("c"), param("ldc"), param("ahead")
 	ADDQ(b, ahead)
 	SHLQ(U8(log2(m.bytes())), ldc)
-	row := GP64()
-	MOVQ(c, row)
-	for range rows {
-		for at := 0; at < across*m.width(); at += line {
-			PREFETCHT0(Mem{Base: row, Disp: at})
-		}
-		PREFETCHT0(Mem{Base: row, Disp: across*m.width() - 1})
-		ADDQ(ldc, row)
-	}
 
 	var sum [][]reg.VecVirtual
 	for range rows {
@@ -61,17 +53,33 @@ func (m machine) tile() {
 		}
 	}
 	const unrolled = 4
-	Label("four")
-	CMPQ(k, U8(unrolled))
-	JLT(LabelRef("one"))
-	for s := range unrolled {
-		step(s)
+	four := func(loop string, also func()) {
+		Label(loop)
+		CMPQ(k, U8(unrolled))
+		JLT(LabelRef("one"))
+		for s := range unrolled {
+			step(s)
+		}
+		advance(unrolled*rows*m.bytes(), a)
+		advance(unrolled*across*m.width(), b)
+		PREFETCHT1(Mem{Base: ahead})
+		advance(line, ahead)
+		also()
+		SUBQ(U8(unrolled), k)
 	}
-	advance(unrolled*rows*m.bytes(), a)
-	advance(unrolled*across*m.width(), b)
-	PREFETCHT1(Mem{Base: ahead})
-	advance(line, ahead)
-	SUBQ(U8(unrolled), k)
+	row, left := GP64(), GP64()
+	MOVQ(c, row)
+	MOVQ(U32(rows), left)
+	four("fetching", func() {
+		for at := 0; at < across*m.width(); at += line {
+			PREFETCHT0(Mem{Base: row, Disp: at})
+		}
+		PREFETCHT0(Mem{Base: row, Disp: across*m.width() - 1})
+		ADDQ(ldc, row)
+	})
+	DECQ(left)
+	JNE(LabelRef("fetching"))
+	four("four", func() {})
 	JMP(LabelRef("four"))
 	Label("one")
 	TESTQ(k, k)
