@@ -66,19 +66,29 @@ func substitute[T Float](x, l Matrix[T], back bool) {
 func (t *table[T]) before(b int) int { return b * (b + 1) / 2 * t.block * t.block }
 
 // factors lays out the triangle for forward, 1/L_jj on the diagonal. Columns that fill
-// the last block up have factors of 0.
+// the last block up have factors of 0. What comes along from above the diagonal is not
+// looked at.
 func (t *table[T]) factors(dst []float64, l Matrix[T]) {
-	if l.Rows%t.block > 0 {
-		clear(dst)
+	n := l.Rows
+	same, double := any(dst).([]T)
+	if !double {
+		buffer := t.borrow(len(dst))
+		defer t.give(buffer)
+		same = *buffer
 	}
-	for j := range l.Rows {
-		row, lane := l.Data[j*l.Stride:][:j+1], dst[t.before(j/t.block)+j%t.block:]
-		at := 0
-		for _, v := range row[:j] {
-			lane[at] = float64(v)
-			at += t.block
-		}
-		lane[at] = 1 / float64(row[j])
+	if n%t.block > 0 {
+		clear(same)
+	}
+	for j := 0; j < n; j += t.block {
+		end := min(j+t.block, n)
+		t.transposed(same[t.before(j/t.block):], t.block, l.Data[j*l.Stride:], l.Stride, end-j, end)
+	}
+	if !double {
+		clear(dst)
+		t.axpy(1, &same[0], &dst[0], len(dst)) // which converts eight at a time
+	}
+	for j := range n {
+		dst[t.before(j/t.block)+j*t.block+j%t.block] = 1 / float64(l.Data[j*l.Stride+j])
 	}
 }
 
