@@ -32,8 +32,9 @@ const (
 	panel = 256
 	// cell is the size of the triangles that are not worth halving.
 	cell = 64
-	// strip is how many rows a task divides by such a triangle.
-	strip = 192
+	// strip is how many rows are divided by such a triangle at a time: with it they
+	// are in the first-level cache.
+	strip = 64
 )
 
 // Parts of a product. They bound the copies that it makes, 20 MB, and the time
@@ -205,7 +206,7 @@ func copyTo[A, B simd.Float](dst []A, src []B) {
 func divide[T simd.Float](ctx context.Context, threads int, x, l simd.Matrix[T]) error {
 	n := l.Rows
 	if n <= cell {
-		return divideCell(ctx, threads, x, l, simd.Forward[T])
+		return divideCell(ctx, threads, x, l, (*division[T]).forward)
 	}
 	m := half(n)
 	left, right := x.Block(0, x.Rows, 0, m), x.Block(0, x.Rows, m, n)
@@ -222,7 +223,7 @@ func divide[T simd.Float](ctx context.Context, threads int, x, l simd.Matrix[T])
 func divideBack[T simd.Float](ctx context.Context, threads int, x, l simd.Matrix[T]) error {
 	n := l.Rows
 	if n <= cell {
-		return divideCell(ctx, threads, x, l, simd.Backward[T])
+		return divideCell(ctx, threads, x, l, (*division[T]).backward)
 	}
 	m := half(n)
 	left, right := x.Block(0, x.Rows, 0, m), x.Block(0, x.Rows, m, n)
@@ -235,17 +236,74 @@ func divideBack[T simd.Float](ctx context.Context, threads int, x, l simd.Matrix
 	return divideBack(ctx, threads, left, l.Block(0, m, 0, m))
 }
 
-// divideCell is divide or divideBack for an L of one cell, which solve does.
-func divideCell[T simd.Float](ctx context.Context, threads int, x, l simd.Matrix[T], solve func(x, l simd.Matrix[T])) error {
+// divideCell is divide or divideBack for an L of one cell, by substitution: some rows
+// of X are transposed, so that one column of them is a vector, of double precision.
+func divideCell[T simd.Float](ctx context.Context, threads int, x, l simd.Matrix[T], solve func(d *division[T], l simd.Matrix[T])) error {
+	pool := &divisions
+	if _, single := any(x.Data).([]float32); single {
+		pool = &divisions32
+	}
+	tasks := (x.Rows + strip - 1) / strip
 	work := x.Rows * l.Rows * l.Rows / 2
 	if threads == 1 {
 		work = 0
 	}
-	parallel((x.Rows+strip-1)/strip, work, func(task int) {
+	parallel(tasks, work, func(task int) {
+		d := pool.Get().(*division[T])
+		defer pool.Put(d)
 		from := task * strip
-		solve(x.Block(from, min(from+strip, x.Rows), 0, x.Cols), l)
+		rows := min(strip, x.Rows-from)
+		at := x.Data[from*x.Stride:]
+		simd.Transpose(d.buffer[:], strip, at, x.Stride, rows, l.Rows)
+		for k := range l.Rows {
+			d.columns[k] = d.wide[k*strip:][:rows]
+			copyTo(d.columns[k], d.buffer[k*strip:][:rows])
+		}
+		solve(d, l)
+		for k := range l.Rows {
+			copyTo(d.buffer[k*strip:], d.columns[k])
+		}
+		simd.Transpose(at, x.Stride, d.buffer[:], strip, l.Rows, rows)
 	})
 	return ctx.Err()
+}
+
+// division is the memory of one goroutine that divides.
+type division[T simd.Float] struct {
+	buffer  [cell * strip]T
+	wide    [cell * strip]float64
+	columns [cell][]float64
+	coef    [cell]float64
+}
+
+var divisions, divisions32 = sync.Pool{New: func() any { return new(division[float64]) }}, sync.Pool{New: func() any { return new(division[float32]) }}
+
+func (d *division[T]) forward(l simd.Matrix[T]) {
+	for j := range l.Rows {
+		row := l.Data[j*l.Stride:][:j+1]
+		for k, v := range row[:j] {
+			d.coef[k] = -float64(v)
+		}
+		d.one(j, d.columns[:j], d.coef[:j], float64(row[j]))
+	}
+}
+
+func (d *division[T]) backward(l simd.Matrix[T]) {
+	for j := l.Rows - 1; j >= 0; j-- {
+		for k := j + 1; k < l.Rows; k++ {
+			d.coef[k] = -float64(l.Data[k*l.Stride+j])
+		}
+		d.one(j, d.columns[j+1:l.Rows], d.coef[j+1:l.Rows], float64(l.Data[j*l.Stride+j]))
+	}
+}
+
+// one computes column j from those that are known.
+func (d *division[T]) one(j int, known [][]float64, coef []float64, pivot float64) {
+	column, inverse := d.columns[j], 1/pivot
+	simd.AddRows(column, coef, known, 0)
+	for r := range column {
+		column[r] *= inverse
+	}
 }
 
 // forward sets x to L⁻¹x, a panel at a time.

@@ -54,7 +54,7 @@ func testGuardPages[T Float](t *testing.T) {
 			SMOPartner(y, diag, diag, diag, 1, 1, 1)
 		}
 		for range 60 {
-			m, n, k := 1+rng.IntN(40), 1+rng.IntN(70), rng.IntN(40)
+			m, n, k := 1+rng.IntN(20), 1+rng.IntN(70), rng.IntN(40)
 			view := func(rows, cols int) Matrix[T] {
 				return Matrix[T]{Data: guarded[T](t, rows*cols, front), Rows: rows, Cols: cols, Stride: cols}
 			}
@@ -65,8 +65,6 @@ func testGuardPages[T Float](t *testing.T) {
 			p.data = copied
 			Gemm[T]{Threads: 1}.Do(view(m, n), view(m, k), &p)
 			Gemm[T]{Threads: 1, Add: true}.Do(view(1, n), view(k, 1).T(), &p)
-			Forward(view(m, n), view(n, n))
-			Backward(view(m, n), view(n, n))
 			Transpose(guarded[T](t, m*n, front), m, guarded[T](t, m*n, front), n, m, n)
 
 			s, _ := randomCSR[T](rng, n, m, 0.3)

@@ -35,12 +35,6 @@ func sparseF64AVX512(dst *float64, w *float64, start *int, col *int32, val *floa
 func transposeF64AVX512(dst *float64, to int, src *float64, from int, blocks int)
 
 //go:noescape
-func forwardF64AVX512(x *float64, ldx int, panel *float64, known *float64, n int)
-
-//go:noescape
-func backwardF64AVX512(x *float64, ldx int, panel *float64, known *float64, n int)
-
-//go:noescape
 func smoUpdateF64AVX512(f *float64, ki *float64, kj *float64, up *float64, low *float64, n int, t float64) (i int, most float64, least float64)
 
 //go:noescape
@@ -95,12 +89,6 @@ func axpy4F32AVX512(c *float64, rows *[]float32, from int, y *float64, n int)
 func sparseF32AVX512(dst *float32, w *float32, start *int, col *int32, val *float32, n int)
 
 //go:noescape
-func forwardF32AVX512(x *float32, ldx int, panel *float64, known *float64, n int)
-
-//go:noescape
-func backwardF32AVX512(x *float32, ldx int, panel *float64, known *float64, n int)
-
-//go:noescape
 func smoUpdateF32AVX512(f *float64, ki *float32, kj *float32, up *float64, low *float64, n int, t float64) (i int, most float64, least float64)
 
 //go:noescape
@@ -135,12 +123,6 @@ func sparseF64AVX2(dst *float64, w *float64, start *int, col *int32, val *float6
 
 //go:noescape
 func transposeF64AVX2(dst *float64, to int, src *float64, from int, blocks int)
-
-//go:noescape
-func forwardF64AVX2(x *float64, ldx int, panel *float64, known *float64, n int)
-
-//go:noescape
-func backwardF64AVX2(x *float64, ldx int, panel *float64, known *float64, n int)
 
 //go:noescape
 func smoUpdateF64AVX2(f *float64, ki *float64, kj *float64, up *float64, low *float64, n int, t float64) (i int, most float64, least float64)
@@ -198,12 +180,6 @@ func sparseF32AVX2(dst *float32, w *float32, start *int, col *int32, val *float3
 
 //go:noescape
 func transposeF32AVX2(dst *float32, to int, src *float32, from int, blocks int)
-
-//go:noescape
-func forwardF32AVX2(x *float32, ldx int, panel *float64, known *float64, n int)
-
-//go:noescape
-func backwardF32AVX2(x *float32, ldx int, panel *float64, known *float64, n int)
 
 //go:noescape
 func smoUpdateF32AVX2(f *float64, ki *float32, kj *float32, up *float64, low *float64, n int, t float64) (i int, most float64, least float64)

@@ -62,8 +62,6 @@ func TestMisfitsPanic(t *testing.T) {
 		"AddRows, c":    func() { AddRows(long, nil, [][]float64{long}, 0) },
 		"AddRows, row":  func() { AddRows(long, long[:1], [][]float64{long}, 1) },
 		"Transpose":     func() { Transpose(short[:3:3], 2, long, 2, 2, 2) },
-		"Forward":       func() { Forward(two, three) },
-		"Backward":      func() { Backward(two.T(), two) },
 		"SMOUpdate":     func() { SMOUpdate(long, short[:3:3], long, long, long, 1) },
 		"SMOSecond":     func() { SMOSecond(long, long, long, short[:3:3], 1, 1, 1) },
 		"SMOPair":       func() { SMOPair(long, short[:3:3], long, long, long, 1) },

@@ -13,7 +13,7 @@ import (
 func portable[T Float]() *table[T] {
 	return &table[T]{
 		portableRows, portableColumns, 0, tilePortable[T], row1Portable[T], row4Portable[T], expPortable[T], gaussianPortable[T], dotPortable[T],
-		axpyPortable[T], axpy4Portable[T], sparsePortable[T], nil, portableBlock, forwardPortable[T], backwardPortable[T], 1, smoUpdatePortable[T], smoSecondPortable[T], new(sync.Pool), new(sync.Pool),
+		axpyPortable[T], axpy4Portable[T], sparsePortable[T], nil, 1, smoUpdatePortable[T], smoSecondPortable[T], new(sync.Pool), new(sync.Pool),
 	}
 }
 
@@ -145,43 +145,6 @@ func sparsePortable[T Float](dst, w *T, start *int, col *int32, val *T, n int) {
 			for l := range s {
 				s[l] += v * x[l]
 			}
-		}
-	}
-}
-
-const portableBlock = 4
-
-// forwardPortable is one block of a substitution: 4 columns of 8 rows of x. From each
-// it takes n known columns, 8 numbers each, times the factors in panel, 4 for each of
-// these. Then come the block's own columns from the first to the last, each times its
-// factor at its own place, the inverse of the pivot; they also go behind the known.
-func forwardPortable[T Float](x *T, ldx int, panel, known *float64, n int) {
-	substituteBlock(x, ldx, panel, known, n, [portableBlock]int{0, 1, 2, 3})
-}
-
-// backwardPortable is forwardPortable from the last column to the first.
-func backwardPortable[T Float](x *T, ldx int, panel, known *float64, n int) {
-	substituteBlock(x, ldx, panel, known, n, [portableBlock]int{3, 2, 1, 0})
-}
-
-func substituteBlock[T Float](x *T, ldx int, panel, known *float64, n int, order [portableBlock]int) {
-	const rows = 2 * portableBlock
-	xs := unsafe.Slice(x, (rows-1)*ldx+portableBlock)
-	factors, all := unsafe.Slice(panel, (n+portableBlock)*portableBlock), unsafe.Slice(known, (n+portableBlock)*rows)
-	for step, j := range order {
-		for half := 0; half < rows; half += portableBlock {
-			at := half*ldx + j
-			s0, s1, s2, s3 := float64(xs[at]), float64(xs[at+ldx]), float64(xs[at+2*ldx]), float64(xs[at+3*ldx])
-			for k := range n + step {
-				f, c := factors[k*portableBlock+j], all[k*rows+half:][:portableBlock]
-				s0 -= float64(f * c[0])
-				s1 -= float64(f * c[1])
-				s2 -= float64(f * c[2])
-				s3 -= float64(f * c[3])
-			}
-			f, c := factors[(n+step)*portableBlock+j], all[(n+step)*rows+half:][:portableBlock]
-			c[0], c[1], c[2], c[3] = f*s0, f*s1, f*s2, f*s3
-			xs[at], xs[at+ldx], xs[at+2*ldx], xs[at+3*ldx] = T(c[0]), T(c[1]), T(c[2]), T(c[3])
 		}
 	}
 }

@@ -1,5 +1,5 @@
 // Package simd has the inner loops of the library where they have to be fast:
-// products of matrices, substitution, the maps that turn dot products into kernel values,
+// products of matrices, the maps that turn dot products into kernel values,
 // sums over rows, and the two passes of sequential minimal optimisation.
 //
 // Each loop exists three times: in assembly for AVX-512 and for AVX2, and in
@@ -68,13 +68,9 @@ type table[T Float] struct {
 	axpy4      func(c *float64, rows *[]T, from int, y *float64, n int)
 	sparse     func(dst, w *T, start *int, col *int32, val *T, n int)
 	transpose  func(dst *T, to int, src *T, from, blocks int)
-	// of a substitution: columns of a block, half as many as the rows of a strip
-	block             int
-	forward, backward func(x *T, ldx int, panel, known *float64, n int)
-
-	smoLanes  int
-	smoUpdate func(f *float64, ki, kj *T, up, low *float64, n int, t float64) (i int, most, least float64)
-	smoSecond func(f, low *float64, ki *T, diag *float64, n int, fi, kii, tau float64) (j int, gain float64)
+	smoLanes   int
+	smoUpdate  func(f *float64, ki, kj *T, up, low *float64, n int, t float64) (i int, most, least float64)
+	smoSecond  func(f, low *float64, ki *T, diag *float64, n int, fi, kii, tau float64) (j int, gain float64)
 
 	scratch *sync.Pool // of *[]T
 	jobs    *sync.Pool // of *job[T]

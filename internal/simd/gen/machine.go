@@ -218,22 +218,6 @@ func (m machine) loadDouble(from Mem, t *tail) reg.VecVirtual {
 	return r
 }
 
-// storeDouble writes a register of float64 as elements.
-func (m machine) storeDouble(r reg.VecVirtual, to Mem) {
-	switch {
-	case !m.single:
-		m.store(r, to, nil)
-	case m.wide:
-		narrow := YMM()
-		VCVTPD2PS(r, narrow)
-		VMOVUPS(narrow, to)
-	default:
-		narrow := XMM()
-		VCVTPD2PSY(r, narrow)
-		VMOVUPS(narrow, to)
-	}
-}
-
 func (m machine) store(r reg.Register, to Mem, t *tail) {
 	switch {
 	case t == nil:

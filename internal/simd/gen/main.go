@@ -28,8 +28,6 @@ func main() {
 			if !(m.wide && m.single) { // whose tiles are eight rows high, too few for a strip of sixteen
 				m.transpose()
 			}
-			m.substitute("forward", false)
-			m.substitute("backward", true)
 			m.smoUpdate()
 			m.smoSecond()
 			if !single {
