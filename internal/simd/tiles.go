@@ -22,7 +22,7 @@ func NewTiles[T Float]() Tiles[T] {
 func (t Tiles[T]) Add(c, a, b []T) {
 	k := len(a) / t.Rows
 	_, _ = b[:k*t.Columns], c[:t.Rows*t.Columns]
-	t.t.tile(k, unsafe.SliceData(a), unsafe.SliceData(b), unsafe.SliceData(c), t.Columns, true)
+	t.t.tile(k, unsafe.SliceData(a), unsafe.SliceData(b), unsafe.SliceData(c), t.Columns, add, 0)
 }
 
 // Divide replaces C, as many rows as a tile has, by L⁻¹C. L is lower triangular, Rows ×
