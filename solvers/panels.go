@@ -107,7 +107,7 @@ func (p *panels[T]) lower(ctx context.Context) (pivot int, err error) {
 			if task == 0 {
 				defer close(factored)
 				for i := k / w; i < below; i++ {
-					b.add(p.column(i, k), p.column(i, 0), 0, k)
+					b.each(b.Subtract, p.column(i, k), p.column(i, 0), 0, k)
 				}
 				pivot = b.factor(p)
 				return
@@ -116,7 +116,7 @@ func (p *panels[T]) lower(ctx context.Context) (pivot int, err error) {
 			last := min(i+each, p.count())
 			for c := 0; c < k && ctx.Err() == nil; c += band {
 				for i := i; i < last; i++ {
-					b.add(p.column(i, k), p.column(i, c), c, c+band)
+					b.each(b.Subtract, p.column(i, k), p.column(i, c), c, c+band)
 				}
 			}
 			if <-factored; pivot == b.to && ctx.Err() == nil {
@@ -137,18 +137,17 @@ type panelBand[T simd.Float] struct {
 	simd.Tiles[T]
 	from, to int
 
-	// What is on the left of products: rows from to to of a factor times sign, as many
-	// at a time as a tile has, one column of them after the other. Of the columns from
-	// first on, so many at a time as a band is wide; of those in the band up to the
-	// triangles on the diagonal; and these, as Tiles.Divide wants them.
+	// What is on the left of products: rows from to to of a factor, as many at a time as
+	// a tile has, one column of them after the other. Of the columns from first on, so
+	// many at a time as a band is wide; of those in the band up to the triangles on the
+	// diagonal; and these, as Tiles.Divide wants them.
 	rows, inner, heads []T
-	sign               T
 	first              int
 }
 
 // newBand is for panels of n columns.
 func newBand[T simd.Float](t simd.Tiles[T], n int) *panelBand[T] {
-	b := &panelBand[T]{Tiles: t, sign: -1}
+	b := &panelBand[T]{Tiles: t}
 	b.rows, b.inner, b.heads = make([]T, min(band, n)*n), make([]T, band*band), make([]T, band*t.Rows)
 	return b
 }
@@ -172,24 +171,23 @@ func (b *panelBand[T]) left(part func(panel, c, end int) []T, first, end int) {
 // pack copies the first rows of a panel's columns.
 func (b *panelBand[T]) pack(dst, src []T) {
 	for len(dst) > 0 {
-		for j, v := range src[:b.Rows] {
-			dst[j] = b.sign * v
-		}
+		copy(dst[:b.Rows], src)
 		if dst = dst[b.Rows:]; len(dst) > 0 {
 			src = src[b.Columns:]
 		}
 	}
 }
 
-// add adds to so many columns of a panel as dst has, at most those of the band, the
-// products of rows with src, which is the panel from column c on, up to column end.
-func (b *panelBand[T]) add(dst, src []T, c, end int) {
+// each calls do, which is Add or Subtract, for all products of rows with src, a panel
+// from column c to end, that belong in dst: as many columns of a panel as it has, at most
+// those of the band.
+func (b *panelBand[T]) each(do func(c, a, b []T), dst, src []T, c, end int) {
 	w, high := b.Columns, b.to-b.from
 	for ; c < end; c += band {
 		deep := min(band, end-c)
 		left := b.rows[(c-b.first)*high:]
 		for s := 0; s < min(high, len(dst)/w); s += b.Rows {
-			b.Add(dst[s*w:], left[s*deep:][:b.Rows*deep], src)
+			do(dst[s*w:], left[s*deep:][:b.Rows*deep], src)
 		}
 		src = src[deep*w:]
 	}
@@ -198,7 +196,7 @@ func (b *panelBand[T]) add(dst, src []T, c, end int) {
 // divide makes the columns of the band in a panel, which knows what is left of them.
 func (b *panelBand[T]) divide(x []T) {
 	for s := 0; s < b.to-b.from; s += b.Rows {
-		b.Add(x[s*b.Columns:], b.group(s), x)
+		b.Subtract(x[s*b.Columns:], b.group(s), x)
 		b.Divide(b.heads[s*b.Rows:], x[s*b.Columns:])
 	}
 }
@@ -214,7 +212,7 @@ func (b *panelBand[T]) factor(p *panels[T]) int {
 		own, s := c/w, c-b.from
 		b.pack(b.group(s), p.column(own, b.from)[c%w:])
 		for i := own; i < b.to/w; i++ {
-			b.Add(p.column(i, c), b.group(s), p.column(i, b.from))
+			b.Subtract(p.column(i, c), b.group(s), p.column(i, b.from))
 		}
 		square := p.column(own, c)
 		if j := b.head(s, square[c%w:]); j < b.Rows {
@@ -281,81 +279,68 @@ func (b *panelBand[T]) known(part func(panel, c, end int) []T) {
 // forward sets x to L⁻¹x, a band at a time.
 func (p *panels[T]) forward(x []float64) {
 	w := p.width()
-	for k := 0; k < p.n; k += band {
-		e := min(k+band, p.n)
-		first, last := k/w, (e+w-1)/w
-		parallel(last-first, (e-k)*k, func(task int) {
+	z := p.filled(x)
+	for k := 0; k < len(z); k += band {
+		first, last := k/w, min(k+band, len(z))/w
+		parallel(last-first, (last-first)*w*k, func(task int) {
 			i := first + task
-			p.along(x[i*w:min((i+1)*w, p.n)], i, x[:k], 0)
+			p.tiles.SubtractRows(z[i*w:], p.column(i, 0), z[:k])
 		})
 		for i := first; i < last; i++ {
-			y, square := x[i*w:min((i+1)*w, p.n)], p.column(i, i*w)
-			p.along(y, i, x[k:i*w], k)
+			y, square := z[i*w:(i+1)*w], p.column(i, i*w)
+			p.tiles.SubtractRows(y, p.column(i, k), z[k:i*w])
 			for c := range y {
 				y[c] /= float64(square[c*w+c])
-				simd.Axpy(-y[c], square[c*w+c+1:][:len(y)-c-1], y[c+1:])
+				simd.Axpy(-y[c], square[c*w+c+1:][:w-c-1], y[c+1:])
 			}
 		}
 	}
-}
-
-// along takes from y, at the rows of panel i, its columns from c on times x.
-func (p *panels[T]) along(y []float64, i int, x []float64, c int) {
-	const some = 64
-	var coef [some]float64
-	var columns [some][]T
-	src := p.column(i, c)
-	for len(x) > 0 {
-		m := min(some, len(x))
-		for k, v := range x[:m] {
-			coef[k], columns[k] = -v, src[:len(y)]
-			src = src[p.width():]
-		}
-		simd.AddRows(y, coef[:m], columns[:m], 0)
-		x = x[m:]
-	}
+	copy(x, z)
 }
 
 // backward sets x to L⁻ᵀx, a band at a time.
 func (p *panels[T]) backward(x []float64) {
 	w := p.width()
-	// across takes from x, from column c to end, what the rows of panel i contribute.
-	across := func(i, c, end int) {
-		y, src := x[i*w:min((i+1)*w, p.n)], p.column(i, c)
-		for ; c < end; c++ {
-			x[c] -= simd.Dot(src[:len(y)], y)
-			src = src[w:]
-		}
-	}
-	for k := (p.n - 1) / band * band; k >= 0; k -= band {
-		e := min(k+band, p.n)
-		first, last := k/w, (e+w-1)/w
+	z := p.filled(x)
+	for k := (len(z) - 1) / band * band; k >= 0; k -= band {
+		first, last := k/w, min(k+band, len(z))/w
 		for i := last - 1; i >= first; i-- {
-			y, square := x[i*w:min((i+1)*w, p.n)], p.column(i, i*w)
-			for c := len(y) - 1; c >= 0; c-- {
-				y[c] = (y[c] - simd.Dot(square[c*w+c+1:][:len(y)-c-1], y[c+1:])) / float64(square[c*w+c])
+			y, square := z[i*w:(i+1)*w], p.column(i, i*w)
+			for c := w - 1; c >= 0; c-- {
+				y[c] = (y[c] - simd.Dot(square[c*w+c+1:][:w-c-1], y[c+1:])) / float64(square[c*w+c])
 			}
-			across(i, k, i*w)
+			p.tiles.SubtractDots(z[k:i*w], p.column(i, k), y)
 		}
 		const some = 512 // columns
-		parallel((k+some-1)/some, (e-k)*k, func(task int) {
+		parallel((k+some-1)/some, (last-first)*w*k, func(task int) {
+			c, end := task*some, min((task+1)*some, k)
 			for i := first; i < last; i++ {
-				across(i, task*some, min((task+1)*some, k))
+				p.tiles.SubtractDots(z[c:end], p.column(i, c), z[i*w:])
 			}
 		})
 	}
+	copy(x, z)
 }
 
 // multiply sets x to Lx.
 func (p *panels[T]) multiply(x []float64) {
 	w := p.width()
-	for i := p.count() - 1; i >= 0; i-- {
-		y := make([]float64, min((i+1)*w, p.n)-i*w)
-		p.along(y, i, x[:i*w+len(y)], 0)
-		for r, v := range y {
+	z := p.filled(x)
+	y := make([]float64, w)
+	for i := range p.count() {
+		clear(y)
+		p.tiles.SubtractRows(y, p.column(i, 0), z[:(i+1)*w])
+		for r, v := range y[:min(w, p.n-i*w)] {
 			x[i*w+r] = -v
 		}
 	}
+}
+
+// filled returns a copy of x, with zeros for the rows that fill the last panel up.
+func (p *panels[T]) filled(x []float64) []float64 {
+	z := make([]float64, p.count()*p.width())
+	copy(z, x)
+	return z
 }
 
 // sheet is some vectors as panels: as many as a tile has columns in each, and of them
@@ -418,7 +403,7 @@ func (s *sheet[T]) divide(ctx context.Context, t simd.Tiles[T], part func(panel,
 			for c := 0; c < k && ctx.Err() == nil; c += band {
 				for i := first; i < last; i++ {
 					x := s.panel(i, w)
-					b.add(x[k*w:], x[c*w:], c, c+band)
+					b.each(b.Subtract, x[k*w:], x[c*w:], c, c+band)
 				}
 			}
 			for i := first; i < last; i++ {
@@ -452,7 +437,7 @@ func (p *panels[T]) inverse(ctx context.Context) (*panels[T], error) {
 			first, last := task*each, min((task+1)*each, b.to/w)
 			for c := begin(first); c < k && ctx.Err() == nil; c += band {
 				for i := first; i < last; i++ {
-					b.add(part(i, k, b.to), part(i, c, c+band), c, c+band)
+					b.each(b.Subtract, part(i, k, b.to), part(i, c, c+band), c, c+band)
 				}
 			}
 			for i := first; i < last; i++ {
@@ -461,7 +446,6 @@ func (p *panels[T]) inverse(ctx context.Context) (*panels[T], error) {
 		})
 	}
 	out := newPanels[T](p.n)
-	b.sign = 1
 	for k := 0; k < end && ctx.Err() == nil; k += band {
 		b.from, b.to = k, min(k+band, end)
 		b.left(part, k, end)
@@ -472,7 +456,7 @@ func (p *panels[T]) inverse(ctx context.Context) (*panels[T], error) {
 			for c := begin(first); c < end && ctx.Err() == nil; c += band {
 				to := min(c+band, end)
 				for i := first; i < last; i++ {
-					b.add(out.column(i, k), part(i, c, to), c, to)
+					b.each(b.Add, out.column(i, k), part(i, c, to), c, to)
 				}
 			}
 		})

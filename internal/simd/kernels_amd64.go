@@ -11,6 +11,12 @@ func tileF64AVX512(k int, a *float64, b *float64, c *float64, ldc int, to uint8,
 func divideF64AVX512(l *float64, c *float64)
 
 //go:noescape
+func lessRowsF64AVX512(k int, b *float64, x *float64, y *float64)
+
+//go:noescape
+func lessDotsF64AVX512(k int, b *float64, x *float64, y *float64)
+
+//go:noescape
 func row1F64AVX512(k int, a *float64, b *float64, stride int, c *float64, to uint8)
 
 //go:noescape
@@ -71,6 +77,12 @@ func tileF32AVX512(k int, a *float32, b *float32, c *float32, ldc int, to uint8,
 func divideF32AVX512(l *float32, c *float32)
 
 //go:noescape
+func lessRowsF32AVX512(k int, b *float32, x *float64, y *float64)
+
+//go:noescape
+func lessDotsF32AVX512(k int, b *float32, x *float64, y *float64)
+
+//go:noescape
 func row1F32AVX512(k int, a *float32, b *float32, stride int, c *float32, to uint8)
 
 //go:noescape
@@ -105,6 +117,12 @@ func tileF64AVX2(k int, a *float64, b *float64, c *float64, ldc int, to uint8, a
 
 //go:noescape
 func divideF64AVX2(l *float64, c *float64)
+
+//go:noescape
+func lessRowsF64AVX2(k int, b *float64, x *float64, y *float64)
+
+//go:noescape
+func lessDotsF64AVX2(k int, b *float64, x *float64, y *float64)
 
 //go:noescape
 func row1F64AVX2(k int, a *float64, b *float64, stride int, c *float64, to uint8)
@@ -165,6 +183,12 @@ func tileF32AVX2(k int, a *float32, b *float32, c *float32, ldc int, to uint8, a
 
 //go:noescape
 func divideF32AVX2(l *float32, c *float32)
+
+//go:noescape
+func lessRowsF32AVX2(k int, b *float32, x *float64, y *float64)
+
+//go:noescape
+func lessDotsF32AVX2(k int, b *float32, x *float64, y *float64)
 
 //go:noescape
 func row1F32AVX2(k int, a *float32, b *float32, stride int, c *float32, to uint8)

@@ -775,6 +775,85 @@ TEXT ·divideF64AVX512(SB), NOSPLIT, $0-16
 	VZEROUPPER
 	RET
 
+// func lessRowsF64AVX512(k int, b *float64, x *float64, y *float64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·lessRowsF64AVX512(SB), NOSPLIT, $0-32
+	MOVQ    k+0(FP), AX
+	MOVQ    b+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    y+24(FP), BX
+	VMOVUPD (BX), Z0
+	VMOVUPD 64(BX), Z1
+	VMOVUPD 128(BX), Z2
+
+one:
+	TESTQ        AX, AX
+	JEQ          write
+	VBROADCASTSD (DX), Z3
+	PREFETCHT0   2304(CX)
+	PREFETCHT0   2368(CX)
+	PREFETCHT0   2432(CX)
+	VMOVUPD      (CX), Z4
+	VFNMADD231PD Z4, Z3, Z0
+	VMOVUPD      64(CX), Z4
+	VFNMADD231PD Z4, Z3, Z1
+	VMOVUPD      128(CX), Z4
+	VFNMADD231PD Z4, Z3, Z2
+	ADDQ         $+8, DX
+	ADDQ         $+192, CX
+	DECQ         AX
+	JMP          one
+
+write:
+	VMOVUPD Z0, (BX)
+	VMOVUPD Z1, 64(BX)
+	VMOVUPD Z2, 128(BX)
+	VZEROUPPER
+	RET
+
+// func lessDotsF64AVX512(k int, b *float64, x *float64, y *float64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·lessDotsF64AVX512(SB), NOSPLIT, $0-32
+	MOVQ    k+0(FP), AX
+	MOVQ    b+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    y+24(FP), BX
+	VMOVUPD (BX), Z0
+	VMOVUPD 64(BX), Z1
+	VMOVUPD 128(BX), Z2
+
+one:
+	TESTQ         AX, AX
+	JEQ           done
+	VPXORQ        Z3, Z3, Z3
+	PREFETCHT0    2304(CX)
+	PREFETCHT0    2368(CX)
+	PREFETCHT0    2432(CX)
+	VMOVUPD       (CX), Z4
+	VFMADD231PD   Z4, Z0, Z3
+	VMOVUPD       64(CX), Z4
+	VFMADD231PD   Z4, Z1, Z3
+	VMOVUPD       128(CX), Z4
+	VFMADD231PD   Z4, Z2, Z3
+	VEXTRACTF64X4 $0x01, Z3, Y4
+	VADDPD        Y4, Y3, Y4
+	VEXTRACTF128  $0x01, Y4, X5
+	VEXTRACTF128  $0x00, Y4, X4
+	VADDPD        X5, X4, X4
+	VPERMILPD     $0x01, X4, X5
+	VADDPD        X5, X4, X4
+	VMOVSD        (DX), X5
+	VSUBSD        X4, X5, X5
+	VMOVSD        X5, (DX)
+	ADDQ          $+8, DX
+	ADDQ          $+192, CX
+	DECQ          AX
+	JMP           one
+
+done:
+	VZEROUPPER
+	RET
+
 // func row1F64AVX512(k int, a *float64, b *float64, stride int, c *float64, to uint8)
 // Requires: AVX, AVX512F
 TEXT ·row1F64AVX512(SB), NOSPLIT, $0-41
@@ -3330,6 +3409,106 @@ TEXT ·divideF32AVX512(SB), NOSPLIT, $0-16
 	VZEROUPPER
 	RET
 
+// func lessRowsF32AVX512(k int, b *float32, x *float64, y *float64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·lessRowsF32AVX512(SB), NOSPLIT, $0-32
+	MOVQ    k+0(FP), AX
+	MOVQ    b+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    y+24(FP), BX
+	VMOVUPD (BX), Z0
+	VMOVUPD 64(BX), Z1
+	VMOVUPD 128(BX), Z2
+	VMOVUPD 192(BX), Z3
+	VMOVUPD 256(BX), Z4
+	VMOVUPD 320(BX), Z5
+
+one:
+	TESTQ        AX, AX
+	JEQ          write
+	VBROADCASTSD (DX), Z6
+	PREFETCHT0   2304(CX)
+	PREFETCHT0   2368(CX)
+	PREFETCHT0   2432(CX)
+	VCVTPS2PD    (CX), Z7
+	VFNMADD231PD Z7, Z6, Z0
+	VCVTPS2PD    32(CX), Z7
+	VFNMADD231PD Z7, Z6, Z1
+	VCVTPS2PD    64(CX), Z7
+	VFNMADD231PD Z7, Z6, Z2
+	VCVTPS2PD    96(CX), Z7
+	VFNMADD231PD Z7, Z6, Z3
+	VCVTPS2PD    128(CX), Z7
+	VFNMADD231PD Z7, Z6, Z4
+	VCVTPS2PD    160(CX), Z7
+	VFNMADD231PD Z7, Z6, Z5
+	ADDQ         $+8, DX
+	ADDQ         $+192, CX
+	DECQ         AX
+	JMP          one
+
+write:
+	VMOVUPD Z0, (BX)
+	VMOVUPD Z1, 64(BX)
+	VMOVUPD Z2, 128(BX)
+	VMOVUPD Z3, 192(BX)
+	VMOVUPD Z4, 256(BX)
+	VMOVUPD Z5, 320(BX)
+	VZEROUPPER
+	RET
+
+// func lessDotsF32AVX512(k int, b *float32, x *float64, y *float64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·lessDotsF32AVX512(SB), NOSPLIT, $0-32
+	MOVQ    k+0(FP), AX
+	MOVQ    b+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    y+24(FP), BX
+	VMOVUPD (BX), Z0
+	VMOVUPD 64(BX), Z1
+	VMOVUPD 128(BX), Z2
+	VMOVUPD 192(BX), Z3
+	VMOVUPD 256(BX), Z4
+	VMOVUPD 320(BX), Z5
+
+one:
+	TESTQ         AX, AX
+	JEQ           done
+	VPXORQ        Z6, Z6, Z6
+	PREFETCHT0    2304(CX)
+	PREFETCHT0    2368(CX)
+	PREFETCHT0    2432(CX)
+	VCVTPS2PD     (CX), Z7
+	VFMADD231PD   Z7, Z0, Z6
+	VCVTPS2PD     32(CX), Z7
+	VFMADD231PD   Z7, Z1, Z6
+	VCVTPS2PD     64(CX), Z7
+	VFMADD231PD   Z7, Z2, Z6
+	VCVTPS2PD     96(CX), Z7
+	VFMADD231PD   Z7, Z3, Z6
+	VCVTPS2PD     128(CX), Z7
+	VFMADD231PD   Z7, Z4, Z6
+	VCVTPS2PD     160(CX), Z7
+	VFMADD231PD   Z7, Z5, Z6
+	VEXTRACTF64X4 $0x01, Z6, Y7
+	VADDPD        Y7, Y6, Y7
+	VEXTRACTF128  $0x01, Y7, X8
+	VEXTRACTF128  $0x00, Y7, X7
+	VADDPD        X8, X7, X7
+	VPERMILPD     $0x01, X7, X8
+	VADDPD        X8, X7, X7
+	VMOVSD        (DX), X8
+	VSUBSD        X7, X8, X8
+	VMOVSD        X8, (DX)
+	ADDQ          $+8, DX
+	ADDQ          $+192, CX
+	DECQ          AX
+	JMP           one
+
+done:
+	VZEROUPPER
+	RET
+
 // func row1F32AVX512(k int, a *float32, b *float32, stride int, c *float32, to uint8)
 // Requires: AVX, AVX512F
 TEXT ·row1F32AVX512(SB), NOSPLIT, $0-41
@@ -4672,6 +4851,81 @@ TEXT ·divideF64AVX2(SB), NOSPLIT, $0-16
 	VMOVUPD      Y10, 320(CX)
 	VMULPD       Y0, Y11, Y11
 	VMOVUPD      Y11, 352(CX)
+	VZEROUPPER
+	RET
+
+// func lessRowsF64AVX2(k int, b *float64, x *float64, y *float64)
+// Requires: AVX, FMA3, MMX+
+TEXT ·lessRowsF64AVX2(SB), NOSPLIT, $0-32
+	MOVQ    k+0(FP), AX
+	MOVQ    b+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    y+24(FP), BX
+	VMOVUPD (BX), Y0
+	VMOVUPD 32(BX), Y1
+	VMOVUPD 64(BX), Y2
+
+one:
+	TESTQ        AX, AX
+	JEQ          write
+	VBROADCASTSD (DX), Y3
+	PREFETCHT0   1152(CX)
+	PREFETCHT0   1216(CX)
+	VMOVUPD      (CX), Y4
+	VFNMADD231PD Y4, Y3, Y0
+	VMOVUPD      32(CX), Y4
+	VFNMADD231PD Y4, Y3, Y1
+	VMOVUPD      64(CX), Y4
+	VFNMADD231PD Y4, Y3, Y2
+	ADDQ         $+8, DX
+	ADDQ         $+96, CX
+	DECQ         AX
+	JMP          one
+
+write:
+	VMOVUPD Y0, (BX)
+	VMOVUPD Y1, 32(BX)
+	VMOVUPD Y2, 64(BX)
+	VZEROUPPER
+	RET
+
+// func lessDotsF64AVX2(k int, b *float64, x *float64, y *float64)
+// Requires: AVX, FMA3, MMX+
+TEXT ·lessDotsF64AVX2(SB), NOSPLIT, $0-32
+	MOVQ    k+0(FP), AX
+	MOVQ    b+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    y+24(FP), BX
+	VMOVUPD (BX), Y0
+	VMOVUPD 32(BX), Y1
+	VMOVUPD 64(BX), Y2
+
+one:
+	TESTQ        AX, AX
+	JEQ          done
+	VXORPS       Y3, Y3, Y3
+	PREFETCHT0   1152(CX)
+	PREFETCHT0   1216(CX)
+	VMOVUPD      (CX), Y4
+	VFMADD231PD  Y4, Y0, Y3
+	VMOVUPD      32(CX), Y4
+	VFMADD231PD  Y4, Y1, Y3
+	VMOVUPD      64(CX), Y4
+	VFMADD231PD  Y4, Y2, Y3
+	VEXTRACTF128 $0x01, Y3, X4
+	VEXTRACTF128 $0x00, Y3, X3
+	VADDPD       X4, X3, X3
+	VPERMILPD    $0x01, X3, X4
+	VADDPD       X4, X3, X3
+	VMOVSD       (DX), X4
+	VSUBSD       X3, X4, X4
+	VMOVSD       X4, (DX)
+	ADDQ         $+8, DX
+	ADDQ         $+96, CX
+	DECQ         AX
+	JMP          one
+
+done:
 	VZEROUPPER
 	RET
 
@@ -6641,6 +6895,102 @@ TEXT ·divideF32AVX2(SB), NOSPLIT, $0-16
 	VMOVUPS      Y10, 320(CX)
 	VMULPS       Y0, Y11, Y11
 	VMOVUPS      Y11, 352(CX)
+	VZEROUPPER
+	RET
+
+// func lessRowsF32AVX2(k int, b *float32, x *float64, y *float64)
+// Requires: AVX, FMA3, MMX+
+TEXT ·lessRowsF32AVX2(SB), NOSPLIT, $0-32
+	MOVQ    k+0(FP), AX
+	MOVQ    b+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    y+24(FP), BX
+	VMOVUPD (BX), Y0
+	VMOVUPD 32(BX), Y1
+	VMOVUPD 64(BX), Y2
+	VMOVUPD 96(BX), Y3
+	VMOVUPD 128(BX), Y4
+	VMOVUPD 160(BX), Y5
+
+one:
+	TESTQ        AX, AX
+	JEQ          write
+	VBROADCASTSD (DX), Y6
+	PREFETCHT0   1152(CX)
+	PREFETCHT0   1216(CX)
+	VCVTPS2PD    (CX), Y7
+	VFNMADD231PD Y7, Y6, Y0
+	VCVTPS2PD    16(CX), Y7
+	VFNMADD231PD Y7, Y6, Y1
+	VCVTPS2PD    32(CX), Y7
+	VFNMADD231PD Y7, Y6, Y2
+	VCVTPS2PD    48(CX), Y7
+	VFNMADD231PD Y7, Y6, Y3
+	VCVTPS2PD    64(CX), Y7
+	VFNMADD231PD Y7, Y6, Y4
+	VCVTPS2PD    80(CX), Y7
+	VFNMADD231PD Y7, Y6, Y5
+	ADDQ         $+8, DX
+	ADDQ         $+96, CX
+	DECQ         AX
+	JMP          one
+
+write:
+	VMOVUPD Y0, (BX)
+	VMOVUPD Y1, 32(BX)
+	VMOVUPD Y2, 64(BX)
+	VMOVUPD Y3, 96(BX)
+	VMOVUPD Y4, 128(BX)
+	VMOVUPD Y5, 160(BX)
+	VZEROUPPER
+	RET
+
+// func lessDotsF32AVX2(k int, b *float32, x *float64, y *float64)
+// Requires: AVX, FMA3, MMX+
+TEXT ·lessDotsF32AVX2(SB), NOSPLIT, $0-32
+	MOVQ    k+0(FP), AX
+	MOVQ    b+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    y+24(FP), BX
+	VMOVUPD (BX), Y0
+	VMOVUPD 32(BX), Y1
+	VMOVUPD 64(BX), Y2
+	VMOVUPD 96(BX), Y3
+	VMOVUPD 128(BX), Y4
+	VMOVUPD 160(BX), Y5
+
+one:
+	TESTQ        AX, AX
+	JEQ          done
+	VXORPS       Y6, Y6, Y6
+	PREFETCHT0   1152(CX)
+	PREFETCHT0   1216(CX)
+	VCVTPS2PD    (CX), Y7
+	VFMADD231PD  Y7, Y0, Y6
+	VCVTPS2PD    16(CX), Y7
+	VFMADD231PD  Y7, Y1, Y6
+	VCVTPS2PD    32(CX), Y7
+	VFMADD231PD  Y7, Y2, Y6
+	VCVTPS2PD    48(CX), Y7
+	VFMADD231PD  Y7, Y3, Y6
+	VCVTPS2PD    64(CX), Y7
+	VFMADD231PD  Y7, Y4, Y6
+	VCVTPS2PD    80(CX), Y7
+	VFMADD231PD  Y7, Y5, Y6
+	VEXTRACTF128 $0x01, Y6, X7
+	VEXTRACTF128 $0x00, Y6, X6
+	VADDPD       X7, X6, X6
+	VPERMILPD    $0x01, X6, X7
+	VADDPD       X7, X6, X6
+	VMOVSD       (DX), X7
+	VSUBSD       X6, X7, X7
+	VMOVSD       X7, (DX)
+	ADDQ         $+8, DX
+	ADDQ         $+96, CX
+	DECQ         AX
+	JMP          one
+
+done:
 	VZEROUPPER
 	RET
 

@@ -12,7 +12,7 @@ import (
 // assembly, whose meaning they define.
 func portable[T Float]() *table[T] {
 	return &table[T]{
-		portableRows, portableColumns, 0, tilePortable[T], dividePortable[T], row1Portable[T], row4Portable[T], expPortable[T], gaussianPortable[T], dotPortable[T],
+		portableRows, portableColumns, 0, tilePortable[T], dividePortable[T], lessRowsPortable[T], lessDotsPortable[T], row1Portable[T], row4Portable[T], expPortable[T], gaussianPortable[T], dotPortable[T],
 		axpyPortable[T], axpy4Portable[T], sparsePortable[T], nil, 1, smoUpdatePortable[T], smoSecondPortable[T], new(sync.Pool), new(sync.Pool),
 	}
 }
@@ -63,6 +63,31 @@ func dividePortable[T Float](l, c *T) {
 		for j := range row {
 			row[j] *= ls[i*(portableRows+1)]
 		}
+	}
+}
+
+// lessRowsPortable takes x[p]·b[p·columns+j] from y[j] for all p < k, in float64.
+func lessRowsPortable[T Float](k int, b *T, x, y *float64) {
+	bs, ys := unsafe.Slice(b, k*4), unsafe.Slice(y, 4)
+	y0, y1, y2, y3 := ys[0], ys[1], ys[2], ys[3]
+	for _, v := range unsafe.Slice(x, k) {
+		y0 -= float64(v * float64(bs[0]))
+		y1 -= float64(v * float64(bs[1]))
+		y2 -= float64(v * float64(bs[2]))
+		y3 -= float64(v * float64(bs[3]))
+		bs = bs[4:]
+	}
+	ys[0], ys[1], ys[2], ys[3] = y0, y1, y2, y3
+}
+
+// lessDotsPortable takes Σ b[p·columns+j]·y[j] from x[p] for all p < k, in float64.
+func lessDotsPortable[T Float](k int, b *T, x, y *float64) {
+	bs, ys := unsafe.Slice(b, k*4), unsafe.Slice(y, 4)
+	xs := unsafe.Slice(x, k)
+	for p := range xs {
+		sum := float64(float64(bs[0])*ys[0]) + float64(float64(bs[1])*ys[1])
+		xs[p] -= sum + (float64(float64(bs[2])*ys[2]) + float64(float64(bs[3])*ys[3]))
+		bs = bs[4:]
 	}
 }
 

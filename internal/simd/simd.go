@@ -61,6 +61,8 @@ type table[T Float] struct {
 
 	tile       func(k int, a, b, c *T, ldc int, to uint8, ahead int)
 	divide     func(l, c *T)
+	lessRows   func(k int, b *T, x, y *float64)
+	lessDots   func(k int, b *T, x, y *float64)
 	row1, row4 func(k int, a, b *T, stride int, c *T, to uint8)
 	exp        func(dst, x *T, n int, scale T)
 	gaussian   func(dst, b *T, n int, a, gamma T)

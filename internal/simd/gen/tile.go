@@ -101,6 +101,74 @@ func (m machine) tile() {
 	})
 }
 
+// lessRows: y −= Bᵀx in float64, for k rows of a panel B.
+func (m machine) lessRows() {
+	m.text("lessRows", "func(k int, b *T, x, y *float64)")
+	k, b, x, y := param("k"), param("b"), param("x"), param("y")
+	d := m.double()
+	var sum []reg.VecVirtual
+	for i := range m.perRow() {
+		sum = append(sum, d.load(Mem{Base: y, Disp: i * d.width()}, nil))
+	}
+	Label("one")
+	TESTQ(k, k)
+	JEQ(LabelRef("write"))
+	c := d.broadcast(Mem{Base: x})
+	m.fetchRow(b, 12)
+	for i, s := range sum {
+		d.fnma()(m.loadDouble(Mem{Base: b, Disp: i * d.lanes() * m.bytes()}, nil), c, s)
+	}
+	advance(8, x)
+	advance(across*m.width(), b)
+	DECQ(k)
+	JMP(LabelRef("one"))
+	Label("write")
+	for i, s := range sum {
+		d.store(s, Mem{Base: y, Disp: i * d.width()}, nil)
+	}
+	end()
+}
+
+// lessDots: x −= By in float64, for k rows of a panel B.
+func (m machine) lessDots() {
+	m.text("lessDots", "func(k int, b *T, x, y *float64)")
+	k, b, x, y := param("k"), param("b"), param("x"), param("y")
+	d := m.double()
+	var held []reg.VecVirtual
+	for i := range m.perRow() {
+		held = append(held, d.load(Mem{Base: y, Disp: i * d.width()}, nil))
+	}
+	Label("one")
+	TESTQ(k, k)
+	JEQ(LabelRef("done"))
+	sum := d.zero()
+	m.fetchRow(b, 12)
+	for i, h := range held {
+		d.fma()(m.loadDouble(Mem{Base: b, Disp: i * d.lanes() * m.bytes()}, nil), h, sum)
+	}
+	dot, from := d.across(VADDPD, sum), XMM()
+	VMOVSD(Mem{Base: x}, from)
+	VSUBSD(dot.AsX(), from, from)
+	VMOVSD(from, Mem{Base: x})
+	advance(8, x)
+	advance(across*m.width(), b)
+	DECQ(k)
+	JMP(LabelRef("one"))
+	Label("done")
+	end()
+}
+
+// fetchRow fetches a row of the panel b some rows ahead: a core alone reads memory twice
+// as fast so.
+func (m machine) fetchRow(b reg.GPVirtual, ahead int) {
+	for at := 0; at < across*m.width(); at += line {
+		PREFETCHT0(Mem{Base: b, Disp: ahead*across*m.width() + at})
+	}
+}
+
+// perRow is how many registers of float64 a row of a panel takes.
+func (m machine) perRow() int { return across * m.lanes() / m.double().lanes() }
+
 // panels: the product of one row with count panels of B, which lie stride
 // elements apart. Each entry is summed in the order of tile, so that it has the
 // same bits; several panels at a time keep the adders busy.
