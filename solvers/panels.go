@@ -3,6 +3,7 @@ package solvers
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/svmnb/svmnb/internal/simd"
 )
@@ -414,52 +415,79 @@ func (s *sheet[T]) divide(ctx context.Context, t simd.Tiles[T], part func(panel,
 	return context.Cause(ctx)
 }
 
-// inverse returns the lower triangle of (LL')⁻¹ = UU', U = L⁻ᵀ, whose rows are those that
-// the identity would have below the matrix in its factorisation.
-func (p *panels[T]) inverse(ctx context.Context) (*panels[T], error) {
+// columns is (LL')⁻¹ = UU', U = L⁻ᵀ, by columns: what panels has as a row is one here, and
+// each panel goes from the diagonal down. It begins where the band of its first column
+// does, so what stands above the diagonal is part of the inverse or 0.
+type columns[T simd.Float] struct {
+	width int
+	panel [][]T
+}
+
+func (u *columns[T]) begin(i int) int { return i * u.width / band * band }
+
+// part returns panel i from row c to end.
+func (u *columns[T]) part(i, c, end int) []T {
+	return u.panel[i][(c-u.begin(i))*u.width : (end-u.begin(i))*u.width]
+}
+
+// row sets dst to the first i+1 entries of row i.
+func (u *columns[T]) row(dst []T, i int) {
+	for j := 0; j*u.width <= i; j++ {
+		copy(dst[j*u.width:], u.part(j, i, i+1)[:min(u.width, i+1-j*u.width)])
+	}
+}
+
+// inverse returns the inverse of the matrix that was factored. The rows of U are those that
+// the identity would have below the matrix in its factorisation; the product takes their
+// place, from the first band of columns to the last.
+func (p *panels[T]) inverse(ctx context.Context) (*columns[T], error) {
 	w, each := p.width(), bandRows/p.width()
 	end := p.count() * w
-	u := make([][]T, p.count()) // from the first column of the band on that the row is in
-	begin := func(i int) int { return i * w / band * band }
-	for i := range u {
-		u[i] = make([]T, (end-begin(i))*w)
+	u := &columns[T]{width: w, panel: make([][]T, p.count())}
+	for i := range u.panel {
+		u.panel[i] = make([]T, (end-u.begin(i))*w)
 		for r := range w {
-			u[i][(i*w+r-begin(i))*w+r] = 1
+			u.part(i, i*w+r, end)[r] = 1
 		}
 	}
-	part := func(i, c, to int) []T { return u[i][(c-begin(i))*w : (to-begin(i))*w] }
 	b := newBand(p.tiles, end)
+	// tasks calls do for some panels at a time of those that begin before the band ends.
+	tasks := func(k, depth int, do func(first, last int)) {
+		count := b.to / w
+		parallel((count+each-1)/each, b.to*(b.to-k)*depth/2, func(task int) { do(task*each, min((task+1)*each, count)) })
+	}
 	for k := 0; k < end && ctx.Err() == nil; k += band {
 		b.from, b.to = k, min(k+band, end)
 		b.left(p.part, 0, k)
 		b.known(p.part)
-		parallel((b.to/w+each-1)/each, b.to*(b.to-k)*b.to/2, func(task int) {
-			first, last := task*each, min((task+1)*each, b.to/w)
-			for c := begin(first); c < k && ctx.Err() == nil; c += band {
+		tasks(k, b.to, func(first, last int) {
+			for c := u.begin(first); c < k && ctx.Err() == nil; c += band {
 				for i := first; i < last; i++ {
-					b.each(b.Subtract, part(i, k, b.to), part(i, c, c+band), c, c+band)
+					b.each(b.Subtract, u.part(i, k, b.to), u.part(i, c, c+band), c, c+band)
 				}
 			}
 			for i := first; i < last; i++ {
-				b.divide(part(i, k, b.to))
+				b.divide(u.part(i, k, b.to))
 			}
 		})
 	}
-	out := newPanels[T](p.n)
 	for k := 0; k < end && ctx.Err() == nil; k += band {
 		b.from, b.to = k, min(k+band, end)
-		b.left(part, k, end)
-		above := k / w
-		parallel((p.count()-above+each-1)/each, (end-k)*(b.to-k)*(end-k)/2, func(task int) {
-			first := above + task*each
-			last := min(first+each, p.count())
-			for c := begin(first); c < end && ctx.Err() == nil; c += band {
+		b.left(u.part, k, end)
+		tasks(k, end-k, func(first, last int) {
+			for i := first; i < last; i++ { // what is read first is what is written
+				own := u.part(i, k, b.to)
+				was := slices.Clone(own)
+				clear(own)
+				b.each(b.Add, own, was, k, b.to)
+			}
+			for c := b.to; c < end && ctx.Err() == nil; c += band {
 				to := min(c+band, end)
 				for i := first; i < last; i++ {
-					b.each(b.Add, out.column(i, k), part(i, c, to), c, to)
+					b.each(b.Add, u.part(i, k, b.to), u.part(i, c, to), c, to)
 				}
 			}
 		})
 	}
-	return out, context.Cause(ctx)
+	return u, context.Cause(ctx)
 }
