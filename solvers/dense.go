@@ -19,29 +19,35 @@ type quadratic interface {
 	solve(x []float64)
 }
 
-// dense holds Q and a factor of M in one n × (n+1) array, row i of Q from the
-// diagonal on at [i, i+1:], row k of the Cholesky factor up to the diagonal at
-// [k, :k+1]. The factor is of the coordinates that are not held.
+// dense holds Q, row i from the diagonal on, and the Cholesky factor of M without the
+// coordinates that are held: as much memory as a square array in all.
 type dense struct {
 	n    int
-	a    []float64
+	q    []float64
+	l    *panels[float64]
 	rows []int // coordinate of each row of the factor
 	x    []float64
 }
 
+// row returns row i of Q from the diagonal on.
+func (q *dense) row(i int) []float64 {
+	at := i*q.n - i*(i-1)/2
+	return q.q[at : at+q.n-i]
+}
+
 func newDense(ctx context.Context, p *Problem) (*dense, error) {
 	n := p.K.Dim()
-	q := &dense{n: n, a: make([]float64, n*(n+1)), rows: make([]int, 0, n), x: make([]float64, n)}
+	q := &dense{n: n, q: make([]float64, n*(n+1)/2), l: newPanels[float64](n), rows: make([]int, 0, n), x: make([]float64, n)}
 	for i := range n {
 		if i%64 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		row := q.a[i*(n+1)+1:]
+		row := q.row(i)
 		for j, k := range p.K.Row(i)[i:] {
-			row[i+j] = p.S[i] * p.S[i+j] * k
+			row[j] = p.S[i] * p.S[i+j] * k
 		}
 		if p.Ridge != nil {
-			row[i] += p.Ridge[i]
+			row[0] += p.Ridge[i]
 		}
 	}
 	return q, nil
@@ -50,14 +56,13 @@ func newDense(ctx context.Context, p *Problem) (*dense, error) {
 func (q *dense) mul(y, x []float64) {
 	clear(y)
 	for i, v := range x {
-		row := q.a[i*(q.n+1)+i+1:][:q.n-i]
+		row := q.row(i)
 		y[i] += simd.Dot(row, x[i:])
 		simd.Axpy(v, row[1:], y[i+1:])
 	}
 }
 
 func (q *dense) factor(ctx context.Context, d []float64) (bool, error) {
-	ld := q.n + 1
 	q.rows = q.rows[:0]
 	for i, v := range d {
 		if !math.IsInf(v, 1) {
@@ -65,14 +70,20 @@ func (q *dense) factor(ctx context.Context, d []float64) (bool, error) {
 		}
 	}
 	m := len(q.rows)
+	q.l.reset(m)
+	w := q.l.width()
 	for c, j := range q.rows {
-		row := q.a[j*ld+1:]
-		for r := c; r < m; r++ {
-			q.a[r*ld+c] = row[q.rows[r]]
+		row := q.row(j)
+		for r := c; r < m; {
+			panel := r / w
+			column := q.l.column(panel, c)
+			for ; r < min(m, (panel+1)*w); r++ {
+				column[r-panel*w] = row[q.rows[r]-j]
+			}
 		}
-		q.a[c*ld+c] += d[j]
+		*q.l.entry(c, c) += d[j]
 	}
-	pivot, err := array[float64]{q.a, ld}.lower(ctx, m)
+	pivot, err := q.l.lower(ctx)
 	return pivot == m && err == nil, err
 }
 
@@ -82,9 +93,8 @@ func (q *dense) solve(x []float64) {
 		y[k] = x[i]
 	}
 	clear(x)
-	l := array[float64]{q.a, q.n + 1}
-	l.forward(y)
-	l.backward(y)
+	q.l.forward(y)
+	q.l.backward(y)
 	for k, i := range q.rows {
 		x[i] = y[k]
 	}

@@ -29,7 +29,7 @@ type gaussJordan struct {
 
 func (g *gaussJordan) Step(ctx context.Context, _ []bool) (done bool, err error) {
 	n := g.s.K.Dim()
-	a, err := g.s.dense(ctx, false)
+	a, err := g.s.dense(ctx)
 	if err != nil {
 		return false, err
 	}

@@ -9,120 +9,30 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
-
-	"github.com/svmnb/svmnb/internal/simd"
 )
 
-// randomArray has entries of N(0, 1), and n on the diagonal.
-func randomArray(seed uint64, n int) array[float64] {
-	rng := newRand(seed)
-	a := array[float64]{make([]float64, n*n), n}
-	for i := range a.data {
-		a.data[i] = rng.NormFloat64()
-	}
-	for i := range n {
-		a.data[i*n+i] = float64(n)
-	}
-	return a
-}
-
-// TestMultiply holds products over the seams of their parts against gonum's.
-func TestMultiply(t *testing.T) {
-	for _, c := range []struct {
-		rows, cols, depth int
-		g                 simd.Gemm[float64]
-	}{
-		{1, 1, 1, simd.Gemm[float64]{}},
-		{5, productSide + 3, 7, minus[float64](0)},
-		{productSide + 40, 30, 9, simd.Gemm[float64]{Add: true}},
-		{20, 11, productDepth + 5, simd.Gemm[float64]{}},
-		{20, 11, productDepth + 5, minus[float64](0)},
-		{productSide + 90, productSide + 90, 33, simd.Gemm[float64]{Add: true, Minus: true, Lower: true}},
-		{productSide + 2, productSide + 2, productDepth + 1, simd.Gemm[float64]{Lower: true}},
+// TestSubtractProduct holds products over the seams of their parts against gonum's.
+func TestSubtractProduct(t *testing.T) {
+	for _, c := range []struct{ rows, cols, depth int }{
+		{1, 1, 1}, {5, productSide + 3, 7}, {productSide + 40, 30, 9}, {20, 11, panel}, {productSide + 2, productSide + 2, 33},
 	} {
 		rng := newRand(uint64(c.rows))
-		a, b, out := mat.NewDense(c.rows, c.depth, nil), mat.NewDense(c.cols, c.depth, nil), mat.NewDense(c.rows, c.cols, nil)
+		a, b, out := mat.NewDense(c.rows, c.depth, nil), mat.NewDense(c.depth, c.cols, nil), mat.NewDense(c.rows, c.cols, nil)
 		for _, m := range []*mat.Dense{a, b, out} {
 			m.Apply(func(int, int, float64) float64 { return rng.NormFloat64() }, m)
 		}
 		var want mat.Dense
-		want.Mul(a, b.T())
-		before := mat.DenseCopyOf(out)
+		want.Mul(a, b)
+		want.Sub(out, &want)
 		viewOf := func(m *mat.Dense) rectangle {
 			r := m.RawMatrix()
 			return rectangle{Data: r.Data, Rows: r.Rows, Cols: r.Cols, Stride: r.Stride}
 		}
-		if err := multiply(context.Background(), c.g, viewOf(out), viewOf(a), viewOf(b).T()); err != nil {
+		if err := subtractProduct(context.Background(), viewOf(out), viewOf(a), viewOf(b)); err != nil {
 			t.Fatal(err)
 		}
-		for i := range c.rows {
-			for j := range c.cols {
-				v := want.At(i, j)
-				if c.g.Minus {
-					v = -v
-				}
-				if c.g.Add {
-					v += before.At(i, j)
-				}
-				if c.g.Lower && j > i {
-					v = before.At(i, j)
-				}
-				if math.Abs(out.At(i, j)-v) > 1e-11 {
-					t.Fatalf("%+v: entry %d, %d is %g, want %g", c, i, j, out.At(i, j), v)
-				}
-			}
-		}
-	}
-}
-
-// TestDivide: XL⁻ᵀ and XL⁻¹ against substitution, one row at a time; nothing above
-// the diagonal of L is read, and a row does not depend on the others.
-func TestDivide(t *testing.T) {
-	for _, n := range []int{1, 2, cell - 1, cell, cell + 1, 3*cell + 5, panel + 70} {
-		l := randomArray(uint64(n), n)
-		for i := range n {
-			for j := i + 1; j < n; j++ {
-				l.data[i*n+j] = math.NaN()
-			}
-		}
-		f := &CholeskyFactor{n: n, l: l}
-		for _, q := range []int{0, 1, 3, strip, strip + 1, 2*strip + 9} {
-			rng := newRand(uint64(q))
-			var x [][]float64
-			for range q {
-				v := make([]float64, n)
-				for i := range v {
-					v[i] = rng.NormFloat64()
-				}
-				x = append(x, v)
-			}
-			for name, c := range map[string]struct {
-				all func(context.Context, [][]float64) error
-				one func(dst, b []float64) []float64
-			}{"Solve": {f.SolveAll, f.Solve}, "HalfSolve": {f.HalfSolveAll, f.HalfSolve}} {
-				got, alone := make([][]float64, q), [][]float64{nil}
-				for j, v := range x {
-					got[j] = append([]float64(nil), v...)
-				}
-				if err := c.all(context.Background(), got); err != nil {
-					t.Fatal(err)
-				}
-				for j, v := range x {
-					if want := c.one(nil, v); !allNear(got[j], want, 1e-12) {
-						t.Fatalf("%sAll, n = %d, q = %d: vector %d differs from %s", name, n, q, j, name)
-					}
-					if alone[0] = append(alone[0][:0], v...); j == q-1 {
-						if err := c.all(context.Background(), alone); err != nil {
-							t.Fatal(err)
-						}
-						for i, v := range alone[0] {
-							if v != got[j][i] {
-								t.Fatalf("%sAll, n = %d: a vector alone is another than with %d", name, n, q)
-							}
-						}
-					}
-				}
-			}
+		if !mat.EqualApprox(out, &want, 1e-11) {
+			t.Errorf("%+v: not the product that gonum finds", c)
 		}
 	}
 }

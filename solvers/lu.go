@@ -6,7 +6,13 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
+
+	"github.com/svmnb/svmnb/internal/simd"
 )
+
+// panel is how many columns are eliminated at a time, productSide how many rows and
+// columns of the rest are brought up to date.
+const panel, productSide = 256, 768
 
 // LU solves A x = b by PA = LU with partial pivoting (CST 7.6; Golub and Van Loan
 // 2013, §3.4), right-looking by panels: 2n³/3 operations and 8n² bytes. It knows
@@ -20,6 +26,9 @@ func (LU) Name() string { return "LU" }
 // Memory returns 8n² and 16n for each right-hand side.
 func (LU) Memory(n, q int) float64 { return square(n, q) }
 
+// square is the memory of a method that holds all of A.
+func square(n, q int) float64 { return 8 * float64(n) * (float64(n) + 2*float64(q)) }
+
 // Start implements LinearMethod.
 func (LU) Start(s *System, b, x [][]float64) (LinearStepper, error) {
 	return &lu{direct{b: b, x: x}, s}, nil
@@ -32,7 +41,7 @@ type lu struct {
 
 func (l *lu) Step(ctx context.Context, _ []bool) (done bool, err error) {
 	n := l.s.K.Dim()
-	a, err := l.s.dense(ctx, false)
+	a, err := l.s.dense(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -53,7 +62,7 @@ func (l *lu) Step(ctx context.Context, _ []bool) (done bool, err error) {
 			break
 		}
 		blas64.Trsm(blas.Left, blas.NoTrans, 1, triangle(a.block(k, e, k, e), blas.Lower, blas.Unit), general(a.block(k, e, e, n)))
-		if err := multiply(ctx, minus[float64](0), a.block(e, n, e, n), a.block(e, n, k, e), a.block(k, e, e, n)); err != nil {
+		if err := subtractProduct(ctx, a.block(e, n, e, n), a.block(e, n, k, e), a.block(k, e, e, n)); err != nil {
 			return false, err
 		}
 	}
@@ -73,6 +82,24 @@ func (l *lu) Step(ctx context.Context, _ []bool) (done bool, err error) {
 		blas64.Trsv(blas.NoTrans, triangle(a.block(0, n, 0, n), blas.Lower, blas.Unit), vector(x))
 		blas64.Trsv(blas.NoTrans, triangle(a.block(0, n, 0, n), blas.Upper, blas.NonUnit), vector(x))
 	})
+}
+
+// subtractProduct takes AB from C, so many rows and columns at a time that their copies take a
+// few megabytes and ctx is looked at often.
+func subtractProduct(ctx context.Context, c, a, b rectangle) error {
+	var p simd.Panels[float64]
+	for j := 0; j < c.Cols; j += productSide {
+		je := min(j+productSide, c.Cols)
+		p.Pack(b.Block(0, b.Rows, j, je), 0)
+		for i := 0; i < c.Rows; i += productSide {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			ie := min(i+productSide, c.Rows)
+			simd.Gemm[float64]{Add: true, Minus: true}.Do(c.Block(i, ie, j, je), a.Block(i, ie, 0, a.Cols), &p)
+		}
+	}
+	return nil
 }
 
 // swap exchanges two rows.

@@ -25,9 +25,11 @@ type Mixed struct{}
 // Name is "mixed Cholesky".
 func (Mixed) Name() string { return "mixed Cholesky" }
 
-// Memory returns 8n², which is what is needed where single precision does not do, and
-// 48n for each right-hand side.
-func (Mixed) Memory(n, q int) float64 { return 8 * float64(n) * (float64(n) + 6*float64(q)) }
+// Memory returns 4n² and a band of columns, which is what is needed where single
+// precision does not do, and 48n for each right-hand side.
+func (Mixed) Memory(n, q int) float64 {
+	return 4 * float64(n) * (float64(n) + 2*band + 12*float64(q))
+}
 
 // Start implements LinearMethod.
 func (m Mixed) Start(s *System, b, x [][]float64) (LinearStepper, error) {
@@ -37,7 +39,7 @@ func (m Mixed) Start(s *System, b, x [][]float64) (LinearStepper, error) {
 type mixed struct {
 	direct
 	s     *System
-	l     array[float32]
+	l     *panels[float32]
 	scale []float64 // D^-½
 }
 
@@ -51,7 +53,7 @@ func (m *mixed) Step(ctx context.Context, _ []bool) (done bool, err error) {
 			return good, err
 		}
 	}
-	m.l = array[float32]{}
+	m.l = nil
 	exact := &cholesky{direct: m.direct, s: m.s}
 	return exact.Step(ctx, nil)
 }
@@ -67,33 +69,20 @@ func (m *mixed) factor(ctx context.Context) (good bool, err error) {
 		}
 		m.scale[i] = 1 / math.Sqrt(v)
 	}
-	m.l = array[float32]{make([]float32, n*n), n}
-	if err := m.fill(ctx); err != nil {
+	m.l = newPanels[float32](n)
+	err = m.s.rows(ctx, true, func(i int, row []float64) {
+		w := m.l.width()
+		own, dst := m.scale[i], m.l.column(i/w, 0)[i%w:]
+		for j, v := range row[:i] {
+			dst[j*w] = float32(v * own * m.scale[j])
+		}
+		dst[i*w] = 1
+	})
+	if err != nil {
 		return false, err
 	}
-	pivot, err := m.l.lower(ctx, n)
+	pivot, err := m.l.lower(ctx)
 	return pivot == n, err
-}
-
-func (m *mixed) fill(ctx context.Context) error {
-	n := m.l.stride
-	put := func(i int, row []float64) {
-		own, to := m.scale[i], m.l.row(i, i+1)
-		for j, v := range row[:i] {
-			to[j] = float32(v * own * m.scale[j])
-		}
-		to[i] = 1
-	}
-	if k := m.s.sweeper(); k != nil {
-		return k.Sweep(ctx, true, put)
-	}
-	for i := range n {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		put(i, m.s.K.Row(i))
-	}
-	return nil
 }
 
 // mostMixed bounds the iterations: more would cost as much as double precision.
@@ -102,7 +91,7 @@ const mostMixed = 25
 // improve makes the iterations and reports whether they came to the end of double
 // precision.
 func (m *mixed) improve(ctx context.Context) (good bool, err error) {
-	n := m.l.stride
+	n := m.l.n
 	runs := make([]*refinement, len(m.b))
 	for j, b := range m.b {
 		runs[j] = &refinement{x: make([]float64, n), r: slices.Clone(b), z: make([]float64, n), ah: make([]float64, n), enough: math.Sqrt(float64(n)) * 0x1p-52 * norm(b)}

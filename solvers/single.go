@@ -41,9 +41,11 @@ func (s *System) inSingle(ctx context.Context) (*single, error) {
 		}
 	}
 	sums := make([]float64, n)
-	err := s.each(ctx, true, func(i int, row []float64) {
+	err := s.rows(ctx, true, func(i int, row []float64) {
 		to := k.rows[i]
-		copyTo(to, row)
+		for j, v := range row {
+			to[j] = float32(v)
+		}
 		for j := i / square32 * square32; j < i; j++ {
 			k.rows[j][i] = to[j]
 		}

@@ -233,25 +233,6 @@ func (s *System) timesRow(y, x [][]float64, i int, row []float64) {
 	}
 }
 
-// each calls do with every row of K, or its first i+1 entries where lower is set, as a
-// Sweeper does.
-func (s *System) each(ctx context.Context, lower bool, do func(i int, row []float64)) error {
-	if k := s.sweeper(); k != nil {
-		return k.Sweep(ctx, lower, do)
-	}
-	for i := range s.K.Dim() {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		row := s.K.Row(i)
-		if lower {
-			row = row[:i+1]
-		}
-		do(i, row)
-	}
-	return nil
-}
-
 // inner returns x'y.
 func inner(x, y []float64) float64 { return simd.Dot(x, y) }
 

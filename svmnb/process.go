@@ -198,8 +198,8 @@ func (p Process) MaxIterations(n int) Process {
 
 // Memory bounds the bytes that kernel rows may take and, apart from that, those of
 // the method; the defaults are 256 MiB, and Go's memory limit or 4 GiB. An
-// iterative method computes rows that do not fit again; a direct one needs 8n²
-// bytes and is refused with a *solvers.MemoryError when they are too many.
+// iterative method computes rows that do not fit again; a direct one needs 4n² bytes, LU
+// and GaussJordan 8n², and is refused with a *solvers.MemoryError when they are too many.
 func (p Process) Memory(bytes int64) Process {
 	p.cache = bytes
 	if bytes < 1 {

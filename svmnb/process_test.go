@@ -536,7 +536,7 @@ func TestProcessRefuses(t *testing.T) {
 	var bad *datasets.Error
 	var problem *solvers.ProblemError
 	var param *kernels.ParamError
-	big := make([][]float64, 30_000)
+	big := make([][]float64, 40_000)
 	for i := range big {
 		big[i] = []float64{float64(i)}
 	}

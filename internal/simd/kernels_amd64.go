@@ -8,6 +8,9 @@ package simd
 func tileF64AVX512(k int, a *float64, b *float64, c *float64, ldc int, add bool)
 
 //go:noescape
+func divideF64AVX512(l *float64, c *float64)
+
+//go:noescape
 func row1F64AVX512(k int, a *float64, b *float64, stride int, c *float64, add bool)
 
 //go:noescape
@@ -65,6 +68,9 @@ func smoPartnerF64AVX512(f *float64, low *float64, ki *float64, diag *float64, n
 func tileF32AVX512(k int, a *float32, b *float32, c *float32, ldc int, add bool)
 
 //go:noescape
+func divideF32AVX512(l *float32, c *float32)
+
+//go:noescape
 func row1F32AVX512(k int, a *float32, b *float32, stride int, c *float32, add bool)
 
 //go:noescape
@@ -96,6 +102,9 @@ func smoSecondF32AVX512(f *float64, low *float64, ki *float32, diag *float64, n 
 
 //go:noescape
 func tileF64AVX2(k int, a *float64, b *float64, c *float64, ldc int, add bool)
+
+//go:noescape
+func divideF64AVX2(l *float64, c *float64)
 
 //go:noescape
 func row1F64AVX2(k int, a *float64, b *float64, stride int, c *float64, add bool)
@@ -153,6 +162,9 @@ func smoPartnerF64AVX2(f *float64, low *float64, ki *float64, diag *float64, n i
 
 //go:noescape
 func tileF32AVX2(k int, a *float32, b *float32, c *float32, ldc int, add bool)
+
+//go:noescape
+func divideF32AVX2(l *float32, c *float32)
 
 //go:noescape
 func row1F32AVX2(k int, a *float32, b *float32, stride int, c *float32, add bool)

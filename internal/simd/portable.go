@@ -12,7 +12,7 @@ import (
 // assembly, whose meaning they define.
 func portable[T Float]() *table[T] {
 	return &table[T]{
-		portableRows, portableColumns, 0, tilePortable[T], row1Portable[T], row4Portable[T], expPortable[T], gaussianPortable[T], dotPortable[T],
+		portableRows, portableColumns, 0, tilePortable[T], dividePortable[T], row1Portable[T], row4Portable[T], expPortable[T], gaussianPortable[T], dotPortable[T],
 		axpyPortable[T], axpy4Portable[T], sparsePortable[T], nil, 1, smoUpdatePortable[T], smoSecondPortable[T], new(sync.Pool), new(sync.Pool),
 	}
 }
@@ -45,6 +45,23 @@ func tilePortable[T Float](k int, a, b, c *T, ldc int, add bool) {
 		for r := range s {
 			row := unsafe.Slice((*T)(unsafe.Add(unsafe.Pointer(c), uintptr((i+r)*ldc)*unsafe.Sizeof(*c))), 4)
 			write(row, s[r][:], add)
+		}
+	}
+}
+
+// dividePortable replaces C, rows × columns without gaps, by L⁻¹C, where L is lower
+// triangular, rows × rows, with the reciprocals of its diagonal there.
+func dividePortable[T Float](l, c *T) {
+	ls, cs := unsafe.Slice(l, portableRows*portableRows), unsafe.Slice(c, portableRows*portableColumns)
+	for i := range portableRows {
+		row := cs[i*portableColumns:][:portableColumns]
+		for k, v := range ls[i*portableRows:][:i] {
+			for j, known := range cs[k*portableColumns:][:portableColumns] {
+				row[j] -= T(v * known)
+			}
+		}
+		for j := range row {
+			row[j] *= ls[i*(portableRows+1)]
 		}
 	}
 }

@@ -60,6 +60,7 @@ type table[T Float] struct {
 	lanes         int // of a strip to transpose; 0 without one
 
 	tile       func(k int, a, b, c *T, ldc int, add bool)
+	divide     func(l, c *T)
 	row1, row4 func(k int, a, b *T, stride int, c *T, add bool)
 	exp        func(dst, x *T, n int, scale T)
 	gaussian   func(dst, b *T, n int, a, gamma T)

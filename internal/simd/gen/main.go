@@ -17,6 +17,7 @@ func main() {
 		for _, single := range []bool{false, true} {
 			m := machine{wide, single}
 			m.tile()
+			m.divide()
 			m.panels(1)
 			m.panels(4)
 			m.exp()

@@ -148,3 +148,32 @@ func log2(bytes int) int {
 	}
 	return 3
 }
+
+// divide: the rows of C (rows × across·lanes, one after the other) become L⁻¹C, by
+// substitution in registers. L is lower triangular, rows × rows, with the
+// reciprocals of its diagonal there.
+func (m machine) divide() {
+	m.text("divide", "func(l, c *T)")
+	rows := m.tileRows()
+	l, c := param("l"), param("c")
+	var sum [][]reg.VecVirtual
+	for i := range rows {
+		var of []reg.VecVirtual
+		for j := range across {
+			of = append(of, m.load(Mem{Base: c, Disp: (i*across + j) * m.width()}, nil))
+		}
+		for k := range i {
+			left := m.broadcast(Mem{Base: l, Disp: (i*rows + k) * m.bytes()})
+			for j := range across {
+				m.fnma()(sum[k][j], left, of[j])
+			}
+		}
+		inverse := m.broadcast(Mem{Base: l, Disp: i * (rows + 1) * m.bytes()})
+		for j := range across {
+			m.mul()(inverse, of[j], of[j])
+			m.store(of[j], Mem{Base: c, Disp: (i*across + j) * m.width()}, nil)
+		}
+		sum = append(sum, of)
+	}
+	end()
+}
