@@ -178,15 +178,18 @@ func (c *cg) enclose(r *cgRun, skilling, radau float64) (lower, bySkilling, byRa
 	return r.lower - apart, wider(skilling), wider(radau / (1 - c.k.off/(c.s.theta()-c.k.off)))
 }
 
-// resume starts a run again from a residual computed afresh. One that has not halved
-// since the last time says that single precision leads nowhere.
+// resume starts a run again from a residual computed afresh. One that is not half as
+// large, in the norm of its bound, as the last time says that single precision leads
+// nowhere.
 func (c *cg) resume(r *cgRun, g []float64) {
-	size := norm(g)
-	c.refused = c.refused || r.gone > 0 && !(size <= r.steady/2)
+	moved := r.gone > 0
 	copy(r.g, g)
 	copy(r.base, r.x)
-	r.gone, r.steady, r.restarted = 0, size, true
+	r.gone, r.restarted = 0, true
 	c.restart(r)
+	size := math.Sqrt(c.skilling(r))
+	c.refused = c.refused || moved && !(size <= r.steady/2)
+	r.steady = size
 }
 
 // replace computes the residuals afresh when E may hide ten times of what one of them says:

@@ -51,7 +51,8 @@ func TestSingle(t *testing.T) {
 							}
 						}
 					}
-					if rows := k.rows - min(rank, n); rows > 12*n || n == 300 && sol.Iterations < 10 {
+					// With less noise double precision has the last digits, now and then.
+					if rows := k.rows - min(rank, n); noise >= 1e-2 && rows > 12*n || n == 300 && sol.Iterations < 10 {
 						t.Errorf("%s: %d rows of K, %d iterations", name, rows, sol.Iterations)
 					}
 				}
