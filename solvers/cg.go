@@ -120,7 +120,7 @@ type cgRun struct {
 	gg       float64   // g'z
 	lower    float64   // 2Q(x)
 	c        float64   // g'A⁻¹g ≤ c g'z by Gauss and Radau
-	steady   float64   // ‖g‖, or with k its bound, when g was last found to have drifted
+	steady   float64   // ‖g‖ when g was last found to have drifted
 	finished bool
 	second   *cgSecond
 

@@ -178,28 +178,28 @@ func (c *cg) enclose(r *cgRun, skilling, radau float64) (lower, bySkilling, byRa
 	return r.lower - apart, wider(skilling), wider(radau / (1 - c.k.off/(c.s.theta()-c.k.off)))
 }
 
-// resume starts a run again from a residual computed afresh. One that is not half as
-// large, in the norm of its bound, as the last time says that single precision leads
-// nowhere.
+// resume starts a run again from a residual computed afresh. Where that is due by drifted
+// it is at most a third of what it was the last time, as 8η ≤ θ; one that has not halved
+// says that single precision leads nowhere.
 func (c *cg) resume(r *cgRun, g []float64) {
-	moved := r.gone > 0
+	size := norm(g)
+	c.refused = c.refused || c.drifted(r) && !(size <= r.steady/2)
 	copy(r.g, g)
 	copy(r.base, r.x)
-	r.gone, r.restarted = 0, true
+	r.gone, r.steady, r.restarted = 0, size, true
 	c.restart(r)
-	size := math.Sqrt(c.skilling(r))
-	c.refused = c.refused || moved && !(size <= r.steady/2)
-	r.steady = size
 }
 
-// replace computes the residuals afresh when E may hide ten times of what one of them says:
-// earlier costs iterations, since each run starts again, later such as do not count. Where single precision does not do, the runs go on from there in double.
+// drifted says that E may hide as much as g says. To ask in the norm of the bounds costs
+// iterations, as each run starts again: with a preconditioner g is small there long before.
+func (c *cg) drifted(r *cgRun) bool { return c.k.off*r.gone > norm(r.g) }
+
+// replace computes the residuals afresh where one has drifted. Where single precision
+// does not do, the runs go on from there in double.
 func (c *cg) replace(ctx context.Context, busy func(j int) bool) error {
 	due := c.refused
 	for j := range c.runs {
-		r := &c.runs[j]
-		far, apart := c.aside(r)
-		due = due || busy(j) && far*far+2*apart > 10*c.skilling(r)
+		due = due || busy(j) && c.drifted(&c.runs[j])
 	}
 	if !due {
 		return nil

@@ -51,8 +51,9 @@ func TestSingle(t *testing.T) {
 							}
 						}
 					}
-					// With less noise double precision has the last digits, now and then.
-					if rows := k.rows - min(rank, n); noise >= 1e-2 && rows > 12*n || n == 300 && sol.Iterations < 10 {
+					// A pass to hold K, one at the end, and one whenever the residual is a third or
+					// less: double precision alone has one for each iteration.
+					if rows := k.rows - min(rank, n); rows > 8*n || n == 300 && sol.Iterations < 20 {
 						t.Errorf("%s: %d rows of K, %d iterations", name, rows, sol.Iterations)
 					}
 				}
