@@ -61,8 +61,8 @@ func blocksOf(k Matrix) (b Blocks, n int) {
 //     first sets are small: what violates is not known yet.
 //   - When more α are free than a set holds, they take turns in it for long. Once
 //     all variables that are not left out go into a set of 4096, they make one.
-//   - The inner run goes on until the violation is 0.03 of that of the whole: a
-//     step of it costs less than a hundredth of a row.
+//   - The inner run goes on until the violation is a tenth of that of the whole: a
+//     step of it costs less than a hundredth of a row, but has one core.
 //   - Points at a bound that are far from moving are left out as in shrinking.go,
 //     and their F with them. It catches up, at a row for each α that has changed
 //     meanwhile, when the violation has fallen to 0.03 of what it was.
@@ -120,7 +120,8 @@ var none = end{-1, math.Inf(-1), math.Inf(1)}
 
 const (
 	engineSteps    = 100     // of an inner run, per variable, at most
-	engineFraction = 0.03    // of the violation that an inner run, and a run on some points, leave
+	engineFraction = 0.03    // of the violation that a run on some points leaves
+	engineInner    = 0.1     // and an inner run: to leave less takes more steps on one core and saves no rows
 	engineSize     = 1024    // of working sets at most, unless said otherwise
 	engineLeast    = 16      // and at least
 	engineWidest   = 4096    // of one of all active variables, 64 MB
@@ -165,7 +166,7 @@ func newEngine(p *Problem, b Blocks, n, size int, alpha, f []float64) *engine {
 	s := &engine{
 		p: p, k: b, n: n, size: size, room: min(size, engineFirst), widest: widest, alpha: alpha, f: f, base: make([]float64, m), fBase: make([]float64, m), step: math.NaN(),
 		noRise: make([]float64, m), noFall: make([]float64, m), active: make([]int, m), in: make([]bool, m), left: make([]bool, m),
-		key: make([]float64, 0, m), chosen: make([]int, 0, m), sum: make([]float64, n),
+		key: make([]float64, m), chosen: make([]int, m), sum: make([]float64, n),
 		values: make([]float32, size*size), up: make([]float64, size), low: make([]float64, size),
 	}
 	s.local = pairs{p: &s.sub}
@@ -215,15 +216,25 @@ func (s *engine) group(v int) int {
 // ends finds up and low of each group, and reports whether F is finite.
 func (s *engine) ends() bool {
 	s.end = [2]end{none, none}
-	finite := true
-	s.reach = 0
+	e, reach, sum := &s.end[0], 0.0, 0.0
 	for _, v := range s.active {
-		f, e := s.f[v], &s.end[s.group(v)]
-		s.reach = max(s.reach, math.Abs(f))
-		e.up, e.low = max(e.up, f+s.noRise[v]), min(e.low, f+s.noFall[v])
-		finite = finite && f-f == 0
+		f := s.f[v]
+		if s.p.PerClass {
+			e = &s.end[s.p.class(v)]
+		}
+		if a := math.Abs(f); a > reach {
+			reach = a
+		}
+		if up := f + s.noRise[v]; up > e.up {
+			e.up = up
+		}
+		if low := f + s.noFall[v]; low < e.low {
+			e.low = low
+		}
+		sum += f - f
 	}
-	return finite
+	s.reach = reach
+	return sum == 0 // else one is NaN or infinite
 }
 
 // worstOf returns the group that violates most.
@@ -335,7 +346,7 @@ func (s *engine) Step(ctx context.Context) (done bool, err error) {
 	if !s.pose() {
 		return false, s.blame()
 	}
-	s.solve(ctx, engineFraction*s.violation())
+	s.solve(ctx, engineInner*s.violation())
 	s.points, s.coef = s.points[:0], s.coef[:0]
 	for k, v := range s.set {
 		if d := s.local.alpha[k] - s.alpha[v]; d != 0 {
@@ -351,16 +362,16 @@ func (s *engine) Step(ctx context.Context) (done bool, err error) {
 	if !s.accumulate(ctx, s.on) {
 		return false, ctx.Err() // nothing has changed
 	}
-	for r := range s.n {
-		i := r
-		if s.on != nil {
-			if r == len(s.on) {
-				break
+	for from := 0; from < len(s.f); from += s.n {
+		f := s.f[from : from+s.n]
+		if s.on == nil {
+			for r, d := range s.sum {
+				f[r] += d
 			}
-			i = s.on[r]
+			continue
 		}
-		for v := i; v < len(s.f); v += s.n { // which does no harm where it is left out
-			s.f[v] += s.sum[r]
+		for r, i := range s.on { // which does no harm where one of two is left out
+			f[i] += s.sum[r]
 		}
 	}
 	s.step = math.Sqrt(dotOf(s.coef, s.coef))
@@ -438,8 +449,8 @@ func (s *engine) choose() {
 	for g := range s.groups() {
 		e := &s.end[g]
 		goal := len(s.order) + (size-len(s.order))/(s.groups()-g)
-		s.take((goal-len(s.order))/2, g, func(v int) float64 { return s.f[v] + s.noRise[v] - e.low })
-		s.take(goal-len(s.order), g, func(v int) float64 { return e.up - s.f[v] - s.noFall[v] })
+		s.take((goal-len(s.order))/2, g, s.noRise, 1, -e.low)
+		s.take(goal-len(s.order), g, s.noFall, -1, e.up)
 	}
 	for g := range s.groups() {
 		for _, v := range s.order {
@@ -475,22 +486,24 @@ func (s *engine) groups() int {
 }
 
 // take adds to the working set the variables of a group with the count largest
-// keys above 0.
-func (s *engine) take(count, group int, key func(v int) float64) {
-	keys, at := s.key[:0], s.chosen[:0]
+// side·(F + mask) + from above 0.
+func (s *engine) take(count, group int, mask []float64, side, from float64) {
+	keys, at, n := s.key, s.chosen, 0
 	for _, v := range s.active {
-		if k := key(v); k > 0 && !s.in[v] && s.group(v) == group {
-			keys, at = append(keys, k), append(at, v)
+		k := float64(side*(s.f[v]+mask[v])) + from
+		if k > 0 && !s.in[v] && (!s.p.PerClass || s.p.class(v) == group) {
+			keys[n], at[n] = k, v
+			n++
 		}
 	}
-	if count < len(at) {
-		foremost(keys, at, count)
-		at = at[:count]
+	if count < n {
+		foremost(keys[:n], at[:n], count)
+		n = count
 	}
-	for _, v := range at {
+	for _, v := range at[:n] {
 		s.in[v] = true
 	}
-	s.order = append(s.order, at...)
+	s.order = append(s.order, at[:n]...)
 }
 
 // foremost moves the count largest keys to the front, in any order (Hoare 1961).

@@ -3,6 +3,7 @@ package solvers
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/svmnb/svmnb/internal/simd"
 )
@@ -107,7 +108,7 @@ func (p *panels[T]) lower(ctx context.Context) (pivot int, err error) {
 			if task == 0 {
 				defer close(factored)
 				for i := k / w; i < below; i++ {
-					b.add(p.column(i, k), p.column(i, 0), 0, k)
+					b.each(b.Subtract, p.column(i, k), p.column(i, 0), 0, k)
 				}
 				pivot = b.factor(p)
 				return
@@ -116,7 +117,7 @@ func (p *panels[T]) lower(ctx context.Context) (pivot int, err error) {
 			last := min(i+each, p.count())
 			for c := 0; c < k && ctx.Err() == nil; c += band {
 				for i := i; i < last; i++ {
-					b.add(p.column(i, k), p.column(i, c), c, c+band)
+					b.each(b.Subtract, p.column(i, k), p.column(i, c), c, c+band)
 				}
 			}
 			if <-factored; pivot == b.to && ctx.Err() == nil {
@@ -137,18 +138,17 @@ type panelBand[T simd.Float] struct {
 	simd.Tiles[T]
 	from, to int
 
-	// What is on the left of products: rows from to to of a factor times sign, as many
-	// at a time as a tile has, one column of them after the other. Of the columns from
-	// first on, so many at a time as a band is wide; of those in the band up to the
-	// triangles on the diagonal; and these, as Tiles.Divide wants them.
+	// What is on the left of products: rows from to to of a factor, as many at a time as
+	// a tile has, one column of them after the other. Of the columns from first on, so
+	// many at a time as a band is wide; of those in the band up to the triangles on the
+	// diagonal; and these, as Tiles.Divide wants them.
 	rows, inner, heads []T
-	sign               T
 	first              int
 }
 
 // newBand is for panels of n columns.
 func newBand[T simd.Float](t simd.Tiles[T], n int) *panelBand[T] {
-	b := &panelBand[T]{Tiles: t, sign: -1}
+	b := &panelBand[T]{Tiles: t}
 	b.rows, b.inner, b.heads = make([]T, min(band, n)*n), make([]T, band*band), make([]T, band*t.Rows)
 	return b
 }
@@ -172,24 +172,23 @@ func (b *panelBand[T]) left(part func(panel, c, end int) []T, first, end int) {
 // pack copies the first rows of a panel's columns.
 func (b *panelBand[T]) pack(dst, src []T) {
 	for len(dst) > 0 {
-		for j, v := range src[:b.Rows] {
-			dst[j] = b.sign * v
-		}
+		copy(dst[:b.Rows], src)
 		if dst = dst[b.Rows:]; len(dst) > 0 {
 			src = src[b.Columns:]
 		}
 	}
 }
 
-// add adds to so many columns of a panel as dst has, at most those of the band, the
-// products of rows with src, which is the panel from column c on, up to column end.
-func (b *panelBand[T]) add(dst, src []T, c, end int) {
+// each calls do, which is Add or Subtract, for all products of rows with src, a panel
+// from column c to end, that belong in dst: as many columns of a panel as it has, at most
+// those of the band.
+func (b *panelBand[T]) each(do func(c, a, b []T), dst, src []T, c, end int) {
 	w, high := b.Columns, b.to-b.from
 	for ; c < end; c += band {
 		deep := min(band, end-c)
 		left := b.rows[(c-b.first)*high:]
 		for s := 0; s < min(high, len(dst)/w); s += b.Rows {
-			b.Add(dst[s*w:], left[s*deep:][:b.Rows*deep], src)
+			do(dst[s*w:], left[s*deep:][:b.Rows*deep], src)
 		}
 		src = src[deep*w:]
 	}
@@ -198,7 +197,7 @@ func (b *panelBand[T]) add(dst, src []T, c, end int) {
 // divide makes the columns of the band in a panel, which knows what is left of them.
 func (b *panelBand[T]) divide(x []T) {
 	for s := 0; s < b.to-b.from; s += b.Rows {
-		b.Add(x[s*b.Columns:], b.group(s), x)
+		b.Subtract(x[s*b.Columns:], b.group(s), x)
 		b.Divide(b.heads[s*b.Rows:], x[s*b.Columns:])
 	}
 }
@@ -214,7 +213,7 @@ func (b *panelBand[T]) factor(p *panels[T]) int {
 		own, s := c/w, c-b.from
 		b.pack(b.group(s), p.column(own, b.from)[c%w:])
 		for i := own; i < b.to/w; i++ {
-			b.Add(p.column(i, c), b.group(s), p.column(i, b.from))
+			b.Subtract(p.column(i, c), b.group(s), p.column(i, b.from))
 		}
 		square := p.column(own, c)
 		if j := b.head(s, square[c%w:]); j < b.Rows {
@@ -281,81 +280,68 @@ func (b *panelBand[T]) known(part func(panel, c, end int) []T) {
 // forward sets x to L⁻¹x, a band at a time.
 func (p *panels[T]) forward(x []float64) {
 	w := p.width()
-	for k := 0; k < p.n; k += band {
-		e := min(k+band, p.n)
-		first, last := k/w, (e+w-1)/w
-		parallel(last-first, (e-k)*k, func(task int) {
+	z := p.filled(x)
+	for k := 0; k < len(z); k += band {
+		first, last := k/w, min(k+band, len(z))/w
+		parallel(last-first, (last-first)*w*k, func(task int) {
 			i := first + task
-			p.along(x[i*w:min((i+1)*w, p.n)], i, x[:k], 0)
+			p.tiles.SubtractRows(z[i*w:], p.column(i, 0), z[:k])
 		})
 		for i := first; i < last; i++ {
-			y, square := x[i*w:min((i+1)*w, p.n)], p.column(i, i*w)
-			p.along(y, i, x[k:i*w], k)
+			y, square := z[i*w:(i+1)*w], p.column(i, i*w)
+			p.tiles.SubtractRows(y, p.column(i, k), z[k:i*w])
 			for c := range y {
 				y[c] /= float64(square[c*w+c])
-				simd.Axpy(-y[c], square[c*w+c+1:][:len(y)-c-1], y[c+1:])
+				simd.Axpy(-y[c], square[c*w+c+1:][:w-c-1], y[c+1:])
 			}
 		}
 	}
-}
-
-// along takes from y, at the rows of panel i, its columns from c on times x.
-func (p *panels[T]) along(y []float64, i int, x []float64, c int) {
-	const some = 64
-	var coef [some]float64
-	var columns [some][]T
-	src := p.column(i, c)
-	for len(x) > 0 {
-		m := min(some, len(x))
-		for k, v := range x[:m] {
-			coef[k], columns[k] = -v, src[:len(y)]
-			src = src[p.width():]
-		}
-		simd.AddRows(y, coef[:m], columns[:m], 0)
-		x = x[m:]
-	}
+	copy(x, z)
 }
 
 // backward sets x to L⁻ᵀx, a band at a time.
 func (p *panels[T]) backward(x []float64) {
 	w := p.width()
-	// across takes from x, from column c to end, what the rows of panel i contribute.
-	across := func(i, c, end int) {
-		y, src := x[i*w:min((i+1)*w, p.n)], p.column(i, c)
-		for ; c < end; c++ {
-			x[c] -= simd.Dot(src[:len(y)], y)
-			src = src[w:]
-		}
-	}
-	for k := (p.n - 1) / band * band; k >= 0; k -= band {
-		e := min(k+band, p.n)
-		first, last := k/w, (e+w-1)/w
+	z := p.filled(x)
+	for k := (len(z) - 1) / band * band; k >= 0; k -= band {
+		first, last := k/w, min(k+band, len(z))/w
 		for i := last - 1; i >= first; i-- {
-			y, square := x[i*w:min((i+1)*w, p.n)], p.column(i, i*w)
-			for c := len(y) - 1; c >= 0; c-- {
-				y[c] = (y[c] - simd.Dot(square[c*w+c+1:][:len(y)-c-1], y[c+1:])) / float64(square[c*w+c])
+			y, square := z[i*w:(i+1)*w], p.column(i, i*w)
+			for c := w - 1; c >= 0; c-- {
+				y[c] = (y[c] - simd.Dot(square[c*w+c+1:][:w-c-1], y[c+1:])) / float64(square[c*w+c])
 			}
-			across(i, k, i*w)
+			p.tiles.SubtractDots(z[k:i*w], p.column(i, k), y)
 		}
 		const some = 512 // columns
-		parallel((k+some-1)/some, (e-k)*k, func(task int) {
+		parallel((k+some-1)/some, (last-first)*w*k, func(task int) {
+			c, end := task*some, min((task+1)*some, k)
 			for i := first; i < last; i++ {
-				across(i, task*some, min((task+1)*some, k))
+				p.tiles.SubtractDots(z[c:end], p.column(i, c), z[i*w:])
 			}
 		})
 	}
+	copy(x, z)
 }
 
 // multiply sets x to Lx.
 func (p *panels[T]) multiply(x []float64) {
 	w := p.width()
-	for i := p.count() - 1; i >= 0; i-- {
-		y := make([]float64, min((i+1)*w, p.n)-i*w)
-		p.along(y, i, x[:i*w+len(y)], 0)
-		for r, v := range y {
+	z := p.filled(x)
+	y := make([]float64, w)
+	for i := range p.count() {
+		clear(y)
+		p.tiles.SubtractRows(y, p.column(i, 0), z[:(i+1)*w])
+		for r, v := range y[:min(w, p.n-i*w)] {
 			x[i*w+r] = -v
 		}
 	}
+}
+
+// filled returns a copy of x, with zeros for the rows that fill the last panel up.
+func (p *panels[T]) filled(x []float64) []float64 {
+	z := make([]float64, p.count()*p.width())
+	copy(z, x)
+	return z
 }
 
 // sheet is some vectors as panels: as many as a tile has columns in each, and of them
@@ -418,7 +404,7 @@ func (s *sheet[T]) divide(ctx context.Context, t simd.Tiles[T], part func(panel,
 			for c := 0; c < k && ctx.Err() == nil; c += band {
 				for i := first; i < last; i++ {
 					x := s.panel(i, w)
-					b.add(x[k*w:], x[c*w:], c, c+band)
+					b.each(b.Subtract, x[k*w:], x[c*w:], c, c+band)
 				}
 			}
 			for i := first; i < last; i++ {
@@ -429,53 +415,79 @@ func (s *sheet[T]) divide(ctx context.Context, t simd.Tiles[T], part func(panel,
 	return context.Cause(ctx)
 }
 
-// inverse returns the lower triangle of (LL')⁻¹ = UU', U = L⁻ᵀ, whose rows are those that
-// the identity would have below the matrix in its factorisation.
-func (p *panels[T]) inverse(ctx context.Context) (*panels[T], error) {
+// columns is (LL')⁻¹ = UU', U = L⁻ᵀ, by columns: what panels has as a row is one here, and
+// each panel goes from the diagonal down. It begins where the band of its first column
+// does, so what stands above the diagonal is part of the inverse or 0.
+type columns[T simd.Float] struct {
+	width int
+	panel [][]T
+}
+
+func (u *columns[T]) begin(i int) int { return i * u.width / band * band }
+
+// part returns panel i from row c to end.
+func (u *columns[T]) part(i, c, end int) []T {
+	return u.panel[i][(c-u.begin(i))*u.width : (end-u.begin(i))*u.width]
+}
+
+// row sets dst to the first i+1 entries of row i.
+func (u *columns[T]) row(dst []T, i int) {
+	for j := 0; j*u.width <= i; j++ {
+		copy(dst[j*u.width:], u.part(j, i, i+1)[:min(u.width, i+1-j*u.width)])
+	}
+}
+
+// inverse returns the inverse of the matrix that was factored. The rows of U are those that
+// the identity would have below the matrix in its factorisation; the product takes their
+// place, from the first band of columns to the last.
+func (p *panels[T]) inverse(ctx context.Context) (*columns[T], error) {
 	w, each := p.width(), bandRows/p.width()
 	end := p.count() * w
-	u := make([][]T, p.count()) // from the first column of the band on that the row is in
-	begin := func(i int) int { return i * w / band * band }
-	for i := range u {
-		u[i] = make([]T, (end-begin(i))*w)
+	u := &columns[T]{width: w, panel: make([][]T, p.count())}
+	for i := range u.panel {
+		u.panel[i] = make([]T, (end-u.begin(i))*w)
 		for r := range w {
-			u[i][(i*w+r-begin(i))*w+r] = 1
+			u.part(i, i*w+r, end)[r] = 1
 		}
 	}
-	part := func(i, c, to int) []T { return u[i][(c-begin(i))*w : (to-begin(i))*w] }
 	b := newBand(p.tiles, end)
+	// tasks calls do for some panels at a time of those that begin before the band ends.
+	tasks := func(k, depth int, do func(first, last int)) {
+		count := b.to / w
+		parallel((count+each-1)/each, b.to*(b.to-k)*depth/2, func(task int) { do(task*each, min((task+1)*each, count)) })
+	}
 	for k := 0; k < end && ctx.Err() == nil; k += band {
 		b.from, b.to = k, min(k+band, end)
 		b.left(p.part, 0, k)
 		b.known(p.part)
-		parallel((b.to/w+each-1)/each, b.to*(b.to-k)*b.to/2, func(task int) {
-			first, last := task*each, min((task+1)*each, b.to/w)
-			for c := begin(first); c < k && ctx.Err() == nil; c += band {
+		tasks(k, b.to, func(first, last int) {
+			for c := u.begin(first); c < k && ctx.Err() == nil; c += band {
 				for i := first; i < last; i++ {
-					b.add(part(i, k, b.to), part(i, c, c+band), c, c+band)
+					b.each(b.Subtract, u.part(i, k, b.to), u.part(i, c, c+band), c, c+band)
 				}
 			}
 			for i := first; i < last; i++ {
-				b.divide(part(i, k, b.to))
+				b.divide(u.part(i, k, b.to))
 			}
 		})
 	}
-	out := newPanels[T](p.n)
-	b.sign = 1
 	for k := 0; k < end && ctx.Err() == nil; k += band {
 		b.from, b.to = k, min(k+band, end)
-		b.left(part, k, end)
-		above := k / w
-		parallel((p.count()-above+each-1)/each, (end-k)*(b.to-k)*(end-k)/2, func(task int) {
-			first := above + task*each
-			last := min(first+each, p.count())
-			for c := begin(first); c < end && ctx.Err() == nil; c += band {
+		b.left(u.part, k, end)
+		tasks(k, end-k, func(first, last int) {
+			for i := first; i < last; i++ { // what is read first is what is written
+				own := u.part(i, k, b.to)
+				was := slices.Clone(own)
+				clear(own)
+				b.each(b.Add, own, was, k, b.to)
+			}
+			for c := b.to; c < end && ctx.Err() == nil; c += band {
 				to := min(c+band, end)
 				for i := first; i < last; i++ {
-					b.add(out.column(i, k), part(i, c, to), c, to)
+					b.each(b.Add, u.part(i, k, b.to), u.part(i, c, to), c, to)
 				}
 			}
 		})
 	}
-	return out, context.Cause(ctx)
+	return u, context.Cause(ctx)
 }

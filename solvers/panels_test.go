@@ -182,7 +182,8 @@ func TestInverseLower(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, row := range lower {
+		for i := range n {
+			row := lower.Row(nil, i)
 			if len(row) != i+1 || len(all[i]) != n {
 				t.Fatalf("n = %d: row %d has %d and %d entries", n, i, len(row), len(all[i]))
 			}

@@ -134,7 +134,7 @@ func (f *ProcessFit) gradient(ctx context.Context, factor *solvers.CholeskyFacto
 		if ctx.Err() != nil {
 			return nil
 		}
-		for j, v := range inverse[i] {
+		for j, v := range inverse(i) {
 			weights[j] = (f.Alpha[i]*f.Alpha[j] - v) / 2
 		}
 		trace += weights[i]
@@ -149,14 +149,17 @@ func (f *ProcessFit) gradient(ctx context.Context, factor *solvers.CholeskyFacto
 	return nil
 }
 
-// precision returns the lower triangle of A⁻¹, with a linear mean that of P.
-func (f *ProcessFit) precision(ctx context.Context, factor *solvers.CholeskyFactor) ([][]float64, error) {
+// precision returns a function whose value is row i of A⁻¹ up to the diagonal, with a
+// linear mean that of P, in the same memory each time.
+func (f *ProcessFit) precision(ctx context.Context, factor *solvers.CholeskyFactor) (func(i int) []float64, error) {
 	inverse, err := factor.InverseLower(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("svmnb: the inverse: %w", err)
 	}
-	if r := f.trend; r != nil {
-		for i, row := range inverse {
+	buffer := make([]float64, factor.N())
+	return func(i int) []float64 {
+		row := inverse.Row(buffer, i)
+		if r := f.trend; r != nil {
 			for a, s := range r.solved {
 				c := 0.0
 				for b, t := range r.solved {
@@ -167,8 +170,8 @@ func (f *ProcessFit) precision(ctx context.Context, factor *solvers.CholeskyFact
 				}
 			}
 		}
-	}
-	return inverse, nil
+		return row
+	}, nil
 }
 
 // LeaveOneOut is what the process says of each target when it has not seen it,
@@ -200,7 +203,8 @@ func (f *ProcessFit) LeaveOneOut(ctx context.Context) (*LeaveOneOut, error) {
 	n := len(f.Alpha)
 	l := &LeaveOneOut{make([]float64, n), make([]float64, n), make([]float64, n)}
 	for i, a := range f.Alpha {
-		rest, v := a/inverse[i][i], 1/inverse[i][i]
+		d := inverse(i)[i]
+		rest, v := a/d, 1/d
 		l.Mean[i], l.Variance[i] = f.task.data.Y[i]-rest, v
 		l.LogDensity[i] = -math.Log(2*math.Pi*v)/2 - rest*rest/v/2
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
@@ -27,7 +28,10 @@ type Belief struct {
 
 // batch is how many points are predicted by one call of an iterative method:
 // enough that one pass over K serves many, few enough to look at ctx often.
-const batch = 32
+const batch = 96
+
+// few points are not worth a product of matrices.
+const few = 6
 
 // Predict returns the means of the m points of x, each of the training data's d
 // features. The error is an *ArgumentError that names the first row of another
@@ -184,13 +188,19 @@ func (f *ProcessFit) forms(ctx context.Context, us [][]float64) ([]form, error) 
 	if err != nil {
 		return forms, err
 	}
-	var half []float64
+	half := make([][]float64, len(us))
 	for i, u := range us {
-		if ctx.Err() != nil {
-			return forms, context.Cause(ctx)
+		half[i] = slices.Clone(u)
+	}
+	if len(us) < few {
+		for _, h := range half {
+			factor.HalfSolve(h, h)
 		}
-		half = factor.HalfSolve(half, u)
-		v := dot(half, half)
+	} else if err := factor.HalfSolveAll(ctx, half); err != nil {
+		return forms, err
+	}
+	for i, h := range half {
+		v := dot(h, h)
 		forms[i] = form{v, v}
 	}
 	return forms, nil

@@ -190,14 +190,19 @@ func (f *ProcessFit) covariance(ctx context.Context, x [][]float64) (square, err
 	}
 	half, gaps, c := make([][]float64, len(x)), make([][]float64, len(x)), make(square, len(x))
 	for i, p := range x {
+		half[i] = f.points.Row(nil, p)
+		if f.trend != nil {
+			gaps[i] = f.trend.gap(f.trend.at(p), half[i])
+		}
+	}
+	if err := factor.HalfSolveAll(ctx, half); err != nil {
+		return nil, err
+	}
+	for i, p := range x {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		u := f.points.Row(nil, p)
-		if f.trend != nil {
-			gaps[i] = f.trend.gap(f.trend.at(p), u)
-		}
-		half[i], c[i] = factor.HalfSolve(u, u), make([]float64, len(x))
+		c[i] = make([]float64, len(x))
 		for j := range i + 1 {
 			v := f.task.kernel.Eval(p, x[j]) - dot(half[i], half[j])
 			if f.trend != nil {

@@ -83,12 +83,12 @@ func (p *packed[T]) at(k0, depth, i int) []T {
 }
 
 // fill packs the panels from ≤ i < to of src, which is rows × depth.
-func (p *packed[T]) fill(t *table[T], src Matrix[T], minus bool, from, to int) {
-	for k0 := 0; k0 < p.depth; k0 += depthBlock {
-		depth := min(depthBlock, p.depth-k0)
-		for i := from; i < to; i++ {
-			row := i * p.width
-			rows := min(p.width, p.rows-row)
+func (p *packed[T]) fill(t *table[T], src Matrix[T], from, to int) {
+	for i := from; i < to; i++ {
+		row := i * p.width
+		rows := min(p.width, p.rows-row)
+		for k0 := 0; k0 < p.depth; k0 += depthBlock {
+			depth := min(depthBlock, p.depth-k0)
 			dst := p.at(k0, depth, i)[:depth*p.width]
 			if rows < p.width {
 				clear(dst)
@@ -99,11 +99,6 @@ func (p *packed[T]) fill(t *table[T], src Matrix[T], minus bool, from, to int) {
 				}
 			} else {
 				t.transposed(dst, p.width, src.Data[row*src.Stride+k0:], src.Stride, rows, depth)
-			}
-			if minus {
-				for j, v := range dst {
-					dst[j] = -v
-				}
 			}
 		}
 	}
@@ -128,7 +123,7 @@ func (p *Panels[T]) Pack(b Matrix[T], threads int) {
 		p.data = p.data[:n]
 	}
 	j := p.t.job()
-	j.fill, j.from, j.minus = p.packed, b.T(), false
+	j.fill, j.from = p.packed, b.T()
 	j.all(packing, (p.panels()+panelsPerTask-1)/panelsPerTask, workers(threads, entryCost*float64(p.size())))
 	j.release()
 }
@@ -155,7 +150,7 @@ func (p *Panels[T]) Dims() (rows, cols int) { return p.depth, p.rows }
 // the shape of the product and the number of goroutines.
 type Gemm[T Float] struct {
 	Add   bool // to C, rather than replace it
-	Minus bool // A·B with the opposite sign
+	Minus bool // subtract from C, rather than replace it
 	Lower bool // only entries (i, j) with j ≤ i; the others keep their values
 
 	// Then, if not nil, is given each finished part of C once, to change in place:
@@ -180,7 +175,7 @@ func (g Gemm[T]) Do(c, a Matrix[T], b *Panels[T]) {
 	t := b.t
 	j := t.job()
 	j.g, j.c, j.b = g, c, b
-	j.fill, j.from, j.minus = packed[T]{width: t.rows, rows: a.Rows, depth: a.Cols}, a, g.Minus
+	j.fill, j.from = packed[T]{width: t.rows, rows: a.Rows, depth: a.Cols}, a
 	if a.Rows == 1 && !g.Lower {
 		j.fill.width = 1 // for row1 and row4
 	}
@@ -207,6 +202,15 @@ func workers(threads int, products float64) int {
 	return max(1, int(min(float64(threads), products/(1<<20))))
 }
 
+// sums says what happens to C when a tile has its sums.
+type sums = uint8
+
+const (
+	replace sums = iota
+	add
+	subtract
+)
+
 // job is what the goroutines of one call share. It is kept for the next call, and
 // its function with it, so that calls do not allocate.
 type job[T Float] struct {
@@ -217,9 +221,8 @@ type job[T Float] struct {
 	wait  sync.WaitGroup
 	run   func()
 
-	fill  packed[T] // packing: of from
-	from  Matrix[T]
-	minus bool
+	fill packed[T] // packing: of from
+	from Matrix[T]
 
 	g    Gemm[T] // multiplying: fill with b
 	c    Matrix[T]
@@ -273,7 +276,7 @@ func (j *job[T]) work() {
 			return
 		case j.phase == packing:
 			from := task * panelsPerTask
-			j.fill.fill(j.t, j.from, j.minus, from, min(from+panelsPerTask, j.fill.panels()))
+			j.fill.fill(j.t, j.from, from, min(from+panelsPerTask, j.fill.panels()))
 		default:
 			j.multiply(task%j.down*rowsPerTask, task/j.down*panelsPerTask, *edge)
 		}
@@ -292,15 +295,21 @@ func (j *job[T]) multiply(i0, p0 int, edge []T) {
 	depth := j.fill.depth
 	for k0 := 0; k0 == 0 || k0 < depth; k0 += depthBlock {
 		k := min(depthBlock, depth-k0)
-		add := j.g.Add || k0 > 0
+		to := replace
+		switch {
+		case j.g.Minus:
+			to = subtract
+		case j.g.Add || k0 > 0:
+			to = add
+		}
 		if j.fill.width == 1 {
-			j.row(k0, k, p0, p1, add, edge)
+			j.row(k0, k, p0, p1, to, edge)
 			continue
 		}
 		for p := p0; p < p1; p++ {
 			b := unsafe.SliceData(j.b.at(k0, k, p))
 			for i := i0; i < i1; i += j.t.rows {
-				j.tile(k0, k, i, p*width, b, add, edge)
+				j.tile(k0, k, i, p*width, b, to, edge)
 			}
 		}
 	}
@@ -319,7 +328,7 @@ func (j *job[T]) multiply(i0, p0 int, edge []T) {
 
 // tile computes the tile of C at (i, col), by way of edge when it is not all
 // wanted.
-func (j *job[T]) tile(k0, k, i, col int, b *T, add bool, edge []T) {
+func (j *job[T]) tile(k0, k, i, col int, b *T, to sums, edge []T) {
 	height, width := min(j.t.rows, j.c.Rows-i), min(j.t.columns, j.c.Cols-col)
 	if j.g.Lower && col >= i+height {
 		return
@@ -327,23 +336,26 @@ func (j *job[T]) tile(k0, k, i, col int, b *T, add bool, edge []T) {
 	a := unsafe.SliceData(j.fill.at(k0, k, i/j.t.rows))
 	c := j.c.Data[i*j.c.Stride+col:]
 	if height == j.t.rows && width == j.t.columns && !(j.g.Lower && col+width > i+1) {
-		j.t.tile(k, a, b, &c[0], j.c.Stride, add)
+		// The tiles of a panel fetch the next one, each its share.
+		const share = 64 / 4 // bytes with each step
+		ahead := k * (j.t.columns*int(unsafe.Sizeof(*b)) + i%rowsPerTask/j.t.rows*share)
+		j.t.tile(k, a, b, &c[0], j.c.Stride, to, ahead)
 		return
 	}
-	j.t.tile(k, a, b, &edge[0], j.t.columns, false)
+	j.t.tile(k, a, b, &edge[0], j.t.columns, replace, 0)
 	for r := range height {
 		n := width
 		if j.g.Lower {
 			n = min(n, i+r+1-col)
 		}
 		if n > 0 {
-			put(c[r*j.c.Stride:][:n], edge[r*j.t.columns:], add)
+			put(c[r*j.c.Stride:][:n], edge[r*j.t.columns:], to)
 		}
 	}
 }
 
 // row computes the panels p0 ≤ p < p1 of a C of one row.
-func (j *job[T]) row(k0, k, p0, p1 int, add bool, edge []T) {
+func (j *job[T]) row(k0, k, p0, p1 int, to sums, edge []T) {
 	a, width, stride := unsafe.SliceData(j.fill.at(k0, k, 0)), j.t.columns, k*j.t.columns
 	for p := p0; p < p1; {
 		product, n := j.t.row1, 1
@@ -352,22 +364,28 @@ func (j *job[T]) row(k0, k, p0, p1 int, add bool, edge []T) {
 		}
 		b, c := unsafe.SliceData(j.b.at(k0, k, p)), j.c.Data[p*width:]
 		if end := min((p+n)*width, j.c.Cols); end < (p+n)*width {
-			product(k, a, b, stride, &edge[0], false)
-			put(c[:end-p*width], edge, add)
+			product(k, a, b, stride, &edge[0], replace)
+			put(c[:end-p*width], edge, to)
 		} else {
-			product(k, a, b, stride, &c[0], add)
+			product(k, a, b, stride, &c[0], to)
 		}
 		p += n
 	}
 }
 
-// put sets c to what a tile computed, or adds that.
-func put[T Float](c, sums []T, add bool) {
-	if !add {
-		copy(c, sums)
-		return
-	}
-	for j := range c {
-		c[j] += sums[j]
+// put does to c what a tile does with its sums.
+func put[T Float](c, s []T, to sums) {
+	s = s[:len(c)]
+	switch to {
+	case replace:
+		copy(c, s)
+	case add:
+		for j, v := range s {
+			c[j] += v
+		}
+	case subtract:
+		for j, v := range s {
+			c[j] -= v
+		}
 	}
 }

@@ -120,7 +120,7 @@ func testGemm[T Float](t *testing.T) {
 				if g.Minus {
 					sum = -sum
 				}
-				if g.Add {
+				if g.Add || g.Minus {
 					sum, size = sum+float64(was[at]), size+math.Abs(float64(was[at]))
 				}
 				if got := float64(c.Data[at]); !(math.Abs(got-sum) <= float64(k+2)*unit[T]()*size) {

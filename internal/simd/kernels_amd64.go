@@ -5,16 +5,22 @@
 package simd
 
 //go:noescape
-func tileF64AVX512(k int, a *float64, b *float64, c *float64, ldc int, add bool)
+func tileF64AVX512(k int, a *float64, b *float64, c *float64, ldc int, to uint8, ahead int)
 
 //go:noescape
 func divideF64AVX512(l *float64, c *float64)
 
 //go:noescape
-func row1F64AVX512(k int, a *float64, b *float64, stride int, c *float64, add bool)
+func lessRowsF64AVX512(k int, b *float64, x *float64, y *float64)
 
 //go:noescape
-func row4F64AVX512(k int, a *float64, b *float64, stride int, c *float64, add bool)
+func lessDotsF64AVX512(k int, b *float64, x *float64, y *float64)
+
+//go:noescape
+func row1F64AVX512(k int, a *float64, b *float64, stride int, c *float64, to uint8)
+
+//go:noescape
+func row4F64AVX512(k int, a *float64, b *float64, stride int, c *float64, to uint8)
 
 //go:noescape
 func expF64AVX512(dst *float64, x *float64, n int, scale float64)
@@ -65,16 +71,22 @@ func smoPairF64AVX512(f *float64, ki *float64, kj *float64, up *float64, low *fl
 func smoPartnerF64AVX512(f *float64, low *float64, ki *float64, diag *float64, n int, fi float64, kii float64, tau float64) (j int, gain float64)
 
 //go:noescape
-func tileF32AVX512(k int, a *float32, b *float32, c *float32, ldc int, add bool)
+func tileF32AVX512(k int, a *float32, b *float32, c *float32, ldc int, to uint8, ahead int)
 
 //go:noescape
 func divideF32AVX512(l *float32, c *float32)
 
 //go:noescape
-func row1F32AVX512(k int, a *float32, b *float32, stride int, c *float32, add bool)
+func lessRowsF32AVX512(k int, b *float32, x *float64, y *float64)
 
 //go:noescape
-func row4F32AVX512(k int, a *float32, b *float32, stride int, c *float32, add bool)
+func lessDotsF32AVX512(k int, b *float32, x *float64, y *float64)
+
+//go:noescape
+func row1F32AVX512(k int, a *float32, b *float32, stride int, c *float32, to uint8)
+
+//go:noescape
+func row4F32AVX512(k int, a *float32, b *float32, stride int, c *float32, to uint8)
 
 //go:noescape
 func expF32AVX512(dst *float32, x *float32, n int, scale float32)
@@ -101,16 +113,22 @@ func smoUpdateF32AVX512(f *float64, ki *float32, kj *float32, up *float64, low *
 func smoSecondF32AVX512(f *float64, low *float64, ki *float32, diag *float64, n int, fi float64, kii float64, tau float64) (j int, gain float64)
 
 //go:noescape
-func tileF64AVX2(k int, a *float64, b *float64, c *float64, ldc int, add bool)
+func tileF64AVX2(k int, a *float64, b *float64, c *float64, ldc int, to uint8, ahead int)
 
 //go:noescape
 func divideF64AVX2(l *float64, c *float64)
 
 //go:noescape
-func row1F64AVX2(k int, a *float64, b *float64, stride int, c *float64, add bool)
+func lessRowsF64AVX2(k int, b *float64, x *float64, y *float64)
 
 //go:noescape
-func row4F64AVX2(k int, a *float64, b *float64, stride int, c *float64, add bool)
+func lessDotsF64AVX2(k int, b *float64, x *float64, y *float64)
+
+//go:noescape
+func row1F64AVX2(k int, a *float64, b *float64, stride int, c *float64, to uint8)
+
+//go:noescape
+func row4F64AVX2(k int, a *float64, b *float64, stride int, c *float64, to uint8)
 
 //go:noescape
 func expF64AVX2(dst *float64, x *float64, n int, scale float64)
@@ -161,16 +179,22 @@ func smoPairF64AVX2(f *float64, ki *float64, kj *float64, up *float64, low *floa
 func smoPartnerF64AVX2(f *float64, low *float64, ki *float64, diag *float64, n int, fi float64, kii float64, tau float64) (j int, gain float64)
 
 //go:noescape
-func tileF32AVX2(k int, a *float32, b *float32, c *float32, ldc int, add bool)
+func tileF32AVX2(k int, a *float32, b *float32, c *float32, ldc int, to uint8, ahead int)
 
 //go:noescape
 func divideF32AVX2(l *float32, c *float32)
 
 //go:noescape
-func row1F32AVX2(k int, a *float32, b *float32, stride int, c *float32, add bool)
+func lessRowsF32AVX2(k int, b *float32, x *float64, y *float64)
 
 //go:noescape
-func row4F32AVX2(k int, a *float32, b *float32, stride int, c *float32, add bool)
+func lessDotsF32AVX2(k int, b *float32, x *float64, y *float64)
+
+//go:noescape
+func row1F32AVX2(k int, a *float32, b *float32, stride int, c *float32, to uint8)
+
+//go:noescape
+func row4F32AVX2(k int, a *float32, b *float32, stride int, c *float32, to uint8)
 
 //go:noescape
 func expF32AVX2(dst *float32, x *float32, n int, scale float32)

@@ -12,7 +12,7 @@ import (
 // assembly, whose meaning they define.
 func portable[T Float]() *table[T] {
 	return &table[T]{
-		portableRows, portableColumns, 0, tilePortable[T], dividePortable[T], row1Portable[T], row4Portable[T], expPortable[T], gaussianPortable[T], dotPortable[T],
+		portableRows, portableColumns, 0, tilePortable[T], dividePortable[T], lessRowsPortable[T], lessDotsPortable[T], row1Portable[T], row4Portable[T], expPortable[T], gaussianPortable[T], dotPortable[T],
 		axpyPortable[T], axpy4Portable[T], sparsePortable[T], nil, 1, smoUpdatePortable[T], smoSecondPortable[T], new(sync.Pool), new(sync.Pool),
 	}
 }
@@ -20,8 +20,8 @@ func portable[T Float]() *table[T] {
 const portableRows, portableColumns = 4, 4
 
 // tilePortable sets C, rows × columns with row stride ldc, to A·B, or adds A·B
-// to it. Step p of k has the elements a[p·rows+i] and b[p·columns+j].
-func tilePortable[T Float](k int, a, b, c *T, ldc int, add bool) {
+// to it or subtracts it. Step p of k has the elements a[p·rows+i] and b[p·columns+j].
+func tilePortable[T Float](k int, a, b, c *T, ldc int, to uint8, ahead int) {
 	as, bs := unsafe.Slice(a, k*4), unsafe.Slice(b, k*4)
 	// Two rows at a time, for the registers.
 	for i := 0; i < 4; i += 2 {
@@ -44,7 +44,7 @@ func tilePortable[T Float](k int, a, b, c *T, ldc int, add bool) {
 		s = [2][4]T{{s00, s01, s02, s03}, {s10, s11, s12, s13}}
 		for r := range s {
 			row := unsafe.Slice((*T)(unsafe.Add(unsafe.Pointer(c), uintptr((i+r)*ldc)*unsafe.Sizeof(*c))), 4)
-			write(row, s[r][:], add)
+			put(row, s[r][:], to)
 		}
 	}
 }
@@ -66,9 +66,34 @@ func dividePortable[T Float](l, c *T) {
 	}
 }
 
+// lessRowsPortable takes x[p]·b[p·columns+j] from y[j] for all p < k, in float64.
+func lessRowsPortable[T Float](k int, b *T, x, y *float64) {
+	bs, ys := unsafe.Slice(b, k*4), unsafe.Slice(y, 4)
+	y0, y1, y2, y3 := ys[0], ys[1], ys[2], ys[3]
+	for _, v := range unsafe.Slice(x, k) {
+		y0 -= float64(v * float64(bs[0]))
+		y1 -= float64(v * float64(bs[1]))
+		y2 -= float64(v * float64(bs[2]))
+		y3 -= float64(v * float64(bs[3]))
+		bs = bs[4:]
+	}
+	ys[0], ys[1], ys[2], ys[3] = y0, y1, y2, y3
+}
+
+// lessDotsPortable takes Σ b[p·columns+j]·y[j] from x[p] for all p < k, in float64.
+func lessDotsPortable[T Float](k int, b *T, x, y *float64) {
+	bs, ys := unsafe.Slice(b, k*4), unsafe.Slice(y, 4)
+	xs := unsafe.Slice(x, k)
+	for p := range xs {
+		sum := float64(float64(bs[0])*ys[0]) + float64(float64(bs[1])*ys[1])
+		xs[p] -= sum + (float64(float64(bs[2])*ys[2]) + float64(float64(bs[3])*ys[3]))
+		bs = bs[4:]
+	}
+}
+
 // row1Portable sets the columns of c to the product of one row with a panel of B,
 // row4Portable those of four panels, which lie stride elements apart.
-func row1Portable[T Float](k int, a, b *T, stride int, c *T, add bool) {
+func row1Portable[T Float](k int, a, b *T, stride int, c *T, to uint8) {
 	as, bs := unsafe.Slice(a, k), unsafe.Slice(b, k*4)
 	var s0, s1, s2, s3 T
 	for p, x := range as {
@@ -78,22 +103,13 @@ func row1Portable[T Float](k int, a, b *T, stride int, c *T, add bool) {
 		s2 += x * y[2]
 		s3 += x * y[3]
 	}
-	write(unsafe.Slice(c, 4), []T{s0, s1, s2, s3}, add)
+	put(unsafe.Slice(c, 4), []T{s0, s1, s2, s3}, to)
 }
 
-func row4Portable[T Float](k int, a, b *T, stride int, c *T, add bool) {
+func row4Portable[T Float](k int, a, b *T, stride int, c *T, to uint8) {
 	size := unsafe.Sizeof(*b)
 	for p := range uintptr(4) {
-		row1Portable(k, a, (*T)(unsafe.Add(unsafe.Pointer(b), p*uintptr(stride)*size)), stride, (*T)(unsafe.Add(unsafe.Pointer(c), p*portableColumns*size)), add)
-	}
-}
-
-func write[T Float](c, s []T, add bool) {
-	for j, v := range s {
-		if add {
-			v += c[j]
-		}
-		c[j] = v
+		row1Portable(k, a, (*T)(unsafe.Add(unsafe.Pointer(b), p*uintptr(stride)*size)), stride, (*T)(unsafe.Add(unsafe.Pointer(c), p*portableColumns*size)), to)
 	}
 }
 

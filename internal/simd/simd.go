@@ -59,9 +59,11 @@ type table[T Float] struct {
 	rows, columns int // of a tile
 	lanes         int // of a strip to transpose; 0 without one
 
-	tile       func(k int, a, b, c *T, ldc int, add bool)
+	tile       func(k int, a, b, c *T, ldc int, to uint8, ahead int)
 	divide     func(l, c *T)
-	row1, row4 func(k int, a, b *T, stride int, c *T, add bool)
+	lessRows   func(k int, b *T, x, y *float64)
+	lessDots   func(k int, b *T, x, y *float64)
+	row1, row4 func(k int, a, b *T, stride int, c *T, to uint8)
 	exp        func(dst, x *T, n int, scale T)
 	gaussian   func(dst, b *T, n int, a, gamma T)
 	dot        func(x *T, y *float64, n int) float64

@@ -3,6 +3,7 @@ package simd
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -37,12 +38,46 @@ func testTiles[T Float](t *testing.T) {
 					size[i] += math.Abs(v)
 				}
 			}
+			was := slices.Clone(c)
 			tiles.Add(c, a, b)
 			for i, v := range c {
 				if math.Abs(float64(v)-want[i]) > float64(k+2)*unit[T]()*size[i] {
 					t.Fatalf("%d products: entry %d is %v, want %v", k, i, v, want[i])
 				}
 			}
+			tiles.Subtract(c, a, b)
+			for i, v := range c {
+				if math.Abs(float64(v-was[i])) > 2*float64(k+2)*unit[T]()*size[i] {
+					t.Fatalf("%d products, added and taken away: entry %d is %v, was %v", k, i, v, was[i])
+				}
+			}
+		}
+		for k := range 20 {
+			b, x, y := guarded[T](t, k*columns, front), guarded[float64](t, k, front), guarded[float64](t, columns, front)
+			copy(b, random[T](rng, len(b)))
+			copy(x, random[float64](rng, k))
+			copy(y, random[float64](rng, columns))
+			wantX, wantY := slices.Clone(x), slices.Clone(y)
+			for p := range k {
+				for j := range columns {
+					wantX[p] -= float64(b[p*columns+j]) * y[j]
+					wantY[j] -= float64(b[p*columns+j]) * x[p]
+				}
+			}
+			gotX := slices.Clone(x)
+			tiles.SubtractDots(gotX, b, y)
+			tiles.SubtractRows(y, b, x)
+			for p, v := range gotX {
+				if math.Abs(v-wantX[p]) > 1e-13 {
+					t.Fatalf("row %d of %d: %v, want %v", p, k, v, wantX[p])
+				}
+			}
+			for j, v := range y {
+				if math.Abs(v-wantY[j]) > 1e-13 {
+					t.Fatalf("%d rows, column %d: %v, want %v", k, j, v, wantY[j])
+				}
+			}
+			tiles.SubtractDots(x, b, y) // between the pages too
 		}
 		l, c := guarded[T](t, rows*rows, front), guarded[T](t, rows*columns, front)
 		for i := range rows {

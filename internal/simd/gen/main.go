@@ -18,6 +18,8 @@ func main() {
 			m := machine{wide, single}
 			m.tile()
 			m.divide()
+			m.lessRows()
+			m.lessDots()
 			m.panels(1)
 			m.panels(4)
 			m.exp()

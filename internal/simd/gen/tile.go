@@ -11,6 +11,8 @@ import (
 // the 32 registers of AVX-512, 12 + 3 of the 16 of AVX2.
 const across = 3
 
+const line = 64 // bytes of the cache
+
 func (m machine) tileRows() int {
 	if m.wide {
 		return 8
@@ -18,13 +20,16 @@ func (m machine) tileRows() int {
 	return 4
 }
 
-// tile: C (rows × across·lanes, row stride ldc) = A·B or C + A·B over k steps,
+// tile: C (rows × across·lanes, row stride ldc) = A·B, C + A·B or C − A·B over k steps,
 // where a step of A has one element for each row and a step of B one for each
-// column.
+// column. With every four steps it fetches a row of C, as long as there are rows,
+// because they are far apart in memory and all at once would hold A and B up, and a
+// cache line of what is ahead bytes behind b, into the second-level cache.
 func (m machine) tile() {
-	m.text("tile", "func(k int, a, b, c *T, ldc int, add bool)")
+	m.text("tile", "func(k int, a, b, c *T, ldc int, to uint8, ahead int)")
 	rows := m.tileRows()
-	k, a, b, c, ldc := param("k"), param("a"), param("b"), param("c"), param("ldc")
+	k, a, b, c, ldc, ahead := param("k"), param("a"), param("b"), param("c"), param("ldc"), param("ahead")
+	ADDQ(b, ahead)
 	SHLQ(U8(log2(m.bytes())), ldc)
 
 	var sum [][]reg.VecVirtual
@@ -48,15 +53,33 @@ func (m machine) tile() {
 		}
 	}
 	const unrolled = 4
-	Label("four")
-	CMPQ(k, U8(unrolled))
-	JLT(LabelRef("one"))
-	for s := range unrolled {
-		step(s)
+	four := func(loop string, also func()) {
+		Label(loop)
+		CMPQ(k, U8(unrolled))
+		JLT(LabelRef("one"))
+		for s := range unrolled {
+			step(s)
+		}
+		advance(unrolled*rows*m.bytes(), a)
+		advance(unrolled*across*m.width(), b)
+		PREFETCHT1(Mem{Base: ahead})
+		advance(line, ahead)
+		also()
+		SUBQ(U8(unrolled), k)
 	}
-	advance(unrolled*rows*m.bytes(), a)
-	advance(unrolled*across*m.width(), b)
-	SUBQ(U8(unrolled), k)
+	row, left := GP64(), GP64()
+	MOVQ(c, row)
+	MOVQ(U32(rows), left)
+	four("fetching", func() {
+		for at := 0; at < across*m.width(); at += line {
+			PREFETCHT0(Mem{Base: row, Disp: at})
+		}
+		PREFETCHT0(Mem{Base: row, Disp: across*m.width() - 1})
+		ADDQ(ldc, row)
+	})
+	DECQ(left)
+	JNE(LabelRef("fetching"))
+	four("four", func() {})
 	JMP(LabelRef("four"))
 	Label("one")
 	TESTQ(k, k)
@@ -68,29 +91,89 @@ func (m machine) tile() {
 	JMP(LabelRef("one"))
 
 	Label("write")
-	m.writeSums(func() {
+	m.writeSums(func(write func(sum reg.VecVirtual, to Mem)) {
 		for i := range rows {
 			for j := range across {
-				m.add()(Mem{Base: c, Disp: j * m.width()}, sum[i][j], sum[i][j])
-				m.store(sum[i][j], Mem{Base: c, Disp: j * m.width()}, nil)
-			}
-			ADDQ(ldc, c)
-		}
-	}, func() {
-		for i := range rows {
-			for j := range across {
-				m.store(sum[i][j], Mem{Base: c, Disp: j * m.width()}, nil)
+				write(sum[i][j], Mem{Base: c, Disp: j * m.width()})
 			}
 			ADDQ(ldc, c)
 		}
 	})
 }
 
+// lessRows: y −= Bᵀx in float64, for k rows of a panel B.
+func (m machine) lessRows() {
+	m.text("lessRows", "func(k int, b *T, x, y *float64)")
+	k, b, x, y := param("k"), param("b"), param("x"), param("y")
+	d := m.double()
+	var sum []reg.VecVirtual
+	for i := range m.perRow() {
+		sum = append(sum, d.load(Mem{Base: y, Disp: i * d.width()}, nil))
+	}
+	Label("one")
+	TESTQ(k, k)
+	JEQ(LabelRef("write"))
+	c := d.broadcast(Mem{Base: x})
+	m.fetchRow(b, 12)
+	for i, s := range sum {
+		d.fnma()(m.loadDouble(Mem{Base: b, Disp: i * d.lanes() * m.bytes()}, nil), c, s)
+	}
+	advance(8, x)
+	advance(across*m.width(), b)
+	DECQ(k)
+	JMP(LabelRef("one"))
+	Label("write")
+	for i, s := range sum {
+		d.store(s, Mem{Base: y, Disp: i * d.width()}, nil)
+	}
+	end()
+}
+
+// lessDots: x −= By in float64, for k rows of a panel B.
+func (m machine) lessDots() {
+	m.text("lessDots", "func(k int, b *T, x, y *float64)")
+	k, b, x, y := param("k"), param("b"), param("x"), param("y")
+	d := m.double()
+	var held []reg.VecVirtual
+	for i := range m.perRow() {
+		held = append(held, d.load(Mem{Base: y, Disp: i * d.width()}, nil))
+	}
+	Label("one")
+	TESTQ(k, k)
+	JEQ(LabelRef("done"))
+	sum := d.zero()
+	m.fetchRow(b, 12)
+	for i, h := range held {
+		d.fma()(m.loadDouble(Mem{Base: b, Disp: i * d.lanes() * m.bytes()}, nil), h, sum)
+	}
+	dot, from := d.across(VADDPD, sum), XMM()
+	VMOVSD(Mem{Base: x}, from)
+	VSUBSD(dot.AsX(), from, from)
+	VMOVSD(from, Mem{Base: x})
+	advance(8, x)
+	advance(across*m.width(), b)
+	DECQ(k)
+	JMP(LabelRef("one"))
+	Label("done")
+	end()
+}
+
+// fetchRow fetches a row of the panel b some rows ahead: a core alone reads memory twice
+// as fast so.
+func (m machine) fetchRow(b reg.GPVirtual, ahead int) {
+	for at := 0; at < across*m.width(); at += line {
+		PREFETCHT0(Mem{Base: b, Disp: ahead*across*m.width() + at})
+	}
+}
+
+// perRow is how many registers of float64 a row of a panel takes.
+func (m machine) perRow() int { return across * m.lanes() / m.double().lanes() }
+
 // panels: the product of one row with count panels of B, which lie stride
 // elements apart. Each entry is summed in the order of tile, so that it has the
 // same bits; several panels at a time keep the adders busy.
 func (m machine) panels(count int) {
-	m.text(label("row%d", count), "func(k int, a, b *T, stride int, c *T, add bool)")
+	m.text(label("row%d", count), "func(k int, a, b *T, stride int, c *T, to uint8)")
 	k, a, b, c := param("k"), param("a"), param("b"), param("c")
 	stride := param("stride")
 	SHLQ(U8(log2(m.bytes())), stride)
@@ -119,28 +202,40 @@ func (m machine) panels(count int) {
 	JMP(LabelRef("one"))
 
 	Label("write")
-	m.writeSums(func() {
+	m.writeSums(func(write func(sum reg.VecVirtual, to Mem)) {
 		for j, s := range sum {
-			m.add()(Mem{Base: c, Disp: j * m.width()}, s, s)
-			m.store(s, Mem{Base: c, Disp: j * m.width()}, nil)
-		}
-	}, func() {
-		for j, s := range sum {
-			m.store(s, Mem{Base: c, Disp: j * m.width()}, nil)
+			write(s, Mem{Base: c, Disp: j * m.width()})
 		}
 	})
 }
 
-func (m machine) writeSums(added, alone func()) {
-	add := Load(Param("add"), GP8())
-	TESTB(add, add)
-	JEQ(LabelRef("alone"))
-	added()
+// writeSums closes a function whose parameter to says what happens to C: all calls
+// write for each register of sums.
+func (m machine) writeSums(all func(write func(sum reg.VecVirtual, to Mem))) {
+	to := Load(Param("to"), GP8())
+	CMPB(to, U8(add))
+	JEQ(LabelRef("add"))
+	JGT(LabelRef("subtract"))
+	all(func(sum reg.VecVirtual, to Mem) { m.store(sum, to, nil) })
 	end()
-	Label("alone")
-	alone()
+	Label("add")
+	all(func(sum reg.VecVirtual, to Mem) {
+		m.add()(to, sum, sum)
+		m.store(sum, to, nil)
+	})
+	end()
+	Label("subtract")
+	all(func(sum reg.VecVirtual, to Mem) {
+		c := m.load(to, nil)
+		m.sub()(sum, c, c)
+		m.store(c, to, nil)
+	})
 	end()
 }
+
+// add is the constant of package simd; below it C is replaced, above it is what is
+// subtracted from.
+const add = 1
 
 func log2(bytes int) int {
 	if bytes == 4 {
