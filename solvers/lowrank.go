@@ -173,19 +173,22 @@ func (q *lowRank) factor(ctx context.Context, d []float64) (bool, error) {
 
 // solve sets x to M⁻¹x.
 func (q *lowRank) solve(x []float64) {
-	q.pipe(len(x), func(b, k0, k1 int) {
-		from, to := b*pipeRows, min((b+1)*pipeRows, len(x))
-		q.forward(x, from, to, k0, k1)
-		if k1 == q.r {
-			for i := from; i < to; i++ {
-				x[i] /= q.d[i]
-			}
-		}
+	n := len(x)
+	threads := min(runtime.GOMAXPROCS(0), q.r/pipeColumns, n*q.r>>18)
+	if threads < 2 { // and nothing is allocated
+		clear(q.s)
+		q.forward(x, 0, n, 0, q.r)
+		clear(q.s)
+		q.backward(x, 0, n, 0, q.r)
+		return
+	}
+	blocks := (n + pipeRows - 1) / pipeRows
+	q.pipe(threads, blocks, func(b, k0, k1 int) {
+		q.forward(x, b*pipeRows, min((b+1)*pipeRows, n), k0, k1)
 	})
-	last := (len(x)+pipeRows-1)/pipeRows - 1
-	q.pipe(len(x), func(b, k0, k1 int) {
-		b = last - b
-		q.backward(x, b*pipeRows, min((b+1)*pipeRows, len(x)), q.r-k1, q.r-k0)
+	q.pipe(threads, blocks, func(b, k0, k1 int) {
+		b = blocks - 1 - b
+		q.backward(x, b*pipeRows, min((b+1)*pipeRows, n), q.r-k1, q.r-k0)
 	})
 }
 
@@ -198,10 +201,8 @@ const (
 // goroutine has columns k0 ≤ k < k1 of its own, with their sums, and takes a block when
 // the one before it is done with it: every number is computed from the same ones in the
 // same order, however many there are.
-func (q *lowRank) pipe(n int, do func(block, k0, k1 int)) {
+func (q *lowRank) pipe(threads, blocks int, do func(block, k0, k1 int)) {
 	clear(q.s)
-	threads := max(1, min(runtime.GOMAXPROCS(0), q.r/pipeColumns, n*q.r>>18))
-	blocks := (n + pipeRows - 1) / pipeRows
 	var before chan struct{}
 	for t := range threads {
 		k0, k1 := t*q.r/threads, (t+1)*q.r/threads
@@ -224,7 +225,8 @@ func (q *lowRank) pipe(n int, do func(block, k0, k1 int)) {
 	}
 }
 
-// forward applies columns k0 ≤ k < k1 of L_r⁻¹ ⋯ L_1⁻¹ to the rows from ≤ i < to of x.
+// forward applies columns k0 ≤ k < k1 of L_r⁻¹ ⋯ L_1⁻¹ to the rows from ≤ i < to of x, and
+// D⁻¹ after the last.
 func (q *lowRank) forward(x []float64, from, to, k0, k1 int) {
 	s := q.s[k0:k1]
 	for i := from; i < to; i++ {
@@ -232,6 +234,9 @@ func (q *lowRank) forward(x []float64, from, to, k0, k1 int) {
 		for k, pk := range p {
 			xi -= pk * s[k]
 			s[k] += beta[k] * xi
+		}
+		if k1 == q.r {
+			xi /= q.d[i]
 		}
 		x[i] = xi
 	}
