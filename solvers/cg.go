@@ -12,10 +12,18 @@ import (
 //
 //	λ = g'g / h'Ah,  x ← x + λh,  g₊ = g − λAh,  γ = g₊'g₊ / g'g,  h ← g₊ + γh.
 //
-// One pass over the rows of K per iteration serves all right-hand sides, and K is
-// never held: memory grows with n. In exact arithmetic n iterations solve the system;
-// rounding delays that without limit where A is ill-conditioned, and some tens are
-// enough where it is not. Every 50 iterations g is computed afresh, in the same pass.
+// One pass over K per iteration serves all right-hand sides. In exact arithmetic n
+// iterations solve the system; rounding delays that without limit where A is
+// ill-conditioned, and some tens are enough where it is not.
+//
+// From 4,096 points on, where the memory for the method has room for 2n² bytes more in a
+// quarter of it, K is held in single precision, and passes are over that, with sums in
+// double precision. Where g may have lost its meaning by that (van der Vorst and Ye 2000)
+// it is computed afresh from K as it is, and the run starts again from there, so that the
+// answer is as good as that of double precision, and every bound holds (single.go).
+// Double, a noise so small that rounding K could make A indefinite, GibbsMacKay, and a
+// residual that does not improve have all passes made in double precision; then g is
+// computed afresh every 50 iterations, in the same pass, and memory grows with n.
 //
 // Each iteration bounds b'A⁻¹b from both sides (bounds.go). The lower bound is
 // free: 2Q(x_k) = 2Q(x_0) + Σ_{j<k} λ_j g_j'g_j.
@@ -29,6 +37,8 @@ type CG struct {
 	// GibbsMacKay adds a second run, whose upper bound is tighter at first and looser
 	// later (Gibbs and MacKay 1997, §3.3). It doubles the cost.
 	GibbsMacKay bool
+
+	Double bool // no pass in single precision, whatever n
 }
 
 // Name is "CG", "CG, rank 20" and the like.
@@ -44,7 +54,8 @@ func (m CG) Name() string {
 }
 
 // Memory returns 48n for each right-hand side, twice that with GibbsMacKay, and
-// 32n for each column of the preconditioner.
+// 32n for each column of the preconditioner. K in single precision is not counted: it is
+// held where there is room for it.
 func (m CG) Memory(n, q int) float64 {
 	vectors := 6 * q
 	if m.GibbsMacKay {
@@ -81,16 +92,19 @@ func (m CG) Start(s *System, b, x [][]float64) (LinearStepper, error) {
 }
 
 type cg struct {
-	method CG
-	s      *System
-	theta  float64  // A ⪰ θI, or A ⪰ P with θ = 1
-	p      *lowRank // the preconditioner, nil without
-	warm   bool     // a run starts elsewhere than at 0
-	known  bool     // g is that of x
-	opened bool     // what asks for rows before the first iteration is done
-	runs   []cgRun
-	steps  int
-	x, y   [][]float64 // what is multiplied by A in a pass, and the products
+	method  CG
+	s       *System
+	theta   float64  // A ⪰ θI, or A ⪰ P with θ = 1
+	p       *lowRank // the preconditioner, nil without
+	k       *single  // K as passes have it; nil in double precision
+	hold    bool     // k is wanted
+	refused bool     // k does not do
+	warm    bool     // a run starts elsewhere than at 0
+	known   bool     // g is that of x
+	opened  bool     // what asks for rows before the first iteration is done
+	runs    []cgRun
+	steps   int
+	x, y    [][]float64 // what is multiplied by A in a pass, and the products
 
 	keep bool // the coefficients of each iteration
 }
@@ -110,6 +124,9 @@ type cgRun struct {
 	finished bool
 	second   *cgSecond
 
+	base []float64 // x when g was last computed afresh, where k is held
+	gone float64   // ‖x − base‖
+
 	start         float64 // g'z at the beginning
 	lambda, gamma []float64
 	restarted     bool
@@ -124,9 +141,12 @@ func (c *cg) open(ctx context.Context) error {
 		}
 		c.p = p
 	}
-	if c.p != nil {
-		c.theta = 1
+	if c.hold {
+		if err := c.hold32(ctx); err != nil {
+			return err
+		}
 	}
+	c.theta = c.least()
 	if c.warm {
 		if err := c.multiply(ctx, func(r *cgRun) { c.x, c.y = append(c.x, r.x), append(c.y, r.ax) }); err != nil {
 			return err
@@ -194,8 +214,13 @@ func (c *cg) Step(ctx context.Context, settled []bool) (done bool, err error) {
 			return false, err
 		}
 	}
-	fresh := c.steps%afresh == afresh-1
 	busy := func(j int) bool { return !settled[j] && !c.runs[j].finished }
+	if c.k != nil {
+		if err := c.replace(ctx, busy); err != nil {
+			return false, err
+		}
+	}
+	fresh := c.k == nil && c.steps%afresh == afresh-1
 	c.x, c.y = c.x[:0], c.y[:0]
 	for j := range c.runs {
 		if r := &c.runs[j]; busy(j) {
@@ -211,7 +236,7 @@ func (c *cg) Step(ctx context.Context, settled []bool) (done bool, err error) {
 	if len(c.x) == 0 {
 		return true, nil
 	}
-	if err := c.s.times(ctx, c.y, c.x); err != nil {
+	if err := c.times(ctx, c.y, c.x); err != nil {
 		return false, err
 	}
 	if c.method.GibbsMacKay {
@@ -243,6 +268,9 @@ func (c *cg) advance(j int, fresh bool) error {
 	lambda := r.gg / curvature
 	axpy(r.x, lambda, r.h)
 	axpy(r.g, -lambda, r.ah)
+	if c.k != nil {
+		r.gone = distance(r.x, r.base)
+	}
 	before := r.gg
 	c.solve(r)
 	gamma := r.gg / before
@@ -284,6 +312,10 @@ func radau(rest, gamma, theta float64) float64 {
 // from g, and returns true. It is finished if that has not halved the residual since
 // the last time.
 func (c *cg) adopt(r *cgRun, g []float64) (restarted bool) {
+	if c.k != nil {
+		c.resume(r, g)
+		return true
+	}
 	drift := r.ah
 	for i, v := range g {
 		drift[i] = v - r.g[i]
@@ -334,6 +366,9 @@ func (c *cg) positive(j int, curvature float64) error {
 		return &ProblemError{"b", j, norm(c.runs[j].b), "is too large to square: divide b by the scale of its entries"}
 	}
 	rounding := float64(len(h)) * 0x1p-52 * size * size
+	if c.k != nil {
+		rounding += c.k.off * inner(h, h)
+	}
 	if k := curvature - noise; !(curvature > 0) || k < -rounding || noise == 0 && k <= rounding {
 		k /= inner(h, h)
 		return &IndefiniteError{Method: c.method.Name(), Row: -1, Value: k, Need: max(-2*k, float64(len(h))*0x1p-52*size*size/inner(h, h))}
@@ -351,16 +386,24 @@ func (c *cg) Report(points []SystemPoint) {
 		if c.theta == 0 {
 			continue
 		}
-		skilling, radau := r.gg, r.c*r.gg
-		if c.p == nil {
-			skilling = c.s.energy(r.g)
+		skilling, radau := c.skilling(r), r.c*r.gg
+		if c.k != nil {
+			pt.Lower, skilling, radau = c.enclose(r, skilling, radau)
 		}
-		pt.Skilling, pt.Radau, pt.Energy = r.lower+skilling, r.lower+radau, min(skilling, radau)
+		pt.Skilling, pt.Radau, pt.Energy = pt.Lower+skilling, pt.Lower+radau, min(skilling, radau)
 		if r.second != nil && c.opened {
 			pt.GibbsMacKay = r.second.upper
 			pt.Energy = min(pt.Energy, max(0, r.second.upper-r.lower))
 		}
 	}
+}
+
+// skilling returns what bounds g'A⁻¹g whatever g is.
+func (c *cg) skilling(r *cgRun) float64 {
+	if c.p != nil {
+		return r.gg
+	}
+	return c.s.energy(r.g)
 }
 
 // precondition returns P = LL' + diag(noise), ready to solve. L is that of

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"runtime"
 )
 
 // lowRank is Q ≈ VV' + diag(ridge), V of n × r, from the incomplete Cholesky
@@ -48,6 +49,9 @@ func (q *lowRank) approximate(ctx context.Context, p *Problem) error {
 	return nil
 }
 
+// pivotRows is how many entries of a column stay in the first-level cache.
+const pivotRows = 1024
+
 // pivoted returns the columns of the incomplete Cholesky factor of K, of which only
 // the diagonal and the rows of the pivots are asked for.
 func pivoted(ctx context.Context, k Matrix, rank int, loss float64) (columns [][]float64, err error) {
@@ -73,12 +77,15 @@ func pivoted(ctx context.Context, k Matrix, rank int, loss float64) (columns [][
 			break
 		}
 		c := append([]float64(nil), k.Row(pivot)...)
-		for _, old := range columns {
-			v := old[pivot]
-			for i, o := range old {
-				c[i] -= v * o
+		parallel((n+pivotRows-1)/pivotRows, len(columns)*n, func(t int) {
+			part := c[t*pivotRows : min((t+1)*pivotRows, n)]
+			for _, old := range columns {
+				v := old[pivot]
+				for i, o := range old[t*pivotRows:][:len(part)] {
+					part[i] -= v * o
+				}
 			}
-		}
+		})
 		root := math.Sqrt(left[pivot])
 		for i := range c {
 			c[i] /= root
@@ -164,21 +171,83 @@ func (q *lowRank) factor(ctx context.Context, d []float64) (bool, error) {
 	return true, nil
 }
 
+// solve sets x to M⁻¹x.
 func (q *lowRank) solve(x []float64) {
-	r, s := q.r, q.s
-	clear(s)
-	for i, xi := range x {
-		p, beta := q.p[i*r:(i+1)*r], q.beta[i*r:(i+1)*r]
+	n := len(x)
+	threads := min(runtime.GOMAXPROCS(0), q.r/pipeColumns, n*q.r>>18)
+	if threads < 2 { // and nothing is allocated
+		clear(q.s)
+		q.forward(x, 0, n, 0, q.r)
+		clear(q.s)
+		q.backward(x, 0, n, 0, q.r)
+		return
+	}
+	blocks := (n + pipeRows - 1) / pipeRows
+	q.pipe(threads, blocks, func(b, k0, k1 int) {
+		q.forward(x, b*pipeRows, min((b+1)*pipeRows, n), k0, k1)
+	})
+	q.pipe(threads, blocks, func(b, k0, k1 int) {
+		b = blocks - 1 - b
+		q.backward(x, b*pipeRows, min((b+1)*pipeRows, n), q.r-k1, q.r-k0)
+	})
+}
+
+const (
+	pipeRows    = 128 // rows that go from one goroutine to the next together
+	pipeColumns = 64  // columns that are worth a goroutine
+)
+
+// pipe calls do for every block of rows, in order, and within it for the columns. Each
+// goroutine has columns k0 ≤ k < k1 of its own, with their sums, and takes a block when
+// the one before it is done with it: every number is computed from the same ones in the
+// same order, however many there are.
+func (q *lowRank) pipe(threads, blocks int, do func(block, k0, k1 int)) {
+	clear(q.s)
+	var before chan struct{}
+	for t := range threads {
+		k0, k1 := t*q.r/threads, (t+1)*q.r/threads
+		ready, done := before, make(chan struct{}, blocks)
+		work := func() {
+			for b := range blocks {
+				if ready != nil {
+					<-ready
+				}
+				do(b, k0, k1)
+				done <- struct{}{}
+			}
+		}
+		if t == threads-1 {
+			work()
+			return
+		}
+		go work()
+		before = done
+	}
+}
+
+// forward applies columns k0 ≤ k < k1 of L_r⁻¹ ⋯ L_1⁻¹ to the rows from ≤ i < to of x, and
+// D⁻¹ after the last.
+func (q *lowRank) forward(x []float64, from, to, k0, k1 int) {
+	s := q.s[k0:k1]
+	for i := from; i < to; i++ {
+		p, beta, xi := q.p[i*q.r+k0:][:len(s)], q.beta[i*q.r+k0:][:len(s)], x[i]
 		for k, pk := range p {
 			xi -= pk * s[k]
 			s[k] += beta[k] * xi
 		}
-		x[i] = xi / q.d[i]
+		if k1 == q.r {
+			xi /= q.d[i]
+		}
+		x[i] = xi
 	}
-	clear(s)
-	for i := len(x) - 1; i >= 0; i-- {
-		p, beta, xi := q.p[i*r:(i+1)*r], q.beta[i*r:(i+1)*r], x[i]
-		for k := r - 1; k >= 0; k-- {
+}
+
+// backward applies such columns of L_1'⁻¹ ⋯ L_r'⁻¹, from the last row and column on.
+func (q *lowRank) backward(x []float64, from, to, k0, k1 int) {
+	s := q.s[k0:k1]
+	for i := to - 1; i >= from; i-- {
+		p, beta, xi := q.p[i*q.r+k0:][:len(s)], q.beta[i*q.r+k0:][:len(s)], x[i]
+		for k := len(s) - 1; k >= 0; k-- {
 			xi -= beta[k] * s[k]
 			s[k] += p[k] * xi
 		}

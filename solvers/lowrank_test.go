@@ -3,6 +3,8 @@ package solvers
 import (
 	"context"
 	"math"
+	"runtime"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -79,6 +81,49 @@ func TestProductForm(t *testing.T) {
 	}
 	if r := residual(got); r < 1e-7 {
 		t.Errorf("Woodbury has residual %g; then the product form is not worth its place", r)
+	}
+}
+
+// TestPipe: solve has the same bits on however many goroutines, over the seams of blocks
+// and columns, and undoes mul.
+func TestPipe(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	const r = 200
+	for _, n := range []int{1, 127, 300, 4001} {
+		rng := newRand(uint64(n))
+		columns := make([][]float64, r)
+		for k := range columns {
+			columns[k] = make([]float64, n)
+			for i := range columns[k] {
+				columns[k][i] = rng.NormFloat64()
+			}
+		}
+		q, d := &lowRank{}, fill(n, 0.5)
+		q.keep(columns, fill(n, 1), nil)
+		if ok, err := q.factor(context.Background(), d); !ok || err != nil {
+			t.Fatal(ok, err)
+		}
+		want, b := make([]float64, n), make([]float64, n)
+		for i := range want {
+			want[i] = rng.NormFloat64()
+		}
+		q.mul(b, want)
+		axpy(b, d[0], want)
+		var one []float64
+		for _, threads := range []int{1, 2, 3} {
+			runtime.GOMAXPROCS(threads)
+			x := slices.Clone(b)
+			q.solve(x)
+			if threads == 1 {
+				one = x
+			}
+			if !slices.Equal(x, one) {
+				t.Errorf("n = %d: other bits on %d threads", n, threads)
+			}
+		}
+		if far := distance(one, want); !(far <= 1e-9*norm(want)) {
+			t.Errorf("n = %d: solve is off by %g of %g", n, far, norm(want))
+		}
 	}
 }
 

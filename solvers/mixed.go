@@ -14,8 +14,8 @@ import (
 //
 //	D^-½ A D^-½ ≈ LL',  D = diag(A),
 //
-// so that no entry is above 1. The iterations, some five, each with a pass over K, end
-// when ‖b − Ax‖ is √n roundings of ‖b‖, where that of [Cholesky] is as well.
+// so that no entry is above 1. The iterations, some three, each with a pass over K, end
+// when ‖b − Ax‖ is √n roundings of ‖b‖ or ‖Dx‖, where that of [Cholesky] is as well.
 //
 // Where A is so near to a singular matrix that single precision cannot factor it, as
 // with a noise below a millionth of the diagonal, Cholesky in double precision does
@@ -94,7 +94,7 @@ func (m *mixed) improve(ctx context.Context) (good bool, err error) {
 	n := m.l.n
 	runs := make([]*refinement, len(m.b))
 	for j, b := range m.b {
-		runs[j] = &refinement{x: make([]float64, n), r: slices.Clone(b), z: make([]float64, n), ah: make([]float64, n), enough: math.Sqrt(float64(n)) * 0x1p-52 * norm(b)}
+		runs[j] = &refinement{x: make([]float64, n), r: slices.Clone(b), z: make([]float64, n), ah: make([]float64, n), b: norm(b)}
 		runs[j].rz = m.precondition(runs[j].z, runs[j].r)
 		runs[j].h = slices.Clone(runs[j].z)
 	}
@@ -102,7 +102,7 @@ func (m *mixed) improve(ctx context.Context) (good bool, err error) {
 		var h, ah [][]float64
 		var busy []*refinement
 		for _, u := range runs {
-			if norm(u.r) > u.enough {
+			if norm(u.r) > m.rounding(u) {
 				h, ah, busy = append(h, u.h), append(ah, u.ah), append(busy, u)
 			}
 		}
@@ -132,10 +132,23 @@ func (m *mixed) improve(ctx context.Context) (good bool, err error) {
 	return false, nil
 }
 
+// rounding is what is left of b − Ax where there is nothing to improve: √n roundings of b,
+// or of what the diagonal of A alone takes from it. LAPACK's dsposv has ‖A‖ for that
+// diagonal.
+func (m *mixed) rounding(u *refinement) float64 {
+	diagonal := 0.0
+	for i, v := range u.x {
+		v /= m.scale[i] * m.scale[i]
+		diagonal += float64(v * v)
+	}
+	return math.Sqrt(float64(len(u.x))) * 0x1p-52 * max(u.b, math.Sqrt(diagonal))
+}
+
 // refinement is one right-hand side: the names are those of [CG], z = P⁻¹r.
 type refinement struct {
 	x, r, z, h, ah []float64
-	rz, enough     float64
+	rz             float64
+	b              float64 // ‖b‖
 }
 
 // precondition sets z to D^-½ (LL')⁻¹ D^-½ r and returns r'z.

@@ -251,15 +251,21 @@ func (e *MemoryError) Error() string {
 const unlimited = 4 << 30
 
 func affordable(m LinearMethod, n, q int, limit int64) error {
+	most := allowed(limit)
+	if need := m.Memory(n, q); need > most {
+		return &MemoryError{m.Name(), n, need, most}
+	}
+	return nil
+}
+
+// allowed returns how many bytes a method may take, of which 0 is the default.
+func allowed(limit int64) float64 {
 	if limit == 0 {
 		if limit = debug.SetMemoryLimit(-1); limit == math.MaxInt64 {
 			limit = unlimited
 		}
 	}
-	if need := m.Memory(n, q); need > float64(limit) {
-		return &MemoryError{m.Name(), n, need, float64(limit)}
-	}
-	return nil
+	return float64(limit)
 }
 
 // IndefiniteError says that A = K + diag(noise) is not positive definite, or not in
@@ -315,6 +321,9 @@ func solveSystem(ctx context.Context, s *System, b [][]float64, m LinearMethod, 
 	r.st, err = m.Start(r.s, b, x)
 	if err != nil {
 		return nil, nil, fmt.Errorf("solvers: %s: %w", m.Name(), err)
+	}
+	if h, ok := r.st.(holder); ok {
+		h.allow(allowed(set.Memory) - m.Memory(n, len(b)))
 	}
 	limited := ctx
 	if set.MaxTime > 0 {
@@ -411,6 +420,10 @@ func (set *SystemSettings) begin(s *System, b [][]float64) ([][]float64, error) 
 // refresher is a LinearStepper that takes over residuals computed afresh from x. It
 // returns false when they leave nothing to improve but rounding.
 type refresher interface{ refresh(r [][]float64) bool }
+
+// holder is a LinearStepper that is faster with more memory than its method needs. It is
+// told before the first step how many bytes there are.
+type holder interface{ allow(bytes float64) }
 
 type linearRun struct {
 	s         *System
