@@ -143,13 +143,13 @@ type panelBand[T simd.Float] struct {
 	// many at a time as a band is wide; of those in the band up to the triangles on the
 	// diagonal; and these, as Tiles.Divide wants them.
 	rows, inner, heads []T
-	first              int
+	first, most        int // the first column of rows, and how many a band has at most
 }
 
 // newBand is for panels of n columns.
 func newBand[T simd.Float](t simd.Tiles[T], n int) *panelBand[T] {
-	b := &panelBand[T]{Tiles: t}
-	b.rows, b.inner, b.heads = make([]T, min(band, n)*n), make([]T, band*band), make([]T, band*t.Rows)
+	b := &panelBand[T]{Tiles: t, most: min(band, n)}
+	b.rows, b.inner, b.heads = make([]T, b.most*n), make([]T, b.most*b.most), make([]T, b.most*t.Rows)
 	return b
 }
 
@@ -203,7 +203,7 @@ func (b *panelBand[T]) divide(x []T) {
 }
 
 // group is the rows of inner from s on.
-func (b *panelBand[T]) group(s int) []T { return b.inner[s*band:][:s*b.Rows] }
+func (b *panelBand[T]) group(s int) []T { return b.inner[s*b.most:][:s*b.Rows] }
 
 // factor makes the triangle on the diagonal, with inner and heads. It returns the end of
 // the band or the row whose pivot is not positive.
