@@ -60,7 +60,10 @@ func (b *bench) race(ctx context.Context, w work) error {
 	answers := map[entrant][]answer{}
 	failed := map[entrant]error{}
 	runs := b.runs
-	if w.small {
+	switch {
+	case w.small && b.quick:
+		runs *= 5
+	case w.small:
 		runs *= 20
 	}
 	for range runs {
