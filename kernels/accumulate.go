@@ -21,7 +21,7 @@ func (g *Gram) Among(dst []float32, idx []int) {
 	for k := range rows {
 		rows[k] = dst[k*q:][:q]
 	}
-	b := g.inBlocks()
+	b := inBlocks(g)
 	if b.byRows(g, q) {
 		b.inParts(g, idx, func(from int, held [][]float32) {
 			tasks := (len(held) + leftStrip - 1) / leftStrip
@@ -67,7 +67,7 @@ func (g *Gram) Accumulate(dst []float64, on, idx []int, coef []float64) {
 
 // accumulate is Accumulate for some sums at once.
 func (g *Gram) accumulate(dst [][]float64, on, idx []int, coef [][]float64) {
-	b, m := g.inBlocks(), len(dst[0])
+	b, m := inBlocks(g), len(dst[0])
 	if !b.byRows(g, 1) {
 		g.evaluations += int64(m) * int64(len(idx))
 		b.anew(g)
@@ -102,7 +102,7 @@ func (g *Gram) accumulate(dst [][]float64, on, idx []int, coef [][]float64) {
 // dst[r] by. For a Gaussian in single precision it is proven (docs/math.md); else
 // values are taken to be within 2⁻¹⁶ of the largest.
 func (g *Gram) Enclose(dst, slack []float64, on, idx []int, coef []float64) {
-	b := g.inBlocks()
+	b := inBlocks(g)
 	size, total := make([]float64, len(idx)), 0.0
 	for k := range size {
 		size[k] = math.Abs(coef[k])
@@ -126,7 +126,7 @@ func (g *Gram) Enclose(dst, slack []float64, on, idx []int, coef []float64) {
 // TimesAt is [Gram.Times] for the points on: it adds Σ_k coef[k]·K(x_i, x_idx[k]) to
 // dst[r] for i = on[r], or for all points where on is nil.
 func (g *Gram) TimesAt(dst []float64, on, idx []int, coef []float64) {
-	b, m := g.inBlocks(), g.n
+	b, m := inBlocks(g), g.n
 	if on != nil {
 		m = len(on)
 	}
@@ -150,20 +150,20 @@ func (g *Gram) Mutual(dstA, dstB []float64, a, b []int, coefA, coefB []float64) 
 	if len(a) == 0 || len(b) == 0 {
 		return
 	}
-	sums := g.inBlocks().sums
+	sums := inBlocks(g).sums
 	if sums == nil {
 		g.TimesAt(dstA, a, b, coefB)
 		g.TimesAt(dstB, b, a, coefA)
 		return
 	}
 	g.evaluations += int64(len(a)) * int64(len(b))
-	m := g.blocks
+	m, _ := g.blocks.(*blocks)
 	sums.mutual(dstA[:len(a)], dstB[:len(b)], feedOf(g, sums, nil, a, &m.on), feedOf(g, sums, nil, b, &m.which), coefA[:len(a)], coefB[:len(b)])
 }
 
 // InBlocks reports whether products of matrices give the kernel's values in single
 // precision. Where they do not, rows are what to ask for.
-func (g *Gram) InBlocks() bool { return g.inBlocks().unit != 0 }
+func (g *Gram) InBlocks() bool { return inBlocks(g).unit != 0 }
 
 // all returns dst, or zeros for all points where it is for the points on; some such
 // sums may be in hand, each with a number.

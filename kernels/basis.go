@@ -13,8 +13,8 @@ type Basis struct {
 	kernel Kernel
 	p      *points
 	rower  rower
-	work   sync.Pool // of *work
-	sums   func() *sums
+	work   sync.Pool  // of *work
+	sums   func() any // *sums, see Gram
 }
 
 // Against returns the Basis of k at n points of d features each, which it
@@ -40,7 +40,7 @@ func Against(k Kernel, basis [][]float64) *Basis {
 func newBasis(k Kernel) *Basis {
 	b := &Basis{kernel: k, p: &points{}}
 	b.work.New = func() any { return &work{} }
-	b.sums = sync.OnceValue(func() *sums { return newSums(b.kernel, b.p) })
+	b.sums = sync.OnceValue(func() any { return newSums(b.kernel, b.p) })
 	return b
 }
 
@@ -145,7 +145,7 @@ func (b *Basis) times(dst [][]float64, m int, x source, coef [][]float64) {
 	for k := range coef { // here, not in a goroutine, is where a wrong length panics
 		_, _ = dst[k][:m], coef[k][:b.p.n]
 	}
-	s := b.sums()
+	s := b.sums().(*sums)
 	which := make([]int32, m)
 	for i := range which {
 		which[i] = int32(i)

@@ -74,7 +74,7 @@ func (g *Gram) Hold(dst [][]float32, idx []int) {
 	if room := g.Room(); len(idx) > room {
 		panic(fmt.Sprintf("kernels: Hold of %d rows, of which %d have room", len(idx), room))
 	}
-	b := g.held()
+	b := heldBlocks(g)
 	dst = dst[:len(idx)]
 	b.missing, b.into = b.missing[:0], b.into[:0]
 	for k, i := range idx {
@@ -116,7 +116,7 @@ func (g *Gram) Hold(dst [][]float32, idx []int) {
 // at n·d multiplications for each index: who looks at a context calls it with
 // some thousand at a time.
 func (g *Gram) Times(dst []float64, idx []int, coef []float64) {
-	b := g.inBlocks()
+	b := inBlocks(g)
 	dst, coef = dst[:g.n], coef[:len(idx)]
 	if b.sums != nil {
 		g.TimesAt(dst, nil, idx, coef)
@@ -145,9 +145,9 @@ func (b *blocks) places(g *Gram, idx []int32) []int32 {
 }
 
 // inBlocks returns g.blocks, and makes it first.
-func (g *Gram) inBlocks() *blocks {
-	if g.blocks != nil {
-		return g.blocks
+func inBlocks(g *Gram) *blocks {
+	if b, made := g.blocks.(*blocks); made {
+		return b
 	}
 	b := &blocks{f: formulaOf(g.kernel, g.p.d)}
 	g.blocks = b
@@ -230,8 +230,8 @@ func (p *points) filled() float64 {
 }
 
 // held is inBlocks with what Hold needs.
-func (g *Gram) held() *blocks {
-	b := g.inBlocks()
+func heldBlocks(g *Gram) *blocks {
+	b := inBlocks(g)
 	if b.rows != nil {
 		return b
 	}

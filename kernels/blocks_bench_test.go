@@ -58,7 +58,7 @@ func BenchmarkFirstHold(b *testing.B) {
 					b.Fatal(err)
 				}
 				b.StartTimer()
-				g.held()
+				heldBlocks(g)
 			}
 		})
 		b.Run(fmt.Sprintf("NewGram/%dx%d", s.n, s.d), func(b *testing.B) {

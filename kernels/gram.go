@@ -40,7 +40,10 @@ type Gram struct {
 	order, place []int32
 	x            []float64 // the point of the row in hand
 
-	blocks *blocks // from the first call of Hold or Times on
+	// A *blocks, from the first call of Hold or Times on. The package of a cell compiles
+	// again all methods of generic types that it can see in fields and methods of others,
+	// a third of a second here; it does not see this one's.
+	blocks any
 }
 
 // MemoryError says that a matrix cannot be had within Go's memory limit.

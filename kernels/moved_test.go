@@ -60,7 +60,7 @@ func TestMostlyZero(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if b := g.inBlocks(); b.f.sparse != c.want || b.unit != 0x1p-24 || b.sums == nil {
+		if b := inBlocks(g); b.f.sparse != c.want || b.unit != 0x1p-24 || b.sums == nil {
 			t.Errorf("%s: by compressed rows %v, unit %g", c.name, b.f.sparse, b.unit)
 		}
 	}
@@ -69,7 +69,7 @@ func TestMostlyZero(t *testing.T) {
 // A sparse basis is never written out.
 func TestSparseBasisStaysSparse(t *testing.T) {
 	b := AgainstSparse(RBF(0.1), CSR{Start: []int{0, 1, 3}, Index: []int32{7, 0, 99_999}, Value: []float64{1, 2, 3}, D: 100_000})
-	if f := b.sums().right.f; !f.sparse || f.spaces[0].mean != nil {
+	if f := b.sums().(*sums).right.f; !f.sparse || f.spaces[0].mean != nil {
 		t.Error("products of a sparse basis are not by compressed rows")
 	}
 }

@@ -50,7 +50,7 @@ const sweptInBlocks = 512
 // compute calls do with the kernel values of the point that stands at t and the
 // first length(t) points, for t < rows. length does not decrease.
 func (g *Gram) compute(ctx context.Context, rows int, length func(t int) int, do func(t int, row []float64)) error {
-	if rows >= sweptInBlocks && g.inBlocks().sweeps {
+	if rows >= sweptInBlocks && inBlocks(g).sweeps {
 		return g.computeInBlocks(ctx, rows, length, do)
 	}
 	each := make([]struct {
@@ -79,7 +79,7 @@ func (g *Gram) compute(ctx context.Context, rows int, length func(t int) int, do
 const sweptRows = 1 << 17
 
 func (g *Gram) computeInBlocks(ctx context.Context, rows int, length func(t int) int, do func(t int, row []float64)) error {
-	p := &packed[float64]{f: g.blocks.f}
+	p := &packed[float64]{f: inBlocks(g).f}
 	stands := make([]int32, g.n)
 	for t := range stands {
 		stands[t] = int32(t)

@@ -73,7 +73,7 @@ func (m Cholesky) Factor(ctx context.Context, s *System) (*CholeskyFactor, error
 func (m Cholesky) factor(ctx context.Context, s *System) (*CholeskyFactor, error) {
 	n := s.K.Dim()
 	a := newPanels[float64](n)
-	if err := s.triangle(ctx, a); err != nil {
+	if err := triangleOf(ctx, s, a); err != nil {
 		return nil, err
 	}
 	pivot, err := a.lower(ctx)
@@ -95,7 +95,7 @@ func (m Cholesky) factor(ctx context.Context, s *System) (*CholeskyFactor, error
 		}
 		jitter = m.Jitter * math.Pow(10, float64(try))
 		a.reset(n)
-		if err := s.triangle(ctx, a); err != nil {
+		if err := triangleOf(ctx, s, a); err != nil {
 			return nil, err
 		}
 		for i := range n {
@@ -108,8 +108,8 @@ func (m Cholesky) factor(ctx context.Context, s *System) (*CholeskyFactor, error
 	return &CholeskyFactor{n: n, l: a, jitter: jitter}, nil
 }
 
-// triangle sets the lower triangle of A.
-func (s *System) triangle(ctx context.Context, t *panels[float64]) error {
+// triangleOf sets the lower triangle of A.
+func triangleOf(ctx context.Context, s *System, t *panels[float64]) error {
 	return s.rows(ctx, true, func(i int, row []float64) {
 		t.setRow(i, row)
 		*t.entry(i, i) += s.noise(i)
@@ -183,9 +183,11 @@ func (d *direct) solve(ctx context.Context, in func(x []float64)) error {
 // are given, so they may be called from several goroutines.
 type CholeskyFactor struct {
 	n      int
-	l      *panels[float64]
+	l      any // *panels[float64], whose methods cells need not compile (see kernels.Gram)
 	jitter float64
 }
+
+func panelsOf(f *CholeskyFactor) *panels[float64] { return f.l.(*panels[float64]) }
 
 // N returns the number of rows.
 func (f *CholeskyFactor) N() int { return f.n }
@@ -197,7 +199,7 @@ func (f *CholeskyFactor) Jitter() float64 { return f.jitter }
 func (f *CholeskyFactor) LogDet() float64 {
 	sum := 0.0
 	for i := range f.n {
-		sum += math.Log(f.l.at(i, i))
+		sum += math.Log(panelsOf(f).at(i, i))
 	}
 	return 2 * sum
 }
@@ -206,7 +208,7 @@ func (f *CholeskyFactor) LogDet() float64 {
 // is replaced. b has length n and may be dst.
 func (f *CholeskyFactor) Solve(dst, b []float64) []float64 {
 	dst = f.HalfSolve(dst, b)
-	f.l.backward(dst)
+	panelsOf(f).backward(dst)
 	return dst
 }
 
@@ -218,7 +220,7 @@ func (f *CholeskyFactor) HalfSolve(dst, b []float64) []float64 {
 	}
 	dst = dst[:f.n]
 	copy(dst, b)
-	f.l.forward(dst)
+	panelsOf(f).forward(dst)
 	return dst
 }
 
@@ -236,18 +238,18 @@ func (f *CholeskyFactor) HalfSolveAll(ctx context.Context, x [][]float64) error 
 }
 
 func (f *CholeskyFactor) all(ctx context.Context, x [][]float64, back bool) error {
-	s := f.l.newSheet(x)
-	if err := s.divide(ctx, f.l.tiles, f.l.part); err != nil {
+	s := panelsOf(f).newSheet(x)
+	if err := s.divide(ctx, panelsOf(f).tiles, panelsOf(f).part); err != nil {
 		return err
 	}
 	if back { // L⁻ᵀ is J(JL'J)⁻¹J
-		s.turn(f.l.width())
-		if err := s.divide(ctx, f.l.tiles, f.l.turned); err != nil {
+		s.turn(panelsOf(f).width())
+		if err := s.divide(ctx, panelsOf(f).tiles, panelsOf(f).turned); err != nil {
 			return err
 		}
-		s.turn(f.l.width())
+		s.turn(panelsOf(f).width())
 	}
-	s.copyTo(x, f.l.width())
+	s.copyTo(x, panelsOf(f).width())
 	return nil
 }
 
@@ -255,7 +257,7 @@ func (f *CholeskyFactor) all(ctx context.Context, x [][]float64, back bool) erro
 // is made, 8n² of which stay. An interrupt returns context.Cause(ctx).
 func (f *CholeskyFactor) Inverse(ctx context.Context) ([][]float64, error) {
 	n := f.n
-	u, err := f.l.inverse(ctx)
+	u, err := panelsOf(f).inverse(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -275,7 +277,7 @@ func (f *CholeskyFactor) Inverse(ctx context.Context) ([][]float64, error) {
 // InverseLower returns the lower triangle of A⁻¹, for gradients of the evidence. It takes
 // 4n² bytes.
 func (f *CholeskyFactor) InverseLower(ctx context.Context) (*InverseLower, error) {
-	u, err := f.l.inverse(ctx)
+	u, err := panelsOf(f).inverse(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -283,7 +285,7 @@ func (f *CholeskyFactor) InverseLower(ctx context.Context) (*InverseLower, error
 }
 
 // InverseLower is the lower triangle of A⁻¹.
-type InverseLower struct{ u *columns[float64] }
+type InverseLower struct{ u any } // *columns[float64]
 
 // Row sets dst to the first i+1 entries of row i and returns it; a dst that is shorter,
 // such as nil, is replaced.
@@ -292,7 +294,7 @@ func (l *InverseLower) Row(dst []float64, i int) []float64 {
 		dst = make([]float64, i+1)
 	}
 	dst = dst[:i+1]
-	l.u.row(dst, i)
+	l.u.(*columns[float64]).row(dst, i)
 	return dst
 }
 
@@ -305,6 +307,6 @@ func (f *CholeskyFactor) Multiply(dst, z []float64) []float64 {
 	}
 	dst = dst[:f.n]
 	copy(dst, z)
-	f.l.multiply(dst)
+	panelsOf(f).multiply(dst)
 	return dst
 }
