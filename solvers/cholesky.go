@@ -275,7 +275,7 @@ func (f *CholeskyFactor) Inverse(ctx context.Context) ([][]float64, error) {
 }
 
 // InverseLower returns the lower triangle of A⁻¹, for gradients of the evidence. It takes
-// 4n² bytes.
+// 4n² bytes. An interrupt returns context.Cause(ctx).
 func (f *CholeskyFactor) InverseLower(ctx context.Context) (*InverseLower, error) {
 	u, err := panelsOf(f).inverse(ctx)
 	if err != nil {
