@@ -42,39 +42,67 @@ func (m machine) exponential() exponential {
 	return e
 }
 
-// of replaces t by exp(t). NaN stays NaN: max and min return their first operand
+// of replaces each t by exp(t), step by step for all of them: what a step waits for in
+// one the others have by then. NaN stays NaN: max and min return their first operand
 // here when either is NaN.
-func (e exponential) of(t reg.VecVirtual) reg.VecVirtual {
+func (e exponential) of(all ...reg.VecVirtual) []reg.VecVirtual {
 	m := e.m
-	low, high := m.register(), m.register()
-	m.mov()(e.low, low)
-	m.max()(t, low, low)
-	m.mov()(e.high, high)
-	m.min()(low, high, high)
-	r := high
-	k := m.register()
-	m.mul()(e.perLn2, r, k)
+	r, k, p := make([]reg.VecVirtual, len(all)), make([]reg.VecVirtual, len(all)), make([]reg.VecVirtual, len(all))
+	for i, t := range all {
+		low, high := m.register(), m.register()
+		m.mov()(e.low, low)
+		m.max()(t, low, low)
+		m.mov()(e.high, high)
+		m.min()(low, high, high)
+		r[i] = high
+	}
+	for i := range all {
+		k[i] = m.register()
+		m.mul()(e.perLn2, r[i], k[i])
+	}
 	const nearest = 8 // to even, raising nothing
-	if m.wide {
-		m.of(VRNDSCALEPS, VRNDSCALEPD)(U8(nearest), k, k)
-	} else if m.single {
-		VROUNDPS(U8(nearest), k, k)
-	} else {
-		VROUNDPD(U8(nearest), k, k)
+	for _, k := range k {
+		switch {
+		case m.wide:
+			m.of(VRNDSCALEPS, VRNDSCALEPD)(U8(nearest), k, k)
+		case m.single:
+			VROUNDPS(U8(nearest), k, k)
+		default:
+			VROUNDPD(U8(nearest), k, k)
+		}
 	}
-	m.fnma()(e.ln2Hi, k, r)
-	m.fnma()(e.ln2Lo, k, r)
-	p, r2 := m.register(), m.register()
-	m.mov()(e.q[len(e.q)-1], p)
-	for i := len(e.q) - 2; i >= 0; i-- {
-		m.fma2()(e.q[i], r, p)
+	for _, part := range []Op{e.ln2Hi, e.ln2Lo} {
+		for i := range all {
+			m.fnma()(part, k[i], r[i])
+		}
 	}
-	m.mul()(r, r, r2)
-	m.fma2()(r, r2, p)
-	m.add()(e.one, p, p)
+	for i := range all {
+		p[i] = m.register()
+		m.mov()(e.q[len(e.q)-1], p[i])
+	}
+	for c := len(e.q) - 2; c >= 0; c-- {
+		for i := range all {
+			m.fma2()(e.q[c], r[i], p[i])
+		}
+	}
+	for i := range all {
+		r2 := m.register()
+		m.mul()(r[i], r[i], r2)
+		m.fma2()(r[i], r2, p[i])
+	}
+	for i := range all {
+		m.add()(e.one, p[i], p[i])
+		e.times(k[i], p[i])
+	}
+	return p
+}
+
+// times multiplies p by 2^k.
+func (e exponential) times(k, p reg.VecVirtual) {
+	m := e.m
 	if m.wide {
 		m.of(VSCALEFPS, VSCALEFPD)(k, p, p)
-		return p
+		return
 	}
 	// 2^k in two factors, so that each is a normal number.
 	if m.single {
@@ -88,7 +116,7 @@ func (e exponential) of(t reg.VecVirtual) reg.VecVirtual {
 			VPSLLD(U8(23), f, f)
 			VMULPS(f, p, p)
 		}
-		return p
+		return
 	}
 	whole, half := XMM(), XMM()
 	VCVTPD2DQY(k, whole)
@@ -102,7 +130,6 @@ func (e exponential) of(t reg.VecVirtual) reg.VecVirtual {
 		VPSLLQ(U8(52), f, f)
 		VMULPD(f, p, p)
 	}
-	return p
 }
 
 // exp: dst[j] = exp(scale·x[j]).
@@ -113,7 +140,7 @@ func (m machine) exp() {
 	m.each(n, func(t *tail) {
 		v := m.load(Mem{Base: x}, t)
 		m.mul()(scale, v, v)
-		m.store(e.of(v), Mem{Base: dst}, t)
+		m.store(e.of(v)[0], Mem{Base: dst}, t)
 		advance(m.width(), x, dst)
 	})
 	end()
@@ -126,17 +153,36 @@ func (m machine) gaussian() {
 	minus, zero := m.register(), m.zero()
 	m.sub()(gamma, zero, minus)
 	e := m.exponential()
-	m.each(n, func(t *tail) {
-		v, s := m.load(Mem{Base: dst}, t), m.load(Mem{Base: b}, t)
-		m.add()(a, s, s)
-		m.add()(v, v, v)
-		m.sub()(v, s, s)
-		m.max()(s, zero, s)
-		m.mul()(minus, s, s)
-		m.store(e.of(s), Mem{Base: dst}, t)
-		advance(m.width(), b, dst)
-	})
+	body := func(count int, t *tail) {
+		var exponents []reg.VecVirtual
+		for i := range count {
+			v, s := m.load(Mem{Base: dst, Disp: i * m.width()}, t), m.load(Mem{Base: b, Disp: i * m.width()}, t)
+			m.add()(a, s, s)
+			m.add()(v, v, v)
+			m.sub()(v, s, s)
+			m.max()(s, zero, s)
+			m.mul()(minus, s, s)
+			exponents = append(exponents, s)
+		}
+		for i, v := range e.of(exponents...) {
+			m.store(v, Mem{Base: dst, Disp: i * m.width()}, t)
+		}
+		advance(count*m.width(), b, dst)
+	}
+	m.many(n, m.together(), body)
 	end()
+}
+
+// together is how many registers exp goes through at a time: the chain of its steps is so
+// long that a core holds no three of them in flight by itself.
+func (m machine) together() int {
+	switch {
+	case m.single:
+		return 1
+	case m.wide:
+		return 4
+	}
+	return 3
 }
 
 // chebyshev returns the coefficients of the polynomial of that degree which
