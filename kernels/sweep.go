@@ -78,13 +78,19 @@ func (g *Gram) compute(ctx context.Context, rows int, length func(t int) int, do
 // away: they stay in the second-level cache.
 const sweptRows = 1 << 17
 
-func (g *Gram) computeInBlocks(ctx context.Context, rows int, length func(t int) int, do func(t int, row []float64)) error {
-	p := &packed[float64]{f: inBlocks(g).f}
-	stands := make([]int32, g.n)
+// onTheRight lays the first n points out, and says where which stands.
+func (g *Gram) onTheRight(n int) (p *packed[float64], stands []int32) {
+	p = &packed[float64]{f: inBlocks(g).f}
+	stands = make([]int32, g.n)
 	for t := range stands {
 		stands[t] = int32(t)
 	}
-	p.pack(length(rows-1), p.points(g.p, stands))
+	p.pack(n, p.points(g.p, stands))
+	return p, stands
+}
+
+func (g *Gram) computeInBlocks(ctx context.Context, rows int, length func(t int) int, do func(t int, row []float64)) error {
+	p, stands := g.onTheRight(length(rows - 1))
 	strip := max(8, min(leftStrip, sweptRows/g.n/8*8))
 	each := make([]struct {
 		rows        []float64
@@ -121,6 +127,52 @@ func (g *Gram) computeInBlocks(ctx context.Context, rows int, length func(t int)
 	}
 	return err
 }
+
+// SweepBlocks calls do with the matrix up to the diagonal, from GOMAXPROCS goroutines at
+// a time and in no particular order: rows[r][c] is K_{i+r,j+c}. A block has at most high
+// rows, of which the first, i, is a multiple of high where there is more than one; every
+// row of it as many columns. Each entry up to the diagonal comes once, some above it
+// besides. do does not write to the rows and keeps them no longer than the call. It is
+// for whoever lays the matrix out otherwise than by rows; values and errors are those of
+// [Gram.Sweep].
+func (g *Gram) SweepBlocks(ctx context.Context, high int, do func(i, j int, rows [][]float64)) error {
+	_, held := g.store.(*dense)
+	if held || g.n < sweptInBlocks || high > leftStrip || !inBlocks(g).sweeps || !slices.IsSorted(g.order) {
+		return g.Sweep(ctx, true, func(i int, row []float64) { do(i, 0, [][]float64{row}) })
+	}
+	p, stands := g.onTheRight(g.n)
+	strip := high * max(1, blockRows/high)
+	count := (g.n + strip - 1) / strip
+	evaluations := make([]int64, workers())
+	err := p.eachUntil(ctx, count, func(d *desk[float64], worker, task int) {
+		from := (count - 1 - task) * strip // the longest first
+		to := min(from+strip, g.n)
+		d.left.lay(p.f, g.p, stands[from:to])
+		rows := make([][]float64, to-from)
+		for j := 0; j < to; j += rightStrip {
+			c := &p.chunks[j/rightStrip]
+			d.multiply(p.f, &d.left, c)
+			for r := range rows {
+				rows[r] = d.row(p.f, &d.left, r, c)
+				i := from + r
+				if j <= i && i < j+c.n {
+					rows[r][i-j] = g.diag[i]
+				}
+				evaluations[worker] += int64(max(0, min(c.n, i+1-j)))
+			}
+			for r := 0; r < len(rows); r += high {
+				do(from+r, j, rows[r:min(r+high, len(rows))])
+			}
+		}
+	})
+	for _, e := range evaluations {
+		g.evaluations += e
+	}
+	return err
+}
+
+// blockRows is how many rows of blocks are computed together, or a few less.
+const blockRows = 64
 
 // complete computes the rows that are not there yet, each up to the diagonal.
 func (m *dense) complete(ctx context.Context) error {

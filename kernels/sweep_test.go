@@ -114,6 +114,69 @@ func sweep(t *testing.T, g, reference *kernels.Gram, lower bool) {
 	}
 }
 
+// TestSweepBlocks: every entry up to the diagonal once, with the bits of Sweep, in blocks
+// no higher than was asked for and within as many rows.
+func TestSweepBlocks(t *testing.T) {
+	for _, n := range []int{1, 30, 600, 800} {
+		x := normal(uint64(n), n, 3)
+		for _, k := range []kernels.Kernel{kernels.RBF(0.1), kernels.Sum(kernels.Linear(), kernels.RBF(2)), kernels.Laplacian(0.2)} {
+			for _, cache := range []int64{0, kernels.NoCache} {
+				for _, high := range []int{4, 24, 48, 200} {
+					g, err := kernels.NewGram(k, x, cache)
+					if err != nil {
+						t.Fatal(err)
+					}
+					got := make([][]float64, n)
+					for i := range got {
+						got[i] = make([]float64, i+1)
+					}
+					var mu sync.Mutex
+					if err := g.SweepBlocks(context.Background(), high, func(i, j int, rows [][]float64) {
+						mu.Lock()
+						defer mu.Unlock()
+						if len(rows) > 1 && i/high != (i+len(rows)-1)/high {
+							t.Errorf("%v: %d rows from %d on in a block, %d are wanted", k, len(rows), i, high)
+						}
+						for r, row := range rows {
+							if len(row) != len(rows[0]) {
+								t.Errorf("%v: rows of %d and %d columns in a block", k, len(row), len(rows[0]))
+							}
+							for c, v := range row {
+								if j+c > i+r {
+									continue
+								}
+								if got[i+r][j+c] != 0 {
+									t.Fatalf("%v: K_%d%d came twice", k, i+r, j+c)
+								}
+								got[i+r][j+c] = v
+							}
+						}
+					}); err != nil {
+						t.Fatal(err)
+					}
+					if got := g.Evaluations(); got != int64(n*(n+1)/2+n) && cache == kernels.NoCache {
+						t.Errorf("%v, n = %d: %d evaluations", k, n, g.Evaluations())
+					}
+					if err := g.Sweep(context.Background(), true, func(i int, row []float64) {
+						if !sameBits(got[i], row) {
+							t.Errorf("%v, n = %d, blocks of %d rows: row %d is another", k, n, high, i)
+						}
+					}); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+		}
+	}
+	gone := errors.New("gone")
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(gone)
+	g, _ := kernels.NewGram(kernels.RBF(1), normal(1, 600, 2), kernels.NoCache)
+	if err := g.SweepBlocks(ctx, 48, func(int, int, [][]float64) { t.Error("a block after the end") }); err != gone {
+		t.Error(err)
+	}
+}
+
 // TestSweepEnds: a sweep that is interrupted says so, and the next is whole.
 func TestSweepEnds(t *testing.T) {
 	const n = 300

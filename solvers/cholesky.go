@@ -110,10 +110,11 @@ func (m Cholesky) factor(ctx context.Context, s *System) (*CholeskyFactor, error
 
 // triangleOf sets the lower triangle of A.
 func triangleOf(ctx context.Context, s *System, t *panels[float64]) error {
-	return s.rows(ctx, true, func(i int, row []float64) {
-		t.setRow(i, row)
-		*t.entry(i, i) += s.noise(i)
-	})
+	err := s.blocks(ctx, t.width(), func(i, j int, rows [][]float64) { t.set(i, j, rows, nil) })
+	for i, v := range s.Noise {
+		*t.entry(i, i) += v
+	}
+	return err
 }
 
 // dense returns A.
@@ -128,7 +129,7 @@ func (s *System) dense(ctx context.Context) (array, error) {
 
 // rows calls do with each row of K, up to the diagonal where lower is set.
 func (s *System) rows(ctx context.Context, lower bool, do func(i int, row []float64)) error {
-	if k := s.sweeper(); k != nil {
+	if k := whole[Sweeper](s); k != nil {
 		return k.Sweep(ctx, lower, do)
 	}
 	for i := range s.K.Dim() {
@@ -142,6 +143,14 @@ func (s *System) rows(ctx context.Context, lower bool, do func(i int, row []floa
 		do(i, row)
 	}
 	return nil
+}
+
+// blocks calls do with blocks of the rows of K up to the diagonal, as a BlockSweeper does.
+func (s *System) blocks(ctx context.Context, high int, do func(i, j int, rows [][]float64)) error {
+	if k := whole[BlockSweeper](s); k != nil {
+		return k.SweepBlocks(ctx, high, do)
+	}
+	return s.rows(ctx, true, func(i int, row []float64) { do(i, 0, [][]float64{row}) })
 }
 
 type cholesky struct {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -133,6 +134,82 @@ func TestSweeper(t *testing.T) {
 		var bad *ProblemError
 		if !errors.As(err, &bad) || bad.Field != "K" || bad.Index != 7 && bad.Index != 40 {
 			t.Errorf("%s: %v", m.Name(), err)
+		}
+	}
+}
+
+// sweptBlocks is a BlockSweeper whose blocks come from the last to the first, with what is
+// above the diagonal as well.
+type sweptBlocks struct {
+	swept
+	blocks int
+}
+
+func (m *sweptBlocks) SweepBlocks(ctx context.Context, high int, do func(i, j int, rows [][]float64)) error {
+	const wide = 37
+	n := m.Dim()
+	for i := (n - 1) / high * high; i >= 0; i -= high {
+		end := min(i+high, n)
+		for j := (end - 1) / wide * wide; j >= 0 && ctx.Err() == nil; j -= wide {
+			var rows [][]float64
+			for r := i; r < end; r++ {
+				rows = append(rows, slices.Clone(m.gram.Row(r)[j:min(j+wide, n)]))
+			}
+			m.blocks++
+			do(i, j, rows)
+			for _, row := range rows {
+				for c := range row {
+					row[c] = math.NaN() // not to be kept
+				}
+			}
+		}
+	}
+	return context.Cause(ctx)
+}
+
+// TestBlockSweeper: a factor is the same by blocks as by rows, and of several bad entries
+// the first is named.
+func TestBlockSweeper(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		for _, n := range []int{1, 7, 60, 200} {
+			for _, m := range []LinearMethod{Cholesky{}, Mixed{}} {
+				s, b := randomSystem(3, n, 2)
+				want := mustSolve(t, s, b, m, SystemSettings{})
+				k := &sweptBlocks{swept: swept{gram: s.K.(*gram)}}
+				got := mustSolve(t, &System{K: k, Noise: s.Noise}, b, m, SystemSettings{})
+				if k.blocks == 0 {
+					t.Errorf("%s: no blocks", m.Name())
+				}
+				for j, x := range got.X {
+					for i, v := range x {
+						if v != want.X[j][i] {
+							t.Fatalf("n = %d, %s: x_%d of %d is %v by blocks, %v by rows", n, m.Name(), i, j, v, want.X[j][i])
+						}
+					}
+				}
+				if n < 60 {
+					continue
+				}
+				for _, p := range [][2]int{{50, 20}, {49, 2}, {49, 48}} {
+					k.k[p[0]][p[1]], k.k[p[1]][p[0]] = 1e101, 1e101
+				}
+				_, err := SolveSystem(context.Background(), &System{K: k, Noise: s.Noise}, b, m, SystemSettings{})
+				var bad *ProblemError
+				if !errors.As(err, &bad) || bad.Field != "K" || bad.Value != 1e101 {
+					t.Errorf("%s: %v", m.Name(), err)
+				}
+			}
+		}
+	})
+}
+
+// TestUnusable: the bound is that of every entry, however small the rest.
+func TestUnusable(t *testing.T) {
+	for v, want := range map[float64]int{1e100: -1, -1e100: -1, 1.0000001e100: 5, -1e101: 5, 1e200: 5, math.Inf(1): 5, math.Inf(-1): 5, math.NaN(): 5} {
+		row := make([]float64, 30)
+		row[0], row[5] = 1e100, v
+		if got := unusable(row); got != want {
+			t.Errorf("of %g: %d", v, got)
 		}
 	}
 }

@@ -70,16 +70,12 @@ func (m *mixed) factor(ctx context.Context) (good bool, err error) {
 		m.scale[i] = 1 / math.Sqrt(v)
 	}
 	m.l = newPanels[float32](n)
-	err = m.s.rows(ctx, true, func(i int, row []float64) {
-		w := m.l.width()
-		own, dst := m.scale[i], m.l.column(i/w, 0)[i%w:]
-		for j, v := range row[:i] {
-			dst[j*w] = float32(v * own * m.scale[j])
-		}
-		dst[i*w] = 1
-	})
+	err = m.s.blocks(ctx, m.l.width(), func(i, j int, rows [][]float64) { m.l.set(i, j, rows, m.scale) })
 	if err != nil {
 		return false, err
+	}
+	for i := range n {
+		*m.l.entry(i, i) = 1
 	}
 	pivot, err := m.l.lower(ctx)
 	return pivot == n, err

@@ -74,14 +74,41 @@ func (p *panels[T]) turned(i, c, end int) []T {
 func (p *panels[T]) at(i, j int) T     { return *p.entry(i, j) }
 func (p *panels[T]) entry(i, j int) *T { return &p.column(i/p.width(), j)[i%p.width()] }
 
-// setRow sets row i up to the diagonal.
-func (p *panels[T]) setRow(i int, row []float64) {
+// set sets the entries of rows of one panel, the first of them i, from column j on and up
+// to the diagonal, each times the scale of its row and that of its column where there is
+// one. A row of a panel is spread over all its memory, so some go together.
+func (p *panels[T]) set(i, j int, rows [][]float64, scale []float64) {
+	const some, most = 8, 128
+	var part [some * most]T
 	w := p.width()
-	dst := p.column(i/w, 0)[i%w:]
-	for j, v := range row[:i+1] {
-		dst[j*w] = T(v)
+	for ; len(rows) > 0; i, rows = i+some, rows[min(some, len(rows)):] {
+		few := rows[:min(some, len(rows))]
+		end := min(j+len(few[0]), i+len(few))
+		for c := j; c < end; c += most {
+			wide := min(most, end-c)
+			for r, row := range few {
+				to, row := part[r*most:][:wide], row[c-j:][:wide]
+				if scale == nil {
+					for k, v := range row {
+						to[k] = T(v)
+					}
+					continue
+				}
+				own, other := scale[i+r], scale[c:][:wide]
+				for k, v := range row {
+					to[k] = T(v * own * other[k])
+				}
+			}
+			simd.Transpose(p.column(i/w, c)[i%w:], w, part[:], most, len(few), wide)
+		}
+		for c := max(i+1, j); c < end; c++ { // above the diagonal
+			clear(p.column(i/w, c)[i%w:][:c-i])
+		}
 	}
 }
+
+// setRow sets row i up to the diagonal.
+func (p *panels[T]) setRow(i int, row []float64) { p.set(i, 0, [][]float64{row[:i+1]}, nil) }
 
 // Columns of the factor are made a band at a time: what it takes from columns before
 // it, as many of them at a time, stays in the second-level cache while some rows go by.

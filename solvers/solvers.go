@@ -44,6 +44,16 @@ type Sweeper interface {
 	Sweep(ctx context.Context, lower bool, do func(i int, row []float64)) error
 }
 
+// A BlockSweeper is a Sweeper that gives its rows up to the diagonal away by blocks, for
+// whoever lays the matrix out otherwise. rows[r][c] is entry (i+r, j+c); a block has at
+// most high rows, of which the first is a multiple of high where there is more than one,
+// and as many columns in each. Every entry up to the diagonal comes once, some above it
+// besides. All else is as with Sweep.
+type BlockSweeper interface {
+	Sweeper
+	SweepBlocks(ctx context.Context, high int, do func(i, j int, rows [][]float64)) error
+}
+
 // A Counter is a Matrix that counts how many kernel values it has computed.
 type Counter interface{ Evaluations() int64 }
 

@@ -199,22 +199,21 @@ func (s *System) theta() float64 {
 	return theta
 }
 
-// sweeper returns K if it can be read as a whole, or nil.
-func (s *System) sweeper() Sweeper {
-	k, ok := s.K.(Sweeper)
+// whole returns K if it can be read in that way as a whole, or nil.
+func whole[S Sweeper](s *System) (k S) {
 	if c, both := s.K.(*checked); both {
-		_, ok = c.Matrix.(Sweeper)
+		if _, ok := c.Matrix.(S); !ok {
+			return k
+		}
 	}
-	if !ok {
-		return nil
-	}
+	k, _ = s.K.(S)
 	return k
 }
 
 // times sets y_j = A x_j for all j in one pass over the rows of K, which are
 // asked for once however many x there are. It polls ctx at every row.
 func (s *System) times(ctx context.Context, y, x [][]float64) error {
-	if k := s.sweeper(); k != nil {
+	if k := whole[Sweeper](s); k != nil {
 		return k.Sweep(ctx, false, func(i int, row []float64) { s.timesRow(y, x, i, row) })
 	}
 	for i := range s.K.Dim() {
