@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/svmnb/svmnb/internal/simd"
 )
@@ -111,53 +112,117 @@ func (p *panels[T]) set(i, j int, rows [][]float64, scale []float64) {
 func (p *panels[T]) setRow(i int, row []float64) { p.set(i, 0, [][]float64{row[:i+1]}, nil) }
 
 // Columns of the factor are made a band at a time: what it takes from columns before
-// it, as many of them at a time, stays in the second-level cache while some rows go by.
+// it, depth of them at a time, stays in the second-level cache while some rows go by.
 const (
 	band     = 192
+	depth    = 192
 	bandRows = 96
 )
 
 // lower replaces the matrix by its Cholesky factor, a band of columns after the other
 // from all those before it (Golub and Van Loan 2013, §4.2.5). The triangle on the
 // diagonal is the first task of a band, and the rows below wait for it with the
-// division only, so that no core waits for long. pivot is n, or the row whose pivot is
-// not positive; it stands on the diagonal then.
+// division only; the next band begins while the last rows of one are made. pivot is n, or
+// the row whose pivot is not positive; it stands on the diagonal then.
 func (p *panels[T]) lower(ctx context.Context) (pivot int, err error) {
-	w := p.width()
-	end := p.count() * w
-	b := newBand[T](p.tiles, end)
-	for k := 0; k < end; k += band {
-		b.from, b.to = k, min(k+band, end)
-		b.left(p.part, 0, k)
-		below, each := b.to/w, bandRows/w
-		factored := make(chan struct{})
-		parallel(1+(p.count()-below+each-1)/each, (end-k)*(b.to-k)*b.to, func(task int) {
-			if task == 0 {
-				defer close(factored)
-				for i := k / w; i < below; i++ {
-					b.each(b.Subtract, p.column(i, k), p.column(i, 0), 0, k)
-				}
-				pivot = b.factor(p)
-				return
-			}
-			i := below + (task-1)*each
-			last := min(i+each, p.count())
-			for c := 0; c < k && ctx.Err() == nil; c += band {
-				for i := i; i < last; i++ {
-					b.each(b.Subtract, p.column(i, k), p.column(i, c), c, c+band)
-				}
-			}
-			if <-factored; pivot == b.to && ctx.Err() == nil {
-				for ; i < last; i++ {
-					b.divide(p.column(i, k))
-				}
-			}
-		})
-		if pivot < b.to || ctx.Err() != nil {
-			return pivot, ctx.Err()
+	w, count := p.width(), p.count()
+	end := count * w
+	wide, each := band, bandRows/w
+	var tasks []panelTask[T]
+	for k := 0; k < end; k += wide {
+		b := newBand(p.tiles, k, min(k+wide, end), 0, func(i int) []T { return p.column(i, 0) })
+		tasks = append(tasks, panelTask[T]{b, k / w, b.to / w})
+		for i := b.to / w; i < count; i += each {
+			tasks = append(tasks, panelTask[T]{b, i, min(i+each, count)})
 		}
 	}
-	return p.n, nil
+	made := newMade(make([]int, count))
+	pivot = p.n
+	parallel(len(tasks), end*end/3*end, func(t int) {
+		b, first, last := tasks[t].panelBand, tasks[t].first, tasks[t].last
+		own, below := b.from/w, b.to/w
+		for c := 0; c < b.from; c += depth {
+			to := min(c+depth, b.from)
+			if !made.wait(own, below, to) || !made.wait(first, last, to) {
+				return
+			}
+			if ctx.Err() != nil {
+				made.stop()
+				return
+			}
+			for i := first; i < last; i++ {
+				b.each(b.Subtract, p.column(i, b.from), p.column(i, c), p.column(min(i+1, last-1), c), c, to)
+			}
+		}
+		if first == own {
+			if row := b.factor(p); row < b.to {
+				pivot = row
+				made.stop()
+				return
+			}
+		} else {
+			if !made.wait(own, below, b.to) {
+				return
+			}
+			for i := first; i < last; i++ {
+				b.divide(p.column(i, b.from))
+			}
+		}
+		made.set(first, last, b.to)
+	})
+	return pivot, ctx.Err()
+}
+
+// panelTask is some panels, as far as they are in a band.
+type panelTask[T simd.Float] struct {
+	*panelBand[T]
+	first, last int
+}
+
+// made is how far each panel is made, in columns. Tasks that are handed out in their
+// order may wait for those before them.
+type made struct {
+	mu      sync.Mutex
+	more    sync.Cond
+	columns []int
+	stopped bool
+}
+
+func newMade(columns []int) *made {
+	m := &made{columns: columns}
+	m.more.L = &m.mu
+	return m
+}
+
+// wait returns when the panels first ≤ i < last are made up to the column; false says
+// that they will not be.
+func (m *made) wait(first, last, column int) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i := first; i < last && !m.stopped; {
+		if m.columns[i] >= column {
+			i++
+		} else {
+			m.more.Wait()
+		}
+	}
+	return !m.stopped
+}
+
+func (m *made) set(first, last, column int) {
+	m.mu.Lock()
+	for i := first; i < last; i++ {
+		m.columns[i] = column
+	}
+	m.mu.Unlock()
+	m.more.Broadcast()
+}
+
+func (m *made) stop() {
+	m.mu.Lock()
+	m.stopped = true
+	m.mu.Unlock()
+	m.more.Broadcast()
 }
 
 // panelBand is a band of columns that is made, from those before it.
@@ -165,82 +230,52 @@ type panelBand[T simd.Float] struct {
 	simd.Tiles[T]
 	from, to int
 
-	// What is on the left of products: rows from to to of a factor, as many at a time as
-	// a tile has, one column of them after the other. Of the columns from first on, so
-	// many at a time as a band is wide; of those in the band up to the triangles on the
-	// diagonal; and these, as Tiles.Divide wants them.
-	rows, inner, heads []T
-	first, most        int // the first column of rows, and how many a band has at most
+	// What is on the left of products: the panels of rows from to to of a factor, from the
+	// column first on. The triangles on their diagonal, as Tiles.Divide wants them.
+	rows  [][]T
+	first int
+	heads []T
 }
 
-// newBand is for panels of n columns.
-func newBand[T simd.Float](t simd.Tiles[T], n int) *panelBand[T] {
-	b := &panelBand[T]{Tiles: t, most: min(band, n)}
-	b.rows, b.inner, b.heads = make([]T, b.most*n), make([]T, b.most*b.most), make([]T, b.most*t.Rows)
+func newBand[T simd.Float](t simd.Tiles[T], from, to, first int, panel func(i int) []T) *panelBand[T] {
+	b := &panelBand[T]{Tiles: t, from: from, to: to, first: first, heads: make([]T, (to-from)*t.Rows)}
+	b.rows = make([][]T, (to-from)/t.Columns)
+	parallel(len(b.rows), (to-from)*(to-first), func(i int) { b.rows[i] = panel(from/t.Columns + i) })
 	return b
 }
 
-// left sets rows from the columns first to end.
-func (b *panelBand[T]) left(part func(panel, c, end int) []T, first, end int) {
-	w, high := b.Columns, b.to-b.from
-	b.first = first
-	parallel((end-first+band-1)/band, (end-first)*high*4, func(task int) {
-		c := first + task*band
-		deep := min(band, end-c)
-		for i := b.from; i < b.to; i += w {
-			src := part(i/w, c, c+deep)
-			for s := 0; s < w; s += b.Rows {
-				b.pack(b.rows[(c-first)*high+(i-b.from+s)*deep:][:deep*b.Rows], src[s:])
-			}
-		}
-	})
-}
-
-// pack copies the first rows of a panel's columns.
-func (b *panelBand[T]) pack(dst, src []T) {
-	for len(dst) > 0 {
-		copy(dst[:b.Rows], src)
-		if dst = dst[b.Rows:]; len(dst) > 0 {
-			src = src[b.Columns:]
-		}
-	}
+// left is the rows from s on of those of the band, from column c on.
+func (b *panelBand[T]) left(s, c int) []T {
+	return b.rows[s/b.Columns][(c-b.first)*b.Columns+s%b.Columns:]
 }
 
 // each calls do, which is Add or Subtract, for all products of rows with src, a panel
 // from column c to end, that belong in dst: as many columns of a panel as it has, at most
-// those of the band.
-func (b *panelBand[T]) each(do func(c, a, b []T), dst, src []T, c, end int) {
-	w, high := b.Columns, b.to-b.from
-	for ; c < end; c += band {
-		deep := min(band, end-c)
-		left := b.rows[(c-b.first)*high:]
-		for s := 0; s < min(high, len(dst)/w); s += b.Rows {
-			do(dst[s*w:], left[s*deep:][:b.Rows*deep], src)
-		}
-		src = src[deep*w:]
+// those of the band. It lets as much of next come from memory as it reads of src.
+func (b *panelBand[T]) each(do func(c, a, b []T, k int, next *T), dst, src, next []T, c, end int) {
+	high := min(b.to-b.from, len(dst)/b.Columns)
+	share := (end - c) * b.Columns / high * b.Rows
+	for s := 0; s < high; s += b.Rows {
+		do(dst[s*b.Columns:], b.left(s, c), src, end-c, &next[s/b.Rows*share])
 	}
 }
 
 // divide makes the columns of the band in a panel, which knows what is left of them.
 func (b *panelBand[T]) divide(x []T) {
 	for s := 0; s < b.to-b.from; s += b.Rows {
-		b.Subtract(x[s*b.Columns:], b.group(s), x)
+		b.Subtract(x[s*b.Columns:], b.left(s, b.from), x, s, nil)
 		b.Divide(b.heads[s*b.Rows:], x[s*b.Columns:])
 	}
 }
 
-// group is the rows of inner from s on.
-func (b *panelBand[T]) group(s int) []T { return b.inner[s*b.most:][:s*b.Rows] }
-
-// factor makes the triangle on the diagonal, with inner and heads. It returns the end of
-// the band or the row whose pivot is not positive.
+// factor makes the triangle on the diagonal, with heads. It returns the end of the band
+// or the row whose pivot is not positive.
 func (b *panelBand[T]) factor(p *panels[T]) int {
 	w := b.Columns
 	for c := b.from; c < b.to; c += b.Rows {
 		own, s := c/w, c-b.from
-		b.pack(b.group(s), p.column(own, b.from)[c%w:])
 		for i := own; i < b.to/w; i++ {
-			b.Subtract(p.column(i, c), b.group(s), p.column(i, b.from))
+			b.Subtract(p.column(i, c), b.left(s, b.from), p.column(i, b.from), s, nil)
 		}
 		square := p.column(own, c)
 		if j := b.head(s, square[c%w:]); j < b.Rows {
@@ -284,24 +319,19 @@ func (b *panelBand[T]) head(s int, src []T) int {
 	return b.Rows
 }
 
-// known sets inner and heads from a factor.
-func (b *panelBand[T]) known(part func(panel, c, end int) []T) {
-	w := b.Columns
-	for own := b.from / w; own < b.to/w; own++ {
-		src := part(own, b.from, (own+1)*w)
-		for r := 0; r < w; r += b.Rows {
-			s := own*w + r - b.from
-			b.pack(b.group(s), src[r:])
-			square := src[s*w+r:]
-			for i := range b.Rows {
-				head := b.heads[(s+i)*b.Rows:]
-				for j := range i {
-					head[j] = square[j*w+i]
-				}
-				head[i] = 1 / square[i*w+i]
+// known sets heads from the factor.
+func (b *panelBand[T]) known() *panelBand[T] {
+	for s := 0; s < b.to-b.from; s += b.Rows {
+		square := b.left(s, b.from+s)
+		for i := range b.Rows {
+			head := b.heads[(s+i)*b.Rows:]
+			for j := range i {
+				head[j] = square[j*b.Columns+i]
 			}
+			head[i] = 1 / square[i*b.Columns+i]
 		}
 	}
+	return b
 }
 
 // forward sets x to L⁻¹x, a band at a time.
@@ -421,17 +451,14 @@ func (s *sheet[T]) divide(ctx context.Context, t simd.Tiles[T], part func(panel,
 	w := t.Columns
 	count := len(s.data) / (s.n * w)
 	each := max(1, min(bandRows/w, count/4)) // panels in a task
-	b := newBand(t, s.n)
 	for k := 0; k < s.n && ctx.Err() == nil; k += band {
-		b.from, b.to = k, min(k+band, s.n)
-		b.left(part, 0, k)
-		b.known(part)
+		b := newBand(t, k, min(k+band, s.n), 0, func(i int) []T { return part(i, 0, (i+1)*w) }).known()
 		parallel((count+each-1)/each, count*w*(b.to-k)*b.to, func(task int) {
 			first, last := task*each, min((task+1)*each, count)
-			for c := 0; c < k && ctx.Err() == nil; c += band {
+			for c := 0; c < k && ctx.Err() == nil; c += depth {
 				for i := first; i < last; i++ {
 					x := s.panel(i, w)
-					b.each(b.Subtract, x[k*w:], x[c*w:], c, c+band)
+					b.each(b.Subtract, x[k*w:], x[c*w:], s.panel(min(i+1, last-1), w)[c*w:], c, c+depth)
 				}
 			}
 			for i := first; i < last; i++ {
@@ -468,53 +495,77 @@ func (u *columns[T]) row(dst []T, i int) {
 // the identity would have below the matrix in its factorisation; the product takes their
 // place, from the first band of columns to the last.
 func (p *panels[T]) inverse(ctx context.Context) (*columns[T], error) {
-	w, each := p.width(), bandRows/p.width()
-	end := p.count() * w
-	u := &columns[T]{width: w, panel: make([][]T, p.count())}
-	for i := range u.panel {
-		u.panel[i] = make([]T, (end-u.begin(i))*w)
-		for r := range w {
-			u.part(i, i*w+r, end)[r] = 1
+	w, count, each := p.width(), p.count(), bandRows/p.width()
+	end := count * w
+	u := &columns[T]{width: w, panel: make([][]T, count)}
+	var bands []*panelBand[T]
+	for k := 0; k < end; k += band {
+		bands = append(bands, newBand(p.tiles, k, min(k+band, end), 0, func(i int) []T { return p.column(i, 0) }).known())
+	}
+	first := make([][]T, count) // the part of each panel that is in its band
+	parallel((count+each-1)/each, end*end/3*end, func(task int) {
+		from, to := task*each, min((task+1)*each, count)
+		begin := u.begin(from)
+		for i := from; i < to; i++ {
+			u.panel[i] = make([]T, (end-begin)*w)
+			for r := range w {
+				u.part(i, i*w+r, end)[r] = 1
+			}
+		}
+		for _, b := range bands[begin/band:] {
+			for c := begin; c < b.from && ctx.Err() == nil; c += depth {
+				for i := from; i < to; i++ {
+					b.each(b.Subtract, u.part(i, b.from, b.to), u.part(i, c, end), u.part(min(i+1, to-1), c, end), c, c+depth)
+				}
+			}
+			for i := from; i < to; i++ {
+				b.divide(u.part(i, b.from, b.to))
+			}
+		}
+		for i := from; i < to; i++ {
+			first[i] = slices.Clone(u.part(i, begin, min(begin+band, end)))
+		}
+	})
+	var tasks []panelTask[T]
+	for k := 0; k < end; k += band {
+		b := newBand(p.tiles, k, min(k+band, end), k, func(i int) []T { return u.part(i, k, end) })
+		for i := 0; i < b.to/w; i += each {
+			tasks = append(tasks, panelTask[T]{b, i, min(i+each, b.to/w)})
 		}
 	}
-	b := newBand(p.tiles, end)
-	// tasks calls do for some panels at a time of those that begin before the band ends.
-	tasks := func(k, depth int, do func(first, last int)) {
-		count := b.to / w
-		parallel((count+each-1)/each, b.to*(b.to-k)*depth/2, func(task int) { do(task*each, min((task+1)*each, count)) })
+	done := make([]int, count)
+	for i := range done {
+		done[i] = u.begin(i)
 	}
-	for k := 0; k < end && ctx.Err() == nil; k += band {
-		b.from, b.to = k, min(k+band, end)
-		b.left(p.part, 0, k)
-		b.known(p.part)
-		tasks(k, b.to, func(first, last int) {
-			for c := u.begin(first); c < k && ctx.Err() == nil; c += band {
-				for i := first; i < last; i++ {
-					b.each(b.Subtract, u.part(i, k, b.to), u.part(i, c, c+band), c, c+band)
-				}
+	made := newMade(done)
+	parallel(len(tasks), end*end/3*end, func(t int) {
+		b, from, to := tasks[t].panelBand, tasks[t].first, tasks[t].last
+		// What is written here was read by the bands before: from these panels, and by that in
+		// which they begin from all.
+		if begun := u.begin(from) + band; begun <= b.from && !(made.wait(0, begun/w, begun) && made.wait(from, to, b.from)) {
+			return
+		}
+		was := *b
+		was.rows = first[b.from/w : b.to/w]
+		for i := from; i < to; i++ { // what is read first is what is written
+			own := u.part(i, b.from, b.to)
+			src := first[i]
+			if u.begin(i) < b.from {
+				src = slices.Clone(own)
 			}
-			for i := first; i < last; i++ {
-				b.divide(u.part(i, k, b.to))
+			clear(own)
+			was.each(b.Add, own, src, src, b.from, b.to)
+		}
+		for c := b.to; c < end; c += depth {
+			if ctx.Err() != nil {
+				made.stop()
+				return
 			}
-		})
-	}
-	for k := 0; k < end && ctx.Err() == nil; k += band {
-		b.from, b.to = k, min(k+band, end)
-		b.left(u.part, k, end)
-		tasks(k, end-k, func(first, last int) {
-			for i := first; i < last; i++ { // what is read first is what is written
-				own := u.part(i, k, b.to)
-				was := slices.Clone(own)
-				clear(own)
-				b.each(b.Add, own, was, k, b.to)
+			for i := from; i < to; i++ {
+				b.each(b.Add, u.part(i, b.from, b.to), u.part(i, c, end), u.part(min(i+1, to-1), c, end), c, min(c+depth, end))
 			}
-			for c := b.to; c < end && ctx.Err() == nil; c += band {
-				to := min(c+band, end)
-				for i := first; i < last; i++ {
-					b.each(b.Add, u.part(i, k, b.to), u.part(i, c, to), c, to)
-				}
-			}
-		})
-	}
+		}
+		made.set(from, to, b.to)
+	})
 	return u, context.Cause(ctx)
 }

@@ -8,6 +8,9 @@ package simd
 func tileF64AVX512(k int, a *float64, b *float64, c *float64, ldc int, to uint8, ahead int)
 
 //go:noescape
+func crossF64AVX512(k int, a *float64, b *float64, c *float64, ldc int, to uint8, ahead int)
+
+//go:noescape
 func divideF64AVX512(l *float64, c *float64)
 
 //go:noescape
@@ -74,6 +77,9 @@ func smoPartnerF64AVX512(f *float64, low *float64, ki *float64, diag *float64, n
 func tileF32AVX512(k int, a *float32, b *float32, c *float32, ldc int, to uint8, ahead int)
 
 //go:noescape
+func crossF32AVX512(k int, a *float32, b *float32, c *float32, ldc int, to uint8, ahead int)
+
+//go:noescape
 func divideF32AVX512(l *float32, c *float32)
 
 //go:noescape
@@ -114,6 +120,9 @@ func smoSecondF32AVX512(f *float64, low *float64, ki *float32, diag *float64, n 
 
 //go:noescape
 func tileF64AVX2(k int, a *float64, b *float64, c *float64, ldc int, to uint8, ahead int)
+
+//go:noescape
+func crossF64AVX2(k int, a *float64, b *float64, c *float64, ldc int, to uint8, ahead int)
 
 //go:noescape
 func divideF64AVX2(l *float64, c *float64)
@@ -180,6 +189,9 @@ func smoPartnerF64AVX2(f *float64, low *float64, ki *float64, diag *float64, n i
 
 //go:noescape
 func tileF32AVX2(k int, a *float32, b *float32, c *float32, ldc int, to uint8, ahead int)
+
+//go:noescape
+func crossF32AVX2(k int, a *float32, b *float32, c *float32, ldc int, to uint8, ahead int)
 
 //go:noescape
 func divideF32AVX2(l *float32, c *float32)

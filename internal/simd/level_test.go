@@ -61,17 +61,27 @@ func TestMisfitsPanic(t *testing.T) {
 		"Dot":           func() { Dot(long, short[:3:3]) },
 		"AddRows, c":    func() { AddRows(long, nil, [][]float64{long}, 0) },
 		"AddRows, row":  func() { AddRows(long, long[:1], [][]float64{long}, 1) },
-		"Add, B":        func() { t := NewTiles[float64](); t.Add(make([]float64, 500), make([]float64, 2*t.Rows), long[:1:1]) },
-		"Add, C":        func() { t := NewTiles[float64](); t.Add(long[:1:1], nil, nil) },
-		"SubtractRows":  func() { t := NewTiles[float64](); t.SubtractRows(make([]float64, 50), long[:1:1], long) },
-		"SubtractDots":  func() { t := NewTiles[float64](); t.SubtractDots(nil, nil, long[:1:1]) },
-		"Divide":        func() { t := NewTiles[float64](); t.Divide(make([]float64, 500), long[:1:1]) },
-		"Transpose":     func() { Transpose(short[:3:3], 2, long, 2, 2, 2) },
-		"SMOUpdate":     func() { SMOUpdate(long, short[:3:3], long, long, long, 1) },
-		"SMOSecond":     func() { SMOSecond(long, long, long, short[:3:3], 1, 1, 1) },
-		"SMOPair":       func() { SMOPair(long, short[:3:3], long, long, long, 1) },
-		"SMOPartner":    func() { SMOPartner(long, long, long, short[:3:3], 1, 1, 1) },
-		"MulLanes":      func() { CSR[float64]{Start: []int{0, 0}}.MulLanes(long, 4, nil, 1, 0, 2) },
+		"Add, B": func() {
+			t := NewTiles[float64]()
+			t.Add(make([]float64, 500), make([]float64, 500), long[:1:1], 2, nil)
+		},
+		"Add, A": func() {
+			t := NewTiles[float64]()
+			t.Add(make([]float64, 500), long[:1:1], make([]float64, 500), 2, nil)
+		},
+		"Add, C": func() {
+			t := NewTiles[float64]()
+			t.Add(long[:1:1], make([]float64, 500), make([]float64, 500), 1, nil)
+		},
+		"SubtractRows": func() { t := NewTiles[float64](); t.SubtractRows(make([]float64, 50), long[:1:1], long) },
+		"SubtractDots": func() { t := NewTiles[float64](); t.SubtractDots(nil, nil, long[:1:1]) },
+		"Divide":       func() { t := NewTiles[float64](); t.Divide(make([]float64, 500), long[:1:1]) },
+		"Transpose":    func() { Transpose(short[:3:3], 2, long, 2, 2, 2) },
+		"SMOUpdate":    func() { SMOUpdate(long, short[:3:3], long, long, long, 1) },
+		"SMOSecond":    func() { SMOSecond(long, long, long, short[:3:3], 1, 1, 1) },
+		"SMOPair":      func() { SMOPair(long, short[:3:3], long, long, long, 1) },
+		"SMOPartner":   func() { SMOPartner(long, long, long, short[:3:3], 1, 1, 1) },
+		"MulLanes":     func() { CSR[float64]{Start: []int{0, 0}}.MulLanes(long, 4, nil, 1, 0, 2) },
 	} {
 		func() {
 			defer func() {

@@ -12,7 +12,7 @@ import (
 // assembly, whose meaning they define.
 func portable[T Float]() *table[T] {
 	return &table[T]{
-		portableRows, portableColumns, 0, tilePortable[T], dividePortable[T], lessRowsPortable[T], lessDotsPortable[T], row1Portable[T], row4Portable[T], expPortable[T], gaussianPortable[T], dotPortable[T],
+		portableRows, portableColumns, 0, tilePortable[T], tilePortable[T], dividePortable[T], lessRowsPortable[T], lessDotsPortable[T], row1Portable[T], row4Portable[T], expPortable[T], gaussianPortable[T], dotPortable[T],
 		axpyPortable[T], axpy4Portable[T], sparsePortable[T], nil, 1, smoUpdatePortable[T], smoSecondPortable[T], new(sync.Pool), new(sync.Pool),
 	}
 }
@@ -20,7 +20,8 @@ func portable[T Float]() *table[T] {
 const portableRows, portableColumns = 4, 4
 
 // tilePortable sets C, rows × columns with row stride ldc, to A·B, or adds A·B
-// to it or subtracts it. Step p of k has the elements a[p·rows+i] and b[p·columns+j].
+// to it or subtracts it. Step p of k has the elements a[p·rows+i] and b[p·columns+j]; for
+// cross those of A are a[p·columns+i], which here are the same.
 func tilePortable[T Float](k int, a, b, c *T, ldc int, to uint8, ahead int) {
 	as, bs := unsafe.Slice(a, k*4), unsafe.Slice(b, k*4)
 	// Two rows at a time, for the registers.

@@ -60,6 +60,7 @@ type table[T Float] struct {
 	lanes         int // of a strip to transpose; 0 without one
 
 	tile       func(k int, a, b, c *T, ldc int, to uint8, ahead int)
+	cross      func(k int, a, b, c *T, ldc int, to uint8, ahead int)
 	divide     func(l, c *T)
 	lessRows   func(k int, b *T, x, y *float64)
 	lessDots   func(k int, b *T, x, y *float64)

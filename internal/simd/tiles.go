@@ -2,9 +2,9 @@ package simd
 
 import "unsafe"
 
-// Tiles are the loops of [Gemm] for whoever keeps its matrices as they want them: B and
-// C in panels of Columns, row by row without gaps, A in groups of Rows, column by
-// column. A value stays what it is when the level changes.
+// Tiles are the loops of [Gemm] for whoever keeps its matrices as they want them: in
+// panels of Columns, row by row without gaps. A value stays what it is when the level
+// changes.
 type Tiles[T Float] struct {
 	Rows, Columns int
 
@@ -17,15 +17,23 @@ func NewTiles[T Float]() Tiles[T] {
 	return Tiles[T]{t.rows, t.columns, t}
 }
 
-// Add adds A·B to C, and Subtract takes it away: the products of k = len(a)/Rows
-// columns of A, Rows each, with as many rows of B, in as many rows of C as a tile has.
-func (t Tiles[T]) Add(c, a, b []T)      { t.sum(c, a, b, add) }
-func (t Tiles[T]) Subtract(c, a, b []T) { t.sum(c, a, b, subtract) }
+// Add adds AᵀB to C, and Subtract takes it away: of k rows of two panels, of A from its
+// first column on as many columns as C has rows, as many as a tile. Meanwhile what is
+// next begins to come from memory, 16 bytes for each row.
+func (t Tiles[T]) Add(c, a, b []T, k int, next *T)      { t.sum(c, a, b, k, next, add) }
+func (t Tiles[T]) Subtract(c, a, b []T, k int, next *T) { t.sum(c, a, b, k, next, subtract) }
 
-func (t Tiles[T]) sum(c, a, b []T, to sums) {
-	k := len(a) / t.Rows
-	_, _ = b[:k*t.Columns], c[:t.Rows*t.Columns]
-	t.t.tile(k, unsafe.SliceData(a), unsafe.SliceData(b), unsafe.SliceData(c), t.Columns, to, 0)
+func (t Tiles[T]) sum(c, a, b []T, k int, next *T, to sums) {
+	if k <= 0 {
+		return
+	}
+	_, _, _ = a[:(k-1)*t.Columns+t.Rows], b[:k*t.Columns], c[:t.Rows*t.Columns]
+	from := unsafe.SliceData(b)
+	ahead := 0
+	if next != nil {
+		ahead = int(uintptr(unsafe.Pointer(next)) - uintptr(unsafe.Pointer(from)))
+	}
+	t.t.cross(k, unsafe.SliceData(a), from, unsafe.SliceData(c), t.Columns, to, ahead)
 }
 
 // Divide replaces C, as many rows as a tile has, by L⁻¹C. L is lower triangular, Rows ×

@@ -24,7 +24,7 @@ func testTiles[T Float](t *testing.T) {
 	}
 	for _, front := range []bool{false, true} {
 		for k := range 40 {
-			a, b, c := guarded[T](t, k*rows, front), guarded[T](t, k*columns, front), guarded[T](t, rows*columns, front)
+			a, b, c := guarded[T](t, max(0, k-1)*columns+rows, front), guarded[T](t, k*columns, front), guarded[T](t, rows*columns, front)
 			copy(a, random[T](rng, len(a)))
 			copy(b, random[T](rng, len(b)))
 			copy(c, random[T](rng, len(c)))
@@ -33,19 +33,19 @@ func testTiles[T Float](t *testing.T) {
 				want[i] = float64(c[i])
 				size[i] = math.Abs(want[i])
 				for p := range k {
-					v := float64(a[p*rows+i/columns]) * float64(b[p*columns+i%columns])
+					v := float64(a[p*columns+i/columns]) * float64(b[p*columns+i%columns])
 					want[i] += v
 					size[i] += math.Abs(v)
 				}
 			}
 			was := slices.Clone(c)
-			tiles.Add(c, a, b)
+			tiles.Add(c, a, b, k, &c[0])
 			for i, v := range c {
 				if math.Abs(float64(v)-want[i]) > float64(k+2)*unit[T]()*size[i] {
 					t.Fatalf("%d products: entry %d is %v, want %v", k, i, v, want[i])
 				}
 			}
-			tiles.Subtract(c, a, b)
+			tiles.Subtract(c, a, b, k, nil)
 			for i, v := range c {
 				if math.Abs(float64(v-was[i])) > 2*float64(k+2)*unit[T]()*size[i] {
 					t.Fatalf("%d products, added and taken away: entry %d is %v, was %v", k, i, v, was[i])
@@ -121,7 +121,7 @@ func TestTilesKeepTheirLevel(t *testing.T) {
 			SetLevel(to)
 			a, b, c := make([]float64, tiles.Rows), make([]float64, tiles.Columns), make([]float64, tiles.Rows*tiles.Columns)
 			a[tiles.Rows-1], b[tiles.Columns-1] = 3, 5
-			tiles.Add(c, a, b)
+			tiles.Add(c, a, b, 1, nil)
 			if got := c[len(c)-1]; got != 15 {
 				t.Errorf("made at %v, used at %v: %v, want 15", from, to, got)
 			}

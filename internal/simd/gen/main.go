@@ -16,7 +16,8 @@ func main() {
 	for _, wide := range []bool{true, false} {
 		for _, single := range []bool{false, true} {
 			m := machine{wide, single}
-			m.tile()
+			m.tile("tile", m.tileRows())
+			m.tile("cross", across*m.lanes())
 			m.divide()
 			m.lessRows()
 			m.lessDots()

@@ -24,9 +24,10 @@ func (m machine) tileRows() int {
 // where a step of A has one element for each row and a step of B one for each
 // column. With every four steps it fetches a row of C, as long as there are rows,
 // because they are far apart in memory and all at once would hold A and B up, and a
-// cache line of what is ahead bytes behind b, into the second-level cache.
-func (m machine) tile() {
-	m.text("tile", "func(k int, a, b, c *T, ldc int, to uint8, ahead int)")
+// cache line of what is ahead bytes behind b, into the second-level cache. The steps of A
+// lie apart elements apart.
+func (m machine) tile(name string, apart int) {
+	m.text(name, "func(k int, a, b, c *T, ldc int, to uint8, ahead int)")
 	rows := m.tileRows()
 	k, a, b, c, ldc, ahead := param("k"), param("a"), param("b"), param("c"), param("ldc"), param("ahead")
 	ADDQ(b, ahead)
@@ -46,7 +47,7 @@ func (m machine) tile() {
 			right = append(right, m.load(Mem{Base: b, Disp: (s*across + j) * m.width()}, nil))
 		}
 		for i := range rows {
-			left := m.broadcast(Mem{Base: a, Disp: (s*rows + i) * m.bytes()})
+			left := m.broadcast(Mem{Base: a, Disp: (s*apart + i) * m.bytes()})
 			for j := range across {
 				m.fma()(right[j], left, sum[i][j])
 			}
@@ -60,7 +61,7 @@ func (m machine) tile() {
 		for s := range unrolled {
 			step(s)
 		}
-		advance(unrolled*rows*m.bytes(), a)
+		advance(unrolled*apart*m.bytes(), a)
 		advance(unrolled*across*m.width(), b)
 		PREFETCHT1(Mem{Base: ahead})
 		advance(line, ahead)
@@ -85,7 +86,7 @@ func (m machine) tile() {
 	TESTQ(k, k)
 	JEQ(LabelRef("write"))
 	step(0)
-	advance(rows*m.bytes(), a)
+	advance(apart*m.bytes(), a)
 	advance(across*m.width(), b)
 	DECQ(k)
 	JMP(LabelRef("one"))
