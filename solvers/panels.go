@@ -34,7 +34,7 @@ func (p *panels[T]) reset(n int) {
 	w := p.tiles.Columns
 	count := (n + w - 1) / w
 	if size := w * w * count * (count + 1) / 2; size > cap(p.data) {
-		p.data = make([]T, size)
+		p.data = fresh[T](size)
 	} else {
 		p.data = p.data[:size]
 		clear(p.data)
@@ -165,7 +165,7 @@ func (p *panels[T]) lower(ctx context.Context) (pivot int, err error) {
 				return
 			}
 			for i := first; i < last; i++ {
-				b.divide(p.column(i, b.from))
+				b.divide(p.column(i, b.from), b.from)
 			}
 		}
 		made.set(first, last, b.to)
@@ -260,11 +260,13 @@ func (b *panelBand[T]) each(do func(c, a, b []T, k int, next *T), dst, src, next
 	}
 }
 
-// divide makes the columns of the band in a panel, which knows what is left of them.
-func (b *panelBand[T]) divide(x []T) {
-	for s := 0; s < b.to-b.from; s += b.Rows {
-		b.Subtract(x[s*b.Columns:], b.left(s, b.from), x, s, nil)
-		b.Divide(b.heads[s*b.Rows:], x[s*b.Columns:])
+// divide makes the columns of the band from the column c on in a panel, which knows what
+// is left of them.
+func (b *panelBand[T]) divide(x []T, c int) {
+	for s := c - b.from; s < b.to-b.from; s += b.Rows {
+		own := x[(s-c+b.from)*b.Columns:]
+		b.Subtract(own, b.left(s, c), x, s-c+b.from, nil)
+		b.Divide(b.heads[s*b.Rows:], own)
 	}
 }
 
@@ -462,7 +464,7 @@ func (s *sheet[T]) divide(ctx context.Context, t simd.Tiles[T], part func(panel,
 				}
 			}
 			for i := first; i < last; i++ {
-				b.divide(s.panel(i, w)[k*w:])
+				b.divide(s.panel(i, w)[k*w:], k)
 			}
 		})
 	}
@@ -498,6 +500,15 @@ func (p *panels[T]) inverse(ctx context.Context) (*columns[T], error) {
 	w, count, each := p.width(), p.count(), bandRows/p.width()
 	end := count * w
 	u := &columns[T]{width: w, panel: make([][]T, count)}
+	size := func(i int) int { return (end - u.begin(i)) * w }
+	all := 0
+	for i := range count {
+		all += size(i)
+	}
+	data := fresh[T](all)
+	for i := range u.panel {
+		u.panel[i], data = data[:size(i)], data[size(i):]
+	}
 	var bands []*panelBand[T]
 	for k := 0; k < end; k += band {
 		bands = append(bands, newBand(p.tiles, k, min(k+band, end), 0, func(i int) []T { return p.column(i, 0) }).known())
@@ -507,7 +518,6 @@ func (p *panels[T]) inverse(ctx context.Context) (*columns[T], error) {
 		from, to := task*each, min((task+1)*each, count)
 		begin := u.begin(from)
 		for i := from; i < to; i++ {
-			u.panel[i] = make([]T, (end-begin)*w)
 			for r := range w {
 				u.part(i, i*w+r, end)[r] = 1
 			}
@@ -515,11 +525,13 @@ func (p *panels[T]) inverse(ctx context.Context) (*columns[T], error) {
 		for _, b := range bands[begin/band:] {
 			for c := begin; c < b.from && ctx.Err() == nil; c += depth {
 				for i := from; i < to; i++ {
-					b.each(b.Subtract, u.part(i, b.from, b.to), u.part(i, c, end), u.part(min(i+1, to-1), c, end), c, c+depth)
+					c := max(c, i*w)
+					b.each(b.Subtract, u.part(i, b.from, b.to), u.part(i, c, end), u.part(min(i+1, to-1), c, end), c, (c/depth+1)*depth)
 				}
 			}
 			for i := from; i < to; i++ {
-				b.divide(u.part(i, b.from, b.to))
+				c := max(b.from, i*w)
+				b.divide(u.part(i, c, b.to), c)
 			}
 		}
 		for i := from; i < to; i++ {
@@ -545,16 +557,16 @@ func (p *panels[T]) inverse(ctx context.Context) (*columns[T], error) {
 		if begun := u.begin(from) + band; begun <= b.from && !(made.wait(0, begun/w, begun) && made.wait(from, to, b.from)) {
 			return
 		}
-		was := *b
-		was.rows = first[b.from/w : b.to/w]
 		for i := from; i < to; i++ { // what is read first is what is written
-			own := u.part(i, b.from, b.to)
-			src := first[i]
+			own, src := u.part(i, b.from, b.to), first[i]
 			if u.begin(i) < b.from {
 				src = slices.Clone(own)
 			}
 			clear(own)
-			was.each(b.Add, own, src, src, b.from, b.to)
+			for s := max(0, i*w-b.from); s < b.to-b.from; s += b.Rows {
+				j := (b.from + s) / w // before its own rows U is 0
+				b.Add(own[s*w:], first[j][(j*w-b.from)*w+s%w:], src[(j*w-b.from)*w:], b.to-j*w, nil)
+			}
 		}
 		for c := b.to; c < end; c += depth {
 			if ctx.Err() != nil {

@@ -195,3 +195,19 @@ func TestInverseLower(t *testing.T) {
 		}
 	}
 }
+
+// TestFresh: zeros to the last, wherever large pages begin and end.
+func TestFresh(t *testing.T) {
+	for _, n := range []int{0, 1, 1000, 1 << 18, 1<<18 + 1, 3 << 17, 1 << 19, 1<<19 + 511} {
+		v := fresh[float64](n)
+		if len(v) != n {
+			t.Fatalf("%d of %d", len(v), n)
+		}
+		for i := range v {
+			if v[i] != 0 {
+				t.Fatalf("entry %d of %d is %v", i, n, v[i])
+			}
+			v[i] = 1
+		}
+	}
+}
