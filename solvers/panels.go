@@ -116,7 +116,7 @@ func (p *panels[T]) setRow(i int, row []float64) { p.set(i, 0, [][]float64{row[:
 const (
 	band     = 192
 	depth    = 192
-	bandRows = 96
+	bandRows = 96 // at least
 )
 
 // lower replaces the matrix by its Cholesky factor, a band of columns after the other
@@ -127,11 +127,12 @@ const (
 func (p *panels[T]) lower(ctx context.Context) (pivot int, err error) {
 	w, count := p.width(), p.count()
 	end := count * w
-	wide, each := band, bandRows/w
 	var tasks []panelTask[T]
-	for k := 0; k < end; k += wide {
-		b := newBand(p.tiles, k, min(k+wide, end), 0, func(i int) []T { return p.column(i, 0) })
+	for k := 0; k < end; k += band {
+		b := newBand(p.tiles, k, min(k+band, end), 0, func(i int) []T { return p.column(i, 0) })
 		tasks = append(tasks, panelTask[T]{b, k / w, b.to / w})
+		// Some tasks for each core, of many rows where there are many.
+		each := max(bandRows/w, min(4*bandRows/w, (count-b.to/w)/8))
 		for i := b.to / w; i < count; i += each {
 			tasks = append(tasks, panelTask[T]{b, i, min(i+each, count)})
 		}
