@@ -46,7 +46,7 @@ import (
 // any p, δ and ridge, a free or a fixed bias, at most 1000 columns. The points are
 // shared out among GOMAXPROCS goroutines in always the same parts, so that a run
 // has the same bits on any number of them; Dot and Add of Features are called from
-// all. Memory is about 8(12n + 9d²) bytes beside X.
+// all. Memory is about 8(18n + 9d²) bytes beside X.
 type Newton struct{}
 
 // Name is "primal Newton".
