@@ -82,7 +82,10 @@ func (Newton) Start(p *Problem, alpha []float64) (Stepper, error) {
 		of.from, of.to = k*n/parts, (k+1)*n/parts
 		of.moving, of.free = make([]int, 0, of.to-of.from), make([]int, 0, of.to-of.from)
 		of.kinks = make([]kink, 0, of.to-of.from)
-		of.sums, of.h, of.rows = make([]float64, size), make([]float64, size*size), make([]float64, together*size)
+		of.sums, of.h = make([]float64, size), make([]float64, size*size)
+		if _, sparse := s.x.(*SparseFeatures); !sparse {
+			of.rows = make([]float64, together*size)
+		}
 	}
 	s.schedule()
 	for i, a := range alpha {

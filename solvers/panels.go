@@ -17,7 +17,11 @@ type panels[T simd.Float] struct {
 	n     int
 	tiles simd.Tiles[T]
 	data  []T
+	work  *panelBand[T] // of lower, kept where the matrix is small: another may take its place
 }
+
+// smallPanels is how many rows a small matrix has at most.
+const smallPanels = 1024
 
 // newPanels returns n rows of zeros. Those that fill the last panel up are of the
 // identity.
@@ -98,7 +102,13 @@ const (
 func (p *panels[T]) lower(ctx context.Context) (pivot int, err error) {
 	w := p.width()
 	end := p.count() * w
-	b := newBand[T](p.tiles, end)
+	b := p.work
+	if b == nil || len(b.rows) != b.most*end {
+		b = newBand[T](p.tiles, end)
+	}
+	if end <= smallPanels {
+		p.work = b
+	}
 	for k := 0; k < end; k += band {
 		b.from, b.to = k, min(k+band, end)
 		b.left(p.part, 0, k)
