@@ -103,7 +103,7 @@ func (p *panels[T]) lower(ctx context.Context) (pivot int, err error) {
 	w := p.width()
 	end := p.count() * w
 	b := p.work
-	if b == nil || len(b.rows) != b.most*end {
+	if b == nil || b.n != end || b.Tiles != p.tiles {
 		b = newBand[T](p.tiles, end)
 	}
 	if end <= smallPanels {
@@ -146,6 +146,7 @@ func (p *panels[T]) lower(ctx context.Context) (pivot int, err error) {
 // panelBand is a band of columns that is made, from those before it.
 type panelBand[T simd.Float] struct {
 	simd.Tiles[T]
+	n        int
 	from, to int
 
 	// What is on the left of products: rows from to to of a factor, as many at a time as
@@ -158,7 +159,7 @@ type panelBand[T simd.Float] struct {
 
 // newBand is for panels of n columns.
 func newBand[T simd.Float](t simd.Tiles[T], n int) *panelBand[T] {
-	b := &panelBand[T]{Tiles: t, most: min(band, n)}
+	b := &panelBand[T]{Tiles: t, n: n, most: min(band, n)}
 	b.rows, b.inner, b.heads = make([]T, b.most*n), make([]T, b.most*b.most), make([]T, b.most*t.Rows)
 	return b
 }
