@@ -90,9 +90,7 @@ func (m *mixed) improve(ctx context.Context) (good bool, err error) {
 	n := m.l.n
 	runs := make([]*refinement, len(m.b))
 	for j, b := range m.b {
-		runs[j] = &refinement{x: make([]float64, n), r: slices.Clone(b), z: make([]float64, n), ah: make([]float64, n), b: norm(b)}
-		runs[j].rz = m.precondition(runs[j].z, runs[j].r)
-		runs[j].h = slices.Clone(runs[j].z)
+		runs[j] = &refinement{x: make([]float64, n), r: slices.Clone(b), z: make([]float64, n), h: make([]float64, n), ah: make([]float64, n), rz: 1, b: norm(b)}
 	}
 	for range mostMixed {
 		var h, ah [][]float64
@@ -108,6 +106,13 @@ func (m *mixed) improve(ctx context.Context) (good bool, err error) {
 			}
 			return true, nil
 		}
+		for _, u := range busy {
+			before := u.rz
+			u.rz = m.precondition(u.z, u.r)
+			for i, z := range u.z {
+				u.h[i] = z + u.rz/before*u.h[i]
+			}
+		}
 		if err := m.s.times(ctx, ah, h); err != nil {
 			return false, err
 		}
@@ -118,11 +123,6 @@ func (m *mixed) improve(ctx context.Context) (good bool, err error) {
 			}
 			axpy(u.x, lambda, u.h)
 			axpy(u.r, -lambda, u.ah)
-			before := u.rz
-			u.rz = m.precondition(u.z, u.r)
-			for i, z := range u.z {
-				u.h[i] = z + u.rz/before*u.h[i]
-			}
 		}
 	}
 	return false, nil
