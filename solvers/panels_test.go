@@ -3,6 +3,7 @@ package solvers
 import (
 	"context"
 	"math"
+	"sync/atomic"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -199,6 +200,54 @@ func TestInverseLower(t *testing.T) {
 					t.Fatalf("n = %d: entry %d, %d is %v, %v and %v", n, i, j, v, all[i][j], all[j][i])
 				}
 			}
+		}
+	}
+}
+
+// looked is a context that ends when it has been asked so often.
+type looked struct {
+	context.Context
+	left atomic.Int64
+}
+
+func (e *looked) Err() error {
+	if e.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestEnds: whoever waits for a panel when the rest ends does not wait on, neither for an
+// interrupt nor for a pivot.
+func TestEnds(t *testing.T) {
+	const n = 700
+	good := func() *panels[float64] {
+		p := newPanels[float64](n)
+		for i := range n {
+			*p.entry(i, i) = 1
+		}
+		return p
+	}
+	f := good()
+	if pivot, err := f.lower(context.Background()); pivot != n || err != nil {
+		t.Fatal(pivot, err)
+	}
+	for left := range int64(40) {
+		ctx := &looked{Context: context.Background()}
+		ctx.left.Store(left)
+		if _, err := good().lower(ctx); err == nil && ctx.left.Load() < 0 {
+			t.Errorf("a factor after %d looks", left)
+		}
+		ctx.left.Store(left)
+		if _, err := f.inverse(ctx); err == nil && ctx.left.Load() < 0 {
+			t.Errorf("an inverse after %d looks", left)
+		}
+	}
+	for bad := range n / 50 {
+		p := good()
+		*p.entry(bad*50, bad*50) = -1
+		if pivot, err := p.lower(context.Background()); pivot != bad*50 || err != nil {
+			t.Errorf("the pivot is in row %d, not %d: %v", bad*50, pivot, err)
 		}
 	}
 }
