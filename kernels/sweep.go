@@ -78,8 +78,9 @@ func (g *Gram) compute(ctx context.Context, rows int, length func(t int) int, do
 // away: they stay in the second-level cache.
 const sweptRows = 1 << 17
 
-// onTheRight lays the first n points out, and says where which stands.
-func (g *Gram) onTheRight(n int) (p *packed[float64], stands []int32) {
+// onTheRight lays the first n points of g out, and says where which stands. It is no
+// method, lest cells compile what it returns (see Gram).
+func onTheRight(g *Gram, n int) (p *packed[float64], stands []int32) {
 	p = &packed[float64]{f: inBlocks(g).f}
 	stands = make([]int32, g.n)
 	for t := range stands {
@@ -90,7 +91,7 @@ func (g *Gram) onTheRight(n int) (p *packed[float64], stands []int32) {
 }
 
 func (g *Gram) computeInBlocks(ctx context.Context, rows int, length func(t int) int, do func(t int, row []float64)) error {
-	p, stands := g.onTheRight(length(rows - 1))
+	p, stands := onTheRight(g, length(rows-1))
 	strip := max(8, min(leftStrip, sweptRows/g.n/8*8))
 	each := make([]struct {
 		rows        []float64
@@ -140,7 +141,7 @@ func (g *Gram) SweepBlocks(ctx context.Context, high int, do func(i, j int, rows
 	if held || g.n < sweptInBlocks || high > leftStrip || !inBlocks(g).sweeps || !slices.IsSorted(g.order) {
 		return g.Sweep(ctx, true, func(i int, row []float64) { do(i, 0, [][]float64{row}) })
 	}
-	p, stands := g.onTheRight(g.n)
+	p, stands := onTheRight(g, g.n)
 	strip := high * max(1, blockRows/high)
 	count := (g.n + strip - 1) / strip
 	evaluations := make([]int64, workers())
