@@ -123,12 +123,30 @@ func expPortable[T Float](dst, x *T, n int, scale T) {
 
 // gaussianPortable sets dst[j] to exp(−gamma·max(0, a + b[j] − 2·dst[j])).
 func gaussianPortable[T Float](dst, b *T, n int, a, gamma T) {
+	if dst, single := any(dst).(*float32); single {
+		gaussianSingle(dst, any(b).(*float32), n, float32(a), float32(gamma))
+		return
+	}
 	bs, v := unsafe.Slice(b, n), unsafe.Slice(dst, n)
 	for j, dot := range v {
 		// Doubling is exact, so that a fused subtraction changes nothing.
 		v[j] = max(0, a+bs[j]-2*dot) * -gamma
 	}
 	expPortable(dst, dst, n, 1)
+}
+
+// gaussianSingle is gaussianPortable by powers of two, less the small ones: what they
+// are good for, numbers that are not normal spoil.
+func gaussianSingle(dst, b *float32, n int, a, gamma float32) {
+	bs, v := unsafe.Slice(b, n), unsafe.Slice(dst, n)
+	g := gamma * math.Log2E
+	far := 125 / g
+	for j, dot := range v {
+		s := max(0, a+bs[j]-2*dot)
+		if v[j] = 0; !(s >= far) {
+			v[j] = float32(vec.Exp(-math.Ln2 * float64(float64(g)*float64(s))))
+		}
+	}
 }
 
 // dotPortable returns Σ x[j]·y[j] in float64.
