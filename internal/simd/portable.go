@@ -13,7 +13,7 @@ import (
 func portable[T Float]() *table[T] {
 	return &table[T]{
 		portableRows, portableColumns, 0, tilePortable[T], tilePortable[T], dividePortable[T], lessRowsPortable[T], lessDotsPortable[T], row1Portable[T], row4Portable[T], expPortable[T], gaussianPortable[T], dotPortable[T],
-		axpyPortable[T], axpy4Portable[T], sparsePortable[T], nil, 1, smoUpdatePortable[T], smoSecondPortable[T], new(sync.Pool), new(sync.Pool),
+		axpyPortable[T], axpy4Portable[T], sparsePortable[T], nil, smoUpdatePortable[T], smoLanes, smoSecondPortable[T], new(sync.Pool), new(sync.Pool),
 	}
 }
 
@@ -124,12 +124,30 @@ func expPortable[T Float](dst, x *T, n int, scale T) {
 
 // gaussianPortable sets dst[j] to exp(−gamma·max(0, a + b[j] − 2·dst[j])).
 func gaussianPortable[T Float](dst, b *T, n int, a, gamma T) {
+	if dst, single := any(dst).(*float32); single {
+		gaussianSingle(dst, any(b).(*float32), n, float32(a), float32(gamma))
+		return
+	}
 	bs, v := unsafe.Slice(b, n), unsafe.Slice(dst, n)
 	for j, dot := range v {
 		// Doubling is exact, so that a fused subtraction changes nothing.
 		v[j] = max(0, a+bs[j]-2*dot) * -gamma
 	}
 	expPortable(dst, dst, n, 1)
+}
+
+// gaussianSingle is gaussianPortable by powers of two, less the small ones: what they
+// are good for, numbers that are not normal spoil.
+func gaussianSingle(dst, b *float32, n int, a, gamma float32) {
+	bs, v := unsafe.Slice(b, n), unsafe.Slice(dst, n)
+	g := gamma * math.Log2E
+	far := 125 / g
+	for j, dot := range v {
+		s := max(0, a+bs[j]-2*dot)
+		if v[j] = 0; !(s >= far) {
+			v[j] = float32(vec.Exp(-math.Ln2 * float64(float64(g)*float64(s))))
+		}
+	}
 }
 
 // dotPortable returns Σ x[j]·y[j] in float64.
@@ -210,14 +228,23 @@ func smoUpdatePortable[T Float](f *float64, ki, kj *T, up, low *float64, n int, 
 	return i, most, least
 }
 
-// smoSecondPortable is [SMOSecond].
+// smoSecondPortable is [SMOSecond] of n elements, a multiple of 16.
 func smoSecondPortable[T Float](f, low *float64, ki *T, diag *float64, n int, fi, kii, tau float64) (j int, gain float64) {
 	fs, ls, ks, ds := unsafe.Slice(f, n), unsafe.Slice(low, n), unsafe.Slice(ki, n), unsafe.Slice(diag, n)
-	j = -1
+	var above, below [smoLanes]float64
+	var at [smoLanes]int
+	for l := range below {
+		below[l] = 1
+	}
 	for i, v := range fs {
 		d := max(0, fi-(v+ls[i]))
 		kappa := max(tau, kii+ds[i]-2*float64(ks[i]))
-		if g := float64(d*d) / kappa; g > gain {
+		if square, l := float64(d*d), i%smoLanes; float64(square*below[l]) > float64(above[l]*kappa) {
+			above[l], below[l], at[l] = square, kappa, i
+		}
+	}
+	for l, i := range at {
+		if g := above[l] / below[l]; g > gain || g == gain && i < j {
 			j, gain = i, g
 		}
 	}

@@ -72,8 +72,8 @@ type table[T Float] struct {
 	axpy4      func(c *float64, rows *[]T, from int, y *float64, n int)
 	sparse     func(dst, w *T, start *int, col *int32, val *T, n int)
 	transpose  func(dst *T, to int, src *T, from, blocks int)
-	smoLanes   int
 	smoUpdate  func(f *float64, ki, kj *T, up, low *float64, n int, t float64) (i int, most, least float64)
+	smoLanes   int // that a call of smoSecond does
 	smoSecond  func(f, low *float64, ki *T, diag *float64, n int, fi, kii, tau float64) (j int, gain float64)
 
 	scratch *sync.Pool // of *[]T

@@ -19,7 +19,7 @@ func TestSMO(t *testing.T) {
 func testSMO[T Float](t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 22))
 	for trial := range 2000 {
-		n := rng.IntN(40)
+		n := rng.IntN(70)
 		f, ki, kj := random[float64](rng, n), random[T](rng, n), random[T](rng, n)
 		up, low, diag := make([]float64, n), make([]float64, n), random[float64](rng, n)
 		for j := range n {
@@ -34,7 +34,7 @@ func testSMO[T Float](t *testing.T) {
 				f[j] = []float64{math.NaN(), math.Inf(1), math.Inf(-1)}[rng.IntN(3)]
 			}
 			if trial%7 == 0 {
-				ki[j], kj[j] = 1, 1
+				ki[j], kj[j], diag[j] = 1, 1, 4
 			}
 		}
 		step := rng.NormFloat64()
@@ -60,6 +60,7 @@ func testSMO[T Float](t *testing.T) {
 		}
 
 		fi, kii, tau, wj, wgain := rng.NormFloat64(), 1.0, 1e-12, -1, 0.0
+		gains := make([]float64, n)
 		for j := range n {
 			d := fi - f[j]
 			if low[j] != 0 || !(d > 0) {
@@ -67,13 +68,48 @@ func testSMO[T Float](t *testing.T) {
 			}
 			kappa := kii + diag[j]
 			kappa -= 2 * float64(ki[j])
-			if g := float64(d*d) / max(kappa, tau); g > wgain {
-				wj, wgain = j, g
+			gains[j] = float64(d*d) / max(kappa, tau)
+			if gains[j] > wgain {
+				wj, wgain = j, gains[j]
 			}
 		}
-		if j, gain := SMOSecond(f, low, ki, diag, fi, kii, tau); j != wj || gain != wgain {
+		j, gain := SMOSecond(f, low, ki, diag, fi, kii, tau)
+		switch {
+		case trial%7 == 0 || wj < 0: // fractions are equal or far apart
+			if j != wj || gain != wgain {
+				t.Fatalf("n = %d: second is %d with %v, want %d with %v", n, j, gain, wj, wgain)
+			}
+		case j < 0 || gain != gains[j] || !(gain >= wgain*(1-0x1p-50)):
 			t.Fatalf("n = %d: second is %d with %v, want %d with %v", n, j, gain, wj, wgain)
 		}
+	}
+}
+
+// Where fractions differ by rounding alone, every level chooses the same.
+func TestSMOSecondByLevels(t *testing.T) {
+	defer SetLevel(Active())
+	rng := rand.New(rand.NewPCG(27, 28))
+	const n = 300
+	f, low, k, diag := make([]float64, n), make([]float64, n), make([]float32, n), make([]float64, n)
+	chosen := map[int]bool{}
+	for trial := range 300 {
+		for j := range n {
+			k[j], diag[j] = float32(rng.Float64()), 1
+			f[j] = -math.Sqrt(2 - 2*float64(k[j])) // all gains are about 1
+		}
+		m := n - trial%40
+		SetLevel(Portable)
+		want, gain := SMOSecond(f[:m], low, k, diag, 0, 1, 1e-12)
+		chosen[want] = true
+		for l := AVX2; l <= Best(); l++ {
+			SetLevel(l)
+			if j, g := SMOSecond(f[:m], low, k, diag, 0, 1, 1e-12); j != want || g != gain {
+				t.Fatalf("%v: %d with %v, portable %d with %v", l, j, g, want, gain)
+			}
+		}
+	}
+	if len(chosen) < 20 {
+		t.Errorf("%d different choices: no rounding to be seen", len(chosen))
 	}
 }
 
@@ -151,7 +187,7 @@ func BenchmarkSMO(b *testing.B) {
 }
 
 func benchSMO[T Float](b *testing.B) {
-	const n = 512
+	const n = 1024
 	rng := rand.New(rand.NewPCG(1, 2))
 	f, k, zeros, diag := random[float64](rng, n), random[T](rng, 2*n), make([]float64, n), random[float64](rng, n)
 	for l := Best(); l >= 0; l-- {

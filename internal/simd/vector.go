@@ -15,7 +15,8 @@ func Exp[T Float](dst, x []T, scale T) {
 // is x·z_j, becomes exp(−gamma·max(0, a + b[j] − 2·dst[j])), where a = ‖x‖² and
 // b[j] = ‖z_j‖². The bound is that of [Exp] for the exponent as it is rounded in
 // T: where the norms are far larger than the distances, centre the columns first
-// or use float64.
+// or use float64. In float32 gamma/ln 2 and the distance are rounded, their product is
+// not; the bound is 1e-7, and below 2⁻¹²⁵ values are 0.
 func Gaussian[T Float](dst []T, a T, b []T, gamma T) {
 	b = b[:len(dst)]
 	loops[T]().gaussian(unsafe.SliceData(dst), unsafe.SliceData(b), len(dst), a, gamma)

@@ -36,7 +36,7 @@ func (m machine) exponential() exponential {
 		m: m, low: m.held(low), high: m.held(high), perLn2: m.held(1 / math.Ln2),
 		ln2Hi: m.held(hi), ln2Lo: m.held(lo), one: m.held(1),
 	}
-	for _, c := range chebyshev(degree) {
+	for _, c := range chebyshev(degree, 2) {
 		e.q = append(e.q, m.held(c))
 	}
 	return e
@@ -149,6 +149,10 @@ func (m machine) exp() {
 // gaussian: dst[j] = exp(−gamma·max(0, a + b[j] − 2·dst[j])).
 func (m machine) gaussian() {
 	m.text("gaussian", "func(dst, b *T, n int, a, gamma T)")
+	if m.single {
+		m.gaussianSingle()
+		return
+	}
 	dst, b, n, a, gamma := param("dst"), param("b"), param("n"), m.param("a"), m.param("gamma")
 	minus, zero := m.register(), m.zero()
 	m.sub()(gamma, zero, minus)
@@ -176,26 +180,76 @@ func (m machine) gaussian() {
 // together is how many registers exp goes through at a time: the chain of its steps is so
 // long that a core holds no three of them in flight by itself.
 func (m machine) together() int {
-	switch {
-	case m.single:
-		return 1
-	case m.wide:
+	if m.wide {
 		return 4
 	}
 	return 3
 }
 
-// chebyshev returns the coefficients of the polynomial of that degree which
-// equals (exp(r) − 1 − r)/r² at the Chebyshev points of |r| ≤ ln 2/2.
-func chebyshev(degree int) []float64 {
+// gaussianSingle has the exponent in units of ln 2: −g·s = k + r, |r| ≤ ½, by one
+// fused operation each, so that the product is never rounded. k + 127 stands in the
+// low bits of what the first one gives: shifted, they are 2^k.
+func (m machine) gaussianSingle() {
+	dst, b, n, a := param("dst"), param("b"), param("n"), m.param("a")
+	one := Load(Param("gamma"), XMM())
+	VMULSS(m.constant(math.Log2E), one, one)
+	g, zero := m.broadcast(one), m.zero()
+	last := XMM()
+	VMOVSS(m.constant(125), last)
+	VDIVSS(one, last, last)
+	far := m.broadcast(last)
+	two, magic := m.held(2), m.held(0x1.8p23+127)
+	p := []Op{m.held(1)} // 2^r, and 1 for r = 0
+	for i, c := range chebyshev(5, 1) {
+		p = append(p, m.held(c*math.Pow(math.Ln2, float64(i+1))))
+	}
+	m.each(n, func(t *tail) {
+		v, s := m.load(Mem{Base: dst}, t), m.load(Mem{Base: b}, t)
+		m.add()(a, s, s)
+		m.fnma()(two, v, s)
+		m.max()(s, zero, s)
+		power, k, r, y := m.register(), m.register(), m.register(), m.register()
+		m.mov()(magic, power)
+		m.fnma()(g, s, power)
+		m.sub()(magic, power, k)
+		m.mov()(s, r)
+		VFNMSUB213PS(k, g, r)
+		m.mov()(p[len(p)-1], y)
+		for i := len(p) - 2; i >= 0; i-- {
+			m.fma2()(p[i], r, y)
+		}
+		VPSLLD(U8(23), power, power)
+		const near = 9 // not ≥: NaN counts as near
+		if m.wide {
+			kept := K()
+			VCMPPS(U8(near), far, s, kept)
+			VMULPS_Z(power, y, kept, y)
+		} else {
+			VCMPPS(U8(near), far, s, s)
+			VMULPS(power, y, y)
+			VANDPS(s, y, y)
+		}
+		m.store(y, Mem{Base: dst}, t)
+		advance(m.width(), b, dst)
+	})
+	end()
+}
+
+// chebyshev returns the coefficients of the polynomial of that degree which equals
+// Σ r^i/(i + from)!, what exp has from that power of r on, at the Chebyshev points of
+// |r| ≤ ln 2/2.
+func chebyshev(degree, from int) []float64 {
 	const prec = 200
 	number := func(v float64) *big.Float { return new(big.Float).SetPrec(prec).SetFloat64(v) }
-	q := func(r *big.Float) *big.Float { // Σ r^i/(i+2)!
-		sum, term := number(0), number(0.5)
+	q := func(r *big.Float) *big.Float {
+		sum, term := number(0), number(1)
+		for i := 2; i <= from; i++ {
+			term.Quo(term, number(float64(i)))
+		}
 		for i := range 40 {
 			sum.Add(sum, term)
 			term.Mul(term, r)
-			term.Quo(term, number(float64(i+3)))
+			term.Quo(term, number(float64(i+from+1)))
 		}
 		return sum
 	}

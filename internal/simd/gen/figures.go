@@ -25,6 +25,15 @@ func (m machine) compare(predicate uint8, x Op, y reg.VecVirtual) chosen {
 	return chosen{mask}
 }
 
+// move copies those lanes of v.
+func (c chosen) move(v, to reg.VecVirtual) {
+	if c.r.Kind() == reg.KindOpmask {
+		VMOVAPD(v, c.r, to)
+	} else {
+		VBLENDVPD(c.r, v, to, to)
+	}
+}
+
 // and is the lanes of both; andNot those of b that are not in a.
 func (m machine) and(a, b chosen) chosen {
 	if m.wide {

@@ -48,7 +48,7 @@ func (b best) fold() instruction {
 // take lets v compete and moves on. NaN does not win. The value is kept by max or
 // min, which the next step waits for less long than for a comparison.
 func (b best) take(v reg.VecVirtual) {
-	wins := U8(greater)
+	wins := uint8(greater)
 	switch {
 	case b.least && b.last:
 		panic("nobody asks for the last of the least")
@@ -57,40 +57,41 @@ func (b best) take(v reg.VecVirtual) {
 	case b.last:
 		wins = atLeast
 	}
-	if b.m.wide {
-		k := K()
-		VCMPPD(wins, b.value, v, k)
-		VMOVAPD(b.index, k, b.at)
-	} else {
-		mask := YMM()
-		VCMPPD(wins, b.value, v, mask)
-		VBLENDVPD(mask, b.index, b.at, b.at)
-	}
+	b.m.compare(wins, b.value, v).move(b.index, b.at)
 	b.fold()(b.value, v, b.value) // b.value where v is NaN
 	VADDPD(b.lanes, b.index, b.index)
 }
 
 // result returns the best value and its index.
 func (b best) result() (value, index reg.VecVirtual) {
-	const equal = 0
-	value = b.m.across(b.fold(), b.value)
-	all := b.m.broadcast(value)
-	at := b.m.register()
 	none, first := math.Inf(1), instruction(VMINPD)
 	if b.last {
 		none, first = -1, VMAXPD
 	}
-	VMOVUPD(b.m.constant(none), at)
-	if b.m.wide {
-		k := K()
-		VCMPPD(U8(equal), all, b.value, k)
-		VMOVAPD(b.at, k, at)
-	} else {
-		mask := YMM()
-		VCMPPD(U8(equal), all, b.value, mask)
-		VBLENDVPD(mask, b.at, at, at)
+	return b.m.among([]reg.VecVirtual{b.value}, []reg.VecVirtual{b.at}, b.fold(), none, first)
+}
+
+// among folds values, and of the indices that stand where the result does, beginning
+// with none, takes the first.
+func (m machine) among(values, indices []reg.VecVirtual, fold instruction, none float64, first instruction) (value, index reg.VecVirtual) {
+	const equal = 0
+	most := values[0]
+	if len(values) > 1 {
+		most = m.register()
+		fold(values[0], values[1], most)
 	}
-	return value, b.m.across(first, at)
+	value = m.across(fold, most)
+	all := m.broadcast(value)
+	for s := range values {
+		at := m.register()
+		VMOVUPD(m.constant(none), at)
+		m.compare(equal, all, values[s]).move(indices[s], at)
+		if s > 0 {
+			first(index, at, at)
+		}
+		index = at
+	}
+	return value, m.across(first, index)
 }
 
 func storeIndex(index reg.VecVirtual, name string) {
@@ -134,36 +135,55 @@ func (m machine) smoUpdate() {
 	end()
 }
 
-// smoSecond: the largest max(0, fi − f[j] − low[j])²/max(tau, kii + diag[j] − 2·ki[j])
-// above 0 and its index. n is a multiple of the lanes.
+// smoSecond: the largest d²/κ, d = max(0, fi − f[j] − low[j]) and κ = max(tau, kii +
+// diag[j] − 2·ki[j]), and its index, by fractions that are compared without division:
+// two registers of every sixteen elements. n is a multiple of 16.
 func (m machine) smoSecond() {
 	m.text("smoSecond", "func(f, low *float64, ki *T, diag *float64, n int, fi, kii, tau float64) (j int, gain float64)")
 	f, low, ki, diag, n := param("f"), param("low"), param("ki"), param("diag"), param("n")
 	d := m.double()
-	fi, kii, tau, zero := d.param("fi"), d.param("kii"), d.param("tau"), d.zero()
-	b := best{m: d}.from(0)
+	fi, kii, tau := d.param("fi"), d.param("kii"), d.param("tau")
+	zero, two, step := d.held(0), d.held(2), d.held(16)
+	var above, below, at [2]reg.VecVirtual // the best fraction of each lane, and where
+	for s := range at {
+		above[s], below[s], at[s] = d.zero(), d.register(), d.zero()
+		VMOVUPD(d.constant(1), below[s])
+	}
+	index := d.register()
+	VMOVUPD(integers("iota", count(8)...), index)
 	Label("full")
 	TESTQ(n, n)
 	JEQ(LabelRef("done"))
-	v, kappa, k := d.load(Mem{Base: f}, nil), d.register(), m.loadDouble(Mem{Base: ki}, nil)
-	VADDPD(Mem{Base: low}, v, v)
-	VSUBPD(v, fi, v)
-	VMAXPD(v, zero, v)
-	VMULPD(v, v, v)
-	VADDPD(Mem{Base: diag}, kii, kappa)
-	VADDPD(k, k, k)
-	VSUBPD(k, kappa, kappa)
-	VMAXPD(kappa, tau, kappa)
-	VDIVPD(kappa, v, v)
-	b.take(v)
-	advance(d.lanes()*m.bytes(), ki)
-	advance(d.width(), f, low, diag)
-	SUBQ(U8(d.lanes()), n)
+	for s := range at {
+		v, kappa, k := d.load(Mem{Base: f, Disp: s * d.width()}, nil), d.register(), m.loadDouble(Mem{Base: ki, Disp: s * d.lanes() * m.bytes()}, nil)
+		VADDPD(Mem{Base: low, Disp: s * d.width()}, v, v)
+		VSUBPD(v, fi, v)
+		VMAXPD(zero, v, v) // 0 where v is NaN
+		VMULPD(v, v, v)
+		VADDPD(Mem{Base: diag, Disp: s * d.width()}, kii, kappa)
+		VFNMADD231PD(two, k, kappa) // twice k is exact: no rounding is left out
+		VMAXPD(kappa, tau, kappa)
+		ours := d.register()
+		VMULPD(v, below[s], ours)
+		VMULPD(kappa, above[s], k)
+		wins := d.compare(greater, k, ours)
+		wins.move(v, above[s])
+		wins.move(kappa, below[s])
+		wins.move(index, at[s])
+	}
+	VADDPD(step, index, index)
+	advance(16*m.bytes(), ki)
+	advance(16*8, f, low, diag)
+	SUBQ(U8(16), n)
 	JMP(LabelRef("full"))
 	Label("done")
-	gain, at := b.result()
+	VADDPD(d.constant(float64(d.lanes())), at[1], at[1])
+	for s := range at {
+		VDIVPD(below[s], above[s], above[s])
+	}
+	gain, j := d.among(above[:], at[:], VMAXPD, math.Inf(1), VMINPD)
 	Store(gain, Return("gain"))
-	storeIndex(at, "j")
+	storeIndex(j, "j")
 	end()
 }
 
@@ -217,12 +237,7 @@ func (m machine) smoPartner() {
 	VADDPD(Mem{Base: diag}, kii, kappa)
 	VADDPD(k, k, k)
 	VSUBPD(k, kappa, kappa)
-	if m.wide {
-		flat := m.compare(atMost, zero, kappa)
-		VMOVAPD(tau, flat.r, kappa)
-	} else {
-		VBLENDVPD(m.compare(atMost, zero, kappa).r, tau, kappa, kappa)
-	}
+	m.compare(atMost, zero, kappa).move(tau, kappa)
 	VDIVPD(kappa, v, v)
 	b.take(v)
 	advance(m.width(), f, low, ki, diag)
