@@ -41,7 +41,7 @@ func TestAccumulate(t *testing.T) {
 					size := largest(exact)
 					idx := append([]int{7, 299, 0, 7}, rand.New(rand.NewPCG(1, 2)).Perm(300)[:170]...)
 					among := make([]float32, len(idx)*len(idx))
-					g.Among(among, idx)
+					g.Among(among, idx, nil, nil)
 					for k, i := range idx {
 						for l, j := range idx {
 							if got, want := float64(among[k*len(idx)+l]), exact.Row(i)[j]; !(math.Abs(got-want) <= 0x1p-17*size) {

@@ -163,6 +163,100 @@ func newSparsePoints(x CSR) *points {
 	return &points{n: x.N(), d: x.D, sparse: s}
 }
 
+// byColumns sets feature k of the point that stands at j to columns[k·n+j].
+func (s *sparsePoints) byColumns(columns []float64) {
+	n := s.N()
+	tasks := (n + block - 1) / block
+	share(threads(tasks), tasks, func(_, task int) {
+		from, to := task*block, min((task+1)*block, n)
+		for k := range s.D {
+			clear(columns[k*n+from : k*n+to])
+		}
+		for j := from; j < to; j++ {
+			i := s.at[j]
+			for p := s.Start[i]; p < s.Start[i+1]; p++ {
+				columns[int(s.Index[p])*n+j] = s.Value[p]
+			}
+		}
+	})
+}
+
+// Products by compressed rows take less time than products of matrices where fewer
+// than this share of the features are not 0, whatever the instructions.
+const (
+	sparseShare    = 0.25
+	sparseFeatures = 16 // at least, for it to matter
+)
+
+// mostlyZero says whether points of d features, that share of which is not 0, are
+// better kept without zeros.
+func mostlyZero(d int, filled float64) bool { return d >= sparseFeatures && filled < sparseShare }
+
+// filled returns which share of the numbers of n points is not 0, after some hundred
+// of them.
+func filled(x source, n, d int) float64 {
+	const some = 256
+	numbers, filled, buffer := 0, 0, make([]float64, d)
+	for j := 0; j < n; j += max(1, n/some) {
+		for _, v := range x.point(buffer, j) {
+			if numbers++; v != 0 {
+				filled++
+			}
+		}
+	}
+	return float64(filled) / float64(numbers)
+}
+
+// share returns which share of the numbers of points is not 0, or about that.
+func (p *points) share() float64 {
+	if p.sparse != nil {
+		return float64(len(p.sparse.Value)) / (float64(p.n) * float64(p.d))
+	}
+	return filled(p, p.n, p.d)
+}
+
+// withoutZeros returns a copy of n points of d features by compressed rows. It keeps
+// −0.
+func withoutZeros(x source, n, d int) CSR {
+	c := CSR{Start: make([]int, n+1), D: d}
+	tasks := (n + block - 1) / block
+	each := func(do func(j int, row []float64)) {
+		share(threads(tasks), tasks, func(_, task int) {
+			var buffer []float64
+			if _, ok := x.(table); !ok {
+				buffer = make([]float64, d)
+			}
+			for j := task * block; j < min((task+1)*block, n); j++ {
+				do(j, x.point(buffer, j))
+			}
+		})
+	}
+	each(func(j int, row []float64) {
+		count := 0
+		for _, v := range row {
+			if math.Float64bits(v) != 0 {
+				count++
+			}
+		}
+		c.Start[j+1] = count
+	})
+	for j := range n {
+		c.Start[j+1] += c.Start[j]
+	}
+	c.Index, c.Value = make([]int32, c.Start[n]), make([]float64, c.Start[n])
+	each(func(j int, row []float64) {
+		index, value := c.Index[c.Start[j]:c.Start[j+1]], c.Value[c.Start[j]:c.Start[j+1]]
+		at := 0
+		for k, v := range row {
+			if math.Float64bits(v) != 0 {
+				index[at], value[at] = int32(k), v
+				at++
+			}
+		}
+	})
+	return c
+}
+
 // all returns the points that rowers are made for, each valid until the next.
 func (p *points) all() iter.Seq2[int, []float64] {
 	return func(yield func(int, []float64) bool) {

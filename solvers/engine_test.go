@@ -19,7 +19,7 @@ type blocked struct {
 	loose       bool // Enclose knows nothing
 }
 
-func (m *blocked) Among(dst []float32, idx []int) {
+func (m *blocked) Among(dst []float32, idx []int, was []float32, of []int) {
 	for k, i := range idx {
 		for l, j := range idx {
 			dst[k*len(idx)+l] = float32(m.k[i][j])
