@@ -332,6 +332,7 @@ type desk[T simd.Float] struct {
 	products [][]T // by space: left × right
 	rows     [][]T // of kernel values
 	lanes    []T   // of sparse points, 0 between uses
+	which    []int // of them
 	wide     [][]float64
 	value    []float64
 	sums     []float64
@@ -400,12 +401,13 @@ func (d *desk[T]) multiply(f *formula, left *strip[T], c *chunk[T]) {
 // multiplySparse computes the products of m sparse points on the left, of so many
 // columns, with n on the right.
 func (d *desk[T]) multiplySparse(products []T, left *simd.CSR[T], columns, m int, right simd.CSR[T], n int) {
-	if need := columns * simd.Lanes; len(d.lanes) < need {
+	lanes := simd.Lanes[T]()
+	if need := columns * lanes; len(d.lanes) < need {
 		d.lanes = make([]T, need)
 	}
-	var which [simd.Lanes]int
-	for from := 0; from < m; from += simd.Lanes {
-		rows := which[:min(simd.Lanes, m-from)]
+	d.which = sized(d.which, lanes)
+	for from := 0; from < m; from += lanes {
+		rows := d.which[:min(lanes, m-from)]
 		for r := range rows {
 			rows[r] = from + r
 		}
