@@ -36,10 +36,10 @@ func (g *Gram) Among(dst []float32, idx []int, was []float32, of []int) {
 	for k, i := range of {
 		b.before[i] = int32(k) + 1
 	}
-	b.kept, b.fresh, b.into, b.missing = b.kept[:0], b.fresh[:0], b.into[:0], b.missing[:0]
+	b.kept, b.runs, b.fresh, b.into, b.missing = b.kept[:0], b.runs[:0], b.fresh[:0], b.into[:0], b.missing[:0]
 	for k, i := range idx {
 		if at := b.before[i]; at > 0 {
-			b.kept = append(b.kept, kept{int32(k), at - 1})
+			b.keep(kept{int32(k), at - 1, 1})
 		} else {
 			b.fresh, b.into, b.missing = append(b.fresh, int32(k)), append(b.into, dst[k*q:][:q]), append(b.missing, i)
 		}
@@ -62,8 +62,8 @@ func (g *Gram) Among(dst []float32, idx []int, was []float32, of []int) {
 		rows := b.kept[task*some : min((task+1)*some, len(b.kept))]
 		for _, r := range rows {
 			row, before := dst[int(r.to)*q:][:q], was[int(r.from)*len(of):][:len(of)]
-			for _, c := range b.kept {
-				row[c.to] = before[c.from]
+			for _, c := range b.runs {
+				copy(row[c.to:][:c.n], before[c.from:])
 			}
 		}
 		for _, l := range b.fresh {
@@ -78,8 +78,18 @@ func (g *Gram) Among(dst []float32, idx []int, was []float32, of []int) {
 	}
 }
 
-// kept says where a point of a working set is, and where it was in the one before.
-type kept struct{ to, from int32 }
+// kept says where a point of a working set is, or some that follow each other, and
+// where it was in the one before.
+type kept struct{ to, from, n int32 }
+
+func (b *blocks) keep(c kept) {
+	b.kept = append(b.kept, c)
+	if last := len(b.runs) - 1; last >= 0 && b.runs[last].to+b.runs[last].n == c.to && b.runs[last].from+b.runs[last].n == c.from {
+		b.runs[last].n++
+	} else {
+		b.runs = append(b.runs, c)
+	}
+}
 
 // Accumulate adds Σ_k coef[k]·K(x_i, x_idx[k]) to dst[r] for the points i = on[r],
 // or for all n of them where on is nil, on GOMAXPROCS goroutines. Kernel values

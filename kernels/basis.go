@@ -29,7 +29,7 @@ func Against(k Kernel, basis [][]float64) *Basis {
 	if len(basis) == 0 {
 		return b
 	}
-	d, err := checkPoints(k, "basis", basis)
+	d, _, err := checkPoints(k, "basis", basis)
 	if err != nil {
 		panic(err)
 	}
@@ -59,7 +59,7 @@ func (b *Basis) Check(x [][]float64) error {
 			return b.otherWidth(i, len(row))
 		}
 	}
-	_, err := checkPoints(b.kernel, "x", x)
+	_, _, err := checkPoints(b.kernel, "x", x)
 	return err
 }
 

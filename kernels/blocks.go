@@ -39,6 +39,7 @@ type blocks struct {
 	// For Among and Accumulate.
 	before  []int32 // by point, 0 between uses
 	kept    []kept
+	runs    []kept // the same in longer pieces
 	fresh   []int32
 	few     *packed[float32]
 	few64   *packed[float64]
@@ -150,10 +151,7 @@ func inBlocks(g *Gram) *blocks {
 		return b
 	}
 	b.sums = &packed[float64]{f: b.f}
-	share := g.p.share()
-	if mostlyZero(g.p.d, share) {
-		g.compress()
-	}
+	g.compress()
 	for b.f.sparse = g.p.sparse != nil; ; b.f.sparse = false {
 		b.f.centre(g.p, g.place)
 		b.sheet64 = nil
@@ -186,7 +184,7 @@ func inBlocks(g *Gram) *blocks {
 			b.features += float64(len(s.cols))
 		}
 		if b.f.sparse {
-			b.features *= share
+			b.features *= float64(len(g.p.sparse.Value)) / (float64(g.n) * float64(g.p.d))
 		}
 		return b
 	}
@@ -213,10 +211,25 @@ func (f *formula) off(norm []float64, most int, u float64) float64 {
 	return off / (1 - off) // of the value as it is rounded
 }
 
-// compress keeps points without their zeros, however else they are kept.
+// compress keeps points that are mostly zero without zeros, though they are already by
+// columns, as few are.
 func (g *Gram) compress() {
-	if g.p.sparse == nil {
-		g.p.sparse = &sparsePoints{withoutZeros(ordered{g.p, g.place}, g.n, g.p.d), slices.Clone(g.order)}
+	if g.p.sparse != nil || g.p.rows != nil {
+		return
+	}
+	start := make([]int, g.n+1)
+	for from := 0; from < len(g.p.columns); from += g.n {
+		for j, v := range g.p.columns[from : from+g.n] {
+			if v != 0 {
+				start[g.order[j]+1]++
+			}
+		}
+	}
+	for i := range g.n {
+		start[i+1] += start[i]
+	}
+	if mostlyZero(g.n, g.p.d, start[g.n]) {
+		g.p.sparse = &sparsePoints{withoutZeros(ordered{g.p, g.place}, g.p.d, start), slices.Clone(g.order)}
 		g.p.written = true
 	}
 }

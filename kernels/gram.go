@@ -76,11 +76,11 @@ func NewGram(k Kernel, x [][]float64, cacheBytes int64) (*Gram, error) {
 	if err := check(k); err != nil {
 		return nil, err
 	}
-	d, err := checkPoints(k, "x", x)
+	d, start, err := checkPoints(k, "x", x)
 	if err != nil {
 		return nil, err
 	}
-	return newGram(k, len(x), d, d, cacheBytes, func() (*points, rower) { return overCopy(k, x, d) })
+	return newGram(k, len(x), d, d, cacheBytes, func() (*points, rower) { return overCopy(k, x, d, start) })
 }
 
 // newGram returns the matrix of n points of d features that take the memory of

@@ -34,18 +34,17 @@ type Domain interface {
 	CheckPoints(x [][]float64) error
 }
 
-// checkPoints returns the d of the n × d finite numbers x in the domain of k,
-// or an error.
-func checkPoints(k Kernel, arg string, x [][]float64) (int, error) {
-	d, err := features(arg, x)
-	if err != nil {
-		return 0, err
+// checkPoints returns the d of the n × d finite numbers x in the domain of k and
+// where points start without their zeros, or an error.
+func checkPoints(k Kernel, arg string, x [][]float64) (d int, start []int, err error) {
+	if d, start, err = features(arg, x); err != nil {
+		return 0, nil, err
 	}
 	err = inDomain(k, x)
 	if e, ok := err.(*DataError); ok {
 		e.Arg = arg
 	}
-	return d, err
+	return d, start, err
 }
 
 func inDomain(k Kernel, x [][]float64) error {
@@ -67,40 +66,48 @@ func nonNegative(k Kernel, x [][]float64) error {
 	return nil
 }
 
-// features returns the d of n × d finite numbers, or a *DataError.
-func features(arg string, x [][]float64) (int, error) {
+// features returns the d of n × d finite numbers and, as in a [CSR], how many of each
+// point and of those before are not 0, or a *DataError.
+func features(arg string, x [][]float64) (d int, start []int, err error) {
 	if len(x) == 0 {
-		return 0, &DataError{arg, -1, -1, 0, "there are no points: give at least one"}
+		return 0, nil, &DataError{arg, -1, -1, 0, "there are no points: give at least one"}
 	}
-	d := len(x[0])
-	if d == 0 {
-		return 0, &DataError{arg, 0, -1, 0, "the point has no features: give at least one"}
+	if d = len(x[0]); d == 0 {
+		return 0, nil, &DataError{arg, 0, -1, 0, "the point has no features: give at least one"}
 	}
+	start = make([]int, len(x)+1)
 	wrong := make([]error, (len(x)+block-1)/block)
 	share(threads(len(wrong)), len(wrong), func(_, task int) {
 		for i := task * block; i < min((task+1)*block, len(x)) && wrong[task] == nil; i++ {
-			wrong[task] = numbersOf(arg, i, x[i], d)
+			start[i+1], wrong[task] = filled(arg, i, x[i], d)
 		}
 	})
 	for _, err := range wrong {
 		if err != nil {
-			return 0, err
+			return 0, nil, err
 		}
 	}
-	return d, nil
+	for i := range x {
+		start[i+1] += start[i]
+	}
+	return d, start, nil
 }
 
-// numbersOf returns a *DataError unless row i has d finite numbers.
-func numbersOf(arg string, i int, row []float64, d int) error {
+// filled returns how many numbers of row i are not 0, or a *DataError unless it has d
+// finite ones.
+func filled(arg string, i int, row []float64, d int) (count int, err error) {
 	if len(row) != d {
-		return &DataError{arg, i, -1, float64(len(row)), fmt.Sprintf("the point has %d features, the one before has %d: give every point the same", len(row), d)}
+		return 0, &DataError{arg, i, -1, float64(len(row)), fmt.Sprintf("the point has %d features, the one before has %d: give every point the same", len(row), d)}
 	}
 	for j, v := range row {
-		if v-v != 0 { // NaN or ±Inf
-			return &DataError{arg, i, j, v, fmt.Sprintf("%v is not a finite number: drop the row or fill in a value", v)}
+		if v != 0 {
+			count++
+			if v-v != 0 { // NaN or ±Inf
+				return 0, &DataError{arg, i, j, v, fmt.Sprintf("%v is not a finite number: drop the row or fill in a value", v)}
+			}
 		}
 	}
-	return nil
+	return count, nil
 }
 
 // points are n points of d features: by rows, or by rows without their zeros, then by

@@ -51,15 +51,15 @@ const few = 600
 
 // overCopy is over of a copy of x: of few points by columns, where k will want them,
 // and without zeros where they are most of it and k goes in blocks.
-func overCopy(k Kernel, x [][]float64, d int) (*points, rower) {
+func overCopy(k Kernel, x [][]float64, d int, start []int) (*points, rower) {
 	if _, ok := innerOf(k, d); ok && len(x) < few {
 		p := newPoints(x, d)
 		p.byColumns()
 		p.rows = nil
 		return p, rowerOf(k, p)
 	}
-	if formulaOf(k, d) != nil && mostlyZero(d, filled(table(x), len(x), d)) {
-		p := newSparsePoints(withoutZeros(table(x), len(x), d))
+	if mostlyZero(len(x), d, start[len(x)]) && formulaOf(k, d) != nil {
+		p := newSparsePoints(withoutZeros(table(x), d, start))
 		p.written = true
 		return p, rowerOf(k, p)
 	}

@@ -188,69 +188,27 @@ const (
 	sparseFeatures = 16 // at least, for it to matter
 )
 
-// mostlyZero says whether points of d features, that share of which is not 0, are
-// better kept without zeros.
-func mostlyZero(d int, filled float64) bool { return d >= sparseFeatures && filled < sparseShare }
-
-// filled returns which share of the numbers of n points is not 0, after some hundred
-// of them.
-func filled(x source, n, d int) float64 {
-	const some = 256
-	numbers, filled, buffer := 0, 0, make([]float64, d)
-	for j := 0; j < n; j += max(1, n/some) {
-		for _, v := range x.point(buffer, j) {
-			if numbers++; v != 0 {
-				filled++
-			}
-		}
-	}
-	return float64(filled) / float64(numbers)
+// mostlyZero says whether n points of d features, so many numbers of which are not 0,
+// are better kept without zeros.
+func mostlyZero(n, d, filled int) bool {
+	return d >= sparseFeatures && float64(filled) < sparseShare*float64(n)*float64(d)
 }
 
-// share returns which share of the numbers of points is not 0, or about that.
-func (p *points) share() float64 {
-	if p.sparse != nil {
-		return float64(len(p.sparse.Value)) / (float64(p.n) * float64(p.d))
-	}
-	return filled(p, p.n, p.d)
-}
-
-// withoutZeros returns a copy of n points of d features by compressed rows. It keeps
-// −0.
-func withoutZeros(x source, n, d int) CSR {
-	c := CSR{Start: make([]int, n+1), D: d}
+// withoutZeros returns a copy of points of d features by compressed rows, which start
+// at start.
+func withoutZeros(x source, d int, start []int) CSR {
+	n := len(start) - 1
+	c := CSR{Start: start, Index: make([]int32, start[n]), Value: make([]float64, start[n]), D: d}
 	tasks := (n + block - 1) / block
-	each := func(do func(j int, row []float64)) {
-		share(threads(tasks), tasks, func(_, task int) {
-			var buffer []float64
-			if _, ok := x.(table); !ok {
-				buffer = make([]float64, d)
-			}
-			for j := task * block; j < min((task+1)*block, n); j++ {
-				do(j, x.point(buffer, j))
-			}
-		})
-	}
-	each(func(j int, row []float64) {
-		count := 0
-		for _, v := range row {
-			if math.Float64bits(v) != 0 {
-				count++
-			}
-		}
-		c.Start[j+1] = count
-	})
-	for j := range n {
-		c.Start[j+1] += c.Start[j]
-	}
-	c.Index, c.Value = make([]int32, c.Start[n]), make([]float64, c.Start[n])
-	each(func(j int, row []float64) {
-		index, value := c.Index[c.Start[j]:c.Start[j+1]], c.Value[c.Start[j]:c.Start[j+1]]
-		at := 0
-		for k, v := range row {
-			if math.Float64bits(v) != 0 {
-				index[at], value[at] = int32(k), v
-				at++
+	share(threads(tasks), tasks, func(_, task int) {
+		buffer := make([]float64, d)
+		for j := task * block; j < min((task+1)*block, n); j++ {
+			at := start[j]
+			for k, v := range x.point(buffer, j) {
+				if v != 0 {
+					c.Index[at], c.Value[at] = int32(k), v
+					at++
+				}
 			}
 		}
 	})

@@ -25,8 +25,10 @@ type CSR[T Float] struct {
 func (m CSR[T]) Spread(w []T, rows []int) {
 	lanes := Lanes[T]()
 	for l, r := range rows[:min(len(rows), lanes)] {
-		for p := m.Start[r]; p < m.Start[r+1]; p++ {
-			w[lanes*int(m.Col[p])+l] = m.Val[p]
+		from, to := m.Start[r], m.Start[r+1]
+		val := m.Val[from:to]
+		for p, c := range m.Col[from:to] {
+			w[lanes*int(c)+l] = val[p]
 		}
 	}
 }
@@ -35,8 +37,8 @@ func (m CSR[T]) Spread(w []T, rows []int) {
 func (m CSR[T]) Clear(w []T, rows []int) {
 	lanes := Lanes[T]()
 	for l, r := range rows[:min(len(rows), lanes)] {
-		for p := m.Start[r]; p < m.Start[r+1]; p++ {
-			w[lanes*int(m.Col[p])+l] = 0
+		for _, c := range m.Col[m.Start[r]:m.Start[r+1]] {
+			w[lanes*int(c)+l] = 0
 		}
 	}
 }
