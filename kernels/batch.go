@@ -266,21 +266,20 @@ type chunk[T simd.Float] struct {
 	n      int
 	panels []simd.Panels[T] // by space; or
 	csr    []simd.CSR[T]
-	norms  []T // in the one space of a Gaussian
+	rows   strip[T] // whose these are, unless they are somebody else's
+	norms  []T      // in the one space of a Gaussian
 }
 
-// pack lays a strip out on the right; one that stays as it is may share its rows.
-func (c *chunk[T]) pack(f *formula, s *strip[T], share bool) {
+// pack lays a strip out on the right. Compressed rows stay where they are.
+func (c *chunk[T]) pack(f *formula, s *strip[T]) {
 	spaces := len(f.spaces)
 	if c.panels == nil {
 		c.panels, c.csr, c.side = make([]simd.Panels[T], spaces), make([]simd.CSR[T], spaces), newSide(spaces, s.n)
 	}
 	c.n = s.n
 	for k := range c.panels {
-		if m, from := &c.csr[k], s.csr[k]; f.sparse && share {
-			*m = from
-		} else if f.sparse {
-			m.Start, m.Col, m.Val = append(m.Start[:0], from.Start...), append(m.Col[:0], from.Col...), append(m.Val[:0], from.Val...)
+		if f.sparse {
+			c.csr[k] = s.csr[k]
 		} else {
 			c.panels[k].Pack(s.matrix(f, k).T(), 1)
 		}
@@ -306,14 +305,18 @@ type packed[T simd.Float] struct {
 // pack lays n points out on the right.
 func (p *packed[T]) pack(n int, points feed[T]) {
 	p.eachChunk(n, func(d *desk[T], c *chunk[T], from, to int) {
-		points(&d.left, from, to)
-		c.pack(p.f, &d.left, false)
+		s := &d.left
+		if p.f.sparse {
+			s = &c.rows
+		}
+		points(s, from, to)
+		c.pack(p.f, s)
 	})
 }
 
 // packSheet lays all points of a sheet out on the right.
 func (p *packed[T]) packSheet(sheet *strip[T]) {
-	p.eachChunk(sheet.n, func(_ *desk[T], c *chunk[T], from, to int) { c.pack(p.f, sheet.part(p.f, from, to), true) })
+	p.eachChunk(sheet.n, func(_ *desk[T], c *chunk[T], from, to int) { c.pack(p.f, sheet.part(p.f, from, to)) })
 }
 
 func (p *packed[T]) eachChunk(n int, do func(d *desk[T], c *chunk[T], from, to int)) {
@@ -508,7 +511,7 @@ func (p *packed[T]) mutual(dstA, dstB []float64, a, b feed[T], coefA, coefB []fl
 // ≤ r < to of right, a strip after the other. at is the first on the left.
 func (d *desk[T]) against(p *packed[T], right feed[T], from, to, n int, do func(at int, rows [][]T)) {
 	right(&d.left, from, to)
-	d.right.pack(p.f, &d.left, false)
+	d.right.pack(p.f, &d.left)
 	for s := 0; s*leftStrip < n; s++ {
 		left := &p.left[s]
 		d.multiply(p.f, left, &d.right)
