@@ -83,6 +83,56 @@ func TestAccumulate(t *testing.T) {
 	})
 }
 
+// What is known among points is taken over, and is what it would be anew, to the bit.
+func TestAmongKnows(t *testing.T) {
+	atLevels(t, func(t *testing.T) {
+		for _, c := range []struct {
+			name string
+			k    kernels.Kernel
+			x    [][]float64
+		}{
+			{"Gaussian", kernels.RBF(0.2), normal(23, 900, 5)},
+			{"many features", kernels.RBF(0.002), normal(23, 900, 120)},
+			{"mostly zero", kernels.RBF(0.01), thin(normal(23, 900, 200), 0.1)},
+			{"a sum", kernels.Sum(kernels.Polynomial(2, 0.1, 1), kernels.RBF(0.3)), normal(23, 900, 4)},
+			{"double precision", kernels.RBF(1e5), normal(23, 900, 4)},
+			{"no formula", kernels.Laplacian(0.3), normal(23, 900, 4)},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				rng := rand.New(rand.NewPCG(6, 7))
+				g := mustGram(t, c.k, c.x, 0)
+				var was []float32
+				var of []int
+				for _, q := range []int{1, 40, 300, 301, 300, 800, 810, 150} {
+					idx := rng.Perm(900)[:q]
+					for k := range min(q, len(of)) { // about half of them stay, some where they were
+						if rng.IntN(2) == 0 && !slices.Contains(idx, of[k]) {
+							idx[k] = of[k]
+						}
+					}
+					stay := 0
+					for _, i := range idx {
+						if slices.Contains(of, i) {
+							stay++
+						}
+					}
+					before := g.Evaluations()
+					dst, anew := make([]float32, q*q), make([]float32, q*q)
+					g.Among(dst, idx, was, of)
+					if cost := int(g.Evaluations() - before); g.InBlocks() && cost != (q-stay)*q {
+						t.Errorf("%d evaluations for %d points, of which %d are known", cost, q, stay)
+					}
+					g.Among(anew, idx, nil, nil)
+					if !slices.Equal(dst, anew) {
+						t.Fatalf("%d points, of which %d are known, have other values than anew", q, stay)
+					}
+					was, of = dst, idx
+				}
+			})
+		}
+	})
+}
+
 // Sums do not depend on the number of goroutines, nor on which points are asked.
 func TestAccumulateIsDeterministic(t *testing.T) {
 	for _, d := range []int{6, 100} {

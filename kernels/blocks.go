@@ -73,8 +73,8 @@ func (g *Gram) Room() int {
 // depend on which rows are computed together.
 //
 // Memory for rows belongs to Hold from its first call on, and Row keeps no
-// further ones. Beside them there is a second copy of the points; where Go's
-// memory limit has no room for it, rows go one by one.
+// further ones. Beside them there are one or two more copies of the points; where
+// Go's memory limit has no room for one, rows go one by one.
 func (g *Gram) Hold(dst [][]float32, idx []int) {
 	if room := g.Room(); len(idx) > room {
 		panic(fmt.Sprintf("kernels: Hold of %d rows, of which %d have room", len(idx), room))
@@ -260,10 +260,14 @@ func heldBlocks(g *Gram) *blocks {
 		}
 	}
 	switch {
-	case b.unit == 0x1p-24 && g.roomForCopy(8): // the sheet, and it packed
-		b.anew(g)
+	case b.unit == 0x1p-24 && g.roomForCopy(4):
 		b.single = &packed[float32]{f: b.f}
-		b.single.packSheet(b.sheet)
+		if g.roomForCopy(8) {
+			b.anew(g)
+			b.single.packSheet(b.sheet)
+		} else {
+			b.single.pack(g.n, b.single.points(g.p, g.place))
+		}
 	case b.unit == 0x1p-53 && g.roomForCopy(8):
 		b.double = &packed[float64]{f: b.f}
 		b.double.pack(g.n, feedOf(g, b.double, b.sheet64, nil, &b.which))

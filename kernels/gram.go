@@ -60,7 +60,7 @@ func (e *MemoryError) Error() string {
 }
 
 // NewGram returns the matrix of K(x_i, x_j) for the n points of d features in
-// x, which it copies. Rows may take cacheBytes of memory, 0 meaning
+// x, which it copies, without zeros where these are most of it. Rows may take cacheBytes of memory, 0 meaning
 // [DefaultCache]:
 //
 //   - When all n² entries fit, they are computed once: a row takes from the
