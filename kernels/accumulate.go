@@ -7,17 +7,18 @@ import (
 	"github.com/svmnb/svmnb/internal/simd"
 )
 
-// dearFeatures is from how many features on a row that is held is worth more than
-// the memory it takes: with fewer, its entries are computed again, into the
-// second-level cache and out of it, in about the time in which they come from
+// dearFeatures is from how many features on a row that is held, or a value that is
+// known, is worth more than the memory it takes: with fewer, entries are computed again,
+// into the second-level cache and out of it, in about the time in which they come from
 // memory.
 const dearFeatures = 96
 
 // Among sets dst[k·q+l] to the kernel of the points idx[k] and idx[l], q = len(idx),
-// in single precision. A point may be there twice. What is known already, because was
-// has the values among the points of, is taken from there; dst is other memory. Only
-// rows of the other points are computed, which is less than to hold whole rows of
-// them: many a point of a working set does not move and never needs one.
+// in single precision. A point may be there twice. Values that are dear and known,
+// because was has them of the points of, are taken from there, its diagonal left out;
+// dst is other memory unless of is empty. Only rows of the other points are computed,
+// which is less than to hold whole rows of them: many a point of a working set does not
+// move and never needs one.
 func (g *Gram) Among(dst []float32, idx []int, was []float32, of []int) {
 	b, q := inBlocks(g), len(idx)
 	if b.unit == 0 {
@@ -30,15 +31,20 @@ func (g *Gram) Among(dst []float32, idx []int, was []float32, of []int) {
 		})
 		return
 	}
+	if b.features < dearFeatures {
+		of = nil
+	}
 	if b.before == nil {
 		b.before = make([]int32, g.n)
 	}
+	b.twin = sized(b.twin, len(of))
 	for k, i := range of {
-		b.before[i] = int32(k) + 1
+		b.twin[k], b.before[i] = b.before[i], int32(k)+1
 	}
 	b.kept, b.runs, b.fresh, b.into, b.missing = b.kept[:0], b.runs[:0], b.fresh[:0], b.into[:0], b.missing[:0]
 	for k, i := range idx {
 		if at := b.before[i]; at > 0 {
+			b.before[i] = b.twin[at-1]
 			b.keep(kept{int32(k), at - 1, 1})
 		} else {
 			b.fresh, b.into, b.missing = append(b.fresh, int32(k)), append(b.into, dst[k*q:][:q]), append(b.missing, i)

@@ -37,7 +37,8 @@ type blocks struct {
 	alone   []lone // of each goroutine
 
 	// For Among and Accumulate.
-	before  []int32 // by point, 0 between uses
+	before  []int32 // by point: where it was, from 1; 0 between uses
+	twin    []int32 // where the same point was as well
 	kept    []kept
 	runs    []kept // the same in longer pieces
 	fresh   []int32

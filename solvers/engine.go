@@ -14,8 +14,8 @@ import (
 type Blocks interface {
 	Matrix
 	// Among sets dst[k·q+l] to K of the points idx[k] and idx[l], q = len(idx). A
-	// point may be there twice. was, other memory, has such values among the points
-	// of, which may be none: these need not be computed again.
+	// point may be there twice. was, other memory unless of is empty, has such values
+	// among the points of, but for the diagonal: they need not be computed again.
 	Among(dst []float32, idx []int, was []float32, of []int)
 	// Accumulate adds Σ_k coef[k] K(on[r], idx[k]) to dst[r]; nil on is all points.
 	// Kernel values are those of Among, in single precision, with errors below
@@ -553,17 +553,17 @@ func (s *engine) pose() (finite bool) {
 	if m > len(s.up) {
 		s.up, s.low = make([]float64, m), make([]float64, m)
 	}
-	if m*m > len(s.spare) {
+	dst, was, known := s.spare, s.values, s.known
+	if m > s.size && m*m > cap(dst) && m*m <= cap(was) { // there is no second matrix as large
+		dst, known, s.values = was, nil, s.spare
+	}
+	if m*m > cap(dst) {
 		side := max(m, s.size)
-		s.spare = make([]float32, side*side)
+		dst = make([]float32, side*side)
 	}
-	if p.Ridge != nil {
-		for k, i := range s.known { // which are K again
-			s.values[k*len(s.known)+k] = float32(s.k.Diag()[i])
-		}
-	}
-	s.k.Among(s.spare[:m*m], s.points, s.values, s.known)
-	s.values, s.spare = s.spare[:m*m], s.values[:cap(s.values)]
+	dst = dst[:m*m]
+	s.k.Among(dst, s.points, was, known)
+	s.values, s.spare = dst, s.values
 	s.known = append(s.known[:0], s.points...)
 	finite = true
 	for k, v := range s.set {
