@@ -524,7 +524,7 @@ func TestRowAfterHold(t *testing.T) {
 // The features of solvers and a matrix of the same points agree.
 func TestSparseFeatures(t *testing.T) {
 	s := compressed(thin(normal(1, 30, 20), 0.3))
-	f, err := solvers.NewSparseFeatures(s.Start, s.Index, s.Value, s.D)
+	f, err := solvers.NewSparseFeatures(s.Start, s.Index, s.Value, s.D, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

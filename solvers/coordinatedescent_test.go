@@ -18,7 +18,7 @@ func sparsely(t testing.TB, x [][]float64) *SparseFeatures {
 		}
 		start = append(start, len(index))
 	}
-	f, err := NewSparseFeatures(start, index, value, len(x[0]))
+	f, err := NewSparseFeatures(start, index, value, len(x[0]), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func TestFeaturesRefuseBadInput(t *testing.T) {
 		"unsorted":     {[]int{0, 2}, []int32{1, 0}, []float64{1, 1}},
 		"NaN":          {[]int{0, 1}, []int32{1}, []float64{math.NaN()}},
 	} {
-		if _, err := NewSparseFeatures(c.start, c.index, c.value, 2); !errors.As(err, &e) {
+		if _, err := NewSparseFeatures(c.start, c.index, c.value, 2, 0); !errors.As(err, &e) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

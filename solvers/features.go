@@ -64,12 +64,8 @@ func NewDenseFeatures(x [][]float64, bias float64) (*DenseFeatures, error) {
 // of d numbers in a row at most d/8 are not 0 on average: below about that share
 // fewer products, one by one, take less time than all of them in the registers.
 func NewFeatures(x [][]float64, bias float64) (Features, error) {
-	if start, index, value := compress(x, bias); start != nil {
-		d := len(x[0])
-		if bias > 0 {
-			d++
-		}
-		if f, err := NewSparseFeatures(start, index, value, d); err == nil {
+	if start, index, value := compress(x); start != nil {
+		if f, err := NewSparseFeatures(start, index, value, len(x[0]), bias); err == nil {
 			return f, nil
 		}
 	}
@@ -81,17 +77,13 @@ func NewFeatures(x [][]float64, bias float64) (Features, error) {
 }
 
 // compress returns nothing for rows that are ragged or not sparse.
-func compress(x [][]float64, bias float64) (start []int, index []int32, value []float64) {
+func compress(x [][]float64) (start []int, index []int32, value []float64) {
 	if len(x) == 0 || len(x[0]) < 8 || len(x[0]) >= math.MaxInt32 {
 		return nil, nil, nil
 	}
 	n, d := len(x), len(x[0])
 	left := n * (d / 8)
-	room := left + d
-	if bias > 0 {
-		room += n
-	}
-	start, index, value = make([]int, n+1), make([]int32, room), make([]float64, room)
+	start, index, value = make([]int, n+1), make([]int32, left+d), make([]float64, left+d)
 	k := 0
 	for i, row := range x {
 		if len(row) != d {
@@ -110,10 +102,7 @@ func compress(x [][]float64, bias float64) (start []int, index []int32, value []
 		if left -= m; left < 0 {
 			return nil, nil, nil
 		}
-		if k += m; bias > 0 {
-			index[k], value[k] = int32(d), bias
-			k++
-		}
+		k += m
 		start[i+1] = k
 	}
 	return start, index[:k:k], value[:k:k]
@@ -142,8 +131,9 @@ type SparseFeatures struct {
 	Index []int32
 	Value []float64
 
-	d    int
-	ones bool // all values are 1, as those of categories
+	d    int     // columns, with that of the bias
+	bias float64 // the last number of every row, where it is not 0
+	ones bool    // all values are 1, as those of categories
 	diag []float64
 	w    []float64 // one row made dense
 	row  [2][]float64
@@ -151,31 +141,36 @@ type SparseFeatures struct {
 }
 
 // NewSparseFeatures keeps its arguments without copying them; d is the number
-// of columns. The error is a *ProblemError that names what does not fit.
-func NewSparseFeatures(start []int, index []int32, value []float64, d int) (*SparseFeatures, error) {
+// of columns. A positive bias is that of [NewDenseFeatures], a column more. The error
+// is a *ProblemError that names what does not fit.
+func NewSparseFeatures(start []int, index []int32, value []float64, d int, bias float64) (*SparseFeatures, error) {
 	bad := func(field string, i int, v float64, msg string) error { return &ProblemError{field, i, v, msg} }
 	if len(start) == 0 || start[0] != 0 || start[len(start)-1] != len(index) || len(index) != len(value) {
 		return nil, bad("Start", -1, 0, fmt.Sprintf("must begin at 0 and end at the number of entries: %d indices, %d values", len(index), len(value)))
 	}
-	f := &SparseFeatures{Start: start, Index: index, Value: value, d: d, ones: true, w: make([]float64, d), diag: make([]float64, len(start)-1)}
+	f := &SparseFeatures{Start: start, Index: index, Value: value, d: d, ones: true, diag: make([]float64, len(start)-1)}
+	if bias > 0 {
+		f.d, f.bias = d+1, bias
+	}
 	for i := range f.diag {
 		if start[i+1] < start[i] || start[i+1] > len(index) {
 			return nil, bad("Start", i+1, float64(start[i+1]), "must not decrease")
 		}
-		last, sum := -1, 0.0
-		for k := start[i]; k < start[i+1]; k++ {
-			j, v := int(index[k]), value[k]
-			switch {
-			case j <= last || j >= d:
-				return nil, bad("Index", k, float64(j), fmt.Sprintf("columns of row %d must increase and lie in [0, %d)", i, d))
-			case v-v != 0:
-				return nil, bad("Value", k, v, fmt.Sprintf("row %d, column %d is not a finite number", i, j))
+		last, sum, ones := -1, f.bias*f.bias, f.ones
+		values := value[start[i]:start[i+1]]
+		for k, j := range index[start[i]:start[i+1]] {
+			v := values[k]
+			if int(j) <= last || int(j) >= d {
+				return nil, bad("Index", start[i]+k, float64(j), fmt.Sprintf("columns of row %d must increase and lie in [0, %d)", i, d))
 			}
-			last = j
+			if v-v != 0 {
+				return nil, bad("Value", start[i]+k, v, fmt.Sprintf("row %d, column %d is not a finite number", i, j))
+			}
+			last = int(j)
 			sum += v * v
-			f.ones = f.ones && v == 1
+			ones = ones && v == 1
 		}
-		f.diag[i] = sum
+		f.diag[i], f.ones = sum, ones
 	}
 	return f, nil
 }
@@ -188,6 +183,9 @@ func (f *SparseFeatures) Dot(i int, w []float64) float64 {
 	a, b := f.Start[i], f.Start[i+1]
 	index := f.Index[a:b]
 	sum := 0.0
+	if f.bias != 0 {
+		sum = f.bias * w[f.d-1]
+	}
 	if f.ones {
 		other := 0.0 // two sums, lest each addition wait for the last
 		for ; len(index) >= 4; index = index[4:] {
@@ -210,6 +208,9 @@ func (f *SparseFeatures) Dot(i int, w []float64) float64 {
 func (f *SparseFeatures) Add(w []float64, i int, c float64) {
 	a, b := f.Start[i], f.Start[i+1]
 	index := f.Index[a:b]
+	if f.bias != 0 {
+		w[f.d-1] += c * f.bias
+	}
 	if f.ones {
 		for _, j := range index {
 			w[j] += c
@@ -240,24 +241,36 @@ func (f *SparseFeatures) square(h []float64, stride, i int, c float64) {
 			row[m] += v * value[l]
 		}
 	}
-	if stride > f.d {
-		row := h[f.d*stride:]
+	constant := func(at int, v float64) {
+		row := h[at*stride:]
 		for k, j := range index {
-			row[j] += c * value[k]
+			row[j] += c * v * value[k]
 		}
-		row[f.d] += c
+		if f.bias != 0 {
+			row[f.d-1] += c * v * f.bias
+		}
+		if at == f.d {
+			row[at] += c * v
+		}
+	}
+	if f.bias != 0 {
+		constant(f.d-1, f.bias)
+	}
+	if stride > f.d {
+		constant(f.d, 1)
 	}
 }
 
 func (f *SparseFeatures) Row(i int) []float64 {
 	r := nextRow(&f.row, &f.odd, f.Dim())
+	if f.w == nil {
+		f.w = make([]float64, f.d)
+	}
 	f.Add(f.w, i, 1)
 	for j := range r {
 		r[j] = f.Dot(j, f.w)
 	}
-	for _, j := range f.Index[f.Start[i]:f.Start[i+1]] {
-		f.w[j] = 0
-	}
+	f.Add(f.w, i, -1)
 	return r
 }
 

@@ -113,3 +113,35 @@ func TestNewtonOnCompressedRows(t *testing.T) {
 		}
 	}
 }
+
+// What Newton adds up for its Hessian is x x', of x with its constant and, for a free
+// bias, a 1 behind.
+func TestSparseSquare(t *testing.T) {
+	x := [][]float64{{0, 1, 0, 1, 1}, {0, 2, 0, -3, 0.5}}
+	for _, bias := range []float64{0, 0.5} {
+		for i, row := range x {
+			f := sparsely(t, x[i:i+1])
+			f, err := NewSparseFeatures(f.Start, f.Index, f.Value, len(row), bias)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if bias > 0 {
+				row = append(row[:5:5], bias)
+			}
+			for _, free := range []bool{false, true} {
+				if free {
+					row = append(row[:f.Columns():f.Columns()], 1)
+				}
+				h := make([]float64, len(row)*len(row))
+				f.square(h, len(row), 0, 4)
+				for a, u := range row {
+					for b, v := range row[:a+1] {
+						if h[a*len(row)+b] != 4*u*v {
+							t.Errorf("bias %v, free %v: (%d, %d) is %v, want %v", bias, free, a, b, h[a*len(row)+b], 4*u*v)
+						}
+					}
+				}
+			}
+		}
+	}
+}

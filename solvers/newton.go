@@ -8,10 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/lapack/lapack64"
-
 	"github.com/svmnb/svmnb/internal/simd"
 )
 
@@ -50,7 +46,7 @@ import (
 // any p, δ and ridge, a free or a fixed bias, at most 1000 columns. The points are
 // shared out among GOMAXPROCS goroutines in always the same parts, so that a run
 // has the same bits on any number of them; Dot and Add of Features are called from
-// all. Memory is about 8(12n + 9d²) bytes beside X.
+// all. Memory is about 8(18n + 9d²) bytes beside X.
 type Newton struct{}
 
 // Name is "primal Newton".
@@ -73,19 +69,23 @@ func (Newton) Start(p *Problem, alpha []float64) (Stepper, error) {
 	if !p.FixedBias {
 		size++
 	}
-	s := &newton{p: p, x: x, d: d, size: size, shown: alpha, alpha: append([]float64(nil), alpha...), slept: make([]bool, n), step: math.NaN(), best: math.Inf(1)}
+	s := &newton{p: p, x: x, d: d, size: size, shown: alpha, alpha: append([]float64(nil), alpha...), state: make([]uint8, n), step: math.NaN(), best: math.Inf(1)}
 	for _, v := range []*[]float64{&s.f, &s.z, &s.dz, &s.c, &s.q, &s.r, &s.wake, &s.near} {
 		*v = make([]float64, n)
 	}
 	for _, v := range []*[]float64{&s.u, &s.du, &s.image, &s.g} {
 		*v = make([]float64, size)
 	}
-	s.h, s.normal = make([]float64, size*size), make([]float64, d)
+	s.h, s.row, s.normal = newPanels[float64](size), make([]float64, size), make([]float64, d)
 	for k := range s.of {
 		of := &s.of[k]
 		of.from, of.to = k*n/parts, (k+1)*n/parts
-		of.active, of.moving, of.free = make([]int, 0, of.to-of.from), make([]int, 0, of.to-of.from), make([]int, 0, of.to-of.from)
-		of.sums, of.h, of.rows = make([]float64, size), make([]float64, size*size), make([]float64, together*size)
+		of.moving, of.free = make([]int, 0, of.to-of.from), make([]int, 0, of.to-of.from)
+		of.kinks = make([]kink, 0, of.to-of.from)
+		of.sums, of.h = make([]float64, size), make([]float64, size*size)
+		if _, sparse := s.x.(*SparseFeatures); !sparse {
+			of.rows = make([]float64, together*size)
+		}
 	}
 	s.schedule()
 	for i, a := range alpha {
@@ -118,11 +118,12 @@ type newton struct {
 	seen     extent    // of F
 	gap      float64   // or, where endless, the violation of the KKT conditions
 
-	u, du []float64 // (w, b) and its direction
-	image []float64 // (Σ s_i α_i x_i, s'α)
-	g     []float64 // the gradient
-	h     []float64 // the lower half of the Hessian, then of its factor
-	moved float64   // ½r‖α − shown‖²
+	u, du []float64        // (w, b) and its direction
+	image []float64        // (Σ s_i α_i x_i, s'α)
+	g     []float64        // the gradient
+	h     *panels[float64] // the Hessian, then its factor
+	row   []float64        // of it
+	moved float64          // ½r‖α − shown‖²
 
 	alpha []float64 // α(u)
 	c     []float64 // before it is clipped; c − tq along the direction
@@ -131,16 +132,26 @@ type newton struct {
 	z, dz []float64 // w·x + b and what the direction adds to it
 	r     []float64 // r + ridge
 	wake  []float64 // the path at which α may begin to move
-	slept []bool    // z has not been followed
+	state []uint8   // followed, behind or asleep
 	path  float64   // the way that u has made
+	t     float64   // how far along the direction the last step was
 	of    [parts]part
 }
+
+// What z, c and wake of a point are: those of u, or those before the last step, which is
+// made up for when the next direction is known and they are read anyway, or those of a
+// step long ago.
+const (
+	followed = iota
+	behind
+	asleep
+)
 
 // part is the workspace of a part of the points.
 type part struct {
 	from, to int
-	active   []int // those whose z the direction may matter to
-	moving   []int // and those of them whose α it moves
+	moving   []int // those whose α the direction may move
+	kinks    []kink
 	free     []int // J
 	squared  []int // and that whose squares h has, of sparse points
 
@@ -151,6 +162,9 @@ type part struct {
 	slope, curve, moved, gap float64
 	seen                     extent
 }
+
+// kink is what the slope along the direction needs of a point of moving.
+type kink struct{ c, q, rq, lower, upper, alpha float64 }
 
 // schedule sets the first r, which makes the zone where α is inside its box about
 // as wide as the margin, and the smallest: where the last digits of z amount to
@@ -268,7 +282,7 @@ func (s *newton) Step(ctx context.Context) (done bool, err error) {
 		s.rho = min(10*s.rho, s.first)
 		s.least = s.rho
 	case steps <= fewSteps:
-		s.rho = max(s.rho/5, s.least)
+		s.rho = max(s.rho/3, s.least)
 	}
 	s.begin()
 	return s.still > stillSteps, nil
@@ -290,7 +304,7 @@ func (s *newton) begin() {
 		clear(of.sums)
 		of.free, of.moved = of.free[:0], 0
 		for i := of.from; i < of.to; i++ {
-			s.slept[i] = false
+			s.state[i] = followed
 			s.place(of, i)
 		}
 	})
@@ -305,25 +319,30 @@ func (s *newton) settle(t float64) {
 		length += v * v
 	}
 	s.path += t * math.Sqrt(length)
-	s.each(s.all(), func(of *part) {
+	s.t = t
+	moving := 0
+	for k := range s.of {
+		moving += len(s.of[k].moving)
+	}
+	s.each(moving*s.size, func(of *part) {
 		clear(of.sums)
-		of.free, of.moved = of.free[:0], 0
-		moving := of.moving
-		for _, i := range of.active {
+		of.free = of.free[:0]
+		for _, i := range of.moving {
 			s.z[i] += t * s.dz[i]
-			if len(moving) > 0 && moving[0] == i {
-				moving = moving[1:]
-				s.place(of, i)
-				continue
-			}
-			c, a := s.c[i]-t*s.q[i], s.alpha[i]
-			s.c[i] = c
-			s.wake[i] = s.path + math.Abs(c-a)*s.r[i]*s.near[i]
-			a -= s.shown[i]
-			of.moved += s.rho * a * a / 2
+			a := s.alpha[i] - s.shown[i]
+			of.moved -= s.rho * a * a / 2
+			s.place(of, i)
 		}
 	})
 	s.gather()
+}
+
+// follow makes up for the last step, which has not moved the α of the point.
+func (s *newton) follow(i int) {
+	s.z[i] += s.t * s.dz[i]
+	s.c[i] -= s.t * s.q[i]
+	s.wake[i] = s.path + math.Abs(s.c[i]-s.alpha[i])*s.r[i]*s.near[i]
+	s.state[i] = followed
 }
 
 // place sets the α of a point from its z.
@@ -412,42 +431,44 @@ func (s *newton) direction(ctx context.Context) (decrement float64, err error) {
 	if err := s.hessian(ctx); err != nil {
 		return 0, err
 	}
-	l, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Lower, N: s.size, Data: s.h, Stride: s.size})
-	if !ok {
-		return 0, nil // rounding is all that is left
+	if pivot, err := s.h.lower(ctx); pivot < s.size || err != nil {
+		return 0, err // or rounding is all that is left
 	}
 	length := 0.0
 	for j, v := range s.g {
 		s.du[j] = -v
 	}
-	blas64.Trsv(blas.NoTrans, l, vector(s.du))
-	blas64.Trsv(blas.Trans, l, vector(s.du))
+	s.h.forward(s.du)
+	s.h.backward(s.du)
 	for j, v := range s.du {
 		decrement -= v * s.g[j]
 		length += v * v
 	}
 	reach := s.path + farthest*math.Sqrt(length)
 	s.each(s.all(), func(of *part) {
-		of.active, of.moving = of.active[:0], of.moving[:0]
+		of.moving, of.kinks = of.moving[:0], of.kinks[:0]
 		for i := of.from; i < of.to; i++ {
+			if s.state[i] == behind {
+				s.follow(i)
+			}
 			if s.wake[i] > reach {
-				s.slept[i] = true
+				s.state[i] = asleep
 				continue
 			}
-			of.active = append(of.active, i)
-			if s.slept[i] {
-				s.slept[i] = false
+			if s.state[i] == asleep {
 				s.z[i] = s.dot(i, s.u) + s.p.fixed()
 				s.c[i] = s.unclipped(i)
 			}
 			dz := s.dot(i, s.du)
 			q := s.p.S[i] * dz / s.r[i]
 			s.dz[i], s.q[i] = dz, q
-			c, a := s.c[i], s.alpha[i]
-			if end := c - farthest*q; a == s.p.Lower[i] && c <= a && end <= a || a == s.p.Upper[i] && c >= a && end >= a {
-				continue // it stays at its bound
+			c, a, lower, upper := s.c[i], s.alpha[i], s.p.Lower[i], s.p.Upper[i]
+			if end := c - farthest*q; a == lower && c <= a && end <= a || a == upper && c >= a && end >= a {
+				s.state[i] = behind // it stays at its bound
+				continue
 			}
-			of.moving = append(of.moving, i)
+			s.state[i] = followed // by settle
+			of.moving, of.kinks = append(of.moving, i), append(of.kinks, kink{c, q, s.r[i] * q, lower, upper, a})
 		}
 	})
 	return decrement, nil
@@ -484,32 +505,46 @@ func (s *newton) hessian(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	clear(s.h)
 	scale := 1.0
 	if sparse != nil && s.p.Ridge == nil {
 		scale = 1 / s.rho
 	}
-	for k := range s.of {
-		if len(s.of[k].free) > 0 {
-			simd.Axpy(scale, s.of[k].h, s.h)
-		}
-	}
-	for j := range s.d {
-		s.h[j*s.size+j]++
-	}
-	if last := len(s.h) - 1; s.size > s.d && s.h[last] == 0 {
-		// No α is inside its box and P is linear in b, as far as the last kink.
-		far := 0.0
-		for i, w := range s.wake {
-			if !math.IsInf(w, 1) {
-				far = max(far, (w-s.path)/s.near[i])
+	s.h.reset(s.size)
+	for i := range s.row {
+		row := s.row[:i+1]
+		clear(row)
+		for k := range s.of {
+			if len(s.of[k].free) > 0 {
+				simd.Axpy(scale, s.of[k].h[i*s.size:][:i+1], row)
 			}
 		}
-		if s.h[last] = math.Abs(s.g[s.d]) / far; !(s.h[last] > 0 && !math.IsInf(s.h[last], 1)) {
-			s.h[last] = 1
+		switch {
+		case i < s.d:
+			row[i]++
+		case row[i] == 0:
+			row[i] = s.flat()
 		}
+		s.h.setRow(i, row)
 	}
 	return nil
+}
+
+// flat is the curvature in b while no α is inside its box and P is linear in it: a step
+// goes as far as the last kink.
+func (s *newton) flat() float64 {
+	far := 0.0
+	for i := range s.wake {
+		if s.state[i] == behind {
+			s.follow(i)
+		}
+		if w := s.wake[i]; !math.IsInf(w, 1) {
+			far = max(far, (w-s.path)/s.near[i])
+		}
+	}
+	if h := math.Abs(s.g[s.d]) / far; h > 0 && !math.IsInf(h, 1) {
+		return h
+	}
+	return 1
 }
 
 // square sets the h of a part to Σ_J x̃_i x̃_i', which is that of the last step but for
@@ -572,25 +607,23 @@ func (s *newton) search(decrement float64) float64 {
 // slope returns how much the slope of P at t along the direction is above that
 // at 0, and its own slope.
 func (s *newton) slope(t float64) (slope, curve float64) {
-	lower, upper := s.p.Lower, s.p.Upper
 	moving := 0
 	for k := range s.of {
-		moving += len(s.of[k].moving)
+		moving += len(s.of[k].kinks)
 	}
-	s.each(4*moving, func(of *part) {
+	s.each(8*moving, func(of *part) {
 		slope, curve := 0.0, 0.0
-		for _, i := range of.moving {
-			q := s.q[i]
-			rq := s.r[i] * q
-			a := s.c[i] - t*q
-			if l, u := lower[i], upper[i]; a <= l {
-				a = l
-			} else if a >= u {
-				a = u
+		for k := range of.kinks {
+			m := &of.kinks[k]
+			a := m.c - t*m.q
+			if a <= m.lower {
+				a = m.lower
+			} else if a >= m.upper {
+				a = m.upper
 			} else {
-				curve += rq * q
+				curve += m.rq * m.q
 			}
-			slope -= rq * (a - s.alpha[i])
+			slope -= m.rq * (a - m.alpha)
 		}
 		of.slope, of.curve = slope, curve
 	})
@@ -630,6 +663,9 @@ func (s *newton) recedes() func() bool {
 	moved, along, against, slope, curve := 0.0, 0.0, 0.0, 0.0, 0.0
 	for i, a := range s.alpha {
 		x := a - s.shown[i]
+		if x == 0 {
+			continue
+		}
 		moved += x * x
 		size := math.Abs(x) * math.Sqrt(max(p.K.Diag()[i], 0))
 		if x > 0 && math.IsInf(p.Upper[i], 1) {

@@ -17,7 +17,11 @@ type panels[T simd.Float] struct {
 	n     int
 	tiles simd.Tiles[T]
 	data  []T
+	work  *panelBand[T] // of lower, kept where the matrix is small: another may take its place
 }
+
+// smallPanels is how many rows a small matrix has at most.
+const smallPanels = 1024
 
 // newPanels returns n rows of zeros. Those that fill the last panel up are of the
 // identity.
@@ -98,7 +102,13 @@ const (
 func (p *panels[T]) lower(ctx context.Context) (pivot int, err error) {
 	w := p.width()
 	end := p.count() * w
-	b := newBand[T](p.tiles, end)
+	b := p.work
+	if b == nil || b.n != end || b.Tiles != p.tiles {
+		b = newBand[T](p.tiles, end)
+	}
+	if end <= smallPanels {
+		p.work = b
+	}
 	for k := 0; k < end; k += band {
 		b.from, b.to = k, min(k+band, end)
 		b.left(p.part, 0, k)
@@ -136,6 +146,7 @@ func (p *panels[T]) lower(ctx context.Context) (pivot int, err error) {
 // panelBand is a band of columns that is made, from those before it.
 type panelBand[T simd.Float] struct {
 	simd.Tiles[T]
+	n        int
 	from, to int
 
 	// What is on the left of products: rows from to to of a factor, as many at a time as
@@ -148,7 +159,7 @@ type panelBand[T simd.Float] struct {
 
 // newBand is for panels of n columns.
 func newBand[T simd.Float](t simd.Tiles[T], n int) *panelBand[T] {
-	b := &panelBand[T]{Tiles: t, most: min(band, n)}
+	b := &panelBand[T]{Tiles: t, n: n, most: min(band, n)}
 	b.rows, b.inner, b.heads = make([]T, b.most*n), make([]T, b.most*b.most), make([]T, b.most*t.Rows)
 	return b
 }

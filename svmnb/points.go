@@ -112,18 +112,7 @@ func (p points) features(bias float64) (solvers.Features, error) {
 	if s == nil {
 		return solvers.NewFeatures(p.x, bias)
 	}
-	if bias > 0 {
-		size := len(s.Index) + s.N()
-		one := kernels.CSR{Start: make([]int, 1, len(s.Start)), Index: make([]int32, 0, size), Value: make([]float64, 0, size), D: s.D + 1}
-		for i := range s.N() {
-			a, b := s.Start[i], s.Start[i+1]
-			one.Index = append(append(one.Index, s.Index[a:b]...), int32(s.D))
-			one.Value = append(append(one.Value, s.Value[a:b]...), bias)
-			one.Start = append(one.Start, len(one.Index))
-		}
-		s = &one
-	}
-	return solvers.NewSparseFeatures(s.Start, s.Index, s.Value, s.D)
+	return solvers.NewSparseFeatures(s.Start, s.Index, s.Value, s.D, bias)
 }
 
 // addTimes adds Σ_j coef[k][j]·K(p_i, basis[j]) to dst[k][i].
