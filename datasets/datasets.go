@@ -11,9 +11,12 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 )
 
 // Dataset is n points of d features with a target each. Rows of X share one
@@ -294,7 +297,8 @@ func indices(n int) []int {
 	return s
 }
 
-// finite reports whether all values of the points are.
+// finite reports whether all values of the points are, on all cores where they are
+// many.
 func (d *Dataset) finite() bool {
 	all := func(values []float64) bool {
 		for _, v := range values {
@@ -304,12 +308,27 @@ func (d *Dataset) finite() bool {
 		}
 		return true
 	}
-	for _, row := range d.X {
-		if !all(row) {
-			return false
+	const some = 1 << 16 // values that are worth a goroutine
+	parts := max(1, min(runtime.GOMAXPROCS(0), len(d.X), len(d.X)*d.D()/some))
+	var wait sync.WaitGroup
+	var bad atomic.Bool
+	for part := range parts {
+		look := func() {
+			for _, row := range d.X[part*len(d.X)/parts : (part+1)*len(d.X)/parts] {
+				if !all(row) {
+					bad.Store(true)
+					return
+				}
+			}
+		}
+		if part < parts-1 {
+			wait.Go(look)
+		} else {
+			look()
 		}
 	}
-	return d.Sparse == nil || all(d.Sparse.Value)
+	wait.Wait()
+	return !bad.Load() && (d.Sparse == nil || all(d.Sparse.Value))
 }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

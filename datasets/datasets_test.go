@@ -231,3 +231,22 @@ func TestPairAndRest(t *testing.T) {
 	wantError[*ClassError](t, iris.OneVsRest("").Check(), `""`)
 	wantError[*ClassError](t, iris.Pair("setosa", "virginica").OneVsRest("versicolor").Check(), "versicolor", "setosa")
 }
+
+// A number that is not finite is found wherever it is among many, which cores share.
+func TestCheckOfMany(t *testing.T) {
+	const n, d = 9000, 30
+	for _, at := range []int{0, n/2 - 1, n / 2, n - 1} {
+		x, y := make([][]float64, n), make([]float64, n)
+		for i := range x {
+			x[i] = make([]float64, d)
+		}
+		if err := New(x, y).Check(); err != nil {
+			t.Fatal(err)
+		}
+		x[at][d-1] = math.Inf(-1)
+		err := New(x, y).Check()
+		if e, ok := err.(*Error); !ok || e.Row != at {
+			t.Errorf("%v, want row %d", err, at)
+		}
+	}
+}

@@ -7,47 +7,93 @@ import (
 	"github.com/svmnb/svmnb/internal/simd"
 )
 
-// dearFeatures is from how many features on a row that is held is worth more than
-// the memory it takes: with fewer, its entries are computed again, into the
-// second-level cache and out of it, in about the time in which they come from
+// dearFeatures is from how many features on a row that is held, or a value that is
+// known, is worth more than the memory it takes: with fewer, entries are computed again,
+// into the second-level cache and out of it, in about the time in which they come from
 // memory.
 const dearFeatures = 96
 
 // Among sets dst[k·q+l] to the kernel of the points idx[k] and idx[l], q = len(idx),
-// in single precision. A point may be there twice.
-func (g *Gram) Among(dst []float32, idx []int) {
-	q := len(idx)
-	rows := make([][]float32, q)
-	for k := range rows {
-		rows[k] = dst[k*q:][:q]
-	}
-	b := inBlocks(g)
-	if b.byRows(g, q) {
+// in single precision. A point may be there twice. Values that are dear and known,
+// because was has them of the points of, are taken from there, its diagonal left out;
+// dst is other memory unless of is empty. Only rows of the other points are computed,
+// which is less than to hold whole rows of them: many a point of a working set does not
+// move and never needs one.
+func (g *Gram) Among(dst []float32, idx []int, was []float32, of []int) {
+	b, q := inBlocks(g), len(idx)
+	if b.unit == 0 {
 		b.inParts(g, idx, func(from int, held [][]float32) {
-			tasks := (len(held) + leftStrip - 1) / leftStrip
-			share(threads(tasks), tasks, func(_, task int) {
-				for k := task * leftStrip; k < min((task+1)*leftStrip, len(held)); k++ {
-					for l, j := range idx {
-						rows[from+k][l] = held[k][j]
-					}
+			for k, row := range held {
+				for l, j := range idx {
+					dst[(from+k)*q+l] = row[j]
 				}
-			})
+			}
 		})
 		return
 	}
-	g.evaluations += int64(q) * int64(q)
+	if b.features < dearFeatures {
+		of = nil
+	}
+	if b.before == nil {
+		b.before = make([]int32, g.n)
+	}
+	b.twin = sized(b.twin, len(of))
+	for k, i := range of {
+		b.twin[k], b.before[i] = b.before[i], int32(k)+1
+	}
+	b.kept, b.runs, b.fresh, b.into, b.missing = b.kept[:0], b.runs[:0], b.fresh[:0], b.into[:0], b.missing[:0]
+	for k, i := range idx {
+		if at := b.before[i]; at > 0 {
+			b.before[i] = b.twin[at-1]
+			b.keep(kept{int32(k), at - 1, 1})
+		} else {
+			b.fresh, b.into, b.missing = append(b.fresh, int32(k)), append(b.into, dst[k*q:][:q]), append(b.missing, i)
+		}
+	}
+	for _, i := range of {
+		b.before[i] = 0
+	}
+	g.evaluations += int64(len(b.fresh)) * int64(q)
 	b.anew(g)
 	if b.unit == 0x1p-24 {
-		points := feedOf(g, b.few, b.sheet, idx, &b.which)
-		b.few.pack(q, points)
-		b.few.rows(rows, points)
+		b.few.pack(q, feedOf(g, b.few, b.sheet, idx, &b.which))
+		b.few.rows(b.into, feedOf(g, b.few, b.sheet, b.missing, &b.which))
 	} else {
-		points := feedOf(g, b.few64, nil, idx, &b.which)
-		b.few64.pack(q, points)
-		b.few64.rows(rows, points)
+		b.few64.pack(q, feedOf(g, b.few64, b.sheet64, idx, &b.which))
+		b.few64.rows(b.into, feedOf(g, b.few64, b.sheet64, b.missing, &b.which))
 	}
+	const some = 8 // rows at a time, for a column of them to stay in the first-level cache
+	tasks := (len(b.kept) + some - 1) / some
+	share(threads(tasks), tasks, func(_, task int) {
+		rows := b.kept[task*some : min((task+1)*some, len(b.kept))]
+		for _, r := range rows {
+			row, before := dst[int(r.to)*q:][:q], was[int(r.from)*len(of):][:len(of)]
+			for _, c := range b.runs {
+				copy(row[c.to:][:c.n], before[c.from:])
+			}
+		}
+		for _, l := range b.fresh {
+			mirror := dst[int(l)*q:][:q]
+			for _, r := range rows {
+				dst[int(r.to)*q+int(l)] = mirror[r.to]
+			}
+		}
+	})
 	for k, i := range idx {
-		rows[k][k] = float32(g.diag[i])
+		dst[k*q+k] = float32(g.diag[i])
+	}
+}
+
+// kept says where a point of a working set is, or some that follow each other, and
+// where it was in the one before.
+type kept struct{ to, from, n int32 }
+
+func (b *blocks) keep(c kept) {
+	b.kept = append(b.kept, c)
+	if last := len(b.runs) - 1; last >= 0 && b.runs[last].to+b.runs[last].n == c.to && b.runs[last].from+b.runs[last].n == c.from {
+		b.runs[last].n++
+	} else {
+		b.runs = append(b.runs, c)
 	}
 }
 
@@ -68,13 +114,13 @@ func (g *Gram) Accumulate(dst []float64, on, idx []int, coef []float64) {
 // accumulate is Accumulate for some sums at once.
 func (g *Gram) accumulate(dst [][]float64, on, idx []int, coef [][]float64) {
 	b, m := inBlocks(g), len(dst[0])
-	if !b.byRows(g, 1) {
+	if !b.byRows(g) {
 		g.evaluations += int64(m) * int64(len(idx))
 		b.anew(g)
 		if b.unit == 0x1p-24 {
 			b.few.sum(dst, feedOf(g, b.few, b.sheet, on, &b.on), feedOf(g, b.few, b.sheet, idx, &b.which), coef)
 		} else {
-			b.few64.sum(dst, feedOf(g, b.few64, nil, on, &b.on), feedOf(g, b.few64, nil, idx, &b.which), coef)
+			b.few64.sum(dst, feedOf(g, b.few64, b.sheet64, on, &b.on), feedOf(g, b.few64, b.sheet64, idx, &b.which), coef)
 		}
 		return
 	}
@@ -140,7 +186,7 @@ func (g *Gram) TimesAt(dst []float64, on, idx []int, coef []float64) {
 		return
 	}
 	g.evaluations += int64(len(idx)) * int64(m)
-	b.sums.sum([][]float64{dst}, feedOf(g, b.sums, nil, on, &b.on), feedOf(g, b.sums, nil, idx, &b.which), [][]float64{coef})
+	b.sums.sum([][]float64{dst}, feedOf(g, b.sums, b.sheet64, on, &b.on), feedOf(g, b.sums, b.sheet64, idx, &b.which), [][]float64{coef})
 }
 
 // Mutual adds Σ_k coefB[k]·K(x_i, x_j) for j = b[k] to dstA[r], i = a[r], and
@@ -158,7 +204,7 @@ func (g *Gram) Mutual(dstA, dstB []float64, a, b []int, coefA, coefB []float64) 
 	}
 	g.evaluations += int64(len(a)) * int64(len(b))
 	m, _ := g.blocks.(*blocks)
-	sums.mutual(dstA[:len(a)], dstB[:len(b)], feedOf(g, sums, nil, a, &m.on), feedOf(g, sums, nil, b, &m.which), coefA[:len(a)], coefB[:len(b)])
+	sums.mutual(dstA[:len(a)], dstB[:len(b)], feedOf(g, sums, m.sheet64, a, &m.on), feedOf(g, sums, m.sheet64, b, &m.which), coefA[:len(a)], coefB[:len(b)])
 }
 
 // InBlocks reports whether products of matrices give the kernel's values in single
@@ -232,11 +278,8 @@ func (b *blocks) inParts(g *Gram, idx []int, do func(from int, held [][]float32)
 // rowStretch is how much of a row a goroutine adds up at a time.
 const rowStretch = 2048
 
-// byRows says whether q rows are better held than computed each time: they take
-// long, and a good part of all rows has room. What has no formula is held.
-func (b *blocks) byRows(g *Gram, q int) bool {
-	if b.unit == 0 {
-		return true
-	}
-	return b.features >= dearFeatures && g.Room() >= max(q, g.n/4)
+// byRows says whether rows are better held than computed each time: they take long,
+// and a good part of all rows has room. What has no formula is held.
+func (b *blocks) byRows(g *Gram) bool {
+	return b.unit == 0 || b.features >= dearFeatures && 4*g.Room() >= g.n
 }

@@ -41,7 +41,7 @@ func TestAccumulate(t *testing.T) {
 					size := largest(exact)
 					idx := append([]int{7, 299, 0, 7}, rand.New(rand.NewPCG(1, 2)).Perm(300)[:170]...)
 					among := make([]float32, len(idx)*len(idx))
-					g.Among(among, idx)
+					g.Among(among, idx, nil, nil)
 					for k, i := range idx {
 						for l, j := range idx {
 							if got, want := float64(among[k*len(idx)+l]), exact.Row(i)[j]; !(math.Abs(got-want) <= 0x1p-17*size) {
@@ -77,6 +77,60 @@ func TestAccumulate(t *testing.T) {
 							}
 						}
 					}
+				}
+			})
+		}
+	})
+}
+
+// What is known among points is taken over, and is what it would be anew, to the bit.
+func TestAmongKnows(t *testing.T) {
+	atLevels(t, func(t *testing.T) {
+		for _, c := range []struct {
+			name string
+			k    kernels.Kernel
+			x    [][]float64
+			dear bool
+		}{
+			{"Gaussian", kernels.RBF(0.2), normal(23, 900, 5), false},
+			{"many features", kernels.RBF(0.002), normal(23, 900, 120), true},
+			{"mostly zero", kernels.RBF(0.01), thin(normal(23, 900, 1000), 0.12), true},
+			{"a sum", kernels.Sum(kernels.Polynomial(2, 0.1, 1), kernels.RBF(0.003)), normal(23, 900, 100), true},
+			{"double precision", kernels.RBF(3), normal(23, 900, 100), true},
+			{"no formula", kernels.Laplacian(0.3), normal(23, 900, 4), false},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				rng := rand.New(rand.NewPCG(6, 7))
+				g := mustGram(t, c.k, c.x, 0)
+				var was []float32
+				var of []int
+				for _, q := range []int{1, 40, 300, 301, 300, 800, 810, 150} {
+					idx := rng.Perm(900)[:q]
+					for k := range min(q, len(of)) { // about half of them stay, some where they were
+						if rng.IntN(2) == 0 && !slices.Contains(idx, of[k]) {
+							idx[k] = of[k]
+						}
+					}
+					if q > 200 { // and some are there twice
+						copy(idx[q-50:], idx[:50])
+					}
+					stay, left := 0, slices.Clone(of)
+					for _, i := range idx {
+						if at := slices.Index(left, i); at >= 0 && c.dear {
+							stay, left[at] = stay+1, -1
+						}
+					}
+					before := g.Evaluations()
+					dst, anew := make([]float32, q*q), make([]float32, q*q)
+					g.Among(dst, idx, was, of)
+					if cost := int(g.Evaluations() - before); g.InBlocks() && cost != (q-stay)*q {
+						t.Errorf("%d evaluations for %d points, of which %d are known", cost, q, stay)
+					}
+					g.Among(anew, idx, nil, nil)
+					if !slices.Equal(dst, anew) {
+						t.Fatalf("%d points, of which %d are known, have other values than anew", q, stay)
+					}
+					was, of = dst, idx
 				}
 			})
 		}

@@ -25,7 +25,7 @@ func Radius2(k Kernel, x [][]float64) float64 {
 	if check(k) != nil {
 		return math.NaN()
 	}
-	d, err := checkPoints(k, "x", x)
+	d, _, err := checkPoints(k, "x", x)
 	if err != nil {
 		return math.NaN()
 	}

@@ -29,7 +29,7 @@ func Against(k Kernel, basis [][]float64) *Basis {
 	if len(basis) == 0 {
 		return b
 	}
-	d, err := checkPoints(k, "basis", basis)
+	d, _, err := checkPoints(k, "basis", basis)
 	if err != nil {
 		panic(err)
 	}
@@ -59,7 +59,7 @@ func (b *Basis) Check(x [][]float64) error {
 			return b.otherWidth(i, len(row))
 		}
 	}
-	_, err := checkPoints(b.kernel, "x", x)
+	_, _, err := checkPoints(b.kernel, "x", x)
 	return err
 }
 
@@ -195,7 +195,10 @@ func newSums(k Kernel, p *points) *sums {
 	f.sparse = p.sparse != nil
 	f.centre(p, which)
 	s := &sums{right: packed[float64]{f: f}}
-	norm, self, _ := s.right.extent(p, which)
+	norm, self, _ := s.right.extent(p.n, func(d *desk[float64], from, to int) *strip[float64] {
+		d.left.lay(f, p, which[from:to])
+		return &d.left
+	})
 	if !f.within(norm, 0x1p-53, sumTolerance, self) {
 		return nil
 	}

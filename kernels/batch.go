@@ -103,13 +103,16 @@ func (s *strip[T]) layDense(f *formula, src source, which []int32, at int, buffe
 	}
 }
 
-// layAll is lay on GOMAXPROCS goroutines.
+// layAll lays all points out in their order, in which they are which of src, on
+// GOMAXPROCS goroutines.
 func (s *strip[T]) layAll(f *formula, src *points, which []int32) {
+	s.resize(f, len(which))
 	if f.sparse {
-		s.lay(f, src, which)
+		for k := range f.spaces {
+			s.layShared(f, k, src, which)
+		}
 		return
 	}
-	s.resize(f, len(which))
 	tasks := (len(which) + rightStrip - 1) / rightStrip
 	share(threads(tasks), tasks, func(_, task int) {
 		var buffer []float64
@@ -121,47 +124,102 @@ func (s *strip[T]) layAll(f *formula, src *points, which []int32) {
 	})
 }
 
+// layShared lays a space of compressed points out where they stand, but for values
+// that have to be others.
+func (s *strip[T]) layShared(f *formula, k int, src *points, which []int32) {
+	space, x := f.spaces[k], src.sparse
+	if space.to != nil {
+		s.laySpace(f, k, src, which)
+		return
+	}
+	value, asTheyAre := any(x.Value).([]T)
+	if asTheyAre = asTheyAre && space.weights == nil; !asTheyAre {
+		value = make([]T, len(x.Value))
+	}
+	s.csr[k] = simd.CSR[T]{Start: x.Start, Col: x.Index, Val: value}
+	clear(s.shift[k])
+	tasks := (s.n + block - 1) / block
+	share(threads(tasks), tasks, func(_, task int) {
+		for r := task * block; r < min((task+1)*block, s.n); r++ {
+			from, to := x.Start[r], x.Start[r+1]
+			value, norm := value[from:to], 0.0
+			if !asTheyAre {
+				index := x.Index[from:to]
+				for i, v := range x.Value[from:to] {
+					if space.weights != nil {
+						v *= space.weights[index[i]]
+					}
+					value[i] = T(v)
+				}
+			}
+			for _, t := range value {
+				norm += float64(float64(t) * float64(t))
+			}
+			s.norm[k][r] = norm
+		}
+	})
+}
+
 func (s *strip[T]) laySparse(f *formula, src source, which []int32) {
+	for k := range f.spaces {
+		s.laySpace(f, k, src, which)
+	}
+}
+
+func (s *strip[T]) laySpace(f *formula, k int, src source, which []int32) {
 	p, _ := src.(*points)
-	for k, space := range f.spaces {
-		m := &s.csr[k]
-		m.Start, m.Col, m.Val = append(m.Start[:0], 0), m.Col[:0], m.Val[:0]
-		norm := 0.0
-		put := func(c int32, v float64) {
-			if space.weights != nil {
-				v *= space.weights[c]
-			}
-			t := T(v)
-			m.Col, m.Val = append(m.Col, c), append(m.Val, t)
-			norm += float64(float64(t) * float64(t))
+	space, m := f.spaces[k], &s.csr[k]
+	m.Start, m.Col, m.Val = append(m.Start[:0], 0), m.Col[:0], m.Val[:0]
+	norm := 0.0
+	put := func(c int32, v float64) {
+		if space.weights != nil {
+			v *= space.weights[c]
 		}
-		entry := func(c int32, v float64) {
-			switch {
-			case v == 0:
-			case space.to == nil:
-				put(c, v)
-			default:
-				for _, k := range space.to[c] {
-					put(k, v)
-				}
+		t := T(v)
+		m.Col, m.Val = append(m.Col, c), append(m.Val, t)
+		norm += float64(float64(t) * float64(t))
+	}
+	entry := func(c int32, v float64) {
+		switch {
+		case v == 0:
+		case space.to == nil:
+			put(c, v)
+		default:
+			for _, k := range space.to[c] {
+				put(k, v)
 			}
-		}
-		for r, j := range which {
-			norm = 0
-			if p != nil && p.sparse != nil {
-				index, value := p.entries(int(j))
-				for i, c := range index {
-					entry(c, value[i])
-				}
-			} else {
-				for c, v := range src.point(s.point, int(j)) {
-					entry(int32(c), v)
-				}
-			}
-			m.Start = append(m.Start, len(m.Col))
-			s.norm[k][r], s.shift[k][r] = norm, 0
 		}
 	}
+	for r, j := range which {
+		norm = 0
+		if p != nil && p.sparse != nil {
+			index, value := p.entries(int(j))
+			for i, c := range index {
+				entry(c, value[i])
+			}
+		} else {
+			for c, v := range src.point(s.point, int(j)) {
+				entry(int32(c), v)
+			}
+		}
+		m.Start = append(m.Start, len(m.Col))
+		s.norm[k][r], s.shift[k][r] = norm, 0
+	}
+}
+
+// part returns the points from ≤ r < to of a strip, in the same memory.
+func (s *strip[T]) part(f *formula, from, to int) *strip[T] {
+	p := &strip[T]{n: to - from, x: make([][]T, len(f.spaces)), csr: make([]simd.CSR[T], len(f.spaces)), side: newSide(len(f.spaces), 0)}
+	for k, space := range f.spaces {
+		p.norm[k], p.shift[k] = s.norm[k][from:to], s.shift[k][from:to]
+		if f.sparse {
+			p.csr[k] = s.csr[k]
+			p.csr[k].Start = p.csr[k].Start[from : to+1]
+		} else {
+			p.x[k] = s.x[k][from*len(space.cols) : to*len(space.cols)]
+		}
+	}
+	return p
 }
 
 // cut takes the points which of a strip.
@@ -208,9 +266,11 @@ type chunk[T simd.Float] struct {
 	n      int
 	panels []simd.Panels[T] // by space; or
 	csr    []simd.CSR[T]
-	norms  []T // in the one space of a Gaussian
+	rows   strip[T] // whose these are, unless they are somebody else's
+	norms  []T      // in the one space of a Gaussian
 }
 
+// pack lays a strip out on the right. Compressed rows stay where they are.
 func (c *chunk[T]) pack(f *formula, s *strip[T]) {
 	spaces := len(f.spaces)
 	if c.panels == nil {
@@ -218,8 +278,8 @@ func (c *chunk[T]) pack(f *formula, s *strip[T]) {
 	}
 	c.n = s.n
 	for k := range c.panels {
-		if m, from := &c.csr[k], s.csr[k]; f.sparse {
-			m.Start, m.Col, m.Val = append(m.Start[:0], from.Start...), append(m.Col[:0], from.Col...), append(m.Val[:0], from.Val...)
+		if f.sparse {
+			c.csr[k] = s.csr[k]
 		} else {
 			c.panels[k].Pack(s.matrix(f, k).T(), 1)
 		}
@@ -244,15 +304,28 @@ type packed[T simd.Float] struct {
 
 // pack lays n points out on the right.
 func (p *packed[T]) pack(n int, points feed[T]) {
+	p.eachChunk(n, func(d *desk[T], c *chunk[T], from, to int) {
+		s := &d.left
+		if p.f.sparse {
+			s = &c.rows
+		}
+		points(s, from, to)
+		c.pack(p.f, s)
+	})
+}
+
+// packSheet lays all points of a sheet out on the right.
+func (p *packed[T]) packSheet(sheet *strip[T]) {
+	p.eachChunk(sheet.n, func(_ *desk[T], c *chunk[T], from, to int) { c.pack(p.f, sheet.part(p.f, from, to)) })
+}
+
+func (p *packed[T]) eachChunk(n int, do func(d *desk[T], c *chunk[T], from, to int)) {
 	count := (n + rightStrip - 1) / rightStrip
 	for len(p.chunks) < count {
 		p.chunks = append(p.chunks, chunk[T]{})
 	}
 	p.chunks = p.chunks[:count]
-	p.each(count, func(d *desk[T], i int) {
-		points(&d.left, i*rightStrip, min((i+1)*rightStrip, n))
-		p.chunks[i].pack(p.f, &d.left)
-	})
+	p.each(count, func(d *desk[T], i int) { do(d, &p.chunks[i], i*rightStrip, min((i+1)*rightStrip, n)) })
 }
 
 // desk is the memory of one goroutine.
@@ -262,6 +335,7 @@ type desk[T simd.Float] struct {
 	products [][]T // by space: left × right
 	rows     [][]T // of kernel values
 	lanes    []T   // of sparse points, 0 between uses
+	which    []int // of them
 	wide     [][]float64
 	value    []float64
 	sums     []float64
@@ -330,12 +404,13 @@ func (d *desk[T]) multiply(f *formula, left *strip[T], c *chunk[T]) {
 // multiplySparse computes the products of m sparse points on the left, of so many
 // columns, with n on the right.
 func (d *desk[T]) multiplySparse(products []T, left *simd.CSR[T], columns, m int, right simd.CSR[T], n int) {
-	if need := columns * simd.Lanes; len(d.lanes) < need {
+	lanes := simd.Lanes[T]()
+	if need := columns * lanes; len(d.lanes) < need {
 		d.lanes = make([]T, need)
 	}
-	var which [simd.Lanes]int
-	for from := 0; from < m; from += simd.Lanes {
-		rows := which[:min(simd.Lanes, m-from)]
+	d.which = sized(d.which, lanes)
+	for from := 0; from < m; from += lanes {
+		rows := d.which[:min(lanes, m-from)]
 		for r := range rows {
 			rows[r] = from + r
 		}

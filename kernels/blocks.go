@@ -30,18 +30,24 @@ type blocks struct {
 	sums     *packed[float64] // for Times; nil: one by one
 	sweeps   bool             // Sweep may take products too
 
-	missing []int32
+	missing []int
 	into    [][]float32
 	which   []int32
 	on      []int32
 	alone   []lone // of each goroutine
 
 	// For Among and Accumulate.
-	few   *packed[float32]
-	few64 *packed[float64]
-	sheet *strip[float32] // all points in their order, or nil
-	some  [][]float32
-	whole [][]float64
+	before  []int32 // by point: where it was, from 1; 0 between uses
+	twin    []int32 // where the same point was as well
+	kept    []kept
+	runs    []kept // the same in longer pieces
+	fresh   []int32
+	few     *packed[float32]
+	few64   *packed[float64]
+	sheet   *strip[float32] // all points in their order, or nil
+	sheet64 *strip[float64] // of compressed points
+	some    [][]float32
+	whole   [][]float64
 }
 
 // Room returns how many rows [Gram.Hold] can hold at once: as many as fit into
@@ -68,8 +74,8 @@ func (g *Gram) Room() int {
 // depend on which rows are computed together.
 //
 // Memory for rows belongs to Hold from its first call on, and Row keeps no
-// further ones. Beside them there is a second copy of the points; where Go's
-// memory limit has no room for it, rows go one by one.
+// further ones. Beside them there are one or two more copies of the points; where
+// Go's memory limit has no room for one, rows go one by one.
 func (g *Gram) Hold(dst [][]float32, idx []int) {
 	if room := g.Room(); len(idx) > room {
 		panic(fmt.Sprintf("kernels: Hold of %d rows, of which %d have room", len(idx), room))
@@ -86,7 +92,7 @@ func (g *Gram) Hold(dst [][]float32, idx []int) {
 				continue
 			}
 			dst[k] = b.rows.put(i)
-			b.missing, b.into = append(b.missing, int32(i)), append(b.into, dst[k])
+			b.missing, b.into = append(b.missing, i), append(b.into, dst[k])
 		}
 	}
 	if len(b.missing) == 0 {
@@ -95,9 +101,9 @@ func (g *Gram) Hold(dst [][]float32, idx []int) {
 	g.evaluations += int64(len(b.missing)) * int64(g.n)
 	switch {
 	case b.single != nil:
-		b.single.rows(b.into, b.single.points(g.p, b.places(g, b.missing)))
+		b.single.rows(b.into, feedOf(g, b.single, b.sheet, b.missing, &b.which))
 	case b.double != nil:
-		b.double.rows(b.into, b.double.points(g.p, b.places(g, b.missing)))
+		b.double.rows(b.into, feedOf(g, b.double, b.sheet64, b.missing, &b.which))
 	default:
 		b.oneByOne(g, b.missing, func(k int, row []float64) {
 			for t, v := range row {
@@ -126,22 +132,13 @@ func (g *Gram) Times(dst []float64, idx []int, coef []float64) {
 	b.missing = b.missing[:0]
 	for _, i := range idx {
 		_ = g.diag[i]
-		b.missing = append(b.missing, int32(i))
+		b.missing = append(b.missing, i)
 	}
 	b.oneByOne(g, b.missing, func(k int, row []float64) {
 		for t, v := range row {
 			dst[g.order[t]] += float64(coef[k] * v)
 		}
 	})
-}
-
-// places returns where points stand.
-func (b *blocks) places(g *Gram, idx []int32) []int32 {
-	b.which = b.which[:0]
-	for _, i := range idx {
-		b.which = append(b.which, g.place[i])
-	}
-	return b.which
 }
 
 // inBlocks returns g.blocks, and makes it first.
@@ -155,14 +152,25 @@ func inBlocks(g *Gram) *blocks {
 		return b
 	}
 	b.sums = &packed[float64]{f: b.f}
-	filled := g.p.filled()
-	for b.f.sparse = g.p.sparse != nil || g.p.d >= sparseFeatures && filled < sparseShare; ; b.f.sparse = false {
+	g.compress()
+	for b.f.sparse = g.p.sparse != nil; ; b.f.sparse = false {
 		b.f.centre(g.p, g.place)
-		norm, self, most := b.sums.extent(g.p, g.place)
+		b.sheet64 = nil
+		strips := func(d *desk[float64], from, to int) *strip[float64] {
+			d.left.lay(b.f, g.p, g.place[from:to])
+			return &d.left
+		}
+		if b.f.sparse {
+			b.sheet64 = new(strip[float64])
+			b.sheet64.layAll(b.f, g.p, g.place)
+			strips = func(_ *desk[float64], from, to int) *strip[float64] { return b.sheet64.part(b.f, from, to) }
+		}
+		norm, self, most := b.sums.extent(g.n, strips)
 		single, exact := b.f.within(norm, 0x1p-24, rowTolerance, self), b.f.within(norm, 0x1p-53, sumTolerance, self)
 		b.sweeps = b.f.within(norm, 0x1p-53, sweepTolerance, self)
-		if b.f.sparse && g.p.sparse == nil && !(single && exact && b.sweeps) {
-			continue // less their means they may be
+		if b.f.sparse && g.p.written && !(single && exact && b.sweeps) {
+			g.p.writeOut() // less their means they may be
+			continue
 		}
 		if single {
 			b.unit, b.off = 0x1p-24, b.f.off(norm, most, 0x1p-24)
@@ -177,18 +185,11 @@ func inBlocks(g *Gram) *blocks {
 			b.features += float64(len(s.cols))
 		}
 		if b.f.sparse {
-			b.features *= filled
+			b.features *= float64(len(g.p.sparse.Value)) / (float64(g.n) * float64(g.p.d))
 		}
 		return b
 	}
 }
-
-// Products by compressed rows take less time than products of matrices where fewer
-// than this share of the features are not 0, whatever the instructions.
-const (
-	sparseShare    = 0.25
-	sparseFeatures = 16 // at least, for it to matter
-)
 
 // off bounds the relative error of a Gaussian of points as they are, from products
 // rounded to the unit u: with R² the largest ‖x − μ‖², rounding x − μ moves
@@ -211,23 +212,36 @@ func (f *formula) off(norm []float64, most int, u float64) float64 {
 	return off / (1 - off) // of the value as it is rounded
 }
 
-// filled returns which share of the numbers of points are not 0, after some hundred
-// of them.
-func (p *points) filled() float64 {
-	const some = 256
-	if p.sparse != nil {
-		return float64(len(p.sparse.Value)) / (float64(p.n) * float64(p.d))
+// compress keeps points that are mostly zero without zeros, though they are already by
+// columns, as few are.
+func (g *Gram) compress() {
+	if g.p.sparse != nil || g.p.rows != nil {
+		return
 	}
-	numbers, filled, buffer := 0, 0, make([]float64, p.d)
-	for j := 0; j < p.n; j += max(1, p.n/some) {
-		for _, v := range p.point(buffer, j) {
-			if numbers++; v != 0 {
-				filled++
+	start := make([]int, g.n+1)
+	for from := 0; from < len(g.p.columns); from += g.n {
+		for j, v := range g.p.columns[from : from+g.n] {
+			if v != 0 {
+				start[g.order[j]+1]++
 			}
 		}
 	}
-	return float64(filled) / float64(numbers)
+	for i := range g.n {
+		start[i+1] += start[i]
+	}
+	if mostlyZero(g.n, g.p.d, start[g.n]) {
+		g.p.sparse = &sparsePoints{withoutZeros(ordered{g.p, g.place}, g.p.d, start), slices.Clone(g.order)}
+		g.p.written = true
+	}
 }
+
+// ordered is points in the order in which they were given.
+type ordered struct {
+	p     *points
+	place []int32
+}
+
+func (o ordered) point(dst []float64, i int) []float64 { return o.p.point(dst, int(o.place[i])) }
 
 // held is inBlocks with what Hold needs.
 func heldBlocks(g *Gram) *blocks {
@@ -249,10 +263,15 @@ func heldBlocks(g *Gram) *blocks {
 	switch {
 	case b.unit == 0x1p-24 && g.roomForCopy(4):
 		b.single = &packed[float32]{f: b.f}
-		b.single.pack(g.n, b.single.points(g.p, g.place))
+		if g.roomForCopy(8) {
+			b.anew(g)
+			b.single.packSheet(b.sheet)
+		} else {
+			b.single.pack(g.n, b.single.points(g.p, g.place))
+		}
 	case b.unit == 0x1p-53 && g.roomForCopy(8):
 		b.double = &packed[float64]{f: b.f}
-		b.double.pack(g.n, b.double.points(g.p, g.place))
+		b.double.pack(g.n, feedOf(g, b.double, b.sheet64, nil, &b.which))
 	}
 	return b
 }
@@ -303,23 +322,23 @@ func (f *formula) centre(p *points, which []int32) {
 // meanStrip is of how many features a goroutine takes the means at a time.
 const meanStrip = 32
 
-// extent returns by space the largest ‖x − μ‖² of the points which of src, and
-// between which x·x are, and of how many products a sum is at most.
-func (p *packed[T]) extent(src *points, which []int32) (norm []float64, self []span, most int) {
+// extent returns by space the largest ‖x − μ‖² of n points, and between which x·x are,
+// and of how many products a sum is at most. strips lays some of them out.
+func (p *packed[T]) extent(n int, strips func(d *desk[T], from, to int) *strip[T]) (norm []float64, self []span, most int) {
 	norm, self = make([]float64, len(p.f.spaces)), make([]span, len(p.f.spaces))
 	for s := range self {
 		self[s].low = math.Inf(1)
 	}
 	var mu sync.Mutex
-	p.each((len(which)+rightStrip-1)/rightStrip, func(d *desk[T], task int) {
+	p.each((n+rightStrip-1)/rightStrip, func(d *desk[T], task int) {
 		from := task * rightStrip
-		d.left.lay(p.f, src, which[from:min(from+rightStrip, len(which))])
+		some := strips(d, from, min(from+rightStrip, n))
 		mu.Lock()
 		defer mu.Unlock()
 		for s := range norm {
-			most = max(most, d.left.longest(p.f, s))
-			for r, v := range d.left.norm[s][:d.left.n] {
-				xx := v + 2*d.left.shift[s][r]
+			most = max(most, some.longest(p.f, s))
+			for r, v := range some.norm[s][:some.n] {
+				xx := v + 2*some.shift[s][r]
 				norm[s], self[s].low, self[s].high = max(norm[s], v), min(self[s].low, xx), max(self[s].high, xx)
 			}
 		}
@@ -345,7 +364,7 @@ type lone struct {
 
 // oneByOne computes rows of the points idx, some at a time, and calls do with
 // each in their order; its entries are in the order in which points stand.
-func (b *blocks) oneByOne(g *Gram, idx []int32, do func(k int, row []float64)) {
+func (b *blocks) oneByOne(g *Gram, idx []int, do func(k int, row []float64)) {
 	some := threads(len(idx))
 	for from := 0; from < len(idx); from += some {
 		part := idx[from:min(from+some, len(idx))]

@@ -34,7 +34,7 @@ func Centred(k Kernel, x [][]float64) CentredKernel {
 	if check(k) != nil {
 		return c
 	}
-	if _, err := checkPoints(k, "x", x); err != nil {
+	if _, _, err := checkPoints(k, "x", x); err != nil {
 		return c
 	}
 	rows := make([]string, len(x))
@@ -90,7 +90,7 @@ func (k CentredKernel) Check() error {
 		return err
 	}
 	x := k.points()
-	if _, err := checkPoints(k.K, "x", x); err != nil {
+	if _, _, err := checkPoints(k.K, "x", x); err != nil {
 		return &ParamError{"Centred", "x", math.NaN(), "want the n × d points of the mean: finite numbers, all rows equally long, in the domain of the kernel"}
 	}
 	if mean := k.mean(); math.IsNaN(mean) || math.IsInf(mean, 0) {

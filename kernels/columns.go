@@ -103,7 +103,7 @@ type columnsRower struct {
 
 func newColumnsRower(k ColumnsKernel, all *points) columnsRower {
 	cols := k.indices()
-	if all.sparse != nil {
+	if all.sparse != nil && !all.written {
 		p := newSparsePoints(all.sparse.columns(cols))
 		return columnsRower{cols, p, rowerOf(k.K, p)}
 	}

@@ -13,7 +13,7 @@ import (
 // are equal, and NaN, which every kernel refuses, when x is no n × d table of
 // finite numbers.
 func GammaScale(x [][]float64) float64 {
-	d, err := features("x", x)
+	d, _, err := features("x", x)
 	if err != nil {
 		return math.NaN()
 	}
@@ -45,7 +45,7 @@ const medianPoints = 500
 // ones. It is 1 when no two points differ, and NaN, which every kernel refuses,
 // when x is no n × d table of finite numbers.
 func GammaMedian(x [][]float64) float64 {
-	if _, err := features("x", x); err != nil {
+	if _, _, err := features("x", x); err != nil {
 		return math.NaN()
 	}
 	if len(x) > medianPoints {

@@ -142,7 +142,7 @@ func NewGradient(k Kernel, x [][]float64) (*Gradient, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := checkPoints(k, "x", x)
+	d, _, err := checkPoints(k, "x", x)
 	if err != nil {
 		return nil, err
 	}

@@ -60,7 +60,7 @@ func (e *MemoryError) Error() string {
 }
 
 // NewGram returns the matrix of K(x_i, x_j) for the n points of d features in
-// x, which it copies. Rows may take cacheBytes of memory, 0 meaning
+// x, which it copies, without zeros where these are most of it. Rows may take cacheBytes of memory, 0 meaning
 // [DefaultCache]:
 //
 //   - When all n² entries fit, they are computed once: a row takes from the
@@ -76,11 +76,11 @@ func NewGram(k Kernel, x [][]float64, cacheBytes int64) (*Gram, error) {
 	if err := check(k); err != nil {
 		return nil, err
 	}
-	d, err := checkPoints(k, "x", x)
+	d, start, err := checkPoints(k, "x", x)
 	if err != nil {
 		return nil, err
 	}
-	return newGram(k, len(x), d, d, cacheBytes, func() (*points, rower) { return overCopy(k, x, d) })
+	return newGram(k, len(x), d, d, cacheBytes, func() (*points, rower) { return overCopy(k, x, d, start) })
 }
 
 // newGram returns the matrix of n points of d features that take the memory of

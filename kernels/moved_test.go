@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"context"
+	"math"
 	"testing"
 )
 
@@ -63,6 +64,93 @@ func TestMostlyZero(t *testing.T) {
 		if b := inBlocks(g); b.f.sparse != c.want || b.unit != 0x1p-24 || b.sums == nil {
 			t.Errorf("%s: by compressed rows %v, unit %g", c.name, b.f.sparse, b.unit)
 		}
+	}
+}
+
+// Many points that are mostly zero are kept without zeros; their rows one by one are
+// nevertheless those of points as they were given, whatever becomes of these.
+func TestKeptWithoutZeros(t *testing.T) {
+	const n, d = 700, 40
+	x := normal(6, n, d)
+	for i := range x {
+		for c := range x[i] {
+			if (i+c)%10 > 0 {
+				x[i][c] = 0
+			}
+		}
+	}
+	far := make([][]float64, n)
+	for i := range far {
+		far[i] = append([]float64{1e5}, x[i][1:]...)
+	}
+	for _, c := range []struct {
+		name     string
+		k        Kernel
+		x        [][]float64
+		kept, by bool // without zeros at first, products
+	}{
+		{"Gaussian", RBF(0.1), x, true, true},
+		{"a sum", Sum(Polynomial(2, 1, 1), Columns(RBF(1), 3, 1)), x, true, true},
+		{"normalised", Normalised(Polynomial(2, 1, 1)), x, true, false},
+		{"far from the origin", RBF(0.1), far, true, false},
+		{"no products", Laplacian(0.1), x, false, false},
+		{"dense", RBF(0.1), normal(6, n, d), false, false},
+	} {
+		given := copied(c.x, d)
+		b := Against(c.k, c.x)
+		for _, cache := range []int64{0, 8 * 5 * n, NoCache} {
+			g, err := NewGram(c.k, given, cache)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, row := range given {
+				clear(row)
+			}
+			if kept := g.p.sparse != nil; kept != c.kept || kept && g.p.rows != nil {
+				t.Errorf("%s: kept without zeros %v, want %v", c.name, kept, c.kept)
+			}
+			rows := func() {
+				for _, i := range []int{5, n - 1, 0, 77, 5, 300} {
+					row, want := g.Row(i), b.Row(nil, c.x[i])
+					for j, v := range row {
+						if v != want[j] {
+							t.Fatalf("%s: K[%d][%d] is %v, want %v", c.name, i, j, v, want[j])
+						}
+					}
+				}
+			}
+			rows()
+			if f := inBlocks(g).f; f != nil && f.sparse != c.by {
+				t.Errorf("%s: products by compressed rows %v, want %v", c.name, f.sparse, c.by)
+			}
+			sum, want := make([]float64, n), b.Row(nil, c.x[9])
+			g.Times(sum, []int{9}, []float64{1})
+			for j, v := range sum {
+				if !(math.Abs(v-want[j]) <= 0x1p-30*g.Diag()[9]) {
+					t.Fatalf("%s: K[9][%d] is %v by products, want %v", c.name, j, v, want[j])
+				}
+			}
+			rows()
+			for i := range given {
+				copy(given[i], c.x[i])
+			}
+		}
+	}
+}
+
+// The first of the points that are wrong is named, whoever finds it.
+func TestFirstWrongPoint(t *testing.T) {
+	x := normal(7, 3*block, 3)
+	x[2*block+1] = x[2*block+1][:2]
+	x[block+9][1], x[block+8][2] = math.Inf(1), math.NaN()
+	_, err := NewGram(RBF(1), x, 0)
+	if e, ok := err.(*DataError); !ok || e.Row != block+8 || e.Col != 2 {
+		t.Errorf("%v, want row %d, column 2", err, block+8)
+	}
+	x[block+8][2], x[block+9][1] = 0, 0
+	_, err = NewGram(RBF(1), x, 0)
+	if e, ok := err.(*DataError); !ok || e.Row != 2*block+1 || e.Col != -1 {
+		t.Errorf("%v, want row %d", err, 2*block+1)
 	}
 }
 

@@ -34,18 +34,17 @@ type Domain interface {
 	CheckPoints(x [][]float64) error
 }
 
-// checkPoints returns the d of the n × d finite numbers x in the domain of k,
-// or an error.
-func checkPoints(k Kernel, arg string, x [][]float64) (int, error) {
-	d, err := features(arg, x)
-	if err != nil {
-		return 0, err
+// checkPoints returns the d of the n × d finite numbers x in the domain of k and
+// where points start without their zeros, or an error.
+func checkPoints(k Kernel, arg string, x [][]float64) (d int, start []int, err error) {
+	if d, start, err = features(arg, x); err != nil {
+		return 0, nil, err
 	}
 	err = inDomain(k, x)
 	if e, ok := err.(*DataError); ok {
 		e.Arg = arg
 	}
-	return d, err
+	return d, start, err
 }
 
 func inDomain(k Kernel, x [][]float64) error {
@@ -67,35 +66,58 @@ func nonNegative(k Kernel, x [][]float64) error {
 	return nil
 }
 
-// features returns the d of n × d finite numbers, or a *DataError.
-func features(arg string, x [][]float64) (int, error) {
+// features returns the d of n × d finite numbers and, as in a [CSR], how many of each
+// point and of those before are not 0, or a *DataError.
+func features(arg string, x [][]float64) (d int, start []int, err error) {
 	if len(x) == 0 {
-		return 0, &DataError{arg, -1, -1, 0, "there are no points: give at least one"}
+		return 0, nil, &DataError{arg, -1, -1, 0, "there are no points: give at least one"}
 	}
-	d := len(x[0])
-	for i, row := range x {
-		switch {
-		case d == 0:
-			return 0, &DataError{arg, i, -1, 0, "the point has no features: give at least one"}
-		case len(row) != d:
-			return 0, &DataError{arg, i, -1, float64(len(row)), fmt.Sprintf("the point has %d features, the one before has %d: give every point the same", len(row), d)}
+	if d = len(x[0]); d == 0 {
+		return 0, nil, &DataError{arg, 0, -1, 0, "the point has no features: give at least one"}
+	}
+	start = make([]int, len(x)+1)
+	wrong := make([]error, (len(x)+block-1)/block)
+	share(threads(len(wrong)), len(wrong), func(_, task int) {
+		for i := task * block; i < min((task+1)*block, len(x)) && wrong[task] == nil; i++ {
+			start[i+1], wrong[task] = filled(arg, i, x[i], d)
 		}
-		for j, v := range row {
+	})
+	for _, err := range wrong {
+		if err != nil {
+			return 0, nil, err
+		}
+	}
+	for i := range x {
+		start[i+1] += start[i]
+	}
+	return d, start, nil
+}
+
+// filled returns how many numbers of row i are not 0, or a *DataError unless it has d
+// finite ones.
+func filled(arg string, i int, row []float64, d int) (count int, err error) {
+	if len(row) != d {
+		return 0, &DataError{arg, i, -1, float64(len(row)), fmt.Sprintf("the point has %d features, the one before has %d: give every point the same", len(row), d)}
+	}
+	for j, v := range row {
+		if v != 0 {
+			count++
 			if v-v != 0 { // NaN or ±Inf
 				return 0, &DataError{arg, i, j, v, fmt.Sprintf("%v is not a finite number: drop the row or fill in a value", v)}
 			}
 		}
 	}
-	return d, nil
+	return count, nil
 }
 
-// points are n points of d features: by rows, then by columns as soon as someone
-// asks for these.
+// points are n points of d features: by rows, or by rows without their zeros, then by
+// columns as soon as someone asks for these.
 type points struct {
-	n, d   int
-	rows   [][]float64   // by point, or nil where columns do
-	asked  bool          // for rows, whoever has columns
-	sparse *sparsePoints // instead of all these, or nil
+	n, d    int
+	rows    [][]float64   // by point, or nil where columns do
+	asked   bool          // for rows, whoever has columns
+	sparse  *sparsePoints // instead of these, or nil
+	written bool          // those were written out: one by one, rows have the bits of such
 
 	once    sync.Once
 	columns []float64 // feature k of point j at columns[k*n+j], or nil
@@ -124,6 +146,11 @@ func copied(x [][]float64, d int) [][]float64 {
 func (p *points) byColumns() []float64 {
 	p.once.Do(func() {
 		columns := memoryOfColumns.take(p.n * p.d)
+		p.columns = columns
+		if p.sparse != nil {
+			p.sparse.byColumns(columns)
+			return
+		}
 		// Eight features at a time, since those of a point share a cache line.
 		tasks := (p.d + 7) / 8
 		workers := threads(tasks)
@@ -138,9 +165,20 @@ func (p *points) byColumns() []float64 {
 				}
 			}
 		})
-		p.columns = columns
 	})
 	return p.columns
+}
+
+// writeOut keeps points with their zeros that were kept without.
+func (p *points) writeOut() {
+	if p.columns == nil {
+		rows := make([][]float64, p.n)
+		for j := range rows {
+			rows[j] = p.point(nil, j)
+		}
+		p.rows = rows
+	}
+	p.sparse, p.written = nil, false
 }
 
 // settle drops the rows where columns are enough. Nobody else reads the points
@@ -170,7 +208,6 @@ func (p *points) swap(s, t int) {
 	if p.sparse != nil {
 		at := p.sparse.at
 		at[s], at[t] = at[t], at[s]
-		return
 	}
 	if p.rows != nil {
 		p.rows[s], p.rows[t] = p.rows[t], p.rows[s]

@@ -49,12 +49,18 @@ func over(k Kernel, x [][]float64, d int) (*points, rower) {
 // a programme on it: below, points go by columns at once.
 const few = 600
 
-// overCopy is over of a copy of x: of few points by columns, where k will want them.
-func overCopy(k Kernel, x [][]float64, d int) (*points, rower) {
+// overCopy is over of a copy of x: of few points by columns, where k will want them,
+// and without zeros where they are most of it and k goes in blocks.
+func overCopy(k Kernel, x [][]float64, d int, start []int) (*points, rower) {
 	if _, ok := innerOf(k, d); ok && len(x) < few {
 		p := newPoints(x, d)
 		p.byColumns()
 		p.rows = nil
+		return p, rowerOf(k, p)
+	}
+	if mostlyZero(len(x), d, start[len(x)]) && formulaOf(k, d) != nil {
+		p := newSparsePoints(withoutZeros(table(x), d, start))
+		p.written = true
 		return p, rowerOf(k, p)
 	}
 	return over(k, copied(x, d), d)
@@ -91,11 +97,11 @@ func rowerOf(k Kernel, p *points) rower {
 		}
 	}
 	in, ok := innerOf(k, p.d)
-	if ok && p.sparse != nil {
+	if ok && p.sparse != nil && !p.written {
 		return newSparseInnerRower(in, p)
 	}
 	if sums, of := loopsOf(k, p.d); sums != nil {
-		if p.sparse != nil {
+		if p.sparse != nil && !p.written {
 			return &sparseLoopRower{loopRower{p, in.distance, sums, of}}
 		}
 		if !ok { // it will not go in blocks

@@ -163,6 +163,58 @@ func newSparsePoints(x CSR) *points {
 	return &points{n: x.N(), d: x.D, sparse: s}
 }
 
+// byColumns sets feature k of the point that stands at j to columns[k·n+j].
+func (s *sparsePoints) byColumns(columns []float64) {
+	n := s.N()
+	tasks := (n + block - 1) / block
+	share(threads(tasks), tasks, func(_, task int) {
+		from, to := task*block, min((task+1)*block, n)
+		for k := range s.D {
+			clear(columns[k*n+from : k*n+to])
+		}
+		for j := from; j < to; j++ {
+			i := s.at[j]
+			for p := s.Start[i]; p < s.Start[i+1]; p++ {
+				columns[int(s.Index[p])*n+j] = s.Value[p]
+			}
+		}
+	})
+}
+
+// Products by compressed rows take less time than products of matrices where fewer
+// than this share of the features are not 0, whatever the instructions.
+const (
+	sparseShare    = 0.25
+	sparseFeatures = 16 // at least, for it to matter
+)
+
+// mostlyZero says whether n points of d features, so many numbers of which are not 0,
+// are better kept without zeros.
+func mostlyZero(n, d, filled int) bool {
+	return d >= sparseFeatures && float64(filled) < sparseShare*float64(n)*float64(d)
+}
+
+// withoutZeros returns a copy of points of d features by compressed rows, which start
+// at start.
+func withoutZeros(x source, d int, start []int) CSR {
+	n := len(start) - 1
+	c := CSR{Start: start, Index: make([]int32, start[n]), Value: make([]float64, start[n]), D: d}
+	tasks := (n + block - 1) / block
+	share(threads(tasks), tasks, func(_, task int) {
+		buffer := make([]float64, d)
+		for j := task * block; j < min((task+1)*block, n); j++ {
+			at := start[j]
+			for k, v := range x.point(buffer, j) {
+				if v != 0 {
+					c.Index[at], c.Value[at] = int32(k), v
+					at++
+				}
+			}
+		}
+	})
+	return c
+}
+
 // all returns the points that rowers are made for, each valid until the next.
 func (p *points) all() iter.Seq2[int, []float64] {
 	return func(yield func(int, []float64) bool) {

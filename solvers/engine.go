@@ -14,8 +14,9 @@ import (
 type Blocks interface {
 	Matrix
 	// Among sets dst[k·q+l] to K of the points idx[k] and idx[l], q = len(idx). A
-	// point may be there twice.
-	Among(dst []float32, idx []int)
+	// point may be there twice. was, other memory unless of is empty, has such values
+	// among the points of, but for the diagonal: they need not be computed again.
+	Among(dst []float32, idx []int, was []float32, of []int)
 	// Accumulate adds Σ_k coef[k] K(on[r], idx[k]) to dst[r]; nil on is all points.
 	// Kernel values are those of Among, in single precision, with errors below
 	// 2⁻¹⁶ of the largest or so; their sum is in double precision.
@@ -106,6 +107,8 @@ type engine struct {
 	local   pairs // the problem on the working set
 	sub     Problem
 	values  []float32
+	spare   []float32 // for the values among the next working set
+	known   []int     // the points that values are of
 	up, low []float64 // masks of local
 }
 
@@ -167,7 +170,7 @@ func newEngine(p *Problem, b Blocks, n, size int, alpha, f []float64) *engine {
 		p: p, k: b, n: n, size: size, room: min(size, engineFirst), widest: widest, alpha: alpha, f: f, base: make([]float64, m), fBase: make([]float64, m), step: math.NaN(),
 		noRise: make([]float64, m), noFall: make([]float64, m), active: make([]int, m), in: make([]bool, m), left: make([]bool, m),
 		key: make([]float64, m), chosen: make([]int, m), sum: make([]float64, n),
-		values: make([]float32, size*size), up: make([]float64, size), low: make([]float64, size),
+		up: make([]float64, size), low: make([]float64, size),
 	}
 	s.local = pairs{p: &s.sub}
 	for v := range alpha {
@@ -548,9 +551,20 @@ func (s *engine) pose() (finite bool) {
 		s.points = append(s.points, v%s.n)
 	}
 	if m > len(s.up) {
-		s.values, s.up, s.low = make([]float32, m*m), make([]float64, m), make([]float64, m)
+		s.up, s.low = make([]float64, m), make([]float64, m)
 	}
-	s.k.Among(s.values[:m*m], s.points)
+	dst, was, known := s.spare, s.values, s.known
+	if m > s.size && m*m > cap(dst) && m*m <= cap(was) { // there is no second matrix as large
+		dst, known, s.values = was, nil, s.spare
+	}
+	if m*m > cap(dst) {
+		side := max(m, s.size)
+		dst = make([]float32, side*side)
+	}
+	dst = dst[:m*m]
+	s.k.Among(dst, s.points, was, known)
+	s.values, s.spare = dst, s.values
+	s.known = append(s.known[:0], s.points...)
 	finite = true
 	for k, v := range s.set {
 		kk := &s.values[k*m+k]

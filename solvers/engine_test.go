@@ -17,9 +17,22 @@ type blocked struct {
 	during      func(sums int) // called by Accumulate
 	byRows      bool
 	loose       bool // Enclose knows nothing
+	known       int  // points that were said to be known
 }
 
-func (m *blocked) Among(dst []float32, idx []int) {
+// Among looks at whether what is said to be known is.
+func (m *blocked) Among(dst []float32, idx []int, was []float32, of []int) {
+	for k := range dst {
+		dst[k] = -1 // which is other memory
+	}
+	for k, i := range of {
+		for l, j := range of {
+			if k != l && math.Float32bits(was[k*len(of)+l]) != math.Float32bits(float32(m.k[i][j])) {
+				panic("a known value is wrong")
+			}
+		}
+	}
+	m.known += len(of)
 	for k, i := range idx {
 		for l, j := range idx {
 			dst[k*len(idx)+l] = float32(m.k[i][j])
@@ -134,6 +147,9 @@ func TestEngine(t *testing.T) {
 				}
 				if !near(r.Certificate.Dual, want.Certificate.Dual, 1e-9) {
 					t.Errorf("q = %d: W = %.12g, want %.12g", size, r.Certificate.Dual, want.Certificate.Dual)
+				}
+				if r.Iterations > 1 && b.known == 0 {
+					t.Errorf("q = %d: nothing was known", size)
 				}
 				if b.rows != rows {
 					t.Errorf("q = %d: %d rows were asked for one by one", size, b.rows-rows)

@@ -72,7 +72,9 @@ func testGuardPages[T Float](t *testing.T) {
 			copy(g.Start, s.Start)
 			copy(g.Col, s.Col)
 			copy(g.Val, s.Val)
-			g.MulLanes(guarded[T](t, 5*n, front), n, guarded[T](t, Lanes*m, front), 5, 0, n)
+			for _, lanes := range []int{5, Lanes[T]()} {
+				g.MulLanes(guarded[T](t, lanes*n, front), n, guarded[T](t, Lanes[T]()*m, front), lanes, 0, n)
+			}
 		}
 	}
 }

@@ -44,6 +44,9 @@ func axpy4F64AVX512(c *float64, rows *[]float64, from int, y *float64, n int)
 func sparseF64AVX512(dst *float64, w *float64, start *int, col *int32, val *float64, n int)
 
 //go:noescape
+func sparseHalfF64AVX512(dst *float64, w *float64, start *int, col *int32, val *float64, n int)
+
+//go:noescape
 func transposeF64AVX512(dst *float64, to int, src *float64, from int, blocks int)
 
 //go:noescape
@@ -113,6 +116,9 @@ func axpy4F32AVX512(c *float64, rows *[]float32, from int, y *float64, n int)
 func sparseF32AVX512(dst *float32, w *float32, start *int, col *int32, val *float32, n int)
 
 //go:noescape
+func sparseHalfF32AVX512(dst *float32, w *float32, start *int, col *int32, val *float32, n int)
+
+//go:noescape
 func smoUpdateF32AVX512(f *float64, ki *float32, kj *float32, up *float64, low *float64, n int, t float64) (i int, most float64, least float64)
 
 //go:noescape
@@ -156,6 +162,9 @@ func axpy4F64AVX2(c *float64, rows *[]float64, from int, y *float64, n int)
 
 //go:noescape
 func sparseF64AVX2(dst *float64, w *float64, start *int, col *int32, val *float64, n int)
+
+//go:noescape
+func sparseHalfF64AVX2(dst *float64, w *float64, start *int, col *int32, val *float64, n int)
 
 //go:noescape
 func transposeF64AVX2(dst *float64, to int, src *float64, from int, blocks int)
@@ -225,6 +234,9 @@ func axpy4F32AVX2(c *float64, rows *[]float32, from int, y *float64, n int)
 
 //go:noescape
 func sparseF32AVX2(dst *float32, w *float32, start *int, col *int32, val *float32, n int)
+
+//go:noescape
+func sparseHalfF32AVX2(dst *float32, w *float32, start *int, col *int32, val *float32, n int)
 
 //go:noescape
 func transposeF32AVX2(dst *float32, to int, src *float32, from int, blocks int)

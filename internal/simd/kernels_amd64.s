@@ -2321,19 +2321,42 @@ row:
 	VPXORQ Z1, Z1, Z1
 	VPXORQ Z2, Z2, Z2
 	VPXORQ Z3, Z3, Z3
+	DECQ   R9
+	CMPQ   R8, R9
+	JGE    single
 
-entry:
-	CMPQ         R8, R9
-	JGE          write
+two:
 	MOVLQSX      (BX)(R8*4), R10
 	SHLQ         $0x08, R10
+	ADDQ         CX, R10
 	VBROADCASTSD (SI)(R8*8), Z4
-	VFMADD231PD  (CX)(R10*1), Z4, Z0
-	VFMADD231PD  64(CX)(R10*1), Z4, Z1
-	VFMADD231PD  128(CX)(R10*1), Z4, Z2
-	VFMADD231PD  192(CX)(R10*1), Z4, Z3
-	INCQ         R8
-	JMP          entry
+	MOVLQSX      4(BX)(R8*4), R11
+	SHLQ         $0x08, R11
+	ADDQ         CX, R11
+	VBROADCASTSD 8(SI)(R8*8), Z5
+	VFMADD231PD  (R10), Z4, Z0
+	VFMADD231PD  64(R10), Z4, Z1
+	VFMADD231PD  128(R10), Z4, Z2
+	VFMADD231PD  192(R10), Z4, Z3
+	VFMADD231PD  (R11), Z5, Z0
+	VFMADD231PD  64(R11), Z5, Z1
+	VFMADD231PD  128(R11), Z5, Z2
+	VFMADD231PD  192(R11), Z5, Z3
+	ADDQ         $0x02, R8
+	CMPQ         R8, R9
+	JLT          two
+
+single:
+	JNE          write
+	MOVLQSX      (BX)(R8*4), R9
+	SHLQ         $0x08, R9
+	ADDQ         CX, R9
+	VBROADCASTSD (SI)(R8*8), Z4
+	VFMADD231PD  (R9), Z4, Z0
+	VFMADD231PD  64(R9), Z4, Z1
+	VFMADD231PD  128(R9), Z4, Z2
+	VFMADD231PD  192(R9), Z4, Z3
+	ADDQ         $0x01, R8
 
 write:
 	VMOVUPD Z0, (AX)
@@ -2341,6 +2364,66 @@ write:
 	VMOVUPD Z2, 128(AX)
 	VMOVUPD Z3, 192(AX)
 	ADDQ    $+256, AX
+	ADDQ    $+8, DX
+	DECQ    DI
+	JNE     row
+
+done:
+	VZEROUPPER
+	RET
+
+// func sparseHalfF64AVX512(dst *float64, w *float64, start *int, col *int32, val *float64, n int)
+// Requires: AVX, AVX512F
+TEXT ·sparseHalfF64AVX512(SB), NOSPLIT, $0-48
+	MOVQ  dst+0(FP), AX
+	MOVQ  w+8(FP), CX
+	MOVQ  start+16(FP), DX
+	MOVQ  col+24(FP), BX
+	MOVQ  val+32(FP), SI
+	MOVQ  n+40(FP), DI
+	TESTQ DI, DI
+	JEQ   done
+	MOVQ  (DX), R8
+
+row:
+	MOVQ   8(DX), R9
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	DECQ   R9
+	CMPQ   R8, R9
+	JGE    single
+
+two:
+	MOVLQSX      (BX)(R8*4), R10
+	SHLQ         $0x08, R10
+	ADDQ         CX, R10
+	VBROADCASTSD (SI)(R8*8), Z2
+	MOVLQSX      4(BX)(R8*4), R11
+	SHLQ         $0x08, R11
+	ADDQ         CX, R11
+	VBROADCASTSD 8(SI)(R8*8), Z3
+	VFMADD231PD  (R10), Z2, Z0
+	VFMADD231PD  64(R10), Z2, Z1
+	VFMADD231PD  (R11), Z3, Z0
+	VFMADD231PD  64(R11), Z3, Z1
+	ADDQ         $0x02, R8
+	CMPQ         R8, R9
+	JLT          two
+
+single:
+	JNE          write
+	MOVLQSX      (BX)(R8*4), R9
+	SHLQ         $0x08, R9
+	ADDQ         CX, R9
+	VBROADCASTSD (SI)(R8*8), Z2
+	VFMADD231PD  (R9), Z2, Z0
+	VFMADD231PD  64(R9), Z2, Z1
+	ADDQ         $0x01, R8
+
+write:
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, 64(AX)
+	ADDQ    $+128, AX
 	ADDQ    $+8, DX
 	DECQ    DI
 	JNE     row
@@ -5739,17 +5822,106 @@ row:
 	MOVQ   8(DX), R9
 	VPXORQ Z0, Z0, Z0
 	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	DECQ   R9
+	CMPQ   R8, R9
+	JGE    single
 
-entry:
-	CMPQ         R8, R9
-	JGE          write
+two:
 	MOVLQSX      (BX)(R8*4), R10
-	SHLQ         $0x07, R10
+	SHLQ         $0x08, R10
+	ADDQ         CX, R10
+	VBROADCASTSS (SI)(R8*4), Z4
+	MOVLQSX      4(BX)(R8*4), R11
+	SHLQ         $0x08, R11
+	ADDQ         CX, R11
+	VBROADCASTSS 4(SI)(R8*4), Z5
+	VFMADD231PS  (R10), Z4, Z0
+	VFMADD231PS  64(R10), Z4, Z1
+	VFMADD231PS  128(R10), Z4, Z2
+	VFMADD231PS  192(R10), Z4, Z3
+	VFMADD231PS  (R11), Z5, Z0
+	VFMADD231PS  64(R11), Z5, Z1
+	VFMADD231PS  128(R11), Z5, Z2
+	VFMADD231PS  192(R11), Z5, Z3
+	ADDQ         $0x02, R8
+	CMPQ         R8, R9
+	JLT          two
+
+single:
+	JNE          write
+	MOVLQSX      (BX)(R8*4), R9
+	SHLQ         $0x08, R9
+	ADDQ         CX, R9
+	VBROADCASTSS (SI)(R8*4), Z4
+	VFMADD231PS  (R9), Z4, Z0
+	VFMADD231PS  64(R9), Z4, Z1
+	VFMADD231PS  128(R9), Z4, Z2
+	VFMADD231PS  192(R9), Z4, Z3
+	ADDQ         $0x01, R8
+
+write:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	ADDQ    $+256, AX
+	ADDQ    $+8, DX
+	DECQ    DI
+	JNE     row
+
+done:
+	VZEROUPPER
+	RET
+
+// func sparseHalfF32AVX512(dst *float32, w *float32, start *int, col *int32, val *float32, n int)
+// Requires: AVX, AVX512F
+TEXT ·sparseHalfF32AVX512(SB), NOSPLIT, $0-48
+	MOVQ  dst+0(FP), AX
+	MOVQ  w+8(FP), CX
+	MOVQ  start+16(FP), DX
+	MOVQ  col+24(FP), BX
+	MOVQ  val+32(FP), SI
+	MOVQ  n+40(FP), DI
+	TESTQ DI, DI
+	JEQ   done
+	MOVQ  (DX), R8
+
+row:
+	MOVQ   8(DX), R9
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	DECQ   R9
+	CMPQ   R8, R9
+	JGE    single
+
+two:
+	MOVLQSX      (BX)(R8*4), R10
+	SHLQ         $0x08, R10
+	ADDQ         CX, R10
 	VBROADCASTSS (SI)(R8*4), Z2
-	VFMADD231PS  (CX)(R10*1), Z2, Z0
-	VFMADD231PS  64(CX)(R10*1), Z2, Z1
-	INCQ         R8
-	JMP          entry
+	MOVLQSX      4(BX)(R8*4), R11
+	SHLQ         $0x08, R11
+	ADDQ         CX, R11
+	VBROADCASTSS 4(SI)(R8*4), Z3
+	VFMADD231PS  (R10), Z2, Z0
+	VFMADD231PS  64(R10), Z2, Z1
+	VFMADD231PS  (R11), Z3, Z0
+	VFMADD231PS  64(R11), Z3, Z1
+	ADDQ         $0x02, R8
+	CMPQ         R8, R9
+	JLT          two
+
+single:
+	JNE          write
+	MOVLQSX      (BX)(R8*4), R9
+	SHLQ         $0x08, R9
+	ADDQ         CX, R9
+	VBROADCASTSS (SI)(R8*4), Z2
+	VFMADD231PS  (R9), Z2, Z0
+	VFMADD231PS  64(R9), Z2, Z1
+	ADDQ         $0x01, R8
 
 write:
 	VMOVUPS Z0, (AX)
@@ -7527,23 +7699,54 @@ row:
 	VXORPS Y5, Y5, Y5
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
+	DECQ   R9
+	CMPQ   R8, R9
+	JGE    single
 
-entry:
-	CMPQ         R8, R9
-	JGE          write
+two:
 	MOVLQSX      (BX)(R8*4), R10
 	SHLQ         $0x08, R10
+	ADDQ         CX, R10
 	VBROADCASTSD (SI)(R8*8), Y8
-	VFMADD231PD  (CX)(R10*1), Y8, Y0
-	VFMADD231PD  32(CX)(R10*1), Y8, Y1
-	VFMADD231PD  64(CX)(R10*1), Y8, Y2
-	VFMADD231PD  96(CX)(R10*1), Y8, Y3
-	VFMADD231PD  128(CX)(R10*1), Y8, Y4
-	VFMADD231PD  160(CX)(R10*1), Y8, Y5
-	VFMADD231PD  192(CX)(R10*1), Y8, Y6
-	VFMADD231PD  224(CX)(R10*1), Y8, Y7
-	INCQ         R8
-	JMP          entry
+	MOVLQSX      4(BX)(R8*4), R11
+	SHLQ         $0x08, R11
+	ADDQ         CX, R11
+	VBROADCASTSD 8(SI)(R8*8), Y9
+	VFMADD231PD  (R10), Y8, Y0
+	VFMADD231PD  32(R10), Y8, Y1
+	VFMADD231PD  64(R10), Y8, Y2
+	VFMADD231PD  96(R10), Y8, Y3
+	VFMADD231PD  128(R10), Y8, Y4
+	VFMADD231PD  160(R10), Y8, Y5
+	VFMADD231PD  192(R10), Y8, Y6
+	VFMADD231PD  224(R10), Y8, Y7
+	VFMADD231PD  (R11), Y9, Y0
+	VFMADD231PD  32(R11), Y9, Y1
+	VFMADD231PD  64(R11), Y9, Y2
+	VFMADD231PD  96(R11), Y9, Y3
+	VFMADD231PD  128(R11), Y9, Y4
+	VFMADD231PD  160(R11), Y9, Y5
+	VFMADD231PD  192(R11), Y9, Y6
+	VFMADD231PD  224(R11), Y9, Y7
+	ADDQ         $0x02, R8
+	CMPQ         R8, R9
+	JLT          two
+
+single:
+	JNE          write
+	MOVLQSX      (BX)(R8*4), R9
+	SHLQ         $0x08, R9
+	ADDQ         CX, R9
+	VBROADCASTSD (SI)(R8*8), Y8
+	VFMADD231PD  (R9), Y8, Y0
+	VFMADD231PD  32(R9), Y8, Y1
+	VFMADD231PD  64(R9), Y8, Y2
+	VFMADD231PD  96(R9), Y8, Y3
+	VFMADD231PD  128(R9), Y8, Y4
+	VFMADD231PD  160(R9), Y8, Y5
+	VFMADD231PD  192(R9), Y8, Y6
+	VFMADD231PD  224(R9), Y8, Y7
+	ADDQ         $0x01, R8
 
 write:
 	VMOVUPD Y0, (AX)
@@ -7555,6 +7758,76 @@ write:
 	VMOVUPD Y6, 192(AX)
 	VMOVUPD Y7, 224(AX)
 	ADDQ    $+256, AX
+	ADDQ    $+8, DX
+	DECQ    DI
+	JNE     row
+
+done:
+	VZEROUPPER
+	RET
+
+// func sparseHalfF64AVX2(dst *float64, w *float64, start *int, col *int32, val *float64, n int)
+// Requires: AVX, FMA3
+TEXT ·sparseHalfF64AVX2(SB), NOSPLIT, $0-48
+	MOVQ  dst+0(FP), AX
+	MOVQ  w+8(FP), CX
+	MOVQ  start+16(FP), DX
+	MOVQ  col+24(FP), BX
+	MOVQ  val+32(FP), SI
+	MOVQ  n+40(FP), DI
+	TESTQ DI, DI
+	JEQ   done
+	MOVQ  (DX), R8
+
+row:
+	MOVQ   8(DX), R9
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	DECQ   R9
+	CMPQ   R8, R9
+	JGE    single
+
+two:
+	MOVLQSX      (BX)(R8*4), R10
+	SHLQ         $0x08, R10
+	ADDQ         CX, R10
+	VBROADCASTSD (SI)(R8*8), Y4
+	MOVLQSX      4(BX)(R8*4), R11
+	SHLQ         $0x08, R11
+	ADDQ         CX, R11
+	VBROADCASTSD 8(SI)(R8*8), Y5
+	VFMADD231PD  (R10), Y4, Y0
+	VFMADD231PD  32(R10), Y4, Y1
+	VFMADD231PD  64(R10), Y4, Y2
+	VFMADD231PD  96(R10), Y4, Y3
+	VFMADD231PD  (R11), Y5, Y0
+	VFMADD231PD  32(R11), Y5, Y1
+	VFMADD231PD  64(R11), Y5, Y2
+	VFMADD231PD  96(R11), Y5, Y3
+	ADDQ         $0x02, R8
+	CMPQ         R8, R9
+	JLT          two
+
+single:
+	JNE          write
+	MOVLQSX      (BX)(R8*4), R9
+	SHLQ         $0x08, R9
+	ADDQ         CX, R9
+	VBROADCASTSD (SI)(R8*8), Y4
+	VFMADD231PD  (R9), Y4, Y0
+	VFMADD231PD  32(R9), Y4, Y1
+	VFMADD231PD  64(R9), Y4, Y2
+	VFMADD231PD  96(R9), Y4, Y3
+	ADDQ         $0x01, R8
+
+write:
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	VMOVUPD Y2, 64(AX)
+	VMOVUPD Y3, 96(AX)
+	ADDQ    $+128, AX
 	ADDQ    $+8, DX
 	DECQ    DI
 	JNE     row
@@ -9880,19 +10153,132 @@ row:
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	DECQ   R9
+	CMPQ   R8, R9
+	JGE    single
 
-entry:
-	CMPQ         R8, R9
-	JGE          write
+two:
 	MOVLQSX      (BX)(R8*4), R10
-	SHLQ         $0x07, R10
+	SHLQ         $0x08, R10
+	ADDQ         CX, R10
+	VBROADCASTSS (SI)(R8*4), Y8
+	MOVLQSX      4(BX)(R8*4), R11
+	SHLQ         $0x08, R11
+	ADDQ         CX, R11
+	VBROADCASTSS 4(SI)(R8*4), Y9
+	VFMADD231PS  (R10), Y8, Y0
+	VFMADD231PS  32(R10), Y8, Y1
+	VFMADD231PS  64(R10), Y8, Y2
+	VFMADD231PS  96(R10), Y8, Y3
+	VFMADD231PS  128(R10), Y8, Y4
+	VFMADD231PS  160(R10), Y8, Y5
+	VFMADD231PS  192(R10), Y8, Y6
+	VFMADD231PS  224(R10), Y8, Y7
+	VFMADD231PS  (R11), Y9, Y0
+	VFMADD231PS  32(R11), Y9, Y1
+	VFMADD231PS  64(R11), Y9, Y2
+	VFMADD231PS  96(R11), Y9, Y3
+	VFMADD231PS  128(R11), Y9, Y4
+	VFMADD231PS  160(R11), Y9, Y5
+	VFMADD231PS  192(R11), Y9, Y6
+	VFMADD231PS  224(R11), Y9, Y7
+	ADDQ         $0x02, R8
+	CMPQ         R8, R9
+	JLT          two
+
+single:
+	JNE          write
+	MOVLQSX      (BX)(R8*4), R9
+	SHLQ         $0x08, R9
+	ADDQ         CX, R9
+	VBROADCASTSS (SI)(R8*4), Y8
+	VFMADD231PS  (R9), Y8, Y0
+	VFMADD231PS  32(R9), Y8, Y1
+	VFMADD231PS  64(R9), Y8, Y2
+	VFMADD231PS  96(R9), Y8, Y3
+	VFMADD231PS  128(R9), Y8, Y4
+	VFMADD231PS  160(R9), Y8, Y5
+	VFMADD231PS  192(R9), Y8, Y6
+	VFMADD231PS  224(R9), Y8, Y7
+	ADDQ         $0x01, R8
+
+write:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y2, 64(AX)
+	VMOVUPS Y3, 96(AX)
+	VMOVUPS Y4, 128(AX)
+	VMOVUPS Y5, 160(AX)
+	VMOVUPS Y6, 192(AX)
+	VMOVUPS Y7, 224(AX)
+	ADDQ    $+256, AX
+	ADDQ    $+8, DX
+	DECQ    DI
+	JNE     row
+
+done:
+	VZEROUPPER
+	RET
+
+// func sparseHalfF32AVX2(dst *float32, w *float32, start *int, col *int32, val *float32, n int)
+// Requires: AVX, FMA3
+TEXT ·sparseHalfF32AVX2(SB), NOSPLIT, $0-48
+	MOVQ  dst+0(FP), AX
+	MOVQ  w+8(FP), CX
+	MOVQ  start+16(FP), DX
+	MOVQ  col+24(FP), BX
+	MOVQ  val+32(FP), SI
+	MOVQ  n+40(FP), DI
+	TESTQ DI, DI
+	JEQ   done
+	MOVQ  (DX), R8
+
+row:
+	MOVQ   8(DX), R9
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	DECQ   R9
+	CMPQ   R8, R9
+	JGE    single
+
+two:
+	MOVLQSX      (BX)(R8*4), R10
+	SHLQ         $0x08, R10
+	ADDQ         CX, R10
 	VBROADCASTSS (SI)(R8*4), Y4
-	VFMADD231PS  (CX)(R10*1), Y4, Y0
-	VFMADD231PS  32(CX)(R10*1), Y4, Y1
-	VFMADD231PS  64(CX)(R10*1), Y4, Y2
-	VFMADD231PS  96(CX)(R10*1), Y4, Y3
-	INCQ         R8
-	JMP          entry
+	MOVLQSX      4(BX)(R8*4), R11
+	SHLQ         $0x08, R11
+	ADDQ         CX, R11
+	VBROADCASTSS 4(SI)(R8*4), Y5
+	VFMADD231PS  (R10), Y4, Y0
+	VFMADD231PS  32(R10), Y4, Y1
+	VFMADD231PS  64(R10), Y4, Y2
+	VFMADD231PS  96(R10), Y4, Y3
+	VFMADD231PS  (R11), Y5, Y0
+	VFMADD231PS  32(R11), Y5, Y1
+	VFMADD231PS  64(R11), Y5, Y2
+	VFMADD231PS  96(R11), Y5, Y3
+	ADDQ         $0x02, R8
+	CMPQ         R8, R9
+	JLT          two
+
+single:
+	JNE          write
+	MOVLQSX      (BX)(R8*4), R9
+	SHLQ         $0x08, R9
+	ADDQ         CX, R9
+	VBROADCASTSS (SI)(R8*4), Y4
+	VFMADD231PS  (R9), Y4, Y0
+	VFMADD231PS  32(R9), Y4, Y1
+	VFMADD231PS  64(R9), Y4, Y2
+	VFMADD231PS  96(R9), Y4, Y3
+	ADDQ         $0x01, R8
 
 write:
 	VMOVUPS Y0, (AX)

@@ -13,7 +13,7 @@ import (
 func portable[T Float]() *table[T] {
 	return &table[T]{
 		portableRows, portableColumns, 0, tilePortable[T], tilePortable[T], dividePortable[T], lessRowsPortable[T], lessDotsPortable[T], row1Portable[T], row4Portable[T], expPortable[T], gaussianPortable[T], dotPortable[T],
-		axpyPortable[T], axpy4Portable[T], sparsePortable[T], nil, smoUpdatePortable[T], smoLanes, smoSecondPortable[T], new(sync.Pool), new(sync.Pool),
+		axpyPortable[T], axpy4Portable[T], [2]sparseLoop[T]{sparsePortable[T], sparseHalfPortable[T]}, nil, smoUpdatePortable[T], smoLanes, smoSecondPortable[T], new(sync.Pool), new(sync.Pool),
 	}
 }
 
@@ -189,20 +189,37 @@ func axpy4Portable[T Float](c *float64, rows *[]T, from int, y *float64, n int) 
 	}
 }
 
-// sparsePortable sets dst[32·j+l] to Σ val[p]·w[32·col[p]+l] over
+// sparsePortable sets dst[Lanes·j+l] to Σ val[p]·w[Lanes·col[p]+l] over
 // start[j] ≤ p < start[j+1], for n rows j.
 func sparsePortable[T Float](dst, w *T, start *int, col *int32, val *T, n int) {
+	lanes := Lanes[T]()
+	for from := 0; from < lanes; from += portableLanes {
+		sparseSome(dst, lanes, from, w, start, col, val, n)
+	}
+}
+
+// sparseHalfPortable does so for the lanes l < Lanes/2 and sets dst[Lanes/2·j+l].
+func sparseHalfPortable[T Float](dst, w *T, start *int, col *int32, val *T, n int) {
+	half := Lanes[T]() / 2
+	for from := 0; from < half; from += portableLanes {
+		sparseSome(dst, half, from, w, start, col, val, n)
+	}
+}
+
+const portableLanes = 16
+
+func sparseSome[T Float](dst *T, ld, from int, w *T, start *int, col *int32, val *T, n int) {
 	if n == 0 {
 		return
 	}
-	starts, out := unsafe.Slice(start, n+1), unsafe.Slice(dst, Lanes*n)
+	starts, out := unsafe.Slice(start, n+1), unsafe.Slice(dst, ld*n)
 	for j := range n {
-		s := (*[Lanes]T)(out[Lanes*j:])
-		*s = [Lanes]T{}
+		s := (*[portableLanes]T)(out[ld*j+from:])
+		*s = [portableLanes]T{}
 		for p := starts[j]; p < starts[j+1]; p++ {
 			c := *(*int32)(unsafe.Add(unsafe.Pointer(col), p*4))
 			v := *(*T)(unsafe.Add(unsafe.Pointer(val), uintptr(p)*unsafe.Sizeof(*val)))
-			x := (*[Lanes]T)(unsafe.Add(unsafe.Pointer(w), Lanes*uintptr(c)*unsafe.Sizeof(*w)))
+			x := (*[portableLanes]T)(unsafe.Add(unsafe.Pointer(w), (uintptr(Lanes[T]())*uintptr(c)+uintptr(from))*unsafe.Sizeof(*w)))
 			for l := range s {
 				s[l] += v * x[l]
 			}

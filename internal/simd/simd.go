@@ -70,7 +70,7 @@ type table[T Float] struct {
 	dot        func(x *T, y *float64, n int) float64
 	axpy       func(c float64, x *T, y *float64, n int)
 	axpy4      func(c *float64, rows *[]T, from int, y *float64, n int)
-	sparse     func(dst, w *T, start *int, col *int32, val *T, n int)
+	sparse     [2]sparseLoop[T] // of all lanes, and of half of them
 	transpose  func(dst *T, to int, src *T, from, blocks int)
 	smoUpdate  func(f *float64, ki, kj *T, up, low *float64, n int, t float64) (i int, most, least float64)
 	smoLanes   int // that a call of smoSecond does

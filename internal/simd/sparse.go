@@ -2,8 +2,14 @@ package simd
 
 import "unsafe"
 
-// Lanes is how many rows [CSR.MulLanes] multiplies at once.
-const Lanes = 32
+// Lanes returns how many rows [CSR.MulLanes] multiplies at once: 64 of float32, 32 of
+// float64.
+func Lanes[T Float]() int {
+	var v T
+	return 256 / int(unsafe.Sizeof(v))
+}
+
+type sparseLoop[T Float] = func(dst, w *T, start *int, col *int32, val *T, n int)
 
 // CSR is a matrix by compressed rows: row j has the values Val[p] in the columns
 // Col[p] for Start[j] ≤ p < Start[j+1]. Columns are distinct within a row.
@@ -17,18 +23,22 @@ type CSR[T Float] struct {
 // Lanes elements for each column and is zero before: w[Lanes·c+l] is the entry
 // of row rows[l] in column c. Clear undoes it.
 func (m CSR[T]) Spread(w []T, rows []int) {
-	for l, r := range rows[:min(len(rows), Lanes)] {
-		for p := m.Start[r]; p < m.Start[r+1]; p++ {
-			w[Lanes*int(m.Col[p])+l] = m.Val[p]
+	lanes := Lanes[T]()
+	for l, r := range rows[:min(len(rows), lanes)] {
+		from, to := m.Start[r], m.Start[r+1]
+		val := m.Val[from:to]
+		for p, c := range m.Col[from:to] {
+			w[lanes*int(c)+l] = val[p]
 		}
 	}
 }
 
 // Clear sets to zero what [CSR.Spread] wrote.
 func (m CSR[T]) Clear(w []T, rows []int) {
-	for l, r := range rows[:min(len(rows), Lanes)] {
-		for p := m.Start[r]; p < m.Start[r+1]; p++ {
-			w[Lanes*int(m.Col[p])+l] = 0
+	lanes := Lanes[T]()
+	for l, r := range rows[:min(len(rows), lanes)] {
+		for _, c := range m.Col[m.Start[r]:m.Start[r+1]] {
+			w[lanes*int(c)+l] = 0
 		}
 	}
 }
@@ -39,13 +49,18 @@ func (m CSR[T]) Clear(w []T, rows []int) {
 // lanes. Ranges of rows may be given to goroutines.
 func (m CSR[T]) MulLanes(dst []T, ld int, w []T, lanes, from, to int) {
 	t := loops[T]()
+	all := Lanes[T]()
+	loop := t.sparse[0]
+	if 2*lanes <= all {
+		loop, all = t.sparse[1], all/2
+	}
 	const strip = 64 // rows; their products stay in the first-level cache
-	buffer := t.borrow(Lanes * strip)
+	buffer := t.borrow(all * strip)
 	defer t.give(buffer)
 	_ = m.Start[from : to+1]
 	for j := from; j < to; j += strip {
 		n := min(strip, to-j)
-		t.sparse(&(*buffer)[0], unsafe.SliceData(w), &m.Start[j], unsafe.SliceData(m.Col), unsafe.SliceData(m.Val), n)
-		Transpose(dst[j-from:], ld, *buffer, Lanes, n, min(lanes, Lanes))
+		loop(&(*buffer)[0], unsafe.SliceData(w), &m.Start[j], unsafe.SliceData(m.Col), unsafe.SliceData(m.Val), n)
+		Transpose(dst[j-from:], ld, *buffer, all, n, min(lanes, all))
 	}
 }

@@ -271,8 +271,8 @@ func testCSR[T Float](t *testing.T) {
 	for range 60 {
 		n, d := 1+rng.IntN(150), 1+rng.IntN(40)
 		m, dense := randomCSR[T](rng, n, d, rng.Float64())
-		rows := rng.Perm(n)[:min(n, rng.IntN(Lanes+1))]
-		w := make([]T, Lanes*d)
+		rows := rng.Perm(n)[:min(n, rng.IntN(Lanes[T]()+1))]
+		w := make([]T, Lanes[T]()*d)
 		m.Spread(w, rows)
 		from := rng.IntN(n)
 		to := from + rng.IntN(n-from+1)
@@ -288,6 +288,15 @@ func testCSR[T Float](t *testing.T) {
 				}
 				if got := float64(dst[l*ld+j-from]); !(math.Abs(got-want) <= float64(d+2)*unit[T]()*size) {
 					t.Fatalf("%d×%d: rows %d and %d have %v, want %v", n, d, r, j, got, want)
+				}
+			}
+		}
+		if half := Lanes[T]() / 2; len(rows) > half {
+			few := make([]T, half*ld) // by the loop of half of the lanes
+			m.MulLanes(few, ld, w, half, from, to)
+			for l := range half {
+				if !slices.Equal(few[l*ld:][:to-from], dst[l*ld:][:to-from]) {
+					t.Fatalf("%d×%d: row %d has other bits among fewer", n, d, rows[l])
 				}
 			}
 		}
@@ -391,7 +400,7 @@ func TestAllocations(t *testing.T) {
 		c := randomMatrix[float32](rng, 300, 300, false)
 		y, coef, rows := random[float64](rng, 200), []float64{1}, [][]float32{x.Data}
 		m, _ := randomCSR[float32](rng, 100, 20, 0.5)
-		w := make([]float32, Lanes*20)
+		w := make([]float32, Lanes[float32]()*20)
 		var p Panels[float32]
 		all := func() {
 			p.Pack(x.T(), 0)
@@ -400,7 +409,7 @@ func TestAllocations(t *testing.T) {
 			Dot(c.Data[:100], y)
 			AddRows(y, coef, rows, 0)
 			Axpy(2, c.Data[:100], y)
-			m.MulLanes(c.Data, 100, w, Lanes, 0, 100)
+			m.MulLanes(c.Data, 100, w, Lanes[float32](), 0, 100)
 			SMOUpdate(y, c.Data, c.Data, y, y, 0)
 		}
 		// A collection empties the pools, so that one call in many may allocate.
@@ -428,8 +437,8 @@ func benchVectors[T Float](b *testing.B) {
 	p.Pack(points.T(), 1)
 	row := Matrix[T]{Data: make([]T, 5000), Rows: 1, Cols: 5000, Stride: 5000}
 	m, _ := randomCSR[T](rng, 10000, 123, 14./123)
-	w, products := make([]T, Lanes*123), make([]T, Lanes*10000)
-	m.Spread(w, rng.Perm(10000)[:Lanes])
+	w, products := make([]T, Lanes[T]()*123), make([]T, Lanes[T]()*10000)
+	m.Spread(w, rng.Perm(10000)[:Lanes[T]()])
 	square := random[T](rng, 1024*1024)
 	turned := make([]T, 1024*1024)
 	for _, c := range []struct {
@@ -445,7 +454,7 @@ func benchVectors[T Float](b *testing.B) {
 		{"Row5000x50", 5000 * 50, func() {
 			Gemm[T]{Threads: 1}.Do(row, Matrix[T]{Data: points.Data, Rows: 1, Cols: 50, Stride: 50}, &p)
 		}},
-		{"MulLanes", float64(Lanes * len(m.Val)), func() { m.MulLanes(products, 10000, w, Lanes, 0, 10000) }},
+		{"MulLanes", float64(Lanes[T]() * len(m.Val)), func() { m.MulLanes(products, 10000, w, Lanes[T](), 0, 10000) }},
 		{"Transpose", 1024 * 1024, func() { Transpose(turned, 1024, square, 1024, 1024, 1024) }},
 		{"Pack", 5000 * 50, func() { p.Pack(points.T(), 1) }},
 	} {

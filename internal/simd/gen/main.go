@@ -28,7 +28,8 @@ func main() {
 			m.dot()
 			m.axpy()
 			m.axpy4()
-			m.sparse()
+			m.sparse(false)
+			m.sparse(true)
 			if !(m.wide && m.single) { // whose tiles are eight rows high, too few for a strip of sixteen
 				m.transpose()
 			}

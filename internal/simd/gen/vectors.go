@@ -81,37 +81,59 @@ func (m machine) addRows(factor []reg.VecVirtual, at []reg.GPVirtual, y, n reg.G
 	end()
 }
 
-// sparse: dst[32·j+l] = Σ val[p]·w[32·col[p]+l] over start[j] ≤ p < start[j+1],
-// for n rows j.
-func (m machine) sparse() {
-	m.text("sparse", "func(dst, w *T, start *int, col *int32, val *T, n int)")
+// sparse: dst[L·j+l] = Σ val[p]·w[256/size·col[p]+l] over start[j] ≤ p < start[j+1],
+// for n rows j and the lanes l < L: as many as have 256 bytes, or half of them. There
+// are two entries in a turn, for loading is what takes time.
+func (m machine) sparse(half bool) {
+	name, used := "sparse", 256
+	if half {
+		name, used = "sparseHalf", 128
+	}
+	m.text(name, "func(dst, w *T, start *int, col *int32, val *T, n int)")
 	dst, w, start, col, val, n := param("dst"), param("w"), param("start"), param("col"), param("val"), param("n")
-	p, last, feature := GP64(), GP64(), GP64()
+	p, last := GP64(), GP64()
+	var sum []reg.VecVirtual
+	add := func(entries int) {
+		var v []reg.VecVirtual
+		var at []reg.GPVirtual
+		for e := range entries {
+			feature := GP64()
+			MOVLQSX(Mem{Base: col, Index: p, Scale: 4, Disp: 4 * e}, feature)
+			SHLQ(U8(8), feature)
+			ADDQ(w, feature)
+			at = append(at, feature)
+			v = append(v, m.broadcast(Mem{Base: val, Index: p, Scale: uint8(m.bytes()), Disp: e * m.bytes()}))
+		}
+		for e := range entries {
+			for i, s := range sum {
+				m.fma()(Mem{Base: at[e], Disp: i * m.width()}, v[e], s)
+			}
+		}
+		ADDQ(U8(entries), p)
+	}
 	TESTQ(n, n)
 	JEQ(LabelRef("done"))
 	MOVQ(Mem{Base: start}, p)
 	Label("row")
 	MOVQ(Mem{Base: start, Disp: 8}, last)
-	var sum []reg.VecVirtual
-	for range 32 / m.lanes() {
+	for range used / m.width() {
 		sum = append(sum, m.zero())
 	}
-	Label("entry")
+	DECQ(last)
 	CMPQ(p, last)
-	JGE(LabelRef("write"))
-	MOVLQSX(Mem{Base: col, Index: p, Scale: 4}, feature)
-	SHLQ(U8(5+log2(m.bytes())), feature)
-	v := m.broadcast(Mem{Base: val, Index: p, Scale: uint8(m.bytes())})
-	for i, s := range sum {
-		m.fma()(Mem{Base: w, Index: feature, Scale: 1, Disp: i * m.width()}, v, s)
-	}
-	INCQ(p)
-	JMP(LabelRef("entry"))
+	JGE(LabelRef("single"))
+	Label("two")
+	add(2)
+	CMPQ(p, last)
+	JLT(LabelRef("two"))
+	Label("single")
+	JNE(LabelRef("write"))
+	add(1)
 	Label("write")
 	for i, s := range sum {
 		m.store(s, Mem{Base: dst, Disp: i * m.width()}, nil)
 	}
-	advance(32*m.bytes(), dst)
+	advance(used, dst)
 	advance(8, start)
 	DECQ(n)
 	JNE(LabelRef("row"))
