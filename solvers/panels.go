@@ -229,7 +229,6 @@ func (m *made) stop() {
 // panelBand is a band of columns that is made, from those before it.
 type panelBand[T simd.Float] struct {
 	simd.Tiles[T]
-	n        int
 	from, to int
 
 	// What is on the left of products: the panels of rows from to to of a factor, from the
