@@ -59,9 +59,9 @@ func (e *MemoryError) Error() string {
 	return fmt.Sprintf("kernels: the matrix of %d points of %d features takes at least %d bytes, two rows and a copy of the points, and the memory limit is %d: train on a part of the points, or raise GOMEMLIMIT", e.N, e.D, e.Need, e.Limit)
 }
 
-// NewGram returns the matrix of K(x_i, x_j) for the n points of d features in
-// x, which it copies, without zeros where these are most of it. Rows may take cacheBytes of memory, 0 meaning
-// [DefaultCache]:
+// NewGram returns the matrix of K(x_i, x_j) for the n points of d features in x,
+// which it copies, without zeros where these are most of it. Rows may take cacheBytes
+// of memory, 0 meaning [DefaultCache]:
 //
 //   - When all n² entries fit, they are computed once: a row takes from the
 //     rows before it what symmetry knows, so all rows together cost n(n+1)/2
