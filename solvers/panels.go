@@ -109,7 +109,13 @@ func (p *panels[T]) set(i, j int, rows [][]float64, scale []float64) {
 }
 
 // setRow sets row i up to the diagonal.
-func (p *panels[T]) setRow(i int, row []float64) { p.set(i, 0, [][]float64{row[:i+1]}, nil) }
+func (p *panels[T]) setRow(i int, row []float64) {
+	w := p.width()
+	dst := p.column(i/w, 0)[i%w:]
+	for j, v := range row[:i+1] {
+		dst[j*w] = T(v)
+	}
+}
 
 // Columns of the factor are made a band at a time: what it takes from columns before
 // it, depth of them at a time, stays in the second-level cache while some rows go by.
