@@ -29,7 +29,7 @@ func (m Cholesky) Name() string {
 	return "Cholesky"
 }
 
-// Memory returns 4n², a band of columns, and 16n for each right-hand side.
+// Memory returns 4n², some columns more, and 16n for each right-hand side.
 func (m Cholesky) Memory(n, q int) float64 {
 	return 4 * float64(n) * (float64(n) + 2*band + 4*float64(q))
 }

@@ -25,7 +25,7 @@ type Mixed struct{}
 // Name is "mixed Cholesky".
 func (Mixed) Name() string { return "mixed Cholesky" }
 
-// Memory returns 4n² and a band of columns, which is what is needed where single
+// Memory returns 4n² and some columns more, which is what is needed where single
 // precision does not do, and 48n for each right-hand side.
 func (Mixed) Memory(n, q int) float64 {
 	return 4 * float64(n) * (float64(n) + 2*band + 12*float64(q))

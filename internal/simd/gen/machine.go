@@ -249,14 +249,12 @@ func (m machine) each(n reg.GPVirtual, body func(t *tail)) {
 
 // many is each, with body for count registers at a time while there are as many.
 func (m machine) many(n reg.GPVirtual, count int, body func(count int, t *tail)) {
-	if count > 1 {
-		Label("many")
-		CMPQ(n, U32(count*m.lanes()))
-		JLT(LabelRef("full"))
-		body(count, nil)
-		SUBQ(U32(count*m.lanes()), n)
-		JMP(LabelRef("many"))
-	}
+	Label("many")
+	CMPQ(n, U32(count*m.lanes()))
+	JLT(LabelRef("full"))
+	body(count, nil)
+	SUBQ(U32(count*m.lanes()), n)
+	JMP(LabelRef("many"))
 	m.each(n, func(t *tail) { body(1, t) })
 }
 
