@@ -125,7 +125,8 @@ func (f *DenseFeatures) Row(i int) []float64 {
 }
 
 // SparseFeatures are n rows in compressed form: row i has the columns
-// Index[Start[i]:Start[i+1]], increasing from 0, with the Value of each.
+// Index[Start[i]:Start[i+1]], increasing from 0, with the Value of each. A bias is the
+// same in all rows and not among these.
 type SparseFeatures struct {
 	Start []int
 	Index []int32
