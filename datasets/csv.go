@@ -1,8 +1,6 @@
 package datasets
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
 	"encoding/csv"
 	"errors"
@@ -11,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/svmnb/svmnb/internal/mark"
 )
 
 // CSV says how to read a table. The zero value is a table separated by commas
@@ -80,9 +80,9 @@ type table struct {
 }
 
 func (t *table) read(r io.Reader) (*Dataset, error) {
-	in := bufio.NewReader(r)
-	if mark, _ := in.Peek(3); bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
-		in.Discard(3)
+	in, err := mark.Skip(r)
+	if err != nil {
+		return nil, &ReadError{Name: t.name, Line: 1, Msg: err.Error(), Err: err}
 	}
 	t.csv = csv.NewReader(in)
 	t.csv.ReuseRecord = true

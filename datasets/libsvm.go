@@ -7,6 +7,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/svmnb/svmnb/internal/mark"
 )
 
 // maxCells bounds the dense matrix that a sparse file makes: 1 GiB.
@@ -80,7 +82,10 @@ func parseLIBSVM(r io.Reader, name string, dims int) (*parser, error) {
 	if dims < 0 {
 		return nil, p.fail(0, fmt.Sprintf("dims is %d; give the number of features, or 0 for the largest index", dims))
 	}
-	in := bufio.NewReader(r)
+	in, err := mark.Skip(r)
+	if err != nil {
+		return nil, &ReadError{Name: name, Line: 1, Msg: err.Error(), Err: err}
+	}
 	for {
 		text, err := in.ReadString('\n')
 		if err != nil && err != io.EOF {

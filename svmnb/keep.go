@@ -7,6 +7,7 @@ import (
 	"encoding/gob"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/svmnb/svmnb/internal/wholefile"
 	"github.com/svmnb/svmnb/solvers"
 )
 
@@ -172,15 +174,10 @@ func writeKept(file string, key []byte, value any) {
 		return
 	}
 	sum := sha256.Sum256(body.Bytes())
-	tmp, err := os.CreateTemp(filepath.Dir(file), "*.tmp")
-	if err != nil {
-		return
-	}
-	defer os.Remove(tmp.Name()) // fails after the rename, as it should
-	_, err = tmp.Write(slices.Concat(key, sum[:], body.Bytes()))
-	if tmp.Close() == nil && err == nil {
-		os.Rename(tmp.Name(), file)
-	}
+	_ = wholefile.Write(file, func(w io.Writer) error {
+		_, err := w.Write(slices.Concat(key, sum[:], body.Bytes()))
+		return err
+	})
 }
 
 // sweepKept removes the files used longest ago until the rest take at most
@@ -190,6 +187,7 @@ func sweepKept(dir string, limit int64) {
 	if err != nil {
 		return
 	}
+	wholefile.Sweep(dir, "")
 	var files []fs.FileInfo
 	total := int64(0)
 	for _, e := range entries {
@@ -198,7 +196,7 @@ func sweepKept(dir string, limit int64) {
 			continue
 		}
 		if strings.HasSuffix(e.Name(), ".tmp") && time.Since(info.ModTime()) > time.Hour {
-			os.Remove(filepath.Join(dir, e.Name()))
+			os.Remove(filepath.Join(dir, e.Name())) // of an older version
 		} else if strings.HasSuffix(e.Name(), ".fit") {
 			files = append(files, info)
 			total += info.Size()

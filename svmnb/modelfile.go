@@ -5,15 +5,15 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/svmnb/svmnb/internal/mark"
+	"github.com/svmnb/svmnb/internal/wholefile"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/svmnb/internal/calibrate"
 )
@@ -68,8 +68,9 @@ type curveJSON struct {
 	P []float64 `json:"p,omitempty"`
 }
 
-// Save writes the [Model] of a fit to a file, as a whole or not at all: what
-// [Load] makes of it predicts the same, bit for bit. The error is a *[ModelError]
+// Save writes the [Model] of a fit to a file, as a whole or not at all, even where the
+// program is killed or the disk is full: what [Load] makes of it predicts the same, bit
+// for bit. The error is a *[ModelError]
 // for a kernel that its String does not describe, such as one of your own (see
 // [kernels.Parse]), else that of the file.
 func Save(path string, fit Modeler) error {
@@ -114,21 +115,7 @@ func Save(path string, fit Modeler) error {
 
 // writeWhole writes the file as a whole or not at all.
 func writeWhole(path string, text []byte) error {
-	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
-	if err != nil {
-		return fmt.Errorf("svmnb: %w", err)
-	}
-	defer os.Remove(tmp.Name()) // fails after the rename, as it should
-	_, err = tmp.Write(text)
-	if err == nil {
-		err = tmp.Chmod(0o644) // that of a temporary file keeps others out
-	}
-	if err == nil {
-		err = tmp.Sync()
-	}
-	if err = errors.Join(err, tmp.Close()); err == nil {
-		err = os.Rename(tmp.Name(), path)
-	}
+	err := wholefile.Write(path, func(w io.Writer) error { _, err := w.Write(text); return err })
 	if err != nil {
 		return fmt.Errorf("svmnb: %w", err)
 	}
@@ -150,7 +137,11 @@ func Load(path string) (*Model, error) {
 
 func parseModel(text []byte) (*Model, error) {
 	const format = "svmnb"
-	first, rest, _ := bytes.Cut(text, []byte("\n"))
+	line := func(text []byte) (first, rest []byte, whole bool) {
+		first, rest, whole = bytes.Cut(text, []byte("\n"))
+		return bytes.TrimSuffix(first, []byte("\r")), rest, whole // some programs change ends of lines
+	}
+	first, rest, _ := line(mark.Cut(text))
 	version, ok := strings.CutPrefix(string(first[:min(len(first), 80)]), modelMagic)
 	switch {
 	case !ok:
@@ -158,9 +149,9 @@ func parseModel(text []byte) (*Model, error) {
 	case !slices.Contains(modelVersions, version):
 		return nil, modelError(format, 1, "the version of the file is %q and this program reads %v; read it with the version of svmnb that wrote it", version, strings.Join(modelVersions, " and "))
 	}
-	sum, body, _ := bytes.Cut(rest, []byte("\n"))
-	body, whole := bytes.CutSuffix(body, []byte("\n"))
-	if is := sha256.Sum256(body); !whole || string(sum) != hex.EncodeToString(is[:]) {
+	sum, rest, _ := line(rest)
+	body, rest, ends := line(rest)
+	if is := sha256.Sum256(body); !ends || len(rest) > 0 || string(sum) != hex.EncodeToString(is[:]) {
 		return nil, modelError(format, 2, "the checksum is not that of the model: the file was cut short or changed; get it again")
 	}
 	var file modelJSON

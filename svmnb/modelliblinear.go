@@ -99,7 +99,10 @@ func (m *Model) WriteLIBLINEAR(w io.Writer) error {
 // the second of two, as in LIBLINEAR. The error is a *[ModelError] with the line,
 // and reading takes time and memory in proportion to the file.
 func ReadLIBLINEARModel(r io.Reader) (*Model, error) {
-	in := &modelLines{format: "LIBLINEAR", in: bufio.NewReader(r)}
+	in, err := newModelLines("LIBLINEAR", r)
+	if err != nil {
+		return nil, err
+	}
 	m := &Model{kernel: kernels.Linear()}
 	solver, k, bias := "", 0, math.NaN()
 	for done := false; !done; {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/svmnb/svmnb/internal/mark"
 	"github.com/svmnb/svmnb/kernels"
 )
 
@@ -187,7 +188,10 @@ func libsvmKernel(k kernels.Kernel) (words string, ok bool) {
 // proportion to the file, and at most 1 GiB more each for vectors, coefficients and
 // weights that are written out.
 func ReadLIBSVMModel(r io.Reader, dims int) (*Model, error) {
-	in := &modelLines{format: "LIBSVM", in: bufio.NewReader(r)}
+	in, err := newModelLines("LIBSVM", r)
+	if err != nil {
+		return nil, err
+	}
 	if dims < 0 || dims > modelCells {
 		return nil, in.fail("dims is %d; give the number of features, or 0 for the largest index", dims)
 	}
@@ -226,6 +230,14 @@ type modelLines struct {
 	format string
 	in     *bufio.Reader
 	line   int
+}
+
+func newModelLines(format string, r io.Reader) (*modelLines, error) {
+	in, err := mark.Skip(r)
+	if err != nil {
+		return nil, modelError(format, 1, "%v", err)
+	}
+	return &modelLines{format: format, in: in}, nil
 }
 
 func (l *modelLines) fail(msg string, args ...any) error {

@@ -210,7 +210,9 @@ func (s Search) By(m Metric) Search {
 
 // File keeps every score in a file, a line of JSON for each fold of each point. A
 // search that finds its file goes on from there: no fold is learnt twice, though the
-// grid may have grown. The file of another search is refused.
+// grid may have grown. Each line has a checksum, and a fold whose line was changed is
+// learnt again. A file of another search, or of anything else, is refused and stays as it
+// is; so is one that another search is writing.
 func (s Search) File(path string) Search { s.file = path; return s }
 
 // OneStandardError chooses, among the points whose mean score is within a standard
@@ -267,6 +269,7 @@ type SearchFit struct {
 	Folds       int
 	Fitted      int // folds that were learnt now; the others were in the file
 	Elapsed     time.Duration
+	Changed     int // lines of the file that were changed since they were written, and do not count
 	Twins       int // held-out points that also are among the training points of their fold
 	Points      int // that were held out by each trial
 
@@ -319,6 +322,7 @@ func (s Search) Fit(ctx context.Context) (*SearchFit, error) {
 		return nil, err
 	}
 	defer log.close()
+	f.Changed = log.changed
 	err = f.run(ctx, log, splits, began)
 	f.Elapsed = time.Since(began)
 	f.choose()
@@ -681,6 +685,9 @@ func (f *SearchFit) Hints() []string {
 	}
 	if f.Twins > 0 {
 		hints = append([]string{twinHint(f.Twins, f.Points)}, hints...)
+	}
+	if f.Changed > 0 {
+		hints = append([]string{fmt.Sprintf("Of the lines of the file, %d are not as the search has written them, and their folds were learnt again: find out who changes the file.", f.Changed)}, hints...)
 	}
 	return hints[:min(2, len(hints))]
 }

@@ -378,7 +378,7 @@ func TestSearchResumes(t *testing.T) {
 		}
 	}
 	// Killed in its first line, it begins anew.
-	os.WriteFile(file, text[:9], 0o644)
+	os.WriteFile(file, text[:bytes.IndexByte(text, '\n')], 0o644)
 	if f := found(t, describe(grid)); f.Fitted != 24 {
 		t.Errorf("%d folds", f.Fitted)
 	}
@@ -390,12 +390,12 @@ func TestSearchResumes(t *testing.T) {
 // FuzzSearchFile: whatever a file has after its header, a search reads it in bounded
 // time, and what it does not understand it learns.
 func FuzzSearchFile(f *testing.F) {
-	f.Add([]byte(`{"at":{"C":1},"fold":0,"score":0.5}` + "\n"))
-	f.Add([]byte(`{"at":{"C":1},"fold":-7,"score":1e999}` + "\n{{{\n\x00"))
-	f.Add([]byte(`{"at":null,"fold":1e99,"error":"x"}`))
+	f.Add([]byte(`{"at":{"C":1},"fold":0,"score":0.5}`+"\n"), true)
+	f.Add([]byte(`{"at":{"C":1},"fold":-7,"score":1e999}`+"\n{{{\n\x00"), false)
+	f.Add([]byte(`{"at":null,"fold":1e99,"error":"x"}`), true)
 	data := moons().Select(seq(12))
 	dir := f.TempDir()
-	f.Fuzz(func(t *testing.T, tail []byte) {
+	f.Fuzz(func(t *testing.T, tail []byte, first bool) {
 		file := filepath.Join(dir, "f.jsonl")
 		os.Remove(file)
 		s := Classify(data).Search(Grid{"C": {1}}, KFold(2, 1)).File(file)
@@ -403,13 +403,27 @@ func FuzzSearchFile(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		header := fmt.Sprintf(`{"format":%q,"key":%q}`+"\n", searchFormat, key)
+		header := fmt.Sprintf(`{"format":%q,"key":%q}`+"\n", map[bool]string{true: searchFormat1, false: searchFormat}[first], key)
 		os.WriteFile(file, append([]byte(header), tail...), 0o644)
 		log, err := openLog(s, data)
 		if err != nil {
 			t.Fatal(err)
 		}
+		if !first && len(log.known) > 0 {
+			t.Fatalf("a line without its checksum is believed: %q", tail)
+		}
+		known := len(log.known)
+		if err := log.append([]string{"C"}, []float64{1}, 0, 0.5, ""); err != nil {
+			t.Fatal(err)
+		}
 		log.close()
+		if log, err = openLog(s, data); err != nil {
+			t.Fatal(err)
+		}
+		defer log.close()
+		if e, ok := log.find([]string{"C"}, []float64{1}, 0); !ok || e.score() != 0.5 || len(log.known) < known {
+			t.Fatalf("after %q, what was added is %v, and %d entries of %d are left", tail, e, len(log.known), known)
+		}
 	})
 }
 

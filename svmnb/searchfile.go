@@ -6,18 +6,25 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/internal/mark"
+	"github.com/svmnb/svmnb/internal/wholefile"
 )
 
 // searchFormat changes whenever the scores of an older version would be wrong or
-// unreadable.
-const searchFormat = "svmnb search 1"
+// unreadable. Version 1 had no checksums; a file of it is written again as one of
+// version 2.
+const searchFormat, searchFormat1 = "svmnb search 2", "svmnb search 1"
 
 // searchHeader is the first line of a file of scores.
 type searchHeader struct {
@@ -34,6 +41,15 @@ type searchEntry struct {
 	Fold  int                `json:"fold"` // from 0
 	Score *float64           `json:"score,omitempty"`
 	Error string             `json:"error,omitempty"`
+	Sum   string             `json:"sum,omitempty"` // see sum; not in version 1
+}
+
+// sum is the first half of the SHA-256 of the search's key and of what the entry says:
+// a score that was changed, or comes from the file of another search, has another one.
+func (e searchEntry) sum(key string) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%s\n%s\n%x\n%s", key, place(e.At, e.Fold), math.Float64bits(e.score()), e.Error)
+	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
 func (e searchEntry) score() float64 {
@@ -45,17 +61,21 @@ func (e searchEntry) score() float64 {
 
 // searchLog is the scores that are known, and the file that they are appended to,
 // where there is one. A line is one write, so that a run that is killed leaves whole
-// lines and at most one that is not, which is passed over.
+// lines and at most one that is not, which is passed over. Nothing is ever taken out of
+// the file, and only one search at a time has it.
 type searchLog struct {
-	file  *os.File
-	known map[string]searchEntry
+	file    *os.File
+	key     string
+	known   map[string]searchEntry
+	changed int // entries that are not as they were written
 }
 
 // searchKey hashes what a score depends on besides the point and the number of the
 // fold.
 func searchKey(s Search, data *datasets.Dataset) (string, error) {
 	h := sha256.New()
-	fmt.Fprintf(h, "%s\n%v\n%#v\n%#v\n%s\n%d × %d %q\n", searchFormat, s.learner, s.learner.detail(), s.folds, s.by.Name, data.N(), data.D(), data.Classes)
+	// The first version's name: what the scores depend on is the same since.
+	fmt.Fprintf(h, "%s\n%v\n%#v\n%#v\n%s\n%d × %d %q\n", searchFormat1, s.learner, s.learner.detail(), s.folds, s.by.Name, data.N(), data.D(), data.Classes)
 	pointsOf(data).hash(h)
 	for _, y := range data.Y {
 		h.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(y)))
@@ -93,57 +113,106 @@ func openLog(s Search, data *datasets.Dataset) (*searchLog, error) {
 	if s.file == "" {
 		return log, nil
 	}
-	key, err := searchKey(s, data)
-	if err != nil {
+	var err error
+	if log.key, err = searchKey(s, data); err != nil {
 		return nil, err
 	}
-	text, err := os.ReadFile(s.file)
-	if err != nil && !os.IsNotExist(err) {
-		return nil, fmt.Errorf("svmnb: File: %w", err)
-	}
-	lines := bytes.SplitAfter(text, []byte("\n"))
-	var header searchHeader
-	json.Unmarshal(lines[0], &header) // what it is not, it does not say
-	switch {
-	case len(text) == 0:
-	case header.Format == "" && !bytes.HasSuffix(lines[0], []byte("\n")) && strings.HasPrefix(`{"format":"`, string(lines[0][:min(len(lines[0]), 11)])):
-		text = nil // killed while it wrote its first line
-	case header.Format != searchFormat:
-		return nil, wrong("File", math.NaN(), "%s is no file of a search by this version; choose another name", s.file)
-	case header.Key != key:
-		return nil, wrong("File", math.NaN(), "%s is of another search, %s on %s by %s, or of other data; choose another name", s.file, header.Learner, header.Folds, header.Metric)
-	}
-	for _, line := range lines[1:] {
-		var e searchEntry
-		if json.Unmarshal(line, &e) == nil && (e.Score != nil || e.Error != "") {
-			log.known[place(e.At, e.Fold)] = e
-		}
-	}
-	flags := os.O_WRONLY | os.O_APPEND | os.O_CREATE
-	if text == nil {
-		flags |= os.O_TRUNC
-	}
-	if log.file, err = os.OpenFile(s.file, flags, 0o644); err != nil {
-		return nil, fmt.Errorf("svmnb: File: %w", err)
-	}
-	if len(text) == 0 {
-		err = log.line(searchHeader{searchFormat, key, s.learner.String(), s.folds.String(), s.by.Name})
-	} else if text[len(text)-1] != '\n' {
-		_, err = log.file.Write([]byte("\n")) // ends the line that a kill has cut
-	}
-	if err != nil {
+	if err := log.open(s); err != nil {
 		log.close()
-		return nil, fmt.Errorf("svmnb: File: %w", err)
+		if !errors.As(err, new(*ArgumentError)) {
+			err = fmt.Errorf("svmnb: File: %w", err)
+		}
+		return nil, err
 	}
 	return log, nil
 }
 
-func (l *searchLog) line(v any) error {
-	text, err := json.Marshal(v)
+func (l *searchLog) open(s Search) error {
+	refuse := func(msg string, args ...any) error {
+		return wrong("File", math.NaN(), "%s "+msg+"; choose another name", append([]any{s.file}, args...)...)
+	}
+	if info, err := os.Stat(s.file); err == nil && !info.Mode().IsRegular() {
+		return refuse("is no regular file")
+	}
+	var err error
+	if l.file, err = os.OpenFile(s.file, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o644); err != nil {
+		return err
+	}
+	if wholefile.Lock(l.file) == wholefile.Taken {
+		return refuse("is in use by another search that runs")
+	}
+	text, err := io.ReadAll(l.file)
 	if err != nil {
 		return err
 	}
-	_, err = l.file.Write(append(text, '\n'))
+	own := searchHeader{searchFormat, l.key, s.learner.String(), s.folds.String(), s.by.Name}
+	begin, err := json.Marshal(own)
+	if err != nil {
+		return err
+	}
+	begin = append(begin, '\n')
+	if len(text) < len(begin) && bytes.HasPrefix(begin, text) && (len(text) == 0 || bytes.Contains(text, []byte(l.key))) {
+		_, err := l.file.Write(begin[len(text):]) // it is new, or its first line was cut short
+		return err
+	}
+	first, rest, whole := bytes.Cut(mark.Cut(text), []byte("\n"))
+	var header searchHeader
+	switch {
+	case !whole || json.Unmarshal(first, &header) != nil || header.Format != searchFormat && header.Format != searchFormat1:
+		return refuse("is no file of a search by this version")
+	case header.Key != l.key:
+		return refuse("is of another search, %s on %s by %s, or of other data", header.Learner, header.Folds, header.Metric)
+	}
+	for line := range bytes.SplitSeq(rest, []byte("\n")) {
+		var e searchEntry
+		switch {
+		case json.Unmarshal(line, &e) != nil || e.Score == nil && e.Error == "": // a kill has cut it
+		case header.Format == searchFormat && e.Sum != e.sum(l.key):
+			l.changed++
+		default:
+			l.known[place(e.At, e.Fold)] = e
+		}
+	}
+	if header.Format == searchFormat1 {
+		return l.renew(s.file, begin)
+	}
+	if text[len(text)-1] != '\n' {
+		_, err = l.file.Write([]byte("\n")) // ends the line that a kill has cut
+	}
+	return err
+}
+
+// renew writes the file of an older version as one of this.
+func (l *searchLog) renew(path string, begin []byte) error {
+	err := wholefile.Write(path, func(w io.Writer) error {
+		if _, err := w.Write(begin); err != nil {
+			return err
+		}
+		for _, place := range slices.Sorted(maps.Keys(l.known)) {
+			e := l.known[place]
+			if err := l.line(w, e); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	l.file.Close() // that of the older version
+	if err == nil {
+		l.file, err = os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	}
+	if err == nil && wholefile.Lock(l.file) == wholefile.Taken {
+		err = fmt.Errorf("%s is in use by another search that runs", path)
+	}
+	return err
+}
+
+func (l *searchLog) line(w io.Writer, e searchEntry) error {
+	e.Sum = e.sum(l.key)
+	text, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(text, '\n'))
 	return err
 }
 
@@ -182,7 +251,7 @@ func (l *searchLog) append(names []string, values []float64, fold int, score flo
 	if failure == "" {
 		e.Score = &score
 	}
-	if err := l.line(e); err != nil {
+	if err := l.line(l.file, e); err != nil {
 		return fmt.Errorf("svmnb: File: %w", err)
 	}
 	return nil

@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/internal/wholefile"
 )
 
 // Set is a data set that is published as one file.
@@ -104,8 +105,8 @@ func (f Fetcher) Fetch(ctx context.Context, s Set) (*datasets.Dataset, error) {
 	fail := func(err error, msg string, args ...any) error {
 		return &Error{s.Name, s.URL, path, fmt.Sprintf(msg, args...), err}
 	}
-	if s.Name == "" || s.Name != filepath.Base(s.Name) || s.Read == nil {
-		return nil, fail(nil, "a set has the name of a file and a reader")
+	if name := filepath.Base(s.Name); s.Name == "" || s.Name != name || name == "." || name == ".." || strings.HasSuffix(name, ".sha256") || s.Read == nil {
+		return nil, fail(nil, "a set has a reader, and a name that a file can have and a checksum has not: no folder in it and no .sha256 at its end")
 	}
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -159,7 +160,7 @@ func pinned(s Set, path, sum string) error {
 	if want == "" {
 		text, err := os.ReadFile(note)
 		if errors.Is(err, os.ErrNotExist) {
-			return whole(note, func(w io.Writer) error { _, err := fmt.Fprintln(w, sum); return err })
+			return wholefile.Write(note, func(w io.Writer) error { _, err := fmt.Fprintln(w, sum); return err })
 		}
 		if err != nil {
 			return err
@@ -170,23 +171,6 @@ func pinned(s Set, path, sum string) error {
 		return fmt.Errorf("the file %s has the SHA-256 %s and not %s; remove it to fetch it again, and %s too where the publisher has changed it", path, sum, want, filepath.Base(note))
 	}
 	return nil
-}
-
-// whole writes a file as a whole or not at all.
-func whole(path string, write func(w io.Writer) error) error {
-	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name()) // fails after the rename, as it should
-	err = write(tmp)
-	if err == nil {
-		err = tmp.Chmod(0o644)
-	}
-	if err = errors.Join(err, tmp.Close()); err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), path)
 }
 
 func (f Fetcher) download(ctx context.Context, s Set, path string) error {
@@ -211,7 +195,7 @@ func (f Fetcher) download(ctx context.Context, s Set, path string) error {
 	if res.ContentLength > s.Most {
 		return fmt.Errorf("the file has %d bytes and %d were expected at most", res.ContentLength, s.Most)
 	}
-	return whole(path, func(w io.Writer) error {
+	return wholefile.Write(path, func(w io.Writer) error {
 		h := sha256.New()
 		n, err := io.Copy(io.MultiWriter(w, h, &progress{of: s.Name, all: res.ContentLength, to: f.Progress}), io.LimitReader(res.Body, s.Most+1))
 		switch sum := hex.EncodeToString(h.Sum(nil)); {
