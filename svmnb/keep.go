@@ -174,6 +174,7 @@ func writeKept(file string, key []byte, value any) {
 		return
 	}
 	sum := sha256.Sum256(body.Bytes())
+	wholefile.Sweep(filepath.Dir(file), "")
 	_ = wholefile.Write(file, func(w io.Writer) error {
 		_, err := w.Write(slices.Concat(key, sum[:], body.Bytes()))
 		return err
@@ -181,13 +182,12 @@ func writeKept(file string, key []byte, value any) {
 }
 
 // sweepKept removes the files used longest ago until the rest take at most
-// limit bytes, and what a killed write has left behind.
+// limit bytes, and what a killed write of an older version has left behind.
 func sweepKept(dir string, limit int64) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return
 	}
-	wholefile.Sweep(dir, "")
 	var files []fs.FileInfo
 	total := int64(0)
 	for _, e := range entries {
@@ -196,7 +196,7 @@ func sweepKept(dir string, limit int64) {
 			continue
 		}
 		if strings.HasSuffix(e.Name(), ".tmp") && time.Since(info.ModTime()) > time.Hour {
-			os.Remove(filepath.Join(dir, e.Name())) // of an older version
+			os.Remove(filepath.Join(dir, e.Name()))
 		} else if strings.HasSuffix(e.Name(), ".fit") {
 			files = append(files, info)
 			total += info.Size()

@@ -153,6 +153,9 @@ func (l *searchLog) open(s Search) error {
 	begin = append(begin, '\n')
 	if len(text) < len(begin) && bytes.HasPrefix(begin, text) && (len(text) == 0 || bytes.Contains(text, []byte(l.key))) {
 		_, err := l.file.Write(begin[len(text):]) // it is new, or its first line was cut short
+		if err != nil && len(text) == 0 {
+			err = errors.Join(err, os.Remove(s.file)) // what is there now nobody would know for ours
+		}
 		return err
 	}
 	first, rest, whole := bytes.Cut(mark.Cut(text), []byte("\n"))
