@@ -146,10 +146,33 @@ func foreign(v any) bool {
 // damaged, or it does not have n multipliers.
 func readKept(file string, key []byte, n int) *solvers.Result {
 	var res solvers.Result
-	if !decodeKept(file, key, &res) || len(res.Alpha) != n {
+	if !decodeKept(file, key, &res) || !sound(&res, n) {
 		return nil
 	}
 	return &res
+}
+
+// sound reports whether a result of n multipliers is whole: what reads its trace relies
+// on that.
+func sound(res *solvers.Result, n int) bool {
+	t := &res.Trace
+	if len(res.Alpha) != n || t.N != n || len(t.Points) == 0 || t.Cut < 0 || t.Cut > len(t.Points) || t.Sweep < 0 || res.Iterations < 0 {
+		return false
+	}
+	for _, v := range append([]float64{res.Bias}, res.Alpha...) {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return false
+		}
+	}
+	inside := func(list []int) bool {
+		return !slices.ContainsFunc(list, func(i int) bool { return i < 0 || i >= n })
+	}
+	for k, pt := range t.Points {
+		if len(pt.Changed) != len(pt.Alpha) || !inside(pt.Changed) || !inside(pt.Working) || pt.Iteration < 0 || k > 0 && pt.Iteration <= t.Points[k-1].Iteration {
+			return false
+		}
+	}
+	return true
 }
 
 // decodeKept reads what writeKept has written: the key, the SHA-256 of what

@@ -50,7 +50,7 @@ func (p Process) Keep() *ProcessFit {
 // to believe.
 func (t *processTask) recall(ctx context.Context, file string, key []byte) *ProcessFit {
 	var o Optimisation
-	if !decodeKept(file, key, &o) || o.Best >= len(o.Ascents) || len(o.Ascents[o.Best].Path) == 0 {
+	if !decodeKept(file, key, &o) || !o.sound() {
 		return nil
 	}
 	end := o.End()
@@ -66,6 +66,24 @@ func (t *processTask) recall(ctx context.Context, file string, key []byte) *Proc
 		return nil
 	}
 	return fit
+}
+
+// sound reports whether each ascent has points, of one value for each name.
+func (o *Optimisation) sound() bool {
+	if o.Best < 0 || o.Best >= len(o.Ascents) || len(o.Start) != len(o.Names) {
+		return false
+	}
+	for _, a := range o.Ascents {
+		if len(a.Path) == 0 {
+			return false
+		}
+		for _, pt := range a.Path {
+			if len(pt.Values) != len(o.Names) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // key hashes all that the hyperparameters depend on, the log marginal likelihood at

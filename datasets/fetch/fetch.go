@@ -108,7 +108,9 @@ func (f Fetcher) Fetch(ctx context.Context, s Set) (*datasets.Dataset, error) {
 	if name := filepath.Base(s.Name); s.Name == "" || s.Name != name || name == "." || name == ".." || strings.HasSuffix(name, ".sha256") || s.Read == nil {
 		return nil, fail(nil, "a set has a reader, and a name that a file can have and a checksum has not: no folder in it and no .sha256 at its end")
 	}
-	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+	_, err := os.Stat(path)
+	fresh := errors.Is(err, os.ErrNotExist)
+	if fresh {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return nil, fail(err, "%v", err)
 		}
@@ -132,6 +134,10 @@ func (f Fetcher) Fetch(ctx context.Context, s Set) (*datasets.Dataset, error) {
 		return nil, fail(err, "%v", err)
 	}
 	d, err := s.Read(in)
+	if err != nil && fresh { // such as a page that asks for a password
+		_, _ = os.Remove(path), os.Remove(path+".sha256")
+		return nil, fail(err, "what came cannot be read, and was thrown away: %v", err)
+	}
 	if err != nil {
 		return nil, err
 	}
