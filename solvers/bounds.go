@@ -17,19 +17,19 @@ import "math"
 //
 //	b'b = θ b'A⁻¹b + b'KA⁻¹b,  Q*(x*) = x*'Kb − ½ x*'AKx* ≤ ½ b'KA⁻¹b.
 
-// energy returns Σ r_i²/noise_i ≥ r'A⁻¹r; +Inf if a noise is 0 and its r_i is not.
+// energy returns Σ r_i²/floor_i ≥ r'A⁻¹r; +Inf if a floor is 0 and its r_i is not.
 func (s *System) energy(r []float64) float64 {
-	sum := 0.0
+	sum, diag := 0.0, s.K.Diag()
 	for i, v := range r {
 		if v != 0 {
-			sum += v / s.noise(i) * v
+			sum += v / s.floor(i, diag[i]) * v
 		}
 	}
 	return sum
 }
 
 // hidden bounds what rounding may add to r'A⁻¹r when r = b − Ax is computed entry by
-// entry: |δr_i| ≤ (n+4) 2⁻⁵³ (|b_i| + Σ_j |A_ij x_j|), and |K_ij| ≤ √(K_ii K_jj).
+// entry in working precision: |δr_i| ≤ (n+4) 2⁻⁵³ (|b_i| + Σ_j |A_ij x_j|), and |K_ij| ≤ √(K_ii K_jj).
 func (s *System) hidden(b, x []float64) float64 {
 	diag, sum := s.K.Diag(), 0.0
 	for j, v := range x {

@@ -53,27 +53,28 @@ func (m CG) Name() string {
 	return name
 }
 
-// Memory returns 48n for each right-hand side, twice that with GibbsMacKay, and
+// Memory returns 48n for each right-hand side, 104n with GibbsMacKay, and
 // 32n for each column of the preconditioner. K in single precision is not counted: it is
 // held where there is room for it.
 func (m CG) Memory(n, q int) float64 {
-	vectors := 6 * q
+	vectors := 6 * float64(q)
 	if m.GibbsMacKay {
-		vectors *= 2
+		vectors = 13 * float64(q)
 	}
-	return 8 * float64(n) * (float64(vectors) + 4*float64(min(m.Rank, n)))
+	return 8 * float64(n) * (vectors + 4*float64(min(m.Rank, n)))
 }
 
 // Start implements LinearMethod.
 func (m CG) Start(s *System, b, x [][]float64) (LinearStepper, error) {
 	c := &cg{method: m, s: s, theta: s.theta(), runs: make([]cgRun, len(b))}
+	c.bounded = c.theta > 0
 	switch {
 	case m.Rank < 0:
 		return nil, &ProblemError{"CG.Rank", -1, float64(m.Rank), fmt.Sprintf("is %d; it must be positive, or 0 for no preconditioner", m.Rank)}
 	case c.theta == 0 && m.Rank > 0:
-		return nil, &ProblemError{"Noise", -1, 0, "has a 0; a preconditioner, CG.Rank, needs every noise to be positive"}
+		return nil, &ProblemError{"Noise", -1, 0, "is 0 somewhere, or so small beside K that rounding hides it; a preconditioner, CG.Rank, needs noise at every point"}
 	case c.theta == 0 && m.GibbsMacKay:
-		return nil, &ProblemError{"Noise", -1, 0, "has a 0; the bound of Gibbs and MacKay needs every noise to be positive"}
+		return nil, &ProblemError{"Noise", -1, 0, "is 0 somewhere, or so small beside K that rounding hides it; the bound of Gibbs and MacKay needs noise at every point"}
 	}
 	n := s.K.Dim()
 	for j := range c.runs {
@@ -94,7 +95,8 @@ func (m CG) Start(s *System, b, x [][]float64) (LinearStepper, error) {
 type cg struct {
 	method  CG
 	s       *System
-	theta   float64  // A ⪰ θI, or A ⪰ P with θ = 1
+	theta   float64  // A ⪰ θI, or A ⪰ θP, where θ is 1 but for rounding; 0 where there is none
+	bounded bool     // A ⪰ diag(floor) with floors above 0
 	p       *lowRank // the preconditioner, nil without
 	k       *single  // K as passes have it; nil in double precision
 	hold    bool     // k is wanted
@@ -297,7 +299,7 @@ func (c *cg) advance(j int, fresh bool) error {
 }
 
 func radau(rest, gamma, theta float64) float64 {
-	if !(rest > 0) {
+	if !(rest > 0 && theta > 0) {
 		return 1 / theta
 	}
 	return rest / (theta*rest + gamma)
@@ -349,6 +351,10 @@ func (c *cg) refresh(g [][]float64) (more bool) {
 	for j := range c.runs {
 		r := &c.runs[j]
 		c.adopt(r, g[j])
+		if k := j + len(c.runs); k < len(g) {
+			copy(r.second.rest, g[k])
+			c.boundSecond(r)
+		}
 		more = more || !r.finished
 	}
 	return more
@@ -383,32 +389,36 @@ func (c *cg) Report(points []SystemPoint) {
 	for j := range points {
 		pt, r := &points[j], &c.runs[j]
 		pt.Residual, pt.Lower = norm(r.g), r.lower
-		if c.theta == 0 {
+		if !c.bounded {
 			continue
 		}
-		skilling, radau := c.skilling(r), r.c*r.gg
+		skilling, radau := c.skilling(r), math.Inf(1)
+		if c.theta > 0 {
+			radau = r.c * r.gg
+		}
 		if c.k != nil {
 			pt.Lower, skilling, radau = c.enclose(r, skilling, radau)
 		}
 		pt.Skilling, pt.Radau, pt.Energy = pt.Lower+skilling, pt.Lower+radau, min(skilling, radau)
 		if r.second != nil && c.opened {
 			pt.GibbsMacKay = r.second.upper
-			pt.Energy = min(pt.Energy, max(0, r.second.upper-r.lower))
 		}
 	}
 }
 
 // skilling returns what bounds g'A⁻¹g whatever g is.
 func (c *cg) skilling(r *cgRun) float64 {
+	energy := c.s.energy(r.g)
 	if c.p != nil {
-		return r.gg
+		energy = min(energy, r.gg/c.theta)
 	}
-	return c.s.energy(r.g)
+	return energy
 }
 
 // precondition returns P = LL' + diag(noise), ready to solve. L is that of
 // pivoted, and P is inverted in product form: it is the formula of Woodbury, with the
-// digits that this loses where the noise is small. As K − LL' ⪰ 0, A ⪰ P.
+// digits that this loses where the noise is small. As K − LL' ⪰ 0, A ⪰ P; entries of L
+// that are off by their rounding make it A ⪰ (1 − rounding)P.
 func (s *System) precondition(ctx context.Context, rank int) (*lowRank, error) {
 	n := s.K.Dim()
 	columns, err := pivoted(ctx, s.K, min(rank, n), 0)
@@ -421,6 +431,11 @@ func (s *System) precondition(ctx context.Context, rank int) (*lowRank, error) {
 	}
 	p := &lowRank{}
 	p.keep(columns, fill(n, 1), nil)
+	most := 0.0
+	for i, k := range s.K.Diag() {
+		most = max(most, k/s.Noise[i])
+	}
+	p.rounding = float64(n) * float64(len(columns)+10) * 0x1p-53 * most
 	_, err = p.factor(ctx, s.Noise)
 	return p, err
 }

@@ -42,7 +42,7 @@ func TestSandwich(t *testing.T) {
 				if k > 0 && !(pt.GibbsMacKay >= truth-slack) {
 					t.Fatalf("%s: iteration %d: Gibbs–MacKay %.15g, truth %.15g", name, k, pt.GibbsMacKay, truth)
 				}
-				if pt.Radau > pt.Skilling*(1+1e-12) && s.Noise[0] == s.Noise[n-1] {
+				if pt.Radau > pt.Skilling*(1+1e-9) && s.Noise[0] == s.Noise[n-1] { // but for what rounding of K takes from the noise
 					t.Errorf("%s: iteration %d: Radau %.15g above Skilling %.15g", name, k, pt.Radau, pt.Skilling)
 				}
 				lower = pt.Lower

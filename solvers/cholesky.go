@@ -53,6 +53,9 @@ func (m Cholesky) Factor(ctx context.Context, s *System) (*CholeskyFactor, error
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
+	if ctx == nil {
+		return nil, errNoContext
+	}
 	if err := m.check(); err != nil {
 		return nil, err
 	}
@@ -196,7 +199,13 @@ type CholeskyFactor struct {
 	jitter float64
 }
 
-func panelsOf(f *CholeskyFactor) *panels[float64] { return f.l.(*panels[float64]) }
+// panelsOf returns L; that of a zero CholeskyFactor has no rows.
+func panelsOf(f *CholeskyFactor) *panels[float64] {
+	if p, ok := f.l.(*panels[float64]); ok {
+		return p
+	}
+	return newPanels[float64](0)
+}
 
 // N returns the number of rows.
 func (f *CholeskyFactor) N() int { return f.n }
@@ -247,6 +256,12 @@ func (f *CholeskyFactor) HalfSolveAll(ctx context.Context, x [][]float64) error 
 }
 
 func (f *CholeskyFactor) all(ctx context.Context, x [][]float64, back bool) error {
+	switch {
+	case ctx == nil:
+		return errNoContext
+	case f.n == 0 || len(x) == 0:
+		return nil
+	}
 	s := panelsOf(f).newSheet(x)
 	if err := s.divide(ctx, panelsOf(f).tiles, panelsOf(f).part); err != nil {
 		return err
@@ -266,6 +281,12 @@ func (f *CholeskyFactor) all(ctx context.Context, x [][]float64, back bool) erro
 // is made, 8n² of which stay. An interrupt returns context.Cause(ctx).
 func (f *CholeskyFactor) Inverse(ctx context.Context) ([][]float64, error) {
 	n := f.n
+	if ctx == nil {
+		return nil, errNoContext
+	}
+	if n == 0 {
+		return nil, nil
+	}
 	u, err := panelsOf(f).inverse(ctx)
 	if err != nil {
 		return nil, err
@@ -286,6 +307,9 @@ func (f *CholeskyFactor) Inverse(ctx context.Context) ([][]float64, error) {
 // InverseLower returns the lower triangle of A⁻¹, for gradients of the evidence. It takes
 // 4n² bytes. An interrupt returns context.Cause(ctx).
 func (f *CholeskyFactor) InverseLower(ctx context.Context) (*InverseLower, error) {
+	if ctx == nil {
+		return nil, errNoContext
+	}
 	u, err := panelsOf(f).inverse(ctx)
 	if err != nil {
 		return nil, err

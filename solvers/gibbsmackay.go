@@ -3,17 +3,20 @@ package solvers
 import "context"
 
 // cgSecond is the second run of Gibbs and MacKay (1997, §3.3): conjugate gradients for
-// AB v = Bb, B = A − θI ⪰ 0, of which only the objective is kept. For every v,
+// AB v = Bb, B = A − θI ⪰ 0. For every v,
 //
 //	2Q*(v) = 2v'Bb − v'ABv ≤ b'BA⁻¹b,  b'b = θ b'A⁻¹b + b'BA⁻¹b,
 //
-// hence b'A⁻¹b ≤ (b'b − 2Q*(v))/θ. A and B commute, so AB is symmetric; its condition
-// is that of A squared, which is why the bound ends up behind.
+// hence b'A⁻¹b ≤ (b'b − 2Q*(v))/θ. As written b'b and 2Q* cancel, and where A is nearly
+// singular nothing is left but rounding. So v is kept, and the bound computed as what it
+// is: (b'b − 2Q*(v))/θ = 2Q(v) + ‖b − Av‖²/θ, Skilling's bound of v, which the run makes
+// as small as it can. A and B commute, so AB is symmetric; its condition is that of A
+// squared, which is why the bound ends up behind.
 type cgSecond struct {
+	v, rest  []float64 // v and b − Av
 	g, h     []float64
 	bh, abh  []float64
-	gg, bb   float64
-	twice    float64 // 2Q*
+	gg       float64
 	upper    float64
 	finished bool
 }
@@ -21,18 +24,27 @@ type cgSecond struct {
 func (c *cg) openSecond(ctx context.Context) error {
 	n := c.s.K.Dim()
 	theta := c.s.theta()
+	vector := func() []float64 { return make([]float64, n) }
 	err := c.multiply(ctx, func(r *cgRun) {
-		r.second = &cgSecond{g: make([]float64, n), h: make([]float64, n), bh: make([]float64, n), abh: make([]float64, n)}
+		r.second = &cgSecond{v: vector(), rest: vector(), g: vector(), h: vector(), bh: vector(), abh: vector()}
 		c.x, c.y = append(c.x, r.b), append(c.y, r.second.g)
 	})
 	for j := range c.runs {
 		r, s := &c.runs[j], c.runs[j].second
 		axpy(s.g, -theta, r.b)
 		copy(s.h, s.g)
-		s.gg, s.bb = inner(s.g, s.g), inner(r.b, r.b)
-		s.upper, s.finished = s.bb/theta, !(s.gg > tiny)
+		copy(s.rest, r.b)
+		s.gg = inner(s.g, s.g)
+		s.finished = !(s.gg > tiny)
+		c.boundSecond(r)
 	}
 	return err
+}
+
+// boundSecond computes the bound that v amounts to.
+func (c *cg) boundSecond(r *cgRun) {
+	s := r.second
+	s.upper = inner(r.b, s.v) + inner(s.rest, s.v) + c.s.energy(s.rest)
 }
 
 // stepSecond makes an iteration for those that are busy, whose bh is Ah.
@@ -61,9 +73,10 @@ func (c *cg) stepSecond(ctx context.Context, busy func(j int) bool) error {
 			continue // b is out of reach of B, or rounding has the word
 		}
 		lambda := s.gg / curvature
-		s.twice += lambda * s.gg
-		rounding := float64(len(s.g)) * 0x1p-53 * s.bb // of what cancels
-		s.upper = min(s.upper, (s.bb-s.twice+rounding)/theta)
+		axpy(s.v, lambda, s.h)
+		axpy(s.bh, theta, s.h) // Ah again
+		axpy(s.rest, -lambda, s.bh)
+		c.boundSecond(&c.runs[j])
 		axpy(s.g, -lambda, s.abh)
 		before := s.gg
 		s.gg = inner(s.g, s.g)
@@ -73,4 +86,16 @@ func (c *cg) stepSecond(ctx context.Context, busy func(j int) bool) error {
 		s.finished = !(s.gg > tiny)
 	}
 	return nil
+}
+
+// witnesses implements witnessed.
+func (c *cg) witnesses() [][]float64 {
+	if !c.method.GibbsMacKay || !c.opened {
+		return nil
+	}
+	v := make([][]float64, len(c.runs))
+	for j := range c.runs {
+		v[j] = c.runs[j].second.v
+	}
+	return v
 }

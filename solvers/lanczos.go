@@ -16,6 +16,7 @@ import (
 type Probes struct {
 	LogDet      float64 // estimate of ln|A|
 	LogDetError float64 // its standard error, the root of the variance of the mean over probes
+	LogDetWidth float64 // how far it may be off besides, since the runs stopped before the end
 	Solution    *Solution
 
 	w [][]float64 // P⁻¹z_j: the probes themselves without preconditioner
@@ -31,6 +32,10 @@ type Probes struct {
 //
 //	ln|A| ≈ ln|P| + (1/count) Σ_j z_j'P⁻¹z_j · e_1' ln(T_j) e_1.
 //
+// That is Gauss's quadrature and too large; that of Gauss and Radau with a node at the
+// least noise is too small, as the derivatives of ln have alternating signs (Golub and
+// Meurant 2010, §6). LogDet is in the middle.
+//
 // The zero Stop of set is Bounds{Rel: 1e-4} here: the probes themselves are wrong by more.
 // Start has no meaning. The errors are those of SolveSystem; an interrupt returns what
 // there is.
@@ -41,17 +46,20 @@ func Probe(ctx context.Context, s *System, m CG, count int, seed uint64, set Sys
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
+	if ctx == nil {
+		return nil, errNoContext
+	}
 	if s.theta() == 0 {
-		return nil, &ProblemError{"Noise", -1, 0, "has a 0; probes need every noise to be positive"}
+		return nil, &ProblemError{"Noise", -1, 0, "is 0 somewhere, or so small beside K that rounding hides it; probes need noise at every point"}
 	}
 	if set.Start = nil; set.Stop == nil {
 		set.Stop = Bounds{Rel: 1e-4}
 	}
+	if err := affordable(m, s.K.Dim(), count, set.Memory); err != nil {
+		return nil, err
+	}
 	method := probing{CG: m}
 	if m.Rank > 0 {
-		if err := affordable(m, s.K.Dim(), count, set.Memory); err != nil {
-			return nil, err
-		}
 		q := s.checked()
 		p, err := q.precondition(ctx, m.Rank)
 		if bad := q.failed(); bad != nil {
@@ -97,7 +105,10 @@ func Probe(ctx context.Context, s *System, m CG, count int, seed uint64, set Sys
 	}
 	values := make([]float64, count)
 	for j := range values {
-		values[j] = st.(*cg).runs[j].logarithm()
+		c := st.(*cg)
+		most, least := c.runs[j].logarithm(c.theta)
+		values[j] = (most + least) / 2
+		p.LogDetWidth += math.Abs(most-least) / 2 / float64(count)
 	}
 	if p.LogDet, p.LogDetError = mean(values); method.p != nil {
 		for _, d := range method.p.d {
@@ -118,8 +129,12 @@ func LogDet(ctx context.Context, s *System, probes int, seed uint64) (value, sta
 
 // LogDetBounds returns bounds of ln|A|: Σ ln noise_i, because A ⪰ diag(noise), and
 // Σ ln A_ii by Hadamard's inequality. For one noise θ they are n ln θ and at most
-// n ln(tr A/n). The lower is −Inf where a noise is 0.
+// n ln(tr A/n). The lower is −Inf where a noise is 0;
+// both are NaN for a system that Check refuses.
 func (s *System) LogDetBounds() (lower, upper float64) {
+	if s.Check() != nil {
+		return math.NaN(), math.NaN()
+	}
 	for i, k := range s.K.Diag() {
 		lower += math.Log(s.noise(i))
 		upper += math.Log(k + s.noise(i))
@@ -131,6 +146,9 @@ func (s *System) LogDetBounds() (lower, upper float64) {
 // as a derivative of A: the mean of x_j'M P⁻¹z_j over the probes. multiply sets dst to
 // M v.
 func (p *Probes) Trace(multiply func(dst, v []float64)) (value, standardError float64) {
+	if p == nil || len(p.w) == 0 {
+		return math.NaN(), math.NaN()
+	}
 	values := make([]float64, len(p.w))
 	mw := make([]float64, len(p.w[0]))
 	for j, w := range p.w {
@@ -174,25 +192,33 @@ func (m probing) Start(s *System, b, x [][]float64) (LinearStepper, error) {
 // larger long before.
 const quadrature = 1000
 
-// logarithm returns z'P⁻¹z e_1' ln(T) e_1 of a run; NaN if it made no iteration. Row k
-// of T has 1/λ_k + γ_k/λ_{k−1} on the diagonal and √γ_{k+1}/λ_k beside it.
-func (r *cgRun) logarithm() float64 {
+// logarithm returns z'P⁻¹z e_1' ln(T) e_1 of a run, and the same with a node at theta; NaN
+// if it made no iteration. Row k of T has 1/λ_k + γ_{k−1}/λ_{k−1} on the diagonal and
+// √γ_k/λ_k beside it; for a node at theta the last λ is the c of the bound of Gauss and
+// Radau (Meurant and Tichý 2013).
+func (r *cgRun) logarithm(theta float64) (most, least float64) {
 	k := min(len(r.lambda), quadrature)
 	if k == 0 {
-		return math.NaN()
+		return math.NaN(), math.NaN()
 	}
-	diag, off, first := make([]float64, k), make([]float64, k-1), make([]float64, k)
+	diag, off := make([]float64, k+1), make([]float64, k)
+	c := 1 / theta
 	for i, lambda := range r.lambda[:k] {
-		if diag[i] += 1 / lambda; i+1 < k {
-			diag[i+1] = r.gamma[i] / lambda
-			off[i] = math.Sqrt(r.gamma[i]) / lambda
+		diag[i] += 1 / lambda
+		diag[i+1] = r.gamma[i] / lambda
+		off[i] = math.Sqrt(r.gamma[i]) / lambda
+		c = radau(c-lambda, r.gamma[i], theta)
+	}
+	rule := func(k int) float64 {
+		sum, first := 0.0, make([]float64, k)
+		for i, v := range tridiagonal(diag[:k], off[:k-1], first) {
+			sum += first[i] * math.Log(v)
 		}
+		return r.start * sum
 	}
-	sum := 0.0
-	for i, v := range tridiagonal(diag, off, first) {
-		sum += first[i] * math.Log(v)
-	}
-	return r.start * sum
+	most = rule(k)
+	diag[k] += 1 / c
+	return most, rule(k + 1)
 }
 
 // mean returns the mean of the values and its standard error.

@@ -50,7 +50,7 @@ func TestLogDet(t *testing.T) {
 }
 
 // TestQuadrature: with the unit vectors for probes the quadrature has no random part,
-// Σ_i e_i' ln(A) e_i = ln|A|.
+// Σ_i e_i' ln(A) e_i = ln|A|. Wherever the runs end the two rules have it between them.
 func TestQuadrature(t *testing.T) {
 	const n = 30
 	s := evidenceSystem(n, 1)
@@ -59,20 +59,27 @@ func TestQuadrature(t *testing.T) {
 		b[i] = make([]float64, n)
 		b[i][i] = 1
 	}
-	_, st, err := solveSystem(context.Background(), s, b, probing{}, SystemSettings{Stop: Bounds{Rel: 1e-10}, MaxIterations: 1000})
-	if err != nil {
-		t.Fatal(err)
-	}
-	sum := 0.0
-	for j := range b {
-		sum += st.(*cg).runs[j].logarithm()
-	}
 	f, err := Cholesky{}.Factor(context.Background(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !near(sum, f.LogDet(), 1e-6) {
-		t.Errorf("%.12g, want %.12g", sum, f.LogDet())
+	truth := f.LogDet()
+	for _, limit := range []int{1, 2, 3, 5, 8, 13, 1000} {
+		_, st, err := solveSystem(context.Background(), s, b, probing{}, SystemSettings{Stop: Bounds{Rel: 1e-10}, MaxIterations: limit})
+		if err != nil {
+			t.Fatal(err)
+		}
+		above, below := 0.0, 0.0
+		for j := range b {
+			most, least := st.(*cg).runs[j].logarithm(s.theta())
+			above, below = above+most, below+least
+		}
+		if slack := 1e-9 * math.Abs(truth); below > truth+slack || above < truth-slack {
+			t.Errorf("after %d iterations ln|A| is between %.12g and %.12g, want %.12g", limit, below, above, truth)
+		}
+		if limit == 1000 && (!near(above, truth, 1e-6) || !near(below, truth, 1e-6)) {
+			t.Errorf("between %.12g and %.12g, want %.12g", below, above, truth)
+		}
 	}
 }
 

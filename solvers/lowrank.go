@@ -32,6 +32,8 @@ type lowRank struct {
 	d       []float64
 	s       []float64 // r sums
 	sums    []float64 // r × r
+
+	rounding float64 // of a preconditioner P: A ⪰ (1 − rounding)P
 }
 
 // approximate takes at most rank columns (0 means n), fewer when what is left of

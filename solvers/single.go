@@ -161,7 +161,7 @@ func (c *cg) least() float64 {
 		off = c.k.off
 	}
 	if c.p != nil {
-		return 1 - off/theta
+		return max(0, 1-off/theta-c.p.rounding)
 	}
 	return theta - off
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/svmnb/svmnb/internal/simd"
@@ -74,7 +75,7 @@ type SystemCriterion interface {
 type Bounds struct{ Abs, Rel float64 }
 
 func (c Bounds) Met(pt *SystemPoint) bool {
-	return pt.Energy <= max(c.Abs, c.Rel*pt.Lower)
+	return pt.Energy+pt.Rounding <= max(c.Abs, c.Rel*pt.Lower)
 }
 func (c Bounds) String() string { return within("upper − lower bound", c.Abs, c.Rel) }
 
@@ -95,7 +96,9 @@ func within(what string, abs, rel float64) string {
 }
 
 // SystemPoint is one line of a trace: what is known of one right-hand side after
-// an iteration. NaN means not known; see bounds.go for the bounds.
+// an iteration. NaN means not known; see bounds.go for the bounds. On the way they are
+// those of the method's recursion, so they hold but for its rounding; the last point is
+// computed afresh, as the certificate is.
 type SystemPoint struct {
 	Iteration   int
 	Elapsed     time.Duration
@@ -106,21 +109,23 @@ type SystemPoint struct {
 	Radau       float64 // ≥ b'A⁻¹b, by the Gauss–Radau rule
 	GibbsMacKay float64 // ≥ b'A⁻¹b, by a second run
 	Energy      float64 // the smallest known bound of r'A⁻¹r, what the lower bound may lack; as a difference of bounds it would be lost in rounding
+	Rounding    float64 // how much wider rounding makes the bounds; 0 until r is computed afresh for the first time
 	Evaluations int64   // kernel values computed so far
 }
 
-// Upper returns Lower + Energy, the smallest upper bound of b'A⁻¹b.
-func (pt *SystemPoint) Upper() float64 { return pt.Lower + pt.Energy }
+// Upper returns Lower + Energy + Rounding, the smallest upper bound of b'A⁻¹b.
+func (pt *SystemPoint) Upper() float64 { return pt.Lower + pt.Energy + pt.Rounding }
 
 // SystemCertificate says how near A⁻¹b an x is. Residual and Lower are computed from x
-// alone.
+// alone, in twice the working precision, and what rounding may hide is taken from Lower
+// and added to Upper and Energy.
 type SystemCertificate struct {
 	Residual     float64 // ‖b − Ax‖, computed afresh
-	Lower, Upper float64 // of b'A⁻¹b; Upper is Lower + Energy
+	Lower, Upper float64 // of b'A⁻¹b; Upper is Lower + Energy and what rounding may hide
 
 	// Energy is an upper bound of r'A⁻¹r = ‖x − A⁻¹b‖²_A with r = b − Ax: the least
-	// of Σ r_i²/noise_i, which needs x alone, and what the method knows, with what
-	// rounding in r may hide added. +Inf where a noise is 0.
+	// of Σ r_i²/noise_i, which needs x alone, and what the method knows. It and Upper
+	// are +Inf where a noise is 0, or so small that rounding of K hides it.
 	Energy float64
 
 	Claimed bool // an interrupt left no time to compute r afresh: Residual and the bounds are the method's own
@@ -182,6 +187,16 @@ func (s *System) Check() error {
 	return nil
 }
 
+// Criterion returns when a run stops where SystemSettings does not say: Bounds{Rel: 1e-6},
+// or Residual{Rel: 1e-6} where a noise is 0, or so small that rounding of K hides it, for
+// there are no upper bounds then.
+func (s *System) Criterion() SystemCriterion {
+	if s.theta() == 0 {
+		return Residual{Rel: 1e-6}
+	}
+	return Bounds{Rel: 1e-6}
+}
+
 // noise returns noise_i.
 func (s *System) noise(i int) float64 {
 	if s.Noise == nil {
@@ -190,13 +205,20 @@ func (s *System) noise(i int) float64 {
 	return s.Noise[i]
 }
 
-// theta returns the smallest noise: A ⪰ θI.
+// theta returns the smallest floor: A ⪰ θI.
 func (s *System) theta() float64 {
 	theta := math.Inf(1)
-	for i := range s.K.Dim() {
-		theta = min(theta, s.noise(i))
+	for i, k := range s.K.Diag() {
+		theta = min(theta, s.floor(i, k))
 	}
 	return theta
+}
+
+// floor returns what is left of noise_i when entries of K are off by a rounding,
+// |E_ij| ≤ 2⁻⁵² √(K_ii K_jj), hence E ⪰ −n 2⁻⁵² diag(K): A ⪰ diag(floor) where K is
+// a kernel matrix but for that. k is K_ii.
+func (s *System) floor(i int, k float64) float64 {
+	return max(0, s.noise(i)-float64(s.K.Dim())*0x1p-52*k)
 }
 
 // whole returns K if it can be read in that way as a whole, or nil.
@@ -305,6 +327,9 @@ func solveSystem(ctx context.Context, s *System, b [][]float64, m LinearMethod, 
 	if err := s.Check(); err != nil {
 		return nil, nil, err
 	}
+	if ctx == nil {
+		return nil, nil, errNoContext
+	}
 	x, err := set.begin(s, b)
 	if err != nil {
 		return nil, nil, err
@@ -365,6 +390,9 @@ func (s *System) checked() *System {
 // failed returns what K has found wrong in its rows.
 func (s *System) failed() error { return s.K.(*checked).err }
 
+// errNoContext refuses a nil context, which cannot be asked whether it has ended.
+var errNoContext = &ProblemError{"ctx", -1, 0, "the context is nil; give context.Background() where nothing is to end the work early"}
+
 // begin checks the right-hand sides and settings, fills the defaults in, and
 // returns the x to start from.
 func (set *SystemSettings) begin(s *System, b [][]float64) ([][]float64, error) {
@@ -402,9 +430,7 @@ func (set *SystemSettings) begin(s *System, b [][]float64) ([][]float64, error) 
 		set.MaxIterations = 2 * n
 	}
 	if set.Stop == nil {
-		if set.Stop = (Bounds{Rel: 1e-6}); s.theta() == 0 {
-			set.Stop = Residual{Rel: 1e-6}
-		}
+		set.Stop = s.Criterion()
 	}
 	x := make([][]float64, len(b))
 	for j := range x {
@@ -416,9 +442,14 @@ func (set *SystemSettings) begin(s *System, b [][]float64) ([][]float64, error) 
 	return x, nil
 }
 
-// refresher is a LinearStepper that takes over residuals computed afresh from x. It
-// returns false when they leave nothing to improve but rounding.
+// refresher is a LinearStepper that takes over residuals computed afresh from x, and after
+// these those of its witnesses. It returns false when they leave nothing to improve but
+// rounding.
 type refresher interface{ refresh(r [][]float64) bool }
+
+// witnessed is a LinearStepper that has a second vector for each right-hand side, from
+// which an upper bound follows; nil where it has none.
+type witnessed interface{ witnesses() [][]float64 }
 
 // holder is a LinearStepper that is faster with more memory than its method needs. It is
 // told before the first step how many bytes there are.
@@ -434,8 +465,10 @@ type linearRun struct {
 	settled   []bool        // right-hand sides for which the criterion is met
 	iteration int
 	trace     []SystemPoint
-	next      int         // the next iteration to sample
-	exact     [][]float64 // b − Ax computed afresh at the end; nil where there was no time
+	next      int      // the next iteration to sample
+	fresh     bool     // b − Ax has been computed afresh for the x at hand
+	proofs    []*proof // what followed from it the last time
+	witnesses []*proof // the same of the witnesses of the method
 }
 
 func (r *linearRun) loop(ctx context.Context) (Status, error) {
@@ -481,7 +514,7 @@ func (r *linearRun) loop(ctx context.Context) (Status, error) {
 			case r.iteration >= r.settings.MaxIterations:
 				return r.end(IterationLimit), nil
 			}
-			r.exact, exhausted = nil, false
+			r.fresh, exhausted = false, false
 		}
 		done, err := r.st.Step(ctx, r.settled)
 		switch {
@@ -508,20 +541,39 @@ func (r *linearRun) report() {
 		}
 	}
 	r.st.Report(r.points)
-	if r.exact == nil {
-		return
+	for j := range r.points {
+		pt := &r.points[j]
+		if r.proofs != nil {
+			r.ground(pt, j)
+		}
+		if gm := pt.GibbsMacKay; gm == gm {
+			pt.Energy = min(pt.Energy, max(0, gm-pt.Lower))
+		}
 	}
-	for j := range r.points { // what x alone says
-		pt, rest := &r.points[j], r.exact[j]
-		pt.Residual = norm(rest)
-		pt.Lower = inner(r.b[j], r.x[j]) + inner(rest, r.x[j])
-		energy := r.s.energy(rest)
-		if !(pt.Skilling <= pt.Lower+energy) { // a preconditioner may know better
-			pt.Skilling = pt.Lower + energy
+}
+
+// ground puts what follows from x itself in the place of what the method says. Between two
+// looks at x the rounding is taken for that of the last one, so that a run does not ask
+// for another look before it has something to gain.
+func (r *linearRun) ground(pt *SystemPoint, j int) {
+	p := r.proofs[j]
+	lower := pt.Lower - p.rounding
+	if r.fresh {
+		pt.Residual, lower = norm(p.residual), p.twice-p.rounding
+		if !(pt.Energy <= p.energy) { // the method may know better
+			pt.Energy = p.energy
 		}
-		if !(pt.Energy <= energy) {
-			pt.Energy = energy
+		if !(pt.Skilling-pt.Lower <= p.energy) {
+			pt.Skilling = pt.Lower + p.energy
 		}
+	}
+	pt.Rounding = 2 * p.rounding
+	for _, upper := range []*float64{&pt.Skilling, &pt.Radau} {
+		*upper = lower + pt.Rounding + widened(max(0, *upper-pt.Lower), p.hidden)
+	}
+	pt.Lower, pt.Energy = lower, widened(pt.Energy, p.hidden)
+	if r.witnesses != nil && r.fresh {
+		pt.GibbsMacKay = r.witnesses[j].upper()
 	}
 }
 
@@ -542,21 +594,33 @@ func (r *linearRun) refresh(ctx context.Context) (more bool, err error) {
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), patience)
 		defer cancel()
 	}
-	exact := make([][]float64, len(r.b))
-	for j := range exact {
-		exact[j] = make([]float64, len(r.b[j]))
+	q, n := len(r.b), r.s.K.Dim()
+	x := slices.Clone(r.x)
+	if w, ok := r.st.(witnessed); ok {
+		x = append(x, w.witnesses()...)
 	}
-	if err := r.s.times(ctx, exact, r.x); err != nil {
+	residuals, off := make([][]float64, len(x)), make([][]float64, len(x))
+	for j := range x {
+		residuals[j], off[j] = make([]float64, n), make([]float64, n)
+	}
+	err = r.s.rows(ctx, false, func(i int, row []float64) {
+		for j, v := range x {
+			residuals[j][i], off[j][i] = r.s.residualRow(i, row, r.b[j%q], v)
+		}
+	})
+	if err != nil {
 		return false, err
 	}
-	for j, e := range exact {
-		for i, b := range r.b[j] {
-			e[i] = b - e[i]
-		}
+	proofs := make([]*proof, len(x))
+	for j, v := range x {
+		proofs[j] = r.s.prove(r.b[j%q], v, residuals[j], off[j])
 	}
-	r.exact = exact
+	r.fresh, r.proofs, r.witnesses = true, proofs[:q], nil
+	if len(x) > q {
+		r.witnesses = proofs[q:]
+	}
 	f, ok := r.st.(refresher)
-	return ok && f.refresh(exact), nil
+	return ok && f.refresh(residuals), nil
 }
 
 // record adds the point of the first right-hand side to the trace, in the place of
@@ -588,14 +652,16 @@ func (r *linearRun) end(status Status) Status {
 func (r *linearRun) certify() []SystemCertificate {
 	certificates := make([]SystemCertificate, len(r.b))
 	for j, pt := range r.points {
-		energy := math.Pow(math.Sqrt(pt.Energy)+math.Sqrt(r.s.hidden(r.b[j], r.x[j])), 2)
-		if math.IsNaN(energy) {
-			energy = math.Inf(1)
+		if !r.fresh {
+			pt.Energy = widened(pt.Energy, r.s.hidden(r.b[j], r.x[j]))
+		}
+		if math.IsNaN(pt.Energy) {
+			pt.Energy = math.Inf(1)
 		}
 		if math.IsNaN(pt.Lower) {
 			pt.Lower = 0
 		}
-		certificates[j] = SystemCertificate{pt.Residual, pt.Lower, pt.Lower + energy, energy, r.exact == nil}
+		certificates[j] = SystemCertificate{pt.Residual, pt.Lower, pt.Upper(), pt.Energy, !r.fresh}
 	}
 	return certificates
 }
