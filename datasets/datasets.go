@@ -35,6 +35,12 @@ type Dataset struct {
 	Source  string // where the data come from
 	Licence string
 
+	// What scalers have done to the points and to the targets, in this order; nil for
+	// data as they were measured. Apply of a scaler notes it, so that whoever has learnt
+	// from scaled data can tell test data that are not, or that are by other numbers.
+	Scalings       []*Scaler
+	TargetScalings []*TargetScaler
+
 	err error // what went wrong before there were data
 }
 
@@ -235,6 +241,9 @@ func (d *Dataset) shape() error {
 		if len(row) != d.D() {
 			return d.fault(i, -1, fmt.Sprintf("the row has %d values, row 0 has %d; all rows must be equally long", len(row), d.D()))
 		}
+	}
+	if err := d.shapeScalings(); err != nil {
+		return err
 	}
 	if d.Features != nil && len(d.X) > 0 && len(d.Features) != d.D() {
 		return d.fault(-1, -1, fmt.Sprintf("there are %d names in Features for %d columns; give one for each, or nil", len(d.Features), d.D()))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 )
 
 // Scaler maps every feature by (x − Centre)/Width to its scale, then from
@@ -104,7 +105,7 @@ func fit(train *Dataset, s *Scaler, measure func(column []float64) (centre, widt
 	return s, nil
 }
 
-// Apply returns the data scaled. Data with another number of features than the
+// Apply returns the data scaled, and notes that in their Scalings. Data with another number of features than the
 // training data have are an error of Check.
 func (s *Scaler) Apply(d *Dataset) *Dataset {
 	if err := d.shape(); err != nil {
@@ -125,7 +126,71 @@ func (s *Scaler) Apply(d *Dataset) *Dataset {
 			x.Value[p] = s.feature(int(j), x.Value[p])
 		}
 	}
+	out.Scalings = append(slices.Clip(out.Scalings), s.clone())
 	return out
+}
+
+// clone keeps what a data set notes from what its owner does to the scaler.
+func (s *Scaler) clone() *Scaler {
+	c := *s
+	c.Centre, c.Width = slices.Clone(s.Centre), slices.Clone(s.Width)
+	return &c
+}
+
+// columns is the scaler of these features only.
+func (s *Scaler) columns(columns []int) *Scaler {
+	c := *s
+	c.Centre, c.Width = make([]float64, len(columns)), make([]float64, len(columns))
+	for k, j := range columns {
+		c.Centre[k], c.Width[k] = s.Centre[j], s.Width[j]
+	}
+	return &c
+}
+
+// Equal reports whether two scalers do the same to every point.
+func (s *Scaler) Equal(other *Scaler) bool {
+	return s.Name == other.Name && s.Low == other.Low && s.High == other.High &&
+		slices.Equal(s.Centre, other.Centre) && slices.Equal(s.Width, other.Width)
+}
+
+// Check reports why s is no scaler of d features: another number of centres or widths,
+// or a number that is not finite or out of order.
+func (s *Scaler) Check(d int) error {
+	bad := func(column int, msg string) error {
+		return &Error{Dataset: "scaler", Row: -1, Column: column, Feature: "x" + strconv.Itoa(column+1), Msg: msg}
+	}
+	switch {
+	case s == nil:
+		return bad(-1, "the scaler is nil; fit one, for example by FitStandard")
+	case len(s.Centre) != d || len(s.Width) != d:
+		return bad(-1, fmt.Sprintf("there are %d centres and %d widths for %d features; each feature needs one of both", len(s.Centre), len(s.Width), d))
+	case !(s.Low < s.High) || !finite(s.High-s.Low):
+		return bad(-1, fmt.Sprintf("the range is [%v, %v]; low must be less than high", s.Low, s.High))
+	}
+	for j := range s.Centre {
+		if !finite(s.Centre[j]) || !finite(s.Width[j]) || s.Width[j] < 0 {
+			return bad(j, fmt.Sprintf("the centre is %v and the width %v; both must be finite and the width not negative", s.Centre[j], s.Width[j]))
+		}
+		if s.Name == "max-abs" && (s.Centre[j] != 0 || s.Low != 0) {
+			return bad(j, fmt.Sprintf("the centre is %v; the max-abs scaler leaves 0 where it is", s.Centre[j]))
+		}
+	}
+	return nil
+}
+
+// shapeScalings checks what is noted of scalers.
+func (d *Dataset) shapeScalings() error {
+	for _, s := range d.Scalings {
+		if err := s.Check(d.D()); err != nil && d.N() > 0 {
+			return d.fault(-1, -1, "Scalings: "+err.Error())
+		}
+	}
+	for _, s := range d.TargetScalings {
+		if s == nil {
+			return d.fault(-1, -1, "TargetScalings: a scaler is nil; leave it out")
+		}
+	}
+	return nil
 }
 
 // Point returns one point of d features scaled, or an error when d is not that
@@ -146,7 +211,7 @@ func (s *Scaler) scale(row []float64) {
 }
 
 func (s *Scaler) feature(j int, v float64) float64 {
-	if s.Width[j] == 0 {
+	if s.Width[j] == 0 && finite(v) { // a missing value stays missing
 		return s.Low
 	}
 	return s.Low + float64((v-s.Centre[j])/s.Width[j]*(s.High-s.Low))
@@ -165,12 +230,14 @@ func (s *Scaler) String() string {
 }
 
 // Standardised returns the data with mean 0 and standard deviation 1 in every
-// feature, for a look at a single set. With test data, fit a scaler on the
-// training data: [FitStandard].
+// feature, for a look at a single set. A machine that learns from them expects points
+// that were scaled by the same numbers: where others are to be predicted, let
+// svmnb.Pipe(svmnb.Standardise(), …) scale, or fit a scaler on the training data by
+// [FitStandard] and apply it to both.
 func (d *Dataset) Standardised() *Dataset { return d.scaled(FitStandard) }
 
-// Scaled returns the data with every feature mapped to [−1, 1], for a look at
-// a single set. With test data, fit a scaler on the training data: [FitMinMax].
+// Scaled returns the data with every feature mapped to [−1, 1], for a look at a single
+// set; of other points, what [Dataset.Standardised] says holds.
 func (d *Dataset) Scaled() *Dataset { return d.scaled(FitMinMax) }
 
 func (d *Dataset) scaled(fit func(*Dataset) (*Scaler, error)) *Dataset {
@@ -207,7 +274,8 @@ func FitTarget(train *Dataset) (*TargetScaler, error) {
 	return &TargetScaler{Centre: centre, Width: width}, nil
 }
 
-// Apply returns the data with their targets scaled. Targets that are classes
+// Apply returns the data with their targets scaled, and notes that in their
+// TargetScalings. Targets that are classes
 // are an error of Check.
 func (s *TargetScaler) Apply(d *Dataset) *Dataset {
 	if err := d.shape(); err != nil {
@@ -223,6 +291,8 @@ func (s *TargetScaler) Apply(d *Dataset) *Dataset {
 			out.Y[i] = (y - s.Centre) / s.Width
 		}
 	}
+	noted := *s
+	out.TargetScalings = append(slices.Clip(out.TargetScalings), &noted)
 	return out
 }
 

@@ -91,6 +91,9 @@ func (d *Dataset) shapeSparse() error {
 	case d.Features != nil && len(d.Features) != x.D:
 		return d.fault(-1, -1, fmt.Sprintf("there are %d names in Features for %d columns; give one for each, or nil", len(d.Features), x.D))
 	}
+	if err := d.shapeScalings(); err != nil {
+		return err
+	}
 	for i := range n {
 		if x.Start[i] > x.Start[i+1] || x.Start[i+1] > len(x.Index) {
 			return d.fault(i, -1, fmt.Sprintf("Start goes from %d to %d; it does not decrease", x.Start[i], x.Start[i+1]))

@@ -60,6 +60,10 @@ func (d *Dataset) Columns(columns ...int) *Dataset {
 			s.Features[k] = d.Features[j]
 		}
 	}
+	s.Scalings = nil
+	for _, by := range d.Scalings {
+		s.Scalings = append(s.Scalings, by.columns(columns))
+	}
 	s.Y = slices.Clone(d.Y)
 	s.Classes = slices.Clone(d.Classes)
 	return &s

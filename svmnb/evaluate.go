@@ -23,14 +23,23 @@ type Evaluation struct {
 	Probabilities [][]float64 // n × k, of a calibrated classifier; else nil
 }
 
-// Evaluate compares the fit with the classes of ds. Errors are those of Decision,
-// and of a class that the training data did not have.
+// Evaluate compares the fit with the classes of ds. Errors are those of Decision, of a
+// class that the training data did not have, and of data that were not scaled as the
+// training data were.
 func (f *Fit) Evaluate(ds *datasets.Dataset) (*Evaluation, error) {
+	if err := suits("Evaluate", f.task.behind, f.task.data, ds); err != nil {
+		return nil, err
+	}
+	return f.evaluate(ds)
+}
+
+// evaluate takes points that have gone through the steps of a pipeline.
+func (f *Fit) evaluate(ds *datasets.Dataset) (*Evaluation, error) {
 	e, err := newEvaluation("Evaluate", ds, f.task.words(), f.task.negative, f.task.positive)
 	if err != nil {
 		return nil, err
 	}
-	if e.Scores, err = f.at("Evaluate", "classifier", pointsOf(ds)); err != nil {
+	if e.Scores, err = f.here("Evaluate", "classifier", pointsOf(ds)); err != nil {
 		return nil, err
 	}
 	for _, v := range e.Scores {
@@ -39,9 +48,11 @@ func (f *Fit) Evaluate(ds *datasets.Dataset) (*Evaluation, error) {
 	return e, nil
 }
 
-// Evaluate compares the fit with the classes of ds. Errors are those of Decisions,
-// and of a class that the training data did not have.
+// Evaluate compares the fit with the classes of ds. Errors are those of [Fit.Evaluate].
 func (f *MultiFit) Evaluate(ds *datasets.Dataset) (*Evaluation, error) {
+	if err := suits("Evaluate", f.task.base.behind, f.task.base.data, ds); err != nil {
+		return nil, err
+	}
 	return f.evaluate("Evaluate", ds)
 }
 
@@ -50,7 +61,7 @@ func (f *MultiFit) evaluate(verb string, ds *datasets.Dataset) (*Evaluation, err
 	if err != nil {
 		return nil, err
 	}
-	values, err := f.decisions("Evaluate", pointsOf(ds))
+	values, err := f.here(verb, pointsOf(ds))
 	if err != nil {
 		return nil, err
 	}

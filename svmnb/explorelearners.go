@@ -293,7 +293,7 @@ func (f *ProcessFit) panel(ctx context.Context, d *figure.MultiplesData) (figure
 	t := f.task
 	rows := places(d, t.data.X)
 	d.Features, d.Y, d.Measure = [2]string{t.data.FeatureName(0), t.data.Target}, t.data.Y, "log marginal likelihood"
-	b, err := f.Posterior(ctx, rows)
+	b, err := f.posterior(ctx, rows)
 	if err != nil {
 		return figure.Panel{}, false, err
 	}

@@ -84,6 +84,9 @@ func (f *Fit) Accuracy(ds *datasets.Dataset) (float64, error) {
 	if err := ds.Check(); err != nil {
 		return 0, err
 	}
+	if err := suits("Accuracy", f.task.behind, f.task.data, ds); err != nil {
+		return 0, err
+	}
 	values, err := f.at("Accuracy", "classifier", pointsOf(ds))
 	if err != nil {
 		return 0, err

@@ -33,7 +33,8 @@ type machine struct {
 	every  int
 	cache  int64
 	live   bool
-	stage  *stage // the display that several machines share; nil for one
+	stage  *stage   // the display that several machines share; nil for one
+	behind *passage // the steps of the pipeline that this is the end of; else nil
 	err    error
 }
 
@@ -313,11 +314,13 @@ type expanded struct {
 	b     float64
 	w     []float64 // Σ coef_i x_i for the linear kernel; else nil
 	d     int
+
+	behind *passage // of the description
 }
 
 // expand takes n coefficients.
 func (m *machine) expand(coef []float64, b float64) expanded {
-	e := expanded{b: b, d: m.data.D()}
+	e := expanded{b: b, d: m.data.D(), behind: m.behind}
 	count := 0
 	for _, c := range coef {
 		if c != 0 {
@@ -359,6 +362,14 @@ func (e *expanded) values(p points) []float64 {
 
 // at is values for points that a caller gives.
 func (e *expanded) at(verb, learner string, p points) ([]float64, error) {
+	if e.behind != nil {
+		return nil, e.behind.inside(verb)
+	}
+	return e.here(verb, learner, p)
+}
+
+// here is at for points that have gone through the steps of a pipeline.
+func (e *expanded) here(verb, learner string, p points) ([]float64, error) {
 	if err := e.check(verb, learner, p); err != nil {
 		return nil, err
 	}

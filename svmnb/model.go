@@ -31,6 +31,7 @@ type Model struct {
 	machines []term
 	process  *processModel // of a Gaussian process; else nil
 	expanded               // of which the points, the basis and d are used
+	before   *passage      // what points go through first; nil for none
 }
 
 type modelKind int
@@ -60,8 +61,8 @@ func (k modelKind) scheme() scheme {
 	return oneVsOne
 }
 
-// Modeler is a fit that has a [Model]: a *[Fit], *[MultiFit], *[RegressionFit],
-// *[ProcessFit], *[Calibrated], or a *Model itself.
+// Modeler is a fit that has a [Model], nil where it is the zero value of its type: a *[Fit], *[MultiFit], *[RegressionFit],
+// *[ProcessFit], *[Calibrated], *[PipeFit], or a *Model itself.
 type Modeler interface{ Model() *Model }
 
 // Model returns m.
@@ -70,7 +71,10 @@ func (m *Model) Model() *Model { return m }
 // Model returns what predictions need of the fit. Its decision values are those of
 // the fit, bit for bit.
 func (f *Fit) Model() *Model {
-	m := &Model{kind: twoClassModel, kernel: f.task.kernel, expanded: f.expanded, machines: []term{{coef: f.coef, b: f.b, w: f.w}}}
+	if f == nil || f.task == nil {
+		return nil
+	}
+	m := (&Model{kind: twoClassModel, kernel: f.task.kernel, expanded: f.expanded, machines: []term{{coef: f.coef, b: f.b, w: f.w}}}).beyond(f.task.data)
 	m.classes, m.duels = []string{f.task.negative, f.task.positive}, [][2]int{{1, 0}}
 	if f.task.margin == oneClass {
 		m.kind, m.targets = oneClassModel, []float64{-1, 1}
@@ -85,7 +89,10 @@ func (f *Fit) Model() *Model {
 // Model returns what predictions need of the fit. Its decision values are those of
 // the fit, bit for bit.
 func (f *MultiFit) Model() *Model {
-	m := &Model{kernel: f.task.base.kernel, classes: f.task.classes, duels: f.task.duels, machines: f.terms, expanded: f.points}
+	if f == nil || f.task == nil {
+		return nil
+	}
+	m := (&Model{kernel: f.task.base.kernel, classes: f.task.classes, duels: f.task.duels, machines: f.terms, expanded: f.points}).beyond(f.task.base.data)
 	m.kind = [...]modelKind{oneVsOne: votesModel, oneVsRest: restModel, crammerSinger: jointModel}[f.task.scheme]
 	if m.kind == jointModel {
 		m.duels = allOthers(len(m.classes))
@@ -108,22 +115,93 @@ func allOthers(k int) [][2]int {
 // Model returns what predictions need of the fit. Its values are those of the fit,
 // bit for bit.
 func (f *RegressionFit) Model() *Model {
-	return &Model{kind: regressionModel, kernel: f.task.kernel, expanded: f.expanded, machines: []term{{coef: f.coef, b: f.b, w: f.w}}}
+	if f == nil || f.task == nil {
+		return nil
+	}
+	return (&Model{kind: regressionModel, kernel: f.task.kernel, expanded: f.expanded, machines: []term{{coef: f.coef, b: f.b, w: f.w}}}).beyond(f.task.data)
 }
 
 // Model returns what predictions need of the fit and its probabilities. They are
 // those of c, bit for bit.
 func (c *Calibrated) Model() *Model {
+	if c == nil || c.fit == nil {
+		return nil
+	}
 	m := *c.fit.Model()
 	m.curves = c.curves
 	return &m
 }
 
+// beyond moves what points go through first, of a pipeline or of scaled data, from the
+// expansion into m, which the caller owns.
+func (m *Model) beyond(data *datasets.Dataset) *Model {
+	m.before, m.expanded.behind = passageOf(m.expanded.behind, data), nil
+	return m
+}
+
+// Raw returns the model that takes points as they were measured and does to them all
+// that was done to the training points. A model of a pipeline is that already. A model
+// of data that a scaler of package datasets has changed, such as Standardised(), is not:
+// points do not say whether they are scaled, so it predicts nothing until Raw or
+// Transformed has.
+func (m *Model) Raw() *Model {
+	if m.before == nil || m.before.open == 0 {
+		return m
+	}
+	raw, own := *m.before, m.shared()
+	raw.open, own.before = 0, &raw
+	return own
+}
+
+// Transformed returns the model that takes points as its machines see them: scaled as
+// the training data were, and through the steps of the pipeline.
+func (m *Model) Transformed() *Model {
+	if m.before == nil {
+		return m
+	}
+	own := m.shared()
+	own.before = nil
+	return own
+}
+
+// shared is a copy of m. A process keeps what it has computed in one place.
+func (m *Model) shared() *Model { own := *m; return &own }
+
+// enter checks points of a caller and returns them as the machines want them.
+func (m *Model) enter(verb string, p points) (points, error) {
+	if b := m.before; b != nil {
+		if b.open > 0 {
+			return p, wrong(verb, math.NaN(), "the model was learnt from scaled data (%v), and points do not say whether they are scaled; say Raw() for the model of points as they were measured, or Transformed() for that of scaled ones", b)
+		}
+		var err error
+		if p, err = b.apply(verb, "model", p); err != nil {
+			return p, err
+		}
+	}
+	return p, m.check(verb, "model", p)
+}
+
+// bare refuses to leave steps out of a file that has no place for them.
+func (m *Model) bare(format string) error {
+	switch {
+	case m.before == nil:
+		return nil
+	case m.before.open > 0:
+		return modelError(format, 0, "the model was learnt from scaled data (%v); say Transformed() to write the model of scaled points, and scale them by the same numbers", m.before)
+	}
+	return modelError(format, 0, "it has no place for the steps %v; say Transformed() to write the model behind them, and do them to the points by Transform of the pipeline", m.before)
+}
+
 // Kernel returns the kernel.
 func (m *Model) Kernel() kernels.Kernel { return m.kernel }
 
-// D returns how many features a point has.
-func (m *Model) D() int { return m.d }
+// D returns how many features a point has, before any steps.
+func (m *Model) D() int {
+	if m.before != nil {
+		return m.before.d
+	}
+	return m.d
+}
 
 // SupportVectors returns how many points predictions need.
 func (m *Model) SupportVectors() int { return m.x.n() }
@@ -134,12 +212,15 @@ func (m *Model) Classes() []string { return slices.Clone(m.classes) }
 
 // String says in a line what the model is.
 func (m *Model) String() string {
-	s := fmt.Sprintf("model of %v, %v, %d features, %d support vectors", m.kind, m.kernel, m.d, m.x.n())
+	s := fmt.Sprintf("model of %v, %v, %d features, %d support vectors", m.kind, m.kernel, m.D(), m.x.n())
 	if len(m.classes) > 0 && m.kind != oneClassModel {
 		s += ", classes " + listed(m.classes)
 	}
 	if m.curves != nil {
 		s += ", probabilities"
+	}
+	if m.before != nil {
+		s += ", after " + m.before.String()
 	}
 	return s
 }
@@ -160,7 +241,8 @@ func (m *Model) DecisionsSparse(x datasets.CSR) ([][]float64, error) {
 }
 
 func (m *Model) decisions(verb string, p points) ([][]float64, error) {
-	if err := m.check(verb, "model", p); err != nil {
+	p, err := m.enter(verb, p)
+	if err != nil {
 		return nil, err
 	}
 	if m.process != nil {

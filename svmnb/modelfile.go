@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -23,8 +25,9 @@ import (
 // whose numbers have all digits that they need to be read back to the bit.
 const modelMagic = "svmnb model "
 
-// Version 2 has sparse vectors and Gaussian processes as well; what version 1 can say is written as such.
-var modelVersions = []string{"1", "2"}
+// Version 2 has sparse vectors and Gaussian processes as well, version 3 what points go
+// through first. A model is written as the first version that can say it.
+var modelVersions = []string{"1", "2", "3"}
 
 // modelJSON is the third line. A new field, or another meaning of one, is a new
 // version.
@@ -40,6 +43,7 @@ type modelJSON struct {
 	Machines []machineJSON `json:"machines"`
 	Curves   []curveJSON   `json:"curves,omitempty"`
 	Process  *processJSON  `json:"process,omitempty"` // version 2
+	Before   *passageJSON  `json:"before,omitempty"`  // version 3
 }
 
 type machineJSON struct {
@@ -70,15 +74,18 @@ type curveJSON struct {
 
 // Save writes the [Model] of a fit to a file, as a whole or not at all, even where the
 // program is killed or the disk is full: what [Load] makes of it predicts the same, bit
-// for bit. The error is a *[ModelError]
+// for bit. The fitted steps of a pipeline and the scalings of a data set are in the file.
+// The error is a *[ModelError]
 // for a kernel that its String does not describe, such as one of your own (see
-// [kernels.Parse]), else that of the file.
+// [kernels.Parse]), and for a [Step] of your own; an *[ArgumentError] for no fit; else
+// that of the file.
 func Save(path string, fit Modeler) error {
-	m := fit.Model()
-	if k, err := kernels.Parse(m.kernel.String()); err != nil || k != m.kernel {
-		e := modelError("svmnb", 0, "the kernel %v cannot be read back from its text; only kernels of package kernels can be saved, and no Centred one", brief(m.kernel.String()))
-		e.Err = err
-		return e
+	m := modelOf(fit)
+	if m == nil {
+		return wrong("Save", math.NaN(), "there is no fit; give one that Fit has returned without an error")
+	}
+	if err := storable(m.kernel); err != nil {
+		return err
 	}
 	for _, name := range m.classes {
 		if !utf8.ValidString(name) {
@@ -92,6 +99,13 @@ func Save(path string, fit Modeler) error {
 	}
 	if p := m.process; p != nil {
 		file.Process, version = &processJSON{p.beta, p.centre, p.noise}, modelVersions[1]
+	}
+	if b := m.before; b != nil {
+		var err error
+		if file.Before, err = b.json(); err != nil {
+			return err
+		}
+		version = modelVersions[2]
 	}
 	for _, t := range m.machines {
 		file.Machines = append(file.Machines, machineJSON{t.coef, t.b})
@@ -111,6 +125,17 @@ func Save(path string, fit Modeler) error {
 	sum := sha256.Sum256(body)
 	text := fmt.Appendf(nil, "%s%s\n%x\n%s\n", modelMagic, version, sum, body)
 	return writeWhole(path, text)
+}
+
+// modelOf is the model of a fit, nil for one that was never fitted.
+func modelOf(fit Modeler) *Model {
+	if v := reflect.ValueOf(fit); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+		return nil
+	}
+	if m := fit.Model(); m != nil && m.kernel != nil {
+		return m
+	}
+	return nil
 }
 
 // writeWhole writes the file as a whole or not at all.
@@ -147,7 +172,7 @@ func parseModel(text []byte) (*Model, error) {
 	case !ok:
 		return nil, modelError(format, 1, "this is no file of svmnb.Save; such a file begins with %q", modelMagic+modelVersions[0])
 	case !slices.Contains(modelVersions, version):
-		return nil, modelError(format, 1, "the version of the file is %q and this program reads %v; read it with the version of svmnb that wrote it", version, strings.Join(modelVersions, " and "))
+		return nil, modelError(format, 1, "the version of the file is %q and this program reads %v; read it with the version of svmnb that wrote it", version, listed(modelVersions))
 	}
 	sum, rest, _ := line(rest)
 	body, rest, ends := line(rest)
@@ -197,6 +222,14 @@ func parseModel(text []byte) (*Model, error) {
 	}
 	if err := m.complete(format); err != nil {
 		return nil, err
+	}
+	if file.Before != nil {
+		if version != modelVersions[2] {
+			return nil, modelError(format, 3, "there are steps in a version that has none")
+		}
+		if m.before, err = file.Before.passage(m.d); err != nil {
+			return nil, err
+		}
 	}
 	return m, nil
 }

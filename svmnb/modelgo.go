@@ -19,10 +19,12 @@ import (
 //
 // The package has the constant D, how many features a point has, and the functions
 // Decisions, Predict, and for a model with probabilities Probabilities, in the order
-// of Classes. Its values are those of the model but for rounding. Of a Gaussian process
-// it has the mean. The error is a *[ModelError] for a name that is no package's,
-// kernels other than Linear, Polynomial, RBF, Sigmoid and Laplacian, sparse support
-// vectors and linear means; else that of w.
+// of Classes. Its values are those of the model but for rounding. Points go through the
+// steps of a pipeline first: scalings, Impute and PCA. Of a Gaussian process it has the
+// mean. The error is a *[ModelError] for a name that is no package's, kernels other than
+// Linear, Polynomial, RBF, Sigmoid and Laplacian, sparse support vectors, linear means,
+// other steps, and scaled data of which neither [Model.Raw] nor [Model.Transformed] has
+// said what its points are; else that of w.
 func (m *Model) WriteGo(w io.Writer, pkg string) error {
 	const format = "Go"
 	if !token.IsIdentifier(pkg) || pkg == "_" {
@@ -37,6 +39,11 @@ func (m *Model) WriteGo(w io.Writer, pkg string) error {
 	}
 	if m.process != nil && m.process.beta != nil {
 		return modelError(format, 0, "there is no code for a linear mean; take ConstantMean")
+	}
+	if m.before != nil {
+		if err := m.before.affine(format); err != nil {
+			return err
+		}
 	}
 	linear := m.machines[0].w != nil
 	out := bufio.NewWriter(w)
@@ -62,13 +69,19 @@ func (m *Model) WriteGo(w io.Writer, pkg string) error {
 	case steps:
 		say("import \"sort\"\n\n")
 	}
-	say("// D is how many features a point has.\nconst D = %d\n\n", m.d)
+	decisions, dim := "Decisions", "D"
+	say("// D is how many features a point has.\nconst D = %d\n\n", m.D())
 	say("// Decisions returns the decision values of a point.\n")
+	if m.before != nil {
+		decisions, dim = "decisions", "transformedD"
+		say("func Decisions(x [D]float64) [%d]float64 { return decisions(transform(x)) }\n\n", len(m.machines))
+		m.before.goSteps(say, floats, m.d)
+	}
 	if linear {
-		say("func Decisions(x [D]float64) [%d]float64 {\n\tf := biases\n\tfor m := range f {\n\t\tfor j, v := range x {\n\t\t\tf[m] += weights[m][j] * v\n\t\t}\n\t}\n\treturn f\n}\n\n", len(m.machines))
+		say("func %s(x [%s]float64) [%d]float64 {\n\tf := biases\n\tfor m := range f {\n\t\tfor j, v := range x {\n\t\t\tf[m] += weights[m][j] * v\n\t\t}\n\t}\n\treturn f\n}\n\n", decisions, dim, len(m.machines))
 	} else {
-		say("func Decisions(x [D]float64) [%d]float64 {\n\tf := biases\n\tfor i := range vectors {\n\t\tk := kernel(&x, &vectors[i])\n\t\tfor m := range f {\n\t\t\tf[m] += coefficients[m][i] * k\n\t\t}\n\t}\n\treturn f\n}\n\n", len(m.machines))
-		say("func kernel(x, z *[D]float64) float64 {\n%s}\n\n", kernel)
+		say("func %s(x [%s]float64) [%d]float64 {\n\tf := biases\n\tfor i := range vectors {\n\t\tk := kernel(&x, &vectors[i])\n\t\tfor m := range f {\n\t\t\tf[m] += coefficients[m][i] * k\n\t\t}\n\t}\n\treturn f\n}\n\n", decisions, dim, len(m.machines))
+		say("func kernel(x, z *[%s]float64) float64 {\n%s}\n\n", dim, kernel)
 	}
 	m.goPredict(say)
 	m.goProbabilities(say, floats, steps)
@@ -81,7 +94,7 @@ func (m *Model) WriteGo(w io.Writer, pkg string) error {
 	}
 	say("}\n")
 	if linear {
-		say("\nvar weights = [%d][D]float64{\n", len(m.machines))
+		say("\nvar weights = [%d][%s]float64{\n", len(m.machines), dim)
 		for _, t := range m.machines {
 			say("\t{")
 			floats(t.w)
@@ -96,7 +109,7 @@ func (m *Model) WriteGo(w io.Writer, pkg string) error {
 		floats(t.coef)
 		say("},\n")
 	}
-	say("}\n\nvar vectors = [%d][D]float64{", m.x.n())
+	say("}\n\nvar vectors = [%d][%s]float64{", m.x.n(), dim)
 	for i, x := range m.x.x {
 		if i == 0 {
 			say("\n")
@@ -107,6 +120,62 @@ func (m *Model) WriteGo(w io.Writer, pkg string) error {
 	}
 	say("}\n")
 	return out.Flush()
+}
+
+// affine refuses the steps that a program in another language is not written for.
+func (p *passage) affine(format string) error {
+	if p.open > 0 {
+		return modelError(format, 0, "the model was learnt from scaled data (%v); say Raw() to write one that scales points by itself, or Transformed() to write that of scaled points", p)
+	}
+	for i, t := range p.steps {
+		switch t.(type) {
+		case scaled, imputed, projected:
+		default:
+			return modelError(format, 0, "there is no code for step %d, %s; there is for scalings, Impute and PCA. Say Transformed() to write the model behind the steps, and do them to the points by Transform of the pipeline", i+1, stepText(t))
+		}
+	}
+	return nil
+}
+
+// goSteps writes the function transform, which does the steps to a point.
+func (p *passage) goSteps(say func(format string, args ...any), floats func([]float64), d int) {
+	say("// transformedD is how many features a point has after the steps of the pipeline.\nconst transformedD = %d\n\n", d)
+	say("// transform does %v to a point.\nfunc transform(x [D]float64) [transformedD]float64 {\n\treturn ", p)
+	for i := len(p.steps); i > 0; i-- {
+		say("step%d(", i)
+	}
+	say("x%s\n}\n\n", strings.Repeat(")", len(p.steps)))
+	list := func(name string, i int, v []float64) {
+		say("var %s%d = [%d]float64{", name, i, len(v))
+		floats(v)
+		say("}\n\n")
+	}
+	in := p.d
+	for k, t := range p.steps {
+		i, out := k+1, in
+		switch t := t.(type) {
+		case scaled:
+			say("func step%d(x [%d]float64) [%d]float64 {\n\tfor j, v := range x {\n\t\tif x[j] = %s; widths%d[j] != 0 {\n\t\t\tx[j] += (v - centres%d[j]) / widths%d[j] * %s\n\t\t}\n\t}\n\treturn x\n}\n\n",
+				i, in, in, number(t.of.Low), i, i, i, number(t.of.High-t.of.Low))
+			list("centres", i, t.of.Centre)
+			list("widths", i, t.of.Width)
+		case imputed:
+			say("func step%d(x [%d]float64) [%d]float64 {\n\tfor j, v := range x {\n\t\tif v != v {\n\t\t\tx[j] = known%d[j]\n\t\t}\n\t}\n\treturn x\n}\n\n", i, in, in, i)
+			list("known", i, t.by)
+		case projected:
+			out = len(t.rows)
+			say("func step%d(x [%d]float64) (z [%d]float64) {\n\tfor j, v := range x {\n\t\tfor c := range z {\n\t\t\tz[c] += directions%d[c][j] * (v - means%d[j])\n\t\t}\n\t}\n\treturn z\n}\n\n", i, in, out, i, i)
+			list("means", i, t.mean)
+			say("var directions%d = [%d][%d]float64{\n", i, out, in)
+			for _, row := range t.rows {
+				say("\t{")
+				floats(row)
+				say("},\n")
+			}
+			say("}\n\n")
+		}
+		in = out
+	}
 }
 
 // goPredict writes the functions that follow from decision values.

@@ -22,6 +22,9 @@ import (
 // numbers; else that of w.
 func (m *Model) WriteLIBLINEAR(w io.Writer) error {
 	const format = "LIBLINEAR"
+	if err := m.bare(format); err != nil {
+		return err
+	}
 	if m.process != nil {
 		return modelError(format, 0, "it has no Gaussian processes; take Regress(data).Ridge(λ)")
 	}

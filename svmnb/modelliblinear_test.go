@@ -45,7 +45,7 @@ func TestLIBLINEARReadsOurModels(t *testing.T) {
 		var text bytes.Buffer
 		m := f.fit.Model()
 		err := m.WriteLIBLINEAR(&text)
-		if m.machines[0].w == nil || m.kind == votesModel && len(m.classes) > 2 {
+		if m.machines[0].w == nil || m.kind == votesModel && len(m.classes) > 2 || m.before != nil {
 			if !errors.As(err, new(*ModelError)) || text.Len() > 0 {
 				t.Errorf("%s: %v, want a *ModelError and nothing written", f.name, err)
 			}

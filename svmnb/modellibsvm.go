@@ -21,6 +21,9 @@ import (
 // probabilities that are not Platt's; else that of w.
 func (m *Model) WriteLIBSVM(w io.Writer) error {
 	const format = "LIBSVM"
+	if err := m.bare(format); err != nil {
+		return err
+	}
 	words, ok := libsvmKernel(m.kernel)
 	if !ok {
 		return modelError(format, 0, "it has no kernel %v; it has Linear, Polynomial, RBF and Sigmoid", brief(m.kernel.String()))

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/svmnb/svmnb/kernels"
@@ -19,7 +20,8 @@ import (
 //	                class, whose value is 1 inside and −1 outside
 //	value           of LinearRegressor: linear regressions
 //
-// by the operators of ai.onnx.ml, version 1. A label is an int64 where the names of
+// by the operators of ai.onnx.ml, version 1. Points go through the steps of a pipeline
+// first: scalings, Impute and PCA, by Scaler, Imputer, Add and MatMul. A label is an int64 where the names of
 // all classes are whole numbers, else a string; it is that of the decision values,
 // also where there are probabilities. These, Platt's and of SVMClassifier only, are
 // the scores then, m × k in the order of the names Classes for one against one and
@@ -30,7 +32,8 @@ import (
 // value of exactly 0 may be of the other class. The error is a *[ModelError] for what
 // the operators do not have: other kernels, kernels of one against the rest and
 // Crammer–Singer, other probabilities, linear means, sparse support vectors, numbers
-// beyond float32; else that of w.
+// beyond float32, other steps, and scaled data of which neither [Model.Raw] nor
+// [Model.Transformed] has said what its points are; else that of w.
 func (m *Model) WriteONNX(w io.Writer) error {
 	node, err := m.onnxNode()
 	if err != nil {
@@ -41,9 +44,28 @@ func (m *Model) WriteONNX(w io.Writer) error {
 	}
 	var input, graph, opset, model proto
 	input.text(1, "X")
-	input.message(2, tensorType(onnxFloat, m.d))
+	input.message(2, tensorType(onnxFloat, m.D()))
+	var tensors []proto
+	if m.before != nil {
+		if err := m.before.affine(onnxFormat); err != nil {
+			return err
+		}
+		var steps []*onnxNode
+		steps, tensors = m.before.onnxSteps()
+		for _, step := range steps {
+			graph.message(1, step.proto())
+			graph.message(13, step.outputs[0]) // its type, which not every checker infers
+			node.beyond, node.inputs = node.beyond || step.beyond, step.names
+		}
+		if node.beyond {
+			return modelError(onnxFormat, 0, "a number of the steps is beyond the largest float32, 3.4e38; scale the data")
+		}
+	}
 	graph.message(1, node.proto())
 	graph.text(2, "svmnb")
+	for _, t := range tensors {
+		graph.message(5, t)
+	}
 	graph.message(11, input)
 	for _, out := range node.outputs {
 		graph.message(12, out)
@@ -55,6 +77,12 @@ func (m *Model) WriteONNX(w io.Writer) error {
 	model.text(6, m.String())
 	model.message(7, graph)
 	model.message(8, opset)
+	if tensors != nil { // for operators of the standard
+		var standard proto
+		standard.text(1, "")
+		standard.int(2, 7)
+		model.message(8, standard)
+	}
 	_, err = w.Write(model)
 	return err
 }
@@ -163,6 +191,67 @@ func (m *Model) onnxNode() (*onnxNode, error) {
 	return n, nil
 }
 
+// onnxSteps are the nodes that do the steps to a point, and the tensors that they need.
+func (p *passage) onnxSteps() (nodes []*onnxNode, tensors []proto) {
+	add := func(op string, columns int) *onnxNode {
+		n := &onnxNode{op: op, step: true}
+		n.output("X"+strconv.Itoa(len(nodes)+1), onnxFloat, columns)
+		if len(nodes) > 0 {
+			n.inputs = nodes[len(nodes)-1].names
+		}
+		nodes = append(nodes, n)
+		return n
+	}
+	// with adds an operator of the standard and its second operand.
+	with := func(op string, values []float64, shape ...int) {
+		n := add(op, shape[len(shape)-1])
+		n.standard = true
+		name := "T" + strconv.Itoa(len(tensors)+1)
+		n.inputs = append(slices.Clip(n.inputs), name)
+		var t proto
+		for _, d := range shape {
+			t.int(1, int64(d))
+		}
+		t.int(2, onnxFloat)
+		t.message(4, n.packed(values))
+		t.text(8, name)
+		tensors = append(tensors, t)
+	}
+	for _, t := range p.steps {
+		switch t := t.(type) {
+		case scaled:
+			scale := make([]float64, len(t.of.Width))
+			for j, w := range t.of.Width {
+				if w != 0 {
+					scale[j] = (t.of.High - t.of.Low) / w
+				}
+			}
+			n := add("Scaler", len(scale))
+			n.floats("offset", t.of.Centre)
+			n.floats("scale", scale)
+			if t.of.Low != 0 {
+				with("Add", slices.Repeat([]float64{t.of.Low}, len(scale)), len(scale))
+			}
+		case imputed:
+			n := add("Imputer", len(t.by))
+			n.floats("imputed_value_floats", t.by)
+			n.float("replaced_value_float", math.NaN())
+		case projected:
+			n := add("Scaler", len(t.mean))
+			n.floats("offset", t.mean)
+			n.floats("scale", slices.Repeat([]float64{1}, len(t.mean)))
+			flat := make([]float64, 0, len(t.mean)*len(t.rows))
+			for j := range t.mean {
+				for _, row := range t.rows {
+					flat = append(flat, row[j])
+				}
+			}
+			with("MatMul", flat, len(t.mean), len(t.rows))
+		}
+	}
+	return nodes, tensors
+}
+
 // onnxLinear has a row of weights for each class, also of two.
 func (m *Model) onnxLinear() *onnxNode {
 	n := &onnxNode{op: "LinearClassifier"}
@@ -205,6 +294,9 @@ func onnxKernel(k kernels.Kernel) (name string, parameters []float64, ok bool) {
 // onnxNode is a node that is being put together.
 type onnxNode struct {
 	op         string
+	step       bool     // before the one that predicts
+	standard   bool     // an operator of the standard, not of ai.onnx.ml
+	inputs     []string // nil for X
 	attributes []proto
 	names      []string // of its outputs
 	outputs    []proto
@@ -213,16 +305,25 @@ type onnxNode struct {
 
 func (n *onnxNode) proto() proto {
 	var p proto
-	p.text(1, "X")
+	if n.inputs == nil {
+		n.inputs = []string{"X"}
+	}
+	for _, name := range n.inputs {
+		p.text(1, name)
+	}
 	for _, name := range n.names {
 		p.text(2, name)
 	}
-	p.text(3, "predict")
+	if !n.step {
+		p.text(3, "predict")
+	}
 	p.text(4, n.op)
 	for _, a := range n.attributes {
 		p.message(5, a)
 	}
-	p.text(7, onnxDomain)
+	if !n.standard {
+		p.text(7, onnxDomain)
+	}
 	return p
 }
 
@@ -244,13 +345,26 @@ func (n *onnxNode) text(name, v string) {
 }
 
 func (n *onnxNode) floats(name string, v []float64) {
+	packed := n.packed(v)
+	n.attribute(name, 6, func(p *proto) { p.message(7, packed) })
+}
+
+// packed are the values as float32; it notes whether one is beyond them.
+func (n *onnxNode) packed(v []float64) proto {
 	packed := make(proto, 0, 4*len(v))
 	for _, x := range v {
 		f := float32(x)
 		n.beyond = n.beyond || math.IsInf(float64(f), 0)
 		packed = binary.LittleEndian.AppendUint32(packed, math.Float32bits(f))
 	}
-	n.attribute(name, 6, func(p *proto) { p.message(7, packed) })
+	return packed
+}
+
+func (n *onnxNode) float(name string, v float64) {
+	n.attribute(name, 1, func(p *proto) {
+		*p = binary.AppendUvarint(*p, 2<<3|5) // wire type 5: four bytes
+		*p = binary.LittleEndian.AppendUint32(*p, math.Float32bits(float32(v)))
+	})
 }
 
 func (n *onnxNode) ints(name string, v []int64) {

@@ -19,7 +19,7 @@ func onnxOperator(name string, m *Model) string {
 	_, _, known := onnxKernel(m.kernel)
 	isotonic := strings.Contains(name, "isotonic")
 	switch {
-	case name == "linear process" || isotonic || !known || m.kind == restModel && m.machines[0].w == nil || m.kind == jointModel && (m.machines[0].w == nil || m.curves != nil):
+	case strings.Contains(name, "no code") || name == "linear process" || isotonic || !known || m.kind == restModel && m.machines[0].w == nil || m.kind == jointModel && (m.machines[0].w == nil || m.curves != nil):
 		return ""
 	case m.classes == nil && m.machines[0].w != nil:
 		return "LinearRegressor"
@@ -40,7 +40,7 @@ func TestONNX(t *testing.T) {
 	}
 	type question struct {
 		Model []byte
-		X     [][]float64
+		X     [][]any
 	}
 	type answer struct {
 		Op      string
@@ -70,9 +70,12 @@ func TestONNX(t *testing.T) {
 			}
 			continue
 		}
-		asked, models = append(asked, question{out.Bytes(), f.x}), append(models, f)
+		asked, models = append(asked, question{out.Bytes(), withGaps(f.x)}), append(models, f)
 	}
-	in, _ := json.Marshal(asked)
+	in, err := json.Marshal(asked)
+	if err != nil {
+		t.Fatal(err)
+	}
 	cmd := exec.Command(python, "testdata/onnx_predict.py")
 	var stderr bytes.Buffer
 	cmd.Stdin, cmd.Stderr = bytes.NewReader(in), &stderr
@@ -141,6 +144,21 @@ func TestONNX(t *testing.T) {
 			t.Errorf("no %s among %v", op, seen)
 		}
 	}
+}
+
+// withGaps writes NaN, which JSON has not, as null.
+func withGaps(x [][]float64) [][]any {
+	out := make([][]any, len(x))
+	for i, row := range x {
+		for _, v := range row {
+			if math.IsNaN(v) {
+				out[i] = append(out[i], nil)
+			} else {
+				out[i] = append(out[i], v)
+			}
+		}
+	}
+	return out
 }
 
 func TestONNXRefuses(t *testing.T) {

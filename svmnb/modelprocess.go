@@ -24,6 +24,9 @@ type processModel struct {
 // its noise, no targets. Values of the model are the means of Predict, bit for bit,
 // and Posterior has the variances where the process was solved by a direct method.
 func (f *ProcessFit) Model() *Model {
+	if f == nil || f.task == nil {
+		return nil
+	}
 	p := &processModel{}
 	if f.trend != nil {
 		p.beta, p.centre = f.trend.beta, f.trend.centre
@@ -36,8 +39,9 @@ func (f *ProcessFit) Model() *Model {
 		p.noise = []float64{f.task.noise}
 	}
 	x := written(f.task.data.X)
-	return &Model{kind: processKind, kernel: f.task.kernel, process: p, machines: []term{{coef: f.Alpha, b: f.Offset}},
-		expanded: expanded{x: x, basis: func() *kernels.Basis { return f.points }, d: f.task.data.D()}}
+	m := &Model{kind: processKind, kernel: f.task.kernel, process: p, machines: []term{{coef: f.Alpha, b: f.Offset}},
+		expanded: expanded{x: x, basis: func() *kernels.Basis { return f.points }, d: f.task.data.D(), behind: f.task.behind}}
+	return m.beyond(f.task.data)
 }
 
 // Posterior returns mean and variance of f at the m points of x, of the model of a
@@ -52,14 +56,15 @@ func (m *Model) Posterior(ctx context.Context, x [][]float64) (*Belief, error) {
 	case p.noise == nil:
 		return nil, wrong("Posterior", math.NaN(), "the process was solved by an iterative method, whose variances are bounds that it computes anew; solve by Cholesky(), or say Values for the means")
 	}
-	if err := m.check("Posterior", "model", written(x)); err != nil {
+	at, err := m.enter("Posterior", written(x))
+	if err != nil {
 		return nil, err
 	}
 	fit, err := p.factored(ctx, m)
 	if err != nil {
 		return nil, err
 	}
-	return fit.Posterior(ctx, x)
+	return fit.Posterior(ctx, at.x)
 }
 
 // factored is the process as it was fitted, all but its targets.

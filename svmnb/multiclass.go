@@ -262,7 +262,7 @@ func (t *multiTask) memory() int64 {
 // machine describes the machine of a duel; rows are its points in the data.
 func (t *multiTask) machine(duel [2]int) (c Classifier, rows []int) {
 	all := t.base.data
-	d := &datasets.Dataset{Features: all.Features, Classes: []string{"rest", t.classes[duel[0]]}}
+	d := &datasets.Dataset{Features: all.Features, Classes: []string{"rest", t.classes[duel[0]]}, Scalings: all.Scalings}
 	if duel[1] >= 0 {
 		d.Classes[0] = t.classes[duel[1]]
 	}

@@ -83,7 +83,7 @@ func (t *multiTask) expand(coef [][]float64, b []float64) *MultiFit {
 	}
 	all := pointsOf(data)
 	x := all.some(f.support)
-	f.points = expanded{x: x, basis: x.late(t.base.kernel), d: data.D()}
+	f.points = expanded{x: x, basis: x.late(t.base.kernel), d: data.D(), behind: t.base.behind}
 	linear := t.base.kernel == kernels.Kernel(kernels.Linear())
 	for k, c := range coef {
 		m := term{b: b[k], coef: make([]float64, len(f.support))}
@@ -181,6 +181,14 @@ func (f *MultiFit) Decisions(x [][]float64) ([][]float64, error) {
 }
 
 func (f *MultiFit) decisions(verb string, p points) ([][]float64, error) {
+	if b := f.points.behind; b != nil {
+		return nil, b.inside(verb)
+	}
+	return f.here(verb, p)
+}
+
+// here is decisions for points that have gone through the steps of a pipeline.
+func (f *MultiFit) here(verb string, p points) ([][]float64, error) {
 	if err := f.points.check(verb, "classifier", p); err != nil {
 		return nil, err
 	}
@@ -225,6 +233,9 @@ func (s scheme) winner(classes int, duels [][2]int, values []float64) int {
 // predicted. Errors are those of Decisions, and of a class that the training data
 // did not have.
 func (f *MultiFit) Accuracy(ds *datasets.Dataset) (float64, error) {
+	if err := suits("Accuracy", f.task.base.behind, f.task.base.data, ds); err != nil {
+		return 0, err
+	}
 	e, err := f.evaluate("Accuracy", ds)
 	if err != nil {
 		return 0, err

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
@@ -62,6 +63,7 @@ type Learner interface {
 	// with is the description for other data, whose points have the weights and
 	// noise of these rows.
 	with(data *datasets.Dataset, rows []int) Learner
+	after(p *passage) Learner // the description behind the steps of a pipeline
 	// set changes a parameter; known is false for a name that it does not have.
 	set(name string, value float64) (l Learner, known bool)
 	parameters() string // the names, for whoever mistypes one
@@ -176,6 +178,9 @@ func (p Pipeline) with(data *datasets.Dataset, rows []int) Learner {
 	return p
 }
 
+// after is of the learner at the end; a Pipeline is taken apart by Pipe.
+func (p Pipeline) after(b *passage) Learner { p.last = p.last.after(b); return p }
+
 func (p Pipeline) parameters() string {
 	s := p.last.parameters()
 	for _, step := range *p.steps {
@@ -235,7 +240,7 @@ func (p Pipeline) fit(ctx context.Context, w *warmth) (*PipeFit, error) {
 		return w.piped.again(ctx, p, w)
 	}
 	fit := &PipeFit{Description: p, d: raw.D()}
-	data := &datasets.Dataset{Name: raw.Name, X: raw.X, Sparse: raw.Sparse, Y: raw.Y, Features: raw.Features, Target: raw.Target, Classes: raw.Classes}
+	data := &datasets.Dataset{Name: raw.Name, X: raw.X, Sparse: raw.Sparse, Y: raw.Y, Features: raw.Features, Target: raw.Target, Classes: raw.Classes, TargetScalings: raw.TargetScalings}
 	for i, s := range *p.steps {
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("svmnb: Pipe: %w", context.Cause(ctx))
@@ -299,11 +304,14 @@ func (f *PipeFit) again(ctx context.Context, p Pipeline, w *warmth) (*PipeFit, e
 	for i := range rows {
 		rows[i] = i
 	}
-	last, err := p.last.with(f.data, rows).trained(ctx, w)
+	behind := newPassage(p.source(), f.steps)
+	last, err := p.last.with(f.data, rows).after(behind).trained(ctx, w)
 	if last == nil {
 		return nil, err
 	}
-	return &PipeFit{p, f.d, f.steps, f.data, last}, err
+	fit := &PipeFit{Description: p, d: f.d, steps: f.steps, data: f.data, last: last}
+	fit.inner = sync.OnceValue(func() *Model { return last.(Modeler).Model().Transformed() })
+	return fit, err
 }
 
 // missingAllowed is Check for raw data, in which NaN stands for a missing value: a
@@ -340,105 +348,106 @@ type PipeFit struct {
 	steps []Transform
 	data  *datasets.Dataset // training points as the steps leave them
 	last  learned
+	inner func() *Model // of last, for points as the steps leave them
 }
 
 // Fit returns what the learner became of the transformed points: a [*Fit], a
-// [*MultiFit], a [*RegressionFit] or a [*ProcessFit].
+// [*MultiFit], a [*RegressionFit] or a [*ProcessFit]. Its figures, tables and support
+// vectors are of transformed points. It refuses points and data sets of a caller, since
+// it cannot see whether they have gone through the steps; its Model has the steps and
+// takes raw points.
 func (f *PipeFit) Fit() any { return f.last }
+
+// Model returns what predictions need of the pipeline: its fitted steps and what the
+// learner became. It takes raw points, and its predictions are those of the pipeline,
+// bit for bit.
+func (f *PipeFit) Model() *Model {
+	if f == nil || f.last == nil {
+		return nil
+	}
+	return f.last.(Modeler).Model()
+}
 
 // Transform returns the m raw points of x as the steps leave them for the learner.
 func (f *PipeFit) Transform(x [][]float64) ([][]float64, error) {
-	p, err := f.transform(written(x))
+	p, err := f.transform("Transform", written(x))
 	return p.x, err
 }
 
-func (f *PipeFit) transform(p points) (points, error) {
-	for i, row := range p.x {
-		if len(row) != f.d {
-			return points{}, &ArgumentError{"Transform", i, -1, float64(len(row)), fmt.Sprintf("the point has %d features, the pipeline was fitted to %d", len(row), f.d)}
-		}
-	}
-	if s := p.sparse; s != nil && s.D != f.d {
-		return points{}, wrong("Transform", float64(s.D), "the points have %d features, the pipeline was fitted to %d; give the reader that number as dims", s.D, f.d)
-	}
-	for i, t := range f.steps {
-		var err error
-		if p, err = p.through(t); err != nil {
-			return points{}, fmt.Errorf("svmnb: Pipe: step %d, %v: %w", i+1, (*f.Description.steps)[i], err)
-		}
-	}
-	return p, nil
+func (f *PipeFit) transform(verb string, p points) (points, error) {
+	return (&passage{steps: f.steps, d: f.d}).apply(verb, "pipeline", p)
 }
 
 // Predict returns the class names of the m raw points of x. Errors are those of
 // Transform and of the fit's Predict, and of a pipeline that ends in a regression,
 // which has Values.
-func (f *PipeFit) Predict(x [][]float64) ([]string, error) {
-	p, ok := f.last.(interface {
-		Predict(x [][]float64) ([]string, error)
-	})
-	if !ok {
-		return nil, wrong("Predict", math.NaN(), "a %T predicts real values; say Values", f.last)
-	}
-	x, err := f.Transform(x)
-	if err != nil {
-		return nil, err
-	}
-	return p.Predict(x)
-}
-
-// Values returns the predicted targets of the m raw points of x, of a regression or
-// a process; of a classifier for two classes its decision values.
-func (f *PipeFit) Values(x [][]float64) ([]float64, error) {
-	var predict func([][]float64) ([]float64, error)
-	switch fit := f.last.(type) {
-	case *Fit:
-		predict = fit.Decision
-	case interface {
-		Predict(x [][]float64) ([]float64, error)
-	}:
-		predict = fit.Predict
-	default:
-		return nil, wrong("Values", math.NaN(), "a %T predicts classes; say Predict", f.last)
-	}
-	x, err := f.Transform(x)
-	if err != nil {
-		return nil, err
-	}
-	return predict(x)
-}
+func (f *PipeFit) Predict(x [][]float64) ([]string, error) { return f.predict("Predict", written(x)) }
 
 // PredictSparse is Predict for sparse points, which stay so as far as the steps
 // leave them.
 func (f *PipeFit) PredictSparse(x datasets.CSR) ([]string, error) {
-	m, p, err := f.sparse(x)
+	return f.predict("PredictSparse", compressed(x))
+}
+
+func (f *PipeFit) predict(verb string, p points) ([]string, error) {
+	m, p, err := f.entered(verb, p)
 	if err != nil {
 		return nil, err
 	}
-	return m.predict("PredictSparse", p)
+	return m.predict(verb, p)
 }
+
+// Values returns the predicted targets of the m raw points of x, of a regression or
+// a process; of a classifier for two classes its decision values.
+func (f *PipeFit) Values(x [][]float64) ([]float64, error) { return f.values("Values", written(x)) }
 
 // ValuesSparse is Values for sparse points.
 func (f *PipeFit) ValuesSparse(x datasets.CSR) ([]float64, error) {
-	m, p, err := f.sparse(x)
+	return f.values("ValuesSparse", compressed(x))
+}
+
+func (f *PipeFit) values(verb string, p points) ([]float64, error) {
+	m, p, err := f.entered(verb, p)
 	if err != nil {
 		return nil, err
 	}
-	return m.value("ValuesSparse", p)
+	if len(m.classes) > 0 && len(m.machines) != 1 {
+		return nil, wrong(verb, math.NaN(), "the pipeline ends in a classifier of several machines; say Predict for its classes, or Model().Decisions for the values of all machines")
+	}
+	return m.value(verb, p)
 }
 
-func (f *PipeFit) sparse(x datasets.CSR) (*Model, points, error) {
-	m, ok := f.last.(Modeler)
-	if !ok {
-		return nil, points{}, wrong("Predict", math.NaN(), "a %T predicts points that are written out", f.last)
+// entered returns the model behind the steps, and raw points as the steps leave them.
+func (f *PipeFit) entered(verb string, p points) (*Model, points, error) {
+	if f.last == nil {
+		return nil, p, wrong(verb, math.NaN(), "the pipeline is not fitted; say Pipe(…).Fit(ctx)")
 	}
-	p, err := f.transform(compressed(x))
-	return m.Model(), p, err
+	p, err := f.transform(verb, p)
+	if err != nil {
+		return nil, p, err
+	}
+	return f.inner(), p, nil
+}
+
+// Posterior returns mean and variance of f at the m raw points of x, of a pipeline that
+// ends in a Gaussian process; see [ProcessFit.Posterior].
+func (f *PipeFit) Posterior(ctx context.Context, x [][]float64) (*Belief, error) {
+	last, ok := f.last.(interface {
+		posterior(ctx context.Context, x [][]float64) (*Belief, error)
+	})
+	if !ok {
+		return nil, wrong("Posterior", math.NaN(), "only a Gaussian process has one; end the pipeline in svmnb.GaussianProcess(data)")
+	}
+	p, err := f.transform("Posterior", written(x))
+	if err != nil {
+		return nil, err
+	}
+	return last.posterior(ctx, p.x)
 }
 
 // Evaluate compares the fit with the classes of raw points; see [Fit.Evaluate].
 func (f *PipeFit) Evaluate(ds *datasets.Dataset) (*Evaluation, error) {
-	h, err := f.heldOut(context.Background(), ds)
+	h, err := f.asked("Evaluate", ds)
 	if err != nil {
 		return nil, err
 	}
@@ -451,18 +460,34 @@ func (f *PipeFit) Evaluate(ds *datasets.Dataset) (*Evaluation, error) {
 // Score measures the fit on raw points by the learner's own measure: the accuracy of
 // a classifier, the RMSE of a regression, the NLPD of a process.
 func (f *PipeFit) Score(ds *datasets.Dataset) (float64, error) {
-	h, err := f.heldOut(context.Background(), ds)
+	h, err := f.asked("Score", ds)
 	if err != nil {
 		return 0, err
 	}
 	return f.Description.metric().Of(h)
 }
 
+// asked is heldOut of a data set that a caller gives.
+func (f *PipeFit) asked(verb string, ds *datasets.Dataset) (*HeldOut, error) {
+	if f.last == nil {
+		return nil, wrong(verb, math.NaN(), "the pipeline is not fitted; say Pipe(…).Fit(ctx)")
+	}
+	raw := f.Description.source()
+	if err := sameScale(verb, raw, ds); err != nil {
+		return nil, err
+	}
+	h, err := f.heldOut(context.Background(), ds)
+	if err == nil && h.Classes == nil {
+		err = sameTargets(verb, raw, ds)
+	}
+	return h, err
+}
+
 func (f *PipeFit) heldOut(ctx context.Context, ds *datasets.Dataset) (*HeldOut, error) {
 	if err := missingAllowed(ds); err != nil {
 		return nil, err
 	}
-	p, err := f.transform(pointsOf(ds))
+	p, err := f.transform("Evaluate", pointsOf(ds))
 	if err != nil {
 		return nil, err
 	}

@@ -115,7 +115,7 @@ func TestStepsNeverSeeTheHeldOutFold(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				decisions, err := fit.(*PipeFit).last.(*MultiFit).Decisions(x)
+				decisions, err := fit.(*PipeFit).Model().Decisions(data.X[:4])
 				if err != nil {
 					t.Fatal(err)
 				}

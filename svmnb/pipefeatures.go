@@ -88,7 +88,7 @@ func (s Landmarks) FitSparse(train *datasets.Dataset) (SparseTransform, error) {
 	if !lapack64.Syev(lapack.EVCompute, a, values, work, len(work)) {
 		return nil, errors.New("svmnb: Nystroem: the eigenvalues did not converge; take fewer landmarks")
 	}
-	t := nystroem{basis: marks.basis(k)}
+	t := nystroem{basis: marks.basis(k), marks: marks, kernel: k}
 	for c := m - 1; c >= 0 && values[c] > 1e-12*values[m-1]; c-- {
 		u := make([]float64, m)
 		for i := range u {
@@ -105,6 +105,13 @@ func (s Landmarks) FitSparse(train *datasets.Dataset) (SparseTransform, error) {
 type nystroem struct {
 	basis *kernels.Basis
 	u     [][]float64 // Λ^−½U', a row for each feature
+
+	marks  points
+	kernel kernels.Kernel
+}
+
+func (t nystroem) String() string {
+	return fmt.Sprintf("Nystroem(%s, %d)", brief(t.kernel.String()), t.marks.n())
 }
 
 func (t nystroem) Apply(x [][]float64) ([][]float64, error) {
@@ -215,6 +222,8 @@ type fourier struct {
 	w [][]float64
 	b []float64
 }
+
+func (t fourier) String() string { return fmt.Sprintf("RandomFourier of %d features", len(t.w)) }
 
 func (t fourier) Apply(x [][]float64) ([][]float64, error) {
 	for i, row := range x {

@@ -111,6 +111,8 @@ type projected struct {
 	rows [][]float64
 }
 
+func (t projected) String() string { return fmt.Sprintf("PCA(%d)", len(t.rows)) }
+
 func (t projected) names([]string) []string {
 	var out []string
 	for c := range t.rows {

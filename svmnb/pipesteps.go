@@ -48,6 +48,17 @@ func (s Scaling) Fit(train *datasets.Dataset) (Transform, error) {
 
 type scaled struct{ of *datasets.Scaler }
 
+// String is that of the step.
+func (t scaled) String() string {
+	switch t.of.Name {
+	case "standard":
+		return "Standardise()"
+	case "max-abs":
+		return "MaxAbs()"
+	}
+	return Scaling{t.of.Low, t.of.High}.String()
+}
+
 func (t scaled) names(in []string) []string { return in }
 
 func (t scaled) Apply(x [][]float64) ([][]float64, error) {
@@ -140,6 +151,8 @@ func (s Imputation) Fit(train *datasets.Dataset) (Transform, error) {
 
 type imputed struct{ by []float64 }
 
+func (imputed) String() string { return "Impute()" }
+
 func (t imputed) names(in []string) []string { return in }
 
 func (t imputed) Apply(x [][]float64) ([][]float64, error) {
@@ -215,6 +228,16 @@ func (s Indicators) Fit(train *datasets.Dataset) (Transform, error) {
 
 type indicated struct{ values [][]float64 } // of each column, nil where it stays
 
+func (t indicated) String() string {
+	var columns []int
+	for j, v := range t.values {
+		if v != nil {
+			columns = append(columns, j)
+		}
+	}
+	return OneHot(columns...).String()
+}
+
 func (t indicated) names(in []string) []string {
 	var out []string
 	for j, name := range in {
@@ -238,6 +261,9 @@ func (t indicated) Apply(x [][]float64) ([][]float64, error) {
 			if t.values[j] == nil {
 				out[i] = append(out[i], v)
 				continue
+			}
+			if math.IsNaN(v) || math.IsInf(v, 0) { // no category: training had none such
+				return nil, &ArgumentError{"OneHot", i, j, v, fmt.Sprintf("the value is %v; a category is a finite number: say Impute() before", v)}
 			}
 			for _, known := range t.values[j] {
 				is := 0.0

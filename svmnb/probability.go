@@ -65,6 +65,8 @@ type Calibrated struct {
 	values  decider
 	fit     Modeler
 	heldOut *Evaluation
+
+	suits func(ds *datasets.Dataset) error // that they are scaled as the training data
 }
 
 // decider returns the decision values of points that it checks.
@@ -79,13 +81,14 @@ func (f *Fit) Calibrate(ctx context.Context, how Calibration) (*Calibrated, erro
 		return nil, wrong("Calibrate", math.NaN(), "a machine of one class knows no other; there is nothing to tell apart")
 	}
 	c := &Calibrated{how: how, classes: []string{f.task.negative, f.task.positive}, words: f.task.words(), duels: [][2]int{{1, 0}}, fit: f}
-	of := func(f *Fit) decider {
+	of := func(at func(verb, learner string, p points) ([]float64, error)) decider {
 		return func(verb string, p points) ([][]float64, error) {
-			values, err := f.at(verb, "classifier", p)
+			values, err := at(verb, "classifier", p)
 			return asRows(values), err
 		}
 	}
-	c.values = of(f)
+	c.values = of(f.at)
+	c.suits = func(ds *datasets.Dataset) error { return suits("Evaluate", f.task.behind, f.task.data, ds) }
 	class := make([]int, len(f.task.y))
 	for i, y := range f.task.y {
 		class[i] = sideOf(y)
@@ -96,7 +99,7 @@ func (f *Fit) Calibrate(ctx context.Context, how Calibration) (*Calibrated, erro
 		if err != nil {
 			return nil, err
 		}
-		return of(fit), nil
+		return of(fit.here), nil
 	}, pointsOf(base.data))
 }
 
@@ -119,9 +122,9 @@ func (f *MultiFit) Calibrate(ctx context.Context, how Calibration) (*Calibrated,
 			c.duels = append(c.duels, [2]int{k, -1})
 		}
 	}
-	of := func(f *MultiFit) decider {
+	of := func(f *MultiFit, decisions decider) decider {
 		return func(verb string, p points) ([][]float64, error) {
-			values, err := f.decisions(verb, p)
+			values, err := decisions(verb, p)
 			if f.joint != nil {
 				for i, v := range values {
 					values[i] = f.leads(v)
@@ -130,14 +133,15 @@ func (f *MultiFit) Calibrate(ctx context.Context, how Calibration) (*Calibrated,
 			return values, err
 		}
 	}
-	c.values = of(f)
+	c.values = of(f, f.decisions)
 	m := f.Description
+	c.suits = func(ds *datasets.Dataset) error { return suits("Evaluate", m.base.behind, m.base.data, ds) }
 	return c.learn(ctx, f.task.class, func(rows []int) (decider, error) {
 		fit, err := MultiClassifier{m.base.on(rows), m.scheme}.Fit(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return of(fit), nil
+		return of(fit, fit.here), nil
 	}, pointsOf(m.base.data))
 }
 
@@ -348,6 +352,9 @@ func (c *Calibrated) Predict(x [][]float64) ([]string, error) {
 func (c *Calibrated) Evaluate(ds *datasets.Dataset) (*Evaluation, error) {
 	e, err := newEvaluation("Evaluate", ds, fmt.Sprintf("%s · %v", c.words, c.how), c.classes...)
 	if err != nil {
+		return nil, err
+	}
+	if err := c.suits(ds); err != nil {
 		return nil, err
 	}
 	values, err := c.values("Evaluate", pointsOf(ds))

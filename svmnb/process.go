@@ -37,6 +37,7 @@ type Process struct {
 	learn    bool
 	restarts int
 	seed     uint64
+	behind   *passage // the steps of the pipeline that this is the end of; else nil
 	err      error
 }
 

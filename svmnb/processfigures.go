@@ -116,7 +116,7 @@ func (f *ProcessFit) drawPosterior(count int, seed uint64) (*Chart, error) {
 	}
 	t := f.task
 	xs, rows := f.line()
-	b, err := f.Posterior(context.Background(), rows)
+	b, err := f.posterior(context.Background(), rows)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func (f *ProcessFit) drawPosterior(count int, seed uint64) (*Chart, error) {
 		d.ObservationSD = deviations(b.Variance, b.Noise)
 	}
 	if count > 0 {
-		s, err := f.Sample(context.Background(), rows, count, seed)
+		s, err := f.sample(context.Background(), rows, count, seed)
 		if err != nil {
 			return nil, err
 		}
@@ -169,11 +169,11 @@ func (f *ProcessFit) drawComponents(names []string) (*Chart, error) {
 	}
 	t := f.task
 	xs, rows := f.line()
-	b, err := f.Posterior(context.Background(), rows)
+	b, err := f.posterior(context.Background(), rows)
 	if err != nil {
 		return nil, err
 	}
-	parts, err := f.Components(context.Background(), rows)
+	parts, err := f.components(context.Background(), rows)
 	if err != nil {
 		return nil, err
 	}

@@ -38,6 +38,22 @@ const few = 6
 // length or with a value that is no finite number, or wraps a
 // *kernels.DataError for a point outside the domain of the kernel.
 func (f *ProcessFit) Predict(x [][]float64) ([]float64, error) {
+	if err := f.outside("Predict"); err != nil {
+		return nil, err
+	}
+	return f.predict(x)
+}
+
+// outside refuses the points of a caller where they would have to go through the steps
+// of a pipeline first.
+func (f *ProcessFit) outside(call string) error {
+	if f.task.behind != nil {
+		return f.task.behind.inside(call)
+	}
+	return nil
+}
+
+func (f *ProcessFit) predict(x [][]float64) ([]float64, error) {
 	if err := f.check("Predict", x); err != nil {
 		return nil, err
 	}
@@ -64,6 +80,13 @@ func (f *ProcessFit) mean(x []float64) float64 {
 // that wraps context.Cause(ctx), and points that were not reached have the
 // variance of the process before the observations.
 func (f *ProcessFit) Posterior(ctx context.Context, x [][]float64) (*Belief, error) {
+	if err := f.outside("Posterior"); err != nil {
+		return nil, err
+	}
+	return f.posterior(ctx, x)
+}
+
+func (f *ProcessFit) posterior(ctx context.Context, x [][]float64) (*Belief, error) {
 	if err := f.check("Posterior", x); err != nil {
 		return nil, err
 	}
@@ -91,6 +114,13 @@ type Component struct {
 // may. A kernel that is no sum is its own component. Errors are those of
 // Posterior.
 func (f *ProcessFit) Components(ctx context.Context, x [][]float64) ([]Component, error) {
+	if err := f.outside("Components"); err != nil {
+		return nil, err
+	}
+	return f.components(ctx, x)
+}
+
+func (f *ProcessFit) components(ctx context.Context, x [][]float64) ([]Component, error) {
 	if err := f.check("Components", x); err != nil {
 		return nil, err
 	}

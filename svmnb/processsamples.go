@@ -53,6 +53,13 @@ const (
 // Errors are those of Posterior, and an *ArgumentError for a count below 1 or more
 // than 10 000 points.
 func (f *ProcessFit) Sample(ctx context.Context, x [][]float64, count int, seed uint64) (*Samples, error) {
+	if err := f.outside("Sample"); err != nil {
+		return nil, err
+	}
+	return f.sample(ctx, x, count, seed)
+}
+
+func (f *ProcessFit) sample(ctx context.Context, x [][]float64, count int, seed uint64) (*Samples, error) {
 	if err := f.check("Sample", x); err != nil {
 		return nil, err
 	}
@@ -65,7 +72,7 @@ func (f *ProcessFit) Sample(ctx context.Context, x [][]float64, count int, seed 
 			return f.bend(ctx, omega, weight, x, count, seed)
 		}
 	}
-	means, err := f.Predict(x)
+	means, err := f.predict(x)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +127,7 @@ func (f *ProcessFit) bend(ctx context.Context, omega [][]float64, weight []float
 	if err != nil {
 		return nil, fmt.Errorf("svmnb: Sample: %w", err)
 	}
-	means, err := f.Predict(x)
+	means, err := f.predict(x)
 	if err != nil {
 		return nil, err
 	}

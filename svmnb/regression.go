@@ -1,6 +1,7 @@
 package svmnb
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -51,9 +52,10 @@ func (f *RegressionFit) Predict(x [][]float64) ([]float64, error) {
 }
 
 // RMSE returns the root of the mean squared error of f on ds, in units of the
-// targets. Errors are those of Predict, and of the data set.
+// targets. Errors are those of Predict, of the data set, and of data that were not
+// scaled as the training data were.
 func (f *RegressionFit) RMSE(ds *datasets.Dataset) (float64, error) {
-	square, err := f.squares(ds)
+	square, err := f.squares("RMSE", ds)
 	if err != nil {
 		return 0, err
 	}
@@ -64,7 +66,7 @@ func (f *RegressionFit) RMSE(ds *datasets.Dataset) (float64, error) {
 // and negative where the mean of the targets would predict better. Errors are
 // those of Predict, and of targets that are all equal, which have no variance.
 func (f *RegressionFit) R2(ds *datasets.Dataset) (float64, error) {
-	square, err := f.squares(ds)
+	square, err := f.squares("R2", ds)
 	if err != nil {
 		return 0, err
 	}
@@ -76,11 +78,14 @@ func (f *RegressionFit) R2(ds *datasets.Dataset) (float64, error) {
 }
 
 // squares sums the squared errors.
-func (f *RegressionFit) squares(ds *datasets.Dataset) (float64, error) {
+func (f *RegressionFit) squares(verb string, ds *datasets.Dataset) (float64, error) {
 	if err := ds.Check(); err != nil {
 		return 0, err
 	}
-	values, err := f.at("Predict", "regression", pointsOf(ds))
+	if err := errors.Join(suits(verb, f.task.behind, f.task.data, ds), sameTargets(verb, f.task.data, ds)); err != nil {
+		return 0, err
+	}
+	values, err := f.at(verb, "regression", pointsOf(ds))
 	if err != nil {
 		return 0, err
 	}

@@ -108,6 +108,8 @@ func chosen(v []float64, rows []int) []float64 {
 	return out
 }
 
+func (c Classifier) after(p *passage) Learner { c.behind = p; return c }
+
 func (c Classifier) parameters() string {
 	return "C, nu, tau2, tol, ClassWeight.<class> and those of the kernel: " + kernelParameters(c.kernel)
 }
@@ -184,7 +186,7 @@ func (c Classifier) warmFit(ctx context.Context, w *warmth, i int, shared *share
 }
 
 func (f *Fit) heldOut(_ context.Context, data *datasets.Dataset) (*HeldOut, error) {
-	e, err := f.Evaluate(data)
+	e, err := f.evaluate(data)
 	return &HeldOut{Classes: e}, err
 }
 
@@ -198,6 +200,8 @@ func (m MultiClassifier) with(data *datasets.Dataset, rows []int) Learner {
 	m.base = m.base.given(data, rows)
 	return m
 }
+
+func (m MultiClassifier) after(p *passage) Learner { m.base.behind = p; return m }
 
 func (m MultiClassifier) set(name string, v float64) (Learner, bool) {
 	base, known := m.base.set(name, v)
@@ -243,7 +247,7 @@ func (m MultiClassifier) warmFit(ctx context.Context, w *warmth) (*MultiFit, err
 }
 
 func (f *MultiFit) heldOut(_ context.Context, data *datasets.Dataset) (*HeldOut, error) {
-	e, err := f.Evaluate(data)
+	e, err := f.evaluate("Evaluate", data)
 	return &HeldOut{Classes: e}, err
 }
 
@@ -266,6 +270,8 @@ func (r Regressor) with(data *datasets.Dataset, rows []int) Learner {
 	}
 	return r
 }
+
+func (r Regressor) after(p *passage) Learner { r.behind = p; return r }
 
 func (r Regressor) parameters() string {
 	return "C, epsilon, nu, lambda, tau2, tol and those of the kernel: " + kernelParameters(r.kernel)
@@ -320,7 +326,7 @@ func (f *RegressionFit) heldOut(_ context.Context, data *datasets.Dataset) (*Hel
 	if err := data.Check(); err != nil {
 		return nil, err
 	}
-	y, err := f.at("Predict", "regression", pointsOf(data))
+	y, err := f.here("Predict", "regression", pointsOf(data))
 	return &HeldOut{Truth: data.Y, Predicted: y}, err
 }
 
@@ -343,6 +349,8 @@ func (p Process) with(data *datasets.Dataset, rows []int) Learner {
 	}
 	return p
 }
+
+func (p Process) after(b *passage) Learner { p.behind = b; return p }
 
 func (p Process) parameters() string {
 	return "NoiseVariance and those of the kernel: " + kernelParameters(p.kernel)
@@ -373,7 +381,7 @@ func (f *ProcessFit) heldOut(ctx context.Context, data *datasets.Dataset) (*Held
 	if err := data.Check(); err != nil {
 		return nil, err
 	}
-	b, err := f.Posterior(ctx, data.X)
+	b, err := f.posterior(ctx, data.X)
 	if err != nil {
 		return nil, err
 	}

@@ -114,7 +114,7 @@ func (m *machine) hints(r *solvers.Result, cost string) (hints []string) {
 		return hints // the others look at points written out
 	}
 	if j, k, ratio := m.spread(); ratio > 30 {
-		add("The spread of feature %s is %.3g times that of %s, so distances see little else: scale the features, for example with Standardised() of the data set.", m.data.FeatureName(j), ratio, m.data.FeatureName(k))
+		add("The spread of feature %s is %.3g times that of %s, so distances see little else: let svmnb.Pipe(svmnb.Standardise(), …) scale the features, which then does the same to the points that it predicts.", m.data.FeatureName(j), ratio, m.data.FeatureName(k))
 	}
 	if k, ok := m.kernel.(interface{ OfSquaredDistance(float64) float64 }); ok && m.data.N() > 2 {
 		typical, near := k.OfSquaredDistance(1/kernels.GammaMedian(m.data.X)), k.OfSquaredDistance(m.nearest())

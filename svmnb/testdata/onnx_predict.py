@@ -1,7 +1,7 @@
-"""Predicts by ONNX graphs of one node of ai.onnx.ml, for modelonnx_test.go.
+"""Predicts by ONNX graphs of steps and one node of ai.onnx.ml, for modelonnx_test.go.
 
 Written from the text of the operators SVMClassifier, SVMRegressor, LinearClassifier
-and LinearRegressor (ai.onnx.ml version 1) in numpy; graphs are parsed and checked by
+and LinearRegressor, Scaler and Imputer (ai.onnx.ml version 1), Add and MatMul in numpy; graphs are parsed and checked by
 the onnx package. In: a list of {Model: base64, X}; out: a list of {Op, Y, Scores}.
 """
 import base64
@@ -10,6 +10,7 @@ import sys
 
 import numpy as np
 import onnx
+import onnx.numpy_helper
 
 
 def kernel(a, x):
@@ -91,18 +92,40 @@ def plain(v):
     return [plain(e) for e in v] if isinstance(v, list) else v
 
 
+def attributes(node):
+    a = {p.name: plain(onnx.helper.get_attribute_value(p)) for p in node.attribute}
+    return {key: list(v) if not isinstance(v, (str, int, float)) else v for key, v in a.items()}
+
+
+def do_step(node, a, x, tensors):
+    assert (node.domain == "ai.onnx.ml") == (node.op_type in ("Scaler", "Imputer")), node
+    if node.op_type == "Scaler":
+        return (x - np.array(a["offset"])) * np.array(a["scale"])
+    if node.op_type == "Imputer":
+        assert np.isnan(a["replaced_value_float"])
+        return np.where(np.isnan(x), np.array(a["imputed_value_floats"]), x)
+    if node.op_type == "Add":
+        return x + tensors[node.input[1]]
+    assert node.op_type == "MatMul", node
+    return x @ tensors[node.input[1]]
+
+
 out = []
 for case in json.load(sys.stdin):
     model = onnx.load_from_string(base64.b64decode(case["Model"]))
     onnx.checker.check_model(model, full_check=True)
-    (node,) = model.graph.node
+    *steps, node = model.graph.node
     assert node.domain == "ai.onnx.ml" and model.opset_import[0].domain == "ai.onnx.ml"
-    a = {p.name: plain(onnx.helper.get_attribute_value(p)) for p in node.attribute}
-    a = {key: list(v) if not isinstance(v, (str, int, float)) else v for key, v in a.items()}
+    a = attributes(node)
     labels = a.get("classlabels_ints") or a.get("classlabels_strings")
     by = {"SVMClassifier": svm_classifier, "LinearClassifier": linear_classifier,
           "SVMRegressor": svm_regressor, "LinearRegressor": linear_regressor}[node.op_type]
-    x = np.array(case["X"], np.float32).astype(np.float64)
+    x = np.array([[np.nan if v is None else v for v in row] for row in case["X"]], np.float32).astype(np.float64)
+    tensors = {t.name: onnx.numpy_helper.to_array(t).astype(np.float64) for t in model.graph.initializer}
+    known = {"X": x}
+    for step in steps:
+        known[step.output[0]] = do_step(step, attributes(step), known[step.input[0]], tensors)
+    x = known[node.input[0]]
     names, scores = by(a, labels, x)
     out.append({"Op": node.op_type, "Y": None if names is None else [str(v) for v in names],
                 "Scores": scores.tolist(), "Outputs": [v.name for v in model.graph.output]})
