@@ -20,6 +20,7 @@ const dearFeatures = 96
 // which is less than to hold whole rows of them: many a point of a working set does not
 // move and never needs one.
 func (g *Gram) Among(dst []float32, idx []int, was []float32, of []int) {
+	defer named(g.order)
 	b, q := inBlocks(g), len(idx)
 	if b.unit == 0 {
 		b.inParts(g, idx, func(from int, held [][]float32) {
@@ -113,6 +114,7 @@ func (g *Gram) Accumulate(dst []float64, on, idx []int, coef []float64) {
 
 // accumulate is Accumulate for some sums at once.
 func (g *Gram) accumulate(dst [][]float64, on, idx []int, coef [][]float64) {
+	defer named(g.order)
 	b, m := inBlocks(g), len(dst[0])
 	if !b.byRows(g) {
 		g.evaluations += int64(m) * int64(len(idx))
@@ -148,6 +150,7 @@ func (g *Gram) accumulate(dst [][]float64, on, idx []int, coef [][]float64) {
 // dst[r] by. For a Gaussian in single precision it is proven (docs/math.md); else
 // values are taken to be within 2⁻¹⁶ of the largest.
 func (g *Gram) Enclose(dst, slack []float64, on, idx []int, coef []float64) {
+	defer named(g.order)
 	b := inBlocks(g)
 	size, total := make([]float64, len(idx)), 0.0
 	for k := range size {
@@ -172,6 +175,7 @@ func (g *Gram) Enclose(dst, slack []float64, on, idx []int, coef []float64) {
 // TimesAt is [Gram.Times] for the points on: it adds Σ_k coef[k]·K(x_i, x_idx[k]) to
 // dst[r] for i = on[r], or for all points where on is nil.
 func (g *Gram) TimesAt(dst []float64, on, idx []int, coef []float64) {
+	defer named(g.order)
 	b, m := inBlocks(g), g.n
 	if on != nil {
 		m = len(on)
@@ -193,6 +197,7 @@ func (g *Gram) TimesAt(dst []float64, on, idx []int, coef []float64) {
 // Σ_r coefA[r] of the same values to dstB[k], each computed once, as TimesAt
 // computes them.
 func (g *Gram) Mutual(dstA, dstB []float64, a, b []int, coefA, coefB []float64) {
+	defer named(g.order)
 	if len(a) == 0 || len(b) == 0 {
 		return
 	}

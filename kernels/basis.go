@@ -83,6 +83,7 @@ func (b *Basis) otherWidth(i, d int) error {
 // features of the basis: anything else panics with a *[DataError]. The entries
 // are the bits that a [Gram] of the same points has.
 func (b *Basis) Row(dst, x []float64) []float64 {
+	defer named(nil)
 	n := b.p.n
 	if len(x) != b.p.d && n > 0 {
 		panic(b.otherWidth(-1, len(x)))
@@ -142,6 +143,7 @@ func (b *Basis) TimesEachSparse(dst [][]float64, x CSR, coef [][]float64) {
 }
 
 func (b *Basis) times(dst [][]float64, m int, x source, coef [][]float64) {
+	defer named(nil)
 	for k := range coef { // here, not in a goroutine, is where a wrong length panics
 		_, _ = dst[k][:m], coef[k][:b.p.n]
 	}
@@ -151,6 +153,7 @@ func (b *Basis) times(dst [][]float64, m int, x source, coef [][]float64) {
 		which[i] = int32(i)
 	}
 	alone := func(sums []float64, i int) {
+		defer rowOf(&i)
 		w := b.work.Get().(*work)
 		defer b.work.Put(w)
 		point, row := w.take(b.p.d), w.take(b.p.n)

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/svmnb/svmnb/internal/parallel"
 	"github.com/svmnb/svmnb/internal/simd"
 )
 
@@ -38,10 +39,12 @@ func (p *packed[T]) points(src source, which []int32) feed[T] {
 // in a space of c features is x[space][r·c+k], or by rows in csr.
 type strip[T simd.Float] struct {
 	side
+	which []int32 // the points; who asks is a panic
 	n     int
 	x     [][]T
 	csr   []simd.CSR[T]
 	point []float64
+	cutOf []int32 // memory of which
 }
 
 func (s *strip[T]) resize(f *formula, n int) {
@@ -68,6 +71,7 @@ func sized[E any](v []E, n int) []E {
 // lay lays the points which of src out.
 func (s *strip[T]) lay(f *formula, src source, which []int32) {
 	s.resize(f, len(which))
+	s.which = which
 	if p, ok := src.(*points); ok && p.rows == nil && !(f.sparse && p.sparse != nil) {
 		s.point = sized(s.point, p.d) // no place where it stands
 	}
@@ -107,6 +111,7 @@ func (s *strip[T]) layDense(f *formula, src source, which []int32, at int, buffe
 // GOMAXPROCS goroutines.
 func (s *strip[T]) layAll(f *formula, src *points, which []int32) {
 	s.resize(f, len(which))
+	s.which = which
 	if f.sparse {
 		for k := range f.spaces {
 			s.layShared(f, k, src, which)
@@ -209,7 +214,7 @@ func (s *strip[T]) laySpace(f *formula, k int, src source, which []int32) {
 
 // part returns the points from ≤ r < to of a strip, in the same memory.
 func (s *strip[T]) part(f *formula, from, to int) *strip[T] {
-	p := &strip[T]{n: to - from, x: make([][]T, len(f.spaces)), csr: make([]simd.CSR[T], len(f.spaces)), side: newSide(len(f.spaces), 0)}
+	p := &strip[T]{n: to - from, which: s.which[from:to], x: make([][]T, len(f.spaces)), csr: make([]simd.CSR[T], len(f.spaces)), side: newSide(len(f.spaces), 0)}
 	for k, space := range f.spaces {
 		p.norm[k], p.shift[k] = s.norm[k][from:to], s.shift[k][from:to]
 		if f.sparse {
@@ -225,6 +230,11 @@ func (s *strip[T]) part(f *formula, from, to int) *strip[T] {
 // cut takes the points which of a strip.
 func (s *strip[T]) cut(f *formula, from *strip[T], which []int32) {
 	s.resize(f, len(which))
+	s.cutOf = s.cutOf[:0]
+	for _, j := range which {
+		s.cutOf = append(s.cutOf, from.which[j])
+	}
+	s.which = s.cutOf
 	for k, space := range f.spaces {
 		width := len(space.cols)
 		if m := &s.csr[k]; f.sparse {
@@ -264,6 +274,7 @@ func (s *strip[T]) matrix(f *formula, space int) simd.Matrix[T] {
 type chunk[T simd.Float] struct {
 	side
 	n      int
+	which  []int32
 	panels []simd.Panels[T] // by space; or
 	csr    []simd.CSR[T]
 	rows   strip[T] // whose these are, unless they are somebody else's
@@ -277,6 +288,7 @@ func (c *chunk[T]) pack(f *formula, s *strip[T]) {
 		c.panels, c.csr, c.side = make([]simd.Panels[T], spaces), make([]simd.CSR[T], spaces), newSide(spaces, s.n)
 	}
 	c.n = s.n
+	c.which = append(c.which[:0], s.which...)
 	for k := range c.panels {
 		if f.sparse {
 			c.csr[k] = s.csr[k]
@@ -369,7 +381,7 @@ func (p *packed[T]) eachUntil(ctx context.Context, tasks int, do func(d *desk[T]
 		}
 	}
 	p.mu.Unlock()
-	err := inParallel(ctx, len(desks), tasks, func(worker, task int) { do(desks[worker], worker, task) })
+	err := parallel.For(ctx, len(desks), tasks, func(worker, task int) { do(desks[worker], worker, task) })
 	p.mu.Lock()
 	p.desks = append(p.desks, desks...)
 	p.mu.Unlock()
@@ -381,7 +393,7 @@ func threads(tasks int) int { return max(1, min(tasks, runtime.GOMAXPROCS(0))) }
 
 // share calls do for every task, on so many goroutines that do one at a time.
 func share(workers, tasks int, do func(worker, task int)) {
-	_ = inParallel(context.Background(), workers, tasks, do)
+	_ = parallel.For(context.Background(), workers, tasks, do)
 }
 
 // multiply computes the products of points on the left with a chunk.
@@ -437,6 +449,7 @@ func (d *desk[T]) row(f *formula, left *strip[T], r int, c *chunk[T]) []T {
 		}
 	}
 	value := d.value[:c.n]
+	defer pairIn(left.which, c.which, &r)
 	f.root.values(value, p, &d.work)
 	for j, v := range value {
 		row[j] = T(v)

@@ -77,6 +77,7 @@ func (g *Gram) Room() int {
 // further ones. Beside them there are one or two more copies of the points; where
 // Go's memory limit has no room for one, rows go one by one.
 func (g *Gram) Hold(dst [][]float32, idx []int) {
+	defer named(g.order)
 	if room := g.Room(); len(idx) > room {
 		panic(fmt.Sprintf("kernels: Hold of %d rows, of which %d have room", len(idx), room))
 	}
@@ -99,6 +100,12 @@ func (g *Gram) Hold(dst [][]float32, idx []int) {
 		return
 	}
 	g.evaluations += int64(len(b.missing)) * int64(g.n)
+	computed := false
+	defer func() {
+		if !computed { // a kernel has panicked: no row is to be believed
+			b.rows = newLately[float32](g.n, g.Room())
+		}
+	}()
 	switch {
 	case b.single != nil:
 		b.single.rows(b.into, feedOf(g, b.single, b.sheet, b.missing, &b.which))
@@ -114,6 +121,7 @@ func (g *Gram) Hold(dst [][]float32, idx []int) {
 	for k, i := range b.missing {
 		b.into[k][i] = float32(g.diag[i])
 	}
+	computed = true
 }
 
 // Times adds Σ_k coef[k]·K(x_i, x_idx[k]) to dst[i] for all n points, on
@@ -122,6 +130,7 @@ func (g *Gram) Hold(dst [][]float32, idx []int) {
 // at n·d multiplications for each index: who looks at a context calls it with
 // some thousand at a time.
 func (g *Gram) Times(dst []float64, idx []int, coef []float64) {
+	defer named(g.order)
 	b := inBlocks(g)
 	dst, coef = dst[:g.n], coef[:len(idx)]
 	if b.sums != nil {
@@ -372,8 +381,9 @@ func (b *blocks) oneByOne(g *Gram, idx []int, do func(k int, row []float64)) {
 			b.alone = append(b.alone, lone{row: make([]float64, g.n), x: make([]float64, g.p.d)})
 		}
 		share(len(part), len(part), func(_, task int) {
-			m := &b.alone[task]
-			g.rower.row(m.row, g.p.point(m.x, int(g.place[part[task]])), &m.work)
+			m, place := &b.alone[task], int(g.place[part[task]])
+			defer rowOf(&place)
+			g.rower.row(m.row, g.p.point(m.x, place), &m.work)
 		})
 		for k := range part {
 			do(from+k, b.alone[k].row)

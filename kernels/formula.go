@@ -147,6 +147,7 @@ func (f *formula) space(cols []int, weights []float64) int {
 // reach returns, by space, how large ‖x − μ‖² may be; see term.
 func (f *formula) reach(u, tol float64, self []span) []float64 {
 	r := make([]float64, len(f.spaces))
+	defer ofNone()
 	for s := range r {
 		r[s] = f.root.reach(s, u, tol, self[s])
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/svmnb/svmnb/internal/parallel"
 	"github.com/svmnb/svmnb/internal/vec"
 )
 
@@ -201,7 +202,7 @@ func (g *Gradient) Contract(dst []float64, weights func(i int) []float64) []floa
 			}
 			copy(g.weights[r*g.n:][:i+1], w)
 		}
-		inParallel(context.Background(), threads, rows, func(worker, r int) {
+		parallel.For(context.Background(), threads, rows, func(worker, r int) {
 			g.contract(&g.each[worker], g.sums[r*g.params:][:g.params], top-1-r, g.weights[r*g.n:][:top-r])
 		})
 		for r := range rows {

@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"sync"
 
+	"github.com/svmnb/svmnb/internal/panics"
 	"github.com/svmnb/svmnb/internal/simd"
 )
 
@@ -72,7 +73,8 @@ func (e *MemoryError) Error() string {
 //
 // The error is a *[ParamError] for the kernel, a *[DataError] that names row
 // and column in x, or a *[MemoryError].
-func NewGram(k Kernel, x [][]float64, cacheBytes int64) (*Gram, error) {
+func NewGram(k Kernel, x [][]float64, cacheBytes int64) (g *Gram, err error) {
+	defer panics.Recover(&err, func() string { return "the kernel " + describe(k) })
 	if err := check(k); err != nil {
 		return nil, err
 	}
@@ -91,6 +93,7 @@ func newGram(k Kernel, n, d, numbers int, cacheBytes int64, over func() (*points
 		e.D = d
 		return nil, e
 	}
+	defer named(nil)
 	g := &Gram{n: n, kernel: k, numbers: numbers, cacheBytes: cacheBytes, order: make([]int32, n), place: make([]int32, n), x: make([]float64, d)}
 	g.p, g.rower = over()
 	if g.diag, err = diagonal(k, "x", g.rower, g.p, &g.work); err != nil {
@@ -142,7 +145,10 @@ func (g *Gram) Diag() []float64 { return g.diag }
 
 // Row returns K(x_i, x_j) for all j. The caller does not write to it. The two
 // rows returned last stay valid; an older one may be overwritten.
-func (g *Gram) Row(i int) []float64 { return g.store.row(i) }
+func (g *Gram) Row(i int) []float64 {
+	defer named(g.order)
+	return g.store.row(i)
+}
 
 // Evaluations returns how many kernel values have been computed so far, the
 // diagonal included.
@@ -151,7 +157,9 @@ func (g *Gram) Evaluations() int64 { return g.evaluations }
 // evaluate sets dst[t] to the kernel of point i and the point that stands at t.
 func (g *Gram) evaluate(dst []float64, i int) {
 	g.evaluations += int64(len(dst))
-	g.rower.row(dst, g.p.point(g.x, int(g.place[i])), &g.work)
+	place := int(g.place[i])
+	defer rowOf(&place)
+	g.rower.row(dst, g.p.point(g.x, place), &g.work)
 	g.p.settle()
 }
 
@@ -185,11 +193,11 @@ func (m *dense) row(i int) []float64 {
 	if m.rows[i] != nil {
 		return m.rows[i]
 	}
-	g := m.g
-	m.todo--
-	g.swap(int(g.place[i]), m.todo)
-	fresh := m.fresh[:m.todo]
-	g.evaluate(fresh, i)
+	g, last := m.g, m.todo-1
+	g.swap(int(g.place[i]), last)
+	fresh := m.fresh[:last]
+	g.evaluate(fresh, i) // a kernel that panics leaves the row to do
+	m.todo = last
 	if len(m.slab) == 0 {
 		m.slab = memoryOfRows.take(min(m.todo+1, max(1, slabSize/g.n), slabRows) * g.n)
 		m.taken = append(m.taken, m.slab)
@@ -293,7 +301,10 @@ func (m recent) row(i int) []float64 {
 	row := m.rows.get(i)
 	if row == nil {
 		row = m.rows.put(i)
-		m.g.evaluate(row, i)
+		held := m.rows.at[i]
+		m.rows.at[i] = nil
+		m.g.evaluate(row, i) // a kernel that panics leaves no row
+		m.rows.at[i] = held
 	}
 	return row
 }

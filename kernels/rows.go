@@ -149,17 +149,9 @@ func innerOf(k Kernel, d int) (inner, bool) {
 		return inner{distance: true, weights: k.inverse(), of: ofWeightedDistances}, true
 	case ConstantKernel: // needs no products
 	case Radial:
-		return inner{distance: true, of: func(v []float64) {
-			for j, r2 := range v {
-				v[j] = k.OfSquaredDistance(r2)
-			}
-		}}, true
+		return inner{distance: true, of: func(v []float64) { ofEach(k, v, k.OfSquaredDistance) }}, true
 	case DotProduct:
-		return inner{of: func(v []float64) {
-			for j, dot := range v {
-				v[j] = k.OfDot(dot)
-			}
-		}}, true
+		return inner{of: func(v []float64) { ofEach(k, v, k.OfDot) }}, true
 	}
 	return inner{}, false
 }
@@ -208,8 +200,9 @@ type loopRower struct {
 }
 
 func (r *loopRower) row(dst, x []float64, _ *work) {
-	columns := r.p.byColumns()
-	for from := 0; from < len(dst); from += block {
+	columns, from := r.p.byColumns(), 0
+	defer moveOn(&from)
+	for ; from < len(dst); from += block {
 		part := dst[from:min(from+block, len(dst))]
 		r.sums(part, x, columns[from:], r.p.n)
 		r.of(part)
@@ -233,9 +226,10 @@ type evalRower struct {
 }
 
 func (r evalRower) row(dst, x []float64, w *work) {
-	buffer := w.take(r.p.d)
+	buffer, j := w.take(r.p.d), 0
 	defer w.give(buffer)
-	for j := range dst {
+	defer pairOf(r.k, &j)
+	for ; j < len(dst); j++ {
 		z := r.p.point(buffer, j)
 		// One order for each pair, lest rounding break the symmetry of an Eval
 		// that treats its arguments differently.
@@ -247,12 +241,17 @@ func (r evalRower) row(dst, x []float64, w *work) {
 	}
 }
 
-func (r evalRower) self(x []float64, _ *work) float64 { return r.k.Eval(x, x) }
-func (evalRower) swap(int, int)                       {}
+func (r evalRower) self(x []float64, _ *work) float64 {
+	defer pairOf(r.k, nil)
+	return r.k.Eval(x, x)
+}
+
+func (evalRower) swap(int, int) {}
 
 // selves returns K(x, x) of all points.
 func selves(r rower, p *points, w *work) []float64 {
-	diag, x := make([]float64, p.n), make([]float64, p.d)
+	diag, x, j := make([]float64, p.n), make([]float64, p.d), 0
+	defer selfOf(&j)
 	if r, ok := r.(*loopRower); ok && r.distance {
 		diag[0] = r.self(p.point(x, 0), w)
 		for j := range diag {
@@ -260,7 +259,7 @@ func selves(r rower, p *points, w *work) []float64 {
 		}
 		return diag
 	}
-	for j := range diag {
+	for ; j < p.n; j++ {
 		diag[j] = r.self(p.point(x, j), w)
 	}
 	return diag

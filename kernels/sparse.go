@@ -5,6 +5,8 @@ import (
 	"iter"
 	"math"
 	"slices"
+
+	"github.com/svmnb/svmnb/internal/panics"
 )
 
 // CSR is n points of d features most of which are 0, by compressed rows: point i
@@ -310,7 +312,8 @@ func (r *sparseLoopRower) row(dst, x []float64, w *work) {
 // two at a time. A kernel that is a function of x·z or of ‖x − z‖² costs as many
 // steps as there are values that are not 0, with a distance from
 // ‖x‖² + ‖z‖² − 2x·z; any other costs what it does for points written out.
-func NewSparseGram(k Kernel, x CSR, cacheBytes int64) (*Gram, error) {
+func NewSparseGram(k Kernel, x CSR, cacheBytes int64) (g *Gram, err error) {
+	defer panics.Recover(&err, func() string { return "the kernel " + describe(k) })
 	if err := check(k); err != nil {
 		return nil, err
 	}

@@ -4,8 +4,8 @@ import (
 	"context"
 	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
+
+	"github.com/svmnb/svmnb/internal/parallel"
 )
 
 // Sweep calls do with every row of the matrix, once each, in no particular order
@@ -20,6 +20,7 @@ import (
 // kept. Else nothing is, and each sweep costs n² evaluations, half as many where
 // lower is set. When ctx ends the error is context.Cause(ctx).
 func (g *Gram) Sweep(ctx context.Context, lower bool, do func(i int, row []float64)) error {
+	defer named(g.order)
 	wanted := func(i int) int {
 		if lower {
 			return i + 1
@@ -30,7 +31,7 @@ func (g *Gram) Sweep(ctx context.Context, lower bool, do func(i int, row []float
 		if err := m.complete(ctx); err != nil {
 			return err
 		}
-		return inParallel(ctx, workers(), g.n, func(_, i int) { do(i, m.rows[i][:wanted(i)]) })
+		return parallel.For(ctx, workers(), g.n, func(_, i int) { do(i, m.rows[i][:wanted(i)]) })
 	}
 	if slices.IsSorted(g.order) {
 		return g.compute(ctx, g.n, wanted, do)
@@ -61,8 +62,9 @@ func (g *Gram) compute(ctx context.Context, rows int, length func(t int) int, do
 	for w := range each {
 		each[w].row, each[w].x = make([]float64, g.n), make([]float64, g.p.d)
 	}
-	err := inParallel(ctx, len(each), rows, func(worker, task int) {
+	err := parallel.For(ctx, len(each), rows, func(worker, task int) {
 		w, t := &each[worker], rows-1-task // the longest first
+		defer rowOf(&t)
 		row := w.row[:length(t)]
 		g.rower.row(row, g.p.point(w.x, t), &w.work)
 		w.evaluations += int64(len(row))
@@ -137,6 +139,7 @@ func (g *Gram) computeInBlocks(ctx context.Context, rows int, length func(t int)
 // for whoever lays the matrix out otherwise than by rows; values and errors are those of
 // [Gram.Sweep].
 func (g *Gram) SweepBlocks(ctx context.Context, high int, do func(i, j int, rows [][]float64)) error {
+	defer named(g.order)
 	_, held := g.store.(*dense)
 	if held || g.n < sweptInBlocks || high > leftStrip || !inBlocks(g).sweeps || !slices.IsSorted(g.order) {
 		return g.Sweep(ctx, true, func(i int, row []float64) { do(i, 0, [][]float64{row}) })
@@ -199,7 +202,7 @@ func (m *dense) complete(ctx context.Context) error {
 		return err
 	}
 	const tile = 64 // of rows and of columns, which stay in the first-level cache
-	err = inParallel(ctx, workers(), (todo+tile-1)/tile, func(_, task int) {
+	err = parallel.For(ctx, workers(), (todo+tile-1)/tile, func(_, task int) {
 		for at := task * tile; at < todo; at += tile {
 			for t := task * tile; t < min((task+1)*tile, todo); t++ {
 				i, row := g.order[t], rows[t]
@@ -220,20 +223,3 @@ func (m *dense) complete(ctx context.Context) error {
 }
 
 func workers() int { return runtime.GOMAXPROCS(0) }
-
-// inParallel calls do for every task until ctx ends; a worker does one at a time.
-func inParallel(ctx context.Context, workers, tasks int, do func(worker, task int)) error {
-	var next atomic.Int64
-	run := func(worker int) {
-		for task := int(next.Add(1)) - 1; task < tasks && ctx.Err() == nil; task = int(next.Add(1)) - 1 {
-			do(worker, task)
-		}
-	}
-	var wait sync.WaitGroup
-	for worker := 1; worker < min(workers, tasks); worker++ {
-		wait.Go(func() { run(worker) })
-	}
-	run(0)
-	wait.Wait()
-	return context.Cause(ctx)
-}
