@@ -82,6 +82,7 @@ func TestRandom(t *testing.T) {
 						t.Errorf("%s: %v", m.method.Name(), err)
 						continue
 					}
+					audited(t, p, r, tight{5e-9})
 					off := 1 - r.Certificate.Dual/want
 					if k > 0 && r.Status == IterationLimit && off > 0 {
 						unfinished[k].Add(1)
@@ -134,6 +135,9 @@ func TestGeneralProblems(t *testing.T) {
 			r, err := Solve(context.Background(), p, m.method, Settings{Stop: tight{5e-9}})
 			if errors.Is(err, ErrUnsupported) {
 				continue
+			}
+			if err == nil {
+				audited(t, p, r, tight{5e-9})
 			}
 			if err != nil || r.Status != Converged {
 				t.Errorf("%d: %s: %v, %v", seed, m.method.Name(), r.Status, err)

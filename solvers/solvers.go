@@ -15,8 +15,9 @@
 // novelty detection and the Gaussian process mean are all instances of it.
 //
 // One loop, [Solve], drives an interchangeable [Method] over a [Problem],
-// records a [Trace], stops by a [Criterion] and certifies the result with code
-// that no method shares ([Certify]).
+// records a [Trace], stops by a [Criterion] and certifies the result from its α and
+// rows of K ([Certify]). Package svmnb can audit a fit by code that shares nothing with
+// this package.
 package solvers
 
 import (
@@ -170,8 +171,8 @@ func (t *Trace) AlphaAt(k int) []float64 {
 	return alpha
 }
 
-// Certificate says how near the optimum an α is. It is computed from α alone,
-// in float64, by code that no solver shares.
+// Certificate says how near the optimum an α is. It is computed afresh from α, in
+// float64, and takes nothing from the method; docs/math.md says what code it shares.
 type Certificate struct {
 	Dual     float64 // W(α), the maximised dual objective
 	Primal   float64 // primal objective at the best bias for this α; +Inf while a hard margin separates nothing

@@ -396,6 +396,9 @@ func (problem tabled) inForm(t *testing.T, f form) {
 				t.Errorf("status %v after %d iterations; %+v", r.Status, r.Iterations, r.Certificate)
 			}
 			bits := fingerprint(t, r)
+			if !problem.indefinite {
+				audited(t, p, r, stop)
+			}
 			if f.blocks {
 				unround(t, p, r)
 			}
