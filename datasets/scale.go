@@ -99,7 +99,7 @@ func fit(train *Dataset, s *Scaler, measure func(column []float64) (centre, widt
 		}
 		s.Centre[j], s.Width[j] = measure(column)
 		if !finite(s.Centre[j]) || !finite(s.Width[j]) {
-			return nil, train.fault(-1, j, "the values lie so far apart that their range is not a float64; rescale them first")
+			return nil, train.fault(-1, j, "the values lie so far apart that their range overflows; divide them by a power of ten first")
 		}
 	}
 	return s, nil
@@ -269,7 +269,7 @@ func FitTarget(train *Dataset) (*TargetScaler, error) {
 	}
 	centre, width := moments(train.Y)
 	if !finite(centre) || !finite(width) {
-		return nil, train.fault(-1, -1, "the targets lie so far apart that their range is not a float64; rescale them first")
+		return nil, train.fault(-1, -1, "the targets lie so far apart that their range overflows; divide them by a power of ten first")
 	}
 	return &TargetScaler{Centre: centre, Width: width}, nil
 }

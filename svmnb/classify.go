@@ -267,7 +267,7 @@ func (c Classifier) prepare() (*task, error) {
 	t := &task{Classifier: c}
 	var err error
 	if c.margin == oneClass {
-		t.negative, t.positive = "outside", "inside"
+		t.negative, t.positive = oneClasses[0], oneClasses[1]
 		t.y = slices.Repeat([]float64{1}, c.data.N())
 		err = c.data.Check()
 	} else {

@@ -19,7 +19,7 @@ type Evaluation struct {
 	Classes       []string
 	Truth         []int       // n numbers of classes
 	Predicted     []int       // n
-	Scores        []float64   // n, for two classes: larger ones speak for Classes[1]; else nil
+	Scores        []float64   // n, for two classes: larger ones speak for Classes[1]; decision values, or that class's Probabilities; else nil
 	Probabilities [][]float64 // n × k, of a calibrated classifier; else nil
 }
 
@@ -79,11 +79,23 @@ func newEvaluation(verb string, ds *datasets.Dataset, words string, classes ...s
 	for i, y := range ds.Y {
 		k := slices.Index(classes, ds.ClassName(y))
 		if k < 0 {
-			return nil, &ArgumentError{verb, i, -1, y, fmt.Sprintf("class %q was not in the training data, which has %s", ds.ClassName(y), listed(classes))}
+			return nil, unknownClass(verb, i, ds, classes)
 		}
 		e.Truth = append(e.Truth, k)
 	}
 	return e, nil
+}
+
+// oneClasses are what a one-class machine tells apart.
+var oneClasses = []string{"outside", "inside"}
+
+// unknownClass is the error of point i, whose class the fit does not know.
+func unknownClass(verb string, i int, ds *datasets.Dataset, classes []string) error {
+	y := ds.Y[i]
+	if slices.Equal(classes, oneClasses) {
+		return &ArgumentError{verb, i, -1, y, fmt.Sprintf("a one-class machine tells inside from outside, and class %q is neither; give the data set targets of −1 for outside and 1 for inside, with Classes: []string{\"outside\", \"inside\"}", ds.ClassName(y))}
+	}
+	return &ArgumentError{verb, i, -1, y, fmt.Sprintf("class %q was not in the training data, which has %s", ds.ClassName(y), listed(classes))}
 }
 
 // sideOf is the class of a decision value; the boundary is the positive one's.
@@ -136,12 +148,8 @@ func (e *Evaluation) ROC() (*metrics.ROC, error) {
 	switch {
 	case len(e.Classes) != 2:
 		return nil, wrong("ROC", math.NaN(), "there are %d classes; the curve compares two", len(e.Classes))
-	case scores == nil && e.Probabilities == nil:
-		return nil, wrong("ROC", math.NaN(), "there are no scores; evaluate a fit of Classify, or a calibrated one")
 	case scores == nil:
-		for _, p := range e.Probabilities {
-			scores = append(scores, p[1])
-		}
+		return nil, wrong("ROC", math.NaN(), "there are no scores; evaluate a fit of Classify, or a calibrated one")
 	}
 	positive := make([]bool, len(e.Truth))
 	for i, k := range e.Truth {

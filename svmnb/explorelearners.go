@@ -245,7 +245,7 @@ func (p Process) stated() (explorable, error) {
 		return nil, err
 	}
 	if d := p.data.D(); d != 1 {
-		return nil, wrong("Explore", float64(d), "the data have %d features; a Gaussian process is explored over one, such as that of data.Columns", d)
+		return nil, wrong("Explore", float64(d), "the data have %d features; a Gaussian process is explored over one, so choose it by Columns(j) of the data set", d)
 	}
 	if p.kernel == nil {
 		k := t.kernel.(kernels.ScaleKernel)

@@ -183,7 +183,7 @@ const kktValues = 4_000_000
 func drawKKT(fit solved) (*Chart, error) {
 	f := fit.record()
 	if f.problem == nil {
-		return nil, fmt.Errorf("KKT: a %T has conditions for points and classes, not for points; look at Gap", fit)
+		return nil, fmt.Errorf("KKT: a %T has a condition for each point and class, and the figure shows one for each point; look at Gap", fit)
 	}
 	p, n := f.problem, len(f.Alpha)
 	d := figure.KKTData{Problem: f.words, Tol: 1e-3}

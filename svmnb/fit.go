@@ -1,7 +1,6 @@
 package svmnb
 
 import (
-	"fmt"
 	"math"
 	"sync"
 
@@ -98,7 +97,7 @@ func (f *Fit) Accuracy(ds *datasets.Dataset) (float64, error) {
 			right++
 		case f.task.negative, f.task.positive:
 		default:
-			return 0, &ArgumentError{"Accuracy", i, -1, ds.Y[i], fmt.Sprintf("class %q was not in the training data, which has %q and %q", truth, f.task.negative, f.task.positive)}
+			return 0, unknownClass("Accuracy", i, ds, []string{f.task.negative, f.task.positive})
 		}
 	}
 	return float64(right) / float64(len(values)), nil

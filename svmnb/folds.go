@@ -64,7 +64,7 @@ func (f Deal) Splits(data *datasets.Dataset) ([]Split, error) {
 	case f.K < 2 || f.K > n:
 		return nil, wrong("Folds", float64(f.K), "there are %d folds for %d points; give between 2 and the number of points", f.K, n)
 	case f.Times < 0:
-		return nil, wrong("Folds", float64(f.Times), "they are dealt %d times; give at least 1", f.Times)
+		return nil, wrong("Folds", float64(f.Times), "the points are dealt %d times; deal them at least once", f.Times)
 	}
 	classes := false
 	if f.Stratified {
@@ -72,7 +72,7 @@ func (f Deal) Splits(data *datasets.Dataset) ([]Split, error) {
 		classes = data.Classes != nil || len(counts) <= 10
 		for _, c := range counts {
 			if classes && c.N < 2 {
-				return nil, wrong("Folds", c.Y, "class %s has 1 point; to be learnt and held out it needs 2: leave it out, or take KFold", c.Class)
+				return nil, wrong("Folds", c.Y, "class %s has 1 point, and needs 2, one to learn from and one to hold out; leave the class out, or take KFold", c.Class)
 			}
 		}
 	}
@@ -124,7 +124,7 @@ func (oneOut) String() string { return "LeaveOneOutFolds()" }
 func (oneOut) Splits(data *datasets.Dataset) ([]Split, error) {
 	n := data.N()
 	if n < 2 {
-		return nil, wrong("Folds", float64(n), "there is %d point; leaving one out needs 2", n)
+		return nil, wrong("Folds", float64(n), "there is only %s; leaving one out needs 2", several(n, "point"))
 	}
 	splits := make([]Split, n)
 	for i := range splits {
@@ -149,12 +149,12 @@ func split(folds Folds, data *datasets.Dataset) ([]Split, error) {
 		return nil, err
 	}
 	if len(splits) == 0 {
-		return nil, wrong("Folds", 0, "%v holds nothing out", folds)
+		return nil, wrong("Folds", 0, "%v holds nothing out; give folds such as svmnb.KFold(5, 1)", folds)
 	}
 	side := make([]int, data.N()) // k for the training rows of split k, −k for those held out
 	for k, s := range splits {
 		if len(s.Train) == 0 || len(s.Test) == 0 {
-			return nil, wrong("Folds", float64(k), "fold %d has %d rows to learn from and %d held out; it needs both", k+1, len(s.Train), len(s.Test))
+			return nil, wrong("Folds", float64(k), "fold %d has %d rows to learn from and %d to hold out; it needs at least one of both", k+1, len(s.Train), len(s.Test))
 		}
 		for _, i := range slices.Concat(s.Train, s.Test) {
 			if i < 0 || i >= data.N() {

@@ -308,19 +308,20 @@ func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 // expanded is f(x) = Σ coef_i K(x_i, x) + b over the training points whose
 // coefficient is not 0.
 type expanded struct {
-	x     points                // those training points
-	basis func() *kernels.Basis // of x, made when it is first asked for
-	coef  []float64
-	b     float64
-	w     []float64 // Σ coef_i x_i for the linear kernel; else nil
-	d     int
+	x      points // those training points
+	kernel kernels.Kernel
+	basis  func() *kernels.Basis // of x, made when it is first asked for
+	coef   []float64
+	b      float64
+	w      []float64 // Σ coef_i x_i for the linear kernel; else nil
+	d      int
 
 	behind *passage // of the description
 }
 
 // expand takes n coefficients.
 func (m *machine) expand(coef []float64, b float64) expanded {
-	e := expanded{b: b, d: m.data.D(), behind: m.behind}
+	e := expanded{b: b, d: m.data.D(), behind: m.behind, kernel: m.kernel}
 	count := 0
 	for _, c := range coef {
 		if c != 0 {
@@ -379,7 +380,7 @@ func (e *expanded) here(verb, learner string, p points) ([]float64, error) {
 func (e *expanded) check(verb, learner string, p points) error {
 	if s := p.sparse; s != nil {
 		if s.N() > 0 && s.D != e.d {
-			return wrong(verb, float64(s.D), "the points have %d features, the %s was trained on %d; give the reader that number as dims", s.D, learner, e.d)
+			return wrong(verb, float64(s.D), "the points have %s, the %s was trained on %d; give the reader that number as dims", several(s.D, "feature"), learner, e.d)
 		}
 		if err := e.basis().CheckSparse(*s); err != nil {
 			return fmt.Errorf("svmnb: %s: %w", verb, err)
@@ -388,7 +389,7 @@ func (e *expanded) check(verb, learner string, p points) error {
 	}
 	for i, row := range p.x {
 		if len(row) != e.d {
-			return &ArgumentError{verb, i, -1, float64(len(row)), fmt.Sprintf("the point has %d features, the %s was trained on %d", len(row), learner, e.d)}
+			return &ArgumentError{verb, i, -1, float64(len(row)), misfit(e.kernel, len(row), e.d, "the "+learner+" was trained on")}
 		}
 		for j, v := range row {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -400,6 +401,24 @@ func (e *expanded) check(verb, learner string, p points) error {
 		return fmt.Errorf("svmnb: %s: %w", verb, err)
 	}
 	return nil
+}
+
+// misfit says that a point is of another length than those before: in what such a point
+// is made of, which for a precomputed kernel or one of strings are no features.
+func misfit(k kernels.Kernel, got, want int, than string) string {
+	switch {
+	case k == nil:
+	case strings.Contains(k.String(), "Precomputed("):
+		return fmt.Sprintf("the row has %s, %s %s: a new row has the kernel value with each of them; make it a point by Precomputed().NewPoints", several(got-1, "kernel value"), than, several(want-1, "point"))
+	case ofStrings(k.String()):
+		return fmt.Sprintf("the string is %d wide, %s strings %d wide: say Strings(%d, …)", got, than, want, want)
+	}
+	return fmt.Sprintf("the point has %s, %s %d", several(got, "feature"), than, want)
+}
+
+// ofStrings reports whether a kernel, by its text, compares strings.
+func ofStrings(kernel string) bool {
+	return strings.Contains(kernel, "GapWeighted(") || strings.Contains(kernel, "Spectrum(")
 }
 
 // normal returns w, for the linear kernel.

@@ -189,7 +189,7 @@ func (m *Model) bare(format string) error {
 	case m.before.open > 0:
 		return modelError(format, 0, "the model was learnt from scaled data (%v); say Transformed() to write the model of scaled points, and scale them by the same numbers", m.before)
 	}
-	return modelError(format, 0, "it has no place for the steps %v; say Transformed() to write the model behind them, and do them to the points by Transform of the pipeline", m.before)
+	return modelError(format, 0, "the format has no place for the steps %v; say Transformed() to write the model behind them, and do them to the points by Transform of the pipeline", m.before)
 }
 
 // Kernel returns the kernel.
@@ -336,7 +336,7 @@ func (m *Model) ProbabilitiesSparse(x datasets.CSR) ([][]float64, error) {
 
 func (m *Model) probable(verb string, p points) ([][]float64, error) {
 	if m.curves == nil {
-		return nil, wrong(verb, math.NaN(), "the model has none; take that of a Calibrated fit")
+		return nil, wrong(verb, math.NaN(), "the model has no probabilities; take the model of a fit after Calibrate")
 	}
 	rows, err := m.decisions(verb, p)
 	if err != nil {
@@ -387,7 +387,7 @@ func (m *Model) complete(format string) error {
 		}
 	case oneClassModel, twoClassModel:
 		if k != 2 || !slices.Equal(m.duels, [][2]int{{1, 0}}) || m.kind == oneClassModel && m.curves != nil {
-			return bad("the classes do not fit a model of %v", m.kind)
+			return bad("the classes are not those of a model of %v", m.kind)
 		}
 	default:
 		if k < 2 || k > 1<<15 {
@@ -442,7 +442,7 @@ func (m *Model) complete(format string) error {
 		e.Err = err
 		return e
 	}
-	m.basis = m.x.late(m.kernel)
+	m.basis, m.expanded.kernel = m.x.late(m.kernel), m.kernel
 	for k := range m.machines {
 		t := &m.machines[k]
 		if len(t.coef) != m.x.n() || !allFinite(t.coef) || !allFinite([]float64{t.b}) {
@@ -464,11 +464,11 @@ func (m *Model) complete(format string) error {
 			}
 		}
 		if !fine {
-			return bad("machine %d: the curve of probabilities is none", k)
+			return bad("machine %d: the curve of probabilities is not one: its numbers must be finite, increasing and between 0 and 1", k)
 		}
 	}
 	if (m.process != nil) != (m.kind == processKind) {
-		return bad("a %v and a process are two things", m.kind)
+		return bad("the kind is %v, and the numbers of a Gaussian process do not go with it, or are missing", m.kind)
 	}
 	if m.process != nil {
 		if wrong := m.process.complete(m); wrong != "" {

@@ -200,7 +200,7 @@ func parseModel(text []byte) (*Model, error) {
 		e.Err = err
 		return nil, e
 	}
-	m := &Model{kind: modelKind(kind), kernel: k, classes: file.Classes, targets: file.Targets, duels: file.Duels, expanded: expanded{x: written(file.Vectors), d: file.Features}}
+	m := &Model{kind: modelKind(kind), kernel: k, classes: file.Classes, targets: file.Targets, duels: file.Duels, expanded: expanded{x: written(file.Vectors), d: file.Features, kernel: k}}
 	if s := file.Sparse; s != nil {
 		if file.Vectors != nil || version == modelVersions[0] {
 			return nil, modelError(format, 3, "the support vectors are there twice, or sparse in a version that has none")

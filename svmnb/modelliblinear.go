@@ -26,15 +26,15 @@ func (m *Model) WriteLIBLINEAR(w io.Writer) error {
 		return err
 	}
 	if m.process != nil {
-		return modelError(format, 0, "it has no Gaussian processes; take Regress(data).Ridge(λ)")
+		return modelError(format, 0, "the format has no Gaussian processes; take Regress(data).Ridge(λ)")
 	}
 	if m.machines[0].w == nil {
-		return modelError(format, 0, "it has no kernel %v; it has Linear", brief(m.kernel.String()))
+		return modelError(format, 0, "the format has no kernel %v; it has Linear", brief(m.kernel.String()))
 	}
 	logistic := m.curves != nil
 	for _, c := range m.curves {
 		if c != curve(Sigmoid{A: -1}) {
-			return modelError(format, 0, "its probabilities are those of logistic regression only; write the model of the fit that was calibrated, without them")
+			return modelError(format, 0, "the format has the probabilities of logistic regression only; write the model of the fit that was calibrated, without them")
 		}
 	}
 	k := len(m.classes)
@@ -46,7 +46,7 @@ func (m *Model) WriteLIBLINEAR(w io.Writer) error {
 	case m.kind == twoClassModel:
 		order = []int{1, 0}
 	case m.kind == oneClassModel || m.kind == votesModel && k > 2:
-		return modelError(format, 0, "it has no machines of %v; take OneVsRest or CrammerSinger", m.kind)
+		return modelError(format, 0, "the format has no machines of %v; take OneVsRest or CrammerSinger", m.kind)
 	default:
 		for c := range k {
 			order = append(order, c)
@@ -57,7 +57,7 @@ func (m *Model) WriteLIBLINEAR(w io.Writer) error {
 	}
 	if logistic {
 		if solver == "MCSVM_CS" {
-			return modelError(format, 0, "it has no probabilities of %v", m.kind)
+			return modelError(format, 0, "the format has no probabilities of %v", m.kind)
 		}
 		solver = "L2R_LR"
 	}

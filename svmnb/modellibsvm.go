@@ -26,13 +26,13 @@ func (m *Model) WriteLIBSVM(w io.Writer) error {
 	}
 	words, ok := libsvmKernel(m.kernel)
 	if !ok {
-		return modelError(format, 0, "it has no kernel %v; it has Linear, Polynomial, RBF and Sigmoid", brief(m.kernel.String()))
+		return modelError(format, 0, "the format has no kernel %v; it has Linear, Polynomial, RBF and Sigmoid", brief(m.kernel.String()))
 	}
 	var sigmoids []Sigmoid
 	for _, c := range m.curves {
 		s, ok := c.(Sigmoid)
 		if !ok {
-			return modelError(format, 0, "its probabilities are Platt's; calibrate by svmnb.Platt")
+			return modelError(format, 0, "the format has the probabilities of Platt only; calibrate by svmnb.Platt")
 		}
 		sigmoids = append(sigmoids, s)
 	}
@@ -54,7 +54,7 @@ func (m *Model) WriteLIBSVM(w io.Writer) error {
 	switch m.kind {
 	case processKind:
 		if m.process.beta != nil {
-			return modelError(format, 0, "it has no linear mean; take ConstantMean")
+			return modelError(format, 0, "the format has no linear mean; take ConstantMean")
 		}
 		kind = "epsilon_svr"
 	case regressionModel:
@@ -68,7 +68,7 @@ func (m *Model) WriteLIBSVM(w io.Writer) error {
 			order = append(order, k)
 		}
 	default:
-		return modelError(format, 0, "it has no machines %v; take OneVsOne", m.kind)
+		return modelError(format, 0, "the format has no machines of %v; take OneVsOne", m.kind)
 	}
 	line("svm_type " + kind)
 	line("kernel_type " + words)

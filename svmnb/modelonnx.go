@@ -99,13 +99,13 @@ const (
 func (m *Model) onnxNode() (*onnxNode, error) {
 	fail := func(msg string, args ...any) (*onnxNode, error) { return nil, modelError(onnxFormat, 0, msg, args...) }
 	if m.process != nil && m.process.beta != nil {
-		return fail("it has no linear mean; take ConstantMean")
+		return fail("the format has no linear mean; take ConstantMean")
 	}
 	var sigmoids []Sigmoid
 	for _, c := range m.curves {
 		s, ok := c.(Sigmoid)
 		if !ok {
-			return fail("its probabilities are Platt's; calibrate by svmnb.Platt")
+			return fail("the format has the probabilities of Platt only; calibrate by svmnb.Platt")
 		}
 		sigmoids = append(sigmoids, s)
 	}
@@ -113,7 +113,7 @@ func (m *Model) onnxNode() (*onnxNode, error) {
 	pairs := m.kind == twoClassModel || m.kind == votesModel
 	switch {
 	case sigmoids != nil && !pairs:
-		return fail("it has no probabilities of %v; write the model of the fit that was calibrated, without them", m.kind)
+		return fail("the format has no probabilities of %v; write the model of the fit that was calibrated, without them", m.kind)
 	case linear && m.classes == nil:
 		n := &onnxNode{op: "LinearRegressor"}
 		n.floats("coefficients", m.machines[0].w)
@@ -123,14 +123,14 @@ func (m *Model) onnxNode() (*onnxNode, error) {
 	case linear && sigmoids == nil && m.kind != oneClassModel && (len(m.classes) == 2 || m.kind != votesModel):
 		return m.onnxLinear(), nil
 	case !pairs && m.kind != oneClassModel && m.classes != nil:
-		return fail("it has no machines of %v with a kernel; take OneVsOne", m.kind)
+		return fail("the format has no machines of %v with a kernel; take OneVsOne", m.kind)
 	}
 	kernel, parameters, ok := onnxKernel(m.kernel)
 	switch {
 	case !ok:
-		return fail("it has no kernel %v; it has Linear, Polynomial, RBF and Sigmoid", brief(m.kernel.String()))
+		return fail("the format has no kernel %v; it has Linear, Polynomial, RBF and Sigmoid", brief(m.kernel.String()))
 	case m.x.sparse != nil:
-		return fail("its support vectors are written out, and these are sparse; learn from Dense() of the data set, or with the Linear kernel")
+		return fail("the format has its support vectors written out, and these are sparse; learn from Dense() of the data set, or with the Linear kernel")
 	}
 	n := &onnxNode{op: "SVMRegressor"}
 	var vectors, rho []float64

@@ -40,7 +40,7 @@ func (f *ProcessFit) Model() *Model {
 	}
 	x := written(f.task.data.X)
 	m := &Model{kind: processKind, kernel: f.task.kernel, process: p, machines: []term{{coef: f.Alpha, b: f.Offset}},
-		expanded: expanded{x: x, basis: func() *kernels.Basis { return f.points }, d: f.task.data.D(), behind: f.task.behind}}
+		expanded: expanded{x: x, basis: func() *kernels.Basis { return f.points }, d: f.task.data.D(), behind: f.task.behind, kernel: f.task.kernel}}
 	return m.beyond(f.task.data)
 }
 

@@ -83,7 +83,7 @@ func (t *multiTask) expand(coef [][]float64, b []float64) *MultiFit {
 	}
 	all := pointsOf(data)
 	x := all.some(f.support)
-	f.points = expanded{x: x, basis: x.late(t.base.kernel), d: data.D(), behind: t.base.behind}
+	f.points = expanded{x: x, basis: x.late(t.base.kernel), d: data.D(), behind: t.base.behind, kernel: t.base.kernel}
 	linear := t.base.kernel == kernels.Kernel(kernels.Linear())
 	for k, c := range coef {
 		m := term{b: b[k], coef: make([]float64, len(f.support))}

@@ -62,11 +62,11 @@ func stepText(t Transform) string {
 func (p *passage) apply(verb, learner string, x points) (points, error) {
 	for i, row := range x.x {
 		if len(row) != p.d {
-			return points{}, &ArgumentError{verb, i, -1, float64(len(row)), fmt.Sprintf("the point has %s, the %s was fitted to %d", several(len(row), "feature"), learner, p.d)}
+			return points{}, &ArgumentError{verb, i, -1, float64(len(row)), fmt.Sprintf("the point has %s, the %s was trained on %d", several(len(row), "feature"), learner, p.d)}
 		}
 	}
 	if s := x.sparse; s != nil && s.N() > 0 && s.D != p.d {
-		return points{}, wrong(verb, float64(s.D), "the points have %s, the %s was fitted to %d; give the reader that number as dims", several(s.D, "feature"), learner, p.d)
+		return points{}, wrong(verb, float64(s.D), "the points have %s, the %s was trained on %d; give the reader that number as dims", several(s.D, "feature"), learner, p.d)
 	}
 	for i, t := range p.steps {
 		n := x.n()

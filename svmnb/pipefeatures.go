@@ -67,7 +67,7 @@ func (s Landmarks) FitSparse(train *datasets.Dataset) (SparseTransform, error) {
 	}
 	m := s.Landmarks
 	if m < 1 || m > min(train.N(), mostLandmarks) {
-		return nil, wrong("Nystroem", float64(m), "there are %d landmarks of %d training points; give a whole number from 1 to theirs, at most %d", m, train.N(), mostLandmarks)
+		return nil, wrong("Nystroem", float64(m), "%d landmarks are asked for of %d training points; give a whole number from 1 to %d", m, train.N(), min(train.N(), mostLandmarks))
 	}
 	k := s.Kernel
 	if k == nil {
@@ -97,7 +97,7 @@ func (s Landmarks) FitSparse(train *datasets.Dataset) (SparseTransform, error) {
 		t.u = append(t.u, u)
 	}
 	if len(t.u) == 0 {
-		return nil, wrong("Nystroem", values[m-1], "no eigenvalue of the kernel at the landmarks is positive; package mercer says why")
+		return nil, wrong("Nystroem", values[m-1], "no eigenvalue of the kernel matrix of the landmarks is positive, so it makes no features; take another kernel")
 	}
 	return t, nil
 }
@@ -204,7 +204,7 @@ func (s FourierFeatures) FitSparse(train *datasets.Dataset) (SparseTransform, er
 		return nil, wrong("RandomFourier", gamma, "gamma is %v; it must be a positive number, or 0 for 1/(d·Var X)", gamma)
 	}
 	if most := mostNumbers / max(train.N(), train.D()); s.Features < 1 || s.Features > most {
-		return nil, wrong("RandomFourier", float64(s.Features), "there are %d features of %d points; give a whole number from 1 to %d", s.Features, train.N(), most)
+		return nil, wrong("RandomFourier", float64(s.Features), "%d features are asked for, of %d points; give a whole number from 1 to %d", s.Features, train.N(), most)
 	}
 	rng := rand.New(rand.NewPCG(s.Seed, 0xf0021e2))
 	t := fourier{w: make([][]float64, s.Features), b: make([]float64, s.Features)}

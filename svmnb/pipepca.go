@@ -58,7 +58,7 @@ func (s PrincipalComponents) Fit(train *datasets.Dataset) (Transform, error) {
 	}
 	n, d, k := train.N(), train.D(), s.Components
 	if k < 1 || k > min(n, d) {
-		return nil, wrong("PCA", float64(k), "there are %d components of %d training points of %d features; give a whole number from 1 to the smaller", k, n, d)
+		return nil, wrong("PCA", float64(k), "%d components are asked for, of %d training points of %d features; give a whole number from 1 to %d", k, n, d, min(n, d))
 	}
 	t := projected{mean: make([]float64, d)}
 	for i, row := range train.X {
@@ -93,7 +93,7 @@ func (s PrincipalComponents) Fit(train *datasets.Dataset) (Transform, error) {
 		scale := math.Copysign(1, largest)
 		if s.Whiten {
 			if values[c] <= 1e-12*values[0] {
-				return nil, wrong("PCA", float64(c+1), "component %d has no variance to divide by; take fewer", c+1)
+				return nil, wrong("PCA", float64(c+1), "the points do not vary along component %d, so there is no standard deviation to divide by; take fewer components, or PCA without Whiten", c+1)
 			}
 			scale *= math.Sqrt(float64(n)) / values[c]
 		}

@@ -176,7 +176,7 @@ func wide(call string, i int, row []float64, d int) error {
 	if len(row) == d {
 		return nil
 	}
-	return &ArgumentError{call, i, -1, float64(len(row)), fmt.Sprintf("the point has %d features, the step was fitted to %d", len(row), d)}
+	return &ArgumentError{call, i, -1, float64(len(row)), fmt.Sprintf("the point has %s, the step was fitted to %d", several(len(row), "feature"), d)}
 }
 
 // Indicators is a [Step] that makes a feature 0 or 1 of each value of a category; see
@@ -219,7 +219,7 @@ func (s Indicators) Fit(train *datasets.Dataset) (Transform, error) {
 		slices.Sort(values)
 		values = slices.Compact(values)
 		if len(values) > mostValues {
-			return nil, wrong("OneHot", float64(len(values)), "column %d has %d different values, which looks like a measurement and no category", j, len(values))
+			return nil, wrong("OneHot", float64(len(values)), "column %d has %d different values, which looks like a measurement; a category has at most %d: leave the column as it is", j, len(values), mostValues)
 		}
 		t.values[j] = slices.Clip(values)
 	}

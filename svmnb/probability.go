@@ -78,7 +78,7 @@ type decider func(verb string, p points) ([][]float64, error)
 // returns an error that wraps context.Cause(ctx).
 func (f *Fit) Calibrate(ctx context.Context, how Calibration) (*Calibrated, error) {
 	if f.task.margin == oneClass {
-		return nil, wrong("Calibrate", math.NaN(), "a machine of one class knows no other; there is nothing to tell apart")
+		return nil, wrong("Calibrate", math.NaN(), "a one-class machine has seen one class only, so it has no probabilities to learn; leave Calibrate out")
 	}
 	c := &Calibrated{how: how, classes: []string{f.task.negative, f.task.positive}, words: f.task.words(), duels: [][2]int{{1, 0}}, fit: f}
 	of := func(at func(verb, learner string, p points) ([]float64, error)) decider {
@@ -250,7 +250,7 @@ func (c *Calibrated) deal(class []int, seed uint64) ([]int, error) {
 			}
 		}
 		if len(rows) < 2 {
-			return nil, wrong("Calibrate", float64(len(rows)), "class %s has %d point; to be learnt and held out it needs 2", name, len(rows))
+			return nil, wrong("Calibrate", float64(len(rows)), "class %s has %s; it needs 2, one to learn from and one to hold out", className(name), several(len(rows), "point"))
 		}
 		rng.Shuffle(len(rows), func(a, b int) { rows[a], rows[b] = rows[b], rows[a] })
 		for _, i := range rows {
@@ -302,6 +302,9 @@ func (e *Evaluation) add(c *Calibrated, values [][]float64) {
 	for _, v := range values {
 		p := c.probabilities(v)
 		e.Probabilities, e.Predicted = append(e.Probabilities, p), append(e.Predicted, slices.Index(p, slices.Max(p)))
+		if len(p) == 2 {
+			e.Scores = append(e.Scores, p[1])
+		}
 	}
 }
 

@@ -39,7 +39,7 @@ func (f *Fit) step(iteration int) (figure.StepData, error) {
 		k++
 	}
 	if k == 0 || k == len(points) || points[k].Iteration != iteration || points[k-1].Iteration != iteration-1 {
-		return d, wrong("the trace has no two neighbours that end with iteration %d; take one of the first hundred, or say Sample(1)", iteration)
+		return d, wrong("the trace does not have the states before and after iteration %d; take one of the first hundred iterations, or say Sample(1) before the fit", iteration)
 	}
 	pair := points[k].Working
 	p := f.task.problem

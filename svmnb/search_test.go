@@ -141,7 +141,7 @@ func TestFoldErrors(t *testing.T) {
 		{Deal{K: 2, Times: -1}, data, "dealt -1 times"},
 		{StratifiedKFold(2, 0), lonely, "class -1 has 1 point"},
 		{wrongFolds{}, data, "holds nothing out"},
-		{wrongFolds{{[]int{0, 1}, nil}}, data, "2 rows to learn from and 0 held out"},
+		{wrongFolds{{[]int{0, 1}, nil}}, data, "2 rows to learn from and 0 to hold out"},
 		{wrongFolds{{[]int{0}, []int{200}}}, data, "row 200: fold 1 names this row of 200"},
 		{wrongFolds{{[]int{0, 1}, []int{2}}, {[]int{0, 1}, []int{2, 1}}}, data, "row 1: fold 2 learns from this row and holds it out"},
 		{LeaveOneOutFolds(), data.Select([]int{0}), "leaving one out needs 2"},

@@ -107,13 +107,18 @@ func (f *Fit) Hints() []string {
 // solver was not done.
 func (m *machine) hints(r *solvers.Result, cost string) (hints []string) {
 	add := func(format string, args ...any) { hints = append(hints, fmt.Sprintf(format, args...)) }
-	if r.Status == solvers.IterationLimit || r.Status == solvers.TimeLimit || r.Status == solvers.Exhausted {
-		add("The solver ended by its %s, %.3g from the optimum: raise the limit, loosen Tol, or lower %s.", r.Status, r.Certificate.Gap, cost)
+	switch gap := r.Certificate.Gap; r.Status {
+	case solvers.IterationLimit:
+		add("The solver reached its limit of iterations at most %.3g from the optimum: raise MaxIterations, loosen Tol, or lower %s.", gap, cost)
+	case solvers.TimeLimit:
+		add("The solver reached its limit of time at most %.3g from the optimum: allow more time, loosen Tol, or lower %s.", gap, cost)
+	case solvers.Exhausted:
+		add("The solver could take no further step at most %.3g from the optimum, since rounding hides what is left: loosen Tol, take another solver, or lower %s.", gap, cost)
 	}
 	if m.data.Sparse != nil {
 		return hints // the others look at points written out
 	}
-	if j, k, ratio := m.spread(); ratio > 30 {
+	if j, k, ratio := m.spread(); ratio > 30 && scalable(m.kernel) {
 		add("The spread of feature %s is %.3g times that of %s, so distances see little else: let svmnb.Pipe(svmnb.Standardise(), …) scale the features, which then does the same to the points that it predicts.", m.data.FeatureName(j), ratio, m.data.FeatureName(k))
 	}
 	if k, ok := m.kernel.(interface{ OfSquaredDistance(float64) float64 }); ok && m.data.N() > 2 {
@@ -155,16 +160,8 @@ func (m *machine) nearest() float64 {
 // nothing to compare.
 func (m *machine) spread() (widest, narrowest int, ratio float64) {
 	lo, hi := math.Inf(1), 0.0
-	n := float64(m.data.N())
 	for j := range m.data.D() {
-		mean, sum := 0.0, 0.0
-		for _, x := range m.data.X {
-			mean += x[j] / n
-		}
-		for _, x := range m.data.X {
-			sum += (x[j] - mean) * (x[j] - mean)
-		}
-		sd := math.Sqrt(sum / n)
+		sd := deviation(m.data.X, j)
 		if sd > hi {
 			widest, hi = j, sd
 		}
@@ -176,6 +173,42 @@ func (m *machine) spread() (widest, narrowest int, ratio float64) {
 		return 0, 0, 1
 	}
 	return widest, narrowest, hi / lo
+}
+
+// deviation returns the standard deviation of feature j, 0 where all values are equal,
+// which a mean that was rounded would hide, and where they lie too far apart for one.
+func deviation(x [][]float64, j int) float64 {
+	mean, largest, constant := 0.0, 0.0, true
+	for i, p := range x {
+		constant = constant && p[j] == x[0][j]
+		mean += (p[j] - mean) / float64(i+1)
+	}
+	for _, p := range x {
+		largest = max(largest, math.Abs(p[j]-mean))
+	}
+	if constant || largest == 0 || math.IsInf(largest, 0) {
+		return 0
+	}
+	sum := 0.0
+	for _, p := range x {
+		t := (p[j] - mean) / largest
+		sum += t * t
+	}
+	return largest * math.Sqrt(sum/float64(len(x)))
+}
+
+// scalable reports whether it helps a kernel that all features have one scale. It does
+// not where features are letters, places in a matrix or counts, nor where the kernel has
+// a length for each; of a kernel of one's own it is not known.
+func scalable(k kernels.Kernel) bool {
+	text := k.String()
+	for _, name := range []string{"Precomputed(", "ChiSquared(", "Intersection(", "ARD(", "Columns("} {
+		if strings.Contains(text, name) {
+			return false
+		}
+	}
+	_, err := kernels.Parse(text)
+	return err == nil && !ofStrings(text)
 }
 
 func percent(v float64) string {

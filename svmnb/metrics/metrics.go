@@ -57,7 +57,7 @@ func check(metric string, all ...series) error {
 		}
 		for i, v := range s.values {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return wrong(metric, s.name, i, v, "%v is no finite number", v)
+				return wrong(metric, s.name, i, v, "%v is not a finite number", v)
 			}
 		}
 	}

@@ -103,7 +103,7 @@ func NLPD(truth, mean, sd []float64) (float64, error) {
 	sum := 0.0
 	for i, y := range truth {
 		if sd[i] == 0 {
-			return 0, wrong("NLPD", "sd", i, 0, "a deviation of 0 has no density; use CRPS")
+			return 0, wrong("NLPD", "sd", i, 0, "a standard deviation of 0 has no density; use CRPS")
 		}
 		z := (y - mean[i]) / sd[i]
 		sum += z*z/2 + math.Log(sd[i]) + math.Log(2*math.Pi)/2
@@ -142,7 +142,7 @@ func gaussian(metric string, truth, mean, sd []float64) error {
 	}
 	for i, s := range sd {
 		if s < 0 {
-			return wrong(metric, "sd", i, s, "a deviation is not negative")
+			return wrong(metric, "sd", i, s, "the standard deviation is negative; give one of at least 0")
 		}
 	}
 	return nil

@@ -70,7 +70,7 @@ func descend(metric string, positive []bool, score []float64) ([]step, error) {
 		return nil, wrong(metric, "positive", -1, float64(len(positive)), "there are %d labels for %d scores", len(positive), len(score))
 	}
 	if !slices.Contains(positive, true) {
-		return nil, wrong(metric, "positive", -1, 0, "no point is positive; the metric asks for some")
+		return nil, wrong(metric, "positive", -1, 0, "no point is positive; give at least one")
 	}
 	order := make([]int, len(score))
 	for i := range order {
