@@ -47,28 +47,29 @@ const (
 	galleryBytes = 60_000 // of an image
 )
 
-// gallery describes the fits and returns the rooms; nothing is learnt before a draw.
-func gallery() []room {
+// gallery describes the fits and returns the rooms; nothing is learnt before a draw. Its
+// data are what of makes of them, which for the gallery is nothing else.
+func gallery(of func(*datasets.Dataset) *datasets.Dataset) []room {
 	ctx := context.Background()
 	folds := svmnb.StratifiedKFold(5, 1)
-	moons := svmnb.Classify(datasets.Moons(120, 0.2, 42)).Kernel(kernels.RBF(1.2)).C(2)
-	few := svmnb.Classify(datasets.Moons(30, 0.2, 42)).Kernel(kernels.RBF(1.2))
+	moons := svmnb.Classify(of(datasets.Moons(120, 0.2, 42))).Kernel(kernels.RBF(1.2)).C(2)
+	few := svmnb.Classify(of(datasets.Moons(30, 0.2, 42))).Kernel(kernels.RBF(1.2))
 	fit := sync.OnceValue(func() *svmnb.Fit { return moons.MustFit() })
 	chunked := sync.OnceValue(func() *svmnb.Fit { return moons.Using(solvers.Chunking{Initial: 10, M: 15}).MustFit() })
-	cancer := sync.OnceValue(func() *svmnb.Fit { return svmnb.Classify(datasets.BreastCancer().Standardised()).C(1).MustFit() })
-	iris := sync.OnceValue(func() *svmnb.MultiFit { return svmnb.Classify(datasets.Iris()).C(10).OneVsOne().MustFit() })
+	cancer := sync.OnceValue(func() *svmnb.Fit { return svmnb.Classify(of(datasets.BreastCancer().Standardised())).C(1).MustFit() })
+	iris := sync.OnceValue(func() *svmnb.MultiFit { return svmnb.Classify(of(datasets.Iris())).C(10).OneVsOne().MustFit() })
 	petals := sync.OnceValue(func() *svmnb.MultiFit {
-		return svmnb.Classify(datasets.Iris().Columns(2, 3)).C(10).OneVsOne().MustFit()
+		return svmnb.Classify(of(datasets.Iris().Columns(2, 3))).C(10).OneVsOne().MustFit()
 	})
 	calibrated := sync.OnceValues(func() (*svmnb.Calibrated, error) { return fit().Calibrate(ctx, svmnb.Platt{Folds: 5, Seed: 1}) })
 	search := sync.OnceValues(func() (*svmnb.SearchFit, error) {
 		return moons.Search(svmnb.Grid{"C": svmnb.Log2(-3, 9, 2), "gamma": svmnb.Log2(-5, 5, 2)}, folds).Fit(ctx)
 	})
-	sinc := svmnb.Regress(datasets.Sinc(100, 0.1, 1)).Kernel(kernels.RBF(0.3)).C(10).Epsilon(0.1)
-	motorcycle := svmnb.GaussianProcess(datasets.Motorcycle()).Kernel(kernels.Scale(45*45, kernels.SquaredExponential(5))).NoiseVariance(22 * 22)
+	sinc := svmnb.Regress(of(datasets.Sinc(100, 0.1, 1))).Kernel(kernels.RBF(0.3)).C(10).Epsilon(0.1)
+	motorcycle := svmnb.GaussianProcess(of(datasets.Motorcycle())).Kernel(kernels.Scale(45*45, kernels.SquaredExponential(5))).NoiseVariance(22 * 22)
 	gp := sync.OnceValue(func() *svmnb.ProcessFit { return motorcycle.MustFit() })
 	co2 := sync.OnceValue(func() *svmnb.ProcessFit {
-		return svmnb.GaussianProcess(datasets.CO2()).Kernel(kernels.Sum(
+		return svmnb.GaussianProcess(of(datasets.CO2())).Kernel(kernels.Sum(
 			kernels.Scale(66*66, kernels.SquaredExponential(67)),
 			kernels.Scale(2.4*2.4, kernels.Product(kernels.SquaredExponential(90), kernels.Periodic(1, 1.3))),
 		)).NoiseVariance(0.1).MustFit()
@@ -134,6 +135,8 @@ func gallery() []room {
 		}},
 	}
 }
+
+func asItIs(d *datasets.Dataset) *datasets.Dataset { return d }
 
 // image draws the exhibit as SVG, or as PNG where that is too long.
 func (e exhibit) image() (name string, data []byte, alt string, err error) {
@@ -205,7 +208,7 @@ func galleryCommand(ctx context.Context, s *session, args []string) error {
 	}
 	var page strings.Builder
 	page.WriteString(galleryHead)
-	for _, r := range gallery() {
+	for _, r := range gallery(asItIs) {
 		fmt.Fprintf(&page, "\n## %s\n\n%s\n", r.title, r.setup)
 		for _, e := range r.exhibits {
 			if ctx.Err() != nil {

@@ -85,7 +85,7 @@ func TestGalleryIsWhole(t *testing.T) {
 	}
 	words := strings.Join(strings.Fields(string(source)), " ")
 	var shown, images []string
-	for _, r := range gallery() {
+	for _, r := range gallery(asItIs) {
 		for _, e := range r.exhibits {
 			shown = append(shown, strings.Fields(e.of)...)
 			if !strings.Contains(words, "return "+e.code+" }") {
@@ -130,7 +130,7 @@ func TestGalleryIsWhole(t *testing.T) {
 
 // The lines of the gallery work, and their charts have the finding in the title.
 func TestGalleryDraws(t *testing.T) {
-	for _, r := range gallery() {
+	for _, r := range gallery(asItIs) {
 		for _, e := range r.exhibits {
 			c, err := e.draw()
 			if err != nil {

@@ -15,6 +15,7 @@ import (
 	chromahtml "github.com/alecthomas/chroma/v2/formatters/html"
 	"github.com/alecthomas/chroma/v2/lexers"
 	"github.com/alecthomas/chroma/v2/styles"
+	"github.com/svmnb/svmnb/svmnb/static"
 )
 
 //go:embed page.css
@@ -24,8 +25,8 @@ var pageCSS string
 var katex embed.FS
 
 // exportHTML writes the notebook as one page that needs nothing else: no
-// network, no files beside it. Scripts in outputs stay alive. Images named in
-// the text are looked up in dir.
+// network, no files beside it. The charts and tables of svmnb stay alive; other scripts
+// in outputs do not run (foreign.go). Images named in the text are looked up in dir.
 func exportHTML(nb *notebook, name, dir string) ([]byte, error) {
 	body, math, err := renderNotebook(newMarkdown(), nb, dir)
 	if err != nil {
@@ -35,8 +36,18 @@ func exportHTML(nb *notebook, name, dir string) ([]byte, error) {
 	if title == "" {
 		title = name
 	}
+	if hasCharts(body) {
+		body += static.Library() + "\n"
+	}
+	if math {
+		script, err := katexScript()
+		if err != nil {
+			return nil, err
+		}
+		body += "<script>" + strings.ReplaceAll(script, "</script", `<\/script`) + "</script>\n"
+	}
 	var page strings.Builder
-	fmt.Fprintf(&page, pageHead, html.EscapeString(stripMath(title)))
+	fmt.Fprintf(&page, pageHead, policyMeta(body), html.EscapeString(stripMath(title)))
 	page.WriteString("<style>\n" + pageCSS + chromaCSS() + "</style>\n")
 	if math {
 		style, err := katexCSS(func(font string) (string, error) {
@@ -48,24 +59,21 @@ func exportHTML(nb *notebook, name, dir string) ([]byte, error) {
 		}
 		page.WriteString("<style>\n" + style + "</style>\n")
 	}
-	page.WriteString("</head>\n<body>\n<main>\n" + body + "</main>\n")
-	if math {
-		script, err := katexScript()
-		if err != nil {
-			return nil, err
-		}
-		page.WriteString("<script>" + strings.ReplaceAll(script, "</script", `<\/script`) + "</script>\n")
-	}
-	page.WriteString("</body>\n</html>\n")
+	page.WriteString("</head>\n<body>\n<main>\n" + body + "</main>\n</body>\n</html>\n")
 	return []byte(page.String()), nil
 }
 
-// pageHead is how every page begins; it wants the title.
+// hasCharts reports whether a page has charts, which need the drawing library.
+func hasCharts(page string) bool {
+	return strings.Contains(page, `<script>(function(w){var S=w.__svmEcharts=`)
+}
+
+// pageHead is how every page begins; it wants what its policy is, and the title.
 const pageHead = `<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
+%s<meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <link rel="icon" href="data:,">
 <title>%s</title>
@@ -100,7 +108,7 @@ func renderNotebook(md *markdown, nb *notebook, dir string) (string, bool, error
 			fmt.Fprintf(&body, "<section class=\"cell\">\n<pre class=\"code chroma\" data-count=\"%s\"><code>%s</code></pre>\n",
 				html.EscapeString(count), highlightCell(strings.TrimRight(c.source(), "\n")))
 			for _, o := range outputs {
-				text, hasMath, err := renderOutput(md, o, dir)
+				text, hasMath, err := renderOutput(md, o)
 				if err != nil {
 					return "", false, fmt.Errorf("cell %d: %w", i+1, err)
 				}
@@ -150,7 +158,7 @@ func katexCSS(address func(font string) (string, error)) (string, error) {
 var fontSource = regexp.MustCompile(`src:url\((fonts/[\w-]+\.woff2)\) format\("woff2"\)(?:,url\([^)]*\) format\("[a-z]+"\))*`)
 
 // renderOutput shows the richest form of an output.
-func renderOutput(md *markdown, o *output, dir string) (string, bool, error) {
+func renderOutput(md *markdown, o *output) (string, bool, error) {
 	switch o.kind {
 	case "stream":
 		return fmt.Sprintf("<pre class=\"out %s\">%s</pre>\n", html.EscapeString(o.name), ansiHTML(overwritten(o.text))), false, nil
@@ -162,28 +170,29 @@ func renderOutput(md *markdown, o *output, dir string) (string, bool, error) {
 		return s, ok && strings.TrimSpace(s) != ""
 	}
 	if s, ok := text("text/html"); ok {
-		return "<div class=\"out rich\">" + s + "</div>\n", false, nil
+		return "<div class=\"out rich\">" + outputHTML(s) + "</div>\n", false, nil
 	}
 	if s, ok := text("text/markdown"); ok {
-		s, math, err := md.render(s, dir, nil)
+		s, math, err := md.render(s, "", nil) // no files: names in it come from data
 		return "<div class=\"out text\">" + s + "</div>\n", math, err
 	}
-	if s, ok := text("image/svg+xml"); ok {
-		return "<div class=\"out image\">" + s + "</div>\n", false, nil
-	}
-	for _, mime := range []string{"image/png", "image/jpeg", "image/gif"} {
-		if s, ok := text(mime); ok {
+	for _, mime := range []string{"image/svg+xml", "image/png", "image/jpeg", "image/gif", "image/webp"} {
+		s, ok := text(mime)
+		if !ok {
+			continue
+		}
+		data, err := []byte(s), error(nil)
+		if mime != "image/svg+xml" {
+			data, err = base64.StdEncoding.DecodeString(strings.Join(strings.Fields(s), ""))
+		}
+		if uri := imageURI(data); err == nil && uri != "" { // a drawing as an image, where it runs nothing
 			alt, _ := text("text/plain")
-			return fmt.Sprintf("<div class=\"out image\"><img src=\"data:%s;base64,%s\" alt=\"%s\"></div>\n",
-				mime, strings.Join(strings.Fields(s), ""), html.EscapeString(alt)), false, nil
+			return fmt.Sprintf("<div class=\"out image\"><img src=\"%s\" alt=\"%s\"></div>\n", uri, html.EscapeString(alt)), false, nil
 		}
 	}
 	if s, ok := text("text/latex"); ok {
 		s, formulas := protectMath(s)
 		return "<div class=\"out text\">" + restoreMath(html.EscapeString(s), formulas) + "</div>\n", len(formulas) > 0, nil
-	}
-	if s, ok := text("application/javascript"); ok {
-		return "<script>" + strings.ReplaceAll(s, "</script", `<\/script`) + "</script>\n", false, nil
 	}
 	if s, ok := text("text/plain"); ok {
 		return "<pre class=\"out stdout\">" + ansiHTML(s) + "</pre>\n", false, nil

@@ -5,10 +5,12 @@ import (
 	"encoding/base64"
 	"fmt"
 	"html"
-	"mime"
+	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/yuin/goldmark"
@@ -20,8 +22,10 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// markdown renders Markdown as Jupyter does: GitHub's tables, raw HTML let
-// through, mathematics kept from the parser. Images go into the page.
+// markdown renders Markdown as Jupyter does: GitHub's tables, mathematics kept from the
+// parser. Images go into the page. Of raw HTML, what only says how text looks is let
+// through (rawHTML); the rest is shown as it is written, since the text of a notebook, and
+// more so that of its outputs, may be a stranger's.
 type markdown struct {
 	md       goldmark.Markdown
 	anchors  map[string]int           // how often a heading's text has come
@@ -39,8 +43,7 @@ func newMarkdown() *markdown {
 	return &markdown{md: goldmark.New(
 		goldmark.WithExtensions(extension.GFM),
 		goldmark.WithRendererOptions(
-			goldhtml.WithUnsafe(), // a notebook may do in its text what it does in its outputs
-			renderer.WithNodeRenderers(util.Prioritized(codeBlocks{}, 100)),
+			renderer.WithNodeRenderers(util.Prioritized(ownNodes{}, 100)),
 		),
 	), anchors: map[string]int{}, name: jupyterAnchor, link: exportedLink}
 }
@@ -49,8 +52,8 @@ func newMarkdown() *markdown {
 // hyphens for spaces.
 func jupyterAnchor(text string) string { return strings.ReplaceAll(text, " ", "-") }
 
-// render returns HTML and whether it holds formulas. Images come from the
-// attachments of a cell, or from files beside the notebook in dir.
+// render returns HTML and whether it holds formulas. Images come from the attachments of
+// a cell, or from files in dir or below it; with dir "", as of an output, from neither.
 func (m *markdown) render(source, dir string, attachments map[string]any) (string, bool, error) {
 	source, formulas := protectMath(source)
 	src := []byte(source)
@@ -73,6 +76,8 @@ func (m *markdown) render(source, dir string, attachments map[string]any) (strin
 			n.Destination = []byte(writtenMath(string(n.Destination), formulas))
 			if data := inlineImage(string(n.Destination), dir, attachments); data != "" {
 				n.Destination = []byte(data)
+			} else if dir == "" && !isImage(string(n.Destination)) {
+				n.Destination = nil
 			}
 		case *ast.Link:
 			n.Destination = []byte(m.link(writtenMath(string(n.Destination), formulas)))
@@ -112,32 +117,143 @@ func exportedLink(dest string) string {
 	return file
 }
 
+// largestImage is how many bytes of a file a page takes in.
+const largestImage = 16 << 20
+
+// inlineImage returns a data URI for an attachment, or for the file dest in dir or below
+// it, if it is an image; else "".
 func inlineImage(dest, dir string, attachments map[string]any) string {
 	if name, ok := strings.CutPrefix(dest, "attachment:"); ok {
 		bundle, _ := attachments[name].(map[string]any)
-		for kind, data := range bundle {
-			return "data:" + kind + ";base64," + strings.ReplaceAll(joined(data), "\n", "")
+		for _, kind := range slices.Sorted(maps.Keys(bundle)) {
+			if data, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(joined(bundle[kind])), "")); err == nil {
+				if uri := imageURI(data); uri != "" {
+					return uri
+				}
+			}
 		}
 		return ""
 	}
-	if strings.Contains(dest, ":") || filepath.IsAbs(dest) {
+	name := filepath.FromSlash(dest)
+	if dir == "" || strings.Contains(dest, ":") || !filepath.IsLocal(name) {
 		return ""
 	}
-	data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(dest)))
+	// A Root follows no link that leads out of it.
+	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return ""
 	}
-	kind := mime.TypeByExtension(filepath.Ext(dest))
-	if kind == "" {
-		kind = "image/png"
+	defer root.Close()
+	// To open a pipe would wait for its writer.
+	if info, err := root.Stat(name); err != nil || !info.Mode().IsRegular() || info.Size() > largestImage {
+		return ""
 	}
-	return "data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(data)
+	file, err := root.Open(name)
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, largestImage))
+	if err != nil {
+		return ""
+	}
+	return imageURI(data)
 }
 
-// codeBlocks highlights fenced code in Markdown like the cells.
-type codeBlocks struct{}
+// imageURI returns an image as a data URI, or "" for data that are none: the content
+// tells, no name.
+func imageURI(data []byte) string {
+	kind := ""
+	switch begins := func(s string) bool { return bytes.HasPrefix(data, []byte(s)) }; {
+	case begins("\x89PNG\r\n\x1a\n"):
+		kind = "png"
+	case begins("\xff\xd8\xff"):
+		kind = "jpeg"
+	case begins("GIF87a"), begins("GIF89a"):
+		kind = "gif"
+	case begins("RIFF") && len(data) > 12 && string(data[8:12]) == "WEBP":
+		kind = "webp"
+	case svgStart.Match(data):
+		kind = "svg+xml"
+	default:
+		return ""
+	}
+	return "data:image/" + kind + ";base64," + base64.StdEncoding.EncodeToString(data)
+}
 
-func (codeBlocks) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
+// svgStart matches what may stand before the first element of a drawing, and its name.
+var svgStart = regexp.MustCompile(`^\x{FEFF}?\s*(<\?xml[^>]*>\s*)?(<!DOCTYPE svg[^>\[]*>\s*)?(<!--[^>]*-->\s*)*<svg[\s>/]`)
+
+// isImage reports whether a destination is an image in itself. A drawing that is shown
+// as an image runs nothing and asks for nothing.
+func isImage(dest string) bool { return imageData.MatchString(dest) }
+
+var imageData = regexp.MustCompile(`^data:image/(png|jpeg|gif|webp|svg\+xml);base64,[A-Za-z0-9+/=]*$`)
+
+// textOf is the text of a node without its markup.
+func textOf(n ast.Node, source []byte) string {
+	var b strings.Builder
+	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if entering {
+			switch n := n.(type) {
+			case *ast.Text:
+				b.Write(util.UnescapePunctuations(n.Segment.Value(source)))
+				if n.SoftLineBreak() || n.HardLineBreak() {
+					b.WriteByte(' ')
+				}
+			case *ast.String:
+				b.Write(n.Value)
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+	return html.UnescapeString(b.String())
+}
+
+// ownNodes renders what goldmark renders otherwise: fenced code is highlighted like the
+// cells, raw HTML is cleaned, images may be drawings.
+type ownNodes struct{}
+
+func (ownNodes) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
+	r.Register(ast.KindRawHTML, func(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+		if entering {
+			_, _ = w.WriteString(rawHTML(string(node.(*ast.RawHTML).Segments.Value(source))))
+		}
+		return ast.WalkSkipChildren, nil
+	})
+	r.Register(ast.KindHTMLBlock, func(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+		if n := node.(*ast.HTMLBlock); entering {
+			text := string(n.Lines().Value(source))
+			if n.HasClosure() {
+				text += string(n.ClosureLine.Value(source))
+			}
+			_, _ = w.WriteString(rawHTML(text))
+		}
+		return ast.WalkContinue, nil
+	})
+	r.Register(ast.KindImage, func(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		n := node.(*ast.Image)
+		alt := html.EscapeString(textOf(n, source))
+		switch dest := string(n.Destination); {
+		case dest == "":
+			fmt.Fprintf(w, "<em>%s</em>", alt)
+			return ast.WalkSkipChildren, nil
+		case isImage(dest):
+			fmt.Fprintf(w, `<img src="%s" alt="%s"`, html.EscapeString(dest), alt)
+		case goldhtml.IsDangerousURL(n.Destination):
+			fmt.Fprintf(w, `<img src="" alt="%s"`, alt)
+		default:
+			fmt.Fprintf(w, `<img src="%s" alt="%s"`, util.EscapeHTML(util.URLEscape(n.Destination, true)), alt)
+		}
+		if n.Title != nil {
+			fmt.Fprintf(w, ` title="%s"`, html.EscapeString(string(n.Title)))
+		}
+		_, _ = w.WriteString(">")
+		return ast.WalkSkipChildren, nil
+	})
 	r.Register(ast.KindFencedCodeBlock, func(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
 			return ast.WalkContinue, nil

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -16,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/svmnb/svmnb/svmnb/static"
 )
 
 // The site is the notebooks and the documents as pages with the same relative
@@ -148,10 +149,6 @@ func (w *site) render(p *sitePage) (err error) {
 			return err
 		}
 		if p.body, p.math, err = renderNotebook(md, nb, filepath.Dir(file)); err != nil {
-			return err
-		}
-		p.body, err = w.shareLibrary(p, p.body)
-		if err != nil {
 			return err
 		}
 		if len(nb.cells) > 0 && nb.cells[0].kind() == "markdown" {
@@ -287,21 +284,6 @@ func (w *site) follow() {
 	}
 }
 
-// shareLibrary moves the drawing library out of a page, into a file for all.
-func (w *site) shareLibrary(p *sitePage, body string) (string, error) {
-	var failed error
-	body = libraryScript.ReplaceAllStringFunc(body, func(s string) string {
-		script := libraryScript.FindStringSubmatch(s)[1]
-		sum := sha256.Sum256([]byte(script)) // notebooks may carry different ones
-		address := fmt.Sprintf("assets/echarts-%x.js", sum[:4])
-		if !w.shared[address] {
-			failed = errors.Join(failed, w.put(address, []byte(script)))
-		}
-		return `<script src="` + relative(p.address, address) + `"></script>`
-	})
-	return body, failed
-}
-
 func (w *site) writePage(i int) error {
 	p := w.pages[i]
 	turn := ""
@@ -340,7 +322,11 @@ func (w *site) frame(address, title string, math bool, body string) error {
 		head = fmt.Sprintf("<link rel=\"stylesheet\" href=\"%s\">\n", to("assets/katex.css"))
 		tail = fmt.Sprintf("<script src=\"%s\"></script>\n", to("assets/katex.js"))
 	}
-	page := fmt.Sprintf(pageHead, html.EscapeString(title)) +
+	if hasCharts(body) {
+		tail += fmt.Sprintf("<script src=\"%s\"></script>\n", to("assets/echarts.js"))
+	}
+	// The site's own files: 'self' means them where a server has them.
+	page := fmt.Sprintf(pageHead, policyMeta(body, "'self'", "file:"), html.EscapeString(title)) +
 		fmt.Sprintf("<link rel=\"stylesheet\" href=\"%s\">\n%s</head>\n<body>\n", to("assets/site.css"), head) +
 		fmt.Sprintf("<header class=\"site\"><a href=\"%s\">svmnb</a><div class=\"search\"><input type=\"search\" placeholder=\"Search headings\" aria-label=\"Search headings\" autocomplete=\"off\"><ol hidden></ol></div></header>\n", to("index.html")) +
 		"<main>\n" + body + "</main>\n" + tail +
@@ -373,10 +359,11 @@ func (w *site) writeShared() error {
 	script, errScript := katexScript()
 	failed := errors.Join(err, errScript)
 	for address, text := range map[string]string{
-		"assets/site.css":  pageCSS + chromaCSS() + siteCSS,
-		"assets/katex.css": style,
-		"assets/katex.js":  script,
-		"assets/site.js":   strings.Replace(siteJS, "HEADINGS", string(headings), 1),
+		"assets/site.css":   pageCSS + chromaCSS() + siteCSS,
+		"assets/katex.css":  style,
+		"assets/katex.js":   script,
+		"assets/echarts.js": strings.TrimSuffix(strings.TrimPrefix(static.Library(), "<script>"), "</script>"),
+		"assets/site.js":    strings.Replace(siteJS, "HEADINGS", string(headings), 1),
 	} {
 		failed = errors.Join(failed, w.put(address, []byte(text)))
 	}

@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/janpfeifer/gonb/gonbui"
+	"github.com/svmnb/svmnb/svmnb/internal/words"
 )
 
 // must ends a notebook cell with the message and no stack trace; elsewhere it
@@ -21,7 +22,7 @@ func must(err error) {
 // warn says something that a reader must not miss.
 func warn(msg string) {
 	if gonbui.IsNotebook {
-		gonbui.DisplayMarkdown("> ⚠️ " + msg)
+		gonbui.DisplayMarkdown("> ⚠️ " + words.Markdown(msg))
 		gonbui.Sync() // or the end of the cell may be faster
 		return
 	}

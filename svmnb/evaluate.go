@@ -195,7 +195,7 @@ func (e *Evaluation) Markdown() string {
 				text += fmt.Sprintf(" [%s, %s]", signed(i.Low, 4), signed(i.High, 4))
 			}
 		}
-		s.row(name, "%s", text)
+		s.row(name, "%s", markup(text))
 	}
 	confusion := func(of func(c *metrics.Confusion) float64) func(*Evaluation) (float64, error) {
 		return func(e *Evaluation) (float64, error) { return of(e.Confusion()), nil }

@@ -113,7 +113,7 @@ func (p part) inPage(width string) string {
 	case p.markdown != "":
 		return echarts.Markdown(p.markdown)
 	}
-	return echarts.Markdown("`" + strings.ReplaceAll(p.plain, "`", "'") + "`")
+	return echarts.Markdown(code(p.plain))
 }
 
 // text is the part in words.

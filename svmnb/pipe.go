@@ -496,7 +496,7 @@ func (f *PipeFit) heldOut(ctx context.Context, ds *datasets.Dataset) (*HeldOut, 
 
 // Markdown is the summary of what the learner became.
 func (f *PipeFit) Markdown() string {
-	s := "`" + f.Description.String() + "`\n"
+	s := code(f.Description.String()) + "\n"
 	if m, ok := f.last.(interface{ Markdown() string }); ok {
 		s += "\n" + m.Markdown()
 	}

@@ -341,14 +341,14 @@ func (r *RaceResult) Markdown() string {
 			}
 			copy(cells[at:], []string{fmt.Sprintf("%s%#.9g", about, c.Dual), about + gapText(c.Gap), fmt.Sprint(c.Free + c.AtUpper), fmt.Sprintf("%.2g", c.MaxKKT)})
 		}
-		cells[0] = strings.ReplaceAll(cells[0], "|", "\\|")
+		cells[0] = fmt.Sprint(escaped(cells[0]))
 		for k, cell := range cells[2:] { // which are not to be broken
 			cells[2+k] = strings.NewReplacer(" ", "\u00a0", "-", "−").Replace(cell)
 		}
 		s.WriteString("| " + strings.Join(cells, " | ") + " |\n")
 	}
 	for i, note := range notes {
-		fmt.Fprintf(&s, "\n%s %s.\n", superscript(i+1), note)
+		fmt.Fprintf(&s, "\n%s %s.\n", superscript(i+1), escaped(note))
 	}
 	for _, sentence := range []string{r.winners(done), r.agreement()} {
 		if sentence != "" {
@@ -463,12 +463,12 @@ func (m raceMeasure) least(runs []*RaceRun) (winners []*RaceRun, value float64, 
 
 // winners says who won, measure by measure.
 func (r *RaceResult) winners(done []*RaceRun) string {
-	stop := r.task.stop.String()
+	stop := escaped(r.task.stop.String())
 	switch len(done) {
 	case 0:
-		return "No run met the criterion " + stop + "."
+		return fmt.Sprintf("No run met the criterion %s.", stop)
 	case 1:
-		return fmt.Sprintf("Only **%s** met the criterion %s.", done[0].Name, stop)
+		return fmt.Sprintf("Only **%s** met the criterion %s.", escaped(done[0].Name), stop)
 	}
 	s := fmt.Sprintf("%d runs met the criterion %s.", len(done), stop)
 	for _, m := range []raceMeasure{raceMeasures[1], raceMeasures[0]} {
@@ -482,7 +482,7 @@ func (r *RaceResult) winners(done []*RaceRun) string {
 		case next == nil:
 			s += fmt.Sprintf(" Equal numbers of %s%s, %s.", m.name, who, m.text(value))
 		default:
-			s += fmt.Sprintf(" Fewest %s%s: %s, %s (next: %s, %s).", m.name, who, list(winners), m.text(value), next.Name, m.text(m.of(next.Fit)))
+			s += fmt.Sprintf(" Fewest %s%s: %s, %s (next: %s, %s).", m.name, who, list(winners), m.text(value), escaped(next.Name), m.text(m.of(next.Fit)))
 		}
 	}
 	s += " (An iteration is not the same work in every method.)"
@@ -503,7 +503,7 @@ func (r *RaceResult) winners(done []*RaceRun) string {
 	case len(winners) > 1:
 		s += fmt.Sprintf(" Least time: %s, too close together to tell apart.", list(winners))
 	default:
-		s += fmt.Sprintf(" Least time: %s, %s (next: %s, %s).", list(winners), seconds.text(least), next.Name, seconds.text(seconds.of(next.Fit)))
+		s += fmt.Sprintf(" Least time: %s, %s (next: %s, %s).", list(winners), seconds.text(least), escaped(next.Name), seconds.text(seconds.of(next.Fit)))
 	}
 	return s
 }
@@ -518,7 +518,7 @@ func list(runs []*RaceRun) string {
 		case i > 0:
 			s += ", "
 		}
-		s += "**" + r.Name + "**"
+		s += fmt.Sprintf("**%s**", escaped(r.Name))
 	}
 	return s
 }
@@ -539,7 +539,7 @@ func (r *RaceResult) agreement() string {
 		switch {
 		case f == nil || f.Certificate.Claimed:
 		case f.Certificate.Equality*math.Abs(f.Certificate.Bias) > 1e-6*(1+math.Abs(f.Certificate.Dual)):
-			apart = append(apart, fmt.Sprintf("**%s** ended off s'α = δ, so its dual bounds nothing", r.Runs[i].Name))
+			apart = append(apart, fmt.Sprintf("**%s** ended off s'α = δ, so its dual bounds nothing", escaped(r.Runs[i].Name)))
 		default:
 			runs = append(runs, &r.Runs[i])
 			best, ceiling = max(best, f.Certificate.Dual), min(ceiling, f.Certificate.Dual+f.Certificate.Gap)
@@ -552,11 +552,11 @@ func (r *RaceResult) agreement() string {
 		short := (best - c.Dual) / scale
 		switch {
 		case best > c.Dual+c.Gap+1e-9*scale:
-			apart = append(apart, fmt.Sprintf("**%s** contradicts the best: its dual is %s short of it and its gap, %.3g, says that no more is possible; gaps are no bounds if the kernel is not positive semi-definite", run.Name, percent(short), c.Gap))
+			apart = append(apart, fmt.Sprintf("**%s** contradicts the best: its dual is %s short of it and its gap, %.3g, says that no more is possible; gaps are no bounds if the kernel is not positive semi-definite", escaped(run.Name), percent(short), c.Gap))
 		case short > 1:
-			apart = append(apart, fmt.Sprintf("**%s** is nowhere near", run.Name))
+			apart = append(apart, fmt.Sprintf("**%s** is nowhere near", escaped(run.Name)))
 		case short > sameDual:
-			apart = append(apart, fmt.Sprintf("**%s** is %s short of the best, as its own gap allows", run.Name, percent(short)))
+			apart = append(apart, fmt.Sprintf("**%s** is %s short of the best, as its own gap allows", escaped(run.Name), percent(short)))
 		default:
 			same = append(same, short)
 		}

@@ -220,7 +220,7 @@ func (c RegressionConditions) Markdown() string {
 	var s strings.Builder
 	s.WriteString("| i | y | β | r = y − f | ξ | state | requires | violation |\n|--:|--:|--:|--:|--:|:--|:--|--:|\n")
 	for _, r := range c[:min(len(c), 100)] {
-		fmt.Fprintf(&s, "| %d | %.4g | %.4g | %.4g | %.4g | %s | %s | %.1e |\n", r.Index, r.Y, r.Beta, r.Residual, r.Slack, r.State, strings.ReplaceAll(r.Requires, "|", "\\|"), r.Violation)
+		fmt.Fprintf(&s, "| %d | %.4g | %.4g | %.4g | %.4g | %s | %s | %.1e |\n", r.Index, r.Y, r.Beta, r.Residual, r.Slack, r.State, escaped(r.Requires), r.Violation)
 	}
 	if len(c) > 100 {
 		fmt.Fprintf(&s, "\n%d more points.\n", len(c)-100)

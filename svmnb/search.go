@@ -603,7 +603,7 @@ func (f *SearchFit) Markdown() string {
 	if f.chosen >= 0 {
 		t := f.Trials[f.chosen]
 		s.row("**chosen**", "%s", f.at(t))
-		s.row("**"+f.Metric.Name+"**", "%s ± %s, the standard error of the %d folds", f.Metric.text(t.Mean()), f.Metric.text(t.StandardError()), f.Folds)
+		s.row(fmt.Sprintf("**%s**", escaped(f.Metric.Name)), "%s ± %s, the standard error of the %d folds", f.Metric.text(t.Mean()), f.Metric.text(t.StandardError()), f.Folds)
 		if b := f.Trials[f.best]; f.chosen != f.best {
 			s.row("best", "%s: %s; the chosen point is within its standard error and simpler", f.at(b), f.Metric.text(b.Mean()))
 		}
@@ -646,7 +646,10 @@ func (f *SearchFit) table(rows int) string {
 		return 0
 	})
 	var s strings.Builder
-	fmt.Fprintf(&s, "| %s | %s | standard error |\n|%s--:|--:|\n", strings.Join(f.Names, " | "), f.Metric.Name, strings.Repeat("--:|", len(f.Names)))
+	for _, name := range f.Names {
+		fmt.Fprintf(&s, "| %s ", escaped(name))
+	}
+	fmt.Fprintf(&s, "| %s | standard error |\n|%s--:|--:|\n", escaped(f.Metric.Name), strings.Repeat("--:|", len(f.Names)))
 	for _, i := range order[:min(rows, len(order))] {
 		t := f.Trials[i]
 		for _, v := range t.Values {
@@ -655,7 +658,7 @@ func (f *SearchFit) table(rows int) string {
 		mean, se := "not done", ""
 		switch m := t.Mean(); {
 		case t.Err != "":
-			mean = strings.ReplaceAll(t.Err, "|", "\\|")
+			mean = fmt.Sprint(escaped(t.Err))
 		case !math.IsNaN(m):
 			mean, se = f.Metric.text(m), f.Metric.text(t.StandardError())
 		}
@@ -723,7 +726,7 @@ func (s Search) report() func(SearchProgress) {
 		last = time.Now()
 		text := fmt.Sprintf("search: %d of %d folds", p.Done, p.All)
 		if !math.IsNaN(p.Best) {
-			text += fmt.Sprintf(", best %s so far %s", s.by.Name, s.by.text(p.Best))
+			text += fmt.Sprintf(", best %s so far %s", escaped(s.by.Name), s.by.text(p.Best))
 		}
 		if now := p.Done - p.Known; now > 0 && p.Done < p.All {
 			left := time.Duration(float64(p.Elapsed) / float64(now) * float64(p.All-p.Done))

@@ -191,7 +191,7 @@ func (v *Validation) Markdown() string {
 	mean, se := meanError(v.Scores)
 	s.row("**cross-validation**", "%v", v.Learner)
 	s.row("folds", "%v", v.Folds)
-	s.row("**"+v.Metric.Name+"**", "%s ± %s, the standard error of the folds", v.Metric.text(mean), v.Metric.text(se))
+	s.row(fmt.Sprintf("**%s**", escaped(v.Metric.Name)), "%s ± %s, the standard error of the folds", v.Metric.text(mean), v.Metric.text(se))
 	if n := len(v.Scores); n > 0 && n <= 20 {
 		var each []string
 		for _, x := range v.Scores {

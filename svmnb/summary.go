@@ -11,6 +11,7 @@ import (
 	"github.com/svmnb/svmnb/internal/vec"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/svmnb/internal/words"
 )
 
 // Markdown says in words what was solved, how it ended, how good the answer is,
@@ -39,8 +40,36 @@ func newSummary() *summary {
 	return s
 }
 
+// markup is text that is Markdown already.
+type markup string
+
+// longest is how many characters of a name a summary has room for.
+const longest = 2000
+
+// escaped returns v for a line of Markdown, which shows it as it is: names come from the
+// data, and whoever wrote these must not write the page.
+func escaped(v any) any {
+	switch v := v.(type) {
+	case markup, int, int64, float64:
+		return v
+	case string:
+		return words.Markdown(words.Cut(v, longest))
+	}
+	return words.Markdown(words.Cut(fmt.Sprint(v), longest))
+}
+
+// code returns text as code in a line of Markdown.
+func code(text string) string {
+	return "`" + strings.NewReplacer("`", "'", "\n", " ").Replace(words.Clean(words.Cut(text, longest))) + "`"
+}
+
+// row adds a line. what and format are Markdown, args are shown as they are written.
 func (s *summary) row(what, format string, args ...any) {
-	fmt.Fprintf(s, "| %s | %s |\n", what, strings.ReplaceAll(fmt.Sprintf(format, args...), "|", "\\|"))
+	shown := make([]any, len(args))
+	for i, v := range args {
+		shown[i] = escaped(v)
+	}
+	fmt.Fprintf(s, "| %s | %s |\n", what, fmt.Sprintf(format, shown...))
 }
 
 // run says how a run ended and how good its answer is.
@@ -55,7 +84,7 @@ func (s *summary) run(r *solvers.Result, stop solvers.Criterion) {
 
 func (s *summary) hints(hints []string) {
 	for _, hint := range hints {
-		fmt.Fprintf(s, "\n> **Hint.** %s\n", hint)
+		fmt.Fprintf(s, "\n> **Hint.** %s\n", escaped(hint))
 	}
 }
 

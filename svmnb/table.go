@@ -3,7 +3,6 @@ package svmnb
 import (
 	"cmp"
 	"crypto/sha256"
-	_ "embed"
 	"encoding/json"
 	"fmt"
 	"html"
@@ -12,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/svmnb/svmnb/svmnb/internal/echarts"
 )
 
 // Sheet is a table that is ready to be shown; [Table] makes it.
@@ -356,9 +357,6 @@ func rowNumbers(n int) []int {
 	return order
 }
 
-//go:embed table.js
-var tableScript string
-
 const tableStyle = `#ID table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.92em;margin:0}` +
 	`#ID caption{caption-side:top;text-align:left;padding:.2em .4em;font-weight:600;color:inherit}` +
 	`#ID th,#ID td{padding:.2em .7em;text-align:right;white-space:nowrap;border:0;border-bottom:1px solid rgba(128,128,128,.3);background:none;color:inherit}` +
@@ -443,8 +441,7 @@ func (s *Sheet) html() string {
 	}
 	table := b.String()
 	id := fmt.Sprintf("svmtable-%x", sha256.Sum256(append([]byte(table), data...)))[:21]
-	return `<div id="` + id + `" style="overflow-x:auto"><style>` + strings.ReplaceAll(tableStyle, "ID", id) + "</style>" + table + "</div>\n<script>" +
-		strings.TrimSpace(tableScript) + `("` + id + `",` + cmp.Or(string(data), "null") + ")</script>"
+	return `<div id="` + id + `" style="overflow-x:auto"><style>` + strings.ReplaceAll(tableStyle, "ID", id) + "</style>" + table + "</div>\n" + echarts.Sorting(id, data)
 }
 
 // orders is what the script needs to sort a table that is cut: for each shown column

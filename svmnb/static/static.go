@@ -233,3 +233,18 @@ func pixels(css string, otherwise int) int {
 	}
 	return int(min(v, 1e6))
 }
+
+// Alive returns a page, or a part of one, with the charts and tables that svmnb has
+// written there, and what other makes of all else; charts is how many there are. The
+// drawing library is left out: a page that shall draw needs the [Library] once.
+func Alive(page string, other func(html string) string) (alive string, charts int) {
+	return echarts.Alive(page, other)
+}
+
+// Library is the script by which charts of a page are drawn.
+func Library() string { return echarts.Library() }
+
+// Policy is a Content-Security-Policy for a page in which nothing shall run but its
+// inline scripts as they stand, and what comes from more; nothing is fetched from
+// elsewhere.
+func Policy(page string, more ...string) string { return echarts.Policy(page, more...) }

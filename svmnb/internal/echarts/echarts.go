@@ -14,6 +14,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/svmnb/svmnb/svmnb/internal/words"
 )
 
 // Version of the embedded library: the full build of the npm package echarts,
@@ -108,7 +110,7 @@ func encode(c Chart) (data []byte, err error) {
 	if err != nil {
 		return nil, &ChartError{Reason: err.Error()}
 	}
-	return data, foreign(data)
+	return harmless(data, Functions(option)), foreign(data)
 }
 
 // ChartError says what in a chart cannot be drawn.
@@ -202,12 +204,12 @@ func describe(c Chart, option []byte) string {
 	text := "Chart"
 	for _, s := range []string{o.Title.Text, o.Title.Subtext} {
 		if s != "" {
-			text += ": " + strings.Join(strings.Fields(s), " ")
+			text += ": " + words.Line(s)
 		}
 	}
 	series := make([]string, len(o.Series))
 	for i, s := range o.Series {
-		series[i] = strings.TrimSpace(s.Type + " " + s.Name)
+		series[i] = strings.TrimSpace(s.Type + " " + words.Line(s.Name))
 	}
 	if len(series) > 0 {
 		text += " (" + strings.Join(series, ", ") + ")"

@@ -1,19 +1,24 @@
 package echarts
 
 import (
-	"bufio"
 	"fmt"
 	"html"
 	"io"
 	"strings"
+
+	"github.com/svmnb/svmnb/svmnb/internal/words"
 )
 
 // Page writes a page of its own with the given parts, each HTML: it needs no
 // network and follows the reader's choice of light or dark.
 func Page(w io.Writer, title string, parts ...string) error {
-	b := bufio.NewWriter(w)
-	fmt.Fprintf(b, `<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+	body := ""
+	for _, p := range parts {
+		body += "<section>" + p + "</section>\n"
+	}
+	body += Library() + "\n"
+	_, err := fmt.Fprintf(w, `<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="%s"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>%s</title>
 <style>
 :root{color-scheme:light dark;--page:#fff;--ink:#1b2733;--rule:#d5dae0}
@@ -24,12 +29,9 @@ table{border-collapse:collapse}td,th{padding:.2rem .8rem;border-bottom:1px solid
 blockquote{margin:1rem 0;padding:0 1rem;border-left:3px solid var(--rule)}
 code,pre{font-family:ui-monospace,"DejaVu Sans Mono",monospace;font-size:.92em}
 </style></head><body>
-`, html.EscapeString(title))
-	for _, p := range parts {
-		b.WriteString("<section>" + p + "</section>\n")
-	}
-	b.WriteString(Library() + "\n</body></html>\n")
-	return b.Flush()
+%s</body></html>
+`, Policy(body), html.EscapeString(words.Line(title)), body)
+	return err
 }
 
 // Markdown returns HTML for the little Markdown that summaries are made of:
@@ -93,31 +95,72 @@ func Markdown(text string) string {
 }
 
 // cellsOf splits a table's row at its unescaped bars.
-func cellsOf(row string) []string {
-	const bar = "\x00"
-	row = strings.TrimSuffix(strings.TrimPrefix(strings.ReplaceAll(row, `\|`, bar), "|"), "|")
-	cells := strings.Split(row, "|")
-	for i, c := range cells {
-		cells[i] = strings.ReplaceAll(strings.TrimSpace(c), bar, "|")
+func cellsOf(row string) (cells []string) {
+	row = strings.TrimPrefix(row, "|")
+	from := 0
+	for i := 0; i < len(row); i++ {
+		switch {
+		case row[i] == '\\':
+			i++
+		case row[i] == '|':
+			cells = append(cells, strings.TrimSpace(row[from:i]))
+			from = i + 1
+		}
+	}
+	if rest := strings.TrimSpace(row[from:]); rest != "" {
+		cells = append(cells, rest)
 	}
 	return cells
 }
 
+// inline returns HTML for a line's `code`, **bold** and \escapes. A mark without a
+// partner stays as it is.
 func inline(s string) string {
-	s = html.EscapeString(strings.TrimSpace(s))
-	for _, m := range []struct{ mark, tag string }{{"`", "code"}, {"**", "strong"}} {
-		parts := strings.Split(s, m.mark)
-		if len(parts)%2 == 0 { // one mark has no partner
-			continue
-		}
-		var b strings.Builder
-		for i, p := range parts {
-			if i%2 == 1 {
-				p = "<" + m.tag + ">" + p + "</" + m.tag + ">"
+	s = strings.TrimSpace(s)
+	var b strings.Builder
+	bold := false
+	for i := 0; i < len(s); i++ {
+		rest := s[i:]
+		switch {
+		case len(rest) > 1 && rest[0] == '\\' && punctuation(rest[1]):
+			b.WriteString(html.EscapeString(rest[1:2]))
+			i++
+		case rest[0] == '`' && strings.Contains(rest[1:], "`"):
+			n := strings.IndexByte(rest[1:], '`')
+			b.WriteString("<code>" + html.EscapeString(rest[1:1+n]) + "</code>")
+			i += n + 1
+		case strings.HasPrefix(rest, "**") && (bold || closes(rest[2:])):
+			b.WriteString(map[bool]string{false: "<strong>", true: "</strong>"}[bold])
+			bold = !bold
+			i++
+		default:
+			n := strings.IndexAny(rest[1:], "\\`*") + 1
+			if n == 0 {
+				n = len(rest)
 			}
-			b.WriteString(p)
+			b.WriteString(html.EscapeString(rest[:n]))
+			i += n - 1
 		}
-		s = b.String()
 	}
-	return s
+	return b.String()
+}
+
+// closes reports whether s has the mark that ends bold text, outside of code.
+func closes(s string) bool {
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '\\':
+			i++
+		case s[i] == '`':
+			i += strings.IndexByte(s[i+1:], '`') + 1 // 0 without a partner
+		case strings.HasPrefix(s[i:], "**"):
+			return true
+		}
+	}
+	return false
+}
+
+// punctuation reports whether a backslash before c makes it mean nothing.
+func punctuation(c byte) bool {
+	return c > ' ' && c < 0x7f && !(c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z')
 }

@@ -1,11 +1,18 @@
 package echarts
 
 import (
+	"bytes"
+	"cmp"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"html"
+	"regexp"
+	"slices"
 	"strings"
+
+	"github.com/svmnb/svmnb/svmnb/internal/words"
 )
 
 // Place is where a chart stands in a page, with all that it is drawn from.
@@ -22,10 +29,13 @@ func Of(c Chart) (Place, error) {
 	if err != nil {
 		return Place{}, err
 	}
-	p := Place{Text: describe(c, option), Option: option}
+	p := Place{Text: words.Cut(words.Clean(describe(c, option)), longestText), Option: option}
 	p.Width, p.Height = size(c)
 	return p, nil
 }
+
+// longestText is how many characters stand for a chart where it cannot be seen.
+const longestText = 4000
 
 // What stands around a chart in a page; [Places] reads it back.
 const (
@@ -59,25 +69,76 @@ func (p Place) HTML(inside string) string {
 // Places returns page, or a part of one, with each chart that [Place.HTML] has
 // written there replaced by what f makes of it. What is no chart stays.
 func Places(page string, f func(p Place, html string) string) string {
-	var b strings.Builder
+	return split(page, f, func(html string) string { return html })
+}
+
+// split returns what chart and other make of the charts in page and of all between them.
+func split(page string, chart func(p Place, html string) string, other func(html string) string) string {
+	var b, between strings.Builder
 	for {
 		i := strings.Index(page, placeStart+"svm-")
 		if i < 0 {
-			b.WriteString(page)
+			between.WriteString(page)
+			b.WriteString(other(between.String()))
 			return b.String()
 		}
-		b.WriteString(page[:i])
+		between.WriteString(page[:i])
 		page = page[i:]
 		p, rest, ok := readPlace(page)
 		if !ok {
-			b.WriteString(placeStart)
+			between.WriteString(placeStart)
 			page = page[len(placeStart):]
 			continue
 		}
-		b.WriteString(f(p, page[:len(page)-len(rest)]))
+		b.WriteString(other(between.String()))
+		between.Reset()
+		b.WriteString(chart(p, page[:len(page)-len(rest)]))
 		page = rest
 	}
 }
+
+// library matches the drawing library in a page, of this version or another.
+var library = regexp.MustCompile(`(?s)<script>\(function svmnb\(w, packed\).*?</script>`)
+
+// Alive returns page with the charts and the tables that this package and svmnb have
+// written, and what other makes of everything else, and the number of charts. Drawing
+// libraries are left out; charts that shall be drawn need the [Library] again.
+func Alive(page string, other func(html string) string) (alive string, charts int) {
+	alive = split(library.ReplaceAllString(page, ""), func(p Place, html string) string {
+		charts++
+		_, inside, _ := strings.Cut(html, placeHeight)
+		_, inside, _ = strings.Cut(inside, placeOpen)
+		inside, _, _ = strings.Cut(inside, placeEnd)
+		var option bytes.Buffer
+		json.HTMLEscape(&option, p.Option)
+		p.Option = option.Bytes()
+		return p.HTML(other(inside))
+	}, func(between string) string { return sortings(between, other) })
+	return alive, charts
+}
+
+// Policy is a Content-Security-Policy for page: its inline scripts run as they stand, and
+// nothing else does; images and fonts are those inside of it; nothing is fetched, framed
+// or sent. more are sources for scripts, styles and fonts, such as 'self'. Whoever calls
+// it knows that page has no script but those that shall run.
+func Policy(page string, more ...string) string {
+	scripts, seen := slices.Clone(more), map[string]bool{}
+	for _, m := range inlineScript.FindAllStringSubmatch(page, -1) {
+		sum := sha256.Sum256([]byte(m[1]))
+		source := "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+		if !seen[source] {
+			seen[source], scripts = true, append(scripts, source)
+		}
+	}
+	if strings.Contains(page, placeStart+"svm-") {
+		scripts = append(scripts, "'unsafe-eval'") // the functions in options are text
+	}
+	own := strings.Join(append([]string{""}, more...), " ")
+	return "default-src 'none'; script-src " + cmp.Or(strings.Join(scripts, " "), "'none'") + "; style-src 'unsafe-inline'" + own +
+		"; img-src data:" + own + "; font-src data:" + own + "; base-uri 'none'; form-action 'none'"
+}
+
+var inlineScript = regexp.MustCompile(`(?s)<script>(.*?)</script>`)
 
 // readPlace reads what [Place.HTML] has written at the start of page.
 func readPlace(page string) (p Place, rest string, ok bool) {
@@ -90,7 +151,8 @@ func readPlace(page string) (p Place, rest string, ok bool) {
 	}
 	id := until(placeWords)
 	if strings.HasPrefix(id, changing) {
-		p.ID = id
+		p.ID = id // which stands in a script again
+		ok = ok && strings.Trim(strings.TrimPrefix(id, changing), "0123456789abcdef") == ""
 	}
 	p.Text = html.UnescapeString(until(placeWidth))
 	p.Width = html.UnescapeString(until(placeHeight))

@@ -12,6 +12,8 @@ import (
 
 	"github.com/go-echarts/go-echarts/v2/charts"
 	"github.com/go-echarts/go-echarts/v2/opts"
+	"github.com/go-echarts/go-echarts/v2/types"
+	"github.com/svmnb/svmnb/svmnb/internal/echarts"
 )
 
 // Chart is a figure as a go-echarts chart. What go-echarts can say may be
@@ -97,7 +99,7 @@ func (c *Chart) Description() string { return c.Alt }
 func (c *Chart) Size() (width, height string) { return "1000px", "560px" }
 
 // plain returns v as maps and slices, the way JSON has it, or v itself where
-// JSON has no word for it.
+// JSON has no word for it. Functions keep their type, by which they are told from names.
 func plain(v any) any {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -107,7 +109,26 @@ func plain(v any) any {
 	if json.Unmarshal(data, &p) != nil {
 		return v
 	}
-	return p
+	return typed(p, echarts.Functions(v))
+}
+
+// typed returns v with the texts that are among the functions as such.
+func typed(v any, functions map[string]bool) any {
+	switch v := v.(type) {
+	case string:
+		if functions[v] {
+			return types.FuncStr(v)
+		}
+	case object:
+		for k := range v {
+			v[k] = typed(v[k], functions)
+		}
+	case list:
+		for i := range v {
+			v[i] = typed(v[i], functions)
+		}
+	}
+	return v
 }
 
 // fill returns base with what only extra has; objects by key, arrays by index.
@@ -153,7 +174,9 @@ func merge(into, from object) {
 
 // script marks JavaScript for the option; in scope are svm (runtime.js's
 // tools), T (colour token to colour) and O (the whole option).
-func script(js string) string { return "__f__" + strings.TrimSpace(js) + "__f__" }
+func script(js string) types.FuncStr {
+	return types.FuncStr("__f__" + strings.TrimSpace(js) + "__f__")
+}
 
 // toolbox offers zooming (unless axes is nil), going back, and saving as SVG and as
 // PNG: ECharts' own button saves only as what the page happens to draw with.

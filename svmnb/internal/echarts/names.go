@@ -1,0 +1,120 @@
+package echarts
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/go-echarts/go-echarts/v2/types"
+	"github.com/svmnb/svmnb/svmnb/internal/words"
+)
+
+// An option holds code beside names that come from data, and the page compiles what
+// begins with a mark. So code has a type of its own in Go, go-echarts' FuncStr, and a
+// text that only looks like code loses the mark before it leaves the program.
+
+// mark begins the functions of an option, as go-echarts writes them.
+const mark = "__f__"
+
+// Functions returns the functions of an option, or of a part of one, as go-echarts has it.
+func Functions(v any) map[string]bool {
+	found := map[string]bool{}
+	functions(reflect.ValueOf(v), found)
+	return found
+}
+
+func functions(v reflect.Value, found map[string]bool) {
+	switch v.Kind() {
+	case reflect.String:
+		if v.Type() == reflect.TypeFor[types.FuncStr]() {
+			found[v.String()] = true
+		}
+	case reflect.Pointer, reflect.Interface:
+		functions(v.Elem(), found)
+	case reflect.Map:
+		for it := v.MapRange(); it.Next(); {
+			functions(it.Value(), found)
+		}
+	case reflect.Slice, reflect.Array:
+		switch v.Type().Elem().Kind() {
+		case reflect.Interface, reflect.Pointer, reflect.Map, reflect.Slice, reflect.Array, reflect.Struct, reflect.String:
+			for i := range v.Len() {
+				functions(v.Index(i), found)
+			}
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			switch f := v.Type().Field(i); {
+			case f.Type.Kind() == reflect.String && strings.HasSuffix(f.Name, "Formatter"): // where go-echarts has no type for it
+				found[v.Field(i).String()] = true
+			case f.IsExported():
+				functions(v.Field(i), found)
+			}
+		}
+	}
+}
+
+// named are the keys whose texts people read, and data name.
+var named = []string{"name", "text", "subtext", "data", "names", "classes", "target", "metric"}
+
+// harmless returns the JSON of an option whose texts are safe to show: what is not among
+// the functions in code is none, each is clean, and a name is no longer than is of use.
+func harmless(option []byte, code map[string]bool) []byte {
+	var out []byte
+	from, key := 0, "" // what is copied already, and the key that stands last
+	for i := 0; i < len(option); i++ {
+		if option[i] != '"' {
+			continue
+		}
+		start := i
+		for i++; option[i] != '"'; i++ {
+			if option[i] == '\\' {
+				i++
+			}
+		}
+		raw := option[start+1 : i]
+		if i+1 < len(option) && option[i+1] == ':' {
+			key = string(raw)
+			continue
+		}
+		isName := slices.Contains(named, key)
+		if !suspect(raw, isName) {
+			continue
+		}
+		var text string
+		if json.Unmarshal(option[start:i+1], &text) != nil || code[text] {
+			continue
+		}
+		text = words.Clean(text)
+		if isName {
+			text = words.Cut(text, words.Most)
+		}
+		if strings.HasPrefix(text, mark) {
+			text = "\u200b" + text // which has no width
+		}
+		safe, err := json.Marshal(text)
+		if err != nil {
+			continue // a string always has JSON
+		}
+		out = append(append(out, option[from:start]...), safe...)
+		from = i + 1
+	}
+	return append(out, option[from:]...)
+}
+
+// suspect reports whether a text, as JSON has it, may need a change.
+func suspect(raw []byte, isName bool) bool {
+	if isName && len(raw) > words.Most || strings.HasPrefix(string(raw[:min(len(raw), len(mark))]), mark) {
+		return true
+	}
+	for i, c := range raw {
+		switch {
+		case c == '\\' && i+1 < len(raw) && raw[i+1] != '"' && raw[i+1] != '\\' && raw[i+1] != 'n':
+			return true // JSON escapes controls
+		case c >= 0x7f && (c == 0x7f || c == 0xc2 || c == 0xd8 || c == 0xe2 || c == 0xef):
+			return true
+		}
+	}
+	return false
+}

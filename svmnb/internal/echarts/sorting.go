@@ -1,0 +1,44 @@
+package echarts
+
+import (
+	"cmp"
+	_ "embed"
+	"encoding/json"
+	"regexp"
+	"strings"
+)
+
+//go:embed table.js
+var tableScript string
+
+// Sorting returns the script that sorts the table in the element id by a click, with data,
+// its JSON, or nil.
+func Sorting(id string, data []byte) string {
+	return "<script>" + strings.TrimSpace(tableScript) + `("` + id + `",` + cmp.Or(string(data), "null") + ")</script>"
+}
+
+var sortingEnd = regexp.MustCompile(`^\("(svmtable-[0-9a-f]+)",([^<]*)\)</script>`)
+
+// sortings returns page with the scripts of [Sorting], and what other makes of the rest.
+func sortings(page string, other func(html string) string) string {
+	start := "<script>" + strings.TrimSpace(tableScript)
+	var b, between strings.Builder
+	for {
+		before, rest, found := strings.Cut(page, start)
+		between.WriteString(before)
+		if !found {
+			b.WriteString(other(between.String()))
+			return b.String()
+		}
+		m := sortingEnd.FindStringSubmatch(rest)
+		if m == nil || !json.Valid([]byte(m[2])) { // not ours, however it begins
+			between.WriteString(start)
+			page = rest
+			continue
+		}
+		b.WriteString(other(between.String()))
+		between.Reset()
+		b.WriteString(start + m[0])
+		page = rest[len(m[0]):]
+	}
+}
