@@ -130,8 +130,8 @@ func Policy(page string, more ...string) string {
 			seen[source], scripts = true, append(scripts, source)
 		}
 	}
-	if strings.Contains(page, placeStart+"svm-") {
-		scripts = append(scripts, "'unsafe-eval'") // the functions in options are text
+	if strings.Contains(page, placeStart+"svm-") || library.MatchString(page) {
+		scripts = append(scripts, "'unsafe-eval'") // the library is packed, and the functions in options are text
 	}
 	own := strings.Join(append([]string{""}, more...), " ")
 	return "default-src 'none'; script-src " + cmp.Or(strings.Join(scripts, " "), "'none'") + "; style-src 'unsafe-inline'" + own +
