@@ -114,16 +114,18 @@ func (e *Evaluation) evaluation() (*Evaluation, error) { return e, nil }
 
 func (f *Fit) evaluation() (*Evaluation, error) {
 	t := f.task
-	e := &Evaluation{Of: t.words() + " · training points", Classes: []string{t.negative, t.positive}, Scores: f.training()}
-	for i, v := range e.Scores {
-		e.Truth, e.Predicted = append(e.Truth, sideOf(t.y[i])), append(e.Predicted, sideOf(v))
+	rows, values := f.glance()
+	e := &Evaluation{Of: t.words() + " · training points" + glanced(rows, len(t.y)), Classes: []string{t.negative, t.positive}, Scores: values}
+	for i, y := range pick(t.y, rows) {
+		e.Truth, e.Predicted = append(e.Truth, sideOf(y)), append(e.Predicted, sideOf(values[i]))
 	}
 	return e, nil
 }
 
 func (f *MultiFit) evaluation() (*Evaluation, error) {
-	e := &Evaluation{Of: f.words() + " · training points", Classes: f.task.classes, Truth: f.task.class}
-	for _, v := range f.training() {
+	rows, values := f.glance()
+	e := &Evaluation{Of: f.words() + " · training points" + glanced(rows, len(f.task.class)), Classes: f.task.classes, Truth: pick(f.task.class, rows)}
+	for _, v := range values {
 		e.Predicted = append(e.Predicted, f.winner(v))
 	}
 	return e, nil

@@ -121,20 +121,34 @@ func drawMargins(f *Fit) (*Chart, error) {
 	classes := [2]string{className(t.negative), className(t.positive)}
 	problem := t.words()
 	if !t.plane() {
-		return figure.Scores(figure.ScoresData{Problem: problem, Classes: classes, Margin: f.Margin(),
-			Y: t.y, F: f.training(), Free: f.Certificate.Free, Bound: f.Certificate.AtUpper})
+		d := figure.ScoresData{Problem: problem, Classes: classes, Margin: f.Margin(), Free: f.Certificate.Free, Bound: f.Certificate.AtUpper}
+		var rows []int
+		if rows, d.F = f.glance(); rows != nil { // support vectors among them
+			d.Problem, d.Free, d.Bound = problem+glanced(rows, len(t.y)), 0, 0
+			for _, i := range rows {
+				switch {
+				case f.Alpha[i] >= t.problem.Upper[i]:
+					d.Bound++
+				case f.Alpha[i] > 0:
+					d.Free++
+				}
+			}
+		}
+		d.Y = pick(t.y, rows)
+		return figure.Scores(d)
 	}
 	return f.drawOver(wholePlane(t.data))
 }
 
 func (f *Fit) drawOver(p *section) (*Chart, error) {
 	t := f.task
-	x := p.shadow(t.data.X)
+	rows, values := f.glance()
+	x := p.shadow(pick(t.data.X, rows))
 	d := figure.MarginsData{
-		Problem: t.words(), Note: p.note, Classes: [2]string{className(t.negative), className(t.positive)}, Margin: f.Margin(),
+		Problem: t.words() + glanced(rows, len(t.y)), Note: p.note, Classes: [2]string{className(t.negative), className(t.positive)}, Margin: f.Margin(),
 		Features: p.names,
-		X:        x, Y: t.y, Alpha: f.Alpha, Upper: t.problem.Upper, F: f.training(),
-		Violations: t.problem.Violations(nil, f.Alpha, nil),
+		X:        x, Y: pick(t.y, rows), Alpha: pick(f.Alpha, rows), Upper: pick(t.problem.Upper, rows), F: values,
+		Violations: f.violations(rows, values),
 		Xs:         around(x, 0), Ys: around(x, 1),
 	}
 	d.Z = f.fieldOver(p, d.Xs, d.Ys, fieldNodes(len(f.coef)))
@@ -199,6 +213,9 @@ func drawKKT(fit solved) (*Chart, error) {
 		values[i] = -p.S[i] * p.P[i]
 	}
 	points := f.Trace.Points[:f.Trace.Replayable()]
+	if values, products := replayCost(points, n); values > glanceWork || products > 20*glanceWork {
+		return nil, tooLong("KKT", max(values, products/20), "look at Gap, whose numbers the run has kept, or at KKT of a sample of the data")
+	}
 	keep := max(kktValues/n, 40)
 	for k, pt := range points {
 		for c, i := range pt.Changed {

@@ -23,6 +23,7 @@ type Fit struct {
 	// training returns the decision values of the training points, computed when
 	// they are first asked for: a fit of many points may never be.
 	training func() []float64
+	glance   func() (rows []int, values []float64) // at those that a summary looks at
 }
 
 func (t *task) fit(res *solvers.Result) *Fit {
@@ -44,6 +45,7 @@ func (t *task) fit(res *solvers.Result) *Fit {
 	}
 	fit.expanded = t.expand(coef, fit.Bias)
 	fit.training = sync.OnceValue(func() []float64 { return fit.values(pointsOf(t.data)) })
+	fit.glance = look(len(t.y), fit.each(), fit.training, func(rows []int) []float64 { return fit.values(pointsOf(t.data).some(rows)) })
 	return fit
 }
 
@@ -113,7 +115,8 @@ type SupportVector struct {
 	Slack float64   // ξ = max(0, 1 − y f(x)), for one class max(0, −f(x))
 }
 
-// SupportVectors returns the points with α > 0 in the order of the data.
+// SupportVectors returns the points with α > 0 in the order of the data. Their slacks ask
+// for f at all training points, as [Fit.TrainingErrors] does.
 func (f *Fit) SupportVectors() []SupportVector {
 	var sv []SupportVector
 	values := f.training()
@@ -144,11 +147,16 @@ func (f *Fit) Weights() ([]float64, error) {
 	return f.normal(f.task.kernel)
 }
 
-// TrainingErrors counts the training points on the wrong side of the boundary.
-func (f *Fit) TrainingErrors() int {
+// TrainingErrors counts the training points on the wrong side of the boundary. When it is
+// first asked for, it computes f at all of them: as many kernel values as points times
+// support vectors, minutes for a hundred thousand points.
+func (f *Fit) TrainingErrors() int { return f.errorsAt(nil, f.training()) }
+
+// errorsAt counts those of the given rows, nil for all, by f at them.
+func (f *Fit) errorsAt(rows []int, values []float64) int {
 	n := 0
-	for i, v := range f.training() {
-		if (v >= 0) != (f.task.y[i] > 0) {
+	for i, y := range pick(f.task.y, rows) {
+		if (values[i] >= 0) != (y > 0) {
 			n++
 		}
 	}

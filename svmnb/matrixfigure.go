@@ -27,11 +27,16 @@ func KernelMatrix() Figure {
 		var m matrixOf
 		switch f := fit.(type) {
 		case *Fit:
-			e, err := f.evaluation()
-			if err != nil {
-				return nil, err
+			t := f.task
+			rows, values := f.glance()
+			var class []int
+			for _, y := range pick(t.y, rows) {
+				class = append(class, sideOf(y))
 			}
-			m = matrixOf{f.task.words(), f.task.kernel, pointsOf(f.task.data), e.Classes, e.Truth, f.training()}
+			m = matrixOf{t.words() + glanced(rows, len(t.y)), t.kernel, pointsOf(t.data), []string{t.negative, t.positive}, class, values}
+			if rows != nil {
+				m.x = m.x.some(rows)
+			}
 		case *MultiFit:
 			m = matrixOf{f.words(), f.task.base.kernel, pointsOf(f.task.base.data), f.task.classes, f.task.class, make([]float64, len(f.task.class))}
 		default:

@@ -25,7 +25,8 @@ type MultiFit struct {
 	points   expanded        // at the support; only its kernel rows are used
 	terms    []term          // of each decision value
 
-	training func() [][]float64 // decision values of the training points, when first asked for
+	training func() [][]float64                      // decision values of the training points, when first asked for
+	glance   func() (rows []int, values [][]float64) // at those that a summary looks at
 }
 
 // term is one decision value, Σ_j coef_j K(x_at_j, x) + b.
@@ -102,6 +103,11 @@ func (t *multiTask) expand(coef [][]float64, b []float64) *MultiFit {
 		f.terms = append(f.terms, m)
 	}
 	f.training = sync.OnceValue(func() [][]float64 { return f.values(all) })
+	each := len(f.support)
+	if linear {
+		each = 0
+	}
+	f.glance = look(data.N(), each, f.training, func(rows []int) [][]float64 { return f.values(all.some(rows)) })
 	return f
 }
 
@@ -243,11 +249,16 @@ func (f *MultiFit) Accuracy(ds *datasets.Dataset) (float64, error) {
 	return e.Confusion().Accuracy(), nil
 }
 
-// TrainingErrors counts the training points whose class is not predicted.
-func (f *MultiFit) TrainingErrors() int {
+// TrainingErrors counts the training points whose class is not predicted. When it is first
+// asked for, it computes the decision values of all of them: as many kernel values as
+// points times support vectors, minutes for a hundred thousand points.
+func (f *MultiFit) TrainingErrors() int { return f.errorsAt(nil, f.training()) }
+
+// errorsAt counts those of the given rows, nil for all, by their decision values.
+func (f *MultiFit) errorsAt(rows []int, values [][]float64) int {
 	n := 0
-	for i, v := range f.training() {
-		if f.winner(v) != f.task.class[i] {
+	for i, class := range pick(f.task.class, rows) {
+		if f.winner(values[i]) != class {
 			n++
 		}
 	}
@@ -333,8 +344,10 @@ func (f *MultiFit) Markdown() string {
 	s.row("sum of duals, primals", "%s, %s", signed(c.Dual, 9), signed(c.Primal, 9))
 	s.row("largest KKT violation", "%.2g", c.MaxKKT)
 	s.row("**result**", "%d of the points are support vectors", len(f.support))
-	s.row("training errors", "%d of %d (%s)", f.TrainingErrors(), t.base.data.N(), percent(float64(f.TrainingErrors())/float64(t.base.data.N())))
-	s.hints(f.Hints())
+	rows, decisions := f.glance()
+	wrong := f.errorsAt(rows, decisions)
+	s.row("training errors", "%d of %d (%s)%s", wrong, len(decisions), percent(float64(wrong)/float64(len(decisions))), glanced(rows, t.base.data.N()))
+	s.hints(f.hints(wrong))
 	return s.String()
 }
 
@@ -342,7 +355,9 @@ func (f *MultiFit) marginText() string { return (&task{Classifier: f.task.base})
 
 // Hints returns what to try next when something looks wrong, each with its
 // reason, the most important first and never more than two.
-func (f *MultiFit) Hints() []string {
+func (f *MultiFit) Hints() []string { return f.hints(f.errorsAt(f.glance())) }
+
+func (f *MultiFit) hints(errors int) []string {
 	var hints []string
 	worst := &solvers.Result{Status: solvers.Converged}
 	f.each(func(name string, r *solvers.Result) {
@@ -362,7 +377,7 @@ func (f *MultiFit) Hints() []string {
 		}
 		smallest, largest = min(smallest, n), max(largest, n)
 	}
-	if base.weights == nil && largest >= 20*smallest && f.TrainingErrors() > 0 {
+	if base.weights == nil && largest >= 20*smallest && errors > 0 {
 		hints = append(hints, fmt.Sprintf("The largest class has %d points and the smallest %d, whose errors weigh little: ClassWeight makes them cost more.", largest, smallest))
 	}
 	return hints[:min(2, len(hints))]

@@ -25,13 +25,14 @@ func (f *MultiFit) drawOver(p *section) (*Chart, error) {
 	if len(t.classes) > mostRegions {
 		return nil, wrong("Regions", float64(len(t.classes)), "there are %d classes; the picture has colours for %d, Confusion for more", len(t.classes), mostRegions)
 	}
-	e, err := f.evaluation()
-	if err != nil {
-		return nil, err
+	rows, decisions := f.glance()
+	var predicted []int
+	for _, v := range decisions {
+		predicted = append(predicted, f.winner(v))
 	}
-	x := p.shadow(data.X)
-	d := figure.RegionsData{Problem: f.words(), Features: p.names, X: x,
-		Class: e.Truth, Predicted: e.Predicted, Support: make([]bool, data.N()), Xs: around(x, 0), Ys: around(x, 1), Z: make([][][]float64, len(t.classes))}
+	x := p.shadow(pick(data.X, rows))
+	d := figure.RegionsData{Problem: f.words() + glanced(rows, data.N()), Features: p.names, X: x,
+		Class: pick(t.class, rows), Predicted: predicted, Xs: around(x, 0), Ys: around(x, 1), Z: make([][][]float64, len(t.classes))}
 	if p.note != "" {
 		d.Problem += " · " + p.note
 	}
@@ -41,9 +42,11 @@ func (f *MultiFit) drawOver(p *section) (*Chart, error) {
 	for _, name := range t.classes {
 		d.Classes = append(d.Classes, className(name))
 	}
+	support := make([]bool, data.N())
 	for _, i := range f.support {
-		d.Support[i] = true
+		support[i] = true
 	}
+	d.Support = pick(support, rows)
 	nodes := min(max(gridWork/max(len(f.support), 1), 1000), 10_000)
 	aspect := min(max((d.Ys[1]-d.Ys[0])/(d.Xs[1]-d.Xs[0]), 0.4), 2.5)
 	nx := int(math.Sqrt(float64(nodes) / aspect))

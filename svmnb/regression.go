@@ -26,7 +26,8 @@ type RegressionFit struct {
 
 	task *regression
 	expanded
-	training func() []float64 // f at the training points, when first asked for
+	training func() []float64                      // f at the training points, when first asked for
+	glance   func() (rows []int, values []float64) // at those that a summary looks at
 }
 
 func (t *regression) fit(res *solvers.Result) *RegressionFit {
@@ -40,6 +41,7 @@ func (t *regression) fit(res *solvers.Result) *RegressionFit {
 	}
 	fit.expanded = t.expand(fit.Beta, fit.Bias)
 	fit.training = sync.OnceValue(func() []float64 { return fit.values(pointsOf(t.data)) })
+	fit.glance = look(len(fit.Beta), fit.each(), fit.training, func(rows []int) []float64 { return fit.values(pointsOf(t.data).some(rows)) })
 	return fit
 }
 
@@ -112,7 +114,9 @@ func variation(y []float64) float64 {
 	return sum
 }
 
-// Residuals returns y − f(x) of the n training points.
+// Residuals returns y − f(x) of the n training points. When they are first asked for, f is
+// computed at all of them: as many kernel values as points times support vectors, minutes
+// for a hundred thousand points.
 func (f *RegressionFit) Residuals() []float64 {
 	r := make([]float64, len(f.Beta))
 	for i, v := range f.training() {
@@ -136,7 +140,8 @@ type RegressionVector struct {
 	Slack    float64   // ξ = max(0, |y − f(x)| − ε)
 }
 
-// SupportVectors returns the points with β ≠ 0 in the order of the data.
+// SupportVectors returns the points with β ≠ 0 in the order of the data. It asks for all
+// [RegressionFit.Residuals].
 func (f *RegressionFit) SupportVectors() []RegressionVector {
 	var sv []RegressionVector
 	residuals := f.Residuals()
@@ -184,7 +189,8 @@ type RegressionConditions []RegressionCondition
 
 // Conditions returns the KKT table: for each training point the state of its β,
 // what that requires of its residual, and by how much it is violated at the bias
-// that violates least.
+// that violates least. It asks for all [RegressionFit.Residuals], and for as many kernel
+// values again.
 func (f *RegressionFit) Conditions() RegressionConditions {
 	t := f.task
 	violations := fold(t.problem.Violations(nil, f.Alpha, nil), len(f.Beta))
@@ -260,14 +266,16 @@ func (f *RegressionFit) Markdown() string {
 	}
 	s.row("bias, ‖w‖", "%s, %s", signed(f.Bias, 6), signed(math.Sqrt(f.Certificate.Norm2), 6))
 	square := 0.0
-	for _, r := range f.Residuals() {
-		square += r * r
+	rows, values := f.glance()
+	y := pick(t.data.Y, rows)
+	for i, v := range values {
+		square += (y[i] - v) * (y[i] - v)
 	}
-	text := signed(math.Sqrt(square/float64(t.data.N())), 4)
-	if all := variation(t.data.Y); all > 0 {
+	text := signed(math.Sqrt(square/float64(len(y))), 4)
+	if all := variation(y); all > 0 {
 		text += fmt.Sprintf(", %s of the targets' variance explained", percent(1-square/all))
 	}
-	s.row("training RMSE", "%s", text)
+	s.row("training RMSE", "%s%s", text, glanced(rows, t.data.N()))
 	s.hints(f.Hints())
 	return s.String()
 }
@@ -337,8 +345,9 @@ const curveNodes = 600
 
 func drawTube(f *RegressionFit) (*Chart, error) {
 	t := f.task
+	rows, values := f.glance()
 	d := figure.TubeData{
-		Problem: t.words(), Epsilon: f.Epsilon, Y: t.data.Y, F: f.training(), Beta: f.Beta, Upper: t.problem.Upper[:len(f.Beta)], Target: t.data.Target,
+		Problem: t.words() + glanced(rows, len(f.Beta)), Epsilon: f.Epsilon, Y: pick(t.data.Y, rows), F: values, Beta: pick(f.Beta, rows), Upper: pick(t.problem.Upper[:len(f.Beta)], rows), Target: t.data.Target,
 	}
 	if t.line() {
 		d.Feature = t.data.FeatureName(0)
@@ -350,7 +359,7 @@ func drawTube(f *RegressionFit) (*Chart, error) {
 			grid[k], d.Xs = []float64{x}, append(d.Xs, x)
 		}
 		d.Fs = f.values(written(grid))
-		for _, x := range t.data.X {
+		for _, x := range pick(t.data.X, rows) {
 			d.X = append(d.X, x[0])
 		}
 	}

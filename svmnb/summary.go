@@ -26,7 +26,9 @@ func (f *Fit) Markdown() string {
 	s.run(&f.Result, t.stop)
 	s.row("**result**", "%d support vectors: %d free, %d at the bound", c.Free+c.AtUpper, c.Free, c.AtUpper)
 	s.row("bias, margin 1/‖w‖", "%s, %s", signed(f.Bias, 6), signed(f.Margin(), 6))
-	s.row("training errors", "%d of %d (%s)", f.TrainingErrors(), t.data.N(), percent(float64(f.TrainingErrors())/float64(t.data.N())))
+	rows, values := f.glance()
+	wrong := f.errorsAt(rows, values)
+	s.row("training errors", "%d of %d (%s)%s", wrong, len(values), percent(float64(wrong)/float64(len(values))), glanced(rows, t.data.N()))
 	s.hints(f.Hints())
 	return s.String()
 }

@@ -303,7 +303,9 @@ func (r record) comparison() comparison {
 
 func (f *Fit) comparison() comparison {
 	c := f.record().comparison()
-	c.measures[8] = float64(f.TrainingErrors())
+	if rows, values := f.glance(); rows == nil { // else too much for a table
+		c.measures[8] = float64(f.errorsAt(nil, values))
+	}
 	return c
 }
 
@@ -311,6 +313,9 @@ func (f *RegressionFit) comparison() comparison {
 	c := f.record().comparison()
 	free, bound := f.counts()
 	c.measures[6], c.measures[7] = float64(free+bound), float64(bound)
+	if rows, _ := f.glance(); rows != nil {
+		return c // too much for a table
+	}
 	sum := 0.0
 	for _, r := range f.Residuals() {
 		sum += r * r / float64(len(f.Beta))
@@ -323,10 +328,14 @@ func (f *JointFit) comparison() comparison { return f.record().comparison() }
 
 func (f *MultiFit) comparison() comparison {
 	m, nan := f.Certificate(), math.NaN()
+	wrong := nan
+	if rows, decisions := f.glance(); rows == nil { // else too much for a table
+		wrong = float64(f.errorsAt(nil, decisions))
+	}
 	iterations, values := 0, int64(0)
 	f.each(func(_ string, r *solvers.Result) { iterations, values = iterations+r.Iterations, values+r.Evaluations })
 	return comparison{f.words(), f.Status().String(), [...]float64{float64(iterations), float64(values), milliseconds(f.Elapsed), m.Dual, max(m.Gap, 0), m.MaxKKT,
-		float64(len(f.support)), nan, float64(f.TrainingErrors()), nan}}
+		float64(len(f.support)), nan, wrong, nan}}
 }
 
 func (f *ProcessFit) comparison() comparison {
@@ -367,6 +376,9 @@ func milliseconds(d time.Duration) float64 { return float64(d) / 1e6 }
 
 func (f *Fit) sheet(s *Sheet) {
 	s.name = f.record().words
+	if s.err = listable(len(f.Alpha), f.each()); s.err != nil {
+		return
+	}
 	s.values(reflect.ValueOf(f.Conditions()))
 	s.classNames(f.task.negative, f.task.positive)
 	s.columns[0].number = true
@@ -395,6 +407,9 @@ func (s *Sheet) classNames(negative, positive string) {
 
 func (f *RegressionFit) sheet(s *Sheet) {
 	s.name = f.record().words
+	if s.err = listable(len(f.Beta), f.each()); s.err != nil {
+		return
+	}
 	s.values(reflect.ValueOf(f.Conditions()))
 	s.columns[0].number = true
 }

@@ -8,7 +8,8 @@ import (
 
 // FunctionalMargin returns γ̂ = min y_i f(x_i) over the training points (N §3).
 // It is positive when all are classified rightly and 1 at a hard margin's
-// optimum; a factor on w and b is a factor on it.
+// optimum; a factor on w and b is a factor on it. It asks for f at all training points, as
+// [Fit.TrainingErrors] does.
 func (f *Fit) FunctionalMargin() float64 {
 	least := math.Inf(1)
 	for i, v := range f.training() {
@@ -33,7 +34,7 @@ func (f *Fit) RadiusMargin() float64 {
 // BiasOfN returns Ng's b* = −½(max over y = −1 of g + min over y = +1 of g), his
 // equation 11: midway between the classes. It is the bias of a hard margin and of
 // nothing else; where points are inside the margin, it is wrong, and this
-// function is here to show it.
+// function is here to show it. It asks for f at all training points.
 func (f *Fit) BiasOfN() float64 {
 	highest, lowest := math.Inf(-1), math.Inf(1)
 	for i, v := range f.training() {
@@ -63,7 +64,8 @@ type Conditions []Condition
 // Conditions returns the KKT table: for each training point the state of its
 // multiplier, what that requires of y f, and by how much it is violated at the
 // bias that violates least. The largest violation is near Certificate.MaxKKT,
-// which is taken at the fit's own bias.
+// which is taken at the fit's own bias. It asks for f at all training points, as
+// [Fit.TrainingErrors] does, and for as many kernel values again.
 func (f *Fit) Conditions() Conditions {
 	t := f.task
 	violations := t.problem.Violations(nil, f.Alpha, nil)
