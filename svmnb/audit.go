@@ -40,6 +40,9 @@ type Audit struct {
 // [Model] has none. The error is an *[ArgumentError] for a kernel value that is no
 // finite number.
 func (f *Fit) Audit(ctx context.Context) (*Audit, error) {
+	if f.none() {
+		return nil, noFit("Audit")
+	}
 	t := f.task
 	n := t.data.N()
 	p := &audit.Programme{S: t.y, P: slices.Repeat([]float64{-1}, n), Lower: make([]float64, n), Upper: slices.Clone(t.cost), FixedBias: t.fixed, Bias: t.b0}
@@ -71,6 +74,9 @@ func (f *Fit) Audit(ctx context.Context) (*Audit, error) {
 
 // Audit checks the fit by code that shares nothing with the solvers; see [Fit.Audit].
 func (f *RegressionFit) Audit(ctx context.Context) (*Audit, error) {
+	if f.none() {
+		return nil, noFit("Audit")
+	}
 	t := f.task
 	n := t.data.N()
 	p := &audit.Programme{Lower: make([]float64, 2*n), FixedBias: t.fixed, Bias: t.b0}
@@ -103,6 +109,9 @@ func (f *RegressionFit) Audit(ctx context.Context) (*Audit, error) {
 // [Fit.Audit]. Objectives, gaps and their Rounding are sums over the machines, all else is
 // that of the worst.
 func (f *MultiFit) Audit(ctx context.Context) (*Audit, error) {
+	if f.none() {
+		return nil, noFit("Audit")
+	}
 	if f.joint != nil {
 		return f.auditJoint(ctx)
 	}
@@ -122,7 +131,12 @@ func (f *MultiFit) Audit(ctx context.Context) (*Audit, error) {
 }
 
 // Audit checks the run by code that shares nothing with the solvers; see [Fit.Audit].
-func (f *JointFit) Audit(ctx context.Context) (*Audit, error) { return f.fit.auditJoint(ctx) }
+func (f *JointFit) Audit(ctx context.Context) (*Audit, error) {
+	if f.none() {
+		return nil, noFit("Audit")
+	}
+	return f.fit.auditJoint(ctx)
+}
 
 func (f *MultiFit) auditJoint(ctx context.Context) (*Audit, error) {
 	t := f.task

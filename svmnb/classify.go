@@ -223,7 +223,7 @@ func (c Classifier) String() string {
 	if c.margin == oneClass {
 		verb = "OneClass"
 	}
-	fmt.Fprintf(&s, "%s(%s)", verb, c.data.Name)
+	fmt.Fprintf(&s, "%s(%s)", verb, nameOf(c.data))
 	if c.kernel != nil {
 		fmt.Fprintf(&s, ".Kernel(%s)", c.kernel)
 	}

@@ -27,6 +27,9 @@ type Evaluation struct {
 // class that the training data did not have, and of data that were not scaled as the
 // training data were.
 func (f *Fit) Evaluate(ds *datasets.Dataset) (*Evaluation, error) {
+	if f.none() {
+		return nil, noFit("Evaluate")
+	}
 	if err := suits("Evaluate", f.task.behind, f.task.data, ds); err != nil {
 		return nil, err
 	}
@@ -50,6 +53,9 @@ func (f *Fit) evaluate(ds *datasets.Dataset) (*Evaluation, error) {
 
 // Evaluate compares the fit with the classes of ds. Errors are those of [Fit.Evaluate].
 func (f *MultiFit) Evaluate(ds *datasets.Dataset) (*Evaluation, error) {
+	if f.none() {
+		return nil, noFit("Evaluate")
+	}
 	if err := suits("Evaluate", f.task.base.behind, f.task.base.data, ds); err != nil {
 		return nil, err
 	}

@@ -77,7 +77,7 @@ func (f Figure) String() string { return f.name }
 // Of draws the figure for a fit, such as a [*Fit], as a chart that may be changed
 // and then shown by [Show].
 func (f Figure) Of(fit any) (*Chart, error) {
-	if f.draw == nil || isNil(fit) {
+	if f.draw == nil || isNil(fit) || isNone(fit) {
 		return nil, errors.New("svmnb: Figure.Of: the figure or the fit is empty; say for example svmnb.Margins.Of(fit)")
 	}
 	c, err := f.draw(fit)
@@ -87,6 +87,12 @@ func (f Figure) Of(fit any) (*Chart, error) {
 	return c, nil
 }
 
+// isNone reports whether there is nothing in a fit.
+func isNone(fit any) bool {
+	f, ok := fit.(interface{ none() bool })
+	return ok && f.none()
+}
+
 func isNil(fit any) bool {
 	v := reflect.ValueOf(fit)
 	return fit == nil || v.Kind() == reflect.Pointer && v.IsNil()
@@ -94,7 +100,13 @@ func isNil(fit any) bool {
 
 // Show displays the figures of the fit; without any, its summary in words and
 // Margins.
-func (f *Fit) Show(figures ...Figure) { show(f, figures, Margins) }
+func (f *Fit) Show(figures ...Figure) {
+	if f.none() {
+		Show(noFit("Show"))
+		return
+	}
+	show(f, figures, Margins)
+}
 
 // show displays the figures of a fit, or its summary and the usual one.
 func show(fit any, figures []Figure, usual Figure) {

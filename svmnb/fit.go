@@ -54,12 +54,18 @@ func (t *task) fit(res *solvers.Result) *Fit {
 // length or with a value that is no finite number, or wraps a
 // *kernels.DataError for a point outside the domain of the kernel.
 func (f *Fit) Decision(x [][]float64) ([]float64, error) {
+	if f.none() {
+		return nil, noFit("Decision")
+	}
 	return f.at("Decision", "classifier", written(x))
 }
 
 // Predict returns the class names of the m points of x; a point exactly on the
 // boundary goes to the positive class. Errors are those of Decision.
 func (f *Fit) Predict(x [][]float64) ([]string, error) {
+	if f.none() {
+		return nil, noFit("Predict")
+	}
 	values, err := f.Decision(x)
 	if err != nil {
 		return nil, err
@@ -118,6 +124,9 @@ type SupportVector struct {
 // SupportVectors returns the points with α > 0 in the order of the data. Their slacks ask
 // for f at all training points, as [Fit.TrainingErrors] does.
 func (f *Fit) SupportVectors() []SupportVector {
+	if f.none() {
+		return nil
+	}
 	var sv []SupportVector
 	values := f.training()
 	for i, a := range f.Alpha {
@@ -139,18 +148,31 @@ func (t *task) edge() float64 {
 
 // Margin returns the geometric margin 1/‖w‖ in feature space; +Inf for w = 0. An
 // augmented machine's is that of the augmented space.
-func (f *Fit) Margin() float64 { return 1 / (f.scale * math.Sqrt(f.Certificate.Norm2)) }
+func (f *Fit) Margin() float64 {
+	if f.none() {
+		return math.NaN()
+	}
+	return 1 / (f.scale * math.Sqrt(f.Certificate.Norm2))
+}
 
 // Weights returns w = Σ α_i y_i x_i, d values, for the linear kernel, and an
 // *ArgumentError for any other, whose w lives in its feature space.
 func (f *Fit) Weights() ([]float64, error) {
+	if f.none() {
+		return nil, noFit("Weights")
+	}
 	return f.normal(f.task.kernel)
 }
 
 // TrainingErrors counts the training points on the wrong side of the boundary. When it is
 // first asked for, it computes f at all of them: as many kernel values as points times
 // support vectors, minutes for a hundred thousand points.
-func (f *Fit) TrainingErrors() int { return f.errorsAt(nil, f.training()) }
+func (f *Fit) TrainingErrors() int {
+	if f.none() {
+		return 0
+	}
+	return f.errorsAt(nil, f.training())
+}
 
 // errorsAt counts those of the given rows, nil for all, by f at them.
 func (f *Fit) errorsAt(rows []int, values []float64) int {

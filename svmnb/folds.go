@@ -59,6 +59,9 @@ func (f Deal) String() string {
 
 // Splits implements [Folds].
 func (f Deal) Splits(data *datasets.Dataset) ([]Split, error) {
+	if data == nil {
+		return nil, data.Check()
+	}
 	n := data.N()
 	switch {
 	case f.K < 2 || f.K > n:
@@ -122,6 +125,9 @@ type oneOut struct{}
 func (oneOut) String() string { return "LeaveOneOutFolds()" }
 
 func (oneOut) Splits(data *datasets.Dataset) ([]Split, error) {
+	if data == nil {
+		return nil, data.Check()
+	}
 	n := data.N()
 	if n < 2 {
 		return nil, wrong("Folds", float64(n), "there is only %s; leaving one out needs 2", several(n, "point"))

@@ -24,6 +24,9 @@ type LeaveOneOutBounds struct {
 // ones where the bias is free, and K_ii − v'K̃⁻¹v with v = (K_ij, 1) for one at C. It
 // asks for all n² kernel values.
 func (f *Fit) LeaveOneOut() (*LeaveOneOutBounds, error) {
+	if f.none() {
+		return nil, noFit("LeaveOneOut")
+	}
 	b, _, err := f.leaveOneOut()
 	return b, err
 }
@@ -102,6 +105,9 @@ func (f *Fit) leaveOneOut() (*LeaveOneOutBounds, []float64, error) {
 // K + λI, bordered by ones for a free bias (Cook and Weisberg 1982, §2.2, in the
 // dual). Only [Regressor.Ridge] has it; it takes 2n³ multiplications and 8n² bytes.
 func (f *RegressionFit) LeaveOneOut() ([]float64, error) {
+	if f.none() {
+		return nil, noFit("LeaveOneOut")
+	}
 	t := f.task
 	n := len(f.Beta)
 	if t.loss != ridge {

@@ -145,6 +145,9 @@ func (m *Model) beyond(data *datasets.Dataset) *Model {
 // points do not say whether they are scaled, so it predicts nothing until Raw or
 // Transformed has.
 func (m *Model) Raw() *Model {
+	if m.none() {
+		return nil
+	}
 	if m.before == nil || m.before.open == 0 {
 		return m
 	}
@@ -156,6 +159,9 @@ func (m *Model) Raw() *Model {
 // Transformed returns the model that takes points as its machines see them: scaled as
 // the training data were, and through the steps of the pipeline.
 func (m *Model) Transformed() *Model {
+	if m.none() {
+		return nil
+	}
 	if m.before == nil {
 		return m
 	}
@@ -193,10 +199,18 @@ func (m *Model) bare(format string) error {
 }
 
 // Kernel returns the kernel.
-func (m *Model) Kernel() kernels.Kernel { return m.kernel }
+func (m *Model) Kernel() kernels.Kernel {
+	if m.none() {
+		return nil
+	}
+	return m.kernel
+}
 
 // D returns how many features a point has, before any steps.
 func (m *Model) D() int {
+	if m.none() {
+		return 0
+	}
 	if m.before != nil {
 		return m.before.d
 	}
@@ -204,14 +218,27 @@ func (m *Model) D() int {
 }
 
 // SupportVectors returns how many points predictions need.
-func (m *Model) SupportVectors() int { return m.x.n() }
+func (m *Model) SupportVectors() int {
+	if m.none() {
+		return 0
+	}
+	return m.x.n()
+}
 
 // Classes returns the names of the classes, in the order of the columns of
 // Probabilities; nil for a regression.
-func (m *Model) Classes() []string { return slices.Clone(m.classes) }
+func (m *Model) Classes() []string {
+	if m.none() {
+		return nil
+	}
+	return slices.Clone(m.classes)
+}
 
 // String says in a line what the model is.
 func (m *Model) String() string {
+	if m.none() {
+		return noFit("String").Error()
+	}
 	s := fmt.Sprintf("model of %v, %v, %d features, %d support vectors", m.kind, m.kernel, m.D(), m.x.n())
 	if len(m.classes) > 0 && m.kind != oneClassModel {
 		s += ", classes " + listed(m.classes)
@@ -241,6 +268,9 @@ func (m *Model) DecisionsSparse(x datasets.CSR) ([][]float64, error) {
 }
 
 func (m *Model) decisions(verb string, p points) ([][]float64, error) {
+	if m.none() {
+		return nil, noFit(verb)
+	}
 	p, err := m.enter(verb, p)
 	if err != nil {
 		return nil, err
@@ -254,7 +284,9 @@ func (m *Model) decisions(verb string, p points) ([][]float64, error) {
 // Values returns f at the m points of x, of a model that has one machine: a
 // regression's or a process's prediction in units of its targets, the decision value of one class
 // or two. Errors are those of Decisions, and an *ArgumentError for several machines.
-func (m *Model) Values(x [][]float64) ([]float64, error) { return m.value("Values", written(x)) }
+func (m *Model) Values(x [][]float64) ([]float64, error) {
+	return m.value("Values", written(x))
+}
 
 // ValuesSparse is Values for sparse points; see DecisionsSparse.
 func (m *Model) ValuesSparse(x datasets.CSR) ([]float64, error) {
@@ -262,6 +294,9 @@ func (m *Model) ValuesSparse(x datasets.CSR) ([]float64, error) {
 }
 
 func (m *Model) value(verb string, p points) ([]float64, error) {
+	if m.none() {
+		return nil, noFit(verb)
+	}
 	if len(m.machines) != 1 {
 		return nil, wrong(verb, float64(len(m.machines)), "the model has %d machines; Decisions returns the values of all", len(m.machines))
 	}
@@ -279,7 +314,9 @@ func (m *Model) value(verb string, p points) ([]float64, error) {
 // Predict returns the class names of the m points of x: with probabilities the
 // most probable ones, as [Calibrated.Predict], else those of the decision values.
 // Errors are those of Decisions, and an *ArgumentError for a regression.
-func (m *Model) Predict(x [][]float64) ([]string, error) { return m.predict("Predict", written(x)) }
+func (m *Model) Predict(x [][]float64) ([]string, error) {
+	return m.predict("Predict", written(x))
+}
 
 // PredictSparse is Predict for sparse points; see DecisionsSparse.
 func (m *Model) PredictSparse(x datasets.CSR) ([]string, error) {
@@ -287,6 +324,9 @@ func (m *Model) PredictSparse(x datasets.CSR) ([]string, error) {
 }
 
 func (m *Model) predict(verb string, p points) ([]string, error) {
+	if m.none() {
+		return nil, noFit(verb)
+	}
 	if m.classes == nil {
 		return nil, wrong(verb, math.NaN(), "a %v has no classes; say Values", m.kind)
 	}
@@ -335,6 +375,9 @@ func (m *Model) ProbabilitiesSparse(x datasets.CSR) ([][]float64, error) {
 }
 
 func (m *Model) probable(verb string, p points) ([][]float64, error) {
+	if m.none() {
+		return nil, noFit(verb)
+	}
 	if m.curves == nil {
 		return nil, wrong(verb, math.NaN(), "the model has no probabilities; take the model of a fit after Calibrate")
 	}

@@ -21,6 +21,9 @@ import (
 // than two classes, probabilities of a calibration, targets that are no whole
 // numbers; else that of w.
 func (m *Model) WriteLIBLINEAR(w io.Writer) error {
+	if m.none() {
+		return noFit("WriteLIBLINEAR")
+	}
 	const format = "LIBLINEAR"
 	if err := m.bare(format); err != nil {
 		return err

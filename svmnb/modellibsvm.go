@@ -20,6 +20,9 @@ import (
 // against the rest and Crammer–Singer, targets that are no whole numbers,
 // probabilities that are not Platt's; else that of w.
 func (m *Model) WriteLIBSVM(w io.Writer) error {
+	if m.none() {
+		return noFit("WriteLIBSVM")
+	}
 	const format = "LIBSVM"
 	if err := m.bare(format); err != nil {
 		return err

@@ -35,6 +35,9 @@ import (
 // beyond float32, other steps, and scaled data of which neither [Model.Raw] nor
 // [Model.Transformed] has said what its points are; else that of w.
 func (m *Model) WriteONNX(w io.Writer) error {
+	if m.none() {
+		return noFit("WriteONNX")
+	}
 	node, err := m.onnxNode()
 	if err != nil {
 		return err

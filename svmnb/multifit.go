@@ -140,17 +140,30 @@ func (e *expanded) terms(terms []term, p points) [][]float64 {
 }
 
 // Classes returns the k names, in the order of their targets.
-func (f *MultiFit) Classes() []string { return slices.Clone(f.task.classes) }
+func (f *MultiFit) Classes() []string {
+	if f.none() {
+		return nil
+	}
+	return slices.Clone(f.task.classes)
+}
 
 // Machines returns the solved machines: of OneVsOne those of the pairs (1, 2),
 // (1, 3), …, (k−1, k), of OneVsRest those of the classes, each with the class
 // that is named first as the positive one; nil of CrammerSinger, which has a
 // Joint result.
-func (f *MultiFit) Machines() []*Fit { return slices.Clone(f.machines) }
+func (f *MultiFit) Machines() []*Fit {
+	if f.none() {
+		return nil
+	}
+	return slices.Clone(f.machines)
+}
 
 // Joint returns the one run for all classes of CrammerSinger, nil for other
 // schemes.
 func (f *MultiFit) Joint() *JointFit {
+	if f.none() {
+		return nil
+	}
 	if f.joint == nil {
 		return nil
 	}
@@ -172,6 +185,10 @@ func (f *JointFit) record() record {
 // Show displays the figures of the run; without any, the summary of the fit and
 // its Gap.
 func (f *JointFit) Show(figures ...Figure) {
+	if f.none() {
+		Show(noFit("Show"))
+		return
+	}
 	if len(figures) == 0 {
 		Show(append([]any{f.fit}, charts(f, []Figure{Gap})...)...)
 		return
@@ -183,6 +200,9 @@ func (f *JointFit) Show(figures ...Figure) {
 // for each machine in the order of Machines, positive for its first class, or for
 // each class of CrammerSinger. Errors are those of [Fit.Decision].
 func (f *MultiFit) Decisions(x [][]float64) ([][]float64, error) {
+	if f.none() {
+		return nil, noFit("Decisions")
+	}
 	return f.decisions("Decisions", written(x))
 }
 
@@ -204,6 +224,9 @@ func (f *MultiFit) here(verb string, p points) ([][]float64, error) {
 // Predict returns the class names of the m points of x. Errors are those of
 // Decisions.
 func (f *MultiFit) Predict(x [][]float64) ([]string, error) {
+	if f.none() {
+		return nil, noFit("Predict")
+	}
 	values, err := f.Decisions(x)
 	if err != nil {
 		return nil, err
@@ -239,6 +262,9 @@ func (s scheme) winner(classes int, duels [][2]int, values []float64) int {
 // predicted. Errors are those of Decisions, and of a class that the training data
 // did not have.
 func (f *MultiFit) Accuracy(ds *datasets.Dataset) (float64, error) {
+	if f.none() {
+		return math.NaN(), noFit("Accuracy")
+	}
 	if err := suits("Accuracy", f.task.base.behind, f.task.base.data, ds); err != nil {
 		return 0, err
 	}
@@ -252,7 +278,12 @@ func (f *MultiFit) Accuracy(ds *datasets.Dataset) (float64, error) {
 // TrainingErrors counts the training points whose class is not predicted. When it is first
 // asked for, it computes the decision values of all of them: as many kernel values as
 // points times support vectors, minutes for a hundred thousand points.
-func (f *MultiFit) TrainingErrors() int { return f.errorsAt(nil, f.training()) }
+func (f *MultiFit) TrainingErrors() int {
+	if f.none() {
+		return 0
+	}
+	return f.errorsAt(nil, f.training())
+}
 
 // errorsAt counts those of the given rows, nil for all, by their decision values.
 func (f *MultiFit) errorsAt(rows []int, values [][]float64) int {
@@ -267,7 +298,12 @@ func (f *MultiFit) errorsAt(rows []int, values [][]float64) int {
 
 // SupportVectors returns the rows of the training data that the prediction needs,
 // each once, however many machines it supports.
-func (f *MultiFit) SupportVectors() []int { return slices.Clone(f.support) }
+func (f *MultiFit) SupportVectors() []int {
+	if f.none() {
+		return nil
+	}
+	return slices.Clone(f.support)
+}
 
 // MultiCertificate sums up the certificates of all machines.
 type MultiCertificate struct {
@@ -283,6 +319,9 @@ type MultiCertificate struct {
 // Certificate says how near their optima all machines are. The programmes share
 // nothing but data, so the sum of the gaps bounds the sum of what is missing.
 func (f *MultiFit) Certificate() MultiCertificate {
+	if f.none() {
+		return MultiCertificate{}
+	}
 	c := MultiCertificate{WorstRelGap: -1}
 	f.each(func(name string, r *solvers.Result) {
 		one := r.Certificate
@@ -308,6 +347,9 @@ func (f *MultiFit) each(do func(name string, r *solvers.Result)) {
 // Status returns Converged when every machine has, else the status of the first
 // that has not.
 func (f *MultiFit) Status() solvers.Status {
+	if f.none() {
+		return solvers.NotTerminated
+	}
 	status := solvers.Converged
 	f.each(func(_ string, r *solvers.Result) {
 		if status == solvers.Converged {
@@ -320,6 +362,9 @@ func (f *MultiFit) Status() solvers.Status {
 // Markdown says in words what was solved, how it ended, how good the answer is,
 // what came out, and at most two hints where something looks wrong.
 func (f *MultiFit) Markdown() string {
+	if f.none() {
+		return noFit("Markdown").Error()
+	}
 	t, c := f.task, f.Certificate()
 	iterations, values, early, method := 0, int64(0), 0, ""
 	f.each(func(_ string, r *solvers.Result) {
@@ -355,7 +400,12 @@ func (f *MultiFit) marginText() string { return (&task{Classifier: f.task.base})
 
 // Hints returns what to try next when something looks wrong, each with its
 // reason, the most important first and never more than two.
-func (f *MultiFit) Hints() []string { return f.hints(f.errorsAt(f.glance())) }
+func (f *MultiFit) Hints() []string {
+	if f.none() {
+		return nil
+	}
+	return f.hints(f.errorsAt(f.glance()))
+}
 
 func (f *MultiFit) hints(errors int) []string {
 	var hints []string
@@ -391,6 +441,10 @@ func (f *MultiFit) words() string {
 // Show displays the figures of the fit; without any, its summary in words, where
 // there are two features the Regions, and the Confusion of the training points.
 func (f *MultiFit) Show(figures ...Figure) {
+	if f.none() {
+		Show(noFit("Show"))
+		return
+	}
 	if len(figures) == 0 {
 		usual := []Figure{Confusion}
 		if f.task.base.plane() && len(f.task.classes) <= mostRegions {

@@ -370,6 +370,9 @@ func (p *tracer) legal() bool {
 
 // At returns the machine at a C within the path, with the certificate of its α.
 func (r *RegularisationPath) At(c float64) (*Fit, error) {
+	if r.none() {
+		return nil, noFit("At")
+	}
 	alpha, bias, err := r.at(c)
 	if err != nil {
 		return nil, err
@@ -407,6 +410,9 @@ func (r *RegularisationPath) at(c float64) (alpha []float64, bias float64, err e
 
 // Markdown says how long the path is and what changes along it.
 func (r *RegularisationPath) Markdown() string {
+	if r.none() {
+		return noFit("Markdown").Error()
+	}
 	s := newSummary()
 	first, last := r.Breaks[0], r.Breaks[len(r.Breaks)-1]
 	support := func(b PathBreak) (n int) {
@@ -432,7 +438,13 @@ func (r *RegularisationPath) Markdown() string {
 }
 
 // Show displays the path in words and as a picture.
-func (r *RegularisationPath) Show(figures ...Figure) { show(r, figures, Path) }
+func (r *RegularisationPath) Show(figures ...Figure) {
+	if r.none() {
+		Show(noFit("Show"))
+		return
+	}
+	show(r, figures, Path)
+}
 
 // Path shows α_i/C of the points of a [RegularisationPath] over C.
 var Path = FigureOf("Path", func(r pathed) (*Chart, error) { return r.drawPath() })

@@ -356,7 +356,12 @@ type PipeFit struct {
 // vectors are of transformed points. It refuses points and data sets of a caller, since
 // it cannot see whether they have gone through the steps; its Model has the steps and
 // takes raw points.
-func (f *PipeFit) Fit() any { return f.last }
+func (f *PipeFit) Fit() any {
+	if f.none() {
+		return nil
+	}
+	return f.last
+}
 
 // Model returns what predictions need of the pipeline: its fitted steps and what the
 // learner became. It takes raw points, and its predictions are those of the pipeline,
@@ -370,6 +375,9 @@ func (f *PipeFit) Model() *Model {
 
 // Transform returns the m raw points of x as the steps leave them for the learner.
 func (f *PipeFit) Transform(x [][]float64) ([][]float64, error) {
+	if f.none() {
+		return nil, noFit("Transform")
+	}
 	p, err := f.transform("Transform", written(x))
 	return p.x, err
 }
@@ -381,7 +389,9 @@ func (f *PipeFit) transform(verb string, p points) (points, error) {
 // Predict returns the class names of the m raw points of x. Errors are those of
 // Transform and of the fit's Predict, and of a pipeline that ends in a regression,
 // which has Values.
-func (f *PipeFit) Predict(x [][]float64) ([]string, error) { return f.predict("Predict", written(x)) }
+func (f *PipeFit) Predict(x [][]float64) ([]string, error) {
+	return f.predict("Predict", written(x))
+}
 
 // PredictSparse is Predict for sparse points, which stay so as far as the steps
 // leave them.
@@ -399,7 +409,9 @@ func (f *PipeFit) predict(verb string, p points) ([]string, error) {
 
 // Values returns the predicted targets of the m raw points of x, of a regression or
 // a process; of a classifier for two classes its decision values.
-func (f *PipeFit) Values(x [][]float64) ([]float64, error) { return f.values("Values", written(x)) }
+func (f *PipeFit) Values(x [][]float64) ([]float64, error) {
+	return f.values("Values", written(x))
+}
 
 // ValuesSparse is Values for sparse points.
 func (f *PipeFit) ValuesSparse(x datasets.CSR) ([]float64, error) {
@@ -419,8 +431,8 @@ func (f *PipeFit) values(verb string, p points) ([]float64, error) {
 
 // entered returns the model behind the steps, and raw points as the steps leave them.
 func (f *PipeFit) entered(verb string, p points) (*Model, points, error) {
-	if f.last == nil {
-		return nil, p, wrong(verb, math.NaN(), "the pipeline is not fitted; say Pipe(…).Fit(ctx)")
+	if f.none() {
+		return nil, p, noFit(verb)
 	}
 	p, err := f.transform(verb, p)
 	if err != nil {
@@ -432,6 +444,9 @@ func (f *PipeFit) entered(verb string, p points) (*Model, points, error) {
 // Posterior returns mean and variance of f at the m raw points of x, of a pipeline that
 // ends in a Gaussian process; see [ProcessFit.Posterior].
 func (f *PipeFit) Posterior(ctx context.Context, x [][]float64) (*Belief, error) {
+	if f.none() {
+		return nil, noFit("Posterior")
+	}
 	last, ok := f.last.(interface {
 		posterior(ctx context.Context, x [][]float64) (*Belief, error)
 	})
@@ -469,8 +484,8 @@ func (f *PipeFit) Score(ds *datasets.Dataset) (float64, error) {
 
 // asked is heldOut of a data set that a caller gives.
 func (f *PipeFit) asked(verb string, ds *datasets.Dataset) (*HeldOut, error) {
-	if f.last == nil {
-		return nil, wrong(verb, math.NaN(), "the pipeline is not fitted; say Pipe(…).Fit(ctx)")
+	if f.none() {
+		return nil, noFit(verb)
 	}
 	raw := f.Description.source()
 	if err := sameScale(verb, raw, ds); err != nil {
@@ -496,6 +511,9 @@ func (f *PipeFit) heldOut(ctx context.Context, ds *datasets.Dataset) (*HeldOut, 
 
 // Markdown is the summary of what the learner became.
 func (f *PipeFit) Markdown() string {
+	if f.none() {
+		return noFit("Markdown").Error()
+	}
 	s := code(f.Description.String()) + "\n"
 	if m, ok := f.last.(interface{ Markdown() string }); ok {
 		s += "\n" + m.Markdown()
@@ -506,6 +524,10 @@ func (f *PipeFit) Markdown() string {
 // Show displays the figures of what the learner became, over the transformed points;
 // without any, its summary in words.
 func (f *PipeFit) Show(figures ...Figure) {
+	if f.none() {
+		Show(noFit("Show"))
+		return
+	}
 	if len(figures) == 0 {
 		Show(f)
 		return

@@ -120,6 +120,12 @@ func (s Imputation) String() string {
 
 // Fit implements [Step].
 func (s Imputation) Fit(train *datasets.Dataset) (Transform, error) {
+	if err := missingAllowed(train); err != nil {
+		return nil, err
+	}
+	if err := needsDense("Impute", train); err != nil {
+		return nil, err
+	}
 	var t imputed
 	for j := range train.D() {
 		var values []float64
@@ -200,6 +206,12 @@ const mostValues = 1000
 
 // Fit implements [Step].
 func (s Indicators) Fit(train *datasets.Dataset) (Transform, error) {
+	if err := missingAllowed(train); err != nil {
+		return nil, err
+	}
+	if err := needsDense("OneHot", train); err != nil {
+		return nil, err
+	}
 	t := indicated{values: make([][]float64, train.D())}
 	for _, field := range strings.Split(s.columns, ", ") {
 		j := -1

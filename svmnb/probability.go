@@ -77,6 +77,9 @@ type decider func(verb string, p points) ([][]float64, error)
 // folds are stratified: every class needs two points. When ctx ends early it
 // returns an error that wraps context.Cause(ctx).
 func (f *Fit) Calibrate(ctx context.Context, how Calibration) (*Calibrated, error) {
+	if f.none() {
+		return nil, noFit("Calibrate")
+	}
 	if f.task.margin == oneClass {
 		return nil, wrong("Calibrate", math.NaN(), "a one-class machine has seen one class only, so it has no probabilities to learn; leave Calibrate out")
 	}
@@ -116,6 +119,9 @@ func asRows(values []float64) [][]float64 {
 // rest, and of Crammer and Singer's classes by their lead over the strongest rival,
 // are divided by their sum.
 func (f *MultiFit) Calibrate(ctx context.Context, how Calibration) (*Calibrated, error) {
+	if f.none() {
+		return nil, noFit("Calibrate")
+	}
 	c := &Calibrated{how: how, classes: f.task.classes, words: f.words(), duels: f.task.duels, fit: f}
 	if f.joint != nil {
 		for k := range f.task.classes {
@@ -147,10 +153,18 @@ func (f *MultiFit) Calibrate(ctx context.Context, how Calibration) (*Calibrated,
 
 // MustCalibrate is Calibrate for a notebook cell: an error is printed and ends the
 // cell; outside a notebook it panics.
-func (f *Fit) MustCalibrate(how Calibration) *Calibrated { return mustCalibrate(f.Calibrate, how) }
+func (f *Fit) MustCalibrate(how Calibration) *Calibrated {
+	if f.none() {
+		must(noFit("MustCalibrate"))
+	}
+	return mustCalibrate(f.Calibrate, how)
+}
 
 // MustCalibrate is Calibrate for a notebook cell; see [Fit.MustCalibrate].
 func (f *MultiFit) MustCalibrate(how Calibration) *Calibrated {
+	if f.none() {
+		must(noFit("MustCalibrate"))
+	}
 	return mustCalibrate(f.Calibrate, how)
 }
 
@@ -309,11 +323,19 @@ func (e *Evaluation) add(c *Calibrated, values [][]float64) {
 }
 
 // Classes returns the names of the columns of Probabilities.
-func (c *Calibrated) Classes() []string { return slices.Clone(c.classes) }
+func (c *Calibrated) Classes() []string {
+	if c.none() {
+		return nil
+	}
+	return slices.Clone(c.classes)
+}
 
 // Sigmoids returns A and B of each machine, in the order of Machines; nil unless
 // the calibration is Platt's.
 func (c *Calibrated) Sigmoids() []Sigmoid {
+	if c.none() {
+		return nil
+	}
 	var s []Sigmoid
 	for _, curve := range c.curves {
 		if one, ok := curve.(Sigmoid); ok {
@@ -326,6 +348,9 @@ func (c *Calibrated) Sigmoids() []Sigmoid {
 // Probabilities returns m × k probabilities of the m points of x, each row in the
 // order of Classes and of sum 1. Errors are those of Decision.
 func (c *Calibrated) Probabilities(x [][]float64) ([][]float64, error) {
+	if c.none() {
+		return nil, noFit("Probabilities")
+	}
 	values, err := c.values("Probabilities", written(x))
 	if err != nil {
 		return nil, err
@@ -339,6 +364,9 @@ func (c *Calibrated) Probabilities(x [][]float64) ([][]float64, error) {
 
 // Predict returns the most probable class of each of the m points of x.
 func (c *Calibrated) Predict(x [][]float64) ([]string, error) {
+	if c.none() {
+		return nil, noFit("Predict")
+	}
 	p, err := c.Probabilities(x)
 	if err != nil {
 		return nil, err
@@ -353,6 +381,9 @@ func (c *Calibrated) Predict(x [][]float64) ([]string, error) {
 // Evaluate compares the probabilities with the classes of ds. Errors are those of
 // Probabilities, and of a class that the training data did not have.
 func (c *Calibrated) Evaluate(ds *datasets.Dataset) (*Evaluation, error) {
+	if c.none() {
+		return nil, noFit("Evaluate")
+	}
 	e, err := newEvaluation("Evaluate", ds, fmt.Sprintf("%s · %v", c.words, c.how), c.classes...)
 	if err != nil {
 		return nil, err
@@ -371,16 +402,30 @@ func (c *Calibrated) Evaluate(ds *datasets.Dataset) (*Evaluation, error) {
 // HeldOut evaluates the training points, each by a machine that had not seen it.
 // The curves have: with Platt's two numbers that flatters little, with isotonic
 // regression of few points it may.
-func (c *Calibrated) HeldOut() *Evaluation { return c.heldOut }
+func (c *Calibrated) HeldOut() *Evaluation {
+	if c.none() {
+		return nil
+	}
+	return c.heldOut
+}
 
 func (c *Calibrated) evaluation() (*Evaluation, error) { return c.heldOut, nil }
 
 // Markdown says how right the probabilities of held-out points are.
-func (c *Calibrated) Markdown() string { return c.heldOut.Markdown() }
+func (c *Calibrated) Markdown() string {
+	if c.none() {
+		return noFit("Markdown").Error()
+	}
+	return c.heldOut.Markdown()
+}
 
 // Show displays the figures of the held-out points; without any, their summary in
 // words and the Reliability.
 func (c *Calibrated) Show(figures ...Figure) {
+	if c.none() {
+		Show(noFit("Show"))
+		return
+	}
 	if len(figures) == 0 {
 		Show(append([]any{c}, charts(c, []Figure{Reliability})...)...)
 		return

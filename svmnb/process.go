@@ -108,6 +108,9 @@ func (p Process) NoiseVariance(v float64) Process {
 func (p Process) NoiseVariances(v []float64) Process {
 	own := slices.Clone(v)
 	p.noises, p.noisy = &own, true
+	if p.data == nil {
+		return p // whose Fit says so
+	}
 	if len(v) != p.data.N() {
 		return p.fail(wrong("NoiseVariances", float64(len(v)), "there are %d variances for %d points", len(v), p.data.N()))
 	}
@@ -234,7 +237,7 @@ func (p Process) Live() Process { p.live = true; return p }
 // String gives the chain back.
 func (p Process) String() string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "GaussianProcess(%s)", p.data.Name)
+	fmt.Fprintf(&s, "GaussianProcess(%s)", nameOf(p.data))
 	if p.kernel != nil {
 		fmt.Fprintf(&s, ".Kernel(%s)", p.kernel)
 	}

@@ -41,6 +41,9 @@ type Partial struct {
 //
 // When ctx ends early the error wraps context.Cause(ctx).
 func (f *ProcessFit) LogMarginalLikelihood(ctx context.Context) (Estimate, error) {
+	if f.none() {
+		return Estimate{}, noFit("LogMarginalLikelihood")
+	}
 	if !direct(f.task.method) {
 		return f.estimate(ctx)
 	}
@@ -73,6 +76,9 @@ func (f *ProcessFit) evidence(factor *solvers.CholeskyFactor) float64 {
 // error wraps that of kernels.Hyperparameters for a kernel that has none, and
 // context.Cause(ctx) when ctx ends early.
 func (f *ProcessFit) Gradient(ctx context.Context) ([]Partial, error) {
+	if f.none() {
+		return nil, noFit("Gradient")
+	}
 	partials, err := f.task.hyperparameters()
 	if err != nil {
 		return nil, err
@@ -189,6 +195,9 @@ type LeaveOneOut struct {
 // with P for A⁻¹ under a linear mean (Dubrule 1983). It needs a direct method and
 // n³ multiplications. When ctx ends early the error wraps context.Cause(ctx).
 func (f *ProcessFit) LeaveOneOut(ctx context.Context) (*LeaveOneOut, error) {
+	if f.none() {
+		return nil, noFit("LeaveOneOut")
+	}
 	if !direct(f.task.method) {
 		return nil, wrong("LeaveOneOut", math.NaN(), "%s does not know the diagonal of A⁻¹; use Cholesky", f.Method)
 	}

@@ -62,6 +62,10 @@ func ComponentsNamed(names ...string) Figure {
 // Show displays the figures of the fit; without any, its summary in words and, of
 // one feature, Posterior.
 func (f *ProcessFit) Show(figures ...Figure) {
+	if f.none() {
+		Show(noFit("Show"))
+		return
+	}
 	if len(figures) == 0 && f.task.data.D() != 1 {
 		Show(f)
 		return

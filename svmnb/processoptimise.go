@@ -40,6 +40,9 @@ type AscentPoint struct {
 
 // End returns the best end of all ascents.
 func (o *Optimisation) End() AscentPoint {
+	if o == nil || o.Best >= len(o.Ascents) || len(o.Ascents[o.Best].Path) == 0 {
+		return AscentPoint{}
+	}
 	path := o.Ascents[o.Best].Path
 	return path[len(path)-1]
 }

@@ -38,6 +38,9 @@ const few = 6
 // length or with a value that is no finite number, or wraps a
 // *kernels.DataError for a point outside the domain of the kernel.
 func (f *ProcessFit) Predict(x [][]float64) ([]float64, error) {
+	if f.none() {
+		return nil, noFit("Predict")
+	}
 	if err := f.outside("Predict"); err != nil {
 		return nil, err
 	}
@@ -80,6 +83,9 @@ func (f *ProcessFit) mean(x []float64) float64 {
 // that wraps context.Cause(ctx), and points that were not reached have the
 // variance of the process before the observations.
 func (f *ProcessFit) Posterior(ctx context.Context, x [][]float64) (*Belief, error) {
+	if f.none() {
+		return nil, noFit("Posterior")
+	}
 	if err := f.outside("Posterior"); err != nil {
 		return nil, err
 	}
@@ -114,6 +120,9 @@ type Component struct {
 // may. A kernel that is no sum is its own component. Errors are those of
 // Posterior.
 func (f *ProcessFit) Components(ctx context.Context, x [][]float64) ([]Component, error) {
+	if f.none() {
+		return nil, noFit("Components")
+	}
 	if err := f.outside("Components"); err != nil {
 		return nil, err
 	}

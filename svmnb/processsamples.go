@@ -53,6 +53,9 @@ const (
 // Errors are those of Posterior, and an *ArgumentError for a count below 1 or more
 // than 10 000 points.
 func (f *ProcessFit) Sample(ctx context.Context, x [][]float64, count int, seed uint64) (*Samples, error) {
+	if f.none() {
+		return nil, noFit("Sample")
+	}
 	if err := f.outside("Sample"); err != nil {
 		return nil, err
 	}

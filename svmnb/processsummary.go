@@ -19,6 +19,9 @@ const summaryWork = 300_000_000
 // Markdown says in words what was solved, how it ended, how good the answer is,
 // what came out, and at most two hints where something looks wrong.
 func (f *ProcessFit) Markdown() string {
+	if f.none() {
+		return noFit("Markdown").Error()
+	}
 	s := newSummary()
 	t, c := f.task, f.Certificate
 	s.row("**problem**", "Gaussian process of %s", t.data.Name)
@@ -157,6 +160,9 @@ func (f *ProcessFit) cheapLeaveOneOut() *LeaveOneOut {
 // Hints returns what to try next when something looks wrong, each with its
 // reason, the most important first and never more than two.
 func (f *ProcessFit) Hints() []string {
+	if f.none() {
+		return nil
+	}
 	var hints []string
 	t := f.task
 	add := func(format string, args ...any) { hints = append(hints, fmt.Sprintf(format, args...)) }

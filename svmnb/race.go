@@ -254,6 +254,9 @@ func (r *RaceRun) reason() string {
 // iterations and, unless only counts are wanted, time. The chart may be changed and then shown by [Show]. It is
 // an error when no run has measured a gap, or when there are more than eight.
 func (r *RaceResult) Chart() (*Chart, error) {
+	if r.none() {
+		return nil, noFit("Chart")
+	}
 	d := figure.RaceData{Problem: r.task.words() + ", until " + r.task.stop.String(), Counts: r.counts}
 	nearest := math.Inf(1)
 	for _, run := range r.Runs {
@@ -287,6 +290,10 @@ func (f *Fit) measured() []solvers.Point {
 
 // Show displays the table with its findings, and the chart.
 func (r *RaceResult) Show() {
+	if r.none() {
+		Show(noFit("Show"))
+		return
+	}
 	items := []any{r}
 	if c, err := r.Chart(); err == nil {
 		items = append(items, c)
@@ -300,6 +307,9 @@ func (r *RaceResult) Show() {
 // those that met the criterion in bold, with a note for each that has no result;
 // and below it who won by which measure, and whether the certified duals agree.
 func (r *RaceResult) Markdown() string {
+	if r.none() {
+		return noFit("Markdown").Error()
+	}
 	var s strings.Builder
 	done := r.finished()
 	best := map[string]bool{} // the cells in bold

@@ -179,7 +179,7 @@ func (r Regressor) Live() Regressor { r.live = true; return r }
 // String gives the chain back.
 func (r Regressor) String() string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "Regress(%s)", r.data.Name)
+	fmt.Fprintf(&s, "Regress(%s)", nameOf(r.data))
 	if r.kernel != nil {
 		fmt.Fprintf(&s, ".Kernel(%s)", r.kernel)
 	}

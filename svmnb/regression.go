@@ -50,6 +50,9 @@ func (t *regression) fit(res *solvers.Result) *RegressionFit {
 // row of another length or with a value that is no finite number, or wraps a
 // *kernels.DataError for a point outside the domain of the kernel.
 func (f *RegressionFit) Predict(x [][]float64) ([]float64, error) {
+	if f.none() {
+		return nil, noFit("Predict")
+	}
 	return f.at("Predict", "regression", written(x))
 }
 
@@ -118,6 +121,9 @@ func variation(y []float64) float64 {
 // computed at all of them: as many kernel values as points times support vectors, minutes
 // for a hundred thousand points.
 func (f *RegressionFit) Residuals() []float64 {
+	if f.none() {
+		return nil
+	}
 	r := make([]float64, len(f.Beta))
 	for i, v := range f.training() {
 		r[i] = f.task.data.Y[i] - v
@@ -127,7 +133,12 @@ func (f *RegressionFit) Residuals() []float64 {
 
 // Weights returns w = Σ β_i x_i, d values, for the linear kernel, and an
 // *ArgumentError for any other, whose w lives in its feature space.
-func (f *RegressionFit) Weights() ([]float64, error) { return f.normal(f.task.kernel) }
+func (f *RegressionFit) Weights() ([]float64, error) {
+	if f.none() {
+		return nil, noFit("Weights")
+	}
+	return f.normal(f.task.kernel)
+}
 
 // RegressionVector is a training point with β ≠ 0.
 type RegressionVector struct {
@@ -143,6 +154,9 @@ type RegressionVector struct {
 // SupportVectors returns the points with β ≠ 0 in the order of the data. It asks for all
 // [RegressionFit.Residuals].
 func (f *RegressionFit) SupportVectors() []RegressionVector {
+	if f.none() {
+		return nil
+	}
 	var sv []RegressionVector
 	residuals := f.Residuals()
 	for i, b := range f.Beta {
@@ -192,6 +206,9 @@ type RegressionConditions []RegressionCondition
 // that violates least. It asks for all [RegressionFit.Residuals], and for as many kernel
 // values again.
 func (f *RegressionFit) Conditions() RegressionConditions {
+	if f.none() {
+		return nil
+	}
 	t := f.task
 	violations := fold(t.problem.Violations(nil, f.Alpha, nil), len(f.Beta))
 	table := make(RegressionConditions, len(f.Beta))
@@ -245,6 +262,9 @@ func fold(v []float64, n int) []float64 {
 // Markdown says in words what was solved, how it ended, how good the answer is,
 // what came out, and at most two hints where something looks wrong.
 func (f *RegressionFit) Markdown() string {
+	if f.none() {
+		return noFit("Markdown").Error()
+	}
 	t := f.task
 	free, bound := f.counts()
 	s := newSummary()
@@ -306,6 +326,9 @@ func (t *regression) words() string {
 // Hints returns what to try next when something looks wrong, each with its
 // reason, the most important first and never more than two.
 func (f *RegressionFit) Hints() []string {
+	if f.none() {
+		return nil
+	}
 	t, n := f.task, f.task.data.N()
 	cost := "C = " + number(t.c) + ", which makes the problem harder as it grows"
 	if t.loss == ridge {
@@ -338,7 +361,13 @@ var Tube = FigureOf("Tube", drawTube)
 
 // Show displays the figures of the fit; without any, its summary in words and
 // Tube.
-func (f *RegressionFit) Show(figures ...Figure) { show(f, figures, Tube) }
+func (f *RegressionFit) Show(figures ...Figure) {
+	if f.none() {
+		Show(noFit("Show"))
+		return
+	}
+	show(f, figures, Tube)
+}
 
 // curveNodes is in how many places drawTube evaluates f.
 const curveNodes = 600

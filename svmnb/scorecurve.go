@@ -219,6 +219,9 @@ func (c *ScoreCurve) over(scores [][]float64) (mean, se []float64) {
 // Chart draws both curves with bands of one standard error of the folds. It may be
 // changed and then shown by [Show].
 func (c *ScoreCurve) Chart() (*Chart, error) {
+	if c == nil || c.Learner == nil {
+		return nil, wrong("Chart", math.NaN(), "the curve is empty; take one from ValidationCurve or LearningCurve")
+	}
 	d := figure.ValidationData{Problem: brief(c.Learner.String()), Metric: c.Metric.Name, Name: c.Name, Xs: c.Xs,
 		Percent: strings.HasSuffix(c.Metric.Name, "accuracy"), Lower: c.Metric.Lower, Learning: c.learning}
 	d.Log = !c.learning && logarithmic(c.Xs)

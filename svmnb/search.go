@@ -534,6 +534,9 @@ func (f *SearchFit) simpler(a, b Trial) bool {
 // Best returns the trial with the best mean score; of equal ones the simplest. ok is
 // false when an interrupt has left none with all its folds.
 func (f *SearchFit) Best() (t Trial, ok bool) {
+	if f.none() {
+		return Trial{}, false
+	}
 	if f.best < 0 {
 		return Trial{}, false
 	}
@@ -543,6 +546,9 @@ func (f *SearchFit) Best() (t Trial, ok bool) {
 // Chosen returns the trial to take, which is the best unless
 // [Search.OneStandardError] prefers a simpler one.
 func (f *SearchFit) Chosen() (t Trial, ok bool) {
+	if f.none() {
+		return Trial{}, false
+	}
 	if f.chosen < 0 {
 		return Trial{}, false
 	}
@@ -553,6 +559,9 @@ func (f *SearchFit) Chosen() (t Trial, ok bool) {
 // machine to use. The score of the chosen point is the best of many and flatters it:
 // measure on points that the search has not seen.
 func (f *SearchFit) Learner() Pipeline {
+	if f.none() {
+		return Pipeline{}
+	}
 	if f.chosen < 0 {
 		return Pipeline{steps: new([]Step), last: f.Description.learner,
 			err: wrong("Search", math.NaN(), "no point has all its folds yet; let the search go on")}
@@ -579,6 +588,9 @@ const tableRows = 10
 // Markdown says what was searched, what is chosen and how sure that is, with the
 // best points in a table.
 func (f *SearchFit) Markdown() string {
+	if f.none() {
+		return noFit("Markdown").Error()
+	}
 	s := newSummary()
 	d := f.Description
 	s.row("**search**", "%v", d.learner)
@@ -628,7 +640,12 @@ func (f *SearchFit) known() int {
 }
 
 // Table returns all trials as a table in Markdown, the best first.
-func (f *SearchFit) Table() string { return f.table(len(f.Trials)) }
+func (f *SearchFit) Table() string {
+	if f.none() {
+		return noFit("Table").Error()
+	}
+	return f.table(len(f.Trials))
+}
 
 func (f *SearchFit) table(rows int) string {
 	order := make([]int, len(f.Trials))
@@ -670,6 +687,9 @@ func (f *SearchFit) table(rows int) string {
 // Hints returns what to try next: a parameter that is best at the end of its range,
 // and what makes the score look better than it is.
 func (f *SearchFit) Hints() []string {
+	if f.none() {
+		return nil
+	}
 	var hints []string
 	if _, ok := f.Description.space.(Grid); ok && f.best >= 0 {
 		for i, name := range f.Names {
@@ -754,6 +774,10 @@ func (s Search) Show() { s.Keep().Show() }
 // Show displays the figures of the search; without any, its summary in words and, of
 // its Landscape.
 func (f *SearchFit) Show(figures ...Figure) {
+	if f.none() {
+		Show(noFit("Show"))
+		return
+	}
 	if len(figures) == 0 {
 		items := []any{f}
 		if c, err := Landscape.Of(f); err == nil { // else there are no scores yet, or too many places

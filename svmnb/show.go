@@ -72,6 +72,13 @@ func render(items []any) (parts []part, err error) {
 }
 
 func renderOne(item any) (p part, err error) {
+	if err, ok := item.(error); item == nil || ok && isNil(err) {
+		p.plain = "nothing to show: this is nil, as an error is where all went well"
+		return p, nil
+	}
+	if isNil(item) || isNone(item) {
+		return p, fmt.Errorf("a %T that is nil or empty cannot be shown: take it from Fit, and look at the error that comes with it", item)
+	}
 	switch v := item.(type) {
 	case echarts.Chart:
 		p.picture, err = echarts.Draw(v)

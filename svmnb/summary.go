@@ -17,6 +17,9 @@ import (
 // Markdown says in words what was solved, how it ended, how good the answer is,
 // what came out, and at most two hints where something looks wrong.
 func (f *Fit) Markdown() string {
+	if f.none() {
+		return noFit("Markdown").Error()
+	}
 	t, c := f.task, f.Certificate
 	s := newSummary()
 	s.row("**problem**", "%s, %s against %s", t.data.Name, className(t.positive), className(t.negative))
@@ -123,6 +126,9 @@ func (m *machine) biasWords() string {
 // Hints returns what to try next when something looks wrong, each with its
 // reason, the most important first and never more than two.
 func (f *Fit) Hints() []string {
+	if f.none() {
+		return nil
+	}
 	t, c, n := f.task, f.Certificate, f.task.data.N()
 	hints := t.hints(&f.Result, "C = "+number(t.c)+", which makes the problem harder as it grows")
 	add := func(format string, args ...any) { hints = append(hints, fmt.Sprintf(format, args...)) }

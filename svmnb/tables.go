@@ -36,7 +36,7 @@ import (
 // histogram. Clicking a column's name sorts by it; where no script runs, the table
 // reads as it is. What is no table is an error of [Sheet.Err], and Show says it.
 func Table(x any) *Sheet {
-	if isNil(x) {
+	if isNil(x) || isNone(x) {
 		return &Sheet{err: wrong("Table", math.NaN(), "there is nothing to list; give a data set, a fit, or a slice")}
 	}
 	s := &Sheet{}

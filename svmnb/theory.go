@@ -11,6 +11,9 @@ import (
 // optimum; a factor on w and b is a factor on it. It asks for f at all training points, as
 // [Fit.TrainingErrors] does.
 func (f *Fit) FunctionalMargin() float64 {
+	if f.none() {
+		return math.NaN()
+	}
 	least := math.Inf(1)
 	for i, v := range f.training() {
 		least = min(least, f.task.y[i]*v)
@@ -21,12 +24,20 @@ func (f *Fit) FunctionalMargin() float64 {
 // GeometricMargin returns γ = γ̂/‖w‖, the distance in feature space of the
 // boundary to the training point that is nearest to it or farthest on its wrong
 // side. No factor on w and b changes it.
-func (f *Fit) GeometricMargin() float64 { return f.FunctionalMargin() * f.Margin() }
+func (f *Fit) GeometricMargin() float64 {
+	if f.none() {
+		return math.NaN()
+	}
+	return f.FunctionalMargin() * f.Margin()
+}
 
 // RadiusMargin returns R²‖w‖² = R²/γ² with R² = max K(x, x), the quantity in the
 // bounds on the fat-shattering dimension (CST Theorem 4.16, Remark 7.4), where γ
 // is Margin.
 func (f *Fit) RadiusMargin() float64 {
+	if f.none() {
+		return math.NaN()
+	}
 	m := f.Margin()
 	return pointsOf(f.task.data).radius2(f.task.kernel) / (m * m)
 }
@@ -36,6 +47,9 @@ func (f *Fit) RadiusMargin() float64 {
 // nothing else; where points are inside the margin, it is wrong, and this
 // function is here to show it. It asks for f at all training points.
 func (f *Fit) BiasOfN() float64 {
+	if f.none() {
+		return math.NaN()
+	}
 	highest, lowest := math.Inf(-1), math.Inf(1)
 	for i, v := range f.training() {
 		if g := v - f.Bias; f.task.y[i] < 0 {
@@ -67,6 +81,9 @@ type Conditions []Condition
 // which is taken at the fit's own bias. It asks for f at all training points, as
 // [Fit.TrainingErrors] does, and for as many kernel values again.
 func (f *Fit) Conditions() Conditions {
+	if f.none() {
+		return nil
+	}
 	t := f.task
 	violations := t.problem.Violations(nil, f.Alpha, nil)
 	values := f.training()
@@ -123,6 +140,9 @@ type Uniqueness struct {
 // points, only the sum of their α matters. (Whether α at a bound could move too
 // is not examined.) It costs a kernel row and up to n_free² steps per free vector.
 func (f *Fit) Unique() Uniqueness {
+	if f.none() {
+		return Uniqueness{}
+	}
 	t, c := f.task, f.Certificate
 	u := Uniqueness{Alpha: true, Bias: c.Free > 0 || t.fixed}
 	var free []int
