@@ -120,32 +120,58 @@ func TestRemark72AsPrinted(t *testing.T) {
 	}
 }
 
-// TestKKT compares the certificate with the conditions written out for each α.
+// TestKKT compares the certificate, the violations of the points and the trace with the
+// conditions written out for each α, at the bias that violates least: of this convex
+// function of b a search finds the bottom.
 func TestKKT(t *testing.T) {
 	rng := newRand(8)
 	for range 50 {
-		for _, p := range append(classifiers(rng), HardMargin(classifiers(rng)[0].K, classifiers(rng)[0].S)) {
+		problems := append(classifiers(rng), HardMargin(classifiers(rng)[0].K, classifiers(rng)[0].S))
+		for _, p := range append(problems, problems[0].WithFixedBias(0.3)) {
 			alpha := randomAlpha(rng, p)
-			c := Certify(p, alpha)
-			worst := 0.0
-			for i, a := range alpha {
-				yf := p.S[i] * c.Bias
+			g := make([]float64, len(alpha)) // f without its bias
+			for i := range g {
 				for j, k := range p.K.Row(i) {
-					yf += p.S[i] * alpha[j] * p.S[j] * k
-				}
-				target := 1.0
-				if p.Ridge != nil {
-					target -= p.Ridge[i] * a // the slack is α/C
-				}
-				if a < p.Upper[i] {
-					worst = max(worst, target-yf)
-				}
-				if a > 0 {
-					worst = max(worst, yf-target)
+					g[i] += alpha[j] * p.S[j] * k
 				}
 			}
-			if !near(c.MaxKKT, worst, 1e-10) {
-				t.Fatalf("KKT violation %.15g, condition by condition %.15g", c.MaxKKT, worst)
+			worst := func(b float64) (worst float64) {
+				for i, a := range alpha {
+					yf, target := p.S[i]*(g[i]+b), 1.0
+					if p.Ridge != nil {
+						target -= p.Ridge[i] * a // the slack is α/C
+					}
+					if a < p.Upper[i] {
+						worst = max(worst, target-yf)
+					}
+					if a > 0 {
+						worst = max(worst, yf-target)
+					}
+				}
+				return worst
+			}
+			want := worst(p.Bias)
+			if !p.FixedBias {
+				low, high := -1e3, 1e3
+				for range 200 {
+					if a, b := low+(high-low)/3, high-(high-low)/3; worst(a) < worst(b) {
+						high = b
+					} else {
+						low = a
+					}
+				}
+				want = worst(low)
+			}
+			c, r := Certify(p, alpha), run{p: p, it: Iterate{Alpha: alpha}}
+			if !near(c.MaxKKT, want, 1e-10) {
+				t.Fatalf("KKT violation %.15g, condition by condition %.15g", c.MaxKKT, want)
+			}
+			if v := slices.Max(p.Violations(nil, alpha, nil)); v != c.MaxKKT {
+				t.Fatalf("the largest violation of a point is %v, that of the certificate %v", v, c.MaxKKT)
+			}
+			r.it.F = p.residual(alpha)
+			if pt := r.measure(0); pt.KKT != c.MaxKKT {
+				t.Fatalf("the trace has a violation of %v, the certificate %v", pt.KKT, c.MaxKKT)
 			}
 		}
 	}

@@ -253,10 +253,9 @@ func (p *Problem) summarise(alpha, f []float64) summary {
 		s.b = biases{b, b}
 	}
 	s.bias, s.rho = (s.b[0]+s.b[1])/2, (s.b[0]-s.b[1])/2
-	// A point that can rise wants F ≤ b, one that can fall F ≥ b.
-	s.kkt = max(0, part[0].up-s.b[0], s.b[0]-part[0].low)
+	s.kkt = max(0, p.worst(part[0].up, part[0].low))
 	if p.PerClass {
-		s.kkt = max(s.kkt, part[1].up-s.b[1], s.b[1]-part[1].low)
+		s.kkt = max(s.kkt, p.worst(part[1].up, part[1].low))
 	}
 	return s
 }
@@ -275,13 +274,14 @@ func (p *Problem) tally(alpha, f []float64) summary {
 		s.bias = e.bias()
 		s.b, s.equality = biases{s.bias, s.bias}, math.Abs(t.S-p.Delta)
 	}
-	s.kkt = max(0, s.up-s.bias, s.bias-s.low)
+	s.kkt = max(0, p.worst(s.up, s.low))
 	return s
 }
 
 // Violations fills dst, or a new slice, with how far each point is from its KKT
 // condition, ≥ 0 and in units of y f, at the bias that violates least: the fixed
-// one, or the middle of [M, m]. F of alpha is computed where f is nil.
+// one, or the middle of [M, m]. The largest is what a [Certificate] and a [Point] of
+// the trace call the KKT violation. F of alpha is computed where f is nil.
 func (p *Problem) Violations(dst, alpha, f []float64) []float64 {
 	if f == nil {
 		f = p.residual(alpha)

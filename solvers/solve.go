@@ -504,9 +504,6 @@ func (r *run) measure(elapsed time.Duration) Point {
 		Equality: s.equality, Margin: math.NaN(), Bias: s.bias, Step: it.Step,
 		Free: s.free, Bound: s.atUpper, Active: it.Active, Evaluations: evaluations(p.K), Surrogate: it.Surrogate,
 	}
-	if !p.FixedBias {
-		pt.KKT = max(0, p.worst(s.up, s.low))
-	}
 	if s.norm2 > 0 {
 		pt.Margin = 1 / math.Sqrt(s.norm2)
 	}
@@ -548,13 +545,15 @@ func (r *run) unmeasured(elapsed time.Duration) Point {
 	return pt
 }
 
-// worst is the largest KKT violation that Up and Low amount to: at the fixed
-// bias, or at the middle of [M, m], the bias that violates least.
+// worst is the largest KKT violation that Up and Low amount to: a point that can rise
+// wants F ≤ b, one that can fall F ≥ b. The bias is the fixed one, or the middle of
+// [M, m], which violates least.
 func (p *Problem) worst(up, low float64) float64 {
 	if p.FixedBias {
 		return max(up-p.Bias, p.Bias-low)
 	}
-	return (up - low) / 2
+	b := (&extent{up: up, low: low}).bias()
+	return max(up-b, b-low)
 }
 
 // balanced reports whether α keeps the equality constraint.

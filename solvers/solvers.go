@@ -118,7 +118,7 @@ type Point struct {
 	Primal, Dual float64 // the objectives, Dual = −(½α'Qα + p'α) ≤ Primal
 	Gap          float64 // Primal − Dual ≥ 0
 	RelGap       float64 // Gap / (1 + |Primal|), CST (7.3)
-	KKT          float64 // largest violation of the KKT conditions, in units of y·f
+	KKT          float64 // largest violation of the KKT conditions at the bias that violates least, in units of y·f
 	Up, Low      float64 // max of F over I_up, min of F over I_low, and of b₀ when the bias is fixed; Up ≤ Low at the optimum
 	Equality     float64 // |s'α − δ|
 	Margin       float64 // geometric margin 1/‖w‖
@@ -179,7 +179,7 @@ type Certificate struct {
 	Gap      float64 // Primal − Dual; W* − W(α) ≤ Gap
 	BoxGap   float64 // the gap of CST §7.1 for unbounded α: Upper replaced by max α + 1; equal to Gap otherwise
 	RelGap   float64 // Gap / (1 + |Primal|), CST (7.3)
-	MaxKKT   float64 // largest KKT violation at Bias, in units of y·f
+	MaxKKT   float64 // largest KKT violation at the bias that violates least, in units of y·f
 	Equality float64 // |s'α − δ|
 	Bound    float64 // how far α leaves its box; 0 when feasible
 	Bias     float64 // mean of F over the free vectors, else the middle of [m, M]; b₀ when it is fixed

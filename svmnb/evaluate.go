@@ -46,7 +46,7 @@ func (f *Fit) evaluate(ds *datasets.Dataset) (*Evaluation, error) {
 		return nil, err
 	}
 	for _, v := range e.Scores {
-		e.Predicted = append(e.Predicted, sideOf(v))
+		e.Predicted = append(e.Predicted, f.side(v))
 	}
 	return e, nil
 }
@@ -123,7 +123,7 @@ func (f *Fit) evaluation() (*Evaluation, error) {
 	rows, values := f.glance()
 	e := &Evaluation{Of: t.words() + " · training points" + glanced(rows, len(t.y)), Classes: []string{t.negative, t.positive}, Scores: values}
 	for i, y := range pick(t.y, rows) {
-		e.Truth, e.Predicted = append(e.Truth, sideOf(y)), append(e.Predicted, sideOf(values[i]))
+		e.Truth, e.Predicted = append(e.Truth, sideOf(y)), append(e.Predicted, f.side(values[i]))
 	}
 	return e, nil
 }

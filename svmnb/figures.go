@@ -40,7 +40,8 @@ func FigureOf[F any](name string, draw func(F) (*Chart, error)) Figure {
 // solved is a fit that a method of package solvers has found step by step.
 type solved interface{ record() record }
 
-// record is what there is to see of a run.
+// record is what there is to see of a run. The last point of its trace is the
+// certificate's, so that figures end with the numbers of the summary.
 type record struct {
 	*solvers.Result
 	problem *solvers.Problem // nil for Crammer and Singer's
@@ -49,8 +50,26 @@ type record struct {
 	points  int    // n; a regression has two multipliers for each
 }
 
+// certified returns a result whose trace ends with what its certificate says.
+func certified(r solvers.Result) *solvers.Result {
+	c := r.Certificate
+	points := slices.DeleteFunc(slices.Clone(r.Trace.Points), func(p solvers.Point) bool { return p.Iteration > r.Iterations })
+	if k := len(points) - 1; k < 0 || points[k].Iteration < r.Iterations {
+		nan := math.NaN()
+		points = append(points, solvers.Point{Iteration: r.Iterations, Margin: nan, Step: nan, Surrogate: nan, Up: nan, Low: nan})
+	}
+	end := &points[len(points)-1]
+	end.Elapsed, end.Evaluations, end.Primal, end.Dual, end.Gap, end.RelGap = r.Elapsed, r.Evaluations, c.Primal, c.Dual, c.Gap, c.RelGap
+	end.KKT, end.Equality, end.Bias, end.Free, end.Bound = c.MaxKKT, c.Equality, c.Bias, c.Free, c.AtUpper
+	if math.IsInf(c.Primal, 1) { // as a trace has it
+		end.Primal, end.Gap, end.RelGap = math.NaN(), math.NaN(), math.NaN()
+	}
+	r.Trace.Points = points
+	return &r
+}
+
 func (f *Fit) record() record {
-	return record{&f.Result, f.task.problem, f.task.stop, f.task.words() + " · " + f.Method, len(f.Alpha)}
+	return record{certified(f.Result), f.task.problem, f.task.stop, f.task.words() + " · " + f.Method, len(f.Alpha)}
 }
 
 var (
@@ -133,7 +152,7 @@ func drawMargins(f *Fit) (*Chart, error) {
 	classes := [2]string{className(t.negative), className(t.positive)}
 	problem := t.words()
 	if !t.plane() {
-		d := figure.ScoresData{Problem: problem, Classes: classes, Margin: f.Margin(), Free: f.Certificate.Free, Bound: f.Certificate.AtUpper}
+		d := figure.ScoresData{Problem: problem, Classes: classes, Margin: f.Margin(), Line: f.line, Free: f.Certificate.Free, Bound: f.Certificate.AtUpper}
 		var rows []int
 		if rows, d.F = f.glance(); rows != nil { // support vectors among them
 			d.Problem, d.Free, d.Bound = problem+glanced(rows, len(t.y)), 0, 0
@@ -159,9 +178,9 @@ func (f *Fit) drawOver(p *section) (*Chart, error) {
 	d := figure.MarginsData{
 		Problem: t.words() + glanced(rows, len(t.y)), Note: p.note, Classes: [2]string{className(t.negative), className(t.positive)}, Margin: f.Margin(),
 		Features: p.names,
-		X:        x, Y: pick(t.y, rows), Alpha: pick(f.Alpha, rows), Upper: pick(t.problem.Upper, rows), F: values,
-		Violations: f.violations(rows, values),
-		Xs:         around(x, 0), Ys: around(x, 1),
+		X:        x, Y: pick(t.y, rows), Alpha: pick(f.Alpha, rows), Upper: pick(t.problem.Upper, rows), F: values, Line: f.line,
+		Edge: t.edge(), States: t.states(), Violations: f.violations(rows, values),
+		Xs: around(x, 0), Ys: around(x, 1),
 	}
 	d.Z = f.fieldOver(p, d.Xs, d.Ys, fieldNodes(len(f.coef)))
 	return figure.Margins(d)
@@ -224,7 +243,7 @@ func drawKKT(fit solved) (*Chart, error) {
 	for i := range values {
 		values[i] = -p.S[i] * p.P[i]
 	}
-	points := f.Trace.Points[:f.Trace.Replayable()]
+	points := f.Trace.Points[:min(f.Trace.Replayable(), len(f.Trace.Points))]
 	if values, products := replayCost(points, n); values > glanceWork || products > 20*glanceWork {
 		return nil, tooLong("KKT", max(values, products/20), "look at Gap, whose numbers the run has kept, or at KKT of a sample of the data")
 	}
@@ -242,6 +261,9 @@ func drawKKT(fit solved) (*Chart, error) {
 		}
 		if stride := len(points)/keep + 1; k%stride != 0 && k != len(points)-1 {
 			continue
+		}
+		if pt.Iteration == f.Iterations { // computed afresh, as in the table
+			alpha, values = f.Alpha, nil
 		}
 		d.Iterations = append(d.Iterations, pt.Iteration)
 		d.Violations = append(d.Violations, fold(p.Violations(nil, alpha, values), f.points))

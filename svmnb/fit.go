@@ -19,6 +19,7 @@ type Fit struct {
 	task     *task
 	expanded         // by α_i y_i, scaled
 	scale    float64 // what α is multiplied by for f; 1 but for ν machines
+	line     float64 // of one class: f from −line on is on the line f = 0; else 0
 
 	// training returns the decision values of the training points, computed when
 	// they are first asked for: a fit of many points may never be.
@@ -36,6 +37,9 @@ func (t *task) fit(res *solvers.Result) *Fit {
 	}
 	if !(fit.scale > 0) || math.IsInf(fit.scale, 1) {
 		fit.scale = 1 // ρ ≤ 0: no margin to measure by, as in a run cut short
+	}
+	if t.margin == oneClass {
+		fit.line = fit.scale*t.tolerance() + 1e-9 // rounding, where f at the origin is −1
 	}
 	fit.Bias = fit.scale * res.Certificate.Bias
 	coef := make([]float64, len(res.Alpha))
@@ -61,7 +65,8 @@ func (f *Fit) Decision(x [][]float64) ([]float64, error) {
 }
 
 // Predict returns the class names of the m points of x; a point exactly on the
-// boundary goes to the positive class. Errors are those of Decision.
+// boundary goes to the positive class, of one class a point on the line to within the
+// solver's tolerance. Errors are those of Decision.
 func (f *Fit) Predict(x [][]float64) ([]string, error) {
 	if f.none() {
 		return nil, noFit("Predict")
@@ -77,12 +82,16 @@ func (f *Fit) names(values []float64) []string {
 	names := make([]string, len(values))
 	for i, v := range values {
 		names[i] = f.task.negative
-		if v >= 0 {
+		if f.side(v) == 1 {
 			names[i] = f.task.positive
 		}
 	}
 	return names
 }
+
+// side is the class of a decision value, 0 for the negative one and 1 for the positive.
+// The free vectors of one class lie on its line: f = 0 but for the tolerance.
+func (f *Fit) side(v float64) int { return sideOf(v + f.line) }
 
 // Accuracy returns the share of the points of ds, in [0, 1], whose class is
 // predicted. Errors are those of Decision, and of a class that the training
@@ -164,9 +173,10 @@ func (f *Fit) Weights() ([]float64, error) {
 	return f.normal(f.task.kernel)
 }
 
-// TrainingErrors counts the training points on the wrong side of the boundary. When it is
-// first asked for, it computes f at all of them: as many kernel values as points times
-// support vectors, minutes for a hundred thousand points.
+// TrainingErrors counts the training points on the wrong side of the boundary: those of
+// another class than Predict says. When it is first asked for, it computes f at all of
+// them: as many kernel values as points times support vectors, minutes for a hundred
+// thousand points.
 func (f *Fit) TrainingErrors() int {
 	if f.none() {
 		return 0
@@ -178,7 +188,7 @@ func (f *Fit) TrainingErrors() int {
 func (f *Fit) errorsAt(rows []int, values []float64) int {
 	n := 0
 	for i, y := range pick(f.task.y, rows) {
-		if (values[i] >= 0) != (y > 0) {
+		if f.side(values[i]) != sideOf(y) {
 			n++
 		}
 	}

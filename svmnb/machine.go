@@ -255,6 +255,18 @@ func (m *machine) biasText() string {
 	return s
 }
 
+// tolerance is how far F of a free vector may be from the bias when a run has
+// converged.
+func (m *machine) tolerance() float64 {
+	switch stop := m.stop.(type) {
+	case solvers.UpLow:
+		return stop.Tol
+	case solvers.KKT:
+		return 2 * stop.Tol
+	}
+	return 1e-3
+}
+
 func (m *machine) runText(smo solvers.Method) string {
 	var s strings.Builder
 	switch {

@@ -264,7 +264,7 @@ func (r *RaceResult) Chart() (*Chart, error) {
 		if f := run.Fit; f == nil {
 			entry.Note = run.status()
 		} else {
-			entry.Points = f.measured()
+			entry.Points = f.record().Trace.Points
 			if c := f.Certificate; c.Gap < nearest {
 				nearest = c.Gap
 				d.Tol, d.TolName = goodGap(r.task.stop, c.Primal)
@@ -277,15 +277,6 @@ func (r *RaceResult) Chart() (*Chart, error) {
 		return nil, fmt.Errorf("svmnb: %w", err)
 	}
 	return c, nil
-}
-
-// measured returns the trace with the certified result as its last point.
-func (f *Fit) measured() []solvers.Point {
-	points, c := slices.Clone(f.Trace.Points), f.Certificate
-	end := solvers.Point{Iteration: f.Iterations, Elapsed: f.Elapsed, Evaluations: f.Evaluations, Primal: c.Primal, Dual: c.Dual,
-		Gap: c.Gap, RelGap: c.RelGap, KKT: c.MaxKKT, Equality: c.Equality, Bias: c.Bias, Free: c.Free, Bound: c.AtUpper}
-	points = slices.DeleteFunc(points, func(p solvers.Point) bool { return p.Iteration >= end.Iteration })
-	return append(points, end)
 }
 
 // Show displays the table with its findings, and the chart.

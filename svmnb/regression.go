@@ -203,8 +203,8 @@ type RegressionConditions []RegressionCondition
 
 // Conditions returns the KKT table: for each training point the state of its β,
 // what that requires of its residual, and by how much it is violated at the bias
-// that violates least. It asks for all [RegressionFit.Residuals], and for as many kernel
-// values again.
+// that violates least, so that the largest is Certificate.MaxKKT. It asks for all
+// [RegressionFit.Residuals], and for as many kernel values again.
 func (f *RegressionFit) Conditions() RegressionConditions {
 	if f.none() {
 		return nil
@@ -351,7 +351,7 @@ func (f *RegressionFit) Hints() []string {
 }
 
 func (f *RegressionFit) record() record {
-	return record{&f.Result, f.task.problem, f.task.stop, f.task.words() + " · " + f.Method, len(f.Beta)}
+	return record{certified(f.Result), f.task.problem, f.task.stop, f.task.words() + " · " + f.Method, len(f.Beta)}
 }
 
 // Tube shows the regression function of one feature with its tube, the points,

@@ -131,6 +131,7 @@ func (f *Fit) replay() (figure.ReplayData, error) {
 		frame.Alpha = now.Alpha
 		for i, v := range now.training() {
 			frame.Margin = append(frame.Margin, t.y[i]*v)
+			frame.Wrong = append(frame.Wrong, now.side(v) != sideOf(t.y[i]))
 		}
 		if scene {
 			frame.Z = now.field(d.Xs, d.Ys, nodes)

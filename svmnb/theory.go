@@ -69,7 +69,7 @@ type Condition struct {
 	Slack     float64 // ξ
 	State     string  // "α = 0", "0 < α < C" or "α = C"
 	Requires  string  // what y f must then be, such as "y f ≥ 1"
-	Violation float64 // by how much it is not, ≥ 0
+	Violation float64 // by how much it is not, ≥ 0; for ν machines in units of ρ f, which their programme bounds
 }
 
 // Conditions is the KKT table of a fit, in the order of the data.
@@ -77,9 +77,9 @@ type Conditions []Condition
 
 // Conditions returns the KKT table: for each training point the state of its
 // multiplier, what that requires of y f, and by how much it is violated at the
-// bias that violates least. The largest violation is near Certificate.MaxKKT,
-// which is taken at the fit's own bias. It asks for f at all training points, as
-// [Fit.TrainingErrors] does, and for as many kernel values again.
+// bias that violates least. The largest violation is Certificate.MaxKKT. It asks for f
+// at all training points, as [Fit.TrainingErrors] does, and for as many kernel values
+// again.
 func (f *Fit) Conditions() Conditions {
 	if f.none() {
 		return nil
@@ -88,27 +88,37 @@ func (f *Fit) Conditions() Conditions {
 	violations := t.problem.Violations(nil, f.Alpha, nil)
 	values := f.training()
 	table := make(Conditions, len(f.Alpha))
+	states := t.states()
+	for i, a := range f.Alpha {
+		c := Condition{Index: i, Y: t.y[i], Alpha: a, YF: t.y[i] * values[i], Slack: max(0, t.edge()-t.y[i]*values[i]), Violation: violations[i]}
+		state := states[1]
+		switch {
+		case a == 0:
+			state = states[0]
+		case a >= t.problem.Upper[i]:
+			state = states[2]
+		}
+		c.State, c.Requires = state[0], state[1]
+		table[i] = c
+	}
+	return table
+}
+
+// states are those of a multiplier that is 0, free, and at its bound, each with what
+// it requires of y f.
+func (t *task) states() [3][2]string {
 	edge, top := number(t.edge()), "C"
 	if t.margin == nuSoft || t.margin == oneClass {
 		top = "1"
 	}
-	for i, a := range f.Alpha {
-		c := Condition{Index: i, Y: t.y[i], Alpha: a, YF: t.y[i] * values[i], Slack: max(0, t.edge()-t.y[i]*values[i]), Violation: f.scale * violations[i]}
-		switch {
-		case a == 0:
-			c.State, c.Requires = "α = 0", "y f ≥ "+edge
-		case a >= t.problem.Upper[i]:
-			c.State, c.Requires = "α = "+top, "y f ≤ "+edge
-		case t.margin == twoNorm:
-			c.State, c.Requires = "α > 0", "y f = 1 − α/C"
-		case t.margin == hard:
-			c.State, c.Requires = "α > 0", "y f = 1"
-		default:
-			c.State, c.Requires = "0 < α < "+top, "y f = "+edge
-		}
-		table[i] = c
+	free := [2]string{"0 < α < " + top, "y f = " + edge}
+	switch t.margin {
+	case twoNorm:
+		free = [2]string{"α > 0", "y f = 1 − α/C"}
+	case hard:
+		free = [2]string{"α > 0", "y f = 1"}
 	}
-	return table
+	return [3][2]string{{"α = 0", "y f ≥ " + edge}, free, {"α = " + top, "y f ≤ " + edge}}
 }
 
 // Markdown returns the table, at most its first hundred lines.

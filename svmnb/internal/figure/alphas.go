@@ -48,11 +48,10 @@ func Alphas(d AlphasData) (*Chart, error) {
 		if d.Up[i] {
 			side = 1
 		}
-		small := 1e-8 * min(top, largest)
-		switch {
-		case a <= small:
+		switch support(a, top) {
+		case 0:
 			zero[side]++
-		case a >= top-small:
+		case 2:
 			bound[side]++
 		default:
 			if !same {

@@ -49,8 +49,57 @@ func (a iterations) option(k int, from, to float64, show bool) object {
 	return o
 }
 
+// thin returns which places of curves to draw, so that they look as if all were: the
+// axis is cut into so many strips, about as wide as a pixel, and of each strip stay
+// the first and the last place, and those where a curve is lowest and highest or
+// begins and ends (M4: Jugel, Jerzak, Hackenbroich and Markl 2014). A jump of a curve
+// is between two places that stay, and so are its peaks. Where there are fewer
+// places than strips, all stay.
+func thin(places []float64, strips int, curves ...[]float64) []int {
+	n := len(places)
+	keep := make([]bool, n)
+	strip := func(i int) int {
+		return int(float64(strips) * ((places[i] - places[0]) / (places[n-1] - places[0])))
+	}
+	for from := 0; from < n; {
+		to := from + 1
+		for to < n && n > strips && strip(to) == strip(from) {
+			to++
+		}
+		keep[from], keep[to-1] = true, true
+		for _, c := range curves {
+			if c == nil {
+				continue
+			}
+			low, high := -1, -1
+			for i := from; i < to; i++ {
+				if i > 0 && finite(c[i]) != finite(c[i-1]) {
+					keep[i-1], keep[i] = true, true
+				}
+				if finite(c[i]) && (low < 0 || c[i] < c[low]) {
+					low = i
+				}
+				if finite(c[i]) && (high < 0 || c[i] > c[high]) {
+					high = i
+				}
+			}
+			if low >= 0 {
+				keep[low], keep[high] = true, true
+			}
+		}
+		from = to
+	}
+	var kept []int
+	for i, k := range keep {
+		if k {
+			kept = append(kept, i)
+		}
+	}
+	return kept
+}
+
 // sample returns at most limit of the n places, evenly over the axis, with the
-// first and the last.
+// first and the last. It is for columns and dots; of curves see thin.
 func sample(places []float64, limit int) []int {
 	n := len(places)
 	var keep []int
@@ -217,7 +266,7 @@ func around2(centre, half []float64) (lower, upper []float64) {
 	return lower, upper
 }
 
-// curvePoints is the most places of a curve that are drawn.
+// curvePoints is in how many strips the places of a curve are drawn.
 const curvePoints = 600
 
 // curve is a line through the columns x and y of O.svm in grid k.

@@ -54,7 +54,6 @@ func Bounds(d BoundsData) (*Chart, error) {
 	}
 	m := len(d.Iterations)
 	x := floats(d.Iterations)
-	keep := sample(x, curvePoints)
 	uppers := [3][]float64{d.Radau, d.Skilling, d.GibbsMacKay}
 	var gaps [3][]float64
 	reached := [3]int{-1, -1, -1} // index of the iteration at which a gap met the tolerance
@@ -67,6 +66,7 @@ func Bounds(d BoundsData) (*Chart, error) {
 			}
 		}
 	}
+	keep := thin(x, curvePoints, append(slices.Concat(uppers[:], gaps[:]), d.Lower)...)
 	// The sharpest bound of the last iteration at which one was known.
 	known, best, bestGap := m-1, -1, math.Inf(1)
 	for k := m - 1; k >= 0 && best < 0; k-- {
@@ -220,7 +220,7 @@ func (d *BoundsData) residuals() (lines, legend list, y object, end float64) {
 		_, last := extent(its)
 		end = max(end, last)
 		points := list{}
-		keep := sample(its, curvePoints)
+		keep := thin(its, curvePoints, values)
 		for n, v := range column(pick(values, keep), 4) {
 			points = append(points, list{its[keep[n]], v})
 		}

@@ -281,6 +281,21 @@ func checkGrid(figure string, z [][]float64) error {
 	return nil
 }
 
+// mistaken reports whether a point of the class of y, ±1, is taken for one of the other
+// class by f: from −line on, f speaks for y = +1.
+func mistaken(y, f, line float64) bool { return (f >= -line) != (y > 0) }
+
+// support says of a multiplier a ≥ 0 whether it is 0, free, or at its upper bound.
+func support(a, upper float64) int {
+	switch {
+	case a == 0:
+		return 0
+	case a >= upper:
+		return 2
+	}
+	return 1
+}
+
 // drawn is the most points that a figure draws: more hide each other and cost
 // more than they show.
 const drawn = 1200

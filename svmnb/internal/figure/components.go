@@ -42,7 +42,11 @@ func Components(d ComponentsData) (*Chart, error) {
 	}
 	n, m := len(d.Y), len(d.Xs)
 	xName, target := either(d.Feature, "x"), either(d.Target, "y")
-	keep := sample(d.Xs, curvePoints)
+	curves := [][]float64{d.Mean, d.SD}
+	for _, c := range d.Parts {
+		curves = append(curves, c.Mean, c.SD)
+	}
+	keep := thin(d.Xs, curvePoints, curves...)
 	xLow, xHigh := extent(d.X, d.Xs)
 	if low, high := extent(d.X); xLow == low || xHigh == high {
 		xLow, xHigh = widen(xLow, xHigh, 0.01)

@@ -1,9 +1,11 @@
 package figure
 
+import "math"
+
 // point is a place on a grid in units of cells: (0, 0) is the first node.
 type point struct{ x, y float64 }
 
-// superlevel returns the boundary of {z > t} of the field that is linear along
+// superlevel returns the boundary of {z ≥ t} of the field that is linear along
 // the grid's edges, z[row][column], as closed rings with the inside on their
 // left (y up): outer rings run counter-clockwise, holes clockwise. Where the
 // set reaches the grid's border, the ring follows the border.
@@ -11,18 +13,21 @@ type point struct{ x, y float64 }
 // Marching squares: each cell joins the crossings of its edges by segments;
 // following them from edge to edge gives the rings. A frame of nodes below any
 // level around the grid closes the rings at the border; its crossings lie on
-// the border node itself. In a saddle the mean of the cell's corners decides.
+// the border node itself. In a saddle the field of the cell is taken to be bilinear:
+// its value at the saddle point decides which crossings are joined, and the
+// hyperbola between two of them bends towards that point (Nielson and Hamann 1991).
 func superlevel(z [][]float64, t float64) [][]point {
 	ny, nx := len(z), len(z[0])
 	w := nx + 2 // framed nodes per row; node (i, j) of the frame is z[j-1][i-1]
 	above := func(i, j int) bool {
-		return i > 0 && j > 0 && i <= nx && j <= ny && z[j-1][i-1] > t
+		return i > 0 && j > 0 && i <= nx && j <= ny && z[j-1][i-1] >= t
 	}
 	// Edge 2k leaves framed node k to the right, edge 2k+1 upwards.
 	next := make([]int, 2*w*(ny+2))
 	for k := range next {
 		next[k] = -1
 	}
+	saddles := map[int]point{} // of the cell that is entered by this edge
 	for j := 0; j <= ny; j++ {
 		for i := 0; i <= nx; i++ {
 			k := j*w + i
@@ -54,17 +59,21 @@ func superlevel(z [][]float64, t float64) [][]point {
 			case 0b1110:
 				next[left] = bottom
 			case 0b0101: // a and c above: joined or apart
-				if joined(z, i, j, t) {
+				at, joined := saddle(z, i, j, t)
+				if joined {
 					next[bottom], next[top] = right, left
 				} else {
 					next[bottom], next[top] = left, right
 				}
+				saddles[bottom], saddles[top] = at, at
 			case 0b1010: // b and d above
-				if joined(z, i, j, t) {
+				at, joined := saddle(z, i, j, t)
+				if joined {
 					next[right], next[left] = top, bottom
 				} else {
 					next[right], next[left] = bottom, top
 				}
+				saddles[right], saddles[left] = at, at
 			}
 		}
 	}
@@ -88,9 +97,15 @@ func superlevel(z [][]float64, t float64) [][]point {
 	var rings [][]point
 	for start := range next {
 		var ring []point
-		for e := start; next[e] >= 0; {
-			if p := crossing(e); len(ring) == 0 || p != ring[len(ring)-1] {
+		add := func(p point) {
+			if len(ring) == 0 || p != ring[len(ring)-1] {
 				ring = append(ring, p)
+			}
+		}
+		for e := start; next[e] >= 0; {
+			add(crossing(e))
+			if at, ok := saddles[e]; ok {
+				add(at.bend(crossing(e), crossing(next[e])))
 			}
 			e, next[e] = next[e], -1
 		}
@@ -113,10 +128,27 @@ func bits(a, b, c, d bool) (n int) {
 	return n
 }
 
-// joined decides a saddle. Its four nodes are never of the frame, which is
-// below every level.
-func joined(z [][]float64, i, j int, t float64) bool {
-	return (z[j-1][i-1]+z[j-1][i]+z[j][i-1]+z[j][i])/4 > t
+// saddle returns the saddle point of the bilinear field of a cell, and whether the
+// field is at least t there. Its four nodes are never of the frame, which is below
+// every level, and two that lie opposite are above t.
+func saddle(z [][]float64, i, j int, t float64) (at point, above bool) {
+	a, b, c, d := z[j-1][i-1]-t, z[j-1][i]-t, z[j][i]-t, z[j][i-1]-t
+	sum := math.Abs(a) + math.Abs(b) + math.Abs(c) + math.Abs(d) // |a − b + c − d|
+	scale := max(math.Abs(a), math.Abs(b), math.Abs(c), math.Abs(d))
+	value := a/scale*c - b/scale*d
+	if a < 0 || c < 0 {
+		value = -value
+	}
+	return point{float64(i-1) + math.Abs(a-d)/sum, float64(j-1) + math.Abs(a-b)/sum}, value >= 0
+}
+
+// bend is the middle of the hyperbola that leads from p to q around its centre: in the
+// direction of each axis it is at the geometric mean of their distances.
+func (centre point) bend(p, q point) point {
+	mean := func(c, p, q float64) float64 {
+		return c + math.Copysign(math.Sqrt(math.Abs((p-c)*(q-c))), p-c+(q-c))
+	}
+	return point{mean(centre.x, p.x, q.x), mean(centre.y, p.y, q.y)}
 }
 
 // isolines returns the parts of the rings where the field crosses the level,

@@ -49,7 +49,7 @@ func TestSuperlevelAreas(t *testing.T) {
 		{"a disc over the border", func(x, y float64) float64 { return -disc(x-1, y) }, -0.25, math.Pi / 32, 1, 1},
 		{"everything", func(x, y float64) float64 { return x }, -2, 1, 1, 0},
 		{"nothing", func(x, y float64) float64 { return x }, 2, 0, 0, 0},
-		{"a constant at its level", func(x, y float64) float64 { return 3 }, 3, 0, 0, 0},
+		{"a constant at its level", func(x, y float64) float64 { return 3 }, 3, 1, 1, 0},
 	} {
 		rings := superlevel(sampled(nx, ny, test.f), test.level)
 		if got := area(rings) / ((nx - 1) * (ny - 1)); math.Abs(got-test.share) > 1e-3 {
@@ -81,7 +81,124 @@ func TestSaddle(t *testing.T) {
 	}
 }
 
-// Whatever the field: the rings of {z > t} and those of {−z > −t} tile the
+// At a saddle in the middle of a cell the two branches meet: no gap of a cell's width
+// is left where the level is that of the saddle, and a narrow one beside it.
+func TestBranchesMeetAtASaddle(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		f     func(x, y float64) float64
+		level float64
+		gap   float64 // between the branches, in cells
+	}{
+		{"xor", func(x, y float64) float64 { return x * y }, 0, 0},
+		{"the other way", func(x, y float64) float64 { return -x * y }, 0, 0},
+		{"a bit above", func(x, y float64) float64 { return x * y }, 1e-6, 0.03},
+		{"a bit below", func(x, y float64) float64 { return x * y }, -1e-6, 0.03},
+		{"moved", func(x, y float64) float64 { return (x - 0.02) * (y + 0.03) }, 0, 0},
+		{"oblique", func(x, y float64) float64 { return (x + y/3) * (y - x/3) }, 0, 0.3}, // curved where the cell's field is bilinear
+		{"huge", func(x, y float64) float64 { return 1e99 * x * y }, 0, 0},
+		{"tiny", func(x, y float64) float64 { return 1e-250 * x * y }, 0, 0},
+	} {
+		const n = 20
+		lines := isolines(superlevel(sampled(n, n, test.f), test.level), n, n)
+		if len(lines) != 2 {
+			t.Errorf("%s: %d lines, want 2", test.name, len(lines))
+			continue
+		}
+		nearest := math.Inf(1)
+		for _, p := range lines[0] {
+			for _, q := range lines[1] {
+				nearest = min(nearest, math.Hypot(p.x-q.x, p.y-q.y))
+			}
+		}
+		if nearest > test.gap+1e-6 {
+			t.Errorf("%s: the branches are %.3g cells apart, want at most %g", test.name, nearest, test.gap)
+		}
+	}
+}
+
+// Whatever the field, with saddles, plateaus and nodes at the level itself: a line is
+// closed or ends at the border, and the rings have the nodes above the level inside
+// and those below outside.
+func TestLinesSeparateNodes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		nx, ny := rapid.IntRange(2, 9).Draw(t, "nx"), rapid.IntRange(2, 9).Draw(t, "ny")
+		z := make([][]float64, ny)
+		for i := range z {
+			for range nx {
+				z[i] = append(z[i], rapid.SampledFrom([]float64{-2, -1, -1e-17, 0, 0, 1e-17, 1, 2, 1e-300, -1e90}).Draw(t, "z"))
+			}
+		}
+		rings := superlevel(z, 0)
+		right, top := float64(nx-1), float64(ny-1)
+		for _, line := range isolines(rings, nx, ny) {
+			first, last := line[0], line[len(line)-1]
+			for _, p := range []point{first, last} {
+				if first != last && p.x != 0 && p.y != 0 && p.x != right && p.y != top {
+					t.Fatalf("a line from %v to %v ends inside", first, last)
+				}
+			}
+		}
+		for i, row := range z {
+			for j, v := range row {
+				p := point{float64(j), float64(i)}
+				border := i == 0 || j == 0 || i == ny-1 || j == nx-1
+				switch {
+				case v == 0 || crowded(z, i, j): // on the line, but for rounding
+				case on(rings, p):
+					if !border || v < 0 {
+						t.Fatalf("the line f = 0 goes through a node with f = %v at %v", v, p)
+					}
+				case within(rings, p) != (v >= 0):
+					t.Fatalf("f = %v at %v, which is on the wrong side", v, p)
+				}
+			}
+		}
+	})
+}
+
+// crowded reports whether a neighbour of a node is so much larger that the crossing
+// between them is rounded to the node.
+func crowded(z [][]float64, i, j int) bool {
+	for k := max(i-1, 0); k <= min(i+1, len(z)-1); k++ {
+		for m := max(j-1, 0); m <= min(j+1, len(z[0])-1); m++ {
+			if math.Abs(z[i][j]) < 1e-9*math.Abs(z[k][m]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// on reports whether p lies on one of the rings.
+func on(rings [][]point, p point) bool {
+	for _, r := range rings {
+		for i, a := range r {
+			b := r[(i+1)%len(r)]
+			cross := (b.x-a.x)*(p.y-a.y) - (b.y-a.y)*(p.x-a.x)
+			if math.Abs(cross) < 1e-9 && math.Hypot(p.x-a.x, p.y-a.y)+math.Hypot(p.x-b.x, p.y-b.y) < math.Hypot(a.x-b.x, a.y-b.y)+1e-9 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// within counts how often a way from p to the right crosses the rings.
+func within(rings [][]point, p point) bool {
+	in := false
+	for _, r := range rings {
+		for i, a := range r {
+			b := r[(i+1)%len(r)]
+			if (a.y > p.y) != (b.y > p.y) && p.x < a.x+(b.x-a.x)*(p.y-a.y)/(b.y-a.y) {
+				in = !in
+			}
+		}
+	}
+	return in
+}
+
+// Whatever the field: the rings of {z ≥ t} and those of {−z ≥ −t} tile the
 // grid, sets are nested, every point of a line is at its level, and encoding
 // moves no area to speak of.
 func TestSuperlevelProperties(t *testing.T) {

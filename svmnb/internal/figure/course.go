@@ -61,7 +61,13 @@ func (c *course) chart(name, title, subtitle, alt string) *Chart {
 	for k, it := range its {
 		places[k] = axis.place(it)
 	}
-	keep := sample(places, curvePoints)
+	var curves [][]float64
+	for _, p := range c.panels {
+		for _, l := range p.lines {
+			curves = append(curves, l.values)
+		}
+	}
+	keep := thin(places, curvePoints, curves...)
 	svm := object{"layout": script(courseLayout), "x": column(pick(places, keep), 6), "its": column(pick(its, keep), 9)}
 	var series, legend, names, grids, xs, ys list
 	for k, p := range c.panels {

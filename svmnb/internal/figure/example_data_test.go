@@ -88,6 +88,7 @@ func (s *run) f(x []float64) float64 {
 
 func (s *run) margins() MarginsData {
 	d := MarginsData{Problem: s.problem, Margin: 1 / math.Sqrt(s.res.Certificate.Norm2), X: s.x, Y: s.y, Alpha: s.res.Alpha, Upper: s.p.Upper,
+		Edge: 1, States: [3][2]string{{"α = 0", "y f ≥ 1"}, {"0 < α < C", "y f = 1"}, {"α = C", "y f ≤ 1"}},
 		Xs: [2]float64{-1.9, 2.9}, Ys: [2]float64{-1.4, 1.9}}
 	for i, x := range s.x {
 		d.F = append(d.F, s.f(x))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -49,7 +50,7 @@ func classification(t *testing.T) []*Chart {
 // With SVMNB_PICTURES set to a folder it leaves them there to be looked at.
 func TestPictures(t *testing.T) {
 	pictures(t, "figures", classification(t), []tip{
-		{0, 4, 3, "point 7 · class −1"}, {0, 4, 3, "y·f = "}, {0, 4, 3, "wants y·f"}, {0, 4, 3, "KKT violation"},
+		{0, 4, 3, "point 7 · class −1"}, {0, 4, 3, "y·f = "}, {0, 4, 3, "wants y f"}, {0, 4, 3, "KKT violation"},
 		{1, 0, 5, "violation ≈"}, {1, 3, 0, "violation at the end: "}, {2, 1, 7, "iteration 7"}, {2, 1, 7, "best primal"}, {6, 0, 1, " points"},
 		{7, 0, 5, "kernel values"}, {7, 0, 5, "SMO (worst pair)"}, {7, 6, 4, "iteration "}, {9, 0, 3, "no gap yet"}, {9, 2, 40, "method 1"},
 	})
@@ -357,6 +358,92 @@ func TestSample(t *testing.T) {
 			}
 		}
 	}
+}
+
+// What is left out of a curve cannot be seen: in each column of pixels the picture of
+// the places that stay reaches as high and as low as that of all.
+func TestThin(t *testing.T) {
+	const pixels = 400
+	r := rand.New(rand.NewPCG(1, 2))
+	nan := math.NaN()
+	for _, test := range []struct {
+		name string
+		n    int
+		at   func(k int) float64 // place
+		y    func(k int) float64
+		most int // that stay
+	}{
+		{"a line", 5000, func(k int) float64 { return float64(k) }, func(k int) float64 { return float64(k) }, 2*pixels + 2},
+		{"one peak", 5000, func(k int) float64 { return float64(k) }, func(k int) float64 { return map[int]float64{2503: 9}[k] }, 2*pixels + 4},
+		{"one notch on a log axis", 5000, func(k int) float64 { return math.Log1p(float64(k)) }, func(k int) float64 { return map[int]float64{4321: -9}[k] }, 2*pixels + 4},
+		{"a step", 5000, func(k int) float64 { return float64(k) }, func(k int) float64 { return float64(k / 2500) }, 2*pixels + 2},
+		{"steps", 5000, func(k int) float64 { return float64(k) }, func(k int) float64 { return float64(k / 111) }, 2*pixels + 100},
+		{"noise", 5000, func(k int) float64 { return float64(k) }, func(k int) float64 { return r.NormFloat64() }, 4*pixels + 4},
+		{"places far apart", 1000, func(k int) float64 { return float64(k * k * k) }, func(k int) float64 { return float64(k % 7) }, 1000},
+		{"a gap", 5000, func(k int) float64 { return float64(k) }, func(k int) float64 {
+			if k > 1001 && k < 1777 {
+				return nan
+			}
+			return math.Sin(float64(k) / 100)
+		}, 4*pixels + 8},
+		{"few", 50, func(k int) float64 { return float64(k) }, func(k int) float64 { return float64(k % 3) }, 50},
+		{"nothing known", 5000, func(k int) float64 { return float64(k) }, func(int) float64 { return nan }, 2*pixels + 2},
+		{"one place", 1, func(int) float64 { return 3 }, func(int) float64 { return 4 }, 1},
+	} {
+		x, y := make([]float64, test.n), make([]float64, test.n)
+		all := make([]int, test.n)
+		for k := range x {
+			x[k], y[k], all[k] = test.at(k), test.y(k), k
+		}
+		keep := thin(x, pixels, y, nil)
+		if len(keep) > test.most || len(keep) < min(test.n, 2) || !slices.IsSorted(keep) || keep[0] != 0 || keep[len(keep)-1] != test.n-1 {
+			t.Errorf("%s: %d of %d stay", test.name, len(keep), test.n)
+		}
+		want, got := silhouette(x, y, all, pixels), silhouette(x, y, keep, pixels)
+		for c := range want {
+			for e := range 2 {
+				if a, b := want[c][e], got[c][e]; math.Abs(a-b) > 1e-9*max(1, math.Abs(a)) || math.IsInf(a, 0) != math.IsInf(b, 0) {
+					t.Fatalf("%s: column %d reaches from %v to %v, and to %v and %v when thinned", test.name, c, want[c][0], want[c][1], got[c][0], got[c][1])
+				}
+			}
+		}
+	}
+}
+
+// silhouette returns the lowest and the highest point of a curve, drawn through the
+// places of keep, in each of so many columns; infinite where there is none.
+func silhouette(x, y []float64, keep []int, columns int) [][2]float64 {
+	out := make([][2]float64, columns+1)
+	for c := range out {
+		out[c] = [2]float64{math.Inf(1), math.Inf(-1)}
+	}
+	at := func(v float64) float64 {
+		if len(x) < 2 {
+			return 0
+		}
+		return float64(columns) * ((v - x[0]) / (x[len(x)-1] - x[0]))
+	}
+	mark := func(place, v float64) {
+		o := &out[int(place)]
+		o[0], o[1] = min(o[0], v), max(o[1], v)
+	}
+	for k, i := range keep {
+		if !finite(y[i]) {
+			continue
+		}
+		mark(at(x[i]), y[i])
+		if k == 0 || !finite(y[keep[k-1]]) {
+			continue
+		}
+		before := keep[k-1]
+		from, to := at(x[before]), at(x[i])
+		for edge := math.Floor(from) + 1; edge <= to; edge++ { // where it crosses from column to column
+			v := y[before] + (y[i]-y[before])*(edge-from)/(to-from)
+			mark(edge-1, v)
+			mark(edge, v)
+		}
+	}
+	return out
 }
 
 // A run is drawn by its best so far, and what is off the constraint is no gap.

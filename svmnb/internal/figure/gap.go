@@ -18,7 +18,7 @@ type GapData struct {
 	Log     bool            // iterations on a log scale
 }
 
-// gapPoints is the most moments that are drawn.
+// gapPoints is in how many strips of the axis moments are drawn.
 const gapPoints = 700
 
 // Gap draws the primal and the dual objective as they close in on each other,
@@ -37,22 +37,19 @@ func Gap(d GapData) (*Chart, error) {
 		return nil, &InputError{Figure: "Gap", Field: "Tol", Reason: fmt.Sprintf("is %v: give a gap ≥ 0", d.Tol)}
 	}
 	axis := iterations{log: d.Log}
-	places := make([]float64, len(points))
+	var x, its, primal, lowest, dual, gap, bestGap []float64
 	best := math.Inf(1)
-	bests := make([]float64, len(points))
-	for k, p := range points {
-		places[k] = axis.place(float64(p.Iteration))
+	for _, p := range points {
 		if finite(p.Primal) {
 			best = min(best, p.Primal)
 		}
-		bests[k] = best
+		x, its = append(x, axis.place(float64(p.Iteration))), append(its, float64(p.Iteration))
+		primal, lowest, dual = append(primal, p.Primal), append(lowest, best), append(dual, p.Dual)
+		gap, bestGap = append(gap, positive(p.Primal-p.Dual)), append(bestGap, positive(best-p.Dual))
 	}
-	var x, its, primal, lowest, dual, gap, bestGap []float64
-	for _, k := range sample(places, gapPoints) {
-		p := points[k]
-		x, its = append(x, places[k]), append(its, float64(p.Iteration))
-		primal, lowest, dual = append(primal, p.Primal), append(lowest, bests[k]), append(dual, p.Dual)
-		gap, bestGap = append(gap, positive(p.Primal-p.Dual)), append(bestGap, positive(bests[k]-p.Dual))
+	keep := thin(x, gapPoints, primal, lowest, dual, gap, bestGap)
+	for _, c := range []*[]float64{&x, &its, &primal, &lowest, &dual, &gap, &bestGap} {
+		*c = pick(*c, keep)
 	}
 
 	end := points[len(points)-1]

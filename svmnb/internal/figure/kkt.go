@@ -83,8 +83,16 @@ func KKT(d KKTData) (*Chart, error) {
 	cells := make([]string, len(rows))
 	for r, i := range rows {
 		var b strings.Builder
-		for _, k := range columns {
-			b.WriteByte(shade(d.Violations[k][i], d.Tol, largest))
+		for c, k := range columns {
+			next := m // moments that have no column belong to the one before
+			if c+1 < len(columns) {
+				next = columns[c+1]
+			}
+			v := 0.0
+			for _, row := range d.Violations[k:next] {
+				v = max(v, row[i])
+			}
+			b.WriteByte(shade(v, d.Tol, largest))
 		}
 		cells[r] = b.String()
 	}
@@ -162,7 +170,7 @@ func KKT(d KKTData) (*Chart, error) {
 			"tol": d.Tol, "most": round4(largest), "shades": kktShades, "finals": column(finals, 3)},
 		"series": list{
 			object{"type": "custom", "xAxisIndex": 1, "yAxisIndex": 1, "clip": true, "progressive": 0, "data": script(kktData), "renderItem": script(kktCell)},
-			object{"type": "line", "name": "largest", "symbol": "none", "symbolSize": 5, "data": pairs(column(places, 6), column(worst, 3), 600),
+			object{"type": "line", "name": "largest", "symbol": "none", "symbolSize": 5, "data": pairs(places, worst),
 				"lineStyle": object{"color": "@strong", "width": 2}, "itemStyle": object{"color": "@strong"}, "silent": true},
 			tolerance(0, edges[0], edges[len(edges)-1], d.Tol, ""),
 			object{"type": "custom", "xAxisIndex": 2, "yAxisIndex": 2, "clip": true, "data": script(kktBarData), "renderItem": script(kktBar)},
@@ -203,15 +211,13 @@ func nonNaN(values []float64, otherwise float64) []float64 {
 	return out
 }
 
-// pairs returns at most limit points of a line; xs has no gaps.
-func pairs(xs, ys list, limit int) list {
-	places := make([]float64, len(xs))
-	for i, x := range xs {
-		places[i] = x.(float64)
-	}
-	out := list{}
-	for _, i := range sample(places, limit) {
-		out = append(out, list{xs[i], ys[i]})
+// pairs returns the points of a line.
+func pairs(xs, ys []float64) list {
+	keep := thin(xs, curvePoints, ys)
+	x, y := column(pick(xs, keep), 6), column(pick(ys, keep), 3)
+	out := make(list, len(keep))
+	for k := range keep {
+		out[k] = list{x[k], y[k]}
 	}
 	return out
 }

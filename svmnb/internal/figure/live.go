@@ -33,7 +33,8 @@ type Boundary struct {
 	Unscaled bool        // f is right but for a positive factor: only f = 0 means anything
 }
 
-// livePoints is the most moments that Live draws, and liveDots the most points.
+// livePoints is in how many strips of the axis Live draws moments, and liveDots the
+// most points.
 const (
 	livePoints = 240
 	liveDots   = 400
@@ -51,20 +52,19 @@ func Live(d LiveData) (*Chart, error) {
 	if n := len(d.Points); n > 0 && d.Points[n-1].Iteration > 2000 {
 		axis.log = true
 	}
-	places, bests, best := make([]float64, len(d.Points)), make([]float64, len(d.Points)), math.Inf(1)
-	for k, p := range d.Points {
-		places[k] = axis.place(float64(p.Iteration))
+	var x, its, primal, dual, gap, kkt []float64
+	best := math.Inf(1)
+	for _, p := range d.Points {
 		if finite(p.Primal) {
 			best = min(best, p.Primal)
 		}
-		bests[k] = best
+		x, its = append(x, axis.place(float64(p.Iteration))), append(its, float64(p.Iteration))
+		primal, dual = append(primal, best), append(dual, p.Dual)
+		gap, kkt = append(gap, positive(best-p.Dual)), append(kkt, positive(p.KKT))
 	}
-	var x, its, primal, dual, gap, kkt []float64
-	for _, k := range sample(places, livePoints) {
-		p := d.Points[k]
-		x, its = append(x, places[k]), append(its, float64(p.Iteration))
-		primal, dual = append(primal, bests[k]), append(dual, p.Dual)
-		gap, kkt = append(gap, positive(bests[k]-p.Dual)), append(kkt, positive(p.KKT))
+	keep := thin(x, livePoints, primal, dual, gap, kkt)
+	for _, c := range []*[]float64{&x, &its, &primal, &dual, &gap, &kkt} {
+		*c = pick(*c, keep)
 	}
 	low, high, _ := objectives(dual, primal)
 	first, last := 0.0, 1.0

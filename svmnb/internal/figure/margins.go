@@ -16,12 +16,15 @@ type MarginsData struct {
 	Classes  [2]string // names of y = −1 and y = +1
 	Margin   float64   // 1/‖w‖; NaN when there is none
 
-	X          [][]float64 // n × 2
-	Y          []float64   // n labels ±1
-	Alpha      []float64   // n, ≥ 0
-	Upper      []float64   // n upper bounds of Alpha, +Inf without one
-	F          []float64   // n values f(X[i])
-	Violations []float64   // n violations of the KKT conditions in units of y·f; nil leaves them out
+	X          [][]float64  // n × 2
+	Y          []float64    // n labels ±1
+	Alpha      []float64    // n, ≥ 0
+	Upper      []float64    // n upper bounds of Alpha, +Inf without one
+	F          []float64    // n values f(X[i])
+	Line       float64      // f from −Line on speaks for y = +1; 0 but for one class
+	Edge       float64      // the y·f that a free vector wants: 1, of one class 0
+	States     [3][2]string // what a multiplier that is 0, free and at its bound is called, and what it wants
+	Violations []float64    // n violations of the KKT conditions in units of y·f; nil leaves them out
 
 	Xs, Ys [2]float64  // first and last node of an even grid, at least two nodes each way
 	Z      [][]float64 // Z[i][j] is f at node j of Xs and node i of Ys
@@ -34,24 +37,14 @@ func Margins(d MarginsData) (*Chart, error) {
 		return nil, err
 	}
 	n := len(d.X)
-	support := make([]int, n) // 0 none, 1 free, 2 at the bound
+	kinds := make([]int, n) // 0 none, 1 free, 2 at the bound
 	wrong := make([]bool, n)
 	var counts [3]int
 	errors := 0
-	largest := 0.0
-	for _, a := range d.Alpha {
-		largest = max(largest, a)
-	}
 	for i, a := range d.Alpha {
-		small := 1e-8 * min(d.Upper[i], largest)
-		if a > small {
-			support[i] = 1
-			if a >= d.Upper[i]-small {
-				support[i] = 2
-			}
-		}
-		counts[support[i]]++
-		if wrong[i] = (d.F[i] >= 0) != (d.Y[i] > 0); wrong[i] {
+		kinds[i] = support(a, d.Upper[i])
+		counts[kinds[i]]++
+		if wrong[i] = mistaken(d.Y[i], d.F[i], d.Line); wrong[i] {
 			errors++
 		}
 	}
@@ -70,7 +63,7 @@ func Margins(d MarginsData) (*Chart, error) {
 	if finite(d.Margin) && d.Margin > 0 {
 		sub = append(sub, "margin 1/‖w‖ = "+number(d.Margin))
 	}
-	shown := d.shown(support, wrong)
+	shown := d.shown(kinds, wrong)
 	if len(shown) < n {
 		sub = append(sub, fmt.Sprintf("%s of the points drawn", thousands(int64(len(shown)))))
 	}
@@ -111,10 +104,13 @@ func Margins(d MarginsData) (*Chart, error) {
 			}
 			item := list{round4(d.X[i][0]), round4(d.X[i][1])}
 			if full {
-				item = append(item, i, support[i], round4(d.Alpha[i]), round4(d.Y[i]*d.F[i]))
+				yf, bad := d.Y[i]*d.F[i], 0
+				if wrong[i] {
+					bad = 1
+				}
+				item = append(item, i, kinds[i], round4(d.Alpha[i]), round4(yf), round4(max(0, d.Edge-yf)), bad)
 				if d.Violations != nil {
-					// To the decimals that y·f has: below are the last digits of the solver.
-					item = append(item, math.Round(1e3*d.Violations[i])/1e3)
+					item = append(item, roundTo(d.Violations[i], 2))
 				}
 			}
 			data = append(data, item)
@@ -134,9 +130,9 @@ func Margins(d MarginsData) (*Chart, error) {
 	const clear = "rgba(0,0,0,0)"
 	ring = 2
 	scatter("free", "free support vector", "circle", size+9, 4, true, object{"color": clear, "borderColor": "@ink", "borderWidth": 2.2, "opacity": 1},
-		func(i int) bool { return support[i] == 1 }, false)
+		func(i int) bool { return kinds[i] == 1 }, false)
 	scatter("bound", "at the bound", "circle", size+9, 4, true, object{"color": clear, "borderColor": "@ink/0.45", "borderWidth": 2.2, "opacity": 1},
-		func(i int) bool { return support[i] == 2 }, false)
+		func(i int) bool { return kinds[i] == 2 }, false)
 	ring = 0
 	scatter("error", "error", cross, size+5, 5, true, object{"color": "@bad", "borderColor": "@page", "borderWidth": 1, "opacity": 1},
 		func(i int) bool { return wrong[i] }, false)
@@ -167,7 +163,7 @@ func Margins(d MarginsData) (*Chart, error) {
 		"tooltip": object{"trigger": "item", "formatter": script(pointTip)},
 		"xAxis":   list{axis(0, d.Xs, 28)},
 		"yAxis":   list{axis(1, d.Ys, 36)},
-		"svm": object{"box": box, "levels": levels, "sizes": sizes, "zero": zero, "one": one, "limit": limit, "aspect": round4(aspect),
+		"svm": object{"box": box, "levels": levels, "sizes": sizes, "zero": zero, "one": one, "limit": limit, "aspect": round4(aspect), "states": d.States,
 			"layout": script(marginsLayout)},
 	}), nil
 }
@@ -217,14 +213,14 @@ func bandColour(share float64) float64 { return 0.04 + 0.56*share }
 
 // shown returns the indices of the points to draw, at most drawn of them, in
 // increasing order.
-func (d *MarginsData) shown(support []int, wrong []bool) []int {
+func (d *MarginsData) shown(kinds []int, wrong []bool) []int {
 	return choose(len(d.X), func(i int) int {
 		switch {
-		case support[i] == 1:
+		case kinds[i] == 1:
 			return 0
 		case wrong[i]:
 			return 1
-		case support[i] == 2:
+		case kinds[i] == 2:
 			return 2
 		}
 		return 3
@@ -290,11 +286,12 @@ const scaleBar = `function (params, api) {
 }`
 
 const pointTip = `function (p) {
-	var v = p.value, kind = ['α = 0: no support vector, wants y·f ≥ 1', '0 < α < C: free, wants y·f = 1', 'α = C: at the bound, wants y·f ≤ 1'][v[3]];
+	var v = p.value, kind = ['no support vector', 'free', 'at the bound'][v[3]], state = O.svm.states[v[3] || 0];
 	var name = document.createElement('i');
 	name.textContent = p.seriesName;
 	if (v.length < 6) return name.innerHTML;
 	var s = '<b>point ' + v[2] + '</b> · ' + name.innerHTML + '<br>(' + svm.num(v[0]) + ', ' + svm.num(v[1]) + ')<br>α = ' + svm.num(v[4]) +
-		' &nbsp; y·f = ' + svm.num(v[5]) + ' &nbsp; ξ = ' + svm.num(Math.max(0, 1 - v[5])) + (v[5] < 0 ? ' &nbsp; <b>error</b>' : '') + '<br>' + kind;
-	return v.length > 6 ? s + '<br>KKT violation ' + (v[6] ? svm.num(v[6]) : 'below 0.0005') : s;
+		' &nbsp; y·f = ' + svm.num(v[5]) + ' &nbsp; ξ = ' + svm.num(v[6]) + (v[7] ? ' &nbsp; <b>error</b>' : '') + '<br>' + kind;
+	if (state[0]) s += ': ' + state[0].replace('<', '&lt;').replace('<', '&lt;') + ' wants ' + state[1];
+	return v.length > 8 ? s + '<br>KKT violation ' + svm.num(v[8], 2) : s;
 }`

@@ -90,7 +90,7 @@ func Multiples(d MultiplesData) (*Chart, error) {
 		low, high = extent(curves...)
 		low, high = widen(low, high, 0.05)
 		ys = [2]float64{low, high}
-		keep = sample(d.Places, panelPoints)
+		keep = thin(d.Places, panelPoints, curves[1:]...)
 	}
 	roundX, roundY := rounding(xs[0], xs[1]), rounding(ys[0], ys[1])
 	if !fields {
@@ -198,7 +198,7 @@ func Multiples(d MultiplesData) (*Chart, error) {
 	}), nil
 }
 
-// panelPoints is the most places of a curve in a small panel.
+// panelPoints is in how many strips the places of a curve in a small panel are drawn.
 const panelPoints = 120
 
 func column0(x [][]float64) []float64 {

@@ -1,6 +1,10 @@
 package figure
 
-import "fmt"
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
 
 // PosteriorData is what [Posterior] draws: a Gaussian process of one feature
 // after n observations, at m places.
@@ -54,7 +58,6 @@ func Posterior(d PosteriorData) (*Chart, error) {
 	}
 	subtitle := sentence(append([]string{d.Problem, d.Note}, sub...)...)
 
-	keep := sample(d.Xs, curvePoints)
 	lower, upper := around2(d.Mean, d.SD)
 	all := append([][]float64{d.Y, d.True, lower, upper}, d.Samples...)
 	columns := map[string][]float64{"mean": d.Mean, "sd": d.SD, "lower": lower, "upper": upper}
@@ -73,6 +76,7 @@ func Posterior(d PosteriorData) (*Chart, error) {
 	if d.True != nil {
 		columns["true"] = d.True
 	}
+	keep := thin(d.Xs, curvePoints, append(slices.Collect(maps.Values(columns)), d.Samples...)...)
 	xLow, xHigh := extent(d.X, d.Xs)
 	if low, high := extent(d.X); xLow == low || xHigh == high {
 		xLow, xHigh = widen(xLow, xHigh, 0.02)

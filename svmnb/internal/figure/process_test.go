@@ -467,7 +467,7 @@ func TestProcessFigures(t *testing.T) {
 		{"tube, many points", func() (*Chart, error) {
 			x := grid(0, 9, 5000)
 			return Tube(TubeData{X: x, Y: x, F: x, Beta: flat(0, 5000), Upper: flat(1, 5000), Xs: x, Fs: x})
-		}, 80_000, "No support vectors: f is constant on 5\u202f000 points; RMSE 0 with ε = 0 · 1\u202f200 of the points drawn"},
+		}, 95_000, "No support vectors: f is constant on 5\u202f000 points; RMSE 0 with ε = 0 · 1\u202f200 of the points drawn"},
 		{"tube, one point", func() (*Chart, error) {
 			return Tube(TubeData{X: []float64{3}, Y: []float64{-7}, F: []float64{-7}, Beta: []float64{1}, Upper: []float64{1}, Xs: []float64{2, 4}, Fs: []float64{-7, -7}})
 		}, 10_000, "1 of 1 point carry f: 0 free, 1 at the bound; RMSE 0 with ε = 0"},

@@ -3,6 +3,7 @@ package figure
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/svmnb/svmnb/solvers"
@@ -15,12 +16,24 @@ type RateData struct {
 	Unit    string          // what an iteration is; "iteration" when empty
 }
 
-// FitRate fits a straight line to the logarithm of the smallest gap so far, over
-// the second half of the iterations in which it fell: gap ≈ start · factor^k at
+// A Fall is how fast a gap falls from iteration From on: gap ≈ Start · Factor^k at
 // iteration k. A method that converges linearly has a factor below 1 (CST §7.2:
-// ‖α^t − α*‖ ≤ μδ^t). Gaps below 1e-12 of the objective are rounding and are left
-// out; fewer than three others give NaN.
-func FitRate(points []solvers.Point) (factor, start float64, from int) {
+// ‖α^t − α*‖ ≤ μδ^t). Where the fall bends there is no such factor, and First and Last
+// are those of its first and its last third.
+type Fall struct {
+	Factor, Start float64
+	From          int
+	Bends         bool // it is faster than linear: each iteration takes a larger part of the gap than those before
+	First, Last   float64
+}
+
+// FitRate fits a straight line to the logarithm of the smallest gap so far, over
+// the second half of the iterations in which it fell. Gaps below 1e-12 of the objective
+// are rounding and are left out; fewer than three others give a Factor of NaN.
+//
+// The fall bends where the logarithms lie above their chord, somewhere by a tenth of
+// what they fall, and nowhere clearly below it.
+func FitRate(points []solvers.Point) Fall {
 	var x, y []float64
 	best := math.Inf(1)
 	for _, p := range points {
@@ -33,7 +46,7 @@ func FitRate(points []solvers.Point) (factor, start float64, from int) {
 		x, y = x[1:], y[1:]
 	}
 	if len(x) < 3 {
-		return math.NaN(), math.NaN(), 0
+		return Fall{Factor: math.NaN(), Start: math.NaN()}
 	}
 	n, mx, my := float64(len(x)), 0.0, 0.0
 	for i := range x {
@@ -45,7 +58,25 @@ func FitRate(points []solvers.Point) (factor, start float64, from int) {
 		sxy += (x[i] - mx) * (y[i] - my)
 	}
 	slope := sxy / sxx
-	return math.Exp(slope), math.Exp(my - slope*mx), int(x[0])
+	f := Fall{Factor: math.Exp(slope), Start: math.Exp(my - slope*mx), From: int(x[0])}
+	end := len(x) - 1
+	chord := (y[end] - y[0]) / (x[end] - x[0])
+	above, below := 0.0, 0.0 // as parts of the whole fall
+	for i := range x {
+		off := (y[i] - y[0] - chord*(x[i]-x[0])) / (y[0] - y[end])
+		above, below = max(above, off), max(below, -off)
+	}
+	f.Bends = above > 0.1 && below < 0.02
+	third := (x[end] - x[0]) / 3
+	a, b := 1, end-1
+	for a < end && x[a] < x[0]+third {
+		a++
+	}
+	for b > 0 && x[b] > x[end]-third {
+		b--
+	}
+	f.First, f.Last = math.Exp((y[a]-y[0])/(x[a]-x[0])), math.Exp((y[end]-y[b])/(x[end]-x[b]))
+	return f
 }
 
 // lastDigits is the size below which a gap is rounding, and is drawn there.
@@ -57,10 +88,11 @@ func lastDigits(p solvers.Point) float64 {
 }
 
 // Rate draws the smallest gap so far against iterations, on a log scale where
-// linear convergence is a straight line, with the line that fits it.
+// linear convergence is a straight line, with the line that fits it. Where the gap falls
+// faster than that, no line fits, and the one drawn is how it would have gone on.
 func Rate(d RateData) (*Chart, error) {
-	factor, start, from := FitRate(d.Points)
-	if math.IsNaN(factor) {
+	fall := FitRate(d.Points)
+	if math.IsNaN(fall.Factor) {
 		return nil, &InputError{Figure: "Rate", Field: "Points", Reason: "has fewer than three points with a positive gap that falls: give the trace of a longer run"}
 	}
 	var x, gap []float64
@@ -75,16 +107,21 @@ func Rate(d RateData) (*Chart, error) {
 	if unit == "" {
 		unit = "iteration"
 	}
-	title := fmt.Sprintf("The gap falls by a factor of %s per %s: tenfold in %s", numberTo(factor, 4), unit, numberTo(math.Ln10/-math.Log(factor), 3))
-	if factor >= 1 {
-		title = fmt.Sprintf("The gap does not fall: a factor of %s per %s", numberTo(factor, 4), unit)
+	title := fmt.Sprintf("The gap falls by a factor of %s per %s: tenfold in %s", numberTo(fall.Factor, 4), unit, numberTo(math.Ln10/-math.Log(fall.Factor), 3))
+	fitted, lineName := "fitted", "fitted line"
+	switch {
+	case fall.Factor >= 1:
+		title = fmt.Sprintf("The gap does not fall: a factor of %s per %s", numberTo(fall.Factor, 4), unit)
+	case fall.Bends:
+		title = fmt.Sprintf("The gap falls faster than linearly: by a factor of %s per %s at first, %s at the end", numberTo(fall.First, 3), unit, numberTo(fall.Last, 3))
+		fitted, lineName = "looked at", "as at first"
 	}
 	var sub []string
 	if d.Problem != "" {
 		sub = append(sub, d.Problem)
 	}
 	end := x[len(x)-1]
-	sub = append(sub, fmt.Sprintf("fitted from %s %s on", unit, thousands(int64(from))))
+	sub = append(sub, fmt.Sprintf("%s from %s %s on", fitted, unit, thousands(int64(fall.From))))
 	subtitle := strings.Join(sub, " · ")
 
 	axis := iterations{}
@@ -96,26 +133,39 @@ func Rate(d RateData) (*Chart, error) {
 	ys := logValues(0, lo, hi)
 	ys["name"], ys["nameLocation"], ys["nameGap"] = "gap (log scale)", "middle", 48
 	var gaps list
-	for _, k := range sample(x, gapPoints) {
+	for _, k := range thin(x, gapPoints, gap) {
 		gaps = append(gaps, list{x[k], roundTo(gap[k], 4)})
 	}
-	at := func(k float64) list { return list{k, roundTo(start*math.Pow(factor, k), 6)} }
+	// The line that fits, or, of a fall that bends, the way it would have gone on.
+	line := list{}
+	for _, k := range []float64{float64(fall.From), end} {
+		line = append(line, list{k, roundTo(fall.Start*math.Pow(fall.Factor, k), 6)})
+	}
+	if fall.Bends {
+		before, _ := slices.BinarySearch(x, float64(fall.From))
+		line = list{list{x[before], roundTo(gap[before], 6)}, list{end, roundTo(gap[before]*math.Pow(fall.First, end-x[before]), 6)}}
+	}
 	return newChart(title, subtitle, "The smallest gap so far against iterations, on a log scale. "+title+". "+subtitle+".", object{
-		"legend":  object{"data": list{entry("gap, smallest so far", stroke), entry("fitted line", dashes)}},
+		"legend":  object{"data": list{entry("gap, smallest so far", stroke), entry(lineName, dashes)}},
 		"toolbox": toolbox("rate", object{"xAxisIndex": list{0}}),
-		"tooltip": object{"trigger": "axis"},
+		"tooltip": object{"trigger": "axis", "formatter": script(rateTip)},
 		"grid":    list{object{}},
 		"xAxis":   list{under},
 		"yAxis":   list{ys},
-		"svm":     object{"layout": script(rateLayout)},
+		"svm":     object{"layout": script(rateLayout), "unit": unit},
 		"series": list{
 			object{"type": "line", "name": "gap, smallest so far", "showSymbol": false, "data": gaps,
 				"itemStyle": object{"color": "@series4"}, "lineStyle": object{"color": "@series4", "width": 2.6}, "emphasis": object{"disabled": true}},
-			object{"type": "line", "name": "fitted line", "showSymbol": false, "clip": true, "data": list{at(float64(from)), at(end)},
+			object{"type": "line", "name": lineName, "showSymbol": false, "clip": true, "data": line,
 				"itemStyle": object{"color": "@ink"}, "lineStyle": object{"color": "@ink", "width": 1.6, "type": "dashed"}, "emphasis": object{"disabled": true}},
 		},
 	}), nil
 }
+
+const rateTip = `function (ps) {
+	` + tipRow + `
+	return table(O.svm.unit + ' ' + svm.num(ps[0].value[0], 9), ps.map(function (p) { var name = document.createElement('i'); name.textContent = p.seriesName; return row(name.innerHTML, svm.num(p.value[1])); }).join(''));
+}`
 
 const rateLayout = `function (w, top) {
 	var narrow = w < 520, height = narrow ? 220 : 300;

@@ -37,6 +37,7 @@ type ReplayFrame struct {
 	Working      []int   // what the last step has worked on
 	Alpha        []float64
 	Margin       []float64   // y·f, or the residual
+	Wrong        []bool      // of a classifier: which points are taken for the other class
 	Epsilon      float64     // of a regression: half the width of the tube
 	Z            [][]float64 // with X, of a classifier: Z[i][j] is f at node j of Xs and node i of Ys
 	Curve        []float64   // with X, of a regression: f at even places of Xs
@@ -97,7 +98,15 @@ func Replay(d ReplayData) (*Chart, error) {
 				}
 			}
 			digits12(&a, code)
-			digits12(&m, int(math.Round(4095*(f.Margin[i]-low)/(high-low))))
+			code = int(math.Round(4095 * (f.Margin[i] - low) / (high - low)))
+			if f.Wrong != nil { // the sign of y·f says which points are errors
+				if first := int(math.Ceil(4095 * -low / (high - low))); f.Wrong[i] {
+					code = min(code, first-1)
+				} else {
+					code = max(code, first)
+				}
+			}
+			digits12(&m, code)
 		}
 		o["a"], o["m"], o["n"] = a.String(), m.String(), len(f.Working)
 		work := list{}
@@ -248,7 +257,7 @@ func (d *ReplayData) drawScene(svm object, shown []int) (series, legend list) {
 		ring("bound", "at the bound", `Math.abs(a) === 1`, `{stroke: T('@ink/0.45'), lineWidth: 2.2}`, object{"color": "@ink/0.45"})
 	}
 	if !d.Regression {
-		series = append(series, custom("error", "error", `function (p, api) { return O.svm.rings(api, function (a, m) { return m < 0; }, `+fmt.Sprint(size/2+1)+`, {stroke: T('@bad'), lineWidth: 2.4}, true); }`, 5, object{"color": "@bad"}))
+		series = append(series, custom("error", "error", `function (p, api) { return O.svm.rings(api, function (a, m) { return m < -1e-9 * (O.svm.high - O.svm.low); }, `+fmt.Sprint(size/2+1)+`, {stroke: T('@bad'), lineWidth: 2.4}, true); }`, 5, object{"color": "@bad"}))
 		legend = append(legend, entry("error", cross), entry("f = 0", stroke), entry("f = ±1", dashes))
 	}
 	series = append(series, custom("working", "worked on last", `function (p, api) { return O.svm.rings(api, null, `+fmt.Sprint(size/2+7)+`, {stroke: T('@series4'), lineWidth: 3}); }`, 6, object{"color": "rgba(0,0,0,0)", "borderColor": "@series4", "borderWidth": 3}))

@@ -33,12 +33,8 @@ func ROC(d ROCData) (*Chart, error) {
 	if d.Problem != "" {
 		subtitle = d.Problem + " · " + subtitle
 	}
-	places := make([]float64, n) // along the curve, to thin it evenly
-	for k := range places {
-		places[k] = d.FPR[k] + d.TPR[k]
-	}
 	var curve list
-	for _, k := range sample(places, 400) {
+	for _, k := range d.corners() {
 		item := list{round4(d.FPR[k]), round4(d.TPR[k]), nil}
 		if finite(d.Threshold[k]) {
 			item[2] = round4(d.Threshold[k])
@@ -64,6 +60,32 @@ func ROC(d ROCData) (*Chart, error) {
 				"itemStyle": object{"color": "@soft"}, "lineStyle": object{"color": "@soft", "width": 1.2, "type": "dashed"}},
 		},
 	}), nil
+}
+
+// rocStrips is in how many strips across the curve its corners are drawn.
+const rocStrips = 500
+
+// corners returns the points of the curve to draw: all of a short one, else those
+// between which it goes on in another direction. Where there are still more, those in
+// a strip across the curve that is narrower than two pixels become two.
+func (d *ROCData) corners() []int {
+	n := len(d.FPR)
+	var kept []int
+	places := make([]float64, 0, n) // along the curve
+	for k := range n {
+		inside := n > rocStrips && k > 0 && k < n-1 && (d.FPR[k-1] == d.FPR[k+1] || d.TPR[k-1] == d.TPR[k+1])
+		if !inside {
+			kept, places = append(kept, k), append(places, d.FPR[k]+d.TPR[k])
+		}
+	}
+	if len(kept) <= 2*rocStrips {
+		return kept
+	}
+	corners := thin(places, rocStrips)
+	for i, k := range corners {
+		corners[i] = kept[k]
+	}
+	return corners
 }
 
 const rocTip = `function (p) {

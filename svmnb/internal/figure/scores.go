@@ -15,6 +15,7 @@ type ScoresData struct {
 	Margin      float64   // 1/‖w‖; NaN when there is none
 	Y           []float64 // n labels ±1
 	F           []float64 // n values of f
+	Line        float64   // f from −Line on speaks for y = +1; 0 but for one class
 	Free, Bound int       // support vectors
 }
 
@@ -33,9 +34,12 @@ func Scores(d ScoresData) (*Chart, error) {
 		return nil, err
 	}
 	errors := 0
+	values := slices.Clone(d.F)
 	for i, f := range d.F {
-		if (f >= 0) != (d.Y[i] > 0) {
+		if mistaken(d.Y[i], f, d.Line) {
 			errors++
+		} else if d.Y[i] > 0 {
+			values[i] = max(f, 0) // on the line
 		}
 	}
 	for i, name := range d.Classes {
@@ -43,7 +47,7 @@ func Scores(d ScoresData) (*Chart, error) {
 			d.Classes[i] = [2]string{"class −1", "class +1"}[i]
 		}
 	}
-	low, high := min(slices.Min(d.F), -1), max(slices.Max(d.F), 1)
+	low, high := min(slices.Min(values), -1), max(slices.Max(values), 1)
 	// A width whose multiples meet −1, 0 and +1, or which is far above 1.
 	width := 0.05
 	for _, w := range []float64{0.05, 0.1, 0.125, 0.2, 0.25, 0.5, 1} {
@@ -56,7 +60,7 @@ func Scores(d ScoresData) (*Chart, error) {
 	}
 	first := math.Floor(low / width)
 	counts := make([][2]int, int(math.Floor(high/width)-first)+1)
-	for i, f := range d.F {
+	for i, f := range values {
 		k, class := int(math.Floor(f/width)-first), 0
 		if d.Y[i] > 0 {
 			class = 1

@@ -92,7 +92,7 @@ func Tube(d TubeData) (*Chart, error) {
 		yLow, yHigh = widen(yLow, yHigh, 0.05)
 	}
 	roundX, roundY := rounding(xLow, xHigh), rounding(yLow, yHigh)
-	keep := sample(xs, curvePoints)
+	keep := thin(xs, curvePoints, fs, d.True)
 
 	curves := object{"layout": script(oneGrid), "x": rounded(xs, keep, roundX), "f": rounded(fs, keep, roundY),
 		"lower": rounded(lower, keep, roundY), "upper": rounded(upper, keep, roundY), "target": target, "one": d.X != nil}
@@ -146,7 +146,8 @@ func Tube(d TubeData) (*Chart, error) {
 		data := list{}
 		for _, i := range shown {
 			if kinds[i] == kind {
-				data = append(data, list{roundX(px[i]), roundY(py[i]), i, round4(d.Y[i]), round4(d.F[i]), round4(d.Beta[i])})
+				r := d.Y[i] - d.F[i]
+				data = append(data, list{roundX(px[i]), roundY(py[i]), i, round4(d.Y[i]), round4(d.F[i]), round4(d.Beta[i]), round4(r), round4(max(0, math.Abs(r)-d.Epsilon))})
 			}
 		}
 		if len(data) == 0 {
@@ -164,7 +165,7 @@ func Tube(d TubeData) (*Chart, error) {
 	if len(stems) > 0 {
 		legend = append(legend, entry("slack ξ", stroke))
 	}
-	curves["sizes"], curves["epsilon"] = sizes, d.Epsilon
+	curves["sizes"] = sizes
 	y := valueAxis(0, yLow, yHigh, yName, 42)
 	y["splitLine"] = object{"show": true}
 	return newChart(title, subtitle, alt+title+". "+subtitle+".", object{
@@ -182,20 +183,10 @@ func Tube(d TubeData) (*Chart, error) {
 // kinds says of each point how it takes part in f.
 func (d *TubeData) kinds() []int {
 	kinds := make([]int, len(d.Y))
-	largest := 0.0
-	for _, b := range d.Beta {
-		largest = max(largest, math.Abs(b))
-	}
 	for i, b := range d.Beta {
-		b, small := math.Abs(b), 1e-8*min(d.Upper[i], largest)
-		switch {
-		case b <= small:
-		case math.IsInf(d.Upper[i], 1):
+		kinds[i] = [...]int{inside, onEdge, atBound}[support(math.Abs(b), d.Upper[i])]
+		if kinds[i] != inside && math.IsInf(d.Upper[i], 1) {
 			kinds[i] = unbounded
-		case b >= d.Upper[i]-small:
-			kinds[i] = atBound
-		default:
-			kinds[i] = onEdge
 		}
 	}
 	return kinds
@@ -221,13 +212,13 @@ func (d *TubeData) check() error {
 
 const tubeTip = `function (p) {
 	` + tipRow + `
-	var s = O.svm, v = p.value, e = s.epsilon, i = p.dataIndex, name = document.createElement('i');
+	var s = O.svm, v = p.value, i = p.dataIndex, name = document.createElement('i');
 	if (p.seriesId === 'strips') return table('x = ' + svm.num(s.x[i], 6), row('f(x)', svm.num(s.f[i], 5)) + row('tube', svm.num(s.lower[i]) + ' … ' + svm.num(s.upper[i])) +
 		(s['true'] ? row('true function', svm.num(s['true'][i])) : ''));
 	if (v.length < 6) return '';
 	name.textContent = p.seriesName;
 	return table('point ' + v[2] + '</b> · ' + name.innerHTML + '<b>', (s.one ? row('x', svm.num(v[0], 6)) : '') + row(echarts.format.encodeHTML(s.target), svm.num(v[3])) + row('f', svm.num(v[4])) +
-		row('residual', svm.num(v[3] - v[4])) + row('slack ξ', svm.num(Math.max(Math.abs(v[3] - v[4]) - e, 0))) + row('β', svm.num(v[5])));
+		row('residual', svm.num(v[6])) + row('slack ξ', svm.num(v[7])) + row('β', svm.num(v[5])));
 }`
 
 // squareLayout has equal scales on both axes.
