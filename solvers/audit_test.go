@@ -27,12 +27,8 @@ func audited(t testing.TB, p *Problem, r *Result, stop Criterion) {
 	}
 	// What a criterion sees, by the audit, and as good as rounding may make it.
 	slack, point := factor*report.Rounding, factor*report.ViolationRounding
-	violation := report.Violation
-	if !p.FixedBias { // the criterion is asked about the bias that violates least
-		violation = min(violation, report.UpLow/2)
-	}
 	seen := &Point{
-		Gap: report.Gap - slack, Primal: report.Primal, Dual: report.Dual, KKT: violation - point,
+		Gap: report.Gap - slack, Primal: report.Primal, Dual: report.Dual, KKT: report.Violation - point,
 		Up: report.UpLow - point, Low: 0, RelGap: (report.Gap - slack) / (1 + math.Abs(report.Primal)),
 	}
 	if stop.Met(seen, &r.Trace) != Converged {

@@ -16,7 +16,7 @@ import (
 type Audit struct {
 	Dual, Primal float64 // W(α), and the primal objective at the bias that makes it smallest
 	Gap          float64 // Primal − Dual, which bounds how far W(α) is from its maximum
-	Violation    float64 // the largest violation of a KKT condition at the fit's bias, in units of y f
+	Violation    float64 // the largest violation of a KKT condition at the bias that violates least, in units of y f
 	UpLow        float64 // m(α) − M(α), which Tol bounds; > 0 unless α is optimal
 	Equality     float64 // |y'α|, or by how much another equality is violated
 	Box          float64 // how far α leaves its box, 0 when it does not

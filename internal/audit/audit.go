@@ -142,7 +142,7 @@ type Programme struct {
 type Report struct {
 	Dual, Primal float64 // the objectives, Primal at the bias that makes it smallest
 	Gap          float64 // their difference, which bounds how far Dual is from the optimum
-	Violation    float64 // the largest violation of a KKT condition at the given bias, in units of y f
+	Violation    float64 // the largest violation of a KKT condition at the bias that violates least, in units of y f
 	UpLow        float64 // m(α) − M(α), > 0 unless α is optimal
 	Equality     float64 // |s'α − δ|, or the larger one of two equalities
 	Box          float64 // how far α leaves its box
@@ -459,14 +459,7 @@ func (p *Programme) violations(r *Report, alpha []float64, z []dd, off []float64
 			own -= s * rho
 		}
 		slope := z[v].minus(product(p.ridge(v), a)) // of the dual in α_v, but for the bias
-		left := slope.minus(product(s, own)).float()
 		f := s * slope.float()
-		if a < p.Upper[v] {
-			r.Violation = max(r.Violation, left)
-		}
-		if a > p.Lower[v] {
-			r.Violation = max(r.Violation, -left)
-		}
 		if s > 0 && a < p.Upper[v] || s < 0 && a > p.Lower[v] {
 			part[c].up = max(part[c].up, f)
 		}
@@ -479,6 +472,11 @@ func (p *Programme) violations(r *Report, alpha []float64, z []dd, off []float64
 	for _, e := range part {
 		if !math.IsInf(e.up, 0) && !math.IsInf(e.low, 0) {
 			r.UpLow = max(r.UpLow, e.up-e.low)
+			b := (e.up + e.low) / 2
+			if p.FixedBias {
+				b = p.Bias
+			}
+			r.Violation = max(r.Violation, e.up-b, b-e.low)
 		}
 	}
 	if math.IsInf(r.UpLow, -1) {
