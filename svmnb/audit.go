@@ -40,6 +40,9 @@ type Audit struct {
 // [Model] has none. The error is an *[ArgumentError] for a kernel value that is no
 // finite number.
 func (f *Fit) Audit(ctx context.Context) (*Audit, error) {
+	if err := given(ctx, "Audit"); err != nil {
+		return nil, err
+	}
 	if f.none() {
 		return nil, noFit("Audit")
 	}
@@ -74,6 +77,9 @@ func (f *Fit) Audit(ctx context.Context) (*Audit, error) {
 
 // Audit checks the fit by code that shares nothing with the solvers; see [Fit.Audit].
 func (f *RegressionFit) Audit(ctx context.Context) (*Audit, error) {
+	if err := given(ctx, "Audit"); err != nil {
+		return nil, err
+	}
 	if f.none() {
 		return nil, noFit("Audit")
 	}
@@ -109,6 +115,9 @@ func (f *RegressionFit) Audit(ctx context.Context) (*Audit, error) {
 // [Fit.Audit]. Objectives, gaps and their Rounding are sums over the machines, all else is
 // that of the worst.
 func (f *MultiFit) Audit(ctx context.Context) (*Audit, error) {
+	if err := given(ctx, "Audit"); err != nil {
+		return nil, err
+	}
 	if f.none() {
 		return nil, noFit("Audit")
 	}
@@ -132,6 +141,9 @@ func (f *MultiFit) Audit(ctx context.Context) (*Audit, error) {
 
 // Audit checks the run by code that shares nothing with the solvers; see [Fit.Audit].
 func (f *JointFit) Audit(ctx context.Context) (*Audit, error) {
+	if err := given(ctx, "Audit"); err != nil {
+		return nil, err
+	}
 	if f.none() {
 		return nil, noFit("Audit")
 	}

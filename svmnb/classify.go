@@ -340,6 +340,9 @@ func (w *weights) apply(t *task) error {
 // ctx ends early, Fit returns the partial fit with an error that wraps
 // context.Cause(ctx); reaching a limit is no error but a Status.
 func (c Classifier) Fit(ctx context.Context) (*Fit, error) {
+	if err := given(ctx, "Fit"); err != nil {
+		return nil, err
+	}
 	t, err := c.prepare()
 	if err != nil {
 		return nil, err

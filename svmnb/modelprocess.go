@@ -49,6 +49,9 @@ func (f *ProcessFit) Model() *Model {
 // factor of the n points, n³/3 multiplications and 4n² bytes. Errors are those of
 // Decisions, an *ArgumentError for other models, and that of ctx.
 func (m *Model) Posterior(ctx context.Context, x [][]float64) (*Belief, error) {
+	if err := given(ctx, "Posterior"); err != nil {
+		return nil, err
+	}
 	if m.none() {
 		return nil, noFit("Posterior")
 	}

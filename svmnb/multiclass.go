@@ -66,6 +66,9 @@ func (m MultiClassifier) String() string {
 // those of a machine with its classes. When ctx ends early, Fit returns what
 // there is with an error that wraps context.Cause(ctx).
 func (m MultiClassifier) Fit(ctx context.Context) (*MultiFit, error) {
+	if err := given(ctx, "Fit"); err != nil {
+		return nil, err
+	}
 	t, err := m.prepare()
 	if err != nil {
 		return nil, err

@@ -1,6 +1,11 @@
 package svmnb
 
-import "github.com/svmnb/svmnb/datasets"
+import (
+	"context"
+	"math"
+
+	"github.com/svmnb/svmnb/datasets"
+)
 
 // noFit is the error of a fit that there is none of: a nil pointer, as Fit returns with
 // an error that was not looked at, or the zero value of its type.
@@ -27,4 +32,12 @@ func nameOf(data *datasets.Dataset) string {
 		return "nil"
 	}
 	return data.Name
+}
+
+// given is the error of a call without a context, which would panic far from it.
+func given(ctx context.Context, call string) error {
+	if ctx == nil {
+		return wrong(call, math.NaN(), "the context is nil; give context.Background(), or one that an interrupt ends")
+	}
+	return nil
 }

@@ -45,6 +45,9 @@ const pathPoints = 2000
 // sample weights multiply C. When ctx ends early, the path so far comes with an error
 // that wraps context.Cause(ctx).
 func (c Classifier) Path(ctx context.Context, from, to float64) (*RegularisationPath, error) {
+	if err := given(ctx, "Path"); err != nil {
+		return nil, err
+	}
 	if !(from > 0 && from < to) || math.IsInf(to, 1) {
 		return nil, wrong("Path", from, "C goes from %v to %v; give two positive numbers in order", from, to)
 	}
@@ -67,6 +70,9 @@ func (c Classifier) Path(ctx context.Context, from, to float64) (*Regularisation
 		total += u
 	}
 	for i := range p.n {
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("svmnb: Path: before its begin at C = %v: %w", from, context.Cause(ctx))
+		}
 		p.k = append(p.k, t.k.Row(i))
 		p.rounding = max(p.rounding, 1e-11*total*p.k[i][i])
 	}

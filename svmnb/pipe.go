@@ -135,6 +135,9 @@ func (p Pipeline) String() string {
 // before have left them, and then the learner. Errors and interrupts are those of
 // the learner's Fit.
 func (p Pipeline) Fit(ctx context.Context) (*PipeFit, error) {
+	if err := given(ctx, "Fit"); err != nil {
+		return nil, err
+	}
 	fit, err := p.fit(ctx, nil)
 	if fit == nil {
 		return nil, err
@@ -444,6 +447,9 @@ func (f *PipeFit) entered(verb string, p points) (*Model, points, error) {
 // Posterior returns mean and variance of f at the m raw points of x, of a pipeline that
 // ends in a Gaussian process; see [ProcessFit.Posterior].
 func (f *PipeFit) Posterior(ctx context.Context, x [][]float64) (*Belief, error) {
+	if err := given(ctx, "Posterior"); err != nil {
+		return nil, err
+	}
 	if f.none() {
 		return nil, noFit("Posterior")
 	}

@@ -74,9 +74,13 @@ type decider func(verb string, p points) ([][]float64, error)
 
 // Calibrate learns the classifier again without each fold of the data in turn, with
 // the same kernel, and fits how to the decision values of the points left out. The
-// folds are stratified: every class needs two points. When ctx ends early it
-// returns an error that wraps context.Cause(ctx).
+// folds are stratified: every class needs two points. When ctx ends early, the curves of
+// the folds that were done come with an error that wraps context.Cause(ctx), and nothing
+// where none was.
 func (f *Fit) Calibrate(ctx context.Context, how Calibration) (*Calibrated, error) {
+	if err := given(ctx, "Calibrate"); err != nil {
+		return nil, err
+	}
 	if f.none() {
 		return nil, noFit("Calibrate")
 	}
@@ -119,6 +123,9 @@ func asRows(values []float64) [][]float64 {
 // rest, and of Crammer and Singer's classes by their lead over the strongest rival,
 // are divided by their sum.
 func (f *MultiFit) Calibrate(ctx context.Context, how Calibration) (*Calibrated, error) {
+	if err := given(ctx, "Calibrate"); err != nil {
+		return nil, err
+	}
 	if f.none() {
 		return nil, noFit("Calibrate")
 	}
@@ -151,8 +158,9 @@ func (f *MultiFit) Calibrate(ctx context.Context, how Calibration) (*Calibrated,
 	}, pointsOf(m.base.data))
 }
 
-// MustCalibrate is Calibrate for a notebook cell: an error is printed and ends the
-// cell; outside a notebook it panics.
+// MustCalibrate is Calibrate for a notebook cell: the interrupt button leaves the curves of
+// the folds so far, with a visible warning; an error is printed and ends the cell; outside
+// a notebook it panics.
 func (f *Fit) MustCalibrate(how Calibration) *Calibrated {
 	if f.none() {
 		must(noFit("MustCalibrate"))
@@ -172,8 +180,11 @@ func mustCalibrate(calibrate func(context.Context, Calibration) (*Calibrated, er
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	c, err := calibrate(ctx, how)
-	if err != nil {
+	switch {
+	case c == nil:
 		must(err)
+	case err != nil:
+		warn("interrupted; these are the probabilities of the folds so far: " + err.Error())
 	}
 	return c
 }
@@ -209,7 +220,8 @@ func (c *Calibrated) learn(ctx context.Context, class []int, fit func(rows []int
 	if err != nil {
 		return nil, err
 	}
-	values := make([][]float64, x.n())
+	values, done := make([][]float64, x.n()), 0
+	var interrupted error
 	for k := range c.folds {
 		var in, out []int
 		for i, f := range fold {
@@ -223,9 +235,14 @@ func (c *Calibrated) learn(ctx context.Context, class []int, fit func(rows []int
 			continue
 		}
 		if ctx.Err() != nil {
-			return nil, fmt.Errorf("svmnb: Calibrate: %w", context.Cause(ctx))
+			interrupted = fmt.Errorf("svmnb: Calibrate: after %d of %d folds: %w", done, c.folds, context.Cause(ctx))
+			break
 		}
 		decide, err := fit(in)
+		if err != nil && ctx.Err() != nil {
+			interrupted = fmt.Errorf("svmnb: Calibrate: after %d of %d folds: %w", done, c.folds, err)
+			break
+		}
 		if err != nil {
 			return nil, fmt.Errorf("svmnb: Calibrate: without fold %d: %w", k+1, err)
 		}
@@ -236,6 +253,19 @@ func (c *Calibrated) learn(ctx context.Context, class []int, fit func(rows []int
 		for j, i := range out {
 			values[i] = held[j]
 		}
+		done++
+	}
+	if interrupted != nil && done == 0 {
+		return nil, interrupted
+	}
+	if interrupted != nil { // of some points nothing is known
+		var rows []int
+		for i, v := range values {
+			if v != nil {
+				rows = append(rows, i)
+			}
+		}
+		class, values = pick(class, rows), pick(values, rows)
 	}
 	for m, duel := range c.duels {
 		var f []float64
@@ -245,11 +275,18 @@ func (c *Calibrated) learn(ctx context.Context, class []int, fit func(rows []int
 				f, positive = append(f, values[i][m]), append(positive, k == duel[0])
 			}
 		}
+		if interrupted != nil && (!slices.Contains(positive, true) || !slices.Contains(positive, false)) {
+			return nil, interrupted // the folds that were done tell nothing of two classes
+		}
 		c.curves = append(c.curves, c.how.curve(f, positive))
 	}
-	c.heldOut = &Evaluation{Of: fmt.Sprintf("%s · %v · held out in %d folds", c.words, c.how, c.folds), Classes: c.classes, Truth: class}
+	folds := fmt.Sprint(c.folds)
+	if interrupted != nil {
+		folds = fmt.Sprintf("%d of %d", done, c.folds)
+	}
+	c.heldOut = &Evaluation{Of: fmt.Sprintf("%s · %v · held out in %s folds", c.words, c.how, folds), Classes: c.classes, Truth: class}
 	c.heldOut.add(c, values)
-	return c, nil
+	return c, interrupted
 }
 
 // deal gives each point its fold: the points of a class, shuffled, in turn.

@@ -378,6 +378,9 @@ func (t *processTask) noiseVector() []float64 {
 // Status. A matrix that is not positive definite is an error that says what to
 // change.
 func (p Process) Fit(ctx context.Context) (*ProcessFit, error) {
+	if err := given(ctx, "Fit"); err != nil {
+		return nil, err
+	}
 	t, err := p.prepare()
 	if err != nil {
 		return nil, err

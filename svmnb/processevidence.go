@@ -41,6 +41,9 @@ type Partial struct {
 //
 // When ctx ends early the error wraps context.Cause(ctx).
 func (f *ProcessFit) LogMarginalLikelihood(ctx context.Context) (Estimate, error) {
+	if err := given(ctx, "LogMarginalLikelihood"); err != nil {
+		return Estimate{}, err
+	}
 	if f.none() {
 		return Estimate{}, noFit("LogMarginalLikelihood")
 	}
@@ -76,6 +79,9 @@ func (f *ProcessFit) evidence(factor *solvers.CholeskyFactor) float64 {
 // error wraps that of kernels.Hyperparameters for a kernel that has none, and
 // context.Cause(ctx) when ctx ends early.
 func (f *ProcessFit) Gradient(ctx context.Context) ([]Partial, error) {
+	if err := given(ctx, "Gradient"); err != nil {
+		return nil, err
+	}
 	if f.none() {
 		return nil, noFit("Gradient")
 	}
@@ -195,6 +201,9 @@ type LeaveOneOut struct {
 // with P for A⁻¹ under a linear mean (Dubrule 1983). It needs a direct method and
 // n³ multiplications. When ctx ends early the error wraps context.Cause(ctx).
 func (f *ProcessFit) LeaveOneOut(ctx context.Context) (*LeaveOneOut, error) {
+	if err := given(ctx, "LeaveOneOut"); err != nil {
+		return nil, err
+	}
 	if f.none() {
 		return nil, noFit("LeaveOneOut")
 	}

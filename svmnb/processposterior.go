@@ -83,6 +83,9 @@ func (f *ProcessFit) mean(x []float64) float64 {
 // that wraps context.Cause(ctx), and points that were not reached have the
 // variance of the process before the observations.
 func (f *ProcessFit) Posterior(ctx context.Context, x [][]float64) (*Belief, error) {
+	if err := given(ctx, "Posterior"); err != nil {
+		return nil, err
+	}
 	if f.none() {
 		return nil, noFit("Posterior")
 	}
@@ -120,6 +123,9 @@ type Component struct {
 // may. A kernel that is no sum is its own component. Errors are those of
 // Posterior.
 func (f *ProcessFit) Components(ctx context.Context, x [][]float64) ([]Component, error) {
+	if err := given(ctx, "Components"); err != nil {
+		return nil, err
+	}
 	if f.none() {
 		return nil, noFit("Components")
 	}

@@ -53,6 +53,9 @@ const (
 // Errors are those of Posterior, and an *ArgumentError for a count below 1 or more
 // than 10 000 points.
 func (f *ProcessFit) Sample(ctx context.Context, x [][]float64, count int, seed uint64) (*Samples, error) {
+	if err := given(ctx, "Sample"); err != nil {
+		return nil, err
+	}
 	if f.none() {
 		return nil, noFit("Sample")
 	}
@@ -155,6 +158,9 @@ func (f *ProcessFit) bend(ctx context.Context, omega [][]float64, weight []float
 // x. Their mean is that of the targets, or zero for ZeroMean; a linear mean has no
 // prior to draw from. The rest is as in [ProcessFit.Sample].
 func (p Process) Prior(ctx context.Context, x [][]float64, count int, seed uint64) (*Samples, error) {
+	if err := given(ctx, "Prior"); err != nil {
+		return nil, err
+	}
 	t, err := p.prepare()
 	if err != nil {
 		return nil, err

@@ -102,6 +102,9 @@ func (r Racing) Race(problem Classifier, methods ...solvers.Method) *RaceResult 
 // list without methods, the result is nil; what goes wrong in a run is in its
 // Err.
 func (r Racing) Run(ctx context.Context, problem Classifier, methods ...solvers.Method) (*RaceResult, error) {
+	if err := given(ctx, "Run"); err != nil {
+		return nil, err
+	}
 	if len(methods) == 0 {
 		return nil, wrong("Race", math.NaN(), "there are no methods; give some, such as solvers.SMO{}, solvers.ConjugateSMO{}")
 	}

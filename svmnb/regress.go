@@ -270,6 +270,9 @@ func (r Regressor) prepare() (*regression, error) {
 // ctx ends early, Fit returns the partial fit with an error that wraps
 // context.Cause(ctx); reaching a limit is no error but a Status.
 func (r Regressor) Fit(ctx context.Context) (*RegressionFit, error) {
+	if err := given(ctx, "Fit"); err != nil {
+		return nil, err
+	}
 	t, err := r.prepare()
 	if err != nil {
 		return nil, err

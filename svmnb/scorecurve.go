@@ -35,6 +35,9 @@ type ScoreCurve struct {
 // as "C" or "gamma"; there are at least two values. When ctx ends early, what is known
 // comes with an error that wraps context.Cause(ctx).
 func ValidationCurve(ctx context.Context, l Learner, folds Folds, name string, values ...float64) (*ScoreCurve, error) {
+	if err := given(ctx, "ValidationCurve"); err != nil {
+		return nil, err
+	}
 	const call = "ValidationCurve"
 	splits, err := splitsOf(call, l, folds)
 	if err != nil {
@@ -66,6 +69,9 @@ func ValidationCurve(ctx context.Context, l Learner, folds Folds, name string, v
 // proportion. When ctx ends early, what is known comes with an error that wraps
 // context.Cause(ctx).
 func LearningCurve(ctx context.Context, l Learner, folds Folds, sizes ...int) (*ScoreCurve, error) {
+	if err := given(ctx, "LearningCurve"); err != nil {
+		return nil, err
+	}
 	const call = "LearningCurve"
 	splits, err := splitsOf(call, l, folds)
 	if err != nil {

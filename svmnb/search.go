@@ -281,6 +281,9 @@ type SearchFit struct {
 // context.Cause(ctx). A trial that cannot be fitted is no error but has one; when
 // none can, the first of theirs is returned.
 func (s Search) Fit(ctx context.Context) (*SearchFit, error) {
+	if err := given(ctx, "Fit"); err != nil {
+		return nil, err
+	}
 	began := time.Now()
 	if s.learner == nil {
 		return nil, wrong("Search", math.NaN(), "the search is empty; say for example svmnb.Classify(data).Search(grid, folds)")

@@ -126,6 +126,9 @@ func meanError(scores []float64) (mean, se float64) {
 // accuracy, RMSE or NLPD. The metric of [Search] may be another. When ctx ends
 // early, the folds so far come with an error that wraps context.Cause(ctx).
 func CrossValidate(ctx context.Context, l Learner, folds Folds) (*Validation, error) {
+	if err := given(ctx, "CrossValidate"); err != nil {
+		return nil, err
+	}
 	if l == nil {
 		return nil, wrong("CrossValidate", math.NaN(), "the learner is nil; give one such as svmnb.Classify(data)")
 	}

@@ -142,16 +142,18 @@ func exportedTypes(t *testing.T, folder string) (names []string) {
 // Functions of the package take nil where a fit, a learner or data are wanted.
 func TestNilArguments(t *testing.T) {
 	ctx := context.Background()
+	var noContext context.Context
 	for name, call := range map[string]func() error{
 		"CrossValidate":   func() error { _, err := CrossValidate(ctx, nil, nil); return err },
 		"ValidationCurve": func() error { _, err := ValidationCurve(ctx, nil, nil, "C", 1, 2); return err },
 		"LearningCurve":   func() error { _, err := LearningCurve(ctx, nil, nil); return err },
-		"Classify":        func() error { _, err := Classify(nil).Fit(nil); return err },
-		"OneClass":        func() error { _, err := OneClass(nil).Fit(nil); return err },
-		"Regress":         func() error { _, err := Regress(nil).Fit(nil); return err },
-		"GaussianProcess": func() error { _, err := GaussianProcess(nil).Fit(nil); return err },
-		"Pipe":            func() error { _, err := Pipe(nil).Fit(nil); return err },
-		"Pipe of nil":     func() error { _, err := Pipe(Standardise(), Classify(nil)).Fit(nil); return err },
+		"Classify":        func() error { _, err := Classify(nil).Fit(noContext); return err },
+		"OneClass":        func() error { _, err := OneClass(nil).Fit(noContext); return err },
+		"Regress":         func() error { _, err := Regress(nil).Fit(noContext); return err },
+		"GaussianProcess": func() error { _, err := GaussianProcess(nil).Fit(noContext); return err },
+		"Pipe":            func() error { _, err := Pipe(nil).Fit(noContext); return err },
+		"Pipe of nil":     func() error { _, err := Pipe(Standardise(), Classify(nil)).Fit(noContext); return err },
+		"no context":      func() error { _, err := Classify(datasets.Moons(20, 0.1, 1)).Fit(noContext); return err },
 		"Replay":          func() error { _, err := Replay((*Fit)(nil)).Chart(); return err },
 		"Replay of nil":   func() error { _, err := Replay(nil).Chart(); return err },
 		"Figure":          func() error { _, err := Margins.Of((*Fit)(nil)); return err },

@@ -37,6 +37,12 @@ func (i Interval) String() string { return fmt.Sprintf("%.4g [%.4g, %.4g]", i.Va
 // as one that leaves a class out; the error is then its own. When ctx ends early,
 // Of returns context.Cause(ctx).
 func (b Bootstrap) Of(ctx context.Context, n int, metric func(rows []int) (float64, error)) (Interval, error) {
+	if ctx == nil {
+		return Interval{}, wrong("Bootstrap", "ctx", -1, math.NaN(), "the context is nil; give context.Background()")
+	}
+	if metric == nil {
+		return Interval{}, wrong("Bootstrap", "metric", -1, math.NaN(), "the metric is nil; give a function of the rows")
+	}
 	if b.Replicates == 0 {
 		b.Replicates = 1000
 	}
