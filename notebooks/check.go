@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,10 +11,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/svmnb/svmnb/notebooks/lab"
@@ -21,10 +26,10 @@ import (
 // The check command runs notebooks of learners, who may have written anything.
 // Of each it runs what the checks can depend on, which is the declarations of
 // all cells, and the checks. Each notebook has a kernel of its own in an empty
-// folder, with files from beside the original (or beside itself) in it, and
-// limits of time and memory. It is no prison: a program may still write
-// wherever the user may, and one that wants to forge a report can, since the
-// check and the answer run in one process.
+// folder, with files from beside the original (or beside itself) in it, little of
+// the user's environment, and limits of time, memory and processes (confine.go). One
+// that wants to forge a report of its own exercise can, since the check and the
+// answer run in one process.
 
 // limits of what a learner's notebook may take.
 type limits struct {
@@ -36,6 +41,7 @@ type limits struct {
 const (
 	largestNotebook = 64 << 20
 	largestFile     = 32 << 20
+	largestBeside   = 256 << 20 // all of it
 )
 
 // graded is what became of a learner's notebook.
@@ -49,12 +55,16 @@ type graded struct {
 
 type gradedExercise struct {
 	Exercise string     `json:"exercise"`
-	State    lab.State  `json:"state"` // or missing
+	State    lab.State  `json:"state"` // or broken, endedEarly, missing
 	Tests    []lab.Test `json:"tests"`
 }
 
-// missing is the state of an exercise of which no check said anything.
-const missing lab.State = "missing"
+// States of an exercise of which no check could say anything about the answer.
+const (
+	broken     lab.State = "broken"      // the answer does not compile, or panics
+	endedEarly lab.State = "ended early" // the program ended, or was ended, before its check spoke
+	missing    lab.State = "missing"     // no check speaks of it
+)
 
 func checkCommand(ctx context.Context, s *session, args []string) error {
 	flags := s.flags()
@@ -93,12 +103,19 @@ func checkCommand(ctx context.Context, s *session, args []string) error {
 	if err != nil {
 		return err
 	}
-	if runtime.GOOS != "linux" {
-		fmt.Fprintln(s.stderr, "the memory of learners' programs is not limited on this system")
-	}
-	env, err := homeless(ctx, k)
+	env, cache, err := homeless(ctx, k)
 	if err != nil {
 		return err
+	}
+	var confined *confinement
+	if runtime.GOOS != "linux" {
+		fmt.Fprintln(s.stderr, "the memory and the processes of learners' programs are not limited on this system; run check in a container")
+	} else {
+		confined = &confinement{Memory: most.memory, Processes: mostProcesses, Apart: true, Writable: []string{cache}}
+		if err := canBeApart(); err != nil {
+			confined.Apart = false
+			fmt.Fprintf(s.stderr, "learners' programs have no namespaces of their own, so they can write wherever you may and use the network (%s); run check in a container\n", shown(err.Error()))
+		}
 	}
 	all := make([]graded, len(files))
 	inOrder(len(files), *atOnce, s.stdout, s.stderr, func(i int, _, stderr io.Writer) {
@@ -107,8 +124,8 @@ func checkCommand(ctx context.Context, s *session, args []string) error {
 		if original != nil {
 			beside = filepath.Dir(*against)
 		}
-		all[i] = grade(ctx, k, files[i], beside, original, most, env)
-		fmt.Fprintf(stderr, "%s  %.1f s\n", files[i], time.Since(start).Seconds())
+		all[i] = grade(ctx, k, files[i], beside, original, most, confined, env)
+		fmt.Fprintf(stderr, "%s  %.1f s\n", shown(files[i]), time.Since(start).Seconds())
 	})
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -136,7 +153,7 @@ func findNotebooks(args []string) (files []string, err error) {
 				if entry.IsDir() {
 					return fs.SkipDir
 				}
-			case path == arg && !entry.IsDir() || entry.Type().IsRegular() && filepath.Ext(path) == ".ipynb":
+			case !entry.IsDir() && (path == arg || filepath.Ext(path) == ".ipynb"): // a link or a pipe too: grade says what is wrong
 				files = append(files, path)
 			}
 			return nil
@@ -153,17 +170,20 @@ func findNotebooks(args []string) (files []string, err error) {
 
 // homeless are the variables by which Go finds its caches without the user's
 // home, which the programs of learners do not get.
-func homeless(ctx context.Context, k *kernel) ([]string, error) {
+func homeless(ctx context.Context, k *kernel) (env []string, cache string, err error) {
 	names := []string{"GOCACHE", "GOMODCACHE", "GOPATH"}
 	out, err := runGo(ctx, k.root, nil, append([]string{"env"}, names...)...)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	env := []string{"GOENV=off"}
+	env = []string{"GOENV=off"}
 	for i, line := range strings.Split(strings.TrimSpace(string(out)), "\n") {
 		env = append(env, names[i]+"="+line)
+		if i == 0 {
+			cache = line
+		}
 	}
-	return env, nil
+	return env, cache, nil
 }
 
 // step is a cell of a learner's notebook that is run.
@@ -171,6 +191,7 @@ type step struct {
 	what     string
 	source   string
 	check    string // the exercise that it checks, or ""
+	answer   string // the exercise that it answers, or ""
 	fallback string // what is declared where the source fails
 }
 
@@ -194,10 +215,10 @@ func plan(nb, original *notebook) (steps []step) {
 	}
 	seen := map[string]bool{}
 	for i, c := range codeCells(nb) {
-		s := step{what: fmt.Sprintf("code cell %d", i+1), check: c.checks(), source: c.source()}
+		s := step{what: fmt.Sprintf("code cell %d", i+1), check: c.checks(), answer: c.answers(), source: strings.ReplaceAll(c.source(), "\r\n", "\n")}
 		switch {
 		case s.check == "":
-			s.source, s.fallback = declarations(s.source), open[c.answers()]
+			s.source, s.fallback = declarations(s.source), open[s.answer]
 		case original != nil:
 			if s.source = given[s.check]; s.source == "" {
 				continue
@@ -219,7 +240,7 @@ func plan(nb, original *notebook) (steps []step) {
 }
 
 // grade runs a learner's notebook. Whatever happens is in the result.
-func grade(ctx context.Context, k *kernel, file, beside string, original *notebook, most limits, env []string) graded {
+func grade(ctx context.Context, k *kernel, file, beside string, original *notebook, most limits, confined *confinement, env []string) graded {
 	g := graded{File: file, Exercises: []gradedExercise{}, Problems: []string{}}
 	problem := func(err error) { g.Problems = append(g.Problems, err.Error()) }
 	nb, err := readSmall(file)
@@ -228,25 +249,26 @@ func grade(ctx context.Context, k *kernel, file, beside string, original *notebo
 		nb = &notebook{} // the original's checks still name the exercises
 	}
 	steps := plan(nb, original)
-	reports := map[string]*lab.Report{}
+	exercises := map[string]*gradedExercise{}
 	for _, s := range steps {
-		if _, known := reports[s.check]; s.check != "" && !known {
-			g.Exercises = append(g.Exercises, gradedExercise{Exercise: s.check, State: missing})
-			reports[s.check] = nil
+		if s.check != "" && exercises[s.check] == nil {
+			exercises[s.check] = &gradedExercise{Exercise: s.check, State: missing}
 		}
 	}
-	if original == nil && err == nil && len(reports) == 0 {
+	if original == nil && err == nil && len(exercises) == 0 {
 		problem(errors.New("it has no checks"))
 	}
-	if err == nil && len(reports) > 0 {
-		if err := runSteps(ctx, k, steps, beside, most, env, reports, problem); err != nil {
+	if err == nil && len(exercises) > 0 {
+		l := &learner{kernel: k, limits: most, confined: confined, env: env}
+		if err := l.run(ctx, steps, beside, exercises, problem); err != nil {
 			problem(err)
 		}
 	}
-	for i := range g.Exercises {
-		if r := reports[g.Exercises[i].Exercise]; r != nil {
-			g.Exercises[i].State, g.Exercises[i].Tests = r.State(), r.Tests
-			if r.State() == lab.Passed {
+	for _, s := range steps {
+		if e := exercises[s.check]; e != nil {
+			delete(exercises, s.check)
+			g.Exercises = append(g.Exercises, *e)
+			if e.State == lab.Passed {
 				g.Passed++
 			}
 		}
@@ -255,18 +277,24 @@ func grade(ctx context.Context, k *kernel, file, beside string, original *notebo
 	return g
 }
 
+// readSmall reads a notebook that was handed in: a file, no link to one, no pipe.
 func readSmall(file string) (*notebook, error) {
-	info, err := os.Stat(file)
-	if err != nil {
+	info, err := os.Lstat(file)
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if info.Size() > largestNotebook {
+	case info.Mode()&fs.ModeSymlink != 0:
+		return nil, errors.New("it is a link; hand in the file itself")
+	case !info.Mode().IsRegular():
+		return nil, errors.New("it is no file")
+	case info.Size() > largestNotebook:
 		return nil, fmt.Errorf("the file has %d MB, more than %d", info.Size()>>20, largestNotebook>>20)
 	}
 	return readNotebook(file)
 }
 
-func runSteps(ctx context.Context, k *kernel, steps []step, beside string, most limits, env []string, reports map[string]*lab.Report, problem func(error)) error {
+// run runs the steps and notes in exercises what became of each.
+func (l *learner) run(ctx context.Context, steps []step, beside string, exercises map[string]*gradedExercise, problem func(error)) error {
 	work, err := os.MkdirTemp("", "svmnb-lab-")
 	if err != nil {
 		return err
@@ -275,24 +303,41 @@ func runSteps(ctx context.Context, k *kernel, steps []step, beside string, most 
 	if err := copyBeside(work, beside); err != nil {
 		return err
 	}
-	l := &learner{kernel: k, work: work, limits: most}
-	l.env = append(slices.Clone(env), "HOME="+work, "XDG_CACHE_HOME=", "XDG_CONFIG_HOME=", "XDG_DATA_HOME=", "SVMNB_CACHE="+filepath.Join(work, ".svmnb"))
+	l.work = work
+	l.env = append(slices.Clone(l.env), "HOME="+work, "XDG_CACHE_HOME=", "XDG_CONFIG_HOME=", "XDG_DATA_HOME=", "SVMNB_CACHE="+filepath.Join(work, ".svmnb"))
 	defer l.close()
-	ctx, stop := context.WithTimeoutCause(ctx, most.whole, fmt.Errorf("stopped after %s in all", most.whole))
+	ctx, stop := context.WithTimeoutCause(ctx, l.limits.whole, fmt.Errorf("stopped after %s in all", l.limits.whole))
 	defer stop()
+	answers := map[string]lab.State{} // those that did not run
 	for _, s := range steps {
-		r, reason, err := l.ask(ctx, s.source, s.check == "")
+		r, end, err := l.ask(ctx, s.source, s.check == "")
 		if err != nil {
+			if e := exercises[cmp.Or(s.check, s.answer)]; e != nil {
+				e.State = endedEarly
+			}
 			return fmt.Errorf("%s: %w", s.what, err)
 		}
-		if s.check != "" {
-			reports[s.check] = reported(r.outputs, s.check) // the last one counts
+		if end.state != "" {
+			problem(fmt.Errorf("%s: %s", s.what, end.reason))
+			if s.answer != "" {
+				answers[s.answer] = end.state
+			}
 		}
-		if reason == "" {
-			continue
+		if e := exercises[s.check]; e != nil { // the last check counts
+			*e = gradedExercise{Exercise: s.check, State: missing}
+			switch report := reported(r.outputs, s.check); {
+			case end.state == endedEarly: // a report before the end is none of the check's
+				e.State = endedEarly
+			case report != nil:
+				e.State, e.Tests = report.State(), report.Tests
+			case end.state != "":
+				e.State = end.state
+			}
+			if state := answers[s.check]; state != "" && e.State == lab.Open {
+				e.State = state
+			}
 		}
-		problem(fmt.Errorf("%s: %s", s.what, reason))
-		if s.fallback != "" {
+		if end.state != "" && s.fallback != "" {
 			if _, _, err := l.ask(ctx, s.fallback, true); err != nil {
 				return fmt.Errorf("%s, unanswered: %w", s.what, err)
 			}
@@ -301,46 +346,99 @@ func runSteps(ctx context.Context, k *kernel, steps []step, beside string, most 
 	return nil
 }
 
+// ending says how a cell ended that did not run to its end; state is "" for one that did.
+type ending struct {
+	state  lab.State // broken or endedEarly
+	reason string
+}
+
 // learner is a kernel under limits. A cell that ends the kernel is followed by
 // another kernel, which knows what cells have declared until then.
 type learner struct {
-	kernel *kernel
-	work   string
-	env    []string
-	limits limits
+	kernel   *kernel
+	work     string
+	env      []string
+	limits   limits
+	confined *confinement
 
 	client   *client // nil when there is none
 	declared []string
 }
 
-// ask executes a cell; keep says that later cells depend on it.
-func (l *learner) ask(ctx context.Context, source string, keep bool) (*recorder, string, error) {
+// ask executes a cell; keep says that later cells depend on it. The cell says at its end
+// that it came there, since a program that ends itself without an error looks like one
+// that is done.
+func (l *learner) ask(ctx context.Context, source string, keep bool) (*recorder, ending, error) {
 	if l.client == nil {
 		if err := l.start(ctx); err != nil {
-			return nil, "", err
+			return nil, ending{}, err
 		}
 	}
-	r, reason, err := ask(ctx, l.client, source, l.limits.cell)
+	token := "svmnb-" + rand.Text()
+	r, reason, err := ask(ctx, l.client, sealed(source, token), l.limits.cell)
+	reached := r.without(token)
+	reason = strings.TrimSpace(strings.TrimSuffix(withoutLines(reason, token), "stderr:"))
 	switch {
 	case ctx.Err() != nil:
-		return r, "", context.Cause(ctx)
-	case err != nil:
+		return r, ending{}, context.Cause(ctx)
+	case err != nil: // the kernel is gone
 		l.close()
-		return r, err.Error(), nil
-	case keep && reason == "":
-		l.declared = append(l.declared, source)
+		return r, ending{endedEarly, err.Error()}, nil
+	case reason != "" && reached, reason != "" && crashed.MatchString(reason):
+		return r, ending{broken, reason}, nil
+	case reason == "" && reached:
+		if keep {
+			l.declared = append(l.declared, source)
+		}
+		return r, ending{}, nil
+	case reason == "":
+		reason = "the program ended before its time, without an error"
 	}
-	return r, reason, nil
+	l.close() // or what ended this cell would end the next
+	return r, ending{endedEarly, reason}, nil
+}
+
+// crashed matches what the compiler, and the runtime of a program that panics, say.
+var crashed = regexp.MustCompile(`(?m)^\s*(panic: |fatal error: (all goroutines|stack overflow|concurrent)|Cell\[\d+\]: Line \d+)`)
+
+func withoutLines(text, with string) string {
+	return strings.Join(slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool { return strings.Contains(line, with) }), "\n")
+}
+
+// sealed returns the cell with a statement that says token when the program comes to its
+// end. println needs no import, and a cell without statements gets some.
+func sealed(source, token string) string {
+	line := "defer println(`" + token + "`)\n"
+	code := statements(source)
+	if code == "" {
+		return strings.TrimSuffix(source, "\n") + "\n%%\n" + line
+	}
+	head, body, _ := strings.Cut(code, "\n")
+	return strings.TrimSuffix(source, code) + head + "\n" + line + body
+}
+
+// without takes the line of a token out of what the cell wrote, and reports whether it
+// was there.
+func (r *recorder) without(token string) (found bool) {
+	if r == nil {
+		return false
+	}
+	for _, o := range r.outputs {
+		if o.kind == "stream" && strings.Contains(o.text, token) {
+			o.text, found = strings.ReplaceAll(strings.ReplaceAll(o.text, token+"\n", ""), token, ""), true
+		}
+	}
+	return found
 }
 
 func (l *learner) start(ctx context.Context) (err error) {
-	if l.client, err = l.kernel.start(ctx, l.work, l.env...); err != nil {
+	if l.client, err = l.kernel.startLearner(ctx, l.work, l.confined, l.env...); err != nil {
 		return err
 	}
-	if err := l.client.limitMemory(l.limits.memory); err != nil && !errors.Is(err, errors.ErrUnsupported) {
-		return fmt.Errorf("limiting the memory: %w", err)
+	if len(l.declared) == 0 {
+		return nil
 	}
-	for _, source := range l.declared {
+	for _, source := range together(l.declared) {
 		if _, _, err := ask(ctx, l.client, source, l.limits.cell); err != nil {
 			return err
 		}
@@ -362,10 +460,14 @@ func copyBeside(to, from string) error {
 	if err != nil {
 		return err
 	}
+	all := int64(0)
 	for _, e := range entries {
 		info, err := e.Info()
 		if err != nil || !info.Mode().IsRegular() || strings.HasPrefix(e.Name(), ".") || filepath.Ext(e.Name()) == ".ipynb" || info.Size() > largestFile {
 			continue
+		}
+		if all += info.Size(); all > largestBeside {
+			return fmt.Errorf("the files beside it have more than %d MB", largestBeside>>20)
 		}
 		data, err := os.ReadFile(filepath.Join(from, e.Name()))
 		if err == nil {
@@ -378,14 +480,35 @@ func copyBeside(to, from string) error {
 	return nil
 }
 
-var stateMarks = map[lab.State]string{lab.Passed: "✓", lab.Failed: "✗", lab.Open: "…", missing: "-"}
+var stateMarks = map[lab.State]string{lab.Passed: "✓", lab.Failed: "✗", lab.Open: "…", broken: "!", endedEarly: "⏹", missing: "-"}
+
+// shown is a name for a line of a table: as it is, or quoted where it would break the
+// line or deceive a reader.
+func shown(name string) string {
+	if name != "" && strings.TrimSpace(name) == name && utf8.ValidString(name) && !strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return name
+	}
+	return strconv.Quote(name)
+}
+
+// told is what a program said, below the line that names it: no line of it can be taken
+// for one of the report.
+func told(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && !unicode.IsPrint(r) {
+			return '\ufffd'
+		}
+		return r
+	}, strings.TrimSpace(stripANSI(strings.ReplaceAll(text, "\r", "\n"))))
+	return strings.ReplaceAll(text, "\n", "\n    ")
+}
 
 // writeTable writes a line for each notebook, then what did not run.
 func writeTable(w io.Writer, all []graded) {
 	var names []string
 	width := len("notebook")
 	for _, g := range all {
-		width = max(width, utf8.RuneCountInString(g.File))
+		width = max(width, utf8.RuneCountInString(shown(g.File)))
 		for _, e := range g.Exercises {
 			if !slices.Contains(names, e.Exercise) {
 				names = append(names, e.Exercise)
@@ -398,7 +521,7 @@ func writeTable(w io.Writer, all []graded) {
 	}
 	fmt.Fprintln(w, "  passed")
 	for _, g := range all {
-		fmt.Fprintf(w, "%-*s", width, g.File)
+		fmt.Fprintf(w, "%-*s", width, shown(g.File))
 		for _, name := range names {
 			mark := ""
 			for _, e := range g.Exercises {
@@ -410,10 +533,10 @@ func writeTable(w io.Writer, all []graded) {
 		}
 		fmt.Fprintf(w, "  %d of %d\n", g.Passed, g.Of)
 	}
-	fmt.Fprintln(w, "\n✓ passed  ✗ not right  … not answered  - the check did not run")
+	fmt.Fprintln(w, "\n✓ passed  ✗ not right  … not answered  ! broken: does not compile, or panics  ⏹ ended early  - the check did not run")
 	for _, g := range all {
 		for _, p := range g.Problems {
-			fmt.Fprintf(w, "\n%s: %s\n", g.File, strings.TrimSpace(stripANSI(p)))
+			fmt.Fprintf(w, "\n%s: %s\n", shown(g.File), told(p))
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -57,6 +58,22 @@ const (
 	forgery = "imports\nimport (\n\t\"os\"\n\t\"strings\"\n\n\t\"github.com/janpfeifer/gonb/gonbui\"\n\t\"github.com/janpfeifer/gonb/gonbui/protocol\"\n\t\"github.com/svmnb/svmnb/notebooks/lab\"\n)"
 )
 
+func encoded(nb *notebook) string {
+	data, err := nb.encode()
+	if err != nil {
+		panic(err) // a notebook of the test's own
+	}
+	return string(data)
+}
+
+// windows is the notebook with lines that end as Windows ends them.
+func windows(nb *notebook) *notebook {
+	for _, c := range nb.cells {
+		c.raw["source"] = strings.ReplaceAll(c.source(), "\n", "\r\n")
+	}
+	return nb
+}
+
 func TestCheckCommand(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs the real kernel, which -short leaves out")
@@ -74,9 +91,11 @@ func TestCheckCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	apart := runtime.GOOS == "linux" && canBeApart() == nil
 	tests := []struct {
 		name, file string
 		nb         *notebook
+		link       string // where the file leads
 		want       string // the marks
 		problem    string // a part of the problems; empty for none
 	}{
@@ -84,39 +103,72 @@ func TestCheckCommand(t *testing.T) {
 		{name: "as given", nb: handedIn(), want: "……"},
 		{name: "wrong", nb: handedIn("exercise-1-1\nvar a = 4.0", "exercise-1-2\nfunc words(s string) int { return len(s) }"), want: "✗✗"},
 		{name: "panics", nb: handedIn(rightA, "exercise-1-2\nfunc words(s string) int { return 4 / len(s) * 5 - 1 + 4 % len(s[:4]) - 3 }"), want: "✓✗"},
-		{name: "does not compile", nb: handedIn("exercise-1-1\nvar a = ", rightWords), want: "…✓", problem: "code cell 2: "},
-		{name: "exits", nb: handedIn("exercise-1-1\nvar a = func() float64 { os.Exit(7); return 3 }()", rightWords), want: "…✓", problem: "exit status 7"},
-		{name: "prints", nb: handedIn("exercise-1-1\nvar a = func() float64 { s := strings.Repeat(`x`, 1<<20); for range 20 { fmt.Println(s) }; return 3 }()", rightWords), want: "…✓", problem: "prints more than 8 MB"},
-		{name: "kills the kernel", nb: handedIn("exercise-1-1\nvar a = func() float64 { p, _ := os.FindProcess(os.Getppid()); p.Kill(); return 3 }()", rightWords), want: "…✓", problem: "the kernel died"},
+		{name: "does not compile", nb: handedIn("exercise-1-1\nvar a = ", rightWords), want: "!✓", problem: "code cell 2: "},
+		{name: "exits", nb: handedIn("exercise-1-1\nvar a = func() float64 { os.Exit(7); return 3 }()", rightWords), want: "⏹✓", problem: "exit status 7"},
+		{name: "prints", nb: handedIn("exercise-1-1\nvar a = func() float64 { s := strings.Repeat(`x`, 1<<20); for range 20 { fmt.Println(s) }; return 3 }()", rightWords), want: "⏹✓", problem: "prints more than 8 MB"},
+		{name: "kills the kernel", nb: handedIn("exercise-1-1\nvar a = func() float64 { p, _ := os.FindProcess(os.Getppid()); p.Kill(); return 3 }()", rightWords), want: "⏹✓", problem: "the kernel died"},
 		{name: "has its own check", nb: handedIn(forgery, "check-1-1\n%% check 1.1\n"+forged, rightWords), want: "…✓"},
 		{name: "forges beforehand", nb: handedIn(forgery, "exercise-1-1\nvar a = func() float64 { "+forged+"; return 1 }()", rightWords), want: "✗✓"},
 		{name: "deleted a check", nb: handedIn(rightA, rightWords, "check-1-1\n"), want: "✓✓"},
 		{name: "more checks", nb: handedIn(rightA, rightWords, "check-1-1\n%% check 1.1\n//", "mine\n%% check 9.9\nlab.Check(`9.9`, lab.True(`me`, true, ``))", "again\n%% check 1.1\nlab.Check(`1.1`, lab.True(`me`, false, ``))"), want: "✓✓"},
 		{name: "statements and shell", nb: handedIn(rightA, rightWords, "mine\n!touch "+dir+"/shell\n%%\nos.WriteFile(`"+dir+"/statement`, nil, 0o644)"), want: "✓✓"},
-		{name: "writes", nb: handedIn("exercise-1-1\nvar a = func() float64 { h, _ := os.UserHomeDir(); os.WriteFile(h+`/"+trace+"`, nil, 0o644); os.WriteFile(`"+trace+"`, nil, 0o644); return 3 }()", rightWords), want: "✓✓"},
+		{name: "writes", nb: handedIn("exercise-1-1\nvar a = func() float64 { h, _ := os.UserHomeDir(); os.WriteFile(h+`/"+trace+"`, nil, 0o644); os.WriteFile(`"+home+"/"+trace+"-absolute`, nil, 0o644); os.WriteFile(`"+trace+"`, nil, 0o644); return 3 }()", rightWords), want: "✓✓"},
+		{name: "panics at once", nb: handedIn("exercise-1-1\nvar a = []float64{}[len(os.Args)*7]", rightWords), want: "!✓", problem: "index out of range"},
+		{name: "panics in its check", nb: handedIn(rightA, "exercise-1-2\nfunc words(s string) int { panic(`no words`) }"), want: "✓!", problem: "no words"},
+		{name: "of another type", nb: handedIn("exercise-1-1\nvar a = 3", "exercise-1-2\nfunc words(s string) string { return s }"), want: "✓!", problem: "code cell 5: "},
+		{name: "an untyped constant", nb: handedIn("exercise-1-1\nconst a = 3", rightWords), want: "✓✓"},
+		{name: "in single precision", nb: handedIn("exercise-1-1\nvar a float32 = 3", rightWords), want: "✓✓"},
+		{name: "ends without an error", nb: handedIn("exercise-1-1\nvar a = func() float64 { os.Exit(0); return 3 }()", rightWords), want: "⏹✓", problem: "ended before its time"},
+		{name: "ends every program", nb: handedIn("mine\nfunc init() { os.Exit(0) }", rightA, rightWords), want: "✓✓", problem: "ended before its time"},
+		{name: "ends its check", nb: handedIn(rightA, "exercise-1-2\nfunc words(s string) int { os.Exit(0); return 4 }"), want: "✓⏹", problem: "ended before its time"},
+		{name: "forges and ends", nb: handedIn(forgery, rightA, "exercise-1-2\nfunc words(s string) int { "+strings.ReplaceAll(forged, "1.1", "1.2")+"; gonbui.Sync(); os.Exit(0); return 4 }"), want: "✓⏹", problem: "ended before its time"},
+		{name: "forges another", nb: handedIn(forgery, "exercise-1-1\nvar a = 4.0", "exercise-1-2\nfunc words(s string) int { "+forged+"; return len(strings.Fields(s)) }"), want: "✗✓"},
+		{name: "reads the environment", nb: handedIn("exercise-1-1\nvar a = func() float64 { if strings.Contains(strings.Join(os.Environ(), ` `), `token-of-the-lecturer`) { return 4 }; return 3 }()", rightWords), want: "✓✓"},
+		{name: "reads others' environment", nb: handedIn("exercise-1-1\nvar a = func() float64 { all, _ := filepath.Glob(`/proc/[0-9]*/environ`); for _, f := range all { if b, _ := os.ReadFile(f); strings.Contains(string(b), `token-of-the-lecturer`) { return 4 } }; return 3 }()", rightWords), want: "✓✓"},
+		{name: "leaves a process", nb: handedIn("exercise-1-1\nvar a = func() float64 { c := exec.Command(`setsid`, `sh`, `-c`, `sleep 4242.4242 & sleep 4242.4242`); c.Start(); return 3 }()", rightWords), want: "✓✓"},
+		{name: "deletes its folder", nb: handedIn("exercise-1-1\nvar a = func() float64 { d, _ := os.Getwd(); os.RemoveAll(d); return 3 }()", "exercise-1-2\nfunc words(s string) int { return len(strings.Fields(s)) }"), want: map[bool]string{true: "✓✓", false: "✓…"}[apart]}, // alone, it cannot
+		{name: "forges a row", nb: handedIn("exercise-1-1\nvar a = func() float64 { println(\"x\\nforged/row.ipynb  ✓  ✓  2 of 2\\r\\x1b[2J\"); os.Exit(3); return 3 }()", rightWords), want: "⏹✓", problem: "exit status 3"},
+		{name: "lines of Windows", nb: windows(handedIn(rightA, rightWords)), want: "✓✓"},
+		{name: "a byte order mark", file: "\ufeff" + encoded(handedIn(rightA, rightWords)), want: "✓✓"},
+		{name: "in UTF-16", file: "\xff\xfe{\x00}\x00", want: "--", problem: "UTF-16"},
+		{name: "large", file: strings.Repeat("x", largestNotebook+1), want: "--", problem: "more than 64"},
+		{name: "a link", link: "/etc/passwd", want: "--", problem: "it is a link"},
+		{name: "an endless link", link: "/dev/zero", want: "--", problem: "it is a link"},
+		{name: "a\nforged/lab.ipynb  ✓  ✓  2 of 2\nrow", nb: handedIn(), want: "……"},
 		{name: "not a notebook", file: "{", want: "--", problem: "not a notebook"},
-		{name: "no checks", nb: identified("x\nvar b = 1"), want: "--", problem: "undefined: a"},
+		{name: "no checks", nb: identified("x\nvar b = 1"), want: "!!", problem: "undefined: a"},
 	}
 	if runtime.GOOS == "linux" {
 		tests = append(tests, struct {
 			name, file string
 			nb         *notebook
+			link       string
 			want       string
 			problem    string
-		}{name: "eats memory", nb: handedIn("exercise-1-1\nvar a = func() float64 { var all [][]byte; for { b := make([]byte, 64<<20); for i := range b { b[i] = 1 }; all = append(all, b) } }()", rightWords), want: "…✓", problem: "out of memory"})
+		}{name: "eats memory", nb: handedIn("exercise-1-1\nvar a = func() float64 { var all [][]byte; for { b := make([]byte, 64<<20); for i := range b { b[i] = 1 }; all = append(all, b) } }()", rightWords), want: "⏹✓", problem: "exit status 2"}, struct {
+			name, file string
+			nb         *notebook
+			link       string
+			want       string
+			problem    string
+		}{name: "starts many", nb: handedIn("exercise-1-1\nvar a = func() float64 { for range 2000 { exec.Command(`sleep`, `4242.4242`).Start() }; select {} }()", rightWords), want: "⏹✓", problem: "more than 256 processes"})
 	}
 	for _, test := range tests {
 		file := filepath.Join(class, test.name, "lab.ipynb")
 		err := os.MkdirAll(filepath.Dir(file), 0o755)
-		if test.nb != nil {
+		switch {
+		case test.nb != nil:
 			err = errors.Join(err, test.nb.write(file))
-		} else {
+		case test.link != "":
+			err = errors.Join(err, os.Symlink(test.link, file))
+		default:
 			err = errors.Join(err, os.WriteFile(file, []byte(test.file), 0o644))
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
+	t.Setenv("SVMNB_TEST_TOKEN", "token-of-the-lecturer")
 	var out bytes.Buffer
 	results := filepath.Join(dir, "results.json")
 	if err := command(t.Context(), []string{"check", class, "-against", original, "-timeout", "1m", "-memory", "512", "-json", results}, &out, io.Discard); err != nil {
@@ -149,10 +201,25 @@ func TestCheckCommand(t *testing.T) {
 			if marks != test.want || g.Passed != passed || g.Of != len(g.Exercises) || !strings.Contains(said, test.problem) || (said == "") != (test.problem == "") {
 				t.Errorf("%q, %d of %d, problems %q; want %q and %q", marks, g.Passed, g.Of, said, test.want, test.problem)
 			}
-			if want := fmt.Sprintf("%d of %d", g.Passed, g.Of); !strings.Contains(lineOf(out.String(), g.File), want) {
-				t.Errorf("the table says %q, want %q", lineOf(out.String(), g.File), want)
+			if want := fmt.Sprintf("%d of %d", g.Passed, g.Of); !strings.Contains(lineOf(out.String(), shown(g.File)), want) {
+				t.Errorf("the table says %q, want %q", lineOf(out.String(), shown(g.File)), want)
 			}
 		})
+	}
+	if line := lineOf(out.String(), "forged/"); line != "" {
+		t.Errorf("a learner wrote a row: %q", line)
+	}
+	if runtime.GOOS == "linux" {
+		if ps, err := exec.Command("ps", "-eo", "args").Output(); err == nil && strings.Contains(string(ps), "sleep 4242.4242") {
+			t.Error("a learner's process lives on")
+		}
+	}
+	absolute := filepath.Join(home, trace+"-absolute")
+	if _, err := os.Stat(absolute); err == nil {
+		os.Remove(absolute)
+		if apart {
+			t.Error("a learner's notebook wrote into the lecturer's home")
+		}
 	}
 	for _, name := range []string{filepath.Join(home, trace), filepath.Join(class, "writes", trace), filepath.Join(filepath.Dir(original), trace), filepath.Join(dir, "shell"), filepath.Join(dir, "statement")} {
 		if _, err := os.Stat(name); err == nil {
@@ -186,7 +253,7 @@ func TestCheckStopsWhatHangs(t *testing.T) {
 	if err := command(t.Context(), []string{"check", file, "-against", original, "-timeout", "8s"}, &out, io.Discard); err != nil {
 		t.Fatal(err)
 	}
-	if line := lineOf(out.String(), file); !strings.Contains(line, "  …    ✓    1 of 2") || !strings.Contains(out.String(), "code cell 2: timed out after 8s") {
+	if line := lineOf(out.String(), file); !strings.Contains(line, "  ⏹    ✓    1 of 2") || !strings.Contains(out.String(), "code cell 2: timed out after 8s") {
 		t.Errorf("got\n%s", out.String())
 	}
 }

@@ -35,7 +35,8 @@ import (
 //
 // The solutions to notebooks/NAME.ipynb are in notebooks/solutions/NAME.md, under
 // a heading "## Exercise 3.2": a fenced block "go right", which replaces the
-// answer, and blocks "go wrong", which the check has to refuse.
+// answer, perhaps others, which have to pass as well, and blocks "go wrong", which
+// the check has to refuse.
 
 // exercise is a pair of cells. One of them may be missing.
 type exercise struct {
@@ -281,7 +282,7 @@ func vacuous(nb *notebook) (problems []string) {
 
 // solution is what a solutions file holds of one exercise.
 type solution struct {
-	right []string // one
+	right []string // the first is what later cells see
 	wrong []string
 }
 
@@ -357,8 +358,8 @@ func (s *session) solve(ctx context.Context, k *kernel, file string, nb *noteboo
 		switch known := solutions[e.name]; {
 		case known == nil:
 			add("exercise %s has no solution", e.name)
-		case len(known.right) != 1 || len(known.wrong) == 0:
-			add("exercise %s has %d blocks \"go right\" and %d \"go wrong\", want one and at least one", e.name, len(known.right), len(known.wrong))
+		case len(known.right) == 0 || len(known.wrong) == 0:
+			add("exercise %s has %d blocks \"go right\" and %d \"go wrong\", want at least one of each", e.name, len(known.right), len(known.wrong))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(solutions)) {
@@ -396,7 +397,7 @@ func (s *session) solve(ctx context.Context, k *kernel, file string, nb *noteboo
 		case said == nil:
 			add("the check of exercise %s does not call lab.Check(%q, …)", name, name)
 		case right && !said.Passed:
-			add("the check of exercise %s refuses the right answer:\n%s", name, indent(said.String()))
+			add("the check of exercise %s refuses %s:\n%s", name, answer, indent(said.String()))
 		case !right && said.Passed:
 			add("the check of exercise %s accepts %s", name, answer)
 		}
@@ -416,6 +417,11 @@ func (s *session) solve(ctx context.Context, k *kernel, file string, nb *noteboo
 		known := solutions[name]
 		if err := verify(name, "the right answer", true, before, c.source()); err != nil {
 			return problems, err
+		}
+		for i, source := range known.right[1:] {
+			if err := verify(name, fmt.Sprintf("right answer %d", i+2), true, []string{source}, c.source()); err != nil {
+				return problems, err
+			}
 		}
 		for i, source := range known.wrong {
 			if err := verify(name, fmt.Sprintf("wrong answer %d", i+1), false, []string{source}, c.source()); err != nil {

@@ -123,7 +123,13 @@ const interruptGrace = 8 * time.Second
 
 // startKernel starts argv with {connection_file} replaced, in the folder work,
 // and returns when the kernel answers on all channels.
-func startKernel(ctx context.Context, argv, env []string, work string) (_ *client, err error) {
+func startKernel(ctx context.Context, argv, env []string, work string) (*client, error) {
+	return startConfined(ctx, argv, env, work, nil)
+}
+
+// startConfined is startKernel, below a guard unless limits is nil; the kernel may write
+// into work, its own temporary folder, and where the limits say.
+func startConfined(ctx context.Context, argv, env []string, work string, limits *confinement) (_ *client, err error) {
 	dir, err := os.MkdirTemp("", "svmnb-")
 	if err != nil {
 		return nil, err
@@ -153,12 +159,24 @@ func startKernel(ctx context.Context, argv, env []string, work string) (_ *clien
 	for i, a := range argv {
 		args[i] = strings.ReplaceAll(a, "{connection_file}", file)
 	}
+	if limits != nil {
+		own := *limits
+		own.Writable = append([]string{work, dir}, own.Writable...)
+		limits = &own
+		if args, err = own.guarded(args); err != nil {
+			close(c.dead)
+			return nil, err
+		}
+	}
 	c.cmd = exec.Command(args[0], args[1:]...)
 	c.cmd.Dir = work
 	c.cmd.Env = append(env, "TMPDIR="+dir, "GONB_JUPYTER_KERNEL_ID=")
 	c.cmd.Stdout, c.cmd.Stderr = &c.log, &c.log
 	c.cmd.WaitDelay = time.Second
 	ownGroup(c.cmd)
+	if limits != nil {
+		limits.confine(c.cmd)
+	}
 	started := make(chan error)
 	go func() {
 		// The thread that starts the process has to outlive it, or the
@@ -437,7 +455,7 @@ func (c *client) close() {
 // kill ends the kernel with every process it started, and removes their files.
 func (c *client) kill() {
 	if c.cmd != nil && c.cmd.Process != nil {
-		killGroup(c.cmd)
+		killTree(c.cmd)
 	}
 	<-c.dead
 	c.cancel()

@@ -232,6 +232,19 @@ func (k *kernel) start(ctx context.Context, work string, env ...string) (*client
 	return startKernel(ctx, k.argv(), slices.Concat(os.Environ(), k.overrides(), env), work)
 }
 
+// startLearner starts the kernel for a program that is not to be trusted, with nothing of
+// the user's environment but what it needs.
+func (k *kernel) startLearner(ctx context.Context, work string, limits *confinement, env ...string) (*client, error) {
+	var kept []string
+	for _, name := range []string{"LANG", "LC_ALL", "LC_CTYPE", "TZ", "GOMAXPROCS", "GOAMD64", "GOARM64", "SVMNB_SIMD",
+		"SYSTEMROOT", "WINDIR", "COMSPEC", "PATHEXT", "NUMBER_OF_PROCESSORS", "LOCALAPPDATA"} {
+		if value, set := os.LookupEnv(name); set {
+			kept = append(kept, name+"="+value)
+		}
+	}
+	return startConfined(ctx, k.argv(), slices.Concat(kept, k.overrides(), env), work, limits)
+}
+
 // warm compiles the library with the kernel's settings, so that the first cell
 // that imports it does not wait for the compiler. Packages that do not compile
 // are reported; only the cells that import them will fail.

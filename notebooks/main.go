@@ -70,6 +70,7 @@ the first run.
 const tour = "01-first-margin.ipynb"
 
 func main() {
+	guard()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := command(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	interrupted := ctx.Err() != nil

@@ -41,6 +41,10 @@ func readNotebook(file string) (*notebook, error) {
 }
 
 func parseNotebook(data []byte) (*notebook, error) {
+	data = bytes.TrimPrefix(data, []byte("\ufeff")) // which some editors put before UTF-8
+	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
+		return nil, errors.New("not a notebook: the file is in UTF-16; save it as UTF-8")
+	}
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber() // numbers are written as they were read
 	nb := &notebook{}

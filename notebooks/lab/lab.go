@@ -43,10 +43,25 @@ type Test struct {
 	Hint  string `json:"hint,omitempty"` // of a failed test
 }
 
+// Number is what a learner may write for a number: 300 as well as 300.0, as a variable
+// of any type or as a constant.
+type Number interface {
+	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float32 | ~float64
+}
+
 // Near tests that got is want up to tol, relative where |want| is above 1:
-// |got − want| ≤ tol·max(1, |want|). Where got is NaN, the test is open. Where
-// want is not finite, or tol not positive, no answer passes.
-func Near(what string, got, want, tol float64, hint string) Test {
+// |got − want| ≤ tol·max(1, |want|), or up to what single precision rounds where got has
+// that. Where got is NaN, the test is open. Where want is not finite, or tol not positive,
+// no answer passes. A check that computes with an answer begins with float64(answer).
+func Near[A, B Number](what string, got A, want B, tol float64, hint string) Test {
+	const single = 1.0 / (1 << 23)
+	if third := A(1) / 3; third != 0 && float64(third) != 1.0/3 && tol > 0 {
+		tol = max(tol, single)
+	}
+	return near(what, float64(got), float64(want), tol, hint)
+}
+
+func near(what string, got, want, tol float64, hint string) Test {
 	switch {
 	case math.IsNaN(got):
 		return open(what)

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// confine gives the guard namespaces: of processes, where it is the first and all others
+// die with it; of files, so that it can make most of them read-only; of the network, which
+// has no way out; and of users, so that none of this needs rights.
+func (c confinement) confine(cmd *exec.Cmd) {
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	if !c.Apart {
+		return
+	}
+	cmd.SysProcAttr.Cloneflags = unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWNET | unix.CLONE_NEWIPC
+	cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}}
+	cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}}
+}
+
+// watch starts argv under limits and ends with it, or when too many processes run. It
+// collects what has lost its parent, so that all that runs is below it.
+func (c confinement) watch(argv []string) {
+	if c.Apart {
+		if err := c.hide(); err != nil {
+			guardFails(err)
+		}
+	}
+	// Without a namespace of processes, those that have lost their parent come here.
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		guardFails(err)
+	}
+	for resource, most := range map[int]uint64{unix.RLIMIT_DATA: c.Memory, unix.RLIMIT_FSIZE: largestWrite, unix.RLIMIT_CORE: 0} {
+		// A Go program that wants more memory ends with "out of memory". The address
+		// space is not bounded, because Go reserves much that it never uses.
+		if err := unix.Setrlimit(resource, &unix.Rlimit{Cur: most, Max: most}); err != nil {
+			guardFails(err)
+		}
+	}
+	signal.Ignore(os.Interrupt, syscall.SIGHUP)
+	runtime.LockOSThread() // the kernel dies with the thread that has started it
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = nil, os.Stdout, os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Start(); err != nil {
+		guardFails(err)
+	}
+	for {
+		for {
+			var status syscall.WaitStatus
+			pid, err := syscall.Wait4(-1, &status, syscall.WNOHANG, nil)
+			if err != nil && !errors.Is(err, syscall.EINTR) || pid == 0 {
+				break
+			}
+			if pid == cmd.Process.Pid {
+				endTree(os.Getpid())
+				if status.Signaled() {
+					guardFails(fmt.Errorf("the kernel ended by %v", status.Signal()))
+				}
+				os.Exit(status.ExitStatus())
+			}
+		}
+		if below := descendants(os.Getpid()); len(below) > c.Processes {
+			endTree(os.Getpid())
+			guardFails(fmt.Errorf("more than %d processes", c.Processes))
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// hide makes all files read-only but those that are to be written, and shows no processes
+// but those below the guard: what others have in their environment is not to be read.
+func (c confinement) hide() error {
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return fmt.Errorf("mounts of its own: %w", err)
+	}
+	for _, dir := range c.Writable {
+		if err := unix.Mount(dir, dir, "", unix.MS_BIND, ""); err != nil {
+			return fmt.Errorf("%s: %w", dir, err)
+		}
+	}
+	if err := unix.MountSetattr(unix.AT_FDCWD, "/", unix.AT_RECURSIVE, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}); err != nil {
+		return fmt.Errorf("files read-only: %w", err)
+	}
+	for _, dir := range c.Writable {
+		if err := unix.MountSetattr(unix.AT_FDCWD, dir, 0, &unix.MountAttr{Attr_clr: unix.MOUNT_ATTR_RDONLY}); err != nil {
+			return fmt.Errorf("%s writable: %w", dir, err)
+		}
+	}
+	if len(c.Writable) > 0 { // the working folder, by its new mount
+		if err := os.Chdir(c.Writable[0]); err != nil {
+			return err
+		}
+	}
+	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
+		return fmt.Errorf("processes of its own: %w", err)
+	}
+	return nil
+}
+
+// descendants lists the processes below one.
+func descendants(of int) (list []int) {
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		return nil
+	}
+	parent := map[int]int{}
+	for _, file := range stats {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			continue // it has ended
+		}
+		// pid (name) state ppid …, and a name may hold anything.
+		_, rest, _ := bytes.Cut(data, []byte("("))
+		fields := bytes.Fields(rest[bytes.LastIndexByte(rest, ')')+1:])
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		if err != nil || len(fields) < 2 {
+			continue
+		}
+		if above, err := strconv.Atoi(string(fields[1])); err == nil {
+			parent[pid] = above
+		}
+	}
+	for pid := range parent {
+		for p, steps := parent[pid], 0; p > 0 && steps < len(parent); p, steps = parent[p], steps+1 {
+			if p == of {
+				list = append(list, pid)
+				break
+			}
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// endTree ends all processes below one, and what they start meanwhile.
+func endTree(of int) {
+	for range 100 {
+		running := 0
+		for _, pid := range descendants(of) {
+			if unix.Kill(pid, unix.SIGKILL) == nil && !ended(pid) {
+				running++
+			}
+		}
+		if running == 0 {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// ended reports whether a process only waits for its parent to hear of its end.
+func ended(pid int) bool {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return true
+	}
+	fields := bytes.Fields(data[bytes.LastIndexByte(data, ')')+1:])
+	return len(fields) > 0 && fields[0][0] == 'Z'
+}
+
+// killTree ends a process with all that it has started: first those below it, while it
+// still adopts the ones that have lost their parent.
+func killTree(cmd *exec.Cmd) {
+	endTree(cmd.Process.Pid)
+	killGroup(cmd)
+}

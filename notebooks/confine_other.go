@@ -1,0 +1,15 @@
+//go:build !linux
+
+package main
+
+import (
+	"errors"
+	"os/exec"
+)
+
+func (c confinement) confine(*exec.Cmd) {}
+
+func (c confinement) watch([]string) { guardFails(errors.ErrUnsupported) }
+
+// killTree ends a process with all that it has started.
+func killTree(cmd *exec.Cmd) { killGroup(cmd) }
