@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"time"
+
+	"github.com/svmnb/svmnb/internal/panics"
 )
 
 // CrammerSinger is the machine that learns all k classes at once (Crammer and
@@ -86,7 +88,11 @@ func (p *CrammerSinger) upper(i, m int) float64 {
 // (shrinking). Result.Alpha has n·k values, k for each point.
 // Limits, interrupts and errors are those of the function [Solve]; there is no
 // s.Start, and observers are given α alone.
-func (p *CrammerSinger) Solve(ctx context.Context, s Settings) (*Result, error) {
+func (p *CrammerSinger) Solve(ctx context.Context, s Settings) (_ *Result, err error) {
+	defer panics.Recover(&err, func() string { return "the criterion or an observer of " + crammerSinger })
+	if err := given(ctx, CoordinateDescent{}, s); err != nil {
+		return nil, err
+	}
 	if err := p.Check(); err != nil {
 		return nil, err
 	}

@@ -1,10 +1,10 @@
 package solvers
 
 import (
+	"context"
 	"runtime"
-	"sync"
-	"sync/atomic"
 
+	tasked "github.com/svmnb/svmnb/internal/parallel"
 	"github.com/svmnb/svmnb/internal/simd"
 )
 
@@ -29,16 +29,5 @@ func (t array) row(i, end int) []float64 { return t.data[i*t.stride : i*t.stride
 // multiplications are worth it. Which does a task must not matter to its result.
 func parallel(tasks, multiplications int, do func(task int)) {
 	threads := min(tasks, runtime.GOMAXPROCS(0), multiplications>>18)
-	var next atomic.Int64
-	work := func() {
-		for task := int(next.Add(1)) - 1; task < tasks; task = int(next.Add(1)) - 1 {
-			do(task)
-		}
-	}
-	var wait sync.WaitGroup
-	for range threads - 1 {
-		wait.Go(work)
-	}
-	work()
-	wait.Wait()
+	_ = tasked.For(context.Background(), threads, tasks, func(_, task int) { do(task) })
 }

@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"math"
 	"runtime"
-	"sync"
-	"sync/atomic"
 
+	tasked "github.com/svmnb/svmnb/internal/parallel"
 	"github.com/svmnb/svmnb/internal/simd"
 )
 
@@ -206,22 +205,8 @@ func (s *newton) schedule() {
 // each runs f for all parts, on several goroutines where there are so many
 // products to compute.
 func (s *newton) each(products int, f func(of *part)) {
-	var next atomic.Int64
-	work := func() {
-		for k := int(next.Add(1)) - 1; k < parts; k = int(next.Add(1)) - 1 {
-			f(&s.of[k])
-		}
-	}
-	var others sync.WaitGroup
-	for range min(parts, runtime.GOMAXPROCS(0), products>>16) - 1 {
-		others.Add(1)
-		go func() {
-			defer others.Done()
-			work()
-		}()
-	}
-	work()
-	others.Wait()
+	workers := min(parts, runtime.GOMAXPROCS(0), products>>16)
+	_ = tasked.For(context.Background(), workers, parts, func(_, k int) { f(&s.of[k]) })
 }
 
 // all is the products of a pass over X.

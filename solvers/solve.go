@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/svmnb/svmnb/internal/panics"
 )
 
 // Settings are what a run does besides its mathematics. The zero value stops
@@ -58,7 +60,22 @@ type completer interface{ complete() []float64 }
 // ErrUnbounded, steps that overshoot, with ErrDiverging, and a method that has left
 // the box, with ErrOutside. With every other error the result is nil: a *ProblemError for bad numbers, of which those in K
 // are found when their row is first used, and ErrUnsupported.
-func Solve(ctx context.Context, p *Problem, m Method, s Settings) (*Result, error) {
+//
+// A panic in a kernel, the method, the criterion or an observer is a *[PanicError].
+func Solve(ctx context.Context, p *Problem, m Method, s Settings) (_ *Result, err error) {
+	var r run
+	defer panics.Recover(&err, func() string {
+		switch r.within {
+		case theCriterion:
+			return fmt.Sprintf("the criterion %v", s.Stop)
+		case anObserver:
+			return "an observer of the run"
+		}
+		return "the method " + m.Name()
+	})
+	if err := given(ctx, m, s); err != nil {
+		return nil, err
+	}
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
@@ -88,7 +105,7 @@ func Solve(ctx context.Context, p *Problem, m Method, s Settings) (*Result, erro
 			q.K = Double(q.K)
 		}
 	}
-	r := run{p: &q, k: k, began: time.Now(), settings: s, done: ctx.Done(), last: make([]float64, len(alpha)), changed: make([]int, 0, len(alpha)), highest: -math.MaxFloat64}
+	r = run{p: &q, k: k, began: time.Now(), settings: s, done: ctx.Done(), last: make([]float64, len(alpha)), changed: make([]int, 0, len(alpha)), highest: -math.MaxFloat64}
 	r.trace.N = len(alpha)
 	if s.Every >= 0 {
 		r.trace.Points = make([]Point, 0, 128)
@@ -134,6 +151,34 @@ func Solve(ctx context.Context, p *Problem, m Method, s Settings) (*Result, erro
 	return res, status.Err()
 }
 
+// PanicError is a panic in code that Solve has called.
+type PanicError = panics.Error
+
+// code says whose is at work.
+type code int
+
+const (
+	theMethod code = iota
+	theCriterion
+	anObserver
+)
+
+// given returns an error where something that has to be there is nil.
+func given(ctx context.Context, m Method, s Settings) error {
+	switch {
+	case ctx == nil:
+		return errNoContext
+	case m == nil:
+		return &ProblemError{"m", -1, math.NaN(), "the method is nil; give one such as SMO{}"}
+	}
+	for i, o := range s.Observers {
+		if o == nil {
+			return &ProblemError{"Observers", i, math.NaN(), "the observer is nil; leave it out"}
+		}
+	}
+	return nil
+}
+
 type run struct {
 	p        *Problem
 	k        *checked // p.K, where its rows are checked
@@ -156,6 +201,7 @@ type run struct {
 	flat2    float64   // a hard margin below √flat2 counts as none
 
 	unbounded, diverging, exhausted bool // what the method or look has found
+	within                          code // whose is at work
 
 	highest   float64 // the largest dual that look has seen
 	still     int     // how often it has not grown since
@@ -230,7 +276,9 @@ func (r *run) report() {
 // met asks the criterion. A method may leave s'α = δ on its way, but no α outside
 // it is an answer.
 func (r *run) met(pt *Point) Status {
+	r.within = theCriterion
 	status := r.settings.Stop.Met(pt, &r.trace)
+	r.within = theMethod
 	if status == Converged && (!r.p.balanced(r.it.Alpha) || r.p.outside(r.it.Alpha) >= 0) {
 		return NotTerminated
 	}
@@ -446,9 +494,11 @@ func (r *run) record(measured *Point) {
 		*before = *pt
 		r.trace.Points, pt = r.trace.Points[:k], before
 	}
+	r.within = anObserver
 	for _, o := range r.settings.Observers {
 		o(&r.it, pt)
 	}
+	r.within = theMethod
 	switch k := r.it.Iteration; {
 	case r.settings.Every < 0:
 		r.next = math.MaxInt

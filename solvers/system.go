@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/svmnb/svmnb/internal/panics"
 	"github.com/svmnb/svmnb/internal/simd"
 )
 
@@ -323,7 +324,8 @@ func SolveSystem(ctx context.Context, s *System, b [][]float64, m LinearMethod, 
 	return sol, err
 }
 
-func solveSystem(ctx context.Context, s *System, b [][]float64, m LinearMethod, set SystemSettings) (*Solution, LinearStepper, error) {
+func solveSystem(ctx context.Context, s *System, b [][]float64, m LinearMethod, set SystemSettings) (_ *Solution, _ LinearStepper, err error) {
+	defer panics.Recover(&err, func() string { return "the method " + m.Name() })
 	if err := s.Check(); err != nil {
 		return nil, nil, err
 	}

@@ -339,7 +339,8 @@ func (w *weights) apply(t *task) error {
 // Fit solves the problem. All errors of the description come back joined. When
 // ctx ends early, Fit returns the partial fit with an error that wraps
 // context.Cause(ctx); reaching a limit is no error but a Status.
-func (c Classifier) Fit(ctx context.Context) (*Fit, error) {
+func (c Classifier) Fit(ctx context.Context) (_ *Fit, err error) {
+	defer caught(&err)
 	if err := given(ctx, "Fit"); err != nil {
 		return nil, err
 	}

@@ -26,7 +26,8 @@ type Evaluation struct {
 // Evaluate compares the fit with the classes of ds. Errors are those of Decision, of a
 // class that the training data did not have, and of data that were not scaled as the
 // training data were.
-func (f *Fit) Evaluate(ds *datasets.Dataset) (*Evaluation, error) {
+func (f *Fit) Evaluate(ds *datasets.Dataset) (_ *Evaluation, err error) {
+	defer caught(&err)
 	if f.none() {
 		return nil, noFit("Evaluate")
 	}
@@ -52,7 +53,8 @@ func (f *Fit) evaluate(ds *datasets.Dataset) (*Evaluation, error) {
 }
 
 // Evaluate compares the fit with the classes of ds. Errors are those of [Fit.Evaluate].
-func (f *MultiFit) Evaluate(ds *datasets.Dataset) (*Evaluation, error) {
+func (f *MultiFit) Evaluate(ds *datasets.Dataset) (_ *Evaluation, err error) {
+	defer caught(&err)
 	if f.none() {
 		return nil, noFit("Evaluate")
 	}

@@ -95,7 +95,8 @@ func (f Figure) String() string { return f.name }
 
 // Of draws the figure for a fit, such as a [*Fit], as a chart that may be changed
 // and then shown by [Show].
-func (f Figure) Of(fit any) (*Chart, error) {
+func (f Figure) Of(fit any) (_ *Chart, err error) {
+	defer caught(&err)
 	if f.draw == nil || isNil(fit) || isNone(fit) {
 		return nil, errors.New("svmnb: Figure.Of: the figure or the fit is empty; say for example svmnb.Margins.Of(fit)")
 	}

@@ -57,7 +57,8 @@ func (t *task) fit(res *solvers.Result) *Fit {
 // features. The error is an *ArgumentError that names the first row of another
 // length or with a value that is no finite number, or wraps a
 // *kernels.DataError for a point outside the domain of the kernel.
-func (f *Fit) Decision(x [][]float64) ([]float64, error) {
+func (f *Fit) Decision(x [][]float64) (_ []float64, err error) {
+	defer caught(&err)
 	if f.none() {
 		return nil, noFit("Decision")
 	}
@@ -67,7 +68,8 @@ func (f *Fit) Decision(x [][]float64) ([]float64, error) {
 // Predict returns the class names of the m points of x; a point exactly on the
 // boundary goes to the positive class, of one class a point on the line to within the
 // solver's tolerance. Errors are those of Decision.
-func (f *Fit) Predict(x [][]float64) ([]string, error) {
+func (f *Fit) Predict(x [][]float64) (_ []string, err error) {
+	defer caught(&err)
 	if f.none() {
 		return nil, noFit("Predict")
 	}
@@ -96,7 +98,8 @@ func (f *Fit) side(v float64) int { return sideOf(v + f.line) }
 // Accuracy returns the share of the points of ds, in [0, 1], whose class is
 // predicted. Errors are those of Decision, and of a class that the training
 // data did not have.
-func (f *Fit) Accuracy(ds *datasets.Dataset) (float64, error) {
+func (f *Fit) Accuracy(ds *datasets.Dataset) (_ float64, err error) {
+	defer caught(&err)
 	if err := ds.Check(); err != nil {
 		return 0, err
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/internal/panics"
 )
 
 // Split is one division of a data set: rows to learn from and rows held out.
@@ -150,7 +151,11 @@ func split(folds Folds, data *datasets.Dataset) ([]Split, error) {
 	if folds == nil {
 		return nil, wrong("Folds", math.NaN(), "the folds are nil; give some such as svmnb.StratifiedKFold(5, 1)")
 	}
-	splits, err := folds.Splits(data)
+	var splits []Split
+	err := panics.Call(func() string { return fmt.Sprintf("the folds %v", folds) }, func() (err error) {
+		splits, err = folds.Splits(data)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

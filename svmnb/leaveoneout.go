@@ -23,7 +23,8 @@ type LeaveOneOutBounds struct {
 // vectors: S_i² = 1/(K̃⁻¹)_ii for a free one, with K̃ their kernel matrix bordered by
 // ones where the bias is free, and K_ii − v'K̃⁻¹v with v = (K_ij, 1) for one at C. It
 // asks for all n² kernel values.
-func (f *Fit) LeaveOneOut() (*LeaveOneOutBounds, error) {
+func (f *Fit) LeaveOneOut() (_ *LeaveOneOutBounds, err error) {
+	defer caught(&err)
 	if f.none() {
 		return nil, noFit("LeaveOneOut")
 	}
@@ -104,7 +105,8 @@ func (f *Fit) leaveOneOut() (*LeaveOneOutBounds, []float64, error) {
 // are learnt without point i, in units of the targets: β_i/(Ã⁻¹)_ii, where Ã is
 // K + λI, bordered by ones for a free bias (Cook and Weisberg 1982, §2.2, in the
 // dual). Only [Regressor.Ridge] has it; it takes 2n³ multiplications and 8n² bytes.
-func (f *RegressionFit) LeaveOneOut() ([]float64, error) {
+func (f *RegressionFit) LeaveOneOut() (_ []float64, err error) {
+	defer caught(&err)
 	if f.none() {
 		return nil, noFit("LeaveOneOut")
 	}

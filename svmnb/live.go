@@ -99,13 +99,19 @@ func (s *screen) end(draw func() (*Chart, error)) {
 }
 
 func (s *screen) picture(draw func() (*Chart, error), last bool) {
-	c, err := draw()
+	c, err := drawn(draw)
 	if err == nil && c != nil {
 		err = s.send(c, last)
 	}
 	if err != nil && last { // too early for a picture is no error, too late is
 		fmt.Fprintln(os.Stderr, "svmnb: Live:", err)
 	}
+}
+
+// drawn is a picture, whose drawing computes values of kernels that may panic.
+func drawn(draw func() (*Chart, error)) (c *Chart, err error) {
+	defer caught(&err)
+	return draw()
 }
 
 // display sends pictures to the notebook. The one that brings the drawing library is

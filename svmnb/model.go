@@ -257,13 +257,15 @@ func (m *Model) String() string {
 // error is an *ArgumentError that names the first row of another length or with a
 // value that is no finite number, or wraps a *kernels.DataError for a point outside
 // the domain of the kernel.
-func (m *Model) Decisions(x [][]float64) ([][]float64, error) {
+func (m *Model) Decisions(x [][]float64) (_ [][]float64, err error) {
+	defer caught(&err)
 	return m.decisions("Decisions", written(x))
 }
 
 // DecisionsSparse is Decisions for sparse points, which are not written out; a model
 // of points that are takes some of them at a time.
-func (m *Model) DecisionsSparse(x datasets.CSR) ([][]float64, error) {
+func (m *Model) DecisionsSparse(x datasets.CSR) (_ [][]float64, err error) {
+	defer caught(&err)
 	return m.decisions("DecisionsSparse", compressed(x))
 }
 
@@ -284,12 +286,14 @@ func (m *Model) decisions(verb string, p points) ([][]float64, error) {
 // Values returns f at the m points of x, of a model that has one machine: a
 // regression's or a process's prediction in units of its targets, the decision value of one class
 // or two. Errors are those of Decisions, and an *ArgumentError for several machines.
-func (m *Model) Values(x [][]float64) ([]float64, error) {
+func (m *Model) Values(x [][]float64) (_ []float64, err error) {
+	defer caught(&err)
 	return m.value("Values", written(x))
 }
 
 // ValuesSparse is Values for sparse points; see DecisionsSparse.
-func (m *Model) ValuesSparse(x datasets.CSR) ([]float64, error) {
+func (m *Model) ValuesSparse(x datasets.CSR) (_ []float64, err error) {
+	defer caught(&err)
 	return m.value("ValuesSparse", compressed(x))
 }
 
@@ -314,12 +318,14 @@ func (m *Model) value(verb string, p points) ([]float64, error) {
 // Predict returns the class names of the m points of x: with probabilities the
 // most probable ones, as [Calibrated.Predict], else those of the decision values.
 // Errors are those of Decisions, and an *ArgumentError for a regression.
-func (m *Model) Predict(x [][]float64) ([]string, error) {
+func (m *Model) Predict(x [][]float64) (_ []string, err error) {
+	defer caught(&err)
 	return m.predict("Predict", written(x))
 }
 
 // PredictSparse is Predict for sparse points; see DecisionsSparse.
-func (m *Model) PredictSparse(x datasets.CSR) ([]string, error) {
+func (m *Model) PredictSparse(x datasets.CSR) (_ []string, err error) {
+	defer caught(&err)
 	return m.predict("PredictSparse", compressed(x))
 }
 
@@ -365,12 +371,14 @@ func (m *Model) probabilities(values []float64) []float64 {
 // Probabilities returns m × k probabilities of the m points of x, each row in the
 // order of Classes and of sum 1. Errors are those of Decisions, and an
 // *ArgumentError for a model without probabilities.
-func (m *Model) Probabilities(x [][]float64) ([][]float64, error) {
+func (m *Model) Probabilities(x [][]float64) (_ [][]float64, err error) {
+	defer caught(&err)
 	return m.probable("Probabilities", written(x))
 }
 
 // ProbabilitiesSparse is Probabilities for sparse points; see DecisionsSparse.
-func (m *Model) ProbabilitiesSparse(x datasets.CSR) ([][]float64, error) {
+func (m *Model) ProbabilitiesSparse(x datasets.CSR) (_ [][]float64, err error) {
+	defer caught(&err)
 	return m.probable("ProbabilitiesSparse", compressed(x))
 }
 
@@ -440,7 +448,7 @@ func (m *Model) complete(format string) error {
 		if m.kind == votesModel {
 			want = allPairs(k, len(m.machines))
 		}
-		if machines = len(want); !slices.Equal(m.duels, want) {
+		if machines = len(want); machines == 0 || !slices.Equal(m.duels, want) {
 			return bad("the machines are not those of %d classes, %v", k, m.kind)
 		}
 	}

@@ -340,6 +340,7 @@ func FuzzLoad(f *testing.F) {
 	f.Add(smallModel)
 	f.Add(`{"kind":"regression","kernel":"Linear()","features":1,"vectors":[[2]],"machines":[{"coef":[3],"bias":1}]}`)
 	f.Add(`{"kind":"one against one","kernel":"Sum(RBF(1), Linear())","features":1,"classes":["a","b","c"],"targets":[0,1,2],"duels":[[0,1],[0,2],[1,2]],"vectors":[],"machines":[{},{},{}]}`)
+	f.Add(`{"kind":"one against one","kernel":"Linear()","features":1,"classes":["0","1","2"],"targets":[0,0,0]}`) // no machines
 	f.Add(smallSparse)
 	f.Add(smallProcess)
 	f.Add(smallSteps)

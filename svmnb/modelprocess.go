@@ -48,7 +48,8 @@ func (f *ProcessFit) Model() *Model {
 // [ProcessFit] that a direct method has solved. The first call computes Cholesky's
 // factor of the n points, n³/3 multiplications and 4n² bytes. Errors are those of
 // Decisions, an *ArgumentError for other models, and that of ctx.
-func (m *Model) Posterior(ctx context.Context, x [][]float64) (*Belief, error) {
+func (m *Model) Posterior(ctx context.Context, x [][]float64) (_ *Belief, err error) {
+	defer caught(&err)
 	if err := given(ctx, "Posterior"); err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/internal/parallel"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
@@ -65,7 +66,8 @@ func (m MultiClassifier) String() string {
 // bounds what they take together. All errors of the description come back joined,
 // those of a machine with its classes. When ctx ends early, Fit returns what
 // there is with an error that wraps context.Cause(ctx).
-func (m MultiClassifier) Fit(ctx context.Context) (*MultiFit, error) {
+func (m MultiClassifier) Fit(ctx context.Context) (_ *MultiFit, err error) {
+	defer caught(&err)
 	if err := given(ctx, "Fit"); err != nil {
 		return nil, err
 	}
@@ -320,24 +322,17 @@ func (t *multiTask) solve(ctx context.Context, kept bool) (*MultiFit, error) {
 	fits, rows, errs := make([]*Fit, len(t.duels)), make([][]int, len(t.duels)), make([]error, len(t.duels))
 	inner, stop := context.WithCancel(ctx)
 	defer stop()
-	next := make(chan int)
-	var wg sync.WaitGroup
-	for range workers {
-		wg.Go(func() {
-			for k := range next {
-				var c Classifier
-				c, rows[k] = t.machine(t.duels[k])
-				if fits[k], errs[k] = t.duel(inner, c, share, kept); fits[k] == nil {
-					stop() // an error that no other machine can mend
-				}
+	_ = parallel.For(context.Background(), workers, len(t.duels), func(_, k int) { // who is interrupted says so
+		defer func() {
+			if fits[k] == nil {
+				stop() // an error that no other machine can mend
 			}
-		})
-	}
-	for k := range t.duels {
-		next <- k
-	}
-	close(next)
-	wg.Wait()
+		}()
+		defer caught(&errs[k])
+		var c Classifier
+		c, rows[k] = t.machine(t.duels[k])
+		fits[k], errs[k] = t.duel(inner, c, share, kept)
+	})
 	var interrupted error
 	for k, err := range errs {
 		if fits[k] == nil {

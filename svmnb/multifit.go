@@ -199,7 +199,8 @@ func (f *JointFit) Show(figures ...Figure) {
 // Decisions returns the decision values at the m points of x: m rows of a value
 // for each machine in the order of Machines, positive for its first class, or for
 // each class of CrammerSinger. Errors are those of [Fit.Decision].
-func (f *MultiFit) Decisions(x [][]float64) ([][]float64, error) {
+func (f *MultiFit) Decisions(x [][]float64) (_ [][]float64, err error) {
+	defer caught(&err)
 	if f.none() {
 		return nil, noFit("Decisions")
 	}
@@ -223,7 +224,8 @@ func (f *MultiFit) here(verb string, p points) ([][]float64, error) {
 
 // Predict returns the class names of the m points of x. Errors are those of
 // Decisions.
-func (f *MultiFit) Predict(x [][]float64) ([]string, error) {
+func (f *MultiFit) Predict(x [][]float64) (_ []string, err error) {
+	defer caught(&err)
 	if f.none() {
 		return nil, noFit("Predict")
 	}
@@ -261,7 +263,8 @@ func (s scheme) winner(classes int, duels [][2]int, values []float64) int {
 // Accuracy returns the share of the points of ds, in [0, 1], whose class is
 // predicted. Errors are those of Decisions, and of a class that the training data
 // did not have.
-func (f *MultiFit) Accuracy(ds *datasets.Dataset) (float64, error) {
+func (f *MultiFit) Accuracy(ds *datasets.Dataset) (_ float64, err error) {
+	defer caught(&err)
 	if f.none() {
 		return math.NaN(), noFit("Accuracy")
 	}

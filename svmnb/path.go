@@ -44,7 +44,8 @@ const pathPoints = 2000
 // there are some times n, and each costs a system of the size of the elbow. Class and
 // sample weights multiply C. When ctx ends early, the path so far comes with an error
 // that wraps context.Cause(ctx).
-func (c Classifier) Path(ctx context.Context, from, to float64) (*RegularisationPath, error) {
+func (c Classifier) Path(ctx context.Context, from, to float64) (_ *RegularisationPath, err error) {
+	defer caught(&err)
 	if err := given(ctx, "Path"); err != nil {
 		return nil, err
 	}
@@ -375,7 +376,8 @@ func (p *tracer) legal() bool {
 }
 
 // At returns the machine at a C within the path, with the certificate of its α.
-func (r *RegularisationPath) At(c float64) (*Fit, error) {
+func (r *RegularisationPath) At(c float64) (_ *Fit, err error) {
+	defer caught(&err)
 	if r.none() {
 		return nil, noFit("At")
 	}

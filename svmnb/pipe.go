@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/internal/panics"
 	"github.com/svmnb/svmnb/kernels"
 )
 
@@ -134,7 +135,8 @@ func (p Pipeline) String() string {
 // Fit fits the steps one after the other, each to the training points as the steps
 // before have left them, and then the learner. Errors and interrupts are those of
 // the learner's Fit.
-func (p Pipeline) Fit(ctx context.Context) (*PipeFit, error) {
+func (p Pipeline) Fit(ctx context.Context) (_ *PipeFit, err error) {
+	defer caught(&err)
 	if err := given(ctx, "Fit"); err != nil {
 		return nil, err
 	}
@@ -276,7 +278,8 @@ func (p Pipeline) fit(ctx context.Context, w *warmth) (*PipeFit, error) {
 	return fit.again(ctx, p, w)
 }
 
-func fitStep(s Step, train *datasets.Dataset) (Transform, error) {
+func fitStep(s Step, train *datasets.Dataset) (_ Transform, err error) {
+	defer panics.Recover(&err, func() string { return fmt.Sprintf("the step %v", s) })
 	if train.Sparse == nil {
 		return s.Fit(train)
 	}
@@ -288,7 +291,8 @@ func fitStep(s Step, train *datasets.Dataset) (Transform, error) {
 }
 
 // through returns the points as the fitted step leaves them.
-func (p points) through(t Transform) (points, error) {
+func (p points) through(t Transform) (_ points, err error) {
+	defer panics.Recover(&err, func() string { return fmt.Sprintf("Apply of a step, a %T,", t) })
 	if p.sparse == nil {
 		x, err := t.Apply(p.x)
 		return written(x), err
@@ -377,7 +381,8 @@ func (f *PipeFit) Model() *Model {
 }
 
 // Transform returns the m raw points of x as the steps leave them for the learner.
-func (f *PipeFit) Transform(x [][]float64) ([][]float64, error) {
+func (f *PipeFit) Transform(x [][]float64) (_ [][]float64, err error) {
+	defer caught(&err)
 	if f.none() {
 		return nil, noFit("Transform")
 	}
@@ -392,13 +397,15 @@ func (f *PipeFit) transform(verb string, p points) (points, error) {
 // Predict returns the class names of the m raw points of x. Errors are those of
 // Transform and of the fit's Predict, and of a pipeline that ends in a regression,
 // which has Values.
-func (f *PipeFit) Predict(x [][]float64) ([]string, error) {
+func (f *PipeFit) Predict(x [][]float64) (_ []string, err error) {
+	defer caught(&err)
 	return f.predict("Predict", written(x))
 }
 
 // PredictSparse is Predict for sparse points, which stay so as far as the steps
 // leave them.
-func (f *PipeFit) PredictSparse(x datasets.CSR) ([]string, error) {
+func (f *PipeFit) PredictSparse(x datasets.CSR) (_ []string, err error) {
+	defer caught(&err)
 	return f.predict("PredictSparse", compressed(x))
 }
 
@@ -412,12 +419,14 @@ func (f *PipeFit) predict(verb string, p points) ([]string, error) {
 
 // Values returns the predicted targets of the m raw points of x, of a regression or
 // a process; of a classifier for two classes its decision values.
-func (f *PipeFit) Values(x [][]float64) ([]float64, error) {
+func (f *PipeFit) Values(x [][]float64) (_ []float64, err error) {
+	defer caught(&err)
 	return f.values("Values", written(x))
 }
 
 // ValuesSparse is Values for sparse points.
-func (f *PipeFit) ValuesSparse(x datasets.CSR) ([]float64, error) {
+func (f *PipeFit) ValuesSparse(x datasets.CSR) (_ []float64, err error) {
+	defer caught(&err)
 	return f.values("ValuesSparse", compressed(x))
 }
 
@@ -467,7 +476,8 @@ func (f *PipeFit) Posterior(ctx context.Context, x [][]float64) (*Belief, error)
 }
 
 // Evaluate compares the fit with the classes of raw points; see [Fit.Evaluate].
-func (f *PipeFit) Evaluate(ds *datasets.Dataset) (*Evaluation, error) {
+func (f *PipeFit) Evaluate(ds *datasets.Dataset) (_ *Evaluation, err error) {
+	defer caught(&err)
 	h, err := f.asked("Evaluate", ds)
 	if err != nil {
 		return nil, err
@@ -480,7 +490,8 @@ func (f *PipeFit) Evaluate(ds *datasets.Dataset) (*Evaluation, error) {
 
 // Score measures the fit on raw points by the learner's own measure: the accuracy of
 // a classifier, the RMSE of a regression, the NLPD of a process.
-func (f *PipeFit) Score(ds *datasets.Dataset) (float64, error) {
+func (f *PipeFit) Score(ds *datasets.Dataset) (_ float64, err error) {
+	defer caught(&err)
 	h, err := f.asked("Score", ds)
 	if err != nil {
 		return 0, err

@@ -77,7 +77,8 @@ type decider func(verb string, p points) ([][]float64, error)
 // folds are stratified: every class needs two points. When ctx ends early, the curves of
 // the folds that were done come with an error that wraps context.Cause(ctx), and nothing
 // where none was.
-func (f *Fit) Calibrate(ctx context.Context, how Calibration) (*Calibrated, error) {
+func (f *Fit) Calibrate(ctx context.Context, how Calibration) (_ *Calibrated, err error) {
+	defer caught(&err)
 	if err := given(ctx, "Calibrate"); err != nil {
 		return nil, err
 	}
@@ -122,7 +123,8 @@ func asRows(values []float64) [][]float64 {
 // are coupled (Wu, Lin and Weng 2004, second method); those of classes against the
 // rest, and of Crammer and Singer's classes by their lead over the strongest rival,
 // are divided by their sum.
-func (f *MultiFit) Calibrate(ctx context.Context, how Calibration) (*Calibrated, error) {
+func (f *MultiFit) Calibrate(ctx context.Context, how Calibration) (_ *Calibrated, err error) {
+	defer caught(&err)
 	if err := given(ctx, "Calibrate"); err != nil {
 		return nil, err
 	}
@@ -384,7 +386,8 @@ func (c *Calibrated) Sigmoids() []Sigmoid {
 
 // Probabilities returns m × k probabilities of the m points of x, each row in the
 // order of Classes and of sum 1. Errors are those of Decision.
-func (c *Calibrated) Probabilities(x [][]float64) ([][]float64, error) {
+func (c *Calibrated) Probabilities(x [][]float64) (_ [][]float64, err error) {
+	defer caught(&err)
 	if c.none() {
 		return nil, noFit("Probabilities")
 	}
@@ -400,7 +403,8 @@ func (c *Calibrated) Probabilities(x [][]float64) ([][]float64, error) {
 }
 
 // Predict returns the most probable class of each of the m points of x.
-func (c *Calibrated) Predict(x [][]float64) ([]string, error) {
+func (c *Calibrated) Predict(x [][]float64) (_ []string, err error) {
+	defer caught(&err)
 	if c.none() {
 		return nil, noFit("Predict")
 	}
@@ -417,7 +421,8 @@ func (c *Calibrated) Predict(x [][]float64) ([]string, error) {
 
 // Evaluate compares the probabilities with the classes of ds. Errors are those of
 // Probabilities, and of a class that the training data did not have.
-func (c *Calibrated) Evaluate(ds *datasets.Dataset) (*Evaluation, error) {
+func (c *Calibrated) Evaluate(ds *datasets.Dataset) (_ *Evaluation, err error) {
+	defer caught(&err)
 	if c.none() {
 		return nil, noFit("Evaluate")
 	}

@@ -377,7 +377,8 @@ func (t *processTask) noiseVector() []float64 {
 // fit only where there is nothing yet; reaching a limit is no error but a
 // Status. A matrix that is not positive definite is an error that says what to
 // change.
-func (p Process) Fit(ctx context.Context) (*ProcessFit, error) {
+func (p Process) Fit(ctx context.Context) (_ *ProcessFit, err error) {
+	defer caught(&err)
 	if err := given(ctx, "Fit"); err != nil {
 		return nil, err
 	}

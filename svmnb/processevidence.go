@@ -40,7 +40,8 @@ type Partial struct {
 // Saad 2017), whose standard error is that of the estimate.
 //
 // When ctx ends early the error wraps context.Cause(ctx).
-func (f *ProcessFit) LogMarginalLikelihood(ctx context.Context) (Estimate, error) {
+func (f *ProcessFit) LogMarginalLikelihood(ctx context.Context) (_ Estimate, err error) {
+	defer caught(&err)
 	if err := given(ctx, "LogMarginalLikelihood"); err != nil {
 		return Estimate{}, err
 	}
@@ -78,7 +79,8 @@ func (f *ProcessFit) evidence(factor *solvers.CholeskyFactor) float64 {
 // estimates the trace by random probes (Hutchinson 1989, Skilling). The
 // error wraps that of kernels.Hyperparameters for a kernel that has none, and
 // context.Cause(ctx) when ctx ends early.
-func (f *ProcessFit) Gradient(ctx context.Context) ([]Partial, error) {
+func (f *ProcessFit) Gradient(ctx context.Context) (_ []Partial, err error) {
+	defer caught(&err)
 	if err := given(ctx, "Gradient"); err != nil {
 		return nil, err
 	}
@@ -200,7 +202,8 @@ type LeaveOneOut struct {
 // LeaveOneOut predicts each target from the others in closed form (GPML 5.12),
 // with P for A⁻¹ under a linear mean (Dubrule 1983). It needs a direct method and
 // n³ multiplications. When ctx ends early the error wraps context.Cause(ctx).
-func (f *ProcessFit) LeaveOneOut(ctx context.Context) (*LeaveOneOut, error) {
+func (f *ProcessFit) LeaveOneOut(ctx context.Context) (_ *LeaveOneOut, err error) {
+	defer caught(&err)
 	if err := given(ctx, "LeaveOneOut"); err != nil {
 		return nil, err
 	}

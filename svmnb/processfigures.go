@@ -8,8 +8,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 
+	"github.com/svmnb/svmnb/internal/parallel"
 	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
 )
@@ -304,24 +304,17 @@ func (f *ProcessFit) drawEvidence(first, second string) (*Chart, error) {
 		return ends[0] * math.Pow(ends[1]/ends[0], float64(i)/float64(side-1))
 	}
 	d.Z = make([][]float64, side)
-	var rows sync.WaitGroup
-	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
-	for i := range d.Z {
-		slots <- struct{}{}
-		rows.Go(func() {
-			defer func() { <-slots }()
-			here := slices.Clone(values)
-			for j := range side {
-				here[a], here[b] = node(d.Xs, j), node(d.Ys, i)
-				v, err := t.evaluate(context.Background(), nil, here)
-				if err != nil {
-					v = math.NaN() // A is not positive definite there
-				}
-				d.Z[i] = append(d.Z[i], v)
+	_ = parallel.For(context.Background(), runtime.GOMAXPROCS(0), side, func(_, i int) {
+		here := slices.Clone(values)
+		for j := range side {
+			here[a], here[b] = node(d.Xs, j), node(d.Ys, i)
+			v, err := t.evaluate(context.Background(), nil, here)
+			if err != nil {
+				v = math.NaN() // A is not positive definite there
 			}
-		})
-	}
-	rows.Wait()
+			d.Z[i] = append(d.Z[i], v)
+		}
+	})
 	lowest := math.Inf(1)
 	for _, v := range slices.Concat(d.Z...) {
 		if v < lowest {

@@ -37,7 +37,8 @@ const few = 6
 // features. The error is an *ArgumentError that names the first row of another
 // length or with a value that is no finite number, or wraps a
 // *kernels.DataError for a point outside the domain of the kernel.
-func (f *ProcessFit) Predict(x [][]float64) ([]float64, error) {
+func (f *ProcessFit) Predict(x [][]float64) (_ []float64, err error) {
+	defer caught(&err)
 	if f.none() {
 		return nil, noFit("Predict")
 	}
@@ -82,7 +83,8 @@ func (f *ProcessFit) mean(x []float64) float64 {
 // of Predict; when ctx ends early, what was known by then comes with an error
 // that wraps context.Cause(ctx), and points that were not reached have the
 // variance of the process before the observations.
-func (f *ProcessFit) Posterior(ctx context.Context, x [][]float64) (*Belief, error) {
+func (f *ProcessFit) Posterior(ctx context.Context, x [][]float64) (_ *Belief, err error) {
+	defer caught(&err)
 	if err := given(ctx, "Posterior"); err != nil {
 		return nil, err
 	}
@@ -122,7 +124,8 @@ type Component struct {
 // beforehand; the variances do not, for what one term does not explain another
 // may. A kernel that is no sum is its own component. Errors are those of
 // Posterior.
-func (f *ProcessFit) Components(ctx context.Context, x [][]float64) ([]Component, error) {
+func (f *ProcessFit) Components(ctx context.Context, x [][]float64) (_ []Component, err error) {
+	defer caught(&err)
 	if err := given(ctx, "Components"); err != nil {
 		return nil, err
 	}

@@ -52,7 +52,8 @@ const (
 //
 // Errors are those of Posterior, and an *ArgumentError for a count below 1 or more
 // than 10 000 points.
-func (f *ProcessFit) Sample(ctx context.Context, x [][]float64, count int, seed uint64) (*Samples, error) {
+func (f *ProcessFit) Sample(ctx context.Context, x [][]float64, count int, seed uint64) (_ *Samples, err error) {
+	defer caught(&err)
 	if err := given(ctx, "Sample"); err != nil {
 		return nil, err
 	}
@@ -157,7 +158,8 @@ func (f *ProcessFit) bend(ctx context.Context, omega [][]float64, weight []float
 // Prior draws functions from the process before any observation, at the m points of
 // x. Their mean is that of the targets, or zero for ZeroMean; a linear mean has no
 // prior to draw from. The rest is as in [ProcessFit.Sample].
-func (p Process) Prior(ctx context.Context, x [][]float64, count int, seed uint64) (*Samples, error) {
+func (p Process) Prior(ctx context.Context, x [][]float64, count int, seed uint64) (_ *Samples, err error) {
+	defer caught(&err)
 	if err := given(ctx, "Prior"); err != nil {
 		return nil, err
 	}

@@ -101,7 +101,8 @@ func (r Racing) Race(problem Classifier, methods ...solvers.Method) *RaceResult 
 // context.Cause(ctx). With any other error, of the problem's description or of a
 // list without methods, the result is nil; what goes wrong in a run is in its
 // Err.
-func (r Racing) Run(ctx context.Context, problem Classifier, methods ...solvers.Method) (*RaceResult, error) {
+func (r Racing) Run(ctx context.Context, problem Classifier, methods ...solvers.Method) (_ *RaceResult, err error) {
+	defer caught(&err)
 	if err := given(ctx, "Run"); err != nil {
 		return nil, err
 	}
@@ -256,7 +257,8 @@ func (r *RaceRun) reason() string {
 // Chart draws the smallest gap so far of every run against kernel values,
 // iterations and, unless only counts are wanted, time. The chart may be changed and then shown by [Show]. It is
 // an error when no run has measured a gap, or when there are more than eight.
-func (r *RaceResult) Chart() (*Chart, error) {
+func (r *RaceResult) Chart() (_ *Chart, err error) {
+	defer caught(&err)
 	if r.none() {
 		return nil, noFit("Chart")
 	}

@@ -269,7 +269,8 @@ func (r Regressor) prepare() (*regression, error) {
 // Fit solves the problem. All errors of the description come back joined. When
 // ctx ends early, Fit returns the partial fit with an error that wraps
 // context.Cause(ctx); reaching a limit is no error but a Status.
-func (r Regressor) Fit(ctx context.Context) (*RegressionFit, error) {
+func (r Regressor) Fit(ctx context.Context) (_ *RegressionFit, err error) {
+	defer caught(&err)
 	if err := given(ctx, "Fit"); err != nil {
 		return nil, err
 	}

@@ -49,7 +49,8 @@ func (t *regression) fit(res *solvers.Result) *RegressionFit {
 // in units of the targets. The error is an *ArgumentError that names the first
 // row of another length or with a value that is no finite number, or wraps a
 // *kernels.DataError for a point outside the domain of the kernel.
-func (f *RegressionFit) Predict(x [][]float64) ([]float64, error) {
+func (f *RegressionFit) Predict(x [][]float64) (_ []float64, err error) {
+	defer caught(&err)
 	if f.none() {
 		return nil, noFit("Predict")
 	}
@@ -59,7 +60,8 @@ func (f *RegressionFit) Predict(x [][]float64) ([]float64, error) {
 // RMSE returns the root of the mean squared error of f on ds, in units of the
 // targets. Errors are those of Predict, of the data set, and of data that were not
 // scaled as the training data were.
-func (f *RegressionFit) RMSE(ds *datasets.Dataset) (float64, error) {
+func (f *RegressionFit) RMSE(ds *datasets.Dataset) (_ float64, err error) {
+	defer caught(&err)
 	square, err := f.squares("RMSE", ds)
 	if err != nil {
 		return 0, err
@@ -70,7 +72,8 @@ func (f *RegressionFit) RMSE(ds *datasets.Dataset) (float64, error) {
 // R2 returns the share of the targets' variance on ds that f explains, at most 1
 // and negative where the mean of the targets would predict better. Errors are
 // those of Predict, and of targets that are all equal, which have no variance.
-func (f *RegressionFit) R2(ds *datasets.Dataset) (float64, error) {
+func (f *RegressionFit) R2(ds *datasets.Dataset) (_ float64, err error) {
+	defer caught(&err)
 	square, err := f.squares("R2", ds)
 	if err != nil {
 		return 0, err

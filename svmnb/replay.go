@@ -16,7 +16,8 @@ type Drawing struct {
 }
 
 // Chart draws it, as a chart that may be changed and then shown by [Show].
-func (d Drawing) Chart() (*Chart, error) {
+func (d Drawing) Chart() (_ *Chart, err error) {
+	defer caught(&err)
 	if d.draw == nil {
 		return nil, fmt.Errorf("svmnb: Drawing.Chart: the drawing is empty; make one, for example by svmnb.Replay(fit)")
 	}

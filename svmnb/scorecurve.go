@@ -34,7 +34,8 @@ type ScoreCurve struct {
 // and measures both sides of the split. The name is one that a [Search] takes, such
 // as "C" or "gamma"; there are at least two values. When ctx ends early, what is known
 // comes with an error that wraps context.Cause(ctx).
-func ValidationCurve(ctx context.Context, l Learner, folds Folds, name string, values ...float64) (*ScoreCurve, error) {
+func ValidationCurve(ctx context.Context, l Learner, folds Folds, name string, values ...float64) (_ *ScoreCurve, err error) {
+	defer caught(&err)
 	if err := given(ctx, "ValidationCurve"); err != nil {
 		return nil, err
 	}
@@ -68,7 +69,8 @@ func ValidationCurve(ctx context.Context, l Learner, folds Folds, name string, v
 // training side to all of it. Each is drawn from the one after, the classes in
 // proportion. When ctx ends early, what is known comes with an error that wraps
 // context.Cause(ctx).
-func LearningCurve(ctx context.Context, l Learner, folds Folds, sizes ...int) (*ScoreCurve, error) {
+func LearningCurve(ctx context.Context, l Learner, folds Folds, sizes ...int) (_ *ScoreCurve, err error) {
+	defer caught(&err)
 	if err := given(ctx, "LearningCurve"); err != nil {
 		return nil, err
 	}
@@ -224,7 +226,8 @@ func (c *ScoreCurve) over(scores [][]float64) (mean, se []float64) {
 
 // Chart draws both curves with bands of one standard error of the folds. It may be
 // changed and then shown by [Show].
-func (c *ScoreCurve) Chart() (*Chart, error) {
+func (c *ScoreCurve) Chart() (_ *Chart, err error) {
+	defer caught(&err)
 	if c == nil || c.Learner == nil {
 		return nil, wrong("Chart", math.NaN(), "the curve is empty; take one from ValidationCurve or LearningCurve")
 	}

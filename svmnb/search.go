@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/janpfeifer/gonb/gonbui"
+	"github.com/svmnb/svmnb/internal/panics"
+	"github.com/svmnb/svmnb/internal/parallel"
 	"github.com/svmnb/svmnb/kernels"
 )
 
@@ -280,7 +282,8 @@ type SearchFit struct {
 // matrix. When ctx ends early, what is known comes with an error that wraps
 // context.Cause(ctx). A trial that cannot be fitted is no error but has one; when
 // none can, the first of theirs is returned.
-func (s Search) Fit(ctx context.Context) (*SearchFit, error) {
+func (s Search) Fit(ctx context.Context) (_ *SearchFit, err error) {
+	defer caught(&err)
 	if err := given(ctx, "Fit"); err != nil {
 		return nil, err
 	}
@@ -419,13 +422,16 @@ func (f *SearchFit) run(ctx context.Context, log *searchLog, splits []Split, beg
 			}
 		}
 	}
-	watch := func() {
-		if s.watch != nil {
-			progress.Elapsed = time.Since(began)
-			s.watch(progress)
+	watch := func() error {
+		if s.watch == nil {
+			return nil
 		}
+		progress.Elapsed = time.Since(began)
+		return panics.Call(func() string { return "the function of Watch" }, func() error { s.watch(progress); return nil })
 	}
-	watch()
+	if err := watch(); err != nil {
+		return fmt.Errorf("svmnb: Search: %w", err)
+	}
 	all := f.chains()
 	workers := s.workers
 	if workers == 0 {
@@ -434,54 +440,46 @@ func (f *SearchFit) run(ctx context.Context, log *searchLog, splits []Split, beg
 	workers = min(workers, len(all))
 	inner, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	next := make(chan chain)
-	var wg sync.WaitGroup
-	for range workers {
-		wg.Go(func() {
-			for c := range next {
-				w := &warmth{bytes: int64(kernels.DefaultCache / workers)}
-				for _, i := range c.trials {
-					mu.Lock()
-					t := f.Trials[i]
-					known := !math.IsNaN(t.Scores[c.fold]) || t.Err != ""
-					mu.Unlock()
-					if known || inner.Err() != nil {
-						continue // a point that failed in one fold is not asked again
-					}
-					var score float64
-					l, err := f.learnerAt(t.Values)
-					if err == nil {
-						score, err = validate(inner, l, splits[c.fold], f.Metric, w)
-					}
-					if inner.Err() != nil {
-						continue
-					}
-					failure := ""
-					if err != nil {
-						failure, score = err.Error(), math.NaN()
-					} else if math.IsNaN(score) || math.IsInf(score, 0) {
-						failure, score = fmt.Sprintf("the score is %v", score), math.NaN()
-					}
-					mu.Lock()
-					if err := log.append(f.Names, t.Values, c.fold, score, failure); err != nil {
-						stop(err)
-					}
-					note(i, c.fold, score, failure)
-					f.Fitted++
-					watch()
-					mu.Unlock()
-				}
+	_ = parallel.For(inner, workers, len(all), func(_, task int) {
+		c := all[task]
+		w := &warmth{bytes: int64(kernels.DefaultCache / workers)}
+		for _, i := range c.trials {
+			mu.Lock()
+			t := f.Trials[i]
+			known := !math.IsNaN(t.Scores[c.fold]) || t.Err != ""
+			mu.Unlock()
+			if known || inner.Err() != nil {
+				continue // a point that failed in one fold is not asked again
 			}
-		})
-	}
-	for _, c := range all {
-		if inner.Err() != nil {
-			break
+			var score float64
+			l, err := f.learnerAt(t.Values)
+			if err == nil {
+				score, err = validate(inner, l, splits[c.fold], f.Metric, w)
+			}
+			if errors.As(err, new(*PanicError)) {
+				stop(err) // it is to be mended, and no score of the point
+			}
+			if inner.Err() != nil {
+				continue
+			}
+			failure := ""
+			if err != nil {
+				failure, score = err.Error(), math.NaN()
+			} else if math.IsNaN(score) || math.IsInf(score, 0) {
+				failure, score = fmt.Sprintf("the score is %v", score), math.NaN()
+			}
+			mu.Lock()
+			if err := log.append(f.Names, t.Values, c.fold, score, failure); err != nil {
+				stop(err)
+			}
+			note(i, c.fold, score, failure)
+			f.Fitted++
+			if err := watch(); err != nil {
+				stop(err)
+			}
+			mu.Unlock()
 		}
-		next <- c
-	}
-	close(next)
-	wg.Wait()
+	})
 	if inner.Err() != nil {
 		return fmt.Errorf("svmnb: Search: after %d of %d folds: %w", progress.Done, progress.All, context.Cause(inner))
 	}

@@ -72,6 +72,7 @@ func (w *warmth) solve(ctx context.Context, m *machine, p *solvers.Problem, i in
 	p.K, s.Start = run.k, run.start(p)
 	res, err := solvers.Solve(ctx, p, m.method, s)
 	if res == nil || res.Status == solvers.Unbounded {
+		w.runs[i] = warmRun{} // whose matrix a kernel that panics may have left half done
 		return nil, fmt.Errorf("svmnb: %w", err)
 	}
 	run.alpha, run.upper = res.Alpha, p.Upper

@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"strings"
 
+	"github.com/svmnb/svmnb/internal/panics"
 	"github.com/svmnb/svmnb/svmnb/metrics"
 )
 
@@ -125,7 +126,8 @@ func meanError(scores []float64) (mean, se float64) {
 // [Pipeline] included, and measures what it says of the points left out: by its
 // accuracy, RMSE or NLPD. The metric of [Search] may be another. When ctx ends
 // early, the folds so far come with an error that wraps context.Cause(ctx).
-func CrossValidate(ctx context.Context, l Learner, folds Folds) (*Validation, error) {
+func CrossValidate(ctx context.Context, l Learner, folds Folds) (_ *Validation, err error) {
+	defer caught(&err)
 	if err := given(ctx, "CrossValidate"); err != nil {
 		return nil, err
 	}
@@ -157,7 +159,8 @@ func CrossValidate(ctx context.Context, l Learner, folds Folds) (*Validation, er
 
 // validate learns from one side of a split and measures on the other. What it is
 // learnt from is a data set of its own: nothing held out can be reached from it.
-func validate(ctx context.Context, l Learner, s Split, m Metric, w *warmth) (float64, error) {
+func validate(ctx context.Context, l Learner, s Split, m Metric, w *warmth) (score float64, err error) {
+	defer caught(&err)
 	if ctx.Err() != nil {
 		return 0, context.Cause(ctx)
 	}
@@ -170,7 +173,11 @@ func validate(ctx context.Context, l Learner, s Split, m Metric, w *warmth) (flo
 	if err != nil {
 		return 0, err
 	}
-	return m.Of(h)
+	err = panics.Call(func() string { return "the metric " + m.Name }, func() (err error) {
+		score, err = m.Of(h)
+		return err
+	})
+	return score, err
 }
 
 // MustCrossValidate is CrossValidate for a notebook cell: an error is printed and

@@ -20,7 +20,7 @@ import (
 //   - a table of [Table], or several items side by side, of [Dashboard];
 //   - a value with a Markdown() string method, such as a summary, or a string
 //     of Markdown;
-//   - an error, or a value with a String method: its text.
+//   - an error, or a value with a String method: its text; nothing where it is nil.
 //
 // Outside a notebook, Show prints the texts; where there are charts it writes
 // everything to a page of its own in the temporary folder and prints where. An
@@ -72,6 +72,7 @@ func render(items []any) (parts []part, err error) {
 }
 
 func renderOne(item any) (p part, err error) {
+	defer caught(&err)
 	if err, ok := item.(error); item == nil || ok && isNil(err) {
 		p.plain = "nothing to show: this is nil, as an error is where all went well"
 		return p, nil
