@@ -307,6 +307,9 @@ func (r *sparseLoopRower) row(dst, x []float64, w *work) {
 	r.of(dst)
 }
 
+// mostFeatures bounds the memory of one sparse point written out: 1 GiB.
+const mostFeatures = 1 << 27
+
 // NewSparseGram is [NewGram] for sparse points, which it keeps without copying
 // them: the caller does not change them. Nothing is written out but a point or
 // two at a time. A kernel that is a function of x·z or of ‖x − z‖² costs as many
@@ -319,6 +322,9 @@ func NewSparseGram(k Kernel, x CSR, cacheBytes int64) (g *Gram, err error) {
 	}
 	if err := checkSparse(k, "x", x); err != nil {
 		return nil, err
+	}
+	if x.D > mostFeatures {
+		return nil, &DataError{"x", -1, -1, float64(x.D), fmt.Sprintf("there are %d features, and a point written out takes %.3g GiB; the limit is %d features: number those that occur from 1 on, or hash them", x.D, float64(x.D)/(1<<27), mostFeatures)}
 	}
 	// An entry takes 12 bytes, and with its copy for blocks about three numbers.
 	perPoint := 3*len(x.Index)/x.N() + 1

@@ -58,6 +58,12 @@ func (f Deal) String() string {
 	return fmt.Sprintf("KFold(%d, %d)", f.K, f.Seed)
 }
 
+// mostListed bounds the row numbers in all folds together: 1 GiB.
+const mostListed = 1 << 27
+
+// foldsFit says whether k folds of n rows, dealt so many times, may be listed.
+func foldsFit(n, k, times int) bool { return times <= mostListed/k/n }
+
 // Splits implements [Folds].
 func (f Deal) Splits(data *datasets.Dataset) ([]Split, error) {
 	if data == nil {
@@ -67,6 +73,10 @@ func (f Deal) Splits(data *datasets.Dataset) ([]Split, error) {
 	switch {
 	case f.K < 2 || f.K > n:
 		return nil, wrong("Folds", float64(f.K), "there are %d folds for %d points; give between 2 and the number of points", f.K, n)
+	case f.Times > 1 && !foldsFit(n, f.K, f.Times):
+		return nil, wrong("Folds", float64(f.Times), "%d folds dealt %d times over %d points are more than the %d row numbers that are listed at once: deal them less often, or split by Folds of your own", f.K, f.Times, n, mostListed)
+	case !foldsFit(n, f.K, 1):
+		return nil, wrong("Folds", float64(f.K), "%d folds of %d points are more than the %d row numbers that are listed at once: take fewer folds", f.K, n, mostListed)
 	case f.Times < 0:
 		return nil, wrong("Folds", float64(f.Times), "the points are dealt %d times; deal them at least once", f.Times)
 	}
@@ -132,6 +142,9 @@ func (oneOut) Splits(data *datasets.Dataset) ([]Split, error) {
 	n := data.N()
 	if n < 2 {
 		return nil, wrong("Folds", float64(n), "there is only %s; leaving one out needs 2", several(n, "point"))
+	}
+	if !foldsFit(n, n, 1) {
+		return nil, wrong("Folds", float64(n), "%d points left out one by one are more than the %d row numbers that are listed at once: take StratifiedKFold(10, 1)", n, mostListed)
 	}
 	splits := make([]Split, n)
 	for i := range splits {

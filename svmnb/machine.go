@@ -189,6 +189,9 @@ func keepsNormal(m solvers.Method) bool {
 // matrix returns the kernel matrix of the data: their features, for a linear
 // machine whose method keeps w.
 func (m *machine) matrix() (solvers.Matrix, error) {
+	if m.data.Sparse != nil && m.data.D() > modelCells {
+		return nil, fmt.Errorf("there are %d features, for which a machine takes %.3g GiB; the limit is %d: number those that occur from 1 on, or hash them", m.data.D(), float64(m.data.D())/(1<<27), modelCells)
+	}
 	if m.kernel == kernels.Kernel(kernels.Linear()) && keepsNormal(m.method) {
 		return pointsOf(m.data).features(math.Sqrt(m.tau2))
 	}
