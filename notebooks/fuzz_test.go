@@ -76,7 +76,7 @@ func FuzzRunnerMarkdown(f *testing.F) {
 }
 
 // A notebook is read or refused; what was read is written, read again the same, planned,
-// compared with itself, and makes a page.
+// compared with itself, and rendered.
 func FuzzNotebook(f *testing.F) {
 	if data, err := os.ReadFile(filepath.Join("testdata", "basic.ipynb")); err == nil {
 		f.Add(data)
@@ -94,7 +94,7 @@ func FuzzNotebook(f *testing.F) {
 		}
 		exercisesOf(nb)
 		vacuous(nb)
-		if _, err := exportHTML(nb, "fuzz", ""); err != nil && !strings.Contains(err.Error(), "is not an object") {
+		if _, _, err := renderNotebook(newMarkdown(), nb, ""); err != nil && !strings.Contains(err.Error(), "is not an object") {
 			t.Errorf("no page: %v", err)
 		}
 		once, err := nb.encode()
