@@ -40,9 +40,6 @@ func (b Bootstrap) Of(ctx context.Context, n int, metric func(rows []int) (float
 	if ctx == nil {
 		return Interval{}, wrong("Bootstrap", "ctx", -1, math.NaN(), "the context is nil; give context.Background()")
 	}
-	if metric == nil {
-		return Interval{}, wrong("Bootstrap", "metric", -1, math.NaN(), "the metric is nil; give a function of the rows")
-	}
 	if b.Replicates == 0 {
 		b.Replicates = 1000
 	}
@@ -56,6 +53,9 @@ func (b Bootstrap) Of(ctx context.Context, n int, metric func(rows []int) (float
 		return Interval{}, wrong("Bootstrap", "Replicates", -1, float64(b.Replicates), "%d replicates have no quantiles; take at least 10", b.Replicates)
 	case !(b.Level > 0 && b.Level < 1):
 		return Interval{}, wrong("Bootstrap", "Level", -1, b.Level, "%v is no level of confidence; it lies in (0, 1)", b.Level)
+	}
+	if metric == nil {
+		return Interval{}, wrong("Bootstrap", "metric", -1, math.NaN(), "the metric is nil; give a function of the rows")
 	}
 	rows := make([]int, n)
 	for i := range rows {
