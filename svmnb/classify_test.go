@@ -276,7 +276,7 @@ func TestLimitsAreNoErrors(t *testing.T) {
 	if fit.Status != solvers.IterationLimit || fit.Iterations != 7 {
 		t.Errorf("%v after %d iterations", fit.Status, fit.Iterations)
 	}
-	if h := fit.Hints(); len(h) == 0 || !strings.Contains(h[0], "iteration limit") {
+	if h := fit.Hints(); len(h) == 0 || !strings.Contains(h[0], "limit of iterations") {
 		t.Errorf("hints %q", h)
 	}
 }
