@@ -10,7 +10,7 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
 )
 
-// exploreCubic is how many points methods of n³ multiplications are offered for.
+// exploreCubic is how many points methods of n³ operations are offered for.
 const exploreCubic = 500
 
 func (c Classifier) stated() (explorable, error) {

@@ -104,7 +104,7 @@ func (f *Fit) leaveOneOut() (*LeaveOneOutBounds, []float64, error) {
 // LeaveOneOut returns the n residuals y_i − f_i(x_i) of the ridge regressions f_i that
 // are learnt without point i, in units of the targets: β_i/(Ã⁻¹)_ii, where Ã is
 // K + λI, bordered by ones for a free bias (Cook and Weisberg 1982, §2.2, in the
-// dual). Only [Regressor.Ridge] has it; it takes 2n³ multiplications and 8n² bytes.
+// dual). Only [Regressor.Ridge] has it; it takes 2n³ operations and 8n² bytes.
 func (f *RegressionFit) LeaveOneOut() (_ []float64, err error) {
 	defer caught(&err)
 	if f.none() {

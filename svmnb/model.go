@@ -26,6 +26,7 @@ type Model struct {
 	kernel   kernels.Kernel
 	classes  []string
 	targets  []float64 // of the classes
+	line     float64   // of one class: f from −line on is on the line f = 0
 	duels    [][2]int  // of each machine, as in multiTask
 	curves   []curve   // of each machine; nil without probabilities
 	machines []term
@@ -77,7 +78,7 @@ func (f *Fit) Model() *Model {
 	m := (&Model{kind: twoClassModel, kernel: f.task.kernel, expanded: f.expanded, machines: []term{{coef: f.coef, b: f.b, w: f.w}}}).beyond(f.task.data)
 	m.classes, m.duels = []string{f.task.negative, f.task.positive}, [][2]int{{1, 0}}
 	if f.task.margin == oneClass {
-		m.kind, m.targets = oneClassModel, []float64{-1, 1}
+		m.kind, m.targets, m.line = oneClassModel, []float64{-1, 1}, f.line
 		return m
 	}
 	for _, c := range f.task.data.Counts() {
@@ -353,7 +354,7 @@ func (m *Model) winner(values []float64) int {
 		p := m.probabilities(values)
 		return slices.Index(p, slices.Max(p))
 	case m.kind == oneClassModel || m.kind == twoClassModel:
-		if values[0] >= 0 {
+		if values[0] >= -m.line {
 			return 1
 		}
 		return 0
@@ -439,6 +440,9 @@ func (m *Model) complete(format string) error {
 	case oneClassModel, twoClassModel:
 		if k != 2 || !slices.Equal(m.duels, [][2]int{{1, 0}}) || m.kind == oneClassModel && m.curves != nil {
 			return bad("the classes are not those of a model of %v", m.kind)
+		}
+		if !(m.line >= 0 && m.line <= math.MaxFloat64) || m.kind == twoClassModel && m.line != 0 {
+			return bad("the line of a model of %v is %v wide; it is a number ≥ 0, of two classes 0", m.kind, m.line)
 		}
 	default:
 		if k < 2 || k > 1<<15 {

@@ -37,6 +37,7 @@ type modelJSON struct {
 	Features int           `json:"features"`
 	Classes  []string      `json:"classes,omitempty"`
 	Targets  []float64     `json:"targets,omitempty"`
+	Line     float64       `json:"line,omitempty"` // of one class; 0 where none is said
 	Duels    [][2]int      `json:"duels,omitempty"`
 	Vectors  [][]float64   `json:"vectors"`
 	Sparse   *sparseJSON   `json:"sparse,omitempty"` // in place of vectors; version 2
@@ -92,7 +93,7 @@ func Save(path string, fit Modeler) error {
 			return modelError("svmnb", 0, "the class name %q is no UTF-8", name)
 		}
 	}
-	file := modelJSON{Kind: m.kind.String(), Kernel: m.kernel.String(), Features: m.d, Classes: m.classes, Targets: m.targets, Duels: m.duels, Vectors: m.x.x}
+	file := modelJSON{Kind: m.kind.String(), Kernel: m.kernel.String(), Features: m.d, Classes: m.classes, Targets: m.targets, Line: m.line, Duels: m.duels, Vectors: m.x.x}
 	version := modelVersions[0]
 	if s := m.x.sparse; s != nil {
 		file.Sparse, version = &sparseJSON{s.Start, s.Index, s.Value}, modelVersions[1]
@@ -200,7 +201,7 @@ func parseModel(text []byte) (*Model, error) {
 		e.Err = err
 		return nil, e
 	}
-	m := &Model{kind: modelKind(kind), kernel: k, classes: file.Classes, targets: file.Targets, duels: file.Duels, expanded: expanded{x: written(file.Vectors), d: file.Features, kernel: k}}
+	m := &Model{kind: modelKind(kind), kernel: k, classes: file.Classes, targets: file.Targets, line: file.Line, duels: file.Duels, expanded: expanded{x: written(file.Vectors), d: file.Features, kernel: k}}
 	if s := file.Sparse; s != nil {
 		if file.Vectors != nil || version == modelVersions[0] {
 			return nil, modelError(format, 3, "the support vectors are there twice, or sparse in a version that has none")

@@ -196,7 +196,7 @@ func (m *Model) goPredict(say func(format string, args ...any)) {
 	case m.curves != nil:
 		say("\tbest, p := 0, Probabilities(x)\n\tfor k, v := range p {\n\t\tif v > p[best] {\n\t\t\tbest = k\n\t\t}\n\t}\n\treturn Classes[best]\n}\n\n")
 	case m.kind == oneClassModel || m.kind == twoClassModel:
-		say("\tif Decisions(x)[0] >= 0 {\n\t\treturn Classes[1]\n\t}\n\treturn Classes[0]\n}\n\n")
+		say("\tif Decisions(x)[0] >= %v {\n\t\treturn Classes[1]\n\t}\n\treturn Classes[0]\n}\n\n", 0-m.line)
 	case m.kind == votesModel:
 		say("\tf := Decisions(x)\n\tvar votes [len(Classes)]int\n\tm := 0\n\tfor i := range votes {\n\t\tfor j := i + 1; j < len(votes); j++ {\n\t\t\tif f[m] > 0 {\n\t\t\t\tvotes[i]++\n\t\t\t} else {\n\t\t\t\tvotes[j]++\n\t\t\t}\n\t\t\tm++\n\t\t}\n\t}\n\tbest := 0\n\tfor k, n := range votes {\n\t\tif n > votes[best] {\n\t\t\tbest = k\n\t\t}\n\t}\n\treturn Classes[best]\n}\n\n")
 	default:

@@ -46,7 +46,7 @@ func (f *ProcessFit) Model() *Model {
 
 // Posterior returns mean and variance of f at the m points of x, of the model of a
 // [ProcessFit] that a direct method has solved. The first call computes Cholesky's
-// factor of the n points, n³/3 multiplications and 4n² bytes. Errors are those of
+// factor of the n points, n³/3 operations and 4n² bytes. Errors are those of
 // Decisions, an *ArgumentError for other models, and that of ctx.
 func (m *Model) Posterior(ctx context.Context, x [][]float64) (_ *Belief, err error) {
 	defer caught(&err)

@@ -135,13 +135,13 @@ func (p Process) ZeroMean() Process { p.mean = zeroMean; return p }
 // variances (GPML §2.7 in the limit of a vague prior). It needs a direct method.
 func (p Process) LinearMean() Process { p.mean = linearMean; return p }
 
-// Cholesky solves by A = LL', in n³/3 multiplications, the default below 4,096 points.
+// Cholesky solves by A = LL', in n³/3 operations, the default below 4,096 points.
 func (p Process) Cholesky() Process { return p.Using(solvers.Cholesky{}) }
 
-// LU solves by A = PLU with row exchanges, in 2n³/3 multiplications.
+// LU solves by A = PLU with row exchanges, in 2n³/3 operations.
 func (p Process) LU() Process { return p.Using(solvers.LU{}) }
 
-// GaussJordan solves by complete elimination, in n³ multiplications.
+// GaussJordan solves by complete elimination, in n³ operations.
 func (p Process) GaussJordan() Process { return p.Using(solvers.GaussJordan{}) }
 
 // CG solves by conjugate gradients (CST Table 7.3), in n² multiplications an
@@ -214,7 +214,7 @@ func (p Process) Memory(bytes int64) Process {
 
 // Optimise lets Fit first find the hyperparameters of the kernel and the noise
 // variance that maximise the log marginal likelihood (GPML §5.4), climbing from
-// the ones said. It uses Cholesky's factor for that, n³ multiplications a step,
+// the ones said. It uses Cholesky's factor for that, n³ operations a step,
 // whatever method solves the system afterwards. What kernels.Fixed holds, a noise
 // variance of 0 and NoiseVariances stay what they are.
 func (p Process) Optimise() Process { p.learn = true; return p }

@@ -75,7 +75,7 @@ func (f *ProcessFit) evidence(factor *solvers.CholeskyFactor) float64 {
 //
 //	½ α'(∂A)α − ½ tr(A⁻¹ ∂A)
 //
-// A direct method computes A⁻¹ for that, n³ multiplications; an iterative one
+// A direct method computes A⁻¹ for that, n³ operations; an iterative one
 // estimates the trace by random probes (Hutchinson 1989, Skilling). The
 // error wraps that of kernels.Hyperparameters for a kernel that has none, and
 // context.Cause(ctx) when ctx ends early.
@@ -201,7 +201,7 @@ type LeaveOneOut struct {
 
 // LeaveOneOut predicts each target from the others in closed form (GPML 5.12),
 // with P for A⁻¹ under a linear mean (Dubrule 1983). It needs a direct method and
-// n³ multiplications. When ctx ends early the error wraps context.Cause(ctx).
+// n³ operations. When ctx ends early the error wraps context.Cause(ctx).
 func (f *ProcessFit) LeaveOneOut(ctx context.Context) (_ *LeaveOneOut, err error) {
 	defer caught(&err)
 	if err := given(ctx, "LeaveOneOut"); err != nil {
