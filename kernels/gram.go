@@ -41,6 +41,11 @@ type Gram struct {
 	order, place []int32
 	x            []float64 // the point of the row in hand
 
+	// What Centred returns, once somebody has asked.
+	looked  bool
+	centred *Gram
+	offset  []float64
+
 	// A *blocks, from the first call of Hold or Times on. The package of a cell compiles
 	// again all methods of generic types that it can see in fields and methods of others,
 	// a third of a second here; it does not see this one's.
@@ -152,7 +157,12 @@ func (g *Gram) Row(i int) []float64 {
 
 // Evaluations returns how many kernel values have been computed so far, the
 // diagonal included.
-func (g *Gram) Evaluations() int64 { return g.evaluations }
+func (g *Gram) Evaluations() int64 {
+	if g.centred != nil {
+		return g.evaluations + g.centred.Evaluations()
+	}
+	return g.evaluations
+}
 
 // evaluate sets dst[t] to the kernel of point i and the point that stands at t.
 func (g *Gram) evaluate(dst []float64, i int) {
@@ -233,6 +243,9 @@ func (m *memory) give(v []float64) { m.free.Put(&v) }
 // Release gives the memory of the points and of the rows that are kept to matrices
 // to come. Neither g nor a row of it may be used afterwards.
 func (g *Gram) Release() {
+	if g.centred != nil {
+		g.centred.Release()
+	}
 	if m, ok := g.store.(*dense); ok {
 		for _, v := range m.taken {
 			memoryOfRows.give(v)
@@ -241,7 +254,7 @@ func (g *Gram) Release() {
 	if v := g.p.columns; v != nil {
 		memoryOfColumns.give(v)
 	}
-	*g = Gram{n: g.n, kernel: g.kernel, diag: g.diag, evaluations: g.evaluations}
+	*g = Gram{n: g.n, kernel: g.kernel, diag: g.diag, evaluations: g.Evaluations()}
 }
 
 // lately keeps rows of n entries, the ones used last.

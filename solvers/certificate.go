@@ -32,6 +32,7 @@ func (p *Problem) certify(alpha, f []float64) Certificate {
 		c.Gap = p.gapAt(alpha, f, p.bestBias(alpha, f))
 		c.Primal = c.Dual + c.Gap
 	}
+	c.Rounding = p.rounding(alpha)
 	c.RelGap = relative(c.Gap, c.Primal)
 	c.BoxGap = c.Gap
 	if slices.ContainsFunc(p.Upper, func(u float64) bool { return math.IsInf(u, 1) }) {
@@ -39,6 +40,26 @@ func (p *Problem) certify(alpha, f []float64) Certificate {
 		c.BoxGap = boxed.gapAt(alpha, f, boxed.bestBias(alpha, f))
 	}
 	return c
+}
+
+// rounding is how far rounding of kernel values to double precision may have moved F, for
+// all terms moved to the same side by the unit of the largest.
+func (p *Problem) rounding(alpha []float64) float64 {
+	largest, total, n := 0.0, 0.0, len(alpha)
+	for _, k := range p.K.Diag() {
+		largest = max(largest, math.Abs(k))
+	}
+	if doubled(p.K) != nil {
+		n /= 2
+	}
+	for i := range n {
+		b := p.S[i] * alpha[i]
+		if n < len(alpha) {
+			b += p.S[n+i] * alpha[n+i]
+		}
+		total += math.Abs(b)
+	}
+	return 0x1p-52 * largest * total
 }
 
 // boxed is CST's device for a gap where α has no upper bound: the ridge counts

@@ -111,6 +111,13 @@ func (s *descent) face(ctx context.Context) (moved bool, err error) {
 	return true, err
 }
 
+// refresh sums w afresh; F is of no use to it.
+func (s *descent) refresh([]float64) {
+	s.normal()
+	s.size = len(s.alpha)
+	s.high, s.low = math.Inf(1), math.Inf(-1)
+}
+
 func (s *descent) Report(it *Iterate) {
 	it.Alpha, it.Step, it.Active = s.alpha, s.step, s.size
 	it.Up, it.Low, it.Sweep = s.up, s.down, 1

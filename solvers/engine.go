@@ -89,6 +89,8 @@ type engine struct {
 	on      []int // points of them; nil means all
 	end     [2]end
 	reach   float64 // the largest |F| of the active variables
+	top     float64 // the largest W that was seen with an F right for all
+	level   int     // how often it has not grown since
 	best    float64 // the least violation since F was last right for all
 	still   int     // steps since then
 	wide    float64 // the violation when F was last right for all
@@ -131,6 +133,7 @@ const (
 	engineFirst    = 256     // of the first, for most of its points will not stay; then twice as many each time
 	engineNoise    = 0x1p-30 // of the largest |F|: a violation below it may be rounding
 	enginePatience = 30      // steps without progress after which it is
+	engineFall     = 1e-6    // by what share W may fall through rounding
 	enginePeriod   = 8       // working sets between two looks for points to leave out
 	engineRidge    = 1e30    // at most, for single precision
 	engineShare    = 1 << 25 // kernel values between two looks at the context
@@ -177,6 +180,7 @@ func newEngine(p *Problem, b Blocks, n, size int, alpha, f []float64) *engine {
 		s.mask(s.noRise, s.noFall, v, p, v, alpha[v])
 	}
 	s.restore()
+	s.top = s.dual()
 	return s
 }
 
@@ -271,6 +275,7 @@ func (s *engine) Report(it *Iterate) {
 func (s *engine) refresh(f []float64) {
 	copy(s.f, f)
 	s.restore()
+	s.top, s.level = s.dual(), 0
 }
 
 // complete brings F up to date where it was left out.
@@ -392,7 +397,30 @@ func (s *engine) Step(ctx context.Context) (done bool, err error) {
 	if s.still++; s.violation() < 0.9*s.best {
 		s.best, s.still = s.violation(), 0
 	}
-	return false, nil
+	return !s.partial() && !s.climbs(), nil
+}
+
+// climbs reports whether W, for an F that is right for all, still grows. In exact
+// arithmetic it cannot fall.
+func (s *engine) climbs() bool {
+	w := s.dual()
+	if w > s.top {
+		s.top, s.level = w, 0
+		return true
+	}
+	s.level++
+	return s.level <= enginePatience && s.top-w <= engineFall*math.Abs(s.top)
+}
+
+// dual is W by an F that is right for all.
+func (s *engine) dual() float64 {
+	w := 0.0
+	for v, a := range s.alpha {
+		if a != 0 {
+			w += a * (s.p.S[v]*s.f[v] - s.p.P[v]) / 2
+		}
+	}
+	return w
 }
 
 // shrink leaves out what it may, when that is a good part.

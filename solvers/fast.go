@@ -1,19 +1,32 @@
 package solvers
 
+import "math"
+
 // Fast is the method that is fastest for the problem:
 //
+//   - Newton where K is Features of at most a thousand columns;
+//   - CoordinateDescent for other Features with a fixed bias;
+//   - GradientAscent for other problems with a fixed bias;
 //   - Decomposition from 600 variables on, where the kernel matrix has Blocks, the
-//     bias is free and every α has an upper bound or a ridge;
+//     bias is free and every α has an upper bound or a ridge, unless single precision
+//     is too coarse for how far the points are from each other;
 //   - TubeSMO for the other regressions of [Tube] and [Tube2] with a free bias;
 //   - SMO for all else.
 //
-// Result.Method says which it was.
+// A method that rounding stops before the criterion is met, or that has taken many
+// iterations, hands over to another: of at most 3000 variables to PrimalDual, which takes
+// the same few steps whatever the kernel and C, and then to SMO. The answer is the best of
+// them. Result.Method says which they were.
 type Fast struct{}
 
 // fastFrom is from how many variables on working sets pay for their setting up
 // (measured on mixtures of 2, 20 and 100 features, C from 1 to 100, and in processes
 // that have run nothing before, as notebook cells are).
 const fastFrom = 600
+
+// fastDense is up to how many variables Q is factored when other methods do not get on:
+// 72 MB and some seconds.
+const fastDense = 3000
 
 // Name is "the fastest".
 func (Fast) Name() string { return "the fastest" }
@@ -24,20 +37,97 @@ func (m Fast) Start(p *Problem, alpha []float64) (Stepper, error) {
 }
 
 func (m Fast) startAt(p *Problem, alpha, f []float64) (Stepper, error) {
-	return startAt(m.choose(p), p, alpha, f)
+	return startAt(m.choose(p)[0], p, alpha, f)
 }
 
 func (Fast) keepsClasses() {}
 
-// choose returns the method for p.
-func (Fast) choose(p *Problem) Method {
+// WantsFeatures reports whether a linear machine of so many variables, on points of so
+// many columns, is best given as [Features].
+func (Fast) WantsFeatures(variables, points, columns int, fixedBias bool) bool {
+	return fixedBias || variables >= fastFrom && points >= 2*columns && columns <= mostColumns
+}
+
+// choose returns the methods for p, each to be taken when the one before does not get on.
+func (Fast) choose(p *Problem) []Method {
+	var list []Method
+	x, linear := p.K.(Features)
+	if linear && !p.PerClass && x.Columns() <= mostColumns {
+		list = append(list, Newton{})
+	}
+	if p.FixedBias {
+		if linear {
+			list = append(list, CoordinateDescent{})
+		}
+		list = append(list, hurried{GradientAscent{}, 1000})
+		return append(list, inTheEnd(p, GradientAscent{})...)
+	}
+	pairs := Method(SMO{})
+	if doubled(p.K) != nil && !p.PerClass {
+		pairs = TubeSMO{}
+	}
 	if len(p.S) >= fastFrom {
-		if b, _ := engineFor(p); b != nil {
-			return Decomposition{}
+		if b, n := engineFor(p); b != nil && fine(p, b, n) {
+			list = append(list, hurried{Decomposition{}, 300})
+			return append(list, inTheEnd(p, pairs)...)
 		}
 	}
-	if doubled(p.K) != nil && !p.FixedBias && !p.PerClass {
-		return TubeSMO{}
-	}
-	return SMO{}
+	list = append(list, hurried{pairs, max(100_000, 200*len(p.S))})
+	return append(list, inTheEnd(p, pairs)...)
 }
+
+// inTheEnd are the methods for what others do not get on with, pairs last.
+func inTheEnd(p *Problem, last Method) []Method {
+	if p.PerClass || len(p.S) > fastDense {
+		return []Method{last}
+	}
+	return []Method{PrimalDual{}, hurried{last, 1_000_000}}
+}
+
+// hurried is a method that is given so many iterations where Q can be factored.
+type hurried struct {
+	Method
+	most int
+}
+
+func (hurried) keepsClasses() {}
+
+func (m hurried) budget(n int) int {
+	if n > fastDense {
+		return 1 << 60
+	}
+	return m.most
+}
+
+func (m hurried) startAt(p *Problem, alpha, f []float64) (Stepper, error) {
+	return startAt(m.Method, p, alpha, f)
+}
+
+// fine reports whether single precision tells the points apart: whether the largest K is
+// not too large for κ, about how far two of them are from each other in feature space.
+func fine(p *Problem, b Blocks, n int) bool {
+	const some = 8
+	at, of := make([]int, 8*some), make([]int, some)
+	for k := range at {
+		at[k] = k * (n - 1) / (len(at) - 1)
+	}
+	for k := range of {
+		of[k] = k * (n - 1) / (some - 1)
+	}
+	diag, largest, spread := p.K.Diag(), 0.0, 0.0
+	for _, v := range diag[:n] {
+		largest = max(largest, math.Abs(v))
+	}
+	row := make([]float64, len(at))
+	for _, j := range of {
+		clear(row)
+		b.TimesAt(row, at, []int{j}, []float64{1})
+		for k, i := range at {
+			spread += (diag[i] + diag[j] - 2*row[k]) / float64(len(at)*some)
+		}
+	}
+	return largest <= coarse*spread || largest == 0
+}
+
+// coarse is the largest K in units of κ for which single precision will do.
+const coarse = 1 << 14

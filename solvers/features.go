@@ -3,6 +3,7 @@ package solvers
 import (
 	"fmt"
 	"math"
+	"sync"
 
 	"github.com/svmnb/svmnb/internal/simd"
 )
@@ -19,11 +20,13 @@ type Features interface {
 
 // DenseFeatures are n rows of d numbers each as the linear kernel's matrix.
 type DenseFeatures struct {
-	x    [][]float64
-	d    int
-	diag []float64
-	row  [2][]float64
-	odd  int
+	x     [][]float64
+	d     int
+	diag  []float64
+	row   [2][]float64
+	odd   int
+	once  sync.Once
+	about about[DenseFeatures] // once somebody has asked
 }
 
 // NewDenseFeatures keeps x, n rows of equal length d, without copying it. A
@@ -139,6 +142,9 @@ type SparseFeatures struct {
 	w    []float64 // one row made dense
 	row  [2][]float64
 	odd  int
+
+	once  sync.Once
+	about about[SparseFeatures] // once somebody has asked
 }
 
 // NewSparseFeatures keeps its arguments without copying them; d is the number

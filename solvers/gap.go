@@ -210,6 +210,7 @@ func (p *Problem) summarise(alpha, f []float64) summary {
 	if p.FixedBias { // the conditions are F ≤ b₀ over I_up and F ≥ b₀ over I_low
 		part[0].up, part[0].low = b0, b0
 	}
+	twice := doubled(p.K) != nil
 	for i, a := range alpha {
 		g := -p.S[i] * f[i] // (Qα + p)_i
 		s.dual -= a * ((g+p.P[i])/2 + b0*p.S[i])
@@ -218,6 +219,9 @@ func (p *Problem) summarise(alpha, f []float64) summary {
 			quad -= p.Ridge[i] * a
 		}
 		s.norm2 += a * quad
+		if twice { // their sums are of differences, below
+			s.dual, s.norm2 = 0, 0
+		}
 		of := &part[0]
 		if p.PerClass && p.S[i] > 0 {
 			of = &part[1]
@@ -236,6 +240,9 @@ func (p *Problem) summarise(alpha, f []float64) summary {
 				s.atUpper++
 			}
 		}
+	}
+	if twice {
+		s.dual, s.norm2 = p.ofDifferences(alpha, f)
 	}
 	s.norm2 = max(s.norm2, 0)
 	s.free = part[0].free + part[1].free
@@ -258,6 +265,25 @@ func (p *Problem) summarise(alpha, f []float64) summary {
 		s.kkt = max(s.kkt, p.worst(part[1].up, part[1].low))
 	}
 	return s
+}
+
+// ofDifferences returns W and ‖w‖² of a regression by β = α̂ − α: of a ν-SVR the two may
+// be large and alike, and sums of them apart lose what β has.
+func (p *Problem) ofDifferences(alpha, f []float64) (dual, norm2 float64) {
+	n := len(alpha) / 2
+	for i := range n {
+		above, below := alpha[i], alpha[n+i]
+		beta, b0 := above-below, p.fixed()
+		u := f[i] - p.P[i] - 2*b0
+		v := -f[n+i] - p.P[n+i] + 2*b0
+		dual += (beta*u + below*(u+v)) / 2
+		g := -f[i] - p.P[i] // (Kβ)_i
+		if p.Ridge != nil {
+			g -= p.Ridge[i] * above
+		}
+		norm2 += beta * g
+	}
+	return dual, norm2
 }
 
 // tally is summarise in one fast pass, for a programme with one b and no ridge.

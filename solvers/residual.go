@@ -3,7 +3,8 @@ package solvers
 import "math"
 
 // residual returns F_i = −s_i (Qα + p)_i, computed from the rows of the
-// non-zero α, or by way of w where K knows its factor.
+// non-zero α, or by way of w where K knows its factor. Of the two multipliers of a point
+// of a tube the difference is taken first: they may be large and alike.
 func (p *Problem) residual(alpha []float64) []float64 {
 	f, _ := p.residualUntil(alpha, never)
 	return f
@@ -31,45 +32,40 @@ func (p *Problem) residualBy(b Blocks, from int, alpha []float64, over func() bo
 			f[i] -= p.S[i] * p.Ridge[i] * alpha[i]
 		}
 	}
-	if x, ok := p.K.(Features); ok {
+	rows := p.K
+	if points := doubled(p.K); points != nil {
+		rows = points
+	}
+	n := rows.Dim()
+	v := p.vectors(alpha, n)
+	if x, ok := rows.(Features); ok {
 		w := make([]float64, x.Columns())
-		for j, a := range alpha {
-			if a != 0 {
-				x.Add(w, j, p.S[j]*a)
-			}
+		for k, j := range v.idx {
+			x.Add(w, j, -v.coef[k])
 		}
-		for i := range f {
-			f[i] -= x.Dot(i, w)
+		for i := range n {
+			g := x.Dot(i, w)
+			for u := i; u < len(f); u += n {
+				f[u] -= g
+			}
 		}
 		return f, true
 	}
-	if b != nil && nonZero(alpha)*b.Dim() >= from {
-		if v := p.vectors(alpha, b.Dim()); len(v.idx)*b.Dim() >= from && b.InBlocks() {
-			return f, v.residual(p, b, f, alpha, over)
-		}
+	if b != nil && len(v.idx)*n >= from && b.InBlocks() {
+		return f, v.residual(p, b, f, alpha, over)
 	}
-	for j, a := range alpha {
-		if a == 0 {
-			continue
-		}
+	for k, j := range v.idx {
 		if over() {
 			return nil, false
 		}
-		b := p.S[j] * a
-		for i, kij := range p.K.Row(j) {
-			f[i] -= b * kij
+		row, c := rows.Row(j), v.coef[k]
+		for from := 0; from < len(f); from += n {
+			for i, kij := range row {
+				f[from+i] += c * kij
+			}
 		}
 	}
 	return f, true
-}
-
-func nonZero(alpha []float64) (count int) {
-	for _, a := range alpha {
-		if a != 0 {
-			count++
-		}
-	}
-	return count
 }
 
 // vectors are the points with s α ≠ 0, its opposite, and the others. Variable v is
@@ -84,6 +80,13 @@ func (p *Problem) vectors(alpha []float64, n int) (v vectors) {
 	for i, a := range alpha {
 		sum[i%n] -= p.S[i] * a
 	}
+	count := 0
+	for _, c := range sum {
+		if c != 0 {
+			count++
+		}
+	}
+	v = vectors{make([]int, 0, count), make([]int, 0, n-count), make([]float64, 0, count)}
 	for i, c := range sum {
 		if c != 0 {
 			v.idx, v.coef = append(v.idx, i), append(v.coef, c)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/svmnb/svmnb/internal/panics"
@@ -57,8 +58,9 @@ type completer interface{ complete() []float64 }
 //
 // A limit is a Status and no error. An interrupt returns what there is, with an
 // error that wraps context.Cause(ctx); so do a dual without maximum, with
-// ErrUnbounded, steps that overshoot, with ErrDiverging, and a method that has left
-// the box, with ErrOutside. With every other error the result is nil: a *ProblemError for bad numbers, of which those in K
+// ErrUnbounded, steps that overshoot, with ErrDiverging, a method that has left the box,
+// with ErrOutside, and an answer that is worse than the start or no number, with
+// ErrInaccurate, or ErrBelowStart where a limit has ended the run. With every other error the result is nil: a *ProblemError for bad numbers, of which those in K
 // are found when their row is first used, and ErrUnsupported.
 //
 // A panic in a kernel, the method, the criterion or an observer is a *[PanicError].
@@ -92,63 +94,105 @@ func Solve(ctx context.Context, p *Problem, m Method, s Settings) (_ *Result, er
 	if s.MaxIterations == 0 {
 		s.MaxIterations = max(10_000_000, 100*len(alpha))
 	}
-	q, k := *p, &checked{Matrix: p.K, seen: make([]bool, len(alpha))}
-	if of := doubled(p.K); of != nil {
-		k.Matrix = of
+	of, offset := p.centred()
+	q, k := *of, &checked{Matrix: of.K, seen: make([]bool, len(alpha))}
+	if points := doubled(q.K); points != nil {
+		k.Matrix = points
 	}
-	if _, ok := p.K.(Features); !ok { // those were checked when they were made
+	if _, ok := q.K.(Features); !ok { // those were checked when they were made
+		twice := doubled(q.K) != nil
 		q.K = k
 		if _, ok := k.Matrix.(Batcher); ok {
 			q.K = checkedRows{k}
 		}
-		if doubled(p.K) != nil {
+		if twice {
 			q.K = Double(q.K)
 		}
 	}
-	r = run{p: &q, k: k, began: time.Now(), settings: s, done: ctx.Done(), last: make([]float64, len(alpha)), changed: make([]int, 0, len(alpha)), highest: -math.MaxFloat64}
+	r = run{
+		given: p, p: &q, k: k, offset: offset, began: time.Now(), settings: s, done: ctx.Done(), methods: []Method{m}, highest: -math.MaxFloat64, budget: math.MaxInt,
+		start: slices.Clone(alpha), last: make([]float64, len(alpha)), changed: make([]int, 0, len(alpha)), best: answer{dual: math.Inf(-1)},
+	}
 	r.trace.N = len(alpha)
 	if s.Every >= 0 {
 		r.trace.Points = make([]Point, 0, 128)
 	}
 	r.flat2 = q.flatness()
-	if c, ok := m.(interface{ choose(*Problem) Method }); ok {
-		m = c.choose(&q)
+	if c, ok := m.(interface{ choose(*Problem) []Method }); ok {
+		r.methods = c.choose(&q)
 	}
-	if _, ok := m.(interface{ keepsClasses() }); p.PerClass && !ok {
+	if _, ok := r.methods[0].(interface{ keepsClasses() }); p.PerClass && !ok {
 		return nil, fmt.Errorf("solvers: %s: %w: it keeps one sum of α, and ν-SVC has one in each class; use SMO", m.Name(), ErrUnsupported)
 	}
-	r.st, err = m.Start(&q, alpha)
+	err = r.begin(alpha)
 	if k.err != nil {
 		return nil, k.err
 	}
 	if err != nil {
-		return nil, fmt.Errorf("solvers: %s: %w", m.Name(), err)
+		return nil, fmt.Errorf("solvers: %s: %w", r.method.Name(), err)
 	}
 	status, err := r.loop(ctx)
 	if k.err != nil {
 		return nil, k.err
 	}
 	if err != nil {
-		return nil, fmt.Errorf("solvers: %s: iteration %d: %w", m.Name(), r.it.Iteration, err)
-	}
-	name := m.Name()
-	if n, ok := r.st.(interface{ name() string }); ok {
-		name = n.name()
+		return nil, fmt.Errorf("solvers: %s: iteration %d: %w", r.method.Name(), r.it.Iteration, err)
 	}
 	res := &Result{
-		Method: name, Alpha: append([]float64(nil), r.it.Alpha...), Status: status,
+		Method: r.name(), Alpha: append([]float64(nil), r.it.Alpha...), Status: status,
 		Iterations: r.it.Iteration, Evaluations: evaluations(p.K), Elapsed: time.Since(r.began), Trace: r.trace,
 	}
 	res.Certificate = q.certify(res.Alpha, r.exact)
 	res.Certificate.Claimed = r.claimed
+	if offset != nil {
+		moved := q.moved(offset, res.Alpha)
+		res.Certificate.Bias -= moved
+		res.Certificate.Norm2 = max(0, res.Certificate.Norm2+2*p.Delta*moved)
+	}
 	res.Bias = res.Certificate.Bias
-	if i := p.outside(res.Alpha); i >= 0 {
+	if i := p.outside(res.Alpha); i >= 0 && res.Alpha[i]-res.Alpha[i] == 0 {
 		return res, fmt.Errorf("solvers: %s, after %d iterations: %w: α_%d = %g is not in [%g, %g]", m.Name(), res.Iterations, ErrOutside, i, res.Alpha[i], p.Lower[i], p.Upper[i])
 	}
+	err = status.Err()
 	if status == Interrupted {
-		return res, fmt.Errorf("solvers: %s stopped after %d iterations: %w", m.Name(), res.Iterations, context.Cause(ctx))
+		err = fmt.Errorf("solvers: %s stopped after %d iterations: %w", r.method.Name(), res.Iterations, context.Cause(ctx))
 	}
-	return res, status.Err()
+	if err == nil && r.spoilt(res) {
+		err = r.inaccurate(res)
+	}
+	return res, err
+}
+
+// spoilt reports whether the answer is none: it is no number, or its objective is below
+// that of the start by more than rounding in the two.
+func (r *run) spoilt(res *Result) bool {
+	if w := res.Certificate.Dual; !(math.Abs(w) <= mostUsable*mostUsable) {
+		return true
+	}
+	from := r.from()
+	size := math.Abs(from) + math.Abs(res.Certificate.Dual) + res.Certificate.Norm2
+	for i, a := range res.Alpha {
+		size += math.Abs(a * r.p.P[i])
+	}
+	return res.Certificate.Dual < from-1e-9*size
+}
+
+// from is the objective of the start: the first point of the trace has it.
+func (r *run) from() float64 {
+	if points := r.trace.Points; len(points) > 0 && points[0].Iteration == 0 && points[0].Dual-points[0].Dual == 0 {
+		return points[0].Dual
+	}
+	return r.p.summarise(r.start, r.p.residual(r.start)).dual
+}
+
+// inaccurate is the error of an answer that is none, and sets its status.
+func (r *run) inaccurate(res *Result) error {
+	at := fmt.Sprintf("solvers: %s, after %d iterations: W = %g, and %g at the start", res.Method, res.Iterations, res.Certificate.Dual, r.from())
+	if res.Status == IterationLimit || res.Status == TimeLimit {
+		return fmt.Errorf("%s: %w", at, ErrBelowStart)
+	}
+	res.Status = Inaccurate
+	return fmt.Errorf("%s; kernel values are up to %.3g, and α up to %.3g: %w", at, slices.Max(r.p.K.Diag()), slices.Max(res.Alpha), ErrInaccurate)
 }
 
 // PanicError is a panic in code that Solve has called.
@@ -180,8 +224,16 @@ func given(ctx context.Context, m Method, s Settings) error {
 }
 
 type run struct {
-	p        *Problem
-	k        *checked // p.K, where its rows are checked
+	given    *Problem
+	p        *Problem  // the same about another origin
+	offset   []float64 // which it is, or nil
+	k        *checked  // p.K, where its rows are checked
+	method   Method
+	methods  []Method // to hand over to, in this order
+	names    []string // of those before
+	budget   int      // the iteration at which the method hands over
+	start    []float64
+	best     answer // of the methods before
 	st       Stepper
 	settings Settings
 	began    time.Time
@@ -206,6 +258,104 @@ type run struct {
 	highest   float64 // the largest dual that look has seen
 	still     int     // how often it has not grown since
 	refreshed int
+	audit     int // the iteration at which F of the engine is next computed afresh
+	audited   float64
+}
+
+// answer is an α, its F computed afresh, and W.
+type answer struct {
+	alpha, f []float64
+	dual     float64
+}
+
+// begin starts the next method.
+func (r *run) begin(alpha []float64) (err error) {
+	r.method, r.methods = r.methods[0], r.methods[1:]
+	if r.st, err = r.method.Start(r.p, alpha); err != nil {
+		return err
+	}
+	if b, ok := r.method.(interface{ budget(n int) int }); ok {
+		r.budget = b.budget(len(alpha)) + r.it.Iteration
+	} else {
+		r.budget = math.MaxInt
+	}
+	r.refreshed, r.still, r.highest = 0, 0, -math.MaxFloat64
+	r.audit, r.audited = r.it.Iteration+engineAudit, math.Inf(-1)
+	if len(alpha) <= fastDense { // where that costs little
+		r.audit = r.it.Iteration + engineAudit/8
+	}
+	r.unbounded, r.diverging, r.exhausted = false, false, false
+	return nil
+}
+
+// handOver begins the next method from the best α so far, and reports false where there
+// is none.
+func (r *run) handOver() bool {
+	if len(r.methods) == 0 || r.over() {
+		return false
+	}
+	if r.keep(); len(r.methods) == 1 && r.best.alpha != nil && !r.possible(r.best.alpha) {
+		return false
+	}
+	r.names = append(r.names, r.stage())
+	for len(r.methods) > 0 {
+		alpha := slices.Clone(r.start)
+		if r.best.alpha != nil {
+			copy(alpha, r.best.alpha)
+		}
+		before := r.method
+		if st := r.st; r.begin(alpha) != nil {
+			r.method, r.st = before, st
+			continue
+		}
+		r.report()
+		return true
+	}
+	r.names = r.names[:len(r.names)-1]
+	return false
+}
+
+// keep makes the α that the method stands at the best, if it is.
+func (r *run) keep() {
+	alpha := r.it.Alpha
+	if r.p.outside(alpha) >= 0 || !r.p.balanced(alpha) {
+		return
+	}
+	f, in := r.residual(r.over)
+	if !in {
+		return
+	}
+	if w := r.p.summarise(alpha, f).dual; w > r.best.dual {
+		r.best = answer{slices.Clone(alpha), f, w}
+	}
+}
+
+// returnBest takes the best answer of the methods before where that of the last is worse.
+func (r *run) returnBest() {
+	if r.best.alpha == nil {
+		return
+	}
+	w := r.p.summarise(r.it.Alpha, r.exact).dual
+	if w >= r.best.dual && r.p.outside(r.it.Alpha) < 0 {
+		return
+	}
+	r.it.Alpha, r.exact, r.claimed = r.best.alpha, r.best.f, false
+	r.it.Bias, r.it.Working = math.NaN(), nil
+	r.it.F, r.it.Partial, r.it.Rough = r.exact, false, false
+	last := r.measure(time.Since(r.began))
+	r.record(&last)
+}
+
+// name is that of the method, and of those that have handed over to it.
+func (r *run) name() string {
+	return strings.Join(append(slices.Clone(r.names), r.stage()), ", then ")
+}
+
+func (r *run) stage() string {
+	if n, ok := r.st.(interface{ name() string }); ok {
+		return n.name()
+	}
+	return r.method.Name()
 }
 
 func (r *run) loop(ctx context.Context) (Status, error) {
@@ -234,16 +384,30 @@ func (r *run) loop(ctx context.Context) (Status, error) {
 			*pt = r.measure(elapsed)
 			r.record(pt)
 			r.owes = it.F == nil && r.settings.Every == 0
+			r.exhausted = r.exhausted || math.IsInf(pt.Dual, 0) || math.IsNaN(pt.Dual) && !it.Partial
 		} else {
 			pt.Iteration, pt.Elapsed, pt.Step = it.Iteration, elapsed, it.Step
 			pt.Up, pt.Low, pt.KKT, pt.Surrogate = it.Up, it.Low, r.p.worst(it.Up, it.Low), it.Surrogate
+		}
+		if it.Iteration >= r.audit {
+			r.inspect()
+		}
+		if it.Iteration >= r.budget && r.met(pt) == NotTerminated {
+			if r.handOver() {
+				continue
+			}
+			r.exhausted = true
 		}
 		if status := r.verdict(r.met(pt)); status != NotTerminated && !r.goesOn(status) {
 			status = r.verify(status, elapsed)
 			if r.k.err != nil {
 				return status, r.k.err
 			}
+			if (status == Exhausted || status == Diverging) && r.handOver() {
+				continue
+			}
 			if status != NotTerminated {
+				defer r.returnBest()
 				if _, rounded := r.st.(*engine); rounded || !sample {
 					it.F, it.Rough = r.exact, false
 					last := r.measure(time.Since(r.began))
@@ -258,7 +422,9 @@ func (r *run) loop(ctx context.Context) (Status, error) {
 		case errors.Is(err, ErrDiverging):
 			r.diverging = true
 		case err != nil && ctx.Err() == nil:
-			return NotTerminated, err
+			if r.k.err != nil || !r.handOver() {
+				return NotTerminated, err
+			}
 		case err == nil && done:
 			r.exhausted = true
 		case err == nil:
@@ -279,10 +445,27 @@ func (r *run) met(pt *Point) Status {
 	r.within = theCriterion
 	status := r.settings.Stop.Met(pt, &r.trace)
 	r.within = theMethod
-	if status == Converged && (!r.p.balanced(r.it.Alpha) || r.p.outside(r.it.Alpha) >= 0) {
+	if status == Converged && (!r.p.balanced(r.it.Alpha) || r.p.outside(r.it.Alpha) >= 0 || r.hollow(pt)) {
 		return NotTerminated
 	}
 	return status
+}
+
+// hollowGap is the relative gap from which on no criterion is believed: W may be half of
+// what it could be. Where C is huge, the conditions hold to a thousandth long before.
+const hollowGap = 0.5
+
+// hollow reports whether an iterate at which the criterion is met has such a gap. Growth
+// says nothing about that, and is not asked to.
+func (r *run) hollow(pt *Point) bool {
+	if _, ok := r.settings.Stop.(Growth); ok {
+		return false
+	}
+	gap := pt.RelGap
+	if math.IsNaN(gap) && !r.it.Partial && r.it.F != nil && !r.it.Rough {
+		gap = r.measure(0).RelGap
+	}
+	return gap > hollowGap
 }
 
 // verdict weighs what the criterion says against everything else that ends a run.
@@ -364,26 +547,70 @@ func (r *run) verify(status Status, elapsed time.Duration) Status {
 		return Interrupted
 	}
 	it.Partial = false
-	if status != Exhausted && (status != Converged || !ok) {
+	if status != Exhausted && status != Converged {
 		return status
 	}
 	it.F, it.Rough = r.exact, false
 	pt := r.measure(elapsed)
-	if met := r.met(&pt); met != NotTerminated {
+	if met := r.met(&pt); met == Converged && !r.sure(pt) {
+		return Exhausted
+	} else if met != NotTerminated {
 		return met
-	}
-	if !ok {
-		return status
 	}
 	if !partial { // else it was asked of the active points only
 		r.refreshed++
 	}
-	if r.refreshed > 3 {
+	if r.refreshed > 3 || !ok && status == Exhausted {
 		return Exhausted
 	}
-	v.refresh(r.exact)
+	if ok {
+		v.refresh(r.exact)
+	}
 	r.exhausted = false
 	return NotTerminated
+}
+
+// sure reports whether the criterion is met wherever rounding of the kernel values may
+// have moved F.
+func (r *run) sure(pt Point) bool {
+	by := r.p.rounding(r.it.Alpha)
+	pt.Up, pt.Low, pt.KKT = pt.Up+by, pt.Low-by, pt.KKT+by
+	return r.met(&pt) != NotTerminated
+}
+
+// possible reports whether the criterion could be met near α in spite of rounding.
+func (r *run) possible(alpha []float64) bool {
+	by := r.p.rounding(alpha)
+	pt := Point{Iteration: r.it.Iteration, Up: by, Low: -by, KKT: by}
+	r.within = theCriterion
+	status := r.settings.Stop.Met(&pt, &r.trace)
+	r.within = theMethod
+	return status != NotTerminated
+}
+
+// engineAudit is the working set after which, and after twice as many each time, F of the
+// engine is computed afresh: rounding to single precision may make W seem to grow while it
+// falls.
+const engineAudit = 256
+
+// inspect goes on from an F of the engine computed afresh. A W that has not grown since
+// the last time ends the run.
+func (r *run) inspect() {
+	e, ok := r.st.(*engine)
+	if r.audit += r.audit; !ok {
+		r.audit = math.MaxInt
+		return
+	}
+	f, in := r.residual(r.over)
+	if !in {
+		return
+	}
+	w := r.p.summarise(r.it.Alpha, f).dual
+	if e.refresh(f); !(w > r.audited) {
+		r.exhausted = true
+	}
+	r.audited = w
+	r.report()
 }
 
 // residual computes F afresh; where the method has asked for rows in blocks there
@@ -495,8 +722,11 @@ func (r *run) record(measured *Point) {
 		r.trace.Points, pt = r.trace.Points[:k], before
 	}
 	r.within = anObserver
-	for _, o := range r.settings.Observers {
-		o(&r.it, pt)
+	if len(r.settings.Observers) > 0 {
+		seen := r.seen()
+		for _, o := range r.settings.Observers {
+			o(seen, pt)
+		}
 	}
 	r.within = theMethod
 	switch k := r.it.Iteration; {
@@ -507,6 +737,20 @@ func (r *run) record(measured *Point) {
 	default:
 		r.next = k + max(1, k/100)
 	}
+}
+
+// seen is the iterate as observers see it, about the origin of the programme.
+func (r *run) seen() *Iterate {
+	if r.offset == nil {
+		return &r.it
+	}
+	it, moved := r.it, r.p.moved(r.offset, r.it.Alpha)
+	it.F = slices.Clone(it.F)
+	for i := range it.F {
+		it.F[i] -= moved
+	}
+	it.Up, it.Low, it.Bias = it.Up-moved, it.Low-moved, it.Bias-moved
+	return &it
 }
 
 // slab is memory for many short slices, which costs less than one by one.
@@ -552,7 +796,7 @@ func (r *run) measure(elapsed time.Duration) Point {
 	pt := Point{
 		Iteration: it.Iteration, Elapsed: elapsed, Dual: s.dual, KKT: s.kkt, Up: s.up, Low: s.low,
 		Equality: s.equality, Margin: math.NaN(), Bias: s.bias, Step: it.Step,
-		Free: s.free, Bound: s.atUpper, Active: it.Active, Evaluations: evaluations(p.K), Surrogate: it.Surrogate,
+		Free: s.free, Bound: s.atUpper, Active: it.Active, Evaluations: evaluations(r.given.K), Surrogate: it.Surrogate,
 	}
 	if s.norm2 > 0 {
 		pt.Margin = 1 / math.Sqrt(s.norm2)
@@ -573,7 +817,29 @@ func (r *run) measure(elapsed time.Duration) Point {
 	if math.IsInf(pt.Primal, 1) {
 		pt.Primal, pt.Gap, pt.RelGap = math.NaN(), math.NaN(), math.NaN()
 	}
+	if r.offset != nil {
+		r.moveBack(&pt, s.norm2)
+	}
 	return pt
+}
+
+// moveBack gives what depends on the origin the value that it has about that of the
+// programme.
+func (r *run) moveBack(pt *Point, norm2 float64) {
+	alpha := r.it.Alpha
+	moved, sum := r.p.moved(r.offset, alpha), r.p.Delta
+	pt.Bias, pt.Up, pt.Low = pt.Bias-moved, pt.Up-moved, pt.Low-moved
+	if !r.p.balanced(alpha) { // of an iterate on its way the two differ in W too
+		sum = 0
+		for i, a := range alpha {
+			sum += r.p.S[i] * a
+		}
+		more := (sum - r.p.Delta) * moved
+		pt.Dual, pt.Primal = pt.Dual-more, pt.Primal-more
+	}
+	if norm2 += 2 * sum * moved; norm2 > 0 {
+		pt.Margin = 1 / math.Sqrt(norm2)
+	}
 }
 
 // unmeasured is a point of an iterate whose F is not known for all points.
@@ -581,7 +847,7 @@ func (r *run) unmeasured(elapsed time.Duration) Point {
 	it, nan := &r.it, math.NaN()
 	pt := Point{
 		Iteration: it.Iteration, Elapsed: elapsed, Primal: nan, Dual: nan, Gap: nan, RelGap: nan, KKT: r.p.worst(it.Up, it.Low), Up: it.Up, Low: it.Low,
-		Equality: r.p.equality(it.Alpha), Margin: nan, Bias: (it.Up + it.Low) / 2, Step: it.Step, Active: it.Active, Evaluations: evaluations(r.p.K), Surrogate: nan,
+		Equality: r.p.equality(it.Alpha), Margin: nan, Bias: (it.Up + it.Low) / 2, Step: it.Step, Active: it.Active, Evaluations: evaluations(r.given.K), Surrogate: nan,
 	}
 	for i, a := range it.Alpha {
 		if a > r.p.Lower[i] {
@@ -591,6 +857,9 @@ func (r *run) unmeasured(elapsed time.Duration) Point {
 				pt.Bound++
 			}
 		}
+	}
+	if r.offset != nil {
+		r.moveBack(&pt, nan)
 	}
 	return pt
 }

@@ -187,6 +187,7 @@ type Certificate struct {
 	Norm2    float64 // ‖w‖² = α' diag(s) K diag(s) α
 	Free     int     // vectors strictly inside the box
 	AtUpper  int     // vectors at their upper bound
+	Rounding float64 // how far rounding of the kernel values may have moved F, and with it the violation
 	Claimed  bool    // an interrupt left no time to compute Qα afresh: these are the figures of the method's own
 }
 

@@ -17,9 +17,10 @@ const (
 	Interrupted           // the context ended
 	Unbounded             // the dual grows for ever: a hard margin on classes that no hyperplane separates
 	Diverging             // the method's steps are too long: the dual does not grow although it could
+	Inaccurate            // rounding has spoilt the run: its α is worse than the start, or no number
 )
 
-var statusNames = [...]string{"not terminated", "converged", "exhausted", "iteration limit", "time limit", "interrupted", "unbounded (not separable)", "diverging (the learning rate is too large)"}
+var statusNames = [...]string{"not terminated", "converged", "exhausted", "iteration limit", "time limit", "interrupted", "unbounded (not separable)", "diverging (the learning rate is too large)", "inaccurate (rounding hides the optimum)"}
 
 func (s Status) String() string {
 	if s < 0 || int(s) >= len(statusNames) {
@@ -31,14 +32,16 @@ func (s Status) String() string {
 // Early reports whether the run ended before its criterion was met.
 func (s Status) Early() bool { return s != Converged }
 
-// Err returns ErrUnbounded for Unbounded, ErrDiverging for Diverging and nil for
-// every other status.
+// Err returns ErrUnbounded for Unbounded, ErrDiverging for Diverging, ErrInaccurate for
+// Inaccurate and nil for every other status.
 func (s Status) Err() error {
 	switch s {
 	case Unbounded:
 		return ErrUnbounded
 	case Diverging:
 		return ErrDiverging
+	case Inaccurate:
+		return ErrInaccurate
 	}
 	return nil
 }
@@ -53,6 +56,12 @@ var (
 	ErrUnbounded = errors.New("the dual is unbounded: no hyperplane separates the classes; use a soft margin (a finite C) or another kernel")
 	// ErrDiverging is returned when a learning rate overshoots for good (CST §7.2).
 	ErrDiverging = errors.New("the steps overshoot and the dual does not grow: the learning rate is too large; take η_i < 2/K_ii point by point, η < 2/λ_max for all at once, or leave the rate empty")
+	// ErrInaccurate is returned when rounding of kernel values has spoilt the answer: its
+	// objective is below that of the start, or no number at all.
+	ErrInaccurate = errors.New("rounding of the kernel values has spoilt the run; scale the features (mean 0, standard deviation 1), take a smaller C, or a kernel of bounded values such as the Gaussian")
+	// ErrBelowStart is returned when a limit ends a run on its way, while the objective is
+	// still below that of the start.
+	ErrBelowStart = errors.New("the limit has ended the run before its objective was as good as at the start; allow more iterations")
 	// ErrOutside is returned when a method ends with an α that is no answer, since it
 	// breaks a bound.
 	ErrOutside = errors.New("the method has left the box; its steps must be clipped to it")

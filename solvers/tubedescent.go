@@ -91,6 +91,12 @@ func (s *tubeDescent) set(i int, b float64) {
 	s.beta[i], s.both[i], s.both[s.n+i] = b, max(b, 0), max(-b, 0)
 }
 
+// refresh sums w afresh; F is of no use to it.
+func (s *tubeDescent) refresh([]float64) {
+	s.gather()
+	s.size, s.bar = s.n, math.Inf(1)
+}
+
 // Report implements Stepper.
 func (s *tubeDescent) Report(it *Iterate) {
 	it.Alpha, it.Step, it.Active = s.both, s.step, 2*s.size

@@ -313,6 +313,14 @@ func (c Classifier) prepare() (*task, error) {
 	return t, nil
 }
 
+// matrix returns the kernel matrix, or the features.
+func (c *Classifier) matrix() (solvers.Matrix, error) { return c.matrixOf(c.wantsFeatures()) }
+
+func (c *Classifier) wantsFeatures() bool {
+	_, fast := c.method.(solvers.Fast)
+	return c.asFeatures(1) && !(fast && c.margin == nuSoft)
+}
+
 func (w *weights) apply(t *task) error {
 	for _, cw := range w.class {
 		side := 0.0

@@ -175,24 +175,31 @@ func (m *machine) fill() {
 	}
 }
 
-// keepsNormal reports whether a method works with w where it is given features.
-func keepsNormal(m solvers.Method) bool {
-	switch m := m.(type) {
+// asFeatures reports whether a machine of so many variables for each point is linear and
+// its method works with w where it is given features.
+func (m *machine) asFeatures(variables int) bool {
+	if m.kernel != kernels.Kernel(kernels.Linear()) {
+		return false
+	}
+	switch method := m.method.(type) {
+	case solvers.Fast:
+		n, d := m.data.N(), m.data.D()
+		return method.WantsFeatures(variables*n, n, d, m.fixed)
 	case solvers.CoordinateDescent, solvers.Newton:
 		return true
 	case solvers.SMO:
-		return m.Selection == solvers.Platt || m.Selection == solvers.Simplified
+		return method.Selection == solvers.Platt || method.Selection == solvers.Simplified
 	}
 	return false
 }
 
-// matrix returns the kernel matrix of the data: their features, for a linear
-// machine whose method keeps w.
-func (m *machine) matrix() (solvers.Matrix, error) {
+// matrixOf returns the kernel matrix of the data, or their features where those are
+// wanted.
+func (m *machine) matrixOf(features bool) (solvers.Matrix, error) {
 	if m.data.Sparse != nil && m.data.D() > modelCells {
 		return nil, fmt.Errorf("there are %d features, for which a machine takes %.3g GiB; the limit is %d: number those that occur from 1 on, or hash them", m.data.D(), float64(m.data.D())/(1<<27), modelCells)
 	}
-	if m.kernel == kernels.Kernel(kernels.Linear()) && keepsNormal(m.method) {
+	if features {
 		return pointsOf(m.data).features(math.Sqrt(m.tau2))
 	}
 	k := m.kernel
@@ -220,7 +227,7 @@ func (m *machine) solve(ctx context.Context, p *solvers.Problem, s scene) (*solv
 	if w != nil {
 		w.over(res)
 	}
-	if res == nil || res.Status == solvers.Unbounded {
+	if res == nil || res.Status == solvers.Unbounded || res.Status == solvers.Inaccurate {
 		return nil, fmt.Errorf("svmnb: %w", err)
 	}
 	return res, err
@@ -234,6 +241,8 @@ func (m *machine) mustSolve(p *solvers.Problem, s scene) *solvers.Result {
 	switch {
 	case res == nil:
 		must(err)
+	case err != nil && res.Status != solvers.Interrupted:
+		warn(err.Error())
 	case err != nil:
 		warn(fmt.Sprintf("interrupted after %d iterations and %v; this is the fit so far, its gap is %.3g",
 			res.Iterations, res.Elapsed.Round(time.Millisecond), res.Certificate.Gap))

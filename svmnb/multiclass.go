@@ -231,8 +231,7 @@ func (t *multiTask) plan() error {
 		for i := range k {
 			t.duels = append(t.duels, [2]int{i, -1})
 		}
-		linear := c.kernel == kernels.Kernel(kernels.Linear()) && keepsNormal(c.method)
-		if !linear && int64(n) <= t.memory()/8/int64(n) {
+		if !c.wantsFeatures() && int64(n) <= t.memory()/8/int64(n) {
 			m, err := c.matrix()
 			if err != nil {
 				return fmt.Errorf("svmnb: %w", err)

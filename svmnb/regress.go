@@ -266,6 +266,12 @@ func (r Regressor) prepare() (*regression, error) {
 	return t, nil
 }
 
+// matrix returns the kernel matrix, or the features.
+func (r *Regressor) matrix() (solvers.Matrix, error) {
+	_, fast := r.method.(solvers.Fast)
+	return r.matrixOf(r.asFeatures(2) && !(fast && r.loss == nuLoss))
+}
+
 // Fit solves the problem. All errors of the description come back joined. When
 // ctx ends early, Fit returns the partial fit with an error that wraps
 // context.Cause(ctx); reaching a limit is no error but a Status.

@@ -363,7 +363,7 @@ func TestRegressionErrors(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := base.FixedBias(0).Fit(context.Background()); !errors.Is(err, solvers.ErrUnsupported) {
+	if _, err := base.SMO().FixedBias(0).Fit(context.Background()); !errors.Is(err, solvers.ErrUnsupported) {
 		t.Errorf("SMO with a fixed bias: %v", err)
 	}
 	var problem *solvers.ProblemError

@@ -1,0 +1,176 @@
+package solvers
+
+import "slices"
+
+// centring is a Matrix that may be had about another origin, as a kernels.Gram and
+// Features can: C_ij and h_i with K_ij = C_ij + h_i + h_j, or nil.
+type centring interface {
+	Centred() (c interface {
+		Dim() int
+		Diag() []float64
+		Row(i int) []float64
+	}, h []float64)
+}
+
+// centred returns the programme of the matrix about another origin, and its h, where
+// there is one: the same α with the same W, G and F but for a constant, for
+//
+//	½ Σ_ij s_iα_i s_jα_j (h_i + h_j) = δ Σ s_iα_ih_i   where s'α = δ,
+//
+// so that p_i grows by δ s_ih_i. F of it is larger by H = Σ s_jα_jh_j, and so is b. It is
+// what every method works on: of features far from the origin K has values that are
+// large and alike, and their rounding hides what they differ by.
+func (p *Problem) centred() (*Problem, []float64) {
+	of, twice := p.K, doubled(p.K)
+	if twice != nil {
+		of = twice
+	}
+	from, ok := of.(centring)
+	if !ok || p.FixedBias {
+		return p, nil
+	}
+	c, h := from.Centred()
+	if c == nil {
+		return p, nil
+	}
+	q := *p
+	if q.K = Matrix(c); twice != nil {
+		q.K, h = Double(c), slices.Concat(h, h)
+	}
+	if p.Delta != 0 {
+		q.P = slices.Clone(p.P)
+		for i, v := range h {
+			q.P[i] += p.Delta * p.S[i] * v
+		}
+	}
+	return &q, h
+}
+
+// moved is H = Σ s_iα_ih_i, 0 for a nil h.
+func (p *Problem) moved(h, alpha []float64) float64 {
+	sum := 0.0
+	for i, v := range h {
+		if a := alpha[i]; a != 0 {
+			sum += p.S[i] * a * v
+		}
+	}
+	return sum
+}
+
+// farOut is how many times as large as about the middle the squares of the features have
+// to be for a copy of them to be worth its memory.
+const farOut = 1000
+
+// Centred returns the features less their means, and what solvers need beside: see
+// kernels.Gram.Centred.
+func (f *DenseFeatures) Centred() (c interface {
+	Dim() int
+	Diag() []float64
+	Row(i int) []float64
+}, h []float64) {
+	f.once.Do(func() { f.about = f.centre() })
+	if f.about.features == nil {
+		return nil, nil
+	}
+	return f.about.features, f.about.h
+}
+
+// about is features about their middle, nil where that gains nothing.
+type about[F any] struct {
+	features *F
+	h        []float64
+}
+
+func (f *DenseFeatures) centre() about[DenseFeatures] {
+	n, mean := len(f.x), make([]float64, f.d)
+	for range 2 { // the second time for what rounding has left
+		more := make([]float64, f.d)
+		for _, row := range f.x {
+			for j, v := range row {
+				more[j] += (v - mean[j]) / float64(n)
+			}
+		}
+		for j, v := range more {
+			mean[j] += v
+		}
+	}
+	c := &DenseFeatures{x: make([][]float64, n), d: f.d, diag: make([]float64, n)}
+	all, h := make([]float64, n*f.d), make([]float64, n)
+	for i, row := range f.x {
+		x := all[i*f.d:][:f.d:f.d]
+		for j, v := range row {
+			x[j] = v - mean[j]
+			h[i] += mean[j] * (x[j] + mean[j]/2)
+		}
+		c.x[i] = x
+		c.diag[i] = c.Dot(i, x)
+	}
+	if n == 0 || !(slices.Max(f.diag) > farOut*slices.Max(c.diag)) {
+		return about[DenseFeatures]{}
+	}
+	return about[DenseFeatures]{c, h}
+}
+
+// Centred is that of [DenseFeatures] for those columns that most rows have: the others
+// keep their origin, and their zeros.
+func (f *SparseFeatures) Centred() (c interface {
+	Dim() int
+	Diag() []float64
+	Row(i int) []float64
+}, h []float64) {
+	f.once.Do(func() { f.about = f.centre() })
+	if f.about.features == nil {
+		return nil, nil
+	}
+	return f.about.features, f.about.h
+}
+
+func (f *SparseFeatures) centre() about[SparseFeatures] {
+	n, count := f.Dim(), make([]int, f.d)
+	for _, j := range f.Index {
+		count[j]++
+	}
+	mean, moving := make([]float64, f.d), []int32{}
+	for j, c := range count {
+		if 2*c > n {
+			moving = append(moving, int32(j))
+		}
+	}
+	if len(moving) == 0 || f.ones {
+		return about[SparseFeatures]{}
+	}
+	for k, j := range f.Index {
+		if 2*count[j] > n {
+			mean[j] += f.Value[k] / float64(count[j])
+		}
+	}
+	c := &SparseFeatures{Start: make([]int, 1, n+1), d: f.d, bias: f.bias, diag: make([]float64, n)}
+	h := make([]float64, n)
+	put := func(i int, j int32, v float64) {
+		c.Index, c.Value = append(c.Index, j), append(c.Value, v)
+		c.diag[i] += v * v
+		h[i] += mean[j] * (v + mean[j]/2)
+	}
+	for i := range n {
+		c.diag[i] = f.bias * f.bias
+		rest := moving
+		for k := f.Start[i]; k < f.Start[i+1]; k++ {
+			j := f.Index[k]
+			for ; len(rest) > 0 && rest[0] < j; rest = rest[1:] {
+				put(i, rest[0], -mean[rest[0]])
+			}
+			if len(rest) > 0 && rest[0] == j {
+				rest = rest[1:]
+			}
+			put(i, j, f.Value[k]-mean[j])
+		}
+		for _, j := range rest {
+			put(i, j, -mean[j])
+		}
+		c.Start = append(c.Start, len(c.Index))
+	}
+	if !(slices.Max(f.diag) > farOut*slices.Max(c.diag)) {
+		return about[SparseFeatures]{}
+	}
+	return about[SparseFeatures]{c, h}
+}
