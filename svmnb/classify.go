@@ -115,7 +115,7 @@ func (c Classifier) Nu(nu float64) Classifier {
 
 // FixedBias fixes the bias at b0 instead of optimising it (CST §7.2). The dual
 // has no equality constraint then, which GradientAscent and CoordinateDescent
-// need and SMO cannot use.
+// need and SMO cannot use; the default takes a method that can.
 func (c Classifier) FixedBias(b0 float64) Classifier { c.fixBias(b0); return c }
 
 // Augment adds tau2 to the kernel and fixes the bias at 0, or where FixedBias
