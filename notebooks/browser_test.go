@@ -343,21 +343,12 @@ func TestTourInPlainKernel(t *testing.T) {
 	charts(t, nb)
 }
 
-// putNotebook writes a notebook of one cell into the folder of a Jupyter that was
+// putNotebook writes a notebook of some cells into the folder of a Jupyter that was
 // started for the test, where the kernel is known and warm, and returns its path.
-func putNotebook(t *testing.T, dir, name, cell string) string {
+func putNotebook(t *testing.T, dir, name string, cells ...string) string {
 	t.Helper()
-	k, err := builtKernel()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := k.warm(t.Context(), io.Discard); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := k.writeSpec(os.Getenv("JUPYTER_DATA_DIR")); err != nil {
-		t.Fatal(err)
-	}
-	nb := code(cell)
+	putKernel(t)
+	nb := code(cells...)
 	nb.raw["metadata"] = map[string]any{"kernelspec": map[string]any{"name": kernelName, "display_name": "Go (svmnb)", "language": "go"}}
 	file := filepath.Join(dir, name)
 	if err := nb.write(file); err != nil {
@@ -365,3 +356,27 @@ func putNotebook(t *testing.T, dir, name, cell string) string {
 	}
 	return file
 }
+
+// putKernel makes the kernel known to a Jupyter that was started for the test.
+func putKernel(t *testing.T) {
+	t.Helper()
+	k, err := builtKernel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := warmKernel(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.writeSpec(os.Getenv("JUPYTER_DATA_DIR")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// warmKernel compiles the library for the cells, once.
+var warmKernel = sync.OnceValue(func() error {
+	k, err := builtKernel()
+	if err != nil {
+		return err
+	}
+	return k.warm(context.Background(), io.Discard)
+})

@@ -234,7 +234,7 @@ var volatile = []struct {
 	pattern *regexp.Regexp
 	with    string
 }{
-	{regexp.MustCompile(`\bsvm-[0-9a-z]{8,}\b`), "⟨id⟩"}, // of a chart
+	{regexp.MustCompile(`\bsvm-(live-)?[0-9a-z]{8,}\b`), "⟨id⟩"}, // of a chart
 	{regexp.MustCompile(`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`), "⟨id⟩"},
 	{regexp.MustCompile(`\b\d{4}[-/]\d\d[-/]\d\d\b`), "⟨date⟩"},
 	{regexp.MustCompile(`\b\d{1,2}:\d\d(:\d\d)?(\.\d+)?\b`), "⟨time⟩"},

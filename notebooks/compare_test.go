@@ -48,6 +48,7 @@ func TestCompareTexts(t *testing.T) {
 		{"other place in the folder", "in /tmp/gonb_ab12/main.go:3 x", "in /tmp/gonb_ab12/main.go:4 y", false},
 		{"uuid", "7d444840-9dc0-11d1-b245-5ffdce74fad2", "00000000-9dc0-11d1-b245-5ffdce74fad2", true},
 		{"id", `<div id="svm-1a2b3c4d5e">`, `<div id="svm-99ffee0011">`, true},
+		{"id of a run", `<div id="svm-live-1234567812345678">`, `<div id="svm-live-3f4884b4a75af021">`, true},
 		{"id of a chart", `<div id="svm-hlspls637vstmda64ff66pxwhk">`, `<div id="svm-22vfkp5nnhts5gja5ravykeysh">`, true},
 		{"short hex is not an id", "#1a2b3c", "#1a2b3d", false},
 		{"address", "0xc000012345", "0xc00009abcd", true},

@@ -403,14 +403,14 @@ func (e *exploration) telling() (rows, columns int) {
 
 const (
 	exploreGrace = 250 * time.Millisecond // a fit may finish so long after a newer state came
-	exploreAlone = 3 * time.Minute        // without a word from a page
+	exploreAlone = controls.Alone         // without a word from a page
 )
 
 // live answers the controls in the page until they are done with.
 func (e *exploration) live() error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	panel, id := e.panel(), "svm-explore-"+gonbui.UniqueId()
+	panel, id := e.panel(), "svm-explore-"+unique()
 	place, err := panel.HTML(id, os.Getenv(protocol.GONB_JUPYTER_KERNEL_ID_ENV))
 	if err != nil {
 		return fmt.Errorf("svmnb: Explore: %w", err)
@@ -419,20 +419,26 @@ func (e *exploration) live() error {
 		gonbui.SendData(&protocol.DisplayData{DisplayID: display, Data: map[protocol.MIMEType]any{protocol.MIMETextHTML: html}})
 	}
 	put(id, place)
-	box := controls.NewMailbox(panel)
+	heard := id + "-heard"
+	box := controls.NewMailbox(panel, func(s controls.State) { put(heard, controls.Heard(id, s)) })
+	end := func() { // what is saved has no controls
+		box.Close()
+		put(id, "")
+		put(heard, "")
+	}
 	box.Listen(id)
 	select {
 	case <-box.Come:
 		box.Again()
 	case <-time.After(controls.Patience):
-		put(id, "")
+		end()
 		return e.still(fmt.Sprintf("**No sliders.** No page has answered within %v: Explore needs this notebook open, trusted and run in Jupyter, by a page that reaches the kernel's channel.", controls.Patience))
 	case <-ctx.Done():
-		put(id, "")
+		end()
 		gonbui.Sync()
 		return nil
 	}
-	s := newScreen("explore " + e.base.String())
+	s := newScreen()
 	put(s.id, `<div `+controls.Seen(id, 0)+`>…</div>`)
 	var last answer
 	err = e.converse(ctx, box, func(a answer, n int64) error {
@@ -446,7 +452,7 @@ func (e *exploration) live() error {
 		s.below = below("", s.text, last.words)
 		err = errors.Join(err, s.send(last.chart, true))
 	}
-	put(id, "")
+	end()
 	gonbui.Sync()
 	return errors.Join(err, gonbui.Error())
 }
@@ -532,6 +538,6 @@ func (e *exploration) answer(ctx context.Context, box *controls.Mailbox, state c
 // below is what stands under a picture: how to write what is seen, and how it came out.
 func below(mark, line, words string) string {
 	return `<div ` + mark + ` style="font-size:14px;padding:.3em 0"><code style="user-select:all;overflow-wrap:anywhere">` + html.EscapeString(line) + `</code> ` +
-		`<button type="button" style="font:inherit" onclick="getSelection().selectAllChildren(this.previousElementSibling);document.execCommand('copy')">copy</button> ` +
+		`<button type="button" style="font:inherit" data-svm-copy>copy</button> ` +
 		`<span>` + html.EscapeString(words) + `</span></div>`
 }

@@ -302,7 +302,7 @@ type conversation struct {
 }
 
 func converse(t *testing.T, ctx context.Context, e *exploration, first ...func(s *controls.State)) *conversation {
-	c := &conversation{t: t, e: e, box: controls.NewMailbox(e.panel()), shown: make(chan answer, 100), over: make(chan error, 1)}
+	c := &conversation{t: t, e: e, box: controls.NewMailbox(e.panel(), func(controls.State) {}), shown: make(chan answer, 100), over: make(chan error, 1)}
 	for _, change := range first {
 		c.say(change)
 	}

@@ -1,6 +1,7 @@
 package svmnb
 
 import (
+	"crypto/rand"
 	"fmt"
 	"math"
 	"os"
@@ -30,7 +31,7 @@ const (
 // screen is one display that changes. Pictures are made beside the solver, one at a
 // time, and there is no queue: what cannot be drawn in time is never drawn.
 type screen struct {
-	name    string // of the chart, the same in each picture
+	name    string // of the chart, the same in each picture and in no other's
 	id      string // of the display
 	send    func(c *Chart, last bool) error
 	began   time.Time
@@ -46,14 +47,11 @@ func watchable() bool {
 	return gonbui.IsNotebook || err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-func newScreen(description string) *screen {
-	screens.Lock()
-	screens.n++
-	s := &screen{name: fmt.Sprintf("live %d %s", screens.n, description), began: time.Now()}
-	screens.Unlock()
+func newScreen() *screen {
+	s := &screen{name: unique(), began: time.Now()}
 	s.next = s.began.Add(liveFirst)
 	if gonbui.IsNotebook {
-		s.id = gonbui.UniqueId()
+		s.id = "svmnb-live-" + unique()
 		s.send = s.display()
 	} else {
 		s.next = s.began.Add(liveLine)
@@ -62,12 +60,9 @@ func newScreen(description string) *screen {
 	return s
 }
 
-// screens counts those of this process, so that each chart has a name of its own
-// and the same one when the cell runs again.
-var screens struct {
-	sync.Mutex
-	n int
-}
+// unique returns a word that no other display has: each cell is a process of its own,
+// and a page of JupyterLab has the displays of many notebooks.
+func unique() string { return strings.ToLower(rand.Text()) }
 
 // ready reports whether it is time for the next picture. If so, show must follow.
 func (s *screen) ready() bool {
@@ -182,7 +177,7 @@ func (m *machine) watch(s scene) *watch {
 	if m.stage != nil {
 		w.screen = m.stage.screen
 	} else {
-		w.screen = newScreen(fmt.Sprintf("%s %s", s.words(), m.method.Name()))
+		w.screen = newScreen()
 	}
 	return w
 }

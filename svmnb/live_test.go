@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -159,9 +161,41 @@ func TestWatchRegressionAndProcess(t *testing.T) {
 	}
 }
 
+// Each run has a picture of its own, whichever process it is in and whatever it is
+// called: in JupyterLab all notebooks are in one page.
+func TestRunsHaveNamesOfTheirOwn(t *testing.T) {
+	const again = "SVMNB_TEST_NAMES"
+	names := []string{newScreen().name, newScreen().name, unique()}
+	if os.Getenv(again) != "" {
+		fmt.Println("names", strings.Join(names, " "))
+		return
+	}
+	for range 2 {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestRunsHaveNamesOfTheirOwn$")
+		cmd.Env = append(os.Environ(), again+"=1")
+		out, err := cmd.Output()
+		_, said, found := strings.Cut(string(out), "names ")
+		if err != nil || !found {
+			t.Fatalf("%v: %s", err, out)
+		}
+		said, _, _ = strings.Cut(said, "\n")
+		names = append(names, strings.Fields(said)...)
+	}
+	seen := map[string]bool{}
+	for _, name := range names {
+		if seen[name] || len(name) < 20 {
+			t.Errorf("%q is twice among %q, or short", name, names)
+		}
+		seen[name] = true
+	}
+	if len(seen) != 9 {
+		t.Errorf("%d names, want 9", len(seen))
+	}
+}
+
 // A picture is made only when it is time, one at a time.
 func TestScreenIsThrottled(t *testing.T) {
-	s := newScreen("a test")
+	s := newScreen()
 	drawn := shown(s)
 	s.next = time.Now().Add(time.Hour)
 	if s.ready() {
@@ -361,7 +395,7 @@ func TestWatchManyClasses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		screen := newScreen(task.words())
+		screen := newScreen()
 		charts := shown(screen)
 		task.base.stage = &stage{screen: screen, total: max(1, len(task.duels))}
 		fit, err := task.solve(t.Context(), false)

@@ -301,7 +301,7 @@ func (t *multiTask) machine(duel [2]int) (c Classifier, rows []int) {
 func (t *multiTask) solve(ctx context.Context, kept bool) (*MultiFit, error) {
 	began := time.Now()
 	if t.base.live && watchable() {
-		t.base.stage = &stage{screen: newScreen(t.words()), total: max(1, len(t.duels))}
+		t.base.stage = &stage{screen: newScreen(), total: max(1, len(t.duels))}
 	}
 	if s := t.base.stage; s != nil {
 		defer func() {

@@ -17,7 +17,7 @@ type systemWatch struct {
 }
 
 func (t *processTask) watch() *systemWatch {
-	return &systemWatch{screen: newScreen(t.words()), task: t}
+	return &systemWatch{screen: newScreen(), task: t}
 }
 
 // observe is an observer of the run.

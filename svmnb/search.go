@@ -739,7 +739,7 @@ func (s Search) MustFit() *SearchFit {
 
 // report writes the progress into the cell's output, twice a second.
 func (s Search) report() func(SearchProgress) {
-	id, last := "svmnb-search-"+gonbui.UniqueId(), time.Time{}
+	id, last := "svmnb-search-"+unique(), time.Time{}
 	return func(p SearchProgress) {
 		if time.Since(last) < 500*time.Millisecond && p.Done < p.All {
 			return

@@ -188,6 +188,9 @@ func (p *Page) until(expression string, limit time.Duration) {
 			return
 		}
 		if time.Now().After(end) {
+			if dir := os.Getenv("SVMNB_PICTURES"); dir != "" {
+				p.Picture(filepath.Join(dir, "failed-"+strings.ReplaceAll(p.t.Name(), "/", "-")+".png"))
+			}
 			p.t.Fatalf("browser: still not so after %v: %s\nerrors: %q", limit, expression, p.Errors())
 		}
 		time.Sleep(50 * time.Millisecond)

@@ -39,6 +39,16 @@ func Serve(t testing.TB, dir string, run func(ctx context.Context, args []string
 	if version, err := exec.Command(program, "--version").Output(); err != nil || !strings.HasPrefix(string(version), "6.") {
 		t.Skipf("jupyter-notebook %s is not the classic one, version 6", strings.TrimSpace(string(version)))
 	}
+	return serve(t, func(ctx context.Context, port int) error {
+		return run(ctx, []string{"--no-browser", "--allow-root", "--ip=127.0.0.1", fmt.Sprintf("--port=%d", port),
+			"--NotebookApp.token=", "--NotebookApp.password=", "--notebook-dir=" + dir})
+	})
+}
+
+// serve runs a Jupyter on a port, with Jupyter folders of its own, and waits until it
+// answers.
+func serve(t testing.TB, run func(ctx context.Context, port int) error) string {
+	t.Helper()
 	own := t.TempDir()
 	for _, name := range []string{"JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR"} {
 		t.Setenv(name, filepath.Join(own, strings.ToLower(name)))
@@ -56,8 +66,7 @@ func Serve(t testing.TB, dir string, run func(ctx context.Context, args []string
 	var failed error
 	go func() {
 		defer close(ended)
-		failed = run(ctx, []string{"--no-browser", "--allow-root", "--ip=127.0.0.1", fmt.Sprintf("--port=%d", port),
-			"--NotebookApp.token=", "--NotebookApp.password=", "--notebook-dir=" + dir})
+		failed = run(ctx, port)
 	}()
 	t.Cleanup(func() {
 		cancel()

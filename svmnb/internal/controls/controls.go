@@ -18,8 +18,12 @@ import (
 var script string
 
 // Patience is how long page and program wait for each other: on a busy machine a page
-// takes seconds to open its channel.
-const Patience = 10 * time.Second
+// takes seconds to open its channel. After Alone without a word from a page the program
+// ends.
+const (
+	Patience = 10 * time.Second
+	Alone    = 3 * time.Minute
+)
 
 // Panel is what there is to be moved and chosen.
 type Panel struct {
@@ -43,6 +47,9 @@ type State struct {
 	Kernel int
 	Method int
 	Done   bool
+
+	From string // the page that sends it
+	Say  int64  // number of the message, greater than that of the message before
 }
 
 // HTML is the place of the controls in the page of the kernel, by the id of the place.
@@ -59,11 +66,12 @@ func (p *Panel) HTML(id, kernel string) (string, error) {
 		Address  string   `json:"address"`
 		Kernel   string   `json:"kernel"`
 		Patience int64    `json:"patience"`
+		Alone    int64    `json:"alone"`
 		Dials    []dial   `json:"dials"`
 		At       []int    `json:"at"`
 		Kernels  []string `json:"kernels"`
 		Methods  []string `json:"methods"`
-	}{ID: id, Address: address(id), Kernel: kernel, Patience: 2 * Patience.Milliseconds(), Kernels: p.Kernels, Methods: p.Methods}
+	}{ID: id, Address: address(id), Kernel: kernel, Patience: 2 * Patience.Milliseconds(), Alone: Alone.Milliseconds(), Kernels: p.Kernels, Methods: p.Methods}
 	for _, d := range p.Dials {
 		spec.Dials, spec.At = append(spec.Dials, dial{d.Name, d.Kernel, d.Values}), append(spec.At, d.At)
 	}
@@ -71,7 +79,7 @@ func (p *Panel) HTML(id, kernel string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf(`<div id="%s"></div><script>%s(window,%s)</script>`, html.EscapeString(id), strings.TrimSpace(script), data), nil
+	return fmt.Sprintf(`<div id="%s"></div><script>%s(window,%s,document.currentScript)</script>`, html.EscapeString(id), strings.TrimSpace(script), data), nil
 }
 
 func address(id string) string { return "/svmnb/" + id }
@@ -81,19 +89,29 @@ func Seen(id string, n int64) string {
 	return fmt.Sprintf(`data-svm-seen="%s %d"`, html.EscapeString(id), n)
 }
 
+// Heard is an element that says to the page that has sent s that it has arrived, and so
+// that the page sees what the program displays.
+func Heard(id string, s State) string {
+	return fmt.Sprintf(`<span hidden data-svm-heard="%s %s %d"></span>`, html.EscapeString(id), html.EscapeString(s.From), s.Say)
+}
+
 // Mailbox holds the latest state of the controls of an id.
 type Mailbox struct {
 	Come chan struct{} // has an element when there is a state that Take has not given
 
 	panel *Panel
+	hear  func(State)
 	mu    sync.Mutex
-	state State
+	state State // the latest
+	last  State // that has arrived
 	heard time.Time
+	over  bool
 }
 
-// NewMailbox returns an empty one for the states of a panel.
-func NewMailbox(p *Panel) *Mailbox {
-	return &Mailbox{Come: make(chan struct{}, 1), panel: p, heard: time.Now()}
+// NewMailbox returns an empty one for the states of a panel. It calls hear, once at a
+// time, when a message has arrived that was not the one before again.
+func NewMailbox(p *Panel, hear func(State)) *Mailbox {
+	return &Mailbox{Come: make(chan struct{}, 1), panel: p, hear: hear, heard: time.Now()}
 }
 
 // Listen puts what the controls of an id say into the mailbox for as long as the
@@ -110,15 +128,26 @@ func (m *Mailbox) Receive(text string) {
 		return // of no page of ours
 	}
 	m.mu.Lock()
-	newer := s.N > m.state.N
-	if newer {
-		m.state = s
+	defer m.mu.Unlock()
+	if m.over {
+		return
 	}
 	m.heard = time.Now()
-	m.mu.Unlock()
-	if newer {
+	if s.From != m.last.From || s.Say > m.last.Say {
+		m.last = s
+		m.hear(s)
+	}
+	if s.N > m.state.N {
+		m.state = s
 		m.Again()
 	}
+}
+
+// Close ends the calls of hear.
+func (m *Mailbox) Close() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.over = true
 }
 
 // Again makes Come say that there is a state.

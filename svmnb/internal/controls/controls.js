@@ -1,21 +1,26 @@
-(function svmnbControls(w, spec) {
+(function svmnbControls(w, spec, script) {
   'use strict';
   // Controls in a page, and their way to the program that runs in the kernel: each
   // change sends the state of all of them, so that the latest is all that counts.
-  // The program answers by an element with data-svm-seen="<id> <number of the state>".
+  // The program answers each message by an element with
+  //   data-svm-heard="<id> <who asked> <number of the message>".
+  // Only such an answer shows that somebody is there and that this page sees it: a
+  // saved one is to another page, and a page that was opened again hears nothing of a
+  // cell that still runs.
   var S = w.__svmControls = w.__svmControls || {};
 
   // ---- the way to the kernel. GoNB has put gonb_comm into the page; its channel
   // begins with ws:// at the server's root, so behind https and under a base_url we
-  // have a channel of our own, which speaks the same protocol.
+  // have a channel of our own, which speaks the same protocol. We have it too where
+  // another notebook of the page has taken gonb_comm, of which there is one.
   S.channel = function (location, base, kernel) {
     return (location.protocol === 'https:' ? 'wss://' : 'ws://') + location.host + ('/' + (base || '/') + '/').replace(/\/+/g, '/') +
       'api/kernels/' + kernel + '/channels';
   };
-  function base() {
+  function base() { // undefined where no Jupyter is
     var classic = document.body.getAttribute('data-base-url'), lab = document.getElementById('jupyter-config-data');
     if (classic) return decodeURIComponent(classic);
-    try { return JSON.parse(lab.textContent).baseUrl; } catch (e) { return '/'; }
+    try { return JSON.parse(lab.textContent).baseUrl || '/'; } catch (e) { return undefined; }
   }
   function uuid() { return crypto.randomUUID ? crypto.randomUUID() : 'svm-' + Date.now() + '-' + Math.random().toString(16).slice(2); }
   function own(failed) {
@@ -37,91 +42,199 @@
     return { send: send, close: function () { socket.onclose = null; socket.close(); } };
   }
 
-  var el = document.getElementById(spec.id), mine = null, state = { at: spec.at.slice(), kernel: 0, method: 0 }, sent = 0, timer = 0;
-  if (!el || !/^http/.test(w.location.protocol) || (w.Jupyter && w.Jupyter.notebook && w.Jupyter.notebook.kernel && w.Jupyter.notebook.kernel.id !== spec.kernel)) return; // of another day
-  function post() {
-    timer = 0;
-    state.n = Math.max(Date.now(), (state.n || 0) + 1);
-    sent = Date.now();
-    say();
-  }
-  function say() {
-    var g = w.gonb_comm, text = JSON.stringify(state);
-    if (mine) mine.send(spec.address, text);
-    else if (g && g._kernel_id === spec.kernel && g.websocket_is_opened) g.send(spec.address, text);
-  }
-  function change() { // at most one in 30 ms, and always the last
-    if (!timer) timer = setTimeout(post, Math.max(0, sent + 30 - Date.now()));
-  }
-  function seen() { return document.querySelector('[data-svm-seen^="' + spec.id + ' "]'); }
+  // ---- a run of the cell in this page. It has a view in each output that shows it: in
+  // JupyterLab an output may be in the notebook and in a panel of its own.
+  var ended = 'Nothing answers these controls: the cell that made them has ended, or this page has lost it. Run the cell again to explore; if the kernel is busy, interrupt it first.';
+  function run() {
+    var views = new Set(), mine = null, alive = false, over = false, timer = 0, posted = 0,
+      state = { n: 1, at: spec.at.slice(), kernel: 0, method: 0, from: uuid().replace(/-/g, '').slice(-12), say: 0 },
+      heard = 0, last = 0, asked = 0, said = 0, turn = 0, wait = 1000, hidden = true, ticks = false;
 
-  // ---- until the program has answered, ask; after a while by the other way.
-  var begun = Date.now(), turn = begun + 500, wait = 1000;
-  var ask = setInterval(function () {
-    if (!el.isConnected || Date.now() - begun > spec.patience) return stop();
-    if (seen()) {
-      clearInterval(ask);
-      show();
-      ask = setInterval(function () { // the program ends when nobody is here
-        if (!el.isConnected) stop();
-        else say();
-      }, 20000);
-      return;
+    function each(f) {
+      views.forEach(function (ref) {
+        var el = ref.deref();
+        if (el) f(el); else views.delete(ref);
+      });
     }
-    if (Date.now() > turn) { // each way longer than before: a busy machine takes its time
+    function shown() {
+      var n = 0;
+      each(function (el) { n += el.isConnected; });
+      return n;
+    }
+    function note(text, dead) { each(function (el) { el.svmView.note(text, dead); }); }
+
+    function ask() { // sends the state as a new message
+      var now = Date.now();
+      if (heard === state.say) {
+        asked = now;
+        turn = now + wait;
+      }
+      state.say++;
+      say();
+    }
+    function say() {
+      var g = w.gonb_comm, text = JSON.stringify(state);
+      said = Date.now();
+      if (mine) mine.send(spec.address, text);
+      else if (g && g._kernel_id === spec.kernel && g.websocket_is_opened) g.send(spec.address, text);
+    }
+    function listen() {
+      document.querySelectorAll('[data-svm-heard^="' + spec.id + ' "]').forEach(function (e) {
+        var word = e.getAttribute('data-svm-heard').split(' ');
+        if (word[1] !== state.from || !(+word[2] > heard)) return;
+        heard = +word[2];
+        asked = last = Date.now();
+        wait = 1000;
+        if (alive) return;
+        alive = true;
+        each(function (el) { el.svmView.show(); });
+        note('');
+      });
+    }
+    function tick() {
+      if (over) return;
+      listen();
+      var now = Date.now();
+      if (!shown()) { // scrolled out of sight, or gone: the program ends when it is alone
+        hidden = true;
+        if (now - Math.max(last, asked) > spec.alone) return end();
+        return setTimeout(tick, 500);
+      }
+      if (hidden) { // until now
+        hidden = false;
+        asked = now;
+        turn = now + wait;
+      }
+      if (heard < state.say) {
+        if (now - asked > 2000) note(now - asked > spec.patience ? ended : 'Waiting for the kernel …', now - asked > spec.patience);
+        if (now - asked > spec.patience) {
+          alive = false;
+          // The program waits for a page that sleeps; for one that never heard of it, it does not.
+          if (!heard || state.done || now - asked > spec.alone) return end();
+        }
+        if (now > turn) { // each way longer than before: a busy machine takes its time
+          if (mine) mine.close();
+          mine = mine ? null : own(function () { mine = null; });
+          wait = Math.min(2 * wait, 20000);
+          turn = now + wait;
+        }
+        if (now - said > 250) say();
+      } else if (now - last > 10000) {
+        ask();
+      }
+      setTimeout(tick, heard < state.say ? 50 : 500);
+    }
+    function end() {
+      over = true;
+      delete S.runs[spec.id];
       if (mine) mine.close();
-      mine = mine ? null : own(function () { mine = null; });
-      turn = Date.now() + wait;
-      wait *= 2;
+      note(ended, true);
     }
-    if (state.n) say(); else post();
-  }, 50);
-  function stop() {
-    clearInterval(ask);
-    if (mine) mine.close();
-    mine = null;
+
+    return {
+      state: state,
+      join: function (el) {
+        var company = alive && shown();
+        el.svmView = view(el, this);
+        views.add(new WeakRef(el));
+        if (company) el.svmView.show();
+        else { // to be heard of anew
+          alive = false;
+          ask();
+        }
+        if (!ticks) {
+          ticks = true;
+          tick();
+        }
+      },
+      change: function () { // at most one in 30 ms, and always the last
+        each(function (el) { el.svmView.sync(); });
+        if (!timer) timer = setTimeout(function () {
+          timer = 0;
+          posted = Date.now();
+          state.n = Math.max(posted, state.n + 1);
+          ask();
+        }, Math.max(0, posted + 30 - Date.now()));
+      }
+    };
   }
 
-  // ---- what is to be seen.
+  // ---- what is to be seen in one output.
   function make(parent, tag, text, style) {
     var e = parent.appendChild(document.createElement(tag));
     if (text) e.textContent = text;
     if (style) e.style.cssText = style;
     return e;
   }
-  function choice(parent, name, options, take) {
-    var label = make(parent, 'label', name + ' ', 'white-space:nowrap;margin:0'), s = make(label, 'select', '', 'font:inherit;max-width:22em;width:auto;display:inline;height:auto');
-    s.setAttribute('data-svm-choice', name);
-    options.forEach(function (o) { make(s, 'option', o); });
-    s.disabled = options.length < 2;
-    s.onchange = function () { take(s.selectedIndex); change(); };
-  }
-  function show() {
-    var box = make(el, 'div', '', 'display:flex;flex-wrap:wrap;gap:.3em 1.6em;align-items:center;padding:.4em 0;font-size:14px'), groups = [];
-    function group(k) { groups.forEach(function (g) { g.e.style.display = g.kernel < 0 || g.kernel === k ? 'inline-flex' : 'none'; }); }
-    spec.dials.forEach(function (d, i) {
-      var label = make(box, 'label', d.name, 'align-items:center;gap:.5em;white-space:nowrap;margin:0'), input = make(label, 'input', '', 'width:11em'), out = make(label, 'output', '', 'min-width:4em;font-variant-numeric:tabular-nums');
-      input.type = 'range';
-      input.min = 0;
-      input.max = d.values.length - 1;
-      input.value = spec.at[i];
-      input.setAttribute('data-svm-dial', d.name);
-      out.textContent = d.values[spec.at[i]];
-      input.oninput = function () {
-        state.at[i] = +input.value;
-        out.textContent = d.values[state.at[i]];
-        change();
+  function view(el, run) {
+    var words = null, box = null, state = run.state, syncs = [], closed = false;
+    function choice(name, options, key) {
+      var label = make(box, 'label', name + ' ', 'white-space:nowrap;margin:0'), s = make(label, 'select', '', 'font:inherit;max-width:22em;width:auto;display:inline;height:auto');
+      s.setAttribute('data-svm-choice', name);
+      options.forEach(function (o) { make(s, 'option', o); });
+      s.onchange = function () {
+        state[key] = s.selectedIndex;
+        run.change();
       };
-      groups.push({ e: label, kernel: d.kernel });
-    });
-    group(0);
-    choice(box, 'kernel', spec.kernels, function (k) { state.kernel = k; group(k); });
-    choice(box, 'solver', spec.methods, function (m) { state.method = m; });
-    var done = make(box, 'button', 'Done', 'font:inherit');
-    done.setAttribute('data-svm-done', '');
-    done.onclick = function () {
-      state.done = done.disabled = true;
-      post();
+      syncs.push(function () {
+        s.selectedIndex = state[key];
+        s.disabled = closed || options.length < 2;
+      });
+    }
+    function sync() { syncs.forEach(function (f) { f(); }); }
+    return {
+      sync: sync,
+      show: function () {
+        closed = false;
+        if (box) return sync();
+        box = el.insertBefore(document.createElement('div'), words);
+        box.style.cssText = 'display:flex;flex-wrap:wrap;gap:.3em 1.6em;align-items:center;padding:.4em 0;font-size:14px';
+        spec.dials.forEach(function (d, i) {
+          var label = make(box, 'label', d.name, 'align-items:center;gap:.5em;white-space:nowrap;margin:0'), input = make(label, 'input', '', 'width:11em'), out = make(label, 'output', '', 'min-width:4em;font-variant-numeric:tabular-nums');
+          input.type = 'range';
+          input.min = 0;
+          input.max = d.values.length - 1;
+          input.setAttribute('data-svm-dial', d.name);
+          input.oninput = function () {
+            state.at[i] = +input.value;
+            run.change();
+          };
+          syncs.push(function () {
+            input.value = state.at[i];
+            out.textContent = d.values[state.at[i]];
+            input.disabled = closed;
+            label.style.display = d.kernel < 0 || d.kernel === state.kernel ? 'inline-flex' : 'none';
+          });
+        });
+        choice('kernel', spec.kernels, 'kernel');
+        choice('solver', spec.methods, 'method');
+        var done = make(box, 'button', 'Done', 'font:inherit');
+        done.setAttribute('data-svm-done', '');
+        done.onclick = function () {
+          state.done = true;
+          run.change();
+        };
+        syncs.push(function () { done.disabled = closed || !!state.done; });
+        sync();
+      },
+      note: function (text, dead) {
+        if (!words) words = make(el, 'div', '', 'font-size:14px;padding:.3em 0;max-width:44em');
+        if (words.textContent === text && closed === !!dead) return;
+        words.textContent = text;
+        closed = !!dead;
+        sync();
+      }
     };
   }
+
+  // The script stands behind its element. Classic Jupyter runs it elsewhere.
+  var el = script && script.previousElementSibling;
+  if (!el || el.id !== spec.id) el = Array.from(document.querySelectorAll('[id="' + spec.id + '"]')).filter(function (e) { return !e.svmView; })[0];
+  if (!el || el.svmView) return;
+  if (base() === undefined) {
+    el.textContent = 'The controls of this cell work while it runs in Jupyter.';
+    return;
+  }
+  S.runs = S.runs || {};
+  (S.runs[spec.id] = S.runs[spec.id] || run()).join(el);
 })

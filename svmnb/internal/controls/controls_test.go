@@ -31,7 +31,7 @@ func TestHTML(t *testing.T) {
 		Kernels, Methods    []string
 	}
 	at := strings.LastIndex(text, "(window,")
-	if err := json.Unmarshal([]byte(strings.TrimSuffix(text[at+len("(window,"):], ")</script>")), &spec); err != nil {
+	if err := json.Unmarshal([]byte(strings.TrimSuffix(text[at+len("(window,"):], ",document.currentScript)</script>")), &spec); err != nil {
 		t.Fatal(err)
 	}
 	if spec.ID != "svm-explore-7" || spec.Kernel != "k1" || !reflect.DeepEqual(spec.At, []int{1, 0}) || spec.Dials[1].Name != panel.Dials[1].Name || !reflect.DeepEqual(spec.Kernels, panel.Kernels) {
@@ -44,7 +44,7 @@ func TestHTML(t *testing.T) {
 
 // Messages arrive in any order, some twice: the latest counts, and Come says so.
 func TestMailbox(t *testing.T) {
-	m := NewMailbox(panel)
+	m := NewMailbox(panel, func(State) {})
 	order := rand.New(rand.NewPCG(1, 2)).Perm(50)
 	for _, k := range append(order, order...) {
 		m.Receive(fmt.Sprintf(`{"n":%d,"at":[%d,0],"kernel":%d}`, k+1, k%3, k%2))
@@ -74,5 +74,37 @@ func TestMailbox(t *testing.T) {
 		if m.Receive(text); len(m.Come) != 0 || m.Take().N != 50 || m.Heard() != heard {
 			t.Errorf("%s is taken for a state", text)
 		}
+	}
+}
+
+// Each message is answered once, to the page that has sent it, however often and in
+// whatever order it comes; none after the end.
+func TestMailboxAnswers(t *testing.T) {
+	var said []string
+	m := NewMailbox(panel, func(s State) { said = append(said, fmt.Sprint(s.From, s.Say, " ", s.N)) })
+	for _, text := range []string{
+		`{"n":1,"at":[1,0],"from":"a","say":1}`, // a page asks
+		`{"n":1,"at":[1,0],"from":"a","say":1}`, // and again, impatiently
+		`{"n":9,"at":[2,0],"from":"a","say":3}`,
+		`{"n":8,"at":[0,0],"from":"a","say":2}`, // late
+		`{"n":1,"at":[1,0],"from":"b","say":1}`, // another page asks: the state stays
+		`{"n":9,"at":[2,0],"from":"a","say":4}`, // "I am here"
+		`{"n":9,"at":[7,0],"from":"a","say":5}`, // of no panel of ours
+	} {
+		m.Receive(text)
+	}
+	if want := []string{"a1 1", "a3 9", "b1 1", "a4 9"}; !reflect.DeepEqual(said, want) {
+		t.Errorf("answered %q, want %q", said, want)
+	}
+	if s := m.Take(); s.N != 9 || s.At[0] != 2 {
+		t.Errorf("the state is %+v", s)
+	}
+	m.Close()
+	m.Receive(`{"n":10,"at":[1,0],"from":"a","say":6}`)
+	if len(said) != 4 || m.Take().N != 9 {
+		t.Errorf("after the end %q, state %+v", said, m.Take())
+	}
+	if got, want := Heard("svm-explore-7", State{From: `"><script>`, Say: 3}), `<span hidden data-svm-heard="svm-explore-7 &#34;&gt;&lt;script&gt; 3"></span>`; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }

@@ -25,8 +25,10 @@ import (
 //   - when a cell is new but resembles a carrier: it may be the carrier, edited.
 //
 // What is left is a carrier that was rewritten beyond likeness or deleted. A
-// classic notebook mends that itself before it is saved (runtime.js); elsewhere
-// the charts of the reopened notebook ask to be run again.
+// classic notebook mends that itself before it is saved (runtime.js). JupyterLab
+// and Notebook 7 do not say when they save: there the charts of the reopened
+// notebook take the library that the browser has kept, and where it has none
+// their places say that the cell is to be run again.
 
 type cells struct {
 	Run   int       // executions with charts so far

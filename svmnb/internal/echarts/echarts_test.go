@@ -67,6 +67,15 @@ func TestDrawIsSafeInHTML(t *testing.T) {
 	}
 }
 
+// The page keeps the library under the name by which charts ask for it.
+func TestBrowserKeepsTheVersion(t *testing.T) {
+	for name, text := range map[string]string{"the library": Library(), "a chart": placeEnd} {
+		if !strings.Contains(text, `/svmnb/echarts-`+Version) {
+			t.Errorf("%s does not know /svmnb/echarts-%s", name, Version)
+		}
+	}
+}
+
 // A notebook that is run again is the same file.
 func TestEqualChartsAreEqualText(t *testing.T) {
 	var html []string

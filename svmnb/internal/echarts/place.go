@@ -44,11 +44,16 @@ const (
 	placeWidth  = `" style="width:100%;max-width:`
 	placeHeight = `;height:`
 	placeOpen   = `">`
-	placeEnd    = `</div>` + "\n" + `<script>(function(w){var S=w.__svmEcharts=w.__svmEcharts||{};if(!S.ready)S.ready=new Promise(function(r){S.resolve=r});` +
-		`S.ready.then(function(){S.draw("`
+	placeEnd    = `</div>` + "\n" + `<script>(function(w,me){var S=w.__svmEcharts=w.__svmEcharts||{};if(!S.ready){S.ready=new Promise(function(r){S.resolve=r});` +
+		askBrowser + `}S.ready.then(function(){S.draw("`
 	placeOption = `",`
-	placeClose  = `)})})(window)</script>`
+	placeClose  = `,me)})})(window,document.currentScript)</script>`
 )
+
+// askBrowser runs the library that the browser keeps (runtime.js), for a notebook that
+// is opened without its carrier: as a script element, since it is one.
+const askBrowser = `if(w.caches&&document.getElementById("jupyter-config-data"))w.caches.match("/svmnb/echarts-` + Version + `")` +
+	`.then(function(r){return r&&r.text()}).then(function(t){if(!t||S.draw)return;var s=document.createElement("script");s.textContent=t;document.head.appendChild(s)}).catch(function(){})`
 
 // changing begins the ids of charts that change; the script knows them by it.
 const changing = "svm-live-"

@@ -6,7 +6,7 @@
   var S = w.__svmEcharts = w.__svmEcharts || {};
   if (!S.ready) S.ready = new Promise(function (r) { S.resolve = r; });
   if (S.draw) return;
-  var live = [], echarts;
+  var places = new Set(), charts = new WeakMap(), echarts;
 
   // ---- colours: tokens such as "@pos", "@pos/0.4" (transparent) and
   // "@pos*0.4" (mixed with the page) become what suits the page behind them.
@@ -211,19 +211,18 @@
   }
 
   // ---- a chart in its place: drawn when it has a width, drawn again when the
-  // page turns dark or light, fitted when the width changes.
+  // page turns dark or light, fitted when the width changes, disposed of when its
+  // place has left the document. A page of JupyterLab lives for days and drops outputs
+  // without a word, so nothing but the place's own element holds on to the chart.
+  // JupyterLab also takes outputs away that it puts back later (cells that are scrolled
+  // out of sight or collapsed): then the chart is drawn again.
   function place(id, el, option) {
     var chart = null, width = 0, page = '', opt, chosen, moment;
     function make() {
       try {
         var back = backdrop(el), T = palette(back);
         page = back.join();
-        if (chart) {
-          chosen = (chart.getOption().legend || [{}])[0].selected;
-          moment = (chart.getOption().timeline || [{}])[0].currentIndex;
-          chart.dispose();
-          chart = null;
-        }
+        drop();
         el.textContent = '';
         var made = start(el, option, T, function (opt) { return { renderer: size(opt) > 4000 ? 'canvas' : 'svg' }; });
         chart = made.chart;
@@ -234,6 +233,13 @@
         rewind(chart);
         el.setAttribute('data-drawn', T.dark ? 'dark' : 'light');
       } catch (e) { fail(e); }
+    }
+    function drop() { // what the reader has chosen stays
+      if (!chart) return;
+      chosen = (chart.getOption().legend || [{}])[0].selected;
+      moment = (chart.getOption().timeline || [{}])[0].currentIndex;
+      chart.dispose();
+      chart = null;
     }
     function fail(e) {
       if (chart) chart.dispose();
@@ -269,22 +275,29 @@
       width = el.clientWidth;
       if (chart) adjust(); else make();
     }).observe(el);
-    live.push({
-      check: function () {
-        if (!chart) return;
-        if (!el.isConnected) { chart.dispose(); chart = null; width = 0; } else if (backdrop(el).join() !== page) make();
+    places.add(new WeakRef(el));
+    charts.set(el, {
+      check: function () { if (chart && el.isConnected && backdrop(el).join() !== page) make(); },
+      sweep: function () {
+        if (el.isConnected) return;
+        drop();
+        width = 0;
       },
-      // draw reports whether it is this chart that shall be drawn in the place
-      // to: it stands there already, or its place was replaced by that one.
-      draw: function (name, to, next) {
-        if (name !== id || (to !== el && el.isConnected)) return false;
-        if (to !== el) {
-          el.setAttribute('aria-label', to.getAttribute('aria-label'));
-          to.replaceWith(el);
-        }
-        if (to !== el || id.indexOf('svm-live-') === 0) update(next);
-        return true;
+      update: update,
+      // gone reports whether another place may stand where this one stood: it has left
+      // its output, and not just the page together with that.
+      gone: function (name) { return name === id && !el.isConnected && !el.closest('.jp-OutputArea'); },
+      move: function (to, next) {
+        el.setAttribute('aria-label', to.getAttribute('aria-label'));
+        to.replaceWith(el);
+        update(next);
       }
+    });
+  }
+  function each(f) {
+    places.forEach(function (ref) {
+      var el = ref.deref();
+      if (el) f(charts.get(el)); else places.delete(ref);
     });
   }
   // Play on a timeline's last frame begins with the first one.
@@ -294,11 +307,22 @@
       if (e.playState && t.getCurrentIndex() === t.getData().count() - 1) chart.dispatchAction({ type: 'timelineChange', currentIndex: 0 });
     });
   }
-  S.draw = function (id, option) {
-    document.querySelectorAll('[id="' + id + '"]').forEach(function (el) {
-      if (!live.some(function (c) { return c.draw(id, el, option); })) place(id, el, option);
-    });
+  // The script of a chart stands behind its place. Classic Jupyter runs it elsewhere;
+  // then all places of the id are meant, which are of the same chart.
+  S.draw = function (id, option, script) {
+    var own = script && script.previousElementSibling;
+    if (own && own.id === id) drawIn(own, id, option);
+    else document.querySelectorAll('[id="' + id + '"]').forEach(function (el) { drawIn(el, id, option); });
   };
+  function drawIn(el, id, option) {
+    var there = charts.get(el), before = null;
+    if (there) {
+      if (id.indexOf('svm-live-') === 0) there.update(option);
+      return;
+    }
+    each(function (c) { if (c.gone(id)) before = c; });
+    if (before) before.move(el, option); else place(id, el, option);
+  }
 
   // ---- a chart as SVG where there is no page, only the library (package
   // static): what is there to be clicked stays away, everything is drawn at once.
@@ -341,7 +365,8 @@
     };
   }
 
-  function check() { live.forEach(function (c) { c.check(); }); }
+  setInterval(function () { each(function (c) { c.sweep(); }); }, 2000);
+  function check() { each(function (c) { c.check(); }); }
   var timers = [];
   function soon() { // style sheets of a new theme may arrive after its attribute
     timers.forEach(clearTimeout);
@@ -350,6 +375,13 @@
   w.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', soon);
   [document.documentElement, document.body].forEach(function (e) {
     if (e) new MutationObserver(soon).observe(e, { attributes: true });
+  });
+
+  // ---- the button beside a line of code copies it.
+  document.addEventListener('click', function (e) {
+    if (!e.target.closest || !e.target.closest('[data-svm-copy]')) return;
+    getSelection().selectAllChildren(e.target.closest('[data-svm-copy]').previousElementSibling);
+    document.execCommand('copy');
   });
 
   // ---- a classic notebook must never be saved without the library that its
@@ -370,6 +402,12 @@
       charts[0].data['text/html'] = '<script>(' + svmnb + ')(window,"' + packed + '")<\/script>' + html;
     }
   });
+
+  // ---- JupyterLab and Notebook 7 say nothing before they save, so there the browser
+  // keeps the library: charts whose notebook has lost it ask for it there (place.go).
+  if (w.caches && document.getElementById('jupyter-config-data')) w.caches.open('svmnb').then(function (cache) {
+    return cache.put('/svmnb/echarts-5.6.0', new Response('(' + svmnb + ')(window,"' + packed + '")'));
+  }).catch(function () {}); // there is no room
 
   // ---- the library itself: gzip in base64, run with define, exports and
   // module of its own.
