@@ -254,6 +254,16 @@ func hostileNotebook(t *testing.T, far string) *notebook {
 	display := func(mime, text string) *output {
 		return &output{kind: "display_data", data: map[string]any{mime: text}}
 	}
+	var real strings.Builder
+	if err := svmnb.HTML(&real, bars("x", 1)); err != nil {
+		t.Fatal(err)
+	}
+	_, opens, found := strings.Cut(real.String(), "</div>\n<script>")
+	opens, _, drawn := strings.Cut(opens, "S.draw(")
+	if !found || !drawn {
+		t.Fatal("a chart is written in another way: imitate that")
+	}
+	opens = "</div>\n<script>" + opens + "S.draw("
 	texts := []string{
 		"# <script>" + run("heading") + "</script> title <img src=x onerror=\"" + run("title") + "\">",
 		"<script>" + run("block") + "</script>\n\n<style>@import url(" + far + "/import)</style>\n\nin <script>" + run("inline") + "</script> line",
@@ -275,8 +285,8 @@ func hostileNotebook(t *testing.T, far string) *notebook {
 		display("text/html", "<meta http-equiv=refresh content=\"0;url="+far+"/refresh2\"><base href=\""+far+"\"><link rel=stylesheet href=\""+far+"/sheet\"><style>@import '"+far+"/import2';body{background:url("+far+"/bg)}@font-face{font-family:x;src:url("+far+"/font)}*{font-family:x}</style>"),
 		display("text/html", "<a id=js href=\"javascript:"+run("ahref")+"\">x</a><form id=f action=\"javascript:"+run("form")+"\"><input type=submit></form>"),
 		// What looks like a chart of ours, and is none.
-		display("text/html", `<div id="svm-0" role="img" aria-label="x" style="width:100%;max-width:1px;height:1px"></div>`+"\n<script>(function(w){var S=w.__svmEcharts=w.__svmEcharts||{};if(!S.ready)S.ready=new Promise(function(r){S.resolve=r});S.ready.then(function(){S.draw(\"svm-0\",{\"a\":1});"+run("imitation")+"})})(window)</script>"),
-		display("text/html", `<div id="svm-live-`+`");`+run("liveid")+`//`+`" role="img" aria-label="x" style="width:100%;max-width:1px;height:1px"></div>`+"\n<script>(function(w){var S=w.__svmEcharts=w.__svmEcharts||{};if(!S.ready)S.ready=new Promise(function(r){S.resolve=r});S.ready.then(function(){S.draw(\"svm-live-\");"+run("liveid")+"//\",{})})})(window)</script>"),
+		display("text/html", `<div id="svm-0" role="img" aria-label="x" style="width:100%;max-width:1px;height:1px">`+opens+"\"svm-0\",{\"a\":1},me);"+run("imitation")+"})})(window,document.currentScript)</script>"),
+		display("text/html", `<div id="svm-live-`+`");`+run("liveid")+`//`+`" role="img" aria-label="x" style="width:100%;max-width:1px;height:1px">`+opens+"\"svm-live-\");"+run("liveid")+"//\",{},me)})})(window,document.currentScript)</script>"),
 		display("text/html", "<script>(function svmnb(w, packed) {"+run("library")+"})(window,\"\")</script>"),
 		display("text/html", "<scr<script>(function svmnb(w, packed) {})(window,\"\")</script>ipt>"+run("joined")+"</script>"),
 		display("text/markdown", strings.Join(texts, "\n\n")),

@@ -83,7 +83,7 @@ func TestAlive(t *testing.T) {
 		"the library":        {"a" + Library() + "b", "ab", 0},
 		"another library":    {"a<script>(function svmnb(w, packed) {old})(window,'')</script>b", "ab", 0},
 		"joined by its loss": {"<scr" + Library() + "ipt>", "&lt;script>", 0},
-		"more after it":      {strings.Replace(drawn.HTML, "})})(window)", ";alert(1)})})(window)", 1), strings.ReplaceAll(strings.Replace(drawn.HTML, "})})(window)", ";alert(1)})})(window)", 1), "<", "&lt;"), 0},
+		"more after it":      {strings.Replace(drawn.HTML, ",me)})})(window", ",me);alert(1)})})(window", 1), strings.ReplaceAll(strings.Replace(drawn.HTML, ",me)})})(window", ",me);alert(1)})})(window", 1), "<", "&lt;"), 0},
 		"another id":         {strings.ReplaceAll(changes.HTML, "svm-live-", `svm-live-x');alert('`), strings.ReplaceAll(strings.ReplaceAll(changes.HTML, "svm-live-", `svm-live-x');alert('`), "<", "&lt;"), 0},
 		"an id of its own":   {strings.ReplaceAll(drawn.HTML, id, `svm-x`), drawn.HTML, 1},
 	} {
