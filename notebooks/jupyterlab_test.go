@@ -349,7 +349,7 @@ func withC(c string) string { return strings.Replace(firstLine, "C(10)", "C("+c+
 // silent waits until the page says that nobody answers, and nothing can be moved.
 func silent(t *testing.T, page browsertest.LabNotebook) {
 	t.Helper()
-	page.Until(`svm.panel.node.textContent.indexOf('Run the cell again') >= 0`)
+	page.Until(`Array.from(svm.panel.node.querySelectorAll('[id^="svm-explore-"] div')).some(e => e.textContent.indexOf('Run the cell again') >= 0)`)
 	var live int
 	if page.Do(&live, `return Array.from(svm.panel.node.querySelectorAll('[data-svm-dial], [data-svm-choice], [data-svm-done]')).filter(e => !e.disabled).length`); live != 0 {
 		t.Errorf("%d controls can be moved, and nothing answers", live)
@@ -509,17 +509,17 @@ func outputsRemoved(t *testing.T, s labServer) {
 		t.Fatalf("%d charts were made: nothing to test", born)
 	}
 	page.Save()
-	page.Do(nil, `window.spots = Array.from(document.querySelectorAll('[data-drawn]'), e => new WeakRef(e)); svm.panel.close(); window.svm = null`)
+	page.Do(nil, `svm.panel.close(); window.svm = null`)
 	page.Until(`alive() === 0 && !document.querySelector('[data-drawn]')`)
 	kept := born
 	for try := 0; kept > 0 && try < 50; try++ {
 		if err := (proto.HeapProfilerCollectGarbage{}).Call(page.Page); err != nil {
 			t.Fatal(err)
 		}
-		page.Do(&kept, `return born.concat(spots).filter(r => r.deref()).length`)
+		page.Do(&kept, `return born.filter(r => r.deref()).length`)
 	}
 	if kept > 0 {
-		t.Errorf("of %d charts and their places %d are still in memory", born, kept)
+		t.Errorf("of %d charts %d are still in memory", born, kept)
 	}
 	checkLabErrors(t, page.Page)
 }
