@@ -129,6 +129,32 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
+// Notebooks outlive the version that has written them: charts of an older one are read,
+// and written as they are now.
+func TestPlacesOfOlderVersions(t *testing.T) {
+	for name, draw := range map[string]func(Chart) (Picture, error){"a chart": Draw, "one that changes": func(c Chart) (Picture, error) { return DrawAs("x", c) }} {
+		now, err := draw(bar("a", 1, 2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, e := range endings {
+			written := strings.NewReplacer(placeEnd, e[0], placeClose, e[1]).Replace(now.HTML)
+			if (written == now.HTML) != (k == 0) {
+				t.Fatalf("%s: version %d is written as %s", name, k, written)
+			}
+			n := 0
+			again := Places("a"+written+now.HTML+"b", func(p Place, _ string) string { n++; return p.HTML("") })
+			if want := Places("a"+now.HTML+now.HTML+"b", func(p Place, _ string) string { return p.HTML("") }); again != want || n != 2 {
+				t.Errorf("%s of version %d: %d charts, %s", name, k, n, again)
+			}
+			alive, n := Alive(written, func(html string) string { return html })
+			if alive != now.HTML || n != 1 {
+				t.Errorf("%s of version %d in a page: %d charts, %s", name, k, n, alive)
+			}
+		}
+	}
+}
+
 // A chart that changes keeps its place, also when a picture is put into that.
 func TestDrawAs(t *testing.T) {
 	id := func(html string) string {

@@ -50,6 +50,25 @@ const (
 	placeClose  = `,me)})})(window,document.currentScript)</script>`
 )
 
+// endings are what has stood behind the inside of a chart and behind its option, the
+// present ones first: notebooks outlive the versions that have written them.
+var endings = [][2]string{
+	{placeEnd, placeClose},
+	{`</div>` + "\n" + `<script>(function(w){var S=w.__svmEcharts=w.__svmEcharts||{};if(!S.ready)S.ready=new Promise(function(r){S.resolve=r});` +
+		`S.ready.then(function(){S.draw("`, `)})})(window)</script>`},
+}
+
+// cutInside cuts what begins with the inside of a chart behind that, and says what stands
+// behind its option.
+func cutInside(html string) (inside, after, end string, found bool) {
+	for _, e := range endings {
+		if in, rest, ok := strings.Cut(html, e[0]); ok && (!found || len(in) < len(inside)) {
+			inside, after, end, found = in, rest, e[1], true
+		}
+	}
+	return inside, after, end, found
+}
+
 // askBrowser runs the library that the browser keeps (runtime.js), for a notebook that
 // is opened without its carrier: as a script element, since it is one.
 const askBrowser = `if(w.caches&&document.getElementById("jupyter-config-data"))w.caches.match("/svmnb/echarts-` + Version + `")` +
@@ -113,7 +132,7 @@ func Alive(page string, other func(html string) string) (alive string, charts in
 		charts++
 		_, inside, _ := strings.Cut(html, placeHeight)
 		_, inside, _ = strings.Cut(inside, placeOpen)
-		inside, _, _ = strings.Cut(inside, placeEnd)
+		inside, _, _, _ = cutInside(inside)
 		var option bytes.Buffer
 		json.HTMLEscape(&option, p.Option)
 		p.Option = option.Bytes()
@@ -162,7 +181,10 @@ func readPlace(page string) (p Place, rest string, ok bool) {
 	p.Text = html.UnescapeString(until(placeWidth))
 	p.Width = html.UnescapeString(until(placeHeight))
 	p.Height = html.UnescapeString(until(placeOpen))
-	inside := until(placeEnd)
+	if !ok {
+		return p, "", false
+	}
+	inside, rest, end, ok := cutInside(rest)
 	if again := until(placeOption); again != id || strings.Contains(inside, placeStart) {
 		return p, "", false
 	}
@@ -172,7 +194,7 @@ func readPlace(page string) (p Place, rest string, ok bool) {
 		return p, "", false
 	}
 	p.Option = option
-	rest, ok = strings.CutPrefix(rest[d.InputOffset():], placeClose)
+	rest, ok = strings.CutPrefix(rest[d.InputOffset():], end)
 	return p, rest, ok
 }
 
