@@ -65,7 +65,8 @@ func exportHTML(nb *notebook, name, dir string) ([]byte, error) {
 
 // hasCharts reports whether a page has charts, which need the drawing library.
 func hasCharts(page string) bool {
-	return strings.Contains(page, `<script>(function(w){var S=w.__svmEcharts=`)
+	_, charts := static.Alive(page, func(html string) string { return html })
+	return charts > 0
 }
 
 // pageHead is how every page begins; it wants what its policy is, and the title.
