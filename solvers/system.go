@@ -266,7 +266,11 @@ type MemoryError struct {
 }
 
 func (e *MemoryError) Error() string {
-	return fmt.Sprintf("solvers: %s on %d points takes %.3g GB beside the kernel matrix and may take %.3g: use CG, whose memory grows with n, or raise SystemSettings.Memory or GOMEMLIMIT", e.Method, e.N, e.Need/1e9, e.Limit/1e9)
+	way := "use CG, whose memory grows with n, or "
+	if (CG{}).Memory(e.N, 1) > e.Limit { // which is what was used, or would do no better
+		way = ""
+	}
+	return fmt.Sprintf("solvers: %s on %d points takes %.3g GB beside the kernel matrix and may take %.3g: %sraise the memory that it may take or GOMEMLIMIT", e.Method, e.N, e.Need/1e9, e.Limit/1e9, way)
 }
 
 // unlimited is the memory of a method when neither the caller nor Go has a limit.

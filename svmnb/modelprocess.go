@@ -2,9 +2,9 @@ package svmnb
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
@@ -16,15 +16,17 @@ type processModel struct {
 	beta, centre []float64 // of a linear mean: 1 + d coefficients of 1 and x − centre; nil without
 	noise        []float64 // one variance for all points or one for each; nil where no variance is exact
 
-	mu  sync.Mutex
-	fit *ProcessFit // with the factor of A, once it is asked for
+	turn turn
+	fit  *ProcessFit // with the factor of A, once it is asked for
 }
 
 // Model returns what predictions need of the process: its points, its coefficients,
 // its noise, no targets. Values of the model are the means of Predict, bit for bit,
 // and Posterior has the variances where the process was solved by a direct method.
+//
+// That of an empty fit is nil.
 func (f *ProcessFit) Model() *Model {
-	if f == nil || f.task == nil {
+	if f.ready(context.Background(), "Model") != nil {
 		return nil
 	}
 	p := &processModel{}
@@ -50,11 +52,11 @@ func (f *ProcessFit) Model() *Model {
 // Decisions, an *ArgumentError for other models, and that of ctx.
 func (m *Model) Posterior(ctx context.Context, x [][]float64) (_ *Belief, err error) {
 	defer caught(&err)
-	if err := given(ctx, "Posterior"); err != nil {
-		return nil, err
-	}
-	if m.none() {
+	switch {
+	case m.none():
 		return nil, noFit("Posterior")
+	case ctx == nil:
+		return nil, given(ctx, "Posterior")
 	}
 	p := m.process
 	switch {
@@ -76,8 +78,11 @@ func (m *Model) Posterior(ctx context.Context, x [][]float64) (_ *Belief, err er
 
 // factored is the process as it was fitted, all but its targets.
 func (p *processModel) factored(ctx context.Context, m *Model) (*ProcessFit, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	release, err := p.turn.take(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("svmnb: Posterior: %w", err)
+	}
+	defer release()
 	if p.fit != nil {
 		return p.fit, nil
 	}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -30,6 +31,7 @@ type Process struct {
 	noises   *[]float64
 	mean     mean
 	method   solvers.LinearMethod
+	named    bool // the method has been said
 	stop     solvers.SystemCriterion
 	limit    int
 	cache    int64
@@ -59,16 +61,41 @@ const mixedPoints = 4096
 // of the targets, and the system is solved by Cholesky's factor, from 4,096 points
 // on by one in single precision whose solution is refined (solvers.Mixed); variances
 // and the evidence then have the exact factor computed when they are first asked
-// for. These are a place to start from: say Kernel and NoiseVariance, or let
+// for. Of so many points that there is no memory for a factor the system is solved by
+// conjugate gradients, and what follows from it is known between bounds. These are a place to start from: say Kernel and NoiseVariance, or let
 // Optimise find them. The data must not be changed afterwards.
-func GaussianProcess(data *datasets.Dataset) Process {
-	p := Process{data: data, method: solvers.Cholesky{}}
-	if data != nil && len(data.X) >= mixedPoints {
-		p.method = solvers.Mixed{}
-	}
+func GaussianProcess(data *datasets.Dataset) Process { return Process{}.about("GaussianProcess", data) }
+
+// On is p for other data: the same kernel, noise and method, or the method that is the
+// default for so many points where none was said. So what was learned from a part of the
+// data is used for all of them,
+//
+//	part := svmnb.GaussianProcess(data.Select(rows)).Optimise().MustFit()
+//	all := part.Description.On(data).MustFit()
+func (p Process) On(data *datasets.Dataset) Process { return p.about("On", data) }
+
+func (p Process) about(call string, data *datasets.Dataset) Process {
+	p.data = data
 	if data == nil {
 		p.data = &datasets.Dataset{}
-		return p.fail(wrong("GaussianProcess", math.NaN(), "the data set is nil; give one of package datasets or datasets.New(x, y)"))
+		p = p.fail(wrong(call, math.NaN(), "the data set is nil; give one of package datasets or datasets.New(x, y)"))
+	}
+	if p.noises != nil && len(*p.noises) != p.data.N() {
+		p = p.fail(wrong(call, float64(len(*p.noises)), "there are %d variances of noise for %d points; say NoiseVariances again, or NoiseVariance", len(*p.noises), p.data.N()))
+	}
+	if !p.named {
+		p.method = solvers.Cholesky{}
+		if len(p.data.X) >= mixedPoints {
+			p.method = solvers.Mixed{}
+		}
+	}
+	return p
+}
+
+// described is p, or what says that there is nothing to solve where p is a zero Process.
+func (p Process) described() Process {
+	if p.data == nil {
+		return p.about("GaussianProcess", nil)
 	}
 	return p
 }
@@ -106,11 +133,9 @@ func (p Process) NoiseVariance(v float64) Process {
 // NoiseVariances sets the variance of the noise of each target, n numbers ≥ 0.
 // They are known then, and Optimise leaves them as they are.
 func (p Process) NoiseVariances(v []float64) Process {
+	p = p.described()
 	own := slices.Clone(v)
 	p.noises, p.noisy = &own, true
-	if p.data == nil {
-		return p // whose Fit says so
-	}
 	if len(v) != p.data.N() {
 		return p.fail(wrong("NoiseVariances", float64(len(v)), "there are %d variances for %d points", len(v), p.data.N()))
 	}
@@ -163,7 +188,7 @@ func (p Process) WidrowHoff() Process { return p.Using(solvers.WidrowHoff{}) }
 
 // Using solves by any method, such as solvers.CG{Rank: 20}.
 func (p Process) Using(m solvers.LinearMethod) Process {
-	p.method = m
+	p.method, p.named = m, true
 	if m == nil {
 		return p.fail(wrong("Using", math.NaN(), "the method is nil; give one such as solvers.CG{}"))
 	}
@@ -215,19 +240,26 @@ func (p Process) Memory(bytes int64) Process {
 // Optimise lets Fit first find the hyperparameters of the kernel and the noise
 // variance that maximise the log marginal likelihood (GPML §5.4), climbing from
 // the ones said. It uses Cholesky's factor for that, n³ operations a step,
-// whatever method solves the system afterwards. What kernels.Fixed holds, a noise
-// variance of 0 and NoiseVariances stay what they are.
+// whatever method solves the system afterwards, and 8n² bytes; of more points than there
+// is memory for, learn from a part and go on with [Process.On]. What kernels.Fixed holds,
+// a noise variance of 0 and NoiseVariances stay what they are.
+//
+// An interrupt returns the best hyperparameters so far, solved, with an error that wraps
+// context.Cause; before the first evaluation the process as it was said, where that can
+// be solved within a second.
 func (p Process) Optimise() Process { p.learn = true; return p }
 
 // Restarts is Optimise from n more starts, each hyperparameter multiplied by a
-// factor between 1/10 and 10 drawn with the seed. The best end counts.
+// factor between 1/10 and 10 drawn with the seed, 1000 at most. The best end counts.
 func (p Process) Restarts(n int, seed uint64) Process {
 	p.learn, p.restarts, p.seed = true, n, seed
-	if n < 0 {
-		return p.fail(wrong("Restarts", float64(n), "the number is %d; it must be at least 0", n))
+	if n < 0 || n > mostRestarts {
+		return p.fail(wrong("Restarts", float64(n), "the number is %d; it must be from 0 to %d", n, mostRestarts))
 	}
 	return p
 }
+
+const mostRestarts = 1000
 
 // Live shows how an iterative method closes in on y'A⁻¹y from both sides while it
 // runs; see [Classifier.Live]. A direct method has no iterations, and the ascent of
@@ -298,6 +330,7 @@ type processTask struct {
 
 // prepare checks everything and fills in the defaults.
 func (p Process) prepare() (*processTask, error) {
+	p = p.described()
 	if err := errors.Join(p.err, p.data.Check()); err != nil {
 		return nil, err
 	}
@@ -305,6 +338,12 @@ func (p Process) prepare() (*processTask, error) {
 		return nil, wrong("GaussianProcess", math.NaN(), "the points are sparse, and a process wants them written out: by Dense() of the data set, or take Regress(data).Ridge(λ), whose f is the mean of a process")
 	}
 	t := &processTask{Process: p, y: slices.Clone(p.data.Y)}
+	if need := p.method.Memory(len(t.y), 1); !p.named && need > t.allowed() {
+		if p.method = (solvers.CG{}); p.mean == linearMean {
+			return nil, wrong("LinearMean", math.NaN(), "it takes a factor of A, %.3g GB for %d points, and there may be %.3g: use ConstantMean, a part of the points by On(data.Select(rows)), or raise Memory or GOMEMLIMIT", need/1e9, len(t.y), t.allowed()/1e9)
+		}
+		t.method = p.method
+	}
 	n := float64(len(t.y))
 	average, variance := 0.0, 0.0
 	for _, v := range t.y {
@@ -363,6 +402,17 @@ func (t *processTask) linear() error {
 	return nil
 }
 
+// allowed returns how many bytes a factor may take: what Memory says, Go's limit, or 4 GiB.
+func (t *processTask) allowed() float64 {
+	if t.cache > 0 {
+		return float64(t.cache)
+	}
+	if limit := debug.SetMemoryLimit(-1); limit != math.MaxInt64 {
+		return float64(limit)
+	}
+	return 4 << 30
+}
+
 // noiseVector returns the n variances of the noise.
 func (t *processTask) noiseVector() []float64 {
 	if t.noises != nil {
@@ -394,8 +444,13 @@ func (p Process) Fit(ctx context.Context) (_ *ProcessFit, err error) {
 // the cell; outside a notebook it panics.
 func (p Process) MustFit() *ProcessFit { return interruptible(p.Fit) }
 
+// untilInterrupt is the context of what a cell waits for: it ends with the interrupt button.
+func untilInterrupt() (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(context.Background(), os.Interrupt)
+}
+
 func interruptible(solve func(ctx context.Context) (*ProcessFit, error)) *ProcessFit {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := untilInterrupt()
 	defer stop()
 	fit, err := solve(ctx)
 	switch {

@@ -215,6 +215,15 @@ func TestProcessIsTheDefinition(t *testing.T) {
 	})
 }
 
+// evidenceOf is the log marginal likelihood at other hyperparameters.
+func evidenceOf(t *processTask, values []float64) float64 {
+	v, _, err := t.evaluate(ctx, nil, values)
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
 func without[T any](s []T, i int) []T { return slices.Concat(s[:i], s[i+1:]) }
 
 // A linear mean with a vague prior is the limit of a linear kernel of great variance v
@@ -275,7 +284,7 @@ func TestGradient(t *testing.T) {
 			at := func(step float64) float64 {
 				v := slices.Clone(values)
 				v[i] *= math.Exp(step)
-				return certain(task.evaluate(ctx, nil, v))
+				return evidenceOf(task, v)
 			}
 			near(t, p.String()+": "+q.Name, q.Gradient.Value, (8*(at(h)-at(-h))-(at(2*h)-at(-2*h)))/(12*h), 2e-5)
 		}
@@ -574,8 +583,14 @@ func TestProcessRefuses(t *testing.T) {
 		{"no kernel matrix", GaussianProcess(data).Kernel(distance{}).NoiseVariance(0.1), &indefinite, "positive semi-definite kernel"},
 		{"no kernel matrix, optimised", GaussianProcess(data).Kernel(distance{}).NoiseVariance(0.1).Optimise(), &indefinite, "positive semi-definite kernel"},
 		{"preconditioner without noise", base.NoiseVariance(0).Preconditioned(5), &problem, "Rank"},
-		{"too large", GaussianProcess(datasets.New(big, make([]float64, len(big)))).Kernel(kernels.RBF(1)), &memory, "CG"},
-		{"too little memory", base.Memory(1000), &memory, "CG"},
+		{"too large", GaussianProcess(datasets.New(big, make([]float64, len(big)))).Kernel(kernels.RBF(1)).Cholesky(), &memory, "use CG"},
+		{"too little memory", base.Memory(1000), &memory, "raise the memory"},
+		{"too little memory for the method that was said", base.Cholesky().Memory(50_000), &memory, "use CG"},
+		{"too little memory for a linear mean", base.LinearMean().Memory(50_000), &argument, "use ConstantMean"},
+		{"too large to climb", base.Memory(100_000).Optimise(), &argument, "part.Description.On(data).CG()"},
+		{"too many restarts", base.Restarts(1_000_000_000_000, 1), &argument, "from 0 to 1000"},
+		{"no other data", base.On(nil), &argument, "On"},
+		{"noises of other data", base.NoiseVariances(make([]float64, 133)).On(datasets.Sinc(10, 0, 1)), &argument, "133 variances of noise for 10 points"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			fit, err := c.p.Fit(ctx)
@@ -705,8 +720,8 @@ func TestProcessInterrupted(t *testing.T) {
 		t.Errorf("%d points of %d", n, len(whole.Optimisation.Ascents[0].Path))
 	}
 	near(t, "evidence", certain(fit.LogMarginalLikelihood(ctx)).Value, fit.Optimisation.End().Evidence, 1e-12)
-	if fit, err := motorcycle().Restarts(3, 1).Fit(after(10)); fit != nil || !errors.Is(err, context.Canceled) {
-		t.Errorf("before the first evaluation: %v, %v", fit, err)
+	if fit, err := motorcycle().Restarts(3, 1).Fit(after(10)); fit == nil || fit.Optimisation != nil || fit.Status != solvers.Converged || !errors.Is(err, context.Canceled) {
+		t.Errorf("before the first evaluation: %v", err)
 	}
 	// An iterative method returns what it has, with bounds.
 	fit, err = motorcycle().CG().Tol(1e-12).Fit(after(133 * 6))

@@ -9,17 +9,27 @@ import (
 	"github.com/svmnb/svmnb/solvers"
 )
 
-// Estimate is a number, exact or as the mean of random probes.
+// Estimate is a number that is exact, or known between bounds, or estimated by random
+// probes, or both of the last two.
 type Estimate struct {
 	Value float64
-	Error float64 // standard error of the mean over the probes; 0 when exact
+	Error float64 // standard error of the mean over the probes; 0 without probes
+	Width float64 // half the width of the bounds: how far Value may be off besides; 0 without bounds
 }
 
+// String says of each ± what it is.
 func (e Estimate) String() string {
-	if e.Error == 0 {
+	if e.Error == 0 && e.Width == 0 {
 		return signed(e.Value, 9)
 	}
-	return fmt.Sprintf("%s ± %.2g", signed(e.Value, 6), e.Error)
+	s := signed(e.Value, 6)
+	if e.Error == 0 || e.Width > e.Error/200 { // less would not show in the digits of the other
+		s += fmt.Sprintf(" ± %.2g (bounds)", e.Width)
+	}
+	if e.Error != 0 {
+		s += fmt.Sprintf(" ± %.2g (standard error)", e.Error)
+	}
+	return s
 }
 
 // Partial is how the log marginal likelihood changes with one hyperparameter.
@@ -37,26 +47,27 @@ type Partial struct {
 // in which the vague prior of β has no factor. A direct method knows it exactly,
 // from Cholesky's factor. An iterative one takes y'A⁻¹y from the middle of its
 // bounds and estimates ln|A| by stochastic Lanczos quadrature (Ubaru, Chen and
-// Saad 2017), whose standard error is that of the estimate.
+// Saad 2017): the standard error is that of the probes, and the bounds are those of
+// y'A⁻¹y and of the quadrature together.
 //
 // When ctx ends early the error wraps context.Cause(ctx).
 func (f *ProcessFit) LogMarginalLikelihood(ctx context.Context) (_ Estimate, err error) {
 	defer caught(&err)
-	if err := given(ctx, "LogMarginalLikelihood"); err != nil {
-		return Estimate{}, err
-	}
-	if f.none() {
-		return Estimate{}, noFit("LogMarginalLikelihood")
+	if err := f.ready(ctx, "LogMarginalLikelihood"); err != nil {
+		return unknown, err
 	}
 	if !direct(f.task.method) {
 		return f.estimate(ctx)
 	}
 	factor, err := f.factor(ctx)
 	if err != nil {
-		return Estimate{math.NaN(), 0}, fmt.Errorf("svmnb: LogMarginalLikelihood: %w", err)
+		return unknown, fmt.Errorf("svmnb: LogMarginalLikelihood: %w", err)
 	}
 	return Estimate{Value: f.evidence(factor)}, nil
 }
+
+// unknown is the Estimate beside an error.
+var unknown = Estimate{Value: math.NaN(), Error: math.NaN(), Width: math.NaN()}
 
 // evidence is the log marginal likelihood by the factor of A.
 func (f *ProcessFit) evidence(factor *solvers.CholeskyFactor) float64 {
@@ -75,17 +86,15 @@ func (f *ProcessFit) evidence(factor *solvers.CholeskyFactor) float64 {
 //
 //	½ α'(∂A)α − ½ tr(A⁻¹ ∂A)
 //
-// A direct method computes A⁻¹ for that, n³ operations; an iterative one
-// estimates the trace by random probes (Hutchinson 1989, Skilling). The
+// A direct method computes A⁻¹ for that, n³ operations. An iterative one solves
+// for α again where the fit stopped early, and estimates the trace by random probes
+// (Hutchinson 1989, Skilling), whose standard error is given. The
 // error wraps that of kernels.Hyperparameters for a kernel that has none, and
 // context.Cause(ctx) when ctx ends early.
 func (f *ProcessFit) Gradient(ctx context.Context) (_ []Partial, err error) {
 	defer caught(&err)
-	if err := given(ctx, "Gradient"); err != nil {
+	if err := f.ready(ctx, "Gradient"); err != nil {
 		return nil, err
-	}
-	if f.none() {
-		return nil, noFit("Gradient")
 	}
 	partials, err := f.task.hyperparameters()
 	if err != nil {
@@ -204,11 +213,8 @@ type LeaveOneOut struct {
 // n³ operations. When ctx ends early the error wraps context.Cause(ctx).
 func (f *ProcessFit) LeaveOneOut(ctx context.Context) (_ *LeaveOneOut, err error) {
 	defer caught(&err)
-	if err := given(ctx, "LeaveOneOut"); err != nil {
+	if err := f.ready(ctx, "LeaveOneOut"); err != nil {
 		return nil, err
-	}
-	if f.none() {
-		return nil, noFit("LeaveOneOut")
 	}
 	if !direct(f.task.method) {
 		return nil, wrong("LeaveOneOut", math.NaN(), "%s does not know the diagonal of A⁻¹; use Cholesky", f.Method)
@@ -232,9 +238,12 @@ func (f *ProcessFit) LeaveOneOut(ctx context.Context) (_ *LeaveOneOut, err error
 	return l, nil
 }
 
-// RMSE returns the root of the mean squared error against the targets y, in their
-// units.
+// RMSE returns the root of the mean squared error against the n targets y, in their
+// units; NaN for another number of targets.
 func (l *LeaveOneOut) RMSE(y []float64) float64 {
+	if l == nil || len(y) != len(l.Mean) {
+		return math.NaN()
+	}
 	sum := 0.0
 	for i, m := range l.Mean {
 		sum += (y[i] - m) * (y[i] - m)

@@ -62,8 +62,8 @@ func ComponentsNamed(names ...string) Figure {
 // Show displays the figures of the fit; without any, its summary in words and, of
 // one feature, Posterior.
 func (f *ProcessFit) Show(figures ...Figure) {
-	if f.none() {
-		Show(noFit("Show"))
+	if err := f.ready(context.Background(), "Show"); err != nil {
+		Show(err)
 		return
 	}
 	if len(figures) == 0 && f.task.data.D() != 1 {
@@ -108,6 +108,9 @@ func (f *ProcessFit) early() string {
 }
 
 func (f *ProcessFit) oneFeature(figure string) error {
+	if err := f.ready(context.Background(), figure); err != nil {
+		return err
+	}
 	if d := f.task.data.D(); d != 1 {
 		return fmt.Errorf("%s: the data have %d features; it draws functions of one", figure, d)
 	}
@@ -118,9 +121,11 @@ func (f *ProcessFit) drawPosterior(count int, seed uint64) (*Chart, error) {
 	if err := f.oneFeature("Posterior"); err != nil {
 		return nil, err
 	}
+	ctx, stop := untilInterrupt()
+	defer stop()
 	t := f.task
 	xs, rows := f.line()
-	b, err := f.posterior(context.Background(), rows)
+	b, err := f.posterior(ctx, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +143,7 @@ func (f *ProcessFit) drawPosterior(count int, seed uint64) (*Chart, error) {
 		d.ObservationSD = deviations(b.Variance, b.Noise)
 	}
 	if count > 0 {
-		s, err := f.sample(context.Background(), rows, count, seed)
+		s, err := f.sample(ctx, rows, count, seed)
 		if err != nil {
 			return nil, err
 		}
@@ -171,13 +176,15 @@ func (f *ProcessFit) drawComponents(names []string) (*Chart, error) {
 	if count := len(terms(f.task.kernel)); len(names) != 0 && len(names) != count {
 		return nil, fmt.Errorf("ComponentsNamed: there are %s for %s", several(len(names), "name"), several(count, "component"))
 	}
+	ctx, stop := untilInterrupt()
+	defer stop()
 	t := f.task
 	xs, rows := f.line()
-	b, err := f.posterior(context.Background(), rows)
+	b, err := f.posterior(ctx, rows)
 	if err != nil {
 		return nil, err
 	}
-	parts, err := f.components(context.Background(), rows)
+	parts, err := f.components(ctx, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -199,13 +206,18 @@ func (f *ProcessFit) drawComponents(names []string) (*Chart, error) {
 const exactBounds = 1500
 
 func (f *ProcessFit) drawBounds() (*Chart, error) {
+	if err := f.ready(context.Background(), "Bounds"); err != nil {
+		return nil, err
+	}
 	if direct(f.task.method) {
 		return nil, fmt.Errorf("the figure Bounds: %s has no iterations to draw; solve with CG()", f.Method)
 	}
 	d := f.task.boundsData(f.Trace)
 	d.Problem = f.words()
 	if len(f.Alpha) <= exactBounds {
-		if factor, err := f.factor(context.Background()); err == nil {
+		ctx, stop := untilInterrupt()
+		defer stop()
+		if factor, err := f.factor(ctx); err == nil {
 			half := factor.HalfSolve(nil, f.task.y)
 			d.Exact = dot(half, half)
 		}
@@ -243,11 +255,24 @@ func (t *processTask) boundsData(trace []solvers.SystemPoint) figure.BoundsData 
 	return d
 }
 
-// evidenceWork bounds the multiplications of the grid of Evidence: about half a
-// second of two cores.
-const evidenceWork = 1_500_000_000
+const (
+	// evidenceWork is how many multiplications the grid of Evidence may take to be fine:
+	// about half a second of two cores.
+	evidenceWork = 1_500_000_000
+
+	// evidenceMost is how many it may take at all, with as few points as show anything:
+	// some minutes.
+	evidenceMost = 1e12
+
+	coarse = 9 // nodes of a side then
+)
 
 func (f *ProcessFit) drawEvidence(first, second string) (*Chart, error) {
+	if err := f.ready(context.Background(), "Evidence"); err != nil {
+		return nil, err
+	}
+	ctx, stop := untilInterrupt()
+	defer stop()
 	t := f.task
 	all, err := t.hyperparameters()
 	if err != nil {
@@ -299,22 +324,29 @@ func (f *ProcessFit) drawEvidence(first, second string) (*Chart, error) {
 	// A point costs a matrix of kernel values, some 80 multiplications each, and
 	// its factor.
 	n := float64(len(f.Alpha))
-	side := int(min(smooth, max(9, math.Sqrt(evidenceWork/(n*n*n/3+80*n*n)))))
+	cost := n*n*n/3 + 80*n*n
+	if coarse*coarse*cost > evidenceMost {
+		return nil, fmt.Errorf("the figure Evidence: it takes Cholesky's factor for each of %d points of a grid, %.2g multiplications for %d observations, and may take %.2g; draw it for a part of the data, fit.Description.On(data.Select(rows)).MustFit()", coarse*coarse, coarse*coarse*cost, len(f.Alpha), float64(evidenceMost))
+	}
+	side := int(min(smooth, max(coarse, math.Sqrt(evidenceWork/cost))))
 	node := func(ends [2]float64, i int) float64 {
 		return ends[0] * math.Pow(ends[1]/ends[0], float64(i)/float64(side-1))
 	}
 	d.Z = make([][]float64, side)
-	_ = parallel.For(context.Background(), runtime.GOMAXPROCS(0), side, func(_, i int) {
+	_ = parallel.For(ctx, runtime.GOMAXPROCS(0), side, func(_, i int) {
 		here := slices.Clone(values)
 		for j := range side {
 			here[a], here[b] = node(d.Xs, j), node(d.Ys, i)
-			v, err := t.evaluate(context.Background(), nil, here)
+			v, _, err := t.evaluate(ctx, nil, here)
 			if err != nil {
 				v = math.NaN() // A is not positive definite there
 			}
 			d.Z[i] = append(d.Z[i], v)
 		}
 	})
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("the figure Evidence was interrupted: %w", context.Cause(ctx))
+	}
 	lowest := math.Inf(1)
 	for _, v := range slices.Concat(d.Z...) {
 		if v < lowest {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/svmnb/svmnb/kernels"
@@ -16,8 +17,8 @@ import (
 // of the function, and, for a solver that stopped early, of its own arithmetic.
 //
 // What a direct method knows beyond the mean it knows from Cholesky's factor; LU
-// and Gauss–Jordan compute one when it is first asked for. A ProcessFit is not safe
-// for concurrent use.
+// and Gauss–Jordan compute one when it is first asked for. The methods of a ProcessFit
+// may be called from several goroutines; those that read the matrix A wait for each other.
 type ProcessFit struct {
 	solvers.Solution
 
@@ -42,11 +43,41 @@ type ProcessFit struct {
 	system *solvers.System
 	trend  *trend // of a linear mean; else nil
 	points *kernels.Basis
-	other  *solvers.CholeskyFactor // where the method has none and one was needed
+
+	turn  turn                    // of who reads system or computes other
+	other *solvers.CholeskyFactor // where the method has none and one was needed
 }
 
-// afterInterrupt is how long an optimisation that was interrupted may take to
-// solve the system once more.
+// turn lets one goroutine at a time do something. Its zero value is ready.
+type turn struct {
+	made sync.Once
+	slot chan struct{}
+}
+
+// take waits for the turn, at most until ctx ends.
+func (t *turn) take(ctx context.Context) (release func(), err error) {
+	t.made.Do(func() { t.slot = make(chan struct{}, 1) })
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	select {
+	case t.slot <- struct{}{}:
+		return func() { <-t.slot }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// ready refuses what an empty fit or no context cannot answer.
+func (f *ProcessFit) ready(ctx context.Context, call string) error {
+	if f.none() {
+		return noFit(call)
+	}
+	return given(ctx, call)
+}
+
+// afterInterrupt is how long a process whose optimisation was interrupted before its first
+// evaluation may take to be solved as it was said.
 const afterInterrupt = time.Second
 
 // fit finds the hyperparameters where it is asked to, and solves the system.
@@ -54,28 +85,43 @@ func (t *processTask) fit(ctx context.Context) (*ProcessFit, error) {
 	if !t.learn {
 		return t.solve(ctx)
 	}
-	found, learned, err := t.optimise(ctx)
-	if found == nil {
+	found, learned, solved, err := t.optimise(ctx)
+	switch {
+	case found != nil:
+		return learned.conclude(ctx, found, solved, err)
+	case err == nil || ctx.Err() == nil:
 		return nil, err
 	}
-	return t.conclude(ctx, found, learned, err)
+	// There is nothing yet but what was said.
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterInterrupt)
+	defer cancel()
+	if fit, solving := t.solve(last); solving == nil {
+		return fit, err
+	}
+	return nil, err
 }
 
-// conclude solves the task that was learned, whether or not that was interrupted
-// with err.
-func (t *processTask) conclude(ctx context.Context, found *Optimisation, learned *processTask, err error) (*ProcessFit, error) {
-	last := ctx
-	if err != nil { // interrupted: what was learned is worth one more solution
-		var cancel context.CancelFunc
-		last, cancel = context.WithTimeout(context.WithoutCancel(ctx), afterInterrupt)
-		defer cancel()
+// conclude solves the task that was learned, unless that was interrupted with err: then,
+// and when this is, its solution is that of the ascent, nil where there is none.
+func (t *processTask) conclude(ctx context.Context, found *Optimisation, solved *solvers.Solution, err error) (fit *ProcessFit, _ error) {
+	if err == nil {
+		if fit, err = t.solve(ctx); err != nil && ctx.Err() == nil {
+			return nil, err
+		}
 	}
-	fit, solving := learned.solve(last)
-	if fit == nil {
-		return nil, errors.Join(err, solving)
+	if err != nil && solved != nil {
+		system, failed := t.matrix()
+		if failed != nil {
+			return nil, errors.Join(err, failed)
+		}
+		if fit, failed = t.finish(system, solved); failed != nil {
+			return nil, errors.Join(err, failed)
+		}
 	}
-	fit.Optimisation = found
-	return fit, errors.Join(err, solving)
+	if fit != nil {
+		fit.Optimisation = found
+	}
+	return fit, err
 }
 
 // matrix returns A over the data.
@@ -121,7 +167,16 @@ func (t *processTask) solve(ctx context.Context) (*ProcessFit, error) {
 	if err != nil {
 		err = fmt.Errorf("svmnb: %w", err)
 	}
-	f := &ProcessFit{
+	f, failed := t.finish(system, sol)
+	if failed != nil && err == nil { // of a run that was interrupted it says nothing
+		err = failed
+	}
+	return f, err
+}
+
+// finish makes the fit of a solution.
+func (t *processTask) finish(system *solvers.System, sol *solvers.Solution) (f *ProcessFit, err error) {
+	f = &ProcessFit{
 		Solution: *sol, Description: t.Process, Certificate: sol.Certificates[0], Alpha: sol.X[0],
 		Offset: t.offset, task: t, system: system, points: kernels.Against(t.kernel, t.data.X),
 	}
@@ -133,7 +188,7 @@ func (t *processTask) solve(ctx context.Context) (*ProcessFit, error) {
 		f.Alpha = f.trend.rest(sol.X[0])
 		f.Coefficients = f.trend.coefficients()
 	}
-	return f, err
+	return f, nil
 }
 
 // explain adds to an error about A what the data have to do with it.
@@ -154,11 +209,15 @@ func (t *processTask) explain(err error) error {
 
 // factor returns Cholesky's factor of A.
 func (f *ProcessFit) factor(ctx context.Context) (*solvers.CholeskyFactor, error) {
-	switch {
-	case f.Factor != nil:
+	if f.Factor != nil {
 		return f.Factor, nil
-	case f.other == nil:
-		var err error
+	}
+	release, err := f.turn.take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	if f.other == nil {
 		if f.other, err = (solvers.Cholesky{}).Factor(ctx, f.system); err != nil {
 			return nil, err
 		}

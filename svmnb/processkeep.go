@@ -54,14 +54,14 @@ func (t *processTask) recall(ctx context.Context, file string, key []byte) *Proc
 		return nil
 	}
 	end := o.End()
-	if v, err := t.evaluate(ctx, nil, end.Values); err != nil || math.Abs(v-end.Evidence) > 1e-9*(1+math.Abs(v)) {
+	if v, _, err := t.evaluate(ctx, nil, end.Values); err != nil || math.Abs(v-end.Evidence) > 1e-9*(1+math.Abs(v)) {
 		return nil
 	}
 	learned, err := t.with(end.Values)
 	if err != nil {
 		return nil
 	}
-	fit, err := t.conclude(ctx, &o, learned, nil)
+	fit, err := learned.conclude(ctx, &o, nil, nil)
 	if err != nil {
 		return nil
 	}
@@ -98,7 +98,7 @@ func (t *processTask) key() []byte {
 	grad := make([]float64, len(start))
 	v := math.NaN()
 	if err == nil {
-		v, err = t.evaluate(context.Background(), grad, values)
+		v, _, err = t.evaluate(context.Background(), grad, values)
 	}
 	fmt.Fprintf(h, "%s\n%#v\n%v %v\n%v %d %d\n%#v\n%v\n%v\n%v %v %v\n", keepLearned,
 		t.kernel, t.noise, t.noiseVector(), t.mean, t.restarts, t.seed, t.method, t.data.X, t.data.Y, v, grad, err)

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/svmnb/svmnb/kernels"
@@ -24,23 +25,26 @@ type Optimisation struct {
 	Elapsed     time.Duration
 }
 
-// Ascent is one way up the log marginal likelihood. Converged means that no
-// derivative is above 1e-3, each less by what a near bound holds back of it.
+// Ascent is one way up the log marginal likelihood. Converged means that the slope at
+// its end is at most 1e-3.
 type Ascent struct {
 	Status solvers.Status
-	Path   []AscentPoint // its start and each iteration
+	Path   []AscentPoint // its start, each iteration, and its highest point at the end
 }
 
 // AscentPoint is one point of an ascent.
 type AscentPoint struct {
 	Values   []float64 // p hyperparameters
 	Evidence float64   // ln p(y), in nats
-	Slope    float64   // the largest |∂ ln p(y)/∂ ln θ|, less what a near bound holds back
+
+	// Slope is the largest |∂ ln p(y)/∂ ln θ|. A hyperparameter at its bound, within 2 %
+	// of it, counts only where it is to move inwards.
+	Slope float64
 }
 
-// End returns the best end of all ascents.
+// End returns the best end of all ascents; the zero AscentPoint without ascents.
 func (o *Optimisation) End() AscentPoint {
-	if o == nil || o.Best >= len(o.Ascents) || len(o.Ascents[o.Best].Path) == 0 {
+	if o == nil || o.Best < 0 || o.Best >= len(o.Ascents) || len(o.Ascents[o.Best].Path) == 0 {
 		return AscentPoint{}
 	}
 	path := o.Ascents[o.Best].Path
@@ -51,15 +55,20 @@ const (
 	flat  = 1e-3 // nats per factor e: where an ascent has arrived
 	climb = 500  // iterations of an ascent
 	reach = 1e5  // the factor by which a hyperparameter may move from its start
+	edge  = 0.02 // how near to its bound its logarithm is at it
 )
 
 // optimise maximises the log marginal likelihood over the logarithms of the
-// hyperparameters and returns the task at its maximum. After an interrupt that is
-// the best point so far.
-func (t *processTask) optimise(ctx context.Context) (*Optimisation, *processTask, error) {
+// hyperparameters and returns the task at its maximum, with the solution there. After an
+// interrupt that is the best point so far. The solution has no factor, whose memory is
+// that of another step.
+func (t *processTask) optimise(ctx context.Context) (*Optimisation, *processTask, *solvers.Solution, error) {
 	start, err := t.hyperparameters()
+	if err == nil {
+		err = t.climbable()
+	}
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	began, p := time.Now(), len(start)
 	o := &Optimisation{}
@@ -69,12 +78,18 @@ func (t *processTask) optimise(ctx context.Context) (*Optimisation, *processTask
 		origin[i] = math.Log(h.Value)
 	}
 	var last error // why the last point had no evidence
+	var solved solvers.Solution
+	highest := math.Inf(-1)
 	f := func(grad, x []float64) float64 {
 		o.Evaluations++
-		v, err := t.evaluate(ctx, grad, exponentials(x))
+		v, sol, err := t.evaluate(ctx, grad, exponentials(x))
 		if err != nil {
 			last = err
 			return math.Inf(1)
+		}
+		if v > highest {
+			highest, solved = v, *sol
+			solved.Factor = nil
 		}
 		for i := range grad {
 			grad[i] = -grad[i]
@@ -82,8 +97,8 @@ func (t *processTask) optimise(ctx context.Context) (*Optimisation, *processTask
 		return -v
 	}
 	rng := rand.New(rand.NewPCG(t.seed, 0x6770))
-	highest := math.Inf(-1)
-	for r := range t.restarts + 1 {
+	top := math.Inf(-1)
+	for r := 0; r <= t.restarts && ctx.Err() == nil; r++ {
 		x := slices.Clone(origin)
 		for i := range x {
 			if r > 0 {
@@ -92,37 +107,56 @@ func (t *processTask) optimise(ctx context.Context) (*Optimisation, *processTask
 		}
 		a := climbFrom(ctx, f, x, origin)
 		if len(a.Path) == 0 {
-			if ctx.Err() != nil {
-				break
-			}
 			continue // a start without evidence: A is not positive definite there
 		}
 		o.Ascents = append(o.Ascents, a)
-		if v := a.Path[len(a.Path)-1].Evidence; v > highest {
-			highest, o.Best = v, len(o.Ascents)-1
-		}
-		if a.Status == solvers.Interrupted {
-			break
+		if v := a.Path[len(a.Path)-1].Evidence; v > top {
+			top, o.Best = v, len(o.Ascents)-1
 		}
 	}
 	o.Elapsed = time.Since(began)
+	if ctx.Err() != nil {
+		err = fmt.Errorf("svmnb: Optimise stopped after %s: %w", several(o.Evaluations, "evaluation"), context.Cause(ctx))
+	}
 	if len(o.Ascents) == 0 {
-		return nil, nil, fmt.Errorf("svmnb: Optimise: there is no log marginal likelihood at the start: %w", last)
+		if err == nil {
+			err = fmt.Errorf("svmnb: Optimise: there is no log marginal likelihood at the start: %w", last)
+		}
+		return nil, nil, nil, err
 	}
-	learned, err := t.with(o.End().Values)
-	if err == nil && ctx.Err() != nil {
-		err = fmt.Errorf("svmnb: Optimise stopped after %d evaluations: %w", o.Evaluations, context.Cause(ctx))
+	learned, bad := t.with(o.End().Values)
+	if bad != nil {
+		return nil, nil, nil, bad
 	}
-	return o, learned, err
+	return o, learned, &solved, err
 }
+
+// climbable refuses an ascent whose factors there is no memory for, and says how many
+// points there is memory for.
+func (t *processTask) climbable() error {
+	n, most := len(t.y), t.allowed()
+	if need := climbing(n); need > most {
+		fit := sort.Search(n, func(m int) bool { return climbing(m) > most }) - 1
+		return wrong("Optimise", float64(n), "each step takes Cholesky's factor of A and its inverse, %.3g GB for %d points, and may take %.3g: learn from %d points or fewer, part := p.On(data.Select(rows)).Optimise().MustFit(), and solve for all with what was learned, part.Description.On(data).CG().MustFit(); or raise Memory or GOMEMLIMIT",
+			need/1e9, n, most/1e9, max(fit, 1))
+	}
+	return nil
+}
+
+// climbing is how many bytes a step of an ascent over n points takes.
+func climbing(n int) float64 { return 2 * solvers.Cholesky{}.Memory(n, 1) }
 
 // climbFrom minimises f from x by gonum's BFGS. That knows no bounds, so what it
 // sees are variables u without any, x = origin + L tanh(u/L) with L = ln(reach):
-// near the origin they are the same, and at a bound the slope vanishes.
+// near the origin they are the same, and at a bound the slope vanishes. Whether it has
+// arrived is asked of the slope by x, not of that by u.
 func climbFrom(ctx context.Context, f func(grad, x []float64) float64, x, origin []float64) Ascent {
 	most, p := math.Log(reach), len(x)
-	var at, grad []float64 // where f was asked last, and its gradient there
+	a := Ascent{Status: solvers.Exhausted}
+	var at, grad []float64 // where f was asked last, and its gradient by u there
 	place, value := make([]float64, p), 0.0
+	var here, best AscentPoint // the former is that of place
+	arrived := false
 	evaluate := func(u []float64) {
 		if at != nil && slices.Equal(u, at) {
 			return
@@ -132,50 +166,65 @@ func climbFrom(ctx context.Context, f func(grad, x []float64) float64, x, origin
 			place[i] = origin[i] + most*math.Tanh(v/most)
 		}
 		value = f(grad, place)
+		if math.IsInf(value, 1) {
+			return
+		}
+		here = AscentPoint{exponentials(place), -value, 0}
 		for i, v := range u {
+			inwards := grad[i]*v > 0
+			if math.Abs(place[i]-origin[i]) < most-edge || inwards {
+				here.Slope = max(here.Slope, math.Abs(grad[i]))
+			}
 			c := math.Cosh(v / most)
 			grad[i] /= c * c
 		}
+		if best.Values == nil || here.Evidence > best.Evidence {
+			best = here
+		}
+		arrived = arrived || here.Slope <= flat && here.Evidence >= best.Evidence
 	}
 	u := make([]float64, p)
 	for i := range u {
 		u[i] = most * math.Atanh((x[i]-origin[i])/most)
 	}
-	a := Ascent{Status: solvers.Exhausted}
-	if p == 0 { // all are held fixed
-		if evaluate(u); !math.IsInf(value, 1) {
-			a = Ascent{solvers.Converged, []AscentPoint{{nil, -value, 0}}}
-		}
+	if evaluate(u); best.Values == nil {
 		return a
 	}
 	problem := optimize.Problem{
 		Func: func(u []float64) float64 { evaluate(u); return value },
 		Grad: func(g, u []float64) { evaluate(u); copy(g, grad) },
 		Status: func() (optimize.Status, error) {
-			if ctx.Err() != nil {
+			switch {
+			case arrived:
+				return optimize.GradientThreshold, nil
+			case ctx.Err() != nil:
 				return optimize.RuntimeLimit, nil
 			}
 			return optimize.NotTerminated, nil
 		},
 	}
 	settings := &optimize.Settings{
-		GradientThreshold: flat, MajorIterations: climb, Converger: optimize.NeverTerminate{},
-		Recorder: recorder(func(u, g []float64, v float64) {
-			point := make([]float64, p)
-			for i := range point {
-				point[i] = math.Exp(origin[i] + most*math.Tanh(u[i]/most))
-			}
-			a.Path = append(a.Path, AscentPoint{point, -v, steepest(g)})
+		MajorIterations: climb, Converger: optimize.NeverTerminate{},
+		Recorder: recorder(func(u []float64) {
+			evaluate(u)
+			a.Path = append(a.Path, here)
 		}),
 	}
-	// The error says that a line search could go no further, or that f does not
-	// exist at the start: what there is, is in the path.
-	res, _ := optimize.Minimize(problem, u, settings, &optimize.BFGS{})
+	var res *optimize.Result
+	if p > 0 && !arrived {
+		// The error says that a line search could go no further: what there is, is in
+		// the path.
+		res, _ = optimize.Minimize(problem, u, settings, &optimize.BFGS{})
+	}
+	// The best point may be one that no iteration was recorded of.
+	if k := len(a.Path); k == 0 || best.Evidence > a.Path[k-1].Evidence {
+		a.Path = append(a.Path, best)
+	}
 	switch {
+	case a.Path[len(a.Path)-1].Slope <= flat:
+		a.Status = solvers.Converged
 	case ctx.Err() != nil:
 		a.Status = solvers.Interrupted
-	case res != nil && res.Status == optimize.GradientThreshold:
-		a.Status = solvers.Converged
 	case res != nil && res.Status == optimize.IterationLimit:
 		a.Status = solvers.IterationLimit
 	}
@@ -183,22 +232,15 @@ func climbFrom(ctx context.Context, f func(grad, x []float64) float64, x, origin
 }
 
 // recorder is told of the start and of each iteration of a minimisation.
-type recorder func(x, gradient []float64, f float64)
+type recorder func(x []float64)
 
 func (recorder) Init() error { return nil }
 
 func (r recorder) Record(l *optimize.Location, op optimize.Operation, _ *optimize.Stats) error {
 	if (op == optimize.InitIteration || op == optimize.MajorIteration) && l.Gradient != nil && !math.IsInf(l.F, 1) {
-		r(l.X, l.Gradient, l.F)
+		r(l.X)
 	}
 	return nil
-}
-
-func steepest(g []float64) (most float64) {
-	for _, v := range g {
-		most = max(most, math.Abs(v))
-	}
-	return most
 }
 
 func exponentials(x []float64) []float64 {
@@ -224,12 +266,12 @@ func (t *processTask) with(values []float64) (*processTask, error) {
 	return &other, nil
 }
 
-// evaluate returns the log marginal likelihood at values, and its gradient by
-// their logarithms where grad is not nil.
-func (t *processTask) evaluate(ctx context.Context, grad, values []float64) (float64, error) {
+// evaluate returns the log marginal likelihood at values with the solution there, and its
+// gradient by their logarithms where grad is not nil.
+func (t *processTask) evaluate(ctx context.Context, grad, values []float64) (float64, *solvers.Solution, error) {
 	other, err := t.with(values)
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	if m, ok := t.method.(solvers.Cholesky); ok {
 		other.method = m // with its jitter
@@ -238,14 +280,14 @@ func (t *processTask) evaluate(ctx context.Context, grad, values []float64) (flo
 	}
 	f, err := other.solve(ctx)
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	v := f.evidence(f.Factor)
 	if math.IsNaN(v) {
-		return 0, errors.New("the log marginal likelihood is not a number")
+		return 0, nil, errors.New("the log marginal likelihood is not a number")
 	}
-	if grad == nil {
-		return v, nil
+	if grad != nil {
+		err = f.gradient(ctx, f.Factor, grad)
 	}
-	return v, f.gradient(ctx, f.Factor, grad)
+	return v, &f.Solution, err
 }

@@ -39,8 +39,8 @@ const few = 6
 // *kernels.DataError for a point outside the domain of the kernel.
 func (f *ProcessFit) Predict(x [][]float64) (_ []float64, err error) {
 	defer caught(&err)
-	if f.none() {
-		return nil, noFit("Predict")
+	if err := f.ready(context.Background(), "Predict"); err != nil {
+		return nil, err
 	}
 	if err := f.outside("Predict"); err != nil {
 		return nil, err
@@ -85,11 +85,8 @@ func (f *ProcessFit) mean(x []float64) float64 {
 // variance of the process before the observations.
 func (f *ProcessFit) Posterior(ctx context.Context, x [][]float64) (_ *Belief, err error) {
 	defer caught(&err)
-	if err := given(ctx, "Posterior"); err != nil {
+	if err := f.ready(ctx, "Posterior"); err != nil {
 		return nil, err
-	}
-	if f.none() {
-		return nil, noFit("Posterior")
 	}
 	if err := f.outside("Posterior"); err != nil {
 		return nil, err
@@ -126,11 +123,8 @@ type Component struct {
 // Posterior.
 func (f *ProcessFit) Components(ctx context.Context, x [][]float64) (_ []Component, err error) {
 	defer caught(&err)
-	if err := given(ctx, "Components"); err != nil {
+	if err := f.ready(ctx, "Components"); err != nil {
 		return nil, err
-	}
-	if f.none() {
-		return nil, noFit("Components")
 	}
 	if err := f.outside("Components"); err != nil {
 		return nil, err
@@ -257,6 +251,11 @@ func (f *ProcessFit) forms(ctx context.Context, us [][]float64) ([]form, error) 
 // solveFor solves for other right-hand sides than the targets, by the method of the
 // fit and within its limit of iterations.
 func (f *ProcessFit) solveFor(ctx context.Context, us [][]float64) (*solvers.Solution, error) {
+	release, err := f.turn.take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	return solvers.SolveSystem(ctx, f.system, us, f.task.method, solvers.SystemSettings{MaxIterations: f.task.limit, Every: -1})
 }
 

@@ -14,33 +14,78 @@ import (
 const probes = 16
 
 // probe solves for the probes, always the same ones, by the CG of the fit.
-func (f *ProcessFit) probe(ctx context.Context) (*solvers.Probes, error) {
-	m, _ := f.task.method.(solvers.CG) // plain CG for the other iterative methods
-	m.GibbsMacKay = false
-	p, err := solvers.Probe(ctx, f.system, m, probes, 1, solvers.SystemSettings{})
+func (f *ProcessFit) probe(ctx context.Context, stop solvers.SystemCriterion) (*solvers.Probes, error) {
+	release, err := f.turn.take(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("svmnb: probes of A: %w", err)
+	}
+	defer release()
+	p, err := solvers.Probe(ctx, f.system, f.cg(), probes, 1, solvers.SystemSettings{Stop: stop})
 	if err != nil {
 		return nil, fmt.Errorf("svmnb: probes of A: %w", err)
 	}
 	return p, nil
 }
 
+// cg is the CG of the fit, or plain CG for the other iterative methods.
+func (f *ProcessFit) cg() solvers.CG {
+	m, _ := f.task.method.(solvers.CG)
+	m.GibbsMacKay = false
+	return m
+}
+
 // estimate is the log marginal likelihood of an iterative method.
 func (f *ProcessFit) estimate(ctx context.Context) (Estimate, error) {
-	p, err := f.probe(ctx)
-	if err != nil {
-		return Estimate{Value: math.NaN(), Error: math.NaN()}, err
+	c := f.Certificate
+	if math.IsInf(c.Energy, 1) {
+		return unknown, wrong("LogMarginalLikelihood", math.NaN(), "%s has no upper bound of y'A⁻¹y, as the noise is 0 or too small beside the kernel, or the run was interrupted before its first one; use Cholesky, or raise NoiseVariance", f.Method)
 	}
-	n, c := float64(len(f.Alpha)), f.Certificate
+	p, err := f.probe(ctx, nil)
+	if err != nil {
+		return unknown, err
+	}
+	n := float64(len(f.Alpha))
 	return Estimate{
 		Value: -(c.Lower+c.Upper)/4 - p.LogDet/2 - n/2*math.Log(2*math.Pi),
 		Error: p.LogDetError / 2,
+		Width: (c.Upper-c.Lower)/4 + p.LogDetWidth/2,
 	}, nil
 }
 
-// estimateGradient fills in the gradients of an iterative method: α is that of the
-// fit, and tr(A⁻¹∂A) the mean of x'(∂A)w over the probes.
+// forGradient is how well α and the probes have to be known for a gradient: what is left
+// of their errors is a ten-thousandth of it, and less than the standard error.
+var forGradient = solvers.Bounds{Rel: 1e-8}
+
+// settled returns α as well as a gradient needs it, by going on where the fit ended.
+func (f *ProcessFit) settled(ctx context.Context) ([]float64, error) {
+	if c := f.Certificate; c.Upper-c.Lower <= forGradient.Rel*c.Lower {
+		return f.Alpha, nil
+	}
+	release, err := f.turn.take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	sol, err := solvers.SolveSystem(ctx, f.system, [][]float64{f.task.y}, f.cg(), solvers.SystemSettings{
+		Stop: forGradient, Start: [][]float64{f.Alpha}, Every: -1})
+	if err != nil {
+		return nil, err
+	}
+	if sol.Status.Early() {
+		c := sol.Certificates[0]
+		return nil, wrong("Gradient", c.Energy, "%s does not come near enough to A⁻¹y: y'A⁻¹y is between %.6g and %.6g (%s); use Cholesky, or raise NoiseVariance", sol.Method, c.Lower, c.Upper, sol.Status)
+	}
+	return sol.X[0], nil
+}
+
+// estimateGradient fills in the gradients of an iterative method: tr(A⁻¹∂A) is the mean of
+// x'(∂A)w over the probes.
 func (f *ProcessFit) estimateGradient(ctx context.Context, partials []Partial) ([]Partial, error) {
-	p, err := f.probe(ctx)
+	alpha, err := f.settled(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("svmnb: Gradient: %w", err)
+	}
+	p, err := f.probe(ctx, forGradient)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +94,7 @@ func (f *ProcessFit) estimateGradient(ctx context.Context, partials []Partial) (
 		return nil, fmt.Errorf("svmnb: %w", err)
 	}
 	// forms returns u'(∂A)v for all hyperparameters.
-	weights := make([]float64, len(f.Alpha))
+	weights := make([]float64, len(alpha))
 	forms := func(u, v []float64) ([]float64, error) {
 		out := k.Contract(make([]float64, 0, len(partials)), func(i int) []float64 {
 			if ctx.Err() != nil {
@@ -68,27 +113,27 @@ func (f *ProcessFit) estimateGradient(ctx context.Context, partials []Partial) (
 		}
 		return out, nil
 	}
-	fit, err := forms(f.Alpha, f.Alpha)
+	fit, err := forms(alpha, alpha)
 	if err != nil {
 		return nil, err
 	}
 	count := float64(p.Len())
-	sum, squares := make([]float64, len(fit)), make([]float64, len(fit))
-	for j := range p.Len() {
+	traces, mean := make([][]float64, p.Len()), make([]float64, len(fit))
+	for j := range traces {
 		x, w := p.Pair(j)
-		trace, err := forms(x, w)
-		if err != nil {
+		if traces[j], err = forms(x, w); err != nil {
 			return nil, err
 		}
-		for i, t := range trace {
-			sum[i] += t
-			squares[i] += t * t
+		for i, t := range traces[j] {
+			mean[i] += t / count
 		}
 	}
 	for i := range partials {
-		mean := sum[i] / count
-		variance := max(0, squares[i]/count-mean*mean) / (count - 1) // of the mean
-		partials[i].Gradient = Estimate{(fit[i] - mean) / 2, math.Sqrt(variance) / 2}
+		variance := 0.0 // of the mean
+		for _, t := range traces {
+			variance += (t[i] - mean[i]) * (t[i] - mean[i]) / count / (count - 1)
+		}
+		partials[i].Gradient = Estimate{Value: (fit[i] - mean[i]) / 2, Error: math.Sqrt(variance) / 2}
 	}
 	return partials, nil
 }

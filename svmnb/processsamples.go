@@ -50,15 +50,14 @@ const (
 // function: what the data say is as exact as its solution, and where they say nothing
 // the covariance is right to about 2 %. A kernel without frequencies needs the factor.
 //
-// Errors are those of Posterior, and an *ArgumentError for a count below 1 or more
-// than 10 000 points.
+// Errors are those of Predict, and an *ArgumentError for a count below 1, more than
+// 10 000 points, or more numbers than the memory of the process has room for. When ctx
+// ends early, the functions drawn by then come with an error that wraps
+// context.Cause(ctx); there are none before the covariance is factored.
 func (f *ProcessFit) Sample(ctx context.Context, x [][]float64, count int, seed uint64) (_ *Samples, err error) {
 	defer caught(&err)
-	if err := given(ctx, "Sample"); err != nil {
+	if err := f.ready(ctx, "Sample"); err != nil {
 		return nil, err
-	}
-	if f.none() {
-		return nil, noFit("Sample")
 	}
 	if err := f.outside("Sample"); err != nil {
 		return nil, err
@@ -70,12 +69,15 @@ func (f *ProcessFit) sample(ctx context.Context, x [][]float64, count int, seed 
 	if err := f.check("Sample", x); err != nil {
 		return nil, err
 	}
-	if err := checkSample("Sample", x, count); err != nil {
+	if err := f.task.checkSample("Sample", x, count, 0); err != nil {
 		return nil, err
 	}
 	if !direct(f.task.method) && len(f.Alpha) > factored {
 		omega, weight, err := kernels.Frequencies(f.task.kernel, f.task.data.D(), frequencies, seed)
 		if err == nil {
+			if err := f.task.checkSample("Sample", x, count, len(f.Alpha)+2*len(omega)); err != nil {
+				return nil, err
+			}
 			return f.bend(ctx, omega, weight, x, count, seed)
 		}
 	}
@@ -95,6 +97,9 @@ func (f *ProcessFit) bend(ctx context.Context, omega [][]float64, weight []float
 	rng := rand.New(rand.NewPCG(seed, 0x6770))
 	cosine, sine := make([][]float64, len(omega)), make([][]float64, len(omega)) // of all functions
 	for j, w := range weight {
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("svmnb: Sample: %w", context.Cause(ctx))
+		}
 		for range count {
 			cosine[j] = append(cosine[j], math.Sqrt(w)*rng.NormFloat64())
 			sine[j] = append(sine[j], math.Sqrt(w)*rng.NormFloat64())
@@ -167,7 +172,7 @@ func (p Process) Prior(ctx context.Context, x [][]float64, count int, seed uint6
 	if err != nil {
 		return nil, err
 	}
-	if err := checkSample("Prior", x, count); err != nil {
+	if err := t.checkSample("Prior", x, count, 0); err != nil {
 		return nil, err
 	}
 	if err := t.check("Prior", x); err != nil {
@@ -182,12 +187,18 @@ func (p Process) Prior(ctx context.Context, x [][]float64, count int, seed uint6
 	}
 	means, covariance := make([]float64, len(x)), make(square, len(x))
 	for i := range x {
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("svmnb: Prior: %w", context.Cause(ctx))
+		}
 		means[i], covariance[i] = t.offset, append([]float64(nil), gram.Row(i)...)
 	}
 	return draw(ctx, "Prior", means, covariance, count, seed)
 }
 
-func checkSample(call string, x [][]float64, count int) error {
+// checkSample refuses to draw nothing, or what there is no memory for; more is how many
+// numbers a function takes beside its m values.
+func (t *processTask) checkSample(call string, x [][]float64, count, more int) error {
+	need, most := 8*float64(count)*(float64(len(x))+float64(more)), t.allowed()
 	switch {
 	case count < 1:
 		return wrong(call, float64(count), "the count is %d; it must be at least 1", count)
@@ -195,6 +206,8 @@ func checkSample(call string, x [][]float64, count int) error {
 		return wrong(call, 0, "there are no points; give at least one")
 	case len(x) > mostSampled:
 		return wrong(call, float64(len(x)), "there are %d points, and their covariance would take more than 1.6 GB; draw at %d at most", len(x), mostSampled)
+	case need > most:
+		return wrong(call, float64(count), "%d functions at %d points take %.3g GB and may take %.3g: draw %d at a time, with another seed each, or raise Memory or GOMEMLIMIT", count, len(x), need/1e9, most/1e9, max(1, int(most/need*float64(count))))
 	}
 	return nil
 }
@@ -251,6 +264,9 @@ func draw(ctx context.Context, call string, means []float64, covariance square, 
 		s.Jitter = least + factor.Jitter()
 	}
 	for range count {
+		if ctx.Err() != nil {
+			return s, fmt.Errorf("svmnb: %s: %d of %d functions: %w", call, len(s.Values), count, context.Cause(ctx))
+		}
 		z := make([]float64, len(means))
 		for i := range z {
 			z[i] = rng.NormFloat64()

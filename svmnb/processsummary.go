@@ -19,8 +19,8 @@ const summaryWork = 300_000_000
 // Markdown says in words what was solved, how it ended, how good the answer is,
 // what came out, and at most two hints where something looks wrong.
 func (f *ProcessFit) Markdown() string {
-	if f.none() {
-		return noFit("Markdown").Error()
+	if err := f.ready(context.Background(), "Markdown"); err != nil {
+		return err.Error()
 	}
 	s := newSummary()
 	t, c := f.task, f.Certificate
@@ -46,15 +46,21 @@ func (f *ProcessFit) Markdown() string {
 	}
 	s.row("status", "%s%s, %s kernel values, %v", f.Status, after, thousands(f.Evaluations), spell(f.Elapsed))
 	switch {
+	case math.IsInf(c.Energy, 1) && f.Status == solvers.Interrupted:
+		s.row("**certificate**", "y'A⁻¹y is at least %s; the interrupt came before the first upper bound", signed(c.Lower, 9))
 	case math.IsInf(c.Energy, 1):
-		s.row("**certificate**", "y'A⁻¹y is at least %s; a noise of 0 leaves no upper bound", signed(c.Lower, 9))
+		s.row("**certificate**", "y'A⁻¹y is at least %s; the noise is 0, or too small beside the kernel, and leaves no upper bound", signed(c.Lower, 9))
 	case c.Energy > 1e-9*math.Abs(c.Lower):
 		s.row("**certificate**", "y'A⁻¹y is between %s and %s", signed(c.Lower, 9), signed(c.Upper, 9))
 		s.row("error of a mean", "at most %.3g times the prior standard deviation", c.ErrorBound(1))
 	default:
 		s.row("**certificate**", "y'A⁻¹y = %s", signed(c.Lower, 9))
 	}
-	s.row("residual ‖y − Aα‖", "%.2g", c.Residual)
+	claimed := ""
+	if c.Claimed {
+		claimed = "; it and the bounds are the solver's own, for the interrupt left no time to compute them afresh"
+	}
+	s.row("residual ‖y − Aα‖", "%.2g%s", c.Residual, claimed)
 	if v := f.cheapEvidence(); !math.IsNaN(v.Value) {
 		s.row("**result**", "log marginal likelihood %v", v)
 	}
@@ -117,13 +123,19 @@ func (t *processTask) criterion() solvers.SystemCriterion {
 	if t.stop != nil {
 		return t.stop
 	}
-	for _, v := range t.noiseVector() {
-		if v == 0 {
-			return solvers.Residual{Rel: 1e-6}
-		}
+	diag := make(diagonal, len(t.y))
+	for i, x := range t.data.X {
+		diag[i] = t.kernel.Eval(x, x)
 	}
-	return solvers.Bounds{Rel: 1e-6}
+	return (&solvers.System{K: diag, Noise: t.noiseVector()}).Criterion()
 }
+
+// diagonal is that of a matrix of which nothing else is asked.
+type diagonal []float64
+
+func (d diagonal) Dim() int          { return len(d) }
+func (d diagonal) Diag() []float64   { return d }
+func (d diagonal) Row(int) []float64 { return nil }
 
 // cheapEvidence is the log marginal likelihood where a summary can afford it; NaN
 // otherwise.
@@ -160,7 +172,7 @@ func (f *ProcessFit) cheapLeaveOneOut() *LeaveOneOut {
 // Hints returns what to try next when something looks wrong, each with its
 // reason, the most important first and never more than two.
 func (f *ProcessFit) Hints() []string {
-	if f.none() {
+	if f.ready(context.Background(), "Hints") != nil {
 		return nil
 	}
 	var hints []string
@@ -172,7 +184,7 @@ func (f *ProcessFit) Hints() []string {
 	case f.Status.Early() && direct(t.method):
 		add("A is so near to singular that the residual is %.2g: a larger noise variance helps, or fewer points that are all but equal.", f.Certificate.Residual)
 	case f.Status.Early():
-		add("%s ended before its criterion was met (%s), with y'A⁻¹y known to %.2g: raise MaxIterations, precondition with Preconditioned(20), or use Cholesky.", f.Method, f.Status, f.Certificate.Energy)
+		add("%s ended before its criterion was met (%s), %s: raise MaxIterations, precondition with Preconditioned(20), or use Cholesky.", f.Method, f.Status, f.known())
 	}
 	if o := f.Optimisation; o != nil {
 		end := o.End()
@@ -211,6 +223,14 @@ func (f *ProcessFit) Hints() []string {
 		}
 	}
 	return hints[:min(2, len(hints))]
+}
+
+// known says how well an iterative method knows y'A⁻¹y.
+func (f *ProcessFit) known() string {
+	if c := f.Certificate; !math.IsInf(c.Energy, 1) {
+		return fmt.Sprintf("with y'A⁻¹y known to %.2g", c.Upper-c.Lower)
+	}
+	return "without an upper bound of y'A⁻¹y"
 }
 
 // reaches returns the correlation of f between two points that are about as far

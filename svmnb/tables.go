@@ -340,8 +340,8 @@ func (f *MultiFit) comparison() comparison {
 
 func (f *ProcessFit) comparison() comparison {
 	nan, sum := math.NaN(), 0.0
-	for i, x := range f.task.data.X {
-		r := f.task.data.Y[i] - f.mean(x)
+	for i, v := range f.trained() {
+		r := f.task.data.Y[i] - v
 		sum += r * r / float64(len(f.Alpha))
 	}
 	return comparison{f.task.data.Name + " · " + brief(f.task.kernel.String()) + " · " + f.Method, f.Status.String(), [...]float64{float64(f.Iterations), float64(f.Evaluations), milliseconds(f.Elapsed),
@@ -437,15 +437,24 @@ func (f *ProcessFit) sheet(s *Sheet) {
 	for j := range t.data.D() {
 		s.numbers(t.data.FeatureName(j), column(t.data.X, j))
 	}
-	mean, rest := make([]float64, t.data.N()), make([]float64, t.data.N())
-	for i, x := range t.data.X {
-		mean[i] = f.mean(x)
-		rest[i] = t.data.Y[i] - mean[i]
+	mean, rest := f.trained(), slices.Clone(t.data.Y)
+	for i, v := range mean {
+		rest[i] -= v
 	}
 	s.numbers(cmp.Or(t.data.Target, "target"), t.data.Y)
 	s.numbers("mean", mean)
 	s.numbers("residual", rest)
 	s.numbers("alpha", f.Alpha)
+}
+
+// trained returns the posterior means at the n points of the data.
+func (f *ProcessFit) trained() []float64 {
+	out := make([]float64, f.task.data.N())
+	for i, x := range f.task.data.X {
+		out[i] = f.mean(x)
+	}
+	f.points.Times(out, f.task.data.X, f.Alpha)
+	return out
 }
 
 func (r *RaceResult) sheet(s *Sheet) {
