@@ -231,7 +231,8 @@ func (p *points) all() iter.Seq2[int, []float64] {
 
 // sparseInnerRower is for functions of x·z or ‖x − z‖² of sparse points. A
 // distance is ‖x‖² + ‖z‖² − 2x·z, all summed over the features in their order,
-// so that of equal points nothing is left.
+// so that of equal points nothing is left. Of points that are near each other and far
+// from the origin it is summed from differences, which do not cancel.
 type sparseInnerRower struct {
 	inner
 	p    *points
@@ -273,10 +274,30 @@ func (r *sparseInnerRower) row(dst, x []float64, w *work) {
 			dot += float64(r.weighted(v, int(c)) * wx[c])
 		}
 		if dst[j] = dot; r.distance {
-			dst[j] = max(0, norm+r.norm[j]-2*dot)
+			both := norm + r.norm[j]
+			if dst[j] = max(0, both-2*dot); dst[j] < both*near {
+				dst[j] = r.squared(x, index, value)
+			}
 		}
 	}
 	r.of(dst)
+}
+
+// near is below what share of ‖x‖² + ‖z‖² a distance would lose more than ten bits.
+const near = 0x1p-10
+
+// squared returns ‖x − z‖² of x, written out, and the entries of z.
+func (r *sparseInnerRower) squared(x []float64, index []int32, value []float64) float64 {
+	sum, next := 0.0, 0
+	for c, v := range x {
+		if next < len(index) && int(index[next]) == c {
+			v -= value[next]
+			next++
+		}
+		v = r.weighted(v, c)
+		sum += float64(v * v)
+	}
+	return sum
 }
 
 func (r *sparseInnerRower) self(x []float64, w *work) float64 {

@@ -175,3 +175,36 @@ func TestCSR(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestSparseFarFromTheOrigin: how far points are from the origin takes no digits of their
+// distances.
+func TestSparseFarFromTheOrigin(t *testing.T) {
+	for _, offset := range []float64{0, 1, 1e3, 1e6, 1e9} {
+		rng := rand.New(rand.NewPCG(1, 1))
+		c := kernels.CSR{Start: []int{0}, D: 4}
+		for i := range 20 {
+			for j := range 4 {
+				if v := offset + rng.NormFloat64(); j < 3 || i%2 == 0 {
+					c.Index, c.Value = append(c.Index, int32(j)), append(c.Value, v)
+				}
+			}
+			c.Start = append(c.Start, len(c.Index))
+		}
+		for _, k := range []kernels.Kernel{kernels.RBF(0.5), kernels.Matern32(2), kernels.ARD(1, 2, 3, 4), kernels.Sum(kernels.RBF(0.1), kernels.Exponential(1))} {
+			g, err := kernels.NewSparseGram(k, c, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var a, b []float64
+			for i := range c.N() {
+				row := g.Row(i)
+				for j, v := range row {
+					a, b = c.Point(a, i), c.Point(b, j)
+					if want := k.Eval(a, b); math.Abs(v-want) > 1e-12 {
+						t.Fatalf("offset %g: %v of points %d and %d is %.17g in the row, %.17g by Eval", offset, k, i, j, v, want)
+					}
+				}
+			}
+		}
+	}
+}

@@ -150,25 +150,26 @@ func matrix(rows, columns int) [][]float64 {
 // joint is the workspace of a run.
 type joint struct {
 	CrammerSinger
-	x     Features    // nil for a kernel
-	rows  *checked    // K, where there are no features
-	w     [][]float64 // k × d, w_m
-	g     [][]float64 // k × n, w_m·x_i without e_im
-	alpha []float64   // n·k
-	last  []float64   // α at the last point of the trace
-	kept  int         // how many α the deltas of the trace have
-	b     []float64   // k values: g_im of the point in hand, then B_m
-	next  []float64   // its new α_i
-	d     []float64   // D_m, sorted
-	order []int       // a permutation; the first size of it are not left out
-	size  int
-	whole bool    // the last epoch left no point out
-	worst float64 // the largest violation that it met
-	goal  float64 // of the points that are not left out
-	left  int     // epochs until all are visited again
-	rng   *rand.Rand
-	began time.Time
-	res   *Result
+	x      Features    // nil for a kernel
+	rows   *checked    // K, where there are no features
+	w      [][]float64 // k × d, w_m
+	g      [][]float64 // k × n, w_m·x_i without e_im
+	alpha  []float64   // n·k
+	last   []float64   // α at the last point of the trace
+	kept   int         // how many α the deltas of the trace have
+	b      []float64   // k values: g_im of the point in hand, then B_m
+	next   []float64   // its new α_i
+	d      []float64   // D_m, sorted
+	order  []int       // a permutation; the first size of it are not left out
+	size   int
+	whole  bool    // the last epoch left no point out
+	passed bool    // the last epoch passed over points that violate, since others did more
+	worst  float64 // the largest violation that it met
+	goal   float64 // of the points that are not left out
+	left   int     // epochs until all are visited again
+	rng    *rand.Rand
+	began  time.Time
+	res    *Result
 
 	observers []Observer
 }
@@ -214,7 +215,7 @@ func (r *joint) loop(ctx context.Context, s Settings) (Status, error) {
 				return status, r.rows.err
 			case err != nil:
 				status = Interrupted
-			case !moved && r.whole:
+			case !moved && r.whole && !r.passed:
 				status = Exhausted
 			default:
 				r.res.Iterations++
@@ -268,6 +269,7 @@ func (r *joint) epoch(ctx context.Context) (moved bool, err error) {
 		r.goal, r.left = r.worst/10, 20
 	}
 	from, worst, keep := r.worst/10, 0.0, 0
+	r.passed = false
 	r.rng.Shuffle(r.size, func(a, b int) { r.order[a], r.order[b] = r.order[b], r.order[a] })
 	for count, i := range r.order[:r.size] {
 		if count&15 == 0 && ctx.Err() != nil {
@@ -280,6 +282,7 @@ func (r *joint) epoch(ctx context.Context) (moved bool, err error) {
 		v := r.violation(i, r.b, alpha)
 		worst = max(worst, v)
 		if v < from || v == 0 {
+			r.passed = r.passed || v > 0
 			continue
 		}
 		r.order[count], r.order[keep] = r.order[keep], i

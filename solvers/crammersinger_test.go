@@ -325,3 +325,26 @@ func (s stopAfter) Met(pt *Point, _ *Trace) Status {
 }
 
 func (stopAfter) String() string { return "stop" }
+
+// TestCrammerSingerUnsampled: what the trace has does not decide how far a run goes. An
+// epoch that moves nothing, since all points violate by less than a tenth of what the
+// epoch before had met, is not the end.
+func TestCrammerSingerUnsampled(t *testing.T) {
+	for seed := range uint64(40) {
+		rng := newRand(seed)
+		n := 6 + rng.IntN(30)
+		x, _ := points(rng, n, 1+rng.IntN(2), 0.5)
+		y, c := make([]int, n), make([]float64, n)
+		cost := math.Pow(10, 3*rng.Float64()-2)
+		for i := range y {
+			y[i], c[i] = i%3, cost
+		}
+		p := &CrammerSinger{K: newGram(x, rbf(1)), Y: y, Classes: 3, C: c}
+		for _, every := range []int{-1, 0, 7} {
+			r, err := p.Solve(context.Background(), Settings{Stop: UpLow{1e-6}, Every: every})
+			if err != nil || r.Status != Converged || r.Certificate.MaxKKT > 1e-6 {
+				t.Errorf("seed %d, every %d: %v, %v after %d epochs, violation %g", seed, every, err, r.Status, r.Iterations, r.Certificate.MaxKKT)
+			}
+		}
+	}
+}

@@ -25,6 +25,11 @@ type Audit struct {
 	// and of the audit itself may have done to Gap, ViolationRounding what it may have
 	// done to Violation and UpLow.
 	Rounding, ViolationRounding float64
+
+	// Size is the sum behind Gap, ViolationSize the largest behind a violation, with every
+	// term positive: figures that are summed in float64 may differ by some 2⁻⁵³ of these
+	// for every term.
+	Size, ViolationSize float64
 }
 
 // Audit computes objectives, gap and violations of the fit once more: from Alpha, the
@@ -131,10 +136,10 @@ func (f *MultiFit) Audit(ctx context.Context) (*Audit, error) {
 			return nil, fmt.Errorf("%s: %w", f.task.duelName(k), err)
 		}
 		all.Dual, all.Primal, all.Gap = all.Dual+a.Dual, all.Primal+a.Primal, all.Gap+a.Gap
-		all.Rounding += a.Rounding
+		all.Rounding, all.Size = all.Rounding+a.Rounding, all.Size+a.Size
 		all.Violation, all.UpLow = max(all.Violation, a.Violation), max(all.UpLow, a.UpLow)
 		all.Equality, all.Box = max(all.Equality, a.Equality), max(all.Box, a.Box)
-		all.ViolationRounding = max(all.ViolationRounding, a.ViolationRounding)
+		all.ViolationRounding, all.ViolationSize = max(all.ViolationRounding, a.ViolationRounding), max(all.ViolationSize, a.ViolationSize)
 	}
 	return all, nil
 }
@@ -169,7 +174,7 @@ func (f *MultiFit) auditJoint(ctx context.Context) (*Audit, error) {
 }
 
 func newAudit(r audit.Report) *Audit {
-	return &Audit{r.Dual, r.Primal, r.Gap, r.Violation, r.UpLow, r.Equality, r.Box, r.Rounding, r.ViolationRounding}
+	return &Audit{r.Dual, r.Primal, r.Gap, r.Violation, r.UpLow, r.Equality, r.Box, r.Rounding, r.ViolationRounding, r.Size, r.ViolationSize}
 }
 
 // sums returns Σ_j coef_j (K(x_i, x_j) + τ²) of the training points for each coef.

@@ -53,7 +53,57 @@ func audited(t *testing.T, name string, fit interface {
 	if a.Box > 0 || a.Gap < -tol {
 		t.Errorf("%s: %+v", name, a)
 	}
+	decided(t, name, fit)
 	return a
+}
+
+// decided holds decision values to the multipliers: Σ coef (K + τ²) + b, of a ν machine
+// divided by ρ.
+func decided(t *testing.T, name string, fit any) {
+	t.Helper()
+	var m *machine
+	var values, coef []float64
+	var err error
+	b, scale := 0.0, 1.0
+	switch f := fit.(type) {
+	case *Fit:
+		if m = &f.task.machine; m.data.X == nil {
+			return
+		}
+		values, err = f.Decision(m.data.X)
+		for i, a := range f.Alpha {
+			coef = append(coef, a*f.task.y[i])
+		}
+		b = f.Certificate.Bias
+		switch f.task.margin {
+		case nuSoft:
+			scale = 1 / f.Certificate.Rho
+		case oneClass:
+			scale = -1 / b
+		}
+	case *RegressionFit:
+		m = &f.task.machine
+		values, err = f.Predict(m.data.X)
+		coef, b = f.Beta, f.Certificate.Bias
+	default:
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range min(10, len(values)) {
+		want, size := b, math.Abs(b)
+		for j, c := range coef {
+			if c != 0 {
+				v := m.kernel.Eval(m.data.X[i], m.data.X[j]) + m.tau2
+				want += c * v
+				size += math.Abs(c * v)
+			}
+		}
+		if math.Abs(values[i]-scale*want) > 1e-9*scale*size {
+			t.Errorf("%s: f = %.15g at point %d, by its multipliers %.15g", name, values[i], i, scale*want)
+		}
+	}
 }
 
 // everyFit solves one problem of every kind.

@@ -121,7 +121,10 @@ func (s Sums) Augment(tau2 float64, coef []float64) {
 func (s Sums) At(i int) float64 { return s.g[i].float() }
 
 // off bounds what rounding has done to g_i.
-func (s Sums) off(i int) float64 { return s.unit*s.size[i] + 0x1p-100*math.Abs(s.g[i].hi) }
+func (s Sums) off(i int) float64 { return s.share() * s.size[i] }
+
+// share is how much of a sum with every term positive rounding may have changed.
+func (s Sums) share() float64 { return s.unit + 0x1p-90 }
 
 // Programme is the quadratic programme
 //
@@ -151,6 +154,10 @@ type Report struct {
 	// What rounding of the kernel values and of the audit itself may have done to
 	// Gap, and to Violation and UpLow.
 	Rounding, ViolationRounding float64
+
+	// The sums behind Gap and Violation with every term positive. Plain sums of n terms in
+	// float64 may be off by n 2⁻⁵³ of them.
+	Size, ViolationSize float64
 }
 
 // Of audits α, given its g; bias and rho are what the fit found: the mean of the
@@ -191,8 +198,9 @@ func (p *Programme) Of(alpha []float64, sums Sums, bias, rho float64) Report {
 	if p.hard() {
 		var relative float64
 		r.Primal, relative = p.scaled(z, off, norm2)
-		r.Gap = exact(r.Primal).minus(dual).float()
-		if r.Primal < math.Inf(1) {
+		r.Gap, r.Rounding = math.Inf(1), normOff
+		if r.Primal < r.Gap {
+			r.Gap = exact(r.Primal).minus(dual).float()
 			r.Rounding = normOff + r.Primal*(relative+0x1p-50)
 			if norm2.positive() {
 				r.Rounding += r.Primal * normOff / norm2.float()
@@ -208,6 +216,11 @@ func (p *Programme) Of(alpha []float64, sums Sums, bias, rho float64) Report {
 		}
 	}
 	p.violations(&r, alpha, z, off, bias, rho)
+	r.Size = r.Rounding / sums.share()
+	for v := range z {
+		r.Size += math.Abs(p.P[v] * alpha[v])
+		r.ViolationSize = max(r.ViolationSize, sums.size[v%n]+math.Abs(p.P[v])+p.ridge(v)*math.Abs(alpha[v])+math.Abs(bias)+math.Abs(rho))
+	}
 	return r
 }
 

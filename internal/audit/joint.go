@@ -52,6 +52,12 @@ func (p *Joint) Of(alpha []float64, sums []Sums) Report {
 	half := norm2.by(0.5)
 	primal, dual := half.plus(losses), half.neg().minus(linear)
 	r.Primal, r.Dual, r.Gap = primal.float(), dual.float(), primal.minus(dual).float()
+	for i := range p.Y {
+		for _, s := range sums {
+			r.Size = r.Rounding / s.share()
+			r.ViolationSize = max(r.ViolationSize, 2*s.size[i]+1)
+		}
+	}
 	r.UpLow, r.Norm2 = r.Violation, max(0, norm2.float())
 	return r
 }

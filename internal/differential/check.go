@@ -1,0 +1,419 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/svmnb"
+)
+
+// outcome is what one method made of a problem.
+type outcome struct {
+	err         error
+	status      solvers.Status
+	certificate solvers.Certificate
+	audit       *svmnb.Audit
+	values      []float64 // decision values of the training points, where they are not too many
+	variables   int
+}
+
+// complaint is a failure: its kind stays while a problem is shrunk, its text changes.
+type complaint struct{ kind, text string }
+
+func (c *complaint) String() string { return c.kind + ": " + c.text }
+
+func complain(kind, format string, args ...any) *complaint {
+	return &complaint{kind, fmt.Sprintf(format, args...)}
+}
+
+// patience is how long a fit may take before its context ends, grace how long after that
+// it may take to return. A fit that the context ends is no failure: it says so.
+const patience, grace = 5 * time.Second, 20 * time.Second
+
+// solve runs a method. A panic or a hang is a complaint.
+func solve(p *problem, m method) (outcome, *complaint) {
+	type answer struct {
+		o outcome
+		c *complaint
+	}
+	ctx, stop := context.WithTimeout(context.Background(), patience)
+	defer stop()
+	done := make(chan answer, 1)
+	go func() {
+		defer func() {
+			if r := recover(); r != nil {
+				where := strings.Split(string(debug.Stack()), "\n")
+				done <- answer{c: complain("panic", "%v\n%s", r, strings.Join(where[:min(len(where), 16)], "\n"))}
+			}
+		}()
+		done <- answer{o: fit(ctx, p, m)}
+	}()
+	select {
+	case a := <-done:
+		return a.o, a.c
+	case <-time.After(patience + grace):
+		return outcome{}, complain("hang", "no answer %v after its context has ended", grace)
+	}
+}
+
+func fit(ctx context.Context, p *problem, m method) (o outcome) {
+	audit := func(f interface {
+		Audit(context.Context) (*svmnb.Audit, error)
+	}) {
+		var err error
+		if o.audit, err = f.Audit(context.Background()); err != nil && o.err == nil {
+			o.err = err
+		}
+	}
+	switch {
+	case p.Form.many():
+		c := p.classifier(m)
+		words := c.OneVsOne()
+		switch p.Form {
+		case oneVsRest:
+			words = c.OneVsRest()
+		case crammerSinger:
+			words = c.CrammerSinger()
+		}
+		f, err := words.Fit(ctx)
+		if o.err = err; f == nil {
+			return o
+		}
+		s := f.Certificate()
+		o.status, o.variables = f.Status(), len(p.X)*s.Machines
+		o.certificate = solvers.Certificate{Primal: s.Primal, Dual: s.Dual, Gap: s.Gap, MaxKKT: s.MaxKKT}
+		audit(f)
+	case p.Form.regression():
+		f, err := p.regressor(m).Fit(ctx)
+		if o.err = err; f == nil {
+			return o
+		}
+		o.status, o.certificate, o.variables = f.Status, f.Certificate, len(f.Alpha)
+		if !p.Sparse && err == nil {
+			o.values, o.err = f.Predict(p.X)
+		}
+		audit(f)
+	default:
+		f, err := p.classifier(m).Fit(ctx)
+		if o.err = err; f == nil {
+			return o
+		}
+		o.status, o.certificate, o.variables = f.Status, f.Certificate, len(f.Alpha)
+		if !p.Sparse && err == nil {
+			o.values, o.err = f.Decision(p.X)
+		}
+		audit(f)
+	}
+	return o
+}
+
+// typed reports whether an error names its cause by type.
+func typed(err error) bool {
+	var (
+		argument *svmnb.ArgumentError
+		problem  *solvers.ProblemError
+		param    *kernels.ParamError
+		data     *kernels.DataError
+		class    *datasets.ClassError
+		value    *datasets.Error
+	)
+	for _, is := range []error{solvers.ErrUnsupported, solvers.ErrUnbounded, solvers.ErrDiverging, context.DeadlineExceeded} {
+		if errors.Is(err, is) {
+			return true
+		}
+	}
+	return errors.As(err, &argument) || errors.As(err, &problem) || errors.As(err, &param) || errors.As(err, &data) || errors.As(err, &class) || errors.As(err, &value)
+}
+
+// judge looks at one outcome by itself.
+func judge(p *problem, m method, o outcome) *complaint {
+	standing := m.Method == nil
+	if o.err != nil {
+		switch {
+		case !typed(o.err):
+			return complain("untyped error", "%v", o.err)
+		case standing && errors.Is(o.err, solvers.ErrUnsupported):
+			return complain("the default refuses", "%v", o.err)
+		case o.audit == nil:
+			return nil
+		}
+	}
+	a, c := o.audit, o.certificate
+	if a == nil {
+		return complain("no audit", "neither an error nor an audit")
+	}
+	for _, v := range append([]float64{a.Dual, a.Gap, a.Violation, a.UpLow, c.Dual, c.Gap, c.MaxKKT, c.Bias}, o.values...) {
+		if math.IsNaN(v) {
+			return complain("NaN", "certificate %+v, audit %+v, values %v", c, a, o.values)
+		}
+	}
+	size := math.Abs(a.Dual) + math.Abs(a.Primal)
+	if math.IsInf(size, 0) {
+		size = math.Abs(a.Dual)
+	}
+	// Plain sums of as many terms, of rows in blocks with what these are allowed.
+	share := float64(256+2*o.variables) * 0x1p-53
+	if o.variables >= 512 {
+		share += 0x1p-32
+	}
+	tol, point := share*a.Size+1e-13*size, share*a.ViolationSize
+	for _, f := range []struct {
+		name           string
+		claimed, audit float64
+		tol            float64
+	}{{"W", c.Dual, a.Dual, tol}, {"the gap", c.Gap, a.Gap, tol}, {"the largest violation", c.MaxKKT, a.Violation, point}} {
+		if c.Claimed || f.claimed == f.audit {
+			continue
+		}
+		if d := math.Abs(f.claimed - f.audit); !(d <= f.tol) {
+			return complain("certificate and audit", "%s is %.15g by the certificate, %.15g by the audit, %.2g apart where rounding explains %.2g", f.name, f.claimed, f.audit, d, f.tol)
+		}
+	}
+	if a.Box > 0 {
+		return complain("box", "α leaves its box by %g", a.Box)
+	}
+	if a.Gap < -tol-a.Equality*(1+math.Abs(c.Bias)+math.Abs(c.Rho)) {
+		return complain("negative gap", "%g, where rounding explains %g", a.Gap, tol)
+	}
+	if o.status == solvers.Converged && a.UpLow > p.Tol+point {
+		return complain("status", "%v by m − M ≤ %g, but m − M is %g by the audit, where rounding explains %.2g", o.status, p.Tol, a.UpLow, point)
+	}
+	if !p.Form.nu() && a.Dual < -tol-1e-9*math.Abs(c.Bias)*a.Equality {
+		return complain("below the start", "W = %g, and W(0) = 0; status %v, error %v", a.Dual, o.status, o.err)
+	}
+	if standing && o.status == solvers.Exhausted && !(a.Gap <= 1e-3*(1+math.Abs(a.Primal))+tol) {
+		return complain("the default ends far off", "%v with W = %g and a gap of %g; rounding explains %.2g", o.status, a.Dual, a.Gap, tol)
+	}
+	return nil
+}
+
+// interval is where W* must be by what one solver found.
+type interval struct {
+	who       string
+	low, high float64
+}
+
+func (o outcome) interval(who string) (interval, bool) {
+	if o.audit == nil {
+		return interval{}, false
+	}
+	a := o.audit
+	slack := a.Rounding + 1e-15*math.Abs(a.Dual)
+	if a.Equality > 0 {
+		slack += a.Equality * (1 + math.Abs(o.certificate.Bias) + math.Abs(o.certificate.Rho))
+	}
+	return interval{who, a.Dual - slack, a.Primal + slack}, true
+}
+
+// disagreement returns a complaint when no W* is in all of them.
+func disagreement(all []interval) *complaint {
+	low, high := interval{low: math.Inf(-1)}, interval{high: math.Inf(1)}
+	for _, i := range all {
+		if i.low > low.low {
+			low = i
+		}
+		if i.high < high.high {
+			high = i
+		}
+	}
+	if low.low > high.high {
+		return complain("disagreement", "%s reaches W = %.15g, by %s nothing above %.15g exists", low.who, low.low, high.who, high.high)
+	}
+	return nil
+}
+
+// pick chooses the methods for a problem: the default, and three others.
+func pick(seed, number uint64, p *problem) []method {
+	rng := rand.New(rand.NewPCG(seed, ^number))
+	if p.Form == crammerSinger {
+		return []method{standard}
+	}
+	list := []method{standard}
+	others := 3
+	if len(p.X) > 200 {
+		others = 1
+	}
+	for _, k := range rng.Perm(len(several))[:others] {
+		list = append(list, several[k])
+	}
+	return list
+}
+
+// failure is a complaint about a problem and a method.
+type failure struct {
+	p problem
+	m method
+	c *complaint
+}
+
+// tally counts what fits came to.
+type tally struct {
+	Problems, Fits, Refused, Converged, Early, Exact, Peers int
+	Classes                                                 map[string]int
+}
+
+// try runs all methods on a problem.
+func try(p *problem, methods []method, precise bool, peers *peers, t *tally) *failure {
+	t.Problems++
+	var all []interval
+	for _, m := range methods {
+		o, c := solve(p, m)
+		t.Fits++
+		if c == nil {
+			c = judge(p, m, o)
+		}
+		if c != nil {
+			return &failure{*p, m, c}
+		}
+		switch {
+		case o.err != nil:
+			t.Refused++
+		case o.status == solvers.Converged:
+			t.Converged++
+		default:
+			t.Early++
+		}
+		name := m.text
+		if name == "" {
+			name = "the default"
+		}
+		if i, ok := o.interval(name); ok {
+			all = append(all, i)
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	if precise {
+		if w, ok := exactly(p); ok {
+			t.Exact++
+			all = append(all, interval{"the exact programme", w - 1e-12*math.Abs(w), w + 1e-12*math.Abs(w)})
+		}
+	}
+	if peers != nil {
+		if found := peers.solve(p); len(found) > 0 {
+			t.Peers += len(found)
+			all = append(all, found...)
+		}
+	}
+	if c := disagreement(all); c != nil {
+		return &failure{*p, methods[0], c}
+	}
+	return nil
+}
+
+// numbers returns the problem as matrices, where it is one programme: K with τ², the
+// costs, and the vectors of the programme.
+func (p *problem) numbers() (k [][]float64, cost []float64, ok bool) {
+	if p.Form.many() {
+		return nil, nil, false
+	}
+	kernel := p.kernel()
+	if kernel == nil {
+		kernel = kernels.RBF(kernels.GammaScale(p.X))
+	}
+	tau2 := 0.0
+	if p.Bias == augmented {
+		if tau2 = p.Tau2; tau2 == kernels.Radius {
+			tau2 = kernels.Radius2(kernel, p.X)
+		}
+	}
+	for i, x := range p.X {
+		row := make([]float64, len(p.X))
+		for j, z := range p.X {
+			row[j] = kernel.Eval(x, z) + tau2
+			if !(math.Abs(row[j]) < 1e60) {
+				return nil, nil, false
+			}
+		}
+		k = append(k, row)
+		c := p.C
+		if p.Form == ridge {
+			c = 1 / p.C
+		}
+		if p.Weights != nil {
+			c *= p.Weights[i]
+		}
+		cost = append(cost, c)
+	}
+	return k, cost, true
+}
+
+// exactly solves a small problem by [exact].
+func exactly(p *problem) (w float64, ok bool) {
+	n := len(p.X)
+	if n > 10 || p.Form.regression() && n > 5 {
+		return 0, false
+	}
+	k, cost, ok := p.numbers()
+	if !ok {
+		return 0, false
+	}
+	var s, linear, lower, upper, diag []float64
+	sides := 1
+	if p.Form.regression() {
+		sides = 2
+	}
+	for side := range sides {
+		for i, y := range p.Y {
+			sign, lin, up, r := y, -1.0, cost[i], 0.0
+			switch p.Form {
+			case twoNorm:
+				up, r = math.Inf(1), 1/cost[i]
+			case hardMargin:
+				up = math.Inf(1)
+			case nuSVC:
+				lin, up = 0, 1
+			case oneClass:
+				sign, lin, up = 1, 0, 1
+			case epsilonSVR, quadraticSVR, ridge, nuSVR:
+				sign = float64(1 - 2*side)
+				epsilon := p.Epsilon
+				if p.Form == ridge || p.Form == nuSVR {
+					epsilon = 0
+				}
+				lin = epsilon - sign*y
+				if p.Form == quadraticSVR || p.Form == ridge {
+					up, r = math.Inf(1), 1/cost[i]
+				}
+			}
+			if p.Bias == fixed || p.Bias == augmented {
+				lin += sign * p.Offset
+			}
+			s, linear, lower, upper, diag = append(s, sign), append(linear, lin), append(lower, 0), append(upper, up), append(diag, r)
+		}
+	}
+	q := make([][]float64, len(s))
+	for a := range q {
+		for b := range s {
+			q[a] = append(q[a], s[a]*s[b]*k[a%n][b%n])
+		}
+	}
+	var equal [][]float64
+	var right []float64
+	ones := make([]float64, len(s))
+	for i := range ones {
+		ones[i] = 1
+	}
+	switch {
+	case p.Form == oneClass:
+		equal, right = [][]float64{ones}, []float64{p.Nu * float64(n)}
+	case p.Form == nuSVC:
+		equal, right = [][]float64{s, ones}, []float64{0, p.Nu * float64(n)}
+	case p.Form == nuSVR:
+		equal, right = [][]float64{s, ones}, []float64{0, p.C * p.Nu * float64(n)}
+	case p.Bias == free:
+		equal, right = [][]float64{s}, []float64{0}
+	}
+	w = exact(q, diag, linear, lower, upper, equal, right)
+	return w, !math.IsNaN(w)
+}

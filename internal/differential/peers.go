@@ -1,0 +1,191 @@
+package main
+
+import (
+	"bufio"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+)
+
+//go:embed peers.py
+var script string
+
+// peers are other people's solvers: scikit-learn, with the LIBSVM and LIBLINEAR that it
+// has, in one Python process, and svm-train.
+type peers struct {
+	in     io.WriteCloser
+	out    *bufio.Scanner
+	cmd    *exec.Cmd
+	libsvm string // svm-train, or ""
+	folder string
+	turn   int
+}
+
+// newPeers starts what is installed and says what is not.
+func newPeers(say func(format string, args ...any)) *peers {
+	p := &peers{}
+	p.libsvm, _ = exec.LookPath("svm-train")
+	if p.libsvm == "" {
+		say("LIBSVM's svm-train is not installed: not compared with")
+	}
+	p.folder, _ = os.MkdirTemp("", "differential")
+	for _, python := range []string{os.Getenv("SVMNB_PYTHON"), "python3", "/usr/bin/python3"} {
+		if python == "" || exec.Command(python, "-c", "import sklearn").Run() != nil {
+			continue
+		}
+		p.cmd = exec.Command(python, "-c", script)
+		p.cmd.Env = append(os.Environ(), "OMP_NUM_THREADS=1")
+		p.in, _ = p.cmd.StdinPipe()
+		out, _ := p.cmd.StdoutPipe()
+		if p.cmd.Start() != nil {
+			p.cmd = nil
+			continue
+		}
+		p.out = bufio.NewScanner(out)
+		p.out.Buffer(nil, 1<<24)
+		break
+	}
+	if p.cmd == nil {
+		say("scikit-learn is not installed: not compared with")
+	}
+	return p
+}
+
+func (p *peers) close() {
+	if p.cmd != nil {
+		p.in.Close()
+		p.cmd.Wait()
+	}
+	os.RemoveAll(p.folder)
+}
+
+// solve returns between what others have W*. They are asked what they are made for: up to
+// 60 points, a free bias, numbers of ordinary size; every fiftieth time svm-train too.
+func (p *peers) solve(q *problem) []interval {
+	if len(q.X) > 60 || q.Bias != free || q.Form == hardMargin || q.Form == nuSVC || q.Form == quadraticSVR || q.Form == twoNorm || q.C < 1e-3 || q.C > 1e4 {
+		return nil
+	}
+	k, cost, ok := q.numbers()
+	if !ok {
+		return nil
+	}
+	largest, least := 0.0, math.Inf(1)
+	for i := range k {
+		largest, least = max(largest, k[i][i]), min(least, k[i][i])
+	}
+	for _, y := range q.Y {
+		largest = max(largest, math.Abs(y))
+	}
+	if largest > 1e3 || !(largest > 1e-3) {
+		return nil
+	}
+	var found []interval
+	if p.cmd != nil && q.Form != ridge {
+		found = append(found, p.ask(q, k, cost)...)
+	}
+	if p.turn++; p.libsvm != "" && p.turn%50 == 0 && q.Form == oneNorm && q.Weights == nil {
+		found = append(found, p.train(q, k)...)
+	}
+	return found
+}
+
+// ask has scikit-learn solve the dual on our kernel matrix, and computes W and P of its
+// coefficients and intercept by plain sums.
+func (p *peers) ask(q *problem, k [][]float64, cost []float64) []interval {
+	request := map[string]any{"form": int(q.Form), "k": k, "y": q.Y, "c": q.C, "nu": q.Nu, "epsilon": q.Epsilon, "weights": q.Weights}
+	line, err := json.Marshal(request)
+	if err != nil {
+		return nil
+	}
+	p.in.Write(append(line, '\n'))
+	if !p.out.Scan() {
+		return nil
+	}
+	var answer struct {
+		Coef []float64
+		B    float64
+		Fail string
+	}
+	if json.Unmarshal(p.out.Bytes(), &answer) != nil || answer.Fail != "" || len(answer.Coef) != len(k) {
+		return nil // it refuses
+	}
+	norm2, w, loss, size := 0.0, 0.0, 0.0, 0.0
+	sum := 0.0
+	for i, c := range answer.Coef {
+		g := 0.0
+		for j, v := range k[i] {
+			g += answer.Coef[j] * v
+			size += math.Abs(c * answer.Coef[j] * v)
+		}
+		norm2 += c * g
+		sum += c
+		f := g + answer.B
+		switch q.Form {
+		case oneNorm:
+			w += math.Abs(c)
+			loss += cost[i] * max(0, 1-q.Y[i]*f)
+		case oneClass:
+			loss += max(0, -f)
+		case epsilonSVR:
+			w += q.Y[i]*c - q.Epsilon*math.Abs(c)
+			loss += cost[i] * max(0, math.Abs(q.Y[i]-f)-q.Epsilon)
+		case nuSVR:
+			w += q.Y[i] * c
+		}
+		size += math.Abs(q.Y[i] * c)
+	}
+	i := interval{"scikit-learn", w - norm2/2, norm2/2 + loss}
+	switch q.Form {
+	case oneClass: // P = ½‖w‖² − νnρ + Σ(ρ − g)₊, ρ = −b
+		i.high += q.Nu * float64(len(k)) * answer.B
+	case nuSVR: // its ε is not told
+		i.high = math.Inf(1)
+	}
+	slack := 1e-12*size + 1e-12*math.Abs(i.low)
+	if q.Form == oneNorm || q.Form == epsilonSVR || q.Form == nuSVR {
+		slack += math.Abs(sum) * (1 + math.Abs(answer.B)) // y'α is 0 but for rounding
+	}
+	if q.Form == oneClass || q.Form == nuSVR { // and so are these
+		slack += 1e-9 * (1 + math.Abs(i.low))
+	}
+	return []interval{{i.who, i.low - slack, i.high + slack}}
+}
+
+// train reads the objective that svm-train prints, six digits behind the point.
+func (p *peers) train(q *problem, k [][]float64) []interval {
+	var s strings.Builder
+	for i, row := range k {
+		fmt.Fprintf(&s, "%g 0:%d", q.Y[i], i+1)
+		for j, v := range row {
+			fmt.Fprintf(&s, " %d:%.17g", j+1, v)
+		}
+		s.WriteByte('\n')
+	}
+	file := p.folder + "/points"
+	if os.WriteFile(file, []byte(s.String()), 0o600) != nil {
+		return nil
+	}
+	out, err := exec.Command(p.libsvm, "-t", "4", "-c", strconv.FormatFloat(q.C, 'g', -1, 64), "-e", "1e-8", "-h", "0", file, file+".model").Output()
+	if err != nil {
+		return nil
+	}
+	for line := range strings.SplitSeq(string(out), "\n") {
+		rest, ok := strings.CutPrefix(line, "obj = ")
+		if !ok {
+			continue
+		}
+		text, _, _ := strings.Cut(rest, ",")
+		if v, err := strconv.ParseFloat(text, 64); err == nil {
+			// Its kernel values are rounded to single precision.
+			slack := 1e-6 + 1e-5*math.Abs(v)*math.Max(1, q.C)
+			return []interval{{"svm-train", -v - slack, -v + slack}}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,427 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/svmnb"
+)
+
+// form is the formulation of a problem.
+type form int
+
+const (
+	oneNorm form = iota
+	twoNorm
+	hardMargin
+	nuSVC
+	oneClass
+	epsilonSVR
+	quadraticSVR
+	ridge
+	nuSVR
+	oneVsOne
+	oneVsRest
+	crammerSinger
+	forms
+)
+
+func (f form) regression() bool { return f >= epsilonSVR && f <= nuSVR }
+func (f form) many() bool       { return f >= oneVsOne }
+func (f form) nu() bool         { return f == nuSVC || f == oneClass || f == nuSVR }
+
+func (f form) String() string {
+	return [...]string{"1-norm", "2-norm", "hard", "ν-SVC", "one class", "ε-SVR", "quadratic SVR", "ridge", "ν-SVR", "one against one", "one against the rest", "Crammer–Singer"}[f]
+}
+
+// problem is all that a fit depends on but the method.
+type problem struct {
+	X       [][]float64
+	Y       []float64
+	Sparse  bool // given in compressed form
+	Form    form
+	Kernel  string // as kernels.Parse reads it; "" for the default
+	C       float64
+	Nu      float64
+	Epsilon float64
+	Bias    bias
+	Offset  float64   // the fixed bias
+	Tau2    float64   // of the augmented one
+	Weights []float64 // nil for none
+	Tol     float64
+}
+
+type bias int
+
+const (
+	free bias = iota
+	fixed
+	augmented
+)
+
+// draw makes the problem of a number: the same for the same seed and number.
+func draw(seed, number uint64, largest int) problem {
+	rng := rand.New(rand.NewPCG(seed, number))
+	p := problem{Form: form(rng.IntN(int(forms))), Tol: []float64{1e-3, 1e-3, 1e-6, 1e-1}[rng.IntN(4)]}
+	n := 2 + rng.IntN(11)
+	switch r := rng.IntN(1000); {
+	case r < 350:
+		n = 13 + rng.IntN(48)
+	case r < 380:
+		n = []int{127, 128, 129, 191, 193, 255, 257, 299, 300, 301}[rng.IntN(10)]
+	case r < 384: // half of 600 is where a regression has 600 variables
+		n = []int{511, 512, 513, 599, 600, 601, 1023, 1025}[rng.IntN(8)]
+	case r == 384 && rng.IntN(20) == 0:
+		n = []int{2047, 2049, 4095, 4096, 4097}[rng.IntN(5)]
+	}
+	n = min(n, largest)
+	d := 1 + rng.IntN(5)
+	if rng.IntN(12) == 0 {
+		d = []int{7, 8, 9, 16, 17, 33, 95, 96, 97}[rng.IntN(9)]
+	}
+	classes := 2
+	if p.Form.many() {
+		classes = 2 + rng.IntN(4)
+	}
+	shift := []float64{0, 0.3, 1, 3}[rng.IntN(4)]
+	var share float64 // of entries that are 0
+	if rng.IntN(4) == 0 {
+		share = []float64{0.5, 0.9}[rng.IntN(2)]
+	}
+	for i := range n {
+		k := i % classes
+		row := make([]float64, d)
+		for j := range row {
+			row[j] = rng.NormFloat64() + shift*float64((k>>(j%2))%3)
+			if share > 0 && rng.Float64() < share {
+				row[j] = 0
+			}
+		}
+		p.X = append(p.X, row)
+		switch {
+		case p.Form.regression():
+			p.Y = append(p.Y, math.Sin(row[0])+0.1*rng.NormFloat64())
+		case p.Form.many():
+			p.Y = append(p.Y, float64(k))
+		default:
+			p.Y = append(p.Y, float64(2*k-1))
+		}
+	}
+	if rng.IntN(5) == 0 { // duplicates, some of them contradicting
+		for range 1 + n/6 {
+			p.X[rng.IntN(n)] = p.X[rng.IntN(n)]
+		}
+	}
+	if rng.IntN(8) == 0 { // a constant feature
+		j, v := rng.IntN(d), rng.NormFloat64()
+		for i := range p.X {
+			p.X[i] = slices.Clone(p.X[i])
+			p.X[i][j] = v
+		}
+	}
+	scale, far := 1.0, 0.0
+	switch rng.IntN(20) {
+	case 0:
+		scale = math.Pow(10, 300*rng.Float64()-150)
+	case 1, 2, 3:
+		scale = math.Pow(10, 8*rng.Float64()-4)
+	case 4, 5:
+		far = math.Pow(10, 6*rng.Float64())
+	}
+	for i, row := range p.X {
+		p.X[i] = make([]float64, d)
+		for j, v := range row {
+			p.X[i][j] = scale * (v + far)
+		}
+	}
+	if p.Form.regression() && rng.IntN(8) == 0 {
+		unit := math.Pow(10, 12*rng.Float64()-6)
+		for i := range p.Y {
+			p.Y[i] *= unit
+		}
+	}
+	p.Sparse = rng.IntN(5) == 0
+	p.Kernel = someKernel(rng, scale, d, p.X)
+	p.C = math.Pow(10, 5*rng.Float64()-2)
+	if rng.IntN(5) == 0 {
+		p.C = math.Pow(10, 24*rng.Float64()-12)
+	}
+	p.Nu, p.Epsilon = rng.Float64(), []float64{0, 0.01, 0.1, 1}[rng.IntN(4)]
+	switch rng.IntN(6) {
+	case 0:
+		p.Bias, p.Offset = fixed, []float64{0, 0.25, -2}[rng.IntN(3)]
+	case 1:
+		p.Bias, p.Tau2 = augmented, []float64{1, 0.01, kernels.Radius}[rng.IntN(3)]
+	}
+	if p.Form == crammerSinger && p.Bias == fixed {
+		p.Offset = 0
+	}
+	if p.Form.nu() {
+		p.Bias = free
+	}
+	if rng.IntN(6) == 0 && !p.Form.nu() && p.Form != hardMargin {
+		for range n {
+			p.Weights = append(p.Weights, math.Pow(10, 4*rng.Float64()-2))
+		}
+	}
+	return p
+}
+
+func someKernel(rng *rand.Rand, scale float64, d int, x [][]float64) string {
+	unit := func() float64 { return scale * math.Pow(10, 2*rng.Float64()-1) }
+	one := func() kernels.Kernel {
+		switch rng.IntN(16) {
+		case 0, 1, 2:
+			return kernels.Linear()
+		case 3:
+			return kernels.Polynomial(1+rng.IntN(4), 1/(unit()*unit()), []float64{0, 1}[rng.IntN(2)])
+		case 4:
+			return kernels.Laplacian(1 / unit())
+		case 5:
+			return kernels.Exponential(unit())
+		case 6:
+			return kernels.Matern32(unit())
+		case 7:
+			return kernels.Matern52(unit())
+		case 8:
+			return kernels.RationalQuadratic(unit(), math.Pow(10, 2*rng.Float64()-1))
+		case 9:
+			return kernels.Periodic(unit(), math.Pow(10, 2*rng.Float64()-1))
+		default:
+			u := unit()
+			return kernels.RBF(1 / u / u)
+		}
+	}
+	k := one()
+	switch rng.IntN(16) {
+	case 0:
+		return ""
+	case 1:
+		k = kernels.Sum(k, one())
+	case 2:
+		k = kernels.Product(k, one())
+	case 3:
+		k = kernels.Scale(math.Pow(10, 4*rng.Float64()-2), k)
+	case 4:
+		k = kernels.Normalised(k)
+	case 5:
+		if !slices.ContainsFunc(x, func(row []float64) bool { return slices.ContainsFunc(row, func(v float64) bool { return v < 0 }) }) {
+			k = kernels.Intersection()
+		}
+	}
+	return k.String()
+}
+
+func (p *problem) data() *datasets.Dataset {
+	if !p.Sparse {
+		return datasets.New(p.X, p.Y)
+	}
+	c := datasets.CSR{Start: []int{0}, D: len(p.X[0])}
+	for _, row := range p.X {
+		for j, v := range row {
+			if v != 0 {
+				c.Index, c.Value = append(c.Index, int32(j)), append(c.Value, v)
+			}
+		}
+		c.Start = append(c.Start, len(c.Index))
+	}
+	return datasets.NewSparse(c, p.Y)
+}
+
+func (p *problem) kernel() kernels.Kernel {
+	if p.Kernel == "" {
+		return nil
+	}
+	k, err := kernels.Parse(p.Kernel)
+	if err != nil {
+		panic(fmt.Sprintf("the kernel %s is not read: %v", p.Kernel, err)) // of ours: a fault of the harness
+	}
+	return k
+}
+
+// method is one way to solve a problem: nil is the default.
+type method struct {
+	solvers.Method
+	text string // in Go
+}
+
+var (
+	standard = method{nil, ""}
+	several  = []method{ // for a free bias
+		{solvers.SMO{}, "solvers.SMO{}"},
+		{solvers.SMO{Selection: solvers.WorstPair}, "solvers.SMO{Selection: solvers.WorstPair}"},
+		{solvers.SMO{Selection: solvers.Platt}, "solvers.SMO{Selection: solvers.Platt}"},
+		{solvers.SMO{Selection: solvers.Simplified}, "solvers.SMO{Selection: solvers.Simplified}"},
+		{solvers.SMO{Selection: solvers.Keerthi1}, "solvers.SMO{Selection: solvers.Keerthi1}"},
+		{solvers.SMO{Selection: solvers.Keerthi2}, "solvers.SMO{Selection: solvers.Keerthi2}"},
+		{solvers.SMO{Shrinking: true}, "solvers.SMO{Shrinking: true}"},
+		{solvers.ConjugateSMO{}, "solvers.ConjugateSMO{}"},
+		{solvers.TubeSMO{}, "solvers.TubeSMO{}"},
+		{solvers.TubeSMO{Step: solvers.Quadrants}, "solvers.TubeSMO{Step: solvers.Quadrants}"},
+		{solvers.Decomposition{}, "solvers.Decomposition{}"},
+		{solvers.Chunking{}, "solvers.Chunking{}"},
+		{solvers.PrimalDual{}, "solvers.PrimalDual{}"},
+		{solvers.PrimalDual{Corrector: true}, "solvers.PrimalDual{Corrector: true}"},
+		{solvers.Barrier{}, "solvers.Barrier{}"},
+		{solvers.Newton{}, "solvers.Newton{}"},
+		{solvers.GradientAscent{}, "solvers.GradientAscent{}"},
+		{solvers.GradientAscent{Order: solvers.Violators}, "solvers.GradientAscent{Order: solvers.Violators}"},
+		{solvers.CoordinateDescent{}, "solvers.CoordinateDescent{}"},
+		{solvers.CoordinateDescent{Cyclic: true}, "solvers.CoordinateDescent{Cyclic: true}"},
+	}
+)
+
+// limit is how many iterations methods other than the default may make: enough for most
+// problems of tens of points, if not for all methods.
+const limit = 5_000
+
+func (p *problem) classifier(m method) svmnb.Classifier {
+	var c svmnb.Classifier
+	if p.Form == oneClass {
+		c = svmnb.OneClass(p.data())
+	} else {
+		c = svmnb.Classify(p.data())
+	}
+	if k := p.kernel(); k != nil {
+		c = c.Kernel(k)
+	}
+	switch p.Form {
+	case twoNorm:
+		c = c.C(p.C).TwoNorm()
+	case hardMargin:
+		c = c.HardMargin()
+	case nuSVC, oneClass:
+		c = c.Nu(p.Nu)
+	default:
+		c = c.C(p.C)
+	}
+	switch p.Bias {
+	case fixed:
+		c = c.FixedBias(p.Offset)
+	case augmented:
+		c = c.Augment(p.Tau2)
+	}
+	if p.Weights != nil {
+		c = c.SampleWeights(p.Weights)
+	}
+	if m.Method != nil {
+		c = c.Using(m.Method).MaxIterations(limit)
+	}
+	return c.Tol(p.Tol).Sample(-1)
+}
+
+func (p *problem) regressor(m method) svmnb.Regressor {
+	r := svmnb.Regress(p.data())
+	if k := p.kernel(); k != nil {
+		r = r.Kernel(k)
+	}
+	switch p.Form {
+	case epsilonSVR:
+		r = r.C(p.C).Epsilon(p.Epsilon)
+	case quadraticSVR:
+		r = r.C(p.C).Epsilon(p.Epsilon).QuadraticLoss()
+	case ridge:
+		r = r.Ridge(p.C)
+	case nuSVR:
+		r = r.C(p.C).Nu(p.Nu)
+	}
+	switch p.Bias {
+	case fixed:
+		r = r.FixedBias(p.Offset)
+	case augmented:
+		r = r.Augment(p.Tau2)
+	}
+	if p.Weights != nil {
+		r = r.SampleWeights(p.Weights)
+	}
+	if m.Method != nil {
+		r = r.Using(m.Method).MaxIterations(limit)
+	}
+	return r.Tol(p.Tol).Sample(-1)
+}
+
+// program writes the fit as a Go test.
+func (p *problem) program(m method, complaint string) string {
+	num := func(v float64) string {
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	list := func(v []float64) string {
+		s := make([]string, len(v))
+		for i, a := range v {
+			s[i] = num(a)
+		}
+		return "{" + strings.Join(s, ", ") + "}"
+	}
+	var s strings.Builder
+	for line := range strings.SplitSeq(complaint, "\n") {
+		fmt.Fprintf(&s, "// %s\n", line)
+	}
+	s.WriteString("func TestFound(t *testing.T) {\n\tdata := datasets.New([][]float64{")
+	for i, row := range p.X {
+		if i > 0 {
+			s.WriteString(", ")
+		}
+		s.WriteString(list(row))
+	}
+	fmt.Fprintf(&s, "}, []float64%s)\n", list(p.Y))
+	if p.Sparse {
+		s.WriteString("\tdata = sparse(data) // the same points by NewSparse\n")
+	}
+	verb := "Classify"
+	switch {
+	case p.Form == oneClass:
+		verb = "OneClass"
+	case p.Form.regression():
+		verb = "Regress"
+	}
+	fmt.Fprintf(&s, "\tfit, err := svmnb.%s(data)", verb)
+	if p.Kernel != "" {
+		fmt.Fprintf(&s, ".Kernel(%s)", regexp.MustCompile(`[A-Z][A-Za-z0-9]*\(`).ReplaceAllString(p.Kernel, "kernels.$0"))
+	}
+	switch p.Form {
+	case twoNorm:
+		fmt.Fprintf(&s, ".C(%s).TwoNorm()", num(p.C))
+	case hardMargin:
+		s.WriteString(".HardMargin()")
+	case nuSVC, oneClass:
+		fmt.Fprintf(&s, ".Nu(%s)", num(p.Nu))
+	case epsilonSVR:
+		fmt.Fprintf(&s, ".C(%s).Epsilon(%s)", num(p.C), num(p.Epsilon))
+	case quadraticSVR:
+		fmt.Fprintf(&s, ".C(%s).Epsilon(%s).QuadraticLoss()", num(p.C), num(p.Epsilon))
+	case ridge:
+		fmt.Fprintf(&s, ".Ridge(%s)", num(p.C))
+	case nuSVR:
+		fmt.Fprintf(&s, ".C(%s).Nu(%s)", num(p.C), num(p.Nu))
+	default:
+		fmt.Fprintf(&s, ".C(%s)", num(p.C))
+	}
+	switch p.Bias {
+	case fixed:
+		fmt.Fprintf(&s, ".FixedBias(%s)", num(p.Offset))
+	case augmented:
+		tau2 := num(p.Tau2)
+		if p.Tau2 == kernels.Radius {
+			tau2 = "kernels.Radius"
+		}
+		fmt.Fprintf(&s, ".Augment(%s)", tau2)
+	}
+	if p.Weights != nil {
+		fmt.Fprintf(&s, ".SampleWeights([]float64%s)", list(p.Weights))
+	}
+	if m.Method != nil {
+		fmt.Fprintf(&s, ".Using(%s).MaxIterations(%d)", m.text, limit)
+	}
+	fmt.Fprintf(&s, ".Tol(%s)", num(p.Tol))
+	s.WriteString(map[form]string{oneVsOne: ".OneVsOne()", oneVsRest: ".OneVsRest()", crammerSinger: ".CrammerSinger()"}[p.Form])
+	s.WriteString(".Fit(context.Background())\n\tif err != nil {\n\t\tt.Fatal(err)\n\t}\n\taudit, err := fit.Audit(context.Background())\n\tt.Logf(\"%+v\\n%+v %v\", fit.Certificate, audit, err)\n}\n")
+	return s.String()
+}
