@@ -161,7 +161,7 @@ func judge(p *problem, m method, o outcome) *complaint {
 		size = math.Abs(a.Dual)
 	}
 	// Plain sums of as many terms, of rows in blocks with what these are allowed.
-	share := float64(256+2*o.variables) * 0x1p-53
+	share := float64(4096+2*o.variables) * 0x1p-53
 	if o.variables >= 512 {
 		share += 0x1p-32
 	}
@@ -265,6 +265,7 @@ type tally struct {
 func try(p *problem, methods []method, precise bool, peers *peers, t *tally) *failure {
 	t.Problems++
 	var all []interval
+	size := 0.0
 	for _, m := range methods {
 		o, c := solve(p, m)
 		t.Fits++
@@ -288,6 +289,7 @@ func try(p *problem, methods []method, precise bool, peers *peers, t *tally) *fa
 		}
 		if i, ok := o.interval(name); ok {
 			all = append(all, i)
+			size = max(size, o.audit.Size)
 		}
 	}
 	if len(all) == 0 {
@@ -296,7 +298,8 @@ func try(p *problem, methods []method, precise bool, peers *peers, t *tally) *fa
 	if precise {
 		if w, ok := exactly(p); ok {
 			t.Exact++
-			all = append(all, interval{"the exact programme", w - 1e-12*math.Abs(w), w + 1e-12*math.Abs(w)})
+			slack := 0x1p-48*size + 1e-12*math.Abs(w) // its kernel values are those of Eval, rounded
+			all = append(all, interval{"the exact programme", w - slack, w + slack})
 		}
 	}
 	if peers != nil {
