@@ -126,7 +126,7 @@ func typed(err error) bool {
 		class    *datasets.ClassError
 		value    *datasets.Error
 	)
-	for _, is := range []error{solvers.ErrUnsupported, solvers.ErrUnbounded, solvers.ErrDiverging, context.DeadlineExceeded} {
+	for _, is := range []error{solvers.ErrUnsupported, solvers.ErrUnbounded, solvers.ErrDiverging, solvers.ErrInaccurate, solvers.ErrBelowStart, context.DeadlineExceeded} {
 		if errors.Is(err, is) {
 			return true
 		}
@@ -161,7 +161,7 @@ func judge(p *problem, m method, o outcome) *complaint {
 		size = math.Abs(a.Dual)
 	}
 	// Plain sums of as many terms, of rows in blocks with what these are allowed.
-	share := float64(4096+2*o.variables) * 0x1p-53
+	share := float64(1<<14+2*o.variables) * 0x1p-53
 	if o.variables >= 512 {
 		share += 0x1p-32
 	}
