@@ -83,9 +83,6 @@ func named(d *datasets.Dataset, from int, far string) *datasets.Dataset {
 	return &e
 }
 
-// live are the words of the list that would do something.
-var live = regexp.MustCompile(`(?i)<(script|img|svg|link|meta|iframe)\b|\son\w+\s*=|javascript:`)
-
 // Names in every text that a fit makes of itself, as the runner and as a page of
 // svmnb.HTML show it: nothing of them is markup.
 func TestHostileNamesInSummaries(t *testing.T) {

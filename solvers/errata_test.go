@@ -162,7 +162,7 @@ func TestKKT(t *testing.T) {
 				}
 				want = worst(low)
 			}
-			c, r := Certify(p, alpha), run{p: p, it: Iterate{Alpha: alpha}}
+			c, r := Certify(p, alpha), run{given: p, p: p, it: Iterate{Alpha: alpha}}
 			if !near(c.MaxKKT, want, 1e-10) {
 				t.Fatalf("KKT violation %.15g, condition by condition %.15g", c.MaxKKT, want)
 			}

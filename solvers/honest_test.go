@@ -14,10 +14,10 @@ import (
 // A checkup is what an α is worth by kernel values alone: in plain loops of compensated
 // sums over Kernel.Eval, which share nothing with Gram, blocks, features or certificate.
 type checkup struct {
-	dual, gap, relGap, upLow, kkt float64
-	slack                         float64 // how far rounding in a value of the kernel may have moved F
-	wide                          float64 // the same of W
-	drift                         float64 // how much of W hangs on the rounding of s'α
+	dual, gap, relGap, upLow float64
+	slack                    float64 // how far rounding in a value of the kernel may have moved F
+	wide                     float64 // the same of W
+	drift                    float64 // how much of W hangs on the rounding of s'α
 }
 
 // sum adds up as Neumaier (1974) does.

@@ -208,7 +208,8 @@ func TestLIBSVMReadsOurModels(t *testing.T) {
 			label[name] = m.targets[k]
 		}
 		for i, words := range predicted(t, predict, text.String(), f.x, options...) {
-			if f.names != nil && label[f.names[i]] != float(t, words[0]) {
+			// What is on the line to the tolerance is inside for us; LIBSVM's file has no place for that.
+			if onLine := m.kind == oneClassModel && math.Abs(values[i][0]) <= m.line; f.names != nil && !onLine && label[f.names[i]] != float(t, words[0]) {
 				t.Errorf("%s: point %d is %s, svm-predict says %s", f.name, i, f.names[i], words[0])
 			}
 			for k, word := range words[1:] {

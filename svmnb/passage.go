@@ -100,10 +100,7 @@ func sameScale(verb string, own, given *datasets.Dataset) error {
 	if given == nil {
 		return nil // whose Check says so
 	}
-	if err := sameScalers(verb, "points", own.Scalings, given.Scalings, (*datasets.Scaler).Equal); err != nil {
-		return err
-	}
-	return nil
+	return sameScalers(verb, "points", own.Scalings, given.Scalings, (*datasets.Scaler).Equal)
 }
 
 func sameTargets(verb string, own, given *datasets.Dataset) error {

@@ -467,7 +467,7 @@ func TestRegressionSummary(t *testing.T) {
 		"narrower than the noise": base.Epsilon(0.001),
 		"around a constant":       base.Epsilon(5),
 		"larger C":                base.C(1e-6),
-		"iteration limit":         base.MaxIterations(3),
+		"limit of iterations":     base.MaxIterations(3),
 		"nearest neighbour":       base.Kernel(kernels.RBF(1e6)),
 		"hardly":                  base.Kernel(kernels.RBF(1e-7)),
 	} {

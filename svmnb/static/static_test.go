@@ -19,6 +19,7 @@ import (
 
 	"github.com/go-echarts/go-echarts/v2/charts"
 	"github.com/go-echarts/go-echarts/v2/opts"
+	"github.com/go-echarts/go-echarts/v2/types"
 	"github.com/svmnb/svmnb/svmnb/internal/echarts"
 )
 
@@ -44,7 +45,7 @@ func calls(function string) option {
 	return option{"series": []any{custom(function)}, "xAxis": option{}, "yAxis": option{}}
 }
 func custom(function string) option {
-	return option{"type": "custom", "data": []any{[]any{0, 0}}, "renderItem": "__f__" + function + "__f__"}
+	return option{"type": "custom", "data": []any{[]any{0, 0}}, "renderItem": types.FuncStr("__f__" + function + "__f__")}
 }
 func place(t *testing.T, c Chart) string {
 	t.Helper()
