@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
@@ -260,11 +261,12 @@ type task struct {
 	positive string
 	k        solvers.Matrix // of the kernel, augmented where the description says so
 	problem  *solvers.Problem
+	asking   *sync.Mutex // held by who asks k after the run: a matrix serves one goroutine at a time
 }
 
 // prepare checks everything and builds the problem.
 func (c Classifier) prepare() (*task, error) {
-	t := &task{Classifier: c}
+	t := &task{Classifier: c, asking: new(sync.Mutex)}
 	var err error
 	if c.margin == oneClass {
 		t.negative, t.positive = oneClasses[0], oneClasses[1]

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
@@ -45,6 +46,7 @@ type solved interface{ record() record }
 type record struct {
 	*solvers.Result
 	problem *solvers.Problem // nil for Crammer and Singer's
+	asking  *sync.Mutex      // held by who asks the problem's matrix
 	stop    solvers.Criterion
 	words   string // what was solved, for a subtitle
 	points  int    // n; a regression has two multipliers for each
@@ -69,7 +71,7 @@ func certified(r solvers.Result) *solvers.Result {
 }
 
 func (f *Fit) record() record {
-	return record{certified(f.Result), f.task.problem, f.task.stop, f.task.words() + " · " + f.Method, len(f.Alpha)}
+	return record{certified(f.Result), f.task.problem, f.task.asking, f.task.stop, f.task.words() + " · " + f.Method, len(f.Alpha)}
 }
 
 var (
@@ -249,6 +251,8 @@ func drawKKT(fit solved) (*Chart, error) {
 		return nil, tooLong("KKT", max(values, products/20), "look at Gap, whose numbers the run has kept, or at KKT of a sample of the data")
 	}
 	keep := max(kktValues/n, 40)
+	f.asking.Lock()
+	defer f.asking.Unlock()
 	for k, pt := range points {
 		for c, i := range pt.Changed {
 			step := (pt.Alpha[c] - alpha[i]) * p.S[i]

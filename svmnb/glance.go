@@ -72,6 +72,8 @@ func pick[T any](v []T, rows []int) []T {
 func (f *Fit) violations(rows []int, values []float64) []float64 {
 	p := f.task.problem
 	if rows == nil {
+		f.task.asking.Lock()
+		defer f.task.asking.Unlock()
 		return p.Violations(nil, f.Alpha, nil)
 	}
 	q := *p // whose K nobody asks

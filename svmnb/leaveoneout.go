@@ -47,6 +47,8 @@ func (f *Fit) leaveOneOut() (*LeaveOneOutBounds, []float64, error) {
 	if len(free) > pathPoints {
 		return nil, nil, wrong("LeaveOneOut", float64(len(free)), "there are %d free support vectors, whose matrix is held; at most %d", len(free), pathPoints)
 	}
+	t.asking.Lock()
+	defer t.asking.Unlock()
 	inverse, err := bordered(t.k, free, nil, !t.fixed)
 	if err != nil {
 		return nil, nil, err

@@ -179,7 +179,7 @@ type JointFit struct {
 
 func (f *JointFit) record() record {
 	t := f.fit.task
-	return record{certified(f.Result), nil, t.base.stop, f.fit.words() + " · " + f.Method, len(t.class)}
+	return record{certified(f.Result), nil, nil, t.base.stop, f.fit.words() + " · " + f.Method, len(t.class)}
 }
 
 // Show displays the figures of the run; without any, the summary of the fit and

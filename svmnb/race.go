@@ -163,7 +163,7 @@ func (t *task) compete(ctx context.Context, m solvers.Method, limit time.Duratio
 	if fit != nil && errors.Is(err, errLimit) {
 		fit.Status, err = solvers.TimeLimit, nil
 	}
-	own.k, own.problem = t.k, t.problem
+	own.k, own.problem, own.asking = t.k, t.problem, t.asking
 	return fit, err
 }
 

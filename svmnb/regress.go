@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
@@ -219,6 +220,7 @@ type regression struct {
 	Regressor
 	cost    []float64 // C per point, 1/λ for ridge regression
 	problem *solvers.Problem
+	asking  sync.Mutex // as that of a task
 }
 
 // prepare checks everything and builds the problem.

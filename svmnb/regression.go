@@ -213,7 +213,9 @@ func (f *RegressionFit) Conditions() RegressionConditions {
 		return nil
 	}
 	t := f.task
+	t.asking.Lock()
 	violations := fold(t.problem.Violations(nil, f.Alpha, nil), len(f.Beta))
+	t.asking.Unlock()
 	table := make(RegressionConditions, len(f.Beta))
 	for i, r := range f.Residuals() {
 		b := f.Beta[i]
@@ -354,7 +356,7 @@ func (f *RegressionFit) Hints() []string {
 }
 
 func (f *RegressionFit) record() record {
-	return record{certified(f.Result), f.task.problem, f.task.stop, f.task.words() + " · " + f.Method, len(f.Beta)}
+	return record{certified(f.Result), f.task.problem, &f.task.asking, f.task.stop, f.task.words() + " · " + f.Method, len(f.Beta)}
 }
 
 // Tube shows the regression function of one feature with its tube, the points,

@@ -144,7 +144,10 @@ func (f *Fit) replay() (figure.ReplayData, error) {
 
 // when is what the fit was when its α was alpha.
 func (f *Fit) when(alpha []float64) *Fit {
-	return f.task.fit(&solvers.Result{Alpha: alpha, Certificate: solvers.Certify(f.task.problem, alpha)})
+	f.task.asking.Lock()
+	certificate := solvers.Certify(f.task.problem, alpha)
+	f.task.asking.Unlock()
+	return f.task.fit(&solvers.Result{Alpha: alpha, Certificate: certificate})
 }
 
 func (f *RegressionFit) replay() (figure.ReplayData, error) {
@@ -171,7 +174,10 @@ func (f *RegressionFit) replay() (figure.ReplayData, error) {
 	}
 	for _, k := range chosen {
 		alpha := f.Trace.AlphaAt(k)
-		now := t.fit(&solvers.Result{Alpha: alpha, Certificate: solvers.Certify(t.problem, alpha)})
+		t.asking.Lock()
+		certificate := solvers.Certify(t.problem, alpha)
+		t.asking.Unlock()
+		now := t.fit(&solvers.Result{Alpha: alpha, Certificate: certificate})
 		frame := replayFrame(&f.Trace.Points[k])
 		frame.Alpha, frame.Margin, frame.Epsilon = now.Beta, now.Residuals(), now.Epsilon
 		seen := map[int]bool{} // both sides of a point's tube are one point

@@ -52,6 +52,8 @@ func (f *Fit) step(iteration int) (figure.StepData, error) {
 	before, after := f.Trace.AlphaAt(k-1), f.Trace.AlphaAt(k)
 	d = figure.StepData{Problem: f.task.words() + " · " + f.Method, Iteration: iteration, Points: [2]int{pair[0], pair[1]}}
 	var score [2]float64 // F of the two
+	f.task.asking.Lock()
+	defer f.task.asking.Unlock()
 	for a, i := range pair {
 		d.S[a], d.Upper[a], d.Before[a], d.After[a] = p.S[i], p.Upper[i], before[i], after[i]
 		score[a] = -p.S[i] * p.P[i]

@@ -85,7 +85,7 @@ func (f *Fit) Conditions() Conditions {
 		return nil
 	}
 	t := f.task
-	violations := t.problem.Violations(nil, f.Alpha, nil)
+	violations := f.violations(nil, nil)
 	values := f.training()
 	table := make(Conditions, len(f.Alpha))
 	states := t.states()
@@ -165,6 +165,8 @@ func (f *Fit) Unique() Uniqueness {
 		last := f.Trace.Points[len(f.Trace.Points)-1]
 		u.Bias = math.Abs(last.Up-last.Low) <= 1e-9
 	}
+	t.asking.Lock()
+	defer t.asking.Unlock()
 	d := null(free, func(a int, row []float64) {
 		k := t.k.Row(free[a])
 		for b, j := range free {

@@ -1,0 +1,342 @@
+package svmnb
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/solvers"
+)
+
+// The tests of this file ask one value from several goroutines at once, each with the
+// answer that it has alone. Under go test -race they find what its methods share.
+
+// together asks every question from two goroutines at once, of a value that nobody has
+// asked before, and compares with the answers of another such value, asked in turn.
+func together(t *testing.T, name string, questions func() map[string]func() string) {
+	t.Helper()
+	alone := map[string]string{}
+	for what, ask := range questions() {
+		alone[what] = ask()
+	}
+	if len(alone) == 0 {
+		t.Fatalf("%s: there is nothing to ask", name)
+	}
+	var wait sync.WaitGroup
+	for what, ask := range questions() {
+		for range 2 {
+			wait.Go(func() {
+				if got := ask(); got != alone[what] {
+					t.Errorf("%s: %s is %s among others and %s alone", name, what, got, alone[what])
+				}
+			})
+		}
+	}
+	wait.Wait()
+}
+
+// methodsOf are calls of every exported method of v whose arguments can be made of the
+// data. Methods that show or keep something are left out: they write.
+func methodsOf(t *testing.T, v any, data *datasets.Dataset) map[string]func() string {
+	t.Helper()
+	points := data.X[:min(4, data.N())]
+	arguments := map[reflect.Type]any{
+		reflect.TypeFor[*datasets.Dataset](): data,
+		reflect.TypeFor[[][]float64]():       points,
+		reflect.TypeFor[datasets.CSR]():      sparseOf(points),
+		reflect.TypeFor[Calibration]():       Platt{Folds: 2},
+		reflect.TypeFor[float64]():           1.0,
+		reflect.TypeFor[int]():               1,
+		reflect.TypeFor[string]():            "model",
+	}
+	all := map[string]func() string{}
+	of := reflect.ValueOf(v)
+	for i := range of.NumMethod() {
+		name, method := of.Type().Method(i).Name, of.Method(i)
+		if name == "Show" || name == "Keep" || strings.HasPrefix(name, "Must") {
+			continue
+		}
+		kind := method.Type()
+		var in []func() reflect.Value // made anew for each call
+		for j := range kind.NumIn() - boolInt(kind.IsVariadic()) {
+			switch a, known := arguments[kind.In(j)]; {
+			case known:
+				in = append(in, func() reflect.Value { return reflect.ValueOf(a) })
+			case kind.In(j) == reflect.TypeFor[context.Context]():
+				in = append(in, func() reflect.Value { return reflect.ValueOf(context.Background()) })
+			case kind.In(j) == reflect.TypeFor[io.Writer]():
+				in = append(in, func() reflect.Value { return reflect.ValueOf(io.Discard) })
+			default:
+				t.Fatalf("%T.%s: say what its argument %v shall be", v, name, kind.In(j))
+			}
+		}
+		all[name] = func() string {
+			var args []reflect.Value
+			for _, a := range in {
+				args = append(args, a())
+			}
+			var said []string
+			for _, out := range method.Call(args) {
+				said = append(said, toText(out))
+			}
+			return withoutTimes(strings.Join(said, ", "))
+		}
+	}
+	return all
+}
+
+// sparseOf writes every value of the rows down.
+func sparseOf(rows [][]float64) datasets.CSR {
+	x := datasets.CSR{Start: []int{0}, D: len(rows[0])}
+	for _, row := range rows {
+		for j, v := range row {
+			x.Index, x.Value = append(x.Index, int32(j)), append(x.Value, v)
+		}
+		x.Start = append(x.Start, len(x.Index))
+	}
+	return x
+}
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// toText is what two answers to one question have in common: numbers and words, not
+// addresses.
+func toText(v reflect.Value) string {
+	if v.Kind() == reflect.Pointer && v.IsNil() {
+		return "nil"
+	}
+	if e, ok := v.Interface().(*Evaluation); ok { // whose Markdown draws samples for seconds
+		return fmt.Sprint(e.Predicted, e.Scores, e.Probabilities)
+	}
+	if m, ok := v.Interface().(interface{ Markdown() string }); ok {
+		return m.Markdown()
+	}
+	if s, ok := v.Interface().(fmt.Stringer); ok {
+		return s.String()
+	}
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Struct, reflect.Func:
+		return v.Type().String()
+	case reflect.Slice:
+		if e := v.Type().Elem().Kind(); e == reflect.Pointer || e == reflect.Struct {
+			return fmt.Sprintf("%d of %v", v.Len(), v.Type())
+		}
+	}
+	return fmt.Sprint(v.Interface())
+}
+
+// withoutTimes leaves out what no two runs share.
+func withoutTimes(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, line := range lines {
+		if strings.Contains(line, " ms") || strings.Contains(line, " µs") || strings.Contains(line, " s,") || strings.Contains(line, " s |") || strings.Contains(line, "time") {
+			lines[i] = ""
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+var everyFigure = map[string]Figure{
+	"Margins": Margins, "KKT": KKT, "Gap": Gap, "Rate": Rate, "Tube": Tube, "Regions": Regions,
+	"Confusion": Confusion, "ROC": ROC, "Reliability": Reliability, "KernelMatrix": KernelMatrix(),
+	"MarginsPCA": MarginsPCA(), "MarginWidth": MarginWidth, "Effort": Effort, "Chunks": Chunks,
+	"WorkingSets": WorkingSets, "Alphas": Alphas, "Path": Path, "Landscape": Landscape,
+}
+
+// TestRaceFits: every method, every figure and the table of a fit of each kind.
+func TestRaceFits(t *testing.T) {
+	two, three := moons().Select(seq(40)), datasets.Blobs(45, 3, 1.5, 1)
+	line := datasets.Sinc(30, .1, 1)
+	for name, c := range map[string]struct {
+		data *datasets.Dataset
+		fit  func() (any, error)
+	}{
+		"classification": {two, func() (any, error) { return Classify(two).Fit(ctx) }},
+		"ridge":          {two, func() (any, error) { return Classify(two).TwoNorm().Newton().Fit(ctx) }},
+		"linear":         {two, func() (any, error) { return Classify(two).Kernel(kernels.Linear()).CoordinateDescent().Fit(ctx) }},
+		"nu":             {two, func() (any, error) { return Classify(two).Nu(.3).Fit(ctx) }},
+		"few rows kept":  {two, func() (any, error) { return Classify(two).Memory(1000).Sample(1).Fit(ctx) }},
+		"hard margin":    {two, func() (any, error) { return Classify(two).HardMargin().Kernel(kernels.RBF(50)).Memory(1000).Fit(ctx) }},
+		"regression, few rows kept": {line, func() (any, error) {
+			return Regress(line).Memory(1000).Sample(1).Fit(ctx)
+		}},
+		"linear regression": {line, func() (any, error) { return Regress(line).Kernel(kernels.Linear()).Ridge(1).Fit(ctx) }},
+		"path":              {two, func() (any, error) { return Classify(two).Path(ctx, .5, 4) }},
+		"one class":         {two, func() (any, error) { return OneClass(two).Nu(.2).Fit(ctx) }},
+		"regression":        {line, func() (any, error) { return Regress(line).Fit(ctx) }},
+		"ridge regression": {line, func() (any, error) {
+			return Regress(line).Ridge(1e-2).Fit(ctx)
+		}},
+		"one against one":  {three, func() (any, error) { return Classify(three).OneVsOne().Fit(ctx) }},
+		"one against rest": {three, func() (any, error) { return Classify(three).OneVsRest().Fit(ctx) }},
+		"Crammer–Singer":   {three, func() (any, error) { return Classify(three).CrammerSinger().Fit(ctx) }},
+		"pipeline": {two, func() (any, error) {
+			return Pipe(Standardise(), Classify(two)).Fit(ctx)
+		}},
+		"calibrated": {two, func() (any, error) {
+			fit, err := Classify(two).Fit(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return fit.Calibrate(ctx, Platt{Folds: 3})
+		}},
+		"calibrated classes": {three, func() (any, error) {
+			fit, err := Classify(three).OneVsOne().Fit(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return fit.Calibrate(ctx, Isotonic{Folds: 3})
+		}},
+		"cross-validation": {two, func() (any, error) { return CrossValidate(ctx, Classify(two), KFold(3, 1)) }},
+	} {
+		together(t, name, func() map[string]func() string {
+			fit := must1(t, name)(c.fit())
+			all := methodsOf(t, fit, c.data)
+			for what, figure := range everyFigure {
+				all["figure "+what] = func() string {
+					chart, err := figure.Of(fit)
+					return fmt.Sprint(chart != nil, err)
+				}
+			}
+			for what, drawing := range map[string]Drawing{"Replay": Replay(fit), "Replay 2": Replay(fit)} {
+				all[what] = func() string { return pictureOf(drawing) }
+			}
+			if f, ok := fit.(*Fit); ok {
+				all["ReplayStep"] = func() string { return pictureOf(ReplayStep(f, 1)) }
+			}
+			all["Table"] = func() string { return fmt.Sprint(len(Table(fit).columns)) }
+			return all
+		})
+	}
+}
+
+// pictureOf says whether there is a picture.
+func pictureOf(d Drawing) string {
+	chart, err := d.Chart()
+	return fmt.Sprint(chart != nil, err)
+}
+
+func must1(t *testing.T, name string) func(any, error) any {
+	return func(v any, err error) any {
+		t.Helper()
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		return v
+	}
+}
+
+// TestRaceModel: every method of a model, of fits of each kind and read from a file.
+func TestRaceModel(t *testing.T) {
+	two, three, line := moons().Select(seq(40)), datasets.Blobs(45, 3, 1.5, 1), datasets.Sinc(30, .1, 1)
+	path := filepath.Join(t.TempDir(), "model")
+	for name, c := range map[string]struct {
+		data *datasets.Dataset
+		fit  func() (any, error)
+	}{
+		"two classes": {two, func() (any, error) { return Classify(two).Fit(ctx) }},
+		"linear":      {two, func() (any, error) { return Classify(two).Kernel(kernels.Linear()).Fit(ctx) }},
+		"sum": {two, func() (any, error) {
+			return Classify(two).Kernel(kernels.Normalised(kernels.Sum(kernels.RBF(1), kernels.Polynomial(2, 1, 1)))).Fit(ctx)
+		}},
+		"three classes": {three, func() (any, error) { return Classify(three).OneVsOne().Fit(ctx) }},
+		"regression":    {line, func() (any, error) { return Regress(line).Fit(ctx) }},
+		"process":       {line, func() (any, error) { return GaussianProcess(line).NoiseVariance(.01).Fit(ctx) }},
+		"pipeline":      {two, func() (any, error) { return Pipe(Standardise(), Classify(two)).Fit(ctx) }},
+		"calibrated":    {two, func() (any, error) { return Classify(two).MustFit().Calibrate(ctx, Platt{}) }},
+	} {
+		together(t, name, func() map[string]func() string {
+			return methodsOf(t, must1(t, name)(c.fit()).(Modeler).Model(), c.data)
+		})
+		if err := Save(path, must1(t, name)(c.fit()).(Modeler)); err != nil {
+			t.Fatal(err)
+		}
+		together(t, name+", read", func() map[string]func() string {
+			m, err := Load(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return methodsOf(t, m, c.data)
+		})
+	}
+}
+
+// TestRaceSearch: one description of a search is fitted from several goroutines, each
+// with a file of its own and with several workers, and watched; then its result is
+// asked.
+func TestRaceSearch(t *testing.T) {
+	data := moons().Select(seq(40))
+	search := Pipe(Standardise(), Classify(data)).Search(Grid{"C": {.1, 1, 10}, "gamma": {.5, 1}}, StratifiedKFold(3, 1)).Workers(3)
+	folder := t.TempDir()
+	var wait sync.WaitGroup
+	want := must1(t, "search")(search.Fit(ctx)).(*SearchFit).Table()
+	for i := range 4 {
+		wait.Go(func() {
+			seen := 0
+			own := search.File(filepath.Join(folder, fmt.Sprint(i))).Watch(func(SearchProgress) { seen++ })
+			if fit, err := own.Fit(ctx); err != nil || fit.Table() != want || seen == 0 {
+				t.Errorf("%v, %d looks", err, seen)
+			}
+		})
+	}
+	wait.Wait()
+	together(t, "search", func() map[string]func() string {
+		fit, err := search.Fit(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := methodsOf(t, fit, data)
+		all["Landscape"] = func() string { _, err := Landscape.Of(fit); return fmt.Sprint(err) }
+		return all
+	})
+}
+
+// TestRaceKeep: several goroutines keep the same and different fits in one folder.
+func TestRaceKeep(t *testing.T) {
+	t.Setenv("SVMNB_CACHE", t.TempDir())
+	data, three := moons().Select(seq(40)), datasets.Blobs(45, 3, 1.5, 1)
+	var wait sync.WaitGroup
+	for i := range 12 {
+		wait.Go(func() {
+			c := Classify(data).C(float64(1 + i%3))
+			if got, want := c.Keep().Certificate.Dual, c.MustFit().Certificate.Dual; got != want {
+				t.Errorf("C = %d: %v is kept for %v", 1+i%3, got, want)
+			}
+			if got := Classify(three).OneVsOne().Keep().TrainingErrors(); got != Classify(three).OneVsOne().MustFit().TrainingErrors() {
+				t.Errorf("other errors: %d", got)
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// TestRaceDescriptions: one description is fitted from several goroutines, by every
+// method, on one data set.
+func TestRaceDescriptions(t *testing.T) {
+	data := moons().Select(seq(60))
+	for _, c := range []Classifier{Classify(data), Classify(data).SMO(), Classify(data).Decomposition(), Classify(data).Chunking(), Classify(data).PrimalDual(),
+		Classify(data).TwoNorm().Newton(), Classify(data).Kernel(kernels.Linear()).CoordinateDescent(), Classify(data).Using(solvers.Fast{}), Classify(data).Kernel(kernels.Matern32(1))} {
+		want := c.MustFit().Certificate.Dual
+		var wait sync.WaitGroup
+		for range 4 {
+			wait.Go(func() {
+				if fit, err := c.Fit(ctx); err != nil || fit.Certificate.Dual != want {
+					t.Errorf("%v: %v", c, err)
+				}
+			})
+		}
+		wait.Wait()
+	}
+}
