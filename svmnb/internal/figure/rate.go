@@ -32,7 +32,9 @@ type Fall struct {
 // are rounding and are left out; fewer than three others give a Factor of NaN.
 //
 // The fall bends where the logarithms lie above their chord, somewhere by a tenth of
-// what they fall, and nowhere clearly below it.
+// what they fall, and nowhere clearly below it. In a long run they have to do so in both
+// halves too: a method that converges linearly has another factor once it has found the
+// support vectors, and such a fall is two straight lines.
 func FitRate(points []solvers.Point) Fall {
 	var x, y []float64
 	best := math.Inf(1)
@@ -60,13 +62,11 @@ func FitRate(points []solvers.Point) Fall {
 	slope := sxy / sxx
 	f := Fall{Factor: math.Exp(slope), Start: math.Exp(my - slope*mx), From: int(x[0])}
 	end := len(x) - 1
-	chord := (y[end] - y[0]) / (x[end] - x[0])
-	above, below := 0.0, 0.0 // as parts of the whole fall
-	for i := range x {
-		off := (y[i] - y[0] - chord*(x[i]-x[0])) / (y[0] - y[end])
-		above, below = max(above, off), max(below, -off)
-	}
-	f.Bends = above > 0.1 && below < 0.02
+	half, _ := slices.BinarySearch(x, (x[0]+x[end])/2)
+	early, _ := bow(x[:half+1], y[:half+1])
+	late, _ := bow(x[half:], y[half:])
+	above, below := bow(x, y)
+	f.Bends = above > 0.1 && below < 0.02 && (len(x) <= fewSteps || early > 0.03 && late > 0.03)
 	third := (x[end] - x[0]) / 3
 	a, b := 1, end-1
 	for a < end && x[a] < x[0]+third {
@@ -77,6 +77,25 @@ func FitRate(points []solvers.Point) Fall {
 	}
 	f.First, f.Last = math.Exp((y[a]-y[0])/(x[a]-x[0])), math.Exp((y[end]-y[b])/(x[end]-x[b]))
 	return f
+}
+
+// fewSteps is up to how many iterations a run is a short one, as those of Newton's method
+// and of interior points are.
+const fewSteps = 20
+
+// bow returns how far the points lie above the chord from the first to the last of
+// them, and below it, as parts of the whole fall.
+func bow(x, y []float64) (above, below float64) {
+	end := len(x) - 1
+	if end < 2 {
+		return 0, 0
+	}
+	chord := (y[end] - y[0]) / (x[end] - x[0])
+	for i := range x {
+		off := (y[i] - y[0] - chord*(x[i]-x[0])) / (y[0] - y[end])
+		above, below = max(above, off), max(below, -off)
+	}
+	return above, below
 }
 
 // lastDigits is the size below which a gap is rounding, and is drawn there.

@@ -58,6 +58,7 @@ func TestRateBends(t *testing.T) {
 		{"a cube in the exponent", 20, func(k float64) float64 { return exp(-k * k * k / 400) }, true, "faster than linearly"},
 		{"a square in the exponent", 30, func(k float64) float64 { return exp(-k * k / 50) }, false, "by a factor of"}, // of which the second half is nearly straight
 		{"slow, then fast, as interior points", 30, func(k float64) float64 { return min(2000*pow(0.8, k), 6*pow(0.1, k-22)) }, true, "by a factor of 0.8 per iteration at first, 0.1 at the end"},
+		{"a hundred steps, then faster ones", 200, func(k float64) float64 { return min(pow(0.98, k), pow(0.98, 150)*pow(0.9, k-150)) }, false, "by a factor of"}, // as SMO, once the support vectors are known
 		{"fast, then slow", 40, func(k float64) float64 { return max(pow(0.3, k), pow(0.3, 24)*pow(0.9, k-24)) }, false, "by a factor of"},
 	} {
 		var p []solvers.Point
