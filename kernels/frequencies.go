@@ -22,6 +22,8 @@ import (
 // [RationalQuadratic], [Periodic], [Constant] and what [Sum], [Product], [Scale],
 // [Columns] and [Fixed] make of them. Any other kernel is a *[ParamError], and d that
 // does not suit the kernel a *[DataError].
+//
+// A draw has at most 2²⁷ numbers, 1 GiB: more is a *[DataError] too.
 func Frequencies(k Kernel, d, m int, seed uint64) (omega [][]float64, weight []float64, err error) {
 	if err := check(k); err != nil {
 		return nil, nil, err
@@ -32,12 +34,18 @@ func Frequencies(k Kernel, d, m int, seed uint64) (omega [][]float64, weight []f
 	if m < 1 {
 		return nil, nil, &DataError{"m", -1, -1, float64(m), "want at least one frequency"}
 	}
+	if d > mostDrawn {
+		return nil, nil, &DataError{"d", -1, -1, float64(d), fmt.Sprintf("want at most %d features", mostDrawn)}
+	}
 	if err := inDomain(k, [][]float64{make([]float64, d)}); err != nil {
 		return nil, nil, err
 	}
 	terms, ok := spectral(k)
 	if !ok {
 		return nil, nil, &ParamError{Msg: fmt.Sprintf("no spectral density is known of %v: take a kernel of x − z such as RBF or Matern52", k)}
+	}
+	if most := mostDrawn / d / max(len(terms), 1); m > most {
+		return nil, nil, &DataError{"m", -1, -1, float64(m), fmt.Sprintf("want at most %d frequencies of %d features for each of %d terms", most, d, len(terms))}
 	}
 	rng := rand.New(rand.NewPCG(seed, 0x776176))
 	for _, t := range terms {
@@ -49,6 +57,9 @@ func Frequencies(k Kernel, d, m int, seed uint64) (omega [][]float64, weight []f
 	}
 	return omega, weight, nil
 }
+
+// mostDrawn bounds the numbers of a draw: 1 GiB.
+const mostDrawn = 1 << 27
 
 // spectralTerm is a stationary kernel, variance · E cos(ω·(x − z)).
 type spectralTerm struct {

@@ -22,6 +22,9 @@ type Bootstrap struct {
 	Percentile bool
 }
 
+// mostReplicates bounds the values that are kept: 80 MB.
+const mostReplicates = 10_000_000
+
 // Interval is a metric with its confidence interval.
 type Interval struct {
 	Value, Low, High float64
@@ -51,6 +54,8 @@ func (b Bootstrap) Of(ctx context.Context, n int, metric func(rows []int) (float
 		return Interval{}, wrong("Bootstrap", "n", -1, float64(n), "there are %d points; give at least one", n)
 	case b.Replicates < 10:
 		return Interval{}, wrong("Bootstrap", "Replicates", -1, float64(b.Replicates), "%d replicates have no quantiles; take at least 10", b.Replicates)
+	case b.Replicates > mostReplicates:
+		return Interval{}, wrong("Bootstrap", "Replicates", -1, float64(b.Replicates), "%d replicates are more than anybody waits for; take at most %d", b.Replicates, mostReplicates)
 	case !(b.Level > 0 && b.Level < 1):
 		return Interval{}, wrong("Bootstrap", "Level", -1, b.Level, "%v is no level of confidence; it lies in (0, 1)", b.Level)
 	}
