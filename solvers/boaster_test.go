@@ -72,3 +72,25 @@ func TestOutsideTheBox(t *testing.T) {
 		t.Errorf("rounding: %v", err)
 	}
 }
+
+// TestBoundOfACertificate: Bound is how far the farthest α is outside its box.
+func TestBoundOfACertificate(t *testing.T) {
+	p := SoftMargin(newGram([][]float64{{0}, {1}, {2}}, rbf(1)), []float64{1, -1, 1}, []float64{1, 2, 3})
+	for _, c := range []struct {
+		alpha []float64
+		want  float64
+	}{
+		{[]float64{0, 0, 0}, 0},
+		{[]float64{1, 2, 3}, 0},
+		{[]float64{1.25, 2, 3}, 0.25},
+		{[]float64{0, 4, 3}, 2},
+		{[]float64{0, 0, 3.5}, 0.5},
+		{[]float64{-0.5, 0, 0}, 0.5},
+		{[]float64{1, -2, 5}, 2},
+		{[]float64{1, -1, 5}, 2},
+	} {
+		if got := Certify(p, c.alpha).Bound; got != c.want {
+			t.Errorf("α = %v: Bound = %g, want %g", c.alpha, got, c.want)
+		}
+	}
+}

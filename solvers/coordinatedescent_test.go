@@ -67,6 +67,28 @@ func TestPseudoAttribute(t *testing.T) {
 	}
 }
 
+// The ridge of the 2-norm machine, worked out by hand: points whose features are orthogonal
+// have α = (1 − y b₀) / (x·x + 1/C) each by itself.
+func TestCoordinateDescentRidge(t *testing.T) {
+	for _, c := range []float64{1e-3, 0.25, 1, 3, 1e4} {
+		for _, bias := range []float64{0, 0.5, -0.5} {
+			x := [][]float64{{2, 0, 0}, {0, -1, 0}, {0, 0, 0.5}}
+			y := []float64{1, -1, 1}
+			for name, k := range map[string]Features{"dense": densely(t, x, 0), "sparse": sparsely(t, x)} {
+				for _, m := range []CoordinateDescent{{}, {NoShrinking: true}, {Cyclic: true}} {
+					r := solve(t, SoftMargin2(k, y, fill(3, c)).WithFixedBias(bias), m, Settings{Stop: UpLow{1e-9}})
+					for i, row := range x {
+						want := (1 - y[i]*bias) / (linear(row, row) + 1/c)
+						if math.Abs(r.Alpha[i]-want) > 1e-8*want || r.Status != Converged {
+							t.Errorf("%s, %+v, C = %g, b = %g: α_%d = %.12g, want %.12g; %v", name, m, c, bias, i, r.Alpha[i], want, r.Status)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
 // ST's line (7) divides by x·x: a zero row has none, and its G is constant.
 func TestZeroFeatures(t *testing.T) {
 	x := [][]float64{{1, 2}, {0, 0}, {-1, 0.5}, {0, 0}}

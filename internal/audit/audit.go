@@ -177,7 +177,7 @@ func (p *Programme) Of(alpha []float64, sums Sums, bias, rho float64) Report {
 		norm2 = norm2.plus(sums.g[i].by(s * a))
 		normOff += math.Abs(a) * off[v]
 		linear = linear.plus(product(p.P[v], a))
-		ridge = ridge.plus(product(a, a).by(p.ridge(v)))
+		ridge = ridge.plus(product(p.ridge(v), a).by(a)) // a² may overflow
 		difference = difference.plus(exact(s * a))
 		total = total.plus(exact(a))
 		r.Box = max(r.Box, p.Lower[v]-a, a-p.Upper[v])

@@ -281,6 +281,25 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// TestLargeAlpha: two points ±x of a hard margin have α = 1/(2x²) each and W = 1/(2x²), where
+// α² itself overflows.
+func TestLargeAlpha(t *testing.T) {
+	infinite := math.Inf(1)
+	for _, x2 := range []float64{1, 1e-100, 1e-150, 1e-160, 1e-163, 1e-200, 1e100, 1e150} {
+		a := 0.5 / x2
+		p := Programme{S: []float64{1, -1}, P: []float64{-1, -1}, Lower: []float64{0, 0}, Upper: []float64{infinite, infinite}}
+		r := p.Of([]float64{a, a}, sumsOf(t, [][]float64{{x2, -x2}, {-x2, x2}}, []float64{a, -a}), 0, 0)
+		for name, v := range map[string]float64{"W": r.Dual, "P": r.Primal, "‖w‖²/2": r.Norm2 / 2} {
+			if !(math.Abs(v-a) <= 1e-12*a) {
+				t.Errorf("x² = %g: %s = %g, want %g", x2, name, v, a)
+			}
+		}
+		if !(math.Abs(r.Gap) <= 1e-12*a) {
+			t.Errorf("x² = %g: gap %g", x2, r.Gap)
+		}
+	}
+}
+
 // TestAgainst: a figure that differs is named.
 func TestAgainst(t *testing.T) {
 	r := Report{Dual: 1, Primal: 2, Gap: 1, Violation: 0.5, Norm2: 3, Rounding: 1e-12, ViolationRounding: 1e-12}
