@@ -162,7 +162,7 @@ func judge(p *problem, m method, o outcome) *complaint {
 	}
 	// Plain sums of as many terms, of rows in blocks with what these are allowed.
 	share := float64(1<<14+2*o.variables) * 0x1p-53
-	if o.variables >= 512 {
+	if _, blocks := m.Method.(solvers.Decomposition); blocks || o.variables >= 512 {
 		share += 0x1p-32
 	}
 	tol, point := share*a.Size+1e-13*size, share*a.ViolationSize
