@@ -144,7 +144,7 @@ func inlineImage(dest, dir string, attachments map[string]any) string {
 		return ""
 	}
 	defer root.Close()
-	// To open a pipe would wait for its writer.
+	// Only regular files are opened: opening a pipe waits until somebody writes to it.
 	if info, err := root.Stat(name); err != nil || !info.Mode().IsRegular() || info.Size() > largestImage {
 		return ""
 	}

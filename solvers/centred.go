@@ -2,8 +2,9 @@ package solvers
 
 import "slices"
 
-// centring is a Matrix that may be had about another origin, as a kernels.Gram and
-// Features can: C_ij and h_i with K_ij = C_ij + h_i + h_j, or nil.
+// A centring Matrix can move the points to their mean, which makes its values smaller and
+// their rounding with them. Centred returns the matrix C of the moved points and the h with
+// K_ij = C_ij + h_i + h_j, or nil where that gains nothing.
 type centring interface {
 	Centred() (c interface {
 		Dim() int

@@ -98,10 +98,10 @@ func (f *truthOf) residual(b, x bigs) (r bigs, twice *big.Float) {
 	return r, exact(0).Add(b.dot(x), r.dot(x))
 }
 
-// unevenSystem draws a system of every kind that data bring: scales of K and of b from 1e-8
-// to 1e8, noise from far below the rounding of K to far above K, the same for all points
-// or not, or none; points in general position, repeated, nearly repeated, or so near each
-// other that K is singular but for rounding; b of the kind that the model expects or not.
+// unevenSystem draws a random system. The scales of K and of b go from 1e-8 to 1e8. The
+// noise is zero, equal for all points, or different, and goes from far below the rounding
+// of K to far above K. The points are in general position, repeated, nearly repeated, or so
+// close that K is singular but for rounding. b is drawn from the model, or is not.
 func unevenSystem(rng *rand.Rand, n int) (s *System, b []float64, what string) {
 	x, _ := points(rng, n, 1+rng.IntN(3), 0.3)
 	layout := rng.IntN(4)
