@@ -122,7 +122,7 @@ func TestClassicNotebook(t *testing.T) {
 		}
 	}
 
-	page.Do(nil, `window.onbeforeunload = null; location.reload()`)
+	page.Do(nil, `window.onbeforeunload = null; setTimeout(() => location.reload(), 0)`)
 	page.Until(`!window.__saved && window.Jupyter && Jupyter.notebook && Jupyter.notebook._fully_loaded`)
 	page.Charts(4)
 

@@ -5,6 +5,7 @@ package browsertest
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/go-rod/rod"
+	"github.com/go-rod/rod/lib/cdp"
 	"github.com/go-rod/rod/lib/launcher"
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -165,11 +167,15 @@ func (p *Page) Look(o Options) {
 // returns in result, unless that is nil.
 func (p *Page) Do(result any, body string) {
 	p.t.Helper()
+	p.check(p.do(result, body))
+}
+
+func (p *Page) do(result any, body string) error {
 	v, err := p.Timeout(limit).Eval("() => {" + body + "}")
-	p.check(err)
-	if result != nil {
-		p.check(json.Unmarshal([]byte(v.Value.JSON("", "")), result))
+	if err != nil || result == nil {
+		return err
 	}
+	return json.Unmarshal([]byte(v.Value.JSON("", "")), result)
 }
 
 // Until waits until the JavaScript expression is true.
@@ -183,15 +189,19 @@ func (p *Page) until(expression string, limit time.Duration) {
 	end := time.Now().Add(limit)
 	for {
 		var ok bool
-		p.Do(&ok, "return !!("+expression+")")
+		err := p.do(&ok, "return !!("+expression+")")
 		if ok {
 			return
+		}
+		// While a page is opened again, the browser answers with an error of its own.
+		if between := new(cdp.Error); err != nil && !errors.As(err, &between) {
+			p.check(err)
 		}
 		if time.Now().After(end) {
 			if dir := os.Getenv("SVMNB_PICTURES"); dir != "" {
 				p.Picture(filepath.Join(dir, "failed-"+strings.ReplaceAll(p.t.Name(), "/", "-")+".png"))
 			}
-			p.t.Fatalf("browser: still not so after %v: %s\nerrors: %q", limit, expression, p.Errors())
+			p.t.Fatalf("browser: still not so after %v: %s\n%v\nerrors: %q", limit, expression, err, p.Errors())
 		}
 		time.Sleep(50 * time.Millisecond)
 	}

@@ -121,7 +121,6 @@ func (n LabNotebook) Save() {
 // Reload opens the page again, as a reader does.
 func (n LabNotebook) Reload() {
 	n.t.Helper()
-	n.Do(nil, `window.svm = null; window.jupyterapp = null; location.reload()`)
-	n.check(n.Timeout(limit).WaitLoad())
+	n.Do(nil, `window.svm = null; window.jupyterapp = null; setTimeout(() => location.reload(), 0)`)
 	n.ready()
 }
