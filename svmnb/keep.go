@@ -179,7 +179,11 @@ func sound(res *solvers.Result, n int) bool {
 // follows, and the value as gob.
 func decodeKept(file string, key []byte, value any) bool {
 	b, err := os.ReadFile(file)
-	if err != nil || len(b) < 64 || !bytes.Equal(b[:32], key) {
+	return err == nil && parseKept(b, key, value)
+}
+
+func parseKept(b, key []byte, value any) bool {
+	if len(b) < 64 || !bytes.Equal(b[:32], key) {
 		return false
 	}
 	body := b[64:]

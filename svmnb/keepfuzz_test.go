@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/gob"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -41,14 +40,10 @@ func FuzzKeep(f *testing.F) {
 	f.Add(gobOf(f, &short))
 	f.Add([]byte("\x07\xff\x82\x01\x01\x01\x00"))
 	key := m.key()
-	file := filepath.Join(f.TempDir(), "kept")
 	f.Fuzz(func(t *testing.T, body []byte) {
 		sum := sha256.Sum256(body)
-		if err := os.WriteFile(file, slices.Concat(key, sum[:], body), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		res := readKept(file, key, 12)
-		if res == nil {
+		res := new(solvers.Result)
+		if !parseKept(slices.Concat(key, sum[:], body), key, res) || !sound(res, 12) {
 			return
 		}
 		fit := m.fit(res)
@@ -57,10 +52,13 @@ func FuzzKeep(f *testing.F) {
 		if _, err := fit.Predict(m.data.X); err != nil {
 			t.Fatal(err)
 		}
-		for _, draw := range []Figure{Margins, Alphas, KKT, Gap} {
+		for _, draw := range []Figure{Alphas, KKT, Gap} {
 			_, _ = draw.Of(fit)
 		}
-		_, _ = Replay(fit).Chart()
+		if sum[0]%32 == 0 { // a field costs a hundred times the rest
+			_, _ = Margins.Of(fit)
+			_, _ = Replay(fit).Chart()
+		}
 	})
 }
 
@@ -70,14 +68,10 @@ func FuzzKeepLearned(f *testing.F) {
 	f.Add(gobOf(f, &good))
 	f.Add(gobOf(f, &Optimisation{Best: -1, Ascents: good.Ascents}))
 	key := bytes.Repeat([]byte{7}, 32)
-	file := filepath.Join(f.TempDir(), "kept")
 	f.Fuzz(func(t *testing.T, body []byte) {
 		sum := sha256.Sum256(body)
-		if err := os.WriteFile(file, slices.Concat(key, sum[:], body), 0o600); err != nil {
-			t.Fatal(err)
-		}
 		var o Optimisation
-		if decodeKept(file, key, &o) && o.sound() {
+		if parseKept(slices.Concat(key, sum[:], body), key, &o) && o.sound() {
 			if end := o.End(); len(end.Values) != len(o.Names) {
 				t.Fatalf("%v", o)
 			}

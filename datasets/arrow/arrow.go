@@ -35,10 +35,16 @@ type Options struct {
 	Name     string   // of the data set; default "arrow", or the file's
 	Target   string   // name of the target column; default the last one
 	Features []string // names of the feature columns, in that order; default all others
+	MaxRows  int      // a table of more is refused; default 10⁷
+	Memory   int      // bytes that reading may take, the data set among them; default 1 GiB
 }
 
-// maxBytes bounds what a file may make the libraries allocate: 1 GiB.
-const maxBytes = 1 << 30
+// A small file may stand for a large table, since both formats write a value that is
+// repeated once. So what a table may take has limits that do not depend on its file.
+const (
+	defaultRows   = 10_000_000
+	defaultMemory = 1 << 30
+)
 
 // Load reads a file; see [Read].
 func Load(path string, opt Options) (*datasets.Dataset, error) {
@@ -69,15 +75,25 @@ func Load(path string, opt Options) (*datasets.Dataset, error) {
 // dictionary of them, which become Classes in alphabetical order. Columns of other
 // types that are not asked for do not matter. A null or a number that is not finite
 // is a [*datasets.Error] with its row and column, whatever is wrong with the file a
-// [*datasets.ReadError]. The file may make the libraries allocate 1 GiB.
+// [*datasets.ReadError]. A small file may stand for a large table: MaxRows and Memory
+// bound it before it is read.
 func Read(r io.ReaderAt, size int64, opt Options) (d *datasets.Dataset, err error) {
-	mem := &bounded{Allocator: memory.DefaultAllocator}
-	mem.left.Store(maxBytes)
-	t := &table{opt: opt, mem: mem}
-	t.opt.Name = cmp.Or(opt.Name, "arrow")
+	opt.Name = cmp.Or(opt.Name, "arrow")
+	opt.MaxRows, opt.Memory = cmp.Or(opt.MaxRows, defaultRows), cmp.Or(opt.Memory, defaultMemory)
+	t := &table{opt: opt, mem: &bounded{Allocator: memory.DefaultAllocator}}
+	switch {
+	case opt.MaxRows < 0:
+		return nil, t.fail(fmt.Sprintf("MaxRows is %d; give how many rows a table may have, or 0 for %d", opt.MaxRows, defaultRows), nil)
+	case opt.Memory < 0:
+		return nil, t.fail(fmt.Sprintf("Memory is %d; give how many bytes reading may take, or 0 for %d", opt.Memory, defaultMemory), nil)
+	}
+	t.mem.left.Store(int64(opt.Memory))
 	defer func() { // the libraries panic at some damaged files
 		if p := recover(); p != nil {
 			d, err = nil, t.fail(fmt.Sprintf("the file is damaged: %.200v", p), nil)
+		}
+		if err != nil && t.mem.exceeded.Load() { // whatever else the libraries make of it
+			d, err = nil, t.fail(fmt.Sprintf("it takes more than %d bytes of memory; read fewer columns by Features, or allow more by Memory in the Options", opt.Memory), nil)
 		}
 	}()
 	in := io.NewSectionReader(r, 0, size)
@@ -102,7 +118,7 @@ func Read(r io.ReaderAt, size int64, opt Options) (d *datasets.Dataset, err erro
 // table is the state of reading one file.
 type table struct {
 	opt      Options
-	mem      memory.Allocator
+	mem      *bounded
 	names    []string // of the features
 	name     string   // of the target
 	features []int    // columns
@@ -130,11 +146,14 @@ func (t *table) parquet(in parquet.ReaderAtSeeker) error {
 	if arrows := f.MetaData().KeyValueMetadata().FindValue("ARROW:schema"); arrows != nil {
 		b, err := base64.StdEncoding.DecodeString(*arrows)
 		if err == nil {
-			err = verifyStream(io.NewSectionReader(bytes.NewReader(b), 0, int64(len(b))))
+			_, err = verifyStream(io.NewSectionReader(bytes.NewReader(b), 0, int64(len(b))))
 		}
 		if err != nil {
 			return t.damaged(err)
 		}
+	}
+	if err := t.room(f.NumRows()); err != nil {
+		return err
 	}
 	p, err := pqarrow.NewFileReader(f, pqarrow.ArrowReadProperties{BatchSize: 4096}, t.mem)
 	if err != nil {
@@ -171,8 +190,12 @@ func (t *table) parquet(in parquet.ReaderAtSeeker) error {
 }
 
 func (t *table) file(in *io.SectionReader) error {
-	if err := verifyFile(in); err != nil {
+	rows, err := verifyFile(in)
+	if err != nil {
 		return t.damaged(err)
+	}
+	if err := t.room(rows); err != nil {
+		return err
 	}
 	f, err := ipc.NewFileReader(in, ipc.WithAllocator(t.mem))
 	if err != nil {
@@ -197,10 +220,14 @@ func (t *table) file(in *io.SectionReader) error {
 }
 
 func (t *table) stream(in *io.SectionReader) error {
-	if err := verifyStream(in); err != nil {
+	rows, err := verifyStream(in)
+	if err != nil {
 		return t.fail("it is neither Parquet nor Arrow: "+err.Error(), err)
 	}
-	s, err := ipc.NewReader(in, ipc.WithAllocator(t.mem), ipc.WithMetadataSizeLimit(maxBytes/16), ipc.WithBodySizeLimit(maxBytes))
+	if err := t.room(rows); err != nil {
+		return err
+	}
+	s, err := ipc.NewReader(in, ipc.WithAllocator(t.mem), ipc.WithMetadataSizeLimit(int64(t.opt.Memory/16)), ipc.WithBodySizeLimit(int64(t.opt.Memory)))
 	if err != nil {
 		return t.fail("it is neither Parquet nor Arrow: "+strings.ToValidUTF8(err.Error(), "?"), err)
 	}
@@ -278,9 +305,21 @@ func isText(t arrow.DataType) bool {
 	return t.ID() == arrow.STRING || t.ID() == arrow.LARGE_STRING || t.ID() == arrow.STRING_VIEW
 }
 
+// room is an error unless the table may have so many rows more.
+func (t *table) room(more int64) error {
+	if more < 0 || more > int64(t.opt.MaxRows-len(t.y)) {
+		return t.fail(fmt.Sprintf("it has more than %d rows; allow more by MaxRows in the Options, or split the file", t.opt.MaxRows), nil)
+	}
+	return nil
+}
+
 // add appends the rows of a batch.
 func (t *table) add(rec arrow.RecordBatch) error {
+	if err := t.room(rec.NumRows()); err != nil {
+		return err
+	}
 	n := int(rec.NumRows())
+	t.mem.take(n * 16 * (len(t.features) + 1)) // a value is in a column and then in a row
 	for _, c := range append(slices.Clone(t.features), t.target) {
 		if rec.Column(c).Len() != n {
 			return t.fail("the columns have different lengths", nil)
@@ -302,7 +341,9 @@ func (t *table) add(rec arrow.RecordBatch) error {
 			if target.IsNull(i) {
 				return &datasets.Error{Dataset: t.opt.Name, Row: row, Column: -1, Msg: "the target, " + t.name + ", is null; leave the row out"}
 			}
-			t.labels, t.y = append(t.labels, text(target, i)), append(t.y, 0)
+			label := text(target, i)
+			t.mem.take(len(label))
+			t.labels, t.y = append(t.labels, label), append(t.y, 0)
 			continue
 		}
 		v, wrong := value(target, i)
@@ -393,10 +434,11 @@ func (t *table) dataset() (*datasets.Dataset, error) {
 // bounded is an allocator for untrusted files.
 type bounded struct {
 	memory.Allocator
-	left atomic.Int64 // bytes
+	left     atomic.Int64 // bytes
+	exceeded atomic.Bool
 }
 
-var errTooLarge = errors.New("it wants more than 1 GiB of memory; split it, or read fewer columns by Features")
+var errTooLarge = errors.New("too much memory")
 
 func (b *bounded) Allocate(size int) []byte {
 	b.take(size)
@@ -415,6 +457,7 @@ func (b *bounded) Free(p []byte) {
 
 func (b *bounded) take(size int) {
 	if b.left.Add(-int64(size)) < 0 {
+		b.exceeded.Store(true)
 		panic(errTooLarge)
 	}
 }

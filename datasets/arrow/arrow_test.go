@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -260,6 +261,80 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
+// constant is a file of so many rows that are all the same, which both formats write
+// in little: runs in Parquet, LZ4 in Arrow.
+func constant(format string, rows int) []byte {
+	const batch = 1 << 16
+	schema := arrow.NewSchema([]arrow.Field{{Name: "a", Type: arrow.PrimitiveTypes.Int8}, {Name: "y", Type: arrow.FixedWidthTypes.Boolean}}, nil)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	for range batch {
+		b.Field(0).(*array.Int8Builder).Append(1)
+		b.Field(1).(*array.BooleanBuilder).Append(true)
+	}
+	rec := b.NewRecordBatch()
+	var out bytes.Buffer
+	write, end := func(arrow.RecordBatch) error { return nil }, func() error { return nil }
+	switch format {
+	case "Parquet":
+		w, err := pqarrow.NewFileWriter(schema, &out, parquet.NewWriterProperties(parquet.WithCompression(compress.Codecs.Zstd)), pqarrow.NewArrowWriterProperties())
+		must(err)
+		write, end = w.WriteBuffered, w.Close
+	case "Arrow stream":
+		w := ipc.NewWriter(&out, ipc.WithSchema(schema), ipc.WithLZ4())
+		write, end = w.Write, w.Close
+	case "Arrow file":
+		w, err := ipc.NewFileWriter(&out, ipc.WithSchema(schema), ipc.WithLZ4())
+		must(err)
+		write, end = w.Write, w.Close
+	}
+	for ; rows > 0; rows -= batch {
+		must(write(rec.NewSlice(0, int64(min(rows, batch)))))
+	}
+	must(end())
+	return out.Bytes()
+}
+
+// A small file of many rows is refused before they take memory, with the limit and the
+// option that lifts it.
+func TestRowsAreBounded(t *testing.T) {
+	for _, format := range []string{"Parquet", "Arrow stream", "Arrow file"} {
+		text := constant(format, 12_000_000)
+		for _, c := range []struct {
+			opt  Options
+			says string // "" for a data set
+			most uint64 // MiB that reading may take
+		}{
+			{Options{}, "it has more than 10000000 rows; allow more by MaxRows", 64},
+			{Options{MaxRows: 1000}, "it has more than 1000 rows; allow more by MaxRows", 64},
+			{Options{MaxRows: 12_000_000, Memory: 1 << 20}, "it takes more than 1048576 bytes of memory; read fewer columns by Features, or allow more by Memory", 64},
+			{Options{MaxRows: -1}, "MaxRows is -1", 1},
+			{Options{Memory: -1}, "Memory is -1", 1},
+			{Options{MaxRows: math.MaxInt, Memory: 1}, "it takes more than 1 bytes", 64},
+		} {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_, err := read(text, c.opt)
+			runtime.ReadMemStats(&after)
+			if !errors.As(err, new(*datasets.ReadError)) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%s of %d bytes, %+v: %v; want %q", format, len(text), c.opt, err, c.says)
+			}
+			if took := (after.TotalAlloc - before.TotalAlloc) >> 20; took > c.most {
+				t.Errorf("%s of %d bytes, %+v: it has taken %d MiB", format, len(text), c.opt, took)
+			}
+		}
+	}
+	text := constant("Parquet", 100_000)
+	if _, err := read(text, Options{MaxRows: 99_999}); err == nil {
+		t.Error("a row more than the limit is read")
+	}
+	if d, err := read(text, Options{MaxRows: 100_000}); err != nil || d.N() != 100_000 {
+		t.Error(d, err)
+	}
+	if d, err := read(text, Options{Memory: math.MaxInt}); err != nil || d.N() != 100_000 {
+		t.Error(d, err)
+	}
+}
+
 // seeds are good files of each format, for damage.
 func seeds() [][]byte {
 	var list [][]byte
@@ -287,7 +362,7 @@ func TestMutated(t *testing.T) {
 }
 
 func check(t *testing.T, text []byte) {
-	d, err := read(text, Options{Features: []string{"int8", "bool"}, Target: "utf8"})
+	d, err := read(text, Options{Features: []string{"int8", "bool"}, Target: "utf8", Memory: 1 << 22}) // more is only slower
 	switch {
 	case err == nil:
 		if err := d.Check(); err != nil {

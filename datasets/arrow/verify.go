@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 )
 
 // The library makes room for as many fields, nodes and buffers as the FlatBuffers of
@@ -99,8 +100,8 @@ func (f *flat) table(at int, l *layout) {
 	}
 }
 
-// header looks at a message and returns the length of its body.
-func (f *flat) header() int64 {
+// header looks at a message and returns the length of its body and how many rows it has.
+func (f *flat) header() (body, rows int64) {
 	root := f.u32(0)
 	f.table(root, &message)
 	if kind, p := f.field(root, 1), f.field(root, 2); kind != 0 && p != 0 {
@@ -111,17 +112,20 @@ func (f *flat) header() int64 {
 			f.table(p, &dictBatch)
 		case 3:
 			f.table(p, &batch)
+			if n := f.field(p, 0); n != 0 {
+				rows = int64(binary.LittleEndian.Uint64(f.b[n:]))
+			}
 		}
 	}
 	if p := f.field(root, 3); p != 0 {
-		return int64(binary.LittleEndian.Uint64(f.b[p:]))
+		body = int64(binary.LittleEndian.Uint64(f.b[p:]))
 	}
-	return 0
+	return body, rows
 }
 
-// messageAt looks at the message at a place and returns where the next one begins,
-// io.EOF at the end of a stream.
-func messageAt(r *io.SectionReader, at int64) (next int64, err error) {
+// messageAt looks at the message at a place and returns where the next one begins and
+// how many rows it has, io.EOF at the end of a stream.
+func messageAt(r *io.SectionReader, at int64) (next, rows int64, err error) {
 	var word [8]byte
 	n, _ := r.ReadAt(word[:], at)
 	size := int64(int32(binary.LittleEndian.Uint32(word[:])))
@@ -132,49 +136,61 @@ func messageAt(r *io.SectionReader, at int64) (next int64, err error) {
 	}
 	switch {
 	case n < 4 || size == 0:
-		return 0, io.EOF
+		return 0, 0, io.EOF
 	case size < 8 || size > r.Size()-at:
-		return 0, fmt.Errorf("a message of %d bytes does not fit", size)
+		return 0, 0, fmt.Errorf("a message of %d bytes does not fit", size)
 	}
 	b := make([]byte, size)
 	if _, err := r.ReadAt(b, at); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	at += size
-	body := newFlat(b).header()
-	if body < 0 || body > r.Size()-at {
-		return 0, fmt.Errorf("a body of %d bytes does not fit", body)
+	body, rows := newFlat(b).header()
+	switch {
+	case body < 0 || body > r.Size()-at:
+		return 0, 0, fmt.Errorf("a body of %d bytes does not fit", body)
+	case rows < 0:
+		return 0, 0, fmt.Errorf("a batch of %d rows does not exist", rows)
 	}
-	return at + body, nil
+	return at + body, rows, nil
 }
 
-// verifyStream looks at all messages of a stream.
-func verifyStream(r *io.SectionReader) error {
+// verifyStream looks at all messages of a stream and returns how many rows they have.
+func verifyStream(r *io.SectionReader) (rows int64, err error) {
 	for at := int64(0); ; {
-		next, err := messageAt(r, at)
+		next, n, err := messageAt(r, at)
 		if err == io.EOF {
-			return nil
+			return rows, nil
 		}
 		if err != nil {
-			return err
+			return 0, err
 		}
-		at = next
+		at, rows = next, plus(rows, n)
 	}
 }
 
-// verifyFile looks at the footer of a file and the messages that it leads to.
-func verifyFile(r *io.SectionReader) error {
+// plus adds numbers of at least 0 that may be as large as there are.
+func plus(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}
+
+// verifyFile looks at the footer of a file and the messages that it leads to, and returns
+// how many rows they have.
+func verifyFile(r *io.SectionReader) (rows int64, err error) {
 	var end [10]byte
 	if _, err := r.ReadAt(end[:], r.Size()-10); err != nil || r.Size() < 18 {
-		return errors.New("the file is too short")
+		return 0, errors.New("the file is too short")
 	}
 	size := int64(binary.LittleEndian.Uint32(end[:]))
 	if size < 8 || size > r.Size()-18 || string(end[4:]) != "ARROW1" {
-		return errors.New("it has no footer: the file was cut short")
+		return 0, errors.New("it has no footer: the file was cut short")
 	}
 	b := make([]byte, size)
 	if _, err := r.ReadAt(b, r.Size()-10-size); err != nil {
-		return err
+		return 0, err
 	}
 	f := newFlat(b)
 	root := f.u32(0)
@@ -189,12 +205,14 @@ func verifyFile(r *io.SectionReader) error {
 			block := b[from+24*i:]
 			at, meta, body := int64(binary.LittleEndian.Uint64(block)), int64(int32(binary.LittleEndian.Uint32(block[8:]))), int64(binary.LittleEndian.Uint64(block[16:]))
 			if at < 0 || meta < 8 || body < 0 || at > r.Size() || meta > r.Size()-at || body > r.Size()-at-meta {
-				return fmt.Errorf("block %d lies outside of the file", i)
+				return 0, fmt.Errorf("block %d lies outside of the file", i)
 			}
-			if _, err := messageAt(io.NewSectionReader(r, at, meta+body), 0); err != nil {
-				return err
+			_, n, err := messageAt(io.NewSectionReader(r, at, meta+body), 0)
+			if err != nil {
+				return 0, err
 			}
+			rows = plus(rows, n)
 		}
 	}
-	return nil
+	return rows, nil
 }
