@@ -94,3 +94,48 @@ func TestBoundOfACertificate(t *testing.T) {
 		}
 	}
 }
+
+// TestFarOff: a method that rounding has stopped while half of W may be missing has no
+// answer. One that has nearly all of it has, and so has one that ends where it likes to.
+func TestFarOff(t *testing.T) {
+	k := newGram([][]float64{{2}, {-0.04}}, rbf(1))
+	tube := func(c float64) *Problem { // Σα is Cνn, and α − α̂ about 1e-6
+		p, err := NuTube(k, []float64{3e-6, 2e-6}, c, 0.3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	x, y := [][]float64{{0}, {5}, {10}}, []float64{1, -1, 1}
+	soft := func(c float64) *Problem { return SoftMargin(newGram(x, rbf(1)), y, fill(3, c)) }
+	worst := SMO{Selection: WorstPair}
+	for _, c := range []struct {
+		name string
+		p    *Problem
+		m    Method
+		stop Criterion
+		far  bool
+	}{
+		{"ν = 0.3, C = 1e10", tube(1e10), SMO{}, nil, true},
+		{"ν = 0.3, C = 1e13", tube(1e13), SMO{}, nil, true},
+		{"ν = 0.3, C = 1e18", tube(1e18), SMO{}, nil, true},
+		{"the worst pair, C = 1e10", tube(1e10), worst, nil, true},
+		{"the worst pair, C = 1e18", tube(1e18), worst, nil, true},
+		{"ν = 0.3, C = 1", tube(1), SMO{}, nil, false},
+		{"ν = 0.3, C = 1e4", tube(1e4), SMO{}, nil, false},
+		{"growth is what was asked for", tube(1e10), SMO{}, Growth{1e-3}, false},
+		{"a method that ends at 0", soft(1e6), strayer{0}, nil, false},
+		{"a method that ends near 0", soft(1e6), strayer{1e-3}, nil, false},
+		{"a small C at 0", soft(1e-3), strayer{0}, nil, false},
+		{"at the bound", soft(0.5), strayer{0.5}, nil, false},
+	} {
+		r, err := Solve(t.Context(), c.p, c.m, Settings{Stop: c.stop})
+		if r == nil || errors.Is(err, ErrInaccurate) != c.far || (r.Status == Inaccurate) != c.far || !c.far && err != nil {
+			t.Errorf("%s: %v, %+v", c.name, err, r)
+			continue
+		}
+		if c.far && !strings.Contains(err.Error(), "take a smaller C") {
+			t.Errorf("%s: %v does not say what to do", c.name, err)
+		}
+	}
+}

@@ -134,6 +134,9 @@ func (p *CrammerSinger) Solve(ctx context.Context, s Settings) (_ *Result, err e
 	if status == Interrupted {
 		return res, fmt.Errorf("solvers: %s stopped after %d epochs: %w", crammerSinger, res.Iterations, context.Cause(ctx))
 	}
+	if w := res.Certificate.Dual; w-w != 0 || status == Exhausted && hollow(s.Stop, res.Certificate.RelGap) {
+		return res, farOff(res, p.K)
+	}
 	return res, nil
 }
 
@@ -176,7 +179,13 @@ type joint struct {
 
 func (r *joint) loop(ctx context.Context, s Settings) (Status, error) {
 	highest, grew, refreshed, at := -math.MaxFloat64, 0, 0, 0
+	far := false // the criterion is met, but W may be half of what it could be
 	pt := r.measure()
+	grow := func() {
+		if pt.Dual > highest+4*0x1p-52*math.Abs(highest) {
+			highest, grew = pt.Dual, r.res.Iterations
+		}
+	}
 	for {
 		sample := r.res.Iterations >= at
 		if sample {
@@ -185,9 +194,7 @@ func (r *joint) loop(ctx context.Context, s Settings) (Status, error) {
 			}
 			r.record(pt)
 			at = r.res.Iterations + stride(s.Every, r.res.Iterations)
-			if pt.Dual > highest+4*0x1p-52*math.Abs(highest) {
-				highest, grew = pt.Dual, r.res.Iterations
-			}
+			grow()
 		}
 		status := s.Stop.Met(&pt, &r.res.Trace)
 		switch {
@@ -198,12 +205,18 @@ func (r *joint) loop(ctx context.Context, s Settings) (Status, error) {
 			status = IterationLimit
 		}
 		if status == Converged { // neither rounding nor what an epoch has met on its way shall pass for it
-			if refreshed < 3 {
+			if refreshed < 3 || far {
 				refreshed++
 				r.refresh()
 			}
 			pt = r.measure()
 			status = s.Stop.Met(&pt, &r.res.Trace)
+			if far = status == Converged && hollow(s.Stop, pt.RelGap); far {
+				status = NotTerminated
+				if grow(); r.res.Iterations-grew > patienceEpochs {
+					status = Exhausted
+				}
+			}
 		}
 		if status == NotTerminated {
 			if r.size == len(r.order) && !math.IsNaN(pt.Dual) {
@@ -340,29 +353,32 @@ func (p *CrammerSinger) violation(i int, g, alpha []float64) float64 {
 
 // best sets next to the k variables of point i that minimise
 // Σ_m ½ a α_m² + B_m α_m (Keerthi et al. §3): α_m = min(U_m, (β − B_m)/a), with
-// β such that they sum to 0. With D_m = B_m + a U_m it is
-// Σ_m max(0, D_m − β) = a C, whose β the sorted D give. For a = 0, where the paper
-// says nothing, it is linear, and all goes to the class of the largest B_m.
+// β such that they sum to 0. While α_y is below its bound C, β depends on differences of
+// B_m alone; at the bound, β is such that the others sum to −C. Each case has a sum of its
+// own, for a C may be so large, or so small, that nothing is left of the other terms
+// beside it. For a C = 0, where the paper says nothing, it is linear, and all goes to the
+// class of the largest B_m.
 func (r *joint) best(i int, a float64) {
 	c, y := r.C[i], r.Y[i]
-	if a == 0 {
-		most := y
-		for m, v := range r.b {
-			if r.next[m] = 0; v > r.b[most] {
-				most = m
-			}
+	most := y
+	for m, v := range r.b {
+		if r.next[m] = 0; v > r.b[most] {
+			most = m
 		}
+	}
+	if a*c == 0 {
 		r.next[y] += c
 		r.next[most] -= c
 		return
 	}
-	top := math.Inf(-1) // D counts from the largest one: a C may be small beside them
-	for m, v := range r.b {
-		top = max(top, v+a*r.upper(i, m))
+	if most == y {
+		return
 	}
 	r.d = r.d[:0]
 	for m, v := range r.b {
-		v = v - top + a*r.upper(i, m)
+		if m == y {
+			continue
+		}
 		k := len(r.d)
 		r.d = append(r.d, v)
 		for ; k > 0 && r.d[k-1] < v; k-- { // in decreasing order
@@ -370,23 +386,33 @@ func (r *joint) best(i int, a float64) {
 		}
 		r.d[k] = v
 	}
-	sum, beta := 0.0, math.Inf(-1)
+	from, sum, beta := r.b[y], 0.0, 0.0 // all but from count from from
 	for k, v := range r.d {
-		if beta >= v {
+		if v -= from; beta >= v {
 			break
 		}
 		sum += v
-		beta = (sum - a*c) / float64(k+1)
+		beta = sum / float64(k+2)
 	}
-	r.next[y] = c
+	bound := beta >= a*c
+	if bound {
+		from, sum, beta = r.d[0], 0, math.Inf(-1)
+		for k, v := range r.d {
+			if v -= from; beta >= v {
+				break
+			}
+			sum += v
+			beta = (sum - a*c) / float64(k+1)
+		}
+	}
 	rest := 0.0
 	for m, v := range r.b {
 		if m != y {
-			r.next[m] = min(0, (beta-(v-top))/a)
+			r.next[m] = min(0, (beta-(v-from))/a)
 			rest -= r.next[m]
 		}
 	}
-	if beta < r.b[y]-top+a*c {
+	if r.next[y] = c; !bound {
 		r.next[y] = min(c, rest)
 	}
 }

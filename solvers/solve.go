@@ -60,8 +60,10 @@ type completer interface{ complete() []float64 }
 // error that wraps context.Cause(ctx); so do a dual without maximum, with
 // ErrUnbounded, steps that overshoot, with ErrDiverging, a method that has left the box,
 // with ErrOutside, and an answer that is worse than the start or no number, with
-// ErrInaccurate, or ErrBelowStart where a limit has ended the run. With every other error the result is nil: a *ProblemError for bad numbers, of which those in K
-// are found when their row is first used, and ErrUnsupported.
+// ErrInaccurate, or ErrBelowStart where a limit has ended the run. ErrInaccurate also
+// comes with the answer of a method that rounding has stopped while W may be less than half
+// of its maximum. With every other error the result is nil: a *ProblemError for bad
+// numbers, of which those in K are found when their row is first used, and ErrUnsupported.
 //
 // A panic in a kernel, the method, the criterion or an observer is a *[PanicError].
 func Solve(ctx context.Context, p *Problem, m Method, s Settings) (_ *Result, err error) {
@@ -157,10 +159,37 @@ func Solve(ctx context.Context, p *Problem, m Method, s Settings) (_ *Result, er
 	if status == Interrupted {
 		err = fmt.Errorf("solvers: %s stopped after %d iterations: %w", r.method.Name(), res.Iterations, context.Cause(ctx))
 	}
-	if err == nil && r.spoilt(res) {
+	switch {
+	case err != nil:
+	case r.spoilt(res):
 		err = r.inaccurate(res)
+	case r.hollowEnd(res):
+		err = farOff(res, p.K)
 	}
 	return res, err
+}
+
+// hollowEnd reports whether a method that could go no further has ended with a gap from
+// which on nothing is known of W, since rounding of α itself moves F by as much as the
+// optimality conditions are off. Methods that end for another reason, as the perceptron
+// does, are Exhausted. An infinite primal is that of a hard margin.
+func (r *run) hollowEnd(res *Result) bool {
+	c, total := res.Certificate, 0.0
+	if res.Status != Exhausted || math.IsInf(c.Primal, 0) || !hollow(r.settings.Stop, c.RelGap) {
+		return false
+	}
+	for _, a := range res.Alpha {
+		total += math.Abs(a)
+	}
+	return !(c.MaxKKT > 64*0x1p-52*slices.Max(r.p.K.Diag())*total)
+}
+
+// farOff is the error of a run that has ended far from the optimum, and sets its status.
+func farOff(res *Result, k Matrix) error {
+	c := res.Certificate
+	res.Status = Inaccurate
+	return fmt.Errorf("solvers: %s, after %d iterations: no step improves W = %g any more, but up to %g is not excluded; kernel values are up to %.3g, and α up to %.3g: %w",
+		res.Method, res.Iterations, c.Dual, c.Primal, slices.Max(k.Diag()), slices.Max(res.Alpha), ErrInaccurate)
 }
 
 // spoilt reports whether the answer is none: it is no number, or its objective is below
@@ -407,7 +436,9 @@ func (r *run) loop(ctx context.Context) (Status, error) {
 				continue
 			}
 			if status != NotTerminated {
-				defer r.returnBest()
+				if status != Converged { // an answer before that has not met the criterion is none, however good W
+					defer r.returnBest()
+				}
 				if _, rounded := r.st.(*engine); rounded || !sample {
 					it.F, it.Rough = r.exact, false
 					last := r.measure(time.Since(r.began))
@@ -455,17 +486,20 @@ func (r *run) met(pt *Point) Status {
 // what it could be. Where C is huge, the conditions hold to a thousandth long before.
 const hollowGap = 0.5
 
-// hollow reports whether an iterate at which the criterion is met has such a gap. Growth
-// says nothing about that, and is not asked to.
+// hollow reports whether an iterate at which the criterion is met has such a gap.
 func (r *run) hollow(pt *Point) bool {
-	if _, ok := r.settings.Stop.(Growth); ok {
-		return false
-	}
 	gap := pt.RelGap
 	if math.IsNaN(gap) && !r.it.Partial && r.it.F != nil && !r.it.Rough {
 		gap = r.measure(0).RelGap
 	}
-	return gap > hollowGap
+	return hollow(r.settings.Stop, gap) && !math.IsNaN(gap)
+}
+
+// hollow reports whether a relative gap is no number, or so large that stop is not
+// believed. Growth says nothing about the gap, and is not asked to.
+func hollow(stop Criterion, gap float64) bool {
+	_, growth := stop.(Growth)
+	return !growth && !(gap <= hollowGap)
 }
 
 // verdict weighs what the criterion says against everything else that ends a run.

@@ -57,7 +57,8 @@ var (
 	// ErrDiverging is returned when a learning rate overshoots for good (CST §7.2).
 	ErrDiverging = errors.New("the steps overshoot and the dual does not grow: the learning rate is too large; take η_i < 2/K_ii point by point, η < 2/λ_max for all at once, or leave the rate empty")
 	// ErrInaccurate is returned when rounding of kernel values has spoilt the answer: its
-	// objective is below that of the start, or no number at all.
+	// objective is below that of the start, no number at all, or so far below the primal
+	// that half of the optimum may be missing where rounding leaves no step.
 	ErrInaccurate = errors.New("rounding of the kernel values has spoilt the run; scale the features (mean 0, standard deviation 1), take a smaller C, or a kernel of bounded values such as the Gaussian")
 	// ErrBelowStart is returned when a limit ends a run on its way, while the objective is
 	// still below that of the start.

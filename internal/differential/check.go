@@ -165,13 +165,19 @@ func judge(p *problem, m method, o outcome) *complaint {
 	if _, blocks := m.Method.(solvers.Decomposition); blocks || o.variables >= 512 {
 		share += 0x1p-32
 	}
-	tol, point := share*a.Size+1e-13*size, share*a.ViolationSize
+	// Where s'α is not quite δ, W and the gap depend on the bias by which one counts. Below
+	// 1e-300 numbers have fewer digits.
+	unequal := a.Equality * (1 + math.Abs(c.Bias) + math.Abs(c.Rho))
+	tol, point := share*a.Size+1e-13*size+unequal+1e-300, share*a.ViolationSize
+	// A hard margin with a fixed bias may have room on one side of the scaled w only: at the
+	// optimum the last digit decides whether any is left, and the primal finite.
+	edge := p.Form == hardMargin && p.Bias == fixed && p.Offset != 0 && a.Violation <= point
 	for _, f := range []struct {
 		name           string
 		claimed, audit float64
 		tol            float64
 	}{{"W", c.Dual, a.Dual, tol}, {"the gap", c.Gap, a.Gap, tol}, {"the largest violation", c.MaxKKT, a.Violation, point}} {
-		if c.Claimed || f.claimed == f.audit {
+		if c.Claimed || f.claimed == f.audit || f.name == "the gap" && edge && math.IsInf(f.audit-f.claimed, 0) {
 			continue
 		}
 		if d := math.Abs(f.claimed - f.audit); !(d <= f.tol) {
@@ -181,13 +187,14 @@ func judge(p *problem, m method, o outcome) *complaint {
 	if a.Box > 0 {
 		return complain("box", "α leaves its box by %g", a.Box)
 	}
-	if a.Gap < -tol-a.Equality*(1+math.Abs(c.Bias)+math.Abs(c.Rho)) {
+	if a.Gap < -tol {
 		return complain("negative gap", "%g, where rounding explains %g", a.Gap, tol)
 	}
 	if o.status == solvers.Converged && a.UpLow > p.Tol+point {
 		return complain("status", "%v by m − M ≤ %g, but m − M is %g by the audit, where rounding explains %.2g", o.status, p.Tol, a.UpLow, point)
 	}
-	if !p.Form.nu() && a.Dual < -tol-1e-9*math.Abs(c.Bias)*a.Equality {
+	// What an interrupt leaves of a method that begins inside the box may be.
+	if !p.Form.nu() && o.status != solvers.Interrupted && a.Dual < -tol-1e-9*math.Abs(c.Bias)*a.Equality {
 		return complain("below the start", "W = %g, and W(0) = 0; status %v, error %v", a.Dual, o.status, o.err)
 	}
 	if standing && o.status == solvers.Exhausted && !(a.Gap <= 1e-3*(1+math.Abs(a.Primal))+tol) {

@@ -1,6 +1,6 @@
 // Command differential draws random problems of every formulation and solves each by several
 // methods. It compares them with each other, with the audit, with a programme solved in
-// 300 bits, and with scikit-learn and LIBSVM where these are installed:
+// 300 bits, and with scikit-learn's LIBSVM and LIBLINEAR and svm-train where installed:
 //
 //	go run ./internal/differential                     # 1,000 problems
 //	go run ./internal/differential -n 100000 -seed 7

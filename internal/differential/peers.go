@@ -9,8 +9,11 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/svmnb/svmnb/kernels"
 )
 
 //go:embed peers.py
@@ -66,23 +69,20 @@ func (p *peers) close() {
 }
 
 // solve returns between what others have W*. They are asked what they are made for: up to
-// 60 points, a free bias, numbers of ordinary size; every fiftieth time svm-train too.
+// 60 points, numbers of ordinary size, a free bias or of a linear machine none or an
+// augmented one; every fiftieth time svm-train too.
 func (p *peers) solve(q *problem) []interval {
-	if len(q.X) > 60 || q.Bias != free || q.Form == hardMargin || q.Form == nuSVC || q.Form == quadraticSVR || q.Form == twoNorm || q.C < 1e-3 || q.C > 1e4 {
+	if len(q.X) > 60 || q.Form == hardMargin || q.C < 1e-3 || q.C > 1e4 {
+		return nil
+	}
+	if p.cmd != nil && q.Kernel == kernels.Linear().String() && (q.Bias != free || q.Form == crammerSinger) {
+		return p.linear(q)
+	}
+	if q.Bias != free || q.Form == nuSVC || q.Form == quadraticSVR || q.Form == twoNorm {
 		return nil
 	}
 	k, cost, ok := q.numbers()
-	if !ok {
-		return nil
-	}
-	largest, least := 0.0, math.Inf(1)
-	for i := range k {
-		largest, least = max(largest, k[i][i]), min(least, k[i][i])
-	}
-	for _, y := range q.Y {
-		largest = max(largest, math.Abs(y))
-	}
-	if largest > 1e3 || !(largest > 1e-3) {
+	if !ok || !ordinary(k, q.Y) {
 		return nil
 	}
 	var found []interval
@@ -95,24 +95,128 @@ func (p *peers) solve(q *problem) []interval {
 	return found
 }
 
+// ordinary reports whether numbers are of a size for which others are made.
+func ordinary(k [][]float64, y []float64) bool {
+	largest := 0.0
+	for i := range k {
+		largest = max(largest, k[i][i], math.Abs(y[i]))
+	}
+	return largest > 1e-3 && largest <= 1e3
+}
+
+// request sends a problem to scikit-learn; false says that it refuses.
+func (p *peers) request(question map[string]any, answer any) bool {
+	line, err := json.Marshal(question)
+	if err != nil {
+		return false
+	}
+	p.in.Write(append(line, '\n'))
+	return p.out.Scan() && json.Unmarshal(p.out.Bytes(), answer) == nil
+}
+
+// linear has LIBLINEAR solve a linear machine, whose augmented bias is one more feature.
+// The primal of its w is above W*, whatever w is, and near it where LIBLINEAR says that it
+// has converged.
+func (p *peers) linear(q *problem) []interval {
+	tau2 := q.Tau2
+	switch {
+	case q.Bias == fixed && q.Offset != 0:
+		return nil
+	case q.Bias == fixed:
+		tau2 = 0
+	case q.Bias == free: // Crammer and Singer's machine has the one of K + 1 then
+		tau2 = 1
+	case tau2 == kernels.Radius:
+		tau2 = kernels.Radius2(kernels.Linear(), q.X)
+	}
+	labels := slices.Compact(slices.Sorted(slices.Values(q.Y)))
+	switch q.Form {
+	case oneNorm, twoNorm, epsilonSVR, quadraticSVR:
+	case crammerSinger:
+		if len(labels) < 3 { // of two classes it tells the difference of the two w
+			return nil
+		}
+	default:
+		return nil
+	}
+	var x, size [][]float64
+	for _, row := range q.X {
+		row = append(slices.Clone(row), math.Sqrt(tau2))
+		norm2 := 0.0
+		for _, v := range row {
+			norm2 += v * v
+		}
+		x = append(x, row)
+		size = append(size, make([]float64, len(q.X)))
+		size[len(size)-1][len(size)-1] = norm2
+	}
+	if !ordinary(size, q.Y) {
+		return nil
+	}
+	c := q.C
+	if q.Form == twoNorm || q.Form == quadraticSVR {
+		c /= 2 // ours is ½ C Σξ²
+	}
+	var answer struct {
+		W     [][]float64
+		Early bool
+		Fail  string
+	}
+	if !p.request(map[string]any{"form": int(q.Form), "x": x, "y": q.Y, "c": c, "epsilon": q.Epsilon, "weights": q.Weights}, &answer) || answer.Fail != "" {
+		return nil
+	}
+	dot := func(a, b []float64) (sum float64) {
+		for i, v := range a {
+			sum += v * b[i]
+		}
+		return sum
+	}
+	primal, costs := 0.0, 0.0
+	for _, w := range answer.W {
+		primal += dot(w, w) / 2
+	}
+	for i, row := range x {
+		weight := c
+		if q.Weights != nil {
+			weight *= q.Weights[i]
+		}
+		loss, f := 0.0, dot(answer.W[0], row)
+		switch q.Form {
+		case oneNorm, twoNorm:
+			loss = max(0, 1-q.Y[i]*f)
+		case epsilonSVR, quadraticSVR:
+			loss = max(0, math.Abs(q.Y[i]-f)-q.Epsilon)
+		case crammerSinger:
+			own := dot(answer.W[slices.Index(labels, q.Y[i])], row)
+			for m, w := range answer.W {
+				if labels[m] != q.Y[i] {
+					loss = max(loss, 1+dot(w, row)-own)
+				}
+			}
+		}
+		if q.Form == twoNorm || q.Form == quadraticSVR {
+			loss *= loss
+		}
+		primal += weight * loss
+		costs += weight * (1 + math.Abs(q.Y[i]))
+	}
+	low := math.Inf(-1)
+	if !answer.Early { // its conditions hold to 1e-8, each of which costs C_i at most
+		low = primal - 1e-4*(1+primal+costs)
+	}
+	return []interval{{"LIBLINEAR", low, primal + 1e-12*(primal+costs)}}
+}
+
 // ask has scikit-learn solve the dual on our kernel matrix, and computes W and P of its
 // coefficients and intercept by plain sums.
 func (p *peers) ask(q *problem, k [][]float64, cost []float64) []interval {
-	request := map[string]any{"form": int(q.Form), "k": k, "y": q.Y, "c": q.C, "nu": q.Nu, "epsilon": q.Epsilon, "weights": q.Weights}
-	line, err := json.Marshal(request)
-	if err != nil {
-		return nil
-	}
-	p.in.Write(append(line, '\n'))
-	if !p.out.Scan() {
-		return nil
-	}
 	var answer struct {
 		Coef []float64
 		B    float64
 		Fail string
 	}
-	if json.Unmarshal(p.out.Bytes(), &answer) != nil || answer.Fail != "" || len(answer.Coef) != len(k) {
+	question := map[string]any{"form": int(q.Form), "k": k, "y": q.Y, "c": q.C, "nu": q.Nu, "epsilon": q.Epsilon, "weights": q.Weights}
+	if !p.request(question, &answer) || answer.Fail != "" || len(answer.Coef) != len(k) {
 		return nil // it refuses
 	}
 	norm2, w, loss, size := 0.0, 0.0, 0.0, 0.0

@@ -421,6 +421,7 @@ func (p *problem) program(m method, complaint string) string {
 		fmt.Fprintf(&s, ".Using(%s).MaxIterations(%d)", m.text, limit)
 	}
 	fmt.Fprintf(&s, ".Tol(%s)", num(p.Tol))
+	s.WriteString(".Sample(-1)")
 	s.WriteString(map[form]string{oneVsOne: ".OneVsOne()", oneVsRest: ".OneVsRest()", crammerSinger: ".CrammerSinger()"}[p.Form])
 	s.WriteString(".Fit(context.Background())\n\tif err != nil {\n\t\tt.Fatal(err)\n\t}\n\taudit, err := fit.Audit(context.Background())\n\tt.Logf(\"%+v\\n%+v %v\", fit.Certificate, audit, err)\n}\n")
 	return s.String()
