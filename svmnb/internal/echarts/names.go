@@ -17,6 +17,13 @@ import (
 // mark begins the functions of an option, as go-echarts writes them.
 const mark = "__f__"
 
+// noWidth is a space that nobody sees.
+const noWidth = "\u200b"
+
+// proto is no key to look up in JavaScript: ECharts keeps the widths of texts by the text,
+// and would write them into the prototype of all objects.
+const proto = "__proto__"
+
 // Functions returns the functions of an option, or of a part of one, as go-echarts has it.
 func Functions(v any) map[string]bool {
 	found := map[string]bool{}
@@ -91,8 +98,9 @@ func harmless(option []byte, code map[string]bool) []byte {
 			text = words.Cut(text, words.Most)
 		}
 		if strings.HasPrefix(text, mark) {
-			text = "\u200b" + text // which has no width
+			text = noWidth + text
 		}
+		text = strings.ReplaceAll(text, proto, proto[:1]+noWidth+proto[1:])
 		safe, err := json.Marshal(text)
 		if err != nil {
 			continue // a string always has JSON
@@ -112,6 +120,8 @@ func suspect(raw []byte, isName bool) bool {
 		switch {
 		case c == '\\' && i+1 < len(raw) && raw[i+1] != '"' && raw[i+1] != '\\' && raw[i+1] != 'n':
 			return true // JSON escapes controls
+		case c == '_' && strings.HasPrefix(string(raw[i:min(len(raw), i+len(proto))]), proto):
+			return true
 		case c >= 0x7f && (c == 0x7f || c == 0xc2 || c == 0xd8 || c == 0xe2 || c == 0xef):
 			return true
 		}

@@ -25,6 +25,8 @@ func TestNamesOfAChart(t *testing.T) {
 		long:                          long[:299] + "…",
 		"größer \u202f 大":             "größer \u202f 大",
 		"@pos":                        "@pos",
+		"__proto__":                   "_\u200b_proto__",
+		"a __proto__\n__proto__":      "a _\u200b_proto__\n_\u200b_proto__",
 		"${x} {a} %MY_ECHARTS%":       "${x} {a} %MY_ECHARTS%",
 	} {
 		c := bar(name, 1, 2)
