@@ -25,6 +25,9 @@ type Count struct {
 // Counts returns the classes that occur, in the order of their targets. Real
 // valued targets count as a class for each value.
 func (d *Dataset) Counts() []Count {
+	if d == nil {
+		return nil
+	}
 	y := slices.Clone(d.Y)
 	slices.Sort(y)
 	var counts []Count
@@ -51,7 +54,10 @@ func (d *Dataset) ClassName(y float64) string {
 
 // classNumber returns the index in Classes of target y, or −1.
 func (d *Dataset) classNumber(y float64) int {
-	if y == -1 && len(d.Classes) == 2 {
+	switch {
+	case d == nil:
+		return -1
+	case y == -1 && len(d.Classes) == 2:
 		return 0
 	}
 	if k := int(y); y >= 0 && y < float64(len(d.Classes)) && float64(k) == y {

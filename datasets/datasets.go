@@ -81,7 +81,10 @@ func New(x [][]float64, y []float64) *Dataset {
 
 // N returns the number of points.
 func (d *Dataset) N() int {
-	if d.Sparse != nil {
+	switch {
+	case d == nil: // a reader's error was not looked at; Check says so
+		return 0
+	case d.Sparse != nil:
 		return d.Sparse.N()
 	}
 	return len(d.X)
@@ -89,18 +92,18 @@ func (d *Dataset) N() int {
 
 // D returns the number of features; 0 when there are no points.
 func (d *Dataset) D() int {
-	if d.Sparse != nil && d.N() > 0 {
-		return d.Sparse.D
-	}
-	if len(d.X) == 0 {
+	switch {
+	case d.N() == 0:
 		return 0
+	case d.Sparse != nil:
+		return d.Sparse.D
 	}
 	return len(d.X[0])
 }
 
 // FeatureName names column j: Features[j], or x1, x2, … when Features is nil.
 func (d *Dataset) FeatureName(j int) string {
-	if 0 <= j && j < len(d.Features) {
+	if d != nil && 0 <= j && j < len(d.Features) {
 		return d.Features[j]
 	}
 	return "x" + strconv.Itoa(j+1)

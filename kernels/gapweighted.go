@@ -85,8 +85,21 @@ func (k GapWeightedKernel) weigh(x, z []float64) float64 {
 	return sum
 }
 
-// CheckPoints returns a *[DataError] for the first feature that is no letter.
-func (k GapWeightedKernel) CheckPoints(x [][]float64) error { return checkStrings(k, x) }
+// mostSteps bounds the steps of one kernel value, which cannot be interrupted: 2³² of
+// them take some ten seconds.
+const mostSteps = 1 << 32
+
+// CheckPoints returns a *[DataError] for the first feature that is no letter, and for a
+// string that is too long: with itself it takes k·|x|² steps, at most 2³².
+func (k GapWeightedKernel) CheckPoints(x [][]float64) error {
+	for i, row := range x {
+		n := float64(len(letters(row)))
+		if steps := float64(k.K) * n * n; int(n) >= k.K && steps > mostSteps {
+			return &DataError{"x", i, -1, n, fmt.Sprintf("the string has %.0f letters, for which %v takes %.2g steps; the limit is %.2g: cut the string, choose a smaller k, or use Spectrum", n, k, steps, float64(mostSteps))}
+		}
+	}
+	return checkStrings(k, x)
+}
 
 // Check returns a *[ParamError] unless k ≥ 1 and 0 < lambda ≤ 1.
 func (k GapWeightedKernel) Check() error {

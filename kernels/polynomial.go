@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/svmnb/svmnb/internal/simd"
@@ -9,7 +10,7 @@ import (
 
 // PolynomialKernel is (γ x·z + c)^degree; see [Polynomial].
 type PolynomialKernel struct {
-	Degree int     // ≥ 1
+	Degree int     // 1 … 2²⁴
 	Gamma  float64 // > 0, in units of 1/(x·z)
 	Coef0  float64 // ≥ 0, no unit
 }
@@ -64,13 +65,17 @@ func power(b float64, n int) float64 {
 	return p
 }
 
-// Check returns a *[ParamError] unless degree ≥ 1, 0 < gamma < ∞ and
+// mostDegree is the largest degree: beyond it float32, in which ONNX has the degree, no
+// longer tells odd from even.
+const mostDegree = 1 << 24
+
+// Check returns a *[ParamError] unless 1 ≤ degree ≤ 2²⁴, 0 < gamma < ∞ and
 // 0 ≤ coef0 < ∞.
 func (k PolynomialKernel) Check() error {
 	const name = "Polynomial"
 	switch {
-	case k.Degree < 1:
-		return &ParamError{name, "degree", float64(k.Degree), "want a whole number of at least 1"}
+	case k.Degree < 1 || k.Degree > mostDegree:
+		return &ParamError{name, "degree", float64(k.Degree), fmt.Sprintf("want a whole number from 1 to %d", mostDegree)}
 	case !(k.Gamma > 0) || math.IsInf(k.Gamma, 1):
 		return &ParamError{name, "gamma", k.Gamma, "want a finite number above 0"}
 	case !(k.Coef0 >= 0) || math.IsInf(k.Coef0, 1):

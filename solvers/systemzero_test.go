@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -100,4 +102,31 @@ func TestTwofold(t *testing.T) {
 	if v, rounding := s.value(10); v != 0 || rounding != 0 {
 		t.Errorf("nothing is %g ± %g", v, rounding)
 	}
+}
+
+// TestNilContext: a method that is asked to solve without a context refuses, of every kind
+// and of Crammer and Singer's dual.
+func TestNilContext(t *testing.T) {
+	var none context.Context
+	refused := func(what string, err error) {
+		var bad *ProblemError
+		if !errors.As(err, &bad) || bad.Field != "ctx" || !strings.Contains(err.Error(), "context.Background()") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	for _, m := range slices.Concat(methods, singles) {
+		res, err := Solve(none, ringProblem(1), m.method, Settings{})
+		if refused(m.method.Name(), err); res != nil {
+			t.Errorf("%s: %v", m.method.Name(), res)
+		}
+	}
+	_, err := (&CrammerSinger{}).Solve(none, Settings{})
+	refused("Crammer and Singer", err)
+	var f CholeskyFactor
+	refused("SolveAll", f.SolveAll(none, nil))
+	refused("HalfSolveAll", f.HalfSolveAll(none, nil))
+	_, err = f.Inverse(none)
+	refused("Inverse", err)
+	_, err = f.InverseLower(none)
+	refused("InverseLower", err)
 }

@@ -238,6 +238,9 @@ func (p points) pairs(k kernels.Kernel) func(i, j int) float64 {
 
 // Markdown says in a table what the audit has found.
 func (a *Audit) Markdown() string {
+	if a == nil {
+		return noneOf("audit", "Audit")
+	}
 	s := newSummary()
 	s.row("**audit**", "the answer is within %.3g of the optimum, by kernel values one by one", a.Gap+a.Rounding)
 	s.row("dual, primal", "%s, %s", signed(a.Dual, 9), signed(a.Primal, 9))

@@ -2,13 +2,16 @@ package svmnb
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/svmnb/metrics"
 )
 
@@ -20,6 +23,16 @@ func orNone(n int) int {
 	return n
 }
 
+// orHuge is an index or a length that is too much in place of those that are not.
+func orHuge(n int) int {
+	if n == 0 {
+		return 1 << 31
+	}
+	return n
+}
+
+const libsvmOfDegree = "svm_type epsilon_svr\nkernel_type polynomial\ndegree %d\ngamma 1\ncoef0 0\nnr_class 2\ntotal_sv 1\nrho 0.5\nSV\n1 1:2\n"
+
 // A count that comes from outside is bounded before memory or time is spent on it.
 func TestCountsAreBounded(t *testing.T) {
 	data := moons().Select(seq(30))
@@ -27,6 +40,13 @@ func TestCountsAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	long := datasets.New(kernels.Strings(0, strings.Repeat("ab", 40_000), strings.Repeat("ba", 40_000), strings.Repeat("aab", 27_000)), []float64{1, -1, 1})
+	fit, several, process := Classify(data).MustFit(), Classify(third(datasets.Iris())).OneVsOne().MustFit(), fitted(t, motorcycle())
+	gram, err := kernels.NewGram(kernels.RBF(1), data.X, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	system := &solvers.System{K: gram, Noise: slices.Repeat([]float64{1}, data.N())}
 	of := func(_ any, err error) error { return err }
 	ctx := context.Background()
 	for name, do := range map[string]func(n int) error{
@@ -42,6 +62,13 @@ func TestCountsAreBounded(t *testing.T) {
 		"Blobs, k":            func(n int) error { return datasets.Blobs(10, n, 1, 1).Check() },
 		"Friedman1":           func(n int) error { return datasets.Friedman1(n, 0, 1).Check() },
 		"Sinc":                func(n int) error { return datasets.Sinc(n, 0, 1).Check() },
+		"Circles":             func(n int) error { return datasets.Circles(n, 0, 1).Check() },
+		"XOR":                 func(n int) error { return datasets.XOR(n, 0, 1).Check() },
+		"Spirals":             func(n int) error { return datasets.Spirals(n, 0, 1).Check() },
+		"Checkerboard":        func(n int) error { return datasets.Checkerboard(n, 4, 1).Check() },
+		"Blobs":               func(n int) error { return datasets.Blobs(n, 2, 1, 1).Check() },
+		"Friedman2":           func(n int) error { return datasets.Friedman2(n, 0, 1).Check() },
+		"Friedman3":           func(n int) error { return datasets.Friedman3(n, 0, 1).Check() },
 		"Checkerboard, cells": func(n int) error { return datasets.Checkerboard(10, n, 1).Check() },
 		"Frequencies, m":      func(n int) error { _, _, err := kernels.Frequencies(kernels.RBF(1), 2, n, 1); return err },
 		"Frequencies, d":      func(n int) error { _, _, err := kernels.Frequencies(kernels.RBF(1), n, 1, 1); return err },
@@ -54,6 +81,50 @@ func TestCountsAreBounded(t *testing.T) {
 		"OneHot, column": func(n int) error {
 			return of(OneHot(orNone(n)).Fit(data))
 		},
+		"Calibrate, Platt":    func(n int) error { return of(fit.Calibrate(ctx, Platt{Folds: orNone(n)})) },
+		"Calibrate, isotonic": func(n int) error { return of(several.Calibrate(ctx, Isotonic{Folds: orNone(n)})) },
+		"Polynomial, degree":  func(n int) error { return kernels.Polynomial(n, 1, 0).Check() },
+		"Polynomial, text":    func(n int) error { return of(kernels.Parse(fmt.Sprintf("Polynomial(%d, 1, 0)", n))) },
+		"Polynomial, LIBSVM": func(n int) error {
+			return of(ReadLIBSVMModel(strings.NewReader(fmt.Sprintf(libsvmOfDegree, n)), 0))
+		},
+		"Polynomial, model": func(n int) error {
+			return of(parseModel(sealed(strings.Replace(smallModel, "RBF(1)", fmt.Sprintf("Polynomial(%d, 1, 0)", n), 1))))
+		},
+		"Polynomial, fit":      func(n int) error { return of(Classify(data).Kernel(kernels.Polynomial(n, 1, 0)).Fit(ctx)) },
+		"Spectrum":             func(n int) error { return kernels.Spectrum(orHuge(n)).Check() },
+		"GapWeighted":          func(n int) error { return kernels.GapWeighted(orHuge(n), 0.5).Check() },
+		"GapWeighted, letters": func(int) error { return of(Classify(long).Kernel(kernels.GapWeighted(60_000, 0.5)).Fit(ctx)) },
+		"ReadLIBSVM, dims":     func(n int) error { return of(datasets.ReadLIBSVM(strings.NewReader("1 1:1\n"), orNone(n))) },
+		"ReadLIBSVMSparse, dims": func(n int) error {
+			return of(datasets.ReadLIBSVMSparse(strings.NewReader("1 1:1\n"), orNone(n)))
+		},
+		"ReadLIBSVM, index": func(n int) error {
+			return of(datasets.ReadLIBSVM(strings.NewReader(fmt.Sprintf("1 %d:1\n", n)), 0))
+		},
+		"ReadLIBSVMModel, dims": func(n int) error {
+			return of(ReadLIBSVMModel(strings.NewReader(fmt.Sprintf(libsvmOfDegree, 2)), orNone(n)))
+		},
+		"NewSparse": func(n int) error {
+			return datasets.NewSparse(datasets.CSR{Start: []int{0, 1}, Index: []int32{0}, Value: []float64{1}, D: n}, []float64{1}).Dense().Check()
+		},
+		"Random, draws of a search": func(n int) error {
+			return of(Classify(data).Search(Random{N: n, Ranges: map[string]Range{"C": {Low: 1, High: 2}}}, KFold(2, 1)).Fit(ctx))
+		},
+		"Log2": func(n int) error {
+			return of(Classify(data).Search(Grid{"C": Log2(0, float64(orHuge(n)), 1e-9)}, KFold(2, 1)).Fit(ctx))
+		},
+		"ValidationCurve": func(n int) error { return of(ValidationCurve(ctx, Classify(data), KFold(n, 1), "C", 1, 2)) },
+		"LearningCurve":   func(n int) error { return of(LearningCurve(ctx, Classify(data), KFold(2, 1), 2, n)) },
+		"MarginsOver":     func(n int) error { return of(MarginsOver(0, n).Of(fit)) },
+		"PosteriorSamples": func(n int) error {
+			return of(PosteriorSamples(orNone(n), 1).Of(process))
+		},
+		"Restarts":                 func(n int) error { return of(motorcycle().Restarts(orNone(n), 1).Fit(ctx)) },
+		"LogDet":                   func(n int) error { _, _, err := solvers.LogDet(ctx, system, n, 1); return err },
+		"Probe":                    func(n int) error { return of(solvers.Probe(ctx, system, solvers.CG{}, n, 1, solvers.SystemSettings{})) },
+		"Select":                   func(n int) error { return data.Select([]int{orHuge(n)}).Check() },
+		"Columns":                  func(n int) error { return data.Columns(orHuge(n)).Check() },
 		"features, kernel":         func(int) error { return of(Classify(wide).Memory(1 << 20).Fit(ctx)) },
 		"features, linear kernel":  func(int) error { return of(Classify(wide).Kernel(kernels.Linear()).Memory(1 << 20).Fit(ctx)) },
 		"features, linear machine": func(int) error { return of(Classify(wide).CoordinateDescent().Fit(ctx)) },

@@ -141,6 +141,9 @@ func (f *MultiFit) evaluation() (*Evaluation, error) {
 
 // Confusion counts which class was taken for which.
 func (e *Evaluation) Confusion() *metrics.Confusion {
+	if e == nil {
+		return &metrics.Confusion{}
+	}
 	c := &metrics.Confusion{Classes: e.Classes, Counts: make([][]int, len(e.Classes))}
 	for k := range c.Counts {
 		c.Counts[k] = make([]int, len(e.Classes))
@@ -154,6 +157,9 @@ func (e *Evaluation) Confusion() *metrics.Confusion {
 // ROC returns the curve of two classes, Classes[1] being the positive one, and a
 // *metrics.Error where a class has no points, an *ArgumentError for more classes.
 func (e *Evaluation) ROC() (*metrics.ROC, error) {
+	if e == nil {
+		return nil, wrong("ROC", math.NaN(), "%s", noneOf("evaluation", "Evaluate"))
+	}
 	scores := e.Scores
 	switch {
 	case len(e.Classes) != 2:
@@ -190,6 +196,9 @@ const intervalPoints = 2000
 // ROC and the log loss with their 95 % intervals by bootstrap (percentiles of 500
 // samples, seed 0; none for more than 2000 points).
 func (e *Evaluation) Markdown() string {
+	if e == nil {
+		return noneOf("evaluation", "Evaluate")
+	}
 	s := newSummary()
 	s.row("**evaluation**", "%s", e.Of)
 	s.row("points, classes", "%d, %d", len(e.Truth), len(e.Classes))

@@ -2,6 +2,7 @@ package svmnb
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"github.com/svmnb/svmnb/datasets"
@@ -11,6 +12,11 @@ import (
 // an error that was not looked at, or the zero value of its type.
 func noFit(call string) error {
 	return &ArgumentError{call, -1, -1, 0, "there is no fit; take one from Fit and look at the error that comes with it"}
+}
+
+// noneOf is what there is to read of something that there is none of.
+func noneOf(what, call string) string {
+	return fmt.Sprintf("there is no %s; take one from %s and look at the error that comes with it", what, call)
 }
 
 func (f *Fit) none() bool                { return f == nil || f.task == nil }

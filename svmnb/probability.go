@@ -27,7 +27,7 @@ type curve interface{ At(f float64) float64 }
 // Platt fits a sigmoid, P = 1/(1 + exp(A f + B)) (Platt 2000, in the form of Lin,
 // Lin and Weng 2007), to decision values of points that were held out.
 type Platt struct {
-	Folds int    // how many parts are held out in turn; 0 means 5
+	Folds int    // how many parts are held out in turn, at most one for each point; 0 means 5
 	Seed  uint64 // of the random parts
 }
 
@@ -42,7 +42,7 @@ func (p Platt) curve(f []float64, positive []bool) curve {
 // held out (Zadrozny and Elkan 2002). It needs more points than Platt, hundreds of
 // each class, and asks for no shape.
 type Isotonic struct {
-	Folds int    // how many parts are held out in turn; 0 means 5
+	Folds int    // how many parts are held out in turn, at most one for each point; 0 means 5
 	Seed  uint64 // of the random parts
 }
 
@@ -215,8 +215,8 @@ func (c *Calibrated) learn(ctx context.Context, class []int, fit func(rows []int
 	if c.folds == 0 {
 		c.folds = 5
 	}
-	if c.folds < 2 {
-		return nil, wrong("Calibrate", float64(c.folds), "there are %d folds; at least 2 are needed for points to be held out", c.folds)
+	if c.folds < 2 || c.folds > x.n() {
+		return nil, wrong("Calibrate", float64(c.folds), "there are %d folds; give 2 … %d, so that each holds out a point and leaves one to learn from", c.folds, x.n())
 	}
 	fold, err := c.deal(class, seed)
 	if err != nil {

@@ -121,6 +121,9 @@ func (f *ProcessFit) drawPosterior(count int, seed uint64) (*Chart, error) {
 	if err := f.oneFeature("Posterior"); err != nil {
 		return nil, err
 	}
+	if count < 0 {
+		return nil, wrong("PosteriorSamples", float64(count), "%d functions cannot be drawn; give 0 or more", count)
+	}
 	ctx, stop := untilInterrupt()
 	defer stop()
 	t := f.task

@@ -97,11 +97,18 @@ type Validation struct {
 }
 
 // Mean returns the mean score of the folds.
-func (v *Validation) Mean() float64 { m, _ := meanError(v.Scores); return m }
+func (v *Validation) Mean() float64 { m, _ := v.meanError(); return m }
 
 // StandardError returns sd/√k of the k scores. The folds share training points, so
 // that it is rather too small than too large (Bengio and Grandvalet 2004).
-func (v *Validation) StandardError() float64 { _, se := meanError(v.Scores); return se }
+func (v *Validation) StandardError() float64 { _, se := v.meanError(); return se }
+
+func (v *Validation) meanError() (mean, se float64) {
+	if v == nil {
+		return math.NaN(), math.NaN()
+	}
+	return meanError(v.Scores)
+}
 
 // meanError returns the mean and its standard error, NaN for fewer than two.
 func meanError(scores []float64) (mean, se float64) {
@@ -197,6 +204,9 @@ func MustCrossValidate(l Learner, folds Folds) *Validation {
 
 // Markdown says how right held-out points are predicted, and how sure that is.
 func (v *Validation) Markdown() string {
+	if v == nil {
+		return noneOf("validation", "CrossValidate")
+	}
 	s := newSummary()
 	mean, se := meanError(v.Scores)
 	s.row("**cross-validation**", "%v", v.Learner)
@@ -215,7 +225,7 @@ func (v *Validation) Markdown() string {
 
 // Hints returns what makes the score look better than it is.
 func (v *Validation) Hints() []string {
-	if v.Twins == 0 {
+	if v == nil || v.Twins == 0 {
 		return nil
 	}
 	return []string{twinHint(v.Twins, v.Points)}

@@ -45,12 +45,17 @@ const (
 
 // Err says why there is no table: an [*ArgumentError] that names what [Table] was
 // given, with the row and column where it is one of these; or nil.
-func (s *Sheet) Err() error { return s.err }
+func (s *Sheet) Err() error {
+	if s == nil {
+		return wrong("Table", math.NaN(), "there is no table; take one from Table")
+	}
+	return s.err
+}
 
 // Show displays the table in the cell's output; see the function [Show].
 func (s *Sheet) Show() {
-	if s.err != nil {
-		Show(s.err)
+	if err := s.Err(); err != nil {
+		Show(err)
 		return
 	}
 	Show(s)
@@ -292,8 +297,8 @@ func clip(text string) string {
 // String is the table as plain text: its first and last rows, and what there is to
 // say of all of them.
 func (s *Sheet) String() string {
-	if s.err != nil {
-		return s.err.Error()
+	if err := s.Err(); err != nil {
+		return err.Error()
 	}
 	columns := s.shownColumns()
 	names, lines := s.foot()

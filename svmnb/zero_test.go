@@ -54,8 +54,8 @@ func TestZeroValues(t *testing.T) {
 			for i := range v.NumMethod() {
 				method := v.Type().Method(i)
 				_, own := of.MethodByName(method.Name)
-				if _, fit := zeroNone(of); name == "nil " && (own || !fit) {
-					continue // Go itself panics where there is no value to copy; of fits it is an error
+				if _, isError := pointer.Interface().(error); name == "nil " && (own || isError) {
+					continue // Go itself panics where there is no value to copy, and a nil error is asked nothing
 				}
 				for _, data := range []*datasets.Dataset{nil, {}} {
 					calls++
@@ -80,12 +80,6 @@ func TestZeroValues(t *testing.T) {
 	if calls < 500 {
 		t.Errorf("%d calls", calls)
 	}
-}
-
-// zeroNone reports whether a type is one of those that Fit returns.
-func zeroNone(of reflect.Type) (none, fit bool) {
-	f, fit := reflect.New(of).Interface().(interface{ none() bool })
-	return fit && f.none(), fit
 }
 
 func isRuntime(err error) bool {

@@ -55,6 +55,9 @@ func NewConfusion[L cmp.Ordered](truth, predicted []L, classes ...L) (*Confusion
 // sums returns the points of each class, those predicted to be of it, those
 // rightly so, and all.
 func (c *Confusion) sums() (truth, predicted, right []float64, n float64) {
+	if c == nil {
+		return nil, nil, nil, 0
+	}
 	k := len(c.Classes)
 	truth, predicted, right = make([]float64, k), make([]float64, k), make([]float64, k)
 	for i, row := range c.Counts {
