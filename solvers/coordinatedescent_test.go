@@ -75,12 +75,50 @@ func TestCoordinateDescentRidge(t *testing.T) {
 			x := [][]float64{{2, 0, 0}, {0, -1, 0}, {0, 0, 0.5}}
 			y := []float64{1, -1, 1}
 			for name, k := range map[string]Features{"dense": densely(t, x, 0), "sparse": sparsely(t, x)} {
-				for _, m := range []CoordinateDescent{{}, {NoShrinking: true}, {Cyclic: true}} {
+				// Plain ones too: a move of all free α at once would make good for a wrong G.
+				for _, m := range []CoordinateDescent{{}, {NoShrinking: true}, {Cyclic: true}, {Plain: true}, {Plain: true, NoShrinking: true}, {Plain: true, Cyclic: true}} {
 					r := solve(t, SoftMargin2(k, y, fill(3, c)).WithFixedBias(bias), m, Settings{Stop: UpLow{1e-9}})
 					for i, row := range x {
 						want := (1 - y[i]*bias) / (linear(row, row) + 1/c)
 						if math.Abs(r.Alpha[i]-want) > 1e-8*want || r.Status != Converged {
 							t.Errorf("%s, %+v, C = %g, b = %g: α_%d = %.12g, want %.12g; %v", name, m, c, bias, i, r.Alpha[i], want, r.Status)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestPassesOfCoordinateDescent: of points at right angles one pass finds the optimum, and
+// the next ones leave it, with the ridge as without.
+func TestPassesOfCoordinateDescent(t *testing.T) {
+	x, y := [][]float64{{2, 0, 0}, {0, -1, 0}, {0, 0, 0.5}}, []float64{1, -1, 1}
+	for _, c := range []float64{1e-3, 0.25, 1, 3, 1e4} {
+		for name, k := range map[string]Features{"dense": densely(t, x, 0), "sparse": sparsely(t, x)} {
+			for loss, p := range map[string]*Problem{
+				"1-norm": SoftMargin(k, y, fill(3, c)).WithFixedBias(0.5),
+				"2-norm": SoftMargin2(k, y, fill(3, c)).WithFixedBias(0.5),
+				"hard":   HardMargin(k, y).WithFixedBias(0.5),
+			} {
+				st, err := CoordinateDescent{}.Start(p, make([]float64, 3))
+				if err != nil {
+					t.Fatal(err)
+				}
+				for pass := range 5 {
+					if _, err := st.Step(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+					var it Iterate
+					st.Report(&it)
+					for i, row := range x {
+						curvature := linear(row, row)
+						if p.Ridge != nil {
+							curvature += p.Ridge[i]
+						}
+						want := min((1-y[i]*0.5)/curvature, p.Upper[i])
+						if math.Abs(it.Alpha[i]-want) > 1e-12*want {
+							t.Errorf("%s, %s, C = %g, pass %d: α_%d = %g, want %g", name, loss, c, pass, i, it.Alpha[i], want)
 						}
 					}
 				}
