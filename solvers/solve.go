@@ -170,9 +170,10 @@ func Solve(ctx context.Context, p *Problem, m Method, s Settings) (_ *Result, er
 }
 
 // hollowEnd reports whether a method that could go no further has ended with a gap from
-// which on nothing is known of W, since rounding of α itself moves F by as much as the
-// optimality conditions are off. Methods that end for another reason, as the perceptron
-// does, are Exhausted. An infinite primal is that of a hard margin.
+// which on nothing is known of W: W has not grown for long, or too slowly for the method's
+// budget, or rounding of α itself moves F by as much as the optimality conditions are off.
+// Methods that end for another reason, as the perceptron does, are Exhausted. An infinite
+// primal is that of a hard margin.
 func (r *run) hollowEnd(res *Result) bool {
 	c, total := res.Certificate, 0.0
 	if res.Status != Exhausted || math.IsInf(c.Primal, 0) || !hollow(r.settings.Stop, c.RelGap) {
@@ -181,14 +182,14 @@ func (r *run) hollowEnd(res *Result) bool {
 	for _, a := range res.Alpha {
 		total += math.Abs(a)
 	}
-	return !(c.MaxKKT > 64*0x1p-52*slices.Max(r.p.K.Diag())*total)
+	return r.stuck || !(c.MaxKKT > 64*0x1p-52*slices.Max(r.p.K.Diag())*total)
 }
 
 // farOff is the error of a run that has ended far from the optimum, and sets its status.
 func farOff(res *Result, k Matrix) error {
 	c := res.Certificate
 	res.Status = Inaccurate
-	return fmt.Errorf("solvers: %s, after %d iterations: no step improves W = %g any more, but up to %g is not excluded; kernel values are up to %.3g, and α up to %.3g: %w",
+	return fmt.Errorf("solvers: %s, after %d iterations: W = %g hardly grows any more, but up to %g is not excluded; kernel values are up to %.3g, and α up to %.3g: %w",
 		res.Method, res.Iterations, c.Dual, c.Primal, slices.Max(k.Diag()), slices.Max(res.Alpha), ErrInaccurate)
 }
 
@@ -284,6 +285,7 @@ type run struct {
 	unbounded, diverging, exhausted bool // what the method or look has found
 	within                          code // whose is at work
 
+	stuck     bool    // W has not grown for long, or a method has used up its budget and none takes over
 	highest   float64 // the largest dual that look has seen
 	still     int     // how often it has not grown since
 	refreshed int
@@ -308,7 +310,7 @@ func (r *run) begin(alpha []float64) (err error) {
 	} else {
 		r.budget = math.MaxInt
 	}
-	r.refreshed, r.still, r.highest = 0, 0, -math.MaxFloat64
+	r.refreshed, r.still, r.stuck, r.highest = 0, 0, false, -math.MaxFloat64
 	r.audit, r.audited = r.it.Iteration+engineAudit, math.Inf(-1)
 	if len(alpha) <= fastDense { // where that costs little
 		r.audit = r.it.Iteration + engineAudit/8
@@ -425,7 +427,7 @@ func (r *run) loop(ctx context.Context) (Status, error) {
 			if r.handOver() {
 				continue
 			}
-			r.exhausted = true
+			r.exhausted, r.stuck = true, true
 		}
 		if status := r.verdict(r.met(pt)); status != NotTerminated && !r.goesOn(status) {
 			status = r.verify(status, elapsed)
@@ -641,7 +643,7 @@ func (r *run) inspect() {
 	}
 	w := r.p.summarise(r.it.Alpha, f).dual
 	if e.refresh(f); !(w > r.audited) {
-		r.exhausted = true
+		r.exhausted, r.stuck = true, true
 	}
 	r.audited = w
 	r.report()
@@ -682,7 +684,8 @@ func (r *run) look() {
 		return
 	}
 	r.still++
-	r.exhausted = r.exhausted || r.still > 1
+	r.stuck = r.still > 1
+	r.exhausted = r.exhausted || r.stuck
 }
 
 // flatness returns the square of the margin below which a hard margin counts
