@@ -248,3 +248,76 @@ func ExampleLearningCurve() {
 	// row  x1  x2   x3
 	//   0  10  40  160
 }
+
+// A picture of points far from the origin has as many dots as that of the same points near
+// it: their coordinates keep the digits that tell them apart.
+func TestPicturesFarFromTheOrigin(t *testing.T) {
+	moved := func(d *datasets.Dataset, by float64) *datasets.Dataset {
+		e := *d
+		e.X = make([][]float64, len(d.X))
+		for i, row := range d.X {
+			for _, v := range row {
+				e.X[i] = append(e.X[i], v+by)
+			}
+		}
+		return &e
+	}
+	chart := func(figure svmnb.Figure) func(any) (*svmnb.Chart, error) { return figure.Of }
+	for name, c := range map[string]struct {
+		fit  func(by float64) any
+		draw func(fit any) (*svmnb.Chart, error)
+	}{
+		"Margins": {func(by float64) any { return svmnb.Classify(moved(moonsData(), by)).Kernel(kernels.RBF(1)).MustFit() }, chart(svmnb.Margins)},
+		"Regions": {func(by float64) any {
+			return svmnb.Classify(moved(datasets.Iris().Columns(2, 3), by)).Kernel(kernels.RBF(1)).OneVsOne().MustFit()
+		}, chart(svmnb.Regions)},
+		"Replay": {func(by float64) any {
+			return svmnb.Classify(moved(moonsData(), by)).Kernel(kernels.RBF(1)).SMO().MustFit()
+		}, func(fit any) (*svmnb.Chart, error) { return svmnb.Replay(fit).Chart() }},
+		"Tube": {func(by float64) any {
+			return svmnb.Regress(moved(datasets.Sinc(40, 0.1, 1), by)).Kernel(kernels.RBF(1)).MustFit()
+		}, chart(svmnb.Tube)},
+		"Posterior": {func(by float64) any {
+			return svmnb.GaussianProcess(moved(datasets.Sinc(40, 0.1, 1), by)).Kernel(kernels.RBF(1)).MustFit()
+		}, chart(svmnb.Posterior)},
+	} {
+		dots := func(by float64) int {
+			drawn, err := c.draw(c.fit(by))
+			if err != nil {
+				t.Fatalf("%s, moved by %g: %v", name, by, err)
+			}
+			text, err := json.Marshal(drawn.JSON())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var option struct {
+				Series []struct {
+					Type string
+					Data any
+				}
+			}
+			if err := json.Unmarshal(text, &option); err != nil {
+				t.Fatal(err)
+			}
+			places := map[[2]any]bool{}
+			for _, s := range option.Series {
+				items, _ := s.Data.([]any)
+				for _, item := range items {
+					if v, ok := item.([]any); ok && s.Type == "scatter" && len(v) > 1 {
+						places[[2]any{v[0], v[1]}] = true
+					}
+				}
+			}
+			return len(places)
+		}
+		near := dots(0)
+		if near < 30 {
+			t.Errorf("%s: %d dots", name, near)
+		}
+		for _, by := range []float64{1e3, 1e6} {
+			if far := dots(by); far < near {
+				t.Errorf("%s: %d dots, and %d when the points are moved by %g", name, near, far, by)
+			}
+		}
+	}
+}

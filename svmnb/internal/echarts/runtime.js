@@ -85,11 +85,11 @@
   }
 
   // ---- tools for the functions in options: svm.…
-  function num(v, digits) { // 4 significant digits, true minus, no trailing zeros
+  function num(v, digits) { // 4 significant digits, true minus, no trailing zeros; many digits as they are read
     if (v === null || v === undefined || isNaN(v)) return '–';
     if (!isFinite(v)) return (v < 0 ? '\u2212' : '') + '∞';
     var a = Math.abs(v), s;
-    if (a !== 0 && (a < 1e-3 || a >= 1e5)) s = a.toExponential((digits || 4) - 1).replace(/\.?0+e/, 'e').replace('e+', 'e');
+    if (a !== 0 && (a < 1e-3 || a >= (digits > 7 ? 1e9 : 1e5))) s = a.toExponential((digits || 4) - 1).replace(/\.?0+e/, 'e').replace('e+', 'e');
     else s = String(+a.toPrecision(digits || 4));
     return (v < 0 ? '\u2212' : '') + s;
   }

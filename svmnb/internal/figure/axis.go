@@ -193,15 +193,39 @@ func decades(low, high float64) (from, to float64) {
 // valueAxis is a linear axis from low to high for grid k; its labels have the
 // digits that tell them apart.
 func valueAxis(k int, low, high float64, name string, gap int) object {
-	digits := 4
-	if ratio := math.Max(math.Abs(low), math.Abs(high)) / (high - low); finite(ratio) && ratio > 1 {
-		digits += int(math.Ceil(math.Log10(ratio)))
-	}
 	return object{"type": "value", "gridIndex": k, "min": low, "max": high, "name": name, "nameLocation": "middle", "nameGap": gap,
 		"nameTextStyle": object{"fontSize": 13}, "splitLine": object{"show": false},
 		"axisLine": object{"show": true, "onZero": false}, "axisTick": object{"show": true},
 		"axisLabel": object{"showMinLabel": false, "showMaxLabel": false, "hideOverlap": true,
-			"formatter": script(fmt.Sprintf(`function (v) { return svm.num(v, %d); }`, min(digits, 15)))}}
+			"formatter": script(fmt.Sprintf(`function (v) { return svm.num(v, %d); }`, digits(low, high)))}}
+}
+
+// digits returns how many significant digits tell values from low to high apart: 4, and
+// as many more as these have in common.
+func digits(low, high float64) int {
+	more := math.Ceil(math.Log10(math.Max(math.Abs(low), math.Abs(high)) / (high - low)))
+	if !(more > 0) {
+		return 4
+	}
+	return int(min(4+more, 15))
+}
+
+// upright turns the long labels of upright axes, which have no room to their left.
+func upright(axes any) {
+	list, _ := axes.(list)
+	for _, a := range list {
+		o, _ := a.(object)
+		low, ok := o["min"].(float64)
+		high, ok2 := o["max"].(float64)
+		if label, ok3 := o["axisLabel"].(object); ok && ok2 && ok3 && o["type"] == "value" && digits(low, high) > 6 {
+			label["rotate"] = 90
+		}
+	}
+}
+
+// place rounds a point with two features for a picture of this extent.
+func place(x, y float64, xs, ys [2]float64) (float64, float64) {
+	return roundTo(x, digits(xs[0], xs[1])), roundTo(y, digits(ys[0], ys[1]))
 }
 
 // extent returns the least and the greatest of the finite values; both are

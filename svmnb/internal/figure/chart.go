@@ -53,6 +53,7 @@ func newChart(title, subtitle, alt string, extra object) *Chart {
 		"tooltip": object{"confine": true, "textStyle": object{"fontSize": 13}},
 	}}
 	merge(c.Extra, extra)
+	upright(c.Extra["yAxis"])
 	c.SetGlobalOptions(charts.WithTitleOpts(opts.Title{Title: title, Subtitle: subtitle}))
 	return c
 }

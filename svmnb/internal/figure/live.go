@@ -152,7 +152,8 @@ func (b *Boundary) draw(svm object) (series, legend list, axes [2]object) {
 		data := list{}
 		for _, i := range shown {
 			if in(i) {
-				data = append(data, list{round4(b.X[i][0]), round4(b.X[i][1])})
+				x, y := place(b.X[i][0], b.X[i][1], b.Xs, b.Ys)
+				data = append(data, list{x, y})
 			}
 		}
 		series = append(series, panel(object{"type": "scatter", "id": id, "name": name, "symbol": symbol, "symbolSize": size, "z": z, "data": data, "itemStyle": style}))

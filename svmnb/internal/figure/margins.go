@@ -102,7 +102,8 @@ func Margins(d MarginsData) (*Chart, error) {
 			if !in(i) {
 				continue
 			}
-			item := list{round4(d.X[i][0]), round4(d.X[i][1])}
+			x, y := place(d.X[i][0], d.X[i][1], d.Xs, d.Ys)
+			item := list{x, y}
 			if full {
 				yf, bad := d.Y[i]*d.F[i], 0
 				if wrong[i] {
@@ -149,20 +150,14 @@ func Margins(d MarginsData) (*Chart, error) {
 	if !(aspect >= 1.0/3 && aspect <= 3) {
 		aspect = 0.62
 	}
-	axis := func(k int, ends [2]float64, gap int) object {
-		return object{"type": "value", "min": ends[0], "max": ends[1], "name": d.Features[k],
-			"nameLocation": "middle", "nameGap": gap, "nameTextStyle": object{"fontSize": 13},
-			"axisLine": object{"show": true, "onZero": false}, "axisTick": object{"show": true}, "splitLine": object{"show": false},
-			"axisLabel": object{"showMinLabel": false, "showMaxLabel": false, "formatter": script(`function (v) { return svm.num(v); }`)}}
-	}
 	alt := fmt.Sprintf("Decision function over %s and %s. %s. %s.", d.Features[0], d.Features[1], title, subtitle)
 	return newChart(title, subtitle, alt, object{
 		"series":  series,
 		"legend":  object{"data": legend},
 		"toolbox": toolbox("margins", object{}),
 		"tooltip": object{"trigger": "item", "formatter": script(pointTip)},
-		"xAxis":   list{axis(0, d.Xs, 28)},
-		"yAxis":   list{axis(1, d.Ys, 36)},
+		"xAxis":   list{valueAxis(0, d.Xs[0], d.Xs[1], d.Features[0], 28)},
+		"yAxis":   list{valueAxis(0, d.Ys[0], d.Ys[1], d.Features[1], 36)},
 		"svm": object{"box": box, "levels": levels, "sizes": sizes, "zero": zero, "one": one, "limit": limit, "aspect": round4(aspect), "states": d.States,
 			"layout": script(marginsLayout)},
 	}), nil
@@ -290,7 +285,7 @@ const pointTip = `function (p) {
 	var name = document.createElement('i');
 	name.textContent = p.seriesName;
 	if (v.length < 6) return name.innerHTML;
-	var s = '<b>point ' + v[2] + '</b> · ' + name.innerHTML + '<br>(' + svm.num(v[0]) + ', ' + svm.num(v[1]) + ')<br>α = ' + svm.num(v[4]) +
+	var s = '<b>point ' + v[2] + '</b> · ' + name.innerHTML + '<br>(' + svm.num(v[0], 15) + ', ' + svm.num(v[1], 15) + ')<br>α = ' + svm.num(v[4]) +
 		' &nbsp; y·f = ' + svm.num(v[5]) + ' &nbsp; ξ = ' + svm.num(v[6]) + (v[7] ? ' &nbsp; <b>error</b>' : '') + '<br>' + kind;
 	if (state[0]) s += ': ' + state[0].replace('<', '&lt;').replace('<', '&lt;') + ' wants ' + state[1];
 	return v.length > 8 ? s + '<br>KKT violation ' + svm.num(v[8], 2) : s;

@@ -102,7 +102,8 @@ func Multiples(d MultiplesData) (*Chart, error) {
 		if fields {
 			side, y = d.Y[i], d.X[i][1]
 		}
-		points[side] = append(points[side], list{roundX(d.X[i][0]), roundY(y), i})
+		x, y := place(d.X[i][0], y, xs, ys)
+		points[side] = append(points[side], list{x, y, i})
 	}
 	svm["pos"], svm["neg"], svm["data"] = points[1], points[-1], points[0]
 
@@ -297,5 +298,5 @@ const multiplesTip = `function (p) {
 	if (!p.value || p.value.length < 3) return '';
 	var name = document.createElement('i');
 	name.textContent = p.seriesName;
-	return '<b>point ' + p.value[2] + '</b> · ' + name.innerHTML + '<br>(' + svm.num(p.value[0]) + ', ' + svm.num(p.value[1]) + ')';
+	return '<b>point ' + p.value[2] + '</b> · ' + name.innerHTML + '<br>(' + svm.num(p.value[0], 15) + ', ' + svm.num(p.value[1], 15) + ')';
 }`

@@ -86,7 +86,8 @@ func Regions(d RegionsData) (*Chart, error) {
 		var data list
 		for _, i := range shown {
 			if in(i) {
-				data = append(data, list{round4(d.X[i][0]), round4(d.X[i][1]), i, d.Predicted[i]})
+				x, y := place(d.X[i][0], d.X[i][1], d.Xs, d.Ys)
+				data = append(data, list{x, y, i, d.Predicted[i]})
 			}
 		}
 		if data == nil {
@@ -114,19 +115,14 @@ func Regions(d RegionsData) (*Chart, error) {
 	if !(aspect >= 1.0/3 && aspect <= 3) {
 		aspect = 0.62
 	}
-	axis := func(k int, ends [2]float64, gap int) object {
-		return object{"type": "value", "min": ends[0], "max": ends[1], "name": d.Features[k], "nameLocation": "middle", "nameGap": gap,
-			"axisLine": object{"show": true, "onZero": false}, "axisTick": object{"show": true}, "splitLine": object{"show": false},
-			"axisLabel": object{"showMinLabel": false, "showMaxLabel": false, "formatter": script(`function (v) { return svm.num(v); }`)}}
-	}
 	return newChart(title, subtitle, fmt.Sprintf("Regions of the classes over %s and %s. %s. %s.", d.Features[0], d.Features[1], title, subtitle), object{
 		"series":  series,
 		"legend":  object{"data": legend},
 		"toolbox": toolbox("regions", object{}),
 		"tooltip": object{"trigger": "item", "formatter": script(regionTip)},
 		"grid":    object{},
-		"xAxis":   list{axis(0, d.Xs, 28)},
-		"yAxis":   list{axis(1, d.Ys, 36)},
+		"xAxis":   list{valueAxis(0, d.Xs[0], d.Xs[1], d.Features[0], 28)},
+		"yAxis":   list{valueAxis(0, d.Ys[0], d.Ys[1], d.Features[1], 36)},
 		"svm": object{"box": object{"x": d.Xs, "y": d.Ys, "n": fineness}, "levels": levels, "edges": edges, "margins": margins,
 			"sizes": sizes, "names": d.Classes, "aspect": round4(aspect), "layout": script(marginsLayout)},
 	}), nil
@@ -171,5 +167,5 @@ const regionTip = `function (p) {
 	if (!v || v.length < 4) return '';
 	a.textContent = p.seriesName;
 	b.textContent = O.svm.names[v[3]];
-	return '<b>point ' + v[2] + '</b> · ' + a.innerHTML + '<br>(' + svm.num(v[0]) + ', ' + svm.num(v[1]) + ')<br>predicted: ' + b.innerHTML;
+	return '<b>point ' + v[2] + '</b> · ' + a.innerHTML + '<br>(' + svm.num(v[0], 15) + ', ' + svm.num(v[1], 15) + ')<br>predicted: ' + b.innerHTML;
 }`

@@ -204,7 +204,7 @@ func (d *ReplayData) drawScene(svm object, shown []int) (series, legend list) {
 		return object{"type": "custom", "id": id, "name": name, "silent": true, "clip": true, "z": z, "data": corner, "tooltip": object{"show": false}, "itemStyle": style, "renderItem": script(render)}
 	}
 	none := object{}
-	size := pointSize(len(shown))
+	size, ys := pointSize(len(shown)), d.Ys
 	points := func(id, name, symbol string, size int, style object, in func(i int) bool) {
 		data := list{}
 		for k, i := range shown {
@@ -215,13 +215,15 @@ func (d *ReplayData) drawScene(svm object, shown []int) (series, legend list) {
 			if !d.Regression {
 				second = d.X[i][1]
 			}
-			data = append(data, list{round4(d.X[i][0]), round4(second), k})
+			x, y := place(d.X[i][0], second, d.Xs, ys)
+			data = append(data, list{x, y, k})
 		}
 		series = append(series, object{"type": "scatter", "id": id, "name": name, "symbol": symbol, "symbolSize": size, "z": 3, "data": data, "itemStyle": style})
 		legend = append(legend, object{"name": name, "itemStyle": object{"borderWidth": 0}})
 	}
 	svm["size"] = size
 	if d.Regression {
+		ys[0], ys[1] = d.span()
 		series = append(series, custom("tube", "f ± ε", replayTube, 1, object{"color": "@series1"}))
 		points("points", "point", "circle", size-2, object{"color": "@soft", "opacity": 0.7}, func(int) bool { return true })
 		legend = append(list{entry("f ± ε", stroke)}, legend...)
