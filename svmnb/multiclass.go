@@ -427,8 +427,10 @@ func (t *multiTask) duelName(k int) string {
 // sharedGram is a matrix with room for all of its rows, which therefore stay
 // valid, for machines that run at the same time.
 type sharedGram struct {
-	mu   sync.Mutex
-	gram *kernels.Gram
+	mu      sync.Mutex
+	gram    *kernels.Gram
+	centred *sharedGram // the same about the middle of the points, once asked for; see Centred
+	offset  []float64
 }
 
 func (s *sharedGram) Dim() int        { return s.gram.Dim() }
@@ -439,6 +441,7 @@ func (s *sharedGram) Diag() []float64 { return s.gram.Diag() }
 type askedFor struct {
 	*sharedGram
 	evaluations int64
+	about       *askedFor // about the middle of the points, nil before that is asked for
 }
 
 func (a *askedFor) Row(i int) []float64 {
@@ -450,7 +453,32 @@ func (a *askedFor) Row(i int) []float64 {
 	return row
 }
 
-func (a *askedFor) Evaluations() int64 { return a.evaluations }
+func (a *askedFor) Evaluations() int64 {
+	if a.about != nil {
+		return a.evaluations + a.about.evaluations
+	}
+	return a.evaluations
+}
+
+// Centred is [kernels.Gram.Centred], which the machines share as well.
+func (a *askedFor) Centred() (c interface {
+	Dim() int
+	Diag() []float64
+	Row(i int) []float64
+}, h []float64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.sharedGram.centred == nil {
+		m, h := a.gram.Centred()
+		g, ok := m.(*kernels.Gram)
+		if !ok {
+			return nil, nil
+		}
+		a.sharedGram.centred, a.offset = &sharedGram{gram: g}, h
+	}
+	a.about = &askedFor{sharedGram: a.sharedGram.centred}
+	return a.about, a.offset
+}
 
 // lateMatrix is made when it is first asked for its values.
 type lateMatrix struct {

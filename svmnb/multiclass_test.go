@@ -485,3 +485,38 @@ func libsvmDecisions(t *testing.T, model string, gamma float64, x [][]float64) [
 	}
 	return out
 }
+
+// TestSharedMatricesAreCentred: machines that share a matrix work about the middle of the
+// points, as those with one of their own do.
+func TestSharedMatricesAreCentred(t *testing.T) {
+	for _, far := range []float64{0, 1e3, 1e5, 1e7, -1e7} {
+		near, away := datasets.Iris(), datasets.Iris()
+		for i, row := range away.X {
+			away.X[i] = slices.Clone(row)
+			for j := range row {
+				away.X[i][j] = math.Round(row[j]*16)/16 + far
+			}
+			near.X[i] = slices.Clone(row)
+			for j := range row {
+				near.X[i][j] = math.Round(row[j]*16) / 16 // so that the two differ by far exactly
+			}
+		}
+		of := func(d *datasets.Dataset) *MultiFit {
+			return mustLearn(t, Classify(d).Kernel(kernels.Linear()).C(1).Tol(1e-6).Using(solvers.SMO{}).OneVsRest())
+		}
+		a, b := of(near), of(away)
+		if a.task.shared == nil || b.task.shared == nil {
+			t.Fatal("no matrix is shared")
+		}
+		if w, v := a.Certificate().Dual, b.Certificate().Dual; math.Abs(w-v) > 1e-5*w || b.Status() != solvers.Converged {
+			t.Errorf("moved by %g: W = %.9g, unmoved %.9g; %v", far, v, w, b.Status())
+		}
+		evaluations := int64(0)
+		for _, m := range b.Machines() {
+			evaluations += m.Evaluations
+		}
+		if n := int64(away.N()); evaluations < n || evaluations > n*n+2*n {
+			t.Errorf("moved by %g: %d kernel values", far, evaluations)
+		}
+	}
+}

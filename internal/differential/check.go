@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -91,6 +92,9 @@ func fit(ctx context.Context, p *problem, m method) (o outcome) {
 		s := f.Certificate()
 		o.status, o.variables = f.Status(), len(p.X)*s.Machines
 		o.certificate = solvers.Certificate{Primal: s.Primal, Dual: s.Dual, Gap: s.Gap, MaxKKT: s.MaxKKT}
+		for _, m := range f.Machines() {
+			o.certificate.Bias = max(o.certificate.Bias, math.Abs(m.Certificate.Bias))
+		}
 		audit(f)
 	case p.Form.regression():
 		f, err := p.regressor(m).Fit(ctx)
@@ -119,21 +123,22 @@ func fit(ctx context.Context, p *problem, m method) (o outcome) {
 // extreme reports whether costs times kernel values are so large that a gap of a share of
 // W may be all that rounding leaves.
 func (p *problem) extreme() bool {
-	kernel, k, c := p.kernel(), 1.0, 1.0
+	kernel, k := p.kernel(), 1.0
 	if kernel != nil {
 		k = 0
 		for _, x := range p.X {
 			k = max(k, kernel.Eval(x, x))
 		}
 	}
-	for i := range p.X {
-		w := p.C
-		if p.Weights != nil {
-			w *= p.Weights[i]
-		}
-		c = max(c, w)
+	return k*max(1, p.dearest()) >= 1e8
+}
+
+// dearest is the largest cost of a point.
+func (p *problem) dearest() float64 {
+	if p.Weights == nil {
+		return p.C
 	}
-	return k*c >= 1e8
+	return p.C * slices.Max(p.Weights)
 }
 
 // typed reports whether an error names its cause by type.
@@ -192,6 +197,12 @@ func judge(p *problem, m method, o outcome) *complaint {
 	// 1e-300 numbers have fewer digits.
 	unequal := a.Equality * (1 + math.Abs(c.Bias) + math.Abs(c.Rho))
 	tol, point := share*a.Size+1e-13*size+unequal+1e-300, share*a.ViolationSize
+	if p.Form == nuSVC || p.Form == oneClass { // α up to 1; of points moved to their middle sums have the rounding of their α there
+		tol, point = tol+float64(len(p.X))*c.Rounding, point+c.Rounding
+	}
+	if p.Form == twoNorm || p.Form == quadraticSVR { // ½ Cξ² of a ξ that is rounding
+		tol += float64(len(p.X)) * p.dearest() * point * point
+	}
 	// A hard margin with a fixed bias may have room on one side of the scaled w only: at the
 	// optimum the last digit decides whether any is left, and the primal finite.
 	edge := p.Form == hardMargin && p.Bias == fixed && p.Offset != 0 && a.Violation <= point
