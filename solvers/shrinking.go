@@ -143,7 +143,7 @@ func (s *shrinking) shrink() {
 		}
 		keep = append(keep, i)
 	}
-	if 10*len(keep) > 9*len(in.f) {
+	if 10*len(keep) > 9*len(in.f) || len(keep) == 0 { // all at a bound: nothing is left to do
 		return
 	}
 	s.complete()

@@ -149,3 +149,38 @@ func (m *tardy) Row(i int) []float64 {
 	}
 	return m.gram.Row(i)
 }
+
+// TestShrinkingOfAll: where every α is at a bound and stays there no point would be left,
+// and the run goes on with all of them.
+func TestShrinkingOfAll(t *testing.T) {
+	for _, c := range []struct {
+		x []float64
+		y []float64
+		c float64
+	}{
+		{[]float64{-0.8, -1, 1}, []float64{1, -1, 1}, 1},
+		{[]float64{-0.8, -1, 1}, []float64{1, -1, 1}, 0.01},
+		{[]float64{0.8, 1, -1}, []float64{-1, 1, -1}, 1},
+		{[]float64{-1, 1}, []float64{-1, 1}, 0.1},
+		{[]float64{-1, 1}, []float64{1, -1}, 0.1},
+		{[]float64{-2, -1, 1, 2}, []float64{-1, 1, -1, 1}, 0.1},
+		{[]float64{-2, -1, 1, 2}, []float64{-1, -1, 1, 1}, 0.05},
+		{[]float64{-3, -1, 0.5, 1, 3, 7}, []float64{-1, 1, -1, 1, -1, 1}, 1e-3},
+		{[]float64{0, 0, 0, 5}, []float64{-1, 1, -1, 1}, 1e-3},
+	} {
+		var x [][]float64
+		for _, v := range c.x {
+			x = append(x, []float64{v})
+		}
+		p := SoftMargin(newGram(x, linear), c.y, fill(len(x), c.c))
+		for _, m := range []SMO{{Shrinking: true}, {Shrinking: true, Selection: WorstPair}, {Shrinking: true, PairsOnly: true}} {
+			for _, tol := range []float64{1e-3, 1e-9} {
+				want := solve(t, p, SMO{}, Settings{Stop: UpLow{tol}})
+				r := solve(t, p, m, Settings{Stop: UpLow{tol}})
+				if r.Status != Converged || !near(r.Certificate.Dual, want.Certificate.Dual, 1e-6) {
+					t.Errorf("%v, %s, %g: %v with W = %g, want %g", c, m.Name(), tol, r.Status, r.Certificate.Dual, want.Certificate.Dual)
+				}
+			}
+		}
+	}
+}
