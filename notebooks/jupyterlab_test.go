@@ -47,6 +47,9 @@ func TestJupyterLab(t *testing.T) {
 			s := s
 			s.name = strings.ReplaceAll(test.name, " ", "-")
 			s.page = test.page
+			if !strings.HasPrefix(test.name, "tour") { // which changes the settings of all
+				t.Parallel()
+			}
 			test.run(t, s)
 		})
 	}
