@@ -1,0 +1,53 @@
+// Package licences recognises the licences of the modules that svmnb links. Its test holds
+// docs/licences.md to them.
+package licences
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// permitted are licences that let anybody pass on programs which contain the code, in
+// source and in binary form, without putting the program itself under their terms. Each
+// has words that its text must have, and may have words that it must not have.
+var permitted = []struct {
+	name  string
+	has   []string
+	lacks string
+}{
+	{name: "Apache-2.0", has: []string{"apache license version 2.0, january 2004", "grant of patent license"}},
+	{name: "BSD-2-Clause", has: []string{"redistribution and use in source and binary forms, with or without modification, are permitted"}, lacks: "neither the name"},
+	{name: "BSD-3-Clause", has: []string{"redistribution and use in source and binary forms, with or without modification, are permitted", "neither the name"}},
+	{name: "Bitstream-Vera", has: []string{"bitstream vera fonts copyright", "permission is hereby granted, free of charge, to any person obtaining a copy of the fonts"}},
+	{name: "ISC", has: []string{"permission to use, copy, modify, and/or distribute this software for any purpose with or without fee is hereby granted, provided that"}},
+	{name: "MIT", has: []string{"permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated documentation files", "to use, copy, modify, merge, publish, distribute, sublicense, and/or sell", "without restriction"}},
+	{name: mpl, has: []string{"mozilla public license version 2.0", "source code form"}},
+}
+
+const mpl = "MPL-2.0" // whose text names the GPL
+
+// more are words of licences that ask more of who passes a program on.
+var more = regexp.MustCompile(`gnu [a-z ]*general public license|server side public license|business source license|commons clause|non-?commercial|creative commons|all advertising materials`)
+
+var noise = regexp.MustCompile("[\\s#*/_`]+")
+
+// plain is a text without what differs between copies of one licence.
+func plain(text string) string { return noise.ReplaceAllString(strings.ToLower(text), " ") }
+
+// Of returns the names of the permitted licences that a text has, in alphabetical order:
+// none where it has words of one that is not permitted.
+func Of(text string) []string {
+	text = plain(text)
+	var names []string
+	for _, l := range permitted {
+		missing := slices.ContainsFunc(l.has, func(s string) bool { return !strings.Contains(text, plain(s)) })
+		if !missing && (l.lacks == "" || !strings.Contains(text, l.lacks)) {
+			names = append(names, l.name)
+		}
+	}
+	if more.MatchString(text) && !slices.Contains(names, mpl) {
+		return nil
+	}
+	return names
+}
