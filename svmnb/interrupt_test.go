@@ -5,8 +5,10 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"sync/atomic"
 	"testing"
 
@@ -91,7 +93,8 @@ func equalScores(t *testing.T, what string, got, want []float64) {
 
 // Long calls are ended at random moments, counted by looks at the context or by kernel
 // values. What comes back is valid for what it is and part of the uninterrupted answer,
-// the error wraps the cause, and doing it again gives that answer.
+// the error wraps the cause, and doing it again gives that answer. SVMNB_INTERRUPTS says
+// how often each call is ended; the default is 40.
 func TestInterruptsAtRandomMoments(t *testing.T) {
 	iris, moons := third(datasets.Iris()), datasets.Moons(60, 0.3, 1)
 	number := datasets.Sinc(60, 0.2, 1)
@@ -233,6 +236,38 @@ func TestInterruptsAtRandomMoments(t *testing.T) {
 				}
 			}, true, err
 		},
+		"Optimise": func(ctx context.Context, k kernels.Kernel) (func(*testing.T, string), bool, error) {
+			f, err := GaussianProcess(number).Kernel(k).NoiseVariance(0.5).Optimise().Restarts(2, 1).Fit(ctx)
+			if f == nil {
+				return nothing, false, err
+			}
+			if err == nil {
+				remember("Optimise", f)
+			}
+			full, _ := whole["Optimise"].(*ProcessFit)
+			return func(t *testing.T, what string) {
+				if p, err := f.Posterior(context.Background(), number.X[:3]); err != nil || len(p.Mean) != 3 {
+					t.Fatal(what, p, err)
+				}
+				if f.Optimisation == nil && err != nil {
+					return // it ended at the start, of which this is the fit
+				}
+				best, end := f.Optimisation.End(), full.Optimisation.End()
+				if err == nil && best.Evidence != end.Evidence || !(best.Evidence <= end.Evidence) {
+					t.Fatalf("%s: evidence %v, uninterrupted %v", what, best.Evidence, end.Evidence)
+				}
+				for i, a := range f.Optimisation.Ascents {
+					for j, p := range a.Path {
+						if q := full.Optimisation.Ascents[i].Path[j]; p.Evidence != q.Evidence || !slices.Equal(p.Values, q.Values) {
+							t.Fatalf("%s: ascent %d, point %d is %v, uninterrupted %v", what, i, j, p, q)
+						}
+						if p.Evidence > best.Evidence {
+							t.Fatalf("%s: the best evidence is %v, and point %d of ascent %d has %v", what, best.Evidence, j, i, p.Evidence)
+						}
+					}
+				}
+			}, true, err
+		},
 		"Search": func(ctx context.Context, k kernels.Kernel) (func(*testing.T, string), bool, error) {
 			f, err := Classify(moons).Kernel(k).Search(grid, folds).Workers(2).Fit(ctx)
 			if f == nil {
@@ -335,6 +370,10 @@ func TestInterruptsAtRandomMoments(t *testing.T) {
 		},
 	}
 	rng := rand.New(rand.NewPCG(15, 2))
+	rounds := 40
+	if n, err := strconv.Atoi(os.Getenv("SVMNB_INTERRUPTS")); err == nil {
+		rounds = n
+	}
 	gauss := kernels.RBF(0.7)
 	ended, partial, early, parts := 0, 0, map[string]int{}, map[string]int{}
 	for name, do := range calls {
@@ -349,7 +388,7 @@ func TestInterruptsAtRandomMoments(t *testing.T) {
 		if values == 0 {
 			t.Fatalf("%s: %d looks at the context, %d kernel values", name, looks, values)
 		}
-		for round := range 40 {
+		for round := range rounds {
 			ctx := newLookedAt(0)
 			p := &press{end: ctx.end}
 			what := name
@@ -386,8 +425,8 @@ func TestInterruptsAtRandomMoments(t *testing.T) {
 		}
 		check(t, name+", again")
 	}
-	t.Logf("%d calls ended early, %d with something: %v", ended, partial, early)
-	if ended < 300 || partial < 200 {
+	t.Logf("%d calls ended early, %d with something: of %v with something %v", ended, partial, early, parts)
+	if min(ended, partial) < len(calls)*rounds/2 {
 		t.Errorf("%d calls ended early, %d with something", ended, partial)
 	}
 
