@@ -181,9 +181,15 @@ func inBlocks(g *Gram) *blocks {
 			g.p.writeOut() // less their means they may be
 			continue
 		}
-		if single {
+		largest := 0.0
+		for _, v := range g.diag {
+			largest = max(largest, math.Abs(v))
+		}
+		switch {
+		case !inRange(largest): // rows are in single precision, however they are computed
+		case single && all(norm, inRange) && all(self, func(s span) bool { return s.high <= mostSingle }):
 			b.unit, b.off = 0x1p-24, b.f.off(norm, most, 0x1p-24)
-		} else if b.f.within(norm, 0x1p-53, rowTolerance, self) {
+		case b.f.within(norm, 0x1p-53, rowTolerance, self):
 			b.unit = 0x1p-53
 		}
 		if !exact {
@@ -198,6 +204,17 @@ func inBlocks(g *Gram) *blocks {
 		}
 		return b
 	}
+}
+
+// mostSingle, and one over it, are how far squares of distances and kernel values may go in
+// single precision: 2²⁴ times larger or smaller than these, a number is still one.
+const mostSingle = 0x1p100
+
+// inRange reports whether v and what it is made of have room in single precision.
+func inRange(v float64) bool { return v == 0 || v >= 1/mostSingle && v <= mostSingle }
+
+func all[T any](list []T, holds func(T) bool) bool {
+	return !slices.ContainsFunc(list, func(v T) bool { return !holds(v) })
 }
 
 // off bounds the relative error of a Gaussian of points as they are, from products

@@ -2,6 +2,7 @@ package svmnb
 
 import (
 	"errors"
+	"math"
 	"testing"
 
 	"github.com/svmnb/svmnb/datasets"
@@ -93,6 +94,33 @@ func TestFoundByTheHarness(t *testing.T) {
 			t.Errorf("%s: %v", c.name, r.refused)
 		case r.status != solvers.Converged || r.audit.UpLow > 1e-3+1e3*r.audit.ViolationRounding || r.gap > 0.5:
 			t.Errorf("%s: %v with a relative gap of %g; m − M is %g by the audit", c.name, r.status, r.gap, r.audit.UpLow)
+		}
+	}
+}
+
+// TestUnitsOfDecomposition: it works in single precision, in which the squares of features
+// of 10²⁰ have no room.
+func TestUnitsOfDecomposition(t *testing.T) {
+	d := datasets.Moons(80, 0.2, 3)
+	machine := func(s float64) Classifier {
+		x := make([][]float64, d.N())
+		for i, row := range d.X {
+			x[i] = []float64{s * row[0], s * row[1]}
+		}
+		return Classify(datasets.New(x, d.Y)).Kernel(kernels.Scale(14, kernels.RBF(2/s/s))).C(10)
+	}
+	want := machine(1).MustFit().Certificate.Dual
+	for _, s := range []float64{1e-40, 1e-25, 1e-20, 1e-19, 1e19, 1e20, 1e27, 1e30, 1e50} {
+		for _, c := range []Classifier{machine(s), machine(s).Using(solvers.Decomposition{})} {
+			f, err := c.Fit(t.Context())
+			if err != nil {
+				t.Errorf("%g: %v", s, err)
+				continue
+			}
+			a, err := f.Audit(t.Context())
+			if err != nil || f.Status != solvers.Converged || math.Abs(a.Dual-want) > 1e-3*want || a.UpLow > 2e-3 || math.Abs(a.Gap-f.Certificate.Gap) > 1e-6*want {
+				t.Errorf("%g, %s: %v with W = %g, want %g; certificate %+v, audit %+v, %v", s, f.Method, f.Status, f.Certificate.Dual, want, f.Certificate, a, err)
+			}
 		}
 	}
 }

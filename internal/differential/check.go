@@ -249,14 +249,14 @@ type interval struct {
 	low, high float64
 }
 
-func (o outcome) interval(who string) (interval, bool) {
+func (o outcome) interval(who string, p *problem) (interval, bool) {
 	if o.audit == nil {
 		return interval{}, false
 	}
 	a := o.audit
 	slack := a.Rounding + 1e-15*math.Abs(a.Dual)
 	if a.Equality > 0 {
-		slack += a.Equality * (1 + math.Abs(o.certificate.Bias) + math.Abs(o.certificate.Rho))
+		slack += a.Equality * (1 + math.Abs(o.certificate.Bias) + math.Abs(o.certificate.Rho) + p.largest())
 	}
 	return interval{who, a.Dual - slack, a.Primal + slack}, true
 }
@@ -334,7 +334,7 @@ func try(p *problem, methods []method, precise bool, peers *peers, t *tally) *fa
 		if name == "" {
 			name = "the default"
 		}
-		if i, ok := o.interval(name); ok {
+		if i, ok := o.interval(name, p); ok {
 			all = append(all, i)
 			size = max(size, o.audit.Size)
 		}

@@ -140,7 +140,7 @@ func TestLIBLINEAR(t *testing.T) {
 				p.Weights = append(p.Weights, 0.5+rng.Float64())
 			}
 			o, c := solve(&p, standard)
-			ours, ok := o.interval("ours")
+			ours, ok := o.interval("ours", &p)
 			if c != nil || o.err != nil || !ok {
 				t.Fatalf("%v: %v %+v", f, c, o)
 			}
@@ -149,13 +149,13 @@ func TestLIBLINEAR(t *testing.T) {
 				t.Fatalf("%v, bias %v: not compared", f, b)
 			}
 			width := found[0].high - max(found[0].low, ours.low) // of Crammer and Singer's it seldom says that it has converged
-			if found[0].who != "LIBLINEAR" || f != crammerSinger && math.IsInf(found[0].low, 0) || width > 5e-3*(1+ours.high) {
+			if found[0].who != "LIBLINEAR" || f != crammerSinger && math.IsInf(found[0].low, 0) || width > 0.05*(1+ours.high) {
 				t.Fatalf("%v, bias %v: %+v, ours %+v", f, b, found, ours)
 			}
 			if c := disagreement(append(found, ours)); c != nil {
 				t.Errorf("%v, bias %v: %v", f, b, c)
 			}
-			for _, factor := range []float64{0.98, 1.02} {
+			for _, factor := range []float64{0.9, 1.1} {
 				wrong := interval{"wrong", factor * ours.low, factor * ours.high}
 				if disagreement(append(found, wrong)) == nil && !(factor < 1 && math.IsInf(found[0].low, 0)) {
 					t.Errorf("%v, bias %v: W·%g passes for right", f, b, factor)

@@ -201,8 +201,8 @@ func (p *peers) linear(q *problem) []interval {
 		costs += weight * (1 + math.Abs(q.Y[i]))
 	}
 	low := math.Inf(-1)
-	if !answer.Early { // its conditions hold to 1e-8, each of which costs C_i at most
-		low = primal - 1e-4*(1+primal+costs)
+	if !answer.Early { // it stops by conditions on the points that it has not shrunk, and may be off by more than these say
+		low = primal - 0.01*primal - 1e-4*costs
 	}
 	return []interval{{"LIBLINEAR", low, primal + 1e-12*(primal+costs)}}
 }
