@@ -200,6 +200,15 @@ func judge(p *problem, m method, o outcome) *complaint {
 	// 1e-300 numbers have fewer digits.
 	unequal := a.Equality * (1 + math.Abs(c.Bias) + math.Abs(c.Rho))
 	tol, point := share*a.Size+1e-13*size+unequal+1e-300, share*a.ViolationSize
+	for i, y := range p.Y { // C ξ of a ξ that is a difference of such numbers
+		c := 1.0
+		if p.Weights != nil {
+			c = p.Weights[i]
+		}
+		if !p.Form.nu() && p.Form != hardMargin {
+			tol += 0x1p-51 * p.C * c * (1 + math.Abs(y) + math.Abs(p.Offset))
+		}
+	}
 	point += a.Equality * p.largest()          // about another origin all points have it in F
 	if p.Form == nuSVC || p.Form == oneClass { // α up to 1; of points moved to their middle sums have the rounding of their α there
 		tol, point = tol+float64(len(p.X))*c.Rounding, point+c.Rounding
