@@ -41,6 +41,8 @@ var bugs = []bug{
 	{"shrinking leaves out the wrong side", "solvers/shrinking.go", "in.rise(k) <= 0 && f > in.up", "in.rise(k) <= 0 && f < in.up", "./solvers", "TestShrinking"},
 	{"shrinking maps to the neighbour", "solvers/shrinking.go", "row[k] = whole[j]", "row[k] = whole[max(j-1, 0)]", "./solvers", "TestShrinking"},
 	{"shrinking keeps a stale α", "solvers/shrinking.go", "s.alpha[s.active[k]] = s.it.Alpha[k]", "s.alpha[s.active[k]] = s.base[s.active[k]]", "./solvers", "TestShrinking"},
+	{"shrinking leaves no point", "solvers/shrinking.go", " || len(keep) == 0 {", " {", "./solvers", "TestShrinkingOfAll"},
+	{"single precision without room", "kernels/blocks.go", "case single && all(norm, inRange) &&", "case single &&", "./kernels", "TestBlocksAtEveryScale"},
 	{"a row that was thrown out is still found", "kernels/gram.go", "m.at[e.Value.(*heldRow[T]).i] = nil", "", "./kernels", "TestGramProperties|TestMemoryLimit|TestLongRows"},
 	{"symmetry is used for the wrong row", "kernels/gram.go", "row[j] = m.rows[j][i]", "row[j] = m.rows[j][j]", "./kernels", "TestGramProperties|TestDenseCountsHalf"},
 	{"coordinate descent does not clip", "solvers/coordinatedescent.go", "next := min(max(a-g/s.diag[i], lower), upper)", "next := max(a-g/s.diag[i], lower)", "./solvers", "TestCoordinateDescentReference|TestCoordinateDescentAtScale|TestFeaturesAgree"},
