@@ -269,10 +269,41 @@ func missing(field string) bool {
 	return false
 }
 
+// readable refuses names that would come back as others: of the columns, as the header
+// has them, and of the classes.
+func (d *Dataset) readable(header []string) error {
+	odd := func(name string) bool { return name != strings.TrimSpace(name) || strings.Contains(name, "\r\n") }
+	for j, name := range header {
+		if odd(name) || j == 0 && strings.HasPrefix(name, "\ufeff") {
+			return d.fault(-1, -1, fmt.Sprintf("column %d is called %q, which a reader of CSV does not get back: it takes spaces at the ends, a byte order mark and carriage returns away; rename it", j+1, clip(name)))
+		}
+	}
+	numbers, same, words := map[float64]string{}, "", false
+	for _, name := range d.Classes {
+		if odd(name) || missing(name) {
+			return d.fault(-1, -1, fmt.Sprintf("a class is called %q, which a reader of CSV does not get back, or takes for a missing value; rename it", clip(name)))
+		}
+		v, wrong := number(name)
+		other, known := numbers[v]
+		switch {
+		case wrong != "":
+			words = true
+		case known && other != name:
+			same = fmt.Sprintf("the classes %q and %q are the same number, for which a reader of CSV takes them; rename one", clip(other), clip(name))
+		default:
+			numbers[v] = name
+		}
+	}
+	if same != "" && !words {
+		return d.fault(-1, -1, same)
+	}
+	return nil
+}
+
 // WriteCSV writes a table with a header that [ReadCSV] reads back: the n × d
 // features without loss, then a column of the targets, or of the names of the
 // classes when there are Classes. It is named d.Target, by default "target", or
-// "class".
+// "class". Names that would not come back, such as " a" or "NA", are an error.
 func (d *Dataset) WriteCSV(w io.Writer) error {
 	if err := d.Check(); err != nil {
 		return err
@@ -287,6 +318,9 @@ func (d *Dataset) WriteCSV(w io.Writer) error {
 	record[d.D()] = cmp.Or(d.Target, "target")
 	if d.Classes != nil {
 		record[d.D()] = cmp.Or(d.Target, "class")
+	}
+	if err := d.readable(record); err != nil {
+		return err
 	}
 	out := csv.NewWriter(w)
 	out.Write(record) // errors stay in out

@@ -206,8 +206,11 @@ func FuzzReadCSV(f *testing.F) {
 			t.Fatalf("read without an error, but %v", err)
 		}
 		var file bytes.Buffer
-		if err := d.WriteCSV(&file); err != nil {
-			t.Fatal(err)
+		if err := d.WriteCSV(&file); err != nil { // a second mark, after the one that is passed over
+			if wantError[*Error](t, err); !strings.Contains(text, "\ufeff") {
+				t.Fatal(err)
+			}
+			return
 		}
 		again, err := ReadCSV(&file, CSV{Header: HasHeader})
 		if err != nil {

@@ -88,10 +88,8 @@ func Save(path string, fit Modeler) error {
 	if err := storable(m.kernel); err != nil {
 		return err
 	}
-	for _, name := range m.classes {
-		if !utf8.ValidString(name) {
-			return modelError("svmnb", 0, "the class name %q is no UTF-8", name)
-		}
+	if err := m.namesAreText("svmnb"); err != nil {
+		return err
 	}
 	file := modelJSON{Kind: m.kind.String(), Kernel: m.kernel.String(), Features: m.d, Classes: m.classes, Targets: m.targets, Line: m.line, Duels: m.duels, Vectors: m.x.x}
 	version := modelVersions[0]
@@ -126,6 +124,16 @@ func Save(path string, fit Modeler) error {
 	sum := sha256.Sum256(body)
 	text := fmt.Appendf(nil, "%s%s\n%x\n%s\n", modelMagic, version, sum, body)
 	return writeWhole(path, text)
+}
+
+// namesAreText refuses class names that are no UTF-8, for a format whose texts are.
+func (m *Model) namesAreText(format string) error {
+	for _, name := range m.classes {
+		if !utf8.ValidString(name) {
+			return modelError(format, 0, "the class name %.40q is no UTF-8; rename the class in the Classes of the data set", name)
+		}
+	}
+	return nil
 }
 
 // modelOf is the model of a fit, nil for one that was never fitted.

@@ -42,6 +42,9 @@ func (m *Model) WriteONNX(w io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if err := m.namesAreText(onnxFormat); err != nil {
+		return err
+	}
 	if node.beyond {
 		return modelError(onnxFormat, 0, "a number is beyond the largest float32, 3.4e38; scale the data")
 	}

@@ -50,6 +50,9 @@ type fourierJSON struct {
 	B []float64   `json:"b"`
 }
 
+// scalers are the names of those that datasets fits.
+var scalers = []string{"standard", "min–max", "max-abs"}
+
 // json returns p for a file, or a *ModelError for a step that has no place there.
 func (p *passage) json() (*passageJSON, error) {
 	out := &passageJSON{Features: p.d, Open: p.open}
@@ -57,6 +60,9 @@ func (p *passage) json() (*passageJSON, error) {
 		var s stepJSON
 		switch t := t.(type) {
 		case scaled:
+			if !slices.Contains(scalers, t.of.Name) {
+				return nil, modelError("svmnb", 0, "step %d is a scaler called %.40q, which no reader knows; give it the Name of its kind: %q", i+1, t.of.Name, scalers)
+			}
 			s.Scaler = &scalerJSON{t.of.Name, t.of.Centre, t.of.Width, t.of.Low, t.of.High}
 		case imputed:
 			s.Impute = t.by
@@ -151,7 +157,7 @@ func (s stepJSON) transform(d int) (t Transform, next int, err error) {
 		if err := of.Check(d); err != nil {
 			return nil, 0, err
 		}
-		if !slices.Contains([]string{"standard", "min–max", "max-abs"}, of.Name) {
+		if !slices.Contains(scalers, of.Name) {
 			return nil, 0, fmt.Errorf("the scaler %.40q is not known", of.Name)
 		}
 		return scaled{of}, d, nil

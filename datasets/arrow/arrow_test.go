@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -401,5 +403,29 @@ pq.write_table(t, sys.argv[1] + "/t.parquet"); f.write_feather(t, sys.argv[1] + 
 			t.Fatal(err)
 		}
 		same(t, name, got, want)
+	}
+}
+
+// Names come back as they were, or are refused: never as others.
+func TestHostileNames(t *testing.T) {
+	for _, name := range []string{"a\r\nb", " around ", "nul \x00", "no UTF-8 \xff", "\ufeffmark", "NA", "null", "1e3", "<script>", "\u202eback", `"`, "ARROW:schema", "PAR1", strings.Repeat("long ", 20_000), ""} {
+		for format, write := range map[string]func(io.Writer, *datasets.Dataset) error{"Parquet": WriteParquet, "Arrow": WriteArrow} {
+			d := &datasets.Dataset{Name: name, X: [][]float64{{1, 2}, {3, 4}}, Y: []float64{0, 1}, Features: []string{name + "1", name + "2"}, Target: name + "y", Classes: []string{name + "a", name + "b"}}
+			var b bytes.Buffer
+			if err := write(&b, d); err != nil {
+				if !errors.As(err, new(*datasets.Error)) {
+					t.Errorf("%s of %.20q: %T %v", format, name, err, err)
+				}
+				continue
+			}
+			got, err := read(b.Bytes(), Options{})
+			if err != nil {
+				if !errors.As(err, new(*datasets.ReadError)) || utf8.ValidString(name) {
+					t.Errorf("%s of %.20q is not read back: %v", format, name, err)
+				}
+				continue
+			}
+			same(t, fmt.Sprintf("%s of %.20q", format, name), got, d)
+		}
 	}
 }
