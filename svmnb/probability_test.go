@@ -200,8 +200,8 @@ func TestCalibrateErrors(t *testing.T) {
 		words string
 	}{
 		{err(fit.Calibrate(ctx, nil)), "svmnb.Platt{}"},
-		{err(pair.Calibrate(ctx, Platt{Folds: 1})), "give 2 …"},
-		{err(pair.Calibrate(ctx, Isotonic{Folds: -3})), "give 2 …"},
+		{err(pair.Calibrate(ctx, Platt{Folds: 1})), "at least 2"},
+		{err(pair.Calibrate(ctx, Isotonic{Folds: -3})), "at least 2"},
 		{err(few.Calibrate(ctx, Platt{})), "class virginica has 1 point"},
 		{err(mustFit(t, OneClass(iris)).Calibrate(ctx, Platt{})), "one class"},
 	} {
