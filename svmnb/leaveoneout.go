@@ -45,7 +45,7 @@ func (f *Fit) leaveOneOut() (*LeaveOneOutBounds, []float64, error) {
 		}
 	}
 	if len(free) > pathPoints {
-		return nil, nil, wrong("LeaveOneOut", float64(len(free)), "there are %d free support vectors, whose matrix is held; at most %d", len(free), pathPoints)
+		return nil, nil, wrong("LeaveOneOut", float64(len(free)), "there are %d free support vectors, and their kernel matrix is kept in memory for at most %d; count the errors of folds by CrossValidate", len(free), pathPoints)
 	}
 	t.asking.Lock()
 	defer t.asking.Unlock()
@@ -118,7 +118,7 @@ func (f *RegressionFit) LeaveOneOut() (_ []float64, err error) {
 		return nil, wrong("LeaveOneOut", math.NaN(), "only ridge regression has it in closed form; measure by LeaveOneOutFolds()")
 	}
 	if n > pathPoints {
-		return nil, wrong("LeaveOneOut", float64(n), "there are %d points, whose matrix is held; at most %d", n, pathPoints)
+		return nil, wrong("LeaveOneOut", float64(n), "there are %d points, and their kernel matrix is kept in memory for at most %d; measure by folds, with CrossValidate", n, pathPoints)
 	}
 	k, err := t.matrix()
 	if err != nil {

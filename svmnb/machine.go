@@ -448,7 +448,7 @@ func ofStrings(kernel string) bool {
 // normal returns w, for the linear kernel.
 func (e *expanded) normal(kernel kernels.Kernel) ([]float64, error) {
 	if e.w == nil {
-		return nil, wrong("Weights", math.NaN(), "the kernel is %v; only the linear kernel has its w among the inputs", kernel)
+		return nil, wrong("Weights", math.NaN(), "the kernel is %v, and only a machine of the linear kernel has a weight for each feature; learn with Kernel(kernels.Linear())", kernel)
 	}
 	return slices.Clone(e.w), nil
 }

@@ -335,7 +335,7 @@ func (p *tracer) trace(ctx context.Context, path *RegularisationPath, from float
 		p.direction()
 		if still > stuck || !p.legal() {
 			if path.Restarts++; path.Restarts > 100+p.n {
-				return wrong("Path", p.c, "at C = %v ties leave open who moves, too often to go on; add a little noise to the points, or take a kernel that tells them apart", p.c)
+				return wrong("Path", p.c, "at C = %v several points reach a bound together, again and again, and the path finds no way on; add a little noise to the points, or take a kernel that tells them apart", p.c)
 			}
 			if err := p.settle(ctx, min(p.c*(1+1e-6), p.to)); err != nil {
 				return err
@@ -463,7 +463,7 @@ type pathed interface{ drawPath() (*Chart, error) }
 func (r *RegularisationPath) drawPath() (*Chart, error) {
 	first, last := r.Breaks[0].C, r.Breaks[len(r.Breaks)-1].C
 	if last == first {
-		return nil, wrong("Path", first, "the path has one C only; let it go on")
+		return nil, wrong("Path", first, "the path ends where it begins, so there is nothing to draw; give Path a wider range of C, or let it run on where it was interrupted")
 	}
 	d := figure.PathData{Problem: fmt.Sprintf("%s · %s", r.task.data.Name, brief(r.task.kernel.String())), Breaks: len(r.Breaks), A: make([][]float64, len(r.task.y)), Y: r.task.y,
 		Classes: [2]string{className(r.task.negative), className(r.task.positive)}}

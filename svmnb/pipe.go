@@ -483,7 +483,7 @@ func (f *PipeFit) Evaluate(ds *datasets.Dataset) (_ *Evaluation, err error) {
 		return nil, err
 	}
 	if h.Classes == nil {
-		return nil, wrong("Evaluate", math.NaN(), "a %T predicts real values; say Score", f.last)
+		return nil, wrong("Evaluate", math.NaN(), "a %T predicts real values, which have no classes to count; measure them by Score", f.last)
 	}
 	return h.Classes, nil
 }
