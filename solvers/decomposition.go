@@ -96,7 +96,7 @@ func (m Decomposition) startAt(p *Problem, alpha, f []float64) (Stepper, error) 
 	}
 	switch {
 	case p.PerClass:
-		return nil, fmt.Errorf("%w: its working sets keep one sum of α, and ν-SVC has one in each class, but on a matrix with Blocks; use SMO", ErrUnsupported)
+		return nil, fmt.Errorf("%w: ν-SVC has a sum of α to keep in each class, and working sets can do that on a matrix with Blocks only; use SMO, or a Gram of dense points", ErrUnsupported)
 	case m.Size == 0:
 		m.Size = min(256, max(10, n/4))
 	case m.Size < 2:

@@ -218,7 +218,7 @@ func judge(p *problem, m method, o outcome) *complaint {
 	}
 	// A hard margin with a fixed bias may have room on one side of the scaled w only: at the
 	// optimum the last digit decides whether any is left, and the primal finite.
-	edge := p.Form == hardMargin && p.Bias == fixed && p.Offset != 0 && a.Violation <= point
+	edge := p.Form == hardMargin && p.Bias == fixed && p.Offset != 0 && (a.Violation <= point || math.IsInf(c.Gap, 1))
 	// And one that is huge says as little as one that is infinite.
 	edge = edge || (p.Form == hardMargin || p.extreme()) && min(a.Gap, c.Gap) > far*(1+math.Abs(a.Dual))
 	for _, f := range []struct {
@@ -246,7 +246,15 @@ func judge(p *problem, m method, o outcome) *complaint {
 	if !p.Form.nu() && o.status != solvers.Interrupted && a.Dual < -tol-1e-9*math.Abs(c.Bias)*a.Equality {
 		return complain("below the start", "W = %g, and W(0) = 0; status %v, error %v", a.Dual, o.status, o.err)
 	}
-	if standing && o.status == solvers.Exhausted && !(a.Gap <= 1e-3*(1+math.Abs(a.Primal))+tol) && !(p.extreme() && a.Gap <= far*(1+math.Abs(a.Primal))) {
+	left := tol // of the gap, when rounding leaves no step
+	if p.Form == nuSVR {
+		total := p.C * p.Nu * float64(len(p.X)) // is Σ(α + α̂), and each of them rounds f
+		left += 0x1p-52 * p.largest() * total * total
+	}
+	if p.extreme() {
+		left = math.Inf(1)
+	}
+	if scale := 1 + math.Abs(a.Primal); standing && o.status == solvers.Exhausted && !(a.Gap <= 1e-3*scale+min(left, far*scale)) {
 		return complain("the default ends far off", "%v with W = %g and a gap of %g; rounding explains %.2g", o.status, a.Dual, a.Gap, tol)
 	}
 	return nil
