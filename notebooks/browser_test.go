@@ -106,6 +106,7 @@ func checkCharts(t *testing.T, p *browsertest.Page, titles []string) {
 // The page of the tour, opened from its file: all charts and formulas drawn, at
 // any width, light and dark, without a request or an error.
 func TestTourPage(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("needs the real kernel, which -short leaves out")
 	}
@@ -294,6 +295,7 @@ func TestLabInClassicJupyter(t *testing.T) {
 // The tour in somebody's own GoNB, with nothing of the runner's settings but
 // the line that the README gives.
 func TestTourInPlainKernel(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("needs the real kernel, which -short leaves out")
 	}

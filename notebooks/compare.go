@@ -27,7 +27,8 @@ import (
 //     other long hexadecimal words, display ids and versions of Go are not
 //     compared.
 //   - Numbers with a point or an exponent may differ by a relative 1e-6
-//     (-rtol), by 1e-9 in absolute terms, or, where four digits are printed, or
+//     (-rtol), by 1e-9 in absolute terms (1e-6 in HTML, whose charts hold what rounding
+//     leaves of slacks and violations), or, where four digits are printed, or
 //     three after the point, by one unit of the last: processors round differently.
 //     Whole numbers and all other text must be equal.
 //   - Streams are compared by name: how stdout and stderr interleave is chance.
@@ -40,12 +41,13 @@ import (
 //   - The rest of the notebook, execution counts included, is not an output.
 type rules struct {
 	rtol     float64
-	anywhere bool // the drawing library may be in any output
+	atol     float64 // 0 means 1e-9
+	anywhere bool    // the drawing library may be in any output
 }
 
 var standard = rules{rtol: 1e-6}
 
-const absoluteTolerance = 1e-9
+const absoluteTolerance, chartTolerance = 1e-9, 1e-6
 
 // difference is one place where outputs differ.
 type difference struct {
@@ -221,6 +223,7 @@ func (r rules) value(mime string, want, got any) (string, string, bool) {
 		return comparePNG(a, b)
 	}
 	if mime == "text/html" {
+		r.atol = chartTolerance
 		a, b = static.Bare(a), static.Bare(b)
 		if r.anywhere {
 			a, b = libraryScript.ReplaceAllString(a, ""), libraryScript.ReplaceAllString(b, "")
@@ -314,7 +317,7 @@ func (r rules) sameNumber(a, b string) bool {
 	if unit := min(lastDigit(a), lastDigit(b)); !math.IsInf(unit, 1) && apart <= 1.001*unit {
 		return true
 	}
-	return apart <= absoluteTolerance+r.rtol*max(math.Abs(x), math.Abs(y))
+	return apart <= max(absoluteTolerance, r.atol)+r.rtol*max(math.Abs(x), math.Abs(y))
 }
 
 // lastDigit is one unit of the last digit of a number as it is printed, +Inf for

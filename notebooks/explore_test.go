@@ -158,6 +158,7 @@ func exploreInClassicJupyter(t *testing.T, base string) {
 // Where no page answers, small multiples stand in the output: at once where the kernel
 // has no page, else after a moment.
 func TestExploreWithoutPage(t *testing.T) {
+	t.Parallel()
 	silent := strings.Replace(exploreCell, "%%\n", "%%\nos.Setenv(\"GONB_JUPYTER_KERNEL_ID\", \"0\")\n", 1)
 	wrong := strings.Replace(exploreCell, ".C(10)", ".C(-10)", 1)
 	nb := code(exploreCell, silent, wrong)

@@ -86,6 +86,7 @@ func named(d *datasets.Dataset, from int, far string) *datasets.Dataset {
 // Names in every text that a fit makes of itself, as the runner and as a page of
 // svmnb.HTML show it: nothing of them is markup.
 func TestHostileNamesInSummaries(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	for i := range hostile {
 		moons := svmnb.Classify(named(datasets.Moons(40, 0.2, 42), i, "http://far.example")).Kernel(kernels.RBF(1))
@@ -181,6 +182,7 @@ func unescaped(page string) string {
 // browser: its option has no code that came from a name, and its SVG is well-formed and has
 // nothing that runs.
 func TestHostileNamesInEveryFigure(t *testing.T) {
+	t.Parallel()
 	from := 0
 	for _, r := range gallery(func(d *datasets.Dataset) *datasets.Dataset { from += 5; return named(d, from, "http://far.example") }) {
 		for _, e := range r.exhibits {
@@ -344,6 +346,7 @@ func stays(t *testing.T, p *browsertest.Page, asked func() []string) {
 
 // A hostile notebook as an exported page, from its file and from a server.
 func TestHostileNotebookInBrowser(t *testing.T) {
+	t.Parallel()
 	address, asked := far(t)
 	nb := hostileNotebook(t, address)
 	page, err := exportHTML(nb, "<script>window.hostile=1</script>", t.TempDir())
@@ -369,6 +372,7 @@ func TestHostileNotebookInBrowser(t *testing.T) {
 // The pages of svmnb.HTML with every figure of the gallery under hostile names: all drawn,
 // every tooltip shown, nothing run.
 func TestHostileGalleryInBrowser(t *testing.T) {
+	t.Parallel()
 	address, asked := far(t)
 	from, items := 2, []any{}
 	for _, r := range gallery(func(d *datasets.Dataset) *datasets.Dataset { from += 5; return named(d, from, address) }) {

@@ -162,6 +162,7 @@ func TestSiteNamesBrokenLinks(t *testing.T) {
 
 // The site as a reader has it: from files, on a desk and on a telephone.
 func TestSiteInBrowser(t *testing.T) {
+	t.Parallel()
 	root, err := filepath.Abs("..")
 	if err != nil {
 		t.Fatal(err)

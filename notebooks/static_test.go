@@ -251,6 +251,7 @@ func TestThirtyFiguresStaySmall(t *testing.T) {
 
 // A page of thirty figures, each another, is drawn within three seconds of its thread.
 func TestThirtyFiguresOpenSoon(t *testing.T) {
+	t.Parallel()
 	var items []any
 	for k := range 10 {
 		fit := svmnb.Classify(datasets.Moons(200, 0.15, uint64(k))).Kernel(kernels.RBF(2)).C(10).MustFit()
