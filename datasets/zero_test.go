@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Every method of a data set that there is none of, or that is empty, returns: a reader's
-// error is easily overlooked, and nil is what came with it. The first error says so.
+// Every method of a nil or empty data set returns without a panic: a caller who overlooks the
+// error of a reader has a nil data set. The first error says so.
 func TestNoDataset(t *testing.T) {
 	for name, d := range map[string]*Dataset{"nil": nil, "zero": {}} {
 		v := reflect.ValueOf(d)

@@ -55,7 +55,7 @@ func TestJupyterLab(t *testing.T) {
 	}
 }
 
-// inLab and inNotebook7 are the addresses of a notebook, given a workspace and its file.
+// inLab and inNotebook7 are patterns of addresses, for a workspace and the file of a notebook.
 const inLab, inNotebook7 = "/lab/workspaces/%s/tree/%s", "/notebooks/%.0s%s"
 
 // labServer is a server of JupyterLab and Notebook 7, and what the test of a name sees

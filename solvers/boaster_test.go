@@ -95,8 +95,8 @@ func TestBoundOfACertificate(t *testing.T) {
 	}
 }
 
-// TestFarOff: a method that rounding has stopped while half of W may be missing has no
-// answer. One that has nearly all of it has, and so has one that ends where it likes to.
+// TestFarOff: a run that rounding stops while half of W may be missing is an error. A run
+// near the optimum is none, nor is a method that ends by a rule of its own.
 func TestFarOff(t *testing.T) {
 	k := newGram([][]float64{{2}, {-0.04}}, rbf(1))
 	tube := func(c float64) *Problem { // Σα is Cνn, and α − α̂ about 1e-6

@@ -75,7 +75,7 @@ func TestCoordinateDescentRidge(t *testing.T) {
 			x := [][]float64{{2, 0, 0}, {0, -1, 0}, {0, 0, 0.5}}
 			y := []float64{1, -1, 1}
 			for name, k := range map[string]Features{"dense": densely(t, x, 0), "sparse": sparsely(t, x)} {
-				// Plain ones too: a move of all free α at once would make good for a wrong G.
+				// Plain passes are tested too, since a joint move of all free α would hide a wrong G.
 				for _, m := range []CoordinateDescent{{}, {NoShrinking: true}, {Cyclic: true}, {Plain: true}, {Plain: true, NoShrinking: true}, {Plain: true, Cyclic: true}} {
 					r := solve(t, SoftMargin2(k, y, fill(3, c)).WithFixedBias(bias), m, Settings{Stop: UpLow{1e-9}})
 					for i, row := range x {

@@ -169,11 +169,11 @@ func Solve(ctx context.Context, p *Problem, m Method, s Settings) (_ *Result, er
 	return res, err
 }
 
-// hollowEnd reports whether a method that could go no further has ended with a gap from
-// which on nothing is known of W: W has not grown for long, or too slowly for the method's
-// budget, or rounding of α itself moves F by as much as the optimality conditions are off.
-// Methods that end for another reason, as the perceptron does, are Exhausted. An infinite
-// primal is that of a hard margin.
+// hollowEnd reports whether a method that could go no further has ended with a gap so
+// large that W may be far from its maximum. A method can go no further where W has not
+// grown for long, or too slowly for the method's budget, or where rounding of α changes F
+// by as much as the optimality conditions are off. A method that ends by a rule of its
+// own, as the perceptron does, is Exhausted. A hard margin may have an infinite primal.
 func (r *run) hollowEnd(res *Result) bool {
 	c, total := res.Certificate, 0.0
 	if res.Status != Exhausted || math.IsInf(c.Primal, 0) || !hollow(r.settings.Stop, c.RelGap) {
@@ -497,8 +497,8 @@ func (r *run) hollow(pt *Point) bool {
 	return hollow(r.settings.Stop, gap) && !math.IsNaN(gap)
 }
 
-// hollow reports whether a relative gap is no number, or so large that stop is not
-// believed. Growth says nothing about the gap, and is not asked to.
+// hollow reports whether a relative gap is NaN, or so large that the criterion alone proves
+// nothing. The criterion Growth makes no claim about the gap and is exempt.
 func hollow(stop Criterion, gap float64) bool {
 	_, growth := stop.(Growth)
 	return !growth && !(gap <= hollowGap)

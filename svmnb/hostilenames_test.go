@@ -203,8 +203,8 @@ func TestHostileNamesInExports(t *testing.T) {
 	}
 }
 
-// A program of which every class has a hostile name compiles, runs nothing of them, and
-// says them.
+// A program whose classes all have hostile names compiles, prints the names, and runs no
+// code from them.
 func TestHostileNamesInAProgram(t *testing.T) {
 	d := datasets.Blobs(3*len(names), len(names), 0.1, 1)
 	d.Classes = slices.Clone(names)
@@ -237,8 +237,8 @@ func TestHostileNamesInAProgram(t *testing.T) {
 	}
 }
 
-// Files that come back do so whatever the names are: the lines of a search are whole, and
-// a kept fit is found again.
+// Files can be read again whatever the names are: each line of a search is whole, and a
+// kept fit is found again.
 func TestHostileNamesInFiles(t *testing.T) {
 	t.Setenv("SVMNB_CACHE", t.TempDir())
 	dir := t.TempDir()

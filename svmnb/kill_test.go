@@ -212,7 +212,7 @@ func TestDiskFull(t *testing.T) {
 	t.Logf("%s", out)
 }
 
-// smallFiles runs in a process of its own, whose files may have so many bytes.
+// smallFiles runs in a child process whose files may not grow beyond a number of bytes.
 func smallFiles(t *testing.T, dir string) {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {

@@ -305,7 +305,7 @@ func isText(t arrow.DataType) bool {
 	return t.ID() == arrow.STRING || t.ID() == arrow.LARGE_STRING || t.ID() == arrow.STRING_VIEW
 }
 
-// room is an error unless the table may have so many rows more.
+// room returns an error where the next rows would take the table above its limits.
 func (t *table) room(more int64) error {
 	if more < 0 || more > int64(t.opt.MaxRows-len(t.y)) {
 		return t.fail(fmt.Sprintf("it has more than %d rows; allow more by MaxRows in the Options, or split the file", t.opt.MaxRows), nil)

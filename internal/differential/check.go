@@ -136,7 +136,7 @@ func (p *problem) largest() float64 {
 	return k
 }
 
-// dearest is the largest cost of a point.
+// dearest is the largest cost C of a point.
 func (p *problem) dearest() float64 {
 	if p.Weights == nil {
 		return p.C
@@ -219,7 +219,7 @@ func judge(p *problem, m method, o outcome) *complaint {
 	// A hard margin with a fixed bias may have room on one side of the scaled w only: at the
 	// optimum the last digit decides whether any is left, and the primal finite.
 	edge := p.Form == hardMargin && p.Bias == fixed && p.Offset != 0 && (a.Violation <= point || math.IsInf(c.Gap, 1))
-	// And one that is huge says as little as one that is infinite.
+	// A huge gap says as little as an infinite one.
 	edge = edge || (p.Form == hardMargin || p.extreme()) && min(a.Gap, c.Gap) > far*(1+math.Abs(a.Dual))
 	for _, f := range []struct {
 		name           string
@@ -242,13 +242,13 @@ func judge(p *problem, m method, o outcome) *complaint {
 	if o.status == solvers.Converged && a.UpLow > p.Tol+point {
 		return complain("status", "%v by m − M ≤ %g, but m − M is %g by the audit, where rounding explains %.2g", o.status, p.Tol, a.UpLow, point)
 	}
-	// What an interrupt leaves of a method that begins inside the box may be.
+	// A method that begins inside the box may be below W(0) when it is interrupted.
 	if !p.Form.nu() && o.status != solvers.Interrupted && a.Dual < -tol-1e-9*math.Abs(c.Bias)*a.Equality {
 		return complain("below the start", "W = %g, and W(0) = 0; status %v, error %v", a.Dual, o.status, o.err)
 	}
-	left := tol // of the gap, when rounding leaves no step
+	left := tol // the gap that rounding may leave
 	if p.Form == nuSVR {
-		total := p.C * p.Nu * float64(len(p.X)) // is Σ(α + α̂), and each of them rounds f
+		total := p.C * p.Nu * float64(len(p.X)) // Σ(α + α̂): F has rounding in proportion to it
 		left += 0x1p-52 * p.largest() * total * total
 	}
 	if p.extreme() {

@@ -133,7 +133,7 @@ func (p *peers) linear(q *problem) []interval {
 	switch q.Form {
 	case oneNorm, twoNorm, epsilonSVR, quadraticSVR:
 	case crammerSinger:
-		if len(labels) < 3 { // of two classes it tells the difference of the two w
+		if len(labels) < 3 { // with two classes LIBLINEAR returns the difference of the two w
 			return nil
 		}
 	default:

@@ -27,12 +27,12 @@ var permitted = []struct {
 
 const mpl = "MPL-2.0" // whose text names the GPL
 
-// more are words of licences that ask more of who passes a program on.
+// more are words of licences with further conditions for those who pass a program on.
 var more = regexp.MustCompile(`gnu [a-z ]*general public license|server side public license|business source license|commons clause|non-?commercial|creative commons|all advertising materials`)
 
 var noise = regexp.MustCompile("[\\s#*/_`]+")
 
-// plain is a text without what differs between copies of one licence.
+// plain removes from a text what differs between copies of one licence.
 func plain(text string) string { return noise.ReplaceAllString(strings.ToLower(text), " ") }
 
 // Of returns the names of the permitted licences that a text has, in alphabetical order:

@@ -17,11 +17,11 @@ import (
 // mark begins the functions of an option, as go-echarts writes them.
 const mark = "__f__"
 
-// noWidth is a space that nobody sees.
+// noWidth is a space of width zero.
 const noWidth = "\u200b"
 
-// proto is no key to look up in JavaScript: ECharts keeps the widths of texts by the text,
-// and would write them into the prototype of all objects.
+// proto must not reach ECharts as a text. ECharts caches widths in an object whose keys are
+// the texts, and with this key it would change the prototype of all objects.
 const proto = "__proto__"
 
 // Functions returns the functions of an option, or of a part of one, as go-echarts has it.

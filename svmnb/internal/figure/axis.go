@@ -223,7 +223,8 @@ func upright(axes any) {
 	}
 }
 
-// place rounds a point with two features for a picture of this extent.
+// place rounds the coordinates of a point for a picture from xs[0] to xs[1] and from ys[0] to
+// ys[1]. It keeps the digits that tell neighbouring points apart.
 func place(x, y float64, xs, ys [2]float64) (float64, float64) {
 	return roundTo(x, digits(xs[0], xs[1])), roundTo(y, digits(ys[0], ys[1]))
 }
