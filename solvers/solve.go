@@ -174,15 +174,25 @@ func Solve(ctx context.Context, p *Problem, m Method, s Settings) (_ *Result, er
 // grown for long, or too slowly for the method's budget, or where rounding of α changes F
 // by as much as the optimality conditions are off. A method that ends by a rule of its
 // own, as the perceptron does, is Exhausted. A hard margin may have an infinite primal.
+// Where rounding of F is as large as the objectives, the gap says nothing, however small.
 func (r *run) hollowEnd(res *Result) bool {
-	c, total := res.Certificate, 0.0
-	if res.Status != Exhausted || math.IsInf(c.Primal, 0) || !hollow(r.settings.Stop, c.RelGap) {
+	c := res.Certificate
+	if res.Status != Exhausted || math.IsInf(c.Primal, 0) {
 		return false
 	}
-	for _, a := range res.Alpha {
-		total += math.Abs(a)
+	total := l1(res.Alpha)
+	if hollow(r.settings.Stop, relative(c.Rounding*total, c.Primal)) {
+		return true
 	}
-	return r.stuck || !(c.MaxKKT > 64*0x1p-52*slices.Max(r.p.K.Diag())*total)
+	return hollow(r.settings.Stop, c.RelGap) && (r.stuck || !(c.MaxKKT > 64*0x1p-52*slices.Max(r.p.K.Diag())*total))
+}
+
+// l1 is Σ|aᵢ|.
+func l1(a []float64) (total float64) {
+	for _, v := range a {
+		total += math.Abs(v)
+	}
+	return total
 }
 
 // farOff is the error of a run that has ended far from the optimum, and sets its status.
@@ -190,7 +200,7 @@ func farOff(res *Result, k Matrix) error {
 	c := res.Certificate
 	res.Status = Inaccurate
 	return fmt.Errorf("solvers: %s, after %d iterations: W = %g hardly grows any more, but up to %g is not excluded; kernel values are up to %.3g, and α up to %.3g: %w",
-		res.Method, res.Iterations, c.Dual, c.Primal, slices.Max(k.Diag()), slices.Max(res.Alpha), ErrInaccurate)
+		res.Method, res.Iterations, c.Dual, c.Primal+c.Rounding*l1(res.Alpha), slices.Max(k.Diag()), slices.Max(res.Alpha), ErrInaccurate)
 }
 
 // spoilt reports whether the answer is none: it is no number, or its objective is below

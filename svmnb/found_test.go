@@ -58,6 +58,8 @@ func TestFoundByTheHarness(t *testing.T) {
 		return Classify(datasets.New([][]float64{{1}, {-0.1}}, []float64{4, 0})).Kernel(kernels.RBF(1)).C(c).Tol(tol).CrammerSinger()
 	}
 	four := Classify(datasets.New([][]float64{{1}, {-0.1}, {0.4}, {0.9}}, []float64{0, 1, 2, 1})).Kernel(kernels.RBF(1))
+	far := Classify(datasets.New([][]float64{{4711, 4711}, {4712, 4711}, {4711, 4710}, {4711, 4711}, {4711, 4711}, {4711, 4711}}, []float64{-1, 1, -1, 1, -1, 1})).
+		Kernel(kernels.Polynomial(4, 0.09, 1))
 	tube := Regress(datasets.New([][]float64{{2}, {-0.04}}, []float64{3e-6, 2e-6})).Kernel(kernels.RBF(1))
 	for _, c := range []struct {
 		name   string
@@ -82,6 +84,8 @@ func TestFoundByTheHarness(t *testing.T) {
 		// Σ(α + α̂) is Cνn, of which nothing is left for α − α̂.
 		{"ν-SVR, C = 1e10", real(tube.C(1e10).Nu(0.3)), true},
 		{"ν-SVR, C = 1e18", real(tube.C(1e18).Nu(0.3)), true},
+		// F has rounding of 10¹¹ here, so that a gap of 0 in it says nothing.
+		{"ν-SVC, a polynomial far off", one(far.Nu(0.45).Sample(-1)), true},
 		{"ν-SVR, C = 1", real(tube.C(1).Nu(0.3)), false},
 	} {
 		r := c.solve()
