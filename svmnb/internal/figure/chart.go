@@ -414,4 +414,13 @@ func roundTo(v float64, digits int) float64 {
 	return r
 }
 
+// remainder is v, the difference of two numbers of the size of whole, without what
+// rounding of α makes of a difference of 0: it differs from processor to processor.
+func remainder(v, whole float64) float64 {
+	if math.Abs(v) < 1e-6*math.Abs(whole) {
+		return 0
+	}
+	return v
+}
+
 func finite(v float64) bool { return v-v == 0 }

@@ -109,7 +109,7 @@ func Margins(d MarginsData) (*Chart, error) {
 				if wrong[i] {
 					bad = 1
 				}
-				item = append(item, i, kinds[i], round4(d.Alpha[i]), round4(yf), round4(max(0, d.Edge-yf)), bad)
+				item = append(item, i, kinds[i], round4(d.Alpha[i]), round4(yf), round4(remainder(max(0, d.Edge-yf), 1)), bad)
 				if d.Violations != nil {
 					item = append(item, roundTo(d.Violations[i], 2))
 				}

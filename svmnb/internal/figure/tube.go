@@ -147,7 +147,7 @@ func Tube(d TubeData) (*Chart, error) {
 		for _, i := range shown {
 			if kinds[i] == kind {
 				r := d.Y[i] - d.F[i]
-				data = append(data, list{roundX(px[i]), roundY(py[i]), i, round4(d.Y[i]), round4(d.F[i]), round4(d.Beta[i]), round4(r), round4(max(0, math.Abs(r)-d.Epsilon))})
+				data = append(data, list{roundX(px[i]), roundY(py[i]), i, round4(d.Y[i]), round4(d.F[i]), round4(d.Beta[i]), round4(remainder(r, d.Y[i])), round4(remainder(max(0, math.Abs(r)-d.Epsilon), d.Y[i]))})
 			}
 		}
 		if len(data) == 0 {
