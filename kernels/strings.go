@@ -11,6 +11,9 @@ import (
 // number of at least 0, so that a sequence of notes, say, is a string too.
 const end = -1
 
+// mostLetters bounds the numbers that [Strings] makes for a given width: 4 GiB.
+const mostLetters = 1 << 29
+
 // Strings returns a point of width features for each string, for the kernels
 // [Spectrum] and [GapWeighted]:
 //
@@ -20,9 +23,13 @@ const end = -1
 //
 // Width 0 is that of the longest string given. A string longer than width makes
 // a longer point, which a machine refuses and names: choose the width for the
-// longest string to come. Letters are code points; bytes that are no UTF-8 are
-// U+FFFD.
+// longest string to come. Letters are code points; bytes that are not UTF-8 are
+// U+FFFD. A width that is negative, or at which the points would take more than 4 GiB,
+// panics with a *[ParamError].
 func Strings(width int, list ...string) [][]float64 {
+	if most := mostLetters / max(len(list), 1); width < 0 || width > most {
+		panic(&ParamError{"Strings", "width", float64(width), fmt.Sprintf("want at most %d letters for each string, or 0 for the longest", most)})
+	}
 	if width == 0 {
 		for _, s := range list {
 			width = max(width, utf8.RuneCountInString(s))

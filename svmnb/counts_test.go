@@ -91,7 +91,12 @@ func TestCountsAreBounded(t *testing.T) {
 		"Polynomial, model": func(n int) error {
 			return of(parseModel(sealed(strings.Replace(smallModel, "RBF(1)", fmt.Sprintf("Polynomial(%d, 1, 0)", n), 1))))
 		},
-		"Polynomial, fit":      func(n int) error { return of(Classify(data).Kernel(kernels.Polynomial(n, 1, 0)).Fit(ctx)) },
+		"Polynomial, fit": func(n int) error { return of(Classify(data).Kernel(kernels.Polynomial(n, 1, 0)).Fit(ctx)) },
+		"Strings, width": func(n int) (err error) {
+			defer func() { err, _ = recover().(error) }()
+			kernels.Strings(orHuge(n), "ab")
+			return nil
+		},
 		"Spectrum":             func(n int) error { return kernels.Spectrum(orHuge(n)).Check() },
 		"GapWeighted":          func(n int) error { return kernels.GapWeighted(orHuge(n), 0.5).Check() },
 		"GapWeighted, letters": func(int) error { return of(Classify(long).Kernel(kernels.GapWeighted(60_000, 0.5)).Fit(ctx)) },

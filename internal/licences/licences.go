@@ -19,6 +19,7 @@ var permitted = []struct {
 	{name: "Apache-2.0", has: []string{"apache license version 2.0, january 2004", "grant of patent license"}},
 	{name: "BSD-2-Clause", has: []string{"redistribution and use in source and binary forms, with or without modification, are permitted"}, lacks: "neither the name"},
 	{name: "BSD-3-Clause", has: []string{"redistribution and use in source and binary forms, with or without modification, are permitted", "neither the name"}},
+	{name: "BSL-1.0", has: []string{"boost software license - version 1.0", "permission is hereby granted, free of charge, to any person or organization"}},
 	{name: "Bitstream-Vera", has: []string{"bitstream vera fonts copyright", "permission is hereby granted, free of charge, to any person obtaining a copy of the fonts"}},
 	{name: "ISC", has: []string{"permission to use, copy, modify, and/or distribute this software for any purpose with or without fee is hereby granted, provided that"}},
 	{name: "MIT", has: []string{"permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated documentation files", "to use, copy, modify, merge, publish, distribute, sublicense, and/or sell", "without restriction"}},

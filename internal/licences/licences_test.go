@@ -114,6 +114,86 @@ func TestModules(t *testing.T) {
 	}
 }
 
+// takenOver are the words by which gonum's code names those that it was taken from, by the
+// licence in its folder THIRD_PARTY_LICENSES.
+var takenOver = map[string]string{
+	"Bogaert": "Bogaert", "Boost": "Boost|Maddock", "Cephes": "Moshier", "Fike": "Fike", "Go": "The Go Authors",
+	"MT19937": "Nishimura", "MT19937-64": "Nishimura", "Oxford": "Chebfun|Chancellor", "Probab": "Probab Authors",
+	"Sun": "Sun Microsystems", "W3C-BSD": "World Wide Web", "W3C-TestSuite": "World Wide Web",
+}
+
+// docs/licences.md has a row for each licence of gonum's third parties whose code is in a
+// package that a cell or the runner imports, and no other row.
+func TestGonum(t *testing.T) {
+	const format = `{{with .Module}}{{if eq .Path "gonum.org/v1/gonum"}}{{.Dir}}{{"\t"}}{{$.Dir}}{{end}}{{end}}`
+	cmd := exec.Command("go", append([]string{"list", "-deps", "-f", format}, strings.Fields(built[0].packages+" "+built[1].packages)...)...)
+	cmd.Dir = root
+	cmd.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=", "GOWORK=off")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Skipf("the modules are not all on this machine; go mod download brings them: %v", err)
+	}
+	var module string
+	packages := map[string][]string{} // of each licence
+	for line := range strings.Lines(string(out)) {
+		of, dir, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		if module = of; dir == "" {
+			t.Fatalf("go list says %q", line)
+		}
+		files, err := filepath.Glob(filepath.Join(dir, "*.[gs]*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var code strings.Builder // for every processor
+		for _, file := range files {
+			if strings.HasSuffix(file, "_test.go") {
+				continue
+			}
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			code.Write(text)
+		}
+		for name, words := range takenOver {
+			if regexp.MustCompile(words).MatchString(code.String()) {
+				packages[name] = append(packages[name], strings.TrimPrefix(filepath.ToSlash(dir[len(module):]), "/"))
+			}
+		}
+	}
+	folder := filepath.Join(module, "THIRD_PARTY_LICENSES")
+	licences, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, l := range licences {
+		name := strings.TrimSuffix(l.Name(), "-LICENSE")
+		if takenOver[name] == "" {
+			t.Errorf("%s is new in gonum: find out what of its code is imported", l.Name())
+		}
+		if len(packages[name]) == 0 {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(folder, l.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(packages[name])
+		want = append(want, "| "+name+" | "+strings.Join(Of(string(text)), ", ")+" | "+strings.Join(packages[name], ", ")+" |")
+	}
+	text, err := os.ReadFile(filepath.Join(root, "docs", "licences.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "## What gonum has taken over")
+	_, table, _ = strings.Cut(table, "|---|---|---|\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	if table != strings.Join(want, "\n") {
+		t.Errorf("docs/licences.md has\n%s\nwant\n%s", table, strings.Join(want, "\n"))
+	}
+}
+
 // What is embedded and comes from elsewhere has its licence beside it, its name in NOTICE,
 // and is of the version that NOTICE says.
 func TestEmbedded(t *testing.T) {
