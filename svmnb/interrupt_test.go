@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
@@ -88,6 +89,87 @@ func equalScores(t *testing.T, what string, got, want []float64) {
 		if !math.IsNaN(v) && v != want[k] {
 			t.Fatalf("%s: score %d is %v, uninterrupted %v", what, k, v, want[k])
 		}
+	}
+}
+
+// waiting presses the button when it is asked about a point, and comes back when the test is
+// over. It is a step, and by waitingKernel a kernel.
+type waiting struct {
+	at   []float64 // nil: about training points
+	end  context.CancelCauseFunc
+	over chan struct{}
+}
+
+func (s *waiting) ask(x []float64) {
+	if slices.Equal(x, s.at) {
+		s.end(errButton)
+		<-s.over
+	}
+}
+
+func (s *waiting) String() string { return "waiting" }
+
+func (s *waiting) Fit(*datasets.Dataset) (Transform, error) { s.ask(nil); return s, nil }
+
+func (s *waiting) Apply(x [][]float64) ([][]float64, error) {
+	for _, row := range x {
+		s.ask(row)
+	}
+	return x, nil
+}
+
+type waitingKernel struct{ *waiting }
+
+func (k waitingKernel) Check() error { return nil }
+func (k waitingKernel) Eval(x, z []float64) float64 {
+	k.waiting.ask(x)
+	k.waiting.ask(z)
+	return kernels.RBF(1).Eval(x, z)
+}
+
+// An interrupt does not wait for a step, nor for predictions of what is held out: neither
+// looks at the context.
+func TestInterruptDoesNotWait(t *testing.T) {
+	data := moons()
+	folds := KFold(3, 1)
+	splits, err := folds.Splits(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := data.X[splits[0].Test[0]]
+	for name, c := range map[string]struct {
+		at []float64
+		do func(ctx context.Context, s *waiting) error
+	}{
+		"Fit of a step": {nil, func(ctx context.Context, s *waiting) error {
+			_, err := Pipe(Standardise(), s, Classify(data)).Fit(ctx)
+			return err
+		}},
+		"Apply of a step": {data.X[0], func(ctx context.Context, s *waiting) error {
+			_, err := Pipe(s, Classify(data)).Fit(ctx)
+			return err
+		}},
+		"Apply to what is held out": {held, func(ctx context.Context, s *waiting) error {
+			_, err := CrossValidate(ctx, Pipe(s, Classify(data)), folds)
+			return err
+		}},
+		"CrossValidate": {held, func(ctx context.Context, s *waiting) error {
+			_, err := CrossValidate(ctx, Classify(data).Kernel(waitingKernel{s}), folds)
+			return err
+		}},
+		"LearningCurve": {held, func(ctx context.Context, s *waiting) error {
+			_, err := LearningCurve(ctx, Classify(data).Kernel(waitingKernel{s}), folds, 20, 30)
+			return err
+		}},
+	} {
+		synctest.Test(t, func(t *testing.T) { // which sees when everybody waits
+			ctx, end := context.WithCancelCause(context.Background())
+			s := &waiting{c.at, end, make(chan struct{})}
+			defer close(s.over)
+			if err := c.do(ctx, s); !errors.Is(err, errButton) {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
 	}
 }
 

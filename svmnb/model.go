@@ -1,6 +1,7 @@
 package svmnb
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -175,13 +176,13 @@ func (m *Model) Transformed() *Model {
 func (m *Model) shared() *Model { own := *m; return &own }
 
 // enter checks points of a caller and returns them as the machines want them.
-func (m *Model) enter(verb string, p points) (points, error) {
+func (m *Model) enter(ctx context.Context, verb string, p points) (points, error) {
 	if b := m.before; b != nil {
 		if b.open > 0 {
 			return p, wrong(verb, math.NaN(), "the model was learnt from scaled data (%v), and points do not say whether they are scaled; say Raw() for the model of points as they were measured, or Transformed() for that of scaled ones", b)
 		}
 		var err error
-		if p, err = b.apply(verb, "model", p); err != nil {
+		if p, err = b.apply(ctx, verb, "model", p); err != nil {
 			return p, err
 		}
 	}
@@ -274,7 +275,7 @@ func (m *Model) decisions(verb string, p points) ([][]float64, error) {
 	if m.none() {
 		return nil, noFit(verb)
 	}
-	p, err := m.enter(verb, p)
+	p, err := m.enter(context.Background(), verb, p)
 	if err != nil {
 		return nil, err
 	}

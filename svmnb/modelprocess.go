@@ -65,7 +65,7 @@ func (m *Model) Posterior(ctx context.Context, x [][]float64) (_ *Belief, err er
 	case p.noise == nil:
 		return nil, wrong("Posterior", math.NaN(), "the process was solved by an iterative method, whose variances are bounds that it computes anew; solve by Cholesky(), or say Values for the means")
 	}
-	at, err := m.enter("Posterior", written(x))
+	at, err := m.enter(ctx, "Posterior", written(x))
 	if err != nil {
 		return nil, err
 	}

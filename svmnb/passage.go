@@ -1,6 +1,7 @@
 package svmnb
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strings"
@@ -59,7 +60,7 @@ func stepText(t Transform) string {
 }
 
 // apply returns raw points as the steps leave them.
-func (p *passage) apply(verb, learner string, x points) (points, error) {
+func (p *passage) apply(ctx context.Context, verb, learner string, x points) (points, error) {
 	for i, row := range x.x {
 		if len(row) != p.d {
 			return points{}, &ArgumentError{verb, i, -1, float64(len(row)), fmt.Sprintf("the point has %s, the %s was trained on %d", several(len(row), "feature"), learner, p.d)}
@@ -71,7 +72,7 @@ func (p *passage) apply(verb, learner string, x points) (points, error) {
 	for i, t := range p.steps {
 		n := x.n()
 		var err error
-		if x, err = x.through(t); err == nil && x.n() != n {
+		if x, err = x.through(ctx, t); err == nil && x.n() != n {
 			err = wrong(verb, float64(x.n()), "it makes %d rows of %d; a step keeps the number of points", x.n(), n)
 		}
 		if err != nil {

@@ -21,7 +21,9 @@ type Part interface{ String() string }
 
 // Step is the immutable description of something that is done to points before they
 // are learnt from. What it has to know of the data it learns in Fit, from training
-// points alone: a pipeline inside of folds fits it anew without what is held out.
+// points alone: a pipeline inside of folds fits it anew without what is held out. An
+// interrupt does not wait for Fit, nor for the Apply of the [Transform]: they run to their
+// end beside what comes next, and what they return is dropped.
 type Step interface {
 	Part
 	Fit(train *datasets.Dataset) (Transform, error)
@@ -250,11 +252,11 @@ func (p Pipeline) fit(ctx context.Context, w *warmth) (*PipeFit, error) {
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("svmnb: Pipe: %w", context.Cause(ctx))
 		}
-		t, err := fitStep(s, data)
+		t, err := fitStep(ctx, s, data)
 		if err != nil {
 			return nil, fmt.Errorf("svmnb: Pipe: step %d, %v: %w", i+1, s, err)
 		}
-		p, err := pointsOf(data).through(t)
+		p, err := pointsOf(data).through(ctx, t)
 		if err == nil && p.n() != data.N() {
 			err = wrong("Pipe", float64(p.n()), "it makes %d rows of %d; a step keeps the number of points", p.n(), data.N())
 		}
@@ -278,31 +280,35 @@ func (p Pipeline) fit(ctx context.Context, w *warmth) (*PipeFit, error) {
 	return fit.again(ctx, p, w)
 }
 
-func fitStep(s Step, train *datasets.Dataset) (_ Transform, err error) {
-	defer panics.Recover(&err, func() string { return fmt.Sprintf("the step %v", s) })
-	if train.Sparse == nil {
-		return s.Fit(train)
-	}
-	sparse, ok := s.(SparseStep)
-	if !ok {
-		return nil, wrong("Pipe", math.NaN(), "the points are sparse and the step wants them written out; MaxAbs() is a scaling that leaves 0 where it is, RandomFourier and Nystroem make rows of sparse points, and Dense() of the data set writes them out")
-	}
-	return sparse.FitSparse(train)
+func fitStep(ctx context.Context, s Step, train *datasets.Dataset) (Transform, error) {
+	return unlessDone(ctx, func() (_ Transform, err error) {
+		defer panics.Recover(&err, func() string { return fmt.Sprintf("the step %v", s) })
+		if train.Sparse == nil {
+			return s.Fit(train)
+		}
+		sparse, ok := s.(SparseStep)
+		if !ok {
+			return nil, wrong("Pipe", math.NaN(), "the points are sparse and the step wants them written out; MaxAbs() is a scaling that leaves 0 where it is, RandomFourier and Nystroem make rows of sparse points, and Dense() of the data set writes them out")
+		}
+		return sparse.FitSparse(train)
+	})
 }
 
 // through returns the points as the fitted step leaves them.
-func (p points) through(t Transform) (_ points, err error) {
-	defer panics.Recover(&err, func() string { return fmt.Sprintf("Apply of a step, a %T,", t) })
-	if p.sparse == nil {
-		x, err := t.Apply(p.x)
-		return written(x), err
-	}
-	sparse, ok := t.(SparseTransform)
-	if !ok {
-		return points{}, wrong("Pipe", math.NaN(), "the points are sparse, and the step takes them written out: by Dense() of the data set")
-	}
-	to, x, err := sparse.ApplySparse(datasets.CSR(*p.sparse))
-	return points{x, (*kernels.CSR)(to)}, err
+func (p points) through(ctx context.Context, t Transform) (points, error) {
+	return unlessDone(ctx, func() (_ points, err error) {
+		defer panics.Recover(&err, func() string { return fmt.Sprintf("Apply of a step, a %T,", t) })
+		if p.sparse == nil {
+			x, err := t.Apply(p.x)
+			return written(x), err
+		}
+		sparse, ok := t.(SparseTransform)
+		if !ok {
+			return points{}, wrong("Pipe", math.NaN(), "the points are sparse, and the step takes them written out: by Dense() of the data set")
+		}
+		to, x, err := sparse.ApplySparse(datasets.CSR(*p.sparse))
+		return points{x, (*kernels.CSR)(to)}, err
+	})
 }
 
 // again learns from the transformed points once more.
@@ -386,12 +392,12 @@ func (f *PipeFit) Transform(x [][]float64) (_ [][]float64, err error) {
 	if f.none() {
 		return nil, noFit("Transform")
 	}
-	p, err := f.transform("Transform", written(x))
+	p, err := f.transform(context.Background(), "Transform", written(x))
 	return p.x, err
 }
 
-func (f *PipeFit) transform(verb string, p points) (points, error) {
-	return (&passage{steps: f.steps, d: f.d}).apply(verb, "pipeline", p)
+func (f *PipeFit) transform(ctx context.Context, verb string, p points) (points, error) {
+	return (&passage{steps: f.steps, d: f.d}).apply(ctx, verb, "pipeline", p)
 }
 
 // Predict returns the class names of the m raw points of x. Errors are those of
@@ -446,7 +452,7 @@ func (f *PipeFit) entered(verb string, p points) (*Model, points, error) {
 	if f.none() {
 		return nil, p, noFit(verb)
 	}
-	p, err := f.transform(verb, p)
+	p, err := f.transform(context.Background(), verb, p)
 	if err != nil {
 		return nil, p, err
 	}
@@ -468,7 +474,7 @@ func (f *PipeFit) Posterior(ctx context.Context, x [][]float64) (*Belief, error)
 	if !ok {
 		return nil, wrong("Posterior", math.NaN(), "only a Gaussian process has one; end the pipeline in svmnb.GaussianProcess(data)")
 	}
-	p, err := f.transform("Posterior", written(x))
+	p, err := f.transform(ctx, "Posterior", written(x))
 	if err != nil {
 		return nil, err
 	}
@@ -519,7 +525,7 @@ func (f *PipeFit) heldOut(ctx context.Context, ds *datasets.Dataset) (*HeldOut, 
 	if err := missingAllowed(ds); err != nil {
 		return nil, err
 	}
-	p, err := f.transform("Evaluate", pointsOf(ds))
+	p, err := f.transform(ctx, "Evaluate", pointsOf(ds))
 	if err != nil {
 		return nil, err
 	}

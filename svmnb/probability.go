@@ -241,14 +241,17 @@ func (c *Calibrated) learn(ctx context.Context, class []int, fit func(rows []int
 			break
 		}
 		decide, err := fit(in)
+		if err != nil && ctx.Err() == nil {
+			return nil, fmt.Errorf("svmnb: Calibrate: without fold %d: %w", k+1, err)
+		}
+		var held [][]float64
+		if err == nil {
+			held, err = unlessDone(ctx, func() ([][]float64, error) { return decide("Calibrate", x.some(out)) })
+		}
 		if err != nil && ctx.Err() != nil {
 			interrupted = fmt.Errorf("svmnb: Calibrate: after %d of %d folds: %w", done, c.folds, err)
 			break
 		}
-		if err != nil {
-			return nil, fmt.Errorf("svmnb: Calibrate: without fold %d: %w", k+1, err)
-		}
-		held, err := decide("Calibrate", x.some(out))
 		if err != nil {
 			return nil, fmt.Errorf("svmnb: Calibrate: fold %d: %w", k+1, err)
 		}

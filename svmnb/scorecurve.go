@@ -177,7 +177,7 @@ func bothSides(ctx context.Context, l Learner, s Split, m Metric) (train, held f
 		return 0, 0, err
 	}
 	score := func(on *datasets.Dataset) float64 {
-		h, e := fit.heldOut(ctx, on)
+		h, e := unlessDone(ctx, func() (*HeldOut, error) { return fit.heldOut(ctx, on) })
 		if e == nil {
 			var v float64
 			if v, e = m.Of(h); e == nil {

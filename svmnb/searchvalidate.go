@@ -176,7 +176,7 @@ func validate(ctx context.Context, l Learner, s Split, m Metric, w *warmth) (sco
 	if err != nil {
 		return 0, err
 	}
-	h, err := fit.heldOut(ctx, data.Select(s.Test))
+	h, err := unlessDone(ctx, func() (*HeldOut, error) { return fit.heldOut(ctx, data.Select(s.Test)) })
 	if err != nil {
 		return 0, err
 	}
