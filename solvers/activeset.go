@@ -46,9 +46,9 @@ func (in *interior) approach() {
 	}
 }
 
-// conclude implements concluder: an interior point is no answer as long as there
+// Conclude implements Concluder: an interior point is no answer as long as there
 // is a way to the bounds, nor is a face before its set has been seen to repeat.
-func (in *interior) conclude() bool {
+func (in *interior) Conclude() bool {
 	if in.end.round == 0 && in.raw && in.q != nil && !in.last && !in.finished {
 		in.approach()
 	}

@@ -48,10 +48,10 @@ func innerOf(m Method) Method {
 
 // Start implements Method. It refuses what Inner refuses.
 func (m Chunking) Start(p *Problem, alpha []float64) (Stepper, error) {
-	return m.startAt(p, alpha, nil)
+	return m.StartAt(p, alpha, nil)
 }
 
-func (m Chunking) startAt(p *Problem, alpha, f []float64) (Stepper, error) {
+func (m Chunking) StartAt(p *Problem, alpha, f []float64) (Stepper, error) {
 	if m.Initial < 0 {
 		return nil, &ProblemError{"Chunking.Initial", -1, float64(m.Initial), fmt.Sprintf("the first chunk has %d points; give at least 1, or 0 for the default", m.Initial)}
 	}

@@ -26,10 +26,10 @@ func (ConjugateSMO) Name() string { return "conjugate SMO" }
 
 // Start implements Method. It refuses a fixed bias.
 func (m ConjugateSMO) Start(p *Problem, alpha []float64) (Stepper, error) {
-	return m.startAt(p, alpha, nil)
+	return m.StartAt(p, alpha, nil)
 }
 
-func (m ConjugateSMO) startAt(p *Problem, alpha, f []float64) (Stepper, error) {
+func (m ConjugateSMO) StartAt(p *Problem, alpha, f []float64) (Stepper, error) {
 	if p.FixedBias {
 		return nil, fmt.Errorf("%w: conjugate SMO moves pairs along s'α = δ, and with a fixed bias there is no such constraint", ErrUnsupported)
 	}
@@ -59,8 +59,8 @@ func (s *conjugate) Report(it *Iterate) {
 	it.Up, it.Low = s.up, s.low
 }
 
-func (s *conjugate) refresh(f []float64) {
-	s.pairs.refresh(f)
+func (s *conjugate) Refresh(f []float64) {
+	s.pairs.Refresh(f)
 	s.restart()
 	s.choose()
 }

@@ -112,7 +112,7 @@ func (s *descent) face(ctx context.Context) (moved bool, err error) {
 }
 
 // refresh sums w afresh; F is of no use to it.
-func (s *descent) refresh([]float64) {
+func (s *descent) Refresh([]float64) {
 	s.normal()
 	s.size = len(s.alpha)
 	s.high, s.low = math.Inf(1), math.Inf(-1)

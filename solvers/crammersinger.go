@@ -90,23 +90,17 @@ func (p *CrammerSinger) upper(i, m int) float64 {
 // s.Start, and observers are given α alone.
 func (p *CrammerSinger) Solve(ctx context.Context, s Settings) (_ *Result, err error) {
 	defer panics.Recover(&err, func() string { return "the criterion or an observer of " + crammerSinger })
-	if err := given(ctx, CoordinateDescent{}, s); err != nil {
+	if err := given(ctx, &s); err != nil {
 		return nil, err
 	}
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
-	switch {
-	case s.MaxIterations < 0:
-		return nil, &ProblemError{"MaxIterations", -1, float64(s.MaxIterations), fmt.Sprintf("is %d; it must be positive, or 0 for the default", s.MaxIterations)}
-	case s.Start != nil:
-		return nil, fmt.Errorf("solvers: %s: %w: it takes no Start", crammerSinger, ErrUnsupported)
-	}
-	if s.Stop == nil {
-		s.Stop = UpLow{1e-3}
-	}
 	if s.MaxIterations == 0 {
 		s.MaxIterations = 1_000_000
+	}
+	if s.Start != nil {
+		return nil, fmt.Errorf("solvers: %s: %w: it takes no Start", crammerSinger, ErrUnsupported)
 	}
 	n, k := len(p.Y), p.Classes
 	r := &joint{

@@ -20,6 +20,10 @@ type Criterion interface {
 	String() string
 }
 
+// An Unclaimed criterion makes no claim about the gap. Solve refuses to believe others while
+// the relative gap is above 0.5.
+type Unclaimed interface{ Unclaimed() }
+
 // UpLow stops when m(α) − M(α) ≤ Tol, the b-free form of the KKT conditions
 // (Keerthi et al. 2001; LIBSVM's rule with its eps as Tol). All conditions then
 // hold within Tol/2 at the bias (m + M)/2, and the gap is at most n C Tol / 2. A
@@ -46,6 +50,9 @@ func (c Gap) String() string                 { return fmt.Sprintf("relative gap 
 // iterations or what the method says (CST §7.1, criterion 1). It says nothing about optimality and is
 // here because the book has it: a slow run looks finished to it.
 type Growth struct{ Tol float64 }
+
+// Unclaimed implements [Unclaimed].
+func (Growth) Unclaimed() {}
 
 func (c Growth) Met(pt *Point, t *Trace) Status {
 	if math.IsNaN(pt.Dual) {

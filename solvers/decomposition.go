@@ -79,15 +79,15 @@ func (m Decomposition) Name() string {
 	return "decomposition (" + name + ")"
 }
 
-// keepsClasses says that the engine does.
-func (Decomposition) keepsClasses() {}
+// Accepts implements Accepter: with PerClass the engine is needed, which Start sees.
+func (Decomposition) Accepts(*Problem) error { return nil }
 
 // Start implements Method. It refuses what Inner refuses.
 func (m Decomposition) Start(p *Problem, alpha []float64) (Stepper, error) {
-	return m.startAt(p, alpha, nil)
+	return m.StartAt(p, alpha, nil)
 }
 
-func (m Decomposition) startAt(p *Problem, alpha, f []float64) (Stepper, error) {
+func (m Decomposition) StartAt(p *Problem, alpha, f []float64) (Stepper, error) {
 	n := len(alpha)
 	if m == (Decomposition{Size: m.Size}) && (m.Size == 0 || m.Size >= engineLeast) {
 		if b, points := engineFor(p); b != nil {

@@ -184,7 +184,8 @@ func newEngine(p *Problem, b Blocks, n, size int, alpha, f []float64) *engine {
 	return s
 }
 
-func (s *engine) name() string {
+// Name implements Namer.
+func (s *engine) Name() string {
 	return fmt.Sprintf("decomposition (SMO (second order), q = %d, in blocks)", s.size)
 }
 
@@ -263,7 +264,7 @@ func (s *engine) partial() bool { return len(s.active) < len(s.alpha) }
 func (s *engine) Report(it *Iterate) {
 	e := worstOf(&s.end)
 	it.Alpha, it.F, it.Step, it.Up, it.Low = s.alpha, s.f, s.step, e.up, e.low
-	it.Active, it.Sweep = len(s.active), max(1, len(s.alpha)/s.size)
+	it.Active, it.Sweep, it.Single = len(s.active), max(1, len(s.alpha)/s.size), true
 	if s.partial() {
 		it.F, it.Partial = nil, true
 	}
@@ -272,21 +273,22 @@ func (s *engine) Report(it *Iterate) {
 	}
 }
 
-func (s *engine) refresh(f []float64) {
+func (s *engine) Refresh(f []float64) {
 	copy(s.f, f)
 	s.restore()
 	s.top, s.level = s.dual(), 0
 }
 
-// complete brings F up to date where it was left out.
-func (s *engine) complete() []float64 {
+// Complete implements Completer.
+func (s *engine) Complete(ctx context.Context) []float64 {
 	if s.partial() {
-		s.catchUp(context.Background())
+		s.catchUp(ctx)
 	}
 	return s.f
 }
 
-// catchUp is complete that gives up when ctx ends.
+// catchUp brings F up to date where it was left out. It reports false when ctx has ended
+// before that.
 func (s *engine) catchUp(ctx context.Context) bool {
 	var out []int // points
 	for i := range s.n {

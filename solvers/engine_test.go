@@ -219,7 +219,7 @@ func TestEngineKeepsF(t *testing.T) {
 				t.Error("no point was ever left out")
 			}
 			want, tol := q.residual(s.alpha), 0x1p-22*(1+sizeOf(s.alpha))
-			for v, f := range s.complete() {
+			for v, f := range s.Complete(t.Context()) {
 				if !(math.Abs(f-want[v]) <= tol) {
 					t.Fatalf("completed, F[%d] = %g, want %g", v, f, want[v])
 				}
@@ -469,7 +469,7 @@ func TestEngineWidens(t *testing.T) {
 			t.Fatalf("s'α is off by %g", r)
 		}
 		want, tol := q.residual(s.alpha), 0x1p-22*(1+sizeOf(s.alpha))
-		for v, f := range s.complete() {
+		for v, f := range s.Complete(t.Context()) {
 			if !(math.Abs(f-want[v]) <= tol) {
 				t.Fatalf("F[%d] = %g, want %g", v, f, want[v])
 			}

@@ -33,14 +33,16 @@ func (Fast) Name() string { return "the fastest" }
 
 // Start implements Method.
 func (m Fast) Start(p *Problem, alpha []float64) (Stepper, error) {
-	return m.startAt(p, alpha, nil)
+	return m.StartAt(p, alpha, nil)
 }
 
-func (m Fast) startAt(p *Problem, alpha, f []float64) (Stepper, error) {
-	return startAt(m.choose(p)[0], p, alpha, f)
+// StartAt implements WarmStarter.
+func (m Fast) StartAt(p *Problem, alpha, f []float64) (Stepper, error) {
+	return startAt(m.Choose(p)[0].Method, p, alpha, f)
 }
 
-func (Fast) keepsClasses() {}
+// Accepts implements Accepter: there is a method for every problem.
+func (Fast) Accepts(*Problem) error { return nil }
 
 // WantsFeatures reports whether a linear machine of so many variables, on points of so
 // many columns, is best given as [Features].
@@ -48,18 +50,18 @@ func (Fast) WantsFeatures(variables, points, columns int, fixedBias bool) bool {
 	return fixedBias || variables >= fastFrom && points >= 2*columns && columns <= mostColumns
 }
 
-// choose returns the methods for p, each to be taken when the one before does not get on.
-func (Fast) choose(p *Problem) []Method {
-	var list []Method
+// Choose implements Chooser.
+func (Fast) Choose(p *Problem) []Stage {
+	var list []Stage
 	x, linear := p.K.(Features)
 	if linear && !p.PerClass && x.Columns() <= mostColumns {
-		list = append(list, Newton{})
+		list = append(list, Stage{Method: Newton{}})
 	}
 	if p.FixedBias {
 		if linear {
-			list = append(list, CoordinateDescent{})
+			list = append(list, Stage{Method: CoordinateDescent{}})
 		}
-		list = append(list, hurried{GradientAscent{}, 1000})
+		list = append(list, hurried(p, GradientAscent{}, 1000))
 		return append(list, inTheEnd(p, GradientAscent{})...)
 	}
 	pairs := Method(SMO{})
@@ -68,39 +70,28 @@ func (Fast) choose(p *Problem) []Method {
 	}
 	if len(p.S) >= fastFrom {
 		if b, n := engineFor(p); b != nil && fine(p, b, n) {
-			list = append(list, hurried{Decomposition{}, 300})
+			list = append(list, hurried(p, Decomposition{}, 300))
 			return append(list, inTheEnd(p, pairs)...)
 		}
 	}
-	list = append(list, hurried{pairs, max(100_000, 200*len(p.S))})
+	list = append(list, hurried(p, pairs, max(100_000, 200*len(p.S))))
 	return append(list, inTheEnd(p, pairs)...)
 }
 
 // inTheEnd are the methods for what others do not get on with, pairs last.
-func inTheEnd(p *Problem, last Method) []Method {
+func inTheEnd(p *Problem, last Method) []Stage {
 	if p.PerClass || len(p.S) > fastDense {
-		return []Method{last}
+		return []Stage{{Method: last}}
 	}
-	return []Method{PrimalDual{}, hurried{last, 1_000_000}}
+	return []Stage{{Method: PrimalDual{}}, hurried(p, last, 1_000_000)}
 }
 
 // hurried is a method that is given so many iterations where Q can be factored.
-type hurried struct {
-	Method
-	most int
-}
-
-func (hurried) keepsClasses() {}
-
-func (m hurried) budget(n int) int {
-	if n > fastDense {
-		return 1 << 60
+func hurried(p *Problem, m Method, most int) Stage {
+	if len(p.S) > fastDense {
+		most = 0
 	}
-	return m.most
-}
-
-func (m hurried) startAt(p *Problem, alpha, f []float64) (Stepper, error) {
-	return startAt(m.Method, p, alpha, f)
+	return Stage{m, most}
 }
 
 // fine reports whether single precision tells the points apart: whether the largest K is

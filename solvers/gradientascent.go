@@ -210,8 +210,8 @@ func (s *ascent) Report(it *Iterate) {
 	}
 }
 
-func (s *ascent) refresh(f []float64) {
-	s.pairs.refresh(f)
+func (s *ascent) Refresh(f []float64) {
+	s.pairs.Refresh(f)
 	s.over = false
 	s.look()
 	if s.finisher != nil {

@@ -318,7 +318,7 @@ func TestStageInMemory(t *testing.T) {
 			if b != nil && o == AscendingAlpha && dropped < 0 {
 				dropped = b.of[0]
 				s.alpha[dropped] = 0
-				s.refresh(p.residual(s.alpha))
+				s.Refresh(p.residual(s.alpha))
 			}
 			before := slices.Clone(s.alpha)
 			if _, err := s.Step(context.Background()); err != nil {
@@ -436,7 +436,7 @@ func TestGradientAscentRefreshed(t *testing.T) {
 		t.Fatal(done, err)
 	}
 	s.over = true
-	s.refresh(p.residual(s.alpha))
+	s.Refresh(p.residual(s.alpha))
 	if done, err := s.Step(context.Background()); done || err != nil || s.norm2 == 0 {
 		t.Errorf("done %v, %v, after a path of %g", done, err, s.last)
 	}
@@ -453,7 +453,7 @@ func TestLevel(t *testing.T) {
 		}
 		s := st.(*ascent)
 		s.alpha[3] += 0.3 * sign * y[3] // s'α = ±0.3
-		s.refresh(p.residual(s.alpha))
+		s.Refresh(p.residual(s.alpha))
 		best := 0
 		for i, f := range s.f {
 			if sign*f < sign*s.f[best] {

@@ -116,7 +116,7 @@ func (in *interior) start() {
 
 // refresh has nothing to take over: the gradient is computed afresh after every
 // step. It is there for Solve to ask its criterion once more at the end.
-func (in *interior) refresh([]float64) {}
+func (in *interior) Refresh([]float64) {}
 
 func (in *interior) gradient() {
 	in.q.mul(in.grad, in.alpha)

@@ -49,8 +49,8 @@ func (s *keerthi) Report(it *Iterate) {
 	}
 }
 
-func (s *keerthi) refresh(f []float64) {
-	s.pairs.refresh(f)
+func (s *keerthi) Refresh(f []float64) {
+	s.pairs.Refresh(f)
 	s.thresholds(-1, -1)
 }
 

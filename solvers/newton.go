@@ -221,7 +221,7 @@ func (s *newton) Report(it *Iterate) {
 }
 
 // refresh has nothing to take over: F is computed afresh from α after every step.
-func (s *newton) refresh([]float64) {}
+func (s *newton) Refresh([]float64) {}
 
 // A proximal step takes newtonSteps at most; after one of more than fewSteps the
 // next has the same r.

@@ -47,9 +47,6 @@ func OneClass(k Matrix, nu float64) (*Problem, error) {
 	return &Problem{K: k, S: fill(n, 1), P: make([]float64, n), Lower: make([]float64, n), Upper: fill(n, 1), Delta: nu * float64(n)}, nil
 }
 
-// keepsClasses marks the methods that can solve a Problem with PerClass.
-func (SMO) keepsClasses() {}
-
 // perClass is SMO for a Problem with PerClass. Both sums stay if the two points
 // of a step are of one class, so there is a worst pair per class; the one that
 // promises the larger gain is taken (LIBSVM's Solver_NU).
@@ -72,8 +69,8 @@ func (s *perClass) Report(it *Iterate) {
 	it.Up, it.Low = s.up[c], s.low[c]
 }
 
-func (s *perClass) refresh(f []float64) {
-	s.pairs.refresh(f)
+func (s *perClass) Refresh(f []float64) {
+	s.pairs.Refresh(f)
 	s.scan()
 }
 

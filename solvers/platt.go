@@ -41,8 +41,8 @@ func (s *sweep) Report(it *Iterate) {
 	}
 }
 
-func (s *sweep) refresh(f []float64) {
-	s.pairs.refresh(f)
+func (s *sweep) Refresh(f []float64) {
+	s.pairs.Refresh(f)
 	s.fresh = false
 	if s.normal != nil {
 		s.normal.gather(s.p, s.alpha)
@@ -89,7 +89,7 @@ func (s *sweep) try(i, j int) (bool, error) {
 // whether nothing is left to gain.
 func (s *sweep) dry() (done bool) {
 	if s.normal != nil {
-		s.pairs.refresh(s.p.residual(s.alpha))
+		s.pairs.Refresh(s.p.residual(s.alpha))
 	}
 	sum := s.p.summarise(s.alpha, s.pairs.f)
 	s.up, s.low = sum.up, sum.low

@@ -217,3 +217,38 @@ func (p *Problem) canFall(i int, a float64) bool {
 	}
 	return a < p.Upper[i]
 }
+
+// worst is the largest KKT violation that Up and Low amount to: a point that can rise
+// wants F ≤ b, one that can fall F ≥ b. The bias is the fixed one, or the middle of
+// [M, m], which violates least.
+func (p *Problem) worst(up, low float64) float64 {
+	if p.FixedBias {
+		return max(up-p.Bias, p.Bias-low)
+	}
+	b := (&extent{up: up, low: low}).bias()
+	return max(up-b, b-low)
+}
+
+// balanced reports whether α keeps the equality constraint.
+func (p *Problem) balanced(alpha []float64) bool {
+	scale := math.Abs(p.Delta)
+	for _, a := range alpha {
+		scale += math.Abs(a)
+	}
+	return p.equality(alpha) <= 1e-8*scale
+}
+
+// outside returns the first variable that is outside its box by more than rounding, or
+// −1.
+func (p *Problem) outside(alpha []float64) int {
+	scale := 0.0
+	for _, a := range alpha {
+		scale = max(scale, math.Abs(a))
+	}
+	for i, a := range alpha {
+		if a-a != 0 || a < p.Lower[i]-1e-8*scale || a > p.Upper[i]+1e-8*scale {
+			return i
+		}
+	}
+	return -1
+}

@@ -1,9 +1,6 @@
 package solvers
 
-import (
-	"context"
-	"fmt"
-)
+import "context"
 
 // shrinking is SMO on the active points (Joachims 1999; ST; LIBSVM). Every
 // min(n, 1000) steps it leaves out the points that sit at a bound and would have
@@ -37,19 +34,13 @@ type shrinking struct {
 	moved  []int
 }
 
-func newShrinking(p *Problem, alpha, f []float64, m SMO) (*shrinking, error) {
-	if m.Selection != SecondOrder && m.Selection != WorstPair {
-		return nil, fmt.Errorf("%w: shrinking compares with the worst pair, which the selection %v does not know; use SecondOrder or WorstPair", ErrUnsupported, m.Selection)
-	}
-	if p.PerClass {
-		return nil, fmt.Errorf("%w: shrinking knows one worst pair, and ν-SVC has one in each class; leave Shrinking out", ErrUnsupported)
-	}
+func newShrinking(p *Problem, alpha, f []float64, m SMO) *shrinking {
 	if f == nil {
 		f = p.residual(alpha)
 	}
 	s := &shrinking{m: m, p: p, alpha: alpha, f: f, base: append([]float64(nil), alpha...)}
 	s.restore()
-	return s, nil
+	return s
 }
 
 // restore makes all points active; f must be right for alpha.
@@ -73,14 +64,14 @@ func (s *shrinking) Report(it *Iterate) {
 	it.Alpha, it.F, it.Working, it.Active = s.alpha, nil, s.moved, len(s.active)
 }
 
-func (s *shrinking) refresh(f []float64) {
+func (s *shrinking) Refresh(f []float64) {
 	copy(s.f, f)
 	s.restore()
 }
 
-// complete brings F of all points up to date by the rows of the α that have
-// changed.
-func (s *shrinking) complete() []float64 {
+// Complete implements Completer: it brings F of all points up to date by the rows of the
+// α that have changed.
+func (s *shrinking) Complete(context.Context) []float64 {
 	if s.active == nil {
 		return s.f
 	}
@@ -119,19 +110,19 @@ func (s *shrinking) Step(ctx context.Context) (done bool, err error) {
 		return done, err
 	}
 	if done {
-		s.complete()
+		s.Complete(ctx)
 		s.restore()
 		return false, nil
 	}
 	if s.left--; s.left == 0 {
 		s.left = s.period()
-		s.shrink()
+		s.shrink(ctx)
 	}
 	return false, nil
 }
 
 // shrink leaves out what it may.
-func (s *shrinking) shrink() {
+func (s *shrinking) shrink(ctx context.Context) {
 	in, keep := s.inner, []int(nil)
 	for k, f := range in.f {
 		if out := in.rise(k) <= 0 && f > in.up || in.fall(k) <= 0 && f < in.low; out {
@@ -146,7 +137,7 @@ func (s *shrinking) shrink() {
 	if 10*len(keep) > 9*len(in.f) || len(keep) == 0 { // all at a bound: nothing is left to do
 		return
 	}
-	s.complete()
+	s.Complete(ctx)
 	copy(s.base, s.alpha)
 	p, n := s.p, len(keep)
 	v := &view{k: p.K, points: keep, diag: make([]float64, n), rows: [2][]float64{make([]float64, n), make([]float64, n)}}

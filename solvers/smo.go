@@ -80,37 +80,49 @@ func (m SMO) Name() string {
 
 // Start implements Method. It refuses a fixed bias and an unknown Selection.
 func (m SMO) Start(p *Problem, alpha []float64) (Stepper, error) {
-	return m.startAt(p, alpha, nil)
+	return m.StartAt(p, alpha, nil)
 }
 
-func (m SMO) startAt(p *Problem, alpha, f []float64) (Stepper, error) {
-	if p.FixedBias {
-		return nil, fmt.Errorf("%w: SMO moves pairs along s'α = δ, and with a fixed bias there is no such constraint; use GradientAscent", ErrUnsupported)
+// Accepts implements Accepter. It refuses a fixed bias, and with PerClass a Selection that
+// takes pairs across the classes.
+func (m SMO) Accepts(p *Problem) error {
+	switch {
+	case p.FixedBias:
+		return fmt.Errorf("%w: SMO moves pairs along s'α = δ, and with a fixed bias there is no such constraint; use GradientAscent", ErrUnsupported)
+	case !(m.Tol >= 0) || math.IsInf(m.Tol, 1):
+		return &ProblemError{"SMO.Tol", -1, m.Tol, fmt.Sprintf("the tolerance is %g; it must be ≥ 0 (0 means 1e-3)", m.Tol)}
+	case m.Selection < 0 || int(m.Selection) >= len(selectionNames):
+		return fmt.Errorf("%w: there is no %v", ErrUnsupported, m.Selection)
+	case m.Shrinking && m.Selection != SecondOrder && m.Selection != WorstPair:
+		return fmt.Errorf("%w: shrinking compares with the worst pair, which the selection %v does not know; use SecondOrder or WorstPair", ErrUnsupported, m.Selection)
+	case m.Shrinking && p.PerClass:
+		return fmt.Errorf("%w: shrinking knows one worst pair, and ν-SVC has one in each class; leave Shrinking out", ErrUnsupported)
+	case p.PerClass && m.Selection != SecondOrder && m.Selection != WorstPair:
+		return fmt.Errorf("%w: the selection %v takes pairs across the classes, and ν-SVC has a sum to keep in each; use SecondOrder or WorstPair", ErrUnsupported, m.Selection)
 	}
-	if !(m.Tol >= 0) || math.IsInf(m.Tol, 1) {
-		return nil, &ProblemError{"SMO.Tol", -1, m.Tol, fmt.Sprintf("the tolerance is %g; it must be ≥ 0 (0 means 1e-3)", m.Tol)}
+	return nil
+}
+
+// StartAt implements WarmStarter.
+func (m SMO) StartAt(p *Problem, alpha, f []float64) (Stepper, error) {
+	if err := m.Accepts(p); err != nil {
+		return nil, err
 	}
 	if m.Shrinking {
-		return newShrinking(p, alpha, f, m)
+		return newShrinking(p, alpha, f, m), nil
 	}
 	w := pairsAt(p, alpha, f)
-	if p.PerClass {
-		if m.Selection != SecondOrder && m.Selection != WorstPair {
-			return nil, fmt.Errorf("%w: the selection %v takes pairs across the classes, and ν-SVC has a sum to keep in each; use SecondOrder or WorstPair", ErrUnsupported, m.Selection)
-		}
+	switch {
+	case p.PerClass:
 		return newPerClass(w, m), nil
-	}
-	switch m.Selection {
-	case SecondOrder, WorstPair:
-		return newGreedy(w, m), nil
-	case Platt:
+	case m.Selection == Platt:
 		return newPlatt(w, m), nil
-	case Simplified:
+	case m.Selection == Simplified:
 		return newSimplified(w, m), nil
-	case Keerthi1, Keerthi2:
+	case m.Selection == Keerthi1 || m.Selection == Keerthi2:
 		return newKeerthi(w, m), nil
 	}
-	return nil, fmt.Errorf("%w: there is no %v", ErrUnsupported, m.Selection)
+	return newGreedy(w, m), nil
 }
 
 // pairs is the workspace that all selections share: α, F and the exact solution
@@ -147,7 +159,7 @@ func (w *pairs) report(it *Iterate) {
 }
 
 // refresh takes over an F computed afresh.
-func (w *pairs) refresh(f []float64) { copy(w.f, f) }
+func (w *pairs) Refresh(f []float64) { copy(w.f, f) }
 
 // rise and fall are how far s_i α_i can move up and down.
 func (w *pairs) rise(i int) float64 {
@@ -312,8 +324,8 @@ func (s *greedy) Report(it *Iterate) {
 	}
 }
 
-func (s *greedy) refresh(f []float64) {
-	s.pairs.refresh(f)
+func (s *greedy) Refresh(f []float64) {
+	s.pairs.Refresh(f)
 	s.scan()
 }
 

@@ -58,6 +58,13 @@ type BlockSweeper interface {
 // A Counter is a Matrix that counts how many kernel values it has computed.
 type Counter interface{ Evaluations() int64 }
 
+func evaluations(k Matrix) int64 {
+	if c, ok := k.(Counter); ok {
+		return c.Evaluations()
+	}
+	return 0
+}
+
 // Problem is one quadratic programme; see the package comment for the formula.
 // [SoftMargin], [SoftMargin2] and [HardMargin] make the classification duals of
 // CST §7.1. All slices have length n and are not changed by a solver.
@@ -104,6 +111,7 @@ type Iterate struct {
 	Step      float64   // length of the last step along its direction
 	Active    int       // size of the active set; 0 means all
 	Partial   bool      // F is nil because it is kept for the active points only, and to complete it costs too much for a measurement
+	Single    bool      // F belongs to a K in single precision, computed in blocks: Solve computes F afresh in blocks too, and now and then looks whether W still grows
 	Rough     bool      // F is that of an approximation of K: good for a claim, not for a measurement
 	Bias      float64   // the b that belongs to Alpha, where the method has one of its own
 	Surrogate float64   // interior point: the gap by the multipliers, m t on the central path

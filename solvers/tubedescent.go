@@ -92,7 +92,7 @@ func (s *tubeDescent) set(i int, b float64) {
 }
 
 // refresh sums w afresh; F is of no use to it.
-func (s *tubeDescent) refresh([]float64) {
+func (s *tubeDescent) Refresh([]float64) {
 	s.gather()
 	s.size, s.bar = s.n, math.Inf(1)
 }

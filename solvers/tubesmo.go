@@ -153,8 +153,9 @@ func (s *tube) Report(it *Iterate) {
 	}
 }
 
-// complete writes down F of the 2n multipliers, y ∓ ε − Kβ less the ridge of each.
-func (s *tube) complete() []float64 {
+// Complete implements Completer: it writes down F of the 2n multipliers, y ∓ ε − Kβ less
+// the ridge of each.
+func (s *tube) Complete(context.Context) []float64 {
 	for k, r := range s.f {
 		e, plain := s.epsilon[k], r
 		if s.p.Ridge != nil {
@@ -169,7 +170,7 @@ func (s *tube) complete() []float64 {
 	return s.f2
 }
 
-func (s *tube) refresh(f []float64) {
+func (s *tube) Refresh(f []float64) {
 	for k, e := range s.epsilon {
 		if s.alpha[k] < 0 {
 			s.f[k] = f[s.n+k] - e

@@ -112,7 +112,7 @@ func (w *workingSet) Report(it *Iterate) {
 	}
 }
 
-func (w *workingSet) refresh(f []float64) {
+func (w *workingSet) Refresh(f []float64) {
 	copy(w.f, f)
 	w.ends()
 }
@@ -367,13 +367,6 @@ func (w *workingSet) pose() {
 			q.Delta -= p.S[i] * a
 		}
 	}
-}
-
-func startAt(m Method, p *Problem, alpha, f []float64) (Stepper, error) {
-	if m, ok := m.(warm); ok && f != nil {
-		return m.startAt(p, alpha, f)
-	}
-	return m.Start(p, alpha)
 }
 
 // solve runs the inner method on sub until its violation is at most tol, or it
