@@ -45,7 +45,7 @@ func (s *ascent) level(ctx context.Context, zeta float64) error {
 		for i, f := range s.f {
 			a := s.alpha[i]
 			switch {
-			case up && p.canRise(i, a) && (best < 0 || f > s.f[best]), !up && p.canFall(i, a) && (best < 0 || f < s.f[best]):
+			case up && p.CanRise(i, a) && (best < 0 || f > s.f[best]), !up && p.CanFall(i, a) && (best < 0 || f < s.f[best]):
 				best = i
 			}
 		}

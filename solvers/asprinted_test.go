@@ -174,7 +174,7 @@ func TestSecondOrderAsPrinted(t *testing.T) {
 		if kappa <= 0 {
 			kappa = 1e-12
 		}
-		if q := (s.f[s.i] - f) * (s.f[s.i] - f) / kappa; p.canFall(j, alpha[j]) && q < least {
+		if q := (s.f[s.i] - f) * (s.f[s.i] - f) / kappa; p.CanFall(j, alpha[j]) && q < least {
 			printed, least = j, q
 		}
 	}

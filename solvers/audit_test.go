@@ -38,7 +38,7 @@ func audited(t testing.TB, p *Problem, r *Result, stop Criterion) {
 
 func auditOf(p *Problem, r *Result) (audit.Report, error) {
 	k := p.K
-	if points := doubled(k); points != nil {
+	if points := PointsOf(k); points != nil {
 		k = points
 	}
 	n := k.Dim()

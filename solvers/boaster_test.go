@@ -39,7 +39,7 @@ type strayer struct{ at float64 }
 func (strayer) Name() string { return "strayer" }
 func (m strayer) Start(p *Problem, alpha []float64) (Stepper, error) {
 	alpha[0], alpha[1] = m.at, m.at
-	return &strayed{alpha: alpha, f: p.residual(alpha)}, nil
+	return &strayed{alpha: alpha, f: p.F(alpha)}, nil
 }
 
 type strayed struct{ alpha, f []float64 }

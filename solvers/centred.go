@@ -22,7 +22,7 @@ type centring interface {
 // what every method works on: of features far from the origin K has values that are
 // large and alike, and their rounding hides what they differ by.
 func (p *Problem) centred() (*Problem, []float64) {
-	of, twice := p.K, doubled(p.K)
+	of, twice := p.K, PointsOf(p.K)
 	if twice != nil {
 		of = twice
 	}

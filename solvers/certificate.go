@@ -11,7 +11,7 @@ import (
 // semi-definite the gap bounds nothing; the KKT violation still means a
 // stationary point.
 func Certify(p *Problem, alpha []float64) Certificate {
-	return p.certify(alpha, p.residual(alpha))
+	return p.certify(alpha, p.F(alpha))
 }
 
 func (p *Problem) certify(alpha, f []float64) Certificate {
@@ -49,7 +49,7 @@ func (p *Problem) rounding(alpha []float64) float64 {
 	for _, k := range p.K.Diag() {
 		largest = max(largest, math.Abs(k))
 	}
-	if doubled(p.K) != nil {
+	if PointsOf(p.K) != nil {
 		n /= 2
 	}
 	for i := range n {

@@ -20,9 +20,8 @@ type checked struct {
 	err  error
 }
 
-func (c *checked) Row(i int) []float64 { return c.check(i, c.Matrix.Row(i)) }
-
-func (c *checked) check(i int, row []float64) []float64 {
+func (c *checked) Row(i int) []float64 {
+	row := c.Matrix.Row(i)
 	if !c.seen[i] {
 		c.seen[i] = true
 		if err := checkRow(i, row, c.Dim()); err != nil {
@@ -101,16 +100,6 @@ func (c *checked) swept(bad *first, all bool) {
 		for i := range c.seen {
 			c.seen[i] = true
 		}
-	}
-}
-
-// checkedRows is checked for a Batcher.
-type checkedRows struct{ *checked }
-
-func (c checkedRows) Rows(idx []int, dst [][]float64) {
-	c.Matrix.(Batcher).Rows(idx, dst)
-	for k, i := range idx {
-		dst[k] = c.check(i, dst[k])
 	}
 }
 

@@ -157,7 +157,7 @@ func (s *conjugate) choose() {
 	p := s.pairs.p
 	s.i, s.up = -1, math.Inf(-1)
 	for k, f := range s.f {
-		if f >= s.up && p.canRise(k, s.alpha[k]) {
+		if f >= s.up && p.CanRise(k, s.alpha[k]) {
 			s.i, s.up = k, f
 		}
 	}
@@ -169,7 +169,7 @@ func (s *conjugate) choose() {
 	s.ki = p.K.Row(i)
 	best := math.Inf(-1)
 	for k, f := range s.f {
-		if !p.canFall(k, s.alpha[k]) {
+		if !p.CanFall(k, s.alpha[k]) {
 			continue
 		}
 		if f < s.low {

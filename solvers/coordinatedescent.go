@@ -34,6 +34,9 @@ type CoordinateDescent struct {
 // Name is "dual coordinate descent".
 func (CoordinateDescent) Name() string { return "dual coordinate descent" }
 
+// WantsFeatures implements FeatureReader.
+func (CoordinateDescent) WantsFeatures(Shape) bool { return true }
+
 // Start implements Method.
 func (m CoordinateDescent) Start(p *Problem, alpha []float64) (Stepper, error) {
 	x, ok := p.K.(Features)
@@ -43,7 +46,7 @@ func (m CoordinateDescent) Start(p *Problem, alpha []float64) (Stepper, error) {
 	case !p.FixedBias:
 		return nil, fmt.Errorf("%w: single coordinates cannot move along s'α = δ; fix the bias, or append it to X as a pseudo-attribute", ErrUnsupported)
 	}
-	if points, ok := doubled(p.K).(Features); ok {
+	if points, ok := PointsOf(p.K).(Features); ok {
 		return m.startTube(p, points, alpha)
 	}
 	n := len(alpha)

@@ -19,11 +19,8 @@ import (
 // tenth of that of the whole. Decomposition may be Inner itself: the nested
 // decomposition of ST.
 //
-// With Size at most set, on a matrix with Blocks, and where the bias is free and
-// every α has an upper bound or a ridge, it is the fast engine, in single precision
-// but for α, F and the certificate; see engine.go. There Size is at least 16, and 0
-// means min(1024, max(16, n/4)). The engine alone solves problems with PerClass.
-// Result.Method says "in blocks" where it ran.
+// Package blocks has a faster one for matrices with [Blocks], which computes in single
+// precision.
 type Decomposition struct {
 	Inner  Method     // nil means SMO{}
 	Size   int        // points of the working set, at least 2; 0 means min(256, max(10, n/4)); n or more leaves all to Inner
@@ -79,24 +76,17 @@ func (m Decomposition) Name() string {
 	return "decomposition (" + name + ")"
 }
 
-// Accepts implements Accepter: with PerClass the engine is needed, which Start sees.
-func (Decomposition) Accepts(*Problem) error { return nil }
-
 // Start implements Method. It refuses what Inner refuses.
 func (m Decomposition) Start(p *Problem, alpha []float64) (Stepper, error) {
 	return m.StartAt(p, alpha, nil)
 }
 
+// StartAt implements WarmStarter.
 func (m Decomposition) StartAt(p *Problem, alpha, f []float64) (Stepper, error) {
 	n := len(alpha)
-	if m == (Decomposition{Size: m.Size}) && (m.Size == 0 || m.Size >= engineLeast) {
-		if b, points := engineFor(p); b != nil {
-			return newEngine(p, b, points, m.Size, alpha, f), nil
-		}
-	}
 	switch {
 	case p.PerClass:
-		return nil, fmt.Errorf("%w: ν-SVC has a sum of α to keep in each class, and working sets can do that on a matrix with Blocks only; use SMO, or a Gram of dense points", ErrUnsupported)
+		return nil, fmt.Errorf("%w: ν-SVC has a sum of α to keep in each class, which these working sets do not know; use SMO, or package blocks", ErrUnsupported)
 	case m.Size == 0:
 		m.Size = min(256, max(10, n/4))
 	case m.Size < 2:
@@ -147,14 +137,14 @@ func (s *decomposition) choose(size int) {
 	case BothEnds:
 		for i, f := range s.f {
 			s.key[i] = math.Inf(-1)
-			if f > s.low && p.canRise(i, s.alpha[i]) {
+			if f > s.low && p.CanRise(i, s.alpha[i]) {
 				s.key[i] = f
 			}
 		}
 		s.pick((size - len(s.next)) / 2)
 		for i, f := range s.f {
 			s.key[i] = math.Inf(-1)
-			if f < s.up && p.canFall(i, s.alpha[i]) {
+			if f < s.up && p.CanFall(i, s.alpha[i]) {
 				s.key[i] = -f
 			}
 		}

@@ -50,7 +50,7 @@ func TestGapIsPrimalMinusDual(t *testing.T) {
 	for range 30 {
 		for _, p := range classifiers(rng) {
 			alpha := randomAlpha(rng, p)
-			f := p.residual(alpha)
+			f := p.F(alpha)
 			for range 10 {
 				b := 3 * rng.NormFloat64()
 				gap := p.gapAt(alpha, f, biases{b, b})
@@ -87,7 +87,7 @@ func TestBestBias(t *testing.T) {
 	for range 30 {
 		for _, p := range classifiers(rng) {
 			alpha := randomAlpha(rng, p)
-			f := p.residual(alpha)
+			f := p.F(alpha)
 			best := p.gapAt(alpha, f, p.bestBias(alpha, f))
 			for k := range 2001 {
 				if b := -5 + float64(k)/200; p.gapAt(alpha, f, biases{b, b}) < best*(1-1e-12)-1e-13 {
@@ -109,7 +109,7 @@ func TestRemark72AsPrinted(t *testing.T) {
 	for range 20 {
 		p := classifiers(rng)[0]
 		r := solve(t, p, SMO{}, Settings{})
-		for i, f := range p.residual(r.Alpha) {
+		for i, f := range p.F(r.Alpha) {
 			g := p.S[i] - f
 			slack := max(0, 1-p.S[i]*(g+r.Bias))
 			lowest = min(lowest, r.Alpha[i]*(p.S[i]*g-1)+p.Upper[i]*slack)
@@ -169,7 +169,7 @@ func TestKKT(t *testing.T) {
 			if v := slices.Max(p.Violations(nil, alpha, nil)); v != c.MaxKKT {
 				t.Fatalf("the largest violation of a point is %v, that of the certificate %v", v, c.MaxKKT)
 			}
-			r.it.F = p.residual(alpha)
+			r.it.F = p.F(alpha)
 			if pt := r.measure(0); pt.KKT != c.MaxKKT {
 				t.Fatalf("the trace has a violation of %v, the certificate %v", pt.KKT, c.MaxKKT)
 			}
@@ -190,7 +190,7 @@ func TestGapBound(t *testing.T) {
 			if bound := 40 * c * eps / 2; r.Certificate.Gap > bound {
 				t.Errorf("C = %g, ε = %g: gap %g > nCε/2 = %g", c, eps, r.Certificate.Gap, bound)
 			}
-			f := p.residual(r.Alpha)
+			f := p.F(r.Alpha)
 			s := p.summarise(r.Alpha, f)
 			b := (s.up + s.low) / 2
 			for i, a := range r.Alpha {
@@ -227,7 +227,7 @@ func TestStepsKeepInvariants(t *testing.T) {
 					break
 				}
 				st.Report(&it)
-				for i, f := range p.residual(it.Alpha) {
+				for i, f := range p.F(it.Alpha) {
 					if math.Abs(it.F[i]-f) > 1e-12 {
 						t.Fatalf("%v, problem %d, step %d: F[%d] is kept as %g and is %g", sel, k, step, i, it.F[i], f)
 					}
@@ -286,7 +286,7 @@ func TestBiasOfTheFree(t *testing.T) {
 	for _, sel := range []Selection{SecondOrder, WorstPair, Platt, Simplified} {
 		r := solve(t, p, SMO{Selection: sel}, Settings{Stop: UpLow{1e-6}})
 		all, free, nAll, nFree := 0.0, 0.0, 0.0, 0.0
-		for i, f := range p.residual(r.Alpha) {
+		for i, f := range p.F(r.Alpha) {
 			a := r.Alpha[i]
 			if a > 0 {
 				all, nAll = all+f, nAll+1
@@ -315,7 +315,7 @@ func TestBiasWithoutFree(t *testing.T) {
 		if r.Certificate.Free != 0 || r.Certificate.AtUpper != 40 {
 			t.Fatalf("%s: %+v", m.method.Name(), r.Certificate)
 		}
-		s := p.summarise(r.Alpha, p.residual(r.Alpha))
+		s := p.summarise(r.Alpha, p.F(r.Alpha))
 		if math.Abs(r.Bias-(s.up+s.low)/2) > 1e-12 || math.Abs(r.Bias) > 0.5 {
 			t.Errorf("%s: b = %g, [m, M] = [%g, %g]", m.method.Name(), r.Bias, s.up, s.low)
 		}

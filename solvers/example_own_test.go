@@ -20,14 +20,7 @@ func (m RandomPairs) Start(p *solvers.Problem, alpha []float64) (solvers.Stepper
 	if p.FixedBias || p.Ridge != nil {
 		return nil, fmt.Errorf("%w: random pairs need a free bias and have no ridge", solvers.ErrUnsupported)
 	}
-	s := &randomPairs{p: p, alpha: alpha, f: make([]float64, len(alpha)), rng: rand.New(rand.NewPCG(m.Seed, 0))}
-	for i := range s.f {
-		s.f[i] = -p.S[i] * p.P[i]
-		for j, k := range p.K.Row(i) {
-			s.f[i] -= p.S[j] * alpha[j] * k
-		}
-	}
-	return s, nil
+	return &randomPairs{p: p, alpha: alpha, f: p.F(alpha), rng: rand.New(rand.NewPCG(m.Seed, 0))}, nil
 }
 
 // randomPairs is the workspace of one run.
@@ -39,34 +32,26 @@ type randomPairs struct {
 
 // Step optimises n random pairs, so that looking at the result costs little.
 func (s *randomPairs) Step(ctx context.Context) (done bool, err error) {
-	for range s.alpha {
+	p, a := s.p, s.alpha
+	for range a {
 		if ctx.Err() != nil {
 			return false, ctx.Err()
 		}
-		i, j := s.rng.IntN(len(s.alpha)), s.rng.IntN(len(s.alpha))
-		ki, kj := s.p.K.Row(i), s.p.K.Row(j)
+		i, j := s.rng.IntN(len(a)), s.rng.IntN(len(a))
+		ki, kj := p.K.Row(i), p.K.Row(j)
 		kappa := ki[i] + kj[j] - 2*ki[j]
 		if kappa <= 0 {
 			continue
 		}
 		// s_iα_i goes up by t and s_jα_j down.
 		t := (s.f[i] - s.f[j]) / kappa
-		t = min(max(t, s.room(i, -1), -s.room(j, 1)), s.room(i, 1), -s.room(j, -1))
-		s.alpha[i] += s.p.S[i] * t
-		s.alpha[j] -= s.p.S[j] * t
+		t = min(max(t, -p.Fall(i, a[i]), -p.Rise(j, a[j])), p.Rise(i, a[i]), p.Fall(j, a[j]))
+		a[i], a[j] = p.Moved(i, a[i], t), p.Moved(j, a[j], -t)
 		for k := range s.f {
 			s.f[k] -= t * (ki[k] - kj[k])
 		}
 	}
 	return false, nil
-}
-
-// room is how far s_iα_i can go up (way = 1), or the negative of how far down.
-func (s *randomPairs) room(i int, way float64) float64 {
-	if s.p.S[i] == way {
-		return way * (s.p.Upper[i] - s.alpha[i])
-	}
-	return way * (s.alpha[i] - s.p.Lower[i])
 }
 
 func (s *randomPairs) Report(it *solvers.Iterate) { it.Alpha, it.F = s.alpha, s.f }

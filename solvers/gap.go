@@ -210,7 +210,7 @@ func (p *Problem) summarise(alpha, f []float64) summary {
 	if p.FixedBias { // the conditions are F ≤ b₀ over I_up and F ≥ b₀ over I_low
 		part[0].up, part[0].low = b0, b0
 	}
-	twice := doubled(p.K) != nil
+	twice := PointsOf(p.K) != nil
 	for i, a := range alpha {
 		g := -p.S[i] * f[i] // (Qα + p)_i
 		s.dual -= a * ((g+p.P[i])/2 + b0*p.S[i])
@@ -226,10 +226,10 @@ func (p *Problem) summarise(alpha, f []float64) summary {
 		if p.PerClass && p.S[i] > 0 {
 			of = &part[1]
 		}
-		if f[i] > of.up && p.canRise(i, a) {
+		if f[i] > of.up && p.CanRise(i, a) {
 			of.up = f[i]
 		}
-		if f[i] < of.low && p.canFall(i, a) {
+		if f[i] < of.low && p.CanFall(i, a) {
 			of.low = f[i]
 		}
 		if a > p.Lower[i] {
@@ -310,7 +310,7 @@ func (p *Problem) tally(alpha, f []float64) summary {
 // the trace call the KKT violation. F of alpha is computed where f is nil.
 func (p *Problem) Violations(dst, alpha, f []float64) []float64 {
 	if f == nil {
-		f = p.residual(alpha)
+		f = p.F(alpha)
 	}
 	if dst == nil {
 		dst = make([]float64, len(alpha))
@@ -323,7 +323,7 @@ func (p *Problem) Violations(dst, alpha, f []float64) []float64 {
 		return &part[0]
 	}
 	for i, a := range alpha {
-		of(i).see(f[i], p.canRise(i, a), p.canFall(i, a))
+		of(i).see(f[i], p.CanRise(i, a), p.CanFall(i, a))
 	}
 	for i, a := range alpha {
 		b := p.Bias
@@ -331,10 +331,10 @@ func (p *Problem) Violations(dst, alpha, f []float64) []float64 {
 			b = of(i).bias()
 		}
 		dst[i] = 0
-		if p.canRise(i, a) {
+		if p.CanRise(i, a) {
 			dst[i] = max(dst[i], f[i]-b)
 		}
-		if p.canFall(i, a) {
+		if p.CanFall(i, a) {
 			dst[i] = max(dst[i], b-f[i])
 		}
 	}

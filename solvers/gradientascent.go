@@ -302,10 +302,10 @@ func (s *ascent) look() {
 	}
 	for i, f := range s.f {
 		a := s.alpha[i]
-		if p.canRise(i, a) {
+		if p.CanRise(i, a) {
 			s.up = max(s.up, f)
 		}
-		if p.canFall(i, a) {
+		if p.CanFall(i, a) {
 			s.low = min(s.low, f)
 		}
 		s.w += a * (p.S[i]*(f/2-s.bias) - p.P[i]/2)

@@ -138,7 +138,7 @@ func TestGradientAscentLineSearchIsExact(t *testing.T) {
 			s.follow(i, d)
 			if s.alpha[i] > 0 {
 				inside++
-				if slope := p.residual(s.alpha)[i] - p.Bias; math.Abs(slope) > 1e-13 {
+				if slope := p.F(s.alpha)[i] - p.Bias; math.Abs(slope) > 1e-13 {
 					t.Fatalf("∂W/∂α[%d] = %g after an exact step", i, slope)
 				}
 			}
@@ -318,7 +318,7 @@ func TestStageInMemory(t *testing.T) {
 			if b != nil && o == AscendingAlpha && dropped < 0 {
 				dropped = b.of[0]
 				s.alpha[dropped] = 0
-				s.Refresh(p.residual(s.alpha))
+				s.Refresh(p.F(s.alpha))
 			}
 			before := slices.Clone(s.alpha)
 			if _, err := s.Step(context.Background()); err != nil {
@@ -328,7 +328,7 @@ func TestStageInMemory(t *testing.T) {
 				continue
 			}
 			stages++
-			exact := p.residual(s.alpha)
+			exact := p.F(s.alpha)
 			for k, i := range b.of {
 				if math.Abs(b.f[k]-exact[i]) > 1e-12 || math.Abs(s.f[i]-exact[i]) > 1e-12 {
 					t.Fatalf("%v: F[%d] = %.15g in memory, %.15g outside, %.15g in truth", o, i, b.f[k], s.f[i], exact[i])
@@ -436,7 +436,7 @@ func TestGradientAscentRefreshed(t *testing.T) {
 		t.Fatal(done, err)
 	}
 	s.over = true
-	s.Refresh(p.residual(s.alpha))
+	s.Refresh(p.F(s.alpha))
 	if done, err := s.Step(context.Background()); done || err != nil || s.norm2 == 0 {
 		t.Errorf("done %v, %v, after a path of %g", done, err, s.last)
 	}
@@ -453,7 +453,7 @@ func TestLevel(t *testing.T) {
 		}
 		s := st.(*ascent)
 		s.alpha[3] += 0.3 * sign * y[3] // s'α = ±0.3
-		s.Refresh(p.residual(s.alpha))
+		s.Refresh(p.F(s.alpha))
 		best := 0
 		for i, f := range s.f {
 			if sign*f < sign*s.f[best] {
@@ -558,7 +558,7 @@ func TestAscentFaceInterrupted(t *testing.T) {
 		if s.look(); s.w < before {
 			t.Errorf("interrupted after %d rows: W falls from %g to %g", after, before, s.w)
 		}
-		for i, f := range p.residual(s.alpha) {
+		for i, f := range p.F(s.alpha) {
 			if math.Abs(f-s.f[i]) > 1e-9 || s.alpha[i] < 0 || s.alpha[i] > 1 {
 				t.Fatalf("interrupted after %d rows: F[%d] = %g, in truth %g; α = %g", after, i, s.f[i], f, s.alpha[i])
 			}

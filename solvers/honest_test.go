@@ -206,13 +206,13 @@ func formulations(k Matrix, y []float64, c float64) map[string]*Problem {
 // Whatever the units and the offsets of the features and C: no result without an error
 // is worse than the start, and none that is called converged violates its criterion.
 func TestStatusIsNoBetterThanTheAnswer(t *testing.T) {
-	all := []Method{Fast{}}
+	all := []Method{fast}
 	for _, m := range slices.Concat(methods, singles) {
 		if m.method != Method(Decomposition{Inner: GradientAscent{}}) && m.method != Method(Chunking{Inner: GradientAscent{}}) { // whose inner runs have no limit
 			all = append(all, m.method)
 		}
 	}
-	all = append(all, TubeSMO{}, TubeSMO{Step: Quadrants}, Decomposition{Size: 16}, Perceptron{})
+	all = append(all, TubeSMO{}, TubeSMO{Step: Quadrants}, engine(16), Perceptron{})
 	converged := 0
 	at := 0
 	for _, k := range []kernels.Kernel{
@@ -246,7 +246,7 @@ func TestStatusIsNoBetterThanTheAnswer(t *testing.T) {
 								converged++
 							}
 							if features != nil {
-								twice := doubled(p.K) != nil
+								twice := PointsOf(p.K) != nil
 								if p.K = Matrix(features); twice {
 									p.K = Double(features)
 								}

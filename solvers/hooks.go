@@ -36,6 +36,18 @@ type WarmStarter interface {
 	StartAt(p *Problem, alpha, f []float64) (Stepper, error)
 }
 
+// A FeatureReader is a Method that works with w where a linear kernel matrix is given as
+// [Features]. WantsFeatures reports whether a problem of this shape is best given so.
+type FeatureReader interface {
+	WantsFeatures(s Shape) bool
+}
+
+// Shape is what is known of a problem before its kernel matrix is made.
+type Shape struct {
+	Variables, Points, Columns int
+	FixedBias, PerClass        bool
+}
+
 // A Refresher is a Stepper that maintains F. Rounding in it may hide a violation, so Solve
 // computes F afresh before it believes that the criterion is met. Where that is not so
 // Refresh takes over this F, which it may not keep, and the run goes on.

@@ -54,7 +54,7 @@ func newInterior(p *Problem, alpha []float64, low *lowRank) interior {
 	n := len(alpha)
 	in := interior{
 		p: p, low: low, linear: append([]float64(nil), p.P...), diag: append([]float64(nil), p.K.Diag()...), upper: append([]float64(nil), p.Upper...),
-		shown: alpha, f: p.residual(alpha), bias: math.NaN(), step: math.NaN(), raw: true,
+		shown: alpha, f: p.F(alpha), bias: math.NaN(), step: math.NaN(), raw: true,
 	}
 	for i, ridge := range p.Ridge {
 		in.diag[i] += ridge

@@ -73,10 +73,10 @@ func (s *keerthi) thresholds(i, j int) {
 // extend lets point k into the thresholds.
 func (s *keerthi) extend(k int) {
 	f, a := s.f[k], s.alpha[k]
-	if f > s.up && s.p.canRise(k, a) {
+	if f > s.up && s.p.CanRise(k, a) {
 		s.up, s.iUp = f, k
 	}
-	if f < s.low && s.p.canFall(k, a) {
+	if f < s.low && s.p.CanFall(k, a) {
 		s.low, s.iLow = f, k
 	}
 }
@@ -89,10 +89,10 @@ func (s *keerthi) examine(i int) (moved bool, err error) {
 		s.extend(i)
 	}
 	partner, worst := -1, 2*s.tol
-	if d := f - s.low; d > worst && s.p.canRise(i, a) {
+	if d := f - s.low; d > worst && s.p.CanRise(i, a) {
 		partner, worst = s.iLow, d
 	}
-	if d := s.up - f; d > worst && s.p.canFall(i, a) {
+	if d := s.up - f; d > worst && s.p.CanFall(i, a) {
 		partner = s.iUp
 	}
 	if partner < 0 || partner == i {

@@ -106,7 +106,7 @@ func (r *run) f() []float64 {
 	if c, ok := r.st.(Completer); ok {
 		return c.Complete(context.Background())
 	}
-	return r.p.residual(r.it.Alpha)
+	return r.p.F(r.it.Alpha)
 }
 
 // measure fills a point from the iterate in O(n).

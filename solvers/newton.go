@@ -51,8 +51,11 @@ type Newton struct{}
 // Name is "primal Newton".
 func (Newton) Name() string { return "primal Newton" }
 
-// mostColumns is the largest d for which Hessians are made, 8 MB each.
-const mostColumns = 1000
+// MostColumns is the largest number of columns that [Newton] takes: a Hessian has then 8 MB.
+const MostColumns = 1000
+
+// WantsFeatures implements FeatureReader.
+func (Newton) WantsFeatures(Shape) bool { return true }
 
 // Start implements Method.
 func (Newton) Start(p *Problem, alpha []float64) (Stepper, error) {
@@ -61,8 +64,8 @@ func (Newton) Start(p *Problem, alpha []float64) (Stepper, error) {
 		return nil, fmt.Errorf("%w: Newton's method works among the inputs and needs the linear kernel's Features; use SMO for other kernels", ErrUnsupported)
 	}
 	n, d := len(alpha), x.Columns()
-	if d > mostColumns {
-		return nil, fmt.Errorf("%w: the Hessian of %d columns is too large, Newton takes at most %d; use CoordinateDescent", ErrUnsupported, d, mostColumns)
+	if d > MostColumns {
+		return nil, fmt.Errorf("%w: the Hessian of %d columns is too large, Newton takes at most %d; use CoordinateDescent", ErrUnsupported, d, MostColumns)
 	}
 	size := d
 	if !p.FixedBias {
@@ -704,7 +707,7 @@ func (s *newton) commit() {
 			f := -p.S[i]*(p.P[i]+ridge*a) - s.x.Dot(i, s.normal)
 			s.f[i] = f
 			s.z[i] = s.dot(i, s.u) + p.fixed() // while x_i is in the cache
-			of.seen.see(f, p.canRise(i, a), p.canFall(i, a))
+			of.seen.see(f, p.CanRise(i, a), p.CanFall(i, a))
 			of.gap += gapTerm(p.S[i]*(b-f)-ridge*a, a, p.Lower[i], p.Upper[i], ridge)
 		}
 	})

@@ -168,7 +168,7 @@ func TestNewtonEndsExactly(t *testing.T) {
 
 func TestNewtonRefuses(t *testing.T) {
 	x, y := rings(newRand(7), 10)
-	wide := [][]float64{make([]float64, mostColumns+1), make([]float64, mostColumns+1)}
+	wide := [][]float64{make([]float64, MostColumns+1), make([]float64, MostColumns+1)}
 	for name, p := range map[string]*Problem{
 		"no features":  SoftMargin(newGram(x, linear), y, fill(10, 1)),
 		"many columns": SoftMargin(densely(t, wide, 0), []float64{1, -1}, fill(2, 1)),

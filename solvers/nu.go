@@ -87,10 +87,10 @@ func (s *perClass) scan() {
 	s.up, s.low = [2]float64{math.Inf(-1), math.Inf(-1)}, [2]float64{math.Inf(1), math.Inf(1)}
 	for k, f := range s.f {
 		c, a := s.p.class(k), s.alpha[k]
-		if f >= s.up[c] && s.p.canRise(k, a) {
+		if f >= s.up[c] && s.p.CanRise(k, a) {
 			s.i[c], s.up[c] = k, f
 		}
-		if f < s.low[c] && s.p.canFall(k, a) {
+		if f < s.low[c] && s.p.CanFall(k, a) {
 			s.j[c], s.low[c] = k, f
 		}
 	}
@@ -129,7 +129,7 @@ func (s *perClass) partner(c int) (best int, gain float64) {
 	best = s.j[c]
 	for k, f := range s.f {
 		d := s.up[c] - f
-		if d <= 0 || s.p.class(k) != c || !s.p.canFall(k, s.alpha[k]) {
+		if d <= 0 || s.p.class(k) != c || !s.p.CanFall(k, s.alpha[k]) {
 			continue
 		}
 		kappa := s.diag[i] + s.diag[k] - 2*ki[k]

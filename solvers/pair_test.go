@@ -135,7 +135,7 @@ func TestTwoPoints(t *testing.T) {
 		}
 		// Theorem 7.12: α_2 + y_2 (E_1 − E_2)/κ, clipped.
 		if kappa > 1e-12 {
-			f := p.residual(before)
+			f := p.F(before)
 			if want := min(max(a2+p.S[1]*(f[1]-f[0])/kappa, u), v); math.Abs(w.alpha[1]-want) > 1e-12*(1+math.Abs(want)) {
 				t.Fatalf("α_2 = %.15g, Theorem 7.12 says %.15g", w.alpha[1], want)
 			}
@@ -171,10 +171,10 @@ func TestPartner(t *testing.T) {
 		if !(s.up > s.low) {
 			continue
 		}
-		f := p.residual(alpha)
+		f := p.F(alpha)
 		best, gain := -1, 0.0
 		for j := range n {
-			if !(p.canFall(j, alpha[j]) && f[j] < f[s.i]) {
+			if !(p.CanFall(j, alpha[j]) && f[j] < f[s.i]) {
 				continue
 			}
 			kappa := p.K.Diag()[s.i] + p.K.Diag()[j] - 2*p.K.Row(s.i)[j]
@@ -186,10 +186,10 @@ func TestPartner(t *testing.T) {
 			}
 		}
 		for i := range n {
-			if p.canRise(i, alpha[i]) && f[i] > s.up {
+			if p.CanRise(i, alpha[i]) && f[i] > s.up {
 				t.Fatalf("m = %g, but F[%d] = %g may rise", s.up, i, f[i])
 			}
-			if p.canFall(i, alpha[i]) && f[i] < s.low {
+			if p.CanFall(i, alpha[i]) && f[i] < s.low {
 				t.Fatalf("M = %g, but F[%d] = %g may fall", s.low, i, f[i])
 			}
 		}

@@ -53,7 +53,7 @@ func (m Perceptron) Start(p *Problem, alpha []float64) (Stepper, error) {
 		}
 	}
 	n := len(alpha)
-	s := &perceptron{p: p, m: m, count: append([]float64(nil), alpha...), g: make([]float64, n), alpha: alpha, f: p.residual(alpha), last: math.NaN()}
+	s := &perceptron{p: p, m: m, count: append([]float64(nil), alpha...), g: make([]float64, n), alpha: alpha, f: p.F(alpha), last: math.NaN()}
 	for i, f := range s.f {
 		s.g[i] = 1 - p.S[i]*f
 	}
@@ -127,10 +127,10 @@ func (s *perceptron) scale() {
 		norm2 += (a - s.alpha[i]) * (a - s.alpha[i])
 		s.alpha[i] = a
 		s.f[i] = p.S[i] * (1 - t*s.g[i])
-		if p.canRise(i, a) {
+		if p.CanRise(i, a) {
 			s.up = max(s.up, s.f[i])
 		}
-		if p.canFall(i, a) {
+		if p.CanFall(i, a) {
 			s.low = min(s.low, s.f[i])
 		}
 	}

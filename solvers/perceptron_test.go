@@ -32,7 +32,7 @@ func TestPerceptronSeparates(t *testing.T) {
 			if mistakes, bound := dot(s.count, fill(40, 1)), slices.Max(k.diag)*best.Certificate.Norm2; mistakes > bound*(1+1e-5) {
 				t.Errorf("seed %d, %s: %g mistakes, at most (R/γ)² = %g", seed, name, mistakes, bound)
 			}
-			for i, f := range p.residual(s.alpha) {
+			for i, f := range p.F(s.alpha) {
 				if !(1-y[i]*f > 0) {
 					t.Fatalf("seed %d, %s: point %d is on the wrong side", seed, name, i)
 				}

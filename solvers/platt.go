@@ -89,7 +89,7 @@ func (s *sweep) try(i, j int) (bool, error) {
 // whether nothing is left to gain.
 func (s *sweep) dry() (done bool) {
 	if s.normal != nil {
-		s.pairs.Refresh(s.p.residual(s.alpha))
+		s.pairs.Refresh(s.p.F(s.alpha))
 	}
 	sum := s.p.summarise(s.alpha, s.pairs.f)
 	s.up, s.low = sum.up, sum.low

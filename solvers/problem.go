@@ -103,7 +103,7 @@ func (p *Problem) Check() error {
 			return bad("Ridge", i, p.Ridge[i], "must be a number from 0 to 1e100: for the 2-norm the cost 1/ridge is positive")
 		}
 	}
-	if doubled(p.K) != nil {
+	if PointsOf(p.K) != nil {
 		for i := range n / 2 {
 			if width := p.P[i] + p.P[n/2+i]; width < 0 {
 				return bad("P", i, p.P[i], "the tube of point %d is %g wide; ε must be ≥ 0", i, width)
@@ -202,20 +202,51 @@ func (p *Problem) equality(alpha []float64) float64 {
 	return math.Abs(difference)
 }
 
-// canRise and canFall say whether s_i α_i may grow or shrink: membership of
-// I_up and I_low (ST's I⁺ and I⁻).
-func (p *Problem) canRise(i int, a float64) bool {
+// CanRise reports whether s_i α_i may grow from α_i = a: membership of I_up (ST's I⁺).
+func (p *Problem) CanRise(i int, a float64) bool {
 	if p.S[i] > 0 {
 		return a < p.Upper[i]
 	}
 	return a > p.Lower[i]
 }
 
-func (p *Problem) canFall(i int, a float64) bool {
+// CanFall reports whether s_i α_i may shrink from α_i = a: membership of I_low (ST's I⁻).
+func (p *Problem) CanFall(i int, a float64) bool {
 	if p.S[i] > 0 {
 		return a > p.Lower[i]
 	}
 	return a < p.Upper[i]
+}
+
+// Rise is how far s_i α_i can grow from α_i = a.
+func (p *Problem) Rise(i int, a float64) float64 {
+	if p.S[i] > 0 {
+		return p.Upper[i] - a
+	}
+	return a - p.Lower[i]
+}
+
+// Fall is how far s_i α_i can shrink from α_i = a.
+func (p *Problem) Fall(i int, a float64) float64 {
+	if p.S[i] > 0 {
+		return a - p.Lower[i]
+	}
+	return p.Upper[i] - a
+}
+
+// Moved returns α_i = a after s_i α_i has grown by t. It lands exactly on a bound that it
+// reaches up to rounding: a vector a last digit inside would count as free, and its F for b.
+func (p *Problem) Moved(i int, a, t float64) float64 {
+	d := p.S[i] * t
+	slack := 4 * 0x1p-52 * (math.Abs(a) + math.Abs(d))
+	switch moved := a + d; {
+	case moved >= p.Upper[i]-slack:
+		return p.Upper[i]
+	case moved <= p.Lower[i]+slack:
+		return p.Lower[i]
+	default:
+		return moved
+	}
 }
 
 // worst is the largest KKT violation that Up and Low amount to: a point that can rise

@@ -185,7 +185,7 @@ func TestGapsOfTheOtherMargins(t *testing.T) {
 	} {
 		p := SoftMargin2(k, y, fill(len(y), 1))
 		r := solve(t, p, SMO{}, Settings{Stop: UpLow{c.tol}})
-		f := p.residual(r.Alpha)
+		f := p.F(r.Alpha)
 		boxed := p.boxed(slices.Max(r.Alpha) + 1)
 		// The reference took the mean bias of the free vectors; the certificate
 		// takes the best one, whose gap is smaller.

@@ -128,8 +128,9 @@ func (d doubledFeatures) Columns() int                      { return d.x.Columns
 func (d doubledFeatures) Dot(i int, w []float64) float64    { return d.x.Dot(i%d.n, w) }
 func (d doubledFeatures) Add(w []float64, i int, a float64) { d.x.Add(w, i%d.n, a) }
 
-// doubled returns the n × n matrix of a regression, nil for another problem.
-func doubled(k Matrix) Matrix {
+// PointsOf returns the n × n matrix of a regression, whose k is [Double] of it, and nil
+// for another problem.
+func PointsOf(k Matrix) Matrix {
 	if d, ok := k.(interface{ Points() Matrix }); ok {
 		return d.Points()
 	}

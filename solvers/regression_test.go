@@ -82,19 +82,19 @@ var tubeTable = []struct {
 	{name: "wave, ε as wide as the targets", none: true, problem: func(testing.TB) *Problem { return waveProblem(40, 1, 2) }},
 	{name: "wave, quadratic", problem: func(testing.TB) *Problem {
 		p := waveProblem(40, 1, 0.1)
-		return Tube2(doubled(p.K), targets(p), fill(40, 10), 0.1)
+		return Tube2(PointsOf(p.K), targets(p), fill(40, 10), 0.1)
 	}},
 	{name: "wave, ridge regression", problem: func(testing.TB) *Problem {
 		p := waveProblem(40, 1, 0.1)
-		return Tube2(doubled(p.K), targets(p), fill(40, 10), 0)
+		return Tube2(PointsOf(p.K), targets(p), fill(40, 10), 0)
 	}},
 	{name: "wave, sample weights", problem: func(testing.TB) *Problem {
 		p := waveProblem(40, 1, 0.1)
-		return Tube(doubled(p.K), targets(p), uneven(40), 0.1)
+		return Tube(PointsOf(p.K), targets(p), uneven(40), 0.1)
 	}},
 	{name: "wave, quadratic, sample weights", problem: func(testing.TB) *Problem {
 		p := waveProblem(40, 1, 0.1)
-		return Tube2(doubled(p.K), targets(p), uneven(40), 0.1)
+		return Tube2(PointsOf(p.K), targets(p), uneven(40), 0.1)
 	}},
 	{name: "wave, upper quartile", problem: func(testing.TB) *Problem { // pinball loss
 		p := waveProblem(40, 1, 0)
@@ -105,11 +105,11 @@ var tubeTable = []struct {
 	}},
 	{name: "constant targets", none: true, problem: func(testing.TB) *Problem {
 		p := waveProblem(20, 1, 0.1)
-		return Tube(doubled(p.K), fill(20, 7), fill(20, 1), 0.1)
+		return Tube(PointsOf(p.K), fill(20, 7), fill(20, 1), 0.1)
 	}},
 	{name: "constant targets, ε = 0", none: true, problem: func(testing.TB) *Problem {
 		p := waveProblem(20, 1, 0.1)
-		return Tube(doubled(p.K), fill(20, 7), fill(20, 1), 0)
+		return Tube(PointsOf(p.K), fill(20, 7), fill(20, 1), 0)
 	}},
 	{name: "equal points, different targets", problem: func(testing.TB) *Problem {
 		k, y := twins()
@@ -199,7 +199,7 @@ func targets(p *Problem) []float64 {
 
 // tubePrimal is ½‖w‖² + Σ loss at the bias b, term by term.
 func tubePrimal(p *Problem, alpha []float64, b float64) float64 {
-	beta, k := Signed(alpha), doubled(p.K)
+	beta, k := Signed(alpha), PointsOf(p.K)
 	n, value := len(beta), 0.0
 	for i := range beta {
 		g := 0.0
@@ -326,7 +326,7 @@ func TestTubeConditions(t *testing.T) {
 		if vectors < 199 || vectors > 201 || bound < 144 || bound > 146 {
 			t.Errorf("%s: %d support vectors, %d at the bound; LIBSVM 3.37 has 200 and 145", m.Name(), vectors, bound)
 		}
-		f := p.residual(r.Alpha)
+		f := p.F(r.Alpha)
 		for i, beta := range Signed(r.Alpha) {
 			// F of α̂ is y − g − ε, so the residual is F + ε − b.
 			if rest := f[i] + 0.1 - r.Bias; beta > 0 && rest < 0.1-1e-4 || beta < 0 && rest > -0.1+1e-4 || beta == 0 && math.Abs(rest) > 0.1+1e-4 {
@@ -540,7 +540,7 @@ func TestTubeGap(t *testing.T) {
 				alpha[30+j] += b
 			}
 		}
-		f := p.residual(alpha)
+		f := p.F(alpha)
 		for range 5 {
 			b := rng.NormFloat64()
 			gap, want := p.gapAt(alpha, f, biases{b, b}), tubePrimal(p, alpha, b)-plainDual(p, alpha)
@@ -753,7 +753,7 @@ func TestTubeStart(t *testing.T) {
 // TubeSMO asks for rows of n, and its steps do not allocate.
 func TestTubeSMOIsLight(t *testing.T) {
 	p := waveProblem(50, 10, 0.05)
-	k := doubled(p.K).(*gram)
+	k := PointsOf(p.K).(*gram)
 	st, err := TubeSMO{}.Start(p, make([]float64, 100))
 	if err != nil {
 		t.Fatal(err)

@@ -2,11 +2,18 @@ package solvers
 
 import "math"
 
-// residual returns F_i = −s_i (Qα + p)_i, computed from the rows of the
-// non-zero α, or by way of w where K knows its factor. Of the two multipliers of a point
-// of a tube the difference is taken first: they may be large and alike.
-func (p *Problem) residual(alpha []float64) []float64 {
+// F returns F_i = −s_i (Qα + p)_i, computed afresh from the rows of the non-zero α, or by
+// way of w where K knows its factor. Of the two multipliers of a point of a tube the
+// difference is taken first: they may be large and alike.
+func (p *Problem) F(alpha []float64) []float64 {
 	f, _ := p.residualUntil(alpha, never)
+	return f
+}
+
+// FInBlocks is F for a method that asks K for [Blocks] and has no rows of it in memory.
+func (p *Problem) FInBlocks(alpha []float64) []float64 {
+	b, _ := BlocksOf(p.K)
+	f, _ := p.residualBy(b, 0, alpha, never)
 	return f
 }
 
@@ -14,7 +21,7 @@ func never() bool { return false }
 
 // residualUntil gives up, and returns false, when over says so.
 func (p *Problem) residualUntil(alpha []float64, over func() bool) ([]float64, bool) {
-	b, _ := blocksOf(p.K)
+	b, _ := BlocksOf(p.K)
 	return p.residualBy(b, bulk, alpha, over)
 }
 
@@ -33,7 +40,7 @@ func (p *Problem) residualBy(b Blocks, from int, alpha []float64, over func() bo
 		}
 	}
 	rows := p.K
-	if points := doubled(p.K); points != nil {
+	if points := PointsOf(p.K); points != nil {
 		rows = points
 	}
 	n := rows.Dim()
@@ -51,7 +58,7 @@ func (p *Problem) residualBy(b Blocks, from int, alpha []float64, over func() bo
 		}
 		return f, true
 	}
-	if b != nil && len(v.idx)*n >= from && b.InBlocks() {
+	if b != nil && len(v.idx)*n >= from {
 		return f, v.residual(p, b, f, alpha, over)
 	}
 	for k, j := range v.idx {
@@ -168,14 +175,14 @@ func (v vectors) open(p *Problem, f, sum, slack, alpha []float64) (open []int) {
 	low, high := unseen, unseen // with all F at their least and at their most
 	for u, a := range alpha {
 		at, off := f[u]+sum[u%n], slack[u%n]
-		low.see(at-off, p.canRise(u, a), p.canFall(u, a))
-		high.see(at+off, p.canRise(u, a), p.canFall(u, a))
+		low.see(at-off, p.CanRise(u, a), p.CanFall(u, a))
+		high.see(at+off, p.CanRise(u, a), p.CanFall(u, a))
 	}
 	lowest, highest := math.Min(low.up, low.low), math.Max(high.up, high.low)
 	for _, i := range v.others {
 		for u := i; u < len(f); u += n {
 			at, off := f[u]+sum[i], slack[i]
-			if alpha[u] != 0 || !(at+off < lowest) && p.canRise(u, 0) || !(at-off > highest) && p.canFall(u, 0) {
+			if alpha[u] != 0 || !(at+off < lowest) && p.CanRise(u, 0) || !(at-off > highest) && p.CanFall(u, 0) {
 				open = append(open, i)
 				break
 			}

@@ -36,7 +36,7 @@ type shrinking struct {
 
 func newShrinking(p *Problem, alpha, f []float64, m SMO) *shrinking {
 	if f == nil {
-		f = p.residual(alpha)
+		f = p.F(alpha)
 	}
 	s := &shrinking{m: m, p: p, alpha: alpha, f: f, base: append([]float64(nil), alpha...)}
 	s.restore()

@@ -39,7 +39,7 @@ func TestShrinking(t *testing.T) {
 				if left = it.Active < n; left != (it.F == nil) {
 					t.Errorf("%s, %s: iteration %d has %d of %d points active and F of length %d", name, m.Name(), it.Iteration, it.Active, n, len(it.F))
 				}
-				if f := p.residual(it.Alpha); it.F != nil && slices.ContainsFunc(it.Working, func(i int) bool { return math.Abs(f[i]-it.F[i]) > 1e-7 }) {
+				if f := p.F(it.Alpha); it.F != nil && slices.ContainsFunc(it.Working, func(i int) bool { return math.Abs(f[i]-it.F[i]) > 1e-7 }) {
 					t.Errorf("%s, %s: iteration %d has a wrong F", name, m.Name(), it.Iteration)
 				}
 			}}
@@ -68,7 +68,7 @@ func TestShrinkingAsksAll(t *testing.T) {
 	for name, p := range shrinkable() {
 		for _, tol := range []float64{1, 0.1, 1e-2, 1e-3, 1e-4} {
 			r := solve(t, p, SMO{Shrinking: true}, Settings{Stop: UpLow{tol}, Every: -1})
-			s := p.summarise(r.Alpha, p.residual(r.Alpha))
+			s := p.summarise(r.Alpha, p.F(r.Alpha))
 			if r.Status != Converged || s.up-s.low > tol {
 				t.Errorf("%s: %v at %g with m − M = %g", name, r.Status, tol, s.up-s.low)
 			}

@@ -83,6 +83,9 @@ func (m SMO) Start(p *Problem, alpha []float64) (Stepper, error) {
 	return m.StartAt(p, alpha, nil)
 }
 
+// WantsFeatures implements FeatureReader: the selections of books look at single values.
+func (m SMO) WantsFeatures(Shape) bool { return m.Selection == Platt || m.Selection == Simplified }
+
 // Accepts implements Accepter. It refuses a fixed bias, and with PerClass a Selection that
 // takes pairs across the classes.
 func (m SMO) Accepts(p *Problem) error {
@@ -142,7 +145,7 @@ func newPairs(p *Problem, alpha []float64) pairs { return pairsAt(p, alpha, nil)
 // pairsAt is newPairs where F may be known already; nil means that it is not.
 func pairsAt(p *Problem, alpha, f []float64) pairs {
 	if f == nil {
-		f = p.residual(alpha)
+		f = p.F(alpha)
 	}
 	w := pairs{p: p, alpha: alpha, f: f, diag: append([]float64(nil), p.K.Diag()...), last: math.NaN()}
 	for i, ridge := range p.Ridge {
@@ -158,23 +161,11 @@ func (w *pairs) report(it *Iterate) {
 	}
 }
 
-// refresh takes over an F computed afresh.
+// Refresh implements Refresher.
 func (w *pairs) Refresh(f []float64) { copy(w.f, f) }
 
-// rise and fall are how far s_i α_i can move up and down.
-func (w *pairs) rise(i int) float64 {
-	if w.p.S[i] > 0 {
-		return w.p.Upper[i] - w.alpha[i]
-	}
-	return w.alpha[i] - w.p.Lower[i]
-}
-
-func (w *pairs) fall(i int) float64 {
-	if w.p.S[i] > 0 {
-		return w.alpha[i] - w.p.Lower[i]
-	}
-	return w.p.Upper[i] - w.alpha[i]
-}
+func (w *pairs) rise(i int) float64 { return w.p.Rise(i, w.alpha[i]) }
+func (w *pairs) fall(i int) float64 { return w.p.Fall(i, w.alpha[i]) }
 
 // pairStep maximises slope·t − ½κt² over lo ≤ t ≤ hi, where lo ≤ 0 ≤ hi. For
 // κ ≤ 0 (duplicates, kernels that are not positive semi-definite) the maximum
@@ -261,20 +252,8 @@ func (w *pairs) optimise(i, j int, tiny float64) (t float64, err error) {
 	return t, nil
 }
 
-// move adds t to s_i α_i and lands exactly on a bound that it reaches up to
-// rounding: a vector a last digit inside would count as free, and its F for b.
-func (w *pairs) move(i int, t float64) {
-	old, d := w.alpha[i], w.p.S[i]*t
-	slack := 4 * 0x1p-52 * (math.Abs(old) + math.Abs(d))
-	switch a := old + d; {
-	case a >= w.p.Upper[i]-slack:
-		w.alpha[i] = w.p.Upper[i]
-	case a <= w.p.Lower[i]+slack:
-		w.alpha[i] = w.p.Lower[i]
-	default:
-		w.alpha[i] = a
-	}
-}
+// move adds t to s_i α_i.
+func (w *pairs) move(i int, t float64) { w.alpha[i] = w.p.Moved(i, w.alpha[i], t) }
 
 // greedy is SMO with the worst violating pair or second-order information.
 type greedy struct {
@@ -308,10 +287,10 @@ func newGreedy(w pairs, m SMO) *greedy {
 
 func (s *greedy) mask(i int) {
 	s.noRise[i], s.noFall[i] = 0, 0
-	if !s.p.canRise(i, s.alpha[i]) {
+	if !s.p.CanRise(i, s.alpha[i]) {
 		s.noRise[i] = math.Inf(-1)
 	}
-	if !s.p.canFall(i, s.alpha[i]) {
+	if !s.p.CanFall(i, s.alpha[i]) {
 		s.noFall[i] = math.Inf(1)
 	}
 }

@@ -108,15 +108,12 @@ func given(ctx context.Context, s *Settings) error {
 func (r *run) prepare(ctx context.Context, p *Problem, m Method, s Settings, alpha []float64) {
 	of, offset := p.centred()
 	q, k := *of, &checked{Matrix: of.K, seen: make([]bool, len(alpha))}
-	if points := doubled(q.K); points != nil {
+	if points := PointsOf(q.K); points != nil {
 		k.Matrix = points
 	}
 	if _, ok := q.K.(Features); !ok { // those were checked when they were made
-		twice := doubled(q.K) != nil
+		twice := PointsOf(q.K) != nil
 		q.K = k
-		if _, ok := k.Matrix.(Batcher); ok {
-			q.K = checkedRows{k}
-		}
 		if twice {
 			q.K = Double(q.K)
 		}
@@ -233,7 +230,7 @@ func (r *run) from() float64 {
 	if points := r.trace.Points; len(points) > 0 && points[0].Iteration == 0 && points[0].Dual-points[0].Dual == 0 {
 		return points[0].Dual
 	}
-	return r.p.summarise(r.start, r.p.residual(r.start)).dual
+	return r.p.summarise(r.start, r.p.F(r.start)).dual
 }
 
 // inaccurate is the error of an answer that is none, and sets its status.

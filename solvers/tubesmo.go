@@ -70,7 +70,7 @@ func (m TubeSMO) Name() string { return "tube SMO (" + m.Step.String() + ")" }
 // Start implements Method. It refuses everything but a problem of Tube or Tube2
 // with a free bias.
 func (m TubeSMO) Start(p *Problem, alpha []float64) (Stepper, error) {
-	k := doubled(p.K)
+	k := PointsOf(p.K)
 	switch {
 	case k == nil:
 		return nil, fmt.Errorf("%w: it knows the problems of Tube and Tube2, whose K is doubled; use SMO", ErrUnsupported)
@@ -126,10 +126,10 @@ func (s *tube) side(k int) {
 	} else if b > 0 {
 		s.noFall[k] = -e
 	}
-	if !s.p.canRise(k, b) {
+	if !s.p.CanRise(k, b) {
 		s.noRise[k] = math.Inf(-1)
 	}
-	if !s.p.canFall(k, b) {
+	if !s.p.CanFall(k, b) {
 		s.noFall[k] = math.Inf(1)
 	}
 }
@@ -249,7 +249,7 @@ func (s *tube) solve(i, j int, kij float64) (d float64, err error) {
 // r = y − (K + ridge)β, and ε of each point.
 func (p *Problem) signed() (smooth *Problem, epsilon []float64, err error) {
 	n := p.K.Dim() / 2
-	smooth = &Problem{K: doubled(p.K), S: fill(n, 1), P: make([]float64, n), Lower: make([]float64, n), Upper: p.Upper[:n], FixedBias: p.FixedBias, Bias: p.Bias}
+	smooth = &Problem{K: PointsOf(p.K), S: fill(n, 1), P: make([]float64, n), Lower: make([]float64, n), Upper: p.Upper[:n], FixedBias: p.FixedBias, Bias: p.Bias}
 	epsilon = make([]float64, n)
 	for i := range n {
 		if p.S[i] != 1 || p.S[n+i] != -1 || p.Lower[i] != 0 || p.Lower[n+i] != 0 || p.Ridge != nil && p.Ridge[i] != p.Ridge[n+i] {

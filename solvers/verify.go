@@ -130,7 +130,7 @@ func (r *run) inspect() {
 // there are no rows to be had for less.
 func (r *run) residual(over func() bool) ([]float64, bool) {
 	if r.it.Single {
-		b, _ := blocksOf(r.p.K)
+		b, _ := BlocksOf(r.p.K)
 		return r.p.residualBy(b, 0, r.it.Alpha, over)
 	}
 	return r.p.residualUntil(r.it.Alpha, over)

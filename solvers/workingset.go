@@ -6,19 +6,6 @@ import (
 	"math"
 )
 
-// Batcher is a Matrix that computes several rows at once for less than one after
-// the other. Chunking and Decomposition use it where it is there.
-//
-// Rows sets dst[k] to row idx[k]. They ask for at most 64 rows, which stay valid
-// until the next call of Row or Rows. The indices are all different.
-type Batcher interface {
-	Rows(idx []int, dst [][]float64)
-}
-
-// batch is the number of rows that are asked of a Batcher at once. Between two
-// batches the context is looked at.
-const batch = 64
-
 // workingSet is what Chunking and Decomposition have in common: α and F of all
 // points, and the problem that remains on a few of them, the working set B, while
 // the others, N, keep their α. It is a Problem as well,
@@ -54,7 +41,7 @@ type workingSet struct {
 	own   [2][]float64 // α_B and F_B of the inner run
 	it    Iterate      // of the inner run
 
-	rows         [][]float64
+	rows         [2][]float64
 	idx          []int
 	coef         []float64
 	holes, fresh []int
@@ -67,7 +54,7 @@ type workingSet struct {
 func newWorkingSet(p *Problem, alpha, f []float64, inner Method) (*workingSet, error) {
 	n := len(alpha)
 	if f == nil {
-		f = p.residual(alpha)
+		f = p.F(alpha)
 	}
 	w := &workingSet{
 		p: p, inner: inner, alpha: alpha, f: f, step: math.NaN(), flat2: p.flatness(),
@@ -127,10 +114,10 @@ func (w *workingSet) ends() {
 	}
 	for k, f := range w.f {
 		a := w.alpha[k]
-		if f >= w.up && w.p.canRise(k, a) {
+		if f >= w.up && w.p.CanRise(k, a) {
 			w.i, w.up = k, f
 		}
-		if f < w.low && w.p.canFall(k, a) {
+		if f < w.low && w.p.CanFall(k, a) {
 			w.j, w.low = k, f
 		}
 	}
@@ -207,10 +194,10 @@ func (w *workingSet) violations() {
 	b := w.bias()
 	for i, f := range w.f {
 		v := 0.0
-		if w.p.canRise(i, w.alpha[i]) {
+		if w.p.CanRise(i, w.alpha[i]) {
 			v = f - b
 		}
-		if w.p.canFall(i, w.alpha[i]) {
+		if w.p.CanFall(i, w.alpha[i]) {
 			v = max(v, b-f)
 		}
 		if !(v > 0) {
@@ -295,36 +282,23 @@ func (w *workingSet) settle(ctx context.Context) error {
 	for _, k := range fresh {
 		w.idx = append(w.idx, w.set[k])
 	}
-	return w.eachRow(ctx, w.idx, func(at int, rows [][]float64) {
+	return w.eachTwo(ctx, w.idx, func(at int, rows [][]float64) {
 		for t, row := range rows {
 			w.block.put(fresh[at+t], row, w.set)
 		}
 	})
 }
 
-// eachRow calls do with the rows of the points idx, in order and some at a time:
-// rows[t] belongs to idx[at+t]. It gives up when ctx ends.
-func (w *workingSet) eachRow(ctx context.Context, idx []int, do func(at int, rows [][]float64)) error {
-	batcher, ok := w.p.K.(Batcher)
-	size := 2 // as many as stay valid
-	if ok {
-		size = batch
-	}
-	if w.rows == nil {
-		w.rows = make([][]float64, size)
-	}
-	for at := 0; at < len(idx); at += size {
+// eachTwo calls do with the rows of the points idx, in order, two at a time, which is as
+// many as stay valid: rows[t] belongs to idx[at+t]. It gives up when ctx ends.
+func (w *workingSet) eachTwo(ctx context.Context, idx []int, do func(at int, rows [][]float64)) error {
+	for at := 0; at < len(idx); at += 2 {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		part := idx[at:min(at+size, len(idx))]
-		rows := w.rows[:len(part)]
-		if ok {
-			batcher.Rows(part, rows)
-		} else {
-			for t, i := range part {
-				rows[t] = w.p.K.Row(i)
-			}
+		rows := w.rows[:0]
+		for _, i := range idx[at:min(at+2, len(idx))] {
+			rows = append(rows, w.p.K.Row(i))
 		}
 		do(at, rows)
 	}
@@ -393,7 +367,7 @@ func (w *workingSet) solve(ctx context.Context, tol float64) error {
 			if k >= look {
 				f := it.F
 				if f == nil {
-					f = w.sub.residual(it.Alpha)
+					f = w.sub.F(it.Alpha)
 				}
 				s := w.sub.summarise(it.Alpha, f)
 				v = s.up - s.low
@@ -440,7 +414,7 @@ func (w *workingSet) gain() float64 {
 	}
 	b, f := w.bias(), w.it.F
 	if f == nil {
-		f = w.sub.residual(w.it.Alpha)
+		f = w.sub.F(w.it.Alpha)
 	}
 	sum := 0.0
 	for k, i := range w.set {
@@ -461,7 +435,7 @@ func (w *workingSet) take(ctx context.Context) error {
 		}
 	}
 	copy(w.newF, w.f)
-	err := w.eachRow(ctx, w.idx, func(at int, rows [][]float64) { subtract(w.newF, w.coef[at:], rows) })
+	err := w.eachTwo(ctx, w.idx, func(at int, rows [][]float64) { subtract(w.newF, w.coef[at:], rows) })
 	if err != nil {
 		return err
 	}
@@ -482,33 +456,17 @@ func (w *workingSet) take(ctx context.Context) error {
 	return nil
 }
 
-// subtract takes Σ c_k rows[k] from f, a stretch that fits the nearest cache at
-// a time.
+// subtract takes c_k rows[k] from f for one row or two.
 func subtract(f, c []float64, rows [][]float64) {
-	const stretch = 1024
-	for from := 0; from < len(f); from += stretch {
-		to := min(from+stretch, len(f))
-		part := f[from:to]
-		k := 0
-		for ; k+4 <= len(rows); k += 4 {
-			r0, r1, r2, r3 := rows[k][from:to], rows[k+1][from:to], rows[k+2][from:to], rows[k+3][from:to]
-			c0, c1, c2, c3 := c[k], c[k+1], c[k+2], c[k+3]
-			for i := range part {
-				part[i] -= c0*r0[i] + c1*r1[i] + (c2*r2[i] + c3*r3[i])
-			}
+	first := rows[0][:len(f)]
+	if len(rows) == 1 {
+		for i, v := range first {
+			f[i] -= c[0] * v
 		}
-		for ; k+2 <= len(rows); k += 2 {
-			r0, r1 := rows[k][from:to], rows[k+1][from:to]
-			c0, c1 := c[k], c[k+1]
-			for i := range part {
-				part[i] -= c0*r0[i] + c1*r1[i]
-			}
-		}
-		if k < len(rows) {
-			r, ck := rows[k][from:to], c[k]
-			for i, v := range r {
-				part[i] -= ck * v
-			}
-		}
+		return
+	}
+	second := rows[1][:len(f)]
+	for i, v := range first {
+		f[i] -= c[0]*v + c[1]*second[i]
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/solvers/blocks"
+	"github.com/svmnb/svmnb/solvers/fastest"
 )
 
 // Classifier describes a two-class problem and how to solve it. It is a value:
@@ -51,10 +53,10 @@ const (
 // targets; the larger one is the positive class. For more of them say
 // [Classifier.OneVsOne], OneVsRest or CrammerSinger at the end. Without further words it is
 // the 1-norm soft margin with C = 1 and the kernel RBF(1/(d·Var X)), solved by
-// the fastest method (solvers.Fast) until m − M ≤ 1e-3. The data must not be changed afterwards.
+// the fastest method (fastest.Method) until m − M ≤ 1e-3. The data must not be changed afterwards.
 func Classify(data *datasets.Dataset) Classifier {
 	c := Classifier{machine: about("Classify", data), c: 1}
-	c.method = solvers.Fast{}
+	c.method = fastest.Method{}
 	return c
 }
 
@@ -167,7 +169,7 @@ func (c Classifier) ConjugateSMO() Classifier { return c.Using(solvers.Conjugate
 func (c Classifier) Chunking() Classifier { return c.Using(solvers.Chunking{}) }
 
 // Decomposition solves on working sets of a fixed size (CST §7.4).
-func (c Classifier) Decomposition() Classifier { return c.Using(solvers.Decomposition{}) }
+func (c Classifier) Decomposition() Classifier { return c.Using(blocks.Decomposition{}) }
 
 // Barrier solves by Newton steps along the central path of the log barrier.
 func (c Classifier) Barrier() Classifier { return c.Using(solvers.Barrier{}) }
@@ -318,10 +320,7 @@ func (c Classifier) prepare() (*task, error) {
 // matrix returns the kernel matrix, or the features.
 func (c *Classifier) matrix() (solvers.Matrix, error) { return c.matrixOf(c.wantsFeatures()) }
 
-func (c *Classifier) wantsFeatures() bool {
-	_, fast := c.method.(solvers.Fast)
-	return c.asFeatures(1) && !(fast && c.margin == nuSoft)
-}
+func (c *Classifier) wantsFeatures() bool { return c.asFeatures(1, c.margin == nuSoft) }
 
 func (w *weights) apply(t *task) error {
 	for _, cw := range w.class {

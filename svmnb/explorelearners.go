@@ -7,6 +7,8 @@ import (
 
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/solvers/blocks"
+	"github.com/svmnb/svmnb/solvers/fastest"
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
 )
 
@@ -42,7 +44,7 @@ func (m machine) family() []kernels.Kernel {
 // others are the methods that a machine may be offered beside its own; two says that
 // its α have a sum in each class.
 func (m machine) others(two bool) []solvers.Method {
-	list := []solvers.Method{solvers.Fast{}, solvers.SMO{}, solvers.Decomposition{}}
+	list := []solvers.Method{fastest.Method{}, solvers.SMO{}, blocks.Decomposition{}}
 	switch {
 	case m.fixed:
 		list = []solvers.Method{solvers.GradientAscent{}}

@@ -16,6 +16,7 @@ import (
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/solvers/fastest"
 )
 
 // machine is what the descriptions of all machines have in common: the data, the
@@ -177,20 +178,13 @@ func (m *machine) fill() {
 
 // asFeatures reports whether a machine of so many variables for each point is linear and
 // its method works with w where it is given features.
-func (m *machine) asFeatures(variables int) bool {
+func (m *machine) asFeatures(variables int, perClass bool) bool {
 	if m.kernel != kernels.Kernel(kernels.Linear()) {
 		return false
 	}
-	switch method := m.method.(type) {
-	case solvers.Fast:
-		n, d := m.data.N(), m.data.D()
-		return method.WantsFeatures(variables*n, n, d, m.fixed)
-	case solvers.CoordinateDescent, solvers.Newton:
-		return true
-	case solvers.SMO:
-		return method.Selection == solvers.Platt || method.Selection == solvers.Simplified
-	}
-	return false
+	n, d := m.data.N(), m.data.D()
+	reader, ok := m.method.(solvers.FeatureReader)
+	return ok && reader.WantsFeatures(solvers.Shape{Variables: variables * n, Points: n, Columns: d, FixedBias: m.fixed, PerClass: perClass})
 }
 
 // matrixOf returns the kernel matrix of the data, or their features where those are
@@ -284,7 +278,7 @@ func (m *machine) runText(smo solvers.Method) string {
 	switch {
 	case m.method == nil:
 		s.WriteString(".Using(nil)")
-	case m.method == solvers.Method(solvers.Fast{}): // without a word
+	case m.method == solvers.Method(fastest.Method{}): // without a word
 	case m.method == smo:
 		s.WriteString(".SMO()")
 	default:

@@ -16,6 +16,7 @@ import (
 	"github.com/svmnb/svmnb/internal/parallel"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/solvers/fastest"
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
 )
 
@@ -181,7 +182,7 @@ func (m MultiClassifier) unsuited() error {
 		return nil
 	case c.margin != oneNorm:
 		return wrong("CrammerSinger", math.NaN(), "it has the 1-norm soft margin only; leave TwoNorm, HardMargin and Nu out")
-	case c.method != solvers.Method(solvers.Fast{}):
+	case c.method != solvers.Method(fastest.Method{}):
 		return wrong("Using", math.NaN(), "Crammer and Singer's problem has an equality for each point and a method of its own; leave out which solver to use, or say OneVsOne()")
 	case c.fixed && c.b0 != 0:
 		return wrong("FixedBias", c.b0, "the same bias for every class decides nothing; say FixedBias(0) for none, or Augment")

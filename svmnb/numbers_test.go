@@ -12,6 +12,7 @@ import (
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/solvers/fastest"
 )
 
 // told is a fit that describes itself in every way that there is.
@@ -42,7 +43,7 @@ func numbered(t *testing.T) map[string]told {
 		}
 		fits[name] = f
 	}
-	for _, m := range []solvers.Method{solvers.Fast{}, solvers.SMO{}, solvers.SMO{Selection: solvers.Platt}, solvers.ConjugateSMO{}, solvers.Chunking{}, solvers.Decomposition{}, solvers.PrimalDual{}, solvers.Barrier{}} {
+	for _, m := range []solvers.Method{fastest.Method{}, solvers.SMO{}, solvers.SMO{Selection: solvers.Platt}, solvers.ConjugateSMO{}, solvers.Chunking{}, solvers.Decomposition{}, solvers.PrimalDual{}, solvers.Barrier{}} {
 		classify("soft, "+m.Name(), moons.C(2).Using(m))
 		classify("2-norm, "+m.Name(), moons.TwoNorm().C(2).Using(m))
 		regress("ε-SVR, "+m.Name(), curve.Epsilon(0.1).Using(m))

@@ -12,6 +12,8 @@ import (
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/solvers/blocks"
+	"github.com/svmnb/svmnb/solvers/fastest"
 )
 
 // Regressor describes a regression problem and how to solve it. It is a value,
@@ -39,11 +41,11 @@ const (
 // Regress starts the description of a regression of the data's targets. Without
 // further words it is ε-support-vector regression with the linear loss
 // C (|y − f(x)| − ε)₊ (CST (7.2)), C = 1 and ε = 0.1 in units of the targets, and
-// the kernel RBF(1/(d·Var X)), solved by the fastest method (solvers.Fast) until
+// the kernel RBF(1/(d·Var X)), solved by the fastest method (fastest.Method) until
 // m − M ≤ 1e-3. The data must not be changed afterwards.
 func Regress(data *datasets.Dataset) Regressor {
 	r := Regressor{machine: about("Regress", data), c: 1, epsilon: 0.1}
-	r.method = solvers.Fast{}
+	r.method = fastest.Method{}
 	return r
 }
 
@@ -131,7 +133,7 @@ func (r Regressor) ConjugateSMO() Regressor { return r.Using(solvers.ConjugateSM
 func (r Regressor) Chunking() Regressor { return r.Using(solvers.Chunking{}) }
 
 // Decomposition solves on working sets of a fixed size (CST §7.4).
-func (r Regressor) Decomposition() Regressor { return r.Using(solvers.Decomposition{}) }
+func (r Regressor) Decomposition() Regressor { return r.Using(blocks.Decomposition{}) }
 
 // Barrier solves by Newton steps along the central path of the log barrier.
 func (r Regressor) Barrier() Regressor { return r.Using(solvers.Barrier{}) }
@@ -270,8 +272,7 @@ func (r Regressor) prepare() (*regression, error) {
 
 // matrix returns the kernel matrix, or the features.
 func (r *Regressor) matrix() (solvers.Matrix, error) {
-	_, fast := r.method.(solvers.Fast)
-	return r.matrixOf(r.asFeatures(2) && !(fast && r.loss == nuLoss))
+	return r.matrixOf(r.asFeatures(2, r.loss == nuLoss))
 }
 
 // Fit solves the problem. All errors of the description come back joined. When

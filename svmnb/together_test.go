@@ -12,7 +12,7 @@ import (
 
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
-	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/solvers/fastest"
 )
 
 // The tests of this file ask one value from several goroutines at once, each with the
@@ -327,7 +327,7 @@ func TestRaceKeep(t *testing.T) {
 func TestRaceDescriptions(t *testing.T) {
 	data := moons().Select(seq(60))
 	for _, c := range []Classifier{Classify(data), Classify(data).SMO(), Classify(data).Decomposition(), Classify(data).Chunking(), Classify(data).PrimalDual(),
-		Classify(data).TwoNorm().Newton(), Classify(data).Kernel(kernels.Linear()).CoordinateDescent(), Classify(data).Using(solvers.Fast{}), Classify(data).Kernel(kernels.Matern32(1))} {
+		Classify(data).TwoNorm().Newton(), Classify(data).Kernel(kernels.Linear()).CoordinateDescent(), Classify(data).Using(fastest.Method{}), Classify(data).Kernel(kernels.Matern32(1))} {
 		want := c.MustFit().Certificate.Dual
 		var wait sync.WaitGroup
 		for range 4 {

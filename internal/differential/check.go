@@ -14,6 +14,7 @@ import (
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/solvers/blocks"
 	"github.com/svmnb/svmnb/svmnb"
 )
 
@@ -193,7 +194,7 @@ func judge(p *problem, m method, o outcome) *complaint {
 	}
 	// Plain sums of as many terms, of rows in blocks with what these are allowed.
 	share := float64(1<<14+2*o.variables) * 0x1p-53
-	if _, blocks := m.Method.(solvers.Decomposition); blocks || o.variables >= 512 {
+	if _, single := m.Method.(blocks.Decomposition); single || o.variables >= 512 {
 		share += 0x1p-32
 	}
 	// Where s'α is not quite δ, W and the gap depend on the bias by which one counts. Below

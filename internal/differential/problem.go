@@ -12,6 +12,7 @@ import (
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/solvers/blocks"
 	"github.com/svmnb/svmnb/svmnb"
 )
 
@@ -267,6 +268,7 @@ var (
 		{solvers.TubeSMO{}, "solvers.TubeSMO{}"},
 		{solvers.TubeSMO{Step: solvers.Quadrants}, "solvers.TubeSMO{Step: solvers.Quadrants}"},
 		{solvers.Decomposition{}, "solvers.Decomposition{}"},
+		{blocks.Decomposition{}, "blocks.Decomposition{}"},
 		{solvers.Chunking{}, "solvers.Chunking{}"},
 		{solvers.PrimalDual{}, "solvers.PrimalDual{}"},
 		{solvers.PrimalDual{Corrector: true}, "solvers.PrimalDual{Corrector: true}"},

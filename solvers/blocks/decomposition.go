@@ -1,4 +1,8 @@
-package solvers
+// Package blocks solves with large working sets on a kernel matrix that computes many
+// values at once. It is the method that package fastest takes for most problems with more
+// than some hundred points, and is written as a method outside of this module would be: with
+// what package solvers exports.
+package blocks
 
 import (
 	"context"
@@ -7,74 +11,89 @@ import (
 	"slices"
 
 	"github.com/svmnb/svmnb/internal/simd"
+	"github.com/svmnb/svmnb/internal/vec"
+	"github.com/svmnb/svmnb/solvers"
 )
 
-// Blocks is a Matrix that computes many kernel values at once for far less than
-// one after the other. Decomposition is the fast engine on it.
-type Blocks interface {
-	Matrix
-	// Among sets dst[k·q+l] to K of the points idx[k] and idx[l], q = len(idx). A
-	// point may be there twice. was, other memory unless of is empty, has such values
-	// among the points of, but for the diagonal: they need not be computed again.
-	Among(dst []float32, idx []int, was []float32, of []int)
-	// Accumulate adds Σ_k coef[k] K(on[r], idx[k]) to dst[r]; nil on is all points.
-	// Kernel values are those of Among, in single precision, with errors below
-	// 2⁻¹⁶ of the largest or so; their sum is in double precision.
-	Accumulate(dst []float64, on, idx []int, coef []float64)
-	// InBlocks reports whether that is so for this kernel; else it is better asked
-	// for rows, and nothing here is.
-	InBlocks() bool
-	// Enclose is Accumulate that also adds to slack[r] a bound of what rounding has
-	// moved dst[r] by.
-	Enclose(dst, slack []float64, on, idx []int, coef []float64)
-	// TimesAt is Accumulate in double precision and from the points afresh: the
-	// residual of a certificate. Mutual is TimesAt of the points a by b, and of b by
-	// a, with every value computed once.
-	TimesAt(dst []float64, on, idx []int, coef []float64)
-	Mutual(dstA, dstB []float64, a, b []int, coefA, coefB []float64)
-}
-
-// blocksOf returns the Blocks behind k and how many points it has: half as many
-// as k has rows when that is doubled. The former is nil where there is none.
-func blocksOf(k Matrix) (b Blocks, n int) {
-	if points := doubled(k); points != nil {
-		k = points
-	}
-	switch c := k.(type) {
-	case *checked:
-		k = c.Matrix
-	case checkedRows:
-		k = c.Matrix
-	}
-	if b, ok := k.(Blocks); ok {
-		return b, b.Dim()
-	}
-	return nil, 0
-}
-
-// engine is Decomposition with working sets of many hundred points on Blocks
-// (Joachims 1999; Zanghirati and Zanni 2003; Wen et al. 2018, ThunderSVM): the
-// kernel among the points of the set is a product of matrices, the problem on
-// them is solved by second-order SMO in vector instructions, and F of all points
-// is brought up to date by another product, which is where the time goes. Hence:
+// Decomposition has working sets of many hundred points on a matrix with [solvers.Blocks]
+// (Joachims 1999; Zanghirati and Zanni 2003; Wen et al. 2018, ThunderSVM): the kernel among
+// the points of the set is a product of matrices, the problem on them is solved by
+// second-order SMO in vector instructions, and F of all points is brought up to date by
+// another product, which takes most of the time. Hence:
 //
-//   - Half of the set stays, for the points that have just come move again. The
-//     first sets are small: what violates is not known yet.
+//   - Half of the set stays, since the points that have just come move again. The
+//     first sets are small, since it is not known yet which points violate.
 //   - When more α are free than a set holds, they take turns in it for long. Once
 //     all variables that are not left out go into a set of 4096, they make one.
 //   - The inner run goes on until the violation is a tenth of that of the whole: a
 //     step of it costs less than a hundredth of a row, but has one core.
-//   - Points at a bound that are far from moving are left out as in shrinking.go,
-//     and their F with them. It catches up, at a row for each α that has changed
-//     meanwhile, when the violation has fallen to 0.03 of what it was.
+//   - Points at a bound that are far from moving are left out, as in the shrinking of
+//     [solvers.SMO], and their F with them. It catches up, at a row for each α that has
+//     changed meanwhile, when the violation has fallen to 0.03 of what it was.
 //
 // Kernel values are rounded to single precision, the same way every time, and
 // everything else is in double precision: F does not drift, it belongs to a K
 // that differs by 2⁻²⁴. Solve computes it afresh in double precision before it
 // calls a run converged, and the run goes on from there if that is not so.
+//
+// It takes problems with a free bias, also with PerClass, in which every α has an upper
+// bound or a ridge. Where the matrix has no Blocks, [solvers.Decomposition] runs.
+type Decomposition struct {
+	// Size is how many variables a working set has at most, from 16. 0 means
+	// min(1024, max(16, n/4)).
+	Size int
+}
+
+// Name is "decomposition in blocks". Result.Method also has the size.
+func (Decomposition) Name() string { return "decomposition in blocks" }
+
+// Choose implements solvers.Chooser.
+func (m Decomposition) Choose(p *solvers.Problem) []solvers.Stage {
+	if b, _ := solvers.BlocksOf(p.K); b == nil && !p.PerClass {
+		return []solvers.Stage{{Method: solvers.Decomposition{Size: m.Size}}}
+	}
+	return []solvers.Stage{{Method: m}}
+}
+
+// Accepts implements solvers.Accepter.
+func (m Decomposition) Accepts(p *solvers.Problem) error {
+	if m.Size < 0 || m.Size > 0 && m.Size < smallest {
+		return &solvers.ProblemError{Field: "Decomposition.Size", Index: -1, Value: float64(m.Size), Msg: fmt.Sprintf("working sets of %d points are too small for blocks; give at least %d, or 0 for the default", m.Size, smallest)}
+	}
+	if b, _ := solvers.BlocksOf(p.K); b == nil {
+		return fmt.Errorf("%w: the kernel matrix has no blocks; use solvers.Decomposition, or SMO", solvers.ErrUnsupported)
+	}
+	if p.FixedBias {
+		return fmt.Errorf("%w: decomposition in blocks moves pairs along s'α = δ, and with a fixed bias there is no such constraint; use GradientAscent", solvers.ErrUnsupported)
+	}
+	for i, u := range p.Upper {
+		switch {
+		case math.IsInf(u, 1) && (p.Ridge == nil || p.Ridge[i] == 0):
+			return fmt.Errorf("%w: with an α that has neither an upper bound nor a ridge, single precision may see a maximum where there is none; use SMO", solvers.ErrUnsupported)
+		case p.Ridge != nil && p.Ridge[i] > largestRidge:
+			return fmt.Errorf("%w: a ridge of %g is too large for single precision; use SMO", solvers.ErrUnsupported, p.Ridge[i])
+		}
+	}
+	return nil
+}
+
+// Start implements solvers.Method.
+func (m Decomposition) Start(p *solvers.Problem, alpha []float64) (solvers.Stepper, error) {
+	return m.StartAt(p, alpha, nil)
+}
+
+// StartAt implements solvers.WarmStarter.
+func (m Decomposition) StartAt(p *solvers.Problem, alpha, f []float64) (solvers.Stepper, error) {
+	if err := m.Accepts(p); err != nil {
+		return nil, err
+	}
+	return newEngine(p, m.Size, alpha, f), nil
+}
+
+// engine is the workspace of one run.
 type engine struct {
-	p       *Problem
-	k       Blocks
+	p       *solvers.Problem
+	k       solvers.Blocks
 	n       int // variable v is a multiplier of point v mod n
 	size    int // of working sets, and how large the next one is at most
 	room    int
@@ -106,12 +125,17 @@ type engine struct {
 	points  []int // of the working set, or those with a changed α
 	coef    []float64
 	sum     []float64
-	local   pairs // the problem on the working set
-	sub     Problem
+	local   local // the problem on the working set
 	values  []float32
 	spare   []float32 // for the values among the next working set
 	known   []int     // the points that values are of
 	up, low []float64 // masks of local
+}
+
+// local is the problem on a working set: its α, F, and the diagonal of K with the ridge.
+type local struct {
+	solvers.Problem
+	alpha, f, diag []float64
 }
 
 // end is what is known of the variables that share a bias: all of them, or with
@@ -124,58 +148,41 @@ type end struct {
 var none = end{-1, math.Inf(-1), math.Inf(1)}
 
 const (
-	engineSteps    = 100     // of an inner run, per variable, at most
-	engineFraction = 0.03    // of the violation that a run on some points leaves
-	engineInner    = 0.1     // and an inner run: to leave less takes more steps on one core and saves no rows
-	engineSize     = 1024    // of working sets at most, unless said otherwise
-	engineLeast    = 16      // and at least
-	engineWidest   = 4096    // of one of all active variables, 64 MB
-	engineFirst    = 256     // of the first, for most of its points will not stay; then twice as many each time
-	engineNoise    = 0x1p-30 // of the largest |F|: a violation below it may be rounding
-	enginePatience = 30      // steps without progress after which it is
-	engineFall     = 1e-6    // by what share W may fall through rounding
-	enginePeriod   = 8       // working sets between two looks for points to leave out
-	engineRidge    = 1e30    // at most, for single precision
-	engineShare    = 1 << 25 // kernel values between two looks at the context
+	stepsPerVariable = 100     // of an inner run, per variable, at most
+	fraction         = 0.03    // of the violation that a run on some points leaves
+	inner            = 0.1     // and an inner run: to leave less takes more steps on one core and saves no rows
+	largest          = 1024    // of working sets at most, unless said otherwise
+	smallest         = 16      // and at least
+	wide             = 4096    // of one of all active variables, 64 MB
+	first            = 256     // of the first, for most of its points will not stay; then twice as many each time
+	noise            = 0x1p-30 // of the largest |F|: a violation below it may be rounding
+	patience         = 30      // steps without progress after which it is
+	fall             = 1e-6    // by what share W may fall through rounding
+	period           = 8       // working sets between two looks for points to leave out
+	largestRidge     = 1e30    // at most, for single precision
+	share            = 1 << 25 // kernel values between two looks at the context
 )
 
-// engineFor returns the Blocks of a problem that the engine solves: with a free
-// bias, a maximum whatever the kernel, and a kernel that goes in blocks.
-func engineFor(p *Problem) (b Blocks, n int) {
-	if p.FixedBias {
-		return nil, 0
-	}
-	for i, u := range p.Upper {
-		if math.IsInf(u, 1) && (p.Ridge == nil || p.Ridge[i] == 0) || p.Ridge != nil && p.Ridge[i] > engineRidge {
-			return nil, 0
-		}
-	}
-	if b, n := blocksOf(p.K); b != nil && b.InBlocks() {
-		return b, n
-	}
-	return nil, 0
-}
-
-func newEngine(p *Problem, b Blocks, n, size int, alpha, f []float64) *engine {
+func newEngine(p *solvers.Problem, size int, alpha, f []float64) *engine {
+	b, n := solvers.BlocksOf(p.K)
 	if f == nil {
-		f, _ = p.residualBy(b, 0, alpha, never)
+		f = p.FInBlocks(alpha)
 	}
 	m := len(alpha)
 	widest := size
 	if size == 0 {
-		size = min(engineSize, max(engineLeast, m/4&^7))
-		if widest = size; size == engineSize {
-			widest = engineWidest
+		size = min(largest, max(smallest, m/4&^7))
+		if widest = size; size == largest {
+			widest = wide
 		}
 	}
 	size = min(size, m)
 	s := &engine{
-		p: p, k: b, n: n, size: size, room: min(size, engineFirst), widest: widest, alpha: alpha, f: f, base: make([]float64, m), fBase: make([]float64, m), step: math.NaN(),
+		p: p, k: b, n: n, size: size, room: min(size, first), widest: widest, alpha: alpha, f: f, base: make([]float64, m), fBase: make([]float64, m), step: math.NaN(),
 		noRise: make([]float64, m), noFall: make([]float64, m), active: make([]int, m), in: make([]bool, m), left: make([]bool, m),
 		key: make([]float64, m), chosen: make([]int, m), sum: make([]float64, n),
 		up: make([]float64, size), low: make([]float64, size),
 	}
-	s.local = pairs{p: &s.sub}
 	for v := range alpha {
 		s.mask(s.noRise, s.noFall, v, p, v, alpha[v])
 	}
@@ -190,12 +197,12 @@ func (s *engine) Name() string {
 }
 
 // mask writes at to whether variable v of p may rise and fall.
-func (*engine) mask(noRise, noFall []float64, at int, p *Problem, v int, a float64) {
+func (*engine) mask(noRise, noFall []float64, at int, p *solvers.Problem, v int, a float64) {
 	noRise[at], noFall[at] = 0, 0
-	if !p.canRise(v, a) {
+	if !p.CanRise(v, a) {
 		noRise[at] = math.Inf(-1)
 	}
-	if !p.canFall(v, a) {
+	if !p.CanFall(v, a) {
 		noFall[at] = math.Inf(1)
 	}
 }
@@ -215,8 +222,8 @@ func (s *engine) restore() {
 
 // group is the index into end.
 func (s *engine) group(v int) int {
-	if s.p.PerClass {
-		return s.p.class(v)
+	if s.p.PerClass && s.p.S[v] > 0 {
+		return 1
 	}
 	return 0
 }
@@ -228,7 +235,7 @@ func (s *engine) ends() bool {
 	for _, v := range s.active {
 		f := s.f[v]
 		if s.p.PerClass {
-			e = &s.end[s.p.class(v)]
+			e = &s.end[s.group(v)]
 		}
 		if a := math.Abs(f); a > reach {
 			reach = a
@@ -256,12 +263,12 @@ func worstOf(e *[2]end) *end {
 func (s *engine) violation() float64 { return worstOf(&s.end).up - worstOf(&s.end).low }
 
 // spent reports whether only rounding is left.
-func (s *engine) spent() bool { return s.still > enginePatience && s.best <= engineNoise*s.reach }
+func (s *engine) spent() bool { return s.still > patience && s.best <= noise*s.reach }
 
 func (s *engine) partial() bool { return len(s.active) < len(s.alpha) }
 
 // Report implements Stepper.
-func (s *engine) Report(it *Iterate) {
+func (s *engine) Report(it *solvers.Iterate) {
 	e := worstOf(&s.end)
 	it.Alpha, it.F, it.Step, it.Up, it.Low = s.alpha, s.f, s.step, e.up, e.low
 	it.Active, it.Sweep, it.Single = len(s.active), max(1, len(s.alpha)/s.size), true
@@ -326,7 +333,7 @@ func (s *engine) accumulate(ctx context.Context, on []int) bool {
 		m = len(on)
 	}
 	clear(s.sum[:m])
-	part := max(16, engineShare/max(1, m))
+	part := max(16, share/max(1, m))
 	for from := 0; from < len(s.points); from += part {
 		if ctx.Err() != nil {
 			return false
@@ -339,7 +346,7 @@ func (s *engine) accumulate(ctx context.Context, on []int) bool {
 
 // Step optimises one working set.
 func (s *engine) Step(ctx context.Context) (done bool, err error) {
-	if s.partial() && (s.violation() <= engineFraction*s.wide || s.spent()) {
+	if s.partial() && (s.violation() <= fraction*s.wide || s.spent()) {
 		if !s.catchUp(ctx) {
 			return false, ctx.Err()
 		}
@@ -349,14 +356,14 @@ func (s *engine) Step(ctx context.Context) (done bool, err error) {
 		return true, nil
 	}
 	if s.steps--; s.steps <= 0 {
-		s.steps = enginePeriod
+		s.steps = period
 		s.shrink()
 	}
 	s.choose()
 	if !s.pose() {
 		return false, s.blame()
 	}
-	s.solve(ctx, engineInner*s.violation())
+	s.solve(ctx, inner*s.violation())
 	s.points, s.coef = s.points[:0], s.coef[:0]
 	for k, v := range s.set {
 		if d := s.local.alpha[k] - s.alpha[v]; d != 0 {
@@ -384,7 +391,7 @@ func (s *engine) Step(ctx context.Context) (done bool, err error) {
 			f[i] += s.sum[r]
 		}
 	}
-	s.step = math.Sqrt(dotOf(s.coef, s.coef))
+	s.step = math.Sqrt(vec.Dot(s.coef, s.coef))
 	for k, v := range s.set {
 		a := s.local.alpha[k]
 		if s.p.Ridge != nil {
@@ -411,7 +418,7 @@ func (s *engine) climbs() bool {
 		return true
 	}
 	s.level++
-	return s.level <= enginePatience && s.top-w <= engineFall*math.Abs(s.top)
+	return s.level <= patience && s.top-w <= fall*math.Abs(s.top)
 }
 
 // dual is W by an F that is right for all.
@@ -524,7 +531,7 @@ func (s *engine) take(count, group int, mask []float64, side, from float64) {
 	keys, at, n := s.key, s.chosen, 0
 	for _, v := range s.active {
 		k := float64(side*(s.f[v]+mask[v])) + from
-		if k > 0 && !s.in[v] && (!s.p.PerClass || s.p.class(v) == group) {
+		if k > 0 && !s.in[v] && (!s.p.PerClass || s.group(v) == group) {
 			keys[n], at[n] = k, v
 			n++
 		}
@@ -571,7 +578,8 @@ func foremost(keys []float64, at []int, count int) {
 // pose writes down the problem on the working set: its α, F and K, with the ridge
 // on the diagonal. It reports whether that is finite.
 func (s *engine) pose() (finite bool) {
-	p, q, w, m := s.p, &s.sub, &s.local, len(s.set)
+	p, w, m := s.p, &s.local, len(s.set)
+	q := &w.Problem
 	w.alpha, w.f, w.diag = w.alpha[:0], w.f[:0], w.diag[:0]
 	q.S, q.Lower, q.Upper = q.S[:0], q.Lower[:0], q.Upper[:0]
 	s.points = s.points[:0]
@@ -624,7 +632,7 @@ func (s *engine) solve(ctx context.Context, tol float64) {
 		ends[1] = none
 	}
 	update(row(0), row(0), 0)
-	for steps := 0; steps < engineSteps*m; steps++ {
+	for steps := 0; steps < stepsPerVariable*m; steps++ {
 		if steps%4096 == 0 && ctx.Err() != nil {
 			return
 		}
@@ -645,14 +653,13 @@ func (s *engine) solve(ctx context.Context, tol float64) {
 		}
 		j += from
 		kappa := max(w.diag[i]+w.diag[j]-2*float64(ki[j]), tau)
-		t := min((e.up-w.f[j])/kappa, w.rise(i), w.fall(j))
+		t := min((e.up-w.f[j])/kappa, w.Rise(i, w.alpha[i]), w.Fall(j, w.alpha[j]))
 		if !(t > 0) || math.IsInf(t, 1) {
 			return
 		}
-		w.move(i, t)
-		w.move(j, -t)
-		s.mask(s.up, s.low, i, &s.sub, i, w.alpha[i])
-		s.mask(s.up, s.low, j, &s.sub, j, w.alpha[j])
+		w.alpha[i], w.alpha[j] = w.Moved(i, w.alpha[i], t), w.Moved(j, w.alpha[j], -t)
+		s.mask(s.up, s.low, i, &w.Problem, i, w.alpha[i])
+		s.mask(s.up, s.low, j, &w.Problem, j, w.alpha[j])
 		update(ki, row(j), t)
 	}
 }
@@ -662,5 +669,5 @@ func (s *engine) blame() error {
 	for _, i := range s.points {
 		s.p.K.Row(i) // which looks at it
 	}
-	return &ProblemError{"K", -1, math.NaN(), "kernel values leave the range of single precision; scale the features, or use SMO"}
+	return &solvers.ProblemError{Field: "K", Index: -1, Value: math.NaN(), Msg: "kernel values leave the range of single precision; scale the features, or use SMO"}
 }

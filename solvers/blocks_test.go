@@ -10,6 +10,16 @@ import (
 	"pgregory.net/rapid"
 )
 
+// engine and fast are the methods of packages above this one, blocks and fastest, which set
+// them from their side (above_test.go).
+var (
+	engine func(size int) Method
+	fast   Method
+)
+
+// UseAbove is for above_test.go.
+func UseAbove(e func(size int) Method, f Method) { engine, fast = e, f }
+
 // blocked is a gram with Blocks that keeps count, and can be told to be bad.
 type blocked struct {
 	*gram
@@ -93,7 +103,7 @@ func (m *blocked) TimesAt(dst []float64, on, idx []int, coef []float64) {
 // inBlocks returns p on a matrix with Blocks, doubled where that of p is.
 func inBlocks(p *Problem) (*Problem, *blocked) {
 	q := *p
-	if d := doubled(p.K); d != nil {
+	if d := PointsOf(p.K); d != nil {
 		b := &blocked{gram: d.(*gram)}
 		q.K = Double(b)
 		return &q, b
@@ -141,7 +151,7 @@ func TestEngine(t *testing.T) {
 			want := solve(t, p, SMO{}, tight)
 			for _, size := range []int{0, 16, 24, 64, 1000} {
 				rows := b.rows
-				r := solve(t, q, Decomposition{Size: size}, tight)
+				r := solve(t, q, engine(size), tight)
 				if r.Status != Converged || r.Certificate.MaxKKT > 1e-9 {
 					t.Errorf("q = %d: %v, KKT %g", size, r.Status, r.Certificate.MaxKKT)
 				}
@@ -184,50 +194,6 @@ func TestOpenPoints(t *testing.T) {
 	}
 }
 
-// F is right for all points whenever it is reported, and for the active ones
-// always: against α, with K in single precision.
-func TestEngineKeepsF(t *testing.T) {
-	for name, p := range machinesOf(120) {
-		t.Run(name, func(t *testing.T) {
-			q, b := inBlocks(p)
-			alpha, err := q.start(nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			s := newEngine(q, b, b.Dim(), engineLeast, alpha, nil)
-			left := 0
-			for range 400 {
-				if done, err := s.Step(context.Background()); err != nil {
-					t.Fatal(err)
-				} else if done {
-					break
-				}
-				if s.partial() {
-					left++
-				}
-				want, tol := q.residual(s.alpha), 0x1p-22*(1+sizeOf(s.alpha))
-				for _, v := range s.active {
-					if !(math.Abs(s.f[v]-want[v]) <= tol) {
-						t.Fatalf("F[%d] = %g, want %g; %d are active", v, s.f[v], want[v], len(s.active))
-					}
-				}
-				if r := q.equality(s.alpha); r > 1e-10*float64(len(s.alpha)) {
-					t.Fatalf("s'α is off by %g", r)
-				}
-			}
-			if left == 0 && p.Ridge == nil {
-				t.Error("no point was ever left out")
-			}
-			want, tol := q.residual(s.alpha), 0x1p-22*(1+sizeOf(s.alpha))
-			for v, f := range s.Complete(t.Context()) {
-				if !(math.Abs(f-want[v]) <= tol) {
-					t.Fatalf("completed, F[%d] = %g, want %g", v, f, want[v])
-				}
-			}
-		})
-	}
-}
-
 func TestEngineRandomProblems(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
@@ -237,7 +203,7 @@ func TestEngineRandomProblems(t *testing.T) {
 			rt.Skip("no feasible α")
 		}
 		q, _ := inBlocks(p)
-		r, err := Solve(context.Background(), q, Decomposition{Size: engineLeast + rng.IntN(30)}, Settings{Stop: UpLow{1e-8}})
+		r, err := Solve(context.Background(), q, engine(16+rng.IntN(30)), Settings{Stop: UpLow{1e-8}})
 		if err != nil || r.Status != Converged || !near(r.Certificate.Dual, want.Certificate.Dual, 1e-7) {
 			rt.Fatalf("%v, %v: W = %.10g, want %.10g", err, r.Status, r.Certificate.Dual, want.Certificate.Dual)
 		}
@@ -247,7 +213,7 @@ func TestEngineRandomProblems(t *testing.T) {
 // Warm start, criteria on the gap, every point of the trace.
 func TestEngineInTheLoop(t *testing.T) {
 	p, b := inBlocks(SoftMargin(newGram(machinePoints()), classes(), fill(200, 10)))
-	cold := solve(t, p, Decomposition{Size: 16}, Settings{Stop: Gap{Rel: 1e-8}, Every: 1})
+	cold := solve(t, p, engine(16), Settings{Stop: Gap{Rel: 1e-8}, Every: 1})
 	if cold.Certificate.RelGap > 1e-8 {
 		t.Errorf("relative gap %g", cold.Certificate.RelGap)
 	}
@@ -273,11 +239,11 @@ func TestEngineInTheLoop(t *testing.T) {
 		}
 	}
 	sums := b.sums
-	warm := solve(t, p, Decomposition{Size: 16}, Settings{Start: cold.Alpha})
+	warm := solve(t, p, engine(16), Settings{Start: cold.Alpha})
 	if warm.Iterations != 0 || b.sums != sums {
 		t.Errorf("from the solution: %d iterations, %d kernel values", warm.Iterations, b.sums-sums)
 	}
-	again := solve(t, p, Decomposition{Size: 16}, Settings{Stop: Gap{Rel: 1e-8}, Every: 1})
+	again := solve(t, p, engine(16), Settings{Stop: Gap{Rel: 1e-8}, Every: 1})
 	for i, a := range again.Alpha {
 		if a != cold.Alpha[i] {
 			t.Fatalf("another run has α[%d] = %g, the first %g", i, a, cold.Alpha[i])
@@ -301,7 +267,7 @@ func TestEngineStopsAtGap(t *testing.T) {
 	for _, size := range []int{0, 16} {
 		solve := func(stop Criterion) *Result {
 			p, _ := inBlocks(SoftMargin(newGram(machinePoints()), classes(), fill(200, 10)))
-			r, err := Solve(t.Context(), p, Decomposition{Size: size}, Settings{Stop: stop, MaxIterations: 10_000})
+			r, err := Solve(t.Context(), p, engine(size), Settings{Stop: stop, MaxIterations: 10_000})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -324,7 +290,7 @@ func TestEngineInterrupt(t *testing.T) {
 			cancel(why)
 		}
 	}
-	r, err := Solve(ctx, p, Decomposition{Size: 16}, Settings{})
+	r, err := Solve(ctx, p, engine(16), Settings{})
 	if !errors.Is(err, why) || r == nil || r.Status != Interrupted {
 		t.Fatalf("%v, %+v", err, r)
 	}
@@ -342,7 +308,7 @@ func TestEngineBadValues(t *testing.T) {
 			g.k[77][j], g.k[j][77] = bad, bad
 		}
 		p, _ := inBlocks(SoftMargin(g, classes(), fill(200, 10)))
-		_, err := Solve(context.Background(), p, Decomposition{Size: 16}, Settings{})
+		_, err := Solve(context.Background(), p, engine(16), Settings{})
 		var e *ProblemError
 		if !errors.As(err, &e) || e.Field != "K" {
 			t.Errorf("%s: %v", name, err)
@@ -351,16 +317,16 @@ func TestEngineBadValues(t *testing.T) {
 	x, _ := machinePoints()
 	g := newGram(x, func(x, z []float64) float64 { return 1e60 * dot(x, z) }) // beyond single precision
 	p, _ := inBlocks(SoftMargin(g, classes(), fill(200, 10)))
-	_, err := Solve(context.Background(), p, Decomposition{Size: 16}, Settings{})
+	_, err := Solve(context.Background(), p, engine(16), Settings{})
 	var e *ProblemError
 	if !errors.As(err, &e) || e.Field != "K" || e.Msg == "" {
 		t.Errorf("beyond single precision: %v", err)
 	}
 }
 
-// Fast says what it took.
+// fast says what it took.
 func TestFast(t *testing.T) {
-	x, y := points(newRand(41), fastFrom, 2, 0.6)
+	x, y := points(newRand(41), 600, 2, 0.6)
 	k := newGram(x, rbf(1))
 	soft := SoftMargin(k, y, fill(len(y), 1))
 	large, _ := inBlocks(soft)
@@ -387,95 +353,8 @@ func TestFast(t *testing.T) {
 		{"fixed bias, linear", SoftMargin(densely(t, x, 0), y, fill(len(y), 1)).WithFixedBias(0), Newton{}.Name()},
 		{"linear", SoftMargin(densely(t, x, 0), y, fill(len(y), 1)), Newton{}.Name()},
 	} {
-		if r := solve(t, c.p, Fast{}, Settings{}); r.Method != c.want || r.Certificate.MaxKKT > 1e-3 {
+		if r := solve(t, c.p, fast, Settings{}); r.Method != c.want || r.Certificate.MaxKKT > 1e-3 {
 			t.Errorf("%s: %s, KKT %g; want %s", c.name, r.Method, r.Certificate.MaxKKT, c.want)
 		}
-	}
-}
-
-func TestForemost(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		keys := rapid.SliceOfN(rapid.Map(rapid.IntRange(0, 9), func(i int) float64 { return float64(i) }), 1, 60).Draw(rt, "keys")
-		count := rapid.IntRange(0, len(keys)).Draw(rt, "count")
-		was, at := append([]float64(nil), keys...), make([]int, len(keys))
-		for i := range at {
-			at[i] = i
-		}
-		foremost(keys, at, count)
-		seen := make([]bool, len(keys))
-		for i, j := range at {
-			if seen[j] || keys[i] != was[j] {
-				rt.Fatalf("entry %d came from %d, or twice", i, j)
-			}
-			seen[j] = true
-		}
-		for _, front := range keys[:count] {
-			for _, back := range keys[count:] {
-				if front < back {
-					rt.Fatalf("%v: %g stands before %g", keys, front, back)
-				}
-			}
-		}
-	})
-}
-
-// The first working sets are small.
-func TestEngineBegins(t *testing.T) {
-	x, y := points(newRand(41), 1500, 2, 0.5)
-	p, b := inBlocks(SoftMargin(newGram(x, rbf(1)), y, fill(1500, 1)))
-	alpha, err := p.start(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := newEngine(p, b, b.Dim(), 700, alpha, nil)
-	for _, want := range []int{256, 512, 700, 700} {
-		if s.choose(); len(s.set) != want {
-			t.Errorf("a working set of %d, want %d", len(s.set), want)
-		}
-	}
-}
-
-// Where more α are free than a set holds, one set of all that are active ends the run
-// in fewer steps, and sets are as large as before where they are not.
-func TestEngineWidens(t *testing.T) {
-	p := machinesOf(120)["ε-SVR"]
-	var steps [2]int
-	for k, widest := range []int{engineLeast, len(p.S)} {
-		q, b := inBlocks(p)
-		alpha, err := q.start(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := newEngine(q, b, b.Dim(), engineLeast, alpha, nil)
-		s.widest = widest
-		wide := 0
-		for steps[k] = 0; steps[k] < 4000 && s.violation() > 1e-4; steps[k]++ {
-			if done, err := s.Step(context.Background()); err != nil {
-				t.Fatal(err)
-			} else if done {
-				break
-			}
-			if len(s.set) > s.size {
-				wide++
-			}
-			if len(s.set) > widest {
-				t.Fatalf("a set of %d, at most %d", len(s.set), widest)
-			}
-		}
-		if (wide > 0) != (k > 0) {
-			t.Errorf("widest %d: %d large sets", widest, wide)
-		}
-		if r := q.equality(s.alpha); r > 1e-10*float64(len(s.alpha)) {
-			t.Fatalf("s'α is off by %g", r)
-		}
-		want, tol := q.residual(s.alpha), 0x1p-22*(1+sizeOf(s.alpha))
-		for v, f := range s.Complete(t.Context()) {
-			if !(math.Abs(f-want[v]) <= tol) {
-				t.Fatalf("F[%d] = %g, want %g", v, f, want[v])
-			}
-		}
-	}
-	if steps[1] >= steps[0] {
-		t.Errorf("%d steps with large sets, %d without", steps[1], steps[0])
 	}
 }

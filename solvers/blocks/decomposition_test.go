@@ -1,0 +1,266 @@
+package blocks
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/svmnb/svmnb/solvers"
+	"pgregory.net/rapid"
+)
+
+// matrix is a Gaussian kernel matrix in memory, in single and in double precision.
+type matrix struct {
+	k    [][]float64
+	diag []float64
+}
+
+func gaussian(x [][]float64, gamma float64) *matrix {
+	m := &matrix{}
+	for _, a := range x {
+		row := make([]float64, len(x))
+		for j, b := range x {
+			d := 0.0
+			for c, v := range a {
+				d += (v - b[c]) * (v - b[c])
+			}
+			row[j] = math.Exp(-gamma * d)
+		}
+		m.k, m.diag = append(m.k, row), append(m.diag, 1)
+	}
+	return m
+}
+
+func (m *matrix) Dim() int            { return len(m.k) }
+func (m *matrix) Diag() []float64     { return m.diag }
+func (m *matrix) Row(i int) []float64 { return m.k[i] }
+func (m *matrix) InBlocks() bool      { return true }
+
+func (m *matrix) Among(dst []float32, idx []int, _ []float32, _ []int) {
+	for k, i := range idx {
+		for l, j := range idx {
+			dst[k*len(idx)+l] = float32(m.k[i][j])
+		}
+	}
+}
+
+func (m *matrix) add(dst []float64, on, idx []int, coef []float64, value func(v float64) float64) {
+	for r := range dst {
+		i := r
+		if on != nil {
+			i = on[r]
+		}
+		for k, j := range idx {
+			dst[r] += coef[k] * value(m.k[i][j])
+		}
+	}
+}
+
+func (m *matrix) Accumulate(dst []float64, on, idx []int, coef []float64) {
+	m.add(dst, on, idx, coef, func(v float64) float64 { return float64(float32(v)) })
+}
+
+func (m *matrix) TimesAt(dst []float64, on, idx []int, coef []float64) {
+	m.add(dst, on, idx, coef, func(v float64) float64 { return v })
+}
+
+func (m *matrix) Mutual(dstA, dstB []float64, a, b []int, coefA, coefB []float64) {
+	m.TimesAt(dstA, a, b, coefB)
+	m.TimesAt(dstB, b, a, coefA)
+}
+
+func (m *matrix) Enclose(dst, slack []float64, on, idx []int, coef []float64) {
+	m.Accumulate(dst, on, idx, coef)
+	for r := range slack {
+		for _, c := range coef {
+			slack[r] += 0x1p-23 * math.Abs(c)
+		}
+	}
+}
+
+// clouds are n points of two classes that overlap.
+func clouds(n int) (x [][]float64, y []float64) {
+	rng := rand.New(rand.NewPCG(21, 1))
+	for i := range n {
+		label := float64(2*(i%2) - 1)
+		x, y = append(x, []float64{rng.NormFloat64() + label/2, rng.NormFloat64() + label/2}), append(y, label)
+	}
+	return x, y
+}
+
+func same(n int, v float64) []float64 {
+	s := make([]float64, n)
+	for i := range s {
+		s[i] = v
+	}
+	return s
+}
+
+// machines are one problem of every kind.
+func machines(t *testing.T, n int) map[string]*solvers.Problem {
+	x, y := clouds(n)
+	k := gaussian(x, 0.4)
+	weights, targets := make([]float64, n), make([]float64, n)
+	for i := range weights {
+		weights[i], targets[i] = 0.2+float64(i%5), math.Sin(2*x[i][0])+0.3*x[i][1]
+	}
+	nu, err := solvers.NuSoftMargin(k, y, 0.4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := solvers.OneClass(k, 0.3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nuTube, err := solvers.NuTube(k, targets, 3, 0.4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string]*solvers.Problem{
+		"C-SVC": solvers.SoftMargin(k, y, same(n, 10)), "weights": solvers.SoftMargin(k, y, weights), "2-norm": solvers.SoftMargin2(k, y, weights),
+		"ν-SVC": nu, "one class": one, "ε-SVR": solvers.Tube(k, targets, same(n, 5), 0.1), "quadratic ε-SVR": solvers.Tube2(k, targets, weights, 0.05), "ν-SVR": nuTube,
+	}
+}
+
+// begun is the engine at a feasible α.
+func begun(t *testing.T, p *solvers.Problem, size int) *engine {
+	t.Helper()
+	r, err := solvers.Solve(t.Context(), p, Decomposition{}, solvers.Settings{Stop: solvers.Iterations{Max: 0}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newEngine(p, size, r.Alpha, nil)
+}
+
+// balanced checks s'α = δ.
+func balanced(t *testing.T, p *solvers.Problem, alpha []float64) {
+	t.Helper()
+	off := -p.Delta
+	for i, a := range alpha {
+		off += p.S[i] * a
+	}
+	if math.Abs(off) > 1e-10*float64(len(alpha)) {
+		t.Fatalf("s'α is off by %g", off)
+	}
+}
+
+// right checks F at the variables at, against α: K is in single precision.
+func right(t *testing.T, p *solvers.Problem, alpha, f []float64, at []int) {
+	t.Helper()
+	size := 1.0
+	for _, a := range alpha {
+		size += math.Abs(a)
+	}
+	want := p.F(alpha)
+	for _, v := range at {
+		if !(math.Abs(f[v]-want[v]) <= 0x1p-22*size) {
+			t.Fatalf("F[%d] = %g, want %g; %d are looked at", v, f[v], want[v], len(at))
+		}
+	}
+}
+
+func all(n int) []int {
+	at := make([]int, n)
+	for i := range at {
+		at[i] = i
+	}
+	return at
+}
+
+// F is right for all points whenever it is reported, and for the active ones
+// always.
+func TestKeepsF(t *testing.T) {
+	for name, p := range machines(t, 120) {
+		t.Run(name, func(t *testing.T) {
+			s := begun(t, p, smallest)
+			left := 0
+			for range 400 {
+				if done, err := s.Step(context.Background()); err != nil {
+					t.Fatal(err)
+				} else if done {
+					break
+				}
+				if s.partial() {
+					left++
+				}
+				right(t, p, s.alpha, s.f, s.active)
+				balanced(t, p, s.alpha)
+			}
+			if left == 0 && p.Ridge == nil {
+				t.Error("no point was ever left out")
+			}
+			right(t, p, s.alpha, s.Complete(t.Context()), all(len(s.alpha)))
+		})
+	}
+}
+
+func TestForemost(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		keys := rapid.SliceOfN(rapid.Map(rapid.IntRange(0, 9), func(i int) float64 { return float64(i) }), 1, 60).Draw(rt, "keys")
+		count := rapid.IntRange(0, len(keys)).Draw(rt, "count")
+		was, at := append([]float64(nil), keys...), make([]int, len(keys))
+		for i := range at {
+			at[i] = i
+		}
+		foremost(keys, at, count)
+		seen := make([]bool, len(keys))
+		for i, j := range at {
+			if seen[j] || keys[i] != was[j] {
+				rt.Fatalf("entry %d came from %d, or twice", i, j)
+			}
+			seen[j] = true
+		}
+		for _, front := range keys[:count] {
+			for _, back := range keys[count:] {
+				if front < back {
+					rt.Fatalf("%v: %g stands before %g", keys, front, back)
+				}
+			}
+		}
+	})
+}
+
+// The first working sets are small.
+func TestBegins(t *testing.T) {
+	x, y := clouds(1500)
+	s := begun(t, solvers.SoftMargin(gaussian(x, 1), y, same(1500, 1)), 700)
+	for _, want := range []int{256, 512, 700, 700} {
+		if s.choose(); len(s.set) != want {
+			t.Errorf("a working set of %d, want %d", len(s.set), want)
+		}
+	}
+}
+
+// Where more α are free than a set holds, one set of all that are active ends the run
+// in fewer steps, and sets are as large as before where they are not.
+func TestWidens(t *testing.T) {
+	p := machines(t, 120)["ε-SVR"]
+	var steps [2]int
+	for k, widest := range []int{smallest, len(p.S)} {
+		s := begun(t, p, smallest)
+		s.widest = widest
+		wide := 0
+		for steps[k] = 0; steps[k] < 4000 && s.violation() > 1e-4; steps[k]++ {
+			if done, err := s.Step(context.Background()); err != nil {
+				t.Fatal(err)
+			} else if done {
+				break
+			}
+			if len(s.set) > s.size {
+				wide++
+			}
+			if len(s.set) > widest {
+				t.Fatalf("a set of %d, at most %d", len(s.set), widest)
+			}
+		}
+		if (wide > 0) != (k > 0) {
+			t.Errorf("widest %d: %d large sets", widest, wide)
+		}
+		balanced(t, p, s.alpha)
+		right(t, p, s.alpha, s.Complete(t.Context()), all(len(s.alpha)))
+	}
+	if steps[1] >= steps[0] {
+		t.Errorf("%d steps with large sets, %d without", steps[1], steps[0])
+	}
+}
