@@ -278,7 +278,7 @@ func (d *Dataset) failed(err error) *Dataset {
 func (d *Dataset) clone() *Dataset {
 	c := *d
 	if d.Sparse != nil {
-		c.Sparse = d.Sparse.clone()
+		c.Sparse = d.Sparse.Clone()
 	} else {
 		c.X = rows(d.N(), d.D())
 		for i, row := range d.X {

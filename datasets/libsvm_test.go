@@ -226,9 +226,9 @@ func TestReadLIBSVMSparse(t *testing.T) {
 		dims int
 		want Dataset
 	}{
-		{"+1 1:0.5 3:-2\n-1\n2 2:1e3\n", 0, Dataset{Sparse: &CSR{[]int{0, 2, 2, 3}, []int32{0, 2, 1}, []float64{0.5, -2, 1000}, 3}, Y: []float64{1, -1, 2}}},
+		{"+1 1:0.5 3:-2\n-1\n2 2:1e3\n", 0, Dataset{Sparse: &CSR{Start: []int{0, 2, 2, 3}, Index: []int32{0, 2, 1}, Value: []float64{0.5, -2, 1000}, D: 3}, Y: []float64{1, -1, 2}}},
 		{"1\n", 4, Dataset{Sparse: &CSR{Start: []int{0, 0}, D: 4}, Y: []float64{1}}},
-		{"1 2147483647:3\n", 0, Dataset{Sparse: &CSR{[]int{0, 1}, []int32{math.MaxInt32 - 1}, []float64{3}, math.MaxInt32}, Y: []float64{1}}},
+		{"1 2147483647:3\n", 0, Dataset{Sparse: &CSR{Start: []int{0, 1}, Index: []int32{math.MaxInt32 - 1}, Value: []float64{3}, D: math.MaxInt32}, Y: []float64{1}}},
 	} {
 		c.want.Name = "libsvm"
 		got, err := ReadLIBSVMSparse(strings.NewReader(c.text), c.dims)

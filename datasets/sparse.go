@@ -2,43 +2,20 @@ package datasets
 
 import (
 	"fmt"
-	"math"
 	"slices"
+
+	"github.com/svmnb/svmnb/internal/csr"
 )
 
 // CSR is n points of d features, most of which are 0, by compressed rows: point i
 // has the features Index[Start[i]:Start[i+1]], from 0 and increasing, with the Value
-// of each, and 0 in all others. The conversion kernels.CSR(x) makes it an argument of
-// kernels.NewSparseGram.
-type CSR struct {
-	Start []int     // n + 1 places, the first 0
-	Index []int32   // of a feature
-	Value []float64 // as many
-	D     int       // features of a point
-}
-
-// N returns how many points there are.
-func (x CSR) N() int { return max(0, len(x.Start)-1) }
-
-// Select returns the given points, counted from 0, in that order, as a copy.
-func (x CSR) Select(rows []int) CSR {
-	c := CSR{Start: make([]int, 1, len(rows)+1), D: x.D}
-	for _, i := range rows {
-		a, b := x.Start[i], x.Start[i+1]
-		c.Index, c.Value = append(c.Index, x.Index[a:b]...), append(c.Value, x.Value[a:b]...)
-		c.Start = append(c.Start, len(c.Index))
-	}
-	return c
-}
-
-func (x CSR) clone() *CSR {
-	return &CSR{slices.Clone(x.Start), slices.Clone(x.Index), slices.Clone(x.Value), x.D}
-}
+// of each, and 0 in all others. kernels.CSR is the same type.
+type CSR = csr.Rows
 
 // NewSparse makes a data set of n sparse points with their n targets. It copies both.
 // What does not fit is reported by [Dataset.Check].
 func NewSparse(x CSR, y []float64) *Dataset {
-	return &Dataset{Name: "data", Sparse: x.clone(), Y: slices.Clone(y)}
+	return &Dataset{Name: "data", Sparse: x.Clone(), Y: slices.Clone(y)}
 }
 
 // Dense returns the data with sparse points written out as X; data that have X
@@ -84,29 +61,14 @@ func (d *Dataset) shapeSparse() error {
 		return d.fault(-1, -1, fmt.Sprintf("Sparse has %d points and Y %d targets; they must be equally many", n, len(d.Y)))
 	case n == 0:
 		return nil
-	case x.D < 0 || x.D > math.MaxInt32:
-		return d.fault(-1, -1, fmt.Sprintf("D, the number of features, is %d; it lies between 1 and %d", x.D, math.MaxInt32))
-	case x.Start[0] != 0 || x.Start[n] != len(x.Index) || len(x.Index) != len(x.Value):
-		return d.fault(-1, -1, fmt.Sprintf("Start goes from %d to %d for %d indices and %d values; it goes from 0 to the number of both", x.Start[0], x.Start[n], len(x.Index), len(x.Value)))
-	case d.Features != nil && len(d.Features) != x.D:
+	}
+	if f := x.Fault(); f != nil {
+		return d.fault(f.Row, f.Column, f.Msg)
+	}
+	if d.Features != nil && len(d.Features) != x.D {
 		return d.fault(-1, -1, fmt.Sprintf("there are %d names in Features for %d columns; give one for each, or nil", len(d.Features), x.D))
 	}
-	if err := d.shapeScalings(); err != nil {
-		return err
-	}
-	for i := range n {
-		if x.Start[i] > x.Start[i+1] || x.Start[i+1] > len(x.Index) {
-			return d.fault(i, -1, fmt.Sprintf("Start goes from %d to %d; it does not decrease", x.Start[i], x.Start[i+1]))
-		}
-		last := int32(-1)
-		for _, c := range x.Index[x.Start[i]:x.Start[i+1]] {
-			if c <= last || int(c) >= x.D {
-				return d.fault(i, int(c), fmt.Sprintf("the index comes after %d; indices increase and lie below D, %d", last, x.D))
-			}
-			last = c
-		}
-	}
-	return nil
+	return d.shapeScalings()
 }
 
 // values yields row, column and value of every number of X, or of every one that a

@@ -22,7 +22,7 @@ func (d *Dataset) Select(rows []int) *Dataset {
 		s.Y[k] = d.Y[i]
 	}
 	if d.Sparse != nil {
-		x := d.Sparse.Select(rows)
+		x := d.Sparse.Points(rows...)
 		s.Sparse, s.Features, s.Classes = &x, slices.Clone(d.Features), slices.Clone(d.Classes)
 		return &s
 	}

@@ -104,7 +104,7 @@ type columnsRower struct {
 func newColumnsRower(k ColumnsKernel, all *points) columnsRower {
 	cols := k.indices()
 	if all.sparse != nil && !all.written {
-		p := newSparsePoints(all.sparse.columns(cols))
+		p := newSparsePoints(columnsOf(all.sparse.CSR, cols))
 		return columnsRower{cols, p, rowerOf(k.K, p)}
 	}
 	p, r := over(k.K, all.chosen(cols), len(cols))

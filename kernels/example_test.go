@@ -166,7 +166,7 @@ func ExampleNewSparseGram() {
 		fmt.Println(err)
 		return
 	}
-	g, err := kernels.NewSparseGram(kernels.Linear(), kernels.CSR(*set.Sparse), 0)
+	g, err := kernels.NewSparseGram(kernels.Linear(), *set.Sparse, 0)
 	if err != nil {
 		fmt.Println(err)
 		return

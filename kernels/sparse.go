@@ -3,57 +3,19 @@ package kernels
 import (
 	"fmt"
 	"iter"
-	"math"
 	"slices"
 
+	"github.com/svmnb/svmnb/internal/csr"
 	"github.com/svmnb/svmnb/internal/panics"
 )
 
-// CSR is n points of d features most of which are 0, by compressed rows: point i
-// has the features Index[Start[i]:Start[i+1]], from 0 and increasing, with the
-// Value of each, and 0 in all others. It is what solvers.NewSparseFeatures takes
-// and what package datasets reads.
-type CSR struct {
-	Start []int     // n + 1 places, the first 0
-	Index []int32   // of a feature
-	Value []float64 // as many
-	D     int       // features of a point, d ≥ 1
-}
+// CSR is n points of d features most of which are 0, by compressed rows: point i has the
+// features Index[Start[i]:Start[i+1]], from 0 and increasing, with the Value of each, and 0
+// in all others. datasets.CSR is the same type.
+type CSR = csr.Rows
 
-// N returns how many points there are.
-func (x CSR) N() int { return max(0, len(x.Start)-1) }
-
-// Point sets dst to the d features of point i and returns it; a dst that is
-// shorter, such as nil, is replaced.
-func (x CSR) Point(dst []float64, i int) []float64 {
-	if cap(dst) < x.D {
-		dst = make([]float64, x.D)
-	}
-	dst = dst[:x.D]
-	clear(dst)
-	for p := x.Start[i]; p < x.Start[i+1]; p++ {
-		dst[x.Index[p]] = x.Value[p]
-	}
-	return dst
-}
-
-// Points returns the points which of x, in that order, as a copy.
-func (x CSR) Points(which ...int) CSR {
-	size := 0
-	for _, i := range which {
-		size += x.Start[i+1] - x.Start[i]
-	}
-	c := CSR{Start: make([]int, 1, len(which)+1), Index: make([]int32, 0, size), Value: make([]float64, 0, size), D: x.D}
-	for _, i := range which {
-		a, b := x.Start[i], x.Start[i+1]
-		c.Index, c.Value = append(c.Index, x.Index[a:b]...), append(c.Value, x.Value[a:b]...)
-		c.Start = append(c.Start, len(c.Index))
-	}
-	return c
-}
-
-// columns returns the features cols of all points.
-func (x CSR) columns(cols []int) CSR {
+// columnsOf returns the features cols of all points.
+func columnsOf(x CSR, cols []int) CSR {
 	c := CSR{Start: make([]int, 1, len(x.Start)), D: len(cols)}
 	to := whither(cols)
 	value := make([]float64, len(cols))
@@ -82,35 +44,22 @@ func whither(cols []int) map[int32][]int32 {
 	return to
 }
 
-// check returns a *DataError for what does not fit.
-func (x CSR) check(arg string) error {
-	wrong := func(row, col int, v float64, format string, args ...any) error {
-		return &DataError{arg, row, col, v, fmt.Sprintf(format, args...)}
+// checkCSR returns a *DataError for what does not fit.
+func checkCSR(arg string, x CSR) error {
+	if x.N() == 0 {
+		return &DataError{arg, -1, -1, 0, "there are no points: give at least one"}
 	}
-	n := x.N()
-	switch {
-	case n == 0:
-		return wrong(-1, -1, 0, "there are no points: give at least one")
-	case x.D < 1 || x.D > math.MaxInt32:
-		return wrong(-1, -1, float64(x.D), "D, the number of features, is %d: want at least 1 and at most %d", x.D, math.MaxInt32)
-	case x.Start[0] != 0 || x.Start[n] != len(x.Index) || len(x.Index) != len(x.Value):
-		return wrong(-1, -1, float64(x.Start[n]), "Start goes from %d to %d for %d indices and %d values: want from 0 to the number of both", x.Start[0], x.Start[n], len(x.Index), len(x.Value))
+	if x.D == 0 {
+		return &DataError{arg, -1, -1, 0, "D, the number of features, is 0: want at least 1"}
 	}
-	for i := range n {
-		a, b := x.Start[i], x.Start[i+1]
-		if a > b || b > len(x.Index) {
-			return wrong(i, -1, float64(b), "Start goes from %d to %d: it must not decrease", a, b)
-		}
-		last := -1
-		for p := a; p < b; p++ {
-			c, v := int(x.Index[p]), x.Value[p]
-			switch {
-			case c <= last || c >= x.D:
-				return wrong(i, c, float64(c), "the index %d comes after %d: indices increase and are below D, %d", c, last, x.D)
-			case v-v != 0:
-				return wrong(i, c, v, "%v is not a finite number: drop the row or fill in a value", v)
+	if f := x.Fault(); f != nil {
+		return &DataError{arg, f.Row, f.Column, f.Value, f.Msg}
+	}
+	for i := range x.N() {
+		for p := x.Start[i]; p < x.Start[i+1]; p++ {
+			if v := x.Value[p]; v-v != 0 {
+				return &DataError{arg, i, int(x.Index[p]), v, fmt.Sprintf("%v is not a finite number: drop the row or fill in a value", v)}
 			}
-			last = c
 		}
 	}
 	return nil
@@ -119,7 +68,7 @@ func (x CSR) check(arg string) error {
 // checkSparse is checkPoints for sparse points: a kernel that has a domain sees
 // some of them at a time, written out.
 func checkSparse(k Kernel, arg string, x CSR) error {
-	if err := x.check(arg); err != nil {
+	if err := checkCSR(arg, x); err != nil {
 		return err
 	}
 	if _, ok := k.(Domain); !ok {

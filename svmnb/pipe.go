@@ -13,7 +13,6 @@ import (
 
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/internal/panics"
-	"github.com/svmnb/svmnb/kernels"
 )
 
 // Part is a part of a [Pipeline]: a [Step] or, at its end, a [Learner].
@@ -306,8 +305,8 @@ func (p points) through(ctx context.Context, t Transform) (points, error) {
 		if !ok {
 			return points{}, wrong("Pipe", math.NaN(), "the points are sparse, and the step takes them written out: by Dense() of the data set")
 		}
-		to, x, err := sparse.ApplySparse(datasets.CSR(*p.sparse))
-		return points{x, (*kernels.CSR)(to)}, err
+		to, x, err := sparse.ApplySparse(*p.sparse)
+		return points{x, to}, err
 	})
 }
 

@@ -128,14 +128,13 @@ func (t nystroem) Apply(x [][]float64) ([][]float64, error) {
 
 // ApplySparse implements [SparseTransform]; one point at a time is written out.
 func (t nystroem) ApplySparse(x datasets.CSR) (*datasets.CSR, [][]float64, error) {
-	s := kernels.CSR(x)
-	if err := t.basis.CheckSparse(s); err != nil {
+	if err := t.basis.CheckSparse(x); err != nil {
 		return nil, nil, fmt.Errorf("svmnb: Nystroem: %w", err)
 	}
-	out, row := make([][]float64, s.N()), make([]float64, t.basis.Len())
+	out, row := make([][]float64, x.N()), make([]float64, t.basis.Len())
 	var point []float64
 	for i := range out {
-		point = s.Point(point, i)
+		point = x.Point(point, i)
 		row = t.basis.Row(row, point)
 		out[i] = t.features(row)
 	}

@@ -19,12 +19,12 @@ type points struct {
 	sparse *kernels.CSR // or nil
 }
 
-func pointsOf(d *datasets.Dataset) points { return points{d.X, (*kernels.CSR)(d.Sparse)} }
+func pointsOf(d *datasets.Dataset) points { return points{d.X, d.Sparse} }
 
 // written are points that are written out.
 func written(x [][]float64) points { return points{x: x} }
 
-func compressed(x datasets.CSR) points { return points{sparse: (*kernels.CSR)(&x)} }
+func compressed(x datasets.CSR) points { return points{sparse: &x} }
 
 func (p points) n() int {
 	if p.sparse != nil {

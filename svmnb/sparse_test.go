@@ -327,7 +327,7 @@ func TestSparseMillionColumns(t *testing.T) {
 	if m, err = Load(path); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.PredictSparse(x.Select([]int{0, 1, 2})); err != nil {
+	if _, err := m.PredictSparse(x.Points(0, 1, 2)); err != nil {
 		t.Fatal(err)
 	}
 	runtime.ReadMemStats(&after)

@@ -1,0 +1,94 @@
+// Package csr has the form of sparse points that all packages share.
+package csr
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Rows is n points of d features most of which are 0, by compressed rows: point i
+// has the features Index[Start[i]:Start[i+1]], from 0 and increasing, with the
+// Value of each, and 0 in all others.
+type Rows struct {
+	Start []int     // n + 1 places, the first 0
+	Index []int32   // of a feature
+	Value []float64 // as many
+	D     int       // features of a point, d ≥ 1
+}
+
+// N returns how many points there are.
+func (x Rows) N() int { return max(0, len(x.Start)-1) }
+
+// Point sets dst to the d features of point i and returns it; a dst that is
+// shorter, such as nil, is replaced.
+func (x Rows) Point(dst []float64, i int) []float64 {
+	if cap(dst) < x.D {
+		dst = make([]float64, x.D)
+	}
+	dst = dst[:x.D]
+	clear(dst)
+	for p := x.Start[i]; p < x.Start[i+1]; p++ {
+		dst[x.Index[p]] = x.Value[p]
+	}
+	return dst
+}
+
+// Points returns the points which of x, in that order, as a copy.
+func (x Rows) Points(which ...int) Rows {
+	size := 0
+	for _, i := range which {
+		size += x.Start[i+1] - x.Start[i]
+	}
+	c := Rows{Start: make([]int, 1, len(which)+1), Index: make([]int32, 0, size), Value: make([]float64, 0, size), D: x.D}
+	for _, i := range which {
+		a, b := x.Start[i], x.Start[i+1]
+		c.Index, c.Value = append(c.Index, x.Index[a:b]...), append(c.Value, x.Value[a:b]...)
+		c.Start = append(c.Start, len(c.Index))
+	}
+	return c
+}
+
+// Clone returns a copy.
+func (x Rows) Clone() *Rows {
+	return &Rows{slices.Clone(x.Start), slices.Clone(x.Index), slices.Clone(x.Value), x.D}
+}
+
+// Fault is what is wrong with sparse points, and where: −1 for a row or column means that
+// none is meant.
+type Fault struct {
+	Row, Column int
+	Value       float64
+	Msg         string
+}
+
+// Fault returns the first thing that is wrong with the places of the values, or nil. What
+// the values are it does not look at.
+func (x Rows) Fault() *Fault {
+	n := x.N()
+	wrong := func(row, column int, v float64, format string, args ...any) *Fault {
+		return &Fault{row, column, v, fmt.Sprintf(format, args...)}
+	}
+	switch {
+	case n == 0:
+		return nil
+	case x.D < 0 || x.D > math.MaxInt32:
+		return wrong(-1, -1, float64(x.D), "D, the number of features, is %d: want at least 1 and at most %d", x.D, math.MaxInt32)
+	case x.Start[0] != 0 || x.Start[n] != len(x.Index) || len(x.Index) != len(x.Value):
+		return wrong(-1, -1, float64(x.Start[n]), "Start goes from %d to %d for %d indices and %d values: want from 0 to the number of both", x.Start[0], x.Start[n], len(x.Index), len(x.Value))
+	}
+	for i := range n {
+		a, b := x.Start[i], x.Start[i+1]
+		if a > b || b > len(x.Index) {
+			return wrong(i, -1, float64(b), "Start goes from %d to %d: it must not decrease", a, b)
+		}
+		last := -1
+		for _, c := range x.Index[a:b] {
+			if int(c) <= last || int(c) >= x.D {
+				return wrong(i, int(c), float64(c), "the index %d comes after %d: indices increase and are below D, %d", c, last, x.D)
+			}
+			last = int(c)
+		}
+	}
+	return nil
+}
