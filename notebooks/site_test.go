@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/svmnb/svmnb/internal/browsertest"
+	"github.com/svmnb/svmnb/internal/jslint"
 )
 
 var (
@@ -236,5 +237,11 @@ func TestSiteInBrowser(t *testing.T) {
 		return document.querySelector('.search ol').textContent`)
 	if none != "No heading has these words." {
 		t.Errorf("a search for nothing says %q", none)
+	}
+}
+
+func TestSiteScriptIsSound(t *testing.T) {
+	for _, wrong := range jslint.Check("site.js", siteJS, "HEADINGS") {
+		t.Error(wrong)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/svmnb/svmnb/internal/jslint"
 )
 
 var panel = &Panel{
@@ -106,5 +108,11 @@ func TestMailboxAnswers(t *testing.T) {
 	}
 	if got, want := Heard("svm-explore-7", State{From: `"><script>`, Say: 3}), `<span hidden data-svm-heard="svm-explore-7 &#34;&gt;&lt;script&gt; 3"></span>`; got != want {
 		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+func TestScriptIsSound(t *testing.T) {
+	for _, wrong := range jslint.Check("controls.js", script) {
+		t.Error(wrong)
 	}
 }

@@ -17,6 +17,8 @@ import (
 
 	"github.com/go-echarts/go-echarts/v2/charts"
 	"github.com/go-echarts/go-echarts/v2/opts"
+
+	"github.com/svmnb/svmnb/internal/jslint"
 )
 
 func bar(name string, values ...any) *charts.Bar {
@@ -342,4 +344,12 @@ func FuzzMarkdown(f *testing.F) {
 			t.Errorf("%q: a script in %q", s, h)
 		}
 	})
+}
+
+func TestScriptsAreSound(t *testing.T) {
+	for name, script := range map[string]string{"runtime.js": runtime, "table.js": tableScript, "place.js": placeScript} {
+		for _, wrong := range jslint.Check(name, script) {
+			t.Errorf("%s: %s", name, wrong)
+		}
+	}
 }

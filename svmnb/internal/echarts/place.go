@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/sha256"
+	_ "embed"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -44,11 +45,23 @@ const (
 	placeWidth  = `" style="width:100%;max-width:`
 	placeHeight = `;height:`
 	placeOpen   = `">`
-	placeEnd    = `</div>` + "\n" + `<script>(function(w,me){var S=w.__svmEcharts=w.__svmEcharts||{};if(!S.ready){S.ready=new Promise(function(r){S.resolve=r});` +
-		askBrowser + `}S.ready.then(function(){S.draw("`
 	placeOption = `",`
-	placeClose  = `,me)})})(window,document.currentScript)</script>`
 )
+
+//go:embed place.js
+var placeScript string
+
+// placeEnd stands between the inside of a chart and its id, placeClose behind its option.
+var placeEnd, placeClose = func() (end, close string) {
+	var b strings.Builder
+	for line := range strings.Lines(placeScript) {
+		if line = strings.TrimSpace(line); !strings.HasPrefix(line, "//") {
+			b.WriteString(line)
+		}
+	}
+	end, close, _ = strings.Cut(strings.Replace(b.String(), "$version", Version, 1), "$id"+placeOption+"$option")
+	return "</div>\n<script>" + end, close + "</script>"
+}()
 
 // endings are what has stood behind the inside of a chart and behind its option, the
 // present ones first: notebooks outlive the versions that have written them.
@@ -68,11 +81,6 @@ func cutInside(html string) (inside, after, end string, found bool) {
 	}
 	return inside, after, end, found
 }
-
-// askBrowser runs the library that the browser keeps (runtime.js), for a notebook that
-// is opened without its carrier: as a script element, since it is one.
-const askBrowser = `if(w.caches&&document.getElementById("jupyter-config-data"))w.caches.match("/svmnb/echarts-` + Version + `")` +
-	`.then(function(r){return r&&r.text()}).then(function(t){if(!t||S.draw)return;var s=document.createElement("script");s.textContent=t;document.head.appendChild(s)}).catch(function(){})`
 
 // changing begins the ids of charts that change; the script knows them by it.
 const changing = "svm-live-"

@@ -1,9 +1,13 @@
 package figure
 
 import (
+	_ "embed"
 	"fmt"
 	"math"
 )
+
+//go:embed alphas.js
+var alphasJS source
 
 // AlphasData is what [Alphas] draws: the multipliers of n points.
 type AlphasData struct {
@@ -80,7 +84,7 @@ func Alphas(d AlphasData) (*Chart, error) {
 			data = append(data, list{roundTo(most+0.6*width, 6), roundTo(most+1.8*width, 6), sign * bound[side], 1})
 		}
 		series = append(series, object{"type": "custom", "name": names[side], "data": data, "encode": object{"x": list{0, 1}, "y": 2},
-			"itemStyle": object{"color": color}, "renderItem": script(fmt.Sprintf(alphaBar, color))})
+			"itemStyle": object{"color": color}, "renderItem": alphasJS.cut("bar", "color", color)})
 		legend = append(legend, entry(names[side], "rect"))
 	}
 	zeros, bounds := zero[0]+zero[1], bound[0]+bound[1]
@@ -91,29 +95,13 @@ func Alphas(d AlphasData) (*Chart, error) {
 		"series":  series,
 		"legend":  object{"data": legend},
 		"toolbox": toolbox("alphas", object{"yAxisIndex": false}),
-		"tooltip": object{"trigger": "item", "formatter": script(alphaTip)},
+		"tooltip": object{"trigger": "item", "formatter": alphasJS.cut("tip")},
 		"grid":    object{},
 		"xAxis": list{object{"type": "value", "min": 0, "max": roundTo(most+2.4*width, 6), "name": axis, "nameLocation": "middle", "nameGap": 28, "axisLine": object{"show": true, "onZero": true},
-			"axisTick": object{"show": false}, "splitLine": object{"show": false}, "axisLabel": object{"customValues": labels, "formatter": script(`function (v) { return svm.num(v); }`)}}},
+			"axisTick": object{"show": false}, "splitLine": object{"show": false}, "axisLabel": object{"customValues": labels, "formatter": marksJS.cut("number")}}},
 		"yAxis": list{object{"type": "value", "min": roundTo(-1.14*float64(highest[0]), 4), "max": roundTo(1.14*float64(highest[1]), 4), "minInterval": 1, "name": "points", "nameLocation": "middle", "nameGap": 42,
 			"axisLine": object{"show": true, "onZero": false}, "axisTick": object{"show": true}, "splitLine": object{"show": false},
-			"axisLabel": object{"showMinLabel": false, "showMaxLabel": false, "formatter": script(`function (v) { return svm.num(Math.abs(v), 7); }`)}}},
-		"svm": object{"name": name, "layout": script(scoreLayout)},
+			"axisLabel": object{"showMinLabel": false, "showMaxLabel": false, "formatter": marksJS.cut("size")}}},
+		"svm": object{"name": name, "layout": scoresJS.cut("layout")},
 	}), nil
 }
-
-// alphaBar is a bar, outlined and with its number where it is that of the bound.
-const alphaBar = `function (p, api) {
-	var a = api.coord([api.value(0), 0]), b = api.coord([api.value(1), api.value(2)]), end = api.value(3), up = api.value(2) > 0, y = Math.min(a[1], b[1]);
-	var bar = { type: 'rect', shape: { x: a[0] + 0.5, y: y, width: Math.max(b[0] - a[0] - 1, 1), height: Math.abs(b[1] - a[1]) },
-		style: { fill: T('%[1]s/' + (end ? 0.45 : 0.85)), stroke: T('%[1]s'), lineWidth: end ? 2 : 0 } };
-	if (!end) return bar;
-	return { type: 'group', children: [bar, { type: 'text', silent: true, x: (a[0] + b[0]) / 2, y: up ? y - 4 : y + Math.abs(b[1] - a[1]) + 4,
-		style: { text: Math.abs(api.value(2)) + ' at C', fill: T('@ink'), fontSize: 12, align: 'center', verticalAlign: up ? 'bottom' : 'top' } }] };
-}`
-
-const alphaTip = `function (p) {
-	var v = p.value, name = document.createElement('b'), n = Math.abs(v[2]);
-	name.textContent = p.seriesName;
-	return name.outerHTML + '<br>' + (v[3] ? 'at the bound' : svm.num(v[0]) + ' ≤ ' + O.svm.name + ' &lt; ' + svm.num(v[1])) + '<br>' + n + (n === 1 ? ' point' : ' points');
-}`

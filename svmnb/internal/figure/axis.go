@@ -1,7 +1,6 @@
 package figure
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 )
@@ -22,10 +21,10 @@ func (a iterations) option(k int, from, to float64, show bool) object {
 	o := object{"type": "value", "gridIndex": k, "min": a.place(from), "max": a.place(to),
 		"splitLine": object{"show": false},
 		"axisLine":  object{"show": true, "onZero": false}, "axisTick": object{"show": true},
-		"axisLabel": object{"show": show, "hideOverlap": true, "formatter": script(`function (v) { return svm.num(v, 7); }`)}}
+		"axisLabel": object{"show": show, "hideOverlap": true, "formatter": marksJS.cut("digits", "digits", 7)}}
 	label := o["axisLabel"].(object)
 	if a.log {
-		ticks, texts := list{}, `function (v) { return svm.num(Math.round(Math.pow(10, v) - 1), 7); }`
+		ticks := list{}
 		for it := 1.0; it <= to; it *= 10 {
 			if it >= from {
 				ticks = append(ticks, a.place(it))
@@ -34,7 +33,7 @@ func (a iterations) option(k int, from, to float64, show bool) object {
 		if from == 0 {
 			ticks = append(list{0}, ticks...)
 		}
-		label["customValues"], label["formatter"] = ticks, script(texts)
+		label["customValues"], label["formatter"] = ticks, marksJS.cut("iteration")
 		o["axisTick"] = object{"show": true, "customValues": ticks}
 	} else {
 		o["minInterval"] = 1
@@ -138,7 +137,7 @@ func logValues(k int, from, to float64) object {
 	}
 	o := object{"type": "log", "gridIndex": k, "min": from, "max": to, "splitLine": object{"show": true},
 		"axisLine": object{"show": true, "onZero": false}, "axisTick": object{"show": true},
-		"axisLabel": object{"customValues": labels, "hideOverlap": true, "formatter": script(`function (v) { return svm.num(v); }`)}}
+		"axisLabel": object{"customValues": labels, "hideOverlap": true, "formatter": marksJS.cut("number")}}
 	if from < 1e-9 { // ECharts rounds its own ticks to ten decimals, and 0 has no logarithm
 		o["splitLine"], o["axisTick"] = object{"show": true, "customValues": labels}, object{"show": true, "customValues": labels}
 	}
@@ -197,7 +196,7 @@ func valueAxis(k int, low, high float64, name string, gap int) object {
 		"nameTextStyle": object{"fontSize": 13}, "splitLine": object{"show": false},
 		"axisLine": object{"show": true, "onZero": false}, "axisTick": object{"show": true},
 		"axisLabel": object{"showMinLabel": false, "showMaxLabel": false, "hideOverlap": true,
-			"formatter": script(fmt.Sprintf(`function (v) { return svm.num(v, %d); }`, digits(low, high)))}}
+			"formatter": marksJS.cut("digits", "digits", digits(low, high))}}
 }
 
 // digits returns how many significant digits tell values from low to high apart: 4, and
@@ -297,7 +296,7 @@ const curvePoints = 600
 // curve is a line through the columns x and y of O.svm in grid k.
 func curve(k int, name, x, y, color string, style object) object {
 	o := object{"type": "line", "name": name, "xAxisIndex": k, "yAxisIndex": k, "symbol": "circle", "showSymbol": false, "z": 3,
-		"data":      script(fmt.Sprintf(`O.svm.%s.map(function (x, i) { return [x, O.svm.%s[i]]; })`, x, y)),
+		"data":      marksJS.cut("points", "x", x, "y", y),
 		"itemStyle": object{"color": color}, "lineStyle": object{"color": color, "width": 2.6}, "emphasis": object{"disabled": true}}
 	merge(o, style)
 	return o
@@ -307,32 +306,14 @@ func curve(k int, name, x, y, color string, style object) object {
 // in grid k, with edges of the given style, such as "{stroke: '@ink'}".
 func band(k int, name, x, lower, upper, color, edge string) object {
 	return object{"type": "custom", "name": name, "xAxisIndex": k, "yAxisIndex": k, "silent": true, "clip": true, "z": 1,
-		"data": script(fmt.Sprintf(`[[O.svm.%s[0], O.svm.%s[0]]]`, x, lower)), "tooltip": object{"show": false},
+		"data": marksJS.cut("start", "x", x, "y", lower), "tooltip": object{"show": false},
 		"itemStyle":  object{"color": color},
-		"renderItem": script(fmt.Sprintf(`svm.band(O.svm.%s, O.svm.%s, O.svm.%s, '%s', %s)`, x, lower, upper, color, either(edge, "null")))}
+		"renderItem": marksJS.cut("band", "x", x, "lower", lower, "upper", upper, "color", color, "edge", either(edge, "null"))}
 }
 
 // strips lie unseen over the places O.svm.x, so that the pointer finds the
 // values there; points lie above them.
 func strips(y float64) object {
-	return object{"type": "custom", "id": "strips", "clip": true, "z": 2, "renderItem": script(strip),
-		"data": script(fmt.Sprintf(`O.svm.x.map(function (x) { return [x, %v]; })`, y))}
+	return object{"type": "custom", "id": "strips", "clip": true, "z": 2, "renderItem": marksJS.cut("strip"),
+		"data": marksJS.cut("strips", "y", y)}
 }
-
-const strip = `function (p, api) {
-	var x = O.svm.x, i = p.dataIndex, c = p.coordSys, at = function (v) { return api.coord([v, api.value(1)])[0]; };
-	var a = Math.max(at(i ? (x[i - 1] + x[i]) / 2 : x[i]), c.x), b = Math.min(at(i + 1 < x.length ? (x[i] + x[i + 1]) / 2 : x[i]), c.x + c.width);
-	if (b <= a) return null;
-	return { type: 'rect', shape: { x: a, y: c.y, width: b - a, height: c.height }, style: { fill: T('@ink/0') }, emphasis: { style: { fill: T('@ink/0.1') } } };
-}`
-
-// tipRow is a row of a tip's table.
-const tipRow = `var row = function (name, v) { return '<tr><td style="padding-right:1em;text-align:left">' + name + '</td><td style="text-align:right">' + v + '</td></tr>'; };
-	var table = function (head, rows) { return '<b>' + head + '</b><table style="font-size:inherit">' + rows + '</table>'; };`
-
-// oneGrid is the layout of a figure of one panel.
-const oneGrid = `function (w, top) {
-	var narrow = w < 520, height = narrow ? 280 : 430;
-	return { height: top + height + 52, option: { grid: { left: narrow ? 56 : 68, right: narrow ? 14 : 26, top: top, height: height },
-		series: (O.svm.sizes || []).map(function (s) { return { id: s[0], symbolSize: s[1] * (narrow ? 0.75 : 1) }; }) } };
-}`

@@ -1,11 +1,15 @@
 package figure
 
 import (
+	_ "embed"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 )
+
+//go:embed bounds.js
+var boundsJS source
 
 // BoundsData is what [Bounds] draws: the bounds of y'A⁻¹y that an iterative
 // solver had at m of its iterations. A bound that was not known at an iteration
@@ -112,7 +116,7 @@ func Bounds(d BoundsData) (*Chart, error) {
 	ceiling += 0.06 * span
 	bottom := low - 0.03*span
 
-	svm := object{"layout": script(boundsLayout), "its": rounded(x, keep, func(v float64) float64 { return v }), "lower": column(pick(d.Lower, keep), 9)}
+	svm := object{"layout": boundsJS.cut("layout"), "its": rounded(x, keep, func(v float64) float64 { return v }), "lower": column(pick(d.Lower, keep), 9)}
 	var series, legend, names list
 	for b, style := range boundStyles {
 		if uppers[b] == nil {
@@ -192,7 +196,7 @@ func Bounds(d BoundsData) (*Chart, error) {
 	return newChart(title, subtitle, "Lower and upper bounds of y'A⁻¹y and the gap between them against iterations. "+title+". "+subtitle+".", object{
 		"legend":      object{"data": legend, "itemWidth": 28},
 		"toolbox":     toolbox("bounds", object{}),
-		"tooltip":     object{"trigger": "axis", "formatter": script(boundsTip)},
+		"tooltip":     object{"trigger": "axis", "formatter": boundsJS.cut("tip")},
 		"axisPointer": object{"link": list{object{"xAxisIndex": list{0, 1}}}},
 		"grid":        grids, "xAxis": xs, "yAxis": ys,
 		"svm":    svm,
@@ -352,25 +356,3 @@ func increasing(figure, name string, numbers []int) error {
 	}
 	return nil
 }
-
-const boundsTip = `function (ps) {
-	` + tipRow + `
-	var s = O.svm, p = ps[0], rows = '';
-	if (p.axisIndex === 2) return table('iteration ' + p.axisValue, ps.map(function (q) { return row(echarts.format.encodeHTML(q.seriesName), svm.num(q.value[1], 3)); }).join(''));
-	var i = p.dataIndex, some = function (name, v, digits) { if (v !== null && v !== undefined) rows += row(name, svm.num(v, digits)); };
-	some('lower bound', s.lower[i], 8);
-	s.names.forEach(function (n) { some(n[1], s[n[0]][i], 8); });
-	s.names.forEach(function (n) { some(n[1] + ': gap', s[n[0] + 'gap'][i], 3); });
-	if (s.error) some('true error', s.error[i], 3);
-	return table('iteration ' + s.its[i], rows);
-}`
-
-const boundsLayout = `function (w, top) {
-	var narrow = w < 520, left = narrow ? 60 : 76, right = narrow ? 14 : 26, heights = narrow ? [180, 150, 150] : [230, 180, 180];
-	var y = top, grids = O.grid.map(function (g, k) {
-		var o = { left: left, right: right, top: y, height: heights[k] };
-		y += heights[k] + (k === 1 && O.svm.apart ? 44 : 26);
-		return o;
-	});
-	return { height: y + 26, option: { grid: grids } };
-}`

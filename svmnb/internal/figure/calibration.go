@@ -2,10 +2,14 @@ package figure
 
 import (
 	"cmp"
+	_ "embed"
 	"fmt"
 	"math"
 	"slices"
 )
+
+//go:embed calibration.js
+var calibrationJS source
 
 // CalibrationData is what [Calibration] draws: n probabilities and whether what
 // they are of came true.
@@ -65,21 +69,21 @@ func Calibration(d CalibrationData) (*Chart, error) {
 	}
 	axis := func(name string, gap int) object {
 		return object{"type": "value", "min": 0, "max": 1, "interval": 0.2, "name": name, "nameLocation": "middle", "nameGap": gap, "splitLine": object{"show": true},
-			"axisLabel": object{"formatter": script(`function (v) { return svm.num(v, 2); }`)}}
+			"axisLabel": object{"formatter": marksJS.cut("digits", "digits", 2)}}
 	}
 	return newChart(title, subtitle, "Reliability diagram. "+title+". "+subtitle+".", object{
 		"legend":  object{"data": list{object{"name": "seen"}, object{"name": "95 % interval"}, object{"name": "as said"}}},
 		"toolbox": toolbox("calibration", object{}),
-		"tooltip": object{"trigger": "item", "formatter": script(calibrationTip)},
+		"tooltip": object{"trigger": "item", "formatter": calibrationJS.cut("tip")},
 		"grid":    object{},
 		"xAxis":   list{axis("probability said", 28)},
 		"yAxis":   list{axis("share seen", 40)},
-		"svm":     object{"layout": script(equalLayout)},
+		"svm":     object{"layout": rocJS.cut("layout")},
 		"series": list{
 			object{"type": "line", "name": "as said", "data": list{list{0, 0}, list{1, 1}}, "symbol": "none", "silent": true, "tooltip": object{"show": false},
 				"itemStyle": object{"color": "@soft"}, "lineStyle": object{"color": "@soft", "width": 1.2, "type": "dashed"}},
 			object{"type": "custom", "name": "95 % interval", "data": bars, "silent": true, "clip": true, "z": 2, "itemStyle": object{"color": "@neg/0.5"},
-				"encode": object{"x": 0, "y": list{1, 2}}, "tooltip": object{"show": false}, "renderItem": script(calibrationBar)},
+				"encode": object{"x": 0, "y": list{1, 2}}, "tooltip": object{"show": false}, "renderItem": calibrationJS.cut("bar")},
 			object{"type": "line", "name": "seen", "data": dots, "symbol": "circle", "symbolSize": 9, "z": 3, "encode": object{"x": 0, "y": 1},
 				"itemStyle": object{"color": "@neg"}, "lineStyle": object{"color": "@neg", "width": 2}},
 		},
@@ -92,15 +96,3 @@ func wilson(p, n float64) (low, high float64) {
 	centre, half := p+z*z/(2*n), z*math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
 	return max(0, (centre-half)/(1+z*z/n)), min(1, (centre+half)/(1+z*z/n))
 }
-
-const calibrationBar = `function (p, api) {
-	var a = api.coord([api.value(0), api.value(1)]), b = api.coord([api.value(0), api.value(2)]), c = T('@neg/0.5');
-	var line = function (x1, y1, x2, y2) { return { type: 'line', shape: { x1: x1, y1: y1, x2: x2, y2: y2 }, style: { stroke: c, lineWidth: 1.6 } }; };
-	return { type: 'group', silent: true, children: [line(a[0], a[1], b[0], b[1]), line(a[0] - 4, a[1], a[0] + 4, a[1]), line(b[0] - 4, b[1], b[0] + 4, b[1])] };
-}`
-
-const calibrationTip = `function (p) {
-	var v = p.value;
-	if (!v || v.length < 5) return '';
-	return v[2] + (v[2] === 1 ? ' point' : ' points') + '<br>said ' + svm.num(v[0]) + ', seen ' + svm.num(v[1]) + '<br>95 % interval ' + svm.num(v[3]) + ' … ' + svm.num(v[4]);
-}`

@@ -63,7 +63,7 @@ func newChart(title, subtitle, alt string, extra object) *Chart {
 // and narrow pages. extra is as in [Chart].
 func New(title, subtitle string, extra map[string]any) *Chart {
 	c := newChart(title, subtitle, strings.TrimSuffix(title+". "+subtitle, ". ")+".", object{
-		"toolbox": toolbox("figure", object{}), "grid": object{}, "svm": object{"layout": script(oneGrid)},
+		"toolbox": toolbox("figure", object{}), "grid": object{}, "svm": object{"layout": marksJS.cut("oneGrid")},
 	})
 	merge(c.Extra, extra)
 	return c
@@ -173,17 +173,11 @@ func merge(into, from object) {
 	}
 }
 
-// script marks JavaScript for the option; in scope are svm (runtime.js's
-// tools), T (colour token to colour) and O (the whole option).
-func script(js string) types.FuncStr {
-	return types.FuncStr("__f__" + strings.TrimSpace(js) + "__f__")
-}
-
 // toolbox offers zooming (unless axes is nil), going back, and saving as SVG and as
 // PNG: ECharts' own button saves only as what the page happens to draw with.
 func toolbox(name string, axes object) object {
 	save := func(kind, icon string) object {
-		return object{"title": "save as " + strings.ToUpper(kind), "icon": "path://" + icon, "onclick": script(fmt.Sprintf("function () { svm.save(chart(), '%s', '%s'); }", kind, name))}
+		return object{"title": "save as " + strings.ToUpper(kind), "icon": "path://" + icon, "onclick": marksJS.cut("save", "kind", kind, "name", name)}
 	}
 	f := object{
 		"mySVG": save("svg", "M3 12C3 6 7 3 12 3M1 12H5V16H1ZM12 1H16V5H12Z"),

@@ -1,11 +1,15 @@
 package figure
 
 import (
+	_ "embed"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 )
+
+//go:embed components.js
+var componentsJS source
 
 // ComponentsData is what [Components] draws: a Gaussian process whose kernel is
 // a sum, taken apart into the processes of its parts, at m places.
@@ -97,7 +101,7 @@ func Components(d ComponentsData) (*Chart, error) {
 	}
 	subtitle := sentence(d.Problem, d.Note, count(n, "observation", "observations"), fewer, forecast, fmt.Sprintf("each bar at the right is %s high", numberTo(unit, 3)))
 
-	svm := object{"layout": script(componentsLayout), "x": rounded(d.Xs, keep, roundX), "unit": unit}
+	svm := object{"layout": componentsJS.cut("layout"), "x": rounded(d.Xs, keep, roundX), "unit": unit}
 	const data, mean, wide = "observations", "mean", "± 2 sd"
 	var series, grids, xs, ys, names list
 	for k, c := range panels {
@@ -116,7 +120,7 @@ func Components(d ComponentsData) (*Chart, error) {
 				"data": list{list{roundX(last), lows[k]}, list{roundX(last), highs[k]}}, "lineStyle": object{"type": "dashed", "color": "@soft", "width": 1.2}})
 		}
 		middle := (lows[k] + highs[k]) / 2
-		series = append(series, object{"type": "custom", "xAxisIndex": k, "yAxisIndex": k, "silent": true, "tooltip": object{"show": false}, "data": list{list{xLow, middle}}, "renderItem": script(componentBar)})
+		series = append(series, object{"type": "custom", "xAxisIndex": k, "yAxisIndex": k, "silent": true, "tooltip": object{"show": false}, "data": list{list{xLow, middle}}, "renderItem": componentsJS.cut("bar")})
 		x := valueAxis(k, xLow, xHigh, "", 28)
 		x["axisPointer"] = object{"show": true, "snap": true, "label": object{"show": false}}
 		x["splitLine"] = object{"show": true}
@@ -153,7 +157,7 @@ func Components(d ComponentsData) (*Chart, error) {
 	return newChart(title, subtitle, fmt.Sprintf("Gaussian process of %s over %s, taken apart into its components. %s. %s.", target, xName, title, subtitle), object{
 		"legend":      object{"data": legend},
 		"toolbox":     toolbox("components", object{"yAxisIndex": false}),
-		"tooltip":     object{"trigger": "axis", "formatter": script(componentsTip)},
+		"tooltip":     object{"trigger": "axis", "formatter": componentsJS.cut("tip")},
 		"axisPointer": object{"link": list{object{"xAxisIndex": "all"}}},
 		"grid":        grids, "xAxis": xs, "yAxis": ys,
 		"svm":    svm,
@@ -200,30 +204,3 @@ func (d *ComponentsData) check() error {
 	}
 	return check("Components", "place", len(d.Xs), at...)
 }
-
-// componentBar is as high as O.svm.unit, in the middle of the panel's right side.
-const componentBar = `function (p, api) {
-	var c = p.coordSys, h = api.size([0, O.svm.unit])[1], x = c.x + c.width + 7;
-	return { type: 'rect', silent: true, shape: { x: x, y: c.y + (c.height - h) / 2, width: 7, height: h }, style: { fill: T('@axis') } };
-}`
-
-const componentsTip = `function (ps) {
-	` + tipRow + `
-	var s = O.svm, p = ps.filter(function (p) { return p.seriesType === 'line'; })[0], q = ps.filter(function (p) { return p.seriesType === 'scatter'; })[0];
-	var at = q ? q.value[0] : p.axisValue, i = 0;
-	s.x.forEach(function (x, k) { if (Math.abs(x - at) < Math.abs(s.x[i] - at)) i = k; });
-	return table('x = ' + svm.num(s.x[i], 6), s.names.map(function (name, k) {
-		var sd = s['sd' + k];
-		return row(echarts.format.encodeHTML(name), svm.num(s['mean' + k][i], 5) + (sd ? ' ± ' + svm.num(2 * sd[i], 2) : ''));
-	}).join('') + (q ? row('observation ' + q.value[2], svm.num(q.value[1], 6)) : ''));
-}`
-
-const componentsLayout = `function (w, top) {
-	var narrow = w < 520, left = narrow ? 56 : 68, right = narrow ? 22 : 30, y = top + 18;
-	var grids = O.grid.map(function (g, k) {
-		var h = k ? narrow ? 90 : 110 : narrow ? 180 : 230, o = { left: left, right: right, top: y, height: h };
-		y += h + 30;
-		return o;
-	});
-	return { height: y + 26, option: { grid: grids, yAxis: grids.map(function () { return { nameTruncate: { maxWidth: w - left - right, ellipsis: '…' } }; }) } };
-}`

@@ -1,6 +1,12 @@
 package figure
 
-import "fmt"
+import (
+	_ "embed"
+	"fmt"
+)
+
+//go:embed confusion.js
+var confusionJS source
 
 // ConfusionData is what [Confusion] draws: how many points of which class were
 // taken for which.
@@ -68,39 +74,12 @@ func Confusion(d ConfusionData) (*Chart, error) {
 	return newChart(title, subtitle, "Confusion matrix of "+count(k, "class", "classes")+". "+title+". "+subtitle+".", object{
 		"legend":  object{"show": false},
 		"toolbox": toolbox("confusion", object{}),
-		"tooltip": object{"trigger": "item", "formatter": script(confusionTip)},
+		"tooltip": object{"trigger": "item", "formatter": confusionJS.cut("tip")},
 		"grid":    object{},
 		"xAxis":   list{axis("predicted class", false)},
 		"yAxis":   list{axis("true class", true)},
 		"series": list{object{"type": "custom", "data": cells, "encode": object{"x": 0, "y": 1},
-			"renderItem": script(confusionCell)}},
-		"svm": object{"classes": k, "names": d.Classes, "layout": script(confusionLayout)},
+			"renderItem": confusionJS.cut("cell")}},
+		"svm": object{"classes": k, "names": d.Classes, "layout": confusionJS.cut("layout")},
 	}), nil
 }
-
-const confusionCell = `function (p, api) {
-	var c = api.coord([api.value(0), api.value(1)]), s = api.size([1, 1]), n = api.value(2), share = api.value(3), gap = s[0] > 12 ? 1 : 0;
-	var right = api.value(0) === api.value(1);
-	var rect = { type: 'rect', shape: { x: c[0] - s[0] / 2 + gap, y: c[1] - s[1] / 2 + gap, width: s[0] - 2 * gap, height: s[1] - 2 * gap },
-		style: { fill: T((right ? '@neg*' : '@pos*') + (n ? 0.08 + 0.8 * share : 0.02)) } };
-	var font = Math.min(13, s[1] * 0.6, 1.6 * s[0] / String(n).length);
-	if (!n || font < 7) return rect;
-	return { type: 'group', children: [rect, { type: 'text', silent: true, x: c[0], y: c[1],
-		style: { text: String(n), fill: T(share > 0.55 ? '@page' : '@ink'), fontSize: font, align: 'center', verticalAlign: 'middle' } }] };
-}`
-
-const confusionTip = `function (p) {
-	var v = p.value, e = document.createElement('b'), f = document.createElement('b');
-	e.textContent = O.svm.names[v[1]];
-	f.textContent = O.svm.names[v[0]];
-	return e.outerHTML + (v[0] === v[1] ? ' recognised' : ' taken for ' + f.outerHTML) + '<br>' + v[2] + (v[2] === 1 ? ' point, ' : ' points, ') + svm.num(100 * v[3], 3) + ' % of its class';
-}`
-
-// confusionLayout labels every class where a letter or three have room.
-const confusionLayout = `function (w, top) {
-	var narrow = w < 520, left = narrow ? 100 : 140, side = Math.min(w - left - 14, Math.max(180, Math.min(620, O.svm.classes * 72)));
-	var cell = side / O.svm.classes, every = function (room) { return room < 16 ? 'auto' : 0; };
-	return { height: Math.round(top + side + 62), option: { grid: { left: left, top: top, width: side, height: side },
-		xAxis: [{ nameGap: 34, axisLabel: { width: Math.max(16, cell - 4), interval: every(cell) } }],
-		yAxis: [{ nameGap: left - 18, axisLabel: { width: left - 42, interval: every(cell) } }] } };
-}`

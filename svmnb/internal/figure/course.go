@@ -1,9 +1,13 @@
 package figure
 
 import (
+	_ "embed"
 	"fmt"
 	"math"
 )
+
+//go:embed course.js
+var courseJS source
 
 // course is a figure of quantities over iterations, in panels one below the other.
 type course struct {
@@ -68,7 +72,7 @@ func (c *course) chart(name, title, subtitle, alt string) *Chart {
 		}
 	}
 	keep := thin(places, curvePoints, curves...)
-	svm := object{"layout": script(courseLayout), "x": column(pick(places, keep), 6), "its": column(pick(its, keep), 9)}
+	svm := object{"layout": courseJS.cut("layout"), "x": column(pick(places, keep), 6), "its": column(pick(its, keep), 9)}
 	var series, legend, names, grids, xs, ys list
 	for k, p := range c.panels {
 		low, high := math.Inf(1), math.Inf(-1)
@@ -113,24 +117,8 @@ func (c *course) chart(name, title, subtitle, alt string) *Chart {
 	return newChart(title, subtitle, alt+" "+title+". "+subtitle+".", object{
 		"legend":      object{"data": legend},
 		"toolbox":     toolbox(name, object{}),
-		"tooltip":     object{"trigger": "axis", "formatter": script(courseTip)},
+		"tooltip":     object{"trigger": "axis", "formatter": courseJS.cut("tip")},
 		"axisPointer": object{"link": list{object{"xAxisIndex": "all"}}},
 		"grid":        grids, "xAxis": xs, "yAxis": ys, "series": series, "svm": svm,
 	})
 }
-
-const courseTip = `function (ps) {
-	` + tipRow + `
-	var s = O.svm, i = ps[0].dataIndex;
-	return table('iteration ' + svm.num(s.its[i], 9), s.names.map(function (name, k) { var v = s['y' + k][i]; return v === null ? '' : row(name, svm.num(v, 6)); }).join(''));
-}`
-
-const courseLayout = `function (w, top) {
-	var narrow = w < 520, n = O.grid.length, y = top, grids = [];
-	for (var k = 0; k < n; k++) {
-		var h = n === 1 ? (narrow ? 220 : 300) : k ? (narrow ? 130 : 170) : (narrow ? 180 : 230);
-		grids.push({ left: narrow ? 60 : 76, right: narrow ? 14 : 26, top: y, height: h });
-		y += h + 24;
-	}
-	return { height: y + 28, option: { grid: grids } };
-}`

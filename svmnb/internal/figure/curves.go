@@ -1,6 +1,12 @@
 package figure
 
-import "fmt"
+import (
+	_ "embed"
+	"fmt"
+)
+
+//go:embed curves.js
+var curvesJS source
 
 // CurveData is what [Curve] draws: a score along one parameter.
 type CurveData struct {
@@ -63,7 +69,7 @@ func Curve(d CurveData) (*Chart, error) {
 	}
 	round := rounding(low, high)
 	x := object{"type": "value", "name": d.Name, "nameLocation": "middle", "nameGap": 28, "splitLine": object{"show": false}, "scale": true,
-		"axisLine": object{"show": true, "onZero": false}, "axisTick": object{"show": true}, "axisLabel": object{"hideOverlap": true, "formatter": script(`function (v) { return svm.num(v); }`)}}
+		"axisLine": object{"show": true, "onZero": false}, "axisTick": object{"show": true}, "axisLabel": object{"hideOverlap": true, "formatter": marksJS.cut("number")}}
 	if d.Log {
 		x["type"] = "log"
 		x["logBase"] = 10
@@ -79,7 +85,7 @@ func Curve(d CurveData) (*Chart, error) {
 	return newChart(title, subtitle, fmt.Sprintf("The %s along %s. %s. %s.", d.Metric, d.Name, title, subtitle), object{
 		"legend":  object{"data": list{object{"name": "mean of the folds"}, object{"name": "± standard error", "icon": "rect"}, object{"name": "chosen"}}},
 		"toolbox": toolbox("search", object{}),
-		"tooltip": object{"trigger": "item", "formatter": script(curveTip)},
+		"tooltip": object{"trigger": "item", "formatter": curvesJS.cut("tip")},
 		"grid":    object{},
 		"xAxis":   list{x},
 		"yAxis":   list{valueAxis(0, low, high, name, 48)},
@@ -90,13 +96,6 @@ func Curve(d CurveData) (*Chart, error) {
 				"itemStyle": object{"color": "@page", "borderColor": "@ink", "borderWidth": 3}},
 		},
 		"svm": object{"x": xs, "mean": rounded(mean, all, round), "lower": rounded(lower, all, round), "upper": rounded(upper, all, round),
-			"name": d.Name, "metric": d.Metric, "unit": unit, "layout": script(oneGrid)},
+			"name": d.Name, "metric": d.Metric, "unit": unit, "layout": marksJS.cut("oneGrid")},
 	}), nil
 }
-
-const curveTip = `function (p) {
-	var e = document.createElement('b'), at = document.createElement('span');
-	e.textContent = O.svm.metric + ' ' + svm.num(p.value[1]) + O.svm.unit;
-	at.textContent = O.svm.name + ' = ' + svm.num(p.value[0]);
-	return e.outerHTML + '<br>' + at.outerHTML;
-}`

@@ -1,10 +1,14 @@
 package figure
 
 import (
+	_ "embed"
 	"fmt"
 	"math"
 	"slices"
 )
+
+//go:embed evidence.js
+var evidenceJS source
 
 // EvidenceData is what [Evidence] draws: the log marginal likelihood over two
 // hyperparameters, each on a log axis, and the ways of an optimiser.
@@ -106,13 +110,13 @@ func Evidence(d EvidenceData) (*Chart, error) {
 			cells = append(cells, list{roundTo(node(xs, j, nx), 5), roundTo(node(ys, i, ny), 5), roundTo(d.Z[i][j], 6)})
 		}
 	}
-	svm := object{"layout": script(evidenceLayout), "box": object{"x": xs, "y": ys, "n": fineness}, "levels": levels, "lines": lines, "names": names, "best": roundTo(highest, 8),
+	svm := object{"layout": evidenceJS.cut("layout"), "box": object{"x": xs, "y": ys, "n": fineness}, "levels": levels, "lines": lines, "names": names, "best": roundTo(highest, 8),
 		"cell": list{roundTo((xs[1]-xs[0])/float64(len(columns)-1), 5), roundTo((ys[1]-ys[0])/float64(len(rows)-1), 5)}}
 	series := list{
-		object{"type": "custom", "silent": true, "clip": true, "z": 0, "data": corner, "tooltip": object{"show": false}, "renderItem": script(`svm.areas(O.svm.levels, O.svm.box)`)},
+		object{"type": "custom", "silent": true, "clip": true, "z": 0, "data": corner, "tooltip": object{"show": false}, "renderItem": marksJS.cut("areas", "levels", "levels")},
 		object{"type": "custom", "silent": true, "clip": true, "z": 1, "data": corner, "tooltip": object{"show": false},
-			"renderItem": script(`svm.lines([].concat.apply([], O.svm.lines.map(function (l) { return l.paths; })), O.svm.box, {stroke: '@ink/0.5', lineWidth: 1})`)},
-		object{"type": "custom", "id": "cells", "clip": true, "z": 2, "data": cells, "renderItem": script(evidenceCell)},
+			"renderItem": evidenceJS.cut("lines")},
+		object{"type": "custom", "id": "cells", "clip": true, "z": 2, "data": cells, "renderItem": evidenceJS.cut("cell")},
 	}
 	legend := list{}
 	const bestPath, otherPaths, starts, bestEnd, otherEnds = "best path", "other paths", "start", "best end", "other ends"
@@ -172,16 +176,16 @@ func Evidence(d EvidenceData) (*Chart, error) {
 		}
 	}
 	svm["places"] = places
-	series = append(series, object{"type": "custom", "silent": true, "z": 9, "data": corner, "tooltip": object{"show": false}, "renderItem": script(evidenceLabels)})
+	series = append(series, object{"type": "custom", "silent": true, "z": 9, "data": corner, "tooltip": object{"show": false}, "renderItem": evidenceJS.cut("labels")})
 	axis := func(k int, ends [2]float64, gap int) object {
 		o := valueAxis(0, ends[0], ends[1], names[k]+" (log scale)", gap)
-		o["axisLabel"] = object{"hideOverlap": true, "formatter": script(`function (v) { return svm.num(Math.pow(10, v), 3); }`)}
+		o["axisLabel"] = object{"hideOverlap": true, "formatter": marksJS.cut("power")}
 		return o
 	}
 	return newChart(title, subtitle, fmt.Sprintf("Contours of the log marginal likelihood over %s and %s. %s. %s.", names[0], names[1], title, subtitle), object{
 		"legend":  object{"data": legend},
 		"toolbox": toolbox("evidence", object{}),
-		"tooltip": object{"trigger": "item", "formatter": script(evidenceTip)},
+		"tooltip": object{"trigger": "item", "formatter": evidenceJS.cut("tip")},
 		"grid":    list{object{"show": true, "borderColor": "@axis"}},
 		"xAxis":   list{axis(0, xs, 28)},
 		"yAxis":   list{axis(1, ys, 46)},
@@ -261,63 +265,3 @@ func (d *EvidenceData) check() error {
 	}
 	return nil
 }
-
-const evidenceCell = `function (p, api) {
-	var c = p.coordSys, d = O.svm.cell, a = api.coord([api.value(0) - d[0] / 2, api.value(1) + d[1] / 2]), b = api.coord([api.value(0) + d[0] / 2, api.value(1) - d[1] / 2]);
-	var x = Math.max(a[0], c.x), y = Math.max(a[1], c.y);
-	return { type: 'rect', shape: { x: x, y: y, width: Math.min(b[0], c.x + c.width) - x, height: Math.min(b[1], c.y + c.height) - y },
-		style: { fill: T('@ink/0') }, emphasis: { style: { fill: T('@ink/0.12') } } };
-}`
-
-// evidenceLabels writes each level on its line, where it is farthest from other
-// labels, the paths and the frame.
-const evidenceLabels = `function (params, api) {
-	var s = O.svm, c = params.coordSys, b = s.box, kx = (b.x[1] - b.x[0]) / b.n, ky = (b.y[1] - b.y[0]) / b.n, out = [];
-	var taken = s.places ? s.places.map(function (v) { return api.coord(v); }) : [];
-	s.lines.forEach(function (line) {
-		var best = 0, at = null;
-		line.paths.forEach(function (p) {
-			for (var i = 0, x = 0, y = 0; i < p.length; i += 2) {
-				var q = api.coord([b.x[0] + (x += p[i]) * kx, b.y[0] + (y += p[i + 1]) * ky]);
-				var free = Math.min(q[0] - c.x, c.x + c.width - q[0], 1.4 * (q[1] - c.y), 1.4 * (c.y + c.height - q[1]), 90);
-				taken.forEach(function (t) { free = Math.min(free, Math.hypot(t[0] - q[0], 1.6 * (t[1] - q[1]))); });
-				if (free > best) { best = free; at = q; }
-			}
-		});
-		if (best < 20) return;
-		taken.push(at);
-		out.push({ type: 'text', silent: true, x: at[0], y: at[1], style: { text: line.text, fill: T('@ink'), fontSize: 12, align: 'center', verticalAlign: 'middle', stroke: T('@page'), lineWidth: 3 } });
-	});
-	return { type: 'group', silent: true, $mergeChildren: false, children: out };
-}`
-
-const evidenceTip = `function (p) {
-	` + tipRow + `
-	var s = O.svm, v = p.value, cell = p.seriesId === 'cells', x = cell ? Math.pow(10, v[0]) : v[4], y = cell ? Math.pow(10, v[1]) : v[5], z = cell ? v[2] : v[6];
-	return table(cell ? 'grid' : 'path ' + v[2] + ', step ' + v[3], row(echarts.format.encodeHTML(s.names[0]), svm.num(x)) + row(echarts.format.encodeHTML(s.names[1]), svm.num(y)) +
-		row('log marginal likelihood', svm.num(z, 6)) + row('below the maximum', svm.num(Math.max(s.best - z, 0), 3)));
-}`
-
-// evidenceLayout gives the log axes ticks that fit: 1, 2, 5 of each decade,
-// whole decades, or even steps where there is less than a decade.
-const evidenceLayout = `function (w, top) {
-	var narrow = w < 520, left = narrow ? 60 : 72, right = narrow ? 16 : 26, pw = w - left - right, ph = narrow ? pw : Math.min(0.55 * pw, 520);
-	var ticks = function (ends, px) {
-		var a = ends[0], b = ends[1], per = px / (b - a), labels = [], marks = [], every = Math.max(1, Math.ceil(40 / per));
-		var put = function (to, v) { var p = Math.log(v) / Math.LN10; if (p >= a - 1e-9 && p <= b + 1e-9) to.push(Math.min(Math.max(p, a), b)); };
-		for (var e = Math.floor(a); e <= b; e++) {
-			if (e % every === 0) (per > 110 ? [1, 2, 5] : [1]).forEach(function (m) { put(labels, m * Math.pow(10, e)); });
-			for (var m = 1; m < 10; m++) if (m === 1 || per > 50) put(marks, m * Math.pow(10, e));
-		}
-		if (labels.length < 2) {
-			var lo = Math.pow(10, a), hi = Math.pow(10, b), step = Math.pow(10, Math.floor(Math.log((hi - lo) / 2) / Math.LN10));
-			if ((hi - lo) / step > 8) step *= 2;
-			labels = [];
-			for (var v = Math.ceil(lo / step) * step; v <= hi; v += step) put(labels, v);
-			marks = labels;
-		}
-		return { axisLabel: { customValues: labels }, axisTick: { customValues: marks } };
-	};
-	return { height: Math.round(top + ph + 52), option: { grid: { left: left, top: top, width: pw, height: ph },
-		xAxis: [ticks(O.svm.box.x, pw)], yAxis: [ticks(O.svm.box.y, ph)] } };
-}`

@@ -218,6 +218,7 @@ func drawAll(t *testing.T, drawings []drawing) {
 			t.Errorf("%s: %v", test.name, err)
 			continue
 		}
+		filled(t, test.name, c)
 		if n := size(t, c); n > test.budget {
 			t.Errorf("%s: %d bytes, budget %d", test.name, n, test.budget)
 		}

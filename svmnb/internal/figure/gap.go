@@ -1,6 +1,7 @@
 package figure
 
 import (
+	_ "embed"
 	"fmt"
 	"math"
 	"slices"
@@ -8,6 +9,9 @@ import (
 
 	"github.com/svmnb/svmnb/solvers"
 )
+
+//go:embed gap.js
+var gapJS source
 
 // GapData is what [Gap] draws: the trace of a run.
 type GapData struct {
@@ -97,7 +101,7 @@ func Gap(d GapData) (*Chart, error) {
 	}
 	line := func(name, data, color string, k int, style object) object {
 		o := object{"type": "line", "name": name, "xAxisIndex": k, "yAxisIndex": k, "symbol": "circle", "showSymbol": len(x) == 1,
-			"data":      script(fmt.Sprintf(`O.svm.x.map(function (x, i) { return [x, O.svm.%s[i]]; })`, data)),
+			"data":      marksJS.cut("points", "x", "x", "y", data),
 			"itemStyle": object{"color": color}, "lineStyle": object{"color": color, "width": 2.2}, "emphasis": object{"disabled": true}}
 		merge(o, style)
 		return o
@@ -105,7 +109,7 @@ func Gap(d GapData) (*Chart, error) {
 	thin := object{"lineStyle": object{"width": 1, "opacity": 0.55}, "z": 1}
 	series := list{
 		object{"type": "custom", "silent": true, "clip": true, "z": 0, "data": list{list{x[0], dual[0]}}, "tooltip": object{"show": false},
-			"renderItem": script(`svm.band(O.svm.bx, O.svm.bl, O.svm.bu, '@series4/0.14')`)},
+			"renderItem": gapJS.cut("between")},
 		line("dual", "dual", "@neg", 0, object{"lineStyle": object{"width": 2.6}}),
 	}
 	named := func(name string, width int) object {
@@ -154,17 +158,17 @@ func Gap(d GapData) (*Chart, error) {
 	return newChart(title, subtitle, "Primal and dual objective and the duality gap against iterations. "+title+". "+subtitle+".", object{
 		"legend":      object{"data": legend},
 		"toolbox":     toolbox("gap", object{"xAxisIndex": list{0, 1}}),
-		"tooltip":     object{"trigger": "axis", "formatter": script(gapTip)},
+		"tooltip":     object{"trigger": "axis", "formatter": gapJS.cut("tip")},
 		"axisPointer": object{"link": list{object{"xAxisIndex": "all"}}},
 		"grid":        list{object{}, object{}},
 		"xAxis":       list{over, under},
 		"yAxis": list{
 			object{"type": "value", "gridIndex": 0, "min": low, "max": ceiling, "name": "objective", "nameLocation": "middle", "nameGap": 48,
 				"axisLine": object{"show": true, "onZero": false}, "axisTick": object{"show": true},
-				"axisLabel": object{"showMinLabel": false, "showMaxLabel": false, "formatter": script(`function (v) { return svm.num(v, 6); }`)}},
+				"axisLabel": object{"showMinLabel": false, "showMaxLabel": false, "formatter": marksJS.cut("digits", "digits", 6)}},
 			gaps,
 		},
-		"svm": object{"layout": script(gapLayout), "x": column(x, 6), "its": its, "primal": column(primal, 6), "best": column(lowest, 6),
+		"svm": object{"layout": gapJS.cut("layout"), "x": column(x, 6), "its": its, "primal": column(primal, 6), "best": column(lowest, 6),
 			"dual": column(dual, 6), "gap": column(gap, 4), "bestgap": column(bestGap, 4), "bx": bx, "bl": bl, "bu": bu},
 		"series": series,
 	}), nil
@@ -191,17 +195,3 @@ func positive(v float64) float64 {
 	}
 	return math.NaN()
 }
-
-const gapTip = `function (ps) {
-	var s = O.svm, p = ps.filter(function (p) { return p.seriesName.indexOf('series') !== 0; })[0];
-	if (!p) return '';
-	var i = p.dataIndex, row = function (name, v) { return v === null || v === undefined ? '' : '<tr><td style="padding-right:1em;text-align:left">' + name + '</td><td style="text-align:right">' + svm.num(v, 6) + '</td></tr>'; };
-	return '<b>iteration ' + s.its[i] + '</b><table style="font-size:inherit">' + row('primal', s.primal[i]) + row('best primal', s.best[i]) + row('dual', s.dual[i]) +
-		row('gap', s.gap[i]) + row('gap to the best', s.bestgap[i]) + '</table>';
-}`
-
-const gapLayout = `function (w, top) {
-	var narrow = w < 520, left = narrow ? 60 : 76, right = narrow ? 14 : 26, a = narrow ? 190 : 250, b = narrow ? 150 : 190;
-	return { height: top + a + b + 26 + 52, option: { grid: [
-		{ left: left, right: right, top: top, height: a }, { left: left, right: right, top: top + a + 26, height: b }] } };
-}`

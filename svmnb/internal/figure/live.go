@@ -1,12 +1,16 @@
 package figure
 
 import (
+	_ "embed"
 	"fmt"
 	"math"
 	"slices"
 
 	"github.com/svmnb/svmnb/solvers"
 )
+
+//go:embed live.js
+var liveJS source
 
 // LiveData is what [Live] draws: a run so far.
 type LiveData struct {
@@ -104,7 +108,7 @@ func Live(d LiveData) (*Chart, error) {
 		series = append(series, t)
 	}
 	legend := list{entry("primal, best so far", stroke), entry("dual", stroke), entry("gap to the best primal", stroke), entry("largest KKT violation", dashes)}
-	svm := object{"layout": script(liveLayout), "x": column(x, 6), "its": its, "primal": column(primal, 6), "dual": column(dual, 6),
+	svm := object{"layout": liveJS.cut("layout"), "x": column(x, 6), "its": its, "primal": column(primal, 6), "dual": column(dual, 6),
 		"gap": column(gap, 4), "kkt": column(kkt, 4), "aspect": 0}
 	grids, xs, ys := list{object{}, object{}}, list{over, under}, list{top, bottom}
 	if b := d.Boundary; b != nil {
@@ -116,7 +120,7 @@ func Live(d LiveData) (*Chart, error) {
 	return newChart(d.Title, subtitle, "A solver at work: objectives, gap and KKT violation against iterations. "+d.Title+". "+subtitle+".", object{
 		"legend":      object{"data": legend},
 		"toolbox":     toolbox("live", object{}),
-		"tooltip":     object{"trigger": "axis", "formatter": script(liveTip)},
+		"tooltip":     object{"trigger": "axis", "formatter": liveJS.cut("tip")},
 		"axisPointer": object{"link": list{object{"xAxisIndex": list{0, 1}}}},
 		"grid":        grids, "xAxis": xs, "yAxis": ys, "svm": svm, "series": series,
 	}), nil
@@ -143,9 +147,9 @@ func (b *Boundary) draw(svm object) (series, legend list, axes [2]object) {
 	}
 	series = list{
 		panel(object{"type": "custom", "id": "zero", "name": "f = 0", "clip": true, "z": 3, "data": corner, "itemStyle": object{"color": "@ink"},
-			"renderItem": script(`svm.lines(O.svm.zero, O.svm.box, {stroke: '@ink', lineWidth: 2.6})`)}),
+			"renderItem": marksJS.cut("lines", "paths", "zero", "style", style("@ink", 2.6))}),
 		panel(object{"type": "custom", "id": "one", "name": "f = ±1", "clip": true, "z": 3, "data": corner, "itemStyle": object{"color": "@ink"},
-			"renderItem": script(`svm.lines(O.svm.one, O.svm.box, {stroke: '@ink', lineWidth: 1.4, lineDash: [6, 4]})`)}),
+			"renderItem": marksJS.cut("lines", "paths", "one", "style", style("@ink", 1.4, 6, 4))}),
 	}
 	shown := sample(floats(upTo(len(b.X))), liveDots)
 	dots := func(id, name, symbol string, size int, z int, style object, in func(i int) bool) {
@@ -200,25 +204,3 @@ func (d *LiveData) check() error {
 	}
 	return nil
 }
-
-const liveTip = `function (ps) {
-	` + tipRow + `
-	var s = O.svm, i = ps[0].dataIndex;
-	if (ps[0].axisIndex > 1) return '';
-	return table('iteration ' + s.its[i], row('primal, best so far', svm.num(s.primal[i], 6)) + row('dual', svm.num(s.dual[i], 6)) +
-		row('gap', svm.num(s.gap[i])) + row('largest KKT violation', svm.num(s.kkt[i])));
-}`
-
-// liveLayout has the boundary beside the curves, on a narrow page below them.
-const liveLayout = `function (w, top) {
-	var aspect = O.svm.aspect, narrow = w < 520, beside = aspect && w >= 720, left = narrow ? 60 : 76, right = narrow ? 14 : 26;
-	var a = narrow ? 150 : 190, width = (beside ? w * 0.55 : w) - left - right, y = top + 2 * a + 26 + 52;
-	var grids = [{ left: left, right: 'auto', width: width, top: top, height: a }, { left: left, right: 'auto', width: width, top: top + a + 26, height: a }];
-	if (aspect) {
-		var x0 = beside ? left + width + right + 56 : narrow ? 48 : 60, pw = w - x0 - right, ph = pw * aspect, most = beside ? 2 * a + 26 : 420;
-		if (ph > most) { ph = most; pw = ph / aspect; }
-		grids.push({ left: x0, right: 'auto', width: pw, top: beside ? top : y, height: ph });
-		if (!beside) y += ph + 52;
-	}
-	return { height: Math.round(y), option: { grid: grids } };
-}`

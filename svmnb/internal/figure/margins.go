@@ -1,11 +1,15 @@
 package figure
 
 import (
+	_ "embed"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 )
+
+//go:embed margins.js
+var marginsJS source
 
 // MarginsData is what [Margins] draws: a decision function f of two features,
 // and the n points that it was learnt from.
@@ -86,12 +90,12 @@ func Margins(d MarginsData) (*Chart, error) {
 
 	series := list{
 		object{"type": "custom", "silent": true, "clip": true, "z": 0, "data": corner, "tooltip": object{"show": false},
-			"renderItem": script(`svm.areas(O.svm.levels, O.svm.box)`)},
+			"renderItem": marksJS.cut("areas", "levels", "levels")},
 		object{"type": "custom", "name": "f = 0", "silent": true, "clip": true, "z": 2, "data": corner, "itemStyle": object{"color": "@ink"},
-			"renderItem": script(`svm.lines(O.svm.zero, O.svm.box, {stroke: '@ink', lineWidth: 2.6})`)},
+			"renderItem": marksJS.cut("lines", "paths", "zero", "style", style("@ink", 2.6))},
 		object{"type": "custom", "name": "f = ±1", "silent": true, "clip": true, "z": 2, "data": corner, "itemStyle": object{"color": "@ink"},
-			"renderItem": script(`svm.lines(O.svm.one, O.svm.box, {stroke: '@ink', lineWidth: 1.6, lineDash: [6, 4]})`)},
-		object{"type": "custom", "silent": true, "z": 2, "data": corner, "tooltip": object{"show": false}, "renderItem": script(scaleBar)},
+			"renderItem": marksJS.cut("lines", "paths", "one", "style", style("@ink", 1.6, 6, 4))},
+		object{"type": "custom", "silent": true, "z": 2, "data": corner, "tooltip": object{"show": false}, "renderItem": marginsJS.cut("scale", "least", faintest, "range", stronger)},
 	}
 	legend := list{}
 	ring := 0         // width of a line around the legend's symbol
@@ -155,11 +159,11 @@ func Margins(d MarginsData) (*Chart, error) {
 		"series":  series,
 		"legend":  object{"data": legend},
 		"toolbox": toolbox("margins", object{}),
-		"tooltip": object{"trigger": "item", "formatter": script(pointTip)},
+		"tooltip": object{"trigger": "item", "formatter": marginsJS.cut("tip")},
 		"xAxis":   list{valueAxis(0, d.Xs[0], d.Xs[1], d.Features[0], 28)},
 		"yAxis":   list{valueAxis(0, d.Ys[0], d.Ys[1], d.Features[1], 36)},
 		"svm": object{"box": box, "levels": levels, "sizes": sizes, "zero": zero, "one": one, "limit": limit, "aspect": round4(aspect), "states": d.States,
-			"layout": script(marginsLayout)},
+			"layout": marginsJS.cut("layout")},
 	}), nil
 }
 
@@ -202,9 +206,13 @@ func (d *MarginsData) field() (limit float64, levels list, zero, one [][]int) {
 	return limit, levels, line(0), append(line(-1), line(1)...)
 }
 
+// faintest is how much of its class's colour a band about f = 0 has, and stronger how
+// much more one at the limit has.
+const faintest, stronger = 0.04, 0.56
+
 // bandColour is how much of its class's colour a band has whose middle is at
-// this share of the limit; the script scaleBar has the same.
-func bandColour(share float64) float64 { return 0.04 + 0.56*share }
+// this share of the limit.
+func bandColour(share float64) float64 { return faintest + stronger*share }
 
 // shown returns the indices of the points to draw, at most drawn of them, in
 // increasing order.
@@ -252,41 +260,3 @@ func (d *MarginsData) check() error {
 	}
 	return checkGrid("Margins", d.Z)
 }
-
-const marginsLayout = `function (w, top) {
-	var narrow = w < 520, left = narrow ? 48 : 60, right = narrow ? 48 : 84;
-	var pw = w - left - right, ph = pw * O.svm.aspect, most = narrow ? 420 : 580;
-	if (ph > most) { ph = most; if (!narrow) pw = ph / O.svm.aspect; }
-	var scale = narrow ? 0.7 : 1, series = Object.keys(O.svm.sizes).map(function (id) { return { id: id, symbolSize: O.svm.sizes[id] * scale }; });
-	return { height: Math.round(top + ph + 52), option: { grid: { left: left, top: top, width: pw, height: ph }, series: series } };
-}`
-
-// scaleBar draws the colours of f to the right of the plot, as the field has
-// them.
-const scaleBar = `function (params, api) {
-	var c = params.coordSys, h = Math.min(c.height - 22, 360), x = c.x + c.width + 12, y0 = c.y + 10 + (c.height + h) / 2, most = O.svm.limit, n = 8 * most, k, out = [];
-	for (k = 0; k < n; k++) {
-		var m = (k + 0.5 - n / 2) / (n / 2);
-		out.push({ type: 'rect', silent: true, shape: { x: x, y: y0 - (k + 1) * h / n, width: 12, height: h / n + 0.5 },
-			style: { fill: T((m < 0 ? '@neg*' : '@pos*') + (0.04 + 0.56 * Math.abs(m))) } });
-	}
-	[-1, 0, 1].concat(most > 1 ? [-most, most] : []).forEach(function (v) {
-		var y = y0 - (v / most + 1) / 2 * h;
-		out.push({ type: 'line', silent: true, shape: { x1: x, x2: x + 12, y1: y, y2: y },
-			style: { stroke: T('@ink'), lineWidth: v === 0 ? 2 : 1, lineDash: Math.abs(v) === 1 ? [3, 2] : null } });
-		out.push({ type: 'text', silent: true, x: x + 16, y: y, style: { text: (v > 0 ? '+' : '') + svm.num(v), fill: T('@soft'), fontSize: 12, verticalAlign: 'middle' } });
-	});
-	out.push({ type: 'text', silent: true, x: x + 6, y: y0 - h - 12, style: { text: 'f', fill: T('@soft'), fontSize: 13, fontStyle: 'italic', align: 'center', verticalAlign: 'middle' } });
-	return { type: 'group', children: out, silent: true };
-}`
-
-const pointTip = `function (p) {
-	var v = p.value, kind = ['no support vector', 'free', 'at the bound'][v[3]], state = O.svm.states[v[3] || 0];
-	var name = document.createElement('i');
-	name.textContent = p.seriesName;
-	if (v.length < 6) return name.innerHTML;
-	var s = '<b>point ' + v[2] + '</b> · ' + name.innerHTML + '<br>(' + svm.num(v[0], 15) + ', ' + svm.num(v[1], 15) + ')<br>α = ' + svm.num(v[4]) +
-		' &nbsp; y·f = ' + svm.num(v[5]) + ' &nbsp; ξ = ' + svm.num(v[6]) + (v[7] ? ' &nbsp; <b>error</b>' : '') + '<br>' + kind;
-	if (state[0]) s += ': ' + state[0].replace('<', '&lt;').replace('<', '&lt;') + ' wants ' + state[1];
-	return v.length > 8 ? s + '<br>KKT violation ' + svm.num(v[8], 2) : s;
-}`

@@ -1,11 +1,15 @@
 package figure
 
 import (
+	_ "embed"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 )
+
+//go:embed multiples.js
+var multiplesJS source
 
 // MultiplesData is what [Multiples] draws: one problem, solved under rows × columns
 // settings. The panels are fields over two features, or curves over one.
@@ -76,7 +80,7 @@ func Multiples(d MultiplesData) (*Chart, error) {
 	}
 	subtitle := sentence(d.Problem, d.Note, fmt.Sprintf("%s to the right, %s up", d.Features[0], d.Features[1]), fewer)
 
-	svm := object{"layout": script(multiplesLayout), "rows": len(d.Rows), "columns": len(d.Columns), "aspect": 0.8}
+	svm := object{"layout": multiplesJS.cut("layout"), "rows": len(d.Rows), "columns": len(d.Columns), "aspect": 0.8}
 	xs, ys := d.Xs, d.Ys
 	var keep []int
 	if fields {
@@ -133,10 +137,10 @@ func Multiples(d MultiplesData) (*Chart, error) {
 			if p.Z != nil {
 				_, levels, zeros, ones := (&MarginsData{Z: p.Z}).field()
 				panel["levels"], panel["zero"], panel["one"] = levels, zeros, ones
-				at := fmt.Sprintf("O.svm.panels[%d]", k)
-				in(k, still(object{"clip": true, "z": 0, "renderItem": script("svm.areas(" + at + ".levels, O.svm.box)")}))
-				in(k, still(object{"name": zero, "clip": true, "z": 2, "itemStyle": object{"color": "@ink"}, "renderItem": script("svm.lines(" + at + ".zero, O.svm.box, {stroke: '@ink', lineWidth: 2})")}))
-				in(k, still(object{"name": one, "clip": true, "z": 2, "itemStyle": object{"color": "@ink"}, "renderItem": script("svm.lines(" + at + ".one, O.svm.box, {stroke: '@ink', lineWidth: 1, lineDash: [5, 3]})")}))
+				at := fmt.Sprintf("panels[%d]", k)
+				in(k, still(object{"clip": true, "z": 0, "renderItem": marksJS.cut("areas", "levels", at+".levels")}))
+				in(k, still(object{"name": zero, "clip": true, "z": 2, "itemStyle": object{"color": "@ink"}, "renderItem": marksJS.cut("lines", "paths", at+".zero", "style", style("@ink", 2))}))
+				in(k, still(object{"name": one, "clip": true, "z": 2, "itemStyle": object{"color": "@ink"}, "renderItem": marksJS.cut("lines", "paths", at+".one", "style", style("@ink", 1, 5, 3))}))
 			}
 			if p.F != nil {
 				f, lower, upper := fmt.Sprintf("f%d", k), fmt.Sprintf("lower%d", k), fmt.Sprintf("upper%d", k)
@@ -150,14 +154,14 @@ func Multiples(d MultiplesData) (*Chart, error) {
 			panels = append(panels, panel)
 			scatter := func(name, data, symbol string, color string) {
 				if len(svm[data].(list)) > 0 {
-					in(k, object{"type": "scatter", "name": name, "symbol": symbol, "symbolSize": size, "z": 3, "data": script("O.svm." + data),
+					in(k, object{"type": "scatter", "name": name, "symbol": symbol, "symbolSize": size, "z": 3, "data": marksJS.cut("column", "column", data),
 						"itemStyle": object{"color": color, "opacity": 0.9}})
 				}
 			}
 			scatter(either(d.Classes[0], "class −1"), "neg", "circle", "@neg")
 			scatter(either(d.Classes[1], "class +1"), "pos", diamond, "@pos")
 			scatter(target, "data", "circle", "@ink")
-			in(k, still(object{"z": 5, "renderItem": script(fmt.Sprintf(panelNote, k))}))
+			in(k, still(object{"z": 5, "renderItem": multiplesJS.cut("note", "panel", k)}))
 			notes = append(notes, p.Note)
 
 			x, y := valueAxis(k, xs[0], xs[1], "", 26), valueAxis(k, ys[0], ys[1], "", 40)
@@ -194,7 +198,7 @@ func Multiples(d MultiplesData) (*Chart, error) {
 		"series":  series,
 		"legend":  object{"data": legend},
 		"toolbox": toolbox("multiples", object{}),
-		"tooltip": object{"trigger": "item", "formatter": script(multiplesTip)},
+		"tooltip": object{"trigger": "item", "formatter": multiplesJS.cut("tip")},
 		"grid":    grids, "xAxis": xAxes, "yAxis": yAxes, "svm": svm,
 	}), nil
 }
@@ -276,27 +280,3 @@ func (d *MultiplesData) check() error {
 	}
 	return nil
 }
-
-// panelNote writes what came out above a panel.
-const panelNote = `function (p) {
-	var c = p.coordSys;
-	return { type: 'text', silent: true, x: c.x, y: c.y - 5, style: { text: O.svm.notes[%d], fill: T('@soft'), fontSize: c.width < 150 ? 10 : 12,
-		verticalAlign: 'bottom', width: c.width, overflow: 'truncate' } };
-}`
-
-const multiplesLayout = `function (w, top) {
-	var s = O.svm, narrow = w < 520, left = narrow ? 54 : 66, right = narrow ? 8 : 16, across = narrow ? 8 : 14, down = 24;
-	var pw = (w - left - right - across * (s.columns - 1)) / s.columns, ph = Math.max(60, Math.min(pw * s.aspect, narrow ? 180 : 260));
-	var grids = O.grid.map(function (g, k) {
-		var r = Math.floor(k / s.columns), c = k % s.columns;
-		return { left: left + c * (pw + across), top: top + 16 + r * (ph + down), width: pw, height: ph };
-	});
-	return { height: Math.round(top + 16 + s.rows * (ph + down) + 34), option: { grid: grids } };
-}`
-
-const multiplesTip = `function (p) {
-	if (!p.value || p.value.length < 3) return '';
-	var name = document.createElement('i');
-	name.textContent = p.seriesName;
-	return '<b>point ' + p.value[2] + '</b> · ' + name.innerHTML + '<br>(' + svm.num(p.value[0], 15) + ', ' + svm.num(p.value[1], 15) + ')';
-}`

@@ -1,9 +1,13 @@
 package figure
 
 import (
+	_ "embed"
 	"fmt"
 	"slices"
 )
+
+//go:embed path.js
+var pathJS source
 
 // PathData is what [Path] draws: the multipliers of n points over C.
 type PathData struct {
@@ -92,18 +96,12 @@ func Path(d PathData) (*Chart, error) {
 			object{"name": either(d.Classes[0], "class −1"), "icon": stroke, "itemStyle": object{"opacity": 1}},
 			object{"name": either(d.Classes[1], "class +1"), "icon": stroke, "itemStyle": object{"opacity": 1}}}},
 		"toolbox": toolbox("path", object{}),
-		"tooltip": object{"trigger": "item", "formatter": script(pathTip)},
+		"tooltip": object{"trigger": "item", "formatter": pathJS.cut("tip")},
 		"grid":    object{},
 		"xAxis":   list{x},
 		"yAxis": list{object{"type": "value", "min": -0.03, "max": 1.03, "name": "α / C", "nameLocation": "middle", "nameGap": 40, "splitLine": object{"show": false},
-			"axisLine": object{"show": true, "onZero": false}, "axisLabel": object{"customValues": list{0, 0.25, 0.5, 0.75, 1}, "formatter": script(`function (v) { return svm.num(v, 2); }`)}}},
+			"axisLine": object{"show": true, "onZero": false}, "axisLabel": object{"customValues": list{0, 0.25, 0.5, 0.75, 1}, "formatter": marksJS.cut("digits", "digits", 2)}}},
 		"series": series,
-		"svm":    object{"points": order, "layout": script(oneGrid)},
+		"svm":    object{"points": order, "layout": marksJS.cut("oneGrid")},
 	}), nil
 }
-
-const pathTip = `function (p) {
-	var e = document.createElement('b');
-	e.textContent = 'point ' + O.svm.points[p.seriesIndex] + ', ' + p.seriesName;
-	return e.outerHTML + (p.value ? '<br>α/C = ' + svm.num(p.value[1], 3) + ' at C = ' + svm.num(p.value[0]) : '');
-}`

@@ -1,10 +1,14 @@
 package figure
 
 import (
+	_ "embed"
 	"fmt"
 	"maps"
 	"slices"
 )
+
+//go:embed posterior.js
+var posteriorJS source
 
 // PosteriorData is what [Posterior] draws: a Gaussian process of one feature
 // after n observations, at m places.
@@ -84,7 +88,7 @@ func Posterior(d PosteriorData) (*Chart, error) {
 	yLow, yHigh := extent(all...)
 	yLow, yHigh = widen(yLow, yHigh, 0.05)
 	roundX, roundY := rounding(xLow, xHigh), rounding(yLow, yHigh)
-	svm := object{"layout": script(oneGrid), "x": rounded(d.Xs, keep, roundX), "target": target}
+	svm := object{"layout": marksJS.cut("oneGrid"), "x": rounded(d.Xs, keep, roundX), "target": target}
 	for name, values := range columns {
 		round := roundY
 		if name == "sd" || name == "error" {
@@ -96,11 +100,11 @@ func Posterior(d PosteriorData) (*Chart, error) {
 	const f, fresh, mean, sampled, solver, truth, data = "f ± 2 sd", "new observation ± 2 sd", "mean of f", "samples of f", "mean ± solver's error", "true function", "observations"
 	var series, legend list
 	if d.ObservationSD != nil {
-		series = append(series, band(0, fresh, "x", "newlower", "newupper", "@series1/0.15", "{stroke: '@series1', lineWidth: 1, lineDash: [2, 4]}"))
+		series = append(series, band(0, fresh, "x", "newlower", "newupper", "@series1/0.15", style("@series1", 1, 2, 4)))
 	}
 	series = append(series, band(0, f, "x", "lower", "upper", "@series1/0.24", ""))
 	if d.MeanError != nil {
-		series = append(series, band(0, solver, "x", "meanlower", "meanupper", "@series2/0.2", "{stroke: '@series2', lineWidth: 1.4}"))
+		series = append(series, band(0, solver, "x", "meanlower", "meanupper", "@series2/0.2", style("@series2", 1.4)))
 	}
 	series = append(series, strips(yLow))
 	for k, values := range d.Samples {
@@ -141,7 +145,7 @@ func Posterior(d PosteriorData) (*Chart, error) {
 	return newChart(title, subtitle, fmt.Sprintf("Gaussian process of %s over %s: mean and bands of two standard deviations. %s. %s.", target, xName, title, subtitle), object{
 		"legend":  object{"data": legend},
 		"toolbox": toolbox("posterior", object{}),
-		"tooltip": object{"trigger": "item", "formatter": script(posteriorTip)},
+		"tooltip": object{"trigger": "item", "formatter": posteriorJS.cut("tip")},
 		"grid":    list{object{}},
 		"xAxis":   list{valueAxis(0, xLow, xHigh, xName, 28)},
 		"yAxis":   list{y},
@@ -164,13 +168,3 @@ func (d *PosteriorData) check() error {
 	}
 	return check("Posterior", "place", len(d.Xs), at...)
 }
-
-const posteriorTip = `function (p) {
-	` + tipRow + `
-	var s = O.svm, v = p.value, i = p.dataIndex, range = function (a, b) { return svm.num(a[i]) + ' … ' + svm.num(b[i]); };
-	if (p.seriesId === 'data') return table('observation ' + v[2], row('x', svm.num(v[0], 6)) + row(echarts.format.encodeHTML(s.target), svm.num(v[1], 6)));
-	if (p.seriesId !== 'strips') return '';
-	return table('x = ' + svm.num(s.x[i], 6), row('mean of f', svm.num(s.mean[i], 5)) + row('standard deviation', svm.num(s.sd[i])) + row('f ± 2 sd', range(s.lower, s.upper)) +
-		(s.newlower ? row('new observation', range(s.newlower, s.newupper)) : '') + (s.error ? row('solver\'s error ≤', svm.num(s.error[i], 2)) : '') +
-		(s['true'] ? row('true function', svm.num(s['true'][i])) : ''));
-}`

@@ -1,6 +1,7 @@
 package figure
 
 import (
+	_ "embed"
 	"fmt"
 	"math"
 	"slices"
@@ -8,6 +9,9 @@ import (
 
 	"github.com/svmnb/svmnb/solvers"
 )
+
+//go:embed rate.js
+var rateJS source
 
 // RateData is what [Rate] draws: the trace of a run.
 type RateData struct {
@@ -167,11 +171,11 @@ func Rate(d RateData) (*Chart, error) {
 	return newChart(title, subtitle, "The smallest gap so far against iterations, on a log scale. "+title+". "+subtitle+".", object{
 		"legend":  object{"data": list{entry("gap, smallest so far", stroke), entry(lineName, dashes)}},
 		"toolbox": toolbox("rate", object{"xAxisIndex": list{0}}),
-		"tooltip": object{"trigger": "axis", "formatter": script(rateTip)},
+		"tooltip": object{"trigger": "axis", "formatter": rateJS.cut("tip")},
 		"grid":    list{object{}},
 		"xAxis":   list{under},
 		"yAxis":   list{ys},
-		"svm":     object{"layout": script(rateLayout), "unit": unit},
+		"svm":     object{"layout": rateJS.cut("layout"), "unit": unit},
 		"series": list{
 			object{"type": "line", "name": "gap, smallest so far", "showSymbol": false, "data": gaps,
 				"itemStyle": object{"color": "@series4"}, "lineStyle": object{"color": "@series4", "width": 2.6}, "emphasis": object{"disabled": true}},
@@ -180,13 +184,3 @@ func Rate(d RateData) (*Chart, error) {
 		},
 	}), nil
 }
-
-const rateTip = `function (ps) {
-	` + tipRow + `
-	return table(O.svm.unit + ' ' + svm.num(ps[0].value[0], 9), ps.map(function (p) { var name = document.createElement('i'); name.textContent = p.seriesName; return row(name.innerHTML, svm.num(p.value[1])); }).join(''));
-}`
-
-const rateLayout = `function (w, top) {
-	var narrow = w < 520, height = narrow ? 220 : 300;
-	return { height: top + height + 52, option: { grid: [{ left: narrow ? 60 : 76, right: narrow ? 14 : 26, top: top, height: height }] } };
-}`

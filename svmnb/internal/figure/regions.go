@@ -1,9 +1,13 @@
 package figure
 
 import (
+	_ "embed"
 	"fmt"
 	"slices"
 )
+
+//go:embed regions.js
+var regionsJS source
 
 // MostRegions is how many classes [Regions] has colours and symbols for.
 const MostRegions = 8
@@ -70,14 +74,14 @@ func Regions(d RegionsData) (*Chart, error) {
 	corner := list{list{d.Xs[0], d.Ys[0]}}
 	series := list{
 		object{"type": "custom", "silent": true, "clip": true, "z": 0, "data": corner, "tooltip": object{"show": false},
-			"renderItem": script(`svm.areas(O.svm.levels, O.svm.box)`)},
+			"renderItem": marksJS.cut("areas", "levels", "levels")},
 		object{"type": "custom", "name": "boundary", "silent": true, "clip": true, "z": 2, "data": corner, "itemStyle": object{"color": "@ink"},
-			"renderItem": script(`svm.lines(O.svm.edges, O.svm.box, {stroke: '@ink', lineWidth: 2})`)},
+			"renderItem": marksJS.cut("lines", "paths", "edges", "style", style("@ink", 2))},
 	}
 	legend := list{entry("boundary", stroke)}
 	if len(margins) > 0 {
 		series = append(series, object{"type": "custom", "name": "margin", "silent": true, "clip": true, "z": 2, "data": corner, "itemStyle": object{"color": "@ink"},
-			"renderItem": script(`svm.lines(O.svm.margins, O.svm.box, {stroke: '@ink', lineWidth: 1.2, lineDash: [6, 4]})`)})
+			"renderItem": marksJS.cut("lines", "paths", "margins", "style", style("@ink", 1.2, 6, 4))})
 		legend = append(legend, entry("margin", dashes))
 	}
 	size := pointSize(len(shown))
@@ -119,12 +123,12 @@ func Regions(d RegionsData) (*Chart, error) {
 		"series":  series,
 		"legend":  object{"data": legend},
 		"toolbox": toolbox("regions", object{}),
-		"tooltip": object{"trigger": "item", "formatter": script(regionTip)},
+		"tooltip": object{"trigger": "item", "formatter": regionsJS.cut("tip")},
 		"grid":    object{},
 		"xAxis":   list{valueAxis(0, d.Xs[0], d.Xs[1], d.Features[0], 28)},
 		"yAxis":   list{valueAxis(0, d.Ys[0], d.Ys[1], d.Features[1], 36)},
 		"svm": object{"box": object{"x": d.Xs, "y": d.Ys, "n": fineness}, "levels": levels, "edges": edges, "margins": margins,
-			"sizes": sizes, "names": d.Classes, "aspect": round4(aspect), "layout": script(marginsLayout)},
+			"sizes": sizes, "names": d.Classes, "aspect": round4(aspect), "layout": marginsJS.cut("layout")},
 	}), nil
 }
 
@@ -161,11 +165,3 @@ func (d *RegionsData) check() error {
 	}
 	return nil
 }
-
-const regionTip = `function (p) {
-	var v = p.value, a = document.createElement('i'), b = document.createElement('i');
-	if (!v || v.length < 4) return '';
-	a.textContent = p.seriesName;
-	b.textContent = O.svm.names[v[3]];
-	return '<b>point ' + v[2] + '</b> · ' + a.innerHTML + '<br>(' + svm.num(v[0], 15) + ', ' + svm.num(v[1], 15) + ')<br>predicted: ' + b.innerHTML;
-}`

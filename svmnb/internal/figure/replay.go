@@ -1,10 +1,16 @@
 package figure
 
 import (
+	_ "embed"
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/go-echarts/go-echarts/v2/types"
 )
+
+//go:embed replay.js
+var replayJS source
 
 // ReplayData is what [Replay] draws: moments of a run, in order. With X it draws them
 // over the features, a classifier of two or a regression of one; beside that, or
@@ -157,7 +163,7 @@ func Replay(d ReplayData) (*Chart, error) {
 		fewer = thousands(int64(len(shown))) + " of the points drawn"
 	}
 	subtitle := sentence(d.Problem, fewer)
-	svm := object{"layout": script(replayLayout), "frames": frames, "digits": digitOrder, "now": script(replayNow), "paths": script(replayPaths), "rings": script(replayRings),
+	svm := object{"layout": replayJS.cut("layout"), "frames": frames, "digits": digitOrder, "now": replayJS.cut("now"), "paths": replayJS.cut("paths", "fineness", fineness), "rings": replayJS.cut("rings"),
 		"low": roundTo(low, 6), "high": roundTo(high, 6), "top": roundTo(top, 6), "edge": d.Edge, "ridge": d.Ridge, "bounded": !math.IsInf(d.Upper[0], 1), "regression": d.Regression,
 		"scene": d.X != nil, "points": shown, "aspect": 0, "target": either(d.Target, "y"), "share": d.varied(), "box": object{"x": d.Xs, "y": list{lowF, highF}}}
 	var series, legend, grids, xs, ys list
@@ -176,17 +182,17 @@ func Replay(d ReplayData) (*Chart, error) {
 		legend = entries
 	}
 	legend = append(legend, object{"name": "worked on last", "icon": "circle", "itemStyle": object{"color": "rgba(0,0,0,0)", "borderColor": "@series4", "borderWidth": 3}}, entry(d.wanted(), dashes))
-	series = append(series, object{"type": "custom", "id": "numbers", "silent": true, "z": 9, "data": list{list{0, 0}}, "tooltip": object{"show": false}, "renderItem": script(replayNumbers)})
+	series = append(series, object{"type": "custom", "id": "numbers", "silent": true, "z": 9, "data": list{list{0, 0}}, "tooltip": object{"show": false}, "renderItem": replayJS.cut("numbers")})
 	labels := list{}
 	for _, f := range frames {
 		labels = append(labels, f.(object)["i"])
 	}
 	return newChart(title, subtitle, "A run to be played step by step. "+title+". "+subtitle+".", object{
 		"legend": object{"data": legend}, "toolbox": toolbox("replay", object{}),
-		"tooltip": object{"trigger": "item", "formatter": script(replayTip)},
+		"tooltip": object{"trigger": "item", "formatter": replayJS.cut("tip")},
 		"grid":    grids, "xAxis": xs, "yAxis": ys, "svm": svm, "series": series,
 		"timeline": object{"axisType": "category", "data": labels, "currentIndex": len(labels) - 1, "loop": false, "playInterval": 250, "left": 4, "right": 12, "height": 44, "bottom": 2,
-			"symbolSize": 6, "tooltip": object{"formatter": script(`function (p) { return 'iteration ' + p.name; }`)},
+			"symbolSize": 6, "tooltip": object{"formatter": replayJS.cut("moment")},
 			"label":           object{"interval": "auto", "fontSize": 12, "color": "@soft"},
 			"lineStyle":       object{"color": "@axis/0.5", "width": 2},
 			"itemStyle":       object{"color": "@axis"},
@@ -200,8 +206,8 @@ func Replay(d ReplayData) (*Chart, error) {
 // drawScene returns the series of the panel of the features.
 func (d *ReplayData) drawScene(svm object, shown []int) (series, legend list) {
 	corner := list{list{d.Xs[0], d.Xs[0]}}
-	custom := func(id, name, render string, z int, style object) object {
-		return object{"type": "custom", "id": id, "name": name, "silent": true, "clip": true, "z": z, "data": corner, "tooltip": object{"show": false}, "itemStyle": style, "renderItem": script(render)}
+	custom := func(id, name string, render types.FuncStr, z int, style object) object {
+		return object{"type": "custom", "id": id, "name": name, "silent": true, "clip": true, "z": z, "data": corner, "tooltip": object{"show": false}, "itemStyle": style, "renderItem": render}
 	}
 	none := object{}
 	size, ys := pointSize(len(shown)), d.Ys
@@ -224,7 +230,7 @@ func (d *ReplayData) drawScene(svm object, shown []int) (series, legend list) {
 	svm["size"] = size
 	if d.Regression {
 		ys[0], ys[1] = d.span()
-		series = append(series, custom("tube", "f ± ε", replayTube, 1, object{"color": "@series1"}))
+		series = append(series, custom("tube", "f ± ε", replayJS.cut("tube"), 1, object{"color": "@series1"}))
 		points("points", "point", "circle", size-2, object{"color": "@soft", "opacity": 0.7}, func(int) bool { return true })
 		legend = append(list{entry("f ± ε", stroke)}, legend...)
 	} else {
@@ -244,32 +250,32 @@ func (d *ReplayData) drawScene(svm object, shown []int) (series, legend list) {
 			colors = append(colors, fmt.Sprintf("%s*%.3f", token, bandColour(mid)))
 		}
 		svm["colors"] = colors
-		series = append(series, custom("field", "", replayField, 0, none),
-			custom("zero", "f = 0", fmt.Sprintf(replayLine, 3, "{lineWidth: 2.6}"), 2, object{"color": "@ink"}),
-			custom("one", "f = ±1", fmt.Sprintf(replayLine, 1, "{lineWidth: 1.6, lineDash: [6, 4]}"), 2, object{"color": "@ink"}))
+		series = append(series, custom("field", "", replayJS.cut("field"), 0, none),
+			custom("zero", "f = 0", replayJS.cut("line", "level", 3, "style", style("", 2.6)), 2, object{"color": "@ink"}),
+			custom("one", "f = ±1", replayJS.cut("line", "level", 1, "style", style("", 1.6, 6, 4)), 2, object{"color": "@ink"}))
 		points("neg", either(d.Classes[0], "class −1"), "circle", size, object{"color": "@neg", "borderColor": "@page", "borderWidth": 1}, func(i int) bool { return d.Y[i] < 0 })
 		points("pos", either(d.Classes[1], "class +1"), diamond, size+2, object{"color": "@pos", "borderColor": "@page", "borderWidth": 1}, func(i int) bool { return d.Y[i] > 0 })
 	}
-	ring := func(id, name, in, style string, look object) {
-		series = append(series, custom(id, name, fmt.Sprintf(`function (p, api) { return O.svm.rings(api, function (a, m) { return %s; }, %d, %s); }`, in, size/2+4, style), 4, look))
+	ring := func(id, name string, look object) {
+		series = append(series, custom(id, name, replayJS.cut(id, "radius", size/2+4), 4, look))
 		legend = append(legend, object{"name": name, "icon": "circle", "itemStyle": object{"color": "rgba(0,0,0,0)", "borderWidth": 2, "borderColor": look["color"]}})
 	}
-	ring("free", "free support vector", `a !== 0 && Math.abs(a) < 1`, `{stroke: T('@ink'), lineWidth: 2.2}`, object{"color": "@ink"})
+	ring("free", "free support vector", object{"color": "@ink"})
 	if svm["bounded"] == true {
-		ring("bound", "at the bound", `Math.abs(a) === 1`, `{stroke: T('@ink/0.45'), lineWidth: 2.2}`, object{"color": "@ink/0.45"})
+		ring("bound", "at the bound", object{"color": "@ink/0.45"})
 	}
 	if !d.Regression {
-		series = append(series, custom("error", "error", `function (p, api) { return O.svm.rings(api, function (a, m) { return m < -1e-9 * (O.svm.high - O.svm.low); }, `+fmt.Sprint(size/2+1)+`, {stroke: T('@bad'), lineWidth: 2.4}, true); }`, 5, object{"color": "@bad"}))
+		series = append(series, custom("error", "error", replayJS.cut("wrong", "radius", size/2+1), 5, object{"color": "@bad"}))
 		legend = append(legend, entry("error", cross), entry("f = 0", stroke), entry("f = ±1", dashes))
 	}
-	series = append(series, custom("working", "worked on last", `function (p, api) { return O.svm.rings(api, null, `+fmt.Sprint(size/2+7)+`, {stroke: T('@series4'), lineWidth: 3}); }`, 6, object{"color": "rgba(0,0,0,0)", "borderColor": "@series4", "borderWidth": 3}))
+	series = append(series, custom("working", "worked on last", replayJS.cut("working", "radius", size/2+7), 6, object{"color": "rgba(0,0,0,0)", "borderColor": "@series4", "borderWidth": 3}))
 	return series, legend
 }
 
 // drawSteps returns the series of panel k, of α against margins or residuals.
 func (d *ReplayData) drawSteps(k int, shown []int, low, high, top float64) (series, legend list, axes [2]object) {
 	series = append(series, object{"type": "custom", "id": "steps", "name": d.wanted(), "xAxisIndex": k, "yAxisIndex": k, "silent": true, "clip": true, "z": 1, "data": list{list{low, 0}},
-		"itemStyle": object{"color": "@ink"}, "tooltip": object{"show": false}, "renderItem": script(replaySteps)})
+		"itemStyle": object{"color": "@ink"}, "tooltip": object{"show": false}, "renderItem": replayJS.cut("steps")})
 	dots := func(id, name, token, symbol string, in func(i int) bool) {
 		data := list{}
 		for at, i := range shown {
@@ -278,7 +284,7 @@ func (d *ReplayData) drawSteps(k int, shown []int, low, high, top float64) (seri
 			}
 		}
 		series = append(series, object{"type": "custom", "id": id, "name": name, "xAxisIndex": k, "yAxisIndex": k, "z": 3, "data": data, "itemStyle": object{"color": token},
-			"renderItem": script(fmt.Sprintf(replayDot, token, symbol))})
+			"renderItem": replayJS.cut("dot", "color", token, "symbol", symbol)})
 		legend = append(legend, entry(name, either(map[string]string{"diamond": diamond}[symbol], "circle")))
 	}
 	if d.Regression {
@@ -289,7 +295,7 @@ func (d *ReplayData) drawSteps(k int, shown []int, low, high, top float64) (seri
 	}
 	series = append(series, object{"type": "custom", "id": "atwork", "name": "worked on last", "xAxisIndex": k, "yAxisIndex": k, "silent": true, "z": 6, "data": list{list{low, 0}}, "tooltip": object{"show": false},
 		"itemStyle":  object{"color": "rgba(0,0,0,0)", "borderColor": "@series4", "borderWidth": 3},
-		"renderItem": script(`function (p, api) { return O.svm.rings(api, null, 8, {stroke: T('@series4'), lineWidth: 3}, false, true); }`)})
+		"renderItem": replayJS.cut("atWork")})
 	room := 0.06 * top
 	name, floor, across := "α", -room, "y·f"
 	if d.Regression {
@@ -477,146 +483,3 @@ func (d *ReplayData) check() error {
 	}
 	return nil
 }
-
-// replayNow returns the frame of the slider, decoded: a has α over its bound or over
-// the largest, m the margins, c the curve.
-const replayNow = `function () {
-	var s = O.svm, k = chart().getModel().getComponent('timeline').get('currentIndex'), f = s.frames[Math.min(Math.max(k || 0, 0), s.frames.length - 1)];
-	if (!s.value) {
-		s.value = {};
-		for (var c = 0; c < 64; c++) s.value[s.digits[c]] = c;
-	}
-	var numbers = function (t, of) { var v = []; for (var i = 0; i < t.length; i += 2) v.push(of(64 * s.value[t[i]] + s.value[t[i + 1]])); return v; };
-	if (!f.alpha) {
-		f.alpha = numbers(f.a, function (c) { return (c - 2047) / 2047; });
-		f.margin = numbers(f.m, function (c) { return s.low + c / 4095 * (s.high - s.low); });
-		if (f.c) f.curve = numbers(f.c, function (c) { return s.box.y[0] + c / 4095 * (s.box.y[1] - s.box.y[0]); });
-	}
-	return f;
-}`
-
-// replayPaths turns digits into a path: closed rings, or their parts that are not on
-// the border.
-const replayPaths = `function (text, api, closed) {
-	var s = O.svm, n = 4000, out = '', kx = (s.box.x[1] - s.box.x[0]) / n, ky = (s.box.y[1] - s.box.y[0]) / n;
-	text.split(' ').forEach(function (p) {
-		if (!p) return;
-		var at = function (i) { return [64 * s.value[p[i]] + s.value[p[i + 1]], 64 * s.value[p[i + 2]] + s.value[p[i + 3]]]; };
-		var write = function (c, v) { v = api.coord([s.box.x[0] + v[0] * kx, s.box.y[0] + v[1] * ky]); return c + v[0].toFixed(1) + ' ' + v[1].toFixed(1); };
-		if (closed) {
-			for (var i = 0; i < p.length; i += 4) out += write(i ? 'L' : 'M', at(i));
-			out += 'Z';
-			return;
-		}
-		var last = at(p.length - 4), drawn = false;
-		for (var j = 0; j < p.length; j += 4) {
-			var v = at(j), border = (v[0] === last[0] && (v[0] === 0 || v[0] === n)) || (v[1] === last[1] && (v[1] === 0 || v[1] === n));
-			if (!border) out += (drawn ? '' : write('M', last)) + write('L', v);
-			drawn = !border;
-			last = v;
-		}
-	});
-	return out;
-}`
-
-const replayField = `function (p, api) {
-	var s = O.svm, f = s.now(), c = p.coordSys;
-	return { type: 'group', silent: true, children: [{ type: 'rect', silent: true, shape: { x: c.x, y: c.y, width: c.width, height: c.height }, style: { fill: T(s.colors[0]) } }].concat(f.b.map(function (b, k) {
-		return { type: 'path', silent: true, shape: { pathData: s.paths(b, api, true) }, style: { fill: T(s.colors[k + 1]) } };
-	})) };
-}`
-
-// replayLine draws the level with this index and the one that lies opposite.
-const replayLine = `function (p, api) {
-	var f = O.svm.now(), k = %d;
-	return { type: 'path', silent: true, shape: { pathData: O.svm.paths(f.b[k], api) + (k === 3 ? '' : O.svm.paths(f.b[6 - k], api)) },
-		style: Object.assign({ fill: 'none', stroke: T('@ink'), lineJoin: 'round' }, %s) };
-}`
-
-const replayTube = `function (p, api) {
-	var s = O.svm, f = s.now(), n = f.curve.length - 1, up = [], down = [], mid = [];
-	f.curve.forEach(function (v, i) {
-		var x = s.box.x[0] + i / n * (s.box.x[1] - s.box.x[0]);
-		up.push(api.coord([x, v + f.e])); mid.push(api.coord([x, v])); down.push(api.coord([x, v - f.e]));
-	});
-	var line = function (points, style) { return { type: 'polyline', silent: true, shape: { points: points }, style: Object.assign({ fill: 'none', stroke: T('@series1') }, style) }; };
-	return { type: 'group', silent: true, children: [{ type: 'polygon', silent: true, shape: { points: up.concat(down.slice().reverse()) }, style: { fill: T('@series1/0.14') } },
-		line(up, { lineWidth: 1.3, lineDash: [6, 4] }), line(down, { lineWidth: 1.3, lineDash: [6, 4] }), line(mid, { lineWidth: 2.6 })] };
-}`
-
-// replayRings draws rings, or crosses, around the points that are chosen by their α
-// and margin, or around those worked on last, in the panel of the features or, at
-// work, in the other.
-const replayRings = `function (api, chosen, r, style, cross, steps) {
-	var s = O.svm, f = s.now(), out = [], data = s.where = s.where || O.series.filter(function (o) { return o.type === 'scatter'; }).reduce(function (w, o) {
-		o.data.forEach(function (v) { w[v[2]] = v; });
-		return w;
-	}, {});
-	var at = chosen ? Object.keys(data) : f.w.map(function (w) { return w[1]; }).filter(function (k) { return k >= 0; });
-	style = Object.assign({ fill: 'none' }, style);
-	at.forEach(function (k) {
-		if (chosen && !chosen(f.alpha[k], f.margin[k])) return;
-		var c = api.coord(steps ? [f.margin[k], f.alpha[k] * s.top] : data[k]);
-		out.push(cross ? { type: 'path', silent: true, shape: { pathData: 'M' + (c[0] - r) + ' ' + (c[1] - r) + 'L' + (c[0] + r) + ' ' + (c[1] + r) + 'M' + (c[0] - r) + ' ' + (c[1] + r) + 'L' + (c[0] + r) + ' ' + (c[1] - r) }, style: style } :
-			{ type: 'circle', silent: true, shape: { cx: c[0], cy: c[1], r: r }, style: style });
-	});
-	return { type: 'group', silent: true, children: out };
-}`
-
-// replayDot draws a point at its margin and α.
-const replayDot = `function (p, api) {
-	var s = O.svm, f = s.now(), k = api.value(2), c = api.coord([f.margin[k], f.alpha[k] * s.top]), r = 4, style = { fill: T('%s'), stroke: T('@page'), lineWidth: 0.8, opacity: 0.85 };
-	if ('%s' === 'circle') return { type: 'circle', shape: { cx: c[0], cy: c[1], r: r }, style: style };
-	r = 5;
-	return { type: 'polygon', shape: { points: [[c[0], c[1] - r], [c[0] + r, c[1]], [c[0], c[1] + r], [c[0] - r, c[1]]] }, style: style };
-}`
-
-// replaySteps is where a point is when its conditions hold.
-const replaySteps = `function (p, api) {
-	var s = O.svm, e = s.now().e, top = s.top, g = s.ridge * top, far = 10 * (s.high - s.low), way;
-	if (s.regression) way = (s.bounded ? [[-far, -top], [-e - g, -top]] : [[-e - g, -top]]).concat([[-e, 0], [e, 0]], s.bounded ? [[e + g, top], [far, top]] : [[e + g, top]]);
-	else way = (s.bounded ? [[-far, top], [s.edge - g, top]] : [[s.edge - g, top]]).concat([[s.edge, 0], [far, 0]]);
-	return { type: 'polyline', silent: true, shape: { points: way.map(function (v) { return api.coord(v); }) }, style: { fill: 'none', stroke: T('@ink'), lineWidth: 1.6, lineDash: [6, 4] } };
-}`
-
-// replayNumbers writes what is known of the frame above the panels.
-const replayNumbers = `function (p, api) {
-	var s = O.svm, f = s.now(), c = p.coordSys, digits = 12, say = [], add = function (name, v, n) { if (v !== null) say.push(name + ' ' + svm.num(v, n)); };
-	add('dual', f.d, digits); add('primal', f.p, digits); add('gap', f.g, 3); add('KKT violation', f.k, 2);
-	if (f.n === 2) say.push('pair ' + f.w[0][0] + ', ' + f.w[1][0]);
-	else if (f.n === 1) say.push('point ' + f.w[0][0]);
-	else if (f.n > 2) say.push('working set of ' + f.n);
-	return { type: 'text', silent: true, x: 4, y: api.value(1), style: { text: '{b|iteration ' + f.i + '}   ' + say.join('   '), width: chart().getWidth() - 10, overflow: 'break', lineHeight: 19, fontSize: 13, fill: T('@ink'),
-		rich: { b: { fontWeight: 'bold', fontSize: 13, fill: T('@ink') } }, verticalAlign: 'top' } };
-}`
-
-const replayTip = `function (p) {
-	` + tipRow + `
-	var s = O.svm, f = s.now(), k = p.value && p.value[2], name = document.createElement('i');
-	if (k === undefined) return '';
-	name.textContent = p.seriesName;
-	var a = f.alpha[k] * s.top, m = f.margin[k], cut = m <= s.low ? '≤ ' : m >= s.high ? '≥ ' : '';
-	return table('point ' + s.points[k] + '</b> · ' + name.innerHTML + '<b> · iteration ' + f.i, row(s.regression ? 'β' : 'α', svm.num(a, 3) + (s.share ? ' of its bound' : '')) +
-		row(s.regression ? 'residual' : 'y·f', cut + svm.num(m, 3)));
-}`
-
-// replayLayout has α beside the features, on a narrow page below them.
-const replayLayout = `function (w, top) {
-	var s = O.svm, narrow = w < 520, beside = s.scene && w >= 720, left = narrow ? 52 : 62, right = narrow ? 14 : 24, grids = [], y;
-	var line = top - 4;
-	top += narrow ? 66 : w < 900 ? 44 : 26;
-	var pw = (beside ? w * 0.58 : w) - left - right, most = narrow ? 380 : 460, h = most;
-	if (s.scene) {
-		if (s.aspect) { h = pw * s.aspect; if (h > most) { h = most; pw = h / s.aspect; } }
-		else h = narrow ? 250 : 360;
-		grids.push({ left: left, right: 'auto', top: top, width: pw, height: h });
-	} else h = 0;
-	y = top + h;
-	if (beside) grids.push({ left: left + pw + right + 58, right: 'auto', top: top, width: w - left - pw - 2 * right - 58, height: h });
-	else {
-		if (s.scene) y += 56;
-		grids.push({ left: left, right: 'auto', top: y, width: w - left - right, height: narrow ? 200 : 300 });
-		y += narrow ? 200 : 300;
-	}
-	return { height: Math.round(y + 106), option: { grid: grids, series: [{ id: 'numbers', data: [[0, line]] }] } };
-}`

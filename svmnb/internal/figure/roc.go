@@ -1,6 +1,12 @@
 package figure
 
-import "fmt"
+import (
+	_ "embed"
+	"fmt"
+)
+
+//go:embed roc.js
+var rocJS source
 
 // ROCData is what [ROC] draws: how many of each class are taken for positive as
 // the threshold falls.
@@ -43,16 +49,16 @@ func ROC(d ROCData) (*Chart, error) {
 	}
 	axis := func(name string, gap int) object {
 		return object{"type": "value", "min": 0, "max": 1, "interval": 0.2, "name": name, "nameLocation": "middle", "nameGap": gap, "splitLine": object{"show": true},
-			"axisLabel": object{"formatter": script(`function (v) { return svm.num(v, 2); }`)}}
+			"axisLabel": object{"formatter": marksJS.cut("digits", "digits", 2)}}
 	}
 	return newChart(title, subtitle, "Receiver operating characteristic. "+title+". "+subtitle+".", object{
 		"legend":  object{"data": list{object{"name": "curve"}, object{"name": "chance"}}},
 		"toolbox": toolbox("roc", object{}),
-		"tooltip": object{"trigger": "item", "formatter": script(rocTip)},
+		"tooltip": object{"trigger": "item", "formatter": rocJS.cut("tip")},
 		"grid":    object{},
 		"xAxis":   list{axis("false positive rate", 28)},
 		"yAxis":   list{axis("true positive rate", 40)},
-		"svm":     object{"layout": script(equalLayout)},
+		"svm":     object{"layout": rocJS.cut("layout")},
 		"series": list{
 			object{"type": "line", "name": "curve", "data": curve, "symbol": "circle", "symbolSize": 5, "showSymbol": len(curve) < 60, "showAllSymbol": true, "encode": object{"x": 0, "y": 1},
 				"itemStyle": object{"color": "@neg"}, "lineStyle": object{"color": "@neg", "width": 2.6}, "areaStyle": object{"color": "@neg/0.12"}, "triggerLineEvent": true},
@@ -87,15 +93,3 @@ func (d *ROCData) corners() []int {
 	}
 	return corners
 }
-
-const rocTip = `function (p) {
-	var v = p.value;
-	if (!v) return '';
-	return (v[2] === null || v[2] === undefined ? 'nothing taken' : 'threshold ' + svm.num(v[2])) + '<br>true positive rate ' + svm.num(v[1]) + '<br>false positive rate ' + svm.num(v[0]);
-}`
-
-// equalLayout gives both axes the same length.
-const equalLayout = `function (w, top) {
-	var narrow = w < 520, left = narrow ? 52 : 64, side = Math.min(w - left - 20, 440);
-	return { height: Math.round(top + side + 52), option: { grid: { left: left, top: top, width: side, height: side } } };
-}`

@@ -1,11 +1,15 @@
 package figure
 
 import (
+	_ "embed"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 )
+
+//go:embed scores.js
+var scoresJS source
 
 // ScoresData is what [Scores] draws: the decision values of n points of any
 // number of features.
@@ -102,7 +106,7 @@ func Scores(d ScoresData) (*Chart, error) {
 			continue
 		}
 		series = append(series, object{"type": "custom", "name": s.name, "clip": true, "z": 2, "data": bars[k], "itemStyle": object{"color": s.color},
-			"encode": object{"x": list{0, 1}, "y": 2}, "renderItem": script(fmt.Sprintf(scoreBar, s.color))})
+			"encode": object{"x": list{0, 1}, "y": 2}, "renderItem": scoresJS.cut("bar", "color", s.color)})
 		legend = append(legend, object{"name": s.name, "icon": "rect"})
 	}
 	line := func(name string, width float64, dash any, at ...float64) object {
@@ -119,30 +123,13 @@ func Scores(d ScoresData) (*Chart, error) {
 		"series":  series,
 		"legend":  object{"data": legend},
 		"toolbox": toolbox("scores", object{"yAxisIndex": false}),
-		"tooltip": object{"trigger": "item", "formatter": script(scoreTip)},
+		"tooltip": object{"trigger": "item", "formatter": scoresJS.cut("tip")},
 		"xAxis": list{object{"type": "value", "min": roundTo(first*width, 6), "max": roundTo((first+float64(len(counts)))*width, 6),
 			"name": "f(x)", "nameLocation": "middle", "nameGap": 28, "axisLine": object{"show": true, "onZero": true}, "axisTick": object{"show": false}, "splitLine": object{"show": false},
-			"axisLabel": object{"showMinLabel": false, "showMaxLabel": false, "formatter": script(`function (v) { return svm.num(v); }`)}}},
+			"axisLabel": object{"showMinLabel": false, "showMaxLabel": false, "formatter": marksJS.cut("number")}}},
 		"yAxis": list{object{"type": "value", "min": -1.05 * float64(most[0]), "max": 1.05 * float64(most[1]), "minInterval": 1, "name": "points", "nameLocation": "middle", "nameGap": 42,
 			"axisLine": object{"show": true, "onZero": false}, "axisTick": object{"show": true},
-			"axisLabel": object{"showMinLabel": false, "showMaxLabel": false, "formatter": script(`function (v) { return svm.num(Math.abs(v), 7); }`)}}},
-		"svm": object{"layout": script(scoreLayout)},
+			"axisLabel": object{"showMinLabel": false, "showMaxLabel": false, "formatter": marksJS.cut("size")}}},
+		"svm": object{"layout": scoresJS.cut("layout")},
 	}), nil
 }
-
-const scoreBar = `function (p, api) {
-	var a = api.coord([api.value(0), 0]), b = api.coord([api.value(1), api.value(2)]);
-	return { type: 'rect', shape: { x: a[0] + 0.5, y: Math.min(a[1], b[1]), width: Math.max(b[0] - a[0] - 1, 1), height: Math.abs(b[1] - a[1]) },
-		style: { fill: T('%s/0.85') } };
-}`
-
-const scoreTip = `function (p) {
-	var v = p.value, name = document.createElement('b');
-	name.textContent = p.seriesName;
-	return name.outerHTML + '<br>' + svm.num(v[0]) + ' ≤ f &lt; ' + svm.num(v[1]) + '<br>' + Math.abs(v[2]) + (Math.abs(v[2]) === 1 ? ' point' : ' points');
-}`
-
-const scoreLayout = `function (w, top) {
-	var narrow = w < 520, left = narrow ? 52 : 64, right = narrow ? 14 : 26, h = narrow ? 260 : 380;
-	return { height: top + h + 52, option: { grid: { left: left, right: right, top: top, height: h } } };
-}`

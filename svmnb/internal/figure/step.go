@@ -1,9 +1,15 @@
 package figure
 
 import (
+	_ "embed"
 	"fmt"
 	"math"
+
+	"github.com/go-echarts/go-echarts/v2/types"
 )
+
+//go:embed step.js
+var stepJS source
 
 // StepData is what [Step] draws: a step on two variables, from one place of their box
 // to another along the line where s'α stays what it is.
@@ -90,12 +96,12 @@ func Step(d StepData) (*Chart, error) {
 	}
 	subtitle := sentence(d.Problem, d.Note, labels, fmt.Sprintf("α%s %s α%s = %s", index(d.Points[0]), map[bool]string{true: "+", false: "−"}[same], index(d.Points[1]), number(delta)), far)
 
-	svm := object{"layout": script(stepLayout), "box": object{"x": xs, "y": ys, "n": fineness}, "lines": lines, "upper": list{nullable(d.Upper[0], 6), nullable(d.Upper[1], 6)},
+	svm := object{"layout": stepJS.cut("layout"), "box": object{"x": xs, "y": ys, "n": fineness}, "lines": lines, "upper": list{nullable(d.Upper[0], 6), nullable(d.Upper[1], 6)},
 		"before": list{roundTo(d.Before[0], 6), roundTo(d.Before[1], 6)}, "after": list{roundTo(d.After[0], 6), roundTo(d.After[1], 6)}, "free": list{nullable(d.Unclipped[0], 6), nullable(d.Unclipped[1], 6)},
 		"s": d.S[0] * d.S[1], "which": which, "delta": roundTo(delta/side, 4), "aspect": round4((ys[1] - ys[0]) / (xs[1] - xs[0])), "names": list{"α" + index(d.Points[0]), "α" + index(d.Points[1])}}
 	corner := list{list{xs[0], ys[0]}}
-	custom := func(id, name, render string, z int, color string) object {
-		return object{"type": "custom", "id": id, "name": name, "silent": true, "clip": true, "z": z, "data": corner, "tooltip": object{"show": false}, "itemStyle": object{"color": color}, "renderItem": script(render)}
+	custom := func(id, name string, render types.FuncStr, z int, color string) object {
+		return object{"type": "custom", "id": id, "name": name, "silent": true, "clip": true, "z": z, "data": corner, "tooltip": object{"show": false}, "itemStyle": object{"color": color}, "renderItem": render}
 	}
 	dot := func(id, name, symbol string, size int, at [2]float64, style object) object {
 		return object{"type": "scatter", "id": id, "name": name, "symbol": symbol, "symbolSize": size, "z": 6, "data": list{list{roundTo(at[0], 6), roundTo(at[1], 6)}}, "itemStyle": style}
@@ -103,10 +109,10 @@ func Step(d StepData) (*Chart, error) {
 	before := object{"color": "@page", "borderColor": "@ink", "borderWidth": 2.4}
 	unclipped := object{"color": "@page", "borderColor": "@series4", "borderWidth": 2.4}
 	series := list{
-		custom("contours", "contours of the dual", `svm.lines(O.svm.lines, O.svm.box, {stroke: '@axis/0.55', lineWidth: 1})`, 1, "@axis"),
-		custom("box", "box", stepBox, 2, "@neg"),
-		custom("line", "equality constraint", stepLine, 3, "@ink"),
-		custom("step", "step", stepArrow, 4, "@strong"),
+		custom("contours", "contours of the dual", marksJS.cut("lines", "paths", "lines", "style", style("@axis/0.55", 1)), 1, "@axis"),
+		custom("box", "box", stepJS.cut("box"), 2, "@neg"),
+		custom("line", "equality constraint", stepJS.cut("line"), 3, "@ink"),
+		custom("step", "step", stepJS.cut("arrow"), 4, "@strong"),
 		dot("before", "before", "circle", 13, d.Before, before),
 		dot("after", "after", "circle", 13, d.After, object{"color": "@strong"}),
 	}
@@ -115,7 +121,7 @@ func Step(d StepData) (*Chart, error) {
 		series = append(series, dot("free", "unclipped", diamond, 14, d.Unclipped, unclipped))
 		legend = append(legend, object{"name": "unclipped", "itemStyle": unclipped})
 	}
-	series = append(series, object{"type": "custom", "id": "cases", "silent": true, "xAxisIndex": 1, "yAxisIndex": 1, "z": 2, "data": list{list{0, 0}}, "tooltip": object{"show": false}, "renderItem": script(stepCases)})
+	series = append(series, object{"type": "custom", "id": "cases", "silent": true, "xAxisIndex": 1, "yAxisIndex": 1, "z": 2, "data": list{list{0, 0}}, "tooltip": object{"show": false}, "renderItem": stepJS.cut("cases")})
 	legend = append(legend, entry("equality constraint", stroke), entry("box", "path://M0 0H14V12H0Z M2 2V10H12V2Z"), entry("contours of the dual", hair))
 	x, y := valueAxis(0, xs[0], xs[1], "α"+index(d.Points[0]), 28), valueAxis(0, ys[0], ys[1], "α"+index(d.Points[1]), 44)
 	hidden := func(o object) object {
@@ -123,7 +129,7 @@ func Step(d StepData) (*Chart, error) {
 		return o
 	}
 	return newChart(title, subtitle, "A step of two variables in their box. "+title+". "+subtitle+".", object{
-		"legend": object{"data": legend}, "toolbox": toolbox("step", object{}), "tooltip": object{"trigger": "item", "formatter": script(stepTip)},
+		"legend": object{"data": legend}, "toolbox": toolbox("step", object{}), "tooltip": object{"trigger": "item", "formatter": stepJS.cut("tip")},
 		"grid": list{object{}, object{}}, "xAxis": list{x, hidden(object{})}, "yAxis": list{y, hidden(object{})}, "svm": svm, "series": series,
 	}), nil
 }
@@ -225,79 +231,14 @@ func Ascent(d AscentData) (*Chart, error) {
 	corner := list{list{xs[0], ys[0]}}
 	return newChart(title, subtitle, "Contours of a quadratic function and the path of coordinate ascent. "+title+". "+subtitle+".", object{
 		"legend": object{"data": list{entry("path", stroke), object{"name": "top"}, entry("contours", hair)}}, "toolbox": toolbox("ascent", object{}),
-		"tooltip": object{"trigger": "item", "formatter": script(`function (p) { var v = p.value; return p.seriesName === 'path' ? (v[2] ? 'after step ' + v[2] : 'start') + ': (' + svm.num(v[0]) + ', ' + svm.num(v[1]) + ')' : 'top: (' + svm.num(v[0]) + ', ' + svm.num(v[1]) + ')'; }`)},
+		"tooltip": object{"trigger": "item", "formatter": stepJS.cut("ascentTip")},
 		"grid":    list{object{}}, "xAxis": list{valueAxis(0, xs[0], xs[1], "α₁", 28)}, "yAxis": list{valueAxis(0, ys[0], ys[1], "α₂", 42)},
-		"svm": object{"layout": script(squareLayout), "sizes": list{}, "box": object{"x": xs, "y": ys, "n": fineness}, "lines": contours(xs, ys, d.Gradient, d.Q, origin)},
+		"svm": object{"layout": tubeJS.cut("square"), "sizes": list{}, "box": object{"x": xs, "y": ys, "n": fineness}, "lines": contours(xs, ys, d.Gradient, d.Q, origin)},
 		"series": list{
 			object{"type": "custom", "name": "contours", "silent": true, "clip": true, "z": 1, "data": corner, "itemStyle": object{"color": "@neg"}, "tooltip": object{"show": false},
-				"renderItem": script(`svm.lines(O.svm.lines, O.svm.box, {stroke: '@neg/0.6', lineWidth: 1.2})`)},
+				"renderItem": marksJS.cut("lines", "paths", "lines", "style", style("@neg/0.6", 1.2))},
 			object{"type": "line", "name": "path", "symbol": "circle", "symbolSize": 6, "z": 3, "data": path, "itemStyle": object{"color": "@pos"}, "lineStyle": object{"color": "@pos", "width": 2.4}},
 			object{"type": "scatter", "name": "top", "symbol": cross, "symbolSize": 13, "z": 4, "data": list{list{roundTo(top[0], 6), roundTo(top[1], 6)}}, "itemStyle": object{"color": "@ink"}},
 		},
 	}), nil
 }
-
-const stepBox = `function (p, api) {
-	var u = O.svm.upper, a = api.coord([0, 0]), b = api.coord([u[0] === null ? O.svm.box.x[1] * 2 : u[0], u[1] === null ? O.svm.box.y[1] * 2 : u[1]]);
-	return { type: 'rect', silent: true, shape: { x: a[0], y: b[1], width: b[0] - a[0], height: a[1] - b[1] }, style: { fill: T('@neg/0.1'), stroke: T('@neg'), lineWidth: 2 } };
-}`
-
-// stepLine is dashed where it leaves the box.
-const stepLine = `function (p, api) {
-	var s = O.svm, b = s.before, far = 3 * (s.box.x[1] - s.box.x[0]), u = [s.upper[0] === null ? Infinity : s.upper[0], s.upper[1] === null ? Infinity : s.upper[1]];
-	var at = function (t) { return [b[0] + t, b[1] - s.s * t]; }, low = -b[0], high = u[0] - b[0];
-	if (s.s > 0) { low = Math.max(low, b[1] - u[1]); high = Math.min(high, b[1]); } else { low = Math.max(low, -b[1]); high = Math.min(high, u[1] - b[1]); }
-	var line = function (t, r, style) { return { type: 'polyline', silent: true, shape: { points: [api.coord(at(t)), api.coord(at(r))] }, style: Object.assign({ fill: 'none', stroke: T('@ink') }, style) }; };
-	return { type: 'group', silent: true, children: [line(-far, far, { lineWidth: 1.2, lineDash: [5, 4] }), line(low, Math.min(high, far), { lineWidth: 3.2 })] };
-}`
-
-const stepArrow = `function (p, api) {
-	var s = O.svm, out = [], arrow = function (from, to, style) {
-		var a = api.coord(from), b = api.coord(to), dx = b[0] - a[0], dy = b[1] - a[1], l = Math.sqrt(dx * dx + dy * dy);
-		if (l < 16) return;
-		dx /= l; dy /= l; b = [b[0] - 8 * dx, b[1] - 8 * dy];
-		var c = [b[0] - 9 * dx, b[1] - 9 * dy];
-		out.push({ type: 'polyline', silent: true, shape: { points: [[a[0] + 8 * dx, a[1] + 8 * dy], c] }, style: Object.assign({ fill: 'none' }, style) },
-			{ type: 'polygon', silent: true, shape: { points: [b, [c[0] - 5 * dy, c[1] + 5 * dx], [c[0] + 5 * dy, c[1] - 5 * dx]] }, style: { fill: style.stroke } });
-	};
-	if (s.free[0] !== null && Math.abs(s.free[0] - s.after[0]) > 1e-9 * Math.abs(s.free[0])) arrow(s.after, s.free, { stroke: T('@series4'), lineWidth: 1.8, lineDash: [4, 3] });
-	arrow(s.before, s.after, { stroke: T('@strong'), lineWidth: 3 });
-	return { type: 'group', silent: true, children: out };
-}`
-
-// stepCases draws the four ways in which the line crosses the box, each with the
-// bounds that this puts on the second variable, the one of this step as it is.
-const stepCases = `function (p, api) {
-	var s = O.svm, c = p.coordSys, out = [], w = c.width / 2, h = c.height / 2, size = Math.min(w - 34, h - 86);
-	[[1, 0.6, 's = 1, δ < C'], [1, 1.4, 's = 1, δ > C'], [-1, 0.35, 's = −1, δ > 0'], [-1, -0.35, 's = −1, δ < 0']].forEach(function (k, i) {
-		var mine = i === s.which, d = mine ? s.delta : k[1], color = T(mine ? '@strong' : '@soft'), x0 = c.x + (i % 2) * w + 22, y0 = c.y + Math.floor(i / 2) * h + 30 + size;
-		var at = function (a, b) { return [x0 + a * size, y0 - b * size]; };
-		var text = function (v, x, y, style) { out.push({ type: 'text', silent: true, x: x, y: y, style: Object.assign({ text: v, fill: T('@soft'), fontSize: 12, verticalAlign: 'middle' }, style) }); };
-		var low = k[0] > 0 ? Math.max(0, d - 1) : Math.max(0, -d), high = k[0] > 0 ? Math.min(1, d) : Math.min(1, 1 - d), other = function (b) { return d - k[0] * b; };
-		out.push({ type: 'rect', silent: true, shape: { x: x0, y: y0 - size, width: size, height: size }, style: { fill: T(mine ? '@strong/0.1' : '@neg/0.06'), stroke: color, lineWidth: mine ? 2 : 1.2 } });
-		out.push({ type: 'polyline', silent: true, shape: { points: [at(other(low), low), at(other(high), high)] }, style: { fill: 'none', stroke: T('@ink'), lineWidth: mine ? 3 : 2 } });
-		[[low, 'L'], [high, 'H']].forEach(function (e) {
-			var v = at(other(e[0]), e[0]);
-			out.push({ type: 'circle', silent: true, shape: { cx: v[0], cy: v[1], r: 3.5 }, style: { fill: color } });
-			text(e[1], v[0] + (v[0] > x0 + size / 2 ? 7 : -7), v[1], { align: v[0] > x0 + size / 2 ? 'left' : 'right', fill: T('@ink'), fontWeight: 'bold' });
-		});
-		text(k[2], x0, y0 - size - 21, { fill: mine ? T('@strong') : T('@soft'), fontWeight: mine ? 'bold' : 'normal' });
-		text(['L = 0, H = δ', 'L = δ − C, H = C', 'L = 0, H = C − δ', 'L = −δ, H = C'][i], x0, y0 + 14);
-		if (mine) text('this step', x0, y0 + 30, { fill: T('@strong'), fontWeight: 'bold' });
-	});
-	return { type: 'group', silent: true, children: out };
-}`
-
-const stepTip = `function (p) {
-	var v = p.value, s = O.svm;
-	return '<b>' + p.seriesName + '</b><br>' + s.names[0] + ' = ' + svm.num(v[0], 6) + '<br>' + s.names[1] + ' = ' + svm.num(v[1], 6);
-}`
-
-// stepLayout has the four cases beside the box, on a narrow page below it.
-const stepLayout = `function (w, top) {
-	var narrow = w < 520, beside = w >= 720, left = narrow ? 56 : 66, right = narrow ? 14 : 26, pw = Math.min((beside ? w * 0.55 : w) - left - right, 470), ph = pw * O.svm.aspect;
-	if (ph > 520) { pw *= 520 / ph; ph = 520; }
-	var h = Math.max(ph, 360), y = top + ph + 52, cw = Math.min(w - (beside ? left + pw + 2 * right + 30 : left) - right, 420);
-	return { height: Math.round(beside ? top + h + 52 : y + cw + 40), option: { grid: [{ left: left, right: 'auto', top: top, width: pw, height: ph },
-		beside ? { left: left + pw + right + 40, right: 'auto', top: top, width: cw, height: Math.min(h, cw + 40) } : { left: left - 30, right: 'auto', top: y, width: cw, height: cw + 30 }] } };
-}`

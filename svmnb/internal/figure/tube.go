@@ -1,9 +1,13 @@
 package figure
 
 import (
+	_ "embed"
 	"fmt"
 	"math"
 )
+
+//go:embed tube.js
+var tubeJS source
 
 // TubeData is what [Tube] draws: a regression function f with its tube of half
 // width ε, and the n points that it was learnt from.
@@ -94,15 +98,15 @@ func Tube(d TubeData) (*Chart, error) {
 	roundX, roundY := rounding(xLow, xHigh), rounding(yLow, yHigh)
 	keep := thin(xs, curvePoints, fs, d.True)
 
-	curves := object{"layout": script(oneGrid), "x": rounded(xs, keep, roundX), "f": rounded(fs, keep, roundY),
+	curves := object{"layout": marksJS.cut("oneGrid"), "x": rounded(xs, keep, roundX), "f": rounded(fs, keep, roundY),
 		"lower": rounded(lower, keep, roundY), "upper": rounded(upper, keep, roundY), "target": target, "one": d.X != nil}
 	tube := "f ± ε"
-	series := list{band(0, tube, "x", "lower", "upper", "@series1/0.14", "{stroke: '@series1', lineWidth: 1.3, lineDash: [6, 4]}")}
+	series := list{band(0, tube, "x", "lower", "upper", "@series1/0.14", style("@series1", 1.3, 6, 4))}
 	legend := list{}
 	if d.X != nil {
 		series = append(series, strips(yLow))
 	} else {
-		curves["layout"] = script(squareLayout)
+		curves["layout"] = tubeJS.cut("square")
 	}
 	if d.True != nil && d.X != nil {
 		curves["true"] = rounded(d.True, keep, roundY)
@@ -171,7 +175,7 @@ func Tube(d TubeData) (*Chart, error) {
 	return newChart(title, subtitle, alt+title+". "+subtitle+".", object{
 		"legend":  object{"data": legend},
 		"toolbox": toolbox("tube", object{}),
-		"tooltip": object{"trigger": "item", "formatter": script(tubeTip)},
+		"tooltip": object{"trigger": "item", "formatter": tubeJS.cut("tip")},
 		"grid":    list{object{}},
 		"xAxis":   list{valueAxis(0, xLow, xHigh, xName, 28)},
 		"yAxis":   list{y},
@@ -209,21 +213,3 @@ func (d *TubeData) check() error {
 	}
 	return check("Tube", "place", m, argument{name: "Fs", values: d.Fs}, argument{name: "True", values: d.True, optional: true})
 }
-
-const tubeTip = `function (p) {
-	` + tipRow + `
-	var s = O.svm, v = p.value, i = p.dataIndex, name = document.createElement('i');
-	if (p.seriesId === 'strips') return table('x = ' + svm.num(s.x[i], 6), row('f(x)', svm.num(s.f[i], 5)) + row('tube', svm.num(s.lower[i]) + ' … ' + svm.num(s.upper[i])) +
-		(s['true'] ? row('true function', svm.num(s['true'][i])) : ''));
-	if (v.length < 6) return '';
-	name.textContent = p.seriesName;
-	return table('point ' + v[2] + '</b> · ' + name.innerHTML + '<b>', (s.one ? row('x', svm.num(v[0], 6)) : '') + row(echarts.format.encodeHTML(s.target), svm.num(v[3])) + row('f', svm.num(v[4])) +
-		row('residual', svm.num(v[6])) + row('slack ξ', svm.num(v[7])) + row('β', svm.num(v[5])));
-}`
-
-// squareLayout has equal scales on both axes.
-const squareLayout = `function (w, top) {
-	var narrow = w < 520, left = narrow ? 56 : 68, side = Math.min(w - left - (narrow ? 14 : 26), 520);
-	return { height: top + side + 52, option: { grid: { left: left, top: top, width: side, height: side },
-		series: O.svm.sizes.map(function (s) { return { id: s[0], symbolSize: s[1] * (narrow ? 0.75 : 1) }; }) } };
-}`

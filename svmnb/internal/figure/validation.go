@@ -1,6 +1,12 @@
 package figure
 
-import "fmt"
+import (
+	_ "embed"
+	"fmt"
+)
+
+//go:embed validation.js
+var validationJS source
 
 // ValidationData is what [Validation] draws: scores on the training points and on
 // those held out, along a parameter or the number of training points.
@@ -62,7 +68,7 @@ func Validation(d ValidationData) (*Chart, error) {
 	}
 	subtitle := sentence(d.Problem, "bands: one standard error of the folds")
 
-	svm := object{"x": column(d.Xs, 6), "name": d.Name, "metric": d.Metric, "unit": unit, "layout": script(oneGrid)}
+	svm := object{"x": column(d.Xs, 6), "name": d.Name, "metric": d.Metric, "unit": unit, "layout": marksJS.cut("oneGrid")}
 	var ends [][]float64
 	var series list
 	for k, s := range []struct {
@@ -110,7 +116,7 @@ func Validation(d ValidationData) (*Chart, error) {
 	return newChart(title, subtitle, fmt.Sprintf("The %s on training points and on held-out points along %s. %s. %s.", d.Metric, d.Name, title, subtitle), object{
 		"legend":  object{"data": list{entry("held out", stroke), entry("training points", dashes)}},
 		"toolbox": toolbox("validation", object{}),
-		"tooltip": object{"trigger": "item", "formatter": script(validationTip)},
+		"tooltip": object{"trigger": "item", "formatter": validationJS.cut("tip")},
 		"grid":    object{},
 		"xAxis":   list{x},
 		"yAxis":   list{y},
@@ -118,10 +124,3 @@ func Validation(d ValidationData) (*Chart, error) {
 		"svm":     svm,
 	}), nil
 }
-
-const validationTip = `function (p) {
-	var e = document.createElement('b'), at = document.createElement('span');
-	e.textContent = p.seriesName + ': ' + O.svm.metric + ' ' + svm.num(p.value[1]) + O.svm.unit;
-	at.textContent = O.svm.name + ' = ' + svm.num(p.value[0]);
-	return e.outerHTML + '<br>' + at.outerHTML;
-}`

@@ -1,6 +1,7 @@
 package figure
 
 import (
+	_ "embed"
 	"fmt"
 	"math"
 	"slices"
@@ -8,6 +9,9 @@ import (
 
 	"github.com/svmnb/svmnb/solvers"
 )
+
+//go:embed workingsets.js
+var workingsetsJS source
 
 // WorkingSetsData is what [WorkingSets] draws: which points the steps of a run chose.
 type WorkingSetsData struct {
@@ -115,9 +119,9 @@ func WorkingSets(d WorkingSetsData) (*Chart, error) {
 		name := either(d.Sides[side], [2]string{"class −1", "class +1"}[side])
 		series = append(series,
 			object{"type": "custom", "name": name, "xAxisIndex": 0, "yAxisIndex": 0, "clip": true, "progressive": 0, "itemStyle": object{"color": color},
-				"data": script(fmt.Sprintf(`(%s).filter(function (v) { return O.svm.up[v[1]] === %d; })`, kktData, side)), "renderItem": script(fmt.Sprintf(workingCell, color))},
+				"data": workingsetsJS.cut("cells", "cells", kktJS.text("cells"), "side", side), "renderItem": workingsetsJS.cut("cell", "color", color)},
 			object{"type": "custom", "name": name, "xAxisIndex": 1, "yAxisIndex": 1, "clip": true, "itemStyle": object{"color": color},
-				"data": script(fmt.Sprintf(`(%s).filter(function (v) { return O.svm.up[v[1]] === %d; })`, kktBarData, side)), "renderItem": script(fmt.Sprintf(workingBar, color))})
+				"data": workingsetsJS.cut("cells", "cells", kktJS.text("ends"), "side", side), "renderItem": workingsetsJS.cut("bar", "color", color)})
 		if slices.Contains(up, side) {
 			legend = append(legend, entry(name, "rect"))
 		}
@@ -125,37 +129,12 @@ func WorkingSets(d WorkingSetsData) (*Chart, error) {
 	return newChart(title, subtitle, "Working sets over iterations. "+title+". "+subtitle+".", object{
 		"legend":  object{"data": legend},
 		"toolbox": toolbox("working-sets", object{"xAxisIndex": list{0}, "yAxisIndex": list{0, 1}}),
-		"tooltip": object{"trigger": "item", "formatter": script(workingTip)},
+		"tooltip": object{"trigger": "item", "formatter": workingsetsJS.cut("tip")},
 		"grid":    list{object{"show": true, "borderColor": "@axis"}, object{}},
 		"xAxis":   list{axis.option(0, first, last+1, true), bars},
 		"yAxis":   list{rowAxis(0, true), rowAxis(1, false)},
 		"series":  series,
-		"svm": object{"layout": script(workingLayout), "cells": cells, "edges": edges, "its": numbers, "rows": rows, "up": up, "unit": unit,
+		"svm": object{"layout": workingsetsJS.cut("layout"), "cells": cells, "edges": edges, "its": numbers, "rows": rows, "up": up, "unit": unit,
 			"finals": column(counts, 6)},
 	}), nil
 }
-
-const workingCell = `function (p, api) {
-	var a = api.coord([api.value(0), api.value(1)]).map(Math.round), b = api.coord([api.value(2), api.value(1) + 1]).map(Math.round);
-	return { type: 'rect', shape: { x: a[0], y: a[1], width: Math.max(b[0] - a[0], 1), height: Math.max(b[1] - a[1], 1) }, style: { fill: T('%s') } };
-}`
-
-const workingBar = `function (p, api) {
-	var low = p.coordSys.x, a = api.coord([api.value(0), api.value(1)]), b = api.coord([api.value(0), api.value(1) + 1]), y = Math.round(a[1]), h = Math.round(b[1]) - y;
-	return { type: 'rect', shape: { x: low, y: y, width: Math.max(a[0] - low, 1), height: Math.max(h - (h > 2 ? 1 : 0), 1) }, style: { fill: T('%s/0.7') } };
-}`
-
-const workingTip = `function (p) {
-	var v = p.value, s = O.svm, name = document.createElement('span');
-	name.textContent = p.seriesName;
-	var head = '<b>' + s.unit + ' ' + s.rows[v[1]] + '</b> · ' + name.innerHTML + '<br>';
-	if (v.length < 6) return head + 'chosen ' + v[0] + (v[0] === 1 ? ' time' : ' times');
-	return head + (s.its[v[4]] === s.its[v[5]] ? 'iteration ' + s.its[v[4]] : 'iterations ' + s.its[v[4]] + ' – ' + s.its[v[5]]);
-}`
-
-const workingLayout = `function (w, top) {
-	var narrow = w < 520, left = narrow ? 56 : 66, side = narrow ? 72 : Math.round(w * 0.2), right = narrow ? 16 : 24, gap = narrow ? 10 : 18;
-	var main = w - left - side - gap - right, h = Math.max(160, Math.min(400, O.svm.cells.length * 8));
-	return { height: top + h + 52, option: { grid: [{ left: left, top: top, width: main, height: h }, { left: left + main + gap, top: top, width: side, height: h }],
-		xAxis: [{}, { name: narrow ? 'times' : 'times chosen' }] } };
-}`

@@ -1,0 +1,28 @@
+// The JavaScript of components.go.
+
+// bar is as high as O.svm.unit, in the middle of the panel's right side.
+function bar(p, api) {
+	var c = p.coordSys, h = api.size([0, O.svm.unit])[1], x = c.x + c.width + 7;
+	return { type: 'rect', silent: true, shape: { x: x, y: c.y + (c.height - h) / 2, width: 7, height: h }, style: { fill: T('@axis') } };
+}
+
+function tip(ps) {
+	$tables;
+	var s = O.svm, p = ps.filter(function (p) { return p.seriesType === 'line'; })[0], q = ps.filter(function (p) { return p.seriesType === 'scatter'; })[0];
+	var at = q ? q.value[0] : p.axisValue, i = 0;
+	s.x.forEach(function (x, k) { if (Math.abs(x - at) < Math.abs(s.x[i] - at)) i = k; });
+	return table('x = ' + svm.num(s.x[i], 6), s.names.map(function (name, k) {
+		var sd = s['sd' + k];
+		return row(echarts.format.encodeHTML(name), svm.num(s['mean' + k][i], 5) + (sd ? ' ± ' + svm.num(2 * sd[i], 2) : ''));
+	}).join('') + (q ? row('observation ' + q.value[2], svm.num(q.value[1], 6)) : ''));
+}
+
+function layout(w, top) {
+	var narrow = w < 520, left = narrow ? 56 : 68, right = narrow ? 22 : 30, y = top + 18;
+	var grids = O.grid.map(function (g, k) {
+		var h = k ? narrow ? 90 : 110 : narrow ? 180 : 230, o = { left: left, right: right, top: y, height: h };
+		y += h + 30;
+		return o;
+	});
+	return { height: y + 26, option: { grid: grids, yAxis: grids.map(function () { return { nameTruncate: { maxWidth: w - left - right, ellipsis: '…' } }; }) } };
+}

@@ -1,0 +1,13 @@
+// The JavaScript of roc.go.
+
+function tip(p) {
+	var v = p.value;
+	if (!v) return '';
+	return (v[2] === null || v[2] === undefined ? 'nothing taken' : 'threshold ' + svm.num(v[2])) + '<br>true positive rate ' + svm.num(v[1]) + '<br>false positive rate ' + svm.num(v[0]);
+}
+
+// layout gives both axes the same length.
+function layout(w, top) {
+	var narrow = w < 520, left = narrow ? 52 : 64, side = Math.min(w - left - 20, 440);
+	return { height: Math.round(top + side + 52), option: { grid: { left: left, top: top, width: side, height: side } } };
+}
