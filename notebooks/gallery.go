@@ -158,8 +158,14 @@ func (e exhibit) image() (name string, data []byte, alt string, err error) {
 	return name, data, c.Title.Title, nil
 }
 
-// fewColours is the PNG in its 256 most frequent colours, which are nearly all that a
-// chart has: a third of the bytes.
+// near reports whether two colours can hardly be told apart.
+func near(a, b color.RGBA) bool {
+	apart := func(x, y uint8) int { return max(int(x)-int(y), int(y)-int(x)) }
+	return max(apart(a.R, b.R), apart(a.G, b.G), apart(a.B, b.B)) < 6
+}
+
+// fewColours is the PNG in its 256 most frequent colours that can be told apart, which
+// are nearly all that a chart has: a third of the bytes.
 func fewColours(data []byte) ([]byte, error) {
 	full, err := png.Decode(bytes.NewReader(data))
 	if err != nil {
@@ -177,8 +183,10 @@ func fewColours(data []byte) ([]byte, error) {
 		return cmp.Or(counts[b]-counts[a], int(a.R)-int(b.R), int(a.G)-int(b.G), int(a.B)-int(b.B))
 	})
 	var palette color.Palette
-	for _, c := range frequent[:min(256, len(frequent))] {
-		palette = append(palette, c)
+	for _, c := range frequent {
+		if len(palette) < 256 && (len(palette) == 0 || !near(c, palette.Convert(c).(color.RGBA))) {
+			palette = append(palette, c)
+		}
 	}
 	nearest := map[color.RGBA]uint8{}
 	for c := range counts {

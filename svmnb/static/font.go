@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-fonts/dejavu/dejavusans"
 	"github.com/go-fonts/dejavu/dejavusansbold"
+	"github.com/srwiley/rasterx"
 	"golang.org/x/image/font"
 	"golang.org/x/image/font/sfnt"
 	"golang.org/x/image/math/fixed"
@@ -31,11 +32,11 @@ type typeface struct {
 	descent float64 // below it
 }
 
-// glyph is a letter at a size of one em.
+// glyph is a letter.
 type glyph struct {
 	index   sfnt.GlyphIndex
-	advance float64
-	outline []segment // y down, the origin on the baseline; nil until drawn
+	advance float64      // in ems
+	outline rasterx.Path // in the font's units, y down, the origin on the baseline
 	drawn   bool
 }
 
@@ -119,7 +120,7 @@ func (f face) each(text string, do func(g *glyph, x float64)) float64 {
 func (f face) width(text string) float64 { return f.each(text, nil) }
 
 // outlineOf returns the outline of g; the caller holds the lock.
-func (t *typeface) outlineOf(g *glyph) []segment {
+func (t *typeface) outlineOf(g *glyph) rasterx.Path {
 	if g.drawn {
 		return g.outline
 	}
@@ -129,12 +130,16 @@ func (t *typeface) outlineOf(g *glyph) []segment {
 		return nil // a letter without an outline, such as a coloured one
 	}
 	for _, s := range loaded {
-		var out segment
-		out.op = "MLQC"[s.Op]
-		for i, a := range s.Args {
-			out.p[i] = point{t.ems(a.X), t.ems(a.Y)}
+		switch s.Op {
+		case sfnt.SegmentOpMoveTo:
+			g.outline.Start(s.Args[0])
+		case sfnt.SegmentOpLineTo:
+			g.outline.Line(s.Args[0])
+		case sfnt.SegmentOpQuadTo:
+			g.outline.QuadBezier(s.Args[0], s.Args[1])
+		case sfnt.SegmentOpCubeTo:
+			g.outline.CubeBezier(s.Args[0], s.Args[1], s.Args[2])
 		}
-		g.outline = append(g.outline, out)
 	}
 	return g.outline
 }

@@ -2,6 +2,7 @@ package static
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/xml"
 	"errors"
@@ -10,353 +11,302 @@ import (
 	"image/color"
 	_ "image/gif" // in data URIs
 	_ "image/jpeg"
-	"io"
+	"maps"
 	"math"
 	"strconv"
 	"strings"
 
+	"github.com/srwiley/rasterx"
 	"golang.org/x/image/colornames"
+	imagedraw "golang.org/x/image/draw"
+	"golang.org/x/image/math/f64"
+	"golang.org/x/image/math/fixed"
+	"golang.org/x/image/vector"
 )
 
 // raster draws an SVG document, scale pixels to its unit. It knows what
 // ECharts writes, no more: shapes, text on one line, linear and radial
 // gradients, clip paths and embedded images. What it does not know is an error.
+// Lines become areas by rasterx, and areas pixels by x/image/vector.
 func raster(svg []byte, scale float64) (*image.RGBA, error) {
-	root, err := parse(svg)
-	if err != nil {
+	root, ids := &node{}, map[string]*node{}
+	if err := xml.Unmarshal(svg, root); err != nil {
 		return nil, fmt.Errorf("static: unreadable SVG: %w", err)
 	}
-	w, errW := strconv.ParseFloat(root.attr["width"], 64)
-	h, errH := strconv.ParseFloat(root.attr["height"], 64)
-	if err := errors.Join(errW, errH); err != nil {
-		return nil, fmt.Errorf("static: the SVG has no size: %w", err)
-	}
+	root.read(map[string]string{}, func(n *node) { ids[n.attr["id"]] = n })
+	w, h := root.number("width", 0), root.number("height", 0)
 	if !(w > 0 && w <= mostWidth && h > 0 && h <= mostHeight) {
 		return nil, fmt.Errorf("static: a picture of %v x %v is empty or larger than %d x %d", w, h, mostWidth, mostHeight)
 	}
-	p := &painter{
-		img: image.NewRGBA(image.Rect(0, 0, int(math.Ceil(w*scale)), int(math.Ceil(h*scale)))),
-		ids: map[string]*node{}, clips: map[clipKey]*mask{},
-	}
-	root.walk(func(n *node) {
-		if id := n.attr["id"]; id != "" {
-			p.ids[id] = n
-		}
-	})
-	m := matrix{a: scale, d: scale}
-	if box, err := numbers(root.attr["viewBox"]); err == nil && len(box) == 4 && box[2] > 0 && box[3] > 0 {
-		m = m.then(matrix{w / box[2], 0, 0, h / box[3], -box[0] * w / box[2], -box[1] * h / box[3]})
-	}
-	s := state{m: m, style: map[string]string{}}
-	for _, c := range root.children {
-		if err := p.draw(c, s); err != nil {
-			return nil, fmt.Errorf("static: <%s>: %w", c.name, err)
-		}
-	}
-	return p.img, nil
+	p := &painter{img: image.NewRGBA(image.Rect(0, 0, int(math.Ceil(w*scale)), int(math.Ceil(h*scale)))), ids: ids}
+	return p.img, p.all(root, rasterx.Matrix2D{A: scale, D: scale})
 }
 
 // node is an element of the document.
 type node struct {
-	name     string
-	attr     map[string]string // with the declarations of style among them
-	children []*node
-	text     string
+	XMLName  xml.Name
+	Attrs    []xml.Attr        `xml:",any,attr"`
+	Children []*node           `xml:",any"`
+	Text     string            `xml:",chardata"`
+	attr     map[string]string // with what style and the groups around say
 }
 
-func (n *node) walk(f func(*node)) {
-	f(n)
-	for _, c := range n.children {
-		c.walk(f)
+// own are the attributes that a group does not hand to what is inside it.
+var own = []string{"id", "transform", "clip-path", "style"}
+
+// read fills the attributes of n and of all inside, and calls each with them.
+func (n *node) read(around map[string]string, each func(*node)) {
+	n.attr = maps.Clone(around)
+	for _, name := range own {
+		delete(n.attr, name)
+	}
+	for _, a := range n.Attrs {
+		n.attr[a.Name.Local] = strings.TrimSpace(a.Value)
+	}
+	for declaration := range strings.SplitSeq(n.attr["style"], ";") {
+		if name, value, ok := strings.Cut(declaration, ":"); ok {
+			n.attr[strings.TrimSpace(name)] = strings.TrimSpace(value)
+		}
+	}
+	each(n)
+	inherited := map[string]string{}
+	if n.XMLName.Local == "g" {
+		inherited = n.attr
+	}
+	for _, c := range n.Children {
+		c.read(inherited, each)
 	}
 }
 
-func parse(svg []byte) (*node, error) {
-	d := xml.NewDecoder(bytes.NewReader(svg))
-	var open []*node
-	for {
-		token, err := d.Token()
-		if errors.Is(err, io.EOF) {
-			return nil, errors.New("it holds no <svg>")
-		}
-		if err != nil {
-			return nil, err
-		}
-		switch t := token.(type) {
-		case xml.StartElement:
-			n := &node{name: t.Name.Local, attr: map[string]string{}}
-			for _, a := range t.Attr {
-				n.attr[a.Name.Local] = strings.TrimSpace(a.Value)
-			}
-			for declaration := range strings.SplitSeq(n.attr["style"], ";") {
-				if name, value, ok := strings.Cut(declaration, ":"); ok {
-					n.attr[strings.TrimSpace(name)] = strings.TrimSpace(value)
-				}
-			}
-			if len(open) > 0 {
-				parent := open[len(open)-1]
-				parent.children = append(parent.children, n)
-			}
-			open = append(open, n)
-		case xml.CharData:
-			if len(open) > 0 {
-				open[len(open)-1].text += string(t)
-			}
-		case xml.EndElement:
-			n := open[len(open)-1]
-			if open = open[:len(open)-1]; len(open) == 0 {
-				return n, nil
-			}
-		}
-	}
-}
-
-// inherited are the properties that an element hands to those inside it.
-var inherited = []string{"fill", "fill-opacity", "fill-rule", "stroke", "stroke-opacity", "stroke-width", "stroke-dasharray", "stroke-dashoffset",
-	"stroke-linecap", "stroke-linejoin", "stroke-miterlimit", "font-size", "font-style", "font-weight", "text-anchor", "dominant-baseline", "paint-order", "visibility"}
-
-// state is what holds for an element.
-type state struct {
-	m     matrix
-	style map[string]string
-	clips []*mask
-	alpha float64 // 1 − opacity, so that the zero value is opaque
-}
-
-func (s state) number(name string, otherwise float64) float64 {
-	v, err := strconv.ParseFloat(strings.TrimSuffix(s.style[name], "px"), 64)
+// number reads an attribute that is a number, or a share in percent.
+func (n *node) number(name string, otherwise float64) float64 {
+	text, percent := strings.CutSuffix(strings.TrimSuffix(n.attr[name], "px"), "%")
+	v, err := strconv.ParseFloat(text, 64)
 	if err != nil || v-v != 0 {
 		return otherwise
+	}
+	if percent {
+		v /= 100
 	}
 	return v
 }
 
+// painter draws nodes on an image.
 type painter struct {
-	img   *image.RGBA
-	ids   map[string]*node
-	clips map[clipKey]*mask
-}
-
-// clipKey is a clip path under a map of the plane.
-type clipKey struct {
-	id string
-	m  matrix
+	img  *image.RGBA
+	ids  map[string]*node
+	area vector.Rasterizer
 }
 
 // reference is the element that url(#id) names.
-func (p *painter) reference(url string) (*node, string, error) {
-	id := strings.TrimSuffix(strings.TrimPrefix(url, "url(#"), ")")
-	n := p.ids[id]
+func (p *painter) reference(url string) (*node, error) {
+	n := p.ids[strings.TrimSuffix(strings.TrimPrefix(url, "url(#"), ")")]
 	if n == nil {
-		return nil, id, fmt.Errorf("%s is not in the document", url)
+		return nil, fmt.Errorf("%s is not in the document", url)
 	}
-	return n, id, nil
+	return n, nil
 }
 
-func (p *painter) draw(n *node, s state) error {
-	switch n.name {
+// all draws what is inside n.
+func (p *painter) all(n *node, m rasterx.Matrix2D) error {
+	for _, c := range n.Children {
+		if err := p.draw(c, m); err != nil {
+			return fmt.Errorf("static: <%s>: %w", c.XMLName.Local, err)
+		}
+	}
+	return nil
+}
+
+func (p *painter) draw(n *node, m rasterx.Matrix2D) error {
+	switch n.XMLName.Local {
 	case "defs", "title", "desc", "style", "metadata", "clipPath", "linearGradient", "radialGradient":
 		return nil
 	}
-	style := map[string]string{}
-	for _, name := range inherited {
-		if v, ok := n.attr[name]; ok && v != "inherit" {
-			style[name] = v
-		} else if v, ok := s.style[name]; ok {
-			style[name] = v
-		}
-	}
-	s.style = style
-	if n.attr["display"] == "none" || style["visibility"] == "hidden" {
-		return nil
-	}
-	if v, err := strconv.ParseFloat(n.attr["opacity"], 64); err == nil {
-		// Of a group, as of each part of it: ECharts gives opacity to marks only.
-		s.alpha = 1 - (1-s.alpha)*min(max(v, 0), 1)
-	}
-	m, err := parseTransform(n.attr["transform"])
+	inner, err := parseTransform(n.attr["transform"])
 	if err != nil {
 		return err
 	}
-	s.m = s.m.then(m)
+	m = m.Mult(inner)
 	if url := n.attr["clip-path"]; url != "" && url != "none" {
-		clip, err := p.clip(url, s.m)
+		return p.clip(n, url, m)
+	}
+	return p.mark(n, m)
+}
+
+// clip draws n on an image of its own, and of that what a clip path leaves.
+func (p *painter) clip(n *node, url string, m rasterx.Matrix2D) error {
+	path, err := p.reference(url)
+	if err != nil {
+		return err
+	}
+	box := p.img.Bounds()
+	mask := image.NewAlpha(box)
+	hole := &edges{}
+	for _, c := range path.Children {
+		outline, err := outlineOf(c)
 		if err != nil {
 			return err
 		}
-		s.clips = append(s.clips[:len(s.clips):len(s.clips)], clip)
+		outline.AddTo(&rasterx.MatrixAdder{Adder: &rasterx.Filler{Scanner: hole}, M: toPixels(m)})
 	}
-	switch n.name {
+	p.fill(mask, hole, image.Opaque)
+	below := p.img
+	p.img = image.NewRGBA(box)
+	err = p.mark(n, m)
+	imagedraw.DrawMask(below, box, p.img, box.Min, mask, box.Min, imagedraw.Over)
+	p.img = below
+	return err
+}
+
+// mark draws n under m.
+func (p *painter) mark(n *node, m rasterx.Matrix2D) error {
+	switch n.XMLName.Local {
 	case "g":
-		for _, c := range n.children {
-			if err := p.draw(c, s); err != nil {
-				return err
-			}
-		}
-		return nil
+		return p.all(n, m)
 	case "text":
-		return p.text(n, s)
+		return p.shape(n, outlineOfText(n), m)
 	case "image":
-		return p.image(n, s)
+		return p.picture(n, m)
 	}
 	outline, err := outlineOf(n)
 	if err != nil {
 		return err
 	}
-	return p.shape(outline, s, s.m)
+	return p.shape(n, outline, m)
 }
 
-// outlineOf is the outline of a shape in its own coordinates.
-func outlineOf(n *node) ([]segment, error) {
-	v := func(name string) float64 {
-		f, err := strconv.ParseFloat(strings.TrimSuffix(n.attr[name], "px"), 64)
-		if err != nil || f-f != 0 {
-			return 0
-		}
-		return f
-	}
-	switch n.name {
+// outlineOf is the outline of a shape, see toPixels.
+func outlineOf(n *node) (out rasterx.Path, err error) {
+	switch name := n.XMLName.Local; name {
 	case "path":
 		return parsePath(n.attr["d"])
 	case "rect":
-		rx, ry := v("rx"), v("ry")
-		if _, ok := n.attr["ry"]; !ok {
-			ry = rx
-		}
-		return rectangle(v("x"), v("y"), max(v("width"), 0), max(v("height"), 0), rx, ry), nil
+		x, y, w, h := n.number("x", 0), n.number("y", 0), n.number("width", 0), n.number("height", 0)
+		return polygon([]float64{x, y, x + w, y, x + w, y + h, x, y + h}, true), nil
 	case "circle":
-		return ellipse(v("cx"), v("cy"), v("r"), v("r")), nil
-	case "ellipse":
-		return ellipse(v("cx"), v("cy"), v("rx"), v("ry")), nil
-	case "line":
-		return polygon([]point{{v("x1"), v("y1")}, {v("x2"), v("y2")}}, false), nil
+		rasterx.AddCircle(finer*n.number("cx", 0), finer*n.number("cy", 0), finer*n.number("r", 0), &out)
+		return out, nil
 	case "polyline", "polygon":
 		list, err := numbers(n.attr["points"])
-		if err != nil {
-			return nil, err
-		}
-		var points []point
-		for i := 0; i+1 < len(list); i += 2 {
-			points = append(points, point{list[i], list[i+1]})
-		}
-		return polygon(points, n.name == "polygon"), nil
+		return polygon(list, name == "polygon"), err
 	}
 	return nil, errors.New("is not a shape that can be drawn as an image")
 }
 
-// clip returns what a clip path leaves.
-func (p *painter) clip(url string, m matrix) (*mask, error) {
-	n, id, err := p.reference(url)
+// outlineOfText is the outline of the letters of a text.
+func outlineOfText(n *node) (outline rasterx.Path) {
+	size := n.number("font-size", 12)
+	f := newFace(n.attr["font-weight"], size)
+	x, y := n.number("x", 0), n.number("y", 0)
+	switch n.attr["text-anchor"] {
+	case "middle":
+		x -= f.width(n.Text) / 2
+	case "end":
+		x -= f.width(n.Text)
+	}
+	if n.attr["dominant-baseline"] == "central" {
+		y += (f.ascent - f.descent) / 2 * size
+	}
+	lean := 0.0
+	if n.attr["font-style"] == "italic" || n.attr["font-style"] == "oblique" {
+		lean = 0.2 // as DejaVu Sans Oblique
+	}
+	em := finer * size / float64(f.units)
+	f.each(n.Text, func(g *glyph, at float64) {
+		f.outlineOf(g).AddTo(&rasterx.MatrixAdder{Adder: &outline, M: rasterx.Matrix2D{A: em, C: -lean * em, D: em, E: finer * (x + at), F: finer * y}})
+	})
+	return outline
+}
+
+// shape fills and strokes an outline.
+func (p *painter) shape(n *node, outline rasterx.Path, m rasterx.Matrix2D) error {
+	var inside, line edges
+	outline.AddTo(&rasterx.MatrixAdder{Adder: &rasterx.Filler{Scanner: &inside}, M: toPixels(m)})
+	scale := math.Sqrt(math.Abs(m.A*m.D - m.B*m.C))
+	dashes, err := numbers(strings.ReplaceAll(strings.TrimPrefix(n.attr["stroke-dasharray"], "none"), "px", ""))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	key := clipKey{id, m}
-	if c := p.clips[key]; c != nil {
-		return c, nil
-	}
-	var lines []polyline
-	for _, c := range n.children {
-		outline, err := outlineOf(c)
-		if err != nil {
-			return nil, err
+	if width := n.number("stroke-width", 1) * scale; width > 0 && n.attr["stroke"] != "" && n.attr["stroke"] != "none" {
+		period := 0.0
+		for i := range dashes {
+			dashes[i] = max(dashes[i], 0) * scale
+			period += dashes[i]
 		}
-		t, err := parseTransform(c.attr["transform"])
-		if err != nil {
-			return nil, err
+		if !(period > 0.5) || len(dashes) > 100 { // nothing that the eye could see as dashes
+			dashes = nil
 		}
-		lines = append(lines, flatten(outline, m.then(t))...)
+		if len(dashes)%2 == 1 {
+			dashes = append(dashes, dashes...)
+		}
+		offset := math.Mod(n.number("stroke-dashoffset", 0)*scale, max(2*period, 1))
+		if offset < 0 {
+			offset += 2 * period
+		}
+		join, ok := map[string]rasterx.JoinMode{"round": rasterx.Round, "bevel": rasterx.Bevel}[n.attr["stroke-linejoin"]]
+		if !ok {
+			join = rasterx.Miter
+		}
+		ends := map[string]rasterx.CapFunc{"round": rasterx.RoundCap, "square": rasterx.SquareCap}[n.attr["stroke-linecap"]]
+		pen := &rasterx.Dasher{}
+		pen.Scanner = &line
+		pen.SetStroke(fixed.Int26_6(min(width, 1e4)*64), fixed.Int26_6(n.number("stroke-miterlimit", 4)*64), ends, nil, nil, join, dashes, offset)
+		outline.AddTo(&rasterx.MatrixAdder{Adder: pen, M: toPixels(m)})
 	}
-	c := fill(rings(lines), p.img.Bounds(), false)
-	p.clips[key] = c
-	return c, nil
-}
-
-// rings are the points of the lines: an area is closed whether its outline says
-// so or not.
-func rings(lines []polyline) [][]point {
-	out := make([][]point, len(lines))
-	for i, l := range lines {
-		out[i] = l.points
-	}
-	return out
-}
-
-// shape fills and strokes an outline; box is for gradients, which are given in
-// the coordinates of the shape.
-func (p *painter) shape(outline []segment, s state, m matrix) error {
-	lines := flatten(outline, m)
-	fillIt := func() error {
-		paint, err := p.paint(s.style["fill"], "black", s.number("fill-opacity", 1), outline, s, m)
-		if paint != nil {
-			p.put(fill(rings(lines), p.img.Bounds(), s.style["fill-rule"] == "evenodd"), paint, s)
+	paint := func(what, usual string, where *edges) error {
+		color, err := p.paint(n, what, usual, inside.box, m)
+		if color != nil {
+			p.fill(p.img, where, color)
 		}
 		return err
 	}
-	strokeIt := func() error {
-		width := s.number("stroke-width", 1) * m.scale()
-		paint, err := p.paint(s.style["stroke"], "none", s.number("stroke-opacity", 1), outline, s, m)
-		if paint == nil || !(width > 0) {
-			return err
-		}
-		nib := pen{width: width, join: s.style["stroke-linejoin"], cap: s.style["stroke-linecap"],
-			miterLimit: s.number("stroke-miterlimit", 4), offset: s.number("stroke-dashoffset", 0) * m.scale()}
-		if list := s.style["stroke-dasharray"]; list != "" && list != "none" {
-			dashes, err := numbers(strings.ReplaceAll(list, "px", ""))
-			if err != nil {
-				return err
-			}
-			for _, d := range dashes {
-				nib.dashes = append(nib.dashes, max(d, 0)*m.scale())
-			}
-		}
-		p.put(fill(nib.stroke(lines), p.img.Bounds(), false), paint, s)
-		return nil
+	if strings.HasPrefix(n.attr["paint-order"], "stroke") {
+		return errors.Join(paint("stroke", "none", &line), paint("fill", "black", &inside))
 	}
-	if strings.HasPrefix(s.style["paint-order"], "stroke") {
-		return errors.Join(strokeIt(), fillIt())
-	}
-	return errors.Join(fillIt(), strokeIt())
+	return errors.Join(paint("fill", "black", &inside), paint("stroke", "none", &line))
 }
 
-func (p *painter) text(n *node, s state) error {
-	size := s.number("font-size", 12)
-	f := newFace(s.style["font-weight"], size)
-	number := func(name string) float64 {
-		v, _ := strconv.ParseFloat(strings.TrimSuffix(n.attr[name], "px"), 64) // absent: 0
-		return v
-	}
-	x, y := number("x"), number("y")
-	switch s.style["text-anchor"] {
-	case "middle":
-		x -= f.width(n.text) / 2
-	case "end":
-		x -= f.width(n.text)
-	}
-	switch s.style["dominant-baseline"] {
-	case "central", "middle":
-		y += (f.ascent - f.descent) / 2 * size
-	case "hanging", "text-before-edge":
-		y += f.ascent * size
-	case "text-after-edge":
-		y -= f.descent * size
-	}
-	lean := 0.0
-	if strings.HasPrefix(s.style["font-style"], "italic") || strings.HasPrefix(s.style["font-style"], "oblique") {
-		lean = 0.2 // as DejaVu Sans Oblique
-	}
-	var outline []segment
-	f.each(n.text, func(g *glyph, at float64) {
-		for _, part := range f.outlineOf(g) {
-			for i, q := range part.p {
-				part.p[i] = point{x + at + (q.x-lean*q.y)*size, y + q.y*size}
-			}
-			outline = append(outline, part)
-		}
-	})
-	return p.shape(outline, s, s.m)
+// edges are those of an area, which is where they turn around a point at all.
+type edges struct {
+	rasterx.Scanner // of which a Filler and a Dasher need only what follows
+	list            [][2]fixed.Point26_6
+	box             fixed.Rectangle26_6
+	at              fixed.Point26_6
 }
 
-func (p *painter) image(n *node, s state) error {
+func (e *edges) Start(a fixed.Point26_6) { e.at = a }
+
+func (e *edges) Line(b fixed.Point26_6) {
+	for _, q := range []fixed.Point26_6{e.at, b} {
+		e.box = e.box.Union(fixed.Rectangle26_6{Min: q, Max: q.Add(fixed.Point26_6{X: 1, Y: 1})})
+	}
+	e.list = append(e.list, [2]fixed.Point26_6{e.at, b})
+	e.at = b
+}
+
+// exact is the width from which on x/image/vector computes in floating point. Its fixed
+// point lets a steep line drift by a pixel.
+const exact = 513
+
+// fill paints an area.
+func (p *painter) fill(to imagedraw.Image, e *edges, paint image.Image) {
+	box := image.Rect(e.box.Min.X.Floor(), e.box.Min.Y.Floor(), e.box.Max.X.Ceil(), e.box.Max.Y.Ceil()).Intersect(to.Bounds())
+	if box.Empty() {
+		return
+	}
+	p.area.Reset(max(box.Dx(), exact), box.Dy())
+	on := func(q fixed.Point26_6) (x, y float32) {
+		return float32(q.X)/64 - float32(box.Min.X), float32(q.Y)/64 - float32(box.Min.Y)
+	}
+	for _, l := range e.list {
+		p.area.MoveTo(on(l[0]))
+		p.area.LineTo(on(l[1]))
+	}
+	p.area.Draw(to, box, paint, box.Min)
+}
+
+// picture draws an embedded image.
+func (p *painter) picture(n *node, m rasterx.Matrix2D) error {
 	_, data, ok := strings.Cut(n.attr["href"], ";base64,")
 	if !ok || !strings.HasPrefix(n.attr["href"], "data:image/") {
 		return errors.New("only images embedded as base64 are drawn")
@@ -370,266 +320,134 @@ func (p *painter) image(n *node, s state) error {
 		return err
 	}
 	size := src.Bounds().Size()
-	at := [4]float64{0, 0, float64(size.X), float64(size.Y)}
-	for i, name := range []string{"x", "y", "width", "height"} {
-		if v, err := strconv.ParseFloat(n.attr[name], 64); err == nil {
-			at[i] = v
-		}
-	}
-	x, y, w, h := at[0], at[1], at[2], at[3]
-	if n.attr["preserveAspectRatio"] != "none" { // xMidYMid meet
-		k := min(w/float64(size.X), h/float64(size.Y))
-		x, y = x+(w-k*float64(size.X))/2, y+(h-k*float64(size.Y))/2
-		w, h = k*float64(size.X), k*float64(size.Y)
-	}
-	back, ok := s.m.then(matrix{w / float64(size.X), 0, 0, h / float64(size.Y), x, y}).inverse()
-	if !ok {
-		return nil // squeezed to nothing
-	}
-	pixel := func(i, j int) color.RGBA64 {
-		b := src.Bounds()
-		r, g, bl, a := src.At(min(max(i, 0), size.X-1)+b.Min.X, min(max(j, 0), size.Y-1)+b.Min.Y).RGBA()
-		return color.RGBA64{R: uint16(r), G: uint16(g), B: uint16(bl), A: uint16(a)}
-	}
-	paint := func(x, y float64) rgba {
-		q := back.apply(point{x, y})
-		fx, fy := math.Floor(q.x-0.5), math.Floor(q.y-0.5)
-		tx, ty := q.x-0.5-fx, q.y-0.5-fy
-		var sum rgba
-		for _, c := range []struct {
-			i, j   int
-			weight float64
-		}{{0, 0, (1 - tx) * (1 - ty)}, {1, 0, tx * (1 - ty)}, {0, 1, (1 - tx) * ty}, {1, 1, tx * ty}} {
-			v := pixel(int(fx)+c.i, int(fy)+c.j)
-			for k, u := range []uint16{v.R, v.G, v.B, v.A} {
-				sum[k] += c.weight * float64(u) / 0xffff
-			}
-		}
-		return sum
-	}
-	p.put(fill(rings(flatten(rectangle(x, y, w, h, 0, 0), s.m)), p.img.Bounds(), false), paint, s)
+	w, h := n.number("width", float64(size.X)), n.number("height", float64(size.Y))
+	m = m.Mult(rasterx.Matrix2D{A: w / float64(size.X), D: h / float64(size.Y), E: n.number("x", 0), F: n.number("y", 0)})
+	imagedraw.BiLinear.Transform(p.img, f64.Aff3{m.A, m.C, m.E, m.B, m.D, m.F}, src, src.Bounds(), imagedraw.Over, nil)
 	return nil
 }
 
-// rgba is a colour multiplied by its opacity, each part from 0 to 1.
-type rgba [4]float64
-
-// paint says which colour a pixel gets, at its centre.
-type paint func(x, y float64) rgba
-
-// paint reads a fill or a stroke; nil paints nothing.
-func (p *painter) paint(value, usual string, opacity float64, outline []segment, s state, m matrix) (paint, error) {
-	if value == "" {
-		value = usual
-	}
-	opacity = min(max(opacity, 0), 1) * (1 - s.alpha)
+// paint reads the fill or the stroke of n; nil paints nothing. The box of the shape, in
+// pixels, is for gradients.
+func (p *painter) paint(n *node, what, usual string, box fixed.Rectangle26_6, m rasterx.Matrix2D) (image.Image, error) {
+	value := cmp.Or(n.attr[what], usual)
+	opacity := min(max(n.number(what+"-opacity", 1)*n.number("opacity", 1), 0), 1)
 	if value == "none" || opacity == 0 {
 		return nil, nil
 	}
 	if strings.HasPrefix(value, "url(#") {
-		return p.gradient(value, opacity, outline, m)
+		def, err := p.reference(value)
+		if err != nil {
+			return nil, err
+		}
+		return newGradient(def, opacity, box, m)
 	}
 	c, err := parseColor(value)
-	if err != nil || c[3] == 0 {
-		return nil, err
-	}
-	for i := range c {
-		c[i] *= opacity
-	}
-	return func(float64, float64) rgba { return c }, nil
+	return image.NewUniform(fade(c, opacity)), err
 }
 
-// gradient is a linear or a radial one, padded with its end colours.
-func (p *painter) gradient(url string, opacity float64, outline []segment, m matrix) (paint, error) {
-	n, _, err := p.reference(url)
-	if err != nil {
-		return nil, err
+// fade makes a colour so much more transparent.
+func fade(c color.NRGBA, opacity float64) color.NRGBA {
+	c.A = uint8(float64(c.A)*min(max(opacity, 0), 1) + 0.5)
+	return c
+}
+
+// gradient is an image without an end, of colours along a line or around a place.
+type gradient struct {
+	stops []stop
+	along func(x, y float64) float64 // which part of the way to the last stop a pixel is at
+}
+
+type stop struct {
+	at float64
+	c  color.NRGBA
+}
+
+func newGradient(n *node, opacity float64, box fixed.Rectangle26_6, m rasterx.Matrix2D) (image.Image, error) {
+	if n.attr["gradientUnits"] != "userSpaceOnUse" { // the box is 1 × 1
+		part := func(v fixed.Int26_6) float64 { return float64(v) / 64 }
+		m = rasterx.Matrix2D{A: part(box.Max.X - box.Min.X), D: part(box.Max.Y - box.Min.Y), E: part(box.Min.X), F: part(box.Min.Y)}
 	}
-	// objectBoundingBox is the usual unit: the outline's box is 1 x 1.
-	if n.attr["gradientUnits"] != "userSpaceOnUse" {
-		low, high := point{math.Inf(1), math.Inf(1)}, point{math.Inf(-1), math.Inf(-1)}
-		for _, l := range flatten(outline, identity) {
-			for _, q := range l.points {
-				low, high = point{min(low.x, q.x), min(low.y, q.y)}, point{max(high.x, q.x), max(high.y, q.y)}
-			}
+	g := gradient{}
+	back := m.Invert()
+	switch n.XMLName.Local {
+	case "linearGradient":
+		x1, y1 := n.number("x1", 0), n.number("y1", 0)
+		dx, dy := n.number("x2", 1)-x1, n.number("y2", 0)-y1
+		g.along = func(x, y float64) float64 {
+			x, y = back.Transform(x, y)
+			return ((x-x1)*dx + (y-y1)*dy) / (dx*dx + dy*dy)
 		}
-		m = m.then(matrix{high.x - low.x, 0, 0, high.y - low.y, low.x, low.y})
-	}
-	t, err := parseTransform(n.attr["gradientTransform"])
-	if err != nil {
-		return nil, err
-	}
-	back, ok := m.then(t).inverse()
-	if !ok {
-		return nil, nil
-	}
-	type stop struct {
-		at float64
-		c  rgba
-	}
-	var stops []stop
-	for _, c := range n.children {
-		if c.name != "stop" {
-			continue
+	case "radialGradient":
+		cx, cy, r := n.number("cx", 0.5), n.number("cy", 0.5), n.number("r", 0.5)
+		g.along = func(x, y float64) float64 {
+			x, y = back.Transform(x, y)
+			return math.Hypot(x-cx, y-cy) / r
 		}
+	default:
+		return nil, fmt.Errorf("a fill by a %s cannot be drawn as an image", n.XMLName.Local)
+	}
+	for _, c := range n.Children {
 		col, err := parseColor(c.attr["stop-color"])
 		if err != nil {
 			return nil, err
 		}
-		if v, err := fraction(c.attr["stop-opacity"], 1); err == nil {
-			for i := range col {
-				col[i] *= v
-			}
-		}
-		at, err := fraction(c.attr["offset"], 0)
-		if err != nil {
-			return nil, err
-		}
-		stops = append(stops, stop{at, col})
+		g.stops = append(g.stops, stop{c.number("offset", 0), fade(col, opacity*c.number("stop-opacity", 1))})
 	}
-	if len(stops) == 0 {
+	if g.stops == nil {
 		return nil, nil
 	}
-	var place func(q point) float64
-	var v [4]float64
-	read := func(names []string, otherwise ...float64) (err error) {
-		for i, name := range names {
-			var e error
-			v[i], e = fraction(n.attr[name], otherwise[i])
-			err = errors.Join(err, e)
-		}
-		return err
-	}
-	switch n.name {
-	case "linearGradient":
-		if err := read([]string{"x1", "y1", "x2", "y2"}, 0, 0, 1, 0); err != nil {
-			return nil, err
-		}
-		from, along := point{v[0], v[1]}, point{v[2] - v[0], v[3] - v[1]}
-		square := along.x*along.x + along.y*along.y
-		place = func(q point) float64 {
-			if square == 0 {
-				return 1
-			}
-			d := q.sub(from)
-			return (d.x*along.x + d.y*along.y) / square
-		}
-	case "radialGradient":
-		if err := read([]string{"cx", "cy", "r"}, 0.5, 0.5, 0.5); err != nil {
-			return nil, err
-		}
-		place = func(q point) float64 { return q.sub(point{v[0], v[1]}).length() / v[2] }
-	default:
-		return nil, fmt.Errorf("a fill by a %s cannot be drawn as an image", n.name)
-	}
-	return func(x, y float64) rgba {
-		t := place(back.apply(point{x, y}))
-		i := 0
-		for i < len(stops) && stops[i].at <= t {
-			i++
-		}
-		var c rgba
-		switch {
-		case i == 0:
-			c = stops[0].c
-		case i == len(stops):
-			c = stops[i-1].c
-		default:
-			a, b := stops[i-1], stops[i]
-			k := (t - a.at) / (b.at - a.at)
-			for j := range c {
-				c[j] = a.c[j] + k*(b.c[j]-a.c[j])
-			}
-		}
-		for j := range c {
-			c[j] *= opacity
-		}
-		return c
-	}, nil
+	return g, nil
 }
 
-// fraction reads a number or a percentage.
-func fraction(s string, otherwise float64) (float64, error) {
-	if s == "" {
-		return otherwise, nil
+func (gradient) ColorModel() color.Model { return color.NRGBAModel }
+func (gradient) Bounds() image.Rectangle { return image.Rect(-1e9, -1e9, 1e9, 1e9) }
+
+func (g gradient) At(x, y int) color.Color {
+	t, before := g.along(float64(x)+0.5, float64(y)+0.5), g.stops[0]
+	for _, s := range g.stops {
+		if t < s.at && s.at > before.at {
+			k := max(0, (t-before.at)/(s.at-before.at))
+			mix := func(a, b uint8) uint8 { return uint8(float64(a) + k*(float64(b)-float64(a)) + 0.5) }
+			return color.NRGBA{mix(before.c.R, s.c.R), mix(before.c.G, s.c.G), mix(before.c.B, s.c.B), mix(before.c.A, s.c.A)}
+		}
+		before = s
 	}
-	number, percent := strings.CutSuffix(s, "%")
-	v, err := strconv.ParseFloat(number, 64)
-	if percent {
-		v /= 100
-	}
-	return v, err
+	return before.c
 }
 
 // parseColor reads a colour of CSS: #rgb, #rrggbb, #rrggbbaa, rgb(), rgba() or a
 // name.
-func parseColor(s string) (c rgba, err error) {
-	bad := fmt.Errorf("the colour %q is not known: write it as #rrggbb", s)
-	s = strings.ToLower(strings.TrimSpace(s))
-	if s == "transparent" {
-		return rgba{}, nil
-	}
+func parseColor(s string) (color.NRGBA, error) {
+	s = strings.ToLower(s)
 	if named, ok := colornames.Map[s]; ok {
-		return rgba{float64(named.R) / 255, float64(named.G) / 255, float64(named.B) / 255, 1}, nil
+		return color.NRGBA(named), nil
 	}
-	a := 1.0
+	var v []float64
+	var err error
 	if hex, ok := strings.CutPrefix(s, "#"); ok {
-		if len(hex) == 3 || len(hex) == 4 {
-			var long strings.Builder
-			for i := range hex {
-				long.WriteString(hex[i:i+1] + hex[i:i+1])
-			}
-			hex = long.String()
+		digits := max(1, len(hex)/3)
+		if len(hex) == 4 {
+			digits = 1
 		}
-		if len(hex) == 6 {
-			hex += "ff"
+		for ; len(hex) >= digits && err == nil; hex = hex[digits:] {
+			var part uint64
+			part, err = strconv.ParseUint(strings.Repeat(hex[:digits], 3-digits), 16, 8)
+			v = append(v, float64(part))
 		}
-		v, err := strconv.ParseUint(hex, 16, 64)
-		if err != nil || len(hex) != 8 {
-			return c, bad
-		}
-		c, a = rgba{float64(v >> 24), float64(v >> 16 & 255), float64(v >> 8 & 255)}, float64(v&255)/255
-	} else {
-		list, ok := strings.CutPrefix(strings.TrimPrefix(s, "rgba("), "rgb(")
-		if !ok && !strings.HasPrefix(s, "rgba(") {
-			return c, bad
-		}
-		v, err := numbers(strings.TrimSuffix(strings.ReplaceAll(list, "/", " "), ")"))
-		if err != nil || len(v) < 3 || len(v) > 4 {
-			return c, bad
-		}
-		copy(c[:3], v)
 		if len(v) == 4 {
-			a = v[3]
+			v[3] /= 255
 		}
+	} else if list, ok := strings.CutPrefix(strings.Replace(s, "rgba(", "rgb(", 1), "rgb("); ok {
+		v, err = numbers(strings.TrimSuffix(strings.ReplaceAll(list, "/", " "), ")"))
+	} else if s == "transparent" {
+		v = make([]float64, 4)
 	}
-	for i := range 3 {
-		c[i] = min(max(c[i]/255, 0), 1) * a
+	if len(v) == 3 {
+		v = append(v, 1)
 	}
-	c[3] = a
-	return c, nil
-}
-
-// put paints the pixels of a mask that the clips leave.
-func (p *painter) put(m *mask, paint paint, s state) {
-	b := m.box
-	for _, c := range s.clips {
-		b = b.Intersect(c.box)
+	if err != nil || len(v) != 4 {
+		return color.NRGBA{}, fmt.Errorf("the colour %q is not known: write it as #rrggbb", s)
 	}
-	for y := b.Min.Y; y < b.Max.Y; y++ {
-		for x := b.Min.X; x < b.Max.X; x++ {
-			cover := float64(m.at(x, y))
-			for _, c := range s.clips {
-				cover *= float64(c.at(x, y))
-			}
-			if cover == 0 {
-				continue
-			}
-			c := paint(float64(x)+0.5, float64(y)+0.5)
-			pixel := p.img.Pix[p.img.PixOffset(x, y):][:4:4]
-			for i := range pixel {
-				pixel[i] = uint8(c[i]*cover*255 + float64(pixel[i])*(1-c[3]*cover) + 0.5)
-			}
-		}
-	}
+	part := func(v float64) uint8 { return uint8(min(max(v, 0), 255) + 0.5) }
+	return color.NRGBA{part(v[0]), part(v[1]), part(v[2]), part(255 * v[3])}, nil
 }
