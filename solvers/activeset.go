@@ -94,7 +94,7 @@ func (in *interior) onFace(ctx context.Context) (made bool, err error) {
 		e.changes = len(e.c)
 	}
 	e.round++
-	in.q.mul(e.g, e.c)
+	in.q.Mul(e.g, e.c)
 	missing := p.Delta
 	for i, g := range e.g {
 		in.r[i] = -(g + in.linear[i] + e.b*p.S[i])
@@ -123,7 +123,7 @@ func (in *interior) onFace(ctx context.Context) (made bool, err error) {
 		e.idle = 0
 	}
 	if p.nearest(e.trial) {
-		in.q.mul(e.g, e.trial)
+		in.q.Mul(e.g, e.trial)
 		for i, v := range in.linear {
 			e.g[i] += v
 		}
@@ -135,7 +135,7 @@ func (in *interior) onFace(ctx context.Context) (made bool, err error) {
 			copy(in.f, e.f)
 		}
 	}
-	in.q.mul(e.g, e.c)
+	in.q.Mul(e.g, e.c)
 	for i, v := range in.linear {
 		e.g[i] += v
 	}

@@ -131,7 +131,7 @@ func (s *barrier) Step(ctx context.Context) (done bool, err error) {
 		return false, err
 	}
 	b := s.newton(s.missing(), 1)
-	s.q.mul(s.qdx, s.dx)
+	s.q.Mul(s.qdx, s.dx)
 	slope, curve, decrement := 0.0, 0.0, 0.0
 	for i, x := range s.dx {
 		slope -= s.r[i] * x

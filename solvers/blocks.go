@@ -1,5 +1,7 @@
 package solvers
 
+import "github.com/svmnb/svmnb/internal/rows"
+
 // Blocks is a Matrix that computes many kernel values at once for far less than
 // one after the other. Package blocks solves on it.
 type Blocks interface {
@@ -32,7 +34,7 @@ func BlocksOf(k Matrix) (b Blocks, n int) {
 	if points := PointsOf(k); points != nil {
 		k = points
 	}
-	if c, ok := k.(*checked); ok {
+	if c, ok := k.(*rows.Checked); ok {
 		k = c.Matrix
 	}
 	if b, ok := k.(Blocks); ok && b.InBlocks() {

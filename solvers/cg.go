@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/svmnb/svmnb/internal/chol"
 )
 
 // CG is the method of conjugate gradients (Hestenes and Stiefel 1952; CST Table 7.3,
@@ -95,15 +97,15 @@ func (m CG) Start(s *System, b, x [][]float64) (LinearStepper, error) {
 type cg struct {
 	method  CG
 	s       *System
-	theta   float64  // A ⪰ θI, or A ⪰ θP, where θ is 1 but for rounding; 0 where there is none
-	bounded bool     // A ⪰ diag(floor) with floors above 0
-	p       *lowRank // the preconditioner, nil without
-	k       *single  // K as passes have it; nil in double precision
-	hold    bool     // k is wanted
-	refused bool     // k does not do
-	warm    bool     // a run starts elsewhere than at 0
-	known   bool     // g is that of x
-	opened  bool     // what asks for rows before the first iteration is done
+	theta   float64         // A ⪰ θI, or A ⪰ θP, where θ is 1 but for rounding; 0 where there is none
+	bounded bool            // A ⪰ diag(floor) with floors above 0
+	p       *preconditioner // nil without
+	k       *single         // K as passes have it; nil in double precision
+	hold    bool            // k is wanted
+	refused bool            // k does not do
+	warm    bool            // a run starts elsewhere than at 0
+	known   bool            // g is that of x
+	opened  bool            // what asks for rows before the first iteration is done
 	runs    []cgRun
 	steps   int
 	x, y    [][]float64 // what is multiplied by A in a pass, and the products
@@ -202,7 +204,7 @@ func (c *cg) solve(r *cgRun) {
 	if r.z = r.g; c.p != nil {
 		r.z = r.pg
 		copy(r.z, r.g)
-		c.p.solve(r.z)
+		c.p.Solve(r.z)
 	}
 	r.gg = inner(r.g, r.z)
 }
@@ -415,27 +417,32 @@ func (c *cg) skilling(r *cgRun) float64 {
 	return energy
 }
 
+// preconditioner is P, with A ⪰ (1 − rounding)P.
+type preconditioner struct {
+	*chol.LowRank
+	rounding float64
+}
+
 // precondition returns P = LL' + diag(noise), ready to solve. L is that of
-// pivoted, and P is inverted in product form: it is the formula of Woodbury, with the
+// [chol.Pivoted], and P is inverted in product form: it is the formula of Woodbury, with the
 // digits that this loses where the noise is small. As K − LL' ⪰ 0, A ⪰ P; entries of L
 // that are off by their rounding make it A ⪰ (1 − rounding)P.
-func (s *System) precondition(ctx context.Context, rank int) (*lowRank, error) {
+func (s *System) precondition(ctx context.Context, rank int) (*preconditioner, error) {
 	n := s.K.Dim()
-	columns, err := pivoted(ctx, s.K, min(rank, n), 0)
-	if err != nil {
-		var indefinite *IndefiniteError
-		if errors.As(err, &indefinite) {
-			indefinite.Method = "pivoted Cholesky"
-		}
+	columns, err := chol.Pivoted(ctx, s.K, min(rank, n), 0)
+	var left *chol.IndefiniteError
+	switch {
+	case errors.As(err, &left):
+		return nil, &IndefiniteError{Method: "pivoted Cholesky", Row: left.Row, Value: left.Value, Need: -2 * left.Value}
+	case err != nil:
 		return nil, err
 	}
-	p := &lowRank{}
-	p.keep(columns, fill(n, 1), nil)
+	p := &preconditioner{LowRank: chol.NewLowRank(columns, fill(n, 1), nil)}
 	most := 0.0
 	for i, k := range s.K.Diag() {
 		most = max(most, k/s.Noise[i])
 	}
 	p.rounding = float64(n) * float64(len(columns)+10) * 0x1p-53 * most
-	_, err = p.factor(ctx, s.Noise)
+	_, err = p.Factor(ctx, s.Noise)
 	return p, err
 }

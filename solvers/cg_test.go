@@ -281,7 +281,8 @@ func TestNoSquare(t *testing.T) {
 	}
 }
 
-// TestStepsDoNotAllocate: beside the trace, of which nothing is sampled here.
+// TestLinearStepsDoNotAllocate: beside the trace, of which nothing is sampled here, nothing
+// but what a pass does with each row; with the bound of Gibbs and MacKay there are two.
 func TestLinearStepsDoNotAllocate(t *testing.T) {
 	_, b := randomSystem(1, 60, 3)
 	x, _ := points(newRand(1), 60, 3, 0)
@@ -292,7 +293,7 @@ func TestLinearStepsDoNotAllocate(t *testing.T) {
 				mustSolve(t, s, b, m, SystemSettings{MaxIterations: iterations, Stop: Residual{Rel: 1e-300}, Every: -1})
 			})
 		}
-		if short, long := run(5), run(20); long > short {
+		if short, long := run(5), run(20); long > short+2*15 {
 			t.Errorf("%s: 5 iterations make %g allocations, 20 make %g", m.Name(), short, long)
 		}
 	}

@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/svmnb/svmnb/internal/simd"
+	"github.com/svmnb/svmnb/internal/chol"
+	"github.com/svmnb/svmnb/internal/rows"
 )
 
 // Cholesky solves A x = b by A = LL', L lower triangular (CST 7.6; Golub and Van
@@ -31,7 +32,7 @@ func (m Cholesky) Name() string {
 
 // Memory returns 4n², some columns more, and 16n for each right-hand side.
 func (m Cholesky) Memory(n, q int) float64 {
-	return 4 * float64(n) * (float64(n) + 2*band + 4*float64(q))
+	return chol.Memory(n) + 16*float64(n)*float64(q)
 }
 
 // Start implements LinearMethod.
@@ -40,7 +41,7 @@ func (m Cholesky) Start(s *System, b, x [][]float64) (LinearStepper, error) {
 }
 
 func (m Cholesky) check() error {
-	if !(m.Jitter >= 0 && usable(m.Jitter)) {
+	if !(m.Jitter >= 0 && rows.Usable(m.Jitter)) {
 		return &ProblemError{"Cholesky.Jitter", -1, m.Jitter, fmt.Sprintf("is %g; it must be positive, or 0 for none", m.Jitter)}
 	}
 	return nil
@@ -75,17 +76,17 @@ func (m Cholesky) Factor(ctx context.Context, s *System) (*CholeskyFactor, error
 
 func (m Cholesky) factor(ctx context.Context, s *System) (*CholeskyFactor, error) {
 	n := s.K.Dim()
-	a := newPanels[float64](n)
+	a := chol.New[float64](n)
 	if err := triangleOf(ctx, s, a); err != nil {
 		return nil, err
 	}
-	pivot, err := a.lower(ctx)
+	pivot, err := a.Factor(ctx)
 	if err != nil {
 		return nil, err
 	}
 	failure := &IndefiniteError{Method: m.Name(), Row: pivot}
 	if pivot < n {
-		failure.Value = a.at(pivot, pivot)
+		failure.Value = a.At(pivot, pivot)
 	}
 	jitter := 0.0
 	for try := -7; pivot < n; try++ {
@@ -97,25 +98,25 @@ func (m Cholesky) factor(ctx context.Context, s *System) (*CholeskyFactor, error
 			return nil, failure
 		}
 		jitter = m.Jitter * math.Pow(10, float64(try))
-		a.reset(n)
+		a.Reset(n)
 		if err := triangleOf(ctx, s, a); err != nil {
 			return nil, err
 		}
 		for i := range n {
-			*a.entry(i, i) += jitter
+			*a.Entry(i, i) += jitter
 		}
-		if pivot, err = a.lower(ctx); err != nil {
+		if pivot, err = a.Factor(ctx); err != nil {
 			return nil, err
 		}
 	}
-	return &CholeskyFactor{n: n, l: a, jitter: jitter}, nil
+	return &CholeskyFactor{a, jitter}, nil
 }
 
 // triangleOf sets the lower triangle of A.
-func triangleOf(ctx context.Context, s *System, t *panels[float64]) error {
-	err := s.blocks(ctx, t.width(), func(i, j int, rows [][]float64) { t.set(i, j, rows, nil) })
+func triangleOf(ctx context.Context, s *System, t *chol.Panels[float64]) error {
+	err := rows.SweepBlocks(ctx, s.K, t.Width(), func(i, j int, rows [][]float64) { t.Set(i, j, rows, nil) })
 	for i, v := range s.Noise {
-		*t.entry(i, i) += v
+		*t.Entry(i, i) += v
 	}
 	return err
 }
@@ -124,36 +125,10 @@ func triangleOf(ctx context.Context, s *System, t *panels[float64]) error {
 func (s *System) dense(ctx context.Context) (array, error) {
 	n := s.K.Dim()
 	t := array{make([]float64, n*n), n}
-	return t, s.rows(ctx, false, func(i int, row []float64) {
+	return t, rows.Sweep(ctx, s.K, false, func(i int, row []float64) {
 		copy(t.row(i, n), row)
 		t.data[i*n+i] += s.noise(i)
 	})
-}
-
-// rows calls do with each row of K, up to the diagonal where lower is set.
-func (s *System) rows(ctx context.Context, lower bool, do func(i int, row []float64)) error {
-	if k := whole[Sweeper](s); k != nil {
-		return k.Sweep(ctx, lower, do)
-	}
-	for i := range s.K.Dim() {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		row := s.K.Row(i)
-		if lower {
-			row = row[:i+1]
-		}
-		do(i, row)
-	}
-	return nil
-}
-
-// blocks calls do with blocks of the rows of K up to the diagonal, as a BlockSweeper does.
-func (s *System) blocks(ctx context.Context, high int, do func(i, j int, rows [][]float64)) error {
-	if k := whole[BlockSweeper](s); k != nil {
-		return k.SweepBlocks(ctx, high, do)
-	}
-	return s.rows(ctx, true, func(i int, row []float64) { do(i, 0, [][]float64{row}) })
 }
 
 type cholesky struct {
@@ -194,21 +169,17 @@ func (d *direct) solve(ctx context.Context, in func(x []float64)) error {
 // CholeskyFactor is L of A + jitter I = LL'. Its methods change nothing but what they
 // are given, so they may be called from several goroutines.
 type CholeskyFactor struct {
-	n      int
-	l      any // *panels[float64], whose methods cells need not compile (see kernels.Gram)
+	l      *chol.Panels[float64]
 	jitter float64
 }
 
-// panelsOf returns L; that of a zero CholeskyFactor has no rows.
-func panelsOf(f *CholeskyFactor) *panels[float64] {
-	if p, ok := f.l.(*panels[float64]); ok {
-		return p
-	}
-	return newPanels[float64](0)
-}
-
 // N returns the number of rows.
-func (f *CholeskyFactor) N() int { return f.n }
+func (f *CholeskyFactor) N() int {
+	if f.l == nil {
+		return 0
+	}
+	return f.l.Rows()
+}
 
 // Jitter returns what was added to the diagonal of A, 0 as a rule.
 func (f *CholeskyFactor) Jitter() float64 { return f.jitter }
@@ -216,8 +187,8 @@ func (f *CholeskyFactor) Jitter() float64 { return f.jitter }
 // LogDet returns ln|A|.
 func (f *CholeskyFactor) LogDet() float64 {
 	sum := 0.0
-	for i := range f.n {
-		sum += math.Log(panelsOf(f).at(i, i))
+	for i := range f.N() {
+		sum += math.Log(f.l.At(i, i))
 	}
 	return 2 * sum
 }
@@ -226,20 +197,41 @@ func (f *CholeskyFactor) LogDet() float64 {
 // is replaced. b has length n and may be dst.
 func (f *CholeskyFactor) Solve(dst, b []float64) []float64 {
 	dst = f.HalfSolve(dst, b)
-	panelsOf(f).backward(dst)
+	if f.l != nil {
+		f.l.Backward(dst)
+	}
 	return dst
 }
 
 // HalfSolve sets dst to L⁻¹b, whose squared norm is b'A⁻¹b, and returns it; a dst that
 // is shorter than n, such as nil, is replaced. b has length n and may be dst.
 func (f *CholeskyFactor) HalfSolve(dst, b []float64) []float64 {
-	if len(dst) < f.n {
-		dst = make([]float64, f.n)
+	dst = f.copied(dst, b)
+	if f.l != nil {
+		f.l.Forward(dst)
 	}
-	dst = dst[:f.n]
-	copy(dst, b)
-	panelsOf(f).forward(dst)
 	return dst
+}
+
+// Multiply sets dst to Lz, which has covariance A for z of independent standard
+// normal numbers, and returns it; a dst that is shorter than n, such as nil, is
+// replaced. z has length n and may be dst.
+func (f *CholeskyFactor) Multiply(dst, z []float64) []float64 {
+	dst = f.copied(dst, z)
+	if f.l != nil {
+		f.l.Multiply(dst)
+	}
+	return dst
+}
+
+// copied returns v, in dst where that is long enough.
+func (f *CholeskyFactor) copied(dst, v []float64) []float64 {
+	n := f.N()
+	if len(dst) < n {
+		dst = make([]float64, n)
+	}
+	copy(dst[:n], v)
+	return dst[:n]
 }
 
 // SolveAll replaces each of the q vectors of x, of length n, by A⁻¹ times it: q n²
@@ -247,61 +239,34 @@ func (f *CholeskyFactor) HalfSolve(dst, b []float64) []float64 {
 // which L is read once for many vectors. It takes 8n bytes for each vector, and as much
 // as for a few dozen more. An interrupt returns context.Cause(ctx) and leaves x as it is.
 func (f *CholeskyFactor) SolveAll(ctx context.Context, x [][]float64) error {
-	return f.all(ctx, x, true)
+	switch {
+	case ctx == nil:
+		return errNoContext
+	case f.l == nil:
+		return nil
+	}
+	return f.l.SolveAll(ctx, x)
 }
 
 // HalfSolveAll replaces each of the q vectors of x by L⁻¹ times it; see SolveAll.
 func (f *CholeskyFactor) HalfSolveAll(ctx context.Context, x [][]float64) error {
-	return f.all(ctx, x, false)
-}
-
-func (f *CholeskyFactor) all(ctx context.Context, x [][]float64, back bool) error {
 	switch {
 	case ctx == nil:
 		return errNoContext
-	case f.n == 0 || len(x) == 0:
+	case f.l == nil:
 		return nil
 	}
-	s := panelsOf(f).newSheet(x)
-	if err := s.divide(ctx, panelsOf(f).tiles, panelsOf(f).part); err != nil {
-		return err
-	}
-	if back { // L⁻ᵀ is J(JL'J)⁻¹J
-		s.turn(panelsOf(f).width())
-		if err := s.divide(ctx, panelsOf(f).tiles, panelsOf(f).turned); err != nil {
-			return err
-		}
-		s.turn(panelsOf(f).width())
-	}
-	s.copyTo(x, panelsOf(f).width())
-	return nil
+	return f.l.ForwardAll(ctx, x)
 }
 
 // Inverse returns the n rows of A⁻¹ = L⁻ᵀL⁻¹: 2n³/3 operations, and 12n² bytes while it
 // is made, 8n² of which stay. An interrupt returns context.Cause(ctx).
 func (f *CholeskyFactor) Inverse(ctx context.Context) ([][]float64, error) {
-	n := f.n
-	if ctx == nil {
-		return nil, errNoContext
-	}
-	if n == 0 {
-		return nil, nil
-	}
-	u, err := panelsOf(f).inverse(ctx)
-	if err != nil {
+	lower, err := f.InverseLower(ctx)
+	if err != nil || lower.u == nil {
 		return nil, err
 	}
-	all := array{make([]float64, n*n), n}
-	rows := make([][]float64, n)
-	for i := range rows {
-		rows[i] = all.row(i, n)[:n:n]
-		u.row(rows[i], i)
-	}
-	parallel(len(u.panel), n*n, func(j int) { // each column of which is a row above the diagonal
-		from, to := j*u.width, min((j+1)*u.width, n)
-		simd.Transpose(all.data[from*n+from:], n, u.part(j, from, n), u.width, n-from, to-from)
-	})
-	return rows, nil
+	return lower.u.Dense(), nil
 }
 
 // InverseLower returns the lower triangle of A⁻¹, for gradients of the evidence. It takes
@@ -310,7 +275,10 @@ func (f *CholeskyFactor) InverseLower(ctx context.Context) (*InverseLower, error
 	if ctx == nil {
 		return nil, errNoContext
 	}
-	u, err := panelsOf(f).inverse(ctx)
+	if f.l == nil {
+		return &InverseLower{}, nil
+	}
+	u, err := f.l.Inverse(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -318,7 +286,7 @@ func (f *CholeskyFactor) InverseLower(ctx context.Context) (*InverseLower, error
 }
 
 // InverseLower is the lower triangle of A⁻¹.
-type InverseLower struct{ u any } // *columns[float64]
+type InverseLower struct{ u *chol.Inverse[float64] }
 
 // Row sets dst to the first i+1 entries of row i and returns it; a dst that is shorter,
 // such as nil, is replaced.
@@ -327,19 +295,6 @@ func (l *InverseLower) Row(dst []float64, i int) []float64 {
 		dst = make([]float64, i+1)
 	}
 	dst = dst[:i+1]
-	l.u.(*columns[float64]).row(dst, i)
-	return dst
-}
-
-// Multiply sets dst to Lz, which has covariance A for z of independent standard
-// normal numbers, and returns it; a dst that is shorter than n, such as nil, is
-// replaced. z has length n and may be dst.
-func (f *CholeskyFactor) Multiply(dst, z []float64) []float64 {
-	if len(dst) < f.n {
-		dst = make([]float64, f.n)
-	}
-	dst = dst[:f.n]
-	copy(dst, z)
-	panelsOf(f).multiply(dst)
+	l.u.Row(dst, i)
 	return dst
 }

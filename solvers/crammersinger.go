@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/svmnb/svmnb/internal/panics"
+	"github.com/svmnb/svmnb/internal/rows"
 )
 
 // CrammerSinger is the machine that learns all k classes at once (Crammer and
@@ -51,13 +52,13 @@ func (p *CrammerSinger) Check() error {
 	}
 	for i, v := range p.K.Diag() {
 		switch {
-		case !usable(v):
-			return bad("K", i, v, "row %d, column %d "+usableMsg, i, i)
+		case !rows.Usable(v):
+			return bad("K", i, v, "row %d, column %d "+rows.Unusable, i, i)
 		case v < 0:
 			return bad("K", i, v, "K(x, x) is negative; the kernel is none for this point")
 		case p.Y[i] < 0 || p.Y[i] >= p.Classes:
 			return bad("Y", i, float64(p.Y[i]), "is no class; they are 0 … %d", p.Classes-1)
-		case !(p.C[i] > 0 && usable(p.C[i])):
+		case !(p.C[i] > 0 && rows.Usable(p.C[i])):
 			return bad("C", i, p.C[i], "must be a positive number, at most 1e100")
 		}
 	}
@@ -115,7 +116,7 @@ func (p *CrammerSinger) Solve(ctx context.Context, s Settings) (_ *Result, err e
 	if x, ok := p.K.(Features); ok {
 		r.x, r.w = x, matrix(k, x.Columns())
 	} else {
-		r.rows = &checked{Matrix: p.K, seen: make([]bool, n)}
+		r.rows = rows.Check(p.K, badRow)
 		r.K, r.g = r.rows, matrix(k, n)
 	}
 	status, err := r.loop(ctx, s)
@@ -123,7 +124,7 @@ func (p *CrammerSinger) Solve(ctx context.Context, s Settings) (_ *Result, err e
 		return nil, err
 	}
 	res := r.res
-	res.Alpha, res.Status, res.Elapsed, res.Evaluations = r.alpha, status, time.Since(r.began), evaluations(p.K)
+	res.Alpha, res.Status, res.Elapsed, res.Evaluations = r.alpha, status, time.Since(r.began), rows.Evaluations(p.K)
 	res.Certificate = p.Certify(res.Alpha)
 	if status == Interrupted {
 		return res, fmt.Errorf("solvers: %s stopped after %d epochs: %w", crammerSinger, res.Iterations, context.Cause(ctx))
@@ -147,17 +148,17 @@ func matrix(rows, columns int) [][]float64 {
 // joint is the workspace of a run.
 type joint struct {
 	CrammerSinger
-	x      Features    // nil for a kernel
-	rows   *checked    // K, where there are no features
-	w      [][]float64 // k × d, w_m
-	g      [][]float64 // k × n, w_m·x_i without e_im
-	alpha  []float64   // n·k
-	last   []float64   // α at the last point of the trace
-	kept   int         // how many α the deltas of the trace have
-	b      []float64   // k values: g_im of the point in hand, then B_m
-	next   []float64   // its new α_i
-	d      []float64   // D_m, sorted
-	order  []int       // a permutation; the first size of it are not left out
+	x      Features      // nil for a kernel
+	rows   *rows.Checked // K, where there are no features
+	w      [][]float64   // k × d, w_m
+	g      [][]float64   // k × n, w_m·x_i without e_im
+	alpha  []float64     // n·k
+	last   []float64     // α at the last point of the trace
+	kept   int           // how many α the deltas of the trace have
+	b      []float64     // k values: g_im of the point in hand, then B_m
+	next   []float64     // its new α_i
+	d      []float64     // D_m, sorted
+	order  []int         // a permutation; the first size of it are not left out
 	size   int
 	whole  bool    // the last epoch left no point out
 	passed bool    // the last epoch passed over points that violate, since others did more
@@ -218,8 +219,8 @@ func (r *joint) loop(ctx context.Context, s Settings) (Status, error) {
 			}
 			moved, err := r.epoch(ctx)
 			switch {
-			case r.rows != nil && r.rows.err != nil:
-				return status, r.rows.err
+			case r.rows != nil && r.rows.Err() != nil:
+				return status, r.rows.Err()
 			case err != nil:
 				status = Interrupted
 			case !moved && r.whole && !r.passed:
@@ -302,7 +303,7 @@ func (r *joint) epoch(ctx context.Context) (moved bool, err error) {
 		if r.move(i, alpha) {
 			moved = true
 		}
-		if r.rows != nil && r.rows.err != nil {
+		if r.rows != nil && r.rows.Err() != nil {
 			return moved, nil
 		}
 	}
@@ -454,7 +455,7 @@ func (r *joint) measure() Point {
 	pt := Point{
 		Iteration: r.res.Iterations, Elapsed: time.Since(r.began), Primal: c.Primal, Dual: c.Dual, Gap: c.Gap, RelGap: c.RelGap,
 		KKT: c.MaxKKT, Up: c.MaxKKT, Equality: c.Equality, Margin: nan, Bias: nan, Step: nan, Free: c.Free, Bound: c.AtUpper,
-		Active: r.size, Evaluations: evaluations(r.K), Surrogate: nan,
+		Active: r.size, Evaluations: rows.Evaluations(r.K), Surrogate: nan,
 	}
 	if c.Norm2 > 0 {
 		pt.Margin = 1 / math.Sqrt(c.Norm2)

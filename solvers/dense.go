@@ -5,18 +5,19 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/svmnb/svmnb/internal/chol"
 	"github.com/svmnb/svmnb/internal/simd"
 )
 
 // quadratic is the Q of a problem as an interior-point method needs it.
 type quadratic interface {
-	// mul sets y = Qx.
-	mul(y, x []float64)
-	// factor prepares solve for M = Q + diag(d). A coordinate whose d is +Inf
+	// Mul sets y = Qx.
+	Mul(y, x []float64)
+	// Factor prepares Solve for M = Q + diag(d). A coordinate whose d is +Inf
 	// is held at 0. It reports false if M is not positive definite.
-	factor(ctx context.Context, d []float64) (ok bool, err error)
-	// solve sets x to M⁻¹x.
-	solve(x []float64)
+	Factor(ctx context.Context, d []float64) (ok bool, err error)
+	// Solve sets x to M⁻¹x.
+	Solve(x []float64)
 }
 
 // dense holds Q, row i from the diagonal on, and the Cholesky factor of M without the
@@ -24,7 +25,7 @@ type quadratic interface {
 type dense struct {
 	n    int
 	q    []float64
-	l    *panels[float64]
+	l    *chol.Panels[float64]
 	rows []int // coordinate of each row of the factor
 	x    []float64
 }
@@ -37,7 +38,7 @@ func (q *dense) row(i int) []float64 {
 
 func newDense(ctx context.Context, p *Problem) (*dense, error) {
 	n := p.K.Dim()
-	q := &dense{n: n, q: make([]float64, n*(n+1)/2), l: newPanels[float64](n), rows: make([]int, 0, n), x: make([]float64, n)}
+	q := &dense{n: n, q: make([]float64, n*(n+1)/2), l: chol.New[float64](n), rows: make([]int, 0, n), x: make([]float64, n)}
 	for i := range n {
 		if i%64 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -53,7 +54,7 @@ func newDense(ctx context.Context, p *Problem) (*dense, error) {
 	return q, nil
 }
 
-func (q *dense) mul(y, x []float64) {
+func (q *dense) Mul(y, x []float64) {
 	clear(y)
 	for i, v := range x {
 		row := q.row(i)
@@ -62,7 +63,7 @@ func (q *dense) mul(y, x []float64) {
 	}
 }
 
-func (q *dense) factor(ctx context.Context, d []float64) (bool, error) {
+func (q *dense) Factor(ctx context.Context, d []float64) (bool, error) {
 	q.rows = q.rows[:0]
 	for i, v := range d {
 		if !math.IsInf(v, 1) {
@@ -70,31 +71,31 @@ func (q *dense) factor(ctx context.Context, d []float64) (bool, error) {
 		}
 	}
 	m := len(q.rows)
-	q.l.reset(m)
-	w := q.l.width()
+	q.l.Reset(m)
+	w := q.l.Width()
 	for c, j := range q.rows {
 		row := q.row(j)
 		for r := c; r < m; {
 			panel := r / w
-			column := q.l.column(panel, c)
+			column := q.l.Column(panel, c)
 			for ; r < min(m, (panel+1)*w); r++ {
 				column[r-panel*w] = row[q.rows[r]-j]
 			}
 		}
-		*q.l.entry(c, c) += d[j]
+		*q.l.Entry(c, c) += d[j]
 	}
-	pivot, err := q.l.lower(ctx)
+	pivot, err := q.l.Factor(ctx)
 	return pivot == m && err == nil, err
 }
 
-func (q *dense) solve(x []float64) {
+func (q *dense) Solve(x []float64) {
 	y := q.x[:len(q.rows)]
 	for k, i := range q.rows {
 		y[k] = x[i]
 	}
 	clear(x)
-	q.l.forward(y)
-	q.l.backward(y)
+	q.l.Forward(y)
+	q.l.Backward(y)
 	for k, i := range q.rows {
 		x[i] = y[k]
 	}

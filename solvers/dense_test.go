@@ -10,9 +10,9 @@ import (
 )
 
 // TestDense holds products and solutions against gonum's, with held coordinates
-// and over the seam of panels.
+// and over the seams of the panels and bands of a factor.
 func TestDense(t *testing.T) {
-	for _, n := range []int{1, 2, 7, 40, panel, panel + 3, 2*panel + 40} {
+	for _, n := range []int{1, 2, 7, 40, 192, 195, 256, 552} {
 		rng := newRand(uint64(n))
 		x, y := points(rng, n, 4, 0.3)
 		p := SoftMargin2(newGram(x, rbf(0.3)), y, fill(n, 20))
@@ -27,7 +27,7 @@ func TestDense(t *testing.T) {
 			v.SetVec(i, rng.NormFloat64())
 		}
 		got := make([]float64, n)
-		q.mul(got, v.RawVector().Data)
+		q.Mul(got, v.RawVector().Data)
 		want.MulVec(m, v)
 		for i, g := range got {
 			if !near(g, want.AtVec(i), 1e-11) && math.Abs(g-want.AtVec(i)) > 1e-11 {
@@ -40,12 +40,12 @@ func TestDense(t *testing.T) {
 			}
 		}
 		for range 2 { // the factor must leave Q as it is
-			if ok, err := q.factor(context.Background(), d); !ok || err != nil {
+			if ok, err := q.Factor(context.Background(), d); !ok || err != nil {
 				t.Fatal(n, ok, err)
 			}
 			sol := append([]float64(nil), v.RawVector().Data...)
-			q.solve(sol)
-			q.mul(got, sol)
+			q.Solve(sol)
+			q.Mul(got, sol)
 			for i, s := range sol {
 				if math.IsInf(d[i], 1) {
 					if s != 0 {
@@ -57,7 +57,7 @@ func TestDense(t *testing.T) {
 			}
 		}
 		if d[n-1] = -100; n > 1 {
-			if ok, err := q.factor(context.Background(), d); ok || err != nil {
+			if ok, err := q.Factor(context.Background(), d); ok || err != nil {
 				t.Errorf("n = %d: an indefinite matrix was factored (%v)", n, err)
 			}
 		}
@@ -68,8 +68,9 @@ func TestDense(t *testing.T) {
 func TestDenseEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	x, y := points(newRand(1), panel+1, 2, 1)
-	p := SoftMargin(newGram(x, rbf(1)), y, fill(panel+1, 1))
+	const n = 257
+	x, y := points(newRand(1), n, 2, 1)
+	p := SoftMargin(newGram(x, rbf(1)), y, fill(n, 1))
 	if _, err := newDense(ctx, p); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
@@ -77,17 +78,11 @@ func TestDenseEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := q.factor(ctx, fill(panel+1, 1)); !errors.Is(err, context.Canceled) {
+	if _, err := q.Factor(ctx, fill(n, 1)); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	low := &lowRank{}
-	if err := low.approximate(ctx, p); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-	if err := low.approximate(context.Background(), p); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := low.factor(ctx, fill(panel+1, 1)); !errors.Is(err, context.Canceled) {
+	low := &approximation{}
+	if _, err := low.of(ctx, p); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

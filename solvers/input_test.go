@@ -122,19 +122,6 @@ func TestPoisonAnywhere(t *testing.T) {
 	}
 }
 
-// TestCheckedRow: until the loop has seen the error, a bad row reads as zeros.
-func TestCheckedRow(t *testing.T) {
-	c := checked{Matrix: matrixOf([][]float64{{1, math.NaN()}, {0.5, 1}}), seen: make([]bool, 2)}
-	if row := c.Row(1); row[0] != 0.5 || c.err != nil {
-		t.Errorf("a good row reads as %v, %v", row, c.err)
-	}
-	for range 2 {
-		if row := c.Row(0); len(row) != 2 || row[0] != 0 || row[1] != 0 || c.err == nil {
-			t.Errorf("a bad row reads as %v, %v", row, c.err)
-		}
-	}
-}
-
 // TestCancelledBefore: the partial result has the first point and a certificate.
 func TestCancelledBefore(t *testing.T) {
 	cause := errors.New("the user has left")

@@ -2,9 +2,12 @@ package solvers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/svmnb/svmnb/internal/chol"
 )
 
 // interior is what Barrier and PrimalDual have in common: a point strictly
@@ -20,7 +23,7 @@ import (
 // +Inf has no w. A coordinate with l_i = u_i is held.
 type interior struct {
 	p      *Problem
-	low    *lowRank // the approximation to use, nil for the Q of the problem
+	low    *approximation // the approximation to use, nil for the Q of the problem
 	q      quadratic
 	linear []float64 // p, or p + b₀ s: a fixed bias is part of the linear term, and b stays 0
 	diag   []float64 // of Q
@@ -50,7 +53,7 @@ type interior struct {
 	finished bool
 }
 
-func newInterior(p *Problem, alpha []float64, low *lowRank) interior {
+func newInterior(p *Problem, alpha []float64, low *approximation) interior {
 	n := len(alpha)
 	in := interior{
 		p: p, low: low, linear: append([]float64(nil), p.P...), diag: append([]float64(nil), p.K.Diag()...), upper: append([]float64(nil), p.Upper...),
@@ -74,10 +77,28 @@ func newInterior(p *Problem, alpha []float64, low *lowRank) interior {
 	return in
 }
 
+// approximation says by how many columns of an incomplete Cholesky factor Q is replaced.
+type approximation struct {
+	rank int     // at most; 0 means n
+	loss float64 // what they may leave out of the trace of K
+}
+
+func (a *approximation) of(ctx context.Context, p *Problem) (*chol.LowRank, error) {
+	columns, err := chol.Pivoted(ctx, p.K, a.rank, a.loss)
+	var indefinite *chol.IndefiniteError
+	switch {
+	case errors.As(err, &indefinite):
+		return nil, errIndefinite
+	case err != nil:
+		return nil, err
+	}
+	return chol.NewLowRank(columns, p.S, p.Ridge), nil
+}
+
 // open asks for the rows of K, so that this too can be interrupted.
 func (in *interior) open(ctx context.Context) (err error) {
 	if in.low != nil {
-		in.q, err = in.low, in.low.approximate(ctx, in.p)
+		in.q, err = in.low.of(ctx, in.p)
 	} else {
 		in.q, err = newDense(ctx, in.p)
 	}
@@ -119,7 +140,7 @@ func (in *interior) start() {
 func (in *interior) Refresh([]float64) {}
 
 func (in *interior) gradient() {
-	in.q.mul(in.grad, in.alpha)
+	in.q.Mul(in.grad, in.alpha)
 	for i, v := range in.linear {
 		in.grad[i] += v
 	}
@@ -254,7 +275,7 @@ func (in *interior) scale() float64 {
 		in.dx[i] = x
 		slope -= in.linear[i] * x
 	}
-	in.q.mul(in.r, in.dx)
+	in.q.Mul(in.r, in.dx)
 	for i, v := range in.r {
 		curve += v * in.dx[i]
 	}
@@ -295,7 +316,7 @@ func (in *interior) balance() float64 {
 func (in *interior) factor(ctx context.Context) error {
 	d := in.d
 	for _, share := range [...]float64{1e-14, 1e-12, 1e-10, 1e-8, 1e-6, 0} {
-		ok, err := in.q.factor(ctx, d)
+		ok, err := in.q.Factor(ctx, d)
 		if err != nil {
 			return err
 		}
@@ -311,7 +332,7 @@ func (in *interior) factor(ctx context.Context) error {
 		}
 	}
 	copy(in.ms, in.p.S)
-	in.q.solve(in.ms)
+	in.q.Solve(in.ms)
 	in.sms = 0
 	for i, s := range in.p.S {
 		in.sms += s * in.ms[i]
@@ -331,7 +352,7 @@ func (in *interior) newton(e float64, refinements int) (y float64) {
 	y = in.eliminate(in.dx, e)
 	rest, qx := in.work[0], in.work[1]
 	for range refinements {
-		in.q.mul(qx, in.dx)
+		in.q.Mul(qx, in.dx)
 		left := e
 		for i, x := range in.dx {
 			if rest[i] = 0; !math.IsInf(in.d[i], 1) {
@@ -348,7 +369,7 @@ func (in *interior) newton(e float64, refinements int) (y float64) {
 }
 
 func (in *interior) eliminate(x []float64, e float64) (y float64) {
-	in.q.solve(x)
+	in.q.Solve(x)
 	if in.p.FixedBias || !(in.sms > 0) {
 		return 0
 	}
@@ -431,7 +452,7 @@ func (in *interior) recedes(x []float64) bool {
 	if !(slope < 0 && against <= 1e-4*along) {
 		return false
 	}
-	in.q.mul(qv, v)
+	in.q.Mul(qv, v)
 	for i, vi := range v {
 		curve += vi * qv[i]
 	}

@@ -82,12 +82,12 @@ func Probe(ctx context.Context, s *System, m CG, count int, seed uint64, set Sys
 			z[j][i] = float64(2*rng.IntN(2) - 1)
 		}
 		if q := method.p; q != nil {
-			g := make([]float64, q.r)
+			g := make([]float64, q.Rank())
 			for k := range g {
 				g[k] = float64(2*rng.IntN(2) - 1)
 			}
 			for i := range z[j] {
-				z[j][i] = z[j][i]*math.Sqrt(s.Noise[i]) + inner(q.v[i*q.r:(i+1)*q.r], g)
+				z[j][i] = z[j][i]*math.Sqrt(s.Noise[i]) + inner(q.Row(i), g)
 			}
 		}
 	}
@@ -100,7 +100,7 @@ func Probe(ctx context.Context, s *System, m CG, count int, seed uint64, set Sys
 		p.w = make([][]float64, count)
 		for j := range p.w {
 			p.w[j] = append([]float64(nil), z[j]...)
-			method.p.solve(p.w[j])
+			method.p.Solve(p.w[j])
 		}
 	}
 	values := make([]float64, count)
@@ -111,7 +111,7 @@ func Probe(ctx context.Context, s *System, m CG, count int, seed uint64, set Sys
 		p.LogDetWidth += math.Abs(most-least) / 2 / float64(count)
 	}
 	if p.LogDet, p.LogDetError = mean(values); method.p != nil {
-		for _, d := range method.p.d {
+		for _, d := range method.p.D() {
 			p.LogDet += math.Log(d)
 		}
 	}
@@ -175,7 +175,7 @@ func (p *Probes) InverseRow(dst []float64, i int) []float64 {
 // probing is CG with a preconditioner that is there already, and coefficients kept.
 type probing struct {
 	CG
-	p *lowRank
+	p *preconditioner
 }
 
 func (m probing) Start(s *System, b, x [][]float64) (LinearStepper, error) {

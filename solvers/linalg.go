@@ -1,12 +1,6 @@
 package solvers
 
-import (
-	"context"
-	"runtime"
-
-	tasked "github.com/svmnb/svmnb/internal/parallel"
-	"github.com/svmnb/svmnb/internal/simd"
-)
+import "github.com/svmnb/svmnb/internal/simd"
 
 // array is a matrix stored by rows, stride apart.
 type array struct {
@@ -24,10 +18,3 @@ func (t array) block(r0, r1, c0, c1 int) rectangle {
 
 // row is row i of the array up to column end.
 func (t array) row(i, end int) []float64 { return t.data[i*t.stride : i*t.stride+end] }
-
-// parallel calls do for every task, on several goroutines where that many
-// multiplications are worth it. Which does a task must not matter to its result.
-func parallel(tasks, multiplications int, do func(task int)) {
-	threads := min(tasks, runtime.GOMAXPROCS(0), multiplications>>18)
-	_ = tasked.For(context.Background(), threads, tasks, func(_, task int) { do(task) })
-}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/svmnb/svmnb/internal/simd"
 )
 
 // TestSubtractProduct holds products over the seams of their parts against gonum's.
@@ -87,6 +89,15 @@ func TestFactorEnds(t *testing.T) {
 	}
 	if _, err := (Cholesky{}).Factor(ctx, s); !errors.Is(err, gone) {
 		t.Error(err)
+	}
+}
+
+// eachLevel runs a test with the loops of each level of the machine.
+func eachLevel(t *testing.T, test func(t *testing.T)) {
+	defer simd.SetLevel(simd.Active())
+	for l := range simd.Best() + 1 {
+		simd.SetLevel(l)
+		t.Run(l.String(), test)
 	}
 }
 
@@ -201,17 +212,6 @@ func TestBlockSweeper(t *testing.T) {
 			}
 		}
 	})
-}
-
-// TestUnusable: the bound is that of every entry, however small the rest.
-func TestUnusable(t *testing.T) {
-	for v, want := range map[float64]int{1e100: -1, -1e100: -1, 1.0000001e100: 5, -1e101: 5, 1e200: 5, math.Inf(1): 5, math.Inf(-1): 5, math.NaN(): 5} {
-		row := make([]float64, 30)
-		row[0], row[5] = 1e100, v
-		if got := unusable(row); got != want {
-			t.Errorf("of %g: %d", v, got)
-		}
-	}
 }
 
 func ExampleCholeskyFactor_HalfSolveAll() {

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/svmnb/svmnb/internal/rows"
 )
 
 // replay is how many changed α the trace keeps, 16 bytes each.
@@ -120,7 +122,7 @@ func (r *run) measure(elapsed time.Duration) Point {
 	pt := Point{
 		Iteration: it.Iteration, Elapsed: elapsed, Dual: s.dual, KKT: s.kkt, Up: s.up, Low: s.low,
 		Equality: s.equality, Margin: math.NaN(), Bias: s.bias, Step: it.Step,
-		Free: s.free, Bound: s.atUpper, Active: it.Active, Evaluations: evaluations(r.given.K), Surrogate: it.Surrogate,
+		Free: s.free, Bound: s.atUpper, Active: it.Active, Evaluations: rows.Evaluations(r.given.K), Surrogate: it.Surrogate,
 	}
 	if s.norm2 > 0 {
 		pt.Margin = 1 / math.Sqrt(s.norm2)
@@ -171,7 +173,7 @@ func (r *run) unmeasured(elapsed time.Duration) Point {
 	it, nan := &r.it, math.NaN()
 	pt := Point{
 		Iteration: it.Iteration, Elapsed: elapsed, Primal: nan, Dual: nan, Gap: nan, RelGap: nan, KKT: r.p.worst(it.Up, it.Low), Up: it.Up, Low: it.Low,
-		Equality: r.p.equality(it.Alpha), Margin: nan, Bias: (it.Up + it.Low) / 2, Step: it.Step, Active: it.Active, Evaluations: evaluations(r.given.K), Surrogate: nan,
+		Equality: r.p.equality(it.Alpha), Margin: nan, Bias: (it.Up + it.Low) / 2, Step: it.Step, Active: it.Active, Evaluations: rows.Evaluations(r.given.K), Surrogate: nan,
 	}
 	for i, a := range it.Alpha {
 		if a > r.p.Lower[i] {

@@ -4,6 +4,9 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"github.com/svmnb/svmnb/internal/chol"
+	"github.com/svmnb/svmnb/internal/rows"
 )
 
 // Mixed solves A x = b by Cholesky's factor in single precision, which takes half the
@@ -28,7 +31,7 @@ func (Mixed) Name() string { return "mixed Cholesky" }
 // Memory returns 4n² and some columns more, which is what is needed where single
 // precision does not do, and 48n for each right-hand side.
 func (Mixed) Memory(n, q int) float64 {
-	return 4 * float64(n) * (float64(n) + 2*band + 12*float64(q))
+	return chol.Memory(n) + 48*float64(n)*float64(q)
 }
 
 // Start implements LinearMethod.
@@ -39,7 +42,7 @@ func (m Mixed) Start(s *System, b, x [][]float64) (LinearStepper, error) {
 type mixed struct {
 	direct
 	s     *System
-	l     *panels[float32]
+	l     *chol.Panels[float32]
 	scale []float64 // D^-½
 }
 
@@ -69,15 +72,15 @@ func (m *mixed) factor(ctx context.Context) (good bool, err error) {
 		}
 		m.scale[i] = 1 / math.Sqrt(v)
 	}
-	m.l = newPanels[float32](n)
-	err = m.s.blocks(ctx, m.l.width(), func(i, j int, rows [][]float64) { m.l.set(i, j, rows, m.scale) })
+	m.l = chol.New[float32](n)
+	err = rows.SweepBlocks(ctx, m.s.K, m.l.Width(), func(i, j int, rows [][]float64) { m.l.Set(i, j, rows, m.scale) })
 	if err != nil {
 		return false, err
 	}
 	for i := range n {
-		*m.l.entry(i, i) = 1
+		*m.l.Entry(i, i) = 1
 	}
-	pivot, err := m.l.lower(ctx)
+	pivot, err := m.l.Factor(ctx)
 	return pivot == n, err
 }
 
@@ -87,7 +90,7 @@ const mostMixed = 25
 // improve makes the iterations and reports whether they came to the end of double
 // precision.
 func (m *mixed) improve(ctx context.Context) (good bool, err error) {
-	n := m.l.n
+	n := m.l.Rows()
 	runs := make([]*refinement, len(m.b))
 	for j, b := range m.b {
 		runs[j] = &refinement{x: make([]float64, n), r: slices.Clone(b), z: make([]float64, n), h: make([]float64, n), ah: make([]float64, n), rz: 1, b: norm(b)}
@@ -152,8 +155,8 @@ func (m *mixed) precondition(z, r []float64) float64 {
 	for i, v := range r {
 		z[i] = v * m.scale[i]
 	}
-	m.l.forward(z)
-	m.l.backward(z)
+	m.l.Forward(z)
+	m.l.Backward(z)
 	for i, v := range m.scale {
 		z[i] *= v
 	}

@@ -6,7 +6,8 @@ import (
 	"math"
 	"runtime"
 
-	tasked "github.com/svmnb/svmnb/internal/parallel"
+	"github.com/svmnb/svmnb/internal/chol"
+	"github.com/svmnb/svmnb/internal/parallel"
 	"github.com/svmnb/svmnb/internal/simd"
 )
 
@@ -78,7 +79,7 @@ func (Newton) Start(p *Problem, alpha []float64) (Stepper, error) {
 	for _, v := range []*[]float64{&s.u, &s.du, &s.image, &s.g} {
 		*v = make([]float64, size)
 	}
-	s.h, s.row, s.normal = newPanels[float64](size), make([]float64, size), make([]float64, d)
+	s.h, s.row, s.normal = chol.New[float64](size), make([]float64, size), make([]float64, d)
 	for k := range s.of {
 		of := &s.of[k]
 		of.from, of.to = k*n/parts, (k+1)*n/parts
@@ -120,12 +121,12 @@ type newton struct {
 	seen     extent    // of F
 	gap      float64   // or, where endless, the violation of the KKT conditions
 
-	u, du []float64        // (w, b) and its direction
-	image []float64        // (Σ s_i α_i x_i, s'α)
-	g     []float64        // the gradient
-	h     *panels[float64] // the Hessian, then its factor
-	row   []float64        // of it
-	moved float64          // ½r‖α − shown‖²
+	u, du []float64             // (w, b) and its direction
+	image []float64             // (Σ s_i α_i x_i, s'α)
+	g     []float64             // the gradient
+	h     *chol.Panels[float64] // the Hessian, then its factor
+	row   []float64             // of it
+	moved float64               // ½r‖α − shown‖²
 
 	alpha []float64 // α(u)
 	c     []float64 // before it is clipped; c − tq along the direction
@@ -209,7 +210,7 @@ func (s *newton) schedule() {
 // products to compute.
 func (s *newton) each(products int, f func(of *part)) {
 	workers := min(parts, runtime.GOMAXPROCS(0), products>>16)
-	_ = tasked.For(context.Background(), workers, parts, func(_, k int) { f(&s.of[k]) })
+	_ = parallel.For(context.Background(), workers, parts, func(_, k int) { f(&s.of[k]) })
 }
 
 // all is the products of a pass over X.
@@ -419,15 +420,15 @@ func (s *newton) direction(ctx context.Context) (decrement float64, err error) {
 	if err := s.hessian(ctx); err != nil {
 		return 0, err
 	}
-	if pivot, err := s.h.lower(ctx); pivot < s.size || err != nil {
+	if pivot, err := s.h.Factor(ctx); pivot < s.size || err != nil {
 		return 0, err // or rounding is all that is left
 	}
 	length := 0.0
 	for j, v := range s.g {
 		s.du[j] = -v
 	}
-	s.h.forward(s.du)
-	s.h.backward(s.du)
+	s.h.Forward(s.du)
+	s.h.Backward(s.du)
 	for j, v := range s.du {
 		decrement -= v * s.g[j]
 		length += v * v
@@ -497,7 +498,7 @@ func (s *newton) hessian(ctx context.Context) error {
 	if sparse != nil && s.p.Ridge == nil {
 		scale = 1 / s.rho
 	}
-	s.h.reset(s.size)
+	s.h.Reset(s.size)
 	for i := range s.row {
 		row := s.row[:i+1]
 		clear(row)
@@ -512,7 +513,7 @@ func (s *newton) hessian(ctx context.Context) error {
 		case row[i] == 0:
 			row[i] = s.flat()
 		}
-		s.h.setRow(i, row)
+		s.h.SetRow(i, row)
 	}
 	return nil
 }

@@ -93,7 +93,7 @@ func (m PrimalDual) Start(p *Problem, alpha []float64) (Stepper, error) {
 	if m.Finish == 0 {
 		m.Finish = 1e-2
 	}
-	var low *lowRank
+	var low *approximation
 	switch n := len(alpha); {
 	case !(m.Mu > 0 && m.Mu < 1):
 		return nil, &ProblemError{"PrimalDual.Mu", -1, m.Mu, fmt.Sprintf("is %g; it must be between 0 and 1 (0 means 0.1)", m.Mu)}
@@ -104,7 +104,7 @@ func (m PrimalDual) Start(p *Problem, alpha []float64) (Stepper, error) {
 	case !(m.Loss >= 0 && m.Loss < 1):
 		return nil, &ProblemError{"PrimalDual.Loss", -1, m.Loss, fmt.Sprintf("is %g; it must be between 0 and 1", m.Loss)}
 	case m.Rank > 0 || m.Loss > 0:
-		low = &lowRank{rank: m.Rank, loss: m.Loss}
+		low = &approximation{rank: m.Rank, loss: m.Loss}
 	case n > mostDense:
 		return nil, tooDense(n)
 	}
@@ -190,7 +190,7 @@ func (s *primalDual) plain() float64 {
 	}
 	s.direction()
 	long := s.longest()
-	s.q.mul(s.qdx, s.dx)
+	s.q.Mul(s.qdx, s.dx)
 	before := s.residual(0, t)
 	for halved := 0; !(s.residual(long, t) <= (1-0.01*long)*before); halved++ {
 		if halved == 30 {

@@ -3,6 +3,8 @@ package solvers
 import (
 	"fmt"
 	"math"
+
+	"github.com/svmnb/svmnb/internal/rows"
 )
 
 // SoftMargin is the dual of the 1-norm soft margin, CST (7.1):
@@ -87,19 +89,19 @@ func (p *Problem) Check() error {
 	}
 	for i := range n {
 		switch {
-		case !usable(diag[i]):
-			return bad("K", i, diag[i], "row %d, column %d "+usableMsg, i, i)
+		case !rows.Usable(diag[i]):
+			return bad("K", i, diag[i], "row %d, column %d "+rows.Unusable, i, i)
 		case p.S[i] != 1 && p.S[i] != -1:
 			return bad("S", i, p.S[i], "labels are +1 or −1")
-		case !usable(p.P[i]):
-			return bad("P", i, p.P[i], usableMsg)
-		case !usable(p.Lower[i]):
-			return bad("Lower", i, p.Lower[i], usableMsg)
+		case !rows.Usable(p.P[i]):
+			return bad("P", i, p.P[i], rows.Unusable)
+		case !rows.Usable(p.Lower[i]):
+			return bad("Lower", i, p.Lower[i], rows.Unusable)
 		case !(p.Upper[i] >= p.Lower[i]):
 			return bad("Upper", i, p.Upper[i], "must be at least Lower[%d] = %g", i, p.Lower[i])
-		case !usable(p.Upper[i]) && !math.IsInf(p.Upper[i], 1):
+		case !rows.Usable(p.Upper[i]) && !math.IsInf(p.Upper[i], 1):
 			return bad("Upper", i, p.Upper[i], "must be at most 1e100, or +Inf for a hard margin")
-		case p.Ridge != nil && !(p.Ridge[i] >= 0 && usable(p.Ridge[i])):
+		case p.Ridge != nil && !(p.Ridge[i] >= 0 && rows.Usable(p.Ridge[i])):
 			return bad("Ridge", i, p.Ridge[i], "must be a number from 0 to 1e100: for the 2-norm the cost 1/ridge is positive")
 		}
 	}
@@ -110,17 +112,17 @@ func (p *Problem) Check() error {
 			}
 		}
 	}
-	if !usable(p.Delta) {
-		return bad("Delta", -1, p.Delta, "%g "+usableMsg, p.Delta)
+	if !rows.Usable(p.Delta) {
+		return bad("Delta", -1, p.Delta, "%g "+rows.Unusable, p.Delta)
 	}
-	if !usable(p.Sum) {
-		return bad("Sum", -1, p.Sum, "%g "+usableMsg, p.Sum)
+	if !rows.Usable(p.Sum) {
+		return bad("Sum", -1, p.Sum, "%g "+rows.Unusable, p.Sum)
 	}
 	if p.FixedBias && p.PerClass {
 		return bad("PerClass", -1, 0, "the sums of the classes are the constraints of a free bias; leave FixedBias or PerClass out")
 	}
-	if p.FixedBias && !usable(p.Bias) {
-		return bad("Bias", -1, p.Bias, "%g "+usableMsg, p.Bias)
+	if p.FixedBias && !rows.Usable(p.Bias) {
+		return bad("Bias", -1, p.Bias, "%g "+rows.Unusable, p.Bias)
 	}
 	return nil
 }

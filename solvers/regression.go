@@ -3,6 +3,8 @@ package solvers
 import (
 	"fmt"
 	"math"
+
+	"github.com/svmnb/svmnb/internal/rows"
 )
 
 // Tube is the dual of ε-support-vector regression with the linear
@@ -61,7 +63,7 @@ func NuTube(k Matrix, y []float64, c, nu float64) (*Problem, error) {
 	switch {
 	case !(nu > 0 && nu <= 1):
 		return nil, &ProblemError{"nu", -1, nu, fmt.Sprintf("ν is %g; it is a share of the points, in (0, 1]", nu)}
-	case !(c > 0 && usable(c)):
+	case !(c > 0 && rows.Usable(c)):
 		return nil, &ProblemError{"c", -1, c, fmt.Sprintf("the cost is %g; it must be a positive number, at most 1e100", c)}
 	}
 	p := Tube(k, y, fill(k.Dim(), c), 0)
@@ -109,7 +111,7 @@ func (d *Doubled) Points() Matrix { return d.k }
 
 func (d *Doubled) Dim() int           { return 2 * d.n }
 func (d *Doubled) Diag() []float64    { return d.diag }
-func (d *Doubled) Evaluations() int64 { return evaluations(d.k) }
+func (d *Doubled) Evaluations() int64 { return rows.Evaluations(d.k) }
 
 func (d *Doubled) Row(i int) []float64 {
 	r, k := nextRow(&d.row, &d.odd, 2*d.n), d.k.Row(i%d.n)

@@ -7,14 +7,16 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/svmnb/svmnb/internal/rows"
 )
 
 // run is one call of Solve.
 type run struct {
 	given    *Problem
-	p        *Problem  // the same about another origin
-	offset   []float64 // which it is, or nil
-	k        *checked  // p.K, where its rows are checked
+	p        *Problem      // the same about another origin
+	offset   []float64     // which it is, or nil
+	k        *rows.Checked // p.K, where its rows are checked
 	method   Method
 	stages   []Stage  // to come
 	names    []string // of those before
@@ -159,12 +161,12 @@ func (r *run) loop(ctx context.Context) (Status, error) {
 	r.unknown = Point{Primal: nan, Dual: nan, Gap: nan, RelGap: nan, Equality: nan, Margin: nan, Bias: nan, Surrogate: nan}
 	for {
 		pt := r.observe()
-		if r.k.err != nil {
-			return NotTerminated, r.k.err
+		if r.k.Err() != nil {
+			return NotTerminated, r.k.Err()
 		}
 		status, again := r.decide(pt)
-		if r.k.err != nil {
-			return status, r.k.err
+		if r.k.Err() != nil {
+			return status, r.k.Err()
 		}
 		if again {
 			continue
@@ -184,7 +186,7 @@ func (r *run) loop(ctx context.Context) (Status, error) {
 func (r *run) observe() *Point {
 	r.report()
 	it := &r.it
-	if r.k.err != nil {
+	if r.k.Err() != nil {
 		return nil
 	}
 	// Of part of the points there is no gap: the next F of all makes good for it.
@@ -226,7 +228,7 @@ func (r *run) decide(pt *Point) (status Status, again bool) {
 		return NotTerminated, false
 	}
 	status = r.verify(status, r.elapsed)
-	again = r.k.err == nil && (status == Exhausted || status == Diverging) && r.handOver()
+	again = r.k.Err() == nil && (status == Exhausted || status == Diverging) && r.handOver()
 	return status, again
 }
 
@@ -250,7 +252,7 @@ func (r *run) step(ctx context.Context) error {
 	case errors.Is(err, ErrDiverging):
 		r.diverging = true
 	case err != nil && ctx.Err() == nil:
-		if r.k.err != nil || !r.handOver() {
+		if r.k.Err() != nil || !r.handOver() {
 			return err
 		}
 	case err == nil && done:

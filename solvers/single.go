@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/svmnb/svmnb/internal/parallel"
+	"github.com/svmnb/svmnb/internal/rows"
 	"github.com/svmnb/svmnb/internal/simd"
 )
 
@@ -41,7 +43,7 @@ func (s *System) inSingle(ctx context.Context) (*single, error) {
 		}
 	}
 	sums := make([]float64, n)
-	err := s.rows(ctx, true, func(i int, row []float64) {
+	err := rows.Sweep(ctx, s.K, true, func(i int, row []float64) {
 		to := k.rows[i]
 		for j, v := range row {
 			to[j] = float32(v)
@@ -68,7 +70,7 @@ func (k *single) times(ctx context.Context, s *System, y, x [][]float64) error {
 	for len(k.parts) < tasks*q {
 		k.parts = append(k.parts, make([]float64, n))
 	}
-	parallel(tasks, q*n*n, func(t int) {
+	parallel.Do(tasks, q*n*n, func(t int) {
 		t = tasks - 1 - t // the longest first
 		if ctx.Err() == nil {
 			k.add(k.parts[t*q:(t+1)*q], x, t*k.width, min((t+1)*k.width, n))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/svmnb/svmnb/internal/panics"
+	"github.com/svmnb/svmnb/internal/rows"
 )
 
 // Settings are what a run does besides its mathematics. The zero value stops
@@ -73,11 +74,11 @@ func Solve(ctx context.Context, p *Problem, m Method, s Settings) (_ *Result, er
 		return nil, err
 	}
 	r.prepare(ctx, p, m, s, alpha)
-	if err := r.begin(alpha); r.k.err != nil || err != nil {
+	if err := r.begin(alpha); r.k.Err() != nil || err != nil {
 		return nil, r.failure("", err)
 	}
 	status, err := r.loop(ctx)
-	if r.k.err != nil || err != nil {
+	if r.k.Err() != nil || err != nil {
 		return nil, r.failure(fmt.Sprintf("iteration %d: ", r.it.Iteration), err)
 	}
 	res := r.result(status)
@@ -107,7 +108,7 @@ func given(ctx context.Context, s *Settings) error {
 // lie far from the origin, with a K whose rows are checked.
 func (r *run) prepare(ctx context.Context, p *Problem, m Method, s Settings, alpha []float64) {
 	of, offset := p.centred()
-	q, k := *of, &checked{Matrix: of.K, seen: make([]bool, len(alpha))}
+	q, k := *of, rows.Check(of.K, badRow)
 	if points := PointsOf(q.K); points != nil {
 		k.Matrix = points
 	}
@@ -135,8 +136,8 @@ func (r *run) prepare(ctx context.Context, p *Problem, m Method, s Settings, alp
 // failure is the error of a run without an answer: that of a kernel value before that of
 // the method.
 func (r *run) failure(at string, err error) error {
-	if r.k.err != nil {
-		return r.k.err
+	if r.k.Err() != nil {
+		return r.k.Err()
 	}
 	return fmt.Errorf("solvers: %s: %s%w", r.method.Name(), at, err)
 }
@@ -145,7 +146,7 @@ func (r *run) failure(at string, err error) error {
 func (r *run) result(status Status) *Result {
 	res := &Result{
 		Method: r.name(), Alpha: append([]float64(nil), r.it.Alpha...), Status: status,
-		Iterations: r.it.Iteration, Evaluations: evaluations(r.given.K), Elapsed: time.Since(r.began), Trace: r.trace,
+		Iterations: r.it.Iteration, Evaluations: rows.Evaluations(r.given.K), Elapsed: time.Since(r.began), Trace: r.trace,
 	}
 	res.Certificate = r.p.certify(res.Alpha, r.exact)
 	res.Certificate.Claimed = r.claimed
@@ -214,7 +215,7 @@ func farOff(res *Result, k Matrix) error {
 // spoilt reports whether the answer is none: it is no number, or its objective is below
 // that of the start by more than rounding in the two.
 func (r *run) spoilt(res *Result) bool {
-	if w := res.Certificate.Dual; !(math.Abs(w) <= mostUsable*mostUsable) {
+	if w := res.Certificate.Dual; !(math.Abs(w) <= rows.MostUsable*rows.MostUsable) {
 		return true
 	}
 	from := r.from()

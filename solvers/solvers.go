@@ -58,13 +58,6 @@ type BlockSweeper interface {
 // A Counter is a Matrix that counts how many kernel values it has computed.
 type Counter interface{ Evaluations() int64 }
 
-func evaluations(k Matrix) int64 {
-	if c, ok := k.(Counter); ok {
-		return c.Evaluations()
-	}
-	return 0
-}
-
 // Problem is one quadratic programme; see the package comment for the formula.
 // [SoftMargin], [SoftMargin2] and [HardMargin] make the classification duals of
 // CST §7.1. All slices have length n and are not changed by a solver.

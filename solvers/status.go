@@ -76,6 +76,9 @@ type ProblemError struct {
 	Msg   string  // what is expected
 }
 
+// badRow says what is wrong with a number in row i of K.
+func badRow(i int, v float64, msg string) error { return &ProblemError{"K", i, v, msg} }
+
 func (e *ProblemError) Error() string {
 	if e.Index < 0 {
 		return fmt.Sprintf("solvers: %s: %s", e.Field, e.Msg)

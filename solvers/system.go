@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/svmnb/svmnb/internal/panics"
+	"github.com/svmnb/svmnb/internal/rows"
 	"github.com/svmnb/svmnb/internal/simd"
 )
 
@@ -174,14 +175,14 @@ func (s *System) Check() error {
 	}
 	for i, v := range diag {
 		switch {
-		case !usable(v):
-			return &ProblemError{"K", i, v, fmt.Sprintf("row %d, column %d "+usableMsg, i, i)}
+		case !rows.Usable(v):
+			return &ProblemError{"K", i, v, fmt.Sprintf("row %d, column %d "+rows.Unusable, i, i)}
 		case v < 0:
 			return &ProblemError{"K", i, v, "a diagonal entry is negative, so K is not positive semi-definite; use another kernel"}
 		}
 	}
 	for i, v := range s.Noise {
-		if !(v >= 0 && usable(v)) {
+		if !(v >= 0 && rows.Usable(v)) {
 			return &ProblemError{"Noise", i, v, "must be a variance from 0 to 1e100; positive, as a rule"}
 		}
 	}
@@ -222,30 +223,10 @@ func (s *System) floor(i int, k float64) float64 {
 	return max(0, s.noise(i)-float64(s.K.Dim())*0x1p-52*k)
 }
 
-// whole returns K if it can be read in that way as a whole, or nil.
-func whole[S Sweeper](s *System) (k S) {
-	if c, both := s.K.(*checked); both {
-		if _, ok := c.Matrix.(S); !ok {
-			return k
-		}
-	}
-	k, _ = s.K.(S)
-	return k
-}
-
 // times sets y_j = A x_j for all j in one pass over the rows of K, which are
 // asked for once however many x there are. It polls ctx at every row.
 func (s *System) times(ctx context.Context, y, x [][]float64) error {
-	if k := whole[Sweeper](s); k != nil {
-		return k.Sweep(ctx, false, func(i int, row []float64) { s.timesRow(y, x, i, row) })
-	}
-	for i := range s.K.Dim() {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		s.timesRow(y, x, i, s.K.Row(i))
-	}
-	return nil
+	return rows.Sweep(ctx, s.K, false, func(i int, row []float64) { s.timesRow(y, x, i, row) })
 }
 
 func (s *System) timesRow(y, x [][]float64, i int, row []float64) {
@@ -376,7 +357,7 @@ func solveSystem(ctx context.Context, s *System, b [][]float64, m LinearMethod, 
 		return nil, nil, fmt.Errorf("solvers: %s: iteration %d: %w", m.Name(), r.iteration, err)
 	}
 	sol := &Solution{
-		Method: m.Name(), X: x, Status: status, Iterations: r.iteration, Evaluations: evaluations(s.K),
+		Method: m.Name(), X: x, Status: status, Iterations: r.iteration, Evaluations: rows.Evaluations(s.K),
 		Elapsed: time.Since(r.began), Certificates: r.certify(), Trace: r.trace,
 	}
 	if c, ok := r.st.(*cholesky); ok {
@@ -390,11 +371,11 @@ func solveSystem(ctx context.Context, s *System, b [][]float64, m LinearMethod, 
 
 // checked returns s with a K that looks at its rows when they are first used.
 func (s *System) checked() *System {
-	return &System{K: &checked{Matrix: s.K, seen: make([]bool, s.K.Dim())}, Noise: s.Noise}
+	return &System{K: rows.Check(s.K, badRow), Noise: s.Noise}
 }
 
 // failed returns what K has found wrong in its rows.
-func (s *System) failed() error { return s.K.(*checked).err }
+func (s *System) failed() error { return s.K.(*rows.Checked).Err() }
 
 // errNoContext refuses a nil context, which cannot be asked whether it has ended.
 var errNoContext = &ProblemError{"ctx", -1, 0, "the context is nil; give context.Background() where nothing is to end the work early"}
@@ -418,8 +399,8 @@ func (set *SystemSettings) begin(s *System, b [][]float64) ([][]float64, error) 
 				return nil, &ProblemError{f.name, j, float64(len(v)), fmt.Sprintf("is the length of vector %d; the kernel matrix has %d rows", j, n)}
 			}
 			for i, e := range v {
-				if !usable(e) {
-					return nil, &ProblemError{f.name, j, e, fmt.Sprintf("entry %d of vector %d "+usableMsg, i, j)}
+				if !rows.Usable(e) {
+					return nil, &ProblemError{f.name, j, e, fmt.Sprintf("entry %d of vector %d "+rows.Unusable, i, j)}
 				}
 			}
 		}
@@ -539,7 +520,7 @@ func (r *linearRun) loop(ctx context.Context) (Status, error) {
 // report asks the method where it stands.
 func (r *linearRun) report() {
 	nan := math.NaN()
-	elapsed, evaluations := time.Since(r.began), evaluations(r.s.K)
+	elapsed, evaluations := time.Since(r.began), rows.Evaluations(r.s.K)
 	for j := range r.points {
 		r.points[j] = SystemPoint{
 			Iteration: r.iteration, Elapsed: elapsed, Evaluations: evaluations, Norm: norm(r.b[j]),
@@ -609,7 +590,7 @@ func (r *linearRun) refresh(ctx context.Context) (more bool, err error) {
 	for j := range x {
 		residuals[j], off[j] = make([]float64, n), make([]float64, n)
 	}
-	err = r.s.rows(ctx, false, func(i int, row []float64) {
+	err = rows.Sweep(ctx, r.s.K, false, func(i int, row []float64) {
 		for j, v := range x {
 			residuals[j][i], off[j][i] = r.s.residualRow(i, row, r.b[j%q], v)
 		}

@@ -3,11 +3,19 @@ package parallel
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"sync/atomic"
 
 	"github.com/svmnb/svmnb/internal/panics"
 )
+
+// Do calls do for every task, on several goroutines where that many multiplications are
+// worth it. Which goroutine does a task must not matter to its result.
+func Do(tasks, multiplications int, do func(task int)) {
+	workers := min(tasks, runtime.GOMAXPROCS(0), multiplications>>18)
+	_ = For(context.Background(), workers, tasks, func(_, task int) { do(task) })
+}
 
 // For calls do for every task, 0 … tasks − 1 in their order, until ctx ends: from that many
 // goroutines at most, of which the caller's is one and each does one task at a time. The

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package solvers
+package chol
 
 import "github.com/svmnb/svmnb/internal/simd"
 

@@ -1,16 +1,15 @@
-package solvers
+package chol
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"math"
 	"runtime"
+
+	"github.com/svmnb/svmnb/internal/parallel"
 )
 
-// lowRank is Q ≈ VV' + diag(ridge), V of n × r, from the incomplete Cholesky
-// factorisation of K with diagonal pivots (Fine and Scheinberg 2001, §4): each
-// column takes the point whose diagonal is approximated worst, and one row of K.
-// What is left out is positive semi-definite, so the approximation is ⪯ Q.
+// LowRank is Q = VV' + diag(ridge), V of n × r, such as [Pivoted] returns it.
 //
 // M = diag(d) + Σ v_k v_k' is factored in product form (ibid., §3; Goldfarb and
 // Scheinberg 2004): as M_k = M_{k−1} + v_k v_k',
@@ -21,42 +20,46 @@ import (
 // That is O(n r²) like the Sherman–Morrison–Woodbury formula, and where d runs
 // from 1e-12 to 1e12, as it does near the bounds, keeps the digits that the
 // formula loses by cancellation.
-type lowRank struct {
-	rank int
-	loss float64
-
-	r       int       // columns that were needed
+type LowRank struct {
+	r       int
 	v       []float64 // n × r, row by row
 	ridge   []float64
 	p, beta []float64 // n × r
 	d       []float64
 	s       []float64 // r sums
 	sums    []float64 // r × r
-
-	rounding float64 // of a preconditioner P: A ⪰ (1 − rounding)P
 }
 
-// approximate takes at most rank columns (0 means n), fewer when what is left of
-// the trace of K is at most loss of it or rounding.
-func (q *lowRank) approximate(ctx context.Context, p *Problem) error {
-	columns, err := pivoted(ctx, p.K, q.rank, q.loss)
-	var indefinite *IndefiniteError
-	if errors.As(err, &indefinite) {
-		return errIndefinite
-	}
-	if err != nil {
-		return err
-	}
-	q.keep(columns, p.S, p.Ridge)
-	return nil
+// Matrix is a symmetric matrix that is asked for by rows, of which one stays valid until
+// the next is asked for.
+type Matrix interface {
+	Dim() int
+	Diag() []float64
+	Row(i int) []float64
+}
+
+// IndefiniteError says that a matrix is not positive semi-definite: what is left of its
+// diagonal in the row is the value, which is negative.
+type IndefiniteError struct {
+	Row   int
+	Value float64
+}
+
+func (e *IndefiniteError) Error() string {
+	return fmt.Sprintf("the matrix is not positive semi-definite: row %d leaves %.3g", e.Row, e.Value)
 }
 
 // pivotRows is how many entries of a column stay in the first-level cache.
 const pivotRows = 1024
 
-// pivoted returns the columns of the incomplete Cholesky factor of K, of which only
-// the diagonal and the rows of the pivots are asked for.
-func pivoted(ctx context.Context, k Matrix, rank int, loss float64) (columns [][]float64, err error) {
+// Pivoted returns the columns of the incomplete Cholesky factor V of K, with diagonal pivots
+// (Fine and Scheinberg 2001, §4): each takes the point whose diagonal is approximated worst,
+// and one row of K. Nothing else but the diagonal is asked for. What is left out is positive
+// semi-definite, so VV' ⪯ K.
+//
+// There are at most rank columns (0 means n), fewer when what is left of the trace of K is at
+// most loss of it or rounding. The error is context.Cause(ctx) or an *[IndefiniteError].
+func Pivoted(ctx context.Context, k Matrix, rank int, loss float64) (columns [][]float64, err error) {
 	n := k.Dim()
 	left := append([]float64(nil), k.Diag()...)
 	trace, largest := 0.0, 0.0
@@ -66,7 +69,7 @@ func pivoted(ctx context.Context, k Matrix, rank int, loss float64) (columns [][
 	}
 	for len(columns) < n && (rank == 0 || len(columns) < rank) {
 		if ctx.Err() != nil {
-			return nil, ctx.Err()
+			return nil, context.Cause(ctx)
 		}
 		pivot, sum := 0, 0.0
 		for i, v := range left {
@@ -79,7 +82,7 @@ func pivoted(ctx context.Context, k Matrix, rank int, loss float64) (columns [][
 			break
 		}
 		c := append([]float64(nil), k.Row(pivot)...)
-		parallel((n+pivotRows-1)/pivotRows, len(columns)*n, func(t int) {
+		parallel.Do((n+pivotRows-1)/pivotRows, len(columns)*n, func(t int) {
 			part := c[t*pivotRows : min((t+1)*pivotRows, n)]
 			for _, old := range columns {
 				v := old[pivot]
@@ -92,7 +95,7 @@ func pivoted(ctx context.Context, k Matrix, rank int, loss float64) (columns [][
 		for i := range c {
 			c[i] /= root
 			if left[i] -= c[i] * c[i]; left[i] < -1e-6*largest {
-				return nil, &IndefiniteError{Row: i, Value: left[i], Need: -2 * left[i]}
+				return nil, &IndefiniteError{i, left[i]}
 			}
 		}
 		left[pivot] = 0
@@ -101,20 +104,30 @@ func pivoted(ctx context.Context, k Matrix, rank int, loss float64) (columns [][
 	return columns, nil
 }
 
-// keep stores the columns, with the signs s.
-func (q *lowRank) keep(columns [][]float64, s, ridge []float64) {
+// NewLowRank returns VV' + diag(ridge) with V = diag(s) times the columns. A nil ridge is 0.
+func NewLowRank(columns [][]float64, s, ridge []float64) *LowRank {
 	n, r := len(s), len(columns)
-	q.r, q.ridge = r, ridge
-	q.v, q.p, q.beta = make([]float64, n*r), make([]float64, n*r), make([]float64, n*r)
-	q.d, q.s, q.sums = make([]float64, n), make([]float64, r), make([]float64, r*r)
+	q := &LowRank{
+		r: r, ridge: ridge, v: make([]float64, n*r), p: make([]float64, n*r), beta: make([]float64, n*r),
+		d: make([]float64, n), s: make([]float64, r), sums: make([]float64, r*r),
+	}
 	for k, c := range columns {
 		for i, v := range c {
 			q.v[i*r+k] = s[i] * v
 		}
 	}
+	return q
 }
 
-func (q *lowRank) mul(y, x []float64) {
+// Rank returns r, and Row row i of V.
+func (q *LowRank) Rank() int           { return q.r }
+func (q *LowRank) Row(i int) []float64 { return q.v[i*q.r : (i+1)*q.r] }
+
+// D returns the diagonal matrix of the factor, whose determinant is that of M.
+func (q *LowRank) D() []float64 { return q.d }
+
+// Mul sets y to Qx.
+func (q *LowRank) Mul(y, x []float64) {
 	clear(q.s)
 	for i, xi := range x {
 		for k, v := range q.v[i*q.r : (i+1)*q.r] {
@@ -133,9 +146,10 @@ func (q *lowRank) mul(y, x []float64) {
 	}
 }
 
-// factor goes through the rows of V once. Row k of sums has what L_k⁻¹ needs of
+// Factor prepares Solve for M = Q + diag(d). It reports false where an entry of ridge + d is
+// not positive. It goes through the rows of V once: row k of sums has what L_k⁻¹ needs of
 // the rows before, for each later column.
-func (q *lowRank) factor(ctx context.Context, d []float64) (bool, error) {
+func (q *LowRank) Factor(ctx context.Context, d []float64) (bool, error) {
 	r := q.r
 	copy(q.p, q.v)
 	clear(q.sums)
@@ -145,7 +159,7 @@ func (q *lowRank) factor(ctx context.Context, d []float64) (bool, error) {
 	}
 	for i, di := range d {
 		if i%1024 == 0 && ctx.Err() != nil {
-			return false, ctx.Err()
+			return false, context.Cause(ctx)
 		}
 		if q.ridge != nil {
 			di += q.ridge[i]
@@ -173,8 +187,8 @@ func (q *lowRank) factor(ctx context.Context, d []float64) (bool, error) {
 	return true, nil
 }
 
-// solve sets x to M⁻¹x.
-func (q *lowRank) solve(x []float64) {
+// Solve sets x to M⁻¹x.
+func (q *LowRank) Solve(x []float64) {
 	n := len(x)
 	threads := min(runtime.GOMAXPROCS(0), q.r/pipeColumns, n*q.r>>18)
 	if threads < 2 { // and nothing is allocated
@@ -203,7 +217,7 @@ const (
 // goroutine has columns k0 ≤ k < k1 of its own, with their sums, and takes a block when
 // the one before it is done with it: every number is computed from the same ones in the
 // same order, however many there are.
-func (q *lowRank) pipe(threads, blocks int, do func(block, k0, k1 int)) {
+func (q *LowRank) pipe(threads, blocks int, do func(block, k0, k1 int)) {
 	clear(q.s)
 	var before chan struct{}
 	for t := range threads {
@@ -229,7 +243,7 @@ func (q *lowRank) pipe(threads, blocks int, do func(block, k0, k1 int)) {
 
 // forward applies columns k0 ≤ k < k1 of L_r⁻¹ ⋯ L_1⁻¹ to the rows from ≤ i < to of x, and
 // D⁻¹ after the last.
-func (q *lowRank) forward(x []float64, from, to, k0, k1 int) {
+func (q *LowRank) forward(x []float64, from, to, k0, k1 int) {
 	s := q.s[k0:k1]
 	for i := from; i < to; i++ {
 		p, beta, xi := q.p[i*q.r+k0:][:len(s)], q.beta[i*q.r+k0:][:len(s)], x[i]
@@ -245,7 +259,7 @@ func (q *lowRank) forward(x []float64, from, to, k0, k1 int) {
 }
 
 // backward applies such columns of L_1'⁻¹ ⋯ L_r'⁻¹, from the last row and column on.
-func (q *lowRank) backward(x []float64, from, to, k0, k1 int) {
+func (q *LowRank) backward(x []float64, from, to, k0, k1 int) {
 	s := q.s[k0:k1]
 	for i := to - 1; i >= from; i-- {
 		p, beta, xi := q.p[i*q.r+k0:][:len(s)], q.beta[i*q.r+k0:][:len(s)], x[i]

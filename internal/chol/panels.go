@@ -1,4 +1,7 @@
-package solvers
+// Package chol factors symmetric positive definite matrices: in panels that the products
+// of package simd read and write as they are ([Panels]), and by a few columns where these
+// tell enough ([Pivoted], [LowRank]).
+package chol
 
 import (
 	"context"
@@ -6,30 +9,31 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/svmnb/svmnb/internal/parallel"
 	"github.com/svmnb/svmnb/internal/simd"
 )
 
-// panels is the lower triangle of a symmetric matrix, or its Cholesky factor, as the
+// Panels is the lower triangle of a symmetric matrix, or its Cholesky factor, as the
 // loops of a product read and write it: as many rows at a time as a tile has columns,
 // and of them one column after the other, up to the square on the diagonal. What stands
 // above the diagonal in that square is 0. It takes half the memory of a square array,
 // and nothing has to be copied for the products that factor it.
-type panels[T simd.Float] struct {
+type Panels[T simd.Float] struct {
 	n     int
 	tiles simd.Tiles[T]
 	data  []T
 }
 
-// newPanels returns n rows of zeros. Those that fill the last panel up are of the
+// New returns n rows of zeros. Those that fill the last panel up are of the
 // identity.
-func newPanels[T simd.Float](n int) *panels[T] {
-	p := &panels[T]{}
-	p.reset(n)
+func New[T simd.Float](n int) *Panels[T] {
+	p := &Panels[T]{}
+	p.Reset(n)
 	return p
 }
 
-// reset is newPanels in the memory of p.
-func (p *panels[T]) reset(n int) {
+// Reset is New in the memory of p.
+func (p *Panels[T]) Reset(n int) {
 	p.n, p.tiles = n, simd.NewTiles[T]()
 	w := p.tiles.Columns
 	count := (n + w - 1) / w
@@ -40,30 +44,36 @@ func (p *panels[T]) reset(n int) {
 		clear(p.data)
 	}
 	for i := n; i < count*w; i++ {
-		p.column(i/w, i)[i%w] = 1
+		p.Column(i/w, i)[i%w] = 1
 	}
 }
 
-// count returns how many panels there are, and width how many rows each has.
-func (p *panels[T]) count() int { return (p.n + p.tiles.Columns - 1) / p.tiles.Columns }
-func (p *panels[T]) width() int { return p.tiles.Columns }
+// Memory returns how many bytes New and Factor take for n rows in double precision.
+func Memory(n int) float64 { return 4 * float64(n) * (float64(n) + 2*band) }
 
-// column returns panel i from column c on.
-func (p *panels[T]) column(i, c int) []T {
+// Rows returns n.
+func (p *Panels[T]) Rows() int { return p.n }
+
+// count returns how many panels there are, and Width how many rows each has.
+func (p *Panels[T]) count() int { return (p.n + p.tiles.Columns - 1) / p.tiles.Columns }
+func (p *Panels[T]) Width() int { return p.tiles.Columns }
+
+// Column returns panel i from column c on.
+func (p *Panels[T]) Column(i, c int) []T {
 	w := p.tiles.Columns
 	return p.data[w*(w*i*(i+1)/2+c) : w*w*(i+1)*(i+2)/2]
 }
 
 // part returns panel i from column c to end.
-func (p *panels[T]) part(i, c, end int) []T { return p.column(i, c)[:(end-c)*p.width()] }
+func (p *Panels[T]) part(i, c, end int) []T { return p.Column(i, c)[:(end-c)*p.Width()] }
 
 // turned is part of the matrix JL'J, J the turned identity: a triangular matrix too.
-func (p *panels[T]) turned(i, c, end int) []T {
-	w, last := p.width(), p.count()*p.width()-1
+func (p *Panels[T]) turned(i, c, end int) []T {
+	w, last := p.Width(), p.count()*p.Width()-1
 	dst := make([]T, (end-c)*w)
 	for k := range end - c {
 		row, col := last-c-k, last-i*w
-		src := p.column(row/w, 0)[row%w:]
+		src := p.Column(row/w, 0)[row%w:]
 		for r := range w {
 			dst[k*w+r] = src[(col-r)*w]
 		}
@@ -71,17 +81,17 @@ func (p *panels[T]) turned(i, c, end int) []T {
 	return dst
 }
 
-// at returns entry (i, j), j ≤ i, and entry where it is.
-func (p *panels[T]) at(i, j int) T     { return *p.entry(i, j) }
-func (p *panels[T]) entry(i, j int) *T { return &p.column(i/p.width(), j)[i%p.width()] }
+// At returns entry (i, j), j ≤ i, and Entry where it is.
+func (p *Panels[T]) At(i, j int) T     { return *p.Entry(i, j) }
+func (p *Panels[T]) Entry(i, j int) *T { return &p.Column(i/p.Width(), j)[i%p.Width()] }
 
-// set sets the entries of rows of one panel, the first of them i, from column j on and up
+// Set sets the entries of rows of one panel, the first of them i, from column j on and up
 // to the diagonal, each times the scale of its row and that of its column where there is
 // one. A row of a panel is spread over all its memory, so some go together.
-func (p *panels[T]) set(i, j int, rows [][]float64, scale []float64) {
+func (p *Panels[T]) Set(i, j int, rows [][]float64, scale []float64) {
 	const some, most = 8, 128
 	var part [some * most]T
-	w := p.width()
+	w := p.Width()
 	for ; len(rows) > 0; i, rows = i+some, rows[min(some, len(rows)):] {
 		few := rows[:min(some, len(rows))]
 		end := min(j+len(few[0]), i+len(few))
@@ -100,18 +110,18 @@ func (p *panels[T]) set(i, j int, rows [][]float64, scale []float64) {
 					to[k] = T(v * own * other[k])
 				}
 			}
-			simd.Transpose(p.column(i/w, c)[i%w:], w, part[:], most, len(few), wide)
+			simd.Transpose(p.Column(i/w, c)[i%w:], w, part[:], most, len(few), wide)
 		}
 		for c := max(i+1, j); c < end; c++ { // above the diagonal
-			clear(p.column(i/w, c)[i%w:][:c-i])
+			clear(p.Column(i/w, c)[i%w:][:c-i])
 		}
 	}
 }
 
-// setRow sets row i up to the diagonal.
-func (p *panels[T]) setRow(i int, row []float64) {
-	w := p.width()
-	dst := p.column(i/w, 0)[i%w:]
+// SetRow sets row i up to the diagonal.
+func (p *Panels[T]) SetRow(i int, row []float64) {
+	w := p.Width()
+	dst := p.Column(i/w, 0)[i%w:]
 	for j, v := range row[:i+1] {
 		dst[j*w] = T(v)
 	}
@@ -125,17 +135,17 @@ const (
 	bandRows = 96 // at least
 )
 
-// lower replaces the matrix by its Cholesky factor, a band of columns after the other
+// Factor replaces the matrix by its Cholesky factor, a band of columns after the other
 // from all those before it (Golub and Van Loan 2013, §4.2.5). The triangle on the
 // diagonal is the first task of a band, and the rows below wait for it with the
 // division only; the next band begins while the last rows of one are made. pivot is n, or
 // the row whose pivot is not positive; it stands on the diagonal then.
-func (p *panels[T]) lower(ctx context.Context) (pivot int, err error) {
-	w, count := p.width(), p.count()
+func (p *Panels[T]) Factor(ctx context.Context) (pivot int, err error) {
+	w, count := p.Width(), p.count()
 	end := count * w
 	var tasks []panelTask[T]
 	for k := 0; k < end; k += band {
-		b := newBand(p.tiles, k, min(k+band, end), 0, func(i int) []T { return p.column(i, 0) })
+		b := newBand(p.tiles, k, min(k+band, end), 0, func(i int) []T { return p.Column(i, 0) })
 		tasks = append(tasks, panelTask[T]{b, k / w, b.to / w})
 		// Some tasks for each core, of many rows where there are many.
 		each := max(bandRows/w, min(4*bandRows/w, (count-b.to/w)/8))
@@ -145,7 +155,7 @@ func (p *panels[T]) lower(ctx context.Context) (pivot int, err error) {
 	}
 	made := newMade(make([]int, count))
 	pivot = p.n
-	parallel(len(tasks), end*end/3*end, func(t int) {
+	parallel.Do(len(tasks), end*end/3*end, func(t int) {
 		b, first, last := tasks[t].panelBand, tasks[t].first, tasks[t].last
 		own, below := b.from/w, b.to/w
 		for c := 0; c < b.from; c += depth {
@@ -158,7 +168,7 @@ func (p *panels[T]) lower(ctx context.Context) (pivot int, err error) {
 				return
 			}
 			for i := first; i < last; i++ {
-				b.each(b.Subtract, p.column(i, b.from), p.column(i, c), p.column(min(i+1, last-1), c), c, to)
+				b.each(b.Subtract, p.Column(i, b.from), p.Column(i, c), p.Column(min(i+1, last-1), c), c, to)
 			}
 		}
 		if first == own {
@@ -172,7 +182,7 @@ func (p *panels[T]) lower(ctx context.Context) (pivot int, err error) {
 				return
 			}
 			for i := first; i < last; i++ {
-				b.divide(p.column(i, b.from), b.from)
+				b.divide(p.Column(i, b.from), b.from)
 			}
 		}
 		made.set(first, last, b.to)
@@ -247,7 +257,7 @@ type panelBand[T simd.Float] struct {
 func newBand[T simd.Float](t simd.Tiles[T], from, to, first int, panel func(i int) []T) *panelBand[T] {
 	b := &panelBand[T]{Tiles: t, from: from, to: to, first: first, heads: make([]T, (to-from)*t.Rows)}
 	b.rows = make([][]T, (to-from)/t.Columns)
-	parallel(len(b.rows), (to-from)*(to-first), func(i int) { b.rows[i] = panel(from/t.Columns + i) })
+	parallel.Do(len(b.rows), (to-from)*(to-first), func(i int) { b.rows[i] = panel(from/t.Columns + i) })
 	return b
 }
 
@@ -279,19 +289,19 @@ func (b *panelBand[T]) divide(x []T, c int) {
 
 // factor makes the triangle on the diagonal, with heads. It returns the end of the band
 // or the row whose pivot is not positive.
-func (b *panelBand[T]) factor(p *panels[T]) int {
+func (b *panelBand[T]) factor(p *Panels[T]) int {
 	w := b.Columns
 	for c := b.from; c < b.to; c += b.Rows {
 		own, s := c/w, c-b.from
 		for i := own; i < b.to/w; i++ {
-			b.Subtract(p.column(i, c), b.left(s, b.from), p.column(i, b.from), s, nil)
+			b.Subtract(p.Column(i, c), b.left(s, b.from), p.Column(i, b.from), s, nil)
 		}
-		square := p.column(own, c)
+		square := p.Column(own, c)
 		if j := b.head(s, square[c%w:]); j < b.Rows {
 			return c + j
 		}
 		for i := own; i < b.to/w; i++ {
-			b.Divide(b.heads[s*b.Rows:], p.column(i, c))
+			b.Divide(b.heads[s*b.Rows:], p.Column(i, c))
 		}
 		for j := range b.Rows {
 			clear(square[j*w:][:c%w+j])
@@ -343,19 +353,19 @@ func (b *panelBand[T]) known() *panelBand[T] {
 	return b
 }
 
-// forward sets x to L⁻¹x, a band at a time.
-func (p *panels[T]) forward(x []float64) {
-	w := p.width()
+// Forward sets x to L⁻¹x, a band at a time.
+func (p *Panels[T]) Forward(x []float64) {
+	w := p.Width()
 	z := p.filled(x)
 	for k := 0; k < len(z); k += band {
 		first, last := k/w, min(k+band, len(z))/w
-		parallel(last-first, (last-first)*w*k, func(task int) {
+		parallel.Do(last-first, (last-first)*w*k, func(task int) {
 			i := first + task
-			p.tiles.SubtractRows(z[i*w:], p.column(i, 0), z[:k])
+			p.tiles.SubtractRows(z[i*w:], p.Column(i, 0), z[:k])
 		})
 		for i := first; i < last; i++ {
-			y, square := z[i*w:(i+1)*w], p.column(i, i*w)
-			p.tiles.SubtractRows(y, p.column(i, k), z[k:i*w])
+			y, square := z[i*w:(i+1)*w], p.Column(i, i*w)
+			p.tiles.SubtractRows(y, p.Column(i, k), z[k:i*w])
 			for c := range y {
 				y[c] /= float64(square[c*w+c])
 				simd.Axpy(-y[c], square[c*w+c+1:][:w-c-1], y[c+1:])
@@ -365,38 +375,38 @@ func (p *panels[T]) forward(x []float64) {
 	copy(x, z)
 }
 
-// backward sets x to L⁻ᵀx, a band at a time.
-func (p *panels[T]) backward(x []float64) {
-	w := p.width()
+// Backward sets x to L⁻ᵀx, a band at a time.
+func (p *Panels[T]) Backward(x []float64) {
+	w := p.Width()
 	z := p.filled(x)
 	for k := (len(z) - 1) / band * band; k >= 0; k -= band {
 		first, last := k/w, min(k+band, len(z))/w
 		for i := last - 1; i >= first; i-- {
-			y, square := z[i*w:(i+1)*w], p.column(i, i*w)
+			y, square := z[i*w:(i+1)*w], p.Column(i, i*w)
 			for c := w - 1; c >= 0; c-- {
 				y[c] = (y[c] - simd.Dot(square[c*w+c+1:][:w-c-1], y[c+1:])) / float64(square[c*w+c])
 			}
-			p.tiles.SubtractDots(z[k:i*w], p.column(i, k), y)
+			p.tiles.SubtractDots(z[k:i*w], p.Column(i, k), y)
 		}
 		const some = 512 // columns
-		parallel((k+some-1)/some, (last-first)*w*k, func(task int) {
+		parallel.Do((k+some-1)/some, (last-first)*w*k, func(task int) {
 			c, end := task*some, min((task+1)*some, k)
 			for i := first; i < last; i++ {
-				p.tiles.SubtractDots(z[c:end], p.column(i, c), z[i*w:])
+				p.tiles.SubtractDots(z[c:end], p.Column(i, c), z[i*w:])
 			}
 		})
 	}
 	copy(x, z)
 }
 
-// multiply sets x to Lx.
-func (p *panels[T]) multiply(x []float64) {
-	w := p.width()
+// Multiply sets x to Lx.
+func (p *Panels[T]) Multiply(x []float64) {
+	w := p.Width()
 	z := p.filled(x)
 	y := make([]float64, w)
 	for i := range p.count() {
 		clear(y)
-		p.tiles.SubtractRows(y, p.column(i, 0), z[:(i+1)*w])
+		p.tiles.SubtractRows(y, p.Column(i, 0), z[:(i+1)*w])
 		for r, v := range y[:min(w, p.n-i*w)] {
 			x[i*w+r] = -v
 		}
@@ -404,10 +414,38 @@ func (p *panels[T]) multiply(x []float64) {
 }
 
 // filled returns a copy of x, with zeros for the rows that fill the last panel up.
-func (p *panels[T]) filled(x []float64) []float64 {
-	z := make([]float64, p.count()*p.width())
+func (p *Panels[T]) filled(x []float64) []float64 {
+	z := make([]float64, p.count()*p.Width())
 	copy(z, x)
 	return z
+}
+
+// SolveAll replaces each of the vectors of x by (LL')⁻¹ times it, like Forward and Backward
+// one by one but by products of matrices on all cores. It takes 8 bytes for each component,
+// and as much as for a few dozen vectors more. The error is context.Cause(ctx); x is as it
+// was then.
+func (p *Panels[T]) SolveAll(ctx context.Context, x [][]float64) error { return p.all(ctx, x, true) }
+
+// ForwardAll replaces each of the vectors of x by L⁻¹ times it; see SolveAll.
+func (p *Panels[T]) ForwardAll(ctx context.Context, x [][]float64) error { return p.all(ctx, x, false) }
+
+func (p *Panels[T]) all(ctx context.Context, x [][]float64, back bool) error {
+	if p.n == 0 || len(x) == 0 {
+		return nil
+	}
+	s := p.newSheet(x)
+	if err := s.divide(ctx, p.tiles, p.part); err != nil {
+		return err
+	}
+	if back { // L⁻ᵀ is J(JL'J)⁻¹J
+		s.turn(p.Width())
+		if err := s.divide(ctx, p.tiles, p.turned); err != nil {
+			return err
+		}
+		s.turn(p.Width())
+	}
+	s.copyTo(x, p.Width())
+	return nil
 }
 
 // sheet is some vectors as panels: as many as a tile has columns in each, and of them
@@ -420,8 +458,8 @@ type sheet[T simd.Float] struct {
 func (s *sheet[T]) panel(i, width int) []T { return s.data[i*s.n*width:][:s.n*width] }
 
 // newSheet copies vectors.
-func (p *panels[T]) newSheet(x [][]float64) *sheet[T] {
-	w := p.width()
+func (p *Panels[T]) newSheet(x [][]float64) *sheet[T] {
+	w := p.Width()
 	s := &sheet[T]{n: p.count() * w}
 	s.data = make([]T, (len(x)+w-1)/w*w*s.n)
 	for j, v := range x {
@@ -462,7 +500,7 @@ func (s *sheet[T]) divide(ctx context.Context, t simd.Tiles[T], part func(panel,
 	each := max(1, min(bandRows/w, count/4)) // panels in a task
 	for k := 0; k < s.n && ctx.Err() == nil; k += band {
 		b := newBand(t, k, min(k+band, s.n), 0, func(i int) []T { return part(i, 0, (i+1)*w) }).known()
-		parallel((count+each-1)/each, count*w*(b.to-k)*b.to, func(task int) {
+		parallel.Do((count+each-1)/each, count*w*(b.to-k)*b.to, func(task int) {
 			first, last := task*each, min((task+1)*each, count)
 			for c := 0; c < k && ctx.Err() == nil; c += depth {
 				for i := first; i < last; i++ {
@@ -478,35 +516,51 @@ func (s *sheet[T]) divide(ctx context.Context, t simd.Tiles[T], part func(panel,
 	return context.Cause(ctx)
 }
 
-// columns is (LL')⁻¹ = UU', U = L⁻ᵀ, by columns: what panels has as a row is one here, and
+// Inverse is (LL')⁻¹ = UU', U = L⁻ᵀ, by columns: what [Panels] has as a row is one here, and
 // each panel goes from the diagonal down. It begins where the band of its first column
 // does, so what stands above the diagonal is part of the inverse or 0.
-type columns[T simd.Float] struct {
+type Inverse[T simd.Float] struct {
+	n     int
 	width int
 	panel [][]T
 }
 
-func (u *columns[T]) begin(i int) int { return i * u.width / band * band }
+func (u *Inverse[T]) begin(i int) int { return i * u.width / band * band }
 
 // part returns panel i from row c to end.
-func (u *columns[T]) part(i, c, end int) []T {
+func (u *Inverse[T]) part(i, c, end int) []T {
 	return u.panel[i][(c-u.begin(i))*u.width : (end-u.begin(i))*u.width]
 }
 
-// row sets dst to the first i+1 entries of row i.
-func (u *columns[T]) row(dst []T, i int) {
+// Row sets dst to the first i+1 entries of row i.
+func (u *Inverse[T]) Row(dst []T, i int) {
 	for j := 0; j*u.width <= i; j++ {
 		copy(dst[j*u.width:], u.part(j, i, i+1)[:min(u.width, i+1-j*u.width)])
 	}
 }
 
-// inverse returns the inverse of the matrix that was factored. The rows of U are those that
+// Dense returns all n rows, which takes 8n² bytes in double precision.
+func (u *Inverse[T]) Dense() [][]T {
+	n, w := u.n, u.width
+	data, rows := make([]T, n*n), make([][]T, n)
+	for i := range rows {
+		rows[i] = data[i*n:][:n:n]
+		u.Row(rows[i], i)
+	}
+	parallel.Do(len(u.panel), n*n, func(j int) { // each column of which is a row above the diagonal
+		from, to := j*w, min((j+1)*w, n)
+		simd.Transpose(data[from*n+from:], n, u.part(j, from, n), w, n-from, to-from)
+	})
+	return rows
+}
+
+// Inverse returns the inverse of the matrix that was factored. The rows of U are those that
 // the identity would have below the matrix in its factorisation; the product takes their
 // place, from the first band of columns to the last.
-func (p *panels[T]) inverse(ctx context.Context) (*columns[T], error) {
-	w, count, each := p.width(), p.count(), bandRows/p.width()
+func (p *Panels[T]) Inverse(ctx context.Context) (*Inverse[T], error) {
+	w, count, each := p.Width(), p.count(), bandRows/p.Width()
 	end := count * w
-	u := &columns[T]{width: w, panel: make([][]T, count)}
+	u := &Inverse[T]{n: p.n, width: w, panel: make([][]T, count)}
 	size := func(i int) int { return (end - u.begin(i)) * w }
 	all := 0
 	for i := range count {
@@ -518,10 +572,10 @@ func (p *panels[T]) inverse(ctx context.Context) (*columns[T], error) {
 	}
 	var bands []*panelBand[T]
 	for k := 0; k < end; k += band {
-		bands = append(bands, newBand(p.tiles, k, min(k+band, end), 0, func(i int) []T { return p.column(i, 0) }).known())
+		bands = append(bands, newBand(p.tiles, k, min(k+band, end), 0, func(i int) []T { return p.Column(i, 0) }).known())
 	}
 	first := make([][]T, count) // the part of each panel that is in its band
-	parallel((count+each-1)/each, end*end/3*end, func(task int) {
+	parallel.Do((count+each-1)/each, end*end/3*end, func(task int) {
 		from, to := task*each, min((task+1)*each, count)
 		begin := u.begin(from)
 		for i := from; i < to; i++ {
@@ -557,7 +611,7 @@ func (p *panels[T]) inverse(ctx context.Context) (*columns[T], error) {
 		done[i] = u.begin(i)
 	}
 	made := newMade(done)
-	parallel(len(tasks), end*end/3*end, func(t int) {
+	parallel.Do(len(tasks), end*end/3*end, func(t int) {
 		b, from, to := tasks[t].panelBand, tasks[t].first, tasks[t].last
 		// What is written here was read by the bands before: from these panels, and by that in
 		// which they begin from all.

@@ -1,9 +1,10 @@
-package solvers
+package chol
 
 import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/svmnb/svmnb/internal/simd"
@@ -11,22 +12,22 @@ import (
 
 // covariance is K of the Gaussian kernel over n points of d features with noise 0.01
 // on the diagonal, by rows.
-func covariance(n, d int) array {
+func covariance(n, d int) simd.Matrix[float64] {
 	rng := newRand(uint64(n))
 	x, norms := make([]float64, n*d), make([]float64, n)
 	for i := range x {
 		x[i] = rng.NormFloat64()
 	}
-	points := rectangle{Data: x, Rows: n, Cols: d, Stride: d}
+	points := simd.Matrix[float64]{Data: x, Rows: n, Cols: d, Stride: d}
 	for i := range norms {
 		norms[i] = simd.Dot(x[i*d:][:d], x[i*d:][:d])
 	}
-	a := array{make([]float64, n*n), n}
+	a := simd.Matrix[float64]{Data: make([]float64, n*n), Rows: n, Cols: n, Stride: n}
 	var p simd.Panels[float64]
 	p.Pack(points.T(), 0)
-	simd.Gemm[float64]{Then: func(i, j int, c []float64) { simd.Gaussian(c, norms[i], norms[j:], 0.1) }}.Do(a.block(0, n, 0, n), points, &p)
+	simd.Gemm[float64]{Then: func(i, j int, c []float64) { simd.Gaussian(c, norms[i], norms[j:], 0.1) }}.Do(a, points, &p)
 	for i := range n {
-		a.data[i*n+i] += 0.01
+		a.Data[i*n+i] += 0.01
 	}
 	return a
 }
@@ -48,18 +49,18 @@ func BenchmarkLower(b *testing.B) {
 	}
 }
 
-func lower[T simd.Float](b *testing.B, a array) {
-	n := a.stride
-	l := newPanels[T](n)
+func lower[T simd.Float](b *testing.B, a simd.Matrix[float64]) {
+	n := a.Rows
+	l := New[T](n)
 	threads(b, func(b *testing.B) {
 		for b.Loop() {
 			b.StopTimer()
-			l.reset(n)
+			l.Reset(n)
 			for i := range n {
-				l.setRow(i, a.row(i, n))
+				l.SetRow(i, a.Data[i*n:][:n])
 			}
 			b.StartTimer()
-			if p, err := l.lower(context.Background()); p < n || err != nil {
+			if p, err := l.Factor(context.Background()); p < n || err != nil {
 				b.Fatal(p, err)
 			}
 		}
@@ -73,7 +74,7 @@ func BenchmarkInverse(b *testing.B) {
 			f := factorOf(b, covariance(n, 8))
 			threads(b, func(b *testing.B) {
 				for b.Loop() {
-					if _, err := f.InverseLower(context.Background()); err != nil {
+					if _, err := f.Inverse(context.Background()); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -88,29 +89,30 @@ func BenchmarkSolve(b *testing.B) {
 	const n = 5000
 	a := covariance(n, 8)
 	f := factorOf(b, a)
-	single := newPanels[float32](n)
+	single := New[float32](n)
 	for i := range n {
-		single.setRow(i, a.row(i, n))
+		single.SetRow(i, a.Data[i*n:][:n])
 	}
-	if _, err := single.lower(context.Background()); err != nil {
+	if _, err := single.Factor(context.Background()); err != nil {
 		b.Fatal(err)
 	}
 	x := make([][]float64, 100)
 	for j := range x {
-		x[j] = fill(n, 1)
+		x[j] = slices.Repeat([]float64{1}, n)
 	}
 	b.Run("f64/1", func(b *testing.B) {
 		threads(b, func(b *testing.B) {
 			for b.Loop() {
-				f.Solve(x[0], x[0])
+				f.Forward(x[0])
+				f.Backward(x[0])
 			}
 		})
 	})
 	b.Run("f32/1", func(b *testing.B) {
 		threads(b, func(b *testing.B) {
 			for b.Loop() {
-				single.forward(x[0])
-				single.backward(x[0])
+				single.Forward(x[0])
+				single.Backward(x[0])
 			}
 		})
 	})
@@ -125,15 +127,15 @@ func BenchmarkSolve(b *testing.B) {
 	})
 }
 
-// factorOf is the factor of an array.
-func factorOf(t testing.TB, a array) *CholeskyFactor {
-	n := a.stride
-	l := newPanels[float64](n)
+// factorOf is the factor of a matrix.
+func factorOf(t testing.TB, a simd.Matrix[float64]) *Panels[float64] {
+	n := a.Rows
+	l := New[float64](n)
 	for i := range n {
-		l.setRow(i, a.row(i, n))
+		l.SetRow(i, a.Data[i*n:][:n])
 	}
-	if p, err := l.lower(context.Background()); p < n || err != nil {
+	if p, err := l.Factor(context.Background()); p < n || err != nil {
 		t.Fatal(p, err)
 	}
-	return &CholeskyFactor{n: n, l: l}
+	return l
 }

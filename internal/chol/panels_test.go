@@ -1,4 +1,4 @@
-package solvers
+package chol
 
 import (
 	"context"
@@ -24,15 +24,15 @@ func eachLevel(t *testing.T, test func(t *testing.T)) {
 }
 
 // randomPanels is a lower triangle with entries of N(0, 1), and n on the diagonal.
-func randomPanels(seed uint64, n int) (*panels[float64], *mat.TriDense) {
+func randomPanels(seed uint64, n int) (*Panels[float64], *mat.TriDense) {
 	rng := newRand(seed)
-	p, m := newPanels[float64](n), mat.NewTriDense(n, mat.Lower, nil)
+	p, m := New[float64](n), mat.NewTriDense(n, mat.Lower, nil)
 	for i := range n {
 		for j := range i {
 			m.SetTri(i, j, rng.NormFloat64())
 		}
 		m.SetTri(i, i, float64(n))
-		p.setRow(i, mat.Row(nil, i, m))
+		p.SetRow(i, mat.Row(nil, i, m))
 	}
 	return p, m
 }
@@ -47,11 +47,11 @@ func TestLower(t *testing.T) {
 }
 
 func testLower[T simd.Float](t *testing.T, tolerance float64) {
-	p := newPanels[T](500) // whose memory all take, some of them twice
+	p := New[T](500) // whose memory all take, some of them twice
 	for _, n := range append([]int{400, 400, 0, 25}, panelSizes...) {
-		p.reset(n)
+		p.Reset(n)
 		if n == 0 {
-			if pivot, err := p.lower(context.Background()); pivot != 0 || err != nil {
+			if pivot, err := p.Factor(context.Background()); pivot != 0 || err != nil {
 				t.Errorf("nothing: pivot %d, %v", pivot, err)
 			}
 			continue
@@ -60,9 +60,9 @@ func testLower[T simd.Float](t *testing.T, tolerance float64) {
 		var a mat.SymDense
 		a.SymOuterK(1/float64(n), m)
 		for i := range n {
-			p.setRow(i, mat.Row(nil, i, &a))
+			p.SetRow(i, mat.Row(nil, i, &a))
 		}
-		if pivot, err := p.lower(context.Background()); pivot != n || err != nil {
+		if pivot, err := p.Factor(context.Background()); pivot != n || err != nil {
 			t.Fatalf("n = %d: pivot %d, %v", n, pivot, err)
 		}
 		var want mat.Cholesky
@@ -73,14 +73,14 @@ func testLower[T simd.Float](t *testing.T, tolerance float64) {
 		want.LTo(&l)
 		for i := range n {
 			for j := range i + 1 {
-				if math.Abs(float64(p.at(i, j))-l.At(i, j)) > tolerance*math.Sqrt(float64(n)) {
-					t.Fatalf("n = %d: entry %d, %d is %g, want %g", n, i, j, p.at(i, j), l.At(i, j))
+				if math.Abs(float64(p.At(i, j))-l.At(i, j)) > tolerance*math.Sqrt(float64(n)) {
+					t.Fatalf("n = %d: entry %d, %d is %g, want %g", n, i, j, p.At(i, j), l.At(i, j))
 				}
 			}
 		}
-		w := p.width()
+		w := p.Width()
 		for i := range p.count() {
-			square := p.column(i, i*w)
+			square := p.Column(i, i*w)
 			for c := range w {
 				for r, v := range square[c*w:][:c] {
 					if v != 0 {
@@ -98,13 +98,13 @@ func TestPivot(t *testing.T) {
 	const n = 400
 	for _, bad := range []int{0, 1, 7, 8, 24, 100, 191, 192, 255, 399} {
 		for _, v := range []float64{-2, 0, math.NaN(), math.Inf(1)} {
-			p := newPanels[float64](n)
+			p := New[float64](n)
 			for i := range n {
-				*p.entry(i, i) = 1
+				*p.Entry(i, i) = 1
 			}
-			*p.entry(bad, bad) = v
-			pivot, err := p.lower(context.Background())
-			if got := p.at(bad, bad); pivot != bad || err != nil || got != v && !math.IsNaN(v) {
+			*p.Entry(bad, bad) = v
+			pivot, err := p.Factor(context.Background())
+			if got := p.At(bad, bad); pivot != bad || err != nil || got != v && !math.IsNaN(v) {
 				t.Errorf("%g in row %d: pivot %d, %g, %v", v, bad, pivot, got, err)
 			}
 		}
@@ -117,7 +117,6 @@ func TestDivide(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
 		for _, n := range panelSizes {
 			p, m := randomPanels(uint64(n), n)
-			f := &CholeskyFactor{n: n, l: p}
 			for _, q := range []int{0, 1, 3, 24, 25, 97} {
 				rng := newRand(uint64(q))
 				x := mat.NewDense(max(1, q), n, nil)
@@ -139,8 +138,11 @@ func TestDivide(t *testing.T) {
 				for name, c := range map[string]struct {
 					want *mat.Dense
 					all  func(context.Context, [][]float64) error
-					one  func(dst, b []float64) []float64
-				}{"Solve": {&whole, f.SolveAll, f.Solve}, "HalfSolve": {&half, f.HalfSolveAll, f.HalfSolve}} {
+					one  func(x []float64)
+				}{
+					"Solve":   {&whole, p.SolveAll, func(x []float64) { p.Forward(x); p.Backward(x) }},
+					"Forward": {&half, p.ForwardAll, p.Forward},
+				} {
 					got := vectors()
 					if err := c.all(context.Background(), got); err != nil {
 						t.Fatal(err)
@@ -150,7 +152,7 @@ func TestDivide(t *testing.T) {
 						if !allNear(got[j], want, 1e-11) {
 							t.Fatalf("n = %d: %sAll of %d: vector %d differs from gonum's", n, name, q, j)
 						}
-						if !allNear(c.one(nil, v), want, 1e-11) {
+						if c.one(v); !allNear(v, want, 1e-11) {
 							t.Fatalf("n = %d: %s of vector %d differs from gonum's", n, name, j)
 						}
 					}
@@ -168,7 +170,7 @@ func TestDivide(t *testing.T) {
 				}
 				if q == 1 {
 					z := mat.Col(nil, 0, &half)
-					if f.Multiply(z, z); !allNear(z, mat.Col(nil, 0, &back), 1e-11) {
+					if p.Multiply(z); !allNear(z, mat.Col(nil, 0, &back), 1e-11) {
 						t.Fatalf("n = %d: Lz differs from gonum's", n)
 					}
 				}
@@ -177,23 +179,19 @@ func TestDivide(t *testing.T) {
 	})
 }
 
-// TestInverseLower has the bits of Inverse, which is symmetric.
-func TestInverseLower(t *testing.T) {
+// TestInverse: all rows have the bits of those up to the diagonal, and are symmetric.
+func TestInverse(t *testing.T) {
 	for _, n := range panelSizes {
 		p, _ := randomPanels(uint64(n), n)
-		f := &CholeskyFactor{n: n, l: p}
-		all, err := f.Inverse(context.Background())
+		lower, err := p.Inverse(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}
-		lower, err := f.InverseLower(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := lower.Dense()
 		for i := range n {
-			row := lower.Row(nil, i)
-			if len(row) != i+1 || len(all[i]) != n {
-				t.Fatalf("n = %d: row %d has %d and %d entries", n, i, len(row), len(all[i]))
+			row := make([]float64, i+1)
+			if lower.Row(row, i); len(all[i]) != n {
+				t.Fatalf("n = %d: row %d has %d entries", n, i, len(all[i]))
 			}
 			for j, v := range row {
 				if v != all[i][j] || v != all[j][i] {
@@ -221,32 +219,32 @@ func (e *looked) Err() error {
 // interrupt nor for a pivot.
 func TestEnds(t *testing.T) {
 	const n = 700
-	good := func() *panels[float64] {
-		p := newPanels[float64](n)
+	good := func() *Panels[float64] {
+		p := New[float64](n)
 		for i := range n {
-			*p.entry(i, i) = 1
+			*p.Entry(i, i) = 1
 		}
 		return p
 	}
 	f := good()
-	if pivot, err := f.lower(context.Background()); pivot != n || err != nil {
+	if pivot, err := f.Factor(context.Background()); pivot != n || err != nil {
 		t.Fatal(pivot, err)
 	}
 	for left := range int64(40) {
 		ctx := &looked{Context: context.Background()}
 		ctx.left.Store(left)
-		if _, err := good().lower(ctx); err == nil && ctx.left.Load() < 0 {
+		if _, err := good().Factor(ctx); err == nil && ctx.left.Load() < 0 {
 			t.Errorf("a factor after %d looks", left)
 		}
 		ctx.left.Store(left)
-		if _, err := f.inverse(ctx); err == nil && ctx.left.Load() < 0 {
+		if _, err := f.Inverse(ctx); err == nil && ctx.left.Load() < 0 {
 			t.Errorf("an inverse after %d looks", left)
 		}
 	}
 	for bad := range n / 50 {
 		p := good()
-		*p.entry(bad*50, bad*50) = -1
-		if pivot, err := p.lower(context.Background()); pivot != bad*50 || err != nil {
+		*p.Entry(bad*50, bad*50) = -1
+		if pivot, err := p.Factor(context.Background()); pivot != bad*50 || err != nil {
 			t.Errorf("the pivot is in row %d, not %d: %v", bad*50, pivot, err)
 		}
 	}
