@@ -130,7 +130,7 @@ func (t *table) next() ([]string, error) {
 			wrong.Line, wrong.Msg = parse.StartLine, parse.Err.Error()
 			switch {
 			case errors.Is(err, csv.ErrFieldCount):
-				wrong.Msg = fmt.Sprintf("there are %d columns where the first line has %d", len(record), t.csv.FieldsPerRecord)
+				wrong.Msg = fmt.Sprintf("there are %s where the first line has %d", plural(len(record), "column", "columns"), t.csv.FieldsPerRecord)
 			case errors.Is(err, csv.ErrBareQuote), errors.Is(err, csv.ErrQuote):
 				wrong.Column = len(record) + 1
 				wrong.Msg += `; quote the whole field and write " inside it as ""`
@@ -161,7 +161,7 @@ func (t *table) isHeader(record []string) bool {
 func (t *table) locateTarget(columns int) error {
 	t.features = columns - 1
 	if columns < 2 {
-		return t.fail(1, 0, "there is only one column where features and a target are needed; if another character than a comma separates them, set Comma")
+		return t.fail(1, 0, "there is only one column where features and a target are needed; if a character other than a comma separates them, set Comma")
 	}
 	if t.opt.Target == "" {
 		if t.opt.Column < 0 || t.opt.Column > columns {
@@ -275,13 +275,13 @@ func (d *Dataset) readable(header []string) error {
 	odd := func(name string) bool { return name != strings.TrimSpace(name) || strings.Contains(name, "\r\n") }
 	for j, name := range header {
 		if odd(name) || j == 0 && strings.HasPrefix(name, "\ufeff") {
-			return d.fault(-1, -1, fmt.Sprintf("column %d is called %q, which a reader of CSV does not get back: it takes spaces at the ends, a byte order mark and carriage returns away; rename it", j+1, clip(name)))
+			return d.fault(-1, -1, fmt.Sprintf("column %d is called %q, which does not survive CSV: a reader drops spaces at the ends, byte order marks and carriage returns; rename it", j+1, clip(name)))
 		}
 	}
 	numbers, same, words := map[float64]string{}, "", false
 	for _, name := range d.Classes {
 		if odd(name) || missing(name) {
-			return d.fault(-1, -1, fmt.Sprintf("a class is called %q, which a reader of CSV does not get back, or takes for a missing value; rename it", clip(name)))
+			return d.fault(-1, -1, fmt.Sprintf("a class is called %q, which does not survive CSV: a reader changes it or takes it for a missing value; rename it", clip(name)))
 		}
 		v, wrong := number(name)
 		other, known := numbers[v]
@@ -289,7 +289,7 @@ func (d *Dataset) readable(header []string) error {
 		case wrong != "":
 			words = true
 		case known && other != name:
-			same = fmt.Sprintf("the classes %q and %q are the same number, for which a reader of CSV takes them; rename one", clip(other), clip(name))
+			same = fmt.Sprintf("the classes %q and %q are the same number to a reader of CSV; rename one", clip(other), clip(name))
 		default:
 			numbers[v] = name
 		}

@@ -238,18 +238,18 @@ func (d *Dataset) shape() error {
 		return d.shapeSparse()
 	}
 	if len(d.X) != len(d.Y) {
-		return d.fault(-1, -1, fmt.Sprintf("X has %d rows and Y %d targets; they must be equally many", len(d.X), len(d.Y)))
+		return d.fault(-1, -1, fmt.Sprintf("X has %s and Y %s; they must be equally many", plural(len(d.X), "row", "rows"), plural(len(d.Y), "target", "targets")))
 	}
 	for i, row := range d.X {
 		if len(row) != d.D() {
-			return d.fault(i, -1, fmt.Sprintf("the row has %d values, row 0 has %d; all rows must be equally long", len(row), d.D()))
+			return d.fault(i, -1, fmt.Sprintf("the row has %s, row 0 has %d; all rows must be equally long", plural(len(row), "value", "values"), d.D()))
 		}
 	}
 	if err := d.shapeScalings(); err != nil {
 		return err
 	}
 	if d.Features != nil && len(d.X) > 0 && len(d.Features) != d.D() {
-		return d.fault(-1, -1, fmt.Sprintf("there are %d names in Features for %d columns; give one for each, or nil", len(d.Features), d.D()))
+		return d.fault(-1, -1, fmt.Sprintf("Features has %s for %s; give one for each, or nil", plural(len(d.Features), "name", "names"), plural(d.D(), "column", "columns")))
 	}
 	return nil
 }

@@ -114,7 +114,7 @@ func ExampleDataset_Check() {
 	}
 	// Output:
 	// datasets: moons: noise is -0.15; it is a standard deviation, 0 or a positive number
-	// datasets: data, row 1: the row has 1 values, row 0 has 2; all rows must be equally long (rows and columns count from 0)
+	// datasets: data, row 1: the row has 1 value, row 0 has 2; all rows must be equally long (rows and columns count from 0)
 	// look at row 1
 }
 

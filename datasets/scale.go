@@ -82,7 +82,7 @@ func fit(train *Dataset, s *Scaler, measure func(column []float64) (centre, widt
 	if err := train.Check(); err != nil {
 		return nil, err
 	}
-	if err := train.needsDense("the "+s.Name+" scaler", "moves 0, and FitMaxAbs does not"); err != nil {
+	if err := train.needsDense("the "+s.Name+" scaler", "moves 0 (FitMaxAbs does not)"); err != nil {
 		return nil, err
 	}
 	s.Centre, s.Width = make([]float64, train.D()), make([]float64, train.D())
@@ -115,7 +115,7 @@ func (s *Scaler) Apply(d *Dataset) *Dataset {
 		return d.failed(s.misfit(d.Name, d.D()))
 	}
 	if d.Sparse != nil && s.Name != "max-abs" {
-		return d.failed(d.needsDense("the "+s.Name+" scaler", "moves 0, and FitMaxAbs does not"))
+		return d.failed(d.needsDense("the "+s.Name+" scaler", "moves 0 (FitMaxAbs does not)"))
 	}
 	out := d.clone()
 	for _, row := range out.X {
@@ -163,7 +163,7 @@ func (s *Scaler) Check(d int) error {
 	case s == nil:
 		return bad(-1, "the scaler is nil; fit one, for example by FitStandard")
 	case len(s.Centre) != d || len(s.Width) != d:
-		return bad(-1, fmt.Sprintf("there are %d centres and %d widths for %d features; each feature needs one of both", len(s.Centre), len(s.Width), d))
+		return bad(-1, fmt.Sprintf("there are %d centres and %d widths for %d features; each feature needs one of each", len(s.Centre), len(s.Width), d))
 	case !(s.Low < s.High) || !finite(s.High-s.Low):
 		return bad(-1, fmt.Sprintf("the range is [%v, %v]; low must be less than high", s.Low, s.High))
 	}
@@ -218,7 +218,7 @@ func (s *Scaler) feature(j int, v float64) float64 {
 }
 
 func (s *Scaler) misfit(name string, d int) error {
-	return &Error{Dataset: name, Row: -1, Column: -1, Msg: fmt.Sprintf("there are %d features, the %s scaler was fitted on %d", d, s.Name, len(s.Centre))}
+	return &Error{Dataset: name, Row: -1, Column: -1, Msg: fmt.Sprintf("the points have %s, the %s scaler was fitted on %d", plural(d, "feature", "features"), s.Name, len(s.Centre))}
 }
 
 // String describes the scaler in one line.

@@ -197,7 +197,7 @@ func TestScalerErrors(t *testing.T) {
 	}
 	wantError[*Error](t, s.Apply(Iris()).Check(), "iris", "4 features", "fitted on 2")
 	_, err = s.Point([]float64{1})
-	wantError[*Error](t, err, "1 features", "fitted on 2")
+	wantError[*Error](t, err, "1 feature,", "fitted on 2")
 	if got := s.Apply(good.Select(nil)); got.N() != 0 || strings.Contains(got.Check().Error(), "fitted") {
 		t.Errorf("%v", got.Check())
 	}

@@ -47,7 +47,7 @@ func (d *Dataset) needsDense(verb, reason string) error {
 	if d.Sparse == nil {
 		return nil
 	}
-	return d.fault(-1, -1, fmt.Sprintf("%s %s, and the points are sparse; write them out by Dense() where they have the room", verb, reason))
+	return d.fault(-1, -1, fmt.Sprintf("the points are sparse, and %s %s; write them out by Dense() if memory allows", verb, reason))
 }
 
 // shapeSparse is shape for sparse points.
@@ -58,7 +58,7 @@ func (d *Dataset) shapeSparse() error {
 	case d.X != nil:
 		return d.fault(-1, -1, "there are both X and Sparse; a data set has its points in one of the two")
 	case n != len(d.Y):
-		return d.fault(-1, -1, fmt.Sprintf("Sparse has %d points and Y %d targets; they must be equally many", n, len(d.Y)))
+		return d.fault(-1, -1, fmt.Sprintf("Sparse has %s and Y %s; they must be equally many", plural(n, "point", "points"), plural(len(d.Y), "target", "targets")))
 	case n == 0:
 		return nil
 	}
@@ -66,7 +66,7 @@ func (d *Dataset) shapeSparse() error {
 		return d.fault(f.Row, f.Column, f.Msg)
 	}
 	if d.Features != nil && len(d.Features) != x.D {
-		return d.fault(-1, -1, fmt.Sprintf("there are %d names in Features for %d columns; give one for each, or nil", len(d.Features), x.D))
+		return d.fault(-1, -1, fmt.Sprintf("Features has %s for %s; give one for each, or nil", plural(len(d.Features), "name", "names"), plural(x.D, "column", "columns")))
 	}
 	return d.shapeScalings()
 }

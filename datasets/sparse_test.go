@@ -83,13 +83,13 @@ func TestSparseAsDense(t *testing.T) {
 func TestSparseErrors(t *testing.T) {
 	good := CSR{Start: []int{0, 1, 2}, Index: []int32{0, 2}, Value: []float64{1, 1}, D: 3}
 	for says, x := range map[string]CSR{
-		"row 1, column 2 (x3): the value is NaN":                         {Start: good.Start, Index: good.Index, Value: []float64{1, math.NaN()}, D: 3},
-		"row 1, column 2 (x3): the index 2 comes after -1":               {Start: good.Start, Index: good.Index, Value: good.Value, D: 2},
-		"row 0, column 0 (x1): the index 0 comes after 0":                {Start: []int{0, 2, 2}, Index: []int32{0, 0}, Value: good.Value, D: 3},
-		"Start goes from 0 to 5 for 2 indices":                           {Start: []int{0, 1, 5}, Index: good.Index, Value: good.Value, D: 3},
-		"row 0: Start goes from 0 to 3: it must not decrease":            {Start: []int{0, 3, 2}, Index: good.Index, Value: good.Value, D: 3},
-		"Sparse has 1 points and Y 2 targets; they must be equally many": {Start: []int{0, 2}, Index: good.Index, Value: good.Value, D: 3},
-		"there are no features":                                          {Start: []int{0, 0, 0}, Index: nil, Value: nil, D: 0},
+		"row 1, column 2 (x3): the value is NaN":                        {Start: good.Start, Index: good.Index, Value: []float64{1, math.NaN()}, D: 3},
+		"row 1, column 2 (x3): the index 2 comes after -1":              {Start: good.Start, Index: good.Index, Value: good.Value, D: 2},
+		"row 0, column 0 (x1): the index 0 comes after 0":               {Start: []int{0, 2, 2}, Index: []int32{0, 0}, Value: good.Value, D: 3},
+		"Start goes from 0 to 5 for 2 indices":                          {Start: []int{0, 1, 5}, Index: good.Index, Value: good.Value, D: 3},
+		"row 0: Start goes from 0 to 3: it must not decrease":           {Start: []int{0, 3, 2}, Index: good.Index, Value: good.Value, D: 3},
+		"Sparse has 1 point and Y 2 targets; they must be equally many": {Start: []int{0, 2}, Index: good.Index, Value: good.Value, D: 3},
+		"there are no features":                                         {Start: []int{0, 0, 0}, Index: nil, Value: nil, D: 0},
 	} {
 		err := NewSparse(x, []float64{0, 1}).Check()
 		wantError[*Error](t, err, says)
@@ -104,7 +104,7 @@ func TestSparseErrors(t *testing.T) {
 		"need 2 GiB when written out": func() error {
 			return NewSparse(CSR{Start: good.Start, Index: good.Index, Value: good.Value, D: 1 << 27}, d.Y).Dense().Check()
 		},
-		"names in Features for 3 colu": func() error { return (&Dataset{Sparse: &good, Y: d.Y, Features: []string{"a"}}).Check() },
+		"1 name for 3 colu": func() error { return (&Dataset{Sparse: &good, Y: d.Y, Features: []string{"a"}}).Check() },
 	} {
 		wantError[*Error](t, of(), says)
 	}

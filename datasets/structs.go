@@ -123,7 +123,7 @@ func FromMatrix(x Matrix, y []float64) *Dataset {
 	}
 	n, features := x.Dims()
 	if n != len(y) {
-		return d.failed(d.fault(-1, -1, fmt.Sprintf("the matrix has %d rows and there are %d targets; they must be equally many", n, len(y))))
+		return d.failed(d.fault(-1, -1, fmt.Sprintf("the matrix has %s and there are %s; they must be equally many", plural(n, "row", "rows"), plural(len(y), "target", "targets"))))
 	}
 	d.X, d.Y = rows(n, features), slices.Clone(y)
 	for i, row := range d.X {

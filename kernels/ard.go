@@ -43,7 +43,7 @@ func (k ARDKernel) inverse() []float64 {
 // lengths.
 func (k ARDKernel) CheckPoints(x [][]float64) error {
 	if lengths := len(numbers(k.Lengths)); len(x) > 0 && len(x[0]) != lengths {
-		return &DataError{"x", 0, -1, float64(len(x[0])), fmt.Sprintf("the point has %d features, and %v is for %d: give one length for each", len(x[0]), k, lengths)}
+		return &DataError{"x", 0, -1, float64(len(x[0])), fmt.Sprintf("the point has %s, and %v has %s: give one for each feature", several(len(x[0]), "feature"), k, several(lengths, "length"))}
 	}
 	return nil
 }
@@ -52,7 +52,7 @@ func (k ARDKernel) CheckPoints(x [][]float64) error {
 func (k ARDKernel) Check() error {
 	lengths := numbers(k.Lengths)
 	if len(lengths) == 0 {
-		return &ParamError{"ARD", "lengths", 0, "want one for each feature"}
+		return &ParamError{"ARD", "len(lengths)", 0, "give one for each feature"}
 	}
 	for i, l := range lengths {
 		if err := positive("ARD", fmt.Sprintf("lengths[%d]", i), l); err != nil {

@@ -75,7 +75,7 @@ func (b *Basis) CheckSparse(x CSR) error {
 }
 
 func (b *Basis) otherWidth(i, d int) error {
-	return &DataError{"x", i, -1, float64(d), fmt.Sprintf("the point has %d features, the basis has %d", d, b.p.d)}
+	return &DataError{"x", i, -1, float64(d), fmt.Sprintf("the point has %s, the points of the basis have %d", several(d, "feature"), b.p.d)}
 }
 
 // Row sets dst[j] to K(x, basis[j]) for all n points of the basis and returns

@@ -103,7 +103,7 @@ func (k CentredKernel) Check() error {
 // the points of the mean, or the error that K has for x.
 func (k CentredKernel) CheckPoints(x [][]float64) error {
 	if d := len(k.points()[0]); len(x) > 0 && len(x[0]) != d {
-		return &DataError{"x", 0, -1, float64(len(x[0])), fmt.Sprintf("the point has %d features, the points of the mean have %d", len(x[0]), d)}
+		return &DataError{"x", 0, -1, float64(len(x[0])), fmt.Sprintf("the point has %s, the points of the mean have %d", several(len(x[0]), "feature"), d)}
 	}
 	return inDomain(k.K, x)
 }

@@ -58,7 +58,7 @@ func (k ColumnsKernel) Eval(x, z []float64) float64 {
 func (k ColumnsKernel) Check() error {
 	cols := numbers(k.Cols)
 	if len(cols) == 0 {
-		return errors.Join(&ParamError{"Columns", "cols", 0, "want at least one index of a feature"}, check(k.K))
+		return errors.Join(&ParamError{"Columns", "len(cols)", 0, "give at least one feature"}, check(k.K))
 	}
 	for i, c := range cols {
 		if !(c >= 0 && c < math.MaxInt32 && c == math.Trunc(c)) {
@@ -76,7 +76,7 @@ func (k ColumnsKernel) CheckPoints(x [][]float64) error {
 	for i, row := range x {
 		for _, c := range cols {
 			if c >= len(row) {
-				return &DataError{"x", i, -1, float64(len(row)), fmt.Sprintf("the point has %d features, and %v asks for the one with the index %d", len(row), k, c)}
+				return &DataError{"x", i, -1, float64(len(row)), fmt.Sprintf("the point has %s, and %v takes feature %d, counted from 0", several(len(row), "feature"), k, c)}
 			}
 		}
 		chosen[i] = choose(make([]float64, len(cols)), row, cols)

@@ -105,12 +105,12 @@ func TestDomains(t *testing.T) {
 		{kernels.Normalised(kernels.Intersection()), [][]float64{{1}, {-1}}, 1, 0, "negative"},
 		{kernels.Normalised(kernels.Sigmoid(1, -1)), [][]float64{{2}, {0.5}}, 1, -1, "root"},
 		{kernels.Columns(kernels.ChiSquared(), 2, 1), [][]float64{{1, 2, 3}, {-1, 1, -1}}, 1, 2, "negative"},
-		{kernels.Columns(kernels.ChiSquared(), 3), [][]float64{{1, 2, 3}}, 0, -1, "index 3"},
+		{kernels.Columns(kernels.ChiSquared(), 3), [][]float64{{1, 2, 3}}, 0, -1, "takes feature 3"},
 		{kernels.Columns(kernels.ARD(1), 0, 1), [][]float64{{1, 2, 3}}, 0, -1, "2 features"},
 		{kernels.Centred(kernels.Linear(), [][]float64{{1, 2}}), [][]float64{{1, 2, 3}}, 0, -1, "3 features"},
 		{kernels.Centred(kernels.Intersection(), [][]float64{{1, 2}}), [][]float64{{1, 2}, {1, -2}}, 1, 1, "negative"},
-		{kernels.Spectrum(2), [][]float64{{97, 98}, {-1, 98}}, 1, 1, "no letter"},
-		{kernels.GapWeighted(2, 1), [][]float64{{97, 98}, {-2, -1}}, 1, 0, "no letter"},
+		{kernels.Spectrum(2), [][]float64{{97, 98}, {-1, 98}}, 1, 1, "not a letter"},
+		{kernels.GapWeighted(2, 1), [][]float64{{97, 98}, {-2, -1}}, 1, 0, "not a letter"},
 	} {
 		var e *kernels.DataError
 		_, err := kernels.NewGram(c.k, c.x, 0)

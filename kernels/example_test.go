@@ -46,7 +46,7 @@ func ExampleNewGram() {
 	// [0 1 1]
 	// [0 1 2]
 	// 6 evaluations
-	// kernels: x[1]: the point has 1 features, the one before has 2: give every point the same
+	// kernels: x[1]: the point has 1 feature, the first has 2: give every point the same
 }
 
 func ExampleAgainst() {
@@ -94,7 +94,7 @@ func ExamplePrecomputed() {
 	fmt.Println(err)
 	// Output:
 	// [1] <nil>
-	// kernels: x[1][1]: the matrix is not symmetric: (1, 0) is 3, (0, 1) is 7, of points 1 and 0: take the mean of both
+	// kernels: x[1][1]: the matrix is not symmetric: entry (1, 0) is 3 and entry (0, 1) is 7, of points 1 and 0: take the mean of both
 }
 
 func ExampleStrings() {

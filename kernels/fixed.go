@@ -66,7 +66,7 @@ func (k FixedKernel) Check() error {
 	}
 	for i, n := range k.names() {
 		if !slices.ContainsFunc(list, func(h Hyperparameter) bool { return called(h.Name, n) }) {
-			return &ParamError{"Fixed", fmt.Sprintf("names[%d]", i), math.NaN(), fmt.Sprintf("%q is no hyperparameter of %v: Hyperparameters lists them", n, k.K)}
+			return &ParamError{"Fixed", fmt.Sprintf("names[%d]", i), math.NaN(), fmt.Sprintf("%q is not a hyperparameter of %v: Hyperparameters lists them", n, k.K)}
 		}
 	}
 	return nil

@@ -66,7 +66,7 @@ func WithHyperparameters(k Kernel, values []float64) (Kernel, error) {
 		return nil, err
 	}
 	if len(values) != len(list) {
-		return nil, &ParamError{"WithHyperparameters", "len(values)", float64(len(values)), fmt.Sprintf("%v has %d hyperparameters: give a value for each", k, len(list))}
+		return nil, &ParamError{"WithHyperparameters", "len(values)", float64(len(values)), fmt.Sprintf("%v has %s: give a value for each", k, several(len(list), "hyperparameter"))}
 	}
 	for p, h := range list {
 		if err := positive("WithHyperparameters", h.Name, values[p]); err != nil {
@@ -198,7 +198,7 @@ func (g *Gradient) Contract(dst []float64, weights func(i int) []float64) []floa
 			case w == nil:
 				return nil
 			case len(w) != g.n:
-				panic(&DataError{"weights", i, -1, float64(len(w)), fmt.Sprintf("the row has %d weights: give one for each of %d points", len(w), g.n)})
+				panic(&DataError{"weights", i, -1, float64(len(w)), fmt.Sprintf("the row has %s: give one for each of %s", several(len(w), "weight"), several(g.n, "point"))})
 			}
 			copy(g.weights[r*g.n:][:i+1], w)
 		}

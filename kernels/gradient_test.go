@@ -314,7 +314,7 @@ func TestGradientOfBadData(t *testing.T) {
 	}{
 		{kernels.RBF(1), nil, -1, -1, "no points"},
 		{kernels.RBF(1), [][]float64{{}}, 0, -1, "no features"},
-		{kernels.RBF(1), [][]float64{{1, 2}, {3}}, 1, -1, "1 features"},
+		{kernels.RBF(1), [][]float64{{1, 2}, {3}}, 1, -1, "1 feature,"},
 		{kernels.RBF(1), [][]float64{{1, 2}, {3, math.NaN()}}, 1, 1, "NaN"},
 		{kernels.RBF(1), [][]float64{{1, math.Inf(-1)}}, 0, 1, "-Inf"},
 		{kernels.Polynomial(2, 1, 1), [][]float64{{1}, {1e200}}, 1, -1, "scale"},

@@ -62,7 +62,7 @@ func (e *MemoryError) Error() string {
 	if e.N > math.MaxInt32 {
 		return fmt.Sprintf("kernels: a matrix of %d points is more than the %d that fit: train on a part of them", e.N, math.MaxInt32)
 	}
-	return fmt.Sprintf("kernels: the matrix of %d points of %d features takes at least %d bytes, two rows and a copy of the points, and the memory limit is %d: train on a part of the points, or raise GOMEMLIMIT", e.N, e.D, e.Need, e.Limit)
+	return fmt.Sprintf("kernels: the matrix of %d points of %d features takes at least %d bytes for two rows and a copy of the points, and the memory limit is %d: train on a part of the points, or raise GOMEMLIMIT", e.N, e.D, e.Need, e.Limit)
 }
 
 // NewGram returns the matrix of K(x_i, x_j) for the n points of d features in x,

@@ -337,7 +337,7 @@ func TestDataErrors(t *testing.T) {
 	}{
 		{"no points", kernels.Linear(), nil, -1, -1, []string{"no points"}},
 		{"no features", kernels.Linear(), [][]float64{{}, {}}, 0, -1, []string{"x[0]", "no features"}},
-		{"short row", kernels.Linear(), [][]float64{{1, 2}, {1, 2}, {3}}, 2, -1, []string{"x[2]", "1 features", "2"}},
+		{"short row", kernels.Linear(), [][]float64{{1, 2}, {1, 2}, {3}}, 2, -1, []string{"x[2]", "1 feature,", "2"}},
 		{"long row", kernels.Linear(), [][]float64{{1}, {1, 2}}, 1, -1, []string{"x[1]", "2 features"}},
 		{"NaN", kernels.RBF(1), [][]float64{{1, 2}, {1, nan}}, 1, 1, []string{"x[1][1]", "NaN"}},
 		{"Inf", kernels.RBF(1), [][]float64{{inf, 2}, {1, nan}}, 0, 0, []string{"x[0][0]", "+Inf"}},

@@ -292,7 +292,7 @@ func TestCheck(t *testing.T) {
 		{kernels.Sigmoid(0, 1), "gamma"},
 		{kernels.Sigmoid(1, nan), "coef0"},
 		{kernels.Sigmoid(1, -inf), "coef0"},
-		{kernels.ARD(), "lengths"},
+		{kernels.ARD(), "len(lengths)"},
 		{kernels.ARD(1, 0), "lengths[1]"},
 		{kernels.ARD(nan), "lengths[0]"},
 		{kernels.ARD(1, 2, -3), "lengths[2]"},
@@ -309,7 +309,7 @@ func TestCheck(t *testing.T) {
 		{kernels.Scale(-1, kernels.RBF(1)), "c"},
 		{kernels.Scale(nan, kernels.RBF(1)), "c"},
 		{kernels.Scale(inf, kernels.RBF(1)), "c"},
-		{kernels.Columns(kernels.RBF(1)), "cols"},
+		{kernels.Columns(kernels.RBF(1)), "len(cols)"},
 		{kernels.Columns(kernels.RBF(1), 0, -1), "cols[1]"},
 	} {
 		var e *kernels.ParamError

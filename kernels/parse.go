@@ -39,7 +39,7 @@ func Parse(s string) (Kernel, error) {
 	}
 	if err == nil && k.String() != s {
 		p.at = -1
-		err = p.fail(fmt.Sprintf("this is how %s might be written, not how it is", clip(k.String())))
+		err = p.fail(fmt.Sprintf("this is %[1]s in another form: write %[1]s", clip(k.String())))
 	}
 	if err == nil {
 		if bad := k.Check(); bad != nil {
@@ -122,7 +122,7 @@ func (p *parser) kernel(depth int) (Kernel, *ParseError) {
 	k := args.call(name, p.next(".Raw()"))
 	if k == nil {
 		p.at = start
-		return nil, p.fail("there is no kernel of this name with such arguments that its text would have in full")
+		return nil, p.fail("no kernel of this package has this name and arguments of this number and kind")
 	}
 	return k, nil
 }

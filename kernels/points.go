@@ -6,6 +6,14 @@ import (
 	"sync"
 )
 
+// several counts things whose plural ends in s.
+func several(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprint(n, " ", thing)
+}
+
 // DataError says what is wrong with the points of a matrix, and where.
 type DataError struct {
 	Arg      string  // "x" or "basis"
@@ -59,7 +67,7 @@ func nonNegative(k Kernel, x [][]float64) error {
 	for i, row := range x {
 		for j, v := range row {
 			if v < 0 {
-				return &DataError{"x", i, j, v, fmt.Sprintf("%v is negative, and %v is a kernel for features of at least 0: shift the column, or count", v, k)}
+				return &DataError{"x", i, j, v, fmt.Sprintf("%v is negative, and %v is a kernel for features of at least 0: shift the column", v, k)}
 			}
 		}
 	}
@@ -97,7 +105,7 @@ func features(arg string, x [][]float64) (d int, start []int, err error) {
 // finite ones.
 func filled(arg string, i int, row []float64, d int) (count int, err error) {
 	if len(row) != d {
-		return 0, &DataError{arg, i, -1, float64(len(row)), fmt.Sprintf("the point has %d features, the one before has %d: give every point the same", len(row), d)}
+		return 0, &DataError{arg, i, -1, float64(len(row)), fmt.Sprintf("the point has %s, the first has %d: give every point the same", several(len(row), "feature"), d)}
 	}
 	for j, v := range row {
 		if v != 0 {

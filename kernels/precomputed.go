@@ -74,7 +74,7 @@ func (k PrecomputedKernel) CheckPoints(x [][]float64) error {
 	for i, row := range x {
 		n := len(row) - 1
 		if at := row[0]; !(at >= -1 && at < float64(n)) || at != math.Trunc(at) {
-			return &DataError{"x", i, 0, at, fmt.Sprintf("%v is no index of a matrix of %d columns: make the points by Precomputed().Points of a square matrix, in the form they come", at, n)}
+			return &DataError{"x", i, 0, at, fmt.Sprintf("a point of Precomputed() is its index, from 0, and its row of the matrix; here the index is %v and the row has %s: make the points from a square matrix by Precomputed().Points", at, several(n, "value"))}
 		}
 		for _, v := range row[1:] {
 			size = max(size, math.Abs(v))
@@ -86,7 +86,7 @@ func (k PrecomputedKernel) CheckPoints(x [][]float64) error {
 				continue
 			}
 			if v, w := a[1+int(b[0])], b[1+int(a[0])]; !(math.Abs(v-w) <= 1e-12*size) {
-				return &DataError{"x", i, 1 + int(b[0]), v, fmt.Sprintf("the matrix is not symmetric: (%v, %v) is %v, (%v, %v) is %v, of points %d and %d: take the mean of both", a[0], b[0], v, b[0], a[0], w, i, j)}
+				return &DataError{"x", i, 1 + int(b[0]), v, fmt.Sprintf("the matrix is not symmetric: entry (%v, %v) is %v and entry (%v, %v) is %v, of points %d and %d: take the mean of both", a[0], b[0], v, b[0], a[0], w, i, j)}
 			}
 		}
 	}

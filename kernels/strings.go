@@ -79,7 +79,7 @@ func checkStrings(k Kernel, x [][]float64) error {
 		ended := false
 		for j, v := range row {
 			if v < 0 && v != end || v >= 0 && ended {
-				return &DataError{"x", i, j, v, fmt.Sprintf("%v is no letter here, and %v is a kernel for strings: make the points by kernels.Strings", v, k)}
+				return &DataError{"x", i, j, v, fmt.Sprintf("%v is not a letter, and %v compares strings: make the points by kernels.Strings", v, k)}
 			}
 			ended = v == end
 		}

@@ -42,7 +42,7 @@ func (m CoordinateDescent) Start(p *Problem, alpha []float64) (Stepper, error) {
 	x, ok := p.K.(Features)
 	switch {
 	case !ok:
-		return nil, fmt.Errorf("%w: coordinate descent keeps w among the inputs and needs the linear kernel's Features; use SMO or GradientAscent for other kernels", ErrUnsupported)
+		return nil, fmt.Errorf("%w: coordinate descent works on the weights of a linear machine and needs the linear kernel's Features; use SMO or GradientAscent for other kernels", ErrUnsupported)
 	case !p.FixedBias:
 		return nil, fmt.Errorf("%w: single coordinates cannot move along s'α = δ; fix the bias, or append it to X as a pseudo-attribute", ErrUnsupported)
 	}

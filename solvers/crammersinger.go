@@ -44,7 +44,7 @@ func (p *CrammerSinger) Check() error {
 	case p.K.Dim() == 0:
 		return bad("K", -1, 0, "the kernel matrix has no rows; give at least one point")
 	case p.Classes < 2:
-		return bad("Classes", -1, float64(p.Classes), "is %d; there are at least 2", p.Classes)
+		return bad("Classes", -1, float64(p.Classes), "is %d; give at least 2", p.Classes)
 	case len(p.Y) != p.K.Dim():
 		return bad("Y", -1, float64(len(p.Y)), "has %d entries, the kernel matrix has %d rows", len(p.Y), p.K.Dim())
 	case len(p.C) != p.K.Dim():
@@ -55,9 +55,9 @@ func (p *CrammerSinger) Check() error {
 		case !rows.Usable(v):
 			return bad("K", i, v, "row %d, column %d "+rows.Unusable, i, i)
 		case v < 0:
-			return bad("K", i, v, "K(x, x) is negative; the kernel is none for this point")
+			return bad("K", i, v, "K(x, x) is negative, so this is not a kernel; use another")
 		case p.Y[i] < 0 || p.Y[i] >= p.Classes:
-			return bad("Y", i, float64(p.Y[i]), "is no class; they are 0 … %d", p.Classes-1)
+			return bad("Y", i, float64(p.Y[i]), "is not a class; classes are numbered from 0 to %d", p.Classes-1)
 		case !(p.C[i] > 0 && rows.Usable(p.C[i])):
 			return bad("C", i, p.C[i], "must be a positive number, at most 1e100")
 		}

@@ -129,7 +129,7 @@ func (m GradientAscent) check(p *Problem) error {
 	}
 	switch {
 	case !p.FixedBias && m.Relax.Start == 0:
-		return fmt.Errorf("%w: gradient ascent moves one α at a time, and the constraint s'α = δ of a free bias lets none move alone; fix the bias (WithFixedBias, with K + τ² if one is needed), set Relax, or use SMO", ErrUnsupported)
+		return fmt.Errorf("%w: gradient ascent moves one α at a time, and the constraint s'α = δ of a free bias lets none move alone; fix the bias (WithFixedBias; of a Classifier FixedBias or Augment), set Relax, or use SMO", ErrUnsupported)
 	case p.FixedBias && m.Relax.Start != 0:
 		return fmt.Errorf("%w: Relax opens the constraint s'α = δ, and with a fixed bias there is none; leave it empty", ErrUnsupported)
 	case m.Order < 0 || int(m.Order) >= len(orderNames):

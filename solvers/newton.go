@@ -62,11 +62,11 @@ func (Newton) WantsFeatures(Shape) bool { return true }
 func (Newton) Start(p *Problem, alpha []float64) (Stepper, error) {
 	x, ok := p.K.(Features)
 	if !ok {
-		return nil, fmt.Errorf("%w: Newton's method works among the inputs and needs the linear kernel's Features; use SMO for other kernels", ErrUnsupported)
+		return nil, fmt.Errorf("%w: Newton's method works on the weights of a linear machine and needs the linear kernel's Features; use SMO for other kernels", ErrUnsupported)
 	}
 	n, d := len(alpha), x.Columns()
 	if d > MostColumns {
-		return nil, fmt.Errorf("%w: the Hessian of %d columns is too large, Newton takes at most %d; use CoordinateDescent", ErrUnsupported, d, MostColumns)
+		return nil, fmt.Errorf("%w: the Hessian of %d columns is too large: Newton takes at most %d; use CoordinateDescent", ErrUnsupported, d, MostColumns)
 	}
 	size := d
 	if !p.FixedBias {

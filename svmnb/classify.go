@@ -276,8 +276,8 @@ func (c Classifier) prepare() (*task, error) {
 		err = c.data.Check()
 	} else {
 		t.y, t.negative, t.positive, err = c.data.Binary()
-		if many := (*datasets.ClassError)(nil); errors.As(err, &many) && len(many.Classes) > 2 {
-			err = fmt.Errorf("%w; or learn all of them at once by OneVsOne(), OneVsRest() or CrammerSinger(), said last", err)
+		if many := (*datasets.ClassError)(nil); errors.As(err, &many) && c.data.Check() == nil && len(many.Classes) > 2 && !looksReal(c.data) {
+			err = fmt.Errorf("%w; or learn all of them at once: end the description with OneVsOne(), OneVsRest() or CrammerSinger()", err)
 		}
 	}
 	if err := errors.Join(c.err, err); err != nil {

@@ -133,7 +133,7 @@ func TestBadInput(t *testing.T) {
 		{"memory", good.Memory(-1), &argument, []string{"Memory"}},
 		{"class weight", good.ClassWeight("1", 0), &argument, []string{"ClassWeight", "0"}},
 		{"unknown class", good.ClassWeight("cat", 2), &argument, []string{"cat", "-1", "1"}},
-		{"sample weights", good.SampleWeights([]float64{1}), &argument, []string{"1 weights", "4 points"}},
+		{"sample weights", good.SampleWeights([]float64{1}), &argument, []string{"1 weight for 4 points", "4 points"}},
 		{"sample weight", good.SampleWeights([]float64{1, 1, math.NaN(), 1}), &argument, []string{"row 2", "NaN"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -55,7 +55,7 @@ func ExampleClassifier_Fit() {
 	// Output:
 	// W = 15.7599, b = -6.7811, margin 0.3251, 23 support vectors
 	// [virginica versicolor]
-	// svmnb: Decision: row 0: the point has 2 features, the classifier was trained on 4
+	// svmnb: Predict: row 0: the point has 2 features, the classifier was trained on 4
 	// svmnb: C: C is -1; it must be a positive number
 }
 

@@ -160,7 +160,7 @@ func explore(x any) (*exploration, error) {
 	}
 	base, ok := x.(explorable)
 	if !ok || isNil(x) {
-		return nil, wrong("Explore", math.NaN(), "a %T cannot be explored; give a *datasets.Dataset, a Classifier, MultiClassifier, Regressor or Process", x)
+		return nil, wrong("Explore", math.NaN(), "a value of type %T cannot be explored; give a *datasets.Dataset, a Classifier, MultiClassifier, Regressor or Process", x)
 	}
 	if data := base.source(); data != nil && data.Sparse != nil {
 		return nil, needsDense("Explore", data)

@@ -224,10 +224,10 @@ func TestExploreRefuses(t *testing.T) {
 		x     any
 		words string
 	}{
-		"nil":             {nil, "a <nil> cannot be explored"},
-		"a number":        {7, "a int cannot be explored"},
-		"a fit":           {Classify(moons).MustFit(), "a *svmnb.Fit cannot be explored"},
-		"a pipeline":      {Pipe(Standardise(), Classify(moons)), "a svmnb.Pipeline cannot be explored"},
+		"nil":             {nil, "a value of type <nil> cannot be explored"},
+		"a number":        {7, "a value of type int cannot be explored"},
+		"a fit":           {Classify(moons).MustFit(), "a value of type *svmnb.Fit cannot be explored"},
+		"a pipeline":      {Pipe(Standardise(), Classify(moons)), "a value of type svmnb.Pipeline cannot be explored"},
 		"no data set":     {(*datasets.Dataset)(nil), "the data set is nil"},
 		"an empty one":    {&datasets.Dataset{}, "no points"},
 		"NaN":             {nan, "row 1, column 1"},

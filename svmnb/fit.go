@@ -73,7 +73,7 @@ func (f *Fit) Predict(x [][]float64) (_ []string, err error) {
 	if f.none() {
 		return nil, noFit("Predict")
 	}
-	values, err := f.Decision(x)
+	values, err := f.at("Predict", "classifier", written(x))
 	if err != nil {
 		return nil, err
 	}

@@ -72,7 +72,7 @@ func (f Deal) Splits(data *datasets.Dataset) ([]Split, error) {
 	n := data.N()
 	switch {
 	case f.K < 2 || f.K > n:
-		return nil, wrong("Folds", float64(f.K), "there are %d folds for %d points; give between 2 and the number of points", f.K, n)
+		return nil, wrong("Folds", float64(f.K), "%s for %s; give from 2 folds to as many as there are points", several(f.K, "fold"), several(n, "point"))
 	case f.Times > 1 && !foldsFit(n, f.K, f.Times):
 		return nil, wrong("Folds", float64(f.Times), "%d folds dealt %d times over %d points are more than the %d row numbers that are listed at once: deal them less often, or split by Folds of your own", f.K, f.Times, n, mostListed)
 	case !foldsFit(n, f.K, 1):

@@ -153,7 +153,7 @@ func (m *machine) checkCost(verb, name string, cost float64, infinite string) {
 
 func (m *machine) checkWeights(w []float64) {
 	if w != nil && len(w) != m.data.N() {
-		m.reject(wrong("SampleWeights", float64(len(w)), "there are %d weights for %d points", len(w), m.data.N()))
+		m.reject(wrong("SampleWeights", float64(len(w)), "%s for %s; give one for each", several(len(w), "weight"), several(m.data.N(), "point")))
 	}
 	for i, v := range w {
 		if !(v > 0) || math.IsInf(v, 1) {
@@ -238,10 +238,10 @@ func (m *machine) mustSolve(p *solvers.Problem, s scene) *solvers.Result {
 	case err != nil && res.Status != solvers.Interrupted:
 		warn(err.Error())
 	case err != nil:
-		warn(fmt.Sprintf("interrupted after %d iterations and %v; this is the fit so far, its gap is %.3g",
-			res.Iterations, res.Elapsed.Round(time.Millisecond), res.Certificate.Gap))
+		warn(fmt.Sprintf("interrupted after %s and %v; this is the fit so far, its gap is %.3g",
+			iterations(res.Iterations), res.Elapsed.Round(time.Millisecond), res.Certificate.Gap))
 	case res.Status.Early():
-		warn(fmt.Sprintf("stopped early: %v after %d iterations; the gap is %.3g", res.Status, res.Iterations, res.Certificate.Gap))
+		warn(fmt.Sprintf("stopped early: %v after %s; the gap is %.3g", res.Status, iterations(res.Iterations), res.Certificate.Gap))
 	}
 	return res
 }
@@ -319,6 +319,14 @@ func literal(v any) string {
 		}
 	}
 	return fmt.Sprintf("%T{%s}", v, strings.Join(fields, ", "))
+}
+
+// iterations counts them, without spaces between digits.
+func iterations(n int) string {
+	if n == 1 {
+		return "1 iteration"
+	}
+	return fmt.Sprint(n, " iterations")
 }
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
@@ -407,7 +415,7 @@ func (e *expanded) check(verb, learner string, p points) error {
 	}
 	for i, row := range p.x {
 		if len(row) != e.d {
-			return &ArgumentError{verb, i, -1, float64(len(row)), misfit(e.kernel, len(row), e.d, "the "+learner+" was trained on")}
+			return &ArgumentError{verb, i, -1, float64(len(row)), misfit(e.kernel, row, e.d, "the "+learner+" was trained on")}
 		}
 		for j, v := range row {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -423,13 +431,16 @@ func (e *expanded) check(verb, learner string, p points) error {
 
 // misfit says that a point is of another length than those before: in what such a point
 // is made of, which for a precomputed kernel or one of strings are no features.
-func misfit(k kernels.Kernel, got, want int, than string) string {
+func misfit(k kernels.Kernel, row []float64, want int, than string) string {
+	got := len(row)
 	switch {
 	case k == nil:
+	case strings.Contains(k.String(), "Precomputed(") && got == want-1 && got > 0 && row[0] != -1: // not by NewPoints
+		return fmt.Sprintf("the row has %d values, and a point of Precomputed() is an index and the kernel values with all training points; make it by Precomputed().NewPoints", got)
 	case strings.Contains(k.String(), "Precomputed("):
 		return fmt.Sprintf("the row has %s, %s %s: a new row has the kernel value with each of them; make it a point by Precomputed().NewPoints", several(got-1, "kernel value"), than, several(want-1, "point"))
 	case ofStrings(k.String()):
-		return fmt.Sprintf("the string is %d wide, %s strings %d wide: say Strings(%d, …)", got, than, want, want)
+		return fmt.Sprintf("the string is %d wide, %s strings %d wide: make it by Strings(%d, …)", got, than, want, want)
 	}
 	return fmt.Sprintf("the point has %s, %s %d", several(got, "feature"), than, want)
 }

@@ -111,6 +111,8 @@ func TestMessagesOfLength(t *testing.T) {
 	for want, ask := range map[string]func() error{
 		"the row has 3 kernel values, the classifier was trained on 4 points": func() error { _, err := places.Predict(p.NewPoints([][]float64{{1, 2, 3}})); return err },
 		"the row has 3 kernel values, the model was trained on 4 points":      func() error { _, err := places.Model().Predict(p.NewPoints([][]float64{{1, 2, 3}})); return err },
+		"the row has 4 values, and a point of Precomputed() is an index and":  func() error { _, err := places.Predict(matrix); return err },
+		"svmnb: Predict: row 0: the point has 3 features":                     func() error { _, err := one.Predict([][]float64{{1, 2, 3}}); return err },
 		"the row has 1 kernel value, the process was trained on 4 points":     func() error { _, err := process.Predict(p.NewPoints([][]float64{{1}})); return err },
 		"Strings(": func() error { _, err := words.Predict(kernels.Strings(9, "ab")); return err },
 		"the point has 2 features, the classifier was trained on 1": func() error { _, err := one.Predict([][]float64{{1, 2}}); return err },
@@ -118,6 +120,21 @@ func TestMessagesOfLength(t *testing.T) {
 	} {
 		if err := ask(); !errors.As(err, new(*ArgumentError)) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v; want %q", err, want)
+		}
+	}
+}
+
+// A classifier of more than two classes is told how to learn them all, but not one of a class
+// that is not there, nor one of real values.
+func TestMessagesOfManyClasses(t *testing.T) {
+	iris := datasets.Iris()
+	for want, data := range map[string]*datasets.Dataset{
+		"end the description with OneVsOne(), OneVsRest() or CrammerSinger()": iris,
+		"the classes are setosa, versicolor, virginica":                       iris.Pair("setosa", "rose"),
+		"real values are for regression":                                      datasets.Sinc(30, 0.1, 1),
+	} {
+		if _, err := Classify(data).Fit(context.Background()); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%v; want %q at the end", err, want)
 		}
 	}
 }

@@ -130,7 +130,7 @@ func Save(path string, fit Modeler) error {
 func (m *Model) namesAreText(format string) error {
 	for _, name := range m.classes {
 		if !utf8.ValidString(name) {
-			return modelError(format, 0, "the class name %.40q is no UTF-8; rename the class in the Classes of the data set", name)
+			return modelError(format, 0, "the class name %.40q is not UTF-8; rename the class in the Classes of the data set", name)
 		}
 	}
 	return nil
@@ -179,7 +179,7 @@ func parseModel(text []byte) (*Model, error) {
 	version, ok := strings.CutPrefix(string(first[:min(len(first), 80)]), modelMagic)
 	switch {
 	case !ok:
-		return nil, modelError(format, 1, "this is no file of svmnb.Save; such a file begins with %q", modelMagic+modelVersions[0])
+		return nil, modelError(format, 1, "this is not a file of svmnb.Save, which begins with %q", modelMagic+modelVersions[0])
 	case !slices.Contains(modelVersions, version):
 		return nil, modelError(format, 1, "the version of the file is %q and this program reads %v; read it with the version of svmnb that wrote it", version, listed(modelVersions))
 	}
@@ -212,7 +212,7 @@ func parseModel(text []byte) (*Model, error) {
 	m := &Model{kind: modelKind(kind), kernel: k, classes: file.Classes, targets: file.Targets, line: file.Line, duels: file.Duels, expanded: expanded{x: written(file.Vectors), d: file.Features, kernel: k}}
 	if s := file.Sparse; s != nil {
 		if file.Vectors != nil || version == modelVersions[0] {
-			return nil, modelError(format, 3, "the support vectors are there twice, or sparse in a version that has none")
+			return nil, modelError(format, 3, "the support vectors are given twice, or are sparse in a version that has no sparse ones")
 		}
 		m.x = points{sparse: &kernels.CSR{Start: s.Start, Index: s.Index, Value: s.Value, D: file.Features}}
 	}

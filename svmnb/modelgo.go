@@ -28,7 +28,7 @@ import (
 func (m *Model) WriteGo(w io.Writer, pkg string) error {
 	const format = "Go"
 	if !token.IsIdentifier(pkg) || pkg == "_" {
-		return modelError(format, 0, "%.40q is no name of a package; take one such as predictor", pkg)
+		return modelError(format, 0, "%.40q is not the name of a package; take one such as predictor", pkg)
 	}
 	kernel, ok := goKernel(m.kernel)
 	if !ok {

@@ -188,7 +188,7 @@ func ReadLIBLINEARModel(r io.Reader) (*Model, error) {
 		case err != nil:
 			return nil, err
 		case !ok:
-			return nil, in.fail("there are the weights of %d features; want %d", j, rows)
+			return nil, in.fail("there are weights of %d features; want %d", j, rows)
 		}
 		row, err := in.numbers(strings.Fields(text))
 		if err != nil {

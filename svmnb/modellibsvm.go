@@ -272,7 +272,7 @@ func (l *modelLines) next() (text string, ok bool, err error) {
 func (l *modelLines) number(s string) (float64, error) {
 	v, err := strconv.ParseFloat(s, 64)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-		return 0, l.fail("%.40q is no finite number", s)
+		return 0, l.fail("%.40q is not a finite number", s)
 	}
 	return v, nil
 }
@@ -292,7 +292,7 @@ func (l *modelLines) numbers(words []string) ([]float64, error) {
 func (l *modelLines) whole(s string) (int, error) {
 	n, err := strconv.ParseUint(s, 10, 31)
 	if err != nil {
-		return 0, l.fail("%.40q is no whole number of at least 0", s)
+		return 0, l.fail("%.40q is not a whole number of at least 0", s)
 	}
 	return int(n), nil
 }
@@ -445,7 +445,7 @@ func (h *libsvmHeader) vectors(in *modelLines, m *Model, dims int) error {
 		end := 0.0
 		for _, n := range h.sv {
 			if n < 0 || n != math.Trunc(n) {
-				return in.fail("%v is no number of vectors", n)
+				return in.fail("%v is not a number of vectors", n)
 			}
 			end += n
 			ends = append(ends, end)

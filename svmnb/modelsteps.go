@@ -119,7 +119,7 @@ func (p *passageJSON) passage(d int) (*passage, error) {
 			return fail(i, "%v", err)
 		}
 		if _, scales := t.(scaled); !scales && i < p.Open {
-			return fail(i, "it is no scaling of a data set")
+			return fail(i, "it is not a scaling of a data set")
 		}
 		out.steps, now = append(out.steps, t), next
 	}
@@ -138,7 +138,7 @@ func (s stepJSON) transform(d int) (t Transform, next int, err error) {
 		}
 	}
 	if kinds != 1 {
-		return nil, 0, fmt.Errorf("it is %d steps; want one", kinds)
+		return nil, 0, fmt.Errorf("it is %d steps at once; want one", kinds)
 	}
 	rectangle := func(rows [][]float64, columns int) error {
 		if len(rows) == 0 {
@@ -204,7 +204,7 @@ func (s *nystroemJSON) transform(d int, rectangle func(rows [][]float64, columns
 	marks := written(s.Vectors)
 	if s.Sparse != nil {
 		if s.Vectors != nil {
-			return nil, 0, fmt.Errorf("the landmarks are there twice")
+			return nil, 0, fmt.Errorf("the landmarks are given twice")
 		}
 		marks = points{sparse: &kernels.CSR{Start: s.Sparse.Start, Index: s.Sparse.Index, Value: s.Sparse.Value, D: d}}
 		if len(s.Sparse.Start) == 0 {

@@ -229,7 +229,7 @@ func (f *MultiFit) Predict(x [][]float64) (_ []string, err error) {
 	if f.none() {
 		return nil, noFit("Predict")
 	}
-	values, err := f.Decisions(x)
+	values, err := f.decisions("Predict", written(x))
 	if err != nil {
 		return nil, err
 	}

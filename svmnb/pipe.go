@@ -287,7 +287,7 @@ func fitStep(ctx context.Context, s Step, train *datasets.Dataset) (Transform, e
 		}
 		sparse, ok := s.(SparseStep)
 		if !ok {
-			return nil, wrong("Pipe", math.NaN(), "the points are sparse and the step wants them written out; MaxAbs() is a scaling that leaves 0 where it is, RandomFourier and Nystroem make rows of sparse points, and Dense() of the data set writes them out")
+			return nil, wrong("Pipe", math.NaN(), "the points are sparse, and the step needs them written out; write them out by Dense() of the data set, or take MaxAbs(), RandomFourier or Nystroem, which take sparse points")
 		}
 		return sparse.FitSparse(train)
 	})
@@ -303,7 +303,7 @@ func (p points) through(ctx context.Context, t Transform) (points, error) {
 		}
 		sparse, ok := t.(SparseTransform)
 		if !ok {
-			return points{}, wrong("Pipe", math.NaN(), "the points are sparse, and the step takes them written out: by Dense() of the data set")
+			return points{}, wrong("Pipe", math.NaN(), "the points are sparse, and the step needs them written out; write them out by Dense() of the data set")
 		}
 		to, x, err := sparse.ApplySparse(*p.sparse)
 		return points{x, to}, err

@@ -236,7 +236,7 @@ func (t fourier) Apply(x [][]float64) ([][]float64, error) {
 // ApplySparse implements [SparseTransform].
 func (t fourier) ApplySparse(x datasets.CSR) (*datasets.CSR, [][]float64, error) {
 	if d := len(t.w[0]); x.D != d {
-		return nil, nil, wrong("RandomFourier", float64(x.D), "the points have %d features, the step was fitted to %d", x.D, d)
+		return nil, nil, wrong("RandomFourier", float64(x.D), "the points have %s, the step was fitted to %d", several(x.D, "feature"), d)
 	}
 	return nil, t.features(compressed(x)), nil
 }

@@ -216,7 +216,7 @@ func (s Indicators) Fit(train *datasets.Dataset) (Transform, error) {
 	for _, field := range strings.Split(s.columns, ", ") {
 		j := -1
 		if _, err := fmt.Sscan(field, &j); err != nil {
-			return nil, wrong("OneHot", math.NaN(), "no column is given; say which are categories")
+			return nil, wrong("OneHot", math.NaN(), "no column is given; give the columns that are categories, counted from 0")
 		}
 		if j < 0 || j >= train.D() {
 			return nil, wrong("OneHot", float64(j), "there is no column %d; the points have columns 0 to %d", j, train.D()-1)

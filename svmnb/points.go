@@ -191,5 +191,5 @@ func needsDense(call string, d *datasets.Dataset) error {
 	if d.Sparse == nil {
 		return nil
 	}
-	return wrong(call, math.NaN(), "the points are sparse, and this needs them written out: by Dense() of the data set")
+	return wrong(call, math.NaN(), "the points are sparse, and this needs them written out; write them out by Dense() of the data set")
 }

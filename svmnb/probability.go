@@ -216,7 +216,7 @@ func (c *Calibrated) learn(ctx context.Context, class []int, fit func(rows []int
 		c.folds = 5
 	}
 	if c.folds < 2 || c.folds > x.n() {
-		return nil, wrong("Calibrate", float64(c.folds), "there are %d folds; give at least 2, and at most one for each of the %d points", c.folds, x.n())
+		return nil, wrong("Calibrate", float64(c.folds), "%s for %s; give at least 2 folds, and at most one for each point", several(c.folds, "fold"), several(x.n(), "point"))
 	}
 	fold, err := c.deal(class, seed)
 	if err != nil {

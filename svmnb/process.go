@@ -137,7 +137,7 @@ func (p Process) NoiseVariances(v []float64) Process {
 	own := slices.Clone(v)
 	p.noises, p.noisy = &own, true
 	if len(v) != p.data.N() {
-		return p.fail(wrong("NoiseVariances", float64(len(v)), "there are %d variances for %d points", len(v), p.data.N()))
+		return p.fail(wrong("NoiseVariances", float64(len(v)), "%s for %s; give one for each", several(len(v), "variance"), several(p.data.N(), "point")))
 	}
 	for i, s := range v {
 		if !(s >= 0) || math.IsInf(s, 1) {
@@ -335,12 +335,12 @@ func (p Process) prepare() (*processTask, error) {
 		return nil, err
 	}
 	if p.data.Sparse != nil {
-		return nil, wrong("GaussianProcess", math.NaN(), "the points are sparse, and a process wants them written out: by Dense() of the data set, or take Regress(data).Ridge(λ), whose f is the mean of a process")
+		return nil, wrong("GaussianProcess", math.NaN(), "the points are sparse, and a process needs them written out; write them out by Dense() of the data set, or take Regress(data).Ridge(λ), whose f is the mean of a process")
 	}
 	t := &processTask{Process: p, y: slices.Clone(p.data.Y)}
 	if need := p.method.Memory(len(t.y), 1); !p.named && need > t.allowed() {
 		if p.method = (solvers.CG{}); p.mean == linearMean {
-			return nil, wrong("LinearMean", math.NaN(), "it takes a factor of A, %.3g GB for %d points, and there may be %.3g: use ConstantMean, a part of the points by On(data.Select(rows)), or raise Memory or GOMEMLIMIT", need/1e9, len(t.y), t.allowed()/1e9)
+			return nil, wrong("LinearMean", math.NaN(), "it takes a factor of A, %.3g GB for %d points, and may take %.3g: use ConstantMean, a part of the points by On(data.Select(rows)), or raise Memory or GOMEMLIMIT", need/1e9, len(t.y), t.allowed()/1e9)
 		}
 		t.method = p.method
 	}
@@ -459,7 +459,7 @@ func interruptible(solve func(ctx context.Context) (*ProcessFit, error)) *Proces
 	case err != nil:
 		warn(fmt.Sprintf("interrupted after %v; this is the fit so far", fit.Elapsed.Round(time.Millisecond)))
 	case fit.Status.Early():
-		warn(fmt.Sprintf("stopped early: %v after %d iterations; the residual ‖y − Aα‖ is %.3g", fit.Status, fit.Iterations, fit.Certificate.Residual))
+		warn(fmt.Sprintf("stopped early: %v after %s; the residual ‖y − Aα‖ is %.3g", fit.Status, iterations(fit.Iterations), fit.Certificate.Residual))
 	}
 	return fit
 }

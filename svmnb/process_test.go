@@ -565,7 +565,7 @@ func TestProcessRefuses(t *testing.T) {
 		{"kernel", base.Kernel(kernels.RBF(-1)), &param, "gamma"},
 		{"negative noise", base.NoiseVariance(-1), &argument, "NoiseVariance"},
 		{"no number for noise", base.NoiseVariance(math.NaN()), &argument, "NoiseVariance"},
-		{"too few noises", base.NoiseVariances([]float64{1}), &argument, "1 variances for 133 points"},
+		{"too few noises", base.NoiseVariances([]float64{1}), &argument, "1 variance for 133 points"},
 		{"a noise", base.NoiseVariances(append(make([]float64, 132), math.Inf(1))), &argument, "row 132"},
 		{"no method", base.Using(nil), &argument, "Using"},
 		{"rank", base.Preconditioned(0), &argument, "rank"},
@@ -825,7 +825,7 @@ func TestProcessFigures(t *testing.T) {
 		{"evidence", Evidence, motorcycle(), "Scale.c", false},
 		{"evidence of a fit that was learned", Evidence, motorcycle().Restarts(1, 1), "Scale.c", false},
 		{"evidence over the noise", EvidenceOver("Scale.RBF.gamma", "noise"), motorcycle(), "noise", false},
-		{"evidence over the same twice", EvidenceOver("noise", "noise"), motorcycle(), "no two hyperparameters", true},
+		{"evidence over the same twice", EvidenceOver("noise", "noise"), motorcycle(), "not two hyperparameters", true},
 		{"evidence over what is not there", EvidenceOver("noise", "sigma"), motorcycle(), "Scale.c, Scale.RBF.gamma, noise", true},
 		{"evidence of one hyperparameter", Evidence, motorcycle().Kernel(kernels.Linear()), "fewer than two", true},
 	} {

@@ -104,7 +104,7 @@ func (f *ProcessFit) early() string {
 	if !f.Status.Early() {
 		return ""
 	}
-	return fmt.Sprintf("%s ended early, %s after %d iterations", f.Method, f.Status, f.Iterations)
+	return fmt.Sprintf("%s ended early, %s after %s", f.Method, f.Status, iterations(f.Iterations))
 }
 
 func (f *ProcessFit) oneFeature(figure string) error {
@@ -294,7 +294,7 @@ func (f *ProcessFit) drawEvidence(first, second string) (*Chart, error) {
 		a, b = slices.Index(names, first), slices.Index(names, second)
 	}
 	if a < 0 || b < 0 || a == b {
-		return nil, fmt.Errorf("the figure Evidence: %q and %q are no two hyperparameters; there are %s", first, second, strings.Join(names, ", "))
+		return nil, fmt.Errorf("the figure Evidence: %q and %q are not two hyperparameters; there are %s", first, second, strings.Join(names, ", "))
 	}
 	d := figure.EvidenceData{Problem: f.words(), Names: [2]string{names[a], names[b]}}
 	switch rest := len(names) - 2; {

@@ -274,7 +274,7 @@ func (t *processTask) check(call string, x [][]float64) error {
 	d := t.data.D()
 	for i, row := range x {
 		if len(row) != d {
-			return &ArgumentError{call, i, -1, float64(len(row)), misfit(t.kernel, len(row), d, "the process was trained on")}
+			return &ArgumentError{call, i, -1, float64(len(row)), misfit(t.kernel, row, d, "the process was trained on")}
 		}
 		for j, v := range row {
 			if math.IsNaN(v) || math.IsInf(v, 0) {

@@ -90,7 +90,7 @@ func TestRaceTellsWhatEachDid(t *testing.T) {
 	}
 	text := r.Markdown()
 	says(t, "the table", text, "| dual coordinate descent, Cyclic = false | refused ¹ |", "| dual coordinate descent, Cyclic = true | refused ¹ |",
-		"¹ coordinate descent keeps w among the inputs", "| SMO (second order) | converged |",
+		"¹ coordinate descent works on the weights of a linear machine", "| SMO (second order) | converged |",
 		"2 runs met the criterion m − M ≤ 0.001. Fewest kernel values: **", "Fewest iterations: **conjugate SMO**, ", "All 2 certified duals agree to ", "between 153.65")
 	if strings.Contains(text, "²") {
 		t.Errorf("one reason, two notes:\n%s", text)

@@ -342,7 +342,7 @@ func TestRegressionErrors(t *testing.T) {
 		{base.Memory(0), "Memory", "positive"},
 		{base.FixedBias(math.NaN()), "FixedBias", "finite"},
 		{base.Augment(-2), "Augment", "positive"},
-		{base.SampleWeights([]float64{1}), "SampleWeights", "1 weights for 20 points"},
+		{base.SampleWeights([]float64{1}), "SampleWeights", "1 weight for 20 points"},
 		{base.SampleWeights(slices.Repeat([]float64{-1}, 20)), "SampleWeights", "positive"},
 		{base.Nu(0.5).SampleWeights(slices.Repeat([]float64{1}, 20)), "SampleWeights", "ν-SVR"},
 		{base.Nu(0.5).FixedBias(0), "FixedBias", "ν machine"},

@@ -52,7 +52,7 @@ func Replay(fit any) Drawing {
 	return Drawing{"Replay", func() (*Chart, error) {
 		f, ok := fit.(replayed)
 		if !ok || isNil(fit) {
-			return nil, fmt.Errorf("a %T has no run to replay; give the *Fit of a classifier or the *RegressionFit of a regression", fit)
+			return nil, fmt.Errorf("a value of type %T has no run to replay; give the *Fit of a classifier or the *RegressionFit of a regression", fit)
 		}
 		d, err := f.replay()
 		if err != nil {

@@ -225,7 +225,7 @@ func TestScoreCurves(t *testing.T) {
 		{func() (*svmnb.ScoreCurve, error) { return svmnb.LearningCurve(ctx, l, folds, 0, 4) }, "from 1 to 40"},
 		{func() (*svmnb.ScoreCurve, error) { return svmnb.LearningCurve(ctx, l, folds, 4) }, "give two or more"},
 		{func() (*svmnb.ScoreCurve, error) { return svmnb.LearningCurve(ctx, l.C(-1), folds, 4, 8) }, "C"},
-		{func() (*svmnb.ScoreCurve, error) { return svmnb.ValidationCurve(ctx, l, folds, "C", 1) }, "make no curve"},
+		{func() (*svmnb.ScoreCurve, error) { return svmnb.ValidationCurve(ctx, l, folds, "C", 1) }, "two or more different values of C, and 1 was given"},
 		{func() (*svmnb.ScoreCurve, error) { return svmnb.ValidationCurve(ctx, l, folds, "depth", 1, 2) }, `there is no parameter "depth"`},
 		{func() (*svmnb.ScoreCurve, error) { return svmnb.ValidationCurve(ctx, l, folds, "C", -1, math.NaN()) }, "C"},
 	} {

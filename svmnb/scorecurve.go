@@ -46,7 +46,7 @@ func ValidationCurve(ctx context.Context, l Learner, folds Folds, name string, v
 	}
 	xs := slices.Compact(slices.Sorted(slices.Values(values)))
 	if len(xs) < 2 {
-		return nil, wrong(call, float64(len(xs)), "%d different values of %s make no curve; give two or more, such as svmnb.Log2(-5, 15, 2)", len(xs), name)
+		return nil, wrong(call, float64(len(xs)), "a curve needs two or more different values of %s, and %d was given; svmnb.Log2(-5, 15, 2)... is a choice", name, len(xs))
 	}
 	c := &ScoreCurve{Learner: l, Folds: folds, Metric: l.metric(), Name: name, Xs: xs}
 	learners := make([]Learner, len(xs))

@@ -60,7 +60,7 @@ func (g Grid) points() ([]string, [][]float64, error) {
 	for _, name := range names {
 		values := slices.Compact(slices.Sorted(slices.Values(g[name])))
 		if len(values) == 0 || len(all)*len(values) > mostPoints {
-			return nil, nil, wrong("Search", float64(len(values)), "%s has %d values; give at least one, and at most %d points in all", name, len(values), mostPoints)
+			return nil, nil, wrong("Search", float64(len(values)), "%s has %s; give at least one, and a grid of at most %d points", name, several(len(values), "value"), mostPoints)
 		}
 		var next [][]float64
 		for _, p := range all {
@@ -122,7 +122,7 @@ type Random struct {
 func (r Random) points() ([]string, [][]float64, error) {
 	names := ordered(slices.Collect(maps.Keys(r.Ranges)))
 	if r.N < 1 || r.N > mostPoints || len(names) == 0 {
-		return nil, nil, wrong("Search", float64(r.N), "there are %d points of %d parameters to draw; give 1 to %d of at least one", r.N, len(names), mostPoints)
+		return nil, nil, wrong("Search", float64(r.N), "%s of %s cannot be drawn; give Random 1 to %d points of at least one parameter", several(r.N, "point"), several(len(names), "parameter"), mostPoints)
 	}
 	for _, name := range names {
 		if d := r.Ranges[name]; !(d.Low <= d.High) || math.IsInf(d.High-d.Low, 0) || d.Log && !(d.Low > 0) {
@@ -310,7 +310,7 @@ func (s Search) Fit(ctx context.Context) (_ *SearchFit, err error) {
 	}
 	for i, name := range f.Names {
 		if i > 0 && slices.ContainsFunc(f.Names[:i], func(other string) bool { return strings.EqualFold(name, other) }) {
-			return nil, wrong("Search", math.NaN(), "the parameter %s is there twice", name)
+			return nil, wrong("Search", math.NaN(), "the parameter %s is given twice", name)
 		}
 	}
 	for _, v := range values {

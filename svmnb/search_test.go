@@ -136,7 +136,7 @@ func TestFoldErrors(t *testing.T) {
 		says  string
 	}{
 		{nil, data, "the folds are nil"},
-		{KFold(1, 0), data, "1 folds for 200 points"},
+		{KFold(1, 0), data, "1 fold for 200 points"},
 		{KFold(201, 0), data, "201 folds for 200 points"},
 		{Deal{K: 2, Times: -1}, data, "dealt -1 times"},
 		{StratifiedKFold(2, 0), lonely, "class -1 has 1 point"},
@@ -369,8 +369,8 @@ func TestSearchResumes(t *testing.T) {
 		t.Error("a file that was refused has changed")
 	}
 	for _, c := range []struct{ text, says string }{
-		{"notes\n", "is no file of a search"},
-		{`{"format":"svmnb search 99"}` + "\n", "is no file of a search"},
+		{"notes\n", "is not the file of a search"},
+		{`{"format":"svmnb search 99"}` + "\n", "is not the file of a search"},
 	} {
 		os.WriteFile(file, []byte(c.text), 0o644)
 		if _, err := describe(grid).Fit(context.Background()); err == nil || !strings.Contains(err.Error(), c.says) {

@@ -132,7 +132,7 @@ func (l *searchLog) open(s Search) error {
 		return wrong("File", math.NaN(), "%s "+msg+"; choose another name", append([]any{s.file}, args...)...)
 	}
 	if info, err := os.Stat(s.file); err == nil && !info.Mode().IsRegular() {
-		return refuse("is no regular file")
+		return refuse("is not a regular file")
 	}
 	var err error
 	if l.file, err = os.OpenFile(s.file, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o644); err != nil {
@@ -162,7 +162,7 @@ func (l *searchLog) open(s Search) error {
 	var header searchHeader
 	switch {
 	case !whole || json.Unmarshal(first, &header) != nil || header.Format != searchFormat && header.Format != searchFormat1:
-		return refuse("is no file of a search by this version")
+		return refuse("is not the file of a search by this version")
 	case header.Key != l.key:
 		return refuse("is of another search, %s on %s by %s, or of other data", header.Learner, header.Folds, header.Metric)
 	}

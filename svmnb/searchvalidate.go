@@ -197,7 +197,7 @@ func MustCrossValidate(l Learner, folds Folds) *Validation {
 		if ctx.Err() == nil || len(v.Scores) == 0 {
 			must(err)
 		}
-		warn(fmt.Sprintf("interrupted: these are %d folds", len(v.Scores)))
+		warn(fmt.Sprintf("interrupted after %s; these are the scores so far", several(len(v.Scores), "fold")))
 	}
 	return v
 }

@@ -63,7 +63,7 @@ func slice(call string, data *datasets.Dataset, j, k int, at []float64) (*sectio
 		case at == nil:
 			p.origin[f] = median(column(data.X, f))
 		case !finite(at[f]):
-			return nil, &ArgumentError{call, -1, f, at[f], "the point has a value that is no finite number"}
+			return nil, &ArgumentError{call, -1, f, at[f], "the point has a value that is not a finite number"}
 		default:
 			p.origin[f] = at[f]
 		}

@@ -237,7 +237,7 @@ func TestSparseRefused(t *testing.T) {
 	for says, of := range map[string]func() error{
 		"step 1, Standardise(): svmnb: Pipe: the points are sparse":                                        func() error { _, err := Pipe(Standardise(), Classify(sparse)).Fit(t.Context()); return err },
 		"step 2, PCA(1): svmnb: Pipe: the points are sparse":                                               func() error { _, err := Pipe(MaxAbs(), PCA(1), Classify(sparse)).Fit(t.Context()); return err },
-		"the points are sparse, and a process wants them":                                                  func() error { _, err := GaussianProcess(sparse).Fit(t.Context()); return err },
+		"the points are sparse, and a process needs them":                                                  func() error { _, err := GaussianProcess(sparse).Fit(t.Context()); return err },
 		"Regions: the points are sparse, and this needs":                                                   func() error { _, err := Regions.Of(multi); return err },
 		"MarginsOver: the points are sparse":                                                               func() error { _, err := MarginsOver(0, 1).Of(fit); return err },
 		"MarginsPCA: the points are sparse":                                                                func() error { _, err := MarginsPCA().Of(multi); return err },

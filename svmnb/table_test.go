@@ -98,8 +98,8 @@ func TestTableErrors(t *testing.T) {
 	}{
 		{nil, "there is nothing to list", -1},
 		{none, "there is nothing to list", -1},
-		{7, "a int is no table", -1},
-		{map[int]string{}, "a map[int]string is no table", -1},
+		{7, "a value of type int is not a table", -1},
+		{map[int]string{}, "a value of type map[int]string is not a table", -1},
 		{[][]string{}, "has no rows", -1},
 		{[][]string{{"a", "b"}}, "has no rows", -1},
 		{[][]string{{"a", "b"}, {"1"}}, "has 1 cells and the first, which names the columns, 2", 1},

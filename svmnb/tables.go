@@ -147,7 +147,7 @@ func (s *Sheet) matrix(x [][]float64) {
 // columns.
 func (s *Sheet) values(v reflect.Value) {
 	refuse := func() {
-		s.err = &ArgumentError{"Table", -1, -1, math.NaN(), fmt.Sprintf("a %v is no table; give a data set, a fit, a slice of fits or structs, a [][]string, or a map of columns", v.Type())}
+		s.err = &ArgumentError{"Table", -1, -1, math.NaN(), fmt.Sprintf("a value of type %v is not a table; give a data set, a fit, a slice of fits or structs, a [][]string, or a map of columns", v.Type())}
 	}
 	switch v.Kind() {
 	case reflect.Map:

@@ -256,7 +256,7 @@ func (t *table) choose(schema *arrow.Schema) error {
 		all = append(all, f.Name)
 	}
 	if len(all) < 2 {
-		return t.fail(fmt.Sprintf("there are %d columns; a target and a feature are needed", len(all)), nil)
+		return t.fail(fmt.Sprintf("the number of columns is %d; a target and a feature are needed", len(all)), nil)
 	}
 	t.name = cmp.Or(t.name, t.opt.Target, all[len(all)-1])
 	if !slices.Contains(all, t.name) {

@@ -98,7 +98,7 @@ func (f Fetcher) Fetch(ctx context.Context, s Set) (*datasets.Dataset, error) {
 	if dir == "" {
 		var err error
 		if dir, err = cacheDir(); err != nil {
-			return nil, &Error{s.Name, s.URL, "", "there is no cache folder; say one by Dir or SVMNB_CACHE", err}
+			return nil, &Error{s.Name, s.URL, "", "there is no cache folder; name one by Dir or the environment variable SVMNB_CACHE", err}
 		}
 	}
 	path := filepath.Join(dir, s.Name)
@@ -106,7 +106,7 @@ func (f Fetcher) Fetch(ctx context.Context, s Set) (*datasets.Dataset, error) {
 		return &Error{s.Name, s.URL, path, fmt.Sprintf(msg, args...), err}
 	}
 	if name := filepath.Base(s.Name); s.Name == "" || s.Name != name || name == "." || name == ".." || strings.HasSuffix(name, ".sha256") || s.Read == nil {
-		return nil, fail(nil, "a set has a reader, and a name that a file can have and a checksum has not: no folder in it and no .sha256 at its end")
+		return nil, fail(nil, "a set needs a reader, and a name that can be that of a file: without a folder in it, and without .sha256 at its end")
 	}
 	_, err := os.Stat(path)
 	fresh := errors.Is(err, os.ErrNotExist)
@@ -136,7 +136,7 @@ func (f Fetcher) Fetch(ctx context.Context, s Set) (*datasets.Dataset, error) {
 	d, err := s.Read(in)
 	if err != nil && fresh { // such as a page that asks for a password
 		_, _ = os.Remove(path), os.Remove(path+".sha256")
-		return nil, fail(err, "what came cannot be read, and was thrown away: %v", err)
+		return nil, fail(err, "what was received cannot be read and was thrown away: %v", err)
 	}
 	if err != nil {
 		return nil, err
@@ -192,7 +192,7 @@ func (f Fetcher) download(ctx context.Context, s Set, path string) error {
 	}
 	res, err := client.Do(req)
 	if err != nil {
-		return fmt.Errorf("it cannot be had: %w", err)
+		return fmt.Errorf("it cannot be fetched: %w", err)
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
@@ -210,7 +210,7 @@ func (f Fetcher) download(ctx context.Context, s Set, path string) error {
 		case n > s.Most:
 			return fmt.Errorf("the file has more than the %d bytes that were expected at most", s.Most)
 		case s.SHA256 != "" && sum != s.SHA256:
-			return fmt.Errorf("what came has the SHA-256 %s and not %s, and was thrown away", sum, s.SHA256)
+			return fmt.Errorf("what was received has the SHA-256 %s and not %s, and was thrown away", sum, s.SHA256)
 		}
 		return nil
 	})

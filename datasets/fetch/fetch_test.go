@@ -145,7 +145,7 @@ func TestOffline(t *testing.T) {
 	s.URL = server.URL + "/few"
 	f := Fetcher{Dir: t.TempDir()}
 	_, err := f.Fetch(t.Context(), s)
-	wantError(t, err, s, f.Dir, "cannot be had")
+	wantError(t, err, s, f.Dir, "cannot be fetched")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := f.Fetch(ctx, s); !errors.Is(err, context.Canceled) {
