@@ -37,44 +37,6 @@ func ExampleSolve() {
 	// W = 0.25, gap 0, ‖w‖² = 0.5
 }
 
-// The mean of a Gaussian process at three points of unit variance and correlation ½,
-// with noise 0.5: A = K + 0.5 I. The energy bounds the error of any prediction.
-func ExampleSolveSystem() {
-	k := matrix{{1, 0.5, 0.25}, {0.5, 1, 0.5}, {0.25, 0.5, 1}}
-	s := &solvers.System{K: k, Noise: []float64{0.5, 0.5, 0.5}}
-	sol, err := solvers.SolveSystem(context.Background(), s, [][]float64{{1, 2, 1}}, solvers.CG{}, solvers.SystemSettings{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	c := sol.Certificates[0]
-	fmt.Printf("%v after %d iterations, x = %.4f\n", sol.Status, sol.Iterations, sol.X[0])
-	fmt.Printf("b'A⁻¹b = %.4f; no mean is wrong by 1e-12: %t\n", c.Lower, c.ErrorBound(1) < 1e-12)
-	// Output:
-	// converged after 2 iterations, x = [0.2353 1.1765 0.2353]
-	// b'A⁻¹b = 2.8235; no mean is wrong by 1e-12: true
-}
-
-// ln|A| of a system that is too large to factor, from random probes.
-func ExampleProbe() {
-	k := matrix{{1, 0.5, 0.25}, {0.5, 1, 0.5}, {0.25, 0.5, 1}}
-	s := &solvers.System{K: k, Noise: []float64{0.5, 0.5, 0.5}}
-	p, err := solvers.Probe(context.Background(), s, solvers.CG{}, 1000, 1, solvers.SystemSettings{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	factor, err := solvers.Cholesky{}.Factor(context.Background(), s)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	lower, upper := s.LogDetBounds()
-	fmt.Printf("probes %.2f ± %.2f, factor %.2f, between %.2f and %.2f\n", p.LogDet, p.LogDetError, factor.LogDet(), lower, upper)
-	// Output:
-	// probes 1.01 ± 0.03, factor 0.98, between -2.08 and 1.22
-}
-
 func ExampleAny() {
 	fmt.Println(solvers.Any(solvers.Gap{Rel: 1e-6}, solvers.Iterations{Max: 100_000}))
 	// Output: any(relative gap ≤ 1e-06, 100000 iterations)

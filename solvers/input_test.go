@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -120,6 +121,26 @@ func TestPoisonAnywhere(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestNilContext: a method that is asked to solve without a context refuses, of every kind
+// and of Crammer and Singer's dual.
+func TestNilContext(t *testing.T) {
+	var none context.Context
+	refused := func(what string, err error) {
+		var bad *ProblemError
+		if !errors.As(err, &bad) || bad.Field != "ctx" || !strings.Contains(err.Error(), "context.Background()") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	for _, m := range slices.Concat(methods, singles) {
+		res, err := Solve(none, ringProblem(1), m.method, Settings{})
+		if refused(m.method.Name(), err); res != nil {
+			t.Errorf("%s: %v", m.method.Name(), res)
+		}
+	}
+	_, err := (&CrammerSinger{}).Solve(none, Settings{})
+	refused("Crammer and Singer", err)
 }
 
 // TestCancelledBefore: the partial result has the first point and a certificate.

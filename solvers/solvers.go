@@ -17,7 +17,7 @@
 // One loop, [Solve], drives an interchangeable [Method] over a [Problem],
 // records a [Trace], stops by a [Criterion] and certifies the result from its α and
 // rows of K ([Certify]). Package svmnb can audit a fit by code that shares nothing with
-// this package.
+// this package. The linear systems of Gaussian processes are in package linear, below this one.
 package solvers
 
 import (
@@ -39,7 +39,7 @@ type Matrix interface {
 // every row once, in no particular order and from several goroutines at a time: with
 // its first i+1 entries where lower is set, else with all n, the same as those of Row.
 // do does not write to the row and does not keep it. Sweep returns context.Cause(ctx)
-// soon after ctx has ended. Linear systems use it.
+// soon after ctx has ended. Package linear uses it.
 type Sweeper interface {
 	Matrix
 	Sweep(ctx context.Context, lower bool, do func(i int, row []float64)) error

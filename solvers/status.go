@@ -76,12 +76,15 @@ type ProblemError struct {
 	Msg   string  // what is expected
 }
 
-// badRow says what is wrong with a number in row i of K.
-func badRow(i int, v float64, msg string) error { return &ProblemError{"K", i, v, msg} }
-
 func (e *ProblemError) Error() string {
 	if e.Index < 0 {
 		return fmt.Sprintf("solvers: %s: %s", e.Field, e.Msg)
 	}
 	return fmt.Sprintf("solvers: %s[%d] = %g: %s", e.Field, e.Index, e.Value, e.Msg)
 }
+
+// errNoContext refuses a nil context, which cannot be asked whether it has ended.
+var errNoContext = &ProblemError{"ctx", -1, 0, "the context is nil; give context.Background() where nothing is to end the work early"}
+
+// badRow says what is wrong with a number in row i of K.
+func badRow(i int, v float64, msg string) error { return &ProblemError{"K", i, v, msg} }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
-	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/solvers/linear"
 	"github.com/svmnb/svmnb/svmnb/metrics"
 )
 
@@ -46,7 +46,7 @@ func TestCountsAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	system := &solvers.System{K: gram, Noise: slices.Repeat([]float64{1}, data.N())}
+	system := &linear.System{K: gram, Noise: slices.Repeat([]float64{1}, data.N())}
 	of := func(_ any, err error) error { return err }
 	ctx := context.Background()
 	for name, do := range map[string]func(n int) error{
@@ -126,8 +126,8 @@ func TestCountsAreBounded(t *testing.T) {
 			return of(PosteriorSamples(orNone(n), 1).Of(process))
 		},
 		"Restarts":                 func(n int) error { return of(motorcycle().Restarts(orNone(n), 1).Fit(ctx)) },
-		"LogDet":                   func(n int) error { _, _, err := solvers.LogDet(ctx, system, n, 1); return err },
-		"Probe":                    func(n int) error { return of(solvers.Probe(ctx, system, solvers.CG{}, n, 1, solvers.SystemSettings{})) },
+		"LogDet":                   func(n int) error { _, _, err := linear.LogDet(ctx, system, n, 1); return err },
+		"Probe":                    func(n int) error { return of(linear.Probe(ctx, system, linear.CG{}, n, 1, linear.Settings{})) },
 		"Select":                   func(n int) error { return data.Select([]int{orHuge(n)}).Check() },
 		"Columns":                  func(n int) error { return data.Columns(orHuge(n)).Check() },
 		"features, kernel":         func(int) error { return of(Classify(wide).Memory(1 << 20).Fit(ctx)) },

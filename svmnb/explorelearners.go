@@ -9,6 +9,7 @@ import (
 	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/solvers/blocks"
 	"github.com/svmnb/svmnb/solvers/fastest"
+	"github.com/svmnb/svmnb/solvers/linear"
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
 )
 
@@ -277,7 +278,7 @@ func (p Process) dials() []dial {
 
 func (p Process) ways() []way {
 	ways := []way{{p.method.Name(), func(l explorable) explorable { return l }}}
-	for _, m := range []solvers.LinearMethod{solvers.Cholesky{}, solvers.CG{}, solvers.CG{Rank: 10}} {
+	for _, m := range []linear.Method{linear.Cholesky{}, linear.CG{}, linear.CG{Rank: 10}} {
 		if m != p.method && (direct(m) || p.mean != linearMean) {
 			ways = append(ways, way{m.Name(), func(l explorable) explorable { return l.(Process).Using(m) }})
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/solvers/linear"
 	"github.com/svmnb/svmnb/svmnb/internal/echarts"
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
 	"pgregory.net/rapid"
@@ -147,7 +148,7 @@ func TestWatchRegressionAndProcess(t *testing.T) {
 	charts = shown(ws.screen)
 	set := system.settings()
 	set.Observers = append(set.Observers, ws.observe)
-	sol, err := solvers.SolveSystem(t.Context(), matrix, [][]float64{system.y}, system.method, set)
+	sol, err := linear.Solve(t.Context(), matrix, [][]float64{system.y}, system.method, set)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
-	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/solvers/linear"
 )
 
 // Process describes a Gaussian process that explains real targets,
@@ -30,9 +30,9 @@ type Process struct {
 	noisy    bool    // σ² has been said
 	noises   *[]float64
 	mean     mean
-	method   solvers.LinearMethod
+	method   linear.Method
 	named    bool // the method has been said
-	stop     solvers.SystemCriterion
+	stop     linear.Criterion
 	limit    int
 	cache    int64
 	live     bool
@@ -59,7 +59,7 @@ const mixedPoints = 4096
 // kernel is v times the squared exponential of length scale half the median
 // distance between two points, the noise variance v/10, where v is the variance
 // of the targets, and the system is solved by Cholesky's factor, from 4,096 points
-// on by one in single precision whose solution is refined (solvers.Mixed); variances
+// on by one in single precision whose solution is refined (linear.Mixed); variances
 // and the evidence then have the exact factor computed when they are first asked
 // for. Of so many points that there is no memory for a factor the system is solved by
 // conjugate gradients, and what follows from it is known between bounds. These are a place to start from: say Kernel and NoiseVariance, or let
@@ -84,9 +84,9 @@ func (p Process) about(call string, data *datasets.Dataset) Process {
 		p = p.fail(wrong(call, float64(len(*p.noises)), "there are %d variances of noise for %d points; say NoiseVariances again, or NoiseVariance", len(*p.noises), p.data.N()))
 	}
 	if !p.named {
-		p.method = solvers.Cholesky{}
+		p.method = linear.Cholesky{}
 		if len(p.data.X) >= mixedPoints {
-			p.method = solvers.Mixed{}
+			p.method = linear.Mixed{}
 		}
 	}
 	return p
@@ -161,17 +161,17 @@ func (p Process) ZeroMean() Process { p.mean = zeroMean; return p }
 func (p Process) LinearMean() Process { p.mean = linearMean; return p }
 
 // Cholesky solves by A = LL', in n³/3 operations, the default below 4,096 points.
-func (p Process) Cholesky() Process { return p.Using(solvers.Cholesky{}) }
+func (p Process) Cholesky() Process { return p.Using(linear.Cholesky{}) }
 
 // LU solves by A = PLU with row exchanges, in 2n³/3 operations.
-func (p Process) LU() Process { return p.Using(solvers.LU{}) }
+func (p Process) LU() Process { return p.Using(linear.LU{}) }
 
 // GaussJordan solves by complete elimination, in n³ operations.
-func (p Process) GaussJordan() Process { return p.Using(solvers.GaussJordan{}) }
+func (p Process) GaussJordan() Process { return p.Using(linear.GaussJordan{}) }
 
 // CG solves by conjugate gradients (CST Table 7.3), in n² multiplications an
 // iteration, with bounds that say how far the answer is from the exact one.
-func (p Process) CG() Process { return p.Using(solvers.CG{}) }
+func (p Process) CG() Process { return p.Using(linear.CG{}) }
 
 // Preconditioned is CG with a pivoted Cholesky factor of the given rank as its
 // preconditioner (Gardner et al. 2018).
@@ -179,18 +179,18 @@ func (p Process) Preconditioned(rank int) Process {
 	if rank < 1 {
 		return p.fail(wrong("Preconditioned", float64(rank), "the rank is %d; it must be at least 1, 5 to 100 are usual", rank))
 	}
-	return p.Using(solvers.CG{Rank: rank})
+	return p.Using(linear.CG{Rank: rank})
 }
 
 // WidrowHoff solves by the dual form of the Widrow–Hoff rule, one α at a time
 // (CST §7.6).
-func (p Process) WidrowHoff() Process { return p.Using(solvers.WidrowHoff{}) }
+func (p Process) WidrowHoff() Process { return p.Using(linear.WidrowHoff{}) }
 
-// Using solves by any method, such as solvers.CG{Rank: 20}.
-func (p Process) Using(m solvers.LinearMethod) Process {
+// Using solves by any method, such as linear.CG{Rank: 20}.
+func (p Process) Using(m linear.Method) Process {
 	p.method, p.named = m, true
 	if m == nil {
-		return p.fail(wrong("Using", math.NaN(), "the method is nil; give one such as solvers.CG{}"))
+		return p.fail(wrong("Using", math.NaN(), "the method is nil; give one such as linear.CG{}"))
 	}
 	return p
 }
@@ -202,15 +202,15 @@ func (p Process) Tol(tol float64) Process {
 	if !(tol > 0) || math.IsInf(tol, 1) {
 		return p.fail(wrong("Tol", tol, "the tolerance is %v; it must be a positive number", tol))
 	}
-	return p.Stop(solvers.Bounds{Abs: tol})
+	return p.Stop(linear.Bounds{Abs: tol})
 }
 
 // Stop stops an iterative method by any criterion, such as
-// solvers.Residual{Rel: 1e-8}.
-func (p Process) Stop(criterion solvers.SystemCriterion) Process {
+// linear.Residual{Rel: 1e-8}.
+func (p Process) Stop(criterion linear.Criterion) Process {
 	p.stop = criterion
 	if criterion == nil {
-		return p.fail(wrong("Stop", math.NaN(), "the criterion is nil; give one such as solvers.Bounds{Rel: 1e-6}"))
+		return p.fail(wrong("Stop", math.NaN(), "the criterion is nil; give one such as linear.Bounds{Rel: 1e-6}"))
 	}
 	return p
 }
@@ -228,7 +228,7 @@ func (p Process) MaxIterations(n int) Process {
 // Memory bounds the bytes that kernel rows may take and, apart from that, those of
 // the method; the defaults are 256 MiB, and Go's memory limit or 4 GiB. An
 // iterative method computes rows that do not fit again; a direct one needs 4n² bytes, LU
-// and GaussJordan 8n², and is refused with a *solvers.MemoryError when they are too many.
+// and GaussJordan 8n², and is refused with a *linear.MemoryError when they are too many.
 func (p Process) Memory(bytes int64) Process {
 	p.cache = bytes
 	if bytes < 1 {
@@ -283,16 +283,16 @@ func (p Process) String() string {
 	switch p.method {
 	case nil:
 		s.WriteString(".Using(nil)")
-	case solvers.LinearMethod(solvers.Cholesky{}):
+	case linear.Method(linear.Cholesky{}):
 		s.WriteString(".Cholesky()")
-	case solvers.LinearMethod(solvers.CG{}):
+	case linear.Method(linear.CG{}):
 		s.WriteString(".CG()")
 	default:
 		fmt.Fprintf(&s, ".Using(%s)", literal(p.method))
 	}
 	switch stop := p.stop.(type) {
 	case nil:
-	case solvers.Bounds:
+	case linear.Bounds:
 		if stop.Rel == 0 {
 			fmt.Fprintf(&s, ".Tol(%s)", number(stop.Abs))
 			break
@@ -339,7 +339,7 @@ func (p Process) prepare() (*processTask, error) {
 	}
 	t := &processTask{Process: p, y: slices.Clone(p.data.Y)}
 	if need := p.method.Memory(len(t.y), 1); !p.named && need > t.allowed() {
-		if p.method = (solvers.CG{}); p.mean == linearMean {
+		if p.method = (linear.CG{}); p.mean == linearMean {
 			return nil, wrong("LinearMean", math.NaN(), "it takes a factor of A, %.3g GB for %d points, and may take %.3g: use ConstantMean, a part of the points by On(data.Select(rows)), or raise Memory or GOMEMLIMIT", need/1e9, len(t.y), t.allowed()/1e9)
 		}
 		t.method = p.method

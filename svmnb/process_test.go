@@ -15,6 +15,7 @@ import (
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/solvers/linear"
 )
 
 var ctx = context.Background()
@@ -323,7 +324,7 @@ func TestBoundsCoverTheTruth(t *testing.T) {
 		truths := certain(exact.Components(ctx, at))
 		form := exact.Certificate.Lower
 		iterations := rapid.IntRange(1, 6).Draw(t, "iterations")
-		for _, method := range []solvers.LinearMethod{solvers.CG{}, solvers.CG{Rank: 2}, solvers.CG{GibbsMacKay: true}, solvers.WidrowHoff{}} {
+		for _, method := range []linear.Method{linear.CG{}, linear.CG{Rank: 2}, linear.CG{GibbsMacKay: true}, linear.WidrowHoff{}} {
 			fit := fitted(t, p.Using(method).MaxIterations(iterations))
 			c := fit.Certificate
 			if slack := 1e-9 * (1 + form); c.Lower > form+slack || c.Upper < form-slack {
@@ -540,8 +541,8 @@ func TestProcessRefuses(t *testing.T) {
 	data := datasets.Motorcycle()
 	base := motorcycle()
 	var argument *ArgumentError
-	var indefinite *solvers.IndefiniteError
-	var memory *solvers.MemoryError
+	var indefinite *linear.IndefiniteError
+	var memory *linear.MemoryError
 	var bad *datasets.Error
 	var problem *solvers.ProblemError
 	var param *kernels.ParamError
@@ -656,7 +657,7 @@ func TestProcessOfOddData(t *testing.T) {
 		}
 	}
 	// Jitter is allowed where it is said, and reported.
-	fit := fitted(t, motorcycle().NoiseVariance(0).Using(solvers.Cholesky{Jitter: 1}))
+	fit := fitted(t, motorcycle().NoiseVariance(0).Using(linear.Cholesky{Jitter: 1}))
 	if hints := fit.Hints(); fit.Factor.Jitter() <= 0 || len(hints) == 0 || !strings.Contains(hints[0], "added to the noise") {
 		t.Errorf("jitter %g, hints %q", fit.Factor.Jitter(), hints)
 	}
@@ -673,11 +674,11 @@ func TestProcessDescription(t *testing.T) {
 		t.Error("different descriptions are equal")
 	}
 	for want, p := range map[string]Process{
-		"GaussianProcess(motorcycle).Cholesky()":                                                                GaussianProcess(datasets.Motorcycle()),
-		"GaussianProcess(motorcycle).Kernel(RBF(0.5)).NoiseVariance(2).ZeroMean().CG().Tol(0.001)":              GaussianProcess(datasets.Motorcycle()).Kernel(kernels.RBF(0.5)).NoiseVariance(2).ZeroMean().CG().Tol(1e-3),
-		"GaussianProcess(motorcycle).LinearMean().Cholesky().Memory(9).Restarts(3, 4)":                          GaussianProcess(datasets.Motorcycle()).LinearMean().Memory(9).Restarts(3, 4),
-		"GaussianProcess(motorcycle).Using(solvers.CG{Rank: 20}).Stop(solvers.Residual{Rel: 1e-08}).Optimise()": GaussianProcess(datasets.Motorcycle()).Preconditioned(20).Stop(solvers.Residual{Rel: 1e-8}).Optimise(),
-		"GaussianProcess(motorcycle).Using(solvers.Cholesky{Jitter: 1}).MaxIterations(3)":                       GaussianProcess(datasets.Motorcycle()).Using(solvers.Cholesky{Jitter: 1}).MaxIterations(3),
+		"GaussianProcess(motorcycle).Cholesky()":                                                              GaussianProcess(datasets.Motorcycle()),
+		"GaussianProcess(motorcycle).Kernel(RBF(0.5)).NoiseVariance(2).ZeroMean().CG().Tol(0.001)":            GaussianProcess(datasets.Motorcycle()).Kernel(kernels.RBF(0.5)).NoiseVariance(2).ZeroMean().CG().Tol(1e-3),
+		"GaussianProcess(motorcycle).LinearMean().Cholesky().Memory(9).Restarts(3, 4)":                        GaussianProcess(datasets.Motorcycle()).LinearMean().Memory(9).Restarts(3, 4),
+		"GaussianProcess(motorcycle).Using(linear.CG{Rank: 20}).Stop(linear.Residual{Rel: 1e-08}).Optimise()": GaussianProcess(datasets.Motorcycle()).Preconditioned(20).Stop(linear.Residual{Rel: 1e-8}).Optimise(),
+		"GaussianProcess(motorcycle).Using(linear.Cholesky{Jitter: 1}).MaxIterations(3)":                      GaussianProcess(datasets.Motorcycle()).Using(linear.Cholesky{Jitter: 1}).MaxIterations(3),
 	} {
 		if got := p.String(); got != want {
 			t.Errorf("%s\nwant %s", got, want)
@@ -819,7 +820,7 @@ func TestProcessFigures(t *testing.T) {
 		{"components of two features", Components, two, "2 features", true},
 		{"bounds", Bounds, one.CG(), "y'A⁻¹y", false},
 		{"posterior of CG without noise", Posterior, one.NoiseVariance(0).Kernel(kernels.SquaredExponential(0.1)).CG(), "", false},
-		{"bounds of two runs", Bounds, one.Using(solvers.CG{GibbsMacKay: true}), "", false},
+		{"bounds of two runs", Bounds, one.Using(linear.CG{GibbsMacKay: true}), "", false},
 		{"bounds of Widrow–Hoff", Bounds, one.WidrowHoff(), "", false},
 		{"bounds of Cholesky", Bounds, one, "no iterations", true},
 		{"evidence", Evidence, motorcycle(), "Scale.c", false},

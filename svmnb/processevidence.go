@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/svmnb/svmnb/kernels"
-	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/solvers/linear"
 )
 
 // Estimate is a number that is exact, or known between bounds, or estimated by random
@@ -70,7 +70,7 @@ func (f *ProcessFit) LogMarginalLikelihood(ctx context.Context) (_ Estimate, err
 var unknown = Estimate{Value: math.NaN(), Error: math.NaN(), Width: math.NaN()}
 
 // evidence is the log marginal likelihood by the factor of A.
-func (f *ProcessFit) evidence(factor *solvers.CholeskyFactor) float64 {
+func (f *ProcessFit) evidence(factor *linear.CholeskyFactor) float64 {
 	n := len(f.task.y)
 	sum := dot(f.task.y, f.Alpha) + factor.LogDet()
 	if f.trend != nil {
@@ -138,7 +138,7 @@ func (t *processTask) hyperparameters() ([]Partial, error) {
 func (t *processTask) oneNoise() bool { return t.noises == nil && t.noise > 0 }
 
 // gradient fills grad with the exact derivatives.
-func (f *ProcessFit) gradient(ctx context.Context, factor *solvers.CholeskyFactor, grad []float64) error {
+func (f *ProcessFit) gradient(ctx context.Context, factor *linear.CholeskyFactor, grad []float64) error {
 	inverse, err := f.precision(ctx, factor)
 	if err != nil {
 		return err
@@ -174,7 +174,7 @@ func (f *ProcessFit) gradient(ctx context.Context, factor *solvers.CholeskyFacto
 
 // precision returns a function whose value is row i of A⁻¹ up to the diagonal, with a
 // linear mean that of P, in the same memory each time.
-func (f *ProcessFit) precision(ctx context.Context, factor *solvers.CholeskyFactor) (func(i int) []float64, error) {
+func (f *ProcessFit) precision(ctx context.Context, factor *linear.CholeskyFactor) (func(i int) []float64, error) {
 	inverse, err := factor.InverseLower(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("svmnb: the inverse: %w", err)

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/svmnb/svmnb/internal/parallel"
-	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/solvers/linear"
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
 )
 
@@ -229,14 +229,14 @@ func (f *ProcessFit) drawBounds() (*Chart, error) {
 }
 
 // boundsData is what a trace knows of y'A⁻¹y.
-func (t *processTask) boundsData(trace []solvers.SystemPoint) figure.BoundsData {
+func (t *processTask) boundsData(trace []linear.Point) figure.BoundsData {
 	d := figure.BoundsData{Exact: math.NaN()}
-	if stop, ok := t.criterion().(solvers.Bounds); ok && len(trace) > 0 {
+	if stop, ok := t.criterion().(linear.Bounds); ok && len(trace) > 0 {
 		if d.Tol = max(stop.Abs, stop.Rel*trace[len(trace)-1].Lower); math.IsNaN(d.Tol) {
 			d.Tol = stop.Abs
 		}
 	}
-	series := func(of func(pt *solvers.SystemPoint) float64) []float64 {
+	series := func(of func(pt *linear.Point) float64) []float64 {
 		v, known := make([]float64, len(trace)), false
 		for i := range trace {
 			v[i] = of(&trace[i])
@@ -250,11 +250,11 @@ func (t *processTask) boundsData(trace []solvers.SystemPoint) figure.BoundsData 
 	for _, pt := range trace {
 		d.Iterations = append(d.Iterations, pt.Iteration)
 	}
-	d.Lower = series(func(pt *solvers.SystemPoint) float64 { return pt.Lower })
-	d.Skilling = series(func(pt *solvers.SystemPoint) float64 { return pt.Skilling })
-	d.Radau = series(func(pt *solvers.SystemPoint) float64 { return pt.Radau })
-	d.GibbsMacKay = series(func(pt *solvers.SystemPoint) float64 { return pt.GibbsMacKay })
-	d.Residual = series(func(pt *solvers.SystemPoint) float64 { return pt.Residual / pt.Norm })
+	d.Lower = series(func(pt *linear.Point) float64 { return pt.Lower })
+	d.Skilling = series(func(pt *linear.Point) float64 { return pt.Skilling })
+	d.Radau = series(func(pt *linear.Point) float64 { return pt.Radau })
+	d.GibbsMacKay = series(func(pt *linear.Point) float64 { return pt.GibbsMacKay })
+	d.Residual = series(func(pt *linear.Point) float64 { return pt.Residual / pt.Norm })
 	return d
 }
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/svmnb/svmnb/kernels"
-	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/solvers/linear"
 )
 
 // ProcessFit is a Gaussian process after its observations. It carries the
@@ -20,14 +20,14 @@ import (
 // and Gauss–Jordan compute one when it is first asked for. The methods of a ProcessFit
 // may be called from several goroutines; those that read the matrix A wait for each other.
 type ProcessFit struct {
-	solvers.Solution
+	linear.Solution
 
 	// Description is the Process that was solved, with all defaults and what
 	// Optimise has found filled in.
 	Description Process
 
 	// Certificate bounds y'A⁻¹y, y without its constant mean.
-	Certificate solvers.SystemCertificate
+	Certificate linear.Certificate
 
 	Alpha  []float64 // n values: A⁻¹ of the targets without their mean
 	Offset float64   // the constant mean; 0 for ZeroMean and LinearMean
@@ -40,12 +40,12 @@ type ProcessFit struct {
 	Optimisation *Optimisation
 
 	task   *processTask
-	system *solvers.System
+	system *linear.System
 	trend  *trend // of a linear mean; else nil
 	points *kernels.Basis
 
-	turn  turn                    // of who reads system or computes other
-	other *solvers.CholeskyFactor // where the method has none and one was needed
+	turn  turn                   // of who reads system or computes other
+	other *linear.CholeskyFactor // where the method has none and one was needed
 }
 
 // turn lets one goroutine at a time do something. Its zero value is ready.
@@ -103,7 +103,7 @@ func (t *processTask) fit(ctx context.Context) (*ProcessFit, error) {
 
 // conclude solves the task that was learned, unless that was interrupted with err: then,
 // and when this is, its solution is that of the ascent, nil where there is none.
-func (t *processTask) conclude(ctx context.Context, found *Optimisation, solved *solvers.Solution, err error) (fit *ProcessFit, _ error) {
+func (t *processTask) conclude(ctx context.Context, found *Optimisation, solved *linear.Solution, err error) (fit *ProcessFit, _ error) {
 	if err == nil {
 		if fit, err = t.solve(ctx); err != nil && ctx.Err() == nil {
 			return nil, err
@@ -125,7 +125,7 @@ func (t *processTask) conclude(ctx context.Context, found *Optimisation, solved 
 }
 
 // matrix returns A over the data.
-func (t *processTask) matrix() (*solvers.System, error) {
+func (t *processTask) matrix() (*linear.System, error) {
 	gram, err := kernels.NewGram(t.kernel, t.data.X, t.cache)
 	if err == nil && direct(t.method) && gram.InBlocks() {
 		// A second look at the matrix costs less than the memory for it.
@@ -134,11 +134,11 @@ func (t *processTask) matrix() (*solvers.System, error) {
 	if err != nil {
 		return nil, fmt.Errorf("svmnb: %w", err)
 	}
-	return &solvers.System{K: gram, Noise: t.noiseVector()}, nil
+	return &linear.System{K: gram, Noise: t.noiseVector()}, nil
 }
 
-func (t *processTask) settings() solvers.SystemSettings {
-	set := solvers.SystemSettings{Stop: t.stop, MaxIterations: t.limit, Memory: t.cache}
+func (t *processTask) settings() linear.Settings {
+	set := linear.Settings{Stop: t.stop, MaxIterations: t.limit, Memory: t.cache}
 	if direct(t.method) { // is judged by the default, for it cannot do better
 		set.Stop = nil
 	}
@@ -157,7 +157,7 @@ func (t *processTask) solve(ctx context.Context) (*ProcessFit, error) {
 		w = t.watch()
 		settings.Observers = append(settings.Observers, w.observe)
 	}
-	sol, err := solvers.SolveSystem(ctx, system, slices.Concat([][]float64{t.y}, t.basis), t.method, settings)
+	sol, err := linear.Solve(ctx, system, slices.Concat([][]float64{t.y}, t.basis), t.method, settings)
 	if w != nil {
 		w.end(sol)
 	}
@@ -175,7 +175,7 @@ func (t *processTask) solve(ctx context.Context) (*ProcessFit, error) {
 }
 
 // finish makes the fit of a solution.
-func (t *processTask) finish(system *solvers.System, sol *solvers.Solution) (f *ProcessFit, err error) {
+func (t *processTask) finish(system *linear.System, sol *linear.Solution) (f *ProcessFit, err error) {
 	f = &ProcessFit{
 		Solution: *sol, Description: t.Process, Certificate: sol.Certificates[0], Alpha: sol.X[0],
 		Offset: t.offset, task: t, system: system, points: kernels.Against(t.kernel, t.data.X),
@@ -193,7 +193,7 @@ func (t *processTask) finish(system *solvers.System, sol *solvers.Solution) (f *
 
 // explain adds to an error about A what the data have to do with it.
 func (t *processTask) explain(err error) error {
-	var indefinite *solvers.IndefiniteError
+	var indefinite *linear.IndefiniteError
 	x, noise := t.data.X, t.noiseVector()
 	if errors.As(err, &indefinite) {
 		for i := range x {
@@ -208,7 +208,7 @@ func (t *processTask) explain(err error) error {
 }
 
 // factor returns Cholesky's factor of A.
-func (f *ProcessFit) factor(ctx context.Context) (*solvers.CholeskyFactor, error) {
+func (f *ProcessFit) factor(ctx context.Context) (*linear.CholeskyFactor, error) {
 	if f.Factor != nil {
 		return f.Factor, nil
 	}
@@ -218,7 +218,7 @@ func (f *ProcessFit) factor(ctx context.Context) (*solvers.CholeskyFactor, error
 	}
 	defer release()
 	if f.other == nil {
-		if f.other, err = (solvers.Cholesky{}).Factor(ctx, f.system); err != nil {
+		if f.other, err = (linear.Cholesky{}).Factor(ctx, f.system); err != nil {
 			return nil, err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/solvers/linear"
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
 )
 
@@ -13,7 +14,7 @@ import (
 type systemWatch struct {
 	*screen
 	task   *processTask
-	points []solvers.SystemPoint // as those of watch
+	points []linear.Point // as those of watch
 }
 
 func (t *processTask) watch() *systemWatch {
@@ -21,8 +22,8 @@ func (t *processTask) watch() *systemWatch {
 }
 
 // observe is an observer of the run.
-func (w *systemWatch) observe(_ [][]float64, pt *solvers.SystemPoint) {
-	w.points = note(w.points, *pt, func(p *solvers.SystemPoint) int { return p.Iteration })
+func (w *systemWatch) observe(_ [][]float64, pt *linear.Point) {
+	w.points = note(w.points, *pt, func(p *linear.Point) int { return p.Iteration })
 	if !w.ready() {
 		return
 	}
@@ -31,7 +32,7 @@ func (w *systemWatch) observe(_ [][]float64, pt *solvers.SystemPoint) {
 }
 
 // end shows what has come out; nil when nothing has.
-func (w *systemWatch) end(sol *solvers.Solution) {
+func (w *systemWatch) end(sol *linear.Solution) {
 	w.screen.end(func() (*Chart, error) {
 		if sol == nil {
 			return nil, nil
@@ -40,9 +41,9 @@ func (w *systemWatch) end(sol *solvers.Solution) {
 	})
 }
 
-func (w *systemWatch) draw(points []solvers.SystemPoint, status solvers.Status) (*Chart, error) {
+func (w *systemWatch) draw(points []linear.Point, status solvers.Status) (*Chart, error) {
 	// Before the first bound there is nothing to see.
-	if !slices.ContainsFunc(points, func(p solvers.SystemPoint) bool { return p.Lower == p.Lower }) {
+	if !slices.ContainsFunc(points, func(p linear.Point) bool { return p.Lower == p.Lower }) {
 		return nil, nil
 	}
 	last := points[len(points)-1]
@@ -53,8 +54,8 @@ func (w *systemWatch) draw(points []solvers.SystemPoint, status solvers.Status) 
 }
 
 // remaining is that of a machine, from what the lower bound may lack.
-func (w *systemWatch) remaining(points []solvers.SystemPoint) string {
-	stop, ok := w.task.criterion().(solvers.Bounds)
+func (w *systemWatch) remaining(points []linear.Point) string {
+	stop, ok := w.task.criterion().(linear.Bounds)
 	if !ok {
 		return ""
 	}

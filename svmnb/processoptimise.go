@@ -12,6 +12,7 @@ import (
 
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/solvers/linear"
 	"gonum.org/v1/gonum/optimize"
 )
 
@@ -62,7 +63,7 @@ const (
 // hyperparameters and returns the task at its maximum, with the solution there. After an
 // interrupt that is the best point so far. The solution has no factor, whose memory is
 // that of another step.
-func (t *processTask) optimise(ctx context.Context) (*Optimisation, *processTask, *solvers.Solution, error) {
+func (t *processTask) optimise(ctx context.Context) (*Optimisation, *processTask, *linear.Solution, error) {
 	start, err := t.hyperparameters()
 	if err == nil {
 		err = t.climbable()
@@ -78,7 +79,7 @@ func (t *processTask) optimise(ctx context.Context) (*Optimisation, *processTask
 		origin[i] = math.Log(h.Value)
 	}
 	var last error // why the last point had no evidence
-	var solved solvers.Solution
+	var solved linear.Solution
 	highest := math.Inf(-1)
 	f := func(grad, x []float64) float64 {
 		o.Evaluations++
@@ -144,7 +145,7 @@ func (t *processTask) climbable() error {
 }
 
 // climbing is how many bytes a step of an ascent over n points takes.
-func climbing(n int) float64 { return 2 * solvers.Cholesky{}.Memory(n, 1) }
+func climbing(n int) float64 { return 2 * linear.Cholesky{}.Memory(n, 1) }
 
 // climbFrom minimises f from x by gonum's BFGS. That knows no bounds, so what it
 // sees are variables u without any, x = origin + L tanh(u/L) with L = ln(reach):
@@ -268,15 +269,15 @@ func (t *processTask) with(values []float64) (*processTask, error) {
 
 // evaluate returns the log marginal likelihood at values with the solution there, and its
 // gradient by their logarithms where grad is not nil.
-func (t *processTask) evaluate(ctx context.Context, grad, values []float64) (float64, *solvers.Solution, error) {
+func (t *processTask) evaluate(ctx context.Context, grad, values []float64) (float64, *linear.Solution, error) {
 	other, err := t.with(values)
 	if err != nil {
 		return 0, nil, err
 	}
-	if m, ok := t.method.(solvers.Cholesky); ok {
+	if m, ok := t.method.(linear.Cholesky); ok {
 		other.method = m // with its jitter
 	} else {
-		other.method = solvers.Cholesky{}
+		other.method = linear.Cholesky{}
 	}
 	f, err := other.solve(ctx)
 	if err != nil {

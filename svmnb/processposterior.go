@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/svmnb/svmnb/kernels"
-	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/solvers/linear"
 )
 
 // Belief is what a Gaussian process says of f at m points.
@@ -250,13 +250,13 @@ func (f *ProcessFit) forms(ctx context.Context, us [][]float64) ([]form, error) 
 
 // solveFor solves for other right-hand sides than the targets, by the method of the
 // fit and within its limit of iterations.
-func (f *ProcessFit) solveFor(ctx context.Context, us [][]float64) (*solvers.Solution, error) {
+func (f *ProcessFit) solveFor(ctx context.Context, us [][]float64) (*linear.Solution, error) {
 	release, err := f.turn.take(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	return solvers.SolveSystem(ctx, f.system, us, f.task.method, solvers.SystemSettings{MaxIterations: f.task.limit, Every: -1})
+	return linear.Solve(ctx, f.system, us, f.task.method, linear.Settings{MaxIterations: f.task.limit, Every: -1})
 }
 
 // check is what every question about points asks of them.
@@ -285,9 +285,9 @@ func (t *processTask) check(call string, x [][]float64) error {
 	return nil
 }
 
-func direct(m solvers.LinearMethod) bool {
+func direct(m linear.Method) bool {
 	switch m.(type) {
-	case solvers.Cholesky, solvers.Mixed, solvers.LU, solvers.GaussJordan:
+	case linear.Cholesky, linear.Mixed, linear.LU, linear.GaussJordan:
 		return true
 	}
 	return false

@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/svmnb/svmnb/kernels"
-	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/solvers/linear"
 )
 
 // probes is how many random right-hand sides estimate ln|A| and traces: for ln|A|
@@ -14,13 +14,13 @@ import (
 const probes = 16
 
 // probe solves for the probes, always the same ones, by the CG of the fit.
-func (f *ProcessFit) probe(ctx context.Context, stop solvers.SystemCriterion) (*solvers.Probes, error) {
+func (f *ProcessFit) probe(ctx context.Context, stop linear.Criterion) (*linear.Probes, error) {
 	release, err := f.turn.take(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("svmnb: probes of A: %w", err)
 	}
 	defer release()
-	p, err := solvers.Probe(ctx, f.system, f.cg(), probes, 1, solvers.SystemSettings{Stop: stop})
+	p, err := linear.Probe(ctx, f.system, f.cg(), probes, 1, linear.Settings{Stop: stop})
 	if err != nil {
 		return nil, fmt.Errorf("svmnb: probes of A: %w", err)
 	}
@@ -28,8 +28,8 @@ func (f *ProcessFit) probe(ctx context.Context, stop solvers.SystemCriterion) (*
 }
 
 // cg is the CG of the fit, or plain CG for the other iterative methods.
-func (f *ProcessFit) cg() solvers.CG {
-	m, _ := f.task.method.(solvers.CG)
+func (f *ProcessFit) cg() linear.CG {
+	m, _ := f.task.method.(linear.CG)
 	m.GibbsMacKay = false
 	return m
 }
@@ -54,7 +54,7 @@ func (f *ProcessFit) estimate(ctx context.Context) (Estimate, error) {
 
 // forGradient is how well α and the probes have to be known for a gradient: what is left
 // of their errors is a ten-thousandth of it, and less than the standard error.
-var forGradient = solvers.Bounds{Rel: 1e-8}
+var forGradient = linear.Bounds{Rel: 1e-8}
 
 // settled returns α as well as a gradient needs it, by going on where the fit ended.
 func (f *ProcessFit) settled(ctx context.Context) ([]float64, error) {
@@ -66,7 +66,7 @@ func (f *ProcessFit) settled(ctx context.Context) ([]float64, error) {
 		return nil, err
 	}
 	defer release()
-	sol, err := solvers.SolveSystem(ctx, f.system, [][]float64{f.task.y}, f.cg(), solvers.SystemSettings{
+	sol, err := linear.Solve(ctx, f.system, [][]float64{f.task.y}, f.cg(), linear.Settings{
 		Stop: forGradient, Start: [][]float64{f.Alpha}, Every: -1})
 	if err != nil {
 		return nil, err

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/svmnb/svmnb/kernels"
-	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/solvers/linear"
 )
 
 // Samples are functions drawn from a Gaussian process at m points.
@@ -253,12 +253,12 @@ func draw(ctx context.Context, call string, means []float64, covariance square, 
 	}
 	s := &Samples{}
 	rng := rand.New(rand.NewPCG(seed, 0x6770))
-	var factor *solvers.CholeskyFactor
+	var factor *linear.CholeskyFactor
 	if largest > 0 {
 		var err error
 		least := leastJitter * largest
 		noise := slices.Repeat([]float64{least}, len(means))
-		if factor, err = (solvers.Cholesky{Jitter: sampleJitter*largest - least}).Factor(ctx, &solvers.System{K: covariance, Noise: noise}); err != nil {
+		if factor, err = (linear.Cholesky{Jitter: sampleJitter*largest - least}).Factor(ctx, &linear.System{K: covariance, Noise: noise}); err != nil {
 			return nil, fmt.Errorf("svmnb: %s: the covariance at these points: %w", call, err)
 		}
 		s.Jitter = least + factor.Jitter()

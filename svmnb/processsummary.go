@@ -10,6 +10,7 @@ import (
 	"github.com/svmnb/svmnb/internal/vec"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/solvers/linear"
 )
 
 // summaryWork bounds the multiplications that a summary may cost beyond the fit:
@@ -119,7 +120,7 @@ func (t *processTask) stopText() string {
 }
 
 // criterion is that of the fit, the default of SolveSystem filled in.
-func (t *processTask) criterion() solvers.SystemCriterion {
+func (t *processTask) criterion() linear.Criterion {
 	if t.stop != nil {
 		return t.stop
 	}
@@ -127,7 +128,7 @@ func (t *processTask) criterion() solvers.SystemCriterion {
 	for i, x := range t.data.X {
 		diag[i] = t.kernel.Eval(x, x)
 	}
-	return (&solvers.System{K: diag, Noise: t.noiseVector()}).Criterion()
+	return (&linear.System{K: diag, Noise: t.noiseVector()}).Criterion()
 }
 
 // diagonal is that of a matrix of which nothing else is asked.

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/solvers/linear"
 )
 
 // trend is a linear mean H'β of which nothing was known beforehand, after the
@@ -63,7 +63,7 @@ func (t *processTask) regress(solved [][]float64) (*trend, error) {
 			gram[i][j] = gram[j][i]
 		}
 	}
-	sol, err := solvers.SolveSystem(context.Background(), &solvers.System{K: gram}, right, solvers.Cholesky{}, solvers.SystemSettings{})
+	sol, err := linear.Solve(context.Background(), &linear.System{K: gram}, right, linear.Cholesky{}, linear.Settings{})
 	if err == nil {
 		for i := range q {
 			if sol.X[i][i] > 1e12 {

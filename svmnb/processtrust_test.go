@@ -15,6 +15,7 @@ import (
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/solvers/linear"
 )
 
 // unevenProcess draws n observations in units from 1e-6 to 1e6, with noise from a
@@ -50,7 +51,7 @@ func TestEstimatesContainTheTruth(t *testing.T) {
 		}
 		slopes := certain(exact.Gradient(ctx))
 		n := len(exact.Alpha)
-		for _, m := range []solvers.LinearMethod{solvers.CG{}, solvers.CG{Rank: 3}, solvers.CG{GibbsMacKay: true}, solvers.WidrowHoff{}} {
+		for _, m := range []linear.Method{linear.CG{}, linear.CG{Rank: 3}, linear.CG{GibbsMacKay: true}, linear.WidrowHoff{}} {
 			for _, limit := range []int{1, 2, 4, 1 + int(seed)%n, 2 * n} {
 				name := fmt.Sprintf("seed %d, %s, %d iterations", seed, m.Name(), limit)
 				fit := fitted(t, p.Using(m).MaxIterations(limit))
@@ -455,7 +456,7 @@ func TestRaceProcess(t *testing.T) {
 	data := datasets.Motorcycle().Select([]int{0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110, 120})
 	base := GaussianProcess(data).Kernel(kernels.Sum(kernels.Scale(900, kernels.SquaredExponential(5)), kernels.Scale(10, kernels.Linear()))).NoiseVariance(400)
 	at := [][]float64{{3}, {20}, {31}}
-	for _, p := range []Process{base, base.LU(), base.Using(solvers.Mixed{}), base.LinearMean().GaussJordan(), base.CG(), base.Preconditioned(3), base.Using(solvers.CG{GibbsMacKay: true}), base.WidrowHoff(), base.CG().Memory(10_000), base.Optimise()} {
+	for _, p := range []Process{base, base.LU(), base.Using(linear.Mixed{}), base.LinearMean().GaussJordan(), base.CG(), base.Preconditioned(3), base.Using(linear.CG{GibbsMacKay: true}), base.WidrowHoff(), base.CG().Memory(10_000), base.Optimise()} {
 		fit := fitted(t, p)
 		model := fit.Model()
 		all := map[string]func() any{

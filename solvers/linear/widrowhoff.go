@@ -1,4 +1,4 @@
-package solvers
+package linear
 
 import (
 	"context"
@@ -32,22 +32,22 @@ func (m WidrowHoff) Name() string {
 // Memory returns 16n for each right-hand side.
 func (m WidrowHoff) Memory(n, q int) float64 { return 16 * float64(n) * float64(q) }
 
-// Start implements LinearMethod. It refuses an η that is too large for a point, and a
+// Start implements Method. It refuses an η that is too large for a point, and a
 // row whose diagonal is 0.
-func (m WidrowHoff) Start(s *System, b, x [][]float64) (LinearStepper, error) {
+func (m WidrowHoff) Start(s *System, b, x [][]float64) (Stepper, error) {
 	w := &widrowHoff{s: s, b: b, x: x, rate: make([]float64, s.K.Dim()), last: fill(len(b), math.Inf(1))}
 	largest := 0.0
 	for i, k := range s.K.Diag() {
 		a := k + s.noise(i)
 		if largest = max(largest, a); a == 0 {
-			return nil, &ProblemError{"Noise", i, 0, "and row and column of K are 0 there; give the point some noise"}
+			return nil, wrong("Noise", i, 0, "and row and column of K are 0 there; give the point some noise")
 		}
 		if w.rate[i] = m.Eta; m.Eta == 0 {
 			w.rate[i] = 1 / a
 		}
 	}
 	if m.Eta != 0 && !(m.Eta > 0 && m.Eta < 2/largest) {
-		return nil, &ProblemError{"WidrowHoff.Eta", -1, m.Eta, fmt.Sprintf("is %g; it must be between 0 and 2/max(K_ii + noise_i) = %g, or 0 for 1/(K_ii + noise_i)", m.Eta, 2/largest)}
+		return nil, wrong("WidrowHoff.Eta", -1, m.Eta, "is %g; it must be between 0 and 2/max(K_ii + noise_i) = %g, or 0 for 1/(K_ii + noise_i)", m.Eta, 2/largest)
 	}
 	for j := range b {
 		w.r = append(w.r, append([]float64(nil), b[j]...))
@@ -100,8 +100,8 @@ func (w *widrowHoff) Step(ctx context.Context, settled []bool) (done bool, err e
 	return done, nil
 }
 
-// refresh implements refresher.
-func (w *widrowHoff) refresh(r [][]float64) (more bool) {
+// Refresh implements Refresher.
+func (w *widrowHoff) Refresh(r [][]float64) (more bool) {
 	for j := range r {
 		copy(w.r[j], r[j])
 		size := norm(r[j])
@@ -112,7 +112,7 @@ func (w *widrowHoff) refresh(r [][]float64) (more bool) {
 	return more
 }
 
-func (w *widrowHoff) Report(points []SystemPoint) {
+func (w *widrowHoff) Report(points []Point) {
 	if w.warm {
 		return
 	}

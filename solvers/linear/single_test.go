@@ -1,4 +1,4 @@
-package solvers
+package linear
 
 import (
 	"context"
@@ -6,12 +6,14 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/svmnb/svmnb/solvers"
 )
 
 // held is CG that holds K in single precision whatever n.
 type held struct{ CG }
 
-func (m held) Start(s *System, b, x [][]float64) (LinearStepper, error) {
+func (m held) Start(s *System, b, x [][]float64) (Stepper, error) {
 	st, err := m.CG.Start(s, b, x)
 	if err != nil {
 		return nil, err
@@ -21,7 +23,7 @@ func (m held) Start(s *System, b, x [][]float64) (LinearStepper, error) {
 
 type singly struct{ *cg }
 
-func (h singly) allow(float64) { h.hold, h.opened = true, false }
+func (h singly) Allow(float64) { h.hold, h.opened = true, false }
 
 // TestSingle: the solution of Cholesky from passes in single precision, whatever the
 // scale, the noise and the preconditioner, with few in double precision.
@@ -30,19 +32,19 @@ func TestSingle(t *testing.T) {
 		for _, noise := range []float64{1, 1e-2, 1e-3} {
 			for _, rank := range []int{0, 20} {
 				for _, scale := range []float64{1, 1e-20, 1e20} {
-					x, _ := points(newRand(uint64(n)), n, 2, 1)
+					x := points(newRand(uint64(n)), n, 2, 1)
 					s := &System{newGram(x, func(x, z []float64) float64 { return scale * rbf(0.5)(x, z) }), fill(n, scale*noise)}
 					b := [][]float64{make([]float64, n), fill(n, 1), make([]float64, n)}
 					for i := range n {
 						b[0][i] = math.Sin(2 * x[i][0])
 					}
 					b[2][n/2] = -3
-					exact := mustSolve(t, s, b, Cholesky{}, SystemSettings{})
+					exact := mustSolve(t, s, b, Cholesky{}, Settings{})
 					k := &counted{Matrix: s.K}
-					sol := mustSolve(t, &System{k, s.Noise}, b, held{CG{Rank: rank}}, SystemSettings{Stop: Residual{Rel: 1e-11}, MaxIterations: 20 * n})
+					sol := mustSolve(t, &System{k, s.Noise}, b, held{CG{Rank: rank}}, Settings{Stop: Residual{Rel: 1e-11}, MaxIterations: 20 * n})
 					name := fmt.Sprintf("n = %d, noise %g, rank %d, scale %g", n, noise, rank, scale)
 					for j, c := range sol.Certificates {
-						if sol.Status != Converged || c.Claimed || !(c.Residual <= 1e-11*norm(b[j])) {
+						if sol.Status != solvers.Converged || c.Claimed || !(c.Residual <= 1e-11*norm(b[j])) {
 							t.Errorf("%s: %v, residual %g of %g", name, sol.Status, c.Residual, norm(b[j]))
 						}
 						for i, v := range sol.X[j] {
@@ -67,7 +69,7 @@ func TestSingle(t *testing.T) {
 func TestSingleOfPoints(t *testing.T) {
 	const n = 200
 	for _, shift := range []float64{0, 1e4, 1e7} {
-		x, _ := points(newRand(3), n, 2, 1)
+		x := points(newRand(3), n, 2, 1)
 		for i := range x {
 			x[i][0] = 1e3*x[i][0] + shift
 		}
@@ -75,13 +77,13 @@ func TestSingleOfPoints(t *testing.T) {
 		b := [][]float64{fill(n, 1), make([]float64, n)}
 		b[1][7] = 1
 		start := [][]float64{fill(n, 0.3), fill(n, -1)}
-		set := SystemSettings{Stop: Residual{Rel: 1e-10}, Start: start, MaxIterations: 10 * n}
+		set := Settings{Stop: Residual{Rel: 1e-10}, Start: start, MaxIterations: 10 * n}
 		sol := mustSolve(t, s, b, held{}, set)
 		for j := range b {
 			set.Start = start[j : j+1]
 			one := mustSolve(t, s, b[j:j+1], held{}, set)
 			for i, v := range one.X[0] {
-				if !(math.Abs(v-sol.X[j][i]) <= 1e-6*norm(sol.X[j])) || one.Status != Converged {
+				if !(math.Abs(v-sol.X[j][i]) <= 1e-6*norm(sol.X[j])) || one.Status != solvers.Converged {
 					t.Fatalf("shift %g: x_%d = %g by itself (%v), %g with another", shift, i, v, one.Status, sol.X[j][i])
 				}
 			}
@@ -94,7 +96,7 @@ func TestSingleOfPoints(t *testing.T) {
 func TestSingleSandwich(t *testing.T) {
 	for seed := range uint64(20) {
 		const n = 120
-		x, _ := points(newRand(seed), n, 1, 1)
+		x := points(newRand(seed), n, 1, 1)
 		s := &System{newGram(x, rbf(0.5)), fill(n, 0)}
 		k, err := s.inSingle(context.Background())
 		if err != nil {
@@ -113,13 +115,13 @@ func TestSingleSandwich(t *testing.T) {
 		truth := inner(h, h)
 		slack := 1e-9 * truth
 		for _, rank := range []int{0, 4} {
-			sol := mustSolve(t, s, [][]float64{b}, held{CG{Rank: rank}}, SystemSettings{Every: 1, Stop: Bounds{Rel: 1e-7}, MaxIterations: 100 * n})
+			sol := mustSolve(t, s, [][]float64{b}, held{CG{Rank: rank}}, Settings{Every: 1, Stop: Bounds{Rel: 1e-7}, MaxIterations: 100 * n})
 			for i, pt := range sol.Trace {
 				if !(pt.Lower <= truth+slack && pt.Skilling >= truth-slack && pt.Radau >= truth-slack && pt.Upper() >= truth-slack) {
 					t.Fatalf("seed %d, rank %d, iteration %d: %.15g … %.15g, %.15g, truth %.15g", seed, rank, i, pt.Lower, pt.Skilling, pt.Radau, truth)
 				}
 			}
-			if c := sol.Certificates[0]; sol.Status != Converged || !(c.Lower <= truth+slack && truth <= c.Upper+slack && c.Upper-c.Lower <= 2e-7*truth) {
+			if c := sol.Certificates[0]; sol.Status != solvers.Converged || !(c.Lower <= truth+slack && truth <= c.Upper+slack && c.Upper-c.Lower <= 2e-7*truth) {
 				t.Errorf("seed %d, rank %d: %v, certificate %v, truth %.15g", seed, rank, sol.Status, c, truth)
 			}
 		}
@@ -128,8 +130,8 @@ func TestSingleSandwich(t *testing.T) {
 
 // turning is a matrix that is another one the first time it is read.
 type turning struct {
-	Matrix
-	before Matrix
+	solvers.Matrix
+	before solvers.Matrix
 	rows   int
 }
 
@@ -145,24 +147,24 @@ func (m *turning) Row(i int) []float64 {
 // leads nowhere.
 func TestSingleRefused(t *testing.T) {
 	const n = 150
-	x, _ := points(newRand(1), n, 2, 1)
+	x := points(newRand(1), n, 2, 1)
 	b := [][]float64{fill(n, 1)}
 	b[0][3] = 5
 	for _, c := range []struct {
 		scale, noise float64
-		method       LinearMethod
+		method       Method
 	}{{1, 1e-6, held{}}, {1e50, 1e48, held{}}, {1e-50, 1e-52, held{}}, {1, 0.01, CG{}}} {
 		k := &counted{Matrix: newGram(x, func(x, z []float64) float64 { return c.scale * rbf(0.5)(x, z) })}
-		sol := mustSolve(t, &System{k, fill(n, c.noise)}, b, c.method, SystemSettings{Stop: Residual{Rel: 1e-4}, MaxIterations: 100 * n})
-		if sol.Status != Converged || k.rows < sol.Iterations*n {
+		sol := mustSolve(t, &System{k, fill(n, c.noise)}, b, c.method, Settings{Stop: Residual{Rel: 1e-4}, MaxIterations: 100 * n})
+		if sol.Status != solvers.Converged || k.rows < sol.Iterations*n {
 			t.Errorf("scale %g, noise %g: %v, %d rows in %d iterations", c.scale, c.noise, sol.Status, k.rows, sol.Iterations)
 		}
 	}
 	right := newGram(x, rbf(0.5))
 	s := &System{right, fill(n, 0.01)}
-	exact := mustSolve(t, s, b, Cholesky{}, SystemSettings{})
-	sol := mustSolve(t, &System{&turning{Matrix: right, before: newGram(x, rbf(1))}, s.Noise}, b, held{}, SystemSettings{Stop: Residual{Rel: 1e-10}, MaxIterations: 10 * n})
-	if sol.Status != Converged {
+	exact := mustSolve(t, s, b, Cholesky{}, Settings{})
+	sol := mustSolve(t, &System{&turning{Matrix: right, before: newGram(x, rbf(1))}, s.Noise}, b, held{}, Settings{Stop: Residual{Rel: 1e-10}, MaxIterations: 10 * n})
+	if sol.Status != solvers.Converged {
 		t.Errorf("of another matrix in single precision: %v", sol.Status)
 	}
 	for i, v := range sol.X[0] {
@@ -227,7 +229,7 @@ func TestSingleFrom(t *testing.T) {
 		want   bool
 	}{{singlePoints, false, 0, true}, {singlePoints - 1, false, 0, false}, {singlePoints, true, 0, false}, {singlePoints, false, 8 * singlePoints * singlePoints, false}} {
 		k := &counted{Matrix: &rowless{n: c.n, diag: fill(c.n, 1)}}
-		sol := mustSolve(t, &System{k, fill(c.n, 0.5)}, [][]float64{fill(c.n, 1)}, CG{Double: c.double}, SystemSettings{MaxIterations: 4, Stop: Residual{Rel: 1e-300}, Memory: c.memory})
+		sol := mustSolve(t, &System{k, fill(c.n, 0.5)}, [][]float64{fill(c.n, 1)}, CG{Double: c.double}, Settings{MaxIterations: 4, Stop: Residual{Rel: 1e-300}, Memory: c.memory})
 		if passes := k.rows / c.n; passes == 2 != c.want || passes != 5 && !c.want {
 			t.Errorf("n = %d, Double %t, memory %d: %d passes in %d iterations", c.n, c.double, c.memory, passes, sol.Iterations)
 		}

@@ -1,4 +1,4 @@
-package solvers
+package linear
 
 import "context"
 
@@ -88,8 +88,8 @@ func (c *cg) stepSecond(ctx context.Context, busy func(j int) bool) error {
 	return nil
 }
 
-// witnesses implements witnessed.
-func (c *cg) witnesses() [][]float64 {
+// Witnesses implements Witness.
+func (c *cg) Witnesses() [][]float64 {
 	if !c.method.GibbsMacKay || !c.opened {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package solvers
+package linear
 
 import (
 	"context"
@@ -66,17 +66,17 @@ func (m CG) Memory(n, q int) float64 {
 	return 8 * float64(n) * (vectors + 4*float64(min(m.Rank, n)))
 }
 
-// Start implements LinearMethod.
-func (m CG) Start(s *System, b, x [][]float64) (LinearStepper, error) {
+// Start implements Method.
+func (m CG) Start(s *System, b, x [][]float64) (Stepper, error) {
 	c := &cg{method: m, s: s, theta: s.theta(), runs: make([]cgRun, len(b))}
 	c.bounded = c.theta > 0
 	switch {
 	case m.Rank < 0:
-		return nil, &ProblemError{"CG.Rank", -1, float64(m.Rank), fmt.Sprintf("is %d; it must be positive, or 0 for no preconditioner", m.Rank)}
+		return nil, wrong("CG.Rank", -1, float64(m.Rank), "is %d; it must be positive, or 0 for no preconditioner", m.Rank)
 	case c.theta == 0 && m.Rank > 0:
-		return nil, &ProblemError{"Noise", -1, 0, "is 0 somewhere, or so small beside K that rounding hides it; a preconditioner, CG.Rank, needs noise at every point"}
+		return nil, wrong("Noise", -1, 0, "is 0 somewhere, or so small beside K that rounding hides it; a preconditioner, CG.Rank, needs noise at every point")
 	case c.theta == 0 && m.GibbsMacKay:
-		return nil, &ProblemError{"Noise", -1, 0, "is 0 somewhere, or so small beside K that rounding hides it; the bound of Gibbs and MacKay needs noise at every point"}
+		return nil, wrong("Noise", -1, 0, "is 0 somewhere, or so small beside K that rounding hides it; the bound of Gibbs and MacKay needs noise at every point")
 	}
 	n := s.K.Dim()
 	for j := range c.runs {
@@ -345,8 +345,8 @@ func (c *cg) adopt(r *cgRun, g []float64) (restarted bool) {
 	return false
 }
 
-// refresh implements refresher.
-func (c *cg) refresh(g [][]float64) (more bool) {
+// Refresh implements Refresher.
+func (c *cg) Refresh(g [][]float64) (more bool) {
 	if !c.opened {
 		return true
 	}
@@ -371,7 +371,7 @@ func (c *cg) positive(j int, curvature float64) error {
 		noise += c.s.noise(i) * h[i] * h[i]
 	}
 	if math.IsInf(size*size+noise, 1) || math.IsInf(curvature, 0) || math.IsNaN(curvature) {
-		return &ProblemError{"b", j, norm(c.runs[j].b), "is too large to square: divide b by the scale of its entries"}
+		return wrong("b", j, norm(c.runs[j].b), "is too large to square: divide b by the scale of its entries")
 	}
 	rounding := float64(len(h)) * 0x1p-52 * size * size
 	if c.k != nil {
@@ -384,7 +384,7 @@ func (c *cg) positive(j int, curvature float64) error {
 	return nil
 }
 
-func (c *cg) Report(points []SystemPoint) {
+func (c *cg) Report(points []Point) {
 	if !c.known {
 		return
 	}

@@ -1,4 +1,4 @@
-package solvers
+package linear
 
 import (
 	"context"
@@ -35,21 +35,21 @@ func (m Cholesky) Memory(n, q int) float64 {
 	return chol.Memory(n) + 16*float64(n)*float64(q)
 }
 
-// Start implements LinearMethod.
-func (m Cholesky) Start(s *System, b, x [][]float64) (LinearStepper, error) {
+// Start implements Method.
+func (m Cholesky) Start(s *System, b, x [][]float64) (Stepper, error) {
 	return &cholesky{direct: direct{b: b, x: x}, method: m, s: s}, m.check()
 }
 
 func (m Cholesky) check() error {
 	if !(m.Jitter >= 0 && rows.Usable(m.Jitter)) {
-		return &ProblemError{"Cholesky.Jitter", -1, m.Jitter, fmt.Sprintf("is %g; it must be positive, or 0 for none", m.Jitter)}
+		return wrong("Cholesky.Jitter", -1, m.Jitter, "is %g; it must be positive, or 0 for none", m.Jitter)
 	}
 	return nil
 }
 
 // Factor returns the factor alone, for whoever has many right-hand sides to come.
-// The memory limit is that of the zero SystemSettings. The errors are those of
-// SolveSystem; that of an interrupt wraps context.Cause(ctx).
+// The memory limit is that of the zero Settings. The errors are those of
+// Solve; that of an interrupt wraps context.Cause(ctx).
 func (m Cholesky) Factor(ctx context.Context, s *System) (*CholeskyFactor, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func (m Cholesky) Factor(ctx context.Context, s *System) (*CholeskyFactor, error
 		return nil, bad
 	}
 	if err != nil && ctx.Err() != nil {
-		return nil, fmt.Errorf("solvers: %s: %w", m.Name(), context.Cause(ctx))
+		return nil, fmt.Errorf("linear: %s: %w", m.Name(), context.Cause(ctx))
 	}
 	return f, err
 }
@@ -109,7 +109,7 @@ func (m Cholesky) factor(ctx context.Context, s *System) (*CholeskyFactor, error
 			return nil, err
 		}
 	}
-	return &CholeskyFactor{a, jitter}, nil
+	return &CholeskyFactor{panels{a}, jitter}, nil
 }
 
 // triangleOf sets the lower triangle of A.
@@ -121,22 +121,15 @@ func triangleOf(ctx context.Context, s *System, t *chol.Panels[float64]) error {
 	return err
 }
 
-// dense returns A.
-func (s *System) dense(ctx context.Context) (array, error) {
-	n := s.K.Dim()
-	t := array{make([]float64, n*n), n}
-	return t, rows.Sweep(ctx, s.K, false, func(i int, row []float64) {
-		copy(t.row(i, n), row)
-		t.data[i*n+i] += s.noise(i)
-	})
-}
-
 type cholesky struct {
 	direct
 	method Cholesky
 	s      *System
 	factor *CholeskyFactor
 }
+
+// Factor implements Factorer.
+func (c *cholesky) Factor() *CholeskyFactor { return c.factor }
 
 func (c *cholesky) Step(ctx context.Context, _ []bool) (done bool, err error) {
 	if c.factor == nil {
@@ -151,7 +144,7 @@ func (c *cholesky) Step(ctx context.Context, _ []bool) (done bool, err error) {
 // can be improved.
 type direct struct{ b, x [][]float64 }
 
-func (d *direct) Report([]SystemPoint) {}
+func (d *direct) Report([]Point) {}
 
 // solve sets x to what the function, which solves in place, makes of b.
 func (d *direct) solve(ctx context.Context, in func(x []float64)) error {
@@ -169,9 +162,34 @@ func (d *direct) solve(ctx context.Context, in func(x []float64)) error {
 // CholeskyFactor is L of A + jitter I = LL'. Its methods change nothing but what they
 // are given, so they may be called from several goroutines.
 type CholeskyFactor struct {
-	l      *chol.Panels[float64]
+	l      factor
 	jitter float64
 }
+
+// factor is what a factor needs of [chol.Panels], and lower of [chol.Inverse]. They are
+// interfaces for the sake of cells, which compile the methods of every generic type that
+// they can see in the fields and methods of others (svmnb/compiled_test.go).
+type (
+	factor interface {
+		Rows() int
+		At(i, j int) float64
+		Forward(x []float64)
+		Backward(x []float64)
+		Multiply(x []float64)
+		ForwardAll(ctx context.Context, x [][]float64) error
+		SolveAll(ctx context.Context, x [][]float64) error
+		inverse(ctx context.Context) (lower, error)
+	}
+	lower interface {
+		Row(dst []float64, i int)
+		Dense() [][]float64
+	}
+)
+
+// panels is the one that there is.
+type panels struct{ *chol.Panels[float64] }
+
+func (p panels) inverse(ctx context.Context) (lower, error) { return p.Inverse(ctx) }
 
 // N returns the number of rows.
 func (f *CholeskyFactor) N() int {
@@ -278,7 +296,7 @@ func (f *CholeskyFactor) InverseLower(ctx context.Context) (*InverseLower, error
 	if f.l == nil {
 		return &InverseLower{}, nil
 	}
-	u, err := f.l.Inverse(ctx)
+	u, err := f.l.inverse(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -286,7 +304,7 @@ func (f *CholeskyFactor) InverseLower(ctx context.Context) (*InverseLower, error
 }
 
 // InverseLower is the lower triangle of A⁻¹.
-type InverseLower struct{ u *chol.Inverse[float64] }
+type InverseLower struct{ u lower }
 
 // Row sets dst to the first i+1 entries of row i and returns it; a dst that is shorter,
 // such as nil, is replaced.

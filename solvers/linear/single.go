@@ -1,4 +1,4 @@
-package solvers
+package linear
 
 import (
 	"context"
@@ -126,9 +126,9 @@ func (k *single) add(y, x [][]float64, from, to int) {
 // singlePoints is from how many points on K in single precision is worth its memory.
 const singlePoints = 4096
 
-// allow implements holder: a quarter is for K. Probes, which want the coefficients of a
+// Allow implements Holder: a quarter is for K. Probes, which want the coefficients of a
 // run without a break, and whose many products take longer than to read K, go without.
-func (c *cg) allow(bytes float64) {
+func (c *cg) Allow(bytes float64) {
 	n := float64(c.s.K.Dim())
 	c.hold = !c.method.Double && !c.method.GibbsMacKay && !c.keep && c.theta > 0 && n >= singlePoints && 2*n*(n+square32) <= bytes/4
 	c.opened = c.opened && !c.hold
@@ -226,13 +226,4 @@ func (c *cg) replace(ctx context.Context, busy func(j int) bool) error {
 		}
 	}
 	return nil
-}
-
-func distance(x, y []float64) float64 {
-	sum := 0.0
-	for i, v := range x {
-		d := v - y[i]
-		sum += float64(d * d)
-	}
-	return math.Sqrt(sum)
 }

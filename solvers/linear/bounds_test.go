@@ -1,4 +1,4 @@
-package solvers
+package linear
 
 import (
 	"context"
@@ -14,7 +14,7 @@ func TestBoundsOfAnyVector(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, b := randomSystem(rapid.Uint64().Draw(t, "seed"), rapid.IntRange(1, 40).Draw(t, "n"), 1)
 		near := rapid.Float64Range(-2, 2).Draw(t, "near")
-		exact, err := SolveSystem(context.Background(), s, b, Cholesky{}, SystemSettings{})
+		exact, err := Solve(context.Background(), s, b, Cholesky{}, Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package solvers
+package linear
 
 import (
 	"context"
@@ -9,6 +9,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/svmnb/svmnb/solvers"
 )
 
 // manyBits is the precision of the truth that bounds are held against.
@@ -103,7 +105,7 @@ func (f *truthOf) residual(b, x bigs) (r bigs, twice *big.Float) {
 // of K to far above K. The points are in general position, repeated, nearly repeated, or so
 // close that K is singular but for rounding. b is drawn from the model, or is not.
 func unevenSystem(rng *rand.Rand, n int) (s *System, b []float64, what string) {
-	x, _ := points(rng, n, 1+rng.IntN(3), 0.3)
+	x := points(rng, n, 1+rng.IntN(3), 0.3)
 	layout := rng.IntN(4)
 	for i := 1; i < n; i++ {
 		switch {
@@ -119,7 +121,7 @@ func unevenSystem(rng *rand.Rand, n int) (s *System, b []float64, what string) {
 		}
 	}
 	kind := rng.IntN(5)
-	k := []kernel{rbf(0.5), rbf(0.01), linear, polynomial(0.3, 1, 2), constant(1)}[kind]
+	k := []kernel{rbf(0.5), rbf(0.01), plane, polynomial(0.3, 1, 2), constant(1)}[kind]
 	size, unit := math.Pow(10, 16*rng.Float64()-8), math.Pow(10, 16*rng.Float64()-8)
 	relative := math.Pow(10, 22*rng.Float64()-17)
 	noise := fill(n, relative*size)
@@ -155,7 +157,7 @@ func unevenSystem(rng *rand.Rand, n int) (s *System, b []float64, what string) {
 }
 
 // truthMethods are all ways to solve a system.
-var truthMethods = []LinearMethod{
+var truthMethods = []Method{
 	Cholesky{}, Cholesky{Jitter: 1}, Mixed{}, LU{}, GaussJordan{}, CG{}, CG{Rank: 1}, CG{Rank: 8}, CG{Rank: 100},
 	CG{GibbsMacKay: true}, CG{Rank: 4, GibbsMacKay: true}, WidrowHoff{},
 }
@@ -195,11 +197,11 @@ func TestBoundsHoldTheTruth(t *testing.T) {
 				}
 			}
 			for _, limit := range limits {
-				stop := []SystemCriterion{nil, Bounds{Rel: 1e-3}, Bounds{Rel: 1e-12}, Residual{Rel: 1e-8}}[rng.IntN(4)]
+				stop := []Criterion{nil, Bounds{Rel: 1e-3}, Bounds{Rel: 1e-12}, Residual{Rel: 1e-8}}[rng.IntN(4)]
 				name := fmt.Sprintf("seed %d, %s: %s, at most %d iterations, %v", seed, what, m.Name(), limit, stop)
-				sol, err := SolveSystem(context.Background(), s, [][]float64{b}, m, SystemSettings{MaxIterations: limit, Stop: stop, Every: 1})
+				sol, err := Solve(context.Background(), s, [][]float64{b}, m, Settings{MaxIterations: limit, Stop: stop, Every: 1})
 				if err != nil {
-					if !errors.As(err, new(*IndefiniteError)) && !errors.As(err, new(*ProblemError)) {
+					if !errors.As(err, new(*IndefiniteError)) && !errors.As(err, new(*solvers.ProblemError)) {
 						t.Errorf("%s: %v", name, err)
 					}
 					continue
@@ -218,7 +220,7 @@ func TestBoundsHoldTheTruth(t *testing.T) {
 				if math.Abs(c.Residual-size) > 1e-6*size {
 					t.Errorf("%s: the residual is %g, claimed to be %g", name, size, c.Residual)
 				}
-				if sol.Status == Converged {
+				if sol.Status == solvers.Converged {
 					switch stop := stop.(type) {
 					case Residual:
 						if size > stop.Rel*norm(b)*(1+1e-9) {

@@ -1,4 +1,4 @@
-package solvers
+package linear
 
 import (
 	"context"
@@ -37,11 +37,11 @@ type Probes struct {
 // Meurant 2010, §6). LogDet is in the middle.
 //
 // The zero Stop of set is Bounds{Rel: 1e-4} here: the probes themselves are wrong by more.
-// Start has no meaning. The errors are those of SolveSystem; an interrupt returns what
+// Start has no meaning. The errors are those of Solve; an interrupt returns what
 // there is.
-func Probe(ctx context.Context, s *System, m CG, count int, seed uint64, set SystemSettings) (*Probes, error) {
+func Probe(ctx context.Context, s *System, m CG, count int, seed uint64, set Settings) (*Probes, error) {
 	if count < 2 {
-		return nil, &ProblemError{"count", -1, float64(count), fmt.Sprintf("is %d; a standard error takes two probes, and ten or more are of use", count)}
+		return nil, wrong("count", -1, float64(count), "is %d; a standard error takes two probes, and ten or more are of use", count)
 	}
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func Probe(ctx context.Context, s *System, m CG, count int, seed uint64, set Sys
 		return nil, errNoContext
 	}
 	if s.theta() == 0 {
-		return nil, &ProblemError{"Noise", -1, 0, "is 0 somewhere, or so small beside K that rounding hides it; probes need noise at every point"}
+		return nil, wrong("Noise", -1, 0, "is 0 somewhere, or so small beside K that rounding hides it; probes need noise at every point")
 	}
 	if set.Start = nil; set.Stop == nil {
 		set.Stop = Bounds{Rel: 1e-4}
@@ -66,7 +66,7 @@ func Probe(ctx context.Context, s *System, m CG, count int, seed uint64, set Sys
 			return nil, bad
 		}
 		if err != nil && ctx.Err() != nil {
-			return nil, fmt.Errorf("solvers: %s: %w", m.Name(), context.Cause(ctx))
+			return nil, fmt.Errorf("linear: %s: %w", m.Name(), context.Cause(ctx))
 		}
 		if err != nil {
 			return nil, err
@@ -91,7 +91,7 @@ func Probe(ctx context.Context, s *System, m CG, count int, seed uint64, set Sys
 			}
 		}
 	}
-	sol, st, err := solveSystem(ctx, s, z, method, set)
+	sol, st, err := solve(ctx, s, z, method, set)
 	if sol == nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func Probe(ctx context.Context, s *System, m CG, count int, seed uint64, set Sys
 
 // LogDet estimates ln|A| with its standard error by [Probe] with plain CG.
 func LogDet(ctx context.Context, s *System, probes int, seed uint64) (value, standardError float64, err error) {
-	p, err := Probe(ctx, s, CG{}, probes, seed, SystemSettings{})
+	p, err := Probe(ctx, s, CG{}, probes, seed, Settings{})
 	if p == nil {
 		return math.NaN(), math.NaN(), err
 	}
@@ -178,7 +178,7 @@ type probing struct {
 	p *preconditioner
 }
 
-func (m probing) Start(s *System, b, x [][]float64) (LinearStepper, error) {
+func (m probing) Start(s *System, b, x [][]float64) (Stepper, error) {
 	st, err := m.CG.Start(s, b, x)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package solvers
+package linear
 
 import (
 	"context"
@@ -8,14 +8,16 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/svmnb/svmnb/solvers"
 )
 
 // randomSystem draws n points of three features, a kernel, noise from 1e-3 to 1, the
 // same for all or not, and q right-hand sides.
 func randomSystem(seed uint64, n, q int) (*System, [][]float64) {
 	rng := newRand(seed)
-	x, _ := points(rng, n, 3, 0.3)
-	k := []kernel{rbf(0.5), rbf(0.05), linear, polynomial(0.3, 1, 2)}[rng.IntN(4)]
+	x := points(rng, n, 3, 0.3)
+	k := []kernel{rbf(0.5), rbf(0.05), plane, polynomial(0.3, 1, 2)}[rng.IntN(4)]
 	noise := fill(n, math.Pow(10, -3*rng.Float64()))
 	if rng.IntN(2) == 0 {
 		for i := range noise {
@@ -32,9 +34,9 @@ func randomSystem(seed uint64, n, q int) (*System, [][]float64) {
 	return &System{newGram(x, k), noise}, b
 }
 
-func mustSolve(t testing.TB, s *System, b [][]float64, m LinearMethod, set SystemSettings) *Solution {
+func mustSolve(t testing.TB, s *System, b [][]float64, m Method, set Settings) *Solution {
 	t.Helper()
-	sol, err := SolveSystem(context.Background(), s, b, m, set)
+	sol, err := Solve(context.Background(), s, b, m, set)
 	if err != nil {
 		t.Fatalf("%s: %v", m.Name(), err)
 	}
@@ -51,14 +53,14 @@ func allNear(x, y []float64, tol float64) bool {
 	return len(x) == len(y)
 }
 
-var linearMethods = []LinearMethod{Cholesky{}, Mixed{}, LU{}, GaussJordan{}, CG{}, CG{Rank: 8}, CG{GibbsMacKay: true}, WidrowHoff{}, WidrowHoff{Eta: 0.1}}
+var methods = []Method{Cholesky{}, Mixed{}, LU{}, GaussJordan{}, CG{}, CG{Rank: 8}, CG{GibbsMacKay: true}, WidrowHoff{}, WidrowHoff{Eta: 0.1}}
 
-// TestLinearMethods: every method solves the same systems, one right-hand side or
+// TestMethods: every method solves the same systems, one right-hand side or
 // several, and its certificate says so.
-func TestLinearMethods(t *testing.T) {
+func TestMethods(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 17, 64, 65, 300} {
 		rng := newRand(uint64(n))
-		x, _ := points(rng, n, 2, 0)
+		x := points(rng, n, 2, 0)
 		noise := make([]float64, n)
 		b := [][]float64{make([]float64, n), make([]float64, n), fill(n, 0)}
 		for i := range noise {
@@ -66,10 +68,10 @@ func TestLinearMethods(t *testing.T) {
 			b[0][i], b[1][i] = rng.NormFloat64(), 100*x[i][0]
 		}
 		s := &System{newGram(x, rbf(0.7)), noise}
-		want := mustSolve(t, s, b, Cholesky{}, SystemSettings{})
-		for _, m := range linearMethods {
-			sol := mustSolve(t, s, b, m, SystemSettings{Stop: Bounds{Rel: 1e-12}, MaxIterations: 10_000})
-			if sol.Status != Converged || sol.Method != m.Name() {
+		want := mustSolve(t, s, b, Cholesky{}, Settings{})
+		for _, m := range methods {
+			sol := mustSolve(t, s, b, m, Settings{Stop: Bounds{Rel: 1e-12}, MaxIterations: 10_000})
+			if sol.Status != solvers.Converged || sol.Method != m.Name() {
 				t.Errorf("n = %d, %s: %v", n, m.Name(), sol.Status)
 			}
 			for j, c := range sol.Certificates {
@@ -80,7 +82,7 @@ func TestLinearMethods(t *testing.T) {
 					t.Errorf("n = %d, %s: certificate %+v", n, m.Name(), c)
 				}
 			}
-			if c := sol.Certificates[2]; norm(sol.X[2]) != 0 || c != (SystemCertificate{}) {
+			if c := sol.Certificates[2]; norm(sol.X[2]) != 0 || c != (Certificate{}) {
 				t.Errorf("n = %d, %s: b = 0 has x of norm %g, %+v", n, m.Name(), norm(sol.X[2]), c)
 			}
 			last := sol.Trace[len(sol.Trace)-1]
@@ -94,11 +96,11 @@ func TestLinearMethods(t *testing.T) {
 // TestBatch: right-hand sides do not see each other.
 func TestBatch(t *testing.T) {
 	s, b := randomSystem(11, 80, 5)
-	for _, m := range linearMethods {
+	for _, m := range methods {
 		if w, ok := m.(WidrowHoff); ok && w.Eta != 0 {
 			continue
 		}
-		set := SystemSettings{MaxIterations: 15}
+		set := Settings{MaxIterations: 15}
 		together := mustSolve(t, s, b, m, set)
 		for j := range b {
 			alone := mustSolve(t, s, b[j:j+1], m, set)
@@ -113,16 +115,16 @@ func TestBatch(t *testing.T) {
 // known there; one far off ends at the same.
 func TestSystemStart(t *testing.T) {
 	s, b := randomSystem(3, 50, 2)
-	want := mustSolve(t, s, b, Cholesky{}, SystemSettings{})
-	for _, m := range []LinearMethod{CG{}, CG{Rank: 6}, CG{GibbsMacKay: true}, WidrowHoff{}} {
-		sol := mustSolve(t, s, b, m, SystemSettings{Start: want.X})
-		if sol.Status != Converged || sol.Iterations > 1 {
+	want := mustSolve(t, s, b, Cholesky{}, Settings{})
+	for _, m := range []Method{CG{}, CG{Rank: 6}, CG{GibbsMacKay: true}, WidrowHoff{}} {
+		sol := mustSolve(t, s, b, m, Settings{Start: want.X})
+		if sol.Status != solvers.Converged || sol.Iterations > 1 {
 			t.Errorf("%s from the solution: %v after %d iterations", m.Name(), sol.Status, sol.Iterations)
 		}
 		far := [][]float64{fill(50, 3), fill(50, -1)}
-		sol = mustSolve(t, s, b, m, SystemSettings{Start: far, Stop: Bounds{Rel: 1e-9}, MaxIterations: 100_000})
+		sol = mustSolve(t, s, b, m, Settings{Start: far, Stop: Bounds{Rel: 1e-9}, MaxIterations: 100_000})
 		for j := range b {
-			if sol.Status != Converged || !near(sol.Certificates[j].Lower, want.Certificates[j].Lower, 1e-8) {
+			if sol.Status != solvers.Converged || !near(sol.Certificates[j].Lower, want.Certificates[j].Lower, 1e-8) {
 				t.Errorf("%s from afar: %v, %g, want %g", m.Name(), sol.Status, sol.Certificates[j].Lower, want.Certificates[j].Lower)
 			}
 		}
@@ -138,7 +140,7 @@ func TestSystemBadInput(t *testing.T) {
 	type all struct {
 		s   *System
 		b   [][]float64
-		set SystemSettings
+		set Settings
 	}
 	for _, c := range []struct {
 		name   string
@@ -172,12 +174,12 @@ func TestSystemBadInput(t *testing.T) {
 		{"time", func(a *all) { a.set.MaxTime = -1 }, "MaxTime", -1, "positive"},
 		{"memory", func(a *all) { a.set.Memory = -1 }, "Memory", -1, "positive"},
 	} {
-		for _, m := range linearMethods {
-			x, _ := points(newRand(1), 6, 2, 0)
+		for _, m := range methods {
+			x := points(newRand(1), 6, 2, 0)
 			a := &all{s: &System{newGram(x, rbf(1)), fill(6, 0.5)}, b: [][]float64{fill(6, 1), fill(6, 2)}}
 			c.damage(a)
-			sol, err := SolveSystem(context.Background(), a.s, a.b, m, a.set)
-			var bad *ProblemError
+			sol, err := Solve(context.Background(), a.s, a.b, m, a.set)
+			var bad *solvers.ProblemError
 			if sol != nil || !errors.As(err, &bad) {
 				t.Errorf("%s, %s: %v", c.name, m.Name(), err)
 				continue
@@ -193,32 +195,32 @@ func TestSystemBadInput(t *testing.T) {
 		}
 	}
 	good := func() (*System, [][]float64) {
-		x, _ := points(newRand(1), 6, 2, 0)
+		x := points(newRand(1), 6, 2, 0)
 		return &System{newGram(x, rbf(1)), fill(6, 0.5)}, [][]float64{fill(6, 1)}
 	}
-	for _, m := range []LinearMethod{Cholesky{Jitter: -1}, Cholesky{Jitter: nan}, Cholesky{Jitter: inf}, CG{Rank: -1}, WidrowHoff{Eta: -0.1}, WidrowHoff{Eta: 4. / 3}, WidrowHoff{Eta: nan}} {
+	for _, m := range []Method{Cholesky{Jitter: -1}, Cholesky{Jitter: nan}, Cholesky{Jitter: inf}, CG{Rank: -1}, WidrowHoff{Eta: -0.1}, WidrowHoff{Eta: 4. / 3}, WidrowHoff{Eta: nan}} {
 		s, b := good()
-		var bad *ProblemError
-		if _, err := SolveSystem(context.Background(), s, b, m, SystemSettings{}); !errors.As(err, &bad) {
+		var bad *solvers.ProblemError
+		if _, err := Solve(context.Background(), s, b, m, Settings{}); !errors.As(err, &bad) {
 			t.Errorf("%+v: %v", m, err)
 		}
 	}
-	for _, m := range []LinearMethod{CG{Rank: 2}, CG{GibbsMacKay: true}} {
+	for _, m := range []Method{CG{Rank: 2}, CG{GibbsMacKay: true}} {
 		s, b := good()
 		s.Noise[3] = 0
-		var bad *ProblemError
-		if _, err := SolveSystem(context.Background(), s, b, m, SystemSettings{}); !errors.As(err, &bad) || bad.Field != "Noise" {
+		var bad *solvers.ProblemError
+		if _, err := Solve(context.Background(), s, b, m, Settings{}); !errors.As(err, &bad) || bad.Field != "Noise" {
 			t.Errorf("%s without noise: %v", m.Name(), err)
 		}
 	}
 	s, b := good()
-	if _, err := SolveSystem(context.Background(), s, b, nil, SystemSettings{}); !errors.As(err, new(*ProblemError)) {
+	if _, err := Solve(context.Background(), s, b, nil, Settings{}); !errors.As(err, new(*solvers.ProblemError)) {
 		t.Errorf("no method: %v", err)
 	}
 	b[0][0] = 1e99
 	s.Noise[0] = 1e99
-	for _, m := range linearMethods {
-		sol, err := SolveSystem(context.Background(), s, b, m, SystemSettings{})
+	for _, m := range methods {
+		sol, err := Solve(context.Background(), s, b, m, Settings{})
 		if err == nil && math.IsNaN(norm(sol.X[0])) {
 			t.Errorf("%s: huge numbers make NaN", m.Name())
 		}
@@ -239,13 +241,13 @@ func TestSingular(t *testing.T) {
 		{"different", 0, []float64{1, 2, 3, 0, 1}, false},
 		{"different with noise", 1e-3, []float64{1, 2, 3, 0, 1}, true},
 	} {
-		for _, m := range []LinearMethod{Cholesky{}, Mixed{}, LU{}, GaussJordan{}, CG{}, WidrowHoff{}} {
-			sol, err := SolveSystem(context.Background(), &System{newGram(x, rbf(1)), fill(5, c.noise)}, [][]float64{c.b}, m, SystemSettings{MaxIterations: 20_000})
+		for _, m := range []Method{Cholesky{}, Mixed{}, LU{}, GaussJordan{}, CG{}, WidrowHoff{}} {
+			sol, err := Solve(context.Background(), &System{newGram(x, rbf(1)), fill(5, c.noise)}, [][]float64{c.b}, m, Settings{MaxIterations: 20_000})
 			var bad *IndefiniteError
-			iterative := m == LinearMethod(CG{}) || m == LinearMethod(WidrowHoff{})
+			iterative := m == Method(CG{}) || m == Method(WidrowHoff{})
 			switch {
 			case c.noise > 0 || iterative && c.solutions:
-				if err != nil || sol.Status != Converged {
+				if err != nil || sol.Status != solvers.Converged {
 					t.Errorf("%s, %s: %v, %v", c.name, m.Name(), sol, err)
 				}
 				if c.noise == 0 && (!math.IsInf(sol.Certificates[0].Upper, 1) || !math.IsInf(sol.Certificates[0].ErrorBound(1), 1)) {
@@ -255,13 +257,13 @@ func TestSingular(t *testing.T) {
 				if bad.Need < 0 || bad.Need > 0.1 {
 					t.Errorf("%s, %s: %v", c.name, m.Name(), err)
 				}
-			case err != nil || sol.Status == Converged && !c.solutions:
+			case err != nil || sol.Status == solvers.Converged && !c.solutions:
 				t.Errorf("%s, %s: %v, %v", c.name, m.Name(), sol, err)
 			}
 		}
 	}
 	s := &System{newGram(x, rbf(1)), nil}
-	sol := mustSolve(t, s, [][]float64{{1, 2, 2, 0, 1}}, Cholesky{Jitter: 1e-6}, SystemSettings{Stop: Residual{Rel: 1e-3}})
+	sol := mustSolve(t, s, [][]float64{{1, 2, 2, 0, 1}}, Cholesky{Jitter: 1e-6}, Settings{Stop: Residual{Rel: 1e-3}})
 	if j := sol.Factor.Jitter(); !(j > 0 && j <= 1e-6) || sol.Certificates[0].Residual > 1e-3 {
 		t.Errorf("jitter %g, %+v", j, sol.Certificates[0])
 	}
@@ -272,20 +274,20 @@ func TestSingular(t *testing.T) {
 func TestNotAKernel(t *testing.T) {
 	s := &System{matrixOf([][]float64{{1, 2, 0}, {2, 1, 0}, {0, 0, 1}}), fill(3, 0.1)}
 	b := [][]float64{{1, -1, 0.5}}
-	for _, m := range []LinearMethod{Cholesky{}, CG{}, CG{Rank: 3}} {
+	for _, m := range []Method{Cholesky{}, CG{}, CG{Rank: 3}} {
 		var bad *IndefiniteError
-		if sol, err := SolveSystem(context.Background(), s, b, m, SystemSettings{}); !errors.As(err, &bad) || sol != nil || bad.Need < 0.5 {
+		if sol, err := Solve(context.Background(), s, b, m, Settings{}); !errors.As(err, &bad) || sol != nil || bad.Need < 0.5 {
 			t.Errorf("%s: %v", m.Name(), err)
 		}
 	}
-	for _, m := range []LinearMethod{LU{}, GaussJordan{}} {
-		if sol := mustSolve(t, s, b, m, SystemSettings{Stop: Residual{Rel: 1e-12}}); sol.Status != Converged || sol.Certificates[0].Residual > 1e-12 {
+	for _, m := range []Method{LU{}, GaussJordan{}} {
+		if sol := mustSolve(t, s, b, m, Settings{Stop: Residual{Rel: 1e-12}}); sol.Status != solvers.Converged || sol.Certificates[0].Residual > 1e-12 {
 			t.Errorf("%s: %v, residual %g", m.Name(), sol.Status, sol.Certificates[0].Residual)
 		}
 	}
 	s.Noise = fill(3, 5)
 	var bad *IndefiniteError
-	if _, err := SolveSystem(context.Background(), s, b, CG{}, SystemSettings{}); !errors.As(err, &bad) || bad.Value > -0.4 {
+	if _, err := Solve(context.Background(), s, b, CG{}, Settings{}); !errors.As(err, &bad) || bad.Value > -0.4 {
 		t.Errorf("outweighed: %v", err)
 	}
 }
@@ -295,9 +297,9 @@ func TestNotAKernel(t *testing.T) {
 func TestSystemMemory(t *testing.T) {
 	const n = 200_000
 	s := &System{&rowless{n: n, diag: fill(n, 1)}, fill(n, 1)}
-	for _, m := range []LinearMethod{Cholesky{}, Mixed{}, LU{}, GaussJordan{}} {
+	for _, m := range []Method{Cholesky{}, Mixed{}, LU{}, GaussJordan{}} {
 		var bad *MemoryError
-		if _, err := SolveSystem(context.Background(), s, [][]float64{fill(n, 1)}, m, SystemSettings{}); !errors.As(err, &bad) || bad.N != n || !strings.Contains(err.Error(), "use CG") {
+		if _, err := Solve(context.Background(), s, [][]float64{fill(n, 1)}, m, Settings{}); !errors.As(err, &bad) || bad.N != n || !strings.Contains(err.Error(), "use CG") {
 			t.Errorf("%s: %v", m.Name(), err)
 		}
 	}
@@ -305,13 +307,13 @@ func TestSystemMemory(t *testing.T) {
 		t.Errorf("Factor: %v", err)
 	}
 	small, b := randomSystem(1, 100, 1)
-	if _, err := SolveSystem(context.Background(), small, b, Cholesky{}, SystemSettings{Memory: 50_000}); !errors.As(err, new(*MemoryError)) {
+	if _, err := Solve(context.Background(), small, b, Cholesky{}, Settings{Memory: 50_000}); !errors.As(err, new(*MemoryError)) {
 		t.Errorf("Memory: %v", err)
 	}
-	mustSolve(t, small, b, CG{}, SystemSettings{Memory: 50_000})
+	mustSolve(t, small, b, CG{}, Settings{Memory: 50_000})
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(1 << 30))
 	s.K, s.Noise = &rowless{n: 20_000, diag: fill(20_000, 1)}, fill(20_000, 1)
-	if _, err := SolveSystem(context.Background(), s, [][]float64{fill(20_000, 1)}, LU{}, SystemSettings{}); !errors.As(err, new(*MemoryError)) {
+	if _, err := Solve(context.Background(), s, [][]float64{fill(20_000, 1)}, LU{}, Settings{}); !errors.As(err, new(*MemoryError)) {
 		t.Errorf("GOMEMLIMIT: %v", err)
 	}
 }
@@ -321,7 +323,7 @@ func TestSystemMemory(t *testing.T) {
 func TestSystemEnds(t *testing.T) {
 	s, b := randomSystem(1, 300, 2)
 	cause := errors.New("enough")
-	for _, m := range linearMethods {
+	for _, m := range methods {
 		k := &watched{Matrix: s.K}
 		for _, rows := range []int{0, 1, 450, 900} {
 			ctx, cancel := context.WithCancelCause(context.Background())
@@ -331,11 +333,11 @@ func TestSystemEnds(t *testing.T) {
 				}
 			}
 			k.end(0)
-			sol, err := SolveSystem(ctx, &System{k, s.Noise}, b, m, SystemSettings{Stop: Bounds{Rel: 1e-15}, MaxIterations: 5})
-			if ctx.Err() == nil || err == nil && sol.Status == Converged && k.rows >= 600 {
+			sol, err := Solve(ctx, &System{k, s.Noise}, b, m, Settings{Stop: Bounds{Rel: 1e-15}, MaxIterations: 5})
+			if ctx.Err() == nil || err == nil && sol.Status == solvers.Converged && k.rows >= 600 {
 				continue // done before, or nothing but the last look was to do
 			}
-			if !errors.Is(err, cause) || sol == nil || sol.Status != Interrupted {
+			if !errors.Is(err, cause) || sol == nil || sol.Status != solvers.Interrupted {
 				t.Errorf("%s, after %d rows: %v", m.Name(), rows, err)
 				continue
 			}
@@ -347,20 +349,20 @@ func TestSystemEnds(t *testing.T) {
 			}
 		}
 	}
-	if sol := mustSolve(t, s, b, CG{}, SystemSettings{MaxIterations: 2, Stop: Bounds{Rel: 1e-15}}); sol.Status != IterationLimit || sol.Iterations != 2 {
+	if sol := mustSolve(t, s, b, CG{}, Settings{MaxIterations: 2, Stop: Bounds{Rel: 1e-15}}); sol.Status != solvers.IterationLimit || sol.Iterations != 2 {
 		t.Errorf("%v after %d iterations", sol.Status, sol.Iterations)
 	}
-	if sol := mustSolve(t, s, b, WidrowHoff{}, SystemSettings{MaxTime: 1, Stop: Bounds{Rel: 1e-15}}); sol.Status != TimeLimit {
+	if sol := mustSolve(t, s, b, WidrowHoff{}, Settings{MaxTime: 1, Stop: Bounds{Rel: 1e-15}}); sol.Status != solvers.TimeLimit {
 		t.Errorf("%v", sol.Status)
 	}
-	if sol := mustSolve(t, s, b, CG{}, SystemSettings{Stop: Residual{Abs: 1e-300}, MaxIterations: 100_000}); sol.Status != Exhausted {
+	if sol := mustSolve(t, s, b, CG{}, Settings{Stop: Residual{Abs: 1e-300}, MaxIterations: 100_000}); sol.Status != solvers.Exhausted {
 		t.Errorf("%v after %d iterations", sol.Status, sol.Iterations)
 	}
 }
 
 // watched calls end with the number of rows that it has been asked for.
 type watched struct {
-	Matrix
+	solvers.Matrix
 	rows int
 	end  func(row int)
 }
@@ -375,8 +377,8 @@ func (m *watched) Row(i int) []float64 {
 func TestMaxTimeInAPass(t *testing.T) {
 	const n = 100_000
 	k := &rowless{n: n, diag: fill(n, 1)}
-	sol := mustSolve(t, &System{k, fill(n, 1)}, [][]float64{fill(n, 1)}, CG{}, SystemSettings{MaxTime: 20 * time.Millisecond})
-	if c := sol.Certificates[0]; sol.Status != TimeLimit || k.rows > n/2 || !c.Claimed || c.Residual != norm(fill(n, 1)) {
+	sol := mustSolve(t, &System{k, fill(n, 1)}, [][]float64{fill(n, 1)}, CG{}, Settings{MaxTime: 20 * time.Millisecond})
+	if c := sol.Certificates[0]; sol.Status != solvers.TimeLimit || k.rows > n/2 || !c.Claimed || c.Residual != norm(fill(n, 1)) {
 		t.Errorf("%v after %d rows: %+v", sol.Status, k.rows, c)
 	}
 }

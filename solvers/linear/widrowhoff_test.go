@@ -1,12 +1,16 @@
-package solvers
+package linear
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/svmnb/svmnb/solvers"
+)
 
 // TestWidrowHoff: the sweeps are those of the rule as it is written, with A and not K;
 // every one raises the lower bound, at rates up to the limit; and conjugate gradients
 // need fewer.
 func TestWidrowHoff(t *testing.T) {
-	x, _ := points(newRand(7), 40, 2, 0)
+	x := points(newRand(7), 40, 2, 0)
 	s := &System{newGram(x, rbf(0.5)), fill(40, 0.2)}
 	b := make([]float64, 40)
 	for i := range b {
@@ -14,7 +18,7 @@ func TestWidrowHoff(t *testing.T) {
 	}
 	for _, eta := range []float64{0, 0.05, 1, 1.6} { // 2/A_ii = 1.67
 		m := WidrowHoff{Eta: eta}
-		got := mustSolve(t, s, [][]float64{b}, m, SystemSettings{MaxIterations: 5, Stop: Residual{Abs: 1e-300}})
+		got := mustSolve(t, s, [][]float64{b}, m, Settings{MaxIterations: 5, Stop: Residual{Abs: 1e-300}})
 		alpha := make([]float64, 40)
 		for range 5 {
 			for i := range alpha {
@@ -28,8 +32,8 @@ func TestWidrowHoff(t *testing.T) {
 		if !allNear(got.X[0], alpha, 1e-12) {
 			t.Errorf("eta %g: not the α of the rule", eta)
 		}
-		sol := mustSolve(t, s, [][]float64{b}, m, SystemSettings{Every: 1, MaxIterations: 100_000})
-		if sol.Status != Converged {
+		sol := mustSolve(t, s, [][]float64{b}, m, Settings{Every: 1, MaxIterations: 100_000})
+		if sol.Status != solvers.Converged {
 			t.Errorf("eta %g: %v", eta, sol.Status)
 		}
 		for k := 1; k < len(sol.Trace); k++ {
@@ -37,7 +41,7 @@ func TestWidrowHoff(t *testing.T) {
 				t.Fatalf("eta %g: the lower bound falls in sweep %d", eta, k)
 			}
 		}
-		if cg := mustSolve(t, s, [][]float64{b}, CG{}, SystemSettings{}); cg.Iterations >= sol.Iterations {
+		if cg := mustSolve(t, s, [][]float64{b}, CG{}, Settings{}); cg.Iterations >= sol.Iterations {
 			t.Errorf("eta %g: %d sweeps, CG %d iterations", eta, sol.Iterations, cg.Iterations)
 		}
 	}
@@ -52,8 +56,8 @@ func TestRank(t *testing.T) {
 	}
 	before := 1 << 30
 	for _, rank := range []int{0, 5, 20, 60} {
-		sol := mustSolve(t, s, [][]float64{b}, CG{Rank: rank}, SystemSettings{})
-		if sol.Status != Converged || sol.Iterations >= before {
+		sol := mustSolve(t, s, [][]float64{b}, CG{Rank: rank}, Settings{})
+		if sol.Status != solvers.Converged || sol.Iterations >= before {
 			t.Errorf("rank %d: %v after %d iterations, %d before", rank, sol.Status, sol.Iterations, before)
 		}
 		before = sol.Iterations

@@ -1,10 +1,12 @@
-package solvers
+package linear
 
 import (
 	"context"
 	"errors"
 	"math"
 	"testing"
+
+	"github.com/svmnb/svmnb/solvers"
 )
 
 // TestCholesky: the residual, the determinant and the inverse of systems over the
@@ -12,8 +14,8 @@ import (
 func TestCholesky(t *testing.T) {
 	for _, n := range []int{1, 2, 63, 64, 65, 130, 256, 257, 600} {
 		s, b := randomSystem(uint64(n), n, 3)
-		sol := mustSolve(t, s, b, Cholesky{}, SystemSettings{})
-		if sol.Status != Converged || sol.Factor == nil || sol.Factor.Jitter() != 0 || sol.Iterations != 1 {
+		sol := mustSolve(t, s, b, Cholesky{}, Settings{})
+		if sol.Status != solvers.Converged || sol.Factor == nil || sol.Factor.Jitter() != 0 || sol.Iterations != 1 {
 			t.Fatalf("n = %d: %v, %d iterations", n, sol.Status, sol.Iterations)
 		}
 		for j, c := range sol.Certificates {
@@ -58,7 +60,7 @@ func TestIndefinite(t *testing.T) {
 		k.diag[row] -= 3
 		k.diag[row], k.k[row][row] = max(0, k.diag[row]), max(0, k.diag[row])
 		k.k[row][row+1], k.k[row+1][row] = 2, 2
-		_, err := SolveSystem(context.Background(), s, b, Cholesky{}, SystemSettings{})
+		_, err := Solve(context.Background(), s, b, Cholesky{}, Settings{})
 		var bad *IndefiniteError
 		if !errors.As(err, &bad) {
 			t.Fatalf("seed %d: %v", seed, err)

@@ -1,13 +1,15 @@
-package solvers
+package linear
 
 import (
 	"context"
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/solvers"
 )
 
 // TestSandwich: at every iteration of 100 random systems, with and without
@@ -24,9 +26,9 @@ func TestSandwich(t *testing.T) {
 		h := f.HalfSolve(nil, b[0])
 		truth := inner(h, h)
 		for _, rank := range []int{0, 5, 20} {
-			sol := mustSolve(t, s, b, CG{Rank: rank, GibbsMacKay: true}, SystemSettings{Every: 1, Stop: Bounds{Rel: 1e-9}, MaxIterations: 10 * n})
+			sol := mustSolve(t, s, b, CG{Rank: rank, GibbsMacKay: true}, Settings{Every: 1, Stop: Bounds{Rel: 1e-9}, MaxIterations: 10 * n})
 			name := fmt.Sprintf("seed %d, n = %d, rank %d", seed, n, rank)
-			if sol.Status != Converged {
+			if sol.Status != solvers.Converged {
 				t.Errorf("%s: %v after %d iterations", name, sol.Status, sol.Iterations)
 			}
 			slack, lower := 1e-10*truth, 0.0
@@ -63,7 +65,7 @@ func TestRadauIsSharp(t *testing.T) {
 	for seed := range uint64(10) {
 		for _, rank := range []int{0, 5, 20} {
 			rng := newRand(seed)
-			x, _ := points(rng, 150, 2, 0)
+			x := points(rng, 150, 2, 0)
 			b := make([]float64, 150)
 			for i := range b {
 				b[i] = math.Sin(2*x[i][0]) + 0.1*rng.NormFloat64()
@@ -75,7 +77,7 @@ func TestRadauIsSharp(t *testing.T) {
 			}
 			h := f.HalfSolve(nil, b)
 			truth := inner(h, h)
-			sol := mustSolve(t, s, [][]float64{b}, CG{Rank: rank}, SystemSettings{Every: 1, Stop: Bounds{Rel: 1e-11}})
+			sol := mustSolve(t, s, [][]float64{b}, CG{Rank: rank}, Settings{Every: 1, Stop: Bounds{Rel: 1e-11}})
 			for _, pt := range sol.Trace[6:] {
 				if e := truth - pt.Lower; e > 1e-9*truth {
 					ratio := (pt.Radau - pt.Lower) / e
@@ -100,7 +102,7 @@ func TestRadauWithinThree(t *testing.T) {
 	for seed := range uint64(5) {
 		for _, noise := range []float64{0.1, 0.01, 0.001} {
 			rng := newRand(seed)
-			x, _ := points(rng, 150, 2, 0)
+			x := points(rng, 150, 2, 0)
 			b := make([]float64, 150)
 			for i := range b {
 				b[i] = math.Sin(2*x[i][0]) + 0.1*rng.NormFloat64()
@@ -112,7 +114,7 @@ func TestRadauWithinThree(t *testing.T) {
 			}
 			h := f.HalfSolve(nil, b)
 			truth := inner(h, h)
-			sol := mustSolve(t, s, [][]float64{b}, CG{}, SystemSettings{Every: 1, Stop: Bounds{Rel: 1e-11}})
+			sol := mustSolve(t, s, [][]float64{b}, CG{}, Settings{Every: 1, Stop: Bounds{Rel: 1e-11}})
 			asked := 0
 			for k, pt := range sol.Trace {
 				if e := truth - pt.Lower; k >= 6 && k <= 60 && e > 1e-9*truth {
@@ -149,7 +151,7 @@ func motorcycle() (*System, []float64) {
 // arithmetic (200 bits) 138.52726051 for both.
 func TestMotorcycle(t *testing.T) {
 	s, y := motorcycle()
-	sol := mustSolve(t, s, [][]float64{y}, CG{}, SystemSettings{Every: 1, Stop: Bounds{Rel: 1e-12}})
+	sol := mustSolve(t, s, [][]float64{y}, CG{}, Settings{Every: 1, Stop: Bounds{Rel: 1e-12}})
 	for _, want := range []struct {
 		k                 int
 		lower, upper, tol float64
@@ -158,7 +160,7 @@ func TestMotorcycle(t *testing.T) {
 			t.Errorf("k = %d: %.8f … %.8f, want %.8f … %.8f", want.k, pt.Lower, pt.Skilling, want.lower, want.upper)
 		}
 	}
-	direct := mustSolve(t, s, [][]float64{y}, Cholesky{}, SystemSettings{})
+	direct := mustSolve(t, s, [][]float64{y}, Cholesky{}, Settings{})
 	if c := direct.Certificates[0]; math.Abs(c.Lower-138.52726051) > 6e-9 {
 		t.Errorf("y'A⁻¹y = %.8f", c.Lower)
 	}
@@ -172,7 +174,7 @@ func TestMotorcycle(t *testing.T) {
 		for i := range k {
 			k[i] = 45 * 45 * rbf(0.02)(d.X[i], []float64{want.x})
 		}
-		batch := mustSolve(t, s, [][]float64{k}, CG{}, SystemSettings{Stop: Bounds{Abs: 1e-3}})
+		batch := mustSolve(t, s, [][]float64{k}, CG{}, Settings{Stop: Bounds{Abs: 1e-3}})
 		c := batch.Certificates[0]
 		if lo, hi := 45*45-c.Upper, 45*45-c.Lower; !(lo <= want.variance+1e-8 && want.variance <= hi+1e-8 && hi-lo < 2e-3) {
 			t.Errorf("x = %g: the variance is between %.8f and %.8f, want %.8f", want.x, lo, hi, want.variance)
@@ -189,17 +191,17 @@ func TestErrorBound(t *testing.T) {
 	for seed := range uint64(30) {
 		rng := newRand(seed)
 		n := 20 + rng.IntN(100)
-		x, _ := points(rng, n, 2, 0.5)
+		x := points(rng, n, 2, 0.5)
 		k := rbf(0.3)
 		s := &System{newGram(x, k), fill(n, math.Pow(10, -1-5*rng.Float64()))}
 		b := make([]float64, n)
 		for i := range b {
 			b[i] = x[i][0] + rng.NormFloat64()
 		}
-		exact := mustSolve(t, s, [][]float64{b}, Cholesky{}, SystemSettings{})
-		for _, m := range []LinearMethod{CG{}, CG{Rank: 10}, WidrowHoff{}, Cholesky{}, LU{}} {
+		exact := mustSolve(t, s, [][]float64{b}, Cholesky{}, Settings{})
+		for _, m := range []Method{CG{}, CG{Rank: 10}, WidrowHoff{}, Cholesky{}, LU{}} {
 			for _, limit := range []int{1, 3, 10, 30, 10 * n} {
-				sol := mustSolve(t, s, [][]float64{b}, m, SystemSettings{MaxIterations: limit, Stop: Bounds{Rel: 1e-14}})
+				sol := mustSolve(t, s, [][]float64{b}, m, Settings{MaxIterations: limit, Stop: Bounds{Rel: 1e-14}})
 				for range 20 {
 					z := []float64{4 * rng.NormFloat64(), rng.NormFloat64()}
 					if rng.IntN(2) == 0 {
@@ -231,7 +233,12 @@ type rowless struct {
 func (m *rowless) Dim() int        { return m.n }
 func (m *rowless) Diag() []float64 { return m.diag }
 func (m *rowless) Row(i int) []float64 {
-	r := nextRow(&m.buffer, &m.rows, m.n)
+	r := m.buffer[m.rows%2]
+	if r == nil {
+		r = make([]float64, m.n)
+		m.buffer[m.rows%2] = r
+	}
+	m.rows++
 	for j := range r {
 		r[j] = math.Exp(-math.Abs(float64(i-j)) / 100)
 	}
@@ -239,7 +246,7 @@ func (m *rowless) Row(i int) []float64 {
 }
 
 type counted struct {
-	Matrix
+	solvers.Matrix
 	rows int
 }
 
@@ -256,11 +263,11 @@ func TestPasses(t *testing.T) {
 		b[j][j] = -1
 	}
 	for _, c := range []struct {
-		m    LinearMethod
+		m    Method
 		more int // rows beside the passes
 	}{{CG{}, n}, {CG{Rank: rank}, n + rank}, {WidrowHoff{}, n}, {Cholesky{}, n}} {
 		k.rows = 0
-		sol := mustSolve(t, &System{k, fill(n, 0.1)}, b, c.m, SystemSettings{MaxIterations: 60, Stop: Residual{Rel: 1e-300}})
+		sol := mustSolve(t, &System{k, fill(n, 0.1)}, b, c.m, Settings{MaxIterations: 60, Stop: Residual{Rel: 1e-300}})
 		if want := sol.Iterations*n + c.more; k.rows != want {
 			t.Errorf("%s: %d rows in %d iterations, want %d", c.m.Name(), k.rows, sol.Iterations, want)
 		}
@@ -274,27 +281,89 @@ func TestNoSquare(t *testing.T) {
 	b := [][]float64{fill(n, 1), fill(n, -2)}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	mustSolve(t, s, b, CG{Rank: 5}, SystemSettings{MaxIterations: 3})
+	mustSolve(t, s, b, CG{Rank: 5}, Settings{MaxIterations: 3})
 	runtime.ReadMemStats(&after)
 	if got, most := after.TotalAlloc-before.TotalAlloc, uint64(8*n*100); got > most {
 		t.Errorf("%d bytes, at most %d expected", got, most)
 	}
 }
 
-// TestLinearStepsDoNotAllocate: beside the trace, of which nothing is sampled here, nothing
+// TestStepsDoNotAllocate: beside the trace, of which nothing is sampled here, nothing
 // but what a pass does with each row; with the bound of Gibbs and MacKay there are two.
-func TestLinearStepsDoNotAllocate(t *testing.T) {
+func TestStepsDoNotAllocate(t *testing.T) {
 	_, b := randomSystem(1, 60, 3)
-	x, _ := points(newRand(1), 60, 3, 0)
+	x := points(newRand(1), 60, 3, 0)
 	s := &System{newGram(x, rbf(0.5)), fill(60, 1e-3)}
-	for _, m := range []LinearMethod{CG{}, CG{Rank: 5}, CG{GibbsMacKay: true}, WidrowHoff{}} {
+	for _, m := range []Method{CG{}, CG{Rank: 5}, CG{GibbsMacKay: true}, WidrowHoff{}} {
 		run := func(iterations int) float64 {
 			return testing.AllocsPerRun(5, func() {
-				mustSolve(t, s, b, m, SystemSettings{MaxIterations: iterations, Stop: Residual{Rel: 1e-300}, Every: -1})
+				mustSolve(t, s, b, m, Settings{MaxIterations: iterations, Stop: Residual{Rel: 1e-300}, Every: -1})
 			})
 		}
 		if short, long := run(5), run(20); long > short+2*15 {
 			t.Errorf("%s: 5 iterations make %g allocations, 20 make %g", m.Name(), short, long)
+		}
+	}
+}
+
+// TestTable73AsPrinted: CST Table 7.3 begins at its loop. Its first lines, g = y − Aα
+// and h = g, are missing, and so is a test for g = 0 (erratum C4): begun with g = y
+// it misses the solution from any start but 0, and at the solution it divides 0 by 0.
+func TestTable73AsPrinted(t *testing.T) {
+	const n = 40
+	s, b := randomSystem(11, n, 1)
+	y := b[0]
+	times := func(v []float64) []float64 {
+		out := make([]float64, n)
+		for i := range out {
+			out[i] = s.Noise[i]*v[i] + inner(s.K.Row(i), v)
+		}
+		return out
+	}
+	printed := func(alpha, g []float64) []float64 {
+		alpha, g = slices.Clone(alpha), slices.Clone(g)
+		h := slices.Clone(g)
+		for range 3 * n {
+			ah := times(h)
+			old := inner(g, g)
+			lambda := old / inner(h, ah)
+			for i := range alpha {
+				alpha[i] += lambda * h[i]
+				g[i] -= lambda * ah[i]
+			}
+			gamma := inner(g, g) / old
+			for i := range h {
+				h[i] = g[i] + gamma*h[i]
+			}
+			if inner(g, g) < 1e-24*inner(y, y) {
+				break
+			}
+		}
+		return alpha
+	}
+	want := mustSolve(t, s, b, Cholesky{}, Settings{}).X[0]
+	far, stop := fill(n, 3), Bounds{Rel: 1e-12}
+	if got := printed(far, y); allNear(got, want, 0.1) {
+		t.Error("as printed CG finds the solution from a start of 3")
+	}
+	residual := times(far)
+	for i := range residual {
+		residual[i] = y[i] - residual[i]
+	}
+	if got := printed(far, residual); !allNear(got, want, 1e-6) {
+		t.Error("with the missing lines the table does not find the solution")
+	}
+	if got := mustSolve(t, s, b, CG{}, Settings{Start: [][]float64{far}, Stop: stop}).X[0]; !allNear(got, want, 1e-6) {
+		t.Error("CG does not find the solution from a start of 3")
+	}
+	zero := make([]float64, n)
+	if got := printed(zero, zero); !math.IsNaN(got[0]) {
+		t.Errorf("as printed y = 0 gives %g, want 0/0", got[0])
+	}
+	for name, start := range map[string][][]float64{"y = 0": nil, "y = 0 from 3": {far}} {
+		sol := mustSolve(t, s, [][]float64{zero}, CG{}, Settings{Start: start, Stop: Residual{Abs: 1e-9}})
+		if sol.Status != solvers.Converged || !(norm(sol.X[0]) <= 1e-6) {
+			t.Errorf("%s: %v, ‖x‖ = %g", name, sol.Status, norm(sol.X[0]))
 		}
 	}
 }

@@ -1,38 +1,39 @@
-package solvers
+package linear
 
 import (
 	"context"
 	"errors"
 	"math"
-	"slices"
 	"strings"
 	"testing"
+
+	"github.com/svmnb/svmnb/solvers"
 )
 
-// TestLinearZeroValues: nil contexts and zero values of what this part of the package
-// exports give errors, or what nothing amounts to, and no panic.
-func TestLinearZeroValues(t *testing.T) {
+// TestZeroValues: nil contexts and zero values of what the package exports give errors, or
+// what nothing amounts to, and no panic.
+func TestZeroValues(t *testing.T) {
 	s, b := randomSystem(1, 5, 1)
 	var none context.Context
 	refused := func(what string, err error, field string) {
-		var bad *ProblemError
+		var bad *solvers.ProblemError
 		if !errors.As(err, &bad) || bad.Field != field {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	for _, m := range linearMethods {
-		_, err := SolveSystem(none, s, b, m, SystemSettings{})
+	for _, m := range methods {
+		_, err := Solve(none, s, b, m, Settings{})
 		refused(m.Name()+" without a context", err, "ctx")
-		_, err = SolveSystem(context.Background(), nil, b, m, SystemSettings{})
+		_, err = Solve(context.Background(), nil, b, m, Settings{})
 		refused(m.Name()+" without a system", err, "K")
 	}
 	_, err := (Cholesky{}).Factor(none, s)
 	refused("Factor without a context", err, "ctx")
 	_, err = (Cholesky{}).Factor(context.Background(), nil)
 	refused("Factor of nothing", err, "K")
-	_, err = Probe(none, s, CG{}, 4, 1, SystemSettings{})
+	_, err = Probe(none, s, CG{}, 4, 1, Settings{})
 	refused("Probe without a context", err, "ctx")
-	_, err = Probe(context.Background(), &System{}, CG{}, 4, 1, SystemSettings{})
+	_, err = Probe(context.Background(), &System{}, CG{}, 4, 1, Settings{})
 	refused("Probe of nothing", err, "K")
 	_, _, err = LogDet(none, s, 4, 1)
 	refused("LogDet without a context", err, "ctx")
@@ -65,10 +66,10 @@ func TestLinearZeroValues(t *testing.T) {
 // allocated, whatever the method.
 func TestProbeCount(t *testing.T) {
 	s, _ := randomSystem(1, 50, 1)
-	for _, m := range []LinearMethod{CG{}, CG{Rank: 5}} {
+	for _, m := range []Method{CG{}, CG{Rank: 5}} {
 		for _, count := range []int{1_000_000_000, 1_000_000_000_000, math.MaxInt} {
 			var bad *MemoryError
-			if _, err := Probe(context.Background(), s, m.(CG), count, 1, SystemSettings{}); !errors.As(err, &bad) {
+			if _, err := Probe(context.Background(), s, m.(CG), count, 1, Settings{}); !errors.As(err, &bad) {
 				t.Errorf("%s, %d probes: %v", m.Name(), count, err)
 			}
 		}
@@ -104,28 +105,19 @@ func TestTwofold(t *testing.T) {
 	}
 }
 
-// TestNilContext: a method that is asked to solve without a context refuses, of every kind
-// and of Crammer and Singer's dual.
+// TestNilContext: a factor that is asked to solve without a context refuses.
 func TestNilContext(t *testing.T) {
 	var none context.Context
 	refused := func(what string, err error) {
-		var bad *ProblemError
+		var bad *solvers.ProblemError
 		if !errors.As(err, &bad) || bad.Field != "ctx" || !strings.Contains(err.Error(), "context.Background()") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	for _, m := range slices.Concat(methods, singles) {
-		res, err := Solve(none, ringProblem(1), m.method, Settings{})
-		if refused(m.method.Name(), err); res != nil {
-			t.Errorf("%s: %v", m.method.Name(), res)
-		}
-	}
-	_, err := (&CrammerSinger{}).Solve(none, Settings{})
-	refused("Crammer and Singer", err)
 	var f CholeskyFactor
 	refused("SolveAll", f.SolveAll(none, nil))
 	refused("HalfSolveAll", f.HalfSolveAll(none, nil))
-	_, err = f.Inverse(none)
+	_, err := f.Inverse(none)
 	refused("Inverse", err)
 	_, err = f.InverseLower(none)
 	refused("InverseLower", err)

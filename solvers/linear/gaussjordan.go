@@ -1,4 +1,4 @@
-package solvers
+package linear
 
 import (
 	"context"
@@ -17,8 +17,8 @@ func (GaussJordan) Name() string { return "Gauss–Jordan" }
 // Memory returns 8n² and 16n for each right-hand side.
 func (GaussJordan) Memory(n, q int) float64 { return square(n, q) }
 
-// Start implements LinearMethod.
-func (GaussJordan) Start(s *System, b, x [][]float64) (LinearStepper, error) {
+// Start implements Method.
+func (GaussJordan) Start(s *System, b, x [][]float64) (Stepper, error) {
 	return &gaussJordan{direct{b: b, x: x}, s}, nil
 }
 

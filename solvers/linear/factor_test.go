@@ -1,4 +1,4 @@
-package solvers
+package linear
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/svmnb/svmnb/internal/simd"
+	"github.com/svmnb/svmnb/solvers"
 )
 
 // TestSubtractProduct holds products over the seams of their parts against gonum's.
@@ -47,7 +48,7 @@ func TestFactorThreads(t *testing.T) {
 	s, b := randomSystem(5, n, 3)
 	run := func(threads int) (all [][]float64) {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
-		sol := mustSolve(t, s, b, Cholesky{}, SystemSettings{})
+		sol := mustSolve(t, s, b, Cholesky{}, Settings{})
 		inverse, err := sol.Factor.Inverse(context.Background())
 		if err != nil {
 			t.Fatal(err)
@@ -125,11 +126,11 @@ func (m *swept) Sweep(ctx context.Context, lower bool, do func(i int, row []floa
 // TestSweeper: every method finds the same by sweeps as by rows, and a bad row is
 // named, the first of several.
 func TestSweeper(t *testing.T) {
-	for _, m := range []LinearMethod{Cholesky{}, Mixed{}, LU{}, GaussJordan{}, CG{}, CG{Rank: 5}, CG{GibbsMacKay: true}} {
+	for _, m := range []Method{Cholesky{}, Mixed{}, LU{}, GaussJordan{}, CG{}, CG{Rank: 5}, CG{GibbsMacKay: true}} {
 		s, b := randomSystem(3, 60, 2)
-		want := mustSolve(t, s, b, m, SystemSettings{})
+		want := mustSolve(t, s, b, m, Settings{})
 		k := &swept{gram: s.K.(*gram)}
-		got := mustSolve(t, &System{K: k, Noise: s.Noise}, b, m, SystemSettings{})
+		got := mustSolve(t, &System{K: k, Noise: s.Noise}, b, m, Settings{})
 		if k.sweeps < 2 {
 			t.Errorf("%s: %d sweeps", m.Name(), k.sweeps)
 		}
@@ -141,8 +142,8 @@ func TestSweeper(t *testing.T) {
 			}
 		}
 		k.k[40][7], k.k[7][40], k.k[50][20] = math.NaN(), math.NaN(), math.Inf(1)
-		_, err := SolveSystem(context.Background(), &System{K: k, Noise: s.Noise}, b, m, SystemSettings{})
-		var bad *ProblemError
+		_, err := Solve(context.Background(), &System{K: k, Noise: s.Noise}, b, m, Settings{})
+		var bad *solvers.ProblemError
 		if !errors.As(err, &bad) || bad.Field != "K" || bad.Index != 7 && bad.Index != 40 {
 			t.Errorf("%s: %v", m.Name(), err)
 		}
@@ -183,11 +184,11 @@ func (m *sweptBlocks) SweepBlocks(ctx context.Context, high int, do func(i, j in
 func TestBlockSweeper(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
 		for _, n := range []int{1, 7, 60, 200} {
-			for _, m := range []LinearMethod{Cholesky{}, Mixed{}} {
+			for _, m := range []Method{Cholesky{}, Mixed{}} {
 				s, b := randomSystem(3, n, 2)
-				want := mustSolve(t, s, b, m, SystemSettings{})
+				want := mustSolve(t, s, b, m, Settings{})
 				k := &sweptBlocks{swept: swept{gram: s.K.(*gram)}}
-				got := mustSolve(t, &System{K: k, Noise: s.Noise}, b, m, SystemSettings{})
+				got := mustSolve(t, &System{K: k, Noise: s.Noise}, b, m, Settings{})
 				if k.blocks == 0 {
 					t.Errorf("%s: no blocks", m.Name())
 				}
@@ -204,8 +205,8 @@ func TestBlockSweeper(t *testing.T) {
 				for _, p := range [][2]int{{50, 20}, {49, 2}, {49, 48}} {
 					k.k[p[0]][p[1]], k.k[p[1]][p[0]] = 1e101, 1e101
 				}
-				_, err := SolveSystem(context.Background(), &System{K: k, Noise: s.Noise}, b, m, SystemSettings{})
-				var bad *ProblemError
+				_, err := Solve(context.Background(), &System{K: k, Noise: s.Noise}, b, m, Settings{})
+				var bad *solvers.ProblemError
 				if !errors.As(err, &bad) || bad.Field != "K" || bad.Value != 1e101 {
 					t.Errorf("%s: %v", m.Name(), err)
 				}

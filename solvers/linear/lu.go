@@ -1,4 +1,4 @@
-package solvers
+package linear
 
 import (
 	"context"
@@ -29,8 +29,8 @@ func (LU) Memory(n, q int) float64 { return square(n, q) }
 // square is the memory of a method that holds all of A.
 func square(n, q int) float64 { return 8 * float64(n) * (float64(n) + 2*float64(q)) }
 
-// Start implements LinearMethod.
-func (LU) Start(s *System, b, x [][]float64) (LinearStepper, error) {
+// Start implements Method.
+func (LU) Start(s *System, b, x [][]float64) (Stepper, error) {
 	return &lu{direct{b: b, x: x}, s}, nil
 }
 

@@ -1,10 +1,12 @@
-package solvers
+package linear
 
 import (
 	"context"
 	"errors"
 	"math"
 	"testing"
+
+	"github.com/svmnb/svmnb/solvers"
 )
 
 // TestMixed: the solution of Cholesky in double precision, over the seams of cells and
@@ -22,8 +24,8 @@ func TestMixed(t *testing.T) {
 			}
 			passes := 0
 			counted := &passing{s.K, &passes}
-			sol := mustSolve(t, &System{counted, s.Noise}, b, Mixed{}, SystemSettings{})
-			exact := mustSolve(t, s, b, Cholesky{}, SystemSettings{})
+			sol := mustSolve(t, &System{counted, s.Noise}, b, Mixed{}, Settings{})
+			exact := mustSolve(t, s, b, Cholesky{}, Settings{})
 			for j, c := range sol.Certificates {
 				if c.Residual > 1e-11*norm(b[j]) {
 					t.Errorf("n = %d, scale %g: residual %g of %g", n, scale, c.Residual, norm(b[j]))
@@ -46,7 +48,7 @@ func TestMixed(t *testing.T) {
 
 // passing counts the rows that are asked for.
 type passing struct {
-	Matrix
+	solvers.Matrix
 	rows *int
 }
 
@@ -65,15 +67,15 @@ func TestMixedDoubles(t *testing.T) {
 		}
 		s.K.(*gram).diag[i] = 1
 	}
-	sol := mustSolve(t, s, b, Mixed{}, SystemSettings{})
-	exact := mustSolve(t, s, b, Cholesky{}, SystemSettings{})
+	sol := mustSolve(t, s, b, Mixed{}, Settings{})
+	exact := mustSolve(t, s, b, Cholesky{}, Settings{})
 	if r, want := sol.Certificates[0].Residual, exact.Certificates[0].Residual; !(r <= 10*want+1e-10*norm(b[0])) {
 		t.Errorf("residual %g, Cholesky's %g", r, want)
 	}
 	row := s.K.(*gram).k[3]
 	row[4], s.K.(*gram).k[4][3] = 2, 2
 	var bad *IndefiniteError
-	if _, err := SolveSystem(context.Background(), s, b, Mixed{}, SystemSettings{}); !errors.As(err, &bad) || bad.Row < 0 {
+	if _, err := Solve(context.Background(), s, b, Mixed{}, Settings{}); !errors.As(err, &bad) || bad.Row < 0 {
 		t.Errorf("of an indefinite matrix: %v", err)
 	}
 }

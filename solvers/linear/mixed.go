@@ -1,4 +1,4 @@
-package solvers
+package linear
 
 import (
 	"context"
@@ -34,8 +34,8 @@ func (Mixed) Memory(n, q int) float64 {
 	return chol.Memory(n) + 48*float64(n)*float64(q)
 }
 
-// Start implements LinearMethod.
-func (m Mixed) Start(s *System, b, x [][]float64) (LinearStepper, error) {
+// Start implements Method.
+func (m Mixed) Start(s *System, b, x [][]float64) (Stepper, error) {
 	return &mixed{direct: direct{b: b, x: x}, s: s}, nil
 }
 

@@ -1,6 +1,11 @@
-package solvers
+package linear
 
-import "github.com/svmnb/svmnb/internal/simd"
+import (
+	"context"
+
+	"github.com/svmnb/svmnb/internal/rows"
+	"github.com/svmnb/svmnb/internal/simd"
+)
 
 // array is a matrix stored by rows, stride apart.
 type array struct {
@@ -18,3 +23,13 @@ func (t array) block(r0, r1, c0, c1 int) rectangle {
 
 // row is row i of the array up to column end.
 func (t array) row(i, end int) []float64 { return t.data[i*t.stride : i*t.stride+end] }
+
+// dense returns A.
+func (s *System) dense(ctx context.Context) (array, error) {
+	n := s.K.Dim()
+	t := array{make([]float64, n*n), n}
+	return t, rows.Sweep(ctx, s.K, false, func(i int, row []float64) {
+		copy(t.row(i, n), row)
+		t.data[i*n+i] += s.noise(i)
+	})
+}

@@ -1,4 +1,4 @@
-package solvers
+package linear
 
 import (
 	"context"
@@ -7,13 +7,15 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/svmnb/svmnb/solvers"
 )
 
 // evidenceSystem is the covariance of n points on a line or in a plane, of a Gaussian
 // process with noise 0.01.
 func evidenceSystem(n, d int) *System {
 	rng := newRand(uint64(n))
-	x, _ := points(rng, n, d, 0)
+	x := points(rng, n, d, 0)
 	return &System{newGram(x, rbf(0.5)), fill(n, 0.01)}
 }
 
@@ -28,7 +30,7 @@ func TestLogDet(t *testing.T) {
 				t.Fatal(err)
 			}
 			truth := f.LogDet()
-			p, err := Probe(context.Background(), s, CG{Rank: rank}, 60, 3, SystemSettings{})
+			p, err := Probe(context.Background(), s, CG{Rank: rank}, 60, 3, Settings{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -65,7 +67,7 @@ func TestQuadrature(t *testing.T) {
 	}
 	truth := f.LogDet()
 	for _, limit := range []int{1, 2, 3, 5, 8, 13, 1000} {
-		_, st, err := solveSystem(context.Background(), s, b, probing{}, SystemSettings{Stop: Bounds{Rel: 1e-10}, MaxIterations: limit})
+		_, st, err := solve(context.Background(), s, b, probing{}, Settings{Stop: Bounds{Rel: 1e-10}, MaxIterations: limit})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +99,7 @@ func TestTrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, rank := range []int{0, 15} {
-		p, err := Probe(context.Background(), s, CG{Rank: rank}, 40, 9, SystemSettings{Stop: Bounds{Rel: 1e-8}})
+		p, err := Probe(context.Background(), s, CG{Rank: rank}, 40, 9, Settings{Stop: Bounds{Rel: 1e-8}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,15 +152,15 @@ func TestTridiagonal(t *testing.T) {
 
 func TestProbeBadInput(t *testing.T) {
 	ctx := context.Background()
-	var bad *ProblemError
+	var bad *solvers.ProblemError
 	s := evidenceSystem(20, 1)
-	if _, err := Probe(ctx, s, CG{}, 1, 1, SystemSettings{}); !errors.As(err, &bad) || bad.Field != "count" {
+	if _, err := Probe(ctx, s, CG{}, 1, 1, Settings{}); !errors.As(err, &bad) || bad.Field != "count" {
 		t.Error(err)
 	}
-	if _, err := Probe(ctx, nil, CG{}, 5, 1, SystemSettings{}); !errors.As(err, &bad) || bad.Field != "K" {
+	if _, err := Probe(ctx, nil, CG{}, 5, 1, Settings{}); !errors.As(err, &bad) || bad.Field != "K" {
 		t.Error(err)
 	}
-	if _, err := Probe(ctx, s, CG{Rank: -2}, 5, 1, SystemSettings{}); !errors.As(err, &bad) || bad.Field != "CG.Rank" {
+	if _, err := Probe(ctx, s, CG{Rank: -2}, 5, 1, Settings{}); !errors.As(err, &bad) || bad.Field != "CG.Rank" {
 		t.Error(err)
 	}
 	s.Noise[3] = 0
@@ -168,7 +170,7 @@ func TestProbeBadInput(t *testing.T) {
 	s = evidenceSystem(20, 1)
 	s.K.(*gram).k[7][2] = math.NaN()
 	for _, rank := range []int{0, 20} {
-		if _, err := Probe(ctx, s, CG{Rank: rank}, 5, 1, SystemSettings{}); !errors.As(err, &bad) || bad.Field != "K" {
+		if _, err := Probe(ctx, s, CG{Rank: rank}, 5, 1, Settings{}); !errors.As(err, &bad) || bad.Field != "K" {
 			t.Errorf("rank %d: %v", rank, err)
 		}
 	}
@@ -180,12 +182,12 @@ func TestProbeBadInput(t *testing.T) {
 				cancel()
 			}
 		}}
-		p, err := Probe(ctx, &System{k, s.Noise}, CG{Rank: rank}, 5, 1, SystemSettings{Stop: Bounds{Rel: 1e-13}})
+		p, err := Probe(ctx, &System{k, s.Noise}, CG{Rank: rank}, 5, 1, Settings{Stop: Bounds{Rel: 1e-13}})
 		if !errors.Is(err, context.Canceled) || p == nil || math.IsNaN(p.LogDet) {
 			t.Errorf("rank %d: %v", rank, err)
 		}
 		cancel()
-		if _, err := Probe(ctx, s, CG{Rank: rank}, 5, 1, SystemSettings{}); !errors.Is(err, context.Canceled) {
+		if _, err := Probe(ctx, s, CG{Rank: rank}, 5, 1, Settings{}); !errors.Is(err, context.Canceled) {
 			t.Errorf("rank %d: %v", rank, err)
 		}
 	}

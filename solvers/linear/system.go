@@ -1,0 +1,110 @@
+package linear
+
+import (
+	"context"
+	"math"
+
+	"github.com/svmnb/svmnb/internal/rows"
+	"github.com/svmnb/svmnb/solvers"
+)
+
+// System is the linear system of a Gaussian process and of ridge regression,
+//
+//	A x = b,  A = K + diag(noise)
+//
+// (CST 7.6, where the matrix of Table 7.3 is called C). K is n × n and positive
+// semi-definite. Noise has n variances ≥ 0, in the units of K, the same for all
+// points or not; nil means none. Where every one is positive, A ⪰ diag(noise) and
+// the error of any x is bounded; with a zero there are no upper bounds.
+type System struct {
+	K     solvers.Matrix
+	Noise []float64
+}
+
+// Check returns a *ProblemError for the first thing that is wrong with s. Rows of K
+// are looked at when they are first used.
+func (s *System) Check() error {
+	if s == nil || s.K == nil {
+		return wrong("K", -1, 0, "no kernel matrix")
+	}
+	n := s.K.Dim()
+	if n == 0 {
+		return wrong("K", -1, 0, "the kernel matrix has no rows; give at least one point")
+	}
+	diag := s.K.Diag()
+	if len(diag) != n {
+		return wrong("K", -1, 0, "the diagonal has %d entries, the kernel matrix has %d rows", len(diag), n)
+	}
+	if len(s.Noise) != n && s.Noise != nil {
+		return wrong("Noise", -1, 0, "has %d entries, the kernel matrix has %d rows", len(s.Noise), n)
+	}
+	for i, v := range diag {
+		switch {
+		case !rows.Usable(v):
+			return wrong("K", i, v, "row %d, column %d "+rows.Unusable, i, i)
+		case v < 0:
+			return wrong("K", i, v, "a diagonal entry is negative, so K is not positive semi-definite; use another kernel")
+		}
+	}
+	for i, v := range s.Noise {
+		if !(v >= 0 && rows.Usable(v)) {
+			return wrong("Noise", i, v, "must be a variance from 0 to 1e100; positive, as a rule")
+		}
+	}
+	return nil
+}
+
+// Criterion returns when a run stops where Settings does not say: Bounds{Rel: 1e-6},
+// or Residual{Rel: 1e-6} where a noise is 0, or so small that rounding of K hides it, for
+// there are no upper bounds then.
+func (s *System) Criterion() Criterion {
+	if s.theta() == 0 {
+		return Residual{Rel: 1e-6}
+	}
+	return Bounds{Rel: 1e-6}
+}
+
+// noise returns noise_i.
+func (s *System) noise(i int) float64 {
+	if s.Noise == nil {
+		return 0
+	}
+	return s.Noise[i]
+}
+
+// theta returns the smallest floor: A ⪰ θI.
+func (s *System) theta() float64 {
+	theta := math.Inf(1)
+	for i, k := range s.K.Diag() {
+		theta = min(theta, s.floor(i, k))
+	}
+	return theta
+}
+
+// floor returns what is left of noise_i when entries of K are off by a rounding,
+// |E_ij| ≤ 2⁻⁵² √(K_ii K_jj), hence E ⪰ −n 2⁻⁵² diag(K): A ⪰ diag(floor) where K is
+// a kernel matrix but for that. k is K_ii.
+func (s *System) floor(i int, k float64) float64 {
+	return max(0, s.noise(i)-float64(s.K.Dim())*0x1p-52*k)
+}
+
+// times sets y_j = A x_j for all j in one pass over the rows of K, which are
+// asked for once however many x there are. It polls ctx at every row.
+func (s *System) times(ctx context.Context, y, x [][]float64) error {
+	return rows.Sweep(ctx, s.K, false, func(i int, row []float64) { s.timesRow(y, x, i, row) })
+}
+
+func (s *System) timesRow(y, x [][]float64, i int, row []float64) {
+	noise := s.noise(i)
+	for j, v := range x {
+		y[j][i] = inner(row, v) + noise*v[i]
+	}
+}
+
+// checked returns s with a K that looks at its rows when they are first used.
+func (s *System) checked() *System {
+	return &System{K: rows.Check(s.K, func(i int, v float64, msg string) error { return wrong("K", i, v, "%s", msg) }), Noise: s.Noise}
+}
+
+// failed returns what K has found wrong in its rows.
+func (s *System) failed() error { return s.K.(*rows.Checked).Err() }

@@ -1,0 +1,53 @@
+package linear
+
+import (
+	"math"
+
+	"github.com/svmnb/svmnb/internal/simd"
+)
+
+// inner returns x'y.
+func inner(x, y []float64) float64 { return simd.Dot(x, y) }
+
+// axpy adds a x to y.
+func axpy(y []float64, a float64, x []float64) {
+	y = y[:len(x)]
+	for i, v := range x {
+		y[i] += a * v
+	}
+}
+
+// norm returns ‖x‖, of numbers of any size.
+func norm(x []float64) float64 {
+	scale := 0.0
+	for _, v := range x {
+		scale = max(scale, math.Abs(v))
+	}
+	if scale == 0 || math.IsInf(scale, 1) {
+		return scale
+	}
+	sum := 0.0
+	for _, v := range x {
+		sum += v / scale * (v / scale)
+	}
+	return scale * math.Sqrt(sum)
+}
+
+// distance returns ‖x − y‖.
+func distance(x, y []float64) float64 {
+	sum := 0.0
+	for i, v := range x {
+		d := v - y[i]
+		sum += float64(d * d)
+	}
+	return math.Sqrt(sum)
+}
+
+// fill returns n numbers v.
+func fill(n int, v float64) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = v
+	}
+	return x
+}
