@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"fmt"
+	"math/rand/v2"
 
 	"github.com/svmnb/svmnb/internal/simd"
 	"github.com/svmnb/svmnb/internal/vec"
@@ -10,6 +11,15 @@ import (
 // ARDKernel is exp(−½ Σ_k (x_k − z_k)²/ℓ_k²); see [ARD].
 type ARDKernel struct {
 	Lengths string // ℓ_k > 0, in the units of x_k, for all d features: "1, 0.5"
+}
+
+func init() {
+	register("ARD", func(a arguments) Kernel {
+		if len(a.kernels)+len(a.strings) > 0 {
+			return nil
+		}
+		return ARD(a.numbers...)
+	})
 }
 
 // ARD returns the Gaussian kernel with a length scale for each feature,
@@ -27,6 +37,10 @@ func (k ARDKernel) Eval(x, z []float64) float64 {
 	vec.WeightedSquaredDistances(k.inverse())(v[:], x, z, 1)
 	ofWeightedDistances(v[:])
 	return v[0]
+}
+
+func (k ARDKernel) inner(int) inner {
+	return inner{distance: true, weights: k.inverse(), of: ofWeightedDistances}
 }
 
 func ofWeightedDistances(v []float64) { simd.ExpScaled(v, -0.5) }
@@ -83,7 +97,9 @@ func (k ARDKernel) EvalGradient(grad, x, z []float64) float64 {
 	return v[0]
 }
 
-func (k ARDKernel) gradients() gradients {
+func (k ARDKernel) gradientRower(p *points) gradientRower { return newGradientLoop(p, k.gradients()) }
+
+func (k ARDKernel) gradients() gradientLoop {
 	inverse := k.inverse()
 	return func(v, grad, x, columns []float64, stride int) {
 		clear(v)
@@ -100,4 +116,13 @@ func (k ARDKernel) gradients() gradients {
 			timesValue(grad[f*len(v):], v)
 		}
 	}
+}
+
+func (k ARDKernel) spectral() ([]spectralTerm, bool) {
+	inverse := k.inverse()
+	return []spectralTerm{{1, func(rng *rand.Rand, omega []float64) {
+		for i, v := range inverse {
+			omega[i] += float64(v * rng.NormFloat64())
+		}
+	}}}, true
 }

@@ -145,7 +145,7 @@ type centredRower struct {
 	mean  float64
 }
 
-func newCentredRower(k CentredKernel, p *points) *centredRower {
+func (k CentredKernel) rower(p *points) rower {
 	r := &centredRower{k: rowerOf(k.K, p), means: newMeans(k.K, k.points()), m: make([]float64, p.n), mean: k.mean()}
 	w := &work{}
 	for j, x := range p.all() {
@@ -220,7 +220,8 @@ type centredGradient struct {
 	slope  []float64 // the derivatives of mean
 }
 
-func newCentredGradient(k CentredKernel, params int, p *points) *centredGradient {
+func (k CentredKernel) gradientRower(p *points) gradientRower {
+	params := learnable(k)
 	x := k.points()
 	_, means := differentiable(k.K, x, len(x[0]))
 	r := &centredGradient{

@@ -19,6 +19,11 @@ type ExpChiSquaredKernel struct {
 	Gamma float64 // > 0, in units of 1/x
 }
 
+func init() {
+	register("ChiSquared", ofNumbers(0, func([]float64) Kernel { return ChiSquared() }))
+	register("ExpChiSquared", ofNumbers(1, func(v []float64) Kernel { return ExpChiSquared(v[0]) }))
+}
+
 // ChiSquared returns the additive χ² kernel of histograms,
 // K(x, z) = Σ_k 2x_k z_k/(x_k + z_k) with 0/0 = 0, the sum of the harmonic means.
 // Features are at least 0; [NewGram] returns a *[DataError] for others.
@@ -33,21 +38,29 @@ func ChiSquared() ChiSquaredKernel { return ChiSquaredKernel{} }
 func ExpChiSquared(gamma float64) ExpChiSquaredKernel { return ExpChiSquaredKernel{Gamma: gamma} }
 
 // Eval returns Σ_k 2x_k z_k/(x_k + z_k).
-func (ChiSquaredKernel) Eval(x, z []float64) float64 {
+func (k ChiSquaredKernel) Eval(x, z []float64) float64 {
 	var v [1]float64
-	vec.HarmonicMeans(v[:], x, z, 1)
+	k.EvalRow(v[:], x, z, 1)
 	return v[0]
 }
 
 // Eval returns exp(−γ Σ_k (x_k − z_k)²/(x_k + z_k)).
 func (k ExpChiSquaredKernel) Eval(x, z []float64) float64 {
 	var v [1]float64
-	vec.ChiSquaredDistances(v[:], x, z, 1)
-	k.ofDistances(v[:])
+	k.EvalRow(v[:], x, z, 1)
 	return v[0]
 }
 
-func (k ExpChiSquaredKernel) ofDistances(v []float64) { simd.ExpScaled(v, -k.Gamma) }
+// EvalRow sets dst[j] to K(x, z_j) for the points z_j in columns.
+func (ChiSquaredKernel) EvalRow(dst, x, columns []float64, stride int) {
+	vec.HarmonicMeans(dst, x, columns, stride)
+}
+
+// EvalRow sets dst[j] to K(x, z_j) for the points z_j in columns.
+func (k ExpChiSquaredKernel) EvalRow(dst, x, columns []float64, stride int) {
+	vec.ChiSquaredDistances(dst, x, columns, stride)
+	simd.ExpScaled(dst, -k.Gamma)
+}
 
 // CheckPoints returns a *[DataError] for the first feature below 0.
 func (k ChiSquaredKernel) CheckPoints(x [][]float64) error { return nonNegative(k, x) }
@@ -76,12 +89,11 @@ func (ExpChiSquaredKernel) With(values []float64) Kernel { return ExpChiSquared(
 
 // EvalGradient returns K(x, z) and sets grad to −γχ² K.
 func (k ExpChiSquaredKernel) EvalGradient(grad, x, z []float64) float64 {
-	var v [1]float64
-	k.gradients(v[:], grad, x, z, 1)
-	return v[0]
+	return gradientOfPair(k, grad, x, z)
 }
 
-func (k ExpChiSquaredKernel) gradients(v, grad, x, columns []float64, stride int) {
+// EvalGradientRow is EvalGradient for the points in columns.
+func (k ExpChiSquaredKernel) EvalGradientRow(v, grad, x, columns []float64, stride int) {
 	vec.ChiSquaredDistances(v, x, columns, stride)
 	byGamma(v, grad, k.Gamma)
 }

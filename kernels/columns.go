@@ -4,12 +4,22 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 )
 
 // ColumnsKernel is K of some of the features; see [Columns].
 type ColumnsKernel struct {
 	K    Kernel
 	Cols string // indices from 0 in the order in which K sees them: "0, 2"
+}
+
+func init() {
+	register("Columns", func(a arguments) Kernel {
+		if len(a.kernels) != 1 || len(a.strings) > 0 {
+			return nil
+		}
+		return ColumnsKernel{a.kernels[0], digits(a.numbers...)}
+	})
 }
 
 // Columns returns the kernel k of the features with the given indices, from 0,
@@ -101,7 +111,7 @@ type columnsRower struct {
 	k    rower
 }
 
-func newColumnsRower(k ColumnsKernel, all *points) columnsRower {
+func (k ColumnsKernel) rower(all *points) rower {
 	cols := k.indices()
 	if all.sparse != nil && !all.written {
 		p := newSparsePoints(columnsOf(all.sparse.CSR, cols))
@@ -146,7 +156,7 @@ type columnsGradient struct {
 	k    gradientRower
 }
 
-func newColumnsGradient(k ColumnsKernel, all *points) columnsGradient {
+func (k ColumnsKernel) gradientRower(all *points) gradientRower {
 	cols := k.indices()
 	_, r := differentiable(k.K, all.chosen(cols), len(cols))
 	return columnsGradient{cols, r}
@@ -162,4 +172,32 @@ func (r columnsGradient) self(grad, x []float64, w *work) float64 {
 	c := w.take(len(r.cols))
 	defer w.give(c)
 	return r.k.self(grad, choose(c, x, r.cols), w)
+}
+
+func (k ColumnsKernel) term(f *formula, cols []int) term {
+	own := k.indices()
+	for i, c := range own {
+		own[i] = cols[c]
+	}
+	return f.term(k.K, own)
+}
+
+func (k ColumnsKernel) offset(x, mean []float64) (h float64, linear, ok bool) {
+	cols := k.indices()
+	return offset(k.K, choose(make([]float64, len(cols)), x, cols), choose(make([]float64, len(cols)), mean, cols))
+}
+
+func (k ColumnsKernel) spectral() (terms []spectralTerm, ok bool) {
+	cols := k.indices()
+	inner, ok := spectral(k.K)
+	for _, t := range inner {
+		terms = append(terms, spectralTerm{t.variance, func(rng *rand.Rand, omega []float64) {
+			own := make([]float64, len(cols))
+			t.add(rng, own)
+			for i, c := range cols {
+				omega[c] += own[i]
+			}
+		}})
+	}
+	return terms, ok
 }

@@ -13,6 +13,8 @@ type CompactKernel struct {
 	Length float64 // ℓ > 0, in the units of x: the distance from which K = 0
 }
 
+func init() { register("Compact", ofNumbers(1, func(v []float64) Kernel { return Compact(v[0]) })) }
+
 // Compact returns Wendland's kernel of compact support,
 // K(x, z) = (1 − s)₊^(q+1) ((q + 1)s + 1) with s = ‖x − z‖/ℓ and q = ⌊d/2⌋ + 2 for
 // points of d features: exactly 0 from the distance ℓ on, and a function of
@@ -27,6 +29,10 @@ func (k CompactKernel) Eval(x, z []float64) float64 {
 	v := [1]float64{vec.SquaredDistance(x, z)}
 	k.ofSquaredDistances(v[:], len(x))
 	return v[0]
+}
+
+func (k CompactKernel) inner(d int) inner {
+	return inner{distance: true, of: func(v []float64) { k.ofSquaredDistances(v, d) }}
 }
 
 func (k CompactKernel) ofSquaredDistances(v []float64, d int) {
@@ -53,12 +59,11 @@ func (CompactKernel) With(values []float64) Kernel { return Compact(values[0]) }
 // EvalGradient returns K(x, z) and sets grad to (q + 1)(q + 2) s² (1 − s)₊^q, with
 // s = ‖x − z‖/ℓ.
 func (k CompactKernel) EvalGradient(grad, x, z []float64) float64 {
-	var v [1]float64
-	k.gradients(v[:], grad, x, z, 1)
-	return v[0]
+	return gradientOfPair(k, grad, x, z)
 }
 
-func (k CompactKernel) gradients(v, grad, x, columns []float64, stride int) {
+// EvalGradientRow is EvalGradient for the points in columns.
+func (k CompactKernel) EvalGradientRow(v, grad, x, columns []float64, stride int) {
 	simd.SquaredDistances(v, x, columns, stride)
 	grad = grad[:len(v)]
 	scale, q1 := 1/k.Length, len(x)/2+3

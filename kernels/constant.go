@@ -1,11 +1,16 @@
 package kernels
 
-import "math"
+import (
+	"math"
+	"math/rand/v2"
+)
 
 // ConstantKernel is c; see [Constant].
 type ConstantKernel struct {
 	C float64 // ≥ 0
 }
+
+func init() { register("Constant", ofNumbers(1, func(v []float64) Kernel { return Constant(v[0]) })) }
 
 // Constant returns the kernel K(x, z) = c ≥ 0, whose one feature is √c. It is the
 // bias in a sum, see [Augmented]. [Product] makes a [Scale] of it.
@@ -19,7 +24,8 @@ func (k ConstantKernel) Eval(x, z []float64) float64 { return k.C }
 // OfDot returns c.
 func (k ConstantKernel) OfDot(float64) float64 { return k.C }
 
-func (k ConstantKernel) fill(dst, _, _ []float64, _ int) {
+// EvalRow sets dst to c.
+func (k ConstantKernel) EvalRow(dst, _, _ []float64, _ int) {
 	for j := range dst {
 		dst[j] = k.C
 	}
@@ -46,6 +52,24 @@ func (k ConstantKernel) Hyperparameters() []Hyperparameter {
 // With returns the kernel of another c.
 func (ConstantKernel) With(values []float64) Kernel { return Constant(values[0]) }
 
+func (k ConstantKernel) term(*formula, []int) term { return constantTerm(k.C) }
+
+type constantTerm float64
+
+func (t constantTerm) values(dst []float64, _ *pairs, _ *work) {
+	for j := range dst {
+		dst[j] = float64(t)
+	}
+}
+
+func (constantTerm) reach(int, float64, float64, span) float64 { return math.Inf(1) }
+
+func (ConstantKernel) offset(_, _ []float64) (h float64, linear, ok bool) { return 0, false, true }
+
+func (k ConstantKernel) spectral() ([]spectralTerm, bool) {
+	return []spectralTerm{{k.C, func(*rand.Rand, []float64) {}}}, true
+}
+
 // EvalGradient returns c and sets grad to c.
 func (k ConstantKernel) EvalGradient(grad, x, z []float64) float64 {
 	if k.C > 0 {
@@ -54,7 +78,8 @@ func (k ConstantKernel) EvalGradient(grad, x, z []float64) float64 {
 	return k.C
 }
 
-func (k ConstantKernel) gradients(v, grad, _, _ []float64, _ int) {
+// EvalGradientRow is EvalGradient for the points in columns.
+func (k ConstantKernel) EvalGradientRow(v, grad, _, _ []float64, _ int) {
 	for j := range v {
 		v[j], grad[j] = k.C, k.C
 	}

@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"math"
+	"math/rand/v2"
 
 	"github.com/svmnb/svmnb/internal/simd"
 	"github.com/svmnb/svmnb/internal/vec"
@@ -10,6 +11,10 @@ import (
 // ExponentialKernel is exp(−‖x − z‖/ℓ); see [Exponential].
 type ExponentialKernel struct {
 	Length float64 // ℓ > 0, in the units of x
+}
+
+func init() {
+	register("Exponential", ofNumbers(1, func(v []float64) Kernel { return Exponential(v[0]) }))
 }
 
 // Exponential returns the kernel K(x, z) = exp(−‖x − z‖/ℓ), also called
@@ -31,6 +36,8 @@ func (k ExponentialKernel) OfSquaredDistance(r2 float64) float64 {
 	k.ofSquaredDistances(v[:])
 	return v[0]
 }
+
+func (k ExponentialKernel) inner(int) inner { return inner{distance: true, of: k.ofSquaredDistances} }
 
 func (k ExponentialKernel) ofSquaredDistances(v []float64) {
 	for j, r2 := range v {
@@ -54,12 +61,11 @@ func (ExponentialKernel) With(values []float64) Kernel { return Exponential(valu
 
 // EvalGradient returns K(x, z) and sets grad to s exp(−s), s = ‖x − z‖/ℓ.
 func (k ExponentialKernel) EvalGradient(grad, x, z []float64) float64 {
-	var v [1]float64
-	k.gradients(v[:], grad, x, z, 1)
-	return v[0]
+	return gradientOfPair(k, grad, x, z)
 }
 
-func (k ExponentialKernel) gradients(v, grad, x, columns []float64, stride int) {
+// EvalGradientRow is EvalGradient for the points in columns.
+func (k ExponentialKernel) EvalGradientRow(v, grad, x, columns []float64, stride int) {
 	simd.SquaredDistances(v, x, columns, stride)
 	grad = grad[:len(v)]
 	scale := 1 / k.Length
@@ -68,4 +74,10 @@ func (k ExponentialKernel) gradients(v, grad, x, columns []float64, stride int) 
 	}
 	k.ofSquaredDistances(v)
 	timesValue(grad, v)
+}
+
+// AddFrequency adds a draw from the spectral density, a multivariate
+// t of 1 degree of freedom.
+func (k ExponentialKernel) AddFrequency(rng *rand.Rand, omega []float64) {
+	addNormal(omega, math.Sqrt(0.5/gamma(rng, 0.5))/k.Length, rng)
 }

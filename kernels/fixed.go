@@ -14,6 +14,15 @@ type FixedKernel struct {
 	Names string // of what is held: "period, length"; "" holds everything
 }
 
+func init() {
+	register("Fixed", func(a arguments) Kernel {
+		if len(a.kernels) != 1 || len(a.numbers) > 0 {
+			return nil
+		}
+		return Fixed(a.kernels[0], a.strings...)
+	})
+}
+
 // Fixed returns the kernel k, the same values to the bit, of which the named
 // [Hyperparameters] are not learned, or none when no name is given:
 //
@@ -109,6 +118,20 @@ func (k FixedKernel) With(values []float64) Kernel {
 // EvalGradient returns K(x, z) and sets grad to its derivatives by what is not
 // held.
 func (k FixedKernel) EvalGradient(grad, x, z []float64) float64 { return evalGradient(k, grad, x, z) }
+
+func (k FixedKernel) rower(p *points) rower { return rowerOf(k.K, p) }
+
+func (k FixedKernel) gradientRower(p *points) gradientRower {
+	return partlyFixedGradient{gradientRowerOf(k.K, p), learnable(k.K), k.free()}
+}
+
+func (k FixedKernel) term(f *formula, cols []int) term { return f.term(k.K, cols) }
+
+func (k FixedKernel) offset(x, mean []float64) (h float64, linear, ok bool) {
+	return offset(k.K, x, mean)
+}
+
+func (k FixedKernel) spectral() ([]spectralTerm, bool) { return spectral(k.K) }
 
 // partlyFixedGradient has the derivatives of k and passes on those that are asked
 // for.

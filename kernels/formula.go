@@ -78,43 +78,16 @@ func formulaOf(k Kernel, d int) *formula {
 
 // term returns the term of k of the features cols, or nil.
 func (f *formula) term(k Kernel, cols []int) term {
-	switch k := k.(type) {
-	case SumKernel:
-		if a, b := f.term(k.A, cols), f.term(k.B, cols); a != nil && b != nil {
-			return sumTerm{a, b}
-		}
-		return nil
-	case ProductKernel:
-		if a, b := f.term(k.A, cols), f.term(k.B, cols); a != nil && b != nil {
-			return productTerm{a, b}
-		}
-		return nil
-	case ScaleKernel:
-		if t := f.term(k.K, cols); t != nil {
-			return scaleTerm{k.C, t}
-		}
-		return nil
-	case NormalisedKernel:
-		if t := f.term(k.K, cols); t != nil {
-			return normalisedTerm{t}
-		}
-		return nil
-	case ColumnsKernel:
-		return f.term(k.K, chooseInts(cols, k.indices()))
-	case FixedKernel:
-		return f.term(k.K, cols)
-	case ConstantKernel:
-		return constantTerm(k.C)
+	if k, ok := as[interface {
+		term(f *formula, cols []int) term
+	}](k); ok {
+		return k.term(f, cols)
 	}
 	in, ok := innerOf(k, len(cols))
 	if !ok {
 		return nil
 	}
-	t := innerTerm{inner: in, space: f.space(cols, in.weights)}
-	if g, ok := k.(GaussianKernel); ok {
-		t.gamma = g.Gamma
-	}
-	return t
+	return innerTerm{inner: in, space: f.space(cols, in.weights)}
 }
 
 // firstInts returns 0, 1 … n − 1.
@@ -122,14 +95,6 @@ func firstInts(n int) []int {
 	v := make([]int, n)
 	for i := range v {
 		v[i] = i
-	}
-	return v
-}
-
-func chooseInts(from, at []int) []int {
-	v := make([]int, len(at))
-	for i, c := range at {
-		v[i] = from[c]
 	}
 	return v
 }
@@ -157,7 +122,6 @@ func (f *formula) reach(u, tol float64, self []span) []float64 {
 type innerTerm struct {
 	inner
 	space int
-	gamma float64 // of a Gaussian; 0 for others
 }
 
 func (t innerTerm) values(dst []float64, p *pairs, _ *work) {
@@ -236,90 +200,4 @@ func (t innerTerm) reach(space int, u, tol float64, self span) float64 {
 		}
 	}
 	return math.Ldexp(1, low)
-}
-
-type constantTerm float64
-
-func (t constantTerm) values(dst []float64, _ *pairs, _ *work) {
-	for j := range dst {
-		dst[j] = float64(t)
-	}
-}
-
-func (constantTerm) reach(int, float64, float64, span) float64 { return math.Inf(1) }
-
-type sumTerm struct{ a, b term }
-
-func (t sumTerm) values(dst []float64, p *pairs, w *work) {
-	b := w.take(len(dst))
-	defer w.give(b)
-	t.a.values(dst, p, w)
-	t.b.values(b, p, w)
-	for j, v := range b {
-		dst[j] += v
-	}
-}
-
-func (t sumTerm) reach(space int, u, tol float64, self span) float64 {
-	return min(t.a.reach(space, u, tol, self), t.b.reach(space, u, tol, self))
-}
-
-type productTerm struct{ a, b term }
-
-func (t productTerm) values(dst []float64, p *pairs, w *work) {
-	b := w.take(len(dst))
-	defer w.give(b)
-	t.a.values(dst, p, w)
-	t.b.values(b, p, w)
-	for j, v := range b {
-		dst[j] *= v
-	}
-}
-
-func (t productTerm) reach(space int, u, tol float64, self span) float64 {
-	return sumTerm(t).reach(space, u, tol/2, self) // the relative errors add
-}
-
-type scaleTerm struct {
-	c float64
-	k term
-}
-
-func (t scaleTerm) values(dst []float64, p *pairs, w *work) {
-	t.k.values(dst, p, w)
-	for j := range dst {
-		dst[j] *= t.c
-	}
-}
-
-func (t scaleTerm) reach(space int, u, tol float64, self span) float64 {
-	return t.k.reach(space, u, tol, self)
-}
-
-type normalisedTerm struct{ k term }
-
-func (t normalisedTerm) values(dst []float64, p *pairs, w *work) {
-	t.k.values(dst, p, w)
-	if p.self {
-		for j, v := range dst {
-			dst[j] = cosine(v, v, v)
-		}
-		return
-	}
-	selves := w.take(len(dst))
-	defer w.give(selves)
-	q := p.other
-	*q = pairs{right: p.left, from: p.at, self: true}
-	t.k.values(selves[:1], q, w)
-	self := selves[0]
-	*q = pairs{right: p.right, from: p.from, self: true}
-	t.k.values(selves, q, w)
-	for j, v := range dst {
-		dst[j] = cosine(v, self, selves[j])
-	}
-}
-
-// The error counts by the size of the smallest.
-func (t normalisedTerm) reach(space int, u, tol float64, self span) float64 {
-	return t.k.reach(space, u, tol, span{self.low, self.low})
 }

@@ -6,6 +6,16 @@ import (
 	"math/rand/v2"
 )
 
+// Spectral is a kernel of x − z with K(x, x) = 1 that knows its spectral density, for
+// random features and samples ([Frequencies]). A type that embeds another kernel is none.
+type Spectral interface {
+	Kernel
+	// AddFrequency draws a frequency ω, in radians over the units of x, from the
+	// density whose characteristic function is the kernel, K(x, z) = E cos(ω·(x − z)),
+	// and adds it to omega, which has a number for each feature.
+	AddFrequency(rng *rand.Rand, omega []float64)
+}
+
 // Frequencies draws random Fourier features of a stationary kernel (Bochner;
 // Rahimi and Recht 2007): frequencies ω_j of d values each, in radians over the
 // units of x, with weights w_j > 0, such that
@@ -19,8 +29,8 @@ import (
 // The same seed draws the same.
 //
 // Known are [RBF], [ARD], [Laplacian], [Exponential], [Matern32], [Matern52],
-// [RationalQuadratic], [Periodic], [Constant] and what [Sum], [Product], [Scale],
-// [Columns] and [Fixed] make of them. Any other kernel is a *[ParamError], and d that
+// [RationalQuadratic], [Periodic], [Constant], each [Spectral] kernel, and what [Sum],
+// [Product], [Scale], [Columns] and [Fixed] make of them. Any other kernel is a *[ParamError], and d that
 // does not suit the kernel a *[DataError].
 //
 // A draw has at most 2²⁷ numbers, 1 GiB: more is a *[DataError] too.
@@ -64,95 +74,30 @@ const mostDrawn = 1 << 27
 // spectralTerm is a stationary kernel, variance · E cos(ω·(x − z)).
 type spectralTerm struct {
 	variance float64
-	add      func(rng *rand.Rand, omega []float64) // adds an ω that it draws
+	add      func(rng *rand.Rand, omega []float64) // as AddFrequency
 }
 
-// spectral takes k apart into terms.
+// spectral takes k apart into terms, or is not ok.
 func spectral(k Kernel) (terms []spectralTerm, ok bool) {
-	switch k := k.(type) {
-	case SumKernel:
-		a, known := spectral(k.A)
-		b, ok := spectral(k.B)
-		return append(a, b...), known && ok
-	case ProductKernel: // E cos α E cos β = E cos(α + β) for independent α, β, as E sin = 0
-		a, known := spectral(k.A)
-		b, ok := spectral(k.B)
-		for _, s := range a {
-			for _, t := range b {
-				terms = append(terms, spectralTerm{s.variance * t.variance, func(rng *rand.Rand, omega []float64) {
-					s.add(rng, omega)
-					t.add(rng, omega)
-				}})
-			}
-		}
-		return terms, known && ok
-	case ScaleKernel:
-		terms, ok = spectral(k.K)
-		for i := range terms {
-			terms[i].variance *= k.C
-		}
-		return terms, ok
-	case FixedKernel:
-		return spectral(k.K)
-	case ColumnsKernel:
-		cols := k.indices()
-		inner, ok := spectral(k.K)
-		for _, t := range inner {
-			terms = append(terms, spectralTerm{t.variance, func(rng *rand.Rand, omega []float64) {
-				own := make([]float64, len(cols))
-				t.add(rng, own)
-				for i, c := range cols {
-					omega[c] += own[i]
-				}
-			}})
-		}
-		return terms, ok
-	case ConstantKernel:
-		return []spectralTerm{{k.C, func(*rand.Rand, []float64) {}}}, true
-	case GaussianKernel:
-		return gaussianFrequencies(func(*rand.Rand) float64 { return math.Sqrt(2 * k.Gamma) }), true
-	case ExponentialKernel: // Matérn ½
-		return gaussianFrequencies(func(rng *rand.Rand) float64 { return math.Sqrt(0.5/gamma(rng, 0.5)) / k.Length }), true
-	case Matern32Kernel:
-		return gaussianFrequencies(func(rng *rand.Rand) float64 { return math.Sqrt(1.5/gamma(rng, 1.5)) / k.Length }), true
-	case Matern52Kernel:
-		return gaussianFrequencies(func(rng *rand.Rand) float64 { return math.Sqrt(2.5/gamma(rng, 2.5)) / k.Length }), true
-	case RationalQuadraticKernel:
-		return gaussianFrequencies(func(rng *rand.Rand) float64 { return math.Sqrt(gamma(rng, k.Alpha)/k.Alpha) / k.Length }), true
-	case ARDKernel:
-		inverse := k.inverse()
-		return []spectralTerm{{1, func(rng *rand.Rand, omega []float64) {
-			for i, v := range inverse {
-				omega[i] += float64(v * rng.NormFloat64())
-			}
-		}}}, true
-	case LaplacianKernel: // a Cauchy density for each feature
-		return []spectralTerm{{1, func(rng *rand.Rand, omega []float64) {
-			for i := range omega {
-				omega[i] += float64(k.Gamma * rng.NormFloat64() / rng.NormFloat64())
-			}
-		}}}, true
-	case PeriodicKernel: // whole numbers of turns, a Skellam distribution for each feature
-		return []spectralTerm{{1, func(rng *rand.Rand, omega []float64) {
-			for i := range omega {
-				omega[i] += float64(2 * math.Pi / k.Period * skellam(rng, 1/k.Length/k.Length))
-			}
-		}}}, true
+	if k, ok := as[interface {
+		spectral() ([]spectralTerm, bool)
+	}](k); ok {
+		return k.spectral()
+	}
+	if k, ok := as[Spectral](k); ok {
+		return []spectralTerm{{1, k.AddFrequency}}, true
 	}
 	return nil, false
 }
 
-// gaussianFrequencies is a mixture of Gaussian kernels: ω is normal with a
-// deviation that is drawn. Over Gamma(ν)/ν for its squared reciprocal the mixture is
-// Matérn's kernel, whose ω are a multivariate t with 2ν degrees of freedom; over
-// Gamma(α)/α for its square the rational quadratic one (GPML eq. 4.20).
-func gaussianFrequencies(deviation func(rng *rand.Rand) float64) []spectralTerm {
-	return []spectralTerm{{1, func(rng *rand.Rand, omega []float64) {
-		s := deviation(rng)
-		for i := range omega {
-			omega[i] += float64(s * rng.NormFloat64())
-		}
-	}}}
+// addNormal adds a normal ω of the given deviation. Where that is drawn, the kernel is a
+// mixture of Gaussian ones: over Gamma(ν)/ν for its squared reciprocal it is Matérn's,
+// whose ω are a multivariate t with 2ν degrees of freedom; over Gamma(α)/α for its
+// square the rational quadratic one (GPML eq. 4.20).
+func addNormal(omega []float64, deviation float64, rng *rand.Rand) {
+	for i := range omega {
+		omega[i] += float64(deviation * rng.NormFloat64())
+	}
 }
 
 // gamma draws from the gamma distribution of the given shape and scale 1, by
@@ -171,19 +116,4 @@ func gamma(rng *rand.Rand, shape float64) float64 {
 			return d * v
 		}
 	}
-}
-
-// skellam draws the difference of two Poisson numbers of mean kappa/2 each: n with
-// probability exp(−κ) I_|n|(κ), the Fourier series of exp(κ (cos t − 1)).
-func skellam(rng *rand.Rand, kappa float64) float64 {
-	if kappa > 1000 { // normal but for an excess of 1/κ
-		return math.Round(math.Sqrt(kappa) * rng.NormFloat64())
-	}
-	poisson := func() (n float64) {
-		for t := rng.ExpFloat64(); t < kappa/2; t += rng.ExpFloat64() {
-			n++
-		}
-		return n
-	}
-	return poisson() - poisson()
 }

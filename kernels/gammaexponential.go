@@ -11,6 +11,10 @@ type GammaExponentialKernel struct {
 	Gamma  float64 // the exponent, in (0, 2]
 }
 
+func init() {
+	register("GammaExponential", ofNumbers(2, func(v []float64) Kernel { return GammaExponential(v[0], v[1]) }))
+}
+
 // GammaExponential returns the kernel K(x, z) = exp(−s^γ) with s = ‖x − z‖/ℓ and
 // 0 < γ ≤ 2: [Exponential] for γ = 1, a Gaussian for γ = 2, and nothing positive
 // semi-definite beyond (Rasmussen and Williams 2006, eq. 4.18). Only here is
@@ -31,6 +35,10 @@ func (k GammaExponentialKernel) OfSquaredDistance(r2 float64) float64 {
 	v := [1]float64{r2}
 	k.ofSquaredDistances(v[:])
 	return v[0]
+}
+
+func (k GammaExponentialKernel) inner(int) inner {
+	return inner{distance: true, of: k.ofSquaredDistances}
 }
 
 func (k GammaExponentialKernel) ofSquaredDistances(v []float64) {
@@ -67,12 +75,11 @@ func (GammaExponentialKernel) With(values []float64) Kernel {
 // EvalGradient returns K(x, z) and sets grad to γ s^γ K and −γ s^γ ln s K, with
 // s = ‖x − z‖/ℓ.
 func (k GammaExponentialKernel) EvalGradient(grad, x, z []float64) float64 {
-	var v [1]float64
-	k.gradients(v[:], grad, x, z, 1)
-	return v[0]
+	return gradientOfPair(k, grad, x, z)
 }
 
-func (k GammaExponentialKernel) gradients(v, grad, x, columns []float64, stride int) {
+// EvalGradientRow is EvalGradient for the points in columns.
+func (k GammaExponentialKernel) EvalGradientRow(v, grad, x, columns []float64, stride int) {
 	simd.SquaredDistances(v, x, columns, stride)
 	m := len(v)
 	byLength, byGamma := grad[:m], grad[m:][:m]

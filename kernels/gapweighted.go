@@ -12,6 +12,11 @@ type GapWeightedKernel struct {
 	Weights bool    // not normalised
 }
 
+func init() {
+	register("GapWeighted", ofNumbers(2, func(v []float64) Kernel { return GapWeighted(int(v[0]), v[1]) }))
+	register("GapWeighted.Raw()", ofNumbers(2, func(v []float64) Kernel { return GapWeighted(int(v[0]), v[1]).Raw() }))
+}
+
 // GapWeighted returns the kernel of strings whose features are the subsequences
 // of k letters, gaps allowed: each occurrence, at places i_1 < … < i_k, counts
 // λ^(i_k − i_1 + 1), so that λ near 0 forbids gaps and λ = 1 does not see them
@@ -115,4 +120,12 @@ func (k GapWeightedKernel) String() string {
 		s += ".Raw()"
 	}
 	return s
+}
+
+func (k GapWeightedKernel) rower(p *points) rower {
+	raw := newEvalRower(k.Raw(), p)
+	if k.Weights {
+		return raw
+	}
+	return newCosineRower(raw, p)
 }

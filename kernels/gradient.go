@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
-	"strconv"
 	"strings"
 
 	"github.com/svmnb/svmnb/internal/parallel"
@@ -36,6 +35,15 @@ type Differentiable interface {
 	// EvalGradient returns K(x, z) and sets grad[p] to ∂K(x, z)/∂ln θ_p, one
 	// for each of Hyperparameters.
 	EvalGradient(grad, x, z []float64) float64
+}
+
+// RowDifferentiable is a kernel that computes the derivatives of many values in a loop of
+// its own. A type that embeds another kernel is none.
+type RowDifferentiable interface {
+	Differentiable
+	// EvalGradientRow sets v[j] to K(x, z_j) and grad[p·len(v)+j] to
+	// ∂K(x, z_j)/∂ln θ_p, for points in columns as those of [Rowwise].
+	EvalGradientRow(v, grad, x, columns []float64, stride int)
 }
 
 // Hyperparameters returns what can be learned of k, and nothing of a kernel or a
@@ -91,16 +99,6 @@ func hyperparameters(k Kernel, place string) []Hyperparameter {
 	var list []Hyperparameter
 	for _, h := range d.Hyperparameters() {
 		list = append(list, Hyperparameter{place + name + "." + h.Name, h.Value})
-	}
-	return list
-}
-
-// hyperparametersOf returns those of the terms of a sum or the factors of a
-// product.
-func hyperparametersOf(parts []Kernel) []Hyperparameter {
-	var list []Hyperparameter
-	for t, k := range parts {
-		list = append(list, hyperparameters(k, strconv.Itoa(t)+".")...)
 	}
 	return list
 }
@@ -256,73 +254,19 @@ func differentiable(k Kernel, x [][]float64, d int) (*points, gradientRower) {
 	return p, r
 }
 
-// gradientRowerOf makes the gradientRower of k. Types are listed as in rowerOf.
+// gradientRowerOf makes the gradientRower of k.
 func gradientRowerOf(k Kernel, p *points) gradientRower {
-	params := learnable(k)
-	if params == 0 {
+	if learnable(k) == 0 {
 		return fixedRower{rowerOf(k, p)}
 	}
-	switch k := k.(type) {
-	case SumKernel:
-		return sumGradient{gradientRowerOf(k.A, p), gradientRowerOf(k.B, p), learnable(k.A)}
-	case ProductKernel:
-		return productGradient{gradientRowerOf(k.A, p), gradientRowerOf(k.B, p), learnable(k.A)}
-	case ScaleKernel:
-		return scaleGradient{k.C, gradientRowerOf(k.K, p)}
-	case NormalisedKernel:
-		return newNormalisedGradient(gradientRowerOf(k.K, p), params, p)
-	case ColumnsKernel:
-		return newColumnsGradient(k, p)
-	case CentredKernel:
-		return newCentredGradient(k, params, p)
-	case FixedKernel:
-		return partlyFixedGradient{gradientRowerOf(k.K, p), learnable(k.K), k.free()}
+	if k, ok := as[interface{ gradientRower(p *points) gradientRower }](k); ok {
+		return k.gradientRower(p)
 	}
-	if gradients := gradientsOf(k); gradients != nil {
-		p.byColumns()
-		return &gradientLoopRower{p, gradients}
+	if k, ok := as[RowDifferentiable](k); ok {
+		return newGradientLoop(p, k.EvalGradientRow)
 	}
 	p.asked = true
-	return evalGradientRower{p, k.(Differentiable), params}
-}
-
-// gradients sets v to the kernel values of x with points in columns, and grad to
-// their derivatives.
-type gradients func(v, grad, x, columns []float64, stride int)
-
-// gradientsOf returns the loops of the kernels that have some.
-func gradientsOf(k Kernel) gradients {
-	switch k := k.(type) {
-	case PolynomialKernel:
-		return k.gradients
-	case SigmoidKernel:
-		return k.gradients
-	case ConstantKernel:
-		return k.gradients
-	case GaussianKernel:
-		return k.gradients
-	case ExponentialKernel:
-		return k.gradients
-	case Matern32Kernel:
-		return k.gradients
-	case Matern52Kernel:
-		return k.gradients
-	case RationalQuadraticKernel:
-		return k.gradients
-	case GammaExponentialKernel:
-		return k.gradients
-	case CompactKernel:
-		return k.gradients
-	case ARDKernel:
-		return k.gradients()
-	case PeriodicKernel:
-		return k.gradients
-	case LaplacianKernel:
-		return k.gradients
-	case ExpChiSquaredKernel:
-		return k.gradients
-	}
-	return nil
+	return evalGradientRower{p, k.(Differentiable), learnable(k)}
 }
 
 // timesValue turns derivatives of ln K into those of K. Where K has vanished they
@@ -336,6 +280,13 @@ func timesValue(grad, v []float64) {
 			grad[j] *= k
 		}
 	}
+}
+
+// gradientOfPair is EvalGradient by EvalGradientRow: a row of one point.
+func gradientOfPair(k RowDifferentiable, grad, x, z []float64) float64 {
+	var v [1]float64
+	k.EvalGradientRow(v[:], grad, x, z, 1)
+	return v[0]
 }
 
 // evalGradient is EvalGradient for a kernel with parts: a row of one point.
@@ -352,19 +303,27 @@ type fixedRower struct{ r rower }
 func (r fixedRower) row(v, _, x []float64, w *work)       { r.r.row(v, x, w) }
 func (r fixedRower) self(_, x []float64, w *work) float64 { return r.r.self(x, w) }
 
+// gradientLoop is EvalGradientRow of a kernel.
+type gradientLoop func(v, grad, x, columns []float64, stride int)
+
 type gradientLoopRower struct {
-	p         *points
-	gradients gradients
+	p    *points
+	loop gradientLoop
+}
+
+func newGradientLoop(p *points, loop gradientLoop) gradientRower {
+	p.byColumns()
+	return &gradientLoopRower{p, loop}
 }
 
 func (r *gradientLoopRower) row(v, grad, x []float64, _ *work) {
-	r.gradients(v, grad, x, r.p.columns, r.p.n)
+	r.loop(v, grad, x, r.p.columns, r.p.n)
 }
 
 func (r *gradientLoopRower) self(grad, x []float64, w *work) float64 {
 	v := w.take(1)
 	defer w.give(v)
-	r.gradients(v, grad, x, x, 1)
+	r.loop(v, grad, x, x, 1)
 	return v[0]
 }
 

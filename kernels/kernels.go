@@ -19,6 +19,7 @@ package kernels
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"strconv"
 	"strings"
 )
@@ -26,8 +27,9 @@ import (
 // Kernel is a symmetric, positive semi-definite function of two points. Any
 // type with these three methods is one; package kerneltest tries whether it
 // keeps its word. A kernel that is a function of x·z or of ‖x − z‖² gains fast
-// rows by implementing [DotProduct] or [Radial]; one that is a kernel for some
-// points only implements [Domain].
+// rows by implementing [DotProduct] or [Radial], any other by [Rowwise]; one that is a
+// kernel for some points only implements [Domain]. [Differentiable],
+// [RowDifferentiable] and [Spectral] are what else it may know.
 //
 // The methods are safe for concurrent use and change nothing.
 type Kernel interface {
@@ -58,6 +60,35 @@ type Radial interface {
 	// Eval: a type that embeds another kernel and has its own Eval needs its
 	// own OfSquaredDistance too.
 	OfSquaredDistance(r2 float64) float64
+}
+
+// Rowwise is a kernel that computes many values in a loop of its own. One that is Radial
+// or a DotProduct has such a loop anyway. A type that embeds another kernel is none.
+type Rowwise interface {
+	Kernel
+	// EvalRow sets dst[j] to K(x, z_j) for the points z_0, z_1 …, which are given by
+	// columns: feature f of z_j is columns[f·stride+j]. A value does not depend on
+	// the other points and agrees with Eval.
+	EvalRow(dst, x, columns []float64, stride int)
+}
+
+// as returns k as an H, what a kernel may know besides its values. A type that embeds
+// another kernel inherits its methods, also those that it cannot see, and may have changed
+// the kernel, so it is no H.
+func as[H any](k Kernel) (h H, ok bool) {
+	t := reflect.TypeOf(k)
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() == reflect.Struct {
+		for i := range t.NumField() {
+			if f := t.Field(i); f.Anonymous && f.Type.Implements(reflect.TypeFor[Kernel]()) {
+				return h, false
+			}
+		}
+	}
+	h, ok = k.(H)
+	return h, ok
 }
 
 // ParamError says which parameter of a kernel is out of its range.

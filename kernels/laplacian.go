@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"math"
+	"math/rand/v2"
 
 	"github.com/svmnb/svmnb/internal/simd"
 	"github.com/svmnb/svmnb/internal/vec"
@@ -12,6 +13,8 @@ type LaplacianKernel struct {
 	Gamma float64 // > 0, in units of 1/x
 }
 
+func init() { register("Laplacian", ofNumbers(1, func(v []float64) Kernel { return Laplacian(v[0]) })) }
+
 // Laplacian returns the kernel K(x, z) = exp(−γ Σ_k |x_k − z_k|), the product of
 // an [Exponential] for each feature and the same as it in one dimension only.
 //
@@ -21,12 +24,15 @@ func Laplacian(gamma float64) LaplacianKernel { return LaplacianKernel{Gamma: ga
 // Eval returns exp(−γ‖x − z‖₁).
 func (k LaplacianKernel) Eval(x, z []float64) float64 {
 	var v [1]float64
-	vec.AbsoluteDistances(v[:], x, z, 1)
-	k.ofDistances(v[:])
+	k.EvalRow(v[:], x, z, 1)
 	return v[0]
 }
 
-func (k LaplacianKernel) ofDistances(v []float64) { simd.ExpScaled(v, -k.Gamma) }
+// EvalRow sets dst[j] to K(x, z_j) for the points z_j in columns.
+func (k LaplacianKernel) EvalRow(dst, x, columns []float64, stride int) {
+	vec.AbsoluteDistances(dst, x, columns, stride)
+	simd.ExpScaled(dst, -k.Gamma)
+}
 
 // Check returns a *[ParamError] unless 0 < gamma < ∞.
 func (k LaplacianKernel) Check() error {
@@ -48,12 +54,19 @@ func (LaplacianKernel) With(values []float64) Kernel { return Laplacian(values[0
 
 // EvalGradient returns K(x, z) and sets grad to −γ‖x − z‖₁ K.
 func (k LaplacianKernel) EvalGradient(grad, x, z []float64) float64 {
-	var v [1]float64
-	k.gradients(v[:], grad, x, z, 1)
-	return v[0]
+	return gradientOfPair(k, grad, x, z)
 }
 
-func (k LaplacianKernel) gradients(v, grad, x, columns []float64, stride int) {
+// EvalGradientRow is EvalGradient for the points in columns.
+func (k LaplacianKernel) EvalGradientRow(v, grad, x, columns []float64, stride int) {
 	vec.AbsoluteDistances(v, x, columns, stride)
 	byGamma(v, grad, k.Gamma)
+}
+
+// AddFrequency adds a draw from the spectral density, a Cauchy
+// density for each feature.
+func (k LaplacianKernel) AddFrequency(rng *rand.Rand, omega []float64) {
+	for i := range omega {
+		omega[i] += float64(k.Gamma * rng.NormFloat64() / rng.NormFloat64())
+	}
 }

@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"math"
+	"math/rand/v2"
 
 	"github.com/svmnb/svmnb/internal/simd"
 	"github.com/svmnb/svmnb/internal/vec"
@@ -18,6 +19,11 @@ type Matern32Kernel struct {
 // Matern52Kernel is (1 + t + t²/3) exp(−t) with t = √5‖x − z‖/ℓ; see [Matern52].
 type Matern52Kernel struct {
 	Length float64 // ℓ > 0, in the units of x
+}
+
+func init() {
+	register("Matern32", ofNumbers(1, func(v []float64) Kernel { return Matern32(v[0]) }))
+	register("Matern52", ofNumbers(1, func(v []float64) Kernel { return Matern52(v[0]) }))
 }
 
 // Matern32 returns the Matérn kernel of ν = 3/2, K(x, z) = (1 + √3 s) exp(−√3 s)
@@ -61,6 +67,8 @@ func (k Matern52Kernel) OfSquaredDistance(r2 float64) float64 {
 // farthest bounds t where exp(−t) is 0 anyway, lest ∞·0 be NaN.
 const farthest = 1000
 
+func (k Matern32Kernel) inner(int) inner { return inner{distance: true, of: k.ofSquaredDistances} }
+
 func (k Matern32Kernel) ofSquaredDistances(v []float64) {
 	scale := math.Sqrt(3) / k.Length
 	for j, r2 := range v {
@@ -68,6 +76,8 @@ func (k Matern32Kernel) ofSquaredDistances(v []float64) {
 		v[j] = (1 + t) * vec.Exp(-t)
 	}
 }
+
+func (k Matern52Kernel) inner(int) inner { return inner{distance: true, of: k.ofSquaredDistances} }
 
 func (k Matern52Kernel) ofSquaredDistances(v []float64) {
 	scale := math.Sqrt(5) / k.Length
@@ -104,17 +114,13 @@ func (Matern52Kernel) With(values []float64) Kernel { return Matern52(values[0])
 
 // EvalGradient returns K(x, z) and sets grad to 3s² exp(−√3 s), s = ‖x − z‖/ℓ.
 func (k Matern32Kernel) EvalGradient(grad, x, z []float64) float64 {
-	var v [1]float64
-	k.gradients(v[:], grad, x, z, 1)
-	return v[0]
+	return gradientOfPair(k, grad, x, z)
 }
 
 // EvalGradient returns K(x, z) and sets grad to (5/3) s² (1 + √5 s) exp(−√5 s),
 // s = ‖x − z‖/ℓ.
 func (k Matern52Kernel) EvalGradient(grad, x, z []float64) float64 {
-	var v [1]float64
-	k.gradients(v[:], grad, x, z, 1)
-	return v[0]
+	return gradientOfPair(k, grad, x, z)
 }
 
 // decays sets v to exp(−t) and grad to t, for t = √v·scale.
@@ -126,7 +132,8 @@ func decays(v, grad []float64, scale float64) {
 	simd.ExpScaled(v, -1)
 }
 
-func (k Matern32Kernel) gradients(v, grad, x, columns []float64, stride int) {
+// EvalGradientRow is EvalGradient for the points in columns.
+func (k Matern32Kernel) EvalGradientRow(v, grad, x, columns []float64, stride int) {
 	simd.SquaredDistances(v, x, columns, stride)
 	grad = grad[:len(v)]
 	decays(v, grad, math.Sqrt(3)/k.Length)
@@ -136,7 +143,8 @@ func (k Matern32Kernel) gradients(v, grad, x, columns []float64, stride int) {
 	}
 }
 
-func (k Matern52Kernel) gradients(v, grad, x, columns []float64, stride int) {
+// EvalGradientRow is EvalGradient for the points in columns.
+func (k Matern52Kernel) EvalGradientRow(v, grad, x, columns []float64, stride int) {
 	simd.SquaredDistances(v, x, columns, stride)
 	grad = grad[:len(v)]
 	decays(v, grad, math.Sqrt(5)/k.Length)
@@ -145,4 +153,16 @@ func (k Matern52Kernel) gradients(v, grad, x, columns []float64, stride int) {
 		third := float64(t*t) / 3
 		v[j], grad[j] = (1+t+third)*e, third*(1+t)*e
 	}
+}
+
+// AddFrequency adds a draw from the spectral density, a multivariate
+// t of 3 degrees of freedom.
+func (k Matern32Kernel) AddFrequency(rng *rand.Rand, omega []float64) {
+	addNormal(omega, math.Sqrt(1.5/gamma(rng, 1.5))/k.Length, rng)
+}
+
+// AddFrequency adds a draw from the spectral density, a multivariate
+// t of 5 degrees of freedom.
+func (k Matern52Kernel) AddFrequency(rng *rand.Rand, omega []float64) {
+	addNormal(omega, math.Sqrt(2.5/gamma(rng, 2.5))/k.Length, rng)
 }

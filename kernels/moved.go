@@ -83,26 +83,10 @@ func (g *Gram) centre() (*Gram, []float64) {
 // offset returns the h(x) of K(x + μ, z + μ) = K(x, z) + h(x) + h(z), whether a part of k
 // is linear, and whether there is such an h.
 func offset(k Kernel, x, mean []float64) (h float64, linear, ok bool) {
-	switch k := k.(type) {
-	case LinearKernel:
-		for j, m := range mean {
-			h += float64(m * (x[j] + float64(0.5*m)))
-		}
-		return h, true, true
-	case SumKernel:
-		a, la, oka := offset(k.A, x, mean)
-		b, lb, okb := offset(k.B, x, mean)
-		return a + b, la || lb, oka && okb
-	case ScaleKernel:
-		h, linear, ok = offset(k.K, x, mean)
-		return float64(k.C * h), linear, ok
-	case ColumnsKernel:
-		cols := k.indices()
-		return offset(k.K, choose(make([]float64, len(cols)), x, cols), choose(make([]float64, len(cols)), mean, cols))
-	case FixedKernel:
-		return offset(k.K, x, mean)
-	case ConstantKernel:
-		return 0, false, true
+	if k, ok := as[interface {
+		offset(x, mean []float64) (h float64, linear, ok bool)
+	}](k); ok {
+		return k.offset(x, mean)
 	}
 	in, known := innerOf(k, len(x))
 	return 0, false, known && in.distance

@@ -8,6 +8,15 @@ import (
 // NormalisedKernel is K(x, z)/√(K(x, x) K(z, z)); see [Normalised].
 type NormalisedKernel struct{ K Kernel }
 
+func init() {
+	register("Normalised", func(a arguments) Kernel {
+		if len(a.kernels) != 1 || len(a.numbers)+len(a.strings) > 0 {
+			return nil
+		}
+		return NormalisedKernel{a.kernels[0]}
+	})
+}
+
 // Normalised returns the kernel K(x, z)/√(K(x, x) K(z, z)), the cosine of the
 // angle in feature space, and 0 where K(x, x) or K(z, z) is 0. Of a kernel that
 // is normalised it is the kernel itself.
@@ -24,17 +33,6 @@ func Normalised(k Kernel) Kernel {
 // Eval returns K(x, z)/√(K(x, x) K(z, z)).
 func (k NormalisedKernel) Eval(x, z []float64) float64 {
 	return cosine(k.K.Eval(x, z), k.K.Eval(x, x), k.K.Eval(z, z))
-}
-
-// cosine returns v/√(a·b), 1 to the last bit for v = a = b > 0.
-func cosine(v, a, b float64) float64 {
-	switch ab := float64(a * b); {
-	case ab >= 0x1p-1022 && ab <= math.MaxFloat64:
-		return v / math.Sqrt(ab)
-	case a == 0 || b == 0:
-		return 0
-	}
-	return v / (math.Sqrt(a) * math.Sqrt(b))
 }
 
 // Check returns what is wrong with K.
@@ -56,38 +54,6 @@ func (k NormalisedKernel) CheckPoints(x [][]float64) error {
 
 func (k NormalisedKernel) String() string { return "Normalised(" + describe(k.K) + ")" }
 
-type normalisedRower struct {
-	k      rower
-	selves []float64 // K(z, z) of all points
-}
-
-func newNormalisedRower(k rower, p *points) *normalisedRower {
-	r := &normalisedRower{k: k, selves: make([]float64, p.n)}
-	w := &work{}
-	for j, x := range p.all() {
-		r.selves[j] = k.self(x, w)
-	}
-	return r
-}
-
-func (r *normalisedRower) row(dst, x []float64, w *work) {
-	r.k.row(dst, x, w)
-	self := r.k.self(x, w)
-	for j, v := range dst {
-		dst[j] = cosine(v, self, r.selves[j])
-	}
-}
-
-func (r *normalisedRower) self(x []float64, w *work) float64 {
-	v := r.k.self(x, w)
-	return cosine(v, v, v)
-}
-
-func (r *normalisedRower) swap(s, t int) {
-	r.k.swap(s, t)
-	r.selves[s], r.selves[t] = r.selves[t], r.selves[s]
-}
-
 // Hyperparameters returns those of K.
 func (k NormalisedKernel) Hyperparameters() []Hyperparameter { return hyperparameters(k.K, "") }
 
@@ -100,6 +66,12 @@ func (k NormalisedKernel) With(values []float64) Kernel {
 // where it is defined as 0.
 func (k NormalisedKernel) EvalGradient(grad, x, z []float64) float64 {
 	return evalGradient(k, grad, x, z)
+}
+
+func (k NormalisedKernel) rower(p *points) rower { return newCosineRower(rowerOf(k.K, p), p) }
+
+func (k NormalisedKernel) gradientRower(p *points) gradientRower {
+	return newNormalisedGradient(gradientRowerOf(k.K, p), learnable(k), p)
 }
 
 type normalisedGradient struct {
@@ -149,4 +121,39 @@ func (r *normalisedGradient) self(grad, x []float64, w *work) float64 {
 	v := r.k.self(grad, x, w)
 	clear(grad) // of 1, or of 0
 	return cosine(v, v, v)
+}
+
+func (k NormalisedKernel) term(f *formula, cols []int) term {
+	if t := f.term(k.K, cols); t != nil {
+		return normalisedTerm{t}
+	}
+	return nil
+}
+
+type normalisedTerm struct{ k term }
+
+func (t normalisedTerm) values(dst []float64, p *pairs, w *work) {
+	t.k.values(dst, p, w)
+	if p.self {
+		for j, v := range dst {
+			dst[j] = cosine(v, v, v)
+		}
+		return
+	}
+	selves := w.take(len(dst))
+	defer w.give(selves)
+	q := p.other
+	*q = pairs{right: p.left, from: p.at, self: true}
+	t.k.values(selves[:1], q, w)
+	self := selves[0]
+	*q = pairs{right: p.right, from: p.from, self: true}
+	t.k.values(selves, q, w)
+	for j, v := range dst {
+		dst[j] = cosine(v, self, selves[j])
+	}
+}
+
+// The error counts by the size of the smallest.
+func (t normalisedTerm) reach(space int, u, tol float64, self span) float64 {
+	return t.k.reach(space, u, tol, span{self.low, self.low})
 }

@@ -2,7 +2,6 @@ package kernels
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 )
@@ -119,7 +118,13 @@ func (p *parser) kernel(depth int) (Kernel, *ParseError) {
 			return nil, err
 		}
 	}
-	k := args.call(name, p.next(".Raw()"))
+	if p.next(".Raw()") {
+		name += ".Raw()"
+	}
+	var k Kernel
+	if construct, ok := constructors[name]; ok {
+		k = construct(args)
+	}
 	if k == nil {
 		p.at = start
 		return nil, p.fail("no kernel of this package has this name and arguments of this number and kind")
@@ -156,101 +161,19 @@ func (p *parser) argument(args *arguments, depth int) *ParseError {
 	return nil
 }
 
-// call returns what the constructor of this name makes of the arguments, without
-// its simplifications, or nil.
-func (a *arguments) call(name string, raw bool) Kernel {
-	ks, v := a.kernels, a.numbers
-	shape := [3]int{len(ks), len(v), len(a.strings)}
-	whole := len(v) > 0 && v[0] == math.Trunc(v[0]) && math.Abs(v[0]) <= math.MaxInt32
-	if raw {
-		switch {
-		case name == "Spectrum" && shape == [3]int{0, 1, 0} && whole:
-			return Spectrum(int(v[0])).Raw()
-		case name == "GapWeighted" && shape == [3]int{0, 2, 0} && whole:
-			return GapWeighted(int(v[0]), v[1]).Raw()
+// constructors has, by name, what makes a kernel of the arguments in its text, or nil when
+// they do not suit it. It leaves out simplifications, since the text was written without.
+var constructors = map[string]func(a arguments) Kernel{}
+
+// register adds a constructor. The file of each kernel calls it.
+func register(name string, construct func(a arguments) Kernel) { constructors[name] = construct }
+
+// ofNumbers is a constructor of so many numbers.
+func ofNumbers(count int, construct func(v []float64) Kernel) func(a arguments) Kernel {
+	return func(a arguments) Kernel {
+		if len(a.numbers) != count || len(a.kernels)+len(a.strings) > 0 {
+			return nil
 		}
-		return nil
+		return construct(a.numbers)
 	}
-	switch shape {
-	case [3]int{0, 0, 0}:
-		switch name {
-		case "Linear":
-			return Linear()
-		case "ChiSquared":
-			return ChiSquared()
-		case "Intersection":
-			return Intersection()
-		case "Precomputed":
-			return Precomputed()
-		}
-	case [3]int{0, 1, 0}:
-		switch name {
-		case "RBF":
-			return RBF(v[0])
-		case "Laplacian":
-			return Laplacian(v[0])
-		case "Exponential":
-			return Exponential(v[0])
-		case "ExpChiSquared":
-			return ExpChiSquared(v[0])
-		case "Compact":
-			return Compact(v[0])
-		case "Constant":
-			return Constant(v[0])
-		case "Matern32":
-			return Matern32(v[0])
-		case "Matern52":
-			return Matern52(v[0])
-		case "Spectrum":
-			if whole {
-				return Spectrum(int(v[0]))
-			}
-		}
-	case [3]int{0, 2, 0}:
-		switch name {
-		case "Sigmoid":
-			return Sigmoid(v[0], v[1])
-		case "GammaExponential":
-			return GammaExponential(v[0], v[1])
-		case "Periodic":
-			return Periodic(v[0], v[1])
-		case "RationalQuadratic":
-			return RationalQuadratic(v[0], v[1])
-		case "GapWeighted":
-			if whole {
-				return GapWeighted(int(v[0]), v[1])
-			}
-		}
-	case [3]int{0, 3, 0}:
-		if name == "Polynomial" && whole {
-			return Polynomial(int(v[0]), v[1], v[2])
-		}
-	case [3]int{1, 0, 0}:
-		if name == "Normalised" {
-			return NormalisedKernel{ks[0]}
-		}
-	case [3]int{1, 1, 0}:
-		if name == "Scale" {
-			return ScaleKernel{v[0], ks[0]}
-		}
-	}
-	switch {
-	case name == "ARD" && len(ks)+len(a.strings) == 0:
-		return ARD(v...)
-	case name == "Columns" && len(ks) == 1 && len(a.strings) == 0:
-		return ColumnsKernel{ks[0], digits(v...)}
-	case name == "Fixed" && len(ks) == 1 && len(v) == 0:
-		return Fixed(ks[0], a.strings...)
-	case (name == "Sum" || name == "Product") && len(ks) > 1 && len(v)+len(a.strings) == 0:
-		all := ks[0]
-		for _, k := range ks[1:] {
-			if name == "Sum" {
-				all = SumKernel{all, k}
-			} else {
-				all = ProductKernel{all, k}
-			}
-		}
-		return all
-	}
-	return nil
 }

@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"math"
+	"math/rand/v2"
 
 	"github.com/svmnb/svmnb/internal/simd"
 	"github.com/svmnb/svmnb/internal/vec"
@@ -11,6 +12,10 @@ import (
 type PeriodicKernel struct {
 	Period float64 // p > 0, in the units of x
 	Length float64 // ℓ > 0, no unit: of the circle that x is wound around
+}
+
+func init() {
+	register("Periodic", ofNumbers(2, func(v []float64) Kernel { return Periodic(v[0], v[1]) }))
 }
 
 // Periodic returns the kernel K(x, z) = exp(−2 Σ_k sin²(π (x_k − z_k)/p)/ℓ²), the
@@ -27,9 +32,14 @@ func Periodic(period, length float64) PeriodicKernel {
 // Eval returns exp(−2 Σ_k sin²(π (x_k − z_k)/p)/ℓ²).
 func (k PeriodicKernel) Eval(x, z []float64) float64 {
 	var v [1]float64
-	vec.SquaredSines(k.Period)(v[:], x, z, 1)
-	k.ofSines(v[:])
+	k.EvalRow(v[:], x, z, 1)
 	return v[0]
+}
+
+// EvalRow sets dst[j] to K(x, z_j) for the points z_j in columns.
+func (k PeriodicKernel) EvalRow(dst, x, columns []float64, stride int) {
+	vec.SquaredSines(k.Period)(dst, x, columns, stride)
+	k.ofSines(dst)
 }
 
 func (k PeriodicKernel) ofSines(v []float64) { simd.ExpScaled(v, -2/k.Length/k.Length) }
@@ -58,12 +68,11 @@ func (PeriodicKernel) With(values []float64) Kernel { return Periodic(values[0],
 // EvalGradient returns K(x, z) and sets grad to (2/ℓ²) Σ_k u_k sin(2u_k) K and
 // (4/ℓ²) Σ_k sin² u_k K, with u_k = π(x_k − z_k)/p.
 func (k PeriodicKernel) EvalGradient(grad, x, z []float64) float64 {
-	var v [1]float64
-	k.gradients(v[:], grad, x, z, 1)
-	return v[0]
+	return gradientOfPair(k, grad, x, z)
 }
 
-func (k PeriodicKernel) gradients(v, grad, x, columns []float64, stride int) {
+// EvalGradientRow is EvalGradient for the points in columns.
+func (k PeriodicKernel) EvalGradientRow(v, grad, x, columns []float64, stride int) {
 	m := len(v)
 	byPeriod, byLength := grad[:m], grad[m:][:m]
 	clear(byPeriod)
@@ -85,4 +94,27 @@ func (k PeriodicKernel) gradients(v, grad, x, columns []float64, stride int) {
 	k.ofSines(v)
 	timesValue(byPeriod, v)
 	timesValue(byLength, v)
+}
+
+// AddFrequency adds a draw from the spectral density, whole numbers of
+// turns, a Skellam distribution for each feature.
+func (k PeriodicKernel) AddFrequency(rng *rand.Rand, omega []float64) {
+	for i := range omega {
+		omega[i] += float64(2 * math.Pi / k.Period * skellam(rng, 1/k.Length/k.Length))
+	}
+}
+
+// skellam draws the difference of two Poisson numbers of mean kappa/2 each: n with
+// probability exp(−κ) I_|n|(κ), the Fourier series of exp(κ (cos t − 1)).
+func skellam(rng *rand.Rand, kappa float64) float64 {
+	if kappa > 1000 { // normal but for an excess of 1/κ
+		return math.Round(math.Sqrt(kappa) * rng.NormFloat64())
+	}
+	poisson := func() (n float64) {
+		for t := rng.ExpFloat64(); t < kappa/2; t += rng.ExpFloat64() {
+			n++
+		}
+		return n
+	}
+	return poisson() - poisson()
 }

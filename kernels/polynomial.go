@@ -15,6 +15,12 @@ type PolynomialKernel struct {
 	Coef0  float64 // ≥ 0, no unit
 }
 
+func init() {
+	register("Polynomial", ofNumbers(3, func(v []float64) Kernel {
+		return Polynomial(int(v[0]), v[1], v[2])
+	}))
+}
+
 // Polynomial returns the kernel K(x, z) = (γ x·z + c)^degree, with the names of
 // LIBSVM. Its features are the monomials of degree exactly degree when
 // coef0 = 0, and of degree up to it when coef0 > 0. A coef0 < 0 makes no
@@ -36,6 +42,8 @@ func (k PolynomialKernel) OfDot(dot float64) float64 {
 	return v[0]
 }
 
+func (k PolynomialKernel) inner(int) inner { return inner{of: k.ofDots} }
+
 func (k PolynomialKernel) ofDots(v []float64) {
 	for j, dot := range v {
 		base := float64(k.Gamma*dot) + k.Coef0
@@ -50,19 +58,6 @@ func (k PolynomialKernel) ofDots(v []float64) {
 			v[j] = power(base, k.Degree)
 		}
 	}
-}
-
-// power returns b^n for n ≥ 0 by repeated squaring: unlike math.Pow the same
-// bits on every machine.
-func power(b float64, n int) float64 {
-	p := 1.0
-	for ; n > 0; n >>= 1 {
-		if n&1 == 1 {
-			p *= b
-		}
-		b *= b
-	}
-	return p
 }
 
 // mostDegree is the largest degree: beyond it float32, in which ONNX has the degree, no
@@ -93,31 +88,20 @@ func (k PolynomialKernel) Hyperparameters() []Hyperparameter {
 	return gammaCoef0(k.Gamma, k.Coef0)
 }
 
-func gammaCoef0(gamma, coef0 float64) []Hyperparameter {
-	if coef0 > 0 {
-		return []Hyperparameter{{"gamma", gamma}, {"coef0", coef0}}
-	}
-	return []Hyperparameter{{"gamma", gamma}}
-}
-
 // With returns the kernel of another gamma and coef0.
 func (k PolynomialKernel) With(values []float64) Kernel {
-	k.Gamma = values[0]
-	if k.Coef0 > 0 {
-		k.Coef0 = values[1]
-	}
+	withGammaCoef0(&k.Gamma, &k.Coef0, values)
 	return k
 }
 
 // EvalGradient returns K(x, z) and sets grad to degree·s·(s + c)^(degree−1), with
 // s = γ x·z, and to degree·c·(s + c)^(degree−1) if c > 0.
 func (k PolynomialKernel) EvalGradient(grad, x, z []float64) float64 {
-	var v [1]float64
-	k.gradients(v[:], grad, x, z, 1)
-	return v[0]
+	return gradientOfPair(k, grad, x, z)
 }
 
-func (k PolynomialKernel) gradients(v, grad, x, columns []float64, stride int) {
+// EvalGradientRow is EvalGradient for the points in columns.
+func (k PolynomialKernel) EvalGradientRow(v, grad, x, columns []float64, stride int) {
 	simd.Dots(v, x, columns, stride)
 	m := len(v)
 	byGamma, byCoef0 := grad[:m], grad[m:]

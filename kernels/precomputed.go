@@ -9,6 +9,8 @@ import (
 // [Precomputed].
 type PrecomputedKernel struct{ stateless }
 
+func init() { register("Precomputed", ofNumbers(0, func([]float64) Kernel { return Precomputed() })) }
+
 // Precomputed returns the kernel of a matrix that was computed elsewhere. Its
 // points carry their rows of the matrix, so that a machine trained on them
 // predicts for new rows without being trained again:
@@ -48,11 +50,12 @@ func (PrecomputedKernel) NewPoints(rows [][]float64) [][]float64 {
 // Eval returns the value of x and z in the matrix, NaN for two new points.
 func (k PrecomputedKernel) Eval(x, z []float64) float64 {
 	var v [1]float64
-	k.gather(v[:], x, z, 1)
+	k.EvalRow(v[:], x, z, 1)
 	return v[0]
 }
 
-func (PrecomputedKernel) gather(dst, x, columns []float64, stride int) {
+// EvalRow sets dst[j] to K(x, z_j) for the points z_j in columns.
+func (PrecomputedKernel) EvalRow(dst, x, columns []float64, stride int) {
 	i := x[0]
 	for t := range dst {
 		j := columns[t]

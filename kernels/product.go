@@ -2,12 +2,16 @@ package kernels
 
 import (
 	"errors"
+	"math/rand/v2"
 	"slices"
-	"strings"
 )
 
 // ProductKernel is A·B; see [Product].
 type ProductKernel struct{ A, B Kernel }
+
+func init() {
+	register("Product", ofParts(func(a, b Kernel) Kernel { return ProductKernel{a, b} }))
+}
 
 // Product returns the kernel K(x, z) = Π K_t(x, z), whose features are the
 // products of one from each factor (Schur's theorem). Factors of different
@@ -54,32 +58,12 @@ func (k ProductKernel) Eval(x, z []float64) float64 {
 func (k ProductKernel) Check() error { return errors.Join(check(k.A), check(k.B)) }
 
 // CheckPoints returns the error of the first factor for which x has one.
-func (k ProductKernel) CheckPoints(x [][]float64) error { return SumKernel(k).CheckPoints(x) }
+func (k ProductKernel) CheckPoints(x [][]float64) error { return inBothDomains(k.A, k.B, x) }
 
 func (k ProductKernel) String() string {
-	if a, ok := k.A.(ProductKernel); ok { // as Product makes it
-		return strings.TrimSuffix(a.String(), ")") + ", " + describe(k.B) + ")"
-	}
-	return "Product(" + describe(k.A) + ", " + describe(k.B) + ")"
+	_, nested := k.A.(ProductKernel) // as Product makes it
+	return describeParts("Product", k.A, k.B, nested)
 }
-
-type productRower struct{ a, b rower }
-
-func (r productRower) row(dst, x []float64, w *work) {
-	b := w.take(len(dst))
-	defer w.give(b)
-	r.a.row(dst, x, w)
-	r.b.row(b, x, w)
-	for j, v := range b {
-		dst[j] *= v
-	}
-}
-
-func (r productRower) self(x []float64, w *work) float64 {
-	return float64(r.a.self(x, w) * r.b.self(x, w))
-}
-
-func (r productRower) swap(s, t int) { r.a.swap(s, t); r.b.swap(s, t) }
 
 // factors returns the factors from left to right, as String writes them.
 func (k ProductKernel) factors() []Kernel {
@@ -94,7 +78,8 @@ func (k ProductKernel) Hyperparameters() []Hyperparameter { return hyperparamete
 
 // With returns the kernel of other values.
 func (k ProductKernel) With(values []float64) Kernel {
-	return ProductKernel(SumKernel(k).With(values).(SumKernel))
+	a, b := withParts(k.A, k.B, values)
+	return ProductKernel{a, b}
 }
 
 // EvalGradient returns A(x, z)·B(x, z) and sets grad to B times the derivatives of
@@ -103,41 +88,39 @@ func (k ProductKernel) EvalGradient(grad, x, z []float64) float64 {
 	return evalGradient(k, grad, x, z)
 }
 
-type productGradient struct {
-	a, b gradientRower
-	n    int // hyperparameters of a
+func (k ProductKernel) rower(p *points) rower {
+	return pairRower{rowerOf(k.A, p), rowerOf(k.B, p), multiply}
 }
 
-func (r productGradient) row(v, grad, x []float64, w *work) {
-	b := w.take(len(v))
-	defer w.give(b)
-	m := len(v)
-	cut := r.n * m
-	r.a.row(v, grad[:cut], x, w)
-	r.b.row(b, grad[cut:], x, w)
-	for p := 0; p < len(grad); p += m {
-		other := b
-		if p >= cut {
-			other = v
+func (k ProductKernel) gradientRower(p *points) gradientRower {
+	return newPairGradient(k.A, k.B, p, func(v, b, grad []float64, cut int) {
+		for at := 0; at < len(grad); at += len(v) {
+			other := b
+			if at >= cut {
+				other = v
+			}
+			multiply(grad[at:], other)
 		}
-		g := grad[p:][:m]
-		for j, k := range other {
-			g[j] *= k
-		}
-	}
-	for j, k := range b {
-		v[j] *= k
-	}
+		multiply(v, b)
+	})
 }
 
-func (r productGradient) self(grad, x []float64, w *work) float64 {
-	a, b := r.a.self(grad[:r.n], x, w), r.b.self(grad[r.n:], x, w)
-	for p := range grad {
-		if p < r.n {
-			grad[p] *= b
-		} else {
-			grad[p] *= a
+// The relative errors of two factors add.
+func (k ProductKernel) term(f *formula, cols []int) term {
+	return newPairTerm(f, cols, k.A, k.B, multiply, 0.5)
+}
+
+// E cos α E cos β = E cos(α + β) for independent α and β, as E sin = 0.
+func (k ProductKernel) spectral() (terms []spectralTerm, ok bool) {
+	a, known := spectral(k.A)
+	b, ok := spectral(k.B)
+	for _, s := range a {
+		for _, t := range b {
+			terms = append(terms, spectralTerm{s.variance * t.variance, func(rng *rand.Rand, omega []float64) {
+				s.add(rng, omega)
+				t.add(rng, omega)
+			}})
 		}
 	}
-	return float64(a * b)
+	return terms, known && ok
 }

@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"math"
+	"math/rand/v2"
 
 	"github.com/svmnb/svmnb/internal/simd"
 	"github.com/svmnb/svmnb/internal/vec"
@@ -11,6 +12,10 @@ import (
 type RationalQuadraticKernel struct {
 	Length float64 // ℓ > 0, in the units of x
 	Alpha  float64 // α > 0, no unit
+}
+
+func init() {
+	register("RationalQuadratic", ofNumbers(2, func(v []float64) Kernel { return RationalQuadratic(v[0], v[1]) }))
 }
 
 // RationalQuadratic returns the kernel K(x, z) = (1 + s²/2α)^−α with
@@ -34,6 +39,10 @@ func (k RationalQuadraticKernel) OfSquaredDistance(r2 float64) float64 {
 	v := [1]float64{r2}
 	k.ofSquaredDistances(v[:])
 	return v[0]
+}
+
+func (k RationalQuadraticKernel) inner(int) inner {
+	return inner{distance: true, of: k.ofSquaredDistances}
 }
 
 func (k RationalQuadraticKernel) ofSquaredDistances(v []float64) {
@@ -70,12 +79,11 @@ func (RationalQuadraticKernel) With(values []float64) Kernel {
 // EvalGradient returns K(x, z) and sets grad to s² B^(−α−1) and K (s²/2B − α ln B),
 // with s = ‖x − z‖/ℓ and B = 1 + s²/2α.
 func (k RationalQuadraticKernel) EvalGradient(grad, x, z []float64) float64 {
-	var v [1]float64
-	k.gradients(v[:], grad, x, z, 1)
-	return v[0]
+	return gradientOfPair(k, grad, x, z)
 }
 
-func (k RationalQuadraticKernel) gradients(v, grad, x, columns []float64, stride int) {
+// EvalGradientRow is EvalGradient for the points in columns.
+func (k RationalQuadraticKernel) EvalGradientRow(v, grad, x, columns []float64, stride int) {
 	simd.SquaredDistances(v, x, columns, stride)
 	m := len(v)
 	byLength, byAlpha := grad[:m], grad[m:][:m]
@@ -90,4 +98,10 @@ func (k RationalQuadraticKernel) gradients(v, grad, x, columns []float64, stride
 	simd.ExpScaled(v, -k.Alpha)
 	timesValue(byLength, v)
 	timesValue(byAlpha, v)
+}
+
+// AddFrequency adds a draw from the spectral density, normal of a
+// variance that is drawn from Gamma(α)/αℓ² (GPML eq. 4.20).
+func (k RationalQuadraticKernel) AddFrequency(rng *rand.Rand, omega []float64) {
+	addNormal(omega, math.Sqrt(gamma(rng, k.Alpha)/k.Alpha)/k.Length, rng)
 }

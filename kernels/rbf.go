@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"math"
+	"math/rand/v2"
 
 	"github.com/svmnb/svmnb/internal/simd"
 	"github.com/svmnb/svmnb/internal/vec"
@@ -11,6 +12,8 @@ import (
 type GaussianKernel struct {
 	Gamma float64 // > 0, in units of 1/x²
 }
+
+func init() { register("RBF", ofNumbers(1, func(v []float64) Kernel { return RBF(v[0]) })) }
 
 // RBF returns the Gaussian kernel K(x, z) = exp(−γ‖x − z‖²), also called
 // squared exponential. gamma is one over the squared distance at which K has
@@ -47,6 +50,10 @@ func (k GaussianKernel) OfSquaredDistance(r2 float64) float64 {
 	return v[0]
 }
 
+func (k GaussianKernel) inner(int) inner {
+	return inner{distance: true, gamma: k.Gamma, of: k.ofSquaredDistances}
+}
+
 func (k GaussianKernel) ofSquaredDistances(v []float64) { simd.ExpScaled(v, -k.Gamma) }
 
 // Check returns a *[ParamError] unless 0 < gamma < ∞.
@@ -69,22 +76,16 @@ func (GaussianKernel) With(values []float64) Kernel { return RBF(values[0]) }
 
 // EvalGradient returns K(x, z) and sets grad to −γ‖x − z‖² K.
 func (k GaussianKernel) EvalGradient(grad, x, z []float64) float64 {
-	var v [1]float64
-	k.gradients(v[:], grad, x, z, 1)
-	return v[0]
+	return gradientOfPair(k, grad, x, z)
 }
 
-func (k GaussianKernel) gradients(v, grad, x, columns []float64, stride int) {
+// EvalGradientRow is EvalGradient for the points in columns.
+func (k GaussianKernel) EvalGradientRow(v, grad, x, columns []float64, stride int) {
 	simd.SquaredDistances(v, x, columns, stride)
 	byGamma(v, grad, k.Gamma)
 }
 
-// byGamma sets v to exp(−γv) and grad to its derivative by ln γ.
-func byGamma(v, grad []float64, gamma float64) {
-	grad = grad[:len(v)]
-	for j, r := range v {
-		grad[j] = -gamma * r
-	}
-	simd.ExpScaled(v, -gamma)
-	timesValue(grad, v)
+// AddFrequency adds a draw from the spectral density, normal of variance 2γ.
+func (k GaussianKernel) AddFrequency(rng *rand.Rand, omega []float64) {
+	addNormal(omega, math.Sqrt(2*k.Gamma), rng)
 }

@@ -66,51 +66,33 @@ func overCopy(k Kernel, x [][]float64, d int, start []int) (*points, rower) {
 	return over(k, copied(x, d), d)
 }
 
-// rowerOf makes the rower of k. Here and in innerOf types are listed rather than
-// found by a method because an embedding type would inherit the method and might
-// have changed the kernel.
+// rowerOf makes the rower of k.
 func rowerOf(k Kernel, p *points) rower {
-	switch k := k.(type) {
-	case SumKernel:
-		return sumRower{rowerOf(k.A, p), rowerOf(k.B, p)}
-	case ProductKernel:
-		return productRower{rowerOf(k.A, p), rowerOf(k.B, p)}
-	case ScaleKernel:
-		return scaleRower{k.C, rowerOf(k.K, p)}
-	case NormalisedKernel:
-		return newNormalisedRower(rowerOf(k.K, p), p)
-	case ColumnsKernel:
-		return newColumnsRower(k, p)
-	case CentredKernel:
-		return newCentredRower(k, p)
-	case FixedKernel:
-		return rowerOf(k.K, p)
-	case SpectrumKernel:
-		if r := newSpectrumRower(k, p); k.Counts {
-			return r
-		} else {
-			return newNormalisedRower(r, p)
-		}
-	case GapWeightedKernel:
-		if !k.Weights {
-			return newNormalisedRower(rowerOf(k.Raw(), p), p)
-		}
+	if k, ok := as[interface{ rower(p *points) rower }](k); ok {
+		return k.rower(p)
 	}
-	in, ok := innerOf(k, p.d)
-	if ok && p.sparse != nil && !p.written {
+	in, products := innerOf(k, p.d)
+	sparse := p.sparse != nil && !p.written
+	if products && sparse {
 		return newSparseInnerRower(in, p)
 	}
-	if sums, of := loopsOf(k, p.d); sums != nil {
-		if p.sparse != nil && !p.written {
-			return &sparseLoopRower{loopRower{p, in.distance, sums, of}}
-		}
-		if !ok { // it will not go in blocks
-			p.byColumns()
-		}
-		return &loopRower{p, in.distance, sums, of}
+	loop := &loopRower{p: p, k: k, distance: in.distance}
+	wise, ok := as[Rowwise](k)
+	switch {
+	case ok:
+		loop.sums, loop.of = wise.EvalRow, func([]float64) {}
+	case products:
+		loop.sums, loop.of = in.sums(), in.of
+	default:
+		return newEvalRower(k, p)
 	}
-	p.asked = true
-	return evalRower{p, k}
+	if sparse {
+		return &sparseLoopRower{*loop}
+	}
+	if !products { // it will not go in blocks
+		p.byColumns()
+	}
+	return loop
 }
 
 // inner is a kernel that is a function of x·z or of ‖x − z‖², of features that may
@@ -118,36 +100,17 @@ func rowerOf(k Kernel, p *points) rower {
 type inner struct {
 	distance bool
 	weights  []float64         // what features are multiplied by first; nil for 1
+	gamma    float64           // of a Gaussian, exp(−γ‖x − z‖²); 0 for others
 	of       func(v []float64) // turns x·z, or ‖x − z‖² ≥ 0, into kernel values
 }
 
 // innerOf returns k for points of d features as a function of what is bilinear in
 // them, and whether it is one.
 func innerOf(k Kernel, d int) (inner, bool) {
+	if k, ok := as[interface{ inner(d int) inner }](k); ok {
+		return k.inner(d), true
+	}
 	switch k := k.(type) {
-	case LinearKernel:
-		return inner{of: func([]float64) {}}, true
-	case PolynomialKernel:
-		return inner{of: k.ofDots}, true
-	case SigmoidKernel:
-		return inner{of: k.ofDots}, true
-	case GaussianKernel:
-		return inner{distance: true, of: k.ofSquaredDistances}, true
-	case ExponentialKernel:
-		return inner{distance: true, of: k.ofSquaredDistances}, true
-	case Matern32Kernel:
-		return inner{distance: true, of: k.ofSquaredDistances}, true
-	case Matern52Kernel:
-		return inner{distance: true, of: k.ofSquaredDistances}, true
-	case RationalQuadraticKernel:
-		return inner{distance: true, of: k.ofSquaredDistances}, true
-	case GammaExponentialKernel:
-		return inner{distance: true, of: k.ofSquaredDistances}, true
-	case CompactKernel:
-		return inner{distance: true, of: func(v []float64) { k.ofSquaredDistances(v, d) }}, true
-	case ARDKernel:
-		return inner{distance: true, weights: k.inverse(), of: ofWeightedDistances}, true
-	case ConstantKernel: // needs no products
 	case Radial:
 		return inner{distance: true, of: func(v []float64) { ofEach(k, v, k.OfSquaredDistance) }}, true
 	case DotProduct:
@@ -156,44 +119,26 @@ func innerOf(k Kernel, d int) (inner, bool) {
 	return inner{}, false
 }
 
-// loopsOf returns the two loops of a kernel that is a function of a sum over
-// the features, for points of d of them: sums fills dst for points in columns,
-// of turns it into kernel values. They are nil for any other kernel.
-func loopsOf(k Kernel, d int) (sums func(dst, x, columns []float64, stride int), of func(v []float64)) {
-	if in, ok := innerOf(k, d); ok {
-		switch {
-		case in.weights != nil:
-			return vec.WeightedSquaredDistances(in.weights), in.of
-		case in.distance:
-			return simd.SquaredDistances, in.of
-		}
-		return simd.Dots, in.of
+// sums returns the loop over the features of points in columns that comes before of.
+func (in inner) sums() func(dst, x, columns []float64, stride int) {
+	switch {
+	case in.weights != nil:
+		return vec.WeightedSquaredDistances(in.weights)
+	case in.distance:
+		return simd.SquaredDistances
 	}
-	switch k := k.(type) {
-	case ConstantKernel:
-		return k.fill, func([]float64) {}
-	case PeriodicKernel:
-		return vec.SquaredSines(k.Period), k.ofSines
-	case LaplacianKernel:
-		return vec.AbsoluteDistances, k.ofDistances
-	case ChiSquaredKernel:
-		return vec.HarmonicMeans, func([]float64) {}
-	case ExpChiSquaredKernel:
-		return vec.ChiSquaredDistances, k.ofDistances
-	case IntersectionKernel:
-		return vec.Minima, func([]float64) {}
-	case PrecomputedKernel:
-		return k.gather, func([]float64) {}
-	}
-	return nil, nil
+	return simd.Dots
 }
 
 // block is how many entries of a row are computed at a time, so that they are
 // still in the first-level cache when sums become kernel values.
 const block = 512
 
+// loopRower is for kernels with a loop over points in columns: sums fills a part of a
+// row, of turns it into kernel values.
 type loopRower struct {
 	p        *points
+	k        Kernel
 	distance bool // K(x, x) is the same for all x
 	sums     func(dst, x, columns []float64, stride int)
 	of       func(v []float64)
@@ -201,6 +146,7 @@ type loopRower struct {
 
 func (r *loopRower) row(dst, x []float64, _ *work) {
 	columns, from := r.p.byColumns(), 0
+	defer pairOf(r.k, nil)
 	defer moveOn(&from)
 	for ; from < len(dst); from += block {
 		part := dst[from:min(from+block, len(dst))]
@@ -212,6 +158,7 @@ func (r *loopRower) row(dst, x []float64, _ *work) {
 func (r *loopRower) self(x []float64, w *work) float64 {
 	v := w.take(1)
 	defer w.give(v)
+	defer pairOf(r.k, nil)
 	r.sums(v, x, x, 1)
 	r.of(v)
 	return v[0]
@@ -223,6 +170,11 @@ func (*loopRower) swap(int, int) {}
 type evalRower struct {
 	p *points
 	k Kernel
+}
+
+func newEvalRower(k Kernel, p *points) rower {
+	p.asked = true
+	return evalRower{p, k}
 }
 
 func (r evalRower) row(dst, x []float64, w *work) {

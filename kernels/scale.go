@@ -11,6 +11,15 @@ type ScaleKernel struct {
 	K Kernel
 }
 
+func init() {
+	register("Scale", func(a arguments) Kernel {
+		if len(a.kernels) != 1 || len(a.numbers) != 1 || len(a.strings) > 0 {
+			return nil
+		}
+		return ScaleKernel{a.numbers[0], a.kernels[0]}
+	})
+}
+
 // Scale returns the kernel c·K(x, z), c ≥ 0: for a Gaussian process c is the
 // variance of the function, for a machine of cost C it is as good as the cost
 // c·C. Scale(1, k) is k, and what is scaled twice is scaled once; to learn a c from
@@ -50,6 +59,8 @@ func (k ScaleKernel) CheckPoints(x [][]float64) error { return inDomain(k.K, x) 
 
 func (k ScaleKernel) String() string { return "Scale(" + digits(k.C) + ", " + describe(k.K) + ")" }
 
+func (k ScaleKernel) rower(p *points) rower { return scaleRower{k.C, rowerOf(k.K, p)} }
+
 type scaleRower struct {
 	c float64
 	k rower
@@ -82,6 +93,10 @@ func (k ScaleKernel) With(values []float64) Kernel {
 // derivatives of K.
 func (k ScaleKernel) EvalGradient(grad, x, z []float64) float64 { return evalGradient(k, grad, x, z) }
 
+func (k ScaleKernel) gradientRower(p *points) gradientRower {
+	return scaleGradient{k.C, gradientRowerOf(k.K, p)}
+}
+
 type scaleGradient struct {
 	c float64
 	k gradientRower
@@ -106,4 +121,40 @@ func (r scaleGradient) self(grad, x []float64, w *work) float64 {
 		grad[1+p] *= r.c
 	}
 	return v
+}
+
+func (k ScaleKernel) term(f *formula, cols []int) term {
+	if t := f.term(k.K, cols); t != nil {
+		return scaleTerm{k.C, t}
+	}
+	return nil
+}
+
+type scaleTerm struct {
+	c float64
+	k term
+}
+
+func (t scaleTerm) values(dst []float64, p *pairs, w *work) {
+	t.k.values(dst, p, w)
+	for j := range dst {
+		dst[j] *= t.c
+	}
+}
+
+func (t scaleTerm) reach(space int, u, tol float64, self span) float64 {
+	return t.k.reach(space, u, tol, self)
+}
+
+func (k ScaleKernel) offset(x, mean []float64) (h float64, linear, ok bool) {
+	h, linear, ok = offset(k.K, x, mean)
+	return float64(k.C * h), linear, ok
+}
+
+func (k ScaleKernel) spectral() (terms []spectralTerm, ok bool) {
+	terms, ok = spectral(k.K)
+	for i := range terms {
+		terms[i].variance *= k.C
+	}
+	return terms, ok
 }

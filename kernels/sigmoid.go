@@ -13,6 +13,10 @@ type SigmoidKernel struct {
 	Coef0 float64 // any sign, no unit
 }
 
+func init() {
+	register("Sigmoid", ofNumbers(2, func(v []float64) Kernel { return Sigmoid(v[0], v[1]) }))
+}
+
 // Sigmoid returns K(x, z) = tanh(γ x·z + c), with the names of LIBSVM.
 //
 // It is not positive semi-definite: for no γ and c on all points, and for most
@@ -31,6 +35,8 @@ func (k SigmoidKernel) OfDot(dot float64) float64 {
 	k.ofDots(v[:])
 	return v[0]
 }
+
+func (k SigmoidKernel) inner(int) inner { return inner{of: k.ofDots} }
 
 func (k SigmoidKernel) ofDots(v []float64) {
 	for j, dot := range v {
@@ -56,22 +62,18 @@ func (k SigmoidKernel) Hyperparameters() []Hyperparameter { return gammaCoef0(k.
 
 // With returns the kernel of another gamma and, if it is above 0, coef0.
 func (k SigmoidKernel) With(values []float64) Kernel {
-	k.Gamma = values[0]
-	if k.Coef0 > 0 {
-		k.Coef0 = values[1]
-	}
+	withGammaCoef0(&k.Gamma, &k.Coef0, values)
 	return k
 }
 
 // EvalGradient returns K(x, z) and sets grad to γ x·z (1 − K²), and to c (1 − K²)
 // if c > 0.
 func (k SigmoidKernel) EvalGradient(grad, x, z []float64) float64 {
-	var v [1]float64
-	k.gradients(v[:], grad, x, z, 1)
-	return v[0]
+	return gradientOfPair(k, grad, x, z)
 }
 
-func (k SigmoidKernel) gradients(v, grad, x, columns []float64, stride int) {
+// EvalGradientRow is EvalGradient for the points in columns.
+func (k SigmoidKernel) EvalGradientRow(v, grad, x, columns []float64, stride int) {
 	simd.Dots(v, x, columns, stride)
 	m := len(v)
 	byGamma, byCoef0 := grad[:m], grad[m:]

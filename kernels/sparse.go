@@ -271,6 +271,7 @@ type sparseLoopRower struct{ loopRower }
 func (r *sparseLoopRower) row(dst, x []float64, w *work) {
 	z := w.take(r.p.d)
 	defer w.give(z)
+	defer pairOf(r.k, nil)
 	for j := range dst {
 		r.sums(dst[j:j+1], x, r.p.point(z, j), 1)
 	}

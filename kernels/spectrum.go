@@ -11,6 +11,11 @@ type SpectrumKernel struct {
 	Counts bool // not normalised
 }
 
+func init() {
+	register("Spectrum", ofNumbers(1, func(v []float64) Kernel { return Spectrum(int(v[0])) }))
+	register("Spectrum.Raw()", ofNumbers(1, func(v []float64) Kernel { return Spectrum(int(v[0])).Raw() }))
+}
+
 // Spectrum returns the kernel of strings whose features are how often each
 // substring of k letters occurs, K(x, z) = Σ_u #_u(x) #_u(z) (Leslie, Eskin and
 // Noble 2002; Ng's notes, section 7), normalised so that K(x, x) = 1 and long
@@ -103,12 +108,15 @@ type spectrumRower struct {
 	spectra []spectrum
 }
 
-func newSpectrumRower(k SpectrumKernel, p *points) spectrumRower {
+func (k SpectrumKernel) rower(p *points) rower {
 	r := spectrumRower{k, make([]spectrum, p.n)}
 	for j, x := range p.all() {
 		r.spectra[j] = k.spectrum(slices.Clone(x))
 	}
-	return r
+	if k.Counts {
+		return r
+	}
+	return newCosineRower(r, p)
 }
 
 func (r spectrumRower) row(dst, x []float64, _ *work) {

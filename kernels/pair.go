@@ -1,0 +1,162 @@
+package kernels
+
+import (
+	"strconv"
+	"strings"
+)
+
+// What kernels of two parts share, [Sum] and [Product]: their values are those of the
+// parts, joined number by number.
+
+// flatten appends the parts of ks, from left to right, to parts.
+func flatten(parts, ks []Kernel, split func(Kernel) (a, b Kernel, ok bool)) []Kernel {
+	for _, k := range ks {
+		if a, b, ok := split(k); ok {
+			parts = flatten(parts, []Kernel{a, b}, split)
+		} else {
+			parts = append(parts, k)
+		}
+	}
+	return parts
+}
+
+// describeParts returns the call of a constructor that takes all parts. Where the first of
+// two was made by the same one, of parts of its own, these are written out.
+func describeParts(name string, a, b Kernel, nested bool) string {
+	if nested {
+		return strings.TrimSuffix(a.String(), ")") + ", " + describe(b) + ")"
+	}
+	return name + "(" + describe(a) + ", " + describe(b) + ")"
+}
+
+// inBothDomains is CheckPoints for a kernel of two parts.
+func inBothDomains(a, b Kernel, x [][]float64) error {
+	if err := inDomain(a, x); err != nil {
+		return err
+	}
+	return inDomain(b, x)
+}
+
+// hyperparametersOf returns those of parts, from left to right.
+func hyperparametersOf(parts []Kernel) []Hyperparameter {
+	var list []Hyperparameter
+	for t, k := range parts {
+		list = append(list, hyperparameters(k, strconv.Itoa(t)+".")...)
+	}
+	return list
+}
+
+// withParts returns two parts with other values of their hyperparameters.
+func withParts(a, b Kernel, values []float64) (newA, newB Kernel) {
+	n := learnable(a)
+	return with(a, values[:n]), with(b, values[n:])
+}
+
+// ofParts is the constructor of a kernel of two parts or more, for [Parse].
+func ofParts(join func(a, b Kernel) Kernel) func(a arguments) Kernel {
+	return func(a arguments) Kernel {
+		if len(a.kernels) < 2 || len(a.numbers)+len(a.strings) > 0 {
+			return nil
+		}
+		all := a.kernels[0]
+		for _, k := range a.kernels[1:] {
+			all = join(all, k)
+		}
+		return all
+	}
+}
+
+func add(v, b []float64) {
+	for j, s := range b {
+		v[j] += s
+	}
+}
+
+func multiply(v, b []float64) {
+	for j, s := range b {
+		v[j] *= s
+	}
+}
+
+// pairRower computes the values of both parts and joins them: join(v, b) leaves in v what
+// the kernel makes of v and b.
+type pairRower struct {
+	a, b rower
+	join func(v, b []float64)
+}
+
+func (r pairRower) row(dst, x []float64, w *work) {
+	b := w.take(len(dst))
+	defer w.give(b)
+	r.a.row(dst, x, w)
+	r.b.row(b, x, w)
+	r.join(dst, b)
+}
+
+func (r pairRower) self(x []float64, w *work) float64 {
+	v := w.take(2)
+	defer w.give(v)
+	v[0], v[1] = r.a.self(x, w), r.b.self(x, w)
+	r.join(v[:1], v[1:])
+	return v[0]
+}
+
+func (r pairRower) swap(s, t int) { r.a.swap(s, t); r.b.swap(s, t) }
+
+// pairTerm is a pairRower for formulas.
+type pairTerm struct {
+	a, b  term
+	join  func(v, b []float64)
+	share float64 // of the tolerance that each part may use up
+}
+
+// newPairTerm returns the term of a kernel of two parts, or nil where one has none.
+func newPairTerm(f *formula, cols []int, a, b Kernel, join func(v, b []float64), share float64) term {
+	if a, b := f.term(a, cols), f.term(b, cols); a != nil && b != nil {
+		return pairTerm{a, b, join, share}
+	}
+	return nil
+}
+
+func (t pairTerm) values(dst []float64, p *pairs, w *work) {
+	b := w.take(len(dst))
+	defer w.give(b)
+	t.a.values(dst, p, w)
+	t.b.values(b, p, w)
+	t.join(dst, b)
+}
+
+func (t pairTerm) reach(space int, u, tol float64, self span) float64 {
+	tol *= t.share
+	return min(t.a.reach(space, u, tol, self), t.b.reach(space, u, tol, self))
+}
+
+// pairGradient computes the values and derivatives of both parts. join(v, b, grad, cut)
+// leaves in v what the kernel makes of v and b, and in grad its derivatives, of which the
+// first cut numbers come from the first part.
+type pairGradient struct {
+	a, b gradientRower
+	n    int // hyperparameters of a
+	join func(v, b, grad []float64, cut int)
+}
+
+func newPairGradient(a, b Kernel, p *points, join func(v, b, grad []float64, cut int)) pairGradient {
+	return pairGradient{gradientRowerOf(a, p), gradientRowerOf(b, p), learnable(a), join}
+}
+
+func (r pairGradient) row(v, grad, x []float64, w *work) {
+	b := w.take(len(v))
+	defer w.give(b)
+	cut := r.n * len(v)
+	r.a.row(v, grad[:cut], x, w)
+	r.b.row(b, grad[cut:], x, w)
+	r.join(v, b, grad, cut)
+}
+
+func (r pairGradient) self(grad, x []float64, w *work) float64 {
+	v := w.take(2)
+	defer w.give(v)
+	v[0], v[1] = r.a.self(grad[:r.n], x, w), r.b.self(grad[r.n:], x, w)
+	r.join(v[:1], v[1:], grad, r.n)
+	return v[0]
+}

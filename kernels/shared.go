@@ -1,0 +1,44 @@
+package kernels
+
+import "github.com/svmnb/svmnb/internal/simd"
+
+// What several kernels share.
+
+// byGamma sets v to exp(−γv) and grad to its derivative by ln γ.
+func byGamma(v, grad []float64, gamma float64) {
+	grad = grad[:len(v)]
+	for j, r := range v {
+		grad[j] = -gamma * r
+	}
+	simd.ExpScaled(v, -gamma)
+	timesValue(grad, v)
+}
+
+// power returns b^n for n ≥ 0 by repeated squaring: unlike math.Pow the same
+// bits on every machine.
+func power(b float64, n int) float64 {
+	p := 1.0
+	for ; n > 0; n >>= 1 {
+		if n&1 == 1 {
+			p *= b
+		}
+		b *= b
+	}
+	return p
+}
+
+// gammaCoef0 returns gamma, and coef0 if it is above 0.
+func gammaCoef0(gamma, coef0 float64) []Hyperparameter {
+	if coef0 > 0 {
+		return []Hyperparameter{{"gamma", gamma}, {"coef0", coef0}}
+	}
+	return []Hyperparameter{{"gamma", gamma}}
+}
+
+// withGammaCoef0 sets what gammaCoef0 returned to other values.
+func withGammaCoef0(gamma, coef0 *float64, values []float64) {
+	*gamma = values[0]
+	if *coef0 > 0 {
+		*coef0 = values[1]
+	}
+}
