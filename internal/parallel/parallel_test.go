@@ -37,6 +37,19 @@ func TestForDoesEachTaskOnce(t *testing.T) {
 	}
 }
 
+// Do does each task once, whether one goroutine is enough or not.
+func TestDoDoesEachTaskOnce(t *testing.T) {
+	for _, multiplications := range []int{0, 1 << 18, 1 << 30} {
+		done := make([]atomic.Int32, 50)
+		Do(len(done), multiplications, func(task int) { done[task].Add(1) })
+		for task := range done {
+			if n := done[task].Load(); n != 1 {
+				t.Errorf("%d multiplications: task %d is done %d times", multiplications, task, n)
+			}
+		}
+	}
+}
+
 func TestForEndsWithItsContext(t *testing.T) {
 	why := errors.New("enough")
 	ctx, stop := context.WithCancelCause(context.Background())

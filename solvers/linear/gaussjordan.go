@@ -35,7 +35,7 @@ func (g *gaussJordan) Step(ctx context.Context, _ []bool) (done bool, err error)
 	}
 	rows := make([][]float64, n)
 	for i := range rows {
-		rows[i] = a.data[i*n : (i+1)*n]
+		rows[i] = a.Data[i*n : (i+1)*n]
 	}
 	for j, b := range g.b {
 		copy(g.x[j], b)

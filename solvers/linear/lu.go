@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
 
+	"github.com/svmnb/svmnb/internal/rows"
 	"github.com/svmnb/svmnb/internal/simd"
 )
 
@@ -49,25 +50,25 @@ func (l *lu) Step(ctx context.Context, _ []bool) (done bool, err error) {
 	singular := -1
 	for k := 0; k < n; k += panel {
 		e := min(k+panel, n)
-		if !lapack64.Getrf(general(a.block(k, n, k, e)), pivots[k:e]) && singular < 0 {
+		if !lapack64.Getrf(general(a.Block(k, n, k, e)), pivots[k:e]) && singular < 0 {
 			singular = k
 		}
 		for i := k; i < e; i++ {
 			if pivots[i] += k; pivots[i] != i {
-				swap(a.block(i, i+1, 0, k), a.block(pivots[i], pivots[i]+1, 0, k))
-				swap(a.block(i, i+1, e, n), a.block(pivots[i], pivots[i]+1, e, n))
+				swap(a.Block(i, i+1, 0, k), a.Block(pivots[i], pivots[i]+1, 0, k))
+				swap(a.Block(i, i+1, e, n), a.Block(pivots[i], pivots[i]+1, e, n))
 			}
 		}
 		if e == n {
 			break
 		}
-		blas64.Trsm(blas.Left, blas.NoTrans, 1, triangle(a.block(k, e, k, e), blas.Lower, blas.Unit), general(a.block(k, e, e, n)))
-		if err := subtractProduct(ctx, a.block(e, n, e, n), a.block(e, n, k, e), a.block(k, e, e, n)); err != nil {
+		blas64.Trsm(blas.Left, blas.NoTrans, 1, triangle(a.Block(k, e, k, e), blas.Lower, blas.Unit), general(a.Block(k, e, e, n)))
+		if err := subtractProduct(ctx, a.Block(e, n, e, n), a.Block(e, n, k, e), a.Block(k, e, e, n)); err != nil {
 			return false, err
 		}
 	}
 	for i := max(singular, 0); singular >= 0 && i < n; i++ {
-		if a.data[i*n+i] == 0 {
+		if a.Data[i*n+i] == 0 {
 			need, err := l.s.missing(ctx)
 			if err != nil {
 				return false, err
@@ -79,8 +80,21 @@ func (l *lu) Step(ctx context.Context, _ []bool) (done bool, err error) {
 		for i, p := range pivots {
 			x[i], x[p] = x[p], x[i]
 		}
-		blas64.Trsv(blas.NoTrans, triangle(a.block(0, n, 0, n), blas.Lower, blas.Unit), vector(x))
-		blas64.Trsv(blas.NoTrans, triangle(a.block(0, n, 0, n), blas.Upper, blas.NonUnit), vector(x))
+		blas64.Trsv(blas.NoTrans, triangle(a.Block(0, n, 0, n), blas.Lower, blas.Unit), vector(x))
+		blas64.Trsv(blas.NoTrans, triangle(a.Block(0, n, 0, n), blas.Upper, blas.NonUnit), vector(x))
+	})
+}
+
+// rectangle is a matrix by rows, a part of one, or its transpose.
+type rectangle = simd.Matrix[float64]
+
+// dense returns A.
+func (s *System) dense(ctx context.Context) (rectangle, error) {
+	n := s.K.Dim()
+	a := rectangle{Data: make([]float64, n*n), Rows: n, Cols: n, Stride: n}
+	return a, rows.Sweep(ctx, s.K, false, func(i int, row []float64) {
+		copy(a.Data[i*n:], row)
+		a.Data[i*n+i] += s.noise(i)
 	})
 }
 
