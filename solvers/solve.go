@@ -180,10 +180,11 @@ func (r *run) judge(ctx context.Context, res *Result) error {
 
 // hollowEnd reports whether a method that could go no further has ended with a gap so
 // large that W may be far from its maximum. A method can go no further where W has not
-// grown for long, or too slowly for the method's budget, or where rounding of α changes F
-// by as much as the optimality conditions are off. A method that ends by a rule of its
-// own, as the perceptron does, is Exhausted. A hard margin may have an infinite primal.
-// Where rounding of F is as large as the objectives, the gap says nothing, however small.
+// grown for long, or too slowly for the method's budget, where it has taken over from
+// another, or where rounding of α changes F by as much as the optimality conditions are
+// off. A method that ends by a rule of its own, as the perceptron does, is Exhausted. A hard
+// margin may have an infinite primal. Where rounding of F is as large as the objectives, the
+// gap says nothing, however small.
 func (r *run) hollowEnd(res *Result) bool {
 	c := res.Certificate
 	if res.Status != Exhausted || math.IsInf(c.Primal, 0) {
@@ -193,7 +194,7 @@ func (r *run) hollowEnd(res *Result) bool {
 	if hollow(r.settings.Stop, relative(c.Rounding*total, c.Primal)) {
 		return true
 	}
-	return hollow(r.settings.Stop, c.RelGap) && (r.stuck || !(c.MaxKKT > 64*0x1p-52*slices.Max(r.p.K.Diag())*total))
+	return hollow(r.settings.Stop, c.RelGap) && (r.stuck || len(r.names) > 0 || !(c.MaxKKT > 64*0x1p-52*slices.Max(r.p.K.Diag())*total))
 }
 
 // l1 is Σ|aᵢ|.

@@ -347,15 +347,15 @@ func (f *MultiFit) each(do func(name string, r *solvers.Result)) {
 	}
 }
 
-// Status returns Converged when every machine has, else the status of the first
-// that has not.
+// Status returns Converged when every machine has, else Interrupted where one was, else the
+// status of the first that has not converged.
 func (f *MultiFit) Status() solvers.Status {
 	if f.none() {
 		return solvers.NotTerminated
 	}
 	status := solvers.Converged
 	f.each(func(_ string, r *solvers.Result) {
-		if status == solvers.Converged {
+		if status == solvers.Converged || r.Status == solvers.Interrupted {
 			status = r.Status
 		}
 	})
