@@ -36,10 +36,10 @@ func Alphas(d AlphasData) (*Chart, error) {
 	}
 	// The axis: up to the bound that all share, up to 1 = C_i where each has its own,
 	// up to the largest where there is none.
-	most, axis := d.Upper[0], name
+	most, across := d.Upper[0], name
 	switch {
 	case !same:
-		most, axis = 1, name+" / C of the point"
+		most, across = 1, name+" / C of the point"
 	case math.IsInf(most, 1):
 		most = largest
 	}
@@ -70,8 +70,9 @@ func Alphas(d AlphasData) (*Chart, error) {
 	}
 	width := most / bars
 	highest := [2]int{max(1, bound[0]), max(1, bound[1])}
-	names := [2]string{either(d.Sides[0], "class −1"), either(d.Sides[1], "class +1")}
-	var series, legend list
+	names := classNames(d.Sides)
+	p := plot{name: "alphas", about: fmt.Sprintf("Histogram of %s.", name), tip: alphasJS.cut("tip"), zoom: object{"yAxisIndex": false}, grid: object{},
+		svm: object{"name": name, "layout": scoresJS.cut("layout")}}
 	for side, color := range []string{"@neg", "@pos"} {
 		data, sign := list{}, 2*side-1
 		for k, c := range counts {
@@ -83,25 +84,16 @@ func Alphas(d AlphasData) (*Chart, error) {
 		if bound[side] > 0 {
 			data = append(data, list{roundTo(most+0.6*width, 6), roundTo(most+1.8*width, 6), sign * bound[side], 1})
 		}
-		series = append(series, object{"type": "custom", "name": names[side], "data": data, "encode": object{"x": list{0, 1}, "y": 2},
-			"itemStyle": object{"color": color}, "renderItem": alphasJS.cut("bar", "color", color)})
-		legend = append(legend, entry(names[side], "rect"))
+		p.add(custom(alphasJS.cut("bar", "color", color), data).name(names[side]).set("encode", object{"x": list{0, 1}, "y": 2}).fill(color))
+		p.key(names[side], "rect")
 	}
 	zeros, bounds := zero[0]+zero[1], bound[0]+bound[1]
 	title := fmt.Sprintf("Of %d %s, %d are 0, %d free, %d at the bound", n, name, zeros, free, bounds)
 	subtitle := sentence(d.Problem, fmt.Sprintf("above: %s, below: %s", names[1], names[0]), "those that are 0 are not drawn")
 	labels := list{0, roundTo(most/2, 4), roundTo(most, 4)}
-	return newChart(title, subtitle, fmt.Sprintf("Histogram of %s. %s. %s.", name, title, subtitle), object{
-		"series":  series,
-		"legend":  object{"data": legend},
-		"toolbox": toolbox("alphas", object{"yAxisIndex": false}),
-		"tooltip": object{"trigger": "item", "formatter": alphasJS.cut("tip")},
-		"grid":    object{},
-		"xAxis": list{object{"type": "value", "min": 0, "max": roundTo(most+2.4*width, 6), "name": axis, "nameLocation": "middle", "nameGap": 28, "axisLine": object{"show": true, "onZero": true},
-			"axisTick": object{"show": false}, "splitLine": object{"show": false}, "axisLabel": object{"customValues": labels, "formatter": marksJS.cut("number")}}},
-		"yAxis": list{object{"type": "value", "min": roundTo(-1.14*float64(highest[0]), 4), "max": roundTo(1.14*float64(highest[1]), 4), "minInterval": 1, "name": "points", "nameLocation": "middle", "nameGap": 42,
-			"axisLine": object{"show": true, "onZero": false}, "axisTick": object{"show": true}, "splitLine": object{"show": false},
-			"axisLabel": object{"showMinLabel": false, "showMaxLabel": false, "formatter": marksJS.cut("size")}}},
-		"svm": object{"name": name, "layout": scoresJS.cut("layout")},
-	}), nil
+	p.panel(
+		axis{"type": "value", "min": 0, "max": roundTo(most+2.4*width, 6), "axisLine": object{"show": true, "onZero": true}, "axisTick": object{"show": false}, "splitLine": object{"show": false}}.
+			named(across, 28).label(object{"customValues": labels, "formatter": marksJS.cut("number")}),
+		upDown(roundTo(-1.14*float64(highest[0]), 4), roundTo(1.14*float64(highest[1]), 4)).set("splitLine", object{"show": false}))
+	return p.chart(title, subtitle), nil
 }

@@ -17,12 +17,11 @@ func (a iterations) place(it float64) float64 {
 }
 
 // option returns the axis from one iteration to another for grid k.
-func (a iterations) option(k int, from, to float64, show bool) object {
-	o := object{"type": "value", "gridIndex": k, "min": a.place(from), "max": a.place(to),
+func (a iterations) option(k int, from, to float64, show bool) axis {
+	o := axis{"type": "value", "gridIndex": k, "min": a.place(from), "max": a.place(to),
 		"splitLine": object{"show": false},
 		"axisLine":  object{"show": true, "onZero": false}, "axisTick": object{"show": true},
 		"axisLabel": object{"show": show, "hideOverlap": true, "formatter": marksJS.cut("digits", "digits", 7)}}
-	label := o["axisLabel"].(object)
 	if a.log {
 		ticks := list{}
 		for it := 1.0; it <= to; it *= 10 {
@@ -33,16 +32,16 @@ func (a iterations) option(k int, from, to float64, show bool) object {
 		if from == 0 {
 			ticks = append(list{0}, ticks...)
 		}
-		label["customValues"], label["formatter"] = ticks, marksJS.cut("iteration")
+		o.label(object{"customValues": ticks, "formatter": marksJS.cut("iteration")})
 		o["axisTick"] = object{"show": true, "customValues": ticks}
 	} else {
 		o["minInterval"] = 1
-		label["showMaxLabel"] = false
+		o.label(object{"showMaxLabel": false})
 	}
 	if show {
-		o["name"], o["nameLocation"], o["nameGap"] = "iteration", "middle", 28
+		o.named("iteration", 28)
 		if a.log {
-			o["name"] = "iteration (log scale)"
+			o.named("iteration (log scale)", 28)
 		}
 	}
 	return o
@@ -129,13 +128,13 @@ func column(values []float64, digits int) list {
 
 // logValues is a log axis of positive values over whole decades, for grid k,
 // with at most four labels.
-func logValues(k int, from, to float64) object {
+func logValues(k int, from, to float64) axis {
 	labels := list{}
 	a, b := math.Round(math.Log10(from)), math.Round(math.Log10(to))
 	for e, step := a, math.Ceil((b-a+1)/4); e <= b; e += step {
 		labels = append(labels, math.Pow(10, e))
 	}
-	o := object{"type": "log", "gridIndex": k, "min": from, "max": to, "splitLine": object{"show": true},
+	o := axis{"type": "log", "gridIndex": k, "min": from, "max": to, "splitLine": object{"show": true},
 		"axisLine": object{"show": true, "onZero": false}, "axisTick": object{"show": true},
 		"axisLabel": object{"customValues": labels, "hideOverlap": true, "formatter": marksJS.cut("number")}}
 	if from < 1e-9 { // ECharts rounds its own ticks to ten decimals, and 0 has no logarithm
@@ -144,9 +143,15 @@ func logValues(k int, from, to float64) object {
 	return o
 }
 
+// logBetween is a log axis that begins and ends anywhere.
+func logBetween(low, high float64, name string) axis {
+	from, to := decades(low, high)
+	return logValues(0, low, high).named(name+" (log scale)", 28).set("splitLine", object{"show": false}).set("axisLabel", logValues(0, from, to)["axisLabel"])
+}
+
 // logRange is logValues for a range of less than two decades, which need not be whole:
 // it ends a little outside low and high, with labels at 1, 2 and 5.
-func logRange(k int, low, high float64) object {
+func logRange(k int, low, high float64) axis {
 	if high >= 100*low {
 		from, to := decades(low, high)
 		return logValues(k, from, to)
@@ -165,19 +170,7 @@ func logRange(k int, low, high float64) object {
 	}
 	o := logValues(k, roundTo(low, 6), roundTo(high, 6))
 	o["splitLine"], o["axisTick"] = object{"show": true, "customValues": labels}, object{"show": true, "customValues": labels}
-	o["axisLabel"].(object)["customValues"] = labels
-	return o
-}
-
-// tolerance is a dashed line in grid k across an axis of iterations, with its
-// label where runs begin, far from the curve.
-func tolerance(k int, from, to, tol float64, name string) object {
-	if name == "" {
-		name = "tolerance " + numberTo(tol, 2)
-	}
-	return object{"type": "line", "xAxisIndex": k, "yAxisIndex": k, "symbol": "none", "silent": true, "tooltip": object{"show": false},
-		"data": list{list{to, tol}, list{from, tol}}, "lineStyle": object{"type": "dashed", "color": "@soft", "width": 1.2},
-		"endLabel": object{"show": true, "formatter": name, "color": "@soft", "fontSize": 12, "offset": list{2, -9}, "align": "left"}}
+	return o.label(object{"customValues": labels})
 }
 
 // decades returns the powers of ten around [low, high], at least two.
@@ -191,8 +184,8 @@ func decades(low, high float64) (from, to float64) {
 
 // valueAxis is a linear axis from low to high for grid k; its labels have the
 // digits that tell them apart.
-func valueAxis(k int, low, high float64, name string, gap int) object {
-	return object{"type": "value", "gridIndex": k, "min": low, "max": high, "name": name, "nameLocation": "middle", "nameGap": gap,
+func valueAxis(k int, low, high float64, name string, gap int) axis {
+	return axis{"type": "value", "gridIndex": k, "min": low, "max": high, "name": name, "nameLocation": "middle", "nameGap": gap,
 		"nameTextStyle": object{"fontSize": 13}, "splitLine": object{"show": false},
 		"axisLine": object{"show": true, "onZero": false}, "axisTick": object{"show": true},
 		"axisLabel": object{"showMinLabel": false, "showMaxLabel": false, "hideOverlap": true,
@@ -288,32 +281,4 @@ func around2(centre, half []float64) (lower, upper []float64) {
 		lower, upper = append(lower, c-2*half[i]), append(upper, c+2*half[i])
 	}
 	return lower, upper
-}
-
-// curvePoints is in how many strips the places of a curve are drawn.
-const curvePoints = 600
-
-// curve is a line through the columns x and y of O.svm in grid k.
-func curve(k int, name, x, y, color string, style object) object {
-	o := object{"type": "line", "name": name, "xAxisIndex": k, "yAxisIndex": k, "symbol": "circle", "showSymbol": false, "z": 3,
-		"data":      marksJS.cut("points", "x", x, "y", y),
-		"itemStyle": object{"color": color}, "lineStyle": object{"color": color, "width": 2.6}, "emphasis": object{"disabled": true}}
-	merge(o, style)
-	return o
-}
-
-// band is the area between the columns lower and upper of O.svm over column x,
-// in grid k, with edges of the given style, such as "{stroke: '@ink'}".
-func band(k int, name, x, lower, upper, color, edge string) object {
-	return object{"type": "custom", "name": name, "xAxisIndex": k, "yAxisIndex": k, "silent": true, "clip": true, "z": 1,
-		"data": marksJS.cut("start", "x", x, "y", lower), "tooltip": object{"show": false},
-		"itemStyle":  object{"color": color},
-		"renderItem": marksJS.cut("band", "x", x, "lower", lower, "upper", upper, "color", color, "edge", either(edge, "null"))}
-}
-
-// strips lie unseen over the places O.svm.x, so that the pointer finds the
-// values there; points lie above them.
-func strips(y float64) object {
-	return object{"type": "custom", "id": "strips", "clip": true, "z": 2, "renderItem": marksJS.cut("strip"),
-		"data": marksJS.cut("strips", "y", y)}
 }

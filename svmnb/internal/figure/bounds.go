@@ -117,17 +117,8 @@ func Bounds(d BoundsData) (*Chart, error) {
 	bottom := low - 0.03*span
 
 	svm := object{"layout": boundsJS.cut("layout"), "its": rounded(x, keep, func(v float64) float64 { return v }), "lower": column(pick(d.Lower, keep), 9)}
-	var series, legend, names list
-	for b, style := range boundStyles {
-		if uppers[b] == nil {
-			continue
-		}
-		svm[style.key], svm[style.key+"gap"] = column(pick(uppers[b], keep), 9), column(pick(gaps[b], keep), 4)
-		names = append(names, list{style.key, style.name})
-		look := object{"z": 4 - b, "lineStyle": object{"type": style.dash, "width": style.width}, "showSymbol": lone(pick(uppers[b], keep))}
-		series = append(series, curve(0, style.name, "its", style.key, style.color, look), curve(1, style.name, "its", style.key+"gap", style.color, look))
-		legend = append(legend, entry(style.name, style.icon))
-	}
+	p := plot{name: "bounds", about: "Lower and upper bounds of y'A⁻¹y and the gap between them against iterations.", tip: boundsJS.cut("tip"), along: true, links: list{0, 1},
+		grid: list{object{}, object{}}, svm: svm}
 	if best >= 0 { // the sandwich's filling
 		var bx, bl, bu list
 		for _, k := range keep {
@@ -143,70 +134,70 @@ func Bounds(d BoundsData) (*Chart, error) {
 		}
 		svm["bx"], svm["bl"], svm["bu"] = bx, bl, bu
 		if len(bx) > 0 {
-			series = append(list{band(0, "", "bx", "bl", "bu", "@series4/0.14", "")}, series...)
+			p.add(band(0, "", "bx", "bl", "bu", "@series4/0.14", ""))
 		}
 	}
-	series = append(series, curve(0, "lower bound", "its", "lower", "@neg", object{"z": 4, "showSymbol": lone(pick(d.Lower, keep))}))
-	legend = append(legend, entry("lower bound", stroke))
+	var names list
+	for b, look := range boundStyles {
+		if uppers[b] == nil {
+			continue
+		}
+		svm[look.key], svm[look.key+"gap"] = column(pick(uppers[b], keep), 9), column(pick(gaps[b], keep), 4)
+		names = append(names, list{look.key, look.name})
+		for k, key := range []string{look.key, look.key + "gap"} {
+			p.add(curve(k, look.name, "its", key, look.color).pen(look.color, look.width, look.dash).z(4-b).set("showSymbol", lone(pick(uppers[b], keep))))
+		}
+		p.key(look.name, look.icon)
+	}
+	svm["names"] = names
+	p.add(curve(0, "lower bound", "its", "lower", "@neg").z(4).set("showSymbol", lone(pick(d.Lower, keep))))
+	p.key("lower bound", stroke)
 	first, last := x[0], max(x[m-1], x[0]+1)
 	if finite(d.Exact) {
-		series = append(series, object{"type": "line", "name": "exact", "symbol": "none", "silent": true, "z": 5, "data": list{list{first, d.Exact}, list{last, d.Exact}}, "tooltip": object{"show": false},
-			"itemStyle": object{"color": "@ink"}, "lineStyle": object{"color": "@ink", "width": 1.2, "type": list{1, 3}}})
 		errors := make([]float64, m)
 		for k, l := range d.Lower {
 			errors[k] = positive(d.Exact - l)
 		}
 		svm["error"] = column(pick(errors, keep), 4)
-		series = append(series, curve(1, "true error of the lower bound", "its", "error", "@ink", object{"lineStyle": object{"width": 1.4, "type": list{9, 3, 2, 3}}}))
-		legend = append(legend, entry("exact", dots), entry("true error of the lower bound", dashes))
+		p.add(line(list{list{first, d.Exact}, list{last, d.Exact}}).name("exact").bare().still().z(5).ink("@ink", 1.2, list{1, 3}),
+			curve(1, "true error of the lower bound", "its", "error", "@ink").pen("@ink", 1.4, list{9, 3, 2, 3}))
+		p.key("exact", dots)
+		p.key("true error of the lower bound", dashes)
 	}
-	svm["names"] = names
 	// The last digits of a bound are its rounding, not its gap.
 	smallest, greatest := extent(gaps[0], gaps[1], gaps[2])
 	if d.Tol > 0 {
 		smallest, greatest = min(smallest, d.Tol), max(greatest, d.Tol)
-		series = append(series, tolerance(1, first, last, d.Tol, d.TolName))
+		p.add(tolerance(1, first, last, d.Tol, d.TolName))
 	}
 	if !finite(smallest) || greatest <= 0 {
 		smallest, greatest = 1e-3, 1
 	}
 	from, to := decades(max(smallest, greatest*1e-15, math.Abs(high)*1e-15), greatest)
 
-	axis := iterations{}
-	top := valueAxis(0, roundTo(bottom, 6), roundTo(ceiling, 6), "y'A⁻¹y", 48)
-	top["splitLine"] = object{"show": true}
-	middle := logValues(1, from, to)
-	middle["name"], middle["nameLocation"], middle["nameGap"] = "upper − lower (log scale)", "middle", 48
-	grids, xs, ys := list{object{}, object{}}, list{axis.option(0, first, last, false), axis.option(1, first, last, d.Residual == nil)}, list{top, middle}
+	scale := iterations{}
+	p.panel(scale.option(0, first, last, false), valueAxis(0, roundTo(bottom, 6), roundTo(ceiling, 6), "y'A⁻¹y", 48).lines())
+	p.panel(scale.option(1, first, last, d.Residual == nil), logValues(1, from, to).named("upper − lower (log scale)", 48))
 	if d.Residual != nil {
-		lines, entries, y, end := d.residuals()
-		series, legend = append(series, lines...), append(legend, entries...)
-		grids, xs, ys = append(grids, object{}), append(xs, axis.option(2, first, last, true)), append(ys, y)
+		y, end := d.residuals(&p)
+		p.grid = append(p.grid.(list), object{})
+		p.panel(scale.option(2, first, last, true), y)
 		if len(d.Others) > 0 { // of lengths of their own
-			xs[1], xs[2] = axis.option(1, first, last, true), axis.option(2, 0, max(end, last), true)
-			xs[1].(object)["name"] = ""
+			p.xs[1] = object(scale.option(1, first, last, true).set("name", ""))
+			p.xs[2] = object(scale.option(2, 0, max(end, last), true))
 		}
 	}
-	for _, a := range xs {
-		a := a.(object)
-		a["splitLine"] = object{"show": true}
-		a["axisPointer"] = object{"show": true, "snap": true, "label": object{"show": false}}
+	for _, a := range p.xs {
+		axis(a.(object)).lines().pointed()
 	}
 	svm["apart"] = len(d.Others) > 0
-	return newChart(title, subtitle, "Lower and upper bounds of y'A⁻¹y and the gap between them against iterations. "+title+". "+subtitle+".", object{
-		"legend":      object{"data": legend, "itemWidth": 28},
-		"toolbox":     toolbox("bounds", object{}),
-		"tooltip":     object{"trigger": "axis", "formatter": boundsJS.cut("tip")},
-		"axisPointer": object{"link": list{object{"xAxisIndex": list{0, 1}}}},
-		"grid":        grids, "xAxis": xs, "yAxis": ys,
-		"svm":    svm,
-		"series": series,
-	}), nil
+	p.more = object{"legend": object{"itemWidth": 28}}
+	return p.chart(title, subtitle), nil
 }
 
-// residuals are the lines of the third panel, their entries in the legend, its
-// axis of values, and the last iteration of all runs.
-func (d *BoundsData) residuals() (lines, legend list, y object, end float64) {
+// residuals adds the lines of the third panel and returns its axis of values, and the
+// last iteration of all runs.
+func (d *BoundsData) residuals(p *plot) (y axis, end float64) {
 	runs := append([]ResidualSeries{{Name: either(d.Name, "this run"), Iterations: d.Iterations, Residual: d.Residual}}, d.Others...)
 	least, most := math.Inf(1), 1.0
 	for i, run := range runs {
@@ -229,17 +220,14 @@ func (d *BoundsData) residuals() (lines, legend list, y object, end float64) {
 			points = append(points, list{its[keep[n]], v})
 		}
 		color := fmt.Sprintf("@series%d", [raceMost]int{8, 6, 5, 7, 1, 2, 3, 4}[i]) // first those that no bound has
-		lines = append(lines, object{"type": "line", "name": name, "xAxisIndex": 2, "yAxisIndex": 2, "symbol": "circle", "showSymbol": lone(values), "z": 3 - min(i, 1), "data": points,
-			"itemStyle": object{"color": color}, "lineStyle": object{"color": color, "width": 2, "type": raceDashes[i]}, "emphasis": object{"disabled": true}})
-		legend = append(legend, object{"name": name, "itemStyle": object{"opacity": 0}})
+		p.add(line(points).name(name).on(2).set("symbol", "circle").set("showSymbol", lone(values)).z(3-min(i, 1)).ink(color, 2, raceDashes[i]).calm())
+		p.keys = append(p.keys, object{"name": name, "itemStyle": object{"opacity": 0}})
 	}
 	if !finite(least) {
 		least = 1e-3
 	}
 	from, to := decades(max(least, 1e-17), most)
-	y = logValues(2, from, to)
-	y["name"], y["nameLocation"], y["nameGap"] = "‖y − Aα‖/‖y‖ (log scale)", "middle", 48
-	return lines, legend, y, end
+	return logValues(2, from, to).named("‖y − Aα‖/‖y‖ (log scale)", 48), end
 }
 
 // finding says when the sandwich closed.

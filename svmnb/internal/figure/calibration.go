@@ -63,31 +63,26 @@ func Calibration(d CalibrationData) (*Chart, error) {
 		bars = append(bars, list{round4(p), round4(low), round4(high)})
 	}
 	title := fmt.Sprintf("Said and seen differ by %s on average; %d of %s outside their 95 %% intervals", numberTo(gap, 3), outside, count(groups, "group", "groups"))
-	subtitle := fmt.Sprintf("%s in groups of equal size; probability of %s", count(n, "point", "points"), d.Event)
-	if d.Problem != "" {
-		subtitle = d.Problem + " · " + subtitle
-	}
-	axis := func(name string, gap int) object {
-		return object{"type": "value", "min": 0, "max": 1, "interval": 0.2, "name": name, "nameLocation": "middle", "nameGap": gap, "splitLine": object{"show": true},
-			"axisLabel": object{"formatter": marksJS.cut("digits", "digits", 2)}}
-	}
-	return newChart(title, subtitle, "Reliability diagram. "+title+". "+subtitle+".", object{
-		"legend":  object{"data": list{object{"name": "seen"}, object{"name": "95 % interval"}, object{"name": "as said"}}},
-		"toolbox": toolbox("calibration", object{}),
-		"tooltip": object{"trigger": "item", "formatter": calibrationJS.cut("tip")},
-		"grid":    object{},
-		"xAxis":   list{axis("probability said", 28)},
-		"yAxis":   list{axis("share seen", 40)},
-		"svm":     object{"layout": rocJS.cut("layout")},
-		"series": list{
-			object{"type": "line", "name": "as said", "data": list{list{0, 0}, list{1, 1}}, "symbol": "none", "silent": true, "tooltip": object{"show": false},
-				"itemStyle": object{"color": "@soft"}, "lineStyle": object{"color": "@soft", "width": 1.2, "type": "dashed"}},
-			object{"type": "custom", "name": "95 % interval", "data": bars, "silent": true, "clip": true, "z": 2, "itemStyle": object{"color": "@neg/0.5"},
-				"encode": object{"x": 0, "y": list{1, 2}}, "tooltip": object{"show": false}, "renderItem": calibrationJS.cut("bar")},
-			object{"type": "line", "name": "seen", "data": dots, "symbol": "circle", "symbolSize": 9, "z": 3, "encode": object{"x": 0, "y": 1},
-				"itemStyle": object{"color": "@neg"}, "lineStyle": object{"color": "@neg", "width": 2}},
-		},
-	}), nil
+	subtitle := sentence(d.Problem, fmt.Sprintf("%s in groups of equal size; probability of %s", count(n, "point", "points"), d.Event))
+	p := plot{name: "calibration", about: "Reliability diagram.", tip: calibrationJS.cut("tip"), grid: object{}, svm: object{"layout": rocJS.cut("layout")}}
+	p.panel(shareAxis("probability said", 28), shareAxis("share seen", 40))
+	p.add(diagonal("as said"),
+		custom(calibrationJS.cut("bar"), bars).name("95 % interval").still().clip().z(2).fill("@neg/0.5").set("encode", object{"x": 0, "y": list{1, 2}}),
+		line(dots).name("seen").symbols("circle", 9).z(3).ink("@neg", 2).set("encode", object{"x": 0, "y": 1}))
+	p.key("seen", "")
+	p.key("95 % interval", "")
+	p.key("as said", "")
+	return p.chart(title, subtitle), nil
+}
+
+// shareAxis is an axis from 0 to 1.
+func shareAxis(name string, gap int) axis {
+	return axis{"type": "value", "min": 0, "max": 1, "interval": 0.2}.named(name, gap).lines().label(object{"formatter": marksJS.cut("digits", "digits", 2)})
+}
+
+// diagonal is where both axes say the same.
+func diagonal(name string) mark {
+	return line(list{list{0, 0}, list{1, 1}}).name(name).bare().still().ink("@soft", 1.2, "dashed")
 }
 
 // wilson is the 95 % interval of a share of n.

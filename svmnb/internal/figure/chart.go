@@ -357,6 +357,16 @@ func either(name, otherwise string) string {
 	return name
 }
 
+// featureNames are the names of two features, or what stands for them.
+func featureNames(names [2]string) [2]string {
+	return [2]string{either(names[0], "x₁"), either(names[1], "x₂")}
+}
+
+// classNames are the names of y = −1 and y = +1, or what stands for them.
+func classNames(names [2]string) [2]string {
+	return [2]string{either(names[0], "class −1"), either(names[1], "class +1")}
+}
+
 // number prints v to 4 significant digits, as the figures' scripts do.
 func number(v float64) string { return numberTo(v, 4) }
 

@@ -101,47 +101,43 @@ func Components(d ComponentsData) (*Chart, error) {
 	}
 	subtitle := sentence(d.Problem, d.Note, count(n, "observation", "observations"), fewer, forecast, fmt.Sprintf("each bar at the right is %s high", numberTo(unit, 3)))
 
-	svm := object{"layout": componentsJS.cut("layout"), "x": rounded(d.Xs, keep, roundX), "unit": unit}
+	p := plot{name: "components", about: fmt.Sprintf("Gaussian process of %s over %s, taken apart into its components.", target, xName), tip: componentsJS.cut("tip"), along: true, links: "all",
+		zoom: object{"yAxisIndex": false}, svm: object{"layout": componentsJS.cut("layout"), "x": rounded(d.Xs, keep, roundX), "unit": unit}}
 	const data, mean, wide = "observations", "mean", "± 2 sd"
-	var series, grids, xs, ys, names list
+	var grids, names list
 	for k, c := range panels {
 		round := rounding(lows[k], highs[k])
-		key, color := fmt.Sprintf("mean%d", k), "@series1"
-		svm[key] = rounded(c.Mean, keep, round)
+		key := func(name string) string { return fmt.Sprintf("%s%d", name, k) }
+		p.svm[key("mean")] = rounded(c.Mean, keep, round)
 		names = append(names, c.Name)
 		if c.SD != nil {
 			lower, upper := around2(c.Mean, c.SD)
-			svm[fmt.Sprintf("lower%d", k)], svm[fmt.Sprintf("upper%d", k)], svm[fmt.Sprintf("sd%d", k)] = rounded(lower, keep, round), rounded(upper, keep, round), column(pick(c.SD, keep), 3)
-			series = append(series, band(k, wide, "x", fmt.Sprintf("lower%d", k), fmt.Sprintf("upper%d", k), color+"/0.24", ""))
+			p.svm[key("lower")], p.svm[key("upper")], p.svm[key("sd")] = rounded(lower, keep, round), rounded(upper, keep, round), column(pick(c.SD, keep), 3)
+			p.add(band(k, wide, "x", key("lower"), key("upper"), "@series1/0.24", ""))
 		}
-		series = append(series, curve(k, mean, "x", key, color, object{"lineStyle": object{"width": 2}}))
+		p.add(curve(k, mean, "x", key("mean"), "@series1").pen("@series1", 2))
 		if ahead {
-			series = append(series, object{"type": "line", "xAxisIndex": k, "yAxisIndex": k, "symbol": "none", "silent": true, "z": 2, "tooltip": object{"show": false},
-				"data": list{list{roundX(last), lows[k]}, list{roundX(last), highs[k]}}, "lineStyle": object{"type": "dashed", "color": "@soft", "width": 1.2}})
+			p.add(line(list{list{roundX(last), lows[k]}, list{roundX(last), highs[k]}}).on(k).bare().still().z(2).pen("@soft", 1.2, "dashed"))
 		}
-		middle := (lows[k] + highs[k]) / 2
-		series = append(series, object{"type": "custom", "xAxisIndex": k, "yAxisIndex": k, "silent": true, "tooltip": object{"show": false}, "data": list{list{xLow, middle}}, "renderItem": componentsJS.cut("bar")})
-		x := valueAxis(k, xLow, xHigh, "", 28)
-		x["axisPointer"] = object{"show": true, "snap": true, "label": object{"show": false}}
-		x["splitLine"] = object{"show": true}
+		p.add(custom(componentsJS.cut("bar"), corner(xLow, (lows[k]+highs[k])/2)).on(k).still())
+		x := valueAxis(k, xLow, xHigh, "", 28).pointed().lines()
 		if k == len(panels)-1 {
-			x["name"] = xName
+			x.set("name", xName)
 		} else {
-			x["axisLabel"].(object)["show"] = false
+			x.label(object{"show": false})
 		}
 		name := c.Name
 		if k == 0 {
 			name = target
 		}
-		y := valueAxis(k, lows[k], highs[k], name, 6)
-		y["nameLocation"], y["nameTextStyle"] = "end", object{"align": "left", "fontSize": 13, "fontWeight": 600, "color": "@ink"}
-		y["splitLine"], y["splitNumber"] = object{"show": true}, 3
-		grids, xs, ys = append(grids, object{}), append(xs, x), append(ys, y)
+		p.panel(x, valueAxis(k, lows[k], highs[k], name, 6).set("nameLocation", "end").set("nameTextStyle", object{"align": "left", "fontSize": 13, "fontWeight": 600, "color": "@ink"}).
+			lines().set("splitNumber", 3))
+		grids = append(grids, object{})
 	}
-	svm["names"] = names
-	legend := list{entry(mean, stroke)}
+	p.svm["names"], p.grid = names, grids
+	p.key(mean, stroke)
 	if slices.ContainsFunc(panels, func(c Component) bool { return c.SD != nil }) {
-		legend = append(legend, entry(wide, "rect"))
+		p.key(wide, "rect")
 	}
 	if n > 0 {
 		points := list{}
@@ -149,20 +145,10 @@ func Components(d ComponentsData) (*Chart, error) {
 		for _, i := range shown {
 			points = append(points, list{roundX(d.X[i]), round(d.Y[i]), i})
 		}
-		size := pointSize(len(shown)) - 3
-		series = append(series, object{"type": "scatter", "name": data, "symbol": "circle", "symbolSize": size, "z": 2, "data": points,
-			"itemStyle": object{"color": "@ink", "opacity": 0.6}})
-		legend = append(legend, object{"name": data, "itemStyle": object{"borderWidth": 0}})
+		p.add(scatter(points).name(data).symbols("circle", pointSize(len(shown))-3).z(2).fill("@ink").opacity(0.6))
+		p.rimmed(data, 0)
 	}
-	return newChart(title, subtitle, fmt.Sprintf("Gaussian process of %s over %s, taken apart into its components. %s. %s.", target, xName, title, subtitle), object{
-		"legend":      object{"data": legend},
-		"toolbox":     toolbox("components", object{"yAxisIndex": false}),
-		"tooltip":     object{"trigger": "axis", "formatter": componentsJS.cut("tip")},
-		"axisPointer": object{"link": list{object{"xAxisIndex": "all"}}},
-		"grid":        grids, "xAxis": xs, "yAxis": ys,
-		"svm":    svm,
-		"series": series,
-	}), nil
+	return p.chart(title, subtitle), nil
 }
 
 // cut shortens a name, such as a kernel's constructor call, to so many letters.

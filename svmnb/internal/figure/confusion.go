@@ -62,24 +62,17 @@ func Confusion(d ConfusionData) (*Chart, error) {
 	if worst[0] >= 0 {
 		title += fmt.Sprintf("; most often wrong: %s taken for %s, %s", d.Classes[worst[0]], d.Classes[worst[1]], thousands(int64(d.Counts[worst[0]][worst[1]])))
 	}
-	subtitle := "rows: true class; columns: predicted; colour: share of the row"
-	if d.Problem != "" {
-		subtitle = d.Problem + " · " + subtitle
-	}
-	axis := func(name string, inverse bool) object {
-		return object{"type": "category", "data": d.Classes, "name": name, "nameLocation": "middle", "inverse": inverse,
-			"axisLine": object{"show": false}, "axisTick": object{"show": false}, "splitLine": object{"show": false},
-			"axisLabel": object{"overflow": "truncate"}}
-	}
-	return newChart(title, subtitle, "Confusion matrix of "+count(k, "class", "classes")+". "+title+". "+subtitle+".", object{
-		"legend":  object{"show": false},
-		"toolbox": toolbox("confusion", object{}),
-		"tooltip": object{"trigger": "item", "formatter": confusionJS.cut("tip")},
-		"grid":    object{},
-		"xAxis":   list{axis("predicted class", false)},
-		"yAxis":   list{axis("true class", true)},
-		"series": list{object{"type": "custom", "data": cells, "encode": object{"x": 0, "y": 1},
-			"renderItem": confusionJS.cut("cell")}},
-		"svm": object{"classes": k, "names": d.Classes, "layout": confusionJS.cut("layout")},
-	}), nil
+	subtitle := sentence(d.Problem, "rows: true class; columns: predicted; colour: share of the row")
+	p := plot{name: "confusion", about: "Confusion matrix of " + count(k, "class", "classes") + ".", tip: confusionJS.cut("tip"), grid: object{},
+		svm: object{"classes": k, "names": d.Classes, "layout": confusionJS.cut("layout")}}
+	p.panel(categories("predicted class", d.Classes).set("inverse", false).label(object{"overflow": "truncate"}),
+		categories("true class", d.Classes).set("inverse", true).label(object{"overflow": "truncate"}))
+	p.add(custom(confusionJS.cut("cell"), cells).set("encode", object{"x": 0, "y": 1}))
+	return p.chart(title, subtitle), nil
+}
+
+// categories is an axis of names, without a line.
+func categories(name string, names []string) axis {
+	return axis{"type": "category", "data": names, "name": name, "nameLocation": "middle",
+		"axisLine": object{"show": false}, "axisTick": object{"show": false}, "splitLine": object{"show": false}}
 }

@@ -72,53 +72,42 @@ func (c *course) chart(name, title, subtitle, alt string) *Chart {
 		}
 	}
 	keep := thin(places, curvePoints, curves...)
-	svm := object{"layout": courseJS.cut("layout"), "x": column(pick(places, keep), 6), "its": column(pick(its, keep), 9)}
-	var series, legend, names, grids, xs, ys list
-	for k, p := range c.panels {
+	var names, grids list
+	p := plot{name: name, about: alt, tip: courseJS.cut("tip"), along: true, links: "all",
+		svm: object{"layout": courseJS.cut("layout"), "x": column(pick(places, keep), 6), "its": column(pick(its, keep), 9)}}
+	for k, panel := range c.panels {
 		low, high := math.Inf(1), math.Inf(-1)
-		for _, l := range p.lines {
+		for _, l := range panel.lines {
 			a, b := extent(l.values)
 			low, high = min(low, a), max(high, b)
 			key := fmt.Sprintf("y%d", len(names))
-			svm[key] = column(pick(l.values, keep), 6)
+			p.svm[key] = column(pick(l.values, keep), 6)
 			names = append(names, l.name)
-			style := object{"lineStyle": object{"width": 2.2}, "showSymbol": lone(pick(l.values, keep))}
+			m := curve(k, l.name, "x", key, l.color).in("lineStyle", object{"width": 2.2}).set("showSymbol", lone(pick(l.values, keep)))
 			if l.dash != nil {
-				style["lineStyle"].(object)["type"] = l.dash
+				m.in("lineStyle", object{"type": l.dash})
 			}
 			if l.step {
-				style["step"] = "end"
+				m.set("step", "end")
 			}
-			series = append(series, curve(k, l.name, "x", key, l.color, style))
-			legend = append(legend, entry(l.name, either(l.icon, stroke)))
+			p.add(m)
+			p.key(l.name, either(l.icon, stroke))
 		}
 		if low > high { // nothing was measured
 			low, high = 0.1, 1
 		}
-		var y object
+		x := axis.option(k, first, last, k == len(c.panels)-1).lines().pointed()
 		switch {
-		case p.log:
-			y = logRange(k, low, high)
-			y["name"], y["nameLocation"], y["nameGap"] = p.name+" (log scale)", "middle", 48
-		case p.whole:
-			y = valueAxis(k, 0, max(1.06*high, 1), p.name, 48)
-			y["minInterval"] = 1
+		case panel.log:
+			p.panel(x, logRange(k, low, high).named(panel.name+" (log scale)", 48))
+		case panel.whole:
+			p.panel(x, valueAxis(k, 0, max(1.06*high, 1), panel.name, 48).set("minInterval", 1).lines())
 		default:
 			low, high = widen(low, high, 0.06)
-			y = valueAxis(k, low, high, p.name, 48)
+			p.panel(x, valueAxis(k, low, high, panel.name, 48).lines())
 		}
-		y["splitLine"].(object)["show"] = true
-		x := axis.option(k, first, last, k == len(c.panels)-1)
-		x["splitLine"] = object{"show": true}
-		x["axisPointer"] = object{"show": true, "snap": true, "label": object{"show": false}}
-		grids, xs, ys = append(grids, object{}), append(xs, x), append(ys, y)
+		grids = append(grids, object{})
 	}
-	svm["names"] = names
-	return newChart(title, subtitle, alt+" "+title+". "+subtitle+".", object{
-		"legend":      object{"data": legend},
-		"toolbox":     toolbox(name, object{}),
-		"tooltip":     object{"trigger": "axis", "formatter": courseJS.cut("tip")},
-		"axisPointer": object{"link": list{object{"xAxisIndex": "all"}}},
-		"grid":        grids, "xAxis": xs, "yAxis": ys, "series": series, "svm": svm,
-	})
+	p.svm["names"], p.grid = names, grids
+	return p.chart(title, subtitle)
 }

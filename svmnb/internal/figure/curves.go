@@ -63,39 +63,29 @@ func Curve(d CurveData) (*Chart, error) {
 		title += ", standard error " + numberTo(scale*d.SE[d.Chosen], 2)
 	}
 	subtitle := sentence(d.Problem, "band: one standard error of the folds")
-	all := make([]int, len(xs))
-	for i := range all {
-		all[i] = i
-	}
+	all := upTo(len(xs))
 	round := rounding(low, high)
-	x := object{"type": "value", "name": d.Name, "nameLocation": "middle", "nameGap": 28, "splitLine": object{"show": false}, "scale": true,
-		"axisLine": object{"show": true, "onZero": false}, "axisTick": object{"show": true}, "axisLabel": object{"hideOverlap": true, "formatter": marksJS.cut("number")}}
+	p := plot{name: "search", about: fmt.Sprintf("The %s along %s.", d.Metric, d.Name), tip: curvesJS.cut("tip"), grid: object{},
+		svm: object{"x": xs, "mean": rounded(mean, all, round), "lower": rounded(lower, all, round), "upper": rounded(upper, all, round),
+			"name": d.Name, "metric": d.Metric, "unit": unit, "layout": marksJS.cut("oneGrid")}}
+	x := axis{"type": "value", "splitLine": object{"show": false}, "scale": true, "axisLine": object{"show": true, "onZero": false}, "axisTick": object{"show": true}}.
+		named(d.Name, 28).label(object{"hideOverlap": true, "formatter": marksJS.cut("number")})
 	if d.Log {
-		x["type"] = "log"
-		x["logBase"] = 10
-		x["min"], x["max"] = xs[0], xs[len(xs)-1]
+		x.set("type", "log").set("logBase", 10).set("min", xs[0]).set("max", xs[len(xs)-1])
 		if len(xs) == 1 {
-			x["min"], x["max"] = xs[0]/10, xs[0]*10
+			x.set("min", xs[0]/10).set("max", xs[0]*10)
 		}
 	}
 	name := d.Metric
 	if unit != "" {
 		name += " (%)"
 	}
-	return newChart(title, subtitle, fmt.Sprintf("The %s along %s. %s. %s.", d.Metric, d.Name, title, subtitle), object{
-		"legend":  object{"data": list{object{"name": "mean of the folds"}, object{"name": "± standard error", "icon": "rect"}, object{"name": "chosen"}}},
-		"toolbox": toolbox("search", object{}),
-		"tooltip": object{"trigger": "item", "formatter": curvesJS.cut("tip")},
-		"grid":    object{},
-		"xAxis":   list{x},
-		"yAxis":   list{valueAxis(0, low, high, name, 48)},
-		"series": list{
-			band(0, "± standard error", "x", "lower", "upper", "@neg/0.18", ""),
-			curve(0, "mean of the folds", "x", "mean", "@neg", object{"showSymbol": true, "symbolSize": 7}),
-			object{"type": "scatter", "name": "chosen", "symbolSize": 15, "z": 4, "data": list{list{d.Xs[d.Chosen], round(scale * d.Mean[d.Chosen])}},
-				"itemStyle": object{"color": "@page", "borderColor": "@ink", "borderWidth": 3}},
-		},
-		"svm": object{"x": xs, "mean": rounded(mean, all, round), "lower": rounded(lower, all, round), "upper": rounded(upper, all, round),
-			"name": d.Name, "metric": d.Metric, "unit": unit, "layout": marksJS.cut("oneGrid")},
-	}), nil
+	p.panel(x, valueAxis(0, low, high, name, 48))
+	p.add(band(0, "± standard error", "x", "lower", "upper", "@neg/0.18", ""),
+		curve(0, "mean of the folds", "x", "mean", "@neg").set("showSymbol", true).set("symbolSize", 7),
+		scatter(list{list{d.Xs[d.Chosen], round(scale * d.Mean[d.Chosen])}}).name("chosen").set("symbolSize", 15).z(4).fill("@page").edge("@ink", 3))
+	p.key("mean of the folds", "")
+	p.keys = append(p.keys, object{"name": "± standard error", "icon": "rect"})
+	p.key("chosen", "")
+	return p.chart(title, subtitle), nil
 }

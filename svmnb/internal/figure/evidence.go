@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"fmt"
 	"math"
-	"slices"
 )
 
 //go:embed evidence.js
@@ -89,7 +88,6 @@ func Evidence(d EvidenceData) (*Chart, error) {
 	subtitle := sentence(d.Problem, d.Note, "contours: nats below the maximum", away)
 
 	drops := ladder(highest - lowest)
-	corner := list{list{xs[0], ys[0]}}
 	levels := list{object{"color": "@neg*0.040", "paths": encodePaths(superlevel(d.Z, math.Inf(-1)), nx, ny)}}
 	var lines list
 	for k := len(drops) - 1; k >= 0; k-- {
@@ -110,88 +108,71 @@ func Evidence(d EvidenceData) (*Chart, error) {
 			cells = append(cells, list{roundTo(node(xs, j, nx), 5), roundTo(node(ys, i, ny), 5), roundTo(d.Z[i][j], 6)})
 		}
 	}
-	svm := object{"layout": evidenceJS.cut("layout"), "box": object{"x": xs, "y": ys, "n": fineness}, "levels": levels, "lines": lines, "names": names, "best": roundTo(highest, 8),
-		"cell": list{roundTo((xs[1]-xs[0])/float64(len(columns)-1), 5), roundTo((ys[1]-ys[0])/float64(len(rows)-1), 5)}}
-	series := list{
-		object{"type": "custom", "silent": true, "clip": true, "z": 0, "data": corner, "tooltip": object{"show": false}, "renderItem": marksJS.cut("areas", "levels", "levels")},
-		object{"type": "custom", "silent": true, "clip": true, "z": 1, "data": corner, "tooltip": object{"show": false},
-			"renderItem": evidenceJS.cut("lines")},
-		object{"type": "custom", "id": "cells", "clip": true, "z": 2, "data": cells, "renderItem": evidenceJS.cut("cell")},
+	origin := corner(xs[0], ys[0])
+	p := plot{name: "evidence", about: fmt.Sprintf("Contours of the log marginal likelihood over %s and %s.", names[0], names[1]), tip: evidenceJS.cut("tip"),
+		grid: list{object{"show": true, "borderColor": "@axis"}}, keys: list{},
+		svm: object{"layout": evidenceJS.cut("layout"), "box": box(xs, ys), "levels": levels, "lines": lines, "names": names, "best": roundTo(highest, 8),
+			"cell": list{roundTo((xs[1]-xs[0])/float64(len(columns)-1), 5), roundTo((ys[1]-ys[0])/float64(len(rows)-1), 5)}}}
+	across := func(k int, ends [2]float64, gap int) axis {
+		return valueAxis(0, ends[0], ends[1], names[k]+" (log scale)", gap).set("axisLabel", object{"hideOverlap": true, "formatter": marksJS.cut("power")})
 	}
-	legend := list{}
-	const bestPath, otherPaths, starts, bestEnd, otherEnds = "best path", "other paths", "start", "best end", "other ends"
-	var marks [3]list // starts, other ends, best end
-	var places list   // which labels keep away from
-	for k, p := range d.Paths {
+	p.panel(across(0, xs, 28), across(1, ys, 46))
+	p.add(areas("levels", origin),
+		custom(evidenceJS.cut("lines"), origin).still().clip().z(1),
+		custom(evidenceJS.cut("cell"), cells).id("cells").clip().z(2))
+	d.draw(&p, best)
+	p.add(custom(evidenceJS.cut("labels"), origin).still().z(9))
+	return p.chart(title, subtitle), nil
+}
+
+// draw adds the paths, of which one is the best, and their ends.
+func (d *EvidenceData) draw(p *plot, best int) {
+	const bestPath, otherPaths = "best path", "other paths"
+	var starts, others, ends, places list // what labels keep away from is in places
+	longer := 0                           // other paths that are more than an end
+	for k, path := range d.Paths {
 		var data list
-		for i := range p.X {
-			v := list{roundTo(math.Log10(p.X[i]), 5), roundTo(math.Log10(p.Y[i]), 5), k + 1, i, round4(p.X[i]), round4(p.Y[i]), roundTo(p.Value[i], 6)}
-			data = append(data, v)
-			places = append(places, list{v[0], v[1]})
+		for i := range path.X {
+			v := list{roundTo(math.Log10(path.X[i]), 5), roundTo(math.Log10(path.Y[i]), 5), k + 1, i, round4(path.X[i]), round4(path.Y[i]), roundTo(path.Value[i], 6)}
+			data, places = append(data, v), append(places, list{v[0], v[1]})
 		}
 		n := len(data)
 		if n > 1 {
-			marks[0] = append(marks[0], data[0])
+			starts = append(starts, data[0])
 		}
-		line := func(name, color string, width, size float64, dash any, z int, extra object) object {
-			o := object{"type": "line", "name": name, "data": data, "z": z, "symbol": "circle", "symbolSize": size, "showSymbol": size > 0, "showAllSymbol": true,
-				"itemStyle": object{"color": color}, "lineStyle": object{"color": color, "width": width, "type": dash}, "emphasis": object{"disabled": true}}
-			merge(o, extra)
-			return o
+		way := func(name, color string, width, size float64, dash any, z int) mark {
+			return line(data).name(name).z(z).symbols("circle", size).set("showSymbol", size > 0).set("showAllSymbol", true).ink(color, width, dash).calm()
 		}
-		// A rim in the page's colour keeps the paths apart from what is below, in grey, too.
-		rim := func(color string) object {
-			return object{"silent": true, "tooltip": object{"show": false}, "itemStyle": object{"color": color}} // the legend's
-		}
+		// A rim in the page's colour keeps the paths apart from what is below, in grey,
+		// too. It is of the path's colour in the legend.
 		if k == best {
-			marks[2] = append(marks[2], data[n-1])
-			series = append(series, line(bestPath, "@page", 5.5, 0, "solid", 4, rim("@pos")), line(bestPath, "@pos", 2.6, 6, "solid", 5, nil))
+			ends = append(ends, data[n-1])
+			p.add(way(bestPath, "@page", 5.5, 0, "solid", 4).still().fill("@pos"), way(bestPath, "@pos", 2.6, 6, "solid", 5))
 		} else {
-			marks[1] = append(marks[1], data[n-1])
-			series = append(series, line(otherPaths, "@page", 4, 0, "solid", 3, rim("@ink")), line(otherPaths, "@ink", 1.3, 3, list{5, 3}, 3, nil))
+			others = append(others, data[n-1])
+			p.add(way(otherPaths, "@page", 4, 0, "solid", 3).still().fill("@ink"), way(otherPaths, "@ink", 1.3, 3, list{5, 3}, 3))
+			longer += min(n-1, 1)
 		}
 	}
 	if best >= 0 && len(d.Paths[best].X) > 1 {
-		legend = append(legend, entry(bestPath, stroke))
+		p.key(bestPath, stroke)
 	}
-	if slices.ContainsFunc(d.Paths, func(p EvidencePath) bool { return len(p.X) > 1 && &p.X[0] != &d.Paths[best].X[0] }) {
-		legend = append(legend, entry(otherPaths, dashes))
+	if longer > 0 {
+		p.key(otherPaths, dashes)
 	}
-	for k, look := range []struct {
-		name, symbol string
-		size         int
-		style        object
-	}{
-		{starts, "circle", 10, object{"color": "@page", "borderColor": "@ink", "borderWidth": 2.2}},
-		{otherEnds, cross, 12, object{"color": "@ink", "borderColor": "@page", "borderWidth": 1.5}},
-		{bestEnd, diamond, 17, object{"color": "@pos", "borderColor": "@page", "borderWidth": 2}},
-	} {
-		if len(marks[k]) > 0 {
-			series = append(series, object{"type": "scatter", "name": look.name, "symbol": look.symbol, "symbolSize": look.size, "z": 6 + k, "data": marks[k], "itemStyle": look.style, "emphasis": object{"scale": 1.3}})
-			item := object{"name": look.name}
-			if k > 0 {
-				item["itemStyle"] = object{"borderWidth": 0}
-			}
-			legend = append(legend, item)
-		}
+	if len(starts) > 0 {
+		p.add(scatter(starts).name("start").symbols("circle", 10).z(6).fill("@page").edge("@ink", 2.2).swells(1.3))
+		p.key("start", "")
 	}
-	svm["places"] = places
-	series = append(series, object{"type": "custom", "silent": true, "z": 9, "data": corner, "tooltip": object{"show": false}, "renderItem": evidenceJS.cut("labels")})
-	axis := func(k int, ends [2]float64, gap int) object {
-		o := valueAxis(0, ends[0], ends[1], names[k]+" (log scale)", gap)
-		o["axisLabel"] = object{"hideOverlap": true, "formatter": marksJS.cut("power")}
-		return o
+	if len(others) > 0 {
+		p.add(scatter(others).name("other ends").symbols(cross, 12).z(7).fill("@ink").edge("@page", 1.5).swells(1.3))
+		p.rimmed("other ends", 0)
 	}
-	return newChart(title, subtitle, fmt.Sprintf("Contours of the log marginal likelihood over %s and %s. %s. %s.", names[0], names[1], title, subtitle), object{
-		"legend":  object{"data": legend},
-		"toolbox": toolbox("evidence", object{}),
-		"tooltip": object{"trigger": "item", "formatter": evidenceJS.cut("tip")},
-		"grid":    list{object{"show": true, "borderColor": "@axis"}},
-		"xAxis":   list{axis(0, xs, 28)},
-		"yAxis":   list{axis(1, ys, 46)},
-		"svm":     svm,
-		"series":  series,
-	}), nil
+	if len(ends) > 0 {
+		p.add(scatter(ends).name("best end").symbols(diamond, 17).z(8).fill("@pos").edge("@page", 2).swells(1.3))
+		p.rimmed("best end", 0)
+	}
+	p.svm["places"] = places
 }
 
 // ladder returns at most ten levels below the maximum for a range of values:

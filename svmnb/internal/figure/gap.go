@@ -40,14 +40,14 @@ func Gap(d GapData) (*Chart, error) {
 	if !finite(d.Tol) || d.Tol < 0 {
 		return nil, &InputError{Figure: "Gap", Field: "Tol", Reason: fmt.Sprintf("is %v: give a gap ≥ 0", d.Tol)}
 	}
-	axis := iterations{log: d.Log}
+	scale := iterations{log: d.Log}
 	var x, its, primal, lowest, dual, gap, bestGap []float64
 	best := math.Inf(1)
 	for _, p := range points {
 		if finite(p.Primal) {
 			best = min(best, p.Primal)
 		}
-		x, its = append(x, axis.place(float64(p.Iteration))), append(its, float64(p.Iteration))
+		x, its = append(x, scale.place(float64(p.Iteration))), append(its, float64(p.Iteration))
 		primal, lowest, dual = append(primal, p.Primal), append(lowest, best), append(dual, p.Dual)
 		gap, bestGap = append(gap, positive(p.Primal-p.Dual)), append(bestGap, positive(best-p.Dual))
 	}
@@ -74,57 +74,46 @@ func Gap(d GapData) (*Chart, error) {
 		title = fmt.Sprintf("The gap is %s: dual %.*f ≤ optimum ≤ primal %.*f", state, decimals, end.Dual, decimals, end.Primal)
 		title = strings.ReplaceAll(title, " -", " −")
 	}
-	var sub []string
-	if d.Problem != "" {
-		sub = append(sub, d.Problem)
-	}
-	sub = append(sub, count(end.Iteration, "iteration", "iterations"))
+	values, above := "", ""
 	if end.Evaluations > 0 {
-		sub = append(sub, count(int(end.Evaluations), "kernel value", "kernel values"))
+		values = count(int(end.Evaluations), "kernel value", "kernel values")
 	}
-
 	low, ceiling, peak := objectives(dual, primal)
 	if peak > ceiling {
-		sub = append(sub, fmt.Sprintf("the primal's peak, %s, is above the picture", number(peak)))
+		above = fmt.Sprintf("the primal's peak, %s, is above the picture", number(peak))
 	}
-	subtitle := strings.Join(sub, " · ")
+	subtitle := sentence(d.Problem, count(end.Iteration, "iteration", "iterations"), values, above)
 
 	first, last := float64(points[0].Iteration), float64(end.Iteration)
 	if first == last {
 		last++
 	}
-	under := axis.option(1, first, last, true)
-	over := axis.option(0, first, last, false)
-	for _, a := range []object{under, over} {
-		a["splitLine"] = object{"show": true}
-		a["axisPointer"] = object{"show": true, "snap": true, "label": object{"show": false}}
+	p := plot{name: "gap", about: "Primal and dual objective and the duality gap against iterations.", tip: gapJS.cut("tip"), along: true, zoom: object{"xAxisIndex": list{0, 1}}, links: "all",
+		grid: list{object{}, object{}}}
+	add := func(k int, name, data, color string) mark {
+		m := curve(k, name, "x", data, color).set("showSymbol", len(x) == 1)
+		delete(m, "z")
+		p.add(m)
+		return m
 	}
-	line := func(name, data, color string, k int, style object) object {
-		o := object{"type": "line", "name": name, "xAxisIndex": k, "yAxisIndex": k, "symbol": "circle", "showSymbol": len(x) == 1,
-			"data":      marksJS.cut("points", "x", "x", "y", data),
-			"itemStyle": object{"color": color}, "lineStyle": object{"color": color, "width": 2.2}, "emphasis": object{"disabled": true}}
-		merge(o, style)
-		return o
+	faint := func(k int, name, data, color string) {
+		add(k, name, data, color).pen(color, 1).in("lineStyle", object{"opacity": 0.55}).z(1)
 	}
-	thin := object{"lineStyle": object{"width": 1, "opacity": 0.55}, "z": 1}
-	series := list{
-		object{"type": "custom", "silent": true, "clip": true, "z": 0, "data": list{list{x[0], dual[0]}}, "tooltip": object{"show": false},
-			"renderItem": gapJS.cut("between")},
-		line("dual", "dual", "@neg", 0, object{"lineStyle": object{"width": 2.6}}),
-	}
-	named := func(name string, width int) object {
-		return object{"name": name, "icon": fmt.Sprintf("path://M0 0H24V%dH0Z", width), "itemStyle": object{"borderWidth": 0}}
-	}
-	legend := list{named("dual", 3)}
+	p.add(custom(gapJS.cut("between"), corner(x[0], dual[0])).still().clip().z(0))
+	add(0, "dual", "dual", "@neg")
 	var bx, bl, bu list
-	if !math.IsInf(best, 1) {
-		series = append(series,
-			line("primal of each iterate", "primal", "@pos", 0, thin),
-			line("primal, best so far", "best", "@pos", 0, object{"lineStyle": object{"width": 2.6}}),
-			line("gap of each iterate", "gap", "@series4", 1, thin),
-			line("gap to the best primal", "bestgap", "@series4", 1, object{"lineStyle": object{"width": 2.6}}))
-		legend = list{named("primal, best so far", 3), named("primal of each iterate", 1), named("dual", 3),
-			named("gap to the best primal", 3), named("gap of each iterate", 1)}
+	if math.IsInf(best, 1) {
+		p.key("dual", stroke)
+	} else {
+		faint(0, "primal of each iterate", "primal", "@pos")
+		add(0, "primal, best so far", "best", "@pos")
+		faint(1, "gap of each iterate", "gap", "@series4")
+		add(1, "gap to the best primal", "bestgap", "@series4")
+		p.key("primal, best so far", stroke)
+		p.key("primal of each iterate", hair)
+		p.key("dual", stroke)
+		p.key("gap to the best primal", stroke)
+		p.key("gap of each iterate", hair)
 		for i := range x {
 			if finite(lowest[i]) {
 				bx, bl, bu = append(bx, roundTo(x[i], 6)), append(bl, roundTo(dual[i], 6)), append(bu, roundTo(min(lowest[i], 2*ceiling-low), 6))
@@ -139,39 +128,26 @@ func Gap(d GapData) (*Chart, error) {
 	}
 	if d.Tol > 0 {
 		smallest = min(smallest, d.Tol)
-		limit := tolerance(1, axis.place(first), axis.place(last), d.Tol, d.TolName)
+		limit := tolerance(1, scale.place(first), scale.place(last), d.Tol, d.TolName)
 		// Its name is at the left, unless the gap falls through it there.
 		met := slices.IndexFunc(bestGap, func(g float64) bool { return g <= d.Tol })
-		if met >= 0 && x[met] < axis.place(first)+(axis.place(last)-axis.place(first))/3 {
-			limit["data"] = list{list{axis.place(first), d.Tol}, list{axis.place(last), d.Tol}}
-			merge(limit, object{"endLabel": object{"align": "right", "offset": list{-8, -9}}})
+		if met >= 0 && x[met] < scale.place(first)+(scale.place(last)-scale.place(first))/3 {
+			limit.set("data", list{list{scale.place(first), d.Tol}, list{scale.place(last), d.Tol}}).in("endLabel", object{"align": "right", "offset": list{-8, -9}})
 		}
-		series = append(series, limit)
+		p.add(limit)
 	}
 	if !finite(smallest) || greatest <= 0 {
 		smallest, greatest = 1e-3, 1
 	}
 	// The last digits of an objective are its rounding, not its gap.
 	from, to := decades(max(smallest, greatest*1e-15), greatest)
-	gaps := logValues(1, from, to)
-	gaps["name"], gaps["nameLocation"], gaps["nameGap"] = "gap (log scale)", "middle", 48
-	return newChart(title, subtitle, "Primal and dual objective and the duality gap against iterations. "+title+". "+subtitle+".", object{
-		"legend":      object{"data": legend},
-		"toolbox":     toolbox("gap", object{"xAxisIndex": list{0, 1}}),
-		"tooltip":     object{"trigger": "axis", "formatter": gapJS.cut("tip")},
-		"axisPointer": object{"link": list{object{"xAxisIndex": "all"}}},
-		"grid":        list{object{}, object{}},
-		"xAxis":       list{over, under},
-		"yAxis": list{
-			object{"type": "value", "gridIndex": 0, "min": low, "max": ceiling, "name": "objective", "nameLocation": "middle", "nameGap": 48,
-				"axisLine": object{"show": true, "onZero": false}, "axisTick": object{"show": true},
-				"axisLabel": object{"showMinLabel": false, "showMaxLabel": false, "formatter": marksJS.cut("digits", "digits", 6)}},
-			gaps,
-		},
-		"svm": object{"layout": gapJS.cut("layout"), "x": column(x, 6), "its": its, "primal": column(primal, 6), "best": column(lowest, 6),
-			"dual": column(dual, 6), "gap": column(gap, 4), "bestgap": column(bestGap, 4), "bx": bx, "bl": bl, "bu": bu},
-		"series": series,
-	}), nil
+	p.panel(scale.option(0, first, last, false).lines().pointed(), axis{"type": "value", "gridIndex": 0, "min": low, "max": ceiling,
+		"axisLine": object{"show": true, "onZero": false}, "axisTick": object{"show": true}}.named("objective", 48).
+		label(object{"showMinLabel": false, "showMaxLabel": false, "formatter": marksJS.cut("digits", "digits", 6)}))
+	p.panel(scale.option(1, first, last, true).lines().pointed(), logValues(1, from, to).named("gap (log scale)", 48))
+	p.svm = object{"layout": gapJS.cut("layout"), "x": column(x, 6), "its": its, "primal": column(primal, 6), "best": column(lowest, 6),
+		"dual": column(dual, 6), "gap": column(gap, 4), "bestgap": column(bestGap, 4), "bx": bx, "bl": bl, "bu": bu}
+	return p.chart(title, subtitle), nil
 }
 
 // objectives returns the ends of an axis of objectives, and the highest primal. The

@@ -38,11 +38,11 @@ func KKT(d KKTData) (*Chart, error) {
 	}
 	m, n := len(d.Iterations), len(d.Violations[0])
 	first, last := float64(d.Iterations[0]), float64(d.Iterations[m-1])
-	axis := iterations{log: last-first > 500}
+	scale := iterations{log: last-first > 500}
 	places := make([]float64, m)
 	worst := make([]float64, m)
 	for k, it := range d.Iterations {
-		places[k], worst[k] = axis.place(float64(it)), slices.Max(d.Violations[k])
+		places[k], worst[k] = scale.place(float64(it)), slices.Max(d.Violations[k])
 	}
 	final := d.Violations[m-1]
 	largest := max(slices.Max(worst), d.Tol*10)
@@ -83,7 +83,7 @@ func KKT(d KKTData) (*Chart, error) {
 		edges = append(edges, roundTo(places[k], 6))
 		numbers = append(numbers, d.Iterations[k])
 	}
-	edges = append(edges, roundTo(axis.place(last+1), 6))
+	edges = append(edges, roundTo(scale.place(last+1), 6))
 	cells := make([]string, len(rows))
 	for r, i := range rows {
 		var b strings.Builder
@@ -127,15 +127,11 @@ func KKT(d KKTData) (*Chart, error) {
 	if violating > 0 {
 		title = fmt.Sprintf("%d of %s violate the KKT conditions by more than %s %s", violating, count(n, "point", "points"), number(d.Tol), after)
 	}
-	var sub []string
-	if d.Problem != "" {
-		sub = append(sub, d.Problem)
-	}
-	sub = append(sub, fmt.Sprintf("largest violation from %s to %s", numberTo(slices.Max(d.Violations[0]), 2), numberTo(slices.Max(final), 2)))
+	fewer := ""
 	if len(rows) < n {
-		sub = append(sub, fmt.Sprintf("the %d most often violating points are drawn", len(rows)))
+		fewer = fmt.Sprintf("the %d most often violating points are drawn", len(rows))
 	}
-	subtitle := strings.Join(sub, " · ")
+	subtitle := sentence(d.Problem, fmt.Sprintf("largest violation from %s to %s", numberTo(slices.Max(d.Violations[0]), 2), numberTo(slices.Max(final), 2)), fewer)
 
 	lowest := d.Tol
 	for _, v := range finals {
@@ -145,43 +141,33 @@ func KKT(d KKTData) (*Chart, error) {
 	}
 	from, to := decades(lowest/2, max(slices.Max(final), d.Tol)*1.5)
 	lineFrom, lineTo := decades(max(slices.Min(nonNaN(worst, d.Tol)), d.Tol/1000), largest)
-	rowAxis := func(k int, show bool) object {
-		o := object{"type": "value", "gridIndex": k, "inverse": true, "min": 0, "max": len(rows), "splitLine": object{"show": false},
-			"minInterval": 1, "axisLine": object{"show": true, "onZero": false}, "axisTick": object{"show": show},
-			"axisLabel": object{"show": show, "showMinLabel": false}}
-		if show {
-			o["name"], o["nameLocation"], o["nameGap"] = "training points, most often violating first", "middle", 42
-		}
-		return o
+	p := plot{name: "kkt", about: "Heat map of KKT violations.", tip: kktJS.cut("tip"), zoom: object{"xAxisIndex": list{0, 1}, "yAxisIndex": list{1, 2}},
+		grid: list{object{}, object{"show": true, "borderColor": "@axis"}, object{}}, more: object{"axisPointer": object{"show": false}},
+		svm: object{"layout": kktJS.cut("layout"), "cells": cells, "edges": edges, "its": numbers, "rows": rows,
+			"tol": d.Tol, "most": round4(largest), "shades": kktShades, "finals": column(finals, 3)}}
+	p.panel(scale.option(0, first, last+1, false), logValues(0, lineFrom, lineTo).set("name", "largest violation").set("nameLocation", "end").set("nameGap", 8).
+		set("nameTextStyle", object{"align": "left"}))
+	p.panel(scale.option(1, first, last+1, true), rowAxis(1, len(rows), "training points, most often violating first"))
+	p.panel(logValues(2, from, to).named("at the end", 28).label(object{"alignMaxLabel": "right"}), // else narrow pages cut it off
+		rowAxis(2, len(rows), ""))
+	p.add(custom(kktJS.cut("cell"), kktJS.cut("cells")).on(1).clip().set("progressive", 0),
+		line(pairs(places, worst)).name("largest").symbols("none", 5).silent().ink("@strong", 2),
+		tolerance(0, edges[0], edges[len(edges)-1], d.Tol, ""),
+		custom(kktJS.cut("bar"), kktJS.cut("ends")).on(2).clip(),
+		line(list{list{d.Tol, 0}, list{d.Tol, len(rows)}}).on(2).bare().silent().pen("@soft", 1.2, "dashed"),
+		custom(kktJS.cut("scale"), corner(edges[0], 0)).on(1).silent())
+	return p.chart(title, subtitle), nil
+}
+
+// rowAxis is the upright axis of panel k of rows, with labels where it has a name.
+func rowAxis(k, rows int, name string) axis {
+	show := name != ""
+	a := axis{"type": "value", "gridIndex": k, "inverse": true, "min": 0, "max": rows, "splitLine": object{"show": false}, "minInterval": 1,
+		"axisLine": object{"show": true, "onZero": false}, "axisTick": object{"show": show}}.label(object{"show": show, "showMinLabel": false})
+	if show {
+		a.named(name, 42)
 	}
-	top, bars := logValues(0, lineFrom, lineTo), logValues(2, from, to)
-	top["name"], top["nameLocation"], top["nameGap"] = "largest violation", "end", 8
-	top["nameTextStyle"] = object{"align": "left"}
-	bars["name"], bars["nameLocation"], bars["nameGap"] = "at the end", "middle", 28
-	bars["axisLabel"].(object)["alignMaxLabel"] = "right" // else narrow pages cut it off
-	dashed := object{"type": "dashed", "color": "@soft", "width": 1.2}
-	onTop := axis.option(0, first, last+1, false)
-	on := axis.option(1, first, last+1, true)
-	return newChart(title, subtitle, "Heat map of KKT violations. "+title+". "+subtitle+".", object{
-		"legend":      object{"show": false},
-		"toolbox":     toolbox("kkt", object{"xAxisIndex": list{0, 1}, "yAxisIndex": list{1, 2}}),
-		"tooltip":     object{"trigger": "item", "formatter": kktJS.cut("tip")},
-		"xAxis":       list{onTop, on, bars},
-		"yAxis":       list{top, rowAxis(1, true), rowAxis(2, false)},
-		"axisPointer": object{"show": false},
-		"grid":        list{object{}, object{"show": true, "borderColor": "@axis"}, object{}},
-		"svm": object{"layout": kktJS.cut("layout"), "cells": cells, "edges": edges, "its": numbers, "rows": rows,
-			"tol": d.Tol, "most": round4(largest), "shades": kktShades, "finals": column(finals, 3)},
-		"series": list{
-			object{"type": "custom", "xAxisIndex": 1, "yAxisIndex": 1, "clip": true, "progressive": 0, "data": kktJS.cut("cells"), "renderItem": kktJS.cut("cell")},
-			object{"type": "line", "name": "largest", "symbol": "none", "symbolSize": 5, "data": pairs(places, worst),
-				"lineStyle": object{"color": "@strong", "width": 2}, "itemStyle": object{"color": "@strong"}, "silent": true},
-			tolerance(0, edges[0], edges[len(edges)-1], d.Tol, ""),
-			object{"type": "custom", "xAxisIndex": 2, "yAxisIndex": 2, "clip": true, "data": kktJS.cut("ends"), "renderItem": kktJS.cut("bar")},
-			object{"type": "line", "xAxisIndex": 2, "yAxisIndex": 2, "symbol": "none", "silent": true, "data": list{list{d.Tol, 0}, list{d.Tol, len(rows)}}, "lineStyle": dashed},
-			object{"type": "custom", "xAxisIndex": 1, "yAxisIndex": 1, "silent": true, "data": list{list{edges[0], 0}}, "renderItem": kktJS.cut("scale")},
-		},
-	}), nil
+	return a
 }
 
 // shade encodes a violation: '.' where the condition holds, then 'a' just

@@ -84,75 +84,46 @@ func Live(d LiveData) (*Chart, error) {
 	}
 	from, to := decades(max(smallest, greatest*1e-15), greatest)
 
-	over, under := axis.option(0, first, last, false), axis.option(1, first, last, true)
-	for _, a := range []object{over, under} {
-		a["splitLine"] = object{"show": true}
-		a["axisPointer"] = object{"show": true, "snap": true, "label": object{"show": false}}
+	p := plot{name: "live", about: "A solver at work: objectives, gap and KKT violation against iterations.", tip: liveJS.cut("tip"), along: true, links: list{0, 1},
+		grid: list{object{}, object{}}, svm: object{"layout": liveJS.cut("layout"), "x": column(x, 6), "its": its, "primal": column(primal, 6), "dual": column(dual, 6),
+			"gap": column(gap, 4), "kkt": column(kkt, 4), "aspect": 0}}
+	p.panel(axis.option(0, first, last, false).lines().pointed(), valueAxis(0, low, high, "objective", 48).lines())
+	p.panel(axis.option(1, first, last, true).lines().pointed(), logValues(1, from, to).named("gap, violation (log)", 48))
+	add := func(k int, id, name, icon, color string, values []float64) mark {
+		m := curve(k, name, "x", id, color).id(id).set("showSymbol", lone(values))
+		p.add(m)
+		p.key(name, icon)
+		return m
 	}
-	top, bottom := valueAxis(0, low, high, "objective", 48), logValues(1, from, to)
-	top["splitLine"] = object{"show": true}
-	bottom["name"], bottom["nameLocation"], bottom["nameGap"] = "gap, violation (log)", "middle", 48
-	line := func(k int, id, name, y, color string, style object) object {
-		merge(style, object{"id": id, "showSymbol": lone(map[string][]float64{"primal": primal, "dual": dual, "gap": gap, "kkt": kkt}[y])})
-		return curve(k, name, "x", y, color, style)
-	}
-	series := list{
-		line(0, "primal", "primal, best so far", "primal", "@pos", object{}),
-		line(0, "dual", "dual", "dual", "@neg", object{}),
-		line(1, "gap", "gap to the best primal", "gap", "@series4", object{}),
-		line(1, "kkt", "largest KKT violation", "kkt", "@series3", object{"lineStyle": object{"type": list{7, 3}, "width": 2}}),
-	}
+	add(0, "primal", "primal, best so far", stroke, "@pos", primal)
+	add(0, "dual", "dual", stroke, "@neg", dual)
+	add(1, "gap", "gap to the best primal", stroke, "@series4", gap)
+	add(1, "kkt", "largest KKT violation", dashes, "@series3", kkt).pen("@series3", 2, list{7, 3})
 	if d.Tol > 0 {
-		t := tolerance(1, axis.place(first), axis.place(last), d.Tol, d.TolName)
-		t["id"] = "tolerance"
-		series = append(series, t)
+		p.add(tolerance(1, axis.place(first), axis.place(last), d.Tol, d.TolName).id("tolerance"))
 	}
-	legend := list{entry("primal, best so far", stroke), entry("dual", stroke), entry("gap to the best primal", stroke), entry("largest KKT violation", dashes)}
-	svm := object{"layout": liveJS.cut("layout"), "x": column(x, 6), "its": its, "primal": column(primal, 6), "dual": column(dual, 6),
-		"gap": column(gap, 4), "kkt": column(kkt, 4), "aspect": 0}
-	grids, xs, ys := list{object{}, object{}}, list{over, under}, list{top, bottom}
-	if b := d.Boundary; b != nil {
-		marks, entries, ends := b.draw(svm)
-		series, legend = append(series, marks...), append(legend, entries...)
-		grids, xs, ys = append(grids, object{}), append(xs, ends[0]), append(ys, ends[1])
+	if d.Boundary != nil {
+		d.Boundary.draw(&p)
 	}
-	subtitle := sentence(d.Problem, d.Progress)
-	return newChart(d.Title, subtitle, "A solver at work: objectives, gap and KKT violation against iterations. "+d.Title+". "+subtitle+".", object{
-		"legend":      object{"data": legend},
-		"toolbox":     toolbox("live", object{}),
-		"tooltip":     object{"trigger": "axis", "formatter": liveJS.cut("tip")},
-		"axisPointer": object{"link": list{object{"xAxisIndex": list{0, 1}}}},
-		"grid":        grids, "xAxis": xs, "yAxis": ys, "svm": svm, "series": series,
-	}), nil
+	return p.chart(d.Title, sentence(d.Problem, d.Progress)), nil
 }
 
-// draw returns the series of the boundary's panel, which is the third, with their
-// entries in the legend and the two axes. What the lines are goes to svm.
-func (b *Boundary) draw(svm object) (series, legend list, axes [2]object) {
+// draw adds the boundary's panel, which is the third.
+func (b *Boundary) draw(p *plot) {
 	ny, nx := len(b.Z), len(b.Z[0])
 	line := func(t float64) [][]int { return encodePaths(isolines(superlevel(b.Z, t), nx, ny), nx, ny) }
-	svm["box"], svm["zero"], svm["one"] = object{"x": b.Xs, "y": b.Ys, "n": fineness}, line(0), [][]int{}
+	p.svm["box"], p.svm["zero"], p.svm["one"] = box(b.Xs, b.Ys), line(0), [][]int{}
 	if !b.Unscaled {
-		svm["one"] = append(line(-1), line(1)...)
+		p.svm["one"] = append(line(-1), line(1)...)
 	}
-	aspect := (b.Ys[1] - b.Ys[0]) / (b.Xs[1] - b.Xs[0])
-	if !(aspect >= 1.0/3 && aspect <= 3) {
-		aspect = 0.8
-	}
-	svm["aspect"] = round4(aspect)
-	corner := list{list{b.Xs[0], b.Ys[0]}}
-	panel := func(o object) object {
-		merge(o, object{"xAxisIndex": 2, "yAxisIndex": 2, "silent": true, "tooltip": object{"show": false}})
-		return o
-	}
-	series = list{
-		panel(object{"type": "custom", "id": "zero", "name": "f = 0", "clip": true, "z": 3, "data": corner, "itemStyle": object{"color": "@ink"},
-			"renderItem": marksJS.cut("lines", "paths", "zero", "style", style("@ink", 2.6))}),
-		panel(object{"type": "custom", "id": "one", "name": "f = ±1", "clip": true, "z": 3, "data": corner, "itemStyle": object{"color": "@ink"},
-			"renderItem": marksJS.cut("lines", "paths", "one", "style", style("@ink", 1.4, 6, 4))}),
-	}
+	p.svm["aspect"] = aspect(b.Xs, b.Ys, 0.8)
+	at, features, classes := corner(b.Xs[0], b.Ys[0]), featureNames(b.Features), classNames(b.Classes)
+	p.grid = append(p.grid.(list), object{})
+	p.panel(valueAxis(2, b.Xs[0], b.Xs[1], features[0], 28), valueAxis(2, b.Ys[0], b.Ys[1], features[1], 36))
+	p.add(level("zero", at, "@ink", 2.6).id("zero").name("f = 0").on(2).still().z(3).fill("@ink"),
+		level("one", at, "@ink", 1.4, 6, 4).id("one").name("f = ±1").on(2).still().z(3).fill("@ink"))
 	shown := sample(floats(upTo(len(b.X))), liveDots)
-	dots := func(id, name, symbol string, size int, z int, style object, in func(i int) bool) {
+	dots := func(id, name, symbol string, size, z int, in func(i int) bool) mark {
 		data := list{}
 		for _, i := range shown {
 			if in(i) {
@@ -160,18 +131,18 @@ func (b *Boundary) draw(svm object) (series, legend list, axes [2]object) {
 				data = append(data, list{x, y})
 			}
 		}
-		series = append(series, panel(object{"type": "scatter", "id": id, "name": name, "symbol": symbol, "symbolSize": size, "z": z, "data": data, "itemStyle": style}))
+		m := scatter(data).id(id).name(name).on(2).still().symbols(symbol, size).z(z)
+		p.add(m)
+		p.key(name, "")
+		return m
 	}
-	classes := [2]string{either(b.Classes[0], "class −1"), either(b.Classes[1], "class +1")}
-	dots("neg", classes[0], "circle", 7, 2, object{"color": "@neg", "opacity": 0.8}, func(i int) bool { return b.Y[i] < 0 })
-	dots("pos", classes[1], diamond, 8, 2, object{"color": "@pos", "opacity": 0.8}, func(i int) bool { return b.Y[i] > 0 })
-	dots("support", "support vector so far", "circle", 13, 4, object{"color": "rgba(0,0,0,0)", "borderColor": "@ink/0.6", "borderWidth": 1.6}, func(i int) bool { return b.Alpha[i] > 0 })
-	legend = list{object{"name": classes[0]}, object{"name": classes[1]}, object{"name": "support vector so far"}, entry("f = 0", stroke)}
+	dots("neg", classes[0], "circle", 7, 2, func(i int) bool { return b.Y[i] < 0 }).fill("@neg").opacity(0.8)
+	dots("pos", classes[1], diamond, 8, 2, func(i int) bool { return b.Y[i] > 0 }).fill("@pos").opacity(0.8)
+	dots("support", "support vector so far", "circle", 13, 4, func(i int) bool { return b.Alpha[i] > 0 }).fill(clear).edge("@ink/0.6", 1.6)
+	p.key("f = 0", stroke)
 	if !b.Unscaled {
-		legend = append(legend, entry("f = ±1", dashes))
+		p.key("f = ±1", dashes)
 	}
-	axes = [2]object{valueAxis(2, b.Xs[0], b.Xs[1], either(b.Features[0], "x₁"), 28), valueAxis(2, b.Ys[0], b.Ys[1], either(b.Features[1], "x₂"), 36)}
-	return series, legend, axes
 }
 
 // upTo returns 0 … n−1.

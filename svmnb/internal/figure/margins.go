@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 )
 
 //go:embed margins.js
@@ -58,49 +57,26 @@ func Margins(d MarginsData) (*Chart, error) {
 	if counts[0] == n {
 		title = fmt.Sprintf("No support vectors: f is constant on %s; %s", count(n, "point", "points"), count(errors, "error", "errors"))
 	}
-	var sub []string
-	for _, s := range []string{d.Problem, d.Note} {
-		if s != "" {
-			sub = append(sub, s)
-		}
-	}
-	if finite(d.Margin) && d.Margin > 0 {
-		sub = append(sub, "margin 1/‖w‖ = "+number(d.Margin))
-	}
-	shown := d.shown(kinds, wrong)
+	shown, fewer := d.shown(kinds, wrong), ""
 	if len(shown) < n {
-		sub = append(sub, fmt.Sprintf("%s of the points drawn", thousands(int64(len(shown)))))
+		fewer = thousands(int64(len(shown))) + " of the points drawn"
 	}
-	subtitle := strings.Join(sub, " · ")
-	for i, name := range d.Features {
-		if name == "" {
-			d.Features[i] = [2]string{"x₁", "x₂"}[i]
-		}
-	}
-	for i, name := range d.Classes {
-		if name == "" {
-			d.Classes[i] = [2]string{"class −1", "class +1"}[i]
-		}
-	}
+	subtitle := sentence(d.Problem, d.Note, marginText(d.Margin), fewer)
+	d.Features, d.Classes = featureNames(d.Features), classNames(d.Classes)
 
 	limit, levels, zero, one := d.field()
-	box := object{"x": d.Xs, "y": d.Ys, "n": fineness}
-	corner := list{list{d.Xs[0], d.Ys[0]}}
 	size := pointSize(len(shown))
-
-	series := list{
-		object{"type": "custom", "silent": true, "clip": true, "z": 0, "data": corner, "tooltip": object{"show": false},
-			"renderItem": marksJS.cut("areas", "levels", "levels")},
-		object{"type": "custom", "name": "f = 0", "silent": true, "clip": true, "z": 2, "data": corner, "itemStyle": object{"color": "@ink"},
-			"renderItem": marksJS.cut("lines", "paths", "zero", "style", style("@ink", 2.6))},
-		object{"type": "custom", "name": "f = ±1", "silent": true, "clip": true, "z": 2, "data": corner, "itemStyle": object{"color": "@ink"},
-			"renderItem": marksJS.cut("lines", "paths", "one", "style", style("@ink", 1.6, 6, 4))},
-		object{"type": "custom", "silent": true, "z": 2, "data": corner, "tooltip": object{"show": false}, "renderItem": marginsJS.cut("scale", "least", faintest, "range", stronger)},
-	}
-	legend := list{}
-	ring := 0         // width of a line around the legend's symbol
 	sizes := object{} // on a wide page; a narrow one has smaller symbols
-	scatter := func(id, name, symbol string, size int, z int, silent bool, style object, in func(i int) bool, full bool) {
+	p := plot{name: "margins", about: fmt.Sprintf("Decision function over %s and %s.", d.Features[0], d.Features[1]), tip: marginsJS.cut("tip"),
+		svm: object{"box": box(d.Xs, d.Ys), "levels": levels, "sizes": sizes, "zero": zero, "one": one, "limit": limit, "aspect": aspect(d.Xs, d.Ys, 0.62), "states": d.States,
+			"layout": marginsJS.cut("layout")}}
+	p.panel(valueAxis(0, d.Xs[0], d.Xs[1], d.Features[0], 28), valueAxis(0, d.Ys[0], d.Ys[1], d.Features[1], 36))
+	at := corner(d.Xs[0], d.Ys[0])
+	p.add(areas("levels", at),
+		level("zero", at, "@ink", 2.6).name("f = 0").fill("@ink"),
+		level("one", at, "@ink", 1.6, 6, 4).name("f = ±1").fill("@ink"),
+		custom(marginsJS.cut("scale", "least", faintest, "range", stronger), at).still().z(2))
+	points := func(id, name, symbol string, size, z, rim int, tip bool, in func(i int) bool) mark {
 		data := list{}
 		for _, i := range shown {
 			if !in(i) {
@@ -108,7 +84,7 @@ func Margins(d MarginsData) (*Chart, error) {
 			}
 			x, y := place(d.X[i][0], d.X[i][1], d.Xs, d.Ys)
 			item := list{x, y}
-			if full {
+			if tip {
 				yf, bad := d.Y[i]*d.F[i], 0
 				if wrong[i] {
 					bad = 1
@@ -120,51 +96,50 @@ func Margins(d MarginsData) (*Chart, error) {
 			}
 			data = append(data, item)
 		}
-		if len(data) == 0 {
-			return
+		m := scatter(data).id(id).name(name).symbols(symbol, size).set("symbolKeepAspect", true).z(z).set("silent", !tip).swells(1.4)
+		if len(data) > 0 {
+			p.add(m)
+			p.rimmed(name, rim)
+			sizes[id] = size
 		}
-		series = append(series, object{"type": "scatter", "id": id, "name": name, "symbol": symbol, "symbolSize": size, "symbolKeepAspect": true, "z": z,
-			"silent": silent, "data": data, "itemStyle": style, "emphasis": object{"scale": 1.4}})
-		sizes[id] = size
-		legend = append(legend, object{"name": name, "itemStyle": object{"borderWidth": ring}})
+		return m
 	}
-	scatter("neg", d.Classes[0], "circle", size, 3, false, object{"color": "@neg", "borderColor": "@page", "borderWidth": 1, "opacity": 0.95},
-		func(i int) bool { return d.Y[i] < 0 }, true)
-	scatter("pos", d.Classes[1], diamond, size+2, 3, false, object{"color": "@pos", "borderColor": "@page", "borderWidth": 1, "opacity": 0.95},
-		func(i int) bool { return d.Y[i] > 0 }, true)
-	const clear = "rgba(0,0,0,0)"
-	ring = 2
-	scatter("free", "free support vector", "circle", size+9, 4, true, object{"color": clear, "borderColor": "@ink", "borderWidth": 2.2, "opacity": 1},
-		func(i int) bool { return kinds[i] == 1 }, false)
-	scatter("bound", "at the bound", "circle", size+9, 4, true, object{"color": clear, "borderColor": "@ink/0.45", "borderWidth": 2.2, "opacity": 1},
-		func(i int) bool { return kinds[i] == 2 }, false)
-	ring = 0
-	scatter("error", "error", cross, size+5, 5, true, object{"color": "@bad", "borderColor": "@page", "borderWidth": 1, "opacity": 1},
-		func(i int) bool { return wrong[i] }, false)
+	points("neg", d.Classes[0], "circle", size, 3, 0, true, func(i int) bool { return d.Y[i] < 0 }).fill("@neg").edge("@page", 1).opacity(0.95)
+	points("pos", d.Classes[1], diamond, size+2, 3, 0, true, func(i int) bool { return d.Y[i] > 0 }).fill("@pos").edge("@page", 1).opacity(0.95)
+	points("free", "free support vector", "circle", size+9, 4, 2, false, func(i int) bool { return kinds[i] == 1 }).fill(clear).edge("@ink", 2.2).opacity(1)
+	points("bound", "at the bound", "circle", size+9, 4, 2, false, func(i int) bool { return kinds[i] == 2 }).fill(clear).edge("@ink/0.45", 2.2).opacity(1)
+	points("error", "error", cross, size+5, 5, 0, false, func(i int) bool { return wrong[i] }).fill("@bad").edge("@page", 1).opacity(1)
 	if len(zero) > 0 {
-		legend = append(legend, object{"name": "f = 0", "icon": stroke})
+		p.keys = append(p.keys, object{"name": "f = 0", "icon": stroke})
 	}
 	if len(one) > 0 {
-		legend = append(legend, object{"name": "f = ±1", "icon": dashes})
+		p.keys = append(p.keys, object{"name": "f = ±1", "icon": dashes})
 	}
+	return p.chart(title, subtitle), nil
+}
 
-	// Equal scales on both axes where the ranges allow: distances in the
-	// picture are then those that a radial kernel sees.
-	aspect := (d.Ys[1] - d.Ys[0]) / (d.Xs[1] - d.Xs[0])
-	if !(aspect >= 1.0/3 && aspect <= 3) {
-		aspect = 0.62
+// clear is the colour of what is seen by its edge only.
+const clear = "rgba(0,0,0,0)"
+
+// box is where the paths of a field lie, for svm.areas and svm.lines.
+func box(xs, ys [2]float64) object { return object{"x": xs, "y": ys, "n": fineness} }
+
+// aspect is height over width of a panel: equal scales on both axes where the ranges
+// allow, so that distances in the picture are those that a radial kernel sees.
+func aspect(xs, ys [2]float64, otherwise float64) float64 {
+	a := (ys[1] - ys[0]) / (xs[1] - xs[0])
+	if !(a >= 1.0/3 && a <= 3) {
+		a = otherwise
 	}
-	alt := fmt.Sprintf("Decision function over %s and %s. %s. %s.", d.Features[0], d.Features[1], title, subtitle)
-	return newChart(title, subtitle, alt, object{
-		"series":  series,
-		"legend":  object{"data": legend},
-		"toolbox": toolbox("margins", object{}),
-		"tooltip": object{"trigger": "item", "formatter": marginsJS.cut("tip")},
-		"xAxis":   list{valueAxis(0, d.Xs[0], d.Xs[1], d.Features[0], 28)},
-		"yAxis":   list{valueAxis(0, d.Ys[0], d.Ys[1], d.Features[1], 36)},
-		"svm": object{"box": box, "levels": levels, "sizes": sizes, "zero": zero, "one": one, "limit": limit, "aspect": round4(aspect), "states": d.States,
-			"layout": marginsJS.cut("layout")},
-	}), nil
+	return round4(a)
+}
+
+// marginText says how wide a margin is that there is.
+func marginText(margin float64) string {
+	if !finite(margin) || margin <= 0 {
+		return ""
+	}
+	return "margin 1/‖w‖ = " + number(margin)
 }
 
 // bandStep is the width of the field's bands in units of f: the lines f = 0 and

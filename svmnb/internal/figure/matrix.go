@@ -136,34 +136,23 @@ func Matrix(d MatrixData) (*Chart, error) {
 			eigen = append(eigen, list{i + 1, roundTo(v, 4)})
 		}
 	}
-	values := logValues(1, from, to)
-	values["name"], values["nameLocation"], values["nameGap"] = "eigenvalue (log scale)", "middle", 48
-	side := func(inverse bool) object {
-		return object{"type": "value", "gridIndex": 0, "min": 0, "max": m, "inverse": inverse, "splitLine": object{"show": false}, "axisLine": object{"show": false},
-			"axisTick": object{"show": false}, "axisLabel": object{"show": false}}
-	}
-	rank := valueAxis(1, 0, float64(m+1), "number", 28)
-	rank["minInterval"] = 1
 	var names list
 	for _, s := range starts[:len(starts)-1] {
 		names = append(names, d.Classes[d.Class[s]])
 	}
-	return newChart(title, subtitle, fmt.Sprintf("Kernel matrix of %s, ordered by class, and its spectrum. %s. %s.", count(m, "point", "points"), title, subtitle), object{
-		"legend":  object{"show": false},
-		"toolbox": toolbox("kernel-matrix", object{}),
-		"tooltip": object{"trigger": "item", "formatter": matrixJS.cut("tip")},
-		"grid":    list{object{}, object{}},
-		"xAxis":   list{side(false), rank},
-		"yAxis":   list{side(true), values},
-		"series": list{
-			object{"type": "custom", "silent": true, "data": list{list{0, 0}}, "tooltip": object{"show": false}, "renderItem": matrixJS.cut("cells")},
-			object{"type": "custom", "data": matrixJS.cut("rows"), "renderItem": matrixJS.cut("row")},
-			object{"type": "line", "name": "eigenvalue", "xAxisIndex": 1, "yAxisIndex": 1, "showSymbol": true, "symbolSize": 5, "data": eigen,
-				"lineStyle": object{"color": "@neg", "width": 1.8}, "itemStyle": object{"color": "@neg"}},
-			object{"type": "line", "xAxisIndex": 1, "yAxisIndex": 1, "symbol": "none", "silent": true, "tooltip": object{"show": false}, "data": list{list{used, from}, list{used, to}},
-				"lineStyle": object{"type": "dashed", "color": "@soft", "width": 1.2}},
-		},
-		"svm": object{"layout": matrixJS.cut("layout"), "cells": cells, "shades": matrixShades, "low": round4(low), "high": round4(low + span), "starts": starts, "names": names,
-			"index": slices.Clone(d.Index), "class": slices.Clone(d.Class), "classes": d.Classes, "within": column(within, 3), "between": column(between, 3)},
-	}), nil
+	p := plot{name: "kernel-matrix", about: fmt.Sprintf("Kernel matrix of %s, ordered by class, and its spectrum.", count(m, "point", "points")), tip: matrixJS.cut("tip"),
+		grid: list{object{}, object{}},
+		svm: object{"layout": matrixJS.cut("layout"), "cells": cells, "shades": matrixShades, "low": round4(low), "high": round4(low + span), "starts": starts, "names": names,
+			"index": slices.Clone(d.Index), "class": slices.Clone(d.Class), "classes": d.Classes, "within": column(within, 3), "between": column(between, 3)}}
+	side := func(inverse bool) axis {
+		return axis{"type": "value", "gridIndex": 0, "min": 0, "max": m, "inverse": inverse, "splitLine": object{"show": false}, "axisLine": object{"show": false},
+			"axisTick": object{"show": false}, "axisLabel": object{"show": false}}
+	}
+	p.panel(side(false), side(true))
+	p.panel(valueAxis(1, 0, float64(m+1), "number", 28).set("minInterval", 1), logValues(1, from, to).named("eigenvalue (log scale)", 48))
+	p.add(custom(matrixJS.cut("cells"), corner(0, 0)).still(),
+		custom(matrixJS.cut("row"), matrixJS.cut("rows")),
+		line(eigen).name("eigenvalue").on(1).set("showSymbol", true).set("symbolSize", 5).ink("@neg", 1.8),
+		line(list{list{used, from}, list{used, to}}).on(1).bare().still().pen("@soft", 1.2, "dashed"))
+	return p.chart(title, subtitle), nil
 }

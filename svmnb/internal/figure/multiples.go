@@ -52,9 +52,7 @@ func Multiples(d MultiplesData) (*Chart, error) {
 		return nil, err
 	}
 	n, fields := len(d.X), d.Places == nil
-	for i, name := range d.Features {
-		d.Features[i] = either(name, [2]string{"x₁", "x₂"}[i])
-	}
+	d.Features = featureNames(d.Features)
 	low, high := math.Inf(1), math.Inf(-1)
 	curves := [][]float64{d.Y}
 	for _, row := range d.Panels {
@@ -84,10 +82,8 @@ func Multiples(d MultiplesData) (*Chart, error) {
 	xs, ys := d.Xs, d.Ys
 	var keep []int
 	if fields {
-		svm["box"] = object{"x": d.Xs, "y": d.Ys, "n": fineness}
-		if aspect := (d.Ys[1] - d.Ys[0]) / (d.Xs[1] - d.Xs[0]); aspect >= 1.0/3 && aspect <= 3 {
-			svm["aspect"] = round4(aspect)
-		}
+		svm["box"] = box(d.Xs, d.Ys)
+		svm["aspect"] = aspect(d.Xs, d.Ys, 0.8)
 	} else {
 		low, high := extent(column0(d.X), d.Places)
 		xs = [2]float64{low, high}
@@ -112,95 +108,62 @@ func Multiples(d MultiplesData) (*Chart, error) {
 	svm["pos"], svm["neg"], svm["data"] = points[1], points[-1], points[0]
 
 	const zero, one, curveName, bandName, target = "f = 0", "f = ±1", "f", "band", "targets"
-	var series, grids, xAxes, yAxes, notes, panels list
-	seen := map[string]bool{}
-	in := func(k int, o object) {
-		o["xAxisIndex"], o["yAxisIndex"] = k, k
-		if name, ok := o["name"].(string); ok {
-			seen[name] = true
-		}
-		series = append(series, o)
-	}
-	size := max(3, pointSize(len(shown))-4)
-	for r, row := range d.Panels {
-		for c, p := range row {
-			k := r*len(d.Columns) + c
-			corner := list{list{xs[0], ys[0]}}
-			still := func(o object) object {
-				merge(o, object{"type": "custom", "silent": true, "tooltip": object{"show": false}})
-				if o["data"] == nil {
-					o["data"] = corner
-				}
-				return o
-			}
-			panel := object{}
-			if p.Z != nil {
-				_, levels, zeros, ones := (&MarginsData{Z: p.Z}).field()
-				panel["levels"], panel["zero"], panel["one"] = levels, zeros, ones
-				at := fmt.Sprintf("panels[%d]", k)
-				in(k, still(object{"clip": true, "z": 0, "renderItem": marksJS.cut("areas", "levels", at+".levels")}))
-				in(k, still(object{"name": zero, "clip": true, "z": 2, "itemStyle": object{"color": "@ink"}, "renderItem": marksJS.cut("lines", "paths", at+".zero", "style", style("@ink", 2))}))
-				in(k, still(object{"name": one, "clip": true, "z": 2, "itemStyle": object{"color": "@ink"}, "renderItem": marksJS.cut("lines", "paths", at+".one", "style", style("@ink", 1, 5, 3))}))
-			}
-			if p.F != nil {
-				f, lower, upper := fmt.Sprintf("f%d", k), fmt.Sprintf("lower%d", k), fmt.Sprintf("upper%d", k)
-				svm[f] = rounded(p.F, keep, roundY)
-				if p.Lower != nil {
-					svm[lower], svm[upper] = rounded(p.Lower, keep, roundY), rounded(p.Upper, keep, roundY)
-					in(k, band(k, bandName, "x", lower, upper, "@series1/0.2", ""))
-				}
-				in(k, curve(k, curveName, "x", f, "@series1", object{"silent": true, "lineStyle": object{"width": 2}}))
-			}
-			panels = append(panels, panel)
-			scatter := func(name, data, symbol string, color string) {
-				if len(svm[data].(list)) > 0 {
-					in(k, object{"type": "scatter", "name": name, "symbol": symbol, "symbolSize": size, "z": 3, "data": marksJS.cut("column", "column", data),
-						"itemStyle": object{"color": color, "opacity": 0.9}})
-				}
-			}
-			scatter(either(d.Classes[0], "class −1"), "neg", "circle", "@neg")
-			scatter(either(d.Classes[1], "class +1"), "pos", diamond, "@pos")
-			scatter(target, "data", "circle", "@ink")
-			in(k, still(object{"z": 5, "renderItem": multiplesJS.cut("note", "panel", k)}))
-			notes = append(notes, p.Note)
-
-			x, y := valueAxis(k, xs[0], xs[1], "", 26), valueAxis(k, ys[0], ys[1], "", 40)
-			x["splitNumber"], y["splitNumber"] = 3, 3
-			x["nameTextStyle"], y["nameTextStyle"] = object{"fontSize": 13, "color": "@ink"}, object{"fontSize": 13, "color": "@ink"}
-			if r < len(d.Rows)-1 {
-				x["axisLabel"].(object)["show"] = false
-			} else {
-				x["name"] = d.Columns[c]
-			}
-			if c > 0 {
-				y["axisLabel"].(object)["show"] = false
-			} else {
-				y["name"] = d.Rows[r]
-			}
-			grids, xAxes, yAxes = append(grids, object{"show": true, "borderColor": "@axis"}), append(xAxes, x), append(yAxes, y)
-		}
-	}
-	svm["panels"], svm["notes"] = panels, notes
-	legend := list{}
-	for _, e := range []struct{ name, icon string }{{either(d.Classes[0], "class −1"), "circle"}, {either(d.Classes[1], "class +1"), diamond}, {target, "circle"},
-		{zero, stroke}, {one, dashes}, {curveName, stroke}, {bandName, "rect"}} {
-		if seen[e.name] {
-			legend = append(legend, entry(e.name, e.icon))
-		}
-	}
+	p := plot{name: "multiples", tip: multiplesJS.cut("tip"), svm: svm}
+	classes, at, size := classNames(d.Classes), corner(xs[0], ys[0]), max(3, pointSize(len(shown))-4)
+	kinds := []struct{ name, column, symbol, color string }{{classes[0], "neg", "circle", "@neg"}, {classes[1], "pos", diamond, "@pos"}, {target, "data", "circle", "@ink"}}
+	var grids, notes, panels list
 	var out []string
 	for r, row := range d.Panels {
-		for c, p := range row {
-			out = append(out, sentence(d.Rows[r], d.Columns[c])+": "+p.Note)
+		for c, q := range row {
+			k := r*len(d.Columns) + c
+			panel := object{}
+			if q.Z != nil {
+				_, levels, zeros, ones := (&MarginsData{Z: q.Z}).field()
+				panel["levels"], panel["zero"], panel["one"] = levels, zeros, ones
+				own := fmt.Sprintf("panels[%d].", k)
+				p.add(areas(own+"levels", at).on(k),
+					level(own+"zero", at, "@ink", 2).on(k).name(zero).still().fill("@ink"),
+					level(own+"one", at, "@ink", 1, 5, 3).on(k).name(one).still().fill("@ink"))
+			}
+			if q.F != nil {
+				f, lower, upper := fmt.Sprintf("f%d", k), fmt.Sprintf("lower%d", k), fmt.Sprintf("upper%d", k)
+				svm[f] = rounded(q.F, keep, roundY)
+				if q.Lower != nil {
+					svm[lower], svm[upper] = rounded(q.Lower, keep, roundY), rounded(q.Upper, keep, roundY)
+					p.add(band(k, bandName, "x", lower, upper, "@series1/0.2", ""))
+				}
+				p.add(curve(k, curveName, "x", f, "@series1").silent().pen("@series1", 2))
+			}
+			for _, s := range kinds {
+				if len(svm[s.column].(list)) > 0 {
+					p.add(scatter(marksJS.cut("column", "column", s.column)).name(s.name).on(k).symbols(s.symbol, size).z(3).fill(s.color).opacity(0.9))
+				}
+			}
+			p.add(custom(multiplesJS.cut("note", "panel", k), at).on(k).still().z(5))
+			panels, notes = append(panels, panel), append(notes, q.Note)
+			out = append(out, sentence(d.Rows[r], d.Columns[c])+": "+q.Note)
+
+			small := func(low, high float64, gap int, name string, outer bool) axis {
+				a := valueAxis(k, low, high, "", gap).set("splitNumber", 3).set("nameTextStyle", object{"fontSize": 13, "color": "@ink"})
+				if !outer {
+					return a.label(object{"show": false})
+				}
+				return a.set("name", name)
+			}
+			p.panel(small(xs[0], xs[1], 26, d.Columns[c], r == len(d.Rows)-1), small(ys[0], ys[1], 40, d.Rows[r], c == 0))
+			grids = append(grids, object{"show": true, "borderColor": "@axis"})
 		}
 	}
-	return newChart(title, subtitle, fmt.Sprintf("Small multiples of %s. %s. %s. %s.", d.Problem, title, subtitle, strings.Join(out, "; ")), object{
-		"series":  series,
-		"legend":  object{"data": legend},
-		"toolbox": toolbox("multiples", object{}),
-		"tooltip": object{"trigger": "item", "formatter": multiplesJS.cut("tip")},
-		"grid":    grids, "xAxis": xAxes, "yAxis": yAxes, "svm": svm,
-	}), nil
+	svm["panels"], svm["notes"], p.grid = panels, notes, grids
+	for _, e := range []struct{ name, icon string }{{classes[0], "circle"}, {classes[1], diamond}, {target, "circle"}, {zero, stroke}, {one, dashes}, {curveName, stroke}, {bandName, "rect"}} {
+		if slices.ContainsFunc(p.series, func(m any) bool { return m.(object)["name"] == e.name }) {
+			p.key(e.name, e.icon)
+		}
+	}
+	p.about = fmt.Sprintf("Small multiples of %s.", d.Problem)
+	chart := p.chart(title, subtitle)
+	chart.Alt += " " + strings.Join(out, "; ") + "."
+	return chart, nil
 }
 
 // panelPoints is in how many strips the places of a curve in a small panel are drawn.

@@ -68,8 +68,11 @@ func Path(d PathData) (*Chart, error) {
 		drawnText = fmt.Sprintf("the %d points that change most", mostLines)
 	}
 	subtitle := sentence(d.Problem, drawnText, "α_i/C over C, on a log scale: linear in 1/C between breaks")
-	colors := [2]string{"@neg", "@pos"}
-	var series list
+	p := plot{name: "path", about: "Regularisation path.", tip: pathJS.cut("tip"), grid: object{}, svm: object{"points": order, "layout": marksJS.cut("oneGrid")}}
+	p.panel(logBetween(d.C[0], d.C[end], "C"),
+		axis{"type": "value", "min": -0.03, "max": 1.03, "splitLine": object{"show": false}, "axisLine": object{"show": true, "onZero": false}}.named("α / C", 40).
+			label(object{"customValues": list{0, 0.25, 0.5, 0.75, 1}, "formatter": marksJS.cut("digits", "digits", 2)}))
+	names, colors := classNames(d.Classes), [2]string{"@neg", "@pos"}
 	for _, i := range order {
 		class := 0
 		if d.Y[i] > 0 {
@@ -82,26 +85,12 @@ func Path(d PathData) (*Chart, error) {
 				data = append(data, list{round4(d.C[k]), roundTo(a, 3)})
 			}
 		}
-		series = append(series, object{"type": "line", "name": either(d.Classes[class], [2]string{"class −1", "class +1"}[class]), "data": data, "symbol": "circle", "symbolSize": 8, "showSymbol": true, "showAllSymbol": true,
-			"itemStyle": object{"color": colors[class], "opacity": 0}, // unseen, for the pointer to find
-			"lineStyle": object{"color": colors[class] + "/0.7", "width": 1.5},
-			"emphasis":  object{"lineStyle": object{"width": 3.5}, "itemStyle": object{"opacity": 1}}})
+		p.add(line(data).name(names[class]).symbols("circle", 8).set("showSymbol", true).set("showAllSymbol", true).pen(colors[class]+"/0.7", 1.5).
+			fill(colors[class]).opacity(0). // unseen, for the pointer to find
+			in("emphasis", object{"lineStyle": object{"width": 3.5}, "itemStyle": object{"opacity": 1}}))
 	}
-	x := logValues(0, d.C[0], d.C[end])
-	merge(x, object{"name": "C (log scale)", "nameLocation": "middle", "nameGap": 28, "splitLine": object{"show": false}})
-	from, to := decades(d.C[0], d.C[end])
-	x["axisLabel"] = logValues(0, from, to)["axisLabel"]
-	return newChart(title, subtitle, "Regularisation path. "+title+". "+subtitle+".", object{
-		"legend": object{"data": list{
-			object{"name": either(d.Classes[0], "class −1"), "icon": stroke, "itemStyle": object{"opacity": 1}},
-			object{"name": either(d.Classes[1], "class +1"), "icon": stroke, "itemStyle": object{"opacity": 1}}}},
-		"toolbox": toolbox("path", object{}),
-		"tooltip": object{"trigger": "item", "formatter": pathJS.cut("tip")},
-		"grid":    object{},
-		"xAxis":   list{x},
-		"yAxis": list{object{"type": "value", "min": -0.03, "max": 1.03, "name": "α / C", "nameLocation": "middle", "nameGap": 40, "splitLine": object{"show": false},
-			"axisLine": object{"show": true, "onZero": false}, "axisLabel": object{"customValues": list{0, 0.25, 0.5, 0.75, 1}, "formatter": marksJS.cut("digits", "digits", 2)}}},
-		"series": series,
-		"svm":    object{"points": order, "layout": marksJS.cut("oneGrid")},
-	}), nil
+	for _, name := range names {
+		p.keys = append(p.keys, object{"name": name, "icon": stroke, "itemStyle": object{"opacity": 1}})
+	}
+	return p.chart(title, subtitle), nil
 }

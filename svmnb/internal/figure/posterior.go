@@ -52,15 +52,15 @@ func Posterior(d PosteriorData) (*Chart, error) {
 		title += ": log marginal likelihood " + number(d.Evidence)
 	}
 	shown := choose(n, func(int) int { return 0 })
-	var sub []string
+	within, fewer := "", ""
 	if d.MeanError != nil {
 		_, most := extent(d.MeanError)
-		sub = append(sub, "the mean is within "+numberTo(most, 2)+" of the exact one")
+		within = "the mean is within " + numberTo(most, 2) + " of the exact one"
 	}
 	if len(shown) < n {
-		sub = append(sub, thousands(int64(len(shown)))+" of the observations drawn")
+		fewer = thousands(int64(len(shown))) + " of the observations drawn"
 	}
-	subtitle := sentence(append([]string{d.Problem, d.Note}, sub...)...)
+	subtitle := sentence(d.Problem, d.Note, within, fewer)
 
 	lower, upper := around2(d.Mean, d.SD)
 	all := append([][]float64{d.Y, d.True, lower, upper}, d.Samples...)
@@ -98,60 +98,45 @@ func Posterior(d PosteriorData) (*Chart, error) {
 	}
 
 	const f, fresh, mean, sampled, solver, truth, data = "f ± 2 sd", "new observation ± 2 sd", "mean of f", "samples of f", "mean ± solver's error", "true function", "observations"
-	var series, legend list
+	p := plot{name: "posterior", about: fmt.Sprintf("Gaussian process of %s over %s: mean and bands of two standard deviations.", target, xName), tip: posteriorJS.cut("tip"),
+		grid: list{object{}}, svm: svm}
+	p.panel(valueAxis(0, xLow, xHigh, xName, 28), valueAxis(0, yLow, yHigh, target, 42).lines())
+	p.key(mean, stroke)
+	p.key(f, "rect")
 	if d.ObservationSD != nil {
-		series = append(series, band(0, fresh, "x", "newlower", "newupper", "@series1/0.15", style("@series1", 1, 2, 4)))
+		p.add(band(0, fresh, "x", "newlower", "newupper", "@series1/0.15", style("@series1", 1, 2, 4)))
+		p.key(fresh, "rect")
 	}
-	series = append(series, band(0, f, "x", "lower", "upper", "@series1/0.24", ""))
+	p.add(band(0, f, "x", "lower", "upper", "@series1/0.24", ""))
 	if d.MeanError != nil {
-		series = append(series, band(0, solver, "x", "meanlower", "meanupper", "@series2/0.2", style("@series2", 1.4)))
+		p.add(band(0, solver, "x", "meanlower", "meanupper", "@series2/0.2", style("@series2", 1.4)))
+		p.key(solver, "rect")
 	}
-	series = append(series, strips(yLow))
+	p.add(strips(yLow))
 	for k, values := range d.Samples {
 		name := fmt.Sprintf("sample%d", k)
 		svm[name] = rounded(values, keep, roundY)
-		series = append(series, curve(0, sampled, "x", name, "@series1", object{"silent": true, "lineStyle": object{"width": 1, "opacity": 0.75}}))
-	}
-	if d.True != nil {
-		series = append(series, curve(0, truth, "x", "true", "@ink", object{"silent": true, "lineStyle": object{"width": 1.6, "type": list{6, 4}}}))
-	}
-	series = append(series, curve(0, mean, "x", "mean", "@series1", object{"silent": true, "z": 4, "lineStyle": object{"width": 3}}))
-	legend = append(legend, entry(mean, stroke), entry(f, "rect"))
-	if d.ObservationSD != nil {
-		legend = append(legend, entry(fresh, "rect"))
-	}
-	if d.MeanError != nil {
-		legend = append(legend, entry(solver, "rect"))
+		p.add(curve(0, sampled, "x", name, "@series1").silent().pen("@series1", 1).in("lineStyle", object{"opacity": 0.75}))
 	}
 	if len(d.Samples) > 0 {
-		legend = append(legend, entry(sampled, hair))
+		p.key(sampled, hair)
 	}
 	if d.True != nil {
-		legend = append(legend, entry(truth, dashes))
+		p.add(curve(0, truth, "x", "true", "@ink").silent().pen("@ink", 1.6, list{6, 4}))
+		p.key(truth, dashes)
 	}
+	p.add(curve(0, mean, "x", "mean", "@series1").silent().z(4).pen("@series1", 3))
 	if n > 0 {
 		points := list{}
 		for _, i := range shown {
 			points = append(points, list{roundX(d.X[i]), roundY(d.Y[i]), i})
 		}
 		size := pointSize(len(shown))
-		series = append(series, object{"type": "scatter", "id": "data", "name": data, "symbol": "circle", "symbolSize": size, "z": 5, "data": points,
-			"itemStyle": object{"color": "@ink", "borderColor": "@page", "borderWidth": 1, "opacity": 0.9}, "emphasis": object{"scale": 1.4}})
+		p.add(scatter(points).id("data").name(data).symbols("circle", size).z(5).fill("@ink").edge("@page", 1).opacity(0.9).swells(1.4))
+		p.rimmed(data, 0)
 		svm["sizes"] = list{list{"data", size}}
-		legend = append(legend, object{"name": data, "itemStyle": object{"borderWidth": 0}})
 	}
-	y := valueAxis(0, yLow, yHigh, target, 42)
-	y["splitLine"] = object{"show": true}
-	return newChart(title, subtitle, fmt.Sprintf("Gaussian process of %s over %s: mean and bands of two standard deviations. %s. %s.", target, xName, title, subtitle), object{
-		"legend":  object{"data": legend},
-		"toolbox": toolbox("posterior", object{}),
-		"tooltip": object{"trigger": "item", "formatter": posteriorJS.cut("tip")},
-		"grid":    list{object{}},
-		"xAxis":   list{valueAxis(0, xLow, xHigh, xName, 28)},
-		"yAxis":   list{y},
-		"svm":     svm,
-		"series":  series,
-	}), nil
+	return p.chart(title, subtitle), nil
 }
 
 func (d *PosteriorData) check() error {

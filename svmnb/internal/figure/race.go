@@ -70,11 +70,7 @@ func Race(d RaceData) (*Chart, error) {
 		l := raceLine{RaceRun: &d.Runs[i], look: i}
 		l.improve()
 		if len(l.points) == 0 {
-			note := l.Note
-			if note == "" {
-				note = "no gap measured"
-			}
-			missing = append(missing, l.Name+" ("+note+")")
+			missing = append(missing, l.Name+" ("+either(l.Note, "no gap measured")+")")
 			continue
 		}
 		greatest = max(greatest, l.gap[0])
@@ -106,70 +102,52 @@ func Race(d RaceData) (*Chart, error) {
 	panels := slices.DeleteFunc(slices.Clone(racePanels), func(p racePanel) bool {
 		return d.Counts && p.key == "t" || !slices.ContainsFunc(runs, func(l raceLine) bool { return finite(p.of(&l.points[len(l.points)-1])) })
 	})
-	tolName := d.TolName
-	if tolName == "" {
-		tolName = "tolerance " + numberTo(d.Tol, 2)
-	}
-	var lines, legend, grids, xs, ys, axes, series list
+	var lines, grids, axes list
+	measures := make([]string, len(panels))
+	p := plot{name: "race", tip: raceJS.cut("tip"), along: true, more: object{"legend": object{"itemWidth": 40, "itemHeight": 9}}}
 	for _, l := range runs {
 		l.thin(drop, from)
 		lines = append(lines, l.data(panels))
-		legend = append(legend, l.Name)
+		p.keys = append(p.keys, l.Name)
 	}
-	for k, p := range panels {
-		low, high := p.span(runs)
+	tolName := either(d.TolName, "tolerance "+numberTo(d.Tol, 2))
+	for k, panel := range panels {
+		measures[k] = panel.name
+		low, high := panel.span(runs)
 		grids = append(grids, object{})
-		axes = append(axes, object{"key": p.key, "low": roundTo(low, 5), "high": roundTo(high, 5)})
-		xs = append(xs, object{"type": "value", "gridIndex": k, "min": roundTo(low, 5), "max": roundTo(high, 5),
-			"name": p.name + " (log scale)", "nameLocation": "middle", "nameGap": 28,
+		axes = append(axes, object{"key": panel.key, "low": roundTo(low, 5), "high": roundTo(high, 5)})
+		y := logValues(k, from, to).set("nameLocation", "middle").set("nameGap", 48)
+		y.set("axisTick", object{"show": true, "customValues": y["axisLabel"].(object)["customValues"]}) // lines follow ticks
+		p.panel(axis{"type": "value", "gridIndex": k, "min": roundTo(low, 5), "max": roundTo(high, 5),
 			"splitLine": object{"show": false}, "axisLine": object{"show": true, "onZero": false}, "axisTick": object{"show": true},
-			"axisPointer": object{"show": true, "snap": false, "label": object{"show": false}},
-			"axisLabel":   object{"hideOverlap": true, "formatter": raceJS.cut("label", "key", p.key)}})
-		y := logValues(k, from, to)
-		y["axisTick"] = object{"show": true, "customValues": y["axisLabel"].(object)["customValues"]} // lines follow ticks
-		y["nameLocation"], y["nameGap"] = "middle", 48
-		ys = append(ys, y)
+			"axisPointer": object{"show": true, "snap": false, "label": object{"show": false}}}.named(panel.name+" (log scale)", 28).
+			label(object{"hideOverlap": true, "formatter": raceJS.cut("label", "key", panel.key)}), y)
 		for i, l := range runs {
-			if finite(p.of(&l.points[len(l.points)-1])) {
-				series = append(series, l.series(k, i, p.key, roundTo(low, 5)))
+			if finite(panel.of(&l.points[len(l.points)-1])) {
+				p.add(l.mark(k, i, panel.key, roundTo(low, 5)))
 			}
 		}
 		if d.Tol > 0 {
-			line := tolerance(k, low, high, d.Tol, tolName)
-			delete(line, "endLabel") // raceLabels finds it a place that is free
-			series = append(series, line)
+			limit := tolerance(k, low, high, d.Tol, tolName)
+			delete(limit, "endLabel") // raceLabels finds it a place that is free
+			p.add(limit)
 		}
-		series = append(series, object{"type": "custom", "xAxisIndex": k, "yAxisIndex": k, "silent": true, "z": 5, "tooltip": object{"show": false},
-			"data": list{list{low, from}}, "renderItem": raceJS.cut("panelLabels", "panel", k)})
+		p.add(custom(raceJS.cut("panelLabels", "panel", k), corner(low, from)).on(k).still().z(5))
 	}
 
 	title := d.finding(runs)
 	title = strings.ToUpper(title[:1]) + title[1:]
-	var sub []string
-	if d.Problem != "" {
-		sub = append(sub, d.Problem)
-	}
-	sub = append(sub, "smallest gap so far of "+count(len(runs), "run", "runs"))
+	below, left := "", ""
 	if lowest < from {
-		sub = append(sub, "gaps below "+numberTo(from, 2)+" are drawn there")
+		below = "gaps below " + numberTo(from, 2) + " are drawn there"
 	}
 	if len(missing) > 0 {
-		sub = append(sub, "not drawn: "+strings.Join(missing, ", "))
+		left = "not drawn: " + strings.Join(missing, ", ")
 	}
-	subtitle := strings.Join(sub, " · ")
-	measures := make([]string, len(panels))
-	for k, p := range panels {
-		measures[k] = p.name
-	}
-	return newChart(title, subtitle, "Duality gap of several methods against "+inWords(measures)+". "+title+". "+subtitle+".", object{
-		"legend":  object{"data": legend, "itemWidth": 40, "itemHeight": 9},
-		"toolbox": toolbox("race", object{}),
-		"tooltip": object{"trigger": "axis", "formatter": raceJS.cut("tip")},
-		"grid":    grids, "xAxis": xs, "yAxis": ys,
-		"svm": object{"layout": raceJS.cut("layout"), "text": raceJS.cut("text"), "labels": raceJS.cut("labels"), "at": raceJS.cut("at"),
-			"runs": lines, "axes": axes, "floor": from, "tol": d.Tol, "tolName": tolName},
-		"series": series,
-	}), nil
+	p.about, p.grid = "Duality gap of several methods against "+inWords(measures)+".", grids
+	p.svm = object{"layout": raceJS.cut("layout"), "text": raceJS.cut("text"), "labels": raceJS.cut("labels"), "at": raceJS.cut("at"),
+		"runs": lines, "axes": axes, "floor": from, "tol": d.Tol, "tolName": tolName}
+	return p.chart(title, sentence(d.Problem, "smallest gap so far of "+count(len(runs), "run", "runs"), below, left)), nil
 }
 
 // inWords lists them as prose does.
@@ -236,13 +214,12 @@ func (l *raceLine) data(panels []racePanel) object {
 	return o
 }
 
-// series draws run i in panel k. The end of a run that has not finished is
+// mark draws run i in panel k. The end of a run that has not finished is
 // hollow.
-func (l *raceLine) series(k, i int, key string, low float64) object {
+func (l *raceLine) mark(k, i int, key string, low float64) mark {
 	color := fmt.Sprintf("@series%d", l.look+1)
-	return object{"type": "line", "name": l.Name, "xAxisIndex": k, "yAxisIndex": k, "step": "end", "z": 3,
-		"data": raceJS.cut("points", "run", i, "key", key, "low", low, "color", color), "symbol": raceSymbols[l.look], "showSymbol": true, "showAllSymbol": true, "symbolSize": raceJS.cut("size", "run", i),
-		"itemStyle": object{"color": color}, "lineStyle": object{"color": color, "width": 2, "type": raceDashes[l.look]}, "emphasis": object{"disabled": true}}
+	return line(raceJS.cut("points", "run", i, "key", key, "low", low, "color", color)).name(l.Name).on(k).set("step", "end").z(3).
+		symbols(raceSymbols[l.look], raceJS.cut("size", "run", i)).set("showSymbol", true).set("showAllSymbol", true).ink(color, 2, raceDashes[l.look]).calm()
 }
 
 // span returns the places at which the axis begins and ends: from where the

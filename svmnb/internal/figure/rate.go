@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/svmnb/svmnb/solvers"
 )
@@ -126,10 +125,7 @@ func Rate(d RateData) (*Chart, error) {
 			x, gap = append(x, float64(p.Iteration)), append(gap, best)
 		}
 	}
-	unit := d.Unit
-	if unit == "" {
-		unit = "iteration"
-	}
+	unit := either(d.Unit, "iteration")
 	title := fmt.Sprintf("The gap falls by a factor of %s per %s: tenfold in %s", numberTo(fall.Factor, 4), unit, numberTo(math.Ln10/-math.Log(fall.Factor), 3))
 	fitted, lineName := "fitted", "fitted line"
 	switch {
@@ -139,48 +135,29 @@ func Rate(d RateData) (*Chart, error) {
 		title = fmt.Sprintf("The gap falls faster than linearly: by a factor of %s per %s at first, %s at the end", numberTo(fall.First, 3), unit, numberTo(fall.Last, 3))
 		fitted, lineName = "looked at", "as at first"
 	}
-	var sub []string
-	if d.Problem != "" {
-		sub = append(sub, d.Problem)
-	}
 	end := x[len(x)-1]
-	sub = append(sub, fmt.Sprintf("%s from %s %s on", fitted, unit, thousands(int64(fall.From))))
-	subtitle := strings.Join(sub, " · ")
+	subtitle := sentence(d.Problem, fmt.Sprintf("%s from %s %s on", fitted, unit, thousands(int64(fall.From))))
 
-	axis := iterations{}
-	under := axis.option(0, x[0], max(end, x[0]+1), true)
-	under["name"] = unit
-	under["splitLine"] = object{"show": true}
-	low, high := gap[len(gap)-1], gap[0]
-	lo, hi := decades(low, high)
-	ys := logValues(0, lo, hi)
-	ys["name"], ys["nameLocation"], ys["nameGap"] = "gap (log scale)", "middle", 48
+	p := plot{name: "rate", about: "The smallest gap so far against iterations, on a log scale.", tip: rateJS.cut("tip"), along: true, zoom: object{"xAxisIndex": list{0}},
+		grid: list{object{}}, svm: object{"layout": rateJS.cut("layout"), "unit": unit}}
+	low, high := decades(gap[len(gap)-1], gap[0])
+	p.panel(iterations{}.option(0, x[0], max(end, x[0]+1), true).set("name", unit).lines(), logValues(0, low, high).named("gap (log scale)", 48))
 	var gaps list
 	for _, k := range thin(x, gapPoints, gap) {
 		gaps = append(gaps, list{x[k], roundTo(gap[k], 4)})
 	}
 	// The line that fits, or, of a fall that bends, the way it would have gone on.
-	line := list{}
+	fit := list{}
 	for _, k := range []float64{float64(fall.From), end} {
-		line = append(line, list{k, roundTo(fall.Start*math.Pow(fall.Factor, k), 6)})
+		fit = append(fit, list{k, roundTo(fall.Start*math.Pow(fall.Factor, k), 6)})
 	}
 	if fall.Bends {
 		before, _ := slices.BinarySearch(x, float64(fall.From))
-		line = list{list{x[before], roundTo(gap[before], 6)}, list{end, roundTo(gap[before]*math.Pow(fall.First, end-x[before]), 6)}}
+		fit = list{list{x[before], roundTo(gap[before], 6)}, list{end, roundTo(gap[before]*math.Pow(fall.First, end-x[before]), 6)}}
 	}
-	return newChart(title, subtitle, "The smallest gap so far against iterations, on a log scale. "+title+". "+subtitle+".", object{
-		"legend":  object{"data": list{entry("gap, smallest so far", stroke), entry(lineName, dashes)}},
-		"toolbox": toolbox("rate", object{"xAxisIndex": list{0}}),
-		"tooltip": object{"trigger": "axis", "formatter": rateJS.cut("tip")},
-		"grid":    list{object{}},
-		"xAxis":   list{under},
-		"yAxis":   list{ys},
-		"svm":     object{"layout": rateJS.cut("layout"), "unit": unit},
-		"series": list{
-			object{"type": "line", "name": "gap, smallest so far", "showSymbol": false, "data": gaps,
-				"itemStyle": object{"color": "@series4"}, "lineStyle": object{"color": "@series4", "width": 2.6}, "emphasis": object{"disabled": true}},
-			object{"type": "line", "name": lineName, "showSymbol": false, "clip": true, "data": line,
-				"itemStyle": object{"color": "@ink"}, "lineStyle": object{"color": "@ink", "width": 1.6, "type": "dashed"}, "emphasis": object{"disabled": true}},
-		},
-	}), nil
+	p.add(line(gaps).name("gap, smallest so far").set("showSymbol", false).ink("@series4", 2.6).calm(),
+		line(fit).name(lineName).set("showSymbol", false).clip().ink("@ink", 1.6, "dashed").calm())
+	p.key("gap, smallest so far", stroke)
+	p.key(lineName, dashes)
+	return p.chart(title, subtitle), nil
 }

@@ -71,22 +71,20 @@ func Regions(d RegionsData) (*Chart, error) {
 			margins = append(margins, encodePaths(isolines(superlevel(z, d.Margin), nx, ny), nx, ny)...)
 		}
 	}
-	corner := list{list{d.Xs[0], d.Ys[0]}}
-	series := list{
-		object{"type": "custom", "silent": true, "clip": true, "z": 0, "data": corner, "tooltip": object{"show": false},
-			"renderItem": marksJS.cut("areas", "levels", "levels")},
-		object{"type": "custom", "name": "boundary", "silent": true, "clip": true, "z": 2, "data": corner, "itemStyle": object{"color": "@ink"},
-			"renderItem": marksJS.cut("lines", "paths", "edges", "style", style("@ink", 2))},
-	}
-	legend := list{entry("boundary", stroke)}
+	sizes := object{}
+	p := plot{name: "regions", about: fmt.Sprintf("Regions of the classes over %s and %s.", d.Features[0], d.Features[1]), tip: regionsJS.cut("tip"), grid: object{},
+		svm: object{"box": box(d.Xs, d.Ys), "levels": levels, "edges": edges, "margins": margins,
+			"sizes": sizes, "names": d.Classes, "aspect": aspect(d.Xs, d.Ys, 0.62), "layout": marginsJS.cut("layout")}}
+	p.panel(valueAxis(0, d.Xs[0], d.Xs[1], d.Features[0], 28), valueAxis(0, d.Ys[0], d.Ys[1], d.Features[1], 36))
+	at := corner(d.Xs[0], d.Ys[0])
+	p.add(areas("levels", at), level("edges", at, "@ink", 2).name("boundary").fill("@ink"))
+	p.key("boundary", stroke)
 	if len(margins) > 0 {
-		series = append(series, object{"type": "custom", "name": "margin", "silent": true, "clip": true, "z": 2, "data": corner, "itemStyle": object{"color": "@ink"},
-			"renderItem": marksJS.cut("lines", "paths", "margins", "style", style("@ink", 1.2, 6, 4))})
-		legend = append(legend, entry("margin", dashes))
+		p.add(level("margins", at, "@ink", 1.2, 6, 4).name("margin").fill("@ink"))
+		p.key("margin", dashes)
 	}
 	size := pointSize(len(shown))
-	sizes := object{}
-	scatter := func(id, name, symbol string, size, z int, style object, in func(i int) bool, tip bool) {
+	points := func(id, name, symbol string, size, z, rim int, tip bool, in func(i int) bool) mark {
 		var data list
 		for _, i := range shown {
 			if in(i) {
@@ -94,42 +92,20 @@ func Regions(d RegionsData) (*Chart, error) {
 				data = append(data, list{x, y, i, d.Predicted[i]})
 			}
 		}
-		if data == nil {
-			return
+		m := scatter(data).id(id).name(name).symbols(symbol, size).set("symbolKeepAspect", true).z(z).set("silent", !tip)
+		if data != nil {
+			p.add(m)
+			p.rimmed(name, rim)
+			sizes[id] = size
 		}
-		sizes[id] = size
-		series = append(series, object{"type": "scatter", "id": id, "name": name, "symbol": symbol, "symbolSize": size, "symbolKeepAspect": true, "z": z,
-			"silent": !tip, "data": data, "itemStyle": style})
-		ring := 0
-		if id == "support" {
-			ring = 2
-		}
-		legend = append(legend, object{"name": name, "itemStyle": object{"borderWidth": ring}})
+		return m
 	}
 	for c, name := range d.Classes {
-		scatter(fmt.Sprint("class", c), name, regionSymbols[c], size+c%2, 3, object{"color": fmt.Sprintf("@series%d", c+1), "borderColor": "@page", "borderWidth": 1, "opacity": 0.95},
-			func(i int) bool { return d.Class[i] == c }, true)
+		points(fmt.Sprint("class", c), name, regionSymbols[c], size+c%2, 3, 0, true, func(i int) bool { return d.Class[i] == c }).fill(fmt.Sprintf("@series%d", c+1)).edge("@page", 1).opacity(0.95)
 	}
-	scatter("support", "support vector", "circle", size+8, 4, object{"color": "rgba(0,0,0,0)", "borderColor": "@ink/0.6", "borderWidth": 1.6, "opacity": 1},
-		func(i int) bool { return d.Support[i] }, false)
-	scatter("error", "error", cross, size+5, 5, object{"color": "@bad", "borderColor": "@page", "borderWidth": 1, "opacity": 1},
-		func(i int) bool { return wrong[i] }, false)
-
-	aspect := (d.Ys[1] - d.Ys[0]) / (d.Xs[1] - d.Xs[0])
-	if !(aspect >= 1.0/3 && aspect <= 3) {
-		aspect = 0.62
-	}
-	return newChart(title, subtitle, fmt.Sprintf("Regions of the classes over %s and %s. %s. %s.", d.Features[0], d.Features[1], title, subtitle), object{
-		"series":  series,
-		"legend":  object{"data": legend},
-		"toolbox": toolbox("regions", object{}),
-		"tooltip": object{"trigger": "item", "formatter": regionsJS.cut("tip")},
-		"grid":    object{},
-		"xAxis":   list{valueAxis(0, d.Xs[0], d.Xs[1], d.Features[0], 28)},
-		"yAxis":   list{valueAxis(0, d.Ys[0], d.Ys[1], d.Features[1], 36)},
-		"svm": object{"box": object{"x": d.Xs, "y": d.Ys, "n": fineness}, "levels": levels, "edges": edges, "margins": margins,
-			"sizes": sizes, "names": d.Classes, "aspect": round4(aspect), "layout": marginsJS.cut("layout")},
-	}), nil
+	points("support", "support vector", "circle", size+8, 4, 2, false, func(i int) bool { return d.Support[i] }).fill(clear).edge("@ink/0.6", 1.6).opacity(1)
+	points("error", "error", cross, size+5, 5, 0, false, func(i int) bool { return wrong[i] }).fill("@bad").edge("@page", 1).opacity(1)
+	return p.chart(title, subtitle), nil
 }
 
 var regionSymbols = [MostRegions]string{"circle", diamond, "triangle", "rect",

@@ -163,55 +163,51 @@ func Replay(d ReplayData) (*Chart, error) {
 		fewer = thousands(int64(len(shown))) + " of the points drawn"
 	}
 	subtitle := sentence(d.Problem, fewer)
-	svm := object{"layout": replayJS.cut("layout"), "frames": frames, "digits": digitOrder, "now": replayJS.cut("now"), "paths": replayJS.cut("paths", "fineness", fineness), "rings": replayJS.cut("rings"),
-		"low": roundTo(low, 6), "high": roundTo(high, 6), "top": roundTo(top, 6), "edge": d.Edge, "ridge": d.Ridge, "bounded": !math.IsInf(d.Upper[0], 1), "regression": d.Regression,
-		"scene": d.X != nil, "points": shown, "aspect": 0, "target": either(d.Target, "y"), "share": d.varied(), "box": object{"x": d.Xs, "y": list{lowF, highF}}}
-	var series, legend, grids, xs, ys list
+	p := plot{name: "replay", about: "A run to be played step by step.", tip: replayJS.cut("tip"),
+		svm: object{"layout": replayJS.cut("layout"), "frames": frames, "digits": digitOrder, "now": replayJS.cut("now"), "paths": replayJS.cut("paths", "fineness", fineness), "rings": replayJS.cut("rings"),
+			"low": roundTo(low, 6), "high": roundTo(high, 6), "top": roundTo(top, 6), "edge": d.Edge, "ridge": d.Ridge, "bounded": !math.IsInf(d.Upper[0], 1), "regression": d.Regression,
+			"scene": d.X != nil, "points": shown, "aspect": 0, "target": either(d.Target, "y"), "share": d.varied(), "box": object{"x": d.Xs, "y": list{lowF, highF}}}}
+	grids := list{}
 	if d.X != nil {
-		series, legend = d.drawScene(svm, shown)
-		grids = list{object{}}
-		if d.Regression {
-			xs, ys = list{valueAxis(0, d.Xs[0], d.Xs[1], either(d.Features[0], "x"), 28)}, list{valueAxis(0, lowF, highF, either(d.Target, "y"), 42)}
-		} else {
-			xs, ys = list{valueAxis(0, d.Xs[0], d.Xs[1], either(d.Features[0], "x₁"), 28)}, list{valueAxis(0, d.Ys[0], d.Ys[1], either(d.Features[1], "x₂"), 36)}
-		}
+		d.drawScene(&p, shown)
+		grids = append(grids, object{})
 	}
-	steps, entries, axes := d.drawSteps(len(grids), shown, low, high, top)
-	series, grids, xs, ys = append(series, steps...), append(grids, object{}), append(xs, axes[0]), append(ys, axes[1])
-	if d.X == nil {
-		legend = entries
-	}
-	legend = append(legend, object{"name": "worked on last", "icon": "circle", "itemStyle": object{"color": "rgba(0,0,0,0)", "borderColor": "@series4", "borderWidth": 3}}, entry(d.wanted(), dashes))
-	series = append(series, object{"type": "custom", "id": "numbers", "silent": true, "z": 9, "data": list{list{0, 0}}, "tooltip": object{"show": false}, "renderItem": replayJS.cut("numbers")})
-	labels := list{}
+	d.drawSteps(&p, len(grids), shown, low, high, top)
+	p.grid = append(grids, object{})
+	p.keys = append(p.keys, object{"name": "worked on last", "icon": "circle", "itemStyle": object{"color": clear, "borderColor": "@series4", "borderWidth": 3}})
+	p.key(d.wanted(), dashes)
+	p.add(custom(replayJS.cut("numbers"), corner(0, 0)).id("numbers").still().z(9))
+	moments := list{}
 	for _, f := range frames {
-		labels = append(labels, f.(object)["i"])
+		moments = append(moments, f.(object)["i"])
 	}
-	return newChart(title, subtitle, "A run to be played step by step. "+title+". "+subtitle+".", object{
-		"legend": object{"data": legend}, "toolbox": toolbox("replay", object{}),
-		"tooltip": object{"trigger": "item", "formatter": replayJS.cut("tip")},
-		"grid":    grids, "xAxis": xs, "yAxis": ys, "svm": svm, "series": series,
-		"timeline": object{"axisType": "category", "data": labels, "currentIndex": len(labels) - 1, "loop": false, "playInterval": 250, "left": 4, "right": 12, "height": 44, "bottom": 2,
-			"symbolSize": 6, "tooltip": object{"formatter": replayJS.cut("moment")},
-			"label":           object{"interval": "auto", "fontSize": 12, "color": "@soft"},
-			"lineStyle":       object{"color": "@axis/0.5", "width": 2},
-			"itemStyle":       object{"color": "@axis"},
-			"checkpointStyle": object{"color": "@series4", "borderColor": "@page", "borderWidth": 2, "symbolSize": 15, "animation": false},
-			"controlStyle":    object{"itemSize": 22, "itemGap": 8, "color": "@soft", "borderColor": "@soft"},
-			"progress":        object{"lineStyle": object{"color": "@series4"}, "itemStyle": object{"color": "@series4"}, "label": object{"color": "@soft"}},
-			"emphasis":        object{"itemStyle": object{"color": "@series4"}, "label": object{"color": "@ink"}, "controlStyle": object{"color": "@ink", "borderColor": "@ink"}}},
-	}), nil
+	p.more = object{"timeline": timeline(moments)}
+	return p.chart(title, subtitle), nil
 }
 
-// drawScene returns the series of the panel of the features.
-func (d *ReplayData) drawScene(svm object, shown []int) (series, legend list) {
-	corner := list{list{d.Xs[0], d.Xs[0]}}
-	custom := func(id, name string, render types.FuncStr, z int, style object) object {
-		return object{"type": "custom", "id": id, "name": name, "silent": true, "clip": true, "z": z, "data": corner, "tooltip": object{"show": false}, "itemStyle": style, "renderItem": render}
+// timeline is the slider of the moments with its buttons.
+func timeline(moments list) object {
+	label := func(color string) object { return object{"color": color} }
+	return object{"axisType": "category", "data": moments, "currentIndex": len(moments) - 1, "loop": false, "playInterval": 250, "left": 4, "right": 12, "height": 44, "bottom": 2,
+		"symbolSize": 6, "tooltip": object{"formatter": replayJS.cut("moment")},
+		"label":           object{"interval": "auto", "fontSize": 12, "color": "@soft"},
+		"lineStyle":       object{"color": "@axis/0.5", "width": 2},
+		"itemStyle":       object{"color": "@axis"},
+		"checkpointStyle": object{"color": "@series4", "borderColor": "@page", "borderWidth": 2, "symbolSize": 15, "animation": false},
+		"controlStyle":    object{"itemSize": 22, "itemGap": 8, "color": "@soft", "borderColor": "@soft"},
+		"progress":        object{"lineStyle": label("@series4"), "itemStyle": label("@series4"), "label": label("@soft")},
+		"emphasis":        object{"itemStyle": label("@series4"), "label": label("@ink"), "controlStyle": object{"color": "@ink", "borderColor": "@ink"}}}
+}
+
+// drawScene adds the panel of the features.
+func (d *ReplayData) drawScene(p *plot, shown []int) {
+	at, size, ys, classes := corner(d.Xs[0], d.Xs[0]), pointSize(len(shown)), d.Ys, classNames(d.Classes)
+	scene := func(id, name string, draw types.FuncStr, z int) mark {
+		m := custom(draw, at).id(id).name(name).still().clip().z(z).in("itemStyle", object{})
+		p.add(m)
+		return m
 	}
-	none := object{}
-	size, ys := pointSize(len(shown)), d.Ys
-	points := func(id, name, symbol string, size int, style object, in func(i int) bool) {
+	points := func(id, name, symbol string, size int, in func(i int) bool) mark {
 		data := list{}
 		for k, i := range shown {
 			if !in(i) {
@@ -224,22 +220,22 @@ func (d *ReplayData) drawScene(svm object, shown []int) (series, legend list) {
 			x, y := place(d.X[i][0], second, d.Xs, ys)
 			data = append(data, list{x, y, k})
 		}
-		series = append(series, object{"type": "scatter", "id": id, "name": name, "symbol": symbol, "symbolSize": size, "z": 3, "data": data, "itemStyle": style})
-		legend = append(legend, object{"name": name, "itemStyle": object{"borderWidth": 0}})
+		m := scatter(data).id(id).name(name).symbols(symbol, size).z(3)
+		p.add(m)
+		p.rimmed(name, 0)
+		return m
 	}
-	svm["size"] = size
+	p.svm["size"] = size
 	if d.Regression {
 		ys[0], ys[1] = d.span()
-		series = append(series, custom("tube", "f ± ε", replayJS.cut("tube"), 1, object{"color": "@series1"}))
-		points("points", "point", "circle", size-2, object{"color": "@soft", "opacity": 0.7}, func(int) bool { return true })
-		legend = append(list{entry("f ± ε", stroke)}, legend...)
+		p.panel(valueAxis(0, d.Xs[0], d.Xs[1], either(d.Features[0], "x"), 28), valueAxis(0, ys[0], ys[1], either(d.Target, "y"), 42))
+		scene("tube", "f ± ε", replayJS.cut("tube"), 1).fill("@series1")
+		p.key("f ± ε", stroke)
+		points("points", "point", "circle", size-2, func(int) bool { return true }).fill("@soft").opacity(0.7)
 	} else {
-		aspect := (d.Ys[1] - d.Ys[0]) / (d.Xs[1] - d.Xs[0])
-		if !(aspect >= 1.0/3 && aspect <= 3) {
-			aspect = 0.8
-		}
-		svm["aspect"] = round4(aspect)
-		svm["box"] = object{"x": d.Xs, "y": d.Ys}
+		features := featureNames(d.Features)
+		p.panel(valueAxis(0, d.Xs[0], d.Xs[1], features[0], 28), valueAxis(0, d.Ys[0], d.Ys[1], features[1], 36))
+		p.svm["aspect"], p.svm["box"] = aspect(d.Xs, d.Ys, 0.8), object{"x": d.Xs, "y": d.Ys}
 		colors := list{}
 		bands := len(replayLevels) + 1
 		for k := range bands {
@@ -249,53 +245,54 @@ func (d *ReplayData) drawScene(svm object, shown []int) (series, legend list) {
 			}
 			colors = append(colors, fmt.Sprintf("%s*%.3f", token, bandColour(mid)))
 		}
-		svm["colors"] = colors
-		series = append(series, custom("field", "", replayJS.cut("field"), 0, none),
-			custom("zero", "f = 0", replayJS.cut("line", "level", 3, "style", style("", 2.6)), 2, object{"color": "@ink"}),
-			custom("one", "f = ±1", replayJS.cut("line", "level", 1, "style", style("", 1.6, 6, 4)), 2, object{"color": "@ink"}))
-		points("neg", either(d.Classes[0], "class −1"), "circle", size, object{"color": "@neg", "borderColor": "@page", "borderWidth": 1}, func(i int) bool { return d.Y[i] < 0 })
-		points("pos", either(d.Classes[1], "class +1"), diamond, size+2, object{"color": "@pos", "borderColor": "@page", "borderWidth": 1}, func(i int) bool { return d.Y[i] > 0 })
+		p.svm["colors"] = colors
+		scene("field", "", replayJS.cut("field"), 0)
+		scene("zero", "f = 0", replayJS.cut("line", "level", 3, "style", style("", 2.6)), 2).fill("@ink")
+		scene("one", "f = ±1", replayJS.cut("line", "level", 1, "style", style("", 1.6, 6, 4)), 2).fill("@ink")
+		points("neg", classes[0], "circle", size, func(i int) bool { return d.Y[i] < 0 }).fill("@neg").edge("@page", 1)
+		points("pos", classes[1], diamond, size+2, func(i int) bool { return d.Y[i] > 0 }).fill("@pos").edge("@page", 1)
 	}
-	ring := func(id, name string, look object) {
-		series = append(series, custom(id, name, replayJS.cut(id, "radius", size/2+4), 4, look))
-		legend = append(legend, object{"name": name, "icon": "circle", "itemStyle": object{"color": "rgba(0,0,0,0)", "borderWidth": 2, "borderColor": look["color"]}})
+	ring := func(id, name, color string) {
+		scene(id, name, replayJS.cut(id, "radius", size/2+4), 4).fill(color)
+		p.keys = append(p.keys, object{"name": name, "icon": "circle", "itemStyle": object{"color": clear, "borderWidth": 2, "borderColor": color}})
 	}
-	ring("free", "free support vector", object{"color": "@ink"})
-	if svm["bounded"] == true {
-		ring("bound", "at the bound", object{"color": "@ink/0.45"})
+	ring("free", "free support vector", "@ink")
+	if p.svm["bounded"] == true {
+		ring("bound", "at the bound", "@ink/0.45")
 	}
 	if !d.Regression {
-		series = append(series, custom("error", "error", replayJS.cut("wrong", "radius", size/2+1), 5, object{"color": "@bad"}))
-		legend = append(legend, entry("error", cross), entry("f = 0", stroke), entry("f = ±1", dashes))
+		scene("error", "error", replayJS.cut("wrong", "radius", size/2+1), 5).fill("@bad")
+		p.key("error", cross)
+		p.key("f = 0", stroke)
+		p.key("f = ±1", dashes)
 	}
-	series = append(series, custom("working", "worked on last", replayJS.cut("working", "radius", size/2+7), 6, object{"color": "rgba(0,0,0,0)", "borderColor": "@series4", "borderWidth": 3}))
-	return series, legend
+	scene("working", "worked on last", replayJS.cut("working", "radius", size/2+7), 6).fill(clear).edge("@series4", 3)
 }
 
-// drawSteps returns the series of panel k, of α against margins or residuals.
-func (d *ReplayData) drawSteps(k int, shown []int, low, high, top float64) (series, legend list, axes [2]object) {
-	series = append(series, object{"type": "custom", "id": "steps", "name": d.wanted(), "xAxisIndex": k, "yAxisIndex": k, "silent": true, "clip": true, "z": 1, "data": list{list{low, 0}},
-		"itemStyle": object{"color": "@ink"}, "tooltip": object{"show": false}, "renderItem": replayJS.cut("steps")})
-	dots := func(id, name, token, symbol string, in func(i int) bool) {
+// drawSteps adds panel k, of α against margins or residuals. It has entries in the legend
+// where it is alone.
+func (d *ReplayData) drawSteps(p *plot, k int, shown []int, low, high, top float64) {
+	p.add(custom(replayJS.cut("steps"), corner(low, 0)).id("steps").name(d.wanted()).on(k).still().clip().z(1).fill("@ink"))
+	dots := func(id, name, color, symbol, icon string, in func(i int) bool) {
 		data := list{}
 		for at, i := range shown {
 			if in(i) {
 				data = append(data, list{low, 0, at})
 			}
 		}
-		series = append(series, object{"type": "custom", "id": id, "name": name, "xAxisIndex": k, "yAxisIndex": k, "z": 3, "data": data, "itemStyle": object{"color": token},
-			"renderItem": replayJS.cut("dot", "color", token, "symbol", symbol)})
-		legend = append(legend, entry(name, either(map[string]string{"diamond": diamond}[symbol], "circle")))
+		p.add(custom(replayJS.cut("dot", "color", color, "symbol", symbol), data).id(id).name(name).on(k).z(3).fill(color))
+		if d.X == nil {
+			p.key(name, icon)
+		}
 	}
 	if d.Regression {
-		dots("at", "point", "@series1", "circle", func(int) bool { return true })
+		dots("at", "point", "@series1", "circle", "circle", func(int) bool { return true })
 	} else {
-		dots("atneg", either(d.Classes[0], "class −1"), "@neg", "circle", func(i int) bool { return d.Y[i] < 0 })
-		dots("atpos", either(d.Classes[1], "class +1"), "@pos", "diamond", func(i int) bool { return d.Y[i] > 0 })
+		classes := classNames(d.Classes)
+		dots("atneg", classes[0], "@neg", "circle", "circle", func(i int) bool { return d.Y[i] < 0 })
+		dots("atpos", classes[1], "@pos", "diamond", diamond, func(i int) bool { return d.Y[i] > 0 })
 	}
-	series = append(series, object{"type": "custom", "id": "atwork", "name": "worked on last", "xAxisIndex": k, "yAxisIndex": k, "silent": true, "z": 6, "data": list{list{low, 0}}, "tooltip": object{"show": false},
-		"itemStyle":  object{"color": "rgba(0,0,0,0)", "borderColor": "@series4", "borderWidth": 3},
-		"renderItem": replayJS.cut("atWork")})
+	p.add(custom(replayJS.cut("atWork"), corner(low, 0)).id("atwork").name("worked on last").on(k).still().z(6).fill(clear).edge("@series4", 3))
 	room := 0.06 * top
 	name, floor, across := "α", -room, "y·f"
 	if d.Regression {
@@ -304,11 +301,7 @@ func (d *ReplayData) drawSteps(k int, shown []int, low, high, top float64) (seri
 	if d.varied() {
 		name += " as a share of its bound"
 	}
-	axes = [2]object{valueAxis(k, low, high, across, 28), valueAxis(k, roundTo(floor, 4), roundTo(top+room, 4), name, 44)}
-	for _, a := range axes {
-		a["splitLine"] = object{"show": true}
-	}
-	return series, legend, axes
+	p.panel(valueAxis(k, low, high, across, 28).lines(), valueAxis(k, roundTo(floor, 4), roundTo(top+room, 4), name, 44).lines())
 }
 
 // wanted is what the line of the conditions is called.

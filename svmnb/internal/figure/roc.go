@@ -35,10 +35,7 @@ func ROC(d ROCData) (*Chart, error) {
 		}
 	}
 	title := fmt.Sprintf("A positive point scores higher than a negative one with probability %s", numberTo(d.AUC, 4))
-	subtitle := "area under the curve, ties counting half; positive: " + d.Positive
-	if d.Problem != "" {
-		subtitle = d.Problem + " · " + subtitle
-	}
+	subtitle := sentence(d.Problem, "area under the curve, ties counting half; positive: "+d.Positive)
 	var curve list
 	for _, k := range d.corners() {
 		item := list{round4(d.FPR[k]), round4(d.TPR[k]), nil}
@@ -47,25 +44,14 @@ func ROC(d ROCData) (*Chart, error) {
 		}
 		curve = append(curve, item)
 	}
-	axis := func(name string, gap int) object {
-		return object{"type": "value", "min": 0, "max": 1, "interval": 0.2, "name": name, "nameLocation": "middle", "nameGap": gap, "splitLine": object{"show": true},
-			"axisLabel": object{"formatter": marksJS.cut("digits", "digits", 2)}}
-	}
-	return newChart(title, subtitle, "Receiver operating characteristic. "+title+". "+subtitle+".", object{
-		"legend":  object{"data": list{object{"name": "curve"}, object{"name": "chance"}}},
-		"toolbox": toolbox("roc", object{}),
-		"tooltip": object{"trigger": "item", "formatter": rocJS.cut("tip")},
-		"grid":    object{},
-		"xAxis":   list{axis("false positive rate", 28)},
-		"yAxis":   list{axis("true positive rate", 40)},
-		"svm":     object{"layout": rocJS.cut("layout")},
-		"series": list{
-			object{"type": "line", "name": "curve", "data": curve, "symbol": "circle", "symbolSize": 5, "showSymbol": len(curve) < 60, "showAllSymbol": true, "encode": object{"x": 0, "y": 1},
-				"itemStyle": object{"color": "@neg"}, "lineStyle": object{"color": "@neg", "width": 2.6}, "areaStyle": object{"color": "@neg/0.12"}, "triggerLineEvent": true},
-			object{"type": "line", "name": "chance", "data": list{list{0, 0}, list{1, 1}}, "symbol": "none", "silent": true, "tooltip": object{"show": false},
-				"itemStyle": object{"color": "@soft"}, "lineStyle": object{"color": "@soft", "width": 1.2, "type": "dashed"}},
-		},
-	}), nil
+	p := plot{name: "roc", about: "Receiver operating characteristic.", tip: rocJS.cut("tip"), grid: object{}, svm: object{"layout": rocJS.cut("layout")}}
+	p.panel(shareAxis("false positive rate", 28), shareAxis("true positive rate", 40))
+	p.add(line(curve).name("curve").symbols("circle", 5).set("showSymbol", len(curve) < 60).set("showAllSymbol", true).set("encode", object{"x": 0, "y": 1}).
+		ink("@neg", 2.6).in("areaStyle", object{"color": "@neg/0.12"}).set("triggerLineEvent", true),
+		diagonal("chance"))
+	p.key("curve", "")
+	p.key("chance", "")
+	return p.chart(title, subtitle), nil
 }
 
 // rocStrips is in how many strips across the curve its corners are drawn.

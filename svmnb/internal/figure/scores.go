@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 )
 
 //go:embed scores.js
@@ -46,11 +45,7 @@ func Scores(d ScoresData) (*Chart, error) {
 			values[i] = max(f, 0) // on the line
 		}
 	}
-	for i, name := range d.Classes {
-		if name == "" {
-			d.Classes[i] = [2]string{"class −1", "class +1"}[i]
-		}
-	}
+	d.Classes = classNames(d.Classes)
 	low, high := min(slices.Min(values), -1), max(slices.Max(values), 1)
 	// A width whose multiples meet −1, 0 and +1, or which is far above 1.
 	width := 0.05
@@ -91,45 +86,37 @@ func Scores(d ScoresData) (*Chart, error) {
 
 	title := fmt.Sprintf("%d of %s carry the boundary: %d free, %d at the bound; %s",
 		d.Free+d.Bound, count(n, "point", "points"), d.Free, d.Bound, count(errors, "error", "errors"))
-	var sub []string
-	if d.Problem != "" {
-		sub = append(sub, d.Problem)
-	}
-	if finite(d.Margin) && d.Margin > 0 {
-		sub = append(sub, "margin 1/‖w‖ = "+number(d.Margin))
-	}
-	subtitle := strings.Join(append(sub, "how many training points have which f(x)"), " · ")
+	subtitle := sentence(d.Problem, marginText(d.Margin), "how many training points have which f(x)")
 
-	var series, legend list
+	p := plot{name: "scores", about: "Histogram of the decision values of both classes.", tip: scoresJS.cut("tip"), zoom: object{"yAxisIndex": false},
+		svm: object{"layout": scoresJS.cut("layout")}}
 	for k, s := range []struct{ name, color string }{{d.Classes[0], "@neg"}, {d.Classes[1], "@pos"}, {"errors", "@bad"}} {
 		if len(bars[k]) == 0 {
 			continue
 		}
-		series = append(series, object{"type": "custom", "name": s.name, "clip": true, "z": 2, "data": bars[k], "itemStyle": object{"color": s.color},
-			"encode": object{"x": list{0, 1}, "y": 2}, "renderItem": scoresJS.cut("bar", "color", s.color)})
-		legend = append(legend, object{"name": s.name, "icon": "rect"})
+		p.add(custom(scoresJS.cut("bar", "color", s.color), bars[k]).name(s.name).clip().z(2).fill(s.color).set("encode", object{"x": list{0, 1}, "y": 2}))
+		p.keys = append(p.keys, object{"name": s.name, "icon": "rect"})
 	}
-	line := func(name string, width float64, dash any, at ...float64) object {
+	across := func(name string, width float64, dash any, at ...float64) {
 		var data list
 		for _, v := range at {
 			data = append(data, list{v, -2 * most[0]}, list{v, 2 * most[1]}, list{v, nil})
 		}
-		return object{"type": "line", "name": name, "symbol": "none", "silent": true, "z": 3, "data": data, "tooltip": object{"show": false},
-			"lineStyle": object{"color": "@ink", "width": width, "type": dash}, "itemStyle": object{"color": "@ink"}}
+		p.add(line(data).name(name).bare().still().z(3).ink("@ink", width, dash))
 	}
-	series = append(series, line("f = 0", 2.6, "solid", 0), line("f = ±1", 1.6, list{6, 4}, -1, 1))
-	legend = append(legend, object{"name": "f = 0", "icon": stroke}, object{"name": "f = ±1", "icon": dashes})
-	return newChart(title, subtitle, "Histogram of the decision values of both classes. "+title+". "+subtitle+".", object{
-		"series":  series,
-		"legend":  object{"data": legend},
-		"toolbox": toolbox("scores", object{"yAxisIndex": false}),
-		"tooltip": object{"trigger": "item", "formatter": scoresJS.cut("tip")},
-		"xAxis": list{object{"type": "value", "min": roundTo(first*width, 6), "max": roundTo((first+float64(len(counts)))*width, 6),
-			"name": "f(x)", "nameLocation": "middle", "nameGap": 28, "axisLine": object{"show": true, "onZero": true}, "axisTick": object{"show": false}, "splitLine": object{"show": false},
-			"axisLabel": object{"showMinLabel": false, "showMaxLabel": false, "formatter": marksJS.cut("number")}}},
-		"yAxis": list{object{"type": "value", "min": -1.05 * float64(most[0]), "max": 1.05 * float64(most[1]), "minInterval": 1, "name": "points", "nameLocation": "middle", "nameGap": 42,
-			"axisLine": object{"show": true, "onZero": false}, "axisTick": object{"show": true},
-			"axisLabel": object{"showMinLabel": false, "showMaxLabel": false, "formatter": marksJS.cut("size")}}},
-		"svm": object{"layout": scoresJS.cut("layout")},
-	}), nil
+	across("f = 0", 2.6, "solid", 0)
+	across("f = ±1", 1.6, list{6, 4}, -1, 1)
+	p.keys = append(p.keys, object{"name": "f = 0", "icon": stroke}, object{"name": "f = ±1", "icon": dashes})
+	p.panel(
+		axis{"type": "value", "min": roundTo(first*width, 6), "max": roundTo((first+float64(len(counts)))*width, 6), "axisLine": object{"show": true, "onZero": true},
+			"axisTick": object{"show": false}, "splitLine": object{"show": false}}.named("f(x)", 28).
+			label(object{"showMinLabel": false, "showMaxLabel": false, "formatter": marksJS.cut("number")}),
+		upDown(-1.05*float64(most[0]), 1.05*float64(most[1])))
+	return p.chart(title, subtitle), nil
+}
+
+// upDown is an axis of points, counted upwards and downwards from 0.
+func upDown(low, high float64) axis {
+	return axis{"type": "value", "min": low, "max": high, "minInterval": 1, "axisLine": object{"show": true, "onZero": false}, "axisTick": object{"show": true}}.
+		named("points", 42).label(object{"showMinLabel": false, "showMaxLabel": false, "formatter": marksJS.cut("size")})
 }

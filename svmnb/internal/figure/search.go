@@ -89,25 +89,18 @@ func Search(d SearchData) (*Chart, error) {
 		title += fmt.Sprintf("; chosen %s%s at %s", numberTo(scale*z, 4), unit, d.ChosenValues)
 	}
 	subtitle := sentence(d.Problem, d.Reduced, "the stronger the better, the frame is the chosen point")
-	axis := func(name string, values []float64) object {
+	p := plot{name: "search", about: fmt.Sprintf("Map of the %s over %s and %s.", d.Metric, d.Names[0], d.Names[1]), tip: searchJS.cut("tip"), grid: object{},
+		svm: object{"columns": len(d.Xs), "rows": len(d.Ys), "names": d.Names, "xs": column(d.Xs, 4), "ys": column(d.Ys, 4), "metric": d.Metric, "unit": unit, "layout": searchJS.cut("layout")}}
+	across := func(name string, values []float64) axis {
 		var labels []string
 		for _, v := range values {
 			labels = append(labels, number(v))
 		}
-		return object{"type": "category", "data": labels, "name": name, "nameLocation": "middle",
-			"axisLine": object{"show": false}, "axisTick": object{"show": false}, "splitLine": object{"show": false}, "axisLabel": object{"hideOverlap": true}}
+		return categories(name, labels).label(object{"hideOverlap": true})
 	}
-	return newChart(title, subtitle, fmt.Sprintf("Map of the %s over %s and %s. %s. %s.", d.Metric, d.Names[0], d.Names[1], title, subtitle), object{
-		"legend":  object{"show": false},
-		"toolbox": toolbox("search", object{}),
-		"tooltip": object{"trigger": "item", "formatter": searchJS.cut("tip")},
-		"grid":    object{},
-		"xAxis":   list{axis(d.Names[0], d.Xs)},
-		"yAxis":   list{axis(d.Names[1], d.Ys)},
-		"series": list{object{"type": "custom", "data": cells, "encode": object{"x": 0, "y": 1},
-			"renderItem": searchJS.cut("cell")}},
-		"svm": object{"columns": len(d.Xs), "rows": len(d.Ys), "names": d.Names, "xs": column(d.Xs, 4), "ys": column(d.Ys, 4), "metric": d.Metric, "unit": unit, "layout": searchJS.cut("layout")},
-	}), nil
+	p.panel(across(d.Names[0], d.Xs), across(d.Names[1], d.Ys))
+	p.add(custom(searchJS.cut("cell"), cells).set("encode", object{"x": 0, "y": 1}))
+	return p.chart(title, subtitle), nil
 }
 
 // nodes says which places have a finite value.

@@ -96,42 +96,40 @@ func Step(d StepData) (*Chart, error) {
 	}
 	subtitle := sentence(d.Problem, d.Note, labels, fmt.Sprintf("α%s %s α%s = %s", index(d.Points[0]), map[bool]string{true: "+", false: "−"}[same], index(d.Points[1]), number(delta)), far)
 
-	svm := object{"layout": stepJS.cut("layout"), "box": object{"x": xs, "y": ys, "n": fineness}, "lines": lines, "upper": list{nullable(d.Upper[0], 6), nullable(d.Upper[1], 6)},
+	svm := object{"layout": stepJS.cut("layout"), "box": box(xs, ys), "lines": lines, "upper": list{nullable(d.Upper[0], 6), nullable(d.Upper[1], 6)},
 		"before": list{roundTo(d.Before[0], 6), roundTo(d.Before[1], 6)}, "after": list{roundTo(d.After[0], 6), roundTo(d.After[1], 6)}, "free": list{nullable(d.Unclipped[0], 6), nullable(d.Unclipped[1], 6)},
 		"s": d.S[0] * d.S[1], "which": which, "delta": roundTo(delta/side, 4), "aspect": round4((ys[1] - ys[0]) / (xs[1] - xs[0])), "names": list{"α" + index(d.Points[0]), "α" + index(d.Points[1])}}
-	corner := list{list{xs[0], ys[0]}}
-	custom := func(id, name string, render types.FuncStr, z int, color string) object {
-		return object{"type": "custom", "id": id, "name": name, "silent": true, "clip": true, "z": z, "data": corner, "tooltip": object{"show": false}, "itemStyle": object{"color": color}, "renderItem": render}
+	p := plot{name: "step", about: "A step of two variables in their box.", tip: stepJS.cut("tip"), grid: list{object{}, object{}}, svm: svm}
+	p.panel(valueAxis(0, xs[0], xs[1], "α"+index(d.Points[0]), 28), valueAxis(0, ys[0], ys[1], "α"+index(d.Points[1]), 44))
+	hidden := func() axis { return axis{"type": "value", "gridIndex": 1, "show": false, "min": 0, "max": 1} }
+	p.panel(hidden(), hidden())
+	at := corner(xs[0], ys[0])
+	scene := func(id, name string, draw types.FuncStr, z int, color string) {
+		p.add(custom(draw, at).id(id).name(name).still().clip().z(z).fill(color))
 	}
-	dot := func(id, name, symbol string, size int, at [2]float64, style object) object {
-		return object{"type": "scatter", "id": id, "name": name, "symbol": symbol, "symbolSize": size, "z": 6, "data": list{list{roundTo(at[0], 6), roundTo(at[1], 6)}}, "itemStyle": style}
+	scene("contours", "contours of the dual", marksJS.cut("lines", "paths", "lines", "style", style("@axis/0.55", 1)), 1, "@axis")
+	scene("box", "box", stepJS.cut("box"), 2, "@neg")
+	scene("line", "equality constraint", stepJS.cut("line"), 3, "@ink")
+	scene("step", "step", stepJS.cut("arrow"), 4, "@strong")
+	dot := func(id, name, symbol string, size int, at [2]float64) mark {
+		m := scatter(list{list{roundTo(at[0], 6), roundTo(at[1], 6)}}).id(id).name(name).symbols(symbol, size).z(6)
+		p.add(m)
+		return m
 	}
-	before := object{"color": "@page", "borderColor": "@ink", "borderWidth": 2.4}
-	unclipped := object{"color": "@page", "borderColor": "@series4", "borderWidth": 2.4}
-	series := list{
-		custom("contours", "contours of the dual", marksJS.cut("lines", "paths", "lines", "style", style("@axis/0.55", 1)), 1, "@axis"),
-		custom("box", "box", stepJS.cut("box"), 2, "@neg"),
-		custom("line", "equality constraint", stepJS.cut("line"), 3, "@ink"),
-		custom("step", "step", stepJS.cut("arrow"), 4, "@strong"),
-		dot("before", "before", "circle", 13, d.Before, before),
-		dot("after", "after", "circle", 13, d.After, object{"color": "@strong"}),
+	hollow := func(m mark, color string) {
+		p.keys = append(p.keys, object{"name": m["name"], "itemStyle": m.fill("@page").edge(color, 2.4)["itemStyle"]})
 	}
-	legend := list{object{"name": "before", "itemStyle": before}, object{"name": "after"}}
+	hollow(dot("before", "before", "circle", 13, d.Before), "@ink")
+	dot("after", "after", "circle", 13, d.After).fill("@strong")
+	p.key("after", "")
 	if finite(d.Unclipped[0]) {
-		series = append(series, dot("free", "unclipped", diamond, 14, d.Unclipped, unclipped))
-		legend = append(legend, object{"name": "unclipped", "itemStyle": unclipped})
+		hollow(dot("free", "unclipped", diamond, 14, d.Unclipped), "@series4")
 	}
-	series = append(series, object{"type": "custom", "id": "cases", "silent": true, "xAxisIndex": 1, "yAxisIndex": 1, "z": 2, "data": list{list{0, 0}}, "tooltip": object{"show": false}, "renderItem": stepJS.cut("cases")})
-	legend = append(legend, entry("equality constraint", stroke), entry("box", "path://M0 0H14V12H0Z M2 2V10H12V2Z"), entry("contours of the dual", hair))
-	x, y := valueAxis(0, xs[0], xs[1], "α"+index(d.Points[0]), 28), valueAxis(0, ys[0], ys[1], "α"+index(d.Points[1]), 44)
-	hidden := func(o object) object {
-		merge(o, object{"type": "value", "gridIndex": 1, "show": false, "min": 0, "max": 1})
-		return o
-	}
-	return newChart(title, subtitle, "A step of two variables in their box. "+title+". "+subtitle+".", object{
-		"legend": object{"data": legend}, "toolbox": toolbox("step", object{}), "tooltip": object{"trigger": "item", "formatter": stepJS.cut("tip")},
-		"grid": list{object{}, object{}}, "xAxis": list{x, hidden(object{})}, "yAxis": list{y, hidden(object{})}, "svm": svm, "series": series,
-	}), nil
+	p.add(custom(stepJS.cut("cases"), corner(0, 0)).id("cases").on(1).still().z(2))
+	p.key("equality constraint", stroke)
+	p.key("box", "path://M0 0H14V12H0Z M2 2V10H12V2Z")
+	p.key("contours of the dual", hair)
+	return p.chart(title, subtitle), nil
 }
 
 // rise returns the dual objective at α less that at Before.
@@ -227,18 +225,14 @@ func Ascent(d AscentData) (*Chart, error) {
 	rate := d.Q[0][1] * d.Q[1][0] / (d.Q[0][0] * d.Q[1][1])
 	title := fmt.Sprintf("Coordinate ascent from (%s, %s): each sweep leaves %s %% of the way", number(d.Path[0][0]), number(d.Path[0][1]), numberTo(100*rate, 3))
 	subtitle := fmt.Sprintf("%s, each parallel to an axis · the top is at (%s, %s) · what is left after a sweep is Q₁₂²/(Q₁₁Q₂₂)", count(len(d.Path)-1, "step", "steps"), number(top[0]), number(top[1]))
-	origin := [2]float64{}
-	corner := list{list{xs[0], ys[0]}}
-	return newChart(title, subtitle, "Contours of a quadratic function and the path of coordinate ascent. "+title+". "+subtitle+".", object{
-		"legend": object{"data": list{entry("path", stroke), object{"name": "top"}, entry("contours", hair)}}, "toolbox": toolbox("ascent", object{}),
-		"tooltip": object{"trigger": "item", "formatter": stepJS.cut("ascentTip")},
-		"grid":    list{object{}}, "xAxis": list{valueAxis(0, xs[0], xs[1], "α₁", 28)}, "yAxis": list{valueAxis(0, ys[0], ys[1], "α₂", 42)},
-		"svm": object{"layout": tubeJS.cut("square"), "sizes": list{}, "box": object{"x": xs, "y": ys, "n": fineness}, "lines": contours(xs, ys, d.Gradient, d.Q, origin)},
-		"series": list{
-			object{"type": "custom", "name": "contours", "silent": true, "clip": true, "z": 1, "data": corner, "itemStyle": object{"color": "@neg"}, "tooltip": object{"show": false},
-				"renderItem": marksJS.cut("lines", "paths", "lines", "style", style("@neg/0.6", 1.2))},
-			object{"type": "line", "name": "path", "symbol": "circle", "symbolSize": 6, "z": 3, "data": path, "itemStyle": object{"color": "@pos"}, "lineStyle": object{"color": "@pos", "width": 2.4}},
-			object{"type": "scatter", "name": "top", "symbol": cross, "symbolSize": 13, "z": 4, "data": list{list{roundTo(top[0], 6), roundTo(top[1], 6)}}, "itemStyle": object{"color": "@ink"}},
-		},
-	}), nil
+	p := plot{name: "ascent", about: "Contours of a quadratic function and the path of coordinate ascent.", tip: stepJS.cut("ascentTip"), grid: list{object{}},
+		svm: object{"layout": tubeJS.cut("square"), "sizes": list{}, "box": box(xs, ys), "lines": contours(xs, ys, d.Gradient, d.Q, [2]float64{})}}
+	p.panel(valueAxis(0, xs[0], xs[1], "α₁", 28), valueAxis(0, ys[0], ys[1], "α₂", 42))
+	p.add(level("lines", corner(xs[0], ys[0]), "@neg/0.6", 1.2).name("contours").still().z(1).fill("@neg"),
+		line(path).name("path").symbols("circle", 6).z(3).ink("@pos", 2.4),
+		scatter(list{list{roundTo(top[0], 6), roundTo(top[1], 6)}}).name("top").symbols(cross, 13).z(4).fill("@ink"))
+	p.key("path", stroke)
+	p.key("top", "")
+	p.key("contours", hair)
+	return p.chart(title, subtitle), nil
 }

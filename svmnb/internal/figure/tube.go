@@ -73,13 +73,13 @@ func Tube(d TubeData) (*Chart, error) {
 	target := either(d.Target, "y")
 	px, py, xs, fs := d.X, d.Y, d.Xs, d.Fs
 	xName, yName, fName := either(d.Feature, "x"), target, "f"
-	alt := fmt.Sprintf("Regression of %s on %s with its tube. ", target, xName)
+	about := fmt.Sprintf("Regression of %s on %s with its tube.", target, xName)
 	if d.X == nil {
 		low, high := extent(d.Y, d.F)
 		low, high = widen(low, high, 0.04)
 		px, py, xs, fs = d.Y, d.F, []float64{low, high}, []float64{low, high}
 		xName, yName, fName = target, "prediction of "+target, "f = "+target
-		alt = fmt.Sprintf("Predictions of %s against its true values, with the tube. ", target)
+		about = fmt.Sprintf("Predictions of %s against its true values, with the tube.", target)
 	}
 	lower, upper := make([]float64, len(fs)), make([]float64, len(fs))
 	for i, f := range fs {
@@ -98,25 +98,25 @@ func Tube(d TubeData) (*Chart, error) {
 	roundX, roundY := rounding(xLow, xHigh), rounding(yLow, yHigh)
 	keep := thin(xs, curvePoints, fs, d.True)
 
-	curves := object{"layout": marksJS.cut("oneGrid"), "x": rounded(xs, keep, roundX), "f": rounded(fs, keep, roundY),
+	svm := object{"layout": marksJS.cut("oneGrid"), "x": rounded(xs, keep, roundX), "f": rounded(fs, keep, roundY),
 		"lower": rounded(lower, keep, roundY), "upper": rounded(upper, keep, roundY), "target": target, "one": d.X != nil}
-	tube := "f ± ε"
-	series := list{band(0, tube, "x", "lower", "upper", "@series1/0.14", style("@series1", 1.3, 6, 4))}
-	legend := list{}
+	p := plot{name: "tube", about: about, tip: tubeJS.cut("tip"), grid: list{object{}}, svm: svm}
+	p.panel(valueAxis(0, xLow, xHigh, xName, 28), valueAxis(0, yLow, yHigh, yName, 42).lines())
+	const tube, truth, slack = "f ± ε", "true function", "slack ξ"
+	p.add(band(0, tube, "x", "lower", "upper", "@series1/0.14", style("@series1", 1.3, 6, 4)))
+	p.key(fName, stroke)
+	p.key(tube, "rect")
 	if d.X != nil {
-		series = append(series, strips(yLow))
+		p.add(strips(yLow))
 	} else {
-		curves["layout"] = tubeJS.cut("square")
+		svm["layout"] = tubeJS.cut("square")
 	}
 	if d.True != nil && d.X != nil {
-		curves["true"] = rounded(d.True, keep, roundY)
-		series = append(series, curve(0, "true function", "x", "true", "@ink", object{"silent": true, "lineStyle": object{"width": 1.6, "type": list{2, 3}}}))
+		svm["true"] = rounded(d.True, keep, roundY)
+		p.add(curve(0, truth, "x", "true", "@ink").silent().pen("@ink", 1.6, list{2, 3}))
+		p.key(truth, dots)
 	}
-	series = append(series, curve(0, fName, "x", "f", "@series1", object{"silent": true}))
-	legend = append(legend, entry(fName, stroke), entry(tube, "rect"))
-	if curves["true"] != nil {
-		legend = append(legend, entry("true function", dots))
-	}
+	p.add(curve(0, fName, "x", "f", "@series1").silent())
 
 	// Slacks that can be seen, from the tube's edge to the point.
 	stems := list{}
@@ -131,8 +131,7 @@ func Tube(d TubeData) (*Chart, error) {
 		}
 	}
 	if len(stems) > 0 {
-		series = append(series, object{"type": "line", "name": "slack ξ", "symbol": "none", "silent": true, "z": 4, "data": stems, "tooltip": object{"show": false},
-			"itemStyle": object{"color": "@strong"}, "lineStyle": object{"color": "@strong", "width": 1.4}})
+		p.add(line(stems).name(slack).bare().still().z(4).ink("@strong", 1.4))
 	}
 
 	size := pointSize(len(shown))
@@ -157,31 +156,20 @@ func Tube(d TubeData) (*Chart, error) {
 		if len(data) == 0 {
 			continue
 		}
-		series = append(series, object{"type": "scatter", "id": fmt.Sprintf("kind%d", kind), "name": look.name, "symbol": look.symbol, "symbolSize": look.size, "symbolKeepAspect": true,
-			"z": 5 + kind, "data": data, "itemStyle": look.style, "emphasis": object{"scale": 1.4}})
-		sizes = append(sizes, list{fmt.Sprintf("kind%d", kind), look.size})
-		item := object{"name": look.name}
-		if kind != onEdge {
-			item["itemStyle"] = object{"borderWidth": 0}
+		id := fmt.Sprintf("kind%d", kind)
+		p.add(scatter(data).id(id).name(look.name).symbols(look.symbol, look.size).set("symbolKeepAspect", true).z(5+kind).in("itemStyle", look.style).swells(1.4))
+		sizes = append(sizes, list{id, look.size})
+		if kind == onEdge {
+			p.key(look.name, "")
+		} else {
+			p.rimmed(look.name, 0)
 		}
-		legend = append(legend, item)
 	}
 	if len(stems) > 0 {
-		legend = append(legend, entry("slack ξ", stroke))
+		p.key(slack, stroke)
 	}
-	curves["sizes"] = sizes
-	y := valueAxis(0, yLow, yHigh, yName, 42)
-	y["splitLine"] = object{"show": true}
-	return newChart(title, subtitle, alt+title+". "+subtitle+".", object{
-		"legend":  object{"data": legend},
-		"toolbox": toolbox("tube", object{}),
-		"tooltip": object{"trigger": "item", "formatter": tubeJS.cut("tip")},
-		"grid":    list{object{}},
-		"xAxis":   list{valueAxis(0, xLow, xHigh, xName, 28)},
-		"yAxis":   list{y},
-		"svm":     curves,
-		"series":  series,
-	}), nil
+	svm["sizes"] = sizes
+	return p.chart(title, subtitle), nil
 }
 
 // kinds says of each point how it takes part in f.

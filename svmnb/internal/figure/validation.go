@@ -69,8 +69,8 @@ func Validation(d ValidationData) (*Chart, error) {
 	subtitle := sentence(d.Problem, "bands: one standard error of the folds")
 
 	svm := object{"x": column(d.Xs, 6), "name": d.Name, "metric": d.Metric, "unit": unit, "layout": marksJS.cut("oneGrid")}
+	p := plot{name: "validation", about: fmt.Sprintf("The %s on training points and on held-out points along %s.", d.Metric, d.Name), tip: validationJS.cut("tip"), grid: object{}, svm: svm}
 	var ends [][]float64
-	var series list
 	for k, s := range []struct {
 		name, color string
 		mean, se    []float64
@@ -86,41 +86,27 @@ func Validation(d ValidationData) (*Chart, error) {
 			lower, upper = append(lower, scale*(s.mean[i]-e)), append(upper, scale*(s.mean[i]+e))
 		}
 		ends = append(ends, lower, upper)
-		for name, v := range map[string][]float64{"x": x, "mean": value, "lower": lower, "upper": upper} {
-			svm[fmt.Sprintf("%s%d", name, k)] = column(v, 6)
-		}
-		if len(x) == 0 {
-			continue
-		}
 		key := func(name string) string { return fmt.Sprintf("%s%d", name, k) }
-		series = append(series, band(0, "", key("x"), key("lower"), key("upper"), s.color+"/0.18", ""),
-			curve(0, s.name, key("x"), key("mean"), s.color, object{"showSymbol": true, "symbolSize": 7, "lineStyle": object{"type": s.dash}}))
+		for name, v := range map[string][]float64{"x": x, "mean": value, "lower": lower, "upper": upper} {
+			svm[key(name)] = column(v, 6)
+		}
+		if len(x) > 0 {
+			p.add(band(0, "", key("x"), key("lower"), key("upper"), s.color+"/0.18", ""),
+				curve(0, s.name, key("x"), key("mean"), s.color).set("showSymbol", true).set("symbolSize", 7).in("lineStyle", object{"type": s.dash}))
+		}
 	}
 	low, high := extent(ends...)
 	low, high = widen(low, high, 0.08)
-	x := valueAxis(0, d.Xs[0], d.Xs[len(d.Xs)-1], d.Name, 28)
-	x["axisLabel"].(object)["showMinLabel"], x["axisLabel"].(object)["showMaxLabel"] = true, true
-	x["axisLabel"].(object)["alignMinLabel"], x["axisLabel"].(object)["alignMaxLabel"] = "left", "right"
+	x := valueAxis(0, d.Xs[0], d.Xs[len(d.Xs)-1], d.Name, 28).label(object{"showMinLabel": true, "showMaxLabel": true, "alignMinLabel": "left", "alignMaxLabel": "right"})
 	if d.Log {
-		from, to := decades(d.Xs[0], d.Xs[len(d.Xs)-1])
-		x = logValues(0, d.Xs[0], d.Xs[len(d.Xs)-1])
-		merge(x, object{"name": d.Name + " (log scale)", "nameLocation": "middle", "nameGap": 28, "splitLine": object{"show": false}})
-		x["axisLabel"] = logValues(0, from, to)["axisLabel"]
+		x = logBetween(d.Xs[0], d.Xs[len(d.Xs)-1], d.Name)
 	}
 	name := d.Metric
 	if unit != "" {
 		name += " (%)"
 	}
-	y := valueAxis(0, low, high, name, 48)
-	y["splitLine"] = object{"show": true}
-	return newChart(title, subtitle, fmt.Sprintf("The %s on training points and on held-out points along %s. %s. %s.", d.Metric, d.Name, title, subtitle), object{
-		"legend":  object{"data": list{entry("held out", stroke), entry("training points", dashes)}},
-		"toolbox": toolbox("validation", object{}),
-		"tooltip": object{"trigger": "item", "formatter": validationJS.cut("tip")},
-		"grid":    object{},
-		"xAxis":   list{x},
-		"yAxis":   list{y},
-		"series":  series,
-		"svm":     svm,
-	}), nil
+	p.panel(x, valueAxis(0, low, high, name, 48).lines())
+	p.key("held out", stroke)
+	p.key("training points", dashes)
+	return p.chart(title, subtitle), nil
 }

@@ -3,9 +3,10 @@ package figure
 import (
 	_ "embed"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
+
+	"github.com/go-echarts/go-echarts/v2/types"
 
 	"github.com/svmnb/svmnb/solvers"
 )
@@ -59,10 +60,10 @@ func WorkingSets(d WorkingSetsData) (*Chart, error) {
 	rows := order[:min(len(order), kktRows)]
 
 	first, last := float64(points[0].Iteration), float64(points[len(points)-1].Iteration)
-	axis := iterations{log: last-first > 500}
+	scale := iterations{log: last-first > 500}
 	places := make([]float64, len(points))
 	for k, p := range points {
-		places[k] = axis.place(float64(p.Iteration))
+		places[k] = scale.place(float64(p.Iteration))
 	}
 	columns := sample(places, kktColumns)
 	var edges []float64
@@ -70,7 +71,7 @@ func WorkingSets(d WorkingSetsData) (*Chart, error) {
 	for _, k := range columns {
 		edges, numbers = append(edges, roundTo(places[k], 6)), append(numbers, points[k].Iteration)
 	}
-	edges = append(edges, roundTo(axis.place(last+1), 6))
+	edges = append(edges, roundTo(scale.place(last+1), 6))
 	cells := make([]string, len(rows))
 	counts, up := make([]float64, len(rows)), make([]int, len(rows))
 	for r, i := range rows {
@@ -95,46 +96,30 @@ func WorkingSets(d WorkingSetsData) (*Chart, error) {
 	}
 	unit := either(d.Unit, "point")
 	title := fmt.Sprintf("%d of %s were ever in a working set; %s %d the most often, in %d of %s", len(order), count(n, unit, unit+"s"), unit, order[0], int(often[order[0]]), count(len(points), "step", "steps"))
-	parts := []string{d.Problem}
+	known, fewer := "", ""
 	if seen := points[len(points)-1].Iteration; seen > len(points) {
-		parts = append(parts, fmt.Sprintf("%s of %s in the trace", thousands(int64(len(points))), count(seen, "iteration", "iterations")))
+		known = fmt.Sprintf("%s of %s in the trace", thousands(int64(len(points))), count(seen, "iteration", "iterations"))
 	}
 	if len(rows) < len(order) {
-		parts = append(parts, fmt.Sprintf("the %d most often chosen are drawn", len(rows)))
+		fewer = fmt.Sprintf("the %d most often chosen are drawn", len(rows))
 	}
-	subtitle := sentence(parts...)
-	most := math.Max(counts[0], 1)
-	rowAxis := func(k int, show bool) object {
-		o := object{"type": "value", "gridIndex": k, "inverse": true, "min": 0, "max": len(rows), "splitLine": object{"show": false}, "minInterval": 1,
-			"axisLine": object{"show": true, "onZero": false}, "axisTick": object{"show": show}, "axisLabel": object{"show": show, "showMinLabel": false}}
-		if show {
-			o["name"], o["nameLocation"], o["nameGap"] = unit+"s, most often chosen first", "middle", 42
-		}
-		return o
-	}
-	bars := valueAxis(1, 0, 1.08*most, "times chosen", 28)
-	bars["axisLabel"] = object{"customValues": list{0, most}, "alignMaxLabel": "right"}
-	var series, legend list
+	subtitle := sentence(d.Problem, known, fewer)
+	most := max(counts[0], 1)
+	p := plot{name: "working-sets", about: "Working sets over iterations.", tip: workingsetsJS.cut("tip"), zoom: object{"xAxisIndex": list{0}, "yAxisIndex": list{0, 1}},
+		grid: list{object{"show": true, "borderColor": "@axis"}, object{}},
+		svm:  object{"layout": workingsetsJS.cut("layout"), "cells": cells, "edges": edges, "its": numbers, "rows": rows, "up": up, "unit": unit, "finals": column(counts, 6)}}
+	p.panel(scale.option(0, first, last+1, true), rowAxis(0, len(rows), unit+"s, most often chosen first"))
+	p.panel(valueAxis(1, 0, 1.08*most, "times chosen", 28).set("axisLabel", object{"customValues": list{0, most}, "alignMaxLabel": "right"}), rowAxis(1, len(rows), ""))
+	names := classNames(d.Sides)
 	for side, color := range []string{"@neg", "@pos"} {
-		name := either(d.Sides[side], [2]string{"class −1", "class +1"}[side])
-		series = append(series,
-			object{"type": "custom", "name": name, "xAxisIndex": 0, "yAxisIndex": 0, "clip": true, "progressive": 0, "itemStyle": object{"color": color},
-				"data": workingsetsJS.cut("cells", "cells", kktJS.text("cells"), "side", side), "renderItem": workingsetsJS.cut("cell", "color", color)},
-			object{"type": "custom", "name": name, "xAxisIndex": 1, "yAxisIndex": 1, "clip": true, "itemStyle": object{"color": color},
-				"data": workingsetsJS.cut("cells", "cells", kktJS.text("ends"), "side", side), "renderItem": workingsetsJS.cut("bar", "color", color)})
+		own := func(data string) types.FuncStr {
+			return workingsetsJS.cut("cells", "cells", kktJS.text(data), "side", side)
+		}
+		p.add(custom(workingsetsJS.cut("cell", "color", color), own("cells")).name(names[side]).on(0).clip().set("progressive", 0).fill(color),
+			custom(workingsetsJS.cut("bar", "color", color), own("ends")).name(names[side]).on(1).clip().fill(color))
 		if slices.Contains(up, side) {
-			legend = append(legend, entry(name, "rect"))
+			p.key(names[side], "rect")
 		}
 	}
-	return newChart(title, subtitle, "Working sets over iterations. "+title+". "+subtitle+".", object{
-		"legend":  object{"data": legend},
-		"toolbox": toolbox("working-sets", object{"xAxisIndex": list{0}, "yAxisIndex": list{0, 1}}),
-		"tooltip": object{"trigger": "item", "formatter": workingsetsJS.cut("tip")},
-		"grid":    list{object{"show": true, "borderColor": "@axis"}, object{}},
-		"xAxis":   list{axis.option(0, first, last+1, true), bars},
-		"yAxis":   list{rowAxis(0, true), rowAxis(1, false)},
-		"series":  series,
-		"svm": object{"layout": workingsetsJS.cut("layout"), "cells": cells, "edges": edges, "its": numbers, "rows": rows, "up": up, "unit": unit,
-			"finals": column(counts, 6)},
-	}), nil
+	return p.chart(title, subtitle), nil
 }
