@@ -22,12 +22,11 @@ type AlphasData struct {
 // Alphas draws the histogram of the multipliers that are not 0, one class upwards
 // and the other downwards, with those at the bound as a bar of their own.
 func Alphas(d AlphasData) (*Chart, error) {
-	n := len(d.Alpha)
-	if n == 0 || len(d.Up) != n {
-		return nil, &InputError{Figure: "Alphas", Field: "Alpha", Reason: fmt.Sprintf("has %s and Up %d: give both for each point", count(n, "value", "values"), len(d.Up))}
-	}
-	if err := check("Alphas", "point", n, argument{name: "Alpha", values: d.Alpha, positive: true}, argument{name: "Upper", values: d.Upper, positive: true, infinite: true}); err != nil {
-		return nil, err
+	n, c := len(d.Alpha), checks{figure: "Alphas"}
+	c.refuse(n == 0 || len(d.Up) != n, "Alpha", "has %s and Up %d: give both for each point", count(n, "value", "values"), len(d.Up))
+	c.numbers("point", n, amount("Alpha", d.Alpha), amount("Upper", d.Upper, infinite))
+	if c.err != nil {
+		return nil, c.err
 	}
 	name := either(d.Name, "α")
 	largest, same := 0.0, true
@@ -75,11 +74,11 @@ func Alphas(d AlphasData) (*Chart, error) {
 		svm: object{"name": name, "layout": scoresJS.cut("layout")}}
 	for side, color := range []string{"@neg", "@pos"} {
 		data, sign := list{}, 2*side-1
-		for k, c := range counts {
-			if c[side] > 0 {
-				data = append(data, list{roundTo(width*float64(k), 6), roundTo(width*float64(k+1), 6), sign * c[side], 0})
+		for k, n := range counts {
+			if n[side] > 0 {
+				data = append(data, list{roundTo(width*float64(k), 6), roundTo(width*float64(k+1), 6), sign * n[side], 0})
 			}
-			highest[side] = max(highest[side], c[side])
+			highest[side] = max(highest[side], n[side])
 		}
 		if bound[side] > 0 {
 			data = append(data, list{roundTo(most+0.6*width, 6), roundTo(most+1.8*width, 6), sign * bound[side], 1})

@@ -182,6 +182,18 @@ func decades(low, high float64) (from, to float64) {
 	return math.Pow(10, a), math.Pow(10, b)
 }
 
+// gapDecades returns the powers of ten around gaps and a tolerance, 0 without one. What is
+// far below the greatest of them is the rounding of the objectives.
+func gapDecades(smallest, greatest, tol float64) (from, to float64) {
+	if tol > 0 {
+		smallest, greatest = min(smallest, tol), max(greatest, tol)
+	}
+	if !finite(smallest) || greatest <= 0 {
+		smallest, greatest = 1e-3, 1
+	}
+	return decades(max(smallest, greatest*1e-15), greatest)
+}
+
 // valueAxis is a linear axis from low to high for grid k; its labels have the
 // digits that tell them apart.
 func valueAxis(k int, low, high float64, name string, gap int) axis {
@@ -190,6 +202,16 @@ func valueAxis(k int, low, high float64, name string, gap int) axis {
 		"axisLine": object{"show": true, "onZero": false}, "axisTick": object{"show": true},
 		"axisLabel": object{"showMinLabel": false, "showMaxLabel": false, "hideOverlap": true,
 			"formatter": marksJS.cut("digits", "digits", digits(low, high))}}
+}
+
+// around returns the ends of an axis of places with room where there are points at the
+// edges.
+func around(points, places []float64, room float64) (low, high float64) {
+	low, high = extent(points, places)
+	if a, b := extent(points); a == low || b == high {
+		return widen(low, high, room)
+	}
+	return low, high
 }
 
 // digits returns how many significant digits tell values from low to high apart: 4, and

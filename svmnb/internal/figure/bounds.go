@@ -167,13 +167,9 @@ func Bounds(d BoundsData) (*Chart, error) {
 	// The last digits of a bound are its rounding, not its gap.
 	smallest, greatest := extent(gaps[0], gaps[1], gaps[2])
 	if d.Tol > 0 {
-		smallest, greatest = min(smallest, d.Tol), max(greatest, d.Tol)
 		p.add(tolerance(1, first, last, d.Tol, d.TolName))
 	}
-	if !finite(smallest) || greatest <= 0 {
-		smallest, greatest = 1e-3, 1
-	}
-	from, to := decades(max(smallest, greatest*1e-15, math.Abs(high)*1e-15), greatest)
+	from, to := gapDecades(max(smallest, math.Abs(high)*1e-15), greatest, d.Tol)
 
 	scale := iterations{}
 	p.panel(scale.option(0, first, last, false), valueAxis(0, roundTo(bottom, 6), roundTo(ceiling, 6), "y'A⁻¹y", 48).lines())
@@ -292,55 +288,24 @@ func floats(values []int) []float64 {
 }
 
 func (d *BoundsData) check() error {
-	bad := func(field, reason string) error { return &InputError{Figure: "Bounds", Field: field, Reason: reason} }
-	m := len(d.Iterations)
-	if m == 0 {
-		return bad("Iterations", "has length 0: give the trace of a run")
-	}
-	if !finite(d.Tol) || d.Tol < 0 {
-		return bad("Tol", fmt.Sprintf("is %v: give a gap ≥ 0", d.Tol))
-	}
-	if math.IsInf(d.Exact, 0) {
-		return bad("Exact", fmt.Sprintf("is %v: give the value, or NaN when it is unknown", d.Exact))
-	}
-	if err := increasing("Bounds", "Iterations", d.Iterations); err != nil {
-		return err
-	}
-	if err := check("Bounds", "iteration", m, argument{name: "Lower", values: d.Lower, missing: true}, argument{name: "Skilling", values: d.Skilling, optional: true, missing: true},
-		argument{name: "Radau", values: d.Radau, optional: true, missing: true}, argument{name: "GibbsMacKay", values: d.GibbsMacKay, optional: true, missing: true},
-		argument{name: "Residual", values: d.Residual, optional: true, missing: true, positive: true}); err != nil {
-		return err
-	}
-	if low, _ := extent(d.Lower); !finite(low) {
-		return bad("Lower", "has no number: give the lower bounds of the run")
-	}
-	if len(d.Others) > raceMost-1 {
-		return bad("Others", fmt.Sprintf("has %d runs: give at most %d, more cannot be told apart", len(d.Others), raceMost-1))
-	}
-	if d.Others != nil && d.Residual == nil {
-		return bad("Residual", "is nil though there are Others: give the residuals of this run, too")
-	}
+	c := checks{figure: "Bounds"}
+	c.refuse(len(d.Iterations) == 0, "Iterations", "has length 0: give the trace of a run")
+	c.size("Tol", d.Tol)
+	c.refuse(math.IsInf(d.Exact, 0), "Exact", "is %v: give the value, or NaN when it is unknown", d.Exact)
+	c.rising("Iterations[%d]", d.Iterations)
+	c.numbers("iteration", len(d.Iterations), given("Lower", d.Lower, missing), given("Skilling", d.Skilling, optional, missing), given("Radau", d.Radau, optional, missing),
+		given("GibbsMacKay", d.GibbsMacKay, optional, missing), amount("Residual", d.Residual, optional, missing))
+	low, _ := extent(d.Lower)
+	c.refuse(!finite(low), "Lower", "has no number: give the lower bounds of the run")
+	c.refuse(len(d.Others) > raceMost-1, "Others", "has %d runs: give at most %d, more cannot be told apart", len(d.Others), raceMost-1)
+	c.refuse(d.Others != nil && d.Residual == nil, "Residual", "is nil though there are Others: give the residuals of this run, too")
+	names := []string{either(d.Name, "this run")}
 	for i, run := range d.Others {
-		field := fmt.Sprintf("Others[%d].", i)
-		if run.Name == "" || run.Name == either(d.Name, "this run") || slices.ContainsFunc(d.Others[:i], func(o ResidualSeries) bool { return o.Name == run.Name }) {
-			return bad(field+"Name", fmt.Sprintf("is %q: give each run a name of its own", run.Name))
-		}
-		if err := increasing("Bounds", field+"Iterations", run.Iterations); err != nil {
-			return err
-		}
-		if err := check("Bounds", "iteration", len(run.Iterations), argument{name: field + "Residual", values: run.Residual, missing: true, positive: true}); err != nil {
-			return err
-		}
+		c.part = fmt.Sprintf("Others[%d].", i)
+		c.refuse(run.Name == "" || slices.Contains(names, run.Name), "Name", "is %q: give each run a name of its own", run.Name)
+		c.rising("Iterations[%d]", run.Iterations)
+		c.numbers("iteration", len(run.Iterations), amount("Residual", run.Residual, missing))
+		names = append(names, run.Name)
 	}
-	return nil
-}
-
-// increasing returns an error unless the numbers count upwards from 0 or more.
-func increasing(figure, name string, numbers []int) error {
-	for k, it := range numbers {
-		if it < 0 || k > 0 && it <= numbers[k-1] {
-			return &InputError{Figure: figure, Field: fmt.Sprintf("%s[%d]", name, k), Reason: fmt.Sprintf("is %d: give increasing numbers from 0", it)}
-		}
-	}
-	return nil
+	return c.err
 }

@@ -24,22 +24,19 @@ type CalibrationData struct {
 // ten groups of equal size, against p, each with its 95 % interval (Wilson 1927).
 // On the diagonal a probability means what it says.
 func Calibration(d CalibrationData) (*Chart, error) {
-	n := len(d.P)
-	if n == 0 {
-		return nil, &InputError{Figure: "Calibration", Field: "P", Reason: "has no points: give the probabilities of some"}
-	}
-	if err := check("Calibration", "point", n, argument{name: "P", values: d.P, positive: true}); err != nil {
-		return nil, err
-	}
-	if len(d.Happens) != n {
-		return nil, &InputError{Figure: "Calibration", Field: "Happens", Reason: fmt.Sprintf("has length %d for %d points", len(d.Happens), n)}
-	}
-	order := make([]int, n)
+	n, c := len(d.P), checks{figure: "Calibration"}
+	c.refuse(n == 0, "P", "has no points: give the probabilities of some")
+	c.numbers("point", n, amount("P", d.P))
+	c.refuse(len(d.Happens) != n, "Happens", "has length %d for %d points", len(d.Happens), n)
 	for i, p := range d.P {
-		if order[i] = i; p > 1 {
-			return nil, &InputError{Figure: "Calibration", Field: fmt.Sprintf("P[%d]", i), Reason: fmt.Sprintf("is %v: a probability lies in [0, 1]", p)}
+		if p > 1 {
+			c.refuse(true, fmt.Sprintf("P[%d]", i), "is %v: a probability lies in [0, 1]", p)
 		}
 	}
+	if c.err != nil {
+		return nil, c.err
+	}
+	order := upTo(n)
 	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(d.P[i], d.P[j]) })
 	groups := min(10, n)
 	var dots, bars list

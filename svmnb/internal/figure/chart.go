@@ -4,7 +4,6 @@ package figure
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -192,90 +191,6 @@ func toolbox(name string, axes object) object {
 	return object{"right": 4, "top": 2, "itemSize": 14, "itemGap": 6, "feature": f}
 }
 
-// InputError says which argument of a figure is wrong and what to do.
-type InputError struct {
-	Figure string // such as "Margins"
-	Field  string // such as "Z[3][7]"
-	Reason string
-}
-
-func (e *InputError) Error() string {
-	return fmt.Sprintf("figure %s: %s %s", e.Figure, e.Field, e.Reason)
-}
-
-// argument is a slice of numbers that a figure was given.
-type argument struct {
-	name     string
-	values   []float64
-	optional bool // nil is allowed
-	positive bool // none is below 0
-	infinite bool // +Inf is allowed
-	missing  bool // NaN is allowed
-}
-
-// utmost is the greatest number that is drawn: ranges of such numbers, and
-// twice their sums, are finite.
-const utmost = 1e100
-
-// check returns an error unless every argument has one value for each of the n
-// points or places or whatever it is a value of.
-func check(figure, of string, n int, arguments ...argument) error {
-	for _, a := range arguments {
-		if a.values == nil && a.optional {
-			continue
-		}
-		if len(a.values) != n {
-			return &InputError{Figure: figure, Field: a.name, Reason: fmt.Sprintf("has length %d for %s: give one value per %s", len(a.values), count(n, of, of+"s"), of)}
-		}
-		for i, v := range a.values {
-			field := fmt.Sprintf("%s[%d]", a.name, i)
-			switch {
-			case a.infinite && math.IsInf(v, 1) || a.missing && math.IsNaN(v):
-			case !(math.Abs(v) <= utmost):
-				return &InputError{Figure: figure, Field: field, Reason: fmt.Sprintf("is %v: give numbers up to %v", v, utmost)}
-			case a.positive && v < 0:
-				return &InputError{Figure: figure, Field: field, Reason: fmt.Sprintf("is %v: give numbers ≥ 0", v)}
-			}
-		}
-	}
-	return nil
-}
-
-// checkPlaces returns an error unless xs are the places of a curve.
-func checkPlaces(figure string, xs []float64) error {
-	if len(xs) < 2 {
-		return &InputError{Figure: figure, Field: "Xs", Reason: fmt.Sprintf("has length %d: give at least two places", len(xs))}
-	}
-	if err := check(figure, "place", len(xs), argument{name: "Xs", values: xs}); err != nil {
-		return err
-	}
-	for i := 1; i < len(xs); i++ {
-		if xs[i] <= xs[i-1] {
-			return &InputError{Figure: figure, Field: fmt.Sprintf("Xs[%d]", i), Reason: fmt.Sprintf("is %v after %v: give increasing places", xs[i], xs[i-1])}
-		}
-	}
-	return nil
-}
-
-// checkGrid returns an error unless z is the values at the nodes of a grid.
-func checkGrid(figure string, z [][]float64) error {
-	bad := func(field, reason string) error { return &InputError{Figure: figure, Field: field, Reason: reason} }
-	if len(z) < 2 || len(z[0]) < 2 {
-		return bad("Z", "is smaller than 2 × 2: give values on a finer grid")
-	}
-	for i, row := range z {
-		if len(row) != len(z[0]) {
-			return bad(fmt.Sprintf("Z[%d]", i), fmt.Sprintf("has length %d, Z[0] has %d: give rows of equal length", len(row), len(z[0])))
-		}
-		for j, v := range row {
-			if !finite(v) {
-				return bad(fmt.Sprintf("Z[%d][%d]", i, j), fmt.Sprintf("is %v: the values must be finite on the grid", v))
-			}
-		}
-	}
-	return nil
-}
-
 // mistaken reports whether a point of the class of y, ±1, is taken for one of the other
 // class by f: from −line on, f speaks for y = +1.
 func mistaken(y, f, line float64) bool { return (f >= -line) != (y > 0) }
@@ -298,10 +213,7 @@ const drawn = 1200
 // choose returns the indices of the points to draw, at most drawn of the n, in
 // increasing order; those of lower rank come first.
 func choose(n int, rank func(i int) int) []int {
-	order := make([]int, n)
-	for i := range order {
-		order[i] = i
-	}
+	order := upTo(n)
 	if n <= drawn {
 		return order
 	}
@@ -316,6 +228,14 @@ func choose(n int, rank func(i int) int) []int {
 	order = order[:drawn]
 	slices.Sort(order)
 	return order
+}
+
+// fewer says how many of n things are drawn where not all are.
+func fewer(shown []int, n int, of string) string {
+	if len(shown) == n {
+		return ""
+	}
+	return thousands(int64(len(shown))) + " of " + of + " drawn"
 }
 
 // pointSize is the width in pixels of each of n points.
@@ -347,6 +267,14 @@ func entry(name, icon string) object {
 // sentence joins what there is of the parts of a subtitle.
 func sentence(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
+}
+
+// percentage is how shares are shown: their factor, their unit and how an axis names them.
+func percentage(percent bool, metric string) (scale float64, unit, name string) {
+	if percent {
+		return 100, " %", metric + " (%)"
+	}
+	return 1, "", metric
 }
 
 // either is name, or what stands for it where it is empty.

@@ -43,7 +43,7 @@ func Chunks(d ChunksData) (*Chart, error) {
 	}
 	low, high := extent(working)
 	if high == 0 {
-		return nil, &InputError{Figure: "Chunks", Field: "Points", Reason: "name no working set: give the trace of a method that chooses points, such as chunking, decomposition or SMO"}
+		return nil, wrong("Chunks", "Points", "name no working set: give the trace of a method that chooses points, such as chunking, decomposition or SMO")
 	}
 	last := len(working) - 1
 	end := d.Points[len(d.Points)-1]

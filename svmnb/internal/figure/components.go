@@ -51,10 +51,7 @@ func Components(d ComponentsData) (*Chart, error) {
 		curves = append(curves, c.Mean, c.SD)
 	}
 	keep := thin(d.Xs, curvePoints, curves...)
-	xLow, xHigh := extent(d.X, d.Xs)
-	if low, high := extent(d.X); xLow == low || xHigh == high {
-		xLow, xHigh = widen(xLow, xHigh, 0.01)
-	}
+	xLow, xHigh := around(d.X, d.Xs, 0.01)
 	roundX := rounding(xLow, xHigh)
 
 	panels := append([]Component{{Name: "sum", Mean: d.Mean, SD: d.SD}}, d.Parts...)
@@ -90,16 +87,13 @@ func Components(d ComponentsData) (*Chart, error) {
 	}
 	title := "Range of each component: " + strings.Join(spans, ", ")
 	shown := choose(n, func(int) int { return 0 })
-	fewer, forecast := "", ""
-	if len(shown) < n {
-		fewer = thousands(int64(len(shown))) + " of them drawn"
-	}
+	forecast := ""
 	_, last := extent(d.X)
 	ahead := n > 0 && d.Xs[m-1]-last > 0.01*(d.Xs[m-1]-d.Xs[0])
 	if ahead {
 		forecast = fmt.Sprintf("observed until %s", numberTo(last, 6))
 	}
-	subtitle := sentence(d.Problem, d.Note, count(n, "observation", "observations"), fewer, forecast, fmt.Sprintf("each bar at the right is %s high", numberTo(unit, 3)))
+	subtitle := sentence(d.Problem, d.Note, count(n, "observation", "observations"), fewer(shown, n, "them"), forecast, fmt.Sprintf("each bar at the right is %s high", numberTo(unit, 3)))
 
 	p := plot{name: "components", about: fmt.Sprintf("Gaussian process of %s over %s, taken apart into its components.", target, xName), tip: componentsJS.cut("tip"), along: true, links: "all",
 		zoom: object{"yAxisIndex": false}, svm: object{"layout": componentsJS.cut("layout"), "x": rounded(d.Xs, keep, roundX), "unit": unit}}
@@ -171,22 +165,15 @@ func nice(v float64) float64 {
 }
 
 func (d *ComponentsData) check() error {
-	if err := check("Components", "observation", len(d.Y), argument{name: "X", values: d.X}, argument{name: "Y", values: d.Y}); err != nil {
-		return err
+	c := checks{figure: "Components"}
+	c.numbers("observation", len(d.Y), given("X", d.X), given("Y", d.Y))
+	c.places("Xs", d.Xs)
+	c.refuse(len(d.Parts) == 0 || len(d.Parts) > 8, "Parts", "has %d components: give 1 to 8", len(d.Parts))
+	c.numbers("place", len(d.Xs), given("Mean", d.Mean), amount("SD", d.SD))
+	for k, part := range d.Parts {
+		c.part = fmt.Sprintf("Parts[%d].", k)
+		c.refuse(part.Name == "", "Name", "is empty: give each component a name")
+		c.numbers("place", len(d.Xs), given("Mean", part.Mean), amount("SD", part.SD, optional))
 	}
-	if err := checkPlaces("Components", d.Xs); err != nil {
-		return err
-	}
-	if n := len(d.Parts); n == 0 || n > 8 {
-		return &InputError{Figure: "Components", Field: "Parts", Reason: fmt.Sprintf("has %d components: give 1 to 8", n)}
-	}
-	at := []argument{{name: "Mean", values: d.Mean}, {name: "SD", values: d.SD, positive: true}}
-	for k, c := range d.Parts {
-		field := fmt.Sprintf("Parts[%d].", k)
-		if c.Name == "" {
-			return &InputError{Figure: "Components", Field: field + "Name", Reason: "is empty: give each component a name"}
-		}
-		at = append(at, argument{name: field + "Mean", values: c.Mean}, argument{name: field + "SD", values: c.SD, optional: true, positive: true})
-	}
-	return check("Components", "place", len(d.Xs), at...)
+	return c.err
 }

@@ -22,26 +22,22 @@ const mostClasses = 60
 // Confusion draws the counts as a square: a row for each true class, coloured by
 // the share of the row, with the right ones on the diagonal.
 func Confusion(d ConfusionData) (*Chart, error) {
-	bad := func(field, format string, args ...any) error {
-		return &InputError{Figure: "Confusion", Field: field, Reason: fmt.Sprintf(format, args...)}
+	c, k := checks{figure: "Confusion"}, len(d.Classes)
+	c.refuse(k < 1 || k > mostClasses, "Classes", "has %d names: the square has room for 1 to %d", k, mostClasses)
+	c.refuse(len(d.Counts) != k, "Counts", "has %d rows for %d classes", len(d.Counts), k)
+	for i, row := range d.Counts {
+		c.refuse(len(row) != k, fmt.Sprintf("Counts[%d]", i), "has length %d for %d classes", len(row), k)
 	}
-	k := len(d.Classes)
-	if k < 1 || k > mostClasses {
-		return nil, bad("Classes", "has %d names: the square has room for 1 to %d", k, mostClasses)
-	}
-	if len(d.Counts) != k {
-		return nil, bad("Counts", "has %d rows for %d classes", len(d.Counts), k)
+	if c.err != nil {
+		return nil, c.err
 	}
 	all, right, worst := 0, 0, [2]int{-1, -1}
 	var cells list
 	for i, row := range d.Counts {
-		if len(row) != k {
-			return nil, bad(fmt.Sprintf("Counts[%d]", i), "has length %d for %d classes", len(row), k)
-		}
 		sum := 0
 		for j, c := range row {
 			if c < 0 {
-				return nil, bad(fmt.Sprintf("Counts[%d][%d]", i, j), "is %d: a count is not negative", c)
+				return nil, wrong("Confusion", fmt.Sprintf("Counts[%d][%d]", i, j), "is %d: a count is not negative", c)
 			}
 			sum += c
 			if i == j {
@@ -56,7 +52,7 @@ func Confusion(d ConfusionData) (*Chart, error) {
 		}
 	}
 	if all == 0 {
-		return nil, bad("Counts", "counts no point: give at least one")
+		return nil, wrong("Confusion", "Counts", "counts no point: give at least one")
 	}
 	title := fmt.Sprintf("%s of %s right", thousands(int64(right)), count(all, "point", "points"))
 	if worst[0] >= 0 {

@@ -33,24 +33,15 @@ type courseLine struct {
 // check returns an error unless there is a number, or NaN, for each increasing
 // iteration, and one that can be drawn for each line.
 func (c *course) check() error {
-	if len(c.iterations) == 0 {
-		return &InputError{Figure: c.figure, Field: "Points", Reason: "has no point: give the trace of a run"}
-	}
-	for k, it := range c.iterations {
-		if it < 0 || k > 0 && it <= c.iterations[k-1] {
-			return &InputError{Figure: c.figure, Field: fmt.Sprintf("Points[%d].Iteration", k), Reason: fmt.Sprintf("is %d: give increasing numbers from 0", it)}
-		}
-	}
+	ok := checks{figure: c.figure}
+	ok.refuse(len(c.iterations) == 0, "Points", "has no point: give the trace of a run")
+	ok.rising("Points[%d].Iteration", c.iterations)
 	for _, p := range c.panels {
 		for _, l := range p.lines {
-			for k, v := range l.values {
-				if math.IsInf(v, 0) || math.Abs(v) > utmost {
-					return &InputError{Figure: c.figure, Field: fmt.Sprintf("%s at Points[%d]", l.name, k), Reason: fmt.Sprintf("is %v: give numbers up to %v", v, utmost)}
-				}
-			}
+			ok.numbers("point", len(c.iterations), given(l.name+" at Points", l.values, missing))
 		}
 	}
-	return nil
+	return ok.err
 }
 
 // chart draws the panels; alt says what they are of.

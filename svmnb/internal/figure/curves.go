@@ -24,29 +24,18 @@ type CurveData struct {
 // Curve draws the mean score with a band of one standard error, and the chosen
 // place.
 func Curve(d CurveData) (*Chart, error) {
-	if err := check("Curve", "place", len(d.Xs), argument{name: "Xs", values: d.Xs, positive: d.Log}, argument{name: "Mean", values: d.Mean, missing: true},
-		argument{name: "SE", values: d.SE, missing: true, positive: true}); err != nil {
-		return nil, err
-	}
+	c, keep := checks{figure: "Curve"}, nodes(d.Mean)
+	c.numbers("place", len(d.Xs), given("Xs", d.Xs), given("Mean", d.Mean, missing), amount("SE", d.SE, missing))
 	if len(d.Xs) > 1 {
-		if err := checkPlaces("Curve", d.Xs); err != nil {
-			return nil, err
-		}
+		c.places("Xs", d.Xs)
 	}
-	if d.Log && !(len(d.Xs) > 0 && d.Xs[0] > 0) {
-		return nil, &InputError{Figure: "Curve", Field: "Xs", Reason: "begins at 0 or has no place: a log axis needs positive places"}
+	c.refuse(d.Log && !(len(d.Xs) > 0 && d.Xs[0] > 0), "Xs", "begins at 0 or has no place: a log axis needs positive places")
+	c.refuse(len(keep) == 0, "Mean", "has no score: let the search finish a point")
+	c.refuse(d.Chosen < 0 || d.Chosen >= len(d.Mean) || !finite(d.Mean[d.Chosen]), "Chosen", "is place %d of %d, or one without a score", d.Chosen, len(d.Xs))
+	if c.err != nil {
+		return nil, c.err
 	}
-	keep := nodes(d.Mean)
-	if len(keep) == 0 {
-		return nil, &InputError{Figure: "Curve", Field: "Mean", Reason: "has no score: let the search finish a point"}
-	}
-	if d.Chosen < 0 || d.Chosen >= len(d.Xs) || !finite(d.Mean[d.Chosen]) {
-		return nil, &InputError{Figure: "Curve", Field: "Chosen", Reason: fmt.Sprintf("is place %d of %d, or one without a score", d.Chosen, len(d.Xs))}
-	}
-	scale, unit := 1.0, ""
-	if d.Percent {
-		scale, unit = 100, " %"
-	}
+	scale, unit, name := percentage(d.Percent, d.Metric)
 	var xs, mean, lower, upper []float64
 	for _, i := range keep {
 		se := d.SE[i]
@@ -75,10 +64,6 @@ func Curve(d CurveData) (*Chart, error) {
 		if len(xs) == 1 {
 			x.set("min", xs[0]/10).set("max", xs[0]*10)
 		}
-	}
-	name := d.Metric
-	if unit != "" {
-		name += " (%)"
 	}
 	p.panel(x, valueAxis(0, low, high, name, 48))
 	p.add(band(0, "± standard error", "x", "lower", "upper", "@neg/0.18", ""),

@@ -23,13 +23,13 @@ type EffortData struct {
 func Effort(d EffortData) (*Chart, error) {
 	c := course{figure: "Effort"}
 	if d.N < 1 {
-		return nil, &InputError{Figure: "Effort", Field: "N", Reason: fmt.Sprintf("is %d: give the number of rows of the kernel matrix", d.N)}
+		return nil, wrong("Effort", "N", "is %d: give the number of rows of the kernel matrix", d.N)
 	}
 	var computed, asked, cached []float64
 	sum, known := 0.0, false
 	for k, p := range d.Points {
 		if p.Evaluations < 0 || k > 0 && p.Evaluations < d.Points[k-1].Evaluations {
-			return nil, &InputError{Figure: "Effort", Field: fmt.Sprintf("Points[%d].Evaluations", k), Reason: fmt.Sprintf("is %d: give counts that do not fall", p.Evaluations)}
+			return nil, wrong("Effort", fmt.Sprintf("Points[%d].Evaluations", k), "is %d: give counts that do not fall", p.Evaluations)
 		}
 		if k > 0 {
 			width := d.N
@@ -58,7 +58,7 @@ func Effort(d EffortData) (*Chart, error) {
 	}
 	end := len(d.Points) - 1
 	if d.Points[end].Evaluations == 0 {
-		return nil, &InputError{Figure: "Effort", Field: "Points", Reason: "count no kernel value: a linear method computes none"}
+		return nil, wrong("Effort", "Points", "count no kernel value: a linear method computes none")
 	}
 	whole := float64(d.N) * float64(d.N)
 	title := fmt.Sprintf("%s computed, %s %% of the whole matrix", count(int(d.Points[end].Evaluations), "kernel value", "kernel values"), numberTo(100*computed[end]/whole, 3))

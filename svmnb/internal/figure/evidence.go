@@ -4,6 +4,8 @@ import (
 	_ "embed"
 	"fmt"
 	"math"
+
+	"github.com/svmnb/svmnb/svmnb/internal/contour"
 )
 
 //go:embed evidence.js
@@ -88,15 +90,15 @@ func Evidence(d EvidenceData) (*Chart, error) {
 	subtitle := sentence(d.Problem, d.Note, "contours: nats below the maximum", away)
 
 	drops := ladder(highest - lowest)
-	levels := list{object{"color": "@neg*0.040", "paths": encodePaths(superlevel(d.Z, math.Inf(-1)), nx, ny)}}
+	levels := list{object{"color": "@neg*0.040", "paths": contour.At(d.Z, math.Inf(-1)).Areas()}}
 	var lines list
 	for k := len(drops) - 1; k >= 0; k-- {
-		rings := superlevel(d.Z, highest-drops[k])
-		if paths := encodePaths(rings, nx, ny); len(paths) > 0 {
+		level := contour.At(d.Z, highest-drops[k])
+		if paths := level.Areas(); len(paths) > 0 {
 			share := 1 - float64(k)/float64(len(drops))
 			levels = append(levels, object{"color": fmt.Sprintf("@neg*%.3f", 0.04+0.66*share), "paths": paths})
 		}
-		if paths := encodePaths(isolines(rings, nx, ny), nx, ny); len(paths) > 0 {
+		if paths := level.Lines(); len(paths) > 0 {
 			lines = append(lines, object{"text": "−" + numberTo(drops[k], 3), "paths": paths})
 		}
 	}
@@ -211,38 +213,22 @@ func spread(n, limit int) []int {
 func end(values []float64) float64 { return values[len(values)-1] }
 
 func (d *EvidenceData) check() error {
-	bad := func(field, reason string) error {
-		return &InputError{Figure: "Evidence", Field: field, Reason: reason}
-	}
-	for _, g := range []struct {
-		name string
-		ends [2]float64
-	}{{"Xs", d.Xs}, {"Ys", d.Ys}} {
-		if !(g.ends[0] > 0) || !finite(g.ends[1]) || g.ends[1] <= g.ends[0] {
-			return bad(g.name, fmt.Sprintf("runs from %v to %v: give a finite range of positive numbers, the smaller end first", g.ends[0], g.ends[1]))
-		}
-	}
-	if err := checkGrid("Evidence", d.Z); err != nil {
-		return err
-	}
+	c := checks{figure: "Evidence"}
+	c.logSpan("Xs", d.Xs)
+	c.logSpan("Ys", d.Ys)
+	c.grid(d.Z)
 	for k, p := range d.Paths {
-		field := fmt.Sprintf("Paths[%d].", k)
-		if len(p.X) == 0 {
-			return bad(field+"X", "has no points: give at least the end")
-		}
-		if err := check("Evidence", "step", len(p.X), argument{name: field + "X", values: p.X}, argument{name: field + "Y", values: p.Y}, argument{name: field + "Value", values: p.Value}); err != nil {
-			return err
-		}
-		for i := range p.X {
-			for _, v := range []struct {
-				name  string
-				value float64
-			}{{"X", p.X[i]}, {"Y", p.Y[i]}} {
-				if v.value <= 0 {
-					return bad(fmt.Sprintf("%s%s[%d]", field, v.name, i), fmt.Sprintf("is %v: hyperparameters are positive", v.value))
-				}
-			}
+		c.part = fmt.Sprintf("Paths[%d].", k)
+		c.refuse(len(p.X) == 0, "X", "has no points: give at least the end")
+		c.numbers("step", len(p.X), given("X", p.X), given("Y", p.Y), given("Value", p.Value))
+		for i := range min(len(p.X), len(p.Y)) {
+			c.refuse(p.X[i] <= 0, fmt.Sprintf("X[%d]", i), "is %v: hyperparameters are positive", p.X[i])
+			c.refuse(p.Y[i] <= 0, fmt.Sprintf("Y[%d]", i), "is %v: hyperparameters are positive", p.Y[i])
 		}
 	}
-	return nil
+	return c.err
+}
+
+func (c *checks) logSpan(name string, ends [2]float64) {
+	c.refuse(!(ends[0] > 0) || !finite(ends[1]) || ends[1] <= ends[0], name, "runs from %v to %v: give a finite range of positive numbers, the smaller end first", ends[0], ends[1])
 }

@@ -28,18 +28,14 @@ const gapPoints = 700
 // Gap draws the primal and the dual objective as they close in on each other,
 // and below their difference, the duality gap, on a log scale.
 func Gap(d GapData) (*Chart, error) {
-	for k, p := range d.Points {
-		if k > 0 && p.Iteration <= d.Points[k-1].Iteration || p.Iteration < 0 {
-			return nil, &InputError{Figure: "Gap", Field: fmt.Sprintf("Points[%d].Iteration", k), Reason: fmt.Sprintf("is %d: give increasing numbers from 0", p.Iteration)}
-		}
+	c := checks{figure: "Gap"}
+	c.trace(d.Points)
+	c.refuse(!measured(d.Points), "Points", "has no measured dual objective: give the trace of a run")
+	c.size("Tol", d.Tol)
+	if c.err != nil {
+		return nil, c.err
 	}
 	points := slices.DeleteFunc(slices.Clone(d.Points), func(p solvers.Point) bool { return !finite(p.Dual) })
-	if len(points) == 0 {
-		return nil, &InputError{Figure: "Gap", Field: "Points", Reason: "has no measured dual objective: give the trace of a run"}
-	}
-	if !finite(d.Tol) || d.Tol < 0 {
-		return nil, &InputError{Figure: "Gap", Field: "Tol", Reason: fmt.Sprintf("is %v: give a gap ≥ 0", d.Tol)}
-	}
 	scale := iterations{log: d.Log}
 	var x, its, primal, lowest, dual, gap, bestGap []float64
 	best := math.Inf(1)
@@ -120,27 +116,18 @@ func Gap(d GapData) (*Chart, error) {
 			}
 		}
 	}
-	smallest, greatest := math.Inf(1), d.Tol
-	for _, v := range append(slices.Clone(gap), bestGap...) {
-		if finite(v) {
-			smallest, greatest = min(smallest, v), max(greatest, v)
-		}
-	}
 	if d.Tol > 0 {
-		smallest = min(smallest, d.Tol)
-		limit := tolerance(1, scale.place(first), scale.place(last), d.Tol, d.TolName)
+		start, end := scale.place(first), scale.place(last)
+		limit := tolerance(1, start, end, d.Tol, d.TolName)
 		// Its name is at the left, unless the gap falls through it there.
 		met := slices.IndexFunc(bestGap, func(g float64) bool { return g <= d.Tol })
-		if met >= 0 && x[met] < scale.place(first)+(scale.place(last)-scale.place(first))/3 {
-			limit.set("data", list{list{scale.place(first), d.Tol}, list{scale.place(last), d.Tol}}).in("endLabel", object{"align": "right", "offset": list{-8, -9}})
+		if met >= 0 && x[met] < start+(end-start)/3 {
+			limit.set("data", list{list{start, d.Tol}, list{end, d.Tol}}).in("endLabel", object{"align": "right", "offset": list{-8, -9}})
 		}
 		p.add(limit)
 	}
-	if !finite(smallest) || greatest <= 0 {
-		smallest, greatest = 1e-3, 1
-	}
-	// The last digits of an objective are its rounding, not its gap.
-	from, to := decades(max(smallest, greatest*1e-15), greatest)
+	smallest, greatest := extent(gap, bestGap)
+	from, to := gapDecades(smallest, greatest, d.Tol)
 	p.panel(scale.option(0, first, last, false).lines().pointed(), axis{"type": "value", "gridIndex": 0, "min": low, "max": ceiling,
 		"axisLine": object{"show": true, "onZero": false}, "axisTick": object{"show": true}}.named("objective", 48).
 		label(object{"showMinLabel": false, "showMaxLabel": false, "formatter": marksJS.cut("digits", "digits", 6)}))

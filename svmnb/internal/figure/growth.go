@@ -38,7 +38,7 @@ func Growth(d GrowthData) (*Chart, error) {
 	}
 	known := nodes(margin)
 	if len(known) == 0 {
-		return nil, &InputError{Figure: "Growth", Field: "Points", Reason: "has no margin: give the trace of a method that measures ‖w‖"}
+		return nil, wrong("Growth", "Points", "has no margin: give the trace of a method that measures ‖w‖")
 	}
 	end := d.Points[len(d.Points)-1]
 	first, last := margin[known[0]], margin[known[len(known)-1]]

@@ -61,10 +61,7 @@ func KKT(d KKTData) (*Chart, error) {
 			}
 		}
 	}
-	order := make([]int, n)
-	for i := range order {
-		order[i] = i
-	}
+	order := upTo(n)
 	slices.SortStableFunc(order, func(a, b int) int {
 		switch {
 		case often[a] != often[b]:
@@ -213,28 +210,13 @@ func pairs(xs, ys []float64) list {
 }
 
 func (d *KKTData) check() error {
-	bad := func(field, reason string) error { return &InputError{Figure: "KKT", Field: field, Reason: reason} }
-	if len(d.Iterations) == 0 || len(d.Violations) != len(d.Iterations) {
-		return bad("Violations", fmt.Sprintf("has %d rows for %d iterations: give one row for each, at least one", len(d.Violations), len(d.Iterations)))
-	}
-	if !(d.Tol > 0) || !finite(d.Tol) {
-		return bad("Tol", fmt.Sprintf("is %v: give a positive tolerance", d.Tol))
-	}
+	c := checks{figure: "KKT"}
+	c.refuse(len(d.Iterations) == 0 || len(d.Violations) != len(d.Iterations), "Violations", "has %d rows for %d iterations: give one row for each, at least one", len(d.Violations), len(d.Iterations))
+	c.refuse(!(d.Tol > 0) || !finite(d.Tol), "Tol", "is %v: give a positive tolerance", d.Tol)
+	c.rising("Iterations[%d]", d.Iterations)
 	for k, row := range d.Violations {
-		if k > 0 && d.Iterations[k] <= d.Iterations[k-1] {
-			return bad(fmt.Sprintf("Iterations[%d]", k), fmt.Sprintf("is %d after %d: give increasing numbers", d.Iterations[k], d.Iterations[k-1]))
-		}
-		if len(row) == 0 || len(row) != len(d.Violations[0]) {
-			return bad(fmt.Sprintf("Violations[%d]", k), fmt.Sprintf("has length %d: give one value per training point in every row", len(row)))
-		}
-		for i, v := range row {
-			if !finite(v) || v < 0 {
-				return bad(fmt.Sprintf("Violations[%d][%d]", k, i), fmt.Sprintf("is %v: give numbers ≥ 0", v))
-			}
-		}
+		c.refuse(len(row) == 0, fmt.Sprintf("Violations[%d]", k), "is empty: give one value per training point in every row")
+		c.numbers("training point", len(d.Violations[0]), amount(fmt.Sprintf("Violations[%d]", k), row))
 	}
-	if d.Iterations[0] < 0 {
-		return bad("Iterations[0]", "is negative: iterations count from 0")
-	}
-	return nil
+	return c.err
 }

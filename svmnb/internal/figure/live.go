@@ -2,11 +2,11 @@ package figure
 
 import (
 	_ "embed"
-	"fmt"
 	"math"
 	"slices"
 
 	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/svmnb/internal/contour"
 )
 
 //go:embed live.js
@@ -52,10 +52,7 @@ func Live(d LiveData) (*Chart, error) {
 	if err := d.check(); err != nil {
 		return nil, err
 	}
-	axis := iterations{}
-	if n := len(d.Points); n > 0 && d.Points[n-1].Iteration > 2000 {
-		axis.log = true
-	}
+	axis := iterations{log: d.Points[len(d.Points)-1].Iteration > 2000}
 	var x, its, primal, dual, gap, kkt []float64
 	best := math.Inf(1)
 	for _, p := range d.Points {
@@ -71,18 +68,10 @@ func Live(d LiveData) (*Chart, error) {
 		*c = pick(*c, keep)
 	}
 	low, high, _ := objectives(dual, primal)
-	first, last := 0.0, 1.0
-	if n := len(d.Points); n > 0 {
-		first, last = float64(d.Points[0].Iteration), max(float64(d.Points[n-1].Iteration), float64(d.Points[0].Iteration)+1)
-	}
+	first := float64(d.Points[0].Iteration)
+	last := max(float64(d.Points[len(d.Points)-1].Iteration), first+1)
 	smallest, greatest := extent(gap, kkt)
-	if d.Tol > 0 {
-		smallest, greatest = min(smallest, d.Tol), max(greatest, d.Tol)
-	}
-	if !finite(smallest) || greatest <= 0 {
-		smallest, greatest = 1e-3, 1
-	}
-	from, to := decades(max(smallest, greatest*1e-15), greatest)
+	from, to := gapDecades(smallest, greatest, d.Tol)
 
 	p := plot{name: "live", about: "A solver at work: objectives, gap and KKT violation against iterations.", tip: liveJS.cut("tip"), along: true, links: list{0, 1},
 		grid: list{object{}, object{}}, svm: object{"layout": liveJS.cut("layout"), "x": column(x, 6), "its": its, "primal": column(primal, 6), "dual": column(dual, 6),
@@ -110,8 +99,7 @@ func Live(d LiveData) (*Chart, error) {
 
 // draw adds the boundary's panel, which is the third.
 func (b *Boundary) draw(p *plot) {
-	ny, nx := len(b.Z), len(b.Z[0])
-	line := func(t float64) [][]int { return encodePaths(isolines(superlevel(b.Z, t), nx, ny), nx, ny) }
+	line := func(t float64) [][]int { return contour.At(b.Z, t).Lines() }
 	p.svm["box"], p.svm["zero"], p.svm["one"] = box(b.Xs, b.Ys), line(0), [][]int{}
 	if !b.Unscaled {
 		p.svm["one"] = append(line(-1), line(1)...)
@@ -155,23 +143,20 @@ func upTo(n int) []int {
 }
 
 func (d *LiveData) check() error {
-	for k, p := range d.Points {
-		if k > 0 && p.Iteration <= d.Points[k-1].Iteration || p.Iteration < 0 {
-			return &InputError{Figure: "Live", Field: fmt.Sprintf("Points[%d].Iteration", k), Reason: fmt.Sprintf("is %d: give increasing numbers from 0", p.Iteration)}
-		}
-	}
-	if !slices.ContainsFunc(d.Points, func(p solvers.Point) bool { return finite(p.Dual) }) {
-		return &InputError{Figure: "Live", Field: "Points", Reason: "has no measured dual objective: give the trace of a run"}
-	}
-	if !finite(d.Tol) || d.Tol < 0 {
-		return &InputError{Figure: "Live", Field: "Tol", Reason: fmt.Sprintf("is %v: give a number ≥ 0", d.Tol)}
-	}
+	c := checks{figure: "Live"}
+	c.trace(d.Points)
+	c.refuse(!measured(d.Points), "Points", "has no measured dual objective: give the trace of a run")
+	c.size("Tol", d.Tol)
 	if b := d.Boundary; b != nil {
-		m := MarginsData{X: b.X, Y: b.Y, Alpha: b.Alpha, Upper: b.Alpha, F: b.Y, Xs: b.Xs, Ys: b.Ys, Z: b.Z}
-		if err := m.check(); err != nil {
-			e := err.(*InputError)
-			return &InputError{Figure: "Live", Field: "Boundary." + e.Field, Reason: e.Reason}
-		}
+		c.part = "Boundary."
+		c.refuse(len(b.X) == 0, "X", "has no points: give the training points")
+		c.numbers("point", len(b.X), given("Y", b.Y), given("Alpha", b.Alpha))
+		c.plane(b.X, b.Xs, b.Ys, b.Z)
 	}
-	return nil
+	return c.err
+}
+
+// measured reports whether a dual objective was measured at any of the points.
+func measured(points []solvers.Point) bool {
+	return slices.ContainsFunc(points, func(p solvers.Point) bool { return finite(p.Dual) })
 }

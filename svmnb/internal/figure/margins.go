@@ -3,8 +3,6 @@ package figure
 import (
 	_ "embed"
 	"fmt"
-	"math"
-	"slices"
 )
 
 //go:embed margins.js
@@ -57,14 +55,11 @@ func Margins(d MarginsData) (*Chart, error) {
 	if counts[0] == n {
 		title = fmt.Sprintf("No support vectors: f is constant on %s; %s", count(n, "point", "points"), count(errors, "error", "errors"))
 	}
-	shown, fewer := d.shown(kinds, wrong), ""
-	if len(shown) < n {
-		fewer = thousands(int64(len(shown))) + " of the points drawn"
-	}
-	subtitle := sentence(d.Problem, d.Note, marginText(d.Margin), fewer)
+	shown := d.shown(kinds, wrong)
+	subtitle := sentence(d.Problem, d.Note, marginText(d.Margin), fewer(shown, n, "the points"))
 	d.Features, d.Classes = featureNames(d.Features), classNames(d.Classes)
 
-	limit, levels, zero, one := d.field()
+	limit, levels, zero, one := field(d.Z)
 	size := pointSize(len(shown))
 	sizes := object{} // on a wide page; a narrow one has smaller symbols
 	p := plot{name: "margins", about: fmt.Sprintf("Decision function over %s and %s.", d.Features[0], d.Features[1]), tip: marginsJS.cut("tip"),
@@ -121,19 +116,6 @@ func Margins(d MarginsData) (*Chart, error) {
 // clear is the colour of what is seen by its edge only.
 const clear = "rgba(0,0,0,0)"
 
-// box is where the paths of a field lie, for svm.areas and svm.lines.
-func box(xs, ys [2]float64) object { return object{"x": xs, "y": ys, "n": fineness} }
-
-// aspect is height over width of a panel: equal scales on both axes where the ranges
-// allow, so that distances in the picture are those that a radial kernel sees.
-func aspect(xs, ys [2]float64, otherwise float64) float64 {
-	a := (ys[1] - ys[0]) / (xs[1] - xs[0])
-	if !(a >= 1.0/3 && a <= 3) {
-		a = otherwise
-	}
-	return round4(a)
-}
-
 // marginText says how wide a margin is that there is.
 func marginText(margin float64) string {
 	if !finite(margin) || margin <= 0 {
@@ -141,53 +123,6 @@ func marginText(margin float64) string {
 	}
 	return "margin 1/‖w‖ = " + number(margin)
 }
-
-// bandStep is the width of the field's bands in units of f: the lines f = 0 and
-// f = ±1 are edges of bands.
-const bandStep = 0.25
-
-// field returns the bands of the field as nested sets, each covering the ones
-// before, up to ±limit, beyond which the colour stays, and the lines f = 0 and
-// f = ±1.
-func (d *MarginsData) field() (limit float64, levels list, zero, one [][]int) {
-	ny, nx := len(d.Z), len(d.Z[0])
-	low, high := math.Inf(1), math.Inf(-1)
-	for _, row := range d.Z {
-		low, high = min(low, slices.Min(row)), max(high, slices.Max(row))
-	}
-	limit = min(max(1, math.Ceil(2*max(-low, high))/2), 2)
-	bands := int(limit / bandStep) // on each side of f = 0
-	for k := -bands; k < bands; k++ {
-		t, next := float64(k)*bandStep, float64(k+1)*bandStep
-		if low > next && k+1 < bands {
-			continue // the next band covers all of this one
-		}
-		if len(levels) == 0 {
-			t = math.Inf(-1) // the first one drawn is the ground for the others
-		}
-		if t >= high {
-			break
-		}
-		mid, token := (float64(k)+0.5)/float64(bands), "@pos"
-		if mid < 0 {
-			token, mid = "@neg", -mid
-		}
-		levels = append(levels, object{
-			"color": fmt.Sprintf("%s*%.3f", token, bandColour(mid)),
-			"paths": encodePaths(superlevel(d.Z, t), nx, ny),
-		})
-	}
-	line := func(t float64) [][]int { return encodePaths(isolines(superlevel(d.Z, t), nx, ny), nx, ny) }
-	return limit, levels, line(0), append(line(-1), line(1)...)
-}
-
-// faintest is how much of its class's colour a band about f = 0 has, and stronger how
-// much more one at the limit has.
-const faintest, stronger = 0.04, 0.56
-
-// bandColour is how much of its class's colour a band has whose middle is at
-// this share of the limit.
-func bandColour(share float64) float64 { return faintest + stronger*share }
 
 // shown returns the indices of the points to draw, at most drawn of them, in
 // increasing order.
@@ -206,32 +141,9 @@ func (d *MarginsData) shown(kinds []int, wrong []bool) []int {
 }
 
 func (d *MarginsData) check() error {
-	bad := func(field, reason string) error { return &InputError{Figure: "Margins", Field: field, Reason: reason} }
-	n := len(d.X)
-	if n == 0 {
-		return bad("X", "has no points: give the training points")
-	}
-	if err := check("Margins", "point", n, argument{name: "Y", values: d.Y}, argument{name: "Alpha", values: d.Alpha}, argument{name: "Upper", values: d.Upper, infinite: true},
-		argument{name: "F", values: d.F}, argument{name: "Violations", values: d.Violations, optional: true}); err != nil {
-		return err
-	}
-	for i, x := range d.X {
-		if len(x) != 2 {
-			return bad(fmt.Sprintf("X[%d]", i), fmt.Sprintf("has %d features: the picture needs two", len(x)))
-		}
-		for j, v := range x {
-			if !finite(v) {
-				return bad(fmt.Sprintf("X[%d][%d]", i, j), fmt.Sprintf("is %v: give finite numbers", v))
-			}
-		}
-	}
-	for _, g := range []struct {
-		name string
-		ends [2]float64
-	}{{"Xs", d.Xs}, {"Ys", d.Ys}} {
-		if !finite(g.ends[1]-g.ends[0]) || g.ends[1] <= g.ends[0] {
-			return bad(g.name, fmt.Sprintf("runs from %v to %v: give a finite range, the smaller end first", g.ends[0], g.ends[1]))
-		}
-	}
-	return checkGrid("Margins", d.Z)
+	c := checks{figure: "Margins"}
+	c.refuse(len(d.X) == 0, "X", "has no points: give the training points")
+	c.numbers("point", len(d.X), given("Y", d.Y), given("Alpha", d.Alpha), given("Upper", d.Upper, infinite), given("F", d.F), given("Violations", d.Violations, optional))
+	c.plane(d.X, d.Xs, d.Ys, d.Z)
+	return c.err
 }

@@ -32,36 +32,25 @@ const (
 // for each class whose points resemble each other, and beside it the eigenvalues on
 // a log scale: how fast they fall is how many dimensions the kernel uses.
 func Matrix(d MatrixData) (*Chart, error) {
-	bad := func(field, format string, args ...any) error {
-		return &InputError{Figure: "Matrix", Field: field, Reason: fmt.Sprintf(format, args...)}
-	}
-	m := len(d.K)
-	if m < 2 || m > MostMatrix {
-		return nil, bad("K", "has %d rows: the picture has room for 2 to %d", m, MostMatrix)
-	}
-	if len(d.Class) != m || len(d.Index) != m {
-		return nil, bad("Class", "and Index have lengths %d and %d for %d points", len(d.Class), len(d.Index), m)
-	}
+	m, c := len(d.K), checks{figure: "Matrix"}
+	c.refuse(m < 2 || m > MostMatrix, "K", "has %d rows: the picture has room for 2 to %d", m, MostMatrix)
+	c.refuse(len(d.Class) != m || len(d.Index) != m, "Class", "and Index have lengths %d and %d for %d points", len(d.Class), len(d.Index), m)
 	var starts []int // where each class begins, and m
-	for i, c := range d.Class {
-		if c < 0 || c >= len(d.Classes) {
-			return nil, bad(fmt.Sprintf("Class[%d]", i), "is %d: there are %s", c, count(len(d.Classes), "class", "classes"))
-		}
-		if i > 0 && c < d.Class[i-1] {
-			return nil, bad(fmt.Sprintf("Class[%d]", i), "is %d after %d: give the points in the order of their classes", c, d.Class[i-1])
-		}
-		if i == 0 || c > d.Class[i-1] {
+	for i, class := range d.Class {
+		before := d.Class[max(i-1, 0)]
+		c.refuse(class < 0 || class >= len(d.Classes), fmt.Sprintf("Class[%d]", i), "is %d: there are %s", class, count(len(d.Classes), "class", "classes"))
+		c.refuse(class < before, fmt.Sprintf("Class[%d]", i), "is %d after %d: give the points in the order of their classes", class, before)
+		if i == 0 || class > before {
 			starts = append(starts, i)
 		}
 	}
 	starts = append(starts, m)
 	for i, row := range d.K {
-		if err := check("Matrix", "point", m, argument{name: fmt.Sprintf("K[%d]", i), values: row}); err != nil {
-			return nil, err
-		}
+		c.numbers("point", m, given(fmt.Sprintf("K[%d]", i), row))
 	}
-	if err := check("Matrix", "point", m, argument{name: "Eigen", values: d.Eigen}); err != nil {
-		return nil, err
+	c.numbers("point", m, given("Eigen", d.Eigen))
+	if c.err != nil {
+		return nil, c.err
 	}
 	low, high := extent(d.K...)
 	span := high - low

@@ -72,11 +72,7 @@ func Multiples(d MultiplesData) (*Chart, error) {
 		title += fmt.Sprintf(": %s from %s to %s", d.Measure, number(low), number(high))
 	}
 	shown := choose(n, func(int) int { return 0 })
-	fewer := ""
-	if len(shown) < n {
-		fewer = thousands(int64(len(shown))) + " of the points drawn"
-	}
-	subtitle := sentence(d.Problem, d.Note, fmt.Sprintf("%s to the right, %s up", d.Features[0], d.Features[1]), fewer)
+	subtitle := sentence(d.Problem, d.Note, fmt.Sprintf("%s to the right, %s up", d.Features[0], d.Features[1]), fewer(shown, n, "the points"))
 
 	svm := object{"layout": multiplesJS.cut("layout"), "rows": len(d.Rows), "columns": len(d.Columns), "aspect": 0.8}
 	xs, ys := d.Xs, d.Ys
@@ -118,7 +114,7 @@ func Multiples(d MultiplesData) (*Chart, error) {
 			k := r*len(d.Columns) + c
 			panel := object{}
 			if q.Z != nil {
-				_, levels, zeros, ones := (&MarginsData{Z: q.Z}).field()
+				_, levels, zeros, ones := field(q.Z)
 				panel["levels"], panel["zero"], panel["one"] = levels, zeros, ones
 				own := fmt.Sprintf("panels[%d].", k)
 				p.add(areas(own+"levels", at).on(k),
@@ -178,68 +174,38 @@ func column0(x [][]float64) []float64 {
 }
 
 func (d *MultiplesData) check() error {
-	bad := func(field, format string, args ...any) error {
-		return &InputError{Figure: "Multiples", Field: field, Reason: fmt.Sprintf(format, args...)}
+	c := checks{figure: "Multiples"}
+	c.refuse(len(d.X) == 0, "X", "has no points: give the training points")
+	c.numbers("point", len(d.X), given("Y", d.Y))
+	fields := d.Places == nil
+	if fields {
+		c.points(d.X, 2)
+	} else {
+		c.places("Places", d.Places)
+		c.points(d.X, 1)
 	}
-	n := len(d.X)
-	if n == 0 {
-		return bad("X", "has no points: give the training points")
+	settings := func(name string, k, have int) {
+		c.refuse(k == 0 || k > mostPanels, name, "has %d settings: give 1 to %d", k, mostPanels)
+		c.refuse(k != have, name, "has %d settings for %d of the panels", k, have)
 	}
-	if err := check("Multiples", "point", n, argument{name: "Y", values: d.Y}); err != nil {
-		return err
-	}
-	features := 2
-	if d.Places != nil {
-		features = 1
-		if err := checkPlaces("Multiples", d.Places); err != nil {
-			e := err.(*InputError)
-			e.Field = strings.Replace(e.Field, "Xs", "Places", 1)
-			return e
-		}
-	}
-	for i, x := range d.X {
-		if len(x) != features {
-			return bad(fmt.Sprintf("X[%d]", i), "has %d features: these panels need %d", len(x), features)
-		}
-		for j, v := range x {
-			if !finite(v) {
-				return bad(fmt.Sprintf("X[%d][%d]", i, j), "is %v: give finite numbers", v)
-			}
-		}
-	}
-	for _, side := range []struct {
-		name  string
-		names []string
-		have  int
-	}{{"Rows", d.Rows, len(d.Panels)}, {"Columns", d.Columns, len(slices.Concat(d.Panels...)) / max(len(d.Panels), 1)}} {
-		if k := len(side.names); k == 0 || k > mostPanels {
-			return bad(side.name, "has %d settings: give 1 to %d", k, mostPanels)
-		} else if k != side.have {
-			return bad(side.name, "has %d settings for %d of the panels", k, side.have)
-		}
-	}
+	settings("Rows", len(d.Rows), len(d.Panels))
+	settings("Columns", len(d.Columns), len(slices.Concat(d.Panels...))/max(len(d.Panels), 1))
 	for r, row := range d.Panels {
-		if len(row) != len(d.Columns) {
-			return bad(fmt.Sprintf("Panels[%d]", r), "has %d panels for %d columns", len(row), len(d.Columns))
-		}
-		for c, p := range row {
-			field, m := fmt.Sprintf("Panels[%d][%d].", r, c), len(d.Places)
-			var err error
-			switch {
-			case p.Z != nil && d.Places != nil, p.F != nil && d.Places == nil, p.F == nil && p.Lower != nil, (p.Lower == nil) != (p.Upper == nil):
-				return bad(strings.TrimSuffix(field, "."), "mixes fields and curves, or a band without its curve or its other edge")
-			case p.Z != nil:
-				m := MarginsData{X: d.X, Y: d.Y, Alpha: d.Y, Upper: d.Y, F: d.Y, Xs: d.Xs, Ys: d.Ys, Z: p.Z}
-				err = m.check()
-			case p.F != nil:
-				err = check("Multiples", "place", m, argument{name: "F", values: p.F}, argument{name: "Lower", values: p.Lower, optional: true}, argument{name: "Upper", values: p.Upper, optional: true})
+		c.refuse(len(row) != len(d.Columns), fmt.Sprintf("Panels[%d]", r), "has %d panels for %d columns", len(row), len(d.Columns))
+		for k, p := range row {
+			mixed := p.Z != nil && !fields || p.F != nil && fields || p.F == nil && p.Lower != nil || (p.Lower == nil) != (p.Upper == nil)
+			c.refuse(mixed, fmt.Sprintf("Panels[%d][%d]", r, k), "mixes fields and curves, or a band without its curve or its other edge")
+			c.part = fmt.Sprintf("Panels[%d][%d].", r, k)
+			if p.Z != nil {
+				c.span("Xs", d.Xs)
+				c.span("Ys", d.Ys)
+				c.grid(p.Z)
 			}
-			if err != nil {
-				e := err.(*InputError)
-				e.Figure, e.Field = "Multiples", field+e.Field
-				return e
+			if p.F != nil {
+				c.numbers("place", len(d.Places), given("F", p.F), given("Lower", p.Lower, optional), given("Upper", p.Upper, optional))
 			}
+			c.part = ""
 		}
 	}
-	return nil
+	return c.err
 }

@@ -25,26 +25,19 @@ const mostLines = 60
 // Path draws α_i/C over the logarithm of C, a line for each point, coloured by its
 // class.
 func Path(d PathData) (*Chart, error) {
-	n := len(d.Y)
-	if n == 0 || len(d.A) != n {
-		return nil, &InputError{Figure: "Path", Field: "A", Reason: fmt.Sprintf("has %d rows for %s: give a row per point", len(d.A), count(n, "label", "labels"))}
+	n, c := len(d.Y), checks{figure: "Path"}
+	c.refuse(n == 0 || len(d.A) != n, "A", "has %d rows for %s: give a row per point", len(d.A), count(n, "label", "labels"))
+	c.places("C", d.C)
+	c.refuse(c.err == nil && !(d.C[0] > 0), "C[0]", "is not above 0: a log axis needs positive places")
+	for i, a := range d.A {
+		c.numbers("place", len(d.C), amount(fmt.Sprintf("A[%d]", i), a))
 	}
-	if err := checkPlaces("Path", d.C); err != nil {
-		return nil, err
-	}
-	if err := check("Path", "place", len(d.C), argument{name: "C", values: d.C, positive: true}); err != nil {
-		return nil, err
-	}
-	if !(d.C[0] > 0) {
-		return nil, &InputError{Figure: "Path", Field: "C[0]", Reason: "is 0: a log axis needs positive places"}
+	if c.err != nil {
+		return nil, c.err
 	}
 	travel := make([]float64, n) // how far each line goes up and down
-	order := make([]int, n)
+	order := upTo(n)
 	for i, a := range d.A {
-		if err := check("Path", "place", len(d.C), argument{name: fmt.Sprintf("A[%d]", i), values: a, positive: true}); err != nil {
-			return nil, err
-		}
-		order[i] = i
 		for k := 1; k < len(a); k++ {
 			travel[i] += max(a[k]-a[k-1], a[k-1]-a[k])
 		}

@@ -52,15 +52,12 @@ func Posterior(d PosteriorData) (*Chart, error) {
 		title += ": log marginal likelihood " + number(d.Evidence)
 	}
 	shown := choose(n, func(int) int { return 0 })
-	within, fewer := "", ""
+	within := ""
 	if d.MeanError != nil {
 		_, most := extent(d.MeanError)
 		within = "the mean is within " + numberTo(most, 2) + " of the exact one"
 	}
-	if len(shown) < n {
-		fewer = thousands(int64(len(shown))) + " of the observations drawn"
-	}
-	subtitle := sentence(d.Problem, d.Note, within, fewer)
+	subtitle := sentence(d.Problem, d.Note, within, fewer(shown, n, "the observations"))
 
 	lower, upper := around2(d.Mean, d.SD)
 	all := append([][]float64{d.Y, d.True, lower, upper}, d.Samples...)
@@ -81,10 +78,7 @@ func Posterior(d PosteriorData) (*Chart, error) {
 		columns["true"] = d.True
 	}
 	keep := thin(d.Xs, curvePoints, append(slices.Collect(maps.Values(columns)), d.Samples...)...)
-	xLow, xHigh := extent(d.X, d.Xs)
-	if low, high := extent(d.X); xLow == low || xHigh == high {
-		xLow, xHigh = widen(xLow, xHigh, 0.02)
-	}
+	xLow, xHigh := around(d.X, d.Xs, 0.02)
 	yLow, yHigh := extent(all...)
 	yLow, yHigh = widen(yLow, yHigh, 0.05)
 	roundX, roundY := rounding(xLow, xHigh), rounding(yLow, yHigh)
@@ -140,16 +134,13 @@ func Posterior(d PosteriorData) (*Chart, error) {
 }
 
 func (d *PosteriorData) check() error {
-	if err := check("Posterior", "observation", len(d.Y), argument{name: "X", values: d.X}, argument{name: "Y", values: d.Y}); err != nil {
-		return err
-	}
-	if err := checkPlaces("Posterior", d.Xs); err != nil {
-		return err
-	}
-	at := []argument{{name: "Mean", values: d.Mean}, {name: "SD", values: d.SD, positive: true}, {name: "ObservationSD", values: d.ObservationSD, optional: true, positive: true},
-		{name: "MeanError", values: d.MeanError, optional: true, positive: true}, {name: "True", values: d.True, optional: true}}
+	c := checks{figure: "Posterior"}
+	c.numbers("observation", len(d.Y), given("X", d.X), given("Y", d.Y))
+	c.places("Xs", d.Xs)
+	c.numbers("place", len(d.Xs), given("Mean", d.Mean), amount("SD", d.SD), amount("ObservationSD", d.ObservationSD, optional), amount("MeanError", d.MeanError, optional),
+		given("True", d.True, optional))
 	for k, s := range d.Samples {
-		at = append(at, argument{name: fmt.Sprintf("Samples[%d]", k), values: s})
+		c.numbers("place", len(d.Xs), given(fmt.Sprintf("Samples[%d]", k), s))
 	}
-	return check("Posterior", "place", len(d.Xs), at...)
+	return c.err
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/svmnb/internal/contour"
 	"pgregory.net/rapid"
 )
 
@@ -753,7 +754,7 @@ func TestEvidenceLinesAreLevels(t *testing.T) {
 			x, y := 0, 0
 			for k := 0; k < len(path); k += 2 {
 				x, y = x+path[k], y+path[k+1]
-				u, v := float64(x)/fineness*float64(nx-1), float64(y)/fineness*float64(ny-1)
+				u, v := float64(x)/contour.Fineness*float64(nx-1), float64(y)/contour.Fineness*float64(ny-1)
 				j, i := min(int(u), nx-2), min(int(v), ny-2)
 				low, high := extent(d.Z[i][j:j+2], d.Z[i+1][j:j+2])
 				if slack := 0.02 * (high - low); best-drop < low-slack || best-drop > high+slack {

@@ -83,7 +83,7 @@ func Race(d RaceData) (*Chart, error) {
 		runs = append(runs, l)
 	}
 	if len(runs) == 0 {
-		return nil, &InputError{Figure: "Race", Field: "Runs", Reason: "has no measured gap: give at least one run with a finite gap"}
+		return nil, wrong("Race", "Runs", "has no measured gap: give at least one run with a finite gap")
 	}
 	if d.Tol > 0 {
 		smallest = min(smallest, d.Tol)
@@ -304,22 +304,15 @@ func among(names []string) string {
 }
 
 func (d *RaceData) check() error {
-	bad := func(field, reason string) error { return &InputError{Figure: "Race", Field: field, Reason: reason} }
-	if n := len(d.Runs); n == 0 || n > raceMost {
-		return bad("Runs", fmt.Sprintf("has %d runs: give 1 to %d, more cannot be told apart", n, raceMost))
-	}
-	if !finite(d.Tol) || d.Tol < 0 {
-		return bad("Tol", fmt.Sprintf("is %v: give a gap ≥ 0", d.Tol))
-	}
+	c := checks{figure: "Race"}
+	c.refuse(len(d.Runs) == 0 || len(d.Runs) > raceMost, "Runs", "has %d runs: give 1 to %d, more cannot be told apart", len(d.Runs), raceMost)
+	c.size("Tol", d.Tol)
+	var names []string
 	for i, r := range d.Runs {
-		if r.Name == "" || slices.ContainsFunc(d.Runs[:i], func(o RaceRun) bool { return o.Name == r.Name }) {
-			return bad(fmt.Sprintf("Runs[%d].Name", i), fmt.Sprintf("is %q: give each run a name of its own", r.Name))
-		}
-		for k, p := range r.Points {
-			if p.Iteration < 0 || k > 0 && p.Iteration <= r.Points[k-1].Iteration {
-				return bad(fmt.Sprintf("Runs[%d].Points[%d].Iteration", i, k), fmt.Sprintf("is %d: give increasing numbers from 0", p.Iteration))
-			}
-		}
+		c.part = fmt.Sprintf("Runs[%d].", i)
+		c.refuse(r.Name == "" || slices.Contains(names, r.Name), "Name", "is %q: give each run a name of its own", r.Name)
+		c.trace(r.Points)
+		names = append(names, r.Name)
 	}
-	return nil
+	return c.err
 }

@@ -115,7 +115,7 @@ func lastDigits(p solvers.Point) float64 {
 func Rate(d RateData) (*Chart, error) {
 	fall := FitRate(d.Points)
 	if math.IsNaN(fall.Factor) {
-		return nil, &InputError{Figure: "Rate", Field: "Points", Reason: "has fewer than three iterations after which the gap is smaller and above 0: give a longer run, for example one with a smaller tolerance"}
+		return nil, wrong("Rate", "Points", "has fewer than three iterations after which the gap is smaller and above 0: give a longer run, for example one with a smaller tolerance")
 	}
 	var x, gap []float64
 	best := math.Inf(1)

@@ -3,7 +3,8 @@ package figure
 import (
 	_ "embed"
 	"fmt"
-	"slices"
+
+	"github.com/svmnb/svmnb/svmnb/internal/contour"
 )
 
 //go:embed regions.js
@@ -47,7 +48,6 @@ func Regions(d RegionsData) (*Chart, error) {
 		}
 	}
 	title := fmt.Sprintf("%s: %d of %s carry the boundaries; %s", count(k, "class", "classes"), vectors, count(n, "point", "points"), count(errors, "error", "errors"))
-	subtitle := d.Problem
 	shown := choose(n, func(i int) int {
 		switch {
 		case wrong[i]:
@@ -57,18 +57,15 @@ func Regions(d RegionsData) (*Chart, error) {
 		}
 		return 2
 	})
-	if len(shown) < n {
-		subtitle += fmt.Sprintf(" · %s of the points drawn", thousands(int64(len(shown))))
-	}
+	subtitle := sentence(d.Problem, fewer(shown, n, "the points"))
 	var levels list
 	var edges, margins [][]int
 	for c, z := range d.Z {
-		ny, nx := len(z), len(z[0])
-		rings := superlevel(z, 0)
-		levels = append(levels, object{"color": fmt.Sprintf("@series%d*0.22", c+1), "paths": encodePaths(rings, nx, ny)})
-		edges = append(edges, encodePaths(isolines(rings, nx, ny), nx, ny)...)
+		level := contour.At(z, 0)
+		levels = append(levels, object{"color": fmt.Sprintf("@series%d*0.22", c+1), "paths": level.Areas()})
+		edges = append(edges, level.Lines()...)
 		if d.Margin > 0 {
-			margins = append(margins, encodePaths(isolines(superlevel(z, d.Margin), nx, ny), nx, ny)...)
+			margins = append(margins, contour.At(z, d.Margin).Lines()...)
 		}
 	}
 	sizes := object{}
@@ -112,32 +109,20 @@ var regionSymbols = [MostRegions]string{"circle", diamond, "triangle", "rect",
 	"path://M0 2H16L8 16Z", "path://M4 0H12L16 8 12 16H4L0 8Z", "roundRect", "path://M5 0H11V5H16V11H11V16H5V11H0V5H5Z"}
 
 func (d *RegionsData) check() error {
-	bad := func(field, format string, args ...any) error {
-		return &InputError{Figure: "Regions", Field: field, Reason: fmt.Sprintf(format, args...)}
-	}
+	c := checks{figure: "Regions"}
 	n, k := len(d.X), len(d.Classes)
-	if k < 2 || k > MostRegions {
-		return bad("Classes", "has %d names: there are colours for 2 to %d", k, MostRegions)
-	}
-	if len(d.Z) != k {
-		return bad("Z", "has %d fields for %d classes", len(d.Z), k)
-	}
-	if len(d.Class) != n || len(d.Predicted) != n || len(d.Support) != n {
-		return bad("Class", "Predicted and Support have lengths %d, %d and %d for %d points", len(d.Class), len(d.Predicted), len(d.Support), n)
-	}
-	for i := range d.X {
-		if min(d.Class[i], d.Predicted[i]) < 0 || max(d.Class[i], d.Predicted[i]) >= k {
-			return bad(fmt.Sprintf("Class[%d]", i), "is %d, predicted %d: the classes are 0 … %d", d.Class[i], d.Predicted[i], k-1)
+	c.refuse(n == 0, "X", "has no points: give the training points")
+	c.refuse(k < 2 || k > MostRegions, "Classes", "has %d names: there are colours for 2 to %d", k, MostRegions)
+	c.refuse(len(d.Z) != k, "Z", "has %d fields for %d classes", len(d.Z), k)
+	c.refuse(len(d.Class) != n || len(d.Predicted) != n || len(d.Support) != n, "Class", "Predicted and Support have lengths %d, %d and %d for %d points", len(d.Class), len(d.Predicted), len(d.Support), n)
+	for i := range min(n, len(d.Class), len(d.Predicted)) {
+		low, high := min(d.Class[i], d.Predicted[i]), max(d.Class[i], d.Predicted[i])
+		if low < 0 || high >= k {
+			c.refuse(true, fmt.Sprintf("Class[%d]", i), "is %d, predicted %d: the classes are 0 … %d", d.Class[i], d.Predicted[i], k-1)
 		}
 	}
-	zeros := slices.Repeat([]float64{0}, n)
-	for c := range d.Z {
-		m := MarginsData{X: d.X, Y: zeros, Alpha: zeros, Upper: zeros, F: zeros, Xs: d.Xs, Ys: d.Ys, Z: d.Z[c]}
-		if err := m.check(); err != nil {
-			e := err.(*InputError)
-			e.Figure = "Regions"
-			return e
-		}
+	for _, z := range d.Z {
+		c.plane(d.X, d.Xs, d.Ys, z)
 	}
-	return nil
+	return c.err
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/go-echarts/go-echarts/v2/types"
+
+	"github.com/svmnb/svmnb/svmnb/internal/contour"
 )
 
 //go:embed replay.js
@@ -132,7 +134,7 @@ func Replay(d ReplayData) (*Chart, error) {
 		default:
 			bands := list{}
 			for _, t := range replayLevels {
-				paths := digitPaths(encodePaths(superlevel(f.Z, t), len(f.Z[0]), len(f.Z)))
+				paths := digitPaths(contour.At(f.Z, t).Areas())
 				bands = append(bands, paths)
 				sizes[at] += len(paths)
 			}
@@ -158,13 +160,9 @@ func Replay(d ReplayData) (*Chart, error) {
 	if g := end.Primal - end.Dual; finite(g) {
 		title += ": the gap at its end is " + numberTo(g, 3)
 	}
-	fewer := ""
-	if len(shown) < n {
-		fewer = thousands(int64(len(shown))) + " of the points drawn"
-	}
-	subtitle := sentence(d.Problem, fewer)
+	subtitle := sentence(d.Problem, fewer(shown, n, "the points"))
 	p := plot{name: "replay", about: "A run to be played step by step.", tip: replayJS.cut("tip"),
-		svm: object{"layout": replayJS.cut("layout"), "frames": frames, "digits": digitOrder, "now": replayJS.cut("now"), "paths": replayJS.cut("paths", "fineness", fineness), "rings": replayJS.cut("rings"),
+		svm: object{"layout": replayJS.cut("layout"), "frames": frames, "digits": digitOrder, "now": replayJS.cut("now"), "paths": replayJS.cut("paths", "fineness", contour.Fineness), "rings": replayJS.cut("rings"),
 			"low": roundTo(low, 6), "high": roundTo(high, 6), "top": roundTo(top, 6), "edge": d.Edge, "ridge": d.Ridge, "bounded": !math.IsInf(d.Upper[0], 1), "regression": d.Regression,
 			"scene": d.X != nil, "points": shown, "aspect": 0, "target": either(d.Target, "y"), "share": d.varied(), "box": object{"x": d.Xs, "y": list{lowF, highF}}}}
 	grids := list{}
@@ -392,7 +390,7 @@ func digits12(b *strings.Builder, v int) {
 	b.WriteByte(digitOrder[v&63])
 }
 
-// digitPaths writes what encodePaths has made, each place by itself in four digits,
+// digitPaths writes what contour has made, each place by itself in four digits,
 // with a space after each path.
 func digitPaths(paths [][]int) string {
 	var b strings.Builder
@@ -409,70 +407,42 @@ func digitPaths(paths [][]int) string {
 }
 
 func (d *ReplayData) check() error {
-	bad := func(field, reason string) error {
-		return &InputError{Figure: "Replay", Field: field, Reason: reason}
-	}
-	n := len(d.Y)
-	switch {
-	case n == 0:
-		return bad("Y", "has no points: give the training points")
-	case len(d.Frames) == 0:
-		return bad("Frames", "is empty: give at least one moment of the run")
-	case !finite(d.Edge) || !finite(d.Ridge) || d.Ridge < 0:
-		return bad("Ridge", fmt.Sprintf("is %v with Edge %v: give finite numbers, the first ≥ 0", d.Ridge, d.Edge))
-	case d.X != nil && len(d.X) != n:
-		return bad("X", fmt.Sprintf("has length %d for %s: give one row per point", len(d.X), count(n, "point", "points")))
-	}
-	if err := check("Replay", "point", n, argument{name: "Y", values: d.Y}, argument{name: "Upper", values: d.Upper, positive: true, infinite: true}); err != nil {
-		return err
-	}
-	columns := 2
+	c := checks{figure: "Replay"}
+	n, features := len(d.Y), 2
 	if d.Regression {
-		columns = 1
+		features = 1
 	}
-	for i, x := range d.X {
-		if len(x) != columns {
-			return bad(fmt.Sprintf("X[%d]", i), fmt.Sprintf("has %d features: give %d", len(x), columns))
-		}
-		if err := check("Replay", "feature", columns, argument{name: fmt.Sprintf("X[%d]", i), values: x}); err != nil {
-			return err
-		}
+	c.refuse(n == 0, "Y", "has no points: give the training points")
+	c.refuse(len(d.Frames) == 0, "Frames", "is empty: give at least one moment of the run")
+	c.refuse(!finite(d.Edge) || !finite(d.Ridge) || d.Ridge < 0, "Ridge", "is %v with Edge %v: give finite numbers, the first ≥ 0", d.Ridge, d.Edge)
+	c.refuse(d.X != nil && len(d.X) != n, "X", "has length %d for %s: give one row per point", len(d.X), count(n, "point", "points"))
+	c.numbers("point", n, given("Y", d.Y), amount("Upper", d.Upper, infinite))
+	c.points(d.X, features)
+	if d.X != nil {
+		c.span("Xs", d.Xs)
 	}
-	if d.X != nil && (!finite(d.Xs[1]-d.Xs[0]) || d.Xs[1] <= d.Xs[0] || !d.Regression && (!finite(d.Ys[1]-d.Ys[0]) || d.Ys[1] <= d.Ys[0])) {
-		return bad("Xs", fmt.Sprintf("runs from %v to %v and Ys from %v to %v: give finite ranges, the smaller end first", d.Xs[0], d.Xs[1], d.Ys[0], d.Ys[1]))
+	if d.X != nil && !d.Regression {
+		c.span("Ys", d.Ys)
 	}
+	iterations := make([]int, len(d.Frames))
 	for k, f := range d.Frames {
-		field := fmt.Sprintf("Frames[%d].", k)
-		if f.Iteration < 0 || k > 0 && f.Iteration <= d.Frames[k-1].Iteration {
-			return bad(field+"Iteration", fmt.Sprintf("is %d: give increasing numbers from 0", f.Iteration))
-		}
-		if err := check("Replay", "point", n, argument{name: field + "Alpha", values: f.Alpha}, argument{name: field + "Margin", values: f.Margin}); err != nil {
-			return err
-		}
+		iterations[k] = f.Iteration
+		c.part = fmt.Sprintf("Frames[%d].", k)
+		c.numbers("point", n, given("Alpha", f.Alpha), given("Margin", f.Margin))
 		for _, i := range f.Working {
-			if i < 0 || i >= n {
-				return bad(field+"Working", fmt.Sprintf("has the index %d: there are %s", i, count(n, "point", "points")))
-			}
+			c.refuse(i < 0 || i >= n, "Working", "has the index %d: there are %s", i, count(n, "point", "points"))
 		}
-		if !finite(f.Epsilon) || f.Epsilon < 0 {
-			return bad(field+"Epsilon", fmt.Sprintf("is %v: give a number ≥ 0", f.Epsilon))
-		}
+		c.size("Epsilon", f.Epsilon)
 		switch {
 		case d.X == nil:
 		case d.Regression:
-			if len(f.Curve) < 2 {
-				return bad(field+"Curve", fmt.Sprintf("has length %d: give at least two places", len(f.Curve)))
-			}
-			if err := check("Replay", "place", len(f.Curve), argument{name: field + "Curve", values: f.Curve}); err != nil {
-				return err
-			}
+			c.refuse(len(f.Curve) < 2, "Curve", "has length %d: give at least two places", len(f.Curve))
+			c.numbers("place", len(f.Curve), given("Curve", f.Curve))
 		default:
-			if err := checkGrid("Replay", f.Z); err != nil {
-				e := err.(*InputError)
-				e.Field = field + e.Field
-				return e
-			}
+			c.grid(f.Z)
 		}
 	}
-	return nil
+	c.part = ""
+	c.rising("Frames[%d].Iteration", iterations)
+	return c.err
 }

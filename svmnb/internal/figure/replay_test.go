@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/svmnb/internal/contour"
 	"pgregory.net/rapid"
 )
 
@@ -122,7 +123,7 @@ func TestReplayDigits(t *testing.T) {
 	})
 }
 
-// The paths of a moment are those of the field: read back they are what encodePaths
+// The paths of a moment are those of the field: read back they are what contour
 // has made.
 func TestDigitPaths(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
@@ -133,7 +134,7 @@ func TestDigitPaths(t *testing.T) {
 			var s []int
 			x, y := 0, 0
 			for range rapid.IntRange(1, 8).Draw(r, "places") {
-				p := [2]int{rapid.IntRange(0, fineness).Draw(r, "x"), rapid.IntRange(0, fineness).Draw(r, "y")}
+				p := [2]int{rapid.IntRange(0, contour.Fineness).Draw(r, "x"), rapid.IntRange(0, contour.Fineness).Draw(r, "y")}
 				path, s, x, y = append(path, p), append(s, p[0]-x, p[1]-y), p[0], p[1]
 			}
 			want, steps = append(want, path), append(steps, s)

@@ -21,17 +21,15 @@ type ROCData struct {
 // ROC draws the receiver operating characteristic over the diagonal, which
 // chance reaches.
 func ROC(d ROCData) (*Chart, error) {
-	n := len(d.FPR)
-	if n < 2 {
-		return nil, &InputError{Figure: "ROC", Field: "FPR", Reason: "has fewer than two points: give a curve from (0, 0) to (1, 1)"}
-	}
-	if err := check("ROC", "threshold", n, argument{name: "FPR", values: d.FPR, positive: true}, argument{name: "TPR", values: d.TPR, positive: true},
-		argument{name: "Threshold", values: d.Threshold, infinite: true}); err != nil {
-		return nil, err
+	n, c := len(d.FPR), checks{figure: "ROC"}
+	c.refuse(n < 2, "FPR", "has fewer than two points: give a curve from (0, 0) to (1, 1)")
+	c.numbers("threshold", n, amount("FPR", d.FPR), amount("TPR", d.TPR), given("Threshold", d.Threshold, infinite))
+	if c.err != nil {
+		return nil, c.err
 	}
 	for k := 1; k < n; k++ {
 		if d.FPR[k] < d.FPR[k-1] || d.TPR[k] < d.TPR[k-1] {
-			return nil, &InputError{Figure: "ROC", Field: fmt.Sprintf("FPR[%d]", k), Reason: "falls: both rates increase along the curve"}
+			return nil, wrong("ROC", fmt.Sprintf("FPR[%d]", k), "falls: both rates increase along the curve")
 		}
 	}
 	title := fmt.Sprintf("A positive point scores higher than a negative one with probability %s", numberTo(d.AUC, 4))

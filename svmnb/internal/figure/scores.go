@@ -29,12 +29,11 @@ const mostBins = 64
 // draw them in: histograms of f, one class upwards, the other downwards, with
 // the lines f = 0 and f = ±1 and the errors beyond them.
 func Scores(d ScoresData) (*Chart, error) {
-	n := len(d.F)
-	if n == 0 {
-		return nil, &InputError{Figure: "Scores", Field: "F", Reason: "has no points: give the decision values of the training points"}
-	}
-	if err := check("Scores", "point", n, argument{name: "F", values: d.F}, argument{name: "Y", values: d.Y}); err != nil {
-		return nil, err
+	n, c := len(d.F), checks{figure: "Scores"}
+	c.refuse(n == 0, "F", "has no points: give the decision values of the training points")
+	c.numbers("point", n, given("F", d.F), given("Y", d.Y))
+	if c.err != nil {
+		return nil, c.err
 	}
 	errors := 0
 	values := slices.Clone(d.F)

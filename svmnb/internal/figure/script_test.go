@@ -13,6 +13,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/svmnb/svmnb/internal/jslint"
+	"github.com/svmnb/svmnb/svmnb/internal/contour"
 	"github.com/svmnb/svmnb/svmnb/internal/echarts"
 )
 
@@ -170,7 +171,7 @@ func TestReplayInThePage(t *testing.T) {
 	}
 	last := frames[len(frames)-1].(object)
 	must[goja.Value](t)(vm.RunString(fmt.Sprintf(`frame = %d; var f = (%s)();`, len(frames)-1, replayJS.text("now"))))
-	v := must[goja.Value](t)(vm.RunString(`JSON.stringify({alpha: f.alpha, margin: f.margin, field: (` + replayJS.text("paths", "fineness", fineness) + `)(f.b[3], {coord: function (v) { return v; }}, true)})`))
+	v := must[goja.Value](t)(vm.RunString(`JSON.stringify({alpha: f.alpha, margin: f.margin, field: (` + replayJS.text("paths", "fineness", contour.Fineness) + `)(f.b[3], {coord: function (v) { return v; }}, true)})`))
 	if err := json.Unmarshal([]byte(v.String()), &got); err != nil {
 		t.Fatal(err)
 	}

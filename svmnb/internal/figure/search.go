@@ -31,32 +31,20 @@ const mostNodes = 60
 // Search draws the scores as a map of cells, the better the stronger, with the
 // chosen one framed.
 func Search(d SearchData) (*Chart, error) {
-	bad := func(field, format string, args ...any) error {
-		return &InputError{Figure: "Search", Field: field, Reason: fmt.Sprintf(format, args...)}
-	}
-	if n, m := len(d.Xs), len(d.Ys); n < 1 || n > mostNodes || m < 1 || m > mostNodes {
-		return nil, bad("Xs", "and Ys have %d and %d values: the map has room for 1 to %d of each", n, m, mostNodes)
-	}
-	if len(d.Z) != len(d.Ys) || len(d.SE) != len(d.Ys) {
-		return nil, bad("Z", "and SE have %d and %d rows for %d values of %s", len(d.Z), len(d.SE), len(d.Ys), d.Names[1])
-	}
-	if d.Chosen[0] < 0 || d.Chosen[0] >= len(d.Xs) || d.Chosen[1] < 0 || d.Chosen[1] >= len(d.Ys) {
-		return nil, bad("Chosen", "is column %d, row %d of %d × %d", d.Chosen[0], d.Chosen[1], len(d.Xs), len(d.Ys))
-	}
-	for i := range d.Z {
-		if err := check("Search", "column", len(d.Xs), argument{name: fmt.Sprintf("Z[%d]", i), values: d.Z[i], missing: true},
-			argument{name: fmt.Sprintf("SE[%d]", i), values: d.SE[i], missing: true, positive: true}); err != nil {
-			return nil, err
-		}
+	c := checks{figure: "Search"}
+	n, m := len(d.Xs), len(d.Ys)
+	c.refuse(n < 1 || n > mostNodes || m < 1 || m > mostNodes, "Xs", "and Ys have %d and %d values: the map has room for 1 to %d of each", n, m, mostNodes)
+	c.refuse(len(d.Z) != m || len(d.SE) != m, "Z", "and SE have %d and %d rows for %d values of %s", len(d.Z), len(d.SE), m, d.Names[1])
+	c.refuse(d.Chosen[0] < 0 || d.Chosen[0] >= n || d.Chosen[1] < 0 || d.Chosen[1] >= m, "Chosen", "is column %d, row %d of %d × %d", d.Chosen[0], d.Chosen[1], n, m)
+	for i := range min(len(d.Z), len(d.SE)) {
+		c.numbers("column", n, given(fmt.Sprintf("Z[%d]", i), d.Z[i], missing), amount(fmt.Sprintf("SE[%d]", i), d.SE[i], missing))
 	}
 	low, high := extent(d.Z...)
-	if low > high {
-		return nil, bad("Z", "has no score: let the search finish a point")
+	c.refuse(low > high, "Z", "has no score: let the search finish a point")
+	if c.err != nil {
+		return nil, c.err
 	}
-	scale, unit := 1.0, ""
-	if d.Percent {
-		scale, unit = 100, " %"
-	}
+	scale, unit, _ := percentage(d.Percent, d.Metric)
 	var cells list
 	for i, row := range d.Z {
 		for j, z := range row {

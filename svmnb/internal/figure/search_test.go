@@ -130,7 +130,7 @@ func TestWrongSearchInput(t *testing.T) {
 		{curve(func(d *CurveData) { d.Chosen = 5 }), "Curve", "Chosen"},
 		{curve(func(d *CurveData) { d.Mean[2] = nan }), "Curve", "Chosen"},
 		{path(func(d *PathData) { d.A = nil }), "Path", "A"},
-		{path(func(d *PathData) { d.C = d.C[:1] }), "Path", "Xs"},
+		{path(func(d *PathData) { d.C = d.C[:1] }), "Path", "C"},
 		{path(func(d *PathData) { d.C[0] = 0 }), "Path", "C[0]"},
 		{path(func(d *PathData) { d.A[1][2] = nan }), "Path", "A[1][2]"},
 	} {

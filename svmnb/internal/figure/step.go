@@ -6,6 +6,8 @@ import (
 	"math"
 
 	"github.com/go-echarts/go-echarts/v2/types"
+
+	"github.com/svmnb/svmnb/svmnb/internal/contour"
 )
 
 //go:embed step.js
@@ -157,7 +159,7 @@ func contours(xs, ys [2]float64, gradient [2]float64, q [2][2]float64, about [2]
 	var lines [][]int
 	for k := 1; k < levels; k++ {
 		share := float64(k) / levels
-		lines = append(lines, encodePaths(isolines(superlevel(z, high-(high-low)*share*share), nodes, nodes), nodes, nodes)...)
+		lines = append(lines, contour.At(z, high-(high-low)*share*share).Lines()...)
 	}
 	return lines
 }
@@ -172,23 +174,16 @@ func index(i int) string {
 }
 
 func (d *StepData) check() error {
-	bad := func(field, reason string) error { return &InputError{Figure: "Step", Field: field, Reason: reason} }
-	if d.Iteration < 1 {
-		return bad("Iteration", fmt.Sprintf("is %d: give one from 1", d.Iteration))
-	}
+	c := checks{figure: "Step"}
+	c.refuse(d.Iteration < 1, "Iteration", "is %d: give one from 1", d.Iteration)
 	for k := range 2 {
-		switch {
-		case d.Points[k] < 0:
-			return bad(fmt.Sprintf("Points[%d]", k), fmt.Sprintf("is %d: give an index", d.Points[k]))
-		case d.S[k] != 1 && d.S[k] != -1:
-			return bad(fmt.Sprintf("S[%d]", k), fmt.Sprintf("is %v: labels are ±1", d.S[k]))
-		case !(d.Upper[k] > 0):
-			return bad(fmt.Sprintf("Upper[%d]", k), fmt.Sprintf("is %v: give a positive bound, or +Inf", d.Upper[k]))
-		}
+		c.refuse(d.Points[k] < 0, fmt.Sprintf("Points[%d]", k), "is %d: give an index", d.Points[k])
+		c.refuse(d.S[k] != 1 && d.S[k] != -1, fmt.Sprintf("S[%d]", k), "is %v: labels are ±1", d.S[k])
+		c.refuse(!(d.Upper[k] > 0), fmt.Sprintf("Upper[%d]", k), "is %v: give a positive bound, or +Inf", d.Upper[k])
 	}
-	numbers := []argument{{name: "Before", values: d.Before[:]}, {name: "After", values: d.After[:]}, {name: "Unclipped", values: d.Unclipped[:], missing: true},
-		{name: "Gradient", values: d.Gradient[:]}, {name: "Q[0]", values: d.Q[0][:]}, {name: "Q[1]", values: d.Q[1][:]}}
-	return check("Step", "variable", 2, numbers...)
+	c.numbers("variable", 2, given("Before", d.Before[:]), given("After", d.After[:]), given("Unclipped", d.Unclipped[:], missing),
+		given("Gradient", d.Gradient[:]), given("Q[0]", d.Q[0][:]), given("Q[1]", d.Q[1][:]))
+	return c.err
 }
 
 // AscentData is what [Ascent] draws: coordinate ascent on Gradient'α − ½ α'Qα.
@@ -201,20 +196,20 @@ type AscentData struct {
 // Ascent draws the contours of a quadratic function of two variables and the path of
 // coordinate ascent to its top, each step parallel to an axis.
 func Ascent(d AscentData) (*Chart, error) {
-	if len(d.Path) < 1 {
-		return nil, &InputError{Figure: "Ascent", Field: "Path", Reason: "is empty: give at least the start"}
-	}
+	c := checks{figure: "Ascent"}
+	c.refuse(len(d.Path) < 1, "Path", "is empty: give at least the start")
 	det := d.Q[0][0]*d.Q[1][1] - d.Q[0][1]*d.Q[1][0]
-	if !(d.Q[0][0] > 0 && det > 0) || d.Q[0][1] != d.Q[1][0] || !finite(det) {
-		return nil, &InputError{Figure: "Ascent", Field: "Q", Reason: fmt.Sprintf("is %v: give a symmetric positive definite matrix, whose function has a top", d.Q)}
+	c.refuse(!(d.Q[0][0] > 0 && det > 0) || d.Q[0][1] != d.Q[1][0] || !finite(det), "Q", "is %v: give a symmetric positive definite matrix, whose function has a top", d.Q)
+	for i, p := range d.Path {
+		c.numbers("variable", 2, given(fmt.Sprintf("Path[%d]", i), p[:]))
+	}
+	if c.err != nil {
+		return nil, c.err
 	}
 	top := [2]float64{(d.Gradient[0]*d.Q[1][1] - d.Gradient[1]*d.Q[0][1]) / det, (d.Gradient[1]*d.Q[0][0] - d.Gradient[0]*d.Q[1][0]) / det}
 	reach := 0.0 // from the top
 	path := list{}
 	for i, p := range d.Path {
-		if err := check("Ascent", "variable", 2, argument{name: fmt.Sprintf("Path[%d]", i), values: p[:]}); err != nil {
-			return nil, err
-		}
 		reach = max(reach, math.Abs(p[0]-top[0]), math.Abs(p[1]-top[1]))
 		path = append(path, list{roundTo(p[0], 6), roundTo(p[1], 6), i})
 	}

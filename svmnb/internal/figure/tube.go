@@ -62,11 +62,7 @@ func Tube(d TubeData) (*Chart, error) {
 	}
 	title := fmt.Sprintf("%s; RMSE %s with ε = %s", carry, numberTo(math.Sqrt(square), 3), numberTo(d.Epsilon, 3))
 	shown := choose(n, func(i int) int { return -kinds[i] })
-	fewer := ""
-	if len(shown) < n {
-		fewer = thousands(int64(len(shown))) + " of the points drawn"
-	}
-	subtitle := sentence(d.Problem, d.Note, fewer)
+	subtitle := sentence(d.Problem, d.Note, fewer(shown, n, "the points"))
 
 	// Over one feature the points are (x, y) and the curve f(x) ± ε; else they
 	// are (y, f), the curve is f = y, and a slack is the same way up.
@@ -85,10 +81,7 @@ func Tube(d TubeData) (*Chart, error) {
 	for i, f := range fs {
 		lower[i], upper[i] = f-d.Epsilon, f+d.Epsilon
 	}
-	xLow, xHigh := extent(px, xs)
-	if low, high := extent(px); xLow == low || xHigh == high { // no point at the edge
-		xLow, xHigh = widen(xLow, xHigh, 0.02)
-	}
+	xLow, xHigh := around(px, xs, 0.02)
 	yLow, yHigh := extent(py, lower, upper, d.True)
 	if d.X == nil {
 		yLow, yHigh = xLow, xHigh // equal scales; the tube's ends are cut off
@@ -185,19 +178,13 @@ func (d *TubeData) kinds() []int {
 }
 
 func (d *TubeData) check() error {
-	n, m := len(d.Y), len(d.Xs)
-	if n == 0 {
-		return &InputError{Figure: "Tube", Field: "Y", Reason: "has no points: give the targets of the training points"}
+	c := checks{figure: "Tube"}
+	c.refuse(len(d.Y) == 0, "Y", "has no points: give the targets of the training points")
+	c.size("Epsilon", d.Epsilon)
+	c.numbers("point", len(d.Y), given("X", d.X, optional), given("Y", d.Y), given("F", d.F), given("Beta", d.Beta), amount("Upper", d.Upper, infinite))
+	if d.X != nil {
+		c.places("Xs", d.Xs)
+		c.numbers("place", len(d.Xs), given("Fs", d.Fs), given("True", d.True, optional))
 	}
-	if !finite(d.Epsilon) || d.Epsilon < 0 {
-		return &InputError{Figure: "Tube", Field: "Epsilon", Reason: fmt.Sprintf("is %v: give a finite number ≥ 0", d.Epsilon)}
-	}
-	if err := check("Tube", "point", n, argument{name: "X", values: d.X, optional: true}, argument{name: "Y", values: d.Y}, argument{name: "F", values: d.F},
-		argument{name: "Beta", values: d.Beta}, argument{name: "Upper", values: d.Upper, positive: true, infinite: true}); err != nil || d.X == nil {
-		return err
-	}
-	if err := checkPlaces("Tube", d.Xs); err != nil {
-		return err
-	}
-	return check("Tube", "place", m, argument{name: "Fs", values: d.Fs}, argument{name: "True", values: d.True, optional: true})
+	return c.err
 }

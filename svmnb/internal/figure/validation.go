@@ -27,25 +27,16 @@ type ValidationData struct {
 // score is much the better one, the machine learns by heart; where both are bad and
 // close, it is too stiff.
 func Validation(d ValidationData) (*Chart, error) {
-	if err := check("Validation", "place", len(d.Xs), argument{name: "Xs", values: d.Xs, positive: d.Log}, argument{name: "Train", values: d.Train, missing: true},
-		argument{name: "TrainSE", values: d.TrainSE, missing: true, positive: true}, argument{name: "HeldOut", values: d.HeldOut, missing: true},
-		argument{name: "HeldOutSE", values: d.HeldOutSE, missing: true, positive: true}); err != nil {
-		return nil, err
+	c, known := checks{figure: "Validation"}, nodes(d.HeldOut)
+	c.numbers("place", len(d.Xs), given("Xs", d.Xs), given("Train", d.Train, missing), amount("TrainSE", d.TrainSE, missing),
+		given("HeldOut", d.HeldOut, missing), amount("HeldOutSE", d.HeldOutSE, missing))
+	c.places("Xs", d.Xs)
+	c.refuse(d.Log && c.err == nil && !(d.Xs[0] > 0), "Xs[0]", "is not above 0: a log axis needs positive places")
+	c.refuse(len(known) == 0, "HeldOut", "has no score: let a place finish its folds")
+	if c.err != nil {
+		return nil, c.err
 	}
-	if err := checkPlaces("Validation", d.Xs); err != nil {
-		return nil, err
-	}
-	if d.Log && !(d.Xs[0] > 0) {
-		return nil, &InputError{Figure: "Validation", Field: "Xs[0]", Reason: "is 0: a log axis needs positive places"}
-	}
-	known := nodes(d.HeldOut)
-	if len(known) == 0 {
-		return nil, &InputError{Figure: "Validation", Field: "HeldOut", Reason: "has no score: let a place finish its folds"}
-	}
-	scale, unit := 1.0, ""
-	if d.Percent {
-		scale, unit = 100, " %"
-	}
+	scale, unit, name := percentage(d.Percent, d.Metric)
 	at := known[len(known)-1]
 	if !d.Learning {
 		for _, i := range known {
@@ -100,10 +91,6 @@ func Validation(d ValidationData) (*Chart, error) {
 	x := valueAxis(0, d.Xs[0], d.Xs[len(d.Xs)-1], d.Name, 28).label(object{"showMinLabel": true, "showMaxLabel": true, "alignMinLabel": "left", "alignMaxLabel": "right"})
 	if d.Log {
 		x = logBetween(d.Xs[0], d.Xs[len(d.Xs)-1], d.Name)
-	}
-	name := d.Metric
-	if unit != "" {
-		name += " (%)"
 	}
 	p.panel(x, valueAxis(0, low, high, name, 48).lines())
 	p.key("held out", stroke)

@@ -27,19 +27,14 @@ type WorkingSetsData struct {
 // first, and a column for each iteration of the trace, marked where the point was in
 // the working set; to the right is how often each was.
 func WorkingSets(d WorkingSetsData) (*Chart, error) {
-	bad := func(field, format string, args ...any) error {
-		return &InputError{Figure: "WorkingSets", Field: field, Reason: fmt.Sprintf(format, args...)}
-	}
-	n := len(d.Up)
+	n, c := len(d.Up), checks{figure: "WorkingSets"}
+	c.trace(d.Points)
 	often := make([]float64, n)
 	var points []solvers.Point
 	for k, p := range d.Points {
-		if p.Iteration < 0 || k > 0 && p.Iteration <= d.Points[k-1].Iteration {
-			return nil, bad(fmt.Sprintf("Points[%d].Iteration", k), "is %d: give increasing numbers from 0", p.Iteration)
-		}
 		for _, i := range p.Working {
 			if i < 0 || i >= n {
-				return nil, bad(fmt.Sprintf("Points[%d].Working", k), "has the point %d of %d", i, n)
+				return nil, wrong("WorkingSets", fmt.Sprintf("Points[%d].Working", k), "has the point %d of %d", i, n)
 			}
 			often[i]++
 		}
@@ -47,8 +42,9 @@ func WorkingSets(d WorkingSetsData) (*Chart, error) {
 			points = append(points, p)
 		}
 	}
-	if len(points) == 0 {
-		return nil, bad("Points", "name no working set: give the trace of a method that chooses points, such as SMO or decomposition")
+	c.refuse(len(points) == 0, "Points", "name no working set: give the trace of a method that chooses points, such as SMO or decomposition")
+	if c.err != nil {
+		return nil, c.err
 	}
 	order := make([]int, 0, n)
 	for i, c := range often {

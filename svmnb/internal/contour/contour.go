@@ -1,6 +1,28 @@
-package figure
+// Package contour finds where a field that is known on a grid reaches a level.
+package contour
 
 import "math"
+
+// Level is the part of a field where it is at least t, and its boundary.
+type Level struct {
+	rings  [][]point
+	nx, ny int
+}
+
+// At returns the level t of the field z[row][column] on an even grid of at least
+// two nodes each way.
+func At(z [][]float64, t float64) Level {
+	return Level{superlevel(z, t), len(z[0]), len(z)}
+}
+
+// Areas returns closed rings around {z ≥ t}, outer ones counter-clockwise, holes
+// clockwise, along the grid's border where the set reaches it. Each is in integers, x and
+// y in turn, from 0 to [Fineness] over the grid: a place, and then the step from each
+// place to the next.
+func (l Level) Areas() [][]int { return encode(l.rings, l.nx, l.ny) }
+
+// Lines returns where z = t, as Areas, but open where the border of the grid is.
+func (l Level) Lines() [][]int { return encode(isolines(l.rings, l.nx, l.ny), l.nx, l.ny) }
 
 // point is a place on a grid in units of cells: (0, 0) is the first node.
 type point struct{ x, y float64 }
@@ -189,19 +211,18 @@ func isolines(rings [][]point, nx, ny int) [][]point {
 	return lines
 }
 
-// fineness is the number of parts into which encodePaths divides each side.
-const fineness = 4000
+// Fineness is the number of parts into which each side of the grid is divided.
+const Fineness = 4000
 
-// encodePaths writes paths on an nx × ny grid for svm.areas and svm.lines: in
-// integers, each the step from the one before, without points that lie on the
-// straight way between their neighbours.
-func encodePaths(paths [][]point, nx, ny int) [][]int {
+// encode writes paths on an nx × ny grid, without points that lie on the straight way
+// between their neighbours.
+func encode(paths [][]point, nx, ny int) [][]int {
 	out := make([][]int, 0, len(paths))
 	for _, path := range paths {
 		var xs, ys []int
 		for _, p := range path {
-			x := int(p.x*fineness/float64(nx-1) + 0.5)
-			y := int(p.y*fineness/float64(ny-1) + 0.5)
+			x := int(p.x*Fineness/float64(nx-1) + 0.5)
+			y := int(p.y*Fineness/float64(ny-1) + 0.5)
 			n := len(xs)
 			if n > 0 && xs[n-1] == x && ys[n-1] == y {
 				continue
@@ -234,5 +255,5 @@ func straight(ax, ay, bx, by, cx, cy int) bool {
 		return false
 	}
 	cross, length := ux*vy-uy*vx, (cx-ax)*(cx-ax)+(cy-ay)*(cy-ay)
-	return cross == 0 || length < fineness*fineness/400 && 4*cross*cross <= length
+	return cross == 0 || length < Fineness*Fineness/400 && 4*cross*cross <= length
 }

@@ -1,4 +1,4 @@
-package figure
+package contour
 
 import (
 	"math"
@@ -231,12 +231,12 @@ func TestSuperlevelProperties(t *testing.T) {
 			}
 		}
 		var decoded [][]point
-		for _, steps := range encodePaths(rings, nx, ny) {
+		for _, steps := range encode(rings, nx, ny) {
 			var ring []point
 			x, y := 0, 0
 			for k := 0; k < len(steps); k += 2 {
 				x, y = x+steps[k], y+steps[k+1]
-				ring = append(ring, point{float64(x) * float64(nx-1) / fineness, float64(y) * float64(ny-1) / fineness})
+				ring = append(ring, point{float64(x) * float64(nx-1) / Fineness, float64(y) * float64(ny-1) / Fineness})
 			}
 			decoded = append(decoded, ring)
 		}
