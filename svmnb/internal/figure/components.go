@@ -134,11 +134,8 @@ func Components(d ComponentsData) (*Chart, error) {
 		p.key(wide, "rect")
 	}
 	if n > 0 {
-		points := list{}
 		round := rounding(lows[0], highs[0])
-		for _, i := range shown {
-			points = append(points, list{roundX(d.X[i]), round(d.Y[i]), i})
-		}
+		points := items(shown, nil, func(_, i int) list { return list{roundX(d.X[i]), round(d.Y[i]), i} })
 		p.add(scatter(points).name(data).symbols("circle", pointSize(len(shown))-3).z(2).fill("@ink").opacity(0.6))
 		p.rimmed(data, 0)
 	}

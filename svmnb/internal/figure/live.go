@@ -112,13 +112,10 @@ func (b *Boundary) draw(p *plot) {
 		level("one", at, "@ink", 1.4, 6, 4).id("one").name("f = ±1").on(2).still().z(3).fill("@ink"))
 	shown := sample(floats(upTo(len(b.X))), liveDots)
 	dots := func(id, name, symbol string, size, z int, in func(i int) bool) mark {
-		data := list{}
-		for _, i := range shown {
-			if in(i) {
-				x, y := place(b.X[i][0], b.X[i][1], b.Xs, b.Ys)
-				data = append(data, list{x, y})
-			}
-		}
+		data := items(shown, in, func(_, i int) list {
+			x, y := place(b.X[i][0], b.X[i][1], b.Xs, b.Ys)
+			return list{x, y}
+		})
 		m := scatter(data).id(id).name(name).on(2).still().symbols(symbol, size).z(z)
 		p.add(m)
 		p.key(name, "")

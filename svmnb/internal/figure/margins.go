@@ -72,25 +72,21 @@ func Margins(d MarginsData) (*Chart, error) {
 		level("one", at, "@ink", 1.6, 6, 4).name("f = ±1").fill("@ink"),
 		custom(marginsJS.cut("scale", "least", faintest, "range", stronger), at).still().z(2))
 	points := func(id, name, symbol string, size, z, rim int, tip bool, in func(i int) bool) mark {
-		data := list{}
-		for _, i := range shown {
-			if !in(i) {
-				continue
-			}
+		data := items(shown, in, func(_, i int) list {
 			x, y := place(d.X[i][0], d.X[i][1], d.Xs, d.Ys)
-			item := list{x, y}
-			if tip {
-				yf, bad := d.Y[i]*d.F[i], 0
-				if wrong[i] {
-					bad = 1
-				}
-				item = append(item, i, kinds[i], round4(d.Alpha[i]), round4(yf), round4(remainder(max(0, d.Edge-yf), 1)), bad)
-				if d.Violations != nil {
-					item = append(item, roundTo(d.Violations[i], 2))
-				}
+			if !tip {
+				return list{x, y}
 			}
-			data = append(data, item)
-		}
+			yf, bad := d.Y[i]*d.F[i], 0
+			if wrong[i] {
+				bad = 1
+			}
+			item := list{x, y, i, kinds[i], round4(d.Alpha[i]), round4(yf), round4(remainder(max(0, d.Edge-yf), 1)), bad}
+			if d.Violations != nil {
+				item = append(item, roundTo(d.Violations[i], 2))
+			}
+			return item
+		})
 		m := scatter(data).id(id).name(name).symbols(symbol, size).set("symbolKeepAspect", true).z(z).set("silent", !tip).swells(1.4)
 		if len(data) > 0 {
 			p.add(m)

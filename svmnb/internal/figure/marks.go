@@ -90,6 +90,18 @@ func (m mark) swells(scale float64) mark { return m.in("emphasis", object{"scale
 // corner is the data of a mark that finds its places itself, where ECharts looks for it.
 func corner(x, y any) list { return list{list{x, y}} }
 
+// items returns the data of those of the points shown that are in, all for nil: k is the
+// place of point i among those shown.
+func items(shown []int, in func(i int) bool, item func(k, i int) list) list {
+	data := list{}
+	for k, i := range shown {
+		if in == nil || in(i) {
+			data = append(data, item(k, i))
+		}
+	}
+	return data
+}
+
 // curvePoints is in how many strips the places of a curve are drawn.
 const curvePoints = 600
 

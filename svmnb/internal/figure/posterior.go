@@ -121,10 +121,7 @@ func Posterior(d PosteriorData) (*Chart, error) {
 	}
 	p.add(curve(0, mean, "x", "mean", "@series1").silent().z(4).pen("@series1", 3))
 	if n > 0 {
-		points := list{}
-		for _, i := range shown {
-			points = append(points, list{roundX(d.X[i]), roundY(d.Y[i]), i})
-		}
+		points := items(shown, nil, func(_, i int) list { return list{roundX(d.X[i]), roundY(d.Y[i]), i} })
 		size := pointSize(len(shown))
 		p.add(scatter(points).id("data").name(data).symbols("circle", size).z(5).fill("@ink").edge("@page", 1).opacity(0.9).swells(1.4))
 		p.rimmed(data, 0)

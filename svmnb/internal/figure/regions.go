@@ -82,15 +82,12 @@ func Regions(d RegionsData) (*Chart, error) {
 	}
 	size := pointSize(len(shown))
 	points := func(id, name, symbol string, size, z, rim int, tip bool, in func(i int) bool) mark {
-		var data list
-		for _, i := range shown {
-			if in(i) {
-				x, y := place(d.X[i][0], d.X[i][1], d.Xs, d.Ys)
-				data = append(data, list{x, y, i, d.Predicted[i]})
-			}
-		}
+		data := items(shown, in, func(_, i int) list {
+			x, y := place(d.X[i][0], d.X[i][1], d.Xs, d.Ys)
+			return list{x, y, i, d.Predicted[i]}
+		})
 		m := scatter(data).id(id).name(name).symbols(symbol, size).set("symbolKeepAspect", true).z(z).set("silent", !tip)
-		if data != nil {
+		if len(data) > 0 {
 			p.add(m)
 			p.rimmed(name, rim)
 			sizes[id] = size

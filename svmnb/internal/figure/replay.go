@@ -206,18 +206,14 @@ func (d *ReplayData) drawScene(p *plot, shown []int) {
 		return m
 	}
 	points := func(id, name, symbol string, size int, in func(i int) bool) mark {
-		data := list{}
-		for k, i := range shown {
-			if !in(i) {
-				continue
-			}
+		data := items(shown, in, func(k, i int) list {
 			second := d.Y[i]
 			if !d.Regression {
 				second = d.X[i][1]
 			}
 			x, y := place(d.X[i][0], second, d.Xs, ys)
-			data = append(data, list{x, y, k})
-		}
+			return list{x, y, k}
+		})
 		m := scatter(data).id(id).name(name).symbols(symbol, size).z(3)
 		p.add(m)
 		p.rimmed(name, 0)
@@ -229,7 +225,7 @@ func (d *ReplayData) drawScene(p *plot, shown []int) {
 		p.panel(valueAxis(0, d.Xs[0], d.Xs[1], either(d.Features[0], "x"), 28), valueAxis(0, ys[0], ys[1], either(d.Target, "y"), 42))
 		scene("tube", "f ± ε", replayJS.cut("tube"), 1).fill("@series1")
 		p.key("f ± ε", stroke)
-		points("points", "point", "circle", size-2, func(int) bool { return true }).fill("@soft").opacity(0.7)
+		points("points", "point", "circle", size-2, nil).fill("@soft").opacity(0.7)
 	} else {
 		features := featureNames(d.Features)
 		p.panel(valueAxis(0, d.Xs[0], d.Xs[1], features[0], 28), valueAxis(0, d.Ys[0], d.Ys[1], features[1], 36))
@@ -272,19 +268,14 @@ func (d *ReplayData) drawScene(p *plot, shown []int) {
 func (d *ReplayData) drawSteps(p *plot, k int, shown []int, low, high, top float64) {
 	p.add(custom(replayJS.cut("steps"), corner(low, 0)).id("steps").name(d.wanted()).on(k).still().clip().z(1).fill("@ink"))
 	dots := func(id, name, color, symbol, icon string, in func(i int) bool) {
-		data := list{}
-		for at, i := range shown {
-			if in(i) {
-				data = append(data, list{low, 0, at})
-			}
-		}
+		data := items(shown, in, func(k, _ int) list { return list{low, 0, k} })
 		p.add(custom(replayJS.cut("dot", "color", color, "symbol", symbol), data).id(id).name(name).on(k).z(3).fill(color))
 		if d.X == nil {
 			p.key(name, icon)
 		}
 	}
 	if d.Regression {
-		dots("at", "point", "@series1", "circle", "circle", func(int) bool { return true })
+		dots("at", "point", "@series1", "circle", "circle", nil)
 	} else {
 		classes := classNames(d.Classes)
 		dots("atneg", classes[0], "@neg", "circle", "circle", func(i int) bool { return d.Y[i] < 0 })

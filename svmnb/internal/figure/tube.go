@@ -139,13 +139,11 @@ func Tube(d TubeData) (*Chart, error) {
 		atBound:   {"at the bound: outside", diamond, size + 2, object{"color": "@strong", "borderColor": "@page", "borderWidth": 1}},
 		unbounded: {"support vector", diamond, size + 2, object{"color": "@strong", "borderColor": "@page", "borderWidth": 1}},
 	} {
-		data := list{}
-		for _, i := range shown {
-			if kinds[i] == kind {
-				r := d.Y[i] - d.F[i]
-				data = append(data, list{roundX(px[i]), roundY(py[i]), i, round4(d.Y[i]), round4(d.F[i]), round4(d.Beta[i]), round4(remainder(r, d.Y[i])), round4(remainder(max(0, math.Abs(r)-d.Epsilon), d.Y[i]))})
-			}
-		}
+		data := items(shown, func(i int) bool { return kinds[i] == kind }, func(_, i int) list {
+			r := d.Y[i] - d.F[i]
+			return list{roundX(px[i]), roundY(py[i]), i, round4(d.Y[i]), round4(d.F[i]), round4(d.Beta[i]),
+				round4(remainder(r, d.Y[i])), round4(remainder(max(0, math.Abs(r)-d.Epsilon), d.Y[i]))}
+		})
 		if len(data) == 0 {
 			continue
 		}
