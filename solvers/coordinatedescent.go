@@ -37,6 +37,9 @@ func (CoordinateDescent) Name() string { return "dual coordinate descent" }
 // WantsFeatures implements FeatureReader.
 func (CoordinateDescent) WantsFeatures(Shape) bool { return true }
 
+// Needs implements Needer.
+func (CoordinateDescent) Needs() Needs { return Needs{FixedBias: true, Linear: true} }
+
 // Start implements Method.
 func (m CoordinateDescent) Start(p *Problem, alpha []float64) (Stepper, error) {
 	x, ok := p.K.(Features)

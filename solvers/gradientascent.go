@@ -87,6 +87,9 @@ func (m GradientAscent) Name() string {
 	return "gradient ascent (" + strings.Join(parts, ", ") + ")"
 }
 
+// Needs implements Needer.
+func (GradientAscent) Needs() Needs { return Needs{FixedBias: true} }
+
 // Start implements Method. It refuses a free bias without Relax.
 func (m GradientAscent) Start(p *Problem, alpha []float64) (Stepper, error) {
 	if err := m.check(p); err != nil {

@@ -48,6 +48,18 @@ type Shape struct {
 	FixedBias, PerClass        bool
 }
 
+// A Needer is a Method that works with some problems only. A description that has said
+// nothing of the bias or of the kernel then gets what the method needs.
+type Needer interface {
+	Needs() Needs
+}
+
+// Needs is what a method needs of a problem.
+type Needs struct {
+	FixedBias bool // the bias is no variable
+	Linear    bool // K is Features, those of a linear kernel
+}
+
 // A Refresher is a Stepper that maintains F. Rounding in it may hide a violation, so Solve
 // computes F afresh before it believes that the criterion is met. Where that is not so
 // Refresh takes over this F, which it may not keep, and the run goes on.

@@ -58,6 +58,9 @@ const MostColumns = 1000
 // WantsFeatures implements FeatureReader.
 func (Newton) WantsFeatures(Shape) bool { return true }
 
+// Needs implements Needer.
+func (Newton) Needs() Needs { return Needs{Linear: true} }
+
 // Start implements Method.
 func (Newton) Start(p *Problem, alpha []float64) (Stepper, error) {
 	x, ok := p.K.(Features)

@@ -12,7 +12,6 @@ import (
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
-	"github.com/svmnb/svmnb/solvers/blocks"
 	"github.com/svmnb/svmnb/solvers/fastest"
 )
 
@@ -60,11 +59,6 @@ func Classify(data *datasets.Dataset) Classifier {
 	return c
 }
 
-func (c Classifier) fail(err error) Classifier {
-	c.reject(err)
-	return c
-}
-
 // OneClass starts the description of a one-class machine (Schölkopf et al.
 // 2001): it learns where the points lie, whatever their targets, and leaves a
 // share ν of them outside; ν is 0.5 unless Nu says otherwise. f is positive
@@ -82,23 +76,34 @@ func (c Classifier) Kernel(k kernels.Kernel) Classifier { c.setKernel(k); return
 // ½‖w‖² + C Σ ξ, the 2-norm ½‖w‖² + (C/2) Σ ξ².
 func (c Classifier) C(cost float64) Classifier {
 	c.c = cost
-	c.checkCost("C", "C", cost, "say HardMargin() for the maximal margin classifier")
+	c.said("C", checkedCost("C", "C", cost, "say HardMargin() for the maximal margin classifier"))
 	return c
 }
 
 // OneNorm chooses the 1-norm soft margin, the default: slacks cost C ξ
 // (CST §7.1).
-func (c Classifier) OneNorm() Classifier { c.margin = oneNorm; return c }
+func (c Classifier) OneNorm() Classifier { return c.within("OneNorm", oneNorm) }
 
 // TwoNorm chooses the 2-norm soft margin: slacks cost (C/2) ξ², which adds 1/C
 // to the diagonal of the kernel matrix (CST Remark 7.10).
-func (c Classifier) TwoNorm() Classifier { c.margin = twoNorm; return c }
+func (c Classifier) TwoNorm() Classifier { return c.within("TwoNorm", twoNorm) }
 
 // HardMargin chooses the maximal margin classifier: no slack at all. C and
 // weights have no meaning then. Fit returns an error that wraps
 // solvers.ErrUnbounded when no hyperplane of the feature space separates the
 // classes.
-func (c Classifier) HardMargin() Classifier { c.margin = hard; return c }
+func (c Classifier) HardMargin() Classifier { return c.within("HardMargin", hard) }
+
+// within chooses a margin in place of what was said of it before.
+func (c Classifier) within(word string, margin margin) Classifier {
+	if c.margin == oneClass {
+		c.said("margin", wrong(word, math.NaN(), "a one-class machine has the share ν of points outside, and no other margin; leave %s out", word))
+		return c
+	}
+	c.margin, c.nu = margin, 0
+	c.said("margin", nil)
+	return c
+}
 
 // Nu chooses the ν-SVC in place of C: at most ν n points are margin errors, at
 // least ν n are support vectors; nu lies in (0, 1] and below twice the share of
@@ -110,9 +115,7 @@ func (c Classifier) Nu(nu float64) Classifier {
 	if c.margin != oneClass {
 		c.margin = nuSoft
 	}
-	if !(nu > 0 && nu <= 1) {
-		return c.fail(wrong("Nu", nu, "ν is %v; it is a share of the points, in (0, 1]", nu))
-	}
+	c.said("margin", orNil(!(nu > 0 && nu <= 1), "Nu", nu, "ν is %v; it is a share of the points, in (0, 1]", nu))
 	return c
 }
 
@@ -133,10 +136,9 @@ func (c Classifier) ClassWeight(class string, weight float64) Classifier {
 	w := c.copyWeights()
 	w.class = slices.DeleteFunc(w.class, func(cw classWeight) bool { return cw.class == class })
 	w.class = append(w.class, classWeight{class, weight})
+	slices.SortFunc(w.class, func(a, b classWeight) int { return strings.Compare(a.class, b.class) })
 	c.weights = w
-	if !(weight > 0) || math.IsInf(weight, 1) {
-		return c.fail(wrong("ClassWeight", weight, "the weight of class %q is %v; it must be a positive number", class, weight))
-	}
+	c.said("ClassWeight "+class, orNil(!(weight > 0) || math.IsInf(weight, 1), "ClassWeight", weight, "the weight of class %q is %v; it must be a positive number", class, weight))
 	return c
 }
 
@@ -146,7 +148,7 @@ func (c Classifier) SampleWeights(w []float64) Classifier {
 	n := c.copyWeights()
 	n.sample = slices.Clone(w)
 	c.weights = n
-	c.checkWeights(w)
+	c.said("SampleWeights", c.checkedWeights(w))
 	return c
 }
 
@@ -160,37 +162,23 @@ func (c Classifier) copyWeights() *weights {
 // SMO solves by sequential minimal optimisation with second-order selection.
 func (c Classifier) SMO() Classifier { return c.Using(solvers.SMO{}) }
 
-// ConjugateSMO solves by SMO along conjugate directions, which needs fewer
-// iterations.
-func (c Classifier) ConjugateSMO() Classifier { return c.Using(solvers.ConjugateSMO{}) }
-
-// Chunking solves by CST Table 7.2: keep the support vectors of a chunk, add the
-// worst violators among the others, solve again.
-func (c Classifier) Chunking() Classifier { return c.Using(solvers.Chunking{}) }
-
-// Decomposition solves on working sets of a fixed size (CST §7.4).
-func (c Classifier) Decomposition() Classifier { return c.Using(blocks.Decomposition{}) }
-
-// Barrier solves by Newton steps along the central path of the log barrier.
-func (c Classifier) Barrier() Classifier { return c.Using(solvers.Barrier{}) }
-
 // PrimalDual solves by a primal–dual interior-point method, in few iterations of
 // n³ work each.
 func (c Classifier) PrimalDual() Classifier { return c.Using(solvers.PrimalDual{}) }
 
 // GradientAscent solves by CST Table 7.1, one α at a time. The bias must be
 // fixed for that: unless it is, the kernel is augmented by R².
-func (c Classifier) GradientAscent() Classifier { c.climb(); return c }
+func (c Classifier) GradientAscent() Classifier { return c.Using(solvers.GradientAscent{}) }
 
 // CoordinateDescent solves a linear machine by dual coordinate descent, with w
 // in place of kernel rows. The bias must be fixed for that: unless it is, a
 // pseudo-attribute 1 carries it, as in LIBLINEAR.
-func (c Classifier) CoordinateDescent() Classifier { c.descend(); return c }
+func (c Classifier) CoordinateDescent() Classifier { return c.Using(solvers.CoordinateDescent{}) }
 
 // Newton solves a linear machine by Newton's method among its weights: in few
 // iterations whatever n and C, and by far the fastest where the points outnumber
 // their features, of which it takes at most 1000.
-func (c Classifier) Newton() Classifier { c.newton(); return c }
+func (c Classifier) Newton() Classifier { return c.Using(solvers.Newton{}) }
 
 // Using solves by any method, such as solvers.SMO{Selection: solvers.Platt}.
 func (c Classifier) Using(m solvers.Method) Classifier { c.use(m); return c }
@@ -280,7 +268,7 @@ func (c Classifier) prepare() (*task, error) {
 			err = fmt.Errorf("%w; or learn all of them at once: end the description with OneVsOne(), OneVsRest() or CrammerSinger()", err)
 		}
 	}
-	if err := errors.Join(c.err, err); err != nil {
+	if err := errors.Join(c.err(), err); err != nil {
 		return nil, err
 	}
 	t.fill()
@@ -308,7 +296,7 @@ func (c Classifier) prepare() (*task, error) {
 	if err != nil {
 		return nil, fmt.Errorf("svmnb: %w", err)
 	}
-	if c.fixed {
+	if t.fixed {
 		if c.margin == nuSoft || c.margin == oneClass {
 			return nil, wrong("FixedBias", c.b0, "the bias of a ν machine is its multiplier and cannot be fixed; leave FixedBias, Augment and methods that need them out")
 		}

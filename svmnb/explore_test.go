@@ -44,7 +44,7 @@ var explorables = []struct {
 	{Classify(datasets.Moons(60, 0.2, 1)).Kernel(kernels.Linear()).TwoNorm(), "svmnb.Classify(ds).Kernel(kernels.Linear()).TwoNorm().C(1)", "C", 3},
 	{Classify(datasets.Moons(60, 0.2, 1)).Kernel(kernels.RBF(2)).Nu(0.3), "svmnb.Classify(ds).Kernel(kernels.RBF(2)).Nu(0.3)", "nu gamma", 9},
 	{OneClass(datasets.Moons(60, 0.2, 1)).Kernel(kernels.RBF(2)).Nu(0.1), "svmnb.OneClass(ds).Kernel(kernels.RBF(2)).Nu(0.1)", "nu gamma", 9},
-	{Classify(datasets.Moons(60, 0.2, 1)).Kernel(kernels.RBF(1)).GradientAscent(), "svmnb.Classify(ds).Kernel(kernels.RBF(1)).C(1).Augment(kernels.Radius).Using(solvers.GradientAscent{})", "C gamma", 9},
+	{Classify(datasets.Moons(60, 0.2, 1)).Kernel(kernels.RBF(1)).GradientAscent(), "svmnb.Classify(ds).Kernel(kernels.RBF(1)).C(1).Using(solvers.GradientAscent{})", "C gamma", 9},
 	{Classify(datasets.Moons(60, 0.2, 1)).Kernel(kernels.Sum(kernels.Linear(), kernels.Scale(2, kernels.RBF(1)))), "svmnb.Classify(ds).Kernel(kernels.Sum(kernels.Linear(), kernels.Scale(2, kernels.RBF(1)))).C(1)", "C 1.Scale.c 1.Scale.RBF.gamma", 9},
 	{Classify(datasets.Moons(60, 0.2, 1)).Kernel(kernels.Polynomial(2, 1, 1)), "svmnb.Classify(ds).Kernel(kernels.Polynomial(2, 1, 1)).C(1)", "C gamma coef0 degree", 9},
 	{Classify(datasets.New(kernels.Strings(0, "a", "ab", "abc", "b", "bc", "bcd"), []float64{1, 1, 1, -1, -1, -1})).Kernel(kernels.Spectrum(2)), "svmnb.Classify(ds).Kernel(kernels.Spectrum(2)).C(1)", "C", 0},

@@ -47,7 +47,7 @@ func (m machine) family() []kernels.Kernel {
 func (m machine) others(two bool) []solvers.Method {
 	list := []solvers.Method{fastest.Method{}, solvers.SMO{}, blocks.Decomposition{}}
 	switch {
-	case m.fixed:
+	case m.biasFixed():
 		list = []solvers.Method{solvers.GradientAscent{}}
 	case two:
 		return list

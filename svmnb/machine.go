@@ -2,7 +2,6 @@ package svmnb
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -23,148 +22,138 @@ import (
 // kernel, the bias, and how the programme is solved. Its methods change it; the
 // descriptions that embed it are values, whose methods change a copy.
 type machine struct {
-	data   *datasets.Dataset
-	kernel kernels.Kernel
-	fixed  bool // the bias is b0
-	b0     float64
-	tau2   float64 // added to the kernel; 0 for none
-	method solvers.Method
-	stop   solvers.Criterion
-	limit  int
-	every  int
-	cache  int64
-	live   bool
-	stage  *stage   // the display that several machines share; nil for one
-	behind *passage // the steps of the pipeline that this is the end of; else nil
-	err    error
+	data    *datasets.Dataset
+	kernel  kernels.Kernel
+	fixed   bool // the bias is b0
+	settled bool // what the method needs is in the kernel and the bias; another method, as in a race, changes them no more
+	b0      float64
+	tau2    float64 // added to the kernel; 0 for none
+	method  solvers.Method
+	stop    solvers.Criterion
+	limit   int
+	every   int
+	cache   int64
+	live    bool
+	stage   *stage   // the display that several machines share; nil for one
+	behind  *passage // the steps of the pipeline that this is the end of; else nil
+	faults
 }
 
 func about(verb string, data *datasets.Dataset) machine {
 	m := machine{data: data}
 	if data == nil {
 		m.data = &datasets.Dataset{}
-		m.reject(wrong(verb, math.NaN(), "the data set is nil; give one of package datasets or datasets.New(x, y)"))
+		m.said(verb, wrong(verb, math.NaN(), "the data set is nil; give one of package datasets or datasets.New(x, y)"))
 	}
 	return m
 }
 
-func (m *machine) reject(err error) { m.err = errors.Join(m.err, err) }
+// orNil is the error that a word has said something wrong, or nil where it has not.
+func orNil(bad bool, call string, value float64, format string, args ...any) error {
+	if !bad {
+		return nil
+	}
+	return wrong(call, value, format, args...)
+}
 
 func (m *machine) setKernel(k kernels.Kernel) {
 	m.kernel = k
-	switch {
-	case k == nil:
-		m.reject(wrong("Kernel", math.NaN(), "the kernel is nil; give one such as kernels.RBF(0.5)"))
-	case k.Check() != nil:
-		m.reject(fmt.Errorf("svmnb: Kernel: %w", k.Check()))
+	err := orNil(k == nil, "Kernel", math.NaN(), "the kernel is nil; give one such as kernels.RBF(0.5)")
+	if k != nil && k.Check() != nil {
+		err = fmt.Errorf("svmnb: Kernel: %w", k.Check())
 	}
+	m.said("Kernel", err)
 }
 
 func (m *machine) fixBias(b0 float64) {
 	m.fixed, m.b0 = true, b0
-	if math.IsNaN(b0) || math.IsInf(b0, 0) {
-		m.reject(wrong("FixedBias", b0, "the bias is %v; it must be a finite number", b0))
-	}
+	m.said("FixedBias", orNil(math.IsNaN(b0) || math.IsInf(b0, 0), "FixedBias", b0, "the bias is %v; it must be a finite number", b0))
 }
 
 func (m *machine) augment(tau2 float64) {
-	m.tau2, m.fixed = tau2, true
-	if tau2 != kernels.Radius && !(tau2 > 0 && !math.IsInf(tau2, 1)) {
-		m.reject(wrong("Augment", tau2, "τ² is %v; it must be a positive number, or kernels.Radius", tau2))
-	}
-}
-
-// climb and descend choose methods that need a fixed bias.
-func (m *machine) climb() {
-	if !m.fixed {
-		m.augment(kernels.Radius)
-	}
-	m.method = solvers.GradientAscent{}
-}
-
-func (m *machine) descend() {
-	if !m.fixed {
-		m.augment(1)
-	}
-	if m.kernel == nil {
-		m.kernel = kernels.Linear()
-	}
-	m.method = solvers.CoordinateDescent{}
-}
-
-func (m *machine) newton() {
-	if m.kernel == nil {
-		m.kernel = kernels.Linear()
-	}
-	m.method = solvers.Newton{}
+	m.tau2 = tau2
+	m.said("Augment", orNil(tau2 != kernels.Radius && !(tau2 > 0 && !math.IsInf(tau2, 1)), "Augment", tau2, "τ² is %v; it must be a positive number, or kernels.Radius", tau2))
 }
 
 func (m *machine) use(method solvers.Method) {
 	m.method = method
-	if method == nil {
-		m.reject(wrong("Using", math.NaN(), "the method is nil; give one such as solvers.SMO{}"))
-	}
+	m.said("Using", orNil(method == nil, "Using", math.NaN(), "the method is nil; give one such as solvers.SMO{}"))
 }
 
 func (m *machine) setTol(tol float64) {
 	m.stop = solvers.UpLow{Tol: tol}
-	if !(tol > 0) || math.IsInf(tol, 1) {
-		m.reject(wrong("Tol", tol, "the tolerance is %v; it must be a positive number", tol))
-	}
+	m.said("Stop", orNil(!(tol > 0) || math.IsInf(tol, 1), "Tol", tol, "the tolerance is %v; it must be a positive number", tol))
 }
 
 func (m *machine) setStop(criterion solvers.Criterion) {
 	m.stop = criterion
-	if criterion == nil {
-		m.reject(wrong("Stop", math.NaN(), "the criterion is nil; give one such as solvers.Gap{Rel: 1e-6}"))
-	}
+	m.said("Stop", orNil(criterion == nil, "Stop", math.NaN(), "the criterion is nil; give one such as solvers.Gap{Rel: 1e-6}"))
 }
 
 func (m *machine) setLimit(n int) {
 	m.limit = n
-	if n < 1 {
-		m.reject(wrong("MaxIterations", float64(n), "the limit is %d; it must be at least 1", n))
-	}
+	m.said("MaxIterations", orNil(n < 1, "MaxIterations", float64(n), "the limit is %d; it must be at least 1", n))
 }
 
 func (m *machine) setSample(k int) {
 	m.every = k
-	if k == 0 || k < -1 {
-		m.reject(wrong("Sample", float64(k), "the spacing is %d; it must be at least 1, or −1 for the first and the last only", k))
-	}
+	m.said("Sample", orNil(k == 0 || k < -1, "Sample", float64(k), "the spacing is %d; it must be at least 1, or −1 for the first and the last only", k))
 }
 
 func (m *machine) setMemory(bytes int64) {
 	m.cache = bytes
-	if bytes < 1 {
-		m.reject(wrong("Memory", float64(bytes), "the bound is %d bytes; it must be positive", bytes))
-	}
+	m.said("Memory", orNil(bytes < 1, "Memory", float64(bytes), "the bound is %d bytes; it must be positive", bytes))
 }
 
-// checkCost checks a cost that a verb was given.
-func (m *machine) checkCost(verb, name string, cost float64, infinite string) {
+// checkedCost is what is wrong with a cost that a word has said, or nil.
+func checkedCost(word, name string, cost float64, infinite string) error {
 	switch {
 	case math.IsInf(cost, 1):
-		m.reject(wrong(verb, cost, "%s is infinite; %s", name, infinite))
+		return wrong(word, cost, "%s is infinite; %s", name, infinite)
 	case !(cost > 0):
-		m.reject(wrong(verb, cost, "%s is %v; it must be a positive number", name, cost))
+		return wrong(word, cost, "%s is %v; it must be a positive number", name, cost)
 	}
+	return nil
 }
 
-func (m *machine) checkWeights(w []float64) {
+// checkedWeights is what is wrong with the weights of the points, or nil.
+func (m *machine) checkedWeights(w []float64) error {
 	if w != nil && len(w) != m.data.N() {
-		m.reject(wrong("SampleWeights", float64(len(w)), "%s for %s; give one for each", several(len(w), "weight"), several(m.data.N(), "point")))
+		return wrong("SampleWeights", float64(len(w)), "%s for %s; give one for each", several(len(w), "weight"), several(m.data.N(), "point"))
 	}
 	for i, v := range w {
 		if !(v > 0) || math.IsInf(v, 1) {
-			m.reject(&ArgumentError{"SampleWeights", i, -1, v, fmt.Sprintf("the weight is %v; it must be a positive number", v)})
-			return
+			return &ArgumentError{"SampleWeights", i, -1, v, fmt.Sprintf("the weight is %v; it must be a positive number", v)}
 		}
 	}
+	return nil
 }
 
-// fill puts the defaults where nothing was said.
+// needs is what the method needs of the problem.
+func (m *machine) needs() solvers.Needs {
+	if n, ok := m.method.(solvers.Needer); ok {
+		return n.Needs()
+	}
+	return solvers.Needs{}
+}
+
+// biasFixed reports whether the bias is fixed: by a word, or because the method needs it.
+func (m *machine) biasFixed() bool { return m.fixed || m.tau2 != 0 || m.needs().FixedBias }
+
+// fill puts what the method needs, and else the defaults, where nothing was said.
 func (m *machine) fill() {
+	if !m.settled {
+		needs := m.needs()
+		if needs.Linear && m.kernel == nil {
+			m.kernel = kernels.Linear()
+		}
+		if needs.FixedBias && !m.fixed && m.tau2 == 0 {
+			if m.tau2 = kernels.Radius; needs.Linear {
+				m.tau2 = 1 // the pseudo-attribute of LIBLINEAR
+			}
+		}
+		m.fixed, m.settled = m.biasFixed(), true
+	}
 	if m.kernel == nil {
 		m.kernel = kernels.RBF(pointsOf(m.data).gammaScale(m.data.D()))
 	}

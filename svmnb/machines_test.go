@@ -10,6 +10,7 @@ import (
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/solvers/blocks"
 )
 
 // Each one-liner reaches the optimum of its problem, whose decision function is
@@ -23,10 +24,10 @@ func TestOneLiners(t *testing.T) {
 		of   Classifier
 		like Classifier // the same machine by another method
 	}{
-		{"ConjugateSMO", rbf.ConjugateSMO(), rbf.SMO()},
-		{"Chunking", rbf.Chunking(), rbf.SMO()},
-		{"Decomposition", rbf.Decomposition(), rbf.SMO()},
-		{"Barrier", rbf.Barrier(), rbf.SMO()},
+		{"ConjugateSMO", rbf.Using(solvers.ConjugateSMO{}), rbf.SMO()},
+		{"Chunking", rbf.Using(solvers.Chunking{}), rbf.SMO()},
+		{"Decomposition", rbf.Using(blocks.Decomposition{}), rbf.SMO()},
+		{"Barrier", rbf.Using(solvers.Barrier{}), rbf.SMO()},
 		{"PrimalDual", rbf.PrimalDual(), rbf.SMO()},
 		{"GradientAscent", rbf.GradientAscent(), rbf.Augment(1).Using(solvers.GradientAscent{Order: solvers.Shuffled})},
 		{"Platt with w", linear.Using(solvers.SMO{Selection: solvers.Platt}), linear.SMO()},
@@ -158,7 +159,7 @@ func TestMachinesRefuse(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
-	for _, c := range []Classifier{base.Using(solvers.GradientAscent{}), base.FixedBias(0).SMO(), base.FixedBias(0).Using(solvers.CoordinateDescent{}), base.Nu(0.2).ConjugateSMO()} {
+	for _, c := range []Classifier{base.FixedBias(0).SMO(), base.FixedBias(0).Using(solvers.CoordinateDescent{}), base.Nu(0.2).Using(solvers.ConjugateSMO{})} {
 		if _, err := c.Fit(context.Background()); !errors.Is(err, solvers.ErrUnsupported) {
 			t.Errorf("%v: %v", c, err)
 		}

@@ -133,7 +133,7 @@ type multiTask struct {
 func (m MultiClassifier) prepare() (*multiTask, error) {
 	t := &multiTask{MultiClassifier: m}
 	data := m.base.data
-	if err := errors.Join(m.base.err, data.Check(), m.unsuited()); err != nil {
+	if err := errors.Join(m.base.err(), data.Check(), m.unsuited()); err != nil {
 		return nil, err
 	}
 	counts := data.Counts()
@@ -164,7 +164,7 @@ func (m MultiClassifier) prepare() (*multiTask, error) {
 	if err := t.weigh(); err != nil {
 		return nil, err
 	}
-	if m.scheme == crammerSinger && !m.base.fixed {
+	if m.scheme == crammerSinger && !m.base.biasFixed() {
 		t.base.augment(1)
 	}
 	t.base.fill()

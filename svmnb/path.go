@@ -55,7 +55,7 @@ func (c Classifier) Path(ctx context.Context, from, to float64) (_ *Regularisati
 	switch {
 	case c.margin != oneNorm:
 		return nil, wrong("Path", math.NaN(), "only the 1-norm soft margin has a path that is linear between breaks; leave TwoNorm, HardMargin and Nu out")
-	case c.fixed:
+	case c.biasFixed():
 		return nil, wrong("Path", math.NaN(), "the path is that of a free bias; leave FixedBias, Augment and methods that need them out")
 	case c.data.N() > pathPoints:
 		return nil, wrong("Path", float64(c.data.N()), "there are %d points, and the path holds their kernel matrix; take at most %d", c.data.N(), pathPoints)

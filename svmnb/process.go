@@ -40,7 +40,7 @@ type Process struct {
 	restarts int
 	seed     uint64
 	behind   *passage // the steps of the pipeline that this is the end of; else nil
-	err      error
+	faults
 }
 
 type mean int
@@ -78,10 +78,10 @@ func (p Process) about(call string, data *datasets.Dataset) Process {
 	p.data = data
 	if data == nil {
 		p.data = &datasets.Dataset{}
-		p = p.fail(wrong(call, math.NaN(), "the data set is nil; give one of package datasets or datasets.New(x, y)"))
+		p.said(call, wrong(call, math.NaN(), "the data set is nil; give one of package datasets or datasets.New(x, y)"))
 	}
 	if p.noises != nil && len(*p.noises) != p.data.N() {
-		p = p.fail(wrong(call, float64(len(*p.noises)), "there are %d variances of noise for %d points; say NoiseVariances again, or NoiseVariance", len(*p.noises), p.data.N()))
+		p.said(call, wrong(call, float64(len(*p.noises)), "there are %d variances of noise for %d points; say NoiseVariances again, or NoiseVariance", len(*p.noises), p.data.N()))
 	}
 	if !p.named {
 		p.method = linear.Cholesky{}
@@ -100,21 +100,15 @@ func (p Process) described() Process {
 	return p
 }
 
-func (p Process) fail(err error) Process {
-	p.err = errors.Join(p.err, err)
-	return p
-}
-
 // Kernel sets the covariance of f, in the units of the targets squared; the
 // variance of f is a kernels.Scale away.
 func (p Process) Kernel(k kernels.Kernel) Process {
 	p.kernel = k
-	switch {
-	case k == nil:
-		return p.fail(wrong("Kernel", math.NaN(), "the kernel is nil; give one such as kernels.Scale(4, kernels.SquaredExponential(0.5))"))
-	case k.Check() != nil:
-		return p.fail(fmt.Errorf("svmnb: Kernel: %w", k.Check()))
+	err := orNil(k == nil, "Kernel", math.NaN(), "the kernel is nil; give one such as kernels.Scale(4, kernels.SquaredExponential(0.5))")
+	if k != nil && k.Check() != nil {
+		err = fmt.Errorf("svmnb: Kernel: %w", k.Check())
 	}
+	p.said("Kernel", err)
 	return p
 }
 
@@ -124,9 +118,7 @@ func (p Process) Kernel(k kernels.Kernel) Process {
 // NoiseVariances said.
 func (p Process) NoiseVariance(v float64) Process {
 	p.noise, p.noisy, p.noises = v, true, nil
-	if !(v >= 0) || math.IsInf(v, 1) {
-		return p.fail(wrong("NoiseVariance", v, "the variance is %v; it must be a positive number, or 0 for targets without noise", v))
-	}
+	p.said("noise", orNil(!(v >= 0) || math.IsInf(v, 1), "NoiseVariance", v, "the variance is %v; it must be a positive number, or 0 for targets without noise", v))
 	return p
 }
 
@@ -135,15 +127,14 @@ func (p Process) NoiseVariance(v float64) Process {
 func (p Process) NoiseVariances(v []float64) Process {
 	p = p.described()
 	own := slices.Clone(v)
-	p.noises, p.noisy = &own, true
-	if len(v) != p.data.N() {
-		return p.fail(wrong("NoiseVariances", float64(len(v)), "%s for %s; give one for each", several(len(v), "variance"), several(p.data.N(), "point")))
-	}
+	p.noise, p.noises, p.noisy = 0, &own, true
+	err := orNil(len(v) != p.data.N(), "NoiseVariances", float64(len(v)), "%s for %s; give one for each", several(len(v), "variance"), several(p.data.N(), "point"))
 	for i, s := range v {
-		if !(s >= 0) || math.IsInf(s, 1) {
-			return p.fail(&ArgumentError{"NoiseVariances", i, -1, s, fmt.Sprintf("the variance is %v; it must be a positive number, or 0 for a target without noise", s)})
+		if err == nil && (!(s >= 0) || math.IsInf(s, 1)) {
+			err = &ArgumentError{"NoiseVariances", i, -1, s, fmt.Sprintf("the variance is %v; it must be a positive number, or 0 for a target without noise", s)}
 		}
 	}
+	p.said("noise", err)
 	return p
 }
 
@@ -163,24 +154,9 @@ func (p Process) LinearMean() Process { p.mean = linearMean; return p }
 // Cholesky solves by A = LL', in n³/3 operations, the default below 4,096 points.
 func (p Process) Cholesky() Process { return p.Using(linear.Cholesky{}) }
 
-// LU solves by A = PLU with row exchanges, in 2n³/3 operations.
-func (p Process) LU() Process { return p.Using(linear.LU{}) }
-
-// GaussJordan solves by complete elimination, in n³ operations.
-func (p Process) GaussJordan() Process { return p.Using(linear.GaussJordan{}) }
-
 // CG solves by conjugate gradients (CST Table 7.3), in n² multiplications an
 // iteration, with bounds that say how far the answer is from the exact one.
 func (p Process) CG() Process { return p.Using(linear.CG{}) }
-
-// Preconditioned is CG with a pivoted Cholesky factor of the given rank as its
-// preconditioner (Gardner et al. 2018).
-func (p Process) Preconditioned(rank int) Process {
-	if rank < 1 {
-		return p.fail(wrong("Preconditioned", float64(rank), "the rank is %d; it must be at least 1, 5 to 100 are usual", rank))
-	}
-	return p.Using(linear.CG{Rank: rank})
-}
 
 // WidrowHoff solves by the dual form of the Widrow–Hoff rule, one α at a time
 // (CST §7.6).
@@ -189,9 +165,7 @@ func (p Process) WidrowHoff() Process { return p.Using(linear.WidrowHoff{}) }
 // Using solves by any method, such as linear.CG{Rank: 20}.
 func (p Process) Using(m linear.Method) Process {
 	p.method, p.named = m, true
-	if m == nil {
-		return p.fail(wrong("Using", math.NaN(), "the method is nil; give one such as linear.CG{}"))
-	}
+	p.said("Using", orNil(m == nil, "Using", math.NaN(), "the method is nil; give one such as linear.CG{}"))
 	return p
 }
 
@@ -199,19 +173,16 @@ func (p Process) Using(m linear.Method) Process {
 // log marginal likelihood is known to half of that then. The default is a
 // millionth of y'A⁻¹y.
 func (p Process) Tol(tol float64) Process {
-	if !(tol > 0) || math.IsInf(tol, 1) {
-		return p.fail(wrong("Tol", tol, "the tolerance is %v; it must be a positive number", tol))
-	}
-	return p.Stop(linear.Bounds{Abs: tol})
+	p.stop = linear.Bounds{Abs: tol}
+	p.said("Stop", orNil(!(tol > 0) || math.IsInf(tol, 1), "Tol", tol, "the tolerance is %v; it must be a positive number", tol))
+	return p
 }
 
 // Stop stops an iterative method by any criterion, such as
 // linear.Residual{Rel: 1e-8}.
 func (p Process) Stop(criterion linear.Criterion) Process {
 	p.stop = criterion
-	if criterion == nil {
-		return p.fail(wrong("Stop", math.NaN(), "the criterion is nil; give one such as linear.Bounds{Rel: 1e-6}"))
-	}
+	p.said("Stop", orNil(criterion == nil, "Stop", math.NaN(), "the criterion is nil; give one such as linear.Bounds{Rel: 1e-6}"))
 	return p
 }
 
@@ -219,9 +190,7 @@ func (p Process) Stop(criterion linear.Criterion) Process {
 // by then is bounded by the certificate.
 func (p Process) MaxIterations(n int) Process {
 	p.limit = n
-	if n < 1 {
-		return p.fail(wrong("MaxIterations", float64(n), "the limit is %d; it must be at least 1", n))
-	}
+	p.said("MaxIterations", orNil(n < 1, "MaxIterations", float64(n), "the limit is %d; it must be at least 1", n))
 	return p
 }
 
@@ -231,9 +200,7 @@ func (p Process) MaxIterations(n int) Process {
 // and GaussJordan 8n², and is refused with a *linear.MemoryError when they are too many.
 func (p Process) Memory(bytes int64) Process {
 	p.cache = bytes
-	if bytes < 1 {
-		return p.fail(wrong("Memory", float64(bytes), "the bound is %d bytes; it must be positive", bytes))
-	}
+	p.said("Memory", orNil(bytes < 1, "Memory", float64(bytes), "the bound is %d bytes; it must be positive", bytes))
 	return p
 }
 
@@ -253,9 +220,7 @@ func (p Process) Optimise() Process { p.learn = true; return p }
 // factor between 1/10 and 10 drawn with the seed, 1000 at most. The best end counts.
 func (p Process) Restarts(n int, seed uint64) Process {
 	p.learn, p.restarts, p.seed = true, n, seed
-	if n < 0 || n > mostRestarts {
-		return p.fail(wrong("Restarts", float64(n), "the number is %d; it must be from 0 to %d", n, mostRestarts))
-	}
+	p.said("Restarts", orNil(n < 0 || n > mostRestarts, "Restarts", float64(n), "the number is %d; it must be from 0 to %d", n, mostRestarts))
 	return p
 }
 
@@ -331,7 +296,7 @@ type processTask struct {
 // prepare checks everything and fills in the defaults.
 func (p Process) prepare() (*processTask, error) {
 	p = p.described()
-	if err := errors.Join(p.err, p.data.Check()); err != nil {
+	if err := errors.Join(p.err(), p.data.Check()); err != nil {
 		return nil, err
 	}
 	if p.data.Sparse != nil {

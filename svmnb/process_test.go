@@ -58,7 +58,7 @@ func certain[T any](v T, err error) T {
 }
 
 func TestMotorcycle(t *testing.T) {
-	for _, method := range []Process{motorcycle(), motorcycle().LU(), motorcycle().GaussJordan()} {
+	for _, method := range []Process{motorcycle(), motorcycle().Using(linear.LU{}), motorcycle().Using(linear.GaussJordan{})} {
 		fit := fitted(t, method)
 		near(t, "log marginal likelihood", certain(fit.LogMarginalLikelihood(ctx)).Value, -621.36540875, 1e-11)
 		near(t, "y'A⁻¹y", fit.Certificate.Lower, 138.52726051, 5e-11)
@@ -237,7 +237,7 @@ func TestLinearMeanIsTheLimitOfALinearKernel(t *testing.T) {
 	limit := fitted(t, GaussianProcess(data).Kernel(kernels.Sum(k, kernels.Scale(v, kernels.Linear()), kernels.Constant(v))).NoiseVariance(400).ZeroMean())
 	for _, p := range []Process{
 		GaussianProcess(data).Kernel(k).NoiseVariance(400).LinearMean(),
-		GaussianProcess(data).Kernel(k).NoiseVariance(400).LinearMean().LU(),
+		GaussianProcess(data).Kernel(k).NoiseVariance(400).LinearMean().Using(linear.LU{}),
 	} {
 		fit := fitted(t, p)
 		at := [][]float64{{-20}, {3}, {25}, {90}}
@@ -269,7 +269,7 @@ func TestLinearMeanIsTheLimitOfALinearKernel(t *testing.T) {
 
 func TestGradient(t *testing.T) {
 	for _, p := range []Process{
-		motorcycle(), motorcycle().ZeroMean(), motorcycle().LinearMean(), motorcycle().LU(), keeling(),
+		motorcycle(), motorcycle().ZeroMean(), motorcycle().LinearMean(), motorcycle().Using(linear.LU{}), keeling(),
 		motorcycle().NoiseVariances(slices.Repeat([]float64{400}, 133)),
 		motorcycle().Kernel(kernels.Scale(900, kernels.Fixed(kernels.Matern32(4)))),
 	} {
@@ -295,7 +295,7 @@ func TestGradient(t *testing.T) {
 func TestProbesEstimateEvidenceAndGradient(t *testing.T) {
 	exact := fitted(t, motorcycle())
 	want := certain(exact.LogMarginalLikelihood(ctx)).Value
-	for _, p := range []Process{motorcycle().CG().Tol(1e-8), motorcycle().Preconditioned(10).Tol(1e-8), motorcycle().WidrowHoff().Tol(1e-8).MaxIterations(20000)} {
+	for _, p := range []Process{motorcycle().CG().Tol(1e-8), motorcycle().Using(linear.CG{Rank: 10}).Tol(1e-8), motorcycle().WidrowHoff().Tol(1e-8).MaxIterations(20000)} {
 		fit := fitted(t, p)
 		got := certain(fit.LogMarginalLikelihood(ctx))
 		if !(got.Error > 0) || math.Abs(got.Value-want) > 4*got.Error || got.Error > 0.02*math.Abs(want) {
@@ -569,7 +569,7 @@ func TestProcessRefuses(t *testing.T) {
 		{"too few noises", base.NoiseVariances([]float64{1}), &argument, "1 variance for 133 points"},
 		{"a noise", base.NoiseVariances(append(make([]float64, 132), math.Inf(1))), &argument, "row 132"},
 		{"no method", base.Using(nil), &argument, "Using"},
-		{"rank", base.Preconditioned(0), &argument, "rank"},
+		{"rank", base.Using(linear.CG{Rank: -1}), &problem, "Rank"},
 		{"tolerance", base.CG().Tol(0), &argument, "Tol"},
 		{"no criterion", base.Stop(nil), &argument, "Stop"},
 		{"limit", base.MaxIterations(0), &argument, "MaxIterations"},
@@ -583,7 +583,7 @@ func TestProcessRefuses(t *testing.T) {
 		{"singular", GaussianProcess(data).Kernel(kernels.Linear()).NoiseVariance(0), &indefinite, "noise"},
 		{"no kernel matrix", GaussianProcess(data).Kernel(distance{}).NoiseVariance(0.1), &indefinite, "positive semi-definite kernel"},
 		{"no kernel matrix, optimised", GaussianProcess(data).Kernel(distance{}).NoiseVariance(0.1).Optimise(), &indefinite, "positive semi-definite kernel"},
-		{"preconditioner without noise", base.NoiseVariance(0).Preconditioned(5), &problem, "Rank"},
+		{"preconditioner without noise", base.NoiseVariance(0).Using(linear.CG{Rank: 5}), &problem, "Rank"},
 		{"too large", GaussianProcess(datasets.New(big, make([]float64, len(big)))).Kernel(kernels.RBF(1)).Cholesky(), &memory, "use CG"},
 		{"too little memory", base.Memory(1000), &memory, "raise the memory"},
 		{"too little memory for the method that was said", base.Cholesky().Memory(50_000), &memory, "use CG"},
@@ -640,7 +640,7 @@ func TestProcessOfOddData(t *testing.T) {
 	flat := datasets.New([][]float64{{1, 2}, {1, 2}, {1, 2}}, []float64{1, 2, 3})
 	for _, data := range []*datasets.Dataset{one, same, constant, flat} {
 		base := GaussianProcess(data)
-		for _, p := range []Process{base, base.CG(), base.Preconditioned(3), base.WidrowHoff(), base.LU(), base.GaussJordan(), base.Optimise(), base.Restarts(2, 1), base.Kernel(kernels.Constant(0)).NoiseVariances(slices.Repeat([]float64{1}, data.N())).Optimise(), base.ZeroMean().NoiseVariance(1)} {
+		for _, p := range []Process{base, base.CG(), base.Using(linear.CG{Rank: 3}), base.WidrowHoff(), base.Using(linear.LU{}), base.Using(linear.GaussJordan{}), base.Optimise(), base.Restarts(2, 1), base.Kernel(kernels.Constant(0)).NoiseVariances(slices.Repeat([]float64{1}, data.N())).Optimise(), base.ZeroMean().NoiseVariance(1)} {
 			fit := fitted(t, p)
 			b := certain(fit.Posterior(ctx, data.X))
 			for i := range data.X {
@@ -677,7 +677,7 @@ func TestProcessDescription(t *testing.T) {
 		"GaussianProcess(motorcycle).Cholesky()":                                                              GaussianProcess(datasets.Motorcycle()),
 		"GaussianProcess(motorcycle).Kernel(RBF(0.5)).NoiseVariance(2).ZeroMean().CG().Tol(0.001)":            GaussianProcess(datasets.Motorcycle()).Kernel(kernels.RBF(0.5)).NoiseVariance(2).ZeroMean().CG().Tol(1e-3),
 		"GaussianProcess(motorcycle).LinearMean().Cholesky().Memory(9).Restarts(3, 4)":                        GaussianProcess(datasets.Motorcycle()).LinearMean().Memory(9).Restarts(3, 4),
-		"GaussianProcess(motorcycle).Using(linear.CG{Rank: 20}).Stop(linear.Residual{Rel: 1e-08}).Optimise()": GaussianProcess(datasets.Motorcycle()).Preconditioned(20).Stop(linear.Residual{Rel: 1e-8}).Optimise(),
+		"GaussianProcess(motorcycle).Using(linear.CG{Rank: 20}).Stop(linear.Residual{Rel: 1e-08}).Optimise()": GaussianProcess(datasets.Motorcycle()).Using(linear.CG{Rank: 20}).Stop(linear.Residual{Rel: 1e-8}).Optimise(),
 		"GaussianProcess(motorcycle).Using(linear.Cholesky{Jitter: 1}).MaxIterations(3)":                      GaussianProcess(datasets.Motorcycle()).Using(linear.Cholesky{Jitter: 1}).MaxIterations(3),
 	} {
 		if got := p.String(); got != want {
@@ -734,7 +734,7 @@ func TestProcessInterrupted(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || b.VarianceLower[0] > 31.6 || b.Variance[0] < 31.5 {
 		t.Errorf("%+v, %v", b, err)
 	}
-	direct := fitted(t, motorcycle().LU())
+	direct := fitted(t, motorcycle().Using(linear.LU{}))
 	for name, ask := range map[string]func(ctx context.Context) error{
 		"LogMarginalLikelihood": func(ctx context.Context) error { _, err := direct.LogMarginalLikelihood(ctx); return err },
 		"Gradient":              func(ctx context.Context) error { _, err := direct.Gradient(ctx); return err },

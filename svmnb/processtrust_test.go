@@ -130,7 +130,7 @@ func TestProcessTable(t *testing.T) {
 	for _, c := range []struct {
 		p      Process
 		offset float64
-	}{{base, average}, {base.ZeroMean(), 0}, {base.LU(), average}, {base.CG().Tol(1e-13), average}} {
+	}{{base, average}, {base.ZeroMean(), 0}, {base.Using(linear.LU{}), average}, {base.CG().Tol(1e-13), average}} {
 		y := slices.Clone(data.Y)
 		for i := range y {
 			y[i] -= c.offset
@@ -293,7 +293,7 @@ func TestProcessCounts(t *testing.T) {
 		t.Errorf("%d functions", len(s.Values))
 	}
 	for _, rank := range []int{1_000_000_000_000, math.MaxInt} {
-		if fit, err := motorcycle().Preconditioned(rank).Fit(ctx); err != nil || fit.Status != solvers.Converged {
+		if fit, err := motorcycle().Using(linear.CG{Rank: rank}).Fit(ctx); err != nil || fit.Status != solvers.Converged {
 			t.Errorf("rank %d: %v", rank, err)
 		}
 	}
@@ -367,7 +367,7 @@ func TestProcessCut(t *testing.T) {
 			return answer{true, err}
 		}
 	}
-	direct, lu, cg := fitted(t, base), fitted(t, base.LU()), fitted(t, base.CG())
+	direct, lu, cg := fitted(t, base), fitted(t, base.Using(linear.LU{})), fitted(t, base.CG())
 	fresh := func(p Process) *ProcessFit { return fitted(t, p) }
 	for _, c := range []struct {
 		name  string
@@ -387,7 +387,7 @@ func TestProcessCut(t *testing.T) {
 			return answer{b != nil && len(b.Variance) == 200 && !slices.ContainsFunc(b.Variance, math.IsNaN), err}
 		}},
 		{"Posterior by LU", true, func(ctx context.Context) answer {
-			b, err := fresh(base.LU()).Posterior(ctx, at)
+			b, err := fresh(base.Using(linear.LU{})).Posterior(ctx, at)
 			return answer{b != nil && len(b.Variance) == 200, err}
 		}},
 		{"Posterior by CG", true, func(ctx context.Context) answer {
@@ -456,7 +456,7 @@ func TestRaceProcess(t *testing.T) {
 	data := datasets.Motorcycle().Select([]int{0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110, 120})
 	base := GaussianProcess(data).Kernel(kernels.Sum(kernels.Scale(900, kernels.SquaredExponential(5)), kernels.Scale(10, kernels.Linear()))).NoiseVariance(400)
 	at := [][]float64{{3}, {20}, {31}}
-	for _, p := range []Process{base, base.LU(), base.Using(linear.Mixed{}), base.LinearMean().GaussJordan(), base.CG(), base.Preconditioned(3), base.Using(linear.CG{GibbsMacKay: true}), base.WidrowHoff(), base.CG().Memory(10_000), base.Optimise()} {
+	for _, p := range []Process{base, base.Using(linear.LU{}), base.Using(linear.Mixed{}), base.LinearMean().Using(linear.GaussJordan{}), base.CG(), base.Using(linear.CG{Rank: 3}), base.Using(linear.CG{GibbsMacKay: true}), base.WidrowHoff(), base.CG().Memory(10_000), base.Optimise()} {
 		fit := fitted(t, p)
 		model := fit.Model()
 		all := map[string]func() any{

@@ -12,7 +12,6 @@ import (
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
-	"github.com/svmnb/svmnb/solvers/blocks"
 	"github.com/svmnb/svmnb/solvers/fastest"
 )
 
@@ -57,7 +56,7 @@ func (r Regressor) Kernel(k kernels.Kernel) Regressor { r.setKernel(k); return r
 // ξ_i = (|y_i − f(x_i)| − ε)₊.
 func (r Regressor) C(cost float64) Regressor {
 	r.c = cost
-	r.checkCost("C", "C", cost, "for a machine that fits every point, take Ridge with a small λ")
+	r.said("C", checkedCost("C", "C", cost, "for a machine that fits every point, take Ridge with a small λ"))
 	return r
 }
 
@@ -66,28 +65,29 @@ func (r Regressor) C(cost float64) Regressor {
 // With Ridge and Nu it has no meaning.
 func (r Regressor) Epsilon(epsilon float64) Regressor {
 	r.epsilon = epsilon
-	if !(epsilon >= 0) || math.IsInf(epsilon, 1) {
-		r.reject(wrong("Epsilon", epsilon, "ε is %v; it is half the width of the tube in units of the targets, 0 or a positive number", epsilon))
-	}
+	r.said("Epsilon", orNil(!(epsilon >= 0) || math.IsInf(epsilon, 1), "Epsilon", epsilon, "ε is %v; it is half the width of the tube in units of the targets, 0 or a positive number", epsilon))
 	return r
 }
 
 // LinearLoss chooses the linear ε-insensitive loss, the default.
-func (r Regressor) LinearLoss() Regressor { r.loss = linearLoss; return r }
+func (r Regressor) LinearLoss() Regressor { return r.losing(linearLoss, 0, 0, nil) }
 
 // QuadraticLoss chooses the quadratic ε-insensitive loss (C/2) ξ², which adds 1/C
 // to the diagonal of the kernel matrix (CST 7.2).
-func (r Regressor) QuadraticLoss() Regressor { r.loss = quadraticLoss; return r }
+func (r Regressor) QuadraticLoss() Regressor { return r.losing(quadraticLoss, 0, 0, nil) }
+
+// losing chooses a loss in place of what was said of it before.
+func (r Regressor) losing(l loss, nu, lambda float64, err error) Regressor {
+	r.loss, r.nu, r.lambda = l, nu, lambda
+	r.said("loss", err)
+	return r
+}
 
 // Nu chooses ν-SVR (Schölkopf et al. 2000) in place of ε: at most ν n points lie
 // outside the tube, at least ν n are support vectors, and the tube is as wide as
 // that makes it; nu lies in (0, 1]. The fit's Epsilon is what it found.
 func (r Regressor) Nu(nu float64) Regressor {
-	r.nu, r.loss = nu, nuLoss
-	if !(nu > 0 && nu <= 1) {
-		r.reject(wrong("Nu", nu, "ν is %v; it is a share of the points, in (0, 1]", nu))
-	}
-	return r
+	return r.losing(nuLoss, nu, 0, orNil(!(nu > 0 && nu <= 1), "Nu", nu, "ν is %v; it is a share of the points, in (0, 1]", nu))
 }
 
 // Ridge chooses kernel ridge regression, ½‖w‖² + Σ (y_i − f(x_i))² / 2λ with λ in
@@ -96,9 +96,7 @@ func (r Regressor) Nu(nu float64) Regressor {
 // a Gaussian process of mean b and noise variance λ. C and Epsilon have no meaning
 // then.
 func (r Regressor) Ridge(lambda float64) Regressor {
-	r.lambda, r.loss = lambda, ridge
-	r.checkCost("Ridge", "λ", lambda, "then f is constant; give a finite one")
-	return r
+	return r.losing(ridge, 0, lambda, checkedCost("Ridge", "λ", lambda, "then f is constant; give a finite one"))
 }
 
 // FixedBias fixes the bias at b0 instead of optimising it (CST §7.2): Σβ = 0 is
@@ -118,25 +116,13 @@ func (r Regressor) SampleWeights(w []float64) Regressor {
 		w = slices.Clone(w)
 		r.sample = &w
 	}
-	r.checkWeights(w)
+	r.said("SampleWeights", r.checkedWeights(w))
 	return r
 }
 
 // SMO solves by sequential minimal optimisation with second-order selection:
 // solvers.TubeSMO, and for ν-SVR solvers.SMO.
-func (r Regressor) SMO() Regressor { r.method = nil; return r }
-
-// ConjugateSMO solves by SMO along conjugate directions.
-func (r Regressor) ConjugateSMO() Regressor { return r.Using(solvers.ConjugateSMO{}) }
-
-// Chunking solves by CST Table 7.2.
-func (r Regressor) Chunking() Regressor { return r.Using(solvers.Chunking{}) }
-
-// Decomposition solves on working sets of a fixed size (CST §7.4).
-func (r Regressor) Decomposition() Regressor { return r.Using(blocks.Decomposition{}) }
-
-// Barrier solves by Newton steps along the central path of the log barrier.
-func (r Regressor) Barrier() Regressor { return r.Using(solvers.Barrier{}) }
+func (r Regressor) SMO() Regressor { r.method = nil; r.said("Using", nil); return r }
 
 // PrimalDual solves by a primal–dual interior-point method, in few iterations of
 // (2n)³ work each.
@@ -144,16 +130,16 @@ func (r Regressor) PrimalDual() Regressor { return r.Using(solvers.PrimalDual{})
 
 // GradientAscent solves by CST Table 7.1, one multiplier at a time. The bias must
 // be fixed for that: unless it is, the kernel is augmented by R².
-func (r Regressor) GradientAscent() Regressor { r.climb(); return r }
+func (r Regressor) GradientAscent() Regressor { return r.Using(solvers.GradientAscent{}) }
 
 // CoordinateDescent solves a linear machine by dual coordinate descent on β (Ho
 // and Lin 2012), with w in place of kernel rows. The bias must be fixed for that:
 // unless it is, a pseudo-attribute 1 carries it, as in LIBLINEAR.
-func (r Regressor) CoordinateDescent() Regressor { r.descend(); return r }
+func (r Regressor) CoordinateDescent() Regressor { return r.Using(solvers.CoordinateDescent{}) }
 
 // Newton solves a linear machine by Newton's method among its weights, of which it
 // takes at most 1000: by far the fastest where the points outnumber them.
-func (r Regressor) Newton() Regressor { r.newton(); return r }
+func (r Regressor) Newton() Regressor { return r.Using(solvers.Newton{}) }
 
 // Using solves by any method, such as solvers.TubeSMO{Step: solvers.Quadrants}.
 func (r Regressor) Using(m solvers.Method) Regressor { r.use(m); return r }
@@ -227,7 +213,7 @@ type regression struct {
 
 // prepare checks everything and builds the problem.
 func (r Regressor) prepare() (*regression, error) {
-	if err := errors.Join(r.err, r.data.Check()); err != nil {
+	if err := errors.Join(r.err(), r.data.Check()); err != nil {
 		return nil, err
 	}
 	t := &regression{Regressor: r}
@@ -261,7 +247,7 @@ func (r Regressor) prepare() (*regression, error) {
 	default:
 		t.problem = solvers.Tube(k, r.data.Y, t.cost, r.epsilon)
 	}
-	if r.fixed {
+	if t.fixed {
 		if r.loss == nuLoss {
 			return nil, wrong("FixedBias", r.b0, "the bias of a ν machine is its multiplier and cannot be fixed; leave FixedBias, Augment and methods that need them out")
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/solvers/blocks"
 )
 
 // wave is a sine of one feature with normal noise.
@@ -76,12 +77,12 @@ func TestRegressionOneLiners(t *testing.T) {
 		name     string
 		of, like Regressor
 	}{
-		{"ConjugateSMO", base.ConjugateSMO(), base},
+		{"ConjugateSMO", base.Using(solvers.ConjugateSMO{}), base},
 		{"SMO on 2n", base.Using(solvers.SMO{}), base.SMO()},
 		{"quadrants", base.Using(solvers.TubeSMO{Step: solvers.Quadrants}), base},
-		{"Chunking", base.Chunking(), base},
-		{"Decomposition", base.Decomposition(), base},
-		{"Barrier", base.Barrier(), base},
+		{"Chunking", base.Using(solvers.Chunking{}), base},
+		{"Decomposition", base.Using(blocks.Decomposition{}), base},
+		{"Barrier", base.Using(solvers.Barrier{}), base},
 		{"PrimalDual", base.PrimalDual(), base},
 		{"GradientAscent", base.GradientAscent(), base.Augment(1).Using(solvers.GradientAscent{Order: solvers.Shuffled})},
 		{"quadratic", base.QuadraticLoss(), base.QuadraticLoss().PrimalDual()},
@@ -142,12 +143,12 @@ func TestRegressorIsAValue(t *testing.T) {
 		t.Error("a fork has changed its base")
 	}
 	for want, r := range map[string]Regressor{
-		"Regress(wave).Kernel(RBF(1)).C(2).Epsilon(0.1)":                                                         base,
-		"Regress(wave).Kernel(RBF(1)).C(2).Epsilon(0.1).SMO()":                                                   base.SMO(),
-		"Regress(wave).Kernel(RBF(1)).QuadraticLoss().C(2).Epsilon(0).Using(solvers.SMO{})":                      base.QuadraticLoss().Epsilon(0).Using(solvers.SMO{}),
-		"Regress(wave).Kernel(RBF(1)).Nu(0.5).C(2).SMO()":                                                        base.Nu(0.5).Using(solvers.SMO{}),
-		"Regress(wave).Kernel(RBF(1)).Ridge(0.5).FixedBias(1).Using(solvers.PrimalDual{})":                       base.Ridge(0.5).FixedBias(1).PrimalDual(),
-		"Regress(wave).Kernel(RBF(1)).C(2).Epsilon(0.1).Augment(kernels.Radius).Using(solvers.GradientAscent{})": base.GradientAscent(),
+		"Regress(wave).Kernel(RBF(1)).C(2).Epsilon(0.1)":                                    base,
+		"Regress(wave).Kernel(RBF(1)).C(2).Epsilon(0.1).SMO()":                              base.SMO(),
+		"Regress(wave).Kernel(RBF(1)).QuadraticLoss().C(2).Epsilon(0).Using(solvers.SMO{})": base.QuadraticLoss().Epsilon(0).Using(solvers.SMO{}),
+		"Regress(wave).Kernel(RBF(1)).Nu(0.5).C(2).SMO()":                                   base.Nu(0.5).Using(solvers.SMO{}),
+		"Regress(wave).Kernel(RBF(1)).Ridge(0.5).FixedBias(1).Using(solvers.PrimalDual{})":  base.Ridge(0.5).FixedBias(1).PrimalDual(),
+		"Regress(wave).Kernel(RBF(1)).C(2).Epsilon(0.1).Using(solvers.GradientAscent{})":    base.GradientAscent(),
 		"Regress(wave).Kernel(RBF(1)).C(2).Epsilon(0.1).SampleWeights(…).Using(solvers.TubeSMO{Step: quadrants}).Stop(relative gap ≤ 1e-06).MaxIterations(5).Sample(2).Memory(1000)": base.
 			SampleWeights(slices.Repeat([]float64{2}, 20)).Using(solvers.TubeSMO{Step: solvers.Quadrants}).Stop(solvers.Gap{Rel: 1e-6}).MaxIterations(5).Sample(2).Memory(1000),
 	} {

@@ -108,7 +108,7 @@ func TestReplays(t *testing.T) {
 		"soft": moons.MustFit(), "2-norm": moons.TwoNorm().MustFit(), "hard": svmnb.Classify(datasets.Moons(80, 0.02, 1)).Kernel(kernels.RBF(2)).HardMargin().MustFit(),
 		"ν": moons.Nu(0.3).MustFit(), "one class": svmnb.OneClass(datasets.Moons(80, 0.2, 1)).Nu(0.2).MustFit(),
 		"weights": moons.ClassWeight("+1", 3).MustFit(), "augmented": moons.GradientAscent().MustFit(), "interior": moons.PrimalDual().MustFit(),
-		"chunks": moons.Chunking().MustFit(), "four features": iris.MustFit(), "two ends": moons.Sample(-1).MustFit(), "no iteration": moons.Stop(solvers.Gap{Rel: 10}).MustFit(),
+		"chunks": moons.Using(solvers.Chunking{}).MustFit(), "four features": iris.MustFit(), "two ends": moons.Sample(-1).MustFit(), "no iteration": moons.Stop(solvers.Gap{Rel: 10}).MustFit(),
 		"tube": sinc.MustFit(), "quadratic": sinc.QuadraticLoss().MustFit(), "ridge": sinc.Ridge(0.1).MustFit(), "ν tube": sinc.Nu(0.3).MustFit(), "ten features": friedman.MustFit(),
 	}
 	for name, fit := range fits {

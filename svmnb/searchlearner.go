@@ -80,7 +80,7 @@ func (w *warmth) solve(ctx context.Context, m *machine, p *solvers.Problem, i in
 }
 
 func (c Classifier) source() *datasets.Dataset { return c.data }
-func (c Classifier) fault() error              { return c.err }
+func (c Classifier) fault() error              { return c.err() }
 func (c Classifier) metric() Metric            { return Accuracy }
 func (c Classifier) detail() any               { return c.weights.all() }
 
@@ -122,7 +122,8 @@ func (c Classifier) set(name string, v float64) (Learner, bool) {
 	switch strings.ToLower(name) {
 	case "c":
 		if c.margin != oneNorm && c.margin != twoNorm {
-			return c.fail(wrong("C", v, "a machine of ν or of the hard margin has no C; search nu, or leave it out")), true
+			c.said("C", wrong("C", v, "a machine of ν or of the hard margin has no C; search nu, or leave it out"))
+			return c, true
 		}
 		return c.C(v), true
 	case "nu":
@@ -192,7 +193,7 @@ func (f *Fit) heldOut(_ context.Context, data *datasets.Dataset) (*HeldOut, erro
 }
 
 func (m MultiClassifier) source() *datasets.Dataset { return m.base.data }
-func (m MultiClassifier) fault() error              { return m.base.err }
+func (m MultiClassifier) fault() error              { return m.base.err() }
 func (m MultiClassifier) metric() Metric            { return Accuracy }
 func (m MultiClassifier) detail() any               { return m.base.detail() }
 func (m MultiClassifier) parameters() string        { return m.base.parameters() }
@@ -253,7 +254,7 @@ func (f *MultiFit) heldOut(_ context.Context, data *datasets.Dataset) (*HeldOut,
 }
 
 func (r Regressor) source() *datasets.Dataset { return r.data }
-func (r Regressor) fault() error              { return r.err }
+func (r Regressor) fault() error              { return r.err() }
 func (r Regressor) metric() Metric            { return RMSE }
 
 func (r Regressor) detail() any {
@@ -282,13 +283,13 @@ func (r Regressor) set(name string, v float64) (Learner, bool) {
 	switch strings.ToLower(name) {
 	case "c":
 		if r.loss == ridge {
-			r.reject(wrong("C", v, "ridge regression has no C; search lambda"))
+			r.said("C", wrong("C", v, "ridge regression has no C; search lambda"))
 			return r, true
 		}
 		return r.C(v), true
 	case "epsilon":
 		if r.loss == ridge || r.loss == nuLoss {
-			r.reject(wrong("Epsilon", v, "ridge regression and ν-SVR have no ε to choose; search lambda or nu"))
+			r.said("Epsilon", wrong("Epsilon", v, "ridge regression and ν-SVR have no ε to choose; search lambda or nu"))
 			return r, true
 		}
 		return r.Epsilon(v), true
@@ -332,7 +333,7 @@ func (f *RegressionFit) heldOut(_ context.Context, data *datasets.Dataset) (*Hel
 }
 
 func (p Process) source() *datasets.Dataset { return p.data }
-func (p Process) fault() error              { return p.err }
+func (p Process) fault() error              { return p.err() }
 func (p Process) metric() Metric            { return NLPD }
 
 func (p Process) detail() any {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/solvers/blocks"
 )
 
 // thinned are n points of k classes in d features, of which about a third are not 0,
@@ -68,10 +69,12 @@ func TestSparseMachines(t *testing.T) {
 	rbf, linear := kernels.RBF(0.1), kernels.Linear()
 	tight := func(c Classifier) Classifier { return c.Tol(1e-9) }
 	for name, of := range map[string]func(two, three *datasets.Dataset) Learner{
-		"default":            func(d, _ *datasets.Dataset) Learner { return tight(Classify(d)) },
-		"RBF, SMO":           func(d, _ *datasets.Dataset) Learner { return tight(Classify(d).Kernel(rbf).SMO()) },
-		"RBF, decomposition": func(d, _ *datasets.Dataset) Learner { return tight(Classify(d).Kernel(rbf).Decomposition()) },
-		"RBF, primal–dual":   func(d, _ *datasets.Dataset) Learner { return tight(Classify(d).Kernel(rbf).PrimalDual()) },
+		"default":  func(d, _ *datasets.Dataset) Learner { return tight(Classify(d)) },
+		"RBF, SMO": func(d, _ *datasets.Dataset) Learner { return tight(Classify(d).Kernel(rbf).SMO()) },
+		"RBF, decomposition": func(d, _ *datasets.Dataset) Learner {
+			return tight(Classify(d).Kernel(rbf).Using(blocks.Decomposition{}))
+		},
+		"RBF, primal–dual": func(d, _ *datasets.Dataset) Learner { return tight(Classify(d).Kernel(rbf).PrimalDual()) },
 		"RBF, 2-norm, augmented by R²": func(d, _ *datasets.Dataset) Learner {
 			return tight(Classify(d).Kernel(kernels.Polynomial(2, 1, 1)).TwoNorm().GradientAscent())
 		},

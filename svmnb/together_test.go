@@ -12,6 +12,8 @@ import (
 
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/solvers/blocks"
 	"github.com/svmnb/svmnb/solvers/fastest"
 )
 
@@ -326,7 +328,7 @@ func TestRaceKeep(t *testing.T) {
 // method, on one data set.
 func TestRaceDescriptions(t *testing.T) {
 	data := moons().Select(seq(60))
-	for _, c := range []Classifier{Classify(data), Classify(data).SMO(), Classify(data).Decomposition(), Classify(data).Chunking(), Classify(data).PrimalDual(),
+	for _, c := range []Classifier{Classify(data), Classify(data).SMO(), Classify(data).Using(blocks.Decomposition{}), Classify(data).Using(solvers.Chunking{}), Classify(data).PrimalDual(),
 		Classify(data).TwoNorm().Newton(), Classify(data).Kernel(kernels.Linear()).CoordinateDescent(), Classify(data).Using(fastest.Method{}), Classify(data).Kernel(kernels.Matern32(1))} {
 		want := c.MustFit().Certificate.Dual
 		var wait sync.WaitGroup

@@ -11,6 +11,7 @@ import (
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/solvers/blocks"
 )
 
 // optimal fails unless the run has converged to W within the relative tolerance.
@@ -114,7 +115,7 @@ func TestUnitsOfALinearMachine(t *testing.T) {
 			for _, scale := range []float64{1, 1e-6, 1e6} {
 				base := Classify(twoClasses(n, 3, offset, scale)).Kernel(kernels.Linear()).C(1 / (scale * scale))
 				for name, c := range map[string]Classifier{
-					"default": base, "SMO": base.SMO(), "Newton": base.Newton(), "decomposition": base.Decomposition(),
+					"default": base, "SMO": base.SMO(), "Newton": base.Newton(), "decomposition": base.Using(blocks.Decomposition{}),
 					"2-norm": base.TwoNorm(), "2-norm, Newton": base.TwoNorm().Newton(),
 				} {
 					fit, err := c.Fit(context.Background())
