@@ -139,8 +139,6 @@ func (p *painter) clip(n *node, url string, m rasterx.Matrix2D) error {
 	if err != nil {
 		return err
 	}
-	box := p.img.Bounds()
-	mask := image.NewAlpha(box)
 	hole := &edges{}
 	for _, c := range path.Children {
 		outline, err := outlineOf(c)
@@ -149,6 +147,8 @@ func (p *painter) clip(n *node, url string, m rasterx.Matrix2D) error {
 		}
 		outline.AddTo(&rasterx.MatrixAdder{Adder: &rasterx.Filler{Scanner: hole}, M: toPixels(m)})
 	}
+	box := hole.pixels().Intersect(p.img.Bounds())
+	mask := image.NewAlpha(box)
 	p.fill(mask, hole, image.Opaque)
 	below := p.img
 	p.img = image.NewRGBA(box)
@@ -284,13 +284,18 @@ func (e *edges) Line(b fixed.Point26_6) {
 	e.at = b
 }
 
+// pixels are those that the area touches.
+func (e *edges) pixels() image.Rectangle {
+	return image.Rect(e.box.Min.X.Floor(), e.box.Min.Y.Floor(), e.box.Max.X.Ceil(), e.box.Max.Y.Ceil())
+}
+
 // exact is the width from which on x/image/vector computes in floating point. Its fixed
 // point lets a steep line drift by a pixel.
 const exact = 513
 
 // fill paints an area.
 func (p *painter) fill(to imagedraw.Image, e *edges, paint image.Image) {
-	box := image.Rect(e.box.Min.X.Floor(), e.box.Min.Y.Floor(), e.box.Max.X.Ceil(), e.box.Max.Y.Ceil()).Intersect(to.Bounds())
+	box := e.pixels().Intersect(to.Bounds())
 	if box.Empty() {
 		return
 	}

@@ -70,7 +70,7 @@ func Margins(d MarginsData) (*Chart, error) {
 	p.add(areas("levels", at),
 		level("zero", at, "@ink", 2.6).name("f = 0").fill("@ink"),
 		level("one", at, "@ink", 1.6, 6, 4).name("f = ±1").fill("@ink"),
-		custom(marginsJS.cut("scale", "least", faintest, "range", stronger), at).still().z(2))
+		custom(marginsJS.cut("scale", "bands", 2/bandStep, "least", faintest, "range", stronger), at).still().z(2))
 	points := func(id, name, symbol string, size, z, rim int, tip bool, in func(i int) bool) mark {
 		data := items(shown, in, func(_, i int) list {
 			x, y := place(d.X[i][0], d.X[i][1], d.Xs, d.Ys)

@@ -11,7 +11,7 @@ function layout(w, top) {
 // scale draws the colours of f to the right of the plot, as the field has
 // them.
 function scale(params, api) {
-	var c = params.coordSys, h = Math.min(c.height - 22, 360), x = c.x + c.width + 12, y0 = c.y + 10 + (c.height + h) / 2, most = O.svm.limit, n = 8 * most, k, out = [];
+	var c = params.coordSys, h = Math.min(c.height - 22, 360), x = c.x + c.width + 12, y0 = c.y + 10 + (c.height + h) / 2, most = O.svm.limit, n = $bands * most, k, out = [];
 	for (k = 0; k < n; k++) {
 		var m = (k + 0.5 - n / 2) / (n / 2);
 		out.push({ type: 'rect', silent: true, shape: { x: x, y: y0 - (k + 1) * h / n, width: 12, height: h / n + 0.5 },

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/go-echarts/go-echarts/v2/types"
@@ -97,18 +98,18 @@ func Replay(d ReplayData) (*Chart, error) {
 		var a, m strings.Builder
 		for _, i := range shown {
 			v := f.Alpha[i] / share[i]
-			code := 2047 + int(math.Round(2047*v))
+			code := codeOfZero + int(math.Round(codeOfZero*v))
 			// Zero and the bounds are exact, and nothing else looks like them.
 			if f.Alpha[i] != 0 && math.Abs(v) < 1-1e-8 {
-				code = min(max(code, 1), 4093)
-				if code == 2047 {
+				code = min(max(code, 1), 2*codeOfZero-1)
+				if code == codeOfZero {
 					code += sign(v)
 				}
 			}
 			digits12(&a, code)
-			code = int(math.Round(4095 * (f.Margin[i] - low) / (high - low)))
+			code = int(math.Round(mostCode * (f.Margin[i] - low) / (high - low)))
 			if f.Wrong != nil { // the sign of y·f says which points are errors
-				if first := int(math.Ceil(4095 * -low / (high - low))); f.Wrong[i] {
+				if first := int(math.Ceil(mostCode * -low / (high - low))); f.Wrong[i] {
 					code = min(code, first-1)
 				} else {
 					code = max(code, first)
@@ -127,7 +128,7 @@ func Replay(d ReplayData) (*Chart, error) {
 		case d.Regression:
 			var c strings.Builder
 			for _, v := range f.Curve {
-				digits12(&c, int(math.Round(4095*(v-lowF)/(highF-lowF))))
+				digits12(&c, int(math.Round(mostCode*(v-lowF)/(highF-lowF))))
 			}
 			o["c"] = c.String()
 			sizes[at] = c.Len()
@@ -162,7 +163,7 @@ func Replay(d ReplayData) (*Chart, error) {
 	}
 	subtitle := sentence(d.Problem, fewer(shown, n, "the points"))
 	p := plot{name: "replay", about: "A run to be played step by step.", tip: replayJS.cut("tip"),
-		svm: object{"layout": replayJS.cut("layout"), "frames": frames, "digits": digitOrder, "now": replayJS.cut("now"), "paths": replayJS.cut("paths", "fineness", contour.Fineness), "rings": replayJS.cut("rings"),
+		svm: object{"layout": replayJS.cut("layout"), "frames": frames, "digits": digitOrder, "now": replayJS.cut("now", "zero", codeOfZero, "most", mostCode), "paths": replayJS.cut("paths", "fineness", contour.Fineness), "rings": replayJS.cut("rings"),
 			"low": roundTo(low, 6), "high": roundTo(high, 6), "top": roundTo(top, 6), "edge": d.Edge, "ridge": d.Ridge, "bounded": !math.IsInf(d.Upper[0], 1), "regression": d.Regression,
 			"scene": d.X != nil, "points": shown, "aspect": 0, "target": either(d.Target, "y"), "share": d.varied(), "box": object{"x": d.Xs, "y": list{lowF, highF}}}}
 	grids := list{}
@@ -241,8 +242,11 @@ func (d *ReplayData) drawScene(p *plot, shown []int) {
 		}
 		p.svm["colors"] = colors
 		scene("field", "", replayJS.cut("field"), 0)
-		scene("zero", "f = 0", replayJS.cut("line", "level", 3, "style", style("", 2.6)), 2).fill("@ink")
-		scene("one", "f = ±1", replayJS.cut("line", "level", 1, "style", style("", 1.6, 6, 4)), 2).fill("@ink")
+		level := func(f float64, style string) types.FuncStr {
+			return replayJS.cut("line", "level", slices.Index(replayLevels, f), "middle", len(replayLevels)/2, "last", len(replayLevels)-1, "style", style)
+		}
+		scene("zero", "f = 0", level(0, style("", 2.6)), 2).fill("@ink")
+		scene("one", "f = ±1", level(-1, style("", 1.6, 6, 4)), 2).fill("@ink")
 		points("neg", classes[0], "circle", size, func(i int) bool { return d.Y[i] < 0 }).fill("@neg").edge("@page", 1)
 		points("pos", classes[1], diamond, size+2, func(i int) bool { return d.Y[i] > 0 }).fill("@pos").edge("@page", 1)
 	}
@@ -374,9 +378,13 @@ func nullable(v float64, digits int) any {
 // digitOrder are the digits of base 64, safe in JSON and in a page.
 const digitOrder = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+-"
 
-// digits12 writes v, cut to 0 … 4095, in two digits.
+// mostCode is the largest number of two digits, and codeOfZero that of an α of 0: the
+// bounds are as far away on both sides.
+const mostCode, codeOfZero = 4095, 2047
+
+// digits12 writes v, cut to 0 … mostCode, in two digits.
 func digits12(b *strings.Builder, v int) {
-	v = min(max(v, 0), 4095)
+	v = min(max(v, 0), mostCode)
 	b.WriteByte(digitOrder[v>>6])
 	b.WriteByte(digitOrder[v&63])
 }

@@ -10,9 +10,9 @@ function now() {
 	}
 	var numbers = function (t, of) { var v = []; for (var i = 0; i < t.length; i += 2) v.push(of(64 * s.value[t[i]] + s.value[t[i + 1]])); return v; };
 	if (!f.alpha) {
-		f.alpha = numbers(f.a, function (c) { return (c - 2047) / 2047; });
-		f.margin = numbers(f.m, function (c) { return s.low + c / 4095 * (s.high - s.low); });
-		if (f.c) f.curve = numbers(f.c, function (c) { return s.box.y[0] + c / 4095 * (s.box.y[1] - s.box.y[0]); });
+		f.alpha = numbers(f.a, function (c) { return (c - $zero) / $zero; });
+		f.margin = numbers(f.m, function (c) { return s.low + c / $most * (s.high - s.low); });
+		if (f.c) f.curve = numbers(f.c, function (c) { return s.box.y[0] + c / $most * (s.box.y[1] - s.box.y[0]); });
 	}
 	return f;
 }
@@ -51,7 +51,7 @@ function field(p, api) {
 // line draws the level with this index and the one that lies opposite.
 function line(p, api) {
 	var f = O.svm.now(), k = $level;
-	return { type: 'path', silent: true, shape: { pathData: O.svm.paths(f.b[k], api) + (k === 3 ? '' : O.svm.paths(f.b[6 - k], api)) },
+	return { type: 'path', silent: true, shape: { pathData: O.svm.paths(f.b[k], api) + (k === $middle ? '' : O.svm.paths(f.b[$last - k], api)) },
 		style: Object.assign({ fill: 'none', stroke: T('@ink'), lineJoin: 'round' }, $style) };
 }
 

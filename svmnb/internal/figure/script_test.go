@@ -141,7 +141,7 @@ func TestScriptsCompute(t *testing.T) {
 	// The scale of f has the colours of the bands.
 	vm.Set("O", map[string]any{"svm": map[string]any{"limit": 1}})
 	var fills []string
-	if err := json.Unmarshal([]byte(run("scale", "("+marginsJS.text("scale", "least", faintest, "range", stronger)+
+	if err := json.Unmarshal([]byte(run("scale", "("+marginsJS.text("scale", "bands", 2/bandStep, "least", faintest, "range", stronger)+
 		")({coordSys: box}, api).children.filter(function (c) { return c.type === 'rect'; }).map(function (c) { return c.style.fill; })")), &fills); err != nil || len(fills) != 8 {
 		t.Fatalf("%d bands in the scale, %v", len(fills), err)
 	}
@@ -170,7 +170,7 @@ func TestReplayInThePage(t *testing.T) {
 		Field         string
 	}
 	last := frames[len(frames)-1].(object)
-	must[goja.Value](t)(vm.RunString(fmt.Sprintf(`frame = %d; var f = (%s)();`, len(frames)-1, replayJS.text("now"))))
+	must[goja.Value](t)(vm.RunString(fmt.Sprintf(`frame = %d; var f = (%s)();`, len(frames)-1, replayJS.text("now", "zero", codeOfZero, "most", mostCode))))
 	v := must[goja.Value](t)(vm.RunString(`JSON.stringify({alpha: f.alpha, margin: f.margin, field: (` + replayJS.text("paths", "fineness", contour.Fineness) + `)(f.b[3], {coord: function (v) { return v; }}, true)})`))
 	if err := json.Unmarshal([]byte(v.String()), &got); err != nil {
 		t.Fatal(err)
