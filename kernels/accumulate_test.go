@@ -1,6 +1,8 @@
 package kernels_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -13,7 +15,7 @@ import (
 
 // What is summed at once, from rows that are held or from the points, sparse or
 // not, for all points or some, is what rows one by one give.
-func TestAccumulate(t *testing.T) {
+func TestAddTo(t *testing.T) {
 	atLevels(t, func(t *testing.T) {
 		for _, c := range []struct {
 			name  string
@@ -63,7 +65,7 @@ func TestAccumulate(t *testing.T) {
 						for r := range dst {
 							dst[r] = float64(r)
 						}
-						g.Accumulate(dst, on, idx, coef)
+						_ = g.AddTo(context.Background(), dst, nil, on, idx, coef, false)
 						for r, got := range dst {
 							i, want := r, float64(r)
 							if on != nil {
@@ -138,7 +140,7 @@ func TestAmongKnows(t *testing.T) {
 }
 
 // Sums do not depend on the number of goroutines, nor on which points are asked.
-func TestAccumulateIsDeterministic(t *testing.T) {
+func TestAddToIsDeterministic(t *testing.T) {
 	for _, d := range []int{6, 100} {
 		t.Run(fmt.Sprint(d), func(t *testing.T) {
 			x := normal(18, 700, d)
@@ -151,7 +153,7 @@ func TestAccumulateIsDeterministic(t *testing.T) {
 				if on != nil {
 					dst = dst[:len(on)]
 				}
-				mustGram(t, kernels.RBF(1/float64(d)), x, 0).Accumulate(dst, on, idx, coef)
+				_ = mustGram(t, kernels.RBF(1/float64(d)), x, 0).AddTo(context.Background(), dst, nil, on, idx, coef, false)
 				return dst
 			}
 			all := sums(nil)
@@ -173,7 +175,7 @@ func TestAccumulateIsDeterministic(t *testing.T) {
 
 // What rounding moves a sum by is within the bound, wherever the points are, and the
 // bound is worth having.
-func TestEnclose(t *testing.T) {
+func TestAddToBounds(t *testing.T) {
 	atLevels(t, func(t *testing.T) {
 		for _, c := range []struct {
 			name  string
@@ -199,7 +201,7 @@ func TestEnclose(t *testing.T) {
 				}
 				on := []int{299, 250, 7, 201}
 				dst, slack := make([]float64, len(on)), make([]float64, len(on))
-				g.Enclose(dst, slack, on, idx, coef)
+				_ = g.AddTo(context.Background(), dst, slack, on, idx, coef, false)
 				for r, i := range on {
 					want := 0.0
 					for k, j := range idx {
@@ -217,51 +219,51 @@ func TestEnclose(t *testing.T) {
 	})
 }
 
-// Mutual is TimesAt both ways at half the price, and does not depend on the number of
-// goroutines.
-func TestMutual(t *testing.T) {
-	x := normal(20, 1100, 4)
-	a, b := make([]int, 150), make([]int, 900)
-	coefA, coefB := normal(1, 1, 150)[0], normal(2, 1, 900)[0]
-	for k := range a {
-		a[k] = k
-	}
-	for k := range b {
-		b[k] = 1099 - k
-	}
+// Where both lists are one, an exact sum takes each pair once, and does not depend on the
+// number of goroutines.
+func TestAddToTakesPairsOnce(t *testing.T) {
+	const n, part = 1100, 1024
+	x := normal(20, n, 4)
+	idx, coef := rand.New(rand.NewPCG(8, 9)).Perm(n), normal(1, 1, n)[0]
 	for _, k := range []kernels.Kernel{kernels.RBF(0.2), kernels.Sum(kernels.RBF(0.2), kernels.Linear()), kernels.Laplacian(1)} {
 		g := mustGram(t, k, x, kernels.NoCache)
-		sums := func(mutual bool) (sa, sb []float64, evaluations int64) {
-			sa, sb = slices.Clone(coefA), slices.Clone(coefB)
+		sums := func(on []int) (dst []float64, evaluations int64) {
+			dst = slices.Clone(coef)
 			before := g.Evaluations()
-			if mutual {
-				g.Mutual(sa, sb, a, b, coefA, coefB)
-			} else {
-				g.TimesAt(sa, a, b, coefB)
-				g.TimesAt(sb, b, a, coefA)
+			if err := g.AddTo(t.Context(), dst, nil, on, idx, coef, true); err != nil {
+				t.Fatal(err)
 			}
-			return sa, sb, g.Evaluations() - before
+			return dst, g.Evaluations() - before
 		}
-		ga, gb, cost := sums(true)
-		wa, wb, twice := sums(false)
-		for _, s := range [][2][]float64{{ga, wa}, {gb, wb}} {
-			for r := range s[0] {
-				if !(math.Abs(s[0][r]-s[1][r]) <= 1e-10*largest(g)*900) {
-					t.Fatalf("%v: the sum at %d is %v, want %v", k, r, s[0][r], s[1][r])
-				}
+		got, once := sums(idx)
+		want, twice := sums(slices.Clone(idx))
+		for r := range got {
+			if !(math.Abs(got[r]-want[r]) <= 1e-10*largest(g)*n) {
+				t.Fatalf("%v: the sum at %d is %v, want %v", k, r, got[r], want[r])
 			}
 		}
-		if k != kernels.Kernel(kernels.Laplacian(1)) && 2*cost != twice {
-			t.Errorf("%v: %d evaluations, one way and the other %d", k, cost, twice)
+		if g.InBlocks() && (once != part*part+part*(n-part)+(n-part)*(n-part) || twice != n*n) {
+			t.Errorf("%v: %d evaluations, each pair twice %d", k, once, twice)
 		}
 		before := runtime.GOMAXPROCS(1)
-		oa, ob, _ := sums(true)
+		alone, _ := sums(idx)
 		runtime.GOMAXPROCS(before)
-		if !slices.Equal(oa, ga) || !slices.Equal(ob, gb) {
+		if !slices.Equal(alone, got) {
 			t.Errorf("%v: one goroutine has other bits", k)
 		}
-		if g.Mutual(nil, gb, nil, b, nil, coefB); !slices.Equal(ob, gb) {
-			t.Errorf("%v: nothing adds something", k)
+	}
+}
+
+// A sum ends with its context.
+func TestAddToEnds(t *testing.T) {
+	gone := errors.New("gone")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(gone)
+	g := mustGram(t, kernels.RBF(1), normal(1, 50, 2), 0)
+	before := g.Evaluations()
+	for _, exact := range []bool{false, true} {
+		if err := g.AddTo(ctx, make([]float64, 50), nil, nil, []int{3}, []float64{1}, exact); err != gone || g.Evaluations() != before {
+			t.Errorf("exact %v: %v after %d evaluations", exact, err, g.Evaluations()-before)
 		}
 	}
 }

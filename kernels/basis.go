@@ -101,7 +101,7 @@ func (b *Basis) Row(dst, x []float64) []float64 {
 }
 
 // Times adds Σ_j coef[j]·K(x[i], basis[j]) to dst[i] for all m points of x, on
-// GOMAXPROCS goroutines: the values of a machine at many points, as [Gram.Times]
+// GOMAXPROCS goroutines: the values of a machine at many points, as [Gram.AddTo]
 // computes them, in memory that grows with m by 4 bytes a point. What is added to
 // dst[i] does not depend on the other points. Points are as Row wants them.
 //

@@ -17,42 +17,35 @@ const (
 	sweepTolerance = 0x1p-40 // of what is factored
 )
 
-// blocks is what a Gram has for computing many rows together. Rows come from a
-// product in single or in double precision or, where neither will do, one by one.
+// blocks is what a Gram has for computing many values together.
 type blocks struct {
-	f        *formula // nil: one by one
-	unit     float64  // that rows may be rounded to; 0: one by one
-	features float64  // that a product takes
-	off      float64  // by what share of it rounding moves a value at most, where that is proven; else 0
-	rows     *lately[float32]
-	single   *packed[float32]
-	double   *packed[float64]
-	sums     *packed[float64] // for Times; nil: one by one
-	sweeps   bool             // Sweep may take products too
+	f        *formula // nil where the kernel is no function of products
+	quick    tier     // for rows in single precision; nil: they are computed one by one
+	exact    tier     // for sums in double precision; nil: from rows one by one
+	sweeps   bool     // whether Sweep may take products too
+	features float64  // how many multiplications a product of two points takes
+	off      float64  // bounds the relative rounding error of a value of quick; 0: not known
 
+	// Rows in single precision that are kept: those used last. They come from quick
+	// where laid is set.
+	held interface {
+		get(i int) []float32
+		put(i int) []float32
+	}
+	laid bool
+
+	// Memory of the calls.
 	missing []int
 	into    [][]float32
-	which   []int32
-	on      []int32
 	alone   []lone // of each goroutine
-
-	// For Among and Accumulate.
-	before  []int32 // by point: where it was, from 1; 0 between uses
-	twin    []int32 // where the same point was as well
-	kept    []kept
-	runs    []kept // the same in longer pieces
-	fresh   []int32
-	few     *packed[float32]
-	few64   *packed[float64]
-	sheet   *strip[float32] // all points in their order, or nil
-	sheet64 *strip[float64] // of compressed points
 	some    [][]float32
 	whole   [][]float64
+	among
 }
 
-// Room returns how many rows [Gram.Hold] can hold at once: as many as fit into
-// the memory for rows at 4 bytes an entry, but at least two and at most n.
-func (g *Gram) Room() int {
+// room returns how many rows hold can keep at once: as many as fit into the memory for
+// rows at 4 bytes an entry, but at least two and at most n.
+func (g *Gram) room() int {
 	bytes := g.cacheBytes
 	if bytes == 0 {
 		bytes = DefaultCache
@@ -60,39 +53,29 @@ func (g *Gram) Room() int {
 	return int(min(int64(g.n), max(2, bytes/4/int64(g.n))))
 }
 
-// Hold sets dst[k] to the n entries of row idx[k] in single precision, for at
-// most [Gram.Room] indices; more panic. The rows used last are kept, and those
-// that are missing are computed together, on GOMAXPROCS goroutines. The caller
-// does not write to rows, which are valid until the next call.
+// hold sets dst[k] to the n entries of row idx[k] in single precision, for at most
+// room indices; more panic. The rows used last are kept, and those that are missing are
+// computed together, on GOMAXPROCS goroutines. The caller does not write to rows, which
+// are valid until the next call. An entry does not depend on which rows are computed
+// together.
 //
-// A kernel that is a function of dot products or of distances, a [Sum],
-// [Product], [Scale], [Normalised] or [Columns] of such, goes by one product of
-// matrices for all rows, of points less their mean: in single precision where
-// rounding then moves no entry by more than about 2⁻¹⁷ of the largest, else in
-// double precision. Other kernels, and points so far from each other in units of
-// the kernel that this is not enough, go row by row as in Row. Entries do not
-// depend on which rows are computed together.
-//
-// Memory for rows belongs to Hold from its first call on, and Row keeps no
-// further ones. Beside them there are one or two more copies of the points; where
-// Go's memory limit has no room for one, rows go one by one.
-func (g *Gram) Hold(dst [][]float32, idx []int) {
-	defer named(g.order)
-	if room := g.Room(); len(idx) > room {
-		panic(fmt.Sprintf("kernels: Hold of %d rows, of which %d have room", len(idx), room))
+// Memory for rows belongs to hold from its first call on, and Row keeps no further ones.
+func (g *Gram) hold(dst [][]float32, idx []int) {
+	if room := g.room(); len(idx) > room {
+		panic(fmt.Sprintf("kernels: hold of %d rows, of which %d have room", len(idx), room))
 	}
-	b := heldBlocks(g)
+	b := holding(g)
 	dst = dst[:len(idx)]
 	b.missing, b.into = b.missing[:0], b.into[:0]
 	for k, i := range idx {
-		dst[k] = b.rows.get(i)
+		dst[k] = b.held.get(i)
 	}
 	for k, i := range idx {
 		if dst[k] == nil {
-			if dst[k] = b.rows.get(i); dst[k] != nil { // asked for twice
+			if dst[k] = b.held.get(i); dst[k] != nil { // asked for twice
 				continue
 			}
-			dst[k] = b.rows.put(i)
+			dst[k] = b.held.put(i)
 			b.missing, b.into = append(b.missing, i), append(b.into, dst[k])
 		}
 	}
@@ -102,16 +85,13 @@ func (g *Gram) Hold(dst [][]float32, idx []int) {
 	g.evaluations += int64(len(b.missing)) * int64(g.n)
 	computed := false
 	defer func() {
-		if !computed { // a kernel has panicked: no row is to be believed
-			b.rows = newLately[float32](g.n, g.Room())
+		if !computed { // A kernel has panicked, and some of the rows have no values.
+			b.held = newLately[float32](g.n, g.room())
 		}
 	}()
-	switch {
-	case b.single != nil:
-		b.single.rows(b.into, feedOf(g, b.single, b.sheet, b.missing, &b.which))
-	case b.double != nil:
-		b.double.rows(b.into, feedOf(g, b.double, b.sheet64, b.missing, &b.which))
-	default:
+	if b.laid {
+		b.quick.rows(g, b.into, b.missing)
+	} else {
 		b.oneByOne(g, b.missing, func(k int, row []float64) {
 			for t, v := range row {
 				b.into[k][g.order[t]] = float32(v)
@@ -124,86 +104,68 @@ func (g *Gram) Hold(dst [][]float32, idx []int) {
 	computed = true
 }
 
-// Times adds Σ_k coef[k]·K(x_i, x_idx[k]) to dst[i] for all n points, on
-// GOMAXPROCS goroutines. Everything is in double precision and from the points
-// afresh; nothing is kept. It is what an exact residual or a certificate takes,
-// at n·d multiplications for each index: who looks at a context calls it with
-// some thousand at a time.
-func (g *Gram) Times(dst []float64, idx []int, coef []float64) {
-	defer named(g.order)
-	b := inBlocks(g)
-	dst, coef = dst[:g.n], coef[:len(idx)]
-	if b.sums != nil {
-		g.TimesAt(dst, nil, idx, coef)
-		return
-	}
-	g.evaluations += int64(len(idx)) * int64(g.n)
-	b.missing = b.missing[:0]
-	for _, i := range idx {
-		_ = g.diag[i]
-		b.missing = append(b.missing, i)
-	}
-	b.oneByOne(g, b.missing, func(k int, row []float64) {
-		for t, v := range row {
-			dst[g.order[t]] += float64(coef[k] * v)
-		}
-	})
-}
-
 // inBlocks returns g.blocks, and makes it first.
 func inBlocks(g *Gram) *blocks {
-	if b, made := g.blocks.(*blocks); made {
-		return b
+	if g.blocks != nil {
+		return g.blocks
 	}
 	b := &blocks{f: formulaOf(g.kernel, g.p.d)}
 	g.blocks = b
 	if b.f == nil {
 		return b
 	}
-	b.sums = &packed[float64]{f: b.f}
 	g.compress()
-	for b.f.sparse = g.p.sparse != nil; ; b.f.sparse = false {
-		b.f.centre(g.p, g.place)
-		b.sheet64 = nil
-		strips := func(d *desk[float64], from, to int) *strip[float64] {
-			d.left.lay(b.f, g.p, g.place[from:to])
-			return &d.left
-		}
-		if b.f.sparse {
-			b.sheet64 = new(strip[float64])
-			b.sheet64.layAll(b.f, g.p, g.place)
-			strips = func(_ *desk[float64], from, to int) *strip[float64] { return b.sheet64.part(b.f, from, to) }
-		}
-		norm, self, most := b.sums.extent(g.n, strips)
-		single, exact := b.f.within(norm, 0x1p-24, rowTolerance, self), b.f.within(norm, 0x1p-53, sumTolerance, self)
-		b.sweeps = b.f.within(norm, 0x1p-53, sweepTolerance, self)
-		if b.f.sparse && g.p.written && !(single && exact && b.sweeps) {
-			g.p.writeOut() // less their means they may be
-			continue
-		}
-		largest := 0.0
-		for _, v := range g.diag {
-			largest = max(largest, math.Abs(v))
-		}
-		switch {
-		case !inRange(largest): // rows are in single precision, however they are computed
-		case single && all(norm, inRange) && all(self, func(s span) bool { return s.high <= mostSingle }):
-			b.unit, b.off = 0x1p-24, b.f.off(norm, most, 0x1p-24)
-		case b.f.within(norm, 0x1p-53, rowTolerance, self):
-			b.unit = 0x1p-53
-		}
-		if !exact {
-			b.sums = nil
-		}
-		b.features = 0
-		for _, s := range b.f.spaces {
-			b.features += float64(len(s.cols))
-		}
-		if b.f.sparse {
-			b.features *= float64(len(g.p.sparse.Value)) / (float64(g.n) * float64(g.p.d))
-		}
-		return b
+	b.f.sparse = g.p.sparse != nil
+	if good := b.choose(g); !good && b.f.sparse && g.p.written {
+		// Sparse points keep their means, so their products may round too much. Those of
+		// the points written out, less their means, may do.
+		g.p.writeOut()
+		b.f.sparse = false
+		b.choose(g)
 	}
+	return b
+}
+
+// choose chooses the tiers by the points and the kernel. It reports whether products are
+// exact enough for all uses.
+func (b *blocks) choose(g *Gram) bool {
+	b.f.centre(g.p, g.place)
+	double := &tierOf[float64]{f: b.f, some: packed[float64]{f: b.f}}
+	strips := func(d *desk[float64], from, to int) *strip[float64] {
+		d.left.lay(b.f, g.p, g.place[from:to])
+		return &d.left
+	}
+	if b.f.sparse {
+		double.sheet = new(strip[float64])
+		double.sheet.layAll(b.f, g.p, g.place)
+		strips = func(_ *desk[float64], from, to int) *strip[float64] { return double.sheet.part(b.f, from, to) }
+	}
+	norm, self, most := double.some.extent(g.n, strips)
+	single, exact := b.f.within(norm, 0x1p-24, rowTolerance, self), b.f.within(norm, 0x1p-53, sumTolerance, self)
+	b.sweeps = b.f.within(norm, 0x1p-53, sweepTolerance, self)
+	largest := 0.0
+	for _, v := range g.diag {
+		largest = max(largest, math.Abs(v))
+	}
+	b.quick, b.exact, b.off, b.features = nil, nil, 0, 0
+	switch {
+	case !inRange(largest): // rows are in single precision, however they are computed
+	case single && all(norm, inRange) && all(self, func(s span) bool { return s.high <= mostSingle }):
+		b.quick = &tierOf[float32]{f: b.f, some: packed[float32]{f: b.f}, copies: true}
+		b.off = b.f.off(norm, most, 0x1p-24)
+	case b.f.within(norm, 0x1p-53, rowTolerance, self):
+		b.quick = double
+	}
+	if exact {
+		b.exact = double
+	}
+	for _, s := range b.f.spaces {
+		b.features += float64(len(s.cols))
+	}
+	if b.f.sparse {
+		b.features *= float64(len(g.p.sparse.Value)) / (float64(g.n) * float64(g.p.d))
+	}
+	return single && exact && b.sweeps
 }
 
 // mostSingle, and one over it, are how far squares of distances and kernel values may go in
@@ -269,13 +231,13 @@ type ordered struct {
 
 func (o ordered) point(dst []float64, i int) []float64 { return o.p.point(dst, int(o.place[i])) }
 
-// held is inBlocks with what Hold needs.
-func heldBlocks(g *Gram) *blocks {
+// holding is inBlocks with what hold needs.
+func holding(g *Gram) *blocks {
 	b := inBlocks(g)
-	if b.rows != nil {
+	if b.held != nil {
 		return b
 	}
-	b.rows = newLately[float32](g.n, g.Room())
+	b.held = newLately[float32](g.n, g.room())
 	switch s := g.store.(type) {
 	case recent:
 		g.store = newReevaluated(g)
@@ -286,23 +248,11 @@ func heldBlocks(g *Gram) *blocks {
 			g.store = m
 		}
 	}
-	switch {
-	case b.unit == 0x1p-24 && g.roomForCopy(4):
-		b.single = &packed[float32]{f: b.f}
-		if g.roomForCopy(8) {
-			b.anew(g)
-			b.single.packSheet(b.sheet)
-		} else {
-			b.single.pack(g.n, b.single.points(g.p, g.place))
-		}
-	case b.unit == 0x1p-53 && g.roomForCopy(8):
-		b.double = &packed[float64]{f: b.f}
-		b.double.pack(g.n, feedOf(g, b.double, b.sheet64, nil, &b.which))
-	}
+	b.laid = b.quick != nil && b.quick.layOut(g)
 	return b
 }
 
-// roomForCopy says whether a copy of the points, at so many bytes a number, fits
+// roomForCopy reports whether a copy of the points, at so many bytes a number, fits
 // beside them.
 func (g *Gram) roomForCopy(bytes float64) bool {
 	left := float64(debug.SetMemoryLimit(-1)) - need(g.n, g.numbers)

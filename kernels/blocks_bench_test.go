@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -58,7 +59,7 @@ func BenchmarkFirstHold(b *testing.B) {
 					b.Fatal(err)
 				}
 				b.StartTimer()
-				heldBlocks(g)
+				holding(g)
 			}
 		})
 		b.Run(fmt.Sprintf("NewGram/%dx%d", s.n, s.d), func(b *testing.B) {
@@ -84,9 +85,9 @@ func BenchmarkTimes(b *testing.B) {
 			for k := range coef {
 				coef[k] = 1
 			}
-			g.Times(dst, idx, coef)
+			_ = g.AddTo(context.Background(), dst, nil, nil, idx, coef, true)
 			for b.Loop() {
-				g.Times(dst, idx, coef)
+				_ = g.AddTo(context.Background(), dst, nil, nil, idx, coef, true)
 			}
 			perSecond(b, 2*m*float64(s.n)*float64(s.d))
 		})
@@ -124,9 +125,9 @@ func BenchmarkHoldSparse(b *testing.B) {
 			b.Fatal(err)
 		}
 		dst, coef, idx := make([]float64, x.N()), make([]float64, m), rand.New(rand.NewPCG(1, 2)).Perm(x.N())[:m]
-		g.Times(dst, idx, coef)
+		_ = g.AddTo(context.Background(), dst, nil, nil, idx, coef, true)
 		for b.Loop() {
-			g.Times(dst, idx, coef)
+			_ = g.AddTo(context.Background(), dst, nil, nil, idx, coef, true)
 		}
 		b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/m, "µs/row")
 	})

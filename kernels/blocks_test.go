@@ -1,6 +1,7 @@
 package kernels_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -34,7 +35,7 @@ func largest(g *kernels.Gram) float64 {
 	return size
 }
 
-// sameRows fails unless Hold gives the rows idx of g, up to tol times the largest
+// sameRows fails unless g keeps the rows idx in single precision, up to tol times the largest
 // entry, as exact, a matrix of the same, gives them.
 func sameRows(t *testing.T, g, exact *kernels.Gram, idx []int, tol float64) {
 	t.Helper()
@@ -52,7 +53,7 @@ func sameRows(t *testing.T, g, exact *kernels.Gram, idx []int, tol float64) {
 	}
 }
 
-// sameSums fails unless Times agrees with the rows of exact up to
+// sameSums fails unless exact sums agree with the rows of exact up to
 // tol·Σ|coef|·max K.
 func sameSums(t *testing.T, g, exact *kernels.Gram, idx []int, tol float64) {
 	t.Helper()
@@ -70,7 +71,7 @@ func sameSums(t *testing.T, g, exact *kernels.Gram, idx []int, tol float64) {
 			want[j] += coef[k] * v
 		}
 	}
-	g.Times(got, idx, coef)
+	_ = g.AddTo(context.Background(), got, nil, nil, idx, coef, true)
 	for j, v := range got {
 		if !(math.Abs(v-want[j]) <= tol*sum*largest(exact)+1e-13*float64(j)) {
 			t.Fatalf("entry %d is %v, want %v", j, v, want[j])
@@ -419,23 +420,21 @@ func TestBlocksAllocate(t *testing.T) {
 		from += 100
 		g.Hold(dst, idx)
 	}
-	times := func() { g.Times(sums, idx, coef) }
+	times := func() { _ = g.AddTo(context.Background(), sums, nil, nil, idx, coef, true) }
 	hold()
 	times()
 	if a := testing.AllocsPerRun(10, hold); a > 100 { // 3 × 16 tasks, 100 rows of 3 chunks
 		t.Errorf("Hold allocates %v times", a)
 	}
 	if a := testing.AllocsPerRun(10, times); a > 100 {
-		t.Errorf("Times allocates %v times", a)
+		t.Errorf("an exact sum allocates %v times", a)
 	}
 }
 
-// What solvers ask of a matrix of blocks.
+// What solvers ask of a matrix.
 var _ interface {
-	solvers.Matrix
-	Room() int
-	Hold(dst [][]float32, idx []int)
-	Times(dst []float64, idx []int, coef []float64)
+	solvers.Blocks
+	solvers.Sweeper
 } = (*kernels.Gram)(nil)
 
 func TestRoom(t *testing.T) {
@@ -495,18 +494,18 @@ func TestHoldWithinMemoryLimit(t *testing.T) {
 	}
 }
 
-// Memory for rows is Hold's once it is called.
+// Memory for rows belongs to those in single precision once one is asked for.
 func TestRowAfterHold(t *testing.T) {
 	const n = 50
 	x := normal(1, n, 2)
 	for _, cache := range []int64{0, 8 * 10 * n} {
 		g := mustGram(t, kernels.RBF(1), x, cache)
 		g.Row(3)
-		g.Times(make([]float64, n), []int{1}, []float64{1}) // keeps nothing, and takes nothing
+		_ = g.AddTo(context.Background(), make([]float64, n), nil, nil, []int{1}, []float64{1}, true) // keeps nothing, and takes nothing
 		g.Row(4)
 		before := g.Evaluations()
 		if g.Row(4); g.Evaluations() != before {
-			t.Error("a row is not kept after Times")
+			t.Error("a row is not kept after an exact sum")
 		}
 		dst := make([][]float32, 1)
 		g.Hold(dst, []int{5})

@@ -1,6 +1,7 @@
 package kernels_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strings"
@@ -175,16 +176,19 @@ func ExampleNewSparseGram() {
 	// Output: [5 0 2]
 }
 
-func ExampleGram_Hold() {
+func ExampleGram_AddTo() {
 	g, err := kernels.NewGram(kernels.RBF(1), [][]float64{{0}, {1}, {3}}, 0)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	rows := make([][]float32, 2)
-	g.Hold(rows, []int{0, 2})
-	fmt.Printf("%.4f %.4f\n", rows[0], rows[1])
-	// Output: [1.0000 0.3679 0.0001] [0.0001 0.0183 1.0000]
+	sums := make([]float64, 3) // K_i0 − K_i2 for all i
+	if err := g.AddTo(context.Background(), sums, nil, nil, []int{0, 2}, []float64{1, -1}, true); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%.4f\n", sums)
+	// Output: [0.9999 0.3496 -0.9999]
 }
 
 func ExampleBasis_Times() {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/svmnb/svmnb/internal/simd"
+	"github.com/svmnb/svmnb/internal/vec"
 )
 
 // A formula is a kernel as a function of dot products: what can be computed for
@@ -117,6 +118,44 @@ func (f *formula) reach(u, tol float64, self []span) []float64 {
 		r[s] = f.root.reach(s, u, tol, self[s])
 	}
 	return r
+}
+
+// inner is a kernel that is a function of x·z or of ‖x − z‖², of features that may
+// have weights.
+type inner struct {
+	distance bool
+	weights  []float64         // what features are multiplied by first; nil for 1
+	gamma    float64           // of a Gaussian, exp(−γ‖x − z‖²); 0 for others
+	of       func(v []float64) // turns x·z, or ‖x − z‖² ≥ 0, into kernel values
+}
+
+// innerOf returns k for points of d features as a function of what is bilinear in
+// them, and whether it is one.
+func innerOf(k Kernel, d int) (inner, bool) {
+	if k, ok := as[interface{ inner(d int) inner }](k); ok {
+		return k.inner(d), true
+	}
+	var of func(float64) float64
+	r, distance := k.(Radial)
+	if distance {
+		of = r.OfSquaredDistance
+	} else if p, ok := k.(DotProduct); ok {
+		of = p.OfDot
+	} else {
+		return inner{}, false
+	}
+	return inner{distance: distance, of: eachOf(k, of)}, true
+}
+
+// sums returns the loop over the features of points in columns that comes before of.
+func (in inner) sums() func(dst, x, columns []float64, stride int) {
+	switch {
+	case in.weights != nil:
+		return vec.WeightedSquaredDistances(in.weights)
+	case in.distance:
+		return simd.SquaredDistances
+	}
+	return simd.Dots
 }
 
 type innerTerm struct {

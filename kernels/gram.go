@@ -46,10 +46,7 @@ type Gram struct {
 	centred *Gram
 	offset  []float64
 
-	// A *blocks, from the first call of Hold or Times on. The package of a cell compiles
-	// again all methods of generic types that it can see in fields and methods of others,
-	// a third of a second here; it does not see this one's.
-	blocks any
+	blocks *blocks // nil until inBlocks makes it
 }
 
 // MemoryError says that a matrix cannot be had within Go's memory limit.
@@ -87,12 +84,12 @@ func NewGram(k Kernel, x [][]float64, cacheBytes int64) (g *Gram, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return newGram(k, len(x), d, d, cacheBytes, func() (*points, rower) { return overCopy(k, x, d, start) })
+	return newGram(k, len(x), d, d, cacheBytes, func() *points { return laidOut(k, x, d, start) })
 }
 
 // newGram returns the matrix of n points of d features that take the memory of
 // so many numbers each.
-func newGram(k Kernel, n, d, numbers int, cacheBytes int64, over func() (*points, rower)) (*Gram, error) {
+func newGram(k Kernel, n, d, numbers int, cacheBytes int64, lay func() *points) (*Gram, error) {
 	rows, err := rowsHeld(n, numbers, cacheBytes, debug.SetMemoryLimit(-1))
 	if e, ok := err.(*MemoryError); ok {
 		e.D = d
@@ -100,7 +97,9 @@ func newGram(k Kernel, n, d, numbers int, cacheBytes int64, over func() (*points
 	}
 	defer named(nil)
 	g := &Gram{n: n, kernel: k, numbers: numbers, cacheBytes: cacheBytes, order: make([]int32, n), place: make([]int32, n), x: make([]float64, d)}
-	g.p, g.rower = over()
+	g.p = lay()
+	g.rower = rowerOf(k, g.p)
+	g.p.settle()
 	if g.diag, err = diagonal(k, "x", g.rower, g.p, &g.work); err != nil {
 		return nil, err
 	}

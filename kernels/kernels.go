@@ -5,15 +5,15 @@
 // the call that made it. [NewGram] makes the matrix of a training set,
 // [Against] the rows by which a trained machine predicts. Both give the same
 // bits for the same pair of points, in whatever order, from whatever store and
-// on whatever machine. [Gram.Hold], [Gram.Times] and [Basis.Times] give up the last
-// bits for products of matrices. Points that are mostly zeros are a [CSR], which
-// [NewSparseGram] and [AgainstSparse] take.
+// on whatever machine. [Gram.Among], [Gram.AddTo], [Gram.Sweep] and [Basis.Times]
+// give up the last bits for products of matrices. Points that are mostly zeros are a
+// [CSR], which [NewSparseGram] and [AgainstSparse] take.
 //
 // [Sum], [Product], [Scale], [Normalised], [Centred] and [Columns] make kernels of
 // kernels. [Hyperparameters] are what can be learned of one, all but what is [Fixed],
-// and a [Gradient] has its derivatives by them. [Strings] makes points of strings, for [Spectrum] and [GapWeighted];
-// the points of [Precomputed] carry a matrix from elsewhere. Package mercer asks
-// whether a function is a kernel at all.
+// and a [Gradient] has its derivatives by them. [Strings] makes points of strings, for
+// [Spectrum] and [GapWeighted]; the points of [Precomputed] carry a matrix from
+// elsewhere. Package mercer asks whether a function is a kernel at all.
 package kernels
 
 import (

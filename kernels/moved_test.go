@@ -18,9 +18,9 @@ func TestSweepMoved(t *testing.T) {
 	}
 	g.swap(1, 5)
 	g.swap(5, 19)
-	for _, lower := range []bool{false, true} {
+	for height, lower := range []bool{false, true} {
 		rows := make([][]float64, n)
-		if err := g.Sweep(context.Background(), lower, func(i int, row []float64) { rows[i] = append([]float64{}, row...) }); err != nil {
+		if err := g.Sweep(context.Background(), height, func(i, _ int, r [][]float64) { rows[i] = append([]float64{}, r[0]...) }); err != nil {
 			t.Fatal(err)
 		}
 		reference, err := NewGram(k, x, NoCache)
@@ -61,8 +61,9 @@ func TestMostlyZero(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if b := inBlocks(g); b.f.sparse != c.want || b.unit != 0x1p-24 || b.sums == nil {
-			t.Errorf("%s: by compressed rows %v, unit %g", c.name, b.f.sparse, b.unit)
+		b := inBlocks(g)
+		if _, single := b.quick.(*tierOf[float32]); b.f.sparse != c.want || !single || b.exact == nil {
+			t.Errorf("%s: by compressed rows %v, in single precision %v", c.name, b.f.sparse, single)
 		}
 	}
 }
@@ -124,7 +125,7 @@ func TestKeptWithoutZeros(t *testing.T) {
 				t.Errorf("%s: products by compressed rows %v, want %v", c.name, f.sparse, c.by)
 			}
 			sum, want := make([]float64, n), b.Row(nil, c.x[9])
-			g.Times(sum, []int{9}, []float64{1})
+			_ = g.AddTo(context.Background(), sum, nil, nil, []int{9}, []float64{1}, true)
 			for j, v := range sum {
 				if !(math.Abs(v-want[j]) <= 0x1p-30*g.Diag()[9]) {
 					t.Fatalf("%s: K[9][%d] is %v by products, want %v", c.name, j, v, want[j])

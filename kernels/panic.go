@@ -81,12 +81,14 @@ func named(order []int32) {
 	}
 }
 
-// ofEach sets each number to what a kernel's own function makes of it.
-func ofEach(k Kernel, v []float64, of func(float64) float64) {
-	j := 0
-	defer pairOf(k, &j)
-	for ; j < len(v); j++ {
-		v[j] = of(v[j])
+// eachOf returns what sets each number to what a kernel's own function makes of it.
+func eachOf(k Kernel, of func(float64) float64) func(v []float64) {
+	return func(v []float64) {
+		j := 0
+		defer pairOf(k, &j)
+		for ; j < len(v); j++ {
+			v[j] = of(v[j])
+		}
 	}
 }
 

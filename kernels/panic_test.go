@@ -103,26 +103,22 @@ func TestKernelPanics(t *testing.T) {
 					}
 				},
 				"Row, again": func() { _ = panicOf(func() { g.Row(i) }); g.Row(i); g.Row(j) },
-				"Sweep":      func() { _ = g.Sweep(context.Background(), false, func(int, []float64) {}) },
+				"Sweep":      func() { _ = g.Sweep(context.Background(), 0, func(int, int, [][]float64) {}) },
 				"Sweep, lower": func() {
 					g.Row(0)
-					_ = g.Sweep(context.Background(), true, func(int, []float64) {})
+					_ = g.Sweep(context.Background(), 1, func(int, int, [][]float64) {})
 				},
-				"SweepBlocks": func() { _ = g.SweepBlocks(context.Background(), 8, func(int, int, [][]float64) {}) },
-				"Hold":        func() { g.Hold(rows[:9], []int{1, 2, 3, i, 5, 6, 7, 8, 9}) },
-				"Times":       func() { g.Times(dst, idx, coef) },
-				"TimesAt":     func() { g.TimesAt(dst, nil, idx, coef) },
-				"Among":       func() { g.Among(make([]float32, 9), []int{i, 2, j}, nil, nil) },
-				"Accumulate":  func() { g.Accumulate(dst, nil, idx, coef) },
-				"Basis.Times": func() { Against(k, x).Times(dst, x, coef) },
+				"Sweep, blocks": func() { _ = g.Sweep(context.Background(), 8, func(int, int, [][]float64) {}) },
+				"Hold":          func() { g.Hold(rows[:9], []int{1, 2, 3, i, 5, 6, 7, 8, 9}) },
+				"AddTo, exact":  func() { _ = g.AddTo(context.Background(), dst, nil, nil, idx, coef, true) },
+				"Among":         func() { g.Among(make([]float32, 9), []int{i, 2, j}, nil, nil) },
+				"AddTo":         func() { _ = g.AddTo(context.Background(), dst, nil, nil, idx, coef, false) },
+				"Basis.Times":   func() { Against(k, x).Times(dst, x, coef) },
 			} {
 				for _, cache := range []int64{0, NoCache, int64(8 * 5 * n)} {
 					var err error
 					if g, err = NewGram(k, x, cache); err != nil {
 						t.Fatal(err)
-					}
-					if name == "TimesAt" && inBlocks(g).sums == nil {
-						continue // it is for matrices in blocks
 					}
 					if name == "Hold" && g.Room() < 9 {
 						continue

@@ -136,6 +136,28 @@ func newPoints(x [][]float64, d int) *points {
 	return &points{n: len(x), d: d, rows: slices.Clone(x)}
 }
 
+// few is the number of points below which a solver asks for single rows, so that points
+// had better be by columns from the beginning.
+const few = 600
+
+// laidOut returns a copy of the points x as a Gram of k keeps them: few points by columns
+// where k wants these; points that are mostly zero without their zeros where k can be
+// computed from products of such; else by rows.
+func laidOut(k Kernel, x [][]float64, d int, start []int) *points {
+	if _, ok := innerOf(k, d); ok && len(x) < few {
+		p := newPoints(x, d)
+		p.byColumns()
+		p.rows = nil
+		return p
+	}
+	if mostlyZero(len(x), d, start[len(x)]) && formulaOf(k, d) != nil {
+		p := newSparsePoints(withoutZeros(table(x), d, start))
+		p.written = true
+		return p
+	}
+	return newPoints(copied(x, d), d)
+}
+
 // copied returns a copy of x, all of d features.
 func copied(x [][]float64, d int) [][]float64 {
 	all, rows := make([]float64, len(x)*d), make([][]float64, len(x))

@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"testing"
@@ -41,9 +42,9 @@ func TestBlocksAtEveryScale(t *testing.T) {
 					t.Errorf("%g, %v: %s has %g, want %g", s, k, name, got, want)
 				}
 			}
-			g.Times(afresh, idx, coef)
+			_ = g.AddTo(context.Background(), afresh, nil, nil, idx, coef, true)
 			for i, v := range afresh {
-				near(fmt.Sprintf("Times[%d]", i), v, exactly[i], 1e-8)
+				near(fmt.Sprintf("exactly[%d]", i), v, exactly[i], 1e-8)
 			}
 			if !g.InBlocks() {
 				if s == 1 && size > 1e-30 && size < 1e30 {
@@ -53,10 +54,10 @@ func TestBlocksAtEveryScale(t *testing.T) {
 			}
 			among, sums, held := make([]float32, n*n), make([]float64, n), make([][]float32, n)
 			g.Among(among, idx, nil, nil)
-			g.Accumulate(sums, nil, idx, coef)
+			_ = g.AddTo(context.Background(), sums, nil, nil, idx, coef, false)
 			g.Hold(held, idx)
 			for i := range x {
-				near(fmt.Sprintf("Accumulate[%d]", i), sums[i], exactly[i], 1e-4)
+				near(fmt.Sprintf("quickly[%d]", i), sums[i], exactly[i], 1e-4)
 				for j := range x {
 					v := k.Eval(x[i], x[j])
 					near(fmt.Sprintf("Among[%d, %d]", i, j), float64(among[i*n+j]), v, 1e-4)

@@ -4,9 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"github.com/svmnb/svmnb/internal/simd"
-	"github.com/svmnb/svmnb/internal/vec"
 )
 
 // A rower computes the kernel values of any point with the n points of a set.
@@ -45,27 +42,6 @@ func over(k Kernel, x [][]float64, d int) (*points, rower) {
 	return p, r
 }
 
-// few is below how many points a matrix is asked for row by row by whoever solves
-// a programme on it: below, points go by columns at once.
-const few = 600
-
-// overCopy is over of a copy of x: of few points by columns, where k will want them,
-// and without zeros where they are most of it and k goes in blocks.
-func overCopy(k Kernel, x [][]float64, d int, start []int) (*points, rower) {
-	if _, ok := innerOf(k, d); ok && len(x) < few {
-		p := newPoints(x, d)
-		p.byColumns()
-		p.rows = nil
-		return p, rowerOf(k, p)
-	}
-	if mostlyZero(len(x), d, start[len(x)]) && formulaOf(k, d) != nil {
-		p := newSparsePoints(withoutZeros(table(x), d, start))
-		p.written = true
-		return p, rowerOf(k, p)
-	}
-	return over(k, copied(x, d), d)
-}
-
 // rowerOf makes the rower of k.
 func rowerOf(k Kernel, p *points) rower {
 	if k, ok := as[interface{ rower(p *points) rower }](k); ok {
@@ -93,41 +69,6 @@ func rowerOf(k Kernel, p *points) rower {
 		p.byColumns()
 	}
 	return loop
-}
-
-// inner is a kernel that is a function of x·z or of ‖x − z‖², of features that may
-// have weights.
-type inner struct {
-	distance bool
-	weights  []float64         // what features are multiplied by first; nil for 1
-	gamma    float64           // of a Gaussian, exp(−γ‖x − z‖²); 0 for others
-	of       func(v []float64) // turns x·z, or ‖x − z‖² ≥ 0, into kernel values
-}
-
-// innerOf returns k for points of d features as a function of what is bilinear in
-// them, and whether it is one.
-func innerOf(k Kernel, d int) (inner, bool) {
-	if k, ok := as[interface{ inner(d int) inner }](k); ok {
-		return k.inner(d), true
-	}
-	switch k := k.(type) {
-	case Radial:
-		return inner{distance: true, of: func(v []float64) { ofEach(k, v, k.OfSquaredDistance) }}, true
-	case DotProduct:
-		return inner{of: func(v []float64) { ofEach(k, v, k.OfDot) }}, true
-	}
-	return inner{}, false
-}
-
-// sums returns the loop over the features of points in columns that comes before of.
-func (in inner) sums() func(dst, x, columns []float64, stride int) {
-	switch {
-	case in.weights != nil:
-		return vec.WeightedSquaredDistances(in.weights)
-	case in.distance:
-		return simd.SquaredDistances
-	}
-	return simd.Dots
 }
 
 // block is how many entries of a row are computed at a time, so that they are

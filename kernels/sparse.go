@@ -299,10 +299,7 @@ func NewSparseGram(k Kernel, x CSR, cacheBytes int64) (g *Gram, err error) {
 	}
 	// An entry takes 12 bytes, and with its copy for blocks about three numbers.
 	perPoint := 3*len(x.Index)/x.N() + 1
-	return newGram(k, x.N(), x.D, perPoint, cacheBytes, func() (*points, rower) {
-		p := newSparsePoints(x)
-		return p, rowerOf(k, p)
-	})
+	return newGram(k, x.N(), x.D, perPoint, cacheBytes, func() *points { return newSparsePoints(x) })
 }
 
 // AgainstSparse is [Against] for sparse points, which it keeps without copying

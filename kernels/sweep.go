@@ -8,40 +8,51 @@ import (
 	"github.com/svmnb/svmnb/internal/parallel"
 )
 
-// Sweep calls do with every row of the matrix, once each, in no particular order
-// and from GOMAXPROCS goroutines at a time. The row is that of [Gram.Row], its
-// first i+1 entries where lower is set and all n else; do does not write to it and
-// keeps it no longer than the call. It is how a method reads all of the matrix,
-// for a factorisation or a product with vectors. From 512 points on products of
-// matrices in double precision give the values where they can, which rounds them
-// differently; below, they have the bits of Row.
+// Sweep calls do with all of the matrix, from GOMAXPROCS goroutines at a time and in no
+// particular order. rows[r][c] is K_{i+r, j+c}; do does not write to the rows and keeps
+// them no longer than the call. It is how a method reads the whole matrix, for a
+// factorisation or a product with vectors.
 //
-// Where all n² entries fit into the memory for rows they are computed once and
-// kept. Else nothing is, and each sweep costs n² evaluations, half as many where
-// lower is set. When ctx ends the error is context.Cause(ctx).
-func (g *Gram) Sweep(ctx context.Context, lower bool, do func(i int, row []float64)) error {
+//   - Where height is 0, do gets each row whole: rows has one, j is 0.
+//   - Where height is 1, it gets each row up to the diagonal, i + 1 entries.
+//   - Else it gets blocks of at most so many rows, for a method that lays the matrix out
+//     in another way. The i of a block of several rows is a multiple of height, and its
+//     rows have equally many columns. Every entry up to the diagonal comes once, some
+//     above it besides.
+//
+// From 512 points on products of matrices in double precision give the values where they
+// can, which rounds them otherwise than Row; below, they have the bits of Row.
+//
+// Where all n² entries fit into the memory for rows they are computed once and kept.
+// Else nothing is kept, and each sweep costs n² evaluations, half as many where height is
+// not 0. When ctx ends the error is context.Cause(ctx).
+func (g *Gram) Sweep(ctx context.Context, height int, do func(i, j int, rows [][]float64)) error {
 	defer named(g.order)
+	if height > 1 && g.sweepsBlocks(height) {
+		return g.sweepBlocks(ctx, height, do)
+	}
 	wanted := func(i int) int {
-		if lower {
+		if height > 0 {
 			return i + 1
 		}
 		return g.n
 	}
+	give := func(i int, row []float64) { do(i, 0, [][]float64{row[:wanted(i)]}) }
 	if m, ok := g.store.(*dense); ok {
 		if err := m.complete(ctx); err != nil {
 			return err
 		}
-		return parallel.For(ctx, workers(), g.n, func(_, i int) { do(i, m.rows[i][:wanted(i)]) })
+		return parallel.For(ctx, workers(), g.n, func(_, i int) { give(i, m.rows[i]) })
 	}
 	if slices.IsSorted(g.order) {
-		return g.compute(ctx, g.n, wanted, do)
+		return g.compute(ctx, g.n, wanted, give)
 	}
 	return g.compute(ctx, g.n, func(int) int { return g.n }, func(t int, moved []float64) {
-		i, row := int(g.order[t]), make([]float64, g.n)
+		row := make([]float64, g.n)
 		for s, v := range moved {
 			row[g.order[s]] = v
 		}
-		do(i, row[:wanted(i)])
+		give(int(g.order[t]), row)
 	})
 }
 
@@ -81,7 +92,7 @@ func (g *Gram) compute(ctx context.Context, rows int, length func(t int) int, do
 const sweptRows = 1 << 17
 
 // onTheRight lays the first n points of g out, and says where which stands. It is no
-// method, lest cells compile what it returns (see Gram).
+// method, so that cells need not compile the methods of what it returns (see tier).
 func onTheRight(g *Gram, n int) (p *packed[float64], stands []int32) {
 	p = &packed[float64]{f: inBlocks(g).f}
 	stands = make([]int32, g.n)
@@ -131,21 +142,16 @@ func (g *Gram) computeInBlocks(ctx context.Context, rows int, length func(t int)
 	return err
 }
 
-// SweepBlocks calls do with the matrix up to the diagonal, from GOMAXPROCS goroutines at
-// a time and in no particular order: rows[r][c] is K_{i+r,j+c}. A block has at most high
-// rows, of which the first, i, is a multiple of high where there is more than one; every
-// row of it as many columns. Each entry up to the diagonal comes once, some above it
-// besides. do does not write to the rows and keeps them no longer than the call. It is
-// for whoever lays the matrix out otherwise than by rows; values and errors are those of
-// [Gram.Sweep].
-func (g *Gram) SweepBlocks(ctx context.Context, high int, do func(i, j int, rows [][]float64)) error {
-	defer named(g.order)
-	_, held := g.store.(*dense)
-	if held || g.n < sweptInBlocks || high > leftStrip || !inBlocks(g).sweeps || !slices.IsSorted(g.order) {
-		return g.Sweep(ctx, true, func(i int, row []float64) { do(i, 0, [][]float64{row}) })
-	}
+// sweepsBlocks reports whether blocks of so many rows are computed as such: where rows are
+// not kept, and products of matrices give them.
+func (g *Gram) sweepsBlocks(height int) bool {
+	_, kept := g.store.(*dense)
+	return !kept && g.n >= sweptInBlocks && height <= leftStrip && inBlocks(g).sweeps && slices.IsSorted(g.order)
+}
+
+func (g *Gram) sweepBlocks(ctx context.Context, height int, do func(i, j int, rows [][]float64)) error {
 	p, stands := onTheRight(g, g.n)
-	strip := high * max(1, blockRows/high)
+	strip := height * max(1, blockRows/height)
 	count := (g.n + strip - 1) / strip
 	evaluations := make([]int64, workers())
 	err := p.eachUntil(ctx, count, func(d *desk[float64], worker, task int) {
@@ -164,8 +170,8 @@ func (g *Gram) SweepBlocks(ctx context.Context, high int, do func(i, j int, rows
 				}
 				evaluations[worker] += int64(max(0, min(c.n, i+1-j)))
 			}
-			for r := 0; r < len(rows); r += high {
-				do(from+r, j, rows[r:min(r+high, len(rows))])
+			for r := 0; r < len(rows); r += height {
+				do(from+r, j, rows[r:min(r+height, len(rows))])
 			}
 		}
 	})

@@ -70,8 +70,8 @@ func TestSweepOfMany(t *testing.T) {
 								t.Fatal(err)
 							}
 							g.Row(n / 2)
-							if err := g.Sweep(context.Background(), lower, func(i int, row []float64) {
-								for j, v := range row {
+							if err := g.Sweep(context.Background(), height(lower), func(i, _ int, rows [][]float64) {
+								for j, v := range rows[0] {
 									// Each of these grows with distance from itself or falls with it.
 									size := max(reference.Diag()[i], reference.Diag()[j])
 									if want := k.Eval(x[i], x[j]); math.Abs(v-want) > 1e-11*size || i == j && v != reference.Diag()[i] {
@@ -89,17 +89,25 @@ func TestSweepOfMany(t *testing.T) {
 	}
 }
 
+// height is that of a sweep of rows, whole or up to the diagonal.
+func height(lower bool) int {
+	if lower {
+		return 1
+	}
+	return 0
+}
+
 func sweep(t *testing.T, g, reference *kernels.Gram, lower bool) {
 	t.Helper()
 	var mu sync.Mutex
 	rows := make([][]float64, g.Dim())
-	if err := g.Sweep(context.Background(), lower, func(i int, row []float64) {
+	if err := g.Sweep(context.Background(), height(lower), func(i, _ int, part [][]float64) {
 		mu.Lock()
 		defer mu.Unlock()
 		if rows[i] != nil {
 			t.Errorf("row %d came twice", i)
 		}
-		rows[i] = append([]float64{}, row...)
+		rows[i] = append([]float64{}, part[0]...)
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -114,9 +122,9 @@ func sweep(t *testing.T, g, reference *kernels.Gram, lower bool) {
 	}
 }
 
-// TestSweepBlocks: every entry up to the diagonal once, with the bits of Sweep, in blocks
+// TestSweepByBlocks: every entry up to the diagonal once, with the bits of Sweep, in blocks
 // no higher than was asked for and within as many rows.
-func TestSweepBlocks(t *testing.T) {
+func TestSweepByBlocks(t *testing.T) {
 	for _, n := range []int{1, 30, 600, 800} {
 		x := normal(uint64(n), n, 3)
 		for _, k := range []kernels.Kernel{kernels.RBF(0.1), kernels.Sum(kernels.Linear(), kernels.RBF(2)), kernels.Laplacian(0.2)} {
@@ -131,7 +139,7 @@ func TestSweepBlocks(t *testing.T) {
 						got[i] = make([]float64, i+1)
 					}
 					var mu sync.Mutex
-					if err := g.SweepBlocks(context.Background(), high, func(i, j int, rows [][]float64) {
+					if err := g.Sweep(context.Background(), high, func(i, j int, rows [][]float64) {
 						mu.Lock()
 						defer mu.Unlock()
 						if len(rows) > 1 && i/high != (i+len(rows)-1)/high {
@@ -157,8 +165,8 @@ func TestSweepBlocks(t *testing.T) {
 					if got := g.Evaluations(); got != int64(n*(n+1)/2+n) && cache == kernels.NoCache {
 						t.Errorf("%v, n = %d: %d evaluations", k, n, g.Evaluations())
 					}
-					if err := g.Sweep(context.Background(), true, func(i int, row []float64) {
-						if !sameBits(got[i], row) {
+					if err := g.Sweep(context.Background(), 1, func(i, _ int, rows [][]float64) {
+						if !sameBits(got[i], rows[0]) {
 							t.Errorf("%v, n = %d, blocks of %d rows: row %d is another", k, n, high, i)
 						}
 					}); err != nil {
@@ -172,7 +180,7 @@ func TestSweepBlocks(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(gone)
 	g, _ := kernels.NewGram(kernels.RBF(1), normal(1, 600, 2), kernels.NoCache)
-	if err := g.SweepBlocks(ctx, 48, func(int, int, [][]float64) { t.Error("a block after the end") }); err != gone {
+	if err := g.Sweep(ctx, 48, func(int, int, [][]float64) { t.Error("a block after the end") }); err != gone {
 		t.Error(err)
 	}
 }
@@ -186,16 +194,16 @@ func TestSweepEnds(t *testing.T) {
 		gone := errors.New("gone")
 		ctx, cancel := context.WithCancelCause(context.Background())
 		cancel(gone)
-		if err := g.Sweep(ctx, false, func(int, []float64) { t.Error("a row after the end") }); err != gone {
+		if err := g.Sweep(ctx, 0, func(int, int, [][]float64) { t.Error("a row after the end") }); err != gone {
 			t.Error(err)
 		}
 		var mu sync.Mutex
 		count := 0
-		if err := g.Sweep(context.Background(), false, func(i int, row []float64) {
+		if err := g.Sweep(context.Background(), 0, func(i, _ int, rows [][]float64) {
 			mu.Lock()
 			defer mu.Unlock()
-			if count++; row[i] != 1 {
-				t.Errorf("K_%d,%d is %v", i, i, row[i])
+			if count++; rows[0][i] != 1 {
+				t.Errorf("K_%d,%d is %v", i, i, rows[0][i])
 			}
 		}); err != nil || count != n {
 			t.Error(count, err)
@@ -211,7 +219,7 @@ func BenchmarkSweep(b *testing.B) {
 					x := normal(1, n, 8)
 					for b.Loop() {
 						g := mustGram(b, kernels.RBF(0.1), x, cache)
-						if err := g.Sweep(context.Background(), lower, func(int, []float64) {}); err != nil {
+						if err := g.Sweep(context.Background(), height(lower), func(int, int, [][]float64) {}); err != nil {
 							b.Fatal(err)
 						}
 					}

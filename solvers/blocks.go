@@ -1,30 +1,33 @@
 package solvers
 
+import "context"
+
 import "github.com/svmnb/svmnb/internal/rows"
 
 // Blocks is a Matrix that computes many kernel values at once for far less than
 // one after the other. Package blocks solves on it.
 type Blocks interface {
 	Matrix
-	// Among sets dst[k·q+l] to K of the points idx[k] and idx[l], q = len(idx). A
-	// point may be there twice. was, other memory unless of is empty, has such values
-	// among the points of, but for the diagonal: they need not be computed again.
+	// Among sets dst[k·q+l] to K of the points idx[k] and idx[l] in single precision,
+	// q = len(idx). A point may be there twice. was, other memory unless of is empty, has
+	// such values among the points of, but for the diagonal: they need not be computed
+	// again.
 	Among(dst []float32, idx []int, was []float32, of []int)
-	// Accumulate adds Σ_k coef[k] K(on[r], idx[k]) to dst[r]; nil on is all points.
-	// Kernel values are those of Among, in single precision, with errors below
-	// 2⁻¹⁶ of the largest or so; their sum is in double precision.
-	Accumulate(dst []float64, on, idx []int, coef []float64)
+	// AddTo adds Σ_k coef[k] K(on[r], idx[k]) to dst[r]; nil on is all points. Kernel
+	// values are those of Among, with errors below 2⁻¹⁶ of the largest or so, and their
+	// sum is in double precision. A slack that is not nil gets, added to slack[r], a
+	// bound of what rounding has moved dst[r] by.
+	//
+	// Where exact is set everything is in double precision and from the points afresh, as
+	// the residual of a certificate wants it, and slack is nil. Where on and idx are the
+	// same slice as well, K_ij = K_ji may be computed once.
+	//
+	// AddTo returns context.Cause(ctx) within a second after ctx has ended; dst then has
+	// a part of the sum.
+	AddTo(ctx context.Context, dst, slack []float64, on, idx []int, coef []float64, exact bool) error
 	// InBlocks reports whether that is so for this kernel; else it is better asked
 	// for rows, and nothing here is.
 	InBlocks() bool
-	// Enclose is Accumulate that also adds to slack[r] a bound of what rounding has
-	// moved dst[r] by.
-	Enclose(dst, slack []float64, on, idx []int, coef []float64)
-	// TimesAt is Accumulate in double precision and from the points afresh: the
-	// residual of a certificate. Mutual is TimesAt of the points a by b, and of b by
-	// a, with every value computed once.
-	TimesAt(dst []float64, on, idx []int, coef []float64)
-	Mutual(dstA, dstB []float64, a, b []int, coefA, coefB []float64)
 }
 
 // BlocksOf returns the Blocks behind k and how many points it has: half as many

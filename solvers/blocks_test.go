@@ -24,9 +24,9 @@ func UseAbove(e func(size int) Method, f Method) { engine, fast = e, f }
 type blocked struct {
 	*gram
 	sums, exact int            // kernel values summed in single and in double precision
-	during      func(sums int) // called by Accumulate
+	during      func(sums int) // called by AddTo
 	byRows      bool
-	loose       bool // Enclose knows nothing
+	loose       bool // no bound is known of what rounding does
 	known       int  // points that were said to be known
 }
 
@@ -50,9 +50,24 @@ func (m *blocked) Among(dst []float32, idx []int, was []float32, of []int) {
 	}
 }
 
-func (m *blocked) Accumulate(dst []float64, on, idx []int, coef []float64) {
-	m.sums += len(dst) * len(idx)
-	if m.during != nil {
+func (m *blocked) InBlocks() bool { return !m.byRows }
+
+func (m *blocked) AddTo(ctx context.Context, dst, slack []float64, on, idx []int, coef []float64, exact bool) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if on == nil && len(dst) != m.Dim() {
+		panic("a sum at all points has room for some")
+	}
+	switch {
+	case exact && len(on) > 0 && len(on) == len(idx) && &on[0] == &idx[0]:
+		m.exact += len(idx) * (len(idx) + 1) / 2
+	case exact:
+		m.exact += len(dst) * len(idx)
+	case slack == nil: // the sums that a run takes, without its certificate
+		m.sums += len(dst) * len(idx)
+	}
+	if m.during != nil && !exact {
 		m.during(m.sums)
 	}
 	for r := range dst {
@@ -61,16 +76,13 @@ func (m *blocked) Accumulate(dst []float64, on, idx []int, coef []float64) {
 			i = on[r]
 		}
 		for k, j := range idx {
-			dst[r] += coef[k] * float64(float32(m.k[i][j]))
+			v := m.k[i][j]
+			if !exact {
+				v = float64(float32(v))
+			}
+			dst[r] += coef[k] * v
 		}
 	}
-}
-
-func (m *blocked) InBlocks() bool { return !m.byRows }
-
-func (m *blocked) Enclose(dst, slack []float64, on, idx []int, coef []float64) {
-	m.Accumulate(dst, on, idx, coef)
-	m.sums -= len(dst) * len(idx) // which count what a run takes
 	for _, c := range coef {
 		for r := range slack {
 			slack[r] += 0x1p-23 * math.Abs(c)
@@ -79,25 +91,7 @@ func (m *blocked) Enclose(dst, slack []float64, on, idx []int, coef []float64) {
 			}
 		}
 	}
-}
-
-func (m *blocked) Mutual(dstA, dstB []float64, a, b []int, coefA, coefB []float64) {
-	m.exact -= len(a) * len(b) // once, not twice
-	m.TimesAt(dstA, a, b, coefB)
-	m.TimesAt(dstB, b, a, coefA)
-}
-
-func (m *blocked) TimesAt(dst []float64, on, idx []int, coef []float64) {
-	m.exact += len(dst) * len(idx)
-	for r := range dst {
-		i := r
-		if on != nil {
-			i = on[r]
-		}
-		for k, j := range idx {
-			dst[r] += coef[k] * m.k[i][j]
-		}
-	}
+	return context.Cause(ctx)
 }
 
 // inBlocks returns p on a matrix with Blocks, doubled where that of p is.
@@ -182,7 +176,7 @@ func TestOpenPoints(t *testing.T) {
 		var c [2]Certificate
 		for k := range exact {
 			b.loose, b.exact = k == 0, 0
-			f, _ := q.residualBy(b, 0, alpha, never)
+			f, _ := q.residualBy(context.Background(), b, 0, alpha)
 			c[k], exact[k] = q.certify(alpha, f), b.exact
 		}
 		if c[0] != c[1] {

@@ -1,28 +1,29 @@
 package solvers
 
-import "math"
+import (
+	"context"
+	"math"
+)
 
 // F returns F_i = −s_i (Qα + p)_i, computed afresh from the rows of the non-zero α, or by
 // way of w where K knows its factor. Of the two multipliers of a point of a tube the
 // difference is taken first: they may be large and alike.
 func (p *Problem) F(alpha []float64) []float64 {
-	f, _ := p.residualUntil(alpha, never)
+	f, _ := p.residualUntil(context.Background(), alpha)
 	return f
 }
 
 // FInBlocks is F for a method that asks K for [Blocks] and has no rows of it in memory.
 func (p *Problem) FInBlocks(alpha []float64) []float64 {
 	b, _ := BlocksOf(p.K)
-	f, _ := p.residualBy(b, 0, alpha, never)
+	f, _ := p.residualBy(context.Background(), b, 0, alpha)
 	return f
 }
 
-func never() bool { return false }
-
-// residualUntil gives up, and returns false, when over says so.
-func (p *Problem) residualUntil(alpha []float64, over func() bool) ([]float64, bool) {
+// residualUntil gives up, and returns false, when ctx ends.
+func (p *Problem) residualUntil(ctx context.Context, alpha []float64) ([]float64, bool) {
 	b, _ := BlocksOf(p.K)
-	return p.residualBy(b, bulk, alpha, over)
+	return p.residualBy(ctx, b, bulk, alpha)
 }
 
 // bulk is from how many kernel values on a residual is a product of matrices,
@@ -31,7 +32,7 @@ const bulk = 1 << 22
 
 // residualBy is residualUntil that takes products of matrices from so many kernel
 // values on, where there are blocks.
-func (p *Problem) residualBy(b Blocks, from int, alpha []float64, over func() bool) ([]float64, bool) {
+func (p *Problem) residualBy(ctx context.Context, b Blocks, from int, alpha []float64) ([]float64, bool) {
 	f := make([]float64, len(alpha))
 	for i := range f {
 		f[i] = -p.S[i] * p.P[i]
@@ -59,10 +60,10 @@ func (p *Problem) residualBy(b Blocks, from int, alpha []float64, over func() bo
 		return f, true
 	}
 	if b != nil && len(v.idx)*n >= from {
-		return f, v.residual(p, b, f, alpha, over)
+		return f, v.residual(ctx, p, b, f, alpha) == nil
 	}
 	for k, j := range v.idx {
-		if over() {
+		if ctx.Err() != nil {
 			return nil, false
 		}
 		row, c := rows.Row(j), v.coef[k]
@@ -109,64 +110,41 @@ func (p *Problem) vectors(alpha []float64, n int) (v vectors) {
 // between m and M, by more than rounding to single precision can have moved it, adds
 // exactly nothing to W, to the gap or to the violation: there single precision is
 // enough.
-func (v vectors) residual(p *Problem, b Blocks, f, alpha []float64, over func() bool) bool {
-	n := b.Dim()
-	sum := make([]float64, n)
-	at := make([]float64, len(v.idx))
-	for from := 0; from < len(v.idx); from += share {
-		if over() {
-			return false
+func (v vectors) residual(ctx context.Context, p *Problem, b Blocks, f, alpha []float64) error {
+	sum := make([]float64, b.Dim())
+	// add adds the exact sum at the points on.
+	add := func(on []int) error {
+		if len(on) == 0 {
+			return nil
 		}
-		to := min(from+share, len(v.idx))
-		b.TimesAt(at[from:to], v.idx[from:to], v.idx[from:to], v.coef[from:to])
-		b.Mutual(at[from:to], at[to:], v.idx[from:to], v.idx[to:], v.coef[from:to], v.coef[to:])
+		at := make([]float64, len(on))
+		err := b.AddTo(ctx, at, nil, on, v.idx, v.coef, true)
+		for r, i := range on {
+			sum[i] = at[r]
+		}
+		return err
 	}
-	for r, i := range v.idx {
-		sum[i] = at[r]
+	if err := add(v.idx); err != nil {
+		return err
 	}
 	open := v.others
-	if !p.PerClass && len(v.others) > 0 {
-		slack := make([]float64, n)
-		if !v.enclose(b, sum, slack, over) {
-			return false
+	if !p.PerClass && len(open) > 0 {
+		at, off, slack := make([]float64, len(open)), make([]float64, len(open)), make([]float64, len(sum))
+		if err := b.AddTo(ctx, at, off, open, v.idx, v.coef, false); err != nil {
+			return err
+		}
+		for r, i := range open {
+			sum[i], slack[i] = at[r], off[r]
 		}
 		open = v.open(p, f, sum, slack, alpha)
 	}
-	at = make([]float64, len(open))
-	for from := 0; from < len(v.idx) && len(open) > 0; from += share {
-		if over() {
-			return false
-		}
-		to := min(from+share, len(v.idx))
-		b.TimesAt(at, open, v.idx[from:to], v.coef[from:to])
-	}
-	for r, i := range open {
-		sum[i] = at[r]
+	if err := add(open); err != nil {
+		return err
 	}
 	for u := range f {
-		f[u] += sum[u%n]
+		f[u] += sum[u%len(sum)]
 	}
-	return true
-}
-
-// share is how many vectors are taken between two looks at whether it is over.
-const share = 1024
-
-// enclose sets sum of the other points in single precision, and slack to how far off
-// it may be.
-func (v vectors) enclose(b Blocks, sum, slack []float64, over func() bool) bool {
-	at, off := make([]float64, len(v.others)), make([]float64, len(v.others))
-	for from := 0; from < len(v.idx); from += share {
-		if over() {
-			return false
-		}
-		to := min(from+share, len(v.idx))
-		b.Enclose(at, off, v.others, v.idx[from:to], v.coef[from:to])
-	}
-	for r, i := range v.others {
-		sum[i], slack[i] = at[r], off[r]
-	}
-	return true
+	return nil
 }
 
 // open returns those of the other points whose F matters.

@@ -26,7 +26,7 @@ type run struct {
 	st       Stepper
 	settings Settings
 	began    time.Time
-	done     <-chan struct{}
+	ctx      context.Context // whose end interrupts
 	it       Iterate
 	trace    Trace
 	last     []float64 // α at the last sampled point
@@ -118,7 +118,9 @@ func (r *run) keep() {
 	if r.p.outside(alpha) >= 0 || !r.p.balanced(alpha) {
 		return
 	}
-	f, in := r.residual(r.over)
+	ctx, cancel := r.patient()
+	defer cancel()
+	f, in := r.residual(ctx)
 	if !in {
 		return
 	}
@@ -315,12 +317,10 @@ func (r *run) verdict(status Status) Status {
 	case r.it.Iteration >= r.settings.MaxIterations:
 		return IterationLimit
 	}
-	select {
-	case <-r.done:
+	if r.ctx.Err() != nil {
 		return Interrupted
-	default:
-		return NotTerminated
 	}
+	return NotTerminated
 }
 
 // goesOn reports whether a run that could end is to bring its answer first.

@@ -120,7 +120,7 @@ func (r *run) prepare(ctx context.Context, p *Problem, m Method, s Settings, alp
 		}
 	}
 	*r = run{
-		given: p, p: &q, k: k, offset: offset, began: time.Now(), settings: s, done: ctx.Done(), stages: []Stage{{Method: m}}, highest: -math.MaxFloat64, budget: math.MaxInt,
+		given: p, p: &q, k: k, offset: offset, began: time.Now(), settings: s, ctx: ctx, stages: []Stage{{Method: m}}, highest: -math.MaxFloat64, budget: math.MaxInt,
 		start: slices.Clone(alpha), last: make([]float64, len(alpha)), changed: make([]int, 0, len(alpha)), best: answer{dual: math.Inf(-1)},
 	}
 	r.trace.N = len(alpha)

@@ -35,24 +35,17 @@ type Matrix interface {
 	Row(i int) []float64
 }
 
-// A Sweeper is a Matrix that can be read as a whole on all cores. Sweep calls do with
-// every row once, in no particular order and from several goroutines at a time: with
-// its first i+1 entries where lower is set, else with all n, the same as those of Row.
-// do does not write to the row and does not keep it. Sweep returns context.Cause(ctx)
-// soon after ctx has ended. Package linear uses it.
+// A Sweeper is a Matrix that can be read as a whole on all cores. Sweep calls do from
+// several goroutines at a time and in no particular order; rows[r][c] is entry
+// (i+r, j+c), the same as that of Row. Where height is 0, do gets each row whole; where it
+// is 1, each row up to the diagonal; else blocks of at most so many rows, of which the
+// first is a multiple of height where there are several, all with equally many columns:
+// every entry up to the diagonal once, some above it besides. do does not write to the rows
+// and does not keep them. Sweep returns context.Cause(ctx) soon after ctx has ended.
+// Package linear uses it.
 type Sweeper interface {
 	Matrix
-	Sweep(ctx context.Context, lower bool, do func(i int, row []float64)) error
-}
-
-// A BlockSweeper is a Sweeper that gives its rows up to the diagonal away by blocks, for
-// whoever lays the matrix out otherwise. rows[r][c] is entry (i+r, j+c); a block has at
-// most high rows, of which the first is a multiple of high where there is more than one,
-// and as many columns in each. Every entry up to the diagonal comes once, some above it
-// besides. All else is as with Sweep.
-type BlockSweeper interface {
-	Sweeper
-	SweepBlocks(ctx context.Context, high int, do func(i, j int, rows [][]float64)) error
+	Sweep(ctx context.Context, height int, do func(i, j int, rows [][]float64)) error
 }
 
 // A Counter is a Matrix that counts how many kernel values it has computed.

@@ -32,13 +32,16 @@ func (r *run) verify(status Status, elapsed time.Duration) Status {
 		}
 	}
 	if status == Interrupted && it.F != nil {
-		interrupted := time.Now().Add(patience)
-		if r.exact, in = r.residual(func() bool { return time.Now().After(interrupted) }); !in {
+		ctx, cancel := r.soon(status)
+		defer cancel()
+		if r.exact, in = r.residual(ctx); !in {
 			r.exact, r.claimed = append([]float64(nil), it.F...), true
 		}
 		return status
 	}
-	if r.exact, in = r.residual(r.over); !in {
+	ctx, cancel := r.patient()
+	defer cancel()
+	if r.exact, in = r.residual(ctx); !in {
 		if it.F == nil {
 			ctx, cancel := r.soon(Interrupted)
 			it.F, it.Partial = c.Complete(ctx), false
@@ -111,7 +114,9 @@ func (r *run) inspect() {
 		r.audit = math.MaxInt
 		return
 	}
-	f, in := r.residual(r.over)
+	ctx, cancel := r.patient()
+	defer cancel()
+	f, in := r.residual(ctx)
 	if !in {
 		return
 	}
@@ -128,24 +133,43 @@ func (r *run) inspect() {
 
 // residual computes F afresh. A method in single precision has asked for K in blocks:
 // there are no rows to be had for less.
-func (r *run) residual(over func() bool) ([]float64, bool) {
+func (r *run) residual(ctx context.Context) ([]float64, bool) {
 	if r.it.Single {
 		b, _ := BlocksOf(r.p.K)
-		return r.p.residualBy(b, 0, r.it.Alpha, over)
+		return r.p.residualBy(ctx, b, 0, r.it.Alpha)
 	}
-	return r.p.residualUntil(r.it.Alpha, over)
+	return r.p.residualUntil(ctx, r.it.Alpha)
 }
 
 // over reports whether an interrupt has waited long enough for an exact F, where
 // the method has one of its own, or soon.
 func (r *run) over() bool {
-	select {
-	case <-r.done:
-		if r.waits.IsZero() {
-			r.waits = time.Now()
-		}
-		return (r.it.Single || r.it.F != nil) && time.Since(r.waits) > patience
-	default:
+	return r.hurries() && r.interrupted() && time.Since(r.waits) > patience
+}
+
+// hurries reports whether an interrupt does not wait for an exact F however long it takes.
+func (r *run) hurries() bool { return r.it.Single || r.it.F != nil }
+
+// interrupted reports whether the run is, and notes when it was first seen.
+func (r *run) interrupted() bool {
+	if r.ctx.Err() == nil {
 		return false
 	}
+	if r.waits.IsZero() {
+		r.waits = time.Now()
+	}
+	return true
+}
+
+// patient is a context that ends when over becomes true.
+func (r *run) patient() (context.Context, context.CancelFunc) {
+	switch {
+	case !r.hurries():
+		return context.Background(), func() {}
+	case r.interrupted():
+		return context.WithDeadline(context.Background(), r.waits.Add(patience))
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	stop := context.AfterFunc(r.ctx, func() { time.AfterFunc(patience, cancel) })
+	return ctx, func() { stop(); cancel() }
 }

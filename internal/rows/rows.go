@@ -12,7 +12,7 @@ import (
 	"github.com/svmnb/svmnb/internal/simd"
 )
 
-// Matrix, Sweeper and BlockSweeper are those of package solvers.
+// Matrix and Sweeper are those of package solvers.
 type (
 	Matrix interface {
 		Dim() int
@@ -20,48 +20,32 @@ type (
 		Row(i int) []float64
 	}
 	Sweeper interface {
-		Sweep(ctx context.Context, lower bool, do func(i int, row []float64)) error
-	}
-	BlockSweeper interface {
-		SweepBlocks(ctx context.Context, high int, do func(i, j int, rows [][]float64)) error
+		Sweep(ctx context.Context, height int, do func(i, j int, rows [][]float64)) error
 	}
 )
 
 // Sweep is that of k where it is a Sweeper. Of any other matrix do gets one row after the
 // other, by Row.
-func Sweep(ctx context.Context, k Matrix, lower bool, do func(i int, row []float64)) error {
+func Sweep(ctx context.Context, k Matrix, height int, do func(i, j int, rows [][]float64)) error {
 	if s, ok := k.(Sweeper); ok {
-		return s.Sweep(ctx, lower, do)
+		return s.Sweep(ctx, height, do)
 	}
-	return each(ctx, k, lower, do)
+	return each(ctx, k, height, do)
 }
 
-func each(ctx context.Context, k Matrix, lower bool, do func(i int, row []float64)) error {
+func each(ctx context.Context, k Matrix, height int, do func(i, j int, rows [][]float64)) error {
+	one := make([][]float64, 1)
 	for i := range k.Dim() {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		row := k.Row(i)
-		if lower {
-			row = row[:i+1]
+		one[0] = k.Row(i)
+		if height > 0 {
+			one[0] = one[0][:i+1]
 		}
-		do(i, row)
+		do(i, 0, one)
 	}
 	return nil
-}
-
-// SweepBlocks is that of k where it is a BlockSweeper. Of any other matrix each block is a
-// row, by Sweep.
-func SweepBlocks(ctx context.Context, k Matrix, high int, do func(i, j int, rows [][]float64)) error {
-	if s, ok := k.(BlockSweeper); ok {
-		return s.SweepBlocks(ctx, high, do)
-	}
-	return Sweep(ctx, k, true, single(do))
-}
-
-// single gives rows away as blocks.
-func single(do func(i, j int, rows [][]float64)) func(i int, row []float64) {
-	return func(i int, row []float64) { do(i, 0, [][]float64{row}) }
 }
 
 // Evaluations returns how many kernel values k has computed; 0 if it does not count.
@@ -98,7 +82,7 @@ func (c *Checked) Row(i int) []float64 {
 	row := c.Matrix.Row(i)
 	if !c.seen[i] {
 		c.seen[i] = true
-		if err := c.check(i, row, c.Dim()); err != nil {
+		if _, err := c.check(i, 0, row, c.Dim()); err != nil {
 			c.seen[i] = false
 			if c.err == nil {
 				c.err = err
@@ -110,50 +94,40 @@ func (c *Checked) Row(i int) []float64 {
 }
 
 // Sweep implements Sweeper. Of several bad rows of a Sweeper the first is named.
-func (c *Checked) Sweep(ctx context.Context, lower bool, do func(i int, row []float64)) error {
+func (c *Checked) Sweep(ctx context.Context, height int, do func(i, j int, rows [][]float64)) error {
 	k, ok := c.Matrix.(Sweeper)
 	if !ok {
-		return each(ctx, c, lower, do)
-	}
-	n := c.Dim()
-	var bad first
-	err := k.Sweep(ctx, lower, func(i int, row []float64) {
-		want := n
-		if lower {
-			want = i + 1
-		}
-		if !c.seen[i] {
-			if err := c.check(i, row, want); err != nil {
-				bad.add(i, 0, err)
-				row = make([]float64, want)
-			} else {
-				c.seen[i] = !lower
-			}
-		}
-		do(i, row)
-	})
-	c.swept(&bad, lower && err == nil)
-	return err
-}
-
-// SweepBlocks implements BlockSweeper.
-func (c *Checked) SweepBlocks(ctx context.Context, high int, do func(i, j int, rows [][]float64)) error {
-	k, ok := c.Matrix.(BlockSweeper)
-	if !ok {
-		return c.Sweep(ctx, true, single(do))
+		return each(ctx, c, height, do)
 	}
 	var bad first
-	err := k.SweepBlocks(ctx, high, func(i, j int, rows [][]float64) {
+	err := k.Sweep(ctx, height, func(i, j int, rows [][]float64) {
 		for r, row := range rows {
-			if col := unusable(row); col >= 0 {
-				bad.add(i+r, j+col, c.entry(i+r, j+col, row[col]))
+			if c.seen[i+r] {
+				continue
+			}
+			want := len(row) // of a block, as many as it has
+			switch height {
+			case 0:
+				want = c.Dim()
+			case 1:
+				want = i + 1
+			}
+			if col, err := c.check(i+r, j, row, want); err != nil {
+				bad.add(i+r, col, err)
 				rows = slices.Clone(rows)
-				rows[r] = make([]float64, len(row))
+				rows[r] = make([]float64, want)
 			}
 		}
 		do(i, j, rows)
 	})
-	c.swept(&bad, err == nil)
+	if c.err == nil {
+		c.err = bad.err
+	}
+	if err == nil && bad.err == nil { // the lower triangle is all of K
+		for i := range c.seen {
+			c.seen[i] = true
+		}
+	}
 	return err
 }
 
@@ -172,27 +146,15 @@ func (f *first) add(row, col int, err error) {
 	}
 }
 
-// swept takes over what a sweep has found; all says that it has seen all of K, which is
-// symmetric.
-func (c *Checked) swept(bad *first, all bool) {
-	if c.err == nil {
-		c.err = bad.err
-	}
-	if all && bad.err == nil {
-		for i := range c.seen {
-			c.seen[i] = true
-		}
-	}
-}
-
-func (c *Checked) check(i int, row []float64, n int) error {
+// check returns what is wrong with entries of row i from column j on, and the column.
+func (c *Checked) check(i, j int, row []float64, n int) (col int, err error) {
 	if len(row) != n {
-		return c.bad(i, float64(len(row)), fmt.Sprintf("is the length of row %d; the kernel matrix has %d rows", i, n))
+		return j, c.bad(i, float64(len(row)), fmt.Sprintf("is the length of row %d; the kernel matrix has %d rows", i, n))
 	}
-	if j := unusable(row); j >= 0 {
-		return c.entry(i, j, row[j])
+	if at := unusable(row); at >= 0 {
+		return j + at, c.entry(i, j+at, row[at])
 	}
-	return nil
+	return -1, nil
 }
 
 func (c *Checked) entry(i, j int, v float64) error {

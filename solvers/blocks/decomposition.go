@@ -160,7 +160,6 @@ const (
 	fall             = 1e-6    // by what share W may fall through rounding
 	period           = 8       // working sets between two looks for points to leave out
 	largestRidge     = 1e30    // at most, for single precision
-	share            = 1 << 25 // kernel values between two looks at the context
 )
 
 func newEngine(p *solvers.Problem, size int, alpha, f []float64) *engine {
@@ -333,15 +332,7 @@ func (s *engine) accumulate(ctx context.Context, on []int) bool {
 		m = len(on)
 	}
 	clear(s.sum[:m])
-	part := max(16, share/max(1, m))
-	for from := 0; from < len(s.points); from += part {
-		if ctx.Err() != nil {
-			return false
-		}
-		to := min(from+part, len(s.points))
-		s.k.Accumulate(s.sum[:m], on, s.points[from:to], s.coef[from:to])
-	}
-	return true
+	return s.k.AddTo(ctx, s.sum[:m], nil, on, s.points, s.coef, false) == nil
 }
 
 // Step optimises one working set.

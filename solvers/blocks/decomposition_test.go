@@ -45,38 +45,26 @@ func (m *matrix) Among(dst []float32, idx []int, _ []float32, _ []int) {
 	}
 }
 
-func (m *matrix) add(dst []float64, on, idx []int, coef []float64, value func(v float64) float64) {
+func (m *matrix) AddTo(ctx context.Context, dst, slack []float64, on, idx []int, coef []float64, exact bool) error {
 	for r := range dst {
 		i := r
 		if on != nil {
 			i = on[r]
 		}
 		for k, j := range idx {
-			dst[r] += coef[k] * value(m.k[i][j])
+			v := m.k[i][j]
+			if !exact {
+				v = float64(float32(v))
+			}
+			dst[r] += coef[k] * v
 		}
 	}
-}
-
-func (m *matrix) Accumulate(dst []float64, on, idx []int, coef []float64) {
-	m.add(dst, on, idx, coef, func(v float64) float64 { return float64(float32(v)) })
-}
-
-func (m *matrix) TimesAt(dst []float64, on, idx []int, coef []float64) {
-	m.add(dst, on, idx, coef, func(v float64) float64 { return v })
-}
-
-func (m *matrix) Mutual(dstA, dstB []float64, a, b []int, coefA, coefB []float64) {
-	m.TimesAt(dstA, a, b, coefB)
-	m.TimesAt(dstB, b, a, coefA)
-}
-
-func (m *matrix) Enclose(dst, slack []float64, on, idx []int, coef []float64) {
-	m.Accumulate(dst, on, idx, coef)
 	for r := range slack {
 		for _, c := range coef {
 			slack[r] += 0x1p-23 * math.Abs(c)
 		}
 	}
+	return context.Cause(ctx)
 }
 
 // clouds are n points of two classes that overlap.

@@ -2,6 +2,7 @@
 package fastest
 
 import (
+	"context"
 	"math"
 
 	"github.com/svmnb/svmnb/solvers"
@@ -125,7 +126,7 @@ func fine(p *solvers.Problem) bool {
 	row := make([]float64, len(at))
 	for _, j := range of {
 		clear(row)
-		b.TimesAt(row, at, []int{j}, []float64{1})
+		_ = b.AddTo(context.Background(), row, nil, at, []int{j}, []float64{1}, true)
 		for k, i := range at {
 			spread += (diag[i] + diag[j] - 2*row[k]) / float64(len(at)*some)
 		}

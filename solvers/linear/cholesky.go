@@ -114,7 +114,7 @@ func (m Cholesky) factor(ctx context.Context, s *System) (*CholeskyFactor, error
 
 // triangleOf sets the lower triangle of A.
 func triangleOf(ctx context.Context, s *System, t *chol.Panels[float64]) error {
-	err := rows.SweepBlocks(ctx, s.K, t.Width(), func(i, j int, rows [][]float64) { t.Set(i, j, rows, nil) })
+	err := rows.Sweep(ctx, s.K, t.Width(), func(i, j int, rows [][]float64) { t.Set(i, j, rows, nil) })
 	for i, v := range s.Noise {
 		*t.Entry(i, i) += v
 	}

@@ -108,14 +108,14 @@ type swept struct {
 	sweeps int
 }
 
-func (m *swept) Sweep(ctx context.Context, lower bool, do func(i int, row []float64)) error {
+func (m *swept) Sweep(ctx context.Context, height int, do func(i, j int, rows [][]float64)) error {
 	m.sweeps++
 	for i := m.Dim() - 1; i >= 0 && ctx.Err() == nil; i-- {
 		row := append([]float64(nil), m.gram.Row(i)...)
-		if lower {
+		if height > 0 {
 			row = row[:i+1]
 		}
-		do(i, row)
+		do(i, 0, [][]float64{row})
 		for j := range row {
 			row[j] = math.NaN() // not to be kept
 		}
@@ -150,14 +150,17 @@ func TestSweeper(t *testing.T) {
 	}
 }
 
-// sweptBlocks is a BlockSweeper whose blocks come from the last to the first, with what is
+// sweptBlocks is a Sweeper whose blocks come from the last to the first, with what is
 // above the diagonal as well.
 type sweptBlocks struct {
 	swept
 	blocks int
 }
 
-func (m *sweptBlocks) SweepBlocks(ctx context.Context, high int, do func(i, j int, rows [][]float64)) error {
+func (m *sweptBlocks) Sweep(ctx context.Context, high int, do func(i, j int, rows [][]float64)) error {
+	if high <= 1 {
+		return m.swept.Sweep(ctx, high, do)
+	}
 	const wide = 37
 	n := m.Dim()
 	for i := (n - 1) / high * high; i >= 0; i -= high {
@@ -179,9 +182,9 @@ func (m *sweptBlocks) SweepBlocks(ctx context.Context, high int, do func(i, j in
 	return context.Cause(ctx)
 }
 
-// TestBlockSweeper: a factor is the same by blocks as by rows, and of several bad entries
+// TestSweepByBlocks: a factor is the same by blocks as by rows, and of several bad entries
 // the first is named.
-func TestBlockSweeper(t *testing.T) {
+func TestSweepByBlocks(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
 		for _, n := range []int{1, 7, 60, 200} {
 			for _, m := range []Method{Cholesky{}, Mixed{}} {

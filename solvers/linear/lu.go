@@ -92,8 +92,8 @@ type rectangle = simd.Matrix[float64]
 func (s *System) dense(ctx context.Context) (rectangle, error) {
 	n := s.K.Dim()
 	a := rectangle{Data: make([]float64, n*n), Rows: n, Cols: n, Stride: n}
-	return a, rows.Sweep(ctx, s.K, false, func(i int, row []float64) {
-		copy(a.Data[i*n:], row)
+	return a, rows.Sweep(ctx, s.K, 0, func(i, _ int, rows [][]float64) {
+		copy(a.Data[i*n:], rows[0])
 		a.Data[i*n+i] += s.noise(i)
 	})
 }

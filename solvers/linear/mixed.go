@@ -73,7 +73,7 @@ func (m *mixed) factor(ctx context.Context) (good bool, err error) {
 		m.scale[i] = 1 / math.Sqrt(v)
 	}
 	m.l = chol.New[float32](n)
-	err = rows.SweepBlocks(ctx, m.s.K, m.l.Width(), func(i, j int, rows [][]float64) { m.l.Set(i, j, rows, m.scale) })
+	err = rows.Sweep(ctx, m.s.K, m.l.Width(), func(i, j int, rows [][]float64) { m.l.Set(i, j, rows, m.scale) })
 	if err != nil {
 		return false, err
 	}

@@ -162,9 +162,9 @@ func (r *run) refresh(ctx context.Context) (more bool, err error) {
 	for j := range x {
 		residuals[j], off[j] = make([]float64, n), make([]float64, n)
 	}
-	err = rows.Sweep(ctx, r.s.K, false, func(i int, row []float64) {
+	err = rows.Sweep(ctx, r.s.K, 0, func(i, _ int, rows [][]float64) {
 		for j, v := range x {
-			residuals[j][i], off[j][i] = r.s.residualRow(i, row, r.b[j%q], v)
+			residuals[j][i], off[j][i] = r.s.residualRow(i, rows[0], r.b[j%q], v)
 		}
 	})
 	if err != nil {

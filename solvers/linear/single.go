@@ -43,8 +43,8 @@ func (s *System) inSingle(ctx context.Context) (*single, error) {
 		}
 	}
 	sums := make([]float64, n)
-	err := rows.Sweep(ctx, s.K, true, func(i int, row []float64) {
-		to := k.rows[i]
+	err := rows.Sweep(ctx, s.K, 1, func(i, _ int, rows [][]float64) {
+		to, row := k.rows[i], rows[0]
 		for j, v := range row {
 			to[j] = float32(v)
 		}

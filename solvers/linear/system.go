@@ -91,7 +91,7 @@ func (s *System) floor(i int, k float64) float64 {
 // times sets y_j = A x_j for all j in one pass over the rows of K, which are
 // asked for once however many x there are. It polls ctx at every row.
 func (s *System) times(ctx context.Context, y, x [][]float64) error {
-	return rows.Sweep(ctx, s.K, false, func(i int, row []float64) { s.timesRow(y, x, i, row) })
+	return rows.Sweep(ctx, s.K, 0, func(i, _ int, rows [][]float64) { s.timesRow(y, x, i, rows[0]) })
 }
 
 func (s *System) timesRow(y, x [][]float64, i int, row []float64) {

@@ -1,0 +1,10 @@
+package kernels
+
+// Room and Hold are for tests in package kernels_test: how many rows in single precision
+// are kept, and the rows.
+func (g *Gram) Room() int { return g.room() }
+
+func (g *Gram) Hold(dst [][]float32, idx []int) {
+	defer named(g.order)
+	g.hold(dst, idx)
+}

@@ -1,0 +1,118 @@
+package kernels
+
+import (
+	"unsafe"
+
+	"github.com/svmnb/svmnb/internal/simd"
+)
+
+// A tier computes kernel values of a Gram by products of matrices, in one precision. Lists
+// of points have their indices in the Gram; nil means all points.
+//
+// Compiling a cell also compiles all methods of the generic types that can be seen in the
+// fields of Gram, which takes a third of a second. An interface hides them.
+type tier interface {
+	// layOut keeps a copy of all points in the layout that rows need. It reports false
+	// where the memory limit leaves no room for one.
+	layOut(g *Gram) bool
+	// rows sets into[k] to the values of the point idx[k] with all points. It needs
+	// layOut first.
+	rows(g *Gram, into [][]float32, idx []int)
+	// among sets into[k] to the values of the point left[k] with the points right.
+	among(g *Gram, into [][]float32, left, right []int)
+	// sum adds Σ_k coef[m][k]·K(x_i, x_idx[k]) to dst[m][r] for i = on[r].
+	sum(g *Gram, dst [][]float64, on, idx []int, coef [][]float64)
+	// mutual adds Σ_k coefB[k]·K(x_i, x_j) for j = b[k] to dstA[r], i = a[r], and
+	// Σ_r coefA[r] of the same values to dstB[k].
+	mutual(g *Gram, dstA, dstB []float64, a, b []int, coefA, coefB []float64)
+}
+
+// tierOf is the tier whose products are of numbers T.
+type tierOf[T simd.Float] struct {
+	f    *formula
+	all  *packed[T] // all points on the right of products; nil before layOut
+	some packed[T]  // the points of one call
+
+	// sheet has all points laid out in the order of their indices. Without one, points
+	// are laid out from where they stand whenever they are asked for. copies says to
+	// make one when the tier is first used, if there is room.
+	sheet  *strip[T]
+	copies bool
+
+	left, right []int32 // memory of feed
+}
+
+// bytes returns the size of a number.
+func (t *tierOf[T]) bytes() float64 {
+	var v T
+	return float64(unsafe.Sizeof(v))
+}
+
+// ready makes the sheet when the tier is first used.
+func (t *tierOf[T]) ready(g *Gram) {
+	if t.copies && t.sheet == nil && g.roomForCopy(t.bytes()) {
+		t.sheet = new(strip[T])
+		t.sheet.layAll(t.f, g.p, g.place)
+	}
+	t.copies = false
+}
+
+func (t *tierOf[T]) layOut(g *Gram) bool {
+	if !g.roomForCopy(t.bytes()) {
+		return false
+	}
+	if g.roomForCopy(2 * t.bytes()) {
+		t.ready(g)
+	}
+	t.all = &packed[T]{f: t.f}
+	if t.sheet != nil {
+		t.all.packSheet(t.sheet)
+	} else {
+		t.all.pack(g.n, t.all.points(g.p, g.place))
+	}
+	return true
+}
+
+func (t *tierOf[T]) rows(g *Gram, into [][]float32, idx []int) {
+	t.all.rows(into, t.feed(g, idx, &t.left))
+}
+
+func (t *tierOf[T]) among(g *Gram, into [][]float32, left, right []int) {
+	t.ready(g)
+	t.some.pack(len(right), t.feed(g, right, &t.right))
+	t.some.rows(into, t.feed(g, left, &t.left))
+}
+
+func (t *tierOf[T]) sum(g *Gram, dst [][]float64, on, idx []int, coef [][]float64) {
+	t.ready(g)
+	t.some.sum(dst, t.feed(g, on, &t.right), t.feed(g, idx, &t.left), coef)
+}
+
+func (t *tierOf[T]) mutual(g *Gram, dstA, dstB []float64, a, b []int, coefA, coefB []float64) {
+	t.ready(g)
+	t.some.mutual(dstA, dstB, t.feed(g, a, &t.left), t.feed(g, b, &t.right), coefA, coefB)
+}
+
+// feed returns what lays the points idx out, or all points where idx is nil. It uses
+// memory for their places.
+func (t *tierOf[T]) feed(g *Gram, idx []int, memory *[]int32) feed[T] {
+	n := g.n
+	if idx != nil {
+		n = len(idx)
+	}
+	*memory = sized(*memory, n)
+	which := *memory
+	for r := range which {
+		i := r
+		if idx != nil {
+			i = idx[r]
+		}
+		if which[r] = g.place[i]; t.sheet != nil {
+			which[r] = int32(i)
+		}
+	}
+	if t.sheet == nil {
+		return t.some.points(g.p, which)
+	}
+	return func(s *strip[T], from, to int) { s.cut(t.f, t.sheet, which[from:to]) }
+}
