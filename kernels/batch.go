@@ -9,15 +9,23 @@ import (
 	"github.com/svmnb/svmnb/internal/simd"
 )
 
-// How many points on the left and on the right are multiplied at a time: their
-// products are still in the second-level cache when they become kernel values.
+// This file computes kernel values of many pairs of points together. Points on the left,
+// in strips of up to 128, are multiplied with points on the right, in chunks of up to 768:
+// one product of two small matrices gives all their dot products, and a pass over these
+// makes kernel values of them (formula.go says how). Strips and chunks are shared among
+// goroutines. A packed has the points of both sides; a scratch is the memory of one
+// goroutine.
+
+// The products of a strip and a chunk are still in the second-level cache when they become
+// kernel values.
 const (
 	leftStrip  = 128
 	rightStrip = 768
-	sumStrip   = 192 // on the right at least, unless there are fewer
+	sumStrip   = 192 // the least width of a chunk in a sum, if there are so many points
 )
 
-// source is where points come from: point returns point j, where it stands or in dst.
+// source is where points come from. point returns point j: the one in memory, or a copy
+// of it in dst.
 type source interface {
 	point(dst []float64, j int) []float64
 }
@@ -27,24 +35,25 @@ type table [][]float64
 
 func (t table) point(_ []float64, j int) []float64 { return t[j] }
 
-// A feed lays the points from ≤ r < to of a list out in s.
+// A feed copies points of a list into a strip, those with from ≤ r < to.
 type feed[T simd.Float] func(s *strip[T], from, to int)
 
-// points returns the feed of the points which of src.
+// points returns the feed of a list of points of src.
 func (p *packed[T]) points(src source, which []int32) feed[T] {
 	return func(s *strip[T], from, to int) { s.lay(p.f, src, which[from:to]) }
 }
 
-// strip is some points of one side, laid out for products: feature k of point r
-// in a space of c features is x[space][r·c+k], or by rows in csr.
+// strip is a copy of some points in the layout of a left matrix. For each space of c
+// features, feature k of point r is x[space][r·c+k]; sparse points are compressed rows in
+// csr instead.
 type strip[T simd.Float] struct {
 	side
-	which []int32 // the points; who asks is a panic
+	which []int32 // where the points stand, for the error of a kernel that panics
 	n     int
 	x     [][]T
 	csr   []simd.CSR[T]
 	point []float64
-	cutOf []int32 // memory of which
+	cutOf []int32 // memory for which
 }
 
 func (s *strip[T]) resize(f *formula, n int) {
@@ -60,7 +69,7 @@ func (s *strip[T]) resize(f *formula, n int) {
 	}
 }
 
-// sized returns v with n elements of any content.
+// sized returns v with n elements, whose values do not matter.
 func sized[E any](v []E, n int) []E {
 	if cap(v) < n {
 		return make([]E, n)
@@ -68,12 +77,12 @@ func sized[E any](v []E, n int) []E {
 	return v[:n]
 }
 
-// lay lays the points which of src out.
+// lay copies points of src into the strip, those that which lists.
 func (s *strip[T]) lay(f *formula, src source, which []int32) {
 	s.resize(f, len(which))
 	s.which = which
 	if p, ok := src.(*points); ok && p.rows == nil && !(f.sparse && p.sparse != nil) {
-		s.point = sized(s.point, p.d) // no place where it stands
+		s.point = sized(s.point, p.d) // for p.point to write to
 	}
 	if f.sparse {
 		s.laySparse(f, src, which)
@@ -82,7 +91,7 @@ func (s *strip[T]) lay(f *formula, src source, which []int32) {
 	}
 }
 
-// layDense lays points out from place at on.
+// layDense is lay for dense points, the first of which becomes point at of the strip.
 func (s *strip[T]) layDense(f *formula, src source, which []int32, at int, buffer []float64) {
 	for r, j := range which {
 		point, r := src.point(buffer, int(j)), at+r
@@ -99,7 +108,8 @@ func (s *strip[T]) layDense(f *formula, src source, which []int32, at int, buffe
 				shift += float64(mean * (a - float64(0.5*mean)))
 				t := T((a - mean) * weight)
 				x[i] = t
-				// Of what is multiplied, lest a point be at a distance from its like.
+				// The norm is that of the rounded values, so that equal points are
+				// at distance 0.
 				norm += float64(float64(t) * float64(t))
 			}
 			s.norm[k][r], s.shift[k][r] = norm, shift
@@ -107,8 +117,7 @@ func (s *strip[T]) layDense(f *formula, src source, which []int32, at int, buffe
 	}
 }
 
-// layAll lays all points out in their order, in which they are which of src, on
-// GOMAXPROCS goroutines.
+// layAll is lay for all points, on GOMAXPROCS goroutines.
 func (s *strip[T]) layAll(f *formula, src *points, which []int32) {
 	s.resize(f, len(which))
 	s.which = which
@@ -129,8 +138,8 @@ func (s *strip[T]) layAll(f *formula, src *points, which []int32) {
 	})
 }
 
-// layShared lays a space of compressed points out where they stand, but for values
-// that have to be others.
+// layShared fills a space with all sparse points. It uses the compressed rows of src
+// themselves where they have the features and values of the space, and copies what differs.
 func (s *strip[T]) layShared(f *formula, k int, src *points, which []int32) {
 	space, x := f.spaces[k], src.sparse
 	if space.to != nil {
@@ -171,6 +180,7 @@ func (s *strip[T]) laySparse(f *formula, src source, which []int32) {
 	}
 }
 
+// laySpace fills a space with some points as compressed rows.
 func (s *strip[T]) laySpace(f *formula, k int, src source, which []int32) {
 	p, _ := src.(*points)
 	space, m := f.spaces[k], &s.csr[k]
@@ -212,7 +222,7 @@ func (s *strip[T]) laySpace(f *formula, k int, src source, which []int32) {
 	}
 }
 
-// part returns the points from ≤ r < to of a strip, in the same memory.
+// part returns the points from ≤ r < to of the strip, which share its memory.
 func (s *strip[T]) part(f *formula, from, to int) *strip[T] {
 	p := &strip[T]{n: to - from, which: s.which[from:to], x: make([][]T, len(f.spaces)), csr: make([]simd.CSR[T], len(f.spaces)), side: newSide(len(f.spaces), 0)}
 	for k, space := range f.spaces {
@@ -227,7 +237,7 @@ func (s *strip[T]) part(f *formula, from, to int) *strip[T] {
 	return p
 }
 
-// cut takes the points which of a strip.
+// cut copies points of another strip into this one, those that which lists.
 func (s *strip[T]) cut(f *formula, from *strip[T], which []int32) {
 	s.resize(f, len(which))
 	s.cutOf = s.cutOf[:0]
@@ -253,7 +263,7 @@ func (s *strip[T]) cut(f *formula, from *strip[T], which []int32) {
 	}
 }
 
-// longest returns how many features of a point are not 0 at most.
+// longest returns the largest number of features of a point that are not 0.
 func (s *strip[T]) longest(f *formula, space int) (most int) {
 	if !f.sparse {
 		return len(f.spaces[space].cols)
@@ -265,23 +275,24 @@ func (s *strip[T]) longest(f *formula, space int) (most int) {
 	return most
 }
 
+// matrix returns a space as a matrix with a row for each point.
 func (s *strip[T]) matrix(f *formula, space int) simd.Matrix[T] {
 	c := len(f.spaces[space].cols)
 	return simd.Matrix[T]{Data: s.x[space], Rows: s.n, Cols: c, Stride: c}
 }
 
-// chunk is a strip on the right.
+// chunk is some points in the layout of a right matrix.
 type chunk[T simd.Float] struct {
 	side
 	n      int
 	which  []int32
-	panels []simd.Panels[T] // by space; or
-	csr    []simd.CSR[T]
-	rows   strip[T] // whose these are, unless they are somebody else's
-	norms  []T      // in the one space of a Gaussian
+	panels []simd.Panels[T] // of dense points, by space
+	csr    []simd.CSR[T]    // of sparse points, by space
+	rows   strip[T]         // memory for csr, unless that is part of a larger strip
+	norms  []T              // ‖x − μ‖² in the first space, the only one of a Gaussian kernel
 }
 
-// pack lays a strip out on the right. Compressed rows stay where they are.
+// pack fills the chunk with the points of a strip. Compressed rows are not copied.
 func (c *chunk[T]) pack(f *formula, s *strip[T]) {
 	spaces := len(f.spaces)
 	if c.panels == nil {
@@ -304,19 +315,19 @@ func (c *chunk[T]) pack(f *formula, s *strip[T]) {
 	}
 }
 
-// packed is all points on the right.
+// packed is points on the left and on the right, of which products are made.
 type packed[T simd.Float] struct {
 	f      *formula
-	chunks []chunk[T]
-	left   []strip[T] // of rows
+	chunks []chunk[T] // points on the right that stay for several calls
+	left   []strip[T] // points on the left of one call
 
-	mu    sync.Mutex
-	desks []*desk[T] // that nobody uses
+	mu     sync.Mutex
+	unused []*scratch[T]
 }
 
-// pack lays n points out on the right.
+// pack fills the chunks with n points.
 func (p *packed[T]) pack(n int, points feed[T]) {
-	p.eachChunk(n, func(d *desk[T], c *chunk[T], from, to int) {
+	p.eachChunk(n, func(d *scratch[T], c *chunk[T], from, to int) {
 		s := &d.left
 		if p.f.sparse {
 			s = &c.rows
@@ -326,37 +337,37 @@ func (p *packed[T]) pack(n int, points feed[T]) {
 	})
 }
 
-// packSheet lays all points of a sheet out on the right.
-func (p *packed[T]) packSheet(sheet *strip[T]) {
-	p.eachChunk(sheet.n, func(_ *desk[T], c *chunk[T], from, to int) { c.pack(p.f, sheet.part(p.f, from, to)) })
+// packStrip fills the chunks with all points of a strip.
+func (p *packed[T]) packStrip(s *strip[T]) {
+	p.eachChunk(s.n, func(_ *scratch[T], c *chunk[T], from, to int) { c.pack(p.f, s.part(p.f, from, to)) })
 }
 
-func (p *packed[T]) eachChunk(n int, do func(d *desk[T], c *chunk[T], from, to int)) {
+func (p *packed[T]) eachChunk(n int, do func(d *scratch[T], c *chunk[T], from, to int)) {
 	count := (n + rightStrip - 1) / rightStrip
 	for len(p.chunks) < count {
 		p.chunks = append(p.chunks, chunk[T]{})
 	}
 	p.chunks = p.chunks[:count]
-	p.each(count, func(d *desk[T], i int) { do(d, &p.chunks[i], i*rightStrip, min((i+1)*rightStrip, n)) })
+	p.each(count, func(d *scratch[T], i int) { do(d, &p.chunks[i], i*rightStrip, min((i+1)*rightStrip, n)) })
 }
 
-// desk is the memory of one goroutine.
-type desk[T simd.Float] struct {
+// scratch is the memory of one goroutine.
+type scratch[T simd.Float] struct {
 	left     strip[T]
 	right    chunk[T]
-	products [][]T // by space: left × right
-	rows     [][]T // of kernel values
-	lanes    []T   // of sparse points, 0 between uses
-	which    []int // of them
-	wide     [][]float64
-	value    []float64
+	products [][]T       // by space: those of the points on the left and on the right
+	rows     [][]T       // of kernel values
+	lanes    []T         // sparse points written out side by side; 0 between uses
+	which    []int       // the points in lanes
+	wide     [][]float64 // by space: products of one point, in double precision
+	value    []float64   // its kernel values
 	sums     []float64
 	pairs    pairs
 	work     work
 }
 
-func newDesk[T simd.Float](f *formula) *desk[T] {
-	d := &desk[T]{value: make([]float64, rightStrip)}
+func newScratch[T simd.Float](f *formula) *scratch[T] {
+	d := &scratch[T]{value: make([]float64, rightStrip)}
 	for range f.spaces {
 		d.wide = append(d.wide, make([]float64, rightStrip))
 	}
@@ -364,40 +375,41 @@ func newDesk[T simd.Float](f *formula) *desk[T] {
 	return d
 }
 
-// each calls do for every task, on goroutines that have a desk each.
-func (p *packed[T]) each(tasks int, do func(d *desk[T], task int)) {
-	_ = p.eachUntil(context.Background(), tasks, func(d *desk[T], _, task int) { do(d, task) })
+// each calls do for every task, on several goroutines. Each has a scratch of its own.
+func (p *packed[T]) each(tasks int, do func(d *scratch[T], task int)) {
+	_ = p.eachUntil(context.Background(), tasks, func(d *scratch[T], _, task int) { do(d, task) })
 }
 
-// eachUntil is each until ctx ends; a worker does one task at a time.
-func (p *packed[T]) eachUntil(ctx context.Context, tasks int, do func(d *desk[T], worker, task int)) error {
-	desks := make([]*desk[T], threads(tasks))
+// eachUntil is each until ctx ends. worker is the number of the goroutine.
+func (p *packed[T]) eachUntil(ctx context.Context, tasks int, do func(d *scratch[T], worker, task int)) error {
+	own := make([]*scratch[T], threads(tasks))
 	p.mu.Lock()
-	for i := range desks {
-		if last := len(p.desks) - 1; last >= 0 {
-			desks[i], p.desks = p.desks[last], p.desks[:last]
+	for i := range own {
+		if last := len(p.unused) - 1; last >= 0 {
+			own[i], p.unused = p.unused[last], p.unused[:last]
 		} else {
-			desks[i] = newDesk[T](p.f)
+			own[i] = newScratch[T](p.f)
 		}
 	}
 	p.mu.Unlock()
-	err := parallel.For(ctx, len(desks), tasks, func(worker, task int) { do(desks[worker], worker, task) })
+	err := parallel.For(ctx, len(own), tasks, func(worker, task int) { do(own[worker], worker, task) })
 	p.mu.Lock()
-	p.desks = append(p.desks, desks...)
+	p.unused = append(p.unused, own...)
 	p.mu.Unlock()
 	return err
 }
 
-// threads returns how many goroutines are worth having for so many tasks.
+// threads returns the number of goroutines for so many tasks: GOMAXPROCS at most.
 func threads(tasks int) int { return max(1, min(tasks, runtime.GOMAXPROCS(0))) }
 
-// share calls do for every task, on so many goroutines that do one at a time.
+// share calls do for every task, on so many goroutines. worker is the number of the one
+// that calls.
 func share(workers, tasks int, do func(worker, task int)) {
 	_ = parallel.For(context.Background(), workers, tasks, do)
 }
 
-// multiply computes the products of points on the left with a chunk.
-func (d *desk[T]) multiply(f *formula, left *strip[T], c *chunk[T]) {
+// multiply computes the dot products of all points of a strip with all of a chunk.
+func (d *scratch[T]) multiply(f *formula, left *strip[T], c *chunk[T]) {
 	for len(d.products) < len(f.spaces) {
 		d.products = append(d.products, make([]T, leftStrip*rightStrip))
 	}
@@ -413,9 +425,9 @@ func (d *desk[T]) multiply(f *formula, left *strip[T], c *chunk[T]) {
 	}
 }
 
-// multiplySparse computes the products of m sparse points on the left, of so many
-// columns, with n on the right.
-func (d *desk[T]) multiplySparse(products []T, left *simd.CSR[T], columns, m int, right simd.CSR[T], n int) {
+// multiplySparse is multiply for m sparse points on the left and n on the right, in a space
+// of so many features.
+func (d *scratch[T]) multiplySparse(products []T, left *simd.CSR[T], columns, m int, right simd.CSR[T], n int) {
 	lanes := simd.Lanes[T]()
 	if need := columns * lanes; len(d.lanes) < need {
 		d.lanes = make([]T, need)
@@ -432,9 +444,9 @@ func (d *desk[T]) multiplySparse(products []T, left *simd.CSR[T], columns, m int
 	}
 }
 
-// row returns the kernel of point r on the left with all of a chunk, which were
-// multiplied before. It overwrites their products.
-func (d *desk[T]) row(f *formula, left *strip[T], r int, c *chunk[T]) []T {
+// row returns the kernel values of point r of a strip with all points of a chunk. multiply
+// has to come before; row overwrites the products of the point.
+func (d *scratch[T]) row(f *formula, left *strip[T], r int, c *chunk[T]) []T {
 	row := d.products[0][r*c.n:][:c.n]
 	if t, ok := f.root.(innerTerm); ok && t.gamma > 0 {
 		simd.Gaussian(row, T(left.norm[0][r]), c.norms, T(t.gamma))
@@ -457,7 +469,7 @@ func (d *desk[T]) row(f *formula, left *strip[T], r int, c *chunk[T]) []T {
 	return row
 }
 
-// lay lays n points out on the left.
+// lay fills the strips on the left with n points.
 func (p *packed[T]) lay(n int, points feed[T]) {
 	count := (n + leftStrip - 1) / leftStrip
 	for len(p.left) < count {
@@ -468,12 +480,12 @@ func (p *packed[T]) lay(n int, points feed[T]) {
 	})
 }
 
-// rows sets dst[k][j] to the kernel of point k of those given with point j on the
-// right.
+// rows sets dst[k][j] to the kernel value of point k of the feed with point j of the
+// chunks.
 func (p *packed[T]) rows(dst [][]float32, points feed[T]) {
 	p.lay(len(dst), points)
 	count := (len(dst) + leftStrip - 1) / leftStrip
-	p.each(count*len(p.chunks), func(d *desk[T], task int) {
+	p.each(count*len(p.chunks), func(d *scratch[T], task int) {
 		s, at := task%count, task/count
 		left, c := &p.left[s], &p.chunks[at]
 		d.multiply(p.f, left, c)
@@ -483,14 +495,13 @@ func (p *packed[T]) rows(dst [][]float32, points feed[T]) {
 	})
 }
 
-// sum adds Σ_k coef[m][k]·K to dst[m][r], K of point r of on and point k of those
-// given.
+// sum adds Σ_k coef[m][k]·K(x_r, z_k) to dst[m][r], for the points x of on and z of points.
 func (p *packed[T]) sum(dst [][]float64, on, points feed[T], coef [][]float64) {
 	n := len(dst[0])
 	p.lay(len(coef[0]), points)
-	// Some tasks for each goroutine, of whole panels.
+	// About four tasks for each goroutine, whose width suits the product of matrices.
 	width := max(sumStrip, min(rightStrip, n/(4*threads(n))/sumStrip*sumStrip))
-	p.each((n+width-1)/width, func(d *desk[T], task int) {
+	p.each((n+width-1)/width, func(d *scratch[T], task int) {
 		from, to := task*width, min((task+1)*width, n)
 		d.against(p, on, from, to, len(coef[0]), func(at int, rows [][]T) {
 			for m, c := range coef {
@@ -500,13 +511,15 @@ func (p *packed[T]) sum(dst [][]float64, on, points feed[T], coef [][]float64) {
 	})
 }
 
-// mutual adds Σ_k coefB[k]·K to dstA[r], K of points r of a and k of b, and
-// Σ_r coefA[r]·K to dstB[k].
+// mutual adds Σ_k coefB[k]·K(x_r, z_k) to dstA[r] and Σ_r coefA[r]·K(x_r, z_k) to dstB[k],
+// for the points x of a and z of b.
 func (p *packed[T]) mutual(dstA, dstB []float64, a, b feed[T], coefA, coefB []float64) {
 	p.lay(len(dstA), a)
 	tasks := (len(dstB) + rightStrip - 1) / rightStrip
-	parts := make([]float64, tasks*len(dstA)) // of each task, to be added in their order
-	p.each(tasks, func(d *desk[T], task int) {
+	// What each task adds to dstA. It is summed up at the end, in the order of the tasks, so
+	// that the result does not depend on the number of goroutines.
+	parts := make([]float64, tasks*len(dstA))
+	p.each(tasks, func(d *scratch[T], task int) {
 		from, to := task*rightStrip, min((task+1)*rightStrip, len(dstB))
 		d.against(p, b, from, to, len(dstA), func(at int, rows [][]T) {
 			simd.AddRows(dstB[from:to], coefA[at:][:len(rows)], rows, 0)
@@ -520,9 +533,9 @@ func (p *packed[T]) mutual(dstA, dstB []float64, a, b feed[T], coefA, coefB []fl
 	}
 }
 
-// against calls do with the kernel values of all n points on the left and those from
-// ≤ r < to of right, a strip after the other. at is the first on the left.
-func (d *desk[T]) against(p *packed[T], right feed[T], from, to, n int, do func(at int, rows [][]T)) {
+// against calls do with the kernel values of the n points on the left and the points
+// from ≤ r < to of right, one strip after the other. rows[r] is of point at + r on the left.
+func (d *scratch[T]) against(p *packed[T], right feed[T], from, to, n int, do func(at int, rows [][]T)) {
 	right(&d.left, from, to)
 	d.right.pack(p.f, &d.left)
 	for s := 0; s*leftStrip < n; s++ {
@@ -536,11 +549,11 @@ func (d *desk[T]) against(p *packed[T], right feed[T], from, to, n int, do func(
 	}
 }
 
-// add adds Σ_j coef[k][j]·K to dst[k][r], K of point r of n given and point j on
-// the right. A point with a norm beyond reach, by space, is left to alone, which
-// sets sums[k].
+// add adds Σ_j coef[k][j]·K(x_r, z_j) to dst[k][r], for the n points x of the feed and the
+// points z of the chunks. For a point whose ‖x − μ‖² in some space is beyond reach,
+// products round too much; alone computes its sums.
 func (p *packed[T]) add(dst [][]float64, n int, points feed[T], coef [][]float64, reach []float64, alone func(sums []float64, r int)) {
-	p.each((n+leftStrip-1)/leftStrip, func(d *desk[T], task int) {
+	p.each((n+leftStrip-1)/leftStrip, func(d *scratch[T], task int) {
 		from := task * leftStrip
 		points(&d.left, from, min(from+leftStrip, n))
 		machines := len(coef)
@@ -572,7 +585,7 @@ func (p *packed[T]) add(dst [][]float64, n int, points feed[T], coef [][]float64
 	})
 }
 
-// narrow sets dst to v in single precision.
+// narrow copies v to dst, in single precision.
 func narrow[T simd.Float](dst []float32, v []T) {
 	if v, ok := any(v).([]float32); ok {
 		copy(dst, v)

@@ -8,13 +8,12 @@ import (
 	"sync"
 )
 
-// How large the errors of values may be that come from a product of matrices,
-// relative to the largest value; see term.reach. A row in single precision has
-// roundings of 2⁻²⁴ anyway, and 2⁻¹⁷ is far below what a solver can tell.
+// How large the error of a kernel value from a product of matrices may be, relative to the
+// largest value (see term.reach). Where products round more, values come from single rows.
 const (
-	rowTolerance   = 0x1p-17
-	sumTolerance   = 0x1p-32
-	sweepTolerance = 0x1p-40 // of what is factored
+	rowTolerance   = 0x1p-17 // of rows in single precision: too small for a solver to notice
+	sumTolerance   = 0x1p-32 // of exact sums
+	sweepTolerance = 0x1p-40 // of a matrix that is to be factored
 )
 
 // blocks is what a Gram has for computing many values together.
@@ -26,20 +25,20 @@ type blocks struct {
 	features float64  // how many multiplications a product of two points takes
 	off      float64  // bounds the relative rounding error of a value of quick; 0: not known
 
-	// Rows in single precision that are kept: those used last. They come from quick
-	// where laid is set.
+	// The rows in single precision that were used last. Where laid is set, quick has all
+	// points laid out to compute them; else they are computed one by one.
 	held interface {
 		get(i int) []float32
 		put(i int) []float32
 	}
 	laid bool
 
-	// Memory of the calls.
-	missing []int
-	into    [][]float32
-	alone   []lone // of each goroutine
-	some    [][]float32
-	whole   [][]float64
+	// Memory that calls use again.
+	missing []int       // the points whose rows have to be computed
+	into    [][]float32 // and where to
+	alone   []lone      // of each goroutine
+	some    [][]float32 // rows that are kept
+	whole   [][]float64 // sums at all points
 	among
 }
 
@@ -53,13 +52,12 @@ func (g *Gram) room() int {
 	return int(min(int64(g.n), max(2, bytes/4/int64(g.n))))
 }
 
-// hold sets dst[k] to the n entries of row idx[k] in single precision, for at most
-// room indices; more panic. The rows used last are kept, and those that are missing are
-// computed together, on GOMAXPROCS goroutines. The caller does not write to rows, which
-// are valid until the next call. An entry does not depend on which rows are computed
-// together.
+// hold sets dst[k] to row idx[k] in single precision, n entries, for at most room indices;
+// it panics if there are more. The rows used last are kept. Those that are missing are
+// computed together, on GOMAXPROCS goroutines, and an entry does not depend on which rows
+// these are. The caller does not write to a row, which is valid until the next call.
 //
-// Memory for rows belongs to hold from its first call on, and Row keeps no further ones.
+// From the first call on the memory for rows belongs to hold, and Row keeps no more rows.
 func (g *Gram) hold(dst [][]float32, idx []int) {
 	if room := g.room(); len(idx) > room {
 		panic(fmt.Sprintf("kernels: hold of %d rows, of which %d have room", len(idx), room))
@@ -72,7 +70,7 @@ func (g *Gram) hold(dst [][]float32, idx []int) {
 	}
 	for k, i := range idx {
 		if dst[k] == nil {
-			if dst[k] = b.held.get(i); dst[k] != nil { // asked for twice
+			if dst[k] = b.held.get(i); dst[k] != nil { // the index is there twice
 				continue
 			}
 			dst[k] = b.held.put(i)
@@ -104,7 +102,7 @@ func (g *Gram) hold(dst [][]float32, idx []int) {
 	computed = true
 }
 
-// inBlocks returns g.blocks, and makes it first.
+// inBlocks returns g.blocks, which its first call makes.
 func inBlocks(g *Gram) *blocks {
 	if g.blocks != nil {
 		return g.blocks
@@ -117,8 +115,8 @@ func inBlocks(g *Gram) *blocks {
 	g.compress()
 	b.f.sparse = g.p.sparse != nil
 	if good := b.choose(g); !good && b.f.sparse && g.p.written {
-		// Sparse points keep their means, so their products may round too much. Those of
-		// the points written out, less their means, may do.
+		// The mean is not subtracted from sparse points, which makes products round more.
+		// Written out, less their mean, the same points may do.
 		g.p.writeOut()
 		b.f.sparse = false
 		b.choose(g)
@@ -131,14 +129,14 @@ func inBlocks(g *Gram) *blocks {
 func (b *blocks) choose(g *Gram) bool {
 	b.f.centre(g.p, g.place)
 	double := &tierOf[float64]{f: b.f, some: packed[float64]{f: b.f}}
-	strips := func(d *desk[float64], from, to int) *strip[float64] {
+	strips := func(d *scratch[float64], from, to int) *strip[float64] {
 		d.left.lay(b.f, g.p, g.place[from:to])
 		return &d.left
 	}
 	if b.f.sparse {
-		double.sheet = new(strip[float64])
-		double.sheet.layAll(b.f, g.p, g.place)
-		strips = func(_ *desk[float64], from, to int) *strip[float64] { return double.sheet.part(b.f, from, to) }
+		double.whole = new(strip[float64])
+		double.whole.layAll(b.f, g.p, g.place)
+		strips = func(_ *scratch[float64], from, to int) *strip[float64] { return double.whole.part(b.f, from, to) }
 	}
 	norm, self, most := double.some.extent(g.n, strips)
 	single, exact := b.f.within(norm, 0x1p-24, rowTolerance, self), b.f.within(norm, 0x1p-53, sumTolerance, self)
@@ -149,7 +147,7 @@ func (b *blocks) choose(g *Gram) bool {
 	}
 	b.quick, b.exact, b.off, b.features = nil, nil, 0, 0
 	switch {
-	case !inRange(largest): // rows are in single precision, however they are computed
+	case !inRange(largest): // kernel values have no room in single precision
 	case single && all(norm, inRange) && all(self, func(s span) bool { return s.high <= mostSingle }):
 		b.quick = &tierOf[float32]{f: b.f, some: packed[float32]{f: b.f}, copies: true}
 		b.off = b.f.off(norm, most, 0x1p-24)
@@ -168,22 +166,28 @@ func (b *blocks) choose(g *Gram) bool {
 	return single && exact && b.sweeps
 }
 
-// mostSingle, and one over it, are how far squares of distances and kernel values may go in
-// single precision: 2²⁴ times larger or smaller than these, a number is still one.
+// mostSingle and 1/mostSingle bound squared distances and kernel values in single precision.
+// Numbers 2²⁴ times as large or small still have room there.
 const mostSingle = 0x1p100
 
-// inRange reports whether v and what it is made of have room in single precision.
+// inRange reports whether v, and the numbers that it is computed from, have room in single
+// precision.
 func inRange(v float64) bool { return v == 0 || v >= 1/mostSingle && v <= mostSingle }
 
 func all[T any](list []T, holds func(T) bool) bool {
 	return !slices.ContainsFunc(list, func(v T) bool { return !holds(v) })
 }
 
-// off bounds the relative error of a Gaussian of points as they are, from products
-// rounded to the unit u: with R² the largest ‖x − μ‖², rounding x − μ moves
-// ‖x − z‖² by 8uR², the sum of m products 2x·z by 2(m + 1)uR², and norms, their sum,
-// the difference and γ by 16uR²; second orders and exp are the rest. A product of
-// matrices sums blocks of 192, and then these.
+// off bounds the relative error of the values of a Gaussian kernel, or is 0 where no bound
+// is known. norm is the largest ‖x − μ‖² of each space, R²; products are rounded to the unit
+// u, and sum at most so many numbers. To first order ‖x − z‖² is off by
+//
+//   - 8uR² from rounding x − μ,
+//   - 2(m + 1)uR² from the sum of m products in 2x·z; a product of matrices sums parts of
+//     192 first, and then these,
+//   - 16uR² from norms, their sum, the difference and γ.
+//
+// The bound leaves room for second orders and for exp.
 func (f *formula) off(norm []float64, most int, u float64) float64 {
 	t, ok := f.root.(innerTerm)
 	if !ok || t.gamma == 0 {
@@ -197,11 +201,11 @@ func (f *formula) off(norm []float64, most int, u float64) float64 {
 	if off > 0.5 {
 		return 0
 	}
-	return off / (1 - off) // of the value as it is rounded
+	return off / (1 - off) // relative to the rounded value
 }
 
-// compress keeps points that are mostly zero without zeros, though they are already by
-// columns, as few are.
+// compress drops the zeros of points that are mostly zero. Few points are laid out by
+// columns before it is known that products will be asked for, and keep their columns.
 func (g *Gram) compress() {
 	if g.p.sparse != nil || g.p.rows != nil {
 		return
@@ -223,7 +227,7 @@ func (g *Gram) compress() {
 	}
 }
 
-// ordered is points in the order in which they were given.
+// ordered is the points of a Gram in the order of their indices.
 type ordered struct {
 	p     *points
 	place []int32
@@ -259,8 +263,8 @@ func (g *Gram) roomForCopy(bytes float64) bool {
 	return bytes*float64(g.n)*float64(g.numbers) <= left
 }
 
-// centre sets the means of the spaces to those of the points which of p, unless
-// they are by compressed rows.
+// centre sets the mean of each space to that of the points of p that which lists. The mean
+// of sparse points is taken as 0.
 func (f *formula) centre(p *points, which []int32) {
 	if f.sparse {
 		for _, s := range f.spaces {
@@ -295,18 +299,18 @@ func (f *formula) centre(p *points, which []int32) {
 	}
 }
 
-// meanStrip is of how many features a goroutine takes the means at a time.
+// meanStrip is the number of features whose means a goroutine computes at a time.
 const meanStrip = 32
 
-// extent returns by space the largest ‖x − μ‖² of n points, and between which x·x are,
-// and of how many products a sum is at most. strips lays some of them out.
-func (p *packed[T]) extent(n int, strips func(d *desk[T], from, to int) *strip[T]) (norm []float64, self []span, most int) {
+// extent returns, by space, the largest ‖x − μ‖² of n points and the range of x·x, and the
+// largest number of products in a dot product. strips returns some of the points.
+func (p *packed[T]) extent(n int, strips func(d *scratch[T], from, to int) *strip[T]) (norm []float64, self []span, most int) {
 	norm, self = make([]float64, len(p.f.spaces)), make([]span, len(p.f.spaces))
 	for s := range self {
 		self[s].low = math.Inf(1)
 	}
 	var mu sync.Mutex
-	p.each((n+rightStrip-1)/rightStrip, func(d *desk[T], task int) {
+	p.each((n+rightStrip-1)/rightStrip, func(d *scratch[T], task int) {
 		from := task * rightStrip
 		some := strips(d, from, min(from+rightStrip, n))
 		mu.Lock()
@@ -322,7 +326,8 @@ func (p *packed[T]) extent(n int, strips func(d *desk[T], from, to int) *strip[T
 	return norm, self, most
 }
 
-// within says whether values come out as exact as that; see term.reach.
+// within reports whether kernel values from products that are rounded to the unit u have
+// errors below tol; see term.reach.
 func (f *formula) within(norm []float64, u, tol float64, self []span) bool {
 	for s, r := range f.reach(u, tol, self) {
 		if !(norm[s] <= r) {
@@ -332,14 +337,15 @@ func (f *formula) within(norm []float64, u, tol float64, self []span) bool {
 	return true
 }
 
-// lone is the memory for a row by itself.
+// lone is the memory for computing a single row.
 type lone struct {
 	row, x []float64
 	work   work
 }
 
-// oneByOne computes rows of the points idx, some at a time, and calls do with
-// each in their order; its entries are in the order in which points stand.
+// oneByOne computes the rows of the points idx without products of matrices, as many at a
+// time as there are goroutines, and calls do with one after the other. The entry at t of a
+// row is that of the point which stands at place t.
 func (b *blocks) oneByOne(g *Gram, idx []int, do func(k int, row []float64)) {
 	some := threads(len(idx))
 	for from := 0; from < len(idx); from += some {

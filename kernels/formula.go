@@ -8,30 +8,29 @@ import (
 	"github.com/svmnb/svmnb/internal/vec"
 )
 
-// A formula is a kernel as a function of dot products: what can be computed for
-// many pairs of points by a product of matrices and a pass over it.
+// A formula is a kernel as a function of dot products. For many pairs of points these come
+// from a product of matrices, and a pass over the products makes kernel values of them.
 //
-// Products are taken of features less their means. That changes no distance,
-// and the smaller the numbers, the less is lost in ‖x‖² + ‖z‖² − 2x·z; the dot
-// product of the points themselves is (x−μ)·(z−μ) + μ·x + μ·z − μ·μ.
-//
-// Sparse points stay as they are, since they would be sparse no longer.
+// The mean μ is subtracted from the points first. That changes no distance, and the smaller
+// the numbers, the less rounding leaves in ‖x‖² + ‖z‖² − 2x·z. The dot product of the
+// points themselves is (x−μ)·(z−μ) + μ·x + μ·z − μ·μ. Sparse points stay as they are: less
+// their mean they would be sparse no longer.
 type formula struct {
 	sparse bool
 	spaces []*space
 	root   term
 }
 
-// space is a choice of features of which products are taken. Terms that choose
-// the same share their products.
+// space is the features that dot products are taken of. Terms with the same features and
+// weights share a space, and so their products.
 type space struct {
 	cols    []int
 	weights []float64         // of the chosen features; nil for 1
 	mean    []float64         // of the chosen features, without weights; nil for 0
-	to      map[int32][]int32 // sparse: where a feature is among the chosen; nil for where it was
+	to      map[int32][]int32 // of sparse points: the places of a feature in cols; nil where cols are all features
 }
 
-// side has what a formula needs of the points on one side, by space and point.
+// side has what a formula needs of single points on one side, by space and point.
 type side struct {
 	norm  [][]float64 // ‖x − μ‖²
 	shift [][]float64 // μ·x − ½μ·μ
@@ -45,30 +44,31 @@ func newSide(spaces, n int) side {
 	return s
 }
 
-// pairs are those of one point on the left with a run of them on the right, or
-// of each point of the run with itself.
+// pairs are one point on the left, at, with each of some points on the right, from on.
+// Where self is set they are each point on the right with itself.
 type pairs struct {
 	dots        [][]float64 // (x − μ)·(z_j − μ) by space
 	left, right *side
-	at, from    int // of the point on the left, of the first on the right
+	at, from    int
 	self        bool
-	other       *pairs // for a term that asks for more than it was asked
+	other       *pairs // memory for a term that needs the values of other pairs
 }
 
-// span is between the smallest and the largest x·x of the points on the right.
+// span is the range of x·x of the points on the right.
 type span struct{ low, high float64 }
 
-// A term sets dst to its values for all pairs.
+// A term is a kernel, or a part of one, in a formula.
 type term interface {
+	// values sets dst to the kernel values of all pairs.
 	values(dst []float64, p *pairs, w *work)
-	// reach returns how large ‖x − μ‖² of a space may be for values whose error
-	// is below tol times the largest of them, when products are rounded with the
+	// reach returns how large ‖x − μ‖² of a space may be, so that the error of a
+	// value is below tol times the largest value where products are rounded to the
 	// unit u.
 	reach(space int, u, tol float64, self span) float64
 }
 
-// formulaOf returns the formula of k for points of d features, or nil when the
-// kernel is a function of something else.
+// formulaOf returns the formula of k for points of d features, or nil where k is no
+// function of dot products.
 func formulaOf(k Kernel, d int) *formula {
 	f := &formula{}
 	if f.root = f.term(k, firstInts(d)); f.root == nil || len(f.spaces) == 0 {
@@ -120,17 +120,16 @@ func (f *formula) reach(u, tol float64, self []span) []float64 {
 	return r
 }
 
-// inner is a kernel that is a function of x·z or of ‖x − z‖², of features that may
-// have weights.
+// inner is a kernel that is a function of x·z or of ‖x − z‖².
 type inner struct {
 	distance bool
 	weights  []float64         // what features are multiplied by first; nil for 1
-	gamma    float64           // of a Gaussian, exp(−γ‖x − z‖²); 0 for others
+	gamma    float64           // γ of a Gaussian kernel exp(−γ‖x − z‖²); 0 for others
 	of       func(v []float64) // turns x·z, or ‖x − z‖² ≥ 0, into kernel values
 }
 
-// innerOf returns k for points of d features as a function of what is bilinear in
-// them, and whether it is one.
+// innerOf returns k, for points of d features, as a function of x·z or ‖x − z‖², and
+// reports whether it is one.
 func innerOf(k Kernel, d int) (inner, bool) {
 	if k, ok := as[interface{ inner(d int) inner }](k); ok {
 		return k.inner(d), true
@@ -147,7 +146,7 @@ func innerOf(k Kernel, d int) (inner, bool) {
 	return inner{distance: distance, of: eachOf(k, of)}, true
 }
 
-// sums returns the loop over the features of points in columns that comes before of.
+// sums returns the loop that computes x·z or ‖x − z‖² for points in columns.
 func (in inner) sums() func(dst, x, columns []float64, stride int) {
 	switch {
 	case in.weights != nil:
@@ -190,9 +189,9 @@ func (t innerTerm) values(dst []float64, p *pairs, _ *work) {
 	t.of(dst)
 }
 
-// The error of a product is at most a few units of R² = max ‖x − μ‖², however
-// many its features, unless rounding conspires. What that does to the kernel is
-// tried out at distances, or products, of all magnitudes.
+// The error of a product is a few units of R² = max ‖x − μ‖² as a rule, however many
+// features there are. reach tries out what such an error does to the kernel at distances,
+// or products, of all magnitudes.
 func (t innerTerm) reach(space int, u, tol float64, self span) float64 {
 	if space != t.space {
 		return math.Inf(1)

@@ -130,7 +130,7 @@ type Gradient struct {
 	work      work
 
 	each          []contraction
-	weights, sums []float64 // of the rows in hand
+	weights, sums []float64 // of the rows that Contract is at
 }
 
 // NewGradient returns the Gradient of k over the n points of d features in x,

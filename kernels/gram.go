@@ -36,12 +36,12 @@ type Gram struct {
 	evaluations int64
 	store       interface{ row(i int) []float64 }
 
-	// Point i stands at place[i], and point order[t] at t. The dense store
-	// moves points; the others leave them in their order.
+	// Points may stand in another order than they were given: point i is at place[i],
+	// and at place t is point order[t]. Only the dense store moves points.
 	order, place []int32
-	x            []float64 // the point of the row in hand
+	x            []float64 // memory for a point whose row is computed
 
-	// What Centred returns, once somebody has asked.
+	// What Centred returns; looked says whether it has been called.
 	looked  bool
 	centred *Gram
 	offset  []float64
@@ -163,7 +163,7 @@ func (g *Gram) Evaluations() int64 {
 	return g.evaluations
 }
 
-// evaluate sets dst[t] to the kernel of point i and the point that stands at t.
+// evaluate sets dst[t] to the kernel value of point i and the point at place t.
 func (g *Gram) evaluate(dst []float64, i int) {
 	g.evaluations += int64(len(dst))
 	place := int(g.place[i])
@@ -172,7 +172,7 @@ func (g *Gram) evaluate(dst []float64, i int) {
 	g.p.settle()
 }
 
-// swap lets the points at s and t change places.
+// swap exchanges the points at places s and t.
 func (g *Gram) swap(s, t int) {
 	i, j := g.order[s], g.order[t]
 	g.order[s], g.order[t], g.place[i], g.place[j] = j, i, int32(t), int32(s)
@@ -180,22 +180,23 @@ func (g *Gram) swap(s, t int) {
 	g.rower.swap(s, t)
 }
 
-// dense keeps every row. The points whose rows are still to do stand in front,
-// so what symmetry does not know of a row is computed in one sweep.
+// dense keeps every row. The points whose rows are still to be computed stand in front, and
+// a new row is computed for these only, in one loop. The rest of it is known by symmetry.
 type dense struct {
 	g     *Gram
 	rows  [][]float64 // nil while still to do
 	todo  int
 	fresh []float64
-	slab  []float64   // what is left for rows of the memory taken last
-	taken [][]float64 // all of it
+	slab  []float64   // the rest of the memory taken last
+	taken [][]float64 // all memory taken, for Release
 }
 
-// slabSize is how many entries of rows are allocated together, 1 MiB: fewer
-// pages to look up than with each row by itself, a quarter of the whole time.
+// slabSize is the number of entries of rows that are allocated together, 1 MiB. Rows
+// allocated one by one lie on more pages, and looking these up takes a quarter of the time.
 const slabSize = 1 << 17
 
-// slabRows is how many rows at most: short ones may not all be asked for.
+// slabRows bounds the rows that are allocated together. Of short rows, most may never be
+// asked for.
 const slabRows = 128
 
 func (m *dense) row(i int) []float64 {
@@ -224,8 +225,8 @@ func (m *dense) row(i int) []float64 {
 	return row
 }
 
-// memory is what matrices have released, of any content: whoever makes many small
-// ones after another has no fresh pages to pay for.
+// memory is what matrices have released. To make many small matrices one after another is
+// faster in memory that has been used than in fresh pages.
 type memory struct{ free sync.Pool }
 
 var memoryOfRows, memoryOfColumns memory
@@ -325,8 +326,8 @@ func (m recent) row(i int) []float64 {
 type reevaluated struct {
 	g           *Gram
 	last, other []float64
-	moved       []float64   // for points that have changed places, or nil
-	known       [][]float64 // rows of before
+	moved       []float64   // memory for a row by places; nil where no point has moved
+	known       [][]float64 // rows that were kept before
 }
 
 func newReevaluated(g *Gram) *reevaluated {

@@ -64,7 +64,7 @@ func (k Matern52Kernel) OfSquaredDistance(r2 float64) float64 {
 	return v[0]
 }
 
-// farthest bounds t where exp(−t) is 0 anyway, lest ∞·0 be NaN.
+// farthest bounds t. From there on exp(−t) is 0, and ∞·0 would be NaN.
 const farthest = 1000
 
 func (k Matern32Kernel) inner(int) inner { return inner{distance: true, of: k.ofSquaredDistances} }

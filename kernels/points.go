@@ -17,7 +17,7 @@ func several(n int, thing string) string {
 // DataError says what is wrong with the points of a matrix, and where.
 type DataError struct {
 	Arg      string  // "x" or "basis"
-	Row, Col int     // from 0; −1 when it is not about one row or column
+	Row, Col int     // from 0; −1 where the error is not about one row or column
 	Value    float64 // the offending value or count
 	Msg      string
 }
@@ -33,8 +33,8 @@ func (e *DataError) Error() string {
 	return "kernels: " + at + ": " + e.Msg
 }
 
-// Domain is a kernel that is one for some points only, such as those without
-// negative features. [NewGram], [Against] and [Basis.Check] ask it.
+// Domain is a kernel for some points only, such as those without negative features.
+// [NewGram], [Against] and [Basis.Check] ask it.
 type Domain interface {
 	Kernel
 	// CheckPoints returns nil, or a *[DataError] for the first of the n × d
@@ -42,8 +42,9 @@ type Domain interface {
 	CheckPoints(x [][]float64) error
 }
 
-// checkPoints returns the d of the n × d finite numbers x in the domain of k and
-// where points start without their zeros, or an error.
+// checkPoints returns the number of features d of the points x and where each point
+// starts when zeros are left out (see features). The error is a *DataError unless x has
+// n × d finite numbers that are in the domain of k.
 func checkPoints(k Kernel, arg string, x [][]float64) (d int, start []int, err error) {
 	if d, start, err = features(arg, x); err != nil {
 		return 0, nil, err
@@ -62,7 +63,7 @@ func inDomain(k Kernel, x [][]float64) error {
 	return nil
 }
 
-// nonNegative is CheckPoints for features ≥ 0.
+// nonNegative is CheckPoints for kernels of features ≥ 0.
 func nonNegative(k Kernel, x [][]float64) error {
 	for i, row := range x {
 		for j, v := range row {
@@ -74,8 +75,9 @@ func nonNegative(k Kernel, x [][]float64) error {
 	return nil
 }
 
-// features returns the d of n × d finite numbers and, as in a [CSR], how many of each
-// point and of those before are not 0, or a *DataError.
+// features returns the number of features d of the points x, and the Start of a [CSR] of
+// the same points: start[i] is how many numbers of the points before i are not 0. The error
+// is a *DataError unless x has n × d finite numbers.
 func features(arg string, x [][]float64) (d int, start []int, err error) {
 	if len(x) == 0 {
 		return 0, nil, &DataError{arg, -1, -1, 0, "there are no points: give at least one"}
@@ -101,8 +103,8 @@ func features(arg string, x [][]float64) (d int, start []int, err error) {
 	return d, start, nil
 }
 
-// filled returns how many numbers of row i are not 0, or a *DataError unless it has d
-// finite ones.
+// filled returns how many numbers of row i are not 0. The error is a *DataError unless the
+// row has d finite numbers.
 func filled(arg string, i int, row []float64, d int) (count int, err error) {
 	if len(row) != d {
 		return 0, &DataError{arg, i, -1, float64(len(row)), fmt.Sprintf("the point has %s, the first has %d: give every point the same", several(len(row), "feature"), d)}
@@ -118,33 +120,33 @@ func filled(arg string, i int, row []float64, d int) (count int, err error) {
 	return count, nil
 }
 
-// points are n points of d features: by rows, or by rows without their zeros, then by
-// columns as soon as someone asks for these.
+// points are n points of d features, in up to two layouts. Dense points are kept by rows,
+// sparse ones by compressed rows. Columns are what loops over a whole row of kernel values
+// read; they are laid out when somebody first asks for them.
 type points struct {
 	n, d    int
-	rows    [][]float64   // by point, or nil where columns do
-	asked   bool          // for rows, whoever has columns
-	sparse  *sparsePoints // instead of these, or nil
-	written bool          // those were written out: one by one, rows have the bits of such
+	rows    [][]float64   // nil where there are sparse points, or columns are enough
+	asked   bool          // some rower needs rows, though there are columns
+	sparse  *sparsePoints // nil for dense points
+	written bool          // sparse has dense points without their zeros: single kernel rows must match the dense result bit for bit
 
 	once    sync.Once
-	columns []float64 // feature k of point j at columns[k*n+j], or nil
+	columns []float64 // feature k of point j at columns[k*n+j]; nil before byColumns
 }
 
-// newPoints keeps the rows of x, all of d features.
+// newPoints returns the points x, all of d features. It does not copy them.
 func newPoints(x [][]float64, d int) *points {
 	return &points{n: len(x), d: d, rows: slices.Clone(x)}
 }
 
-// few is the number of points below which a solver asks for single rows, so that points
-// had better be by columns from the beginning.
-const few = 600
+// fewPoints is the number of points below which solvers read single rows of a matrix.
+const fewPoints = 600
 
-// laidOut returns a copy of the points x as a Gram of k keeps them: few points by columns
-// where k wants these; points that are mostly zero without their zeros where k can be
-// computed from products of such; else by rows.
+// laidOut returns a copy of the points x in the layout that suits a Gram of k. Single rows
+// are computed from columns, so few points are laid out by columns at once. Points that are
+// mostly zero lose their zeros if k can be computed from products of sparse points.
 func laidOut(k Kernel, x [][]float64, d int, start []int) *points {
-	if _, ok := innerOf(k, d); ok && len(x) < few {
+	if _, ok := innerOf(k, d); ok && len(x) < fewPoints {
 		p := newPoints(x, d)
 		p.byColumns()
 		p.rows = nil
@@ -158,7 +160,7 @@ func laidOut(k Kernel, x [][]float64, d int, start []int) *points {
 	return newPoints(copied(x, d), d)
 }
 
-// copied returns a copy of x, all of d features.
+// copied returns a copy of the points x, all of d features, in one piece of memory.
 func copied(x [][]float64, d int) [][]float64 {
 	all, rows := make([]float64, len(x)*d), make([][]float64, len(x))
 	tasks := (len(x) + block - 1) / block
@@ -171,8 +173,8 @@ func copied(x [][]float64, d int) [][]float64 {
 	return rows
 }
 
-// byColumns returns the points by columns, which are laid out when they are first
-// asked for: who computes rows in blocks never does.
+// byColumns returns the points by columns. The first call lays them out; products of
+// matrices never need them.
 func (p *points) byColumns() []float64 {
 	p.once.Do(func() {
 		columns := memoryOfColumns.take(p.n * p.d)
@@ -181,10 +183,10 @@ func (p *points) byColumns() []float64 {
 			p.sparse.byColumns(columns)
 			return
 		}
-		// Eight features at a time, since those of a point share a cache line.
+		// Eight features at a time: these numbers of a point share a cache line.
 		tasks := (p.d + 7) / 8
 		workers := threads(tasks)
-		if p.n < few {
+		if p.n < fewPoints {
 			workers = 1
 		}
 		share(workers, tasks, func(_, task int) {
@@ -199,7 +201,7 @@ func (p *points) byColumns() []float64 {
 	return p.columns
 }
 
-// writeOut keeps points with their zeros that were kept without.
+// writeOut turns sparse points into dense ones.
 func (p *points) writeOut() {
 	if p.columns == nil {
 		rows := make([][]float64, p.n)
@@ -211,15 +213,15 @@ func (p *points) writeOut() {
 	p.sparse, p.written = nil, false
 }
 
-// settle drops the rows where columns are enough. Nobody else reads the points
-// meanwhile.
+// settle drops the rows where columns are enough. It must not run while another goroutine
+// reads the points.
 func (p *points) settle() {
 	if p.columns != nil && !p.asked {
 		p.rows = nil
 	}
 }
 
-// point returns point j: where it stands, or in dst.
+// point returns point j: the row in memory, or else a copy in dst.
 func (p *points) point(dst []float64, j int) []float64 {
 	switch {
 	case p.rows != nil:
@@ -233,7 +235,7 @@ func (p *points) point(dst []float64, j int) []float64 {
 	return dst
 }
 
-// swap lets the points at s and t change places.
+// swap exchanges the points at s and t.
 func (p *points) swap(s, t int) {
 	if p.sparse != nil {
 		at := p.sparse.at

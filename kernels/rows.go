@@ -13,12 +13,12 @@ type rower interface {
 	row(dst, x []float64, w *work)
 	// self returns K(x, x), the bits that row has for a point equal to x.
 	self(x []float64, w *work) float64
-	// swap lets what belongs to the points at s and t change places; the points
-	// themselves have done so.
+	// swap exchanges what the rower knows of the points at s and t. The points
+	// themselves have been exchanged already.
 	swap(s, t int)
 }
 
-// work is memory for one call of a rower at a time.
+// work is memory for calls of rowers, one call at a time.
 type work struct{ free [][]float64 }
 
 func (w *work) take(n int) []float64 {
@@ -65,14 +65,14 @@ func rowerOf(k Kernel, p *points) rower {
 	if sparse {
 		return &sparseLoopRower{*loop}
 	}
-	if !products { // it will not go in blocks
+	if !products { // nothing but rows will be asked for
 		p.byColumns()
 	}
 	return loop
 }
 
-// block is how many entries of a row are computed at a time, so that they are
-// still in the first-level cache when sums become kernel values.
+// block is the number of entries of a row that are computed at a time. Their sums are
+// still in the first-level cache when they become kernel values.
 const block = 512
 
 // loopRower is for kernels with a loop over points in columns: sums fills a part of a
@@ -124,8 +124,8 @@ func (r evalRower) row(dst, x []float64, w *work) {
 	defer pairOf(r.k, &j)
 	for ; j < len(dst); j++ {
 		z := r.p.point(buffer, j)
-		// One order for each pair, lest rounding break the symmetry of an Eval
-		// that treats its arguments differently.
+		// Always the same argument first, so that K(x, z) and K(z, x) have the same
+		// bits even where Eval rounds them differently.
 		if slices.Compare(x, z) <= 0 {
 			dst[j] = r.k.Eval(x, z)
 		} else {

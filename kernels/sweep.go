@@ -110,7 +110,7 @@ func (g *Gram) computeInBlocks(ctx context.Context, rows int, length func(t int)
 		rows        []float64
 		evaluations int64
 	}, workers())
-	err := p.eachUntil(ctx, (rows+strip-1)/strip, func(d *desk[float64], worker, task int) {
+	err := p.eachUntil(ctx, (rows+strip-1)/strip, func(d *scratch[float64], worker, task int) {
 		w := &each[worker]
 		if w.rows == nil {
 			w.rows = make([]float64, strip*g.n)
@@ -154,7 +154,7 @@ func (g *Gram) sweepBlocks(ctx context.Context, height int, do func(i, j int, ro
 	strip := height * max(1, blockRows/height)
 	count := (g.n + strip - 1) / strip
 	evaluations := make([]int64, workers())
-	err := p.eachUntil(ctx, count, func(d *desk[float64], worker, task int) {
+	err := p.eachUntil(ctx, count, func(d *scratch[float64], worker, task int) {
 		from := (count - 1 - task) * strip // the longest first
 		to := min(from+strip, g.n)
 		d.left.lay(p.f, g.p, stands[from:to])

@@ -12,7 +12,7 @@ import (
 // Compiling a cell also compiles all methods of the generic types that can be seen in the
 // fields of Gram, which takes a third of a second. An interface hides them.
 type tier interface {
-	// layOut keeps a copy of all points in the layout that rows need. It reports false
+	// layOut keeps a copy of all points in the layout that rows needs. It reports false
 	// where the memory limit leaves no room for one.
 	layOut(g *Gram) bool
 	// rows sets into[k] to the values of the point idx[k] with all points. It needs
@@ -30,13 +30,13 @@ type tier interface {
 // tierOf is the tier whose products are of numbers T.
 type tierOf[T simd.Float] struct {
 	f    *formula
-	all  *packed[T] // all points on the right of products; nil before layOut
-	some packed[T]  // the points of one call
+	all  *packed[T] // has all points on the right; nil before layOut
+	some packed[T]  // has the points of one call
 
-	// sheet has all points laid out in the order of their indices. Without one, points
-	// are laid out from where they stand whenever they are asked for. copies says to
-	// make one when the tier is first used, if there is room.
-	sheet  *strip[T]
+	// whole is a strip of all points, in the order of their indices. Where there is none,
+	// points are copied from the Gram whenever they are asked for. copies says to make it
+	// when the tier is first used, if there is room.
+	whole  *strip[T]
 	copies bool
 
 	left, right []int32 // memory of feed
@@ -48,11 +48,11 @@ func (t *tierOf[T]) bytes() float64 {
 	return float64(unsafe.Sizeof(v))
 }
 
-// ready makes the sheet when the tier is first used.
+// ready makes the strip of all points when the tier is first used.
 func (t *tierOf[T]) ready(g *Gram) {
-	if t.copies && t.sheet == nil && g.roomForCopy(t.bytes()) {
-		t.sheet = new(strip[T])
-		t.sheet.layAll(t.f, g.p, g.place)
+	if t.copies && t.whole == nil && g.roomForCopy(t.bytes()) {
+		t.whole = new(strip[T])
+		t.whole.layAll(t.f, g.p, g.place)
 	}
 	t.copies = false
 }
@@ -65,8 +65,8 @@ func (t *tierOf[T]) layOut(g *Gram) bool {
 		t.ready(g)
 	}
 	t.all = &packed[T]{f: t.f}
-	if t.sheet != nil {
-		t.all.packSheet(t.sheet)
+	if t.whole != nil {
+		t.all.packStrip(t.whole)
 	} else {
 		t.all.pack(g.n, t.all.points(g.p, g.place))
 	}
@@ -93,8 +93,8 @@ func (t *tierOf[T]) mutual(g *Gram, dstA, dstB []float64, a, b []int, coefA, coe
 	t.some.mutual(dstA, dstB, t.feed(g, a, &t.left), t.feed(g, b, &t.right), coefA, coefB)
 }
 
-// feed returns what lays the points idx out, or all points where idx is nil. It uses
-// memory for their places.
+// feed returns the feed of the points idx, of all points where idx is nil. It lists their
+// places in memory.
 func (t *tierOf[T]) feed(g *Gram, idx []int, memory *[]int32) feed[T] {
 	n := g.n
 	if idx != nil {
@@ -107,12 +107,12 @@ func (t *tierOf[T]) feed(g *Gram, idx []int, memory *[]int32) feed[T] {
 		if idx != nil {
 			i = idx[r]
 		}
-		if which[r] = g.place[i]; t.sheet != nil {
+		if which[r] = g.place[i]; t.whole != nil {
 			which[r] = int32(i)
 		}
 	}
-	if t.sheet == nil {
+	if t.whole == nil {
 		return t.some.points(g.p, which)
 	}
-	return func(s *strip[T], from, to int) { s.cut(t.f, t.sheet, which[from:to]) }
+	return func(s *strip[T], from, to int) { s.cut(t.f, t.whole, which[from:to]) }
 }
