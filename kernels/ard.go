@@ -111,10 +111,7 @@ func (k ARDKernel) gradients() gradientLoop {
 				v[j] = s + g[j]
 			}
 		}
-		ofWeightedDistances(v)
-		for f := range x {
-			timesValue(grad[f*len(v):], v)
-		}
+		expScaled(v, grad[:len(x)*len(v)], -0.5)
 	}
 }
 

@@ -13,8 +13,16 @@ type Basis struct {
 	kernel Kernel
 	p      *points
 	rower  rower
-	work   sync.Pool  // of *work
-	sums   func() any // *sums, see Gram
+	work   sync.Pool // of *work
+
+	sums func() summer // made when first asked for
+}
+
+// A summer computes sums over a basis by products of matrices; nil where the kernel goes row
+// by row. It is an interface for the same reason as a tier.
+type summer interface {
+	// add is packed.add for the first m points of x.
+	add(dst [][]float64, m int, x source, coef [][]float64, alone func(sums []float64, i int))
 }
 
 // Against returns the Basis of k at n points of d features each, which it
@@ -40,7 +48,7 @@ func Against(k Kernel, basis [][]float64) *Basis {
 func newBasis(k Kernel) *Basis {
 	b := &Basis{kernel: k, p: &points{}}
 	b.work.New = func() any { return &work{} }
-	b.sums = sync.OnceValue(func() any { return newSums(b.kernel, b.p) })
+	b.sums = sync.OnceValue(func() summer { return newSums(b.kernel, b.p) })
 	return b
 }
 
@@ -147,11 +155,6 @@ func (b *Basis) times(dst [][]float64, m int, x source, coef [][]float64) {
 	for k := range coef { // here, not in a goroutine, is where a wrong length panics
 		_, _ = dst[k][:m], coef[k][:b.p.n]
 	}
-	s := b.sums().(*sums)
-	which := make([]int32, m)
-	for i := range which {
-		which[i] = int32(i)
-	}
 	alone := func(sums []float64, i int) {
 		defer rowOf(&i)
 		w := b.work.Get().(*work)
@@ -164,6 +167,7 @@ func (b *Basis) times(dst [][]float64, m int, x source, coef [][]float64) {
 			sums[k] = simd.Dot(row, c[:len(row)])
 		}
 	}
+	s := b.sums()
 	if s == nil {
 		workers := threads(m)
 		sums := make([]float64, workers*len(coef))
@@ -176,17 +180,25 @@ func (b *Basis) times(dst [][]float64, m int, x source, coef [][]float64) {
 		})
 		return
 	}
+	s.add(dst, m, x, coef, alone)
+}
+
+// sums is the summer of a Basis.
+type sums struct {
+	right packed[float64] // has the points of the basis on the right
+	reach []float64       // how far from the mean a point may be, by space
+}
+
+func (s *sums) add(dst [][]float64, m int, x source, coef [][]float64, alone func(sums []float64, i int)) {
+	which := make([]int32, m)
+	for i := range which {
+		which[i] = int32(i)
+	}
 	s.right.add(dst, m, s.right.points(x, which), coef, s.reach, alone)
 }
 
-// sums is what a Basis has for [Basis.Times].
-type sums struct {
-	right packed[float64]
-	reach []float64 // how far from the mean points may be
-}
-
 // newSums returns nil when the kernel goes row by row.
-func newSums(k Kernel, p *points) *sums {
+func newSums(k Kernel, p *points) summer {
 	f := formulaOf(k, p.d)
 	if f == nil {
 		return nil

@@ -92,7 +92,5 @@ func (k GammaExponentialKernel) EvalGradientRow(v, grad, x, columns []float64, s
 			byGamma[j] = 0
 		}
 	}
-	simd.ExpScaled(v, -1)
-	timesValue(byLength, v)
-	timesValue(byGamma, v)
+	expScaled(v, grad[:2*m], -1)
 }

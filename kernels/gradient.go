@@ -269,19 +269,6 @@ func gradientRowerOf(k Kernel, p *points) gradientRower {
 	return evalGradientRower{p, k.(Differentiable), learnable(k)}
 }
 
-// timesValue turns derivatives of ln K into those of K. Where K has vanished they
-// have, though a distance was ∞.
-func timesValue(grad, v []float64) {
-	grad = grad[:len(v)]
-	for j, k := range v {
-		if k == 0 {
-			grad[j] = 0
-		} else {
-			grad[j] *= k
-		}
-	}
-}
-
 // gradientOfPair is EvalGradient by EvalGradientRow: a row of one point.
 func gradientOfPair(k RowDifferentiable, grad, x, z []float64) float64 {
 	var v [1]float64

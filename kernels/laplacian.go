@@ -63,8 +63,7 @@ func (k LaplacianKernel) EvalGradientRow(v, grad, x, columns []float64, stride i
 	byGamma(v, grad, k.Gamma)
 }
 
-// AddFrequency adds a draw from the spectral density, a Cauchy
-// density for each feature.
+// AddFrequency adds a draw from the spectral density, a Cauchy density for each feature.
 func (k LaplacianKernel) AddFrequency(rng *rand.Rand, omega []float64) {
 	for i := range omega {
 		omega[i] += float64(k.Gamma * rng.NormFloat64() / rng.NormFloat64())

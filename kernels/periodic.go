@@ -91,13 +91,11 @@ func (k PeriodicKernel) EvalGradientRow(v, grad, x, columns []float64, stride in
 		byPeriod[j] *= math.Pi * scale
 		byLength[j] = 2 * scale * s
 	}
-	k.ofSines(v)
-	timesValue(byPeriod, v)
-	timesValue(byLength, v)
+	expScaled(v, grad[:2*m], -2/k.Length/k.Length)
 }
 
-// AddFrequency adds a draw from the spectral density, whole numbers of
-// turns, a Skellam distribution for each feature.
+// AddFrequency adds a draw from the spectral density: for each feature a whole number of
+// turns over the period, from a Skellam distribution.
 func (k PeriodicKernel) AddFrequency(rng *rand.Rand, omega []float64) {
 	for i := range omega {
 		omega[i] += float64(2 * math.Pi / k.Period * skellam(rng, 1/k.Length/k.Length))

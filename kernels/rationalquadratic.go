@@ -95,13 +95,11 @@ func (k RationalQuadraticKernel) EvalGradientRow(v, grad, x, columns []float64, 
 		half := float64(k.Alpha * (b / (1 + b))) // s²/2B
 		v[j], byLength[j], byAlpha[j] = log, 2*half, half-float64(k.Alpha*log)
 	}
-	simd.ExpScaled(v, -k.Alpha)
-	timesValue(byLength, v)
-	timesValue(byAlpha, v)
+	expScaled(v, grad[:2*m], -k.Alpha)
 }
 
-// AddFrequency adds a draw from the spectral density, normal of a
-// variance that is drawn from Gamma(α)/αℓ² (GPML eq. 4.20).
+// AddFrequency adds a draw from the spectral density, normal of a variance that is itself
+// drawn, Gamma(α)/αℓ² (Rasmussen and Williams 2006, eq. 4.20).
 func (k RationalQuadraticKernel) AddFrequency(rng *rand.Rand, omega []float64) {
 	addNormal(omega, math.Sqrt(gamma(rng, k.Alpha)/k.Alpha)/k.Length, rng)
 }

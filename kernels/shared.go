@@ -10,8 +10,29 @@ func byGamma(v, grad []float64, gamma float64) {
 	for j, r := range v {
 		grad[j] = -gamma * r
 	}
-	simd.ExpScaled(v, -gamma)
-	timesValue(grad, v)
+	expScaled(v, grad, -gamma)
+}
+
+// expScaled sets v to K = exp(scale·v), and grad, derivatives of ln K, to those of K.
+func expScaled(v, grad []float64, scale float64) {
+	simd.ExpScaled(v, scale)
+	for len(v) > 0 && len(grad) >= len(v) {
+		timesValue(grad, v)
+		grad = grad[len(v):]
+	}
+}
+
+// timesValue turns derivatives of ln K into those of K. Where K has vanished they
+// have, though a distance was ∞.
+func timesValue(grad, v []float64) {
+	grad = grad[:len(v)]
+	for j, k := range v {
+		if k == 0 {
+			grad[j] = 0
+		} else {
+			grad[j] *= k
+		}
+	}
 }
 
 // power returns b^n for n ≥ 0 by repeated squaring: unlike math.Pow the same
