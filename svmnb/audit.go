@@ -9,6 +9,8 @@ import (
 
 	"github.com/svmnb/svmnb/internal/audit"
 	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
 // Audit is what a fit is worth, computed a second time from its multipliers by code that
@@ -45,11 +47,11 @@ type Audit struct {
 // [Model] has none. The error is an *[ArgumentError] for a kernel value that is no
 // finite number.
 func (f *Fit) Audit(ctx context.Context) (*Audit, error) {
-	if err := given(ctx, "Audit"); err != nil {
+	if err := arguments.Given(ctx, "Audit"); err != nil {
 		return nil, err
 	}
 	if f.none() {
-		return nil, noFit("Audit")
+		return nil, arguments.NoFit("Audit")
 	}
 	t := f.task
 	n := t.data.N()
@@ -82,11 +84,11 @@ func (f *Fit) Audit(ctx context.Context) (*Audit, error) {
 
 // Audit checks the fit by code that shares nothing with the solvers; see [Fit.Audit].
 func (f *RegressionFit) Audit(ctx context.Context) (*Audit, error) {
-	if err := given(ctx, "Audit"); err != nil {
+	if err := arguments.Given(ctx, "Audit"); err != nil {
 		return nil, err
 	}
 	if f.none() {
-		return nil, noFit("Audit")
+		return nil, arguments.NoFit("Audit")
 	}
 	t := f.task
 	n := t.data.N()
@@ -120,11 +122,11 @@ func (f *RegressionFit) Audit(ctx context.Context) (*Audit, error) {
 // [Fit.Audit]. Objectives, gaps and their Rounding are sums over the machines, all else is
 // that of the worst.
 func (f *MultiFit) Audit(ctx context.Context) (*Audit, error) {
-	if err := given(ctx, "Audit"); err != nil {
+	if err := arguments.Given(ctx, "Audit"); err != nil {
 		return nil, err
 	}
 	if f.none() {
-		return nil, noFit("Audit")
+		return nil, arguments.NoFit("Audit")
 	}
 	if f.joint != nil {
 		return f.auditJoint(ctx)
@@ -146,11 +148,11 @@ func (f *MultiFit) Audit(ctx context.Context) (*Audit, error) {
 
 // Audit checks the run by code that shares nothing with the solvers; see [Fit.Audit].
 func (f *JointFit) Audit(ctx context.Context) (*Audit, error) {
-	if err := given(ctx, "Audit"); err != nil {
+	if err := arguments.Given(ctx, "Audit"); err != nil {
 		return nil, err
 	}
 	if f.none() {
-		return nil, noFit("Audit")
+		return nil, arguments.NoFit("Audit")
 	}
 	return f.fit.auditJoint(ctx)
 }
@@ -192,7 +194,7 @@ func (m *machine) sums(ctx context.Context, coefs ...[]float64) ([]audit.Sums, e
 		sums, err = audit.OfKernel(ctx, n, coefs, x.pairs(m.kernel))
 	}
 	if bad := (*audit.ValueError)(nil); errors.As(err, &bad) {
-		return nil, &ArgumentError{"Audit", bad.Row, -1, bad.Value, fmt.Sprintf("its kernel value with row %d is %v; scale the features or take another kernel", bad.Column, bad.Value)}
+		return nil, arguments.At("Audit", bad.Row, -1, bad.Value, "its kernel value with row %d is %v; scale the features or take another kernel", bad.Column, bad.Value)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("svmnb: Audit: %w", err)
@@ -239,13 +241,13 @@ func (p points) pairs(k kernels.Kernel) func(i, j int) float64 {
 // Markdown says in a table what the audit has found.
 func (a *Audit) Markdown() string {
 	if a == nil {
-		return noneOf("audit", "Audit")
+		return arguments.NoneOf("audit", "Audit")
 	}
-	s := newSummary()
-	s.row("**audit**", "the answer is within %.3g of the optimum, by kernel values one by one", a.Gap+a.Rounding)
-	s.row("dual, primal", "%s, %s", signed(a.Dual, 9), signed(a.Primal, 9))
-	s.row("largest KKT violation", "%.2g", a.Violation)
-	s.row("equality, box", "violated by %.2g, %.2g", a.Equality, a.Box)
-	s.row("rounding", "at most %.2g of the gap, %.2g of the violation", a.Rounding, a.ViolationRounding)
+	s := say.NewSummary()
+	s.Row("**audit**", "the answer is within %.3g of the optimum, by kernel values one by one", a.Gap+a.Rounding)
+	s.Row("dual, primal", "%s, %s", say.Signed(a.Dual, 9), say.Signed(a.Primal, 9))
+	s.Row("largest KKT violation", "%.2g", a.Violation)
+	s.Row("equality, box", "violated by %.2g, %.2g", a.Equality, a.Box)
+	s.Row("rounding", "at most %.2g of the gap, %.2g of the violation", a.Rounding, a.ViolationRounding)
 	return s.String()
 }

@@ -13,6 +13,9 @@ import (
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/solvers/fastest"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/cells"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
 // Classifier describes a two-class problem and how to solve it. It is a value:
@@ -97,7 +100,7 @@ func (c Classifier) HardMargin() Classifier { return c.within("HardMargin", hard
 // within chooses a margin in place of what was said of it before.
 func (c Classifier) within(word string, margin margin) Classifier {
 	if c.margin == oneClass {
-		c.said("margin", wrong(word, math.NaN(), "a one-class machine has the share ν of points outside, and no other margin; leave %s out", word))
+		c.said("margin", arguments.Wrong(word, math.NaN(), "a one-class machine has the share ν of points outside, and no other margin; leave %s out", word))
 		return c
 	}
 	c.margin, c.nu = margin, 0
@@ -115,7 +118,7 @@ func (c Classifier) Nu(nu float64) Classifier {
 	if c.margin != oneClass {
 		c.margin = nuSoft
 	}
-	c.said("margin", orNil(!(nu > 0 && nu <= 1), "Nu", nu, "ν is %v; it is a share of the points, in (0, 1]", nu))
+	c.said("margin", arguments.WrongIf(!(nu > 0 && nu <= 1), "Nu", nu, "ν is %v; it is a share of the points, in (0, 1]", nu))
 	return c
 }
 
@@ -138,7 +141,7 @@ func (c Classifier) ClassWeight(class string, weight float64) Classifier {
 	w.class = append(w.class, classWeight{class, weight})
 	slices.SortFunc(w.class, func(a, b classWeight) int { return strings.Compare(a.class, b.class) })
 	c.weights = w
-	c.said("ClassWeight "+class, orNil(!(weight > 0) || math.IsInf(weight, 1), "ClassWeight", weight, "the weight of class %q is %v; it must be a positive number", class, weight))
+	c.said("ClassWeight "+class, arguments.WrongIf(!(weight > 0) || math.IsInf(weight, 1), "ClassWeight", weight, "the weight of class %q is %v; it must be a positive number", class, weight))
 	return c
 }
 
@@ -222,17 +225,17 @@ func (c Classifier) String() string {
 	case hard:
 		s.WriteString(".HardMargin()")
 	case nuSoft, oneClass:
-		fmt.Fprintf(&s, ".Nu(%s)", number(c.nu))
+		fmt.Fprintf(&s, ".Nu(%s)", say.Number(c.nu))
 	case twoNorm:
 		s.WriteString(".TwoNorm()")
 		fallthrough
 	default:
-		fmt.Fprintf(&s, ".C(%s)", number(c.c))
+		fmt.Fprintf(&s, ".C(%s)", say.Number(c.c))
 	}
 	s.WriteString(c.biasText())
 	if c.weights != nil {
 		for _, w := range c.weights.class {
-			fmt.Fprintf(&s, ".ClassWeight(%q, %s)", w.class, number(w.weight))
+			fmt.Fprintf(&s, ".ClassWeight(%q, %s)", w.class, say.Number(w.weight))
 		}
 		if c.weights.sample != nil {
 			s.WriteString(".SampleWeights(…)")
@@ -298,7 +301,7 @@ func (c Classifier) prepare() (*task, error) {
 	}
 	if t.fixed {
 		if c.margin == nuSoft || c.margin == oneClass {
-			return nil, wrong("FixedBias", c.b0, "the bias of a ν machine is its multiplier and cannot be fixed; leave FixedBias, Augment and methods that need them out")
+			return nil, arguments.Wrong("FixedBias", c.b0, "the bias of a ν machine is its multiplier and cannot be fixed; leave FixedBias, Augment and methods that need them out")
 		}
 		t.problem = t.problem.WithFixedBias(c.b0)
 	}
@@ -319,7 +322,7 @@ func (w *weights) apply(t *task) error {
 		case t.positive:
 			side = 1
 		default:
-			return wrong("ClassWeight", cw.weight, "there is no class %q; the classes are %q and %q", cw.class, t.negative, t.positive)
+			return arguments.Wrong("ClassWeight", cw.weight, "there is no class %q; the classes are %q and %q", cw.class, t.negative, t.positive)
 		}
 		for i, y := range t.y {
 			if y == side {
@@ -338,7 +341,7 @@ func (w *weights) apply(t *task) error {
 // context.Cause(ctx); reaching a limit is no error but a Status.
 func (c Classifier) Fit(ctx context.Context) (_ *Fit, err error) {
 	defer caught(&err)
-	if err := given(ctx, "Fit"); err != nil {
+	if err := arguments.Given(ctx, "Fit"); err != nil {
 		return nil, err
 	}
 	t, err := c.prepare()
@@ -362,7 +365,7 @@ func (t *task) solve(ctx context.Context) (*Fit, error) {
 func (c Classifier) MustFit() *Fit {
 	t, err := c.prepare()
 	if err != nil {
-		must(err)
+		cells.Must(err)
 	}
 	return t.fit(t.mustSolve(t.problem, t))
 }

@@ -7,7 +7,9 @@ import (
 	"slices"
 
 	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
 	"github.com/svmnb/svmnb/svmnb/metrics"
 )
 
@@ -29,7 +31,7 @@ type Evaluation struct {
 func (f *Fit) Evaluate(ds *datasets.Dataset) (_ *Evaluation, err error) {
 	defer caught(&err)
 	if f.none() {
-		return nil, noFit("Evaluate")
+		return nil, arguments.NoFit("Evaluate")
 	}
 	if err := suits("Evaluate", f.task.behind, f.task.data, ds); err != nil {
 		return nil, err
@@ -56,7 +58,7 @@ func (f *Fit) evaluate(ds *datasets.Dataset) (*Evaluation, error) {
 func (f *MultiFit) Evaluate(ds *datasets.Dataset) (_ *Evaluation, err error) {
 	defer caught(&err)
 	if f.none() {
-		return nil, noFit("Evaluate")
+		return nil, arguments.NoFit("Evaluate")
 	}
 	if err := suits("Evaluate", f.task.base.behind, f.task.base.data, ds); err != nil {
 		return nil, err
@@ -101,9 +103,9 @@ var oneClasses = []string{"outside", "inside"}
 func unknownClass(verb string, i int, ds *datasets.Dataset, classes []string) error {
 	y := ds.Y[i]
 	if slices.Equal(classes, oneClasses) {
-		return &ArgumentError{verb, i, -1, y, fmt.Sprintf("a one-class machine tells inside from outside, and class %q is neither; give the data set targets of −1 for outside and 1 for inside, with Classes: []string{\"outside\", \"inside\"}", ds.ClassName(y))}
+		return arguments.At(verb, i, -1, y, "a one-class machine tells inside from outside, and class %q is neither; give the data set targets of −1 for outside and 1 for inside, with Classes: []string{\"outside\", \"inside\"}", ds.ClassName(y))
 	}
-	return &ArgumentError{verb, i, -1, y, fmt.Sprintf("class %q was not in the training data, which has %s", ds.ClassName(y), listed(classes))}
+	return arguments.At(verb, i, -1, y, "class %q was not in the training data, which has %s", ds.ClassName(y), listed(classes))
 }
 
 // sideOf is the class of a decision value; the boundary is the positive one's.
@@ -158,14 +160,14 @@ func (e *Evaluation) Confusion() *metrics.Confusion {
 // *metrics.Error where a class has no points, an *ArgumentError for more classes.
 func (e *Evaluation) ROC() (*metrics.ROC, error) {
 	if e == nil {
-		return nil, wrong("ROC", math.NaN(), "%s", noneOf("evaluation", "Evaluate"))
+		return nil, arguments.Wrong("ROC", math.NaN(), "%s", arguments.NoneOf("evaluation", "Evaluate"))
 	}
 	scores := e.Scores
 	switch {
 	case len(e.Classes) != 2:
-		return nil, wrong("ROC", math.NaN(), "there are %d classes; the curve compares two", len(e.Classes))
+		return nil, arguments.Wrong("ROC", math.NaN(), "there are %d classes; the curve compares two", len(e.Classes))
 	case scores == nil:
-		return nil, wrong("ROC", math.NaN(), "there are no scores; evaluate a fit of Classify, or a calibrated one")
+		return nil, arguments.Wrong("ROC", math.NaN(), "there are no scores; evaluate a fit of Classify, or a calibrated one")
 	}
 	positive := make([]bool, len(e.Truth))
 	for i, k := range e.Truth {
@@ -197,24 +199,24 @@ const intervalPoints = 2000
 // samples, seed 0; none for more than 2000 points).
 func (e *Evaluation) Markdown() string {
 	if e == nil {
-		return noneOf("evaluation", "Evaluate")
+		return arguments.NoneOf("evaluation", "Evaluate")
 	}
-	s := newSummary()
-	s.row("**evaluation**", "%s", e.Of)
-	s.row("points, classes", "%d, %d", len(e.Truth), len(e.Classes))
+	s := say.NewSummary()
+	s.Row("**evaluation**", "%s", e.Of)
+	s.Row("points, classes", "%d, %d", len(e.Truth), len(e.Classes))
 	row := func(name string, sure bool, of func(e *Evaluation) (float64, error)) {
 		v, err := of(e)
 		if err != nil {
 			return // what these points have no value of
 		}
-		text := signed(v, 4)
+		text := say.Signed(v, 4)
 		if n := len(e.Truth); sure && n <= intervalPoints {
 			i, err := metrics.Bootstrap{Replicates: 500, Percentile: true}.Of(context.Background(), n, func(rows []int) (float64, error) { return of(e.at(rows)) })
 			if err == nil {
-				text += fmt.Sprintf(" [%s, %s]", signed(i.Low, 4), signed(i.High, 4))
+				text += fmt.Sprintf(" [%s, %s]", say.Signed(i.Low, 4), say.Signed(i.High, 4))
 			}
 		}
-		s.row(name, "%s", markup(text))
+		s.Row(name, "%s", say.Markup(text))
 	}
 	confusion := func(of func(c *metrics.Confusion) float64) func(*Evaluation) (float64, error) {
 		return func(e *Evaluation) (float64, error) { return of(e.Confusion()), nil }
@@ -296,13 +298,13 @@ func drawReliability(of evaluated) (*Chart, error) {
 		return nil, err
 	}
 	if e.Probabilities == nil {
-		return nil, wrong("Reliability", math.NaN(), "there are no probabilities; give the fit some by Calibrate")
+		return nil, arguments.Wrong("Reliability", math.NaN(), "there are no probabilities; give the fit some by Calibrate")
 	}
 	d := figure.CalibrationData{Problem: e.Of, Event: "the predicted class", P: make([]float64, len(e.Truth)), Happens: make([]bool, len(e.Truth))}
 	for i, p := range e.Probabilities {
 		k := e.Predicted[i]
 		if len(e.Classes) == 2 {
-			k, d.Event = 1, className(e.Classes[1])
+			k, d.Event = 1, say.Class(e.Classes[1])
 		}
 		d.P[i], d.Happens[i] = p[k], e.Truth[i] == k
 	}

@@ -18,8 +18,10 @@ import (
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 	"github.com/svmnb/svmnb/svmnb/internal/controls"
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
 // Explore puts sliders and choices into the cell's output: C, ν, ε, λ or the noise, as
@@ -147,7 +149,7 @@ type exploration struct {
 func explore(x any) (*exploration, error) {
 	if ds, ok := x.(*datasets.Dataset); ok {
 		if ds == nil {
-			return nil, wrong("Explore", math.NaN(), "the data set is nil; give one of package datasets or datasets.New(x, y)")
+			return nil, arguments.Wrong("Explore", math.NaN(), "the data set is nil; give one of package datasets or datasets.New(x, y)")
 		}
 		switch counts := len(ds.Counts()); {
 		case ds.Classes == nil && counts > 10:
@@ -160,7 +162,7 @@ func explore(x any) (*exploration, error) {
 	}
 	base, ok := x.(explorable)
 	if !ok || isNil(x) {
-		return nil, wrong("Explore", math.NaN(), "a value of type %T cannot be explored; give a *datasets.Dataset, a Classifier, MultiClassifier, Regressor or Process", x)
+		return nil, arguments.Wrong("Explore", math.NaN(), "a value of type %T cannot be explored; give a *datasets.Dataset, a Classifier, MultiClassifier, Regressor or Process", x)
 	}
 	if data := base.source(); data != nil && data.Sparse != nil {
 		return nil, needsDense("Explore", data)
@@ -231,7 +233,7 @@ func (e *exploration) panel() *controls.Panel {
 			}
 		}
 		for _, v := range d.values {
-			c.Values = append(c.Values, number(v))
+			c.Values = append(c.Values, say.Number(v))
 		}
 		p.Dials = append(p.Dials, c)
 	}
@@ -342,7 +344,7 @@ func (e *exploration) multiples(ctx context.Context) (*Chart, error) {
 	} else if !ok {
 		return middle.look()
 	}
-	d.Problem = fmt.Sprintf("%s · %s", l.source().Name, brief(l.usual().String()))
+	d.Problem = fmt.Sprintf("%s · %s", l.source().Name, say.Brief(l.usual().String()))
 	rows, columns := e.telling()
 	three := func(i int) []int {
 		if i < 0 {
@@ -354,7 +356,7 @@ func (e *exploration) multiples(ctx context.Context) (*Chart, error) {
 		if i < 0 {
 			return ""
 		}
-		return fmt.Sprintf("%s = %s", e.dials[i].name, number(digits(e.dials[i].values[at], 3)))
+		return fmt.Sprintf("%s = %s", e.dials[i].name, say.Number(digits(e.dials[i].values[at], 3)))
 	}
 	for _, r := range three(rows) {
 		d.Rows = append(d.Rows, said(rows, r))

@@ -18,6 +18,7 @@ import (
 	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/svmnb/internal/controls"
 	"github.com/svmnb/svmnb/svmnb/internal/echarts"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
 	"pgregory.net/rapid"
 )
 
@@ -133,7 +134,7 @@ func TestExploreLine(t *testing.T) {
 			}
 			for i, d := range e.dials {
 				if i < e.own[0] || i >= e.own[s.Kernel] && i < e.own[s.Kernel+1] {
-					if v := number(d.values[s.At[i]]); !regexp.MustCompile(`[( ]` + regexp.QuoteMeta(v) + `[,)]`).MatchString(said) {
+					if v := say.Number(d.values[s.At[i]]); !regexp.MustCompile(`[( ]` + regexp.QuoteMeta(v) + `[,)]`).MatchString(said) {
 						if d.name != "c" || v != "1" { // Scale(1, k) is k
 							t.Fatalf("%s: no %s = %s", said, d.name, v)
 						}
@@ -142,7 +143,7 @@ func TestExploreLine(t *testing.T) {
 			}
 			c := e.panel()
 			for i, d := range c.Dials {
-				if d.Values[s.At[i]] != number(e.dials[i].values[s.At[i]]) {
+				if d.Values[s.At[i]] != say.Number(e.dials[i].values[s.At[i]]) {
 					t.Fatalf("the page shows %s for %v", d.Values[s.At[i]], e.dials[i].values[s.At[i]])
 				}
 			}

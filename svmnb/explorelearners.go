@@ -10,7 +10,9 @@ import (
 	"github.com/svmnb/svmnb/solvers/blocks"
 	"github.com/svmnb/svmnb/solvers/fastest"
 	"github.com/svmnb/svmnb/solvers/linear"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
 // exploreCubic is how many points methods of n³ operations are offered for.
@@ -91,7 +93,7 @@ func ran(r *solvers.Result) string {
 	if r.Status.Early() {
 		how = ", " + r.Status.String()
 	}
-	return fmt.Sprintf("%s: %s, %s kernel values, %s%s", r.Method, several(r.Iterations, "iteration"), thousands(r.Evaluations), spell(r.Elapsed), how)
+	return fmt.Sprintf("%s: %s, %s kernel values, %s%s", r.Method, say.Several(r.Iterations, "iteration"), say.Thousands(r.Evaluations), say.Spell(r.Elapsed), how)
 }
 
 // panelNodes is how fine the field of a small panel is, panelPlaces its curve.
@@ -105,11 +107,11 @@ func (f *Fit) panel(_ context.Context, d *figure.MultiplesData) (figure.Panel, b
 	if !t.plane() {
 		return figure.Panel{}, false, nil
 	}
-	d.Features, d.Classes = [2]string{t.data.FeatureName(0), t.data.FeatureName(1)}, [2]string{className(t.negative), className(t.positive)}
+	d.Features, d.Classes = [2]string{t.data.FeatureName(0), t.data.FeatureName(1)}, [2]string{say.Class(t.negative), say.Class(t.positive)}
 	d.X, d.Y, d.Xs, d.Ys, d.Measure = t.data.X, t.y, around(t.data.X, 0), around(t.data.X, 1), "training errors"
 	wrong := f.TrainingErrors()
 	return figure.Panel{
-		Note: fmt.Sprintf("%s, %s", several(wrong, "error"), several(len(f.coef), "vector")), Value: float64(wrong), Z: f.field(d.Xs, d.Ys, panelNodes),
+		Note: fmt.Sprintf("%s, %s", say.Several(wrong, "error"), say.Several(len(f.coef), "vector")), Value: float64(wrong), Z: f.field(d.Xs, d.Ys, panelNodes),
 	}, true, nil
 }
 
@@ -157,7 +159,7 @@ func (f *MultiFit) fared() string {
 	if f.joint != nil {
 		return ran(f.joint)
 	}
-	return fmt.Sprintf("%s in %s", several(len(f.task.duels), "machine"), spell(f.Elapsed))
+	return fmt.Sprintf("%s in %s", say.Several(len(f.task.duels), "machine"), say.Spell(f.Elapsed))
 }
 
 func (f *MultiFit) panel(context.Context, *figure.MultiplesData) (figure.Panel, bool, error) {
@@ -226,7 +228,7 @@ func (f *RegressionFit) panel(_ context.Context, d *figure.MultiplesData) (figur
 		square += r * r / float64(len(d.Y))
 	}
 	p.Value = math.Sqrt(square)
-	p.Note = fmt.Sprintf("RMSE %.3g, %s", p.Value, several(len(f.coef), "vector"))
+	p.Note = fmt.Sprintf("RMSE %.3g, %s", p.Value, say.Several(len(f.coef), "vector"))
 	return p, true, nil
 }
 
@@ -248,7 +250,7 @@ func (p Process) stated() (explorable, error) {
 		return nil, err
 	}
 	if d := p.data.D(); d != 1 {
-		return nil, wrong("Explore", float64(d), "the data have %d features; a Gaussian process is explored over one, so choose it by Columns(j) of the data set", d)
+		return nil, arguments.Wrong("Explore", float64(d), "the data have %d features; a Gaussian process is explored over one, so choose it by Columns(j) of the data set", d)
 	}
 	if p.kernel == nil {
 		k := t.kernel.(kernels.ScaleKernel)
@@ -289,7 +291,7 @@ func (p Process) ways() []way {
 func (f *ProcessFit) look() (*Chart, error) { return Posterior.Of(f) }
 
 func (f *ProcessFit) fared() string {
-	return fmt.Sprintf("%s: %s, %s", f.Method, several(f.Iterations, "iteration"), spell(f.Elapsed))
+	return fmt.Sprintf("%s: %s, %s", f.Method, say.Several(f.Iterations, "iteration"), say.Spell(f.Elapsed))
 }
 
 func (f *ProcessFit) panel(ctx context.Context, d *figure.MultiplesData) (figure.Panel, bool, error) {

@@ -5,14 +5,13 @@ import (
 	"fmt"
 	"math"
 	"reflect"
-	"regexp"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
 // Figure is a way to look at a fit: [Margins], [MarginsOver], [MarginsPCA], [Tube],
@@ -124,7 +123,7 @@ func isNil(fit any) bool {
 // Margins.
 func (f *Fit) Show(figures ...Figure) {
 	if f.none() {
-		Show(noFit("Show"))
+		Show(arguments.NoFit("Show"))
 		return
 	}
 	show(f, figures, Margins)
@@ -152,7 +151,7 @@ const gridWork = 2_000_000
 
 func drawMargins(f *Fit) (*Chart, error) {
 	t := f.task
-	classes := [2]string{className(t.negative), className(t.positive)}
+	classes := [2]string{say.Class(t.negative), say.Class(t.positive)}
 	problem := t.words()
 	if !t.plane() {
 		d := figure.ScoresData{Problem: problem, Classes: classes, Margin: f.Margin(), Line: f.line, Free: f.Certificate.Free, Bound: f.Certificate.AtUpper}
@@ -179,7 +178,7 @@ func (f *Fit) drawOver(p *section) (*Chart, error) {
 	rows, values := f.glance()
 	x := p.shadow(pick(t.data.X, rows))
 	d := figure.MarginsData{
-		Problem: t.words() + glanced(rows, len(t.y)), Note: p.note, Classes: [2]string{className(t.negative), className(t.positive)}, Margin: f.Margin(),
+		Problem: t.words() + glanced(rows, len(t.y)), Note: p.note, Classes: [2]string{say.Class(t.negative), say.Class(t.positive)}, Margin: f.Margin(),
 		Features: p.names,
 		X:        x, Y: pick(t.y, rows), Alpha: pick(f.Alpha, rows), Upper: pick(t.problem.Upper, rows), F: values, Line: f.line,
 		Edge: t.edge(), States: t.states(), Violations: f.violations(rows, values),
@@ -307,26 +306,5 @@ func drawRate(fit solved) (*Chart, error) {
 
 // words says what was solved, for a subtitle.
 func (t *task) words() string {
-	return fmt.Sprintf("%s · %s, %s", t.data.Name, brief(t.kernel.String()), t.marginText())
+	return fmt.Sprintf("%s · %s, %s", t.data.Name, say.Brief(t.kernel.String()), t.marginText())
 }
-
-// className makes a name that stands alone of a class that is only a number.
-func className(name string) string {
-	if _, err := strconv.ParseFloat(name, 64); err != nil {
-		return name
-	}
-	return "class " + strings.ReplaceAll(name, "-", "−")
-}
-
-// brief rounds the long numbers in a kernel's constructor call.
-func brief(call string) string {
-	return longNumber.ReplaceAllStringFunc(call, func(s string) string {
-		v, err := strconv.ParseFloat(s, 64)
-		if err != nil {
-			return s
-		}
-		return strconv.FormatFloat(v, 'g', 4, 64)
-	})
-}
-
-var longNumber = regexp.MustCompile(`[0-9.]{7,}(e[-+]?[0-9]+)?`)

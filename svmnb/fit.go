@@ -6,6 +6,7 @@ import (
 
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 )
 
 // Fit is a solved classifier: f(x) = Σ_i α_i y_i K(x_i, x) + b over its support
@@ -60,7 +61,7 @@ func (t *task) fit(res *solvers.Result) *Fit {
 func (f *Fit) Decision(x [][]float64) (_ []float64, err error) {
 	defer caught(&err)
 	if f.none() {
-		return nil, noFit("Decision")
+		return nil, arguments.NoFit("Decision")
 	}
 	return f.at("Decision", "classifier", written(x))
 }
@@ -71,7 +72,7 @@ func (f *Fit) Decision(x [][]float64) (_ []float64, err error) {
 func (f *Fit) Predict(x [][]float64) (_ []string, err error) {
 	defer caught(&err)
 	if f.none() {
-		return nil, noFit("Predict")
+		return nil, arguments.NoFit("Predict")
 	}
 	values, err := f.at("Predict", "classifier", written(x))
 	if err != nil {
@@ -171,7 +172,7 @@ func (f *Fit) Margin() float64 {
 // *ArgumentError for any other, whose w lives in its feature space.
 func (f *Fit) Weights() ([]float64, error) {
 	if f.none() {
-		return nil, noFit("Weights")
+		return nil, arguments.NoFit("Weights")
 	}
 	return f.normal(f.task.kernel)
 }

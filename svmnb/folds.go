@@ -9,6 +9,8 @@ import (
 
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/internal/panics"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
 // Split is one division of a data set: rows to learn from and rows held out.
@@ -72,13 +74,13 @@ func (f Deal) Splits(data *datasets.Dataset) ([]Split, error) {
 	n := data.N()
 	switch {
 	case f.K < 2 || f.K > n:
-		return nil, wrong("Folds", float64(f.K), "%s for %s; give from 2 folds to as many as there are points", several(f.K, "fold"), several(n, "point"))
+		return nil, arguments.Wrong("Folds", float64(f.K), "%s for %s; give from 2 folds to as many as there are points", say.Several(f.K, "fold"), say.Several(n, "point"))
 	case f.Times > 1 && !foldsFit(n, f.K, f.Times):
-		return nil, wrong("Folds", float64(f.Times), "%d folds dealt %d times over %d points are more than the %d row numbers that are listed at once: deal them less often, or split by Folds of your own", f.K, f.Times, n, mostListed)
+		return nil, arguments.Wrong("Folds", float64(f.Times), "%d folds dealt %d times over %d points are more than the %d row numbers that are listed at once: deal them less often, or split by Folds of your own", f.K, f.Times, n, mostListed)
 	case !foldsFit(n, f.K, 1):
-		return nil, wrong("Folds", float64(f.K), "%d folds of %d points are more than the %d row numbers that are listed at once: take fewer folds", f.K, n, mostListed)
+		return nil, arguments.Wrong("Folds", float64(f.K), "%d folds of %d points are more than the %d row numbers that are listed at once: take fewer folds", f.K, n, mostListed)
 	case f.Times < 0:
-		return nil, wrong("Folds", float64(f.Times), "the points are dealt %d times; deal them at least once", f.Times)
+		return nil, arguments.Wrong("Folds", float64(f.Times), "the points are dealt %d times; deal them at least once", f.Times)
 	}
 	classes := false
 	if f.Stratified {
@@ -86,7 +88,7 @@ func (f Deal) Splits(data *datasets.Dataset) ([]Split, error) {
 		classes = data.Classes != nil || len(counts) <= 10
 		for _, c := range counts {
 			if classes && c.N < 2 {
-				return nil, wrong("Folds", c.Y, "class %s has 1 point, and needs 2, one to learn from and one to hold out; leave the class out, or take KFold", c.Class)
+				return nil, arguments.Wrong("Folds", c.Y, "class %s has 1 point, and needs 2, one to learn from and one to hold out; leave the class out, or take KFold", c.Class)
 			}
 		}
 	}
@@ -141,10 +143,10 @@ func (oneOut) Splits(data *datasets.Dataset) ([]Split, error) {
 	}
 	n := data.N()
 	if n < 2 {
-		return nil, wrong("Folds", float64(n), "there is only %s; leaving one out needs 2", several(n, "point"))
+		return nil, arguments.Wrong("Folds", float64(n), "there is only %s; leaving one out needs 2", say.Several(n, "point"))
 	}
 	if !foldsFit(n, n, 1) {
-		return nil, wrong("Folds", float64(n), "%d points left out one by one are more than the %d row numbers that are listed at once: take StratifiedKFold(10, 1)", n, mostListed)
+		return nil, arguments.Wrong("Folds", float64(n), "%d points left out one by one are more than the %d row numbers that are listed at once: take StratifiedKFold(10, 1)", n, mostListed)
 	}
 	splits := make([]Split, n)
 	for i := range splits {
@@ -162,7 +164,7 @@ func (oneOut) Splits(data *datasets.Dataset) ([]Split, error) {
 // something on both sides, and no row on both.
 func split(folds Folds, data *datasets.Dataset) ([]Split, error) {
 	if folds == nil {
-		return nil, wrong("Folds", math.NaN(), "the folds are nil; give some such as svmnb.StratifiedKFold(5, 1)")
+		return nil, arguments.Wrong("Folds", math.NaN(), "the folds are nil; give some such as svmnb.StratifiedKFold(5, 1)")
 	}
 	var splits []Split
 	err := panics.Call(func() string { return fmt.Sprintf("the folds %v", folds) }, func() (err error) {
@@ -173,16 +175,16 @@ func split(folds Folds, data *datasets.Dataset) ([]Split, error) {
 		return nil, err
 	}
 	if len(splits) == 0 {
-		return nil, wrong("Folds", 0, "%v holds nothing out; give folds such as svmnb.KFold(5, 1)", folds)
+		return nil, arguments.Wrong("Folds", 0, "%v holds nothing out; give folds such as svmnb.KFold(5, 1)", folds)
 	}
 	side := make([]int, data.N()) // k for the training rows of split k, −k for those held out
 	for k, s := range splits {
 		if len(s.Train) == 0 || len(s.Test) == 0 {
-			return nil, wrong("Folds", float64(k), "fold %d has %d rows to learn from and %d to hold out; it needs at least one of both", k+1, len(s.Train), len(s.Test))
+			return nil, arguments.Wrong("Folds", float64(k), "fold %d has %d rows to learn from and %d to hold out; it needs at least one of both", k+1, len(s.Train), len(s.Test))
 		}
 		for _, i := range slices.Concat(s.Train, s.Test) {
 			if i < 0 || i >= data.N() {
-				return nil, &ArgumentError{"Folds", i, -1, float64(i), fmt.Sprintf("fold %d names this row of %d", k+1, data.N())}
+				return nil, arguments.At("Folds", i, -1, float64(i), "fold %d names this row of %d", k+1, data.N())
 			}
 		}
 		for _, i := range s.Train {
@@ -190,7 +192,7 @@ func split(folds Folds, data *datasets.Dataset) ([]Split, error) {
 		}
 		for _, i := range s.Test {
 			if side[i] == k+1 {
-				return nil, &ArgumentError{"Folds", i, -1, float64(i), fmt.Sprintf("fold %d learns from this row and holds it out; what is seen in training says nothing about new points", k+1)}
+				return nil, arguments.At("Folds", i, -1, float64(i), "fold %d learns from this row and holds it out; what is seen in training says nothing about new points", k+1)
 			}
 		}
 	}

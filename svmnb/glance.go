@@ -5,6 +5,8 @@ import (
 	"sync"
 
 	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
 // glanceWork bounds the kernel values that a summary or a figure may ask for by itself:
@@ -33,7 +35,7 @@ func glanced(rows []int, n int) string {
 	if rows == nil {
 		return ""
 	}
-	return fmt.Sprintf(" · at %s of %s training points, since f at all of them takes more than %s kernel values", thousands(int64(len(rows))), thousands(int64(n)), thousands(glanceWork))
+	return fmt.Sprintf(" · at %s of %s training points, since f at all of them takes more than %s kernel values", say.Thousands(int64(len(rows))), say.Thousands(int64(n)), say.Thousands(glanceWork))
 }
 
 // each is how many kernel values f at a point costs.
@@ -104,7 +106,7 @@ func replayCost(points []solvers.Point, n int) (values, products int64) {
 
 // tooLong refuses a table or a figure of all points of a large fit.
 func tooLong(call string, values int64, advice string) error {
-	return wrong(call, float64(values), "it asks for %s kernel values, and no more than %s are computed for a picture or a table; %s", thousands(values), thousands(glanceWork), advice)
+	return arguments.Wrong(call, float64(values), "it asks for %s kernel values, and no more than %s are computed for a picture or a table; %s", say.Thousands(values), say.Thousands(glanceWork), advice)
 }
 
 // listable refuses the table of a fit whose values at all points cost too much.

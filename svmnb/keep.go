@@ -19,6 +19,7 @@ import (
 
 	"github.com/svmnb/svmnb/internal/wholefile"
 	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/svmnb/internal/cells"
 )
 
 // keepFormat changes whenever a kept result of an older version of this module
@@ -41,7 +42,7 @@ const keepBytes = 256 << 20
 func (c Classifier) Keep() *Fit {
 	t, err := c.prepare()
 	if err != nil {
-		must(err)
+		cells.Must(err)
 	}
 	return t.fit(t.keep(t.problem, t.key(), t))
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack"
 	"gonum.org/v1/gonum/lapack/lapack64"
@@ -26,7 +27,7 @@ type LeaveOneOutBounds struct {
 func (f *Fit) LeaveOneOut() (_ *LeaveOneOutBounds, err error) {
 	defer caught(&err)
 	if f.none() {
-		return nil, noFit("LeaveOneOut")
+		return nil, arguments.NoFit("LeaveOneOut")
 	}
 	b, _, err := f.leaveOneOut()
 	return b, err
@@ -36,7 +37,7 @@ func (f *Fit) LeaveOneOut() (_ *LeaveOneOutBounds, err error) {
 func (f *Fit) leaveOneOut() (*LeaveOneOutBounds, []float64, error) {
 	t := f.task
 	if t.margin != oneNorm && t.margin != hard {
-		return nil, nil, wrong("LeaveOneOut", math.NaN(), "the bounds are those of the 1-norm soft margin and of the hard one; count the errors of LeaveOneOutFolds()")
+		return nil, nil, arguments.Wrong("LeaveOneOut", math.NaN(), "the bounds are those of the 1-norm soft margin and of the hard one; count the errors of LeaveOneOutFolds()")
 	}
 	var free []int
 	for i, a := range f.Alpha {
@@ -45,7 +46,7 @@ func (f *Fit) leaveOneOut() (*LeaveOneOutBounds, []float64, error) {
 		}
 	}
 	if len(free) > pathPoints {
-		return nil, nil, wrong("LeaveOneOut", float64(len(free)), "there are %d free support vectors, and their kernel matrix is kept in memory for at most %d; count the errors of folds by CrossValidate", len(free), pathPoints)
+		return nil, nil, arguments.Wrong("LeaveOneOut", float64(len(free)), "there are %d free support vectors, and their kernel matrix is kept in memory for at most %d; count the errors of folds by CrossValidate", len(free), pathPoints)
 	}
 	t.asking.Lock()
 	defer t.asking.Unlock()
@@ -110,15 +111,15 @@ func (f *Fit) leaveOneOut() (*LeaveOneOutBounds, []float64, error) {
 func (f *RegressionFit) LeaveOneOut() (_ []float64, err error) {
 	defer caught(&err)
 	if f.none() {
-		return nil, noFit("LeaveOneOut")
+		return nil, arguments.NoFit("LeaveOneOut")
 	}
 	t := f.task
 	n := len(f.Beta)
 	if t.loss != ridge {
-		return nil, wrong("LeaveOneOut", math.NaN(), "only ridge regression has it in closed form; measure by LeaveOneOutFolds()")
+		return nil, arguments.Wrong("LeaveOneOut", math.NaN(), "only ridge regression has it in closed form; measure by LeaveOneOutFolds()")
 	}
 	if n > pathPoints {
-		return nil, wrong("LeaveOneOut", float64(n), "there are %d points, and their kernel matrix is kept in memory for at most %d; measure by folds, with CrossValidate", n, pathPoints)
+		return nil, arguments.Wrong("LeaveOneOut", float64(n), "there are %d points, and their kernel matrix is kept in memory for at most %d; measure by folds, with CrossValidate", n, pathPoints)
 	}
 	k, err := t.matrix()
 	if err != nil {
@@ -179,7 +180,7 @@ func bordered(k solvers.Matrix, rows []int, noise []float64, border bool) (blas6
 	if !lapack64.Getrf(a, pivot) || lapack64.Gecon(lapack.MaxColumnSum, a, norm, make([]float64, 4*size), make([]int, size)) < 1e-14 {
 		fill(1e-10) // equal points span nothing new
 		if !lapack64.Getrf(a, pivot) {
-			return a, wrong("LeaveOneOut", math.NaN(), "the matrix of the points is singular; remove repeated points")
+			return a, arguments.Wrong("LeaveOneOut", math.NaN(), "the matrix of the points is singular; remove repeated points")
 		}
 	}
 	work := make([]float64, 1)

@@ -15,6 +15,7 @@ import (
 	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/svmnb/internal/echarts"
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
 const (
@@ -296,7 +297,7 @@ func (w *watch) draw(res *solvers.Result) (*Chart, error) {
 	}
 	gap := ""
 	if !math.IsNaN(last.Gap) {
-		gap = fmt.Sprintf("the gap is %s, %s of the primal", strings.NewReplacer("e+0", "e", "e+", "e", "e−0", "e−").Replace(signed(last.Gap, 2)), percent(last.RelGap))
+		gap = fmt.Sprintf("the gap is %s, %s of the primal", strings.NewReplacer("e+0", "e", "e+", "e", "e−0", "e−").Replace(say.Signed(last.Gap, 2)), say.Percent(last.RelGap))
 	}
 	d.Title, d.Progress = headline(res.Method, res.Status, res.Iterations, res.Elapsed, gap, func() string { return remaining(points, w.m.stop) })
 	if s := w.stage; s != nil && s.total > 1 {
@@ -310,9 +311,9 @@ func (w *watch) draw(res *solvers.Result) (*Chart, error) {
 
 // headline says how far a run is, or how it ended.
 func headline(method string, status solvers.Status, iterations int, elapsed time.Duration, state string, rest func() string) (title, progress string) {
-	progress = fmt.Sprintf("%s iterations in %s", thousands(int64(iterations)), spell(elapsed))
+	progress = fmt.Sprintf("%s iterations in %s", say.Thousands(int64(iterations)), say.Spell(elapsed))
 	if iterations == 1 {
-		progress = "1 iteration in " + spell(elapsed)
+		progress = "1 iteration in " + say.Spell(elapsed)
 	}
 	if status == solvers.NotTerminated {
 		return strings.Join(slices.DeleteFunc([]string{method + " is running", state, rest()}, func(s string) bool { return s == "" }), ", "), progress
@@ -391,7 +392,7 @@ func (t *task) boundary(res *solvers.Result, work int) *figure.Boundary {
 	}
 	fit := t.fit(res)
 	b := &figure.Boundary{
-		Features: [2]string{t.data.FeatureName(0), t.data.FeatureName(1)}, Classes: [2]string{className(t.negative), className(t.positive)},
+		Features: [2]string{t.data.FeatureName(0), t.data.FeatureName(1)}, Classes: [2]string{say.Class(t.negative), say.Class(t.positive)},
 		X: t.data.X, Y: t.y, Alpha: res.Alpha, Xs: around(t.data.X, 0), Ys: around(t.data.X, 1),
 		Unscaled: t.margin == nuSoft && res.Status == solvers.NotTerminated,
 	}

@@ -8,7 +8,6 @@ import (
 	"os/signal"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -16,6 +15,9 @@ import (
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/solvers/fastest"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/cells"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
 // machine is what the descriptions of all machines have in common: the data, the
@@ -43,22 +45,14 @@ func about(verb string, data *datasets.Dataset) machine {
 	m := machine{data: data}
 	if data == nil {
 		m.data = &datasets.Dataset{}
-		m.said(verb, wrong(verb, math.NaN(), "the data set is nil; give one of package datasets or datasets.New(x, y)"))
+		m.said(verb, arguments.Wrong(verb, math.NaN(), "the data set is nil; give one of package datasets or datasets.New(x, y)"))
 	}
 	return m
 }
 
-// orNil is the error that a word has said something wrong, or nil where it has not.
-func orNil(bad bool, call string, value float64, format string, args ...any) error {
-	if !bad {
-		return nil
-	}
-	return wrong(call, value, format, args...)
-}
-
 func (m *machine) setKernel(k kernels.Kernel) {
 	m.kernel = k
-	err := orNil(k == nil, "Kernel", math.NaN(), "the kernel is nil; give one such as kernels.RBF(0.5)")
+	err := arguments.WrongIf(k == nil, "Kernel", math.NaN(), "the kernel is nil; give one such as kernels.RBF(0.5)")
 	if k != nil && k.Check() != nil {
 		err = fmt.Errorf("svmnb: Kernel: %w", k.Check())
 	}
@@ -67,51 +61,51 @@ func (m *machine) setKernel(k kernels.Kernel) {
 
 func (m *machine) fixBias(b0 float64) {
 	m.fixed, m.b0 = true, b0
-	m.said("FixedBias", orNil(math.IsNaN(b0) || math.IsInf(b0, 0), "FixedBias", b0, "the bias is %v; it must be a finite number", b0))
+	m.said("FixedBias", arguments.WrongIf(math.IsNaN(b0) || math.IsInf(b0, 0), "FixedBias", b0, "the bias is %v; it must be a finite number", b0))
 }
 
 func (m *machine) augment(tau2 float64) {
 	m.tau2 = tau2
-	m.said("Augment", orNil(tau2 != kernels.Radius && !(tau2 > 0 && !math.IsInf(tau2, 1)), "Augment", tau2, "τ² is %v; it must be a positive number, or kernels.Radius", tau2))
+	m.said("Augment", arguments.WrongIf(tau2 != kernels.Radius && !(tau2 > 0 && !math.IsInf(tau2, 1)), "Augment", tau2, "τ² is %v; it must be a positive number, or kernels.Radius", tau2))
 }
 
 func (m *machine) use(method solvers.Method) {
 	m.method = method
-	m.said("Using", orNil(method == nil, "Using", math.NaN(), "the method is nil; give one such as solvers.SMO{}"))
+	m.said("Using", arguments.WrongIf(method == nil, "Using", math.NaN(), "the method is nil; give one such as solvers.SMO{}"))
 }
 
 func (m *machine) setTol(tol float64) {
 	m.stop = solvers.UpLow{Tol: tol}
-	m.said("Stop", orNil(!(tol > 0) || math.IsInf(tol, 1), "Tol", tol, "the tolerance is %v; it must be a positive number", tol))
+	m.said("Stop", arguments.WrongIf(!(tol > 0) || math.IsInf(tol, 1), "Tol", tol, "the tolerance is %v; it must be a positive number", tol))
 }
 
 func (m *machine) setStop(criterion solvers.Criterion) {
 	m.stop = criterion
-	m.said("Stop", orNil(criterion == nil, "Stop", math.NaN(), "the criterion is nil; give one such as solvers.Gap{Rel: 1e-6}"))
+	m.said("Stop", arguments.WrongIf(criterion == nil, "Stop", math.NaN(), "the criterion is nil; give one such as solvers.Gap{Rel: 1e-6}"))
 }
 
 func (m *machine) setLimit(n int) {
 	m.limit = n
-	m.said("MaxIterations", orNil(n < 1, "MaxIterations", float64(n), "the limit is %d; it must be at least 1", n))
+	m.said("MaxIterations", arguments.WrongIf(n < 1, "MaxIterations", float64(n), "the limit is %d; it must be at least 1", n))
 }
 
 func (m *machine) setSample(k int) {
 	m.every = k
-	m.said("Sample", orNil(k == 0 || k < -1, "Sample", float64(k), "the spacing is %d; it must be at least 1, or −1 for the first and the last only", k))
+	m.said("Sample", arguments.WrongIf(k == 0 || k < -1, "Sample", float64(k), "the spacing is %d; it must be at least 1, or −1 for the first and the last only", k))
 }
 
 func (m *machine) setMemory(bytes int64) {
 	m.cache = bytes
-	m.said("Memory", orNil(bytes < 1, "Memory", float64(bytes), "the bound is %d bytes; it must be positive", bytes))
+	m.said("Memory", arguments.WrongIf(bytes < 1, "Memory", float64(bytes), "the bound is %d bytes; it must be positive", bytes))
 }
 
 // checkedCost is what is wrong with a cost that a word has said, or nil.
 func checkedCost(word, name string, cost float64, infinite string) error {
 	switch {
 	case math.IsInf(cost, 1):
-		return wrong(word, cost, "%s is infinite; %s", name, infinite)
+		return arguments.Wrong(word, cost, "%s is infinite; %s", name, infinite)
 	case !(cost > 0):
-		return wrong(word, cost, "%s is %v; it must be a positive number", name, cost)
+		return arguments.Wrong(word, cost, "%s is %v; it must be a positive number", name, cost)
 	}
 	return nil
 }
@@ -119,11 +113,11 @@ func checkedCost(word, name string, cost float64, infinite string) error {
 // checkedWeights is what is wrong with the weights of the points, or nil.
 func (m *machine) checkedWeights(w []float64) error {
 	if w != nil && len(w) != m.data.N() {
-		return wrong("SampleWeights", float64(len(w)), "%s for %s; give one for each", several(len(w), "weight"), several(m.data.N(), "point"))
+		return arguments.Wrong("SampleWeights", float64(len(w)), "%s for %s; give one for each", say.Several(len(w), "weight"), say.Several(m.data.N(), "point"))
 	}
 	for i, v := range w {
 		if !(v > 0) || math.IsInf(v, 1) {
-			return &ArgumentError{"SampleWeights", i, -1, v, fmt.Sprintf("the weight is %v; it must be a positive number", v)}
+			return arguments.At("SampleWeights", i, -1, v, "the weight is %v; it must be a positive number", v)
 		}
 	}
 	return nil
@@ -223,14 +217,14 @@ func (m *machine) mustSolve(p *solvers.Problem, s scene) *solvers.Result {
 	res, err := m.solve(ctx, p, s)
 	switch {
 	case res == nil:
-		must(err)
+		cells.Must(err)
 	case err != nil && res.Status != solvers.Interrupted:
-		warn(err.Error())
+		cells.Warn(err.Error())
 	case err != nil:
-		warn(fmt.Sprintf("interrupted after %s and %v; this is the fit so far, its gap is %.3g",
-			iterations(res.Iterations), res.Elapsed.Round(time.Millisecond), res.Certificate.Gap))
+		cells.Warn(fmt.Sprintf("interrupted after %s and %v; this is the fit so far, its gap is %.3g",
+			say.Iterations(res.Iterations), res.Elapsed.Round(time.Millisecond), res.Certificate.Gap))
 	case res.Status.Early():
-		warn(fmt.Sprintf("stopped early: %v after %s; the gap is %.3g", res.Status, iterations(res.Iterations), res.Certificate.Gap))
+		cells.Warn(fmt.Sprintf("stopped early: %v after %s; the gap is %.3g", res.Status, say.Iterations(res.Iterations), res.Certificate.Gap))
 	}
 	return res
 }
@@ -242,10 +236,10 @@ func (m *machine) biasText() string {
 	case m.tau2 == kernels.Radius:
 		s = ".Augment(kernels.Radius)"
 	case m.tau2 != 0:
-		s = fmt.Sprintf(".Augment(%s)", number(m.tau2))
+		s = fmt.Sprintf(".Augment(%s)", say.Number(m.tau2))
 	}
 	if m.fixed && (m.tau2 == 0 || m.b0 != 0) {
-		s += fmt.Sprintf(".FixedBias(%s)", number(m.b0))
+		s += fmt.Sprintf(".FixedBias(%s)", say.Number(m.b0))
 	}
 	return s
 }
@@ -276,7 +270,7 @@ func (m *machine) runText(smo solvers.Method) string {
 	switch stop := m.stop.(type) {
 	case nil:
 	case solvers.UpLow:
-		fmt.Fprintf(&s, ".Tol(%s)", number(stop.Tol))
+		fmt.Fprintf(&s, ".Tol(%s)", say.Number(stop.Tol))
 	default:
 		fmt.Fprintf(&s, ".Stop(%v)", stop)
 	}
@@ -309,16 +303,6 @@ func literal(v any) string {
 	}
 	return fmt.Sprintf("%T{%s}", v, strings.Join(fields, ", "))
 }
-
-// iterations counts them, without spaces between digits.
-func iterations(n int) string {
-	if n == 1 {
-		return "1 iteration"
-	}
-	return fmt.Sprint(n, " iterations")
-}
-
-func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // expanded is f(x) = Σ coef_i K(x_i, x) + b over the training points whose
 // coefficient is not 0.
@@ -395,7 +379,7 @@ func (e *expanded) here(verb, learner string, p points) ([]float64, error) {
 func (e *expanded) check(verb, learner string, p points) error {
 	if s := p.sparse; s != nil {
 		if s.N() > 0 && s.D != e.d {
-			return wrong(verb, float64(s.D), "the points have %s, the %s was trained on %d; give the reader that number as dims", several(s.D, "feature"), learner, e.d)
+			return arguments.Wrong(verb, float64(s.D), "the points have %s, the %s was trained on %d; give the reader that number as dims", say.Several(s.D, "feature"), learner, e.d)
 		}
 		if err := e.basis().CheckSparse(*s); err != nil {
 			return fmt.Errorf("svmnb: %s: %w", verb, err)
@@ -404,11 +388,11 @@ func (e *expanded) check(verb, learner string, p points) error {
 	}
 	for i, row := range p.x {
 		if len(row) != e.d {
-			return &ArgumentError{verb, i, -1, float64(len(row)), misfit(e.kernel, row, e.d, "the "+learner+" was trained on")}
+			return arguments.At(verb, i, -1, float64(len(row)), "%s", misfit(e.kernel, row, e.d, "the "+learner+" was trained on"))
 		}
 		for j, v := range row {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return &ArgumentError{verb, i, j, v, fmt.Sprintf("the value is %v; predictions need finite numbers", v)}
+				return arguments.At(verb, i, j, v, "the value is %v; predictions need finite numbers", v)
 			}
 		}
 	}
@@ -427,11 +411,11 @@ func misfit(k kernels.Kernel, row []float64, want int, than string) string {
 	case strings.Contains(k.String(), "Precomputed(") && got == want-1 && got > 0 && row[0] != -1: // not by NewPoints
 		return fmt.Sprintf("the row has %d values, and a point of Precomputed() is an index and the kernel values with all training points; make it by Precomputed().NewPoints", got)
 	case strings.Contains(k.String(), "Precomputed("):
-		return fmt.Sprintf("the row has %s, %s %s: a new row has the kernel value with each of them; make it a point by Precomputed().NewPoints", several(got-1, "kernel value"), than, several(want-1, "point"))
+		return fmt.Sprintf("the row has %s, %s %s: a new row has the kernel value with each of them; make it a point by Precomputed().NewPoints", say.Several(got-1, "kernel value"), than, say.Several(want-1, "point"))
 	case ofStrings(k.String()):
 		return fmt.Sprintf("the string is %d wide, %s strings %d wide: make it by Strings(%d, …)", got, than, want, want)
 	}
-	return fmt.Sprintf("the point has %s, %s %d", several(got, "feature"), than, want)
+	return fmt.Sprintf("the point has %s, %s %d", say.Several(got, "feature"), than, want)
 }
 
 // ofStrings reports whether a kernel, by its text, compares strings.
@@ -442,7 +426,7 @@ func ofStrings(kernel string) bool {
 // normal returns w, for the linear kernel.
 func (e *expanded) normal(kernel kernels.Kernel) ([]float64, error) {
 	if e.w == nil {
-		return nil, wrong("Weights", math.NaN(), "the kernel is %v, and only a machine of the linear kernel has a weight for each feature; learn with Kernel(kernels.Linear())", kernel)
+		return nil, arguments.Wrong("Weights", math.NaN(), "the kernel is %v, and only a machine of the linear kernel has a weight for each feature; learn with Kernel(kernels.Linear())", kernel)
 	}
 	return slices.Clone(e.w), nil
 }

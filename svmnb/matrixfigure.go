@@ -12,6 +12,7 @@ import (
 
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
 // KernelMatrix shows the kernel matrix of the training points of a [*Fit] or a
@@ -73,7 +74,7 @@ func (m matrixOf) draw() (*Chart, error) {
 	})
 	d := figure.MatrixData{Problem: m.words, Of: m.x.n()}
 	for _, name := range m.classes {
-		d.Classes = append(d.Classes, className(name))
+		d.Classes = append(d.Classes, say.Class(name))
 	}
 	n := min(len(order), figure.MostMatrix)
 	for k := range n {

@@ -8,7 +8,9 @@ import (
 
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 	"github.com/svmnb/svmnb/svmnb/internal/calibrate"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
 // Model is what predictions need of a fit, and nothing else: support vectors,
@@ -179,7 +181,7 @@ func (m *Model) shared() *Model { own := *m; return &own }
 func (m *Model) enter(ctx context.Context, verb string, p points) (points, error) {
 	if b := m.before; b != nil {
 		if b.open > 0 {
-			return p, wrong(verb, math.NaN(), "the model was learnt from scaled data (%v), and points do not say whether they are scaled; say Raw() for the model of points as they were measured, or Transformed() for that of scaled ones", b)
+			return p, arguments.Wrong(verb, math.NaN(), "the model was learnt from scaled data (%v), and points do not say whether they are scaled; say Raw() for the model of points as they were measured, or Transformed() for that of scaled ones", b)
 		}
 		var err error
 		if p, err = b.apply(ctx, verb, "model", p); err != nil {
@@ -239,7 +241,7 @@ func (m *Model) Classes() []string {
 // String says in a line what the model is.
 func (m *Model) String() string {
 	if m.none() {
-		return noFit("String").Error()
+		return arguments.NoFit("String").Error()
 	}
 	s := fmt.Sprintf("model of %v, %v, %d features, %d support vectors", m.kind, m.kernel, m.D(), m.x.n())
 	if len(m.classes) > 0 && m.kind != oneClassModel {
@@ -273,7 +275,7 @@ func (m *Model) DecisionsSparse(x datasets.CSR) (_ [][]float64, err error) {
 
 func (m *Model) decisions(verb string, p points) ([][]float64, error) {
 	if m.none() {
-		return nil, noFit(verb)
+		return nil, arguments.NoFit(verb)
 	}
 	p, err := m.enter(context.Background(), verb, p)
 	if err != nil {
@@ -301,10 +303,10 @@ func (m *Model) ValuesSparse(x datasets.CSR) (_ []float64, err error) {
 
 func (m *Model) value(verb string, p points) ([]float64, error) {
 	if m.none() {
-		return nil, noFit(verb)
+		return nil, arguments.NoFit(verb)
 	}
 	if len(m.machines) != 1 {
-		return nil, wrong(verb, float64(len(m.machines)), "the model has %d machines; Decisions returns the values of all", len(m.machines))
+		return nil, arguments.Wrong(verb, float64(len(m.machines)), "the model has %d machines; Decisions returns the values of all", len(m.machines))
 	}
 	rows, err := m.decisions(verb, p)
 	if err != nil {
@@ -333,10 +335,10 @@ func (m *Model) PredictSparse(x datasets.CSR) (_ []string, err error) {
 
 func (m *Model) predict(verb string, p points) ([]string, error) {
 	if m.none() {
-		return nil, noFit(verb)
+		return nil, arguments.NoFit(verb)
 	}
 	if m.classes == nil {
-		return nil, wrong(verb, math.NaN(), "a %v has no classes; say Values", m.kind)
+		return nil, arguments.Wrong(verb, math.NaN(), "a %v has no classes; say Values", m.kind)
 	}
 	rows, err := m.decisions(verb, p)
 	if err != nil {
@@ -386,10 +388,10 @@ func (m *Model) ProbabilitiesSparse(x datasets.CSR) (_ [][]float64, err error) {
 
 func (m *Model) probable(verb string, p points) ([][]float64, error) {
 	if m.none() {
-		return nil, noFit(verb)
+		return nil, arguments.NoFit(verb)
 	}
 	if m.curves == nil {
-		return nil, wrong(verb, math.NaN(), "the model has no probabilities; take the model of a fit after Calibrate")
+		return nil, arguments.Wrong(verb, math.NaN(), "the model has no probabilities; take the model of a fit after Calibrate")
 	}
 	rows, err := m.decisions(verb, p)
 	if err != nil {
@@ -463,7 +465,7 @@ func (m *Model) complete(format string) error {
 	seen := map[string]bool{}
 	for _, name := range m.classes {
 		if seen[name] {
-			return bad("two classes are called %s", className(name))
+			return bad("two classes are called %s", say.Class(name))
 		}
 		seen[name] = true
 	}
@@ -485,7 +487,7 @@ func (m *Model) complete(format string) error {
 		return bad("the support vectors have %d features; want %d", s.D, m.d)
 	}
 	if _, ok := m.kernel.(kernels.Domain); ok && m.x.sparse != nil && m.d > modelCells/32 {
-		return bad("%d features are too many for the kernel %v, which looks at points written out", m.d, brief(m.kernel.String()))
+		return bad("%d features are too many for the kernel %v, which looks at points written out", m.d, say.Brief(m.kernel.String()))
 	}
 	var err error
 	if m.x.sparse != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/svmnb/svmnb/internal/mark"
 	"github.com/svmnb/svmnb/internal/wholefile"
 	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 	"github.com/svmnb/svmnb/svmnb/internal/calibrate"
 )
 
@@ -83,7 +84,7 @@ type curveJSON struct {
 func Save(path string, fit Modeler) error {
 	m := modelOf(fit)
 	if m == nil {
-		return wrong("Save", math.NaN(), "there is no fit; give one that Fit has returned without an error")
+		return arguments.Wrong("Save", math.NaN(), "there is no fit; give one that Fit has returned without an error")
 	}
 	if err := storable(m.kernel); err != nil {
 		return err

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
 // WriteLIBLINEAR writes the model file of LIBLINEAR (Fan et al. 2008), which its
@@ -22,7 +24,7 @@ import (
 // numbers; else that of w.
 func (m *Model) WriteLIBLINEAR(w io.Writer) error {
 	if m.none() {
-		return noFit("WriteLIBLINEAR")
+		return arguments.NoFit("WriteLIBLINEAR")
 	}
 	const format = "LIBLINEAR"
 	if err := m.bare(format); err != nil {
@@ -32,7 +34,7 @@ func (m *Model) WriteLIBLINEAR(w io.Writer) error {
 		return modelError(format, 0, "the format has no Gaussian processes; take Regress(data).Ridge(λ)")
 	}
 	if m.machines[0].w == nil {
-		return modelError(format, 0, "the format has no kernel %v; it has Linear", brief(m.kernel.String()))
+		return modelError(format, 0, "the format has no kernel %v; it has Linear", say.Brief(m.kernel.String()))
 	}
 	logistic := m.curves != nil
 	for _, c := range m.curves {
@@ -86,13 +88,13 @@ func (m *Model) WriteLIBLINEAR(w io.Writer) error {
 	}
 	for j := range m.d {
 		for _, t := range m.machines {
-			out.WriteString(number(t.w[j]) + " ")
+			out.WriteString(say.Number(t.w[j]) + " ")
 		}
 		out.WriteByte('\n')
 	}
 	if bias {
 		for _, t := range m.machines {
-			out.WriteString(number(t.b) + " ")
+			out.WriteString(say.Number(t.b) + " ")
 		}
 		out.WriteByte('\n')
 	}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/svmnb/svmnb/internal/mark"
 	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
 // WriteLIBSVM writes the model file of LIBSVM (Chang and Lin 2011), which
@@ -21,7 +23,7 @@ import (
 // probabilities that are not Platt's; else that of w.
 func (m *Model) WriteLIBSVM(w io.Writer) error {
 	if m.none() {
-		return noFit("WriteLIBSVM")
+		return arguments.NoFit("WriteLIBSVM")
 	}
 	const format = "LIBSVM"
 	if err := m.bare(format); err != nil {
@@ -29,7 +31,7 @@ func (m *Model) WriteLIBSVM(w io.Writer) error {
 	}
 	words, ok := libsvmKernel(m.kernel)
 	if !ok {
-		return modelError(format, 0, "the format has no kernel %v; it has Linear, Polynomial, RBF and Sigmoid", brief(m.kernel.String()))
+		return modelError(format, 0, "the format has no kernel %v; it has Linear, Polynomial, RBF and Sigmoid", say.Brief(m.kernel.String()))
 	}
 	var sigmoids []Sigmoid
 	for _, c := range m.curves {
@@ -47,7 +49,7 @@ func (m *Model) WriteLIBSVM(w io.Writer) error {
 			if v == math.Trunc(v) && math.Abs(v) <= math.MaxInt32 {
 				out.WriteString(strconv.Itoa(int(v))) // LIBSVM reads labels and counts up to an "e"
 			} else {
-				out.WriteString(number(v))
+				out.WriteString(say.Number(v))
 			}
 		}
 		out.WriteByte('\n')
@@ -115,14 +117,14 @@ func (m *Model) WriteLIBSVM(w io.Writer) error {
 				if k > 0 {
 					out.WriteByte(' ')
 				}
-				out.WriteString(number(c))
+				out.WriteString(say.Number(c))
 			}
 			m.x.entry(r.vector, func(j int, v float64) {
 				if v != 0 {
 					out.WriteByte(' ')
 					out.WriteString(strconv.Itoa(j + 1))
 					out.WriteByte(':')
-					out.WriteString(number(v))
+					out.WriteString(say.Number(v))
 				}
 			})
 			out.WriteByte('\n')
@@ -176,11 +178,11 @@ func libsvmKernel(k kernels.Kernel) (words string, ok bool) {
 	case kernels.LinearKernel:
 		return "linear", true
 	case kernels.PolynomialKernel:
-		return "polynomial\ndegree " + strconv.Itoa(k.Degree) + "\ngamma " + number(k.Gamma) + "\ncoef0 " + number(k.Coef0), true
+		return "polynomial\ndegree " + strconv.Itoa(k.Degree) + "\ngamma " + say.Number(k.Gamma) + "\ncoef0 " + say.Number(k.Coef0), true
 	case kernels.GaussianKernel:
-		return "rbf\ngamma " + number(k.Gamma), true
+		return "rbf\ngamma " + say.Number(k.Gamma), true
 	case kernels.SigmoidKernel:
-		return "sigmoid\ngamma " + number(k.Gamma) + "\ncoef0 " + number(k.Coef0), true
+		return "sigmoid\ngamma " + say.Number(k.Gamma) + "\ncoef0 " + say.Number(k.Coef0), true
 	}
 	return "", false
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 
 	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
 // WriteONNX writes the model as an ONNX graph of one node, for runtimes of other
@@ -36,7 +38,7 @@ import (
 // [Model.Transformed] has said what its points are; else that of w.
 func (m *Model) WriteONNX(w io.Writer) error {
 	if m.none() {
-		return noFit("WriteONNX")
+		return arguments.NoFit("WriteONNX")
 	}
 	node, err := m.onnxNode()
 	if err != nil {
@@ -134,7 +136,7 @@ func (m *Model) onnxNode() (*onnxNode, error) {
 	kernel, parameters, ok := onnxKernel(m.kernel)
 	switch {
 	case !ok:
-		return fail("the format has no kernel %v; it has Linear, Polynomial, RBF and Sigmoid", brief(m.kernel.String()))
+		return fail("the format has no kernel %v; it has Linear, Polynomial, RBF and Sigmoid", say.Brief(m.kernel.String()))
 	case m.x.sparse != nil:
 		return fail("the format has its support vectors written out, and these are sparse; learn from Dense() of the data set, or with the Linear kernel")
 	}

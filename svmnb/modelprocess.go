@@ -8,6 +8,7 @@ import (
 
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 )
 
 // processModel is what the model of a Gaussian process has besides the expansion of
@@ -54,16 +55,16 @@ func (m *Model) Posterior(ctx context.Context, x [][]float64) (_ *Belief, err er
 	defer caught(&err)
 	switch {
 	case m.none():
-		return nil, noFit("Posterior")
+		return nil, arguments.NoFit("Posterior")
 	case ctx == nil:
-		return nil, given(ctx, "Posterior")
+		return nil, arguments.Given(ctx, "Posterior")
 	}
 	p := m.process
 	switch {
 	case p == nil:
-		return nil, wrong("Posterior", math.NaN(), "a model of %v has no variances; take that of a GaussianProcess", m.kind)
+		return nil, arguments.Wrong("Posterior", math.NaN(), "a model of %v has no variances; take that of a GaussianProcess", m.kind)
 	case p.noise == nil:
-		return nil, wrong("Posterior", math.NaN(), "the process was solved by an iterative method, whose variances are bounds that it computes anew; solve by Cholesky(), or say Values for the means")
+		return nil, arguments.Wrong("Posterior", math.NaN(), "the process was solved by an iterative method, whose variances are bounds that it computes anew; solve by Cholesky(), or say Values for the means")
 	}
 	at, err := m.enter(ctx, "Posterior", written(x))
 	if err != nil {

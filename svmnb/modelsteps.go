@@ -6,6 +6,7 @@ import (
 
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
 // passageJSON is what points go through, in a file of [Save].
@@ -91,7 +92,7 @@ func (p *passage) json() (*passageJSON, error) {
 // storable refuses kernels that a file cannot hold.
 func storable(k kernels.Kernel) error {
 	if read, err := kernels.Parse(k.String()); err != nil || read != k {
-		e := modelError("svmnb", 0, "the kernel %v cannot be read back from its text; only kernels of package kernels can be saved, and no Centred one", brief(k.String()))
+		e := modelError("svmnb", 0, "the kernel %v cannot be read back from its text; only kernels of package kernels can be saved, and no Centred one", say.Brief(k.String()))
 		e.Err = err
 		return e
 	}
@@ -211,7 +212,7 @@ func (s *nystroemJSON) transform(d int, rectangle func(rows [][]float64, columns
 			return nil, 0, fmt.Errorf("there are no landmarks")
 		}
 		if _, ok := k.(kernels.Domain); ok && d > modelCells/32 {
-			return nil, 0, fmt.Errorf("%d features are too many for the kernel %v, which looks at points written out", d, brief(k.String()))
+			return nil, 0, fmt.Errorf("%d features are too many for the kernel %v, which looks at points written out", d, say.Brief(k.String()))
 		}
 		err = kernels.Against(k, nil).CheckSparse(*marks.sparse)
 	} else {

@@ -17,7 +17,10 @@ import (
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/solvers/fastest"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/cells"
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
 // MultiClassifier describes how a machine for two classes is made one for k ≥ 2:
@@ -69,7 +72,7 @@ func (m MultiClassifier) String() string {
 // there is with an error that wraps context.Cause(ctx).
 func (m MultiClassifier) Fit(ctx context.Context) (_ *MultiFit, err error) {
 	defer caught(&err)
-	if err := given(ctx, "Fit"); err != nil {
+	if err := arguments.Given(ctx, "Fit"); err != nil {
 		return nil, err
 	}
 	t, err := m.prepare()
@@ -85,7 +88,7 @@ func (m MultiClassifier) Live() MultiClassifier { m.base.live = true; return m }
 
 // words are what Live says of a run.
 func (t *multiTask) words() string {
-	return fmt.Sprintf("%s · %s · %v", t.base.data.Name, brief(t.base.kernel.String()), t.scheme)
+	return fmt.Sprintf("%s · %s · %v", t.base.data.Name, say.Brief(t.base.kernel.String()), t.scheme)
 }
 
 // boundary is left to the picture of the regions: while machines run, each knows its own
@@ -103,18 +106,18 @@ func (m MultiClassifier) Keep() *MultiFit { return m.must(true) }
 func (m MultiClassifier) must(kept bool) *MultiFit {
 	t, err := m.prepare()
 	if err != nil {
-		must(err)
+		cells.Must(err)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	fit, err := t.solve(ctx, kept)
 	switch {
 	case fit == nil:
-		must(err)
+		cells.Must(err)
 	case err != nil:
-		warn(fmt.Sprintf("interrupted after %v; this is the fit so far, its largest gap is %.3g", fit.Elapsed.Round(time.Millisecond), fit.Certificate().WorstGap))
+		cells.Warn(fmt.Sprintf("interrupted after %v; this is the fit so far, its largest gap is %.3g", fit.Elapsed.Round(time.Millisecond), fit.Certificate().WorstGap))
 	case fit.Status().Early():
-		warn(fmt.Sprintf("stopped early: %v; the largest gap is %.3g", fit.Status(), fit.Certificate().WorstGap))
+		cells.Warn(fmt.Sprintf("stopped early: %v; the largest gap is %.3g", fit.Status(), fit.Certificate().WorstGap))
 	}
 	return fit
 }
@@ -176,15 +179,15 @@ func (m MultiClassifier) unsuited() error {
 	c := m.base
 	switch {
 	case c.margin == oneClass:
-		return wrong("OneClass", math.NaN(), "one class has no %v; describe a classifier by Classify", m.scheme)
+		return arguments.Wrong("OneClass", math.NaN(), "one class has no %v; describe a classifier by Classify", m.scheme)
 	case m.scheme != crammerSinger:
 		return nil
 	case c.margin != oneNorm:
-		return wrong("CrammerSinger", math.NaN(), "it has the 1-norm soft margin only; leave TwoNorm, HardMargin and Nu out")
+		return arguments.Wrong("CrammerSinger", math.NaN(), "it has the 1-norm soft margin only; leave TwoNorm, HardMargin and Nu out")
 	case c.method != solvers.Method(fastest.Method{}):
-		return wrong("Using", math.NaN(), "Crammer and Singer's problem has an equality for each point and a method of its own; leave out which solver to use, or say OneVsOne()")
+		return arguments.Wrong("Using", math.NaN(), "Crammer and Singer's problem has an equality for each point and a method of its own; leave out which solver to use, or say OneVsOne()")
 	case c.fixed && c.b0 != 0:
-		return wrong("FixedBias", c.b0, "the same bias for every class decides nothing; say FixedBias(0) for none, or Augment")
+		return arguments.Wrong("FixedBias", c.b0, "the same bias for every class decides nothing; say FixedBias(0) for none, or Augment")
 	}
 	return nil
 }
@@ -210,7 +213,7 @@ func (t *multiTask) weigh() error {
 	for _, cw := range w.class {
 		k := slices.Index(t.classes, cw.class)
 		if k < 0 {
-			return wrong("ClassWeight", cw.weight, "there is no class %q; the classes are %q", cw.class, t.classes)
+			return arguments.Wrong("ClassWeight", cw.weight, "there is no class %q; the classes are %q", cw.class, t.classes)
 		}
 		for i, class := range t.class {
 			if class == k {
@@ -426,9 +429,9 @@ func (t *multiTask) solveJoint(ctx context.Context, kept bool) (*solvers.Result,
 func (t *multiTask) duelName(k int) string {
 	duel := t.duels[k]
 	if duel[1] < 0 {
-		return className(t.classes[duel[0]]) + " against the rest"
+		return say.Class(t.classes[duel[0]]) + " against the rest"
 	}
-	return className(t.classes[duel[0]]) + " against " + className(t.classes[duel[1]])
+	return say.Class(t.classes[duel[0]]) + " against " + say.Class(t.classes[duel[1]])
 }
 
 // sharedGram is a matrix with room for all of its rows, which therefore stay

@@ -10,6 +10,8 @@ import (
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
 // MultiFit is a solved classifier for k classes.
@@ -186,7 +188,7 @@ func (f *JointFit) record() record {
 // its Gap.
 func (f *JointFit) Show(figures ...Figure) {
 	if f.none() {
-		Show(noFit("Show"))
+		Show(arguments.NoFit("Show"))
 		return
 	}
 	if len(figures) == 0 {
@@ -202,7 +204,7 @@ func (f *JointFit) Show(figures ...Figure) {
 func (f *MultiFit) Decisions(x [][]float64) (_ [][]float64, err error) {
 	defer caught(&err)
 	if f.none() {
-		return nil, noFit("Decisions")
+		return nil, arguments.NoFit("Decisions")
 	}
 	return f.decisions("Decisions", written(x))
 }
@@ -227,7 +229,7 @@ func (f *MultiFit) here(verb string, p points) ([][]float64, error) {
 func (f *MultiFit) Predict(x [][]float64) (_ []string, err error) {
 	defer caught(&err)
 	if f.none() {
-		return nil, noFit("Predict")
+		return nil, arguments.NoFit("Predict")
 	}
 	values, err := f.decisions("Predict", written(x))
 	if err != nil {
@@ -266,7 +268,7 @@ func (s scheme) winner(classes int, duels [][2]int, values []float64) int {
 func (f *MultiFit) Accuracy(ds *datasets.Dataset) (_ float64, err error) {
 	defer caught(&err)
 	if f.none() {
-		return math.NaN(), noFit("Accuracy")
+		return math.NaN(), arguments.NoFit("Accuracy")
 	}
 	if err := suits("Accuracy", f.task.base.behind, f.task.base.data, ds); err != nil {
 		return 0, err
@@ -366,7 +368,7 @@ func (f *MultiFit) Status() solvers.Status {
 // what came out, and at most two hints where something looks wrong.
 func (f *MultiFit) Markdown() string {
 	if f.none() {
-		return noFit("Markdown").Error()
+		return arguments.NoFit("Markdown").Error()
 	}
 	t, c := f.task, f.Certificate()
 	iterations, values, early, method := 0, int64(0), 0, ""
@@ -376,26 +378,26 @@ func (f *MultiFit) Markdown() string {
 			early++
 		}
 	})
-	s := newSummary()
-	s.row("**problem**", "%s, %d classes: %s", t.base.data.Name, len(t.classes), listed(t.classes))
-	s.row("points × features", "%d × %d", t.base.data.N(), t.base.data.D())
-	s.row("scheme", "%v, %d %s", t.scheme, c.Machines, map[bool]string{true: "machine", false: "machines"}[c.Machines == 1])
-	s.row("margin", "%s", f.marginText())
-	s.row("kernel", "%v", t.base.kernel)
-	s.row("**solver**", "%s, until %v", method, t.base.stop)
+	s := say.NewSummary()
+	s.Row("**problem**", "%s, %d classes: %s", t.base.data.Name, len(t.classes), listed(t.classes))
+	s.Row("points × features", "%d × %d", t.base.data.N(), t.base.data.D())
+	s.Row("scheme", "%v, %d %s", t.scheme, c.Machines, map[bool]string{true: "machine", false: "machines"}[c.Machines == 1])
+	s.Row("margin", "%s", f.marginText())
+	s.Row("kernel", "%v", t.base.kernel)
+	s.Row("**solver**", "%s, until %v", method, t.base.stop)
 	status := "converged"
 	if early > 0 {
 		status = fmt.Sprintf("%v: %d of %d did not converge", f.Status(), early, c.Machines)
 	}
-	s.row("status", "%s after %s iterations, %s kernel values, %v", status, thousands(int64(iterations)), thousands(values), spell(f.Elapsed))
-	s.row("**certificate**", "the answers are within %.3g of their optima together, the worst within %s of its primal (%s)", c.Gap, percent(c.WorstRelGap), c.Worst)
-	s.row("sum of duals, primals", "%s, %s", signed(c.Dual, 9), signed(c.Primal, 9))
-	s.row("largest KKT violation", "%.2g", c.MaxKKT)
-	s.row("**result**", "%d of the points are support vectors", len(f.support))
+	s.Row("status", "%s after %s iterations, %s kernel values, %v", status, say.Thousands(int64(iterations)), say.Thousands(values), say.Spell(f.Elapsed))
+	s.Row("**certificate**", "the answers are within %.3g of their optima together, the worst within %s of its primal (%s)", c.Gap, say.Percent(c.WorstRelGap), c.Worst)
+	s.Row("sum of duals, primals", "%s, %s", say.Signed(c.Dual, 9), say.Signed(c.Primal, 9))
+	s.Row("largest KKT violation", "%.2g", c.MaxKKT)
+	s.Row("**result**", "%d of the points are support vectors", len(f.support))
 	rows, decisions := f.glance()
 	wrong := f.errorsAt(rows, decisions)
-	s.row("training errors", "%d of %d (%s)%s", wrong, len(decisions), percent(float64(wrong)/float64(len(decisions))), glanced(rows, t.base.data.N()))
-	s.hints(f.hints(wrong))
+	s.Row("training errors", "%d of %d (%s)%s", wrong, len(decisions), say.Percent(float64(wrong)/float64(len(decisions))), glanced(rows, t.base.data.N()))
+	s.Hints(f.hints(wrong))
 	return s.String()
 }
 
@@ -419,7 +421,7 @@ func (f *MultiFit) hints(errors int) []string {
 		}
 	})
 	base := f.task.base
-	hints = append(hints, base.machine.hints(worst, "C = "+number(base.c)+", which makes the problem harder as it grows")...)
+	hints = append(hints, base.machine.hints(worst, "C = "+say.Number(base.c)+", which makes the problem harder as it grows")...)
 	smallest, largest := math.MaxInt, 0
 	for k := range f.task.classes {
 		n := 0
@@ -438,14 +440,14 @@ func (f *MultiFit) hints(errors int) []string {
 
 // words says what was solved, for a subtitle.
 func (f *MultiFit) words() string {
-	return fmt.Sprintf("%s · %s, %s · %v", f.task.base.data.Name, brief(f.task.base.kernel.String()), f.marginText(), f.task.scheme)
+	return fmt.Sprintf("%s · %s, %s · %v", f.task.base.data.Name, say.Brief(f.task.base.kernel.String()), f.marginText(), f.task.scheme)
 }
 
 // Show displays the figures of the fit; without any, its summary in words, where
 // there are two features the Regions, and the Confusion of the training points.
 func (f *MultiFit) Show(figures ...Figure) {
 	if f.none() {
-		Show(noFit("Show"))
+		Show(arguments.NoFit("Show"))
 		return
 	}
 	if len(figures) == 0 {

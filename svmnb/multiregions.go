@@ -4,7 +4,9 @@ import (
 	"math"
 	"slices"
 
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
 const mostRegions = figure.MostRegions
@@ -12,7 +14,7 @@ const mostRegions = figure.MostRegions
 func (f *MultiFit) drawRegions() (*Chart, error) {
 	data := f.task.base.data
 	if data.D() != 2 {
-		return nil, wrong("Regions", float64(data.D()), "the data have %d features; the picture needs two: choose them by MarginsOver, or take MarginsPCA", data.D())
+		return nil, arguments.Wrong("Regions", float64(data.D()), "the data have %d features; the picture needs two: choose them by MarginsOver, or take MarginsPCA", data.D())
 	}
 	if err := needsDense("Regions", data); err != nil {
 		return nil, err
@@ -23,7 +25,7 @@ func (f *MultiFit) drawRegions() (*Chart, error) {
 func (f *MultiFit) drawOver(p *section) (*Chart, error) {
 	t, data := f.task, f.task.base.data
 	if len(t.classes) > mostRegions {
-		return nil, wrong("Regions", float64(len(t.classes)), "there are %d classes; the picture has colours for %d, Confusion for more", len(t.classes), mostRegions)
+		return nil, arguments.Wrong("Regions", float64(len(t.classes)), "there are %d classes; the picture has colours for %d, Confusion for more", len(t.classes), mostRegions)
 	}
 	rows, decisions := f.glance()
 	var predicted []int
@@ -40,7 +42,7 @@ func (f *MultiFit) drawOver(p *section) (*Chart, error) {
 		d.Margin = 1
 	}
 	for _, name := range t.classes {
-		d.Classes = append(d.Classes, className(name))
+		d.Classes = append(d.Classes, say.Class(name))
 	}
 	support := make([]bool, data.N())
 	for _, i := range f.support {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/svmnb/svmnb/svmnb/internal/echarts"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
 // Panels is several things side by side in one display; [Dashboard] and [Multiples]
@@ -113,7 +114,7 @@ func (p part) inPage(width string) string {
 	case p.markdown != "":
 		return echarts.Markdown(p.markdown)
 	}
-	return echarts.Markdown(code(p.plain))
+	return echarts.Markdown(say.Code(p.plain))
 }
 
 // text is the part in words.

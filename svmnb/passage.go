@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
 // passage is what raw points go through before a machine sees them: the scalings that
@@ -63,17 +65,17 @@ func stepText(t Transform) string {
 func (p *passage) apply(ctx context.Context, verb, learner string, x points) (points, error) {
 	for i, row := range x.x {
 		if len(row) != p.d {
-			return points{}, &ArgumentError{verb, i, -1, float64(len(row)), fmt.Sprintf("the point has %s, the %s was trained on %d", several(len(row), "feature"), learner, p.d)}
+			return points{}, arguments.At(verb, i, -1, float64(len(row)), "the point has %s, the %s was trained on %d", say.Several(len(row), "feature"), learner, p.d)
 		}
 	}
 	if s := x.sparse; s != nil && s.N() > 0 && s.D != p.d {
-		return points{}, wrong(verb, float64(s.D), "the points have %s, the %s was trained on %d; give the reader that number as dims", several(s.D, "feature"), learner, p.d)
+		return points{}, arguments.Wrong(verb, float64(s.D), "the points have %s, the %s was trained on %d; give the reader that number as dims", say.Several(s.D, "feature"), learner, p.d)
 	}
 	for i, t := range p.steps {
 		n := x.n()
 		var err error
 		if x, err = x.through(ctx, t); err == nil && x.n() != n {
-			err = wrong(verb, float64(x.n()), "it makes %d rows of %d; a step keeps the number of points", x.n(), n)
+			err = arguments.Wrong(verb, float64(x.n()), "it makes %d rows of %d; a step keeps the number of points", x.n(), n)
 		}
 		if err != nil {
 			return points{}, fmt.Errorf("svmnb: %s: step %d, %s: %w", verb, i+1, stepText(t), err)
@@ -85,7 +87,7 @@ func (p *passage) apply(ctx context.Context, verb, learner string, x points) (po
 // inside is the error of a fit inside of a pipeline that is given points: it cannot
 // tell whether they have gone through the steps.
 func (p *passage) inside(verb string) error {
-	return wrong(verb, math.NaN(), "this fit is the inside of a pipeline and knows only points that have gone through %v; give raw points to the fit of the pipeline, or to the Model() of this one, which has the steps", p)
+	return arguments.Wrong(verb, math.NaN(), "this fit is the inside of a pipeline and knows only points that have gone through %v; give raw points to the fit of the pipeline, or to the Model() of this one, which has the steps", p)
 }
 
 // suits refuses data whose scalings are not those of the data that were learnt from:
@@ -126,9 +128,9 @@ func sameScalers[S any](verb, what string, own, given []*S, equal func(a, b *S) 
 	case same:
 		return nil
 	case len(own) == 0:
-		return wrong(verb, math.NaN(), "the %s of this data set are scaled, and those of the training data are not; give them as they were measured", what)
+		return arguments.Wrong(verb, math.NaN(), "the %s of this data set are scaled, and those of the training data are not; give them as they were measured", what)
 	case len(given) == 0:
-		return wrong(verb, math.NaN(), "the %s of the training data were scaled, and those of this data set are not; %s", what, advice)
+		return arguments.Wrong(verb, math.NaN(), "the %s of the training data were scaled, and those of this data set are not; %s", what, advice)
 	}
-	return wrong(verb, math.NaN(), "the %s of this data set are scaled by other numbers than those of the training data; %s", what, advice)
+	return arguments.Wrong(verb, math.NaN(), "the %s of this data set are scaled by other numbers than those of the training data; %s", what, advice)
 }

@@ -10,7 +10,10 @@ import (
 	"sort"
 
 	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/cells"
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack"
@@ -46,19 +49,19 @@ const pathPoints = 2000
 // that wraps context.Cause(ctx).
 func (c Classifier) Path(ctx context.Context, from, to float64) (_ *RegularisationPath, err error) {
 	defer caught(&err)
-	if err := given(ctx, "Path"); err != nil {
+	if err := arguments.Given(ctx, "Path"); err != nil {
 		return nil, err
 	}
 	if !(from > 0 && from < to) || math.IsInf(to, 1) {
-		return nil, wrong("Path", from, "C goes from %v to %v; give two positive numbers in order", from, to)
+		return nil, arguments.Wrong("Path", from, "C goes from %v to %v; give two positive numbers in order", from, to)
 	}
 	switch {
 	case c.margin != oneNorm:
-		return nil, wrong("Path", math.NaN(), "only the 1-norm soft margin has a path that is linear between breaks; leave TwoNorm, HardMargin and Nu out")
+		return nil, arguments.Wrong("Path", math.NaN(), "only the 1-norm soft margin has a path that is linear between breaks; leave TwoNorm, HardMargin and Nu out")
 	case c.biasFixed():
-		return nil, wrong("Path", math.NaN(), "the path is that of a free bias; leave FixedBias, Augment and methods that need them out")
+		return nil, arguments.Wrong("Path", math.NaN(), "the path is that of a free bias; leave FixedBias, Augment and methods that need them out")
 	case c.data.N() > pathPoints:
-		return nil, wrong("Path", float64(c.data.N()), "there are %d points, and the path holds their kernel matrix; take at most %d", c.data.N(), pathPoints)
+		return nil, arguments.Wrong("Path", float64(c.data.N()), "there are %d points, and the path holds their kernel matrix; take at most %d", c.data.N(), pathPoints)
 	}
 	c.method, c.cache = solvers.SMO{}, 8*pathPoints*pathPoints // all rows of a Gram, which therefore stay valid
 	t, err := c.C(1).prepare()
@@ -92,11 +95,11 @@ func (c Classifier) MustPath(from, to float64) *RegularisationPath {
 	p, err := c.Path(ctx, from, to)
 	switch {
 	case p == nil:
-		must(err)
+		cells.Must(err)
 	case err != nil && ctx.Err() == nil:
-		must(err)
+		cells.Must(err)
 	case err != nil:
-		warn(fmt.Sprintf("interrupted at C = %s; this is the path so far", signed(p.Breaks[len(p.Breaks)-1].C, 4)))
+		cells.Warn(fmt.Sprintf("interrupted at C = %s; this is the path so far", say.Signed(p.Breaks[len(p.Breaks)-1].C, 4)))
 	}
 	return p
 }
@@ -335,7 +338,7 @@ func (p *tracer) trace(ctx context.Context, path *RegularisationPath, from float
 		p.direction()
 		if still > stuck || !p.legal() {
 			if path.Restarts++; path.Restarts > 100+p.n {
-				return wrong("Path", p.c, "at C = %v several points reach a bound together, again and again, and the path finds no way on; add a little noise to the points, or take a kernel that tells them apart", p.c)
+				return arguments.Wrong("Path", p.c, "at C = %v several points reach a bound together, again and again, and the path finds no way on; add a little noise to the points, or take a kernel that tells them apart", p.c)
 			}
 			if err := p.settle(ctx, min(p.c*(1+1e-6), p.to)); err != nil {
 				return err
@@ -379,7 +382,7 @@ func (p *tracer) legal() bool {
 func (r *RegularisationPath) At(c float64) (_ *Fit, err error) {
 	defer caught(&err)
 	if r.none() {
-		return nil, noFit("At")
+		return nil, arguments.NoFit("At")
 	}
 	alpha, bias, err := r.at(c)
 	if err != nil {
@@ -401,7 +404,7 @@ func (r *RegularisationPath) At(c float64) (_ *Fit, err error) {
 func (r *RegularisationPath) at(c float64) (alpha []float64, bias float64, err error) {
 	first, last := r.Breaks[0].C, r.Breaks[len(r.Breaks)-1].C
 	if !(c >= first && c <= last) {
-		return nil, 0, wrong("At", c, "C is %v; the path is known from %v to %v", c, first, last)
+		return nil, 0, arguments.Wrong("At", c, "C is %v; the path is known from %v to %v", c, first, last)
 	}
 	k := sort.Search(len(r.Breaks), func(k int) bool { return r.Breaks[k].C >= c })
 	if r.Breaks[k].C == c {
@@ -419,9 +422,9 @@ func (r *RegularisationPath) at(c float64) (alpha []float64, bias float64, err e
 // Markdown says how long the path is and what changes along it.
 func (r *RegularisationPath) Markdown() string {
 	if r.none() {
-		return noFit("Markdown").Error()
+		return arguments.NoFit("Markdown").Error()
 	}
-	s := newSummary()
+	s := say.NewSummary()
 	first, last := r.Breaks[0], r.Breaks[len(r.Breaks)-1]
 	support := func(b PathBreak) (n int) {
 		for _, a := range b.Alpha {
@@ -435,12 +438,12 @@ func (r *RegularisationPath) Markdown() string {
 	for _, b := range r.Breaks {
 		most = max(most, b.Elbow)
 	}
-	s.row("**path**", "%s from C = %s to %s", r.task.data.Name, signed(first.C, 4), signed(last.C, 4))
-	s.row("kernel", "%v", r.task.kernel)
-	s.row("breakpoints", "%d; at most %d points on the margin at once", len(r.Breaks), most)
-	s.row("support vectors", "%d of %d points at the beginning, %d at the end", support(first), len(first.Alpha), support(last))
+	s.Row("**path**", "%s from C = %s to %s", r.task.data.Name, say.Signed(first.C, 4), say.Signed(last.C, 4))
+	s.Row("kernel", "%v", r.task.kernel)
+	s.Row("breakpoints", "%d; at most %d points on the margin at once", len(r.Breaks), most)
+	s.Row("support vectors", "%d of %d points at the beginning, %d at the end", support(first), len(first.Alpha), support(last))
 	if r.Restarts > 0 {
-		s.row("restarts", "%d, where ties left open who moves", r.Restarts)
+		s.Row("restarts", "%d, where ties left open who moves", r.Restarts)
 	}
 	return s.String()
 }
@@ -448,7 +451,7 @@ func (r *RegularisationPath) Markdown() string {
 // Show displays the path in words and as a picture.
 func (r *RegularisationPath) Show(figures ...Figure) {
 	if r.none() {
-		Show(noFit("Show"))
+		Show(arguments.NoFit("Show"))
 		return
 	}
 	show(r, figures, Path)
@@ -463,10 +466,10 @@ type pathed interface{ drawPath() (*Chart, error) }
 func (r *RegularisationPath) drawPath() (*Chart, error) {
 	first, last := r.Breaks[0].C, r.Breaks[len(r.Breaks)-1].C
 	if last == first {
-		return nil, wrong("Path", first, "the path ends where it begins, so there is nothing to draw; give Path a wider range of C, or let it run on where it was interrupted")
+		return nil, arguments.Wrong("Path", first, "the path ends where it begins, so there is nothing to draw; give Path a wider range of C, or let it run on where it was interrupted")
 	}
-	d := figure.PathData{Problem: fmt.Sprintf("%s · %s", r.task.data.Name, brief(r.task.kernel.String())), Breaks: len(r.Breaks), A: make([][]float64, len(r.task.y)), Y: r.task.y,
-		Classes: [2]string{className(r.task.negative), className(r.task.positive)}}
+	d := figure.PathData{Problem: fmt.Sprintf("%s · %s", r.task.data.Name, say.Brief(r.task.kernel.String())), Breaks: len(r.Breaks), A: make([][]float64, len(r.task.y)), Y: r.task.y,
+		Classes: [2]string{say.Class(r.task.negative), say.Class(r.task.positive)}}
 	const samples = 120
 	for k := range samples {
 		c := math.Exp(math.Log(first) + (math.Log(last)-math.Log(first))*float64(k)/(samples-1))

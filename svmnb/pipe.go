@@ -13,6 +13,9 @@ import (
 
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/internal/panics"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/cells"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
 // Part is a part of a [Pipeline]: a [Step] or, at its end, a [Learner].
@@ -109,15 +112,15 @@ func Pipe(parts ...Part) Pipeline {
 			*p.steps = append(*p.steps, part)
 			continue
 		default:
-			p.err = errors.Join(p.err, wrong("Pipe", float64(i), "part %d, a %T, is neither a step nor a learner", i+1, part))
+			p.err = errors.Join(p.err, arguments.Wrong("Pipe", float64(i), "part %d, a %T, is neither a step nor a learner", i+1, part))
 			continue
 		}
 		if i != len(parts)-1 {
-			p.err = errors.Join(p.err, wrong("Pipe", float64(i), "part %d is a learner with something after it; it ends the pipeline", i+1))
+			p.err = errors.Join(p.err, arguments.Wrong("Pipe", float64(i), "part %d is a learner with something after it; it ends the pipeline", i+1))
 		}
 	}
 	if p.last == nil {
-		p.err = errors.Join(p.err, wrong("Pipe", math.NaN(), "there is no learner at the end; give one such as svmnb.Classify(data)"))
+		p.err = errors.Join(p.err, arguments.Wrong("Pipe", math.NaN(), "there is no learner at the end; give one such as svmnb.Classify(data)"))
 		p.last = Classify(&datasets.Dataset{})
 	}
 	return p
@@ -138,7 +141,7 @@ func (p Pipeline) String() string {
 // the learner's Fit.
 func (p Pipeline) Fit(ctx context.Context) (_ *PipeFit, err error) {
 	defer caught(&err)
-	if err := given(ctx, "Fit"); err != nil {
+	if err := arguments.Given(ctx, "Fit"); err != nil {
 		return nil, err
 	}
 	fit, err := p.fit(ctx, nil)
@@ -155,9 +158,9 @@ func (p Pipeline) MustFit() *PipeFit {
 	fit, err := p.Fit(ctx)
 	switch {
 	case fit == nil:
-		must(err)
+		cells.Must(err)
 	case err != nil:
-		warn("interrupted; this is the fit so far")
+		cells.Warn("interrupted; this is the fit so far")
 	}
 	return fit
 }
@@ -257,7 +260,7 @@ func (p Pipeline) fit(ctx context.Context, w *warmth) (*PipeFit, error) {
 		}
 		p, err := pointsOf(data).through(ctx, t)
 		if err == nil && p.n() != data.N() {
-			err = wrong("Pipe", float64(p.n()), "it makes %d rows of %d; a step keeps the number of points", p.n(), data.N())
+			err = arguments.Wrong("Pipe", float64(p.n()), "it makes %d rows of %d; a step keeps the number of points", p.n(), data.N())
 		}
 		if err != nil {
 			return nil, fmt.Errorf("svmnb: Pipe: step %d, %v: %w", i+1, s, err)
@@ -287,7 +290,7 @@ func fitStep(ctx context.Context, s Step, train *datasets.Dataset) (Transform, e
 		}
 		sparse, ok := s.(SparseStep)
 		if !ok {
-			return nil, wrong("Pipe", math.NaN(), "the points are sparse, and the step needs them written out; write them out by Dense() of the data set, or take MaxAbs(), RandomFourier or Nystroem, which take sparse points")
+			return nil, arguments.Wrong("Pipe", math.NaN(), "the points are sparse, and the step needs them written out; write them out by Dense() of the data set, or take MaxAbs(), RandomFourier or Nystroem, which take sparse points")
 		}
 		return sparse.FitSparse(train)
 	})
@@ -303,7 +306,7 @@ func (p points) through(ctx context.Context, t Transform) (points, error) {
 		}
 		sparse, ok := t.(SparseTransform)
 		if !ok {
-			return points{}, wrong("Pipe", math.NaN(), "the points are sparse, and the step needs them written out; write them out by Dense() of the data set")
+			return points{}, arguments.Wrong("Pipe", math.NaN(), "the points are sparse, and the step needs them written out; write them out by Dense() of the data set")
 		}
 		to, x, err := sparse.ApplySparse(*p.sparse)
 		return points{x, to}, err
@@ -389,7 +392,7 @@ func (f *PipeFit) Model() *Model {
 func (f *PipeFit) Transform(x [][]float64) (_ [][]float64, err error) {
 	defer caught(&err)
 	if f.none() {
-		return nil, noFit("Transform")
+		return nil, arguments.NoFit("Transform")
 	}
 	p, err := f.transform(context.Background(), "Transform", written(x))
 	return p.x, err
@@ -441,7 +444,7 @@ func (f *PipeFit) values(verb string, p points) ([]float64, error) {
 		return nil, err
 	}
 	if len(m.classes) > 0 && len(m.machines) != 1 {
-		return nil, wrong(verb, math.NaN(), "the pipeline ends in a classifier of several machines; say Predict for its classes, or Model().Decisions for the values of all machines")
+		return nil, arguments.Wrong(verb, math.NaN(), "the pipeline ends in a classifier of several machines; say Predict for its classes, or Model().Decisions for the values of all machines")
 	}
 	return m.value(verb, p)
 }
@@ -449,7 +452,7 @@ func (f *PipeFit) values(verb string, p points) ([]float64, error) {
 // entered returns the model behind the steps, and raw points as the steps leave them.
 func (f *PipeFit) entered(verb string, p points) (*Model, points, error) {
 	if f.none() {
-		return nil, p, noFit(verb)
+		return nil, p, arguments.NoFit(verb)
 	}
 	p, err := f.transform(context.Background(), verb, p)
 	if err != nil {
@@ -461,17 +464,17 @@ func (f *PipeFit) entered(verb string, p points) (*Model, points, error) {
 // Posterior returns mean and variance of f at the m raw points of x, of a pipeline that
 // ends in a Gaussian process; see [ProcessFit.Posterior].
 func (f *PipeFit) Posterior(ctx context.Context, x [][]float64) (*Belief, error) {
-	if err := given(ctx, "Posterior"); err != nil {
+	if err := arguments.Given(ctx, "Posterior"); err != nil {
 		return nil, err
 	}
 	if f.none() {
-		return nil, noFit("Posterior")
+		return nil, arguments.NoFit("Posterior")
 	}
 	last, ok := f.last.(interface {
 		posterior(ctx context.Context, x [][]float64) (*Belief, error)
 	})
 	if !ok {
-		return nil, wrong("Posterior", math.NaN(), "only a Gaussian process has one; end the pipeline in svmnb.GaussianProcess(data)")
+		return nil, arguments.Wrong("Posterior", math.NaN(), "only a Gaussian process has one; end the pipeline in svmnb.GaussianProcess(data)")
 	}
 	p, err := f.transform(ctx, "Posterior", written(x))
 	if err != nil {
@@ -488,7 +491,7 @@ func (f *PipeFit) Evaluate(ds *datasets.Dataset) (_ *Evaluation, err error) {
 		return nil, err
 	}
 	if h.Classes == nil {
-		return nil, wrong("Evaluate", math.NaN(), "a %T predicts real values, which have no classes to count; measure them by Score", f.last)
+		return nil, arguments.Wrong("Evaluate", math.NaN(), "a %T predicts real values, which have no classes to count; measure them by Score", f.last)
 	}
 	return h.Classes, nil
 }
@@ -507,7 +510,7 @@ func (f *PipeFit) Score(ds *datasets.Dataset) (_ float64, err error) {
 // asked is heldOut of a data set that a caller gives.
 func (f *PipeFit) asked(verb string, ds *datasets.Dataset) (*HeldOut, error) {
 	if f.none() {
-		return nil, noFit(verb)
+		return nil, arguments.NoFit(verb)
 	}
 	raw := f.Description.source()
 	if err := sameScale(verb, raw, ds); err != nil {
@@ -534,9 +537,9 @@ func (f *PipeFit) heldOut(ctx context.Context, ds *datasets.Dataset) (*HeldOut, 
 // Markdown is the summary of what the learner became.
 func (f *PipeFit) Markdown() string {
 	if f.none() {
-		return noFit("Markdown").Error()
+		return arguments.NoFit("Markdown").Error()
 	}
-	s := code(f.Description.String()) + "\n"
+	s := say.Code(f.Description.String()) + "\n"
 	if m, ok := f.last.(interface{ Markdown() string }); ok {
 		s += "\n" + m.Markdown()
 	}
@@ -547,7 +550,7 @@ func (f *PipeFit) Markdown() string {
 // without any, its summary in words.
 func (f *PipeFit) Show(figures ...Figure) {
 	if f.none() {
-		Show(noFit("Show"))
+		Show(arguments.NoFit("Show"))
 		return
 	}
 	if len(figures) == 0 {

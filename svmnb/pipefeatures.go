@@ -9,6 +9,8 @@ import (
 
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack"
@@ -67,7 +69,7 @@ func (s Landmarks) FitSparse(train *datasets.Dataset) (SparseTransform, error) {
 	}
 	m := s.Landmarks
 	if m < 1 || m > min(train.N(), mostLandmarks) {
-		return nil, wrong("Nystroem", float64(m), "%d landmarks are asked for of %d training points; give a whole number from 1 to %d", m, train.N(), min(train.N(), mostLandmarks))
+		return nil, arguments.Wrong("Nystroem", float64(m), "%d landmarks are asked for of %d training points; give a whole number from 1 to %d", m, train.N(), min(train.N(), mostLandmarks))
 	}
 	k := s.Kernel
 	if k == nil {
@@ -97,7 +99,7 @@ func (s Landmarks) FitSparse(train *datasets.Dataset) (SparseTransform, error) {
 		t.u = append(t.u, u)
 	}
 	if len(t.u) == 0 {
-		return nil, wrong("Nystroem", values[m-1], "no eigenvalue of the kernel matrix of the landmarks is positive, so it makes no features; take another kernel")
+		return nil, arguments.Wrong("Nystroem", values[m-1], "no eigenvalue of the kernel matrix of the landmarks is positive, so it makes no features; take another kernel")
 	}
 	return t, nil
 }
@@ -111,7 +113,7 @@ type nystroem struct {
 }
 
 func (t nystroem) String() string {
-	return fmt.Sprintf("Nystroem(%s, %d)", brief(t.kernel.String()), t.marks.n())
+	return fmt.Sprintf("Nystroem(%s, %d)", say.Brief(t.kernel.String()), t.marks.n())
 }
 
 func (t nystroem) Apply(x [][]float64) ([][]float64, error) {
@@ -167,7 +169,7 @@ func RandomFourier(gamma float64, m int, seed uint64) FourierFeatures {
 
 // String gives the call back.
 func (s FourierFeatures) String() string {
-	return fmt.Sprintf("RandomFourier(%s, %d, %d)", number(s.Gamma), s.Features, s.Seed)
+	return fmt.Sprintf("RandomFourier(%s, %d, %d)", say.Number(s.Gamma), s.Features, s.Seed)
 }
 
 // With implements [Tunable].
@@ -200,10 +202,10 @@ func (s FourierFeatures) FitSparse(train *datasets.Dataset) (SparseTransform, er
 		gamma = pointsOf(train).gammaScale(train.D())
 	}
 	if !(gamma > 0) || math.IsInf(gamma, 1) {
-		return nil, wrong("RandomFourier", gamma, "gamma is %v; it must be a positive number, or 0 for 1/(d·Var X)", gamma)
+		return nil, arguments.Wrong("RandomFourier", gamma, "gamma is %v; it must be a positive number, or 0 for 1/(d·Var X)", gamma)
 	}
 	if most := mostNumbers / max(train.N(), train.D()); s.Features < 1 || s.Features > most {
-		return nil, wrong("RandomFourier", float64(s.Features), "%d features are asked for, of %d points; give a whole number from 1 to %d", s.Features, train.N(), most)
+		return nil, arguments.Wrong("RandomFourier", float64(s.Features), "%d features are asked for, of %d points; give a whole number from 1 to %d", s.Features, train.N(), most)
 	}
 	rng := rand.New(rand.NewPCG(s.Seed, 0xf0021e2))
 	t := fourier{w: make([][]float64, s.Features), b: make([]float64, s.Features)}
@@ -236,7 +238,7 @@ func (t fourier) Apply(x [][]float64) ([][]float64, error) {
 // ApplySparse implements [SparseTransform].
 func (t fourier) ApplySparse(x datasets.CSR) (*datasets.CSR, [][]float64, error) {
 	if d := len(t.w[0]); x.D != d {
-		return nil, nil, wrong("RandomFourier", float64(x.D), "the points have %s, the step was fitted to %d", several(x.D, "feature"), d)
+		return nil, nil, arguments.Wrong("RandomFourier", float64(x.D), "the points have %s, the step was fitted to %d", say.Several(x.D, "feature"), d)
 	}
 	return nil, t.features(compressed(x)), nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack"
 	"gonum.org/v1/gonum/lapack/lapack64"
@@ -58,7 +59,7 @@ func (s PrincipalComponents) Fit(train *datasets.Dataset) (Transform, error) {
 	}
 	n, d, k := train.N(), train.D(), s.Components
 	if k < 1 || k > min(n, d) {
-		return nil, wrong("PCA", float64(k), "%d components are asked for, of %d training points of %d features; give a whole number from 1 to %d", k, n, d, min(n, d))
+		return nil, arguments.Wrong("PCA", float64(k), "%d components are asked for, of %d training points of %d features; give a whole number from 1 to %d", k, n, d, min(n, d))
 	}
 	t := projected{mean: make([]float64, d)}
 	for i, row := range train.X {
@@ -71,7 +72,7 @@ func (s PrincipalComponents) Fit(train *datasets.Dataset) (Transform, error) {
 		for j, v := range row {
 			a.Data[i*d+j] = v - t.mean[j]
 			if math.IsInf(a.Data[i*d+j], 0) {
-				return nil, &ArgumentError{"PCA", i, j, v, "the values of the feature lie too far apart; say Standardise() before"}
+				return nil, arguments.At("PCA", i, j, v, "the values of the feature lie too far apart; say Standardise() before")
 			}
 		}
 	}
@@ -93,7 +94,7 @@ func (s PrincipalComponents) Fit(train *datasets.Dataset) (Transform, error) {
 		scale := math.Copysign(1, largest)
 		if s.Whiten {
 			if values[c] <= 1e-12*values[0] {
-				return nil, wrong("PCA", float64(c+1), "the points do not vary along component %d, so there is no standard deviation to divide by; take fewer components, or PCA without Whiten", c+1)
+				return nil, arguments.Wrong("PCA", float64(c+1), "the points do not vary along component %d, so there is no standard deviation to divide by; take fewer components, or PCA without Whiten", c+1)
 			}
 			scale *= math.Sqrt(float64(n)) / values[c]
 		}

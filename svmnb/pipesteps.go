@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
 // Scaling is a [Step] that brings every feature to a common scale; see
@@ -31,7 +33,7 @@ func (s Scaling) String() string {
 	case MinMax():
 		return "MinMax()"
 	}
-	return fmt.Sprintf("Scaling{%s, %s}", number(s.Low), number(s.High))
+	return fmt.Sprintf("Scaling{%s, %s}", say.Number(s.Low), say.Number(s.High))
 }
 
 // Fit implements [Step].
@@ -135,7 +137,7 @@ func (s Imputation) Fit(train *datasets.Dataset) (Transform, error) {
 			}
 		}
 		if len(values) == 0 {
-			return nil, &ArgumentError{"Impute", -1, j, math.NaN(), fmt.Sprintf("feature %s has no value in any training point; leave it out by Columns of the data set", train.FeatureName(j))}
+			return nil, arguments.At("Impute", -1, j, math.NaN(), "feature %s has no value in any training point; leave it out by Columns of the data set", train.FeatureName(j))
 		}
 		at := 0.0
 		if s.Median {
@@ -148,7 +150,7 @@ func (s Imputation) Fit(train *datasets.Dataset) (Transform, error) {
 			}
 		}
 		if math.IsNaN(at) || math.IsInf(at, 0) {
-			return nil, &ArgumentError{"Impute", -1, j, at, fmt.Sprintf("the values of feature %s are too large to be averaged; divide them by a power of ten", train.FeatureName(j))}
+			return nil, arguments.At("Impute", -1, j, at, "the values of feature %s are too large to be averaged; divide them by a power of ten", train.FeatureName(j))
 		}
 		t.by = append(t.by, at)
 	}
@@ -182,7 +184,7 @@ func wide(call string, i int, row []float64, d int) error {
 	if len(row) == d {
 		return nil
 	}
-	return &ArgumentError{call, i, -1, float64(len(row)), fmt.Sprintf("the point has %s, the step was fitted to %d", several(len(row), "feature"), d)}
+	return arguments.At(call, i, -1, float64(len(row)), "the point has %s, the step was fitted to %d", say.Several(len(row), "feature"), d)
 }
 
 // Indicators is a [Step] that makes a feature 0 or 1 of each value of a category; see
@@ -216,22 +218,22 @@ func (s Indicators) Fit(train *datasets.Dataset) (Transform, error) {
 	for _, field := range strings.Split(s.columns, ", ") {
 		j := -1
 		if _, err := fmt.Sscan(field, &j); err != nil {
-			return nil, wrong("OneHot", math.NaN(), "no column is given; give the columns that are categories, counted from 0")
+			return nil, arguments.Wrong("OneHot", math.NaN(), "no column is given; give the columns that are categories, counted from 0")
 		}
 		if j < 0 || j >= train.D() {
-			return nil, wrong("OneHot", float64(j), "there is no column %d; the points have columns 0 to %d", j, train.D()-1)
+			return nil, arguments.Wrong("OneHot", float64(j), "there is no column %d; the points have columns 0 to %d", j, train.D()-1)
 		}
 		var values []float64
 		for i, row := range train.X {
 			if math.IsNaN(row[j]) || math.IsInf(row[j], 0) {
-				return nil, &ArgumentError{"OneHot", i, j, row[j], fmt.Sprintf("the value is %v; a category is a finite number: say Impute() before", row[j])}
+				return nil, arguments.At("OneHot", i, j, row[j], "the value is %v; a category is a finite number: say Impute() before", row[j])
 			}
 			values = append(values, row[j])
 		}
 		slices.Sort(values)
 		values = slices.Compact(values)
 		if len(values) > mostValues {
-			return nil, wrong("OneHot", float64(len(values)), "column %d has %d different values, which looks like a measurement; a category has at most %d: leave the column as it is", j, len(values), mostValues)
+			return nil, arguments.Wrong("OneHot", float64(len(values)), "column %d has %d different values, which looks like a measurement; a category has at most %d: leave the column as it is", j, len(values), mostValues)
 		}
 		t.values[j] = slices.Clip(values)
 	}
@@ -257,7 +259,7 @@ func (t indicated) names(in []string) []string {
 			out = append(out, name)
 		}
 		for _, v := range t.values[j] {
-			out = append(out, name+" = "+number(v))
+			out = append(out, name+" = "+say.Number(v))
 		}
 	}
 	return out
@@ -275,7 +277,7 @@ func (t indicated) Apply(x [][]float64) ([][]float64, error) {
 				continue
 			}
 			if math.IsNaN(v) || math.IsInf(v, 0) { // no category: training had none such
-				return nil, &ArgumentError{"OneHot", i, j, v, fmt.Sprintf("the value is %v; a category is a finite number: say Impute() before", v)}
+				return nil, arguments.At("OneHot", i, j, v, "the value is %v; a category is a finite number: say Impute() before", v)
 			}
 			for _, known := range t.values[j] {
 				is := 0.0

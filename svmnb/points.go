@@ -10,6 +10,7 @@ import (
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 )
 
 // points are n points of d features, by compressed rows where these are given. All
@@ -191,5 +192,5 @@ func needsDense(call string, d *datasets.Dataset) error {
 	if d.Sparse == nil {
 		return nil
 	}
-	return wrong(call, math.NaN(), "the points are sparse, and this needs them written out; write them out by Dense() of the data set")
+	return arguments.Wrong(call, math.NaN(), "the points are sparse, and this needs them written out; write them out by Dense() of the data set")
 }

@@ -10,7 +10,10 @@ import (
 	"slices"
 
 	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 	"github.com/svmnb/svmnb/svmnb/internal/calibrate"
+	"github.com/svmnb/svmnb/svmnb/internal/cells"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
 // Calibration is a way to turn decision values into probabilities: [Platt] or
@@ -79,14 +82,14 @@ type decider func(verb string, p points) ([][]float64, error)
 // where none was.
 func (f *Fit) Calibrate(ctx context.Context, how Calibration) (_ *Calibrated, err error) {
 	defer caught(&err)
-	if err := given(ctx, "Calibrate"); err != nil {
+	if err := arguments.Given(ctx, "Calibrate"); err != nil {
 		return nil, err
 	}
 	if f.none() {
-		return nil, noFit("Calibrate")
+		return nil, arguments.NoFit("Calibrate")
 	}
 	if f.task.margin == oneClass {
-		return nil, wrong("Calibrate", math.NaN(), "a one-class machine has seen one class only, so it has no probabilities to learn; leave Calibrate out")
+		return nil, arguments.Wrong("Calibrate", math.NaN(), "a one-class machine has seen one class only, so it has no probabilities to learn; leave Calibrate out")
 	}
 	c := &Calibrated{how: how, classes: []string{f.task.negative, f.task.positive}, words: f.task.words(), duels: [][2]int{{1, 0}}, fit: f}
 	of := func(at func(verb, learner string, p points) ([]float64, error)) decider {
@@ -125,11 +128,11 @@ func asRows(values []float64) [][]float64 {
 // are divided by their sum.
 func (f *MultiFit) Calibrate(ctx context.Context, how Calibration) (_ *Calibrated, err error) {
 	defer caught(&err)
-	if err := given(ctx, "Calibrate"); err != nil {
+	if err := arguments.Given(ctx, "Calibrate"); err != nil {
 		return nil, err
 	}
 	if f.none() {
-		return nil, noFit("Calibrate")
+		return nil, arguments.NoFit("Calibrate")
 	}
 	c := &Calibrated{how: how, classes: f.task.classes, words: f.words(), duels: f.task.duels, fit: f}
 	if f.joint != nil {
@@ -165,7 +168,7 @@ func (f *MultiFit) Calibrate(ctx context.Context, how Calibration) (_ *Calibrate
 // a notebook it panics.
 func (f *Fit) MustCalibrate(how Calibration) *Calibrated {
 	if f.none() {
-		must(noFit("MustCalibrate"))
+		cells.Must(arguments.NoFit("MustCalibrate"))
 	}
 	return mustCalibrate(f.Calibrate, how)
 }
@@ -173,7 +176,7 @@ func (f *Fit) MustCalibrate(how Calibration) *Calibrated {
 // MustCalibrate is Calibrate for a notebook cell; see [Fit.MustCalibrate].
 func (f *MultiFit) MustCalibrate(how Calibration) *Calibrated {
 	if f.none() {
-		must(noFit("MustCalibrate"))
+		cells.Must(arguments.NoFit("MustCalibrate"))
 	}
 	return mustCalibrate(f.Calibrate, how)
 }
@@ -184,9 +187,9 @@ func mustCalibrate(calibrate func(context.Context, Calibration) (*Calibrated, er
 	c, err := calibrate(ctx, how)
 	switch {
 	case c == nil:
-		must(err)
+		cells.Must(err)
 	case err != nil:
-		warn("interrupted; these are the probabilities of the folds so far: " + err.Error())
+		cells.Warn("interrupted; these are the probabilities of the folds so far: " + err.Error())
 	}
 	return c
 }
@@ -208,7 +211,7 @@ func (c Classifier) on(rows []int) Classifier {
 // curves.
 func (c *Calibrated) learn(ctx context.Context, class []int, fit func(rows []int) (decider, error), x points) (*Calibrated, error) {
 	if c.how == nil {
-		return nil, wrong("Calibrate", math.NaN(), "the calibration is nil; give one such as svmnb.Platt{}")
+		return nil, arguments.Wrong("Calibrate", math.NaN(), "the calibration is nil; give one such as svmnb.Platt{}")
 	}
 	var seed uint64
 	c.folds, seed = c.how.plan()
@@ -216,7 +219,7 @@ func (c *Calibrated) learn(ctx context.Context, class []int, fit func(rows []int
 		c.folds = 5
 	}
 	if c.folds < 2 || c.folds > x.n() {
-		return nil, wrong("Calibrate", float64(c.folds), "%s for %s; give at least 2 folds, and at most one for each point", several(c.folds, "fold"), several(x.n(), "point"))
+		return nil, arguments.Wrong("Calibrate", float64(c.folds), "%s for %s; give at least 2 folds, and at most one for each point", say.Several(c.folds, "fold"), say.Several(x.n(), "point"))
 	}
 	fold, err := c.deal(class, seed)
 	if err != nil {
@@ -306,7 +309,7 @@ func (c *Calibrated) deal(class []int, seed uint64) ([]int, error) {
 			}
 		}
 		if len(rows) < 2 {
-			return nil, wrong("Calibrate", float64(len(rows)), "class %s has %s; it needs 2, one to learn from and one to hold out", className(name), several(len(rows), "point"))
+			return nil, arguments.Wrong("Calibrate", float64(len(rows)), "class %s has %s; it needs 2, one to learn from and one to hold out", say.Class(name), say.Several(len(rows), "point"))
 		}
 		rng.Shuffle(len(rows), func(a, b int) { rows[a], rows[b] = rows[b], rows[a] })
 		for _, i := range rows {
@@ -392,7 +395,7 @@ func (c *Calibrated) Sigmoids() []Sigmoid {
 func (c *Calibrated) Probabilities(x [][]float64) (_ [][]float64, err error) {
 	defer caught(&err)
 	if c.none() {
-		return nil, noFit("Probabilities")
+		return nil, arguments.NoFit("Probabilities")
 	}
 	values, err := c.values("Probabilities", written(x))
 	if err != nil {
@@ -409,7 +412,7 @@ func (c *Calibrated) Probabilities(x [][]float64) (_ [][]float64, err error) {
 func (c *Calibrated) Predict(x [][]float64) (_ []string, err error) {
 	defer caught(&err)
 	if c.none() {
-		return nil, noFit("Predict")
+		return nil, arguments.NoFit("Predict")
 	}
 	p, err := c.Probabilities(x)
 	if err != nil {
@@ -427,7 +430,7 @@ func (c *Calibrated) Predict(x [][]float64) (_ []string, err error) {
 func (c *Calibrated) Evaluate(ds *datasets.Dataset) (_ *Evaluation, err error) {
 	defer caught(&err)
 	if c.none() {
-		return nil, noFit("Evaluate")
+		return nil, arguments.NoFit("Evaluate")
 	}
 	e, err := newEvaluation("Evaluate", ds, fmt.Sprintf("%s · %v", c.words, c.how), c.classes...)
 	if err != nil {
@@ -459,7 +462,7 @@ func (c *Calibrated) evaluation() (*Evaluation, error) { return c.heldOut, nil }
 // Markdown says how right the probabilities of held-out points are.
 func (c *Calibrated) Markdown() string {
 	if c.none() {
-		return noFit("Markdown").Error()
+		return arguments.NoFit("Markdown").Error()
 	}
 	return c.heldOut.Markdown()
 }
@@ -468,7 +471,7 @@ func (c *Calibrated) Markdown() string {
 // words and the Reliability.
 func (c *Calibrated) Show(figures ...Figure) {
 	if c.none() {
-		Show(noFit("Show"))
+		Show(arguments.NoFit("Show"))
 		return
 	}
 	if len(figures) == 0 {

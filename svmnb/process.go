@@ -15,6 +15,9 @@ import (
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers/linear"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/cells"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
 // Process describes a Gaussian process that explains real targets,
@@ -78,10 +81,10 @@ func (p Process) about(call string, data *datasets.Dataset) Process {
 	p.data = data
 	if data == nil {
 		p.data = &datasets.Dataset{}
-		p.said(call, wrong(call, math.NaN(), "the data set is nil; give one of package datasets or datasets.New(x, y)"))
+		p.said(call, arguments.Wrong(call, math.NaN(), "the data set is nil; give one of package datasets or datasets.New(x, y)"))
 	}
 	if p.noises != nil && len(*p.noises) != p.data.N() {
-		p.said(call, wrong(call, float64(len(*p.noises)), "there are %d variances of noise for %d points; say NoiseVariances again, or NoiseVariance", len(*p.noises), p.data.N()))
+		p.said(call, arguments.Wrong(call, float64(len(*p.noises)), "there are %d variances of noise for %d points; say NoiseVariances again, or NoiseVariance", len(*p.noises), p.data.N()))
 	}
 	if !p.named {
 		p.method = linear.Cholesky{}
@@ -104,7 +107,7 @@ func (p Process) described() Process {
 // variance of f is a kernels.Scale away.
 func (p Process) Kernel(k kernels.Kernel) Process {
 	p.kernel = k
-	err := orNil(k == nil, "Kernel", math.NaN(), "the kernel is nil; give one such as kernels.Scale(4, kernels.SquaredExponential(0.5))")
+	err := arguments.WrongIf(k == nil, "Kernel", math.NaN(), "the kernel is nil; give one such as kernels.Scale(4, kernels.SquaredExponential(0.5))")
 	if k != nil && k.Check() != nil {
 		err = fmt.Errorf("svmnb: Kernel: %w", k.Check())
 	}
@@ -118,7 +121,7 @@ func (p Process) Kernel(k kernels.Kernel) Process {
 // NoiseVariances said.
 func (p Process) NoiseVariance(v float64) Process {
 	p.noise, p.noisy, p.noises = v, true, nil
-	p.said("noise", orNil(!(v >= 0) || math.IsInf(v, 1), "NoiseVariance", v, "the variance is %v; it must be a positive number, or 0 for targets without noise", v))
+	p.said("noise", arguments.WrongIf(!(v >= 0) || math.IsInf(v, 1), "NoiseVariance", v, "the variance is %v; it must be a positive number, or 0 for targets without noise", v))
 	return p
 }
 
@@ -128,10 +131,10 @@ func (p Process) NoiseVariances(v []float64) Process {
 	p = p.described()
 	own := slices.Clone(v)
 	p.noise, p.noises, p.noisy = 0, &own, true
-	err := orNil(len(v) != p.data.N(), "NoiseVariances", float64(len(v)), "%s for %s; give one for each", several(len(v), "variance"), several(p.data.N(), "point"))
+	err := arguments.WrongIf(len(v) != p.data.N(), "NoiseVariances", float64(len(v)), "%s for %s; give one for each", say.Several(len(v), "variance"), say.Several(p.data.N(), "point"))
 	for i, s := range v {
 		if err == nil && (!(s >= 0) || math.IsInf(s, 1)) {
-			err = &ArgumentError{"NoiseVariances", i, -1, s, fmt.Sprintf("the variance is %v; it must be a positive number, or 0 for a target without noise", s)}
+			err = arguments.At("NoiseVariances", i, -1, s, "the variance is %v; it must be a positive number, or 0 for a target without noise", s)
 		}
 	}
 	p.said("noise", err)
@@ -165,7 +168,7 @@ func (p Process) WidrowHoff() Process { return p.Using(linear.WidrowHoff{}) }
 // Using solves by any method, such as linear.CG{Rank: 20}.
 func (p Process) Using(m linear.Method) Process {
 	p.method, p.named = m, true
-	p.said("Using", orNil(m == nil, "Using", math.NaN(), "the method is nil; give one such as linear.CG{}"))
+	p.said("Using", arguments.WrongIf(m == nil, "Using", math.NaN(), "the method is nil; give one such as linear.CG{}"))
 	return p
 }
 
@@ -174,7 +177,7 @@ func (p Process) Using(m linear.Method) Process {
 // millionth of y'A⁻¹y.
 func (p Process) Tol(tol float64) Process {
 	p.stop = linear.Bounds{Abs: tol}
-	p.said("Stop", orNil(!(tol > 0) || math.IsInf(tol, 1), "Tol", tol, "the tolerance is %v; it must be a positive number", tol))
+	p.said("Stop", arguments.WrongIf(!(tol > 0) || math.IsInf(tol, 1), "Tol", tol, "the tolerance is %v; it must be a positive number", tol))
 	return p
 }
 
@@ -182,7 +185,7 @@ func (p Process) Tol(tol float64) Process {
 // linear.Residual{Rel: 1e-8}.
 func (p Process) Stop(criterion linear.Criterion) Process {
 	p.stop = criterion
-	p.said("Stop", orNil(criterion == nil, "Stop", math.NaN(), "the criterion is nil; give one such as linear.Bounds{Rel: 1e-6}"))
+	p.said("Stop", arguments.WrongIf(criterion == nil, "Stop", math.NaN(), "the criterion is nil; give one such as linear.Bounds{Rel: 1e-6}"))
 	return p
 }
 
@@ -190,7 +193,7 @@ func (p Process) Stop(criterion linear.Criterion) Process {
 // by then is bounded by the certificate.
 func (p Process) MaxIterations(n int) Process {
 	p.limit = n
-	p.said("MaxIterations", orNil(n < 1, "MaxIterations", float64(n), "the limit is %d; it must be at least 1", n))
+	p.said("MaxIterations", arguments.WrongIf(n < 1, "MaxIterations", float64(n), "the limit is %d; it must be at least 1", n))
 	return p
 }
 
@@ -200,7 +203,7 @@ func (p Process) MaxIterations(n int) Process {
 // and GaussJordan 8n², and is refused with a *linear.MemoryError when they are too many.
 func (p Process) Memory(bytes int64) Process {
 	p.cache = bytes
-	p.said("Memory", orNil(bytes < 1, "Memory", float64(bytes), "the bound is %d bytes; it must be positive", bytes))
+	p.said("Memory", arguments.WrongIf(bytes < 1, "Memory", float64(bytes), "the bound is %d bytes; it must be positive", bytes))
 	return p
 }
 
@@ -220,7 +223,7 @@ func (p Process) Optimise() Process { p.learn = true; return p }
 // factor between 1/10 and 10 drawn with the seed, 1000 at most. The best end counts.
 func (p Process) Restarts(n int, seed uint64) Process {
 	p.learn, p.restarts, p.seed = true, n, seed
-	p.said("Restarts", orNil(n < 0 || n > mostRestarts, "Restarts", float64(n), "the number is %d; it must be from 0 to %d", n, mostRestarts))
+	p.said("Restarts", arguments.WrongIf(n < 0 || n > mostRestarts, "Restarts", float64(n), "the number is %d; it must be from 0 to %d", n, mostRestarts))
 	return p
 }
 
@@ -242,7 +245,7 @@ func (p Process) String() string {
 	case p.noises != nil:
 		s.WriteString(".NoiseVariances(…)")
 	case p.noisy:
-		fmt.Fprintf(&s, ".NoiseVariance(%s)", number(p.noise))
+		fmt.Fprintf(&s, ".NoiseVariance(%s)", say.Number(p.noise))
 	}
 	s.WriteString([...]string{"", ".ZeroMean()", ".LinearMean()"}[p.mean])
 	switch p.method {
@@ -259,7 +262,7 @@ func (p Process) String() string {
 	case nil:
 	case linear.Bounds:
 		if stop.Rel == 0 {
-			fmt.Fprintf(&s, ".Tol(%s)", number(stop.Abs))
+			fmt.Fprintf(&s, ".Tol(%s)", say.Number(stop.Abs))
 			break
 		}
 		fmt.Fprintf(&s, ".Stop(%s)", literal(stop))
@@ -300,12 +303,12 @@ func (p Process) prepare() (*processTask, error) {
 		return nil, err
 	}
 	if p.data.Sparse != nil {
-		return nil, wrong("GaussianProcess", math.NaN(), "the points are sparse, and a process needs them written out; write them out by Dense() of the data set, or take Regress(data).Ridge(λ), whose f is the mean of a process")
+		return nil, arguments.Wrong("GaussianProcess", math.NaN(), "the points are sparse, and a process needs them written out; write them out by Dense() of the data set, or take Regress(data).Ridge(λ), whose f is the mean of a process")
 	}
 	t := &processTask{Process: p, y: slices.Clone(p.data.Y)}
 	if need := p.method.Memory(len(t.y), 1); !p.named && need > t.allowed() {
 		if p.method = (linear.CG{}); p.mean == linearMean {
-			return nil, wrong("LinearMean", math.NaN(), "it takes a factor of A, %.3g GB for %d points, and may take %.3g: use ConstantMean, a part of the points by On(data.Select(rows)), or raise Memory or GOMEMLIMIT", need/1e9, len(t.y), t.allowed()/1e9)
+			return nil, arguments.Wrong("LinearMean", math.NaN(), "it takes a factor of A, %.3g GB for %d points, and may take %.3g: use ConstantMean, a part of the points by On(data.Select(rows)), or raise Memory or GOMEMLIMIT", need/1e9, len(t.y), t.allowed()/1e9)
 		}
 		t.method = p.method
 	}
@@ -318,7 +321,7 @@ func (p Process) prepare() (*processTask, error) {
 		variance += (v - average) * (v - average) / n
 	}
 	if math.IsInf(average, 0) || math.IsInf(variance, 0) {
-		return nil, wrong("GaussianProcess", variance, "the targets are so large that their variance overflows; divide them by a power of ten")
+		return nil, arguments.Wrong("GaussianProcess", variance, "the targets are so large that their variance overflows; divide them by a power of ten")
 	}
 	if variance == 0 {
 		variance = 1
@@ -337,7 +340,7 @@ func (p Process) prepare() (*processTask, error) {
 	}
 	if p.mean == linearMean {
 		if !direct(p.method) {
-			return nil, wrong("LinearMean", math.NaN(), "%s stops early, and generalised least squares needs A⁻¹ to the last digit; use Cholesky, or ConstantMean", p.method.Name())
+			return nil, arguments.Wrong("LinearMean", math.NaN(), "%s stops early, and generalised least squares needs A⁻¹ to the last digit; use Cholesky, or ConstantMean", p.method.Name())
 		}
 		if err := t.linear(); err != nil {
 			return nil, err
@@ -351,7 +354,7 @@ func (p Process) prepare() (*processTask, error) {
 func (t *processTask) linear() error {
 	n, d := t.data.N(), t.data.D()
 	if n <= d+1 {
-		return wrong("LinearMean", float64(n), "%d points do not determine the %d coefficients of a linear mean; use ConstantMean", n, d+1)
+		return arguments.Wrong("LinearMean", float64(n), "%d points do not determine the %d coefficients of a linear mean; use ConstantMean", n, d+1)
 	}
 	t.basis = append(t.basis, slices.Repeat([]float64{1}, n))
 	for j := range d {
@@ -394,7 +397,7 @@ func (t *processTask) noiseVector() []float64 {
 // change.
 func (p Process) Fit(ctx context.Context) (_ *ProcessFit, err error) {
 	defer caught(&err)
-	if err := given(ctx, "Fit"); err != nil {
+	if err := arguments.Given(ctx, "Fit"); err != nil {
 		return nil, err
 	}
 	t, err := p.prepare()
@@ -420,11 +423,11 @@ func interruptible(solve func(ctx context.Context) (*ProcessFit, error)) *Proces
 	fit, err := solve(ctx)
 	switch {
 	case fit == nil:
-		must(err)
+		cells.Must(err)
 	case err != nil:
-		warn(fmt.Sprintf("interrupted after %v; this is the fit so far", fit.Elapsed.Round(time.Millisecond)))
+		cells.Warn(fmt.Sprintf("interrupted after %v; this is the fit so far", fit.Elapsed.Round(time.Millisecond)))
 	case fit.Status.Early():
-		warn(fmt.Sprintf("stopped early: %v after %s; the residual ‖y − Aα‖ is %.3g", fit.Status, iterations(fit.Iterations), fit.Certificate.Residual))
+		cells.Warn(fmt.Sprintf("stopped early: %v after %s; the residual ‖y − Aα‖ is %.3g", fit.Status, say.Iterations(fit.Iterations), fit.Certificate.Residual))
 	}
 	return fit
 }

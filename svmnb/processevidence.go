@@ -7,6 +7,8 @@ import (
 
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers/linear"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
 // Estimate is a number that is exact, or known between bounds, or estimated by random
@@ -20,9 +22,9 @@ type Estimate struct {
 // String says of each ± what it is.
 func (e Estimate) String() string {
 	if e.Error == 0 && e.Width == 0 {
-		return signed(e.Value, 9)
+		return say.Signed(e.Value, 9)
 	}
-	s := signed(e.Value, 6)
+	s := say.Signed(e.Value, 6)
 	if e.Error == 0 || e.Width > e.Error/200 { // less would not show in the digits of the other
 		s += fmt.Sprintf(" ± %.2g (bounds)", e.Width)
 	}
@@ -217,7 +219,7 @@ func (f *ProcessFit) LeaveOneOut(ctx context.Context) (_ *LeaveOneOut, err error
 		return nil, err
 	}
 	if !direct(f.task.method) {
-		return nil, wrong("LeaveOneOut", math.NaN(), "%s does not know the diagonal of A⁻¹; use Cholesky", f.Method)
+		return nil, arguments.Wrong("LeaveOneOut", math.NaN(), "%s does not know the diagonal of A⁻¹; use Cholesky", f.Method)
 	}
 	factor, err := f.factor(ctx)
 	if err != nil {

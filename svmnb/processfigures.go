@@ -11,7 +11,9 @@ import (
 
 	"github.com/svmnb/svmnb/internal/parallel"
 	"github.com/svmnb/svmnb/solvers/linear"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
 var (
@@ -96,7 +98,7 @@ func (f *ProcessFit) line() (xs []float64, rows [][]float64) {
 func (f *ProcessFit) words() string { return f.task.words() + " · " + f.Method }
 
 func (t *processTask) words() string {
-	return fmt.Sprintf("%s · %s", t.data.Name, brief(t.kernel.String()))
+	return fmt.Sprintf("%s · %s", t.data.Name, say.Brief(t.kernel.String()))
 }
 
 // early says that the solver stopped early; "" where it did not.
@@ -104,7 +106,7 @@ func (f *ProcessFit) early() string {
 	if !f.Status.Early() {
 		return ""
 	}
-	return fmt.Sprintf("%s ended early, %s after %s", f.Method, f.Status, iterations(f.Iterations))
+	return fmt.Sprintf("%s ended early, %s after %s", f.Method, f.Status, say.Iterations(f.Iterations))
 }
 
 func (f *ProcessFit) oneFeature(figure string) error {
@@ -122,7 +124,7 @@ func (f *ProcessFit) drawPosterior(count int, seed uint64) (*Chart, error) {
 		return nil, err
 	}
 	if count < 0 {
-		return nil, wrong("PosteriorSamples", float64(count), "%d functions cannot be drawn; give 0 or more", count)
+		return nil, arguments.Wrong("PosteriorSamples", float64(count), "%d functions cannot be drawn; give 0 or more", count)
 	}
 	ctx, stop := untilInterrupt()
 	defer stop()
@@ -177,7 +179,7 @@ func (f *ProcessFit) drawComponents(names []string) (*Chart, error) {
 		return nil, err
 	}
 	if count := len(terms(f.task.kernel)); len(names) != 0 && len(names) != count {
-		return nil, fmt.Errorf("ComponentsNamed: there are %s for %s", several(len(names), "name"), several(count, "component"))
+		return nil, fmt.Errorf("ComponentsNamed: there are %s for %s", say.Several(len(names), "name"), say.Several(count, "component"))
 	}
 	ctx, stop := untilInterrupt()
 	defer stop()
@@ -196,7 +198,7 @@ func (f *ProcessFit) drawComponents(names []string) (*Chart, error) {
 		X: column(t.data.X, 0), Y: t.data.Y, Xs: xs, Mean: b.Mean, SD: deviations(b.Variance, 0),
 	}
 	for i, p := range parts {
-		name := brief(p.Kernel.String())
+		name := say.Brief(p.Kernel.String())
 		if len(names) != 0 {
 			name = names[i]
 		}

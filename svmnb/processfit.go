@@ -10,6 +10,7 @@ import (
 
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers/linear"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 )
 
 // ProcessFit is a Gaussian process after its observations. It carries the
@@ -71,9 +72,9 @@ func (t *turn) take(ctx context.Context) (release func(), err error) {
 // ready refuses what an empty fit or no context cannot answer.
 func (f *ProcessFit) ready(ctx context.Context, call string) error {
 	if f.none() {
-		return noFit(call)
+		return arguments.NoFit(call)
 	}
-	return given(ctx, call)
+	return arguments.Given(ctx, call)
 }
 
 // afterInterrupt is how long a process whose optimisation was interrupted before its first

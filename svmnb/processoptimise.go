@@ -13,6 +13,8 @@ import (
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/solvers/linear"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
 	"gonum.org/v1/gonum/optimize"
 )
 
@@ -117,7 +119,7 @@ func (t *processTask) optimise(ctx context.Context) (*Optimisation, *processTask
 	}
 	o.Elapsed = time.Since(began)
 	if ctx.Err() != nil {
-		err = fmt.Errorf("svmnb: Optimise stopped after %s: %w", several(o.Evaluations, "evaluation"), context.Cause(ctx))
+		err = fmt.Errorf("svmnb: Optimise stopped after %s: %w", say.Several(o.Evaluations, "evaluation"), context.Cause(ctx))
 	}
 	if len(o.Ascents) == 0 {
 		if err == nil {
@@ -138,7 +140,7 @@ func (t *processTask) climbable() error {
 	n, most := len(t.y), t.allowed()
 	if need := climbing(n); need > most {
 		fit := sort.Search(n, func(m int) bool { return climbing(m) > most }) - 1
-		return wrong("Optimise", float64(n), "each step takes Cholesky's factor of A and its inverse, %.3g GB for %d points, and may take %.3g: learn from %d points or fewer, part := p.On(data.Select(rows)).Optimise().MustFit(), and solve for all with what was learned, part.Description.On(data).CG().MustFit(); or raise Memory or GOMEMLIMIT",
+		return arguments.Wrong("Optimise", float64(n), "each step takes Cholesky's factor of A and its inverse, %.3g GB for %d points, and may take %.3g: learn from %d points or fewer, part := p.On(data.Select(rows)).Optimise().MustFit(), and solve for all with what was learned, part.Description.On(data).CG().MustFit(); or raise Memory or GOMEMLIMIT",
 			need/1e9, n, most/1e9, max(fit, 1))
 	}
 	return nil

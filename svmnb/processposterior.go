@@ -9,6 +9,7 @@ import (
 
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers/linear"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 )
 
 // Belief is what a Gaussian process says of f at m points.
@@ -274,11 +275,11 @@ func (t *processTask) check(call string, x [][]float64) error {
 	d := t.data.D()
 	for i, row := range x {
 		if len(row) != d {
-			return &ArgumentError{call, i, -1, float64(len(row)), misfit(t.kernel, row, d, "the process was trained on")}
+			return arguments.At(call, i, -1, float64(len(row)), "%s", misfit(t.kernel, row, d, "the process was trained on"))
 		}
 		for j, v := range row {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return &ArgumentError{call, i, j, v, fmt.Sprintf("the value is %v; predictions need finite numbers", v)}
+				return arguments.At(call, i, j, v, "the value is %v; predictions need finite numbers", v)
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers/linear"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 )
 
 // probes is how many random right-hand sides estimate ln|A| and traces: for ln|A|
@@ -38,7 +39,7 @@ func (f *ProcessFit) cg() linear.CG {
 func (f *ProcessFit) estimate(ctx context.Context) (Estimate, error) {
 	c := f.Certificate
 	if math.IsInf(c.Energy, 1) {
-		return unknown, wrong("LogMarginalLikelihood", math.NaN(), "%s has no upper bound of y'A⁻¹y, as the noise is 0 or too small beside the kernel, or the run was interrupted before its first one; use Cholesky, or raise NoiseVariance", f.Method)
+		return unknown, arguments.Wrong("LogMarginalLikelihood", math.NaN(), "%s has no upper bound of y'A⁻¹y, as the noise is 0 or too small beside the kernel, or the run was interrupted before its first one; use Cholesky, or raise NoiseVariance", f.Method)
 	}
 	p, err := f.probe(ctx, nil)
 	if err != nil {
@@ -73,7 +74,7 @@ func (f *ProcessFit) settled(ctx context.Context) ([]float64, error) {
 	}
 	if sol.Status.Early() {
 		c := sol.Certificates[0]
-		return nil, wrong("Gradient", c.Energy, "%s does not come near enough to A⁻¹y: y'A⁻¹y is between %.6g and %.6g (%s); use Cholesky, or raise NoiseVariance", sol.Method, c.Lower, c.Upper, sol.Status)
+		return nil, arguments.Wrong("Gradient", c.Energy, "%s does not come near enough to A⁻¹y: y'A⁻¹y is between %.6g and %.6g (%s); use Cholesky, or raise NoiseVariance", sol.Method, c.Lower, c.Upper, sol.Status)
 	}
 	return sol.X[0], nil
 }

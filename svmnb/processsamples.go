@@ -9,6 +9,7 @@ import (
 
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers/linear"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 )
 
 // Samples are functions drawn from a Gaussian process at m points.
@@ -165,7 +166,7 @@ func (f *ProcessFit) bend(ctx context.Context, omega [][]float64, weight []float
 // prior to draw from. The rest is as in [ProcessFit.Sample].
 func (p Process) Prior(ctx context.Context, x [][]float64, count int, seed uint64) (_ *Samples, err error) {
 	defer caught(&err)
-	if err := given(ctx, "Prior"); err != nil {
+	if err := arguments.Given(ctx, "Prior"); err != nil {
 		return nil, err
 	}
 	t, err := p.prepare()
@@ -179,7 +180,7 @@ func (p Process) Prior(ctx context.Context, x [][]float64, count int, seed uint6
 		return nil, err
 	}
 	if p.mean == linearMean {
-		return nil, wrong("Prior", math.NaN(), "nothing is known of a linear mean beforehand, so nothing can be drawn from it; say ConstantMean or ZeroMean")
+		return nil, arguments.Wrong("Prior", math.NaN(), "nothing is known of a linear mean beforehand, so nothing can be drawn from it; say ConstantMean or ZeroMean")
 	}
 	gram, err := kernels.NewGram(t.kernel, x, kernels.NoCache)
 	if err != nil {
@@ -201,13 +202,13 @@ func (t *processTask) checkSample(call string, x [][]float64, count, more int) e
 	need, most := 8*float64(count)*(float64(len(x))+float64(more)), t.allowed()
 	switch {
 	case count < 1:
-		return wrong(call, float64(count), "the count is %d; it must be at least 1", count)
+		return arguments.Wrong(call, float64(count), "the count is %d; it must be at least 1", count)
 	case len(x) == 0:
-		return wrong(call, 0, "there are no points; give at least one")
+		return arguments.Wrong(call, 0, "there are no points; give at least one")
 	case len(x) > mostSampled:
-		return wrong(call, float64(len(x)), "there are %d points, and their covariance would take more than 1.6 GB; draw at %d at most", len(x), mostSampled)
+		return arguments.Wrong(call, float64(len(x)), "there are %d points, and their covariance would take more than 1.6 GB; draw at %d at most", len(x), mostSampled)
 	case need > most:
-		return wrong(call, float64(count), "%d functions at %d points take %.3g GB and may take %.3g: draw %d at a time, with another seed each, or raise Memory or GOMEMLIMIT", count, len(x), need/1e9, most/1e9, max(1, int(most/need*float64(count))))
+		return arguments.Wrong(call, float64(count), "%d functions at %d points take %.3g GB and may take %.3g: draw %d at a time, with another seed each, or raise Memory or GOMEMLIMIT", count, len(x), need/1e9, most/1e9, max(1, int(most/need*float64(count))))
 	}
 	return nil
 }

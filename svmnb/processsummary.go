@@ -11,6 +11,7 @@ import (
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/solvers/linear"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
 // summaryWork bounds the multiplications that a summary may cost beyond the fit:
@@ -23,56 +24,56 @@ func (f *ProcessFit) Markdown() string {
 	if err := f.ready(context.Background(), "Markdown"); err != nil {
 		return err.Error()
 	}
-	s := newSummary()
+	s := say.NewSummary()
 	t, c := f.task, f.Certificate
-	s.row("**problem**", "Gaussian process of %s", t.data.Name)
-	s.row("points × features", "%d × %d", t.data.N(), t.data.D())
-	s.row("kernel", "%s", brief(t.kernel.String()))
-	s.row("noise variance", "%s", t.noiseText())
-	s.row("mean", "%s", f.meanText())
+	s.Row("**problem**", "Gaussian process of %s", t.data.Name)
+	s.Row("points × features", "%d × %d", t.data.N(), t.data.D())
+	s.Row("kernel", "%s", say.Brief(t.kernel.String()))
+	s.Row("noise variance", "%s", t.noiseText())
+	s.Row("mean", "%s", f.meanText())
 	if o := f.Optimisation; o != nil {
 		end := o.End()
-		s.row("**hyperparameters**", "%d learned, %s; ln p(y) rose from %s to %s, its slope is %.1g there", len(o.Names), o.status(),
-			signed(o.Ascents[o.Best].Path[0].Evidence, 6), signed(end.Evidence, 6), end.Slope)
-		s.row("effort", "%s in %s, %v", several(o.Evaluations, "evaluation"), several(len(o.Ascents), "ascent"), spell(o.Elapsed))
+		s.Row("**hyperparameters**", "%d learned, %s; ln p(y) rose from %s to %s, its slope is %.1g there", len(o.Names), o.status(),
+			say.Signed(o.Ascents[o.Best].Path[0].Evidence, 6), say.Signed(end.Evidence, 6), end.Slope)
+		s.Row("effort", "%s in %s, %v", say.Several(o.Evaluations, "evaluation"), say.Several(len(o.Ascents), "ascent"), say.Spell(o.Elapsed))
 	}
 	if stop := t.stopText(); stop != "" {
-		s.row("**solver**", "%s, until %s", f.Method, stop)
+		s.Row("**solver**", "%s, until %s", f.Method, stop)
 	} else {
-		s.row("**solver**", "%s", f.Method)
+		s.Row("**solver**", "%s", f.Method)
 	}
 	after := ""
 	if !direct(t.method) {
-		after = " after " + several(f.Iterations, "iteration")
+		after = " after " + say.Several(f.Iterations, "iteration")
 	}
-	s.row("status", "%s%s, %s kernel values, %v", f.Status, after, thousands(f.Evaluations), spell(f.Elapsed))
+	s.Row("status", "%s%s, %s kernel values, %v", f.Status, after, say.Thousands(f.Evaluations), say.Spell(f.Elapsed))
 	switch {
 	case math.IsInf(c.Energy, 1) && f.Status == solvers.Interrupted:
-		s.row("**certificate**", "y'A⁻¹y is at least %s; the interrupt came before the first upper bound", signed(c.Lower, 9))
+		s.Row("**certificate**", "y'A⁻¹y is at least %s; the interrupt came before the first upper bound", say.Signed(c.Lower, 9))
 	case math.IsInf(c.Energy, 1):
-		s.row("**certificate**", "y'A⁻¹y is at least %s; the noise is 0, or too small beside the kernel, and leaves no upper bound", signed(c.Lower, 9))
+		s.Row("**certificate**", "y'A⁻¹y is at least %s; the noise is 0, or too small beside the kernel, and leaves no upper bound", say.Signed(c.Lower, 9))
 	case c.Energy > 1e-9*math.Abs(c.Lower):
-		s.row("**certificate**", "y'A⁻¹y is between %s and %s", signed(c.Lower, 9), signed(c.Upper, 9))
-		s.row("error of a mean", "at most %.3g times the prior standard deviation", c.ErrorBound(1))
+		s.Row("**certificate**", "y'A⁻¹y is between %s and %s", say.Signed(c.Lower, 9), say.Signed(c.Upper, 9))
+		s.Row("error of a mean", "at most %.3g times the prior standard deviation", c.ErrorBound(1))
 	default:
-		s.row("**certificate**", "y'A⁻¹y = %s", signed(c.Lower, 9))
+		s.Row("**certificate**", "y'A⁻¹y = %s", say.Signed(c.Lower, 9))
 	}
 	claimed := ""
 	if c.Claimed {
 		claimed = "; it and the bounds are the solver's own, for the interrupt left no time to compute them afresh"
 	}
-	s.row("residual ‖y − Aα‖", "%.2g%s", c.Residual, claimed)
+	s.Row("residual ‖y − Aα‖", "%.2g%s", c.Residual, claimed)
 	if v := f.cheapEvidence(); !math.IsNaN(v.Value) {
-		s.row("**result**", "log marginal likelihood %v", v)
+		s.Row("**result**", "log marginal likelihood %v", v)
 	}
 	if loo := f.cheapLeaveOneOut(); loo != nil {
 		mean := 0.0
 		for _, v := range loo.LogDensity {
 			mean += v / float64(len(loo.LogDensity))
 		}
-		s.row("leave one out", "root mean square error %.4g, mean ln p(y_i) %s", loo.RMSE(t.data.Y), signed(mean, 4))
+		s.Row("leave one out", "root mean square error %.4g, mean ln p(y_i) %s", loo.RMSE(t.data.Y), say.Signed(mean, 4))
 	}
-	s.hints(f.Hints())
+	s.Hints(f.Hints())
 	return s.String()
 }
 
@@ -95,17 +96,17 @@ func (f *ProcessFit) meanText() string {
 	case zeroMean:
 		return "zero"
 	case linearMean:
-		s := "linear, " + signed(f.Coefficients[0], 6)
+		s := "linear, " + say.Signed(f.Coefficients[0], 6)
 		for j, b := range f.Coefficients[1:] {
 			if j == 5 {
 				s += fmt.Sprintf(" and %d more", len(f.Coefficients)-1-j)
 				break
 			}
-			s += fmt.Sprintf(", %s · %s", signed(b, 6), f.task.data.FeatureName(j))
+			s += fmt.Sprintf(", %s · %s", say.Signed(b, 6), f.task.data.FeatureName(j))
 		}
 		return s
 	}
-	return fmt.Sprintf("%s, removed", signed(f.Offset, 9))
+	return fmt.Sprintf("%s, removed", say.Signed(f.Offset, 9))
 }
 
 // stopText says when an iterative method stops; "" of a direct one.

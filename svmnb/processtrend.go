@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/svmnb/svmnb/solvers/linear"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 )
 
 // trend is a linear mean H'β of which nothing was known beforehand, after the
@@ -47,7 +48,7 @@ func (t *processTask) regress(solved [][]float64) (*trend, error) {
 	unit := make([]float64, q)
 	for i, h := range t.basis {
 		if unit[i] = math.Sqrt(dot(h, r.solved[i])); !(unit[i] > 0) {
-			return nil, wrong("LinearMean", 0, "feature %s is constant, as the intercept is; leave it out with Columns, or use ConstantMean", t.data.FeatureName(i-1))
+			return nil, arguments.Wrong("LinearMean", 0, "feature %s is constant, as the intercept is; leave it out with Columns, or use ConstantMean", t.data.FeatureName(i-1))
 		}
 	}
 	gram, right := make(square, q), make([][]float64, q)
@@ -72,7 +73,7 @@ func (t *processTask) regress(solved [][]float64) (*trend, error) {
 		}
 	}
 	if err != nil {
-		return nil, wrong("LinearMean", math.NaN(), "the features are linearly dependent, so their coefficients are not determined; leave some out with Columns, or use ConstantMean (%v)", err)
+		return nil, arguments.Wrong("LinearMean", math.NaN(), "the features are linearly dependent, so their coefficients are not determined; leave some out with Columns, or use ConstantMean (%v)", err)
 	}
 	r.logDet = sol.Factor.LogDet()
 	r.inverse = sol.X

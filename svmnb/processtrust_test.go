@@ -141,9 +141,9 @@ func TestProcessTable(t *testing.T) {
 		fit.sheet(sheet)
 		columns := map[string][]float64{}
 		var names []string
-		for _, col := range sheet.columns {
-			columns[col.name] = col.values
-			names = append(names, col.name)
+		for _, col := range sheet.table.Columns {
+			columns[col.Name] = col.Values
+			names = append(names, col.Name)
 		}
 		if want := []string{"row", "time (ms)", "acceleration (g)", "mean", "residual", "alpha"}; !slices.Equal(names, want) {
 			t.Fatalf("columns %q, want %q", names, want)
@@ -471,7 +471,7 @@ func TestRaceProcess(t *testing.T) {
 			"Hints":                 func() any { return fit.Hints() },
 			"Model":                 func() any { v, _ := fit.Model().Values(at); return v },
 			"model's Posterior":     func() any { v, _ := model.Posterior(ctx, at); return v == nil },
-			"table":                 func() any { s := &Sheet{}; fit.sheet(s); return len(s.columns) },
+			"table":                 func() any { s := &Sheet{}; fit.sheet(s); return len(s.table.Columns) },
 			"comparison":            func() any { return fit.comparison().name },
 			"figure Posterior":      func() any { _, err := PosteriorSamples(2, 1).Of(fit); return err },
 			"figure Bounds":         func() any { _, err := Bounds.Of(fit); return err != nil },

@@ -14,7 +14,10 @@ import (
 	"time"
 
 	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/cells"
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
 // Race solves one problem by each method in turn and compares them:
@@ -89,9 +92,9 @@ func (r Racing) Race(problem Classifier, methods ...solvers.Method) *RaceResult 
 	res, err := r.Run(ctx, problem, methods...)
 	switch {
 	case res == nil:
-		must(err)
+		cells.Must(err)
 	case err != nil:
-		warn(res.interrupted())
+		cells.Warn(res.interrupted())
 	}
 	return res
 }
@@ -103,15 +106,15 @@ func (r Racing) Race(problem Classifier, methods ...solvers.Method) *RaceResult 
 // Err.
 func (r Racing) Run(ctx context.Context, problem Classifier, methods ...solvers.Method) (_ *RaceResult, err error) {
 	defer caught(&err)
-	if err := given(ctx, "Run"); err != nil {
+	if err := arguments.Given(ctx, "Run"); err != nil {
 		return nil, err
 	}
 	if len(methods) == 0 {
-		return nil, wrong("Race", math.NaN(), "there are no methods; give some, such as solvers.SMO{}, solvers.ConjugateSMO{}")
+		return nil, arguments.Wrong("Race", math.NaN(), "there are no methods; give some, such as solvers.SMO{}, solvers.ConjugateSMO{}")
 	}
 	for i, m := range methods {
 		if m == nil {
-			return nil, &ArgumentError{Call: "Race", Row: -1, Column: -1, Value: math.NaN(), Msg: fmt.Sprintf("method %d is nil; give one such as solvers.SMO{}", i+1)}
+			return nil, arguments.Wrong("Race", math.NaN(), "method %d is nil; give one such as solvers.SMO{}", i+1)
 		}
 	}
 	shared, err := problem.prepare()
@@ -213,7 +216,7 @@ func (r *RaceResult) interrupted() string {
 		switch {
 		case run.Fit != nil && run.Fit.Status == solvers.Interrupted:
 			s += fmt.Sprintf(" in the run of %s, after %s iterations and %v; what it had is kept, its gap is %.3g",
-				run.Name, thousands(int64(run.Fit.Iterations)), spell(run.Fit.Elapsed), run.Fit.Certificate.Gap)
+				run.Name, say.Thousands(int64(run.Fit.Iterations)), say.Spell(run.Fit.Elapsed), run.Fit.Certificate.Gap)
 		case errors.Is(run.Err, errNotRun):
 			skipped += ", " + run.Name
 		}
@@ -260,7 +263,7 @@ func (r *RaceRun) reason() string {
 func (r *RaceResult) Chart() (_ *Chart, err error) {
 	defer caught(&err)
 	if r.none() {
-		return nil, noFit("Chart")
+		return nil, arguments.NoFit("Chart")
 	}
 	d := figure.RaceData{Problem: r.task.words() + ", until " + r.task.stop.String(), Counts: r.counts}
 	nearest := math.Inf(1)
@@ -287,7 +290,7 @@ func (r *RaceResult) Chart() (_ *Chart, err error) {
 // Show displays the table with its findings, and the chart.
 func (r *RaceResult) Show() {
 	if r.none() {
-		Show(noFit("Show"))
+		Show(arguments.NoFit("Show"))
 		return
 	}
 	items := []any{r}
@@ -304,7 +307,7 @@ func (r *RaceResult) Show() {
 // and below it who won by which measure, and whether the certified duals agree.
 func (r *RaceResult) Markdown() string {
 	if r.none() {
-		return noFit("Markdown").Error()
+		return arguments.NoFit("Markdown").Error()
 	}
 	var s strings.Builder
 	done := r.finished()
@@ -347,14 +350,14 @@ func (r *RaceResult) Markdown() string {
 			}
 			copy(cells[at:], []string{fmt.Sprintf("%s%#.9g", about, c.Dual), about + gapText(c.Gap), fmt.Sprint(c.Free + c.AtUpper), fmt.Sprintf("%.2g", c.MaxKKT)})
 		}
-		cells[0] = fmt.Sprint(escaped(cells[0]))
+		cells[0] = fmt.Sprint(say.Escaped(cells[0]))
 		for k, cell := range cells[2:] { // which are not to be broken
 			cells[2+k] = strings.NewReplacer(" ", "\u00a0", "-", "−").Replace(cell)
 		}
 		s.WriteString("| " + strings.Join(cells, " | ") + " |\n")
 	}
 	for i, note := range notes {
-		fmt.Fprintf(&s, "\n%s %s.\n", superscript(i+1), escaped(note))
+		fmt.Fprintf(&s, "\n%s %s.\n", superscript(i+1), say.Escaped(note))
 	}
 	for _, sentence := range []string{r.winners(done), r.agreement()} {
 		if sentence != "" {
@@ -400,7 +403,7 @@ type raceMeasure struct {
 }
 
 var (
-	whole        = func(v float64) string { return thousands(int64(v)) }
+	whole        = func(v float64) string { return say.Thousands(int64(v)) }
 	raceMeasures = []raceMeasure{
 		{"iterations", func(f *Fit) float64 { return float64(f.Iterations) }, whole},
 		{"kernel values", func(f *Fit) float64 {
@@ -414,7 +417,7 @@ var (
 			}
 			return whole(v)
 		}},
-		{"time", func(f *Fit) float64 { return f.Elapsed.Seconds() }, func(v float64) string { return spell(time.Duration(v * 1e9)) }},
+		{"time", func(f *Fit) float64 { return f.Elapsed.Seconds() }, func(v float64) string { return say.Spell(time.Duration(v * 1e9)) }},
 	}
 )
 
@@ -469,12 +472,12 @@ func (m raceMeasure) least(runs []*RaceRun) (winners []*RaceRun, value float64, 
 
 // winners says who won, measure by measure.
 func (r *RaceResult) winners(done []*RaceRun) string {
-	stop := escaped(r.task.stop.String())
+	stop := say.Escaped(r.task.stop.String())
 	switch len(done) {
 	case 0:
 		return fmt.Sprintf("No run met the criterion %s.", stop)
 	case 1:
-		return fmt.Sprintf("Only **%s** met the criterion %s.", escaped(done[0].Name), stop)
+		return fmt.Sprintf("Only **%s** met the criterion %s.", say.Escaped(done[0].Name), stop)
 	}
 	s := fmt.Sprintf("%d runs met the criterion %s.", len(done), stop)
 	for _, m := range []raceMeasure{raceMeasures[1], raceMeasures[0]} {
@@ -488,7 +491,7 @@ func (r *RaceResult) winners(done []*RaceRun) string {
 		case next == nil:
 			s += fmt.Sprintf(" Equal numbers of %s%s, %s.", m.name, who, m.text(value))
 		default:
-			s += fmt.Sprintf(" Fewest %s%s: %s, %s (next: %s, %s).", m.name, who, list(winners), m.text(value), escaped(next.Name), m.text(m.of(next.Fit)))
+			s += fmt.Sprintf(" Fewest %s%s: %s, %s (next: %s, %s).", m.name, who, list(winners), m.text(value), say.Escaped(next.Name), m.text(m.of(next.Fit)))
 		}
 	}
 	s += " (An iteration is not the same work in every method.)"
@@ -509,7 +512,7 @@ func (r *RaceResult) winners(done []*RaceRun) string {
 	case len(winners) > 1:
 		s += fmt.Sprintf(" Least time: %s, too close together to tell apart.", list(winners))
 	default:
-		s += fmt.Sprintf(" Least time: %s, %s (next: %s, %s).", list(winners), seconds.text(least), escaped(next.Name), seconds.text(seconds.of(next.Fit)))
+		s += fmt.Sprintf(" Least time: %s, %s (next: %s, %s).", list(winners), seconds.text(least), say.Escaped(next.Name), seconds.text(seconds.of(next.Fit)))
 	}
 	return s
 }
@@ -524,7 +527,7 @@ func list(runs []*RaceRun) string {
 		case i > 0:
 			s += ", "
 		}
-		s += fmt.Sprintf("**%s**", escaped(r.Name))
+		s += fmt.Sprintf("**%s**", say.Escaped(r.Name))
 	}
 	return s
 }
@@ -545,7 +548,7 @@ func (r *RaceResult) agreement() string {
 		switch {
 		case f == nil || f.Certificate.Claimed:
 		case f.Certificate.Equality*math.Abs(f.Certificate.Bias) > 1e-6*(1+math.Abs(f.Certificate.Dual)):
-			apart = append(apart, fmt.Sprintf("**%s** ended off s'α = δ, so its dual bounds nothing", escaped(r.Runs[i].Name)))
+			apart = append(apart, fmt.Sprintf("**%s** ended off s'α = δ, so its dual bounds nothing", say.Escaped(r.Runs[i].Name)))
 		default:
 			runs = append(runs, &r.Runs[i])
 			best, ceiling = max(best, f.Certificate.Dual), min(ceiling, f.Certificate.Dual+f.Certificate.Gap)
@@ -558,11 +561,11 @@ func (r *RaceResult) agreement() string {
 		short := (best - c.Dual) / scale
 		switch {
 		case best > c.Dual+c.Gap+1e-9*scale:
-			apart = append(apart, fmt.Sprintf("**%s** contradicts the best: its dual is %s short of it and its gap, %.3g, says that no more is possible; gaps are no bounds if the kernel is not positive semi-definite", escaped(run.Name), percent(short), c.Gap))
+			apart = append(apart, fmt.Sprintf("**%s** contradicts the best: its dual is %s short of it and its gap, %.3g, says that no more is possible; gaps are no bounds if the kernel is not positive semi-definite", say.Escaped(run.Name), say.Percent(short), c.Gap))
 		case short > 1:
-			apart = append(apart, fmt.Sprintf("**%s** is nowhere near", escaped(run.Name)))
+			apart = append(apart, fmt.Sprintf("**%s** is nowhere near", say.Escaped(run.Name)))
 		case short > sameDual:
-			apart = append(apart, fmt.Sprintf("**%s** is %s short of the best, as its own gap allows", escaped(run.Name), percent(short)))
+			apart = append(apart, fmt.Sprintf("**%s** is %s short of the best, as its own gap allows", say.Escaped(run.Name), say.Percent(short)))
 		default:
 			same = append(same, short)
 		}

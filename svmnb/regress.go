@@ -13,6 +13,9 @@ import (
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/solvers/fastest"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/cells"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
 // Regressor describes a regression problem and how to solve it. It is a value,
@@ -65,7 +68,7 @@ func (r Regressor) C(cost float64) Regressor {
 // With Ridge and Nu it has no meaning.
 func (r Regressor) Epsilon(epsilon float64) Regressor {
 	r.epsilon = epsilon
-	r.said("Epsilon", orNil(!(epsilon >= 0) || math.IsInf(epsilon, 1), "Epsilon", epsilon, "ε is %v; it is half the width of the tube in units of the targets, 0 or a positive number", epsilon))
+	r.said("Epsilon", arguments.WrongIf(!(epsilon >= 0) || math.IsInf(epsilon, 1), "Epsilon", epsilon, "ε is %v; it is half the width of the tube in units of the targets, 0 or a positive number", epsilon))
 	return r
 }
 
@@ -87,7 +90,7 @@ func (r Regressor) losing(l loss, nu, lambda float64, err error) Regressor {
 // outside the tube, at least ν n are support vectors, and the tube is as wide as
 // that makes it; nu lies in (0, 1]. The fit's Epsilon is what it found.
 func (r Regressor) Nu(nu float64) Regressor {
-	return r.losing(nuLoss, nu, 0, orNil(!(nu > 0 && nu <= 1), "Nu", nu, "ν is %v; it is a share of the points, in (0, 1]", nu))
+	return r.losing(nuLoss, nu, 0, arguments.WrongIf(!(nu > 0 && nu <= 1), "Nu", nu, "ν is %v; it is a share of the points, in (0, 1]", nu))
 }
 
 // Ridge chooses kernel ridge regression, ½‖w‖² + Σ (y_i − f(x_i))² / 2λ with λ in
@@ -174,14 +177,14 @@ func (r Regressor) String() string {
 	}
 	switch r.loss {
 	case ridge:
-		fmt.Fprintf(&s, ".Ridge(%s)", number(r.lambda))
+		fmt.Fprintf(&s, ".Ridge(%s)", say.Number(r.lambda))
 	case nuLoss:
-		fmt.Fprintf(&s, ".Nu(%s).C(%s)", number(r.nu), number(r.c))
+		fmt.Fprintf(&s, ".Nu(%s).C(%s)", say.Number(r.nu), say.Number(r.c))
 	case quadraticLoss:
 		s.WriteString(".QuadraticLoss()")
 		fallthrough
 	default:
-		fmt.Fprintf(&s, ".C(%s).Epsilon(%s)", number(r.c), number(r.epsilon))
+		fmt.Fprintf(&s, ".C(%s).Epsilon(%s)", say.Number(r.c), say.Number(r.epsilon))
 	}
 	s.WriteString(r.biasText())
 	if r.sample != nil {
@@ -227,7 +230,7 @@ func (r Regressor) prepare() (*regression, error) {
 	t.cost = slices.Repeat([]float64{t.c}, r.data.N())
 	if r.sample != nil {
 		if r.loss == nuLoss {
-			return nil, wrong("SampleWeights", math.NaN(), "ν-SVR has one cost for all points; leave the weights out, or take Epsilon in place of Nu")
+			return nil, arguments.Wrong("SampleWeights", math.NaN(), "ν-SVR has one cost for all points; leave the weights out, or take Epsilon in place of Nu")
 		}
 		for i, w := range *r.sample {
 			t.cost[i] *= w
@@ -249,7 +252,7 @@ func (r Regressor) prepare() (*regression, error) {
 	}
 	if t.fixed {
 		if r.loss == nuLoss {
-			return nil, wrong("FixedBias", r.b0, "the bias of a ν machine is its multiplier and cannot be fixed; leave FixedBias, Augment and methods that need them out")
+			return nil, arguments.Wrong("FixedBias", r.b0, "the bias of a ν machine is its multiplier and cannot be fixed; leave FixedBias, Augment and methods that need them out")
 		}
 		t.problem = t.problem.WithFixedBias(r.b0)
 	}
@@ -266,7 +269,7 @@ func (r *Regressor) matrix() (solvers.Matrix, error) {
 // context.Cause(ctx); reaching a limit is no error but a Status.
 func (r Regressor) Fit(ctx context.Context) (_ *RegressionFit, err error) {
 	defer caught(&err)
-	if err := given(ctx, "Fit"); err != nil {
+	if err := arguments.Given(ctx, "Fit"); err != nil {
 		return nil, err
 	}
 	t, err := r.prepare()
@@ -286,7 +289,7 @@ func (r Regressor) Fit(ctx context.Context) (_ *RegressionFit, err error) {
 func (r Regressor) MustFit() *RegressionFit {
 	t, err := r.prepare()
 	if err != nil {
-		must(err)
+		cells.Must(err)
 	}
 	return t.fit(t.mustSolve(t.problem, t))
 }
@@ -295,7 +298,7 @@ func (r Regressor) MustFit() *RegressionFit {
 func (r Regressor) Keep() *RegressionFit {
 	t, err := r.prepare()
 	if err != nil {
-		must(err)
+		cells.Must(err)
 	}
 	return t.fit(t.keep(t.problem, t.key(), t))
 }

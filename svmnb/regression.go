@@ -9,7 +9,9 @@ import (
 
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
 // RegressionFit is a solved regression: f(x) = Σ_i β_i K(x_i, x) + b over its
@@ -52,7 +54,7 @@ func (t *regression) fit(res *solvers.Result) *RegressionFit {
 func (f *RegressionFit) Predict(x [][]float64) (_ []float64, err error) {
 	defer caught(&err)
 	if f.none() {
-		return nil, noFit("Predict")
+		return nil, arguments.NoFit("Predict")
 	}
 	return f.at("Predict", "regression", written(x))
 }
@@ -80,7 +82,7 @@ func (f *RegressionFit) R2(ds *datasets.Dataset) (_ float64, err error) {
 	}
 	all := variation(ds.Y)
 	if all == 0 {
-		return 0, wrong("R2", ds.Y[0], "all targets are %v, so there is no variance to explain; take RMSE", ds.Y[0])
+		return 0, arguments.Wrong("R2", ds.Y[0], "all targets are %v, so there is no variance to explain; take RMSE", ds.Y[0])
 	}
 	return 1 - square/all, nil
 }
@@ -138,7 +140,7 @@ func (f *RegressionFit) Residuals() []float64 {
 // *ArgumentError for any other, whose w lives in its feature space.
 func (f *RegressionFit) Weights() ([]float64, error) {
 	if f.none() {
-		return nil, noFit("Weights")
+		return nil, arguments.NoFit("Weights")
 	}
 	return f.normal(f.task.kernel)
 }
@@ -248,7 +250,7 @@ func (c RegressionConditions) Markdown() string {
 	var s strings.Builder
 	s.WriteString("| i | y | β | r = y − f | ξ | state | requires | violation |\n|--:|--:|--:|--:|--:|:--|:--|--:|\n")
 	for _, r := range c[:min(len(c), 100)] {
-		fmt.Fprintf(&s, "| %d | %.4g | %.4g | %.4g | %.4g | %s | %s | %.1e |\n", r.Index, r.Y, r.Beta, r.Residual, r.Slack, r.State, escaped(r.Requires), r.Violation)
+		fmt.Fprintf(&s, "| %d | %.4g | %.4g | %.4g | %.4g | %s | %s | %.1e |\n", r.Index, r.Y, r.Beta, r.Residual, r.Slack, r.State, say.Escaped(r.Requires), r.Violation)
 	}
 	if len(c) > 100 {
 		fmt.Fprintf(&s, "\n%d more points.\n", len(c)-100)
@@ -268,40 +270,40 @@ func fold(v []float64, n int) []float64 {
 // what came out, and at most two hints where something looks wrong.
 func (f *RegressionFit) Markdown() string {
 	if f.none() {
-		return noFit("Markdown").Error()
+		return arguments.NoFit("Markdown").Error()
 	}
 	t := f.task
 	free, bound := f.counts()
-	s := newSummary()
-	s.row("**problem**", "%s, regression", t.data.Name)
-	s.row("points × features", "%d × %d", t.data.N(), t.data.D())
-	s.row("loss", "%s", t.lossText())
-	s.row("kernel", "%s", brief(t.kernel.String()))
-	s.run(&f.Result, t.stop)
+	s := say.NewSummary()
+	s.Row("**problem**", "%s, regression", t.data.Name)
+	s.Row("points × features", "%d × %d", t.data.N(), t.data.D())
+	s.Row("loss", "%s", t.lossText())
+	s.Row("kernel", "%s", say.Brief(t.kernel.String()))
+	summariseRun(s, &f.Result, t.stop)
 	switch t.loss {
 	case ridge:
-		s.row("**result**", "every point carries f, as in any least squares")
+		s.Row("**result**", "every point carries f, as in any least squares")
 	case quadraticLoss:
-		s.row("**result**", "%d support vectors: the points outside the tube", free)
+		s.Row("**result**", "%d support vectors: the points outside the tube", free)
 	default:
-		s.row("**result**", "%d support vectors: %d free on the edge of the tube, %d at the bound outside it", free+bound, free, bound)
+		s.Row("**result**", "%d support vectors: %d free on the edge of the tube, %d at the bound outside it", free+bound, free, bound)
 	}
 	if t.loss == nuLoss {
-		s.row("tube", "ε = %s, found", signed(f.Epsilon, 6))
+		s.Row("tube", "ε = %s, found", say.Signed(f.Epsilon, 6))
 	}
-	s.row("bias, ‖w‖", "%s, %s", signed(f.Bias, 6), signed(math.Sqrt(f.Certificate.Norm2), 6))
+	s.Row("bias, ‖w‖", "%s, %s", say.Signed(f.Bias, 6), say.Signed(math.Sqrt(f.Certificate.Norm2), 6))
 	square := 0.0
 	rows, values := f.glance()
 	y := pick(t.data.Y, rows)
 	for i, v := range values {
 		square += (y[i] - v) * (y[i] - v)
 	}
-	text := signed(math.Sqrt(square/float64(len(y))), 4)
+	text := say.Signed(math.Sqrt(square/float64(len(y))), 4)
 	if all := variation(y); all > 0 {
-		text += fmt.Sprintf(", %s of the targets' variance explained", percent(1-square/all))
+		text += fmt.Sprintf(", %s of the targets' variance explained", say.Percent(1-square/all))
 	}
-	s.row("training RMSE", "%s%s", text, glanced(rows, t.data.N()))
-	s.hints(f.Hints())
+	s.Row("training RMSE", "%s%s", text, glanced(rows, t.data.N()))
+	s.Hints(f.Hints())
 	return s.String()
 }
 
@@ -309,13 +311,13 @@ func (t *regression) lossText() string {
 	s := ""
 	switch t.loss {
 	case ridge:
-		s = "squares, ridge λ = " + number(t.lambda)
+		s = "squares, ridge λ = " + say.Number(t.lambda)
 	case nuLoss:
-		s = "ε-insensitive, ν = " + number(t.nu) + ", C = " + number(t.c)
+		s = "ε-insensitive, ν = " + say.Number(t.nu) + ", C = " + say.Number(t.c)
 	case quadraticLoss:
-		s = "quadratic ε-insensitive, C = " + number(t.c) + ", ε = " + number(t.epsilon)
+		s = "quadratic ε-insensitive, C = " + say.Number(t.c) + ", ε = " + say.Number(t.epsilon)
 	default:
-		s = "linear ε-insensitive, C = " + number(t.c) + ", ε = " + number(t.epsilon)
+		s = "linear ε-insensitive, C = " + say.Number(t.c) + ", ε = " + say.Number(t.epsilon)
 	}
 	if t.sample != nil {
 		s += ", weighted"
@@ -325,7 +327,7 @@ func (t *regression) lossText() string {
 
 // words says what was solved, for a subtitle.
 func (t *regression) words() string {
-	return fmt.Sprintf("%s · %s, %s", t.data.Name, brief(t.kernel.String()), t.lossText())
+	return fmt.Sprintf("%s · %s, %s", t.data.Name, say.Brief(t.kernel.String()), t.lossText())
 }
 
 // Hints returns what to try next when something looks wrong, each with its
@@ -335,9 +337,9 @@ func (f *RegressionFit) Hints() []string {
 		return nil
 	}
 	t, n := f.task, f.task.data.N()
-	cost := "C = " + number(t.c) + ", which makes the problem harder as it grows"
+	cost := "C = " + say.Number(t.c) + ", which makes the problem harder as it grows"
 	if t.loss == ridge {
-		cost = "1/λ = " + number(t.c) + ", which makes the problem harder as it grows"
+		cost = "1/λ = " + say.Number(t.c) + ", which makes the problem harder as it grows"
 	}
 	hints := t.hints(&f.Result, cost)
 	add := func(format string, args ...any) { hints = append(hints, fmt.Sprintf(format, args...)) }
@@ -346,11 +348,11 @@ func (f *RegressionFit) Hints() []string {
 	switch {
 	case t.loss == ridge || n < 3 || spread == 0:
 	case free+bound == 0:
-		add("All targets fit into a tube of ε = %s around a constant: try an ε below their standard deviation, %.3g.", number(f.Epsilon), spread)
+		add("All targets fit into a tube of ε = %s around a constant: try an ε below their standard deviation, %.3g.", say.Number(f.Epsilon), spread)
 	case t.loss == linearLoss && free == 0:
-		add("Every support vector is at the bound C = %s, so errors cost too little for f to follow the points: try a larger C.", number(t.c))
+		add("Every support vector is at the bound C = %s, so errors cost too little for f to follow the points: try a larger C.", say.Number(t.c))
 	case free+bound > 4*n/5 && n >= 20 && t.loss != nuLoss:
-		add("%d of %d points are support vectors, so the tube is narrower than the noise: an ε above %s, or near the RMSE, leaves fewer.", free+bound, n, number(f.Epsilon))
+		add("%d of %d points are support vectors, so the tube is narrower than the noise: an ε above %s, or near the RMSE, leaves fewer.", free+bound, n, say.Number(f.Epsilon))
 	}
 	return hints[:min(2, len(hints))]
 }
@@ -368,7 +370,7 @@ var Tube = FigureOf("Tube", drawTube)
 // Tube.
 func (f *RegressionFit) Show(figures ...Figure) {
 	if f.none() {
-		Show(noFit("Show"))
+		Show(arguments.NoFit("Show"))
 		return
 	}
 	show(f, figures, Tube)

@@ -6,7 +6,9 @@ import (
 	"math"
 
 	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
 // Drawing is a picture that is ready to be shown.
@@ -86,7 +88,7 @@ func moments(tr *solvers.Trace, nodes int) ([]int, error) {
 	}
 	n := tr.N
 	if n > replayMost {
-		return nil, &ArgumentError{"Replay", -1, -1, float64(n), fmt.Sprintf("the run has %d α, and each moment needs f at all points; replay one of at most %d, such as that of a sample of the data", n, replayMost)}
+		return nil, arguments.At("Replay", -1, -1, float64(n), "the run has %d α, and each moment needs f at all points; replay one of at most %d, such as that of a sample of the data", n, replayMost)
 	}
 	most := min(replayFrames, max(replayFewest, replayWork/(n*(n+nodes))), max(replayFewest, replayBytes/(4*min(n, 1200)+4500)))
 	end := math.Log1p(float64(points[len(points)-1].Iteration))
@@ -110,7 +112,7 @@ func replayFrame(pt *solvers.Point) figure.ReplayFrame {
 func (f *Fit) replay() (figure.ReplayData, error) {
 	t := f.task
 	d := figure.ReplayData{
-		Problem: t.words(), Method: f.Method, Classes: [2]string{className(t.negative), className(t.positive)},
+		Problem: t.words(), Method: f.Method, Classes: [2]string{say.Class(t.negative), say.Class(t.positive)},
 		Y: t.y, Upper: t.problem.Upper, Edge: t.edge(),
 	}
 	if t.margin == twoNorm {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
 )
 
@@ -29,7 +30,7 @@ func ReplayStep(fit *Fit, iteration int) Drawing {
 func (f *Fit) step(iteration int) (figure.StepData, error) {
 	var d figure.StepData
 	wrong := func(format string, args ...any) error {
-		return &ArgumentError{"ReplayStep", -1, -1, float64(iteration), fmt.Sprintf(format, args...)}
+		return arguments.At("ReplayStep", -1, -1, float64(iteration), format, args...)
 	}
 	if iteration < 1 || iteration > f.Iterations {
 		return d, wrong("there is no iteration %d; the run has 1 to %d", iteration, f.Iterations)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
 var (
@@ -62,7 +63,7 @@ func (f *Fit) sides() (names [2]string, up []bool) {
 	for _, y := range f.task.y {
 		up = append(up, y > 0)
 	}
-	return [2]string{className(f.task.negative), className(f.task.positive)}, up
+	return [2]string{say.Class(f.task.negative), say.Class(f.task.positive)}, up
 }
 
 func (f *RegressionFit) sides() (names [2]string, up []bool) {

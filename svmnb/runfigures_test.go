@@ -13,6 +13,7 @@ import (
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/svmnb"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
 // Each figure says in its title what the result of the run says, counted anew.
@@ -46,12 +47,12 @@ func TestRunFiguresSayTheFinding(t *testing.T) {
 		fit    any
 		words  []string
 	}{
-		{svmnb.MarginWidth, fit, []string{"to 0.195;", number(float64(free)) + " free, " + number(float64(bound)) + " at the bound"}},
+		{svmnb.MarginWidth, fit, []string{"to 0.195;", number(float64(free)) + " free, " + say.Number(float64(bound)) + " at the bound"}},
 		{svmnb.Effort, fit, []string{"% of the whole matrix; the cache answered "}},
 		{svmnb.Chunks, fit, []string{"Working sets of 2 of 120 points; " + number(float64(free+bound)) + " support vectors"}},
 		{svmnb.Chunks, chunked, []string{"Working sets of 10 to " + number(float64(largest)) + " of 120 points"}},
-		{svmnb.WorkingSets, fit, []string{number(float64(len(ever))) + " of 120 points were ever in a working set", "of " + number(float64(steps)) + " steps"}},
-		{svmnb.Alphas, fit, []string{"Of 120 α, " + number(float64(120-free-bound)) + " are 0, " + number(float64(free)) + " free, " + number(float64(bound)) + " at the bound"}},
+		{svmnb.WorkingSets, fit, []string{number(float64(len(ever))) + " of 120 points were ever in a working set", "of " + say.Number(float64(steps)) + " steps"}},
+		{svmnb.Alphas, fit, []string{"Of 120 α, " + number(float64(120-free-bound)) + " are 0, " + say.Number(float64(free)) + " free, " + say.Number(float64(bound)) + " at the bound"}},
 		{svmnb.Alphas, regression, []string{"Of 120 α, "}},
 		{svmnb.WorkingSets, regression, []string{" of 120 multipliers were ever in a working set"}},
 		{svmnb.KernelMatrix(), fit, []string{"on average within a class", "eigenvalues carry 99 % of the trace"}},

@@ -12,7 +12,10 @@ import (
 	"strings"
 
 	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/cells"
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
 // ScoreCurve is how the scores on the training points and on those held out change
@@ -36,7 +39,7 @@ type ScoreCurve struct {
 // comes with an error that wraps context.Cause(ctx).
 func ValidationCurve(ctx context.Context, l Learner, folds Folds, name string, values ...float64) (_ *ScoreCurve, err error) {
 	defer caught(&err)
-	if err := given(ctx, "ValidationCurve"); err != nil {
+	if err := arguments.Given(ctx, "ValidationCurve"); err != nil {
 		return nil, err
 	}
 	const call = "ValidationCurve"
@@ -46,14 +49,14 @@ func ValidationCurve(ctx context.Context, l Learner, folds Folds, name string, v
 	}
 	xs := slices.Compact(slices.Sorted(slices.Values(values)))
 	if len(xs) < 2 {
-		return nil, wrong(call, float64(len(xs)), "a curve needs two or more different values of %s, and %d was given; svmnb.Log2(-5, 15, 2)... is a choice", name, len(xs))
+		return nil, arguments.Wrong(call, float64(len(xs)), "a curve needs two or more different values of %s, and %d was given; svmnb.Log2(-5, 15, 2)... is a choice", name, len(xs))
 	}
 	c := &ScoreCurve{Learner: l, Folds: folds, Metric: l.metric(), Name: name, Xs: xs}
 	learners := make([]Learner, len(xs))
 	for i, x := range xs {
 		at, known := l.set(name, x)
 		if !known {
-			return nil, wrong(call, math.NaN(), "there is no parameter %q; those of the learner are %s", name, l.parameters())
+			return nil, arguments.Wrong(call, math.NaN(), "there is no parameter %q; those of the learner are %s", name, l.parameters())
 		}
 		if err := at.fault(); err != nil {
 			return nil, err
@@ -71,7 +74,7 @@ func ValidationCurve(ctx context.Context, l Learner, folds Folds, name string, v
 // context.Cause(ctx).
 func LearningCurve(ctx context.Context, l Learner, folds Folds, sizes ...int) (_ *ScoreCurve, err error) {
 	defer caught(&err)
-	if err := given(ctx, "LearningCurve"); err != nil {
+	if err := arguments.Given(ctx, "LearningCurve"); err != nil {
 		return nil, err
 	}
 	const call = "LearningCurve"
@@ -90,7 +93,7 @@ func LearningCurve(ctx context.Context, l Learner, folds Folds, sizes ...int) (_
 	}
 	sizes = slices.Compact(slices.Sorted(slices.Values(sizes)))
 	if len(sizes) < 2 || sizes[0] < 1 || sizes[len(sizes)-1] > most {
-		return nil, wrong(call, float64(sizes[len(sizes)-1]), "the sizes are %v; give two or more different ones from 1 to %d, the training points of the smallest split", sizes, most)
+		return nil, arguments.Wrong(call, float64(sizes[len(sizes)-1]), "the sizes are %v; give two or more different ones from 1 to %d, the training points of the smallest split", sizes, most)
 	}
 	c := &ScoreCurve{Learner: l, Folds: folds, Metric: l.metric(), Name: "training points", learning: true}
 	for _, n := range sizes {
@@ -135,7 +138,7 @@ func proportional(data *datasets.Dataset, rows []int, seed uint64) []int {
 
 func splitsOf(call string, l Learner, folds Folds) ([]Split, error) {
 	if l == nil {
-		return nil, wrong(call, math.NaN(), "the learner is nil; give one such as svmnb.Classify(data)")
+		return nil, arguments.Wrong(call, math.NaN(), "the learner is nil; give one such as svmnb.Classify(data)")
 	}
 	if err := l.fault(); err != nil {
 		return nil, err
@@ -160,7 +163,7 @@ func (c *ScoreCurve) measure(ctx context.Context, call string, splits []Split, a
 			l, part := at(i, k)
 			train, held, err := bothSides(ctx, l, part, c.Metric)
 			if err != nil {
-				return fmt.Errorf("svmnb: %s: fold %d at %s = %s: %w", call, k+1, c.Name, signed(c.Xs[i], 4), err)
+				return fmt.Errorf("svmnb: %s: fold %d at %s = %s: %w", call, k+1, c.Name, say.Signed(c.Xs[i], 4), err)
 			}
 			c.Train[i][k], c.HeldOut[i][k] = train, held
 		}
@@ -208,9 +211,9 @@ func mustCurve(of func(ctx context.Context) (*ScoreCurve, error)) *ScoreCurve {
 	c, err := of(ctx)
 	switch {
 	case err != nil && (c == nil || ctx.Err() == nil):
-		must(err)
+		cells.Must(err)
 	case err != nil:
-		warn("interrupted; these are the scores so far")
+		cells.Warn("interrupted; these are the scores so far")
 	}
 	return c
 }
@@ -229,9 +232,9 @@ func (c *ScoreCurve) over(scores [][]float64) (mean, se []float64) {
 func (c *ScoreCurve) Chart() (_ *Chart, err error) {
 	defer caught(&err)
 	if c == nil || c.Learner == nil {
-		return nil, wrong("Chart", math.NaN(), "the curve is empty; take one from ValidationCurve or LearningCurve")
+		return nil, arguments.Wrong("Chart", math.NaN(), "the curve is empty; take one from ValidationCurve or LearningCurve")
 	}
-	d := figure.ValidationData{Problem: brief(c.Learner.String()), Metric: c.Metric.Name, Name: c.Name, Xs: c.Xs,
+	d := figure.ValidationData{Problem: say.Brief(c.Learner.String()), Metric: c.Metric.Name, Name: c.Name, Xs: c.Xs,
 		Percent: strings.HasSuffix(c.Metric.Name, "accuracy"), Lower: c.Metric.Lower, Learning: c.learning}
 	d.Log = !c.learning && logarithmic(c.Xs)
 	d.Train, d.TrainSE = c.over(c.Train)
@@ -254,14 +257,14 @@ func (c *ScoreCurve) Show() {
 }
 
 func (c *ScoreCurve) sheet(s *Sheet) {
-	s.name = brief(c.Learner.String())
-	s.numbers(c.Name, c.Xs)
+	s.table.Name = say.Brief(c.Learner.String())
+	s.table.Numbers(c.Name, c.Xs)
 	for _, side := range []struct {
 		name   string
 		scores [][]float64
 	}{{"held out", c.HeldOut}, {"training", c.Train}} {
 		mean, se := c.over(side.scores)
-		s.numbers(c.Metric.Name+", "+side.name, mean)
-		s.numbers("standard error, "+side.name, se)
+		s.table.Numbers(c.Metric.Name+", "+side.name, mean)
+		s.table.Numbers("standard error, "+side.name, se)
 	}
 }

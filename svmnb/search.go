@@ -19,6 +19,9 @@ import (
 	"github.com/svmnb/svmnb/internal/panics"
 	"github.com/svmnb/svmnb/internal/parallel"
 	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/cells"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
 // Space says which values a [Search] tries: points of the same parameters in a
@@ -54,13 +57,13 @@ const mostPoints = 100_000
 func (g Grid) points() ([]string, [][]float64, error) {
 	names := ordered(slices.Collect(maps.Keys(g)))
 	if len(names) == 0 {
-		return nil, nil, wrong("Search", 0, "the grid has no parameters; give some as in svmnb.Grid{\"C\": svmnb.Log2(-5, 15, 2)}")
+		return nil, nil, arguments.Wrong("Search", 0, "the grid has no parameters; give some as in svmnb.Grid{\"C\": svmnb.Log2(-5, 15, 2)}")
 	}
 	all := [][]float64{{}}
 	for _, name := range names {
 		values := slices.Compact(slices.Sorted(slices.Values(g[name])))
 		if len(values) == 0 || len(all)*len(values) > mostPoints {
-			return nil, nil, wrong("Search", float64(len(values)), "%s has %s; give at least one, and a grid of at most %d points", name, several(len(values), "value"), mostPoints)
+			return nil, nil, arguments.Wrong("Search", float64(len(values)), "%s has %s; give at least one, and a grid of at most %d points", name, say.Several(len(values), "value"), mostPoints)
 		}
 		var next [][]float64
 		for _, p := range all {
@@ -79,7 +82,7 @@ func (g Grid) String() string {
 	for _, name := range ordered(slices.Collect(maps.Keys(g))) {
 		var values []string
 		for _, v := range g[name] {
-			values = append(values, number(v))
+			values = append(values, say.Number(v))
 		}
 		parts = append(parts, fmt.Sprintf("%q: {%s}", name, strings.Join(values, ", ")))
 	}
@@ -122,11 +125,11 @@ type Random struct {
 func (r Random) points() ([]string, [][]float64, error) {
 	names := ordered(slices.Collect(maps.Keys(r.Ranges)))
 	if r.N < 1 || r.N > mostPoints || len(names) == 0 {
-		return nil, nil, wrong("Search", float64(r.N), "%s of %s cannot be drawn; give Random 1 to %d points of at least one parameter", several(r.N, "point"), several(len(names), "parameter"), mostPoints)
+		return nil, nil, arguments.Wrong("Search", float64(r.N), "%s of %s cannot be drawn; give Random 1 to %d points of at least one parameter", say.Several(r.N, "point"), say.Several(len(names), "parameter"), mostPoints)
 	}
 	for _, name := range names {
 		if d := r.Ranges[name]; !(d.Low <= d.High) || math.IsInf(d.High-d.Low, 0) || d.Log && !(d.Low > 0) {
-			return nil, nil, wrong("Search", d.Low, "the range of %s is %v to %v; give finite ends in order, above 0 for a logarithm", name, d.Low, d.High)
+			return nil, nil, arguments.Wrong("Search", d.Low, "the range of %s is %v to %v; give finite ends in order, above 0 for a logarithm", name, d.Low, d.High)
 		}
 	}
 	rng := rand.New(rand.NewPCG(r.Seed, 0x5ea2c4))
@@ -156,7 +159,7 @@ func (r Random) String() string {
 		if d.Log {
 			kind = " by logarithm"
 		}
-		parts = append(parts, fmt.Sprintf("%s in [%s, %s]%s", name, number(d.Low), number(d.High), kind))
+		parts = append(parts, fmt.Sprintf("%s in [%s, %s]%s", name, say.Number(d.Low), say.Number(d.High), kind))
 	}
 	return fmt.Sprintf("%d points drawn from %s, seed %d", r.N, strings.Join(parts, ", "), r.Seed)
 }
@@ -193,10 +196,10 @@ func (p Process) Search(space Space, folds Folds) Search { return search(p, spac
 func search(l Learner, space Space, folds Folds) Search {
 	s := Search{learner: l, space: space, folds: folds, by: l.metric()}
 	if space == nil {
-		s.err = wrong("Search", math.NaN(), "the space is nil; give one such as svmnb.Grid{\"C\": svmnb.Log2(-5, 15, 2)}")
+		s.err = arguments.Wrong("Search", math.NaN(), "the space is nil; give one such as svmnb.Grid{\"C\": svmnb.Log2(-5, 15, 2)}")
 	}
 	if folds == nil {
-		s.err = errors.Join(s.err, wrong("Search", math.NaN(), "the folds are nil; give some such as svmnb.StratifiedKFold(5, 1)"))
+		s.err = errors.Join(s.err, arguments.Wrong("Search", math.NaN(), "the folds are nil; give some such as svmnb.StratifiedKFold(5, 1)"))
 	}
 	return s
 }
@@ -205,7 +208,7 @@ func search(l Learner, space Space, folds Folds) Search {
 func (s Search) By(m Metric) Search {
 	s.by = m
 	if m.Of == nil {
-		s.err = errors.Join(s.err, wrong("By", math.NaN(), "the metric has no function; give one such as svmnb.Accuracy"))
+		s.err = errors.Join(s.err, arguments.Wrong("By", math.NaN(), "the metric has no function; give one such as svmnb.Accuracy"))
 	}
 	return s
 }
@@ -228,7 +231,7 @@ func (s Search) OneStandardError() Search { s.oneSE = true; return s }
 func (s Search) Workers(n int) Search {
 	s.workers = n
 	if n < 1 {
-		s.err = errors.Join(s.err, wrong("Workers", float64(n), "the number is %d; it must be at least 1", n))
+		s.err = errors.Join(s.err, arguments.Wrong("Workers", float64(n), "the number is %d; it must be at least 1", n))
 	}
 	return s
 }
@@ -284,12 +287,12 @@ type SearchFit struct {
 // none can, the first of theirs is returned.
 func (s Search) Fit(ctx context.Context) (_ *SearchFit, err error) {
 	defer caught(&err)
-	if err := given(ctx, "Fit"); err != nil {
+	if err := arguments.Given(ctx, "Fit"); err != nil {
 		return nil, err
 	}
 	began := time.Now()
 	if s.learner == nil {
-		return nil, wrong("Search", math.NaN(), "the search is empty; say for example svmnb.Classify(data).Search(grid, folds)")
+		return nil, arguments.Wrong("Search", math.NaN(), "the search is empty; say for example svmnb.Classify(data).Search(grid, folds)")
 	}
 	if err := errors.Join(s.err, s.learner.fault()); err != nil {
 		return nil, err
@@ -310,7 +313,7 @@ func (s Search) Fit(ctx context.Context) (_ *SearchFit, err error) {
 	}
 	for i, name := range f.Names {
 		if i > 0 && slices.ContainsFunc(f.Names[:i], func(other string) bool { return strings.EqualFold(name, other) }) {
-			return nil, wrong("Search", math.NaN(), "the parameter %s is given twice", name)
+			return nil, arguments.Wrong("Search", math.NaN(), "the parameter %s is given twice", name)
 		}
 	}
 	for _, v := range values {
@@ -348,7 +351,7 @@ func (f *SearchFit) learnerAt(values []float64) (Learner, error) {
 	for i, name := range f.Names {
 		next, known := l.set(name, values[i])
 		if !known {
-			return nil, wrong("Search", values[i], "there is no parameter %q here, or more than one has that name; there are %s", name, l.parameters())
+			return nil, arguments.Wrong("Search", values[i], "there is no parameter %q here, or more than one has that name; there are %s", name, l.parameters())
 		}
 		l = next
 	}
@@ -565,7 +568,7 @@ func (f *SearchFit) Learner() Pipeline {
 	}
 	if f.chosen < 0 {
 		return Pipeline{steps: new([]Step), last: f.Description.learner,
-			err: wrong("Search", math.NaN(), "no point has all its folds yet; let the search go on")}
+			err: arguments.Wrong("Search", math.NaN(), "no point has all its folds yet; let the search go on")}
 	}
 	l, err := f.learnerAt(f.Trials[f.chosen].Values)
 	if err != nil {
@@ -578,7 +581,7 @@ func (f *SearchFit) Learner() Pipeline {
 func (f *SearchFit) at(t Trial) string {
 	var parts []string
 	for i, name := range f.Names {
-		parts = append(parts, name+" = "+signed(t.Values[i], 4))
+		parts = append(parts, name+" = "+say.Signed(t.Values[i], 4))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -590,13 +593,13 @@ const tableRows = 10
 // best points in a table.
 func (f *SearchFit) Markdown() string {
 	if f.none() {
-		return noFit("Markdown").Error()
+		return arguments.NoFit("Markdown").Error()
 	}
-	s := newSummary()
+	s := say.NewSummary()
 	d := f.Description
-	s.row("**search**", "%v", d.learner)
-	s.row("space", "%v", d.space)
-	s.row("folds", "%v", d.folds)
+	s.Row("**search**", "%v", d.learner)
+	s.Row("space", "%v", d.space)
+	s.Row("folds", "%v", d.folds)
 	failed, missing := 0, 0
 	for _, t := range f.Trials {
 		if t.Err != "" {
@@ -605,23 +608,23 @@ func (f *SearchFit) Markdown() string {
 			missing++
 		}
 	}
-	text := fmt.Sprintf("%d points, %d fits in %v, %d known from the file", len(f.Trials), f.Fitted, spell(f.Elapsed), f.known())
+	text := fmt.Sprintf("%d points, %d fits in %v, %d known from the file", len(f.Trials), f.Fitted, say.Spell(f.Elapsed), f.known())
 	if failed > 0 {
 		text += fmt.Sprintf("; points that cannot be learnt: %d", failed)
 	}
 	if missing > 0 {
 		text += fmt.Sprintf("; points that are not done: %d", missing)
 	}
-	s.row("work", "%s", text)
+	s.Row("work", "%s", text)
 	if f.chosen >= 0 {
 		t := f.Trials[f.chosen]
-		s.row("**chosen**", "%s", f.at(t))
-		s.row(fmt.Sprintf("**%s**", escaped(f.Metric.Name)), "%s ± %s, the standard error of the %d folds", f.Metric.text(t.Mean()), f.Metric.text(t.StandardError()), f.Folds)
+		s.Row("**chosen**", "%s", f.at(t))
+		s.Row(fmt.Sprintf("**%s**", say.Escaped(f.Metric.Name)), "%s ± %s, the standard error of the %d folds", f.Metric.text(t.Mean()), f.Metric.text(t.StandardError()), f.Folds)
 		if b := f.Trials[f.best]; f.chosen != f.best {
-			s.row("best", "%s: %s; the chosen point is within its standard error and simpler", f.at(b), f.Metric.text(b.Mean()))
+			s.Row("best", "%s: %s; the chosen point is within its standard error and simpler", f.at(b), f.Metric.text(b.Mean()))
 		}
 	}
-	s.hints(f.Hints())
+	s.Hints(f.Hints())
 	if f.best >= 0 {
 		s.WriteString("\n" + f.table(tableRows))
 	}
@@ -643,7 +646,7 @@ func (f *SearchFit) known() int {
 // Table returns all trials as a table in Markdown, the best first.
 func (f *SearchFit) Table() string {
 	if f.none() {
-		return noFit("Table").Error()
+		return arguments.NoFit("Table").Error()
 	}
 	return f.table(len(f.Trials))
 }
@@ -665,18 +668,18 @@ func (f *SearchFit) table(rows int) string {
 	})
 	var s strings.Builder
 	for _, name := range f.Names {
-		fmt.Fprintf(&s, "| %s ", escaped(name))
+		fmt.Fprintf(&s, "| %s ", say.Escaped(name))
 	}
-	fmt.Fprintf(&s, "| %s | standard error |\n|%s--:|--:|\n", escaped(f.Metric.Name), strings.Repeat("--:|", len(f.Names)))
+	fmt.Fprintf(&s, "| %s | standard error |\n|%s--:|--:|\n", say.Escaped(f.Metric.Name), strings.Repeat("--:|", len(f.Names)))
 	for _, i := range order[:min(rows, len(order))] {
 		t := f.Trials[i]
 		for _, v := range t.Values {
-			fmt.Fprintf(&s, "| %s ", signed(v, 4))
+			fmt.Fprintf(&s, "| %s ", say.Signed(v, 4))
 		}
 		mean, se := "not done", ""
 		switch m := t.Mean(); {
 		case t.Err != "":
-			mean = fmt.Sprint(escaped(t.Err))
+			mean = fmt.Sprint(say.Escaped(t.Err))
 		case !math.IsNaN(m):
 			mean, se = f.Metric.text(m), f.Metric.text(t.StandardError())
 		}
@@ -728,11 +731,11 @@ func (s Search) MustFit() *SearchFit {
 	f, err := s.Fit(ctx)
 	switch {
 	case f == nil:
-		must(err)
+		cells.Must(err)
 	case err != nil && ctx.Err() == nil:
-		must(err)
+		cells.Must(err)
 	case err != nil:
-		warn(fmt.Sprintf("interrupted after %d fits and %v; these are the results so far", f.Fitted, f.Elapsed.Round(time.Millisecond)))
+		cells.Warn(fmt.Sprintf("interrupted after %d fits and %v; these are the results so far", f.Fitted, f.Elapsed.Round(time.Millisecond)))
 	}
 	return f
 }
@@ -747,7 +750,7 @@ func (s Search) report() func(SearchProgress) {
 		last = time.Now()
 		text := fmt.Sprintf("search: %d of %d folds", p.Done, p.All)
 		if !math.IsNaN(p.Best) {
-			text += fmt.Sprintf(", best %s so far %s", escaped(s.by.Name), s.by.text(p.Best))
+			text += fmt.Sprintf(", best %s so far %s", say.Escaped(s.by.Name), s.by.text(p.Best))
 		}
 		if now := p.Done - p.Known; now > 0 && p.Done < p.All {
 			left := time.Duration(float64(p.Elapsed) / float64(now) * float64(p.All-p.Done))
@@ -776,7 +779,7 @@ func (s Search) Show() { s.Keep().Show() }
 // its Landscape.
 func (f *SearchFit) Show(figures ...Figure) {
 	if f.none() {
-		Show(noFit("Show"))
+		Show(arguments.NoFit("Show"))
 		return
 	}
 	if len(figures) == 0 {

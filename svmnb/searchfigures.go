@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
 // Landscape shows the scores of a [SearchFit], the chosen point marked: along its parameter where there is
@@ -34,7 +35,7 @@ func (f *SearchFit) drawLandscape() (*Chart, error) {
 		}
 	}
 	chosen := f.Trials[f.chosen]
-	problem := brief(f.Description.learner.String())
+	problem := say.Brief(f.Description.learner.String())
 	percent := strings.HasSuffix(f.Metric.Name, "accuracy")
 	if len(axes) == 0 {
 		axes = []int{len(f.Names) - 1}

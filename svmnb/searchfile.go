@@ -19,6 +19,7 @@ import (
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/internal/mark"
 	"github.com/svmnb/svmnb/internal/wholefile"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 )
 
 // searchFormat changes whenever the scores of an older version would be wrong or
@@ -129,7 +130,7 @@ func openLog(s Search, data *datasets.Dataset) (*searchLog, error) {
 
 func (l *searchLog) open(s Search) error {
 	refuse := func(msg string, args ...any) error {
-		return wrong("File", math.NaN(), "%s "+msg+"; choose another name", append([]any{s.file}, args...)...)
+		return arguments.Wrong("File", math.NaN(), "%s "+msg+"; choose another name", append([]any{s.file}, args...)...)
 	}
 	if info, err := os.Stat(s.file); err == nil && !info.Mode().IsRegular() {
 		return refuse("is not a regular file")

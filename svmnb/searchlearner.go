@@ -12,6 +12,7 @@ import (
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 )
 
 // warmth is what fits of the same points and kernel for growing C hand on to the
@@ -122,7 +123,7 @@ func (c Classifier) set(name string, v float64) (Learner, bool) {
 	switch strings.ToLower(name) {
 	case "c":
 		if c.margin != oneNorm && c.margin != twoNorm {
-			c.said("C", wrong("C", v, "a machine of ν or of the hard margin has no C; search nu, or leave it out"))
+			c.said("C", arguments.Wrong("C", v, "a machine of ν or of the hard margin has no C; search nu, or leave it out"))
 			return c, true
 		}
 		return c.C(v), true
@@ -283,13 +284,13 @@ func (r Regressor) set(name string, v float64) (Learner, bool) {
 	switch strings.ToLower(name) {
 	case "c":
 		if r.loss == ridge {
-			r.said("C", wrong("C", v, "ridge regression has no C; search lambda"))
+			r.said("C", arguments.Wrong("C", v, "ridge regression has no C; search lambda"))
 			return r, true
 		}
 		return r.C(v), true
 	case "epsilon":
 		if r.loss == ridge || r.loss == nuLoss {
-			r.said("Epsilon", wrong("Epsilon", v, "ridge regression and ν-SVR have no ε to choose; search lambda or nu"))
+			r.said("Epsilon", arguments.Wrong("Epsilon", v, "ridge regression and ν-SVR have no ε to choose; search lambda or nu"))
 			return r, true
 		}
 		return r.Epsilon(v), true

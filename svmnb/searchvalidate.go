@@ -9,6 +9,9 @@ import (
 	"strings"
 
 	"github.com/svmnb/svmnb/internal/panics"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/cells"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
 	"github.com/svmnb/svmnb/svmnb/metrics"
 )
 
@@ -46,7 +49,7 @@ var (
 	// measure of Gaussian processes unless another is said.
 	NLPD = Metric{"NLPD", true, func(h *HeldOut) (float64, error) {
 		if h.SD == nil {
-			return 0, wrong("NLPD", math.NaN(), "only a Gaussian process predicts with a standard deviation; take RMSE")
+			return 0, arguments.Wrong("NLPD", math.NaN(), "only a Gaussian process predicts with a standard deviation; take RMSE")
 		}
 		return metrics.NLPD(h.Truth, h.Predicted, h.SD)
 	}}
@@ -55,7 +58,7 @@ var (
 func byClasses(name string, of func(*metrics.Confusion) float64) Metric {
 	return Metric{name, false, func(h *HeldOut) (float64, error) {
 		if h.Classes == nil {
-			return 0, wrong("Metric", math.NaN(), "the %s is of classes, and these predictions are real values; take RMSE", name)
+			return 0, arguments.Wrong("Metric", math.NaN(), "the %s is of classes, and these predictions are real values; take RMSE", name)
 		}
 		return of(h.Classes.Confusion()), nil
 	}}
@@ -64,7 +67,7 @@ func byClasses(name string, of func(*metrics.Confusion) float64) Metric {
 func byValues(name string, of func(truth, predicted []float64) (float64, error)) Metric {
 	return Metric{name, true, func(h *HeldOut) (float64, error) {
 		if h.Truth == nil {
-			return 0, wrong("Metric", math.NaN(), "the %s is of real values, and these predictions are classes; take Accuracy", name)
+			return 0, arguments.Wrong("Metric", math.NaN(), "the %s is of real values, and these predictions are classes; take Accuracy", name)
 		}
 		return of(h.Truth, h.Predicted)
 	}}
@@ -73,9 +76,9 @@ func byValues(name string, of func(truth, predicted []float64) (float64, error))
 // text prints a value of the metric.
 func (m Metric) text(v float64) string {
 	if strings.HasSuffix(m.Name, "accuracy") {
-		return signed(100*v, 4) + " %"
+		return say.Signed(100*v, 4) + " %"
 	}
-	return signed(v, 4)
+	return say.Signed(v, 4)
 }
 
 // better reports whether a is better than b; anything is better than NaN.
@@ -135,11 +138,11 @@ func meanError(scores []float64) (mean, se float64) {
 // early, the folds so far come with an error that wraps context.Cause(ctx).
 func CrossValidate(ctx context.Context, l Learner, folds Folds) (_ *Validation, err error) {
 	defer caught(&err)
-	if err := given(ctx, "CrossValidate"); err != nil {
+	if err := arguments.Given(ctx, "CrossValidate"); err != nil {
 		return nil, err
 	}
 	if l == nil {
-		return nil, wrong("CrossValidate", math.NaN(), "the learner is nil; give one such as svmnb.Classify(data)")
+		return nil, arguments.Wrong("CrossValidate", math.NaN(), "the learner is nil; give one such as svmnb.Classify(data)")
 	}
 	if err := l.fault(); err != nil {
 		return nil, err
@@ -195,9 +198,9 @@ func MustCrossValidate(l Learner, folds Folds) *Validation {
 	v, err := CrossValidate(ctx, l, folds)
 	if err != nil {
 		if ctx.Err() == nil || len(v.Scores) == 0 {
-			must(err)
+			cells.Must(err)
 		}
-		warn(fmt.Sprintf("interrupted after %s; these are the scores so far", several(len(v.Scores), "fold")))
+		cells.Warn(fmt.Sprintf("interrupted after %s; these are the scores so far", say.Several(len(v.Scores), "fold")))
 	}
 	return v
 }
@@ -205,21 +208,21 @@ func MustCrossValidate(l Learner, folds Folds) *Validation {
 // Markdown says how right held-out points are predicted, and how sure that is.
 func (v *Validation) Markdown() string {
 	if v == nil {
-		return noneOf("validation", "CrossValidate")
+		return arguments.NoneOf("validation", "CrossValidate")
 	}
-	s := newSummary()
+	s := say.NewSummary()
 	mean, se := meanError(v.Scores)
-	s.row("**cross-validation**", "%v", v.Learner)
-	s.row("folds", "%v", v.Folds)
-	s.row(fmt.Sprintf("**%s**", escaped(v.Metric.Name)), "%s ± %s, the standard error of the folds", v.Metric.text(mean), v.Metric.text(se))
+	s.Row("**cross-validation**", "%v", v.Learner)
+	s.Row("folds", "%v", v.Folds)
+	s.Row(fmt.Sprintf("**%s**", say.Escaped(v.Metric.Name)), "%s ± %s, the standard error of the folds", v.Metric.text(mean), v.Metric.text(se))
 	if n := len(v.Scores); n > 0 && n <= 20 {
 		var each []string
 		for _, x := range v.Scores {
 			each = append(each, v.Metric.text(x))
 		}
-		s.row("of each fold", "%s", strings.Join(each, ", "))
+		s.Row("of each fold", "%s", strings.Join(each, ", "))
 	}
-	s.hints(v.Hints())
+	s.Hints(v.Hints())
 	return s.String()
 }
 

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
 // section is a plane: two dimensions of many: the points origin + a·u + b·v, u and v of length 1
@@ -48,10 +50,10 @@ func wholePlane(data *datasets.Dataset) *section {
 func slice(call string, data *datasets.Dataset, j, k int, at []float64) (*section, error) {
 	d := data.D()
 	if j == k || j < 0 || k < 0 || j >= d || k >= d {
-		return nil, wrong(call, float64(k), "features %d and %d of %d; give two different ones from 0 to %d", j, k, d, d-1)
+		return nil, arguments.Wrong(call, float64(k), "features %d and %d of %d; give two different ones from 0 to %d", j, k, d, d-1)
 	}
 	if at != nil && len(at) != d {
-		return nil, wrong(call, float64(len(at)), "the point has %d values and the data %d features; give one for each, those of the two that are drawn do not matter", len(at), d)
+		return nil, arguments.Wrong(call, float64(len(at)), "the point has %d values and the data %d features; give one for each, those of the two that are drawn do not matter", len(at), d)
 	}
 	p := &section{make([]float64, d), make([]float64, d), make([]float64, d), [2]string{data.FeatureName(j), data.FeatureName(k)}, ""}
 	p.u[j], p.v[k] = 1, 1
@@ -62,12 +64,12 @@ func slice(call string, data *datasets.Dataset, j, k int, at []float64) (*sectio
 			continue
 		case at == nil:
 			p.origin[f] = median(column(data.X, f))
-		case !finite(at[f]):
-			return nil, &ArgumentError{call, -1, f, at[f], "the point has a value that is not a finite number"}
+		case at[f]-at[f] != 0:
+			return nil, arguments.At(call, -1, f, at[f], "the point has a value that is not a finite number")
 		default:
 			p.origin[f] = at[f]
 		}
-		held = append(held, data.FeatureName(f)+" = "+number(p.origin[f]))
+		held = append(held, data.FeatureName(f)+" = "+say.Number(p.origin[f]))
 	}
 	switch {
 	case len(held) == 0:
@@ -92,7 +94,7 @@ func median(v []float64) float64 {
 // principal is the plane of the two directions in which the data vary most.
 func principal(call string, data *datasets.Dataset) (*section, error) {
 	if data.D() < 2 || data.N() < 2 {
-		return nil, wrong(call, float64(data.D()), "there are %d points of %d features; a plane needs two of each", data.N(), data.D())
+		return nil, arguments.Wrong(call, float64(data.D()), "there are %d points of %d features; a plane needs two of each", data.N(), data.D())
 	}
 	t, err := PCA(2).Fit(data)
 	if err != nil {

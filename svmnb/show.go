@@ -94,7 +94,7 @@ func renderOne(item any) (p part, err error) {
 		if v.err != nil {
 			return p, v.err
 		}
-		p.html, p.plain = v.html(), v.String()
+		p.html, p.plain = v.table.HTML(), v.String()
 	case interface{ Markdown() string }:
 		p.markdown = v.Markdown()
 	case string:

@@ -4,93 +4,45 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/svmnb/svmnb/internal/vec"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
-	"github.com/svmnb/svmnb/svmnb/internal/words"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
 // Markdown says in words what was solved, how it ended, how good the answer is,
 // what came out, and at most two hints where something looks wrong.
 func (f *Fit) Markdown() string {
 	if f.none() {
-		return noFit("Markdown").Error()
+		return arguments.NoFit("Markdown").Error()
 	}
 	t, c := f.task, f.Certificate
-	s := newSummary()
-	s.row("**problem**", "%s, %s against %s", t.data.Name, className(t.positive), className(t.negative))
-	s.row("points × features", "%d × %d", t.data.N(), t.data.D())
-	s.row("margin", "%s", t.marginText())
-	s.row("kernel", "%v", t.kernel)
-	s.run(&f.Result, t.stop)
-	s.row("**result**", "%d support vectors: %d free, %d at the bound", c.Free+c.AtUpper, c.Free, c.AtUpper)
-	s.row("bias, margin 1/‖w‖", "%s, %s", signed(f.Bias, 6), signed(f.Margin(), 6))
+	s := say.NewSummary()
+	s.Row("**problem**", "%s, %s against %s", t.data.Name, say.Class(t.positive), say.Class(t.negative))
+	s.Row("points × features", "%d × %d", t.data.N(), t.data.D())
+	s.Row("margin", "%s", t.marginText())
+	s.Row("kernel", "%v", t.kernel)
+	summariseRun(s, &f.Result, t.stop)
+	s.Row("**result**", "%d support vectors: %d free, %d at the bound", c.Free+c.AtUpper, c.Free, c.AtUpper)
+	s.Row("bias, margin 1/‖w‖", "%s, %s", say.Signed(f.Bias, 6), say.Signed(f.Margin(), 6))
 	rows, values := f.glance()
 	wrong := f.errorsAt(rows, values)
-	s.row("training errors", "%d of %d (%s)%s", wrong, len(values), percent(float64(wrong)/float64(len(values))), glanced(rows, t.data.N()))
-	s.hints(f.Hints())
+	s.Row("training errors", "%d of %d (%s)%s", wrong, len(values), say.Percent(float64(wrong)/float64(len(values))), glanced(rows, t.data.N()))
+	s.Hints(f.Hints())
 	return s.String()
 }
 
-// summary is the table that a fit is described by.
-type summary struct{ strings.Builder }
-
-func newSummary() *summary {
-	s := &summary{}
-	s.WriteString("| | |\n|:--|:--|\n")
-	return s
-}
-
-// markup is text that is Markdown already.
-type markup string
-
-// longest is how many characters of a name a summary has room for.
-const longest = 2000
-
-// escaped returns v for a line of Markdown, which shows it as it is: names come from the
-// data, and whoever wrote these must not write the page.
-func escaped(v any) any {
-	switch v := v.(type) {
-	case markup, int, int64, float64:
-		return v
-	case string:
-		return words.Markdown(words.Cut(v, longest))
-	}
-	return words.Markdown(words.Cut(fmt.Sprint(v), longest))
-}
-
-// code returns text as code in a line of Markdown.
-func code(text string) string {
-	return "`" + strings.NewReplacer("`", "'", "\n", " ").Replace(words.Clean(words.Cut(text, longest))) + "`"
-}
-
-// row adds a line. what and format are Markdown, args are shown as they are written.
-func (s *summary) row(what, format string, args ...any) {
-	shown := make([]any, len(args))
-	for i, v := range args {
-		shown[i] = escaped(v)
-	}
-	fmt.Fprintf(s, "| %s | %s |\n", what, fmt.Sprintf(format, shown...))
-}
-
-// run says how a run ended and how good its answer is.
-func (s *summary) run(r *solvers.Result, stop solvers.Criterion) {
+// summariseRun says how a run ended and how good its answer is.
+func summariseRun(s *say.Summary, r *solvers.Result, stop solvers.Criterion) {
 	c := r.Certificate
-	s.row("**solver**", "%s, until %v", r.Method, stop)
-	s.row("status", "%s after %s, %s kernel values, %v", r.Status, several(r.Iterations, "iteration"), thousands(r.Evaluations), spell(r.Elapsed))
-	s.row("**certificate**", "the answer is within %.3g of the optimum (%s of the primal)", c.Gap, percent(c.RelGap))
-	s.row("dual, primal", "%s, %s", signed(c.Dual, 9), signed(c.Primal, 9))
-	s.row("largest KKT violation", "%.2g", c.MaxKKT)
-}
-
-func (s *summary) hints(hints []string) {
-	for _, hint := range hints {
-		fmt.Fprintf(s, "\n> **Hint.** %s\n", escaped(hint))
-	}
+	s.Row("**solver**", "%s, until %v", r.Method, stop)
+	s.Row("status", "%s after %s, %s kernel values, %v", r.Status, say.Several(r.Iterations, "iteration"), say.Thousands(r.Evaluations), say.Spell(r.Elapsed))
+	s.Row("**certificate**", "the answer is within %.3g of the optimum (%s of the primal)", c.Gap, say.Percent(c.RelGap))
+	s.Row("dual, primal", "%s, %s", say.Signed(c.Dual, 9), say.Signed(c.Primal, 9))
+	s.Row("largest KKT violation", "%.2g", c.MaxKKT)
 }
 
 func (t *task) marginText() string {
@@ -99,13 +51,13 @@ func (t *task) marginText() string {
 	case hard:
 		return "hard"
 	case nuSoft:
-		s = "ν soft, ν = " + number(t.nu)
+		s = "ν soft, ν = " + say.Number(t.nu)
 	case oneClass:
-		s = "one class, ν = " + number(t.nu)
+		s = "one class, ν = " + say.Number(t.nu)
 	case twoNorm:
-		s = "2-norm soft, C = " + number(t.c)
+		s = "2-norm soft, C = " + say.Number(t.c)
 	default:
-		s = "1-norm soft, C = " + number(t.c)
+		s = "1-norm soft, C = " + say.Number(t.c)
 	}
 	if t.weights != nil && (t.margin == oneNorm || t.margin == twoNorm) {
 		s += ", weighted"
@@ -118,7 +70,7 @@ func (m *machine) biasWords() string {
 	case m.tau2 != 0:
 		return fmt.Sprintf(", bias by K + %.4g", m.tau2)
 	case m.fixed:
-		return ", bias fixed at " + number(m.b0)
+		return ", bias fixed at " + say.Number(m.b0)
 	}
 	return ""
 }
@@ -130,10 +82,10 @@ func (f *Fit) Hints() []string {
 		return nil
 	}
 	t, c, n := f.task, f.Certificate, f.task.data.N()
-	hints := t.hints(&f.Result, "C = "+number(t.c)+", which makes the problem harder as it grows")
+	hints := t.hints(&f.Result, "C = "+say.Number(t.c)+", which makes the problem harder as it grows")
 	add := func(format string, args ...any) { hints = append(hints, fmt.Sprintf(format, args...)) }
 	if t.margin == oneNorm && c.AtUpper > 0 && c.Free == 0 {
-		add("Every support vector is at the bound C = %s, so errors cost too little for any point to hold the margin: try a larger C.", number(t.c))
+		add("Every support vector is at the bound C = %s, so errors cost too little for any point to hold the margin: try a larger C.", say.Number(t.c))
 	} else if sv := c.Free + c.AtUpper; sv > 4*n/5 && n >= 20 && t.margin == oneNorm {
 		add("%d of %d points are support vectors: the classes overlap widely here, or C or gamma does not suit the data.", sv, n)
 	}
@@ -246,55 +198,4 @@ func scalable(k kernels.Kernel) bool {
 	}
 	_, err := kernels.Parse(text)
 	return err == nil && !ofStrings(text)
-}
-
-func percent(v float64) string {
-	switch {
-	case math.IsNaN(v) || math.IsInf(v, 0):
-		return "–"
-	case v != 0 && math.Abs(v) < 1e-4:
-		return fmt.Sprintf("%.1e", v)
-	}
-	return fmt.Sprintf("%.3g %%", 100*v)
-}
-
-// several counts things whose plural ends in s.
-func several(n int, thing string) string {
-	if n != 1 {
-		thing += "s"
-	}
-	return thousands(int64(n)) + " " + thing
-}
-
-// thousands writes 1234567 as 1 234 567, with thin spaces.
-func thousands(v int64) string {
-	s := fmt.Sprint(v)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "\u202f" + s[i:]
-	}
-	return s
-}
-
-// signed writes v to so many digits, with a true minus sign.
-func signed(v float64, digits int) string {
-	return strings.ReplaceAll(strconv.FormatFloat(v, 'g', digits, 64), "-", "−")
-}
-
-// spell writes 1.16 ms for 1.16ms.
-func spell(d time.Duration) string {
-	s := round(d).String()
-	if unit := strings.IndexAny(s, "nµmsh"); unit > 0 && d < time.Minute {
-		return s[:unit] + " " + s[unit:]
-	}
-	return s
-}
-
-func round(d time.Duration) time.Duration {
-	switch {
-	case d >= time.Second:
-		return d.Round(10 * time.Millisecond)
-	case d >= time.Millisecond:
-		return d.Round(10 * time.Microsecond)
-	}
-	return d.Round(100 * time.Nanosecond)
 }

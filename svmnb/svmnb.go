@@ -13,31 +13,9 @@
 // is computed until Fit, MustFit or Keep; see [Classifier] and [Regressor].
 package svmnb
 
-import (
-	"fmt"
-	"strconv"
-)
+import "github.com/svmnb/svmnb/svmnb/internal/arguments"
 
-// ArgumentError says which argument of a fluent call is wrong.
-type ArgumentError struct {
-	Call   string  // the verb, such as "C" or "Predict"
-	Row    int     // the offending row or entry, −1 when none is meant
-	Column int     // the offending column, −1 when none is meant
-	Value  float64 // the offending value, where there is one
-	Msg    string  // what is wrong and what to do
-}
-
-func (e *ArgumentError) Error() string {
-	s := "svmnb: " + e.Call
-	if e.Row >= 0 {
-		s += ": row " + strconv.Itoa(e.Row)
-		if e.Column >= 0 {
-			s += ", column " + strconv.Itoa(e.Column)
-		}
-	}
-	return s + ": " + e.Msg
-}
-
-func wrong(call string, value float64, format string, args ...any) error {
-	return &ArgumentError{Call: call, Row: -1, Column: -1, Value: value, Msg: fmt.Sprintf(format, args...)}
-}
+// ArgumentError says which argument of a fluent call is wrong: Call is the verb, such as
+// "C" or "Predict"; Row and Column are the offending places, −1 when none is meant; Value
+// is the offending value, where there is one; Msg says what is wrong and what to do.
+type ArgumentError = arguments.Error

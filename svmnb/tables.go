@@ -13,7 +13,42 @@ import (
 
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
+	"github.com/svmnb/svmnb/svmnb/internal/sheet"
 )
+
+// Sheet is a table that is ready to be shown; [Table] makes it.
+type Sheet struct {
+	table sheet.Table
+	err   error
+}
+
+// Err says why there is no table: an [*ArgumentError] that names what [Table] was
+// given, with the row and column where it is one of these; or nil.
+func (s *Sheet) Err() error {
+	if s == nil {
+		return arguments.Wrong("Table", math.NaN(), "there is no table; take one from Table")
+	}
+	return s.err
+}
+
+// Show displays the table in the cell's output; see the function [Show].
+func (s *Sheet) Show() {
+	if err := s.Err(); err != nil {
+		Show(err)
+		return
+	}
+	Show(s)
+}
+
+// String is the table as text.
+func (s *Sheet) String() string {
+	if err := s.Err(); err != nil {
+		return err.Error()
+	}
+	return s.table.String()
+}
 
 // Table is x as a table that can be sorted in the page:
 //
@@ -37,7 +72,7 @@ import (
 // reads as it is. What is no table is an error of [Sheet.Err], and Show says it.
 func Table(x any) *Sheet {
 	if isNil(x) || isNone(x) {
-		return &Sheet{err: wrong("Table", math.NaN(), "there is nothing to list; give a data set, a fit, or a slice")}
+		return &Sheet{err: arguments.Wrong("Table", math.NaN(), "there is nothing to list; give a data set, a fit, or a slice")}
 	}
 	s := &Sheet{}
 	switch v := x.(type) {
@@ -52,8 +87,8 @@ func Table(x any) *Sheet {
 	default:
 		s.values(reflect.Indirect(reflect.ValueOf(x)))
 	}
-	if s.err == nil && s.rows() == 0 {
-		s.err = wrong("Table", math.NaN(), "the %T has no rows; give at least one", x)
+	if s.err == nil && s.table.Rows() == 0 {
+		s.err = arguments.Wrong("Table", math.NaN(), "the %T has no rows; give at least one", x)
 	}
 	return s
 }
@@ -68,20 +103,20 @@ func (s *Sheet) dataset(d *datasets.Dataset) {
 	if s.err = needsDense("Table", d); s.err != nil {
 		return
 	}
-	s.name = d.Name
-	s.numbered("row", d.N())
+	s.table.Name = d.Name
+	s.table.Numbered("row", d.N())
 	for j := range d.D() {
-		s.numbers(d.FeatureName(j), column(d.X, j))
+		s.table.Numbers(d.FeatureName(j), column(d.X, j))
 	}
 	if d.Classes == nil {
-		s.numbers(cmp.Or(d.Target, "target"), d.Y)
+		s.table.Numbers(cmp.Or(d.Target, "target"), d.Y)
 		return
 	}
 	classes := make([]string, d.N())
 	for i, y := range d.Y {
 		classes[i] = d.ClassName(y)
 	}
-	s.texts(cmp.Or(d.Target, "class"), classes)
+	s.table.Texts(cmp.Or(d.Target, "class"), classes)
 }
 
 // records takes a table whose first row names the columns; a column of which every
@@ -92,7 +127,7 @@ func (s *Sheet) records(rows [][]string) {
 	}
 	for i, row := range rows {
 		if len(row) != len(rows[0]) {
-			s.err = &ArgumentError{"Table", i, -1, float64(len(row)), fmt.Sprintf("the row has %d cells and the first, which names the columns, %d; give rows of equal length", len(row), len(rows[0]))}
+			s.err = arguments.At("Table", i, -1, float64(len(row)), "the row has %d cells and the first, which names the columns, %d; give rows of equal length", len(row), len(rows[0]))
 			return
 		}
 	}
@@ -101,8 +136,8 @@ func (s *Sheet) records(rows [][]string) {
 		for i, row := range rows[1:] {
 			text[i] = row[j]
 		}
-		s.texts(name, text)
-		s.columns[j].values = asNumbers(text)
+		s.table.Texts(name, text)
+		s.table.Columns[j].Values = asNumbers(text)
 	}
 }
 
@@ -130,16 +165,16 @@ func asNumbers(text []string) []float64 {
 func (s *Sheet) matrix(x [][]float64) {
 	for i, row := range x {
 		if len(row) != len(x[0]) {
-			s.err = &ArgumentError{"Table", i, -1, float64(len(row)), fmt.Sprintf("the row has %d values and the first %d; give rows of equal length", len(row), len(x[0]))}
+			s.err = arguments.At("Table", i, -1, float64(len(row)), "the row has %d values and the first %d; give rows of equal length", len(row), len(x[0]))
 			return
 		}
 	}
 	if len(x) == 0 || len(x[0]) == 0 {
 		return
 	}
-	s.numbered("row", len(x))
+	s.table.Numbered("row", len(x))
 	for j := range x[0] {
-		s.numbers(fmt.Sprintf("x%d", j+1), column(x, j))
+		s.table.Numbers(fmt.Sprintf("x%d", j+1), column(x, j))
 	}
 }
 
@@ -147,7 +182,7 @@ func (s *Sheet) matrix(x [][]float64) {
 // columns.
 func (s *Sheet) values(v reflect.Value) {
 	refuse := func() {
-		s.err = &ArgumentError{"Table", -1, -1, math.NaN(), fmt.Sprintf("a value of type %v is not a table; give a data set, a fit, a slice of fits or structs, a [][]string, or a map of columns", v.Type())}
+		s.err = arguments.At("Table", -1, -1, math.NaN(), "a value of type %v is not a table; give a data set, a fit, a slice of fits or structs, a [][]string, or a map of columns", v.Type())
 	}
 	switch v.Kind() {
 	case reflect.Map:
@@ -159,8 +194,8 @@ func (s *Sheet) values(v reflect.Value) {
 		slices.SortFunc(keys, func(a, b reflect.Value) int { return cmp.Compare(a.String(), b.String()) })
 		for _, k := range keys {
 			list := v.MapIndex(k)
-			if n := len(s.columns); n > 0 && list.Len() != s.rows() {
-				s.err = &ArgumentError{"Table", -1, -1, float64(list.Len()), fmt.Sprintf("column %q has %d values, column %q %d; give columns of equal length", k.String(), list.Len(), s.columns[0].name, s.rows())}
+			if n := len(s.table.Columns); n > 0 && list.Len() != s.table.Rows() {
+				s.err = arguments.At("Table", -1, -1, float64(list.Len()), "column %q has %d values, column %q %d; give columns of equal length", k.String(), list.Len(), s.table.Columns[0].Name, s.table.Rows())
 				return
 			}
 			s.field(k.String(), list.Len(), list.Index)
@@ -175,13 +210,13 @@ func (s *Sheet) values(v reflect.Value) {
 			element = element.Elem()
 		}
 		if element.Kind() != reflect.Struct {
-			s.numbered("row", v.Len())
+			s.table.Numbered("row", v.Len())
 			s.field("value", v.Len(), v.Index)
 			return
 		}
 		for i := range v.Len() {
 			if e := v.Index(i); e.Kind() == reflect.Pointer && e.IsNil() {
-				s.err = &ArgumentError{"Table", i, -1, math.NaN(), "the pointer is nil; leave the row out"}
+				s.err = arguments.At("Table", i, -1, math.NaN(), "the pointer is nil; leave the row out")
 				return
 			}
 		}
@@ -226,11 +261,11 @@ func (s *Sheet) field(name string, n int, at func(i int) reflect.Value) {
 	}
 	switch {
 	case all && times:
-		s.times(name, numbers)
+		s.table.Times(name, numbers)
 	case all:
-		s.numbers(name, numbers)
+		s.table.Numbers(name, numbers)
 	default:
-		s.texts(name, text)
+		s.table.Texts(name, text)
 	}
 }
 
@@ -242,7 +277,7 @@ func cell(v reflect.Value) string {
 	if f, ok := v.Interface().([]float64); ok {
 		var parts []string
 		for _, x := range f {
-			parts = append(parts, signed(x, 4))
+			parts = append(parts, say.Signed(x, 4))
 		}
 		return "[" + strings.Join(parts, " ") + "]"
 	}
@@ -344,7 +379,7 @@ func (f *ProcessFit) comparison() comparison {
 		r := f.task.data.Y[i] - v
 		sum += r * r / float64(len(f.Alpha))
 	}
-	return comparison{f.task.data.Name + " · " + brief(f.task.kernel.String()) + " · " + f.Method, f.Status.String(), [...]float64{float64(f.Iterations), float64(f.Evaluations), milliseconds(f.Elapsed),
+	return comparison{f.task.data.Name + " · " + say.Brief(f.task.kernel.String()) + " · " + f.Method, f.Status.String(), [...]float64{float64(f.Iterations), float64(f.Evaluations), milliseconds(f.Elapsed),
 		nan, f.Certificate.Energy, nan, nan, nan, nan, math.Sqrt(sum)}}
 }
 
@@ -359,15 +394,15 @@ func (s *Sheet) compare(fits []compared) {
 			measures[k] = append(measures[k], v)
 		}
 	}
-	s.texts("fit", names)
-	s.texts("status", status)
+	s.table.Texts("fit", names)
+	s.table.Texts("status", status)
 	for k, name := range comparisonMeasures {
 		switch {
 		case !slices.ContainsFunc(measures[k], func(v float64) bool { return !math.IsNaN(v) }):
 		case name == "time":
-			s.times(name, measures[k])
+			s.table.Times(name, measures[k])
 		default:
-			s.numbers(name, measures[k])
+			s.table.Numbers(name, measures[k])
 		}
 	}
 }
@@ -375,47 +410,47 @@ func (s *Sheet) compare(fits []compared) {
 func milliseconds(d time.Duration) float64 { return float64(d) / 1e6 }
 
 func (f *Fit) sheet(s *Sheet) {
-	s.name = f.record().words
+	s.table.Name = f.record().words
 	if s.err = listable(len(f.Alpha), f.each()); s.err != nil {
 		return
 	}
 	s.values(reflect.ValueOf(f.Conditions()))
 	s.classNames(f.task.negative, f.task.positive)
-	s.columns[0].number = true
+	s.table.Columns[0].Number = true
 }
 
 // classNames writes the classes for the labels ±1 in the column Y, and y f as the
 // figures do.
 func (s *Sheet) classNames(negative, positive string) {
-	for c, col := range s.columns {
-		if col.name == "YF" {
-			s.columns[c].name = "y·f"
+	for c, col := range s.table.Columns {
+		if col.Name == "YF" {
+			s.table.Columns[c].Name = "y·f"
 		}
-		if col.name != "Y" {
+		if col.Name != "Y" {
 			continue
 		}
-		text := make([]string, len(col.values))
-		for i, y := range col.values {
+		text := make([]string, len(col.Values))
+		for i, y := range col.Values {
 			text[i] = negative
 			if y > 0 {
 				text[i] = positive
 			}
 		}
-		s.columns[c] = tableColumn{name: "class", text: text}
+		s.table.Columns[c] = sheet.Column{Name: "class", Text: text}
 	}
 }
 
 func (f *RegressionFit) sheet(s *Sheet) {
-	s.name = f.record().words
+	s.table.Name = f.record().words
 	if s.err = listable(len(f.Beta), f.each()); s.err != nil {
 		return
 	}
 	s.values(reflect.ValueOf(f.Conditions()))
-	s.columns[0].number = true
+	s.table.Columns[0].Number = true
 }
 
 func (f *MultiFit) sheet(s *Sheet) {
-	s.name = f.words()
+	s.table.Name = f.words()
 	if f.joint != nil {
 		s.compare([]compared{f.Joint()})
 		return
@@ -426,25 +461,25 @@ func (f *MultiFit) sheet(s *Sheet) {
 	}
 	s.compare(runs)
 	for i, m := range f.machines {
-		s.columns[0].text[i] = m.task.positive + " against " + m.task.negative
+		s.table.Columns[0].Text[i] = m.task.positive + " against " + m.task.negative
 	}
 }
 
 func (f *ProcessFit) sheet(s *Sheet) {
 	t := f.task
-	s.name = t.data.Name
-	s.numbered("row", t.data.N())
+	s.table.Name = t.data.Name
+	s.table.Numbered("row", t.data.N())
 	for j := range t.data.D() {
-		s.numbers(t.data.FeatureName(j), column(t.data.X, j))
+		s.table.Numbers(t.data.FeatureName(j), column(t.data.X, j))
 	}
 	mean, rest := f.trained(), slices.Clone(t.data.Y)
 	for i, v := range mean {
 		rest[i] -= v
 	}
-	s.numbers(cmp.Or(t.data.Target, "target"), t.data.Y)
-	s.numbers("mean", mean)
-	s.numbers("residual", rest)
-	s.numbers("alpha", f.Alpha)
+	s.table.Numbers(cmp.Or(t.data.Target, "target"), t.data.Y)
+	s.table.Numbers("mean", mean)
+	s.table.Numbers("residual", rest)
+	s.table.Numbers("alpha", f.Alpha)
 }
 
 // trained returns the posterior means at the n points of the data.
@@ -458,13 +493,13 @@ func (f *ProcessFit) trained() []float64 {
 }
 
 func (r *RaceResult) sheet(s *Sheet) {
-	s.name = r.task.words()
+	s.table.Name = r.task.words()
 	var runs []compared
 	for i := range r.Runs {
 		runs = append(runs, &r.Runs[i])
 	}
 	s.compare(runs)
-	s.columns[0].name = "method"
+	s.table.Columns[0].Name = "method"
 }
 
 func (r *RaceRun) comparison() comparison {
@@ -479,45 +514,45 @@ func (r *RaceRun) comparison() comparison {
 }
 
 func (f *SearchFit) sheet(s *Sheet) {
-	s.name = brief(f.Description.learner.String())
+	s.table.Name = say.Brief(f.Description.learner.String())
 	n := len(f.Trials)
 	for i, name := range f.Names {
 		values := make([]float64, n)
 		for k, t := range f.Trials {
 			values[k] = t.Values[i]
 		}
-		s.numbers(name, values)
+		s.table.Numbers(name, values)
 	}
 	mean, se, failed := make([]float64, n), make([]float64, n), make([]string, n)
 	for k, t := range f.Trials {
 		mean[k], se[k], failed[k] = t.Mean(), t.StandardError(), t.Err
 	}
-	s.numbers(f.Metric.Name, mean)
-	s.numbers("standard error", se)
+	s.table.Numbers(f.Metric.Name, mean)
+	s.table.Numbers("standard error", se)
 	for k := range f.Folds {
 		scores := make([]float64, n)
 		for i, t := range f.Trials {
 			scores[i] = t.Scores[k]
 		}
-		s.numbers(fmt.Sprintf("fold %d", k+1), scores)
+		s.table.Numbers(fmt.Sprintf("fold %d", k+1), scores)
 	}
 	if slices.ContainsFunc(failed, func(why string) bool { return why != "" }) {
-		s.texts("failed", failed)
+		s.table.Texts("failed", failed)
 	}
 }
 
 func (v *Validation) sheet(s *Sheet) {
-	s.name = brief(v.Learner.String())
+	s.table.Name = say.Brief(v.Learner.String())
 	fold := make([]float64, len(v.Scores))
 	for k := range fold {
 		fold[k] = float64(k + 1)
 	}
-	s.numbers("fold", fold).number = true
-	s.numbers(v.Metric.Name, v.Scores)
+	s.table.Numbers("fold", fold).Number = true
+	s.table.Numbers(v.Metric.Name, v.Scores)
 }
 
 func (e *Evaluation) sheet(s *Sheet) {
-	s.name = e.Of
+	s.table.Name = e.Of
 	names := func(of []int) []string {
 		text := make([]string, len(of))
 		for i, k := range of {
@@ -525,15 +560,15 @@ func (e *Evaluation) sheet(s *Sheet) {
 		}
 		return text
 	}
-	s.numbered("row", len(e.Truth))
-	s.texts("true class", names(e.Truth))
-	s.texts("predicted", names(e.Predicted))
+	s.table.Numbered("row", len(e.Truth))
+	s.table.Texts("true class", names(e.Truth))
+	s.table.Texts("predicted", names(e.Predicted))
 	if e.Scores != nil {
-		s.numbers("score", e.Scores)
+		s.table.Numbers("score", e.Scores)
 	}
 	if e.Probabilities != nil {
 		for k, class := range e.Classes {
-			s.numbers("P("+class+")", column(e.Probabilities, k))
+			s.table.Numbers("P("+class+")", column(e.Probabilities, k))
 		}
 	}
 }

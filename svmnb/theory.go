@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
 // FunctionalMargin returns γ̂ = min y_i f(x_i) over the training points (N §3).
@@ -107,7 +109,7 @@ func (f *Fit) Conditions() Conditions {
 // states are those of a multiplier that is 0, free, and at its bound, each with what
 // it requires of y f.
 func (t *task) states() [3][2]string {
-	edge, top := number(t.edge()), "C"
+	edge, top := say.Number(t.edge()), "C"
 	if t.margin == nuSoft || t.margin == oneClass {
 		top = "1"
 	}

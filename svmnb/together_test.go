@@ -218,7 +218,7 @@ func TestRaceFits(t *testing.T) {
 			if f, ok := fit.(*Fit); ok {
 				all["ReplayStep"] = func() string { return pictureOf(ReplayStep(f, 1)) }
 			}
-			all["Table"] = func() string { return fmt.Sprint(len(Table(fit).columns)) }
+			all["Table"] = func() string { return fmt.Sprint(len(Table(fit).table.Columns)) }
 			return all
 		})
 	}

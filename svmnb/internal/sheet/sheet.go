@@ -1,4 +1,5 @@
-package svmnb
+// Package sheet lays tables out: as HTML that sorts in the page, and as text.
+package sheet
 
 import (
 	"cmp"
@@ -13,21 +14,21 @@ import (
 	"unicode/utf8"
 
 	"github.com/svmnb/svmnb/svmnb/internal/echarts"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
-// Sheet is a table that is ready to be shown; [Table] makes it.
-type Sheet struct {
-	name    string // what it is a table of
-	columns []tableColumn
-	err     error
+// Table is a table of columns.
+type Table struct {
+	Name    string // what it is a table of
+	Columns []Column
 }
 
-// tableColumn is one value of every row.
-type tableColumn struct {
-	name   string
-	text   []string  // as it is shown
-	values []float64 // of a column of numbers, NaN where one is missing; else nil
-	number bool      // the row's own, which has no mean
+// Column is one value of every row.
+type Column struct {
+	Name   string
+	Text   []string  // as it is shown
+	Values []float64 // of a column of numbers, NaN where one is missing; else nil
+	Number bool      // the row's own, which has no mean
 	unit   string    // behind each number
 }
 
@@ -43,60 +44,42 @@ const (
 	cellLetters  = 60
 )
 
-// Err says why there is no table: an [*ArgumentError] that names what [Table] was
-// given, with the row and column where it is one of these; or nil.
-func (s *Sheet) Err() error {
-	if s == nil {
-		return wrong("Table", math.NaN(), "there is no table; take one from Table")
-	}
-	return s.err
-}
-
-// Show displays the table in the cell's output; see the function [Show].
-func (s *Sheet) Show() {
-	if err := s.Err(); err != nil {
-		Show(err)
-		return
-	}
-	Show(s)
-}
-
-func (s *Sheet) rows() int {
-	if len(s.columns) == 0 {
+func (s *Table) Rows() int {
+	if len(s.Columns) == 0 {
 		return 0
 	}
-	return len(s.columns[0].text)
+	return len(s.Columns[0].Text)
 }
 
-// numbers adds a column of numbers; NaN is a missing one.
-func (s *Sheet) numbers(name string, values []float64) *tableColumn {
-	s.columns = append(s.columns, tableColumn{name: name, values: values, text: aligned(values)})
-	return &s.columns[len(s.columns)-1]
+// Numbers adds a column of numbers; NaN is a missing one.
+func (s *Table) Numbers(name string, values []float64) *Column {
+	s.Columns = append(s.Columns, Column{Name: name, Values: values, Text: aligned(values)})
+	return &s.Columns[len(s.Columns)-1]
 }
 
-// times adds a column of times in ms. Their unit is in each cell, not above them: who
+// Times adds a column of times in ms. Their unit is in each cell, not above them: who
 // compares two runs knows them by it.
-func (s *Sheet) times(name string, ms []float64) {
-	col := s.numbers(name, ms)
+func (s *Table) Times(name string, ms []float64) {
+	col := s.Numbers(name, ms)
 	col.unit = " ms"
-	for i, text := range col.text {
+	for i, text := range col.Text {
 		if text != "" {
-			col.text[i] = text + col.unit
+			col.Text[i] = text + col.unit
 		}
 	}
 }
 
-func (s *Sheet) texts(name string, text []string) {
-	s.columns = append(s.columns, tableColumn{name: name, text: text})
+func (s *Table) Texts(name string, text []string) {
+	s.Columns = append(s.Columns, Column{Name: name, Text: text})
 }
 
-// numbered adds the numbers of the n rows, from 0 as errors count.
-func (s *Sheet) numbered(name string, n int) {
+// Numbered adds the numbers of the n rows, from 0 as errors count.
+func (s *Table) Numbered(name string, n int) {
 	v := make([]float64, n)
 	for i := range v {
 		v[i] = float64(i)
 	}
-	s.numbers(name, v).number = true
+	s.Numbers(name, v).Number = true
 }
 
 // aligned prints the values of a column: whole numbers whole, others to as many
@@ -131,7 +114,7 @@ func aligned(values []float64) []string {
 		case v < -math.MaxFloat64:
 			out[i] = "−∞"
 		case math.Abs(v) < 0.5*math.Pow10(-decimals) || math.Abs(v) >= 1e15 || !whole && (largest >= 1e9 || largest < 0.01):
-			out[i] = signed(v, 4)
+			out[i] = say.Signed(v, 4)
 		default:
 			out[i] = strings.ReplaceAll(strconv.FormatFloat(v, 'f', decimals, 64), "-", "−")
 		}
@@ -143,8 +126,8 @@ func finite(v float64) bool { return v-v == 0 }
 
 // shownColumns returns the numbers of the columns that there is room for; −1 stands
 // for those that are left out.
-func (s *Sheet) shownColumns() []int {
-	return ends(len(s.columns), wholeColumns, headColumns, tailColumns)
+func (s *Table) shownColumns() []int {
+	return ends(len(s.Columns), wholeColumns, headColumns, tailColumns)
 }
 
 // shownRows returns the rows at both ends of an order of all of them, and −1 where
@@ -172,20 +155,20 @@ func ends(n, whole, head, tail int) (at []int) {
 }
 
 // order sorts the rows by column c, downwards or upwards; missing values come last.
-func (s *Sheet) order(c int, down bool) []int {
-	col := s.columns[c]
-	order := make([]int, s.rows())
+func (s *Table) order(c int, down bool) []int {
+	col := s.Columns[c]
+	order := make([]int, s.Rows())
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
-		if col.values == nil {
+		if col.Values == nil {
 			if down {
 				a, b = b, a
 			}
-			return cmp.Or(cmp.Compare(strings.ToLower(col.text[a]), strings.ToLower(col.text[b])), cmp.Compare(col.text[a], col.text[b]))
+			return cmp.Or(cmp.Compare(strings.ToLower(col.Text[a]), strings.ToLower(col.Text[b])), cmp.Compare(col.Text[a], col.Text[b]))
 		}
-		x, y := col.values[a], col.values[b]
+		x, y := col.Values[a], col.Values[b]
 		switch {
 		case math.IsNaN(x) || math.IsNaN(y):
 			return -cmp.Compare(x, y) // NaN is the least of all
@@ -198,27 +181,27 @@ func (s *Sheet) order(c int, down bool) []int {
 }
 
 // foot is what is said of all rows, a line of cells each: of long tables only.
-func (s *Sheet) foot() (names []string, lines [][]string) {
-	if s.rows() <= wholeRows {
+func (s *Table) foot() (names []string, lines [][]string) {
+	if s.Rows() <= wholeRows {
 		return nil, nil
 	}
-	least, mean, most := make([]float64, len(s.columns)), make([]float64, len(s.columns)), make([]float64, len(s.columns))
-	missing, shape := make([]string, len(s.columns)), make([]string, len(s.columns))
+	least, mean, most := make([]float64, len(s.Columns)), make([]float64, len(s.Columns)), make([]float64, len(s.Columns))
+	missing, shape := make([]string, len(s.Columns)), make([]string, len(s.Columns))
 	gaps := false
-	for c, col := range s.columns {
+	for c, col := range s.Columns {
 		least[c], mean[c], most[c] = math.NaN(), math.NaN(), math.NaN()
-		if col.number {
+		if col.Number {
 			continue
 		}
 		gone, n := 0, 0.0
-		for i, text := range col.text {
+		for i, text := range col.Text {
 			if text == "" {
 				gone++
 			}
-			if col.values == nil || !finite(col.values[i]) {
+			if col.Values == nil || !finite(col.Values[i]) {
 				continue
 			}
-			v := col.values[i]
+			v := col.Values[i]
 			if n++; n == 1 {
 				least[c], mean[c], most[c] = v, v, v
 			}
@@ -233,7 +216,7 @@ func (s *Sheet) foot() (names []string, lines [][]string) {
 		cells := make([]string, len(values))
 		for c, v := range values {
 			if !math.IsNaN(v) { // with one digit more than the column
-				cells[c] = signed(v, 5) + s.columns[c].unit
+				cells[c] = say.Signed(v, 5) + s.Columns[c].unit
 			}
 		}
 		names, lines = append(names, name), append(lines, cells)
@@ -252,10 +235,10 @@ var bars = []rune("▁▂▃▄▅▆▇█")
 
 // shape draws the histogram of a column of numbers; of texts it says how many
 // different ones there are.
-func (c *tableColumn) shape(low, high float64) string {
-	if c.values == nil {
+func (c *Column) shape(low, high float64) string {
+	if c.Values == nil {
 		seen := map[string]bool{}
-		for _, t := range c.text {
+		for _, t := range c.Text {
 			seen[t] = true
 		}
 		return fmt.Sprintf("%d different", len(seen))
@@ -264,7 +247,7 @@ func (c *tableColumn) shape(low, high float64) string {
 		return ""
 	}
 	var counts [8]int
-	for _, v := range c.values {
+	for _, v := range c.Values {
 		if finite(v) {
 			counts[min(int(8*((v-low)/(high-low))), 7)]++
 		}
@@ -277,10 +260,10 @@ func (c *tableColumn) shape(low, high float64) string {
 }
 
 // caption names the table and says how large it is.
-func (s *Sheet) caption() string {
-	text := several(s.rows(), "row") + " × " + several(len(s.columns), "column")
-	if s.name != "" {
-		text = s.name + ": " + text
+func (s *Table) caption() string {
+	text := say.Several(s.Rows(), "row") + " × " + say.Several(len(s.Columns), "column")
+	if s.Name != "" {
+		text = s.Name + ": " + text
 	}
 	return text
 }
@@ -296,10 +279,7 @@ func clip(text string) string {
 
 // String is the table as plain text: its first and last rows, and what there is to
 // say of all of them.
-func (s *Sheet) String() string {
-	if err := s.Err(); err != nil {
-		return err.Error()
-	}
+func (s *Table) String() string {
 	columns := s.shownColumns()
 	names, lines := s.foot()
 	gap := func(c int) bool { return c < 0 }
@@ -315,13 +295,13 @@ func (s *Sheet) String() string {
 		}
 		grid = append(grid, row)
 	}
-	add("", func(c int) string { return s.columns[c].name })
-	for _, i := range shownRows(rowNumbers(s.rows())) {
+	add("", func(c int) string { return s.Columns[c].Name })
+	for _, i := range shownRows(rowNumbers(s.Rows())) {
 		add("", func(c int) string {
 			if i < 0 {
 				return "…"
 			}
-			return s.columns[c].text[i]
+			return s.Columns[c].Text[i]
 		})
 	}
 	for k, name := range names {
@@ -339,7 +319,7 @@ func (s *Sheet) String() string {
 		line := ""
 		for k, cell := range row {
 			pad := strings.Repeat(" ", widths[k]-utf8.RuneCountInString(cell))
-			if k == 0 || columns[k-1] >= 0 && s.columns[columns[k-1]].values == nil {
+			if k == 0 || columns[k-1] >= 0 && s.Columns[columns[k-1]].Values == nil {
 				cell += pad
 			} else {
 				cell = pad + cell
@@ -369,13 +349,13 @@ const tableStyle = `#ID table{border-collapse:collapse;font-variant-numeric:tabu
 	`#ID tfoot td,#ID tfoot th{font-weight:400;opacity:.8;border-bottom:0}#ID tfoot tr:first-child>*{border-top:2px solid rgba(128,128,128,.6)}` +
 	`#ID [aria-sort]{cursor:pointer}#ID [aria-sort=ascending]::after{content:" ▲"}#ID [aria-sort=descending]::after{content:" ▼"}`
 
-// html is the table for a page: all that can be read is there without a script,
+// HTML is the table for a page: all that can be read is there without a script,
 // which sorts. Each order of a long table comes with the few rows of it that are
 // shown, so that it is no longer than a short one.
-func (s *Sheet) html() string {
+func (s *Table) HTML() string {
 	columns := s.shownColumns()
 	class := func(c int) string {
-		if c >= 0 && s.columns[c].values == nil {
+		if c >= 0 && s.Columns[c].Values == nil {
 			return ` class="t"`
 		}
 		return ""
@@ -384,7 +364,7 @@ func (s *Sheet) html() string {
 		return "<" + tag + attributes + ">" + html.EscapeString(text) + "</" + tag + ">"
 	}
 	names, lines := s.foot()
-	lead := names != nil && !s.columns[0].number // the foot's names need a column
+	lead := names != nil && !s.Columns[0].Number // the foot's names need a column
 	var b strings.Builder
 	b.WriteString("<table>" + cell("caption", "", s.caption()) + "<thead><tr>")
 	if lead {
@@ -395,7 +375,7 @@ func (s *Sheet) html() string {
 			b.WriteString(cell("th", "", "…"))
 			continue
 		}
-		b.WriteString(cell("th", ` scope="col"`+class(c), clip(s.columns[c].name)))
+		b.WriteString(cell("th", ` scope="col"`+class(c), clip(s.Columns[c].Name)))
 	}
 	b.WriteString("</tr></thead>\n<tbody>")
 	row := func(i int) (cells []string) {
@@ -404,12 +384,12 @@ func (s *Sheet) html() string {
 			case i < 0 || c < 0:
 				cells = append(cells, "…")
 			default:
-				cells = append(cells, clip(s.columns[c].text[i]))
+				cells = append(cells, clip(s.Columns[c].Text[i]))
 			}
 		}
 		return cells
 	}
-	for _, i := range shownRows(rowNumbers(s.rows())) {
+	for _, i := range shownRows(rowNumbers(s.Rows())) {
 		b.WriteString("<tr>")
 		if lead {
 			b.WriteString("<td></td>")
@@ -451,7 +431,7 @@ func (s *Sheet) html() string {
 
 // orders is what the script needs to sort a table that is cut: for each shown column
 // the rows at the ends of both orders, and what is in these rows.
-func (s *Sheet) orders(columns []int, row func(i int) []string, lead bool) []byte {
+func (s *Table) orders(columns []int, row func(i int) []string, lead bool) []byte {
 	kept := map[int][]string{}
 	orders := make([][2][]int, len(columns)) // upwards and downwards
 	for k, c := range columns {

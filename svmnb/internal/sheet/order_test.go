@@ -1,4 +1,4 @@
-package svmnb
+package sheet
 
 import (
 	"math"
@@ -17,8 +17,8 @@ func TestTableOrders(t *testing.T) {
 			rapid.Just(math.NaN()), rapid.Just(math.Inf(1)), rapid.Just(math.Inf(-1)))
 		values := rapid.SliceOfN(value, 1, 30).Draw(t, "values")
 		down := rapid.Bool().Draw(t, "down")
-		s := &Sheet{}
-		s.numbers("x", values)
+		s := &Table{}
+		s.Numbers("x", values)
 		order := s.order(0, down)
 		seen := map[int]bool{}
 		for k, i := range order {
@@ -40,7 +40,7 @@ func TestTableOrders(t *testing.T) {
 				largest = max(largest, math.Abs(v))
 			}
 		}
-		for i, text := range s.columns[0].text {
+		for i, text := range s.Columns[0].Text {
 			v := values[i]
 			got, err := strconv.ParseFloat(strings.NewReplacer("−", "-", "∞", "Inf").Replace(text), 64)
 			switch {
@@ -56,6 +56,6 @@ func TestTableOrders(t *testing.T) {
 				t.Fatalf("%v shows as %q", v, text)
 			}
 		}
-		_, _ = s.String(), s.html() // nothing panics
+		_, _ = s.String(), s.HTML() // nothing panics
 	})
 }

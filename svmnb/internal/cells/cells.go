@@ -1,4 +1,5 @@
-package svmnb
+// Package cells says things to the reader of a notebook cell.
+package cells
 
 import (
 	"fmt"
@@ -8,9 +9,9 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/words"
 )
 
-// must ends a notebook cell with the message and no stack trace; elsewhere it
+// Must ends a notebook cell with the message and no stack trace; elsewhere it
 // panics, as Go's Must functions do.
-func must(err error) {
+func Must(err error) {
 	if !gonbui.IsNotebook {
 		panic(err)
 	}
@@ -19,8 +20,8 @@ func must(err error) {
 	os.Exit(1)
 }
 
-// warn says something that a reader must not miss.
-func warn(msg string) {
+// Warn says something that a reader must not miss.
+func Warn(msg string) {
 	if gonbui.IsNotebook {
 		gonbui.DisplayMarkdown("> ⚠️ " + words.Markdown(msg))
 		gonbui.Sync() // or the end of the cell may be faster
