@@ -75,7 +75,7 @@ func gallery(of func(*datasets.Dataset) *datasets.Dataset) []room {
 		)).NoiseVariance(0.1).MustFit()
 	})
 	return []room{
-		{"Classifiers", "`fit` is `svmnb.Classify(datasets.Moons(120, 0.2, 42)).Kernel(kernels.RBF(1.2)).C(2).MustFit()`, `cancer` one of 30 features, `iris` and `petals` of three classes with four features and with two.", []exhibit{
+		{"Classifiers", "`fit` is `svmnb.Classify(datasets.Moons(120, 0.2, 42)).Kernel(kernels.RBF(1.2)).C(2).MustFit()`. `cancer` is a fit of 30 features. `iris` and `petals` are fits of three classes, with four features and with two.", []exhibit{
 			{"margins", "Margins", "svmnb.Margins.Of(fit())", func() (*svmnb.Chart, error) { return svmnb.Margins.Of(fit()) }},
 			{"scores", "Margins", "svmnb.Margins.Of(cancer())", func() (*svmnb.Chart, error) { return svmnb.Margins.Of(cancer()) }},
 			{"margins-over", "MarginsOver", "svmnb.MarginsOver(0, 1).Of(cancer())", func() (*svmnb.Chart, error) { return svmnb.MarginsOver(0, 1).Of(cancer()) }},
@@ -85,7 +85,7 @@ func gallery(of func(*datasets.Dataset) *datasets.Dataset) []room {
 			{"alphas", "Alphas", "svmnb.Alphas.Of(fit())", func() (*svmnb.Chart, error) { return svmnb.Alphas.Of(fit()) }},
 			{"kernel-matrix", "KernelMatrix", "svmnb.KernelMatrix().Of(iris())", func() (*svmnb.Chart, error) { return svmnb.KernelMatrix().Of(iris()) }},
 		}},
-		{"How a solver ran", "`chunked` is `fit` by `solvers.Chunking{Initial: 10, M: 15}`.", []exhibit{
+		{"How a solver ran", "`chunked` is `fit` solved by `solvers.Chunking{Initial: 10, M: 15}`.", []exhibit{
 			{"kkt", "KKT", "svmnb.KKT.Of(fit())", func() (*svmnb.Chart, error) { return svmnb.KKT.Of(fit()) }},
 			{"gap", "Gap", "svmnb.Gap.Of(fit())", func() (*svmnb.Chart, error) { return svmnb.Gap.Of(fit()) }},
 			{"rate", "Rate", "svmnb.Rate.Of(fit())", func() (*svmnb.Chart, error) { return svmnb.Rate.Of(fit()) }},
@@ -102,7 +102,7 @@ func gallery(of func(*datasets.Dataset) *datasets.Dataset) []room {
 				return svmnb.CoordinateAscent([2][2]float64{{1, -0.6}, {-0.6, 1}}, [2]float64{}, [2]float64{2, -2}).Chart()
 			}},
 		}},
-		{"How good it is, and which to choose", "`calibrated` is `fit` with probabilities, `search` one over C and gamma, `moons` the description of `fit`, `few` that of thirty points, `folds` are `svmnb.StratifiedKFold(5, 1)`.", []exhibit{
+		{"How good it is, and which to choose", "`c` is `fit` with probabilities, and `s` is a search over C and gamma. `moons` is the description of `fit`, and `few` a description with thirty points. `folds` is `svmnb.StratifiedKFold(5, 1)`.", []exhibit{
 			{"confusion", "Confusion", "svmnb.Confusion.Of(iris())", func() (*svmnb.Chart, error) { return svmnb.Confusion.Of(iris()) }},
 			{"roc", "ROC", "svmnb.ROC.Of(fit())", func() (*svmnb.Chart, error) { return svmnb.ROC.Of(fit()) }},
 			{"reliability", "Reliability", "svmnb.Reliability.Of(c)", func() (*svmnb.Chart, error) {
@@ -125,7 +125,7 @@ func gallery(of func(*datasets.Dataset) *datasets.Dataset) []room {
 				return svmnb.MustValidationCurve(moons, folds, "gamma", svmnb.Log2(-7, 7, 2)...).Chart()
 			}},
 		}},
-		{"Regression and Gaussian processes", "`sinc` is a `Regressor`, `motorcycle` a `Process`, `gp` its fit, `co2` the fit of a kernel that is a sum.", []exhibit{
+		{"Regression and Gaussian processes", "`sinc` is a `Regressor`. `motorcycle` is a `Process`, and `gp` is its fit. `co2` is the fit of a Gaussian process whose kernel is a sum.", []exhibit{
 			{"tube", "Tube", "svmnb.Tube.Of(sinc.MustFit())", func() (*svmnb.Chart, error) { return svmnb.Tube.Of(sinc.MustFit()) }},
 			{"posterior", "Posterior", "svmnb.Posterior.Of(gp())", func() (*svmnb.Chart, error) { return svmnb.Posterior.Of(gp()) }},
 			{"samples", "PosteriorSamples", "svmnb.PosteriorSamples(5, 1).Of(gp())", func() (*svmnb.Chart, error) { return svmnb.PosteriorSamples(5, 1).Of(gp()) }},
@@ -238,14 +238,17 @@ func galleryCommand(ctx context.Context, s *session, args []string) error {
 
 const galleryHead = `# Gallery
 
-Every figure of package ` + "`svmnb`" + `, with the line that makes it a chart. In a notebook
-` + "`fit.Show(svmnb.Margins, svmnb.Gap)`" + ` shows figures one below the other,
-` + "`svmnb.Dashboard(fit, svmnb.Margins, svmnb.Gap).Show()`" + ` side by side, and
-` + "`svmnb.Multiples(svmnb.Margins, a, b, c).Show()`" + ` one figure of several fits. There
-they are alive: the pointer finds the numbers, the legend hides and shows, the toolbox
-zooms and saves, and the colours follow the page into the dark. What can be listed has
-a table, ` + "`svmnb.Table(fit).Show()`" + `.
+This page shows every figure of package ` + "`svmnb`" + `, with the line that makes it a chart. In a
+notebook there are three ways to show figures:
 
-The images are drawn by ` + "`go run ./notebooks gallery`" + `, without a browser;
-[adding a figure](adding-a-figure.md) says how another one comes here.
+- ` + "`fit.Show(svmnb.Margins, svmnb.Gap)`" + ` shows them one below the other;
+- ` + "`svmnb.Dashboard(fit, svmnb.Margins, svmnb.Gap).Show()`" + ` shows them side by side;
+- ` + "`svmnb.Multiples(svmnb.Margins, a, b, c).Show()`" + ` shows one figure of several fits.
+
+Figures in a notebook are interactive: the pointer shows the numbers, the legend hides and shows
+series, the toolbox zooms and saves, and the colours follow a light or dark page. Anything that can
+be listed also has a table, ` + "`svmnb.Table(fit).Show()`" + `.
+
+` + "`go run ./notebooks gallery`" + ` draws the images, without a browser.
+[Adding a figure](adding-a-figure.md) explains how to add one to this page.
 `
