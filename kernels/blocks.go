@@ -269,7 +269,7 @@ func (f *formula) centre(p *points, which []int32) {
 	if f.sparse {
 		for _, s := range f.spaces {
 			if !slices.Equal(s.cols, firstInts(p.d)) {
-				s.to = whither(s.cols)
+				s.to = placesOf(s.cols)
 			}
 		}
 		return

@@ -212,17 +212,18 @@ func (g *Gradient) Contract(dst []float64, weights func(i int) []float64) []floa
 	return dst
 }
 
-// contracted is how many rows are contracted between two times that weights are
-// asked for: enough to share, few enough for their weights to stay in a cache.
+// contracted is how many rows of weights are read before they are contracted: enough for
+// several goroutines, few enough to stay in a cache.
 const contracted = 32
 
-// contraction is memory of one goroutine.
+// contraction is the memory of one goroutine.
 type contraction struct {
 	v, grad, x []float64
 	work       work
 }
 
-// contract sets sum to the share of row i up to the diagonal, and of its column.
+// contract sets sum to what row i up to the diagonal, and the column with the same entries,
+// add to the result.
 func (g *Gradient) contract(c *contraction, sum []float64, i int, w []float64) {
 	if c.v == nil {
 		c.v, c.grad, c.x = make([]float64, g.n), make([]float64, g.params*g.n), make([]float64, g.p.d)
@@ -235,7 +236,7 @@ func (g *Gradient) contract(c *contraction, sum []float64, i int, w []float64) {
 	}
 }
 
-// A gradientRower is a rower that knows derivatives too. Those of m kernel values
+// A gradientRower computes kernel values and their derivatives. The derivatives of m values
 // are m by the first hyperparameter, then m by the second, and so on.
 type gradientRower interface {
 	// row sets v[j] to K(x, point j) and grad[p·len(v) + j] to its derivatives

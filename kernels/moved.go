@@ -2,12 +2,11 @@ package kernels
 
 import "slices"
 
-// farOut is how many times as large as about their middle the diagonal of K has to be
-// for a matrix to be worth having twice: below, rounding takes at most three digits.
+// farOut is how many times as large the diagonal of K has to be as that of C for C to be
+// worth its memory. Where it is less, rounding takes at most three digits.
 const farOut = 1000
 
-// mostWritten is how many numbers sparse points may be, zeros counted, to be looked at
-// one by one for this.
+// mostWritten bounds the numbers of sparse points, zeros counted, that Centred looks at.
 const mostWritten = 1 << 30
 
 // Centred returns the matrix C of the same kernel over the points less their means,
@@ -16,9 +15,9 @@ const mostWritten = 1 << 30
 //	K_ij = C_ij + h_i + h_j,
 //
 // or nil where there is no such C or its values are not much smaller than those of K.
-// A programme whose s'α is given has the same solutions with both. Features of 10⁴ ± 1
-// make kernel values of 10⁸, of which a solver needs the differences, of size 1: of K it
-// gets them with the rounding of 10⁸, of C with that of 1.
+// A programme whose s'α is given has the same solutions with both, but C rounds less.
+// Features of 10⁴ ± 1 make kernel values of about 10⁸, and a solver needs their
+// differences, of about 1: from K these have the rounding error of 10⁸, from C that of 1.
 //
 // There is a C for [Linear] kernels, their sums and multiples, also with kernels of
 // x − z or a constant. Of sparse points a feature keeps its origin where most points do
@@ -92,8 +91,9 @@ func offset(k Kernel, x, mean []float64) (h float64, linear, ok bool) {
 	return 0, false, known && in.distance
 }
 
-// middle returns the means of the features, of sparse points 0 for those that most do not
-// have; nil if all are 0.
+// middle returns the means of the features, or nil where all are 0. Of sparse points, a
+// feature that most of them do not have counts as 0, and the mean of others is over the
+// points that have it.
 func (p *points) middle() []float64 {
 	mean := make([]float64, p.d)
 	n := float64(p.n)
@@ -127,8 +127,8 @@ func (p *points) middle() []float64 {
 	return mean
 }
 
-// lessSparse returns the points in the order of place less the mean: features with a mean
-// are then those of every point.
+// lessSparse returns the points less the mean, in the order of place. Every point then has
+// the features whose mean is not 0.
 func (p *points) lessSparse(place []int32, mean []float64) CSR {
 	out := CSR{D: p.d, Start: make([]int, 1, p.n+1)}
 	var moving []int32

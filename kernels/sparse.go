@@ -14,10 +14,10 @@ import (
 // in all others. datasets.CSR is the same type.
 type CSR = csr.Rows
 
-// columnsOf returns the features cols of all points.
+// columnsOf returns the points with the features cols only.
 func columnsOf(x CSR, cols []int) CSR {
 	c := CSR{Start: make([]int, 1, len(x.Start)), D: len(cols)}
-	to := whither(cols)
+	to := placesOf(cols)
 	value := make([]float64, len(cols))
 	for i := range x.N() {
 		from := len(c.Index)
@@ -35,8 +35,8 @@ func columnsOf(x CSR, cols []int) CSR {
 	return c
 }
 
-// whither says for each of the chosen columns where it goes.
-func whither(cols []int) map[int32][]int32 {
+// placesOf returns, for each feature that is in cols, the places where it is.
+func placesOf(cols []int) map[int32][]int32 {
 	to := make(map[int32][]int32, len(cols))
 	for k, c := range cols {
 		to[int32(c)] = append(to[int32(c)], int32(k))
@@ -44,7 +44,7 @@ func whither(cols []int) map[int32][]int32 {
 	return to
 }
 
-// checkCSR returns a *DataError for what does not fit.
+// checkCSR returns a *DataError for an x that is no CSR of finite numbers.
 func checkCSR(arg string, x CSR) error {
 	if x.N() == 0 {
 		return &DataError{arg, -1, -1, 0, "there are no points: give at least one"}
@@ -65,8 +65,8 @@ func checkCSR(arg string, x CSR) error {
 	return nil
 }
 
-// checkSparse is checkPoints for sparse points: a kernel that has a domain sees
-// some of them at a time, written out.
+// checkSparse is checkPoints for sparse points. A kernel with a domain is asked about some
+// points at a time, written out with their zeros.
 func checkSparse(k Kernel, arg string, x CSR) error {
 	if err := checkCSR(arg, x); err != nil {
 		return err
@@ -94,10 +94,10 @@ func checkSparse(k Kernel, arg string, x CSR) error {
 	return nil
 }
 
-// sparsePoints is a CSR whose points change places.
+// sparsePoints is a CSR whose points can be exchanged.
 type sparsePoints struct {
 	CSR
-	at []int32 // which of them stands where
+	at []int32 // by place: the point that stands there
 }
 
 func (p *points) entries(j int) (index []int32, value []float64) {
@@ -114,7 +114,7 @@ func newSparsePoints(x CSR) *points {
 	return &points{n: x.N(), d: x.D, sparse: s}
 }
 
-// byColumns sets feature k of the point that stands at j to columns[k·n+j].
+// byColumns sets columns[k·n+j] to feature k of the point at place j.
 func (s *sparsePoints) byColumns(columns []float64) {
 	n := s.N()
 	tasks := (n + block - 1) / block
@@ -132,21 +132,22 @@ func (s *sparsePoints) byColumns(columns []float64) {
 	})
 }
 
-// Products by compressed rows take less time than products of matrices where fewer
-// than this share of the features are not 0, whatever the instructions.
+// Where fewer than sparseShare of the numbers are not 0, products of compressed rows take
+// less time than products of matrices, on every set of instructions. With fewer than
+// sparseFeatures features the difference does not matter.
 const (
 	sparseShare    = 0.25
-	sparseFeatures = 16 // at least, for it to matter
+	sparseFeatures = 16
 )
 
-// mostlyZero says whether n points of d features, so many numbers of which are not 0,
-// are better kept without zeros.
+// mostlyZero reports whether n points of d features are better kept without their zeros.
+// filled is how many of their numbers are not 0.
 func mostlyZero(n, d, filled int) bool {
 	return d >= sparseFeatures && float64(filled) < sparseShare*float64(n)*float64(d)
 }
 
-// withoutZeros returns a copy of points of d features by compressed rows, which start
-// at start.
+// withoutZeros returns a copy of points of d features by compressed rows, of which start is
+// known.
 func withoutZeros(x source, d int, start []int) CSR {
 	n := len(start) - 1
 	c := CSR{Start: start, Index: make([]int32, start[n]), Value: make([]float64, start[n]), D: d}
@@ -166,7 +167,7 @@ func withoutZeros(x source, d int, start []int) CSR {
 	return c
 }
 
-// all returns the points that rowers are made for, each valid until the next.
+// all returns all points, in the order of their places. Each is valid until the next.
 func (p *points) all() iter.Seq2[int, []float64] {
 	return func(yield func(int, []float64) bool) {
 		x := make([]float64, p.d)
@@ -178,10 +179,10 @@ func (p *points) all() iter.Seq2[int, []float64] {
 	}
 }
 
-// sparseInnerRower is for functions of x·z or ‖x − z‖² of sparse points. A
-// distance is ‖x‖² + ‖z‖² − 2x·z, all summed over the features in their order,
-// so that of equal points nothing is left. Of points that are near each other and far
-// from the origin it is summed from differences, which do not cancel.
+// sparseInnerRower is for functions of x·z or ‖x − z‖² of sparse points. A distance is
+// ‖x‖² + ‖z‖² − 2x·z. All three are summed over the features in the same order, so that
+// equal points are at distance 0. Where the points are near each other and far from the
+// origin this would cancel, and the distance is summed from differences instead.
 type sparseInnerRower struct {
 	inner
 	p    *points
@@ -232,10 +233,10 @@ func (r *sparseInnerRower) row(dst, x []float64, w *work) {
 	r.of(dst)
 }
 
-// near is below what share of ‖x‖² + ‖z‖² a distance would lose more than ten bits.
+// near is the share of ‖x‖² + ‖z‖² below which a distance would lose more than ten bits.
 const near = 0x1p-10
 
-// squared returns ‖x − z‖² of x, written out, and the entries of z.
+// squared returns ‖x − z‖² from differences, for x written out and the entries of z.
 func (r *sparseInnerRower) squared(x []float64, index []int32, value []float64) float64 {
 	sum, next := 0.0, 0
 	for c, v := range x {
@@ -264,8 +265,7 @@ func (r *sparseInnerRower) self(x []float64, w *work) float64 {
 
 func (r *sparseInnerRower) swap(s, t int) { r.norm[s], r.norm[t] = r.norm[t], r.norm[s] }
 
-// sparseLoopRower is for functions of any other sum over the features, of one
-// point at a time, written out.
+// sparseLoopRower is a loopRower for sparse points. It writes out one point at a time.
 type sparseLoopRower struct{ loopRower }
 
 func (r *sparseLoopRower) row(dst, x []float64, w *work) {
@@ -281,11 +281,11 @@ func (r *sparseLoopRower) row(dst, x []float64, w *work) {
 // mostFeatures bounds the memory of one sparse point written out: 1 GiB.
 const mostFeatures = 1 << 27
 
-// NewSparseGram is [NewGram] for sparse points, which it keeps without copying
-// them: the caller does not change them. Nothing is written out but a point or
-// two at a time. A kernel that is a function of x·z or of ‖x − z‖² costs as many
-// steps as there are values that are not 0, with a distance from
-// ‖x‖² + ‖z‖² − 2x·z; any other costs what it does for points written out.
+// NewSparseGram is [NewGram] for sparse points. It does not copy them, so the caller must
+// not change them, and writes out no more than two points at a time. A row of a kernel that
+// is a function of x·z or of ‖x − z‖² takes as many steps as there are numbers that are not
+// 0; distances come from ‖x‖² + ‖z‖² − 2x·z. A row of any other kernel takes as long as for
+// points written out.
 func NewSparseGram(k Kernel, x CSR, cacheBytes int64) (g *Gram, err error) {
 	defer panics.Recover(&err, func() string { return "the kernel " + describe(k) })
 	if err := check(k); err != nil {
@@ -297,13 +297,12 @@ func NewSparseGram(k Kernel, x CSR, cacheBytes int64) (g *Gram, err error) {
 	if x.D > mostFeatures {
 		return nil, &DataError{"x", -1, -1, float64(x.D), fmt.Sprintf("there are %d features, and a point written out takes %.3g GiB; the limit is %d features: number those that occur from 1 on, or hash them", x.D, float64(x.D)/(1<<27), mostFeatures)}
 	}
-	// An entry takes 12 bytes, and with its copy for blocks about three numbers.
+	// An entry takes 12 bytes. With its copy for products that is about three numbers.
 	perPoint := 3*len(x.Index)/x.N() + 1
 	return newGram(k, x.N(), x.D, perPoint, cacheBytes, func() *points { return newSparsePoints(x) })
 }
 
-// AgainstSparse is [Against] for sparse points, which it keeps without copying
-// them; there may be none.
+// AgainstSparse is [Against] for sparse points. It does not copy them; there may be none.
 func AgainstSparse(k Kernel, basis CSR) *Basis {
 	if err := check(k); err != nil {
 		panic(err)

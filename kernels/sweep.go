@@ -13,12 +13,12 @@ import (
 // them no longer than the call. It is how a method reads the whole matrix, for a
 // factorisation or a product with vectors.
 //
-//   - Where height is 0, do gets each row whole: rows has one, j is 0.
-//   - Where height is 1, it gets each row up to the diagonal, i + 1 entries.
-//   - Else it gets blocks of at most so many rows, for a method that lays the matrix out
-//     in another way. The i of a block of several rows is a multiple of height, and its
-//     rows have equally many columns. Every entry up to the diagonal comes once, some
-//     above it besides.
+//   - Where height is 0, each call has one row, whole.
+//   - Where height is 1, each call has one row up to the diagonal, i + 1 entries.
+//   - Where height is more, a call has a block of at most so many rows, for a method that
+//     does not keep the matrix by rows. All rows of a block have equally many columns, and
+//     the first row of a block of several is a multiple of height. Every entry up to the
+//     diagonal comes once; some above it come too.
 //
 // From 512 points on products of matrices in double precision give the values where they
 // can, which rounds them otherwise than Row; below, they have the bits of Row.
@@ -56,11 +56,11 @@ func (g *Gram) Sweep(ctx context.Context, height int, do func(i, j int, rows [][
 	})
 }
 
-// sweptInBlocks is from how many points on products of matrices pay.
+// sweptInBlocks is the number of points from which on products of matrices are faster.
 const sweptInBlocks = 512
 
-// compute calls do with the kernel values of the point that stands at t and the
-// first length(t) points, for t < rows. length does not decrease.
+// compute calls do, for each place t < rows, with the kernel values of the point there and
+// the points at the first length(t) places. length does not decrease with t.
 func (g *Gram) compute(ctx context.Context, rows int, length func(t int) int, do func(t int, row []float64)) error {
 	if rows >= sweptInBlocks && inBlocks(g).sweeps {
 		return g.computeInBlocks(ctx, rows, length, do)
@@ -87,12 +87,12 @@ func (g *Gram) compute(ctx context.Context, rows int, length func(t int) int, do
 	return err
 }
 
-// sweptRows bounds how many values of a few rows are held before they are given
-// away: they stay in the second-level cache.
+// sweptRows bounds the entries of the rows that a goroutine computes together. They stay in
+// the second-level cache until do reads them.
 const sweptRows = 1 << 17
 
-// onTheRight lays the first n points of g out, and says where which stands. It is no
-// method, so that cells need not compile the methods of what it returns (see tier).
+// onTheRight returns the points at the first n places as chunks, and the list of all places.
+// It is no method, so that cells need not compile the methods of what it returns (see tier).
 func onTheRight(g *Gram, n int) (p *packed[float64], stands []int32) {
 	p = &packed[float64]{f: inBlocks(g).f}
 	stands = make([]int32, g.n)
@@ -103,6 +103,7 @@ func onTheRight(g *Gram, n int) (p *packed[float64], stands []int32) {
 	return p, stands
 }
 
+// computeInBlocks is compute by products of matrices.
 func (g *Gram) computeInBlocks(ctx context.Context, rows int, length func(t int) int, do func(t int, row []float64)) error {
 	p, stands := onTheRight(g, length(rows-1))
 	strip := max(8, min(leftStrip, sweptRows/g.n/8*8))
@@ -142,13 +143,14 @@ func (g *Gram) computeInBlocks(ctx context.Context, rows int, length func(t int)
 	return err
 }
 
-// sweepsBlocks reports whether blocks of so many rows are computed as such: where rows are
-// not kept, and products of matrices give them.
+// sweepsBlocks reports whether Sweep computes blocks of so many rows as they are wanted:
+// where rows are not kept and products of matrices give them. Else a block is a row.
 func (g *Gram) sweepsBlocks(height int) bool {
 	_, kept := g.store.(*dense)
 	return !kept && g.n >= sweptInBlocks && height <= leftStrip && inBlocks(g).sweeps && slices.IsSorted(g.order)
 }
 
+// sweepBlocks is Sweep by blocks.
 func (g *Gram) sweepBlocks(ctx context.Context, height int, do func(i, j int, rows [][]float64)) error {
 	p, stands := onTheRight(g, g.n)
 	strip := height * max(1, blockRows/height)
@@ -181,10 +183,11 @@ func (g *Gram) sweepBlocks(ctx context.Context, height int, do func(i, j int, ro
 	return err
 }
 
-// blockRows is how many rows of blocks are computed together, or a few less.
+// blockRows is about how many rows of blocks a goroutine computes together.
 const blockRows = 64
 
-// complete computes the rows that are not there yet, each up to the diagonal.
+// complete computes the rows that are still to do, each up to the diagonal, and fills in the
+// rest by symmetry.
 func (m *dense) complete(ctx context.Context) error {
 	g, todo := m.g, m.todo
 	if todo == 0 {

@@ -1,8 +1,10 @@
 package solvers
 
-import "context"
+import (
+	"context"
 
-import "github.com/svmnb/svmnb/internal/rows"
+	"github.com/svmnb/svmnb/internal/rows"
+)
 
 // Blocks is a Matrix that computes many kernel values at once for far less than
 // one after the other. Package blocks solves on it.
@@ -25,8 +27,8 @@ type Blocks interface {
 	// AddTo returns context.Cause(ctx) within a second after ctx has ended; dst then has
 	// a part of the sum.
 	AddTo(ctx context.Context, dst, slack []float64, on, idx []int, coef []float64, exact bool) error
-	// InBlocks reports whether that is so for this kernel; else it is better asked
-	// for rows, and nothing here is.
+	// InBlocks reports whether this is so for the kernel of the matrix. Where it is not, a
+	// method asks for rows and calls neither Among nor AddTo.
 	InBlocks() bool
 }
 
