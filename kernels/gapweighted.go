@@ -13,8 +13,8 @@ type GapWeightedKernel struct {
 }
 
 func init() {
-	register("GapWeighted", ofNumbers(2, func(v []float64) Kernel { return GapWeighted(int(v[0]), v[1]) }))
-	register("GapWeighted.Raw()", ofNumbers(2, func(v []float64) Kernel { return GapWeighted(int(v[0]), v[1]).Raw() }))
+	register("GapWeighted", ofWhole(2, func(k int, v []float64) Kernel { return GapWeighted(k, v[0]) }))
+	register("GapWeighted.Raw()", ofWhole(2, func(k int, v []float64) Kernel { return GapWeighted(k, v[0]).Raw() }))
 }
 
 // GapWeighted returns the kernel of strings whose features are the subsequences

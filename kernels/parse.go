@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -176,4 +177,14 @@ func ofNumbers(count int, construct func(v []float64) Kernel) func(a arguments) 
 		}
 		return construct(a.numbers)
 	}
+}
+
+// ofWhole is a constructor of so many numbers, of which the first is a whole one.
+func ofWhole(count int, construct func(first int, rest []float64) Kernel) func(a arguments) Kernel {
+	return ofNumbers(count, func(v []float64) Kernel {
+		if v[0] != math.Trunc(v[0]) || math.Abs(v[0]) > math.MaxInt32 {
+			return nil
+		}
+		return construct(int(v[0]), v[1:])
+	})
 }

@@ -39,6 +39,11 @@ func TestParseRefuses(t *testing.T) {
 	if _, err := Parse("RBF(-1)"); !errors.As(err, new(*ParamError)) {
 		t.Errorf("RBF(-1): %v does not wrap a *ParamError", err)
 	}
+	for _, s := range []string{"Spectrum(2.5)", "Linear(1)", "RBF(1).Raw()"} { // no other form of a kernel
+		if _, err := Parse(s); err == nil || !strings.Contains(err.Error(), "number and kind") {
+			t.Errorf("%s: %v", s, err)
+		}
+	}
 }
 
 func TestParseKeepsEveryBit(t *testing.T) {

@@ -16,9 +16,7 @@ type PolynomialKernel struct {
 }
 
 func init() {
-	register("Polynomial", ofNumbers(3, func(v []float64) Kernel {
-		return Polynomial(int(v[0]), v[1], v[2])
-	}))
+	register("Polynomial", ofWhole(3, func(degree int, v []float64) Kernel { return Polynomial(degree, v[0], v[1]) }))
 }
 
 // Polynomial returns the kernel K(x, z) = (γ x·z + c)^degree, with the names of

@@ -12,8 +12,8 @@ type SpectrumKernel struct {
 }
 
 func init() {
-	register("Spectrum", ofNumbers(1, func(v []float64) Kernel { return Spectrum(int(v[0])) }))
-	register("Spectrum.Raw()", ofNumbers(1, func(v []float64) Kernel { return Spectrum(int(v[0])).Raw() }))
+	register("Spectrum", ofWhole(1, func(k int, _ []float64) Kernel { return Spectrum(k) }))
+	register("Spectrum.Raw()", ofWhole(1, func(k int, _ []float64) Kernel { return Spectrum(k).Raw() }))
 }
 
 // Spectrum returns the kernel of strings whose features are how often each
