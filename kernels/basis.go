@@ -21,7 +21,7 @@ type Basis struct {
 // A summer computes sums over a basis by products of matrices; nil where the kernel goes row
 // by row. It is an interface for the same reason as a tier.
 type summer interface {
-	// add is packed.add for the first m points of x.
+	// add is product.add for the first m points of x.
 	add(dst [][]float64, m int, x source, coef [][]float64, alone func(sums []float64, i int))
 }
 
@@ -185,8 +185,8 @@ func (b *Basis) times(dst [][]float64, m int, x source, coef [][]float64) {
 
 // sums is the summer of a Basis.
 type sums struct {
-	right packed[float64] // has the points of the basis on the right
-	reach []float64       // how far from the mean a point may be, by space
+	right product[float64] // has the points of the basis on the right
+	reach []float64        // how far from the mean a point may be, by space
 }
 
 func (s *sums) add(dst [][]float64, m int, x source, coef [][]float64, alone func(sums []float64, i int)) {
@@ -209,7 +209,7 @@ func newSums(k Kernel, p *points) summer {
 	}
 	f.sparse = p.sparse != nil
 	f.centre(p, which)
-	s := &sums{right: packed[float64]{f: f}}
+	s := &sums{right: product[float64]{f: f}}
 	norm, self, _ := s.right.extent(p.n, func(d *scratch[float64], from, to int) *strip[float64] {
 		d.left.lay(f, p, which[from:to])
 		return &d.left

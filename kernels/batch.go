@@ -10,18 +10,18 @@ import (
 )
 
 // This file computes kernel values of many pairs of points together. Points on the left,
-// in strips of up to 128, are multiplied with points on the right, in chunks of up to 768:
-// one product of two small matrices gives all their dot products, and a pass over these
-// makes kernel values of them (formula.go says how). Strips and chunks are shared among
-// goroutines. A packed has the points of both sides; a scratch is the memory of one
+// in strips of up to 128, are multiplied with points on the right, in packed strips of up
+// to 768: one product of two small matrices gives all their dot products, and a pass over
+// these makes kernel values of them (formula.go says how). The strips are shared among
+// goroutines. A product has the points of both sides; a scratch is the memory of one
 // goroutine.
 
-// The products of a strip and a chunk are still in the second-level cache when they become
+// The dot products of two strips are still in the second-level cache when they become
 // kernel values.
 const (
 	leftStrip  = 128
 	rightStrip = 768
-	sumStrip   = 192 // the least width of a chunk in a sum, if there are so many points
+	sumStrip   = 192 // the least width of a packed strip in a sum, if there are so many points
 )
 
 // source is where points come from. point returns point j: the one in memory, or a copy
@@ -39,7 +39,7 @@ func (t table) point(_ []float64, j int) []float64 { return t[j] }
 type feed[T simd.Float] func(s *strip[T], from, to int)
 
 // points returns the feed of a list of points of src.
-func (p *packed[T]) points(src source, which []int32) feed[T] {
+func (p *product[T]) points(src source, which []int32) feed[T] {
 	return func(s *strip[T], from, to int) { s.lay(p.f, src, which[from:to]) }
 }
 
@@ -281,8 +281,8 @@ func (s *strip[T]) matrix(f *formula, space int) simd.Matrix[T] {
 	return simd.Matrix[T]{Data: s.x[space], Rows: s.n, Cols: c, Stride: c}
 }
 
-// chunk is some points in the layout of a right matrix.
-type chunk[T simd.Float] struct {
+// packedStrip is some points in the layout of a right matrix.
+type packedStrip[T simd.Float] struct {
 	side
 	n      int
 	which  []int32
@@ -292,8 +292,8 @@ type chunk[T simd.Float] struct {
 	norms  []T              // ‖x − μ‖² in the first space, the only one of a Gaussian kernel
 }
 
-// pack fills the chunk with the points of a strip. Compressed rows are not copied.
-func (c *chunk[T]) pack(f *formula, s *strip[T]) {
+// pack fills the packed strip with the points of a strip. Compressed rows are not copied.
+func (c *packedStrip[T]) pack(f *formula, s *strip[T]) {
 	spaces := len(f.spaces)
 	if c.panels == nil {
 		c.panels, c.csr, c.side = make([]simd.Panels[T], spaces), make([]simd.CSR[T], spaces), newSide(spaces, s.n)
@@ -315,19 +315,19 @@ func (c *chunk[T]) pack(f *formula, s *strip[T]) {
 	}
 }
 
-// packed is points on the left and on the right, of which products are made.
-type packed[T simd.Float] struct {
-	f      *formula
-	chunks []chunk[T] // points on the right that stay for several calls
-	left   []strip[T] // points on the left of one call
+// product is points on the left and on the right, of which products are made.
+type product[T simd.Float] struct {
+	f     *formula
+	right []packedStrip[T] // points on the right that stay for several calls
+	left  []strip[T]       // points on the left of one call
 
 	mu     sync.Mutex
 	unused []*scratch[T]
 }
 
-// pack fills the chunks with n points.
-func (p *packed[T]) pack(n int, points feed[T]) {
-	p.eachChunk(n, func(d *scratch[T], c *chunk[T], from, to int) {
+// pack fills the packed strips with n points.
+func (p *product[T]) pack(n int, points feed[T]) {
+	p.eachPacked(n, func(d *scratch[T], c *packedStrip[T], from, to int) {
 		s := &d.left
 		if p.f.sparse {
 			s = &c.rows
@@ -337,24 +337,24 @@ func (p *packed[T]) pack(n int, points feed[T]) {
 	})
 }
 
-// packStrip fills the chunks with all points of a strip.
-func (p *packed[T]) packStrip(s *strip[T]) {
-	p.eachChunk(s.n, func(_ *scratch[T], c *chunk[T], from, to int) { c.pack(p.f, s.part(p.f, from, to)) })
+// packStrip fills the packed strips with all points of a strip.
+func (p *product[T]) packStrip(s *strip[T]) {
+	p.eachPacked(s.n, func(_ *scratch[T], c *packedStrip[T], from, to int) { c.pack(p.f, s.part(p.f, from, to)) })
 }
 
-func (p *packed[T]) eachChunk(n int, do func(d *scratch[T], c *chunk[T], from, to int)) {
+func (p *product[T]) eachPacked(n int, do func(d *scratch[T], c *packedStrip[T], from, to int)) {
 	count := (n + rightStrip - 1) / rightStrip
-	for len(p.chunks) < count {
-		p.chunks = append(p.chunks, chunk[T]{})
+	for len(p.right) < count {
+		p.right = append(p.right, packedStrip[T]{})
 	}
-	p.chunks = p.chunks[:count]
-	p.each(count, func(d *scratch[T], i int) { do(d, &p.chunks[i], i*rightStrip, min((i+1)*rightStrip, n)) })
+	p.right = p.right[:count]
+	p.each(count, func(d *scratch[T], i int) { do(d, &p.right[i], i*rightStrip, min((i+1)*rightStrip, n)) })
 }
 
 // scratch is the memory of one goroutine.
 type scratch[T simd.Float] struct {
 	left     strip[T]
-	right    chunk[T]
+	right    packedStrip[T]
 	products [][]T       // by space: those of the points on the left and on the right
 	rows     [][]T       // of kernel values
 	lanes    []T         // sparse points written out side by side; 0 between uses
@@ -376,12 +376,12 @@ func newScratch[T simd.Float](f *formula) *scratch[T] {
 }
 
 // each calls do for every task, on several goroutines. Each has a scratch of its own.
-func (p *packed[T]) each(tasks int, do func(d *scratch[T], task int)) {
+func (p *product[T]) each(tasks int, do func(d *scratch[T], task int)) {
 	_ = p.eachUntil(context.Background(), tasks, func(d *scratch[T], _, task int) { do(d, task) })
 }
 
 // eachUntil is each until ctx ends. worker is the number of the goroutine.
-func (p *packed[T]) eachUntil(ctx context.Context, tasks int, do func(d *scratch[T], worker, task int)) error {
+func (p *product[T]) eachUntil(ctx context.Context, tasks int, do func(d *scratch[T], worker, task int)) error {
 	own := make([]*scratch[T], threads(tasks))
 	p.mu.Lock()
 	for i := range own {
@@ -408,8 +408,9 @@ func share(workers, tasks int, do func(worker, task int)) {
 	_ = parallel.For(context.Background(), workers, tasks, do)
 }
 
-// multiply computes the dot products of all points of a strip with all of a chunk.
-func (d *scratch[T]) multiply(f *formula, left *strip[T], c *chunk[T]) {
+// multiply computes the dot products of all points of a strip with all points of a packed
+// strip.
+func (d *scratch[T]) multiply(f *formula, left *strip[T], c *packedStrip[T]) {
 	for len(d.products) < len(f.spaces) {
 		d.products = append(d.products, make([]T, leftStrip*rightStrip))
 	}
@@ -444,9 +445,9 @@ func (d *scratch[T]) multiplySparse(products []T, left *simd.CSR[T], columns, m 
 	}
 }
 
-// row returns the kernel values of point r of a strip with all points of a chunk. multiply
-// has to come before; row overwrites the products of the point.
-func (d *scratch[T]) row(f *formula, left *strip[T], r int, c *chunk[T]) []T {
+// row returns the kernel values of point r of a strip with all points of a packed strip.
+// multiply has to come before; row overwrites the dot products of the point.
+func (d *scratch[T]) row(f *formula, left *strip[T], r int, c *packedStrip[T]) []T {
 	row := d.products[0][r*c.n:][:c.n]
 	if t, ok := f.root.(innerTerm); ok && t.gamma > 0 {
 		simd.Gaussian(row, T(left.norm[0][r]), c.norms, T(t.gamma))
@@ -470,7 +471,7 @@ func (d *scratch[T]) row(f *formula, left *strip[T], r int, c *chunk[T]) []T {
 }
 
 // lay fills the strips on the left with n points.
-func (p *packed[T]) lay(n int, points feed[T]) {
+func (p *product[T]) lay(n int, points feed[T]) {
 	count := (n + leftStrip - 1) / leftStrip
 	for len(p.left) < count {
 		p.left = append(p.left, strip[T]{})
@@ -481,13 +482,13 @@ func (p *packed[T]) lay(n int, points feed[T]) {
 }
 
 // rows sets dst[k][j] to the kernel value of point k of the feed with point j of the
-// chunks.
-func (p *packed[T]) rows(dst [][]float32, points feed[T]) {
+// packed strips.
+func (p *product[T]) rows(dst [][]float32, points feed[T]) {
 	p.lay(len(dst), points)
 	count := (len(dst) + leftStrip - 1) / leftStrip
-	p.each(count*len(p.chunks), func(d *scratch[T], task int) {
+	p.each(count*len(p.right), func(d *scratch[T], task int) {
 		s, at := task%count, task/count
-		left, c := &p.left[s], &p.chunks[at]
+		left, c := &p.left[s], &p.right[at]
 		d.multiply(p.f, left, c)
 		for r := range left.n {
 			narrow(dst[s*leftStrip+r][at*rightStrip:], d.row(p.f, left, r, c))
@@ -496,7 +497,7 @@ func (p *packed[T]) rows(dst [][]float32, points feed[T]) {
 }
 
 // sum adds Σ_k coef[m][k]·K(x_r, z_k) to dst[m][r], for the points x of on and z of points.
-func (p *packed[T]) sum(dst [][]float64, on, points feed[T], coef [][]float64) {
+func (p *product[T]) sum(dst [][]float64, on, points feed[T], coef [][]float64) {
 	n := len(dst[0])
 	p.lay(len(coef[0]), points)
 	// About four tasks for each goroutine, whose width suits the product of matrices.
@@ -513,7 +514,7 @@ func (p *packed[T]) sum(dst [][]float64, on, points feed[T], coef [][]float64) {
 
 // mutual adds Σ_k coefB[k]·K(x_r, z_k) to dstA[r] and Σ_r coefA[r]·K(x_r, z_k) to dstB[k],
 // for the points x of a and z of b.
-func (p *packed[T]) mutual(dstA, dstB []float64, a, b feed[T], coefA, coefB []float64) {
+func (p *product[T]) mutual(dstA, dstB []float64, a, b feed[T], coefA, coefB []float64) {
 	p.lay(len(dstA), a)
 	tasks := (len(dstB) + rightStrip - 1) / rightStrip
 	// What each task adds to dstA. It is summed up at the end, in the order of the tasks, so
@@ -535,7 +536,7 @@ func (p *packed[T]) mutual(dstA, dstB []float64, a, b feed[T], coefA, coefB []fl
 
 // against calls do with the kernel values of the n points on the left and the points
 // from ≤ r < to of right, one strip after the other. rows[r] is of point at + r on the left.
-func (d *scratch[T]) against(p *packed[T], right feed[T], from, to, n int, do func(at int, rows [][]T)) {
+func (d *scratch[T]) against(p *product[T], right feed[T], from, to, n int, do func(at int, rows [][]T)) {
 	right(&d.left, from, to)
 	d.right.pack(p.f, &d.left)
 	for s := 0; s*leftStrip < n; s++ {
@@ -550,9 +551,9 @@ func (d *scratch[T]) against(p *packed[T], right feed[T], from, to, n int, do fu
 }
 
 // add adds Σ_j coef[k][j]·K(x_r, z_j) to dst[k][r], for the n points x of the feed and the
-// points z of the chunks. For a point whose ‖x − μ‖² in some space is beyond reach,
+// points z of the packed strips. For a point whose ‖x − μ‖² in some space is beyond reach,
 // products round too much; alone computes its sums.
-func (p *packed[T]) add(dst [][]float64, n int, points feed[T], coef [][]float64, reach []float64, alone func(sums []float64, r int)) {
+func (p *product[T]) add(dst [][]float64, n int, points feed[T], coef [][]float64, reach []float64, alone func(sums []float64, r int)) {
 	p.each((n+leftStrip-1)/leftStrip, func(d *scratch[T], task int) {
 		from := task * leftStrip
 		points(&d.left, from, min(from+leftStrip, n))
@@ -560,8 +561,8 @@ func (p *packed[T]) add(dst [][]float64, n int, points feed[T], coef [][]float64
 		d.sums = sized(d.sums, d.left.n*machines)
 		sums := d.sums
 		clear(sums)
-		for at := range p.chunks {
-			c := &p.chunks[at]
+		for at := range p.right {
+			c := &p.right[at]
 			d.multiply(p.f, &d.left, c)
 			for r := range d.left.n {
 				row := d.row(p.f, &d.left, r, c)

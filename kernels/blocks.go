@@ -128,7 +128,7 @@ func inBlocks(g *Gram) *blocks {
 // exact enough for all uses.
 func (b *blocks) choose(g *Gram) bool {
 	b.f.centre(g.p, g.place)
-	double := &tierOf[float64]{f: b.f, some: packed[float64]{f: b.f}}
+	double := &tierOf[float64]{f: b.f, some: product[float64]{f: b.f}}
 	strips := func(d *scratch[float64], from, to int) *strip[float64] {
 		d.left.lay(b.f, g.p, g.place[from:to])
 		return &d.left
@@ -149,7 +149,7 @@ func (b *blocks) choose(g *Gram) bool {
 	switch {
 	case !inRange(largest): // kernel values have no room in single precision
 	case single && all(norm, inRange) && all(self, func(s span) bool { return s.high <= mostSingle }):
-		b.quick = &tierOf[float32]{f: b.f, some: packed[float32]{f: b.f}, copies: true}
+		b.quick = &tierOf[float32]{f: b.f, some: product[float32]{f: b.f}, copies: true}
 		b.off = b.f.off(norm, most, 0x1p-24)
 	case b.f.within(norm, 0x1p-53, rowTolerance, self):
 		b.quick = double
@@ -304,7 +304,7 @@ const meanStrip = 32
 
 // extent returns, by space, the largest ‖x − μ‖² of n points and the range of x·x, and the
 // largest number of products in a dot product. strips returns some of the points.
-func (p *packed[T]) extent(n int, strips func(d *scratch[T], from, to int) *strip[T]) (norm []float64, self []span, most int) {
+func (p *product[T]) extent(n int, strips func(d *scratch[T], from, to int) *strip[T]) (norm []float64, self []span, most int) {
 	norm, self = make([]float64, len(p.f.spaces)), make([]span, len(p.f.spaces))
 	for s := range self {
 		self[s].low = math.Inf(1)

@@ -91,10 +91,11 @@ func (g *Gram) compute(ctx context.Context, rows int, length func(t int) int, do
 // the second-level cache until do reads them.
 const sweptRows = 1 << 17
 
-// onTheRight returns the points at the first n places as chunks, and the list of all places.
-// It is no method, so that cells need not compile the methods of what it returns (see tier).
-func onTheRight(g *Gram, n int) (p *packed[float64], stands []int32) {
-	p = &packed[float64]{f: inBlocks(g).f}
+// onTheRight returns the points at the first n places as packed strips, and the list of all
+// places. It is no method, so that cells need not compile the methods of what it returns
+// (see tier).
+func onTheRight(g *Gram, n int) (p *product[float64], stands []int32) {
+	p = &product[float64]{f: inBlocks(g).f}
 	stands = make([]int32, g.n)
 	for t := range stands {
 		stands[t] = int32(t)
@@ -121,7 +122,7 @@ func (g *Gram) computeInBlocks(ctx context.Context, rows int, length func(t int)
 		d.left.lay(p.f, g.p, stands[from:to])
 		longest := length(to - 1)
 		for at := 0; at*rightStrip < longest; at++ {
-			c := &p.chunks[at]
+			c := &p.right[at]
 			d.multiply(p.f, &d.left, c)
 			for r := range to - from {
 				copy(w.rows[r*g.n+at*rightStrip:], d.row(p.f, &d.left, r, c))
@@ -162,7 +163,7 @@ func (g *Gram) sweepBlocks(ctx context.Context, height int, do func(i, j int, ro
 		d.left.lay(p.f, g.p, stands[from:to])
 		rows := make([][]float64, to-from)
 		for j := 0; j < to; j += rightStrip {
-			c := &p.chunks[j/rightStrip]
+			c := &p.right[j/rightStrip]
 			d.multiply(p.f, &d.left, c)
 			for r := range rows {
 				rows[r] = d.row(p.f, &d.left, r, c)

@@ -30,8 +30,8 @@ type tier interface {
 // tierOf is the tier whose products are of numbers T.
 type tierOf[T simd.Float] struct {
 	f    *formula
-	all  *packed[T] // has all points on the right; nil before layOut
-	some packed[T]  // has the points of one call
+	all  *product[T] // has all points on the right; nil before layOut
+	some product[T]  // has the points of one call
 
 	// whole is a strip of all points, in the order of their indices. Where there is none,
 	// points are copied from the Gram whenever they are asked for. copies says to make it
@@ -64,7 +64,7 @@ func (t *tierOf[T]) layOut(g *Gram) bool {
 	if g.roomForCopy(2 * t.bytes()) {
 		t.ready(g)
 	}
-	t.all = &packed[T]{f: t.f}
+	t.all = &product[T]{f: t.f}
 	if t.whole != nil {
 		t.all.packStrip(t.whole)
 	} else {

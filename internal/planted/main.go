@@ -46,7 +46,7 @@ var bugs = []bug{
 	{"a row that was thrown out is still found", "kernels/gram.go", "m.at[e.Value.(*heldRow[T]).i] = nil", "", "./kernels", "TestGramProperties|TestMemoryLimit|TestLongRows"},
 	{"symmetry is used for the wrong row", "kernels/gram.go", "row[j] = m.rows[j][i]", "row[j] = m.rows[j][j]", "./kernels", "TestGramProperties|TestDenseCountsHalf"},
 	{"a kernel is taken for the one that it embeds", "kernels/kernels.go", "if f := t.Field(i); f.Anonymous &&", "if f := t.Field(i); !f.Anonymous &&", "./kernels", "TestUserKernels|TestEmbeddedHooksDoNotCount"},
-	{"a sum at the points of its terms takes one side", "kernels/accumulate.go", "b.mutually(g, dst[from:to], dst[to:], some, idx[to:], c, coef[to:])", "b.exactly(g, dst[to:], idx[to:], some, c)", "./kernels", "TestAddToTakesPairsOnce"},
+	{"a sum at the points of its terms takes one side", "kernels/addto.go", "b.mutually(g, dst[from:to], dst[to:], some, idx[to:], c, coef[to:])", "b.exactly(g, dst[to:], idx[to:], some, c)", "./kernels", "TestAddToTakesPairsOnce"},
 	{"coordinate descent does not clip", "solvers/coordinatedescent.go", "next := min(max(a-g/s.diag[i], lower), upper)", "next := max(a-g/s.diag[i], lower)", "./solvers", "TestCoordinateDescentReference|TestCoordinateDescentAtScale|TestFeaturesAgree"},
 	{"coordinate descent forgets the ridge", "solvers/coordinatedescent.go", "g += s.p.Ridge[i] * a", "g += 0 * a", "./solvers", "TestCoordinateDescentRidge|TestPassesOfCoordinateDescent"},
 	{"a tube's kink on the wrong side", "solvers/tubesmo.go", "s.noRise[k], s.noFall[k] = -e, e", "s.noRise[k], s.noFall[k] = e, -e", "./solvers", "TestCrossingZero|TestPairOfATube|TestTubeStart"},
