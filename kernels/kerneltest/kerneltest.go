@@ -30,7 +30,8 @@ type Points func(rng *rand.Rand) [][]float64
 // the rows of a Gram and a Basis. A finite sample can refute a kernel, not prove
 // one. Of a [kernels.Differentiable] it tests that With keeps and sets the
 // hyperparameters, and that the derivatives are those that central differences
-// give to a relative 1e-6.
+// give to a relative 1e-6. Of a [kernels.Spectral] it tests that frequencies give the
+// kernel on the average.
 //
 // The points are those of [Usual]. A kernel of a smaller domain, such as
 // non-negative features, brings its own.
@@ -90,6 +91,7 @@ var checks = []check{
 	{name: "Basis", ofPoints: basis},
 	{name: "Hyperparameters", ofKernel: hyperparameters},
 	{name: "Gradient", ofPoints: gradient},
+	{name: "Spectrum", ofPoints: spectrum},
 }
 
 func try(c check, k kernels.Kernel, gen []Points) error {
@@ -458,6 +460,33 @@ func gradient(k kernels.Kernel, x [][]float64) error {
 	}) {
 		if !(math.Abs(got-sum[p]) <= 1e-12*scale[p]) {
 			return fmt.Errorf("contracted, the derivative by ln %s is %v, by EvalGradient %v", d.Hyperparameters()[p].Name, got, sum[p])
+		}
+	}
+	return nil
+}
+
+// spectrum sees that the mean of cos ω·(x − z) over many frequencies is the kernel.
+func spectrum(k kernels.Kernel, x [][]float64) error {
+	const m = 10_000
+	if _, ok := k.(kernels.Spectral); !ok {
+		return nil
+	}
+	omega, _, err := kernels.Frequencies(k, len(x[0]), m, 1)
+	if err != nil {
+		return nil // it embeds another kernel, or is none for so many features
+	}
+	for j := range min(5, len(x)) {
+		mean := 0.0
+		for _, w := range omega {
+			phase := 0.0
+			for f, v := range w {
+				phase += v * (x[0][f] - x[j][f])
+			}
+			mean += math.Cos(phase) / m
+		}
+		// Six standard errors, and a little for draws that are nearly from the density.
+		if want := k.Eval(x[0], x[j]); !(math.Abs(mean-want) <= 6/math.Sqrt(m)+1e-3) {
+			return fmt.Errorf("frequencies give %.4f at points 0 and %d, Eval gives %.4f", mean, j, want)
 		}
 	}
 	return nil

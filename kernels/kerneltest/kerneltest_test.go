@@ -202,3 +202,23 @@ func TestOwnPoints(t *testing.T) {
 		t.Error("Σ min(x, z) passes for points of either sign")
 	}
 }
+
+// drawn is a Gaussian that draws its frequencies for another gamma.
+type drawn struct{ Gamma, Other float64 }
+
+func (k drawn) Eval(x, z []float64) float64 { return kernels.RBF(k.Gamma).Eval(x, z) }
+func (k drawn) Check() error                { return kernels.RBF(k.Gamma + k.Other).Check() }
+func (k drawn) String() string              { return "drawn()" }
+func (k drawn) AddFrequency(rng *rand.Rand, omega []float64) {
+	kernels.RBF(k.Other).AddFrequency(rng, omega)
+}
+
+func TestSpectrum(t *testing.T) {
+	c := check{name: "Spectrum", ofPoints: spectrum}
+	if err := try(c, drawn{0.5, 0.5}, nil); err != nil {
+		t.Error(err)
+	}
+	if err := try(c, drawn{0.5, 1}, nil); err == nil || !strings.Contains(err.Error(), "frequencies give") {
+		t.Errorf("frequencies of another gamma: %v", err)
+	}
+}
