@@ -3,6 +3,7 @@ package solvers
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/svmnb/svmnb/internal/rows"
 )
@@ -249,6 +250,11 @@ func (p *Problem) Moved(i int, a, t float64) float64 {
 	default:
 		return moved
 	}
+}
+
+// hasBox reports whether every α has an upper bound, so that the dual has a maximum.
+func (p *Problem) hasBox() bool {
+	return !slices.ContainsFunc(p.Upper, func(u float64) bool { return math.IsInf(u, 1) })
 }
 
 // worst is the largest KKT violation that Up and Low amount to: a point that can rise

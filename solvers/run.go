@@ -19,6 +19,7 @@ type run struct {
 	k        *rows.Checked // p.K, where its rows are checked
 	method   Method
 	stages   []Stage  // to come
+	staged   bool     // there was more than one
 	names    []string // of those before
 	budget   int      // the iteration at which the method hands over
 	start    []float64
@@ -249,6 +250,10 @@ func (r *run) conclude(status Status) {
 // step lets the method step once. A stage that fails hands over to the next.
 func (r *run) step(ctx context.Context) error {
 	switch done, err := r.st.Step(ctx); {
+	case errors.Is(err, ErrUnbounded) && (r.staged && r.p.Ridge != nil || r.p.hasBox()): // rounding may look like it
+		if !r.handOver() {
+			r.exhausted, r.stuck = true, true
+		}
 	case errors.Is(err, ErrUnbounded):
 		r.unbounded = true
 	case errors.Is(err, ErrDiverging):

@@ -130,6 +130,7 @@ func (r *run) prepare(ctx context.Context, p *Problem, m Method, s Settings, alp
 	r.flat2 = q.flatness()
 	if c, ok := m.(Chooser); ok {
 		r.stages = c.Choose(&q)
+		r.staged = len(r.stages) > 1
 	}
 }
 

@@ -86,6 +86,9 @@ func TestFoundByTheHarness(t *testing.T) {
 		{"ν-SVR, C = 1e18", real(tube.C(1e18).Nu(0.3)), true},
 		// Neither SMO nor the method that takes over gets on with kernel values of 10²⁰.
 		{"one class, kernel values of 1e20", one(OneClass(datasets.Blobs(40, 2, 2, 1)).Kernel(kernels.Scale(1e20, kernels.Linear())).Nu(0.15).Sample(-1)), true},
+		// With a ridge, or in a box, the dual has a maximum, however it looks to a step.
+		{"2-norm, a ridge below rounding", one(Classify(datasets.New([][]float64{{-2}, {-2}}, []float64{-1, 1})).Kernel(kernels.Polynomial(4, 25, 0)).C(1e7).TwoNorm()), true},
+		{"points at the origin", many(Classify(datasets.New([][]float64{{0}, {0}}, []float64{2, 3})).Kernel(kernels.Linear()).Augment(kernels.Radius).OneVsRest()), false},
 		// F has rounding of 10¹¹ here, so that a gap of 0 in it says nothing.
 		{"ν-SVC, a polynomial far off", one(far.Nu(0.45).Sample(-1)), true},
 		{"ν-SVR, C = 1", real(tube.C(1).Nu(0.3)), false},

@@ -173,9 +173,9 @@ func judge(p *problem, m method, o outcome) *complaint {
 		switch {
 		case !typed(o.err):
 			return complain("untyped error", "%v", o.err)
-		case standing && errors.Is(o.err, solvers.ErrUnsupported):
+		case standing && (errors.Is(o.err, solvers.ErrUnsupported) || errors.Is(o.err, solvers.ErrUnbounded) && p.Form != hardMargin):
 			return complain("the default refuses", "%v", o.err)
-		case o.audit == nil:
+		case o.audit == nil, errors.Is(o.err, solvers.ErrInaccurate), errors.Is(o.err, solvers.ErrBelowStart): // which say that it is no answer
 			return nil
 		}
 	}
@@ -314,6 +314,11 @@ func pick(seed, number uint64, p *problem) []method {
 		others = 1
 	}
 	for _, k := range rng.Perm(len(several))[:others] {
+		if n, ok := several[k].Method.(solvers.Needer); ok {
+			if needs := n.Needs(); needs.FixedBias && p.Bias == free || needs.Linear && p.kernel() == nil {
+				continue // it would get another problem
+			}
+		}
 		list = append(list, several[k])
 	}
 	return list
