@@ -87,8 +87,8 @@ func (m GradientAscent) Name() string {
 	return "gradient ascent (" + strings.Join(parts, ", ") + ")"
 }
 
-// Needs implements Needer.
-func (GradientAscent) Needs() Needs { return Needs{FixedBias: true} }
+// Needs implements Needer: with Relax the bias is free.
+func (m GradientAscent) Needs() Needs { return Needs{FixedBias: m.Relax.Start == 0} }
 
 // Start implements Method. It refuses a free bias without Relax.
 func (m GradientAscent) Start(p *Problem, alpha []float64) (Stepper, error) {

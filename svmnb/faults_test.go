@@ -152,6 +152,10 @@ func TestNeedsOfMethods(t *testing.T) {
 	if f := mustFit(t, Classify(data).CoordinateDescent().Kernel(kernels.Linear())); f.task.kernel != kernels.Kernel(kernels.Linear()) {
 		t.Errorf("kernel %v", f.task.kernel)
 	}
+	relaxed := solvers.GradientAscent{Relax: solvers.Schedule{Start: 10, Decay: 1}}
+	if f := mustFit(t, base.Using(relaxed)); f.task.fixed {
+		t.Error("with Relax the bias is free, and it was fixed")
+	}
 	if r := Race(base, solvers.SMO{}, solvers.GradientAscent{}); r.Runs[1].Err == nil {
 		t.Error("a race solved two problems: gradient ascent has another bias")
 	}
