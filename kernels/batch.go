@@ -534,8 +534,9 @@ func (p *product[T]) mutual(dstA, dstB []float64, a, b feed[T], coefA, coefB []f
 	}
 }
 
-// against calls do with the kernel values of the n points on the left and the points
-// from ≤ r < to of right, one strip after the other. rows[r] is of point at + r on the left.
+// against computes the kernel values between the n points on the left and the points from,
+// …, to − 1 of right, a strip of points on the left at a time, and calls do with each strip:
+// rows[r] has the values of point at + r on the left.
 func (d *scratch[T]) against(p *product[T], right feed[T], from, to, n int, do func(at int, rows [][]T)) {
 	right(&d.left, from, to)
 	d.right.pack(p.f, &d.left)

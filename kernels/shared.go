@@ -35,8 +35,8 @@ func timesValue(grad, v []float64) {
 	}
 }
 
-// power returns b^n for n ≥ 0 by repeated squaring: unlike math.Pow the same
-// bits on every machine.
+// power returns b^n for n ≥ 0 by repeated squaring. Its bits are the same on every machine,
+// which those of math.Pow are not.
 func power(b float64, n int) float64 {
 	p := 1.0
 	for ; n > 0; n >>= 1 {

@@ -28,8 +28,8 @@ type Stage struct {
 	Iterations int // after which the next stage takes over; 0 means no limit
 }
 
-// A WarmStarter is a Method that can start where F is known, which saves a row for each
-// non-zero α, and the rounding in them.
+// A WarmStarter is a Method that can start from an F that is known. To compute F takes a
+// kernel row for each non-zero α, and adds their rounding.
 type WarmStarter interface {
 	// StartAt is Start from an alpha whose F is f, or nil where it is not known. Both
 	// belong to the Stepper from then on.

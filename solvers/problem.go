@@ -257,9 +257,10 @@ func (p *Problem) hasBox() bool {
 	return !slices.ContainsFunc(p.Upper, func(u float64) bool { return math.IsInf(u, 1) })
 }
 
-// worst is the largest KKT violation that Up and Low amount to: a point that can rise
-// wants F ≤ b, one that can fall F ≥ b. The bias is the fixed one, or the middle of
-// [M, m], which violates least.
+// worst returns the largest violation of the KKT conditions, given Up, the largest F of the
+// points whose s α can rise, and Low, the smallest F of those whose s α can fall. At the
+// optimum F ≤ b for the former and F ≥ b for the latter. b is the fixed bias, or where it is
+// free the middle between Low and Up, at which the violation is smallest.
 func (p *Problem) worst(up, low float64) float64 {
 	if p.FixedBias {
 		return max(up-p.Bias, p.Bias-low)

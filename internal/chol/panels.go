@@ -1,6 +1,6 @@
-// Package chol factors symmetric positive definite matrices: in panels that the products
-// of package simd read and write as they are ([Panels]), and by a few columns where these
-// tell enough ([Pivoted], [LowRank]).
+// Package chol computes Cholesky factors of symmetric positive definite matrices. [Panels]
+// is the whole factor, in the layout in which package simd multiplies, so that nothing is
+// copied. [Pivoted] and [LowRank] approximate a matrix by a few columns of its factor.
 package chol
 
 import (

@@ -140,7 +140,8 @@ func tolerance(k int, from, to, tol float64, name string) mark {
 		in("endLabel", object{"show": true, "formatter": either(name, "tolerance "+numberTo(tol, 2)), "color": "@soft", "fontSize": 12, "offset": list{2, -9}, "align": "left"})
 }
 
-// An axis is one of ECharts. Its methods say how it looks, and return it.
+// axis is an axis of a chart, as an option of ECharts. Each method sets one property and
+// returns the axis, so that calls can be chained.
 type axis object
 
 func (a axis) set(key string, value any) axis {
