@@ -141,14 +141,17 @@ func (r *run) residual(ctx context.Context) ([]float64, bool) {
 	return r.p.residualUntil(ctx, r.it.Alpha)
 }
 
-// over reports whether an interrupt has waited long enough for an exact F, where
-// the method has one of its own, or soon.
+// over reports whether an interrupt has waited long enough for an exact F.
 func (r *run) over() bool {
 	return r.hurries() && r.interrupted() && time.Since(r.waits) > patience
 }
 
-// hurries reports whether an interrupt does not wait for an exact F however long it takes.
-func (r *run) hurries() bool { return r.it.Single || r.it.F != nil }
+// hurries reports whether an interrupt does not wait for an exact F however long it takes,
+// since the method has an F of its own, or can complete one soon.
+func (r *run) hurries() bool {
+	_, completes := r.st.(Completer)
+	return r.it.F != nil || r.it.Single && completes
+}
 
 // interrupted reports whether the run is, and notes when it was first seen.
 func (r *run) interrupted() bool {
