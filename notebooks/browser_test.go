@@ -282,8 +282,16 @@ func TestLabInClassicJupyter(t *testing.T) {
 	})
 	page := browsertest.OpenNotebook(t, address+"/notebooks/one.ipynb?kernel_name="+kernelName, browsertest.Options{})
 	page.RunAll()
-	page.Do(nil, `const code = '%%\nsvmnb.'; Jupyter.notebook.kernel.complete(code, code.length, m => { window.matches = m.content.matches })`)
-	page.Until(`window.matches`)
+	// GoNB waits eight seconds for gopls, which may need longer to read the packages
+	// for the first time: until then the list is empty, and a user asks again.
+	page.Do(nil, `const code = '%%\nsvmnb.'
+		window.matches = []
+		const ask = () => Jupyter.notebook.kernel.complete(code, code.length, m => {
+			window.matches = m.content.matches
+			if (!window.matches.length) setTimeout(ask, 500)
+		})
+		ask()`)
+	page.Until(`window.matches.length`)
 	var matches []string
 	page.Do(&matches, `return window.matches`)
 	if !slices.Contains(matches, "Classify") {
