@@ -3,6 +3,8 @@ package solvers
 import (
 	"math"
 	"testing"
+
+	"github.com/svmnb/svmnb/internal/toy"
 )
 
 // TestSupportVectors: free and bound vectors are counted right, whatever the
@@ -17,12 +19,12 @@ func TestSupportVectors(t *testing.T) {
 		free, bound int
 		bias        float64
 	}{
-		{"virginica, linear", SoftMargin(newGram(x, linear), y, fill(len(y), 1)), 4, 19, -6.7810612},
+		{"virginica, linear", SoftMargin(toy.NewGram(x, toy.Dot), y, fill(len(y), 1)), 4, 19, -6.7810612},
 		// Two virginica are equal: SMO leaves one of them out and has 7 free
 		// vectors, an interior point divides their α.
-		{"virginica, RBF", SoftMargin(newGram(x, rbf(0.25)), y, fill(len(y), 1)), 8, 26, 0.1440565},
-		{"setosa, hard", HardMargin(newGram(setosa, linear), label), 3, 0, 1.4505610},
-		{"XOR, hard", HardMargin(newGram(corners, polynomial(1, 1, 2)), parity), 4, 0, 0},
+		{"virginica, RBF", SoftMargin(toy.NewGram(x, toy.RBF(0.25)), y, fill(len(y), 1)), 8, 26, 0.1440565},
+		{"setosa, hard", HardMargin(toy.NewGram(setosa, toy.Dot), label), 3, 0, 1.4505610},
+		{"XOR, hard", HardMargin(toy.NewGram(corners, toy.Polynomial(1, 1, 2)), parity), 4, 0, 0},
 	} {
 		for _, m := range []Method{
 			PrimalDual{}, PrimalDual{Corrector: true}, PrimalDual{Finish: 1e-9}, PrimalDual{Infeasible: true},
@@ -36,7 +38,7 @@ func TestSupportVectors(t *testing.T) {
 			}
 		}
 	}
-	p := SoftMargin(newGram(x, linear), y, fill(len(y), 1))
+	p := SoftMargin(toy.NewGram(x, toy.Dot), y, fill(len(y), 1))
 	s := begun(t, p, PrimalDual{Finish: 1e-9}, 12).(*primalDual)
 	kept, mean := 0, 0.0
 	for i, a := range s.alpha {
@@ -52,8 +54,8 @@ func TestSupportVectors(t *testing.T) {
 
 // TestNearest: what is clipped stays in the box and on s'α = δ, or is refused.
 func TestNearest(t *testing.T) {
-	p := generalProblem(newRand(3), 20)
-	rng := newRand(5)
+	p := generalProblem(toy.Rand(3), 20)
+	rng := toy.Rand(5)
 	for range 200 {
 		alpha := make([]float64, 20)
 		for i := range alpha {
@@ -74,7 +76,7 @@ func TestNearest(t *testing.T) {
 	if p.nearest([]float64{math.NaN(), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}) {
 		t.Error("NaN is no point of the box")
 	}
-	corner := SoftMargin(newGram(corners, linear), parity, fill(4, 1))
+	corner := SoftMargin(toy.NewGram(corners, toy.Dot), parity, fill(4, 1))
 	if corner.nearest([]float64{1, 1, 0, 1}) {
 		t.Error("at the corners there is no room for s'α = 0")
 	}

@@ -3,6 +3,8 @@ package solvers
 import (
 	"math"
 	"testing"
+
+	"github.com/svmnb/svmnb/internal/toy"
 )
 
 // The loops of W and ST written down once more, with each slip as it is printed
@@ -91,7 +93,7 @@ func (s *wang) run(passes int) int {
 // hundredth, and never comes to rest.
 func TestWangAsPrinted(t *testing.T) {
 	x, y := heart(t)
-	p := SoftMargin(newGram(x, heartRBF), y, fill(len(y), 1))
+	p := SoftMargin(toy.NewGram(x, heartRBF), y, fill(len(y), 1))
 	const optimum = 100.877292
 	for _, tc := range []struct{ stale, drift, converges bool }{
 		{false, false, true},
@@ -130,7 +132,7 @@ func TestWangAsPrinted(t *testing.T) {
 // (S1). In order they give the step of the pair, α_i + y_iΔ and α_j − y_jΔ.
 func TestSchmidtThiemeLine8(t *testing.T) {
 	clip := func(x, a, b float64) float64 { return min(max(a, x), b) }
-	rng := newRand(6)
+	rng := toy.Rand(6)
 	stuck := 0
 	for range 1000 {
 		c := 0.5 + rng.Float64()
@@ -139,7 +141,7 @@ func TestSchmidtThiemeLine8(t *testing.T) {
 			y = []float64{-1, 1}
 		}
 		k12 := 2*rng.Float64() - 1
-		p := SoftMargin(matrixOf([][]float64{{1, k12}, {k12, 1}}), y, fill(2, c))
+		p := SoftMargin(toy.MatrixOf([][]float64{{1, k12}, {k12, 1}}), y, fill(2, c))
 		ai, aj := [...]float64{0, c * rng.Float64()}[rng.IntN(2)], [...]float64{0, c * rng.Float64()}[rng.IntN(2)]
 		p.Delta = y[0]*ai + y[1]*aj
 		w := newPairs(p, []float64{ai, aj})
@@ -164,7 +166,7 @@ func TestSchmidtThiemeLine8(t *testing.T) {
 // ST's second-order choice as printed, the smallest quotient over all of I_low,
 // finds a pair that has nothing to gain (S2): the F of i itself is among them.
 func TestSecondOrderAsPrinted(t *testing.T) {
-	p := blobs(40, 0.5, rbf(0.5), 1)
+	p := blobs(40, 0.5, toy.RBF(0.5), 1)
 	alpha := fill(40, 0.5)
 	s := newGreedy(newPairs(p, alpha), SMO{})
 	ki := p.K.Row(s.i)

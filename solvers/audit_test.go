@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/svmnb/svmnb/internal/audit"
+	"github.com/svmnb/svmnb/internal/toy"
 )
 
 // audited holds the certificate of a result to the audit, which takes nothing from the
@@ -51,10 +52,10 @@ func auditOf(p *Problem, r *Result) (audit.Report, error) {
 		return row[i]
 	}
 	switch k := k.(type) {
-	case *gram:
-		value = func(i, j int) float64 { return k.k[j][i] } // which it does not count
+	case *toy.Gram:
+		value = func(i, j int) float64 { return k.K[j][i] } // which it does not count
 	case *blocked:
-		value = func(i, j int) float64 { return k.k[j][i] }
+		value = func(i, j int) float64 { return k.K[j][i] }
 	}
 	coef := make([]float64, n)
 	for v, a := range r.Alpha {

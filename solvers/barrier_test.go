@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/svmnb/svmnb/internal/toy"
 )
 
 // TestCentre: at each centre the multipliers t/(α − l) and t/(u − α) are feasible
@@ -46,7 +48,7 @@ func TestCentre(t *testing.T) {
 						gap += s.t / c * c
 					}
 				}
-				if stationary > 1e-3*largest || !near(gap, finite*s.t, 1e-9) {
+				if stationary > 1e-3*largest || !toy.Near(gap, finite*s.t, 1e-9) {
 					t.Errorf("%s, t = %g: the gradient of the Lagrangian is %g, the gap %g", name, s.t, stationary, gap)
 				}
 				if s.gap > finite*s.t*(1+1e-3) || s.gap < finite*s.t/float64(4*n) {
@@ -66,7 +68,7 @@ func TestCentre(t *testing.T) {
 // TestWarmCentres: started at the last centre, Newton's method is soon at the next
 // (checklist E4).
 func TestWarmCentres(t *testing.T) {
-	p := blobs(60, 0.7, rbf(0.5), 1)
+	p := blobs(60, 0.7, toy.RBF(0.5), 1)
 	s := begun(t, p, Barrier{Finish: 1e-9}, 1).(*barrier)
 	for !s.last && s.end.side == nil {
 		if s.steps > 15 {
@@ -82,7 +84,7 @@ func TestWarmCentres(t *testing.T) {
 // bounded by a small class, its steps leave the reported α alone, and it needs a
 // handful.
 func TestPhaseI(t *testing.T) {
-	skewed := blobs(60, 0.7, rbf(0.5), 2)
+	skewed := blobs(60, 0.7, toy.RBF(0.5), 2)
 	for i := range skewed.S {
 		skewed.S[i] = 1
 	}
@@ -126,13 +128,13 @@ func TestPhaseI(t *testing.T) {
 // for any number of points of each class (erratum B14).
 func TestStrictlyFeasible(t *testing.T) {
 	for plus := 1; plus < 12; plus++ {
-		x, y := points(newRand(6), 12, 2, 0.7)
+		x, y := toy.Points(toy.Rand(6), 12, 2, 0.7)
 		for i := range y {
 			if y[i] = -1; i < plus {
 				y[i] = 1
 			}
 		}
-		p := SoftMargin(newGram(x, rbf(1)), y, fill(12, 3))
+		p := SoftMargin(toy.NewGram(x, toy.RBF(1)), y, fill(12, 3))
 		s := begun(t, p, PrimalDual{}, 0).(*primalDual)
 		if err := s.open(context.Background()); err != nil {
 			t.Fatal(err)
@@ -146,7 +148,7 @@ func TestStrictlyFeasible(t *testing.T) {
 			if y[i] > 0 {
 				share = 1 - share
 			}
-			if !near(a, 3*share, 1e-12) || !(a > 0 && a < 3) {
+			if !toy.Near(a, 3*share, 1e-12) || !(a > 0 && a < 3) {
 				t.Errorf("%d of 12: α_%d = %g", plus, i, a)
 			}
 		}

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/svmnb/svmnb/internal/toy"
 )
 
 func benchProblem(n int) *Problem {
-	x, y := points(rand.New(rand.NewPCG(7, 1)), n, 2, 0.7)
-	return SoftMargin(newGram(x, rbf(1)), y, fill(n, 10))
+	x, y := toy.Points(rand.New(rand.NewPCG(7, 1)), n, 2, 0.7)
+	return SoftMargin(toy.NewGram(x, toy.RBF(1)), y, fill(n, 10))
 }
 
 // BenchmarkSMO solves 1000 overlapping points with a kernel matrix in memory.

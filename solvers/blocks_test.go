@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/svmnb/svmnb/internal/toy"
 )
 
 // engine and fast are the methods of packages above this one, blocks and fastest, which set
@@ -22,7 +24,7 @@ func UseAbove(e func(size int) Method, f Method) { engine, fast = e, f }
 
 // blocked is a gram with Blocks that keeps count, and can be told to be bad.
 type blocked struct {
-	*gram
+	toy.Blocked
 	sums, exact int            // kernel values summed in single and in double precision
 	during      func(sums int) // called by AddTo
 	byRows      bool
@@ -37,17 +39,13 @@ func (m *blocked) Among(dst []float32, idx []int, was []float32, of []int) {
 	}
 	for k, i := range of {
 		for l, j := range of {
-			if k != l && math.Float32bits(was[k*len(of)+l]) != math.Float32bits(float32(m.k[i][j])) {
+			if k != l && math.Float32bits(was[k*len(of)+l]) != math.Float32bits(float32(m.K[i][j])) {
 				panic("a known value is wrong")
 			}
 		}
 	}
 	m.known += len(of)
-	for k, i := range idx {
-		for l, j := range idx {
-			dst[k*len(idx)+l] = float32(m.k[i][j])
-		}
-	}
+	m.Blocked.Among(dst, idx, was, of)
 }
 
 func (m *blocked) InBlocks() bool { return !m.byRows }
@@ -70,47 +68,32 @@ func (m *blocked) AddTo(ctx context.Context, dst, slack []float64, on, idx []int
 	if m.during != nil && !exact {
 		m.during(m.sums)
 	}
-	for r := range dst {
-		i := r
-		if on != nil {
-			i = on[r]
-		}
-		for k, j := range idx {
-			v := m.k[i][j]
-			if !exact {
-				v = float64(float32(v))
-			}
-			dst[r] += coef[k] * v
-		}
-	}
-	for _, c := range coef {
+	if m.loose {
 		for r := range slack {
-			slack[r] += 0x1p-23 * math.Abs(c)
-			if m.loose {
-				slack[r] = 1e9
-			}
+			slack[r] = 1e9
 		}
+		slack = nil
 	}
-	return context.Cause(ctx)
+	return m.Blocked.AddTo(ctx, dst, slack, on, idx, coef, exact)
 }
 
 // inBlocks returns p on a matrix with Blocks, doubled where that of p is.
 func inBlocks(p *Problem) (*Problem, *blocked) {
 	q := *p
 	if d := PointsOf(p.K); d != nil {
-		b := &blocked{gram: d.(*gram)}
+		b := &blocked{Blocked: toy.Blocked{Gram: d.(*toy.Gram)}}
 		q.K = Double(b)
 		return &q, b
 	}
-	b := &blocked{gram: p.K.(*gram)}
+	b := &blocked{Blocked: toy.Blocked{Gram: p.K.(*toy.Gram)}}
 	q.K = b
 	return &q, b
 }
 
 // machines are one problem of every kind that the engine takes.
 func machinesOf(n int) map[string]*Problem {
-	x, y := points(newRand(21), n, 3, 0.5)
-	k := newGram(x, rbf(0.4))
+	x, y := toy.Points(toy.Rand(21), n, 3, 0.5)
+	k := toy.NewGram(x, toy.RBF(0.4))
 	nu, err := NuSoftMargin(k, y, 0.4)
 	if err != nil {
 		panic(err)
@@ -120,7 +103,7 @@ func machinesOf(n int) map[string]*Problem {
 		panic(err)
 	}
 	xw, yw := wave(22, n, 0.3)
-	kw := newGram(xw, rbf(2))
+	kw := toy.NewGram(xw, toy.RBF(2))
 	nuTube, err := NuTube(kw, yw, 3, 0.4)
 	if err != nil {
 		panic(err)
@@ -144,21 +127,21 @@ func TestEngine(t *testing.T) {
 			tight := Settings{Stop: UpLow{1e-9}}
 			want := solve(t, p, SMO{}, tight)
 			for _, size := range []int{0, 16, 24, 64, 1000} {
-				rows := b.rows
+				rows := b.Rows
 				r := solve(t, q, engine(size), tight)
 				if r.Status != Converged || r.Certificate.MaxKKT > 1e-9 {
 					t.Errorf("q = %d: %v, KKT %g", size, r.Status, r.Certificate.MaxKKT)
 				}
-				if !near(r.Certificate.Dual, want.Certificate.Dual, 1e-9) {
+				if !toy.Near(r.Certificate.Dual, want.Certificate.Dual, 1e-9) {
 					t.Errorf("q = %d: W = %.12g, want %.12g", size, r.Certificate.Dual, want.Certificate.Dual)
 				}
 				if r.Iterations > 1 && b.known == 0 {
 					t.Errorf("q = %d: nothing was known", size)
 				}
-				if b.rows != rows {
-					t.Errorf("q = %d: %d rows were asked for one by one", size, b.rows-rows)
+				if b.Rows != rows {
+					t.Errorf("q = %d: %d rows were asked for one by one", size, b.Rows-rows)
 				}
-				if c := Certify(p, r.Alpha); !(math.Abs(c.Gap-r.Certificate.Gap) <= 1e-9) || !near(c.Dual, r.Certificate.Dual, 1e-12) {
+				if c := Certify(p, r.Alpha); !(math.Abs(c.Gap-r.Certificate.Gap) <= 1e-9) || !toy.Near(c.Dual, r.Certificate.Dual, 1e-12) {
 					t.Errorf("q = %d: the certificate says %.12g and %g, afresh it is %.12g and %g", size, r.Certificate.Dual, r.Certificate.Gap, c.Dual, c.Gap)
 				}
 			}
@@ -198,7 +181,7 @@ func TestEngineRandomProblems(t *testing.T) {
 		}
 		q, _ := inBlocks(p)
 		r, err := Solve(context.Background(), q, engine(16+rng.IntN(30)), Settings{Stop: UpLow{1e-8}})
-		if err != nil || r.Status != Converged || !near(r.Certificate.Dual, want.Certificate.Dual, 1e-7) {
+		if err != nil || r.Status != Converged || !toy.Near(r.Certificate.Dual, want.Certificate.Dual, 1e-7) {
 			rt.Fatalf("%v, %v: W = %.10g, want %.10g", err, r.Status, r.Certificate.Dual, want.Certificate.Dual)
 		}
 	})
@@ -206,7 +189,7 @@ func TestEngineRandomProblems(t *testing.T) {
 
 // Warm start, criteria on the gap, every point of the trace.
 func TestEngineInTheLoop(t *testing.T) {
-	p, b := inBlocks(SoftMargin(newGram(machinePoints()), classes(), fill(200, 10)))
+	p, b := inBlocks(SoftMargin(toy.NewGram(machinePoints()), classes(), fill(200, 10)))
 	cold := solve(t, p, engine(16), Settings{Stop: Gap{Rel: 1e-8}, Every: 1})
 	if cold.Certificate.RelGap > 1e-8 {
 		t.Errorf("relative gap %g", cold.Certificate.RelGap)
@@ -245,13 +228,13 @@ func TestEngineInTheLoop(t *testing.T) {
 	}
 }
 
-func machinePoints() ([][]float64, kernel) {
-	x, _ := points(newRand(31), 200, 2, 0.6)
-	return x, rbf(1)
+func machinePoints() ([][]float64, toy.Kernel) {
+	x, _ := toy.Points(toy.Rand(31), 200, 2, 0.6)
+	return x, toy.RBF(1)
 }
 
 func classes() []float64 {
-	_, y := points(newRand(31), 200, 2, 0.6)
+	_, y := toy.Points(toy.Rand(31), 200, 2, 0.6)
 	return y
 }
 
@@ -260,7 +243,7 @@ func classes() []float64 {
 func TestEngineStopsAtGap(t *testing.T) {
 	for _, size := range []int{0, 16} {
 		solve := func(stop Criterion) *Result {
-			p, _ := inBlocks(SoftMargin(newGram(machinePoints()), classes(), fill(200, 10)))
+			p, _ := inBlocks(SoftMargin(toy.NewGram(machinePoints()), classes(), fill(200, 10)))
 			r, err := Solve(t.Context(), p, engine(size), Settings{Stop: stop, MaxIterations: 10_000})
 			if err != nil {
 				t.Fatal(err)
@@ -276,7 +259,7 @@ func TestEngineStopsAtGap(t *testing.T) {
 
 // An interrupt in the middle of a sum leaves α and F as they were before the step.
 func TestEngineInterrupt(t *testing.T) {
-	p, b := inBlocks(SoftMargin(newGram(machinePoints()), classes(), fill(200, 10)))
+	p, b := inBlocks(SoftMargin(toy.NewGram(machinePoints()), classes(), fill(200, 10)))
 	ctx, cancel := context.WithCancelCause(context.Background())
 	why := errors.New("enough")
 	b.during = func(sums int) {
@@ -297,9 +280,9 @@ func TestEngineInterrupt(t *testing.T) {
 func TestEngineBadValues(t *testing.T) {
 	for name, bad := range map[string]float64{"NaN": math.NaN(), "Inf": math.Inf(1)} {
 		x, k := machinePoints()
-		g := newGram(x, k)
+		g := toy.NewGram(x, k)
 		for j := range 200 {
-			g.k[77][j], g.k[j][77] = bad, bad
+			g.K[77][j], g.K[j][77] = bad, bad
 		}
 		p, _ := inBlocks(SoftMargin(g, classes(), fill(200, 10)))
 		_, err := Solve(context.Background(), p, engine(16), Settings{})
@@ -309,7 +292,7 @@ func TestEngineBadValues(t *testing.T) {
 		}
 	}
 	x, _ := machinePoints()
-	g := newGram(x, func(x, z []float64) float64 { return 1e60 * dot(x, z) }) // beyond single precision
+	g := toy.NewGram(x, func(x, z []float64) float64 { return 1e60 * toy.Dot(x, z) }) // beyond single precision
 	p, _ := inBlocks(SoftMargin(g, classes(), fill(200, 10)))
 	_, err := Solve(context.Background(), p, engine(16), Settings{})
 	var e *ProblemError
@@ -320,12 +303,12 @@ func TestEngineBadValues(t *testing.T) {
 
 // fast says what it took.
 func TestFast(t *testing.T) {
-	x, y := points(newRand(41), 600, 2, 0.6)
-	k := newGram(x, rbf(1))
+	x, y := toy.Points(toy.Rand(41), 600, 2, 0.6)
+	k := toy.NewGram(x, toy.RBF(1))
 	soft := SoftMargin(k, y, fill(len(y), 1))
 	large, _ := inBlocks(soft)
-	small, _ := inBlocks(SoftMargin(newGram(x[:50], rbf(1)), y[:50], fill(50, 1)))
-	hard, _ := inBlocks(HardMargin(newGram(x, rbf(1000)), y))
+	small, _ := inBlocks(SoftMargin(toy.NewGram(x[:50], toy.RBF(1)), y[:50], fill(50, 1)))
+	hard, _ := inBlocks(HardMargin(toy.NewGram(x, toy.RBF(1000)), y))
 	tube := Tube(k, y, fill(len(y), 1), 0.1)
 	tubes, _ := inBlocks(tube)
 	rows, b := inBlocks(soft)

@@ -6,6 +6,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/svmnb/svmnb/internal/toy"
 )
 
 // strayer puts one α where it may not be and says that all is well.
@@ -30,7 +32,7 @@ func (always) String() string            { return "always" }
 
 // No α outside the box is an answer, and the error says which one is.
 func TestOutsideTheBox(t *testing.T) {
-	p := SoftMargin(newGram([][]float64{{0}, {1}, {2}}, rbf(1)), []float64{1, -1, 1}, []float64{1, 1, 1})
+	p := SoftMargin(toy.NewGram([][]float64{{0}, {1}, {2}}, toy.RBF(1)), []float64{1, -1, 1}, []float64{1, 1, 1})
 	for _, at := range []float64{1.1, -0.1, math.NaN(), math.Inf(1)} {
 		r, err := Solve(t.Context(), p, strayer{at}, Settings{Stop: always{}})
 		if at-at != 0 {
@@ -50,7 +52,7 @@ func TestOutsideTheBox(t *testing.T) {
 
 // TestBoundOfACertificate: Bound is how far the farthest α is outside its box.
 func TestBoundOfACertificate(t *testing.T) {
-	p := SoftMargin(newGram([][]float64{{0}, {1}, {2}}, rbf(1)), []float64{1, -1, 1}, []float64{1, 2, 3})
+	p := SoftMargin(toy.NewGram([][]float64{{0}, {1}, {2}}, toy.RBF(1)), []float64{1, -1, 1}, []float64{1, 2, 3})
 	for _, c := range []struct {
 		alpha []float64
 		want  float64
@@ -73,7 +75,7 @@ func TestBoundOfACertificate(t *testing.T) {
 // TestFarOff: a run that rounding stops while half of W may be missing is an error. A run
 // near the optimum is none, nor is a method that ends by a rule of its own.
 func TestFarOff(t *testing.T) {
-	k := newGram([][]float64{{2}, {-0.04}}, rbf(1))
+	k := toy.NewGram([][]float64{{2}, {-0.04}}, toy.RBF(1))
 	tube := func(c float64) *Problem { // Σα is Cνn, and α − α̂ about 1e-6
 		p, err := NuTube(k, []float64{3e-6, 2e-6}, c, 0.3)
 		if err != nil {
@@ -82,7 +84,7 @@ func TestFarOff(t *testing.T) {
 		return p
 	}
 	x, y := [][]float64{{0}, {5}, {10}}, []float64{1, -1, 1}
-	soft := func(c float64) *Problem { return SoftMargin(newGram(x, rbf(1)), y, fill(3, c)) }
+	soft := func(c float64) *Problem { return SoftMargin(toy.NewGram(x, toy.RBF(1)), y, fill(3, c)) }
 	worst := SMO{Selection: WorstPair}
 	for _, c := range []struct {
 		name string

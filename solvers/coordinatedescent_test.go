@@ -4,6 +4,8 @@ import (
 	"errors"
 	"math"
 	"testing"
+
+	"github.com/svmnb/svmnb/internal/toy"
 )
 
 // sparsely stores the rows of x without their zeros.
@@ -53,10 +55,10 @@ func TestCoordinateDescentReference(t *testing.T) {
 
 // The pseudo-attribute B adds B² to the kernel, and b is B times its weight.
 func TestPseudoAttribute(t *testing.T) {
-	x, y := rings(newRand(7), 40)
+	x, y := rings(toy.Rand(7), 40)
 	for _, bias := range []float64{0.5, 1, 3} {
 		k := densely(t, x, bias)
-		shifted := newGram(x, func(a, b []float64) float64 { return linear(a, b) + bias*bias })
+		shifted := toy.NewGram(x, func(a, b []float64) float64 { return toy.Dot(a, b) + bias*bias })
 		for _, make := range []func(Matrix, []float64, []float64) *Problem{SoftMargin, SoftMargin2} {
 			r := solve(t, make(k, y, fill(len(y), 2)).WithFixedBias(0.25), CoordinateDescent{}, Settings{Stop: UpLow{1e-9}})
 			c := Certify(make(shifted, y, fill(len(y), 2)).WithFixedBias(0.25), r.Alpha)
@@ -79,7 +81,7 @@ func TestCoordinateDescentRidge(t *testing.T) {
 				for _, m := range []CoordinateDescent{{}, {NoShrinking: true}, {Cyclic: true}, {Plain: true}, {Plain: true, NoShrinking: true}, {Plain: true, Cyclic: true}} {
 					r := solve(t, SoftMargin2(k, y, fill(3, c)).WithFixedBias(bias), m, Settings{Stop: UpLow{1e-9}})
 					for i, row := range x {
-						want := (1 - y[i]*bias) / (linear(row, row) + 1/c)
+						want := (1 - y[i]*bias) / (toy.Dot(row, row) + 1/c)
 						if math.Abs(r.Alpha[i]-want) > 1e-8*want || r.Status != Converged {
 							t.Errorf("%s, %+v, C = %g, b = %g: α_%d = %.12g, want %.12g; %v", name, m, c, bias, i, r.Alpha[i], want, r.Status)
 						}
@@ -112,7 +114,7 @@ func TestPassesOfCoordinateDescent(t *testing.T) {
 					var it Iterate
 					st.Report(&it)
 					for i, row := range x {
-						curvature := linear(row, row)
+						curvature := toy.Dot(row, row)
 						if p.Ridge != nil {
 							curvature += p.Ridge[i]
 						}
@@ -143,7 +145,7 @@ func TestZeroFeatures(t *testing.T) {
 // Scaling features and C together leaves the machine as it is: the stop by the
 // projected gradient does not depend on the units of x (ST's max |Δα| does).
 func TestUnitsOfFeatures(t *testing.T) {
-	x, y := rings(newRand(7), 30)
+	x, y := rings(toy.Rand(7), 30)
 	scaled := make([][]float64, len(x))
 	for i, row := range x {
 		scaled[i] = []float64{100 * row[0], 100 * row[1]}
@@ -183,9 +185,9 @@ func TestFeaturesRefuseBadInput(t *testing.T) {
 }
 
 func TestCoordinateDescentRefuses(t *testing.T) {
-	x, y := rings(newRand(7), 10)
+	x, y := rings(toy.Rand(7), 10)
 	for name, p := range map[string]*Problem{
-		"no features": SoftMargin(newGram(x, linear), y, fill(10, 1)).WithFixedBias(0),
+		"no features": SoftMargin(toy.NewGram(x, toy.Dot), y, fill(10, 1)).WithFixedBias(0),
 		"free bias":   SoftMargin(densely(t, x, 0), y, fill(10, 1)),
 	} {
 		if _, err := Solve(t.Context(), p, CoordinateDescent{}, Settings{}); !errors.Is(err, ErrUnsupported) {
@@ -201,7 +203,7 @@ func TestFeaturesAgree(t *testing.T) {
 	for i := range x {
 		a, b := d.Row(i), s.Row(i)
 		for j := range x {
-			if want := linear(x[i], x[j]); math.Abs(a[j]-want) > 1e-14 || math.Abs(b[j]-want) > 1e-14 {
+			if want := toy.Dot(x[i], x[j]); math.Abs(a[j]-want) > 1e-14 || math.Abs(b[j]-want) > 1e-14 {
 				t.Errorf("row %d, %d: dense %g, sparse %g, want %g", i, j, a[j], b[j], want)
 			}
 		}
@@ -214,7 +216,7 @@ func TestCoordinateDescentAtScale(t *testing.T) {
 	if testing.Short() {
 		t.Skip("two problems of 10⁵ points")
 	}
-	rng := newRand(11)
+	rng := toy.Rand(11)
 	const n, d = 100_000, 20
 	normal := make([]float64, d)
 	for j := range normal {
@@ -256,7 +258,7 @@ func TestCoordinateDescentAtScale(t *testing.T) {
 // SMO that keeps w reaches what SMO on the kernel matrix does, asks for no row
 // of K on its way, and its F is never far from the exact one.
 func TestSMOKeepsTheNormal(t *testing.T) {
-	x, y := rings(newRand(3), 50)
+	x, y := rings(toy.Rand(3), 50)
 	for i := range x {
 		x[i] = append(x[i], x[i][0]*x[i][1], 0)
 	}
@@ -265,7 +267,7 @@ func TestSMOKeepsTheNormal(t *testing.T) {
 			for _, make := range []func(Matrix, []float64, []float64) *Problem{SoftMargin, SoftMargin2} {
 				counted := &countedFeatures{Features: k}
 				r := solve(t, make(counted, y, fill(50, 2)), SMO{Selection: sel}, Settings{Stop: UpLow{1e-7}})
-				want := solve(t, make(newGram(x, linear), y, fill(50, 2)), SMO{}, Settings{Stop: UpLow{1e-9}})
+				want := solve(t, make(toy.NewGram(x, toy.Dot), y, fill(50, 2)), SMO{}, Settings{Stop: UpLow{1e-9}})
 				if math.Abs(r.Certificate.Dual-want.Certificate.Dual) > 1e-8*want.Certificate.Dual || r.Certificate.RelGap > 1e-7 || r.Status != Converged {
 					t.Errorf("%s, %v: %v, W = %.12g, want %.12g; %+v", name, sel, r.Status, r.Certificate.Dual, want.Certificate.Dual, r.Certificate)
 				}

@@ -18,6 +18,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/internal/toy"
 )
 
 // jointOf is the Crammer–Singer problem of a data set whose targets are class
@@ -34,7 +35,7 @@ func jointOf(t testing.TB, d *datasets.Dataset, c, bias float64) (linearK, kerne
 		p.Classes = max(p.Classes, int(y)+1)
 	}
 	q := p
-	q.K = newGram(d.X, func(a, b []float64) float64 { return dot(a, b) + bias*bias })
+	q.K = toy.NewGram(d.X, func(a, b []float64) float64 { return toy.Dot(a, b) + bias*bias })
 	return &p, &q
 }
 
@@ -56,7 +57,7 @@ func TestCrammerSingerOnIris(t *testing.T) {
 			s := Settings{Stop: UpLow{want.tol}}
 			res := solveJoint(t, p, s)
 			c := res.Certificate
-			if res.Status != Converged || !near(c.Dual, want.dual, 1e-6) || c.RelGap > want.tol || c.MaxKKT > 1.01*want.tol || c.Equality > 1e-12 || c.Bound != 0 {
+			if res.Status != Converged || !toy.Near(c.Dual, want.dual, 1e-6) || c.RelGap > want.tol || c.MaxKKT > 1.01*want.tol || c.Equality > 1e-12 || c.Bound != 0 {
 				t.Errorf("%v after %d epochs: %+v", res.Status, res.Iterations, c)
 			}
 			if got := res.Trace.AlphaAt(len(res.Trace.Points) - 1); !slices.Equal(got, res.Alpha) {
@@ -84,7 +85,7 @@ func TestCrammerSingerLIBLINEAR(t *testing.T) {
 		t.Skip("liblinear-train is not installed (Debian: liblinear-tools)")
 	}
 	for seed := range uint64(6) {
-		rng := newRand(seed)
+		rng := toy.Rand(seed)
 		n, d, k := 30+rng.IntN(50), 2+rng.IntN(4), 2+rng.IntN(4)
 		var lines bytes.Buffer
 		x, y := make([][]float64, n), make([]int, n)
@@ -141,9 +142,9 @@ func TestCrammerSingerLIBLINEAR(t *testing.T) {
 // v = 2 w_1 the objective is ¼‖v‖² + C Σ ξ, half of ½‖v‖² + 2C Σ ξ: the binary
 // machine without a bias and with 2C.
 func TestCrammerSingerOfTwoClassesIsTheBinaryMachine(t *testing.T) {
-	rng := newRand(3)
-	x, y := points(rng, 60, 3, 0.6)
-	k := newGram(x, rbf(0.7))
+	rng := toy.Rand(3)
+	x, y := toy.Points(rng, 60, 3, 0.6)
+	k := toy.NewGram(x, toy.RBF(0.7))
 	classes := make([]int, len(y))
 	for i, v := range y {
 		classes[i] = int(v+1) / 2
@@ -152,7 +153,7 @@ func TestCrammerSingerOfTwoClassesIsTheBinaryMachine(t *testing.T) {
 	p := &CrammerSinger{K: k, Y: classes, Classes: 2, C: c}
 	res := solveJoint(t, p, Settings{Stop: UpLow{1e-9}})
 	like := solve(t, SoftMargin(k, y, fill(len(y), 4)).WithFixedBias(0), GradientAscent{}, Settings{Stop: UpLow{1e-9}})
-	if !near(res.Certificate.Dual, like.Certificate.Dual/2, 1e-9) {
+	if !toy.Near(res.Certificate.Dual, like.Certificate.Dual/2, 1e-9) {
 		t.Errorf("W = %.12g, the binary machine half of it is %.12g", res.Certificate.Dual, like.Certificate.Dual/2)
 	}
 }
@@ -209,23 +210,23 @@ func TestCrammerSingerDegenerate(t *testing.T) {
 		{"one point at 0", [][]float64{{0}}, 1, 1},
 	} {
 		f, _ := NewDenseFeatures(test.x, 0)
-		for _, k := range []Matrix{f, newGram(test.x, linear)} {
+		for _, k := range []Matrix{f, toy.NewGram(test.x, toy.Dot)} {
 			p := &CrammerSinger{K: k, Classes: 3, C: fill(len(test.x), test.c)}
 			for i := range test.x {
 				p.Y = append(p.Y, i)
 			}
 			res := solveJoint(t, p, Settings{Stop: UpLow{1e-9}})
-			if c := res.Certificate; c.RelGap > 1e-8 || !math.IsNaN(test.dual) && !near(c.Dual, test.dual, 1e-9) {
+			if c := res.Certificate; c.RelGap > 1e-8 || !math.IsNaN(test.dual) && !toy.Near(c.Dual, test.dual, 1e-9) {
 				t.Errorf("%s, %T: %v, %+v", test.name, k, res.Status, c)
 			}
 		}
 	}
-	none := matrixOf([][]float64{{1, 5, 0}, {5, 1, 0}, {0, 0, 1}})
+	none := toy.MatrixOf([][]float64{{1, 5, 0}, {5, 1, 0}, {0, 0, 1}})
 	res := solveJoint(t, &CrammerSinger{K: none, Y: []int{0, 1, 2}, Classes: 3, C: fill(3, 1)}, Settings{MaxIterations: 500})
 	if res.Status != Converged && res.Status != Exhausted && res.Status != IterationLimit {
 		t.Errorf("no kernel: %v", res.Status)
 	}
-	if tight := solveJoint(t, &CrammerSinger{K: newGram(equal, rbf(1)), Y: []int{0, 1, 2}, Classes: 3, C: fill(3, 1)}, Settings{Stop: Gap{-1}}); tight.Status != Exhausted {
+	if tight := solveJoint(t, &CrammerSinger{K: toy.NewGram(equal, toy.RBF(1)), Y: []int{0, 1, 2}, Classes: 3, C: fill(3, 1)}, Settings{Stop: Gap{-1}}); tight.Status != Exhausted {
 		t.Errorf("a criterion that cannot be met: %v", tight.Status)
 	}
 }
@@ -233,7 +234,7 @@ func TestCrammerSingerDegenerate(t *testing.T) {
 func TestCrammerSingerErrors(t *testing.T) {
 	nan := math.NaN()
 	good := func() *CrammerSinger {
-		return &CrammerSinger{K: matrixOf([][]float64{{1, 0}, {0, 1}}), Y: []int{0, 1}, Classes: 2, C: []float64{1, 1}}
+		return &CrammerSinger{K: toy.MatrixOf([][]float64{{1, 0}, {0, 1}}), Y: []int{0, 1}, Classes: 2, C: []float64{1, 1}}
 	}
 	for _, test := range []struct {
 		change func(*CrammerSinger)
@@ -241,10 +242,10 @@ func TestCrammerSingerErrors(t *testing.T) {
 		index  int
 	}{
 		{func(p *CrammerSinger) { p.K = nil }, "K", -1},
-		{func(p *CrammerSinger) { p.K = matrixOf(nil) }, "K", -1},
-		{func(p *CrammerSinger) { p.K = matrixOf([][]float64{{1, 0}, {0, nan}}) }, "K", 1},
-		{func(p *CrammerSinger) { p.K = matrixOf([][]float64{{1, 0}, {0, -1}}) }, "K", 1},
-		{func(p *CrammerSinger) { p.K = matrixOf([][]float64{{1, nan}, {0, 1}}) }, "K", 0},
+		{func(p *CrammerSinger) { p.K = toy.MatrixOf(nil) }, "K", -1},
+		{func(p *CrammerSinger) { p.K = toy.MatrixOf([][]float64{{1, 0}, {0, nan}}) }, "K", 1},
+		{func(p *CrammerSinger) { p.K = toy.MatrixOf([][]float64{{1, 0}, {0, -1}}) }, "K", 1},
+		{func(p *CrammerSinger) { p.K = toy.MatrixOf([][]float64{{1, nan}, {0, 1}}) }, "K", 0},
 		{func(p *CrammerSinger) { p.Classes = 1 }, "Classes", -1},
 		{func(p *CrammerSinger) { p.Y = p.Y[:1] }, "Y", -1},
 		{func(p *CrammerSinger) { p.Y[1] = 2 }, "Y", 1},
@@ -288,7 +289,7 @@ func TestCrammerSingerStops(t *testing.T) {
 	if res == nil || res.Status != Interrupted || !errors.Is(err, why) {
 		t.Fatalf("%v, %v", res, err)
 	}
-	tiny := &CrammerSinger{K: matrixOf([][]float64{{1, 1}, {1, 1}}), Y: []int{0, 1}, Classes: 2, C: fill(2, 1e12)}
+	tiny := &CrammerSinger{K: toy.MatrixOf([][]float64{{1, 1}, {1, 1}}), Y: []int{0, 1}, Classes: 2, C: fill(2, 1e12)}
 	if res, err := tiny.Solve(ctx, Settings{}); res == nil || res.Status != Interrupted || !errors.Is(err, why) {
 		t.Errorf("two points: %v, %v", res, err)
 	}
@@ -331,15 +332,15 @@ func (stopAfter) String() string { return "stop" }
 // epoch before had met, is not the end.
 func TestCrammerSingerUnsampled(t *testing.T) {
 	for seed := range uint64(40) {
-		rng := newRand(seed)
+		rng := toy.Rand(seed)
 		n := 6 + rng.IntN(30)
-		x, _ := points(rng, n, 1+rng.IntN(2), 0.5)
+		x, _ := toy.Points(rng, n, 1+rng.IntN(2), 0.5)
 		y, c := make([]int, n), make([]float64, n)
 		cost := math.Pow(10, 3*rng.Float64()-2)
 		for i := range y {
 			y[i], c[i] = i%3, cost
 		}
-		p := &CrammerSinger{K: newGram(x, rbf(1)), Y: y, Classes: 3, C: c}
+		p := &CrammerSinger{K: toy.NewGram(x, toy.RBF(1)), Y: y, Classes: 3, C: c}
 		for _, every := range []int{-1, 0, 7} {
 			r, err := p.Solve(context.Background(), Settings{Stop: UpLow{1e-6}, Every: every})
 			if err != nil || r.Status != Converged || r.Certificate.MaxKKT > 1e-6 {

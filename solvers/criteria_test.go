@@ -6,6 +6,8 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	"github.com/svmnb/svmnb/internal/toy"
 )
 
 func TestCriteria(t *testing.T) {
@@ -168,7 +170,7 @@ func TestConvergedBetweenSamples(t *testing.T) {
 // the dual.
 func TestGrowthStopsEarly(t *testing.T) {
 	x, y := heart(t)
-	p := SoftMargin(newGram(x, heartRBF), y, fill(len(y), 100))
+	p := SoftMargin(toy.NewGram(x, heartRBF), y, fill(len(y), 100))
 	r := solve(t, p, SMO{Selection: WorstPair}, Settings{Stop: Growth{1e-3}})
 	if r.Status != Converged || r.Certificate.RelGap < 1e-3 || r.Certificate.MaxKKT < 1e-2 {
 		t.Errorf("%v after %d iterations: gap %g, KKT %g", r.Status, r.Iterations, r.Certificate.RelGap, r.Certificate.MaxKKT)
@@ -182,7 +184,7 @@ func TestGrowthStopsEarly(t *testing.T) {
 // TestRoundingEndsTheRun: no tolerance is too small to come to an end.
 func TestRoundingEndsTheRun(t *testing.T) {
 	for _, m := range methods {
-		for _, p := range []*Problem{ringProblem(1e6), blobs(40, 3, linear, 1e6), contradicting(1e6), classifiers(newRand(1))[2]} {
+		for _, p := range []*Problem{ringProblem(1e6), blobs(40, 3, toy.Dot, 1e6), contradicting(1e6), classifiers(toy.Rand(1))[2]} {
 			r := solve(t, p, m.method, Settings{Stop: UpLow{1e-300}})
 			if r.Status != Exhausted && r.Status != Converged || r.Certificate.RelGap > 1e-8 {
 				t.Errorf("%s: %v after %d iterations, gap %g", m.method.Name(), r.Status, r.Iterations, r.Certificate.RelGap)

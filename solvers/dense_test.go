@@ -7,15 +7,17 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/svmnb/svmnb/internal/toy"
 )
 
 // TestDense holds products and solutions against gonum's, with held coordinates
 // and over the seams of the panels and bands of a factor.
 func TestDense(t *testing.T) {
 	for _, n := range []int{1, 2, 7, 40, 192, 195, 256, 552} {
-		rng := newRand(uint64(n))
-		x, y := points(rng, n, 4, 0.3)
-		p := SoftMargin2(newGram(x, rbf(0.3)), y, fill(n, 20))
+		rng := toy.Rand(uint64(n))
+		x, y := toy.Points(rng, n, 4, 0.3)
+		p := SoftMargin2(toy.NewGram(x, toy.RBF(0.3)), y, fill(n, 20))
 		q, err := newDense(context.Background(), p)
 		if err != nil {
 			t.Fatal(err)
@@ -30,7 +32,7 @@ func TestDense(t *testing.T) {
 		q.Mul(got, v.RawVector().Data)
 		want.MulVec(m, v)
 		for i, g := range got {
-			if !near(g, want.AtVec(i), 1e-11) && math.Abs(g-want.AtVec(i)) > 1e-11 {
+			if !toy.Near(g, want.AtVec(i), 1e-11) && math.Abs(g-want.AtVec(i)) > 1e-11 {
 				t.Fatalf("n = %d: (Qx)_%d = %g, want %g", n, i, g, want.AtVec(i))
 			}
 		}
@@ -69,8 +71,8 @@ func TestDenseEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	const n = 257
-	x, y := points(newRand(1), n, 2, 1)
-	p := SoftMargin(newGram(x, rbf(1)), y, fill(n, 1))
+	x, y := toy.Points(toy.Rand(1), n, 2, 1)
+	p := SoftMargin(toy.NewGram(x, toy.RBF(1)), y, fill(n, 1))
 	if _, err := newDense(ctx, p); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/svmnb/svmnb/internal/toy"
 )
 
 // The five texts have slips, and each test here fails with the formula as it is
@@ -33,8 +35,8 @@ func randomAlpha(rng *rand.Rand, p *Problem) []float64 {
 }
 
 func classifiers(rng *rand.Rand) []*Problem {
-	x, y := points(rng, 30, 2, 0.5)
-	k := newGram(x, rbf(0.7))
+	x, y := toy.Points(rng, 30, 2, 0.5)
+	k := toy.NewGram(x, toy.RBF(0.7))
 	c := make([]float64, 30)
 	for i := range c {
 		c[i] = 0.2 + 2*rng.Float64()
@@ -46,7 +48,7 @@ func classifiers(rng *rand.Rand) []*Problem {
 // CST Remark 7.2 drops b from the single terms, which then can be negative; with
 // f instead of g each is at least 0 and they sum to the gap (C8, C9, C11).
 func TestGapIsPrimalMinusDual(t *testing.T) {
-	rng := newRand(1)
+	rng := toy.Rand(1)
 	for range 30 {
 		for _, p := range classifiers(rng) {
 			alpha := randomAlpha(rng, p)
@@ -83,7 +85,7 @@ func TestGapIsPrimalMinusDual(t *testing.T) {
 // TestBestBias: no b of a grid has a smaller gap. CST takes b from some free
 // vector, which need not exist.
 func TestBestBias(t *testing.T) {
-	rng := newRand(2)
+	rng := toy.Rand(2)
 	for range 30 {
 		for _, p := range classifiers(rng) {
 			alpha := randomAlpha(rng, p)
@@ -94,7 +96,7 @@ func TestBestBias(t *testing.T) {
 					t.Fatalf("b = %g has gap %.15g, the best one %.15g", b, p.gapAt(alpha, f, biases{b, b}), best)
 				}
 			}
-			if c := Certify(p, alpha); !near(c.Gap, best, 1e-12) || !near(c.Primal-c.Dual, c.Gap, 1e-9) {
+			if c := Certify(p, alpha); !toy.Near(c.Gap, best, 1e-12) || !toy.Near(c.Primal-c.Dual, c.Gap, 1e-9) {
 				t.Fatalf("certified gap %g, primal − dual %g, want %g", c.Gap, c.Primal-c.Dual, best)
 			}
 		}
@@ -104,7 +106,7 @@ func TestBestBias(t *testing.T) {
 // TestRemark72AsPrinted: the printed terms do become negative, so the correction
 // is not idle.
 func TestRemark72AsPrinted(t *testing.T) {
-	rng := newRand(3)
+	rng := toy.Rand(3)
 	lowest := 0.0
 	for range 20 {
 		p := classifiers(rng)[0]
@@ -124,7 +126,7 @@ func TestRemark72AsPrinted(t *testing.T) {
 // conditions written out for each α, at the bias that violates least: of this convex
 // function of b a search finds the bottom.
 func TestKKT(t *testing.T) {
-	rng := newRand(8)
+	rng := toy.Rand(8)
 	for range 50 {
 		problems := append(classifiers(rng), HardMargin(classifiers(rng)[0].K, classifiers(rng)[0].S))
 		for _, p := range append(problems, problems[0].WithFixedBias(0.3)) {
@@ -163,7 +165,7 @@ func TestKKT(t *testing.T) {
 				want = worst(low)
 			}
 			c, r := Certify(p, alpha), run{given: p, p: p, it: Iterate{Alpha: alpha}}
-			if !near(c.MaxKKT, want, 1e-10) {
+			if !toy.Near(c.MaxKKT, want, 1e-10) {
 				t.Fatalf("KKT violation %.15g, condition by condition %.15g", c.MaxKKT, want)
 			}
 			if v := slices.Max(p.Violations(nil, alpha, nil)); v != c.MaxKKT {
@@ -180,12 +182,12 @@ func TestKKT(t *testing.T) {
 // TestGapBound: m − M ≤ ε leaves a gap of at most n C ε/2, and every KKT
 // condition within ε/2 at the middle.
 func TestGapBound(t *testing.T) {
-	rng := newRand(4)
+	rng := toy.Rand(4)
 	for _, eps := range []float64{1, 1e-1, 1e-3, 1e-6} {
 		for range 10 {
-			x, y := points(rng, 40, 2, 0.5)
+			x, y := toy.Points(rng, 40, 2, 0.5)
 			c := math.Pow(10, 4*rng.Float64()-2)
-			p := SoftMargin(newGram(x, rbf(0.7)), y, fill(40, c))
+			p := SoftMargin(toy.NewGram(x, toy.RBF(0.7)), y, fill(40, c))
 			r := solve(t, p, SMO{}, Settings{Stop: UpLow{eps}})
 			if bound := 40 * c * eps / 2; r.Certificate.Gap > bound {
 				t.Errorf("C = %g, ε = %g: gap %g > nCε/2 = %g", c, eps, r.Certificate.Gap, bound)
@@ -209,7 +211,7 @@ func TestGapBound(t *testing.T) {
 // two if both are at a bound (W10, S7).
 func TestStepsKeepInvariants(t *testing.T) {
 	for _, sel := range []Selection{SecondOrder, WorstPair, Platt, Simplified} {
-		rng := newRand(5)
+		rng := toy.Rand(5)
 		for k, p := range classifiers(rng) {
 			st, err := SMO{Selection: sel}.Start(p, make([]float64, 30))
 			if err != nil {
@@ -267,7 +269,7 @@ func TestStepsKeepInvariants(t *testing.T) {
 // 95.2 (W2) or, with α_j not restored, at 86.5 (W3).
 func TestSimplifiedConverges(t *testing.T) {
 	x, y := heart(t)
-	p := SoftMargin(newGram(x, heartRBF), y, fill(len(y), 1))
+	p := SoftMargin(toy.NewGram(x, heartRBF), y, fill(len(y), 1))
 	r := solve(t, p, SMO{Selection: Simplified}, Settings{Stop: UpLow{2e-3}})
 	if r.Certificate.Dual < 100.8772 || r.Iterations > 10_000 {
 		t.Errorf("W = %.7g after %d steps", r.Certificate.Dual, r.Iterations)
@@ -282,7 +284,7 @@ func TestSimplifiedConverges(t *testing.T) {
 // at a bound, so that no tolerance decides who is free.
 func TestBiasOfTheFree(t *testing.T) {
 	x, y := heart(t)
-	p := SoftMargin(newGram(x, heartRBF), y, fill(len(y), 1))
+	p := SoftMargin(toy.NewGram(x, heartRBF), y, fill(len(y), 1))
 	for _, sel := range []Selection{SecondOrder, WorstPair, Platt, Simplified} {
 		r := solve(t, p, SMO{Selection: sel}, Settings{Stop: UpLow{1e-6}})
 		all, free, nAll, nFree := 0.0, 0.0, 0.0, 0.0
@@ -300,7 +302,7 @@ func TestBiasOfTheFree(t *testing.T) {
 		if math.Abs(all/nAll+0.289) > 0.01 {
 			t.Errorf("%v: the mean over all is %g: the data are others than thought", sel, all/nAll)
 		}
-		if !near(r.Bias, free/nFree, 1e-9) || math.Abs(r.Bias+0.424508) > 1e-5 {
+		if !toy.Near(r.Bias, free/nFree, 1e-9) || math.Abs(r.Bias+0.424508) > 1e-5 {
 			t.Errorf("%v: b = %g, the mean over the free is %g", sel, r.Bias, free/nFree)
 		}
 	}
@@ -310,7 +312,7 @@ func TestBiasOfTheFree(t *testing.T) {
 // is the middle of [m, M] (S13, C9).
 func TestBiasWithoutFree(t *testing.T) {
 	for _, m := range methods {
-		p := blobs(40, 0.5, rbf(0.5), 1e-6)
+		p := blobs(40, 0.5, toy.RBF(0.5), 1e-6)
 		r := solve(t, p, m.method, Settings{})
 		if r.Certificate.Free != 0 || r.Certificate.AtUpper != 40 {
 			t.Fatalf("%s: %+v", m.method.Name(), r.Certificate)
@@ -326,7 +328,7 @@ func TestBiasWithoutFree(t *testing.T) {
 func TestOneClass(t *testing.T) {
 	for _, m := range methods {
 		for _, y := range []float64{1, -1} {
-			p := SoftMargin(newGram(corners, rbf(1)), fill(4, y), fill(4, 1))
+			p := SoftMargin(toy.NewGram(corners, toy.RBF(1)), fill(4, y), fill(4, 1))
 			r := solve(t, p, m.method, Settings{})
 			if r.Bias != y || r.Status != Converged || r.Certificate.Gap != 0 {
 				t.Errorf("%s, all %g: %v, b = %g, %+v", m.method.Name(), y, r.Status, r.Bias, r.Certificate)
@@ -338,7 +340,7 @@ func TestOneClass(t *testing.T) {
 // TestNothingCanMove: all costs are 0, so α is and b may be anything finite.
 func TestNothingCanMove(t *testing.T) {
 	for _, m := range methods {
-		r := solve(t, SoftMargin(newGram(corners, rbf(1)), parity, make([]float64, 4)), m.method, Settings{})
+		r := solve(t, SoftMargin(toy.NewGram(corners, toy.RBF(1)), parity, make([]float64, 4)), m.method, Settings{})
 		if r.Status != Converged || r.Bias != 0 || r.Certificate.Gap != 0 || r.Certificate.MaxKKT != 0 {
 			t.Errorf("%s: %v, b = %g, %+v", m.method.Name(), r.Status, r.Bias, r.Certificate)
 		}
@@ -351,9 +353,9 @@ func TestZeroRow(t *testing.T) {
 	x := [][]float64{{0, 0}, {1, 0}, {0, 0}, {2, 1}}
 	y := []float64{1, -1, 1, -1}
 	for _, m := range methods {
-		r := solve(t, SoftMargin(newGram(x, linear), y, fill(4, 10)), m.method, Settings{Stop: UpLow{1e-9}})
+		r := solve(t, SoftMargin(toy.NewGram(x, toy.Dot), y, fill(4, 10)), m.method, Settings{Stop: UpLow{1e-9}})
 		// The origin against (1, 0): the margin is ½, w = (−2, 0), b = 1, Σα = 4.
-		if !near(r.Alpha[0]+r.Alpha[2], 2, 1e-8) || !near(r.Alpha[1], 2, 1e-8) || math.Abs(r.Bias-1) > 1e-8 {
+		if !toy.Near(r.Alpha[0]+r.Alpha[2], 2, 1e-8) || !toy.Near(r.Alpha[1], 2, 1e-8) || math.Abs(r.Bias-1) > 1e-8 {
 			t.Errorf("%s: α = %v, b = %g", m.method.Name(), r.Alpha, r.Bias)
 		}
 	}
@@ -365,17 +367,17 @@ func TestScale(t *testing.T) {
 	for _, m := range methods {
 		var want *Result
 		for _, s := range []float64{1, 1e-3, 1e3} {
-			x, y := points(newRand(6), 50, 2, 0.6)
+			x, y := toy.Points(toy.Rand(6), 50, 2, 0.6)
 			for _, row := range x {
 				row[0] *= s
 				row[1] *= s
 			}
-			r := solve(t, SoftMargin(newGram(x, linear), y, fill(50, 3/(s*s))), m.method, Settings{Stop: UpLow{1e-7}})
+			r := solve(t, SoftMargin(toy.NewGram(x, toy.Dot), y, fill(50, 3/(s*s))), m.method, Settings{Stop: UpLow{1e-7}})
 			if s == 1 {
 				want = r
 				continue
 			}
-			if !near(r.Certificate.Dual*s*s, want.Certificate.Dual, 1e-8) || math.Abs(r.Bias-want.Bias) > 1e-5 {
+			if !toy.Near(r.Certificate.Dual*s*s, want.Certificate.Dual, 1e-8) || math.Abs(r.Bias-want.Bias) > 1e-5 {
 				t.Errorf("%s, scale %g: W = %g, b = %g; want %g, %g", m.method.Name(), s, r.Certificate.Dual*s*s, r.Bias, want.Certificate.Dual, want.Bias)
 			}
 			if r.Certificate.AtUpper != want.Certificate.AtUpper {
@@ -413,13 +415,13 @@ func TestInputIsNotChanged(t *testing.T) {
 // the end is the same.
 func TestWarmStart(t *testing.T) {
 	for _, m := range methods {
-		p := blobs(50, 0.6, rbf(0.5), 2)
+		p := blobs(50, 0.6, toy.RBF(0.5), 2)
 		cold := solve(t, p, m.method, Settings{Stop: UpLow{1e-8}})
-		if again := solve(t, p, m.method, Settings{Stop: UpLow{1e-7}, Start: cold.Alpha}); again.Iterations > 2 || !near(again.Certificate.Dual, cold.Certificate.Dual, 1e-12) {
+		if again := solve(t, p, m.method, Settings{Stop: UpLow{1e-7}, Start: cold.Alpha}); again.Iterations > 2 || !toy.Near(again.Certificate.Dual, cold.Certificate.Dual, 1e-12) {
 			t.Errorf("%s: %d iterations from the optimum", m.method.Name(), again.Iterations)
 		}
-		other := solve(t, p, m.method, Settings{Stop: UpLow{1e-8}, Start: randomAlpha(newRand(7), p)})
-		if !near(other.Certificate.Dual, cold.Certificate.Dual, 1e-10) {
+		other := solve(t, p, m.method, Settings{Stop: UpLow{1e-8}, Start: randomAlpha(toy.Rand(7), p)})
+		if !toy.Near(other.Certificate.Dual, cold.Certificate.Dual, 1e-10) {
 			t.Errorf("%s: W = %.12g from another start, %.12g from 0", m.method.Name(), other.Certificate.Dual, cold.Certificate.Dual)
 		}
 	}
@@ -430,12 +432,12 @@ func TestWarmStart(t *testing.T) {
 // ascends, stays feasible and is replayed like a pair.
 func TestFaces(t *testing.T) {
 	for _, c := range []float64{300, 3000} {
-		x, y := points(newRand(9), 40, 2, 0.3)
-		p := SoftMargin2(newGram(x, linear), y, fill(40, c))
+		x, y := toy.Points(toy.Rand(9), 40, 2, 0.3)
+		p := SoftMargin2(toy.NewGram(x, toy.Dot), y, fill(40, c))
 		stop := tight{1e-9}
 		only := solve(t, p, SMO{PairsOnly: true}, Settings{Stop: stop, MaxIterations: 100_000_000})
 		r := solve(t, p, SMO{}, Settings{Stop: stop, Every: 1})
-		if only.Status != Converged || r.Status != Converged || !near(only.Certificate.Dual, r.Certificate.Dual, 3e-9) {
+		if only.Status != Converged || r.Status != Converged || !toy.Near(only.Certificate.Dual, r.Certificate.Dual, 3e-9) {
 			t.Errorf("C = %g: %v, W = %.12g; pairs only %v, %.12g", c, r.Status, r.Certificate.Dual, only.Status, only.Certificate.Dual)
 		}
 		if 2*r.Iterations > only.Iterations {

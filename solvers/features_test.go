@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/svmnb/svmnb/internal/toy"
 )
 
 // Rows of few numbers are compressed, and are the same matrix: categories, whose
@@ -108,7 +110,7 @@ func TestNewtonOnCompressedRows(t *testing.T) {
 	stop := Settings{Stop: UpLow{1e-8}}
 	want := solve(t, SoftMargin(dense, y, fill(n, 1)).WithFixedBias(0), Newton{}, stop).Certificate
 	for _, m := range []Method{Newton{}, CoordinateDescent{}} {
-		if got := solve(t, SoftMargin(sparse, y, fill(n, 1)).WithFixedBias(0), m, stop).Certificate; !near(got.Dual, want.Dual, 1e-9) || got.MaxKKT > 1e-8 {
+		if got := solve(t, SoftMargin(sparse, y, fill(n, 1)).WithFixedBias(0), m, stop).Certificate; !toy.Near(got.Dual, want.Dual, 1e-9) || got.MaxKKT > 1e-8 {
 			t.Errorf("%s: W = %v with a violation of %g, want %v", m.Name(), got.Dual, got.MaxKKT, want.Dual)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/svmnb/svmnb/internal/toy"
 )
 
 // facet maximises the dual of a small problem with a fixed bias by looking at
@@ -102,10 +104,10 @@ func fixedProblem(rng *rand.Rand, kind int) *Problem {
 	if kind == 2 {
 		shift = 4
 	}
-	x, y := points(rng, n, 2, shift)
-	k := newGram(x, rbf(0.5))
+	x, y := toy.Points(rng, n, 2, shift)
+	k := toy.NewGram(x, toy.RBF(0.5))
 	if kind == 2 {
-		k = newGram(x, linear)
+		k = toy.NewGram(x, toy.Dot)
 	}
 	c := fill(n, 0)
 	for i := range c {
@@ -131,11 +133,11 @@ func fixedProblem(rng *rand.Rand, kind int) *Problem {
 func TestFixedBiasIsExact(t *testing.T) {
 	for kind := range 4 {
 		for seed := range uint64(60) {
-			rng := newRand(seed)
+			rng := toy.Rand(seed)
 			p := fixedProblem(rng, kind)
 			w, alpha := facet(p)
 			c := Certify(p, alpha)
-			if !near(c.Dual, w, 1e-10) && math.Abs(c.Dual-w) > 1e-12 {
+			if !toy.Near(c.Dual, w, 1e-10) && math.Abs(c.Dual-w) > 1e-12 {
 				t.Fatalf("kind %d seed %d: the certificate's dual is %.15g, the sum over Q %.15g", kind, seed, c.Dual, w)
 			}
 			if c.Gap < -1e-9 || c.Gap > 1e-8*(1+math.Abs(w)) || c.MaxKKT > 1e-8 || c.Bias != p.Bias {
@@ -164,9 +166,9 @@ func TestFixedBiasIsExact(t *testing.T) {
 // The gap of the 1-norm written out as in the primal:
 // α'Qα − Σ α_i(1 − y_i b₀) + Σ C_i (1 − y_i(g_i + b₀))₊.
 func TestFixedBiasGapOfTheOneNorm(t *testing.T) {
-	rng := newRand(5)
-	x, y := points(rng, 30, 3, 0.5)
-	k := newGram(x, rbf(0.3))
+	rng := toy.Rand(5)
+	x, y := toy.Points(rng, 30, 3, 0.5)
+	k := toy.NewGram(x, toy.RBF(0.3))
 	c := fill(30, 2)
 	for _, b0 := range []float64{0, 0.7, -1.5} {
 		p := SoftMargin(k, y, c).WithFixedBias(b0)
@@ -178,7 +180,7 @@ func TestFixedBiasGapOfTheOneNorm(t *testing.T) {
 		for i := range alpha {
 			g := 0.0
 			for j := range alpha {
-				g += alpha[j] * y[j] * k.k[i][j]
+				g += alpha[j] * y[j] * k.K[i][j]
 			}
 			loss := c[i] * max(0, 1-y[i]*(g+b0))
 			want += alpha[i]*y[i]*g - alpha[i]*(1-y[i]*b0) + loss
@@ -186,7 +188,7 @@ func TestFixedBiasGapOfTheOneNorm(t *testing.T) {
 			primal += alpha[i]*y[i]*g/2 + loss
 		}
 		got := Certify(p, alpha)
-		if !near(got.Gap, want, 1e-12) || !near(got.Dual, dual, 1e-12) || !near(got.Primal, primal, 1e-12) {
+		if !toy.Near(got.Gap, want, 1e-12) || !toy.Near(got.Dual, dual, 1e-12) || !toy.Near(got.Primal, primal, 1e-12) {
 			t.Errorf("b₀ = %g: gap %g dual %g primal %g, by hand %g %g %g", b0, got.Gap, got.Dual, got.Primal, want, dual, primal)
 		}
 	}
@@ -194,9 +196,9 @@ func TestFixedBiasGapOfTheOneNorm(t *testing.T) {
 
 // The violation is measured from b₀ at iterations without a sample too.
 func TestFixedBiasStopsUnsampled(t *testing.T) {
-	x, y := points(newRand(6), 40, 2, 0.5)
+	x, y := toy.Points(toy.Rand(6), 40, 2, 0.5)
 	for _, b0 := range []float64{-3, 0, 3} {
-		p := SoftMargin(newGram(x, rbf(1)), y, fill(40, 5)).WithFixedBias(b0)
+		p := SoftMargin(toy.NewGram(x, toy.RBF(1)), y, fill(40, 5)).WithFixedBias(b0)
 		for _, stop := range []Criterion{KKT{1e-4}, UpLow{1e-4}} {
 			r := solve(t, p, GradientAscent{}, Settings{Stop: stop, Every: -1})
 			every := solve(t, p, GradientAscent{}, Settings{Stop: stop, Every: 1})
@@ -210,7 +212,7 @@ func TestFixedBiasStopsUnsampled(t *testing.T) {
 // A point that b₀ alone puts on its margin can have any α without any claim on a
 // margin.
 func TestInseparableCountsTheBias(t *testing.T) {
-	p := HardMargin(matrixOf([][]float64{{1}}), []float64{1}).WithFixedBias(1)
+	p := HardMargin(toy.MatrixOf([][]float64{{1}}), []float64{1}).WithFixedBias(1)
 	if p.inseparable([]float64{5}, 1, 1) {
 		t.Error("Σ α_i (1 − y_i b₀) = 0, and yet inseparable")
 	}
@@ -220,15 +222,15 @@ func TestInseparableCountsTheBias(t *testing.T) {
 }
 
 func TestCoordinateDescentTakesTheBias(t *testing.T) {
-	x, y := points(newRand(8), 50, 3, 0.5)
+	x, y := toy.Points(toy.Rand(8), 50, 3, 0.5)
 	features, err := NewDenseFeatures(x, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, b0 := range []float64{0, 0.7, -2} {
-		want := solve(t, SoftMargin(newGram(x, linear), y, fill(50, 1)).WithFixedBias(b0), GradientAscent{}, Settings{Stop: UpLow{1e-9}})
+		want := solve(t, SoftMargin(toy.NewGram(x, toy.Dot), y, fill(50, 1)).WithFixedBias(b0), GradientAscent{}, Settings{Stop: UpLow{1e-9}})
 		got := solve(t, SoftMargin(features, y, fill(50, 1)).WithFixedBias(b0), CoordinateDescent{}, Settings{Stop: UpLow{1e-9}})
-		if !near(got.Certificate.Dual, want.Certificate.Dual, 1e-8) || got.Status != Converged || got.Bias != b0 {
+		if !toy.Near(got.Certificate.Dual, want.Certificate.Dual, 1e-8) || got.Status != Converged || got.Bias != b0 {
 			t.Errorf("b₀ = %g: W = %.12g, %v; gradient ascent %.12g", b0, got.Certificate.Dual, got.Status, want.Certificate.Dual)
 		}
 	}
@@ -248,5 +250,5 @@ func TestWithFixedBiasCopies(t *testing.T) {
 
 func xorProblem() *Problem {
 	x := [][]float64{{1, 1}, {1, -1}, {-1, 1}, {-1, -1}}
-	return HardMargin(newGram(x, polynomial(1, 1, 2)), []float64{1, -1, -1, 1})
+	return HardMargin(toy.NewGram(x, toy.Polynomial(1, 1, 2)), []float64{1, -1, -1, 1})
 }

@@ -8,6 +8,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/svmnb/svmnb/internal/toy"
 )
 
 var everyOrder = []Order{Cyclic, Batch, Shuffled, Violators, TwoStage, AscendingAlpha}
@@ -16,11 +18,11 @@ var everyOrder = []Order{Cyclic, Batch, Shuffled, Violators, TwoStage, Ascending
 // 103 support vectors.
 func TestGradientAscentHeart(t *testing.T) {
 	x, y := heart(t)
-	p := SoftMargin(newGram(x, linear), y, fill(len(y), 1)).WithFixedBias(0)
+	p := SoftMargin(toy.NewGram(x, toy.Dot), y, fill(len(y), 1)).WithFixedBias(0)
 	for _, o := range everyOrder {
 		r := solve(t, p, GradientAscent{Order: o}, Settings{Stop: UpLow{1e-6}})
 		c := r.Certificate
-		if !near(c.Dual, 96.498278, 1e-6) || c.Free+c.AtUpper != 103 || r.Status != Converged || c.RelGap > 1e-4 {
+		if !toy.Near(c.Dual, 96.498278, 1e-6) || c.Free+c.AtUpper != 103 || r.Status != Converged || c.RelGap > 1e-4 {
 			t.Errorf("%v: W = %.8f, %d support vectors, %v, gap ratio %g", o, c.Dual, c.Free+c.AtUpper, r.Status, c.RelGap)
 		}
 	}
@@ -28,21 +30,21 @@ func TestGradientAscentHeart(t *testing.T) {
 
 // ascentProblems has every kind of problem that gradient ascent solves.
 func ascentProblems() map[string]*Problem {
-	x, y := points(newRand(11), 60, 3, 0.6)
-	far, z := points(newRand(12), 40, 2, 4)
-	rx, ry := rings(newRand(13), 80)
+	x, y := toy.Points(toy.Rand(11), 60, 3, 0.6)
+	far, z := toy.Points(toy.Rand(12), 40, 2, 4)
+	rx, ry := rings(toy.Rand(13), 80)
 	c := fill(60, 0)
 	for i := range c {
 		c[i] = []float64{0.5, 1, 20}[i%3]
 	}
-	k := newGram(x, rbf(0.4))
+	k := toy.NewGram(x, toy.RBF(0.4))
 	return map[string]*Problem{
 		"1-norm":         SoftMargin(k, y, fill(60, 1)).WithFixedBias(0),
 		"weights, bias":  SoftMargin(k, y, c).WithFixedBias(-0.4),
 		"2-norm":         SoftMargin2(k, y, fill(60, 3)).WithFixedBias(0.2),
-		"hard linear":    HardMargin(newGram(far, linear), z).WithFixedBias(0),
-		"hard augmented": HardMargin(newGram(rx, func(x, z []float64) float64 { return rbf(2)(x, z) + 1 }), ry).WithFixedBias(0),
-		"polynomial":     SoftMargin(newGram(x, polynomial(0.3, 1, 2)), y, fill(60, 0.1)).WithFixedBias(0),
+		"hard linear":    HardMargin(toy.NewGram(far, toy.Dot), z).WithFixedBias(0),
+		"hard augmented": HardMargin(toy.NewGram(rx, func(x, z []float64) float64 { return toy.RBF(2)(x, z) + 1 }), ry).WithFixedBias(0),
+		"polynomial":     SoftMargin(toy.NewGram(x, toy.Polynomial(0.3, 1, 2)), y, fill(60, 0.1)).WithFixedBias(0),
 	}
 }
 
@@ -69,7 +71,7 @@ func TestGradientAscentOrdersAgree(t *testing.T) {
 			t.Fatalf("names are not distinct: %v", value)
 		}
 		for m, w := range value {
-			if !near(w, best, 1e-8) {
+			if !toy.Near(w, best, 1e-8) {
 				t.Errorf("%s: %s reaches %.12g, the best is %.12g", name, m, w, best)
 			}
 		}
@@ -78,9 +80,9 @@ func TestGradientAscentOrdersAgree(t *testing.T) {
 
 // Table 7.1 as it is printed: the gradient is summed anew for every point.
 func TestGradientAscentIsTable71(t *testing.T) {
-	x, y := points(newRand(21), 25, 2, 0.5)
-	k := newGram(x, rbf(1))
-	rng := newRand(22)
+	x, y := toy.Points(toy.Rand(21), 25, 2, 0.5)
+	k := toy.NewGram(x, toy.RBF(1))
+	rng := toy.Rand(22)
 	eta, c := make([]float64, 25), make([]float64, 25)
 	for i := range eta {
 		eta[i], c[i] = 0.1+1.5*rng.Float64(), 0.5+rng.Float64()
@@ -91,7 +93,7 @@ func TestGradientAscentIsTable71(t *testing.T) {
 		for i := range alpha {
 			g := 0.0
 			for j := range alpha {
-				g += alpha[j] * y[j] * k.k[i][j]
+				g += alpha[j] * y[j] * k.K[i][j]
 			}
 			alpha[i] += eta[i] * (1 - y[i]*g)
 			if alpha[i] < 0 {
@@ -115,8 +117,8 @@ func TestGradientAscentIsTable71(t *testing.T) {
 
 // A step that is not clipped maximises W over its α; ω = 1 is the same method.
 func TestGradientAscentLineSearchIsExact(t *testing.T) {
-	x, y := points(newRand(31), 40, 2, 0.5)
-	p := SoftMargin2(newGram(x, rbf(1)), y, fill(40, 2)).WithFixedBias(0.3)
+	x, y := toy.Points(toy.Rand(31), 40, 2, 0.5)
+	p := SoftMargin2(toy.NewGram(x, toy.RBF(1)), y, fill(40, 2)).WithFixedBias(0.3)
 	st, err := GradientAscent{Omega: 1}.Start(p, make([]float64, 40))
 	if err != nil {
 		t.Fatal(err)
@@ -171,8 +173,8 @@ func largest(p *Problem) float64 {
 				w[i] += p.Ridge[i] * v[i]
 			}
 		}
-		lambda = dot(v, w) / dot(v, v)
-		scale := math.Sqrt(dot(w, w))
+		lambda = toy.Dot(v, w) / toy.Dot(v, v)
+		scale := math.Sqrt(toy.Dot(w, w))
 		for i := range v {
 			v[i] = w[i] / scale
 		}
@@ -208,7 +210,7 @@ func TestBatchIsMonotoneBelowTwoOverLambda(t *testing.T) {
 // One point without upper bound: α ← α + ηK(1/K − α), whose error is multiplied
 // by 1 − ηK.
 func TestRateOscillatesAtTwoAndDivergesBeyond(t *testing.T) {
-	k := matrixOf([][]float64{{4}})
+	k := toy.MatrixOf([][]float64{{4}})
 	for _, tc := range []struct {
 		ratio, c float64
 		status   Status
@@ -254,7 +256,7 @@ func TestFallingRateRecovers(t *testing.T) {
 	p := ascentProblems()["1-norm"]
 	want := solve(t, p, GradientAscent{}, Settings{Stop: Gap{1e-10}}).Certificate.Dual
 	r := solve(t, p, GradientAscent{Rate: Schedule{Start: 1000, Decay: 1}}, Settings{Stop: Gap{1e-6}})
-	if r.Status != Converged || !near(r.Certificate.Dual, want, 1e-5) {
+	if r.Status != Converged || !toy.Near(r.Certificate.Dual, want, 1e-5) {
 		t.Errorf("%v after %d epochs at W = %g, optimum %g", r.Status, r.Iterations, r.Certificate.Dual, want)
 	}
 	if r, err := Solve(context.Background(), p, GradientAscent{Rate: Schedule{Start: 1000}}, Settings{}); !errors.Is(err, ErrDiverging) {
@@ -266,8 +268,8 @@ func TestFallingRateRecovers(t *testing.T) {
 func TestZeroDiagonal(t *testing.T) {
 	x := [][]float64{{0, 0}, {1, 0}, {0, 0}, {-1, 1}}
 	y := []float64{1, 1, -1, -1}
-	k := newGram(x, linear)
-	if printed := 0 + 1/k.diag[0]*(1-0); !math.IsInf(printed, 1) {
+	k := toy.NewGram(x, toy.Dot)
+	if printed := 0 + 1/k.Diagonal[0]*(1-0); !math.IsInf(printed, 1) {
 		t.Fatal("the printed step is finite")
 	}
 	for _, o := range everyOrder {
@@ -292,7 +294,7 @@ func TestZeroDiagonal(t *testing.T) {
 
 // Nor does 1/K_ii overflow where there is nothing to gain: 1 − y b₀ = 0.
 func TestTinyDiagonal(t *testing.T) {
-	p := SoftMargin(matrixOf([][]float64{{1e-320}}), []float64{1}, []float64{5})
+	p := SoftMargin(toy.MatrixOf([][]float64{{1e-320}}), []float64{1}, []float64{5})
 	if r := solve(t, p.WithFixedBias(1), GradientAscent{}, Settings{Stop: Iterations{3}}); r.Alpha[0] != 0 {
 		t.Errorf("α = %v", r.Alpha)
 	}
@@ -304,8 +306,8 @@ func TestTinyDiagonal(t *testing.T) {
 // What the first stage does in memory is what it would do outside: its F is the
 // right one, and what AscendingAlpha has at 0 is not in memory.
 func TestStageInMemory(t *testing.T) {
-	x, y := points(newRand(4), 50, 2, 0.5)
-	p := SoftMargin2(newGram(x, rbf(1)), y, fill(50, 2)).WithFixedBias(0.1)
+	x, y := toy.Points(toy.Rand(4), 50, 2, 0.5)
+	p := SoftMargin2(toy.NewGram(x, toy.RBF(1)), y, fill(50, 2)).WithFixedBias(0.1)
 	for _, o := range []Order{TwoStage, AscendingAlpha} {
 		st, err := GradientAscent{Order: o}.Start(p, make([]float64, 50))
 		if err != nil {
@@ -349,14 +351,14 @@ func TestStageInMemory(t *testing.T) {
 // Remark 7.8 in the plainest way: the non-zero α in ascending order until a pass
 // gains less than a thousandth of what the passes have gained, then the others.
 func TestAscendingAlphaIsRemark78(t *testing.T) {
-	x, y := points(newRand(7), 40, 2, 0.5)
-	k := newGram(x, rbf(1))
+	x, y := toy.Points(toy.Rand(7), 40, 2, 0.5)
+	k := toy.NewGram(x, toy.RBF(1))
 	const n, c = 40, 2.0
 	alpha := make([]float64, n)
 	visit := func(i int) (gain float64) {
 		g := 1.0
 		for j, a := range alpha {
-			g -= y[i] * a * y[j] * k.k[i][j]
+			g -= y[i] * a * y[j] * k.K[i][j]
 		}
 		d := min(c, max(0, alpha[i]+g)) - alpha[i] // K_ii = 1
 		alpha[i] += d
@@ -444,8 +446,8 @@ func TestGradientAscentRefreshed(t *testing.T) {
 
 // To restore s'α = δ the α moves that W loses least by.
 func TestLevel(t *testing.T) {
-	x, y := points(newRand(5), 20, 2, 0.5)
-	p := SoftMargin(newGram(x, rbf(1)), y, fill(20, 1))
+	x, y := toy.Points(toy.Rand(5), 20, 2, 0.5)
+	p := SoftMargin(toy.NewGram(x, toy.RBF(1)), y, fill(20, 1))
 	for _, sign := range []float64{1, -1} {
 		st, err := GradientAscent{Relax: Schedule{Start: 1}}.Start(p, fill(20, 0.5))
 		if err != nil {
@@ -481,9 +483,9 @@ func TestLevel(t *testing.T) {
 
 // A hard margin through the origin that separates nothing is reported.
 func TestGradientAscentInseparable(t *testing.T) {
-	x, y := points(newRand(41), 30, 2, 0.2)
+	x, y := toy.Points(toy.Rand(41), 30, 2, 0.2)
 	for _, o := range []Order{Cyclic, TwoStage, AscendingAlpha} {
-		r, err := Solve(context.Background(), HardMargin(newGram(x, linear), y).WithFixedBias(0.5), GradientAscent{Order: o}, Settings{})
+		r, err := Solve(context.Background(), HardMargin(toy.NewGram(x, toy.Dot), y).WithFixedBias(0.5), GradientAscent{Order: o}, Settings{})
 		if !errors.Is(err, ErrUnbounded) || r.Status != Unbounded {
 			t.Errorf("%v: %v", o, err)
 		}
@@ -494,11 +496,11 @@ func TestGradientAscentInseparable(t *testing.T) {
 // the trajectory is the book's until the first one, every face ascends, stays in
 // the box and is replayed like an epoch.
 func TestAscentFaces(t *testing.T) {
-	x, y := points(newRand(3), 40, 2, 0.7)
+	x, y := toy.Points(toy.Rand(3), 40, 2, 0.7)
 	for _, row := range x {
 		row[0] += 50
 	}
-	kernel := SoftMargin(newGram(x, linear), y, fill(40, 1)).WithFixedBias(0.25)
+	kernel := SoftMargin(toy.NewGram(x, toy.Dot), y, fill(40, 1)).WithFixedBias(0.25)
 	factored := SoftMargin(densely(t, x, 0), y, fill(40, 1)).WithFixedBias(0.25)
 	for _, tc := range []struct {
 		p           *Problem
@@ -529,11 +531,11 @@ func TestAscentFaces(t *testing.T) {
 
 // A context that ends within a face leaves the α of the last product.
 func TestAscentFaceInterrupted(t *testing.T) {
-	x, y := points(newRand(3), 40, 2, 0.7)
+	x, y := toy.Points(toy.Rand(3), 40, 2, 0.7)
 	for _, row := range x {
 		row[0] += 50
 	}
-	k := newGram(x, linear)
+	k := toy.NewGram(x, toy.Dot)
 	for _, after := range []int{0, 1, 45, 130} {
 		ctx, cancel := context.WithCancel(context.Background())
 		m := &stopping{Matrix: k, cancel: cancel}
@@ -568,7 +570,7 @@ func TestAscentFaceInterrupted(t *testing.T) {
 }
 
 func TestOmegaSweep(t *testing.T) {
-	one := SoftMargin(matrixOf([][]float64{{4}}), []float64{1}, []float64{9}).WithFixedBias(0)
+	one := SoftMargin(toy.MatrixOf([][]float64{{4}}), []float64{1}, []float64{9}).WithFixedBias(0)
 	if a := solve(t, one, GradientAscent{Omega: 1.5}, Settings{Stop: Iterations{1}}).Alpha[0]; a != 1.5/4 {
 		t.Fatalf("the first step goes to %g, not ω/K", a)
 	}
@@ -576,7 +578,7 @@ func TestOmegaSweep(t *testing.T) {
 	want := solve(t, p, GradientAscent{}, Settings{Stop: Gap{1e-10}}).Certificate.Dual
 	for omega := 0.1; omega < 1.95; omega += 0.1 {
 		r := solve(t, p, GradientAscent{Omega: omega}, Settings{Stop: Gap{1e-10}, Every: 1})
-		if !near(r.Certificate.Dual, want, 1e-8) {
+		if !toy.Near(r.Certificate.Dual, want, 1e-8) {
 			t.Errorf("ω = %g: W = %.12g, want %.12g", omega, r.Certificate.Dual, want)
 		}
 		for k := 1; k < len(r.Trace.Points); k++ {
@@ -590,8 +592,8 @@ func TestOmegaSweep(t *testing.T) {
 // W* − W falls by a constant factor per epoch in the end, the distance to α* too,
 // though with a μ that is far above 1 (erratum C7: printed μ ∈ (0, 1)).
 func TestLinearConvergence(t *testing.T) {
-	x, y := points(newRand(51), 80, 2, 0.5)
-	p := SoftMargin2(newGram(x, rbf(1)), y, fill(80, 10)).WithFixedBias(0)
+	x, y := toy.Points(toy.Rand(51), 80, 2, 0.5)
+	p := SoftMargin2(toy.NewGram(x, toy.RBF(1)), y, fill(80, 10)).WithFixedBias(0)
 	best := solve(t, p, GradientAscent{}, Settings{Stop: UpLow{1e-13}})
 	r := solve(t, p, GradientAscent{}, Settings{Stop: UpLow{1e-13}, Every: 1})
 	var epochs, logs []float64
@@ -642,13 +644,13 @@ func fit(x, y []float64) (slope, correlation float64) {
 // remembers them. Both count kernel values.
 type evaluated struct {
 	x     [][]float64
-	k     kernel
+	k     toy.Kernel
 	keep  bool
 	rows  [][]float64
 	count int64
 }
 
-func newEvaluated(x [][]float64, k kernel, keep bool) *evaluated {
+func newEvaluated(x [][]float64, k toy.Kernel, keep bool) *evaluated {
 	return &evaluated{x: x, k: k, keep: keep, rows: make([][]float64, len(x))}
 }
 
@@ -679,10 +681,10 @@ func (m *evaluated) Row(i int) []float64 {
 }
 
 func TestReevaluatingChangesNoBit(t *testing.T) {
-	x, y := points(newRand(61), 70, 2, 0.5)
+	x, y := toy.Points(toy.Rand(61), 70, 2, 0.5)
 	for _, o := range everyOrder {
 		run := func(keep bool) (*Result, int64) {
-			k := newEvaluated(x, rbf(1), keep)
+			k := newEvaluated(x, toy.RBF(1), keep)
 			r := solve(t, SoftMargin(k, y, fill(70, 1)).WithFixedBias(0), GradientAscent{Order: o}, Settings{})
 			return r, k.count
 		}
@@ -702,9 +704,9 @@ func TestReevaluatingChangesNoBit(t *testing.T) {
 // With many points and few support vectors the two-stage orders ask for fewer
 // rows.
 func TestStagesSaveRows(t *testing.T) {
-	x, y := points(newRand(3), 600, 4, 0.8)
+	x, y := toy.Points(toy.Rand(3), 600, 4, 0.8)
 	rows := func(o Order) int {
-		k := newGram(x, rbf(0.3))
+		k := toy.NewGram(x, toy.RBF(0.3))
 		r := solve(t, SoftMargin(k, y, fill(600, 10)).WithFixedBias(0), GradientAscent{Order: o}, Settings{})
 		if r.Certificate.RelGap > 1e-3 {
 			t.Errorf("%v: gap ratio %g", o, r.Certificate.RelGap)
@@ -714,7 +716,7 @@ func TestStagesSaveRows(t *testing.T) {
 				t.Errorf("%v: no epoch held a part of the points", o)
 			}
 		}
-		return k.rows
+		return k.Rows
 	}
 	cyclic := rows(Cyclic)
 	for _, o := range []Order{TwoStage, AscendingAlpha} {
@@ -725,8 +727,8 @@ func TestStagesSaveRows(t *testing.T) {
 }
 
 func TestRelaxedEquality(t *testing.T) {
-	x, y := points(newRand(71), 60, 3, 0.5)
-	k := newGram(x, rbf(0.4))
+	x, y := toy.Points(toy.Rand(71), 60, 3, 0.5)
+	k := toy.NewGram(x, toy.RBF(0.4))
 	novelty := SoftMargin(k, fill(60, 1), fill(60, 1))
 	novelty.P, novelty.Delta = fill(60, 0), 20
 	problems := map[string]*Problem{
@@ -751,7 +753,7 @@ func TestRelaxedEquality(t *testing.T) {
 					}
 				}}
 				r := solve(t, p, m, s)
-				if !near(r.Certificate.Dual, want.Certificate.Dual, 1e-8) || r.Certificate.Equality > 1e-10 || r.Certificate.Bound > 0 || r.Status.Early() && r.Certificate.RelGap > 1e-9 {
+				if !toy.Near(r.Certificate.Dual, want.Certificate.Dual, 1e-8) || r.Certificate.Equality > 1e-10 || r.Certificate.Bound > 0 || r.Status.Early() && r.Certificate.RelGap > 1e-9 {
 					t.Errorf("%s, %s: %v, W = %.12g, SMO %.12g, |s'α − δ| = %g", name, m.Name(), r.Status, r.Certificate.Dual, want.Certificate.Dual, r.Certificate.Equality)
 				}
 				if open == 0 && zeta.Start > 0.1 {
@@ -764,8 +766,8 @@ func TestRelaxedEquality(t *testing.T) {
 
 // No α outside the equality is an answer, however flat W is there.
 func TestRelaxedIsNotDoneBeforeTheEqualityHolds(t *testing.T) {
-	x, y := points(newRand(72), 30, 2, 0.5)
-	p := SoftMargin(newGram(x, rbf(0.4)), y, fill(30, 1))
+	x, y := toy.Points(toy.Rand(72), 30, 2, 0.5)
+	p := SoftMargin(toy.NewGram(x, toy.RBF(0.4)), y, fill(30, 1))
 	r := solve(t, p, GradientAscent{Relax: Schedule{Start: 1e6}}, Settings{Stop: UpLow{1e-6}})
 	if r.Status != Converged || r.Certificate.Equality > 1e-10 || r.Certificate.RelGap > 1e-6 {
 		t.Errorf("%v with |s'α − δ| = %g, gap ratio %g", r.Status, r.Certificate.Equality, r.Certificate.RelGap)
@@ -773,7 +775,7 @@ func TestRelaxedIsNotDoneBeforeTheEqualityHolds(t *testing.T) {
 }
 
 // shifted is the augmented kernel K + τ² of CST Remark 7.4.
-func shifted(k kernel, tau2 float64) kernel {
+func shifted(k toy.Kernel, tau2 float64) toy.Kernel {
 	return func(x, z []float64) float64 { return k(x, z) + tau2 }
 }
 
@@ -782,14 +784,14 @@ func shifted(k kernel, tau2 float64) kernel {
 // *at least* γ(1 + R²/τ²)^−½ (C5; printed ≤), which makes
 // (R² + τ²)(1 + R²/τ²)/γ² a bound, smallest at τ = R.
 func TestAugmentedKernel(t *testing.T) {
-	x, y := points(newRand(81), 40, 2, 3)
+	x, y := toy.Points(toy.Rand(81), 40, 2, 3)
 	for i := range x {
 		x[i][0] += 2 // the separating line does not pass through the origin
 	}
-	k := newGram(x, linear)
+	k := toy.NewGram(x, toy.Dot)
 	free := solve(t, HardMargin(k, y), SMO{}, Settings{Stop: UpLow{1e-10}})
 	gamma := 1 / math.Sqrt(free.Certificate.Norm2)
-	r2 := slices.Max(k.diag)
+	r2 := slices.Max(k.Diagonal)
 	b := free.Bias * gamma // of the unit w
 	if !(math.Abs(b) < math.Sqrt(r2)) {
 		t.Fatalf("|b| = %g, R = %g", math.Abs(b), math.Sqrt(r2))
@@ -797,8 +799,8 @@ func TestAugmentedKernel(t *testing.T) {
 	least, at := math.Inf(1), 0.0
 	for _, ratio := range []float64{0.01, 0.1, 0.5, 1, 2, 10, 100} {
 		tau2 := ratio * r2
-		aug := newGram(x, shifted(linear, tau2))
-		if d := aug.k[3][5] - k.k[3][5]; !near(d, tau2, 1e-9) {
+		aug := toy.NewGram(x, shifted(toy.Dot, tau2))
+		if d := aug.K[3][5] - k.K[3][5]; !toy.Near(d, tau2, 1e-9) {
 			t.Fatalf("K̂ − K = %g, τ² = %g", d, tau2)
 		}
 		r := solve(t, HardMargin(aug, y).WithFixedBias(0), GradientAscent{}, Settings{Stop: UpLow{1e-9}})
@@ -809,8 +811,8 @@ func TestAugmentedKernel(t *testing.T) {
 		for i := range x { // f̂ = Σ α y K + τ² Σ α y
 			f, hat := bias, 0.0
 			for j, a := range r.Alpha {
-				f += a * y[j] * k.k[i][j]
-				hat += a * y[j] * aug.k[i][j]
+				f += a * y[j] * k.K[i][j]
+				hat += a * y[j] * aug.K[i][j]
 			}
 			if math.Abs(f-hat) > 1e-9 {
 				t.Fatalf("f(x[%d]) = %g with the bias apart, %g in one", i, f, hat)
@@ -833,7 +835,7 @@ func TestAugmentedKernel(t *testing.T) {
 			least, at = fat, ratio
 		}
 	}
-	if at != 1 || !near(least, 4*r2/(gamma*gamma), 1e-12) {
+	if at != 1 || !toy.Near(least, 4*r2/(gamma*gamma), 1e-12) {
 		t.Errorf("the bound is smallest, %g, at τ² = %g R², want 4R²/γ² = %g at 1", least, at, 4*r2/(gamma*gamma))
 	}
 }
@@ -841,12 +843,12 @@ func TestAugmentedKernel(t *testing.T) {
 // As τ grows the bias costs nothing, and the machine becomes the one with a free
 // bias; but so do the epochs.
 func TestAugmentedKernelTendsToTheFreeBias(t *testing.T) {
-	x, y := points(newRand(82), 50, 2, 0.5)
-	free := solve(t, SoftMargin(newGram(x, linear), y, fill(50, 1)), SMO{}, Settings{Stop: UpLow{1e-8}})
+	x, y := toy.Points(toy.Rand(82), 50, 2, 0.5)
+	free := solve(t, SoftMargin(toy.NewGram(x, toy.Dot), y, fill(50, 1)), SMO{}, Settings{Stop: UpLow{1e-8}})
 	var epochs []int
 	apart := math.Inf(1)
 	for _, tau2 := range []float64{0.1, 1, 10, 100, 1000} {
-		r := solve(t, SoftMargin(newGram(x, shifted(linear, tau2)), y, fill(50, 1)).WithFixedBias(0), GradientAscent{Plain: true}, Settings{Stop: UpLow{1e-6}})
+		r := solve(t, SoftMargin(toy.NewGram(x, shifted(toy.Dot, tau2)), y, fill(50, 1)).WithFixedBias(0), GradientAscent{Plain: true}, Settings{Stop: UpLow{1e-6}})
 		epochs = append(epochs, r.Iterations)
 		gap := r.Certificate.Dual - free.Certificate.Dual
 		if gap < -1e-6 || gap > apart {
@@ -865,7 +867,7 @@ func TestAugmentedKernelTendsToTheFreeBias(t *testing.T) {
 func TestAugmentedKernelHeart(t *testing.T) {
 	x, y := heart(t)
 	epochs := func(tau2 float64) int {
-		r := solve(t, SoftMargin(newGram(x, shifted(linear, tau2)), y, fill(len(y), 1)).WithFixedBias(0), GradientAscent{Plain: true}, Settings{Stop: UpLow{1e-6}})
+		r := solve(t, SoftMargin(toy.NewGram(x, shifted(toy.Dot, tau2)), y, fill(len(y), 1)).WithFixedBias(0), GradientAscent{Plain: true}, Settings{Stop: UpLow{1e-6}})
 		return r.Iterations
 	}
 	if none, one := epochs(0), epochs(1); one < 3*none {
@@ -877,7 +879,7 @@ func TestAugmentedKernelHeart(t *testing.T) {
 // axis and ends where its contour is tangent to it.
 func TestCoordinateAscentPath(t *testing.T) {
 	p := &Problem{
-		K: matrixOf([][]float64{{1, 0.6}, {0.6, 1}}), S: []float64{1, 1}, P: []float64{0, 0},
+		K: toy.MatrixOf([][]float64{{1, 0.6}, {0.6, 1}}), S: []float64{1, 1}, P: []float64{0, 0},
 		Lower: fill(2, -10), Upper: fill(2, 10), FixedBias: true,
 	}
 	r := solve(t, p, GradientAscent{}, Settings{Stop: UpLow{1e-9}, Start: []float64{2, -2}, Every: 1})
@@ -887,7 +889,7 @@ func TestCoordinateAscentPath(t *testing.T) {
 	}
 	for k := 1; k < min(8, len(r.Trace.Points)); k++ {
 		next := r.Trace.AlphaAt(k)
-		if a, b := -0.6*at[1], -0.6*next[0]; !near(next[0], a, 1e-9) || !near(next[1], b, 1e-9) {
+		if a, b := -0.6*at[1], -0.6*next[0]; !toy.Near(next[0], a, 1e-9) || !toy.Near(next[1], b, 1e-9) {
 			t.Fatalf("epoch %d: from %v along the axes to %v, want (%g, %g)", k, at, next, a, b)
 		}
 		at = next
@@ -944,8 +946,8 @@ func (m *stopping) Row(i int) []float64 {
 
 // Wherever an interrupt falls, α is feasible and F belongs to it.
 func TestGradientAscentInterrupted(t *testing.T) {
-	x, y := points(newRand(91), 300, 2, 0.5)
-	k := newGram(x, rbf(1))
+	x, y := toy.Points(toy.Rand(91), 300, 2, 0.5)
+	k := toy.NewGram(x, toy.RBF(1))
 	for _, relax := range []Schedule{{}, {5, 0.01}} {
 		for _, o := range everyOrder {
 			if o == Batch && relax.Start != 0 {
@@ -962,7 +964,7 @@ func TestGradientAscentInterrupted(t *testing.T) {
 					t.Fatalf("%v: %v", o, err)
 				}
 				last := r.Trace.Points[len(r.Trace.Points)-1]
-				if r.Certificate.Bound > 0 || !near(last.Dual, r.Certificate.Dual, 1e-9) {
+				if r.Certificate.Bound > 0 || !toy.Near(last.Dual, r.Certificate.Dual, 1e-9) {
 					t.Errorf("%v after %d rows: W = %g in the trace, %g by the certificate, %g outside the box", o, rows, last.Dual, r.Certificate.Dual, r.Certificate.Bound)
 				}
 				if used := rows - m.left; used > rows+800 {
@@ -974,8 +976,8 @@ func TestGradientAscentInterrupted(t *testing.T) {
 }
 
 func TestGradientAscentDoesNotAllocate(t *testing.T) {
-	x, y := points(newRand(92), 100, 2, 0.5)
-	p := SoftMargin(newGram(x, rbf(1)), y, fill(100, 100)).WithFixedBias(0)
+	x, y := toy.Points(toy.Rand(92), 100, 2, 0.5)
+	p := SoftMargin(toy.NewGram(x, toy.RBF(1)), y, fill(100, 100)).WithFixedBias(0)
 	for _, o := range []Order{Cyclic, Batch, Shuffled, Violators} {
 		st, err := GradientAscent{Order: o, Rate: PerPoint(fill(100, 0.01))}.Start(p, make([]float64, 100))
 		if err != nil {
@@ -1015,7 +1017,7 @@ func TestGradientAscentNames(t *testing.T) {
 func ExampleGradientAscent() {
 	x := [][]float64{{2, 1}, {1, 2}, {-1, -1}, {-2, 0}}
 	y := []float64{1, 1, -1, -1}
-	p := SoftMargin(newGram(x, linear), y, []float64{10, 10, 10, 10}).WithFixedBias(0)
+	p := SoftMargin(toy.NewGram(x, toy.Dot), y, []float64{10, 10, 10, 10}).WithFixedBias(0)
 	r, err := Solve(context.Background(), p, GradientAscent{Order: TwoStage}, Settings{})
 	fmt.Println(err, r.Status)
 	fmt.Printf("W = %.4f, gap ≤ %.0e, bias %g\n", r.Certificate.Dual, 1e-2, r.Bias)

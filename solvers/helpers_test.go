@@ -13,47 +13,14 @@ import (
 	"testing"
 
 	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/internal/toy"
 )
 
-// gram is a kernel matrix held in memory that counts the rows asked for.
-type gram struct {
-	x    [][]float64
-	k    [][]float64
-	diag []float64
-	rows int
-}
-
-func (m *gram) Dim() int           { return len(m.k) }
-func (m *gram) Diag() []float64    { return m.diag }
-func (m *gram) Evaluations() int64 { return int64(m.rows * len(m.k)) }
-func (m *gram) Row(i int) []float64 {
-	m.rows++
-	return m.k[i]
-}
-
-type kernel func(x, z []float64) float64
-
-// newGram computes each value once, so that the matrix is symmetric to the bit.
-func newGram(x [][]float64, k kernel) *gram {
-	n := len(x)
-	m := &gram{x: x, k: make([][]float64, n), diag: make([]float64, n)}
-	buf := make([]float64, n*n)
-	for i := range n {
-		m.k[i] = buf[i*n : (i+1)*n : (i+1)*n]
-		for j := range i + 1 {
-			v := k(x[i], x[j])
-			m.k[i][j], m.k[j][i] = v, v
-		}
-		m.diag[i] = m.k[i][i]
-	}
-	return m
-}
-
 // isLinear reports whether the matrix is x x', to the bit.
-func (m *gram) isLinear() bool {
-	for i, row := range m.k {
+func isLinear(m *toy.Gram) bool {
+	for i, row := range m.K {
 		for j, v := range row[:i+1] {
-			if v != dot(m.x[i], m.x[j]) {
+			if v != toy.Dot(m.X[i], m.X[j]) {
 				return false
 			}
 		}
@@ -61,64 +28,8 @@ func (m *gram) isLinear() bool {
 	return true
 }
 
-func matrixOf(k [][]float64) *gram {
-	m := &gram{k: k}
-	for i := range k {
-		m.diag = append(m.diag, k[i][i])
-	}
-	return m
-}
-
-func dot(x, z []float64) float64 {
-	s := 0.0
-	for i, v := range x {
-		s += v * z[i]
-	}
-	return s
-}
-
-func linear(x, z []float64) float64 { return dot(x, z) }
-
-func polynomial(gamma, c float64, degree int) kernel {
-	return func(x, z []float64) float64 {
-		v, p := gamma*dot(x, z)+c, 1.0
-		for range degree {
-			p *= v
-		}
-		return p
-	}
-}
-
-func rbf(gamma float64) kernel {
-	return func(x, z []float64) float64 {
-		s := 0.0
-		for i, v := range x {
-			s += (v - z[i]) * (v - z[i])
-		}
-		return math.Exp(-gamma * s)
-	}
-}
-
-func sigmoid(gamma, c float64) kernel {
-	return func(x, z []float64) float64 { return math.Tanh(gamma*dot(x, z) + c) }
-}
-
-func constant(c float64) kernel {
-	return func(_, _ []float64) float64 { return c }
-}
-
-// points draws n points of d normal coordinates around a centre per class: the
-// label is the sign of a fair coin and moves the point by shift.
-func points(rng *rand.Rand, n, d int, shift float64) (x [][]float64, y []float64) {
-	for i := range n {
-		label := float64(2*(i%2) - 1)
-		row := make([]float64, d)
-		for j := range row {
-			row[j] = rng.NormFloat64() + shift*label
-		}
-		x, y = append(x, row), append(y, label)
-	}
-	return x, y
+func sigmoid(gamma, c float64) toy.Kernel {
+	return func(x, z []float64) float64 { return math.Tanh(gamma*toy.Dot(x, z) + c) }
 }
 
 // rings draws a ring of radius 1 (+1) around a blob (−1).
@@ -132,8 +43,6 @@ func rings(rng *rand.Rand, n int) (x [][]float64, y []float64) {
 	}
 	return x, y
 }
-
-func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
 
 // heart returns heart_scale (270 × 13) or skips the test: the file is not part
 // of the project.
@@ -200,11 +109,6 @@ func solve(t testing.TB, p *Problem, m Method, s Settings) *Result {
 		t.Fatalf("%s: %v", m.Name(), err)
 	}
 	return r
-}
-
-// near reports whether got is within relative tol of want.
-func near(got, want, tol float64) bool {
-	return math.Abs(got-want) <= tol*max(math.Abs(got), math.Abs(want)) || got == want
 }
 
 // plainDual is −(½α'Qα + p'α + b₀ s'α), term by term.

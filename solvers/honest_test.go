@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/svmnb/svmnb/internal/toy"
 	"github.com/svmnb/svmnb/kernels"
 )
 
@@ -174,7 +175,7 @@ func maxFinite(p *Problem) float64 {
 
 // raw are points as they come: their features have these offset and scale.
 func raw(seed uint64, n, d int, offset, scale float64) (x [][]float64, y []float64) {
-	x, y = points(newRand(seed), n, d, 0.6)
+	x, y = toy.Points(toy.Rand(seed), n, d, 0.6)
 	for _, row := range x {
 		for j := range row {
 			row[j] = scale * (row[j] + offset)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/svmnb/svmnb/internal/toy"
 )
 
 // TestBadInput damages one number of a good problem and wants a *ProblemError
@@ -23,15 +25,15 @@ func TestBadInput(t *testing.T) {
 		says   string
 	}{
 		{"no matrix", func(p *Problem, _ *Settings) { p.K = nil }, "K", -1, "no kernel matrix"},
-		{"empty", func(p *Problem, _ *Settings) { *p = *SoftMargin(&gram{}, nil, nil) }, "K", -1, "at least one point"},
-		{"short diagonal", func(p *Problem, _ *Settings) { p.K.(*gram).diag = make([]float64, 3) }, "K", -1, "3 entries"},
-		{"diagonal NaN", func(p *Problem, _ *Settings) { p.K.(*gram).diag[2] = nan }, "K", 2, "row 2, column 2"},
-		{"diagonal Inf", func(p *Problem, _ *Settings) { p.K.(*gram).diag[0] = inf }, "K", 0, "row 0, column 0"},
+		{"empty", func(p *Problem, _ *Settings) { *p = *SoftMargin(&toy.Gram{}, nil, nil) }, "K", -1, "at least one point"},
+		{"short diagonal", func(p *Problem, _ *Settings) { p.K.(*toy.Gram).Diagonal = make([]float64, 3) }, "K", -1, "3 entries"},
+		{"diagonal NaN", func(p *Problem, _ *Settings) { p.K.(*toy.Gram).Diagonal[2] = nan }, "K", 2, "row 2, column 2"},
+		{"diagonal Inf", func(p *Problem, _ *Settings) { p.K.(*toy.Gram).Diagonal[0] = inf }, "K", 0, "row 0, column 0"},
 		{"kernel NaN", func(p *Problem, _ *Settings) { poison(p, 3, 5, nan) }, "K", 3, "column 5"},
 		{"kernel Inf", func(p *Problem, _ *Settings) { poison(p, 3, 5, inf) }, "K", 3, "column 5"},
 		{"kernel −Inf", func(p *Problem, _ *Settings) { poison(p, 3, 5, -inf) }, "K", 3, "column 5"},
 		{"kernel huge", func(p *Problem, _ *Settings) { poison(p, 3, 5, 1e300) }, "K", 3, "scale the features"},
-		{"short row", func(p *Problem, _ *Settings) { k := p.K.(*gram); k.k[3] = k.k[3][:4] }, "K", 3, "length of row 3"},
+		{"short row", func(p *Problem, _ *Settings) { k := p.K.(*toy.Gram); k.K[3] = k.K[3][:4] }, "K", 3, "length of row 3"},
 		{"S short", func(p *Problem, _ *Settings) { p.S = p.S[:5] }, "S", -1, "5 entries"},
 		{"S missing", func(p *Problem, _ *Settings) { p.S = nil }, "S", -1, "0 entries"},
 		{"S zero", func(p *Problem, _ *Settings) { p.S[4] = 0 }, "S", 4, "+1 or −1"},
@@ -66,7 +68,7 @@ func TestBadInput(t *testing.T) {
 	} {
 		for _, m := range methods {
 			x := [][]float64{{0, 1}, {1, 0}, {2, 2}, {-1, 1}, {0, 3}, {1, 1}}
-			p := SoftMargin(newGram(x, rbf(0.5)), []float64{1, -1, 1, -1, 1, -1}, fill(6, 1))
+			p := SoftMargin(toy.NewGram(x, toy.RBF(0.5)), []float64{1, -1, 1, -1, 1, -1}, fill(6, 1))
 			s := Settings{Start: make([]float64, 6)}
 			c.damage(p, &s)
 			r, err := Solve(context.Background(), p, m.method, s)
@@ -83,13 +85,13 @@ func TestBadInput(t *testing.T) {
 	if err := (*Problem)(nil).Check(); err == nil {
 		t.Error("no problem at all passes the check")
 	}
-	if _, err := Solve(context.Background(), blobs(6, 1, linear, 1), SMO{Tol: -1}, Settings{}); err == nil || !strings.Contains(err.Error(), "SMO.Tol") {
+	if _, err := Solve(context.Background(), blobs(6, 1, toy.Dot, 1), SMO{Tol: -1}, Settings{}); err == nil || !strings.Contains(err.Error(), "SMO.Tol") {
 		t.Errorf("negative SMO.Tol: %v", err)
 	}
-	if _, err := Solve(context.Background(), blobs(6, 1, linear, 1), SMO{Selection: 9}, Settings{}); !errors.Is(err, ErrUnsupported) {
+	if _, err := Solve(context.Background(), blobs(6, 1, toy.Dot, 1), SMO{Selection: 9}, Settings{}); !errors.Is(err, ErrUnsupported) {
 		t.Errorf("unknown selection: %v", err)
 	}
-	fixed := blobs(6, 1, linear, 1)
+	fixed := blobs(6, 1, toy.Dot, 1)
 	fixed.FixedBias = true
 	if _, err := Solve(context.Background(), fixed, SMO{}, Settings{}); !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "bias") {
 		t.Errorf("fixed bias: %v", err)
@@ -98,8 +100,8 @@ func TestBadInput(t *testing.T) {
 
 // poison puts a value into both halves of the matrix; row i is read first.
 func poison(p *Problem, i, j int, v float64) {
-	k := p.K.(*gram)
-	k.k[i][j] = v
+	k := p.K.(*toy.Gram)
+	k.K[i][j] = v
 	p.Upper[j] = 0 // j itself never moves
 }
 
@@ -108,9 +110,9 @@ func poison(p *Problem, i, j int, v float64) {
 func TestPoisonAnywhere(t *testing.T) {
 	for _, m := range methods {
 		for seed := range uint64(60) {
-			rng := newRand(seed)
-			p := blobs(12, 0.4, rbf(0.5), 5)
-			p.K.(*gram).k[rng.IntN(12)][rng.IntN(12)] = [...]float64{math.NaN(), math.Inf(1), math.Inf(-1)}[rng.IntN(3)]
+			rng := toy.Rand(seed)
+			p := blobs(12, 0.4, toy.RBF(0.5), 5)
+			p.K.(*toy.Gram).K[rng.IntN(12)][rng.IntN(12)] = [...]float64{math.NaN(), math.Inf(1), math.Inf(-1)}[rng.IntN(3)]
 			r, err := Solve(context.Background(), p, m.method, Settings{})
 			var bad *ProblemError
 			switch {
@@ -180,7 +182,7 @@ func TestInterrupt(t *testing.T) {
 		if r.Iterations != at || len(r.Trace.Points) != 4 || seen != 4 {
 			t.Errorf("%s: cancelled at iteration %d, ended at %d with %d points", m.method.Name(), at, r.Iterations, len(r.Trace.Points))
 		}
-		if c := r.Certificate; c.Claimed || !near(c.Dual, plainDual(p, r.Alpha), 1e-12) || !(c.Gap > 0) {
+		if c := r.Certificate; c.Claimed || !toy.Near(c.Dual, plainDual(p, r.Alpha), 1e-12) || !(c.Gap > 0) {
 			t.Errorf("%s: %+v", m.method.Name(), c)
 		}
 		checkTrace(t, p, r, m.jumps)
@@ -189,13 +191,13 @@ func TestInterrupt(t *testing.T) {
 
 // slow is a matrix whose rows take their time, as those of a large problem do.
 type slow struct {
-	*gram
+	*toy.Gram
 	wait *time.Duration
 }
 
 func (m slow) Row(i int) []float64 {
 	time.Sleep(*m.wait)
-	return m.gram.Row(i)
+	return m.Gram.Row(i)
 }
 
 // TestInterruptDoesNotWaitForRows: when the rows of all support vectors take too
@@ -204,14 +206,14 @@ func (m slow) Row(i int) []float64 {
 func TestInterruptDoesNotWaitForRows(t *testing.T) {
 	t.Parallel() // it sleeps
 	for _, m := range methods {
-		p := blobs(60, 0.3, rbf(1), 10)
-		k, wait := p.K.(*gram), time.Duration(0)
+		p := blobs(60, 0.3, toy.RBF(1), 10)
+		k, wait := p.K.(*toy.Gram), time.Duration(0)
 		p.K = slow{k, &wait}
 		ctx, cancel := context.WithCancel(context.Background())
 		rows, at := 0, -1
 		watch := func(it *Iterate, pt *Point) {
 			if at < 0 && pt.Free+pt.Bound >= 20 {
-				rows, wait, at = k.rows, 20*time.Millisecond, it.Iteration
+				rows, wait, at = k.Rows, 20*time.Millisecond, it.Iteration
 				cancel()
 			}
 		}
@@ -221,10 +223,10 @@ func TestInterruptDoesNotWaitForRows(t *testing.T) {
 			t.Fatalf("%s: %v after %d iterations", m.method.Name(), err, r.Iterations)
 		}
 		vectors := r.Certificate.Free + r.Certificate.AtUpper
-		if read := k.rows - rows; read > 16 || read >= vectors || !r.Certificate.Claimed {
+		if read := k.Rows - rows; read > 16 || read >= vectors || !r.Certificate.Claimed {
 			t.Errorf("%s: %d rows were read after the interrupt, of %d; %+v", m.method.Name(), read, vectors, r.Certificate)
 		}
-		if !near(r.Certificate.Dual, plainDual(p, r.Alpha), 1e-10) {
+		if !toy.Near(r.Certificate.Dual, plainDual(p, r.Alpha), 1e-10) {
 			t.Errorf("%s: the claim is W = %.12g, and it is %.12g", m.method.Name(), r.Certificate.Dual, plainDual(p, r.Alpha))
 		}
 	}
@@ -270,7 +272,7 @@ func TestStepEndsWithContext(t *testing.T) {
 
 // TestNoPanic throws extreme and odd numbers at every method.
 func TestNoPanic(t *testing.T) {
-	rng := newRand(1)
+	rng := toy.Rand(1)
 	odd := []float64{0, 1, -1, 1e100, -1e100, 1e-300, 1e-100, 1e50, 5e-324}
 	for range 300 {
 		n := 1 + rng.IntN(5)
@@ -282,7 +284,7 @@ func TestNoPanic(t *testing.T) {
 				k[i][j], k[j][i] = v, v
 			}
 		}
-		p := SoftMargin(matrixOf(k), make([]float64, n), make([]float64, n))
+		p := SoftMargin(toy.MatrixOf(k), make([]float64, n), make([]float64, n))
 		for i := range n {
 			p.S[i] = float64(2*rng.IntN(2) - 1)
 			p.Upper[i] = max(0, odd[rng.IntN(len(odd))])

@@ -3,6 +3,8 @@ package solvers
 import (
 	"math"
 	"testing"
+
+	"github.com/svmnb/svmnb/internal/toy"
 )
 
 // TestLowRank: the dual of the true K at the solution of the approximate problem
@@ -10,8 +12,8 @@ import (
 // is exact at full rank, and the certificate bounds what is missing.
 func TestLowRank(t *testing.T) {
 	const n = 400
-	x, y := points(newRand(1), n, 5, 0.4)
-	k := newGram(x, rbf(0.02))
+	x, y := toy.Points(toy.Rand(1), n, 5, 0.4)
+	k := toy.NewGram(x, toy.RBF(0.02))
 	p := SoftMargin(k, y, fill(n, 1))
 	want := solve(t, p, SMO{}, Settings{Stop: Gap{1e-10}}).Certificate.Dual
 	last := math.Inf(1)
@@ -33,7 +35,7 @@ func TestLowRank(t *testing.T) {
 			t.Errorf("rank %d: %v", c.rank, r.Status)
 		}
 		final := r.Trace.Points[len(r.Trace.Points)-1]
-		if !near(final.Dual, cert.Dual, 1e-12) || !near(final.Gap, cert.Gap, 0.01) {
+		if !toy.Near(final.Dual, cert.Dual, 1e-12) || !toy.Near(final.Gap, cert.Gap, 0.01) {
 			t.Errorf("rank %d: the trace ends at W = %g, gap %g; the certificate has %g, %g", c.rank, final.Dual, final.Gap, cert.Dual, cert.Gap)
 		}
 	}
@@ -44,16 +46,16 @@ func TestLowRank(t *testing.T) {
 // the answer meets is seen.
 func TestLowRankRows(t *testing.T) {
 	const n = 200
-	x, y := points(newRand(1), n, 3, 0.4)
-	k := newGram(x, rbf(0.02))
+	x, y := toy.Points(toy.Rand(1), n, 3, 0.4)
+	k := toy.NewGram(x, toy.RBF(0.02))
 	p := SoftMargin(k, y, fill(n, 1))
-	k.rows = 0
+	k.Rows = 0
 	r := solve(t, p, PrimalDual{Rank: 40}, Settings{Every: -1, Stop: Gap{1e-3}})
 	if r.Status != Converged || r.Certificate.RelGap > 1e-3 {
 		t.Errorf("%v with gap %g", r.Status, r.Certificate.RelGap)
 	}
-	if k.rows > 40+2*n {
-		t.Errorf("%d rows", k.rows)
+	if k.Rows > 40+2*n {
+		t.Errorf("%d rows", k.Rows)
 	}
 	if r := solve(t, p, PrimalDual{Loss: 1e-4}, Settings{Stop: Gap{1e-9}}); !(r.Certificate.RelGap < 0.01) {
 		t.Errorf("loss 1e-4: gap %g", r.Certificate.RelGap)

@@ -11,11 +11,12 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/svmnb/svmnb/internal/simd"
+	"github.com/svmnb/svmnb/internal/toy"
 )
 
 // overlapping has classes that no hyperplane separates.
 func overlapping(n, d int) (x [][]float64, y []float64) {
-	rng := newRand(21)
+	rng := toy.Rand(21)
 	x, y = make([][]float64, n), make([]float64, n)
 	for i := range x {
 		side := 0.7 * rng.NormFloat64()
@@ -65,7 +66,7 @@ func TestNewtonReference(t *testing.T) {
 // The answer is feasible and its gap, from α alone, is small.
 func TestNewtonOnAnyProblem(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		rng := newRand(rapid.Uint64().Draw(t, "seed"))
+		rng := toy.Rand(rapid.Uint64().Draw(t, "seed"))
 		n, d := rapid.IntRange(1, 40).Draw(t, "n"), rapid.IntRange(1, 5).Draw(t, "d")
 		x := make([][]float64, n)
 		for i := range x {
@@ -167,10 +168,10 @@ func TestNewtonEndsExactly(t *testing.T) {
 }
 
 func TestNewtonRefuses(t *testing.T) {
-	x, y := rings(newRand(7), 10)
+	x, y := rings(toy.Rand(7), 10)
 	wide := [][]float64{make([]float64, MostColumns+1), make([]float64, MostColumns+1)}
 	for name, p := range map[string]*Problem{
-		"no features":  SoftMargin(newGram(x, linear), y, fill(10, 1)),
+		"no features":  SoftMargin(toy.NewGram(x, toy.Dot), y, fill(10, 1)),
 		"many columns": SoftMargin(densely(t, wide, 0), []float64{1, -1}, fill(2, 1)),
 	} {
 		if _, err := Solve(t.Context(), p, Newton{}, Settings{}); !errors.Is(err, ErrUnsupported) {

@@ -4,12 +4,14 @@ import (
 	"errors"
 	"math"
 	"testing"
+
+	"github.com/svmnb/svmnb/internal/toy"
 )
 
 // LIBSVM 3.37's numbers (reference §C).
 func TestNuReference(t *testing.T) {
 	x, y := heart(t)
-	k := newGram(x, heartRBF)
+	k := toy.NewGram(x, heartRBF)
 	for _, sel := range []Selection{SecondOrder, WorstPair} {
 		p, err := NuSoftMargin(k, y, 0.5)
 		if err != nil {
@@ -50,7 +52,7 @@ func TestNuReference(t *testing.T) {
 }
 
 func TestNuRefusals(t *testing.T) {
-	k := newGram(corners, rbf(1))
+	k := toy.NewGram(corners, toy.RBF(1))
 	var e *ProblemError
 	for _, nu := range []float64{0, -1, 1.5, math.NaN(), 0.9} {
 		if _, err := NuSoftMargin(k, []float64{1, 1, 1, -1}, nu); !errors.As(err, &e) || e.Field != "nu" {
@@ -73,14 +75,14 @@ func TestNuRefusals(t *testing.T) {
 
 // The two bounds of the gap and the certificate hold for any feasible α.
 func TestNuGapIsABound(t *testing.T) {
-	rng := newRand(5)
+	rng := toy.Rand(5)
 	x := make([][]float64, 30)
 	y := make([]float64, 30)
 	for i := range x {
 		x[i] = []float64{rng.NormFloat64(), rng.NormFloat64()}
 		y[i] = float64(2*(i%2) - 1)
 	}
-	p, err := NuSoftMargin(newGram(x, rbf(0.7)), y, 0.4)
+	p, err := NuSoftMargin(toy.NewGram(x, toy.RBF(0.7)), y, 0.4)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,12 +6,14 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/svmnb/svmnb/internal/toy"
 )
 
 // TestPairStep compares with the best of a fine grid. For κ ≤ 0 the sources'
 // division by κ, unguarded, has no answer or a wrong one (errata W4, C14).
 func TestPairStep(t *testing.T) {
-	rng := newRand(1)
+	rng := toy.Rand(1)
 	for range 10_000 {
 		slope, kappa := rng.NormFloat64(), rng.NormFloat64()
 		lo, hi := -rng.ExpFloat64(), rng.ExpFloat64()
@@ -73,7 +75,7 @@ func twoPoints(rng *rand.Rand) (p *Problem, alpha []float64, kappa float64) {
 		k12 = (k11 + k22 + rng.ExpFloat64()) / 2
 	}
 	sign := func() float64 { return float64(2*rng.IntN(2) - 1) }
-	p = SoftMargin(matrixOf([][]float64{{k11, k12}, {k12, k22}}), []float64{sign(), sign()}, []float64{rng.ExpFloat64(), rng.ExpFloat64()})
+	p = SoftMargin(toy.MatrixOf([][]float64{{k11, k12}, {k12, k22}}), []float64{sign(), sign()}, []float64{rng.ExpFloat64(), rng.ExpFloat64()})
 	if rng.IntN(10) == 0 {
 		p.Upper[0], p.Upper[1] = math.Inf(1), math.Inf(1)
 	}
@@ -88,7 +90,7 @@ func twoPoints(rng *rand.Rand) (p *Problem, alpha []float64, kappa float64) {
 // TestTwoPoints solves 10⁴ problems of two points by a grid over α_2 between the
 // bounds U and V of CST (7.5) and (7.6), for separate costs, and by one step.
 func TestTwoPoints(t *testing.T) {
-	rng := newRand(2)
+	rng := toy.Rand(2)
 	unbounded, singular, indefinite := 0, 0, 0
 	for range 10_000 {
 		p, before, kappa := twoPoints(rng)
@@ -149,19 +151,19 @@ func TestTwoPoints(t *testing.T) {
 // TestPartner compares the second-order choice with the gain of every pair: the
 // largest among F_j < F_i, where ST prints the smallest over all (errata S2, S3).
 func TestPartner(t *testing.T) {
-	rng := newRand(3)
+	rng := toy.Rand(3)
 	for range 200 {
 		n := 3 + rng.IntN(20)
-		x, y := points(rng, n, 2, 0.5)
+		x, y := toy.Points(rng, n, 2, 0.5)
 		for range rng.IntN(3) {
 			x[rng.IntN(n)] = x[rng.IntN(n)] // κ = 0, which counts as 1e-12
 		}
 		c := fill(n, 1)
-		k := kernel(rbf(1))
+		k := toy.Kernel(toy.RBF(1))
 		if rng.IntN(4) == 0 {
 			k = sigmoid(1, -1) // κ < 0
 		}
-		p := SoftMargin(newGram(x, k), y, c)
+		p := SoftMargin(toy.NewGram(x, k), y, c)
 		alpha := make([]float64, n)
 		for i := range alpha {
 			alpha[i] = [...]float64{0, 1, rng.Float64()}[rng.IntN(3)]
@@ -229,7 +231,7 @@ func TestCurvature(t *testing.T) {
 	}
 	for _, m := range methods {
 		for _, k11 := range []float64{1 - 0x1p-53, 1, 1 + 0x1p-52} {
-			p := HardMargin(matrixOf([][]float64{{k11, 1}, {1, 1}}), []float64{1, -1})
+			p := HardMargin(toy.MatrixOf([][]float64{{k11, 1}, {1, 1}}), []float64{1, -1})
 			_, pairs := m.method.(SMO)
 			if r, err := Solve(context.Background(), p, m.method, Settings{}); !errors.Is(err, ErrUnbounded) || pairs && r.Iterations > 1 {
 				t.Errorf("%s: two points that are one up to rounding, opposite labels, hard margin: %v", m.method.Name(), err)

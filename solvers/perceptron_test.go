@@ -6,13 +6,15 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/svmnb/svmnb/internal/toy"
 )
 
 // Novikoff: at most (R/γ)² mistakes, γ the largest margin around the origin.
 func TestPerceptronSeparates(t *testing.T) {
 	for seed := range uint64(20) {
-		x, y := points(newRand(seed), 40, 3, 2.2)
-		for name, k := range map[string]*gram{"linear": newGram(x, shifted(linear, 4)), "rbf": newGram(x, rbf(0.3))} {
+		x, y := toy.Points(toy.Rand(seed), 40, 3, 2.2)
+		for name, k := range map[string]*toy.Gram{"linear": toy.NewGram(x, shifted(toy.Dot, 4)), "rbf": toy.NewGram(x, toy.RBF(0.3))} {
 			p := HardMargin(k, y).WithFixedBias(0)
 			best, err := Solve(context.Background(), p, GradientAscent{}, Settings{Stop: UpLow{1e-6}})
 			if err != nil {
@@ -29,7 +31,7 @@ func TestPerceptronSeparates(t *testing.T) {
 				}
 			}
 			s := st.(*perceptron)
-			if mistakes, bound := dot(s.count, fill(40, 1)), slices.Max(k.diag)*best.Certificate.Norm2; mistakes > bound*(1+1e-5) {
+			if mistakes, bound := toy.Dot(s.count, fill(40, 1)), slices.Max(k.Diagonal)*best.Certificate.Norm2; mistakes > bound*(1+1e-5) {
 				t.Errorf("seed %d, %s: %g mistakes, at most (R/γ)² = %g", seed, name, mistakes, bound)
 			}
 			for i, f := range p.F(s.alpha) {
@@ -44,14 +46,14 @@ func TestPerceptronSeparates(t *testing.T) {
 // Its α is feasible and never better than the optimum; the gap says so and is
 // not taken for convergence.
 func TestPerceptronIsOnlyFeasible(t *testing.T) {
-	x, y := points(newRand(7), 60, 2, 0.5)
-	k := newGram(x, rbf(0.5))
+	x, y := toy.Points(toy.Rand(7), 60, 2, 0.5)
+	k := toy.NewGram(x, toy.RBF(0.5))
 	for name, p := range map[string]*Problem{
 		"1-norm": SoftMargin(k, y, fill(60, 1)).WithFixedBias(0),
 		"2-norm": SoftMargin2(k, y, fill(60, 1)).WithFixedBias(0),
 	} {
 		best := solve(t, p, GradientAscent{}, Settings{Stop: Gap{1e-9}}).Certificate.Dual
-		k.rows = 0
+		k.Rows = 0
 		r := solve(t, p, Perceptron{}, Settings{Every: 1})
 		c := r.Certificate
 		if c.Dual > best+1e-9 || c.Dual <= 0 || c.Bound > 0 || c.Dual+c.Gap < best-1e-9 || r.Status != Exhausted || r.Iterations > 100 {
@@ -63,7 +65,7 @@ func TestPerceptronIsOnlyFeasible(t *testing.T) {
 			}
 		}
 		last := r.Trace.Points[len(r.Trace.Points)-1]
-		if !near(last.Dual, c.Dual, 1e-9) {
+		if !toy.Near(last.Dual, c.Dual, 1e-9) {
 			t.Errorf("%s: W = %g in the trace, %g by the certificate", name, last.Dual, c.Dual)
 		}
 	}
@@ -72,10 +74,10 @@ func TestPerceptronIsOnlyFeasible(t *testing.T) {
 // α = t m with the best t inside the box: proportional to the counts, and no
 // shorter or longer feasible multiple has a larger W.
 func TestPerceptronScales(t *testing.T) {
-	x, y := points(newRand(8), 40, 2, 0.5)
+	x, y := toy.Points(toy.Rand(8), 40, 2, 0.5)
 	clipped := 0
 	for _, c := range []float64{1e-3, 0.05, 1, 1e6} {
-		p := SoftMargin(newGram(x, rbf(0.5)), y, fill(40, c)).WithFixedBias(0)
+		p := SoftMargin(toy.NewGram(x, toy.RBF(0.5)), y, fill(40, c)).WithFixedBias(0)
 		p.Upper[0] = 0 // counts nothing
 		st, err := Perceptron{}.Start(p, make([]float64, 40))
 		if err != nil {
@@ -120,7 +122,7 @@ func TestPerceptronScales(t *testing.T) {
 // Two copies of a point with different labels, and a point at the origin, can
 // never be right: the epochs end it.
 func TestPerceptronGivesUp(t *testing.T) {
-	k := newGram([][]float64{{1, 0}, {1, 0}, {0, 0}}, linear)
+	k := toy.NewGram([][]float64{{1, 0}, {1, 0}, {0, 0}}, toy.Dot)
 	for _, p := range []*Problem{
 		HardMargin(k, []float64{1, -1, 1}).WithFixedBias(0),
 		SoftMargin(k, []float64{1, -1, 1}, []float64{1, 2, 0}).WithFixedBias(0),
@@ -149,8 +151,8 @@ func TestPerceptronRefuses(t *testing.T) {
 
 // The dual form counts what the primal form, w ← w + y_i x_i at a mistake, does.
 func TestPerceptronIsRosenblatts(t *testing.T) {
-	x, y := points(newRand(9), 30, 2, 0.3)
-	st, err := Perceptron{}.Start(HardMargin(newGram(x, linear), y).WithFixedBias(0), make([]float64, 30))
+	x, y := toy.Points(toy.Rand(9), 30, 2, 0.3)
+	st, err := Perceptron{}.Start(HardMargin(toy.NewGram(x, toy.Dot), y).WithFixedBias(0), make([]float64, 30))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +162,7 @@ func TestPerceptronIsRosenblatts(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range x {
-			if y[i]*dot(w, x[i]) <= 0 {
+			if y[i]*toy.Dot(w, x[i]) <= 0 {
 				count[i]++
 				w[0] += y[i] * x[i][0]
 				w[1] += y[i] * x[i][1]

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/svmnb/svmnb/internal/toy"
 )
 
 // begun returns a stepper of the method after k steps.
@@ -48,14 +50,14 @@ func dense64(p *Problem) *mat.SymDense {
 func interiorProblems() map[string]*Problem {
 	two := ringProblem(10)
 	two = SoftMargin2(two.K, two.S, two.Upper)
-	fixed := blobs(40, 0.5, rbf(0.5), 3).WithFixedBias(0.3)
-	held := blobs(40, 0.5, rbf(0.5), 1)
+	fixed := blobs(40, 0.5, toy.RBF(0.5), 3).WithFixedBias(0.3)
+	held := blobs(40, 0.5, toy.RBF(0.5), 1)
 	for i := range held.Upper {
 		held.Upper[i] = float64(i%4) * 0.7
 	}
 	return map[string]*Problem{
 		"1-norm": ringProblem(1), "C = 1e6": ringProblem(1e6), "2-norm": two, "hard": ringProblem(math.Inf(1)),
-		"fixed bias": fixed, "held": held, "general": generalProblem(newRand(11), 40), "linear": blobs(60, 0.7, linear, 10),
+		"fixed bias": fixed, "held": held, "general": generalProblem(toy.Rand(11), 40), "linear": blobs(60, 0.7, toy.Dot, 10),
 	}
 }
 
@@ -246,10 +248,10 @@ func (s *source) run(steps int, printed bool) (w, residual float64) {
 // that PrimalDual reduces, not the printed one, and with the printed one Newton's
 // method gets nowhere.
 func TestSignsOfTheSource(t *testing.T) {
-	p := blobs(40, 0.7, rbf(0.5), 1)
+	p := blobs(40, 0.7, toy.RBF(0.5), 1)
 	s := &source{q: dense64(p), y: p.S, c: 1, t: 0.01}
 	n := len(p.S)
-	rng := newRand(4)
+	rng := toy.Rand(4)
 	x := make([]float64, 3*n+1)
 	for i := range x {
 		x[i] = 0.1 + 0.8*rng.Float64()
@@ -275,10 +277,10 @@ func TestSignsOfTheSource(t *testing.T) {
 		t.Errorf("%d entries of the printed matrix are wrong, the signs of 4n = %d expected", wrong, 4*n)
 	}
 	want := solve(t, p, SMO{}, Settings{Stop: UpLow{1e-10}}).Certificate.Dual
-	if w, r := s.run(60, false); !near(w, want, 1e-8) || r > 1e-8 {
+	if w, r := s.run(60, false); !toy.Near(w, want, 1e-8) || r > 1e-8 {
 		t.Errorf("corrected: W = %.10g with residual %g, want %.10g", w, r, want)
 	}
-	if w, r := s.run(60, true); near(w, want, 0.01) || r < 0.1 {
+	if w, r := s.run(60, true); toy.Near(w, want, 0.01) || r < 0.1 {
 		t.Errorf("as printed: W = %.10g with residual %g; it should not converge to %.10g", w, r, want)
 	}
 }
@@ -288,7 +290,7 @@ func TestSignsOfTheSource(t *testing.T) {
 func TestNinetyPoints(t *testing.T) {
 	x, y := heart(t)
 	x, y = x[:90], y[:90]
-	p := SoftMargin(newGram(x, rbf(1./13)), y, fill(90, 1))
+	p := SoftMargin(toy.NewGram(x, toy.RBF(1./13)), y, fill(90, 1))
 	for _, c := range []struct {
 		m     Method
 		steps int
@@ -310,7 +312,7 @@ func TestCorrector(t *testing.T) {
 	for name, p := range interiorProblems() {
 		plain := solve(t, p, PrimalDual{Finish: 1e-8}, Settings{Stop: UpLow{1e-6}})
 		fast := solve(t, p, PrimalDual{Corrector: true, Finish: 1e-8}, Settings{Stop: UpLow{1e-6}})
-		if fast.Iterations > plain.Iterations || !near(fast.Certificate.Dual, plain.Certificate.Dual, 1e-9) {
+		if fast.Iterations > plain.Iterations || !toy.Near(fast.Certificate.Dual, plain.Certificate.Dual, 1e-9) {
 			t.Errorf("%s: %d steps to W = %.12g, without it %d to %.12g", name, fast.Iterations, fast.Certificate.Dual, plain.Iterations, plain.Certificate.Dual)
 		}
 		sum[0] += plain.Iterations
@@ -324,14 +326,14 @@ func TestCorrector(t *testing.T) {
 // TestInfeasibleStart: from the middle of the box the dual first lies above the
 // optimum and comes down (checklist E3), and s'α ≠ δ fades with every step.
 func TestInfeasibleStart(t *testing.T) {
-	x, y := points(newRand(1), 60, 2, 0.7)
+	x, y := toy.Points(toy.Rand(1), 60, 2, 0.7)
 	for i := range 15 {
 		y[2*i] = 1 // far more +1 than −1
 	}
-	p := SoftMargin(newGram(x, rbf(0.5)), y, fill(60, 0.1))
+	p := SoftMargin(toy.NewGram(x, toy.RBF(0.5)), y, fill(60, 0.1))
 	r := solve(t, p, PrimalDual{Infeasible: true}, Settings{})
 	want := solve(t, p, SMO{}, Settings{Stop: UpLow{1e-10}}).Certificate.Dual
-	if !near(r.Certificate.Dual, want, 1e-9) || r.Status != Converged {
+	if !toy.Near(r.Certificate.Dual, want, 1e-9) || r.Status != Converged {
 		t.Errorf("%v at W = %g, want %g", r.Status, r.Certificate.Dual, want)
 	}
 	above, down := 0, 0
@@ -356,15 +358,15 @@ func TestInfeasibleStart(t *testing.T) {
 // ascent, in all three margins.
 func TestInteriorFixedBias(t *testing.T) {
 	for _, b0 := range []float64{0, 0.7, -0.4} {
-		soft := blobs(50, 0.5, linear, 2)
+		soft := blobs(50, 0.5, toy.Dot, 2)
 		for _, p := range []*Problem{
-			soft, blobs(50, 0.5, rbf(0.5), 2), SoftMargin2(soft.K, soft.S, soft.Upper), ringProblem(math.Inf(1)),
+			soft, blobs(50, 0.5, toy.RBF(0.5), 2), SoftMargin2(soft.K, soft.S, soft.Upper), ringProblem(math.Inf(1)),
 		} {
 			p = p.WithFixedBias(b0)
 			want := solve(t, p, GradientAscent{}, Settings{Stop: Gap{1e-11}, MaxIterations: 100_000_000}).Certificate.Dual
 			for _, m := range []Method{PrimalDual{}, PrimalDual{Corrector: true}, PrimalDual{Rank: 50}, Barrier{}, Barrier{PhaseI: true}} {
 				r := solve(t, p, m, Settings{Stop: Gap{1e-10}})
-				if c := r.Certificate; !near(c.Dual, want, 1e-8) || c.RelGap > 1e-10 || c.Bias != b0 || r.Status != Converged {
+				if c := r.Certificate; !toy.Near(c.Dual, want, 1e-8) || c.RelGap > 1e-10 || c.Bias != b0 || r.Status != Converged {
 					t.Errorf("%s, b₀ = %g: %v at W = %.12g, want %.12g: %+v", m.Name(), b0, r.Status, c.Dual, want, c)
 				}
 			}
@@ -376,7 +378,7 @@ func TestInteriorFixedBias(t *testing.T) {
 // does, and no number is ever NaN that should not be.
 func TestInteriorReports(t *testing.T) {
 	for _, m := range []Method{PrimalDual{Finish: 1e-4}, PrimalDual{Corrector: true, Finish: 1e-4}, Barrier{Finish: 1e-4}} {
-		p := blobs(60, 0.7, rbf(0.5), 1)
+		p := blobs(60, 0.7, toy.RBF(0.5), 1)
 		r := solve(t, p, m, Settings{Stop: UpLow{1e-3}})
 		for k, pt := range r.Trace.Points {
 			if math.IsNaN(pt.Dual + pt.Gap + pt.KKT + pt.Bias + pt.Equality) {
@@ -415,8 +417,8 @@ func TestInteriorRefusals(t *testing.T) {
 			t.Errorf("%s: %v", m.Name(), err)
 		}
 	}
-	x, y := points(newRand(8), 40, 2, 0.3)
-	indefinite := SoftMargin(newGram(x, sigmoid(1, -1)), y, fill(40, 10))
+	x, y := toy.Points(toy.Rand(8), 40, 2, 0.3)
+	indefinite := SoftMargin(toy.NewGram(x, sigmoid(1, -1)), y, fill(40, 10))
 	for _, m := range []Method{PrimalDual{}, PrimalDual{Corrector: true}, PrimalDual{Rank: 40}, Barrier{}} {
 		if _, err := Solve(context.Background(), indefinite, m, Settings{}); !errors.Is(err, ErrUnsupported) {
 			t.Errorf("%s on a sigmoid kernel: %v", m.Name(), err)
@@ -434,16 +436,16 @@ func (m wide) Row(i int) []float64 { return nil }
 // TestSlightlyIndefinite: a kernel matrix that rounding has made indefinite is
 // solved.
 func TestSlightlyIndefinite(t *testing.T) {
-	p := blobs(60, 0.7, linear, 5)
-	g := p.K.(*gram)
-	for i := range g.k { // eigenvalues down to −1e-9 of the largest
-		g.k[i][i] -= 1e-7
-		g.diag[i] = g.k[i][i]
+	p := blobs(60, 0.7, toy.Dot, 5)
+	g := p.K.(*toy.Gram)
+	for i := range g.K { // eigenvalues down to −1e-9 of the largest
+		g.K[i][i] -= 1e-7
+		g.Diagonal[i] = g.K[i][i]
 	}
-	want := solve(t, blobs(60, 0.7, linear, 5), SMO{}, Settings{Stop: UpLow{1e-8}}).Certificate.Dual
+	want := solve(t, blobs(60, 0.7, toy.Dot, 5), SMO{}, Settings{Stop: UpLow{1e-8}}).Certificate.Dual
 	for _, m := range []Method{PrimalDual{}, PrimalDual{Corrector: true}, Barrier{}} {
 		r, err := Solve(context.Background(), p, m, Settings{})
-		if err != nil || !near(r.Certificate.Dual, want, 1e-5) {
+		if err != nil || !toy.Near(r.Certificate.Dual, want, 1e-5) {
 			t.Errorf("%s: %v, W = %g, want %g", m.Name(), err, r.Certificate.Dual, want)
 		}
 	}
@@ -455,7 +457,7 @@ func TestSlightlyIndefinite(t *testing.T) {
 func TestInteriorRandom(t *testing.T) {
 	unbounded := 0
 	for seed := range uint64(250) {
-		p, name := randomProblem(newRand(seed))
+		p, name := randomProblem(toy.Rand(seed))
 		if p.isHard() {
 			if distance2, diameter2 := hullDistance2(t, p.K, p.S); distance2 < 1e-8*diameter2 {
 				if distance2 > 1e-13*diameter2 {
@@ -474,7 +476,7 @@ func TestInteriorRandom(t *testing.T) {
 		}
 		want := solve(t, p, PrimalDual{}, Settings{Stop: Gap{1e-10}})
 		r := solve(t, p, PrimalDual{Infeasible: true}, Settings{Stop: Gap{1e-10}})
-		if !near(r.Certificate.Dual, want.Certificate.Dual, 1e-8) || !p.balanced(r.Alpha) {
+		if !toy.Near(r.Certificate.Dual, want.Certificate.Dual, 1e-8) || !p.balanced(r.Alpha) {
 			t.Errorf("%d: %s: W = %.12g, want %.12g; |y'α| = %g", seed, name, r.Certificate.Dual, want.Certificate.Dual, r.Certificate.Equality)
 		}
 		// A point on the bounds gives way only to a better one, but for what rounding
@@ -503,8 +505,8 @@ func TestInteriorRandom(t *testing.T) {
 
 // TestNoInterior: where the box and s'α = δ leave one point, that is the answer.
 func TestNoInterior(t *testing.T) {
-	one := SoftMargin(newGram(corners, rbf(1)), fill(4, 1), fill(4, 1))
-	full := SoftMargin(newGram(corners, rbf(1)), parity, fill(4, 1))
+	one := SoftMargin(toy.NewGram(corners, toy.RBF(1)), fill(4, 1), fill(4, 1))
+	full := SoftMargin(toy.NewGram(corners, toy.RBF(1)), parity, fill(4, 1))
 	full.Delta = 2
 	for _, p := range []*Problem{one, full} {
 		for _, m := range []Method{PrimalDual{}, PrimalDual{Rank: 4}, Barrier{}, Barrier{PhaseI: true}} {

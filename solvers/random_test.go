@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"sync/atomic"
 	"testing"
+
+	"github.com/svmnb/svmnb/internal/toy"
 )
 
 // randomProblem draws 2 to 60 points, a kernel, costs from 1e-3 to 1e6, a margin,
@@ -15,22 +17,22 @@ import (
 func randomProblem(rng *rand.Rand) (p *Problem, name string) {
 	n, d := 2+rng.IntN(59), 1+rng.IntN(5)
 	shift := [...]float64{0, 0.3, 1, 2.5}[rng.IntN(4)]
-	x, y := points(rng, n, d, shift)
+	x, y := toy.Points(rng, n, d, shift)
 	if rng.IntN(3) == 0 {
 		for range 1 + n/8 {
 			x[rng.IntN(n)] = x[rng.IntN(n)]
 		}
 	}
-	var k kernel
+	var k toy.Kernel
 	switch rng.IntN(4) {
 	case 0:
-		k, name = linear, "linear"
+		k, name = toy.Dot, "linear"
 	case 1:
 		degree := 2 + rng.IntN(2)
-		k, name = polynomial(1/float64(d), 1, degree), fmt.Sprintf("polynomial of degree %d", degree)
+		k, name = toy.Polynomial(1/float64(d), 1, degree), fmt.Sprintf("polynomial of degree %d", degree)
 	default:
 		gamma := math.Pow(10, 2*rng.Float64()-1)
-		k, name = rbf(gamma), fmt.Sprintf("RBF %.3g", gamma)
+		k, name = toy.RBF(gamma), fmt.Sprintf("RBF %.3g", gamma)
 	}
 	c := fill(n, math.Pow(10, 9*rng.Float64()-3))
 	name = fmt.Sprintf("n = %d, d = %d, shift %g, %s, C = %.3g", n, d, shift, name, c[0])
@@ -40,7 +42,7 @@ func randomProblem(rng *rand.Rand) (p *Problem, name string) {
 			c[i] = min(max(1e-3, c[i]*math.Pow(10, 2*rng.Float64()-1)), 1e6)
 		}
 	}
-	m := newGram(x, k)
+	m := toy.NewGram(x, k)
 	switch rng.IntN(4) {
 	case 0:
 		return HardMargin(m, y), name + ", hard"
@@ -58,7 +60,7 @@ func TestRandom(t *testing.T) {
 	unfinished := make([]atomic.Int64, len(methods))
 	t.Run("problems", func(t *testing.T) {
 		for seed := range uint64(200) {
-			p, name := randomProblem(newRand(seed))
+			p, name := randomProblem(toy.Rand(seed))
 			t.Run(fmt.Sprintf("%d: %s", seed, name), func(t *testing.T) {
 				t.Parallel()
 				if p.isHard() && !separable(t, p) {
@@ -125,7 +127,7 @@ func separable(t *testing.T, p *Problem) bool {
 // right side, which chunking and regression will pose.
 func TestGeneralProblems(t *testing.T) {
 	for seed := range uint64(40) {
-		rng := newRand(seed)
+		rng := toy.Rand(seed)
 		p := generalProblem(rng, 2+rng.IntN(39))
 		want, uncertainty := p.optimum(t)
 		if !(uncertainty <= 1e-9) {
@@ -141,7 +143,7 @@ func TestGeneralProblems(t *testing.T) {
 			}
 			if err != nil || r.Status != Converged {
 				t.Errorf("%d: %s: %v, %v", seed, m.method.Name(), r.Status, err)
-			} else if !near(r.Certificate.Dual, want, 1e-8) {
+			} else if !toy.Near(r.Certificate.Dual, want, 1e-8) {
 				t.Errorf("%d: %s: W = %.12g, want %.12g", seed, m.method.Name(), r.Certificate.Dual, want)
 			}
 		}

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/svmnb/svmnb/internal/toy"
 )
 
 // The reference numbers were computed with LIBSVM 3.37 and with a float64 SMO
@@ -24,16 +26,16 @@ func heartRBF(x, z []float64) float64 {
 }
 
 func TestReference(t *testing.T) {
-	heartWith := func(k kernel) func(t *testing.T) *Problem {
+	heartWith := func(k toy.Kernel) func(t *testing.T) *Problem {
 		return func(t *testing.T) *Problem {
 			x, y := heart(t)
-			return SoftMargin(newGram(x, k), y, fill(len(y), 1))
+			return SoftMargin(toy.NewGram(x, k), y, fill(len(y), 1))
 		}
 	}
-	irisWith := func(plus, minus string, k kernel, c float64) func(t *testing.T) *Problem {
+	irisWith := func(plus, minus string, k toy.Kernel, c float64) func(t *testing.T) *Problem {
 		return func(t *testing.T) *Problem {
 			x, y := iris(t, plus, minus)
-			return SoftMargin(newGram(x, k), y, fill(len(y), c))
+			return SoftMargin(toy.NewGram(x, k), y, fill(len(y), c))
 		}
 	}
 	for _, c := range []struct {
@@ -44,14 +46,14 @@ func TestReference(t *testing.T) {
 		iterations int
 	}{
 		{"heart RBF", heartWith(heartRBF), 100.87729156, -0.4245077, 132, 107, 162},
-		{"heart linear", heartWith(linear), 92.473375, 1.0491, 101, 88, 1023},
-		{"iris virginica versicolor linear", irisWith("virginica", "versicolor", linear, 1), 15.75987190, -6.7810612, 23, 19, 37},
-		{"iris virginica versicolor RBF", irisWith("virginica", "versicolor", rbf(0.25), 1), 21.37749603, 0.1440565, 33, 26, 42},
-		{"iris setosa rest linear hard", irisWith("setosa", "", linear, math.Inf(1)), 0.74805793, 1.4505610, 3, 0, 13},
-		{"iris setosa versicolor RBF", irisWith("setosa", "versicolor", rbf(0.25), 1), 2.403421, math.NaN(), 0, 0, 0},
-		{"iris setosa virginica RBF", irisWith("setosa", "virginica", rbf(0.25), 1), 1.945148, math.NaN(), 0, 0, 0},
+		{"heart linear", heartWith(toy.Dot), 92.473375, 1.0491, 101, 88, 1023},
+		{"iris virginica versicolor linear", irisWith("virginica", "versicolor", toy.Dot, 1), 15.75987190, -6.7810612, 23, 19, 37},
+		{"iris virginica versicolor RBF", irisWith("virginica", "versicolor", toy.RBF(0.25), 1), 21.37749603, 0.1440565, 33, 26, 42},
+		{"iris setosa rest linear hard", irisWith("setosa", "", toy.Dot, math.Inf(1)), 0.74805793, 1.4505610, 3, 0, 13},
+		{"iris setosa versicolor RBF", irisWith("setosa", "versicolor", toy.RBF(0.25), 1), 2.403421, math.NaN(), 0, 0, 0},
+		{"iris setosa virginica RBF", irisWith("setosa", "virginica", toy.RBF(0.25), 1), 1.945148, math.NaN(), 0, 0, 0},
 		{"XOR", func(*testing.T) *Problem {
-			return HardMargin(newGram(corners, polynomial(1, 1, 2)), parity)
+			return HardMargin(toy.NewGram(corners, toy.Polynomial(1, 1, 2)), parity)
 		}, 0.25, 0, 4, 0, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -59,7 +61,7 @@ func TestReference(t *testing.T) {
 			for _, sel := range []Selection{SecondOrder, WorstPair, Platt, Simplified} {
 				r := solve(t, p, SMO{Selection: sel}, Settings{Stop: UpLow{1e-7}})
 				cert := r.Certificate
-				if !near(cert.Dual, c.w, 1e-6) {
+				if !toy.Near(cert.Dual, c.w, 1e-6) {
 					t.Errorf("%v: W = %.10g, want %.10g", sel, cert.Dual, c.w)
 				}
 				if math.Abs(r.Bias-c.b) > 1e-4 {
@@ -94,20 +96,20 @@ func TestReference(t *testing.T) {
 func absInt(i int) int { return max(i, -i) }
 
 func TestXOR(t *testing.T) {
-	r := solve(t, HardMargin(newGram(corners, polynomial(1, 1, 2)), parity), SMO{}, Settings{Stop: UpLow{1e-12}})
+	r := solve(t, HardMargin(toy.NewGram(corners, toy.Polynomial(1, 1, 2)), parity), SMO{}, Settings{Stop: UpLow{1e-12}})
 	for i, a := range r.Alpha {
-		if !near(a, 0.125, 1e-12) {
+		if !toy.Near(a, 0.125, 1e-12) {
 			t.Errorf("α[%d] = %g, want 1/8", i, a)
 		}
 	}
-	if m := 1 / math.Sqrt(r.Certificate.Norm2); !near(m, math.Sqrt2, 1e-12) || math.Abs(r.Bias) > 1e-12 {
+	if m := 1 / math.Sqrt(r.Certificate.Norm2); !toy.Near(m, math.Sqrt2, 1e-12) || math.Abs(r.Bias) > 1e-12 {
 		t.Errorf("margin %g, bias %g; want √2 and 0", m, r.Bias)
 	}
 }
 
 func TestIrisMargin(t *testing.T) {
 	x, y := iris(t, "setosa", "")
-	r := solve(t, HardMargin(newGram(x, linear), y), SMO{}, Settings{Stop: UpLow{1e-9}})
+	r := solve(t, HardMargin(toy.NewGram(x, toy.Dot), y), SMO{}, Settings{Stop: UpLow{1e-9}})
 	if m := 1 / math.Sqrt(r.Certificate.Norm2); math.Abs(m-0.817558) > 3e-6 {
 		t.Errorf("margin %g, want 0.817558", m)
 	}
@@ -119,7 +121,7 @@ func TestIterations(t *testing.T) {
 	x, y := heart(t)
 	for _, c := range []struct {
 		name          string
-		k             kernel
+		k             toy.Kernel
 		c, tol        float64
 		worst, second int
 	}{
@@ -127,10 +129,10 @@ func TestIterations(t *testing.T) {
 		{"RBF C = 1", heartRBF, 1, 1e-6, 438, 277},
 		{"RBF C = 100", heartRBF, 100, 1e-3, 6170, 1644},
 		{"RBF C = 100", heartRBF, 100, 1e-6, 15462, 3421},
-		{"linear C = 1", linear, 1, 1e-3, 1511, 1023},
-		{"linear C = 1", linear, 1, 1e-6, 2794, 1868},
+		{"linear C = 1", toy.Dot, 1, 1e-3, 1511, 1023},
+		{"linear C = 1", toy.Dot, 1, 1e-6, 2794, 1868},
 	} {
-		p := SoftMargin(newGram(x, c.k), y, fill(len(y), c.c))
+		p := SoftMargin(toy.NewGram(x, c.k), y, fill(len(y), c.c))
 		second := solve(t, p, SMO{}, Settings{Stop: UpLow{c.tol}}).Iterations
 		worst := solve(t, p, SMO{Selection: WorstPair}, Settings{Stop: UpLow{c.tol}}).Iterations
 		if absInt(second-c.second) > c.second*3/100 || absInt(worst-c.worst) > c.worst*3/100 || second >= worst {
@@ -143,7 +145,7 @@ func TestIterations(t *testing.T) {
 // the gap there.
 func TestMeasuredPath(t *testing.T) {
 	x, y := heart(t)
-	p := SoftMargin(newGram(x, heartRBF), y, fill(len(y), 1))
+	p := SoftMargin(toy.NewGram(x, heartRBF), y, fill(len(y), 1))
 	r := solve(t, p, SMO{}, Settings{Stop: UpLow{1e-6}, Every: 1})
 	for _, c := range []struct {
 		level      float64
@@ -164,7 +166,7 @@ func TestMeasuredPath(t *testing.T) {
 			t.Errorf("m − M ≤ %g at iteration %d, want %d", c.level, at, c.iteration)
 		}
 		cert := Certify(p, r.Trace.AlphaAt(at))
-		if !near(cert.Gap, c.gap, 0.01) || !near(cert.RelGap, c.ratio, 0.02) {
+		if !toy.Near(cert.Gap, c.gap, 0.01) || !toy.Near(cert.RelGap, c.ratio, 0.02) {
 			t.Errorf("m − M ≤ %g: gap %.4g, ratio %.3g; want %.4g, %.3g", c.level, cert.Gap, cert.RelGap, c.gap, c.ratio)
 		}
 		if pt := r.Trace.Points[at]; pt.Gap < cert.Gap*(1-1e-9) {
@@ -177,7 +179,7 @@ func TestMeasuredPath(t *testing.T) {
 // max α + 1 and the direct one, and the scaling gap of the hard margin.
 func TestGapsOfTheOtherMargins(t *testing.T) {
 	x, y := heart(t)
-	k := newGram(x, heartRBF)
+	k := toy.NewGram(x, heartRBF)
 	for _, c := range []struct{ tol, boxed, direct, hard float64 }{
 		{1e-1, 4.79, 4.4e-2, 280},
 		{1e-3, 5.1e-2, 5.1e-6, 3.3},
@@ -189,17 +191,17 @@ func TestGapsOfTheOtherMargins(t *testing.T) {
 		boxed := p.boxed(slices.Max(r.Alpha) + 1)
 		// The reference took the mean bias of the free vectors; the certificate
 		// takes the best one, whose gap is smaller.
-		if g := boxed.gapAt(r.Alpha, f, biases{r.Bias, r.Bias}); !near(g, c.boxed, 0.012) || r.Certificate.BoxGap > g {
+		if g := boxed.gapAt(r.Alpha, f, biases{r.Bias, r.Bias}); !toy.Near(g, c.boxed, 0.012) || r.Certificate.BoxGap > g {
 			t.Errorf("2-norm, ε = %g: boxed gap %.4g, at the best bias %.4g; want %.4g", c.tol, g, r.Certificate.BoxGap, c.boxed)
 		}
-		if !near(r.Certificate.Gap, c.direct, 0.02) {
+		if !toy.Near(r.Certificate.Gap, c.direct, 0.02) {
 			t.Errorf("2-norm, ε = %g: direct gap %.4g, want %.4g", c.tol, r.Certificate.Gap, c.direct)
 		}
 		h := solve(t, HardMargin(k, y), SMO{}, Settings{Stop: UpLow{c.tol}}).Certificate
-		if !near(h.Gap, c.hard, 0.02) {
+		if !toy.Near(h.Gap, c.hard, 0.02) {
 			t.Errorf("hard margin, ε = %g: gap %.4g, want %.4g", c.tol, h.Gap, c.hard)
 		}
-		if c.tol == 1e-6 && !near(h.Dual, 4980.41, 1e-6) {
+		if c.tol == 1e-6 && !toy.Near(h.Dual, 4980.41, 1e-6) {
 			t.Errorf("hard margin: W = %.8g, want 4980.41", h.Dual)
 		}
 	}
@@ -209,13 +211,13 @@ func TestGapsOfTheOtherMargins(t *testing.T) {
 // the coordinate ascent of a few lines here, against LIBLINEAR's optimum.
 func TestFixedBiasGap(t *testing.T) {
 	x, y := heart(t)
-	p := SoftMargin(newGram(x, linear), y, fill(len(y), 1))
+	p := SoftMargin(toy.NewGram(x, toy.Dot), y, fill(len(y), 1))
 	p.FixedBias = true
 	alpha := make([]float64, len(y))
 	w := make([]float64, len(x[0]))
 	for range 20000 {
 		for i, row := range x {
-			a := min(max(0, alpha[i]+(1-y[i]*dot(w, row))/dot(row, row)), 1)
+			a := min(max(0, alpha[i]+(1-y[i]*toy.Dot(w, row))/toy.Dot(row, row)), 1)
 			for j, v := range row {
 				w[j] += y[i] * (a - alpha[i]) * v
 			}
@@ -223,7 +225,7 @@ func TestFixedBiasGap(t *testing.T) {
 		}
 	}
 	c := Certify(p, alpha)
-	if !near(c.Dual, 96.498278, 1e-7) || c.Gap < -1e-10 || c.Gap > 1e-6 || c.Bias != 0 || c.Equality != 0 {
+	if !toy.Near(c.Dual, 96.498278, 1e-7) || c.Gap < -1e-10 || c.Gap > 1e-6 || c.Bias != 0 || c.Equality != 0 {
 		t.Errorf("W = %.9g, want 96.498278; %+v", c.Dual, c)
 	}
 	if c.Free+c.AtUpper != 103 {

@@ -18,6 +18,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/internal/toy"
 )
 
 // tubeMethods are those that know a regression when they see it; the others take
@@ -29,7 +30,7 @@ var tubeMethods = []shipped{
 
 // wave draws n points of a sine on [0, 6] with normal noise.
 func wave(seed uint64, n int, noise float64) (x [][]float64, y []float64) {
-	rng := newRand(seed)
+	rng := toy.Rand(seed)
 	for range n {
 		t := 6 * rng.Float64()
 		x, y = append(x, []float64{t}), append(y, math.Sin(t)+noise*rng.NormFloat64())
@@ -40,7 +41,7 @@ func wave(seed uint64, n int, noise float64) (x [][]float64, y []float64) {
 // plane draws n points of 3 features, the last of them all 0, with a linear
 // target.
 func plane(seed uint64, n int) (x [][]float64, y []float64) {
-	rng := newRand(seed)
+	rng := toy.Rand(seed)
 	for range n {
 		row := []float64{rng.NormFloat64(), 2 * rng.NormFloat64(), rng.Float64()}
 		x, y = append(x, row), append(y, row[0]-row[1]/2+3+0.3*rng.NormFloat64())
@@ -51,7 +52,7 @@ func plane(seed uint64, n int) (x [][]float64, y []float64) {
 
 func waveProblem(n int, c, epsilon float64) *Problem {
 	x, y := wave(1, n, 0.2)
-	return Tube(newGram(x, rbf(1)), y, fill(n, c), epsilon)
+	return Tube(toy.NewGram(x, toy.RBF(1)), y, fill(n, c), epsilon)
 }
 
 // twins has equal points with different targets.
@@ -60,7 +61,7 @@ func twins() (k Matrix, y []float64) {
 	for i := range 10 {
 		x[i] = x[i+15]
 	}
-	return newGram(x, rbf(1)), y
+	return toy.NewGram(x, toy.RBF(1)), y
 }
 
 // tubeTable are the problems; each optimum is proved by a primal and a dual value
@@ -73,7 +74,7 @@ var tubeTable = []struct {
 }{
 	{name: "heart", want: 95.509975, problem: func(t testing.TB) *Problem { // LIBSVM 3.37
 		x, y := heart(t)
-		return Tube(newGram(x, heartRBF), y, fill(len(y), 1), 0.1)
+		return Tube(toy.NewGram(x, heartRBF), y, fill(len(y), 1), 0.1)
 	}},
 	{name: "wave, C = 1", problem: func(testing.TB) *Problem { return waveProblem(40, 1, 0.1) }},
 	{name: "wave, C = 1e-3", problem: func(testing.TB) *Problem { return waveProblem(40, 1e-3, 0.1) }},
@@ -120,28 +121,28 @@ var tubeTable = []struct {
 		return Tube2(k, y, fill(len(y), 5), 0.1)
 	}},
 	{name: "constant kernel", problem: func(testing.TB) *Problem {
-		_, y := wave(1, 9, 0.2)
-		return Tube(newGram(corners[:1:1], constant(0)).times(9), y, fill(9, 2), 0.1)
+		x, y := wave(1, 9, 0.2)
+		return Tube(toy.NewGram(x, toy.Constant(0)), y, fill(9, 2), 0.1)
 	}},
 	{name: "one point", none: true, problem: func(testing.TB) *Problem {
-		return Tube(newGram(corners[:1], linear), []float64{3}, fill(1, 1), 0.1)
+		return Tube(toy.NewGram(corners[:1], toy.Dot), []float64{3}, fill(1, 1), 0.1)
 	}},
 	{name: "two points", want: 0.5 * 0.9 * 0.9, problem: func(testing.TB) *Problem {
-		return Tube(newGram([][]float64{{-1}, {1}}, linear), []float64{-1, 1}, fill(2, 10), 0.1)
+		return Tube(toy.NewGram([][]float64{{-1}, {1}}, toy.Dot), []float64{-1, 1}, fill(2, 10), 0.1)
 	}},
 	{name: "targets of size 1000, far from 0", problem: func(testing.TB) *Problem {
 		x, y := wave(1, 40, 0.2)
 		for i := range y {
 			y[i] = 1e5 + 1000*y[i]
 		}
-		return Tube(newGram(x, rbf(1)), y, fill(40, 1000), 100)
+		return Tube(toy.NewGram(x, toy.RBF(1)), y, fill(40, 1000), 100)
 	}},
 	{name: "targets of size 1/1000", problem: func(testing.TB) *Problem {
 		x, y := wave(1, 40, 0.2)
 		for i := range y {
 			y[i] /= 1000
 		}
-		return Tube(newGram(x, rbf(1)), y, fill(40, 1e-3), 1e-4)
+		return Tube(toy.NewGram(x, toy.RBF(1)), y, fill(40, 1e-3), 1e-4)
 	}},
 	{name: "plane", problem: func(t testing.TB) *Problem {
 		x, y := plane(1, 40)
@@ -168,15 +169,6 @@ var tubeTable = []struct {
 		return Tube(asDense(t, x), y, fill(40, 100), 0.1).WithFixedBias(0)
 	}},
 	{name: "wave, bias fixed", problem: func(testing.TB) *Problem { return waveProblem(30, 0.5, 0.1).WithFixedBias(0.3) }},
-}
-
-// times is m with its only point n times.
-func (m *gram) times(n int) *gram {
-	k := make([][]float64, n)
-	for i := range k {
-		k[i] = fill(n, m.diag[0])
-	}
-	return matrixOf(k)
 }
 
 func uneven(n int) []float64 {
@@ -247,7 +239,7 @@ func TestTubeSuite(t *testing.T) {
 					}
 					c := r.Certificate
 					dual := plainDual(p, r.Alpha)
-					if !near(dual, c.Dual, 1e-9) && math.Abs(dual-c.Dual) > 1e-9 {
+					if !toy.Near(dual, c.Dual, 1e-9) && math.Abs(dual-c.Dual) > 1e-9 {
 						t.Errorf("the certificate says W = %.15g, term by term it is %.15g", c.Dual, dual)
 					}
 					if c.RelGap > 1e-6 || r.Status != Converged && r.Status != Exhausted {
@@ -263,7 +255,7 @@ func TestTubeSuite(t *testing.T) {
 					if math.Abs(dual-first) > 1e-6*math.Abs(first)+1e-9 {
 						t.Errorf("W = %.12g, the method before found %.12g", dual, first)
 					}
-					if problem.want != 0 && !near(dual, problem.want, 1e-6) {
+					if problem.want != 0 && !toy.Near(dual, problem.want, 1e-6) {
 						t.Errorf("W = %.12g, want %.12g", dual, problem.want)
 					}
 					if beta := Signed(r.Alpha); problem.none && slices.ContainsFunc(beta, func(b float64) bool { return math.Abs(b) > 1e-9 }) {
@@ -287,10 +279,10 @@ func TestTubeMotorcycle(t *testing.T) {
 	for i, row := range d.X {
 		x[i] = []float64{row[0] / 10}
 	}
-	k := newGram(x, rbf(1))
+	k := toy.NewGram(x, toy.RBF(1))
 	for _, m := range []Method{TubeSMO{}, TubeSMO{Step: Quadrants}, SMO{}} {
 		r := solve(t, Tube(k, d.Y, fill(d.N(), 100), 5), m, Settings{Stop: UpLow{1e-6}})
-		if !near(r.Certificate.Dual, 184729.468248, 1e-6) || math.Abs(r.Bias+7.491094) > 1e-4 {
+		if !toy.Near(r.Certificate.Dual, 184729.468248, 1e-6) || math.Abs(r.Bias+7.491094) > 1e-4 {
 			t.Errorf("%s: W = %.12g, b = %.8g; LIBSVM 184729.468248, −7.491094", m.Name(), r.Certificate.Dual, r.Bias)
 		}
 		vectors, bound := supportOf(r.Alpha, 100)
@@ -318,7 +310,7 @@ func supportOf(alpha []float64, c float64) (vectors, bound int) {
 // the tube and falls below (C10).
 func TestTubeConditions(t *testing.T) {
 	x, y := heart(t)
-	k := newGram(x, heartRBF)
+	k := toy.NewGram(x, heartRBF)
 	for _, m := range []Method{TubeSMO{}, SMO{}} {
 		p := Tube(k, y, fill(len(y), 1), 0.1)
 		r := solve(t, p, m, Settings{Stop: UpLow{1e-6}})
@@ -404,7 +396,7 @@ func (l line) mirrored() line {
 // The rule of Theorem 7.18, quadrant by quadrant, and the walk from kink to kink
 // end at the maximum.
 func TestPairOfATube(t *testing.T) {
-	rng := newRand(4)
+	rng := toy.Rand(4)
 	crossed := 0
 	for k := range 10_000 {
 		l := randomLine(rng)
@@ -490,7 +482,7 @@ func TestCrossingZero(t *testing.T) {
 	for name, start := range map[string][]float64{"0": make([]float64, 80), "every sign wrong": wrong} {
 		for _, m := range []TubeSMO{{}, {Step: Quadrants}, {PairsOnly: true}} {
 			r := solve(t, p, m, Settings{Stop: UpLow{1e-8}, Start: start})
-			if !near(r.Certificate.Dual, want, 1e-9) {
+			if !toy.Near(r.Certificate.Dual, want, 1e-9) {
 				t.Errorf("%s from %s: W = %.12g, want %.12g", m.Name(), name, r.Certificate.Dual, want)
 			}
 		}
@@ -524,9 +516,9 @@ func TestCrossingZero(t *testing.T) {
 // TestTubeGap: the gap of any α at any b is primal − dual, and its terms are
 // those of a regression, −βr + ε|β| + C(|r| − ε)₊, each at least 0.
 func TestTubeGap(t *testing.T) {
-	rng := newRand(6)
+	rng := toy.Rand(6)
 	x, y := wave(6, 30, 0.4)
-	k := newGram(x, rbf(1))
+	k := toy.NewGram(x, toy.RBF(1))
 	for round := range 60 {
 		p := Tube(k, y, uneven(30), 0.2)
 		if round%2 == 1 {
@@ -569,12 +561,12 @@ func TestTubeGap(t *testing.T) {
 // A kernel that is not positive semi-definite: κ < 0 occurs, every run ends where
 // the KKT conditions hold.
 func TestTubeIndefinite(t *testing.T) {
-	x, y := points(newRand(8), 40, 2, 0.3)
+	x, y := toy.Points(toy.Rand(8), 40, 2, 0.3)
 	for i, row := range x {
 		y[i] = math.Sin(2*row[0]) + row[1]
 	}
 	for _, m := range []Method{TubeSMO{}, TubeSMO{Step: Quadrants}, TubeSMO{PairsOnly: true}, SMO{}} {
-		r := solve(t, Tube(newGram(x, sigmoid(1, -1)), y, fill(40, 10), 0.1), m, Settings{Stop: KKT{1e-6}})
+		r := solve(t, Tube(toy.NewGram(x, sigmoid(1, -1)), y, fill(40, 10), 0.1), m, Settings{Stop: KKT{1e-6}})
 		if r.Status != Converged || r.Certificate.MaxKKT > 1e-5 {
 			t.Errorf("%s: %v, KKT violation %g", m.Name(), r.Status, r.Certificate.MaxKKT)
 		}
@@ -586,7 +578,7 @@ func TestTubeIndefinite(t *testing.T) {
 func TestTubeIsRidgeRegression(t *testing.T) {
 	x, y := wave(3, 60, 0.3)
 	for _, lambda := range []float64{1e-3, 0.1, 10} {
-		k := newGram(x, rbf(1))
+		k := toy.NewGram(x, toy.RBF(1))
 		n := len(y)
 		a, right := mat.NewDense(n+1, n+1, nil), mat.NewVecDense(n+1, append(slices.Clone(y), 0))
 		for i := range n {
@@ -622,7 +614,7 @@ func TestTubeIsRidgeRegression(t *testing.T) {
 // outside and the support vectors.
 func TestNuTube(t *testing.T) {
 	x, y := wave(5, 80, 0.3)
-	k := newGram(x, rbf(1))
+	k := toy.NewGram(x, toy.RBF(1))
 	for _, nu := range []float64{0.1, 0.3, 0.5, 0.9, 1} {
 		p, err := NuTube(k, y, 2, nu)
 		if err != nil {
@@ -641,7 +633,7 @@ func TestNuTube(t *testing.T) {
 			continue // ε is any small number, 0 too
 		}
 		tube := solve(t, Tube(k, y, fill(80, 2), epsilon), TubeSMO{}, Settings{Stop: UpLow{1e-8}})
-		if w := r.Certificate.Dual - epsilon*p.Sum; !near(w, tube.Certificate.Dual, 1e-8) {
+		if w := r.Certificate.Dual - epsilon*p.Sum; !toy.Near(w, tube.Certificate.Dual, 1e-8) {
 			t.Errorf("ν = %g: W less ε Σ(α̂ + α) = %.12g, with ε = %g it is %.12g", nu, w, epsilon, tube.Certificate.Dual)
 		}
 		for i := range y { // β itself is less certain: K is nearly singular
@@ -670,14 +662,14 @@ func TestNuTube(t *testing.T) {
 
 func TestTubeInput(t *testing.T) {
 	x, y := wave(1, 6, 0.1)
-	k := newGram(x, rbf(1))
+	k := toy.NewGram(x, toy.RBF(1))
 	with := func(i int, v float64) []float64 {
 		z := slices.Clone(y)
 		z[i] = v
 		return z
 	}
-	broken := newGram(x, rbf(1))
-	broken.k[4][2] = math.NaN()
+	broken := toy.NewGram(x, toy.RBF(1))
+	broken.K[4][2] = math.NaN()
 	for _, c := range []struct {
 		name    string
 		problem *Problem
@@ -694,7 +686,7 @@ func TestTubeInput(t *testing.T) {
 		{"C < 0, quadratic", Tube2(k, y, fill(6, -2), 0.1), "Ridge", 0},
 		{"too few targets", Tube(k, y[:4], fill(6, 1), 0.1), "P", -1},
 		{"too many costs", Tube(k, y, fill(7, 1), 0.1), "Upper", -1},
-		{"no points", Tube(&gram{}, nil, nil, 0.1), "K", -1},
+		{"no points", Tube(&toy.Gram{}, nil, nil, 0.1), "K", -1},
 		{"a bad row", Tube(broken, y, fill(6, 1), 0.1), "K", 4},
 	} {
 		for _, m := range []Method{TubeSMO{}, SMO{}} {
@@ -709,7 +701,7 @@ func TestTubeInput(t *testing.T) {
 		p *Problem
 		m Method
 	}{
-		"classification":   {blobs(6, 1, linear, 1), TubeSMO{}},
+		"classification":   {blobs(6, 1, toy.Dot, 1), TubeSMO{}},
 		"fixed bias":       {Tube(k, y, fill(6, 1), 0.1).WithFixedBias(0), TubeSMO{}},
 		"no such step":     {Tube(k, y, fill(6, 1), 0.1), TubeSMO{Step: 7}},
 		"inner":            {Tube(k, y, fill(6, 1), 0.1), Decomposition{Size: 4, Inner: TubeSMO{}}},
@@ -726,7 +718,7 @@ func TestTubeInput(t *testing.T) {
 		t.Errorf("lower bound: %v", err)
 	}
 	// Two equal points with targets farther apart than the tube is wide, and no C.
-	p = Tube(newGram([][]float64{{1}, {1}}, linear), []float64{0, 1}, fill(2, math.Inf(1)), 0.1)
+	p = Tube(toy.NewGram([][]float64{{1}, {1}}, toy.Dot), []float64{0, 1}, fill(2, math.Inf(1)), 0.1)
 	for _, m := range []Method{TubeSMO{}, TubeSMO{Step: Quadrants}, SMO{}} {
 		if _, err := Solve(context.Background(), p, m, Settings{}); !errors.Is(err, ErrUnbounded) {
 			t.Errorf("%s without C: %v", m.Name(), err)
@@ -740,7 +732,7 @@ func TestTubeStart(t *testing.T) {
 	start := fill(40, 0.5)
 	want := solve(t, p, TubeSMO{}, Settings{Stop: UpLow{1e-9}})
 	r := solve(t, p, TubeSMO{}, Settings{Stop: UpLow{1e-9}, Start: start})
-	if !near(r.Certificate.Dual, want.Certificate.Dual, 1e-9) || start[3] != 0.5 {
+	if !toy.Near(r.Certificate.Dual, want.Certificate.Dual, 1e-9) || start[3] != 0.5 {
 		t.Errorf("W = %.12g, want %.12g", r.Certificate.Dual, want.Certificate.Dual)
 	}
 	for i := range 20 {
@@ -753,7 +745,7 @@ func TestTubeStart(t *testing.T) {
 // TubeSMO asks for rows of n, and its steps do not allocate.
 func TestTubeSMOIsLight(t *testing.T) {
 	p := waveProblem(50, 10, 0.05)
-	k := PointsOf(p.K).(*gram)
+	k := PointsOf(p.K).(*toy.Gram)
 	st, err := TubeSMO{}.Start(p, make([]float64, 100))
 	if err != nil {
 		t.Fatal(err)
@@ -762,15 +754,15 @@ func TestTubeSMOIsLight(t *testing.T) {
 	if _, err := st.Step(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	rows := k.rows
+	rows := k.Rows
 	if a := testing.AllocsPerRun(20, func() {
 		st.Step(context.Background())
 		st.Report(&it)
 	}); a != 0 {
 		t.Errorf("%g allocations in a step", a)
 	}
-	if k.rows-rows > 2*21 {
-		t.Errorf("%d rows for 21 steps", k.rows-rows)
+	if k.Rows-rows > 2*21 {
+		t.Errorf("%d rows for 21 steps", k.Rows-rows)
 	}
 }
 
@@ -782,7 +774,7 @@ func TestLIBSVMRegression(t *testing.T) {
 		t.Skip("svm-train of LIBSVM is not installed (Debian: libsvm-tools)")
 	}
 	for seed := range uint64(8) {
-		rng := newRand(100 + seed)
+		rng := toy.Rand(100 + seed)
 		n := 40 + rng.IntN(80)
 		x, y := wave(seed, n, 0.3)
 		c, gamma, epsilon := math.Pow(10, 2*rng.Float64()-1), math.Pow(10, rng.Float64()-0.5), 0.3*rng.Float64()
@@ -794,7 +786,7 @@ func TestLIBSVMRegression(t *testing.T) {
 		if err := os.WriteFile(file, lines.Bytes(), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		k := newGram(x, rbf(gamma))
+		k := toy.NewGram(x, toy.RBF(gamma))
 		options := []string{"-s", "3", "-p", fmt.Sprint(epsilon)}
 		p, m := Tube(k, y, fill(n, c), epsilon), Method(TubeSMO{Step: TubeStep(seed % 2)})
 		if seed >= 6 {
@@ -815,7 +807,7 @@ func TestLIBSVMRegression(t *testing.T) {
 		obj, rho := number(t, string(says[1])), number(t, string(says[2]))
 		nSV, nBSV := number(t, string(says[3])), number(t, string(says[4]))
 		r := solve(t, p, m, Settings{Stop: UpLow{1e-8}})
-		if !near(r.Certificate.Dual, -obj, 1e-6) || math.Abs(r.Bias+rho) > 1e-4*(1+math.Abs(rho)) {
+		if !toy.Near(r.Certificate.Dual, -obj, 1e-6) || math.Abs(r.Bias+rho) > 1e-4*(1+math.Abs(rho)) {
 			t.Errorf("%v: W = %.9g, b = %.6g; LIBSVM %.9g, %.6g", options[:len(options)-2], r.Certificate.Dual, r.Bias, -obj, -rho)
 		}
 		vectors, bound := supportOf(r.Alpha, c)
@@ -829,7 +821,7 @@ func TestLIBSVMRegression(t *testing.T) {
 // loss, and often duplicates with different targets.
 func randomTube(rng *rand.Rand) (p *Problem, name string) {
 	n, d := 2+rng.IntN(49), 1+rng.IntN(4)
-	x, y := points(rng, n, d, 0)
+	x, y := toy.Points(rng, n, d, 0)
 	size := math.Pow(10, 4*rng.Float64()-2)
 	for i, row := range x {
 		y[i] = size * (row[0]*row[0] + math.Sin(row[d-1]) + 0.3*rng.NormFloat64())
@@ -839,12 +831,12 @@ func randomTube(rng *rand.Rand) (p *Problem, name string) {
 			x[rng.IntN(n)] = x[rng.IntN(n)]
 		}
 	}
-	k := rbf(math.Pow(10, 2*rng.Float64()-1))
+	k := toy.RBF(math.Pow(10, 2*rng.Float64()-1))
 	switch rng.IntN(4) {
 	case 0:
-		k, name = linear, "linear"
+		k, name = toy.Dot, "linear"
 	case 1:
-		k, name = polynomial(1/float64(d), 1, 2), "quadratic kernel"
+		k, name = toy.Polynomial(1/float64(d), 1, 2), "quadratic kernel"
 	}
 	c, epsilon := fill(n, math.Pow(10, 8*rng.Float64()-3)), size*[...]float64{0, 0.01, 0.3, 3}[rng.IntN(4)]
 	if name == "" {
@@ -857,14 +849,14 @@ func randomTube(rng *rand.Rand) (p *Problem, name string) {
 		}
 	}
 	if rng.IntN(2) == 0 {
-		return Tube2(newGram(x, k), y, c, epsilon), name + ", quadratic loss"
+		return Tube2(toy.NewGram(x, k), y, c, epsilon), name + ", quadratic loss"
 	}
-	return Tube(newGram(x, k), y, c, epsilon), name
+	return Tube(toy.NewGram(x, k), y, c, epsilon), name
 }
 
 func TestRandomTubes(t *testing.T) {
 	for seed := range uint64(150) {
-		rng := newRand(1000 + seed)
+		rng := toy.Rand(1000 + seed)
 		p, name := randomTube(rng)
 		best := math.NaN()
 		for _, m := range []Method{TubeSMO{}, TubeSMO{Step: Quadrants}, SMO{}} {

@@ -7,17 +7,19 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/svmnb/svmnb/internal/toy"
 )
 
 // shrinkable are problems whose runs are long enough for points to be left out.
 func shrinkable() map[string]*Problem {
-	x, y := points(newRand(6), 300, 2, 0.5)
+	x, y := toy.Points(toy.Rand(6), 300, 2, 0.5)
 	return map[string]*Problem{
-		"RBF":          SoftMargin(newGram(x, rbf(1)), y, fill(300, 10)),
-		"2-norm":       SoftMargin2(newGram(x, rbf(1)), y, fill(300, 10)),
-		"linear, long": SoftMargin(newGram(x, linear), y, fill(300, 1000)), // with faces
-		"hard":         blobs(200, 1.5, rbf(1), math.Inf(1)),
-		"anything":     generalProblem(newRand(5), 200),
+		"RBF":          SoftMargin(toy.NewGram(x, toy.RBF(1)), y, fill(300, 10)),
+		"2-norm":       SoftMargin2(toy.NewGram(x, toy.RBF(1)), y, fill(300, 10)),
+		"linear, long": SoftMargin(toy.NewGram(x, toy.Dot), y, fill(300, 1000)), // with faces
+		"hard":         blobs(200, 1.5, toy.RBF(1), math.Inf(1)),
+		"anything":     generalProblem(toy.Rand(5), 200),
 	}
 }
 
@@ -44,7 +46,7 @@ func TestShrinking(t *testing.T) {
 				}
 			}}
 			r := solve(t, p, m, s)
-			if r.Status != Converged || !near(r.Certificate.Dual, want.Certificate.Dual, 1e-7) {
+			if r.Status != Converged || !toy.Near(r.Certificate.Dual, want.Certificate.Dual, 1e-7) {
 				t.Errorf("%s, %s: %v at W = %.12g, want %.12g", name, m.Name(), r.Status, r.Certificate.Dual, want.Certificate.Dual)
 			}
 			if least > n*9/10 {
@@ -53,7 +55,7 @@ func TestShrinking(t *testing.T) {
 			checkTrace(t, p, r, true)
 
 			s.Observers, s.Every = nil, -1 // F is caught up with at no other time
-			if again := solve(t, p, m, s); again.Status != Converged && again.Status != Exhausted || !near(again.Certificate.Dual, want.Certificate.Dual, 1e-7) {
+			if again := solve(t, p, m, s); again.Status != Converged && again.Status != Exhausted || !toy.Near(again.Certificate.Dual, want.Certificate.Dual, 1e-7) {
 				t.Errorf("%s, %s, unseen: %v at W = %.12g, want %.12g", name, m.Name(), again.Status, again.Certificate.Dual, want.Certificate.Dual)
 			}
 		}
@@ -82,7 +84,7 @@ func TestShrinkingRows(t *testing.T) {
 	for name, p := range shrinkable() {
 		count := func(m Method) int64 {
 			q := *p
-			q.K = &lru{gram: p.K.(*gram), capacity: 30}
+			q.K = &lru{Gram: p.K.(*toy.Gram), capacity: 30}
 			return solve(t, &q, m, Settings{Every: -1}).Evaluations / int64(len(p.S))
 		}
 		with, without := count(SMO{Shrinking: true}), count(SMO{})
@@ -106,7 +108,7 @@ func TestInterruptWhileShrunk(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || !shrunk {
 		t.Fatal(err, shrunk)
 	}
-	if want := Certify(p, r.Alpha); !near(r.Certificate.Gap, want.Gap, 1e-9) {
+	if want := Certify(p, r.Alpha); !toy.Near(r.Certificate.Gap, want.Gap, 1e-9) {
 		t.Errorf("gap %g, want %g", r.Certificate.Gap, want.Gap)
 	}
 	checkTrace(t, p, r, true)
@@ -117,7 +119,7 @@ func TestInterruptWhileShrunk(t *testing.T) {
 func TestInterruptWhileShrunkAndSlow(t *testing.T) {
 	p := *shrinkable()["RBF"]
 	ctx, cancel := context.WithCancel(context.Background())
-	k := &tardy{gram: p.K.(*gram), ctx: ctx}
+	k := &tardy{Gram: p.K.(*toy.Gram), ctx: ctx}
 	p.K = k
 	r, err := Solve(ctx, &p, SMO{Shrinking: true}, Settings{Stop: UpLow{1e-12}, Observers: []Observer{func(it *Iterate, _ *Point) {
 		if it.Active < 150 {
@@ -130,14 +132,14 @@ func TestInterruptWhileShrunkAndSlow(t *testing.T) {
 	if k.late > 100 {
 		t.Errorf("%d rows were asked for after the interrupt", k.late)
 	}
-	if want := Certify(shrinkable()["RBF"], r.Alpha); !near(r.Certificate.Gap, want.Gap, 1e-9) {
+	if want := Certify(shrinkable()["RBF"], r.Alpha); !toy.Near(r.Certificate.Gap, want.Gap, 1e-9) {
 		t.Errorf("gap %g, want %g", r.Certificate.Gap, want.Gap)
 	}
 }
 
 // tardy takes its time once the context has ended.
 type tardy struct {
-	*gram
+	*toy.Gram
 	ctx  context.Context
 	late int
 }
@@ -147,7 +149,7 @@ func (m *tardy) Row(i int) []float64 {
 		m.late++
 		time.Sleep(10 * time.Millisecond)
 	}
-	return m.gram.Row(i)
+	return m.Gram.Row(i)
 }
 
 // TestShrinkingOfAll: where every α is at a bound and stays there no point would be left,
@@ -172,12 +174,12 @@ func TestShrinkingOfAll(t *testing.T) {
 		for _, v := range c.x {
 			x = append(x, []float64{v})
 		}
-		p := SoftMargin(newGram(x, linear), c.y, fill(len(x), c.c))
+		p := SoftMargin(toy.NewGram(x, toy.Dot), c.y, fill(len(x), c.c))
 		for _, m := range []SMO{{Shrinking: true}, {Shrinking: true, Selection: WorstPair}, {Shrinking: true, PairsOnly: true}} {
 			for _, tol := range []float64{1e-3, 1e-9} {
 				want := solve(t, p, SMO{}, Settings{Stop: UpLow{tol}})
 				r := solve(t, p, m, Settings{Stop: UpLow{tol}})
-				if r.Status != Converged || !near(r.Certificate.Dual, want.Certificate.Dual, 1e-6) {
+				if r.Status != Converged || !toy.Near(r.Certificate.Dual, want.Certificate.Dual, 1e-6) {
 					t.Errorf("%v, %s, %g: %v with W = %g, want %g", c, m.Name(), tol, r.Status, r.Certificate.Dual, want.Certificate.Dual)
 				}
 			}

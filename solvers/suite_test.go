@@ -9,6 +9,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/svmnb/svmnb/internal/toy"
 )
 
 // A method ships when it passes this file: every problem of the table in every
@@ -97,16 +99,16 @@ func (f form) pose(t testing.TB, p *Problem) *Problem {
 	}
 	if f.blocks {
 		q := *p
-		q.K = &blocked{gram: p.K.(*gram)}
+		q.K = &blocked{Blocked: toy.Blocked{Gram: p.K.(*toy.Gram)}}
 		p = &q
 	}
 	if f.features != nil {
-		k := p.K.(*gram)
-		if !k.isLinear() {
+		k := p.K.(*toy.Gram)
+		if !isLinear(k) {
 			return nil
 		}
 		q := *p
-		q.K = f.features(t, k.x)
+		q.K = f.features(t, k.X)
 		p = &q
 	}
 	return p
@@ -135,25 +137,25 @@ type tabled struct {
 
 var table = []tabled{
 	{name: "two points", want: 0.5, problem: func(testing.TB) *Problem {
-		return SoftMargin(newGram([][]float64{{-1}, {1}}, linear), []float64{-1, 1}, fill(2, 1))
+		return SoftMargin(toy.NewGram([][]float64{{-1}, {1}}, toy.Dot), []float64{-1, 1}, fill(2, 1))
 	}},
 	{name: "XOR, hard, (x·z + 1)²", want: 0.25, problem: func(testing.TB) *Problem {
-		return HardMargin(newGram(corners, polynomial(1, 1, 2)), parity)
+		return HardMargin(toy.NewGram(corners, toy.Polynomial(1, 1, 2)), parity)
 	}},
 	{name: "XOR, linear", want: 4, problem: func(testing.TB) *Problem {
-		return SoftMargin(newGram(corners, linear), parity, fill(4, 1))
+		return SoftMargin(toy.NewGram(corners, toy.Dot), parity, fill(4, 1))
 	}},
 	{name: "XOR, linear, hard", unbounded: true, problem: func(testing.TB) *Problem {
-		return HardMargin(newGram(corners, linear), parity)
+		return HardMargin(toy.NewGram(corners, toy.Dot), parity)
 	}},
 	{name: "one class", problem: func(testing.TB) *Problem {
-		return SoftMargin(newGram(corners, rbf(1)), fill(4, 1), fill(4, 1))
+		return SoftMargin(toy.NewGram(corners, toy.RBF(1)), fill(4, 1), fill(4, 1))
 	}},
 	{name: "one class, hard", problem: func(testing.TB) *Problem {
-		return HardMargin(newGram(corners, rbf(1)), fill(4, -1))
+		return HardMargin(toy.NewGram(corners, toy.RBF(1)), fill(4, -1))
 	}},
 	{name: "one point", problem: func(testing.TB) *Problem {
-		return SoftMargin(newGram(corners[:1], linear), []float64{1}, fill(1, 1))
+		return SoftMargin(toy.NewGram(corners[:1], toy.Dot), []float64{1}, fill(1, 1))
 	}},
 	{name: "duplicates with opposite labels", problem: func(testing.TB) *Problem { return contradicting(1) }},
 	{name: "duplicates with opposite labels, C = 1e6", problem: func(testing.TB) *Problem { return contradicting(1e6) }},
@@ -167,34 +169,34 @@ var table = []tabled{
 	}},
 	{name: "only duplicates", want: 4, problem: func(testing.TB) *Problem {
 		x := [][]float64{{1, 2}, {1, 2}, {1, 2}, {1, 2}, {1, 2}}
-		return SoftMargin(newGram(x, rbf(1)), []float64{1, -1, 1, -1, 1}, fill(5, 1))
+		return SoftMargin(toy.NewGram(x, toy.RBF(1)), []float64{1, -1, 1, -1, 1}, fill(5, 1))
 	}},
-	{name: "constant kernel", want: 12, problem: func(testing.TB) *Problem { return featureless(constant(3), 2) }},
+	{name: "constant kernel", want: 12, problem: func(testing.TB) *Problem { return featureless(toy.Constant(3), 2) }},
 	{name: "constant kernel, hard", unbounded: true, problem: func(testing.TB) *Problem {
-		return featureless(constant(3), math.Inf(1))
+		return featureless(toy.Constant(3), math.Inf(1))
 	}},
-	{name: "zero kernel", want: 12, problem: func(testing.TB) *Problem { return featureless(constant(0), 2) }},
+	{name: "zero kernel", want: 12, problem: func(testing.TB) *Problem { return featureless(toy.Constant(0), 2) }},
 	{name: "zero kernel, hard", unbounded: true, problem: func(testing.TB) *Problem {
-		return featureless(constant(0), math.Inf(1))
+		return featureless(toy.Constant(0), math.Inf(1))
 	}},
 	{name: "zero kernel, 2-norm", problem: func(testing.TB) *Problem {
-		p := featureless(constant(0), 2)
+		p := featureless(toy.Constant(0), 2)
 		return SoftMargin2(p.K, p.S, p.Upper)
 	}},
-	{name: "near duplicates, linear", problem: func(testing.TB) *Problem { return nearDuplicates(linear, 1) }},
-	{name: "near duplicates, RBF, C = 1000", problem: func(testing.TB) *Problem { return nearDuplicates(rbf(0.5), 1000) }},
-	{name: "blobs, linear, C = 1e-3", problem: func(testing.TB) *Problem { return blobs(60, 0.7, linear, 1e-3) }},
-	{name: "blobs, linear, C = 1", problem: func(testing.TB) *Problem { return blobs(60, 0.7, linear, 1) }},
-	{name: "blobs, linear, C = 100", problem: func(testing.TB) *Problem { return blobs(60, 0.7, linear, 100) }},
-	{name: "separable blobs, C = 1e5", problem: func(testing.TB) *Problem { return blobs(40, 3, linear, 1e5) }},
-	{name: "separable blobs, hard", problem: func(testing.TB) *Problem { return blobs(40, 3, linear, math.Inf(1)) }},
-	{name: "overlapping blobs, hard", unbounded: true, problem: func(testing.TB) *Problem { return blobs(60, 0.7, linear, math.Inf(1)) }},
+	{name: "near duplicates, linear", problem: func(testing.TB) *Problem { return nearDuplicates(toy.Dot, 1) }},
+	{name: "near duplicates, RBF, C = 1000", problem: func(testing.TB) *Problem { return nearDuplicates(toy.RBF(0.5), 1000) }},
+	{name: "blobs, linear, C = 1e-3", problem: func(testing.TB) *Problem { return blobs(60, 0.7, toy.Dot, 1e-3) }},
+	{name: "blobs, linear, C = 1", problem: func(testing.TB) *Problem { return blobs(60, 0.7, toy.Dot, 1) }},
+	{name: "blobs, linear, C = 100", problem: func(testing.TB) *Problem { return blobs(60, 0.7, toy.Dot, 100) }},
+	{name: "separable blobs, C = 1e5", problem: func(testing.TB) *Problem { return blobs(40, 3, toy.Dot, 1e5) }},
+	{name: "separable blobs, hard", problem: func(testing.TB) *Problem { return blobs(40, 3, toy.Dot, math.Inf(1)) }},
+	{name: "overlapping blobs, hard", unbounded: true, problem: func(testing.TB) *Problem { return blobs(60, 0.7, toy.Dot, math.Inf(1)) }},
 	{name: "blobs, far from the origin", problem: func(testing.TB) *Problem {
-		x, y := points(newRand(3), 40, 2, 0.7)
+		x, y := toy.Points(toy.Rand(3), 40, 2, 0.7)
 		for _, row := range x {
 			row[0] += 50
 		}
-		return SoftMargin(newGram(x, linear), y, fill(40, 1))
+		return SoftMargin(toy.NewGram(x, toy.Dot), y, fill(40, 1))
 	}},
 	{name: "blobs, features of size 1000", problem: func(testing.TB) *Problem { return scaledBlobs(1000) }},
 	{name: "blobs, features of size 1/1000", problem: func(testing.TB) *Problem { return scaledBlobs(1e-3) }},
@@ -207,58 +209,58 @@ var table = []tabled{
 		return SoftMargin2(p.K, p.S, p.Upper)
 	}},
 	{name: "rings, polynomial", problem: func(testing.TB) *Problem {
-		x, y := rings(newRand(5), 50)
-		return SoftMargin(newGram(x, polynomial(1, 1, 3)), y, fill(50, 1))
+		x, y := rings(toy.Rand(5), 50)
+		return SoftMargin(toy.NewGram(x, toy.Polynomial(1, 1, 3)), y, fill(50, 1))
 	}},
 	{name: "class weights", problem: func(testing.TB) *Problem {
-		p := blobs(50, 0.5, rbf(0.5), 1)
+		p := blobs(50, 0.5, toy.RBF(0.5), 1)
 		for i, y := range p.S {
 			p.Upper[i] = 1 + 4*max(0, y)
 		}
 		return p
 	}},
 	{name: "sample weights", problem: func(testing.TB) *Problem {
-		p := blobs(50, 0.5, rbf(0.5), 1)
+		p := blobs(50, 0.5, toy.RBF(0.5), 1)
 		for i := range p.Upper {
 			p.Upper[i] = float64(i%4) * 0.7 // one in four counts nothing
 		}
 		return p
 	}},
 	{name: "sample weights, 2-norm", problem: func(testing.TB) *Problem {
-		p := blobs(50, 0.5, rbf(0.5), 1)
+		p := blobs(50, 0.5, toy.RBF(0.5), 1)
 		for i := range p.Upper {
 			p.Upper[i] = 0.1 + float64(i%4)
 		}
 		return SoftMargin2(p.K, p.S, p.Upper)
 	}},
-	{name: "any linear term, box and right side", problem: func(testing.TB) *Problem { return generalProblem(newRand(11), 40) }},
+	{name: "any linear term, box and right side", problem: func(testing.TB) *Problem { return generalProblem(toy.Rand(11), 40) }},
 	{name: "sigmoid, κ < 0", indefinite: true, problem: func(testing.TB) *Problem {
-		x, y := points(newRand(8), 40, 2, 0.3)
-		return SoftMargin(newGram(x, sigmoid(1, -1)), y, fill(40, 10))
+		x, y := toy.Points(toy.Rand(8), 40, 2, 0.3)
+		return SoftMargin(toy.NewGram(x, sigmoid(1, -1)), y, fill(40, 10))
 	}},
 	{name: "iris, virginica and versicolor, linear", want: 15.75987190, problem: func(t testing.TB) *Problem {
 		x, y := iris(t, "virginica", "versicolor")
-		return SoftMargin(newGram(x, linear), y, fill(len(y), 1))
+		return SoftMargin(toy.NewGram(x, toy.Dot), y, fill(len(y), 1))
 	}},
 	{name: "iris, virginica and versicolor, RBF", want: 21.37749603, problem: func(t testing.TB) *Problem {
 		x, y := iris(t, "virginica", "versicolor")
-		return SoftMargin(newGram(x, rbf(0.25)), y, fill(len(y), 1))
+		return SoftMargin(toy.NewGram(x, toy.RBF(0.25)), y, fill(len(y), 1))
 	}},
 	{name: "iris, setosa and rest, hard", want: 0.74805793, problem: func(t testing.TB) *Problem {
 		x, y := iris(t, "setosa", "")
-		return HardMargin(newGram(x, linear), y)
+		return HardMargin(toy.NewGram(x, toy.Dot), y)
 	}},
 	{name: "heart, RBF, C = 1", want: 100.87729156, problem: func(t testing.TB) *Problem {
 		x, y := heart(t)
-		return SoftMargin(newGram(x, rbf(1./13)), y, fill(len(y), 1))
+		return SoftMargin(toy.NewGram(x, toy.RBF(1./13)), y, fill(len(y), 1))
 	}},
 	{name: "heart, linear, C = 1", want: 92.4733746, problem: func(t testing.TB) *Problem {
 		x, y := heart(t)
-		return SoftMargin(newGram(x, linear), y, fill(len(y), 1))
+		return SoftMargin(toy.NewGram(x, toy.Dot), y, fill(len(y), 1))
 	}},
 	{name: "heart, hard", want: 4980.41167, problem: func(t testing.TB) *Problem {
 		x, y := heart(t)
-		return HardMargin(newGram(x, rbf(1./13)), y)
+		return HardMargin(toy.NewGram(x, toy.RBF(1./13)), y)
 	}},
 }
 
@@ -268,51 +270,51 @@ var (
 )
 
 func contradicting(c float64) *Problem {
-	x, y := points(newRand(2), 24, 2, 1)
+	x, y := toy.Points(toy.Rand(2), 24, 2, 1)
 	for i := range 6 {
 		x[i] = x[i+7] // of the other class
 	}
-	return SoftMargin(newGram(x, rbf(0.5)), y, fill(len(y), c))
+	return SoftMargin(toy.NewGram(x, toy.RBF(0.5)), y, fill(len(y), c))
 }
 
-func featureless(k kernel, c float64) *Problem {
-	x, y := points(newRand(2), 7, 2, 1)
-	return SoftMargin(newGram(x, k), y, fill(len(y), c))
+func featureless(k toy.Kernel, c float64) *Problem {
+	x, y := toy.Points(toy.Rand(2), 7, 2, 1)
+	return SoftMargin(toy.NewGram(x, k), y, fill(len(y), c))
 }
 
-func nearDuplicates(k kernel, c float64) *Problem {
-	x, y := points(newRand(4), 30, 2, 0.5)
+func nearDuplicates(k toy.Kernel, c float64) *Problem {
+	x, y := toy.Points(toy.Rand(4), 30, 2, 0.5)
 	for i := range 10 {
 		for j := range x[i] {
 			x[i][j] = x[i+15][j] * (1 + 1e-9*float64(i))
 		}
 	}
-	return SoftMargin(newGram(x, k), y, fill(len(y), c))
+	return SoftMargin(toy.NewGram(x, k), y, fill(len(y), c))
 }
 
 // margin is the hard margin for C = ∞.
-func margin(x [][]float64, y []float64, k kernel, c float64) *Problem {
-	return SoftMargin(newGram(x, k), y, fill(len(y), c))
+func margin(x [][]float64, y []float64, k toy.Kernel, c float64) *Problem {
+	return SoftMargin(toy.NewGram(x, k), y, fill(len(y), c))
 }
 
-func blobs(n int, shift float64, k kernel, c float64) *Problem {
-	x, y := points(newRand(1), n, 2, shift)
+func blobs(n int, shift float64, k toy.Kernel, c float64) *Problem {
+	x, y := toy.Points(toy.Rand(1), n, 2, shift)
 	return margin(x, y, k, c)
 }
 
 func scaledBlobs(scale float64) *Problem {
-	x, y := points(newRand(1), 40, 2, 0.7)
+	x, y := toy.Points(toy.Rand(1), 40, 2, 0.7)
 	for _, row := range x {
 		for j := range row {
 			row[j] *= scale
 		}
 	}
-	return margin(x, y, linear, 1/(scale*scale))
+	return margin(x, y, toy.Dot, 1/(scale*scale))
 }
 
 func ringProblem(c float64) *Problem {
-	x, y := rings(newRand(5), 50)
-	return margin(x, y, rbf(1), c)
+	x, y := rings(toy.Rand(5), 50)
+	return margin(x, y, toy.RBF(1), c)
 }
 
 // generalProblem has nothing of a classifier: all parts are random.
@@ -334,7 +336,7 @@ func generalProblem(rng interface {
 		p.Ridge[i] = 0.1 * rng.Float64()
 		p.Delta += p.S[i] * (p.Lower[i] + rng.Float64()*(p.Upper[i]-p.Lower[i]))
 	}
-	p.K = newGram(x, rbf(0.5))
+	p.K = toy.NewGram(x, toy.RBF(0.5))
 	return p
 }
 
@@ -451,7 +453,7 @@ func checkOptimal(t *testing.T, p *Problem, r *Result, want float64) {
 	if math.Abs(c.Dual-want) > 1e-8*scale {
 		t.Errorf("W = %.12g, want %.12g: off by %.2g", c.Dual, want, c.Dual/want-1)
 	}
-	if d := plainDual(p, r.Alpha); !near(d, c.Dual, 1e-10) {
+	if d := plainDual(p, r.Alpha); !toy.Near(d, c.Dual, 1e-10) {
 		t.Errorf("the certificate says W = %.15g, term by term it is %.15g", c.Dual, d)
 	}
 	if c.Gap < -1e-11*scale || c.Gap > 2e-9*scale+lastDigits(p, r) {

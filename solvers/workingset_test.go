@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/svmnb/svmnb/internal/toy"
 )
 
 // workingSetMethods are configurations beyond those of the suite.
@@ -50,7 +52,7 @@ func sorted(p *Problem) *Problem {
 		}
 	}
 	q := *p
-	k, take := p.K.(*gram), func(v []float64) (w []float64) {
+	k, take := p.K.(*toy.Gram), func(v []float64) (w []float64) {
 		for _, i := range at {
 			w = append(w, v[i])
 		}
@@ -58,15 +60,15 @@ func sorted(p *Problem) *Problem {
 	}
 	rows := make([][]float64, len(at))
 	for a, i := range at {
-		rows[a] = take(k.k[i])
+		rows[a] = take(k.K[i])
 	}
-	q.K, q.S, q.P, q.Lower, q.Upper = matrixOf(rows), take(p.S), take(p.P), take(p.Lower), take(p.Upper)
+	q.K, q.S, q.P, q.Lower, q.Upper = toy.MatrixOf(rows), take(p.S), take(p.P), take(p.Lower), take(p.Upper)
 	return &q
 }
 
 func novelty(t *testing.T) *Problem {
-	x, _ := rings(newRand(5), 60)
-	p, err := OneClass(newGram(x, rbf(1)), 0.3)
+	x, _ := rings(toy.Rand(5), 60)
+	p, err := OneClass(toy.NewGram(x, toy.RBF(1)), 0.3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,17 +79,17 @@ func novelty(t *testing.T) *Problem {
 // depend on M, decomposition not on q, and W rises with every step.
 func TestWorkingSets(t *testing.T) {
 	for name, p := range map[string]*Problem{
-		"blobs":               blobs(60, 0.7, linear, 1),
-		"blobs by class":      sorted(blobs(60, 0.7, rbf(0.5), 1)),
-		"two-thirds bounded":  blobs(80, 0.2, rbf(0.1), 0.1),
+		"blobs":               blobs(60, 0.7, toy.Dot, 1),
+		"blobs by class":      sorted(blobs(60, 0.7, toy.RBF(0.5), 1)),
+		"two-thirds bounded":  blobs(80, 0.2, toy.RBF(0.1), 0.1),
 		"rings":               ringProblem(100),
 		"rings, hard":         ringProblem(math.Inf(1)),
 		"rings, 2-norm":       SoftMargin2(ringProblem(1).K, ringProblem(1).S, fill(50, 10)),
 		"contradictions":      contradicting(10),
-		"only duplicates":     featureless(constant(1), 1),
+		"only duplicates":     featureless(toy.Constant(1), 1),
 		"one class":           novelty(t),
-		"anything":            generalProblem(newRand(11), 50),
-		"anything, otherwise": generalProblem(newRand(12), 50),
+		"anything":            generalProblem(toy.Rand(11), 50),
+		"anything, otherwise": generalProblem(toy.Rand(12), 50),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -95,9 +97,9 @@ func TestWorkingSets(t *testing.T) {
 			want := solve(t, p, SMO{}, Settings{Stop: stop})
 			for _, m := range workingSetMethods {
 				p := *p
-				p.K = &gram{k: p.K.(*gram).k, diag: p.K.Diag()} // of its own, to count rows in
+				p.K = &toy.Gram{K: p.K.(*toy.Gram).K, Diagonal: p.K.Diag()} // of its own, to count rows in
 				r := solve(t, &p, m, Settings{Stop: stop, Every: 1})
-				if r.Status != Converged || !near(r.Certificate.Dual, want.Certificate.Dual, 1e-8) {
+				if r.Status != Converged || !toy.Near(r.Certificate.Dual, want.Certificate.Dual, 1e-8) {
 					t.Errorf("%s: %v after %d steps at W = %.12g, SMO has %.12g", m.Name(), r.Status, r.Iterations, r.Certificate.Dual, want.Certificate.Dual)
 				}
 				checkTrace(t, &p, r, false)
@@ -111,7 +113,7 @@ func TestWorkingSets(t *testing.T) {
 // same.
 func TestSubproblem(t *testing.T) {
 	for seed := range uint64(30) {
-		rng := newRand(seed)
+		rng := toy.Rand(seed)
 		p := generalProblem(rng, 20)
 		if seed%3 == 0 {
 			p = p.WithFixedBias(rng.NormFloat64())
@@ -162,11 +164,11 @@ func TestSubproblem(t *testing.T) {
 		}
 		whole := plainDual(p, alpha) - plainDual(p, moved)
 		part := plainDual(&w.sub, w.start) - plainDual(&w.sub, after)
-		if !near(whole, part, 1e-11) {
+		if !toy.Near(whole, part, 1e-11) {
 			t.Errorf("the objective changes by %.15g, that of the subproblem by %.15g", whole, part)
 		}
 		w.it.Alpha = after
-		if gain := w.gain(); p.FixedBias && !near(gain, -whole, 1e-11) {
+		if gain := w.gain(); p.FixedBias && !toy.Near(gain, -whole, 1e-11) {
 			t.Errorf("gain %.15g, want %.15g", gain, -whole)
 		}
 	}
@@ -176,11 +178,11 @@ func TestSubproblem(t *testing.T) {
 // the way of SMO with the worst pair, until two pairs are the worst but for
 // rounding.
 func TestPairsAreSMO(t *testing.T) {
-	for _, p := range []*Problem{blobs(60, 0.7, linear, 1), blobs(60, 0.7, rbf(1), 10), ringProblem(100), generalProblem(newRand(3), 40)} {
+	for _, p := range []*Problem{blobs(60, 0.7, toy.Dot, 1), blobs(60, 0.7, toy.RBF(1), 10), ringProblem(100), generalProblem(toy.Rand(3), 40)} {
 		s := Settings{Stop: tight{1e-9}, Every: 1}
 		a := solve(t, p, SMO{Selection: WorstPair}, s)
 		b := solve(t, p, Decomposition{Size: 2, Inner: SMO{Selection: WorstPair}}, s)
-		if !near(a.Certificate.Dual, b.Certificate.Dual, 1e-8) || math.Abs(float64(a.Iterations-b.Iterations)) > 0.2*float64(a.Iterations) {
+		if !toy.Near(a.Certificate.Dual, b.Certificate.Dual, 1e-8) || math.Abs(float64(a.Iterations-b.Iterations)) > 0.2*float64(a.Iterations) {
 			t.Errorf("W = %.12g after %d steps, SMO has %.12g after %d", b.Certificate.Dual, b.Iterations, a.Certificate.Dual, a.Iterations)
 		}
 		for k := 1; k < len(a.Trace.Points); k++ {
@@ -192,7 +194,7 @@ func TestPairsAreSMO(t *testing.T) {
 				}
 				break
 			}
-			if !near(a.Trace.Points[k].Dual, b.Trace.Points[k].Dual, 1e-10) {
+			if !toy.Near(a.Trace.Points[k].Dual, b.Trace.Points[k].Dual, 1e-10) {
 				t.Errorf("step %d: W = %.12g, SMO has %.12g", k, b.Trace.Points[k].Dual, a.Trace.Points[k].Dual)
 				break
 			}
@@ -210,7 +212,7 @@ func TestDecompositionOfFewPoints(t *testing.T) {
 
 // TestWorkingSetTrace looks at what the trace says of the working sets.
 func TestWorkingSetTrace(t *testing.T) {
-	p := blobs(80, 0.5, rbf(0.5), 1)
+	p := blobs(80, 0.5, toy.RBF(0.5), 1)
 	for _, m := range []Method{Decomposition{Size: 12}, Decomposition{Size: 12, Renew: true}, Chunking{M: 9, Initial: 5}} {
 		r := solve(t, p, m, Settings{Every: 1})
 		var before []int
@@ -263,7 +265,7 @@ func TestWorkingSetTrace(t *testing.T) {
 // TestFirstChunkOfOneClass: nothing can move in it, but the worst pair is in
 // every chunk.
 func TestFirstChunkOfOneClass(t *testing.T) {
-	p := sorted(blobs(60, 0.7, linear, 1))
+	p := sorted(blobs(60, 0.7, toy.Dot, 1))
 	y := slices.Clone(p.S)
 	for i := 40; i < len(y); i++ {
 		y[i] = 1
@@ -283,13 +285,13 @@ func TestFirstChunkOfOneClass(t *testing.T) {
 // TestChunkLimit: where the support vectors exceed it, chunking goes on with the
 // worst violators alone.
 func TestChunkLimit(t *testing.T) {
-	p := blobs(80, 0.2, rbf(0.1), 1)
+	p := blobs(80, 0.2, toy.RBF(0.1), 1)
 	want := solve(t, p, SMO{}, Settings{Stop: UpLow{1e-6}})
 	r := solve(t, p, chunkLimit{20}, Settings{Stop: UpLow{1e-6}, Every: 1})
 	if want.Certificate.Free+want.Certificate.AtUpper < 40 {
 		t.Fatal("there are too few support vectors to test anything")
 	}
-	if !near(r.Certificate.Dual, want.Certificate.Dual, 1e-8) {
+	if !toy.Near(r.Certificate.Dual, want.Certificate.Dual, 1e-8) {
 		t.Errorf("W = %.12g, want %.12g", r.Certificate.Dual, want.Certificate.Dual)
 	}
 	for _, pt := range r.Trace.Points[1:] {
@@ -312,7 +314,7 @@ func (m chunkLimit) Start(p *Problem, alpha []float64) (Stepper, error) {
 // out b and can be negative.
 func TestGapContributions(t *testing.T) {
 	for _, c := range []float64{1, math.Inf(1)} {
-		p := blobs(40, 0.7, linear, c)
+		p := blobs(40, 0.7, toy.Dot, c)
 		alpha := solve(t, p, SMO{}, Settings{MaxIterations: 10}).Alpha
 		w := &workingSet{p: p, alpha: alpha, f: p.F(alpha), key: make([]float64, 40)}
 		w.ends()
@@ -336,7 +338,7 @@ func TestGapContributions(t *testing.T) {
 		}
 		q := *p
 		q.Upper = fill(40, upper)
-		if gap := q.gapAt(alpha, w.f, biases{b, b}); !near(sum, gap, 1e-12) || !near(printed, gap, 1e-12) {
+		if gap := q.gapAt(alpha, w.f, biases{b, b}); !toy.Near(sum, gap, 1e-12) || !toy.Near(printed, gap, 1e-12) {
 			t.Errorf("C = %g: the gap is %g, the terms add up to %g, as printed to %g", c, gap, sum, printed)
 		}
 		if least > -0.01 {
@@ -348,7 +350,7 @@ func TestGapContributions(t *testing.T) {
 // TestViolations compares the keys of WorstViolators with the KKT table of CST
 // §7.1.
 func TestViolations(t *testing.T) {
-	p := blobs(40, 0.7, linear, 1)
+	p := blobs(40, 0.7, toy.Dot, 1)
 	for i := range p.P { // a bias far from 0
 		p.P[i] += 5 * p.S[i]
 	}
@@ -385,9 +387,9 @@ func TestViolations(t *testing.T) {
 // ascent, part by part.
 func TestFixedBiasByParts(t *testing.T) {
 	for seed := range uint64(10) {
-		rng := newRand(seed)
-		x, y := points(rng, 60, 2, 0.7)
-		k := newGram(x, rbf(1))
+		rng := toy.Rand(seed)
+		x, y := toy.Points(rng, 60, 2, 0.7)
+		k := toy.NewGram(x, toy.RBF(1))
 		for name, p := range map[string]*Problem{
 			"1-norm": SoftMargin(k, y, fill(60, 1)), "2-norm": SoftMargin2(k, y, fill(60, 1)),
 		} {
@@ -402,7 +404,7 @@ func TestFixedBiasByParts(t *testing.T) {
 				Chunking{Inner: GradientAscent{}, M: 5},
 			} {
 				r := solve(t, p, m, Settings{Stop: stop, Every: 1})
-				if r.Status != Converged || !near(r.Certificate.Dual, want.Certificate.Dual, 1e-9) {
+				if r.Status != Converged || !toy.Near(r.Certificate.Dual, want.Certificate.Dual, 1e-9) {
 					t.Errorf("%d, %s, %s: %v at W = %.12g, want %.12g", seed, name, m.Name(), r.Status, r.Certificate.Dual, want.Certificate.Dual)
 				}
 				for k := 1; k < len(r.Trace.Points); k++ {
@@ -418,11 +420,11 @@ func TestFixedBiasByParts(t *testing.T) {
 // TestRelaxedInner: gradient ascent on a free bias leaves s'α = δ on its way; no
 // α of that kind may come out of a working set.
 func TestRelaxedInner(t *testing.T) {
-	p := blobs(60, 0.7, rbf(1), 1)
+	p := blobs(60, 0.7, toy.RBF(1), 1)
 	want := solve(t, p, SMO{}, Settings{Stop: UpLow{1e-5}})
 	m := Decomposition{Size: 20, Inner: GradientAscent{Relax: Schedule{Start: 1, Decay: 1}}}
 	r := solve(t, p, m, Settings{Stop: UpLow{1e-5}, Every: 1})
-	if !near(r.Certificate.Dual, want.Certificate.Dual, 1e-7) {
+	if !toy.Near(r.Certificate.Dual, want.Certificate.Dual, 1e-7) {
 		t.Errorf("%v at W = %.12g, want %.12g", r.Status, r.Certificate.Dual, want.Certificate.Dual)
 	}
 	checkTrace(t, p, r, false)
@@ -528,7 +530,7 @@ func TestInterruptInRows(t *testing.T) {
 	for after := 1; after < 150; after += 3 {
 		ctx, cancel := context.WithCancel(context.Background())
 		q := *p
-		q.K = &ending{gram: p.K.(*gram), left: after, end: cancel}
+		q.K = &ending{Gram: p.K.(*toy.Gram), left: after, end: cancel}
 		r, err := Solve(ctx, &q, Decomposition{Size: 20}, Settings{Every: 1})
 		if err == nil {
 			break
@@ -547,7 +549,7 @@ func TestStepAfterInterrupt(t *testing.T) {
 	for after := 1; after < 60; after++ {
 		ctx, cancel := context.WithCancel(context.Background())
 		q := *p
-		q.K = &ending{gram: p.K.(*gram), left: after + 2, end: cancel}
+		q.K = &ending{Gram: p.K.(*toy.Gram), left: after + 2, end: cancel}
 		alpha, _ := q.start(nil)
 		s, err := Decomposition{Size: 20}.Start(&q, alpha)
 		if err != nil {
@@ -577,7 +579,7 @@ func TestStepAfterInterrupt(t *testing.T) {
 }
 
 type ending struct {
-	*gram
+	*toy.Gram
 	left int
 	end  context.CancelFunc
 }
@@ -586,7 +588,7 @@ func (m *ending) Row(i int) []float64 {
 	if m.left--; m.left == 0 {
 		m.end()
 	}
-	return m.gram.Row(i)
+	return m.Gram.Row(i)
 }
 
 // hopeless never comes to an end, or ends with an α that breaks s'α = δ.
@@ -624,7 +626,7 @@ func TestHopelessInner(t *testing.T) {
 
 // TestSubtract compares the update of F by one row or two with the plain one.
 func TestSubtract(t *testing.T) {
-	rng := newRand(1)
+	rng := toy.Rand(1)
 	for _, n := range []int{1, 5, 1023, 1024, 1025, 2100} {
 		for count := 1; count <= 2; count++ {
 			f, c, rows := make([]float64, n), make([]float64, count), make([][]float64, count)
@@ -648,7 +650,7 @@ func TestSubtract(t *testing.T) {
 
 // TestPick compares the choice of the largest keys with sorting.
 func TestPick(t *testing.T) {
-	rng := newRand(2)
+	rng := toy.Rand(2)
 	for range 300 {
 		n := 1 + rng.IntN(40)
 		w := &workingSet{key: make([]float64, n), chose: make([]bool, n)}
@@ -678,7 +680,7 @@ func TestPick(t *testing.T) {
 // TestStepAllocations: a step allocates what the inner run does when it starts
 // and nothing of its own.
 func TestStepAllocations(t *testing.T) {
-	p := blobs(400, 0.3, rbf(1), 1000)
+	p := blobs(400, 0.3, toy.RBF(1), 1000)
 	for _, m := range []Decomposition{{Size: 40}, {Size: 40, Select: WorstViolators}, {Size: 40, Select: LargestGap}, {Size: 40, Select: RandomViolators, Renew: true}} {
 		alpha, _ := p.start(nil)
 		s, err := m.Start(p, alpha)
@@ -707,7 +709,7 @@ func TestRandomWorkingSets(t *testing.T) {
 	inner := []Method{nil, ConjugateSMO{}, SMO{Shrinking: true}, SMO{Selection: WorstPair}}
 	unfinished := 0
 	for seed := range uint64(150) {
-		rng := newRand(1000 + seed)
+		rng := toy.Rand(1000 + seed)
 		p, name := randomProblem(rng)
 		t.Run(fmt.Sprintf("%d: %s", seed, name), func(t *testing.T) {
 			if p.isHard() && !separable(t, p) {
@@ -721,7 +723,7 @@ func TestRandomWorkingSets(t *testing.T) {
 			r := solve(t, p, m, Settings{Stop: tight{5e-9}, MaxIterations: 3000})
 			if r.Status == IterationLimit {
 				unfinished++
-			} else if !near(r.Certificate.Dual, want, 1e-8) {
+			} else if !toy.Near(r.Certificate.Dual, want, 1e-8) {
 				t.Errorf("%s: %v after %d steps at W = %.12g, want %.12g", m.Name(), r.Status, r.Iterations, r.Certificate.Dual, want)
 			}
 		})
@@ -734,7 +736,7 @@ func TestRandomWorkingSets(t *testing.T) {
 // lru computes rows when they are asked for, counts the kernel values, and keeps
 // the rows asked for last.
 type lru struct {
-	*gram
+	*toy.Gram
 	capacity int
 	kept     []int // the row asked for last is the first
 	values   int64
@@ -751,19 +753,19 @@ func (m *lru) Row(i int) []float64 {
 	if len(m.kept) > m.capacity {
 		m.kept = m.kept[:m.capacity]
 	}
-	return m.gram.k[i]
+	return m.Gram.K[i]
 }
 
 // TestCacheSize counts kernel values against the size of a cache of rows: more
 // cache never costs more, and with room for all each row is computed once.
 func TestCacheSize(t *testing.T) {
-	p := blobs(240, 0.3, rbf(1), 10)
+	p := blobs(240, 0.3, toy.RBF(1), 10)
 	for _, m := range []Method{SMO{}, SMO{Shrinking: true}, ConjugateSMO{}, Decomposition{Size: 60}, Chunking{M: 30}} {
 		var first []float64
 		line, before := fmt.Sprintf("%-60s", m.Name()), int64(math.MaxInt64)
 		for _, capacity := range []int{2, 24, 60, 120, 240} {
 			q := *p
-			k := &lru{gram: p.K.(*gram), capacity: capacity}
+			k := &lru{Gram: p.K.(*toy.Gram), capacity: capacity}
 			q.K = k
 			r := solve(t, &q, m, Settings{Every: -1})
 			if first == nil {
@@ -788,8 +790,8 @@ func TestCacheSize(t *testing.T) {
 // The chunk grows while violators are added and shrinks where support vectors
 // are dropped.
 func ExampleChunking() {
-	x, y := rings(newRand(1), 400)
-	p := SoftMargin(newGram(x, rbf(2)), y, fill(400, 10))
+	x, y := rings(toy.Rand(1), 400)
+	p := SoftMargin(toy.NewGram(x, toy.RBF(2)), y, fill(400, 10))
 	r, err := Solve(context.Background(), p, Chunking{Initial: 20, M: 20}, Settings{Every: 1})
 	if err != nil {
 		panic(err)
@@ -813,10 +815,10 @@ func ExampleChunking() {
 }
 
 func benchmarkSets(n int) []*Problem {
-	x, y := points(rand.New(rand.NewPCG(7, 1)), n, 2, 0.7)
-	few := SoftMargin(newGram(x, rbf(1)), y, fill(n, 10))
-	x, y = points(rand.New(rand.NewPCG(7, 2)), n, 10, 0.3)
-	return []*Problem{few, SoftMargin(newGram(x, rbf(0.1)), y, fill(n, 1))}
+	x, y := toy.Points(rand.New(rand.NewPCG(7, 1)), n, 2, 0.7)
+	few := SoftMargin(toy.NewGram(x, toy.RBF(1)), y, fill(n, 10))
+	x, y = toy.Points(rand.New(rand.NewPCG(7, 2)), n, 10, 0.3)
+	return []*Problem{few, SoftMargin(toy.NewGram(x, toy.RBF(0.1)), y, fill(n, 1))}
 }
 
 // BenchmarkWorkingSets solves 2000 points of 2 and of 10 features, the kernel

@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"github.com/svmnb/svmnb/internal/simd"
+	"github.com/svmnb/svmnb/internal/toy"
 )
 
 // covariance is K of the Gaussian kernel over n points of d features with noise 0.01
 // on the diagonal, by rows.
 func covariance(n, d int) simd.Matrix[float64] {
-	rng := newRand(uint64(n))
+	rng := toy.Rand(uint64(n))
 	x, norms := make([]float64, n*d), make([]float64, n)
 	for i := range x {
 		x[i] = rng.NormFloat64()

@@ -12,13 +12,14 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/svmnb/svmnb/internal/simd"
+	"github.com/svmnb/svmnb/internal/toy"
 )
 
 // TestProductForm looks at the residual of M x = b for a D from 1e-12 to 1e12: the
 // product form keeps the digits, the Sherman–Morrison–Woodbury formula does not.
 func TestProductForm(t *testing.T) {
-	rng := newRand(9)
-	columns, err := Pivoted(context.Background(), matrixOf(normal(rng, 40, 3), dot), 0, 0)
+	rng := toy.Rand(9)
+	columns, err := Pivoted(context.Background(), toy.NewGram(normal(rng, 40, 3), toy.Dot), 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +94,7 @@ func TestPipe(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	const r = 200
 	for _, n := range []int{1, 127, 300, 4001} {
-		rng := newRand(uint64(n))
+		rng := toy.Rand(uint64(n))
 		columns := make([][]float64, r)
 		for k := range columns {
 			columns[k] = make([]float64, n)
@@ -136,9 +137,7 @@ func TestPipe(t *testing.T) {
 // at most the loss asked for.
 func TestIncompleteCholesky(t *testing.T) {
 	const n = 60
-	k := matrixOf(normal(newRand(1), n, 3), func(x, z []float64) float64 {
-		return math.Exp(-0.3 * (dot(x, x) + dot(z, z) - 2*dot(x, z)))
-	})
+	k := toy.NewGram(normal(toy.Rand(1), n, 3), toy.RBF(0.3))
 	for _, c := range []struct {
 		rank int
 		loss float64
@@ -151,7 +150,7 @@ func TestIncompleteCholesky(t *testing.T) {
 		trace := 0.0
 		for i := range n {
 			for j := i; j < n; j++ {
-				v := k[i][j]
+				v := k.K[i][j]
 				for _, column := range columns {
 					v -= column[i] * column[j]
 				}
@@ -175,7 +174,7 @@ func TestIncompleteCholesky(t *testing.T) {
 // TestPivotedEnds: a matrix that is not positive semi-definite is named by its row, and an
 // interrupt says why.
 func TestPivotedEnds(t *testing.T) {
-	k := matrix{{1, 2}, {2, 1}}
+	k := toy.MatrixOf([][]float64{{1, 2}, {2, 1}})
 	var bad *IndefiniteError
 	if _, err := Pivoted(context.Background(), k, 0, 0); !errors.As(err, &bad) || *bad != (IndefiniteError{1, -3}) {
 		t.Error(err)
@@ -189,36 +188,6 @@ func TestPivotedEnds(t *testing.T) {
 	if ok, err := NewLowRank([][]float64{{1, 2}}, signs(2), nil).Factor(ctx, []float64{1, 1}); ok || err != gone {
 		t.Error(ok, err)
 	}
-}
-
-// matrix is a kernel matrix by rows.
-type matrix [][]float64
-
-func (m matrix) Dim() int            { return len(m) }
-func (m matrix) Row(i int) []float64 { return m[i] }
-func (m matrix) Diag() (diag []float64) {
-	for i, row := range m {
-		diag = append(diag, row[i])
-	}
-	return diag
-}
-
-func matrixOf(x [][]float64, k func(x, z []float64) float64) (m matrix) {
-	for _, a := range x {
-		var row []float64
-		for _, b := range x {
-			row = append(row, k(a, b))
-		}
-		m = append(m, row)
-	}
-	return m
-}
-
-func dot(x, z []float64) (sum float64) {
-	for i, v := range x {
-		sum += v * z[i]
-	}
-	return sum
 }
 
 // normal draws n points with d coordinates of N(0, 1).
@@ -241,8 +210,6 @@ func signs(n int) []float64 {
 	}
 	return s
 }
-
-func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
 
 // allNear reports whether no component differs by more than tol of the largest.
 func allNear(x, y []float64, tol float64) bool {

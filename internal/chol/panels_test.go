@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/svmnb/svmnb/internal/simd"
+	"github.com/svmnb/svmnb/internal/toy"
 )
 
 // panelSizes go over the seams of tiles, panels and bands at every level.
@@ -25,7 +26,7 @@ func eachLevel(t *testing.T, test func(t *testing.T)) {
 
 // randomPanels is a lower triangle with entries of N(0, 1), and n on the diagonal.
 func randomPanels(seed uint64, n int) (*Panels[float64], *mat.TriDense) {
-	rng := newRand(seed)
+	rng := toy.Rand(seed)
 	p, m := New[float64](n), mat.NewTriDense(n, mat.Lower, nil)
 	for i := range n {
 		for j := range i {
@@ -118,7 +119,7 @@ func TestDivide(t *testing.T) {
 		for _, n := range panelSizes {
 			p, m := randomPanels(uint64(n), n)
 			for _, q := range []int{0, 1, 3, 24, 25, 97} {
-				rng := newRand(uint64(q))
+				rng := toy.Rand(uint64(q))
 				x := mat.NewDense(max(1, q), n, nil)
 				x.Apply(func(int, int, float64) float64 { return rng.NormFloat64() }, x)
 				var half, whole, back mat.Dense

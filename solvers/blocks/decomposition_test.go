@@ -3,79 +3,20 @@ package blocks
 import (
 	"context"
 	"math"
-	"math/rand/v2"
 	"testing"
 
-	"github.com/svmnb/svmnb/solvers"
 	"pgregory.net/rapid"
+
+	"github.com/svmnb/svmnb/internal/toy"
+	"github.com/svmnb/svmnb/solvers"
 )
 
-// matrix is a Gaussian kernel matrix in memory, in single and in double precision.
-type matrix struct {
-	k    [][]float64
-	diag []float64
-}
-
-func gaussian(x [][]float64, gamma float64) *matrix {
-	m := &matrix{}
-	for _, a := range x {
-		row := make([]float64, len(x))
-		for j, b := range x {
-			d := 0.0
-			for c, v := range a {
-				d += (v - b[c]) * (v - b[c])
-			}
-			row[j] = math.Exp(-gamma * d)
-		}
-		m.k, m.diag = append(m.k, row), append(m.diag, 1)
-	}
-	return m
-}
-
-func (m *matrix) Dim() int            { return len(m.k) }
-func (m *matrix) Diag() []float64     { return m.diag }
-func (m *matrix) Row(i int) []float64 { return m.k[i] }
-func (m *matrix) InBlocks() bool      { return true }
-
-func (m *matrix) Among(dst []float32, idx []int, _ []float32, _ []int) {
-	for k, i := range idx {
-		for l, j := range idx {
-			dst[k*len(idx)+l] = float32(m.k[i][j])
-		}
-	}
-}
-
-func (m *matrix) AddTo(ctx context.Context, dst, slack []float64, on, idx []int, coef []float64, exact bool) error {
-	for r := range dst {
-		i := r
-		if on != nil {
-			i = on[r]
-		}
-		for k, j := range idx {
-			v := m.k[i][j]
-			if !exact {
-				v = float64(float32(v))
-			}
-			dst[r] += coef[k] * v
-		}
-	}
-	for r := range slack {
-		for _, c := range coef {
-			slack[r] += 0x1p-23 * math.Abs(c)
-		}
-	}
-	return context.Cause(ctx)
+func gaussian(x [][]float64, gamma float64) toy.Blocked {
+	return toy.Blocked{Gram: toy.NewGram(x, toy.RBF(gamma))}
 }
 
 // clouds are n points of two classes that overlap.
-func clouds(n int) (x [][]float64, y []float64) {
-	rng := rand.New(rand.NewPCG(21, 1))
-	for i := range n {
-		label := float64(2*(i%2) - 1)
-		x, y = append(x, []float64{rng.NormFloat64() + label/2, rng.NormFloat64() + label/2}), append(y, label)
-	}
-	return x, y
-}
+func clouds(n int) (x [][]float64, y []float64) { return toy.Points(toy.Rand(21), n, 2, 0.5) }
 
 func same(n int, v float64) []float64 {
 	s := make([]float64, n)

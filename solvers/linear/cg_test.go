@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/internal/toy"
 	"github.com/svmnb/svmnb/solvers"
 )
 
@@ -64,13 +65,13 @@ func TestRadauIsSharp(t *testing.T) {
 	worst, skilling, all, within := 0.0, 0.0, 0, 0
 	for seed := range uint64(10) {
 		for _, rank := range []int{0, 5, 20} {
-			rng := newRand(seed)
-			x := points(rng, 150, 2, 0)
+			rng := toy.Rand(seed)
+			x, _ := toy.Points(rng, 150, 2, 0)
 			b := make([]float64, 150)
 			for i := range b {
 				b[i] = math.Sin(2*x[i][0]) + 0.1*rng.NormFloat64()
 			}
-			s := &System{newGram(x, rbf(0.5)), fill(150, 0.01)}
+			s := &System{toy.NewGram(x, toy.RBF(0.5)), fill(150, 0.01)}
 			f, err := Cholesky{}.Factor(context.Background(), s)
 			if err != nil {
 				t.Fatal(err)
@@ -101,13 +102,13 @@ func TestRadauIsSharp(t *testing.T) {
 func TestRadauWithinThree(t *testing.T) {
 	for seed := range uint64(5) {
 		for _, noise := range []float64{0.1, 0.01, 0.001} {
-			rng := newRand(seed)
-			x := points(rng, 150, 2, 0)
+			rng := toy.Rand(seed)
+			x, _ := toy.Points(rng, 150, 2, 0)
 			b := make([]float64, 150)
 			for i := range b {
 				b[i] = math.Sin(2*x[i][0]) + 0.1*rng.NormFloat64()
 			}
-			s := &System{newGram(x, rbf(2)), fill(150, noise)}
+			s := &System{toy.NewGram(x, toy.RBF(2)), fill(150, noise)}
 			f, err := Cholesky{}.Factor(context.Background(), s)
 			if err != nil {
 				t.Fatal(err)
@@ -143,7 +144,7 @@ func motorcycle() (*System, []float64) {
 	for i, v := range d.Y {
 		y[i] = v - mean
 	}
-	return &System{newGram(d.X, func(x, z []float64) float64 { return 45 * 45 * rbf(0.02)(x, z) }), fill(len(y), 22*22)}, y
+	return &System{toy.NewGram(d.X, func(x, z []float64) float64 { return 45 * 45 * toy.RBF(0.02)(x, z) }), fill(len(y), 22*22)}, y
 }
 
 // TestMotorcycle: numbers of an independent float64 program, made for this project. At
@@ -172,7 +173,7 @@ func TestMotorcycle(t *testing.T) {
 	for _, want := range []struct{ x, mean, variance float64 }{{20, -115.06477242, 31.58338717}, {30, 30.73575789, 42.93367062}} {
 		k := make([]float64, len(y))
 		for i := range k {
-			k[i] = 45 * 45 * rbf(0.02)(d.X[i], []float64{want.x})
+			k[i] = 45 * 45 * toy.RBF(0.02)(d.X[i], []float64{want.x})
 		}
 		batch := mustSolve(t, s, [][]float64{k}, CG{}, Settings{Stop: Bounds{Abs: 1e-3}})
 		c := batch.Certificates[0]
@@ -189,11 +190,11 @@ func TestMotorcycle(t *testing.T) {
 // error of the mean at points near the data, far from them, and of them.
 func TestErrorBound(t *testing.T) {
 	for seed := range uint64(30) {
-		rng := newRand(seed)
+		rng := toy.Rand(seed)
 		n := 20 + rng.IntN(100)
-		x := points(rng, n, 2, 0.5)
-		k := rbf(0.3)
-		s := &System{newGram(x, k), fill(n, math.Pow(10, -1-5*rng.Float64()))}
+		x, _ := toy.Points(rng, n, 2, 0.5)
+		k := toy.RBF(0.3)
+		s := &System{toy.NewGram(x, k), fill(n, math.Pow(10, -1-5*rng.Float64()))}
 		b := make([]float64, n)
 		for i := range b {
 			b[i] = x[i][0] + rng.NormFloat64()
@@ -293,8 +294,8 @@ func TestNoSquare(t *testing.T) {
 // over. With the bound of Gibbs and MacKay there are two passes.
 func TestStepsDoNotAllocate(t *testing.T) {
 	_, b := randomSystem(1, 60, 3)
-	x := points(newRand(1), 60, 3, 0)
-	s := &System{newGram(x, rbf(0.5)), fill(60, 1e-3)}
+	x, _ := toy.Points(toy.Rand(1), 60, 3, 0)
+	s := &System{toy.NewGram(x, toy.RBF(0.5)), fill(60, 1e-3)}
 	for _, m := range []Method{CG{}, CG{Rank: 5}, CG{GibbsMacKay: true}, WidrowHoff{}} {
 		run := func(iterations int) float64 {
 			return testing.AllocsPerRun(5, func() {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/svmnb/svmnb/internal/toy"
 	"github.com/svmnb/svmnb/solvers"
 )
 
@@ -25,7 +26,7 @@ func TestCholesky(t *testing.T) {
 			if x := sol.Factor.Solve(nil, b[j]); !allNear(x, sol.X[j], 1e-9) {
 				t.Errorf("n = %d: Factor.Solve differs", n)
 			}
-			if h := sol.Factor.HalfSolve(nil, b[j]); !near(inner(h, h), c.Lower, 1e-10) {
+			if h := sol.Factor.HalfSolve(nil, b[j]); !toy.Near(inner(h, h), c.Lower, 1e-10) {
 				t.Errorf("n = %d: ‖L⁻¹b‖² = %g, b'A⁻¹b ≥ %g", n, inner(h, h), c.Lower)
 			}
 		}
@@ -54,12 +55,12 @@ func TestCholesky(t *testing.T) {
 func TestIndefinite(t *testing.T) {
 	for seed := range uint64(20) {
 		s, b := randomSystem(seed, 90, 1)
-		k := s.K.(*gram)
+		k := s.K.(*toy.Gram)
 		row := 5 + int(seed)
-		k.k[row][row] -= 3
-		k.diag[row] -= 3
-		k.diag[row], k.k[row][row] = max(0, k.diag[row]), max(0, k.diag[row])
-		k.k[row][row+1], k.k[row+1][row] = 2, 2
+		k.K[row][row] -= 3
+		k.Diagonal[row] -= 3
+		k.Diagonal[row], k.K[row][row] = max(0, k.Diagonal[row]), max(0, k.Diagonal[row])
+		k.K[row][row+1], k.K[row+1][row] = 2, 2
 		_, err := Solve(context.Background(), s, b, Cholesky{}, Settings{})
 		var bad *IndefiniteError
 		if !errors.As(err, &bad) {

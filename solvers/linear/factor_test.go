@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/svmnb/svmnb/internal/simd"
+	"github.com/svmnb/svmnb/internal/toy"
 	"github.com/svmnb/svmnb/solvers"
 )
 
@@ -20,7 +21,7 @@ func TestSubtractProduct(t *testing.T) {
 	for _, c := range []struct{ rows, cols, depth int }{
 		{1, 1, 1}, {5, productSide + 3, 7}, {productSide + 40, 30, 9}, {20, 11, panel}, {productSide + 2, productSide + 2, 33},
 	} {
-		rng := newRand(uint64(c.rows))
+		rng := toy.Rand(uint64(c.rows))
 		a, b, out := mat.NewDense(c.rows, c.depth, nil), mat.NewDense(c.depth, c.cols, nil), mat.NewDense(c.rows, c.cols, nil)
 		for _, m := range []*mat.Dense{a, b, out} {
 			m.Apply(func(int, int, float64) float64 { return rng.NormFloat64() }, m)
@@ -104,14 +105,14 @@ func eachLevel(t *testing.T, test func(t *testing.T)) {
 
 // swept is a Sweeper whose rows come from the last to the first.
 type swept struct {
-	*gram
+	*toy.Gram
 	sweeps int
 }
 
 func (m *swept) Sweep(ctx context.Context, height int, do func(i, j int, rows [][]float64)) error {
 	m.sweeps++
 	for i := m.Dim() - 1; i >= 0 && ctx.Err() == nil; i-- {
-		row := append([]float64(nil), m.gram.Row(i)...)
+		row := append([]float64(nil), m.Gram.Row(i)...)
 		if height > 0 {
 			row = row[:i+1]
 		}
@@ -129,7 +130,7 @@ func TestSweeper(t *testing.T) {
 	for _, m := range []Method{Cholesky{}, Mixed{}, LU{}, GaussJordan{}, CG{}, CG{Rank: 5}, CG{GibbsMacKay: true}} {
 		s, b := randomSystem(3, 60, 2)
 		want := mustSolve(t, s, b, m, Settings{})
-		k := &swept{gram: s.K.(*gram)}
+		k := &swept{Gram: s.K.(*toy.Gram)}
 		got := mustSolve(t, &System{K: k, Noise: s.Noise}, b, m, Settings{})
 		if k.sweeps < 2 {
 			t.Errorf("%s: %d sweeps", m.Name(), k.sweeps)
@@ -141,7 +142,7 @@ func TestSweeper(t *testing.T) {
 				}
 			}
 		}
-		k.k[40][7], k.k[7][40], k.k[50][20] = math.NaN(), math.NaN(), math.Inf(1)
+		k.K[40][7], k.K[7][40], k.K[50][20] = math.NaN(), math.NaN(), math.Inf(1)
 		_, err := Solve(context.Background(), &System{K: k, Noise: s.Noise}, b, m, Settings{})
 		var bad *solvers.ProblemError
 		if !errors.As(err, &bad) || bad.Field != "K" || bad.Index != 7 && bad.Index != 40 {
@@ -168,7 +169,7 @@ func (m *sweptBlocks) Sweep(ctx context.Context, high int, do func(i, j int, row
 		for j := (end - 1) / wide * wide; j >= 0 && ctx.Err() == nil; j -= wide {
 			var rows [][]float64
 			for r := i; r < end; r++ {
-				rows = append(rows, slices.Clone(m.gram.Row(r)[j:min(j+wide, n)]))
+				rows = append(rows, slices.Clone(m.Gram.Row(r)[j:min(j+wide, n)]))
 			}
 			m.blocks++
 			do(i, j, rows)
@@ -190,7 +191,7 @@ func TestSweepByBlocks(t *testing.T) {
 			for _, m := range []Method{Cholesky{}, Mixed{}} {
 				s, b := randomSystem(3, n, 2)
 				want := mustSolve(t, s, b, m, Settings{})
-				k := &sweptBlocks{swept: swept{gram: s.K.(*gram)}}
+				k := &sweptBlocks{swept: swept{Gram: s.K.(*toy.Gram)}}
 				got := mustSolve(t, &System{K: k, Noise: s.Noise}, b, m, Settings{})
 				if k.blocks == 0 {
 					t.Errorf("%s: no blocks", m.Name())
@@ -206,7 +207,7 @@ func TestSweepByBlocks(t *testing.T) {
 					continue
 				}
 				for _, p := range [][2]int{{50, 20}, {49, 2}, {49, 48}} {
-					k.k[p[0]][p[1]], k.k[p[1]][p[0]] = 1e101, 1e101
+					k.K[p[0]][p[1]], k.K[p[1]][p[0]] = 1e101, 1e101
 				}
 				_, err := Solve(context.Background(), &System{K: k, Noise: s.Noise}, b, m, Settings{})
 				var bad *solvers.ProblemError
@@ -219,7 +220,7 @@ func TestSweepByBlocks(t *testing.T) {
 }
 
 func ExampleCholeskyFactor_HalfSolveAll() {
-	k := matrixOf([][]float64{{4, 2}, {2, 5}})
+	k := toy.MatrixOf([][]float64{{4, 2}, {2, 5}})
 	f, err := Cholesky{}.Factor(context.Background(), &System{K: k})
 	if err != nil {
 		panic(err)

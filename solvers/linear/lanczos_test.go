@@ -8,15 +8,16 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/svmnb/svmnb/internal/toy"
 	"github.com/svmnb/svmnb/solvers"
 )
 
 // evidenceSystem is the covariance of n points on a line or in a plane, of a Gaussian
 // process with noise 0.01.
 func evidenceSystem(n, d int) *System {
-	rng := newRand(uint64(n))
-	x := points(rng, n, d, 0)
-	return &System{newGram(x, rbf(0.5)), fill(n, 0.01)}
+	rng := toy.Rand(uint64(n))
+	x, _ := toy.Points(rng, n, d, 0)
+	return &System{toy.NewGram(x, toy.RBF(0.5)), fill(n, 0.01)}
 }
 
 // TestLogDet: within one per cent of Cholesky's and within four standard errors,
@@ -79,7 +80,7 @@ func TestQuadrature(t *testing.T) {
 		if slack := 1e-9 * math.Abs(truth); below > truth+slack || above < truth-slack {
 			t.Errorf("after %d iterations ln|A| is between %.12g and %.12g, want %.12g", limit, below, above, truth)
 		}
-		if limit == 1000 && (!near(above, truth, 1e-6) || !near(below, truth, 1e-6)) {
+		if limit == 1000 && (!toy.Near(above, truth, 1e-6) || !toy.Near(below, truth, 1e-6)) {
 			t.Errorf("between %.12g and %.12g, want %.12g", below, above, truth)
 		}
 	}
@@ -117,7 +118,7 @@ func TestTrace(t *testing.T) {
 		if math.Abs(value-truth) > 4*standardError || standardError > 0.05*truth || standardError == 0 {
 			t.Errorf("rank %d: %g ± %g, truth %g", rank, value, standardError, truth)
 		}
-		if !near(byRows, value, 1e-9) {
+		if !toy.Near(byRows, value, 1e-9) {
 			t.Errorf("rank %d: by rows %g, by probes %g", rank, byRows, value)
 		}
 	}
@@ -125,7 +126,7 @@ func TestTrace(t *testing.T) {
 
 // TestTridiagonal holds eigenvalues and weights against gonum's eigenvectors.
 func TestTridiagonal(t *testing.T) {
-	rng := newRand(5)
+	rng := toy.Rand(5)
 	for _, k := range []int{1, 2, 9, 40} {
 		m := mat.NewSymDense(k, nil)
 		diag, off, first := make([]float64, k), make([]float64, k-1), make([]float64, k)
@@ -168,7 +169,7 @@ func TestProbeBadInput(t *testing.T) {
 		t.Error(err)
 	}
 	s = evidenceSystem(20, 1)
-	s.K.(*gram).k[7][2] = math.NaN()
+	s.K.(*toy.Gram).K[7][2] = math.NaN()
 	for _, rank := range []int{0, 20} {
 		if _, err := Probe(ctx, s, CG{Rank: rank}, 5, 1, Settings{}); !errors.As(err, &bad) || bad.Field != "K" {
 			t.Errorf("rank %d: %v", rank, err)

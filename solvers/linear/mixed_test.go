@@ -6,6 +6,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/svmnb/svmnb/internal/toy"
 	"github.com/svmnb/svmnb/solvers"
 )
 
@@ -15,11 +16,11 @@ func TestMixed(t *testing.T) {
 	for _, n := range []int{1, 2, 63, 64, 65, 130, 257, 600} {
 		for _, scale := range []float64{1, 1e-60, 1e60} {
 			s, b := randomSystem(uint64(n), n, 3)
-			for i, row := range s.K.(*gram).k {
+			for i, row := range s.K.(*toy.Gram).K {
 				for j := range row {
 					row[j] *= scale
 				}
-				s.K.(*gram).diag[i] *= scale
+				s.K.(*toy.Gram).Diagonal[i] *= scale
 				s.Noise[i] *= scale
 			}
 			passes := 0
@@ -61,19 +62,19 @@ func TestMixedDoubles(t *testing.T) {
 	for i := range s.Noise {
 		s.Noise[i] = 1e-10
 	}
-	for i, row := range s.K.(*gram).k {
+	for i, row := range s.K.(*toy.Gram).K {
 		for j := range row {
 			row[j] = 1 // of rank 1
 		}
-		s.K.(*gram).diag[i] = 1
+		s.K.(*toy.Gram).Diagonal[i] = 1
 	}
 	sol := mustSolve(t, s, b, Mixed{}, Settings{})
 	exact := mustSolve(t, s, b, Cholesky{}, Settings{})
 	if r, want := sol.Certificates[0].Residual, exact.Certificates[0].Residual; !(r <= 10*want+1e-10*norm(b[0])) {
 		t.Errorf("residual %g, Cholesky's %g", r, want)
 	}
-	row := s.K.(*gram).k[3]
-	row[4], s.K.(*gram).k[4][3] = 2, 2
+	row := s.K.(*toy.Gram).K[3]
+	row[4], s.K.(*toy.Gram).K[4][3] = 2, 2
 	var bad *IndefiniteError
 	if _, err := Solve(context.Background(), s, b, Mixed{}, Settings{}); !errors.As(err, &bad) || bad.Row < 0 {
 		t.Errorf("of an indefinite matrix: %v", err)

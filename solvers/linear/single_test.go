@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/svmnb/svmnb/internal/toy"
 	"github.com/svmnb/svmnb/solvers"
 )
 
@@ -32,8 +33,8 @@ func TestSingle(t *testing.T) {
 		for _, noise := range []float64{1, 1e-2, 1e-3} {
 			for _, rank := range []int{0, 20} {
 				for _, scale := range []float64{1, 1e-20, 1e20} {
-					x := points(newRand(uint64(n)), n, 2, 1)
-					s := &System{newGram(x, func(x, z []float64) float64 { return scale * rbf(0.5)(x, z) }), fill(n, scale*noise)}
+					x, _ := toy.Points(toy.Rand(uint64(n)), n, 2, 1)
+					s := &System{toy.NewGram(x, func(x, z []float64) float64 { return scale * toy.RBF(0.5)(x, z) }), fill(n, scale*noise)}
 					b := [][]float64{make([]float64, n), fill(n, 1), make([]float64, n)}
 					for i := range n {
 						b[0][i] = math.Sin(2 * x[i][0])
@@ -69,11 +70,11 @@ func TestSingle(t *testing.T) {
 func TestSingleOfPoints(t *testing.T) {
 	const n = 200
 	for _, shift := range []float64{0, 1e4, 1e7} {
-		x := points(newRand(3), n, 2, 1)
+		x, _ := toy.Points(toy.Rand(3), n, 2, 1)
 		for i := range x {
 			x[i][0] = 1e3*x[i][0] + shift
 		}
-		s := &System{newGram(x, rbf(1e-6)), fill(n, 0.01)}
+		s := &System{toy.NewGram(x, toy.RBF(1e-6)), fill(n, 0.01)}
 		b := [][]float64{fill(n, 1), make([]float64, n)}
 		b[1][7] = 1
 		start := [][]float64{fill(n, 0.3), fill(n, -1)}
@@ -96,8 +97,8 @@ func TestSingleOfPoints(t *testing.T) {
 func TestSingleSandwich(t *testing.T) {
 	for seed := range uint64(20) {
 		const n = 120
-		x := points(newRand(seed), n, 1, 1)
-		s := &System{newGram(x, rbf(0.5)), fill(n, 0)}
+		x, _ := toy.Points(toy.Rand(seed), n, 1, 1)
+		s := &System{toy.NewGram(x, toy.RBF(0.5)), fill(n, 0)}
 		k, err := s.inSingle(context.Background())
 		if err != nil {
 			t.Fatal(err)
@@ -147,23 +148,23 @@ func (m *turning) Row(i int) []float64 {
 // leads nowhere.
 func TestSingleRefused(t *testing.T) {
 	const n = 150
-	x := points(newRand(1), n, 2, 1)
+	x, _ := toy.Points(toy.Rand(1), n, 2, 1)
 	b := [][]float64{fill(n, 1)}
 	b[0][3] = 5
 	for _, c := range []struct {
 		scale, noise float64
 		method       Method
 	}{{1, 1e-6, held{}}, {1e50, 1e48, held{}}, {1e-50, 1e-52, held{}}, {1, 0.01, CG{}}} {
-		k := &counted{Matrix: newGram(x, func(x, z []float64) float64 { return c.scale * rbf(0.5)(x, z) })}
+		k := &counted{Matrix: toy.NewGram(x, func(x, z []float64) float64 { return c.scale * toy.RBF(0.5)(x, z) })}
 		sol := mustSolve(t, &System{k, fill(n, c.noise)}, b, c.method, Settings{Stop: Residual{Rel: 1e-4}, MaxIterations: 100 * n})
 		if sol.Status != solvers.Converged || k.rows < sol.Iterations*n {
 			t.Errorf("scale %g, noise %g: %v, %d rows in %d iterations", c.scale, c.noise, sol.Status, k.rows, sol.Iterations)
 		}
 	}
-	right := newGram(x, rbf(0.5))
+	right := toy.NewGram(x, toy.RBF(0.5))
 	s := &System{right, fill(n, 0.01)}
 	exact := mustSolve(t, s, b, Cholesky{}, Settings{})
-	sol := mustSolve(t, &System{&turning{Matrix: right, before: newGram(x, rbf(1))}, s.Noise}, b, held{}, Settings{Stop: Residual{Rel: 1e-10}, MaxIterations: 10 * n})
+	sol := mustSolve(t, &System{&turning{Matrix: right, before: toy.NewGram(x, toy.RBF(1))}, s.Noise}, b, held{}, Settings{Stop: Residual{Rel: 1e-10}, MaxIterations: 10 * n})
 	if sol.Status != solvers.Converged {
 		t.Errorf("of another matrix in single precision: %v", sol.Status)
 	}
@@ -178,7 +179,7 @@ func TestSingleRefused(t *testing.T) {
 // shares, the same bits in whichever batch; and off covers what rounding has moved.
 func TestSingleTimes(t *testing.T) {
 	for _, n := range []int{1, 2, 127, 128, 129, 300, 1100, 4200} {
-		rng := newRand(uint64(n))
+		rng := toy.Rand(uint64(n))
 		s := &System{&rowless{n: n, diag: fill(n, 1)}, fill(n, 0.25)}
 		k, err := s.inSingle(context.Background())
 		if err != nil {

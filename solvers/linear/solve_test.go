@@ -9,15 +9,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svmnb/svmnb/internal/toy"
 	"github.com/svmnb/svmnb/solvers"
 )
 
 // randomSystem draws n points of three features, a kernel, noise from 1e-3 to 1, the
 // same for all or not, and q right-hand sides.
 func randomSystem(seed uint64, n, q int) (*System, [][]float64) {
-	rng := newRand(seed)
-	x := points(rng, n, 3, 0.3)
-	k := []kernel{rbf(0.5), rbf(0.05), plane, polynomial(0.3, 1, 2)}[rng.IntN(4)]
+	rng := toy.Rand(seed)
+	x, _ := toy.Points(rng, n, 3, 0.3)
+	k := []toy.Kernel{toy.RBF(0.5), toy.RBF(0.05), toy.Dot, toy.Polynomial(0.3, 1, 2)}[rng.IntN(4)]
 	noise := fill(n, math.Pow(10, -3*rng.Float64()))
 	if rng.IntN(2) == 0 {
 		for i := range noise {
@@ -31,7 +32,7 @@ func randomSystem(seed uint64, n, q int) (*System, [][]float64) {
 			b[j][i] = rng.NormFloat64()
 		}
 	}
-	return &System{newGram(x, k), noise}, b
+	return &System{toy.NewGram(x, k), noise}, b
 }
 
 func mustSolve(t testing.TB, s *System, b [][]float64, m Method, set Settings) *Solution {
@@ -59,15 +60,15 @@ var methods = []Method{Cholesky{}, Mixed{}, LU{}, GaussJordan{}, CG{}, CG{Rank: 
 // several, and its certificate says so.
 func TestMethods(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 17, 64, 65, 300} {
-		rng := newRand(uint64(n))
-		x := points(rng, n, 2, 0)
+		rng := toy.Rand(uint64(n))
+		x, _ := toy.Points(rng, n, 2, 0)
 		noise := make([]float64, n)
 		b := [][]float64{make([]float64, n), make([]float64, n), fill(n, 0)}
 		for i := range noise {
 			noise[i] = 1 + rng.Float64()
 			b[0][i], b[1][i] = rng.NormFloat64(), 100*x[i][0]
 		}
-		s := &System{newGram(x, rbf(0.7)), noise}
+		s := &System{toy.NewGram(x, toy.RBF(0.7)), noise}
 		want := mustSolve(t, s, b, Cholesky{}, Settings{})
 		for _, m := range methods {
 			sol := mustSolve(t, s, b, m, Settings{Stop: Bounds{Rel: 1e-12}, MaxIterations: 10_000})
@@ -124,7 +125,7 @@ func TestSystemStart(t *testing.T) {
 		far := [][]float64{fill(50, 3), fill(50, -1)}
 		sol = mustSolve(t, s, b, m, Settings{Start: far, Stop: Bounds{Rel: 1e-9}, MaxIterations: 100_000})
 		for j := range b {
-			if sol.Status != solvers.Converged || !near(sol.Certificates[j].Lower, want.Certificates[j].Lower, 1e-8) {
+			if sol.Status != solvers.Converged || !toy.Near(sol.Certificates[j].Lower, want.Certificates[j].Lower, 1e-8) {
 				t.Errorf("%s from afar: %v, %g, want %g", m.Name(), sol.Status, sol.Certificates[j].Lower, want.Certificates[j].Lower)
 			}
 		}
@@ -151,13 +152,13 @@ func TestSystemBadInput(t *testing.T) {
 	}{
 		{"no matrix", func(a *all) { a.s.K = nil }, "K", -1, "no kernel matrix"},
 		{"no system", func(a *all) { a.s = nil }, "K", -1, "no kernel matrix"},
-		{"empty", func(a *all) { a.s.K = &gram{} }, "K", -1, "at least one point"},
-		{"short diagonal", func(a *all) { a.s.K.(*gram).diag = fill(3, 1) }, "K", -1, "3 entries"},
-		{"diagonal NaN", func(a *all) { a.s.K.(*gram).diag[2] = nan }, "K", 2, "row 2, column 2"},
-		{"diagonal negative", func(a *all) { a.s.K.(*gram).diag[2] = -1 }, "K", 2, "another kernel"},
-		{"K NaN", func(a *all) { a.s.K.(*gram).k[4][1] = nan; a.s.K.(*gram).k[1][4] = nan }, "K", 1, "row 1, column 4"},
-		{"K Inf", func(a *all) { a.s.K.(*gram).k[4][1] = inf; a.s.K.(*gram).k[1][4] = inf }, "K", 1, "row 1, column 4"},
-		{"K ragged", func(a *all) { a.s.K.(*gram).k[3] = a.s.K.(*gram).k[3][:2] }, "K", 3, "length of row 3"},
+		{"empty", func(a *all) { a.s.K = &toy.Gram{} }, "K", -1, "at least one point"},
+		{"short diagonal", func(a *all) { a.s.K.(*toy.Gram).Diagonal = fill(3, 1) }, "K", -1, "3 entries"},
+		{"diagonal NaN", func(a *all) { a.s.K.(*toy.Gram).Diagonal[2] = nan }, "K", 2, "row 2, column 2"},
+		{"diagonal negative", func(a *all) { a.s.K.(*toy.Gram).Diagonal[2] = -1 }, "K", 2, "another kernel"},
+		{"K NaN", func(a *all) { a.s.K.(*toy.Gram).K[4][1] = nan; a.s.K.(*toy.Gram).K[1][4] = nan }, "K", 1, "row 1, column 4"},
+		{"K Inf", func(a *all) { a.s.K.(*toy.Gram).K[4][1] = inf; a.s.K.(*toy.Gram).K[1][4] = inf }, "K", 1, "row 1, column 4"},
+		{"K ragged", func(a *all) { a.s.K.(*toy.Gram).K[3] = a.s.K.(*toy.Gram).K[3][:2] }, "K", 3, "length of row 3"},
 		{"noise short", func(a *all) { a.s.Noise = fill(2, 1) }, "Noise", -1, "2 entries"},
 		{"noise negative", func(a *all) { a.s.Noise[5] = -1e-9 }, "Noise", 5, "variance"},
 		{"noise NaN", func(a *all) { a.s.Noise[5] = nan }, "Noise", 5, "variance"},
@@ -175,8 +176,8 @@ func TestSystemBadInput(t *testing.T) {
 		{"memory", func(a *all) { a.set.Memory = -1 }, "Memory", -1, "positive"},
 	} {
 		for _, m := range methods {
-			x := points(newRand(1), 6, 2, 0)
-			a := &all{s: &System{newGram(x, rbf(1)), fill(6, 0.5)}, b: [][]float64{fill(6, 1), fill(6, 2)}}
+			x, _ := toy.Points(toy.Rand(1), 6, 2, 0)
+			a := &all{s: &System{toy.NewGram(x, toy.RBF(1)), fill(6, 0.5)}, b: [][]float64{fill(6, 1), fill(6, 2)}}
 			c.damage(a)
 			sol, err := Solve(context.Background(), a.s, a.b, m, a.set)
 			var bad *solvers.ProblemError
@@ -195,8 +196,8 @@ func TestSystemBadInput(t *testing.T) {
 		}
 	}
 	good := func() (*System, [][]float64) {
-		x := points(newRand(1), 6, 2, 0)
-		return &System{newGram(x, rbf(1)), fill(6, 0.5)}, [][]float64{fill(6, 1)}
+		x, _ := toy.Points(toy.Rand(1), 6, 2, 0)
+		return &System{toy.NewGram(x, toy.RBF(1)), fill(6, 0.5)}, [][]float64{fill(6, 1)}
 	}
 	for _, m := range []Method{Cholesky{Jitter: -1}, Cholesky{Jitter: nan}, Cholesky{Jitter: inf}, CG{Rank: -1}, WidrowHoff{Eta: -0.1}, WidrowHoff{Eta: 4. / 3}, WidrowHoff{Eta: nan}} {
 		s, b := good()
@@ -242,7 +243,7 @@ func TestSingular(t *testing.T) {
 		{"different with noise", 1e-3, []float64{1, 2, 3, 0, 1}, true},
 	} {
 		for _, m := range []Method{Cholesky{}, Mixed{}, LU{}, GaussJordan{}, CG{}, WidrowHoff{}} {
-			sol, err := Solve(context.Background(), &System{newGram(x, rbf(1)), fill(5, c.noise)}, [][]float64{c.b}, m, Settings{MaxIterations: 20_000})
+			sol, err := Solve(context.Background(), &System{toy.NewGram(x, toy.RBF(1)), fill(5, c.noise)}, [][]float64{c.b}, m, Settings{MaxIterations: 20_000})
 			var bad *IndefiniteError
 			iterative := m == Method(CG{}) || m == Method(WidrowHoff{})
 			switch {
@@ -262,7 +263,7 @@ func TestSingular(t *testing.T) {
 			}
 		}
 	}
-	s := &System{newGram(x, rbf(1)), nil}
+	s := &System{toy.NewGram(x, toy.RBF(1)), nil}
 	sol := mustSolve(t, s, [][]float64{{1, 2, 2, 0, 1}}, Cholesky{Jitter: 1e-6}, Settings{Stop: Residual{Rel: 1e-3}})
 	if j := sol.Factor.Jitter(); !(j > 0 && j <= 1e-6) || sol.Certificates[0].Residual > 1e-3 {
 		t.Errorf("jitter %g, %+v", j, sol.Certificates[0])
@@ -272,7 +273,7 @@ func TestSingular(t *testing.T) {
 // TestNotAKernel: a matrix that is not positive semi-definite is refused, by the
 // iterative methods of Table 7.3 even where the noise outweighs it.
 func TestNotAKernel(t *testing.T) {
-	s := &System{matrixOf([][]float64{{1, 2, 0}, {2, 1, 0}, {0, 0, 1}}), fill(3, 0.1)}
+	s := &System{toy.MatrixOf([][]float64{{1, 2, 0}, {2, 1, 0}, {0, 0, 1}}), fill(3, 0.1)}
 	b := [][]float64{{1, -1, 0.5}}
 	for _, m := range []Method{Cholesky{}, CG{}, CG{Rank: 3}} {
 		var bad *IndefiniteError

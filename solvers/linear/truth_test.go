@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/svmnb/svmnb/internal/toy"
 	"github.com/svmnb/svmnb/solvers"
 )
 
@@ -105,7 +106,7 @@ func (f *truthOf) residual(b, x bigs) (r bigs, twice *big.Float) {
 // of K to far above K. The points are in general position, repeated, nearly repeated, or so
 // close that K is singular but for rounding. b is drawn from the model, or is not.
 func unevenSystem(rng *rand.Rand, n int) (s *System, b []float64, what string) {
-	x := points(rng, n, 1+rng.IntN(3), 0.3)
+	x, _ := toy.Points(rng, n, 1+rng.IntN(3), 0.3)
 	layout := rng.IntN(4)
 	for i := 1; i < n; i++ {
 		switch {
@@ -121,7 +122,7 @@ func unevenSystem(rng *rand.Rand, n int) (s *System, b []float64, what string) {
 		}
 	}
 	kind := rng.IntN(5)
-	k := []kernel{rbf(0.5), rbf(0.01), plane, polynomial(0.3, 1, 2), constant(1)}[kind]
+	k := []toy.Kernel{toy.RBF(0.5), toy.RBF(0.01), toy.Dot, toy.Polynomial(0.3, 1, 2), toy.Constant(1)}[kind]
 	size, unit := math.Pow(10, 16*rng.Float64()-8), math.Pow(10, 16*rng.Float64()-8)
 	relative := math.Pow(10, 22*rng.Float64()-17)
 	noise := fill(n, relative*size)
@@ -136,7 +137,7 @@ func unevenSystem(rng *rand.Rand, n int) (s *System, b []float64, what string) {
 			}
 		}
 	}
-	s = &System{newGram(x, func(x, z []float64) float64 { return size * k(x, z) }), noise}
+	s = &System{toy.NewGram(x, func(x, z []float64) float64 { return size * k(x, z) }), noise}
 	b = make([]float64, n)
 	side := rng.IntN(5)
 	for i := range b {
@@ -173,7 +174,7 @@ func TestBoundsHoldTheTruth(t *testing.T) {
 	}
 	runs, tight := 0, 0
 	for seed := range rounds {
-		rng := newRand(seed)
+		rng := toy.Rand(seed)
 		n := 1 + rng.IntN(60)
 		if seed%3 > 0 {
 			n = 1 + rng.IntN(16)

@@ -3,6 +3,7 @@ package linear
 import (
 	"testing"
 
+	"github.com/svmnb/svmnb/internal/toy"
 	"github.com/svmnb/svmnb/solvers"
 )
 
@@ -10,8 +11,8 @@ import (
 // every one raises the lower bound, at rates up to the limit; and conjugate gradients
 // need fewer.
 func TestWidrowHoff(t *testing.T) {
-	x := points(newRand(7), 40, 2, 0)
-	s := &System{newGram(x, rbf(0.5)), fill(40, 0.2)}
+	x, _ := toy.Points(toy.Rand(7), 40, 2, 0)
+	s := &System{toy.NewGram(x, toy.RBF(0.5)), fill(40, 0.2)}
 	b := make([]float64, 40)
 	for i := range b {
 		b[i] = x[i][0] - x[i][1]

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/svmnb/svmnb/internal/toy"
 	"github.com/svmnb/svmnb/solvers"
 )
 
@@ -79,7 +80,7 @@ func TestProbeCount(t *testing.T) {
 // TestTwofold: a sum of which all digits cancel in working precision is right to the
 // last one, and its bound holds.
 func TestTwofold(t *testing.T) {
-	rng := newRand(3)
+	rng := toy.Rand(3)
 	for range 300 {
 		n := 1 + rng.IntN(50)
 		x, y := make([]float64, 2*n+1), make([]float64, 2*n+1)
