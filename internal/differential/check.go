@@ -76,29 +76,19 @@ func fit(ctx context.Context, p *problem, m method) (o outcome) {
 			o.err = err
 		}
 	}
-	switch {
-	case p.Form.many():
-		c := p.classifier(m)
-		words := c.OneVsOne()
-		switch p.Form {
-		case oneVsRest:
-			words = c.OneVsRest()
-		case crammerSinger:
-			words = c.CrammerSinger()
-		}
-		f, err := words.Fit(ctx)
+	switch d := p.description(m).(type) {
+	case svmnb.Classifier:
+		f, err := d.Fit(ctx)
 		if o.err = err; f == nil {
 			return o
 		}
-		s := f.Certificate()
-		o.status, o.variables = f.Status(), len(p.X)*s.Machines
-		o.certificate = solvers.Certificate{Primal: s.Primal, Dual: s.Dual, Gap: s.Gap, MaxKKT: s.MaxKKT}
-		for _, m := range f.Machines() {
-			o.certificate.Bias = max(o.certificate.Bias, math.Abs(m.Certificate.Bias))
+		o.status, o.certificate, o.variables = f.Status, f.Certificate, len(f.Alpha)
+		if !p.Sparse && err == nil {
+			o.values, o.err = f.Decision(p.X)
 		}
 		audit(f)
-	case p.Form.regression():
-		f, err := p.regressor(m).Fit(ctx)
+	case svmnb.Regressor:
+		f, err := d.Fit(ctx)
 		if o.err = err; f == nil {
 			return o
 		}
@@ -107,14 +97,16 @@ func fit(ctx context.Context, p *problem, m method) (o outcome) {
 			o.values, o.err = f.Predict(p.X)
 		}
 		audit(f)
-	default:
-		f, err := p.classifier(m).Fit(ctx)
+	case svmnb.MultiClassifier:
+		f, err := d.Fit(ctx)
 		if o.err = err; f == nil {
 			return o
 		}
-		o.status, o.certificate, o.variables = f.Status, f.Certificate, len(f.Alpha)
-		if !p.Sparse && err == nil {
-			o.values, o.err = f.Decision(p.X)
+		s := f.Certificate()
+		o.status, o.variables = f.Status(), len(p.X)*s.Machines
+		o.certificate = solvers.Certificate{Primal: s.Primal, Dual: s.Dual, Gap: s.Gap, MaxKKT: s.MaxKKT}
+		for _, m := range f.Machines() {
+			o.certificate.Bias = max(o.certificate.Bias, math.Abs(m.Certificate.Bias))
 		}
 		audit(f)
 	}
@@ -147,20 +139,17 @@ func (p *problem) dearest() float64 {
 
 // typed reports whether an error names its cause by type.
 func typed(err error) bool {
-	var (
-		argument *svmnb.ArgumentError
-		problem  *solvers.ProblemError
-		param    *kernels.ParamError
-		data     *kernels.DataError
-		class    *datasets.ClassError
-		value    *datasets.Error
-	)
 	for _, is := range []error{solvers.ErrUnsupported, solvers.ErrUnbounded, solvers.ErrDiverging, solvers.ErrInaccurate, solvers.ErrBelowStart, context.DeadlineExceeded} {
 		if errors.Is(err, is) {
 			return true
 		}
 	}
-	return errors.As(err, &argument) || errors.As(err, &problem) || errors.As(err, &param) || errors.As(err, &data) || errors.As(err, &class) || errors.As(err, &value)
+	for _, as := range []any{new(*svmnb.ArgumentError), new(*solvers.ProblemError), new(*kernels.ParamError), new(*kernels.DataError), new(*datasets.ClassError), new(*datasets.Error)} {
+		if errors.As(err, as) {
+			return true
+		}
+	}
+	return false
 }
 
 // far is the relative gap from which on a run that could go no further is refused.
@@ -479,10 +468,7 @@ func exactly(p *problem) (w float64, ok bool) {
 	}
 	var equal [][]float64
 	var right []float64
-	ones := make([]float64, len(s))
-	for i := range ones {
-		ones[i] = 1
-	}
+	ones := slices.Repeat([]float64{1}, len(s))
 	switch {
 	case p.Form == oneClass:
 		equal, right = [][]float64{ones}, []float64{p.Nu * float64(n)}

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/svmnb/svmnb/datasets"
@@ -285,95 +285,110 @@ var (
 // problems of tens of points, if not for all methods.
 const limit = 5_000
 
-func (p *problem) classifier(m method) svmnb.Classifier {
-	var c svmnb.Classifier
-	if p.Form == oneClass {
-		c = svmnb.OneClass(p.data())
-	} else {
-		c = svmnb.Classify(p.data())
-	}
+// word is a method of svmnb's machines, with what it is given.
+type word struct {
+	name string
+	args []any
+}
+
+// words describe the problem and the method to svmnb.
+func (p *problem) words(m method) (list []word) {
+	say := func(name string, args ...any) { list = append(list, word{name, args}) }
 	if k := p.kernel(); k != nil {
-		c = c.Kernel(k)
+		say("Kernel", k)
+	}
+	switch p.Form {
+	case hardMargin:
+		say("HardMargin")
+	case ridge:
+		say("Ridge", p.C)
+	case nuSVC, oneClass:
+		say("Nu", p.Nu)
+	default:
+		say("C", p.C)
 	}
 	switch p.Form {
 	case twoNorm:
-		c = c.C(p.C).TwoNorm()
-	case hardMargin:
-		c = c.HardMargin()
-	case nuSVC, oneClass:
-		c = c.Nu(p.Nu)
-	default:
-		c = c.C(p.C)
+		say("TwoNorm")
+	case epsilonSVR, quadraticSVR:
+		say("Epsilon", p.Epsilon)
+	case nuSVR:
+		say("Nu", p.Nu)
+	}
+	if p.Form == quadraticSVR {
+		say("QuadraticLoss")
 	}
 	switch p.Bias {
 	case fixed:
-		c = c.FixedBias(p.Offset)
+		say("FixedBias", p.Offset)
 	case augmented:
-		c = c.Augment(p.Tau2)
+		say("Augment", p.Tau2)
 	}
 	if p.Weights != nil {
-		c = c.SampleWeights(p.Weights)
+		say("SampleWeights", p.Weights)
 	}
 	if m.Method != nil {
-		c = c.Using(m.Method).MaxIterations(limit)
+		say("Using", m)
+		say("MaxIterations", limit)
 	}
-	return c.Tol(p.Tol).Sample(-1)
+	say("Tol", p.Tol)
+	say("Sample", -1)
+	switch p.Form {
+	case oneVsOne:
+		say("OneVsOne")
+	case oneVsRest:
+		say("OneVsRest")
+	case crammerSinger:
+		say("CrammerSinger")
+	}
+	return list
 }
 
-func (p *problem) regressor(m method) svmnb.Regressor {
-	r := svmnb.Regress(p.data())
-	if k := p.kernel(); k != nil {
-		r = r.Kernel(k)
+// description is what the words make.
+func (p *problem) description(m method) any {
+	var d any = svmnb.Classify(p.data())
+	switch {
+	case p.Form == oneClass:
+		d = svmnb.OneClass(p.data())
+	case p.Form.regression():
+		d = svmnb.Regress(p.data())
 	}
-	switch p.Form {
-	case epsilonSVR:
-		r = r.C(p.C).Epsilon(p.Epsilon)
-	case quadraticSVR:
-		r = r.C(p.C).Epsilon(p.Epsilon).QuadraticLoss()
-	case ridge:
-		r = r.Ridge(p.C)
-	case nuSVR:
-		r = r.C(p.C).Nu(p.Nu)
+	for _, w := range p.words(m) {
+		var args []reflect.Value
+		for _, a := range w.args {
+			if m, ok := a.(method); ok {
+				a = m.Method
+			}
+			args = append(args, reflect.ValueOf(a))
+		}
+		d = reflect.ValueOf(d).MethodByName(w.name).Call(args)[0].Interface()
 	}
-	switch p.Bias {
-	case fixed:
-		r = r.FixedBias(p.Offset)
-	case augmented:
-		r = r.Augment(p.Tau2)
+	return d
+}
+
+// String is the word in Go.
+func (w word) String() string {
+	var args []string
+	for _, a := range w.args {
+		switch a := a.(type) {
+		case method:
+			args = append(args, a.text)
+		case kernels.Kernel:
+			args = append(args, regexp.MustCompile(`[A-Z][A-Za-z0-9]*\(`).ReplaceAllString(a.String(), "kernels.$0"))
+		default:
+			args = append(args, fmt.Sprintf("%#v", a))
+		}
 	}
-	if p.Weights != nil {
-		r = r.SampleWeights(p.Weights)
-	}
-	if m.Method != nil {
-		r = r.Using(m.Method).MaxIterations(limit)
-	}
-	return r.Tol(p.Tol).Sample(-1)
+	return "." + w.name + "(" + strings.Join(args, ", ") + ")"
 }
 
 // program writes the fit as a Go test.
 func (p *problem) program(m method, complaint string) string {
-	num := func(v float64) string {
-		return strconv.FormatFloat(v, 'g', -1, 64)
-	}
-	list := func(v []float64) string {
-		s := make([]string, len(v))
-		for i, a := range v {
-			s[i] = num(a)
-		}
-		return "{" + strings.Join(s, ", ") + "}"
-	}
 	var s strings.Builder
 	for line := range strings.SplitSeq(complaint, "\n") {
 		fmt.Fprintf(&s, "// %s\n", line)
 	}
-	s.WriteString("func TestFound(t *testing.T) {\n\tdata := datasets.New([][]float64{")
-	for i, row := range p.X {
-		if i > 0 {
-			s.WriteString(", ")
-		}
-		s.WriteString(list(row))
-	}
-	fmt.Fprintf(&s, "}, []float64%s)\n", list(p.Y))
+	fmt.Fprintf(&s, "func TestFound(t *testing.T) {\n\tdata := datasets.New(%#v, %#v)\n", p.X, p.Y)
 	if p.Sparse {
 		s.WriteString("\tdata = sparse(data) // the same points by NewSparse\n")
 	}
@@ -385,46 +400,9 @@ func (p *problem) program(m method, complaint string) string {
 		verb = "Regress"
 	}
 	fmt.Fprintf(&s, "\tfit, err := svmnb.%s(data)", verb)
-	if p.Kernel != "" {
-		fmt.Fprintf(&s, ".Kernel(%s)", regexp.MustCompile(`[A-Z][A-Za-z0-9]*\(`).ReplaceAllString(p.Kernel, "kernels.$0"))
+	for _, w := range p.words(m) {
+		s.WriteString(w.String())
 	}
-	switch p.Form {
-	case twoNorm:
-		fmt.Fprintf(&s, ".C(%s).TwoNorm()", num(p.C))
-	case hardMargin:
-		s.WriteString(".HardMargin()")
-	case nuSVC, oneClass:
-		fmt.Fprintf(&s, ".Nu(%s)", num(p.Nu))
-	case epsilonSVR:
-		fmt.Fprintf(&s, ".C(%s).Epsilon(%s)", num(p.C), num(p.Epsilon))
-	case quadraticSVR:
-		fmt.Fprintf(&s, ".C(%s).Epsilon(%s).QuadraticLoss()", num(p.C), num(p.Epsilon))
-	case ridge:
-		fmt.Fprintf(&s, ".Ridge(%s)", num(p.C))
-	case nuSVR:
-		fmt.Fprintf(&s, ".C(%s).Nu(%s)", num(p.C), num(p.Nu))
-	default:
-		fmt.Fprintf(&s, ".C(%s)", num(p.C))
-	}
-	switch p.Bias {
-	case fixed:
-		fmt.Fprintf(&s, ".FixedBias(%s)", num(p.Offset))
-	case augmented:
-		tau2 := num(p.Tau2)
-		if p.Tau2 == kernels.Radius {
-			tau2 = "kernels.Radius"
-		}
-		fmt.Fprintf(&s, ".Augment(%s)", tau2)
-	}
-	if p.Weights != nil {
-		fmt.Fprintf(&s, ".SampleWeights([]float64%s)", list(p.Weights))
-	}
-	if m.Method != nil {
-		fmt.Fprintf(&s, ".Using(%s).MaxIterations(%d)", m.text, limit)
-	}
-	fmt.Fprintf(&s, ".Tol(%s)", num(p.Tol))
-	s.WriteString(".Sample(-1)")
-	s.WriteString(map[form]string{oneVsOne: ".OneVsOne()", oneVsRest: ".OneVsRest()", crammerSinger: ".CrammerSinger()"}[p.Form])
 	s.WriteString(".Fit(context.Background())\n\tif err != nil {\n\t\tt.Fatal(err)\n\t}\n\taudit, err := fit.Audit(context.Background())\n\tt.Logf(\"%+v\\n%+v %v\", fit.Certificate, audit, err)\n}\n")
 	return s.String()
 }
