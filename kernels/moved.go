@@ -1,6 +1,10 @@
 package kernels
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/svmnb/svmnb/internal/rows"
+)
 
 // farOut is how many times as large the diagonal of K has to be as that of C for C to be
 // worth its memory. Where it is less, rounding takes at most three digits.
@@ -22,11 +26,7 @@ const mostWritten = 1 << 30
 // There is a C for [Linear] kernels, their sums and multiples, also with kernels of
 // x − z or a constant. Of sparse points a feature keeps its origin where most points do
 // not have it. C is made once and counts among the [Gram.Evaluations] of g.
-func (g *Gram) Centred() (c interface {
-	Dim() int
-	Diag() []float64
-	Row(i int) []float64
-}, h []float64) {
+func (g *Gram) Centred() (c rows.Matrix, h []float64) {
 	if !g.looked {
 		g.looked = true
 		g.centred, g.offset = g.centre()

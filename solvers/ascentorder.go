@@ -3,9 +3,10 @@ package solvers
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
+
+	"github.com/svmnb/svmnb/internal/vec"
 )
 
 // Order is the order in which GradientAscent visits the points. All orders end
@@ -35,12 +36,7 @@ const (
 
 var orderNames = [...]string{"cyclic", "batch", "shuffled", "violators", "two stages", "ascending α"}
 
-func (o Order) String() string {
-	if o < 0 || int(o) >= len(orderNames) {
-		return fmt.Sprintf("Order(%d)", int(o))
-	}
-	return orderNames[o]
-}
+func (o Order) String() string { return nameOf("Order", orderNames[:], int(o)) }
 
 // picky reports whether points within the tolerance are left alone.
 func (s *ascent) picky() bool { return s.m.Order == Violators || s.m.Order == TwoStage }
@@ -197,10 +193,8 @@ func (s *ascent) stage(ctx context.Context) error {
 				continue
 			}
 			moved = true
-			axpy(b.f, -t, b.k[k*m:(k+1)*m])
-			if s.p.Ridge != nil {
-				b.f[k] -= t * s.p.Ridge[i]
-			}
+			vec.Axpy(b.f, -t, b.k[k*m:(k+1)*m])
+			b.f[k] -= t * s.p.ridge(i)
 			moves++
 			if err = s.poll(ctx, moves); err != nil {
 				break

@@ -144,7 +144,7 @@ func TestSchmidtThiemeLine8(t *testing.T) {
 		p := SoftMargin(toy.MatrixOf([][]float64{{1, k12}, {k12, 1}}), y, fill(2, c))
 		ai, aj := [...]float64{0, c * rng.Float64()}[rng.IntN(2)], [...]float64{0, c * rng.Float64()}[rng.IntN(2)]
 		p.Delta = y[0]*ai + y[1]*aj
-		w := newPairs(p, []float64{ai, aj})
+		w := pairsAt(p, []float64{ai, aj}, nil)
 		delta := (w.f[0] - w.f[1]) / (2 - 2*k12)
 		printed := y[0] * clip(y[0]*delta, c-max(ai, aj), -min(ai, aj))
 		if got := y[0] * printed; got != -min(ai, aj) {
@@ -168,7 +168,7 @@ func TestSchmidtThiemeLine8(t *testing.T) {
 func TestSecondOrderAsPrinted(t *testing.T) {
 	p := blobs(40, 0.5, toy.RBF(0.5), 1)
 	alpha := fill(40, 0.5)
-	s := newGreedy(newPairs(p, alpha), SMO{})
+	s := newGreedy(pairsAt(p, alpha, nil), SMO{})
 	ki := p.K.Row(s.i)
 	printed, least := -1, math.Inf(1)
 	for j, f := range s.f {

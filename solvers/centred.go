@@ -1,16 +1,17 @@
 package solvers
 
-import "slices"
+import (
+	"slices"
+	"sync"
+
+	"github.com/svmnb/svmnb/internal/rows"
+)
 
 // A centring Matrix can move the points to their mean, which makes its values smaller and
 // their rounding with them. Centred returns the matrix C of the moved points and the h with
 // K_ij = C_ij + h_i + h_j, or nil where that gains nothing.
 type centring interface {
-	Centred() (c interface {
-		Dim() int
-		Diag() []float64
-		Row(i int) []float64
-	}, h []float64)
+	Centred() (c rows.Matrix, h []float64)
 }
 
 // centred returns the programme of the matrix about another origin, and its h, where
@@ -64,25 +65,21 @@ const farOut = 1000
 
 // Centred returns the features less their means, and what solvers need beside: see
 // kernels.Gram.Centred.
-func (f *DenseFeatures) Centred() (c interface {
-	Dim() int
-	Diag() []float64
-	Row(i int) []float64
-}, h []float64) {
-	f.once.Do(func() { f.about = f.centre() })
-	if f.about.features == nil {
-		return nil, nil
-	}
-	return f.about.features, f.about.h
+func (f *DenseFeatures) Centred() (c rows.Matrix, h []float64) { return f.about.once(f.centre) }
+
+// about remembers what Centred returns.
+type about struct {
+	sync.Once
+	c rows.Matrix
+	h []float64
 }
 
-// about is features about their middle, nil where that gains nothing.
-type about[F any] struct {
-	features *F
-	h        []float64
+func (a *about) once(centre func() (rows.Matrix, []float64)) (rows.Matrix, []float64) {
+	a.Do(func() { a.c, a.h = centre() })
+	return a.c, a.h
 }
 
-func (f *DenseFeatures) centre() about[DenseFeatures] {
+func (f *DenseFeatures) centre() (rows.Matrix, []float64) {
 	n, mean := len(f.x), make([]float64, f.d)
 	for range 2 { // the second time for what rounding has left
 		more := make([]float64, f.d)
@@ -107,26 +104,16 @@ func (f *DenseFeatures) centre() about[DenseFeatures] {
 		c.diag[i] = c.Dot(i, x)
 	}
 	if n == 0 || !(slices.Max(f.diag) > farOut*slices.Max(c.diag)) {
-		return about[DenseFeatures]{}
+		return nil, nil
 	}
-	return about[DenseFeatures]{c, h}
+	return c, h
 }
 
 // Centred is that of [DenseFeatures] for those columns that most rows have: the others
 // keep their origin, and their zeros.
-func (f *SparseFeatures) Centred() (c interface {
-	Dim() int
-	Diag() []float64
-	Row(i int) []float64
-}, h []float64) {
-	f.once.Do(func() { f.about = f.centre() })
-	if f.about.features == nil {
-		return nil, nil
-	}
-	return f.about.features, f.about.h
-}
+func (f *SparseFeatures) Centred() (c rows.Matrix, h []float64) { return f.about.once(f.centre) }
 
-func (f *SparseFeatures) centre() about[SparseFeatures] {
+func (f *SparseFeatures) centre() (rows.Matrix, []float64) {
 	n, count := f.Dim(), make([]int, f.d)
 	for _, j := range f.Index {
 		count[j]++
@@ -138,7 +125,7 @@ func (f *SparseFeatures) centre() about[SparseFeatures] {
 		}
 	}
 	if len(moving) == 0 || f.ones {
-		return about[SparseFeatures]{}
+		return nil, nil
 	}
 	for k, j := range f.Index {
 		if 2*count[j] > n {
@@ -171,7 +158,7 @@ func (f *SparseFeatures) centre() about[SparseFeatures] {
 		c.Start = append(c.Start, len(c.Index))
 	}
 	if !(slices.Max(f.diag) > farOut*slices.Max(c.diag)) {
-		return about[SparseFeatures]{}
+		return nil, nil
 	}
-	return about[SparseFeatures]{c, h}
+	return c, h
 }

@@ -96,7 +96,6 @@ func (s *conjugate) along(i, j int, ki, kj []float64) (moved bool, err error) {
 	if s.pq > 0 {
 		gamma = -(s.q[i] - s.q[j]) / s.pq
 	}
-	ridge := s.pairs.p.Ridge
 	slope, room, length := 0.0, math.Inf(1), 0.0
 	for k := range s.p {
 		pk := gamma * s.p[k]
@@ -115,10 +114,8 @@ func (s *conjugate) along(i, j int, ki, kj []float64) (moved bool, err error) {
 		slope += pk * s.f[k]
 		length += math.Abs(pk) * s.root[k]
 	}
-	if ridge != nil {
-		s.q[i] += ridge[i]
-		s.q[j] -= ridge[j]
-	}
+	s.q[i] += s.pairs.p.ridge(i)
+	s.q[j] -= s.pairs.p.ridge(j)
 	s.pq = 0
 	for k, pk := range s.p {
 		s.pq += pk * s.q[k]

@@ -52,76 +52,112 @@ func (m CoordinateDescent) Start(p *Problem, alpha []float64) (Stepper, error) {
 	if points, ok := PointsOf(p.K).(Features); ok {
 		return m.startTube(p, points, alpha)
 	}
-	n := len(alpha)
-	s := &descent{
-		m: m, p: p, x: x, alpha: alpha, w: make([]float64, x.Columns()), active: make([]int, n),
-		diag: append([]float64(nil), p.K.Diag()...), size: n,
-		rng: rand.New(rand.NewPCG(m.Seed, 0)), high: math.Inf(1), low: math.Inf(-1),
-		up: math.NaN(), down: math.NaN(), step: math.NaN(), tol: 0.1,
-		next: epochsBeforeFaces,
-	}
-	if m.Plain {
-		s.next = -1
-	}
-	for i := range alpha {
-		s.active[i] = i
-		if p.Ridge != nil {
-			s.diag[i] += p.Ridge[i]
-		}
-	}
+	s := &descent{coordinates: m.coordinates(p, x, alpha), high: math.Inf(1), low: math.Inf(-1)}
 	s.normal()
 	return s, nil
 }
 
-type descent struct {
-	m         CoordinateDescent
-	p         *Problem
-	x         Features
-	alpha, w  []float64
-	diag      []float64
-	active    []int // a permutation; the first size of it are not shrunk
-	size      int
-	rng       *rand.Rand
-	high, low float64 // Hsieh's M̄ and m̄: the projected gradients' range in the pass before
-	up, down  float64 // b₀ − m and b₀ − M of a pass over all points; NaN after any other
-	tol       float64 // range at which the shrunk points are looked at again
-	step      float64
+// coordinates is what coordinate descent keeps of a machine, be it for classes or a tube.
+type coordinates struct {
+	m        CoordinateDescent
+	p        *Problem
+	x        Features
+	alpha, w []float64
+	diag     []float64
+	active   []int // a permutation; the first size of it are not shrunk
+	size     int
+	rng      *rand.Rand
+	up, down float64 // m and M of a pass over all points; NaN after any other
+	tol      float64 // violation at which the shrunk points are looked at again
+	step     float64
 
 	wide   face
 	passes int
-	next   int  // the pass before which a face comes, −1 for none
-	widely bool // the last step was one
+	next   int // the pass before which a face comes, −1 for none
+}
+
+func (m CoordinateDescent) coordinates(p *Problem, x Features, alpha []float64) coordinates {
+	n := len(alpha)
+	c := coordinates{
+		m: m, p: p, x: x, alpha: alpha, w: make([]float64, x.Columns()), diag: p.diagonal(), active: make([]int, n), size: n,
+		rng: rand.New(rand.NewPCG(m.Seed, 0)), up: math.NaN(), down: math.NaN(), tol: 0.1, step: math.NaN(), next: epochsBeforeFaces,
+	}
+	if m.Plain {
+		c.next = -1
+	}
+	for i := range c.active {
+		c.active[i] = i
+	}
+	return c
 }
 
 // normal sets w to that of α.
-func (s *descent) normal() {
-	clear(s.w)
-	for i, a := range s.alpha {
+func (c *coordinates) normal() {
+	clear(c.w)
+	for i, a := range c.alpha {
 		if a != 0 {
-			s.x.Add(s.w, i, s.p.S[i]*a)
+			c.x.Add(c.w, i, c.p.S[i]*a)
 		}
 	}
+}
+
+// faceIsDue reports whether a face comes before the next pass.
+func (c *coordinates) faceIsDue() bool {
+	due := c.passes == c.next
+	if due {
+		c.next += epochsPerFace
+	}
+	return due
+}
+
+// begin starts a pass.
+func (c *coordinates) begin() {
+	c.passes++
+	if !c.m.Cyclic {
+		c.rng.Shuffle(c.size, func(a, b int) { c.active[a], c.active[b] = c.active[b], c.active[a] })
+	}
+}
+
+// leaveOut shrinks the k-th active point.
+func (c *coordinates) leaveOut(k int) {
+	c.size--
+	c.active[k], c.active[c.size] = c.active[c.size], c.active[k]
+}
+
+// gradient is G_i.
+func (c *coordinates) gradient(i int) float64 {
+	g := c.p.S[i]*(c.x.Dot(i, c.w)+c.p.Bias) + c.p.P[i]
+	return g + c.p.ridge(i)*c.alpha[i]
+}
+
+type descent struct {
+	coordinates
+	high, low float64 // Hsieh's M̄ and m̄: the projected gradients' range in the pass before
+	widely    bool    // the last step was a face
+}
+
+// all looks at all points again.
+func (s *descent) all() {
+	s.size = len(s.alpha)
+	s.high, s.low = math.Inf(1), math.Inf(-1)
 }
 
 // face moves all free α; after it all points are looked at again.
 func (s *descent) face(ctx context.Context) (moved bool, err error) {
 	w := pairsAt(s.p, s.alpha, nil)
 	moved, err = s.wide.climb(ctx, &w)
-	if !moved {
-		return false, err
+	if moved {
+		s.normal()
+		s.step, s.up, s.down = w.last, math.NaN(), math.NaN()
+		s.all()
 	}
-	s.normal()
-	s.step, s.up, s.down = w.last, math.NaN(), math.NaN()
-	s.size = len(s.alpha)
-	s.high, s.low = math.Inf(1), math.Inf(-1)
-	return true, err
+	return moved, err
 }
 
-// refresh sums w afresh; F is of no use to it.
+// Refresh sums w afresh; F is of no use to it.
 func (s *descent) Refresh([]float64) {
 	s.normal()
-	s.size = len(s.alpha)
-	s.high, s.low = math.Inf(1), math.Inf(-1)
+	s.all()
 }
 
 func (s *descent) Report(it *Iterate) {
@@ -135,16 +171,12 @@ func (s *descent) Report(it *Iterate) {
 // Step makes one pass, or now and then moves a face. When the shrunk points have
 // nothing left to do, all are taken back.
 func (s *descent) Step(ctx context.Context) (done bool, err error) {
-	if s.widely = false; s.passes == s.next {
-		s.next += epochsPerFace
+	if s.widely = false; s.faceIsDue() {
 		if s.widely, err = s.face(ctx); s.widely || err != nil {
 			return false, err
 		}
 	}
-	s.passes++
-	if !s.m.Cyclic {
-		s.rng.Shuffle(s.size, func(a, b int) { s.active[a], s.active[b] = s.active[b], s.active[a] })
-	}
+	s.begin()
 	whole := s.size == len(s.alpha)
 	most, least := math.Inf(-1), math.Inf(1) // of the projected gradient
 	up, down := s.p.Bias, s.p.Bias           // of F = b₀ − s G
@@ -154,17 +186,12 @@ func (s *descent) Step(ctx context.Context) (done bool, err error) {
 			return false, ctx.Err()
 		}
 		i := s.active[k]
-		y, a := s.p.S[i], s.alpha[i]
-		g := y*(s.x.Dot(i, s.w)+s.p.Bias) + s.p.P[i]
-		if s.p.Ridge != nil {
-			g += s.p.Ridge[i] * a
-		}
+		y, a, g := s.p.S[i], s.alpha[i], s.gradient(i)
 		lower, upper := s.p.Lower[i], s.p.Upper[i]
 		projected := g
 		if a <= lower && g > 0 || a >= upper && g < 0 {
 			if !s.m.NoShrinking && (a <= lower && g > s.high || a >= upper && g < s.low) {
-				s.size--
-				s.active[k], s.active[s.size] = s.active[s.size], i
+				s.leaveOut(k)
 				k--
 				continue
 			}
@@ -199,8 +226,7 @@ func (s *descent) Step(ctx context.Context) (done bool, err error) {
 		if s.size == len(s.alpha) {
 			s.tol /= 10
 		}
-		s.size = len(s.alpha)
-		s.high, s.low = math.Inf(1), math.Inf(-1)
+		s.all()
 	}
 	return moved == 0 && whole, nil
 }

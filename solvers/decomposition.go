@@ -54,12 +54,7 @@ const (
 
 var workingSetNames = [...]string{"both ends", "worst violators", "largest gap", "random violators"}
 
-func (s WorkingSet) String() string {
-	if s < 0 || int(s) >= len(workingSetNames) {
-		return fmt.Sprintf("WorkingSet(%d)", int(s))
-	}
-	return workingSetNames[s]
-}
+func (s WorkingSet) String() string { return nameOf("WorkingSet", workingSetNames[:], int(s)) }
 
 // Name is "decomposition (SMO (second order), q = 50, largest gap)" and the like.
 func (m Decomposition) Name() string {
@@ -175,11 +170,8 @@ func (s *decomposition) contributions() {
 		limit = max(limit, a+1)
 	}
 	for i, a := range s.alpha {
-		g, ridge := p.S[i]*(b-s.f[i]), 0.0
-		if p.Ridge != nil {
-			ridge = p.Ridge[i]
-			g -= ridge * a
-		}
+		ridge := p.ridge(i)
+		g := p.S[i]*(b-s.f[i]) - ridge*a
 		upper := p.Upper[i]
 		if math.IsInf(upper, 1) {
 			upper = limit

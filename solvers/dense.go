@@ -47,9 +47,7 @@ func newDense(ctx context.Context, p *Problem) (*dense, error) {
 		for j, k := range p.K.Row(i)[i:] {
 			row[j] = p.S[i] * p.S[i+j] * k
 		}
-		if p.Ridge != nil {
-			row[0] += p.Ridge[i]
-		}
+		row[0] += p.ridge(i)
 	}
 	return q, nil
 }

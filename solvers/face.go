@@ -3,6 +3,8 @@ package solvers
 import (
 	"context"
 	"math"
+
+	"github.com/svmnb/svmnb/internal/vec"
 )
 
 // face is what a long run does besides steps of one or two α: it moves all free α
@@ -102,7 +104,7 @@ func (w *face) climb(ctx context.Context, s *pairs) (moved bool, err error) {
 			s.f[k] -= t * v
 		}
 		before, moved = size, true
-		s.last = t * math.Sqrt(dotOf(w.p, w.p))
+		s.last = t * math.Sqrt(vec.Dot(w.p, w.p))
 	}
 	return moved, err
 }
@@ -153,11 +155,9 @@ func (w *face) multiply(ctx context.Context, p *Problem) bool {
 		if ok {
 			x.Add(w.w, i, w.p[i])
 		} else {
-			axpy(w.kp, w.p[i], p.K.Row(i))
+			vec.Axpy(w.kp, w.p[i], p.K.Row(i))
 		}
-		if p.Ridge != nil {
-			w.kp[i] += w.p[i] * p.Ridge[i]
-		}
+		w.kp[i] += w.p[i] * p.ridge(i)
 	}
 	if ok {
 		for i := range w.kp {
@@ -165,19 +165,4 @@ func (w *face) multiply(ctx context.Context, p *Problem) bool {
 		}
 	}
 	return true
-}
-
-func axpy(y []float64, a float64, x []float64) {
-	y = y[:len(x)]
-	for i, v := range x {
-		y[i] += a * v
-	}
-}
-
-func dotOf(x, y []float64) float64 {
-	s := 0.0
-	for i, v := range x {
-		s += v * y[i]
-	}
-	return s
 }

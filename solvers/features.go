@@ -3,7 +3,6 @@ package solvers
 import (
 	"fmt"
 	"math"
-	"sync"
 
 	"github.com/svmnb/svmnb/internal/simd"
 )
@@ -25,8 +24,7 @@ type DenseFeatures struct {
 	diag  []float64
 	row   [2][]float64
 	odd   int
-	once  sync.Once
-	about about[DenseFeatures] // once somebody has asked
+	about about
 }
 
 // NewDenseFeatures keeps x, n rows of equal length d, without copying it. A
@@ -143,8 +141,7 @@ type SparseFeatures struct {
 	row  [2][]float64
 	odd  int
 
-	once  sync.Once
-	about about[SparseFeatures] // once somebody has asked
+	about about
 }
 
 // NewSparseFeatures keeps its arguments without copying them; d is the number

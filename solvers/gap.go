@@ -55,11 +55,8 @@ func (p *Problem) gapAt(alpha, f []float64, b biases) float64 {
 		return simd.Gap(alpha, f, p.S, p.Lower, p.Upper, b[0])
 	}
 	for i, a := range alpha {
-		g, ridge := p.S[i]*(b[p.class(i)]-f[i]), 0.0
-		if p.Ridge != nil {
-			ridge = p.Ridge[i]
-			g -= ridge * a
-		}
+		ridge := p.ridge(i)
+		g := p.S[i]*(b[p.class(i)]-f[i]) - ridge*a
 		gap += gapTerm(g, a, p.Lower[i], p.Upper[i], ridge)
 	}
 	return gap
@@ -97,7 +94,7 @@ func (p *Problem) bisect(alpha, f []float64, s float64) float64 {
 		a := alpha[i]
 		g, x := p.S[i]*(b-f[i]), a
 		switch {
-		case p.Ridge != nil && p.Ridge[i] > 0:
+		case p.ridge(i) > 0:
 			x = min(max(a-g/p.Ridge[i], p.Lower[i]), p.Upper[i])
 		case g > 0:
 			x = p.Lower[i]
@@ -123,7 +120,7 @@ func (p *Problem) bisect(alpha, f []float64, s float64) float64 {
 		}
 		left := open[:0]
 		for _, i := range open {
-			if f[i] >= lo && f[i] <= hi || p.Ridge != nil && p.Ridge[i] > 0 {
+			if f[i] >= lo && f[i] <= hi || p.ridge(i) > 0 {
 				left = append(left, i)
 			} else {
 				settled += pull(i, mid)
@@ -143,7 +140,7 @@ func (p *Problem) bisect(alpha, f []float64, s float64) float64 {
 // infinite as soon as one point is inside the margin.
 func (p *Problem) isHard() bool {
 	for i, u := range p.Upper {
-		if !math.IsInf(u, 1) || p.Lower[i] != 0 || p.P[i] != -1 || (p.Ridge != nil && p.Ridge[i] > 0) {
+		if !math.IsInf(u, 1) || p.Lower[i] != 0 || p.P[i] != -1 || p.ridge(i) > 0 {
 			return false
 		}
 	}
@@ -214,11 +211,7 @@ func (p *Problem) summarise(alpha, f []float64) summary {
 	for i, a := range alpha {
 		g := -p.S[i] * f[i] // (Qα + p)_i
 		s.dual -= a * ((g+p.P[i])/2 + b0*p.S[i])
-		quad := g - p.P[i]
-		if p.Ridge != nil {
-			quad -= p.Ridge[i] * a
-		}
-		s.norm2 += a * quad
+		s.norm2 += a * (g - p.P[i] - p.ridge(i)*a)
 		if twice { // their sums are of differences, below
 			s.dual, s.norm2 = 0, 0
 		}
@@ -277,11 +270,7 @@ func (p *Problem) ofDifferences(alpha, f []float64) (dual, norm2 float64) {
 		u := f[i] - p.P[i] - 2*b0
 		v := -f[n+i] - p.P[n+i] + 2*b0
 		dual += (beta*u + below*(u+v)) / 2
-		g := -f[i] - p.P[i] // (Kβ)_i
-		if p.Ridge != nil {
-			g -= p.Ridge[i] * above
-		}
-		norm2 += beta * g
+		norm2 += beta * (-f[i] - p.P[i] - p.ridge(i)*above) // β (Kβ)_i
 	}
 	return dual, norm2
 }

@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"strings"
+
+	"github.com/svmnb/svmnb/internal/vec"
 )
 
 // GradientAscent climbs the dual of a machine with a fixed bias one α at a time
@@ -103,7 +105,7 @@ func (m GradientAscent) Start(p *Problem, alpha []float64) (Stepper, error) {
 	}
 	n := len(alpha)
 	s := &ascent{
-		pairs: newPairs(p, alpha), m: m, tol: m.Tol, bias: p.fixed(), relaxed: !p.FixedBias,
+		pairs: pairsAt(p, alpha, nil), m: m, tol: m.Tol, bias: p.fixed(), relaxed: !p.FixedBias,
 		room: math.Inf(1), eta: make([]float64, n), order: make([]int, n), next: epochsBeforeFaces,
 	}
 	if m.Plain || s.relaxed {
@@ -361,10 +363,8 @@ func (s *ascent) step(i int, f float64) (float64, error) {
 
 // follow makes F follow a change of s_iα_i by t.
 func (s *ascent) follow(i int, t float64) {
-	axpy(s.f, -t, s.p.K.Row(i))
-	if s.p.Ridge != nil {
-		s.f[i] -= t * s.p.Ridge[i]
-	}
+	vec.Axpy(s.f, -t, s.p.K.Row(i))
+	s.f[i] -= t * s.p.ridge(i)
 }
 
 // poll returns a context's error, looked at once per 2¹⁶ entries of F changed.

@@ -56,11 +56,8 @@ type interior struct {
 func newInterior(p *Problem, alpha []float64, low *approximation) interior {
 	n := len(alpha)
 	in := interior{
-		p: p, low: low, linear: append([]float64(nil), p.P...), diag: append([]float64(nil), p.K.Diag()...), upper: append([]float64(nil), p.Upper...),
+		p: p, low: low, linear: slices.Clone(p.P), diag: p.diagonal(), upper: slices.Clone(p.Upper),
 		shown: alpha, f: p.F(alpha), bias: math.NaN(), step: math.NaN(), raw: true,
-	}
-	for i, ridge := range p.Ridge {
-		in.diag[i] += ridge
 	}
 	for i, s := range p.S {
 		in.linear[i] += p.fixed() * s

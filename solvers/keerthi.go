@@ -54,10 +54,6 @@ func (s *keerthi) Refresh(f []float64) {
 	s.thresholds(-1, -1)
 }
 
-func (s *keerthi) free(i int) bool {
-	return s.alpha[i] > s.p.Lower[i] && s.alpha[i] < s.p.Upper[i]
-}
-
 // thresholds recomputes up and low over the free points and i, j; over all
 // points for i < 0.
 func (s *keerthi) thresholds(i, j int) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 
 	"github.com/svmnb/svmnb/internal/chol"
 	"github.com/svmnb/svmnb/internal/parallel"
@@ -75,7 +76,7 @@ func (Newton) Start(p *Problem, alpha []float64) (Stepper, error) {
 	if !p.FixedBias {
 		size++
 	}
-	s := &newton{p: p, x: x, d: d, size: size, shown: alpha, alpha: append([]float64(nil), alpha...), state: make([]uint8, n), step: math.NaN(), best: math.Inf(1)}
+	s := &newton{p: p, x: x, d: d, size: size, shown: alpha, alpha: slices.Clone(alpha), state: make([]uint8, n), step: math.NaN(), best: math.Inf(1)}
 	for _, v := range []*[]float64{&s.f, &s.z, &s.dz, &s.c, &s.q, &s.r, &s.wake, &s.near} {
 		*v = make([]float64, n)
 	}
@@ -182,10 +183,7 @@ func (s *newton) schedule() {
 		trace += k / n
 		s.near[i] = 1 / (1.001 * math.Sqrt(k+float64(s.size-s.d)))
 		size += math.Abs(p.P[i]) / n
-		ridge := 0.0
-		if p.Ridge != nil {
-			ridge = p.Ridge[i]
-		}
+		ridge := p.ridge(i)
 		thin = min(thin, ridge)
 		if u := p.Upper[i] - p.Lower[i]; !math.IsInf(u, 1) {
 			width = max(width, u)
@@ -339,10 +337,8 @@ func (s *newton) follow(i int) {
 
 // place sets the α of a point from its z.
 func (s *newton) place(of *part, i int) {
-	p, r := s.p, s.rho
-	if p.Ridge != nil {
-		r += p.Ridge[i]
-	}
+	p := s.p
+	r := s.rho + p.ridge(i)
 	s.r[i] = r
 	c := s.unclipped(i)
 	lower, upper := p.Lower[i], p.Upper[i]
@@ -666,9 +662,7 @@ func (s *newton) recedes() func() bool {
 			against += size
 		}
 		slope += x * (p.P[i] + p.fixed()*p.S[i])
-		if p.Ridge != nil {
-			curve += p.Ridge[i] * x * x
-		}
+		curve += p.ridge(i) * x * x
 	}
 	s.step = math.Sqrt(moved)
 	copy(s.g, s.normal)
@@ -704,10 +698,7 @@ func (s *newton) commit() {
 	s.each(s.all(), func(of *part) {
 		of.seen, of.gap = unseen, 0
 		for i := of.from; i < of.to; i++ {
-			a, ridge := s.alpha[i], 0.0
-			if p.Ridge != nil {
-				ridge = p.Ridge[i]
-			}
+			a, ridge := s.alpha[i], p.ridge(i)
 			f := -p.S[i]*(p.P[i]+ridge*a) - s.x.Dot(i, s.normal)
 			s.f[i] = f
 			s.z[i] = s.dot(i, s.u) + p.fixed() // while x_i is in the cache

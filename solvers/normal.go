@@ -48,10 +48,7 @@ func (l *normal) product(i, j int) float64 {
 // f brings F_i up to date and returns it.
 func (s *sweep) f(i int) float64 {
 	if l := s.normal; l != nil {
-		p := s.p.P[i]
-		if s.p.Ridge != nil {
-			p += s.p.Ridge[i] * s.alpha[i]
-		}
+		p := s.p.P[i] + s.p.ridge(i)*s.alpha[i]
 		s.pairs.f[i] = -s.p.S[i]*p - l.x.Dot(i, l.w)
 	}
 	return s.pairs.f[i]

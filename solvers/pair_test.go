@@ -102,7 +102,7 @@ func TestTwoPoints(t *testing.T) {
 		at := func(new2 float64) []float64 {
 			return []float64{a1 - p.S[0]*p.S[1]*(new2-a2), new2}
 		}
-		w := newPairs(p, append([]float64(nil), before...))
+		w := pairsAt(p, append([]float64(nil), before...), nil)
 		step, err := w.solve(0, 1, p.K.Row(0)[1], 0)
 		if math.IsInf(v, 1) && kappa < 1e-12 {
 			far := plainDual(p, at(a2+1e3)) > plainDual(p, before)+1
@@ -169,7 +169,7 @@ func TestPartner(t *testing.T) {
 			alpha[i] = [...]float64{0, 1, rng.Float64()}[rng.IntN(3)]
 			p.Delta += y[i] * alpha[i]
 		}
-		s := newGreedy(newPairs(p, alpha), SMO{})
+		s := newGreedy(pairsAt(p, alpha, nil), SMO{})
 		if !(s.up > s.low) {
 			continue
 		}

@@ -94,9 +94,7 @@ func (s *perceptron) Step(ctx context.Context) (done bool, err error) {
 		for k, v := range p.K.Row(i) {
 			s.g[k] += p.S[i] * p.S[k] * v
 		}
-		if p.Ridge != nil {
-			s.g[i] += p.Ridge[i]
-		}
+		s.g[i] += p.ridge(i)
 	}
 	s.epoch++
 	s.scale()

@@ -56,10 +56,6 @@ func (s *sweep) violates(i int) bool {
 	return r < -s.tol && s.alpha[i] < s.p.Upper[i] || r > s.tol && s.alpha[i] > s.p.Lower[i]
 }
 
-func (s *sweep) free(i int) bool {
-	return s.alpha[i] > s.p.Lower[i] && s.alpha[i] < s.p.Upper[i]
-}
-
 // try optimises the pair (i, j) and sets the bias by the new errors: E_k = 0,
 // that is b = F_k, at a free point of the two, the mean if both are at a bound
 // (W 159 and B's b_1, b_2; ST prints "neither" where it must say "both").

@@ -55,13 +55,24 @@ func (p *Problem) fixed() float64 {
 	return 0
 }
 
-func fill(n int, v float64) []float64 {
-	x := make([]float64, n)
-	for i := range x {
-		x[i] = v
+// ridge returns ridge_i, 0 where there is none.
+func (p *Problem) ridge(i int) float64 {
+	if p.Ridge == nil {
+		return 0
 	}
-	return x
+	return p.Ridge[i]
 }
+
+// diagonal returns K_ii + ridge_i in new memory.
+func (p *Problem) diagonal() []float64 {
+	diag := slices.Clone(p.K.Diag())
+	for i, ridge := range p.Ridge {
+		diag[i] += ridge
+	}
+	return diag
+}
+
+func fill(n int, v float64) []float64 { return slices.Repeat([]float64{v}, n) }
 
 // Check returns a *ProblemError for the first thing that is wrong with p.
 func (p *Problem) Check() error {

@@ -35,10 +35,7 @@ const bulk = 1 << 22
 func (p *Problem) residualBy(ctx context.Context, b Blocks, from int, alpha []float64) ([]float64, bool) {
 	f := make([]float64, len(alpha))
 	for i := range f {
-		f[i] = -p.S[i] * p.P[i]
-		if p.Ridge != nil {
-			f[i] -= p.S[i] * p.Ridge[i] * alpha[i]
-		}
+		f[i] = -p.S[i]*p.P[i] - p.S[i]*p.ridge(i)*alpha[i]
 	}
 	rows := p.K
 	if points := PointsOf(p.K); points != nil {

@@ -63,12 +63,7 @@ const (
 
 var selectionNames = [...]string{"second order", "worst pair", "Platt", "simplified", "Keerthi 1", "Keerthi 2"}
 
-func (s Selection) String() string {
-	if s < 0 || int(s) >= len(selectionNames) {
-		return fmt.Sprintf("Selection(%d)", int(s))
-	}
-	return selectionNames[s]
-}
+func (s Selection) String() string { return nameOf("Selection", selectionNames[:], int(s)) }
 
 // Name is "SMO (second order)" and the like.
 func (m SMO) Name() string {
@@ -140,18 +135,12 @@ type pairs struct {
 	moved   bool
 }
 
-func newPairs(p *Problem, alpha []float64) pairs { return pairsAt(p, alpha, nil) }
-
-// pairsAt is newPairs where F may be known already; nil means that it is not.
+// pairsAt takes an F that is known already, or nil.
 func pairsAt(p *Problem, alpha, f []float64) pairs {
 	if f == nil {
 		f = p.F(alpha)
 	}
-	w := pairs{p: p, alpha: alpha, f: f, diag: append([]float64(nil), p.K.Diag()...), last: math.NaN()}
-	for i, ridge := range p.Ridge {
-		w.diag[i] += ridge
-	}
-	return w
+	return pairs{p: p, alpha: alpha, f: f, diag: p.diagonal(), last: math.NaN()}
 }
 
 func (w *pairs) report(it *Iterate) {
@@ -166,6 +155,7 @@ func (w *pairs) Refresh(f []float64) { copy(w.f, f) }
 
 func (w *pairs) rise(i int) float64 { return w.p.Rise(i, w.alpha[i]) }
 func (w *pairs) fall(i int) float64 { return w.p.Fall(i, w.alpha[i]) }
+func (w *pairs) free(i int) bool    { return w.alpha[i] > w.p.Lower[i] && w.alpha[i] < w.p.Upper[i] }
 
 // pairStep maximises slope·t − ½κt² over lo ≤ t ≤ hi, where lo ≤ 0 ≤ hi. For
 // κ ≤ 0 (duplicates, kernels that are not positive semi-definite) the maximum
@@ -230,10 +220,8 @@ func (w *pairs) solve(i, j int, kij, tiny float64) (t float64, err error) {
 	}
 	w.move(i, t)
 	w.move(j, -t)
-	if w.p.Ridge != nil {
-		w.f[i] -= t * w.p.Ridge[i]
-		w.f[j] += t * w.p.Ridge[j]
-	}
+	w.f[i] -= t * w.p.ridge(i)
+	w.f[j] += t * w.p.ridge(j)
 	w.working, w.moved, w.last = [2]int{i, j}, true, math.Abs(t)*math.Sqrt2
 	return t, nil
 }

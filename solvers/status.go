@@ -22,11 +22,14 @@ const (
 
 var statusNames = [...]string{"not terminated", "converged", "exhausted", "iteration limit", "time limit", "interrupted", "unbounded (not separable)", "diverging (the learning rate is too large)", "inaccurate (rounding hides the optimum)"}
 
-func (s Status) String() string {
-	if s < 0 || int(s) >= len(statusNames) {
-		return fmt.Sprintf("Status(%d)", int(s))
+func (s Status) String() string { return nameOf("Status", statusNames[:], int(s)) }
+
+// nameOf returns names[i], or "Status(99)" and the like for an i that has none.
+func nameOf(typ string, names []string, i int) string {
+	if i < 0 || i >= len(names) {
+		return fmt.Sprintf("%s(%d)", typ, i)
 	}
-	return statusNames[s]
+	return names[i]
 }
 
 // Early reports whether the run ended before its criterion was met.

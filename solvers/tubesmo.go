@@ -57,12 +57,7 @@ const (
 
 var tubeStepNames = [...]string{"piecewise", "quadrants"}
 
-func (s TubeStep) String() string {
-	if s < 0 || int(s) >= len(tubeStepNames) {
-		return fmt.Sprintf("TubeStep(%d)", int(s))
-	}
-	return tubeStepNames[s]
-}
+func (s TubeStep) String() string { return nameOf("TubeStep", tubeStepNames[:], int(s)) }
 
 // Name is "tube SMO (piecewise)" and the like.
 func (m TubeSMO) Name() string { return "tube SMO (" + m.Step.String() + ")" }
@@ -157,10 +152,7 @@ func (s *tube) Report(it *Iterate) {
 // the ridge of each.
 func (s *tube) Complete(context.Context) []float64 {
 	for k, r := range s.f {
-		e, plain := s.epsilon[k], r
-		if s.p.Ridge != nil {
-			plain += s.p.Ridge[k] * s.alpha[k]
-		}
+		e, plain := s.epsilon[k], r+s.p.ridge(k)*s.alpha[k]
 		if s.alpha[k] < 0 {
 			s.f2[k], s.f2[s.n+k] = plain-e, r+e
 		} else {
@@ -237,10 +229,8 @@ func (s *tube) solve(i, j int, kij float64) (d float64, err error) {
 	}
 	s.move(i, d)
 	s.move(j, -d)
-	if s.p.Ridge != nil {
-		s.f[i] -= d * s.p.Ridge[i]
-		s.f[j] += d * s.p.Ridge[j]
-	}
+	s.f[i] -= d * s.p.ridge(i)
+	s.f[j] += d * s.p.ridge(j)
 	s.working, s.moved, s.last = [2]int{i, j}, true, math.Abs(d)*math.Sqrt2
 	return d, nil
 }
@@ -252,7 +242,7 @@ func (p *Problem) signed() (smooth *Problem, epsilon []float64, err error) {
 	smooth = &Problem{K: PointsOf(p.K), S: fill(n, 1), P: make([]float64, n), Lower: make([]float64, n), Upper: p.Upper[:n], FixedBias: p.FixedBias, Bias: p.Bias}
 	epsilon = make([]float64, n)
 	for i := range n {
-		if p.S[i] != 1 || p.S[n+i] != -1 || p.Lower[i] != 0 || p.Lower[n+i] != 0 || p.Ridge != nil && p.Ridge[i] != p.Ridge[n+i] {
+		if p.S[i] != 1 || p.S[n+i] != -1 || p.Lower[i] != 0 || p.Lower[n+i] != 0 || p.ridge(i) != p.ridge(n+i) {
 			return nil, nil, fmt.Errorf("%w: the multipliers of point %d are not those of a tube: s = ±1, lower bound 0, one ridge; use a method that takes any problem, such as SMO", ErrUnsupported, i)
 		}
 		smooth.Lower[i] = -p.Upper[n+i]

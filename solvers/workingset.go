@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+
+	"github.com/svmnb/svmnb/internal/vec"
 )
 
 // workingSet is what Chunking and Decomposition have in common: α and F of all
@@ -393,15 +395,7 @@ func (w *workingSet) solve(ctx context.Context, tol float64) error {
 // balanced reports whether the inner α keeps the equality constraint, as far as
 // the rounding in s_N'α_N lets one say.
 func (w *workingSet) balanced() bool {
-	return w.sub.equality(w.it.Alpha) <= 1e-12*w.size+1e-8*sizeOf(w.it.Alpha)
-}
-
-func sizeOf(x []float64) float64 {
-	s := 0.0
-	for _, v := range x {
-		s += math.Abs(v)
-	}
-	return s
+	return w.sub.equality(w.it.Alpha) <= 1e-12*w.size+1e-8*l1(w.it.Alpha)
 }
 
 // gain is how much the inner solution raises W: the change of α times the mean
@@ -439,16 +433,14 @@ func (w *workingSet) take(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if w.p.Ridge != nil {
-		for k, i := range w.idx {
-			w.newF[i] -= w.coef[k] * w.p.Ridge[i]
-		}
+	for k, i := range w.idx {
+		w.newF[i] -= w.coef[k] * w.p.ridge(i)
 	}
 	w.f, w.newF = w.newF, w.f
 	for k, i := range w.set {
 		w.alpha[i] = w.it.Alpha[k]
 	}
-	w.step = math.Sqrt(dotOf(w.coef, w.coef))
+	w.step = math.Sqrt(vec.Dot(w.coef, w.coef))
 	w.ends()
 	if w.flat2 > 0 && w.p.inseparable(w.alpha, w.p.summarise(w.alpha, w.f).norm2, w.flat2) {
 		return ErrUnbounded

@@ -14,7 +14,7 @@ import (
 
 // Matrix and Sweeper are those of package solvers.
 type (
-	Matrix interface {
+	Matrix = interface {
 		Dim() int
 		Diag() []float64
 		Row(i int) []float64

@@ -21,6 +21,14 @@ func Dot(x, z []float64) float64 {
 	return s
 }
 
+// Axpy adds a·x[k] to y[k] for all k of x. y is at least as long as x.
+func Axpy(y []float64, a float64, x []float64) {
+	y = y[:len(x)]
+	for k, v := range x {
+		y[k] += float64(a * v)
+	}
+}
+
 // SquaredDistance returns ‖x − z‖², summed from left to right. z is at least as
 // long as x.
 func SquaredDistance(x, z []float64) float64 {

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/svmnb/svmnb/internal/chol"
+	"github.com/svmnb/svmnb/internal/vec"
 )
 
 // CG is the method of conjugate gradients (Hestenes and Stiefel 1952; CST Table 7.3,
@@ -270,8 +271,8 @@ func (c *cg) advance(j int, fresh bool) error {
 		return err
 	}
 	lambda := r.gg / curvature
-	axpy(r.x, lambda, r.h)
-	axpy(r.g, -lambda, r.ah)
+	vec.Axpy(r.x, lambda, r.h)
+	vec.Axpy(r.g, -lambda, r.ah)
 	if c.k != nil {
 		r.gone = distance(r.x, r.base)
 	}

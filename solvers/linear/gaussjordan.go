@@ -3,6 +3,8 @@ package linear
 import (
 	"context"
 	"math"
+
+	"github.com/svmnb/svmnb/internal/vec"
 )
 
 // GaussJordan solves A x = b by elimination above and below the diagonal at once, with
@@ -68,7 +70,7 @@ func (g *gaussJordan) Step(ctx context.Context, _ []bool) (done bool, err error)
 		}
 		for i, row := range rows {
 			if factor := row[k]; i != k && factor != 0 {
-				axpy(row[k:], -factor, pivot)
+				vec.Axpy(row[k:], -factor, pivot)
 				for _, x := range g.x {
 					x[i] -= factor * x[k]
 				}

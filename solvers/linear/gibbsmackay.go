@@ -1,6 +1,10 @@
 package linear
 
-import "context"
+import (
+	"context"
+
+	"github.com/svmnb/svmnb/internal/vec"
+)
 
 // cgSecond is the second run of Gibbs and MacKay (1997, §3.3): conjugate gradients for
 // AB v = Bb, B = A − θI ⪰ 0. For every v,
@@ -31,7 +35,7 @@ func (c *cg) openSecond(ctx context.Context) error {
 	})
 	for j := range c.runs {
 		r, s := &c.runs[j], c.runs[j].second
-		axpy(s.g, -theta, r.b)
+		vec.Axpy(s.g, -theta, r.b)
 		copy(s.h, s.g)
 		copy(s.rest, r.b)
 		s.gg = inner(s.g, s.g)
@@ -53,7 +57,7 @@ func (c *cg) stepSecond(ctx context.Context, busy func(j int) bool) error {
 	c.x, c.y = c.x[:0], c.y[:0]
 	for j := range c.runs {
 		if s := c.runs[j].second; busy(j) && !s.finished {
-			axpy(s.bh, -theta, s.h)
+			vec.Axpy(s.bh, -theta, s.h)
 			c.x, c.y = append(c.x, s.bh), append(c.y, s.abh)
 		}
 	}
@@ -73,11 +77,11 @@ func (c *cg) stepSecond(ctx context.Context, busy func(j int) bool) error {
 			continue // b is out of reach of B, or rounding has the word
 		}
 		lambda := s.gg / curvature
-		axpy(s.v, lambda, s.h)
-		axpy(s.bh, theta, s.h) // Ah again
-		axpy(s.rest, -lambda, s.bh)
+		vec.Axpy(s.v, lambda, s.h)
+		vec.Axpy(s.bh, theta, s.h) // Ah again
+		vec.Axpy(s.rest, -lambda, s.bh)
 		c.boundSecond(&c.runs[j])
-		axpy(s.g, -lambda, s.abh)
+		vec.Axpy(s.g, -lambda, s.abh)
 		before := s.gg
 		s.gg = inner(s.g, s.g)
 		for i, g := range s.g {

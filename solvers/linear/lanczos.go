@@ -8,6 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/lapack"
 	"gonum.org/v1/gonum/lapack/gonum"
+
+	"github.com/svmnb/svmnb/internal/vec"
 )
 
 // Probes are what random right-hand sides tell of A without a factor: ln|A| and
@@ -166,8 +168,8 @@ func (p *Probes) InverseRow(dst []float64, i int) []float64 {
 	scale := 0.5 / float64(len(p.w))
 	for j, w := range p.w {
 		x := p.Solution.X[j]
-		axpy(dst, scale*x[i], w)
-		axpy(dst, scale*w[i], x)
+		vec.Axpy(dst, scale*x[i], w)
+		vec.Axpy(dst, scale*w[i], x)
 	}
 	return dst
 }
@@ -257,7 +259,7 @@ func (s *System) missing(ctx context.Context) (float64, error) {
 		diag = append(diag, inner(v, w))
 		for range 2 {
 			for _, u := range basis {
-				axpy(w, -inner(u, w), u)
+				vec.Axpy(w, -inner(u, w), u)
 			}
 		}
 		before, v, w = v, w, before

@@ -7,6 +7,7 @@ import (
 
 	"github.com/svmnb/svmnb/internal/chol"
 	"github.com/svmnb/svmnb/internal/rows"
+	"github.com/svmnb/svmnb/internal/vec"
 )
 
 // Mixed solves A x = b by Cholesky's factor in single precision, which takes half the
@@ -124,8 +125,8 @@ func (m *mixed) improve(ctx context.Context) (good bool, err error) {
 			if !(lambda > 0) || math.IsInf(lambda, 1) {
 				return false, nil
 			}
-			axpy(u.x, lambda, u.h)
-			axpy(u.r, -lambda, u.ah)
+			vec.Axpy(u.x, lambda, u.h)
+			vec.Axpy(u.r, -lambda, u.ah)
 		}
 	}
 	return false, nil

@@ -8,6 +8,7 @@ import (
 	"github.com/svmnb/svmnb/internal/parallel"
 	"github.com/svmnb/svmnb/internal/rows"
 	"github.com/svmnb/svmnb/internal/simd"
+	"github.com/svmnb/svmnb/internal/vec"
 )
 
 // single is K + E, K rounded to single precision, held for passes that take the time in
@@ -85,7 +86,7 @@ func (k *single) times(ctx context.Context, s *System, y, x [][]float64) error {
 		}
 		for t := range tasks {
 			end := min((t+1)*k.width, n)
-			axpy(y[j], 1, k.parts[t*q+j][:end])
+			vec.Axpy(y[j], 1, k.parts[t*q+j][:end])
 		}
 	}
 	return nil

@@ -2,20 +2,13 @@ package linear
 
 import (
 	"math"
+	"slices"
 
 	"github.com/svmnb/svmnb/internal/simd"
 )
 
 // inner returns x'y.
 func inner(x, y []float64) float64 { return simd.Dot(x, y) }
-
-// axpy adds a x to y.
-func axpy(y []float64, a float64, x []float64) {
-	y = y[:len(x)]
-	for i, v := range x {
-		y[i] += a * v
-	}
-}
 
 // norm returns ‖x‖, of numbers of any size.
 func norm(x []float64) float64 {
@@ -44,10 +37,4 @@ func distance(x, y []float64) float64 {
 }
 
 // fill returns n numbers v.
-func fill(n int, v float64) []float64 {
-	x := make([]float64, n)
-	for i := range x {
-		x[i] = v
-	}
-	return x
-}
+func fill(n int, v float64) []float64 { return slices.Repeat([]float64{v}, n) }

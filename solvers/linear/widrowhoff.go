@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+
+	"github.com/svmnb/svmnb/internal/vec"
 )
 
 // WidrowHoff is the learning rule of Widrow and Hoff (1960) in dual form (CST 7.6 and
@@ -75,7 +77,7 @@ func (w *widrowHoff) Step(ctx context.Context, settled []bool) (done bool, err e
 			return false, err
 		}
 		for j, v := range ax {
-			axpy(w.r[j], -1, v)
+			vec.Axpy(w.r[j], -1, v)
 		}
 		w.warm = false
 		return false, nil
@@ -93,7 +95,7 @@ func (w *widrowHoff) Step(ctx context.Context, settled []bool) (done bool, err e
 			}
 			done = false
 			w.x[j][i] += step
-			axpy(r, -step, row)
+			vec.Axpy(r, -step, row)
 			r[i] -= step * w.s.noise(i)
 		}
 	}
