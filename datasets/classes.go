@@ -28,11 +28,9 @@ func (d *Dataset) Counts() []Count {
 	if d == nil {
 		return nil
 	}
-	y := slices.Clone(d.Y)
-	slices.Sort(y)
 	var counts []Count
-	for i, v := range y {
-		if i == 0 || v != y[i-1] {
+	for _, v := range slices.Sorted(slices.Values(d.Y)) {
+		if k := len(counts); k == 0 || v != counts[k-1].Y {
 			counts = append(counts, Count{Class: d.ClassName(v), Y: v})
 		}
 		counts[len(counts)-1].N++
@@ -167,6 +165,15 @@ func (d *Dataset) target(class string) (float64, error) {
 
 func (d *Dataset) classFault(names []string, msg string) *ClassError {
 	return &ClassError{Dataset: d.Name, Classes: names, Msg: msg}
+}
+
+// label makes the labels, sorted, the classes, and their numbers the targets.
+func (d *Dataset) label(labels []string) {
+	d.Classes = slices.Compact(slices.Sorted(slices.Values(labels)))
+	for i, label := range labels {
+		k, _ := slices.BinarySearch(d.Classes, label)
+		d.Y[i] = float64(k)
+	}
 }
 
 func classes(counts []Count) []string {

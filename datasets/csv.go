@@ -36,20 +36,10 @@ const (
 
 // LoadCSV reads the table of a file; see [ReadCSV].
 func LoadCSV(path string, opt CSV) (*Dataset, error) {
-	f, name, err := open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if opt.Name == "" {
-		opt.Name = name
-	}
-	d, err := ReadCSV(f, opt)
-	if err != nil {
-		return nil, err
-	}
-	d.Source = path
-	return d, nil
+	return load(path, func(r io.Reader, name string) (*Dataset, error) {
+		opt.Name = cmp.Or(opt.Name, name)
+		return ReadCSV(r, opt)
+	})
 }
 
 // ReadCSV reads a table (RFC 4180) with a row for each point. All columns but
@@ -58,10 +48,7 @@ func LoadCSV(path string, opt CSV) (*Dataset, error) {
 // and Target. An error is a [*ReadError] with the line and the number of the
 // column.
 func ReadCSV(r io.Reader, opt CSV) (*Dataset, error) {
-	t := table{opt: opt, name: opt.Name}
-	if t.name == "" {
-		t.name = "csv"
-	}
+	t := table{opt: opt, name: cmp.Or(opt.Name, "csv")}
 	return t.read(r)
 }
 
@@ -223,10 +210,7 @@ func (t *table) dataset() (*Dataset, error) {
 	if n == 0 {
 		return nil, t.fail(0, 0, "there is a header but no row of data; if it is data, set Header")
 	}
-	d := &Dataset{Name: t.name, X: make([][]float64, n), Y: make([]float64, n)}
-	for i := range d.X {
-		d.X[i] = t.cells[i*t.features : (i+1)*t.features : (i+1)*t.features]
-	}
+	d := &Dataset{Name: t.name, X: rowsOf(t.cells, n, t.features), Y: make([]float64, n)}
 	if t.names != nil {
 		d.Features = slices.Delete(slices.Clone(t.names), t.target, t.target+1)
 		d.Target = t.names[t.target]
@@ -246,13 +230,7 @@ func (t *table) dataset() (*Dataset, error) {
 	if t.guessed && words == 1 && lastWord == 0 && n > 1 {
 		return nil, t.fail(t.first, t.target+1, fmt.Sprintf("the target %q is not a number as all others are; if this line is a header, set Header", clip(t.labels[0])))
 	}
-	d.Classes = slices.Clone(t.labels)
-	slices.Sort(d.Classes)
-	d.Classes = slices.Compact(d.Classes)
-	for i, label := range t.labels {
-		k, _ := slices.BinarySearch(d.Classes, label)
-		d.Y[i] = float64(k)
-	}
+	d.label(t.labels)
 	return d, nil
 }
 

@@ -9,14 +9,16 @@ package datasets
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
+
+	"github.com/svmnb/svmnb/internal/parallel"
 )
 
 // Dataset is n points of d features with a target each. Rows of X share one
@@ -248,7 +250,11 @@ func (d *Dataset) shape() error {
 	if err := d.shapeScalings(); err != nil {
 		return err
 	}
-	if d.Features != nil && len(d.X) > 0 && len(d.Features) != d.D() {
+	return d.shapeFeatures()
+}
+
+func (d *Dataset) shapeFeatures() error {
+	if d.Features != nil && d.N() > 0 && len(d.Features) != d.D() {
 		return d.fault(-1, -1, fmt.Sprintf("Features has %s for %s; give one for each, or nil", plural(len(d.Features), "name", "names"), plural(d.D(), "column", "columns")))
 	}
 	return nil
@@ -292,8 +298,9 @@ func (d *Dataset) clone() *Dataset {
 }
 
 // rows makes n zero rows of length d over one backing array.
-func rows(n, d int) [][]float64 {
-	buf := make([]float64, n*d)
+func rows(n, d int) [][]float64 { return rowsOf(make([]float64, n*d), n, d) }
+
+func rowsOf(buf []float64, n, d int) [][]float64 {
 	x := make([][]float64, n)
 	for i := range x {
 		x[i] = buf[i*d : (i+1)*d : (i+1)*d]
@@ -322,24 +329,15 @@ func (d *Dataset) finite() bool {
 	}
 	const some = 1 << 16 // values that are worth a goroutine
 	parts := max(1, min(runtime.GOMAXPROCS(0), len(d.X), len(d.X)*d.D()/some))
-	var wait sync.WaitGroup
 	var bad atomic.Bool
-	for part := range parts {
-		look := func() {
-			for _, row := range d.X[part*len(d.X)/parts : (part+1)*len(d.X)/parts] {
-				if !all(row) {
-					bad.Store(true)
-					return
-				}
+	_ = parallel.For(context.Background(), parts, parts, func(_, part int) {
+		for _, row := range d.X[part*len(d.X)/parts : (part+1)*len(d.X)/parts] {
+			if !all(row) {
+				bad.Store(true)
+				return
 			}
 		}
-		if part < parts-1 {
-			wait.Go(look)
-		} else {
-			look()
-		}
-	}
-	wait.Wait()
+	})
 	return !bad.Load() && (d.Sparse == nil || all(d.Sparse.Value))
 }
 

@@ -16,36 +16,12 @@ const maxCells = 1 << 27
 
 // LoadLIBSVM reads the points of a file; see [ReadLIBSVM].
 func LoadLIBSVM(path string, dims int) (*Dataset, error) {
-	f, name, err := open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	d, err := readLIBSVM(f, name, dims, maxCells)
-	if err != nil {
-		return nil, err
-	}
-	d.Source = path
-	return d, nil
+	return load(path, func(r io.Reader, name string) (*Dataset, error) { return readLIBSVM(r, name, dims, maxCells) })
 }
 
 // LoadLIBSVMSparse reads the points of a file; see [ReadLIBSVMSparse].
 func LoadLIBSVMSparse(path string, dims int) (*Dataset, error) {
-	f, name, err := open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	p, err := parseLIBSVM(f, name, dims)
-	if err != nil {
-		return nil, err
-	}
-	d, err := p.sparse()
-	if err != nil {
-		return nil, err
-	}
-	d.Source = path
-	return d, nil
+	return load(path, func(r io.Reader, name string) (*Dataset, error) { return readSparse(r, name, dims) })
 }
 
 // ReadLIBSVM reads the sparse format of LIBSVM and SVMlight, a point on each
@@ -62,7 +38,11 @@ func ReadLIBSVM(r io.Reader, dims int) (*Dataset, error) {
 // of the values that are there, whatever the number of features, up to 2³¹ − 1.
 // Whoever learns from the data set leaves it so.
 func ReadLIBSVMSparse(r io.Reader, dims int) (*Dataset, error) {
-	p, err := parseLIBSVM(r, "libsvm", dims)
+	return readSparse(r, "libsvm", dims)
+}
+
+func readSparse(r io.Reader, name string, dims int) (*Dataset, error) {
+	p, err := parseLIBSVM(r, name, dims)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package datasets
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -32,18 +33,24 @@ func (e *ReadError) Error() string {
 // Unwrap returns the cause, such as the error of the reader.
 func (e *ReadError) Unwrap() error { return e.Err }
 
-// open opens the file of a Load function and names the data set after it.
-func open(path string) (f *os.File, name string, err error) {
+// load reads the data set of a file, whose name without its ending read is given.
+func load(path string, read func(r io.Reader, name string) (*Dataset, error)) (*Dataset, error) {
 	base := filepath.Base(path)
-	f, err = os.Open(path)
+	f, err := os.Open(path)
 	if err != nil {
 		msg := err.Error()
 		if pathErr := (*os.PathError)(nil); errors.As(err, &pathErr) {
 			msg = fmt.Sprintf("cannot open %s: %v", path, pathErr.Err)
 		}
-		return nil, "", &ReadError{Name: base, Msg: msg, Err: err}
+		return nil, &ReadError{Name: base, Msg: msg, Err: err}
 	}
-	return f, strings.TrimSuffix(base, filepath.Ext(base)), nil
+	defer f.Close()
+	d, err := read(f, strings.TrimSuffix(base, filepath.Ext(base)))
+	if err != nil {
+		return nil, err
+	}
+	d.Source = path
+	return d, nil
 }
 
 // number parses a finite number; what is wrong otherwise is said in words.

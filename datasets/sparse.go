@@ -65,8 +65,8 @@ func (d *Dataset) shapeSparse() error {
 	if f := x.Fault(); f != nil {
 		return d.fault(f.Row, f.Column, f.Msg)
 	}
-	if d.Features != nil && len(d.Features) != x.D {
-		return d.fault(-1, -1, fmt.Sprintf("Features has %s for %s; give one for each, or nil", plural(len(d.Features), "name", "names"), plural(x.D, "column", "columns")))
+	if err := d.shapeFeatures(); err != nil {
+		return err
 	}
 	return d.shapeScalings()
 }

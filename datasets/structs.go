@@ -78,13 +78,7 @@ func FromStructs[T any](list []T) *Dataset {
 		}
 	}
 	if labels != nil {
-		d.Classes = slices.Clone(labels)
-		slices.Sort(d.Classes)
-		d.Classes = slices.Compact(d.Classes)
-		for i, label := range labels {
-			k, _ := slices.BinarySearch(d.Classes, label)
-			d.Y[i] = float64(k)
-		}
+		d.label(labels)
 	}
 	return d
 }

@@ -190,11 +190,7 @@ type sums struct {
 }
 
 func (s *sums) add(dst [][]float64, m int, x source, coef [][]float64, alone func(sums []float64, i int)) {
-	which := make([]int32, m)
-	for i := range which {
-		which[i] = int32(i)
-	}
-	s.right.add(dst, m, s.right.points(x, which), coef, s.reach, alone)
+	s.right.add(dst, m, s.right.points(x, firstInts[int32](m)), coef, s.reach, alone)
 }
 
 // newSums returns nil when the kernel goes row by row.
@@ -203,10 +199,7 @@ func newSums(k Kernel, p *points) summer {
 	if f == nil {
 		return nil
 	}
-	which := make([]int32, p.n)
-	for j := range which {
-		which[j] = int32(j)
-	}
+	which := firstInts[int32](p.n)
 	f.sparse = p.sparse != nil
 	f.centre(p, which)
 	s := &sums{right: product[float64]{f: f}}

@@ -268,7 +268,7 @@ func (g *Gram) roomForCopy(bytes float64) bool {
 func (f *formula) centre(p *points, which []int32) {
 	if f.sparse {
 		for _, s := range f.spaces {
-			if !slices.Equal(s.cols, firstInts(p.d)) {
+			if !slices.Equal(s.cols, firstInts[int](p.d)) {
 				s.to = placesOf(s.cols)
 			}
 		}

@@ -1,8 +1,6 @@
 package kernels
 
 import (
-	"math"
-
 	"github.com/svmnb/svmnb/internal/simd"
 	"github.com/svmnb/svmnb/internal/vec"
 )
@@ -69,12 +67,7 @@ func (k ChiSquaredKernel) CheckPoints(x [][]float64) error { return nonNegative(
 func (k ExpChiSquaredKernel) CheckPoints(x [][]float64) error { return nonNegative(k, x) }
 
 // Check returns a *[ParamError] unless 0 < gamma < ∞.
-func (k ExpChiSquaredKernel) Check() error {
-	if !(k.Gamma > 0) || math.IsInf(k.Gamma, 1) {
-		return &ParamError{"ExpChiSquared", "gamma", k.Gamma, "want a finite number above 0"}
-	}
-	return nil
-}
+func (k ExpChiSquaredKernel) Check() error { return above0("ExpChiSquared", "gamma", k.Gamma) }
 
 func (ChiSquaredKernel) String() string      { return call("ChiSquared") }
 func (k ExpChiSquaredKernel) String() string { return call("ExpChiSquared", k.Gamma) }

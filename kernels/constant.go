@@ -32,12 +32,7 @@ func (k ConstantKernel) EvalRow(dst, _, _ []float64, _ int) {
 }
 
 // Check returns a *[ParamError] unless 0 ≤ c < ∞.
-func (k ConstantKernel) Check() error {
-	if !(k.C >= 0) || math.IsInf(k.C, 1) {
-		return &ParamError{"Constant", "c", k.C, "want a finite number of at least 0"}
-	}
-	return nil
-}
+func (k ConstantKernel) Check() error { return atLeast0("Constant", "c", k.C) }
 
 func (k ConstantKernel) String() string { return call("Constant", k.C) }
 

@@ -71,7 +71,7 @@ type term interface {
 // function of dot products.
 func formulaOf(k Kernel, d int) *formula {
 	f := &formula{}
-	if f.root = f.term(k, firstInts(d)); f.root == nil || len(f.spaces) == 0 {
+	if f.root = f.term(k, firstInts[int](d)); f.root == nil || len(f.spaces) == 0 {
 		return nil
 	}
 	return f
@@ -92,10 +92,10 @@ func (f *formula) term(k Kernel, cols []int) term {
 }
 
 // firstInts returns 0, 1 … n − 1.
-func firstInts(n int) []int {
-	v := make([]int, n)
+func firstInts[T int | int32](n int) []T {
+	v := make([]T, n)
 	for i := range v {
-		v[i] = i
+		v[i] = T(i)
 	}
 	return v
 }

@@ -96,7 +96,7 @@ func newGram(k Kernel, n, d, numbers int, cacheBytes int64, lay func() *points) 
 		return nil, e
 	}
 	defer named(nil)
-	g := &Gram{n: n, kernel: k, numbers: numbers, cacheBytes: cacheBytes, order: make([]int32, n), place: make([]int32, n), x: make([]float64, d)}
+	g := &Gram{n: n, kernel: k, numbers: numbers, cacheBytes: cacheBytes, order: firstInts[int32](n), place: firstInts[int32](n), x: make([]float64, d)}
 	g.p = lay()
 	g.rower = rowerOf(k, g.p)
 	g.p.settle()
@@ -104,9 +104,6 @@ func newGram(k Kernel, n, d, numbers int, cacheBytes int64, lay func() *points) 
 		return nil, err
 	}
 	g.evaluations = int64(n)
-	for i := range n {
-		g.order[i], g.place[i] = int32(i), int32(i)
-	}
 	switch rows {
 	case n:
 		g.store = &dense{g: g, rows: make([][]float64, n), todo: n, fresh: make([]float64, n)}

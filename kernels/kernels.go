@@ -116,8 +116,24 @@ func check(k Kernel) error {
 
 // positive returns a *ParamError unless 0 < value < ∞ and 1/value < ∞.
 func positive(kernel, param string, value float64) error {
-	if !(value > 0) || math.IsInf(value, 1) || math.IsInf(1/value, 1) {
+	if math.IsInf(1/value, 1) {
 		return &ParamError{kernel, param, value, "want a finite number above 0"}
+	}
+	return above0(kernel, param, value)
+}
+
+// above0 returns a *ParamError unless 0 < value < ∞.
+func above0(kernel, param string, value float64) error {
+	if !(value > 0) || math.IsInf(value, 1) {
+		return &ParamError{kernel, param, value, "want a finite number above 0"}
+	}
+	return nil
+}
+
+// atLeast0 returns a *ParamError unless 0 ≤ value < ∞.
+func atLeast0(kernel, param string, value float64) error {
+	if !(value >= 0) || math.IsInf(value, 1) {
+		return &ParamError{kernel, param, value, "want a finite number of at least 0"}
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package kernels
 
 import (
-	"math"
 	"math/rand/v2"
 
 	"github.com/svmnb/svmnb/internal/simd"
@@ -35,12 +34,7 @@ func (k LaplacianKernel) EvalRow(dst, x, columns []float64, stride int) {
 }
 
 // Check returns a *[ParamError] unless 0 < gamma < ∞.
-func (k LaplacianKernel) Check() error {
-	if !(k.Gamma > 0) || math.IsInf(k.Gamma, 1) {
-		return &ParamError{"Laplacian", "gamma", k.Gamma, "want a finite number above 0"}
-	}
-	return nil
-}
+func (k LaplacianKernel) Check() error { return above0("Laplacian", "gamma", k.Gamma) }
 
 func (k LaplacianKernel) String() string { return call("Laplacian", k.Gamma) }
 

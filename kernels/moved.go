@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/svmnb/svmnb/internal/rows"
+	"github.com/svmnb/svmnb/internal/vec"
 )
 
 // farOut is how many times as large the diagonal of K has to be as that of C for C to be
@@ -61,7 +62,7 @@ func (g *Gram) centre() (*Gram, []float64) {
 	var c *Gram
 	var err error
 	if g.p.sparse != nil {
-		c, err = NewSparseGram(g.kernel, g.p.lessSparse(g.place, mean), g.cacheBytes)
+		c, err = NewSparseGram(g.kernel, g.p.sparse.Less(mean), g.cacheBytes)
 	} else {
 		rows, all := make([][]float64, g.n), make([]float64, g.n*g.p.d)
 		for i := range rows {
@@ -91,71 +92,17 @@ func offset(k Kernel, x, mean []float64) (h float64, linear, ok bool) {
 	return 0, false, known && in.distance
 }
 
-// middle returns the means of the features, or nil where all are 0. Of sparse points, a
-// feature that most of them do not have counts as 0, and the mean of others is over the
-// points that have it.
-func (p *points) middle() []float64 {
-	mean := make([]float64, p.d)
-	n := float64(p.n)
-	if p.sparse == nil {
-		x := make([]float64, p.d)
-		for range 2 { // the second time for what rounding has left of large ones
-			more := make([]float64, p.d)
-			for j := range p.n {
-				for k, v := range p.point(x, j) {
-					more[k] += (v - mean[k]) / n
-				}
-			}
-			for k, v := range more {
-				mean[k] += v
-			}
-		}
+// middle returns the means of the features, or nil where all are 0; of sparse points
+// those of csr.Rows.Means.
+func (p *points) middle() (mean []float64) {
+	if p.sparse != nil {
+		mean = p.sparse.Means()
 	} else {
-		count := make([]int, p.d)
-		for _, c := range p.sparse.Index {
-			count[c]++
-		}
-		for k, c := range p.sparse.Index {
-			if 2*count[c] > p.n {
-				mean[c] += p.sparse.Value[k] / float64(count[c])
-			}
-		}
+		x := make([]float64, p.d)
+		mean = vec.Means(p.n, p.d, func(j int) []float64 { return p.point(x, j) })
 	}
 	if !slices.ContainsFunc(mean, func(m float64) bool { return m != 0 }) {
 		return nil
 	}
 	return mean
-}
-
-// lessSparse returns the points less the mean, in the order of place. Every point then has
-// the features whose mean is not 0.
-func (p *points) lessSparse(place []int32, mean []float64) CSR {
-	out := CSR{D: p.d, Start: make([]int, 1, p.n+1)}
-	var moving []int32
-	for j, m := range mean {
-		if m != 0 {
-			moving = append(moving, int32(j))
-		}
-	}
-	put := func(j int32, v float64) {
-		out.Index, out.Value = append(out.Index, j), append(out.Value, v)
-	}
-	for _, at := range place {
-		rest := moving
-		index, value := p.entries(int(at))
-		for k, j := range index {
-			for ; len(rest) > 0 && rest[0] < j; rest = rest[1:] {
-				put(rest[0], -mean[rest[0]])
-			}
-			if len(rest) > 0 && rest[0] == j {
-				rest = rest[1:]
-			}
-			put(j, value[k]-mean[j])
-		}
-		for _, j := range rest {
-			put(j, -mean[j])
-		}
-		out.Start = append(out.Start, len(out.Index))
-	}
-	return out
 }

@@ -2,7 +2,6 @@ package kernels
 
 import (
 	"errors"
-	"math"
 )
 
 // ScaleKernel is C·K; see [Scale].
@@ -48,8 +47,8 @@ func (k ScaleKernel) Eval(x, z []float64) float64 { return float64(k.C * k.K.Eva
 
 // Check returns a *[ParamError] unless 0 ≤ c < ∞, and what is wrong with K.
 func (k ScaleKernel) Check() error {
-	if !(k.C >= 0) || math.IsInf(k.C, 1) {
-		return errors.Join(&ParamError{"Scale", "c", k.C, "want a finite number of at least 0"}, check(k.K))
+	if err := atLeast0("Scale", "c", k.C); err != nil {
+		return errors.Join(err, check(k.K))
 	}
 	return check(k.K)
 }

@@ -46,8 +46,8 @@ func (k SigmoidKernel) ofDots(v []float64) {
 
 // Check returns a *[ParamError] unless 0 < gamma < ∞ and coef0 is finite.
 func (k SigmoidKernel) Check() error {
-	if !(k.Gamma > 0) || math.IsInf(k.Gamma, 1) {
-		return &ParamError{"Sigmoid", "gamma", k.Gamma, "want a finite number above 0"}
+	if err := above0("Sigmoid", "gamma", k.Gamma); err != nil {
+		return err
 	}
 	if math.IsNaN(k.Coef0) || math.IsInf(k.Coef0, 0) {
 		return &ParamError{"Sigmoid", "coef0", k.Coef0, "want a finite number"}

@@ -107,11 +107,7 @@ func (p *points) entries(j int) (index []int32, value []float64) {
 }
 
 func newSparsePoints(x CSR) *points {
-	s := &sparsePoints{CSR: x, at: make([]int32, x.N())}
-	for i := range s.at {
-		s.at[i] = int32(i)
-	}
-	return &points{n: x.N(), d: x.D, sparse: s}
+	return &points{n: x.N(), d: x.D, sparse: &sparsePoints{CSR: x, at: firstInts[int32](x.N())}}
 }
 
 // byColumns sets columns[k·n+j] to feature k of the point at place j.

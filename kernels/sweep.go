@@ -96,10 +96,7 @@ const sweptRows = 1 << 17
 // (see tier).
 func onTheRight(g *Gram, n int) (p *product[float64], stands []int32) {
 	p = &product[float64]{f: inBlocks(g).f}
-	stands = make([]int32, g.n)
-	for t := range stands {
-		stands[t] = int32(t)
-	}
+	stands = firstInts[int32](g.n)
 	p.pack(n, p.points(g.p, stands))
 	return p, stands
 }

@@ -4,7 +4,9 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/svmnb/svmnb/internal/csr"
 	"github.com/svmnb/svmnb/internal/rows"
+	"github.com/svmnb/svmnb/internal/vec"
 )
 
 // A centring Matrix can move the points to their mean, which makes its values smaller and
@@ -80,18 +82,8 @@ func (a *about) once(centre func() (rows.Matrix, []float64)) (rows.Matrix, []flo
 }
 
 func (f *DenseFeatures) centre() (rows.Matrix, []float64) {
-	n, mean := len(f.x), make([]float64, f.d)
-	for range 2 { // the second time for what rounding has left
-		more := make([]float64, f.d)
-		for _, row := range f.x {
-			for j, v := range row {
-				more[j] += (v - mean[j]) / float64(n)
-			}
-		}
-		for j, v := range more {
-			mean[j] += v
-		}
-	}
+	n := len(f.x)
+	mean := vec.Means(n, f.d, func(i int) []float64 { return f.x[i] })
 	c := &DenseFeatures{x: make([][]float64, n), d: f.d, diag: make([]float64, n)}
 	all, h := make([]float64, n*f.d), make([]float64, n)
 	for i, row := range f.x {
@@ -114,48 +106,21 @@ func (f *DenseFeatures) centre() (rows.Matrix, []float64) {
 func (f *SparseFeatures) Centred() (c rows.Matrix, h []float64) { return f.about.once(f.centre) }
 
 func (f *SparseFeatures) centre() (rows.Matrix, []float64) {
-	n, count := f.Dim(), make([]int, f.d)
-	for _, j := range f.Index {
-		count[j]++
-	}
-	mean, moving := make([]float64, f.d), []int32{}
-	for j, c := range count {
-		if 2*c > n {
-			moving = append(moving, int32(j))
-		}
-	}
-	if len(moving) == 0 || f.ones {
+	x := csr.Rows{Start: f.Start, Index: f.Index, Value: f.Value, D: f.d}
+	mean := x.Means()
+	if f.ones || !slices.ContainsFunc(mean, func(m float64) bool { return m != 0 }) {
 		return nil, nil
 	}
-	for k, j := range f.Index {
-		if 2*count[j] > n {
-			mean[j] += f.Value[k] / float64(count[j])
-		}
-	}
-	c := &SparseFeatures{Start: make([]int, 1, n+1), d: f.d, bias: f.bias, diag: make([]float64, n)}
-	h := make([]float64, n)
-	put := func(i int, j int32, v float64) {
-		c.Index, c.Value = append(c.Index, j), append(c.Value, v)
-		c.diag[i] += v * v
-		h[i] += mean[j] * (v + mean[j]/2)
-	}
-	for i := range n {
+	x = x.Less(mean)
+	c := &SparseFeatures{Start: x.Start, Index: x.Index, Value: x.Value, d: f.d, bias: f.bias, diag: make([]float64, f.Dim())}
+	h := make([]float64, f.Dim())
+	for i := range h {
 		c.diag[i] = f.bias * f.bias
-		rest := moving
-		for k := f.Start[i]; k < f.Start[i+1]; k++ {
-			j := f.Index[k]
-			for ; len(rest) > 0 && rest[0] < j; rest = rest[1:] {
-				put(i, rest[0], -mean[rest[0]])
-			}
-			if len(rest) > 0 && rest[0] == j {
-				rest = rest[1:]
-			}
-			put(i, j, f.Value[k]-mean[j])
+		for p := x.Start[i]; p < x.Start[i+1]; p++ {
+			v, m := x.Value[p], mean[x.Index[p]]
+			c.diag[i] += v * v
+			h[i] += m * (v + m/2)
 		}
-		for _, j := range rest {
-			put(i, j, -mean[j])
-		}
-		c.Start = append(c.Start, len(c.Index))
 	}
 	if !(slices.Max(f.diag) > farOut*slices.Max(c.diag)) {
 		return nil, nil

@@ -49,6 +49,51 @@ func (x Rows) Points(which ...int) Rows {
 	return c
 }
 
+// Means returns the mean of each feature that more than half of the points have, over the
+// points that have it, and 0 for the others.
+func (x Rows) Means() []float64 {
+	count, mean := make([]int, x.D), make([]float64, x.D)
+	for _, j := range x.Index {
+		count[j]++
+	}
+	for p, j := range x.Index {
+		if 2*count[j] > x.N() {
+			mean[j] += x.Value[p] / float64(count[j])
+		}
+	}
+	return mean
+}
+
+// Less returns the points less the mean. Each then has the features whose mean is not 0.
+func (x Rows) Less(mean []float64) Rows {
+	c := Rows{Start: make([]int, 1, x.N()+1), D: x.D}
+	var moving []int32
+	for j, m := range mean {
+		if m != 0 {
+			moving = append(moving, int32(j))
+		}
+	}
+	put := func(j int32, v float64) { c.Index, c.Value = append(c.Index, j), append(c.Value, v-mean[j]) }
+	for i := range x.N() {
+		rest := moving
+		for p := x.Start[i]; p < x.Start[i+1]; p++ {
+			j := x.Index[p]
+			for ; len(rest) > 0 && rest[0] < j; rest = rest[1:] {
+				put(rest[0], 0)
+			}
+			if len(rest) > 0 && rest[0] == j {
+				rest = rest[1:]
+			}
+			put(j, x.Value[p])
+		}
+		for _, j := range rest {
+			put(j, 0)
+		}
+		c.Start = append(c.Start, len(c.Index))
+	}
+	return c
+}
+
 // Clone returns a copy.
 func (x Rows) Clone() *Rows {
 	return &Rows{slices.Clone(x.Start), slices.Clone(x.Index), slices.Clone(x.Value), x.D}

@@ -29,6 +29,23 @@ func Axpy(y []float64, a float64, x []float64) {
 	}
 }
 
+// Means returns the means of the d features of n points.
+func Means(n, d int, point func(i int) []float64) []float64 {
+	mean := make([]float64, d)
+	for range 2 { // the second time for what rounding has left
+		more := make([]float64, d)
+		for i := range n {
+			for k, v := range point(i) {
+				more[k] += (v - mean[k]) / float64(n)
+			}
+		}
+		for k, v := range more {
+			mean[k] += v
+		}
+	}
+	return mean
+}
+
 // SquaredDistance returns ‖x − z‖², summed from left to right. z is at least as
 // long as x.
 func SquaredDistance(x, z []float64) float64 {

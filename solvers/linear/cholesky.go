@@ -91,11 +91,7 @@ func (m Cholesky) factor(ctx context.Context, s *System) (*CholeskyFactor, error
 	jitter := 0.0
 	for try := -7; pivot < n; try++ {
 		if try > 0 || m.Jitter == 0 {
-			failure.Need, err = s.missing(ctx)
-			if err != nil {
-				return nil, err
-			}
-			return nil, failure
+			return nil, s.indefinite(ctx, failure)
 		}
 		jitter = m.Jitter * math.Pow(10, float64(try))
 		a.Reset(n)
@@ -257,24 +253,22 @@ func (f *CholeskyFactor) copied(dst, v []float64) []float64 {
 // which L is read once for many vectors. It takes 8n bytes for each vector, and as much
 // as for a few dozen more. An interrupt returns context.Cause(ctx) and leaves x as it is.
 func (f *CholeskyFactor) SolveAll(ctx context.Context, x [][]float64) error {
+	return f.all(ctx, factor.SolveAll, x)
+}
+
+func (f *CholeskyFactor) all(ctx context.Context, do func(factor, context.Context, [][]float64) error, x [][]float64) error {
 	switch {
 	case ctx == nil:
 		return errNoContext
 	case f.l == nil:
 		return nil
 	}
-	return f.l.SolveAll(ctx, x)
+	return do(f.l, ctx, x)
 }
 
 // HalfSolveAll replaces each of the q vectors of x by L⁻¹ times it; see SolveAll.
 func (f *CholeskyFactor) HalfSolveAll(ctx context.Context, x [][]float64) error {
-	switch {
-	case ctx == nil:
-		return errNoContext
-	case f.l == nil:
-		return nil
-	}
-	return f.l.ForwardAll(ctx, x)
+	return f.all(ctx, factor.ForwardAll, x)
 }
 
 // Inverse returns the n rows of A⁻¹ = L⁻ᵀL⁻¹: 2n³/3 operations, and 12n² bytes while it

@@ -53,11 +53,7 @@ func (g *gaussJordan) Step(ctx context.Context, _ []bool) (done bool, err error)
 			}
 		}
 		if rows[p][k] == 0 {
-			need, err := g.s.missing(ctx)
-			if err != nil {
-				return false, err
-			}
-			return false, &IndefiniteError{Method: "Gauss–Jordan", Row: k, Need: need}
+			return false, g.s.indefinite(ctx, &IndefiniteError{Method: "Gauss–Jordan", Row: k})
 		}
 		rows[k], rows[p] = rows[p], rows[k]
 		pivot := rows[k][k:]

@@ -235,6 +235,14 @@ func mean(values []float64) (mean, standardError float64) {
 	return mean, math.Sqrt(standardError)
 }
 
+// indefinite returns e, with how much noise A lacks.
+func (s *System) indefinite(ctx context.Context, e *IndefiniteError) (err error) {
+	if e.Need, err = s.missing(ctx); err != nil {
+		return err
+	}
+	return e
+}
+
 // missing estimates from above how much noise A lacks to be positive definite in
 // floating point: minus its smallest eigenvalue by Lanczos, doubled, or what rounding
 // can take from a singular matrix.

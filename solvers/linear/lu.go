@@ -69,11 +69,7 @@ func (l *lu) Step(ctx context.Context, _ []bool) (done bool, err error) {
 	}
 	for i := max(singular, 0); singular >= 0 && i < n; i++ {
 		if a.Data[i*n+i] == 0 {
-			need, err := l.s.missing(ctx)
-			if err != nil {
-				return false, err
-			}
-			return false, &IndefiniteError{Method: "LU", Row: i, Need: need}
+			return false, l.s.indefinite(ctx, &IndefiniteError{Method: "LU", Row: i})
 		}
 	}
 	return true, l.solve(ctx, func(x []float64) {
