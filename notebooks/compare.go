@@ -10,10 +10,10 @@ import (
 	"image"
 	"image/color"
 	"image/png"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 
@@ -130,13 +130,7 @@ func (r rules) keep(want, got *notebook) error {
 }
 
 func codeCells(nb *notebook) []*cell {
-	var cells []*cell
-	for _, c := range nb.cells {
-		if c.kind() == "code" {
-			cells = append(cells, c)
-		}
-	}
-	return cells
+	return slices.DeleteFunc(slices.Clone(nb.cells), func(c *cell) bool { return c.kind() != "code" })
 }
 
 func (r rules) outputs(want, got []*output) []difference {
@@ -183,13 +177,7 @@ func stream(outs []*output, name string) string {
 }
 
 func displays(outs []*output) []*output {
-	var list []*output
-	for _, o := range outs {
-		if o.kind != "stream" {
-			list = append(list, o)
-		}
-	}
-	return list
+	return slices.DeleteFunc(slices.Clone(outs), func(o *output) bool { return o.kind == "stream" })
 }
 
 func kinds(o *output) string {
@@ -199,14 +187,7 @@ func kinds(o *output) string {
 	return strings.Join(mimes(o), " + ")
 }
 
-func mimes(o *output) []string {
-	var list []string
-	for mime := range o.data {
-		list = append(list, mime)
-	}
-	sort.Strings(list)
-	return list
-}
+func mimes(o *output) []string { return slices.Sorted(maps.Keys(o.data)) }
 
 func (r rules) value(mime string, want, got any) (string, string, bool) {
 	a, okA := want.(string)
@@ -334,7 +315,7 @@ func lastDigit(s string) float64 {
 
 func commonPrefix(a, b string) int {
 	n := 0
-	for n < len(a) && n < len(b) && a[n] == b[n] {
+	for n < min(len(a), len(b)) && a[n] == b[n] {
 		n++
 	}
 	return n

@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -120,18 +121,9 @@ func descendants(of int) (list []int) {
 	}
 	parent := map[int]int{}
 	for _, file := range stats {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			continue // it has ended
-		}
-		// pid (name) state ppid …, and a name may hold anything.
-		_, rest, _ := bytes.Cut(data, []byte("("))
-		fields := bytes.Fields(rest[bytes.LastIndexByte(rest, ')')+1:])
 		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-		if err != nil || len(fields) < 2 {
-			continue
-		}
-		if above, err := strconv.Atoi(string(fields[1])); err == nil {
+		_, above := status(file)
+		if err == nil && above >= 0 {
 			parent[pid] = above
 		}
 	}
@@ -163,14 +155,25 @@ func endTree(of int) {
 	}
 }
 
-// ended reports whether a process only waits for its parent to hear of its end.
+// ended reports whether a process is gone, or only waits for its parent to hear of its end.
 func ended(pid int) bool {
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return true
+	state, above := status(fmt.Sprintf("/proc/%d/stat", pid))
+	return above < 0 || state == "Z"
+}
+
+// status returns the state of a process and its parent, which is −1 where it is gone.
+func status(file string) (state string, parent int) {
+	data, _ := os.ReadFile(file)
+	// pid (name) state ppid …, and a name may hold anything.
+	fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))
+	if len(fields) < 2 {
+		return "", -1
 	}
-	fields := bytes.Fields(data[bytes.LastIndexByte(data, ')')+1:])
-	return len(fields) > 0 && fields[0][0] == 'Z'
+	parent, err := strconv.Atoi(fields[1])
+	if err != nil {
+		return "", -1
+	}
+	return fields[0], parent
 }
 
 // killTree ends a process with all that it has started: first those below it, while it

@@ -20,6 +20,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -339,7 +340,7 @@ func testCommand(ctx context.Context, s *session, args []string) error {
 		return err
 	}
 	s.fresh = true
-	failed := make([]bool, len(files))
+	var failed atomic.Int32
 	inOrder(len(files), *atOnce, s.stdout, s.stderr, func(i int, stdout, stderr io.Writer) {
 		problems, err := s.test(ctx, k, files[i], rules{rtol: *rtol}, *solutions, stderr)
 		switch {
@@ -352,25 +353,16 @@ func testCommand(ctx context.Context, s *session, args []string) error {
 			fmt.Fprintln(stdout, "ok  ", files[i])
 			return
 		}
-		failed[i] = true
+		failed.Add(1)
 	})
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if bad := count(failed); bad > 0 {
+	if bad := failed.Load(); bad > 0 {
 		fmt.Fprintf(s.stdout, "%d of %d notebooks failed\n", bad, len(files))
 		return errReported
 	}
 	return nil
-}
-
-func count(list []bool) (n int) {
-	for _, b := range list {
-		if b {
-			n++
-		}
-	}
-	return n
 }
 
 // test runs a notebook and lists what is wrong with its outputs, and with its
@@ -411,14 +403,11 @@ func (s *session) test(ctx context.Context, k *kernel, file string, r rules, sol
 }
 
 func labCommand(ctx context.Context, s *session, args []string) error {
-	program, first := "", []string{}
-	for _, candidate := range []string{"jupyter-lab", "jupyter-notebook"} {
-		if path, err := exec.LookPath(candidate); err == nil {
-			program = path
-			break
-		}
+	program, err := exec.LookPath("jupyter-lab")
+	if err != nil {
+		program, err = exec.LookPath("jupyter-notebook")
 	}
-	if program == "" {
+	if err != nil {
 		return fmt.Errorf("there is no Jupyter on your PATH. Install one with\n\n    %s\n\nand run this again", installJupyter())
 	}
 	k, err := buildKernel(ctx, s.root, true, s.stderr)
@@ -430,7 +419,7 @@ func labCommand(ctx context.Context, s *session, args []string) error {
 	if _, err := k.writeSpec(data); err != nil {
 		return err
 	}
-	cmd := exec.Command(program, append(first, args...)...)
+	cmd := exec.Command(program, args...)
 	cmd.Dir = s.folder()
 	search := data
 	if old := os.Getenv("JUPYTER_PATH"); old != "" {
@@ -509,7 +498,7 @@ func benchCommand(ctx context.Context, s *session, args []string) error {
 	if rest, err := parse(flags, args); err != nil {
 		return err
 	} else if len(rest) > 0 {
-		return fmt.Errorf("bench takes no files, got %q", slices.Clone(rest))
+		return fmt.Errorf("bench takes no files, got %q", rest)
 	}
 	k, err := s.kernel(ctx)
 	if err != nil {

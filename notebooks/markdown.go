@@ -190,26 +190,6 @@ func isImage(dest string) bool { return imageData.MatchString(dest) }
 
 var imageData = regexp.MustCompile(`^data:image/(png|jpeg|gif|webp|svg\+xml);base64,[A-Za-z0-9+/=]*$`)
 
-// textOf is the text of a node without its markup.
-func textOf(n ast.Node, source []byte) string {
-	var b strings.Builder
-	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if entering {
-			switch n := n.(type) {
-			case *ast.Text:
-				b.Write(util.UnescapePunctuations(n.Segment.Value(source)))
-				if n.SoftLineBreak() || n.HardLineBreak() {
-					b.WriteByte(' ')
-				}
-			case *ast.String:
-				b.Write(n.Value)
-			}
-		}
-		return ast.WalkContinue, nil
-	})
-	return html.UnescapeString(b.String())
-}
-
 // ownNodes renders what goldmark renders otherwise: fenced code is highlighted like the
 // cells, raw HTML is cleaned, images may be drawings.
 type ownNodes struct{}
@@ -231,28 +211,19 @@ func (ownNodes) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 		}
 		return ast.WalkContinue, nil
 	})
+	plain, drawing := imageRenderer(), imageRenderer(goldhtml.WithUnsafe())
 	r.Register(ast.KindImage, func(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
-		if !entering {
-			return ast.WalkContinue, nil
-		}
-		n := node.(*ast.Image)
-		alt := html.EscapeString(textOf(n, source))
-		switch dest := string(n.Destination); {
-		case dest == "":
-			fmt.Fprintf(w, "<em>%s</em>", alt)
-			return ast.WalkSkipChildren, nil
+		switch dest := string(node.(*ast.Image).Destination); {
 		case isImage(dest):
-			fmt.Fprintf(w, `<img src="%s" alt="%s"`, html.EscapeString(dest), alt)
-		case goldhtml.IsDangerousURL(n.Destination):
-			fmt.Fprintf(w, `<img src="" alt="%s"`, alt)
+			return drawing(w, source, node, entering)
+		case dest != "":
+			return plain(w, source, node, entering)
+		case entering:
+			_, _ = w.WriteString("<em>")
 		default:
-			fmt.Fprintf(w, `<img src="%s" alt="%s"`, util.EscapeHTML(util.URLEscape(n.Destination, true)), alt)
+			_, _ = w.WriteString("</em>")
 		}
-		if n.Title != nil {
-			fmt.Fprintf(w, ` title="%s"`, html.EscapeString(string(n.Title)))
-		}
-		_, _ = w.WriteString(">")
-		return ast.WalkSkipChildren, nil
+		return ast.WalkContinue, nil
 	})
 	r.Register(ast.KindFencedCodeBlock, func(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
@@ -264,6 +235,20 @@ func (ownNodes) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 		return ast.WalkSkipChildren, nil
 	})
 }
+
+// imageRenderer is goldmark's own, which without options refuses data that are a drawing.
+func imageRenderer(options ...goldhtml.Option) (image renderer.NodeRendererFunc) {
+	goldhtml.NewRenderer(options...).RegisterFuncs(registerer(func(kind ast.NodeKind, f renderer.NodeRendererFunc) {
+		if kind == ast.KindImage {
+			image = f
+		}
+	}))
+	return image
+}
+
+type registerer func(ast.NodeKind, renderer.NodeRendererFunc)
+
+func (r registerer) Register(kind ast.NodeKind, f renderer.NodeRendererFunc) { r(kind, f) }
 
 // formula is TeX between its delimiters.
 type formula struct {

@@ -9,9 +9,10 @@ import (
 	"io"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/svmnb/svmnb/internal/wholefile"
 )
 
 // notebook is a Jupyter notebook, format 4. It is kept as the JSON it was read
@@ -131,16 +132,10 @@ func (nb *notebook) write(file string) error {
 }
 
 func writeFile(file string, data []byte) error {
-	temp, err := os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+"-*")
-	if err != nil {
+	return wholefile.Write(file, func(w io.Writer) error {
+		_, err := w.Write(data)
 		return err
-	}
-	defer os.Remove(temp.Name())
-	_, err = temp.Write(data)
-	if err := errors.Join(err, temp.Chmod(0o644), temp.Close()); err != nil {
-		return err
-	}
-	return os.Rename(temp.Name(), file)
+	})
 }
 
 // title is the first heading of the notebook, or empty.

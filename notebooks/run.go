@@ -18,7 +18,7 @@ import (
 // and leaves their outputs in nb. It stops at the first cell that fails, with
 // a *failure. Progress goes to progress, one line per cell.
 func run(ctx context.Context, k *client, nb *notebook, timeout time.Duration, progress io.Writer) error {
-	cells := slices.DeleteFunc(slices.Clone(nb.cells), func(c *cell) bool { return c.kind() != "code" })
+	cells := codeCells(nb)
 	for _, c := range cells {
 		c.setOutputs(nil, 0)
 	}

@@ -59,25 +59,7 @@ func SquaredDistance(x, z []float64) float64 {
 
 // Dots sets dst[j] to the dot product of x with point j, equal to Dot bit for
 // bit. x has at least one entry.
-func Dots(dst, x, cols []float64, stride int) {
-	// What four does not divide goes first: it sets dst, the rest adds to it.
-	k := (len(x)-1)%4 + 1
-	switch k {
-	case 1:
-		dots1(dst, cols, x[0])
-	case 2:
-		dots2(dst, cols, cols[stride:], x[0], x[1])
-	case 3:
-		dots3(dst, cols, cols[stride:], cols[2*stride:], x[0], x[1], x[2])
-	case 4:
-		clear(dst)
-		k = 0
-	}
-	for ; k < len(x); k += 4 {
-		c := cols[k*stride:]
-		addDots4(dst, c, c[stride:], c[2*stride:], c[3*stride:], x[k], x[k+1], x[k+2], x[k+3])
-	}
-}
+func Dots(dst, x, cols []float64, stride int) { sums(dst, x, cols, stride, addDots1, addDots4) }
 
 // SquaredDistances sets dst[j] to ‖x − point j‖², equal to SquaredDistance bit
 // for bit. x has at least one entry.
@@ -85,52 +67,33 @@ func Dots(dst, x, cols []float64, stride int) {
 // It takes differences rather than ‖x‖² + ‖z‖² − 2x·z: a third more work, and
 // nothing cancels, however near the points or far the origin.
 func SquaredDistances(dst, x, cols []float64, stride int) {
-	k := (len(x)-1)%4 + 1
-	switch k {
-	case 1:
-		distances1(dst, cols, x[0])
-	case 2:
-		distances2(dst, cols, cols[stride:], x[0], x[1])
-	case 3:
-		distances3(dst, cols, cols[stride:], cols[2*stride:], x[0], x[1], x[2])
-	case 4:
-		clear(dst)
-		k = 0
+	sums(dst, x, cols, stride, addDistances1, addDistances4)
+}
+
+// sums sets dst to sums over the features, of which add4 adds four at a time and add1 what
+// four does not divide.
+func sums(dst, x, cols []float64, stride int, add1 func(dst, c0 []float64, a0 float64), add4 func(dst, c0, c1, c2, c3 []float64, a0, a1, a2, a3 float64)) {
+	clear(dst)
+	k := len(x) % 4
+	for i, a := range x[:k] {
+		add1(dst, cols[i*stride:], a)
 	}
 	for ; k < len(x); k += 4 {
 		c := cols[k*stride:]
-		addDistances4(dst, c, c[stride:], c[2*stride:], c[3*stride:], x[k], x[k+1], x[k+2], x[k+3])
+		add4(dst, c, c[stride:], c[2*stride:], c[3*stride:], x[k], x[k+1], x[k+2], x[k+3])
 	}
 }
 
 // The loops below stand alone because the compiler drops the bounds checks of a
 // loop only when it is not inside another.
 
-//go:noinline
-func dots1(dst, c0 []float64, a0 float64) {
+func addDots1(dst, c0 []float64, a0 float64) {
 	c0 = c0[:len(dst)]
-	for j := range dst {
-		dst[j] = 0 + float64(a0*c0[j])
+	for j, s := range dst {
+		dst[j] = s + float64(a0*c0[j])
 	}
 }
 
-//go:noinline
-func dots2(dst, c0, c1 []float64, a0, a1 float64) {
-	c0, c1 = c0[:len(dst)], c1[:len(dst)]
-	for j := range dst {
-		dst[j] = 0 + float64(a0*c0[j]) + float64(a1*c1[j])
-	}
-}
-
-//go:noinline
-func dots3(dst, c0, c1, c2 []float64, a0, a1, a2 float64) {
-	c0, c1, c2 = c0[:len(dst)], c1[:len(dst)], c2[:len(dst)]
-	for j := range dst {
-		dst[j] = 0 + float64(a0*c0[j]) + float64(a1*c1[j]) + float64(a2*c2[j])
-	}
-}
-
-//go:noinline
 func addDots4(dst, c0, c1, c2, c3 []float64, a0, a1, a2, a3 float64) {
 	c0, c1, c2, c3 = c0[:len(dst)], c1[:len(dst)], c2[:len(dst)], c3[:len(dst)]
 	for j, s := range dst {
@@ -138,31 +101,13 @@ func addDots4(dst, c0, c1, c2, c3 []float64, a0, a1, a2, a3 float64) {
 	}
 }
 
-//go:noinline
-func distances1(dst, c0 []float64, a0 float64) {
+func addDistances1(dst, c0 []float64, a0 float64) {
 	c0 = c0[:len(dst)]
-	for j := range dst {
-		dst[j] = square(a0 - c0[j])
+	for j, s := range dst {
+		dst[j] = s + square(a0-c0[j])
 	}
 }
 
-//go:noinline
-func distances2(dst, c0, c1 []float64, a0, a1 float64) {
-	c0, c1 = c0[:len(dst)], c1[:len(dst)]
-	for j := range dst {
-		dst[j] = square(a0-c0[j]) + square(a1-c1[j])
-	}
-}
-
-//go:noinline
-func distances3(dst, c0, c1, c2 []float64, a0, a1, a2 float64) {
-	c0, c1, c2 = c0[:len(dst)], c1[:len(dst)], c2[:len(dst)]
-	for j := range dst {
-		dst[j] = square(a0-c0[j]) + square(a1-c1[j]) + square(a2-c2[j])
-	}
-}
-
-//go:noinline
 func addDistances4(dst, c0, c1, c2, c3 []float64, a0, a1, a2, a3 float64) {
 	c0, c1, c2, c3 = c0[:len(dst)], c1[:len(dst)], c2[:len(dst)], c3[:len(dst)]
 	for j, s := range dst {
