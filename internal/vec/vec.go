@@ -59,7 +59,17 @@ func SquaredDistance(x, z []float64) float64 {
 
 // Dots sets dst[j] to the dot product of x with point j, equal to Dot bit for
 // bit. x has at least one entry.
-func Dots(dst, x, cols []float64, stride int) { sums(dst, x, cols, stride, addDots1, addDots4) }
+func Dots(dst, x, cols []float64, stride int) {
+	clear(dst)
+	k := len(x) % 4
+	for i, a := range x[:k] {
+		addDots1(dst, cols[i*stride:], a)
+	}
+	for ; k < len(x); k += 4 {
+		c := cols[k*stride:]
+		addDots4(dst, c, c[stride:], c[2*stride:], c[3*stride:], x[k], x[k+1], x[k+2], x[k+3])
+	}
+}
 
 // SquaredDistances sets dst[j] to ‖x − point j‖², equal to SquaredDistance bit
 // for bit. x has at least one entry.
@@ -67,26 +77,21 @@ func Dots(dst, x, cols []float64, stride int) { sums(dst, x, cols, stride, addDo
 // It takes differences rather than ‖x‖² + ‖z‖² − 2x·z: a third more work, and
 // nothing cancels, however near the points or far the origin.
 func SquaredDistances(dst, x, cols []float64, stride int) {
-	sums(dst, x, cols, stride, addDistances1, addDistances4)
-}
-
-// sums sets dst to sums over the features, of which add4 adds four at a time and add1 what
-// four does not divide.
-func sums(dst, x, cols []float64, stride int, add1 func(dst, c0 []float64, a0 float64), add4 func(dst, c0, c1, c2, c3 []float64, a0, a1, a2, a3 float64)) {
 	clear(dst)
 	k := len(x) % 4
 	for i, a := range x[:k] {
-		add1(dst, cols[i*stride:], a)
+		addDistances1(dst, cols[i*stride:], a)
 	}
 	for ; k < len(x); k += 4 {
 		c := cols[k*stride:]
-		add4(dst, c, c[stride:], c[2*stride:], c[3*stride:], x[k], x[k+1], x[k+2], x[k+3])
+		addDistances4(dst, c, c[stride:], c[2*stride:], c[3*stride:], x[k], x[k+1], x[k+2], x[k+3])
 	}
 }
 
 // The loops below stand alone because the compiler drops the bounds checks of a
 // loop only when it is not inside another.
 
+//go:noinline
 func addDots1(dst, c0 []float64, a0 float64) {
 	c0 = c0[:len(dst)]
 	for j, s := range dst {
@@ -94,6 +99,7 @@ func addDots1(dst, c0 []float64, a0 float64) {
 	}
 }
 
+//go:noinline
 func addDots4(dst, c0, c1, c2, c3 []float64, a0, a1, a2, a3 float64) {
 	c0, c1, c2, c3 = c0[:len(dst)], c1[:len(dst)], c2[:len(dst)], c3[:len(dst)]
 	for j, s := range dst {
@@ -101,6 +107,7 @@ func addDots4(dst, c0, c1, c2, c3 []float64, a0, a1, a2, a3 float64) {
 	}
 }
 
+//go:noinline
 func addDistances1(dst, c0 []float64, a0 float64) {
 	c0 = c0[:len(dst)]
 	for j, s := range dst {
@@ -108,6 +115,7 @@ func addDistances1(dst, c0 []float64, a0 float64) {
 	}
 }
 
+//go:noinline
 func addDistances4(dst, c0, c1, c2, c3 []float64, a0, a1, a2, a3 float64) {
 	c0, c1, c2, c3 = c0[:len(dst)], c1[:len(dst)], c2[:len(dst)], c3[:len(dst)]
 	for j, s := range dst {
