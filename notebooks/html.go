@@ -106,8 +106,9 @@ func renderNotebook(md *markdown, nb *notebook, dir string) (string, bool, error
 			if n := c.raw["execution_count"]; n != nil {
 				count = fmt.Sprint(n)
 			}
+			source := strings.TrimRight(c.source(), "\n")
 			fmt.Fprintf(&body, "<section class=\"cell\">\n<pre class=\"code chroma\" data-count=\"%s\"><code>%s</code></pre>\n",
-				html.EscapeString(count), highlightCell(strings.TrimRight(c.source(), "\n")))
+				html.EscapeString(count), highlightCell(source, md.names(source)))
 			for _, o := range outputs {
 				text, hasMath, err := renderOutput(md, o)
 				if err != nil {
@@ -202,24 +203,24 @@ func renderOutput(md *markdown, o *output) (string, bool, error) {
 }
 
 // highlightCell colours the Go of a cell, and marks the lines that are for
-// GoNB; a cell that starts with a script's name is a script.
-func highlightCell(source string) string {
-	first, rest, _ := strings.Cut(source, "\n")
-	switch word, _, _ := strings.Cut(first, " "); word {
-	case "%%bash", "%%sh", "%%script":
-		return magic(first) + highlight("bash", rest)
-	case "%%writefile":
-		return magic(first) + highlight(strings.TrimPrefix(path.Ext(first), "."), rest)
+// GoNB; a cell that starts with a script's name is a script. names are those of highlight.
+func highlightCell(source string, names map[int]string) string {
+	if language, ok := script(source); ok {
+		first, rest, _ := strings.Cut(source, "\n")
+		return magic(first) + highlight(language, rest)
 	}
 	var b, code strings.Builder
+	at := 0
 	flush := func() {
-		b.WriteString(highlight("go", code.String()))
+		b.WriteString(highlightNames("go", code.String(), at, names))
+		at += code.Len()
 		code.Reset()
 	}
 	for line := range strings.Lines(source) {
-		if trimmed := strings.TrimPrefix(line, "//gonb:"); strings.HasPrefix(trimmed, "%") || strings.HasPrefix(trimmed, "!") {
+		if isMagic(line) {
 			flush()
 			b.WriteString(magic(strings.TrimSuffix(line, "\n")))
+			at += len(line)
 			continue
 		}
 		code.WriteString(line)
@@ -228,9 +229,31 @@ func highlightCell(source string) string {
 	return b.String()
 }
 
+// script returns the language of a cell that is not Go.
+func script(source string) (language string, ok bool) {
+	first, _, _ := strings.Cut(source, "\n")
+	switch word, _, _ := strings.Cut(first, " "); word {
+	case "%%bash", "%%sh", "%%script":
+		return "bash", true
+	case "%%writefile":
+		return strings.TrimPrefix(path.Ext(first), "."), true
+	}
+	return "", false
+}
+
+// isMagic reports whether a line of a cell is for GoNB.
+func isMagic(line string) bool {
+	line = strings.TrimPrefix(line, "//gonb:")
+	return strings.HasPrefix(line, "%") || strings.HasPrefix(line, "!")
+}
+
 func magic(line string) string { return `<span class="magic">` + html.EscapeString(line) + "</span>\n" }
 
-func highlight(language, code string) string {
+func highlight(language, code string) string { return highlightNames(language, code, 0, nil) }
+
+// highlightNames colours code that begins at a byte of a larger text. names has the
+// attributes of an element a for the names that begin at these bytes of the larger text.
+func highlightNames(language, code string, at int, names map[int]string) string {
 	lexer := lexers.Get(language)
 	if lexer == nil || code == "" {
 		return html.EscapeString(code)
@@ -240,8 +263,21 @@ func highlight(language, code string) string {
 		return html.EscapeString(code)
 	}
 	var b strings.Builder
-	if err := formatter.Format(&b, styles.Get("github"), tokens); err != nil {
-		return html.EscapeString(code)
+	for _, token := range tokens.Tokens() {
+		if strings.TrimSpace(token.Value) == "" {
+			token.Type = chroma.Text // has no colour
+		}
+		attributes, marked := names[at]
+		if marked {
+			b.WriteString("<a " + attributes + ">")
+		}
+		if err := formatter.Format(&b, styles.Get("github"), chroma.Literator(token)); err != nil {
+			return html.EscapeString(code)
+		}
+		if marked {
+			b.WriteString("</a>")
+		}
+		at += len(token.Value)
 	}
 	return b.String()
 }

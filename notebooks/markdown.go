@@ -32,6 +32,9 @@ type markdown struct {
 	name     func(text string) string // the anchor of a heading
 	link     func(dest string) string // where a link leads in the page
 	headings []heading                // all that were rendered
+
+	// names are those of highlight for a code cell; it is called for each in their order.
+	names func(cell string) map[int]string
 }
 
 type heading struct {
@@ -45,7 +48,8 @@ func newMarkdown() *markdown {
 		goldmark.WithRendererOptions(
 			renderer.WithNodeRenderers(util.Prioritized(ownNodes{}, 100)),
 		),
-	), anchors: map[string]int{}, name: jupyterAnchor, link: exportedLink}
+	), anchors: map[string]int{}, name: jupyterAnchor, link: exportedLink,
+		names: func(string) map[int]string { return nil }}
 }
 
 // jupyterAnchor is what links inside notebooks call a heading: its text with

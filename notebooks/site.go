@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"go/doc"
 	"html"
 	"io/fs"
 	"net/url"
@@ -41,6 +42,7 @@ type sitePage struct {
 	leadMath bool
 	headings []heading
 	links    []siteLink
+	of       *doc.Package // that it describes, or nil
 }
 
 // siteLink is a link from one page of the site to another, or to itself.
@@ -52,6 +54,8 @@ type site struct {
 	pages     []*sitePage
 	problems  []string
 	shared    map[string]bool // files that are written already
+	library   *library
+	used      map[use]string // the heading below which a notebook first uses a symbol
 }
 
 func siteCommand(_ context.Context, s *session, args []string) error {
@@ -126,7 +130,7 @@ func (w *site) find() error {
 			w.pages = append(w.pages, &sitePage{source: source, address: strings.TrimSuffix(source, path.Ext(source)) + ".html"})
 		}
 	}
-	return nil
+	return w.findPackages()
 }
 
 func (w *site) page(source string) *sitePage {
@@ -139,6 +143,14 @@ func (w *site) page(source string) *sitePage {
 
 // render makes the body of a page from its source.
 func (w *site) render(p *sitePage) (err error) {
+	if p.of != nil {
+		w.renderPackage(p)
+		return nil
+	}
+	if p.source == packageList {
+		w.renderPackageList(p)
+		return nil
+	}
 	md := newMarkdown()
 	md.link = func(dest string) string { return w.link(p, dest) }
 	file := filepath.Join(w.root, filepath.FromSlash(p.source))
@@ -148,6 +160,7 @@ func (w *site) render(p *sitePage) (err error) {
 		if err != nil {
 			return err
 		}
+		md.names = w.names(p, md)
 		if p.body, p.math, err = renderNotebook(md, nb, filepath.Dir(file)); err != nil {
 			return err
 		}
@@ -305,7 +318,7 @@ func (w *site) writeIndex() error {
 		if strings.HasPrefix(p.source, "notebooks/") {
 			fmt.Fprintf(&notebooks, "<li>%s\n%s</li>\n", item, p.lead)
 			math = math || p.leadMath
-		} else {
+		} else if p.of == nil {
 			fmt.Fprintf(&documents, "<li>%s</li>\n", item)
 		}
 	}
@@ -317,7 +330,10 @@ func (w *site) writeIndex() error {
 // frame writes a page with what all pages have.
 func (w *site) frame(address, title string, math bool, body string) error {
 	to := func(name string) string { return relative(address, name) }
-	head, tail := "", ""
+	head, tail, reference := "", "", ""
+	if w.page(packageList) != nil {
+		reference = fmt.Sprintf("<a href=\"%s\">Reference</a>", to(w.page(packageList).address))
+	}
 	if math {
 		head = fmt.Sprintf("<link rel=\"stylesheet\" href=\"%s\">\n", to("assets/katex.css"))
 		tail = fmt.Sprintf("<script src=\"%s\"></script>\n", to("assets/katex.js"))
@@ -328,7 +344,7 @@ func (w *site) frame(address, title string, math bool, body string) error {
 	// The site's own files: 'self' means them where a server has them.
 	page := fmt.Sprintf(pageHead, policyMeta(body, "'self'", "file:"), html.EscapeString(title)) +
 		fmt.Sprintf("<link rel=\"stylesheet\" href=\"%s\">\n%s</head>\n<body>\n", to("assets/site.css"), head) +
-		fmt.Sprintf("<header class=\"site\"><a href=\"%s\">svmnb</a><div class=\"search\"><input type=\"search\" placeholder=\"Search headings\" aria-label=\"Search headings\" autocomplete=\"off\"><ol hidden></ol></div></header>\n", to("index.html")) +
+		fmt.Sprintf("<header class=\"site\"><a href=\"%s\">svmnb</a>%s<div class=\"search\"><input type=\"search\" placeholder=\"Search\" aria-label=\"Search headings and names\" autocomplete=\"off\"><ol hidden></ol></div></header>\n", to("index.html"), reference) +
 		"<main>\n" + body + "</main>\n" + tail +
 		fmt.Sprintf("<script src=\"%s\" data-root=\"%s\"></script>\n</body>\n</html>\n", to("assets/site.js"), to(""))
 	return w.put(address, []byte(page))
@@ -337,16 +353,21 @@ func (w *site) frame(address, title string, math bool, body string) error {
 // writeShared writes styles, scripts, fonts, and the headings for the search.
 func (w *site) writeShared() error {
 	type entry struct {
-		Page    string `json:"page"`
-		Title   string `json:"title"`
-		Anchor  string `json:"anchor"`
-		Heading string `json:"heading"`
+		Page     string     `json:"page"`
+		Title    string     `json:"title"`
+		Headings [][]string `json:"headings"` // text, and anchor where it differs
 	}
 	entries := []entry{}
 	for _, p := range w.pages {
+		e := entry{p.address, p.title, [][]string{}}
 		for _, h := range p.headings {
-			entries = append(entries, entry{p.address, p.title, h.id, stripMath(h.text)})
+			text := []string{stripMath(h.text), h.id}
+			if h.id == text[0] {
+				text = text[:1]
+			}
+			e.Headings = append(e.Headings, text)
 		}
+		entries = append(entries, e)
 	}
 	headings, err := json.Marshal(entries)
 	if err != nil {

@@ -1,16 +1,16 @@
 (function () {
   'use strict'
-  const headings = HEADINGS
+  const headings = HEADINGS.flatMap(p => p.headings.map(([heading, anchor = heading]) => ({page: p.page, title: p.title, heading, anchor})))
   const root = document.currentScript.dataset.root
   const input = document.querySelector('.search input'), list = document.querySelector('.search ol')
 
   function search() {
-    const words = input.value.toLowerCase().split(/\s+/).filter(Boolean)
-    // All words in the heading come first, then those where the title helps.
+    const words = input.value.toLowerCase().split(/\s+/).filter(Boolean), all = words.join(' ')
+    // The heading itself comes first, then all words in the heading, then those where the title helps.
     const found = headings.map(h => {
       const heading = h.heading.toLowerCase(), both = heading + ' ' + h.title.toLowerCase()
-      return {h, rank: words.every(w => heading.includes(w)) ? 0 : words.every(w => both.includes(w)) ? 1 : 2}
-    }).filter(f => f.rank < 2).sort((a, b) => a.rank - b.rank).slice(0, 12)
+      return {h, rank: heading === all ? 0 : words.every(w => heading.includes(w)) ? 1 : words.every(w => both.includes(w)) ? 2 : 3}
+    }).filter(f => f.rank < 3).sort((a, b) => a.rank - b.rank).slice(0, 12)
     list.hidden = !words.length
     list.replaceChildren(...found.map(f => {
       const item = document.createElement('li'), link = document.createElement('a'), where = document.createElement('small')

@@ -29,13 +29,16 @@ func TestSite(t *testing.T) {
 	if err := command(t.Context(), []string{"site", out}, &stdout, &stderr); err != nil || stdout.String() != filepath.Join(out, "index.html")+"\n" {
 		t.Fatalf("%v, %q\n%s", err, stdout.String(), stderr.String())
 	}
-	texts := map[string]string{}
+	texts, anchors := map[string]string{}, map[string]map[string]bool{}
 	err := filepath.WalkDir(out, func(file string, e os.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err
 		}
 		data, err := os.ReadFile(file)
-		texts[file] = string(data)
+		texts[file], anchors[file] = string(data), map[string]bool{}
+		for _, id := range ids.FindAllStringSubmatch(texts[file], -1) {
+			anchors[file][html.UnescapeString(id[1])] = true
+		}
 		return err
 	})
 	if err != nil {
@@ -68,10 +71,9 @@ func TestSite(t *testing.T) {
 				target = filepath.Join(filepath.Dir(file), filepath.FromSlash(u.Path))
 			}
 			followed++
-			other, found := texts[target]
-			if u.Scheme != "" || !found {
+			if there := anchors[target]; u.Scheme != "" || there == nil {
 				t.Errorf("%s leads to %s, which is not there", file, m[0])
-			} else if u.Fragment != "" && !slices.ContainsFunc(ids.FindAllStringSubmatch(other, -1), func(id []string) bool { return html.UnescapeString(id[1]) == u.Fragment }) {
+			} else if u.Fragment != "" && !there[u.Fragment] {
 				t.Errorf("%s leads to %s, which has no such place", file, m[0])
 			}
 		}

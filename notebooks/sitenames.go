@@ -1,0 +1,235 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/build"
+	"go/doc"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// library is the public packages of a checkout. go/types says what a name means in their
+// declarations, in an example and in a cell of the course, so no link is a guess.
+type library struct {
+	root     string
+	build    build.Context
+	fset     *token.FileSet
+	packages []*doc.Package
+	imports  string                    // Go that imports them all
+	files    map[string][]*ast.File    // of the packages of the checkout that were imported
+	imported map[string]*types.Package // these, and empty ones for all others
+	info     types.Info
+	has      map[place]bool
+	places   map[types.Object]place
+}
+
+// place is where the reference has a symbol: the folder of its package, and its
+// name, such as Fit or Fit.Alpha.
+type place struct{ folder, name string }
+
+// readLibrary reads all packages of a checkout that others can import.
+func readLibrary(root string) (*library, error) {
+	l := &library{
+		root: root, build: build.Default, fset: token.NewFileSet(), imports: "\nimport (\n",
+		files: map[string][]*ast.File{}, imported: map[string]*types.Package{},
+		info: types.Info{Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}, Selections: map[*ast.SelectorExpr]*types.Selection{}},
+		has:  map[place]bool{}, places: map[types.Object]place{},
+	}
+	l.build.GOOS, l.build.GOARCH = "linux", "amd64" // the same pages everywhere
+	var found []*build.Package
+	err := filepath.WalkDir(root, func(dir string, e fs.DirEntry, err error) error {
+		if err != nil || !e.IsDir() {
+			return err
+		}
+		if name := e.Name(); dir != root && (name == "internal" || name == "testdata" || strings.HasPrefix(name, ".")) {
+			return fs.SkipDir
+		}
+		p, err := l.build.ImportDir(dir, 0)
+		if none := new(build.NoGoError); errors.As(err, &none) || err == nil && p.Name == "main" {
+			return nil
+		}
+		rel, errRel := filepath.Rel(root, dir)
+		p.ImportPath = path.Join(modulePath, filepath.ToSlash(rel))
+		l.imports += fmt.Sprintf("%q\n", p.ImportPath)
+		found = append(found, p)
+		return errors.Join(err, errRel)
+	})
+	l.imports += ")\n"
+	for _, p := range found {
+		err = errors.Join(err, l.read(p))
+	}
+	return l, err
+}
+
+// read reads a package with its examples.
+func (l *library) read(found *build.Package) error {
+	_, err := l.Import(found.ImportPath)
+	inside, errInside := l.parse(found.Dir, found.TestGoFiles, "func Example")
+	outside, errOutside := l.parse(found.Dir, found.XTestGoFiles, "func Example")
+	// Doc comments may name packages that are not imported.
+	imports, errImports := parser.ParseFile(l.fset, "imports.go", "package "+found.Name+l.imports, parser.SkipObjectResolution)
+	if err := errors.Join(err, errInside, errOutside, errImports); err != nil {
+		return err
+	}
+	l.check(found.ImportPath+"_test", outside, true)
+	p, err := doc.NewFromFiles(l.fset, slices.Concat(l.files[found.ImportPath], inside, outside, []*ast.File{imports}), found.ImportPath)
+	if err != nil {
+		return err
+	}
+	l.packages = append(l.packages, p)
+	for _, s := range symbols(p) {
+		for i, name := range s.names {
+			at := place{folder(p), name}
+			l.has[at] = true
+			if obj := l.info.Defs[s.ids[i]]; obj != nil {
+				l.places[obj] = at
+			}
+		}
+	}
+	return nil
+}
+
+// folder is where a package lies in the checkout.
+func folder(p *doc.Package) string { return strings.TrimPrefix(p.ImportPath, modulePath+"/") }
+
+// parse reads those files that contain a text.
+func (l *library) parse(dir string, names []string, text string) ([]*ast.File, error) {
+	var files []*ast.File
+	for _, name := range names {
+		source, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			return nil, err
+		}
+		if !bytes.Contains(source, []byte(text)) {
+			continue
+		}
+		file, err := parser.ParseFile(l.fset, filepath.Join(dir, name), source, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file)
+	}
+	return files, nil
+}
+
+// Import makes a library a types.Importer. Packages of the checkout are read from their
+// source. Others are empty here: what comes from them has no type, and so no link.
+func (l *library) Import(address string) (*types.Package, error) {
+	if p := l.imported[address]; p != nil {
+		return p, nil
+	}
+	p := types.NewPackage(address, path.Base(address))
+	p.MarkComplete()
+	if rel, ours := strings.CutPrefix(address, modulePath+"/"); ours {
+		dir := filepath.Join(l.root, filepath.FromSlash(rel))
+		found, err := l.build.ImportDir(dir, 0)
+		if err != nil {
+			return nil, err
+		}
+		if l.files[address], err = l.parse(dir, found.GoFiles, ""); err != nil {
+			return nil, err
+		}
+		p = l.check(address, l.files[address], false)
+	}
+	l.imported[address] = p
+	return p, nil
+}
+
+// check notes what the names in files mean. The errors are what cannot be known without
+// the packages of others.
+func (l *library) check(address string, files []*ast.File, bodies bool) *types.Package {
+	config := types.Config{Importer: l, IgnoreFuncBodies: !bodies, Error: func(error) {}}
+	p, _ := config.Check(address, l.fset, files, &l.info)
+	return p
+}
+
+// uses returns where the reference has what the names below a node refer to.
+func (l *library) uses(root ast.Node) map[*ast.Ident]place {
+	found := map[*ast.Ident]place{}
+	ast.Inspect(root, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.SelectorExpr:
+			// A promoted method is one of the type that is shown.
+			if s := l.info.Selections[n]; s != nil {
+				if at := l.member(s.Recv(), n.Sel.Name); l.has[at] {
+					found[n.Sel] = at
+				}
+			}
+		case *ast.Ident:
+			if at, ok := l.places[l.info.Uses[n]]; ok && found[n] == (place{}) {
+				found[n] = at
+			}
+		}
+		return true
+	})
+	return found
+}
+
+// member is the place of a method or a field, if the type has a place.
+func (l *library) member(t types.Type, name string) place {
+	if p, ok := types.Unalias(t).(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	if named, ok := types.Unalias(t).(*types.Named); ok {
+		of := l.places[named.Obj()]
+		return place{of.folder, of.name + "." + name}
+	}
+	return place{}
+}
+
+// cells returns a function that takes the code cells of one notebook in their order. It
+// says where the reference has the names that begin at these bytes of the cell.
+func (l *library) cells() func(source string) map[int]place {
+	var files []*ast.File // the latest cell first: of two declarations, go/types takes the first
+	return func(source string) map[int]place {
+		if _, ok := script(source); ok {
+			return nil
+		}
+		file, lines := l.cell(source)
+		files = slices.Insert(files, 0, file)
+		l.check("cell", files, true)
+		found := map[int]place{}
+		for id, at := range l.uses(file) {
+			p := l.fset.Position(id.Pos())
+			found[lines[p.Line]+p.Column-1] = at
+		}
+		// Later cells see only the declarations.
+		file.Decls = slices.DeleteFunc(file.Decls, func(d ast.Decl) bool {
+			f, ok := d.(*ast.FuncDecl)
+			return ok && f.Name.Name == "_"
+		})
+		return found
+	}
+}
+
+// cell reads a cell as Go, as far as it is: GoNB puts what follows %% into a function, and
+// finds imports by itself. lines are the first bytes of the file's lines in the cell.
+func (l *library) cell(source string) (file *ast.File, lines []int) {
+	text, end := "package cell\n", l.imports
+	at := 0
+	lines = []int{0, 0}
+	for line := range strings.Lines(source) {
+		lines = append(lines, at)
+		at += len(line)
+		switch {
+		case strings.HasPrefix(strings.TrimPrefix(line, "//gonb:"), "%%"):
+			line, end = "func _() {\n", "\n}"+end
+		case isMagic(line):
+			line = "\n"
+		}
+		text += line
+	}
+	// The cell's own imports come first, and the parser takes late ones too.
+	file, _ = parser.ParseFile(l.fset, "", text+end, parser.SkipObjectResolution)
+	return file, lines
+}
