@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"go/ast"
+	"go/doc"
 	"go/parser"
 	"go/scanner"
 	"go/token"
@@ -78,6 +79,26 @@ func TestReference(t *testing.T) {
 	}
 	if examples < 50 || used < 100 {
 		t.Errorf("%d examples, %d uses in lessons", examples, used)
+	}
+
+	// The picture of the architecture is in its page, and shows names that there are.
+	picture, err := os.ReadFile(filepath.Join(root, "docs", "architecture.svg"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(w.page("docs/architecture.md").body, imageURI(picture)) {
+		t.Error("docs/architecture.md does not show architecture.svg")
+	}
+	names := regexp.MustCompile(`class="code">(\w+)\.(\w+)<`).FindAllStringSubmatch(string(picture), -1)
+	for _, m := range names {
+		if !slices.ContainsFunc(w.library.packages, func(p *doc.Package) bool {
+			return p.Name == m[1] && w.library.has[place{folder(p), m[2]}]
+		}) {
+			t.Errorf("docs/architecture.svg names %s.%s, which is not there", m[1], m[2])
+		}
+	}
+	if len(names) < 5 {
+		t.Errorf("docs/architecture.svg has %d names", len(names))
 	}
 }
 
