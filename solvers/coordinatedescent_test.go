@@ -3,6 +3,7 @@ package solvers
 import (
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/svmnb/svmnb/internal/toy"
@@ -252,6 +253,28 @@ func TestCoordinateDescentAtScale(t *testing.T) {
 			t.Errorf("%s: %d changes kept, cut at point %d of %d", name, kept, r.Trace.Cut, len(r.Trace.Points))
 		}
 		t.Logf("%s: %d passes, W = %.6g, gap %.2g, %v, %d of %d points to replay", name, r.Iterations, r.Certificate.Dual, r.Certificate.RelGap, r.Elapsed, r.Trace.Replayable(), len(r.Trace.Points))
+	}
+}
+
+// TestRecorderCut: an α that the trace gives back is that of the point, whether it was
+// measured again or the deltas end there.
+func TestRecorderCut(t *testing.T) {
+	for _, room := range []int{0, 1, 2, 3, 9} {
+		r := newRecorder(2)
+		r.kept = replay - room
+		var truth [][]float64
+		for k, alpha := range [][]float64{{0, 1}, {2, 1}, {3, 1}, {3, 4}, {5, 6}} {
+			if k == 2 {
+				k = 1 // measured again
+			}
+			r.add(&Point{Iteration: k}, alpha)
+			truth = append(truth[:min(k, len(r.trace.Points)-1)], alpha)
+		}
+		for k := range r.trace.Replayable() {
+			if got := r.trace.AlphaAt(k); !slices.Equal(got, truth[k]) {
+				t.Errorf("room for %d: point %d has %v, want %v", room, k, got, truth[k])
+			}
+		}
 	}
 }
 

@@ -105,11 +105,11 @@ func (p *CrammerSinger) Solve(ctx context.Context, s Settings) (_ *Result, err e
 	}
 	n, k := len(p.Y), p.Classes
 	r := &joint{
-		CrammerSinger: *p, began: time.Now(), alpha: make([]float64, n*k), last: make([]float64, n*k),
+		CrammerSinger: *p, began: time.Now(), alpha: make([]float64, n*k), recorder: newRecorder(n * k),
 		b: make([]float64, k), next: make([]float64, k), d: make([]float64, 0, k), order: make([]int, n), size: n,
 		rng: rand.New(rand.NewPCG(p.Seed, 0)), res: &Result{Method: crammerSinger}, observers: s.Observers,
 	}
-	r.res.Trace.N, r.res.Trace.Sweep = n*k, 1
+	r.trace.Sweep = 1
 	for i := range r.order {
 		r.order[i] = i
 	}
@@ -124,7 +124,7 @@ func (p *CrammerSinger) Solve(ctx context.Context, s Settings) (_ *Result, err e
 		return nil, err
 	}
 	res := r.res
-	res.Alpha, res.Status, res.Elapsed, res.Evaluations = r.alpha, status, time.Since(r.began), rows.Evaluations(p.K)
+	res.Alpha, res.Trace, res.Status, res.Elapsed, res.Evaluations = r.alpha, r.trace, status, time.Since(r.began), rows.Evaluations(p.K)
 	res.Certificate = p.Certify(res.Alpha)
 	if status == Interrupted {
 		return res, fmt.Errorf("solvers: %s stopped after %d epochs: %w", crammerSinger, res.Iterations, context.Cause(ctx))
@@ -148,13 +148,12 @@ func matrix(rows, columns int) [][]float64 {
 // joint is the workspace of a run.
 type joint struct {
 	CrammerSinger
+	recorder
 	x      Features      // nil for a kernel
 	rows   *rows.Checked // K, where there are no features
 	w      [][]float64   // k × d, w_m
 	g      [][]float64   // k × n, w_m·x_i without e_im
 	alpha  []float64     // n·k
-	last   []float64     // α at the last point of the trace
-	kept   int           // how many α the deltas of the trace have
 	b      []float64     // k values: g_im of the point in hand, then B_m
 	next   []float64     // its new α_i
 	d      []float64     // D_m, sorted
@@ -191,7 +190,7 @@ func (r *joint) loop(ctx context.Context, s Settings) (Status, error) {
 			at = r.res.Iterations + stride(s.Every, r.res.Iterations)
 			grow()
 		}
-		status := s.Stop.Met(&pt, &r.res.Trace)
+		status := s.Stop.Met(&pt, &r.trace)
 		switch {
 		case status != NotTerminated:
 		case sample && r.res.Iterations-grew > patienceEpochs:
@@ -205,7 +204,7 @@ func (r *joint) loop(ctx context.Context, s Settings) (Status, error) {
 				r.refresh()
 			}
 			pt = r.measure()
-			status = s.Stop.Met(&pt, &r.res.Trace)
+			status = s.Stop.Met(&pt, &r.trace)
 			if far = status == Converged && hollow(s.Stop, pt.RelGap); far {
 				status = NotTerminated
 				if grow(); r.res.Iterations-grew > patienceEpochs {
@@ -253,17 +252,6 @@ func (r *joint) refresh() {
 		copy(r.next, alpha[i*r.Classes:])
 		r.move(i, r.alpha[i*r.Classes:][:r.Classes])
 	}
-}
-
-// stride is how many iterations the trace passes over, as in Settings.Every.
-func stride(every, iteration int) int {
-	switch {
-	case every < 0:
-		return math.MaxInt / 2
-	case every > 0:
-		return every
-	}
-	return max(1, iteration/100)
 }
 
 // epoch visits the points that are not left out and improves those that violate by
@@ -463,30 +451,11 @@ func (r *joint) measure() Point {
 	return pt
 }
 
-// record appends pt to the trace with what has changed since the point before, or
-// puts it in the place of one of the same iteration.
+// record appends pt to the trace and tells the observers.
 func (r *joint) record(pt Point) {
-	t := &r.res.Trace
-	if k := len(t.Points) - 1; k >= 0 && t.Points[k].Iteration == pt.Iteration {
-		pt.Changed, pt.Alpha = t.Points[k].Changed, t.Points[k].Alpha
-		r.kept -= len(pt.Changed)
-		t.Points = t.Points[:k]
-	}
-	for i, a := range r.alpha {
-		if a != r.last[i] {
-			pt.Changed, pt.Alpha = append(pt.Changed, i), append(pt.Alpha, a)
-			r.last[i] = a
-		}
-	}
-	if r.kept += len(pt.Changed); r.kept > replay && t.Cut == 0 && len(t.Points) > 0 {
-		t.Cut = len(t.Points)
-	}
-	if t.Cut > 0 {
-		pt.Changed, pt.Alpha = nil, nil
-	}
-	t.Points = append(t.Points, pt)
+	added := r.add(&pt, r.alpha)
 	for _, o := range r.observers {
-		o(&Iterate{Iteration: pt.Iteration, Alpha: r.alpha, Sweep: 1}, &pt)
+		o(&Iterate{Iteration: pt.Iteration, Alpha: r.alpha, Sweep: 1}, added)
 	}
 }
 

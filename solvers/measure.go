@@ -12,12 +12,25 @@ import (
 // replay is how many changed α the trace keeps, 16 bytes each.
 const replay = 4 << 20
 
-// record appends a measured point with its replay delta and tells the observers.
-// A point that is measured again, with F afresh or after a step cut short, takes
-// the place of the first measurement.
-func (r *run) record(measured *Point) {
+// recorder is a trace that grows.
+type recorder struct {
+	trace   Trace
+	last    []float64 // α at the last point
+	kept    int       // how many α the deltas have
+	changed []int     // workspace of add
+	indices slab[int] // of the points
+	values  slab[float64]
+}
+
+func newRecorder(n int) recorder {
+	return recorder{trace: Trace{N: n}, last: make([]float64, n), changed: make([]int, 0, n)}
+}
+
+// add appends a point with what has changed since the one before. A point that is measured
+// again, with F afresh or after a step cut short, takes the place of the first measurement.
+func (r *recorder) add(measured *Point, alpha []float64) *Point {
 	r.changed = r.changed[:0]
-	alpha, last := r.it.Alpha, r.last
+	last := r.last
 	for i := 0; i < len(last); {
 		if i+4 <= len(last) && [4]float64(alpha[i:]) == [4]float64(last[i:]) { // as most are
 			i += 4
@@ -28,25 +41,32 @@ func (r *run) record(measured *Point) {
 		}
 		i++
 	}
-	if r.kept += len(r.changed); r.kept > replay && r.trace.Cut == 0 && len(r.trace.Points) > 0 {
-		r.trace.Cut = len(r.trace.Points)
+	t, k := &r.trace, len(r.trace.Points)
+	var before Point
+	if k > 0 && t.Points[k-1].Iteration == measured.Iteration {
+		k--
+		before = t.Points[k]
 	}
-	k := len(r.trace.Points)
-	r.trace.Points = append(r.trace.Points, *measured)
-	pt := &r.trace.Points[k]
-	if r.trace.Cut == 0 {
-		pt.Changed, pt.Alpha = r.indices.copy(r.changed), r.values.take(len(r.changed))
+	if r.kept += len(r.changed); r.kept > replay && t.Cut == 0 && k > 0 {
+		t.Cut = k
+	}
+	t.Points = append(t.Points[:k], *measured)
+	pt := &t.Points[k]
+	if t.Cut == 0 {
+		pt.Changed = r.indices.join(before.Changed, r.changed)
+		pt.Alpha = r.values.take(len(pt.Changed))
+		copy(pt.Alpha, before.Alpha)
 		for k, i := range r.changed {
-			pt.Alpha[k] = r.last[i]
+			pt.Alpha[len(before.Alpha)+k] = last[i]
 		}
 	}
-	pt.Working = r.indices.copy(r.it.Working)
-	if k > 0 && r.trace.Points[k-1].Iteration == pt.Iteration {
-		before := &r.trace.Points[k-1]
-		pt.Changed, pt.Alpha = append(before.Changed, pt.Changed...), append(before.Alpha, pt.Alpha...)
-		*before = *pt
-		r.trace.Points, pt = r.trace.Points[:k], before
-	}
+	return pt
+}
+
+// record appends a measured point to the trace and tells the observers.
+func (r *run) record(measured *Point) {
+	pt := r.add(measured, r.it.Alpha)
+	pt.Working = r.indices.join(r.it.Working, nil)
 	r.within = anObserver
 	if len(r.settings.Observers) > 0 {
 		seen := r.seen()
@@ -55,14 +75,18 @@ func (r *run) record(measured *Point) {
 		}
 	}
 	r.within = theMethod
-	switch k := r.it.Iteration; {
-	case r.settings.Every < 0:
-		r.next = math.MaxInt
-	case r.settings.Every > 0:
-		r.next = k + r.settings.Every
-	default:
-		r.next = k + max(1, k/100)
+	r.next = r.it.Iteration + stride(r.settings.Every, r.it.Iteration)
+}
+
+// stride is how many iterations the trace passes over, as in Settings.Every.
+func stride(every, iteration int) int {
+	switch {
+	case every < 0:
+		return math.MaxInt / 2
+	case every > 0:
+		return every
 	}
+	return max(1, iteration/100)
 }
 
 // seen is the iterate as observers see it, about the origin of the programme.
@@ -94,9 +118,9 @@ func (s *slab[T]) take(n int) []T {
 	return taken
 }
 
-func (s *slab[T]) copy(v []T) []T {
-	c := s.take(len(v))
-	copy(c, v)
+func (s *slab[T]) join(a, b []T) []T {
+	c := s.take(len(a) + len(b))
+	copy(c[copy(c, a):], b)
 	return c
 }
 

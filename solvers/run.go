@@ -29,12 +29,7 @@ type run struct {
 	began    time.Time
 	ctx      context.Context // whose end interrupts
 	it       Iterate
-	trace    Trace
-	last     []float64 // α at the last sampled point
-	kept     int       // how many α the deltas of the trace have
-	changed  []int     // workspace of record
-	indices  slab[int] // of the points of the trace
-	values   slab[float64]
+	recorder
 	elapsed  time.Duration
 	unknown  Point     // of an iteration that is not sampled
 	measured Point     // of one that is

@@ -121,9 +121,8 @@ func (r *run) prepare(ctx context.Context, p *Problem, m Method, s Settings, alp
 	}
 	*r = run{
 		given: p, p: &q, k: k, offset: offset, began: time.Now(), settings: s, ctx: ctx, stages: []Stage{{Method: m}}, highest: -math.MaxFloat64, budget: math.MaxInt,
-		start: slices.Clone(alpha), last: make([]float64, len(alpha)), changed: make([]int, 0, len(alpha)), best: answer{dual: math.Inf(-1)},
+		start: slices.Clone(alpha), recorder: newRecorder(len(alpha)), best: answer{dual: math.Inf(-1)},
 	}
-	r.trace.N = len(alpha)
 	if s.Every >= 0 {
 		r.trace.Points = make([]Point, 0, 128)
 	}
