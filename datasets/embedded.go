@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	_ "embed"
 	"fmt"
-	"io"
 	"strings"
 	"sync"
 )
@@ -104,11 +103,7 @@ func parseDigits() (*Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := io.ReadAll(z)
-	if err != nil {
-		return nil, err
-	}
-	d, err := ReadCSV(bytes.NewReader(text), CSV{Name: "digits", Header: NoHeader})
+	d, err := ReadCSV(z, CSV{Name: "digits", Header: NoHeader})
 	if err != nil {
 		return nil, err
 	}

@@ -131,11 +131,15 @@ func (m means) of(x []float64, w *work) float64 {
 	row := w.take(m.n)
 	defer w.give(row)
 	m.r.row(row, x, w)
+	return average(row)
+}
+
+func average(v []float64) float64 {
 	var sum float64
-	for _, v := range row {
-		sum += v
+	for _, a := range v {
+		sum += a
 	}
-	return sum / float64(m.n)
+	return sum / float64(len(v))
 }
 
 type centredRower struct {
@@ -197,17 +201,10 @@ func (m gradientMeans) of(grad, x []float64, w *work) float64 {
 	defer w.give(v)
 	defer w.give(g)
 	m.k.row(v, g, x, w)
-	mean := func(v []float64) float64 {
-		var sum float64
-		for _, a := range v {
-			sum += a
-		}
-		return sum / float64(m.n)
-	}
 	for p := range grad {
-		grad[p] = mean(g[p*m.n:][:m.n])
+		grad[p] = average(g[p*m.n:][:m.n])
 	}
-	return mean(v)
+	return average(v)
 }
 
 type centredGradient struct {

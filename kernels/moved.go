@@ -46,13 +46,16 @@ func (g *Gram) centre() (*Gram, []float64) {
 	if mean == nil || g.p.sparse != nil && float64(g.n)*float64(g.p.d) > mostWritten {
 		return nil, nil
 	}
-	h, most, largest := make([]float64, g.n), 0.0, slices.Max(g.diag)
-	x := make([]float64, g.p.d)
-	for i := range h {
+	lessMean := func(x []float64, i int) {
 		copy(x, g.p.point(x, int(g.place[i])))
 		for j, m := range mean {
 			x[j] -= m
 		}
+	}
+	h, most, largest := make([]float64, g.n), 0.0, slices.Max(g.diag)
+	x := make([]float64, g.p.d)
+	for i := range h {
+		lessMean(x, i)
 		h[i], _, _ = offset(g.kernel, x, mean)
 		most = max(most, g.kernel.Eval(x, x))
 	}
@@ -67,10 +70,7 @@ func (g *Gram) centre() (*Gram, []float64) {
 		rows, all := make([][]float64, g.n), make([]float64, g.n*g.p.d)
 		for i := range rows {
 			rows[i] = all[i*g.p.d:][:g.p.d:g.p.d]
-			copy(rows[i], g.p.point(rows[i], int(g.place[i])))
-			for j, m := range mean {
-				rows[i][j] -= m
-			}
+			lessMean(rows[i], i)
 		}
 		c, err = NewGram(g.kernel, rows, g.cacheBytes)
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -182,10 +181,7 @@ func withThreads(threads int) []string {
 	return env
 }
 
-func lastLine(s string) (last string) {
-	in := bufio.NewScanner(strings.NewReader(s))
-	for in.Scan() {
-		last = in.Text()
-	}
-	return last
+func lastLine(s string) string {
+	s = strings.TrimSpace(s)
+	return s[strings.LastIndexByte(s, '\n')+1:]
 }
