@@ -499,8 +499,8 @@ func TestCrossingZero(t *testing.T) {
 					if d := l.asPrinted(); math.Abs(d) > 1e-9 {
 						s.move(i, d)
 						s.move(j, -d)
-						s.side(i)
-						s.side(j)
+						s.sign(i)
+						s.sign(j)
 						s.greedy.shift(s.p.K.Row(i), s.p.K.Row(j), d)
 					}
 				}

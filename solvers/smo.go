@@ -218,12 +218,17 @@ func (w *pairs) solve(i, j int, kij, tiny float64) (t float64, err error) {
 			return 0, nil
 		}
 	}
+	w.take(i, j, t)
+	return t, nil
+}
+
+// take moves s_iα_i up and s_jα_j down by t, and pays F what it owes for their ridge.
+func (w *pairs) take(i, j int, t float64) {
 	w.move(i, t)
 	w.move(j, -t)
 	w.f[i] -= t * w.p.ridge(i)
 	w.f[j] += t * w.p.ridge(j)
 	w.working, w.moved, w.last = [2]int{i, j}, true, math.Abs(t)*math.Sqrt2
-	return t, nil
 }
 
 // optimise is solve that pays F what it owes.
@@ -267,14 +272,32 @@ func newGreedy(w pairs, m SMO) *greedy {
 		s.every = max(1000, pairsPerFace*n)
 	}
 	for i := range n {
-		s.mask(i)
+		s.sign(i)
 	}
 	s.scan()
 	return s
 }
 
-func (s *greedy) mask(i int) {
+// pairRule is what differs between the steps of a greedy and those of a tube.
+type pairRule interface {
+	sign(i int)                                        // brings noRise and noFall up to date
+	best(i, j int, kij float64) (t float64, err error) // is pairs.solve
+	climb(ctx context.Context) (moved bool, err error) // moves a face
+}
+
+func (s *greedy) sign(i int) {
 	s.noRise[i], s.noFall[i] = 0, 0
+	s.mask(i)
+}
+
+func (s *greedy) best(i, j int, kij float64) (t float64, err error) { return s.solve(i, j, kij, 0) }
+
+func (s *greedy) climb(ctx context.Context) (moved bool, err error) {
+	return s.wide.climb(ctx, &s.pairs)
+}
+
+// mask takes out what cannot rise or fall.
+func (s *greedy) mask(i int) {
 	if !s.p.CanRise(i, s.alpha[i]) {
 		s.noRise[i] = math.Inf(-1)
 	}
@@ -298,16 +321,18 @@ func (s *greedy) Refresh(f []float64) {
 
 // Step optimises one pair, or now and then a face, and finds the worst pair of
 // the new α.
-func (s *greedy) Step(ctx context.Context) (done bool, err error) {
+func (s *greedy) Step(ctx context.Context) (done bool, err error) { return s.step(ctx, s) }
+
+func (s *greedy) step(ctx context.Context, by pairRule) (done bool, err error) {
 	if !(s.up > s.low) || s.i < 0 || s.j < 0 {
 		return true, nil
 	}
 	s.widely = false
 	if s.steps++; s.steps == s.every {
 		s.steps = 0
-		if s.widely, err = s.wide.climb(ctx, &s.pairs); s.widely || err != nil {
+		if s.widely, err = by.climb(ctx); s.widely || err != nil {
 			for i := range s.alpha {
-				s.mask(i)
+				by.sign(i)
 			}
 			s.scan()
 			return false, err
@@ -318,16 +343,16 @@ func (s *greedy) Step(ctx context.Context) (done bool, err error) {
 	if s.second {
 		j = s.partner(ki)
 	}
-	t, err := s.solve(i, j, ki[j], 0)
+	t, err := by.best(i, j, ki[j])
 	if t == 0 && err == nil && j != s.j { // lost to rounding; the worst pair may still move
 		j = s.j
-		t, err = s.solve(i, j, ki[j], 0)
+		t, err = by.best(i, j, ki[j])
 	}
 	if t == 0 {
 		return true, err
 	}
-	s.mask(i)
-	s.mask(j)
+	by.sign(i)
+	by.sign(j)
 	s.shift(ki, s.p.K.Row(j), t)
 	return false, nil
 }

@@ -89,10 +89,10 @@ func (m TubeSMO) Start(p *Problem, alpha []float64) (Stepper, error) {
 	if m.PairsOnly {
 		s.every = 0
 	}
-	s.greedy.pairs = pairsAt(smooth, Signed(alpha), nil)
+	s.pairs, s.second = pairsAt(smooth, Signed(alpha), nil), true
 	s.noRise, s.noFall = make([]float64, n), make([]float64, n)
 	for i := range n {
-		s.side(i)
+		s.sign(i)
 	}
 	s.scan()
 	return s, nil
@@ -111,8 +111,8 @@ type tube struct {
 	touched []int     // Working of a report
 }
 
-// side brings what depends on the sign of β_k up to date.
-func (s *tube) side(k int) {
+// sign brings what depends on the sign of β_k up to date.
+func (s *tube) sign(k int) {
 	b, e := s.alpha[k], s.epsilon[k]
 	s.both[k], s.both[s.n+k] = max(b, 0), max(-b, 0)
 	s.noRise[k], s.noFall[k] = -e, e
@@ -121,12 +121,7 @@ func (s *tube) side(k int) {
 	} else if b > 0 {
 		s.noFall[k] = -e
 	}
-	if !s.p.CanRise(k, b) {
-		s.noRise[k] = math.Inf(-1)
-	}
-	if !s.p.CanFall(k, b) {
-		s.noFall[k] = math.Inf(1)
-	}
+	s.mask(k)
 }
 
 // Report implements Stepper. It leaves F to complete.
@@ -174,41 +169,15 @@ func (s *tube) Refresh(f []float64) {
 }
 
 // Step optimises one pair, or now and then a face.
-func (s *tube) Step(ctx context.Context) (done bool, err error) {
-	if !(s.up > s.low) || s.i < 0 || s.j < 0 {
-		return true, nil
-	}
-	s.widely = false
-	if s.steps++; s.steps == s.every {
-		s.steps = 0
-		if s.widely, err = s.orthant.climb(ctx, &s.wide, &s.pairs); s.widely || err != nil {
-			for k := range s.alpha {
-				s.side(k)
-			}
-			s.scan()
-			return false, err
-		}
-	}
-	i := s.i
-	ki := s.p.K.Row(i)
-	j := s.partner(ki)
-	t, err := s.solve(i, j, ki[j])
-	if t == 0 && err == nil && j != s.j { // lost to rounding; the worst pair may still move
-		j = s.j
-		t, err = s.solve(i, j, ki[j])
-	}
-	if t == 0 {
-		return true, err
-	}
-	s.side(i)
-	s.side(j)
-	s.shift(ki, s.p.K.Row(j), t)
-	return false, nil
+func (s *tube) Step(ctx context.Context) (done bool, err error) { return s.step(ctx, s) }
+
+func (s *tube) climb(ctx context.Context) (moved bool, err error) {
+	return s.orthant.climb(ctx, &s.wide, &s.pairs)
 }
 
-// solve moves β_i up and β_j down by the d that is best for the two and returns
+// best moves β_i up and β_j down by the d that is best for the two and returns
 // it; the caller owes r the change.
-func (s *tube) solve(i, j int, kij float64) (d float64, err error) {
+func (s *tube) best(i, j int, kij float64) (d float64, err error) {
 	l := line{
 		a: s.alpha[i], b: s.alpha[j], ea: s.epsilon[i], eb: s.epsilon[j], slope: s.f[i] - s.f[j],
 		lo: -min(s.fall(i), s.rise(j)), hi: min(s.rise(i), s.fall(j)),
@@ -227,11 +196,7 @@ func (s *tube) solve(i, j int, kij float64) (d float64, err error) {
 	case d != l.hi && d != -l.a && d != l.b && sum+d == sum:
 		return 0, nil // it does not show
 	}
-	s.move(i, d)
-	s.move(j, -d)
-	s.f[i] -= d * s.p.ridge(i)
-	s.f[j] += d * s.p.ridge(j)
-	s.working, s.moved, s.last = [2]int{i, j}, true, math.Abs(d)*math.Sqrt2
+	s.take(i, j, d)
 	return d, nil
 }
 
