@@ -261,10 +261,7 @@ func (d *Dataset) shapeFeatures() error {
 }
 
 func (d *Dataset) fault(row, column int, msg string) *Error {
-	e := &Error{Dataset: d.Name, Row: row, Column: column, Msg: msg}
-	if e.Dataset == "" {
-		e.Dataset = "data"
-	}
+	e := &Error{Dataset: cmp.Or(d.Name, "data"), Row: row, Column: column, Msg: msg}
 	if column >= 0 {
 		e.Feature = d.FeatureName(column)
 	}

@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -41,9 +42,7 @@ func FromStructs[T any](list []T) *Dataset {
 		if name == "-" || !f.IsExported() {
 			continue
 		}
-		if name == "" {
-			name = f.Name
-		}
+		name = cmp.Or(name, f.Name)
 		isTarget := option == "target"
 		switch {
 		case option != "" && !isTarget:

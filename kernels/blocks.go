@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"runtime/debug"
@@ -45,10 +46,7 @@ type blocks struct {
 // room returns how many rows hold can keep at once: as many as fit into the memory for
 // rows at 4 bytes an entry, but at least two and at most n.
 func (g *Gram) room() int {
-	bytes := g.cacheBytes
-	if bytes == 0 {
-		bytes = DefaultCache
-	}
+	bytes := cmp.Or(g.cacheBytes, DefaultCache)
 	return int(min(int64(g.n), max(2, bytes/4/int64(g.n))))
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -97,9 +98,7 @@ func label(source string) string {
 			break
 		}
 	}
-	if text == "" {
-		text = imports
-	}
+	text = cmp.Or(text, imports)
 	if utf8.RuneCountInString(text) > width {
 		text = string([]rune(text)[:width-1]) + "…"
 	}
@@ -183,11 +182,7 @@ func (r *recorder) take(m message) {
 // errorText is the part of an error that says most: the traceback holds the
 // lines of the cell, evalue only the message.
 func errorText(o *output) string {
-	text := strings.TrimSpace(stripANSI(strings.Join(o.traceback, "\n")))
-	if text == "" {
-		text = o.ename + ": " + o.evalue
-	}
-	return text
+	return cmp.Or(strings.TrimSpace(stripANSI(strings.Join(o.traceback, "\n"))), o.ename+": "+o.evalue)
 }
 
 // failed says why the cell counts as failed; empty when it succeeded. A failed

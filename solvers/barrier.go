@@ -1,6 +1,7 @@
 package solvers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -51,12 +52,8 @@ func (m Barrier) Name() string {
 
 // Start implements Method. It refuses problems of more than 20,000 points.
 func (m Barrier) Start(p *Problem, alpha []float64) (Stepper, error) {
-	if m.Mu == 0 {
-		m.Mu = 0.1
-	}
-	if m.Finish == 0 {
-		m.Finish = 1e-2
-	}
+	m.Mu = cmp.Or(m.Mu, 0.1)
+	m.Finish = cmp.Or(m.Finish, 1e-2)
 	switch n := len(alpha); {
 	case !(m.Mu > 0 && m.Mu < 1):
 		return nil, &ProblemError{"Barrier.Mu", -1, m.Mu, fmt.Sprintf("is %g; it must be between 0 and 1 (0 means 0.1)", m.Mu)}

@@ -1,6 +1,7 @@
 package solvers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -59,12 +60,8 @@ func (m Chunking) StartAt(p *Problem, alpha, f []float64) (Stepper, error) {
 		return nil, &ProblemError{"Chunking.M", -1, float64(m.M), fmt.Sprintf("%d violators cannot be added; give at least 1, or 0 for the default", m.M)}
 	}
 	n := len(alpha)
-	if m.M == 0 {
-		m.M = min(200, max(10, n/10))
-	}
-	if m.Initial == 0 {
-		m.Initial = m.M
-	}
+	m.M = cmp.Or(m.M, min(200, max(10, n/10)))
+	m.Initial = cmp.Or(m.Initial, m.M)
 	w, err := newWorkingSet(p, alpha, f, innerOf(m.Inner))
 	if err != nil {
 		return nil, err

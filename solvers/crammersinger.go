@@ -1,6 +1,7 @@
 package solvers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -97,9 +98,7 @@ func (p *CrammerSinger) Solve(ctx context.Context, s Settings) (_ *Result, err e
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
-	if s.MaxIterations == 0 {
-		s.MaxIterations = 1_000_000
-	}
+	s.MaxIterations = cmp.Or(s.MaxIterations, 1_000_000)
 	if s.Start != nil {
 		return nil, fmt.Errorf("solvers: %s: %w: it takes no Start", crammerSinger, ErrUnsupported)
 	}
@@ -301,9 +300,7 @@ func (r *joint) epoch(ctx context.Context) (moved bool, err error) {
 	} else if worst <= r.goal || r.left <= 0 || !moved {
 		r.size = n
 	}
-	if r.size == 0 {
-		r.size = n
-	}
+	r.size = cmp.Or(r.size, n)
 	return moved, nil
 }
 

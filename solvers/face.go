@@ -1,6 +1,7 @@
 package solvers
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -48,9 +49,7 @@ func (w *face) climb(ctx context.Context, s *pairs) (moved bool, err error) {
 			}
 		}
 		bias, size := s.spread(w.free)
-		if first == 0 {
-			first = size
-		}
+		first = cmp.Or(first, size)
 		if len(w.free) == 0 || !(size > 1e-24*first) {
 			break
 		}

@@ -1,6 +1,7 @@
 package solvers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -97,12 +98,8 @@ func (m GradientAscent) Start(p *Problem, alpha []float64) (Stepper, error) {
 	if err := m.check(p); err != nil {
 		return nil, err
 	}
-	if m.Omega == 0 {
-		m.Omega = 1
-	}
-	if m.Tol == 0 {
-		m.Tol = 1e-3
-	}
+	m.Omega = cmp.Or(m.Omega, 1)
+	m.Tol = cmp.Or(m.Tol, 1e-3)
 	n := len(alpha)
 	s := &ascent{
 		pairs: pairsAt(p, alpha, nil), m: m, tol: m.Tol, bias: p.fixed(), relaxed: !p.FixedBias,

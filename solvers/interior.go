@@ -1,6 +1,7 @@
 package solvers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,9 +66,7 @@ func newInterior(p *Problem, alpha []float64, low *approximation) interior {
 	for _, v := range in.diag {
 		in.size = max(in.size, v)
 	}
-	if in.size == 0 {
-		in.size = 1
-	}
+	in.size = cmp.Or(in.size, 1)
 	for _, v := range []*[]float64{&in.alpha, &in.grad, &in.d, &in.ms, &in.r, &in.dx, &in.work[0], &in.work[1]} {
 		*v = make([]float64, n)
 	}

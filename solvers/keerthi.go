@@ -1,6 +1,7 @@
 package solvers
 
 import (
+	"cmp"
 	"context"
 	"math"
 )
@@ -33,10 +34,7 @@ type keerthi struct {
 }
 
 func newKeerthi(w pairs, m SMO) *keerthi {
-	s := &keerthi{pairs: w, second: m.Selection == Keerthi2, tol: m.Tol, all: true}
-	if s.tol == 0 {
-		s.tol = 1e-3
-	}
+	s := &keerthi{pairs: w, second: m.Selection == Keerthi2, tol: cmp.Or(m.Tol, 1e-3), all: true}
 	s.tiny = 1e-3 * s.tol
 	s.thresholds(-1, -1)
 	return s

@@ -1,6 +1,7 @@
 package solvers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -191,9 +192,7 @@ func (s *newton) schedule() {
 			s.endless = true
 		}
 	}
-	if trace == 0 {
-		trace = 1
-	}
+	trace = cmp.Or(trace, 1)
 	s.least = 1e-7 * trace
 	if thin >= s.least {
 		s.least = 0

@@ -1,6 +1,7 @@
 package solvers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -41,9 +42,7 @@ func (m Perceptron) Start(p *Problem, alpha []float64) (Stepper, error) {
 	if m.Epochs < 0 {
 		return nil, &ProblemError{"Perceptron.Epochs", -1, float64(m.Epochs), fmt.Sprintf("is %d; it must be ≥ 0 (0 means 100)", m.Epochs)}
 	}
-	if m.Epochs == 0 {
-		m.Epochs = 100
-	}
+	m.Epochs = cmp.Or(m.Epochs, 100)
 	if !p.FixedBias || p.Bias != 0 {
 		return nil, fmt.Errorf("%w: the perceptron's hyperplane goes through the origin; fix the bias at 0, with K + τ² in place of K if one is needed", ErrUnsupported)
 	}

@@ -1,6 +1,7 @@
 package solvers
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"math/rand/v2"
@@ -25,10 +26,7 @@ type sweep struct {
 }
 
 func newSweep(w pairs, m SMO) sweep {
-	s := sweep{pairs: w, normal: newNormal(w.p, w.alpha), tol: m.Tol, up: math.NaN(), low: math.NaN()}
-	if s.tol == 0 {
-		s.tol = 1e-3
-	}
+	s := sweep{pairs: w, normal: newNormal(w.p, w.alpha), tol: cmp.Or(m.Tol, 1e-3), up: math.NaN(), low: math.NaN()}
 	s.tiny = 1e-3 * s.tol
 	return s
 }

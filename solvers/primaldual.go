@@ -1,6 +1,7 @@
 package solvers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -87,12 +88,8 @@ func (m PrimalDual) Name() string {
 // Start implements Method. It refuses problems of more than 20,000 points unless
 // Rank or Loss is set.
 func (m PrimalDual) Start(p *Problem, alpha []float64) (Stepper, error) {
-	if m.Mu == 0 {
-		m.Mu = 0.1
-	}
-	if m.Finish == 0 {
-		m.Finish = 1e-2
-	}
+	m.Mu = cmp.Or(m.Mu, 0.1)
+	m.Finish = cmp.Or(m.Finish, 1e-2)
 	var low *approximation
 	switch n := len(alpha); {
 	case !(m.Mu > 0 && m.Mu < 1):

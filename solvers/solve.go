@@ -1,6 +1,7 @@
 package solvers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -66,9 +67,7 @@ func Solve(ctx context.Context, p *Problem, m Method, s Settings) (_ *Result, er
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
-	if s.MaxIterations == 0 {
-		s.MaxIterations = max(10_000_000, 100*p.K.Dim())
-	}
+	s.MaxIterations = cmp.Or(s.MaxIterations, max(10_000_000, 100*p.K.Dim()))
 	alpha, err := p.start(s.Start)
 	if err != nil {
 		return nil, err

@@ -58,9 +58,7 @@ func Load(path string, opt Options) (*datasets.Dataset, error) {
 	if err != nil {
 		return nil, &datasets.ReadError{Name: base, Msg: "cannot read: " + err.Error(), Err: err}
 	}
-	if opt.Name == "" {
-		opt.Name = strings.TrimSuffix(base, filepath.Ext(base))
-	}
+	opt.Name = cmp.Or(opt.Name, strings.TrimSuffix(base, filepath.Ext(base)))
 	d, err := Read(f, info.Size(), opt)
 	if err != nil {
 		return nil, err

@@ -69,7 +69,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return fmt.Errorf("-only: %w", err)
 	}
 	b := bench{quick: *quick, runs: *runs, limit: *limit, dir: *dir, out: out}
-	for _, s := range strings.Split(*threads, ",") {
+	for s := range strings.SplitSeq(*threads, ",") {
 		t, err := strconv.Atoi(strings.TrimSpace(s))
 		if err != nil || t < 1 {
 			return fmt.Errorf("-threads: %q is not a number of threads, 1 or more", s)

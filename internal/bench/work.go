@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -102,9 +103,7 @@ func ownWork(file string, c, gamma, epsilon float64) (work, error) {
 	if err != nil {
 		return work{}, err
 	}
-	if gamma == 0 {
-		gamma = 1 / float64(d.D())
-	}
+	gamma = cmp.Or(gamma, 1/float64(d.D()))
 	if !(c > 0) || !(gamma > 0) {
 		return work{}, fmt.Errorf("-c is %v and -g %v; both must be positive", c, gamma)
 	}

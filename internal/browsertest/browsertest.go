@@ -4,6 +4,7 @@
 package browsertest
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -153,12 +154,8 @@ func (p *Page) Look(o Options) {
 	if o.Dark {
 		scheme = "dark"
 	}
-	if o.Width == 0 {
-		o.Width = 1280
-	}
-	if o.Height == 0 {
-		o.Height = 900
-	}
+	o.Width = cmp.Or(o.Width, 1280)
+	o.Height = cmp.Or(o.Height, 900)
 	p.check(proto.EmulationSetEmulatedMedia{Features: []*proto.EmulationMediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}.Call(p.Page))
 	p.check(p.SetViewport(&proto.EmulationSetDeviceMetricsOverride{Width: o.Width, Height: o.Height, DeviceScaleFactor: 1}))
 }

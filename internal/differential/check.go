@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -172,10 +173,9 @@ func judge(p *problem, m method, o outcome) *complaint {
 	if a == nil {
 		return complain("no audit", "neither an error nor an audit")
 	}
-	for _, v := range append([]float64{a.Dual, a.Gap, a.Violation, a.UpLow, c.Dual, c.Gap, c.MaxKKT, c.Bias}, o.values...) {
-		if math.IsNaN(v) {
-			return complain("NaN", "certificate %+v, audit %+v, values %v", c, a, o.values)
-		}
+	values := append([]float64{a.Dual, a.Gap, a.Violation, a.UpLow, c.Dual, c.Gap, c.MaxKKT, c.Bias}, o.values...)
+	if slices.ContainsFunc(values, math.IsNaN) {
+		return complain("NaN", "certificate %+v, audit %+v, values %v", c, a, o.values)
 	}
 	size := math.Abs(a.Dual) + math.Abs(a.Primal)
 	if math.IsInf(size, 0) {
@@ -348,10 +348,7 @@ func try(p *problem, methods []method, precise bool, peers *peers, t *tally) *fa
 		default:
 			t.Early++
 		}
-		name := m.text
-		if name == "" {
-			name = "the default"
-		}
+		name := cmp.Or(m.text, "the default")
 		if i, ok := o.interval(name, p); ok {
 			all = append(all, i)
 			size = max(size, o.audit.Size)

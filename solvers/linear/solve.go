@@ -1,6 +1,7 @@
 package linear
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -135,9 +136,7 @@ func (set *Settings) begin(s *System, b [][]float64) ([][]float64, error) {
 			return nil, wrong(f.name, -1, f.v, "is %g; it must be positive, or 0 for the default", f.v)
 		}
 	}
-	if set.MaxIterations == 0 {
-		set.MaxIterations = 2 * n
-	}
+	set.MaxIterations = cmp.Or(set.MaxIterations, 2*n)
 	if set.Stop == nil {
 		set.Stop = s.Criterion()
 	}
