@@ -42,7 +42,7 @@ func readLibrary(root string) (*library, error) {
 	l := &library{
 		root: root, build: build.Default, fset: token.NewFileSet(), imports: "\nimport (\n",
 		files: map[string][]*ast.File{}, imported: map[string]*types.Package{},
-		info: types.Info{Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}, Selections: map[*ast.SelectorExpr]*types.Selection{}},
+		info: types.Info{Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}},
 		has:  map[place]bool{}, places: map[types.Object]place{},
 	}
 	l.build.GOOS, l.build.GOARCH = "linux", "amd64" // the same pages everywhere
@@ -92,6 +92,9 @@ func (l *library) read(found *build.Package) error {
 			at := place{folder(p), name}
 			l.has[at] = true
 			if obj := l.info.Defs[s.ids[i]]; obj != nil {
+				if _, twice := l.places[obj]; twice {
+					at = place{} // several types have this method from one that nobody sees
+				}
 				l.places[obj] = at
 			}
 		}
@@ -156,35 +159,12 @@ func (l *library) check(address string, files []*ast.File, bodies bool) *types.P
 // uses returns where the reference has what the names below a node refer to.
 func (l *library) uses(root ast.Node) map[*ast.Ident]place {
 	found := map[*ast.Ident]place{}
-	ast.Inspect(root, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.SelectorExpr:
-			// A promoted method is one of the type that is shown.
-			if s := l.info.Selections[n]; s != nil {
-				if at := l.member(s.Recv(), n.Sel.Name); l.has[at] {
-					found[n.Sel] = at
-				}
-			}
-		case *ast.Ident:
-			if at, ok := l.places[l.info.Uses[n]]; ok && found[n] == (place{}) {
-				found[n] = at
-			}
+	for _, id := range idents(root) {
+		if at := l.places[l.info.Uses[id]]; l.has[at] {
+			found[id] = at
 		}
-		return true
-	})
+	}
 	return found
-}
-
-// member is the place of a method or a field, if the type has a place.
-func (l *library) member(t types.Type, name string) place {
-	if p, ok := types.Unalias(t).(*types.Pointer); ok {
-		t = p.Elem()
-	}
-	if named, ok := types.Unalias(t).(*types.Named); ok {
-		of := l.places[named.Obj()]
-		return place{of.folder, of.name + "." + name}
-	}
-	return place{}
 }
 
 // cells returns a function that takes the code cells of one notebook in their order. It

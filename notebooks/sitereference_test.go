@@ -293,8 +293,14 @@ var Draw = make(func(b *bytes.Buffer) int { return none })
 // hidden gives its methods away.
 type hidden struct{}
 
-// Turn turns a [hidden] thing.
-func (h hidden) Turn(n int) Tool { return Tool{} }
+// Hide hides a [hidden] thing.
+func (h hidden) Hide() {}
+
+// Box is a box.
+type Box struct{ hidden }
+
+// Turn turns a tool.
+func (t *Tool) Turn(n int) Tool { return Tool{} }
 
 // Tool is a tool.
 type Tool struct {
@@ -345,7 +351,7 @@ type Thing interface {
 	nb := code()
 	nb.raw["cells"] = []any{
 		map[string]any{"cell_type": "markdown", "id": "a", "metadata": map[string]any{}, "source": "# One\n\n## Say \"kit\""},
-		map[string]any{"cell_type": "code", "id": "b", "metadata": map[string]any{}, "outputs": []any{}, "source": "%%\nkit.New(kit.Most)"},
+		map[string]any{"cell_type": "code", "id": "b", "metadata": map[string]any{}, "outputs": []any{}, "source": "var most = kit.Most\n\n%%\nkit.New(most)"},
 	}
 	folder := filepath.Join(root, "notebooks")
 	if err := errors.Join(os.Mkdir(folder, 0o755), nb.write(filepath.Join(folder, "01.ipynb"))); err != nil {
@@ -377,7 +383,8 @@ type Thing interface {
 		{"reference/kit.html", "<pre>code &lt;here&gt;\n</pre>"},
 		{"reference/kit.html", "<li>one\n<li>two\n</ul>"},
 		{"reference/kit.html", `<p><small>const</small> <a href="#Most">Most</a>, <a href="#Least">Least</a></p>`},
-		{"reference/kit.html", `<dt><small>type</small> <a href="#Tool">Tool</a></dt><dd><p>Tool is a tool.</p>` + "\n" + `<p><a href="#New">New</a>, <a href="#Tool.Turn">Turn</a></p>`},
+		{"reference/kit.html", `<dt><small>type</small> <a href="#Tool">Tool</a></dt><dd><p>Tool is a tool.</p>` + "\n" + `<p><a href="#New">New</a>, <a href="#Tool.Hide">Hide</a>, <a href="#Tool.Turn">Turn</a></p>`},
+		{"reference/kit.html", `<h4 id="Box.Hide">`},
 		{"reference/kit.html", `<a id="Most"><span class="nx">Most</span></a>`},
 		{"reference/kit.html", `<a id="Tool.Size"><span class="nx">Size</span></a>`},
 		{"reference/kit.html", `<a id="Tool.Other"><span class="nx">Other</span></a> <span class="o">*</span><a href="#Tool"><span class="nx">Tool</span></a>`},
@@ -398,7 +405,7 @@ type Thing interface {
 			t.Errorf("%s lacks %s", c.page, c.want)
 		}
 		for _, secret := range []string{"Secret", "Exported", "sharp", "return none", "// Output"} {
-			if strings.Contains(string(data), secret) {
+			if strings.Contains(tag.ReplaceAllString(string(data), ""), secret) {
 				t.Errorf("%s has %s", c.page, secret)
 			}
 		}
@@ -412,6 +419,7 @@ type Thing interface {
 		{"a package that another cell imports", "import \"fmt\"\n\nvar tool, _ = kit.New(kit.Most)", []string{"New kit#New", "Most kit#Most"}},
 		{"a variable of another cell", "%% look\ntool.Turn(1).Other.Size++", []string{"Turn kit#Tool.Turn", "Other kit#Tool.Other", "Size kit#Tool.Size"}},
 		{"the keys of a literal", "%%\n_ = &kit.Tool{Size: kit.Least}", []string{"Tool kit#Tool", "Size kit#Tool.Size", "Least kit#Least"}},
+		{"a method of a hidden type", "%%\nkit.Tool{}.Hide()", []string{"Tool kit#Tool"}},
 		{"an interface", "func weigh(t other.Thing) int { return t.Weigh() }", []string{"Thing kit/other#Thing", "Weigh kit/other#Thing.Weigh"}},
 		{"a name that hides a package", "%%\nkit := struct{ New int }{1}\n_ = kit.New", nil},
 		{"text and comments", "%%\n_ = \"kit.New\" // kit.New", nil},
