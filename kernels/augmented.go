@@ -29,7 +29,7 @@ func Radius2(k Kernel, x [][]float64) float64 {
 	if err != nil {
 		return math.NaN()
 	}
-	p, r := over(k, x, d)
+	p, r := over(rowerOf, k, x, d)
 	diag, err := diagonal(k, "x", r, p, &work{})
 	if err != nil {
 		return math.NaN()

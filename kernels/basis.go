@@ -41,7 +41,7 @@ func Against(k Kernel, basis [][]float64) *Basis {
 	if err != nil {
 		panic(err)
 	}
-	b.p, b.rower = over(k, copied(basis, d), d)
+	b.p, b.rower = over(rowerOf, k, copied(basis, d), d)
 	return b
 }
 

@@ -123,7 +123,7 @@ type means struct {
 }
 
 func newMeans(k Kernel, x [][]float64) means {
-	_, r := over(k, x, len(x[0]))
+	_, r := over(rowerOf, k, x, len(x[0]))
 	return means{len(x), r}
 }
 
@@ -220,7 +220,7 @@ type centredGradient struct {
 func (k CentredKernel) gradientRower(p *points) gradientRower {
 	params := learnable(k)
 	x := k.points()
-	_, means := differentiable(k.K, x, len(x[0]))
+	_, means := over(gradientRowerOf, k.K, x, len(x[0]))
 	r := &centredGradient{
 		k: gradientRowerOf(k.K, p), means: gradientMeans{len(x), means}, params: params,
 		m: make([]float64, p.n), slopes: make([]float64, p.n*params),

@@ -117,7 +117,7 @@ func (k ColumnsKernel) rower(all *points) rower {
 		p := newSparsePoints(columnsOf(all.sparse.CSR, cols))
 		return columnsRower{cols, p, rowerOf(k.K, p)}
 	}
-	p, r := over(k.K, all.chosen(cols), len(cols))
+	p, r := over(rowerOf, k.K, all.chosen(cols), len(cols))
 	return columnsRower{cols, p, r}
 }
 
@@ -158,7 +158,7 @@ type columnsGradient struct {
 
 func (k ColumnsKernel) gradientRower(all *points) gradientRower {
 	cols := k.indices()
-	_, r := differentiable(k.K, all.chosen(cols), len(cols))
+	_, r := over(gradientRowerOf, k.K, all.chosen(cols), len(cols))
 	return columnsGradient{cols, r}
 }
 

@@ -149,7 +149,7 @@ func NewGradient(k Kernel, x [][]float64) (*Gradient, error) {
 	if _, err := rowsHeld(g.n, d+g.params, NoCache, debug.SetMemoryLimit(-1)); err != nil {
 		return nil, err
 	}
-	g.p, g.rower = differentiable(k, copied(x, d), d)
+	g.p, g.rower = over(gradientRowerOf, k, copied(x, d), d)
 	grad := make([]float64, g.params)
 	for i, point := range x {
 		v := g.rower.self(grad, point, &g.work)
@@ -246,15 +246,6 @@ type gradientRower interface {
 	self(grad, x []float64, w *work) float64
 }
 
-// differentiable returns the points x, all of d features, and the gradientRower
-// of k for them.
-func differentiable(k Kernel, x [][]float64, d int) (*points, gradientRower) {
-	p := newPoints(x, d)
-	r := gradientRowerOf(k, p)
-	p.settle()
-	return p, r
-}
-
 // gradientRowerOf makes the gradientRower of k.
 func gradientRowerOf(k Kernel, p *points) gradientRower {
 	if learnable(k) == 0 {
@@ -280,7 +271,7 @@ func gradientOfPair(k RowDifferentiable, grad, x, z []float64) float64 {
 // evalGradient is EvalGradient for a kernel with parts: a row of one point.
 func evalGradient(k Kernel, grad, x, z []float64) float64 {
 	var v [1]float64
-	_, r := differentiable(k, [][]float64{z}, len(z))
+	_, r := over(gradientRowerOf, k, [][]float64{z}, len(z))
 	r.row(v[:], grad[:learnable(k)], x, &work{})
 	return v[0]
 }

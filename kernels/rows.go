@@ -34,10 +34,11 @@ func (w *work) take(n int) []float64 {
 
 func (w *work) give(v []float64) { w.free = append(w.free, v) }
 
-// over returns the points x, all of d features, and the rower of k for them.
-func over(k Kernel, x [][]float64, d int) (*points, rower) {
+// over returns the points x, all of d features, and the rower or gradientRower of k for
+// them, which of makes.
+func over[R any](of func(Kernel, *points) R, k Kernel, x [][]float64, d int) (*points, R) {
 	p := newPoints(x, d)
-	r := rowerOf(k, p)
+	r := of(k, p)
 	p.settle()
 	return p, r
 }

@@ -57,7 +57,7 @@ func TestGradientSelf(t *testing.T) {
 		bent, Sum(bent, Polynomial(1, 1, 2)), Scale(3, bent), Normalised(bent), Centred(bent, normal(8, 4, 2)), Columns(Polynomial(2, 1, 0.5), 1),
 		Fixed(bent, "coef0"), Fixed(bent), ARD(1, 2), Sum(Linear(), Constant(2)),
 	} {
-		p, r := differentiable(k, x, 2)
+		p, r := over(gradientRowerOf, k, x, 2)
 		params, w := learnable(k), &work{}
 		v, grad, own := make([]float64, len(x)), make([]float64, params*len(x)), make([]float64, params)
 		for i := range x {

@@ -114,9 +114,7 @@ func (r *run) keep() {
 	if r.p.outside(alpha) >= 0 || !r.p.balanced(alpha) {
 		return
 	}
-	ctx, cancel := r.patient()
-	defer cancel()
-	f, in := r.residual(ctx)
+	f, in := r.afresh()
 	if !in {
 		return
 	}

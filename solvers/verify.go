@@ -39,9 +39,7 @@ func (r *run) verify(status Status, elapsed time.Duration) Status {
 		}
 		return status
 	}
-	ctx, cancel := r.patient()
-	defer cancel()
-	if r.exact, in = r.residual(ctx); !in {
+	if r.exact, in = r.afresh(); !in {
 		if it.F == nil {
 			ctx, cancel := r.soon(Interrupted)
 			it.F, it.Partial = c.Complete(ctx), false
@@ -114,9 +112,7 @@ func (r *run) inspect() {
 		r.audit = math.MaxInt
 		return
 	}
-	ctx, cancel := r.patient()
-	defer cancel()
-	f, in := r.residual(ctx)
+	f, in := r.afresh()
 	if !in {
 		return
 	}
@@ -164,15 +160,17 @@ func (r *run) interrupted() bool {
 	return true
 }
 
-// patient is a context that ends when over becomes true.
-func (r *run) patient() (context.Context, context.CancelFunc) {
+// afresh is residual until over becomes true.
+func (r *run) afresh() ([]float64, bool) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
 	switch {
 	case !r.hurries():
-		return context.Background(), func() {}
 	case r.interrupted():
-		return context.WithDeadline(context.Background(), r.waits.Add(patience))
+		ctx, cancel = context.WithDeadline(ctx, r.waits.Add(patience))
+		defer cancel()
+	default:
+		defer context.AfterFunc(r.ctx, func() { time.AfterFunc(patience, cancel) })()
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	stop := context.AfterFunc(r.ctx, func() { time.AfterFunc(patience, cancel) })
-	return ctx, func() { stop(); cancel() }
+	return r.residual(ctx)
 }
