@@ -203,10 +203,7 @@ func (p *Problem) summarise(alpha, f []float64) summary {
 	s := summary{equality: p.equality(alpha)}
 	b0 := p.fixed()
 	var part [2]extent // by class, or only the first
-	part[0], part[1] = unseen, unseen
-	if p.FixedBias { // the conditions are F ≤ b₀ over I_up and F ≥ b₀ over I_low
-		part[0].up, part[0].low = b0, b0
-	}
+	part[0], part[1] = p.unseen(), unseen
 	twice := PointsOf(p.K) != nil
 	for i, a := range alpha {
 		g := -p.S[i] * f[i] // (Qα + p)_i
@@ -338,6 +335,15 @@ type extent struct {
 }
 
 var unseen = extent{up: math.Inf(-1), low: math.Inf(1)}
+
+// unseen is the extent of no points. With a fixed bias the conditions are F ≤ b₀ over I_up
+// and F ≥ b₀ over I_low.
+func (p *Problem) unseen() extent {
+	if p.FixedBias {
+		return extent{up: p.Bias, low: p.Bias}
+	}
+	return unseen
+}
 
 func (e *extent) see(f float64, rises, falls bool) {
 	if rises {

@@ -154,15 +154,15 @@ func (m GradientAscent) check(p *Problem) error {
 // ascent is the workspace; α, F and the diagonal of Q are in pairs.
 type ascent struct {
 	pairs
-	m       GradientAscent
-	eta     []float64 // ω η_i in this epoch
-	order   []int     // the points of a pass
-	from    []float64 // Batch's old α
-	rng     *rand.Rand
-	tol     float64
-	bias    float64 // b₀
-	epoch   int
-	up, low float64
+	m     GradientAscent
+	eta   []float64 // ω η_i in this epoch
+	order []int     // the points of a pass
+	from  []float64 // Batch's old α
+	rng   *rand.Rand
+	tol   float64
+	bias  float64 // b₀
+	epoch int
+	seen  extent // of F
 
 	// What an epoch has done: W grew by gain, which its slope along the steps
 	// promised to be promise; length² of the path.
@@ -203,7 +203,7 @@ func (s *ascent) Report(it *Iterate) {
 		return
 	}
 	s.report(it)
-	it.Up, it.Low = s.up, s.low
+	it.Up, it.Low = s.seen.up, s.seen.low
 	switch {
 	case s.widely:
 		it.Working = s.wide.free
@@ -298,18 +298,10 @@ func (s *ascent) diverges() error {
 // look measures m, M and W of the current α.
 func (s *ascent) look() {
 	p := s.p
-	s.w, s.noise, s.up, s.low = 0, 0, math.Inf(-1), math.Inf(1)
-	if p.FixedBias {
-		s.up, s.low = s.bias, s.bias
-	}
+	s.w, s.noise, s.seen = 0, 0, p.unseen()
 	for i, f := range s.f {
 		a := s.alpha[i]
-		if p.CanRise(i, a) {
-			s.up = max(s.up, f)
-		}
-		if p.CanFall(i, a) {
-			s.low = min(s.low, f)
-		}
+		s.seen.see(f, p.CanRise(i, a), p.CanFall(i, a))
 		s.w += a * (p.S[i]*(f/2-s.bias) - p.P[i]/2)
 		s.noise += math.Abs(a)
 	}

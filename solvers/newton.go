@@ -705,10 +705,7 @@ func (s *newton) commit() {
 			of.gap += gapTerm(p.S[i]*(b-f)-ridge*a, a, p.Lower[i], p.Upper[i], ridge)
 		}
 	})
-	s.seen, s.gap = unseen, 0
-	if p.FixedBias {
-		s.seen.up, s.seen.low = p.Bias, p.Bias
-	}
+	s.seen, s.gap = p.unseen(), 0
 	for k := range s.of {
 		of := &s.of[k]
 		s.gap += of.gap

@@ -69,12 +69,11 @@ type perceptron struct {
 	f     []float64
 	epoch int
 	last  float64
-	up    float64
-	low   float64
+	seen  extent // of F
 }
 
 func (s *perceptron) Report(it *Iterate) {
-	it.Alpha, it.F, it.Step, it.Up, it.Low, it.Sweep = s.alpha, s.f, s.last, s.up, s.low, 1
+	it.Alpha, it.F, it.Step, it.Up, it.Low, it.Sweep = s.alpha, s.f, s.last, s.seen.up, s.seen.low, 1
 }
 
 // Step is one epoch.
@@ -118,18 +117,13 @@ func (s *perceptron) scale() {
 		t = room
 	}
 	p, norm2 := s.p, 0.0
-	s.up, s.low = 0, 0
+	s.seen = p.unseen()
 	for i, m := range s.count {
 		a := min(t*m, p.Upper[i])
 		norm2 += (a - s.alpha[i]) * (a - s.alpha[i])
 		s.alpha[i] = a
 		s.f[i] = p.S[i] * (1 - t*s.g[i])
-		if p.CanRise(i, a) {
-			s.up = max(s.up, s.f[i])
-		}
-		if p.CanFall(i, a) {
-			s.low = min(s.low, s.f[i])
-		}
+		s.seen.see(s.f[i], p.CanRise(i, a), p.CanFall(i, a))
 	}
 	s.last = math.Sqrt(norm2)
 }
