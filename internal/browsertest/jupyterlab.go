@@ -49,12 +49,12 @@ type LabNotebook struct{ *Page }
 func OpenLab(t testing.TB, address string, o Options) LabNotebook {
 	t.Helper()
 	n := LabNotebook{Open(t, address, o)}
-	n.ready()
+	n.Again()
 	return n
 }
 
-// ready waits for the notebook and its kernel.
-func (n LabNotebook) ready() {
+// Again waits for the notebook that is in front now, and its kernel.
+func (n LabNotebook) Again() {
 	n.t.Helper()
 	n.Until(`(() => {
 		const app = window.jupyterapp, open = app && app.shell && app.shell.currentWidget ? [app.shell.currentWidget, ...app.shell.widgets('main')] : []
@@ -66,12 +66,6 @@ func (n LabNotebook) ready() {
 			busy: () => ['busy', 'starting', 'restarting'].includes(svm.panel.sessionContext.session.kernel.status) || svm.cells().some(w => w.node.querySelector('.jp-InputPrompt') && w.node.querySelector('.jp-InputPrompt').textContent === '[*]:')}
 		return true
 	})()`)
-}
-
-// Again waits for the notebook that is in front now.
-func (n LabNotebook) Again() {
-	n.t.Helper()
-	n.ready()
 }
 
 // Command gives the page a command and waits until it is done.
@@ -122,5 +116,5 @@ func (n LabNotebook) Save() {
 func (n LabNotebook) Reload() {
 	n.t.Helper()
 	n.Do(nil, `window.svm = null; window.jupyterapp = null; setTimeout(() => location.reload(), 0)`)
-	n.ready()
+	n.Again()
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/parser"
+	"iter"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -37,13 +38,7 @@ type Points func(rng *rand.Rand) [][]float64
 // non-negative features, brings its own.
 func Run(t *testing.T, k kernels.Kernel, gen ...Points) {
 	t.Helper()
-	for _, c := range checks {
-		t.Run(c.name, func(t *testing.T) {
-			if err := try(c, k, gen); err != nil {
-				t.Error(err)
-			}
-		})
-	}
+	run(t, k, gen, try)
 }
 
 // RunIndefinite is [Run] for a function that is known not to be positive
@@ -51,9 +46,14 @@ func Run(t *testing.T, k kernels.Kernel, gen ...Points) {
 // of the points refute it.
 func RunIndefinite(t *testing.T, k kernels.Kernel, gen ...Points) {
 	t.Helper()
+	run(t, k, gen, tryIndefinite)
+}
+
+func run(t *testing.T, k kernels.Kernel, gen []Points, try func(check, kernels.Kernel, []Points) error) {
+	t.Helper()
 	for _, c := range checks {
 		t.Run(c.name, func(t *testing.T) {
-			if err := tryIndefinite(c, k, gen); err != nil {
+			if err := try(c, k, gen); err != nil {
 				t.Error(err)
 			}
 		})
@@ -149,32 +149,42 @@ func normal(n, d int, scale, shift float64) Points {
 	}
 }
 
+// altered yields k with each of its numbers replaced by what to makes of it, and the name
+// of the field.
+func altered(k kernels.Kernel, to func(v float64) float64) iter.Seq2[string, kernels.Kernel] {
+	return func(yield func(string, kernels.Kernel) bool) {
+		typ := reflect.TypeOf(k)
+		if typ.Kind() != reflect.Struct {
+			return
+		}
+		for i := range typ.NumField() {
+			if f := typ.Field(i); f.IsExported() && f.Type.Kind() == reflect.Float64 {
+				other := reflect.New(typ).Elem()
+				other.Set(reflect.ValueOf(k))
+				other.Field(i).SetFloat(to(other.Field(i).Float()))
+				if !yield(f.Name, other.Interface().(kernels.Kernel)) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // parameters sees that Check takes k and refuses it with NaN in any field.
 func parameters(k kernels.Kernel) error {
 	if err := k.Check(); err != nil {
 		return fmt.Errorf("its Check refuses the kernel to be tested: %w", err)
 	}
-	typ := reflect.TypeOf(k)
-	if typ.Kind() != reflect.Struct {
-		return nil
-	}
-	for i := range typ.NumField() {
-		f := typ.Field(i)
-		if !f.IsExported() || f.Type.Kind() != reflect.Float64 {
-			continue
-		}
-		bad := reflect.New(typ).Elem()
-		bad.Set(reflect.ValueOf(k))
-		bad.Field(i).SetFloat(math.NaN())
-		err := bad.Interface().(kernels.Kernel).Check()
+	for field, bad := range altered(k, func(float64) float64 { return math.NaN() }) {
+		err := bad.Check()
 		if err == nil {
-			return fmt.Errorf("its Check takes %s = NaN", f.Name)
+			return fmt.Errorf("its Check takes %s = NaN", field)
 		}
-		if !strings.Contains(strings.ToLower(err.Error()), strings.ToLower(f.Name)) {
-			return fmt.Errorf("its Check for %s = NaN does not name %s: %q", f.Name, f.Name, err)
+		if !strings.Contains(strings.ToLower(err.Error()), strings.ToLower(field)) {
+			return fmt.Errorf("its Check for %s = NaN does not name %s: %q", field, field, err)
 		}
-		if _, err := kernels.NewGram(bad.Interface().(kernels.Kernel), [][]float64{{1}, {2}}, 0); err == nil {
-			return fmt.Errorf("a Gram takes %s = NaN", f.Name)
+		if _, err := kernels.NewGram(bad, [][]float64{{1}, {2}}, 0); err == nil {
+			return fmt.Errorf("a Gram takes %s = NaN", field)
 		}
 	}
 	return nil
@@ -189,18 +199,9 @@ func expression(k kernels.Kernel) error {
 	} else if _, ok := e.(*ast.CallExpr); !ok {
 		return fmt.Errorf("its String %q is no call", s)
 	}
-	typ := reflect.TypeOf(k)
-	if typ.Kind() != reflect.Struct {
-		return nil
-	}
-	for i := range typ.NumField() {
-		if f := typ.Field(i); f.IsExported() && f.Type.Kind() == reflect.Float64 {
-			other := reflect.New(typ).Elem()
-			other.Set(reflect.ValueOf(k))
-			other.Field(i).SetFloat(math.Nextafter(other.Field(i).Float(), math.Inf(1)))
-			if o := other.Interface().(kernels.Kernel).String(); o == s {
-				return fmt.Errorf("its String %q is the same for the next %s", s, f.Name)
-			}
+	for field, other := range altered(k, func(v float64) float64 { return math.Nextafter(v, math.Inf(1)) }) {
+		if other.String() == s {
+			return fmt.Errorf("its String %q is the same for the next %s", s, field)
 		}
 	}
 	return nil
