@@ -338,7 +338,7 @@ func TestTourInPlainKernel(t *testing.T) {
 		t.Fatal(err)
 	}
 	plain := []string{executable(k.bin, "gonb"), "--kernel", "{connection_file}"}
-	c, err := startKernel(t.Context(), plain, append(os.Environ(), "PATH="+k.path(os.Getenv("PATH"))), work)
+	c, err := startKernel(t.Context(), plain, append(os.Environ(), "PATH="+k.path(os.Getenv("PATH"))), work, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

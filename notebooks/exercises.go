@@ -74,10 +74,8 @@ func (c *cell) checks() string {
 // with how they are written.
 func exercisesOf(nb *notebook) (list []*exercise, problems []string) {
 	get := func(name string) *exercise {
-		for _, e := range list {
-			if e.name == name {
-				return e
-			}
+		if i := slices.IndexFunc(list, func(e *exercise) bool { return e.name == name }); i >= 0 {
+			return list[i]
 		}
 		list = append(list, &exercise{name: name})
 		return list[len(list)-1]

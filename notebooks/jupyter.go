@@ -121,15 +121,10 @@ const startTimeout = 60 * time.Second
 // kernel is killed. GoNB itself kills the cell's process after 5 s.
 const interruptGrace = 8 * time.Second
 
-// startKernel starts argv with {connection_file} replaced, in the folder work,
-// and returns when the kernel answers on all channels.
-func startKernel(ctx context.Context, argv, env []string, work string) (*client, error) {
-	return startConfined(ctx, argv, env, work, nil)
-}
-
-// startConfined is startKernel, below a guard unless limits is nil; the kernel may write
-// into work, its own temporary folder, and where the limits say.
-func startConfined(ctx context.Context, argv, env []string, work string, limits *confinement) (_ *client, err error) {
+// startKernel starts argv with {connection_file} replaced, in the folder work, and returns
+// when the kernel answers on all channels. Unless limits is nil it runs below a guard, and
+// may write into work, its own temporary folder, and where the limits say.
+func startKernel(ctx context.Context, argv, env []string, work string, limits *confinement) (_ *client, err error) {
 	dir, err := os.MkdirTemp("", "svmnb-")
 	if err != nil {
 		return nil, err

@@ -229,7 +229,7 @@ func has(dir, program string) bool {
 
 // start starts the kernel with the working folder of a notebook.
 func (k *kernel) start(ctx context.Context, work string, env ...string) (*client, error) {
-	return startKernel(ctx, k.argv(), slices.Concat(os.Environ(), k.overrides(), env), work)
+	return startKernel(ctx, k.argv(), slices.Concat(os.Environ(), k.overrides(), env), work, nil)
 }
 
 // startLearner starts the kernel for a program that is not to be trusted, with nothing of
@@ -242,7 +242,7 @@ func (k *kernel) startLearner(ctx context.Context, work string, limits *confinem
 			kept = append(kept, name+"="+value)
 		}
 	}
-	return startConfined(ctx, k.argv(), slices.Concat(kept, k.overrides(), env), work, limits)
+	return startKernel(ctx, k.argv(), slices.Concat(kept, k.overrides(), env), work, limits)
 }
 
 // warm compiles the library with the kernel's settings, so that the first cell

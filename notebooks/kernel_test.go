@@ -287,7 +287,7 @@ func TestKernelThatDoesNotStart(t *testing.T) {
 		{"ends at once", []string{"go", "no-such-command"}, "no-such-command: unknown command"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := startKernel(t.Context(), test.argv, os.Environ(), t.TempDir())
+			_, err := startKernel(t.Context(), test.argv, os.Environ(), t.TempDir(), nil)
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("error %v, want it to say %q", err, test.want)
 			}
