@@ -69,7 +69,7 @@ func (m CG) Memory(n, q int) float64 {
 
 // Start implements Method.
 func (m CG) Start(s *System, b, x [][]float64) (Stepper, error) {
-	c := &cg{method: m, s: s, theta: s.theta(), runs: make([]cgRun, len(b))}
+	c := &cg{method: m, s: s, theta: s.theta(), runs: make([]*cgRun, len(b))}
 	c.bounded = c.theta > 0
 	switch {
 	case m.Rank < 0:
@@ -81,11 +81,11 @@ func (m CG) Start(s *System, b, x [][]float64) (Stepper, error) {
 	}
 	n := s.K.Dim()
 	for j := range c.runs {
-		r := &c.runs[j]
-		*r = cgRun{b: b[j], x: x[j], g: make([]float64, n), h: make([]float64, n), ah: make([]float64, n), ax: make([]float64, n), steady: math.Inf(1)}
+		r := &cgRun{b: b[j], x: x[j], g: make([]float64, n), h: make([]float64, n), ah: make([]float64, n), ax: make([]float64, n), steady: math.Inf(1)}
 		if m.Rank > 0 {
 			r.pg = make([]float64, n)
 		}
+		c.runs[j] = r
 		c.warm = c.warm || norm(r.x) > 0
 	}
 	if !c.warm {
@@ -107,7 +107,7 @@ type cg struct {
 	warm    bool            // a run starts elsewhere than at 0
 	known   bool            // g is that of x
 	opened  bool            // what asks for rows before the first iteration is done
-	runs    []cgRun
+	runs    []*cgRun
 	steps   int
 	x, y    [][]float64 // what is multiplied by A in a pass, and the products
 
@@ -170,15 +170,14 @@ func (c *cg) open(ctx context.Context) error {
 // multiply collects vectors from each run and multiplies them in one pass.
 func (c *cg) multiply(ctx context.Context, from func(r *cgRun)) error {
 	c.x, c.y = c.x[:0], c.y[:0]
-	for j := range c.runs {
-		from(&c.runs[j])
+	for _, r := range c.runs {
+		from(r)
 	}
 	return c.s.times(ctx, c.y, c.x)
 }
 
 func (c *cg) begin() {
-	for j := range c.runs {
-		r := &c.runs[j]
+	for _, r := range c.runs {
 		for i, b := range r.b {
 			r.g[i] = b - r.ax[i]
 		}
@@ -227,8 +226,8 @@ func (c *cg) Step(ctx context.Context, settled []bool) (done bool, err error) {
 	}
 	fresh := c.k == nil && c.steps%afresh == afresh-1
 	c.x, c.y = c.x[:0], c.y[:0]
-	for j := range c.runs {
-		if r := &c.runs[j]; busy(j) {
+	for j, r := range c.runs {
+		if busy(j) {
 			c.x, c.y = append(c.x, r.h), append(c.y, r.ah)
 			if fresh {
 				c.x, c.y = append(c.x, r.x), append(c.y, r.ax)
@@ -250,12 +249,12 @@ func (c *cg) Step(ctx context.Context, settled []bool) (done bool, err error) {
 		}
 	}
 	done = true
-	for j := range c.runs {
+	for j, r := range c.runs {
 		if busy(j) {
 			if err := c.advance(j, fresh); err != nil {
 				return false, err
 			}
-			done = done && c.runs[j].finished
+			done = done && r.finished
 		}
 	}
 	c.steps++
@@ -265,7 +264,7 @@ func (c *cg) Step(ctx context.Context, settled []bool) (done bool, err error) {
 // advance makes the iteration of one right-hand side. With fresh, ax is A times the
 // x before it.
 func (c *cg) advance(j int, fresh bool) error {
-	r := &c.runs[j]
+	r := c.runs[j]
 	curvature := inner(r.h, r.ah)
 	if err := c.positive(j, curvature); err != nil {
 		return err
@@ -351,8 +350,7 @@ func (c *cg) Refresh(g [][]float64) (more bool) {
 	if !c.opened {
 		return true
 	}
-	for j := range c.runs {
-		r := &c.runs[j]
+	for j, r := range c.runs {
 		c.adopt(r, g[j])
 		if k := j + len(c.runs); k < len(g) {
 			copy(r.second.rest, g[k])
@@ -390,7 +388,7 @@ func (c *cg) Report(points []Point) {
 		return
 	}
 	for j := range points {
-		pt, r := &points[j], &c.runs[j]
+		pt, r := &points[j], c.runs[j]
 		pt.Residual, pt.Lower = norm(r.g), r.lower
 		if !c.bounded {
 			continue

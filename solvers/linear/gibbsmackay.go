@@ -33,8 +33,8 @@ func (c *cg) openSecond(ctx context.Context) error {
 		r.second = &cgSecond{v: vector(), rest: vector(), g: vector(), h: vector(), bh: vector(), abh: vector()}
 		c.x, c.y = append(c.x, r.b), append(c.y, r.second.g)
 	})
-	for j := range c.runs {
-		r, s := &c.runs[j], c.runs[j].second
+	for _, r := range c.runs {
+		s := r.second
 		vec.Axpy(s.g, -theta, r.b)
 		copy(s.h, s.g)
 		copy(s.rest, r.b)
@@ -55,8 +55,8 @@ func (c *cg) boundSecond(r *cgRun) {
 func (c *cg) stepSecond(ctx context.Context, busy func(j int) bool) error {
 	theta := c.s.theta()
 	c.x, c.y = c.x[:0], c.y[:0]
-	for j := range c.runs {
-		if s := c.runs[j].second; busy(j) && !s.finished {
+	for j, r := range c.runs {
+		if s := r.second; busy(j) && !s.finished {
 			vec.Axpy(s.bh, -theta, s.h)
 			c.x, c.y = append(c.x, s.bh), append(c.y, s.abh)
 		}
@@ -67,8 +67,8 @@ func (c *cg) stepSecond(ctx context.Context, busy func(j int) bool) error {
 	if err := c.s.times(ctx, c.y, c.x); err != nil {
 		return err
 	}
-	for j := range c.runs {
-		s := c.runs[j].second
+	for j, r := range c.runs {
+		s := r.second
 		if !busy(j) || s.finished {
 			continue
 		}
@@ -80,7 +80,7 @@ func (c *cg) stepSecond(ctx context.Context, busy func(j int) bool) error {
 		vec.Axpy(s.v, lambda, s.h)
 		vec.Axpy(s.bh, theta, s.h) // Ah again
 		vec.Axpy(s.rest, -lambda, s.bh)
-		c.boundSecond(&c.runs[j])
+		c.boundSecond(r)
 		vec.Axpy(s.g, -lambda, s.abh)
 		before := s.gg
 		s.gg = inner(s.g, s.g)
@@ -98,8 +98,8 @@ func (c *cg) Witnesses() [][]float64 {
 		return nil
 	}
 	v := make([][]float64, len(c.runs))
-	for j := range c.runs {
-		v[j] = c.runs[j].second.v
+	for j, r := range c.runs {
+		v[j] = r.second.v
 	}
 	return v
 }

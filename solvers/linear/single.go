@@ -142,8 +142,7 @@ func (c *cg) hold32(ctx context.Context) error {
 		return err
 	}
 	c.k = k
-	for j := range c.runs {
-		r := &c.runs[j]
+	for _, r := range c.runs {
 		r.base = slices.Clone(r.x)
 	}
 	return nil
@@ -201,8 +200,8 @@ func (c *cg) drifted(r *cgRun) bool { return c.k.off*r.gone > norm(r.g) }
 // does not do, the runs go on from there in double.
 func (c *cg) replace(ctx context.Context, busy func(j int) bool) error {
 	due := c.refused
-	for j := range c.runs {
-		due = due || busy(j) && c.drifted(&c.runs[j])
+	for j, r := range c.runs {
+		due = due || busy(j) && c.drifted(r)
 	}
 	if !due {
 		return nil
@@ -210,8 +209,7 @@ func (c *cg) replace(ctx context.Context, busy func(j int) bool) error {
 	if err := c.multiply(ctx, func(r *cgRun) { c.x, c.y = append(c.x, r.x), append(c.y, r.ax) }); err != nil {
 		return err
 	}
-	for j := range c.runs {
-		r := &c.runs[j]
+	for _, r := range c.runs {
 		for i, b := range r.b {
 			r.ax[i] = b - r.ax[i]
 		}
@@ -220,8 +218,7 @@ func (c *cg) replace(ctx context.Context, busy func(j int) bool) error {
 	if c.refused {
 		c.k = nil
 		c.theta = c.least()
-		for j := range c.runs {
-			r := &c.runs[j]
+		for _, r := range c.runs {
 			c.restart(r)
 			r.steady = math.Inf(1)
 		}
