@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/svmnb/svmnb/internal/simd"
+	"github.com/svmnb/svmnb/internal/vec"
 )
 
 // Basis evaluates a kernel between any point and n fixed ones: the support
@@ -190,7 +191,7 @@ type sums struct {
 }
 
 func (s *sums) add(dst [][]float64, m int, x source, coef [][]float64, alone func(sums []float64, i int)) {
-	s.right.add(dst, m, s.right.points(x, firstInts[int32](m)), coef, s.reach, alone)
+	s.right.add(dst, m, s.right.points(x, vec.Indices[int32](m)), coef, s.reach, alone)
 }
 
 // newSums returns nil when the kernel goes row by row.
@@ -199,7 +200,7 @@ func newSums(k Kernel, p *points) summer {
 	if f == nil {
 		return nil
 	}
-	which := firstInts[int32](p.n)
+	which := vec.Indices[int32](p.n)
 	f.sparse = p.sparse != nil
 	f.centre(p, which)
 	s := &sums{right: product[float64]{f: f}}

@@ -7,6 +7,8 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+
+	"github.com/svmnb/svmnb/internal/vec"
 )
 
 // How large the error of a kernel value from a product of matrices may be, relative to the
@@ -139,13 +141,9 @@ func (b *blocks) choose(g *Gram) bool {
 	norm, self, most := double.some.extent(g.n, strips)
 	single, exact := b.f.within(norm, 0x1p-24, rowTolerance, self), b.f.within(norm, 0x1p-53, sumTolerance, self)
 	b.sweeps = b.f.within(norm, 0x1p-53, sweepTolerance, self)
-	largest := 0.0
-	for _, v := range g.diag {
-		largest = max(largest, math.Abs(v))
-	}
 	b.quick, b.exact, b.off, b.features = nil, nil, 0, 0
 	switch {
-	case !inRange(largest): // kernel values have no room in single precision
+	case !inRange(vec.MaxAbs(g.diag)): // kernel values have no room in single precision
 	case single && all(norm, inRange) && all(self, func(s span) bool { return s.high <= mostSingle }):
 		b.quick = &tierOf[float32]{f: b.f, some: product[float32]{f: b.f}, copies: true}
 		b.off = b.f.off(norm, most, 0x1p-24)
@@ -266,7 +264,7 @@ func (g *Gram) roomForCopy(bytes float64) bool {
 func (f *formula) centre(p *points, which []int32) {
 	if f.sparse {
 		for _, s := range f.spaces {
-			if !slices.Equal(s.cols, firstInts[int](p.d)) {
+			if !slices.Equal(s.cols, vec.Indices[int](p.d)) {
 				s.to = placesOf(s.cols)
 			}
 		}

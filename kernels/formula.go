@@ -71,7 +71,7 @@ type term interface {
 // function of dot products.
 func formulaOf(k Kernel, d int) *formula {
 	f := &formula{}
-	if f.root = f.term(k, firstInts[int](d)); f.root == nil || len(f.spaces) == 0 {
+	if f.root = f.term(k, vec.Indices[int](d)); f.root == nil || len(f.spaces) == 0 {
 		return nil
 	}
 	return f
@@ -89,15 +89,6 @@ func (f *formula) term(k Kernel, cols []int) term {
 		return nil
 	}
 	return innerTerm{inner: in, space: f.space(cols, in.weights)}
-}
-
-// firstInts returns 0, 1 … n − 1.
-func firstInts[T int | int32](n int) []T {
-	v := make([]T, n)
-	for i := range v {
-		v[i] = T(i)
-	}
-	return v
 }
 
 func (f *formula) space(cols []int, weights []float64) int {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/svmnb/svmnb/internal/panics"
 	"github.com/svmnb/svmnb/internal/simd"
+	"github.com/svmnb/svmnb/internal/vec"
 )
 
 // DefaultCache is the memory for kernel rows when none is said: 256 MiB, all
@@ -96,7 +97,7 @@ func newGram(k Kernel, n, d, numbers int, cacheBytes int64, lay func() *points) 
 		return nil, e
 	}
 	defer named(nil)
-	g := &Gram{n: n, kernel: k, numbers: numbers, cacheBytes: cacheBytes, order: firstInts[int32](n), place: firstInts[int32](n), x: make([]float64, d)}
+	g := &Gram{n: n, kernel: k, numbers: numbers, cacheBytes: cacheBytes, order: vec.Indices[int32](n), place: vec.Indices[int32](n), x: make([]float64, d)}
 	g.p = lay()
 	g.rower = rowerOf(k, g.p)
 	g.p.settle()

@@ -3,6 +3,8 @@ package kernels
 import (
 	"fmt"
 	"math"
+
+	"github.com/svmnb/svmnb/internal/vec"
 )
 
 // PrecomputedKernel looks values up in a matrix that the points carry; see
@@ -79,9 +81,7 @@ func (k PrecomputedKernel) CheckPoints(x [][]float64) error {
 		if at := row[0]; !(at >= -1 && at < float64(n)) || at != math.Trunc(at) {
 			return &DataError{"x", i, 0, at, fmt.Sprintf("a point of Precomputed() is its index, from 0, and its row of the matrix; here the index is %v and the row has %s: make the points from a square matrix by Precomputed().Points", at, several(n, "value"))}
 		}
-		for _, v := range row[1:] {
-			size = max(size, math.Abs(v))
-		}
+		size = max(size, vec.MaxAbs(row[1:]))
 	}
 	for i, a := range x {
 		for j, b := range x[:i] {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/svmnb/svmnb/internal/csr"
 	"github.com/svmnb/svmnb/internal/panics"
+	"github.com/svmnb/svmnb/internal/vec"
 )
 
 // CSR is n points of d features most of which are 0, by compressed rows: point i has the
@@ -107,7 +108,7 @@ func (p *points) entries(j int) (index []int32, value []float64) {
 }
 
 func newSparsePoints(x CSR) *points {
-	return &points{n: x.N(), d: x.D, sparse: &sparsePoints{CSR: x, at: firstInts[int32](x.N())}}
+	return &points{n: x.N(), d: x.D, sparse: &sparsePoints{CSR: x, at: vec.Indices[int32](x.N())}}
 }
 
 // byColumns sets columns[k·n+j] to feature k of the point at place j.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/svmnb/svmnb/internal/parallel"
+	"github.com/svmnb/svmnb/internal/vec"
 )
 
 // Sweep calls do with all of the matrix, from GOMAXPROCS goroutines at a time and in no
@@ -96,7 +97,7 @@ const sweptRows = 1 << 17
 // (see tier).
 func onTheRight(g *Gram, n int) (p *product[float64], stands []int32) {
 	p = &product[float64]{f: inBlocks(g).f}
-	stands = firstInts[int32](g.n)
+	stands = vec.Indices[int32](g.n)
 	p.pack(n, p.points(g.p, stands))
 	return p, stands
 }

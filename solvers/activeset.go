@@ -123,10 +123,7 @@ func (in *interior) onFace(ctx context.Context) (made bool, err error) {
 		e.idle = 0
 	}
 	if p.nearest(e.trial) {
-		in.q.Mul(e.g, e.trial)
-		for i, v := range in.linear {
-			e.g[i] += v
-		}
+		in.gradient(e.g, e.trial)
 		in.fromGradient(e.f, e.g)
 		gap, kkt, bias := p.quality(e.trial, e.f)
 		if gap < in.gap || math.IsInf(in.gap, 1) && kkt < in.kkt {
@@ -135,10 +132,7 @@ func (in *interior) onFace(ctx context.Context) (made bool, err error) {
 			copy(in.f, e.f)
 		}
 	}
-	in.q.Mul(e.g, e.c)
-	for i, v := range in.linear {
-		e.g[i] += v
-	}
+	in.gradient(e.g, e.c)
 	return true, nil
 }
 

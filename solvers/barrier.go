@@ -281,7 +281,7 @@ func (o *phaseI) step(mu float64) (over bool) {
 	}
 	in.step = long * math.Sqrt(norm)
 	if over {
-		in.gradient()
+		in.gradient(in.grad, in.alpha)
 	} else if -slope <= 1e-4*o.t {
 		o.t *= mu
 	}

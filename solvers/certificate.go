@@ -3,6 +3,8 @@ package solvers
 import (
 	"math"
 	"slices"
+
+	"github.com/svmnb/svmnb/internal/vec"
 )
 
 // Certify computes the certificate of alpha, n values, from alpha alone: every
@@ -45,10 +47,7 @@ func (p *Problem) certify(alpha, f []float64) Certificate {
 // rounding is how far rounding of kernel values to double precision may have moved F, for
 // all terms moved to the same side by the unit of the largest.
 func (p *Problem) rounding(alpha []float64) float64 {
-	largest, total, n := 0.0, 0.0, len(alpha)
-	for _, k := range p.K.Diag() {
-		largest = max(largest, math.Abs(k))
-	}
+	total, n := 0.0, len(alpha)
 	if PointsOf(p.K) != nil {
 		n /= 2
 	}
@@ -59,7 +58,7 @@ func (p *Problem) rounding(alpha []float64) float64 {
 		}
 		total += math.Abs(b)
 	}
-	return 0x1p-52 * largest * total
+	return 0x1p-52 * vec.MaxAbs(p.K.Diag()) * total
 }
 
 // boxed is CST's device for a gap where α has no upper bound: the ridge counts

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+
+	"github.com/svmnb/svmnb/internal/vec"
 )
 
 // ConjugateSMO is SMO along conjugate directions (Torres-Barrán, Alaíz and
@@ -116,10 +118,7 @@ func (s *conjugate) along(i, j int, ki, kj []float64) (moved bool, err error) {
 	}
 	s.q[i] += s.pairs.p.ridge(i)
 	s.q[j] -= s.pairs.p.ridge(j)
-	s.pq = 0
-	for k, pk := range s.p {
-		s.pq += pk * s.q[k]
-	}
+	s.pq = vec.Dot(s.p, s.q)
 	// The recurrence multiplies the rounding of q by γ each time. Where that could
 	// show in the curvature, back to a plain pair step.
 	s.drift = math.Abs(gamma)*s.drift + 0x1p-52*length

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+
+	"github.com/svmnb/svmnb/internal/vec"
 )
 
 // CoordinateDescent is dual coordinate descent for linear machines without a
@@ -79,14 +81,11 @@ type coordinates struct {
 func (m CoordinateDescent) coordinates(p *Problem, x Features, alpha []float64) coordinates {
 	n := len(alpha)
 	c := coordinates{
-		m: m, p: p, x: x, alpha: alpha, w: make([]float64, x.Columns()), diag: p.diagonal(), active: make([]int, n), size: n,
+		m: m, p: p, x: x, alpha: alpha, w: make([]float64, x.Columns()), diag: p.diagonal(), active: vec.Indices[int](n), size: n,
 		rng: rand.New(rand.NewPCG(m.Seed, 0)), up: math.NaN(), down: math.NaN(), tol: 0.1, step: math.NaN(), next: epochsBeforeFaces,
 	}
 	if m.Plain {
 		c.next = -1
-	}
-	for i := range c.active {
-		c.active[i] = i
 	}
 	return c
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/svmnb/svmnb/internal/panics"
 	"github.com/svmnb/svmnb/internal/rows"
+	"github.com/svmnb/svmnb/internal/vec"
 )
 
 // CrammerSinger is the machine that learns all k classes at once (Crammer and
@@ -105,13 +106,10 @@ func (p *CrammerSinger) Solve(ctx context.Context, s Settings) (_ *Result, err e
 	n, k := len(p.Y), p.Classes
 	r := &joint{
 		CrammerSinger: *p, began: time.Now(), alpha: make([]float64, n*k), recorder: newRecorder(n * k),
-		b: make([]float64, k), next: make([]float64, k), d: make([]float64, 0, k), order: make([]int, n), size: n,
+		b: make([]float64, k), next: make([]float64, k), d: make([]float64, 0, k), order: vec.Indices[int](n), size: n,
 		rng: rand.New(rand.NewPCG(p.Seed, 0)), res: &Result{Method: crammerSinger}, observers: s.Observers,
 	}
 	r.trace.Sweep = 1
-	for i := range r.order {
-		r.order[i] = i
-	}
 	if x, ok := p.K.(Features); ok {
 		r.x, r.w = x, matrix(k, x.Columns())
 	} else {

@@ -103,13 +103,10 @@ func (m GradientAscent) Start(p *Problem, alpha []float64) (Stepper, error) {
 	n := len(alpha)
 	s := &ascent{
 		pairs: pairsAt(p, alpha, nil), m: m, tol: m.Tol, bias: p.fixed(), relaxed: !p.FixedBias,
-		room: math.Inf(1), eta: make([]float64, n), order: make([]int, n), next: epochsBeforeFaces,
+		room: math.Inf(1), eta: make([]float64, n), order: vec.Indices[int](n), next: epochsBeforeFaces,
 	}
 	if m.Plain || s.relaxed {
 		s.next = -1
-	}
-	for i := range s.order {
-		s.order[i] = i
 	}
 	if m.Order == Shuffled {
 		s.rng = rand.New(rand.NewPCG(m.Seed, 0))
@@ -117,9 +114,7 @@ func (m GradientAscent) Start(p *Problem, alpha []float64) (Stepper, error) {
 	if m.Order == Batch {
 		s.from = make([]float64, n)
 	}
-	for _, kappa := range s.diag {
-		s.scale = max(s.scale, math.Abs(kappa))
-	}
+	s.scale = vec.MaxAbs(s.diag)
 	s.look()
 	s.best = s.w
 	return s, nil

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/svmnb/svmnb/internal/chol"
+	"github.com/svmnb/svmnb/internal/vec"
 )
 
 // interior is what Barrier and PrimalDual have in common: a point strictly
@@ -135,11 +136,9 @@ func (in *interior) start() {
 // step. It is there for Solve to ask its criterion once more at the end.
 func (in *interior) Refresh([]float64) {}
 
-func (in *interior) gradient() {
-	in.q.Mul(in.grad, in.alpha)
-	for i, v := range in.linear {
-		in.grad[i] += v
-	}
+func (in *interior) gradient(dst, alpha []float64) {
+	in.q.Mul(dst, alpha)
+	vec.Axpy(dst, 1, in.linear)
 }
 
 // fromGradient sets f to −s(Qα + p).
@@ -240,7 +239,7 @@ func (in *interior) centre(width float64, equality bool) bool {
 					in.alpha[i] = u - share*(u-l)
 				}
 			}
-			in.gradient()
+			in.gradient(in.grad, in.alpha)
 			return true
 		}
 		if !infinite || !(hi > lo) {
@@ -255,7 +254,7 @@ func (in *interior) centre(width float64, equality bool) bool {
 // weighs all points of a class alike.
 func (in *interior) scale() float64 {
 	p, n := in.p, float64(len(in.alpha))
-	plus, trace, slope, curve := 0.0, 0.0, 0.0, 0.0
+	plus, trace, slope := 0.0, 0.0, 0.0
 	for i, s := range p.S {
 		plus += max(s, 0) / n
 		trace += in.diag[i]
@@ -272,9 +271,7 @@ func (in *interior) scale() float64 {
 		slope -= in.linear[i] * x
 	}
 	in.q.Mul(in.r, in.dx)
-	for i, v := range in.r {
-		curve += v * in.dx[i]
-	}
+	curve := vec.Dot(in.r, in.dx)
 	unit := 1.0
 	if trace > 0 {
 		unit = n / trace
@@ -329,10 +326,7 @@ func (in *interior) factor(ctx context.Context) error {
 	}
 	copy(in.ms, in.p.S)
 	in.q.Solve(in.ms)
-	in.sms = 0
-	for i, s := range in.p.S {
-		in.sms += s * in.ms[i]
-	}
+	in.sms = vec.Dot(in.p.S, in.ms)
 	return nil
 }
 
@@ -357,9 +351,7 @@ func (in *interior) newton(e float64, refinements int) (y float64) {
 			}
 		}
 		y += in.eliminate(rest, left)
-		for i, x := range rest {
-			in.dx[i] += x
-		}
+		vec.Axpy(in.dx, 1, rest)
 	}
 	return y
 }
@@ -415,13 +407,13 @@ func (in *interior) advance(s, db float64) bool {
 			in.last = true
 		}
 	}
-	in.gradient()
+	in.gradient(in.grad, in.alpha)
 	for _, g := range in.grad {
 		in.last = in.last || math.IsNaN(g) || math.IsInf(g, 0)
 	}
 	if in.last {
 		copy(in.alpha, before)
-		in.gradient()
+		in.gradient(in.grad, in.alpha)
 		return false
 	}
 	in.b += s * db
@@ -433,7 +425,7 @@ func (in *interior) advance(s, db float64) bool {
 // recedes reports whether x proves that the dual has no maximum: as nearly as
 // can be told it leads along no finite bound, Qx = 0 and p'x < 0.
 func (in *interior) recedes(x []float64) bool {
-	along, against, slope, curve := 0.0, 0.0, 0.0, 0.0
+	along, against, slope := 0.0, 0.0, 0.0
 	v, qv := in.work[0], in.work[1]
 	for i, xi := range x {
 		size := xi * math.Sqrt(max(in.diag[i], 0))
@@ -449,10 +441,7 @@ func (in *interior) recedes(x []float64) bool {
 		return false
 	}
 	in.q.Mul(qv, v)
-	for i, vi := range v {
-		curve += vi * qv[i]
-	}
-	return curve <= 1e-14*along*along
+	return vec.Dot(v, qv) <= 1e-14*along*along
 }
 
 // dual is the objective at the interior point.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/svmnb/svmnb/internal/rows"
+	"github.com/svmnb/svmnb/internal/vec"
 )
 
 // SoftMargin is the dual of the 1-norm soft margin, CST (7.1):
@@ -66,9 +67,7 @@ func (p *Problem) ridge(i int) float64 {
 // diagonal returns K_ii + ridge_i in new memory.
 func (p *Problem) diagonal() []float64 {
 	diag := slices.Clone(p.K.Diag())
-	for i, ridge := range p.Ridge {
-		diag[i] += ridge
-	}
+	vec.Axpy(diag, 1, p.Ridge)
 	return diag
 }
 
@@ -292,10 +291,7 @@ func (p *Problem) balanced(alpha []float64) bool {
 // outside returns the first variable that is outside its box by more than rounding, or
 // −1.
 func (p *Problem) outside(alpha []float64) int {
-	scale := 0.0
-	for _, a := range alpha {
-		scale = max(scale, math.Abs(a))
-	}
+	scale := vec.MaxAbs(alpha)
 	for i, a := range alpha {
 		if a-a != 0 || a < p.Lower[i]-1e-8*scale || a > p.Upper[i]+1e-8*scale {
 			return i

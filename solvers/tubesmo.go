@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+
+	"github.com/svmnb/svmnb/internal/vec"
 )
 
 // TubeSMO is SMO for ε-SVR on the n signed coefficients β of CST (7.2), in place
@@ -252,9 +254,7 @@ func (q *orthant) climb(ctx context.Context, wide *face, s *pairs) (moved bool, 
 	s.p = &q.problem
 	moved, err = wide.climb(ctx, s)
 	s.p = smooth
-	for k, e := range q.kink {
-		s.f[k] += e
-	}
+	vec.Axpy(s.f, 1, q.kink)
 	return moved, err
 }
 

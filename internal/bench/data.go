@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 
 	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/internal/vec"
 )
 
 // Data are written with so many digits behind the point: enough to look like
@@ -174,11 +175,7 @@ func from(name string, n int) func() (*datasets.Dataset, error) {
 		if err != nil || n == 0 {
 			return d, err
 		}
-		rows := make([]int, min(n, d.N()))
-		for i := range rows {
-			rows[i] = i
-		}
-		d = d.Select(rows)
+		d = d.Select(vec.Indices[int](min(n, d.N())))
 		return d, d.Check()
 	}
 }

@@ -11,6 +11,8 @@
 // side over rows.
 package vec
 
+import "math"
+
 // Dot returns x·z, summed from left to right. z is at least as long as x.
 func Dot(x, z []float64) float64 {
 	z = z[:len(x)]
@@ -27,6 +29,24 @@ func Axpy(y []float64, a float64, x []float64) {
 	for k, v := range x {
 		y[k] += float64(a * v)
 	}
+}
+
+// MaxAbs returns the largest |x[k]|, 0 of nothing.
+func MaxAbs(x []float64) float64 {
+	var most float64
+	for _, v := range x {
+		most = max(most, math.Abs(v))
+	}
+	return most
+}
+
+// Indices returns 0, 1 … n − 1.
+func Indices[T int | int32](n int) []T {
+	v := make([]T, n)
+	for i := range v {
+		v[i] = T(i)
+	}
+	return v
 }
 
 // Means returns the means of the d features of n points.

@@ -373,9 +373,7 @@ func (s *engine) Step(ctx context.Context) (done bool, err error) {
 	for from := 0; from < len(s.f); from += s.n {
 		f := s.f[from : from+s.n]
 		if s.on == nil {
-			for r, d := range s.sum {
-				f[r] += d
-			}
+			vec.Axpy(f, 1, s.sum)
 			continue
 		}
 		for r, i := range s.on { // which does no harm where one of two is left out

@@ -3,8 +3,8 @@ package fastest
 
 import (
 	"context"
-	"math"
 
+	"github.com/svmnb/svmnb/internal/vec"
 	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/solvers/blocks"
 )
@@ -119,10 +119,8 @@ func fine(p *solvers.Problem) bool {
 	for k := range of {
 		of[k] = k * (n - 1) / (some - 1)
 	}
-	diag, largest, spread := p.K.Diag(), 0.0, 0.0
-	for _, v := range diag[:n] {
-		largest = max(largest, math.Abs(v))
-	}
+	diag, spread := p.K.Diag(), 0.0
+	largest := vec.MaxAbs(diag[:n])
 	row := make([]float64, len(at))
 	for _, j := range of {
 		clear(row)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/svmnb/svmnb/internal/simd"
+	"github.com/svmnb/svmnb/internal/vec"
 )
 
 // inner returns x'y.
@@ -12,10 +13,7 @@ func inner(x, y []float64) float64 { return simd.Dot(x, y) }
 
 // norm returns ‖x‖, of numbers of any size.
 func norm(x []float64) float64 {
-	scale := 0.0
-	for _, v := range x {
-		scale = max(scale, math.Abs(v))
-	}
+	scale := vec.MaxAbs(x)
 	if scale == 0 || math.IsInf(scale, 1) {
 		return scale
 	}
