@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/svmnb/svmnb/internal/panics"
@@ -237,11 +238,8 @@ const patienceEpochs = 1000
 
 // refresh computes w or g afresh from α.
 func (r *joint) refresh() {
-	for m := range r.w {
-		clear(r.w[m])
-	}
-	for m := range r.g {
-		clear(r.g[m])
+	for _, v := range slices.Concat(r.w, r.g) {
+		clear(v)
 	}
 	alpha := append([]float64(nil), r.alpha...)
 	clear(r.alpha)
@@ -412,10 +410,7 @@ func (r *joint) move(i int, alpha []float64) (moved bool) {
 		if row == nil {
 			row = r.K.Row(i)
 		}
-		g := r.g[m]
-		for j, v := range row {
-			g[j] += step * v
-		}
+		vec.Axpy(r.g[m], step, row)
 	}
 	return moved
 }
@@ -489,9 +484,7 @@ func (p *CrammerSinger) Certify(alpha []float64) Certificate {
 			if row == nil {
 				row = p.K.Row(i)
 			}
-			for j, v := range row {
-				g[m][j] += a * v
-			}
+			vec.Axpy(g[m], a, row)
 		}
 	}
 	return p.certify(alpha, func(i, m int) float64 { return g[m][i] })

@@ -99,9 +99,7 @@ func (w *face) climb(ctx context.Context, s *pairs) (moved bool, err error) {
 			s.move(i, t*w.p[i])
 		}
 		restart = t == longest
-		for k, v := range w.kp {
-			s.f[k] -= t * v
-		}
+		vec.Axpy(s.f, -t, w.kp)
 		before, moved = size, true
 		s.last = t * math.Sqrt(vec.Dot(w.p, w.p))
 	}

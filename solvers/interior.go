@@ -61,9 +61,7 @@ func newInterior(p *Problem, alpha []float64, low *approximation) interior {
 		p: p, low: low, linear: slices.Clone(p.P), diag: p.diagonal(), upper: slices.Clone(p.Upper),
 		shown: alpha, f: p.F(alpha), bias: math.NaN(), step: math.NaN(), raw: true,
 	}
-	for i, s := range p.S {
-		in.linear[i] += p.fixed() * s
-	}
+	vec.Axpy(in.linear, p.fixed(), p.S)
 	for _, v := range in.diag {
 		in.size = max(in.size, v)
 	}
@@ -366,9 +364,7 @@ func (in *interior) eliminate(x []float64, e float64) (y float64) {
 		y += s * x[i]
 	}
 	y /= in.sms
-	for i, v := range in.ms {
-		x[i] -= y * v
-	}
+	vec.Axpy(x, -y, in.ms)
 	return y
 }
 

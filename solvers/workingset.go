@@ -452,9 +452,7 @@ func (w *workingSet) take(ctx context.Context) error {
 func subtract(f, c []float64, rows [][]float64) {
 	first := rows[0][:len(f)]
 	if len(rows) == 1 {
-		for i, v := range first {
-			f[i] -= c[0] * v
-		}
+		vec.Axpy(f, -c[0], first)
 		return
 	}
 	second := rows[1][:len(f)]
