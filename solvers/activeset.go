@@ -6,15 +6,12 @@ import (
 	"math"
 )
 
-// activeSet is the end of an interior-point run. Its iterates never touch the
-// bounds; which α are support vectors, and whether free or bound, must be decided
-// from how near they come. Thresholds on α, like the source's "0 − ε < α < C + ε",
-// misjudge (that one, as printed, keeps every point). Here complementarity
-// decides, without a unit: a coordinate is put on the bound that a Newton step of
-// its own would cross, the others are solved for with those held, and this is
-// repeated from there: the primal–dual active set method (Hintermüller, Ito and
-// Kunisch 2003), which ends at the exact solution when the sets repeat. Each
-// solution is one iteration. It is shown only if the gap is smaller there.
+// activeSet is the end of an interior-point run, whose iterates never touch the
+// bounds. A coordinate is put on the bound that a Newton step of its own would
+// cross, the others are solved for with those held, and this is repeated from there:
+// the primal–dual active set method (Hintermüller, Ito and Kunisch 2003), which ends
+// at the exact solution when the sets repeat. Each solution is one iteration. It is
+// shown only if the gap is smaller there.
 type activeSet struct {
 	round   int // 0 while interior steps are made
 	side    []int8

@@ -20,8 +20,7 @@ import (
 //
 // one Cholesky factorisation, and a backtracking line search. At the centre the
 // gap is exactly m t with the multipliers t/(α − l) and t/(u − α), where m counts
-// the finite bounds (2n for a soft margin; the source's m is the number of its
-// constraints, not of points).
+// the finite bounds (2n for a soft margin).
 //
 // It is here to be looked at: PrimalDual needs a third of the steps. It solves
 // what PrimalDual solves, with the same O(n³) and 8n² bytes, and refuses the same.

@@ -44,8 +44,7 @@ const (
 	//
 	//	α_i (y_i f_i − 1)₊ + (C − α_i) (1 − y_i f_i)₊
 	//
-	// for the 1-norm soft margin (CST Remark 7.2, which leaves out the bias: its
-	// terms have the same sum, but can be negative). Where α has no upper bound,
+	// for the 1-norm soft margin (CST Remark 7.2). Where α has no upper bound,
 	// max α + 1 stands for it.
 	LargestGap
 	// RandomViolators draws among the points that violate the KKT conditions.

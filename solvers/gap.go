@@ -16,8 +16,7 @@ import (
 //	t_i = max over lower_i ≤ x ≤ upper_i of  G_i (α_i − x) + ½ ridge_i (α_i² − x²)  ≥ 0.
 //
 // For the 1-norm soft margin t_i = α_i (y_i f_i − 1)₊ + (C − α_i)(1 − y_i f_i)₊
-// and the sum is CST (7.3)'s numerator, for whose terms CST Remark 7.2 leaves
-// out b (then single terms can be negative). For the 2-norm the sum is
+// and the sum is CST (7.3)'s numerator. For the 2-norm the sum is
 // ½‖w‖² + ½ Σ c_i (1 − y_i f_i)₊² − W. The b that minimises the sum gives the
 // best primal value that the w of this α has; any other is a valid bound too.
 

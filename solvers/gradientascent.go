@@ -44,8 +44,7 @@ type GradientAscent struct {
 
 	// Rate is the learning rate η_i. Nil takes 1/(K_ii + ridge_i), for Batch a
 	// safe estimate of 1/λ_max(Q). A point with K_ii + ridge_i = 0 needs none:
-	// W is linear in its α, which goes to the better end of its box at once
-	// (CST Table 7.1 would divide by 0).
+	// W is linear in its α, which goes to the better end of its box at once.
 	Rate Rate
 
 	// Omega is the factor ω of over-relaxation, in (0, 2); 0 means 1.

@@ -205,8 +205,7 @@ func (in *interior) touches() bool {
 //
 // The point lies on the segment from the corner where s'α is smallest to the one
 // where it is largest. For classification that makes α_i = C times the share of
-// the other class among all points, so that no Phase I is needed (erratum of the
-// source, whose remedy (C/2) min(n₊, n₋)/n_{y_i} is the same for equal classes).
+// the other class among all points, so that no Phase I is needed.
 func (in *interior) centre(width float64, equality bool) bool {
 	p := in.p
 	corner := func(i int) (lo, hi float64) {

@@ -56,7 +56,7 @@ func (s *sweep) violates(i int) bool {
 
 // try optimises the pair (i, j) and sets the bias by the new errors: E_k = 0,
 // that is b = F_k, at a free point of the two, the mean if both are at a bound
-// (W 159 and B's b_1, b_2; ST prints "neither" where it must say "both").
+// (W 159 and B's b_1, b_2).
 func (s *sweep) try(i, j int) (bool, error) {
 	if i == j {
 		return false, nil

@@ -21,11 +21,8 @@ import (
 //	(Q + D) Δα + s Δb = −(Qα + p + b s) + t/(α − l) − t/(u − α),  s'Δα = −r_pri,
 //	Δz = (t − zα̃ − zΔα)/α̃ with α̃ = α − l,  Δw = (t − wα̂ + wΔα)/α̂ with α̂ = u − α.
 //
-// The source prints the blocks of the multipliers in its SVM system with the
-// wrong sign, +[−I; I]' and +diag(f): that solves for −Δλ and diverges. Its general
-// system is right and is what stands here. The step is 0.99 of the way to the
-// nearest bound of α, z, w, halved until the norm of the residuals has fallen by
-// one per cent of the step.
+// The step is 0.99 of the way to the nearest bound of α, z, w, halved until the norm
+// of the residuals has fallen by one per cent of the step.
 //
 // It solves every convex Problem, in ten to fifty steps whatever the kernel and
 // C, each O(n³) or, with Rank or Loss, O(n r²). All bounds, any p, δ and ridge, a

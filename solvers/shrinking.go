@@ -10,11 +10,10 @@ import "context"
 //	s α cannot fall and F < M = min F over I_low,
 //
 // which for classification are those with α = C and y f < 1 and those with α = 0
-// and y f > 1 (ST, whose condition lacks the bias in use: any between M and m).
-// It is a guess. F of the points left out is brought up to date when a point of
-// the trace asks for it, and before anything is concluded from it: Solve calls no
-// run converged whose whole F says otherwise, and the run then goes on with all
-// points.
+// and y f > 1. It is a guess. F of the points left out is brought up to date when a
+// point of the trace asks for it, and before anything is concluded from it: Solve
+// calls no run converged whose whole F says otherwise, and the run then goes on with
+// all points.
 //
 // A pass over fewer points saves time, but no kernel values, since K gives whole
 // rows; and catching up costs a row for each α that has changed. Where few α are

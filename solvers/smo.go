@@ -44,8 +44,7 @@ type Selection int
 
 const (
 	// SecondOrder takes the i that violates most and the j that promises the
-	// largest gain (F_i − F_j)²/κ (Fan, Chen and Lin 2005, WSS 2; ST, whose
-	// "arg min" and missing restriction to F_j < F_i are slips).
+	// largest gain (F_i − F_j)²/κ (Fan, Chen and Lin 2005, WSS 2; ST).
 	SecondOrder Selection = iota
 	// WorstPair takes the pair that violates most: i of the largest F in I_up, j
 	// of the smallest F in I_low (Keerthi et al. 2001, modification 2; WSS 1).
@@ -159,8 +158,8 @@ func (w *pairs) free(i int) bool    { return w.alpha[i] > w.p.Lower[i] && w.alph
 
 // pairStep maximises slope·t − ½κt² over lo ≤ t ≤ hi, where lo ≤ 0 ≤ hi. For
 // κ ≤ 0 (duplicates, kernels that are not positive semi-definite) the maximum
-// is at an end: the better of the two, 0 if neither gains (CST Theorem 7.12
-// divides by κ without a guard). An end may be infinite, then so may the result.
+// is at an end: the better of the two, 0 if neither gains. An end may be
+// infinite, then so may the result.
 func pairStep(slope, kappa, lo, hi float64) float64 {
 	if kappa > 0 {
 		return min(max(slope/kappa, lo), hi)
@@ -196,9 +195,8 @@ func (w *pairs) curvature(i, j int, kij, room float64) float64 {
 
 // solve moves s_iα_i up and s_jα_j down by the t that is best for the two and
 // returns it; the caller owes F the change. A step inside the box of which no α
-// changes by more than relative tiny, or visibly in floating point, is not made
-// (Platt's test; W compares with the KKT tolerance, in other units, and forgets
-// to restore α_j).
+// changes by more than relative tiny (Platt's test), or visibly in floating point,
+// is not made.
 func (w *pairs) solve(i, j int, kij, tiny float64) (t float64, err error) {
 	hi := min(w.rise(i), w.fall(j))
 	lo := -min(w.fall(i), w.rise(j))

@@ -50,10 +50,8 @@ const (
 	//
 	//	d = (r_i − r_j − ε(sgn β_i − sgn β_j)) / κ, clipped to the quadrant and the box.
 	//
-	// The theorem leaves sgn 0 open and looks at one quadrant only, so that no β
-	// could change its sign. Here the quadrant says what sgn is, a β that is 0
-	// belongs to both sides, the best of the quadrants is taken, and from its end
-	// the next, until none gains.
+	// The quadrant says what sgn 0 is: a β that is 0 belongs to both sides. The best
+	// of the quadrants is taken, and from its end the next, until none gains.
 	Quadrants
 )
 
