@@ -101,9 +101,6 @@ func (d *Dataset) notBinary(counts []Count) error {
 // Pair returns the points of two classes with Y = +1 and −1. A class that the
 // data do not have is a [*ClassError] of Check.
 func (d *Dataset) Pair(positive, negative string) *Dataset {
-	if err := d.shape(); err != nil {
-		return d.failed(err)
-	}
 	p, err := d.target(positive)
 	if err != nil {
 		return d.failed(err)
@@ -127,9 +124,6 @@ func (d *Dataset) Pair(positive, negative string) *Dataset {
 // OneVsRest returns all points with Y = +1 for one class and −1 for every
 // other. A class that the data do not have is a [*ClassError] of Check.
 func (d *Dataset) OneVsRest(positive string) *Dataset {
-	if err := d.shape(); err != nil {
-		return d.failed(err)
-	}
 	p, err := d.target(positive)
 	if err != nil {
 		return d.failed(err)
@@ -152,6 +146,9 @@ func (d *Dataset) signed(positive float64, negativeName, positiveName string) *D
 
 // target finds the target value of a class among those that occur.
 func (d *Dataset) target(class string) (float64, error) {
+	if err := d.shape(); err != nil {
+		return 0, err
+	}
 	counts := d.Counts()
 	number, notNumber := strconv.ParseFloat(class, 64)
 	for _, c := range counts {

@@ -90,9 +90,6 @@ func (d *Dataset) ColumnsNamed(names ...string) *Dataset {
 
 // Shuffle returns the rows in a random order that only the seed decides.
 func (d *Dataset) Shuffle(seed uint64) *Dataset {
-	if err := d.shape(); err != nil {
-		return d.failed(err)
-	}
 	return d.Select(newSource(seed).permutation(d.N()))
 }
 

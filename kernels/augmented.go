@@ -1,6 +1,9 @@
 package kernels
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Augmented returns K + τ², the kernel of points with one more feature τ. A
 // machine whose bias is fixed at 0 gains one by it, b = τ² Σ_i α_i y_i, at the
@@ -18,9 +21,9 @@ const Radius = -1
 
 // Radius2 returns R² = max K(x_i, x_i), the square of the radius of the smallest
 // ball around the origin of feature space that has all points: the τ² for
-// [Augmented] that makes the bound (R² + τ²)(1 + R²/τ²)/γ² smallest. (CST Remark
-// 7.4 asks for τ = R and would add R; what is added is R².) It is NaN, which
-// every kernel refuses, when k is no kernel or x no n × d table of its points.
+// [Augmented] that makes the bound (R² + τ²)(1 + R²/τ²)/γ² smallest (CST Remark
+// 7.4). It is NaN, which every kernel refuses, when k is no kernel or x no n × d
+// table of its points.
 func Radius2(k Kernel, x [][]float64) float64 {
 	if check(k) != nil {
 		return math.NaN()
@@ -34,9 +37,5 @@ func Radius2(k Kernel, x [][]float64) float64 {
 	if err != nil {
 		return math.NaN()
 	}
-	r2 := 0.0
-	for _, v := range diag {
-		r2 = max(r2, v)
-	}
-	return r2
+	return max(0, slices.Max(diag))
 }

@@ -3,6 +3,7 @@ package kernels
 import (
 	"fmt"
 	"math"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -65,10 +66,8 @@ func StringOf(x []float64) string {
 
 // letters returns x up to its end.
 func letters(x []float64) []float64 {
-	for i, v := range x {
-		if v < 0 {
-			return x[:i:i]
-		}
+	if i := slices.IndexFunc(x, func(v float64) bool { return v < 0 }); i >= 0 {
+		return x[:i:i]
 	}
 	return x
 }

@@ -25,9 +25,8 @@ import (
 //
 // It solves every Problem with a fixed bias, in the 1-norm, 2-norm and hard
 // margin form; with a free bias it needs Relax. W never falls while
-// ω η_i K_ii < 2, and W* − W shrinks by a constant factor per epoch (CST prints
-// ‖α^t − α*‖ ≤ μδ^t with μ < 1; μ may be any number, δ < 1). Steps that overshoot
-// for good end the run with ErrDiverging.
+// ω η_i K_ii < 2, and W* − W shrinks by a constant factor per epoch. Steps that
+// overshoot for good end the run with ErrDiverging.
 //
 // Where Q is badly conditioned that factor is close to 1: a huge C, features far
 // from the origin, a hard margin that hardly exists would take millions of

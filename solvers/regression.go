@@ -14,12 +14,11 @@ import (
 //
 //	minimise ½ β'Kβ − y'β + ε Σ (α̂_i + α_i),  β = α̂ − α,  0 ≤ α̂_i, α_i ≤ c_i,  Σβ = 0,
 //
-// in the form of the package s = (1, …, 1, −1, …, −1) and p = (ε − y, ε + y).
-// ST prints ε Σ (α* − α), in which ε has no effect. CST writes α for β. Signed
-// gives β; f(x) = Σ β_i K(x_i, x) + b, so β_i > 0 pulls f up to a point above the
-// tube. y and c have length n, y is finite, c_i > 0 is the cost of point i and
-// ε ≥ 0 the half-width of the tube in units of y. K of the Problem is k doubled; see
-// [Double].
+// in the form of the package s = (1, …, 1, −1, …, −1) and p = (ε − y, ε + y). CST
+// writes α for β. Signed gives β; f(x) = Σ β_i K(x_i, x) + b, so β_i > 0 pulls f up to
+// a point above the tube. y and c have length n, y is finite, c_i > 0 is the cost of
+// point i and ε ≥ 0 the half-width of the tube in units of y. K of the Problem is k
+// doubled; see [Double].
 func Tube(k Matrix, y, c []float64, epsilon float64) *Problem {
 	n := k.Dim()
 	p := &Problem{

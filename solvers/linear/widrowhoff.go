@@ -1,6 +1,7 @@
 package linear
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -44,9 +45,7 @@ func (m WidrowHoff) Start(s *System, b, x [][]float64) (Stepper, error) {
 		if largest = max(largest, a); a == 0 {
 			return nil, wrong("Noise", i, 0, "and row and column of K are 0 there; give the point some noise")
 		}
-		if w.rate[i] = m.Eta; m.Eta == 0 {
-			w.rate[i] = 1 / a
-		}
+		w.rate[i] = cmp.Or(m.Eta, 1/a)
 	}
 	if m.Eta != 0 && !(m.Eta > 0 && m.Eta < 2/largest) {
 		return nil, wrong("WidrowHoff.Eta", -1, m.Eta, "is %g; it must be between 0 and 2/max(K_ii + noise_i) = %g, or 0 for 1/(K_ii + noise_i)", m.Eta, 2/largest)
