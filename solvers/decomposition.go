@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 )
 
 // Decomposition optimises Size points at a time and keeps the α of the others
@@ -142,13 +143,10 @@ func (s *decomposition) choose(size int) {
 				s.key[i] = -f
 			}
 		}
-		s.pick(size - len(s.next))
 	case WorstViolators:
 		s.violations()
-		s.pick(size - len(s.next))
 	case LargestGap:
 		s.contributions()
-		s.pick(size - len(s.next))
 	case RandomViolators:
 		s.violations()
 		for i, v := range s.key {
@@ -156,18 +154,14 @@ func (s *decomposition) choose(size int) {
 				s.key[i] = r
 			}
 		}
-		s.pick(size - len(s.next))
 	}
+	s.pick(size - len(s.next))
 }
 
 // contributions sets the keys to the terms of the gap at the bias midway between
 // up and low; −Inf where they vanish.
 func (s *decomposition) contributions() {
-	p, b := s.p, s.bias()
-	limit := 0.0
-	for _, a := range s.alpha {
-		limit = max(limit, a+1)
-	}
+	p, b, limit := s.p, s.bias(), max(0, slices.Max(s.alpha)+1)
 	for i, a := range s.alpha {
 		ridge := p.ridge(i)
 		g := p.S[i]*(b-s.f[i]) - ridge*a
@@ -175,10 +169,9 @@ func (s *decomposition) contributions() {
 		if math.IsInf(upper, 1) {
 			upper = limit
 		}
-		t := gapTerm(g, a, p.Lower[i], upper, ridge)
-		if !(t > 0) {
-			t = math.Inf(-1)
+		s.key[i] = math.Inf(-1)
+		if t := gapTerm(g, a, p.Lower[i], upper, ridge); t > 0 {
+			s.key[i] = t
 		}
-		s.key[i] = t
 	}
 }
