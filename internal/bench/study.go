@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // study is how our own time grows with something.
@@ -85,16 +88,10 @@ func (b *bench) study(ctx context.Context, s study) error {
 
 // exponent is the slope of log y over log x by least squares.
 func exponent(x, y []float64) float64 {
-	mx, my := 0.0, 0.0
+	logX, logY := slices.Clone(x), slices.Clone(y)
 	for i := range x {
-		mx += math.Log(x[i]) / float64(len(x))
-		my += math.Log(y[i]) / float64(len(x))
+		logX[i], logY[i] = math.Log(x[i]), math.Log(y[i])
 	}
-	xy, xx := 0.0, 0.0
-	for i := range x {
-		dx := math.Log(x[i]) - mx
-		xy += dx * (math.Log(y[i]) - my)
-		xx += dx * dx
-	}
-	return xy / xx
+	_, slope := stat.LinearRegression(logX, logY, nil, false)
+	return slope
 }

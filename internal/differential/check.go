@@ -140,17 +140,10 @@ func (p *problem) dearest() float64 {
 
 // typed reports whether an error names its cause by type.
 func typed(err error) bool {
-	for _, is := range []error{solvers.ErrUnsupported, solvers.ErrUnbounded, solvers.ErrDiverging, solvers.ErrInaccurate, solvers.ErrBelowStart, context.DeadlineExceeded} {
-		if errors.Is(err, is) {
-			return true
-		}
-	}
-	for _, as := range []any{new(*svmnb.ArgumentError), new(*solvers.ProblemError), new(*kernels.ParamError), new(*kernels.DataError), new(*datasets.ClassError), new(*datasets.Error)} {
-		if errors.As(err, as) {
-			return true
-		}
-	}
-	return false
+	is := []error{solvers.ErrUnsupported, solvers.ErrUnbounded, solvers.ErrDiverging, solvers.ErrInaccurate, solvers.ErrBelowStart, context.DeadlineExceeded}
+	as := []any{new(*svmnb.ArgumentError), new(*solvers.ProblemError), new(*kernels.ParamError), new(*kernels.DataError), new(*datasets.ClassError), new(*datasets.Error)}
+	return slices.ContainsFunc(is, func(known error) bool { return errors.Is(err, known) }) ||
+		slices.ContainsFunc(as, func(target any) bool { return errors.As(err, target) })
 }
 
 // far is the relative gap from which on a run that could go no further is refused.

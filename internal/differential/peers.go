@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/svmnb/svmnb/internal/vec"
 	"github.com/svmnb/svmnb/kernels"
 )
 
@@ -142,13 +143,9 @@ func (p *peers) linear(q *problem) []interval {
 	var x, size [][]float64
 	for _, row := range q.X {
 		row = append(slices.Clone(row), math.Sqrt(tau2))
-		norm2 := 0.0
-		for _, v := range row {
-			norm2 += v * v
-		}
 		x = append(x, row)
 		size = append(size, make([]float64, len(q.X)))
-		size[len(size)-1][len(size)-1] = norm2
+		size[len(size)-1][len(size)-1] = vec.Dot(row, row)
 	}
 	if !ordinary(size, q.Y) {
 		return nil
@@ -165,32 +162,26 @@ func (p *peers) linear(q *problem) []interval {
 	if !p.request(map[string]any{"form": int(q.Form), "x": x, "y": q.Y, "c": c, "epsilon": q.Epsilon, "weights": q.Weights}, &answer) || answer.Fail != "" {
 		return nil
 	}
-	dot := func(a, b []float64) (sum float64) {
-		for i, v := range a {
-			sum += v * b[i]
-		}
-		return sum
-	}
 	primal, costs := 0.0, 0.0
 	for _, w := range answer.W {
-		primal += dot(w, w) / 2
+		primal += vec.Dot(w, w) / 2
 	}
 	for i, row := range x {
 		weight := c
 		if q.Weights != nil {
 			weight *= q.Weights[i]
 		}
-		loss, f := 0.0, dot(answer.W[0], row)
+		loss, f := 0.0, vec.Dot(answer.W[0], row)
 		switch q.Form {
 		case oneNorm, twoNorm:
 			loss = max(0, 1-q.Y[i]*f)
 		case epsilonSVR, quadraticSVR:
 			loss = max(0, math.Abs(q.Y[i]-f)-q.Epsilon)
 		case crammerSinger:
-			own := dot(answer.W[slices.Index(labels, q.Y[i])], row)
+			own := vec.Dot(answer.W[slices.Index(labels, q.Y[i])], row)
 			for m, w := range answer.W {
 				if labels[m] != q.Y[i] {
-					loss = max(loss, 1+dot(w, row)-own)
+					loss = max(loss, 1+vec.Dot(w, row)-own)
 				}
 			}
 		}
