@@ -50,7 +50,6 @@ const (
 // gallery describes the fits and returns the rooms; nothing is learnt before a draw. Its
 // data are what of makes of them, which for the gallery is nothing else.
 func gallery(of func(*datasets.Dataset) *datasets.Dataset) []room {
-	ctx := context.Background()
 	folds := svmnb.StratifiedKFold(5, 1)
 	moons := svmnb.Classify(of(datasets.Moons(120, 0.2, 42))).Kernel(kernels.RBF(1.2)).C(2)
 	few := svmnb.Classify(of(datasets.Moons(30, 0.2, 42))).Kernel(kernels.RBF(1.2))
@@ -61,9 +60,9 @@ func gallery(of func(*datasets.Dataset) *datasets.Dataset) []room {
 	petals := sync.OnceValue(func() *svmnb.MultiFit {
 		return svmnb.Classify(of(datasets.Iris().Columns(2, 3))).C(10).OneVsOne().MustFit()
 	})
-	calibrated := sync.OnceValues(func() (*svmnb.Calibrated, error) { return fit().Calibrate(ctx, svmnb.Platt{Folds: 5, Seed: 1}) })
-	search := sync.OnceValues(func() (*svmnb.SearchFit, error) {
-		return moons.Search(svmnb.Grid{"C": svmnb.Log2(-3, 9, 2), "gamma": svmnb.Log2(-5, 5, 2)}, folds).Fit(ctx)
+	c := sync.OnceValue(func() *svmnb.Calibrated { return fit().MustCalibrate(svmnb.Platt{Folds: 5, Seed: 1}) })
+	s := sync.OnceValue(func() *svmnb.SearchFit {
+		return moons.Search(svmnb.Grid{"C": svmnb.Log2(-3, 9, 2), "gamma": svmnb.Log2(-5, 5, 2)}, folds).MustFit()
 	})
 	sinc := svmnb.Regress(of(datasets.Sinc(100, 0.1, 1))).Kernel(kernels.RBF(0.3)).C(10).Epsilon(0.1)
 	motorcycle := svmnb.GaussianProcess(of(datasets.Motorcycle())).Kernel(kernels.Scale(45*45, kernels.SquaredExponential(5))).NoiseVariance(22 * 22)
@@ -105,20 +104,8 @@ func gallery(of func(*datasets.Dataset) *datasets.Dataset) []room {
 		{"How good it is, and which to choose", "`c` is `fit` with probabilities, and `s` is a search over C and gamma. `moons` is the description of `fit`, and `few` a description with thirty points. `folds` is `svmnb.StratifiedKFold(5, 1)`.", []exhibit{
 			{"confusion", "Confusion", "svmnb.Confusion.Of(iris())", func() (*svmnb.Chart, error) { return svmnb.Confusion.Of(iris()) }},
 			{"roc", "ROC", "svmnb.ROC.Of(fit())", func() (*svmnb.Chart, error) { return svmnb.ROC.Of(fit()) }},
-			{"reliability", "Reliability", "svmnb.Reliability.Of(c)", func() (*svmnb.Chart, error) {
-				c, err := calibrated()
-				if err != nil {
-					return nil, err
-				}
-				return svmnb.Reliability.Of(c)
-			}},
-			{"landscape", "Landscape", "svmnb.Landscape.Of(s)", func() (*svmnb.Chart, error) {
-				s, err := search()
-				if err != nil {
-					return nil, err
-				}
-				return svmnb.Landscape.Of(s)
-			}},
+			{"reliability", "Reliability", "svmnb.Reliability.Of(c())", func() (*svmnb.Chart, error) { return svmnb.Reliability.Of(c()) }},
+			{"landscape", "Landscape", "svmnb.Landscape.Of(s())", func() (*svmnb.Chart, error) { return svmnb.Landscape.Of(s()) }},
 			{"path", "Path", "svmnb.Path.Of(few.MustPath(0.05, 20))", func() (*svmnb.Chart, error) { return svmnb.Path.Of(few.MustPath(0.05, 20)) }},
 			{"learning-curve", "LearningCurve ScoreCurve", "svmnb.MustLearningCurve(moons, folds).Chart()", func() (*svmnb.Chart, error) { return svmnb.MustLearningCurve(moons, folds).Chart() }},
 			{"validation-curve", "ValidationCurve ScoreCurve", `svmnb.MustValidationCurve(moons, folds, "gamma", svmnb.Log2(-7, 7, 2)...).Chart()`, func() (*svmnb.Chart, error) {
@@ -204,7 +191,7 @@ func fewColours(data []byte) ([]byte, error) {
 }
 
 // called are the fits of the gallery, which are functions in its source only.
-var called = regexp.MustCompile(`\b(fit|chunked|cancer|iris|petals|gp|co2)\(\)`)
+var called = regexp.MustCompile(`\b(fit|chunked|cancer|iris|petals|gp|co2|c|s)\(\)`)
 
 func galleryCommand(ctx context.Context, s *session, args []string) error {
 	if len(args) > 0 {
