@@ -66,7 +66,7 @@ func (p *Problem) rounding(alpha []float64) float64 {
 func (p *Problem) boxed(ct float64) *Problem {
 	q := *p
 	q.Ridge = nil
-	q.Upper = append([]float64(nil), p.Upper...)
+	q.Upper = slices.Clone(p.Upper)
 	for i, u := range q.Upper {
 		if math.IsInf(u, 1) {
 			q.Upper[i] = ct

@@ -241,7 +241,7 @@ func (r *joint) refresh() {
 	for _, v := range slices.Concat(r.w, r.g) {
 		clear(v)
 	}
-	alpha := append([]float64(nil), r.alpha...)
+	alpha := slices.Clone(r.alpha)
 	clear(r.alpha)
 	for i := range r.Y {
 		copy(r.next, alpha[i*r.Classes:])

@@ -156,7 +156,7 @@ func (p *Problem) start(given []float64) ([]float64, error) {
 		if r := p.equality(given); r > 1e-10*scale {
 			return nil, &ProblemError{"Start", -1, r, fmt.Sprintf("violates s'α = δ by %g", r)}
 		}
-		return append([]float64(nil), given...), nil
+		return slices.Clone(given), nil
 	}
 	alpha := make([]float64, n)
 	for i := range alpha {

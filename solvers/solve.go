@@ -144,7 +144,7 @@ func (r *run) failure(at string, err error) error {
 // result certifies where the run has ended.
 func (r *run) result(status Status) *Result {
 	res := &Result{
-		Method: r.name(), Alpha: append([]float64(nil), r.it.Alpha...), Status: status,
+		Method: r.name(), Alpha: slices.Clone(r.it.Alpha), Status: status,
 		Iterations: r.it.Iteration, Evaluations: rows.Evaluations(r.given.K), Elapsed: time.Since(r.began), Trace: r.trace,
 	}
 	res.Certificate = r.p.certify(res.Alpha, r.exact)

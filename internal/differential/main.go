@@ -16,9 +16,10 @@ package main
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"math"
 	"os"
-	"sort"
+	"slices"
 	"time"
 )
 
@@ -73,14 +74,11 @@ func report(t *tally, seed uint64, took time.Duration, say func(string, ...any))
 	say("\nseed %d: %d problems, %d fits: %d converged, %d ended early and say so, %d refused with a typed error", seed, t.Problems, t.Fits, t.Converged, t.Early, t.Refused)
 	say("compared with the programme in 300 bits %d times, with other people's solvers %d times, in %v", t.Exact, t.Peers, took.Round(time.Second))
 	failures := 0
-	var kinds []string
-	for k, c := range t.Classes {
+	for _, c := range t.Classes {
 		failures += c
-		kinds = append(kinds, k)
 	}
-	sort.Strings(kinds)
 	say("%d failures", failures)
-	for _, k := range kinds {
+	for _, k := range slices.Sorted(maps.Keys(t.Classes)) {
 		say("  %-28s %d", k, t.Classes[k])
 	}
 }
