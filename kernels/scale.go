@@ -67,8 +67,12 @@ type scaleRower struct {
 
 func (r scaleRower) row(dst, x []float64, w *work) {
 	r.k.row(dst, x, w)
-	for j := range dst {
-		dst[j] *= r.c
+	scaleBy(r.c, dst)
+}
+
+func scaleBy(c float64, v []float64) {
+	for j := range v {
+		v[j] *= c
 	}
 }
 
@@ -104,21 +108,15 @@ type scaleGradient struct {
 func (r scaleGradient) row(v, grad, x []float64, w *work) {
 	own, inner := grad[:len(v)], grad[len(v):]
 	r.k.row(v, inner, x, w)
-	for p := range inner {
-		inner[p] *= r.c
-	}
-	for j := range v {
-		v[j] *= r.c
-		own[j] = v[j]
-	}
+	scaleBy(r.c, inner)
+	scaleBy(r.c, v)
+	copy(own, v)
 }
 
 func (r scaleGradient) self(grad, x []float64, w *work) float64 {
 	v := float64(r.c * r.k.self(grad[1:], x, w))
 	grad[0] = v
-	for p := range grad[1:] {
-		grad[1+p] *= r.c
-	}
+	scaleBy(r.c, grad[1:])
 	return v
 }
 
@@ -136,9 +134,7 @@ type scaleTerm struct {
 
 func (t scaleTerm) values(dst []float64, p *pairs, w *work) {
 	t.k.values(dst, p, w)
-	for j := range dst {
-		dst[j] *= t.c
-	}
+	scaleBy(t.c, dst)
 }
 
 func (t scaleTerm) reach(space int, u, tol float64, self span) float64 {
