@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/svmnb/svmnb/internal/toy"
 	"github.com/svmnb/svmnb/kernels"
 )
 
@@ -31,7 +32,7 @@ func TestAddTo(t *testing.T) {
 			{"no formula, no room", kernels.Laplacian(0.3), 4, kernels.NoCache},
 		} {
 			t.Run(c.name, func(t *testing.T) {
-				x := normal(17, 300, c.d)
+				x := toy.Normal(17, 300, c.d)
 				for _, sparse := range []bool{false, true} {
 					exact, g := mustGram(t, c.k, x, 0), mustGram(t, c.k, x, c.cache)
 					if sparse {
@@ -94,12 +95,12 @@ func TestAmongKnows(t *testing.T) {
 			x    [][]float64
 			dear bool
 		}{
-			{"Gaussian", kernels.RBF(0.2), normal(23, 900, 5), false},
-			{"many features", kernels.RBF(0.002), normal(23, 900, 120), true},
-			{"mostly zero", kernels.RBF(0.01), thin(normal(23, 900, 1000), 0.12), true},
-			{"a sum", kernels.Sum(kernels.Polynomial(2, 0.1, 1), kernels.RBF(0.003)), normal(23, 900, 100), true},
-			{"double precision", kernels.RBF(3), normal(23, 900, 100), true},
-			{"no formula", kernels.Laplacian(0.3), normal(23, 900, 4), false},
+			{"Gaussian", kernels.RBF(0.2), toy.Normal(23, 900, 5), false},
+			{"many features", kernels.RBF(0.002), toy.Normal(23, 900, 120), true},
+			{"mostly zero", kernels.RBF(0.01), thin(toy.Normal(23, 900, 1000), 0.12), true},
+			{"a sum", kernels.Sum(kernels.Polynomial(2, 0.1, 1), kernels.RBF(0.003)), toy.Normal(23, 900, 100), true},
+			{"double precision", kernels.RBF(3), toy.Normal(23, 900, 100), true},
+			{"no formula", kernels.Laplacian(0.3), toy.Normal(23, 900, 4), false},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				rng := rand.New(rand.NewPCG(6, 7))
@@ -143,7 +144,7 @@ func TestAmongKnows(t *testing.T) {
 func TestAddToIsDeterministic(t *testing.T) {
 	for _, d := range []int{6, 100} {
 		t.Run(fmt.Sprint(d), func(t *testing.T) {
-			x := normal(18, 700, d)
+			x := toy.Normal(18, 700, d)
 			idx, coef := rand.New(rand.NewPCG(3, 4)).Perm(700)[:200], make([]float64, 200)
 			for k := range coef {
 				coef[k] = 1 / float64(k+1)
@@ -184,13 +185,13 @@ func TestAddToBounds(t *testing.T) {
 			cache int64
 			loose float64 // of Σ|coef|·max K at most
 		}{
-			{"computed anew", kernels.RBF(0.2), normal(19, 300, 5), 0, 1e-5},
-			{"moved", kernels.RBF(0.2), moved(normal(19, 300, 5), 1000), 0, 1e-5},
-			{"held", kernels.RBF(0.002), normal(19, 300, 300), 0, 1e-3},
-			{"mostly zero", kernels.RBF(0.01), thin(normal(19, 300, 200), 0.1), kernels.NoCache, 1e-4},
-			{"far apart", kernels.RBF(1), normal(19, 300, 5), 0, 1e-4},
-			{"a product", kernels.Product(kernels.RBF(0.1), kernels.RBF(0.2)), normal(19, 300, 5), 0, 1e-4},
-			{"no formula", kernels.Laplacian(0.3), normal(19, 300, 5), 0, 1e-4},
+			{"computed anew", kernels.RBF(0.2), toy.Normal(19, 300, 5), 0, 1e-5},
+			{"moved", kernels.RBF(0.2), moved(toy.Normal(19, 300, 5), 1000), 0, 1e-5},
+			{"held", kernels.RBF(0.002), toy.Normal(19, 300, 300), 0, 1e-3},
+			{"mostly zero", kernels.RBF(0.01), thin(toy.Normal(19, 300, 200), 0.1), kernels.NoCache, 1e-4},
+			{"far apart", kernels.RBF(1), toy.Normal(19, 300, 5), 0, 1e-4},
+			{"a product", kernels.Product(kernels.RBF(0.1), kernels.RBF(0.2)), toy.Normal(19, 300, 5), 0, 1e-4},
+			{"no formula", kernels.Laplacian(0.3), toy.Normal(19, 300, 5), 0, 1e-4},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				g, exact := mustGram(t, c.k, c.x, c.cache), mustGram(t, c.k, c.x, 0)
@@ -223,8 +224,8 @@ func TestAddToBounds(t *testing.T) {
 // number of goroutines.
 func TestAddToTakesPairsOnce(t *testing.T) {
 	const n, part = 1100, 1024
-	x := normal(20, n, 4)
-	idx, coef := rand.New(rand.NewPCG(8, 9)).Perm(n), normal(1, 1, n)[0]
+	x := toy.Normal(20, n, 4)
+	idx, coef := rand.New(rand.NewPCG(8, 9)).Perm(n), toy.Normal(1, 1, n)[0]
 	for _, k := range []kernels.Kernel{kernels.RBF(0.2), kernels.Sum(kernels.RBF(0.2), kernels.Linear()), kernels.Laplacian(1)} {
 		g := mustGram(t, k, x, kernels.NoCache)
 		sums := func(on []int) (dst []float64, evaluations int64) {
@@ -259,7 +260,7 @@ func TestAddToEnds(t *testing.T) {
 	gone := errors.New("gone")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(gone)
-	g := mustGram(t, kernels.RBF(1), normal(1, 50, 2), 0)
+	g := mustGram(t, kernels.RBF(1), toy.Normal(1, 50, 2), 0)
 	before := g.Evaluations()
 	for _, exact := range []bool{false, true} {
 		if err := g.AddTo(ctx, make([]float64, 50), nil, nil, []int{3}, []float64{1}, exact); err != gone || g.Evaluations() != before {

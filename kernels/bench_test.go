@@ -5,19 +5,9 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
-)
 
-func normal(seed uint64, n, d int) [][]float64 {
-	rng := rand.New(rand.NewPCG(seed, 0))
-	x := make([][]float64, n)
-	for i := range x {
-		x[i] = make([]float64, d)
-		for k := range x[i] {
-			x[i][k] = rng.NormFloat64()
-		}
-	}
-	return x
-}
+	"github.com/svmnb/svmnb/internal/toy"
+)
 
 func perEntry(b *testing.B, entries int) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(entries), "ns/entry")
@@ -34,7 +24,7 @@ func BenchmarkRow(b *testing.B) {
 	for _, d := range []int{2, 13, 64} {
 		for _, k := range benchKernels {
 			b.Run(fmt.Sprintf("d=%d/%v", d, k), func(b *testing.B) {
-				x := normal(1, n, d)
+				x := toy.Normal(1, n, d)
 				for _, row := range x {
 					for j, v := range row {
 						row[j] = math.Abs(v) // for χ²
@@ -58,7 +48,7 @@ func BenchmarkGram(b *testing.B) {
 	for _, n := range []int{200, 1000, 4000} {
 		for _, d := range []int{2, 13, 64} {
 			b.Run(fmt.Sprintf("n=%d/d=%d", n, d), func(b *testing.B) {
-				x, order := normal(1, n, d), rand.New(rand.NewPCG(1, 1)).Perm(n)
+				x, order := toy.Normal(1, n, d), rand.New(rand.NewPCG(1, 1)).Perm(n)
 				for b.Loop() {
 					g, err := NewGram(RBF(0.5), x, 0)
 					if err != nil {
@@ -76,7 +66,7 @@ func BenchmarkGram(b *testing.B) {
 
 // The decision values of 500 support vectors on a 100 × 100 grid.
 func BenchmarkField(b *testing.B) {
-	basis := Against(RBF(0.5), normal(1, 500, 2))
+	basis := Against(RBF(0.5), toy.Normal(1, 500, 2))
 	x, row := make([]float64, 2), make([]float64, 500)
 	sum := 0.0
 	for b.Loop() {

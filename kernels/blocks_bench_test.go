@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/internal/toy"
 )
 
 var blockSizes = []struct{ n, d int }{{10_000, 784}, {20_000, 50}}
@@ -22,7 +23,7 @@ func perSecond(b *testing.B, flop float64) {
 // Blocks of 512 rows, none of them held.
 func BenchmarkHold(b *testing.B) {
 	for _, s := range blockSizes {
-		x := normal(1, s.n, s.d)
+		x := toy.Normal(1, s.n, s.d)
 		for _, k := range []Kernel{RBF(0.1 / float64(s.d)), RBF(10), Polynomial(3, 1/float64(s.d), 1), Sum(RBF(0.1/float64(s.d)), Linear())} {
 			b.Run(fmt.Sprintf("%dx%d/%v", s.n, s.d, k), func(b *testing.B) {
 				const m = 512
@@ -50,7 +51,7 @@ func BenchmarkHold(b *testing.B) {
 // What the first call of Hold takes before there is a row.
 func BenchmarkFirstHold(b *testing.B) {
 	for _, s := range blockSizes {
-		x := normal(1, s.n, s.d)
+		x := toy.Normal(1, s.n, s.d)
 		b.Run(fmt.Sprintf("%dx%d", s.n, s.d), func(b *testing.B) {
 			for b.Loop() {
 				b.StopTimer()
@@ -75,7 +76,7 @@ func BenchmarkFirstHold(b *testing.B) {
 func BenchmarkTimes(b *testing.B) {
 	const m = 2000
 	for _, s := range blockSizes {
-		x := normal(1, s.n, s.d)
+		x := toy.Normal(1, s.n, s.d)
 		b.Run(fmt.Sprintf("%dx%d", s.n, s.d), func(b *testing.B) {
 			g, err := NewGram(RBF(0.1/float64(s.d)), x, 0)
 			if err != nil {
@@ -153,7 +154,7 @@ func a9a(b *testing.B) CSR {
 // 10,000 points of 784 features by 2,000 support vectors.
 func BenchmarkBasisTimes(b *testing.B) {
 	const n, d, m = 10_000, 784, 2000
-	x := normal(1, n, d)
+	x := toy.Normal(1, n, d)
 	basis, coef, dst := Against(RBF(0.1/d), x[:m]), make([]float64, m), make([]float64, n)
 	basis.Times(dst, x, coef)
 	for b.Loop() {

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/svmnb/svmnb/internal/simd"
+	"github.com/svmnb/svmnb/internal/toy"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
 )
@@ -90,7 +91,7 @@ func TestBlocks(t *testing.T) {
 	atLevels(t, func(t *testing.T) {
 		for _, k := range ks {
 			t.Run(k.String(), func(t *testing.T) {
-				x := normal(7, 40, 3)
+				x := toy.Normal(7, 40, 3)
 				if k.points != nil {
 					x = k.points(x)
 				}
@@ -122,7 +123,7 @@ func TestBlocksOfAnySize(t *testing.T) {
 		for _, n := range []int{1, 2, 127, 129, 767, 769, 1600} {
 			for _, d := range []int{1, 5} {
 				t.Run(fmt.Sprint(n, "×", d), func(t *testing.T) {
-					x := normal(uint64(n), n, d)
+					x := toy.Normal(uint64(n), n, d)
 					k := kernels.Sum(kernels.RBF(0.5), kernels.Polynomial(2, 0.1, 1))
 					for _, k := range []kernels.Kernel{k, kernels.RBF(0.5)} {
 						g, alone, exact := mustGram(t, k, x, 0), mustGram(t, k, x, 0), mustGram(t, k, x, 0)
@@ -148,7 +149,7 @@ func TestBlocksOfAnySize(t *testing.T) {
 // The store is a model of the rows used last: hits cost nothing, and a row that
 // is held has the bits that it had.
 func TestHoldProperties(t *testing.T) {
-	x := normal(3, 120, 4)
+	x := toy.Normal(3, 120, 4)
 	fresh := mustGram(t, kernels.RBF(0.2), x, 0)
 	want := make([][]float32, len(x))
 	every := make([]int, len(x))
@@ -215,7 +216,7 @@ func moved(x [][]float64, by float64) [][]float64 {
 // its own rounding and 2⁻¹⁷ of the largest, nor a sum by more than 2⁻³².
 func TestPrecision(t *testing.T) {
 	const n, d = 150, 6
-	x := normal(1, n, d)
+	x := toy.Normal(1, n, d)
 	scaled := make([][]float64, n)
 	for i, row := range x {
 		scaled[i] = slices.Clone(row)
@@ -247,7 +248,7 @@ func TestPrecision(t *testing.T) {
 			"near, rough":              {near, kernels.Exponential(1e-3)},
 			"near, rougher":            {near, kernels.GammaExponential(1e-2, 0.3)},
 			"near, product":            {near, kernels.Product(kernels.RBF(1e6), kernels.Linear())},
-			"far outlier":              {append(normal(2, n, d), []float64{1e8, 0, 0, 0, 0, 0}), kernels.RBF(1)},
+			"far outlier":              {append(toy.Normal(2, n, d), []float64{1e8, 0, 0, 0, 0, 0}), kernels.RBF(1)},
 			"a point at the origin":    {append(moved(x, 1000), make([]float64, d)), kernels.Normalised(kernels.Polynomial(2, 1, 1e-3))},
 			"two by the origin":        {append(moved(x, 1000), []float64{0, 1, 0, 0, 0, 0}, []float64{1, 0, 0, 0, 0, 0}), kernels.Normalised(kernels.Linear())},
 			"features without spread":  {moved(make2(n, d), 3), kernels.RBF(1)},
@@ -312,7 +313,7 @@ func TestBasisTimes(t *testing.T) {
 	atLevels(t, func(t *testing.T) {
 		for _, k := range all() {
 			t.Run(k.String(), func(t *testing.T) {
-				x := k.points(normal(7, 80, 3))
+				x := k.points(toy.Normal(7, 80, 3))
 				size := largest(mustGram(t, k, x, kernels.NoCache))
 				b := kernels.Against(k, x[:20])
 				sameValues(t, b, x, 0x1p-31*size)
@@ -343,9 +344,9 @@ func TestBasisTimes(t *testing.T) {
 		}
 	})
 	// Far points are as exact as near ones.
-	b := kernels.Against(kernels.RBF(1), normal(1, 20, 2))
+	b := kernels.Against(kernels.RBF(1), toy.Normal(1, 20, 2))
 	sameValues(t, b, [][]float64{{1e9, 0}, {1e-9, 1e300}, {0, 0}}, 0x1p-31)
-	b = kernels.Against(kernels.RBF(1e-6), moved(normal(1, 20, 2), 1e3))
+	b = kernels.Against(kernels.RBF(1e-6), moved(toy.Normal(1, 20, 2), 1e3))
 	sameValues(t, b, [][]float64{{1e308, 1e308}, {-1e308, 1e308}, {1e3, 1e3}}, 0x1p-31)
 	none := kernels.Against(kernels.RBF(1), nil)
 	dst := []float64{7}
@@ -362,13 +363,13 @@ func TestBasisTimes(t *testing.T) {
 
 // Many machines on one basis have the values that they have one by one.
 func TestBasisTimesEach(t *testing.T) {
-	x := normal(1, 300, 4)
+	x := toy.Normal(1, 300, 4)
 	for _, k := range []kernels.Kernel{kernels.RBF(0.3), kernels.Laplacian(1), kernels.Exponential(1)} {
 		b := kernels.Against(k, x[:150])
 		const machines = 5
 		got, want, coef := make([][]float64, machines), make([][]float64, machines), make([][]float64, machines)
 		for m := range coef {
-			got[m], want[m], coef[m] = make([]float64, len(x)), make([]float64, len(x)), normal(uint64(m), 1, 150)[0]
+			got[m], want[m], coef[m] = make([]float64, len(x)), make([]float64, len(x)), toy.Normal(uint64(m), 1, 150)[0]
 			got[m][7], want[m][7] = 3, 3
 			b.Times(want[m], x, coef[m])
 		}
@@ -383,7 +384,7 @@ func TestBasisTimesEach(t *testing.T) {
 
 // Goroutines share a Basis.
 func TestBasisTimesConcurrently(t *testing.T) {
-	x := normal(1, 400, 5)
+	x := toy.Normal(1, 400, 5)
 	b := kernels.Against(kernels.Normalised(kernels.Polynomial(2, 1, 1)), x[:200])
 	coef := make([]float64, 200)
 	for j := range coef {
@@ -406,7 +407,7 @@ func TestBasisTimesConcurrently(t *testing.T) {
 // Once warm, blocks allocate for their goroutines only.
 func TestBlocksAllocate(t *testing.T) {
 	const n = 2000
-	x := normal(1, n, 10)
+	x := toy.Normal(1, n, 10)
 	g := mustGram(t, kernels.Normalised(kernels.Polynomial(2, 1, 1)), x, 100*4*n)
 	dst, idx, sums, coef := make([][]float32, 100), make([]int, 100), make([]float64, n), make([]float64, 100)
 	for k := range idx {
@@ -444,11 +445,11 @@ func TestRoom(t *testing.T) {
 	}{
 		{10, 10, 0}, {10, 10, 400}, {10, 9, 399}, {10, 2, 1}, {10, 2, kernels.NoCache}, {1, 1, 1}, {1, 1, 0}, {20_000, 3355, 0},
 	} {
-		if got := mustGram(t, kernels.Linear(), normal(1, c.n, 1), c.bytes).Room(); got != c.want {
+		if got := mustGram(t, kernels.Linear(), toy.Normal(1, c.n, 1), c.bytes).Room(); got != c.want {
 			t.Errorf("%d points in %d bytes: room for %d rows, want %d", c.n, c.bytes, got, c.want)
 		}
 	}
-	g := mustGram(t, kernels.RBF(1), normal(1, 10, 1), 1)
+	g := mustGram(t, kernels.RBF(1), toy.Normal(1, 10, 1), 1)
 	dst := make([][]float32, 3)
 	if g.Hold(dst, []int{4, 4}); g.Evaluations() != 20 || &dst[0][0] != &dst[1][0] {
 		t.Errorf("a row asked for twice: %d evaluations, want 10 beside the diagonal", g.Evaluations()-10)
@@ -464,7 +465,7 @@ func TestRoom(t *testing.T) {
 // A hundredth of the rows is enough, and what is held is what was asked for last.
 func TestHoldAHundredth(t *testing.T) {
 	const n, room = 1000, 10
-	x := normal(1, n, 5)
+	x := toy.Normal(1, n, 5)
 	g, exact := mustGram(t, kernels.RBF(0.1), x, room*4*n), mustGram(t, kernels.RBF(0.1), x, 0)
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 100 {
@@ -481,7 +482,7 @@ func TestHoldAHundredth(t *testing.T) {
 // Without memory for a copy of the points rows go one by one, and are the same.
 func TestHoldWithinMemoryLimit(t *testing.T) {
 	const n, d = 300, 1000
-	x := normal(1, n, d)
+	x := toy.Normal(1, n, d)
 	exact := mustGram(t, kernels.RBF(0.001), x, 0)
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(8*(d+5)*n + 4*n*d - 1))
 	g := mustGram(t, kernels.RBF(0.001), x, 20*4*n)
@@ -497,7 +498,7 @@ func TestHoldWithinMemoryLimit(t *testing.T) {
 // Memory for rows belongs to those in single precision once one is asked for.
 func TestRowAfterHold(t *testing.T) {
 	const n = 50
-	x := normal(1, n, 2)
+	x := toy.Normal(1, n, 2)
 	for _, cache := range []int64{0, 8 * 10 * n} {
 		g := mustGram(t, kernels.RBF(1), x, cache)
 		g.Row(3)
@@ -522,7 +523,7 @@ func TestRowAfterHold(t *testing.T) {
 
 // The features of solvers and a matrix of the same points agree.
 func TestSparseFeatures(t *testing.T) {
-	s := compressed(thin(normal(1, 30, 20), 0.3))
+	s := compressed(thin(toy.Normal(1, 30, 20), 0.3))
 	f, err := solvers.NewSparseFeatures(s.Start, s.Index, s.Value, s.D, 0)
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/svmnb/svmnb/internal/toy"
 	"github.com/svmnb/svmnb/kernels"
 )
 
@@ -34,7 +35,7 @@ func TestIdentities(t *testing.T) {
 		{kernels.Normalised(kernels.Normalised(b)), kernels.Normalised(b)},
 		{kernels.ARD(1, 2), kernels.ARD(1, 2)},
 		{kernels.Columns(a, 0, 1), kernels.Columns(a, 0, 1)},
-		{kernels.Centred(a, normal(1, 4, 2)), kernels.Centred(a, normal(1, 4, 2))},
+		{kernels.Centred(a, toy.Normal(1, 4, 2)), kernels.Centred(a, toy.Normal(1, 4, 2))},
 	} {
 		if i.got != i.want {
 			t.Errorf("%v, want %v", i.got, i.want)
@@ -44,7 +45,7 @@ func TestIdentities(t *testing.T) {
 		{kernels.Sum(a, b), kernels.Sum(b, a)},
 		{kernels.Columns(a, 0, 1), kernels.Columns(a, 1, 0)},
 		{kernels.ARD(1, 2), kernels.ARD(1, 2, 2)},
-		{kernels.Centred(a, normal(1, 4, 2)), kernels.Centred(a, normal(2, 4, 2))},
+		{kernels.Centred(a, toy.Normal(1, 4, 2)), kernels.Centred(a, toy.Normal(2, 4, 2))},
 	} {
 		if i.a == i.b || i.a.String() == i.b.String() {
 			t.Errorf("%v is %v", i.a, i.b)
@@ -63,7 +64,7 @@ func TestBadParts(t *testing.T) {
 		kernels.Scale(2, bad), kernels.Scale(2, nil), kernels.Scale(-1, kernels.Scale(-1, good)), kernels.Scale(-1, kernels.Constant(-1)),
 		kernels.Normalised(nil), kernels.Normalised(bad),
 		kernels.Columns(nil, 0), kernels.Columns(bad, 0), kernels.Columns(bad),
-		kernels.Centred(nil, normal(1, 2, 2)), kernels.Centred(bad, normal(1, 2, 2)), kernels.Centred(good, nil), kernels.Centred(good, [][]float64{{1}, {2, 3}}),
+		kernels.Centred(nil, toy.Normal(1, 2, 2)), kernels.Centred(bad, toy.Normal(1, 2, 2)), kernels.Centred(good, nil), kernels.Centred(good, [][]float64{{1}, {2, 3}}),
 		kernels.Centred(good, [][]float64{{math.NaN()}}), kernels.Centred(good, [][]float64{{1e200}}), kernels.Centred(kernels.ChiSquared(), [][]float64{{-1}}),
 		kernels.CentredKernel{K: good, X: "1; two", Mean: "1"}, kernels.CentredKernel{K: good, X: "1; 2", Mean: "one"}, kernels.CentredKernel{K: good, X: "1; 2"},
 		kernels.Augmented(good, kernels.Radius),
@@ -74,10 +75,10 @@ func TestBadParts(t *testing.T) {
 		if err := k.Check(); !errors.As(err, &e) {
 			t.Errorf("%v: Check() = %v, want a *ParamError", k, err)
 		}
-		if _, err := kernels.NewGram(k, normal(1, 3, 2), 0); err == nil {
+		if _, err := kernels.NewGram(k, toy.Normal(1, 3, 2), 0); err == nil {
 			t.Errorf("NewGram takes %v", k)
 		}
-		if _, err := kernels.NewGradient(k, normal(1, 3, 2)); !errors.As(err, &e) {
+		if _, err := kernels.NewGradient(k, toy.Normal(1, 3, 2)); !errors.As(err, &e) {
 			t.Errorf("NewGradient of %v: %v, want a *ParamError", k, err)
 		}
 		if _, err := kernels.WithHyperparameters(k, nil); !errors.As(err, &e) {
@@ -166,7 +167,7 @@ func TestBasisCheck(t *testing.T) {
 // from elsewhere is centred by the same mean.
 func TestCentred(t *testing.T) {
 	const n, d = 12, 3
-	x := normal(4, n, d)
+	x := toy.Normal(4, n, d)
 	k := kernels.Polynomial(2, 0.5, 1)
 	centred := kernels.Centred(k, x)
 	g, c := mustGram(t, k, x, 0), mustGram(t, centred, x, 0)
@@ -203,7 +204,7 @@ func TestCentred(t *testing.T) {
 		return v
 	}
 	b := kernels.Against(centred, x[3:6])
-	for _, z := range normal(5, 4, d) {
+	for _, z := range toy.Normal(5, 4, d) {
 		for j, v := range b.Row(nil, z) {
 			near(t, "⟨φ(x) − μ, φ(z) − μ⟩", v, kernels.Linear().Eval(less(z), less(x[3+j])), 1e-12)
 		}
@@ -253,7 +254,7 @@ func TestNormalisedZero(t *testing.T) {
 	if v := g.Diag()[3]; math.Abs(v-1) > 1e-15 {
 		t.Errorf("K(x, x) of a large point is %v, want 1", v)
 	}
-	for _, x := range normal(1, 100, 3) {
+	for _, x := range toy.Normal(1, 100, 3) {
 		if v := kernels.Normalised(kernels.Polynomial(3, 1, 1)).Eval(x, x); v != 1 {
 			t.Fatalf("K(x, x) = %v, want 1 exactly", v)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/svmnb/svmnb/internal/toy"
 	"github.com/svmnb/svmnb/kernels"
 )
 
@@ -51,7 +52,7 @@ func TestHyperparameterNames(t *testing.T) {
 		{kernels.Scale(0, kernels.RBF(1)), ""},
 		{kernels.Augmented(kernels.Linear(), 3), "Sum.1.Constant.c"},
 		{kernels.Normalised(kernels.Columns(kernels.RBF(1), 0)), "Normalised.Columns.RBF.gamma"},
-		{kernels.Centred(kernels.Matern32(1), normal(1, 3, 1)), "Centred.Matern32.length"},
+		{kernels.Centred(kernels.Matern32(1), toy.Normal(1, 3, 1)), "Centred.Matern32.length"},
 		{kernels.SumKernel{A: kernels.RBF(1), B: kernels.SumKernel{A: kernels.RBF(1), B: kernels.RBF(1)}}, "Sum.0.RBF.gamma Sum.1.Sum.0.RBF.gamma Sum.1.Sum.1.RBF.gamma"},
 		{co2, "Sum.0.Scale.c Sum.0.Scale.RBF.gamma Sum.1.Scale.c Sum.1.Scale.Product.0.RBF.gamma Sum.1.Scale.Product.1.Periodic.period Sum.1.Scale.Product.1.Periodic.length " +
 			"Sum.2.Scale.c Sum.2.Scale.RationalQuadratic.length Sum.2.Scale.RationalQuadratic.alpha Sum.3.Scale.c Sum.3.Scale.RBF.gamma"},
@@ -152,7 +153,7 @@ func drawn(t *rapid.T, depth int) kernels.Kernel {
 // their places, and the contracted derivatives are the differences of what is
 // contracted.
 func TestDrawnGradients(t *testing.T) {
-	x := append(normal(1, 6, 2), normal(1, 2, 2)...) // two points twice
+	x := append(toy.Normal(1, 6, 2), toy.Normal(1, 2, 2)...) // two points twice
 	rapid.Check(t, func(t *rapid.T) {
 		k := drawn(t, 3)
 		names, values := namesOf(t, k)
@@ -210,7 +211,7 @@ func TestDrawnGradients(t *testing.T) {
 }
 
 func TestContract(t *testing.T) {
-	x := normal(2, 9, 2)
+	x := toy.Normal(2, 9, 2)
 	g, err := kernels.NewGradient(co2, x)
 	if err != nil {
 		t.Fatal(err)
@@ -271,7 +272,7 @@ func TestContract(t *testing.T) {
 func TestContractAllocates(t *testing.T) {
 	k := kernels.Normalised(kernels.Sum(co2, kernels.Fixed(kernels.Periodic(1, 1), "period"), kernels.Columns(Multiquadric{1}, 0)))
 	allocations := func(n int) float64 {
-		g, err := kernels.NewGradient(k, normal(3, n, 1))
+		g, err := kernels.NewGradient(k, toy.Normal(3, n, 1))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -286,13 +287,13 @@ func TestContractAllocates(t *testing.T) {
 // TestContractThreads: the bits do not depend on how many goroutines there are.
 func TestContractThreads(t *testing.T) {
 	const n = 77
-	weights := normal(5, n, n)
+	weights := toy.Normal(5, n, n)
 	for i, row := range weights {
 		for j := range i {
 			row[j] = weights[j][i]
 		}
 	}
-	g, err := kernels.NewGradient(co2, normal(6, n, 1))
+	g, err := kernels.NewGradient(co2, toy.Normal(6, n, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -328,7 +329,7 @@ func TestGradientOfBadData(t *testing.T) {
 
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(30_000))
 	var e *kernels.MemoryError
-	if _, err := kernels.NewGradient(co2, normal(1, 500, 4)); !errors.As(err, &e) {
+	if _, err := kernels.NewGradient(co2, toy.Normal(1, 500, 4)); !errors.As(err, &e) {
 		t.Errorf("NewGradient in 30,000 bytes = %v, want a *MemoryError", err)
 	}
 }

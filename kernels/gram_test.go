@@ -12,20 +12,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/svmnb/svmnb/internal/toy"
 	"github.com/svmnb/svmnb/kernels"
 )
-
-func normal(seed uint64, n, d int) [][]float64 {
-	rng := rand.New(rand.NewPCG(seed, 0))
-	x := make([][]float64, n)
-	for i := range x {
-		x[i] = make([]float64, d)
-		for k := range x[i] {
-			x[i][k] = rng.NormFloat64()
-		}
-	}
-	return x
-}
 
 func mustGram(t interface {
 	Helper()
@@ -101,7 +90,7 @@ func all() []anyKernel {
 			anyKernel{kernels.Sum(k, kernels.RBF(1), k), same},
 			anyKernel{kernels.Scale(3, kernels.Product(kernels.Normalised(k), kernels.Linear())), same},
 			anyKernel{kernels.Columns(kernels.Normalised(k), 1, 0), two},
-			anyKernel{kernels.Centred(k, normal(3, 7, 2)), two})
+			anyKernel{kernels.Centred(k, toy.Normal(3, 7, 2)), two})
 	}
 	for _, c := range table {
 		if c.points == nil {
@@ -113,7 +102,7 @@ func all() []anyKernel {
 }
 
 func TestUserKernels(t *testing.T) {
-	x := normal(3, 20, 3)
+	x := toy.Normal(3, 20, 3)
 	for _, k := range own() {
 		for _, cache := range []int64{0, 1, kernels.NoCache} {
 			g := mustGram(t, k, x, cache)
@@ -177,7 +166,7 @@ func gramProperty(t *rapid.T) {
 	some := rapid.SampledFrom(all()).Draw(t, "kernel")
 	k := some.Kernel
 	n, d := rapid.IntRange(1, 40).Draw(t, "n"), rapid.IntRange(1, 9).Draw(t, "d")
-	x := normal(rapid.Uint64().Draw(t, "seed"), n, d)
+	x := toy.Normal(rapid.Uint64().Draw(t, "seed"), n, d)
 	for range rapid.IntRange(0, 3).Draw(t, "duplicates") {
 		x[rapid.IntRange(0, n-1).Draw(t, "i")] = x[rapid.IntRange(0, n-1).Draw(t, "j")]
 	}
@@ -241,7 +230,7 @@ func FuzzGram(f *testing.F) { f.Fuzz(rapid.MakeFuzz(gramProperty)) }
 // More points than one block of a row, and a basis of them.
 func TestLongRows(t *testing.T) {
 	const n = 1100
-	x := normal(5, n, 3)
+	x := toy.Normal(5, n, 3)
 	for _, c := range table {
 		k, x := c.k, x
 		if c.points != nil {
@@ -264,7 +253,7 @@ func TestLongRows(t *testing.T) {
 
 func TestDenseCountsHalf(t *testing.T) {
 	const n = 60
-	g := mustGram(t, kernels.RBF(1), normal(1, n, 2), 0)
+	g := mustGram(t, kernels.RBF(1), toy.Normal(1, n, 2), 0)
 	for _, i := range rand.New(rand.NewPCG(1, 2)).Perm(n) {
 		g.Row(i)
 		g.Row(i)
@@ -277,7 +266,7 @@ func TestDenseCountsHalf(t *testing.T) {
 // Columns that are shifted leave the differences, and so the kernel.
 func TestShiftedColumns(t *testing.T) {
 	const n, d = 80, 5
-	x := normal(9, n, d)
+	x := toy.Normal(9, n, d)
 	for i := range x {
 		for k := range x[i] {
 			x[i][k] = math.Round(x[i][k]*(1<<20)) / (1 << 20) // survives the shift without rounding
@@ -313,7 +302,7 @@ func TestShiftedColumns(t *testing.T) {
 
 func TestPointsAreCopied(t *testing.T) {
 	for _, k := range []kernels.Kernel{kernels.RBF(1), laplacian{1}} {
-		x := normal(2, 10, 3)
+		x := toy.Normal(2, 10, 3)
 		at := slices.Clone(x[4])
 		g, b := mustGram(t, k, x, 0), kernels.Against(k, x)
 		want, wantAgainst := mustGram(t, k, x, 0).Row(4), b.Row(nil, at)
@@ -388,7 +377,7 @@ func TestKernelErrors(t *testing.T) {
 }
 
 func TestMemoryLimit(t *testing.T) {
-	x := normal(1, 300, 10)
+	x := toy.Normal(1, 300, 10)
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(30_000))
 	_, err := kernels.NewGram(kernels.RBF(1), x, 0)
 	var e *kernels.MemoryError
@@ -431,7 +420,7 @@ func TestBasisPanicsWithTheError(t *testing.T) {
 
 // Rows against a basis may be asked for side by side.
 func TestBasisConcurrently(t *testing.T) {
-	x := normal(1, 50, 3)
+	x := toy.Normal(1, 50, 3)
 	k := kernels.Normalised(kernels.Sum(kernels.RBF(1), kernels.Product(kernels.Columns(kernels.Linear(), 0, 2), laplacian{1})))
 	b := kernels.Against(k, x[:30])
 	want := make([][]float64, len(x))
@@ -456,11 +445,11 @@ func TestBasisConcurrently(t *testing.T) {
 // A solver's inner loop does not allocate, so neither do rows that are warm.
 func TestRowsDoNotAllocate(t *testing.T) {
 	const n = 100
-	x := normal(1, n, 3)
+	x := toy.Normal(1, n, 3)
 	for _, k := range []kernels.Kernel{kernels.Linear(), kernels.Polynomial(2, 1, 1), kernels.RBF(1), laplacian{1},
 		kernels.Sum(kernels.RBF(1), kernels.Sum(kernels.ARD(1, 2, 3), laplacian{1})),
 		kernels.Normalised(kernels.Product(kernels.Linear(), kernels.Columns(kernels.Matern32(1), 2, 0))),
-		kernels.Centred(kernels.Linear(), normal(2, 5, 3)),
+		kernels.Centred(kernels.Linear(), toy.Normal(2, 5, 3)),
 	} {
 		for name, cache := range map[string]int64{"dense": 0, "recent": 10 * 8 * n, "none": kernels.NoCache} {
 			g := mustGram(t, k, x, cache)

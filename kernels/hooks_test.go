@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/svmnb/svmnb/internal/toy"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/kernels/kerneltest"
 )
@@ -94,7 +95,7 @@ func (k cityBlock) String() string {
 func TestHooksOfAUser(t *testing.T) {
 	kerneltest.Run(t, cityBlock{Gamma: 0.7})
 
-	x := normal(5, 40, 3)
+	x := toy.Normal(5, 40, 3)
 	counted := cityBlock{0.7, &asked{}}
 	g := mustGram(t, counted, x, 0)
 	own := kernels.Laplacian(0.7)
@@ -140,7 +141,7 @@ func (k doubledLaplacian) Eval(x, z []float64) float64 { return 2 * k.LaplacianK
 func (k doubledLaplacian) String() string              { return "doubled Laplacian" }
 
 func TestEmbeddedHooksDoNotCount(t *testing.T) {
-	x, laplacian := normal(6, 30, 2), kernels.Laplacian(0.7)
+	x, laplacian := toy.Normal(6, 30, 2), kernels.Laplacian(0.7)
 	for _, k := range []kernels.Kernel{doubled{cityBlock{Gamma: 0.7}}, doubledLaplacian{&laplacian}, &doubled{cityBlock{Gamma: 0.7}}} {
 		g := mustGram(t, k, x, 0)
 		for i := range x {
@@ -163,7 +164,7 @@ func (crumbling) Check() error                             { return nil }
 func (crumbling) String() string                           { return "crumbling()" }
 
 func TestPanicInARow(t *testing.T) {
-	_, err := kernels.NewGram(crumbling{1}, normal(7, 9, 2), 0)
+	_, err := kernels.NewGram(crumbling{1}, toy.Normal(7, 9, 2), 0)
 	if err == nil || !strings.Contains(err.Error(), "the kernel crumbling() panicked") {
 		t.Errorf("%v, want an error that names the kernel", err)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/svmnb/svmnb/internal/toy"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/kernels/kerneltest"
 )
@@ -85,7 +86,7 @@ var table = []struct {
 	{call: "Columns(RBF(1), 1)", k: kernels.Columns(kernels.RBF(1), 1), points: two},
 	{call: "Columns(Linear(), 1, 0, 1)", k: kernels.Columns(kernels.Linear(), 1, 0, 1), points: two},
 	{call: "Sum(Columns(RBF(1), 0), Scale(2, Columns(Matern52(1), 1)))", k: kernels.Sum(kernels.Columns(kernels.RBF(1), 0), kernels.Scale(2, kernels.Columns(kernels.Matern52(1), 1))), points: two},
-	{call: "Centred(RBF(0.5), x5x2_85215577)", k: kernels.Centred(kernels.RBF(0.5), normal(8, 5, 2)), points: two},
+	{call: "Centred(RBF(0.5), x5x2_85215577)", k: kernels.Centred(kernels.RBF(0.5), toy.Normal(8, 5, 2)), points: two},
 	{call: "Normalised(Sum(Spectrum(1).Raw(), Spectrum(2).Raw()))", k: kernels.Normalised(kernels.Sum(kernels.Spectrum(1).Raw(), kernels.Spectrum(2).Raw())), points: words},
 	{call: "Normalised(Sum(Intersection(), Constant(1)))", k: kernels.Normalised(kernels.Augmented(kernels.Intersection(), 1)), points: counts},
 }
@@ -453,7 +454,7 @@ func TestFar(t *testing.T) {
 }
 
 func TestQuadraticFeatures(t *testing.T) {
-	x, z := normal(1, 1, 6)[0], normal(2, 1, 6)[0]
+	x, z := toy.Normal(1, 1, 6)[0], toy.Normal(2, 1, 6)[0]
 	for _, c := range []struct {
 		gamma, coef0 float64
 		entries      int
@@ -472,7 +473,7 @@ func TestQuadraticFeatures(t *testing.T) {
 	}{{0, 6}, {1, 10}} { // of 3 attributes: C(4, 2) and C(5, 2)
 		var m mat.Dense
 		phi := mat.NewDense(30, len(kernels.QuadraticFeatures(make([]float64, 3), 1, c.coef0)), nil)
-		for i, x := range normal(3, 30, 3) {
+		for i, x := range toy.Normal(3, 30, 3) {
 			phi.SetRow(i, kernels.QuadraticFeatures(x, 1, c.coef0))
 		}
 		m.Mul(phi.T(), phi)
@@ -519,7 +520,7 @@ func TestGammaMedian(t *testing.T) {
 
 	// For standard normal points in the plane r² is 2χ² of two degrees of
 	// freedom, with the median 4 ln 2.
-	x := normal(1, 3000, 2)
+	x := toy.Normal(1, 3000, 2)
 	first := x[0]
 	got := kernels.GammaMedian(x)
 	near(t, "3000 normal points", got, 1/(4*math.Ln2), 0.05)

@@ -4,13 +4,15 @@ import (
 	"context"
 	"math"
 	"testing"
+
+	"github.com/svmnb/svmnb/internal/toy"
 )
 
 // TestSweepMoved: rows are those of the points as they were given, though points
 // have changed places.
 func TestSweepMoved(t *testing.T) {
 	const n = 20
-	x := normal(4, n, 3)
+	x := toy.Normal(4, n, 3)
 	k := Normalised(Polynomial(2, 1, 1))
 	g, err := NewGram(k, x, NoCache)
 	if err != nil {
@@ -43,7 +45,7 @@ func TestSweepMoved(t *testing.T) {
 // Points go by compressed rows where most of their numbers are 0, unless that takes
 // precision that they have less their means.
 func TestMostlyZero(t *testing.T) {
-	few, far := normal(5, 100, 40), normal(5, 100, 40)
+	few, far := toy.Normal(5, 100, 40), toy.Normal(5, 100, 40)
 	for i := range few {
 		for c := range few[i] {
 			if (i+c)%10 > 0 {
@@ -56,7 +58,7 @@ func TestMostlyZero(t *testing.T) {
 		name string
 		x    [][]float64
 		want bool
-	}{{"few", few, true}, {"far from the origin", far, false}, {"dense", normal(5, 100, 40), false}, {"few features", [][]float64{{0, 0, 1}, {0, 0, 2}}, false}} {
+	}{{"few", few, true}, {"far from the origin", far, false}, {"dense", toy.Normal(5, 100, 40), false}, {"few features", [][]float64{{0, 0, 1}, {0, 0, 2}}, false}} {
 		g, err := NewGram(RBF(0.1), c.x, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -72,7 +74,7 @@ func TestMostlyZero(t *testing.T) {
 // nevertheless those of points as they were given, whatever becomes of these.
 func TestKeptWithoutZeros(t *testing.T) {
 	const n, d = 700, 40
-	x := normal(6, n, d)
+	x := toy.Normal(6, n, d)
 	for i := range x {
 		for c := range x[i] {
 			if (i+c)%10 > 0 {
@@ -95,7 +97,7 @@ func TestKeptWithoutZeros(t *testing.T) {
 		{"normalised", Normalised(Polynomial(2, 1, 1)), x, true, false},
 		{"far from the origin", RBF(0.1), far, true, false},
 		{"no products", Laplacian(0.1), x, false, false},
-		{"dense", RBF(0.1), normal(6, n, d), false, false},
+		{"dense", RBF(0.1), toy.Normal(6, n, d), false, false},
 	} {
 		given := copied(c.x, d)
 		b := Against(c.k, c.x)
@@ -141,7 +143,7 @@ func TestKeptWithoutZeros(t *testing.T) {
 
 // The first of the points that are wrong is named, whoever finds it.
 func TestFirstWrongPoint(t *testing.T) {
-	x := normal(7, 3*block, 3)
+	x := toy.Normal(7, 3*block, 3)
 	x[2*block+1] = x[2*block+1][:2]
 	x[block+9][1], x[block+8][2] = math.Inf(1), math.NaN()
 	_, err := NewGram(RBF(1), x, 0)

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/svmnb/svmnb/internal/toy"
 )
 
 func TestRowsHeld(t *testing.T) {
@@ -51,10 +53,10 @@ func TestRowsHeld(t *testing.T) {
 
 // A point with itself has the derivatives that stand on the diagonal of a row.
 func TestGradientSelf(t *testing.T) {
-	x := normal(7, 5, 2)
+	x := toy.Normal(7, 5, 2)
 	bent := Product(Scale(2, Polynomial(2, 1, 0.5)), Polynomial(3, 0.3, 1), Columns(Polynomial(2, 1, 1), 1))
 	for _, k := range []Kernel{
-		bent, Sum(bent, Polynomial(1, 1, 2)), Scale(3, bent), Normalised(bent), Centred(bent, normal(8, 4, 2)), Columns(Polynomial(2, 1, 0.5), 1),
+		bent, Sum(bent, Polynomial(1, 1, 2)), Scale(3, bent), Normalised(bent), Centred(bent, toy.Normal(8, 4, 2)), Columns(Polynomial(2, 1, 0.5), 1),
 		Fixed(bent, "coef0"), Fixed(bent), ARD(1, 2), Sum(Linear(), Constant(2)),
 	} {
 		p, r := over(gradientRowerOf, k, x, 2)

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/svmnb/svmnb/internal/toy"
 	"github.com/svmnb/svmnb/kernels"
 )
 
@@ -47,7 +48,7 @@ func thin(x [][]float64, share float64) [][]float64 {
 func TestSparse(t *testing.T) {
 	for _, k := range append(all(), anyKernel{kernels.Columns(kernels.Sum(kernels.RBF(1), kernels.ARD(1, 2, 0.5)), 2, 0, 2), nil}) {
 		t.Run(k.String(), func(t *testing.T) {
-			x := normal(7, 20, 3)
+			x := toy.Normal(7, 20, 3)
 			if k.points != nil {
 				x = k.points(x)
 			}
@@ -100,7 +101,7 @@ func TestSparse(t *testing.T) {
 func TestSparseProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, d := rapid.IntRange(1, 200).Draw(t, "n"), rapid.IntRange(1, 90).Draw(t, "d")
-		x := thin(normal(rapid.Uint64().Draw(t, "seed"), n, d), rapid.Float64Range(0, 1).Draw(t, "share"))
+		x := thin(toy.Normal(rapid.Uint64().Draw(t, "seed"), n, d), rapid.Float64Range(0, 1).Draw(t, "share"))
 		s := compressed(x)
 		k := kernels.Sum(kernels.RBF(1/float64(d)), kernels.Polynomial(2, 1/float64(d), 1))
 		g, err := kernels.NewSparseGram(k, s, 0)

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/svmnb/svmnb/internal/toy"
 	"github.com/svmnb/svmnb/kernels"
 )
 
@@ -166,7 +167,7 @@ func TestTooLongString(t *testing.T) {
 
 func BenchmarkStrings(b *testing.B) {
 	list := make([]string, 100)
-	for i, x := range normal(1, 100, 100) {
+	for i, x := range toy.Normal(1, 100, 100) {
 		for _, v := range x {
 			list[i] += string(rune('a' + int(math.Abs(v)*10)%26))
 		}

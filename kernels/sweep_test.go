@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/svmnb/svmnb/internal/toy"
 	"github.com/svmnb/svmnb/kernels"
 )
 
@@ -20,7 +21,7 @@ func TestSweep(t *testing.T) {
 			sizes = []int{2, 63, 64, 65, 150}
 		}
 		for _, n := range sizes {
-			x := k.points(normal(uint64(n), n, 3))
+			x := k.points(toy.Normal(uint64(n), n, 3))
 			reference := mustGram(t, k, x, kernels.NoCache)
 			for _, cache := range []int64{0, int64(8 * n * 3), kernels.NoCache} {
 				for _, before := range []int{0, 1, 5, n} {
@@ -52,7 +53,7 @@ func TestSweepOfMany(t *testing.T) {
 	for _, n := range []int{600} {
 		for _, shift := range []float64{0, 1e3} {
 			for _, spread := range []float64{1, 1e6} {
-				x := normal(uint64(n), n, 3)
+				x := toy.Normal(uint64(n), n, 3)
 				for _, p := range x {
 					for c := range p {
 						p[c] = spread*p[c] + shift
@@ -126,7 +127,7 @@ func sweep(t *testing.T, g, reference *kernels.Gram, lower bool) {
 // no higher than was asked for and within as many rows.
 func TestSweepByBlocks(t *testing.T) {
 	for _, n := range []int{1, 30, 600, 800} {
-		x := normal(uint64(n), n, 3)
+		x := toy.Normal(uint64(n), n, 3)
 		for _, k := range []kernels.Kernel{kernels.RBF(0.1), kernels.Sum(kernels.Linear(), kernels.RBF(2)), kernels.Laplacian(0.2)} {
 			for _, cache := range []int64{0, kernels.NoCache} {
 				for _, high := range []int{4, 24, 48, 200} {
@@ -179,7 +180,7 @@ func TestSweepByBlocks(t *testing.T) {
 	gone := errors.New("gone")
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(gone)
-	g, _ := kernels.NewGram(kernels.RBF(1), normal(1, 600, 2), kernels.NoCache)
+	g, _ := kernels.NewGram(kernels.RBF(1), toy.Normal(1, 600, 2), kernels.NoCache)
 	if err := g.Sweep(ctx, 48, func(int, int, [][]float64) { t.Error("a block after the end") }); err != gone {
 		t.Error(err)
 	}
@@ -188,7 +189,7 @@ func TestSweepByBlocks(t *testing.T) {
 // TestSweepEnds: a sweep that is interrupted says so, and the next is whole.
 func TestSweepEnds(t *testing.T) {
 	const n = 300
-	x := normal(1, n, 2)
+	x := toy.Normal(1, n, 2)
 	for _, cache := range []int64{0, kernels.NoCache} {
 		g := mustGram(t, kernels.RBF(1), x, cache)
 		gone := errors.New("gone")
@@ -216,7 +217,7 @@ func BenchmarkSweep(b *testing.B) {
 		for _, cache := range []int64{0, kernels.NoCache} {
 			for _, lower := range []bool{true, false} {
 				b.Run(fmt.Sprintf("%d/cache=%d/lower=%v", n, cache, lower), func(b *testing.B) {
-					x := normal(1, n, 8)
+					x := toy.Normal(1, n, 8)
 					for b.Loop() {
 						g := mustGram(b, kernels.RBF(0.1), x, cache)
 						if err := g.Sweep(context.Background(), height(lower), func(int, int, [][]float64) {}); err != nil {

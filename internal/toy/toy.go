@@ -1,5 +1,5 @@
-// Package toy has small kernel matrices and points for the tests of solvers. Its values come
-// from plain loops, which share nothing with the code that is tested.
+// Package toy has small kernel matrices and points for the tests of kernels and solvers. Its
+// values come from plain loops, which share nothing with the code that is tested.
 package toy
 
 import (
@@ -131,6 +131,12 @@ func Points(rng *rand.Rand, n, d int, shift float64) (x [][]float64, y []float64
 		x, y = append(x, row), append(y, label)
 	}
 	return x, y
+}
+
+// Normal draws n points of d normal coordinates.
+func Normal(seed uint64, n, d int) [][]float64 {
+	x, _ := Points(rand.New(rand.NewPCG(seed, 0)), n, d, 0)
+	return x
 }
 
 func Rand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/internal/toy"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/kernels/mercer"
 	"github.com/svmnb/svmnb/svmnb"
@@ -49,18 +49,6 @@ func ExampleClip() {
 	// Output: true converged [1 -1] <nil>
 }
 
-func normal(seed uint64, n, d int) [][]float64 {
-	rng := rand.New(rand.NewPCG(seed, 0))
-	x := make([][]float64, n)
-	for i := range x {
-		x[i] = make([]float64, d)
-		for k := range x[i] {
-			x[i][k] = rng.NormFloat64()
-		}
-	}
-	return x
-}
-
 // function is any function of two points.
 type function func(x, z []float64) float64
 
@@ -69,8 +57,8 @@ func (function) Check() error                  { return nil }
 func (function) String() string                { return "function()" }
 
 func TestCheck(t *testing.T) {
-	x := normal(1, 30, 3)
-	twice := append(normal(2, 10, 2), normal(2, 10, 2)...)
+	x := toy.Normal(1, 30, 3)
+	twice := append(toy.Normal(2, 10, 2), toy.Normal(2, 10, 2)...)
 	for _, c := range []struct {
 		name                    string
 		k                       kernels.Kernel
@@ -91,7 +79,7 @@ func TestCheck(t *testing.T) {
 		{"periodic in the distance of the plane", function(func(x, z []float64) float64 {
 			s := math.Sin(math.Pi * math.Hypot(x[0]-z[0], x[1]-z[1]))
 			return math.Exp(-2 * s * s)
-		}), normal(5, 60, 2), true, false, 60, "z'Kz"},
+		}), toy.Normal(5, 60, 2), true, false, 60, "z'Kz"},
 		{"lopsided", function(func(x, z []float64) float64 { return kernels.RBF(1).Eval(x, z) + 1e-9*x[0] }), x, false, true, 30, "differ"},
 		{"lopsided by rounding", function(func(x, z []float64) float64 { return kernels.RBF(1).Eval(x, z) + 1e-15*x[0] }), x, true, true, 30, "passes"},
 	} {
@@ -132,18 +120,18 @@ func TestCheckErrors(t *testing.T) {
 		function(func(x, z []float64) float64 { return 1 / math.Max(0, 1-math.Abs(x[0]-z[0])) }),      // +Inf of two
 		function(func(x, z []float64) float64 { return math.Sqrt(0.01-(x[0]-z[0])*(x[0]-z[0])) - 1 }), // NaN of two
 	} {
-		if _, err := mercer.Check(k, normal(1, 5, 1)); !errors.As(err, &data) {
+		if _, err := mercer.Check(k, toy.Normal(1, 5, 1)); !errors.As(err, &data) {
 			t.Errorf("Check = %v, want a *DataError", err)
 		}
 	}
 	for _, f := range []func(kernels.Kernel, [][]float64) (*mercer.Repaired, error){mercer.Clip, mercer.Flip, mercer.Shift} {
-		if _, err := f(kernels.RBF(-1), normal(1, 5, 1)); !errors.As(err, &param) {
+		if _, err := f(kernels.RBF(-1), toy.Normal(1, 5, 1)); !errors.As(err, &param) {
 			t.Errorf("a bad kernel: %v, want a *ParamError", err)
 		}
 		if _, err := f(kernels.RBF(1), nil); !errors.As(err, &data) {
 			t.Errorf("no points: %v, want a *DataError", err)
 		}
-		r, err := f(kernels.Sigmoid(1, -1), normal(1, 5, 1))
+		r, err := f(kernels.Sigmoid(1, -1), toy.Normal(1, 5, 1))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -164,7 +152,7 @@ func TestCheckErrors(t *testing.T) {
 }
 
 func TestRepair(t *testing.T) {
-	x := normal(3, 25, 2)
+	x := toy.Normal(3, 25, 2)
 	k := kernels.Sigmoid(1, -1)
 	before, err := mercer.Check(k, x)
 	if err != nil {
@@ -235,7 +223,7 @@ func TestRepair(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fresh := normal(4, 3, 2)
+		fresh := toy.Normal(4, 3, 2)
 		p, err := good.NewPoints(fresh)
 		if err != nil {
 			t.Fatal(err)
