@@ -232,7 +232,7 @@ func (s *Scaler) String() string {
 // Standardised returns the data with mean 0 and standard deviation 1 in every
 // feature, for a look at a single set. A machine that learns from them expects points
 // that were scaled by the same numbers: where others are to be predicted, let
-// svmnb.Pipe(svmnb.Standardise(), …) scale, or fit a scaler on the training data by
+// selection.Pipe(transform.Standardise(), …) scale, or fit a scaler on the training data by
 // [FitStandard] and apply it to both.
 func (d *Dataset) Standardised() *Dataset { return d.scaled(FitStandard) }
 

@@ -87,7 +87,7 @@ func ExamplePrecomputed() {
 	similar := [][]float64{{4, 3, 0}, {3, 5, 1}, {0, 1, 4}}
 	data := datasets.New(k.Points(similar), []float64{-1, -1, 1})
 	fit := svmnb.Classify(data).Kernel(k).MustFit()
-	classes, err := fit.Predict(k.NewPoints([][]float64{{0, 1, 3}}))
+	classes, err := fit.Predict(datasets.Rows(k.NewPoints([][]float64{{0, 1, 3}})))
 	fmt.Println(classes, err)
 
 	similar[0][1] = 7
@@ -103,7 +103,7 @@ func ExampleStrings() {
 	words := []string{"sitting", "hitting", "knitting", "sitter", "walked", "talked", "stalked", "walker"}
 	data := datasets.New(kernels.Strings(width, words...), []float64{1, 1, 1, 1, 0, 0, 0, 0})
 	fit := svmnb.Classify(data).Kernel(kernels.Spectrum(3)).C(10).MustFit()
-	fmt.Println(fit.Predict(kernels.Strings(width, "splitting", "chalked")))
+	fmt.Println(fit.Predict(datasets.Rows(kernels.Strings(width, "splitting", "chalked"))))
 
 	for _, k := range []kernels.Kernel{kernels.GapWeighted(2, 0.5), kernels.GapWeighted(2, 0.5).Raw()} {
 		x := kernels.Strings(0, "cat", "car")

@@ -66,11 +66,11 @@ func TestPrecomputedClassifies(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, q := range []struct{ x, p [][]float64 }{{moons.X, points}, {fresh.X, newPoints}} {
-			a, err := want.Decision(q.x)
+			a, err := want.Values(datasets.Rows(q.x))
 			if err != nil {
 				t.Fatal(err)
 			}
-			b, err := got.Decision(q.p)
+			b, err := got.Values(datasets.Rows(q.p))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -119,10 +119,10 @@ func TestPrecomputedErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	var e *kernels.DataError
-	if _, err := fit.Predict([][]float64{{7, 1, 0}}); !errors.As(err, &e) {
+	if _, err := fit.Predict(datasets.Rows{{7, 1, 0}}); !errors.As(err, &e) {
 		t.Errorf("Predict of no point of the matrix: %v, want a *DataError", err)
 	}
-	if _, err := fit.Predict(k.NewPoints([][]float64{{1, 0, 0}})); err == nil {
+	if _, err := fit.Predict(datasets.Rows(k.NewPoints([][]float64{{1, 0, 0}}))); err == nil {
 		t.Error("Predict takes a row that is too long")
 	}
 }
@@ -133,7 +133,7 @@ func TestDomainOfPredictions(t *testing.T) {
 		t.Fatal(err)
 	}
 	var e *kernels.DataError
-	if _, err := fit.Predict([][]float64{{1, 1}, {2, -1}}); !errors.As(err, &e) || e.Row != 1 || e.Col != 1 {
+	if _, err := fit.Predict(datasets.Rows{{1, 1}, {2, -1}}); !errors.As(err, &e) || e.Row != 1 || e.Col != 1 {
 		t.Errorf("Predict of a negative feature: %v, want a *DataError at 1, 1", err)
 	}
 }

@@ -18,10 +18,11 @@ const exploreCell = `import (
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/svmnb"
+	"github.com/svmnb/svmnb/svmnb/play"
 )
 
 %%
-svmnb.Explore(svmnb.Classify(datasets.Moons(300, 0.25, 1)).Kernel(kernels.RBF(1)).C(10))`
+play.Explore(svmnb.Classify(datasets.Moons(300, 0.25, 1)).Kernel(kernels.RBF(1)).C(10))`
 
 // moveDials are the reader's hands in a page: move sets a slider and returns how many
 // milliseconds later the picture of the setting is there, drawn.

@@ -21,6 +21,10 @@ import (
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/svmnb"
+	"github.com/svmnb/svmnb/svmnb/display"
+	"github.com/svmnb/svmnb/svmnb/gp"
+	"github.com/svmnb/svmnb/svmnb/play"
+	"github.com/svmnb/svmnb/svmnb/selection"
 	"github.com/svmnb/svmnb/svmnb/static"
 )
 
@@ -32,7 +36,7 @@ type exhibit struct {
 	file string // of the image, without what its format adds
 	of   string // the names in package svmnb that it shows, by spaces
 	code string // what draw returns, for the page
-	draw func() (*svmnb.Chart, error)
+	draw func() (*display.Chart, error)
 }
 
 // room is a part of the gallery.
@@ -50,7 +54,7 @@ const (
 // gallery describes the fits and returns the rooms; nothing is learnt before a draw. Its
 // data are what of makes of them, which for the gallery is nothing else.
 func gallery(of func(*datasets.Dataset) *datasets.Dataset) []room {
-	folds := svmnb.StratifiedKFold(5, 1)
+	folds := selection.StratifiedKFold(5, 1)
 	moons := svmnb.Classify(of(datasets.Moons(120, 0.2, 42))).Kernel(kernels.RBF(1.2)).C(2)
 	few := svmnb.Classify(of(datasets.Moons(30, 0.2, 42))).Kernel(kernels.RBF(1.2))
 	fit := sync.OnceValue(func() *svmnb.Fit { return moons.MustFit() })
@@ -61,64 +65,64 @@ func gallery(of func(*datasets.Dataset) *datasets.Dataset) []room {
 		return svmnb.Classify(of(datasets.Iris().Columns(2, 3))).C(10).OneVsOne().MustFit()
 	})
 	c := sync.OnceValue(func() *svmnb.Calibrated { return fit().MustCalibrate(svmnb.Platt{Folds: 5, Seed: 1}) })
-	s := sync.OnceValue(func() *svmnb.SearchFit {
-		return moons.Search(svmnb.Grid{"C": svmnb.Log2(-3, 9, 2), "gamma": svmnb.Log2(-5, 5, 2)}, folds).MustFit()
+	s := sync.OnceValue(func() *selection.SearchFit {
+		return selection.Search(moons, selection.Grid{"C": selection.Log2(-3, 9, 2), "gamma": selection.Log2(-5, 5, 2)}, folds).MustFit()
 	})
 	sinc := svmnb.Regress(of(datasets.Sinc(100, 0.1, 1))).Kernel(kernels.RBF(0.3)).C(10).Epsilon(0.1)
-	motorcycle := svmnb.GaussianProcess(of(datasets.Motorcycle())).Kernel(kernels.Scale(45*45, kernels.SquaredExponential(5))).NoiseVariance(22 * 22)
-	gp := sync.OnceValue(func() *svmnb.ProcessFit { return motorcycle.MustFit() })
-	co2 := sync.OnceValue(func() *svmnb.ProcessFit {
-		return svmnb.GaussianProcess(of(datasets.CO2())).Kernel(kernels.Sum(
+	motorcycle := gp.Regress(of(datasets.Motorcycle())).Kernel(kernels.Scale(45*45, kernels.SquaredExponential(5))).NoiseVariance(22 * 22)
+	process := sync.OnceValue(func() *gp.Fit { return motorcycle.MustFit() })
+	co2 := sync.OnceValue(func() *gp.Fit {
+		return gp.Regress(of(datasets.CO2())).Kernel(kernels.Sum(
 			kernels.Scale(66*66, kernels.SquaredExponential(67)),
 			kernels.Scale(2.4*2.4, kernels.Product(kernels.SquaredExponential(90), kernels.Periodic(1, 1.3))),
 		)).NoiseVariance(0.1).MustFit()
 	})
 	return []room{
 		{"Classifiers", "`fit` is `svmnb.Classify(datasets.Moons(120, 0.2, 42)).Kernel(kernels.RBF(1.2)).C(2).MustFit()`. `cancer` is a fit of 30 features. `iris` and `petals` are fits of three classes, with four features and with two.", []exhibit{
-			{"margins", "Margins", "svmnb.Margins.Of(fit())", func() (*svmnb.Chart, error) { return svmnb.Margins.Of(fit()) }},
-			{"scores", "Margins", "svmnb.Margins.Of(cancer())", func() (*svmnb.Chart, error) { return svmnb.Margins.Of(cancer()) }},
-			{"margins-over", "MarginsOver", "svmnb.MarginsOver(0, 1).Of(cancer())", func() (*svmnb.Chart, error) { return svmnb.MarginsOver(0, 1).Of(cancer()) }},
-			{"margins-pca", "MarginsPCA", "svmnb.MarginsPCA().Of(cancer())", func() (*svmnb.Chart, error) { return svmnb.MarginsPCA().Of(cancer()) }},
-			{"regions", "Regions", "svmnb.Regions.Of(petals())", func() (*svmnb.Chart, error) { return svmnb.Regions.Of(petals()) }},
-			{"regions-pca", "MarginsPCA", "svmnb.MarginsPCA().Of(iris())", func() (*svmnb.Chart, error) { return svmnb.MarginsPCA().Of(iris()) }},
-			{"alphas", "Alphas", "svmnb.Alphas.Of(fit())", func() (*svmnb.Chart, error) { return svmnb.Alphas.Of(fit()) }},
-			{"kernel-matrix", "KernelMatrix", "svmnb.KernelMatrix().Of(iris())", func() (*svmnb.Chart, error) { return svmnb.KernelMatrix().Of(iris()) }},
+			{"margins", "Margins", "svmnb.Margins.Of(fit())", func() (*display.Chart, error) { return svmnb.Margins.Of(fit()) }},
+			{"scores", "Margins", "svmnb.Margins.Of(cancer())", func() (*display.Chart, error) { return svmnb.Margins.Of(cancer()) }},
+			{"margins-over", "MarginsOver", "svmnb.MarginsOver(0, 1).Of(cancer())", func() (*display.Chart, error) { return svmnb.MarginsOver(0, 1).Of(cancer()) }},
+			{"margins-pca", "MarginsPCA", "svmnb.MarginsPCA().Of(cancer())", func() (*display.Chart, error) { return svmnb.MarginsPCA().Of(cancer()) }},
+			{"regions", "Regions", "svmnb.Regions.Of(petals())", func() (*display.Chart, error) { return svmnb.Regions.Of(petals()) }},
+			{"regions-pca", "MarginsPCA", "svmnb.MarginsPCA().Of(iris())", func() (*display.Chart, error) { return svmnb.MarginsPCA().Of(iris()) }},
+			{"alphas", "Alphas", "svmnb.Alphas.Of(fit())", func() (*display.Chart, error) { return svmnb.Alphas.Of(fit()) }},
+			{"kernel-matrix", "KernelMatrix", "svmnb.KernelMatrix().Of(iris())", func() (*display.Chart, error) { return svmnb.KernelMatrix().Of(iris()) }},
 		}},
 		{"How a solver ran", "`chunked` is `fit` solved by `solvers.Chunking{Initial: 10, M: 15}`.", []exhibit{
-			{"kkt", "KKT", "svmnb.KKT.Of(fit())", func() (*svmnb.Chart, error) { return svmnb.KKT.Of(fit()) }},
-			{"gap", "Gap", "svmnb.Gap.Of(fit())", func() (*svmnb.Chart, error) { return svmnb.Gap.Of(fit()) }},
-			{"rate", "Rate", "svmnb.Rate.Of(fit())", func() (*svmnb.Chart, error) { return svmnb.Rate.Of(fit()) }},
-			{"margin-width", "MarginWidth", "svmnb.MarginWidth.Of(fit())", func() (*svmnb.Chart, error) { return svmnb.MarginWidth.Of(fit()) }},
-			{"effort", "Effort", "svmnb.Effort.Of(fit())", func() (*svmnb.Chart, error) { return svmnb.Effort.Of(fit()) }},
-			{"working-sets", "WorkingSets", "svmnb.WorkingSets.Of(fit())", func() (*svmnb.Chart, error) { return svmnb.WorkingSets.Of(fit()) }},
-			{"chunks", "Chunks", "svmnb.Chunks.Of(chunked())", func() (*svmnb.Chart, error) { return svmnb.Chunks.Of(chunked()) }},
-			{"race", "Race RaceResult", "svmnb.Race(moons, solvers.SMO{}, solvers.ConjugateSMO{}, solvers.PrimalDual{}).Chart()", func() (*svmnb.Chart, error) {
-				return svmnb.Race(moons, solvers.SMO{}, solvers.ConjugateSMO{}, solvers.PrimalDual{}).Chart()
+			{"kkt", "KKT", "svmnb.KKT.Of(fit())", func() (*display.Chart, error) { return svmnb.KKT.Of(fit()) }},
+			{"gap", "Gap", "svmnb.Gap.Of(fit())", func() (*display.Chart, error) { return svmnb.Gap.Of(fit()) }},
+			{"rate", "Rate", "svmnb.Rate.Of(fit())", func() (*display.Chart, error) { return svmnb.Rate.Of(fit()) }},
+			{"margin-width", "MarginWidth", "svmnb.MarginWidth.Of(fit())", func() (*display.Chart, error) { return svmnb.MarginWidth.Of(fit()) }},
+			{"effort", "Effort", "svmnb.Effort.Of(fit())", func() (*display.Chart, error) { return svmnb.Effort.Of(fit()) }},
+			{"working-sets", "WorkingSets", "svmnb.WorkingSets.Of(fit())", func() (*display.Chart, error) { return svmnb.WorkingSets.Of(fit()) }},
+			{"chunks", "Chunks", "svmnb.Chunks.Of(chunked())", func() (*display.Chart, error) { return svmnb.Chunks.Of(chunked()) }},
+			{"race", "Race RaceResult", "play.Race(moons, solvers.SMO{}, solvers.ConjugateSMO{}, solvers.PrimalDual{}).Chart()", func() (*display.Chart, error) {
+				return play.Race(moons, solvers.SMO{}, solvers.ConjugateSMO{}, solvers.PrimalDual{}).Chart()
 			}},
-			{"replay", "Replay", "svmnb.Replay(fit()).Chart()", func() (*svmnb.Chart, error) { return svmnb.Replay(fit()).Chart() }},
-			{"replay-step", "ReplayStep", "svmnb.ReplayStep(fit(), 4).Chart()", func() (*svmnb.Chart, error) { return svmnb.ReplayStep(fit(), 4).Chart() }},
-			{"coordinate-ascent", "CoordinateAscent", "svmnb.CoordinateAscent([2][2]float64{{1, -0.6}, {-0.6, 1}}, [2]float64{}, [2]float64{2, -2}).Chart()", func() (*svmnb.Chart, error) {
-				return svmnb.CoordinateAscent([2][2]float64{{1, -0.6}, {-0.6, 1}}, [2]float64{}, [2]float64{2, -2}).Chart()
-			}},
-		}},
-		{"How good it is, and which to choose", "`c` is `fit` with probabilities, and `s` is a search over C and gamma. `moons` is the description of `fit`, and `few` a description with thirty points. `folds` is `svmnb.StratifiedKFold(5, 1)`.", []exhibit{
-			{"confusion", "Confusion", "svmnb.Confusion.Of(iris())", func() (*svmnb.Chart, error) { return svmnb.Confusion.Of(iris()) }},
-			{"roc", "ROC", "svmnb.ROC.Of(fit())", func() (*svmnb.Chart, error) { return svmnb.ROC.Of(fit()) }},
-			{"reliability", "Reliability", "svmnb.Reliability.Of(c())", func() (*svmnb.Chart, error) { return svmnb.Reliability.Of(c()) }},
-			{"landscape", "Landscape", "svmnb.Landscape.Of(s())", func() (*svmnb.Chart, error) { return svmnb.Landscape.Of(s()) }},
-			{"path", "Path", "svmnb.Path.Of(few.MustPath(0.05, 20))", func() (*svmnb.Chart, error) { return svmnb.Path.Of(few.MustPath(0.05, 20)) }},
-			{"learning-curve", "LearningCurve ScoreCurve", "svmnb.MustLearningCurve(moons, folds).Chart()", func() (*svmnb.Chart, error) { return svmnb.MustLearningCurve(moons, folds).Chart() }},
-			{"validation-curve", "ValidationCurve ScoreCurve", `svmnb.MustValidationCurve(moons, folds, "gamma", svmnb.Log2(-7, 7, 2)...).Chart()`, func() (*svmnb.Chart, error) {
-				return svmnb.MustValidationCurve(moons, folds, "gamma", svmnb.Log2(-7, 7, 2)...).Chart()
+			{"replay", "Replay", "play.Replay(fit()).Chart()", func() (*display.Chart, error) { return play.Replay(fit()).Chart() }},
+			{"replay-step", "ReplayStep", "play.ReplayStep(fit(), 4).Chart()", func() (*display.Chart, error) { return play.ReplayStep(fit(), 4).Chart() }},
+			{"coordinate-ascent", "CoordinateAscent", "play.CoordinateAscent([2][2]float64{{1, -0.6}, {-0.6, 1}}, [2]float64{}, [2]float64{2, -2}).Chart()", func() (*display.Chart, error) {
+				return play.CoordinateAscent([2][2]float64{{1, -0.6}, {-0.6, 1}}, [2]float64{}, [2]float64{2, -2}).Chart()
 			}},
 		}},
-		{"Regression and Gaussian processes", "`sinc` is a `Regressor`. `motorcycle` is a `Process`, and `gp` is its fit. `co2` is the fit of a Gaussian process whose kernel is a sum.", []exhibit{
-			{"tube", "Tube", "svmnb.Tube.Of(sinc.MustFit())", func() (*svmnb.Chart, error) { return svmnb.Tube.Of(sinc.MustFit()) }},
-			{"posterior", "Posterior", "svmnb.Posterior.Of(gp())", func() (*svmnb.Chart, error) { return svmnb.Posterior.Of(gp()) }},
-			{"samples", "PosteriorSamples", "svmnb.PosteriorSamples(5, 1).Of(gp())", func() (*svmnb.Chart, error) { return svmnb.PosteriorSamples(5, 1).Of(gp()) }},
-			{"bounds", "Bounds", "svmnb.Bounds.Of(motorcycle.CG().MustFit())", func() (*svmnb.Chart, error) { return svmnb.Bounds.Of(motorcycle.CG().MustFit()) }},
-			{"evidence", "Evidence EvidenceOver", "svmnb.Evidence.Of(motorcycle.Optimise().MustFit())", func() (*svmnb.Chart, error) { return svmnb.Evidence.Of(motorcycle.Optimise().MustFit()) }},
-			{"components", "Components ComponentsNamed", `svmnb.ComponentsNamed("trend", "season").Of(co2())`, func() (*svmnb.Chart, error) { return svmnb.ComponentsNamed("trend", "season").Of(co2()) }},
+		{"How good it is, and which to choose", "`c` is `fit` with probabilities, and `s` is a search over C and gamma. `moons` is the description of `fit`, and `few` a description with thirty points. `folds` is `selection.StratifiedKFold(5, 1)`.", []exhibit{
+			{"confusion", "Confusion", "svmnb.Confusion.Of(iris())", func() (*display.Chart, error) { return svmnb.Confusion.Of(iris()) }},
+			{"roc", "ROC", "svmnb.ROC.Of(fit())", func() (*display.Chart, error) { return svmnb.ROC.Of(fit()) }},
+			{"reliability", "Reliability", "svmnb.Reliability.Of(c())", func() (*display.Chart, error) { return svmnb.Reliability.Of(c()) }},
+			{"landscape", "Landscape", "selection.Landscape.Of(s())", func() (*display.Chart, error) { return selection.Landscape.Of(s()) }},
+			{"path", "Path", "svmnb.Path.Of(few.MustPath(0.05, 20))", func() (*display.Chart, error) { return svmnb.Path.Of(few.MustPath(0.05, 20)) }},
+			{"learning-curve", "LearningCurve ScoreCurve", "selection.MustLearningCurve(moons, folds).Chart()", func() (*display.Chart, error) { return selection.MustLearningCurve(moons, folds).Chart() }},
+			{"validation-curve", "ValidationCurve ScoreCurve", `selection.MustValidationCurve(moons, folds, "gamma", selection.Log2(-7, 7, 2)...).Chart()`, func() (*display.Chart, error) {
+				return selection.MustValidationCurve(moons, folds, "gamma", selection.Log2(-7, 7, 2)...).Chart()
+			}},
+		}},
+		{"Regression and Gaussian processes", "`sinc` is a `Regressor`. `motorcycle` is a `gp.Process`, and `process` is its fit. `co2` is the fit of a Gaussian process whose kernel is a sum.", []exhibit{
+			{"tube", "Tube", "svmnb.Tube.Of(sinc.MustFit())", func() (*display.Chart, error) { return svmnb.Tube.Of(sinc.MustFit()) }},
+			{"posterior", "Posterior", "gp.Posterior.Of(process())", func() (*display.Chart, error) { return gp.Posterior.Of(process()) }},
+			{"samples", "PosteriorSamples", "gp.PosteriorSamples(5, 1).Of(process())", func() (*display.Chart, error) { return gp.PosteriorSamples(5, 1).Of(process()) }},
+			{"bounds", "Bounds", "gp.Bounds.Of(motorcycle.CG().MustFit())", func() (*display.Chart, error) { return gp.Bounds.Of(motorcycle.CG().MustFit()) }},
+			{"evidence", "Evidence EvidenceOver", "gp.Evidence.Of(motorcycle.Optimise().MustFit())", func() (*display.Chart, error) { return gp.Evidence.Of(motorcycle.Optimise().MustFit()) }},
+			{"components", "Components ComponentsNamed", `gp.ComponentsNamed("trend", "season").Of(co2())`, func() (*display.Chart, error) { return gp.ComponentsNamed("trend", "season").Of(co2()) }},
 		}},
 	}
 }
@@ -191,7 +195,7 @@ func fewColours(data []byte) ([]byte, error) {
 }
 
 // called are the fits of the gallery, which are functions in its source only.
-var called = regexp.MustCompile(`\b(fit|chunked|cancer|iris|petals|gp|co2|c|s)\(\)`)
+var called = regexp.MustCompile(`\b(fit|chunked|cancer|iris|petals|process|co2|c|s)\(\)`)
 
 func galleryCommand(ctx context.Context, s *session, args []string) error {
 	if len(args) > 0 {
@@ -229,12 +233,12 @@ This page shows every figure of package ` + "`svmnb`" + `, with the line that ma
 notebook there are three ways to show figures:
 
 - ` + "`fit.Show(svmnb.Margins, svmnb.Gap)`" + ` shows them one below the other;
-- ` + "`svmnb.Dashboard(fit, svmnb.Margins, svmnb.Gap).Show()`" + ` shows them side by side;
-- ` + "`svmnb.Multiples(svmnb.Margins, a, b, c).Show()`" + ` shows one figure of several fits.
+- ` + "`display.Dashboard(fit, svmnb.Margins, svmnb.Gap).Show()`" + ` shows them side by side;
+- ` + "`display.Multiples(svmnb.Margins, a, b, c).Show()`" + ` shows one figure of several fits.
 
 Figures in a notebook are interactive: the pointer shows the numbers, the legend hides and shows
 series, the toolbox zooms and saves, and the colours follow a light or dark page. Anything that can
-be listed also has a table, ` + "`svmnb.Table(fit).Show()`" + `.
+be listed also has a table, ` + "`display.Table(fit).Show()`" + `.
 
 ` + "`go run ./notebooks gallery`" + ` draws the images, without a browser.
 [Adding a figure](adding-a-figure.md) explains how to add one to this page.

@@ -13,14 +13,21 @@ import (
 	"testing"
 )
 
-// figures lists what package svmnb exports that is a picture: variables made by
-// FigureOf, functions that return a Figure, a Drawing or a ScoreCurve, and types
-// with a method Chart.
+// figures lists what package svmnb and those below it export that is a picture: variables
+// made by FigureOf, functions that return a Figure or a Drawing, and types with a method
+// Chart.
 func figures(t *testing.T) (names []string) {
 	t.Helper()
 	files, err := filepath.Glob("../svmnb/*.go")
 	if err != nil || len(files) < 20 {
 		t.Fatal(files, err)
+	}
+	for _, pkg := range []string{"gp", "selection", "play"} {
+		more, err := filepath.Glob("../svmnb/" + pkg + "/*.go")
+		if err != nil || len(more) < 4 {
+			t.Fatal(pkg, more, err)
+		}
+		files = append(files, more...)
 	}
 	pictures := []string{"Figure", "Drawing"}
 	for _, file := range files {
@@ -36,8 +43,7 @@ func figures(t *testing.T) (names []string) {
 			if !ok {
 				return false
 			}
-			name, ok := call.Fun.(*ast.Ident)
-			return ok && slices.Contains([]string{"FigureOf", "PosteriorSamples", "EvidenceOver", "ComponentsNamed"}, name.Name)
+			return slices.Contains([]string{"FigureOf", "PosteriorSamples", "EvidenceOver", "ComponentsNamed"}, lastName(call.Fun))
 		}
 		for _, d := range tree.Decls {
 			switch d := d.(type) {
@@ -62,7 +68,7 @@ func figures(t *testing.T) (names []string) {
 						names = append(names, name)
 					}
 				case d.Recv == nil && d.Name.IsExported() && d.Type.Results != nil && d.Type.TypeParams == nil:
-					if result, ok := d.Type.Results.List[0].Type.(*ast.Ident); ok && slices.Contains(pictures, result.Name) {
+					if slices.Contains(pictures, lastName(d.Type.Results.List[0].Type)) {
 						names = append(names, d.Name.Name)
 					}
 				}
@@ -70,6 +76,17 @@ func figures(t *testing.T) (names []string) {
 		}
 	}
 	return names
+}
+
+// lastName is the name at the end of an expression such as display.FigureOf.
+func lastName(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.Ident:
+		return e.Name
+	case *ast.SelectorExpr:
+		return e.Sel.Name
+	}
+	return ""
 }
 
 // Every figure of package svmnb is in the gallery, drawn by the line that the page

@@ -25,7 +25,12 @@ import (
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/svmnb"
+	front "github.com/svmnb/svmnb/svmnb/display"
+	"github.com/svmnb/svmnb/svmnb/gp"
+	"github.com/svmnb/svmnb/svmnb/play"
+	"github.com/svmnb/svmnb/svmnb/selection"
 	"github.com/svmnb/svmnb/svmnb/static"
+	"github.com/svmnb/svmnb/svmnb/transform"
 )
 
 // hostile are names that a class, a feature or a data set may have. Whatever of them runs
@@ -84,7 +89,7 @@ func named(d *datasets.Dataset, from int, far string) *datasets.Dataset {
 }
 
 // Names in every text that a fit makes of itself, as the runner and as a page of
-// svmnb.HTML show it: nothing of them is markup.
+// display.HTML show it: nothing of them is markup.
 func TestHostileNamesInSummaries(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -92,21 +97,21 @@ func TestHostileNamesInSummaries(t *testing.T) {
 		moons := svmnb.Classify(named(datasets.Moons(40, 0.2, 42), i, "http://far.example")).Kernel(kernels.RBF(1))
 		iris := svmnb.Classify(named(datasets.Iris(), i, "http://far.example")).OneVsOne()
 		fit, many := moons.MustFit(), iris.MustFit()
-		validation, err := svmnb.CrossValidate(ctx, moons, svmnb.KFold(3, 1))
-		search, err2 := moons.Search(svmnb.Grid{"C": {1, 10}}, svmnb.KFold(3, 1)).Fit(ctx)
+		validation, err := selection.CrossValidate(ctx, moons, selection.KFold(3, 1))
+		search, err2 := selection.Search(moons, selection.Grid{"C": {1, 10}}, selection.KFold(3, 1)).Fit(ctx)
 		evaluation, err3 := many.Evaluate(named(datasets.Iris(), i, "http://far.example"))
 		if err := errors.Join(err, err2, err3); err != nil {
 			t.Fatalf("%.60q: %v", hostile[i], err)
 		}
-		pipe, err := svmnb.Pipe(svmnb.Standardise(), moons).Fit(ctx)
+		pipe, err := selection.Pipe(transform.Standardise(), moons).Fit(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, item := range []interface{ Markdown() string }{fit, many, validation, search, evaluation, pipe,
 			svmnb.Regress(named(datasets.Sinc(30, 0.1, 1), i, "http://far.example")).Kernel(kernels.RBF(1)).MustFit(),
-			svmnb.GaussianProcess(named(datasets.Sinc(30, 0.1, 1), i, "http://far.example")).LinearMean().MustFit(),
+			gp.Regress(named(datasets.Sinc(30, 0.1, 1), i, "http://far.example")).LinearMean().MustFit(),
 			moons.MustPath(0.1, 10),
-			svmnb.Race(moons, solvers.SMO{}, solvers.ConjugateSMO{}),
+			play.Race(moons, solvers.SMO{}, solvers.ConjugateSMO{}),
 		} {
 			what := fmt.Sprintf("%T with %.60q", item, hostile[i])
 			text := item.Markdown()
@@ -118,7 +123,7 @@ func TestHostileNamesInSummaries(t *testing.T) {
 				t.Fatal(err)
 			}
 			var page strings.Builder
-			if err := svmnb.HTML(&page, item); err != nil {
+			if err := front.HTML(&page, item); err != nil {
 				t.Fatal(err)
 			}
 			_, body, _ := strings.Cut(page.String(), "<body>")
@@ -250,7 +255,7 @@ func hostileNotebook(t *testing.T, far string) *notebook {
 		return &output{kind: "display_data", data: map[string]any{mime: text}}
 	}
 	var real strings.Builder
-	if err := svmnb.HTML(&real, bars("x", 1)); err != nil {
+	if err := front.HTML(&real, bars("x", 1)); err != nil {
 		t.Fatal(err)
 	}
 	_, opens, found := strings.Cut(real.String(), "</div>\n<script>")
@@ -310,7 +315,7 @@ func hostileNotebook(t *testing.T, far string) *notebook {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := svmnb.HTML(&b, fit, c, svmnb.Table(d), svmnb.Dashboard(fit, svmnb.KKT, svmnb.Alphas)); err != nil {
+		if err := front.HTML(&b, fit, c, front.Table(d), front.Dashboard(fit, svmnb.KKT, svmnb.Alphas)); err != nil {
 			t.Fatal(err)
 		}
 		_, body, _ := strings.Cut(b.String(), "<body>")
@@ -369,7 +374,7 @@ func TestHostileNotebookInBrowser(t *testing.T) {
 	}
 }
 
-// The pages of svmnb.HTML with every figure of the gallery under hostile names: all drawn,
+// The pages of display.HTML with every figure of the gallery under hostile names: all drawn,
 // every tooltip shown, nothing run.
 func TestHostileGalleryInBrowser(t *testing.T) {
 	t.Parallel()
@@ -388,7 +393,7 @@ func TestHostileGalleryInBrowser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(svmnb.HTML(file, items...), file.Close()); err != nil {
+	if err := errors.Join(front.HTML(file, items...), file.Close()); err != nil {
 		t.Fatal(err)
 	}
 	p := browsertest.Open(t, file.Name(), browsertest.Options{})

@@ -140,7 +140,7 @@ func TestFailedMessage(t *testing.T) {
 		{"\t- WARNING: replace rule for module \"m\"\n", true, false},
 		{"epoch 3, loss 0.5\n", true, false},
 		{"GoNB Error:\nwhat", false, true},
-		{"svmnb.Show: item 2: a chart with NaN\n", false, true},
+		{"display.Show: item 2: a chart with NaN\n", false, true},
 		{"E1120 22:21:14.123456   12345 gonbui.go:213] failed to write to GoNB pipe", false, true},
 		{"I1120 22:21:14.123456   12345 gonbui.go:213] all is well", false, false},
 	} {

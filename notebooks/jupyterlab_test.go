@@ -186,12 +186,14 @@ func kindsInLab(t *testing.T, s labServer) {
 	page := s.put(t, `import (
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/svmnb"
+	"github.com/svmnb/svmnb/svmnb/display"
+	"github.com/svmnb/svmnb/svmnb/play"
 )
 
 %%
 fit := svmnb.Classify(datasets.Moons(60, 0.2, 1)).SMO().MustFit()
-svmnb.Dashboard(fit, svmnb.Margins, svmnb.Gap).Show()
-svmnb.Show(svmnb.Table(fit), svmnb.Replay(fit))`)
+display.Dashboard(fit, svmnb.Margins, svmnb.Gap).Show()
+display.Show(display.Table(fit), play.Replay(fit))`)
 	page.RunAll()
 	page.Charts(3)
 	theme(page, "Dark")
@@ -217,7 +219,7 @@ svmnb.Show(svmnb.Table(fit), svmnb.Replay(fit))`)
 const barsCell = `import (
 	"github.com/go-echarts/go-echarts/v2/charts"
 	"github.com/go-echarts/go-echarts/v2/opts"
-	"github.com/svmnb/svmnb/svmnb"
+	"github.com/svmnb/svmnb/svmnb/display"
 )
 
 func bars(values ...int) *charts.Bar {
@@ -230,7 +232,7 @@ func bars(values ...int) *charts.Bar {
 }
 
 %%
-svmnb.Show(bars(3, 1, 2))`
+display.Show(bars(3, 1, 2))`
 
 // A notebook from elsewhere is not trusted and runs no script; the places of its
 // charts say what to do.
@@ -497,7 +499,7 @@ func exploreAfterReload(t *testing.T, s labServer) {
 
 // Charts of outputs that are gone are disposed of, without anybody changing the theme.
 func outputsRemoved(t *testing.T, s labServer) {
-	page := s.put(t, strings.Replace(barsCell, "svmnb.Show(bars(3, 1, 2))", "svmnb.Show(bars(3, 1, 2), bars(os.Getpid()))", 1))
+	page := s.put(t, strings.Replace(barsCell, "display.Show(bars(3, 1, 2))", "display.Show(bars(3, 1, 2), bars(os.Getpid()))", 1))
 	page.RunAll()
 	page.Charts(2)
 	page.Do(nil, `const e = __svmEcharts.echarts, init = e.init
@@ -537,7 +539,7 @@ func outputsRemoved(t *testing.T, s labServer) {
 // others are drawn; elsewhere they say what to do, and do it.
 func carrierDeleted(t *testing.T, s labServer) {
 	// Cells unlike the first, or they would be taken for that one, edited.
-	page := s.put(t, barsCell, "%%\ndefer fmt.Println(\"a cell of its own\", os.Getpid())\nsvmnb.Show(bars(1))", "%%\nfor _, v := range []int{4, 5} {\n\tfmt.Println(v)\n\tif v == 5 {\n\t\tsvmnb.Show(bars(v))\n\t}\n}")
+	page := s.put(t, barsCell, "%%\ndefer fmt.Println(\"a cell of its own\", os.Getpid())\ndisplay.Show(bars(1))", "%%\nfor _, v := range []int{4, 5} {\n\tfmt.Println(v)\n\tif v == 5 {\n\t\tdisplay.Show(bars(v))\n\t}\n}")
 	page.RunAll()
 	page.Charts(3)
 	if text, _ := s.saved(t, page); carried(text) != 1 {

@@ -251,7 +251,7 @@ var specialFailures = []*regexp.Regexp{
 
 // In any cell: what was to be displayed got lost, between the program and the
 // kernel (namedpipes_dispatch.go, and the log of gonbui in the program) or in
-// svmnb.Show, which goes on with the other items.
+// display.Show, which goes on with the other items.
 var lostDisplay = regexp.MustCompile(`^GoNB Error:\n|(?m)^svmnb\.Show: |(?m)^E\d{4} .* gonbui\.go:\d+\] `)
 
 func failedMessage(message string, special bool) string {

@@ -15,6 +15,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svmnb/svmnb/svmnb/display"
+	"github.com/svmnb/svmnb/svmnb/gp"
+	"github.com/svmnb/svmnb/svmnb/play"
+
 	gochart "github.com/go-echarts/go-echarts/v2/charts"
 	"github.com/go-echarts/go-echarts/v2/opts"
 	"github.com/go-rod/rod/lib/proto"
@@ -29,7 +33,7 @@ import (
 func chartHTML(t *testing.T, items ...any) (html []string, library string) {
 	t.Helper()
 	var page bytes.Buffer
-	if err := svmnb.HTML(&page, items...); err != nil {
+	if err := display.HTML(&page, items...); err != nil {
 		t.Fatal(err)
 	}
 	parts := strings.Split(page.String(), "<section>")
@@ -57,7 +61,7 @@ func displaying(t *testing.T, html ...string) []byte {
 	t.Helper()
 	cells := []any{}
 	for i, h := range html {
-		cells = append(cells, map[string]any{"cell_type": "code", "id": fmt.Sprint("cell", i), "metadata": map[string]any{}, "execution_count": i + 1, "source": []any{"svmnb.Show(chart)"},
+		cells = append(cells, map[string]any{"cell_type": "code", "id": fmt.Sprint("cell", i), "metadata": map[string]any{}, "execution_count": i + 1, "source": []any{"display.Show(chart)"},
 			"outputs": []any{map[string]any{"output_type": "display_data", "metadata": map[string]any{}, "data": map[string]any{"text/html": lines(h), "text/plain": []any{"a chart"}}}}})
 	}
 	data, err := json.Marshal(map[string]any{"nbformat": 4, "nbformat_minor": 5, "cells": cells,
@@ -147,20 +151,20 @@ func TestPicturesAreNotCompared(t *testing.T) {
 func TestUntrustedNotebookShowsItsFigures(t *testing.T) {
 	fit := svmnb.Classify(datasets.Moons(80, 0.15, 1)).Kernel(kernels.RBF(1)).C(5).MustFit()
 	sinc := datasets.Sinc(60, 0.1, 1)
-	tube, process := svmnb.Regress(sinc).Kernel(kernels.RBF(1)).C(5).MustFit(), svmnb.GaussianProcess(sinc).CG().MustFit()
+	tube, process := svmnb.Regress(sinc).Kernel(kernels.RBF(1)).C(5).MustFit(), gp.Regress(sinc).CG().MustFit()
 	several := svmnb.Classify(datasets.Blobs(60, 3, 0.5, 1)).Kernel(kernels.RBF(1)).OneVsOne().MustFit()
 	var items []any
 	for _, f := range []struct {
-		figure svmnb.Figure
+		figure display.Figure
 		of     any
-	}{{svmnb.Margins, fit}, {svmnb.KKT, fit}, {svmnb.Gap, fit}, {svmnb.Tube, tube}, {svmnb.Posterior, process}, {svmnb.Bounds, process}, {svmnb.Regions, several}, {svmnb.Confusion, several}} {
+	}{{svmnb.Margins, fit}, {svmnb.KKT, fit}, {svmnb.Gap, fit}, {svmnb.Tube, tube}, {gp.Posterior, process}, {gp.Bounds, process}, {svmnb.Regions, several}, {svmnb.Confusion, several}} {
 		c, err := f.figure.Of(f.of)
 		if err != nil {
 			t.Fatal(err)
 		}
 		items = append(items, c)
 	}
-	html, library := chartHTML(t, append(items, svmnb.Replay(fit), bars("second", 3))...)
+	html, library := chartHTML(t, append(items, play.Replay(fit), bars("second", 3))...)
 	html[0] += library
 	n := len(html)
 	file := writeBook(t, displaying(t, html...))
@@ -220,7 +224,7 @@ func TestScriptReplacesThePicture(t *testing.T) {
 func TestThirtyFiguresStaySmall(t *testing.T) {
 	fit := svmnb.Classify(datasets.Moons(200, 0.15, 1)).Kernel(kernels.RBF(2)).C(10).MustFit()
 	var items []any
-	for _, f := range []svmnb.Figure{svmnb.Margins, svmnb.KKT, svmnb.Gap} {
+	for _, f := range []display.Figure{svmnb.Margins, svmnb.KKT, svmnb.Gap} {
 		c, err := f.Of(fit)
 		if err != nil {
 			t.Fatal(err)
@@ -255,7 +259,7 @@ func TestThirtyFiguresOpenSoon(t *testing.T) {
 	var items []any
 	for k := range 10 {
 		fit := svmnb.Classify(datasets.Moons(200, 0.15, uint64(k))).Kernel(kernels.RBF(2)).C(10).MustFit()
-		for _, f := range []svmnb.Figure{svmnb.Margins, svmnb.KKT, svmnb.Gap} {
+		for _, f := range []display.Figure{svmnb.Margins, svmnb.KKT, svmnb.Gap} {
 			c, err := f.Of(fit)
 			if err != nil {
 				t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"github.com/svmnb/svmnb/internal/audit"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/points"
 	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
@@ -44,7 +45,7 @@ type Audit struct {
 // one core: about ten seconds for 10⁸ pairs of points of 20 features. It has no progress
 // bar and no figures for a part of the points. It ends with context.Cause(ctx) soon after
 // ctx has ended. Fits that Keep brought back have their data and can be audited too; a
-// [Model] has none. The error is an *[ArgumentError] for a kernel value that is no
+// model.Model has none. The error is an *[ArgumentError] for a kernel value that is no
 // finite number.
 func (f *Fit) Audit(ctx context.Context) (*Audit, error) {
 	if err := arguments.Given(ctx, "Audit"); err != nil {
@@ -181,17 +182,17 @@ func newAudit(r audit.Report) *Audit {
 
 // sums returns Σ_j coef_j (K(x_i, x_j) + τ²) of the training points for each coef.
 func (m *machine) sums(ctx context.Context, coefs ...[]float64) ([]audit.Sums, error) {
-	x := pointsOf(m.data)
-	n := x.n()
+	x := points.Of(m.data)
+	n := x.N()
 	var sums []audit.Sums
 	var err error
 	if m.kernel == kernels.Kernel(kernels.Linear()) {
-		place, columns := x.occupied(m.data.D())
+		place, columns := occupied(x, m.data.D())
 		sums, err = audit.OfPoints(ctx, n, columns, coefs, func(i int, do func(j int, v float64)) {
-			x.entry(i, func(j int, v float64) { do(place(j), v) })
+			x.Entry(i, func(j int, v float64) { do(place(j), v) })
 		})
 	} else {
-		sums, err = audit.OfKernel(ctx, n, coefs, x.pairs(m.kernel))
+		sums, err = audit.OfKernel(ctx, n, coefs, pairs(x, m.kernel))
 	}
 	if bad := (*audit.ValueError)(nil); errors.As(err, &bad) {
 		return nil, arguments.At("Audit", bad.Row, -1, bad.Value, "its kernel value with row %d is %v; scale the features or take another kernel", bad.Column, bad.Value)
@@ -208,12 +209,12 @@ func (m *machine) sums(ctx context.Context, coefs ...[]float64) ([]audit.Sums, e
 }
 
 // occupied numbers the columns that have an entry: sparse points may have 2³¹ of them.
-func (p points) occupied(d int) (place func(j int) int, count int) {
-	if p.sparse == nil {
+func occupied(p points.Points, d int) (place func(j int) int, count int) {
+	if p.Sparse == nil {
 		return func(j int) int { return j }, d
 	}
 	at := map[int32]int{}
-	for _, j := range p.sparse.Index {
+	for _, j := range p.Sparse.Index {
 		if _, ok := at[j]; !ok {
 			at[j] = len(at)
 		}
@@ -223,16 +224,16 @@ func (p points) occupied(d int) (place func(j int) int, count int) {
 
 // pairs returns the kernel value of two points by Eval. Sparse points are written out two
 // at a time.
-func (p points) pairs(k kernels.Kernel) func(i, j int) float64 {
-	if p.sparse == nil {
-		return func(i, j int) float64 { return k.Eval(p.x[i], p.x[j]) }
+func pairs(p points.Points, k kernels.Kernel) func(i, j int) float64 {
+	if p.Sparse == nil {
+		return func(i, j int) float64 { return k.Eval(p.X[i], p.X[j]) }
 	}
 	var a, b []float64
 	last := -1
 	return func(i, j int) float64 {
-		a = p.sparse.Point(a, i)
+		a = p.Sparse.Point(a, i)
 		if j != last {
-			b, last = p.sparse.Point(b, j), j
+			b, last = p.Sparse.Point(b, j), j
 		}
 		return k.Eval(a, b)
 	}

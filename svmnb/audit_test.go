@@ -11,6 +11,7 @@ import (
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/svmnb/internal/testkit"
 )
 
 // audited holds the certificate and the decision values of a fit to its audit.
@@ -70,7 +71,7 @@ func decided(t *testing.T, name string, fit any) {
 		if m = &f.task.machine; m.data.X == nil {
 			return
 		}
-		values, err = f.Decision(m.data.X)
+		values, err = f.Values(datasets.Rows(m.data.X))
 		for i, a := range f.Alpha {
 			coef = append(coef, a*f.task.y[i])
 		}
@@ -83,7 +84,7 @@ func decided(t *testing.T, name string, fit any) {
 		}
 	case *RegressionFit:
 		m = &f.task.machine
-		values, err = f.Predict(m.data.X)
+		values, err = f.Predict(datasets.Rows(m.data.X))
 		coef, b = f.Beta, f.Certificate.Bias
 	default:
 		return
@@ -111,8 +112,8 @@ func everyFit(t *testing.T) map[string]interface {
 	Audit(context.Context) (*Audit, error)
 } {
 	t.Helper()
-	moons, sinc, iris := datasets.Moons(60, 0.2, 1), datasets.Sinc(40, 0.1, 1), flowers()
-	_, sparse := thinned(60, 20, 2, 9)
+	moons, sinc, iris := datasets.Moons(60, 0.2, 1), datasets.Sinc(40, 0.1, 1), testkit.Flowers()
+	_, sparse := testkit.Thinned(60, 20, 2, 9)
 	ctx := context.Background()
 	var list = map[string]interface {
 		Audit(context.Context) (*Audit, error)
@@ -160,7 +161,7 @@ func everyFit(t *testing.T) map[string]interface {
 	fit("cut short", base.SMO().MaxIterations(5))
 	fit("in blocks", Classify(datasets.Moons(700, 0.2, 1)).Kernel(kernels.RBF(2)).C(3))
 	fit("in blocks, ν", Classify(datasets.Moons(700, 0.2, 1)).Kernel(kernels.RBF(2)).Nu(0.3))
-	pair := flowers().Pair("virginica", "versicolor")
+	pair := testkit.Flowers().Pair("virginica", "versicolor")
 	gram := make([][]float64, pair.N())
 	for i := range gram {
 		for j := range pair.X {
@@ -258,7 +259,7 @@ func TestAuditErrors(t *testing.T) {
 	if _, err := fit.Audit(ctx); !errors.Is(err, cause) {
 		t.Errorf("after the end of the context: %v", err)
 	}
-	if _, err := Classify(flowers()).OneVsOne().MustFit().Audit(ctx); !errors.Is(err, cause) {
+	if _, err := Classify(testkit.Flowers()).OneVsOne().MustFit().Audit(ctx); !errors.Is(err, cause) {
 		t.Errorf("after the end of the context: %v", err)
 	}
 	fit.task.kernel = broken{kernels.RBF(1)}

@@ -47,8 +47,8 @@ func TestClassicNotebook(t *testing.T) {
 	command("go", "run", "../notebooks", "install")
 
 	const margins = "import (\n\t\"github.com/svmnb/svmnb/datasets\"\n\t\"github.com/svmnb/svmnb/svmnb\"\n)\n\n%%\nsvmnb.Classify(datasets.Moons(100, 0.2, 1)).MustFit().Show(svmnb.Margins)"
-	const bars = "import (\n\t\"github.com/go-echarts/go-echarts/v2/charts\"\n\t\"github.com/go-echarts/go-echarts/v2/opts\"\n)\n\nfunc bars(values ...int) *charts.Bar {\n" +
-		"\tb, data := charts.NewBar(), []opts.BarData{}\n\tfor _, v := range values {\n\t\tdata = append(data, opts.BarData{Value: v})\n\t}\n\tb.AddSeries(\"bars\", data)\n\treturn b\n}\n\n%%\nsvmnb.Show(bars(3, 1, 2))"
+	const bars = "import (\n\t\"github.com/go-echarts/go-echarts/v2/charts\"\n\t\"github.com/go-echarts/go-echarts/v2/opts\"\n\t\"github.com/svmnb/svmnb/svmnb/display\"\n)\n\nfunc bars(values ...int) *charts.Bar {\n" +
+		"\tb, data := charts.NewBar(), []opts.BarData{}\n\tfor _, v := range values {\n\t\tdata = append(data, opts.BarData{Value: v})\n\t}\n\tb.AddSeries(\"bars\", data)\n\treturn b\n}\n\n%%\ndisplay.Show(bars(3, 1, 2))"
 	const gap = "%%\nsvmnb.Classify(datasets.Iris().OneVsRest(\"virginica\")).C(10).MustFit().Show(svmnb.KKT, svmnb.Gap)"
 	file := filepath.Join(dir, "charts.ipynb")
 	writeNotebook(t, file, margins, bars, gap)
@@ -110,7 +110,7 @@ func TestClassicNotebook(t *testing.T) {
 
 	// The carrier becomes another cell altogether: the kernel cannot know that
 	// the library went with it, the page mends it before it saves.
-	page.Do(nil, `var c = Jupyter.notebook.get_cell(0); c.set_text("%%\nsvmnb.Show(bars(7))"); c.execute()`)
+	page.Do(nil, `var c = Jupyter.notebook.get_cell(0); c.set_text("%%\ndisplay.Show(bars(7))"); c.execute()`)
 	page.Until(idle)
 	page.Charts(4)
 	if n := libraries(saved()); n != 1 {

@@ -15,6 +15,8 @@ import (
 	"github.com/svmnb/svmnb/solvers/fastest"
 	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 	"github.com/svmnb/svmnb/svmnb/internal/cells"
+	"github.com/svmnb/svmnb/svmnb/internal/guard"
+	"github.com/svmnb/svmnb/svmnb/internal/points"
 	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
@@ -79,7 +81,7 @@ func (c Classifier) Kernel(k kernels.Kernel) Classifier { c.setKernel(k); return
 // ½‖w‖² + C Σ ξ, the 2-norm ½‖w‖² + (C/2) Σ ξ².
 func (c Classifier) C(cost float64) Classifier {
 	c.c = cost
-	c.said("C", checkedCost("C", "C", cost, "say HardMargin() for the maximal margin classifier"))
+	c.faults.Said("C", checkedCost("C", "C", cost, "say HardMargin() for the maximal margin classifier"))
 	return c
 }
 
@@ -100,11 +102,11 @@ func (c Classifier) HardMargin() Classifier { return c.within("HardMargin", hard
 // within chooses a margin in place of what was said of it before.
 func (c Classifier) within(word string, margin margin) Classifier {
 	if c.margin == oneClass {
-		c.said("margin", arguments.Wrong(word, math.NaN(), "a one-class machine has the share ν of points outside, and no other margin; leave %s out", word))
+		c.faults.Said("margin", arguments.Wrong(word, math.NaN(), "a one-class machine has the share ν of points outside, and no other margin; leave %s out", word))
 		return c
 	}
 	c.margin, c.nu = margin, 0
-	c.said("margin", nil)
+	c.faults.Said("margin", nil)
 	return c
 }
 
@@ -118,7 +120,7 @@ func (c Classifier) Nu(nu float64) Classifier {
 	if c.margin != oneClass {
 		c.margin = nuSoft
 	}
-	c.said("margin", arguments.WrongIf(!(nu > 0 && nu <= 1), "Nu", nu, "ν is %v; it is a share of the points, in (0, 1]", nu))
+	c.faults.Said("margin", arguments.WrongIf(!(nu > 0 && nu <= 1), "Nu", nu, "ν is %v; it is a share of the points, in (0, 1]", nu))
 	return c
 }
 
@@ -141,7 +143,7 @@ func (c Classifier) ClassWeight(class string, weight float64) Classifier {
 	w.class = append(w.class, classWeight{class, weight})
 	slices.SortFunc(w.class, func(a, b classWeight) int { return strings.Compare(a.class, b.class) })
 	c.weights = w
-	c.said("ClassWeight "+class, arguments.WrongIf(!(weight > 0) || math.IsInf(weight, 1), "ClassWeight", weight, "the weight of class %q is %v; it must be a positive number", class, weight))
+	c.faults.Said("ClassWeight "+class, arguments.WrongIf(!(weight > 0) || math.IsInf(weight, 1), "ClassWeight", weight, "the weight of class %q is %v; it must be a positive number", class, weight))
 	return c
 }
 
@@ -151,7 +153,7 @@ func (c Classifier) SampleWeights(w []float64) Classifier {
 	n := c.copyWeights()
 	n.sample = slices.Clone(w)
 	c.weights = n
-	c.said("SampleWeights", c.checkedWeights(w))
+	c.faults.Said("SampleWeights", c.checkedWeights(w))
 	return c
 }
 
@@ -217,7 +219,7 @@ func (c Classifier) String() string {
 	if c.margin == oneClass {
 		verb = "OneClass"
 	}
-	fmt.Fprintf(&s, "%s(%s)", verb, nameOf(c.data))
+	fmt.Fprintf(&s, "%s(%s)", verb, points.Name(c.data))
 	if c.kernel != nil {
 		fmt.Fprintf(&s, ".Kernel(%s)", c.kernel)
 	}
@@ -271,7 +273,7 @@ func (c Classifier) prepare() (*task, error) {
 			err = fmt.Errorf("%w; or learn all of them at once: end the description with OneVsOne(), OneVsRest() or CrammerSinger()", err)
 		}
 	}
-	if err := errors.Join(c.err(), err); err != nil {
+	if err := errors.Join(c.faults.Err(), err); err != nil {
 		return nil, err
 	}
 	t.fill()
@@ -340,7 +342,7 @@ func (w *weights) apply(t *task) error {
 // ctx ends early, Fit returns the partial fit with an error that wraps
 // context.Cause(ctx); reaching a limit is no error but a Status.
 func (c Classifier) Fit(ctx context.Context) (_ *Fit, err error) {
-	defer caught(&err)
+	defer guard.Caught(&err)
 	if err := arguments.Given(ctx, "Fit"); err != nil {
 		return nil, err
 	}

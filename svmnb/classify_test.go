@@ -10,25 +10,8 @@ import (
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/svmnb/internal/testkit"
 )
-
-func moons() *datasets.Dataset { return datasets.Moons(200, 0.15, 42) }
-
-func mustFit(t *testing.T, c Classifier) *Fit {
-	t.Helper()
-	fit, err := c.Fit(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return fit
-}
-
-func near(t *testing.T, what string, got, want, tol float64) {
-	t.Helper()
-	if !(math.Abs(got-want) <= tol*math.Max(1, math.Abs(want))) {
-		t.Errorf("%s = %.10g, want %.10g", what, got, want)
-	}
-}
 
 // The reference rows were computed with LIBSVM 3.37 and an independent float64
 // SMO; W relative 1e-6, b 1e-4, counts exact.
@@ -50,13 +33,13 @@ func TestReferenceRows(t *testing.T) {
 		{"XOR", Classify(xor).Kernel(kernels.Polynomial(2, 1, 1)).HardMargin(), 0.25, 0, 4, 0, 2, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			coarse := mustFit(t, c.of)
+			coarse := testkit.FitOf(t, c.of)
 			if d := math.Abs(float64(coarse.Iterations - c.iterations)); d > c.loose*float64(c.iterations) {
 				t.Errorf("%d iterations, want %d", coarse.Iterations, c.iterations)
 			}
-			fit := mustFit(t, c.of.Tol(1e-7))
-			near(t, "W", fit.Certificate.Dual, c.w, 1e-6)
-			near(t, "b", fit.Bias, c.b, 1e-4)
+			fit := testkit.FitOf(t, c.of.Tol(1e-7))
+			testkit.Near(t, "W", fit.Certificate.Dual, c.w, 1e-6)
+			testkit.Near(t, "b", fit.Bias, c.b, 1e-4)
 			if fit.Certificate.Free != c.free || fit.Certificate.AtUpper != c.bound {
 				t.Errorf("%d free and %d bound support vectors, want %d and %d", fit.Certificate.Free, fit.Certificate.AtUpper, c.free, c.bound)
 			}
@@ -65,12 +48,12 @@ func TestReferenceRows(t *testing.T) {
 			}
 		})
 	}
-	near(t, "margin of setosa", mustFit(t, Classify(hard).Kernel(kernels.Linear()).HardMargin().Tol(1e-6)).Margin(), 0.817558, 1e-5)
-	near(t, "margin of XOR", mustFit(t, Classify(xor).Kernel(kernels.Polynomial(2, 1, 1)).HardMargin()).Margin(), math.Sqrt2, 1e-9)
+	testkit.Near(t, "margin of setosa", testkit.FitOf(t, Classify(hard).Kernel(kernels.Linear()).HardMargin().Tol(1e-6)).Margin(), 0.817558, 1e-5)
+	testkit.Near(t, "margin of XOR", testkit.FitOf(t, Classify(xor).Kernel(kernels.Polynomial(2, 1, 1)).HardMargin()).Margin(), math.Sqrt2, 1e-9)
 }
 
 func TestForkingIsSafe(t *testing.T) {
-	data := moons()
+	data := testkit.Moons()
 	base := Classify(data).Kernel(kernels.RBF(0.5)).C(10).ClassWeight("+1", 2)
 	before := base
 	base.C(3).TwoNorm().Tol(1e-5).ClassWeight("-1", 7).MaxIterations(4)
@@ -158,14 +141,14 @@ func TestBadInput(t *testing.T) {
 }
 
 func TestPredictionChecksItsInput(t *testing.T) {
-	fit := mustFit(t, Classify(moons()).Kernel(kernels.RBF(0.5)))
+	fit := testkit.FitOf(t, Classify(testkit.Moons()).Kernel(kernels.RBF(0.5)))
 	for _, c := range []struct {
 		x   [][]float64
 		row int
 		col int
 	}{{[][]float64{{1, 2}, {3}}, 1, -1}, {[][]float64{{1, 2, 3}}, 0, -1}, {[][]float64{{1, 2}, {math.NaN(), 0}}, 1, 0}, {[][]float64{{1, math.Inf(1)}}, 0, 1}, {[][]float64{nil}, 0, -1}} {
 		var e *ArgumentError
-		if _, err := fit.Predict(c.x); !errors.As(err, &e) || e.Row != c.row || e.Column != c.col {
+		if _, err := fit.Predict(datasets.Rows(c.x)); !errors.As(err, &e) || e.Row != c.row || e.Column != c.col {
 			t.Errorf("Predict(%v): %v", c.x, err)
 		}
 	}
@@ -179,11 +162,11 @@ func TestPredictionChecksItsInput(t *testing.T) {
 }
 
 func TestDecisionIsTheExpansion(t *testing.T) {
-	data := moons()
+	data := testkit.Moons()
 	k := kernels.RBF(0.5)
-	fit := mustFit(t, Classify(data).Kernel(k).C(10))
+	fit := testkit.FitOf(t, Classify(data).Kernel(k).C(10))
 	grid := [][]float64{{0, 0}, {1, -0.5}, {-1, 2}}
-	got, err := fit.Decision(grid)
+	got, err := fit.Values(datasets.Rows(grid))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,22 +175,22 @@ func TestDecisionIsTheExpansion(t *testing.T) {
 		for _, sv := range fit.SupportVectors() {
 			want += sv.Alpha * sv.Y * k.Eval(sv.X, z)
 		}
-		near(t, "f", got[i], want, 1e-10)
+		testkit.Near(t, "f", got[i], want, 1e-10)
 	}
 	if acc, err := fit.Accuracy(data); err != nil || acc != 1-float64(fit.TrainingErrors())/200 {
 		t.Errorf("accuracy %v, %v; %d training errors", acc, err, fit.TrainingErrors())
 	}
 
-	linear := mustFit(t, Classify(data).Kernel(kernels.Linear()).Tol(1e-6))
+	linear := testkit.FitOf(t, Classify(data).Kernel(kernels.Linear()).Tol(1e-6))
 	w, err := linear.Weights()
 	if err != nil {
 		t.Fatal(err)
 	}
-	values, _ := linear.Decision(grid)
+	values, _ := linear.Values(datasets.Rows(grid))
 	for i, z := range grid {
-		near(t, "w·x + b", w[0]*z[0]+w[1]*z[1]+linear.Bias, values[i], 1e-10)
+		testkit.Near(t, "w·x + b", w[0]*z[0]+w[1]*z[1]+linear.Bias, values[i], 1e-10)
 	}
-	near(t, "margin", linear.Margin(), 1/math.Hypot(w[0], w[1]), 1e-9)
+	testkit.Near(t, "margin", linear.Margin(), 1/math.Hypot(w[0], w[1]), 1e-9)
 	if _, err := fit.Weights(); err == nil {
 		t.Error("the RBF kernel has no w among the inputs")
 	}
@@ -215,15 +198,15 @@ func TestDecisionIsTheExpansion(t *testing.T) {
 
 // Ng's convention: a point exactly on the boundary is positive.
 func TestTiesArePositive(t *testing.T) {
-	fit := mustFit(t, Classify(datasets.New([][]float64{{-1}, {1}}, []float64{0, 1})).Kernel(kernels.Linear()).HardMargin())
-	if names, err := fit.Predict([][]float64{{0}}); err != nil || names[0] != "1" {
+	fit := testkit.FitOf(t, Classify(datasets.New([][]float64{{-1}, {1}}, []float64{0, 1})).Kernel(kernels.Linear()).HardMargin())
+	if names, err := fit.Predict(datasets.Rows{{0}}); err != nil || names[0] != "1" {
 		t.Errorf("f(0) = 0 gives %v, %v", names, err)
 	}
 }
 
 // A weight of k is k copies of the point.
 func TestWeightsAreCopies(t *testing.T) {
-	data := moons()
+	data := testkit.Moons()
 	w := make([]float64, data.N())
 	var rows []int
 	for i := range w {
@@ -233,18 +216,18 @@ func TestWeightsAreCopies(t *testing.T) {
 		}
 	}
 	base := Classify(data).Kernel(kernels.RBF(0.5)).Tol(1e-8)
-	weighted := mustFit(t, base.SampleWeights(w))
-	copied := mustFit(t, Classify(data.Select(rows)).Kernel(kernels.RBF(0.5)).Tol(1e-8))
-	near(t, "W", weighted.Certificate.Dual, copied.Certificate.Dual, 1e-8)
+	weighted := testkit.FitOf(t, base.SampleWeights(w))
+	copied := testkit.FitOf(t, Classify(data.Select(rows)).Kernel(kernels.RBF(0.5)).Tol(1e-8))
+	testkit.Near(t, "W", weighted.Certificate.Dual, copied.Certificate.Dual, 1e-8)
 
-	heavy := mustFit(t, base.ClassWeight("+1", 2))
+	heavy := testkit.FitOf(t, base.ClassWeight("+1", 2))
 	for i := range w {
 		w[i] = 1
 		if data.Y[i] > 0 {
 			w[i] = 2
 		}
 	}
-	near(t, "W by class", heavy.Certificate.Dual, mustFit(t, base.SampleWeights(w)).Certificate.Dual, 1e-12)
+	testkit.Near(t, "W by class", heavy.Certificate.Dual, testkit.FitOf(t, base.SampleWeights(w)).Certificate.Dual, 1e-12)
 }
 
 func TestNotSeparable(t *testing.T) {
@@ -259,20 +242,20 @@ func TestInterruptKeepsWhatThereIs(t *testing.T) {
 	cause := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(cause)
-	fit, err := Classify(moons()).Kernel(kernels.RBF(0.5)).C(1e4).Fit(ctx)
+	fit, err := Classify(testkit.Moons()).Kernel(kernels.RBF(0.5)).C(1e4).Fit(ctx)
 	if fit == nil || !errors.Is(err, cause) || fit.Status != solvers.Interrupted {
 		t.Fatalf("%v, %v", fit, err)
 	}
 	if len(fit.Trace.Points) == 0 || math.IsNaN(fit.Certificate.Gap) {
 		t.Error("the partial fit has no trace or certificate")
 	}
-	if _, err := fit.Decision([][]float64{{0, 0}}); err != nil {
+	if _, err := fit.Values(datasets.Rows{{0, 0}}); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestLimitsAreNoErrors(t *testing.T) {
-	fit := mustFit(t, Classify(moons()).Kernel(kernels.RBF(0.5)).C(1e4).MaxIterations(7))
+	fit := testkit.FitOf(t, Classify(testkit.Moons()).Kernel(kernels.RBF(0.5)).C(1e4).MaxIterations(7))
 	if fit.Status != solvers.IterationLimit || fit.Iterations != 7 {
 		t.Errorf("%v after %d iterations", fit.Status, fit.Iterations)
 	}
@@ -282,7 +265,7 @@ func TestLimitsAreNoErrors(t *testing.T) {
 }
 
 func TestSummary(t *testing.T) {
-	fit := mustFit(t, Classify(moons()).Kernel(kernels.RBF(0.5)).C(10))
+	fit := testkit.FitOf(t, Classify(testkit.Moons()).Kernel(kernels.RBF(0.5)).C(10))
 	for _, want := range []string{"moons", "200 × 2", "1-norm soft, C = 10", "RBF(0.5)", "second order", "converged", "dual, primal", "KKT", "support vectors", "training errors"} {
 		if !strings.Contains(fit.Markdown(), want) {
 			t.Errorf("the summary does not say %q:\n%s", want, fit.Markdown())
@@ -296,11 +279,11 @@ func TestSummary(t *testing.T) {
 		of         Classifier
 	}{
 		{"unscaled", "scale", Classify(datasets.Wine().Pair("cultivar 1", "cultivar 2")).Kernel(kernels.RBF(1e-5))},
-		{"gamma large", "smaller gamma", Classify(moons()).Kernel(kernels.RBF(1e4))},
-		{"gamma small", "hardly", Classify(moons()).Kernel(kernels.RBF(1e-6))},
-		{"C small", "larger C", Classify(moons()).Kernel(kernels.RBF(0.5)).C(1e-4)},
+		{"gamma large", "smaller gamma", Classify(testkit.Moons()).Kernel(kernels.RBF(1e4))},
+		{"gamma small", "hardly", Classify(testkit.Moons()).Kernel(kernels.RBF(1e-6))},
+		{"C small", "larger C", Classify(testkit.Moons()).Kernel(kernels.RBF(0.5)).C(1e-4)},
 	} {
-		h := mustFit(t, c.of).Hints()
+		h := testkit.FitOf(t, c.of).Hints()
 		if len(h) == 0 || len(h) > 2 || !strings.Contains(strings.Join(h, " "), c.want) {
 			t.Errorf("%s: hints %q", c.name, h)
 		}

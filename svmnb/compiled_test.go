@@ -17,11 +17,12 @@ func TestCellCompilesLittle(t *testing.T) {
 import (
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/svmnb"
+	"github.com/svmnb/svmnb/svmnb/gp"
 )
 
 func main() {
 	svmnb.Classify(datasets.Iris()).MustFit().Show(svmnb.Margins)
-	svmnb.GaussianProcess(datasets.Motorcycle()).MustFit().Show(svmnb.Posterior)
+	gp.Regress(datasets.Motorcycle()).MustFit().Show(gp.Posterior)
 }
 `), 0o600)
 	if err != nil {

@@ -10,6 +10,8 @@ import (
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/internal/doctest"
 	"github.com/svmnb/svmnb/svmnb"
+	"github.com/svmnb/svmnb/svmnb/selection"
+	"github.com/svmnb/svmnb/svmnb/transform"
 )
 
 // What docs/data.md shows compiles and runs.
@@ -31,7 +33,7 @@ func TestDataDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	train, test := data.Split(0.8, 1)
-	fit, err := svmnb.Pipe(svmnb.MaxAbs(), svmnb.Classify(train).CoordinateDescent()).Fit(ctx)
+	fit, err := selection.Pipe(transform.MaxAbs(), svmnb.Classify(train).CoordinateDescent()).Fit(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package svmnb
+package svmnb_test
 
 import (
 	"bytes"

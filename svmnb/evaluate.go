@@ -7,9 +7,14 @@ import (
 	"slices"
 
 	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/svmnb/display"
 	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
+	"github.com/svmnb/svmnb/svmnb/internal/guard"
+	"github.com/svmnb/svmnb/svmnb/internal/machines"
+	"github.com/svmnb/svmnb/svmnb/internal/points"
 	"github.com/svmnb/svmnb/svmnb/internal/say"
+	"github.com/svmnb/svmnb/svmnb/internal/steps"
 	"github.com/svmnb/svmnb/svmnb/metrics"
 )
 
@@ -29,11 +34,11 @@ type Evaluation struct {
 // class that the training data did not have, and of data that were not scaled as the
 // training data were.
 func (f *Fit) Evaluate(ds *datasets.Dataset) (_ *Evaluation, err error) {
-	defer caught(&err)
+	defer guard.Caught(&err)
 	if f.none() {
 		return nil, arguments.NoFit("Evaluate")
 	}
-	if err := suits("Evaluate", f.task.behind, f.task.data, ds); err != nil {
+	if err := steps.Suits("Evaluate", f.task.behind, f.task.data, ds); err != nil {
 		return nil, err
 	}
 	return f.evaluate(ds)
@@ -45,7 +50,7 @@ func (f *Fit) evaluate(ds *datasets.Dataset) (*Evaluation, error) {
 	if err != nil {
 		return nil, err
 	}
-	if e.Scores, err = f.here("Evaluate", "classifier", pointsOf(ds)); err != nil {
+	if e.Scores, err = f.expansion.Here("Evaluate", "classifier", points.Of(ds)); err != nil {
 		return nil, err
 	}
 	for _, v := range e.Scores {
@@ -56,11 +61,11 @@ func (f *Fit) evaluate(ds *datasets.Dataset) (*Evaluation, error) {
 
 // Evaluate compares the fit with the classes of ds. Errors are those of [Fit.Evaluate].
 func (f *MultiFit) Evaluate(ds *datasets.Dataset) (_ *Evaluation, err error) {
-	defer caught(&err)
+	defer guard.Caught(&err)
 	if f.none() {
 		return nil, arguments.NoFit("Evaluate")
 	}
-	if err := suits("Evaluate", f.task.base.behind, f.task.base.data, ds); err != nil {
+	if err := steps.Suits("Evaluate", f.task.base.behind, f.task.base.data, ds); err != nil {
 		return nil, err
 	}
 	return f.evaluate("Evaluate", ds)
@@ -71,7 +76,7 @@ func (f *MultiFit) evaluate(verb string, ds *datasets.Dataset) (*Evaluation, err
 	if err != nil {
 		return nil, err
 	}
-	values, err := f.here(verb, pointsOf(ds))
+	values, err := f.here(verb, points.Of(ds))
 	if err != nil {
 		return nil, err
 	}
@@ -105,15 +110,7 @@ func unknownClass(verb string, i int, ds *datasets.Dataset, classes []string) er
 	if slices.Equal(classes, oneClasses) {
 		return arguments.At(verb, i, -1, y, "a one-class machine tells inside from outside, and class %q is neither; give the data set targets of −1 for outside and 1 for inside, with Classes: []string{\"outside\", \"inside\"}", ds.ClassName(y))
 	}
-	return arguments.At(verb, i, -1, y, "class %q was not in the training data, which has %s", ds.ClassName(y), listed(classes))
-}
-
-// sideOf is the class of a decision value; the boundary is the positive one's.
-func sideOf(v float64) int {
-	if v >= 0 {
-		return 1
-	}
-	return 0
+	return arguments.At(verb, i, -1, y, "class %q was not in the training data, which has %s", ds.ClassName(y), say.Listed(classes))
 }
 
 // evaluated is what the figures of an evaluation take: a test, or a fit, whose
@@ -127,7 +124,7 @@ func (f *Fit) evaluation() (*Evaluation, error) {
 	rows, values := f.glance()
 	e := &Evaluation{Of: t.words() + " · training points" + glanced(rows, len(t.y)), Classes: []string{t.negative, t.positive}, Scores: values}
 	for i, y := range pick(t.y, rows) {
-		e.Truth, e.Predicted = append(e.Truth, sideOf(y)), append(e.Predicted, f.side(values[i]))
+		e.Truth, e.Predicted = append(e.Truth, machines.SideOf(y)), append(e.Predicted, f.side(values[i]))
 	}
 	return e, nil
 }
@@ -241,38 +238,40 @@ func (e *Evaluation) Markdown() string {
 
 // Show displays the figures of the evaluation; without any, its summary in words
 // and the Confusion.
-func (e *Evaluation) Show(figures ...Figure) {
+func (e *Evaluation) Show(figures ...display.Figure) {
 	if len(figures) == 0 {
-		Show(append([]any{e}, charts(e, []Figure{Confusion})...)...)
+		display.Show(append([]any{e}, display.Charts(e, []display.Figure{Confusion})...)...)
 		return
 	}
-	Show(charts(e, figures)...)
+	display.Show(display.Charts(e, figures)...)
 }
 
 var (
 	// Confusion shows how many points of which class were taken for which, of an
 	// [Evaluation] or of the training points of a fit.
-	Confusion = FigureOf("Confusion", drawConfusion)
+	Confusion = display.FigureOf("Confusion", drawConfusion)
 
 	// ROC shows the receiver operating characteristic of two classes, of an
 	// [Evaluation] or of the training points of a fit.
-	ROC = FigureOf("ROC", drawROC)
+	ROC = display.FigureOf("ROC", drawROC)
 
 	// Reliability shows whether probabilities mean what they say, of an [Evaluation]
 	// with probabilities, or of the held-out points of a [Calibrated] fit: for two
 	// classes that of the second, for more that of the predicted one.
-	Reliability = FigureOf("Reliability", drawReliability)
+	Reliability = display.FigureOf("Reliability", drawReliability)
 
 	// Regions shows which class of a [MultiFit] is predicted where, over two
 	// features, with the boundaries and where the predicted class wins by the
 	// margin.
-	Regions = FigureOf("Regions", func(f regional) (*Chart, error) { return f.drawRegions() })
+	Regions = display.FigureOf("Regions", func(f regional) (*display.Chart, error) { return f.drawRegions() })
 )
 
 // regional is a *MultiFit, which cells without one need not link.
-type regional interface{ drawRegions() (*Chart, error) }
+type regional interface {
+	drawRegions() (*display.Chart, error)
+}
 
-func drawConfusion(of evaluated) (*Chart, error) {
+func drawConfusion(of evaluated) (*display.Chart, error) {
 	e, err := of.evaluation()
 	if err != nil {
 		return nil, err
@@ -280,7 +279,7 @@ func drawConfusion(of evaluated) (*Chart, error) {
 	return figure.Confusion(figure.ConfusionData{Problem: e.Of, Classes: e.Classes, Counts: e.Confusion().Counts})
 }
 
-func drawROC(of evaluated) (*Chart, error) {
+func drawROC(of evaluated) (*display.Chart, error) {
 	e, err := of.evaluation()
 	if err != nil {
 		return nil, err
@@ -292,7 +291,7 @@ func drawROC(of evaluated) (*Chart, error) {
 	return figure.ROC(figure.ROCData{Problem: e.Of, Positive: e.Classes[1], FPR: r.FPR, TPR: r.TPR, Threshold: r.Threshold, AUC: r.AUC})
 }
 
-func drawReliability(of evaluated) (*Chart, error) {
+func drawReliability(of evaluated) (*display.Chart, error) {
 	e, err := of.evaluation()
 	if err != nil {
 		return nil, err

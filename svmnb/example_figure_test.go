@@ -11,11 +11,12 @@ import (
 	"github.com/svmnb/svmnb/internal/doctest"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/svmnb"
+	"github.com/svmnb/svmnb/svmnb/display"
 	"github.com/svmnb/svmnb/svmnb/static"
 )
 
 // Residuals shows what a regression leaves over, y − f(x), against f(x).
-var Residuals = svmnb.FigureOf("Residuals", func(f *svmnb.RegressionFit) (*svmnb.Chart, error) {
+var Residuals = display.FigureOf("Residuals", func(f *svmnb.RegressionFit) (*display.Chart, error) {
 	outside := 0
 	var points []opts.ScatterData
 	for _, c := range f.Conditions() {
@@ -24,7 +25,7 @@ var Residuals = svmnb.FigureOf("Residuals", func(f *svmnb.RegressionFit) (*svmnb
 			outside++
 		}
 	}
-	chart := svmnb.NewChart(
+	chart := display.NewChart(
 		fmt.Sprintf("%d of %d points lie outside the tube", outside, len(points)),
 		fmt.Sprintf("%v · ε = %.3g", f.Description, f.Epsilon),
 		map[string]any{
@@ -60,7 +61,7 @@ func TestAddingAFigure(t *testing.T) {
 	if err != nil || !bytes.Contains(svg, []byte("outside the tube")) || bytes.Count(svg, []byte("<path")) < 100 {
 		t.Errorf("%v, %d bytes", err, len(svg))
 	}
-	if _, err := Residuals.Of(moons().MustFit()); err == nil || err.Error() != "svmnb: Figure.Of: Residuals is no picture of a *svmnb.Fit" {
+	if _, err := Residuals.Of(Moons().MustFit()); err == nil || err.Error() != "svmnb: Figure.Of: Residuals is no picture of a *svmnb.Fit" {
 		t.Errorf("of a classifier: %v", err)
 	}
 }

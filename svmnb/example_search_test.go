@@ -7,13 +7,15 @@ import (
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/svmnb"
+	"github.com/svmnb/svmnb/svmnb/selection"
+	"github.com/svmnb/svmnb/svmnb/transform"
 )
 
 // Scaling is learnt inside of each fold, and a fit takes raw points.
 func ExamplePipe() {
 	train, test := datasets.Wine().Split(0.7, 1)
-	pipe := svmnb.Pipe(svmnb.Standardise(), svmnb.Classify(train).OneVsOne())
-	v, err := svmnb.CrossValidate(context.Background(), pipe, svmnb.StratifiedKFold(5, 1))
+	pipe := selection.Pipe(transform.Standardise(), svmnb.Classify(train).OneVsOne())
+	v, err := selection.CrossValidate(context.Background(), pipe, selection.StratifiedKFold(5, 1))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -27,10 +29,9 @@ func ExamplePipe() {
 	// Pipe(Standardise(), Classify(wine (train)).C(1).OneVsOne())
 }
 
-func ExamplePipeline_Search() {
+func ExampleSearch() {
 	train, test := datasets.BreastCancer().Split(0.7, 1)
-	search := svmnb.Pipe(svmnb.Standardise(), svmnb.Classify(train)).
-		Search(svmnb.Grid{"C": svmnb.Log2(-3, 9, 2), "gamma": svmnb.Log2(-11, -1, 2)}, svmnb.StratifiedKFold(5, 1))
+	search := selection.Search(selection.Pipe(transform.Standardise(), svmnb.Classify(train)), selection.Grid{"C": selection.Log2(-3, 9, 2), "gamma": selection.Log2(-11, -1, 2)}, selection.StratifiedKFold(5, 1))
 	found, err := search.Fit(context.Background())
 	if err != nil {
 		fmt.Println(err)

@@ -13,6 +13,7 @@ import (
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/svmnb"
+	"github.com/svmnb/svmnb/svmnb/model"
 )
 
 func Example() {
@@ -46,9 +47,9 @@ func ExampleClassifier_Fit() {
 	}
 	fmt.Printf("W = %.4f, b = %.4f, margin %.4f, %d support vectors\n",
 		fit.Certificate.Dual, fit.Bias, fit.Margin(), len(fit.SupportVectors()))
-	names, _ := fit.Predict([][]float64{{6.5, 3, 5.5, 2}, {5.7, 2.8, 4.1, 1.3}})
+	names, _ := fit.Predict(datasets.Rows{{6.5, 3, 5.5, 2}, {5.7, 2.8, 4.1, 1.3}})
 	fmt.Println(names)
-	_, err = fit.Predict([][]float64{{6.5, 3}})
+	_, err = fit.Predict(datasets.Rows{{6.5, 3}})
 	fmt.Println(err)
 	_, err = base.C(-1).Fit(context.Background())
 	fmt.Println(err)
@@ -75,7 +76,7 @@ func ExampleRegress() {
 		fmt.Println(err)
 		return
 	}
-	y, _ := fit.Predict([][]float64{{0}, {3.1}})
+	y, _ := fit.Predict(datasets.Rows{{0}, {3.1}})
 	fmt.Printf("%d of 100 points are support vectors, RMSE %.3f to the true function\n", len(fit.SupportVectors()), rmse)
 	fmt.Printf("f(0) = %.2f, f(3.1) = %.2f\n", y[0], y[1])
 	fmt.Println(fit.Description)
@@ -109,8 +110,8 @@ func ExampleClassifier_OneVsOne() {
 		fmt.Println(err)
 		return
 	}
-	p, _ := calibrated.Probabilities(test.X[:1])
-	names, _ := calibrated.Predict(test.X[:1])
+	p, _ := calibrated.Probabilities(datasets.Rows(test.X[:1]))
+	names, _ := calibrated.Predict(datasets.Rows(test.X[:1]))
 	fmt.Println(names, len(p[0]), "probabilities")
 	// Output:
 	// 45 machines, 98.4 % of 1258 new digits right
@@ -129,17 +130,17 @@ func ExampleSave() {
 	}
 	defer os.RemoveAll(dir)
 	file := filepath.Join(dir, "moons.svmnb")
-	if err := svmnb.Save(file, fit); err != nil {
+	if err := model.Save(file, fit); err != nil {
 		fmt.Println(err)
 		return
 	}
-	model, err := svmnb.Load(file)
+	model, err := model.Load(file)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	before, _ := fit.Decision(moons.X)
-	after, _ := model.Values(moons.X)
+	before, _ := fit.Values(datasets.Rows(moons.X))
+	after, _ := model.Values(datasets.Rows(moons.X))
 	fmt.Println(slices.Equal(before, after))
 	var libsvm strings.Builder
 	if err := model.WriteLIBSVM(&libsvm); err != nil {

@@ -8,6 +8,8 @@ import (
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/svmnb/gp"
+	"github.com/svmnb/svmnb/svmnb/internal/testkit"
 	"pgregory.net/rapid"
 )
 
@@ -54,7 +56,7 @@ func commute[D interface {
 func TestWordsCommute(t *testing.T) {
 	data := datasets.Moons(20, 0.1, 1)
 	nan := math.NaN()
-	commute(t, Classify(data), func(c Classifier) error { return c.err() }, []word[Classifier]{
+	commute(t, Classify(data), func(c Classifier) error { return c.Learning().Fault() }, []word[Classifier]{
 		{"Kernel", func(c Classifier) Classifier { return c.Kernel(kernels.RBF(2)) }},
 		{"Kernel", func(c Classifier) Classifier { return c.Kernel(nil) }},
 		{"C", func(c Classifier) Classifier { return c.C(3) }},
@@ -88,7 +90,7 @@ func TestWordsCommute(t *testing.T) {
 		{"Live", func(c Classifier) Classifier { return c.Live() }},
 	})
 	sinc := datasets.Sinc(20, 0.1, 1)
-	commute(t, Regress(sinc), func(r Regressor) error { return r.err() }, []word[Regressor]{
+	commute(t, Regress(sinc), func(r Regressor) error { return r.Learning().Fault() }, []word[Regressor]{
 		{"Kernel", func(r Regressor) Regressor { return r.Kernel(kernels.RBF(2)) }},
 		{"C", func(r Regressor) Regressor { return r.C(3) }},
 		{"C", func(r Regressor) Regressor { return r.C(nan) }},
@@ -113,25 +115,25 @@ func TestWordsCommute(t *testing.T) {
 		{"Memory", func(r Regressor) Regressor { return r.Memory(1 << 20) }},
 	})
 	variances := make([]float64, 20)
-	commute(t, GaussianProcess(sinc), func(p Process) error { return p.err() }, []word[Process]{
-		{"Kernel", func(p Process) Process { return p.Kernel(kernels.RBF(2)) }},
-		{"Kernel", func(p Process) Process { return p.Kernel(nil) }},
-		{"noise", func(p Process) Process { return p.NoiseVariance(0.1) }},
-		{"noise", func(p Process) Process { return p.NoiseVariance(-1) }},
-		{"noise", func(p Process) Process { return p.NoiseVariances(variances) }},
-		{"noise", func(p Process) Process { return p.NoiseVariances(variances[:3]) }},
-		{"mean", func(p Process) Process { return p.ZeroMean() }},
-		{"mean", func(p Process) Process { return p.LinearMean() }},
-		{"mean", func(p Process) Process { return p.ConstantMean() }},
-		{"Using", func(p Process) Process { return p.Cholesky() }},
-		{"Using", func(p Process) Process { return p.CG() }},
-		{"Using", func(p Process) Process { return p.Using(nil) }},
-		{"Stop", func(p Process) Process { return p.Tol(0.1) }},
-		{"Stop", func(p Process) Process { return p.Tol(-1) }},
-		{"MaxIterations", func(p Process) Process { return p.MaxIterations(0) }},
-		{"Memory", func(p Process) Process { return p.Memory(1 << 30) }},
-		{"learn", func(p Process) Process { return p.Restarts(2, 1) }},
-		{"Live", func(p Process) Process { return p.Live() }},
+	commute(t, gp.Regress(sinc), func(p gp.Process) error { return p.Learning().Fault() }, []word[gp.Process]{
+		{"Kernel", func(p gp.Process) gp.Process { return p.Kernel(kernels.RBF(2)) }},
+		{"Kernel", func(p gp.Process) gp.Process { return p.Kernel(nil) }},
+		{"noise", func(p gp.Process) gp.Process { return p.NoiseVariance(0.1) }},
+		{"noise", func(p gp.Process) gp.Process { return p.NoiseVariance(-1) }},
+		{"noise", func(p gp.Process) gp.Process { return p.NoiseVariances(variances) }},
+		{"noise", func(p gp.Process) gp.Process { return p.NoiseVariances(variances[:3]) }},
+		{"mean", func(p gp.Process) gp.Process { return p.ZeroMean() }},
+		{"mean", func(p gp.Process) gp.Process { return p.LinearMean() }},
+		{"mean", func(p gp.Process) gp.Process { return p.ConstantMean() }},
+		{"Using", func(p gp.Process) gp.Process { return p.Cholesky() }},
+		{"Using", func(p gp.Process) gp.Process { return p.CG() }},
+		{"Using", func(p gp.Process) gp.Process { return p.Using(nil) }},
+		{"Stop", func(p gp.Process) gp.Process { return p.Tol(0.1) }},
+		{"Stop", func(p gp.Process) gp.Process { return p.Tol(-1) }},
+		{"MaxIterations", func(p gp.Process) gp.Process { return p.MaxIterations(0) }},
+		{"Memory", func(p gp.Process) gp.Process { return p.Memory(1 << 30) }},
+		{"learn", func(p gp.Process) gp.Process { return p.Restarts(2, 1) }},
+		{"Live", func(p gp.Process) gp.Process { return p.Live() }},
 	})
 }
 
@@ -139,24 +141,21 @@ func TestWordsCommute(t *testing.T) {
 func TestNeedsOfMethods(t *testing.T) {
 	data := datasets.Moons(40, 0.2, 1)
 	base := Classify(data).Kernel(kernels.RBF(1)).Tol(1e-6)
-	free, fixed := mustFit(t, base.SMO()), mustFit(t, base.GradientAscent())
-	if back := mustFit(t, base.GradientAscent().SMO()); back.Certificate.Dual != free.Certificate.Dual {
+	free, fixed := testkit.FitOf(t, base.SMO()), testkit.FitOf(t, base.GradientAscent())
+	if back := testkit.FitOf(t, base.GradientAscent().SMO()); back.Certificate.Dual != free.Certificate.Dual {
 		t.Errorf("GradientAscent().SMO(): W = %v, SMO() has %v", back.Certificate.Dual, free.Certificate.Dual)
 	}
-	if using := mustFit(t, base.Using(solvers.GradientAscent{})); using.Certificate.Dual != fixed.Certificate.Dual {
+	if using := testkit.FitOf(t, base.Using(solvers.GradientAscent{})); using.Certificate.Dual != fixed.Certificate.Dual {
 		t.Errorf("Using(GradientAscent): W = %v, GradientAscent() has %v", using.Certificate.Dual, fixed.Certificate.Dual)
 	}
-	if late := mustFit(t, base.GradientAscent().FixedBias(0)); late.Certificate.Dual != mustFit(t, base.FixedBias(0).GradientAscent()).Certificate.Dual {
+	if late := testkit.FitOf(t, base.GradientAscent().FixedBias(0)); late.Certificate.Dual != testkit.FitOf(t, base.FixedBias(0).GradientAscent()).Certificate.Dual {
 		t.Error("FixedBias after GradientAscent is another machine than before it")
 	}
-	if f := mustFit(t, Classify(data).CoordinateDescent().Kernel(kernels.Linear())); f.task.kernel != kernels.Kernel(kernels.Linear()) {
+	if f := testkit.FitOf(t, Classify(data).CoordinateDescent().Kernel(kernels.Linear())); f.task.kernel != kernels.Kernel(kernels.Linear()) {
 		t.Errorf("kernel %v", f.task.kernel)
 	}
 	relaxed := solvers.GradientAscent{Relax: solvers.Schedule{Start: 10, Decay: 1}}
-	if f := mustFit(t, base.Using(relaxed)); f.task.fixed {
+	if f := testkit.FitOf(t, base.Using(relaxed)); f.task.fixed {
 		t.Error("with Relax the bias is free, and it was fixed")
-	}
-	if r := Race(base, solvers.SMO{}, solvers.GradientAscent{}); r.Runs[1].Err == nil {
-		t.Error("a race solved two problems: gradient ascent has another bias")
 	}
 }

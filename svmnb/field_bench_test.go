@@ -5,6 +5,8 @@ import (
 
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/svmnb/internal/figure"
+	"github.com/svmnb/svmnb/svmnb/internal/machines"
 )
 
 // BenchmarkField is the field of a figure, of a fit with 2000 support vectors; it is to
@@ -16,15 +18,15 @@ func BenchmarkField(b *testing.B) {
 	for i := range coef {
 		coef[i] = 1 - 2*float64(i%2)
 	}
-	e := m.expand(coef, 0)
-	xs, ys := around(data.X, 0), around(data.X, 1)
+	e := machines.NewExpansion(m.data, m.kernel, nil, coef, 0)
+	xs, ys := figure.Around(data.X, 0), figure.Around(data.X, 1)
 	for _, nodes := range []struct {
 		name string
 		n    int
-	}{{"as drawn", fieldNodes(len(e.coef))}, {"finest", 7000}} {
+	}{{"as drawn", fieldNodes(len(e.Coef))}, {"finest", 7000}} {
 		b.Run(nodes.name, func(b *testing.B) {
 			for b.Loop() {
-				e.field(xs, ys, nodes.n)
+				field(&e, xs, ys, nodes.n)
 			}
 		})
 	}

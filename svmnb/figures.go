@@ -1,41 +1,20 @@
 package svmnb
 
 import (
-	"errors"
 	"fmt"
 	"math"
-	"reflect"
 	"slices"
 	"sync"
 
 	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/svmnb/display"
 	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
+	"github.com/svmnb/svmnb/svmnb/internal/machines"
+	"github.com/svmnb/svmnb/svmnb/internal/points"
+	"github.com/svmnb/svmnb/svmnb/internal/runs"
 	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
-
-// Figure is a way to look at a fit: [Margins], [MarginsOver], [MarginsPCA], [Tube],
-// [KKT], [Gap], [Rate], [MarginWidth], [Alphas], [KernelMatrix], [Effort], [Chunks] or
-// [WorkingSets]; of a Gaussian process [Posterior], [Bounds], [Evidence] or
-// [Components]; of several classes [Regions] and [Confusion]; of an [Evaluation]
-// Confusion, [ROC] or [Reliability]; of a search [Landscape].
-type Figure struct {
-	name string
-	draw func(fit any) (*Chart, error)
-}
-
-// FigureOf is a Figure of the fits that are an F, such as a [*Fit], by the function
-// that draws it; others are refused with an error. That is how the figures here are
-// made, and how you make one of your own.
-func FigureOf[F any](name string, draw func(F) (*Chart, error)) Figure {
-	return Figure{name, func(fit any) (*Chart, error) {
-		f, ok := fit.(F)
-		if !ok {
-			return nil, fmt.Errorf("Figure.Of: %s is no picture of a %T", name, fit)
-		}
-		return draw(f)
-	}}
-}
 
 // solved is a fit that a method of package solvers has found step by step.
 type solved interface{ record() record }
@@ -51,26 +30,8 @@ type record struct {
 	points  int    // n; a regression has two multipliers for each
 }
 
-// certified returns a result whose trace ends with what its certificate says.
-func certified(r solvers.Result) *solvers.Result {
-	c := r.Certificate
-	points := slices.DeleteFunc(slices.Clone(r.Trace.Points), func(p solvers.Point) bool { return p.Iteration > r.Iterations })
-	if k := len(points) - 1; k < 0 || points[k].Iteration < r.Iterations {
-		nan := math.NaN()
-		points = append(points, solvers.Point{Iteration: r.Iterations, Margin: nan, Step: nan, Surrogate: nan, Up: nan, Low: nan})
-	}
-	end := &points[len(points)-1]
-	end.Elapsed, end.Evaluations, end.Primal, end.Dual, end.Gap, end.RelGap = r.Elapsed, r.Evaluations, c.Primal, c.Dual, c.Gap, c.RelGap
-	end.KKT, end.Equality, end.Bias, end.Free, end.Bound = c.MaxKKT, c.Equality, c.Bias, c.Free, c.AtUpper
-	if math.IsInf(c.Primal, 1) { // as a trace has it
-		end.Primal, end.Gap, end.RelGap = math.NaN(), math.NaN(), math.NaN()
-	}
-	r.Trace.Points = points
-	return &r
-}
-
 func (f *Fit) record() record {
-	return record{certified(f.Result), f.task.problem, f.task.asking, f.task.stop, f.task.words() + " · " + f.Method, len(f.Alpha)}
+	return record{runs.Certified(f.Result), f.task.problem, f.task.asking, f.task.stop, f.task.words() + " · " + f.Method, len(f.Alpha)}
 }
 
 var (
@@ -78,78 +39,35 @@ var (
 	// and f = ±1, the points, the support vectors free and at the bound, and
 	// the errors. For another number of features it shows how the values of f
 	// are distributed about the margins in each class.
-	Margins = FigureOf("Margins", drawMargins)
+	Margins = display.FigureOf("Margins", drawMargins)
 
 	// KKT shows how far each training point was from its KKT condition while
 	// the solver ran.
-	KKT = FigureOf("KKT", drawKKT)
+	KKT = display.FigureOf("KKT", drawKKT)
 
 	// Gap shows how the primal and the dual objective closed in on the optimum.
-	Gap = FigureOf("Gap", drawGap)
+	Gap = display.FigureOf("Gap", drawGap)
 
 	// Rate shows how fast the gap fell, on a scale where linear convergence is a
 	// straight line, with the line that fits.
-	Rate = FigureOf("Rate", drawRate)
+	Rate = display.FigureOf("Rate", drawRate)
 )
-
-func (f Figure) String() string { return f.name }
-
-// Of draws the figure for a fit, such as a [*Fit], as a chart that may be changed
-// and then shown by [Show].
-func (f Figure) Of(fit any) (_ *Chart, err error) {
-	defer caught(&err)
-	if f.draw == nil || isNil(fit) || isNone(fit) {
-		return nil, errors.New("svmnb: Figure.Of: the figure or the fit is empty; say for example svmnb.Margins.Of(fit)")
-	}
-	c, err := f.draw(fit)
-	if err != nil {
-		return nil, fmt.Errorf("svmnb: %w", err)
-	}
-	return c, nil
-}
-
-// isNone reports whether there is nothing in a fit.
-func isNone(fit any) bool {
-	f, ok := fit.(interface{ none() bool })
-	return ok && f.none()
-}
-
-func isNil(fit any) bool {
-	v := reflect.ValueOf(fit)
-	return fit == nil || v.Kind() == reflect.Pointer && v.IsNil()
-}
 
 // Show displays the figures of the fit; without any, its summary in words and
 // Margins.
-func (f *Fit) Show(figures ...Figure) {
+func (f *Fit) Show(figures ...display.Figure) {
 	if f.none() {
-		Show(arguments.NoFit("Show"))
+		display.Show(arguments.NoFit("Show"))
 		return
 	}
-	show(f, figures, Margins)
-}
-
-// show displays the figures of a fit, or its summary and the usual one.
-func show(fit any, figures []Figure, usual Figure) {
-	var items []any
-	if len(figures) == 0 {
-		items, figures = []any{fit}, []Figure{usual}
-	}
-	for _, fig := range figures {
-		if c, err := fig.Of(fit); err != nil {
-			items = append(items, err)
-		} else {
-			items = append(items, c)
-		}
-	}
-	Show(items...)
+	display.ShowFit(f, figures, Margins)
 }
 
 // gridWork bounds the kernel values that the field of a figure may cost: about
 // a tenth of a second.
 const gridWork = 2_000_000
 
-func drawMargins(f *Fit) (*Chart, error) {
+func drawMargins(f *Fit) (*display.Chart, error) {
 	t := f.task
 	classes := [2]string{say.Class(t.negative), say.Class(t.positive)}
 	problem := t.words()
@@ -173,7 +91,7 @@ func drawMargins(f *Fit) (*Chart, error) {
 	return f.drawOver(wholePlane(t.data))
 }
 
-func (f *Fit) drawOver(p *section) (*Chart, error) {
+func (f *Fit) drawOver(p *section) (*display.Chart, error) {
 	t := f.task
 	rows, values := f.glance()
 	x := p.shadow(pick(t.data.X, rows))
@@ -182,9 +100,9 @@ func (f *Fit) drawOver(p *section) (*Chart, error) {
 		Features: p.names,
 		X:        x, Y: pick(t.y, rows), Alpha: pick(f.Alpha, rows), Upper: pick(t.problem.Upper, rows), F: values, Line: f.line,
 		Edge: t.edge(), States: t.states(), Violations: f.violations(rows, values),
-		Xs: around(x, 0), Ys: around(x, 1),
+		Xs: figure.Around(x, 0), Ys: figure.Around(x, 1),
 	}
-	d.Z = f.fieldOver(p, d.Xs, d.Ys, fieldNodes(len(f.coef)))
+	d.Z = fieldOver(&f.expansion, p, d.Xs, d.Ys, fieldNodes(len(f.expansion.Coef)))
 	return figure.Margins(d)
 }
 
@@ -193,12 +111,12 @@ func fieldNodes(vectors int) int { return min(max(gridWork/max(vectors, 1), 1000
 
 // field returns f on a grid of about so many nodes: z[i][j] is f at node j of xs and
 // node i of ys. Its cells are squares where the scales allow.
-func (e *expanded) field(xs, ys [2]float64, nodes int) [][]float64 {
-	return e.fieldOver(&section{[]float64{0, 0}, []float64{1, 0}, []float64{0, 1}, [2]string{}, ""}, xs, ys, nodes)
+func field(e *machines.Expansion, xs, ys [2]float64, nodes int) [][]float64 {
+	return fieldOver(e, &section{[]float64{0, 0}, []float64{1, 0}, []float64{0, 1}, [2]string{}, ""}, xs, ys, nodes)
 }
 
 // fieldOver is field over a plane of many dimensions.
-func (e *expanded) fieldOver(over *section, xs, ys [2]float64, nodes int) [][]float64 {
+func fieldOver(e *machines.Expansion, over *section, xs, ys [2]float64, nodes int) [][]float64 {
 	aspect := min(max((ys[1]-ys[0])/(xs[1]-xs[0]), 0.4), 2.5)
 	nx := int(math.Sqrt(float64(nodes) / aspect))
 	ny := nodes / nx
@@ -207,27 +125,13 @@ func (e *expanded) fieldOver(over *section, xs, ys [2]float64, nodes int) [][]fl
 		i, j := p/nx, p%nx
 		grid[p] = over.at(xs[0]+(xs[1]-xs[0])*float64(j)/float64(nx-1), ys[0]+(ys[1]-ys[0])*float64(i)/float64(ny-1))
 	}
-	return slices.Collect(slices.Chunk(e.values(written(grid)), nx))
-}
-
-// around returns the range of a feature, a little wider so that no point lies
-// at the edge.
-func around(x [][]float64, j int) [2]float64 {
-	low, high := math.Inf(1), math.Inf(-1)
-	for _, p := range x {
-		low, high = min(low, p[j]), max(high, p[j])
-	}
-	room := 0.12 * (high - low)
-	if room == 0 {
-		room = max(math.Abs(high), 1) / 2
-	}
-	return [2]float64{low - room, high + room}
+	return slices.Collect(slices.Chunk(e.Values(points.Rows(grid)), nx))
 }
 
 // kktValues bounds the numbers that drawKKT keeps, 8 bytes each.
 const kktValues = 4_000_000
 
-func drawKKT(fit solved) (*Chart, error) {
+func drawKKT(fit solved) (*display.Chart, error) {
 	f := fit.record()
 	if f.problem == nil {
 		return nil, fmt.Errorf("KKT: a %T has a condition for each point and class, and the figure shows one for each point; look at Gap", fit)
@@ -275,27 +179,14 @@ func drawKKT(fit solved) (*Chart, error) {
 	return figure.KKT(d)
 }
 
-func drawGap(fit solved) (*Chart, error) {
+func drawGap(fit solved) (*display.Chart, error) {
 	f := fit.record()
 	d := figure.GapData{Problem: f.words, Points: f.Trace.Points, Log: f.Iterations > 2000}
-	d.Tol, d.TolName = goodGap(f.stop, f.Certificate.Primal)
+	d.Tol, d.TolName = runs.GoodGap(f.stop, f.Certificate.Primal)
 	return figure.Gap(d)
 }
 
-// goodGap returns the gap at which an answer is good enough, 0 when there is no
-// primal value to measure it by, and what it is called where it is no criterion.
-func goodGap(stop solvers.Criterion, primal float64) (tol float64, name string) {
-	scale := 1 + math.Abs(primal)
-	if scale-scale != 0 {
-		return 0, ""
-	}
-	if stop, ok := stop.(solvers.Gap); ok {
-		return stop.Rel * scale, ""
-	}
-	return 1e-3 * scale, "0.1 % of 1 + primal"
-}
-
-func drawRate(fit solved) (*Chart, error) {
+func drawRate(fit solved) (*display.Chart, error) {
 	f := fit.record()
 	d := figure.RateData{Problem: f.words, Points: f.Trace.Points}
 	if f.Trace.Sweep == 1 {

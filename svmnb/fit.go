@@ -7,6 +7,10 @@ import (
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/guard"
+	"github.com/svmnb/svmnb/svmnb/internal/machines"
+	"github.com/svmnb/svmnb/svmnb/internal/points"
+	"github.com/svmnb/svmnb/svmnb/internal/steps"
 )
 
 // Fit is a solved classifier: f(x) = Σ_i α_i y_i K(x_i, x) + b over its support
@@ -17,10 +21,10 @@ type Fit struct {
 	// Description is the Classifier that was solved, all defaults filled in.
 	Description Classifier
 
-	task     *task
-	expanded         // by α_i y_i, scaled
-	scale    float64 // what α is multiplied by for f; 1 but for ν machines
-	line     float64 // of one class: f from −line on is on the line f = 0; else 0
+	task      *task
+	expansion machines.Expansion // by α_i y_i, scaled
+	scale     float64            // what α is multiplied by for f; 1 but for ν machines
+	line      float64            // of one class: f from −line on is on the line f = 0; else 0
 
 	// training returns the decision values of the training points, computed when
 	// they are first asked for: a fit of many points may never be.
@@ -48,9 +52,9 @@ func (t *task) fit(res *solvers.Result) *Fit {
 		fit.Bias += t.tau2 * a * t.y[i]
 		coef[i] = fit.scale * a * t.y[i]
 	}
-	fit.expanded = t.expand(coef, fit.Bias)
-	fit.training = sync.OnceValue(func() []float64 { return fit.values(pointsOf(t.data)) })
-	fit.glance = look(len(t.y), fit.each(), fit.training, func(rows []int) []float64 { return fit.values(pointsOf(t.data).some(rows)) })
+	fit.expansion = machines.NewExpansion(t.data, t.kernel, t.behind, coef, fit.Bias)
+	fit.training = sync.OnceValue(func() []float64 { return fit.expansion.Values(points.Of(t.data)) })
+	fit.glance = look(len(t.y), fit.expansion.Each(), fit.training, func(rows []int) []float64 { return fit.expansion.Values(points.Of(t.data).Some(rows)) })
 	return fit
 }
 
@@ -58,23 +62,23 @@ func (t *task) fit(res *solvers.Result) *Fit {
 // features. The error is an *ArgumentError that names the first row of another
 // length or with a value that is no finite number, or wraps a
 // *kernels.DataError for a point outside the domain of the kernel.
-func (f *Fit) Decision(x [][]float64) (_ []float64, err error) {
-	defer caught(&err)
+func (f *Fit) Values(x datasets.Points) (_ []float64, err error) {
+	defer guard.Caught(&err)
 	if f.none() {
 		return nil, arguments.NoFit("Decision")
 	}
-	return f.at("Decision", "classifier", written(x))
+	return f.expansion.At("Decision", "classifier", points.From(x))
 }
 
 // Predict returns the class names of the m points of x; a point exactly on the
 // boundary goes to the positive class, of one class a point on the line to within the
 // solver's tolerance. Errors are those of Decision.
-func (f *Fit) Predict(x [][]float64) (_ []string, err error) {
-	defer caught(&err)
+func (f *Fit) Predict(x datasets.Points) (_ []string, err error) {
+	defer guard.Caught(&err)
 	if f.none() {
 		return nil, arguments.NoFit("Predict")
 	}
-	values, err := f.at("Predict", "classifier", written(x))
+	values, err := f.expansion.At("Predict", "classifier", points.From(x))
 	if err != nil {
 		return nil, err
 	}
@@ -94,20 +98,20 @@ func (f *Fit) names(values []float64) []string {
 
 // side is the class of a decision value, 0 for the negative one and 1 for the positive.
 // The free vectors of one class lie on its line: f = 0 but for the tolerance.
-func (f *Fit) side(v float64) int { return sideOf(v + f.line) }
+func (f *Fit) side(v float64) int { return machines.SideOf(v + f.line) }
 
 // Accuracy returns the share of the points of ds, in [0, 1], whose class is
 // predicted. Errors are those of Decision, and of a class that the training
 // data did not have.
 func (f *Fit) Accuracy(ds *datasets.Dataset) (_ float64, err error) {
-	defer caught(&err)
+	defer guard.Caught(&err)
 	if err := ds.Check(); err != nil {
 		return 0, err
 	}
-	if err := suits("Accuracy", f.task.behind, f.task.data, ds); err != nil {
+	if err := steps.Suits("Accuracy", f.task.behind, f.task.data, ds); err != nil {
 		return 0, err
 	}
-	values, err := f.at("Accuracy", "classifier", pointsOf(ds))
+	values, err := f.expansion.At("Accuracy", "classifier", points.Of(ds))
 	if err != nil {
 		return 0, err
 	}
@@ -145,7 +149,7 @@ func (f *Fit) SupportVectors() []SupportVector {
 	for i, a := range f.Alpha {
 		if a != 0 {
 			y := f.task.y[i]
-			sv = append(sv, SupportVector{i, pointsOf(f.task.data).row(i), y, a, a >= f.task.problem.Upper[i], max(0, f.task.edge()-y*values[i])})
+			sv = append(sv, SupportVector{i, points.Of(f.task.data).Row(i), y, a, a >= f.task.problem.Upper[i], max(0, f.task.edge()-y*values[i])})
 		}
 	}
 	return sv
@@ -157,6 +161,15 @@ func (t *task) edge() float64 {
 		return 0
 	}
 	return 1
+}
+
+// Problem returns the quadratic programme that was solved. Its matrix serves one goroutine
+// at a time.
+func (f *Fit) Problem() *solvers.Problem {
+	if f.none() {
+		return nil
+	}
+	return f.task.problem
 }
 
 // Margin returns the geometric margin 1/‖w‖ in feature space; +Inf for w = 0. An
@@ -174,7 +187,7 @@ func (f *Fit) Weights() ([]float64, error) {
 	if f.none() {
 		return nil, arguments.NoFit("Weights")
 	}
-	return f.normal(f.task.kernel)
+	return f.expansion.Normal(f.task.kernel)
 }
 
 // TrainingErrors counts the training points on the wrong side of the boundary: those of
@@ -192,7 +205,7 @@ func (f *Fit) TrainingErrors() int {
 func (f *Fit) errorsAt(rows []int, values []float64) int {
 	n := 0
 	for i, y := range pick(f.task.y, rows) {
-		if f.side(values[i]) != sideOf(y) {
+		if f.side(values[i]) != machines.SideOf(y) {
 			n++
 		}
 	}

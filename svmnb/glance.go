@@ -38,14 +38,6 @@ func glanced(rows []int, n int) string {
 	return fmt.Sprintf(" · at %s of %s training points, since f at all of them takes more than %s kernel values", say.Thousands(int64(len(rows))), say.Thousands(int64(n)), say.Thousands(glanceWork))
 }
 
-// each is how many kernel values f at a point costs.
-func (e *expanded) each() int {
-	if e.w != nil {
-		return 0
-	}
-	return len(e.coef)
-}
-
 // look returns the rows of the n training points that are looked at, nil for all, and
 // what a fit says of them; it is asked once.
 func look[V any](n, each int, all func() []V, of func(rows []int) []V) func() ([]int, []V) {

@@ -10,6 +10,8 @@ import (
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/svmnb/display"
+	"github.com/svmnb/svmnb/svmnb/internal/testkit"
 )
 
 // counted is a kernel that counts its values.
@@ -70,11 +72,11 @@ func TestShowOfALargeFitIsBounded(t *testing.T) {
 	}
 	for _, shown := range []struct {
 		fit     any
-		figures []Figure
+		figures []display.Figure
 	}{
-		{fit, []Figure{Margins, Alphas, Confusion, ROC, KernelMatrix(), KKT}},
-		{tube.fit(both), []Figure{Tube, Alphas, KKT}},
-		{many.fit([]*Fit{fit, fit}, [][]int{all, all}, 0), []Figure{Regions, Confusion}},
+		{fit, []display.Figure{Margins, Alphas, Confusion, ROC, KernelMatrix(), KKT}},
+		{tube.fit(both), []display.Figure{Tube, Alphas, KKT}},
+		{many.fit([]*Fit{fit, fit}, [][]int{all, all}, 0), []display.Figure{Regions, Confusion}},
 	} {
 		values.Store(0)
 		text := shown.fit.(interface{ Markdown() string }).Markdown()
@@ -94,13 +96,13 @@ func TestShowOfALargeFitIsBounded(t *testing.T) {
 				continue
 			}
 			var page bytes.Buffer
-			if err := HTML(&page, chart); err != nil {
+			if err := display.HTML(&page, chart); err != nil {
 				t.Error(err)
 			} else if fig.String() != "Alphas" && !strings.Contains(page.String(), "21\u202f000 training points") && !strings.Contains(page.String(), `21\u202f000 training points`) {
 				t.Errorf("%T, %v does not say what it looked at", shown.fit, fig)
 			}
 		}
-		if sheet := Table(shown.fit); shown.fit != any(fit) && sheet == nil {
+		if sheet := display.Table(shown.fit); shown.fit != any(fit) && sheet == nil {
 			t.Error("no table")
 		}
 		if asked := values.Load(); asked > glanceWork+glanceWork/5 || asked < glanceWork/2 {
@@ -115,8 +117,8 @@ func TestShowOfALargeFitIsBounded(t *testing.T) {
 func TestGlanceIsOfTheFit(t *testing.T) {
 	moons := datasets.Moons(60, 0.3, 1)
 	for _, c := range []Classifier{Classify(moons), Classify(moons).TwoNorm(), Classify(moons).Nu(0.4), OneClass(moons).Nu(0.3), Classify(moons).GradientAscent(), Classify(moons).FixedBias(0.1).GradientAscent()} {
-		fit := mustFit(t, c.MaxIterations(15))
-		rows := seq(60) // all of them, but by their values
+		fit := testkit.FitOf(t, c.MaxIterations(15))
+		rows := testkit.Seq(60) // all of them, but by their values
 		got, want := fit.violations(rows, fit.training()), fit.task.problem.Violations(nil, fit.Alpha, nil)
 		for i := range want {
 			if math.Abs(got[i]-want[i]) > 1e-9 {

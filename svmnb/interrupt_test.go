@@ -1,4 +1,4 @@
-package svmnb
+package svmnb_test
 
 import (
 	"context"
@@ -16,7 +16,13 @@ import (
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/svmnb"
+	"github.com/svmnb/svmnb/svmnb/gp"
+	"github.com/svmnb/svmnb/svmnb/internal/testkit"
 	"github.com/svmnb/svmnb/svmnb/metrics"
+	"github.com/svmnb/svmnb/svmnb/play"
+	"github.com/svmnb/svmnb/svmnb/selection"
+	"github.com/svmnb/svmnb/svmnb/transform"
 )
 
 var errButton = errors.New("the interrupt button")
@@ -65,9 +71,9 @@ func (pressing) String() string                { return "pressing" }
 
 // heldToItsCertificate holds a machine, however it ended, to its own certificate: α within its box
 // and on its plane, and the dual and the gap those of α.
-func heldToItsCertificate(t *testing.T, what string, f *Fit) {
+func heldToItsCertificate(t *testing.T, what string, f *svmnb.Fit) {
 	t.Helper()
-	p := f.task.problem
+	p := f.Problem()
 	for i, a := range f.Alpha {
 		if !(a >= p.Lower[i] && a <= p.Upper[i]) {
 			t.Fatalf("%s: α[%d] = %v is outside of its box", what, i, a)
@@ -109,7 +115,7 @@ func (s *waiting) ask(x []float64) {
 
 func (s *waiting) String() string { return "waiting" }
 
-func (s *waiting) Fit(*datasets.Dataset) (Transform, error) { s.ask(nil); return s, nil }
+func (s *waiting) Fit(*datasets.Dataset) (transform.Transform, error) { s.ask(nil); return s, nil }
 
 func (s *waiting) Apply(x [][]float64) ([][]float64, error) {
 	for _, row := range x {
@@ -130,8 +136,8 @@ func (k waitingKernel) Eval(x, z []float64) float64 {
 // An interrupt does not wait for a step, nor for predictions of what is held out: neither
 // looks at the context.
 func TestInterruptDoesNotWait(t *testing.T) {
-	data := moons()
-	folds := KFold(3, 1)
+	data := testkit.Moons()
+	folds := selection.KFold(3, 1)
 	splits, err := folds.Splits(data)
 	if err != nil {
 		t.Fatal(err)
@@ -142,23 +148,23 @@ func TestInterruptDoesNotWait(t *testing.T) {
 		do func(ctx context.Context, s *waiting) error
 	}{
 		"Fit of a step": {nil, func(ctx context.Context, s *waiting) error {
-			_, err := Pipe(Standardise(), s, Classify(data)).Fit(ctx)
+			_, err := selection.Pipe(transform.Standardise(), s, svmnb.Classify(data)).Fit(ctx)
 			return err
 		}},
 		"Apply of a step": {data.X[0], func(ctx context.Context, s *waiting) error {
-			_, err := Pipe(s, Classify(data)).Fit(ctx)
+			_, err := selection.Pipe(s, svmnb.Classify(data)).Fit(ctx)
 			return err
 		}},
 		"Apply to what is held out": {held, func(ctx context.Context, s *waiting) error {
-			_, err := CrossValidate(ctx, Pipe(s, Classify(data)), folds)
+			_, err := selection.CrossValidate(ctx, selection.Pipe(s, svmnb.Classify(data)), folds)
 			return err
 		}},
 		"CrossValidate": {held, func(ctx context.Context, s *waiting) error {
-			_, err := CrossValidate(ctx, Classify(data).Kernel(waitingKernel{s}), folds)
+			_, err := selection.CrossValidate(ctx, svmnb.Classify(data).Kernel(waitingKernel{s}), folds)
 			return err
 		}},
 		"LearningCurve": {held, func(ctx context.Context, s *waiting) error {
-			_, err := LearningCurve(ctx, Classify(data).Kernel(waitingKernel{s}), folds, 20, 30)
+			_, err := selection.LearningCurve(ctx, svmnb.Classify(data).Kernel(waitingKernel{s}), folds, 20, 30)
 			return err
 		}},
 	} {
@@ -178,12 +184,12 @@ func TestInterruptDoesNotWait(t *testing.T) {
 // the error wraps the cause, and doing it again gives that answer. SVMNB_INTERRUPTS says
 // how often each call is ended; the default is 40.
 func TestInterruptsAtRandomMoments(t *testing.T) {
-	iris, moons := third(datasets.Iris()), datasets.Moons(60, 0.3, 1)
+	iris, moons := testkit.Third(datasets.Iris()), datasets.Moons(60, 0.3, 1)
 	number := datasets.Sinc(60, 0.2, 1)
-	base := func(k kernels.Kernel) Classifier { return Classify(iris).Kernel(k).C(5) }
+	base := func(k kernels.Kernel) svmnb.Classifier { return svmnb.Classify(iris).Kernel(k).C(5) }
 	file := filepath.Join(t.TempDir(), "search")
-	folds := KFold(4, 1)
-	grid := Grid{"C": {0.5, 5, 50}}
+	folds := selection.KFold(4, 1)
+	grid := selection.Grid{"C": {0.5, 5, 50}}
 
 	// Each returns what it is called, a check of what came back, whether there was
 	// something, and the error.
@@ -196,14 +202,14 @@ func TestInterruptsAtRandomMoments(t *testing.T) {
 		return whole[name]
 	}
 	nothing := func(*testing.T, string) {}
-	multi := func(name string, scheme func(Classifier) MultiClassifier) call {
+	multi := func(name string, scheme func(svmnb.Classifier) svmnb.MultiClassifier) call {
 		return func(ctx context.Context, k kernels.Kernel) (func(*testing.T, string), bool, error) {
 			f, err := scheme(base(k)).Fit(ctx)
 			if f == nil {
 				return nothing, false, err
 			}
 			if err == nil {
-				full := remember(name, f).(*MultiFit)
+				full := remember(name, f).(*svmnb.MultiFit)
 				return func(t *testing.T, what string) {
 					if f.Certificate().Dual != full.Certificate().Dual {
 						t.Fatalf("%s: dual %v, before %v", what, f.Certificate().Dual, full.Certificate().Dual)
@@ -214,51 +220,51 @@ func TestInterruptsAtRandomMoments(t *testing.T) {
 				for _, m := range f.Machines() {
 					heldToItsCertificate(t, what, m)
 				}
-				if _, err := f.Predict(iris.X); err != nil || f.Certificate().Gap < 0 || f.Status() == solvers.Converged && f.Joint() != nil {
+				if _, err := f.Predict(datasets.Rows(iris.X)); err != nil || f.Certificate().Gap < 0 || f.Status() == solvers.Converged && f.Joint() != nil {
 					t.Fatalf("%s: %v, %v", what, f.Status(), err)
 				}
 			}, true, err
 		}
 	}
 	calls := map[string]call{
-		"one against one":  multi("one against one", Classifier.OneVsOne),
-		"against the rest": multi("against the rest", Classifier.OneVsRest),
-		"Crammer–Singer":   multi("Crammer–Singer", Classifier.CrammerSinger),
+		"one against one":  multi("one against one", svmnb.Classifier.OneVsOne),
+		"against the rest": multi("against the rest", svmnb.Classifier.OneVsRest),
+		"Crammer–Singer":   multi("Crammer–Singer", svmnb.Classifier.CrammerSinger),
 		"pipeline": func(ctx context.Context, k kernels.Kernel) (func(*testing.T, string), bool, error) {
-			f, err := Pipe(Standardise(), PCA(2), Classify(moons).Kernel(k).C(5)).Fit(ctx)
+			f, err := selection.Pipe(transform.Standardise(), transform.PCA(2), svmnb.Classify(moons).Kernel(k).C(5)).Fit(ctx)
 			if f == nil {
 				return nothing, false, err
 			}
 			return func(t *testing.T, what string) {
-				heldToItsCertificate(t, what, f.Fit().(*Fit))
-				if _, err := f.Predict(moons.X); err != nil {
+				heldToItsCertificate(t, what, f.Fit().(*svmnb.Fit))
+				if _, err := f.Predict(datasets.Rows(moons.X)); err != nil {
 					t.Fatal(what, err)
 				}
 			}, true, err
 		},
 		"regression in a pipeline": func(ctx context.Context, k kernels.Kernel) (func(*testing.T, string), bool, error) {
-			f, err := Pipe(MinMax(), Regress(number).Kernel(k).C(10)).Fit(ctx)
+			f, err := selection.Pipe(transform.MinMax(), svmnb.Regress(number).Kernel(k).C(10)).Fit(ctx)
 			if f == nil {
 				return nothing, false, err
 			}
 			return func(t *testing.T, what string) {
-				r := f.Fit().(*RegressionFit)
-				if c := solvers.Certify(r.task.problem, r.Alpha); math.Abs(c.Dual-r.Certificate.Dual) > 1e-6*(1+math.Abs(c.Dual)) {
+				r := f.Fit().(*svmnb.RegressionFit)
+				if c := solvers.Certify(r.Problem(), r.Alpha); math.Abs(c.Dual-r.Certificate.Dual) > 1e-6*(1+math.Abs(c.Dual)) {
 					t.Fatalf("%s: dual %v, certified %v", what, r.Certificate.Dual, c.Dual)
 				}
 			}, true, err
 		},
 		"Calibrate": func(ctx context.Context, k kernels.Kernel) (func(*testing.T, string), bool, error) {
-			fit, err := Classify(moons).Kernel(k).C(5).Fit(context.Background())
+			fit, err := svmnb.Classify(moons).Kernel(k).C(5).Fit(context.Background())
 			if err != nil {
 				return nothing, false, err
 			}
-			c, err := fit.Calibrate(ctx, Platt{Folds: 8})
+			c, err := fit.Calibrate(ctx, svmnb.Platt{Folds: 8})
 			if c == nil {
 				return nothing, false, err
 			}
 			if err == nil {
-				full := remember("Calibrate", c).(*Calibrated)
+				full := remember("Calibrate", c).(*svmnb.Calibrated)
 				return func(t *testing.T, what string) {
 					if !slices.Equal(c.Sigmoids(), full.Sigmoids()) {
 						t.Fatalf("%s: %v, before %v", what, c.Sigmoids(), full.Sigmoids())
@@ -266,7 +272,7 @@ func TestInterruptsAtRandomMoments(t *testing.T) {
 				}, true, nil
 			}
 			return func(t *testing.T, what string) {
-				p, err := c.Probabilities(moons.X)
+				p, err := c.Probabilities(datasets.Rows(moons.X))
 				if err != nil {
 					t.Fatal(what, err)
 				}
@@ -286,25 +292,25 @@ func TestInterruptsAtRandomMoments(t *testing.T) {
 			if err != nil {
 				return nothing, false, err
 			}
-			c, err := fit.Calibrate(ctx, Isotonic{Folds: 5})
+			c, err := fit.Calibrate(ctx, svmnb.Isotonic{Folds: 5})
 			if c == nil {
 				return nothing, false, err
 			}
 			return func(t *testing.T, what string) {
-				if p, err := c.Probabilities(iris.X); err != nil || len(c.curves) != 3 || math.Abs(p[0][0]+p[0][1]+p[0][2]-1) > 1e-9 {
+				if p, err := c.Probabilities(datasets.Rows(iris.X)); err != nil || len(c.Model().Inside().Curves) != 3 || math.Abs(p[0][0]+p[0][1]+p[0][2]-1) > 1e-9 {
 					t.Fatal(what, p, err)
 				}
 			}, true, err
 		},
 		"Path": func(ctx context.Context, k kernels.Kernel) (func(*testing.T, string), bool, error) {
-			p, err := Classify(moons).Kernel(k).Path(ctx, 0.1, 10)
+			p, err := svmnb.Classify(moons).Kernel(k).Path(ctx, 0.1, 10)
 			if p == nil {
 				return nothing, false, err
 			}
 			if err == nil {
 				remember("Path", p)
 			}
-			full, _ := whole["Path"].(*RegularisationPath)
+			full, _ := whole["Path"].(*svmnb.RegularisationPath)
 			return func(t *testing.T, what string) {
 				for i, b := range p.Breaks {
 					last := i == len(p.Breaks)-1 // of ties the last word counts
@@ -319,16 +325,16 @@ func TestInterruptsAtRandomMoments(t *testing.T) {
 			}, true, err
 		},
 		"Optimise": func(ctx context.Context, k kernels.Kernel) (func(*testing.T, string), bool, error) {
-			f, err := GaussianProcess(number).Kernel(k).NoiseVariance(0.5).Optimise().Restarts(2, 1).Fit(ctx)
+			f, err := gp.Regress(number).Kernel(k).NoiseVariance(0.5).Optimise().Restarts(2, 1).Fit(ctx)
 			if f == nil {
 				return nothing, false, err
 			}
 			if err == nil {
 				remember("Optimise", f)
 			}
-			full, _ := whole["Optimise"].(*ProcessFit)
+			full, _ := whole["Optimise"].(*gp.Fit)
 			return func(t *testing.T, what string) {
-				if p, err := f.Posterior(context.Background(), number.X[:3]); err != nil || len(p.Mean) != 3 {
+				if p, err := f.Posterior(context.Background(), datasets.Rows(number.X[:3])); err != nil || len(p.Mean) != 3 {
 					t.Fatal(what, p, err)
 				}
 				if f.Optimisation == nil && err != nil {
@@ -351,14 +357,14 @@ func TestInterruptsAtRandomMoments(t *testing.T) {
 			}, true, err
 		},
 		"Search": func(ctx context.Context, k kernels.Kernel) (func(*testing.T, string), bool, error) {
-			f, err := Classify(moons).Kernel(k).Search(grid, folds).Workers(2).Fit(ctx)
+			f, err := selection.Search(svmnb.Classify(moons).Kernel(k), grid, folds).Workers(2).Fit(ctx)
 			if f == nil {
 				return nothing, false, err
 			}
 			if err == nil {
 				remember("Search", f)
 			}
-			full := whole["Search"].(*SearchFit)
+			full := whole["Search"].(*selection.SearchFit)
 			return func(t *testing.T, what string) {
 				for i, trial := range f.Trials {
 					if equalScores(t, what, trial.Scores, full.Trials[i].Scores); trial.Err != "" {
@@ -368,7 +374,7 @@ func TestInterruptsAtRandomMoments(t *testing.T) {
 			}, true, err
 		},
 		"CrossValidate": func(ctx context.Context, k kernels.Kernel) (func(*testing.T, string), bool, error) {
-			v, err := CrossValidate(ctx, Pipe(Standardise(), Classify(moons).Kernel(k)), folds)
+			v, err := selection.CrossValidate(ctx, selection.Pipe(transform.Standardise(), svmnb.Classify(moons).Kernel(k)), folds)
 			if v == nil {
 				return nothing, false, err
 			}
@@ -376,11 +382,11 @@ func TestInterruptsAtRandomMoments(t *testing.T) {
 				remember("CrossValidate", v)
 			}
 			return func(t *testing.T, what string) {
-				equalScores(t, what, v.Scores, whole["CrossValidate"].(*Validation).Scores)
+				equalScores(t, what, v.Scores, whole["CrossValidate"].(*selection.Validation).Scores)
 			}, true, err
 		},
 		"leave one out": func(ctx context.Context, k kernels.Kernel) (func(*testing.T, string), bool, error) {
-			v, err := CrossValidate(ctx, Regress(number).Kernel(k), LeaveOneOutFolds())
+			v, err := selection.CrossValidate(ctx, svmnb.Regress(number).Kernel(k), selection.LeaveOneOutFolds())
 			if v == nil {
 				return nothing, false, err
 			}
@@ -388,11 +394,11 @@ func TestInterruptsAtRandomMoments(t *testing.T) {
 				remember("leave one out", v)
 			}
 			return func(t *testing.T, what string) {
-				equalScores(t, what, v.Scores, whole["leave one out"].(*Validation).Scores)
+				equalScores(t, what, v.Scores, whole["leave one out"].(*selection.Validation).Scores)
 			}, true, err
 		},
 		"ValidationCurve": func(ctx context.Context, k kernels.Kernel) (func(*testing.T, string), bool, error) {
-			c, err := ValidationCurve(ctx, Classify(moons).Kernel(k), folds, "C", 0.1, 1, 10)
+			c, err := selection.ValidationCurve(ctx, svmnb.Classify(moons).Kernel(k), folds, "C", 0.1, 1, 10)
 			if c == nil {
 				return nothing, false, err
 			}
@@ -400,13 +406,13 @@ func TestInterruptsAtRandomMoments(t *testing.T) {
 				remember("ValidationCurve", c)
 			}
 			return func(t *testing.T, what string) {
-				full := whole["ValidationCurve"].(*ScoreCurve)
+				full := whole["ValidationCurve"].(*selection.ScoreCurve)
 				equalScores(t, what, slices.Concat(c.Train...), slices.Concat(full.Train...))
 				equalScores(t, what, slices.Concat(c.HeldOut...), slices.Concat(full.HeldOut...))
 			}, true, err
 		},
 		"LearningCurve": func(ctx context.Context, k kernels.Kernel) (func(*testing.T, string), bool, error) {
-			c, err := LearningCurve(ctx, Classify(moons).Kernel(k), folds, 10, 20, 40)
+			c, err := selection.LearningCurve(ctx, svmnb.Classify(moons).Kernel(k), folds, 10, 20, 40)
 			if c == nil {
 				return nothing, false, err
 			}
@@ -414,12 +420,12 @@ func TestInterruptsAtRandomMoments(t *testing.T) {
 				remember("LearningCurve", c)
 			}
 			return func(t *testing.T, what string) {
-				full := whole["LearningCurve"].(*ScoreCurve)
+				full := whole["LearningCurve"].(*selection.ScoreCurve)
 				equalScores(t, what, slices.Concat(c.HeldOut...), slices.Concat(full.HeldOut...))
 			}, true, err
 		},
 		"Race": func(ctx context.Context, k kernels.Kernel) (func(*testing.T, string), bool, error) {
-			r, err := Racing{Limit: -1}.Run(ctx, Classify(moons).Kernel(k).C(5), solvers.SMO{}, solvers.ConjugateSMO{}, solvers.Decomposition{})
+			r, err := play.Racing{Limit: -1}.Run(ctx, svmnb.Classify(moons).Kernel(k).C(5), solvers.SMO{}, solvers.ConjugateSMO{}, solvers.Decomposition{})
 			if r == nil {
 				return nothing, false, err
 			}
@@ -516,7 +522,7 @@ func TestInterruptsAtRandomMoments(t *testing.T) {
 	last := 0
 	for round := 0; ; round++ {
 		ctx, end := context.WithCancelCause(context.Background())
-		f, err := Classify(moons).Search(grid, folds).File(file).Workers(1).Watch(func(p SearchProgress) {
+		f, err := selection.Search(svmnb.Classify(moons), grid, folds).File(file).Workers(1).Watch(func(p selection.SearchProgress) {
 			if p.Done-p.Known == 1+round%3 {
 				end(errButton)
 			}
@@ -536,7 +542,7 @@ func TestInterruptsAtRandomMoments(t *testing.T) {
 			t.Fatalf("of %d folds %d are left", last, known)
 		}
 		if last = known; err == nil {
-			full, err := Classify(moons).Search(grid, folds).Fit(context.Background())
+			full, err := selection.Search(svmnb.Classify(moons), grid, folds).Fit(context.Background())
 			if err != nil || f.Fitted == 12 {
 				t.Fatal(f.Fitted, err)
 			}

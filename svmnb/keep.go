@@ -1,33 +1,26 @@
 package svmnb
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/gob"
-	"encoding/hex"
 	"fmt"
-	"io"
-	"io/fs"
 	"math"
 	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/svmnb/svmnb/internal/wholefile"
 	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/svmnb/internal/cells"
+	"github.com/svmnb/svmnb/svmnb/internal/kept"
+	"github.com/svmnb/svmnb/svmnb/internal/points"
+	"github.com/svmnb/svmnb/svmnb/internal/screen"
 )
 
 // keepFormat changes whenever a kept result of an older version of this module
 // would be wrong or unreadable.
 const keepFormat = "svmnb fit 2"
-
-// keepBytes bounds the folder of kept fits; those not used longest go first.
-const keepBytes = 256 << 20
 
 // Keep is MustFit with a memory: the first call solves and remembers, any later
 // one, in this cell or another, today or tomorrow, brings the result back. What
@@ -53,7 +46,7 @@ func (m *machine) keep(p *solvers.Problem, key []byte, s scene) *solvers.Result 
 	if res == nil {
 		res = m.mustSolve(p, s)
 		remember(key, res)
-	} else if m.live && watchable() {
+	} else if m.live && screen.Watchable() {
 		m.watch(s).end(res)
 	}
 	return res
@@ -62,11 +55,11 @@ func (m *machine) keep(p *solvers.Problem, key []byte, s scene) *solvers.Result 
 // recall returns the result of n multipliers that was remembered under the key,
 // or nil.
 func recall(key []byte, n int) *solvers.Result {
-	dir, err := keepDir()
+	dir, err := kept.Dir()
 	if err != nil {
 		return nil
 	}
-	file := keptFile(dir, key)
+	file := kept.File(dir, key)
 	res := readKept(file, key, n)
 	if res != nil {
 		now := time.Now()
@@ -77,29 +70,12 @@ func recall(key []byte, n int) *solvers.Result {
 
 // remember keeps a result that did not end early, if it can.
 func remember(key []byte, res *solvers.Result) {
-	dir, err := keepDir()
+	dir, err := kept.Dir()
 	if err != nil || res.Status.Early() {
 		return
 	}
-	writeKept(keptFile(dir, key), key, res)
-	sweepKept(dir, keepBytes)
-}
-
-func keptFile(dir string, key []byte) string {
-	return filepath.Join(dir, hex.EncodeToString(key)+".fit")
-}
-
-func keepDir() (string, error) {
-	dir := os.Getenv("SVMNB_CACHE")
-	if dir == "" {
-		base, err := os.UserCacheDir()
-		if err != nil {
-			return "", err
-		}
-		dir = filepath.Join(base, "svmnb")
-	}
-	dir = filepath.Join(dir, "fits")
-	return dir, os.MkdirAll(dir, 0o755)
+	kept.Write(kept.File(dir, key), key, res)
+	kept.Sweep(dir, kept.Bytes)
 }
 
 // key hashes all that the result depends on: the numbers are the targets and
@@ -120,12 +96,12 @@ func (m *machine) key(problem string, numbers ...[]float64) []byte {
 		}
 		h.Write(b)
 	}
-	all := pointsOf(m.data)
-	all.hash(h)
+	all := points.Of(m.data)
+	all.Hash(h)
 	for _, v := range numbers {
 		floats(v)
 	}
-	floats(all.firstRow(m.kernel)) // not of the matrix, which counts
+	floats(all.FirstRow(m.kernel)) // not of the matrix, which counts
 	if foreign(m.method) || foreign(m.stop) {
 		if exe, err := os.Executable(); err == nil {
 			program, _ := os.ReadFile(exe) // unreadable: an empty program, still its own key
@@ -147,7 +123,7 @@ func foreign(v any) bool {
 // damaged, or it does not have n multipliers.
 func readKept(file string, key []byte, n int) *solvers.Result {
 	var res solvers.Result
-	if !decodeKept(file, key, &res) || !sound(&res, n) {
+	if !kept.Decode(file, key, &res) || !sound(&res, n) {
 		return nil
 	}
 	return &res
@@ -174,69 +150,4 @@ func sound(res *solvers.Result, n int) bool {
 		}
 	}
 	return true
-}
-
-// decodeKept reads what writeKept has written: the key, the SHA-256 of what
-// follows, and the value as gob.
-func decodeKept(file string, key []byte, value any) bool {
-	b, err := os.ReadFile(file)
-	return err == nil && parseKept(b, key, value)
-}
-
-func parseKept(b, key []byte, value any) bool {
-	if len(b) < 64 || !bytes.Equal(b[:32], key) {
-		return false
-	}
-	body := b[64:]
-	if sum := sha256.Sum256(body); !bytes.Equal(b[32:64], sum[:]) {
-		return false
-	}
-	return gob.NewDecoder(bytes.NewReader(body)).Decode(value) == nil
-}
-
-// writeKept writes file as a whole or not at all. Its errors are not reported:
-// a fit that is not remembered is solved again.
-func writeKept(file string, key []byte, value any) {
-	var body bytes.Buffer
-	if gob.NewEncoder(&body).Encode(value) != nil {
-		return
-	}
-	sum := sha256.Sum256(body.Bytes())
-	wholefile.Sweep(filepath.Dir(file), "")
-	_ = wholefile.Write(file, func(w io.Writer) error {
-		_, err := w.Write(slices.Concat(key, sum[:], body.Bytes()))
-		return err
-	})
-}
-
-// sweepKept removes the files used longest ago until the rest take at most
-// limit bytes, and what a killed write of an older version has left behind.
-func sweepKept(dir string, limit int64) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return
-	}
-	var files []fs.FileInfo
-	total := int64(0)
-	for _, e := range entries {
-		info, err := e.Info()
-		if err != nil || !info.Mode().IsRegular() {
-			continue
-		}
-		if strings.HasSuffix(e.Name(), ".tmp") && time.Since(info.ModTime()) > time.Hour {
-			os.Remove(filepath.Join(dir, e.Name()))
-		} else if strings.HasSuffix(e.Name(), ".fit") {
-			files = append(files, info)
-			total += info.Size()
-		}
-	}
-	slices.SortFunc(files, func(a, b fs.FileInfo) int { return a.ModTime().Compare(b.ModTime()) })
-	for _, f := range files {
-		if total <= limit {
-			return
-		}
-		if os.Remove(filepath.Join(dir, f.Name())) == nil {
-			total -= f.Size()
-		}
-	}
 }

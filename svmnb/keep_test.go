@@ -7,11 +7,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svmnb/svmnb/svmnb/internal/kept"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-
+	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/svmnb/internal/testkit"
 )
 
 // counting is a method that knows how often it was started.
@@ -25,19 +28,10 @@ func (m counting) Start(p *solvers.Problem, alpha []float64) (solvers.Stepper, e
 	return m.SMO.Start(p, alpha)
 }
 
-func kept(t *testing.T) []string {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join(os.Getenv("SVMNB_CACHE"), "fits", "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files
-}
-
 func TestKeep(t *testing.T) {
 	t.Setenv("SVMNB_CACHE", t.TempDir())
 	starts := 0
-	base := Classify(moons()).Kernel(kernels.RBF(0.5)).C(10).Using(counting{starts: &starts})
+	base := Classify(testkit.Moons()).Kernel(kernels.RBF(0.5)).C(10).Using(counting{starts: &starts})
 	first := base.Keep()
 	again := base.Keep()
 	if starts != 1 {
@@ -52,12 +46,12 @@ func TestKeep(t *testing.T) {
 
 	t.Run("damaged", func(t *testing.T) {
 		for _, cut := range []int{0, 10, 63, 200} {
-			b, err := os.ReadFile(kept(t)[0])
+			b, err := os.ReadFile(testkit.KeptFiles(t)[0])
 			if err != nil {
 				t.Fatal(err)
 			}
 			for name, bad := range map[string][]byte{"cut": b[:cut], "flipped": flip(b, cut)} {
-				os.WriteFile(kept(t)[0], bad, 0o644)
+				os.WriteFile(testkit.KeptFiles(t)[0], bad, 0o644)
 				before := starts
 				if fit := base.Keep(); fit.Certificate != first.Certificate {
 					t.Errorf("%s at %d: another answer", name, cut)
@@ -70,7 +64,7 @@ func TestKeep(t *testing.T) {
 	})
 
 	t.Run("every setting counts", func(t *testing.T) {
-		other := moons()
+		other := testkit.Moons()
 		other.X[3][1] += 1e-15
 		changed := Classify(other).Kernel(kernels.RBF(0.5)).C(10).Using(counting{starts: &starts})
 		for name, c := range map[string]Classifier{
@@ -87,9 +81,9 @@ func TestKeep(t *testing.T) {
 	})
 
 	t.Run("partial fits are not kept", func(t *testing.T) {
-		before := len(kept(t))
+		before := len(testkit.KeptFiles(t))
 		base.MaxIterations(3).Keep()
-		if now := len(kept(t)); now != before {
+		if now := len(testkit.KeptFiles(t)); now != before {
 			t.Errorf("%d files, before %d", now, before)
 		}
 	})
@@ -122,11 +116,11 @@ func rbfAsFormula(gamma float64) formula {
 }
 
 func TestKeepKnowsAUsersKernelByItsValues(t *testing.T) {
-	a, err := Classify(moons()).Kernel(rbfAsFormula(1)).prepare()
+	a, err := Classify(testkit.Moons()).Kernel(rbfAsFormula(1)).prepare()
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := Classify(moons()).Kernel(rbfAsFormula(2)).prepare()
+	b, err := Classify(testkit.Moons()).Kernel(rbfAsFormula(2)).prepare()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +137,7 @@ func TestSweepKept(t *testing.T) {
 		at := time.Now().Add(time.Duration(i-10) * 24 * time.Hour)
 		os.Chtimes(file, at, at)
 	}
-	sweepKept(dir, 200)
+	kept.Sweep(dir, 200)
 	left, _ := filepath.Glob(filepath.Join(dir, "*"))
 	for i := range left {
 		left[i] = filepath.Base(left[i])
@@ -155,15 +149,15 @@ func TestSweepKept(t *testing.T) {
 
 func TestKeptFitPredicts(t *testing.T) {
 	t.Setenv("SVMNB_CACHE", t.TempDir())
-	c := Classify(moons()).Kernel(kernels.RBF(0.5)).C(10)
+	c := Classify(testkit.Moons()).Kernel(kernels.RBF(0.5)).C(10)
 	direct, err := c.Fit(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.Keep()
 	x := [][]float64{{0.3, 0.1}, {-1, 2}}
-	want, _ := direct.Decision(x)
-	got, err := c.Keep().Decision(x)
+	want, _ := direct.Values(datasets.Rows(x))
+	got, err := c.Keep().Values(datasets.Rows(x))
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Error(diff, err)
 	}

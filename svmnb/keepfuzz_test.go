@@ -9,8 +9,13 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/svmnb/display"
+	"github.com/svmnb/svmnb/svmnb/internal/kept"
+	"github.com/svmnb/svmnb/svmnb/internal/learn"
+	"github.com/svmnb/svmnb/svmnb/internal/testkit"
 )
 
 func gobOf(t testing.TB, v any) []byte {
@@ -22,7 +27,7 @@ func gobOf(t testing.TB, v any) []byte {
 }
 
 func keptTask(t testing.TB) (*task, *solvers.Result) {
-	m, err := Classify(moons().Select(seq(12))).Kernel(kernels.RBF(0.5)).C(10).SMO().prepare()
+	m, err := Classify(testkit.Moons().Select(testkit.Seq(12))).Kernel(kernels.RBF(0.5)).C(10).SMO().prepare()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,38 +48,21 @@ func FuzzKeep(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		sum := sha256.Sum256(body)
 		res := new(solvers.Result)
-		if !parseKept(slices.Concat(key, sum[:], body), key, res) || !sound(res, 12) {
+		if !kept.Parse(slices.Concat(key, sum[:], body), key, res) || !sound(res, 12) {
 			return
 		}
 		fit := m.fit(res)
 		fit.Markdown()
 		_ = fit.Hints()
-		if _, err := fit.Predict(m.data.X); err != nil {
+		if _, err := fit.Predict(datasets.Rows(m.data.X)); err != nil {
 			t.Fatal(err)
 		}
-		for _, draw := range []Figure{Alphas, KKT, Gap} {
+		for _, draw := range []display.Figure{Alphas, KKT, Gap} {
 			_, _ = draw.Of(fit)
 		}
 		if sum[0]%32 == 0 { // a field costs a hundred times the rest
 			_, _ = Margins.Of(fit)
-			_, _ = Replay(fit).Chart()
-		}
-	})
-}
-
-// FuzzKeepLearned is FuzzKeep for learned hyperparameters.
-func FuzzKeepLearned(f *testing.F) {
-	good := Optimisation{Names: []string{"gamma", "noise"}, Start: []float64{1, 2}, Ascents: []Ascent{{Path: []AscentPoint{{Values: []float64{1, 2}, Evidence: -3}}}}}
-	f.Add(gobOf(f, &good))
-	f.Add(gobOf(f, &Optimisation{Best: -1, Ascents: good.Ascents}))
-	key := bytes.Repeat([]byte{7}, 32)
-	f.Fuzz(func(t *testing.T, body []byte) {
-		sum := sha256.Sum256(body)
-		var o Optimisation
-		if parseKept(slices.Concat(key, sum[:], body), key, &o) && o.sound() {
-			if end := o.End(); len(end.Values) != len(o.Names) {
-				t.Fatalf("%v", o)
-			}
+			_, _ = fit.Learnt().(learn.Replayed).Replay()
 		}
 	})
 }
@@ -88,7 +76,7 @@ func TestKeptNonsense(t *testing.T) {
 		r := *res
 		r.Alpha, r.Trace.Points = slices.Clone(res.Alpha), slices.Clone(res.Trace.Points)
 		change(&r)
-		writeKept(file, key, &r)
+		kept.Write(file, key, &r)
 		return readKept(file, key, 12)
 	}
 	if write(func(*solvers.Result) {}) == nil {

@@ -1,6 +1,6 @@
 //go:build unix
 
-package svmnb
+package svmnb_test
 
 import (
 	"bufio"
@@ -19,19 +19,26 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svmnb/svmnb/svmnb/internal/kept"
+
 	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/svmnb"
+	"github.com/svmnb/svmnb/svmnb/internal/testkit"
+	"github.com/svmnb/svmnb/svmnb/model"
+	"github.com/svmnb/svmnb/svmnb/selection"
 )
 
 // saved are two models that take turns in one file.
-func saved() [2]Modeler {
-	return [2]Modeler{
-		Classify(moons().Select(seq(60))).Kernel(kernels.RBF(0.5)).MustFit(),
-		Classify(moons()).Kernel(kernels.Linear()).C(3).MustFit(),
+func saved() [2]model.Modeler {
+	return [2]model.Modeler{
+		svmnb.Classify(testkit.Moons().Select(testkit.Seq(60))).Kernel(kernels.RBF(0.5)).MustFit(),
+		svmnb.Classify(testkit.Moons()).Kernel(kernels.Linear()).C(3).MustFit(),
 	}
 }
 
-func longSearch(file string) Search {
-	return Classify(moons().Select(seq(60))).Search(Grid{"C": Log2(-2, 6, 1), "gamma": Log2(-4, 3, 1)}, StratifiedKFold(4, 1)).File(file)
+func longSearch(file string) selection.Searcher {
+	return selection.Search(svmnb.Classify(testkit.Moons().Select(testkit.Seq(60))), selection.Grid{"C": selection.Log2(-2, 6, 1), "gamma": selection.Log2(-4, 3, 1)}, selection.StratifiedKFold(4, 1)).File(file)
 }
 
 func childOf(t *testing.T, test, dir string) *exec.Cmd {
@@ -57,15 +64,15 @@ func TestKills(t *testing.T) {
 		kills = n
 	}
 	dir := t.TempDir()
-	model := filepath.Join(dir, "model")
+	saves := filepath.Join(dir, "model")
 	var texts [2][]byte
 	for i, m := range saved() {
-		if err := Save(model, m); err != nil {
+		if err := model.Save(saves, m); err != nil {
 			t.Fatal(err)
 		}
-		texts[i], _ = os.ReadFile(model)
+		texts[i], _ = os.ReadFile(saves)
 	}
-	want := found(t, longSearch("")).Table()
+	want := testkit.FitOf(t, longSearch("")).Table().String()
 	rng := rand.New(rand.NewPCG(1, 2))
 	known := map[string][]byte{} // of the files of searches, before the kill
 	left, changes, cut := 0, 0, 0
@@ -86,14 +93,14 @@ func TestKills(t *testing.T) {
 		_ = child.Process.Kill()
 		_ = child.Wait()
 
-		text, err := os.ReadFile(model)
+		text, err := os.ReadFile(saves)
 		if err != nil || !bytes.Equal(text, texts[0]) && !bytes.Equal(text, texts[1]) {
 			t.Fatalf("kill %d: the model is neither of the two that were saved: %d bytes, %v", k, len(text), err)
 		}
 		if !bytes.Equal(text, last) {
 			last, changes = text, changes+1
 		}
-		if _, err := Load(model); err != nil {
+		if _, err := model.Load(saves); err != nil {
 			t.Fatalf("kill %d: %v", k, err)
 		}
 		here, there := temporaries(t, dir), temporaries(t, filepath.Join(dir, "cache", "fits"))
@@ -104,7 +111,7 @@ func TestKills(t *testing.T) {
 		fits, _ := filepath.Glob(filepath.Join(dir, "cache", "fits", "*.fit"))
 		for _, file := range fits {
 			key, err := hex.DecodeString(strings.TrimSuffix(filepath.Base(file), ".fit"))
-			if err != nil || readKept(file, key, 60) == nil {
+			if err != nil || !kept.Decode(file, key, &solvers.Result{}) {
 				t.Fatalf("kill %d: the kept fit %s cannot be read: %v", k, file, err)
 			}
 		}
@@ -123,7 +130,7 @@ func TestKills(t *testing.T) {
 			known[file] = text
 		}
 	}
-	if err := Save(model, saved()[0]); err != nil {
+	if err := model.Save(saves, saved()[0]); err != nil {
 		t.Fatal(err)
 	}
 	if s := temporaries(t, dir); s != nil {
@@ -131,18 +138,18 @@ func TestKills(t *testing.T) {
 	}
 	learnt := 0
 	for file := range known {
-		f := found(t, longSearch(file))
+		f := testkit.FitOf(t, longSearch(file))
 		if f.Changed != 0 {
 			t.Errorf("%s: %d lines are not as they were written", file, f.Changed)
 		}
-		if got := f.Table(); got != want {
+		if got := f.Table().String(); got != want {
 			t.Errorf("%s, which was killed, says\n%s\nand without a kill\n%s", file, got, want)
 		}
 		learnt += f.Fitted
 	}
 	fits, _ := filepath.Glob(filepath.Join(dir, "cache", "fits", "*.fit"))
 	t.Setenv("SVMNB_CACHE", filepath.Join(dir, "cache"))
-	Classify(moons().Select(seq(60))).C(17).Keep()
+	svmnb.Classify(testkit.Moons().Select(testkit.Seq(60))).C(17).Keep()
 	if s := temporaries(t, filepath.Join(dir, "cache", "fits")); s != nil {
 		t.Errorf("Keep has left %q of killed ones", s)
 	}
@@ -172,7 +179,7 @@ func writeForEver(dir string) {
 		models := saved()
 		fmt.Println("ready")
 		for i := 0; ; i++ {
-			if err := Save(filepath.Join(dir, "model"), models[i%2]); err != nil {
+			if err := model.Save(filepath.Join(dir, "model"), models[i%2]); err != nil {
 				ended <- err
 			}
 		}
@@ -180,7 +187,7 @@ func writeForEver(dir string) {
 	go func() {
 		for i := 1; ; i++ {
 			c := 1 + float64(os.Getpid()%1000) + float64(i)/1000 // others each time
-			Classify(moons().Select(seq(60))).Kernel(kernels.RBF(0.5)).C(c).Keep()
+			svmnb.Classify(testkit.Moons().Select(testkit.Seq(60))).Kernel(kernels.RBF(0.5)).C(c).Keep()
 		}
 	}()
 	go func() {
@@ -236,27 +243,27 @@ func smallFiles(t *testing.T, dir string) {
 // writeToFullDisk writes below a folder while full leaves room for so many bytes; cause is
 // the error of the system where that is not enough.
 func writeToFullDisk(t *testing.T, dir string, full func(bytes int, do func()), cause error) {
-	model := filepath.Join(dir, "model")
+	saves := filepath.Join(dir, "model")
 	models := saved()
-	if err := Save(model, models[0]); err != nil {
+	if err := model.Save(saves, models[0]); err != nil {
 		t.Fatal(err)
 	}
-	old, _ := os.ReadFile(model)
+	old, _ := os.ReadFile(saves)
 	other := filepath.Join(dir, "other")
-	if err := Save(other, models[1]); err != nil {
+	if err := model.Save(other, models[1]); err != nil {
 		t.Fatal(err)
 	}
 	text, _ := os.ReadFile(other)
 	for k := 0; k < len(text); k += max(1, len(text)/50) {
 		var err, errNew error
 		full(k, func() {
-			err = Save(model, models[1])
-			errNew = Save(filepath.Join(dir, "new"), models[1])
+			err = model.Save(saves, models[1])
+			errNew = model.Save(filepath.Join(dir, "new"), models[1])
 		})
-		if !errors.Is(err, cause) || !strings.Contains(err.Error(), model) || !errors.Is(errNew, cause) {
+		if !errors.Is(err, cause) || !strings.Contains(err.Error(), saves) || !errors.Is(errNew, cause) {
 			t.Errorf("full after %d bytes of %d: %v, %v", k, len(text), err, errNew)
 		}
-		if now, _ := os.ReadFile(model); !bytes.Equal(now, old) {
+		if now, _ := os.ReadFile(saves); !bytes.Equal(now, old) {
 			t.Fatalf("full after %d bytes: the old model is gone", k)
 		}
 		if _, err := os.Stat(filepath.Join(dir, "new")); err == nil {
@@ -267,7 +274,7 @@ func writeToFullDisk(t *testing.T, dir string, full func(bytes int, do func()), 
 		}
 	}
 
-	c := Classify(moons().Select(seq(60))).Kernel(kernels.RBF(0.5))
+	c := svmnb.Classify(testkit.Moons().Select(testkit.Seq(60))).Kernel(kernels.RBF(0.5))
 	for _, k := range []int{0, 1, 100, 1000} {
 		full(k, func() {
 			if fit := c.C(float64(k + 1)).Keep(); fit.Status.Early() {
@@ -279,7 +286,7 @@ func writeToFullDisk(t *testing.T, dir string, full func(bytes int, do func()), 
 		}
 	}
 
-	want := found(t, longSearch("")).Table()
+	want := testkit.FitOf(t, longSearch("")).Table().String()
 	for _, k := range []int{0, 10, 200, 300, 1000, 5000, 20000} {
 		file := filepath.Join(dir, fmt.Sprint("search-", k))
 		var err error
@@ -287,7 +294,7 @@ func writeToFullDisk(t *testing.T, dir string, full func(bytes int, do func()), 
 		if !errors.Is(err, cause) || !strings.Contains(err.Error(), file) {
 			t.Errorf("full after %d bytes: a search ends with %v", k, err)
 		}
-		if f, err := longSearch(file).Fit(context.Background()); err != nil || f.Changed != 0 || f.Table() != want {
+		if f, err := longSearch(file).Fit(context.Background()); err != nil || f.Changed != 0 || f.Table().String() != want {
 			t.Errorf("full after %d bytes: the search does not go on, %v", k, err)
 		}
 	}

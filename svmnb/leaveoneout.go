@@ -3,8 +3,10 @@ package svmnb
 import (
 	"math"
 
+	"github.com/svmnb/svmnb/internal/vec"
 	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/guard"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack"
 	"gonum.org/v1/gonum/lapack/lapack64"
@@ -25,7 +27,7 @@ type LeaveOneOutBounds struct {
 // ones where the bias is free, and K_ii − v'K̃⁻¹v with v = (K_ij, 1) for one at C. It
 // asks for all n² kernel values.
 func (f *Fit) LeaveOneOut() (_ *LeaveOneOutBounds, err error) {
-	defer caught(&err)
+	defer guard.Caught(&err)
 	if f.none() {
 		return nil, arguments.NoFit("LeaveOneOut")
 	}
@@ -83,7 +85,7 @@ func (f *Fit) leaveOneOut() (*LeaveOneOutBounds, []float64, error) {
 			}
 			span[i] = row[i]
 			for r, x := range v {
-				span[i] -= x * dot(inverse.Data[r*inverse.Stride:r*inverse.Stride+len(v)], v)
+				span[i] -= x * vec.Dot(inverse.Data[r*inverse.Stride:r*inverse.Stride+len(v)], v)
 			}
 		}
 	}
@@ -109,7 +111,7 @@ func (f *Fit) leaveOneOut() (*LeaveOneOutBounds, []float64, error) {
 // K + λI, bordered by ones for a free bias (Cook and Weisberg 1982, §2.2, in the
 // dual). Only [Regressor.Ridge] has it; it takes 2n³ operations and 8n² bytes.
 func (f *RegressionFit) LeaveOneOut() (_ []float64, err error) {
-	defer caught(&err)
+	defer guard.Caught(&err)
 	if f.none() {
 		return nil, arguments.NoFit("LeaveOneOut")
 	}
@@ -142,7 +144,7 @@ func (f *RegressionFit) LeaveOneOut() (_ []float64, err error) {
 	}
 	for i := range rows {
 		row := inverse.Data[i*inverse.Stride:]
-		noise[i] = dot(row[:n], y) / row[i]
+		noise[i] = vec.Dot(row[:n], y) / row[i]
 	}
 	return noise, nil
 }

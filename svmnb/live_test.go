@@ -15,14 +15,17 @@ import (
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
-	"github.com/svmnb/svmnb/solvers/linear"
+	"github.com/svmnb/svmnb/svmnb/display"
+	"github.com/svmnb/svmnb/svmnb/gp"
 	"github.com/svmnb/svmnb/svmnb/internal/echarts"
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
+	"github.com/svmnb/svmnb/svmnb/internal/screen"
+	"github.com/svmnb/svmnb/svmnb/internal/testkit"
 	"pgregory.net/rapid"
 )
 
 func TestLiveIsPartOfTheChain(t *testing.T) {
-	c, r, p := Classify(datasets.Moons(20, 0.1, 1)), Regress(datasets.Sinc(20, 0.1, 1)), GaussianProcess(datasets.Sinc(20, 0.1, 1)).CG()
+	c, r, p := Classify(datasets.Moons(20, 0.1, 1)), Regress(datasets.Sinc(20, 0.1, 1)), gp.Regress(datasets.Sinc(20, 0.1, 1)).CG()
 	for _, pair := range [][2]string{{c.String(), c.Live().String()}, {r.String(), r.Live().String()}, {p.String(), p.Live().String()}} {
 		if pair[1] != pair[0]+".Live()" {
 			t.Errorf("%s, want %s.Live()", pair[1], pair[0])
@@ -46,18 +49,6 @@ func TestLiveIsPartOfTheChain(t *testing.T) {
 	}
 }
 
-// shown makes a watch draw at each chance and says what it has drawn.
-func shown(w *screen) *[]*Chart {
-	var charts []*Chart
-	w.next = time.Time{}
-	w.send = func(c *Chart, last bool) error {
-		charts = append(charts, c)
-		_, err := echarts.DrawAs(w.name, c)
-		return err
-	}
-	return &charts
-}
-
 // A watched run is the same run, bit for bit, and its last picture is of its end,
 // also after an interrupt.
 func TestWatch(t *testing.T) {
@@ -75,7 +66,7 @@ func TestWatch(t *testing.T) {
 			t.Fatal(err)
 		}
 		w := task.watch(task)
-		charts := shown(w.screen)
+		charts := testkit.Shown(w.Screen)
 		res, err := solvers.Solve(t.Context(), task.problem, task.method, solvers.Settings{Stop: task.stop, Observers: []solvers.Observer{w.observe}})
 		if err != nil {
 			t.Fatal(err)
@@ -101,7 +92,7 @@ func TestWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := task.watch(task)
-	charts := shown(w.screen)
+	charts := testkit.Shown(w.Screen)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	stop := func(it *solvers.Iterate, _ *solvers.Point) {
@@ -119,14 +110,14 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-func TestWatchRegressionAndProcess(t *testing.T) {
+func TestWatchRegression(t *testing.T) {
 	sinc := datasets.Sinc(80, 0.1, 1)
 	task, err := Regress(sinc).C(10).prepare()
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := task.machine.watch(task)
-	charts := shown(w.screen)
+	charts := testkit.Shown(w.Screen)
 	res, err := solvers.Solve(t.Context(), task.problem, task.method, solvers.Settings{Stop: task.stop, Observers: []solvers.Observer{w.observe}})
 	if err != nil {
 		t.Fatal(err)
@@ -135,38 +126,13 @@ func TestWatchRegressionAndProcess(t *testing.T) {
 	if n := len(*charts); n < 2 || !strings.Contains((*charts)[n-1].Title.Title, "converged") {
 		t.Errorf("%d pictures of a regression", n)
 	}
-
-	system, err := GaussianProcess(sinc).Kernel(kernels.RBF(1)).NoiseVariance(0.01).CG().prepare()
-	if err != nil {
-		t.Fatal(err)
-	}
-	matrix, err := system.matrix()
-	if err != nil {
-		t.Fatal(err)
-	}
-	ws := system.watch()
-	charts = shown(ws.screen)
-	set := system.settings()
-	set.Observers = append(set.Observers, ws.observe)
-	sol, err := linear.Solve(t.Context(), matrix, [][]float64{system.y}, system.method, set)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ws.end(sol)
-	if n := len(*charts); n < 1 || !strings.Contains((*charts)[n-1].Title.Subtitle, "converged") {
-		t.Errorf("%d pictures of a process", n)
-	}
-	// A direct method has nothing to watch, and says nothing.
-	if _, err := GaussianProcess(sinc).Cholesky().Live().Fit(t.Context()); err != nil {
-		t.Error(err)
-	}
 }
 
 // Each run has a picture of its own, whichever process it is in and whatever it is
 // called: in JupyterLab all notebooks are in one page.
 func TestRunsHaveNamesOfTheirOwn(t *testing.T) {
 	const again = "SVMNB_TEST_NAMES"
-	names := []string{newScreen().name, newScreen().name, unique()}
+	names := []string{screen.New().Name, screen.New().Name, screen.Unique()}
 	if os.Getenv(again) != "" {
 		fmt.Println("names", strings.Join(names, " "))
 		return
@@ -194,63 +160,6 @@ func TestRunsHaveNamesOfTheirOwn(t *testing.T) {
 	}
 }
 
-// A picture is made only when it is time, one at a time.
-func TestScreenIsThrottled(t *testing.T) {
-	s := newScreen()
-	drawn := shown(s)
-	s.next = time.Now().Add(time.Hour)
-	if s.ready() {
-		t.Error("it is ready before its time")
-	}
-	s.next = time.Time{}
-	if !s.ready() {
-		t.Fatal("it is not ready when it is time")
-	}
-	if s.ready() {
-		t.Error("it is ready while a picture is made")
-	}
-	s.show(func() (*Chart, error) { return nil, nil }) // nothing to see yet
-	s.drawing.Lock()
-	if !s.next.After(time.Now()) {
-		t.Error("the next picture may follow at once")
-	}
-	s.drawing.Unlock()
-	if s.ready() {
-		t.Error("two pictures follow each other at once")
-	}
-	s.end(func() (*Chart, error) { return nil, errors.New("nothing") })
-	if s.ready() || len(*drawn) > 0 {
-		t.Error("something follows the end")
-	}
-}
-
-func TestUntil(t *testing.T) {
-	falling := func(rate, goal float64) string { // from 1, ten times in 10 s
-		var at, v []float64
-		for k := range 11 {
-			at, v = append(at, float64(k)), append(v, -rate*float64(k))
-		}
-		return until(at, v, goal)
-	}
-	for _, c := range []struct {
-		rate, goal float64
-		want       string
-	}{
-		{1, -14, "about 4 s left"}, {1, -10.5, "about a second left"}, {1, -5, "about a second left"}, {1, -57, "about 50 s left"},
-		{0.1, -103, "about 17 min left"}, {0.01, -100, "about 3 h left"}, {1e-6, -100, ""}, {0, -1, ""}, {-1, -1, ""}, {math.NaN(), -1, ""}, {1, math.NaN(), ""}, {1, math.Inf(-1), ""},
-	} {
-		if got := falling(c.rate, c.goal); got != c.want {
-			t.Errorf("falling by %v to %v: %q, want %q", c.rate, c.goal, got, c.want)
-		}
-	}
-	if got := until([]float64{1, 2}, []float64{0, -1}, -5); got != "" {
-		t.Errorf("of two points: %q", got)
-	}
-	if got := until([]float64{1, 1, 1, 1, 1}, []float64{5, 4, 3, 2, 1}, 0); got != "" {
-		t.Errorf("of one moment: %q", got)
-	}
-}
-
 func TestRemaining(t *testing.T) {
 	var points []solvers.Point
 	for k := range 21 { // a decade each second
@@ -267,33 +176,6 @@ func TestRemaining(t *testing.T) {
 	}
 }
 
-// note keeps the last points of a run within bounds and leaves what others may be
-// reading as it is.
-func TestNote(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
-		n := rapid.IntRange(1, 3*liveMemory).Draw(r, "points")
-		again := rapid.IntRange(2, 9).Draw(r, "measured again") // each so many-th
-		hold := rapid.IntRange(0, n-1).Draw(r, "held")
-		var points, held, copied []int
-		at := 0
-		for k := range n {
-			if k%again > 0 {
-				at++
-			}
-			points = note(points, at, func(p *int) int { return *p })
-			if points[len(points)-1] != at || len(points) > liveMemory+1 || !slices.IsSorted(points) {
-				r.Fatalf("after %d points there are %d, the last is %d", k+1, len(points), points[len(points)-1])
-			}
-			if k == hold {
-				held, copied = points, slices.Clone(points)
-			}
-		}
-		if !slices.Equal(held, copied) {
-			r.Fatal("points that may be read have changed")
-		}
-	})
-}
-
 // BenchmarkLive is a run of some seconds, alone and watched.
 func BenchmarkLive(b *testing.B) {
 	c := Classify(datasets.Moons(1000, 0.35, 1)).Kernel(kernels.RBF(20)).C(3e4).Tol(1e-4)
@@ -306,8 +188,8 @@ func BenchmarkLive(b *testing.B) {
 			settings := solvers.Settings{Stop: t.stop}
 			w := t.watch(t)
 			pictures := 0
-			w.next = w.began.Add(liveFirst)
-			w.send = func(c *Chart, _ bool) error { pictures++; _, err := echarts.DrawAs("x", c); return err }
+			w.Next = w.Began.Add(screen.First)
+			w.Send = func(c *display.Chart, _ bool) error { pictures++; _, err := echarts.DrawAs("x", c); return err }
 			if watched {
 				settings.Observers = []solvers.Observer{w.observe}
 			}
@@ -396,16 +278,16 @@ func TestWatchManyClasses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		screen := newScreen()
-		charts := shown(screen)
-		task.base.stage = &stage{screen: screen, total: max(1, len(task.duels))}
+		screen := screen.New()
+		charts := testkit.Shown(screen)
+		task.base.stage = &stage{Screen: screen, total: max(1, len(task.duels))}
 		fit, err := task.solve(t.Context(), false)
 		if err != nil {
 			t.Fatal(err)
 		}
 		x := datasets.Iris().X
-		want, _ := alone.Decisions(x)
-		got, _ := fit.Decisions(x)
+		want, _ := alone.Decisions(datasets.Rows(x))
+		got, _ := fit.Decisions(datasets.Rows(x))
 		for i := range want {
 			if !slices.Equal(got[i], want[i]) {
 				t.Fatalf("%s: a watched run ends elsewhere", name)

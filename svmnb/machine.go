@@ -6,8 +6,6 @@ import (
 	"math"
 	"os"
 	"os/signal"
-	"reflect"
-	"slices"
 	"strings"
 	"time"
 
@@ -17,7 +15,11 @@ import (
 	"github.com/svmnb/svmnb/solvers/fastest"
 	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 	"github.com/svmnb/svmnb/svmnb/internal/cells"
+	"github.com/svmnb/svmnb/svmnb/internal/machines"
+	"github.com/svmnb/svmnb/svmnb/internal/points"
 	"github.com/svmnb/svmnb/svmnb/internal/say"
+	"github.com/svmnb/svmnb/svmnb/internal/screen"
+	"github.com/svmnb/svmnb/svmnb/internal/steps"
 )
 
 // machine is what the descriptions of all machines have in common: the data, the
@@ -36,16 +38,16 @@ type machine struct {
 	every   int
 	cache   int64
 	live    bool
-	stage   *stage   // the display that several machines share; nil for one
-	behind  *passage // the steps of the pipeline that this is the end of; else nil
-	faults
+	stage   *stage         // the display that several machines share; nil for one
+	behind  *steps.Passage // the steps of the pipeline that this is the end of; else nil
+	faults  arguments.Faults
 }
 
 func about(verb string, data *datasets.Dataset) machine {
 	m := machine{data: data}
 	if data == nil {
 		m.data = &datasets.Dataset{}
-		m.said(verb, arguments.Wrong(verb, math.NaN(), "the data set is nil; give one of package datasets or datasets.New(x, y)"))
+		m.faults.Said(verb, arguments.Wrong(verb, math.NaN(), "the data set is nil; give one of package datasets or datasets.New(x, y)"))
 	}
 	return m
 }
@@ -56,47 +58,47 @@ func (m *machine) setKernel(k kernels.Kernel) {
 	if k != nil && k.Check() != nil {
 		err = fmt.Errorf("svmnb: Kernel: %w", k.Check())
 	}
-	m.said("Kernel", err)
+	m.faults.Said("Kernel", err)
 }
 
 func (m *machine) fixBias(b0 float64) {
 	m.fixed, m.b0 = true, b0
-	m.said("FixedBias", arguments.WrongIf(math.IsNaN(b0) || math.IsInf(b0, 0), "FixedBias", b0, "the bias is %v; it must be a finite number", b0))
+	m.faults.Said("FixedBias", arguments.WrongIf(math.IsNaN(b0) || math.IsInf(b0, 0), "FixedBias", b0, "the bias is %v; it must be a finite number", b0))
 }
 
 func (m *machine) augment(tau2 float64) {
 	m.tau2 = tau2
-	m.said("Augment", arguments.WrongIf(tau2 != kernels.Radius && !(tau2 > 0 && !math.IsInf(tau2, 1)), "Augment", tau2, "τ² is %v; it must be a positive number, or kernels.Radius", tau2))
+	m.faults.Said("Augment", arguments.WrongIf(tau2 != kernels.Radius && !(tau2 > 0 && !math.IsInf(tau2, 1)), "Augment", tau2, "τ² is %v; it must be a positive number, or kernels.Radius", tau2))
 }
 
 func (m *machine) use(method solvers.Method) {
 	m.method = method
-	m.said("Using", arguments.WrongIf(method == nil, "Using", math.NaN(), "the method is nil; give one such as solvers.SMO{}"))
+	m.faults.Said("Using", arguments.WrongIf(method == nil, "Using", math.NaN(), "the method is nil; give one such as solvers.SMO{}"))
 }
 
 func (m *machine) setTol(tol float64) {
 	m.stop = solvers.UpLow{Tol: tol}
-	m.said("Stop", arguments.WrongIf(!(tol > 0) || math.IsInf(tol, 1), "Tol", tol, "the tolerance is %v; it must be a positive number", tol))
+	m.faults.Said("Stop", arguments.WrongIf(!(tol > 0) || math.IsInf(tol, 1), "Tol", tol, "the tolerance is %v; it must be a positive number", tol))
 }
 
 func (m *machine) setStop(criterion solvers.Criterion) {
 	m.stop = criterion
-	m.said("Stop", arguments.WrongIf(criterion == nil, "Stop", math.NaN(), "the criterion is nil; give one such as solvers.Gap{Rel: 1e-6}"))
+	m.faults.Said("Stop", arguments.WrongIf(criterion == nil, "Stop", math.NaN(), "the criterion is nil; give one such as solvers.Gap{Rel: 1e-6}"))
 }
 
 func (m *machine) setLimit(n int) {
 	m.limit = n
-	m.said("MaxIterations", arguments.WrongIf(n < 1, "MaxIterations", float64(n), "the limit is %d; it must be at least 1", n))
+	m.faults.Said("MaxIterations", arguments.WrongIf(n < 1, "MaxIterations", float64(n), "the limit is %d; it must be at least 1", n))
 }
 
 func (m *machine) setSample(k int) {
 	m.every = k
-	m.said("Sample", arguments.WrongIf(k == 0 || k < -1, "Sample", float64(k), "the spacing is %d; it must be at least 1, or −1 for the first and the last only", k))
+	m.faults.Said("Sample", arguments.WrongIf(k == 0 || k < -1, "Sample", float64(k), "the spacing is %d; it must be at least 1, or −1 for the first and the last only", k))
 }
 
 func (m *machine) setMemory(bytes int64) {
 	m.cache = bytes
-	m.said("Memory", arguments.WrongIf(bytes < 1, "Memory", float64(bytes), "the bound is %d bytes; it must be positive", bytes))
+	m.faults.Said("Memory", arguments.WrongIf(bytes < 1, "Memory", float64(bytes), "the bound is %d bytes; it must be positive", bytes))
 }
 
 // checkedCost is what is wrong with a cost that a word has said, or nil.
@@ -149,13 +151,13 @@ func (m *machine) fill() {
 		m.fixed, m.settled = m.biasFixed(), true
 	}
 	if m.kernel == nil {
-		m.kernel = kernels.RBF(pointsOf(m.data).gammaScale(m.data.D()))
+		m.kernel = kernels.RBF(points.Of(m.data).GammaScale(m.data.D()))
 	}
 	if m.stop == nil {
 		m.stop = solvers.UpLow{Tol: 1e-3}
 	}
 	if m.tau2 == kernels.Radius {
-		m.tau2 = pointsOf(m.data).radius2(m.kernel)
+		m.tau2 = points.Of(m.data).Radius2(m.kernel)
 	}
 }
 
@@ -173,17 +175,17 @@ func (m *machine) asFeatures(variables int, perClass bool) bool {
 // matrixOf returns the kernel matrix of the data, or their features where those are
 // wanted.
 func (m *machine) matrixOf(features bool) (solvers.Matrix, error) {
-	if m.data.Sparse != nil && m.data.D() > modelCells {
-		return nil, fmt.Errorf("there are %d features, for which a machine takes %.3g GiB; the limit is %d: number those that occur from 1 on, or hash them", m.data.D(), float64(m.data.D())/(1<<27), modelCells)
+	if m.data.Sparse != nil && m.data.D() > machines.MostNumbers {
+		return nil, fmt.Errorf("there are %d features, for which a machine takes %.3g GiB; the limit is %d: number those that occur from 1 on, or hash them", m.data.D(), float64(m.data.D())/(1<<27), machines.MostNumbers)
 	}
 	if features {
-		return pointsOf(m.data).features(math.Sqrt(m.tau2))
+		return points.Of(m.data).Features(math.Sqrt(m.tau2))
 	}
 	k := m.kernel
 	if m.tau2 != 0 {
 		k = kernels.Augmented(k, m.tau2)
 	}
-	return pointsOf(m.data).gram(k, m.cache)
+	return points.Of(m.data).Gram(k, m.cache)
 }
 
 // plane and line say whether the points can be drawn in their own coordinates.
@@ -196,7 +198,7 @@ func (m *machine) line() bool  { return m.data.D() == 1 && m.data.Sparse == nil 
 func (m *machine) solve(ctx context.Context, p *solvers.Problem, s scene) (*solvers.Result, error) {
 	settings := solvers.Settings{Stop: m.stop, MaxIterations: m.limit, Every: m.every}
 	var w *watch
-	if m.stage != nil || m.live && watchable() {
+	if m.stage != nil || m.live && screen.Watchable() {
 		w = m.watch(s)
 		settings.Observers = []solvers.Observer{w.observe}
 	}
@@ -265,7 +267,7 @@ func (m *machine) runText(smo solvers.Method) string {
 	case m.method == smo:
 		s.WriteString(".SMO()")
 	default:
-		fmt.Fprintf(&s, ".Using(%s)", literal(m.method))
+		fmt.Fprintf(&s, ".Using(%s)", say.Literal(m.method))
 	}
 	switch stop := m.stop.(type) {
 	case nil:
@@ -287,146 +289,4 @@ func (m *machine) runText(smo solvers.Method) string {
 		s.WriteString(".Live()")
 	}
 	return s.String()
-}
-
-// literal writes a struct as in Go, without the fields that are zero.
-func literal(v any) string {
-	r := reflect.ValueOf(v)
-	if r.Kind() != reflect.Struct {
-		return fmt.Sprintf("%T(%v)", v, v)
-	}
-	var fields []string
-	for i := range r.NumField() {
-		if f := r.Field(i); !f.IsZero() {
-			fields = append(fields, fmt.Sprintf("%s: %v", r.Type().Field(i).Name, f))
-		}
-	}
-	return fmt.Sprintf("%T{%s}", v, strings.Join(fields, ", "))
-}
-
-// expanded is f(x) = Σ coef_i K(x_i, x) + b over the training points whose
-// coefficient is not 0.
-type expanded struct {
-	x      points // those training points
-	kernel kernels.Kernel
-	basis  func() *kernels.Basis // of x, made when it is first asked for
-	coef   []float64
-	b      float64
-	w      []float64 // Σ coef_i x_i for the linear kernel; else nil
-	d      int
-
-	behind *passage // of the description
-}
-
-// expand takes n coefficients.
-func (m *machine) expand(coef []float64, b float64) expanded {
-	e := expanded{b: b, d: m.data.D(), behind: m.behind, kernel: m.kernel}
-	count := 0
-	for _, c := range coef {
-		if c != 0 {
-			count++
-		}
-	}
-	rows := make([]int, 0, count)
-	e.coef = make([]float64, 0, count)
-	for i, c := range coef {
-		if c != 0 {
-			rows, e.coef = append(rows, i), append(e.coef, c)
-		}
-	}
-	e.x = pointsOf(m.data).some(rows)
-	e.basis = e.x.late(m.kernel)
-	if m.kernel == kernels.Kernel(kernels.Linear()) {
-		e.w = make([]float64, e.d)
-		for i, c := range e.coef {
-			e.x.add(e.w, i, c)
-		}
-	}
-	return e
-}
-
-func (e *expanded) values(p points) []float64 {
-	out := make([]float64, p.n())
-	if e.w != nil {
-		for i := range out {
-			out[i] = p.dot(i, e.w, e.b)
-		}
-		return out
-	}
-	for i := range out {
-		out[i] = e.b
-	}
-	p.addTimes([][]float64{out}, e.basis(), [][]float64{e.coef})
-	return out
-}
-
-// at is values for points that a caller gives.
-func (e *expanded) at(verb, learner string, p points) ([]float64, error) {
-	if e.behind != nil {
-		return nil, e.behind.inside(verb)
-	}
-	return e.here(verb, learner, p)
-}
-
-// here is at for points that have gone through the steps of a pipeline.
-func (e *expanded) here(verb, learner string, p points) ([]float64, error) {
-	if err := e.check(verb, learner, p); err != nil {
-		return nil, err
-	}
-	return e.values(p), nil
-}
-
-func (e *expanded) check(verb, learner string, p points) error {
-	if s := p.sparse; s != nil {
-		if s.N() > 0 && s.D != e.d {
-			return arguments.Wrong(verb, float64(s.D), "the points have %s, the %s was trained on %d; give the reader that number as dims", say.Several(s.D, "feature"), learner, e.d)
-		}
-		if err := e.basis().CheckSparse(*s); err != nil {
-			return fmt.Errorf("svmnb: %s: %w", verb, err)
-		}
-		return nil
-	}
-	for i, row := range p.x {
-		if len(row) != e.d {
-			return arguments.At(verb, i, -1, float64(len(row)), "%s", misfit(e.kernel, row, e.d, "the "+learner+" was trained on"))
-		}
-		for j, v := range row {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return arguments.At(verb, i, j, v, "the value is %v; predictions need finite numbers", v)
-			}
-		}
-	}
-	if err := e.basis().Check(p.x); err != nil {
-		return fmt.Errorf("svmnb: %s: %w", verb, err)
-	}
-	return nil
-}
-
-// misfit says that a point is of another length than those before: in what such a point
-// is made of, which for a precomputed kernel or one of strings are no features.
-func misfit(k kernels.Kernel, row []float64, want int, than string) string {
-	got := len(row)
-	switch {
-	case k == nil:
-	case strings.Contains(k.String(), "Precomputed(") && got == want-1 && got > 0 && row[0] != -1: // not by NewPoints
-		return fmt.Sprintf("the row has %d values, and a point of Precomputed() is an index and the kernel values with all training points; make it by Precomputed().NewPoints", got)
-	case strings.Contains(k.String(), "Precomputed("):
-		return fmt.Sprintf("the row has %s, %s %s: a new row has the kernel value with each of them; make it a point by Precomputed().NewPoints", say.Several(got-1, "kernel value"), than, say.Several(want-1, "point"))
-	case ofStrings(k.String()):
-		return fmt.Sprintf("the string is %d wide, %s strings %d wide: make it by Strings(%d, …)", got, than, want, want)
-	}
-	return fmt.Sprintf("the point has %s, %s %d", say.Several(got, "feature"), than, want)
-}
-
-// ofStrings reports whether a kernel, by its text, compares strings.
-func ofStrings(kernel string) bool {
-	return strings.Contains(kernel, "GapWeighted(") || strings.Contains(kernel, "Spectrum(")
-}
-
-// normal returns w, for the linear kernel.
-func (e *expanded) normal(kernel kernels.Kernel) ([]float64, error) {
-	if e.w == nil {
-		return nil, arguments.Wrong("Weights", math.NaN(), "the kernel is %v, and only a machine of the linear kernel has a weight for each feature; learn with Kernel(kernels.Linear())", kernel)
-	}
-	return slices.Clone(e.w), nil
 }

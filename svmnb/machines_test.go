@@ -11,12 +11,14 @@ import (
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/solvers/blocks"
+	"github.com/svmnb/svmnb/svmnb/display"
+	"github.com/svmnb/svmnb/svmnb/internal/testkit"
 )
 
 // Each one-liner reaches the optimum of its problem, whose decision function is
 // the expansion that it says.
 func TestOneLiners(t *testing.T) {
-	data := moons()
+	data := testkit.Moons()
 	rbf := Classify(data).Kernel(kernels.RBF(0.5)).C(3).Tol(1e-7)
 	linear := Classify(data).Kernel(kernels.Linear()).Tol(1e-7)
 	for _, c := range []struct {
@@ -39,21 +41,21 @@ func TestOneLiners(t *testing.T) {
 		{"CoordinateDescent, fixed bias", linear.FixedBias(-0.5).CoordinateDescent(), linear.FixedBias(-0.5).Using(solvers.GradientAscent{})},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			fit, like := mustFit(t, c.of), mustFit(t, c.like)
-			near(t, "W", fit.Certificate.Dual, like.Certificate.Dual, 1e-7)
+			fit, like := testkit.FitOf(t, c.of), testkit.FitOf(t, c.like)
+			testkit.Near(t, "W", fit.Certificate.Dual, like.Certificate.Dual, 1e-7)
 			if fit.Certificate.RelGap > 1e-5 {
 				t.Errorf("%+v", fit.Certificate)
 			}
 			x := [][]float64{{0, 0}, {1, -0.5}, {-1, 2}}
-			a, err := fit.Decision(x)
+			a, err := fit.Values(datasets.Rows(x))
 			if err != nil {
 				t.Fatal(err)
 			}
-			b, _ := like.Decision(x)
+			b, _ := like.Values(datasets.Rows(x))
 			for i := range a {
-				near(t, "f", a[i], b[i], 1e-4)
+				testkit.Near(t, "f", a[i], b[i], 1e-4)
 			}
-			near(t, "f as an expansion", a[0], expansion(fit, x[0]), 1e-9)
+			testkit.Near(t, "f as an expansion", a[0], expansion(fit, x[0]), 1e-9)
 		})
 	}
 }
@@ -68,17 +70,17 @@ func expansion(fit *Fit, z []float64) float64 {
 }
 
 func TestAugmentIsAKernel(t *testing.T) {
-	base := Classify(moons()).Tol(1e-8).Using(solvers.GradientAscent{})
-	fit := mustFit(t, base.Kernel(kernels.RBF(0.5)).Augment(4))
-	whole := mustFit(t, base.Kernel(kernels.Augmented(kernels.RBF(0.5), 4)).FixedBias(0))
+	base := Classify(testkit.Moons()).Tol(1e-8).Using(solvers.GradientAscent{})
+	fit := testkit.FitOf(t, base.Kernel(kernels.RBF(0.5)).Augment(4))
+	whole := testkit.FitOf(t, base.Kernel(kernels.Augmented(kernels.RBF(0.5), 4)).FixedBias(0))
 	x := [][]float64{{0.2, 0.3}}
-	a, _ := fit.Decision(x)
-	b, _ := whole.Decision(x)
-	near(t, "f", a[0], b[0], 1e-6)
+	a, _ := fit.Values(datasets.Rows(x))
+	b, _ := whole.Values(datasets.Rows(x))
+	testkit.Near(t, "f", a[0], b[0], 1e-6)
 	if fit.Bias == 0 || whole.Bias != 0 {
 		t.Errorf("bias %g of the augmented machine, %g of the kernel K + τ²", fit.Bias, whole.Bias)
 	}
-	radius := mustFit(t, base.Kernel(kernels.Scale(9, kernels.RBF(0.5))).Augment(kernels.Radius))
+	radius := testkit.FitOf(t, base.Kernel(kernels.Scale(9, kernels.RBF(0.5))).Augment(kernels.Radius))
 	if radius.Description.tau2 != 9 {
 		t.Errorf("R² = %g, want 9", radius.Description.tau2)
 	}
@@ -86,21 +88,21 @@ func TestAugmentIsAKernel(t *testing.T) {
 
 // C-SVC with C = 1/ρ is the same machine.
 func TestNu(t *testing.T) {
-	base := Classify(moons()).Kernel(kernels.RBF(0.5)).Tol(1e-9)
-	fit := mustFit(t, base.Nu(0.3))
-	same := mustFit(t, base.C(1/fit.Certificate.Rho))
+	base := Classify(testkit.Moons()).Kernel(kernels.RBF(0.5)).Tol(1e-9)
+	fit := testkit.FitOf(t, base.Nu(0.3))
+	same := testkit.FitOf(t, base.C(1/fit.Certificate.Rho))
 	x := [][]float64{{0, 0}, {1, -0.5}, {-1, 2}}
-	a, _ := fit.Decision(x)
-	b, _ := same.Decision(x)
+	a, _ := fit.Values(datasets.Rows(x))
+	b, _ := same.Values(datasets.Rows(x))
 	for i := range a {
-		near(t, "f", a[i], b[i], 1e-6)
+		testkit.Near(t, "f", a[i], b[i], 1e-6)
 	}
-	near(t, "f as an expansion", a[0], expansion(fit, x[0]), 1e-9)
-	near(t, "margin", fit.Margin(), same.Margin(), 1e-6)
+	testkit.Near(t, "f as an expansion", a[0], expansion(fit, x[0]), 1e-9)
+	testkit.Near(t, "margin", fit.Margin(), same.Margin(), 1e-6)
 	if sv := fit.Certificate.Free + fit.Certificate.AtUpper; fit.Certificate.AtUpper > 60 || sv < 60 {
 		t.Errorf("%d at the bound and %d support vectors for ν n = 60", fit.Certificate.AtUpper, sv)
 	}
-	for _, f := range []Figure{Margins, KKT, Gap} {
+	for _, f := range []display.Figure{Margins, KKT, Gap} {
 		if _, err := f.Of(fit); err != nil {
 			t.Errorf("%v: %v", f, err)
 		}
@@ -112,7 +114,7 @@ func TestNu(t *testing.T) {
 
 func TestOneClass(t *testing.T) {
 	data := datasets.Blobs(150, 2, 0.5, 3)
-	fit := mustFit(t, OneClass(data).Kernel(kernels.RBF(0.5)).Nu(0.1).Tol(1e-8))
+	fit := testkit.FitOf(t, OneClass(data).Kernel(kernels.RBF(0.5)).Nu(0.1).Tol(1e-8))
 	outside := 0
 	for _, v := range fit.training() {
 		if v < -1e-6 { // the free vectors have f = 0 up to the tolerance
@@ -122,14 +124,14 @@ func TestOneClass(t *testing.T) {
 	if outside > 15 || outside < 5 || fit.Certificate.AtUpper != outside {
 		t.Errorf("%d of 150 points outside, ν n = 15", outside)
 	}
-	names, err := fit.Predict([][]float64{{100, 100}})
+	names, err := fit.Predict(datasets.Rows{{100, 100}})
 	if err != nil || names[0] != "outside" {
 		t.Errorf("far away is %v, %v", names, err)
 	}
-	far, _ := fit.Decision([][]float64{{1e3, 1e3}})
-	near(t, "f far away", far[0], -1, 1e-9)
-	near(t, "f as an expansion", fit.training()[0], expansion(fit, data.X[0]), 1e-9)
-	for _, f := range []Figure{Margins, KKT, Gap} {
+	far, _ := fit.Values(datasets.Rows{{1e3, 1e3}})
+	testkit.Near(t, "f far away", far[0], -1, 1e-9)
+	testkit.Near(t, "f as an expansion", fit.training()[0], expansion(fit, data.X[0]), 1e-9)
+	for _, f := range []display.Figure{Margins, KKT, Gap} {
 		if _, err := f.Of(fit); err != nil {
 			t.Errorf("%v: %v", f, err)
 		}
@@ -137,7 +139,7 @@ func TestOneClass(t *testing.T) {
 }
 
 func TestMachinesRefuse(t *testing.T) {
-	data := moons()
+	data := testkit.Moons()
 	base := Classify(data).Kernel(kernels.RBF(0.5))
 	var argument *ArgumentError
 	var problem *solvers.ProblemError
@@ -169,7 +171,7 @@ func TestMachinesRefuse(t *testing.T) {
 // Gradient ascent converges linearly (CST §7.2): on a log scale its gap is a
 // straight line, whose slope the figure says.
 func TestRateOfGradientAscent(t *testing.T) {
-	fit := mustFit(t, Classify(moons()).Kernel(kernels.RBF(0.5)).C(3).Tol(1e-9).GradientAscent())
+	fit := testkit.FitOf(t, Classify(testkit.Moons()).Kernel(kernels.RBF(0.5)).C(3).Tol(1e-9).GradientAscent())
 	c, err := Rate.Of(fit)
 	if err != nil {
 		t.Fatal(err)

@@ -5,14 +5,16 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/svmnb/display"
+	"github.com/svmnb/svmnb/svmnb/internal/figure"
+	"github.com/svmnb/svmnb/svmnb/internal/machines"
+	"github.com/svmnb/svmnb/svmnb/internal/points"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack"
 	"gonum.org/v1/gonum/lapack/lapack64"
-
-	"github.com/svmnb/svmnb/kernels"
-	"github.com/svmnb/svmnb/svmnb/internal/figure"
-	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
 // KernelMatrix shows the kernel matrix of the training points of a [*Fit] or a
@@ -23,8 +25,8 @@ import (
 //
 // It is a function, as [MarginsPCA] is, so that only cells that say it link linear
 // algebra.
-func KernelMatrix() Figure {
-	return Figure{"KernelMatrix", func(fit any) (*Chart, error) {
+func KernelMatrix() display.Figure {
+	return display.FigureOf("KernelMatrix", func(fit any) (*display.Chart, error) {
 		var m matrixOf
 		switch f := fit.(type) {
 		case *Fit:
@@ -32,32 +34,32 @@ func KernelMatrix() Figure {
 			rows, values := f.glance()
 			var class []int
 			for _, y := range pick(t.y, rows) {
-				class = append(class, sideOf(y))
+				class = append(class, machines.SideOf(y))
 			}
-			m = matrixOf{t.words() + glanced(rows, len(t.y)), t.kernel, pointsOf(t.data), []string{t.negative, t.positive}, class, values}
+			m = matrixOf{t.words() + glanced(rows, len(t.y)), t.kernel, points.Of(t.data), []string{t.negative, t.positive}, class, values}
 			if rows != nil {
-				m.x = m.x.some(rows)
+				m.x = m.x.Some(rows)
 			}
 		case *MultiFit:
-			m = matrixOf{f.words(), f.task.base.kernel, pointsOf(f.task.base.data), f.task.classes, f.task.class, make([]float64, len(f.task.class))}
+			m = matrixOf{f.words(), f.task.base.kernel, points.Of(f.task.base.data), f.task.classes, f.task.class, make([]float64, len(f.task.class))}
 		default:
 			return nil, fmt.Errorf("Figure.Of: KernelMatrix is no picture of a %T", fit)
 		}
 		return m.draw()
-	}}
+	})
 }
 
 type matrixOf struct {
 	words   string
 	kernel  kernels.Kernel
-	x       points
+	x       points.Points
 	classes []string
 	class   []int
 	within  []float64 // the order within a class
 }
 
-func (m matrixOf) draw() (*Chart, error) {
-	order := make([]int, m.x.n())
+func (m matrixOf) draw() (*display.Chart, error) {
+	order := make([]int, m.x.N())
 	for i := range order {
 		order[i] = i
 	}
@@ -72,7 +74,7 @@ func (m matrixOf) draw() (*Chart, error) {
 		}
 		return 0
 	})
-	d := figure.MatrixData{Problem: m.words, Of: m.x.n()}
+	d := figure.MatrixData{Problem: m.words, Of: m.x.N()}
 	for _, name := range m.classes {
 		d.Classes = append(d.Classes, say.Class(name))
 	}
@@ -81,7 +83,7 @@ func (m matrixOf) draw() (*Chart, error) {
 		i := order[k*len(order)/n]
 		d.Index, d.Class = append(d.Index, i), append(d.Class, m.class[i])
 	}
-	gram, err := m.x.some(d.Index).gram(m.kernel, 0)
+	gram, err := m.x.Some(d.Index).Gram(m.kernel, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,9 @@ import (
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/svmnb/gp"
+	"github.com/svmnb/svmnb/svmnb/internal/steps"
+	"github.com/svmnb/svmnb/svmnb/internal/testkit"
 )
 
 // Features of very different spread are worth a hint, which recommends a pipeline; not
@@ -30,7 +33,7 @@ func TestHintsOfScale(t *testing.T) {
 		if k != nil {
 			c = c.Kernel(k)
 		}
-		if hint := said(mustFit(t, c.MaxIterations(50))); !strings.Contains(hint, "svmnb.Pipe(svmnb.Standardise()") || strings.Contains(hint, "Standardised()") {
+		if hint := said(testkit.FitOf(t, c.MaxIterations(50))); !strings.Contains(hint, "selection.Pipe(transform.Standardise()") || strings.Contains(hint, "Standardised()") {
 			t.Errorf("%v: %q", k, hint)
 		}
 	}
@@ -63,14 +66,14 @@ func TestHintsOfScale(t *testing.T) {
 		Classify(wine).Kernel(kernels.ChiSquared()),
 		Classify(wine).Kernel(kernels.Intersection()),
 		Classify(wine).Kernel(kernels.ARD(lengths...)),
-		Classify(wine).Kernel(ownKernel{kernels.RBF(0.1)}),
+		Classify(wine).Kernel(testkit.OwnKernel{Kernel: kernels.RBF(0.1)}),
 		Classify(wine.Standardised()),
 	} {
 		fit, err := c.MaxIterations(200).Fit(context.Background())
 		if err != nil {
 			t.Fatalf("%v: %v", c, err)
 		}
-		if _, own := c.kernel.(ownKernel); own {
+		if _, own := c.kernel.(testkit.OwnKernel); own {
 			continue // has the text of another kernel, and is taken for it
 		}
 		if hint := said(fit); hint != "" {
@@ -84,7 +87,7 @@ func TestHintsOfScale(t *testing.T) {
 
 // How a run ended is said in a sentence.
 func TestHintsOfHowARunEnded(t *testing.T) {
-	m := &machine{data: measured(), kernel: kernels.ARD(1, 1, 1, 1, 1, 1, 1)}
+	m := &machine{data: testkit.Measured(), kernel: kernels.ARD(1, 1, 1, 1, 1, 1, 1)}
 	for status, want := range map[solvers.Status]string{
 		solvers.IterationLimit: "reached its limit of iterations",
 		solvers.TimeLimit:      "reached its limit of time",
@@ -104,19 +107,22 @@ func TestHintsOfHowARunEnded(t *testing.T) {
 func TestMessagesOfLength(t *testing.T) {
 	p := kernels.Precomputed()
 	matrix := [][]float64{{2, 0, 1, 0}, {0, 2, 0, 1}, {1, 0, 2, 0}, {0, 1, 0, 2}}
-	places := mustFit(t, Classify(datasets.New(p.Points(matrix), []float64{0, 1, 0, 1})).Kernel(p))
-	words := mustFit(t, Classify(datasets.New(kernels.Strings(6, "aba", "bcb", "abab", "cbcb"), []float64{0, 1, 0, 1})).Kernel(kernels.Spectrum(1)))
-	one := mustFit(t, Classify(datasets.New([][]float64{{1}, {2}, {3}}, []float64{0, 1, 1})))
-	process := GaussianProcess(datasets.New(p.Points(matrix), []float64{1, 2, 3, 4})).Kernel(p).NoiseVariance(1).MustFit()
+	places := testkit.FitOf(t, Classify(datasets.New(p.Points(matrix), []float64{0, 1, 0, 1})).Kernel(p))
+	words := testkit.FitOf(t, Classify(datasets.New(kernels.Strings(6, "aba", "bcb", "abab", "cbcb"), []float64{0, 1, 0, 1})).Kernel(kernels.Spectrum(1)))
+	one := testkit.FitOf(t, Classify(datasets.New([][]float64{{1}, {2}, {3}}, []float64{0, 1, 1})))
+	process := gp.Regress(datasets.New(p.Points(matrix), []float64{1, 2, 3, 4})).Kernel(p).NoiseVariance(1).MustFit()
 	for want, ask := range map[string]func() error{
-		"the row has 3 kernel values, the classifier was trained on 4 points": func() error { _, err := places.Predict(p.NewPoints([][]float64{{1, 2, 3}})); return err },
-		"the row has 3 kernel values, the model was trained on 4 points":      func() error { _, err := places.Model().Predict(p.NewPoints([][]float64{{1, 2, 3}})); return err },
-		"the row has 4 values, and a point of Precomputed() is an index and":  func() error { _, err := places.Predict(matrix); return err },
-		"svmnb: Predict: row 0: the point has 3 features":                     func() error { _, err := one.Predict([][]float64{{1, 2, 3}}); return err },
-		"the row has 1 kernel value, the process was trained on 4 points":     func() error { _, err := process.Predict(p.NewPoints([][]float64{{1}})); return err },
-		"Strings(": func() error { _, err := words.Predict(kernels.Strings(9, "ab")); return err },
-		"the point has 2 features, the classifier was trained on 1": func() error { _, err := one.Predict([][]float64{{1, 2}}); return err },
-		"the point has 1 feature, the step was":                     func() error { return wide("PCA", 0, []float64{1}, 2) },
+		"the row has 3 kernel values, the classifier was trained on 4 points": func() error { _, err := places.Predict(datasets.Rows(p.NewPoints([][]float64{{1, 2, 3}}))); return err },
+		"the row has 3 kernel values, the model was trained on 4 points": func() error {
+			_, err := places.Model().Predict(datasets.Rows(p.NewPoints([][]float64{{1, 2, 3}})))
+			return err
+		},
+		"the row has 4 values, and a point of Precomputed() is an index and": func() error { _, err := places.Predict(datasets.Rows(matrix)); return err },
+		"svmnb: Predict: row 0: the point has 3 features":                    func() error { _, err := one.Predict(datasets.Rows{{1, 2, 3}}); return err },
+		"the row has 1 kernel value, the process was trained on 4 points":    func() error { _, err := process.Predict(datasets.Rows(p.NewPoints([][]float64{{1}}))); return err },
+		"Strings(": func() error { _, err := words.Predict(datasets.Rows(kernels.Strings(9, "ab"))); return err },
+		"the point has 2 features, the classifier was trained on 1": func() error { _, err := one.Predict(datasets.Rows{{1, 2}}); return err },
+		"the point has 1 feature, the step was":                     func() error { return steps.Wide("PCA", 0, []float64{1}, 2) },
 	} {
 		if err := ask(); !errors.As(err, new(*ArgumentError)) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v; want %q", err, want)
@@ -159,7 +165,7 @@ func TestScoresOfACalibratedFit(t *testing.T) {
 		}
 	}
 	for _, how := range []Calibration{Platt{}, Isotonic{}} {
-		two, err := mustFit(t, Classify(moons)).Calibrate(ctx, how)
+		two, err := testkit.FitOf(t, Classify(moons)).Calibrate(ctx, how)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,14 +176,14 @@ func TestScoresOfACalibratedFit(t *testing.T) {
 		}
 		check("evaluated", e)
 		for _, m := range []MultiClassifier{Classify(moons).OneVsOne(), Classify(moons).OneVsRest(), Classify(moons).CrammerSinger()} {
-			c, err := mustLearn(t, m).Calibrate(ctx, how)
+			c, err := testkit.FitOf(t, m).Calibrate(ctx, how)
 			if err != nil {
 				t.Fatal(err)
 			}
 			check(m.String(), c.HeldOut())
 		}
 	}
-	iris, err := mustLearn(t, Classify(datasets.Iris()).OneVsOne()).Calibrate(ctx, Platt{})
+	iris, err := testkit.FitOf(t, Classify(datasets.Iris()).OneVsOne()).Calibrate(ctx, Platt{})
 	if err != nil || iris.HeldOut().Scores != nil {
 		t.Error("three classes have no scores", err)
 	}
@@ -188,7 +194,7 @@ func TestScoresOfACalibratedFit(t *testing.T) {
 func TestOneClassSaysHowToRelabel(t *testing.T) {
 	d := datasets.Moons(40, 0.1, 1)
 	plain := datasets.New(d.X, d.Y) // targets of −1 and 1
-	fit := mustFit(t, OneClass(plain).Nu(0.2))
+	fit := testkit.FitOf(t, OneClass(plain).Nu(0.2))
 	for name, ask := range map[string]func(*datasets.Dataset) error{
 		"Evaluate": func(d *datasets.Dataset) error { _, err := fit.Evaluate(d); return err },
 		"Accuracy": func(d *datasets.Dataset) error { _, err := fit.Accuracy(d); return err },

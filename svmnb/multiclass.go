@@ -20,7 +20,11 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 	"github.com/svmnb/svmnb/svmnb/internal/cells"
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
+	"github.com/svmnb/svmnb/svmnb/internal/guard"
+	"github.com/svmnb/svmnb/svmnb/internal/machines"
+	"github.com/svmnb/svmnb/svmnb/internal/points"
 	"github.com/svmnb/svmnb/svmnb/internal/say"
+	"github.com/svmnb/svmnb/svmnb/internal/screen"
 )
 
 // MultiClassifier describes how a machine for two classes is made one for k ≥ 2:
@@ -28,19 +32,7 @@ import (
 // or [Classifier.CrammerSinger]. It is a value that can be stored and compared.
 type MultiClassifier struct {
 	base   Classifier
-	scheme scheme
-}
-
-type scheme int
-
-const (
-	oneVsOne scheme = iota
-	oneVsRest
-	crammerSinger
-)
-
-func (s scheme) String() string {
-	return [...]string{"one against one", "one against the rest", "Crammer–Singer"}[s]
+	scheme machines.Scheme
 }
 
 // OneVsOne learns a machine for each of the k(k−1)/2 pairs of classes. Each casts
@@ -48,18 +40,20 @@ func (s scheme) String() string {
 // order of the targets (Knerr et al. 1990; LIBSVM). All machines have the words of
 // c, and its kernel for all data; every class weight multiplies C in every machine
 // where the class takes part. ν has to suit each pair.
-func (c Classifier) OneVsOne() MultiClassifier { return MultiClassifier{c, oneVsOne} }
+func (c Classifier) OneVsOne() MultiClassifier { return MultiClassifier{c, machines.OneVsOne} }
 
 // OneVsRest learns k machines, each class against all other points, and takes the
 // class with the largest f; of equal ones the first. The machines share one
 // matrix of the kernel where it fits in the memory.
-func (c Classifier) OneVsRest() MultiClassifier { return MultiClassifier{c, oneVsRest} }
+func (c Classifier) OneVsRest() MultiClassifier { return MultiClassifier{c, machines.OneVsRest} }
 
 // CrammerSinger learns one machine for all classes, whose w_k·x is largest for
 // the class of x (Crammer and Singer 2001; see [solvers.CrammerSinger]). It has a
 // method of its own, the 1-norm margin, and a bias by K + 1 unless Augment or
 // FixedBias(0) say otherwise, as LIBLINEAR with -B 1.
-func (c Classifier) CrammerSinger() MultiClassifier { return MultiClassifier{c, crammerSinger} }
+func (c Classifier) CrammerSinger() MultiClassifier {
+	return MultiClassifier{c, machines.CrammerSinger}
+}
 
 // String gives the chain back.
 func (m MultiClassifier) String() string {
@@ -71,7 +65,7 @@ func (m MultiClassifier) String() string {
 // those of a machine with its classes. When ctx ends early, Fit returns what
 // there is with an error that wraps context.Cause(ctx).
 func (m MultiClassifier) Fit(ctx context.Context) (_ *MultiFit, err error) {
-	defer caught(&err)
+	defer guard.Caught(&err)
 	if err := arguments.Given(ctx, "Fit"); err != nil {
 		return nil, err
 	}
@@ -136,7 +130,7 @@ type multiTask struct {
 func (m MultiClassifier) prepare() (*multiTask, error) {
 	t := &multiTask{MultiClassifier: m}
 	data := m.base.data
-	if err := errors.Join(m.base.err(), data.Check(), m.unsuited()); err != nil {
+	if err := errors.Join(m.base.faults.Err(), data.Check(), m.unsuited()); err != nil {
 		return nil, err
 	}
 	counts := data.Counts()
@@ -167,7 +161,7 @@ func (m MultiClassifier) prepare() (*multiTask, error) {
 	if err := t.weigh(); err != nil {
 		return nil, err
 	}
-	if m.scheme == crammerSinger && !m.base.biasFixed() {
+	if m.scheme == machines.CrammerSinger && !m.base.biasFixed() {
 		t.base.augment(1)
 	}
 	t.base.fill()
@@ -180,7 +174,7 @@ func (m MultiClassifier) unsuited() error {
 	switch {
 	case c.margin == oneClass:
 		return arguments.Wrong("OneClass", math.NaN(), "one class has no %v; describe a classifier by Classify", m.scheme)
-	case m.scheme != crammerSinger:
+	case m.scheme != machines.CrammerSinger:
 		return nil
 	case c.margin != oneNorm:
 		return arguments.Wrong("CrammerSinger", math.NaN(), "it has the 1-norm soft margin only; leave TwoNorm, HardMargin and Nu out")
@@ -231,13 +225,13 @@ func (t *multiTask) weigh() error {
 func (t *multiTask) plan() error {
 	c, k, n := t.base, len(t.classes), len(t.class)
 	switch t.scheme {
-	case oneVsOne:
+	case machines.OneVsOne:
 		for i := range k {
 			for j := i + 1; j < k; j++ {
 				t.duels = append(t.duels, [2]int{i, j})
 			}
 		}
-	case oneVsRest:
+	case machines.OneVsRest:
 		for i := range k {
 			t.duels = append(t.duels, [2]int{i, -1})
 		}
@@ -248,7 +242,7 @@ func (t *multiTask) plan() error {
 			}
 			t.shared = &sharedGram{gram: m.(*kernels.Gram)}
 		}
-	case crammerSinger:
+	case machines.CrammerSinger:
 		if c.kernel == kernels.Kernel(kernels.Linear()) {
 			c.method = solvers.CoordinateDescent{} // which asks for features
 		}
@@ -290,11 +284,11 @@ func (t *multiTask) machine(duel [2]int) (c Classifier, rows []int) {
 			rows, d.Y = append(rows, i), append(d.Y, y)
 		}
 	}
-	own := pointsOf(all)
+	own := points.Of(all)
 	if len(rows) < len(t.class) {
-		own = own.some(rows)
+		own = own.Some(rows)
 	}
-	d.X, d.Sparse = own.x, (*datasets.CSR)(own.sparse) // points that are written out are shared
+	d.X, d.Sparse = own.X, (*datasets.CSR)(own.Sparse) // points that are written out are shared
 	c = t.base
 	c.data, c.weights = d, nil
 	if t.cost != nil {
@@ -310,8 +304,8 @@ func (t *multiTask) machine(duel [2]int) (c Classifier, rows []int) {
 // solve learns every machine, or takes it from memory where kept.
 func (t *multiTask) solve(ctx context.Context, kept bool) (*MultiFit, error) {
 	began := time.Now()
-	if t.base.live && watchable() {
-		t.base.stage = &stage{screen: newScreen(), total: max(1, len(t.duels))}
+	if t.base.live && screen.Watchable() {
+		t.base.stage = &stage{Screen: screen.New(), total: max(1, len(t.duels))}
 	}
 	if s := t.base.stage; s != nil {
 		defer func() {
@@ -319,7 +313,7 @@ func (t *multiTask) solve(ctx context.Context, kept bool) (*MultiFit, error) {
 			t.base.stage = nil
 		}()
 	}
-	if t.scheme == crammerSinger {
+	if t.scheme == machines.CrammerSinger {
 		res, err := t.solveJoint(ctx, kept)
 		if res == nil {
 			return nil, err
@@ -337,7 +331,7 @@ func (t *multiTask) solve(ctx context.Context, kept bool) (*MultiFit, error) {
 				stop() // an error that no other machine can mend
 			}
 		}()
-		defer caught(&errs[k])
+		defer guard.Caught(&errs[k])
 		var c Classifier
 		c, rows[k] = t.machine(t.duels[k])
 		fits[k], errs[k] = t.duel(inner, c, share, kept)

@@ -18,27 +18,19 @@ import (
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/svmnb/internal/testkit"
 )
-
-func mustLearn(t testing.TB, m MultiClassifier) *MultiFit {
-	t.Helper()
-	fit, err := m.Fit(context.Background())
-	if err != nil {
-		t.Fatalf("%v: %v", m, err)
-	}
-	return fit
-}
 
 // The objectives of the pairs, 45 distinct support vectors and 148 right are
 // LIBSVM 3.37's.
 func TestOneVsOneOnIris(t *testing.T) {
 	data := datasets.Iris()
-	fit := mustLearn(t, Classify(data).Kernel(kernels.RBF(0.25)).Tol(1e-7).OneVsOne())
+	fit := testkit.FitOf(t, Classify(data).Kernel(kernels.RBF(0.25)).Tol(1e-7).OneVsOne())
 	for k, want := range []float64{2.403421, 1.945148, 21.377496} {
-		near(t, "W", fit.Machines()[k].Certificate.Dual, want, 1e-6)
+		testkit.Near(t, "W", fit.Machines()[k].Certificate.Dual, want, 1e-6)
 	}
 	c := fit.Certificate()
-	near(t, "sum of the duals", c.Dual, 2.403421+1.945148+21.377496, 1e-6)
+	testkit.Near(t, "sum of the duals", c.Dual, 2.403421+1.945148+21.377496, 1e-6)
 	if c.Machines != 3 || c.WorstRelGap > 1e-6 || c.WorstGap > c.Gap || c.Worst == "" || math.Abs(c.Primal-c.Dual-c.Gap) > 1e-12 {
 		t.Errorf("%+v", c)
 	}
@@ -61,13 +53,13 @@ func TestDecisionsAreThoseOfTheMachines(t *testing.T) {
 	base := Classify(data).C(2)
 	for _, m := range []MultiClassifier{base.OneVsOne(), base.OneVsRest(), base.Kernel(kernels.Linear()).OneVsOne(), base.Nu(0.2).OneVsOne(),
 		base.GradientAscent().OneVsRest(), base.CoordinateDescent().OneVsRest(), base.TwoNorm().OneVsRest()} {
-		fit := mustLearn(t, m)
-		values, err := fit.Decisions(data.X[:20])
+		fit := testkit.FitOf(t, m)
+		values, err := fit.Decisions(datasets.Rows(data.X[:20]))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for k, machine := range fit.Machines() {
-			want, err := machine.Decision(data.X[:20])
+			want, err := machine.Values(datasets.Rows(data.X[:20]))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -78,13 +70,13 @@ func TestDecisionsAreThoseOfTheMachines(t *testing.T) {
 			}
 		}
 	}
-	rest := mustLearn(t, base.Tol(1e-8).OneVsRest())
+	rest := testkit.FitOf(t, base.Tol(1e-8).OneVsRest())
 	for k, class := range rest.Classes() {
-		alone := mustFit(t, Classify(data.OneVsRest(class)).C(2).Tol(1e-8))
-		near(t, "W against the rest", rest.Machines()[k].Certificate.Dual, alone.Certificate.Dual, 1e-9)
+		alone := testkit.FitOf(t, Classify(data.OneVsRest(class)).C(2).Tol(1e-8))
+		testkit.Near(t, "W against the rest", rest.Machines()[k].Certificate.Dual, alone.Certificate.Dual, 1e-9)
 	}
-	values, _ := rest.Decisions(data.X)
-	names, _ := rest.Predict(data.X)
+	values, _ := rest.Decisions(datasets.Rows(data.X))
+	names, _ := rest.Predict(datasets.Rows(data.X))
 	for i, v := range values {
 		if names[i] != rest.Classes()[slices.Index(v, slices.Max(v))] {
 			t.Fatalf("point %d: %v is not the largest of %v", i, names[i], v)
@@ -97,8 +89,8 @@ func TestDecisionsAreThoseOfTheMachines(t *testing.T) {
 func TestMultiClassIsDeterministic(t *testing.T) {
 	base := Classify(datasets.Wine().Standardised())
 	for _, m := range []MultiClassifier{base.OneVsOne(), base.OneVsRest(), base.CrammerSinger()} {
-		a, b := mustLearn(t, m), mustLearn(t, m)
-		c := mustLearn(t, MultiClassifier{m.base.Memory(4000), m.scheme})
+		a, b := testkit.FitOf(t, m), testkit.FitOf(t, m)
+		c := testkit.FitOf(t, MultiClassifier{m.base.Memory(4000), m.scheme})
 		for k, r := range results(a) {
 			if !slices.Equal(r.Alpha, results(b)[k].Alpha) || !slices.Equal(r.Alpha, results(c)[k].Alpha) {
 				t.Errorf("%v: machine %d differs", m, k)
@@ -106,7 +98,7 @@ func TestMultiClassIsDeterministic(t *testing.T) {
 		}
 	}
 	// The shared matrix is computed once: its n(n+1)/2 values at most.
-	rest, n := mustLearn(t, base.OneVsRest()), int64(178)
+	rest, n := testkit.FitOf(t, base.OneVsRest()), int64(178)
 	total := int64(0)
 	for _, r := range results(rest) {
 		total += r.Evaluations
@@ -125,9 +117,9 @@ func results(f *MultiFit) (r []*solvers.Result) {
 func TestCrammerSingerFit(t *testing.T) {
 	data := datasets.Iris()
 	linear := Classify(data).Kernel(kernels.Linear()).Tol(1e-4)
-	with, without := mustLearn(t, linear.CrammerSinger()), mustLearn(t, linear.FixedBias(0).CrammerSinger())
-	near(t, "W", with.Certificate().Dual, 20.018230, 1e-6)
-	near(t, "W without bias", without.Certificate().Dual, 22.450058, 1e-6)
+	with, without := testkit.FitOf(t, linear.CrammerSinger()), testkit.FitOf(t, linear.FixedBias(0).CrammerSinger())
+	testkit.Near(t, "W", with.Certificate().Dual, 20.018230, 1e-6)
+	testkit.Near(t, "W without bias", without.Certificate().Dual, 22.450058, 1e-6)
 	if c := with.Certificate(); c.Machines != 1 || c.WorstRelGap > 1e-4 || with.Machines() != nil || with.Joint() == nil {
 		t.Errorf("%+v", c)
 	}
@@ -136,7 +128,7 @@ func TestCrammerSingerFit(t *testing.T) {
 	}
 	// The expansion is that of the multipliers, in the features and by the kernel.
 	alpha := with.Joint().Alpha
-	values, _ := with.Decisions(data.X[:3])
+	values, _ := with.Decisions(datasets.Rows(data.X[:3]))
 	for i, v := range values {
 		for m := range 3 {
 			sum := 0.0
@@ -147,10 +139,10 @@ func TestCrammerSingerFit(t *testing.T) {
 				}
 				sum += alpha[3*j+m] * dot
 			}
-			near(t, "f", v[m], sum, 1e-9)
+			testkit.Near(t, "f", v[m], sum, 1e-9)
 		}
 	}
-	rbf := mustLearn(t, Classify(data).CrammerSinger())
+	rbf := testkit.FitOf(t, Classify(data).CrammerSinger())
 	if a, _ := rbf.Accuracy(data); a < 0.97 {
 		t.Errorf("accuracy with RBF %v", a)
 	}
@@ -170,8 +162,8 @@ func TestLabelsAndTies(t *testing.T) {
 		d := datasets.New(x, test.y)
 		d.Classes = test.names
 		for _, m := range []MultiClassifier{Classify(d).C(100).OneVsOne(), Classify(d).C(100).OneVsRest(), Classify(d).C(100).CrammerSinger()} {
-			fit := mustLearn(t, m)
-			names, err := fit.Predict(x)
+			fit := testkit.FitOf(t, m)
+			names, err := fit.Predict(datasets.Rows(x))
 			if err != nil || !slices.Equal(fit.Classes(), test.want) {
 				t.Fatalf("%v, %v", fit.Classes(), err)
 			}
@@ -206,15 +198,15 @@ func TestMultiClassWeights(t *testing.T) {
 	}
 	base := Classify(data).Tol(1e-8)
 	for _, scheme := range []func(Classifier) MultiClassifier{Classifier.OneVsOne, Classifier.OneVsRest, Classifier.CrammerSinger} {
-		byClass, byPoint := mustLearn(t, scheme(base.ClassWeight("versicolor", 3))), mustLearn(t, scheme(base.SampleWeights(w)))
-		plain := mustLearn(t, scheme(base))
-		near(t, "W", byClass.Certificate().Dual, byPoint.Certificate().Dual, 1e-10)
+		byClass, byPoint := testkit.FitOf(t, scheme(base.ClassWeight("versicolor", 3))), testkit.FitOf(t, scheme(base.SampleWeights(w)))
+		plain := testkit.FitOf(t, scheme(base))
+		testkit.Near(t, "W", byClass.Certificate().Dual, byPoint.Certificate().Dual, 1e-10)
 		if byClass.Certificate().Dual <= plain.Certificate().Dual {
 			t.Error("a larger C does not raise W")
 		}
 	}
-	pair := mustFit(t, Classify(data.Pair("versicolor", "virginica")).Kernel(kernels.RBF(kernels.GammaScale(data.X))).Tol(1e-8).ClassWeight("versicolor", 3))
-	near(t, "W of the pair", mustLearn(t, base.ClassWeight("versicolor", 3).OneVsOne()).Machines()[2].Certificate.Dual, pair.Certificate.Dual, 1e-9)
+	pair := testkit.FitOf(t, Classify(data.Pair("versicolor", "virginica")).Kernel(kernels.RBF(kernels.GammaScale(data.X))).Tol(1e-8).ClassWeight("versicolor", 3))
+	testkit.Near(t, "W of the pair", testkit.FitOf(t, base.ClassWeight("versicolor", 3).OneVsOne()).Machines()[2].Certificate.Dual, pair.Certificate.Dual, 1e-9)
 }
 
 func TestMultiClassErrors(t *testing.T) {
@@ -256,12 +248,12 @@ func TestMultiClassErrors(t *testing.T) {
 	if !errors.As(err, &c) || !strings.Contains(err.Error(), "OneVsOne()") || !strings.Contains(err.Error(), "CrammerSinger()") {
 		t.Errorf("three classes in Fit: %v", err)
 	}
-	fit := mustLearn(t, iris.OneVsOne())
+	fit := testkit.FitOf(t, iris.OneVsOne())
 	var a *ArgumentError
-	if _, err := fit.Predict([][]float64{{1, 2, 3, 4}, {1, 2, 3}}); !errors.As(err, &a) || a.Row != 1 {
+	if _, err := fit.Predict(datasets.Rows{{1, 2, 3, 4}, {1, 2, 3}}); !errors.As(err, &a) || a.Row != 1 {
 		t.Errorf("short row: %v", err)
 	}
-	if _, err := fit.Decisions([][]float64{{1, 2, math.Inf(1), 4}}); !errors.As(err, &a) || a.Column != 2 {
+	if _, err := fit.Decisions(datasets.Rows{{1, 2, math.Inf(1), 4}}); !errors.As(err, &a) || a.Column != 2 {
 		t.Errorf("infinite value: %v", err)
 	}
 	if _, err := fit.Accuracy(datasets.New([][]float64{{1, 2, 3, 4}}, []float64{9})); !errors.As(err, &a) || a.Row != 0 || a.Call != "Accuracy" {
@@ -280,11 +272,11 @@ func TestMultiClassInterrupted(t *testing.T) {
 		if fit == nil || !errors.Is(err, why) || fit.Status() != solvers.Interrupted {
 			t.Fatalf("%v: %v, %v", m, fit, err)
 		}
-		if _, err := fit.Predict(base.data.X[:2]); err != nil || !strings.Contains(fit.Markdown(), "interrupted") {
+		if _, err := fit.Predict(datasets.Rows(base.data.X[:2])); err != nil || !strings.Contains(fit.Markdown(), "interrupted") {
 			t.Errorf("%v: %v\n%s", m, err, fit.Markdown())
 		}
 	}
-	few := mustLearn(t, base.MaxIterations(2).OneVsOne())
+	few := testkit.FitOf(t, base.MaxIterations(2).OneVsOne())
 	if few.Status() != solvers.IterationLimit || len(few.Hints()) == 0 {
 		t.Errorf("%v, %v", few.Status(), few.Hints())
 	}
@@ -308,8 +300,8 @@ func TestMultiClassKeep(t *testing.T) {
 				t.Errorf("%v: machine %d was solved again", m, k)
 			}
 		}
-		a, _ := first.Decisions(base.data.X)
-		b, _ := again.Decisions(base.data.X)
+		a, _ := first.Decisions(datasets.Rows(base.data.X))
+		b, _ := again.Decisions(datasets.Rows(base.data.X))
 		for i := range a {
 			if !slices.Equal(a[i], b[i]) {
 				t.Fatalf("%v: other decisions", m)
@@ -362,12 +354,12 @@ func TestLIBSVMMultiClass(t *testing.T) {
 			base = base.ClassWeight(second.Class, 2.5)
 			options = append(options, fmt.Sprintf("-w%v", second.Y), "2.5")
 		}
-		fit := mustLearn(t, base.OneVsOne())
-		names, err := fit.Predict(d.X)
+		fit := testkit.FitOf(t, base.OneVsOne())
+		names, err := fit.Predict(datasets.Rows(d.X))
 		if err != nil {
 			t.Fatal(err)
 		}
-		values, _ := fit.Decisions(d.X)
+		values, _ := fit.Decisions(datasets.Rows(d.X))
 		var lines bytes.Buffer
 		for i, row := range d.X {
 			fmt.Fprint(&lines, d.Y[i])
@@ -502,7 +494,7 @@ func TestSharedMatricesAreCentred(t *testing.T) {
 			}
 		}
 		of := func(d *datasets.Dataset) *MultiFit {
-			return mustLearn(t, Classify(d).Kernel(kernels.Linear()).C(1).Tol(1e-6).Using(solvers.SMO{}).OneVsRest())
+			return testkit.FitOf(t, Classify(d).Kernel(kernels.Linear()).C(1).Tol(1e-6).Using(solvers.SMO{}).OneVsRest())
 		}
 		a, b := of(near), of(away)
 		if a.task.shared == nil || b.task.shared == nil {

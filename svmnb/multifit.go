@@ -10,8 +10,14 @@ import (
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/svmnb/display"
 	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/guard"
+	"github.com/svmnb/svmnb/svmnb/internal/machines"
+	"github.com/svmnb/svmnb/svmnb/internal/points"
+	"github.com/svmnb/svmnb/svmnb/internal/runs"
 	"github.com/svmnb/svmnb/svmnb/internal/say"
+	"github.com/svmnb/svmnb/svmnb/internal/steps"
 )
 
 // MultiFit is a solved classifier for k classes.
@@ -21,21 +27,14 @@ type MultiFit struct {
 	Elapsed     time.Duration // of all machines together, by the clock
 
 	task     *multiTask
-	machines []*Fit          // of OneVsOne and OneVsRest
-	joint    *solvers.Result // of CrammerSinger
-	support  []int           // rows of the data with a multiplier that is not 0
-	points   expanded        // at the support; only its kernel rows are used
-	terms    []term          // of each decision value
+	machines []*Fit             // of OneVsOne and OneVsRest
+	joint    *solvers.Result    // of CrammerSinger
+	support  []int              // rows of the data with a multiplier that is not 0
+	points   machines.Expansion // at the support; only its kernel rows are used
+	terms    []machines.Term    // of each decision value
 
 	training func() [][]float64                      // decision values of the training points, when first asked for
 	glance   func() (rows []int, values [][]float64) // at those that a summary looks at
-}
-
-// term is one decision value, Σ_j coef_j K(x_at_j, x) + b.
-type term struct {
-	coef []float64 // of the support
-	b    float64
-	w    []float64 // for the linear kernel; else nil
 }
 
 // fit puts the machines together; rows are the points of each in the data.
@@ -43,11 +42,11 @@ func (t *multiTask) fit(machines []*Fit, rows [][]int, elapsed time.Duration) *M
 	coef := make([][]float64, len(machines)) // machine × n; nil where 0
 	b := make([]float64, len(machines))
 	for k, m := range machines {
-		coef[k], b[k] = make([]float64, len(t.class)), m.b
+		coef[k], b[k] = make([]float64, len(t.class)), m.expansion.B
 		next := 0
 		for j, a := range m.Alpha {
 			if a != 0 {
-				coef[k][rows[k][j]] = m.coef[next]
+				coef[k][rows[k][j]] = m.expansion.Coef[next]
 				next++
 			}
 		}
@@ -84,22 +83,22 @@ func (t *multiTask) expand(coef [][]float64, b []float64) *MultiFit {
 			f.support = append(f.support, i)
 		}
 	}
-	all := pointsOf(data)
-	x := all.some(f.support)
-	f.points = expanded{x: x, basis: x.late(t.base.kernel), d: data.D(), behind: t.base.behind, kernel: t.base.kernel}
+	all := points.Of(data)
+	x := all.Some(f.support)
+	f.points = machines.Expansion{X: x, Basis: x.Late(t.base.kernel), D: data.D(), Behind: t.base.behind, Kernel: t.base.kernel}
 	linear := t.base.kernel == kernels.Kernel(kernels.Linear())
 	for k, c := range coef {
-		m := term{b: b[k], coef: make([]float64, len(f.support))}
+		m := machines.Term{B: b[k], Coef: make([]float64, len(f.support))}
 		if linear {
-			m.w = make([]float64, data.D())
+			m.W = make([]float64, data.D())
 		}
 		for _, i := range f.support {
 			if c[i] == 0 {
 				continue
 			}
-			m.coef[place[i]] = c[i]
+			m.Coef[place[i]] = c[i]
 			if linear {
-				all.add(m.w, i, c[i])
+				all.Add(m.W, i, c[i])
 			}
 		}
 		f.terms = append(f.terms, m)
@@ -109,37 +108,11 @@ func (t *multiTask) expand(coef [][]float64, b []float64) *MultiFit {
 	if linear {
 		each = 0
 	}
-	f.glance = look(data.N(), each, f.training, func(rows []int) [][]float64 { return f.values(all.some(rows)) })
+	f.glance = look(data.N(), each, f.training, func(rows []int) [][]float64 { return f.values(all.Some(rows)) })
 	return f
 }
 
-func (f *MultiFit) values(p points) [][]float64 { return f.points.terms(f.terms, p) }
-
-// terms returns the decision values at the m points of p, m × len(terms).
-func (e *expanded) terms(terms []term, p points) [][]float64 {
-	m := p.n()
-	sums, coef := make([][]float64, len(terms)), make([][]float64, len(terms))
-	for k, t := range terms {
-		sums[k], coef[k] = make([]float64, m), t.coef
-		for i := range m {
-			sums[k][i] = t.b
-			if t.w != nil {
-				sums[k][i] = p.dot(i, t.w, t.b)
-			}
-		}
-	}
-	if terms[0].w == nil {
-		p.addTimes(sums, e.basis(), coef)
-	}
-	out := make([][]float64, m)
-	for i := range out {
-		out[i] = make([]float64, len(sums))
-		for k := range sums {
-			out[i][k] = sums[k][i]
-		}
-	}
-	return out
-}
+func (f *MultiFit) values(p points.Points) [][]float64 { return f.points.Sums(f.terms, p) }
 
 // Classes returns the k names, in the order of their targets.
 func (f *MultiFit) Classes() []string {
@@ -181,44 +154,44 @@ type JointFit struct {
 
 func (f *JointFit) record() record {
 	t := f.fit.task
-	return record{certified(f.Result), nil, nil, t.base.stop, f.fit.words() + " · " + f.Method, len(t.class)}
+	return record{runs.Certified(f.Result), nil, nil, t.base.stop, f.fit.words() + " · " + f.Method, len(t.class)}
 }
 
 // Show displays the figures of the run; without any, the summary of the fit and
 // its Gap.
-func (f *JointFit) Show(figures ...Figure) {
+func (f *JointFit) Show(figures ...display.Figure) {
 	if f.none() {
-		Show(arguments.NoFit("Show"))
+		display.Show(arguments.NoFit("Show"))
 		return
 	}
 	if len(figures) == 0 {
-		Show(append([]any{f.fit}, charts(f, []Figure{Gap})...)...)
+		display.Show(append([]any{f.fit}, display.Charts(f, []display.Figure{Gap})...)...)
 		return
 	}
-	Show(charts(f, figures)...)
+	display.Show(display.Charts(f, figures)...)
 }
 
 // Decisions returns the decision values at the m points of x: m rows of a value
 // for each machine in the order of Machines, positive for its first class, or for
-// each class of CrammerSinger. Errors are those of [Fit.Decision].
-func (f *MultiFit) Decisions(x [][]float64) (_ [][]float64, err error) {
-	defer caught(&err)
+// each class of CrammerSinger. Errors are those of [Fit.Values].
+func (f *MultiFit) Decisions(x datasets.Points) (_ [][]float64, err error) {
+	defer guard.Caught(&err)
 	if f.none() {
 		return nil, arguments.NoFit("Decisions")
 	}
-	return f.decisions("Decisions", written(x))
+	return f.decisions("Decisions", points.From(x))
 }
 
-func (f *MultiFit) decisions(verb string, p points) ([][]float64, error) {
-	if b := f.points.behind; b != nil {
-		return nil, b.inside(verb)
+func (f *MultiFit) decisions(verb string, p points.Points) ([][]float64, error) {
+	if b := f.points.Behind; b != nil {
+		return nil, b.Inside(verb)
 	}
 	return f.here(verb, p)
 }
 
 // here is decisions for points that have gone through the steps of a pipeline.
-func (f *MultiFit) here(verb string, p points) ([][]float64, error) {
-	if err := f.points.check(verb, "classifier", p); err != nil {
+func (f *MultiFit) here(verb string, p points.Points) ([][]float64, error) {
+	if err := f.points.Check(verb, "classifier", p); err != nil {
 		return nil, err
 	}
 	return f.values(p), nil
@@ -226,12 +199,12 @@ func (f *MultiFit) here(verb string, p points) ([][]float64, error) {
 
 // Predict returns the class names of the m points of x. Errors are those of
 // Decisions.
-func (f *MultiFit) Predict(x [][]float64) (_ []string, err error) {
-	defer caught(&err)
+func (f *MultiFit) Predict(x datasets.Points) (_ []string, err error) {
+	defer guard.Caught(&err)
 	if f.none() {
 		return nil, arguments.NoFit("Predict")
 	}
-	values, err := f.decisions("Predict", written(x))
+	values, err := f.decisions("Predict", points.From(x))
 	if err != nil {
 		return nil, err
 	}
@@ -244,33 +217,18 @@ func (f *MultiFit) Predict(x [][]float64) (_ []string, err error) {
 
 // winner is the class that decision values stand for.
 func (f *MultiFit) winner(values []float64) int {
-	return f.task.scheme.winner(len(f.task.classes), f.task.duels, values)
-}
-
-func (s scheme) winner(classes int, duels [][2]int, values []float64) int {
-	if s == oneVsOne {
-		votes := make([]int, classes)
-		for k, v := range values {
-			if v > 0 {
-				votes[duels[k][0]]++
-			} else {
-				votes[duels[k][1]]++
-			}
-		}
-		return slices.Index(votes, slices.Max(votes))
-	}
-	return slices.Index(values, slices.Max(values))
+	return f.task.scheme.Winner(len(f.task.classes), f.task.duels, values)
 }
 
 // Accuracy returns the share of the points of ds, in [0, 1], whose class is
 // predicted. Errors are those of Decisions, and of a class that the training data
 // did not have.
 func (f *MultiFit) Accuracy(ds *datasets.Dataset) (_ float64, err error) {
-	defer caught(&err)
+	defer guard.Caught(&err)
 	if f.none() {
 		return math.NaN(), arguments.NoFit("Accuracy")
 	}
-	if err := suits("Accuracy", f.task.base.behind, f.task.base.data, ds); err != nil {
+	if err := steps.Suits("Accuracy", f.task.base.behind, f.task.base.data, ds); err != nil {
 		return 0, err
 	}
 	e, err := f.evaluate("Accuracy", ds)
@@ -379,7 +337,7 @@ func (f *MultiFit) Markdown() string {
 		}
 	})
 	s := say.NewSummary()
-	s.Row("**problem**", "%s, %d classes: %s", t.base.data.Name, len(t.classes), listed(t.classes))
+	s.Row("**problem**", "%s, %d classes: %s", t.base.data.Name, len(t.classes), say.Listed(t.classes))
 	s.Row("points × features", "%d × %d", t.base.data.N(), t.base.data.D())
 	s.Row("scheme", "%v, %d %s", t.scheme, c.Machines, map[bool]string{true: "machine", false: "machines"}[c.Machines == 1])
 	s.Row("margin", "%s", f.marginText())
@@ -445,45 +403,18 @@ func (f *MultiFit) words() string {
 
 // Show displays the figures of the fit; without any, its summary in words, where
 // there are two features the Regions, and the Confusion of the training points.
-func (f *MultiFit) Show(figures ...Figure) {
+func (f *MultiFit) Show(figures ...display.Figure) {
 	if f.none() {
-		Show(arguments.NoFit("Show"))
+		display.Show(arguments.NoFit("Show"))
 		return
 	}
 	if len(figures) == 0 {
-		usual := []Figure{Confusion}
+		usual := []display.Figure{Confusion}
 		if f.task.base.plane() && len(f.task.classes) <= mostRegions {
-			usual = []Figure{Regions, Confusion}
+			usual = []display.Figure{Regions, Confusion}
 		}
-		Show(append([]any{f}, charts(f, usual)...)...)
+		display.Show(append([]any{f}, display.Charts(f, usual)...)...)
 		return
 	}
-	Show(charts(f, figures)...)
-}
-
-// charts draws the figures, or says why not.
-func charts(fit any, figures []Figure) (items []any) {
-	for _, fig := range figures {
-		if c, err := fig.Of(fit); err != nil {
-			items = append(items, err)
-		} else {
-			items = append(items, c)
-		}
-	}
-	return items
-}
-
-// listed joins names by commas, ten at most.
-func listed(names []string) string {
-	s := ""
-	for k, name := range names {
-		switch {
-		case k == 10:
-			return s + fmt.Sprintf(" and %d more", len(names)-k)
-		case k > 0:
-			s += ", "
-		}
-		s += name
-	}
-	return s
+	display.Show(display.Charts(f, figures)...)
 }

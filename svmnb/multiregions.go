@@ -2,27 +2,29 @@ package svmnb
 
 import (
 	"math"
-	"slices"
 
+	"github.com/svmnb/svmnb/svmnb/display"
 	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
+	"github.com/svmnb/svmnb/svmnb/internal/machines"
+	"github.com/svmnb/svmnb/svmnb/internal/points"
 	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
 const mostRegions = figure.MostRegions
 
-func (f *MultiFit) drawRegions() (*Chart, error) {
+func (f *MultiFit) drawRegions() (*display.Chart, error) {
 	data := f.task.base.data
 	if data.D() != 2 {
 		return nil, arguments.Wrong("Regions", float64(data.D()), "the data have %d features; the picture needs two: choose them by MarginsOver, or take MarginsPCA", data.D())
 	}
-	if err := needsDense("Regions", data); err != nil {
+	if err := points.NeedsDense("Regions", data); err != nil {
 		return nil, err
 	}
 	return f.drawOver(wholePlane(data))
 }
 
-func (f *MultiFit) drawOver(p *section) (*Chart, error) {
+func (f *MultiFit) drawOver(p *section) (*display.Chart, error) {
 	t, data := f.task, f.task.base.data
 	if len(t.classes) > mostRegions {
 		return nil, arguments.Wrong("Regions", float64(len(t.classes)), "there are %d classes; the picture has colours for %d, Confusion for more", len(t.classes), mostRegions)
@@ -34,11 +36,11 @@ func (f *MultiFit) drawOver(p *section) (*Chart, error) {
 	}
 	x := p.shadow(pick(data.X, rows))
 	d := figure.RegionsData{Problem: f.words() + glanced(rows, data.N()), Features: p.names, X: x,
-		Class: pick(t.class, rows), Predicted: predicted, Xs: around(x, 0), Ys: around(x, 1), Z: make([][][]float64, len(t.classes))}
+		Class: pick(t.class, rows), Predicted: predicted, Xs: figure.Around(x, 0), Ys: figure.Around(x, 1), Z: make([][][]float64, len(t.classes))}
 	if p.note != "" {
 		d.Problem += " · " + p.note
 	}
-	if t.scheme != oneVsRest { // whose f of two classes have no common unit
+	if t.scheme != machines.OneVsRest { // whose f of two classes have no common unit
 		d.Margin = 1
 	}
 	for _, name := range t.classes {
@@ -64,7 +66,7 @@ func (f *MultiFit) drawOver(p *section) (*Chart, error) {
 		for k := range d.Z {
 			d.Z[k][i] = make([]float64, nx)
 		}
-		for j, values := range f.values(written(row)) {
+		for j, values := range f.values(points.Rows(row)) {
 			for k, lead := range f.leads(values) {
 				d.Z[k][i][j] = lead
 			}
@@ -78,33 +80,5 @@ func (f *MultiFit) drawOver(p *section) (*Chart, error) {
 // the largest other one. It is positive for the predicted class alone; where votes
 // are equal that takes a tiny lift.
 func (f *MultiFit) leads(values []float64) []float64 {
-	return f.task.scheme.leads(len(f.task.classes), f.task.duels, values)
-}
-
-func (s scheme) leads(classes int, duels [][2]int, values []float64) []float64 {
-	lead := slices.Repeat([]float64{math.Inf(1)}, classes)
-	if s == oneVsOne {
-		for k, v := range values {
-			i, j := duels[k][0], duels[k][1]
-			lead[i], lead[j] = min(lead[i], v), min(lead[j], -v)
-		}
-	} else {
-		for i, v := range values {
-			for j, w := range values {
-				if i != j {
-					lead[i] = min(lead[i], v-w)
-				}
-			}
-		}
-	}
-	const tiny = 1e-9
-	winner := s.winner(classes, duels, values)
-	for k := range lead {
-		if k == winner {
-			lead[k] = max(lead[k], tiny)
-		} else {
-			lead[k] = min(lead[k], -tiny)
-		}
-	}
-	return lead
+	return f.task.scheme.Leads(len(f.task.classes), f.task.duels, values)
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/solvers/fastest"
+	"github.com/svmnb/svmnb/svmnb/internal/sheet"
+	"github.com/svmnb/svmnb/svmnb/model"
 )
 
 // told is a fit that describes itself in every way that there is.
@@ -66,7 +68,7 @@ func numbered(t *testing.T) map[string]told {
 }
 
 // The same word has the same number in the summary, in tables and in figures: that of
-// the certificate, which is compared with Certify of the multipliers alone.
+// the certificate, which is sheet.Compared with Certify of the multipliers alone.
 func TestOneNumberForOneWord(t *testing.T) {
 	for name, fit := range numbered(t) {
 		r := fit.record()
@@ -138,9 +140,9 @@ func TestOneNumberForOneWord(t *testing.T) {
 				t.Errorf("%s: the gap is %g, but the figure says %q", name, c.Gap, state)
 			}
 		}
-		line := fit.(compared).comparison()
-		if line.measures[4] != max(c.Gap, 0) || line.measures[5] != c.MaxKKT {
-			t.Errorf("%s: the table of fits has a gap of %g and a violation of %g, the certificate %g and %g", name, line.measures[4], line.measures[5], c.Gap, c.MaxKKT)
+		line := fit.(sheet.Compared).Comparison()
+		if line.Measures[4] != max(c.Gap, 0) || line.Measures[5] != c.MaxKKT {
+			t.Errorf("%s: the table of fits has a gap of %g and a violation of %g, the certificate %g and %g", name, line.Measures[4], line.Measures[5], c.Gap, c.MaxKKT)
 		}
 		if f, ok := fit.(*Fit); ok {
 			margins, err := Margins.Of(f)
@@ -204,22 +206,22 @@ func TestOneClassPointsOnTheLine(t *testing.T) {
 		if says := fmt.Sprintf("; %d error", want); !strings.Contains(c.Title.Title, says) {
 			t.Errorf("%s: %q does not say %q", test.name, c.Title.Title, says)
 		}
-		if got := f.comparison().measures[8]; int(got) != want {
+		if got := f.Comparison().Measures[8]; int(got) != want {
 			t.Errorf("%s: the table has %v errors, want %d", test.name, got, want)
 		}
-		names, err := f.Predict(f.task.data.X)
+		names, err := f.Predict(datasets.Rows(f.task.data.X))
 		if err != nil {
 			t.Fatal(err)
 		}
 		path := filepath.Join(t.TempDir(), "model")
-		if err := Save(path, f); err != nil {
+		if err := model.Save(path, f); err != nil {
 			t.Fatal(err)
 		}
-		loaded, err := Load(path)
+		loaded, err := model.Load(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := loaded.Predict(f.task.data.X)
+		again, err := loaded.Predict(datasets.Rows(f.task.data.X))
 		if err != nil || !slices.Equal(names, again) {
 			t.Errorf("%s: the model says otherwise than the fit, %v", test.name, err)
 		}

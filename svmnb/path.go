@@ -10,9 +10,11 @@ import (
 	"sort"
 
 	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/svmnb/display"
 	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 	"github.com/svmnb/svmnb/svmnb/internal/cells"
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
+	"github.com/svmnb/svmnb/svmnb/internal/guard"
 	"github.com/svmnb/svmnb/svmnb/internal/say"
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -48,7 +50,7 @@ const pathPoints = 2000
 // sample weights multiply C. When ctx ends early, the path so far comes with an error
 // that wraps context.Cause(ctx).
 func (c Classifier) Path(ctx context.Context, from, to float64) (_ *RegularisationPath, err error) {
-	defer caught(&err)
+	defer guard.Caught(&err)
 	if err := arguments.Given(ctx, "Path"); err != nil {
 		return nil, err
 	}
@@ -380,7 +382,7 @@ func (p *tracer) legal() bool {
 
 // At returns the machine at a C within the path, with the certificate of its α.
 func (r *RegularisationPath) At(c float64) (_ *Fit, err error) {
-	defer caught(&err)
+	defer guard.Caught(&err)
 	if r.none() {
 		return nil, arguments.NoFit("At")
 	}
@@ -449,21 +451,23 @@ func (r *RegularisationPath) Markdown() string {
 }
 
 // Show displays the path in words and as a picture.
-func (r *RegularisationPath) Show(figures ...Figure) {
+func (r *RegularisationPath) Show(figures ...display.Figure) {
 	if r.none() {
-		Show(arguments.NoFit("Show"))
+		display.Show(arguments.NoFit("Show"))
 		return
 	}
-	show(r, figures, Path)
+	display.ShowFit(r, figures, Path)
 }
 
 // Path shows α_i/C of the points of a [RegularisationPath] over C.
-var Path = FigureOf("Path", func(r pathed) (*Chart, error) { return r.drawPath() })
+var Path = display.FigureOf("Path", func(r pathed) (*display.Chart, error) { return r.drawPath() })
 
 // pathed is a *RegularisationPath, which cells without one need not link.
-type pathed interface{ drawPath() (*Chart, error) }
+type pathed interface {
+	drawPath() (*display.Chart, error)
+}
 
-func (r *RegularisationPath) drawPath() (*Chart, error) {
+func (r *RegularisationPath) drawPath() (*display.Chart, error) {
 	first, last := r.Breaks[0].C, r.Breaks[len(r.Breaks)-1].C
 	if last == first {
 		return nil, arguments.Wrong("Path", first, "the path ends where it begins, so there is nothing to draw; give Path a wider range of C, or let it run on where it was interrupted")

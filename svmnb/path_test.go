@@ -12,6 +12,7 @@ import (
 
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/svmnb/internal/testkit"
 	"pgregory.net/rapid"
 )
 
@@ -22,7 +23,7 @@ func TestPathIsSMOAtEveryC(t *testing.T) {
 		weights[i] = 1 + float64(i%4)/2
 	}
 	noisy := datasets.Moons(60, 0.4, 1)
-	uneven := datasets.Moons(60, 0.4, 1).Select(seq(47))
+	uneven := datasets.Moons(60, 0.4, 1).Select(testkit.Seq(47))
 	for _, c := range []struct {
 		of       Classifier
 		from, to float64
@@ -54,7 +55,7 @@ func TestPathIsSMOAtEveryC(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := mustFit(t, c.of.C(at).Tol(1e-9))
+			want := testkit.FitOf(t, c.of.C(at).Tol(1e-9))
 			w := want.Certificate.Dual
 			if e := got.Certificate; math.Abs(e.Dual-w) > 1e-6*(1+w) || e.Gap > 1e-5*(1+w) || e.Equality > 1e-6*(1+at) {
 				t.Errorf("%v at C = %v: W %v, SMO %v; gap %v, equality %v", c.of, at, e.Dual, w, e.Gap, e.Equality)
@@ -100,7 +101,7 @@ func TestPathOfAnything(t *testing.T) {
 }
 
 func TestPathErrors(t *testing.T) {
-	base := Classify(moons())
+	base := Classify(testkit.Moons())
 	for _, c := range []struct {
 		of       Classifier
 		from, to float64
@@ -130,10 +131,10 @@ func TestPathErrors(t *testing.T) {
 			t.Errorf("%v: %v", c, err)
 		}
 	}
-	says(t, "summary", path.Markdown(), "breakpoints", fmt.Sprint(len(path.Breaks)))
+	testkit.Says(t, "summary", path.Markdown(), "breakpoints", fmt.Sprint(len(path.Breaks)))
 	c, err := Path.Of(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	says(t, "picture", c.Alt, "of 200 points are support vectors at C = 1")
+	testkit.Says(t, "picture", c.Alt, "of 200 points are support vectors at C = 1")
 }

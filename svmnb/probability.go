@@ -10,10 +10,16 @@ import (
 	"slices"
 
 	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/svmnb/display"
 	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 	"github.com/svmnb/svmnb/svmnb/internal/calibrate"
 	"github.com/svmnb/svmnb/svmnb/internal/cells"
+	"github.com/svmnb/svmnb/svmnb/internal/guard"
+	"github.com/svmnb/svmnb/svmnb/internal/machines"
+	"github.com/svmnb/svmnb/svmnb/internal/points"
 	"github.com/svmnb/svmnb/svmnb/internal/say"
+	"github.com/svmnb/svmnb/svmnb/internal/steps"
+	"github.com/svmnb/svmnb/svmnb/model"
 )
 
 // Calibration is a way to turn decision values into probabilities: [Platt] or
@@ -21,11 +27,8 @@ import (
 type Calibration interface {
 	String() string
 	plan() (folds int, seed uint64)
-	curve(f []float64, positive []bool) curve
+	curve(f []float64, positive []bool) machines.Curve
 }
-
-// curve is the probability of a positive point by its decision value.
-type curve interface{ At(f float64) float64 }
 
 // Platt fits a sigmoid, P = 1/(1 + exp(A f + B)) (Platt 2000, in the form of Lin,
 // Lin and Weng 2007), to decision values of points that were held out.
@@ -36,7 +39,7 @@ type Platt struct {
 
 func (p Platt) String() string      { return "Platt's sigmoid" }
 func (p Platt) plan() (int, uint64) { return p.Folds, p.Seed }
-func (p Platt) curve(f []float64, positive []bool) curve {
+func (p Platt) curve(f []float64, positive []bool) machines.Curve {
 	s, _ := calibrate.Platt(f, positive)
 	return s
 }
@@ -49,9 +52,11 @@ type Isotonic struct {
 	Seed  uint64 // of the random parts
 }
 
-func (p Isotonic) String() string                           { return "isotonic regression" }
-func (p Isotonic) plan() (int, uint64)                      { return p.Folds, p.Seed }
-func (p Isotonic) curve(f []float64, positive []bool) curve { return calibrate.Isotonic(f, positive) }
+func (p Isotonic) String() string      { return "isotonic regression" }
+func (p Isotonic) plan() (int, uint64) { return p.Folds, p.Seed }
+func (p Isotonic) curve(f []float64, positive []bool) machines.Curve {
+	return calibrate.Isotonic(f, positive)
+}
 
 // Sigmoid is P = 1/(1 + exp(A f + B)).
 type Sigmoid = calibrate.Sigmoid
@@ -64,16 +69,16 @@ type Calibrated struct {
 	classes []string
 	words   string
 	duels   [][2]int // what each decision value tells apart; −1: all others
-	curves  []curve
+	curves  []machines.Curve
 	values  decider
-	fit     Modeler
+	fit     model.Modeler
 	heldOut *Evaluation
 
 	suits func(ds *datasets.Dataset) error // that they are scaled as the training data
 }
 
 // decider returns the decision values of points that it checks.
-type decider func(verb string, p points) ([][]float64, error)
+type decider func(verb string, p points.Points) ([][]float64, error)
 
 // Calibrate learns the classifier again without each fold of the data in turn, with
 // the same kernel, and fits how to the decision values of the points left out. The
@@ -81,7 +86,7 @@ type decider func(verb string, p points) ([][]float64, error)
 // the folds that were done come with an error that wraps context.Cause(ctx), and nothing
 // where none was.
 func (f *Fit) Calibrate(ctx context.Context, how Calibration) (_ *Calibrated, err error) {
-	defer caught(&err)
+	defer guard.Caught(&err)
 	if err := arguments.Given(ctx, "Calibrate"); err != nil {
 		return nil, err
 	}
@@ -92,17 +97,17 @@ func (f *Fit) Calibrate(ctx context.Context, how Calibration) (_ *Calibrated, er
 		return nil, arguments.Wrong("Calibrate", math.NaN(), "a one-class machine has seen one class only, so it has no probabilities to learn; leave Calibrate out")
 	}
 	c := &Calibrated{how: how, classes: []string{f.task.negative, f.task.positive}, words: f.task.words(), duels: [][2]int{{1, 0}}, fit: f}
-	of := func(at func(verb, learner string, p points) ([]float64, error)) decider {
-		return func(verb string, p points) ([][]float64, error) {
+	of := func(at func(verb, learner string, p points.Points) ([]float64, error)) decider {
+		return func(verb string, p points.Points) ([][]float64, error) {
 			values, err := at(verb, "classifier", p)
-			return asRows(values), err
+			return machines.AsRows(values), err
 		}
 	}
-	c.values = of(f.at)
-	c.suits = func(ds *datasets.Dataset) error { return suits("Evaluate", f.task.behind, f.task.data, ds) }
+	c.values = of(f.expansion.At)
+	c.suits = func(ds *datasets.Dataset) error { return steps.Suits("Evaluate", f.task.behind, f.task.data, ds) }
 	class := make([]int, len(f.task.y))
 	for i, y := range f.task.y {
-		class[i] = sideOf(y)
+		class[i] = machines.SideOf(y)
 	}
 	base := f.Description
 	return c.learn(ctx, class, func(rows []int) (decider, error) {
@@ -110,16 +115,8 @@ func (f *Fit) Calibrate(ctx context.Context, how Calibration) (_ *Calibrated, er
 		if err != nil {
 			return nil, err
 		}
-		return of(fit.here), nil
-	}, pointsOf(base.data))
-}
-
-func asRows(values []float64) [][]float64 {
-	out := make([][]float64, len(values))
-	for i := range out {
-		out[i] = values[i : i+1]
-	}
-	return out
+		return of(fit.expansion.Here), nil
+	}, points.Of(base.data))
 }
 
 // Calibrate is that of [Fit], for each of the machines. The probabilities of pairs
@@ -127,7 +124,7 @@ func asRows(values []float64) [][]float64 {
 // rest, and of Crammer and Singer's classes by their lead over the strongest rival,
 // are divided by their sum.
 func (f *MultiFit) Calibrate(ctx context.Context, how Calibration) (_ *Calibrated, err error) {
-	defer caught(&err)
+	defer guard.Caught(&err)
 	if err := arguments.Given(ctx, "Calibrate"); err != nil {
 		return nil, err
 	}
@@ -141,7 +138,7 @@ func (f *MultiFit) Calibrate(ctx context.Context, how Calibration) (_ *Calibrate
 		}
 	}
 	of := func(f *MultiFit, decisions decider) decider {
-		return func(verb string, p points) ([][]float64, error) {
+		return func(verb string, p points.Points) ([][]float64, error) {
 			values, err := decisions(verb, p)
 			if f.joint != nil {
 				for i, v := range values {
@@ -153,14 +150,14 @@ func (f *MultiFit) Calibrate(ctx context.Context, how Calibration) (_ *Calibrate
 	}
 	c.values = of(f, f.decisions)
 	m := f.Description
-	c.suits = func(ds *datasets.Dataset) error { return suits("Evaluate", m.base.behind, m.base.data, ds) }
+	c.suits = func(ds *datasets.Dataset) error { return steps.Suits("Evaluate", m.base.behind, m.base.data, ds) }
 	return c.learn(ctx, f.task.class, func(rows []int) (decider, error) {
 		fit, err := MultiClassifier{m.base.on(rows), m.scheme}.Fit(ctx)
 		if err != nil {
 			return nil, err
 		}
 		return of(fit, fit.here), nil
-	}, pointsOf(m.base.data))
+	}, points.Of(m.base.data))
 }
 
 // MustCalibrate is Calibrate for a notebook cell: the interrupt button leaves the curves of
@@ -209,7 +206,7 @@ func (c Classifier) on(rows []int) Classifier {
 
 // learn holds out each fold in turn, n points x of the given classes, and fits the
 // curves.
-func (c *Calibrated) learn(ctx context.Context, class []int, fit func(rows []int) (decider, error), x points) (*Calibrated, error) {
+func (c *Calibrated) learn(ctx context.Context, class []int, fit func(rows []int) (decider, error), x points.Points) (*Calibrated, error) {
 	if c.how == nil {
 		return nil, arguments.Wrong("Calibrate", math.NaN(), "the calibration is nil; give one such as svmnb.Platt{}")
 	}
@@ -218,14 +215,14 @@ func (c *Calibrated) learn(ctx context.Context, class []int, fit func(rows []int
 	if c.folds == 0 {
 		c.folds = 5
 	}
-	if c.folds < 2 || c.folds > x.n() {
-		return nil, arguments.Wrong("Calibrate", float64(c.folds), "%s for %s; give at least 2 folds, and at most one for each point", say.Several(c.folds, "fold"), say.Several(x.n(), "point"))
+	if c.folds < 2 || c.folds > x.N() {
+		return nil, arguments.Wrong("Calibrate", float64(c.folds), "%s for %s; give at least 2 folds, and at most one for each point", say.Several(c.folds, "fold"), say.Several(x.N(), "point"))
 	}
 	fold, err := c.deal(class, seed)
 	if err != nil {
 		return nil, err
 	}
-	values, done := make([][]float64, x.n()), 0
+	values, done := make([][]float64, x.N()), 0
 	var interrupted error
 	for k := range c.folds {
 		var in, out []int
@@ -249,7 +246,7 @@ func (c *Calibrated) learn(ctx context.Context, class []int, fit func(rows []int
 		}
 		var held [][]float64
 		if err == nil {
-			held, err = unlessDone(ctx, func() ([][]float64, error) { return decide("Calibrate", x.some(out)) })
+			held, err = guard.UnlessDone(ctx, func() ([][]float64, error) { return decide("Calibrate", x.Some(out)) })
 		}
 		if err != nil && ctx.Err() != nil {
 			interrupted = fmt.Errorf("svmnb: Calibrate: after %d of %d folds: %w", done, c.folds, err)
@@ -322,38 +319,7 @@ func (c *Calibrated) deal(class []int, seed uint64) ([]int, error) {
 
 // probabilities of the classes, by the decision values of a point.
 func (c *Calibrated) probabilities(values []float64) []float64 {
-	return probabilities(len(c.classes), c.duels, c.curves, values)
-}
-
-func probabilities(k int, duels [][2]int, curves []curve, values []float64) []float64 {
-	switch {
-	case duels[0][1] >= 0 && k == 2:
-		first := curves[0].At(values[0]) // of the class named first in the duel
-		p := []float64{1 - first, 1 - first}
-		p[duels[0][0]] = first
-		return p
-	case duels[0][1] >= 0:
-		r := make([][]float64, k)
-		for i := range r {
-			r[i] = make([]float64, k)
-		}
-		for m, duel := range duels {
-			p := min(max(curves[m].At(values[m]), 1e-7), 1-1e-7) // as LIBSVM: coupling wants (0, 1)
-			r[duel[0]][duel[1]], r[duel[1]][duel[0]] = p, 1-p
-		}
-		return calibrate.Couple(r)
-	}
-	p, sum := make([]float64, k), 0.0
-	for m, curve := range curves {
-		p[m] = curve.At(values[m])
-		sum += p[m]
-	}
-	for m := range p {
-		if p[m] /= sum; sum == 0 {
-			p[m] = 1 / float64(k) // no class will have it
-		}
-	}
-	return p
+	return machines.Probabilities(len(c.classes), c.duels, c.curves, values)
 }
 
 // add appends what the decision values of points say.
@@ -392,12 +358,12 @@ func (c *Calibrated) Sigmoids() []Sigmoid {
 
 // Probabilities returns m × k probabilities of the m points of x, each row in the
 // order of Classes and of sum 1. Errors are those of Decision.
-func (c *Calibrated) Probabilities(x [][]float64) (_ [][]float64, err error) {
-	defer caught(&err)
+func (c *Calibrated) Probabilities(x datasets.Points) (_ [][]float64, err error) {
+	defer guard.Caught(&err)
 	if c.none() {
 		return nil, arguments.NoFit("Probabilities")
 	}
-	values, err := c.values("Probabilities", written(x))
+	values, err := c.values("Probabilities", points.From(x))
 	if err != nil {
 		return nil, err
 	}
@@ -409,8 +375,8 @@ func (c *Calibrated) Probabilities(x [][]float64) (_ [][]float64, err error) {
 }
 
 // Predict returns the most probable class of each of the m points of x.
-func (c *Calibrated) Predict(x [][]float64) (_ []string, err error) {
-	defer caught(&err)
+func (c *Calibrated) Predict(x datasets.Points) (_ []string, err error) {
+	defer guard.Caught(&err)
 	if c.none() {
 		return nil, arguments.NoFit("Predict")
 	}
@@ -428,7 +394,7 @@ func (c *Calibrated) Predict(x [][]float64) (_ []string, err error) {
 // Evaluate compares the probabilities with the classes of ds. Errors are those of
 // Probabilities, and of a class that the training data did not have.
 func (c *Calibrated) Evaluate(ds *datasets.Dataset) (_ *Evaluation, err error) {
-	defer caught(&err)
+	defer guard.Caught(&err)
 	if c.none() {
 		return nil, arguments.NoFit("Evaluate")
 	}
@@ -439,7 +405,7 @@ func (c *Calibrated) Evaluate(ds *datasets.Dataset) (_ *Evaluation, err error) {
 	if err := c.suits(ds); err != nil {
 		return nil, err
 	}
-	values, err := c.values("Evaluate", pointsOf(ds))
+	values, err := c.values("Evaluate", points.Of(ds))
 	if err != nil {
 		return nil, err
 	}
@@ -469,14 +435,14 @@ func (c *Calibrated) Markdown() string {
 
 // Show displays the figures of the held-out points; without any, their summary in
 // words and the Reliability.
-func (c *Calibrated) Show(figures ...Figure) {
+func (c *Calibrated) Show(figures ...display.Figure) {
 	if c.none() {
-		Show(arguments.NoFit("Show"))
+		display.Show(arguments.NoFit("Show"))
 		return
 	}
 	if len(figures) == 0 {
-		Show(append([]any{c}, charts(c, []Figure{Reliability})...)...)
+		display.Show(append([]any{c}, display.Charts(c, []display.Figure{Reliability})...)...)
 		return
 	}
-	Show(charts(c, figures)...)
+	display.Show(display.Charts(c, figures)...)
 }

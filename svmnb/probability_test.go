@@ -11,13 +11,16 @@ import (
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/svmnb/display"
 	"github.com/svmnb/svmnb/svmnb/internal/calibrate"
+	"github.com/svmnb/svmnb/svmnb/internal/machines"
+	"github.com/svmnb/svmnb/svmnb/internal/testkit"
 	"github.com/svmnb/svmnb/svmnb/metrics"
 )
 
 func mustProbabilities(t testing.TB, c *Calibrated, x [][]float64) [][]float64 {
 	t.Helper()
-	p, err := c.Probabilities(x)
+	p, err := c.Probabilities(datasets.Rows(x))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +52,7 @@ func TestCalibrate(t *testing.T) {
 		}
 	}
 	for _, m := range []MultiClassifier{base.OneVsOne(), base.OneVsRest(), base.CrammerSinger()} {
-		fit := mustLearn(t, m)
+		fit := testkit.FitOf(t, m)
 		for _, how := range []Calibration{Platt{Seed: 1}, Isotonic{Folds: 4, Seed: 1}} {
 			c, err := fit.Calibrate(ctx, how)
 			if err != nil {
@@ -75,7 +78,7 @@ func TestCalibrate(t *testing.T) {
 			if err != nil || !slices.Equal(mustProbabilities(t, again, test.X)[0], mustProbabilities(t, c, test.X)[0]) {
 				t.Errorf("%v: the same seed, other probabilities (%v)", how, err)
 			}
-			names, _ := c.Predict(test.X)
+			names, _ := c.Predict(datasets.Rows(test.X))
 			for i, p := range mustProbabilities(t, c, test.X) {
 				if names[i] != c.Classes()[slices.Index(p, slices.Max(p))] {
 					t.Fatalf("%s is not the most probable of %v", names[i], p)
@@ -90,14 +93,14 @@ func TestCalibrate(t *testing.T) {
 func TestCalibrateTwoClasses(t *testing.T) {
 	data := datasets.BreastCancer().Standardised()
 	base := Classify(data)
-	fit := mustFit(t, base)
+	fit := testkit.FitOf(t, base)
 	c, err := fit.Calibrate(context.Background(), Platt{Folds: 3, Seed: 7})
 	if err != nil {
 		t.Fatal(err)
 	}
 	class := make([]int, data.N())
 	for i, y := range fit.task.y {
-		class[i] = sideOf(y)
+		class[i] = machines.SideOf(y)
 	}
 	fold, err := c.deal(class, 7)
 	if err != nil {
@@ -111,10 +114,10 @@ func TestCalibrateTwoClasses(t *testing.T) {
 				in = append(in, i)
 			}
 		}
-		one := mustFit(t, Classify(data.Select(in)).Kernel(fit.task.kernel))
+		one := testkit.FitOf(t, Classify(data.Select(in)).Kernel(fit.task.kernel))
 		for i, v := range fold {
 			if v == k {
-				value, _ := one.Decision(data.X[i : i+1])
+				value, _ := one.Values(datasets.Rows(data.X[i : i+1]))
 				f[i], positive[i] = value[0], class[i] == 1
 			}
 		}
@@ -123,16 +126,16 @@ func TestCalibrateTwoClasses(t *testing.T) {
 	if got := c.Sigmoids(); len(got) != 1 || math.Abs(got[0].A-want.A) > 1e-12 || math.Abs(got[0].B-want.B) > 1e-12 || !(want.A < 0) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	values, _ := fit.Decision(data.X)
+	values, _ := fit.Values(datasets.Rows(data.X))
 	for i, p := range mustProbabilities(t, c, data.X) {
-		near(t, "P(positive)", p[1], want.At(values[i]), 1e-15)
+		testkit.Near(t, "P(positive)", p[1], want.At(values[i]), 1e-15)
 	}
-	pair, err := mustLearn(t, base.OneVsOne()).Calibrate(context.Background(), Platt{Folds: 3, Seed: 7})
+	pair, err := testkit.FitOf(t, base.OneVsOne()).Calibrate(context.Background(), Platt{Folds: 3, Seed: 7})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, p := range mustProbabilities(t, pair, data.X) {
-		near(t, "P by the pair", p[1], want.At(values[i]), 1e-2)
+		testkit.Near(t, "P by the pair", p[1], want.At(values[i]), 1e-2)
 	}
 	if r, err := c.HeldOut().ROC(); err != nil || r.AUC < 0.98 {
 		t.Errorf("%+v, %v", r, err)
@@ -173,7 +176,7 @@ func TestCalibrateKeepsTheDescription(t *testing.T) {
 	data := datasets.Iris().Pair("setosa", "virginica")
 	w := slices.Repeat([]float64{1}, data.N())
 	w[0], w[99] = 5, 0.1
-	fit := mustFit(t, Classify(data).Kernel(kernels.Linear()).SampleWeights(w).ClassWeight("setosa", 2))
+	fit := testkit.FitOf(t, Classify(data).Kernel(kernels.Linear()).SampleWeights(w).ClassWeight("setosa", 2))
 	c, err := fit.Calibrate(context.Background(), Platt{})
 	if err != nil {
 		t.Fatal(err)
@@ -192,8 +195,8 @@ func TestCalibrateKeepsTheDescription(t *testing.T) {
 func TestCalibrateErrors(t *testing.T) {
 	ctx, stop := context.WithCancelCause(context.Background())
 	iris := datasets.Iris()
-	fit, pair := mustLearn(t, Classify(iris).OneVsOne()), mustFit(t, Classify(iris.Pair("setosa", "virginica")))
-	few := mustLearn(t, Classify(iris.Select([]int{0, 1, 50, 51, 100})).OneVsOne())
+	fit, pair := testkit.FitOf(t, Classify(iris).OneVsOne()), testkit.FitOf(t, Classify(iris.Pair("setosa", "virginica")))
+	few := testkit.FitOf(t, Classify(iris.Select([]int{0, 1, 50, 51, 100})).OneVsOne())
 	err := func(_ *Calibrated, err error) error { return err }
 	for _, test := range []struct {
 		err   error
@@ -203,7 +206,7 @@ func TestCalibrateErrors(t *testing.T) {
 		{err(pair.Calibrate(ctx, Platt{Folds: 1})), "at least 2"},
 		{err(pair.Calibrate(ctx, Isotonic{Folds: -3})), "at least 2"},
 		{err(few.Calibrate(ctx, Platt{})), "class virginica has 1 point"},
-		{err(mustFit(t, OneClass(iris)).Calibrate(ctx, Platt{})), "one class"},
+		{err(testkit.FitOf(t, OneClass(iris)).Calibrate(ctx, Platt{})), "one class"},
 	} {
 		var a *ArgumentError
 		if !errors.As(test.err, &a) || !strings.Contains(test.err.Error(), test.words) {
@@ -215,7 +218,7 @@ func TestCalibrateErrors(t *testing.T) {
 		t.Fatal(e)
 	}
 	var a *ArgumentError
-	if _, e := c.Probabilities([][]float64{{1, 2, 3, math.NaN()}}); !errors.As(e, &a) || a.Column != 3 {
+	if _, e := c.Probabilities(datasets.Rows{{1, 2, 3, math.NaN()}}); !errors.As(e, &a) || a.Column != 3 {
 		t.Errorf("NaN: %v", e)
 	}
 	if _, e := c.Evaluate(iris); !errors.As(e, &a) || a.Row != 50 {
@@ -230,13 +233,13 @@ func TestCalibrateErrors(t *testing.T) {
 
 func TestEvaluate(t *testing.T) {
 	train, test := datasets.Iris().Split(0.6, 1)
-	fit := mustLearn(t, Classify(train).OneVsOne())
+	fit := testkit.FitOf(t, Classify(train).OneVsOne())
 	e, err := fit.Evaluate(test)
 	if err != nil {
 		t.Fatal(err)
 	}
 	accuracy, _ := fit.Accuracy(test)
-	names, _ := fit.Predict(test.X)
+	names, _ := fit.Predict(datasets.Rows(test.X))
 	for i, name := range names {
 		if e.Classes[e.Predicted[i]] != name || e.Classes[e.Truth[i]] != test.ClassName(test.Y[i]) {
 			t.Fatalf("point %d: %v", i, e)
@@ -249,7 +252,7 @@ func TestEvaluate(t *testing.T) {
 	if _, err := e.ROC(); !errors.As(err, &a) {
 		t.Errorf("ROC of three classes: %v", err)
 	}
-	pair := mustFit(t, Classify(train.Pair("virginica", "versicolor")))
+	pair := testkit.FitOf(t, Classify(train.Pair("virginica", "versicolor")))
 	e, err = pair.Evaluate(test.Pair("virginica", "versicolor"))
 	if err != nil {
 		t.Fatal(err)
@@ -267,7 +270,7 @@ func TestEvaluationFigures(t *testing.T) {
 	ctx := context.Background()
 	iris := datasets.Iris()
 	flat := iris.Columns(2, 3)
-	multi, pair := mustLearn(t, Classify(flat).OneVsOne()), mustFit(t, Classify(iris.Pair("virginica", "versicolor")))
+	multi, pair := testkit.FitOf(t, Classify(flat).OneVsOne()), testkit.FitOf(t, Classify(iris.Pair("virginica", "versicolor")))
 	c, err := multi.Calibrate(ctx, Platt{})
 	if err != nil {
 		t.Fatal(err)
@@ -276,9 +279,9 @@ func TestEvaluationFigures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rest, joint := mustLearn(t, Classify(flat).OneVsRest()), mustLearn(t, Classify(flat).CrammerSinger())
+	rest, joint := testkit.FitOf(t, Classify(flat).OneVsRest()), testkit.FitOf(t, Classify(flat).CrammerSinger())
 	for _, test := range []struct {
-		figure Figure
+		figure display.Figure
 		of     any
 		words  string // of the title, or of the error
 	}{
@@ -286,7 +289,7 @@ func TestEvaluationFigures(t *testing.T) {
 		{ROC, pair, "scores higher"}, {ROC, two, "scores higher"}, {ROC, multi, "there are 3 classes"},
 		{Reliability, c, "Said and seen"}, {Reliability, two, "Said and seen"}, {Reliability, pair, "Calibrate"},
 		{Regions, multi, "3 classes: "}, {Regions, rest, "3 classes: "}, {Regions, joint, "3 classes: "},
-		{Regions, mustLearn(t, Classify(iris).OneVsOne()), "4 features"}, {Regions, pair, "no picture"}, {Gap, joint.Joint(), "closed"}, {Rate, joint.Joint(), "per epoch"}, {KKT, joint.Joint(), "look at Gap"}, {Gap, multi.Joint(), "empty"}, {Margins, multi, "no picture"},
+		{Regions, testkit.FitOf(t, Classify(iris).OneVsOne()), "4 features"}, {Regions, pair, "no picture"}, {Gap, joint.Joint(), "closed"}, {Rate, joint.Joint(), "per epoch"}, {KKT, joint.Joint(), "look at Gap"}, {Gap, multi.Joint(), "empty"}, {Margins, multi, "no picture"},
 	} {
 		chart, err := test.figure.Of(test.of)
 		got := ""
@@ -331,7 +334,7 @@ func TestClassesThatCannotBeTold(t *testing.T) {
 	for _, d := range []*datasets.Dataset{equal, constant} {
 		base := Classify(d)
 		for _, m := range []MultiClassifier{base.OneVsOne(), base.OneVsRest(), base.CrammerSinger(), base.Kernel(kernels.Linear()).C(1e6).OneVsOne()} {
-			fit := mustLearn(t, m)
+			fit := testkit.FitOf(t, m)
 			if c := fit.Certificate(); !(c.Gap >= 0) || math.IsNaN(c.MaxKKT) {
 				t.Errorf("%v: %+v", m, c)
 			}
@@ -349,7 +352,7 @@ func TestClassesThatCannotBeTold(t *testing.T) {
 					t.Error(c.Markdown(), fit.Markdown())
 				}
 			}
-			for _, f := range []Figure{Regions, Confusion} {
+			for _, f := range []display.Figure{Regions, Confusion} {
 				if _, err := f.Of(fit); err != nil {
 					t.Errorf("%v of %v: %v", f, m, err)
 				}

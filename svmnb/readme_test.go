@@ -12,13 +12,16 @@ import (
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/svmnb"
+	"github.com/svmnb/svmnb/svmnb/gp"
+	"github.com/svmnb/svmnb/svmnb/model"
+	"github.com/svmnb/svmnb/svmnb/play"
 )
 
 // What the README shows compiles and runs.
 func TestReadme(t *testing.T) {
 	doctest.Same(t, "../README.md", "readme_test.go", 5)
 
-	ctx, points := context.Background(), [][]float64{{6.5, 3, 5.5, 2}}
+	ctx, points := context.Background(), datasets.Rows{{6.5, 3, 5.5, 2}}
 	t.Setenv("SVMNB_CACHE", t.TempDir())
 	t.Setenv("TMPDIR", t.TempDir()) // for the pages of pictures
 
@@ -39,9 +42,9 @@ func TestReadme(t *testing.T) {
 	fmt.Println(fit.Certificate.Gap, fit.Margin(), len(fit.SupportVectors()))
 
 	base.Using(solvers.SMO{Selection: solvers.Platt}).Tol(1e-6).Keep().Show()
-	svmnb.Replay(base.SMO().Keep()).Show() // play it; base.SMO().Live().MustFit() watches it
-	svmnb.Race(base, solvers.SMO{}, solvers.ConjugateSMO{}, solvers.Decomposition{}).Show()
-	svmnb.Explore(datasets.Moons(200, 0.15, 42)) // sliders for C, gamma, kernel and solver
+	play.Replay(base.SMO().Keep()).Show() // play it; base.SMO().Live().MustFit() watches it
+	play.Race(base, solvers.SMO{}, solvers.ConjugateSMO{}, solvers.Decomposition{}).Show()
+	play.Explore(datasets.Moons(200, 0.15, 42)) // sliders for C, gamma, kernel and solver
 
 	tube := svmnb.Regress(datasets.Sinc(100, 0.1, 1)).Kernel(kernels.RBF(0.2)).C(10).Epsilon(0.1)
 
@@ -52,11 +55,11 @@ func TestReadme(t *testing.T) {
 		t.Errorf("%v, %v", rmse, err)
 	}
 
-	gp := svmnb.GaussianProcess(datasets.Motorcycle()).Kernel(kernels.Scale(45*45, kernels.SquaredExponential(5))).NoiseVariance(22 * 22)
+	process := gp.Regress(datasets.Motorcycle()).Kernel(kernels.Scale(45*45, kernels.SquaredExponential(5))).NoiseVariance(22 * 22)
 
-	gp.CG().MustFit().Show(svmnb.Posterior, svmnb.Bounds) // how sure it is of f, and of its own arithmetic
-	gp.Optimise().MustFit().Show(svmnb.Posterior, svmnb.Evidence)
-	belief, err := gp.MustFit().Posterior(ctx, [][]float64{{20}, {30}}) // means and variances
+	process.CG().MustFit().Show(gp.Posterior, gp.Bounds) // how sure it is of f, and of its own arithmetic
+	process.Optimise().MustFit().Show(gp.Posterior, gp.Evidence)
+	belief, err := process.MustFit().Posterior(ctx, datasets.Rows{{20}, {30}}) // means and variances
 	if err != nil || len(belief.Mean) != 2 {
 		t.Errorf("%v, %v", belief, err)
 	}
@@ -64,19 +67,19 @@ func TestReadme(t *testing.T) {
 	path, out := filepath.Join(t.TempDir(), "iris.svmnb"), &bytes.Buffer{}
 	iris := svmnb.Classify(datasets.Iris()).OneVsOne().MustFit()
 
-	err = svmnb.Save(path, iris) // to the bit, as a whole or not at all
+	err = model.Save(path, iris) // to the bit, as a whole or not at all
 	if err != nil {
 		t.Fatal(err)
 	}
-	model, err := svmnb.Load(path)
+	loaded, err := model.Load(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	classes, err := model.Predict(points)
+	classes, err := loaded.Predict(points)
 	if err != nil || classes[0] != "virginica" {
 		t.Errorf("%v, %v", classes, err)
 	}
-	err = model.WriteONNX(out) // or WriteGo, WriteLIBSVM, WriteLIBLINEAR
+	err = loaded.WriteONNX(out) // or WriteGo, WriteLIBSVM, WriteLIBLINEAR
 	if err != nil || out.Len() == 0 {
 		t.Error(err)
 	}

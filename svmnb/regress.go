@@ -15,6 +15,8 @@ import (
 	"github.com/svmnb/svmnb/solvers/fastest"
 	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 	"github.com/svmnb/svmnb/svmnb/internal/cells"
+	"github.com/svmnb/svmnb/svmnb/internal/guard"
+	"github.com/svmnb/svmnb/svmnb/internal/points"
 	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
@@ -59,7 +61,7 @@ func (r Regressor) Kernel(k kernels.Kernel) Regressor { r.setKernel(k); return r
 // ξ_i = (|y_i − f(x_i)| − ε)₊.
 func (r Regressor) C(cost float64) Regressor {
 	r.c = cost
-	r.said("C", checkedCost("C", "C", cost, "for a machine that fits every point, take Ridge with a small λ"))
+	r.faults.Said("C", checkedCost("C", "C", cost, "for a machine that fits every point, take Ridge with a small λ"))
 	return r
 }
 
@@ -68,7 +70,7 @@ func (r Regressor) C(cost float64) Regressor {
 // With Ridge and Nu it has no meaning.
 func (r Regressor) Epsilon(epsilon float64) Regressor {
 	r.epsilon = epsilon
-	r.said("Epsilon", arguments.WrongIf(!(epsilon >= 0) || math.IsInf(epsilon, 1), "Epsilon", epsilon, "ε is %v; it is half the width of the tube in units of the targets, 0 or a positive number", epsilon))
+	r.faults.Said("Epsilon", arguments.WrongIf(!(epsilon >= 0) || math.IsInf(epsilon, 1), "Epsilon", epsilon, "ε is %v; it is half the width of the tube in units of the targets, 0 or a positive number", epsilon))
 	return r
 }
 
@@ -82,7 +84,7 @@ func (r Regressor) QuadraticLoss() Regressor { return r.losing(quadraticLoss, 0,
 // losing chooses a loss in place of what was said of it before.
 func (r Regressor) losing(l loss, nu, lambda float64, err error) Regressor {
 	r.loss, r.nu, r.lambda = l, nu, lambda
-	r.said("loss", err)
+	r.faults.Said("loss", err)
 	return r
 }
 
@@ -119,13 +121,13 @@ func (r Regressor) SampleWeights(w []float64) Regressor {
 		w = slices.Clone(w)
 		r.sample = &w
 	}
-	r.said("SampleWeights", r.checkedWeights(w))
+	r.faults.Said("SampleWeights", r.checkedWeights(w))
 	return r
 }
 
 // SMO solves by sequential minimal optimisation with second-order selection:
 // solvers.TubeSMO, and for ν-SVR solvers.SMO.
-func (r Regressor) SMO() Regressor { r.method = nil; r.said("Using", nil); return r }
+func (r Regressor) SMO() Regressor { r.method = nil; r.faults.Said("Using", nil); return r }
 
 // PrimalDual solves by a primal–dual interior-point method, in few iterations of
 // (2n)³ work each.
@@ -171,7 +173,7 @@ func (r Regressor) Live() Regressor { r.live = true; return r }
 // String gives the chain back.
 func (r Regressor) String() string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "Regress(%s)", nameOf(r.data))
+	fmt.Fprintf(&s, "Regress(%s)", points.Name(r.data))
 	if r.kernel != nil {
 		fmt.Fprintf(&s, ".Kernel(%s)", r.kernel)
 	}
@@ -216,7 +218,7 @@ type regression struct {
 
 // prepare checks everything and builds the problem.
 func (r Regressor) prepare() (*regression, error) {
-	if err := errors.Join(r.err(), r.data.Check()); err != nil {
+	if err := errors.Join(r.faults.Err(), r.data.Check()); err != nil {
 		return nil, err
 	}
 	t := &regression{Regressor: r}
@@ -268,7 +270,7 @@ func (r *Regressor) matrix() (solvers.Matrix, error) {
 // ctx ends early, Fit returns the partial fit with an error that wraps
 // context.Cause(ctx); reaching a limit is no error but a Status.
 func (r Regressor) Fit(ctx context.Context) (_ *RegressionFit, err error) {
-	defer caught(&err)
+	defer guard.Caught(&err)
 	if err := arguments.Given(ctx, "Fit"); err != nil {
 		return nil, err
 	}

@@ -9,9 +9,15 @@ import (
 
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/svmnb/display"
 	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
+	"github.com/svmnb/svmnb/svmnb/internal/guard"
+	"github.com/svmnb/svmnb/svmnb/internal/machines"
+	"github.com/svmnb/svmnb/svmnb/internal/points"
+	"github.com/svmnb/svmnb/svmnb/internal/runs"
 	"github.com/svmnb/svmnb/svmnb/internal/say"
+	"github.com/svmnb/svmnb/svmnb/internal/steps"
 )
 
 // RegressionFit is a solved regression: f(x) = Σ_i β_i K(x_i, x) + b over its
@@ -26,10 +32,10 @@ type RegressionFit struct {
 	Beta    []float64 // n coefficients β = α̂ − α, positive above the tube
 	Epsilon float64   // half-width of the tube, in units of the targets; for ν-SVR the one that was found
 
-	task *regression
-	expanded
-	training func() []float64                      // f at the training points, when first asked for
-	glance   func() (rows []int, values []float64) // at those that a summary looks at
+	task      *regression
+	expansion machines.Expansion
+	training  func() []float64                      // f at the training points, when first asked for
+	glance    func() (rows []int, values []float64) // at those that a summary looks at
 }
 
 func (t *regression) fit(res *solvers.Result) *RegressionFit {
@@ -41,9 +47,9 @@ func (t *regression) fit(res *solvers.Result) *RegressionFit {
 	for _, b := range fit.Beta {
 		fit.Bias += t.tau2 * b
 	}
-	fit.expanded = t.expand(fit.Beta, fit.Bias)
-	fit.training = sync.OnceValue(func() []float64 { return fit.values(pointsOf(t.data)) })
-	fit.glance = look(len(fit.Beta), fit.each(), fit.training, func(rows []int) []float64 { return fit.values(pointsOf(t.data).some(rows)) })
+	fit.expansion = machines.NewExpansion(t.data, t.kernel, t.behind, fit.Beta, fit.Bias)
+	fit.training = sync.OnceValue(func() []float64 { return fit.expansion.Values(points.Of(t.data)) })
+	fit.glance = look(len(fit.Beta), fit.expansion.Each(), fit.training, func(rows []int) []float64 { return fit.expansion.Values(points.Of(t.data).Some(rows)) })
 	return fit
 }
 
@@ -51,19 +57,28 @@ func (t *regression) fit(res *solvers.Result) *RegressionFit {
 // in units of the targets. The error is an *ArgumentError that names the first
 // row of another length or with a value that is no finite number, or wraps a
 // *kernels.DataError for a point outside the domain of the kernel.
-func (f *RegressionFit) Predict(x [][]float64) (_ []float64, err error) {
-	defer caught(&err)
+func (f *RegressionFit) Predict(x datasets.Points) (_ []float64, err error) {
+	defer guard.Caught(&err)
 	if f.none() {
 		return nil, arguments.NoFit("Predict")
 	}
-	return f.at("Predict", "regression", written(x))
+	return f.expansion.At("Predict", "regression", points.From(x))
+}
+
+// Problem returns the quadratic programme that was solved. Its matrix serves one goroutine
+// at a time.
+func (f *RegressionFit) Problem() *solvers.Problem {
+	if f.none() {
+		return nil
+	}
+	return f.task.problem
 }
 
 // RMSE returns the root of the mean squared error of f on ds, in units of the
 // targets. Errors are those of Predict, of the data set, and of data that were not
 // scaled as the training data were.
 func (f *RegressionFit) RMSE(ds *datasets.Dataset) (_ float64, err error) {
-	defer caught(&err)
+	defer guard.Caught(&err)
 	square, err := f.squares("RMSE", ds)
 	if err != nil {
 		return 0, err
@@ -75,7 +90,7 @@ func (f *RegressionFit) RMSE(ds *datasets.Dataset) (_ float64, err error) {
 // and negative where the mean of the targets would predict better. Errors are
 // those of Predict, and of targets that are all equal, which have no variance.
 func (f *RegressionFit) R2(ds *datasets.Dataset) (_ float64, err error) {
-	defer caught(&err)
+	defer guard.Caught(&err)
 	square, err := f.squares("R2", ds)
 	if err != nil {
 		return 0, err
@@ -92,10 +107,10 @@ func (f *RegressionFit) squares(verb string, ds *datasets.Dataset) (float64, err
 	if err := ds.Check(); err != nil {
 		return 0, err
 	}
-	if err := errors.Join(suits(verb, f.task.behind, f.task.data, ds), sameTargets(verb, f.task.data, ds)); err != nil {
+	if err := errors.Join(steps.Suits(verb, f.task.behind, f.task.data, ds), steps.SameTargets(verb, f.task.data, ds)); err != nil {
 		return 0, err
 	}
-	values, err := f.at(verb, "regression", pointsOf(ds))
+	values, err := f.expansion.At(verb, "regression", points.Of(ds))
 	if err != nil {
 		return 0, err
 	}
@@ -142,7 +157,7 @@ func (f *RegressionFit) Weights() ([]float64, error) {
 	if f.none() {
 		return nil, arguments.NoFit("Weights")
 	}
-	return f.normal(f.task.kernel)
+	return f.expansion.Normal(f.task.kernel)
 }
 
 // RegressionVector is a training point with β ≠ 0.
@@ -166,7 +181,7 @@ func (f *RegressionFit) SupportVectors() []RegressionVector {
 	residuals := f.Residuals()
 	for i, b := range f.Beta {
 		if b != 0 {
-			sv = append(sv, RegressionVector{i, pointsOf(f.task.data).row(i), f.task.data.Y[i], b, f.task.bound(i, b), residuals[i], f.slack(residuals[i])})
+			sv = append(sv, RegressionVector{i, points.Of(f.task.data).Row(i), f.task.data.Y[i], b, f.task.bound(i, b), residuals[i], f.slack(residuals[i])})
 		}
 	}
 	return sv
@@ -358,28 +373,28 @@ func (f *RegressionFit) Hints() []string {
 }
 
 func (f *RegressionFit) record() record {
-	return record{certified(f.Result), f.task.problem, &f.task.asking, f.task.stop, f.task.words() + " · " + f.Method, len(f.Beta)}
+	return record{runs.Certified(f.Result), f.task.problem, &f.task.asking, f.task.stop, f.task.words() + " · " + f.Method, len(f.Beta)}
 }
 
 // Tube shows the regression function of one feature with its tube, the points,
 // the support vectors and the slacks. For more features it shows the predictions
 // against the targets.
-var Tube = FigureOf("Tube", drawTube)
+var Tube = display.FigureOf("Tube", drawTube)
 
 // Show displays the figures of the fit; without any, its summary in words and
 // Tube.
-func (f *RegressionFit) Show(figures ...Figure) {
+func (f *RegressionFit) Show(figures ...display.Figure) {
 	if f.none() {
-		Show(arguments.NoFit("Show"))
+		display.Show(arguments.NoFit("Show"))
 		return
 	}
-	show(f, figures, Tube)
+	display.ShowFit(f, figures, Tube)
 }
 
 // curveNodes is in how many places drawTube evaluates f.
 const curveNodes = 600
 
-func drawTube(f *RegressionFit) (*Chart, error) {
+func drawTube(f *RegressionFit) (*display.Chart, error) {
 	t := f.task
 	rows, values := f.glance()
 	d := figure.TubeData{
@@ -387,14 +402,14 @@ func drawTube(f *RegressionFit) (*Chart, error) {
 	}
 	if t.line() {
 		d.Feature = t.data.FeatureName(0)
-		at := around(t.data.X, 0)
-		nodes := min(max(gridWork/max(len(f.coef), 1), 100), curveNodes)
+		at := figure.Around(t.data.X, 0)
+		nodes := min(max(gridWork/max(len(f.expansion.Coef), 1), 100), curveNodes)
 		grid := make([][]float64, nodes)
 		for k := range grid {
 			x := at[0] + (at[1]-at[0])*float64(k)/float64(nodes-1)
 			grid[k], d.Xs = []float64{x}, append(d.Xs, x)
 		}
-		d.Fs = f.values(written(grid))
+		d.Fs = f.expansion.Values(points.Rows(grid))
 		for _, x := range pick(t.data.X, rows) {
 			d.X = append(d.X, x[0])
 		}

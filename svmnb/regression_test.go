@@ -14,6 +14,8 @@ import (
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/solvers/blocks"
+	"github.com/svmnb/svmnb/svmnb/display"
+	"github.com/svmnb/svmnb/svmnb/internal/testkit"
 )
 
 // wave is a sine of one feature with normal noise.
@@ -44,15 +46,6 @@ func plane(n int) *datasets.Dataset {
 	return d
 }
 
-func mustRegress(t *testing.T, r Regressor) *RegressionFit {
-	t.Helper()
-	fit, err := r.Fit(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return fit
-}
-
 // LIBSVM 3.37 on R's MASS::mcycle, x = times/10.
 func TestRegressionReference(t *testing.T) {
 	d := datasets.Motorcycle()
@@ -60,9 +53,9 @@ func TestRegressionReference(t *testing.T) {
 	for i, row := range d.X {
 		x[i] = []float64{row[0] / 10}
 	}
-	fit := mustRegress(t, Regress(datasets.New(x, d.Y)).Kernel(kernels.RBF(1)).C(100).Epsilon(5).Tol(1e-6))
-	near(t, "W", fit.Certificate.Dual, 184729.468248, 1e-6)
-	near(t, "b", fit.Bias, -7.491094, 1e-4)
+	fit := testkit.FitOf(t, Regress(datasets.New(x, d.Y)).Kernel(kernels.RBF(1)).C(100).Epsilon(5).Tol(1e-6))
+	testkit.Near(t, "W", fit.Certificate.Dual, 184729.468248, 1e-6)
+	testkit.Near(t, "b", fit.Bias, -7.491094, 1e-4)
 	if free, bound := fit.counts(); free != 104-95 || bound != 95 || len(fit.SupportVectors()) != 104 {
 		t.Errorf("%d free and %d bound support vectors, want 9 and 95", free, bound)
 	}
@@ -96,25 +89,25 @@ func TestRegressionOneLiners(t *testing.T) {
 		{"CoordinateDescent, fixed bias", linear.FixedBias(4).CoordinateDescent(), linear.FixedBias(4).Using(solvers.GradientAscent{})},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			fit, like := mustRegress(t, c.of), mustRegress(t, c.like)
-			near(t, "W", fit.Certificate.Dual, like.Certificate.Dual, 1e-7)
+			fit, like := testkit.FitOf(t, c.of), testkit.FitOf(t, c.like)
+			testkit.Near(t, "W", fit.Certificate.Dual, like.Certificate.Dual, 1e-7)
 			if fit.Certificate.RelGap > 1e-5 {
 				t.Errorf("%+v", fit.Certificate)
 			}
 			x := fit.task.data.X[:4]
-			a, err := fit.Predict(x)
+			a, err := fit.Predict(datasets.Rows(x))
 			if err != nil {
 				t.Fatal(err)
 			}
-			b, _ := like.Predict(x)
+			b, _ := like.Predict(datasets.Rows(x))
 			for i := range a {
-				near(t, "f", a[i], b[i], 1e-4)
+				testkit.Near(t, "f", a[i], b[i], 1e-4)
 			}
 			f := fit.Bias
 			for _, sv := range fit.SupportVectors() {
 				f += sv.Beta * fit.task.kernel.Eval(sv.X, x[0])
 			}
-			near(t, "f as an expansion", a[0], f, 1e-9)
+			testkit.Near(t, "f as an expansion", a[0], f, 1e-9)
 		})
 	}
 }
@@ -122,8 +115,8 @@ func TestRegressionOneLiners(t *testing.T) {
 // The default is what it says, and the fit describes it in full.
 func TestRegressionDefaults(t *testing.T) {
 	data := wave(50, 0.1)
-	fit, said := mustRegress(t, Regress(data)), mustRegress(t, Regress(data).Kernel(kernels.RBF(kernels.GammaScale(data.X))).C(1).Epsilon(0.1).LinearLoss().SMO().Tol(1e-3))
-	near(t, "W", fit.Certificate.Dual, said.Certificate.Dual, 0)
+	fit, said := testkit.FitOf(t, Regress(data)), testkit.FitOf(t, Regress(data).Kernel(kernels.RBF(kernels.GammaScale(data.X))).C(1).Epsilon(0.1).LinearLoss().SMO().Tol(1e-3))
+	testkit.Near(t, "W", fit.Certificate.Dual, said.Certificate.Dual, 0)
 	if fit.Method != (solvers.TubeSMO{}).Name() || fit.Epsilon != 0.1 {
 		t.Errorf("solved by %s, ε = %g", fit.Method, fit.Epsilon)
 	}
@@ -131,8 +124,8 @@ func TestRegressionDefaults(t *testing.T) {
 	if got := fit.Description.String(); got != want {
 		t.Errorf("the description reads %s, want %s", got, want)
 	}
-	again := mustRegress(t, fit.Description)
-	near(t, "W of the description", again.Certificate.Dual, fit.Certificate.Dual, 0)
+	again := testkit.FitOf(t, fit.Description)
+	testkit.Near(t, "W of the description", again.Certificate.Dual, fit.Certificate.Dual, 0)
 }
 
 func TestRegressorIsAValue(t *testing.T) {
@@ -167,7 +160,7 @@ func TestRidge(t *testing.T) {
 			if fixed {
 				r = r.FixedBias(0.2).PrimalDual()
 			}
-			fit := mustRegress(t, r)
+			fit := testkit.FitOf(t, r)
 			sum := 0.0
 			for i, res := range fit.Residuals() {
 				if math.Abs(res-lambda*fit.Beta[i]) > 1e-7 {
@@ -184,9 +177,9 @@ func TestRidge(t *testing.T) {
 	for i := range w {
 		w[i] = float64(1 + i%3)
 	}
-	fit := mustRegress(t, Regress(data).Kernel(kernels.RBF(1)).Ridge(0.3).SampleWeights(w).Tol(1e-9))
+	fit := testkit.FitOf(t, Regress(data).Kernel(kernels.RBF(1)).Ridge(0.3).SampleWeights(w).Tol(1e-9))
 	for i, res := range fit.Residuals() {
-		near(t, "r w", res*w[i], 0.3*fit.Beta[i], 1e-7)
+		testkit.Near(t, "r w", res*w[i], 0.3*fit.Beta[i], 1e-7)
 	}
 }
 
@@ -196,29 +189,29 @@ func TestRidgeIsAGaussianProcess(t *testing.T) {
 	const mean = -25.5458646617
 	r := Regress(datasets.Motorcycle()).Kernel(kernels.Scale(45*45, kernels.SquaredExponential(5))).Ridge(22 * 22).FixedBias(mean)
 	for _, r := range []Regressor{r.PrimalDual(), r.Using(solvers.GradientAscent{})} {
-		fit := mustRegress(t, r.Tol(1e-7))
-		f, err := fit.Predict([][]float64{{20}, {30}})
+		fit := testkit.FitOf(t, r.Tol(1e-7))
+		f, err := fit.Predict(datasets.Rows{{20}, {30}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		near(t, "mean at 20", f[0], -115.06477242, 1e-7)
-		near(t, "mean at 30", f[1], 30.73575789, 1e-7)
-		near(t, "y'A⁻¹y", 2*fit.Certificate.Dual, 138.52726051, 1e-9)
+		testkit.Near(t, "mean at 20", f[0], -115.06477242, 1e-7)
+		testkit.Near(t, "mean at 30", f[1], 30.73575789, 1e-7)
+		testkit.Near(t, "y'A⁻¹y", 2*fit.Certificate.Dual, 138.52726051, 1e-9)
 	}
 }
 
 // ν-SVR is ε-SVR with the ε that it finds.
 func TestNuRegression(t *testing.T) {
 	base := Regress(wave(80, 0.3)).Kernel(kernels.RBF(1)).C(2).Tol(1e-8)
-	fit := mustRegress(t, base.Nu(0.4))
+	fit := testkit.FitOf(t, base.Nu(0.4))
 	free, bound := fit.counts()
 	if float64(bound) > 0.4*80 || float64(free+bound) < 0.4*80 || !(fit.Epsilon > 0) {
 		t.Errorf("%d free and %d bound support vectors, ε = %g", free, bound, fit.Epsilon)
 	}
-	like := mustRegress(t, base.Epsilon(fit.Epsilon))
+	like := testkit.FitOf(t, base.Epsilon(fit.Epsilon))
 	a, b := fit.Residuals(), like.Residuals()
 	for i := range a {
-		near(t, "residual", a[i], b[i], 1e-5)
+		testkit.Near(t, "residual", a[i], b[i], 1e-5)
 	}
 }
 
@@ -238,8 +231,8 @@ func TestRegressionWeights(t *testing.T) {
 			return Regress(d).Kernel(kernels.RBF(1)).QuadraticLoss().Tol(1e-8)
 		},
 	} {
-		weighted, copied := mustRegress(t, of(data).SampleWeights(w)), mustRegress(t, of(data.Select(rows)))
-		near(t, "W", weighted.Certificate.Dual, copied.Certificate.Dual, 1e-7)
+		weighted, copied := testkit.FitOf(t, of(data).SampleWeights(w)), testkit.FitOf(t, of(data.Select(rows)))
+		testkit.Near(t, "W", weighted.Certificate.Dual, copied.Certificate.Dual, 1e-7)
 	}
 }
 
@@ -270,7 +263,7 @@ func TestRegressionConditions(t *testing.T) {
 		if name == "ν" {
 			method = solvers.SMO{}
 		}
-		fit := mustRegress(t, r.MaxIterations(25).Using(method))
+		fit := testkit.FitOf(t, r.MaxIterations(25).Using(method))
 		// The bias that violates least, by itself: a search over a convex function.
 		at := func(shift float64) (worst float64) {
 			for i, res := range fit.Residuals() {
@@ -372,10 +365,10 @@ func TestRegressionErrors(t *testing.T) {
 		t.Errorf("a huge target: %v", err)
 	}
 
-	fit := mustRegress(t, base)
+	fit := testkit.FitOf(t, base)
 	for name, x := range map[string][][]float64{"width": {{1}, {1, 2}}, "NaN": {{1}, {math.NaN()}}} {
 		var bad *ArgumentError
-		if _, err := fit.Predict(x); !errors.As(err, &bad) || bad.Call != "Predict" || bad.Row != 1 {
+		if _, err := fit.Predict(datasets.Rows(x)); !errors.As(err, &bad) || bad.Call != "Predict" || bad.Row != 1 {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -404,8 +397,8 @@ func TestRegressionEdges(t *testing.T) {
 		"equal points":     {datasets.New(same(3, 2), []float64{1, 5, 5.05}), 5},
 	} {
 		for _, r := range []Regressor{Regress(c.data), Regress(c.data).Kernel(kernels.Linear()), Regress(c.data).PrimalDual(), Regress(c.data).Kernel(kernels.RBF(1)).Using(solvers.SMO{})} {
-			fit := mustRegress(t, r)
-			v, err := fit.Predict([][]float64{{2}})
+			fit := testkit.FitOf(t, r)
+			v, err := fit.Predict(datasets.Rows{{2}})
 			if err != nil || math.Abs(v[0]-c.want) > 0.1+1e-3 {
 				t.Errorf("%s, %v: f = %v (%v)", name, r, v, err)
 			}
@@ -421,20 +414,20 @@ func TestRegressionEdges(t *testing.T) {
 
 func TestRegressionScores(t *testing.T) {
 	train, test := plane(80), plane(200)
-	fit := mustRegress(t, Regress(train).Kernel(kernels.Linear()).C(100).Epsilon(0.05))
+	fit := testkit.FitOf(t, Regress(train).Kernel(kernels.Linear()).C(100).Epsilon(0.05))
 	w, err := fit.Weights()
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "w1", w[0], 2, 0.1)
-	near(t, "w2", w[1], -1, 0.1)
-	near(t, "b", fit.Bias, 5, 0.1)
+	testkit.Near(t, "w1", w[0], 2, 0.1)
+	testkit.Near(t, "w2", w[1], -1, 0.1)
+	testkit.Near(t, "b", fit.Bias, 5, 0.1)
 	rmse, _ := fit.RMSE(test)
 	r2, err := fit.R2(test)
 	if err != nil || !(rmse > 0.05 && rmse < 0.15) || !(r2 > 0.99 && r2 < 1) {
 		t.Errorf("RMSE %g, R² %g, %v", rmse, r2, err)
 	}
-	constant := mustRegress(t, Regress(train).Kernel(kernels.Linear()).Epsilon(100))
+	constant := testkit.FitOf(t, Regress(train).Kernel(kernels.Linear()).Epsilon(100))
 	if r2, _ := constant.R2(test); r2 > 0 || len(constant.SupportVectors()) != 0 {
 		t.Errorf("a constant explains %g of the variance", r2)
 	}
@@ -448,14 +441,14 @@ func TestRegressionInterrupt(t *testing.T) {
 	if fit == nil || !errors.Is(err, cause) || fit.Status != solvers.Interrupted || math.IsNaN(fit.Certificate.Gap) {
 		t.Fatalf("%v, %v", fit, err)
 	}
-	if _, err := fit.Predict([][]float64{{1}}); err != nil {
+	if _, err := fit.Predict(datasets.Rows{{1}}); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestRegressionSummary(t *testing.T) {
 	base := Regress(wave(80, 0.2)).Kernel(kernels.RBF(1)).Epsilon(0.3).C(10)
-	fit := mustRegress(t, base)
+	fit := testkit.FitOf(t, base)
 	for _, want := range []string{"wave, regression", "80 × 1", "linear ε-insensitive, C = 10, ε = 0.3", "RBF(1)", "tube SMO", "converged", "free on the edge of the tube", "RMSE", "variance explained"} {
 		if !strings.Contains(fit.Markdown(), want) {
 			t.Errorf("the summary does not say %q:\n%s", want, fit.Markdown())
@@ -472,7 +465,7 @@ func TestRegressionSummary(t *testing.T) {
 		"nearest neighbour":       base.Kernel(kernels.RBF(1e6)),
 		"hardly":                  base.Kernel(kernels.RBF(1e-7)),
 	} {
-		h := mustRegress(t, r).Hints()
+		h := testkit.FitOf(t, r).Hints()
 		if len(h) == 0 || len(h) > 2 || !strings.Contains(strings.Join(h, " "), want) {
 			t.Errorf("%s: hints %q", want, h)
 		}
@@ -482,7 +475,7 @@ func TestRegressionSummary(t *testing.T) {
 		"ε = 0.1": base.Nu(0.5), "the points outside the tube": base.QuadraticLoss(), "every point carries f": base.Ridge(2),
 		"weighted": base.SampleWeights(slices.Repeat([]float64{2}, 80)), "bias by K + 1": base.GradientAscent(),
 	} {
-		if text := mustRegress(t, r).Markdown(); !strings.Contains(text, want) {
+		if text := testkit.FitOf(t, r).Markdown(); !strings.Contains(text, want) {
 			t.Errorf("the summary does not say %q:\n%s", want, text)
 		}
 	}
@@ -493,8 +486,8 @@ func TestRegressionFigures(t *testing.T) {
 		Regress(wave(60, 0.2)).Kernel(kernels.RBF(1)), Regress(plane(60)), Regress(wave(60, 0.2)).Ridge(0.1), Regress(wave(60, 0.2)).Nu(0.3),
 		Regress(wave(60, 0.2)).QuadraticLoss(), Regress(plane(60)).CoordinateDescent(),
 	} {
-		fit := mustRegress(t, r.Tol(1e-6))
-		for _, f := range []Figure{Tube, KKT, Gap} {
+		fit := testkit.FitOf(t, r.Tol(1e-6))
+		for _, f := range []display.Figure{Tube, KKT, Gap} {
 			if _, err := f.Of(fit); err != nil {
 				t.Errorf("%v of %v: %v", f, r, err)
 			}
@@ -503,10 +496,10 @@ func TestRegressionFigures(t *testing.T) {
 			t.Errorf("Margins of a regression: %v", err)
 		}
 	}
-	if _, err := Rate.Of(mustRegress(t, Regress(wave(60, 0.2)).Kernel(kernels.RBF(1)).Tol(1e-6))); err != nil {
+	if _, err := Rate.Of(testkit.FitOf(t, Regress(wave(60, 0.2)).Kernel(kernels.RBF(1)).Tol(1e-6))); err != nil {
 		t.Error(err)
 	}
-	if _, err := Tube.Of(mustFit(t, Classify(moons()))); err == nil {
+	if _, err := Tube.Of(testkit.FitOf(t, Classify(testkit.Moons()))); err == nil {
 		t.Error("Tube draws a classifier")
 	}
 }
@@ -531,12 +524,12 @@ func TestKeepRegression(t *testing.T) {
 	} {
 		before := starts
 		if name == "ν" || name == "another ν" { // counting hides that SMO keeps the sums
-			if len(kept(t)) == 0 {
+			if len(testkit.KeptFiles(t)) == 0 {
 				t.Fatal("nothing is kept")
 			}
-			files := len(kept(t))
+			files := len(testkit.KeptFiles(t))
 			r.SMO().Keep()
-			if len(kept(t)) != files+1 {
+			if len(testkit.KeptFiles(t)) != files+1 {
 				t.Errorf("%s: the fit of another description was taken", name)
 			}
 			continue

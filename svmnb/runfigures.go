@@ -3,6 +3,7 @@ package svmnb
 import (
 	"fmt"
 
+	"github.com/svmnb/svmnb/svmnb/display"
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
 	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
@@ -10,22 +11,22 @@ import (
 var (
 	// MarginWidth shows how the margin 1/‖w‖ shrank while α grew from 0, and how many
 	// support vectors were free and at the bound.
-	MarginWidth = FigureOf("MarginWidth", drawMarginWidth)
+	MarginWidth = display.FigureOf("MarginWidth", drawMarginWidth)
 
 	// Effort shows how many kernel values a run had computed at each iteration, how
 	// many it had asked for, and so what the cache was good for.
-	Effort = FigureOf("Effort", drawEffort)
+	Effort = display.FigureOf("Effort", drawEffort)
 
 	// Chunks shows how many points a method worked on at each iteration: the chunk of
 	// chunking, the working set of decomposition, the active set where it shrinks.
-	Chunks = FigureOf("Chunks", drawChunks)
+	Chunks = display.FigureOf("Chunks", drawChunks)
 
 	// WorkingSets shows which points each iteration chose, the most often chosen first.
-	WorkingSets = FigureOf("WorkingSets", drawWorkingSets)
+	WorkingSets = display.FigureOf("WorkingSets", drawWorkingSets)
 
 	// Alphas shows how the multipliers that are not 0 are distributed, free and at the
 	// bound, in each class, or above and below the tube of a regression.
-	Alphas = FigureOf("Alphas", drawAlphas)
+	Alphas = display.FigureOf("Alphas", drawAlphas)
 )
 
 // unit is what an index of the programme is of: a regression has two for each point.
@@ -36,17 +37,17 @@ func (r record) unit() string {
 	return "point"
 }
 
-func drawMarginWidth(fit solved) (*Chart, error) {
+func drawMarginWidth(fit solved) (*display.Chart, error) {
 	f := fit.record()
 	return figure.Growth(figure.GrowthData{Problem: f.words, Points: f.Trace.Points})
 }
 
-func drawEffort(fit solved) (*Chart, error) {
+func drawEffort(fit solved) (*display.Chart, error) {
 	f := fit.record()
 	return figure.Effort(figure.EffortData{Problem: f.words, N: f.points, Points: f.Trace.Points})
 }
 
-func drawChunks(fit solved) (*Chart, error) {
+func drawChunks(fit solved) (*display.Chart, error) {
 	f := fit.record()
 	return figure.Chunks(figure.ChunksData{Problem: f.words, Unit: f.unit(), N: len(f.Alpha), Points: f.Trace.Points})
 }
@@ -74,13 +75,13 @@ func (f *RegressionFit) sides() (names [2]string, up []bool) {
 	return [2]string{"below the tube", "above the tube"}, up
 }
 
-func drawWorkingSets(fit sided) (*Chart, error) {
+func drawWorkingSets(fit sided) (*display.Chart, error) {
 	f := fit.record()
 	names, up := fit.sides()
 	return figure.WorkingSets(figure.WorkingSetsData{Problem: f.words, Unit: f.unit(), Sides: names, Up: up, Points: f.Trace.Points})
 }
 
-func drawAlphas(fit sided) (*Chart, error) {
+func drawAlphas(fit sided) (*display.Chart, error) {
 	f := fit.record()
 	if f.problem == nil || len(f.Alpha) == 0 {
 		return nil, fmt.Errorf("the %T has no multipliers for Alphas to draw", fit)

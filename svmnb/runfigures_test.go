@@ -13,13 +13,17 @@ import (
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/svmnb"
+	"github.com/svmnb/svmnb/svmnb/display"
+	"github.com/svmnb/svmnb/svmnb/gp"
 	"github.com/svmnb/svmnb/svmnb/internal/say"
+	"github.com/svmnb/svmnb/svmnb/play"
+	"github.com/svmnb/svmnb/svmnb/selection"
 )
 
 // Each figure says in its title what the result of the run says, counted anew.
 func TestRunFiguresSayTheFinding(t *testing.T) {
-	fit := moons().MustFit()
-	chunked := moons().Using(solvers.Chunking{Initial: 10, M: 15}).MustFit()
+	fit := Moons().MustFit()
+	chunked := Moons().Using(solvers.Chunking{Initial: 10, M: 15}).MustFit()
 	regression := svmnb.Regress(datasets.Sinc(60, 0.1, 1)).MustFit()
 	free, bound, ever, steps := 0, 0, map[int]bool{}, 0
 	for _, sv := range fit.SupportVectors() {
@@ -43,7 +47,7 @@ func TestRunFiguresSayTheFinding(t *testing.T) {
 	}
 	number := func(v float64) string { return svmnbNumber(v) }
 	for _, c := range []struct {
-		figure svmnb.Figure
+		figure display.Figure
 		fit    any
 		words  []string
 	}{
@@ -70,13 +74,13 @@ func TestRunFiguresSayTheFinding(t *testing.T) {
 	}
 	linear := svmnb.Classify(moonsData()).Kernel(kernels.Linear()).CoordinateDescent().MustFit()
 	for _, c := range []struct {
-		figure svmnb.Figure
+		figure display.Figure
 		fit    any
 		want   string
 	}{
 		{svmnb.Effort, linear, "count no kernel value"},
 		{svmnb.KernelMatrix(), regression, "KernelMatrix is no picture of a *svmnb.RegressionFit"},
-		{svmnb.Alphas, svmnb.GaussianProcess(datasets.Sinc(20, 0.1, 1)).MustFit(), "Alphas is no picture"},
+		{svmnb.Alphas, gp.Regress(datasets.Sinc(20, 0.1, 1)).MustFit(), "Alphas is no picture"},
 		{svmnb.MarginsOver(0, 0), fit, "give two different ones from 0 to 1"},
 		{svmnb.MarginsOver(0, 2), fit, "give two different ones from 0 to 1"},
 		{svmnb.MarginsOver(0, 1, 1, 2, 3), fit, "the point has 3 values and the data 2 features"},
@@ -95,7 +99,7 @@ func moonsData() *datasets.Dataset { return datasets.Moons(60, 0.2, 7) }
 // the decision function with the rest held, so that two planes through one point agree
 // there, and that of the principal components has the points' own distances.
 func TestMarginsOverPlanes(t *testing.T) {
-	fit := moons().MustFit()
+	fit := Moons().MustFit()
 	a, err := svmnb.Margins.Of(fit)
 	if err != nil {
 		t.Fatal(err)
@@ -149,7 +153,7 @@ func TestMarginsOverPlanes(t *testing.T) {
 	}
 	iris := svmnb.Classify(datasets.Iris()).OneVsOne().MustFit()
 	for _, c := range []struct {
-		figure svmnb.Figure
+		figure display.Figure
 		words  string
 	}{
 		{svmnb.MarginsOver(2, 3), "at the medians sepal length (cm) = 5.8, sepal width (cm) = 3"},
@@ -166,16 +170,16 @@ func TestMarginsOverPlanes(t *testing.T) {
 // training side is what a fit says of its own points.
 func TestScoreCurves(t *testing.T) {
 	ctx := context.Background()
-	l, folds := svmnb.Classify(datasets.Moons(60, 0.3, 2)).C(1), svmnb.StratifiedKFold(3, 1)
-	want, err := svmnb.CrossValidate(ctx, l, folds)
+	l, folds := svmnb.Classify(datasets.Moons(60, 0.3, 2)).C(1), selection.StratifiedKFold(3, 1)
+	want, err := selection.CrossValidate(ctx, l, folds)
 	if err != nil {
 		t.Fatal(err)
 	}
-	learning, err := svmnb.LearningCurve(ctx, l, folds)
+	learning, err := selection.LearningCurve(ctx, l, folds)
 	if err != nil {
 		t.Fatal(err)
 	}
-	along, err := svmnb.ValidationCurve(ctx, l, folds, "C", 100, 1, 0.01, 1)
+	along, err := selection.ValidationCurve(ctx, l, folds, "C", 100, 1, 0.01, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,40 +199,42 @@ func TestScoreCurves(t *testing.T) {
 	if got := along.Train[1][2]; math.Abs(got-right) > 1e-12 {
 		t.Errorf("the training score of fold 3 is %v, want %v", got, right)
 	}
-	for _, c := range []*svmnb.ScoreCurve{learning, along} {
+	for _, c := range []*selection.ScoreCurve{learning, along} {
 		chart, err := c.Chart()
 		if err != nil || !strings.Contains(chart.Title.Title, "on held-out points") {
 			t.Errorf("%v, %v", chart, err)
 		}
-		if s := svmnb.Table(c); s.Err() != nil || !strings.Contains(s.String(), "accuracy, held out") {
+		if s := display.Table(c); s.Err() != nil || !strings.Contains(s.String(), "accuracy, held out") {
 			t.Errorf("%v", s)
 		}
 	}
-	real, err := svmnb.LearningCurve(ctx, svmnb.Regress(datasets.Sinc(40, 0.1, 1)), svmnb.KFold(4, 1), 10, 30)
+	real, err := selection.LearningCurve(ctx, svmnb.Regress(datasets.Sinc(40, 0.1, 1)), selection.KFold(4, 1), 10, 30)
 	if err != nil || real.Metric.Name != "RMSE" || !(real.Train[0][0] > 0) {
 		t.Errorf("of a regression: %+v, %v", real, err)
 	}
 
 	done, cancel := context.WithCancel(ctx)
 	cancel()
-	if c, err := svmnb.LearningCurve(done, l, folds); c == nil || !errors.Is(err, context.Canceled) || !math.IsNaN(c.HeldOut[0][0]) {
+	if c, err := selection.LearningCurve(done, l, folds); c == nil || !errors.Is(err, context.Canceled) || !math.IsNaN(c.HeldOut[0][0]) {
 		t.Errorf("cancelled: %v, %v", c, err)
 	} else if _, err := c.Chart(); err == nil {
 		t.Error("a curve without a score was drawn")
 	}
 	for _, c := range []struct {
-		of   func() (*svmnb.ScoreCurve, error)
+		of   func() (*selection.ScoreCurve, error)
 		want string
 	}{
-		{func() (*svmnb.ScoreCurve, error) { return svmnb.LearningCurve(ctx, nil, folds) }, "the learner is nil"},
-		{func() (*svmnb.ScoreCurve, error) { return svmnb.LearningCurve(ctx, l, nil) }, "the folds are nil"},
-		{func() (*svmnb.ScoreCurve, error) { return svmnb.LearningCurve(ctx, l, folds, 10, 41) }, "from 1 to 40"},
-		{func() (*svmnb.ScoreCurve, error) { return svmnb.LearningCurve(ctx, l, folds, 0, 4) }, "from 1 to 40"},
-		{func() (*svmnb.ScoreCurve, error) { return svmnb.LearningCurve(ctx, l, folds, 4) }, "give two or more"},
-		{func() (*svmnb.ScoreCurve, error) { return svmnb.LearningCurve(ctx, l.C(-1), folds, 4, 8) }, "C"},
-		{func() (*svmnb.ScoreCurve, error) { return svmnb.ValidationCurve(ctx, l, folds, "C", 1) }, "two or more different values of C, and 1 was given"},
-		{func() (*svmnb.ScoreCurve, error) { return svmnb.ValidationCurve(ctx, l, folds, "depth", 1, 2) }, `there is no parameter "depth"`},
-		{func() (*svmnb.ScoreCurve, error) { return svmnb.ValidationCurve(ctx, l, folds, "C", -1, math.NaN()) }, "C"},
+		{func() (*selection.ScoreCurve, error) { return selection.LearningCurve(ctx, nil, folds) }, "the learner is nil"},
+		{func() (*selection.ScoreCurve, error) { return selection.LearningCurve(ctx, l, nil) }, "the folds are nil"},
+		{func() (*selection.ScoreCurve, error) { return selection.LearningCurve(ctx, l, folds, 10, 41) }, "from 1 to 40"},
+		{func() (*selection.ScoreCurve, error) { return selection.LearningCurve(ctx, l, folds, 0, 4) }, "from 1 to 40"},
+		{func() (*selection.ScoreCurve, error) { return selection.LearningCurve(ctx, l, folds, 4) }, "give two or more"},
+		{func() (*selection.ScoreCurve, error) { return selection.LearningCurve(ctx, l.C(-1), folds, 4, 8) }, "C"},
+		{func() (*selection.ScoreCurve, error) { return selection.ValidationCurve(ctx, l, folds, "C", 1) }, "two or more different values of C, and 1 was given"},
+		{func() (*selection.ScoreCurve, error) { return selection.ValidationCurve(ctx, l, folds, "depth", 1, 2) }, `there is no parameter "depth"`},
+		{func() (*selection.ScoreCurve, error) {
+			return selection.ValidationCurve(ctx, l, folds, "C", -1, math.NaN())
+		}, "C"},
 	} {
 		var argument *svmnb.ArgumentError
 		if got, err := c.of(); got != nil || !errors.As(err, &argument) || !strings.Contains(err.Error(), c.want) {
@@ -239,11 +245,11 @@ func TestScoreCurves(t *testing.T) {
 
 func ExampleLearningCurve() {
 	svm := svmnb.Classify(datasets.Moons(200, 0.2, 1)).C(1)
-	curve, err := svmnb.LearningCurve(context.Background(), svm, svmnb.StratifiedKFold(5, 1), 10, 40, 160)
+	curve, err := selection.LearningCurve(context.Background(), svm, selection.StratifiedKFold(5, 1), 10, 40, 160)
 	if err != nil {
 		panic(err)
 	}
-	svmnb.Table([][]float64{curve.Xs}).Show()
+	display.Table([][]float64{curve.Xs}).Show()
 	// Output:
 	// 1 row × 4 columns
 	// row  x1  x2   x3
@@ -263,10 +269,10 @@ func TestPicturesFarFromTheOrigin(t *testing.T) {
 		}
 		return &e
 	}
-	chart := func(figure svmnb.Figure) func(any) (*svmnb.Chart, error) { return figure.Of }
+	chart := func(figure display.Figure) func(any) (*display.Chart, error) { return figure.Of }
 	for name, c := range map[string]struct {
 		fit  func(by float64) any
-		draw func(fit any) (*svmnb.Chart, error)
+		draw func(fit any) (*display.Chart, error)
 	}{
 		"Margins": {func(by float64) any { return svmnb.Classify(moved(moonsData(), by)).Kernel(kernels.RBF(1)).MustFit() }, chart(svmnb.Margins)},
 		"Regions": {func(by float64) any {
@@ -274,13 +280,13 @@ func TestPicturesFarFromTheOrigin(t *testing.T) {
 		}, chart(svmnb.Regions)},
 		"Replay": {func(by float64) any {
 			return svmnb.Classify(moved(moonsData(), by)).Kernel(kernels.RBF(1)).SMO().MustFit()
-		}, func(fit any) (*svmnb.Chart, error) { return svmnb.Replay(fit).Chart() }},
+		}, func(fit any) (*display.Chart, error) { return play.Replay(fit).Chart() }},
 		"Tube": {func(by float64) any {
 			return svmnb.Regress(moved(datasets.Sinc(40, 0.1, 1), by)).Kernel(kernels.RBF(1)).MustFit()
 		}, chart(svmnb.Tube)},
 		"Posterior": {func(by float64) any {
-			return svmnb.GaussianProcess(moved(datasets.Sinc(40, 0.1, 1), by)).Kernel(kernels.RBF(1)).MustFit()
-		}, chart(svmnb.Posterior)},
+			return gp.Regress(moved(datasets.Sinc(40, 0.1, 1), by)).Kernel(kernels.RBF(1)).MustFit()
+		}, chart(gp.Posterior)},
 	} {
 		dots := func(by float64) int {
 			drawn, err := c.draw(c.fit(by))

@@ -7,8 +7,12 @@ import (
 	"strings"
 
 	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/svmnb/display"
 	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/points"
 	"github.com/svmnb/svmnb/svmnb/internal/say"
+	"github.com/svmnb/svmnb/svmnb/internal/steps"
+	"github.com/svmnb/svmnb/svmnb/transform"
 )
 
 // section is a plane: two dimensions of many: the points origin + a·u + b·v, u and v of length 1
@@ -63,7 +67,7 @@ func slice(call string, data *datasets.Dataset, j, k int, at []float64) (*sectio
 		case f == j || f == k:
 			continue
 		case at == nil:
-			p.origin[f] = median(column(data.X, f))
+			p.origin[f] = median(points.Column(data.X, f))
 		case at[f]-at[f] != 0:
 			return nil, arguments.At(call, -1, f, at[f], "the point has a value that is not a finite number")
 		default:
@@ -96,12 +100,12 @@ func principal(call string, data *datasets.Dataset) (*section, error) {
 	if data.D() < 2 || data.N() < 2 {
 		return nil, arguments.Wrong(call, float64(data.D()), "there are %d points of %d features; a plane needs two of each", data.N(), data.D())
 	}
-	t, err := PCA(2).Fit(data)
+	t, err := transform.PCA(2).Fit(data)
 	if err != nil {
 		return nil, err
 	}
-	pc := t.(projected)
-	p := &section{origin: pc.mean, u: pc.rows[0], v: pc.rows[1], names: [2]string{"component 1", "component 2"}}
+	pc := t.(steps.Projected)
+	p := &section{origin: pc.Mean, u: pc.Rows[0], v: pc.Rows[1], names: [2]string{"component 1", "component 2"}}
 	along, all := [2]float64{}, 0.0
 	for i, s := range p.shadow(data.X) {
 		along[0], along[1] = along[0]+s[0]*s[0], along[1]+s[1]*s[1]
@@ -122,7 +126,7 @@ func principal(call string, data *datasets.Dataset) (*section, error) {
 // or at those of the point at, one value for each feature. The points are where their
 // two features put them, so that one on the other side of the line than its class is
 // no error for that: its errors are those of all its features, and marked.
-func MarginsOver(j, k int, at ...float64) Figure {
+func MarginsOver(j, k int, at ...float64) display.Figure {
 	return planar("MarginsOver", func(data *datasets.Dataset) (*section, error) {
 		return slice("MarginsOver", data, j, k, at)
 	})
@@ -131,19 +135,19 @@ func MarginsOver(j, k int, at ...float64) Figure {
 // MarginsPCA is [Margins] of a [*Fit], or [Regions] of a [*MultiFit], over the plane
 // through the mean in which the data vary most, that of their first two principal
 // components, with the points projected onto it.
-func MarginsPCA() Figure {
+func MarginsPCA() display.Figure {
 	return planar("MarginsPCA", func(data *datasets.Dataset) (*section, error) { return principal("MarginsPCA", data) })
 }
 
 // planed is a fit that can be drawn over a plane.
 type planed interface {
-	drawOver(*section) (*Chart, error)
+	drawOver(*section) (*display.Chart, error)
 	dataset() *datasets.Dataset
 }
 
-func planar(name string, of func(data *datasets.Dataset) (*section, error)) Figure {
-	return FigureOf(name, func(f planed) (*Chart, error) {
-		if err := needsDense(name, f.dataset()); err != nil {
+func planar(name string, of func(data *datasets.Dataset) (*section, error)) display.Figure {
+	return display.FigureOf(name, func(f planed) (*display.Chart, error) {
+		if err := points.NeedsDense(name, f.dataset()); err != nil {
 			return nil, err
 		}
 		p, err := of(f.dataset())

@@ -18,6 +18,7 @@ import (
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/svmnb"
+	"github.com/svmnb/svmnb/svmnb/display"
 )
 
 func titled(name string) charts.GlobalOpts {
@@ -65,7 +66,7 @@ func heatMap() *charts.HeatMap {
 // TestEveryChartInABrowser opens a page with charts of go-echarts, a changed
 // figure and a text, with the network off, and looks for their marks.
 func TestEveryChartInABrowser(t *testing.T) {
-	fit := moons().MustFit()
+	fit := Moons().MustFit()
 	changed, err := svmnb.Margins.Of(fit)
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +82,7 @@ func TestEveryChartInABrowser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(svmnb.HTML(f, barChart(), lineChart(), fit, scatterChart(), pieChart(), "# Heading\n\n**bold** text", heatMap(), changed, kkt), f.Close()); err != nil {
+	if err := errors.Join(display.HTML(f, barChart(), lineChart(), fit, scatterChart(), pieChart(), "# Heading\n\n**bold** text", heatMap(), changed, kkt), f.Close()); err != nil {
 		t.Fatal(err)
 	}
 	page := browsertest.Open(t, file, browsertest.Options{Offline: true})
@@ -136,7 +137,7 @@ func TestBrokenFunctionSaysSo(t *testing.T) {
 	b.SetGlobalOptions(titled("broken"), charts.WithTooltipOpts(opts.Tooltip{Formatter: opts.FuncOpts("function (p) { // the name\n return p.name; }")}))
 	b.SetXAxis([]string{"p"}).AddSeries("s", []opts.BarData{{Value: 1}})
 	var out bytes.Buffer
-	if err := svmnb.HTML(&out, b, lineChart()); err != nil {
+	if err := display.HTML(&out, b, lineChart()); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "page.html")
@@ -151,7 +152,7 @@ func TestBrokenFunctionSaysSo(t *testing.T) {
 // The same chart in two cells has one id in the page, and two places.
 func TestEqualChartsAreDrawnTwice(t *testing.T) {
 	var out bytes.Buffer
-	if err := svmnb.HTML(&out, pieChart(), pieChart()); err != nil {
+	if err := display.HTML(&out, pieChart(), pieChart()); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "page.html")
@@ -167,7 +168,7 @@ func TestEqualChartsAreDrawnTwice(t *testing.T) {
 // Without the library, as when its cell was deleted, a chart's place has words.
 func TestPlaceWithoutLibrary(t *testing.T) {
 	var out bytes.Buffer
-	if err := svmnb.HTML(&out, pieChart()); err != nil {
+	if err := display.HTML(&out, pieChart()); err != nil {
 		t.Fatal(err)
 	}
 	html := out.String()
@@ -187,8 +188,8 @@ func TestHTMLNamesWhatItCannotShow(t *testing.T) {
 	bad := charts.NewLine()
 	bad.AddSeries("x", []opts.LineData{{Value: 1}, {Value: math.NaN()}})
 	var out bytes.Buffer
-	err := svmnb.HTML(&out, "good", bad, 42)
-	var item *svmnb.ItemError
+	err := display.HTML(&out, "good", bad, 42)
+	var item *display.ItemError
 	if err == nil || !strings.Contains(err.Error(), "item 2: chart: series[0].data[1].value is NaN") || !errors.As(err, &item) || item.Item != 42 {
 		t.Errorf("error %v", err)
 	}
@@ -204,15 +205,15 @@ func TestFigures(t *testing.T) {
 		fit   *svmnb.Fit
 		words [3]string // in the alternative text of Margins, KKT, Gap
 	}{
-		{"moons", moons().MustFit(), [3]string{"free", "All 120 points satisfy", "The gap is closed"}},
-		{"linear", moons().Kernel(kernels.Linear()).MustFit(), [3]string{"free", "All 120 points satisfy", "The gap is closed"}},
-		{"two-norm", moons().TwoNorm().MustFit(), [3]string{"free", "All 120 points satisfy", "The gap is closed"}},
-		{"hard", moons().Kernel(kernels.RBF(50)).HardMargin().MustFit(), [3]string{"free", "All 120 points satisfy", "The gap is closed"}},
+		{"moons", Moons().MustFit(), [3]string{"free", "All 120 points satisfy", "The gap is closed"}},
+		{"linear", Moons().Kernel(kernels.Linear()).MustFit(), [3]string{"free", "All 120 points satisfy", "The gap is closed"}},
+		{"two-norm", Moons().TwoNorm().MustFit(), [3]string{"free", "All 120 points satisfy", "The gap is closed"}},
+		{"hard", Moons().Kernel(kernels.RBF(50)).HardMargin().MustFit(), [3]string{"free", "All 120 points satisfy", "The gap is closed"}},
 		{"30 features", wine.MustFit(), [3]string{"Histogram", "satisfy", "The gap is closed"}},
-		{"stopped at once", moons().MaxIterations(1).MustFit(), [3]string{"at the bound", "violate", "The gap is still"}},
-		{"relative gap", moons().Stop(solvers.Gap{Rel: 1e-6}).MustFit(), [3]string{"free", "satisfy", "The gap is closed"}},
+		{"stopped at once", Moons().MaxIterations(1).MustFit(), [3]string{"at the bound", "violate", "The gap is still"}},
+		{"relative gap", Moons().Stop(solvers.Gap{Rel: 1e-6}).MustFit(), [3]string{"free", "satisfy", "The gap is closed"}},
 	} {
-		for i, f := range []svmnb.Figure{svmnb.Margins, svmnb.KKT, svmnb.Gap} {
+		for i, f := range []display.Figure{svmnb.Margins, svmnb.KKT, svmnb.Gap} {
 			c, err := f.Of(test.fit)
 			if err != nil {
 				t.Errorf("%s: %v: %v", test.name, f, err)
@@ -223,7 +224,7 @@ func TestFigures(t *testing.T) {
 			}
 		}
 	}
-	if _, err := (svmnb.Figure{}).Of(nil); err == nil {
+	if _, err := (display.Figure{}).Of(nil); err == nil {
 		t.Error("an empty figure is drawn")
 	}
 }
@@ -284,7 +285,7 @@ func TestShowOutsideANotebook(t *testing.T) {
 		t.Fatal(err)
 	}
 	os.Stdout = w
-	svmnb.Show("a text", pieChart())
+	display.Show("a text", pieChart())
 	os.Stdout = stdout
 	w.Close()
 	var out bytes.Buffer
@@ -297,6 +298,6 @@ func TestShowOutsideANotebook(t *testing.T) {
 	}
 }
 
-func moons() svmnb.Classifier {
+func Moons() svmnb.Classifier {
 	return svmnb.Classify(datasets.Moons(120, 0.2, 42)).Kernel(kernels.RBF(1.2)).C(2)
 }

@@ -1,4 +1,4 @@
-package svmnb
+package svmnb_test
 
 import (
 	"bytes"
@@ -16,159 +16,151 @@ import (
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers/blocks"
+	"github.com/svmnb/svmnb/svmnb"
+	"github.com/svmnb/svmnb/svmnb/display"
+	"github.com/svmnb/svmnb/svmnb/gp"
+	"github.com/svmnb/svmnb/svmnb/internal/machines"
+	"github.com/svmnb/svmnb/svmnb/internal/testkit"
+	"github.com/svmnb/svmnb/svmnb/model"
+	"github.com/svmnb/svmnb/svmnb/play"
+	"github.com/svmnb/svmnb/svmnb/selection"
+	"github.com/svmnb/svmnb/svmnb/transform"
 )
 
-// thinned are n points of k classes in d features, of which about a third are not 0,
-// and the same points by compressed rows.
-func thinned(n, d, k int, seed uint64) (full, sparse *datasets.Dataset) {
-	rng := rand.New(rand.NewPCG(seed, 1))
-	x, y := make([][]float64, n), make([]float64, n)
-	for i := range x {
-		x[i], y[i] = make([]float64, d), float64(i%k)
-		for j := range x[i] {
-			if rng.Float64() < 0.3 || j%k == i%k && rng.Float64() < 0.3 {
-				x[i][j] = 1 + 0.5*rng.NormFloat64()
-			}
-		}
-	}
-	full = datasets.New(x, y)
-	var text bytes.Buffer
-	if err := full.WriteLIBSVM(&text); err != nil {
-		panic(err)
-	}
-	sparse, err := datasets.ReadLIBSVMSparse(&text, d)
-	if err != nil {
-		panic(err)
-	}
-	sparse.Name = full.Name
-	return full, sparse
-}
-
-// model is what a description becomes.
-func model(t testing.TB, l Learner) *Model {
+// modelOf is that of what a learner becomes.
+func modelOf(t testing.TB, l selection.Learner) *model.Model {
 	t.Helper()
-	fit, err := l.trained(context.Background(), nil)
-	if err != nil {
-		t.Fatal(l, err)
-	}
-	return fit.(Modeler).Model()
-}
-
-// nearRows reports whether a is b within tol of its size, or of 1.
-func nearRows(a, b [][]float64, tol float64) bool {
-	return slices.EqualFunc(a, b, func(a, b []float64) bool {
-		return slices.EqualFunc(a, b, func(v, want float64) bool { return math.Abs(v-want) <= tol*(1+math.Abs(want)) })
-	})
+	return testkit.FitOf(t, selection.Pipe(l)).Model()
 }
 
 // Every machine learns from sparse points what it learns from the same points
 // written out, and predicts the same for points of either kind; so do its files.
 func TestSparseMachines(t *testing.T) {
-	two, twoSparse := thinned(60, 20, 2, 1)
-	three, threeSparse := thinned(60, 20, 3, 2)
+	two, twoSparse := testkit.Thinned(60, 20, 2, 1)
+	three, threeSparse := testkit.Thinned(60, 20, 3, 2)
 	rbf, linear := kernels.RBF(0.1), kernels.Linear()
-	tight := func(c Classifier) Classifier { return c.Tol(1e-9) }
-	for name, of := range map[string]func(two, three *datasets.Dataset) Learner{
-		"default":  func(d, _ *datasets.Dataset) Learner { return tight(Classify(d)) },
-		"RBF, SMO": func(d, _ *datasets.Dataset) Learner { return tight(Classify(d).Kernel(rbf).SMO()) },
-		"RBF, decomposition": func(d, _ *datasets.Dataset) Learner {
-			return tight(Classify(d).Kernel(rbf).Using(blocks.Decomposition{}))
+	tight := func(c svmnb.Classifier) svmnb.Classifier { return c.Tol(1e-9) }
+	for name, of := range map[string]func(two, three *datasets.Dataset) selection.Learner{
+		"default":  func(d, _ *datasets.Dataset) selection.Learner { return tight(svmnb.Classify(d)) },
+		"RBF, SMO": func(d, _ *datasets.Dataset) selection.Learner { return tight(svmnb.Classify(d).Kernel(rbf).SMO()) },
+		"RBF, decomposition": func(d, _ *datasets.Dataset) selection.Learner {
+			return tight(svmnb.Classify(d).Kernel(rbf).Using(blocks.Decomposition{}))
 		},
-		"RBF, primal–dual": func(d, _ *datasets.Dataset) Learner { return tight(Classify(d).Kernel(rbf).PrimalDual()) },
-		"RBF, 2-norm, augmented by R²": func(d, _ *datasets.Dataset) Learner {
-			return tight(Classify(d).Kernel(kernels.Polynomial(2, 1, 1)).TwoNorm().GradientAscent())
+		"RBF, primal–dual": func(d, _ *datasets.Dataset) selection.Learner {
+			return tight(svmnb.Classify(d).Kernel(rbf).PrimalDual())
 		},
-		"linear":              func(d, _ *datasets.Dataset) Learner { return tight(Classify(d).Kernel(linear)) },
-		"linear, descent":     func(d, _ *datasets.Dataset) Learner { return tight(Classify(d).CoordinateDescent()) },
-		"linear, Newton":      func(d, _ *datasets.Dataset) Learner { return tight(Classify(d).TwoNorm().Newton()) },
-		"Laplacian":           func(d, _ *datasets.Dataset) Learner { return tight(Classify(d).Kernel(kernels.Laplacian(0.1))) },
-		"ν":                   func(d, _ *datasets.Dataset) Learner { return tight(Classify(d).Kernel(rbf).Nu(0.4)) },
-		"one class":           func(d, _ *datasets.Dataset) Learner { return tight(OneClass(d).Kernel(rbf).Nu(0.3)) },
-		"one against one":     func(_, d *datasets.Dataset) Learner { return tight(Classify(d).Kernel(rbf)).OneVsOne() },
-		"one against rest":    func(_, d *datasets.Dataset) Learner { return tight(Classify(d).Kernel(rbf)).OneVsRest() },
-		"linear, one vs rest": func(_, d *datasets.Dataset) Learner { return tight(Classify(d).CoordinateDescent()).OneVsRest() },
-		"linear, one vs one":  func(_, d *datasets.Dataset) Learner { return tight(Classify(d).Kernel(linear)).OneVsOne() },
-		"Crammer–Singer":      func(_, d *datasets.Dataset) Learner { return tight(Classify(d).Kernel(rbf)).CrammerSinger() },
-		"linear, joint":       func(_, d *datasets.Dataset) Learner { return tight(Classify(d).Kernel(linear)).CrammerSinger() },
-		"ε-SVR":               func(d, _ *datasets.Dataset) Learner { return Regress(d).Kernel(rbf).Tol(1e-9) },
-		"ν-SVR":               func(d, _ *datasets.Dataset) Learner { return Regress(d).Kernel(rbf).Nu(0.5).Tol(1e-9) },
-		"ridge":               func(d, _ *datasets.Dataset) Learner { return Regress(d).Kernel(rbf).Ridge(0.1).Tol(1e-9) },
-		"linear SVR":          func(d, _ *datasets.Dataset) Learner { return Regress(d).CoordinateDescent().Tol(1e-9) },
-		"by Nyström": func(d, _ *datasets.Dataset) Learner {
-			return Pipe(MaxAbs(), Nystroem(rbf, 10, 1), tight(Classify(d).Kernel(linear)))
+		"RBF, 2-norm, augmented by R²": func(d, _ *datasets.Dataset) selection.Learner {
+			return tight(svmnb.Classify(d).Kernel(kernels.Polynomial(2, 1, 1)).TwoNorm().GradientAscent())
 		},
-		"by Fourier":         func(d, _ *datasets.Dataset) Learner { return Pipe(RandomFourier(0, 50, 1), tight(Classify(d))) },
-		"MaxAbs, regression": func(d, _ *datasets.Dataset) Learner { return Pipe(MaxAbs(), Regress(d).Kernel(rbf).Tol(1e-9)) },
+		"linear":          func(d, _ *datasets.Dataset) selection.Learner { return tight(svmnb.Classify(d).Kernel(linear)) },
+		"linear, descent": func(d, _ *datasets.Dataset) selection.Learner { return tight(svmnb.Classify(d).CoordinateDescent()) },
+		"linear, Newton":  func(d, _ *datasets.Dataset) selection.Learner { return tight(svmnb.Classify(d).TwoNorm().Newton()) },
+		"Laplacian": func(d, _ *datasets.Dataset) selection.Learner {
+			return tight(svmnb.Classify(d).Kernel(kernels.Laplacian(0.1)))
+		},
+		"ν":               func(d, _ *datasets.Dataset) selection.Learner { return tight(svmnb.Classify(d).Kernel(rbf).Nu(0.4)) },
+		"one class":       func(d, _ *datasets.Dataset) selection.Learner { return tight(svmnb.OneClass(d).Kernel(rbf).Nu(0.3)) },
+		"one against one": func(_, d *datasets.Dataset) selection.Learner { return tight(svmnb.Classify(d).Kernel(rbf)).OneVsOne() },
+		"one against rest": func(_, d *datasets.Dataset) selection.Learner {
+			return tight(svmnb.Classify(d).Kernel(rbf)).OneVsRest()
+		},
+		"linear, one vs rest": func(_, d *datasets.Dataset) selection.Learner {
+			return tight(svmnb.Classify(d).CoordinateDescent()).OneVsRest()
+		},
+		"linear, one vs one": func(_, d *datasets.Dataset) selection.Learner {
+			return tight(svmnb.Classify(d).Kernel(linear)).OneVsOne()
+		},
+		"Crammer–Singer": func(_, d *datasets.Dataset) selection.Learner {
+			return tight(svmnb.Classify(d).Kernel(rbf)).CrammerSinger()
+		},
+		"linear, joint": func(_, d *datasets.Dataset) selection.Learner {
+			return tight(svmnb.Classify(d).Kernel(linear)).CrammerSinger()
+		},
+		"ε-SVR": func(d, _ *datasets.Dataset) selection.Learner { return svmnb.Regress(d).Kernel(rbf).Tol(1e-9) },
+		"ν-SVR": func(d, _ *datasets.Dataset) selection.Learner { return svmnb.Regress(d).Kernel(rbf).Nu(0.5).Tol(1e-9) },
+		"ridge": func(d, _ *datasets.Dataset) selection.Learner {
+			return svmnb.Regress(d).Kernel(rbf).Ridge(0.1).Tol(1e-9)
+		},
+		"linear SVR": func(d, _ *datasets.Dataset) selection.Learner { return svmnb.Regress(d).CoordinateDescent().Tol(1e-9) },
+		"by Nyström": func(d, _ *datasets.Dataset) selection.Learner {
+			return selection.Pipe(transform.MaxAbs(), transform.Nystroem(rbf, 10, 1), tight(svmnb.Classify(d).Kernel(linear)))
+		},
+		"by Fourier": func(d, _ *datasets.Dataset) selection.Learner {
+			return selection.Pipe(transform.RandomFourier(0, 50, 1), tight(svmnb.Classify(d)))
+		},
+		"MaxAbs, regression": func(d, _ *datasets.Dataset) selection.Learner {
+			return selection.Pipe(transform.MaxAbs(), svmnb.Regress(d).Kernel(rbf).Tol(1e-9))
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			data := two
 			full, sparse := of(two, three), of(twoSparse, threeSparse)
-			if full.source() == three {
+			if full.Learning().Data() == three {
 				data = three
 			}
-			points := *sparse.source().Sparse
-			if p, ok := sparse.(Pipeline); ok {
+			points := *sparse.Learning().Data().Sparse
+			if p, ok := sparse.(selection.Pipeline); ok {
 				a, err := p.Fit(context.Background())
 				if err != nil {
 					t.Fatal(err)
 				}
-				b, err := full.(Pipeline).Fit(context.Background())
+				b, err := full.(selection.Pipeline).Fit(context.Background())
 				if err != nil {
 					t.Fatal(err)
 				}
-				mine, err1 := a.ValuesSparse(points)
-				want, err2 := b.Values(data.X)
-				if err := errors.Join(err1, err2); err != nil || !nearRows([][]float64{mine}, [][]float64{want}, 1e-6) {
+				mine, err1 := a.Values(points)
+				want, err2 := b.Values(datasets.Rows(data.X))
+				if err := errors.Join(err1, err2); err != nil || !testkit.NearRows([][]float64{mine}, [][]float64{want}, 1e-6) {
 					t.Fatalf("%v: %v and %v", err, mine, want)
 				}
-				if _, err := a.PredictSparse(datasets.CSR{Start: []int{0, 0}, D: 3}); err == nil || !strings.Contains(err.Error(), "dims") {
+				if _, err := a.Predict(datasets.CSR{Start: []int{0, 0}, D: 3}); err == nil || !strings.Contains(err.Error(), "dims") {
 					t.Errorf("points of 3 features: %v", err)
 				}
 				return
 			}
-			m, want := model(t, sparse), model(t, full)
-			values, err := want.Decisions(data.X)
+			m, want := modelOf(t, sparse), modelOf(t, full)
+			values, err := want.Decisions(datasets.Rows(data.X))
 			if err != nil {
 				t.Fatal(err)
 			}
-			same := func(what string, m *Model, tol float64) {
+			same := func(what string, m *model.Model, tol float64) {
 				t.Helper()
-				a, err1 := m.DecisionsSparse(points)
-				b, err2 := m.Decisions(data.X)
-				if err := errors.Join(err1, err2); err != nil || !nearRows(a, values, tol) || !nearRows(b, values, tol) {
+				a, err1 := m.Decisions(points)
+				b, err2 := m.Decisions(datasets.Rows(data.X))
+				if err := errors.Join(err1, err2); err != nil || !testkit.NearRows(a, values, tol) || !testkit.NearRows(b, values, tol) {
 					t.Fatalf("%s: %v: %v and %v, want %v", what, err, a[0], b[0], values[0])
 				}
 			}
 			const tol = 2e-6
-			if m.x.sparse == nil {
+			if m.Inside().Expansion.X.Sparse == nil {
 				t.Fatal("the support vectors were written out")
 			}
 			same("sparse", m, tol)
 			path := filepath.Join(t.TempDir(), "model")
-			if err := Save(path, m); err != nil {
+			if err := model.Save(path, m); err != nil {
 				t.Fatal(err)
 			}
-			again, err := Load(path)
-			if err != nil || again.x.sparse == nil {
+			again, err := model.Load(path)
+			if err != nil || again.Inside().Expansion.X.Sparse == nil {
 				t.Fatal(err)
 			}
 			same("saved", again, tol)
-			a, _ := m.DecisionsSparse(points)
-			b, _ := again.DecisionsSparse(points)
+			a, _ := m.Decisions(points)
+			b, _ := again.Decisions(points)
 			if fmt.Sprint(a) != fmt.Sprint(b) {
 				t.Error("a model that was saved has other values")
 			}
 			var text bytes.Buffer
 			if err := m.WriteLIBSVM(&text); err == nil {
-				read, err := ReadLIBSVMModel(&text, 20)
+				read, err := model.ReadLIBSVMModel(&text, 20)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if m.kind != twoClassModel { // LIBSVM puts the positive class first
+				if m.Inside().Kind != machines.TwoClassKind { // LIBSVM puts the positive class first
 					same("LIBSVM", read, tol)
-				} else if labels, err := read.PredictSparse(points); err != nil {
+				} else if labels, err := read.Predict(points); err != nil {
 					t.Fatal(err)
-				} else if mine, _ := m.PredictSparse(points); !slices.Equal(labels, mine) {
+				} else if mine, _ := m.Predict(points); !slices.Equal(labels, mine) {
 					t.Errorf("LIBSVM's file predicts %v, want %v", labels, mine)
 				}
 			}
@@ -180,23 +172,23 @@ func TestSparseMachines(t *testing.T) {
 // same points written out; calibration and a search too.
 func TestSparseSelection(t *testing.T) {
 	ctx := context.Background()
-	full, sparse := thinned(60, 20, 3, 4)
-	base := func(d *datasets.Dataset) MultiClassifier {
-		return Classify(d).Kernel(kernels.RBF(0.1)).Tol(1e-8).OneVsOne()
+	full, sparse := testkit.Thinned(60, 20, 3, 4)
+	base := func(d *datasets.Dataset) svmnb.MultiClassifier {
+		return svmnb.Classify(d).Kernel(kernels.RBF(0.1)).Tol(1e-8).OneVsOne()
 	}
-	a, err := CrossValidate(ctx, base(full), StratifiedKFold(4, 1))
+	a, err := selection.CrossValidate(ctx, base(full), selection.StratifiedKFold(4, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := CrossValidate(ctx, Pipe(base(sparse)), StratifiedKFold(4, 1))
+	b, err := selection.CrossValidate(ctx, selection.Pipe(base(sparse)), selection.StratifiedKFold(4, 1))
 	if err != nil || !slices.Equal(a.Scores, b.Scores) || a.Twins != b.Twins {
 		t.Errorf("%v: %v of sparse points, want %v", err, b, a)
 	}
-	found, err := Pipe(MaxAbs(), base(sparse)).Search(Grid{"C": {1, 10}, "gamma": {0.01, 0.1}}, KFold(3, 1)).Fit(ctx)
+	found, err := selection.Search(selection.Pipe(transform.MaxAbs(), base(sparse)), selection.Grid{"C": {1, 10}, "gamma": {0.01, 0.1}}, selection.KFold(3, 1)).Fit(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := Pipe(MaxAbs(), base(full)).Search(Grid{"C": {1, 10}, "gamma": {0.01, 0.1}}, KFold(3, 1)).Fit(ctx)
+	want, err := selection.Search(selection.Pipe(transform.MaxAbs(), base(full)), selection.Grid{"C": {1, 10}, "gamma": {0.01, 0.1}}, selection.KFold(3, 1)).Fit(ctx)
 	best, ok := found.Best()
 	wanted, _ := want.Best()
 	if err != nil || !ok || !slices.Equal(best.Scores, wanted.Scores) || !slices.Equal(best.Values, wanted.Values) {
@@ -206,7 +198,7 @@ func TestSparseSelection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := fit.Calibrate(ctx, Platt{})
+	c, err := fit.Calibrate(ctx, svmnb.Platt{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,13 +206,13 @@ func TestSparseSelection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cFull, err := fitFull.Calibrate(ctx, Platt{})
+	cFull, err := fitFull.Calibrate(ctx, svmnb.Platt{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := c.Model().ProbabilitiesSparse(*sparse.Sparse)
-	pFull, err2 := cFull.Probabilities(full.X)
-	if errors.Join(err, err2) != nil || !nearRows(p, pFull, 1e-5) {
+	p, err := c.Model().Probabilities(*sparse.Sparse)
+	pFull, err2 := cFull.Probabilities(datasets.Rows(full.X))
+	if errors.Join(err, err2) != nil || !testkit.NearRows(p, pFull, 1e-5) {
 		t.Errorf("probabilities %v, want %v", p[0], pFull[0])
 	}
 	e, err := fit.Evaluate(sparse)
@@ -232,26 +224,32 @@ func TestSparseSelection(t *testing.T) {
 
 // Sparse points are refused in words where they would have to be written out.
 func TestSparseRefused(t *testing.T) {
-	_, sparse := thinned(20, 2, 2, 5)
-	_, wide := thinned(20, 5, 2, 5)
-	fit := Classify(sparse).MustFit()
-	multi := Classify(sparse).OneVsOne().MustFit()
-	regression := Regress(sparse).MustFit()
+	_, sparse := testkit.Thinned(20, 2, 2, 5)
+	_, wide := testkit.Thinned(20, 5, 2, 5)
+	fit := svmnb.Classify(sparse).MustFit()
+	multi := svmnb.Classify(sparse).OneVsOne().MustFit()
+	regression := svmnb.Regress(sparse).MustFit()
 	for says, of := range map[string]func() error{
-		"step 1, Standardise(): svmnb: Pipe: the points are sparse":                                        func() error { _, err := Pipe(Standardise(), Classify(sparse)).Fit(t.Context()); return err },
-		"step 2, PCA(1): svmnb: Pipe: the points are sparse":                                               func() error { _, err := Pipe(MaxAbs(), PCA(1), Classify(sparse)).Fit(t.Context()); return err },
-		"the points are sparse, and a process needs them":                                                  func() error { _, err := GaussianProcess(sparse).Fit(t.Context()); return err },
-		"Regions: the points are sparse, and this needs":                                                   func() error { _, err := Regions.Of(multi); return err },
-		"MarginsOver: the points are sparse":                                                               func() error { _, err := MarginsOver(0, 1).Of(fit); return err },
-		"MarginsPCA: the points are sparse":                                                                func() error { _, err := MarginsPCA().Of(multi); return err },
-		"Table: the points are sparse":                                                                     func() error { return Table(sparse).err },
-		"Explore: the points are sparse":                                                                   func() error { _, err := explore(Classify(sparse)); return err },
-		"the support vectors are sparse, and the code":                                                     func() error { return fit.Model().WriteGo(&bytes.Buffer{}, "p") },
+		"step 1, Standardise(): svmnb: Pipe: the points are sparse": func() error {
+			_, err := selection.Pipe(transform.Standardise(), svmnb.Classify(sparse)).Fit(t.Context())
+			return err
+		},
+		"step 2, PCA(1): svmnb: Pipe: the points are sparse": func() error {
+			_, err := selection.Pipe(transform.MaxAbs(), transform.PCA(1), svmnb.Classify(sparse)).Fit(t.Context())
+			return err
+		},
+		"the points are sparse, and a process needs them": func() error { _, err := gp.Regress(sparse).Fit(t.Context()); return err },
+		"Regions: the points are sparse, and this needs":  func() error { _, err := svmnb.Regions.Of(multi); return err },
+		"MarginsOver: the points are sparse":              func() error { _, err := svmnb.MarginsOver(0, 1).Of(fit); return err },
+		"MarginsPCA: the points are sparse":               func() error { _, err := svmnb.MarginsPCA().Of(multi); return err },
+		"Table: the points are sparse":                    func() error { return display.Table(sparse).Err() },
+		"Explore: the points are sparse":                  func() error { return play.Explore(svmnb.Classify(sparse)) },
+		"the support vectors are sparse, and the code":    func() error { return fit.Model().WriteGo(&bytes.Buffer{}, "p") },
 		"the points have 5 features, the classifier was trained on 2; give the reader that number as dims": func() error { _, err := fit.Evaluate(wide); return err },
-		"the points have 5 features, the model was trained on 2":                                           func() error { _, err := multi.Model().PredictSparse(*wide.Sparse); return err },
+		"the points have 5 features, the model was trained on 2":                                           func() error { _, err := multi.Model().Predict(*wide.Sparse); return err },
 		"is not a finite number": func() error {
 			x := datasets.CSR{Start: []int{0, 1}, Index: []int32{1}, Value: []float64{math.Inf(1)}, D: 2}
-			_, err := regression.Model().ValuesSparse(x)
+			_, err := regression.Model().Values(x)
 			return err
 		},
 	} {
@@ -264,8 +262,8 @@ func TestSparseRefused(t *testing.T) {
 	}
 	for _, f := range []struct {
 		fit any
-		fig Figure
-	}{{fit, Margins}, {fit, KKT}, {fit, KernelMatrix()}, {fit, Gap}, {regression, Tube}, {multi, Confusion}} { // by values, not by places
+		fig display.Figure
+	}{{fit, svmnb.Margins}, {fit, svmnb.KKT}, {fit, svmnb.KernelMatrix()}, {fit, svmnb.Gap}, {regression, svmnb.Tube}, {multi, svmnb.Confusion}} { // by values, not by places
 		if _, err := f.fig.Of(f.fit); err != nil {
 			t.Error(err)
 		}
@@ -280,15 +278,15 @@ func TestSparseRefused(t *testing.T) {
 // Kept by content: the same sparse points are not solved again, others are.
 func TestSparseKeep(t *testing.T) {
 	t.Setenv("SVMNB_CACHE", t.TempDir())
-	_, a := thinned(20, 6, 2, 6)
-	_, b := thinned(20, 6, 2, 6)
-	first := Classify(a).Keep()
-	if again := Classify(b).Keep(); again.Elapsed != first.Elapsed {
+	_, a := testkit.Thinned(20, 6, 2, 6)
+	_, b := testkit.Thinned(20, 6, 2, 6)
+	first := svmnb.Classify(a).Keep()
+	if again := svmnb.Classify(b).Keep(); again.Elapsed != first.Elapsed {
 		t.Error("solved again")
 	}
 	b.Sparse.Index[len(b.Sparse.Index)-1] ^= 1 // one value moves to another feature
 	if b.Check() == nil {
-		if other := Classify(b).Keep(); other.Elapsed == first.Elapsed && slices.Equal(other.Alpha, first.Alpha) {
+		if other := svmnb.Classify(b).Keep(); other.Elapsed == first.Elapsed && slices.Equal(other.Alpha, first.Alpha) {
 			t.Error("other points, and not solved again")
 		}
 	}
@@ -317,20 +315,20 @@ func TestSparseMillionColumns(t *testing.T) {
 	data := datasets.NewSparse(x, y)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	l := Pipe(MaxAbs(), Classify(data).CoordinateDescent())
-	v, err := CrossValidate(t.Context(), l, KFold(2, 1))
+	l := selection.Pipe(transform.MaxAbs(), svmnb.Classify(data).CoordinateDescent())
+	v, err := selection.CrossValidate(t.Context(), l, selection.KFold(2, 1))
 	if err != nil || v.Scores[0] < 0.99 {
 		t.Fatal(v, err)
 	}
-	m := model(t, Classify(data.Select([]int{0, 1, 2, 3, 4, 5, 6, 7})).Kernel(kernels.RBF(0.01)))
+	m := modelOf(t, svmnb.Classify(data.Select([]int{0, 1, 2, 3, 4, 5, 6, 7})).Kernel(kernels.RBF(0.01)))
 	path := filepath.Join(t.TempDir(), "model")
-	if err := Save(path, m); err != nil {
+	if err := model.Save(path, m); err != nil {
 		t.Fatal(err)
 	}
-	if m, err = Load(path); err != nil {
+	if m, err = model.Load(path); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.PredictSparse(x.Points(0, 1, 2)); err != nil {
+	if _, err := m.Predict(x.Points(0, 1, 2)); err != nil {
 		t.Fatal(err)
 	}
 	runtime.ReadMemStats(&after)

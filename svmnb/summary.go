@@ -10,6 +10,7 @@ import (
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/points"
 	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
@@ -108,7 +109,7 @@ func (m *machine) hints(r *solvers.Result, cost string) (hints []string) {
 		return hints // the others look at points written out
 	}
 	if j, k, ratio := m.spread(); ratio > 30 && scalable(m.kernel) {
-		add("The spread of feature %s is %.3g times that of %s, so distances see little else: let svmnb.Pipe(svmnb.Standardise(), …) scale the features, which then does the same to the points that it predicts.", m.data.FeatureName(j), ratio, m.data.FeatureName(k))
+		add("The spread of feature %s is %.3g times that of %s, so distances see little else: let selection.Pipe(transform.Standardise(), …) scale the features, which then does the same to the points that it predicts.", m.data.FeatureName(j), ratio, m.data.FeatureName(k))
 	}
 	if k, ok := m.kernel.(interface{ OfSquaredDistance(float64) float64 }); ok && m.data.N() > 2 {
 		typical, near := k.OfSquaredDistance(1/kernels.GammaMedian(m.data.X)), k.OfSquaredDistance(m.nearest())
@@ -197,5 +198,5 @@ func scalable(k kernels.Kernel) bool {
 		}
 	}
 	_, err := kernels.Parse(text)
-	return err == nil && !ofStrings(text)
+	return err == nil && !points.OfStrings(text)
 }

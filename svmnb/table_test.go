@@ -17,19 +17,23 @@ import (
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/svmnb"
+	"github.com/svmnb/svmnb/svmnb/display"
+	"github.com/svmnb/svmnb/svmnb/gp"
+	"github.com/svmnb/svmnb/svmnb/play"
+	"github.com/svmnb/svmnb/svmnb/selection"
 	"github.com/svmnb/svmnb/svmnb/static"
 )
 
 // Each thing that can be listed has the columns that it should have, and its words.
 func TestTables(t *testing.T) {
-	fit := moons().MustFit()
+	fit := Moons().MustFit()
 	iris := svmnb.Classify(datasets.Iris()).OneVsOne().MustFit()
 	sinc := datasets.Sinc(40, 0.1, 1)
 	e, err := fit.Evaluate(datasets.Moons(30, 0.2, 3))
 	if err != nil {
 		t.Fatal(err)
 	}
-	valid, err := svmnb.CrossValidate(context.Background(), moons(), svmnb.StratifiedKFold(3, 1))
+	valid, err := selection.CrossValidate(context.Background(), Moons(), selection.StratifiedKFold(3, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,14 +55,14 @@ func TestTables(t *testing.T) {
 		{fit, []string{"120 rows × 8 columns", "class", "y·f", "violation", "α = C", "y f ≤ 1"}},
 		{fit.SupportVectors(), []string{"25 rows", "alpha", "bound", "true"}},
 		{fit.Trace.Points, []string{"elapsed", " ms", "rel gap", "KKT"}},
-		{[]*svmnb.Fit{fit, moons().C(20).MustFit()}, []string{"C = 2", "C = 20", "converged", "kernel values"}},
-		{[]any{fit, svmnb.Regress(sinc).MustFit(), iris, svmnb.GaussianProcess(sinc).Kernel(kernels.RBF(1)).NoiseVariance(0.01).MustFit()}, []string{"moons", "sinc", "iris", "at the bound", "RMSE", "training errors"}},
-		{[]*svmnb.ProcessFit{svmnb.GaussianProcess(sinc).Kernel(kernels.RBF(1)).NoiseVariance(0.01).MustFit()}, []string{"1 row × 7 columns", "Cholesky"}},
+		{[]*svmnb.Fit{fit, Moons().C(20).MustFit()}, []string{"C = 2", "C = 20", "converged", "kernel values"}},
+		{[]any{fit, svmnb.Regress(sinc).MustFit(), iris, gp.Regress(sinc).Kernel(kernels.RBF(1)).NoiseVariance(0.01).MustFit()}, []string{"moons", "sinc", "iris", "at the bound", "RMSE", "training errors"}},
+		{[]*gp.Fit{gp.Regress(sinc).Kernel(kernels.RBF(1)).NoiseVariance(0.01).MustFit()}, []string{"1 row × 7 columns", "Cholesky"}},
 		{iris, []string{"setosa against versicolor", "iterations"}},
 		{svmnb.Regress(sinc).MustFit(), []string{"residual", "40 rows"}},
-		{svmnb.GaussianProcess(sinc).Kernel(kernels.RBF(1)).NoiseVariance(0.01).MustFit(), []string{"mean", "alpha", "40 rows"}},
-		{svmnb.Race(moons(), solvers.SMO{}, solvers.PrimalDual{}), []string{"method", "SMO", "support vectors", "2 rows"}},
-		{moons().Search(svmnb.Grid{"C": {1, 10}}, svmnb.StratifiedKFold(3, 1)).MustFit(), []string{"C", "accuracy", "fold 3"}},
+		{gp.Regress(sinc).Kernel(kernels.RBF(1)).NoiseVariance(0.01).MustFit(), []string{"mean", "alpha", "40 rows"}},
+		{play.Race(Moons(), solvers.SMO{}, solvers.PrimalDual{}), []string{"method", "SMO", "support vectors", "2 rows"}},
+		{selection.Search(Moons(), selection.Grid{"C": {1, 10}}, selection.StratifiedKFold(3, 1)).MustFit(), []string{"C", "accuracy", "fold 3"}},
 		{valid, []string{"fold", "accuracy", "3 rows"}},
 		{e, []string{"true class", "predicted", "score", "30 rows"}},
 		{[][]string{{"method", "seconds"}, {"a", "1.50"}, {"b", ""}}, []string{"method", "seconds", "1.50"}},
@@ -68,13 +72,13 @@ func TestTables(t *testing.T) {
 		{[]pair{{"first", 1e-9, 1500 * time.Microsecond, 3, []float64{1, 2}, 0}}, []string{"name", "rel gap", "took", "1.5 ms", "C", "[1 2]", "1 row × 5 columns"}},
 		{[]*pair{{Name: "<script>alert(1)</script>"}}, []string{"<script>alert(1)</script>"}},
 	} {
-		s := svmnb.Table(c.of)
+		s := display.Table(c.of)
 		if s.Err() != nil {
 			t.Errorf("Table(%T): %v", c.of, s.Err())
 			continue
 		}
 		var page strings.Builder
-		if err := svmnb.HTML(&page, s); err != nil {
+		if err := display.HTML(&page, s); err != nil {
 			t.Errorf("HTML of Table(%T): %v", c.of, err)
 		}
 		for _, w := range c.words {
@@ -108,17 +112,17 @@ func TestTableErrors(t *testing.T) {
 		{map[string][]float64{"a": {1}, "b": {1, 2}}, `column "b" has 2 values, column "a" 1`, -1},
 		{[]float64{}, "has no rows", -1},
 	} {
-		err := svmnb.Table(c.of).Err()
+		err := display.Table(c.of).Err()
 		var argument *svmnb.ArgumentError
 		if !errors.As(err, &argument) || argument.Row != c.row || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("Table(%T): error %v, want an *ArgumentError of row %d with %q", c.of, err, c.row, c.want)
 		}
-		if svmnb.HTML(new(strings.Builder), svmnb.Table(c.of)) == nil {
+		if display.HTML(new(strings.Builder), display.Table(c.of)) == nil {
 			t.Errorf("HTML of Table(%T) has no error", c.of)
 		}
 	}
 	var bad *datasets.Error
-	if err := svmnb.Table(datasets.New([][]float64{{1}, {2, 3}}, []float64{1, 2})).Err(); !errors.As(err, &bad) || bad.Row != 1 {
+	if err := display.Table(datasets.New([][]float64{{1}, {2, 3}}, []float64{1, 2})).Err(); !errors.As(err, &bad) || bad.Row != 1 {
 		t.Errorf("error %v, want a *datasets.Error of row 1", err)
 	}
 }
@@ -140,13 +144,13 @@ func TestTablesSortInThePage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sheet := svmnb.Table(rows)
+	sheet := display.Table(rows)
 	type timed struct {
 		Name string
 		Took time.Duration
 		X    float64
 	}
-	if err := errors.Join(svmnb.HTML(f, sheet, svmnb.Dashboard("text", sheet), svmnb.Table([]timed{{"c", -2e6, math.Inf(1)}, {"a", 11e6, 1e-9}, {"B", 5e5, 0}, {"d", 1e6, math.NaN()}})), f.Close()); err != nil {
+	if err := errors.Join(display.HTML(f, sheet, display.Dashboard("text", sheet), display.Table([]timed{{"c", -2e6, math.Inf(1)}, {"a", 11e6, 1e-9}, {"B", 5e5, 0}, {"d", 1e6, math.NaN()}})), f.Close()); err != nil {
 		t.Fatal(err)
 	}
 	page := browsertest.Open(t, file, browsertest.Options{Offline: true})
@@ -190,21 +194,21 @@ func TestTablesSortInThePage(t *testing.T) {
 }
 
 func svmnbNumber(v float64) string {
-	s := svmnb.Table([]float64{v}).String()
+	s := display.Table([]float64{v}).String()
 	return strings.Fields(s)[len(strings.Fields(s))-1]
 }
 
 // A dashboard is one display: its figures share the width, in columns, and what
 // cannot be drawn says so in its place.
 func TestDashboard(t *testing.T) {
-	fit := moons().MustFit()
-	d := svmnb.Dashboard(fit, svmnb.Margins, svmnb.KKT, "**words**", svmnb.Gap, svmnb.Table(fit), svmnb.Posterior, fit)
+	fit := Moons().MustFit()
+	d := display.Dashboard(fit, svmnb.Margins, svmnb.KKT, "**words**", svmnb.Gap, display.Table(fit), gp.Posterior, fit)
 	file := filepath.Join(t.TempDir(), "dashboard.html")
 	f, err := os.Create(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(svmnb.HTML(f, d, svmnb.Multiples(svmnb.Margins, fit, moons().C(20).MustFit())), f.Close()); err != nil {
+	if err := errors.Join(display.HTML(f, d, display.Multiples(svmnb.Margins, fit, Moons().C(20).MustFit())), f.Close()); err != nil {
 		t.Fatal(err)
 	}
 	// A reader where no script runs sees pictures in the same places.
@@ -237,13 +241,13 @@ func TestDashboard(t *testing.T) {
 	if errs := page.Errors(); len(errs) > 0 {
 		t.Errorf("errors in the page: %q", errs)
 	}
-	if err := svmnb.HTML(new(strings.Builder), svmnb.Dashboard()); err == nil || !strings.Contains(err.Error(), "the dashboard is empty") {
+	if err := display.HTML(new(strings.Builder), display.Dashboard()); err == nil || !strings.Contains(err.Error(), "the dashboard is empty") {
 		t.Errorf("an empty dashboard: error %v", err)
 	}
 }
 
 func ExampleTable() {
-	svmnb.Table([][]string{{"kernel", "errors"}, {"linear", "12"}, {"RBF", "3"}}).Show()
+	display.Table([][]string{{"kernel", "errors"}, {"linear", "12"}, {"RBF", "3"}}).Show()
 	// Output:
 	// 2 rows × 2 columns
 	// kernel  errors

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/svmnb/svmnb/svmnb/internal/points"
 	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
@@ -41,7 +42,7 @@ func (f *Fit) RadiusMargin() float64 {
 		return math.NaN()
 	}
 	m := f.Margin()
-	return pointsOf(f.task.data).radius2(f.task.kernel) / (m * m)
+	return points.Of(f.task.data).Radius2(f.task.kernel) / (m * m)
 }
 
 // BiasOfN returns Ng's b* = −½(max over y = −1 of g + min over y = +1 of g), his

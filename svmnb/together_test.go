@@ -1,4 +1,4 @@
-package svmnb
+package svmnb_test
 
 import (
 	"context"
@@ -15,7 +15,17 @@ import (
 	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/solvers/blocks"
 	"github.com/svmnb/svmnb/solvers/fastest"
+	"github.com/svmnb/svmnb/svmnb"
+	"github.com/svmnb/svmnb/svmnb/display"
+	"github.com/svmnb/svmnb/svmnb/gp"
+	"github.com/svmnb/svmnb/svmnb/internal/testkit"
+	"github.com/svmnb/svmnb/svmnb/model"
+	"github.com/svmnb/svmnb/svmnb/play"
+	"github.com/svmnb/svmnb/svmnb/selection"
+	"github.com/svmnb/svmnb/svmnb/transform"
 )
+
+var ctx = context.Background()
 
 // The tests of this file ask one value from several goroutines at once, each with the
 // answer that it has alone. Under go test -race they find what its methods share.
@@ -51,9 +61,8 @@ func methodsOf(t *testing.T, v any, data *datasets.Dataset) map[string]func() st
 	points := data.X[:min(4, data.N())]
 	arguments := map[reflect.Type]any{
 		reflect.TypeFor[*datasets.Dataset](): data,
-		reflect.TypeFor[[][]float64]():       points,
-		reflect.TypeFor[datasets.CSR]():      sparseOf(points),
-		reflect.TypeFor[Calibration]():       Platt{Folds: 2},
+		reflect.TypeFor[datasets.Points]():   datasets.Rows(points),
+		reflect.TypeFor[svmnb.Calibration](): svmnb.Platt{Folds: 2},
 		reflect.TypeFor[float64]():           1.0,
 		reflect.TypeFor[int]():               1,
 		reflect.TypeFor[string]():            "model",
@@ -62,7 +71,7 @@ func methodsOf(t *testing.T, v any, data *datasets.Dataset) map[string]func() st
 	of := reflect.ValueOf(v)
 	for i := range of.NumMethod() {
 		name, method := of.Type().Method(i).Name, of.Method(i)
-		if name == "Show" || name == "Keep" || strings.HasPrefix(name, "Must") {
+		if name == "Show" || name == "Keep" || name == "Learnt" || name == "WithCurves" || strings.HasPrefix(name, "Must") {
 			continue
 		}
 		kind := method.Type()
@@ -94,18 +103,6 @@ func methodsOf(t *testing.T, v any, data *datasets.Dataset) map[string]func() st
 	return all
 }
 
-// sparseOf writes every value of the rows down.
-func sparseOf(rows [][]float64) datasets.CSR {
-	x := datasets.CSR{Start: []int{0}, D: len(rows[0])}
-	for _, row := range rows {
-		for j, v := range row {
-			x.Index, x.Value = append(x.Index, int32(j)), append(x.Value, v)
-		}
-		x.Start = append(x.Start, len(x.Index))
-	}
-	return x
-}
-
 func boolInt(b bool) int {
 	if b {
 		return 1
@@ -119,7 +116,7 @@ func toText(v reflect.Value) string {
 	if v.Kind() == reflect.Pointer && v.IsNil() {
 		return "nil"
 	}
-	if e, ok := v.Interface().(*Evaluation); ok { // whose Markdown draws samples for seconds
+	if e, ok := v.Interface().(*svmnb.Evaluation); ok { // whose Markdown draws samples for seconds
 		return fmt.Sprint(e.Predicted, e.Scores, e.Probabilities)
 	}
 	if m, ok := v.Interface().(interface{ Markdown() string }); ok {
@@ -150,58 +147,60 @@ func withoutTimes(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-var everyFigure = map[string]Figure{
-	"Margins": Margins, "KKT": KKT, "Gap": Gap, "Rate": Rate, "Tube": Tube, "Regions": Regions,
-	"Confusion": Confusion, "ROC": ROC, "Reliability": Reliability, "KernelMatrix": KernelMatrix(),
-	"MarginsPCA": MarginsPCA(), "MarginWidth": MarginWidth, "Effort": Effort, "Chunks": Chunks,
-	"WorkingSets": WorkingSets, "Alphas": Alphas, "Path": Path, "Landscape": Landscape,
+var everyFigure = map[string]display.Figure{
+	"Margins": svmnb.Margins, "KKT": svmnb.KKT, "Gap": svmnb.Gap, "Rate": svmnb.Rate, "Tube": svmnb.Tube, "Regions": svmnb.Regions,
+	"Confusion": svmnb.Confusion, "ROC": svmnb.ROC, "Reliability": svmnb.Reliability, "KernelMatrix": svmnb.KernelMatrix(),
+	"MarginsPCA": svmnb.MarginsPCA(), "MarginWidth": svmnb.MarginWidth, "Effort": svmnb.Effort, "Chunks": svmnb.Chunks,
+	"WorkingSets": svmnb.WorkingSets, "Alphas": svmnb.Alphas, "Path": svmnb.Path, "Landscape": selection.Landscape,
 }
 
 // TestRaceFits: every method, every figure and the table of a fit of each kind.
 func TestRaceFits(t *testing.T) {
-	two, three := moons().Select(seq(40)), datasets.Blobs(45, 3, 1.5, 1)
+	two, three := testkit.Moons().Select(testkit.Seq(40)), datasets.Blobs(45, 3, 1.5, 1)
 	line := datasets.Sinc(30, .1, 1)
 	for name, c := range map[string]struct {
 		data *datasets.Dataset
 		fit  func() (any, error)
 	}{
-		"classification": {two, func() (any, error) { return Classify(two).Fit(ctx) }},
-		"ridge":          {two, func() (any, error) { return Classify(two).TwoNorm().Newton().Fit(ctx) }},
-		"linear":         {two, func() (any, error) { return Classify(two).Kernel(kernels.Linear()).CoordinateDescent().Fit(ctx) }},
-		"nu":             {two, func() (any, error) { return Classify(two).Nu(.3).Fit(ctx) }},
-		"few rows kept":  {two, func() (any, error) { return Classify(two).Memory(1000).Sample(1).Fit(ctx) }},
-		"hard margin":    {two, func() (any, error) { return Classify(two).HardMargin().Kernel(kernels.RBF(50)).Memory(1000).Fit(ctx) }},
+		"classification": {two, func() (any, error) { return svmnb.Classify(two).Fit(ctx) }},
+		"ridge":          {two, func() (any, error) { return svmnb.Classify(two).TwoNorm().Newton().Fit(ctx) }},
+		"linear":         {two, func() (any, error) { return svmnb.Classify(two).Kernel(kernels.Linear()).CoordinateDescent().Fit(ctx) }},
+		"nu":             {two, func() (any, error) { return svmnb.Classify(two).Nu(.3).Fit(ctx) }},
+		"few rows kept":  {two, func() (any, error) { return svmnb.Classify(two).Memory(1000).Sample(1).Fit(ctx) }},
+		"hard margin": {two, func() (any, error) {
+			return svmnb.Classify(two).HardMargin().Kernel(kernels.RBF(50)).Memory(1000).Fit(ctx)
+		}},
 		"regression, few rows kept": {line, func() (any, error) {
-			return Regress(line).Memory(1000).Sample(1).Fit(ctx)
+			return svmnb.Regress(line).Memory(1000).Sample(1).Fit(ctx)
 		}},
-		"linear regression": {line, func() (any, error) { return Regress(line).Kernel(kernels.Linear()).Ridge(1).Fit(ctx) }},
-		"path":              {two, func() (any, error) { return Classify(two).Path(ctx, .5, 4) }},
-		"one class":         {two, func() (any, error) { return OneClass(two).Nu(.2).Fit(ctx) }},
-		"regression":        {line, func() (any, error) { return Regress(line).Fit(ctx) }},
+		"linear regression": {line, func() (any, error) { return svmnb.Regress(line).Kernel(kernels.Linear()).Ridge(1).Fit(ctx) }},
+		"path":              {two, func() (any, error) { return svmnb.Classify(two).Path(ctx, .5, 4) }},
+		"one class":         {two, func() (any, error) { return svmnb.OneClass(two).Nu(.2).Fit(ctx) }},
+		"regression":        {line, func() (any, error) { return svmnb.Regress(line).Fit(ctx) }},
 		"ridge regression": {line, func() (any, error) {
-			return Regress(line).Ridge(1e-2).Fit(ctx)
+			return svmnb.Regress(line).Ridge(1e-2).Fit(ctx)
 		}},
-		"one against one":  {three, func() (any, error) { return Classify(three).OneVsOne().Fit(ctx) }},
-		"one against rest": {three, func() (any, error) { return Classify(three).OneVsRest().Fit(ctx) }},
-		"Crammer–Singer":   {three, func() (any, error) { return Classify(three).CrammerSinger().Fit(ctx) }},
+		"one against one":  {three, func() (any, error) { return svmnb.Classify(three).OneVsOne().Fit(ctx) }},
+		"one against rest": {three, func() (any, error) { return svmnb.Classify(three).OneVsRest().Fit(ctx) }},
+		"Crammer–Singer":   {three, func() (any, error) { return svmnb.Classify(three).CrammerSinger().Fit(ctx) }},
 		"pipeline": {two, func() (any, error) {
-			return Pipe(Standardise(), Classify(two)).Fit(ctx)
+			return selection.Pipe(transform.Standardise(), svmnb.Classify(two)).Fit(ctx)
 		}},
 		"calibrated": {two, func() (any, error) {
-			fit, err := Classify(two).Fit(ctx)
+			fit, err := svmnb.Classify(two).Fit(ctx)
 			if err != nil {
 				return nil, err
 			}
-			return fit.Calibrate(ctx, Platt{Folds: 3})
+			return fit.Calibrate(ctx, svmnb.Platt{Folds: 3})
 		}},
 		"calibrated classes": {three, func() (any, error) {
-			fit, err := Classify(three).OneVsOne().Fit(ctx)
+			fit, err := svmnb.Classify(three).OneVsOne().Fit(ctx)
 			if err != nil {
 				return nil, err
 			}
-			return fit.Calibrate(ctx, Isotonic{Folds: 3})
+			return fit.Calibrate(ctx, svmnb.Isotonic{Folds: 3})
 		}},
-		"cross-validation": {two, func() (any, error) { return CrossValidate(ctx, Classify(two), KFold(3, 1)) }},
+		"cross-validation": {two, func() (any, error) { return selection.CrossValidate(ctx, svmnb.Classify(two), selection.KFold(3, 1)) }},
 	} {
 		together(t, name, func() map[string]func() string {
 			fit := must1(t, name)(c.fit())
@@ -212,20 +211,20 @@ func TestRaceFits(t *testing.T) {
 					return fmt.Sprint(chart != nil, err)
 				}
 			}
-			for what, drawing := range map[string]Drawing{"Replay": Replay(fit), "Replay 2": Replay(fit)} {
+			for what, drawing := range map[string]display.Drawing{"Replay": play.Replay(fit), "Replay 2": play.Replay(fit)} {
 				all[what] = func() string { return pictureOf(drawing) }
 			}
-			if f, ok := fit.(*Fit); ok {
-				all["ReplayStep"] = func() string { return pictureOf(ReplayStep(f, 1)) }
+			if f, ok := fit.(*svmnb.Fit); ok {
+				all["ReplayStep"] = func() string { return pictureOf(play.ReplayStep(f, 1)) }
 			}
-			all["Table"] = func() string { return fmt.Sprint(len(Table(fit).table.Columns)) }
+			all["Table"] = func() string { return fmt.Sprint(len(display.Table(fit).Inside().Columns)) }
 			return all
 		})
 	}
 }
 
 // pictureOf says whether there is a picture.
-func pictureOf(d Drawing) string {
+func pictureOf(d display.Drawing) string {
 	chart, err := d.Chart()
 	return fmt.Sprint(chart != nil, err)
 }
@@ -242,31 +241,31 @@ func must1(t *testing.T, name string) func(any, error) any {
 
 // TestRaceModel: every method of a model, of fits of each kind and read from a file.
 func TestRaceModel(t *testing.T) {
-	two, three, line := moons().Select(seq(40)), datasets.Blobs(45, 3, 1.5, 1), datasets.Sinc(30, .1, 1)
+	two, three, line := testkit.Moons().Select(testkit.Seq(40)), datasets.Blobs(45, 3, 1.5, 1), datasets.Sinc(30, .1, 1)
 	path := filepath.Join(t.TempDir(), "model")
 	for name, c := range map[string]struct {
 		data *datasets.Dataset
 		fit  func() (any, error)
 	}{
-		"two classes": {two, func() (any, error) { return Classify(two).Fit(ctx) }},
-		"linear":      {two, func() (any, error) { return Classify(two).Kernel(kernels.Linear()).Fit(ctx) }},
+		"two classes": {two, func() (any, error) { return svmnb.Classify(two).Fit(ctx) }},
+		"linear":      {two, func() (any, error) { return svmnb.Classify(two).Kernel(kernels.Linear()).Fit(ctx) }},
 		"sum": {two, func() (any, error) {
-			return Classify(two).Kernel(kernels.Normalised(kernels.Sum(kernels.RBF(1), kernels.Polynomial(2, 1, 1)))).Fit(ctx)
+			return svmnb.Classify(two).Kernel(kernels.Normalised(kernels.Sum(kernels.RBF(1), kernels.Polynomial(2, 1, 1)))).Fit(ctx)
 		}},
-		"three classes": {three, func() (any, error) { return Classify(three).OneVsOne().Fit(ctx) }},
-		"regression":    {line, func() (any, error) { return Regress(line).Fit(ctx) }},
-		"process":       {line, func() (any, error) { return GaussianProcess(line).NoiseVariance(.01).Fit(ctx) }},
-		"pipeline":      {two, func() (any, error) { return Pipe(Standardise(), Classify(two)).Fit(ctx) }},
-		"calibrated":    {two, func() (any, error) { return Classify(two).MustFit().Calibrate(ctx, Platt{}) }},
+		"three classes": {three, func() (any, error) { return svmnb.Classify(three).OneVsOne().Fit(ctx) }},
+		"regression":    {line, func() (any, error) { return svmnb.Regress(line).Fit(ctx) }},
+		"process":       {line, func() (any, error) { return gp.Regress(line).NoiseVariance(.01).Fit(ctx) }},
+		"pipeline":      {two, func() (any, error) { return selection.Pipe(transform.Standardise(), svmnb.Classify(two)).Fit(ctx) }},
+		"calibrated":    {two, func() (any, error) { return svmnb.Classify(two).MustFit().Calibrate(ctx, svmnb.Platt{}) }},
 	} {
 		together(t, name, func() map[string]func() string {
-			return methodsOf(t, must1(t, name)(c.fit()).(Modeler).Model(), c.data)
+			return methodsOf(t, must1(t, name)(c.fit()).(model.Modeler).Model(), c.data)
 		})
-		if err := Save(path, must1(t, name)(c.fit()).(Modeler)); err != nil {
+		if err := model.Save(path, must1(t, name)(c.fit()).(model.Modeler)); err != nil {
 			t.Fatal(err)
 		}
 		together(t, name+", read", func() map[string]func() string {
-			m, err := Load(path)
+			m, err := model.Load(path)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -279,16 +278,16 @@ func TestRaceModel(t *testing.T) {
 // with a file of its own and with several workers, and watched; then its result is
 // asked.
 func TestRaceSearch(t *testing.T) {
-	data := moons().Select(seq(40))
-	search := Pipe(Standardise(), Classify(data)).Search(Grid{"C": {.1, 1, 10}, "gamma": {.5, 1}}, StratifiedKFold(3, 1)).Workers(3)
+	data := testkit.Moons().Select(testkit.Seq(40))
+	search := selection.Search(selection.Pipe(transform.Standardise(), svmnb.Classify(data)), selection.Grid{"C": {.1, 1, 10}, "gamma": {.5, 1}}, selection.StratifiedKFold(3, 1)).Workers(3)
 	folder := t.TempDir()
 	var wait sync.WaitGroup
-	want := must1(t, "search")(search.Fit(ctx)).(*SearchFit).Table()
+	want := must1(t, "search")(search.Fit(ctx)).(*selection.SearchFit).Table().String()
 	for i := range 4 {
 		wait.Go(func() {
 			seen := 0
-			own := search.File(filepath.Join(folder, fmt.Sprint(i))).Watch(func(SearchProgress) { seen++ })
-			if fit, err := own.Fit(ctx); err != nil || fit.Table() != want || seen == 0 {
+			own := search.File(filepath.Join(folder, fmt.Sprint(i))).Watch(func(selection.SearchProgress) { seen++ })
+			if fit, err := own.Fit(ctx); err != nil || fit.Table().String() != want || seen == 0 {
 				t.Errorf("%v, %d looks", err, seen)
 			}
 		})
@@ -300,7 +299,7 @@ func TestRaceSearch(t *testing.T) {
 			t.Fatal(err)
 		}
 		all := methodsOf(t, fit, data)
-		all["Landscape"] = func() string { _, err := Landscape.Of(fit); return fmt.Sprint(err) }
+		all["Landscape"] = func() string { _, err := selection.Landscape.Of(fit); return fmt.Sprint(err) }
 		return all
 	})
 }
@@ -308,15 +307,15 @@ func TestRaceSearch(t *testing.T) {
 // TestRaceKeep: several goroutines keep the same and different fits in one folder.
 func TestRaceKeep(t *testing.T) {
 	t.Setenv("SVMNB_CACHE", t.TempDir())
-	data, three := moons().Select(seq(40)), datasets.Blobs(45, 3, 1.5, 1)
+	data, three := testkit.Moons().Select(testkit.Seq(40)), datasets.Blobs(45, 3, 1.5, 1)
 	var wait sync.WaitGroup
 	for i := range 12 {
 		wait.Go(func() {
-			c := Classify(data).C(float64(1 + i%3))
+			c := svmnb.Classify(data).C(float64(1 + i%3))
 			if got, want := c.Keep().Certificate.Dual, c.MustFit().Certificate.Dual; got != want {
 				t.Errorf("C = %d: %v is kept for %v", 1+i%3, got, want)
 			}
-			if got := Classify(three).OneVsOne().Keep().TrainingErrors(); got != Classify(three).OneVsOne().MustFit().TrainingErrors() {
+			if got := svmnb.Classify(three).OneVsOne().Keep().TrainingErrors(); got != svmnb.Classify(three).OneVsOne().MustFit().TrainingErrors() {
 				t.Errorf("other errors: %d", got)
 			}
 		})
@@ -327,9 +326,9 @@ func TestRaceKeep(t *testing.T) {
 // TestRaceDescriptions: one description is fitted from several goroutines, by every
 // method, on one data set.
 func TestRaceDescriptions(t *testing.T) {
-	data := moons().Select(seq(60))
-	for _, c := range []Classifier{Classify(data), Classify(data).SMO(), Classify(data).Using(blocks.Decomposition{}), Classify(data).Using(solvers.Chunking{}), Classify(data).PrimalDual(),
-		Classify(data).TwoNorm().Newton(), Classify(data).Kernel(kernels.Linear()).CoordinateDescent(), Classify(data).Using(fastest.Method{}), Classify(data).Kernel(kernels.Matern32(1))} {
+	data := testkit.Moons().Select(testkit.Seq(60))
+	for _, c := range []svmnb.Classifier{svmnb.Classify(data), svmnb.Classify(data).SMO(), svmnb.Classify(data).Using(blocks.Decomposition{}), svmnb.Classify(data).Using(solvers.Chunking{}), svmnb.Classify(data).PrimalDual(),
+		svmnb.Classify(data).TwoNorm().Newton(), svmnb.Classify(data).Kernel(kernels.Linear()).CoordinateDescent(), svmnb.Classify(data).Using(fastest.Method{}), svmnb.Classify(data).Kernel(kernels.Matern32(1))} {
 		want := c.MustFit().Certificate.Dual
 		var wait sync.WaitGroup
 		for range 4 {

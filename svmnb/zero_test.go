@@ -1,4 +1,4 @@
-package svmnb
+package svmnb_test
 
 import (
 	"context"
@@ -15,20 +15,27 @@ import (
 	"testing"
 
 	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/svmnb"
+	"github.com/svmnb/svmnb/svmnb/display"
+	"github.com/svmnb/svmnb/svmnb/gp"
 	"github.com/svmnb/svmnb/svmnb/metrics"
+	"github.com/svmnb/svmnb/svmnb/model"
+	"github.com/svmnb/svmnb/svmnb/play"
+	"github.com/svmnb/svmnb/svmnb/selection"
+	"github.com/svmnb/svmnb/svmnb/transform"
 )
 
 // zeros are all exported types, by their zero values; TestZeroValues holds the list to be
 // whole.
 var zeros = []any{
-	ArgumentError{}, Ascent{}, AscentPoint{}, Audit{}, Belief{}, Calibrated{}, Classifier{}, Component{}, Condition{}, Conditions{},
-	Deal{}, Drawing{}, Estimate{}, Evaluation{}, Figure{}, Fit{}, FourierFeatures{}, Grid{}, HeldOut{}, Imputation{},
-	Indicators{}, Isotonic{}, ItemError{}, JointFit{}, Landmarks{}, LeaveOneOut{}, LeaveOneOutBounds{}, MaxAbsScaling{},
-	Metric{}, Model{}, ModelError{}, MultiCertificate{}, MultiClassifier{}, MultiFit{}, Optimisation{}, Panels{}, Partial{},
-	PathBreak{}, PipeFit{}, Pipeline{}, Platt{}, PrincipalComponents{}, Process{}, ProcessFit{}, RaceResult{}, RaceRun{},
-	Racing{}, Random{}, Range{}, RegressionCondition{}, RegressionConditions{}, RegressionFit{}, RegressionVector{},
-	Regressor{}, RegularisationPath{}, Samples{}, Scaling{}, ScoreCurve{}, Search{}, SearchFit{}, SearchProgress{}, Sheet{},
-	Sigmoid{}, Split{}, SupportVector{}, Trial{}, Uniqueness{}, Validation{},
+	svmnb.ArgumentError{}, gp.Ascent{}, gp.AscentPoint{}, svmnb.Audit{}, gp.Belief{}, svmnb.Calibrated{}, svmnb.Classifier{}, gp.Component{}, svmnb.Condition{}, svmnb.Conditions{},
+	selection.Deal{}, display.Drawing{}, gp.Estimate{}, svmnb.Evaluation{}, display.Figure{}, svmnb.Fit{}, transform.FourierFeatures{}, selection.Grid{}, selection.HeldOut{}, transform.Imputation{},
+	transform.Indicators{}, svmnb.Isotonic{}, display.ItemError{}, svmnb.JointFit{}, transform.Landmarks{}, gp.LeaveOneOut{}, svmnb.LeaveOneOutBounds{}, transform.MaxAbsScaling{},
+	selection.Metric{}, model.Model{}, model.ModelError{}, svmnb.MultiCertificate{}, svmnb.MultiClassifier{}, svmnb.MultiFit{}, gp.Optimisation{}, display.Panels{}, gp.Partial{},
+	svmnb.PathBreak{}, selection.PipeFit{}, selection.Pipeline{}, svmnb.Platt{}, transform.PrincipalComponents{}, gp.Process{}, gp.Fit{}, play.RaceResult{}, play.RaceRun{},
+	play.Racing{}, selection.Random{}, selection.Range{}, svmnb.RegressionCondition{}, svmnb.RegressionConditions{}, svmnb.RegressionFit{}, svmnb.RegressionVector{},
+	svmnb.Regressor{}, svmnb.RegularisationPath{}, gp.Samples{}, transform.Scaling{}, selection.ScoreCurve{}, selection.Searcher{}, selection.SearchFit{}, selection.SearchProgress{}, display.Sheet{},
+	svmnb.Sigmoid{}, selection.Split{}, svmnb.SupportVector{}, selection.Trial{}, svmnb.Uniqueness{}, selection.Validation{},
 	metrics.Bootstrap{}, metrics.Interval{}, metrics.Confusion{}, metrics.Averages{}, metrics.Error{}, metrics.ROC{},
 }
 
@@ -60,7 +67,7 @@ func TestZeroValues(t *testing.T) {
 				for _, data := range []*datasets.Dataset{nil, {}} {
 					calls++
 					if p := panicked(v.Method(i), data); p != nil {
-						verb := strings.HasPrefix(method.Name, "Must") || method.Name == "Keep" || method.Name == "Race" || of == reflect.TypeFor[Search]() && method.Name == "Show"
+						verb := strings.HasPrefix(method.Name, "Must") || method.Name == "Keep" || method.Name == "Race" || of == reflect.TypeFor[selection.Searcher]() && method.Name == "Show"
 						if e, ok := p.(error); !ok || !verb || isRuntime(e) {
 							t.Errorf("%s%v.%s: %v", name, of, method.Name, p)
 						}
@@ -70,7 +77,7 @@ func TestZeroValues(t *testing.T) {
 			}
 		}
 	}
-	for folder, pkg := range map[string]string{".": "svmnb", "metrics": "metrics"} {
+	for folder, pkg := range map[string]string{".": "svmnb", "metrics": "metrics", "display": "display", "model": "model", "transform": "transform"} {
 		for _, name := range exportedTypes(t, folder) {
 			if !known[pkg+"."+name] && name != "Sigmoid" {
 				t.Errorf("%s.%s is not in the list of zeros", pkg, name)
@@ -144,21 +151,24 @@ func TestNilArguments(t *testing.T) {
 	ctx := context.Background()
 	var noContext context.Context
 	for name, call := range map[string]func() error{
-		"CrossValidate":   func() error { _, err := CrossValidate(ctx, nil, nil); return err },
-		"ValidationCurve": func() error { _, err := ValidationCurve(ctx, nil, nil, "C", 1, 2); return err },
-		"LearningCurve":   func() error { _, err := LearningCurve(ctx, nil, nil); return err },
-		"Classify":        func() error { _, err := Classify(nil).Fit(noContext); return err },
-		"OneClass":        func() error { _, err := OneClass(nil).Fit(noContext); return err },
-		"Regress":         func() error { _, err := Regress(nil).Fit(noContext); return err },
-		"GaussianProcess": func() error { _, err := GaussianProcess(nil).Fit(noContext); return err },
-		"Pipe":            func() error { _, err := Pipe(nil).Fit(noContext); return err },
-		"Pipe of nil":     func() error { _, err := Pipe(Standardise(), Classify(nil)).Fit(noContext); return err },
-		"no context":      func() error { _, err := Classify(datasets.Moons(20, 0.1, 1)).Fit(noContext); return err },
-		"Replay":          func() error { _, err := Replay((*Fit)(nil)).Chart(); return err },
-		"Replay of nil":   func() error { _, err := Replay(nil).Chart(); return err },
-		"Figure":          func() error { _, err := Margins.Of((*Fit)(nil)); return err },
-		"Figure of zero":  func() error { _, err := Margins.Of(&Fit{}); return err },
-		"Figure of none":  func() error { _, err := Figure{}.Of(&Fit{}); return err },
+		"CrossValidate":   func() error { _, err := selection.CrossValidate(ctx, nil, nil); return err },
+		"ValidationCurve": func() error { _, err := selection.ValidationCurve(ctx, nil, nil, "C", 1, 2); return err },
+		"LearningCurve":   func() error { _, err := selection.LearningCurve(ctx, nil, nil); return err },
+		"Classify":        func() error { _, err := svmnb.Classify(nil).Fit(noContext); return err },
+		"OneClass":        func() error { _, err := svmnb.OneClass(nil).Fit(noContext); return err },
+		"Regress":         func() error { _, err := svmnb.Regress(nil).Fit(noContext); return err },
+		"GaussianProcess": func() error { _, err := gp.Regress(nil).Fit(noContext); return err },
+		"Pipe":            func() error { _, err := selection.Pipe(nil).Fit(noContext); return err },
+		"Pipe of nil": func() error {
+			_, err := selection.Pipe(transform.Standardise(), svmnb.Classify(nil)).Fit(noContext)
+			return err
+		},
+		"no context":     func() error { _, err := svmnb.Classify(datasets.Moons(20, 0.1, 1)).Fit(noContext); return err },
+		"Replay":         func() error { _, err := play.Replay((*svmnb.Fit)(nil)).Chart(); return err },
+		"Replay of nil":  func() error { _, err := play.Replay(nil).Chart(); return err },
+		"Figure":         func() error { _, err := svmnb.Margins.Of((*svmnb.Fit)(nil)); return err },
+		"Figure of zero": func() error { _, err := svmnb.Margins.Of(&svmnb.Fit{}); return err },
+		"Figure of none": func() error { _, err := display.Figure{}.Of(&svmnb.Fit{}); return err },
 	} {
 		func() {
 			defer func() {
@@ -171,22 +181,22 @@ func TestNilArguments(t *testing.T) {
 			}
 		}()
 	}
-	for _, f := range []any{&Fit{}, &MultiFit{}, &RegressionFit{}, &ProcessFit{}, &PipeFit{}, &Calibrated{}, &Evaluation{}, &RaceResult{}, &SearchFit{}, &RegularisationPath{}, &JointFit{}} {
+	for _, f := range []any{&svmnb.Fit{}, &svmnb.MultiFit{}, &svmnb.RegressionFit{}, &gp.Fit{}, &selection.PipeFit{}, &svmnb.Calibrated{}, &svmnb.Evaluation{}, &play.RaceResult{}, &selection.SearchFit{}, &svmnb.RegularisationPath{}, &svmnb.JointFit{}} {
 		func() {
 			defer func() {
 				if p := recover(); p != nil {
 					t.Errorf("Show of %T: %v", f, p)
 				}
 			}()
-			HTML(io.Discard, f, Table(f), Dashboard(f))
-			for _, figure := range []Figure{Margins, KKT, Gap, Rate, Tube, Alphas, Chunks, WorkingSets, Effort, MarginWidth, Confusion, ROC, Reliability, Regions, KernelMatrix(), Posterior, Bounds, Evidence, Components, Landscape, Path, MarginsPCA(), MarginsOver(0, 1)} {
+			display.HTML(io.Discard, f, display.Table(f), display.Dashboard(f))
+			for _, figure := range []display.Figure{svmnb.Margins, svmnb.KKT, svmnb.Gap, svmnb.Rate, svmnb.Tube, svmnb.Alphas, svmnb.Chunks, svmnb.WorkingSets, svmnb.Effort, svmnb.MarginWidth, svmnb.Confusion, svmnb.ROC, svmnb.Reliability, svmnb.Regions, svmnb.KernelMatrix(), gp.Posterior, gp.Bounds, gp.Evidence, gp.Components, selection.Landscape, svmnb.Path, svmnb.MarginsPCA(), svmnb.MarginsOver(0, 1)} {
 				if _, err := figure.Of(f); err == nil {
 					t.Errorf("%v of %T: no error", figure, f)
 				}
 			}
 		}()
 	}
-	if s := fmt.Sprint(Classifier{}, MultiClassifier{}, Regressor{}, Process{}, Pipeline{}, Search{}); s == "" {
+	if s := fmt.Sprint(svmnb.Classifier{}, svmnb.MultiClassifier{}, svmnb.Regressor{}, gp.Process{}, selection.Pipeline{}, selection.Searcher{}); s == "" {
 		t.Error("no text")
 	}
 }
@@ -195,16 +205,16 @@ func TestNilArguments(t *testing.T) {
 // that is nil where to look.
 func TestShowNil(t *testing.T) {
 	var none error
-	var typed *ArgumentError
+	var typed *svmnb.ArgumentError
 	for _, item := range []any{nil, none, typed} {
-		parts, err := render([]any{item})
-		if err != nil || len(parts) != 1 || !strings.Contains(parts[0].text(), "nil") {
-			t.Errorf("%T: %v, %v", item, parts, err)
+		var page strings.Builder
+		if err := display.HTML(&page, item); err != nil || !strings.Contains(page.String(), "this is nil") {
+			t.Errorf("%T: %v", item, err)
 		}
 	}
-	for _, item := range []any{(*Fit)(nil), &Fit{}, (*Evaluation)(nil), (*Chart)(nil), &PipeFit{}, (*Sheet)(nil)} {
-		if parts, err := render([]any{item}); err == nil || len(parts) != 0 || !strings.Contains(err.Error(), "nil or empty") {
-			t.Errorf("%T: %v, %v", item, parts, err)
+	for _, item := range []any{(*svmnb.Fit)(nil), &svmnb.Fit{}, (*svmnb.Evaluation)(nil), (*display.Chart)(nil), &selection.PipeFit{}, (*display.Sheet)(nil)} {
+		if err := display.HTML(io.Discard, item); err == nil || !strings.Contains(err.Error(), "nil or empty") {
+			t.Errorf("%T: %v", item, err)
 		}
 	}
 }

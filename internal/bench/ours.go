@@ -16,6 +16,7 @@ import (
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/svmnb"
+	"github.com/svmnb/svmnb/svmnb/gp"
 )
 
 // serve, as the only argument, makes this binary the process that is timed.
@@ -85,7 +86,7 @@ func (j job) do(ctx context.Context) (a answer, err error) {
 		return answer{Seconds: seconds, Objective: -c.Dual, KKT: c.MaxKKT, How: fit.Machines()[0].Method}, nil
 	case process:
 		began := time.Now()
-		fit, err := svmnb.GaussianProcess(data).ZeroMean().Kernel(kernels.SquaredExponential(j.Length)).NoiseVariance(j.Noise).Fit(ctx)
+		fit, err := gp.Regress(data).ZeroMean().Kernel(kernels.SquaredExponential(j.Length)).NoiseVariance(j.Noise).Fit(ctx)
 		if err != nil {
 			return a, err
 		}
@@ -99,7 +100,7 @@ func (j job) do(ctx context.Context) (a answer, err error) {
 		return a, nil
 	case evidence:
 		began := time.Now()
-		fit, err := svmnb.GaussianProcess(data).ZeroMean().Kernel(kernels.Scale(1, kernels.SquaredExponential(j.Length))).NoiseVariance(j.Noise).Fit(ctx)
+		fit, err := gp.Regress(data).ZeroMean().Kernel(kernels.Scale(1, kernels.SquaredExponential(j.Length))).NoiseVariance(j.Noise).Fit(ctx)
 		if err != nil {
 			return a, err
 		}
@@ -121,7 +122,7 @@ func (j job) do(ctx context.Context) (a answer, err error) {
 			return a, err
 		}
 		began := time.Now()
-		values, err := fit.Decision(test.X)
+		values, err := fit.Values(datasets.Rows(test.X))
 		if err != nil {
 			return a, err
 		}

@@ -137,3 +137,6 @@ func (x Rows) Fault() *Fault {
 	}
 	return nil
 }
+
+// Unpack makes sparse points what predictions take: the Points of package datasets.
+func (x Rows) Unpack() (rows [][]float64, sparse *Rows) { return nil, &x }

@@ -85,7 +85,7 @@ func fit(ctx context.Context, p *problem, m method) (o outcome) {
 		}
 		o.status, o.certificate, o.variables = f.Status, f.Certificate, len(f.Alpha)
 		if !p.Sparse && err == nil {
-			o.values, o.err = f.Decision(p.X)
+			o.values, o.err = f.Values(datasets.Rows(p.X))
 		}
 		audit(f)
 	case svmnb.Regressor:
@@ -95,7 +95,7 @@ func fit(ctx context.Context, p *problem, m method) (o outcome) {
 		}
 		o.status, o.certificate, o.variables = f.Status, f.Certificate, len(f.Alpha)
 		if !p.Sparse && err == nil {
-			o.values, o.err = f.Predict(p.X)
+			o.values, o.err = f.Predict(datasets.Rows(p.X))
 		}
 		audit(f)
 	case svmnb.MultiClassifier:

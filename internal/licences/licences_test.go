@@ -15,7 +15,7 @@ import (
 // built are the programs whose modules are looked at: where go list runs and what it is
 // asked for.
 var built = []program{
-	{"a cell", ".", "./svmnb ./svmnb/metrics ./kernels/mercer ./datasets/fetch ./notebooks/lab"},
+	{"a cell", ".", "./svmnb ./svmnb/gp ./svmnb/selection ./svmnb/play ./svmnb/metrics ./kernels/mercer ./datasets/fetch ./notebooks/lab"},
 	{"the runner", ".", "./notebooks"},
 	{"`datasets/arrow`", "datasets/arrow", "."},
 }

@@ -44,7 +44,7 @@ func ExampleClip() {
 		fmt.Println(err)
 		return
 	}
-	classes, err := fit.Predict(p)
+	classes, err := fit.Predict(datasets.Rows(p))
 	fmt.Println(report.OK(), fit.Status, classes, err)
 	// Output: true converged [1 -1] <nil>
 }
@@ -260,7 +260,7 @@ func TestShiftIsSlack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := fit.Decision(p)
+	f, err := fit.Values(datasets.Rows(p))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/svmnb"
+	"github.com/svmnb/svmnb/svmnb/display"
 	"github.com/svmnb/svmnb/svmnb/static"
 )
 
@@ -50,7 +51,7 @@ func ExampleFill() {
 	bar := charts.NewBar()
 	bar.SetXAxis([]string{"a", "b"}).AddSeries("counts", []opts.BarData{{Value: 3}, {Value: 4}})
 	var page bytes.Buffer
-	if err := svmnb.HTML(&page, bar); err != nil {
+	if err := display.HTML(&page, bar); err != nil {
 		fmt.Println(err)
 		return
 	}

@@ -25,10 +25,10 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/echarts"
 )
 
-// Chart is what can be drawn: a [svmnb.Chart], or a chart of go-echarts such as
+// Chart is what can be drawn: a [display.Chart], or a chart of go-echarts such as
 // charts.NewBar() returns.
 //
-// [svmnb.Chart]: https://pkg.go.dev/github.com/svmnb/svmnb/svmnb#Chart
+// [display.Chart]: https://pkg.go.dev/github.com/svmnb/svmnb/svmnb#Chart
 type Chart = echarts.Chart
 
 // Options say how a chart is drawn. The zero value is a light picture, as wide

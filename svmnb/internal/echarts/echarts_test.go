@@ -257,7 +257,7 @@ func TestCarry(t *testing.T) {
 		after time.Duration // since the show before
 		want  bool
 	}
-	const a, b, c = `moons().C(1).MustFit().Show(svmnb.Margins)`, `fmt.Println("wine"); svmnb.Show(pie)`, `search(grid).Table(3)`
+	const a, b, c = `moons().C(1).MustFit().Show(svmnb.Margins)`, `fmt.Println("wine"); display.Show(pie)`, `search(grid).Table(3)`
 	fast, slow := 300*time.Millisecond, time.Minute
 	for _, test := range []struct {
 		name  string

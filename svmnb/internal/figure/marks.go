@@ -2,6 +2,7 @@ package figure
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/go-echarts/go-echarts/v2/types"
 )
@@ -238,4 +239,18 @@ func (p *plot) chart(title, subtitle string) *Chart {
 	}
 	merge(o, p.more)
 	return newChart(title, subtitle, fmt.Sprintf("%s %s. %s.", p.about, title, subtitle), o)
+}
+
+// Around returns the range of a feature, a little wider so that no point lies
+// at the edge.
+func Around(x [][]float64, j int) [2]float64 {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, p := range x {
+		low, high = min(low, p[j]), max(high, p[j])
+	}
+	room := 0.12 * (high - low)
+	if room == 0 {
+		room = max(math.Abs(high), 1) / 2
+	}
+	return [2]float64{low - room, high + room}
 }

@@ -1,0 +1,65 @@
+package svmnb
+
+import (
+	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/svmnb/internal/machines"
+	"github.com/svmnb/svmnb/svmnb/model"
+)
+
+// Model returns what predictions need of the fit. Its decision values are those of
+// the fit, bit for bit.
+func (f *Fit) Model() *model.Model {
+	if f == nil || f.task == nil {
+		return nil
+	}
+	e := f.expansion
+	m := machines.Machines{Kind: machines.TwoClassKind, Kernel: f.task.kernel, Expansion: e, Terms: []machines.Term{{Coef: e.Coef, B: e.B, W: e.W}}}
+	m.Classes, m.Duels = []string{f.task.negative, f.task.positive}, [][2]int{{1, 0}}
+	if f.task.margin == oneClass {
+		m.Kind, m.Targets, m.Line = machines.OneClassKind, []float64{-1, 1}, f.line
+	} else {
+		m.Targets = targets(f.task.data)
+	}
+	return model.Of(m, f.task.data)
+}
+
+// Model returns what predictions need of the fit. Its decision values are those of
+// the fit, bit for bit.
+func (f *MultiFit) Model() *model.Model {
+	if f == nil || f.task == nil {
+		return nil
+	}
+	m := machines.Machines{Kernel: f.task.base.kernel, Classes: f.task.classes, Duels: f.task.duels, Terms: f.terms, Expansion: f.points, Targets: targets(f.task.base.data)}
+	m.Kind = [...]machines.Kind{machines.OneVsOne: machines.VotesKind, machines.OneVsRest: machines.RestKind, machines.CrammerSinger: machines.JointKind}[f.task.scheme]
+	if m.Kind == machines.JointKind {
+		m.Duels = machines.AllOthers(len(m.Classes))
+	}
+	return model.Of(m, f.task.base.data)
+}
+
+// Model returns what predictions need of the fit. Its values are those of the fit,
+// bit for bit.
+func (f *RegressionFit) Model() *model.Model {
+	if f == nil || f.task == nil {
+		return nil
+	}
+	return model.Of(machines.Machines{Kind: machines.RegressionKind, Kernel: f.task.kernel, Expansion: f.expansion, Terms: []machines.Term{{Coef: f.expansion.Coef, B: f.expansion.B, W: f.expansion.W}}}, f.task.data)
+}
+
+// Model returns what predictions need of the fit and its probabilities. They are
+// those of c, bit for bit.
+func (c *Calibrated) Model() *model.Model {
+	if c == nil || c.fit == nil {
+		return nil
+	}
+	return c.fit.Model().WithCurves(c.curves)
+}
+
+// targets are those of the classes of data.
+func targets(data *datasets.Dataset) []float64 {
+	var of []float64
+	for _, c := range data.Counts() {
+		of = append(of, c.Y)
+	}
+	return of
+}

@@ -1,0 +1,106 @@
+package gp_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/svmnb"
+	"github.com/svmnb/svmnb/svmnb/gp"
+)
+
+func ExampleRegress() {
+	ctx := context.Background()
+	gp := gp.Regress(datasets.Motorcycle()).
+		Kernel(kernels.Scale(45*45, kernels.SquaredExponential(5))).NoiseVariance(22 * 22)
+	fit := gp.MustFit()
+	evidence, _ := fit.LogMarginalLikelihood(ctx)
+	b, _ := fit.Posterior(ctx, datasets.Rows{{20}, {30}})
+	fmt.Printf("ln p(y) = %.4f\n", evidence.Value)
+	fmt.Printf("f(20) = %.2f, variance %.2f, of a new target %.2f\n", b.Mean[0], b.Variance[0], b.Variance[0]+b.Noise)
+	fmt.Println(gp.CG())
+	// Output:
+	// ln p(y) = -621.3654
+	// f(20) = -115.06, variance 31.58, of a new target 515.58
+	// gp.Regress(motorcycle).Kernel(Scale(2025, RBF(0.02))).NoiseVariance(484).CG()
+}
+
+// A solver that stops early says how far it may be from the exact answer.
+func ExampleProcess_CG() {
+	fit, _ := gp.Regress(datasets.Motorcycle()).
+		Kernel(kernels.Scale(45*45, kernels.SquaredExponential(5))).NoiseVariance(22 * 22).
+		CG().MaxIterations(10).Fit(context.Background())
+	b, _ := fit.Posterior(context.Background(), datasets.Rows{{20}})
+	fmt.Println(fit.Status)
+	fmt.Printf("y'A⁻¹y is between %.2f and %.2f\n", fit.Certificate.Lower, fit.Certificate.Upper)
+	fmt.Printf("f(20) = %.1f ± %.1f, its variance between %.2f and %.2f\n", b.Mean[0], b.MeanError[0], b.VarianceLower[0], b.Variance[0])
+	// Output:
+	// iteration limit
+	// y'A⁻¹y is between 138.45 and 138.54
+	// f(20) = -114.7 ± 13.4, its variance between 31.48 and 31.61
+}
+
+func ExampleProcess_Optimise() {
+	fit, _ := gp.Regress(datasets.Motorcycle()).Optimise().Fit(context.Background())
+	end := fit.Optimisation.End()
+	for i, name := range fit.Optimisation.Names {
+		fmt.Printf("%s = %.2g\n", name, end.Values[i])
+	}
+	fmt.Printf("ln p(y) = %.2f\n", end.Evidence)
+	// Output:
+	// Scale.c = 2.1e+03
+	// Scale.RBF.gamma = 0.018
+	// noise = 5.1e+02
+	// ln p(y) = -621.24
+}
+
+// A kernel that is a sum takes a function apart.
+func ExampleFit_Components() {
+	ctx := context.Background()
+	fit, _ := gp.Regress(datasets.CO2()).Kernel(kernels.Sum(
+		kernels.Scale(66*66, kernels.SquaredExponential(67)),
+		kernels.Scale(2.4*2.4, kernels.Product(kernels.SquaredExponential(90), kernels.Periodic(1, 1.3))),
+		kernels.Scale(.66*.66, kernels.RationalQuadratic(1.2, .78)),
+	)).NoiseVariance(.04).Fit(ctx)
+	parts, _ := fit.Components(ctx, datasets.Rows{{1990.375}, {1990.75}}) // May and October
+	fmt.Printf("above the mean of %.2f ppm\n", fit.Offset)
+	for i, name := range []string{"trend", "season", "years"} {
+		fmt.Printf("%s %+.2f and %+.2f\n", name, parts[i].Mean[0], parts[i].Mean[1])
+	}
+	// Output:
+	// above the mean of 337.05 ppm
+	// trend +16.01 and +16.60
+	// season +2.94 and -3.42
+	// years +0.78 and +0.83
+}
+
+// The same seed draws the same functions, of the posterior and before any observation.
+func ExampleFit_Sample() {
+	ctx := context.Background()
+	gp := gp.Regress(datasets.Motorcycle()).
+		Kernel(kernels.Scale(45*45, kernels.SquaredExponential(5))).NoiseVariance(22 * 22)
+	x := [][]float64{{20}, {30}, {100}} // time in ms; nothing is known of the last
+	before, _ := gp.Prior(ctx, datasets.Rows(x), 3, 1)
+	after, _ := gp.MustFit().Sample(ctx, datasets.Rows(x), 3, 1)
+	for i := range after.Values {
+		fmt.Printf("%6.1f | %6.1f\n", before.Values[i], after.Values[i])
+	}
+	// Output:
+	// [  17.7  -19.1  -54.8] | [-109.7   30.8  -54.8]
+	// [ -76.3  -11.3  -57.3] | [-121.4   33.8  -57.3]
+	// [ -69.7  -23.5  -15.9] | [-120.6   31.9  -15.9]
+}
+
+// ν-SVR finds the width of its tube: at most ν of the points lie outside.
+func ExampleRegressor_Nu() {
+	fit := svmnb.Regress(datasets.Sinc(100, 0.1, 1)).Kernel(kernels.RBF(0.2)).C(10).Nu(0.3).MustFit()
+	bound := 0
+	for _, v := range fit.SupportVectors() {
+		if v.Bound {
+			bound++
+		}
+	}
+	fmt.Printf("ε = %.2f, %d support vectors, %d outside the tube\n", fit.Epsilon, len(fit.SupportVectors()), bound)
+	// Output: ε = 0.09, 39 support vectors, 23 outside the tube
+}

@@ -1,0 +1,415 @@
+package gp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/svmnb/svmnb/internal/parallel"
+	"github.com/svmnb/svmnb/internal/vec"
+	"github.com/svmnb/svmnb/solvers/linear"
+	"github.com/svmnb/svmnb/svmnb/display"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/figure"
+	"github.com/svmnb/svmnb/svmnb/internal/points"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
+)
+
+var (
+	// Posterior shows a Gaussian process of one feature: the mean with bands of
+	// two standard deviations, of f and of new targets, the observations, and how
+	// far the mean of a solver that stopped early may be from the exact one.
+	Posterior = PosteriorSamples(0, 0)
+
+	// Bounds shows how an iterative solver closed in on y'A⁻¹y from both sides.
+	Bounds = display.FigureOf("Bounds", func(f process) (*display.Chart, error) { return f.drawBounds() })
+
+	// Evidence shows the log marginal likelihood over the first two
+	// hyperparameters, and the ways of the optimiser.
+	Evidence = EvidenceOver("", "")
+
+	// Components shows the posterior of each term of a kernel that is a sum.
+	Components = ComponentsNamed()
+)
+
+// process is a *Fit. The figures know it by this interface because package
+// variables are part of every cell: named there, all of Gaussian processes would be
+// linked into cells that have none.
+type process interface {
+	drawPosterior(count int, seed uint64) (*display.Chart, error)
+	drawBounds() (*display.Chart, error)
+	drawEvidence(first, second string) (*display.Chart, error)
+	drawComponents(names []string) (*display.Chart, error)
+}
+
+// PosteriorSamples is [Posterior] with count functions drawn with the seed.
+func PosteriorSamples(count int, seed uint64) display.Figure {
+	return display.FigureOf("Posterior", func(f process) (*display.Chart, error) { return f.drawPosterior(count, seed) })
+}
+
+// EvidenceOver is [Evidence] over two hyperparameters, with names of
+// kernels.Hyperparameters, or "noise".
+func EvidenceOver(first, second string) display.Figure {
+	return display.FigureOf("Evidence", func(f process) (*display.Chart, error) { return f.drawEvidence(first, second) })
+}
+
+// ComponentsNamed is [Components] with a name for each term in place of its kernel,
+// such as "trend", "season".
+func ComponentsNamed(names ...string) display.Figure {
+	names = slices.Clone(names)
+	return display.FigureOf("Components", func(f process) (*display.Chart, error) { return f.drawComponents(names) })
+}
+
+// Show displays the figures of the fit; without any, its summary in words and, of
+// one feature, Posterior.
+func (f *Fit) Show(figures ...display.Figure) {
+	if err := f.ready(context.Background(), "Show"); err != nil {
+		display.Show(err)
+		return
+	}
+	if len(figures) == 0 && f.task.data.D() != 1 {
+		display.Show(f)
+		return
+	}
+	display.ShowFit(f, figures, Posterior)
+}
+
+// figurePoints is how many points a curve of a posterior has where they are cheap.
+const figurePoints = 600
+
+// figureWork bounds the multiplications of a figure: some tenths of a second.
+const figureWork = 1_000_000_000
+
+// line returns points of the only feature, wide enough to see where the data end,
+// and as rows for Posterior.
+func (f *Fit) line() (xs []float64, rows [][]float64) {
+	ends := figure.Around(f.task.data.X, 0)
+	n := float64(len(f.Alpha))
+	m := int(min(figurePoints, max(40, figureWork/(n*n*float64(f.Iterations)))))
+	for i := range m {
+		v := ends[0] + (ends[1]-ends[0])*float64(i)/float64(m-1)
+		xs, rows = append(xs, v), append(rows, []float64{v})
+	}
+	return xs, rows
+}
+
+// words says what was solved and how, for a subtitle.
+func (f *Fit) words() string { return f.task.words() + " · " + f.Method }
+
+func (t *processTask) words() string {
+	return fmt.Sprintf("%s · %s", t.data.Name, say.Brief(t.kernel.String()))
+}
+
+// early says that the solver stopped early; "" where it did not.
+func (f *Fit) early() string {
+	if !f.Status.Early() {
+		return ""
+	}
+	return fmt.Sprintf("%s ended early, %s after %s", f.Method, f.Status, say.Iterations(f.Iterations))
+}
+
+func (f *Fit) oneFeature(figure string) error {
+	if err := f.ready(context.Background(), figure); err != nil {
+		return err
+	}
+	if d := f.task.data.D(); d != 1 {
+		return fmt.Errorf("%s: the data have %d features; it draws functions of one", figure, d)
+	}
+	return nil
+}
+
+func (f *Fit) drawPosterior(count int, seed uint64) (*display.Chart, error) {
+	if err := f.oneFeature("Posterior"); err != nil {
+		return nil, err
+	}
+	if count < 0 {
+		return nil, arguments.Wrong("PosteriorSamples", float64(count), "%d functions cannot be drawn; give 0 or more", count)
+	}
+	ctx, stop := untilInterrupt()
+	defer stop()
+	t := f.task
+	xs, rows := f.line()
+	b, err := f.posterior(ctx, rows)
+	if err != nil {
+		return nil, err
+	}
+	d := figure.PosteriorData{
+		Problem: f.words(), Note: f.early(), Feature: t.data.FeatureName(0), Target: t.data.Target, Noise: b.Noise, Evidence: math.NaN(),
+		X: points.Column(t.data.X, 0), Y: t.data.Y, Xs: xs, Mean: b.Mean, SD: deviations(b.Variance, 0), MeanError: b.MeanError,
+	}
+	if v := f.cheapEvidence(); v.Error == 0 {
+		d.Evidence = v.Value
+	}
+	if math.IsInf(f.Certificate.Energy, 1) { // a noise of 0 leaves no bounds
+		d.MeanError = nil
+	}
+	if !math.IsNaN(b.Noise) {
+		d.ObservationSD = deviations(b.Variance, b.Noise)
+	}
+	if count > 0 {
+		s, err := f.sample(ctx, rows, count, seed)
+		if err != nil {
+			return nil, err
+		}
+		d.Samples = s.Values
+	}
+	return figure.Posterior(d)
+}
+
+// deviations returns the roots of the variances, with noise added.
+func deviations(variance []float64, noise float64) []float64 {
+	sd := make([]float64, len(variance))
+	for i, v := range variance {
+		sd[i] = math.Sqrt(v + noise)
+	}
+	return sd
+}
+
+func (f *Fit) drawComponents(names []string) (*display.Chart, error) {
+	if err := f.oneFeature("Components"); err != nil {
+		return nil, err
+	}
+	if count := len(terms(f.task.kernel)); len(names) != 0 && len(names) != count {
+		return nil, fmt.Errorf("ComponentsNamed: there are %s for %s", say.Several(len(names), "name"), say.Several(count, "component"))
+	}
+	ctx, stop := untilInterrupt()
+	defer stop()
+	t := f.task
+	xs, rows := f.line()
+	b, err := f.posterior(ctx, rows)
+	if err != nil {
+		return nil, err
+	}
+	parts, err := f.components(ctx, rows)
+	if err != nil {
+		return nil, err
+	}
+	d := figure.ComponentsData{
+		Problem: f.words(), Note: f.early(), Feature: t.data.FeatureName(0), Target: t.data.Target,
+		X: points.Column(t.data.X, 0), Y: t.data.Y, Xs: xs, Mean: b.Mean, SD: deviations(b.Variance, 0),
+	}
+	for i, p := range parts {
+		name := say.Brief(p.Kernel.String())
+		if len(names) != 0 {
+			name = names[i]
+		}
+		d.Parts = append(d.Parts, figure.Component{Name: name, Mean: p.Mean, SD: deviations(p.Variance, 0)})
+	}
+	return figure.Components(d)
+}
+
+// exactBounds is the largest n for which Bounds draws the exact value too.
+const exactBounds = 1500
+
+func (f *Fit) drawBounds() (*display.Chart, error) {
+	if err := f.ready(context.Background(), "Bounds"); err != nil {
+		return nil, err
+	}
+	if direct(f.task.method) {
+		return nil, fmt.Errorf("the figure Bounds: %s has no iterations to draw; solve with CG()", f.Method)
+	}
+	d := f.task.boundsData(f.Trace)
+	d.Problem = f.words()
+	if len(f.Alpha) <= exactBounds {
+		ctx, stop := untilInterrupt()
+		defer stop()
+		if factor, err := f.factor(ctx); err == nil {
+			half := factor.HalfSolve(nil, f.task.y)
+			d.Exact = vec.Dot(half, half)
+		}
+	}
+	return figure.Bounds(d)
+}
+
+// boundsData is what a trace knows of y'A⁻¹y.
+func (t *processTask) boundsData(trace []linear.Point) figure.BoundsData {
+	d := figure.BoundsData{Exact: math.NaN()}
+	if stop, ok := t.criterion().(linear.Bounds); ok && len(trace) > 0 {
+		if d.Tol = max(stop.Abs, stop.Rel*trace[len(trace)-1].Lower); math.IsNaN(d.Tol) {
+			d.Tol = stop.Abs
+		}
+	}
+	series := func(of func(pt *linear.Point) float64) []float64 {
+		v, known := make([]float64, len(trace)), false
+		for i := range trace {
+			v[i] = of(&trace[i])
+			known = known || !math.IsNaN(v[i])
+		}
+		if !known {
+			return nil
+		}
+		return v
+	}
+	for _, pt := range trace {
+		d.Iterations = append(d.Iterations, pt.Iteration)
+	}
+	d.Lower = series(func(pt *linear.Point) float64 { return pt.Lower })
+	d.Skilling = series(func(pt *linear.Point) float64 { return pt.Skilling })
+	d.Radau = series(func(pt *linear.Point) float64 { return pt.Radau })
+	d.GibbsMacKay = series(func(pt *linear.Point) float64 { return pt.GibbsMacKay })
+	d.Residual = series(func(pt *linear.Point) float64 { return pt.Residual / pt.Norm })
+	return d
+}
+
+const (
+	// evidenceWork is how many multiplications the grid of Evidence may take to be fine:
+	// about half a second of two cores.
+	evidenceWork = 1_500_000_000
+
+	// evidenceMost is how many it may take at all, with as few points as show anything:
+	// some minutes.
+	evidenceMost = 1e12
+
+	coarse = 9 // nodes of a side then
+)
+
+func (f *Fit) drawEvidence(first, second string) (*display.Chart, error) {
+	if err := f.ready(context.Background(), "Evidence"); err != nil {
+		return nil, err
+	}
+	ctx, stop := untilInterrupt()
+	defer stop()
+	t := f.task
+	all, err := t.hyperparameters()
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	values := make([]float64, len(all))
+	for i, p := range all {
+		names, values[i] = append(names, p.Name), p.Value
+	}
+	if len(names) < 2 {
+		return nil, errors.New("the figure Evidence: there are fewer than two hyperparameters to draw over; see kernels.Hyperparameters")
+	}
+	a, b := 0, 1
+	if first != "" || second != "" {
+		a, b = slices.Index(names, first), slices.Index(names, second)
+	}
+	if a < 0 || b < 0 || a == b {
+		return nil, fmt.Errorf("the figure Evidence: %q and %q are not two hyperparameters; there are %s", first, second, strings.Join(names, ", "))
+	}
+	d := figure.EvidenceData{Problem: f.words(), Names: [2]string{names[a], names[b]}}
+	switch rest := len(names) - 2; {
+	case rest == 1:
+		d.Note = names[3-a-b] + " as fitted"
+	case rest > 1:
+		d.Note = fmt.Sprintf("the other %d hyperparameters as fitted", rest)
+	}
+	if o := f.Optimisation; o != nil {
+		for _, way := range o.Ascents {
+			var p figure.EvidencePath
+			for _, pt := range way.Path {
+				p.X, p.Y, p.Value = append(p.X, pt.Values[a]), append(p.Y, pt.Values[b]), append(p.Value, pt.Evidence)
+			}
+			d.Paths = append(d.Paths, p)
+		}
+	}
+	span := func(i int, of func(p figure.EvidencePath) []float64) [2]float64 {
+		ends := [2]float64{values[i] / 10, values[i] * 10}
+		if f.Optimisation != nil { // the way that led here, at most a thousandfold away
+			for _, v := range of(d.Paths[f.Optimisation.Best]) {
+				ends[0] = min(ends[0], max(v/1.5, values[i]/1000))
+				ends[1] = max(ends[1], min(v*1.5, values[i]*1000))
+			}
+		}
+		return ends
+	}
+	d.Xs = span(a, func(p figure.EvidencePath) []float64 { return p.X })
+	d.Ys = span(b, func(p figure.EvidencePath) []float64 { return p.Y })
+	// A point costs a matrix of kernel values, some 80 multiplications each, and
+	// its factor.
+	n := float64(len(f.Alpha))
+	cost := n*n*n/3 + 80*n*n
+	if coarse*coarse*cost > evidenceMost {
+		return nil, fmt.Errorf("the figure Evidence: it takes Cholesky's factor for each of %d points of a grid, %.2g multiplications for %d observations, and may take %.2g; draw it for a part of the data, fit.Description.On(data.Select(rows)).MustFit()", coarse*coarse, coarse*coarse*cost, len(f.Alpha), float64(evidenceMost))
+	}
+	side := int(min(smooth, max(coarse, math.Sqrt(evidenceWork/cost))))
+	node := func(ends [2]float64, i int) float64 {
+		return ends[0] * math.Pow(ends[1]/ends[0], float64(i)/float64(side-1))
+	}
+	d.Z = make([][]float64, side)
+	_ = parallel.For(ctx, runtime.GOMAXPROCS(0), side, func(_, i int) {
+		here := slices.Clone(values)
+		for j := range side {
+			here[a], here[b] = node(d.Xs, j), node(d.Ys, i)
+			v, _, err := t.evaluate(ctx, nil, here)
+			if err != nil {
+				v = math.NaN() // A is not positive definite there
+			}
+			d.Z[i] = append(d.Z[i], v)
+		}
+	})
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("the figure Evidence was interrupted: %w", context.Cause(ctx))
+	}
+	lowest := math.Inf(1)
+	for _, v := range slices.Concat(d.Z...) {
+		if v < lowest {
+			lowest = v
+		}
+	}
+	for _, row := range d.Z {
+		for j, v := range row {
+			if math.IsNaN(v) {
+				row[j] = lowest
+			}
+		}
+	}
+	if side < smooth {
+		for i, row := range d.Z {
+			d.Z[i] = refine(row)
+		}
+		d.Z = transpose(d.Z)
+		for j, column := range d.Z {
+			d.Z[j] = refine(column)
+		}
+		d.Z = transpose(d.Z)
+	}
+	return figure.Evidence(d)
+}
+
+// smooth is how many nodes a side of the grid of Evidence has for contours that look
+// smooth.
+const smooth = 31
+
+// refine puts three values between every two by the natural cubic spline through
+// them, whose second derivatives m solve m_{i−1} + 4m_i + m_{i+1} = 6(y_{i−1} − 2y_i +
+// y_{i+1}) (de Boor 1978, chapter IV).
+func refine(y []float64) []float64 {
+	n := len(y)
+	m, pivot := make([]float64, n), make([]float64, n)
+	for i := 1; i < n-1; i++ {
+		pivot[i], m[i] = 4, 6*(y[i-1]-2*y[i]+y[i+1])
+		if i > 1 {
+			pivot[i] -= 1 / pivot[i-1]
+			m[i] -= m[i-1] / pivot[i-1]
+		}
+	}
+	for i := n - 2; i > 0; i-- {
+		m[i] = (m[i] - m[i+1]) / pivot[i]
+	}
+	fine := y[:1:1]
+	for i := range n - 1 {
+		for _, t := range []float64{0.25, 0.5, 0.75} {
+			s := 1 - t
+			fine = append(fine, s*y[i]+t*y[i+1]+((s*s*s-s)*m[i]+(t*t*t-t)*m[i+1])/6)
+		}
+		fine = append(fine, y[i+1])
+	}
+	return fine
+}
+
+func transpose(z [][]float64) [][]float64 {
+	t := make([][]float64, len(z[0]))
+	for _, row := range z {
+		for j, v := range row {
+			t[j] = append(t[j], v)
+		}
+	}
+	return t
+}

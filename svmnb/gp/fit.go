@@ -1,0 +1,210 @@
+package gp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/solvers/linear"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/guard"
+	"github.com/svmnb/svmnb/svmnb/internal/screen"
+)
+
+// Fit is a Gaussian process after its observations. It carries the
+// solver's solution with its certificate, and its posterior says how sure it is:
+// of the function, and, for a solver that stopped early, of its own arithmetic.
+//
+// What a direct method knows beyond the mean it knows from Cholesky's factor; LU
+// and Gauss–Jordan compute one when it is first asked for. The methods of a Fit
+// may be called from several goroutines; those that read the matrix A wait for each other.
+type Fit struct {
+	linear.Solution
+
+	// Description is the Process that was solved, with all defaults and what
+	// Optimise has found filled in.
+	Description Process
+
+	// Certificate bounds y'A⁻¹y, y without its constant mean.
+	Certificate linear.Certificate
+
+	Alpha  []float64 // n values: A⁻¹ of the targets without their mean
+	Offset float64   // the constant mean; 0 for ZeroMean and LinearMean
+
+	// Coefficients is β_0 and β of LinearMean, in the units of the targets and
+	// targets per feature; nil otherwise.
+	Coefficients []float64
+
+	// Optimisation is how the hyperparameters were found; nil without Optimise.
+	Optimisation *Optimisation
+
+	task   *processTask
+	system *linear.System
+	trend  *trend // of a linear mean; else nil
+	points *kernels.Basis
+
+	turn  guard.Turn             // of who reads system or computes other
+	other *linear.CholeskyFactor // where the method has none and one was needed
+}
+
+// ready refuses what an empty fit or no context cannot answer.
+func (f *Fit) ready(ctx context.Context, call string) error {
+	if f.none() {
+		return arguments.NoFit(call)
+	}
+	return arguments.Given(ctx, call)
+}
+
+// afterInterrupt is how long a process whose optimisation was interrupted before its first
+// evaluation may take to be solved as it was said.
+const afterInterrupt = time.Second
+
+// fit finds the hyperparameters where it is asked to, and solves the system.
+func (t *processTask) fit(ctx context.Context) (*Fit, error) {
+	if !t.learn {
+		return t.solve(ctx)
+	}
+	found, learned, solved, err := t.optimise(ctx)
+	switch {
+	case found != nil:
+		return learned.conclude(ctx, found, solved, err)
+	case err == nil || ctx.Err() == nil:
+		return nil, err
+	}
+	// There is nothing yet but what was said.
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterInterrupt)
+	defer cancel()
+	if fit, solving := t.solve(last); solving == nil {
+		return fit, err
+	}
+	return nil, err
+}
+
+// conclude solves the task that was learned, unless that was interrupted with err: then,
+// and when this is, its solution is that of the ascent, nil where there is none.
+func (t *processTask) conclude(ctx context.Context, found *Optimisation, solved *linear.Solution, err error) (fit *Fit, _ error) {
+	if err == nil {
+		if fit, err = t.solve(ctx); err != nil && ctx.Err() == nil {
+			return nil, err
+		}
+	}
+	if err != nil && solved != nil {
+		system, failed := t.matrix()
+		if failed != nil {
+			return nil, errors.Join(err, failed)
+		}
+		if fit, failed = t.finish(system, solved); failed != nil {
+			return nil, errors.Join(err, failed)
+		}
+	}
+	if fit != nil {
+		fit.Optimisation = found
+	}
+	return fit, err
+}
+
+// matrix returns A over the data.
+func (t *processTask) matrix() (*linear.System, error) {
+	gram, err := kernels.NewGram(t.kernel, t.data.X, t.cache)
+	if err == nil && direct(t.method) && gram.InBlocks() {
+		// A second look at the matrix costs less than the memory for it.
+		gram, err = kernels.NewGram(t.kernel, t.data.X, kernels.NoCache)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("svmnb: %w", err)
+	}
+	return &linear.System{K: gram, Noise: t.noiseVector()}, nil
+}
+
+func (t *processTask) settings() linear.Settings {
+	set := linear.Settings{Stop: t.stop, MaxIterations: t.limit, Memory: t.cache}
+	if direct(t.method) { // is judged by the default, for it cannot do better
+		set.Stop = nil
+	}
+	return set
+}
+
+// solve solves for the targets and, of a linear mean, for its basis functions.
+func (t *processTask) solve(ctx context.Context) (*Fit, error) {
+	system, err := t.matrix()
+	if err != nil {
+		return nil, err
+	}
+	settings := t.settings()
+	var w *systemWatch
+	if t.live && !direct(t.method) && screen.Watchable() {
+		w = t.watch()
+		settings.Observers = append(settings.Observers, w.observe)
+	}
+	sol, err := linear.Solve(ctx, system, slices.Concat([][]float64{t.y}, t.basis), t.method, settings)
+	if w != nil {
+		w.end(sol)
+	}
+	if sol == nil {
+		return nil, t.explain(err)
+	}
+	if err != nil {
+		err = fmt.Errorf("svmnb: %w", err)
+	}
+	f, failed := t.finish(system, sol)
+	if failed != nil && err == nil { // of a run that was interrupted it says nothing
+		err = failed
+	}
+	return f, err
+}
+
+// finish makes the fit of a solution.
+func (t *processTask) finish(system *linear.System, sol *linear.Solution) (f *Fit, err error) {
+	f = &Fit{
+		Solution: *sol, Description: t.Process, Certificate: sol.Certificates[0], Alpha: sol.X[0],
+		Offset: t.offset, task: t, system: system, points: kernels.Against(t.kernel, t.data.X),
+	}
+	f.Description.learn, f.Description.restarts, f.Description.seed = false, 0, 0
+	if t.basis != nil {
+		if f.trend, err = t.regress(sol.X); err != nil {
+			return nil, err
+		}
+		f.Alpha = f.trend.rest(sol.X[0])
+		f.Coefficients = f.trend.coefficients()
+	}
+	return f, nil
+}
+
+// explain adds to an error about A what the data have to do with it.
+func (t *processTask) explain(err error) error {
+	var indefinite *linear.IndefiniteError
+	x, noise := t.data.X, t.noiseVector()
+	if errors.As(err, &indefinite) {
+		for i := range x {
+			for j := range i {
+				if noise[i] == 0 && noise[j] == 0 && slices.Equal(x[i], x[j]) {
+					return fmt.Errorf("svmnb: points %d and %d are the same, with targets %v and %v and no noise: say NoiseVariance, or make one point of them (%w)", j, i, t.data.Y[j], t.data.Y[i], err)
+				}
+			}
+		}
+	}
+	return fmt.Errorf("svmnb: %w", err)
+}
+
+// factor returns Cholesky's factor of A.
+func (f *Fit) factor(ctx context.Context) (*linear.CholeskyFactor, error) {
+	if f.Factor != nil {
+		return f.Factor, nil
+	}
+	release, err := f.turn.Take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	if f.other == nil {
+		if f.other, err = (linear.Cholesky{}).Factor(ctx, f.system); err != nil {
+			return nil, err
+		}
+	}
+	return f.other, nil
+}
+
+func (f *Fit) none() bool { return f == nil || f.task == nil }

@@ -1,0 +1,108 @@
+package gp
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/svmnb/svmnb/svmnb/internal/kept"
+)
+
+// keepLearned changes whenever hyperparameters that an older version of this module
+// has learned would be wrong or unreadable.
+const keepLearned = "svmnb hyperparameters 1"
+
+// Keep is MustFit that remembers what Optimise has learned, the part that takes
+// long, as Classifier.Keep remembers a fit: by the content of data and description,
+// in the same folder. The system is solved anew, and what is remembered is believed
+// only if its log marginal likelihood is what it was. An ascent that was interrupted
+// is not remembered; without Optimise, Keep is MustFit.
+func (p Process) Keep() *Fit {
+	dir, err := kept.Dir()
+	if err != nil || !p.learn {
+		return p.MustFit()
+	}
+	return interruptible(func(ctx context.Context) (*Fit, error) {
+		t, err := p.prepare()
+		if err != nil {
+			return nil, err
+		}
+		key := t.key()
+		file := filepath.Join(dir, hex.EncodeToString(key)+".fit")
+		if fit := t.recall(ctx, file, key); fit != nil {
+			now := time.Now()
+			os.Chtimes(file, now, now) // marks it as used; if that fails it only goes sooner
+			return fit, nil
+		}
+		fit, err := t.fit(ctx)
+		if err == nil {
+			kept.Write(file, key, fit.Optimisation)
+			kept.Sweep(dir, kept.Bytes)
+		}
+		return fit, err
+	})
+}
+
+// recall returns the fit with remembered hyperparameters, or nil when there are none
+// to believe.
+func (t *processTask) recall(ctx context.Context, file string, key []byte) *Fit {
+	var o Optimisation
+	if !kept.Decode(file, key, &o) || !o.sound() {
+		return nil
+	}
+	end := o.End()
+	if v, _, err := t.evaluate(ctx, nil, end.Values); err != nil || math.Abs(v-end.Evidence) > 1e-9*(1+math.Abs(v)) {
+		return nil
+	}
+	learned, err := t.with(end.Values)
+	if err != nil {
+		return nil
+	}
+	fit, err := learned.conclude(ctx, &o, nil, nil)
+	if err != nil {
+		return nil
+	}
+	return fit
+}
+
+// sound reports whether each ascent has points, of one value for each name.
+func (o *Optimisation) sound() bool {
+	if o.Best < 0 || o.Best >= len(o.Ascents) || len(o.Start) != len(o.Names) {
+		return false
+	}
+	for _, a := range o.Ascents {
+		if len(a.Path) == 0 {
+			return false
+		}
+		for _, pt := range a.Path {
+			if len(pt.Values) != len(o.Names) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// key hashes all that the hyperparameters depend on, the log marginal likelihood at
+// the start for a kernel whose formula a user may change.
+func (t *processTask) key() []byte {
+	h := sha256.New()
+	start, err := t.hyperparameters()
+	values := make([]float64, len(start))
+	for i, s := range start {
+		values[i] = s.Value
+	}
+	grad := make([]float64, len(start))
+	v := math.NaN()
+	if err == nil {
+		v, _, err = t.evaluate(context.Background(), grad, values)
+	}
+	fmt.Fprintf(h, "%s\n%#v\n%v %v\n%v %d %d\n%#v\n%v\n%v\n%v %v %v\n", keepLearned,
+		t.kernel, t.noise, t.noiseVector(), t.mean, t.restarts, t.seed, t.method, t.data.X, t.data.Y, v, grad, err)
+	return h.Sum(nil)
+}

@@ -1,0 +1,109 @@
+package gp
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/guard"
+	"github.com/svmnb/svmnb/svmnb/internal/machines"
+	"github.com/svmnb/svmnb/svmnb/internal/points"
+	"github.com/svmnb/svmnb/svmnb/model"
+)
+
+// Model returns what predictions need of the process: its points, its coefficients,
+// its noise, no targets. Values of the model are the means of Predict, bit for bit,
+// and Posterior has the variances where the process was solved by a direct method.
+//
+// That of an empty fit is nil.
+func (f *Fit) Model() *model.Model {
+	if f.ready(context.Background(), "Model") != nil {
+		return nil
+	}
+	p := &machines.ProcessPart{}
+	if f.trend != nil {
+		p.Beta, p.Centre = f.trend.beta, f.trend.centre
+	}
+	switch {
+	case !direct(f.task.method):
+	case f.task.noises != nil:
+		p.Noise = *f.task.noises
+	default:
+		p.Noise = []float64{f.task.noise}
+	}
+	x := points.Rows(f.task.data.X)
+	return model.Of(machines.Machines{Kind: machines.ProcessKind, Kernel: f.task.kernel, Process: p, Terms: []machines.Term{{Coef: f.Alpha, B: f.Offset}},
+		Expansion: machines.Expansion{X: x, Basis: func() *kernels.Basis { return f.points }, D: f.task.data.D(), Behind: f.task.behind, Kernel: f.task.kernel}}, f.task.data)
+}
+
+// PosteriorOf returns mean and variance of f at the m points of x, of the model of a
+// [Fit] that a direct method has solved, or of the fit of a pipeline that ends in a
+// process. The first call computes Cholesky's factor of the n points, n³/3 operations and
+// 4n² bytes. Errors are those of the model's Decisions, an *ArgumentError for other models,
+// and that of ctx.
+func PosteriorOf(ctx context.Context, of model.Modeler, x datasets.Points) (_ *Belief, err error) {
+	defer guard.Caught(&err)
+	m := model.ModelOf(of)
+	switch {
+	case m == nil:
+		return nil, arguments.NoFit("Posterior")
+	case ctx == nil:
+		return nil, arguments.Given(ctx, "Posterior")
+	}
+	pipe, _ := of.(interface{ Fit() any })
+	p := m.Inside().Process
+	switch {
+	case p == nil:
+		return nil, arguments.Wrong("Posterior", math.NaN(), "a model of %v has no variances; take that of a process", m.Inside().Kind)
+	case p.Noise == nil && pipe == nil:
+		return nil, arguments.Wrong("Posterior", math.NaN(), "the process was solved by an iterative method, whose variances are bounds that it computes anew; solve by Cholesky(), or say Values for the means")
+	case pipe != nil && m.Inside().Before != nil && m.Inside().Before.Open > 0: // the fit of a pipeline knows that points are scaled
+		m = m.Raw()
+	}
+	at, err := m.Enter(ctx, "Posterior", x)
+	if err != nil {
+		return nil, err
+	}
+	var fit *Fit
+	if pipe != nil {
+		fit = pipe.Fit().(*Fit)
+	} else if fit, err = withFactor(ctx, m); err != nil {
+		return nil, err
+	}
+	return fit.posterior(ctx, at.X)
+}
+
+// withFactor is the process as it was fitted, all but its targets.
+func withFactor(ctx context.Context, m *model.Model) (*Fit, error) {
+	p := m.Inside().Process
+	release, err := p.Turn.Take(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("svmnb: Posterior: %w", err)
+	}
+	defer release()
+	if fit, ok := p.Made.(*Fit); ok {
+		return fit, nil
+	}
+	d := Regress(&datasets.Dataset{Name: "model", X: m.Inside().Expansion.X.X, Y: make([]float64, m.Inside().Expansion.X.N())}).Kernel(m.Inside().Kernel).ZeroMean()
+	if p.Beta != nil {
+		d = d.LinearMean()
+	}
+	if len(p.Noise) == 1 {
+		d = d.NoiseVariance(p.Noise[0])
+	} else {
+		d = d.NoiseVariances(p.Noise)
+	}
+	fit, err := d.Fit(ctx)
+	if err != nil {
+		return nil, err
+	}
+	fit.Alpha, fit.Offset = m.Inside().Terms[0].Coef, m.Inside().Terms[0].B
+	if p.Beta != nil {
+		fit.trend.beta, fit.trend.centre = p.Beta, p.Centre
+	}
+	p.Made = fit
+	return fit, nil
+}

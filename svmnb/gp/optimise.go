@@ -1,0 +1,296 @@
+package gp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/solvers/linear"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
+	"gonum.org/v1/gonum/optimize"
+)
+
+// Optimisation is how hyperparameters were found.
+type Optimisation struct {
+	Names       []string  // of the p hyperparameters, "noise" the last
+	Start       []float64 // the p values that were said
+	Ascents     []Ascent  // from there and from the restarts, without starts where A is not positive definite
+	Best        int       // the ascent that ended highest
+	Evaluations int       // of the log marginal likelihood with its gradient
+	Elapsed     time.Duration
+}
+
+// Ascent is one way up the log marginal likelihood. Converged means that the slope at
+// its end is at most 1e-3.
+type Ascent struct {
+	Status solvers.Status
+	Path   []AscentPoint // its start, each iteration, and its highest point at the end
+}
+
+// AscentPoint is one point of an ascent.
+type AscentPoint struct {
+	Values   []float64 // p hyperparameters
+	Evidence float64   // ln p(y), in nats
+
+	// Slope is the largest |∂ ln p(y)/∂ ln θ|. A hyperparameter at its bound, within 2 %
+	// of it, counts only where it is to move inwards.
+	Slope float64
+}
+
+// End returns the best end of all ascents; the zero AscentPoint without ascents.
+func (o *Optimisation) End() AscentPoint {
+	if o == nil || o.Best < 0 || o.Best >= len(o.Ascents) || len(o.Ascents[o.Best].Path) == 0 {
+		return AscentPoint{}
+	}
+	path := o.Ascents[o.Best].Path
+	return path[len(path)-1]
+}
+
+const (
+	flat  = 1e-3 // nats per factor e: where an ascent has arrived
+	climb = 500  // iterations of an ascent
+	reach = 1e5  // the factor by which a hyperparameter may move from its start
+	edge  = 0.02 // how near to its bound its logarithm is at it
+)
+
+// optimise maximises the log marginal likelihood over the logarithms of the
+// hyperparameters and returns the task at its maximum, with the solution there. After an
+// interrupt that is the best point so far. The solution has no factor, whose memory is
+// that of another step.
+func (t *processTask) optimise(ctx context.Context) (*Optimisation, *processTask, *linear.Solution, error) {
+	start, err := t.hyperparameters()
+	if err == nil {
+		err = t.climbable()
+	}
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	began, p := time.Now(), len(start)
+	o := &Optimisation{}
+	origin := make([]float64, p)
+	for i, h := range start {
+		o.Names, o.Start = append(o.Names, h.Name), append(o.Start, h.Value)
+		origin[i] = math.Log(h.Value)
+	}
+	var last error // why the last point had no evidence
+	var solved linear.Solution
+	highest := math.Inf(-1)
+	f := func(grad, x []float64) float64 {
+		o.Evaluations++
+		v, sol, err := t.evaluate(ctx, grad, exponentials(x))
+		if err != nil {
+			last = err
+			return math.Inf(1)
+		}
+		if v > highest {
+			highest, solved = v, *sol
+			solved.Factor = nil
+		}
+		for i := range grad {
+			grad[i] = -grad[i]
+		}
+		return -v
+	}
+	rng := rand.New(rand.NewPCG(t.seed, 0x6770))
+	top := math.Inf(-1)
+	for r := 0; r <= t.restarts && ctx.Err() == nil; r++ {
+		x := slices.Clone(origin)
+		for i := range x {
+			if r > 0 {
+				x[i] += (2*rng.Float64() - 1) * math.Ln10
+			}
+		}
+		a := climbFrom(ctx, f, x, origin)
+		if len(a.Path) == 0 {
+			continue // a start without evidence: A is not positive definite there
+		}
+		o.Ascents = append(o.Ascents, a)
+		if v := a.Path[len(a.Path)-1].Evidence; v > top {
+			top, o.Best = v, len(o.Ascents)-1
+		}
+	}
+	o.Elapsed = time.Since(began)
+	if ctx.Err() != nil {
+		err = fmt.Errorf("svmnb: Optimise stopped after %s: %w", say.Several(o.Evaluations, "evaluation"), context.Cause(ctx))
+	}
+	if len(o.Ascents) == 0 {
+		if err == nil {
+			err = fmt.Errorf("svmnb: Optimise: there is no log marginal likelihood at the start: %w", last)
+		}
+		return nil, nil, nil, err
+	}
+	learned, bad := t.with(o.End().Values)
+	if bad != nil {
+		return nil, nil, nil, bad
+	}
+	return o, learned, &solved, err
+}
+
+// climbable refuses an ascent whose factors there is no memory for, and says how many
+// points there is memory for.
+func (t *processTask) climbable() error {
+	n, most := len(t.y), t.allowed()
+	if need := climbing(n); need > most {
+		fit := sort.Search(n, func(m int) bool { return climbing(m) > most }) - 1
+		return arguments.Wrong("Optimise", float64(n), "each step takes Cholesky's factor of A and its inverse, %.3g GB for %d points, and may take %.3g: learn from %d points or fewer, part := p.On(data.Select(rows)).Optimise().MustFit(), and solve for all with what was learned, part.Description.On(data).CG().MustFit(); or raise Memory or GOMEMLIMIT",
+			need/1e9, n, most/1e9, max(fit, 1))
+	}
+	return nil
+}
+
+// climbing is how many bytes a step of an ascent over n points takes.
+func climbing(n int) float64 { return 2 * linear.Cholesky{}.Memory(n, 1) }
+
+// climbFrom minimises f from x by gonum's BFGS. That knows no bounds, so what it
+// sees are variables u without any, x = origin + L tanh(u/L) with L = ln(reach):
+// near the origin they are the same, and at a bound the slope vanishes. Whether it has
+// arrived is asked of the slope by x, not of that by u.
+func climbFrom(ctx context.Context, f func(grad, x []float64) float64, x, origin []float64) Ascent {
+	most, p := math.Log(reach), len(x)
+	a := Ascent{Status: solvers.Exhausted}
+	var at, grad []float64 // where f was asked last, and its gradient by u there
+	place, value := make([]float64, p), 0.0
+	var here, best AscentPoint // the former is that of place
+	arrived := false
+	evaluate := func(u []float64) {
+		if at != nil && slices.Equal(u, at) {
+			return
+		}
+		at, grad = append(at[:0], u...), make([]float64, p)
+		for i, v := range u {
+			place[i] = origin[i] + most*math.Tanh(v/most)
+		}
+		value = f(grad, place)
+		if math.IsInf(value, 1) {
+			return
+		}
+		here = AscentPoint{exponentials(place), -value, 0}
+		for i, v := range u {
+			inwards := grad[i]*v > 0
+			if math.Abs(place[i]-origin[i]) < most-edge || inwards {
+				here.Slope = max(here.Slope, math.Abs(grad[i]))
+			}
+			c := math.Cosh(v / most)
+			grad[i] /= c * c
+		}
+		if best.Values == nil || here.Evidence > best.Evidence {
+			best = here
+		}
+		arrived = arrived || here.Slope <= flat && here.Evidence >= best.Evidence
+	}
+	u := make([]float64, p)
+	for i := range u {
+		u[i] = most * math.Atanh((x[i]-origin[i])/most)
+	}
+	if evaluate(u); best.Values == nil {
+		return a
+	}
+	problem := optimize.Problem{
+		Func: func(u []float64) float64 { evaluate(u); return value },
+		Grad: func(g, u []float64) { evaluate(u); copy(g, grad) },
+		Status: func() (optimize.Status, error) {
+			switch {
+			case arrived:
+				return optimize.GradientThreshold, nil
+			case ctx.Err() != nil:
+				return optimize.RuntimeLimit, nil
+			}
+			return optimize.NotTerminated, nil
+		},
+	}
+	settings := &optimize.Settings{
+		MajorIterations: climb, Converger: optimize.NeverTerminate{},
+		Recorder: recorder(func(u []float64) {
+			evaluate(u)
+			a.Path = append(a.Path, here)
+		}),
+	}
+	var res *optimize.Result
+	if p > 0 && !arrived {
+		// The error says that a line search could go no further: what there is, is in
+		// the path.
+		res, _ = optimize.Minimize(problem, u, settings, &optimize.BFGS{})
+	}
+	// The best point may be one that no iteration was recorded of.
+	if k := len(a.Path); k == 0 || best.Evidence > a.Path[k-1].Evidence {
+		a.Path = append(a.Path, best)
+	}
+	switch {
+	case a.Path[len(a.Path)-1].Slope <= flat:
+		a.Status = solvers.Converged
+	case ctx.Err() != nil:
+		a.Status = solvers.Interrupted
+	case res != nil && res.Status == optimize.IterationLimit:
+		a.Status = solvers.IterationLimit
+	}
+	return a
+}
+
+// recorder is told of the start and of each iteration of a minimisation.
+type recorder func(x []float64)
+
+func (recorder) Init() error { return nil }
+
+func (r recorder) Record(l *optimize.Location, op optimize.Operation, _ *optimize.Stats) error {
+	if (op == optimize.InitIteration || op == optimize.MajorIteration) && l.Gradient != nil && !math.IsInf(l.F, 1) {
+		r(l.X)
+	}
+	return nil
+}
+
+func exponentials(x []float64) []float64 {
+	v := make([]float64, len(x))
+	for i := range x {
+		v[i] = math.Exp(x[i])
+	}
+	return v
+}
+
+// with returns t with other values of its hyperparameters.
+func (t *processTask) with(values []float64) (*processTask, error) {
+	other := *t
+	if t.oneNoise() {
+		last := len(values) - 1
+		other.noise, values = values[last], values[:last]
+	}
+	k, err := kernels.WithHyperparameters(t.kernel, values)
+	if err != nil {
+		return nil, fmt.Errorf("svmnb: %w", err)
+	}
+	other.kernel = k
+	return &other, nil
+}
+
+// evaluate returns the log marginal likelihood at values with the solution there, and its
+// gradient by their logarithms where grad is not nil.
+func (t *processTask) evaluate(ctx context.Context, grad, values []float64) (float64, *linear.Solution, error) {
+	other, err := t.with(values)
+	if err != nil {
+		return 0, nil, err
+	}
+	if m, ok := t.method.(linear.Cholesky); ok {
+		other.method = m // with its jitter
+	} else {
+		other.method = linear.Cholesky{}
+	}
+	f, err := other.solve(ctx)
+	if err != nil {
+		return 0, nil, err
+	}
+	v := f.evidence(f.Factor)
+	if math.IsNaN(v) {
+		return 0, nil, errors.New("the log marginal likelihood is not a number")
+	}
+	if grad != nil {
+		err = f.gradient(ctx, f.Factor, grad)
+	}
+	return v, &f.Solution, err
+}

@@ -1,0 +1,162 @@
+package machines
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/points"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
+	"github.com/svmnb/svmnb/svmnb/internal/steps"
+)
+
+// expanded is f(x) = Σ coef_i K(x_i, x) + b over the training points whose
+// coefficient is not 0.
+type Expansion struct {
+	X      points.Points // those training points
+	Kernel kernels.Kernel
+	Basis  func() *kernels.Basis // of x, made when it is first asked for
+	Coef   []float64
+	B      float64
+	W      []float64 // Σ coef_i x_i for the linear kernel; else nil
+	D      int
+
+	Behind *steps.Passage // of the description
+}
+
+// newExpansion is the expansion over the points of data with the n coefficients coef. Its
+// points have gone through the steps of behind.
+func NewExpansion(data *datasets.Dataset, kernel kernels.Kernel, behind *steps.Passage, coef []float64, b float64) Expansion {
+	e := Expansion{B: b, D: data.D(), Behind: behind, Kernel: kernel}
+	count := 0
+	for _, c := range coef {
+		if c != 0 {
+			count++
+		}
+	}
+	rows := make([]int, 0, count)
+	e.Coef = make([]float64, 0, count)
+	for i, c := range coef {
+		if c != 0 {
+			rows, e.Coef = append(rows, i), append(e.Coef, c)
+		}
+	}
+	e.X = points.Of(data).Some(rows)
+	e.Basis = e.X.Late(kernel)
+	if kernel == kernels.Kernel(kernels.Linear()) {
+		e.W = make([]float64, e.D)
+		for i, c := range e.Coef {
+			e.X.Add(e.W, i, c)
+		}
+	}
+	return e
+}
+
+func (e *Expansion) Values(p points.Points) []float64 {
+	out := make([]float64, p.N())
+	if e.W != nil {
+		for i := range out {
+			out[i] = p.Dot(i, e.W, e.B)
+		}
+		return out
+	}
+	for i := range out {
+		out[i] = e.B
+	}
+	p.AddTimes([][]float64{out}, e.Basis(), [][]float64{e.Coef})
+	return out
+}
+
+// at is values for points that a caller gives.
+func (e *Expansion) At(verb, learner string, p points.Points) ([]float64, error) {
+	if e.Behind != nil {
+		return nil, e.Behind.Inside(verb)
+	}
+	return e.Here(verb, learner, p)
+}
+
+// here is at for points that have gone through the steps of a pipeline.
+func (e *Expansion) Here(verb, learner string, p points.Points) ([]float64, error) {
+	if err := e.Check(verb, learner, p); err != nil {
+		return nil, err
+	}
+	return e.Values(p), nil
+}
+
+func (e *Expansion) Check(verb, learner string, p points.Points) error {
+	if s := p.Sparse; s != nil {
+		if s.N() > 0 && s.D != e.D {
+			return arguments.Wrong(verb, float64(s.D), "the points have %s, the %s was trained on %d; give the reader that number as dims", say.Several(s.D, "feature"), learner, e.D)
+		}
+		if err := e.Basis().CheckSparse(*s); err != nil {
+			return fmt.Errorf("svmnb: %s: %w", verb, err)
+		}
+		return nil
+	}
+	for i, row := range p.X {
+		if len(row) != e.D {
+			return arguments.At(verb, i, -1, float64(len(row)), "%s", points.Misfit(e.Kernel, row, e.D, "the "+learner+" was trained on"))
+		}
+		for j, v := range row {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return arguments.At(verb, i, j, v, "the value is %v; predictions need finite numbers", v)
+			}
+		}
+	}
+	if err := e.Basis().Check(p.X); err != nil {
+		return fmt.Errorf("svmnb: %s: %w", verb, err)
+	}
+	return nil
+}
+
+// normal returns w, for the linear kernel.
+func (e *Expansion) Normal(kernel kernels.Kernel) ([]float64, error) {
+	if e.W == nil {
+		return nil, arguments.Wrong("Weights", math.NaN(), "the kernel is %v, and only a machine of the linear kernel has a weight for each feature; learn with Kernel(kernels.Linear())", kernel)
+	}
+	return slices.Clone(e.W), nil
+}
+
+// terms returns the decision values at the m points of p, m × len(terms).
+func (e *Expansion) Sums(terms []Term, p points.Points) [][]float64 {
+	m := p.N()
+	sums, coef := make([][]float64, len(terms)), make([][]float64, len(terms))
+	for k, t := range terms {
+		sums[k], coef[k] = make([]float64, m), t.Coef
+		for i := range m {
+			sums[k][i] = t.B
+			if t.W != nil {
+				sums[k][i] = p.Dot(i, t.W, t.B)
+			}
+		}
+	}
+	if terms[0].W == nil {
+		p.AddTimes(sums, e.Basis(), coef)
+	}
+	out := make([][]float64, m)
+	for i := range out {
+		out[i] = make([]float64, len(sums))
+		for k := range sums {
+			out[i][k] = sums[k][i]
+		}
+	}
+	return out
+}
+
+// term is one decision value, Σ_j coef_j K(x_at_j, x) + b.
+type Term struct {
+	Coef []float64 // of the support
+	B    float64
+	W    []float64 // for the linear kernel; else nil
+}
+
+// each is how many kernel values f at a point costs.
+func (e *Expansion) Each() int {
+	if e.W != nil {
+		return 0
+	}
+	return len(e.Coef)
+}

@@ -1,0 +1,260 @@
+// Package points has what becomes of points, dense or sparse: kernel matrices, products,
+// features, hashes. No other code writes sparse points out.
+package points
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
+)
+
+// Points are n points of d features, by compressed rows where these are given. All
+// that becomes of them does so here: nothing else writes sparse points out.
+type Points struct {
+	X      [][]float64
+	Sparse *kernels.CSR // or nil
+}
+
+func Of(d *datasets.Dataset) Points { return Points{d.X, d.Sparse} }
+
+// From are the points that a caller gives, none for nil.
+func From(x datasets.Points) Points {
+	if x == nil {
+		return Points{}
+	}
+	rows, sparse := x.Unpack()
+	return Points{rows, sparse}
+}
+
+// Dense are the points that a caller gives, which must be written out.
+func Dense(call string, x datasets.Points) ([][]float64, error) {
+	p := From(x)
+	if p.Sparse != nil {
+		return nil, arguments.Wrong(call, math.NaN(), "the points are sparse, and this needs them written out; write them out by Dense() of the data set")
+	}
+	return p.X, nil
+}
+
+// Unpack implements [datasets.Points].
+func (p Points) Unpack() ([][]float64, *kernels.CSR) { return p.X, p.Sparse }
+
+// Rows are points that are written out.
+func Rows(x [][]float64) Points { return Points{X: x} }
+
+func CSR(x datasets.CSR) Points { return Points{Sparse: &x} }
+
+func (p Points) N() int {
+	if p.Sparse != nil {
+		return p.Sparse.N()
+	}
+	return len(p.X)
+}
+
+// Some returns the points of these rows.
+func (p Points) Some(rows []int) Points {
+	if p.Sparse != nil {
+		c := p.Sparse.Points(rows...)
+		return Points{Sparse: &c}
+	}
+	out := Points{X: make([][]float64, len(rows))}
+	for j, i := range rows {
+		out.X[j] = p.X[i] // shared
+	}
+	return out
+}
+
+// Row returns point i, nil for a sparse one.
+func (p Points) Row(i int) []float64 {
+	if p.Sparse != nil {
+		return nil
+	}
+	return p.X[i]
+}
+
+// Entry calls do for every feature of point i that is not left out.
+func (p Points) Entry(i int, do func(j int, v float64)) {
+	if s := p.Sparse; s != nil {
+		for at := s.Start[i]; at < s.Start[i+1]; at++ {
+			do(int(s.Index[at]), s.Value[at])
+		}
+		return
+	}
+	for j, v := range p.X[i] {
+		do(j, v)
+	}
+}
+
+// Dot returns w·x_i + b, summed from b on.
+func (p Points) Dot(i int, w []float64, b float64) float64 {
+	if s := p.Sparse; s != nil {
+		for at := s.Start[i]; at < s.Start[i+1]; at++ {
+			b += w[s.Index[at]] * s.Value[at]
+		}
+		return b
+	}
+	for j, v := range p.X[i] {
+		b += w[j] * v
+	}
+	return b
+}
+
+// Add adds c x_i to w.
+func (p Points) Add(w []float64, i int, c float64) {
+	p.Entry(i, func(j int, v float64) { w[j] += c * v })
+}
+
+func (p Points) Gram(k kernels.Kernel, bytes int64) (*kernels.Gram, error) {
+	if p.Sparse != nil {
+		return kernels.NewSparseGram(k, *p.Sparse, bytes)
+	}
+	return kernels.NewGram(k, p.X, bytes)
+}
+
+func (p Points) Basis(k kernels.Kernel) *kernels.Basis {
+	if p.Sparse != nil {
+		return kernels.AgainstSparse(k, *p.Sparse)
+	}
+	return kernels.Against(k, p.X)
+}
+
+// Late is basis when it is first asked for: a fit of many points may never be.
+func (p Points) Late(k kernels.Kernel) func() *kernels.Basis {
+	return sync.OnceValue(func() *kernels.Basis { return p.Basis(k) })
+}
+
+// Features are those of a linear machine, with a constant behind them where bias is
+// positive.
+func (p Points) Features(bias float64) (solvers.Features, error) {
+	s := p.Sparse
+	if s == nil {
+		return solvers.NewFeatures(p.X, bias)
+	}
+	return solvers.NewSparseFeatures(s.Start, s.Index, s.Value, s.D, bias)
+}
+
+// AddTimes adds Σ_j coef[k][j]·K(p_i, basis[j]) to dst[k][i].
+func (p Points) AddTimes(dst [][]float64, b *kernels.Basis, coef [][]float64) {
+	if p.Sparse != nil {
+		b.TimesEachSparse(dst, *p.Sparse, coef)
+		return
+	}
+	b.TimesEach(dst, p.X, coef)
+}
+
+// GammaScale is [kernels.GammaScale].
+func (p Points) GammaScale(d int) float64 {
+	if p.Sparse == nil {
+		return kernels.GammaScale(p.X)
+	}
+	count := float64(p.N()) * float64(d)
+	mean, variance := 0.0, 0.0
+	for _, v := range p.Sparse.Value {
+		mean += v / count
+	}
+	for _, v := range p.Sparse.Value {
+		variance += (v - mean) * (v - mean) / count
+	}
+	variance += mean * mean * (1 - float64(len(p.Sparse.Value))/count) // of what is 0
+	if variance == 0 {
+		return 1
+	}
+	return 1 / (float64(d) * variance)
+}
+
+// Radius2 is [kernels.Radius2].
+func (p Points) Radius2(k kernels.Kernel) float64 {
+	if p.Sparse == nil {
+		return kernels.Radius2(k, p.X)
+	}
+	g, err := p.Gram(k, kernels.NoCache)
+	if err != nil {
+		return math.NaN()
+	}
+	return slices.Max(g.Diag())
+}
+
+// Hash writes all points, and the end of each, to h.
+func (p Points) Hash(h io.Writer) {
+	var b []byte
+	for i := range p.N() {
+		b = b[:0]
+		p.Entry(i, func(j int, v float64) {
+			if p.Sparse != nil {
+				b = binary.LittleEndian.AppendUint32(b, uint32(j))
+			}
+			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
+		})
+		if p.Sparse != nil {
+			b = append(b, '\n')
+		}
+		h.Write(b)
+	}
+}
+
+// FirstRow returns K(x_0, x_j) for all j.
+func (p Points) FirstRow(k kernels.Kernel) []float64 {
+	if p.Sparse != nil {
+		return p.Basis(k).Row(nil, p.Sparse.Point(nil, 0))
+	}
+	row := make([]float64, len(p.X))
+	for j, x := range p.X {
+		row[j] = k.Eval(p.X[0], x)
+	}
+	return row
+}
+
+// NeedsDense is the error of a picture or table of points that are written out.
+func NeedsDense(call string, d *datasets.Dataset) error {
+	_, err := Dense(call, d)
+	return err
+}
+
+// Misfit says that a point is of another length than those before: in what such a point
+// is made of, which for a precomputed kernel or one of strings are no features.
+func Misfit(k kernels.Kernel, row []float64, want int, than string) string {
+	got := len(row)
+	switch {
+	case k == nil:
+	case strings.Contains(k.String(), "Precomputed(") && got == want-1 && got > 0 && row[0] != -1: // not by NewPoints
+		return fmt.Sprintf("the row has %d values, and a point of Precomputed() is an index and the kernel values with all training points; make it by Precomputed().NewPoints", got)
+	case strings.Contains(k.String(), "Precomputed("):
+		return fmt.Sprintf("the row has %s, %s %s: a new row has the kernel value with each of them; make it a point by Precomputed().NewPoints", say.Several(got-1, "kernel value"), than, say.Several(want-1, "point"))
+	case OfStrings(k.String()):
+		return fmt.Sprintf("the string is %d wide, %s strings %d wide: make it by Strings(%d, …)", got, than, want, want)
+	}
+	return fmt.Sprintf("the point has %s, %s %d", say.Several(got, "feature"), than, want)
+}
+
+// OfStrings reports whether a kernel, by its text, compares strings.
+func OfStrings(kernel string) bool {
+	return strings.Contains(kernel, "GapWeighted(") || strings.Contains(kernel, "Spectrum(")
+}
+
+// AllFinite reports whether no number is NaN or infinite.
+func AllFinite(v []float64) bool {
+	for _, x := range v {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// Name is the name of a data set for the text of a description, which the zero value of
+// one has not.
+func Name(data *datasets.Dataset) string {
+	if data == nil {
+		return "nil"
+	}
+	return data.Name
+}

@@ -1,0 +1,95 @@
+package steps
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
+)
+
+// mostValues is how many values a category may have: more are measurements.
+const MostValues = 1000
+
+type Imputed struct{ By []float64 }
+
+func (Imputed) String() string { return "Impute()" }
+
+func (t Imputed) Names(in []string) []string { return in }
+
+func (t Imputed) Apply(x [][]float64) ([][]float64, error) {
+	out := make([][]float64, len(x))
+	for i, row := range x {
+		if err := Wide("Impute", i, row, len(t.By)); err != nil {
+			return nil, err
+		}
+		out[i] = slices.Clone(row)
+		for j, v := range row {
+			if math.IsNaN(v) {
+				out[i][j] = t.By[j]
+			}
+		}
+	}
+	return out, nil
+}
+
+// wide says that a row has not the features that a step was fitted to.
+func Wide(call string, i int, row []float64, d int) error {
+	if len(row) == d {
+		return nil
+	}
+	return arguments.At(call, i, -1, float64(len(row)), "the point has %s, the step was fitted to %d", say.Several(len(row), "feature"), d)
+}
+
+type Indicated struct{ Values [][]float64 } // of each column, nil where it stays
+
+func (t Indicated) String() string {
+	var columns []int
+	for j, v := range t.Values {
+		if v != nil {
+			columns = append(columns, j)
+		}
+	}
+	return "OneHot(" + strings.Trim(strings.ReplaceAll(fmt.Sprint(columns), " ", ", "), "[]") + ")"
+}
+
+func (t Indicated) Names(in []string) []string {
+	var out []string
+	for j, name := range in {
+		if t.Values[j] == nil {
+			out = append(out, name)
+		}
+		for _, v := range t.Values[j] {
+			out = append(out, name+" = "+say.Number(v))
+		}
+	}
+	return out
+}
+
+func (t Indicated) Apply(x [][]float64) ([][]float64, error) {
+	out := make([][]float64, len(x))
+	for i, row := range x {
+		if err := Wide("OneHot", i, row, len(t.Values)); err != nil {
+			return nil, err
+		}
+		for j, v := range row {
+			if t.Values[j] == nil {
+				out[i] = append(out[i], v)
+				continue
+			}
+			if math.IsNaN(v) || math.IsInf(v, 0) { // no category: training had none such
+				return nil, arguments.At("OneHot", i, j, v, "the value is %v; a category is a finite number: say Impute() before", v)
+			}
+			for _, known := range t.Values[j] {
+				is := 0.0
+				if v == known {
+					is = 1
+				}
+				out[i] = append(out[i], is)
+			}
+		}
+	}
+	return out, nil
+}

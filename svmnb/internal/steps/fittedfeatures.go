@@ -1,0 +1,95 @@
+package steps
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/internal/vec"
+	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/points"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
+)
+
+type NystroemMap struct {
+	Basis *kernels.Basis
+	U     [][]float64 // Λ^−½U', a row for each feature
+
+	Marks  points.Points
+	Kernel kernels.Kernel
+}
+
+func (t NystroemMap) String() string {
+	return fmt.Sprintf("Nystroem(%s, %d)", say.Brief(t.Kernel.String()), t.Marks.N())
+}
+
+func (t NystroemMap) Apply(x [][]float64) ([][]float64, error) {
+	if err := t.Basis.Check(x); err != nil {
+		return nil, fmt.Errorf("svmnb: Nystroem: %w", err)
+	}
+	out, row := make([][]float64, len(x)), make([]float64, t.Basis.Len())
+	for i, p := range x {
+		row = t.Basis.Row(row, p)
+		out[i] = t.features(row)
+	}
+	return out, nil
+}
+
+// ApplySparse implements transform.SparseTransform; one point at a time is written out.
+func (t NystroemMap) ApplySparse(x datasets.CSR) (*datasets.CSR, [][]float64, error) {
+	if err := t.Basis.CheckSparse(x); err != nil {
+		return nil, nil, fmt.Errorf("svmnb: Nystroem: %w", err)
+	}
+	out, row := make([][]float64, x.N()), make([]float64, t.Basis.Len())
+	var point []float64
+	for i := range out {
+		point = x.Point(point, i)
+		row = t.Basis.Row(row, point)
+		out[i] = t.features(row)
+	}
+	return nil, out, nil
+}
+
+func (t NystroemMap) features(row []float64) []float64 {
+	z := make([]float64, len(t.U))
+	for c, u := range t.U {
+		z[c] = vec.Dot(u, row)
+	}
+	return z
+}
+
+type FourierMap struct {
+	W [][]float64
+	B []float64
+}
+
+func (t FourierMap) String() string { return fmt.Sprintf("RandomFourier of %d features", len(t.W)) }
+
+func (t FourierMap) Apply(x [][]float64) ([][]float64, error) {
+	for i, row := range x {
+		if err := Wide("RandomFourier", i, row, len(t.W[0])); err != nil {
+			return nil, err
+		}
+	}
+	return t.features(points.Rows(x)), nil
+}
+
+// ApplySparse implements transform.SparseTransform.
+func (t FourierMap) ApplySparse(x datasets.CSR) (*datasets.CSR, [][]float64, error) {
+	if d := len(t.W[0]); x.D != d {
+		return nil, nil, arguments.Wrong("RandomFourier", float64(x.D), "the points have %s, the step was fitted to %d", say.Several(x.D, "feature"), d)
+	}
+	return nil, t.features(points.CSR(x)), nil
+}
+
+func (t FourierMap) features(p points.Points) [][]float64 {
+	out, scale := make([][]float64, p.N()), math.Sqrt(2/float64(len(t.W)))
+	for i := range out {
+		out[i] = make([]float64, len(t.W))
+		for c, w := range t.W {
+			out[i][c] = scale * math.Cos(p.Dot(i, w, 0)+t.B[c])
+		}
+	}
+	return out
+}

@@ -1,0 +1,88 @@
+package tune
+
+import (
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/svmnb/svmnb/kernels"
+)
+
+// tune returns the kernel with another value of a parameter: a field of its struct,
+// as Gamma, or a hyperparameter of a kernel of kernels, as 0.RBF.gamma, of which the
+// end is enough where only one has it. No kernel and gamma is RBF.
+func Kernel(k kernels.Kernel, name string, v float64) (kernels.Kernel, bool) {
+	if k == nil {
+		return kernels.RBF(v), strings.EqualFold(name, "gamma")
+	}
+	own := reflect.New(reflect.TypeOf(k)).Elem()
+	own.Set(reflect.ValueOf(k))
+	if own.Kind() == reflect.Struct {
+		for i := range own.NumField() {
+			if !own.Type().Field(i).IsExported() || !strings.EqualFold(own.Type().Field(i).Name, name) {
+				continue
+			}
+			switch f := own.Field(i); f.Kind() {
+			case reflect.Float64:
+				f.SetFloat(v)
+				return own.Interface().(kernels.Kernel), true
+			case reflect.Int:
+				if v != math.Trunc(v) || math.Abs(v) > 1e9 {
+					v = -1 // which Check of the kernel refuses
+				}
+				f.SetInt(int64(v))
+				return own.Interface().(kernels.Kernel), true
+			}
+		}
+	}
+	d, ok := k.(kernels.Differentiable)
+	if !ok {
+		return k, false
+	}
+	at, values := -1, []float64(nil)
+	for i, h := range d.Hyperparameters() {
+		values = append(values, h.Value)
+		switch {
+		case h.Name == name:
+			values[i], at = v, i
+		case strings.HasSuffix(h.Name, "."+name) && at >= 0:
+			return k, false // two have it
+		case strings.HasSuffix(h.Name, "."+name):
+			values[i], at = v, i
+		}
+	}
+	if at < 0 {
+		return k, false
+	}
+	if !(v > 0) || math.IsInf(v, 1) {
+		values[at] = math.NaN() // which Check of the kernel refuses
+	}
+	return d.With(values), true
+}
+
+// kernelParameters names what tune knows.
+func Parameters(k kernels.Kernel) string {
+	if k == nil {
+		return "gamma"
+	}
+	var names []string
+	if d, ok := k.(kernels.Differentiable); ok {
+		for _, h := range d.Hyperparameters() {
+			names = append(names, h.Name)
+		}
+	}
+	if t := reflect.TypeOf(k); t.Kind() == reflect.Struct {
+		for i := range t.NumField() {
+			f := t.Field(i)
+			if f.IsExported() && (f.Type.Kind() == reflect.Float64 || f.Type.Kind() == reflect.Int) &&
+				!slices.ContainsFunc(names, func(s string) bool { return strings.EqualFold(s, f.Name) }) {
+				names = append(names, f.Name)
+			}
+		}
+	}
+	if names == nil {
+		return "none of " + k.String()
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,45 @@
+package model
+
+import (
+	"slices"
+
+	"github.com/svmnb/svmnb/svmnb/internal/machines"
+	"github.com/svmnb/svmnb/svmnb/internal/points"
+)
+
+// means are Σ_j α_j K(x_j, x) and the mean of the process before the observations.
+func (m *Model) means(p points.Points) [][]float64 {
+	t := m.of.Terms[0]
+	out := slices.Repeat([]float64{t.B}, p.N())
+	if trend := m.of.Process; trend.Beta != nil {
+		var x []float64
+		for i := range out {
+			if x = p.Row(i); p.Sparse != nil {
+				x = p.Sparse.Point(nil, i)
+			}
+			out[i] = trend.Trend(x)
+		}
+	}
+	p.AddTimes([][]float64{out}, m.of.Expansion.Basis(), [][]float64{t.Coef})
+	return machines.AsRows(out)
+}
+
+// completeProcess checks a model of m that was read, and says what is wrong.
+func completeProcess(p *machines.ProcessPart, m *Model) string {
+	n := m.of.Expansion.X.N()
+	switch {
+	case m.of.Expansion.X.Sparse != nil:
+		return "the points of a process are not sparse"
+	case n == 0:
+		return "the process has no points"
+	case p.Beta == nil && p.Centre != nil, p.Beta != nil && (len(p.Beta) != m.of.Expansion.D+1 || len(p.Centre) != m.of.Expansion.D):
+		return "the linear mean has other features than the points"
+	case !points.AllFinite(p.Beta) || !points.AllFinite(p.Centre) || !points.AllFinite(p.Noise):
+		return "a number of the process is not finite"
+	case len(p.Noise) > 1 && len(p.Noise) != n:
+		return "want the variance of the noise for all points, or for each"
+	case slices.ContainsFunc(p.Noise, func(v float64) bool { return v < 0 }):
+		return "a variance is negative"
+	}
+	return ""
+}

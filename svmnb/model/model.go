@@ -1,0 +1,459 @@
+package model
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/calibrate"
+	"github.com/svmnb/svmnb/svmnb/internal/guard"
+	"github.com/svmnb/svmnb/svmnb/internal/machines"
+	"github.com/svmnb/svmnb/svmnb/internal/points"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
+	"github.com/svmnb/svmnb/svmnb/internal/steps"
+)
+
+// Model is what predictions need of a fit, and nothing else: support vectors,
+// coefficients, biases, the kernel, and the curves of probabilities. It has no
+// training data, trace or certificate. [Save] and [Load] keep it in a file, and
+// it is what goes to other programs and comes from them:
+//
+//	err := fit.Model().WriteLIBSVM(w)
+//	model, err := model.ReadLIBSVMModel(r, 0)
+//
+// Support vectors of sparse points are sparse.
+//
+// A Model never changes and may be used by several goroutines at a time.
+type Model struct{ of machines.Machines }
+
+// Modeler is a fit that has a [Model], nil where it is the zero value of its type: a *svmnb.Fit, *svmnb.MultiFit, *svmnb.RegressionFit,
+// *Fit of package gp, *svmnb.Calibrated, *selection.PipeFit, or a *Model itself.
+type Modeler interface{ Model() *Model }
+
+// Model returns m.
+func (m *Model) Model() *Model { return m }
+
+// Of is the model of the machines of a fit, which were learnt from data. What points go
+// through first, of a pipeline or of scaled data, moves from their expansion into the model.
+// It is for the packages that fit.
+func Of(m machines.Machines, data *datasets.Dataset) *Model {
+	m.Before, m.Expansion.Behind = steps.PassageOf(m.Expansion.Behind, data), nil
+	return &Model{m}
+}
+
+// WithCurves is the model with a curve of probabilities for each machine. It is for the
+// packages that fit.
+func (m *Model) WithCurves(curves []machines.Curve) *Model {
+	if m.none() {
+		return nil
+	}
+	own := *m
+	own.of.Curves = curves
+	return &own
+}
+
+// Inside is what the model is made of, which must not be changed. It is for the packages
+// that fit.
+func (m *Model) Inside() *machines.Machines {
+	if m == nil {
+		return &machines.Machines{}
+	}
+	return &m.of
+}
+
+// Enter checks points of a caller and returns them as the machines want them. It is for
+// the packages that fit.
+func (m *Model) Enter(ctx context.Context, verb string, x datasets.Points) (points.Points, error) {
+	if m.none() {
+		return points.Points{}, arguments.NoFit(verb)
+	}
+	return m.enter(ctx, verb, points.From(x))
+}
+
+// Raw returns the model that takes points as they were measured and does to them all
+// that was done to the training points. A model of a pipeline is that already. A model
+// of data that a scaler of package datasets has changed, such as Standardised(), is not:
+// points do not say whether they are scaled, so it predicts nothing until Raw or
+// Transformed has.
+func (m *Model) Raw() *Model {
+	if m.none() {
+		return nil
+	}
+	if m.of.Before == nil || m.of.Before.Open == 0 {
+		return m
+	}
+	raw, own := *m.of.Before, m.shared()
+	raw.Open, own.of.Before = 0, &raw
+	return own
+}
+
+// Transformed returns the model that takes points as its machines see them: scaled as
+// the training data were, and through the steps of the pipeline.
+func (m *Model) Transformed() *Model {
+	if m.none() {
+		return nil
+	}
+	if m.of.Before == nil {
+		return m
+	}
+	own := m.shared()
+	own.of.Before = nil
+	return own
+}
+
+// shared is a copy of m. A process keeps what it has computed in one place.
+func (m *Model) shared() *Model { own := *m; return &own }
+
+// enter checks points of a caller and returns them as the machines want them.
+func (m *Model) enter(ctx context.Context, verb string, p points.Points) (points.Points, error) {
+	if b := m.of.Before; b != nil {
+		if b.Open > 0 {
+			return p, arguments.Wrong(verb, math.NaN(), "the model was learnt from scaled data (%v), and points do not say whether they are scaled; say Raw() for the model of points as they were measured, or Transformed() for that of scaled ones", b)
+		}
+		var err error
+		if p, err = b.Apply(ctx, verb, "model", p); err != nil {
+			return p, err
+		}
+	}
+	return p, m.of.Expansion.Check(verb, "model", p)
+}
+
+// bare refuses to leave steps out of a file that has no place for them.
+func (m *Model) bare(format string) error {
+	switch {
+	case m.of.Before == nil:
+		return nil
+	case m.of.Before.Open > 0:
+		return modelError(format, 0, "the model was learnt from scaled data (%v); say Transformed() to write the model of scaled points, and scale them by the same numbers", m.of.Before)
+	}
+	return modelError(format, 0, "the format has no place for the steps %v; say Transformed() to write the model behind them, and do them to the points by Transform of the pipeline", m.of.Before)
+}
+
+// Kernel returns the kernel.
+func (m *Model) Kernel() kernels.Kernel {
+	if m.none() {
+		return nil
+	}
+	return m.of.Kernel
+}
+
+// D returns how many features a point has, before any steps.
+func (m *Model) D() int {
+	if m.none() {
+		return 0
+	}
+	if m.of.Before != nil {
+		return m.of.Before.D
+	}
+	return m.of.Expansion.D
+}
+
+// SupportVectors returns how many points predictions need.
+func (m *Model) SupportVectors() int {
+	if m.none() {
+		return 0
+	}
+	return m.of.Expansion.X.N()
+}
+
+// Classes returns the names of the classes, in the order of the columns of
+// Probabilities; nil for a regression.
+func (m *Model) Classes() []string {
+	if m.none() {
+		return nil
+	}
+	return slices.Clone(m.of.Classes)
+}
+
+// String says in a line what the model is.
+func (m *Model) String() string {
+	if m.none() {
+		return arguments.NoFit("String").Error()
+	}
+	s := fmt.Sprintf("model of %v, %v, %d features, %d support vectors", m.of.Kind, m.of.Kernel, m.D(), m.of.Expansion.X.N())
+	if len(m.of.Classes) > 0 && m.of.Kind != machines.OneClassKind {
+		s += ", classes " + say.Listed(m.of.Classes)
+	}
+	if m.of.Curves != nil {
+		s += ", probabilities"
+	}
+	if m.of.Before != nil {
+		s += ", after " + m.of.Before.String()
+	}
+	return s
+}
+
+// Decisions returns the values of all machines at the m points of x, m rows of
+// them: one for a regression, one class or two, else as svmnb.MultiFit.Decisions. The
+// error is an *ArgumentError that names the first row of another length or with a
+// value that is no finite number, or wraps a *kernels.DataError for a point outside
+// the domain of the kernel.
+func (m *Model) Decisions(x datasets.Points) (_ [][]float64, err error) {
+	defer guard.Caught(&err)
+	return m.decisions("Decisions", points.From(x))
+}
+
+func (m *Model) decisions(verb string, p points.Points) ([][]float64, error) {
+	if m.none() {
+		return nil, arguments.NoFit(verb)
+	}
+	p, err := m.enter(context.Background(), verb, p)
+	if err != nil {
+		return nil, err
+	}
+	if m.of.Process != nil {
+		return m.means(p), nil
+	}
+	return m.of.Expansion.Sums(m.of.Terms, p), nil
+}
+
+// Values returns f at the m points of x, of a model that has one machine: a
+// regression's or a process's prediction in units of its targets, the decision value of one class
+// or two. Errors are those of Decisions, and an *ArgumentError for several machines.
+func (m *Model) Values(x datasets.Points) (_ []float64, err error) {
+	defer guard.Caught(&err)
+	return m.value("Values", points.From(x))
+}
+
+func (m *Model) value(verb string, p points.Points) ([]float64, error) {
+	if m.none() {
+		return nil, arguments.NoFit(verb)
+	}
+	if len(m.of.Terms) != 1 {
+		return nil, arguments.Wrong(verb, float64(len(m.of.Terms)), "the model has %d machines; Decisions returns the values of all", len(m.of.Terms))
+	}
+	rows, err := m.decisions(verb, p)
+	if err != nil {
+		return nil, err
+	}
+	values := make([]float64, len(rows))
+	for i, row := range rows {
+		values[i] = row[0]
+	}
+	return values, nil
+}
+
+// Predict returns the class names of the m points of x: with probabilities the
+// most probable ones, as svmnb.Calibrated.Predict, else those of the decision values.
+// Errors are those of Decisions, and an *ArgumentError for a regression.
+func (m *Model) Predict(x datasets.Points) (_ []string, err error) {
+	defer guard.Caught(&err)
+	return m.predict("Predict", points.From(x))
+}
+
+func (m *Model) predict(verb string, p points.Points) ([]string, error) {
+	if m.none() {
+		return nil, arguments.NoFit(verb)
+	}
+	if m.of.Classes == nil {
+		return nil, arguments.Wrong(verb, math.NaN(), "a %v has no classes; say Values", m.of.Kind)
+	}
+	rows, err := m.decisions(verb, p)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(rows))
+	for i, row := range rows {
+		names[i] = m.of.Classes[m.winner(row)]
+	}
+	return names, nil
+}
+
+func (m *Model) winner(values []float64) int {
+	switch {
+	case m.of.Curves != nil:
+		p := m.probabilities(values)
+		return slices.Index(p, slices.Max(p))
+	case m.of.Kind == machines.OneClassKind || m.of.Kind == machines.TwoClassKind:
+		if values[0] >= -m.of.Line {
+			return 1
+		}
+		return 0
+	}
+	return m.of.Kind.Scheme().Winner(len(m.of.Classes), m.of.Duels, values)
+}
+
+func (m *Model) probabilities(values []float64) []float64 {
+	if m.of.Kind == machines.JointKind {
+		values = machines.CrammerSinger.Leads(len(m.of.Classes), m.of.Duels, values)
+	}
+	return machines.Probabilities(len(m.of.Classes), m.of.Duels, m.of.Curves, values)
+}
+
+// Probabilities returns m × k probabilities of the m points of x, each row in the
+// order of Classes and of sum 1. Errors are those of Decisions, and an
+// *ArgumentError for a model without probabilities.
+func (m *Model) Probabilities(x datasets.Points) (_ [][]float64, err error) {
+	defer guard.Caught(&err)
+	return m.probable("Probabilities", points.From(x))
+}
+
+func (m *Model) probable(verb string, p points.Points) ([][]float64, error) {
+	if m.none() {
+		return nil, arguments.NoFit(verb)
+	}
+	if m.of.Curves == nil {
+		return nil, arguments.Wrong(verb, math.NaN(), "the model has no probabilities; take the model of a fit after Calibrate")
+	}
+	rows, err := m.decisions(verb, p)
+	if err != nil {
+		return nil, err
+	}
+	for i, values := range rows {
+		rows[i] = m.probabilities(values)
+	}
+	return rows, nil
+}
+
+// ModelError says what is wrong with a model file, or why a model cannot be
+// written in a format.
+type ModelError struct {
+	Format string // "svmnb", "LIBSVM", "LIBLINEAR", "Go"
+	Line   int    // counted from 1; 0 when no line is to blame
+	Msg    string // what is wrong and what to do
+	Err    error  // the cause, when it is another error
+}
+
+func (e *ModelError) Error() string {
+	s := "svmnb: " + e.Format + " model"
+	if e.Line > 0 {
+		s += fmt.Sprintf(", line %d", e.Line)
+	}
+	return s + ": " + e.Msg
+}
+
+// Unwrap returns the cause, such as a *kernels.ParamError.
+func (e *ModelError) Unwrap() error { return e.Err }
+
+func modelError(format string, line int, msg string, args ...any) *ModelError {
+	return &ModelError{Format: format, Line: line, Msg: fmt.Sprintf(msg, args...)}
+}
+
+// complete checks a model that was read, whatever it says, and makes what follows
+// from its numbers.
+func (m *Model) complete(format string) error {
+	bad := func(msg string, args ...any) error { return modelError(format, 0, msg, args...) }
+	count := 1
+	switch k := len(m.of.Classes); m.of.Kind {
+	case machines.RegressionKind, machines.ProcessKind:
+		if k != 0 || len(m.of.Duels) != 0 || m.of.Curves != nil {
+			return bad("a %v has no classes and no probabilities", m.of.Kind)
+		}
+	case machines.OneClassKind, machines.TwoClassKind:
+		if k != 2 || !slices.Equal(m.of.Duels, [][2]int{{1, 0}}) || m.of.Kind == machines.OneClassKind && m.of.Curves != nil {
+			return bad("the classes are not those of a model of %v", m.of.Kind)
+		}
+		if !(m.of.Line >= 0 && m.of.Line <= math.MaxFloat64) || m.of.Kind == machines.TwoClassKind && m.of.Line != 0 {
+			return bad("the line of a model of %v is %v wide; it is a number ≥ 0, of two classes 0", m.of.Kind, m.of.Line)
+		}
+	default:
+		if k < 2 || k > 1<<15 {
+			return bad("there are %d classes", k)
+		}
+		want := machines.AllOthers(k)
+		if m.of.Kind == machines.VotesKind {
+			want = machines.AllPairs(k, len(m.of.Terms))
+		}
+		if count = len(want); count == 0 || !slices.Equal(m.of.Duels, want) {
+			return bad("the machines are not those of %d classes, %v", k, m.of.Kind)
+		}
+	}
+	if len(m.of.Terms) != count {
+		return bad("there are %d machines; want %d", len(m.of.Terms), count)
+	}
+	seen := map[string]bool{}
+	for _, name := range m.of.Classes {
+		if seen[name] {
+			return bad("two classes are called %s", say.Class(name))
+		}
+		seen[name] = true
+	}
+	if len(m.of.Targets) != len(m.of.Classes) || !points.AllFinite(m.of.Targets) {
+		return bad("each class needs a target that is a finite number")
+	}
+	if m.of.Expansion.D < 1 || m.of.Expansion.D > machines.MostNumbers {
+		return bad("there are %d features; want 1 to %d", m.of.Expansion.D, machines.MostNumbers)
+	}
+	if m.of.Kernel == nil {
+		return bad("there is no kernel")
+	}
+	for i, x := range m.of.Expansion.X.X {
+		if len(x) != m.of.Expansion.D {
+			return bad("support vector %d has %d features; want %d", i, len(x), m.of.Expansion.D)
+		}
+	}
+	if s := m.of.Expansion.X.Sparse; s != nil && (s.D != m.of.Expansion.D || len(s.Start) == 0) {
+		return bad("the support vectors have %d features; want %d", s.D, m.of.Expansion.D)
+	}
+	if _, ok := m.of.Kernel.(kernels.Domain); ok && m.of.Expansion.X.Sparse != nil && m.of.Expansion.D > machines.MostNumbers/32 {
+		return bad("%d features are too many for the kernel %v, which looks at points written out", m.of.Expansion.D, say.Brief(m.of.Kernel.String()))
+	}
+	var err error
+	if m.of.Expansion.X.Sparse != nil {
+		err = kernels.Against(m.of.Kernel, nil).CheckSparse(*m.of.Expansion.X.Sparse)
+	} else {
+		err = kernels.Against(m.of.Kernel, nil).Check(m.of.Expansion.X.X)
+	}
+	if err != nil {
+		e := modelError(format, 0, "support vectors: %v", err)
+		e.Err = err
+		return e
+	}
+	m.of.Expansion.Basis, m.of.Expansion.Kernel = m.of.Expansion.X.Late(m.of.Kernel), m.of.Kernel
+	for k := range m.of.Terms {
+		t := &m.of.Terms[k]
+		if len(t.Coef) != m.of.Expansion.X.N() || !points.AllFinite(t.Coef) || !points.AllFinite([]float64{t.B}) {
+			return bad("machine %d: want a finite coefficient for each support vector, and a finite bias", k)
+		}
+	}
+	if m.of.Curves != nil && len(m.of.Curves) != count {
+		return bad("there are %d curves of probabilities for %d machines", len(m.of.Curves), count)
+	}
+	for k, c := range m.of.Curves {
+		fine := false
+		switch c := c.(type) {
+		case calibrate.Sigmoid:
+			fine = points.AllFinite([]float64{c.A, c.B})
+		case calibrate.Steps:
+			fine = len(c.X) > 0 && len(c.X) == len(c.P) && points.AllFinite(c.X) && slices.IsSorted(c.X) && slices.IsSorted(c.P) && c.P[0] >= 0 && c.P[len(c.P)-1] <= 1
+			for i := 1; fine && i < len(c.X); i++ {
+				fine = c.X[i-1] < c.X[i]
+			}
+		}
+		if !fine {
+			return bad("machine %d: the curve of probabilities is not one: its numbers must be finite, increasing and between 0 and 1", k)
+		}
+	}
+	if (m.of.Process != nil) != (m.of.Kind == machines.ProcessKind) {
+		return bad("the kind is %v, and the numbers of a Gaussian process do not go with it, or are missing", m.of.Kind)
+	}
+	if m.of.Process != nil {
+		if wrong := completeProcess(m.of.Process, m); wrong != "" {
+			return bad("%s", wrong)
+		}
+		return nil // whose means are of the kernel, also of the linear one
+	}
+	if m.of.Kernel != kernels.Kernel(kernels.Linear()) {
+		return nil
+	}
+	if m.of.Expansion.D > machines.MostNumbers/count {
+		return bad("%d machines of %d features need more than 1 GiB", count, m.of.Expansion.D)
+	}
+	for k := range m.of.Terms {
+		t := &m.of.Terms[k]
+		t.W = make([]float64, m.of.Expansion.D)
+		for j, c := range t.Coef {
+			if c == 0 {
+				continue
+			}
+			m.of.Expansion.X.Add(t.W, j, c)
+		}
+	}
+	return nil
+}
+
+func (m *Model) none() bool { return m == nil || m.of.Kernel == nil || len(m.of.Terms) == 0 }

@@ -1,0 +1,458 @@
+package model
+
+import (
+	"encoding/binary"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/calibrate"
+	"github.com/svmnb/svmnb/svmnb/internal/machines"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
+	"github.com/svmnb/svmnb/svmnb/internal/steps"
+)
+
+// WriteONNX writes the model as an ONNX graph of one node, for runtimes of other
+// languages: input X of m × d float32 values, and the outputs
+//
+//	label, scores   of SVMClassifier: two classes and one against one
+//	label, scores   of LinearClassifier: linear machines of two classes, one against
+//	                the rest, and Crammer–Singer
+//	value           of SVMRegressor: regressions, means of Gaussian processes, and one
+//	                class, whose value is 1 inside and −1 outside
+//	value           of LinearRegressor: linear regressions
+//
+// by the operators of ai.onnx.ml, version 1. Points go through the steps of a pipeline
+// first: scalings, Impute and PCA, by Scaler, Imputer, Add and MatMul. A label is an int64 where the names of
+// all classes are whole numbers, else a string; it is that of the decision values,
+// also where there are probabilities. These, Platt's and of SVMClassifier only, are
+// the scores then, m × k in the order of the names Classes for one against one and
+// the positive class first for two; otherwise the scores are decision values, for two
+// classes of SVMClassifier with a sign that runtimes do not agree on.
+//
+// All numbers become float32, which keeps about six digits of the decision values. A
+// value of exactly 0 may be of the other class. The error is a *[ModelError] for what
+// the operators do not have: other kernels, kernels of one against the rest and
+// Crammer–Singer, other probabilities, linear means, sparse support vectors, numbers
+// beyond float32, other steps, and scaled data of which neither [Model.Raw] nor
+// [Model.Transformed] has said what its points are; else that of w.
+func (m *Model) WriteONNX(w io.Writer) error {
+	if m.none() {
+		return arguments.NoFit("WriteONNX")
+	}
+	node, err := m.onnxNode()
+	if err != nil {
+		return err
+	}
+	if err := m.namesAreText(onnxFormat); err != nil {
+		return err
+	}
+	if node.beyond {
+		return modelError(onnxFormat, 0, "a number is beyond the largest float32, 3.4e38; scale the data")
+	}
+	var input, graph, opset, model proto
+	input.text(1, "X")
+	input.message(2, tensorType(onnxFloat, m.D()))
+	var tensors []proto
+	if m.of.Before != nil {
+		if err := affine(m.of.Before, onnxFormat); err != nil {
+			return err
+		}
+		var steps []*onnxNode
+		steps, tensors = onnxSteps(m.of.Before)
+		for _, step := range steps {
+			graph.message(1, step.proto())
+			graph.message(13, step.outputs[0]) // its type, which not every checker infers
+			node.beyond, node.inputs = node.beyond || step.beyond, step.names
+		}
+		if node.beyond {
+			return modelError(onnxFormat, 0, "a number of the steps is beyond the largest float32, 3.4e38; scale the data")
+		}
+	}
+	graph.message(1, node.proto())
+	graph.text(2, "svmnb")
+	for _, t := range tensors {
+		graph.message(5, t)
+	}
+	graph.message(11, input)
+	for _, out := range node.outputs {
+		graph.message(12, out)
+	}
+	opset.text(1, onnxDomain)
+	opset.int(2, 1)
+	model.int(1, 4) // IR version: the first whose graphs need no initialisers among their inputs
+	model.text(2, "svmnb")
+	model.text(6, m.String())
+	model.message(7, graph)
+	model.message(8, opset)
+	if tensors != nil { // for operators of the standard
+		var standard proto
+		standard.text(1, "")
+		standard.int(2, 7)
+		model.message(8, standard)
+	}
+	_, err = w.Write(model)
+	return err
+}
+
+const (
+	onnxFormat = "ONNX"
+	onnxDomain = "ai.onnx.ml"
+
+	// Elements of tensors.
+	onnxFloat, onnxInt64, onnxString = 1, 7, 8
+)
+
+// onnxNode is the node that predicts as m.
+func (m *Model) onnxNode() (*onnxNode, error) {
+	fail := func(msg string, args ...any) (*onnxNode, error) { return nil, modelError(onnxFormat, 0, msg, args...) }
+	if m.of.Process != nil && m.of.Process.Beta != nil {
+		return fail("the format has no linear mean; take ConstantMean")
+	}
+	var sigmoids []calibrate.Sigmoid
+	for _, c := range m.of.Curves {
+		s, ok := c.(calibrate.Sigmoid)
+		if !ok {
+			return fail("the format has the probabilities of Platt only; calibrate by calibrate.Platt")
+		}
+		sigmoids = append(sigmoids, s)
+	}
+	linear := m.of.Terms[0].W != nil
+	pairs := m.of.Kind == machines.TwoClassKind || m.of.Kind == machines.VotesKind
+	switch {
+	case sigmoids != nil && !pairs:
+		return fail("the format has no probabilities of %v; write the model of the fit that was calibrated, without them", m.of.Kind)
+	case linear && m.of.Classes == nil:
+		n := &onnxNode{op: "LinearRegressor"}
+		n.floats("coefficients", m.of.Terms[0].W)
+		n.floats("intercepts", []float64{m.of.Terms[0].B})
+		n.output("value", onnxFloat, 1)
+		return n, nil
+	case linear && sigmoids == nil && m.of.Kind != machines.OneClassKind && (len(m.of.Classes) == 2 || m.of.Kind != machines.VotesKind):
+		return m.onnxLinear(), nil
+	case !pairs && m.of.Kind != machines.OneClassKind && m.of.Classes != nil:
+		return fail("the format has no machines of %v with a kernel; take OneVsOne", m.of.Kind)
+	}
+	kernel, parameters, ok := onnxKernel(m.of.Kernel)
+	switch {
+	case !ok:
+		return fail("the format has no kernel %v; it has Linear, Polynomial, RBF and Sigmoid", say.Brief(m.of.Kernel.String()))
+	case m.of.Expansion.X.Sparse != nil:
+		return fail("the format has its support vectors written out, and these are sparse; learn from Dense() of the data set, or with the Linear kernel")
+	}
+	n := &onnxNode{op: "SVMRegressor"}
+	var vectors, rho []float64
+	for _, t := range m.of.Terms {
+		rho = append(rho, t.B) // is added, unlike LIBSVM's
+	}
+	if pairs {
+		n.op = "SVMClassifier"
+		var order []int
+		if order = []int{1, 0}; m.of.Kind == machines.VotesKind {
+			order = order[:0]
+			for k := range m.of.Classes {
+				order = append(order, k)
+			}
+		}
+		groups := m.byClass(order)
+		coef := make([][]float64, len(order)-1)
+		var counts []int64
+		for _, g := range groups {
+			counts = append(counts, int64(len(g)))
+			for _, r := range g {
+				vectors = append(vectors, m.of.Expansion.X.X[r.vector]...)
+				for k, c := range r.coef {
+					coef[k] = append(coef[k], c)
+				}
+			}
+		}
+		var flat []float64
+		for _, c := range coef {
+			flat = append(flat, c...)
+		}
+		n.floats("coefficients", flat)
+		n.ints("vectors_per_class", counts)
+		if sigmoids != nil {
+			var a, b []float64
+			for _, s := range sigmoids {
+				a, b = append(a, s.A), append(b, s.B)
+			}
+			n.floats("prob_a", a)
+			n.floats("prob_b", b)
+		}
+		n.labels(m.of.Classes, order)
+	} else {
+		for _, x := range m.of.Expansion.X.X {
+			vectors = append(vectors, x...)
+		}
+		n.floats("coefficients", m.of.Terms[0].Coef)
+		n.int("n_supports", int64(m.of.Expansion.X.N()))
+		if m.of.Kind == machines.OneClassKind {
+			n.int("one_class", 1)
+		}
+		n.output("value", onnxFloat, 1)
+	}
+	n.text("kernel_type", kernel)
+	n.floats("kernel_params", parameters)
+	n.floats("rho", rho)
+	n.floats("support_vectors", vectors)
+	return n, nil
+}
+
+// onnxSteps are the nodes that do the steps to a point, and the tensors that they need.
+func onnxSteps(p *steps.Passage) (nodes []*onnxNode, tensors []proto) {
+	add := func(op string, columns int) *onnxNode {
+		n := &onnxNode{op: op, step: true}
+		n.output("X"+strconv.Itoa(len(nodes)+1), onnxFloat, columns)
+		if len(nodes) > 0 {
+			n.inputs = nodes[len(nodes)-1].names
+		}
+		nodes = append(nodes, n)
+		return n
+	}
+	// with adds an operator of the standard and its second operand.
+	with := func(op string, values []float64, shape ...int) {
+		n := add(op, shape[len(shape)-1])
+		n.standard = true
+		name := "T" + strconv.Itoa(len(tensors)+1)
+		n.inputs = append(slices.Clip(n.inputs), name)
+		var t proto
+		for _, d := range shape {
+			t.int(1, int64(d))
+		}
+		t.int(2, onnxFloat)
+		t.message(4, n.packed(values))
+		t.text(8, name)
+		tensors = append(tensors, t)
+	}
+	for _, t := range p.Steps {
+		switch t := t.(type) {
+		case steps.Scaled:
+			scale := make([]float64, len(t.Of.Width))
+			for j, w := range t.Of.Width {
+				if w != 0 {
+					scale[j] = (t.Of.High - t.Of.Low) / w
+				}
+			}
+			n := add("Scaler", len(scale))
+			n.floats("offset", t.Of.Centre)
+			n.floats("scale", scale)
+			if t.Of.Low != 0 {
+				with("Add", slices.Repeat([]float64{t.Of.Low}, len(scale)), len(scale))
+			}
+		case steps.Imputed:
+			n := add("Imputer", len(t.By))
+			n.floats("imputed_value_floats", t.By)
+			n.float("replaced_value_float", math.NaN())
+		case steps.Projected:
+			n := add("Scaler", len(t.Mean))
+			n.floats("offset", t.Mean)
+			n.floats("scale", slices.Repeat([]float64{1}, len(t.Mean)))
+			flat := make([]float64, 0, len(t.Mean)*len(t.Rows))
+			for j := range t.Mean {
+				for _, row := range t.Rows {
+					flat = append(flat, row[j])
+				}
+			}
+			with("MatMul", flat, len(t.Mean), len(t.Rows))
+		}
+	}
+	return nodes, tensors
+}
+
+// onnxLinear has a row of weights for each class, also of two.
+func (m *Model) onnxLinear() *onnxNode {
+	n := &onnxNode{op: "LinearClassifier"}
+	var order []int
+	for k := range m.of.Classes {
+		order = append(order, k)
+	}
+	var weights, biases []float64
+	for _, k := range order {
+		t, sign := m.of.Terms[min(k, len(m.of.Terms)-1)], 1.0
+		if len(m.of.Terms) == 1 && k != m.of.Duels[0][0] {
+			sign = -1
+		}
+		for _, v := range t.W {
+			weights = append(weights, sign*v)
+		}
+		biases = append(biases, sign*t.B)
+	}
+	n.floats("coefficients", weights)
+	n.floats("intercepts", biases)
+	n.labels(m.of.Classes, order)
+	return n
+}
+
+// onnxKernel returns the name of a kernel and its gamma, coef0 and degree.
+func onnxKernel(k kernels.Kernel) (name string, parameters []float64, ok bool) {
+	switch k := k.(type) {
+	case kernels.LinearKernel:
+		return "LINEAR", []float64{0, 0, 0}, true
+	case kernels.PolynomialKernel:
+		return "POLY", []float64{k.Gamma, k.Coef0, float64(k.Degree)}, true
+	case kernels.GaussianKernel:
+		return "RBF", []float64{k.Gamma, 0, 0}, true
+	case kernels.SigmoidKernel:
+		return "SIGMOID", []float64{k.Gamma, k.Coef0, 0}, true
+	}
+	return "", nil, false
+}
+
+// onnxNode is a node that is being put together.
+type onnxNode struct {
+	op         string
+	step       bool     // before the one that predicts
+	standard   bool     // an operator of the standard, not of ai.onnx.ml
+	inputs     []string // nil for X
+	attributes []proto
+	names      []string // of its outputs
+	outputs    []proto
+	beyond     bool // a number is no float32
+}
+
+func (n *onnxNode) proto() proto {
+	var p proto
+	if n.inputs == nil {
+		n.inputs = []string{"X"}
+	}
+	for _, name := range n.inputs {
+		p.text(1, name)
+	}
+	for _, name := range n.names {
+		p.text(2, name)
+	}
+	if !n.step {
+		p.text(3, "predict")
+	}
+	p.text(4, n.op)
+	for _, a := range n.attributes {
+		p.message(5, a)
+	}
+	if !n.standard {
+		p.text(7, onnxDomain)
+	}
+	return p
+}
+
+// attribute begins one of the type with this number in AttributeProto.
+func (n *onnxNode) attribute(name string, kind int64, fill func(*proto)) {
+	var p proto
+	p.text(1, name)
+	fill(&p)
+	p.int(20, kind)
+	n.attributes = append(n.attributes, p)
+}
+
+func (n *onnxNode) int(name string, v int64) {
+	n.attribute(name, 2, func(p *proto) { p.int(3, v) })
+}
+
+func (n *onnxNode) text(name, v string) {
+	n.attribute(name, 3, func(p *proto) { p.text(4, v) })
+}
+
+func (n *onnxNode) floats(name string, v []float64) {
+	packed := n.packed(v)
+	n.attribute(name, 6, func(p *proto) { p.message(7, packed) })
+}
+
+// packed are the values as float32; it notes whether one is beyond them.
+func (n *onnxNode) packed(v []float64) proto {
+	packed := make(proto, 0, 4*len(v))
+	for _, x := range v {
+		f := float32(x)
+		n.beyond = n.beyond || math.IsInf(float64(f), 0)
+		packed = binary.LittleEndian.AppendUint32(packed, math.Float32bits(f))
+	}
+	return packed
+}
+
+func (n *onnxNode) float(name string, v float64) {
+	n.attribute(name, 1, func(p *proto) {
+		*p = binary.AppendUvarint(*p, 2<<3|5) // wire type 5: four bytes
+		*p = binary.LittleEndian.AppendUint32(*p, math.Float32bits(float32(v)))
+	})
+}
+
+func (n *onnxNode) ints(name string, v []int64) {
+	n.attribute(name, 7, func(p *proto) {
+		for _, x := range v {
+			p.int(8, x)
+		}
+	})
+}
+
+// labels adds the names of the classes in an order, and the outputs of a classifier.
+func (n *onnxNode) labels(classes []string, order []int) {
+	var names []string
+	var whole []int64
+	for _, k := range order {
+		names = append(names, classes[k])
+		if v, err := strconv.ParseInt(classes[k], 10, 64); err == nil && strconv.FormatInt(v, 10) == classes[k] {
+			whole = append(whole, v)
+		}
+	}
+	element := onnxInt64
+	if len(whole) == len(names) {
+		n.ints("classlabels_ints", whole)
+	} else {
+		element = onnxString
+		n.attribute("classlabels_strings", 8, func(p *proto) {
+			for _, s := range names {
+				p.text(9, s)
+			}
+		})
+	}
+	n.output("label", element, 0)
+	n.output("scores", onnxFloat, -1)
+}
+
+// output adds one of so many columns; 0 for a vector, −1 for as many as there are.
+func (n *onnxNode) output(name string, element, columns int) {
+	var p proto
+	p.text(1, name)
+	p.message(2, tensorType(element, columns))
+	n.names, n.outputs = append(n.names, name), append(n.outputs, p)
+}
+
+// tensorType is a TypeProto of m rows.
+func tensorType(element, columns int) proto {
+	var rows, shape, tensor, t proto
+	rows.text(2, "m")
+	shape.message(1, rows)
+	switch {
+	case columns > 0:
+		var d proto
+		d.int(1, int64(columns))
+		shape.message(1, d)
+	case columns < 0:
+		var d proto
+		d.text(2, "k")
+		shape.message(1, d)
+	}
+	tensor.int(1, int64(element))
+	tensor.message(2, shape)
+	t.message(1, tensor)
+	return t
+}
+
+// proto is a message in the wire format of protocol buffers: fields that are numbers
+// (wire type 0) or bytes (wire type 2), as onnx.proto counts them.
+type proto []byte
+
+func (p *proto) int(field int, v int64) {
+	*p = binary.AppendUvarint(*p, uint64(field)<<3)
+	*p = binary.AppendUvarint(*p, uint64(v))
+}
+
+func (p *proto) text(field int, s string) { p.message(field, proto(s)) }
+
+func (p *proto) message(field int, m proto) {
+	*p = binary.AppendUvarint(*p, uint64(field)<<3|2)
+	*p = binary.AppendUvarint(*p, uint64(len(m)))
+	*p = append(*p, m...)
+}

@@ -1,0 +1,233 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/svmnb/internal/machines"
+	"github.com/svmnb/svmnb/svmnb/internal/points"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
+	"github.com/svmnb/svmnb/svmnb/internal/steps"
+)
+
+// passageJSON is what points go through, in a file of [Save].
+type passageJSON struct {
+	Features int        `json:"features"`       // of a raw point
+	Open     int        `json:"open,omitempty"` // how many of the first are scalings of a data set
+	Steps    []stepJSON `json:"steps"`
+}
+
+// stepJSON is one fitted step: the fields of one of them.
+type stepJSON struct {
+	Scaler   *scalerJSON   `json:"scaler,omitempty"`
+	Impute   []float64     `json:"impute,omitempty"` // by what, for each feature
+	OneHot   [][]float64   `json:"onehot,omitempty"` // values of each feature, null where it stays
+	PCA      *pcaJSON      `json:"pca,omitempty"`
+	Nystroem *nystroemJSON `json:"nystroem,omitempty"`
+	Fourier  *fourierJSON  `json:"fourier,omitempty"`
+}
+
+type scalerJSON struct {
+	Name   string    `json:"name"`
+	Centre []float64 `json:"centre"`
+	Width  []float64 `json:"width"`
+	Low    float64   `json:"low"`
+	High   float64   `json:"high"`
+}
+
+type pcaJSON struct {
+	Mean []float64   `json:"mean"`
+	Rows [][]float64 `json:"rows"`
+}
+
+type nystroemJSON struct {
+	Kernel  string      `json:"kernel"`
+	Vectors [][]float64 `json:"vectors,omitempty"`
+	Sparse  *sparseJSON `json:"sparse,omitempty"`
+	U       [][]float64 `json:"u"`
+}
+
+type fourierJSON struct {
+	W [][]float64 `json:"w"`
+	B []float64   `json:"b"`
+}
+
+// scalers are the names of those that datasets fits.
+var scalers = []string{"standard", "min–max", "max-abs"}
+
+// writePassage returns p for a file, or a *ModelError for a step that has no place there.
+func writePassage(p *steps.Passage) (*passageJSON, error) {
+	out := &passageJSON{Features: p.D, Open: p.Open}
+	for i, t := range p.Steps {
+		var s stepJSON
+		switch t := t.(type) {
+		case steps.Scaled:
+			if !slices.Contains(scalers, t.Of.Name) {
+				return nil, modelError("svmnb", 0, "step %d is a scaler called %.40q, which no reader knows; give it the Name of its kind: %q", i+1, t.Of.Name, scalers)
+			}
+			s.Scaler = &scalerJSON{t.Of.Name, t.Of.Centre, t.Of.Width, t.Of.Low, t.Of.High}
+		case steps.Imputed:
+			s.Impute = t.By
+		case steps.Indicated:
+			s.OneHot = t.Values
+		case steps.Projected:
+			s.PCA = &pcaJSON{t.Mean, t.Rows}
+		case steps.NystroemMap:
+			if err := storable(t.Kernel); err != nil {
+				return nil, err
+			}
+			s.Nystroem = &nystroemJSON{Kernel: t.Kernel.String(), Vectors: t.Marks.X, U: t.U}
+			if x := t.Marks.Sparse; x != nil {
+				s.Nystroem.Sparse = &sparseJSON{x.Start, x.Index, x.Value}
+			}
+		case steps.FourierMap:
+			s.Fourier = &fourierJSON{t.W, t.B}
+		default:
+			return nil, modelError("svmnb", 0, "step %d, a %T, is your own, and the file has only the steps of package svmnb; say Transformed() to save the model behind the steps, and do them to the points yourself", i+1, t)
+		}
+		out.Steps = append(out.Steps, s)
+	}
+	return out, nil
+}
+
+// storable refuses kernels that a file cannot hold.
+func storable(k kernels.Kernel) error {
+	if read, err := kernels.Parse(k.String()); err != nil || read != k {
+		e := modelError("svmnb", 0, "the kernel %v cannot be read back from its text; only kernels of package kernels can be saved, and no Centred one", say.Brief(k.String()))
+		e.Err = err
+		return e
+	}
+	return nil
+}
+
+// passage reads p for a machine of points of d features. It trusts nothing: whatever a
+// step needs has its numbers in the file, so that memory grows with the file only.
+func (p *passageJSON) passage(d int) (*steps.Passage, error) {
+	const format = "svmnb"
+	fail := func(i int, msg string, args ...any) (*steps.Passage, error) {
+		return nil, modelError(format, 3, "step %d: %s", i+1, fmt.Sprintf(msg, args...))
+	}
+	switch {
+	case p.Features < 1 || p.Features > machines.MostNumbers:
+		return nil, modelError(format, 3, "raw points have %d features; want 1 to %d", p.Features, machines.MostNumbers)
+	case len(p.Steps) == 0 || p.Open < 0 || p.Open > len(p.Steps):
+		return nil, modelError(format, 3, "%d of %d steps are scalings of the data set", p.Open, len(p.Steps))
+	}
+	out := &steps.Passage{Open: p.Open, D: p.Features}
+	now := p.Features
+	for i, s := range p.Steps {
+		t, next, err := s.transform(now)
+		if err != nil {
+			return fail(i, "%v", err)
+		}
+		if _, scales := t.(steps.Scaled); !scales && i < p.Open {
+			return fail(i, "it is not a scaling of a data set")
+		}
+		out.Steps, now = append(out.Steps, t), next
+	}
+	if now != d {
+		return nil, modelError(format, 3, "the steps make %d features and the machines have %d", now, d)
+	}
+	return out, nil
+}
+
+// transform returns the step for points of d features, and how many features it makes.
+func (s stepJSON) transform(d int) (t steps.Fitted, next int, err error) {
+	kinds := 0
+	for _, is := range []bool{s.Scaler != nil, s.Impute != nil, s.OneHot != nil, s.PCA != nil, s.Nystroem != nil, s.Fourier != nil} {
+		if is {
+			kinds++
+		}
+	}
+	if kinds != 1 {
+		return nil, 0, fmt.Errorf("it is %d steps at once; want one", kinds)
+	}
+	rectangle := func(rows [][]float64, columns int) error {
+		if len(rows) == 0 {
+			return fmt.Errorf("it makes no features")
+		}
+		for _, row := range rows {
+			if len(row) != columns || !points.AllFinite(row) {
+				return fmt.Errorf("want rows of %d finite numbers", columns)
+			}
+		}
+		return nil
+	}
+	switch {
+	case s.Scaler != nil:
+		of := &datasets.Scaler{Name: s.Scaler.Name, Centre: s.Scaler.Centre, Width: s.Scaler.Width, Low: s.Scaler.Low, High: s.Scaler.High}
+		if err := of.Check(d); err != nil {
+			return nil, 0, err
+		}
+		if !slices.Contains(scalers, of.Name) {
+			return nil, 0, fmt.Errorf("the scaler %.40q is not known", of.Name)
+		}
+		return steps.Scaled{Of: of}, d, nil
+	case s.Impute != nil:
+		return steps.Imputed{By: s.Impute}, d, rectangle([][]float64{s.Impute}, d)
+	case s.OneHot != nil:
+		if len(s.OneHot) != d {
+			return nil, 0, fmt.Errorf("there are categories of %d features; want %d", len(s.OneHot), d)
+		}
+		for _, values := range s.OneHot {
+			if values == nil {
+				next++
+				continue
+			}
+			next += len(values)
+			if len(values) > steps.MostValues || !points.AllFinite(values) || !slices.IsSorted(values) {
+				return nil, 0, fmt.Errorf("want at most %d values of a category, finite and in order", steps.MostValues)
+			}
+		}
+		if next == 0 {
+			return nil, 0, fmt.Errorf("it makes no features")
+		}
+		return steps.Indicated{Values: s.OneHot}, next, nil
+	case s.PCA != nil:
+		if err := rectangle([][]float64{s.PCA.Mean}, d); err != nil {
+			return nil, 0, err
+		}
+		return steps.Projected{Mean: s.PCA.Mean, Rows: s.PCA.Rows}, len(s.PCA.Rows), rectangle(s.PCA.Rows, d)
+	case s.Nystroem != nil:
+		return s.Nystroem.transform(d, rectangle)
+	}
+	f := s.Fourier
+	if len(f.B) != len(f.W) || !points.AllFinite(f.B) {
+		return nil, 0, fmt.Errorf("there are %d phases of %d features; want a finite one for each", len(f.B), len(f.W))
+	}
+	return steps.FourierMap{W: f.W, B: f.B}, len(f.W), rectangle(f.W, d)
+}
+
+func (s *nystroemJSON) transform(d int, rectangle func(rows [][]float64, columns int) error) (steps.Fitted, int, error) {
+	k, err := kernels.Parse(s.Kernel)
+	if err != nil {
+		return nil, 0, err
+	}
+	marks := points.Rows(s.Vectors)
+	if s.Sparse != nil {
+		if s.Vectors != nil {
+			return nil, 0, fmt.Errorf("the landmarks are given twice")
+		}
+		marks = points.Points{Sparse: &kernels.CSR{Start: s.Sparse.Start, Index: s.Sparse.Index, Value: s.Sparse.Value, D: d}}
+		if len(s.Sparse.Start) == 0 {
+			return nil, 0, fmt.Errorf("there are no landmarks")
+		}
+		if _, ok := k.(kernels.Domain); ok && d > machines.MostNumbers/32 {
+			return nil, 0, fmt.Errorf("%d features are too many for the kernel %v, which looks at points written out", d, say.Brief(k.String()))
+		}
+		err = kernels.Against(k, nil).CheckSparse(*marks.Sparse)
+	} else {
+		if err = rectangle(s.Vectors, d); err == nil {
+			err = kernels.Against(k, nil).Check(s.Vectors)
+		}
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("landmarks: %w", err)
+	}
+	if err := rectangle(s.U, marks.N()); err != nil {
+		return nil, 0, err
+	}
+	return steps.NystroemMap{Basis: marks.Basis(k), U: s.U, Marks: marks, Kernel: k}, len(s.U), nil
+}

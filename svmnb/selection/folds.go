@@ -1,0 +1,233 @@
+package selection
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/internal/panics"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/points"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
+)
+
+// Split is one division of a data set: rows to learn from and rows held out.
+type Split struct{ Train, Test []int }
+
+// Folds says which rows are held out in turn. The package has [KFold],
+// [StratifiedKFold], [RepeatedKFold] and [LeaveOneOutFolds]; groups that must stay
+// together, or times that must stay in order, are an implementation of your own.
+type Folds interface {
+	Splits(data *datasets.Dataset) ([]Split, error)
+	String() string
+}
+
+// Deal deals the rows at random into K parts and holds out one after the other.
+// Only the seed decides the parts.
+type Deal struct {
+	K          int
+	Times      int  // how often it is done, each time with other parts; 0 means 1
+	Stratified bool // every part has its share of every class, or of every range of real targets
+	Seed       uint64
+}
+
+// KFold deals the rows into k ≥ 2 parts whose sizes differ by one at most.
+func KFold(k int, seed uint64) Deal { return Deal{K: k, Seed: seed} }
+
+// StratifiedKFold is [KFold] where also the numbers of each class in the parts
+// differ by one at most (Kohavi 1995); of real targets, every k neighbours in their
+// order go to k different parts. Every class needs two points.
+func StratifiedKFold(k int, seed uint64) Deal { return Deal{K: k, Stratified: true, Seed: seed} }
+
+// RepeatedKFold is [StratifiedKFold] done so many times, k·times parts held out in
+// all: the spread between the divisions averages out.
+func RepeatedKFold(k, times int, seed uint64) Deal {
+	return Deal{K: k, Times: times, Stratified: true, Seed: seed}
+}
+
+// String gives the call back.
+func (f Deal) String() string {
+	switch {
+	case f.Times != 0 && f.Stratified:
+		return fmt.Sprintf("RepeatedKFold(%d, %d, %d)", f.K, f.Times, f.Seed)
+	case f.Stratified:
+		return fmt.Sprintf("StratifiedKFold(%d, %d)", f.K, f.Seed)
+	case f.Times != 0:
+		return say.Literal(f)
+	}
+	return fmt.Sprintf("KFold(%d, %d)", f.K, f.Seed)
+}
+
+// mostListed bounds the row numbers in all folds together: 1 GiB.
+const mostListed = 1 << 27
+
+// foldsFit says whether k folds of n rows, dealt so many times, may be listed.
+func foldsFit(n, k, times int) bool { return times <= mostListed/k/n }
+
+// Splits implements [Folds].
+func (f Deal) Splits(data *datasets.Dataset) ([]Split, error) {
+	if data == nil {
+		return nil, data.Check()
+	}
+	n := data.N()
+	switch {
+	case f.K < 2 || f.K > n:
+		return nil, arguments.Wrong("Folds", float64(f.K), "%s for %s; give from 2 folds to as many as there are points", say.Several(f.K, "fold"), say.Several(n, "point"))
+	case f.Times > 1 && !foldsFit(n, f.K, f.Times):
+		return nil, arguments.Wrong("Folds", float64(f.Times), "%d folds dealt %d times over %d points are more than the %d row numbers that are listed at once: deal them less often, or split by Folds of your own", f.K, f.Times, n, mostListed)
+	case !foldsFit(n, f.K, 1):
+		return nil, arguments.Wrong("Folds", float64(f.K), "%d folds of %d points are more than the %d row numbers that are listed at once: take fewer folds", f.K, n, mostListed)
+	case f.Times < 0:
+		return nil, arguments.Wrong("Folds", float64(f.Times), "the points are dealt %d times; deal them at least once", f.Times)
+	}
+	classes := false
+	if f.Stratified {
+		counts := data.Counts()
+		classes = data.Classes != nil || len(counts) <= 10
+		for _, c := range counts {
+			if classes && c.N < 2 {
+				return nil, arguments.Wrong("Folds", c.Y, "class %s has 1 point, and needs 2, one to learn from and one to hold out; leave the class out, or take KFold", c.Class)
+			}
+		}
+	}
+	rng := rand.New(rand.NewPCG(f.Seed, 0x5e1ec7))
+	var splits []Split
+	for range max(f.Times, 1) {
+		order := rng.Perm(n)
+		if f.Stratified {
+			slices.SortStableFunc(order, func(a, b int) int {
+				switch ya, yb := data.Y[a], data.Y[b]; {
+				case ya < yb:
+					return -1
+				case ya > yb:
+					return 1
+				}
+				return 0
+			})
+		}
+		part, seats := make([]int, n), rng.Perm(f.K)
+		for at, i := range order {
+			if at%f.K == 0 && f.Stratified && !classes {
+				seats = rng.Perm(f.K) // else one part had the least of every k targets
+			}
+			part[i] = seats[at%f.K]
+		}
+		for k := range f.K {
+			var s Split
+			for i, p := range part {
+				if p == k {
+					s.Test = append(s.Test, i)
+				} else {
+					s.Train = append(s.Train, i)
+				}
+			}
+			splits = append(splits, s)
+		}
+	}
+	return splits, nil
+}
+
+// LeaveOneOutFolds holds out each point in turn: n fits. A fit of svmnb.Regressor.Ridge and a
+// Fit of package gp know the answer from one, and that of a svmnb.Fit has bounds.
+func LeaveOneOutFolds() Folds { return oneOut{} }
+
+type oneOut struct{}
+
+func (oneOut) String() string { return "LeaveOneOutFolds()" }
+
+func (oneOut) Splits(data *datasets.Dataset) ([]Split, error) {
+	if data == nil {
+		return nil, data.Check()
+	}
+	n := data.N()
+	if n < 2 {
+		return nil, arguments.Wrong("Folds", float64(n), "there is only %s; leaving one out needs 2", say.Several(n, "point"))
+	}
+	if !foldsFit(n, n, 1) {
+		return nil, arguments.Wrong("Folds", float64(n), "%d points left out one by one are more than the %d row numbers that are listed at once: take StratifiedKFold(10, 1)", n, mostListed)
+	}
+	splits := make([]Split, n)
+	for i := range splits {
+		splits[i].Test = []int{i}
+		for j := range n {
+			if j != i {
+				splits[i].Train = append(splits[i].Train, j)
+			}
+		}
+	}
+	return splits, nil
+}
+
+// split asks folds and looks at the answer, which may be a user's: rows that exist,
+// something on both sides, and no row on both.
+func split(folds Folds, data *datasets.Dataset) ([]Split, error) {
+	if folds == nil {
+		return nil, arguments.Wrong("Folds", math.NaN(), "the folds are nil; give some such as selection.StratifiedKFold(5, 1)")
+	}
+	var splits []Split
+	err := panics.Call(func() string { return fmt.Sprintf("the folds %v", folds) }, func() (err error) {
+		splits, err = folds.Splits(data)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(splits) == 0 {
+		return nil, arguments.Wrong("Folds", 0, "%v holds nothing out; give folds such as selection.KFold(5, 1)", folds)
+	}
+	side := make([]int, data.N()) // k for the training rows of split k, −k for those held out
+	for k, s := range splits {
+		if len(s.Train) == 0 || len(s.Test) == 0 {
+			return nil, arguments.Wrong("Folds", float64(k), "fold %d has %d rows to learn from and %d to hold out; it needs at least one of both", k+1, len(s.Train), len(s.Test))
+		}
+		for _, i := range slices.Concat(s.Train, s.Test) {
+			if i < 0 || i >= data.N() {
+				return nil, arguments.At("Folds", i, -1, float64(i), "fold %d names this row of %d", k+1, data.N())
+			}
+		}
+		for _, i := range s.Train {
+			side[i] = k + 1
+		}
+		for _, i := range s.Test {
+			if side[i] == k+1 {
+				return nil, arguments.At("Folds", i, -1, float64(i), "fold %d learns from this row and holds it out; what is seen in training says nothing about new points", k+1)
+			}
+		}
+	}
+	return splits, nil
+}
+
+// twins counts the held-out points that the training part of their fold has too,
+// with the same target: machines that learn by heart know their answer.
+func twins(splits []Split, data *datasets.Dataset) (twin, held int) {
+	point := make([]string, data.N())
+	var b strings.Builder
+	all := points.Of(data)
+	for i := range point {
+		b.Reset()
+		all.Entry(i, func(j int, v float64) {
+			if all.Sparse != nil {
+				fmt.Fprintf(&b, "%d:", j)
+			}
+			fmt.Fprintf(&b, "%x ", math.Float64bits(v))
+		})
+		fmt.Fprintf(&b, "%x", math.Float64bits(data.Y[i]))
+		point[i] = b.String()
+	}
+	for _, s := range splits {
+		seen := make(map[string]bool, len(s.Train))
+		for _, i := range s.Train {
+			seen[point[i]] = true
+		}
+		for _, i := range s.Test {
+			held++
+			if seen[point[i]] {
+				twin++
+			}
+		}
+	}
+	return twin, held
+}

@@ -1,0 +1,460 @@
+package selection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/internal/panics"
+	"github.com/svmnb/svmnb/svmnb"
+	"github.com/svmnb/svmnb/svmnb/display"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/cells"
+	"github.com/svmnb/svmnb/svmnb/internal/guard"
+	"github.com/svmnb/svmnb/svmnb/internal/learn"
+	"github.com/svmnb/svmnb/svmnb/internal/points"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
+	"github.com/svmnb/svmnb/svmnb/internal/steps"
+	"github.com/svmnb/svmnb/svmnb/model"
+	"github.com/svmnb/svmnb/svmnb/transform"
+)
+
+// Learner is a description that can be learnt from some rows of its data and judged by
+// the others: a [svmnb.Classifier], a [svmnb.MultiClassifier], a [svmnb.Regressor], a gp.Process, or
+// a [Pipeline] that ends in one of them.
+type Learner interface {
+	transform.Part
+	Learning() learn.Learner // for packages selection and play
+}
+
+// Pipeline is steps and a learner at their end. It is a value and describes only:
+// nothing is computed until Fit, MustFit, CrossValidate or a Search.
+type Pipeline struct {
+	steps *[]transform.Step // never changed once made
+	last  learn.Learner
+	err   error
+}
+
+// Pipe makes a pipeline: steps in the order in which they are done, then the
+// learner, whose data are the raw points.
+//
+//	selection.Pipe(transform.Standardise(), svmnb.Classify(data).C(10)).MustFit()
+//
+// The steps are fitted to training points only, also inside of folds: scaling all
+// points first would let what is held out speak in training.
+func Pipe(parts ...transform.Part) Pipeline {
+	p := Pipeline{steps: new([]transform.Step)}
+	for i, part := range parts {
+		switch part := part.(type) {
+		case Pipeline:
+			part = part.made()
+			p.err = errors.Join(p.err, part.err)
+			*p.steps = append(*p.steps, *part.steps...)
+			p.last = part.last
+		case Learner:
+			p.last = part.Learning()
+		case transform.Step:
+			*p.steps = append(*p.steps, part)
+			continue
+		default:
+			p.err = errors.Join(p.err, arguments.Wrong("Pipe", float64(i), "part %d, a %T, is neither a step nor a learner", i+1, part))
+			continue
+		}
+		if i != len(parts)-1 {
+			p.err = errors.Join(p.err, arguments.Wrong("Pipe", float64(i), "part %d is a learner with something after it; it ends the pipeline", i+1))
+		}
+	}
+	if p.last == nil {
+		p.err = errors.Join(p.err, arguments.Wrong("Pipe", math.NaN(), "there is no learner at the end; give one such as svmnb.Classify(data)"))
+		p.last = svmnb.Classify(&datasets.Dataset{}).Learning()
+	}
+	return p
+}
+
+// pipeOf is the pipeline that a learner is, or is the end of.
+func pipeOf(l learn.Learner) Pipeline {
+	if p, ok := l.Description().(Pipeline); ok {
+		return p
+	}
+	return Pipeline{steps: new([]transform.Step), last: l}
+}
+
+// String gives the call back.
+func (p Pipeline) String() string {
+	p = p.made()
+	var parts []string
+	for _, s := range *p.steps {
+		parts = append(parts, s.String())
+	}
+	return "Pipe(" + strings.Join(append(parts, p.last.String()), ", ") + ")"
+}
+
+// Fit fits the steps one after the other, each to the training points as the steps
+// before have left them, and then the learner. Errors and interrupts are those of
+// the learner's Fit.
+func (p Pipeline) Fit(ctx context.Context) (_ *PipeFit, err error) {
+	defer guard.Caught(&err)
+	if err := arguments.Given(ctx, "Fit"); err != nil {
+		return nil, err
+	}
+	fit, err := p.fit(ctx, nil)
+	if fit == nil {
+		return nil, err
+	}
+	return fit, err
+}
+
+// MustFit is Fit for a notebook cell; see [svmnb.Classifier.MustFit].
+func (p Pipeline) MustFit() *PipeFit {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	fit, err := p.Fit(ctx)
+	switch {
+	case fit == nil:
+		cells.Must(err)
+	case err != nil:
+		cells.Warn("interrupted; this is the fit so far")
+	}
+	return fit
+}
+
+// made is p, or for the zero value, which has an error to tell, Pipe().
+func (p Pipeline) made() Pipeline {
+	if p.steps == nil {
+		return Pipe()
+	}
+	return p
+}
+
+// Data are what is learnt from.
+func (p Pipeline) Data() *datasets.Dataset { return p.made().last.Data() }
+
+// Learning is the description as the packages selection and play see it.
+func (p Pipeline) Learning() learn.Learner { return piping{p.made()} }
+
+type (
+	piping struct{ Pipeline }
+	piped  struct{ fit *PipeFit }
+)
+
+func (p piping) Fault() error           { return errors.Join(p.err, p.last.Fault()) }
+func (p piping) Measure() learn.Measure { return p.last.Measure() }
+func (p piping) Description() any       { return p.Pipeline }
+func (p piping) Detail() any            { return []any{fmt.Sprintf("%#v", *p.steps), p.last.Detail()} }
+
+func (p piping) With(data *datasets.Dataset, rows []int) learn.Learner {
+	p.last = p.last.With(data, rows)
+	return p
+}
+
+// After is of the learner at the end; a Pipeline is taken apart by Pipe.
+func (p piping) After(b *steps.Passage) learn.Learner { p.last = p.last.After(b); return p }
+
+func (p piping) Parameters() string {
+	s := p.last.Parameters()
+	for _, step := range *p.steps {
+		if _, ok := step.(transform.Tunable); ok {
+			s += ", those of " + step.String()
+		}
+	}
+	return s
+}
+
+// Set asks the learner first and then the steps; "pca.components" asks only the
+// steps of that name.
+func (p piping) Set(name string, value float64) (learn.Learner, bool) {
+	if last, known := p.last.Set(name, value); known {
+		p.last = last
+		return p, true
+	}
+	of, own, prefixed := strings.Cut(name, ".")
+	for i, s := range *p.steps {
+		call, _, _ := strings.Cut(s.String(), "(")
+		t, ok := s.(transform.Tunable)
+		switch {
+		case !ok:
+			continue
+		case prefixed && strings.EqualFold(of, call):
+			s, ok = t.With(own, value)
+		default:
+			s, ok = t.With(name, value)
+		}
+		if ok {
+			steps := slices.Clone(*p.steps)
+			steps[i] = s
+			p.steps = &steps
+			return p, true
+		}
+	}
+	return p, false
+}
+
+func (p piping) Train(ctx context.Context, w *learn.Warmth) (learn.Fit, error) {
+	fit, err := p.fit(ctx, w)
+	if fit == nil {
+		return nil, err
+	}
+	return piped{fit}, err
+}
+
+func (f piped) Fit() any            { return f.fit }
+func (f piped) Model() *model.Model { return f.fit.Model() }
+
+func (f piped) HeldOut(ctx context.Context, data *datasets.Dataset) (*learn.HeldOut, error) {
+	return f.fit.heldOut(ctx, data)
+}
+
+func (p Pipeline) fit(ctx context.Context, w *learn.Warmth) (*PipeFit, error) {
+	if err := p.Learning().Fault(); err != nil {
+		return nil, err
+	}
+	raw := p.Data()
+	if err := steps.CheckMissing(raw); err != nil {
+		return nil, err
+	}
+	if w != nil && w.Piped != nil { // the same points and steps as before
+		return w.Piped.(*PipeFit).again(ctx, p, w)
+	}
+	fit := &PipeFit{Description: p, d: raw.D()}
+	data := &datasets.Dataset{Name: raw.Name, X: raw.X, Sparse: raw.Sparse, Y: raw.Y, Features: raw.Features, Target: raw.Target, Classes: raw.Classes, TargetScalings: raw.TargetScalings}
+	for i, s := range *p.steps {
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("svmnb: Pipe: %w", context.Cause(ctx))
+		}
+		t, err := fitStep(ctx, s, data)
+		if err != nil {
+			return nil, fmt.Errorf("svmnb: Pipe: step %d, %v: %w", i+1, s, err)
+		}
+		p, err := steps.Through(ctx, points.Of(data), t)
+		if err == nil && p.N() != data.N() {
+			err = arguments.Wrong("Pipe", float64(p.N()), "it makes %d rows of %d; a step keeps the number of points", p.N(), data.N())
+		}
+		if err != nil {
+			return nil, fmt.Errorf("svmnb: Pipe: step %d, %v: %w", i+1, s, err)
+		}
+		next := *data
+		next.X, next.Sparse = p.X, (*datasets.CSR)(p.Sparse)
+		if n, ok := t.(interface{ names(in []string) []string }); ok && next.Features != nil {
+			next.Features = n.names(next.Features)
+		} else {
+			next.Features = nil
+		}
+		data = &next
+		fit.steps = append(fit.steps, t)
+	}
+	fit.data = data
+	if w != nil {
+		w.Piped = fit
+	}
+	return fit.again(ctx, p, w)
+}
+
+func fitStep(ctx context.Context, s transform.Step, train *datasets.Dataset) (steps.Fitted, error) {
+	return guard.UnlessDone(ctx, func() (_ steps.Fitted, err error) {
+		defer panics.Recover(&err, func() string { return fmt.Sprintf("the step %v", s) })
+		if train.Sparse == nil {
+			return s.Fit(train)
+		}
+		sparse, ok := s.(transform.SparseStep)
+		if !ok {
+			return nil, arguments.Wrong("Pipe", math.NaN(), "the points are sparse, and the step needs them written out; write them out by Dense() of the data set, or take MaxAbs(), RandomFourier or Nystroem, which take sparse points")
+		}
+		return sparse.FitSparse(train)
+	})
+}
+
+// again learns from the transformed points once more.
+func (f *PipeFit) again(ctx context.Context, p Pipeline, w *learn.Warmth) (*PipeFit, error) {
+	rows := make([]int, f.data.N())
+	for i := range rows {
+		rows[i] = i
+	}
+	behind := steps.NewPassage(p.Data(), f.steps)
+	last, err := p.last.With(f.data, rows).After(behind).Train(ctx, w)
+	if last == nil {
+		return nil, err
+	}
+	fit := &PipeFit{Description: p, d: f.d, steps: f.steps, data: f.data, last: last}
+	fit.inner = sync.OnceValue(func() *model.Model { return last.Model().Transformed() })
+	return fit, err
+}
+
+// PipeFit is a fitted pipeline: it takes raw points.
+type PipeFit struct {
+	Description Pipeline
+
+	d     int // of raw points
+	steps []steps.Fitted
+	data  *datasets.Dataset // training points as the steps leave them
+	last  learn.Fit
+	inner func() *model.Model // of last, for points as the steps leave them
+}
+
+// Fit returns what the learner became of the transformed points: a [*svmnb.Fit], a
+// [*svmnb.MultiFit], a [*svmnb.RegressionFit] or a *gp.Fit. Its figures, tables and support
+// vectors are of transformed points. It refuses points and data sets of a caller, since
+// it cannot see whether they have gone through the steps; its Model has the steps and
+// takes raw points.
+func (f *PipeFit) Fit() any {
+	if f.none() {
+		return nil
+	}
+	return f.last.Fit()
+}
+
+// Model returns what predictions need of the pipeline: its fitted steps and what the
+// learner became. It takes raw points, and its predictions are those of the pipeline,
+// bit for bit.
+func (f *PipeFit) Model() *model.Model {
+	if f == nil || f.last == nil {
+		return nil
+	}
+	return f.last.Model()
+}
+
+// Transform returns the m raw points of x as the steps leave them for the learner.
+func (f *PipeFit) Transform(x datasets.Points) (_ [][]float64, err error) {
+	defer guard.Caught(&err)
+	if f.none() {
+		return nil, arguments.NoFit("Transform")
+	}
+	p, err := f.transform(context.Background(), "Transform", points.From(x))
+	return p.X, err
+}
+
+func (f *PipeFit) transform(ctx context.Context, verb string, p points.Points) (points.Points, error) {
+	return (&steps.Passage{Steps: f.steps, D: f.d}).Apply(ctx, verb, "pipeline", p)
+}
+
+// Predict returns the class names of the m raw points of x. Errors are those of
+// Transform and of the fit's Predict, and of a pipeline that ends in a regression,
+// which has Values.
+func (f *PipeFit) Predict(x datasets.Points) (_ []string, err error) {
+	defer guard.Caught(&err)
+	return f.predict("Predict", points.From(x))
+}
+
+func (f *PipeFit) predict(verb string, p points.Points) ([]string, error) {
+	m, p, err := f.entered(verb, p)
+	if err != nil {
+		return nil, err
+	}
+	return m.Predict(p)
+}
+
+// Values returns the predicted targets of the m raw points of x, of a regression or
+// a process; of a classifier for two classes its decision values.
+func (f *PipeFit) Values(x datasets.Points) (_ []float64, err error) {
+	defer guard.Caught(&err)
+	return f.values("Values", points.From(x))
+}
+
+func (f *PipeFit) values(verb string, p points.Points) ([]float64, error) {
+	m, p, err := f.entered(verb, p)
+	if err != nil {
+		return nil, err
+	}
+	if len(m.Inside().Classes) > 0 && len(m.Inside().Terms) != 1 {
+		return nil, arguments.Wrong(verb, math.NaN(), "the pipeline ends in a classifier of several machines; say Predict for its classes, or Model().Decisions for the values of all machines")
+	}
+	return m.Values(p)
+}
+
+// entered returns the model behind the steps, and raw points as the steps leave them.
+func (f *PipeFit) entered(verb string, p points.Points) (*model.Model, points.Points, error) {
+	if f.none() {
+		return nil, p, arguments.NoFit(verb)
+	}
+	p, err := f.transform(context.Background(), verb, p)
+	if err != nil {
+		return nil, p, err
+	}
+	return f.inner(), p, nil
+}
+
+// Evaluate compares the fit with the classes of raw points; see [svmnb.Fit.Evaluate].
+func (f *PipeFit) Evaluate(ds *datasets.Dataset) (_ *svmnb.Evaluation, err error) {
+	defer guard.Caught(&err)
+	h, err := f.asked("Evaluate", ds)
+	if err != nil {
+		return nil, err
+	}
+	if h.Classes == nil {
+		return nil, arguments.Wrong("Evaluate", math.NaN(), "a %T predicts real values, which have no classes to count; measure them by Score", f.last.Fit())
+	}
+	return h.Classes, nil
+}
+
+// Score measures the fit on raw points by the learner's own measure: the accuracy of
+// a classifier, the RMSE of a regression, the NLPD of a process.
+func (f *PipeFit) Score(ds *datasets.Dataset) (_ float64, err error) {
+	defer guard.Caught(&err)
+	h, err := f.asked("Score", ds)
+	if err != nil {
+		return 0, err
+	}
+	return measureOf(f.Description.Learning()).Of(h)
+}
+
+// asked is heldOut of a data set that a caller gives.
+func (f *PipeFit) asked(verb string, ds *datasets.Dataset) (*HeldOut, error) {
+	if f.none() {
+		return nil, arguments.NoFit(verb)
+	}
+	raw := f.Description.Data()
+	if err := steps.SameScale(verb, raw, ds); err != nil {
+		return nil, err
+	}
+	held, err := f.heldOut(context.Background(), ds)
+	h := heldOutOf(held)
+	if err == nil && h.Classes == nil {
+		err = steps.SameTargets(verb, raw, ds)
+	}
+	return h, err
+}
+
+func (f *PipeFit) heldOut(ctx context.Context, ds *datasets.Dataset) (*learn.HeldOut, error) {
+	if err := steps.CheckMissing(ds); err != nil {
+		return nil, err
+	}
+	p, err := f.transform(ctx, "Evaluate", points.Of(ds))
+	if err != nil {
+		return nil, err
+	}
+	return f.last.HeldOut(ctx, &datasets.Dataset{Name: ds.Name, X: p.X, Sparse: (*datasets.CSR)(p.Sparse), Y: ds.Y, Target: ds.Target, Classes: ds.Classes})
+}
+
+// Markdown is the summary of what the learner became.
+func (f *PipeFit) Markdown() string {
+	if f.none() {
+		return arguments.NoFit("Markdown").Error()
+	}
+	s := say.Code(f.Description.String()) + "\n"
+	if m, ok := f.last.Fit().(interface{ Markdown() string }); ok {
+		s += "\n" + m.Markdown()
+	}
+	return s
+}
+
+// Show displays the figures of what the learner became, over the transformed points;
+// without any, its summary in words.
+func (f *PipeFit) Show(figures ...display.Figure) {
+	if f.none() {
+		display.Show(arguments.NoFit("Show"))
+		return
+	}
+	if len(figures) == 0 {
+		display.Show(f)
+		return
+	}
+	display.Show(display.Charts(f.last.Fit(), figures)...)
+}
+
+func (f *PipeFit) none() bool { return f == nil || f.last == nil }

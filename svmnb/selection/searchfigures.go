@@ -1,0 +1,81 @@
+package selection
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/svmnb/svmnb/svmnb/display"
+	"github.com/svmnb/svmnb/svmnb/internal/figure"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
+)
+
+// Landscape shows the scores of a [SearchFit], the chosen point marked: along its parameter where there is
+// one, as a map over the first two of its parameters with several values where there
+// are more, each cell the best over all others.
+var Landscape = display.FigureOf("Landscape", func(f landscaped) (*display.Chart, error) { return f.drawLandscape() })
+
+// landscaped is a *SearchFit, which cells without one need not link.
+type landscaped interface {
+	drawLandscape() (*display.Chart, error)
+}
+
+func (f *SearchFit) drawLandscape() (*display.Chart, error) {
+	if f.chosen < 0 {
+		return nil, errors.New("the figure Landscape: no point has all its folds yet; let the search go on")
+	}
+	var axes []int // C first
+	places := make([][]float64, len(f.Names))
+	for i := range slices.Backward(f.Names) {
+		for _, t := range f.Trials {
+			places[i] = append(places[i], t.Values[i])
+		}
+		slices.Sort(places[i])
+		if places[i] = slices.Compact(places[i]); len(places[i]) > 1 {
+			axes = append(axes, i)
+		}
+	}
+	chosen := f.Trials[f.chosen]
+	problem := say.Brief(f.Description.learner.String())
+	percent := strings.HasSuffix(f.Metric.Name, "accuracy")
+	if len(axes) == 0 {
+		axes = []int{len(f.Names) - 1}
+	}
+	x := axes[0]
+	if len(axes) == 1 {
+		d := figure.CurveData{Problem: problem, Metric: f.Metric.Name, Name: f.Names[x], Xs: places[x], Percent: percent, Chosen: slices.Index(places[x], chosen.Values[x])}
+		for _, v := range d.Xs {
+			for _, t := range f.Trials {
+				if t.Values[x] == v {
+					d.Mean, d.SE = append(d.Mean, t.Mean()), append(d.SE, t.StandardError())
+					break
+				}
+			}
+		}
+		d.Log = logarithmic(d.Xs)
+		return figure.Curve(d)
+	}
+	y := axes[1]
+	d := figure.SearchData{Problem: problem, Metric: f.Metric.Name, Names: [2]string{f.Names[x], f.Names[y]}, Xs: places[x], Ys: places[y], Lower: f.Metric.Lower, Percent: percent,
+		Chosen: [2]int{slices.Index(places[x], chosen.Values[x]), slices.Index(places[y], chosen.Values[y])}, ChosenValues: f.at(chosen)}
+	if len(axes) > 2 {
+		d.Reduced = fmt.Sprintf("each cell the best over %d further parameters", len(axes)-2)
+	}
+	for range d.Ys {
+		d.Z, d.SE = append(d.Z, slices.Repeat([]float64{math.NaN()}, len(d.Xs))), append(d.SE, slices.Repeat([]float64{math.NaN()}, len(d.Xs)))
+	}
+	for _, t := range f.Trials {
+		i, j := slices.Index(d.Ys, t.Values[y]), slices.Index(d.Xs, t.Values[x])
+		if m := t.Mean(); f.Metric.better(m, d.Z[i][j]) {
+			d.Z[i][j], d.SE[i][j] = m, t.StandardError()
+		}
+	}
+	return figure.Search(d)
+}
+
+// logarithmic reports whether places are better drawn by their logarithms.
+func logarithmic(x []float64) bool {
+	return x[0] > 0 && x[len(x)-1] >= 30*x[0]
+}

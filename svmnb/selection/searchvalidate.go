@@ -1,0 +1,263 @@
+package selection
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"os/signal"
+	"strings"
+
+	"github.com/svmnb/svmnb/internal/panics"
+	"github.com/svmnb/svmnb/svmnb"
+	"github.com/svmnb/svmnb/svmnb/display"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/cells"
+	"github.com/svmnb/svmnb/svmnb/internal/guard"
+	"github.com/svmnb/svmnb/svmnb/internal/learn"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
+	"github.com/svmnb/svmnb/svmnb/internal/steps"
+	"github.com/svmnb/svmnb/svmnb/metrics"
+)
+
+// HeldOut is what a fit says of points that it has not seen.
+type HeldOut struct {
+	Classes *svmnb.Evaluation // of a classifier; else nil
+
+	Truth, Predicted []float64 // real targets, of a regression or a process
+	SD               []float64 // standard deviations of the targets by a process, noise included; else nil
+}
+
+// heldOutOf is what a fit has said of points, typed.
+func heldOutOf(h *learn.HeldOut) *HeldOut {
+	if h == nil {
+		return nil
+	}
+	e, _ := h.Classes.(*svmnb.Evaluation)
+	return &HeldOut{e, h.Truth, h.Predicted, h.SD}
+}
+
+// measureOf is the metric by which a learner is judged unless another is said.
+func measureOf(l learn.Learner) Metric {
+	return [...]Metric{learn.Accuracy: Accuracy, learn.RMSE: RMSE, learn.NLPD: NLPD}[l.Measure()]
+}
+
+// Metric is a number by which fits are compared.
+type Metric struct {
+	Name  string
+	Lower bool // the lower the better
+	Of    func(h *HeldOut) (float64, error)
+}
+
+var (
+	// Accuracy is the share of points whose class is predicted, the measure of
+	// classifiers unless another is said.
+	Accuracy = byClasses("accuracy", (*metrics.Confusion).Accuracy)
+
+	// BalancedAccuracy is the mean recall of the classes.
+	BalancedAccuracy = byClasses("balanced accuracy", (*metrics.Confusion).BalancedAccuracy)
+
+	// RMSE is the root of the mean squared error in units of the targets, the
+	// measure of regressions unless another is said.
+	RMSE = byValues("RMSE", metrics.RMSE)
+
+	// MAE is the mean absolute error in units of the targets.
+	MAE = byValues("MAE", metrics.MAE)
+
+	// NLPD is the mean negative log predictive density of the targets in nats, the
+	// measure of Gaussian processes unless another is said.
+	NLPD = Metric{"NLPD", true, func(h *HeldOut) (float64, error) {
+		if h.SD == nil {
+			return 0, arguments.Wrong("NLPD", math.NaN(), "only a Gaussian process predicts with a standard deviation; take RMSE")
+		}
+		return metrics.NLPD(h.Truth, h.Predicted, h.SD)
+	}}
+)
+
+func byClasses(name string, of func(*metrics.Confusion) float64) Metric {
+	return Metric{name, false, func(h *HeldOut) (float64, error) {
+		if h.Classes == nil {
+			return 0, arguments.Wrong("Metric", math.NaN(), "the %s is of classes, and these predictions are real values; take RMSE", name)
+		}
+		return of(h.Classes.Confusion()), nil
+	}}
+}
+
+func byValues(name string, of func(truth, predicted []float64) (float64, error)) Metric {
+	return Metric{name, true, func(h *HeldOut) (float64, error) {
+		if h.Truth == nil {
+			return 0, arguments.Wrong("Metric", math.NaN(), "the %s is of real values, and these predictions are classes; take Accuracy", name)
+		}
+		return of(h.Truth, h.Predicted)
+	}}
+}
+
+// text prints a value of the metric.
+func (m Metric) text(v float64) string {
+	if strings.HasSuffix(m.Name, "accuracy") {
+		return say.Signed(100*v, 4) + " %"
+	}
+	return say.Signed(v, 4)
+}
+
+// better reports whether a is better than b; anything is better than NaN.
+func (m Metric) better(a, b float64) bool {
+	if math.IsNaN(b) {
+		return !math.IsNaN(a)
+	}
+	return m.Lower && a < b || !m.Lower && a > b
+}
+
+// Validation is what [CrossValidate] found.
+type Validation struct {
+	Learner Learner
+	Folds   Folds
+	Metric  Metric
+	Scores  []float64 // of each fold that was held out
+	Twins   int       // held-out points that also are among the training points of their fold
+	Points  int       // that were held out
+}
+
+// Mean returns the mean score of the folds.
+func (v *Validation) Mean() float64 { m, _ := v.meanError(); return m }
+
+// StandardError returns sd/√k of the k scores. The folds share training points, so
+// that it is rather too small than too large (Bengio and Grandvalet 2004).
+func (v *Validation) StandardError() float64 { _, se := v.meanError(); return se }
+
+func (v *Validation) meanError() (mean, se float64) {
+	if v == nil {
+		return math.NaN(), math.NaN()
+	}
+	return meanError(v.Scores)
+}
+
+// meanError returns the mean and its standard error, NaN for fewer than two.
+func meanError(scores []float64) (mean, se float64) {
+	n := float64(len(scores))
+	for _, s := range scores {
+		mean += s / n
+	}
+	sum := 0.0
+	for _, s := range scores {
+		sum += (s - mean) * (s - mean)
+	}
+	if n == 0 {
+		mean = math.NaN()
+	}
+	if n < 2 {
+		return mean, math.NaN()
+	}
+	return mean, math.Sqrt(sum / (n - 1) / n)
+}
+
+// CrossValidate learns l without each fold of its data in turn, the steps of a
+// [Pipeline] included, and measures what it says of the points left out: by its
+// accuracy, RMSE or NLPD. The metric of [Search] may be another. When ctx ends
+// early, the folds so far come with an error that wraps context.Cause(ctx).
+func CrossValidate(ctx context.Context, l Learner, folds Folds) (_ *Validation, err error) {
+	defer guard.Caught(&err)
+	if err := arguments.Given(ctx, "CrossValidate"); err != nil {
+		return nil, err
+	}
+	if l == nil {
+		return nil, arguments.Wrong("CrossValidate", math.NaN(), "the learner is nil; give one such as svmnb.Classify(data)")
+	}
+	if err := l.Learning().Fault(); err != nil {
+		return nil, err
+	}
+	data := l.Learning().Data()
+	if err := steps.CheckMissing(data); err != nil {
+		return nil, err
+	}
+	splits, err := split(folds, data)
+	if err != nil {
+		return nil, err
+	}
+	v := &Validation{Learner: l, Folds: folds, Metric: measureOf(l.Learning())}
+	v.Twins, v.Points = twins(splits, data)
+	for k, s := range splits {
+		score, err := validate(ctx, l.Learning(), s, v.Metric, nil)
+		if err != nil {
+			return v, fmt.Errorf("svmnb: CrossValidate: fold %d: %w", k+1, err)
+		}
+		v.Scores = append(v.Scores, score)
+	}
+	return v, nil
+}
+
+// validate learns from one side of a split and measures on the other. What it is
+// learnt from is a data set of its own: nothing held out can be reached from it.
+func validate(ctx context.Context, l learn.Learner, s Split, m Metric, w *learn.Warmth) (score float64, err error) {
+	defer guard.Caught(&err)
+	if ctx.Err() != nil {
+		return 0, context.Cause(ctx)
+	}
+	data := l.Data()
+	fit, err := l.With(data.Select(s.Train), s.Train).Train(ctx, w)
+	if err != nil {
+		return 0, err
+	}
+	h, err := guard.UnlessDone(ctx, func() (*learn.HeldOut, error) { return fit.HeldOut(ctx, data.Select(s.Test)) })
+	if err != nil {
+		return 0, err
+	}
+	err = panics.Call(func() string { return "the metric " + m.Name }, func() (err error) {
+		score, err = m.Of(heldOutOf(h))
+		return err
+	})
+	return score, err
+}
+
+// MustCrossValidate is CrossValidate for a notebook cell: an error is printed and
+// ends the cell; an interrupt leaves the folds so far, with a visible warning.
+func MustCrossValidate(l Learner, folds Folds) *Validation {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	v, err := CrossValidate(ctx, l, folds)
+	if err != nil {
+		if ctx.Err() == nil || len(v.Scores) == 0 {
+			cells.Must(err)
+		}
+		cells.Warn(fmt.Sprintf("interrupted after %s; these are the scores so far", say.Several(len(v.Scores), "fold")))
+	}
+	return v
+}
+
+// Markdown says how right held-out points are predicted, and how sure that is.
+func (v *Validation) Markdown() string {
+	if v == nil {
+		return arguments.NoneOf("validation", "CrossValidate")
+	}
+	s := say.NewSummary()
+	mean, se := meanError(v.Scores)
+	s.Row("**cross-validation**", "%v", v.Learner)
+	s.Row("folds", "%v", v.Folds)
+	s.Row(fmt.Sprintf("**%s**", say.Escaped(v.Metric.Name)), "%s ± %s, the standard error of the folds", v.Metric.text(mean), v.Metric.text(se))
+	if n := len(v.Scores); n > 0 && n <= 20 {
+		var each []string
+		for _, x := range v.Scores {
+			each = append(each, v.Metric.text(x))
+		}
+		s.Row("of each fold", "%s", strings.Join(each, ", "))
+	}
+	s.Hints(v.Hints())
+	return s.String()
+}
+
+// Hints returns what makes the score look better than it is.
+func (v *Validation) Hints() []string {
+	if v == nil || v.Twins == 0 {
+		return nil
+	}
+	return []string{twinHint(v.Twins, v.Points)}
+}
+
+func twinHint(twin, held int) string {
+	return fmt.Sprintf("%d of %d held-out points are among the training points of their fold too, with their target: a machine that learns by heart knows them. Remove repeated points, or keep them in one fold by Folds of your own.", twin, held)
+}
+
+// Show displays the score in words.
+func (v *Validation) Show() { display.Show(v) }
+
+var _ = []Learner{svmnb.Classifier{}, svmnb.MultiClassifier{}, svmnb.Regressor{}, Pipeline{}}

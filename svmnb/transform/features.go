@@ -1,0 +1,176 @@
+package transform
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/points"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
+	"github.com/svmnb/svmnb/svmnb/internal/steps"
+	"github.com/svmnb/svmnb/svmnb/internal/tune"
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack"
+	"gonum.org/v1/gonum/lapack/lapack64"
+)
+
+// Landmarks is a [Step] that makes features whose products are nearly a kernel; see
+// [Nystroem].
+type Landmarks struct {
+	Kernel    kernels.Kernel // nil means RBF(1/(d·Var X)) of the training points
+	Landmarks int
+	Seed      uint64
+}
+
+// Nystroem replaces a point x by m features z(x) = Λ^−½U' k(x), where k(x) is the
+// kernel at m training points drawn without replacement and UΛU' the kernel matrix
+// between them: z(x)·z(y) is K(x, y) projected on their span, and K itself at them
+// (Williams and Seeger 2001). Eigenvalues below 10⁻¹² of the largest are left out. A
+// linear machine behind it, such as Classify(data).CoordinateDescent(), has the cost
+// of n m numbers in place of n² kernel values. As parameters of a search, m is
+// "landmarks" and those of the kernel have their names.
+func Nystroem(k kernels.Kernel, m int, seed uint64) Landmarks { return Landmarks{k, m, seed} }
+
+// String gives the call back.
+func (s Landmarks) String() string {
+	k := "nil"
+	if s.Kernel != nil {
+		k = s.Kernel.String()
+	}
+	return fmt.Sprintf("Nystroem(%s, %d, %d)", k, s.Landmarks, s.Seed)
+}
+
+// With implements [Tunable].
+func (s Landmarks) With(name string, value float64) (Step, bool) {
+	if strings.EqualFold(name, "landmarks") {
+		s.Landmarks = asCount(value)
+		return s, true
+	}
+	k, known := tune.Kernel(s.Kernel, name, value)
+	if known {
+		s.Kernel = k
+	}
+	return s, known
+}
+
+// mostLandmarks bounds the matrix whose eigenvectors are computed.
+const mostLandmarks = 2000
+
+// Fit implements [Step].
+func (s Landmarks) Fit(train *datasets.Dataset) (Transform, error) { return s.FitSparse(train) }
+
+// FitSparse implements [SparseStep]: it makes rows.
+func (s Landmarks) FitSparse(train *datasets.Dataset) (SparseTransform, error) {
+	if err := train.Check(); err != nil {
+		return nil, err
+	}
+	m := s.Landmarks
+	if m < 1 || m > min(train.N(), mostLandmarks) {
+		return nil, arguments.Wrong("Nystroem", float64(m), "%d landmarks are asked for of %d training points; give a whole number from 1 to %d", m, train.N(), min(train.N(), mostLandmarks))
+	}
+	k := s.Kernel
+	if k == nil {
+		k = kernels.RBF(points.Of(train).GammaScale(train.D()))
+	}
+	marks := points.Of(train).Some(rand.New(rand.NewPCG(s.Seed, 0x1a2d)).Perm(train.N())[:m])
+	gram, err := marks.Gram(k, 8*int64(m)*int64(m))
+	if err != nil {
+		return nil, fmt.Errorf("svmnb: Nystroem: %w", err)
+	}
+	a := blas64.Symmetric{N: m, Stride: m, Uplo: blas.Upper, Data: make([]float64, m*m)}
+	for i := range m {
+		copy(a.Data[i*m:], gram.Row(i))
+	}
+	values, work := make([]float64, m), make([]float64, 1)
+	lapack64.Syev(lapack.EVCompute, a, values, work, -1)
+	work = make([]float64, int(work[0]))
+	if !lapack64.Syev(lapack.EVCompute, a, values, work, len(work)) {
+		return nil, errors.New("svmnb: Nystroem: the eigenvalues did not converge; take fewer landmarks")
+	}
+	t := steps.NystroemMap{Basis: marks.Basis(k), Marks: marks, Kernel: k}
+	for c := m - 1; c >= 0 && values[c] > 1e-12*values[m-1]; c-- {
+		u := make([]float64, m)
+		for i := range u {
+			u[i] = a.Data[i*m+c] / math.Sqrt(values[c])
+		}
+		t.U = append(t.U, u)
+	}
+	if len(t.U) == 0 {
+		return nil, arguments.Wrong("Nystroem", values[m-1], "no eigenvalue of the kernel matrix of the landmarks is positive, so it makes no features; take another kernel")
+	}
+	return t, nil
+}
+
+// FourierFeatures is a [Step] that makes features whose products are nearly the
+// Gaussian kernel; see [RandomFourier].
+type FourierFeatures struct {
+	Gamma    float64 // 0 means 1/(d·Var X) of the training points
+	Features int
+	Seed     uint64
+}
+
+// RandomFourier replaces a point x by m features z_i(x) = √(2/m) cos(w_i·x + b_i) with
+// w_i drawn from N(0, 2γI) and b_i from [0, 2π): z(x)·z(y) is exp(−γ‖x − y‖²) on
+// average, with an error that falls as m^−½ (Rahimi and Recht 2007). As parameters of
+// a search they are "gamma" and "features".
+func RandomFourier(gamma float64, m int, seed uint64) FourierFeatures {
+	return FourierFeatures{gamma, m, seed}
+}
+
+// String gives the call back.
+func (s FourierFeatures) String() string {
+	return fmt.Sprintf("RandomFourier(%s, %d, %d)", say.Number(s.Gamma), s.Features, s.Seed)
+}
+
+// With implements [Tunable].
+func (s FourierFeatures) With(name string, value float64) (Step, bool) {
+	switch strings.ToLower(name) {
+	case "gamma":
+		s.Gamma = value
+	case "features":
+		s.Features = asCount(value)
+	default:
+		return s, false
+	}
+	return s, true
+}
+
+// mostNumbers bounds what a step may make of the training points: 4 GiB.
+const mostNumbers = 1 << 29
+
+// Fit implements [Step]: it looks at the number of features, and for Gamma 0 at their
+// variance.
+func (s FourierFeatures) Fit(train *datasets.Dataset) (Transform, error) { return s.FitSparse(train) }
+
+// FitSparse implements [SparseStep]: it makes rows.
+func (s FourierFeatures) FitSparse(train *datasets.Dataset) (SparseTransform, error) {
+	if err := train.Check(); err != nil {
+		return nil, err
+	}
+	gamma := s.Gamma
+	if gamma == 0 {
+		gamma = points.Of(train).GammaScale(train.D())
+	}
+	if !(gamma > 0) || math.IsInf(gamma, 1) {
+		return nil, arguments.Wrong("RandomFourier", gamma, "gamma is %v; it must be a positive number, or 0 for 1/(d·Var X)", gamma)
+	}
+	if most := mostNumbers / max(train.N(), train.D()); s.Features < 1 || s.Features > most {
+		return nil, arguments.Wrong("RandomFourier", float64(s.Features), "%d features are asked for, of %d points; give a whole number from 1 to %d", s.Features, train.N(), most)
+	}
+	rng := rand.New(rand.NewPCG(s.Seed, 0xf0021e2))
+	t := steps.FourierMap{W: make([][]float64, s.Features), B: make([]float64, s.Features)}
+	for i := range t.W { // feature by feature, so that more of them begin with the same ones
+		t.W[i] = make([]float64, train.D())
+		for j := range t.W[i] {
+			t.W[i][j] = math.Sqrt(2*gamma) * rng.NormFloat64()
+		}
+		t.B[i] = 2 * math.Pi * rng.Float64()
+	}
+	return t, nil
+}
