@@ -90,7 +90,7 @@ func TestCountsAreBounded(t *testing.T) {
 		"Polynomial, degree":  func(n int) error { return kernels.Polynomial(n, 1, 0).Check() },
 		"Polynomial, text":    func(n int) error { return of(kernels.Parse(fmt.Sprintf("Polynomial(%d, 1, 0)", n))) },
 		"Polynomial, LIBSVM": func(n int) error {
-			return of(model.ReadLIBSVMModel(strings.NewReader(fmt.Sprintf(libsvmOfDegree, n)), 0))
+			return of(model.ReadLIBSVM(strings.NewReader(fmt.Sprintf(libsvmOfDegree, n)), 0))
 		},
 		"Polynomial, model": func(n int) error {
 			return of(model.Read(bytes.NewReader(testkit.Sealed(strings.Replace(testkit.SmallModel, "RBF(1)", fmt.Sprintf("Polynomial(%d, 1, 0)", n), 1)))))
@@ -111,8 +111,8 @@ func TestCountsAreBounded(t *testing.T) {
 		"ReadLIBSVM, index": func(n int) error {
 			return of(datasets.ReadLIBSVM(strings.NewReader(fmt.Sprintf("1 %d:1\n", n)), 0))
 		},
-		"ReadLIBSVMModel, dims": func(n int) error {
-			return of(model.ReadLIBSVMModel(strings.NewReader(fmt.Sprintf(libsvmOfDegree, 2)), orNone(n)))
+		"model.ReadLIBSVM, dims": func(n int) error {
+			return of(model.ReadLIBSVM(strings.NewReader(fmt.Sprintf(libsvmOfDegree, 2)), orNone(n)))
 		},
 		"NewSparse": func(n int) error {
 			return datasets.NewSparse(datasets.CSR{Start: []int{0, 1}, Index: []int32{0}, Value: []float64{1}, D: n}, []float64{1}).Dense().Check()

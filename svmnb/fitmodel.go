@@ -20,7 +20,7 @@ func (f *Fit) Model() *model.Model {
 	} else {
 		m.Targets = targets(f.task.data)
 	}
-	return model.Of(m, f.task.data)
+	return model.New(m, f.task.data)
 }
 
 // Model returns what predictions need of the fit. Its decision values are those of
@@ -34,7 +34,7 @@ func (f *MultiFit) Model() *model.Model {
 	if m.Kind == machines.JointKind {
 		m.Duels = machines.AllOthers(len(m.Classes))
 	}
-	return model.Of(m, f.task.base.data)
+	return model.New(m, f.task.base.data)
 }
 
 // Model returns what predictions need of the fit. Its values are those of the fit,
@@ -43,7 +43,7 @@ func (f *RegressionFit) Model() *model.Model {
 	if f == nil || f.task == nil {
 		return nil
 	}
-	return model.Of(machines.Machines{Kind: machines.RegressionKind, Kernel: f.task.kernel, Expansion: f.expansion, Terms: []machines.Term{{Coef: f.expansion.Coef, B: f.expansion.B, W: f.expansion.W}}}, f.task.data)
+	return model.New(machines.Machines{Kind: machines.RegressionKind, Kernel: f.task.kernel, Expansion: f.expansion, Terms: []machines.Term{{Coef: f.expansion.Coef, B: f.expansion.B, W: f.expansion.W}}}, f.task.data)
 }
 
 // Model returns what predictions need of the fit and its probabilities. They are

@@ -152,7 +152,7 @@ func TestSparseMachines(t *testing.T) {
 			}
 			var text bytes.Buffer
 			if err := m.WriteLIBSVM(&text); err == nil {
-				read, err := model.ReadLIBSVMModel(&text, 20)
+				read, err := model.ReadLIBSVM(&text, 20)
 				if err != nil {
 					t.Fatal(err)
 				}

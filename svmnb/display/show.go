@@ -1,3 +1,11 @@
+// Package display shows charts, tables and summaries in a notebook, and outside of one in a
+// page of its own:
+//
+//	display.Show(fit, "## A title", chart)
+//	display.Table(datasets.Iris()).Show()
+//	display.Dashboard(fit, svmnb.Margins, svmnb.Gap).Show()
+//
+// A [Figure] draws a fit as a [Chart]; [FigureOf] makes one of your own.
 package display
 
 import (

@@ -35,7 +35,7 @@ func (f *Fit) Model() *model.Model {
 		p.Noise = []float64{f.task.noise}
 	}
 	x := points.Rows(f.task.data.X)
-	return model.Of(machines.Machines{Kind: machines.ProcessKind, Kernel: f.task.kernel, Process: p, Terms: []machines.Term{{Coef: f.Alpha, B: f.Offset}},
+	return model.New(machines.Machines{Kind: machines.ProcessKind, Kernel: f.task.kernel, Process: p, Terms: []machines.Term{{Coef: f.Alpha, B: f.Offset}},
 		Expansion: machines.Expansion{X: x, Basis: func() *kernels.Basis { return f.points }, D: f.task.data.D(), Behind: f.task.behind, Kernel: f.task.kernel}}, f.task.data)
 }
 
@@ -46,7 +46,7 @@ func (f *Fit) Model() *model.Model {
 // and that of ctx.
 func PosteriorOf(ctx context.Context, of model.Modeler, x datasets.Points) (_ *Belief, err error) {
 	defer guard.Caught(&err)
-	m := model.ModelOf(of)
+	m := model.Of(of)
 	switch {
 	case m == nil:
 		return nil, arguments.NoFit("Posterior")

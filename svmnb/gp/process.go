@@ -1,3 +1,10 @@
+// Package gp has Gaussian process regression (Rasmussen and Williams 2006):
+//
+//	fit := gp.Regress(datasets.Motorcycle()).
+//		Kernel(kernels.Scale(2025, kernels.RBF(0.02))).NoiseVariance(484).MustFit()
+//	fit.Show(gp.Posterior)
+//
+// A description, [Process], is a value; nothing is computed until Fit, MustFit or Keep.
 package gp
 
 import (

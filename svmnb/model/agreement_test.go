@@ -20,7 +20,7 @@ import (
 
 // TestAgreementWithLIBSVM learns what svm-train learns of the same points and compares
 // all decision values to 2e-6 of their size, both stopped at 1e-10. The model of
-// svm-train is read by ReadLIBSVMModel, which TestWeReadLIBSVMModels holds to
+// svm-train is read by ReadLIBSVM, which TestWeReadLIBSVMs holds to
 // svm-predict. LIBSVM keeps kernel values in float32, which a C near 1 forgives.
 func TestAgreementWithLIBSVM(t *testing.T) {
 	train := tool(t, "svm-train", "libsvm-tools")
@@ -67,7 +67,7 @@ func TestAgreementWithLIBSVM(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		theirs, err := model.ReadLIBSVMModel(bytes.NewReader(text), c.data.D())
+		theirs, err := model.ReadLIBSVM(bytes.NewReader(text), c.data.D())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -80,12 +80,12 @@ type curveJSON struct {
 // Save writes the [Model] of a fit to a file, as a whole or not at all, even where the
 // program is killed or the disk is full: what [Load] makes of it predicts the same, bit
 // for bit. The fitted steps of a pipeline and the scalings of a data set are in the file.
-// The error is a *[ModelError]
+// The error is a *[Error]
 // for a kernel that its String does not describe, such as one of your own (see
 // [kernels.Parse]), and for a transform.Step of your own; an *svmnb.ArgumentError for no fit; else
 // that of the file.
 func Save(path string, fit Modeler) error {
-	m := ModelOf(fit)
+	m := Of(fit)
 	if m == nil {
 		return arguments.Wrong("Save", math.NaN(), "there is no fit; give one that Fit has returned without an error")
 	}
@@ -140,8 +140,8 @@ func (m *Model) namesAreText(format string) error {
 	return nil
 }
 
-// ModelOf is the model of a fit, nil for one that was never fitted.
-func ModelOf(fit Modeler) *Model {
+// Of is the model of a fit, nil for one that was never fitted.
+func Of(fit Modeler) *Model {
 	if v := reflect.ValueOf(fit); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
 		return nil
 	}
@@ -160,7 +160,7 @@ func writeWhole(path string, text []byte) error {
 	return nil
 }
 
-// Load reads a file of [Save]. A *[ModelError] says what is wrong with one that is
+// Load reads a file of [Save]. A *[Error] says what is wrong with one that is
 // damaged, of another version, or none. Reading takes time and memory in proportion to
 // the file, at most 1 GiB more for linear machines, and for kernels of strings what
 // their values of each vector with itself take, which grows faster than its length: do

@@ -24,7 +24,7 @@ import (
 // Decisions, Predict, and for a model with probabilities Probabilities, in the order
 // of Classes. Its values are those of the model but for rounding. Points go through the
 // steps of a pipeline first: scalings, Impute and PCA. Of a Gaussian process it has the
-// mean. The error is a *[ModelError] for a name that is no package's, kernels other than
+// mean. The error is a *[Error] for a name that is no package's, kernels other than
 // Linear, Polynomial, RBF, Sigmoid and Laplacian, sparse support vectors, linear means,
 // other steps, and scaled data of which neither [Model.Raw] nor [Model.Transformed] has
 // said what its points are; else that of w.

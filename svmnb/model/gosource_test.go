@@ -48,8 +48,8 @@ func TestWriteGo(t *testing.T) {
 		err := m.WriteGo(&text, "predictor")
 		_, known := model.HasGoKernel(m.Inside().Kernel)
 		if !known || m.Inside().Process != nil && m.Inside().Process.Beta != nil || strings.Contains(f.name, "no code") {
-			if !errors.As(err, new(*model.ModelError)) || text.Len() > 0 {
-				t.Errorf("%s: %v, want a *ModelError and nothing written", f.name, err)
+			if !errors.As(err, new(*model.Error)) || text.Len() > 0 {
+				t.Errorf("%s: %v, want a *Error and nothing written", f.name, err)
 			}
 			continue
 		}
@@ -101,7 +101,7 @@ func TestWriteGo(t *testing.T) {
 		t.Errorf("%d lines too many of %d models", len(lines), len(fits))
 	}
 	for _, name := range []string{"", "_", "func", "a b", "p\nvar x", "1"} {
-		if err := laplacian.Model().WriteGo(&bytes.Buffer{}, name); !errors.As(err, new(*model.ModelError)) {
+		if err := laplacian.Model().WriteGo(&bytes.Buffer{}, name); !errors.As(err, new(*model.Error)) {
 			t.Errorf("package %q: %v", name, err)
 		}
 	}

@@ -178,7 +178,7 @@ func TestHostileNamesInExports(t *testing.T) {
 
 			text, err = written(m, onnx)
 			text8 := !slices.ContainsFunc(m.Inside().Classes, func(class string) bool { return !utf8.ValidString(class) })
-			ok := err == nil && text8 || errors.As(err, new(*model.ModelError)) && !text8
+			ok := err == nil && text8 || errors.As(err, new(*model.Error)) && !text8
 			unnamed, refused := written(plain[kind], onnx)
 			if !ok && refused == nil && (m.Inside().Classes != nil || err != nil) {
 				t.Errorf("%s, ONNX: %v", what, err)
@@ -196,7 +196,7 @@ func TestHostileNamesInExports(t *testing.T) {
 			}
 			err = model.Save(path, m)
 			if err != nil {
-				if !errors.As(err, new(*model.ModelError)) || utf8.ValidString(name) && kind != "own scaler" {
+				if !errors.As(err, new(*model.Error)) || utf8.ValidString(name) && kind != "own scaler" {
 					t.Errorf("%s: %v", what, err)
 				}
 				continue // whoever scales by an own scaler cannot save it, and is told so

@@ -21,7 +21,7 @@ import (
 // bias as the weight of a feature 1. Which of LIBLINEAR's solvers would have found
 // them is no part of a prediction: two classes and one against the rest are called
 // L2R_L2LOSS_SVC_DUAL, Crammer–Singer MCSVM_CS, a regression L2R_L2LOSS_SVR, and a
-// model of logistic regression that was read L2R_LR. The error is a *[ModelError] for
+// model of logistic regression that was read L2R_LR. The error is a *[Error] for
 // what the format does not have: other kernels, one class, one against one of more
 // than two classes, probabilities of a calibration, targets that are no whole
 // numbers; else that of w.
@@ -104,12 +104,12 @@ func (m *Model) WriteLIBLINEAR(w io.Writer) error {
 	return out.Flush()
 }
 
-// ReadLIBLINEARModel reads a model file of LIBLINEAR's train, of all its solvers but
+// ReadLIBLINEAR reads a model file of LIBLINEAR's train, of all its solvers but
 // the one of one class. A machine has one vector, its w. Logistic regressions have
 // probabilities. Classes are called by their labels; a value of exactly 0 goes to
-// the second of two, as in LIBLINEAR. The error is a *[ModelError] with the line,
+// the second of two, as in LIBLINEAR. The error is a *[Error] with the line,
 // and reading takes time and memory in proportion to the file.
-func ReadLIBLINEARModel(r io.Reader) (*Model, error) {
+func ReadLIBLINEAR(r io.Reader) (*Model, error) {
 	in, err := newModelLines("LIBLINEAR", r)
 	if err != nil {
 		return nil, err

@@ -49,8 +49,8 @@ func TestLIBLINEARReadsOurModels(t *testing.T) {
 		m := f.fit.Model()
 		err := m.WriteLIBLINEAR(&text)
 		if m.Inside().Terms[0].W == nil || m.Inside().Kind == machines.VotesKind && len(m.Inside().Classes) > 2 || m.Inside().Before != nil {
-			if !errors.As(err, new(*model.ModelError)) || text.Len() > 0 {
-				t.Errorf("%s: %v, want a *ModelError and nothing written", f.name, err)
+			if !errors.As(err, new(*model.Error)) || text.Len() > 0 {
+				t.Errorf("%s: %v, want a *Error and nothing written", f.name, err)
 			}
 			continue
 		}
@@ -65,7 +65,7 @@ func TestLIBLINEARReadsOurModels(t *testing.T) {
 				t.Errorf("%s: point %d is %s, LIBLINEAR says %s", f.name, i, f.names[i], words[0])
 			}
 		}
-		back, err := model.ReadLIBLINEARModel(&text)
+		back, err := model.ReadLIBLINEAR(&text)
 		if err != nil {
 			t.Errorf("%s: %v", f.name, err)
 			continue
@@ -87,7 +87,7 @@ func TestLIBLINEARReadsOurModels(t *testing.T) {
 	}
 }
 
-func TestWeReadLIBLINEARModels(t *testing.T) {
+func TestWeReadLIBLINEARs(t *testing.T) {
 	train, predict := tool(t, "liblinear-train", "liblinear-tools"), tool(t, "liblinear-predict", "liblinear-tools")
 	moons, iris, cars := datasets.Moons(60, 0.2, 1), testkit.Flowers(), datasets.Cars()
 	for _, test := range []struct {
@@ -105,7 +105,7 @@ func TestWeReadLIBLINEARModels(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := model.ReadLIBLINEARModel(bytes.NewReader(text))
+		m, err := model.ReadLIBLINEAR(bytes.NewReader(text))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -153,8 +153,8 @@ func TestWeReadLIBLINEARModels(t *testing.T) {
 
 const smallLIBLINEAR = "solver_type L2R_LR\nnr_class 2\nlabel 1 -1\nnr_feature 2\nbias 2\nw\n0.5 \n-1 \n0.25 \n"
 
-func TestReadLIBLINEARModelRefuses(t *testing.T) {
-	m, err := model.ReadLIBLINEARModel(strings.NewReader(smallLIBLINEAR))
+func TestReadLIBLINEARRefuses(t *testing.T) {
+	m, err := model.ReadLIBLINEAR(strings.NewReader(smallLIBLINEAR))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,29 +173,29 @@ func TestReadLIBLINEARModelRefuses(t *testing.T) {
 		if !strings.Contains(smallLIBLINEAR, test.old) {
 			t.Fatalf("no %q", test.old)
 		}
-		m, err := model.ReadLIBLINEARModel(strings.NewReader(strings.Replace(smallLIBLINEAR, test.old, test.new, 1)))
-		model := (*model.ModelError)(nil)
+		m, err := model.ReadLIBLINEAR(strings.NewReader(strings.Replace(smallLIBLINEAR, test.old, test.new, 1)))
+		model := (*model.Error)(nil)
 		if m != nil || !errors.As(err, &model) {
-			t.Errorf("%q for %q: %v, %v; want a *ModelError", test.new, test.old, m, err)
+			t.Errorf("%q for %q: %v, %v; want a *Error", test.new, test.old, m, err)
 		} else if model.Line != test.line {
 			t.Errorf("%q for %q: line %d, want %d: %v", test.new, test.old, model.Line, test.line, err)
 		}
 	}
 	for cut := range smallLIBLINEAR {
-		if m, err := model.ReadLIBLINEARModel(strings.NewReader(smallLIBLINEAR[:cut])); err == nil {
+		if m, err := model.ReadLIBLINEAR(strings.NewReader(smallLIBLINEAR[:cut])); err == nil {
 			t.Errorf("the first %d bytes are %v", cut, m)
 		}
 	}
 }
 
-func FuzzReadLIBLINEARModel(f *testing.F) {
+func FuzzReadLIBLINEAR(f *testing.F) {
 	f.Add(smallLIBLINEAR)
 	f.Add("solver_type MCSVM_CS\nnr_class 3\nlabel 1 2 3\nnr_feature 1\nbias -1\nw\n1 2 3 \n")
 	f.Add("solver_type L2R_L2LOSS_SVR\nnr_class 2\nnr_feature 1\nbias 1\nw\n1 \n2 \n")
 	f.Fuzz(func(t *testing.T, text string) {
-		m, err := model.ReadLIBLINEARModel(strings.NewReader(text))
+		m, err := model.ReadLIBLINEAR(strings.NewReader(text))
 		if err != nil {
-			if !errors.As(err, new(*model.ModelError)) {
+			if !errors.As(err, new(*model.Error)) {
 				t.Fatalf("%T", err)
 			}
 			return
@@ -204,7 +204,7 @@ func FuzzReadLIBLINEARModel(f *testing.F) {
 		if err := m.WriteLIBLINEAR(&out); err != nil {
 			return // a label that is no whole number
 		}
-		back, err := model.ReadLIBLINEARModel(&out)
+		back, err := model.ReadLIBLINEAR(&out)
 		if err != nil {
 			t.Fatalf("written but not read: %v", err)
 		}

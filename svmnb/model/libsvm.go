@@ -20,7 +20,7 @@ import (
 // WriteLIBSVM writes the model file of LIBSVM (Chang and Lin 2011), which
 // svm-predict reads: C-SVC for two classes and one against one, one-class, and
 // ε-SVR for any regression and the mean of a Gaussian process, since ν, C, ε and the
-// noise are no part of a prediction. Its labels are the targets of the classes. The error is a *[ModelError] for what the
+// noise are no part of a prediction. Its labels are the targets of the classes. The error is a *[Error] for what the
 // format does not have: kernels other than Linear, Polynomial, RBF and Sigmoid, one
 // against the rest and Crammer–Singer, targets that are no whole numbers,
 // probabilities that are not Platt's; else that of w.
@@ -190,15 +190,15 @@ func libsvmKernel(k kernels.Kernel) (words string, ok bool) {
 	return "", false
 }
 
-// ReadLIBSVMModel reads a model file of LIBSVM's svm-train, of all its types and
+// ReadLIBSVM reads a model file of LIBSVM's svm-train, of all its types and
 // kernels but the precomputed one. Points have dims features, or with dims 0 as
 // many as the largest index in the file, which may be fewer than the data had.
 // Classes are called by their labels; a value of exactly 0 votes for the second of a
 // pair, as in LIBSVM. Not kept is what says how sure a regression or a single class
-// is. The error is a *[ModelError] with the line. Reading takes time and memory in
+// is. The error is a *[Error] with the line. Reading takes time and memory in
 // proportion to the file, and at most 1 GiB more each for vectors, coefficients and
 // weights that are written out.
-func ReadLIBSVMModel(r io.Reader, dims int) (*Model, error) {
+func ReadLIBSVM(r io.Reader, dims int) (*Model, error) {
 	in, err := newModelLines("LIBSVM", r)
 	if err != nil {
 		return nil, err

@@ -173,8 +173,8 @@ func TestLIBSVMReadsOurModels(t *testing.T) {
 		err := m.WriteLIBSVM(&text)
 		_, known := model.HasLIBSVMKernel(m.Inside().Kernel)
 		if m.Inside().Kind == machines.RestKind || m.Inside().Kind == machines.JointKind || strings.Contains(f.name, "isotonic") || f.name == "linear process" || !known || m.Inside().Before != nil {
-			if !errors.As(err, new(*model.ModelError)) || text.Len() > 0 {
-				t.Errorf("%s: %v, want a *ModelError and nothing written", f.name, err)
+			if !errors.As(err, new(*model.Error)) || text.Len() > 0 {
+				t.Errorf("%s: %v, want a *Error and nothing written", f.name, err)
 			}
 			continue
 		}
@@ -225,7 +225,7 @@ func TestLIBSVMReadsOurModels(t *testing.T) {
 				}
 			}
 		}
-		back, err := model.ReadLIBSVMModel(strings.NewReader(text.String()), m.Inside().Expansion.D)
+		back, err := model.ReadLIBSVM(strings.NewReader(text.String()), m.Inside().Expansion.D)
 		if err != nil {
 			t.Errorf("%s: %v", f.name, err)
 			continue
@@ -248,7 +248,7 @@ func TestLIBSVMReadsOurModels(t *testing.T) {
 }
 
 // What we make of svm-train's models is what svm-predict makes of them.
-func TestWeReadLIBSVMModels(t *testing.T) {
+func TestWeReadLIBSVMs(t *testing.T) {
 	train, predict := tool(t, "svm-train", "libsvm-tools"), tool(t, "svm-predict", "libsvm-tools")
 	sets := map[string]*datasets.Dataset{
 		"moons": datasets.Moons(60, 0.2, 1), "iris": testkit.Flowers(), "wine": testkit.Unnoted(testkit.Third(datasets.Wine().Standardised())),
@@ -277,7 +277,7 @@ func TestWeReadLIBSVMModels(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := model.ReadLIBSVMModel(bytes.NewReader(text), d.D())
+		m, err := model.ReadLIBSVM(bytes.NewReader(text), d.D())
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -326,8 +326,8 @@ func TestWeReadLIBSVMModels(t *testing.T) {
 
 const smallLIBSVM = "svm_type c_svc\nkernel_type rbf\ngamma 0.5\nnr_class 2\ntotal_sv 2\nrho 0.25\nlabel 1 -1\nprobA -1\nprobB 0.1\nnr_sv 1 1\nSV\n0.5 1:1 3:2\n-0.5 2:-1\n"
 
-func TestReadLIBSVMModelRefuses(t *testing.T) {
-	m, err := model.ReadLIBSVMModel(strings.NewReader(smallLIBSVM), 0)
+func TestReadLIBSVMRefuses(t *testing.T) {
+	m, err := model.ReadLIBSVM(strings.NewReader(smallLIBSVM), 0)
 	if err != nil || m.D() != 3 || !slices.Equal(m.Classes(), []string{"1", "-1"}) {
 		t.Fatal(m, err)
 	}
@@ -349,21 +349,21 @@ func TestReadLIBSVMModelRefuses(t *testing.T) {
 		if !strings.Contains(smallLIBSVM, test.old) {
 			t.Fatalf("no %q", test.old)
 		}
-		m, err := model.ReadLIBSVMModel(strings.NewReader(strings.Replace(smallLIBSVM, test.old, test.new, 1)), 0)
-		model := (*model.ModelError)(nil)
+		m, err := model.ReadLIBSVM(strings.NewReader(strings.Replace(smallLIBSVM, test.old, test.new, 1)), 0)
+		model := (*model.Error)(nil)
 		if m != nil || !errors.As(err, &model) {
-			t.Errorf("%q for %q: %v, %v; want a *ModelError", test.new, test.old, m, err)
+			t.Errorf("%q for %q: %v, %v; want a *Error", test.new, test.old, m, err)
 		} else if model.Line != test.line {
 			t.Errorf("%q for %q: line %d, want %d: %v", test.new, test.old, model.Line, test.line, err)
 		}
 	}
 	for _, dims := range []int{-1, 2, math.MaxInt} {
-		if _, err := model.ReadLIBSVMModel(strings.NewReader(smallLIBSVM), dims); !errors.As(err, new(*model.ModelError)) {
+		if _, err := model.ReadLIBSVM(strings.NewReader(smallLIBSVM), dims); !errors.As(err, new(*model.Error)) {
 			t.Errorf("dims %d: %v", dims, err)
 		}
 	}
 	for cut := range smallLIBSVM {
-		if m, err := model.ReadLIBSVMModel(strings.NewReader(smallLIBSVM[:cut]), 0); err == nil {
+		if m, err := model.ReadLIBSVM(strings.NewReader(smallLIBSVM[:cut]), 0); err == nil {
 			t.Errorf("the first %d bytes are %v", cut, m)
 		}
 	}
@@ -389,19 +389,19 @@ func TestWriteLIBSVMRefuses(t *testing.T) {
 	x := [][]float64{{0}, {1}, {2}, {3}}
 	halves := datasets.New(x, []float64{0.5, 0.5, 1, 1})
 	var text bytes.Buffer
-	if err := testkit.FitOf(t, svmnb.Classify(halves).Kernel(kernels.Linear())).Model().WriteLIBSVM(&text); !errors.As(err, new(*model.ModelError)) {
+	if err := testkit.FitOf(t, svmnb.Classify(halves).Kernel(kernels.Linear())).Model().WriteLIBSVM(&text); !errors.As(err, new(*model.Error)) {
 		t.Errorf("a label 0.5: %v", err)
 	}
 }
 
-func FuzzReadLIBSVMModel(f *testing.F) {
+func FuzzReadLIBSVM(f *testing.F) {
 	f.Add(smallLIBSVM)
 	f.Add("svm_type epsilon_svr\nkernel_type linear\nnr_class 2\ntotal_sv 1\nrho 0.25\nSV\n1 1:2\n")
 	f.Add("svm_type nu_svc\nkernel_type polynomial\ndegree 3\ngamma 1\ncoef0 0\nnr_class 3\ntotal_sv 3\nrho 1 2 3\nlabel 1 2 3\nnr_sv 1 1 1\nSV\n1 2 1:2\n-1 2 1:1\n-1 -1\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		m, err := model.ReadLIBSVMModel(strings.NewReader(text), 0)
+		m, err := model.ReadLIBSVM(strings.NewReader(text), 0)
 		if err != nil {
-			if !errors.As(err, new(*model.ModelError)) {
+			if !errors.As(err, new(*model.Error)) {
 				t.Fatalf("%T", err)
 			}
 			return
@@ -410,7 +410,7 @@ func FuzzReadLIBSVMModel(f *testing.F) {
 		if err := m.WriteLIBSVM(&out); err != nil {
 			return // a label that is no whole number
 		}
-		if _, err := model.ReadLIBSVMModel(&out, m.D()); err != nil {
+		if _, err := model.ReadLIBSVM(&out, m.D()); err != nil {
 			t.Fatalf("written but not read: %v", err)
 		}
 	})

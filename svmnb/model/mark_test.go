@@ -38,9 +38,9 @@ func TestModelFilesOfEditors(t *testing.T) {
 		text string
 		read func(text string) (*model.Model, error)
 	}{
-		"Load":               {string(own), func(s string) (*model.Model, error) { os.WriteFile(path, []byte(s), 0o644); return model.Load(path) }},
-		"ReadLIBSVMModel":    {libsvm.String(), func(s string) (*model.Model, error) { return model.ReadLIBSVMModel(strings.NewReader(s), 0) }},
-		"ReadLIBLINEARModel": {liblinear.String(), func(s string) (*model.Model, error) { return model.ReadLIBLINEARModel(strings.NewReader(s)) }},
+		"Load":          {string(own), func(s string) (*model.Model, error) { os.WriteFile(path, []byte(s), 0o644); return model.Load(path) }},
+		"ReadLIBSVM":    {libsvm.String(), func(s string) (*model.Model, error) { return model.ReadLIBSVM(strings.NewReader(s), 0) }},
+		"ReadLIBLINEAR": {liblinear.String(), func(s string) (*model.Model, error) { return model.ReadLIBLINEAR(strings.NewReader(s)) }},
 	} {
 		plain, err := f.read(f.text)
 		if err != nil {

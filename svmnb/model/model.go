@@ -1,3 +1,5 @@
+// Package model has what predictions need of a fit, and nothing else, and its files: those of
+// this library and those of LIBSVM, LIBLINEAR, ONNX and Go.
 package model
 
 import (
@@ -23,7 +25,7 @@ import (
 // it is what goes to other programs and comes from them:
 //
 //	err := fit.Model().WriteLIBSVM(w)
-//	model, err := model.ReadLIBSVMModel(r, 0)
+//	model, err := model.ReadLIBSVM(r, 0)
 //
 // Support vectors of sparse points are sparse.
 //
@@ -40,7 +42,7 @@ func (m *Model) Model() *Model { return m }
 // Of is the model of the machines of a fit, which were learnt from data. What points go
 // through first, of a pipeline or of scaled data, moves from their expansion into the model.
 // It is for the packages that fit.
-func Of(m machines.Machines, data *datasets.Dataset) *Model {
+func New(m machines.Machines, data *datasets.Dataset) *Model {
 	m.Before, m.Expansion.Behind = steps.PassageOf(m.Expansion.Behind, data), nil
 	return &Model{m}
 }
@@ -309,16 +311,16 @@ func (m *Model) probable(verb string, p points.Points) ([][]float64, error) {
 	return rows, nil
 }
 
-// ModelError says what is wrong with a model file, or why a model cannot be
+// Error says what is wrong with a model file, or why a model cannot be
 // written in a format.
-type ModelError struct {
+type Error struct {
 	Format string // "svmnb", "LIBSVM", "LIBLINEAR", "Go"
 	Line   int    // counted from 1; 0 when no line is to blame
 	Msg    string // what is wrong and what to do
 	Err    error  // the cause, when it is another error
 }
 
-func (e *ModelError) Error() string {
+func (e *Error) Error() string {
 	s := "svmnb: " + e.Format + " model"
 	if e.Line > 0 {
 		s += fmt.Sprintf(", line %d", e.Line)
@@ -327,10 +329,10 @@ func (e *ModelError) Error() string {
 }
 
 // Unwrap returns the cause, such as a *kernels.ParamError.
-func (e *ModelError) Unwrap() error { return e.Err }
+func (e *Error) Unwrap() error { return e.Err }
 
-func modelError(format string, line int, msg string, args ...any) *ModelError {
-	return &ModelError{Format: format, Line: line, Msg: fmt.Sprintf(msg, args...)}
+func modelError(format string, line int, msg string, args ...any) *Error {
+	return &Error{Format: format, Line: line, Msg: fmt.Sprintf(msg, args...)}
 }
 
 // complete checks a model that was read, whatever it says, and makes what follows

@@ -211,8 +211,8 @@ func TestSaveRefuses(t *testing.T) {
 	}
 	for _, k := range []kernels.Kernel{kernels.Centred(kernels.Linear(), moons.X), testkit.OwnKernel{Kernel: kernels.Linear()}} {
 		err := model.Save(file, testkit.FitOf(t, svmnb.Classify(moons).Kernel(k)))
-		if model := (*model.ModelError)(nil); !errors.As(err, &model) {
-			t.Errorf("%v: %v, want a *ModelError", k, err)
+		if model := (*model.Error)(nil); !errors.As(err, &model) {
+			t.Errorf("%v: %v, want a *Error", k, err)
 		}
 	}
 	if text, _ := os.ReadFile(file); string(text) != "old" {
@@ -279,8 +279,8 @@ func TestLoadRefuses(t *testing.T) {
 		"deep":            testkit.Sealed(strings.Repeat("[", 1e6)),
 	} {
 		m, err := model.Read(bytes.NewReader(text))
-		if model := (*model.ModelError)(nil); m != nil || !errors.As(err, &model) {
-			t.Errorf("%s: %v, %v; want a *ModelError", name, m, err)
+		if model := (*model.Error)(nil); m != nil || !errors.As(err, &model) {
+			t.Errorf("%s: %v, %v; want a *Error", name, m, err)
 		}
 	}
 }
@@ -387,7 +387,7 @@ func TestLoadRefusesProcess(t *testing.T) {
 	}
 	for _, e := range [][2]string{{`[1,2,3]`, `[1,2]`}, {`[0.1]`, `[0.1,1,1]`}, {`[0.1]`, `[-1]`}, {`"beta":[1,2,3],`, ``}, {`"centre":[2,3],`, ``}, {`Gaussian process`, `regression`},
 		{`,"process":{"beta":[1,2,3],"centre":[2,3],"noise":[0.1]}`, ``}, {`[[1,2],[3,4]]`, `null`}, {`"machines"`, `"duels":[[1,0]],"machines"`}} {
-		if m, err := model.Read(bytes.NewReader(testkit.Sealed(strings.Replace(smallProcess, e[0], e[1], 1)))); !errors.As(err, new(*model.ModelError)) {
+		if m, err := model.Read(bytes.NewReader(testkit.Sealed(strings.Replace(smallProcess, e[0], e[1], 1)))); !errors.As(err, new(*model.Error)) {
 			t.Errorf("%s: %v, %v", e[1], m, err)
 		}
 	}
@@ -401,12 +401,12 @@ func TestLoadRefusesSparse(t *testing.T) {
 	}
 	for _, e := range [][2]string{{`[0,1,3]`, `[0,3,1]`}, {`[0,1,3]`, `[1,1,3]`}, {`[0,1,3]`, `[]`}, {`[7,7,999]`, `[7,999,7]`}, {`[7,7,999]`, `[7,7,1000]`}, {`[7,7,999]`, `[-7,7,999]`},
 		{`[1,2,3]`, `[1,2]`}, {`null`, `[[1]]`}, {`"features":1000`, `"features":2000000000`}, {`[1,-1]`, `[1]`}} {
-		if m, err := model.Read(bytes.NewReader(testkit.Sealed(strings.Replace(smallSparse, e[0], e[1], 1)))); !errors.As(err, new(*model.ModelError)) {
+		if m, err := model.Read(bytes.NewReader(testkit.Sealed(strings.Replace(smallSparse, e[0], e[1], 1)))); !errors.As(err, new(*model.Error)) {
 			t.Errorf("%s: %v, %v", e[1], m, err)
 		}
 	}
 	old := strings.Replace(string(testkit.Sealed(smallSparse)), "model 2", "model 1", 1)
-	if m, err := model.Read(strings.NewReader(old)); !errors.As(err, new(*model.ModelError)) {
+	if m, err := model.Read(strings.NewReader(old)); !errors.As(err, new(*model.Error)) {
 		t.Errorf("sparse in version 1: %v, %v", m, err)
 	}
 }

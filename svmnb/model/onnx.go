@@ -34,7 +34,7 @@ import (
 // classes of SVMClassifier with a sign that runtimes do not agree on.
 //
 // All numbers become float32, which keeps about six digits of the decision values. A
-// value of exactly 0 may be of the other class. The error is a *[ModelError] for what
+// value of exactly 0 may be of the other class. The error is a *[Error] for what
 // the operators do not have: other kernels, kernels of one against the rest and
 // Crammer–Singer, other probabilities, linear means, sparse support vectors, numbers
 // beyond float32, other steps, and scaled data of which neither [Model.Raw] nor

@@ -70,8 +70,8 @@ func TestONNX(t *testing.T) {
 		if err := m.WriteONNX(&out); (err == nil) != (onnxOperator(f.name, m) != "") {
 			t.Errorf("%s: %v", f.name, err)
 		} else if err != nil {
-			if !errors.As(err, new(*model.ModelError)) || out.Len() > 0 {
-				t.Errorf("%s: %v, want a *ModelError and nothing written", f.name, err)
+			if !errors.As(err, new(*model.Error)) || out.Len() > 0 {
+				t.Errorf("%s: %v, want a *Error and nothing written", f.name, err)
 			}
 			continue
 		}
@@ -176,7 +176,7 @@ func TestONNXRefuses(t *testing.T) {
 		"no kernel Laplacian(0.5)": testkit.FitOf(t, svmnb.Classify(datasets.Moons(20, 0.1, 1)).Kernel(kernels.Laplacian(0.5))).Model(),
 	} {
 		var out bytes.Buffer
-		if err := m.WriteONNX(&out); !errors.As(err, new(*model.ModelError)) || !strings.Contains(err.Error(), says) || out.Len() > 0 {
+		if err := m.WriteONNX(&out); !errors.As(err, new(*model.Error)) || !strings.Contains(err.Error(), says) || out.Len() > 0 {
 			t.Errorf("%v; want %q", err, says)
 		}
 	}

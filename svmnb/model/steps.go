@@ -57,7 +57,7 @@ type fourierJSON struct {
 // scalers are the names of those that datasets fits.
 var scalers = []string{"standard", "min–max", "max-abs"}
 
-// writePassage returns p for a file, or a *ModelError for a step that has no place there.
+// writePassage returns p for a file, or a *Error for a step that has no place there.
 func writePassage(p *steps.Passage) (*passageJSON, error) {
 	out := &passageJSON{Features: p.D, Open: p.Open}
 	for i, t := range p.Steps {

@@ -389,7 +389,7 @@ func TestStepsOfOnesOwnAndSparseSteps(t *testing.T) {
 	d := testkit.Measured().OneVsRest("cultivar 2")
 	file := filepath.Join(t.TempDir(), "model")
 	own := testkit.FitOf(t, selection.Pipe(testkit.Strongest{K: 3}, svmnb.Classify(d)))
-	if err := model.Save(file, own); !errors.As(err, new(*model.ModelError)) || !strings.Contains(err.Error(), "your own") {
+	if err := model.Save(file, own); !errors.As(err, new(*model.Error)) || !strings.Contains(err.Error(), "your own") {
 		t.Error(err)
 	}
 	if err := model.Save(file, own.Model().Transformed()); err != nil {
@@ -482,12 +482,12 @@ func TestLoadRefusesSteps(t *testing.T) {
 		if body == smallSteps {
 			t.Fatal("nothing to replace:", edit[0])
 		}
-		if m, err := model.Read(bytes.NewReader(testkit.Sealed(body))); !errors.As(err, new(*model.ModelError)) {
+		if m, err := model.Read(bytes.NewReader(testkit.Sealed(body))); !errors.As(err, new(*model.Error)) {
 			t.Errorf("%s: %v, %v", edit[1], m, err)
 		}
 	}
 	old := []byte(strings.Replace(string(testkit.Sealed(smallSteps)), "model 3", "model 2", 1))
-	if _, err := model.Read(bytes.NewReader(old)); !errors.As(err, new(*model.ModelError)) {
+	if _, err := model.Read(bytes.NewReader(old)); !errors.As(err, new(*model.Error)) {
 		t.Error("steps in a file of version 2:", err)
 	}
 	whole := testkit.Sealed(smallSteps)

@@ -1,3 +1,5 @@
+// Package play has what moves: sliders over a description ([Explore]), methods that race on
+// one problem ([Race]), and a run that can be played back ([Replay]).
 package play
 
 import (

@@ -1,3 +1,10 @@
+// Package selection chooses a model: pipelines of steps and a learner ([Pipe]), folds,
+// cross-validation, searches over parameters ([Search]), and curves of scores.
+//
+//	found := selection.Search(
+//		selection.Pipe(transform.Standardise(), svmnb.Classify(data)),
+//		selection.Grid{"C": selection.Log2(-5, 15, 2), "gamma": selection.Log2(-15, 3, 2)},
+//		selection.StratifiedKFold(5, 1)).Keep()
 package selection
 
 import (

@@ -1,3 +1,5 @@
+// Package transform has the steps of a pipeline, which change points before they are learnt
+// from: scaling, missing values, categories, principal components, features of a kernel.
 package transform
 
 import "github.com/svmnb/svmnb/datasets"

@@ -1,3 +1,5 @@
+// Package machines has decision functions f(x) = Σ_i c_i K(x_i, x) + b, and how several of
+// them decide together.
 package machines
 
 import (

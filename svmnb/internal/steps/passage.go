@@ -1,3 +1,5 @@
+// Package steps has the fitted steps of a pipeline, and the passage that points take through
+// them.
 package steps
 
 import (

@@ -1,3 +1,4 @@
+// Package testkit has data and checks that tests of several packages share.
 package testkit
 
 import (

@@ -1,3 +1,4 @@
+// Package tune sets a parameter of a kernel by its name.
 package tune
 
 import (
