@@ -239,11 +239,7 @@ func (e *Evaluation) Markdown() string {
 // Show displays the figures of the evaluation; without any, its summary in words
 // and the Confusion.
 func (e *Evaluation) Show(figures ...display.Figure) {
-	if len(figures) == 0 {
-		display.Show(append([]any{e}, display.Charts(e, []display.Figure{Confusion})...)...)
-		return
-	}
-	display.Show(display.Charts(e, figures)...)
+	display.ShowFit(e, figures, Confusion)
 }
 
 var (

@@ -8,7 +8,6 @@ import (
 
 	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/svmnb/display"
-	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
 	"github.com/svmnb/svmnb/svmnb/internal/machines"
 	"github.com/svmnb/svmnb/svmnb/internal/points"
@@ -56,10 +55,6 @@ var (
 // Show displays the figures of the fit; without any, its summary in words and
 // Margins.
 func (f *Fit) Show(figures ...display.Figure) {
-	if f.none() {
-		display.Show(arguments.NoFit("Show"))
-		return
-	}
 	display.ShowFit(f, figures, Margins)
 }
 

@@ -160,15 +160,11 @@ func (f *JointFit) record() record {
 // Show displays the figures of the run; without any, the summary of the fit and
 // its Gap.
 func (f *JointFit) Show(figures ...display.Figure) {
-	if f.none() {
-		display.Show(arguments.NoFit("Show"))
-		return
+	if len(figures) == 0 && !f.none() {
+		display.Show(f.fit)
+		figures = []display.Figure{Gap}
 	}
-	if len(figures) == 0 {
-		display.Show(append([]any{f.fit}, display.Charts(f, []display.Figure{Gap})...)...)
-		return
-	}
-	display.Show(display.Charts(f, figures)...)
+	display.ShowFit(f, figures)
 }
 
 // Decisions returns the decision values at the m points of x: m rows of a value
@@ -404,17 +400,9 @@ func (f *MultiFit) words() string {
 // Show displays the figures of the fit; without any, its summary in words, where
 // there are two features the Regions, and the Confusion of the training points.
 func (f *MultiFit) Show(figures ...display.Figure) {
-	if f.none() {
-		display.Show(arguments.NoFit("Show"))
-		return
+	usual := []display.Figure{Confusion}
+	if !f.none() && f.task.base.plane() && len(f.task.classes) <= mostRegions {
+		usual = []display.Figure{Regions, Confusion}
 	}
-	if len(figures) == 0 {
-		usual := []display.Figure{Confusion}
-		if f.task.base.plane() && len(f.task.classes) <= mostRegions {
-			usual = []display.Figure{Regions, Confusion}
-		}
-		display.Show(append([]any{f}, display.Charts(f, usual)...)...)
-		return
-	}
-	display.Show(display.Charts(f, figures)...)
+	display.ShowFit(f, figures, usual...)
 }

@@ -452,10 +452,6 @@ func (r *RegularisationPath) Markdown() string {
 
 // Show displays the path in words and as a picture.
 func (r *RegularisationPath) Show(figures ...display.Figure) {
-	if r.none() {
-		display.Show(arguments.NoFit("Show"))
-		return
-	}
 	display.ShowFit(r, figures, Path)
 }
 

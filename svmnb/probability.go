@@ -436,13 +436,5 @@ func (c *Calibrated) Markdown() string {
 // Show displays the figures of the held-out points; without any, their summary in
 // words and the Reliability.
 func (c *Calibrated) Show(figures ...display.Figure) {
-	if c.none() {
-		display.Show(arguments.NoFit("Show"))
-		return
-	}
-	if len(figures) == 0 {
-		display.Show(append([]any{c}, display.Charts(c, []display.Figure{Reliability})...)...)
-		return
-	}
-	display.Show(display.Charts(c, figures)...)
+	display.ShowFit(c, figures, Reliability)
 }

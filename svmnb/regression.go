@@ -384,10 +384,6 @@ var Tube = display.FigureOf("Tube", drawTube)
 // Show displays the figures of the fit; without any, its summary in words and
 // Tube.
 func (f *RegressionFit) Show(figures ...display.Figure) {
-	if f.none() {
-		display.Show(arguments.NoFit("Show"))
-		return
-	}
 	display.ShowFit(f, figures, Tube)
 }
 

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 	"github.com/svmnb/svmnb/svmnb/internal/guard"
 )
 
@@ -48,7 +49,7 @@ func (f Figure) Of(fit any) (_ *Chart, err error) {
 
 // isEmpty reports whether x is nil, or the zero value of a fit or a result.
 func isEmpty(x any) bool {
-	if IsNil(x) {
+	if guard.IsNil(x) {
 		return true
 	}
 	v := reflect.ValueOf(x)
@@ -58,16 +59,16 @@ func isEmpty(x any) bool {
 	return strings.HasPrefix(v.Elem().Type().PkgPath(), "github.com/svmnb/svmnb/svmnb") && v.Elem().NumField() > 0 && v.Elem().IsZero()
 }
 
-func IsNil(fit any) bool {
-	v := reflect.ValueOf(fit)
-	return fit == nil || v.Kind() == reflect.Pointer && v.IsNil()
-}
-
-// show displays the figures of a fit, or its summary and the usual one.
-func ShowFit(fit any, figures []Figure, usual Figure) {
+// ShowFit displays the figures of a fit; without any, its summary in words and the usual
+// ones. It is what the Show methods of fits do.
+func ShowFit(fit any, figures []Figure, usual ...Figure) {
+	if isEmpty(fit) {
+		Show(arguments.NoFit("Show"))
+		return
+	}
 	var items []any
 	if len(figures) == 0 {
-		items, figures = []any{fit}, []Figure{usual}
+		items, figures = []any{fit}, usual
 	}
 	for _, fig := range figures {
 		if c, err := fig.Of(fit); err != nil {
@@ -77,16 +78,4 @@ func ShowFit(fit any, figures []Figure, usual Figure) {
 		}
 	}
 	Show(items...)
-}
-
-// charts draws the figures, or says why not.
-func Charts(fit any, figures []Figure) (items []any) {
-	for _, fig := range figures {
-		if c, err := fig.Of(fit); err != nil {
-			items = append(items, err)
-		} else {
-			items = append(items, c)
-		}
-	}
-	return items
 }

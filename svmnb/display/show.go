@@ -81,7 +81,7 @@ func render(items []any) (parts []part, err error) {
 
 func renderOne(item any) (p part, err error) {
 	defer guard.Caught(&err)
-	if err, ok := item.(error); item == nil || ok && IsNil(err) {
+	if err, ok := item.(error); item == nil || ok && guard.IsNil(err) {
 		p.plain = "nothing to show: this is nil, as an error is where all went well"
 		return p, nil
 	}

@@ -67,15 +67,11 @@ func ComponentsNamed(names ...string) display.Figure {
 // Show displays the figures of the fit; without any, its summary in words and, of
 // one feature, Posterior.
 func (f *Fit) Show(figures ...display.Figure) {
-	if err := f.ready(context.Background(), "Show"); err != nil {
-		display.Show(err)
-		return
+	var usual []display.Figure
+	if !f.none() && f.task.data.D() == 1 {
+		usual = []display.Figure{Posterior}
 	}
-	if len(figures) == 0 && f.task.data.D() != 1 {
-		display.Show(f)
-		return
-	}
-	display.ShowFit(f, figures, Posterior)
+	display.ShowFit(f, figures, usual...)
 }
 
 // figurePoints is how many points a curve of a posterior has where they are cheap.

@@ -25,6 +25,7 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 	"github.com/svmnb/svmnb/svmnb/internal/controls"
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
+	"github.com/svmnb/svmnb/svmnb/internal/guard"
 	"github.com/svmnb/svmnb/svmnb/internal/learn"
 	"github.com/svmnb/svmnb/svmnb/internal/points"
 	"github.com/svmnb/svmnb/svmnb/internal/say"
@@ -93,7 +94,7 @@ func explore(x any) (*exploration, error) {
 		}
 	}
 	l, ok := x.(interface{ Learning() learn.Learner })
-	if !ok || display.IsNil(x) {
+	if !ok || guard.IsNil(x) {
 		return nil, arguments.Wrong("Explore", math.NaN(), "a value of type %T cannot be explored; give a *datasets.Dataset, a Classifier, MultiClassifier, Regressor or Process", x)
 	}
 	base, ok := l.Learning().(learn.Explorable)

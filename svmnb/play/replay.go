@@ -5,6 +5,7 @@ import (
 
 	"github.com/svmnb/svmnb/svmnb/display"
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
+	"github.com/svmnb/svmnb/svmnb/internal/guard"
 	"github.com/svmnb/svmnb/svmnb/internal/learn"
 )
 
@@ -21,7 +22,7 @@ func Replay(fit any) display.Drawing {
 	return display.NewDrawing("Replay", func() (*display.Chart, error) {
 		refused := fmt.Errorf("a value of type %T has no run to replay; give the *Fit of a classifier or the *RegressionFit of a regression", fit)
 		of, ok := fit.(interface{ Learnt() learn.Fit })
-		if !ok || display.IsNil(fit) {
+		if !ok || guard.IsNil(fit) {
 			return nil, refused
 		}
 		f, ok := of.Learnt().(learn.Replayed)

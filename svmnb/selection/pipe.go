@@ -446,15 +446,11 @@ func (f *PipeFit) Markdown() string {
 // Show displays the figures of what the learner became, over the transformed points;
 // without any, its summary in words.
 func (f *PipeFit) Show(figures ...display.Figure) {
-	if f.none() {
-		display.Show(arguments.NoFit("Show"))
+	if len(figures) == 0 || f.none() {
+		display.ShowFit(f, nil)
 		return
 	}
-	if len(figures) == 0 {
-		display.Show(f)
-		return
-	}
-	display.Show(display.Charts(f.last.Fit(), figures)...)
+	display.ShowFit(f.last.Fit(), figures)
 }
 
 func (f *PipeFit) none() bool { return f == nil || f.last == nil }

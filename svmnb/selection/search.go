@@ -775,19 +775,11 @@ func (s Searcher) Show() { s.Keep().Show() }
 // Show displays the figures of the search; without any, its summary in words and, of
 // its Landscape.
 func (f *SearchFit) Show(figures ...display.Figure) {
-	if f.none() {
-		display.Show(arguments.NoFit("Show"))
-		return
+	var usual []display.Figure
+	if _, err := Landscape.Of(f); err == nil { // else there are no scores yet, or too many places
+		usual = []display.Figure{Landscape}
 	}
-	if len(figures) == 0 {
-		items := []any{f}
-		if c, err := Landscape.Of(f); err == nil { // else there are no scores yet, or too many places
-			items = append(items, c)
-		}
-		display.Show(items...)
-		return
-	}
-	display.Show(display.Charts(f, figures)...)
+	display.ShowFit(f, figures, usual...)
 }
 
 func (f *SearchFit) none() bool { return f == nil || len(f.Trials) == 0 }

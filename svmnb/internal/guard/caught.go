@@ -4,6 +4,7 @@ package guard
 
 import (
 	"fmt"
+	"reflect"
 
 	"github.com/svmnb/svmnb/internal/panics"
 )
@@ -13,4 +14,10 @@ func Caught(err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("svmnb: %w", panics.Of(p, func() string { return "code that svmnb calls" }))
 	}
+}
+
+// IsNil reports whether a value is nil, or a pointer that is.
+func IsNil(x any) bool {
+	v := reflect.ValueOf(x)
+	return x == nil || v.Kind() == reflect.Pointer && v.IsNil()
 }
