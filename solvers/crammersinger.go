@@ -127,7 +127,7 @@ func (p *CrammerSinger) Solve(ctx context.Context, s Settings) (_ *Result, err e
 	if status == Interrupted {
 		return res, fmt.Errorf("solvers: %s stopped after %d epochs: %w", crammerSinger, res.Iterations, context.Cause(ctx))
 	}
-	if w := res.Certificate.Dual; w-w != 0 || status == Exhausted && hollow(s.Stop, res.Certificate.RelGap) {
+	if w := res.Certificate.Dual; w-w != 0 || status == Exhausted && unproven(s.Stop, res.Certificate.RelGap) {
 		return res, farOff(res, p.K)
 	}
 	return res, nil
@@ -203,7 +203,7 @@ func (r *joint) loop(ctx context.Context, s Settings) (Status, error) {
 			}
 			pt = r.measure()
 			status = s.Stop.Met(&pt, &r.trace)
-			if far = status == Converged && hollow(s.Stop, pt.RelGap); far {
+			if far = status == Converged && unproven(s.Stop, pt.RelGap); far {
 				status = NotTerminated
 				if grow(); r.res.Iterations-grew > patienceEpochs {
 					status = Exhausted

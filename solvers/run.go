@@ -275,30 +275,30 @@ func (r *run) met(pt *Point) Status {
 	r.within = theCriterion
 	status := r.settings.Stop.Met(pt, &r.trace)
 	r.within = theMethod
-	if status == Converged && (!r.p.balanced(r.it.Alpha) || r.p.outside(r.it.Alpha) >= 0 || r.hollow(pt)) {
+	if status == Converged && (!r.p.balanced(r.it.Alpha) || r.p.outside(r.it.Alpha) >= 0 || r.unproven(pt)) {
 		return NotTerminated
 	}
 	return status
 }
 
-// hollowGap is the relative gap from which on no criterion is believed: W may be half of
+// unprovenGap is the relative gap from which on no criterion is believed: W may be half of
 // what it could be. Where C is huge, the conditions hold to a thousandth long before.
-const hollowGap = 0.5
+const unprovenGap = 0.5
 
-// hollow reports whether an iterate at which the criterion is met has such a gap.
-func (r *run) hollow(pt *Point) bool {
+// unproven reports whether an iterate at which the criterion is met has such a gap.
+func (r *run) unproven(pt *Point) bool {
 	gap := pt.RelGap
 	if math.IsNaN(gap) && !r.it.Partial && r.it.F != nil && !r.it.Rough {
 		gap = r.measure(0).RelGap
 	}
-	return hollow(r.settings.Stop, gap) && !math.IsNaN(gap)
+	return unproven(r.settings.Stop, gap) && !math.IsNaN(gap)
 }
 
-// hollow reports whether a relative gap is NaN, or so large that the criterion alone proves
+// unproven reports whether a relative gap is NaN, or so large that the criterion alone proves
 // nothing. A criterion that makes no claim about the gap is exempt.
-func hollow(stop Criterion, gap float64) bool {
+func unproven(stop Criterion, gap float64) bool {
 	_, unclaimed := stop.(Unclaimed)
-	return !unclaimed && !(gap <= hollowGap)
+	return !unclaimed && !(gap <= unprovenGap)
 }
 
 // verdict weighs what the criterion says against everything else that ends a run.

@@ -171,29 +171,30 @@ func (r *run) judge(ctx context.Context, res *Result) error {
 		return err
 	case r.spoilt(res):
 		return r.inaccurate(res)
-	case r.hollowEnd(res):
+	case r.endsUnproven(res):
 		return farOff(res, p.K)
 	}
 	return nil
 }
 
-// hollowEnd reports whether a method that could go no further has ended with a gap so
-// large that W may be far from its maximum. A method can go no further where W has not
-// grown for long, or too slowly for the method's budget, where it has taken over from
-// another, or where rounding of α changes F by as much as the optimality conditions are
-// off. A method that ends by a rule of its own, as the perceptron does, is Exhausted. A hard
-// margin may have an infinite primal. Where rounding of F is as large as the objectives, the
-// gap says nothing, however small.
-func (r *run) hollowEnd(res *Result) bool {
+// endsUnproven reports whether a method that could go no further has ended with a gap so
+// large that W may be far from its maximum.
+//
+// Such a method has seen W not grow for long, or too slowly for its budget; or it has taken
+// over from another; or rounding of α changes F by as much as the optimality conditions are
+// off. Where rounding of F is as large as the objectives, the gap says nothing, however
+// small. Two cases are left out: the primal of a hard margin may be infinite, and a method
+// may end by a rule of its own, as the perceptron does.
+func (r *run) endsUnproven(res *Result) bool {
 	c := res.Certificate
 	if res.Status != Exhausted || math.IsInf(c.Primal, 0) {
 		return false
 	}
 	total := l1(res.Alpha)
-	if hollow(r.settings.Stop, relative(c.Rounding*total, c.Primal)) {
+	if unproven(r.settings.Stop, relative(c.Rounding*total, c.Primal)) {
 		return true
 	}
-	return hollow(r.settings.Stop, c.RelGap) && (r.stuck || len(r.names) > 0 || !(c.MaxKKT > 64*0x1p-52*slices.Max(r.p.K.Diag())*total))
+	return unproven(r.settings.Stop, c.RelGap) && (r.stuck || len(r.names) > 0 || !(c.MaxKKT > 64*0x1p-52*slices.Max(r.p.K.Diag())*total))
 }
 
 // l1 is Σ|aᵢ|.

@@ -72,7 +72,8 @@ func (r *run) verify(status Status, elapsed time.Duration) Status {
 	return NotTerminated
 }
 
-// soon is a context for what an interrupt still waits for; without one there is no limit.
+// soon is the context of the last computations of a run. After an interrupt they may take
+// so long and no longer; else there is no limit.
 func (r *run) soon(status Status) (context.Context, context.CancelFunc) {
 	if status != Interrupted {
 		return context.Background(), func() {}

@@ -158,9 +158,9 @@ func (w *watch) draw(res *solvers.Result) (*display.Chart, error) {
 	return figure.Live(d)
 }
 
-// remaining says about how long a run will take, from the line that the logarithm of
-// what its criterion watches has followed in the second half of the time; "" where
-// there is no such line.
+// remaining estimates how long a run will still take. It fits a line through the logarithm
+// of the number that the criterion watches, over the second half of the time so far, and
+// follows it to the tolerance. It is "" where there is no such line.
 func remaining(points []solvers.Point, stop solvers.Criterion) string {
 	var t, v []float64
 	var goal float64

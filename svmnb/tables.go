@@ -10,7 +10,7 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/sheet"
 )
 
-// comparison fills in what every run of a solver knows.
+// Comparison fills in what every run of a solver knows.
 func (r record) Comparison() sheet.Comparison {
 	c, nan := r.Certificate, math.NaN()
 	return sheet.Comparison{Name: r.words, Status: r.Status.String(), Measures: [...]float64{float64(r.Iterations), float64(r.Evaluations), sheet.Milliseconds(r.Elapsed), c.Dual, max(c.Gap, 0), c.MaxKKT,

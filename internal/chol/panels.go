@@ -127,19 +127,20 @@ func (p *Panels[T]) SetRow(i int, row []float64) {
 	}
 }
 
-// Columns of the factor are made a band at a time: what it takes from columns before
-// it, depth of them at a time, stays in the second-level cache while some rows go by.
+// The factor is computed one band of columns after the other. A band subtracts products of
+// the columns before it, so many of them at a time that they stay in the second-level cache
+// for a block of rows: band columns, depth columns before them, at least bandRows rows.
 const (
 	band     = 192
 	depth    = 192
 	bandRows = 96 // at least
 )
 
-// Factor replaces the matrix by its Cholesky factor, a band of columns after the other
-// from all those before it (Golub and Van Loan 2013, §4.2.5). The triangle on the
-// diagonal is the first task of a band, and the rows below wait for it with the
-// division only; the next band begins while the last rows of one are made. pivot is n, or
-// the row whose pivot is not positive; it stands on the diagonal then.
+// Factor replaces the matrix by its Cholesky factor, one band of columns after the other,
+// each from all those before it (Golub and Van Loan 2013, §4.2.5). The first task of a band
+// is its triangle on the diagonal. The rows below it need that triangle only for their last
+// step, the division. The next band begins while the last rows of a band are still computed.
+// pivot is n, or the row whose pivot is not positive and then stands on the diagonal.
 func (p *Panels[T]) Factor(ctx context.Context) (pivot int, err error) {
 	w, count := p.Width(), p.count()
 	end := count * w

@@ -78,7 +78,7 @@ func (p processing) Train(ctx context.Context, _ *learn.Warmth) (learn.Fit, erro
 	return processed{fit}, err
 }
 
-// heldOut has the standard deviation of targets, noise included, where the noise is
+// HeldOut has the standard deviation of targets, noise included, where the noise is
 // the same for all.
 func (f processed) HeldOut(ctx context.Context, data *datasets.Dataset) (*learn.HeldOut, error) {
 	if err := data.Check(); err != nil {

@@ -5,13 +5,13 @@ import (
 	"sync"
 )
 
-// turn lets one goroutine at a time do something. Its zero value is ready.
+// Turn lets one goroutine at a time do something. Its zero value is ready.
 type Turn struct {
 	made sync.Once
 	slot chan struct{}
 }
 
-// take waits for the turn, at most until ctx ends.
+// Take waits for the turn, at most until ctx ends.
 func (t *Turn) Take(ctx context.Context) (release func(), err error) {
 	t.made.Do(func() { t.slot = make(chan struct{}, 1) })
 	if ctx.Err() != nil {

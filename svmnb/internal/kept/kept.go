@@ -17,10 +17,12 @@ import (
 	"github.com/svmnb/svmnb/internal/wholefile"
 )
 
+// File is the file of what has the key.
 func File(dir string, key []byte) string {
 	return filepath.Join(dir, hex.EncodeToString(key)+".fit")
 }
 
+// Dir is the folder, which it makes.
 func Dir() (string, error) {
 	dir := os.Getenv("SVMNB_CACHE")
 	if dir == "" {
@@ -34,13 +36,14 @@ func Dir() (string, error) {
 	return dir, os.MkdirAll(dir, 0o755)
 }
 
-// decodeKept reads what writeKept has written: the key, the SHA-256 of what
+// Decode reads what Write has written: the key, the SHA-256 of what
 // follows, and the value as gob.
 func Decode(file string, key []byte, value any) bool {
 	b, err := os.ReadFile(file)
 	return err == nil && Parse(b, key, value)
 }
 
+// Parse is Decode of the bytes of a file.
 func Parse(b, key []byte, value any) bool {
 	if len(b) < 64 || !bytes.Equal(b[:32], key) {
 		return false
@@ -52,7 +55,7 @@ func Parse(b, key []byte, value any) bool {
 	return gob.NewDecoder(bytes.NewReader(body)).Decode(value) == nil
 }
 
-// writeKept writes file as a whole or not at all. Its errors are not reported:
+// Write writes file as a whole or not at all. Its errors are not reported:
 // a fit that is not remembered is solved again.
 func Write(file string, key []byte, value any) {
 	var body bytes.Buffer
@@ -67,7 +70,7 @@ func Write(file string, key []byte, value any) {
 	})
 }
 
-// sweepKept removes the files used longest ago until the rest take at most
+// Sweep removes the files used longest ago until the rest take at most
 // limit bytes, and what a killed write of an older version has left behind.
 func Sweep(dir string, limit int64) {
 	entries, err := os.ReadDir(dir)
@@ -99,5 +102,5 @@ func Sweep(dir string, limit int64) {
 	}
 }
 
-// keepBytes bounds the folder of kept fits; those not used longest go first.
+// Bytes bounds the folder of kept fits; those not used longest go first.
 const Bytes = 256 << 20

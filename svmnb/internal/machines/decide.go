@@ -7,6 +7,7 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/calibrate"
 )
 
+// Scheme is how several machines decide together.
 type Scheme int
 
 const (
@@ -19,6 +20,8 @@ func (s Scheme) String() string {
 	return [...]string{"one against one", "one against the rest", "Crammer–Singer"}[s]
 }
 
+// Winner is the class that the decision values of a point stand for. The duels say which
+// classes each value tells apart.
 func (s Scheme) Winner(classes int, duels [][2]int, values []float64) int {
 	if s == OneVsOne {
 		votes := make([]int, classes)
@@ -34,6 +37,9 @@ func (s Scheme) Winner(classes int, duels [][2]int, values []float64) int {
 	return slices.Index(values, slices.Max(values))
 }
 
+// Leads returns by how much each class wins against its strongest rival, below 0 where it
+// does not. It is positive for the winner alone; where votes are equal, that takes a tiny
+// lift.
 func (s Scheme) Leads(classes int, duels [][2]int, values []float64) []float64 {
 	lead := slices.Repeat([]float64{math.Inf(1)}, classes)
 	if s == OneVsOne {
@@ -62,9 +68,10 @@ func (s Scheme) Leads(classes int, duels [][2]int, values []float64) []float64 {
 	return lead
 }
 
-// curve is the probability of a positive point by its decision value.
+// Curve is the probability of a positive point by its decision value.
 type Curve interface{ At(f float64) float64 }
 
+// Probabilities are those of the k classes by the decision values of a point.
 func Probabilities(k int, duels [][2]int, curves []Curve, values []float64) []float64 {
 	switch {
 	case duels[0][1] >= 0 && k == 2:
@@ -96,7 +103,7 @@ func Probabilities(k int, duels [][2]int, curves []Curve, values []float64) []fl
 	return p
 }
 
-// allOthers are the duels of each of k classes with the rest.
+// AllOthers are the duels of each of k classes with the rest.
 func AllOthers(k int) [][2]int {
 	duels := make([][2]int, k)
 	for i := range duels {
@@ -105,7 +112,7 @@ func AllOthers(k int) [][2]int {
 	return duels
 }
 
-// allPairs are the duels of k classes, nil unless there are n of them.
+// AllPairs are the duels of k classes, nil unless there are n of them.
 func AllPairs(k, n int) [][2]int {
 	if n != k*(k-1)/2 {
 		return nil

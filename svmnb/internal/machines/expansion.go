@@ -13,7 +13,7 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/steps"
 )
 
-// expanded is f(x) = Σ coef_i K(x_i, x) + b over the training points whose
+// Expansion is f(x) = Σ coef_i K(x_i, x) + b over the training points whose
 // coefficient is not 0.
 type Expansion struct {
 	X      points.Points // those training points
@@ -27,7 +27,7 @@ type Expansion struct {
 	Behind *steps.Passage // of the description
 }
 
-// newExpansion is the expansion over the points of data with the n coefficients coef. Its
+// NewExpansion is the expansion over the points of data with the n coefficients coef. Its
 // points have gone through the steps of behind.
 func NewExpansion(data *datasets.Dataset, kernel kernels.Kernel, behind *steps.Passage, coef []float64, b float64) Expansion {
 	e := Expansion{B: b, D: data.D(), Behind: behind, Kernel: kernel}
@@ -55,6 +55,7 @@ func NewExpansion(data *datasets.Dataset, kernel kernels.Kernel, behind *steps.P
 	return e
 }
 
+// Values returns f at the points.
 func (e *Expansion) Values(p points.Points) []float64 {
 	out := make([]float64, p.N())
 	if e.W != nil {
@@ -70,7 +71,7 @@ func (e *Expansion) Values(p points.Points) []float64 {
 	return out
 }
 
-// at is values for points that a caller gives.
+// At is values for points that a caller gives.
 func (e *Expansion) At(verb, learner string, p points.Points) ([]float64, error) {
 	if e.Behind != nil {
 		return nil, e.Behind.Inside(verb)
@@ -78,7 +79,7 @@ func (e *Expansion) At(verb, learner string, p points.Points) ([]float64, error)
 	return e.Here(verb, learner, p)
 }
 
-// here is at for points that have gone through the steps of a pipeline.
+// Here is at for points that have gone through the steps of a pipeline.
 func (e *Expansion) Here(verb, learner string, p points.Points) ([]float64, error) {
 	if err := e.Check(verb, learner, p); err != nil {
 		return nil, err
@@ -86,6 +87,7 @@ func (e *Expansion) Here(verb, learner string, p points.Points) ([]float64, erro
 	return e.Values(p), nil
 }
 
+// Check returns an error for points that f has no value at.
 func (e *Expansion) Check(verb, learner string, p points.Points) error {
 	if s := p.Sparse; s != nil {
 		if s.N() > 0 && s.D != e.D {
@@ -112,7 +114,7 @@ func (e *Expansion) Check(verb, learner string, p points.Points) error {
 	return nil
 }
 
-// normal returns w, for the linear kernel.
+// Normal returns w, for the linear kernel.
 func (e *Expansion) Normal(kernel kernels.Kernel) ([]float64, error) {
 	if e.W == nil {
 		return nil, arguments.Wrong("Weights", math.NaN(), "the kernel is %v, and only a machine of the linear kernel has a weight for each feature; learn with Kernel(kernels.Linear())", kernel)
@@ -120,7 +122,7 @@ func (e *Expansion) Normal(kernel kernels.Kernel) ([]float64, error) {
 	return slices.Clone(e.W), nil
 }
 
-// terms returns the decision values at the m points of p, m × len(terms).
+// Sums returns the decision values at the m points of p, m × len(terms).
 func (e *Expansion) Sums(terms []Term, p points.Points) [][]float64 {
 	m := p.N()
 	sums, coef := make([][]float64, len(terms)), make([][]float64, len(terms))
@@ -146,14 +148,14 @@ func (e *Expansion) Sums(terms []Term, p points.Points) [][]float64 {
 	return out
 }
 
-// term is one decision value, Σ_j coef_j K(x_at_j, x) + b.
+// Term is one decision value, Σ_j coef_j K(x_at_j, x) + b.
 type Term struct {
 	Coef []float64 // of the support
 	B    float64
 	W    []float64 // for the linear kernel; else nil
 }
 
-// each is how many kernel values f at a point costs.
+// Each is how many kernel values f at a point costs.
 func (e *Expansion) Each() int {
 	if e.W != nil {
 		return 0

@@ -8,7 +8,7 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/steps"
 )
 
-// machines are what predictions need of a fit, and nothing else: the expansions that share
+// Machines are what predictions need of a fit, and nothing else: the expansions that share
 // one basis, and how they decide together.
 type Machines struct {
 	Kind      Kind
@@ -24,6 +24,7 @@ type Machines struct {
 	Before    *steps.Passage // what points go through first; nil for none
 }
 
+// Kind is what a model was learnt for.
 type Kind int
 
 const (
@@ -36,11 +37,12 @@ const (
 	ProcessKind
 )
 
+// Kinds are the names of the kinds, in their order.
 var Kinds = [...]string{"regression", "one class", "two classes", "one against one", "one against the rest", "Crammer–Singer", "Gaussian process"}
 
 func (k Kind) String() string { return Kinds[k] }
 
-// scheme is how several machines decide together.
+// Scheme is how several machines decide together.
 func (k Kind) Scheme() Scheme {
 	switch k {
 	case RestKind:
@@ -51,7 +53,7 @@ func (k Kind) Scheme() Scheme {
 	return OneVsOne
 }
 
-// processModel is what the model of a Gaussian process has besides the expansion of
+// ProcessPart is what the model of a Gaussian process has besides the expansion of
 // its mean.
 type ProcessPart struct {
 	Beta, Centre []float64 // of a linear mean: 1 + d coefficients of 1 and x − centre; nil without

@@ -1,5 +1,6 @@
 package points
 
+// Column returns feature j of all points.
 func Column(x [][]float64, j int) []float64 {
 	c := make([]float64, len(x))
 	for i, row := range x {

@@ -25,6 +25,7 @@ type Points struct {
 	Sparse *kernels.CSR // or nil
 }
 
+// Of are the points of a data set.
 func Of(d *datasets.Dataset) Points { return Points{d.X, d.Sparse} }
 
 // From are the points that a caller gives, none for nil.
@@ -51,8 +52,10 @@ func (p Points) Unpack() ([][]float64, *kernels.CSR) { return p.X, p.Sparse }
 // Rows are points that are written out.
 func Rows(x [][]float64) Points { return Points{X: x} }
 
+// CSR are sparse points.
 func CSR(x datasets.CSR) Points { return Points{Sparse: &x} }
 
+// N returns how many points there are.
 func (p Points) N() int {
 	if p.Sparse != nil {
 		return p.Sparse.N()
@@ -113,6 +116,7 @@ func (p Points) Add(w []float64, i int, c float64) {
 	p.Entry(i, func(j int, v float64) { w[j] += c * v })
 }
 
+// Gram returns the kernel matrix of the points, of which so many bytes may be kept.
 func (p Points) Gram(k kernels.Kernel, bytes int64) (*kernels.Gram, error) {
 	if p.Sparse != nil {
 		return kernels.NewSparseGram(k, *p.Sparse, bytes)
@@ -120,6 +124,7 @@ func (p Points) Gram(k kernels.Kernel, bytes int64) (*kernels.Gram, error) {
 	return kernels.NewGram(k, p.X, bytes)
 }
 
+// Basis returns the points as those that kernel values are computed against.
 func (p Points) Basis(k kernels.Kernel) *kernels.Basis {
 	if p.Sparse != nil {
 		return kernels.AgainstSparse(k, *p.Sparse)

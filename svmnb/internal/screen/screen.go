@@ -29,7 +29,7 @@ const (
 	liveLongest = 100 * time.Hour // more is no estimate
 )
 
-// screen is one display that changes. Pictures are made beside the solver, one at a
+// Screen is one display that changes. Pictures are made beside the solver, one at a
 // time, and there is no queue: what cannot be drawn in time is never drawn.
 type Screen struct {
 	Name    string // of the chart, the same in each picture and in no other's
@@ -42,12 +42,13 @@ type Screen struct {
 	Next    time.Time
 }
 
-// watchable reports whether there is anybody to show something to.
+// Watchable reports whether there is anybody to show something to.
 func Watchable() bool {
 	info, err := os.Stderr.Stat()
 	return gonbui.IsNotebook || err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
+// New returns a screen for the notebook, or for a line of the terminal.
 func New() *Screen {
 	s := &Screen{Name: Unique(), Began: time.Now()}
 	s.Next = s.Began.Add(First)
@@ -61,11 +62,11 @@ func New() *Screen {
 	return s
 }
 
-// unique returns a word that no other display has: each cell is a process of its own,
+// Unique returns a word that no other display has: each cell is a process of its own,
 // and a page of JupyterLab has the displays of many notebooks.
 func Unique() string { return strings.ToLower(rand.Text()) }
 
-// ready reports whether it is time for the next picture. If so, show must follow.
+// Ready reports whether it is time for the next picture. If so, show must follow.
 func (s *Screen) Ready() bool {
 	if !s.drawing.TryLock() {
 		return false
@@ -77,7 +78,7 @@ func (s *Screen) Ready() bool {
 	return true
 }
 
-// show draws beside the caller.
+// Show draws beside the caller.
 func (s *Screen) Show(draw func() (*display.Chart, error)) {
 	go func() {
 		defer s.drawing.Unlock()
@@ -88,7 +89,7 @@ func (s *Screen) Show(draw func() (*display.Chart, error)) {
 	}()
 }
 
-// end draws the last picture.
+// End draws the last picture.
 func (s *Screen) End(draw func() (*display.Chart, error)) {
 	s.drawing.Lock() // and never unlocks: nothing may follow
 	s.picture(draw, true)
@@ -104,7 +105,7 @@ func (s *Screen) picture(draw func() (*display.Chart, error), last bool) {
 	}
 }
 
-// drawn is a picture, whose drawing computes values of kernels that may panic.
+// Drawn is a picture, whose drawing computes values of kernels that may panic.
 func Drawn(draw func() (*display.Chart, error)) (c *display.Chart, err error) {
 	defer guard.Caught(&err)
 	return draw()
@@ -155,7 +156,7 @@ func (s *Screen) line() func(c *display.Chart, last bool) error {
 	}
 }
 
-// note appends a point to those of a run, of which every second one is forgotten
+// Note appends a point to those of a run, of which every second one is forgotten
 // when they are too many. A point that is measured again takes the place of the first
 // measurement. It never writes where the points before are.
 func Note[P any](points []P, pt P, iteration func(*P) int) []P {
@@ -172,7 +173,7 @@ func Note[P any](points []P, pt P, iteration func(*P) int) []P {
 	return append(points, pt)
 }
 
-// headline says how far a run is, or how it ended.
+// Headline says how far a run is, or how it ended.
 func Headline(method string, status solvers.Status, iterations int, elapsed time.Duration, state string, rest func() string) (title, progress string) {
 	progress = fmt.Sprintf("%s iterations in %s", say.Thousands(int64(iterations)), say.Spell(elapsed))
 	if iterations == 1 {
@@ -188,7 +189,7 @@ func Headline(method string, status solvers.Status, iterations int, elapsed time
 	return title, progress
 }
 
-// until says when the line through the values v at the times t, in seconds, will have
+// Until says when the line through the values v at the times t, in seconds, will have
 // fallen to the goal.
 func Until(t, v []float64, goal float64) string {
 	n := float64(len(t))

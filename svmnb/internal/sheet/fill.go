@@ -251,6 +251,7 @@ type Comparison struct {
 	Measures     [len(Measures)]float64
 }
 
+// Measures are the columns of a table that compares fits.
 var Measures = [...]string{"iterations", "kernel values", "time", "dual", "gap", "KKT violation", "support vectors", "at the bound", "training errors", "RMSE"}
 
 // Compare lists fits, a row for each; a measure that none has is left out.

@@ -44,6 +44,7 @@ const (
 	cellLetters  = 60
 )
 
+// Rows returns how many rows there are.
 func (s *Table) Rows() int {
 	if len(s.Columns) == 0 {
 		return 0
@@ -69,6 +70,7 @@ func (s *Table) Times(name string, ms []float64) {
 	}
 }
 
+// Texts adds a column of texts.
 func (s *Table) Texts(name string, text []string) {
 	s.Columns = append(s.Columns, Column{Name: name, Text: text})
 }

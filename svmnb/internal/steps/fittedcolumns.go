@@ -10,9 +10,11 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
-// mostValues is how many values a category may have: more are measurements.
+// MostValues is how many values a category may have: more are measurements.
 const MostValues = 1000
 
+// Imputed is the fitted step of transform.Impute: by what a missing value is replaced, for
+// each feature.
 type Imputed struct{ By []float64 }
 
 func (Imputed) String() string { return "Impute()" }
@@ -35,7 +37,7 @@ func (t Imputed) Apply(x [][]float64) ([][]float64, error) {
 	return out, nil
 }
 
-// wide says that a row has not the features that a step was fitted to.
+// Wide says that a row has not the features that a step was fitted to.
 func Wide(call string, i int, row []float64, d int) error {
 	if len(row) == d {
 		return nil
@@ -43,6 +45,7 @@ func Wide(call string, i int, row []float64, d int) error {
 	return arguments.At(call, i, -1, float64(len(row)), "the point has %s, the step was fitted to %d", say.Several(len(row), "feature"), d)
 }
 
+// Indicated is the fitted step of transform.OneHot.
 type Indicated struct{ Values [][]float64 } // of each column, nil where it stays
 
 func (t Indicated) String() string {

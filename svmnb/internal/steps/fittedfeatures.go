@@ -12,6 +12,7 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
+// NystroemMap is the fitted step of transform.Nystroem.
 type NystroemMap struct {
 	Basis *kernels.Basis
 	U     [][]float64 // Λ^−½U', a row for each feature
@@ -59,6 +60,7 @@ func (t NystroemMap) features(row []float64) []float64 {
 	return z
 }
 
+// FourierMap is the fitted step of transform.RandomFourier.
 type FourierMap struct {
 	W [][]float64
 	B []float64

@@ -2,7 +2,7 @@ package steps
 
 import "fmt"
 
-// projected is Σ_j rows[c][j] (x_j − mean_j).
+// Projected is Σ_j rows[c][j] (x_j − mean_j).
 type Projected struct {
 	Mean []float64
 	Rows [][]float64

@@ -7,6 +7,7 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
+// Scaled is the fitted step of a scaling.
 type Scaled struct{ Of *datasets.Scaler }
 
 // String is that of the step.
@@ -39,7 +40,7 @@ func (t Scaled) ApplySparse(x datasets.CSR) (*datasets.CSR, [][]float64, error) 
 	return d.Sparse, nil, d.Check()
 }
 
-// rangeText is the call that scales to a range.
+// RangeText is the call that scales to a range.
 func RangeText(low, high float64) string {
 	if low == -1 && high == 1 {
 		return "MinMax()"

@@ -14,7 +14,7 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
-// passage is what raw points go through before a machine sees them: the scalings that
+// Passage is what raw points go through before a machine sees them: the scalings that
 // a data set has noted, then the steps of a pipeline. It never changes.
 type Passage struct {
 	Steps []Fitted
@@ -40,7 +40,7 @@ type FittedSparse interface {
 	ApplySparse(x datasets.CSR) (*datasets.CSR, [][]float64, error)
 }
 
-// passageOf is that of a machine that stands behind the steps of a pipeline, or else
+// PassageOf is that of a machine that stands behind the steps of a pipeline, or else
 // has learnt from data that a scaler may have changed; nil where points are raw.
 func PassageOf(behind *Passage, data *datasets.Dataset) *Passage {
 	if behind != nil || len(data.Scalings) == 0 {
@@ -49,6 +49,8 @@ func PassageOf(behind *Passage, data *datasets.Dataset) *Passage {
 	return NewPassage(data, nil)
 }
 
+// NewPassage is that of raw data and the steps that were fitted to them; nil where there is
+// nothing to do.
 func NewPassage(raw *datasets.Dataset, steps []Fitted) *Passage {
 	p := &Passage{Open: len(raw.Scalings), D: raw.D()}
 	for _, s := range raw.Scalings {
@@ -69,7 +71,7 @@ func (p *Passage) String() string {
 	return strings.Join(list, ", ")
 }
 
-// stepText names a fitted step.
+// Text names a fitted step.
 func Text(t Fitted) string {
 	if s, ok := t.(fmt.Stringer); ok {
 		return s.String()
@@ -77,7 +79,7 @@ func Text(t Fitted) string {
 	return fmt.Sprintf("%T", t)
 }
 
-// apply returns raw points as the steps leave them.
+// Apply returns raw points as the steps leave them.
 func (p *Passage) Apply(ctx context.Context, verb, learner string, x points.Points) (points.Points, error) {
 	for i, row := range x.X {
 		if len(row) != p.D {
@@ -100,13 +102,13 @@ func (p *Passage) Apply(ctx context.Context, verb, learner string, x points.Poin
 	return x, nil
 }
 
-// inside is the error of a fit inside of a pipeline that is given points: it cannot
+// Inside is the error of a fit inside of a pipeline that is given points: it cannot
 // tell whether they have gone through the steps.
 func (p *Passage) Inside(verb string) error {
 	return arguments.Wrong(verb, math.NaN(), "this fit is the inside of a pipeline and knows only points that have gone through %v; give raw points to the fit of the pipeline, or to the Model() of this one, which has the steps", p)
 }
 
-// suits refuses data whose scalings are not those of the data that were learnt from:
+// Suits refuses data whose scalings are not those of the data that were learnt from:
 // they would be predicted, and wrong.
 func Suits(verb string, behind *Passage, own, given *datasets.Dataset) error {
 	if behind != nil {
@@ -115,6 +117,7 @@ func Suits(verb string, behind *Passage, own, given *datasets.Dataset) error {
 	return SameScale(verb, own, given)
 }
 
+// SameScale refuses points that were not scaled as the data that were learnt from.
 func SameScale(verb string, own, given *datasets.Dataset) error {
 	if given == nil {
 		return nil // whose Check says so
@@ -122,6 +125,7 @@ func SameScale(verb string, own, given *datasets.Dataset) error {
 	return sameScalers(verb, "points", own.Scalings, given.Scalings, (*datasets.Scaler).Equal)
 }
 
+// SameTargets is SameScale for the targets.
 func SameTargets(verb string, own, given *datasets.Dataset) error {
 	if given == nil {
 		return nil

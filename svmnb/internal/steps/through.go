@@ -13,7 +13,7 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/points"
 )
 
-// through returns the points as the fitted step leaves them.
+// Through returns the points as the fitted step leaves them.
 func Through(ctx context.Context, p points.Points, t Fitted) (points.Points, error) {
 	return guard.UnlessDone(ctx, func() (_ points.Points, err error) {
 		defer panics.Recover(&err, func() string { return fmt.Sprintf("Apply of a step, a %T,", t) })
@@ -30,7 +30,7 @@ func Through(ctx context.Context, p points.Points, t Fitted) (points.Points, err
 	})
 }
 
-// missingAllowed is Check for raw data, in which NaN stands for a missing value: a
+// CheckMissing is Check for raw data, in which NaN stands for a missing value: a
 // step may know what to do with it, and a learner will say that it does not.
 func CheckMissing(d *datasets.Dataset) error {
 	if d == nil || d.Sparse != nil {

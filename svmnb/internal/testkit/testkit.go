@@ -26,8 +26,10 @@ import (
 	"github.com/svmnb/svmnb/svmnb/transform"
 )
 
+// Moons are 200 points of two classes.
 func Moons() *datasets.Dataset { return datasets.Moons(200, 0.15, 42) }
 
+// Seq is 0, 1, …, n − 1.
 func Seq(n int) []int {
 	s := make([]int, n)
 	for i := range s {
@@ -36,7 +38,7 @@ func Seq(n int) []int {
 	return s
 }
 
-// thinned are n points of k classes in d features, of which about a third are not 0,
+// Thinned are n points of k classes in d features, of which about a third are not 0,
 // and the same points by compressed rows.
 func Thinned(n, d, k int, seed uint64) (full, sparse *datasets.Dataset) {
 	rng := rand.New(rand.NewPCG(seed, 1))
@@ -62,13 +64,14 @@ func Thinned(n, d, k int, seed uint64) (full, sparse *datasets.Dataset) {
 	return full, sparse
 }
 
-// nearRows reports whether a is b within tol of its size, or of 1.
+// NearRows reports whether a is b within tol of its size, or of 1.
 func NearRows(a, b [][]float64, tol float64) bool {
 	return slices.EqualFunc(a, b, func(a, b []float64) bool {
 		return slices.EqualFunc(a, b, func(v, want float64) bool { return math.Abs(v-want) <= tol*(1+math.Abs(want)) })
 	})
 }
 
+// Third is every third point.
 func Third(d *datasets.Dataset) *datasets.Dataset {
 	var rows []int
 	for i := 0; i < d.N(); i += 3 {
@@ -77,7 +80,7 @@ func Third(d *datasets.Dataset) *datasets.Dataset {
 	return d.Select(rows)
 }
 
-// fitOf is what a description becomes, or the end of the test.
+// FitOf is what a description becomes, or the end of the test.
 func FitOf[F any](t interface {
 	Helper()
 	Fatalf(format string, args ...any)
@@ -92,7 +95,7 @@ func FitOf[F any](t interface {
 	return fit
 }
 
-// strongest keeps the k features that vary most with the targets: a step of a user's
+// Strongest keeps the k features that vary most with the targets: a step of a user's
 // own, and the classic leak where it sees all points (Ambroise and McLachlan 2002).
 type Strongest struct{ K int }
 
@@ -127,20 +130,20 @@ func (c only) Apply(x [][]float64) ([][]float64, error) {
 	return out, nil
 }
 
-// flowers is iris of two classes, at every third point.
+// Flowers is iris of two classes, at every third point.
 // They do not note that they are scaled.
 var Flowers = sync.OnceValue(func() *datasets.Dataset { return Unnoted(Third(datasets.Iris().Standardised())) })
 
-// unnoted are scaled data of someone who has scaled them by a program of his own.
+// Unnoted are scaled data of someone who has scaled them by a program of his own.
 func Unnoted(d *datasets.Dataset) *datasets.Dataset {
 	d.Scalings = nil
 	return d
 }
 
-// ownKernel has the name of another.
+// OwnKernel has the name of another.
 type OwnKernel struct{ kernels.Kernel }
 
-// sealed is a file of the oldest version that may have such a body.
+// Sealed is a file of the oldest version that may have such a body.
 func Sealed(body string) []byte {
 	version := 1
 	if strings.Contains(body, `"sparse"`) || strings.Contains(body, `"process"`) {
@@ -152,6 +155,7 @@ func Sealed(body string) []byte {
 	return fmt.Appendf(nil, "svmnb model %d\n%x\n%s\n", version, sha256.Sum256([]byte(body)), body)
 }
 
+// Measured is a third of wine, with features of different units and one that is constant.
 var Measured = sync.OnceValue(func() *datasets.Dataset {
 	d := Third(datasets.Wine())
 	d.Features = nil
@@ -162,6 +166,7 @@ var Measured = sync.OnceValue(func() *datasets.Dataset {
 	return d
 })
 
+// SmallModel is the third line of a small file of model.Save.
 const SmallModel = `{"kind":"two classes","kernel":"RBF(1)","features":2,"classes":["a","b"],"targets":[0,1],"duels":[[1,0]],"vectors":[[1,2],[3,4]],"machines":[{"coef":[1,-1],"bias":0.5}],"curves":[{"a":-1,"b":0.1}]}`
 
 // Near wants got within tol of want, relative to it where it is larger than 1.
@@ -181,6 +186,7 @@ func IsArgument(err error, call string) bool {
 	return errors.As(err, &e) && e.Call == call
 }
 
+// KeptFiles lists the files of kept fits.
 func KeptFiles(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(os.Getenv("SVMNB_CACHE"), "fits", "*"))
@@ -202,6 +208,7 @@ func Shown(w *screen.Screen) *[]*display.Chart {
 	return &charts
 }
 
+// Says wants all words in a text.
 func Says(t *testing.T, what, text string, words ...string) {
 	t.Helper()
 	text = strings.ReplaceAll(text, "\u00a0", " ")

@@ -10,7 +10,7 @@ import (
 	"github.com/svmnb/svmnb/kernels"
 )
 
-// tune returns the kernel with another value of a parameter: a field of its struct,
+// Kernel returns the kernel with another value of a parameter: a field of its struct,
 // as Gamma, or a hyperparameter of a kernel of kernels, as 0.RBF.gamma, of which the
 // end is enough where only one has it. No kernel and gamma is RBF.
 func Kernel(k kernels.Kernel, name string, v float64) (kernels.Kernel, bool) {
@@ -62,7 +62,7 @@ func Kernel(k kernels.Kernel, name string, v float64) (kernels.Kernel, bool) {
 	return d.With(values), true
 }
 
-// kernelParameters names what tune knows.
+// Parameters names what [Kernel] can set.
 func Parameters(k kernels.Kernel) string {
 	if k == nil {
 		return "gamma"
