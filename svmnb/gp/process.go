@@ -217,16 +217,18 @@ func (p Process) Memory(bytes int64) Process {
 	return p
 }
 
-// Optimise lets Fit first find the hyperparameters of the kernel and the noise
-// variance that maximise the log marginal likelihood (GPML §5.4), climbing from
-// the ones said. It uses Cholesky's factor for that, n³ operations a step,
-// whatever method solves the system afterwards, and 8n² bytes; of more points than there
-// is memory for, learn from a part and go on with [Process.On]. What kernels.Fixed holds,
-// a noise variance of 0 and NoiseVariances stay what they are.
+// Optimise lets Fit first find the hyperparameters of the kernel and the noise variance that
+// maximise the log marginal likelihood (GPML §5.4), by gradient ascent from those that are
+// set. Hyperparameters held by kernels.Fixed, a noise variance of 0 and NoiseVariances stay
+// as they are.
 //
-// An interrupt returns the best hyperparameters so far, solved, with an error that wraps
-// context.Cause; before the first evaluation the process as it was said, where that can
-// be solved within a second.
+// Whatever method solves the system afterwards, the ascent uses Cholesky's factor: n³
+// operations for a step, and 8n² bytes. If there is no memory for that, learn from a part of
+// the points and go on with [Process.On].
+//
+// An interrupt returns the process with the best hyperparameters so far, solved, with an
+// error that wraps context.Cause. Before the first evaluation it returns the process as it
+// was described, if that can be solved within a second.
 func (p Process) Optimise() Process { p.learn = true; return p }
 
 // Restarts is Optimise from n more starts, each hyperparameter multiplied by a
