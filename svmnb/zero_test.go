@@ -77,7 +77,7 @@ func TestZeroValues(t *testing.T) {
 			}
 		}
 	}
-	for folder, pkg := range map[string]string{".": "svmnb", "metrics": "metrics", "display": "display", "model": "model", "transform": "transform"} {
+	for folder, pkg := range map[string]string{".": "svmnb", "metrics": "metrics", "display": "display", "model": "model", "transform": "transform", "gp": "gp", "selection": "selection", "play": "play"} {
 		for _, name := range exportedTypes(t, folder) {
 			if !known[pkg+"."+name] && name != "Sigmoid" {
 				t.Errorf("%s.%s is not in the list of zeros", pkg, name)
