@@ -1,0 +1,233 @@
+package svmnb
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/solvers/blocks"
+	"github.com/svmnb/svmnb/solvers/fastest"
+	"github.com/svmnb/svmnb/svmnb/display"
+	"github.com/svmnb/svmnb/svmnb/internal/figure"
+	"github.com/svmnb/svmnb/svmnb/internal/learn"
+	"github.com/svmnb/svmnb/svmnb/internal/machines"
+	"github.com/svmnb/svmnb/svmnb/internal/points"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
+)
+
+// exploreCubic is how many points methods of n³ operations are offered for.
+const exploreCubic = 500
+
+func (c classifying) Stated() (learn.Explorable, error) {
+	c.live = false
+	if _, err := c.prepare(); err != nil {
+		return nil, err
+	}
+	c.state()
+	return c, nil
+}
+
+// state says the kernel where nothing was said.
+func (m *machine) state() {
+	if m.kernel == nil {
+		m.kernel = kernels.RBF(learn.Digits(kernels.GammaScale(m.data.X), 3))
+	}
+}
+
+func (c classifying) Usual() kernels.Kernel { return c.kernel }
+func (r regressing) Usual() kernels.Kernel  { return r.kernel }
+
+func (c classifying) Family() []kernels.Kernel { return c.family() }
+func (r regressing) Family() []kernels.Kernel  { return r.family() }
+
+// family are kernels of about the width that suits the data.
+func (m machine) family() []kernels.Kernel {
+	gamma := learn.Digits(kernels.GammaScale(m.data.X), 3)
+	length := learn.Digits(1/math.Sqrt(2*gamma), 3)
+	return []kernels.Kernel{kernels.Linear(), kernels.RBF(gamma), kernels.Polynomial(3, gamma, 1), kernels.Laplacian(learn.Digits(math.Sqrt(gamma), 3)),
+		kernels.Matern52(length), kernels.RationalQuadratic(length, 1)}
+}
+
+// others are the methods that a machine may be offered beside its own; two says that
+// its α have a sum in each class.
+func (m machine) others(two bool) []solvers.Method {
+	list := []solvers.Method{fastest.Method{}, solvers.SMO{}, blocks.Decomposition{}}
+	switch {
+	case m.biasFixed():
+		list = []solvers.Method{solvers.GradientAscent{}}
+	case two:
+		return list
+	default:
+		list = append(list, solvers.ConjugateSMO{}, solvers.Chunking{})
+	}
+	if m.data.N() <= exploreCubic {
+		list = append(list, solvers.PrimalDual{})
+	}
+	return list
+}
+
+func (c classifying) WithKernel(k kernels.Kernel) learn.Explorable { return classifying{c.Kernel(k)} }
+
+func (c classifying) Dials() []learn.Dial {
+	switch c.margin {
+	case nuSoft, oneClass:
+		return []learn.Dial{learn.EvenDial("nu", c.nu, 0.02, 0.98, 0.02)}
+	case hard:
+		return nil
+	}
+	return []learn.Dial{learn.LogDial("C", c.c)}
+}
+
+func (c classifying) Ways() []learn.Way {
+	ways := []learn.Way{{Name: c.method.Name(), Take: func(l learn.Explorable) learn.Explorable { return l }}}
+	for _, m := range c.others(c.margin == nuSoft) {
+		if m != c.method {
+			ways = append(ways, learn.Way{Name: m.Name(), Take: func(l learn.Explorable) learn.Explorable { return classifying{l.(classifying).Using(m)} }})
+		}
+	}
+	return ways
+}
+
+func (f classified) Look() (*display.Chart, error) { return Margins.Of(f.fit) }
+func (f classified) Fared() string                 { return ran(&f.fit.Result) }
+
+// ran says how a solver fared.
+func ran(r *solvers.Result) string {
+	how := ""
+	if r.Status.Early() {
+		how = ", " + r.Status.String()
+	}
+	return fmt.Sprintf("%s: %s, %s kernel values, %s%s", r.Method, say.Several(r.Iterations, "iteration"), say.Thousands(r.Evaluations), say.Spell(r.Elapsed), how)
+}
+
+func (f classified) Panel(_ context.Context, d *figure.MultiplesData) (figure.Panel, bool, error) {
+	t := f.fit.task
+	if !t.plane() {
+		return figure.Panel{}, false, nil
+	}
+	d.Features, d.Classes = [2]string{t.data.FeatureName(0), t.data.FeatureName(1)}, [2]string{say.Class(t.negative), say.Class(t.positive)}
+	d.X, d.Y, d.Xs, d.Ys, d.Measure = t.data.X, t.y, figure.Around(t.data.X, 0), figure.Around(t.data.X, 1), "training errors"
+	wrong := f.fit.TrainingErrors()
+	return figure.Panel{
+		Note: fmt.Sprintf("%s, %s", say.Several(wrong, "error"), say.Several(len(f.fit.expansion.Coef), "vector")), Value: float64(wrong), Z: field(&f.fit.expansion, d.Xs, d.Ys, learn.PanelNodes),
+	}, true, nil
+}
+
+func (m multiClassifying) Stated() (learn.Explorable, error) {
+	m.base.live = false
+	if _, err := m.prepare(); err != nil {
+		return nil, err
+	}
+	m.base.state()
+	return m, nil
+}
+
+func (m multiClassifying) Usual() kernels.Kernel    { return m.base.kernel }
+func (m multiClassifying) Family() []kernels.Kernel { return m.base.family() }
+func (m multiClassifying) Dials() []learn.Dial      { return classifying{m.base}.Dials() }
+
+func (m multiClassifying) WithKernel(k kernels.Kernel) learn.Explorable {
+	m.base = m.base.Kernel(k)
+	return m
+}
+
+func (m multiClassifying) Ways() []learn.Way {
+	ways := classifying{m.base}.Ways()
+	if m.scheme == machines.CrammerSinger { // whose dual has methods of its own
+		return ways[:1]
+	}
+	for i, w := range ways {
+		ways[i].Take = func(l learn.Explorable) learn.Explorable {
+			m := l.(multiClassifying)
+			m.base = w.Take(classifying{m.base}).(classifying).Classifier
+			return m
+		}
+	}
+	return ways
+}
+
+func (f multiClassified) Look() (*display.Chart, error) {
+	if data := f.fit.task.base.data; data.D() != 2 || data.Sparse != nil || len(f.fit.task.classes) > mostRegions {
+		return Confusion.Of(f.fit)
+	}
+	return Regions.Of(f.fit)
+}
+
+func (f multiClassified) Fared() string {
+	if f.fit.joint != nil {
+		return ran(f.fit.joint)
+	}
+	return fmt.Sprintf("%s in %s", say.Several(len(f.fit.task.duels), "machine"), say.Spell(f.fit.Elapsed))
+}
+
+func (f multiClassified) Panel(context.Context, *figure.MultiplesData) (figure.Panel, bool, error) {
+	return figure.Panel{}, false, nil
+}
+
+func (r regressing) Stated() (learn.Explorable, error) {
+	r.live = false
+	if _, err := r.prepare(); err != nil {
+		return nil, err
+	}
+	r.state()
+	return r, nil
+}
+
+func (r regressing) WithKernel(k kernels.Kernel) learn.Explorable { return regressing{r.Kernel(k)} }
+
+func (r regressing) Dials() []learn.Dial {
+	c := learn.LogDial("C", r.c)
+	switch r.loss {
+	case ridge:
+		return []learn.Dial{learn.LogDial("lambda", r.lambda)}
+	case nuLoss:
+		return []learn.Dial{c, learn.EvenDial("nu", r.nu, 0.02, 1, 0.02)}
+	}
+	most := max(math.Sqrt(variation(r.data.Y)/float64(r.data.N())), r.epsilon)
+	if most == 0 {
+		most = 1
+	}
+	return []learn.Dial{c, learn.EvenDial("epsilon", r.epsilon, 0, most, learn.Digits(most/50, 2))}
+}
+
+func (r regressing) Ways() []learn.Way {
+	own := r.method
+	if own == nil {
+		own = r.smo()
+	}
+	ways := []learn.Way{{Name: own.Name(), Take: func(l learn.Explorable) learn.Explorable { return l }}}
+	for _, m := range r.others(r.loss == nuLoss) {
+		if m == solvers.Method(solvers.SMO{}) {
+			m = r.smo()
+		}
+		if m != own {
+			ways = append(ways, learn.Way{Name: m.Name(), Take: func(l learn.Explorable) learn.Explorable { return regressing{l.(regressing).Using(m)} }})
+		}
+	}
+	return ways
+}
+
+func (f regressed) Look() (*display.Chart, error) { return Tube.Of(f.fit) }
+func (f regressed) Fared() string                 { return ran(&f.fit.Result) }
+
+func (f regressed) Panel(_ context.Context, d *figure.MultiplesData) (figure.Panel, bool, error) {
+	t := f.fit.task
+	if t.data.D() != 1 || t.data.Sparse != nil {
+		return figure.Panel{}, false, nil
+	}
+	rows := learn.Places(d, t.data.X)
+	d.Features, d.Y, d.Measure = [2]string{t.data.FeatureName(0), t.data.Target}, t.data.Y, "RMSE"
+	p := figure.Panel{F: f.fit.expansion.Values(points.Rows(rows)), Lower: make([]float64, learn.PanelPlaces), Upper: make([]float64, learn.PanelPlaces)}
+	for i, v := range p.F {
+		p.Lower[i], p.Upper[i] = v-f.fit.Epsilon, v+f.fit.Epsilon
+	}
+	square := 0.0
+	for _, r := range f.fit.Residuals() {
+		square += r * r / float64(len(d.Y))
+	}
+	p.Value = math.Sqrt(square)
+	p.Note = fmt.Sprintf("RMSE %.3g, %s", p.Value, say.Several(len(f.fit.expansion.Coef), "vector"))
+	return p, true, nil
+}
