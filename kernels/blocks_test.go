@@ -198,6 +198,23 @@ func TestHoldProperties(t *testing.T) {
 	})
 }
 
+// A row that is held stays whole while the others of a call take the rest of the room. The
+// property test above found this case.
+func TestHoldOfAFullRoom(t *testing.T) {
+	x := toy.Normal(3, 120, 4)
+	held := mustGram(t, kernels.RBF(0.2), x, int64(8*4*len(x)))
+	held.Hold(make([][]float32, 2), []int{0, 1})
+	idx := []int{0, 2, 3, 4, 5, 6, 7, 8}
+	got, want := make([][]float32, len(idx)), make([][]float32, len(idx))
+	held.Hold(got, idx)
+	mustGram(t, kernels.RBF(0.2), x, 0).Hold(want, idx)
+	for k, i := range idx {
+		if !slices.Equal(got[k], want[k]) {
+			t.Errorf("row %d has other values", i)
+		}
+	}
+}
+
 // moved adds a constant to every feature.
 func moved(x [][]float64, by float64) [][]float64 {
 	m := make([][]float64, len(x))

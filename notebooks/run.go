@@ -252,7 +252,7 @@ var specialFailures = []*regexp.Regexp{
 // In any cell: what was to be displayed got lost, between the program and the
 // kernel (namedpipes_dispatch.go, and the log of gonbui in the program) or in
 // display.Show, which goes on with the other items.
-var lostDisplay = regexp.MustCompile(`^GoNB Error:\n|(?m)^svmnb\.Show: |(?m)^E\d{4} .* gonbui\.go:\d+\] `)
+var lostDisplay = regexp.MustCompile(`^GoNB Error:\n|(?m)^display\.Show: |(?m)^E\d{4} .* gonbui\.go:\d+\] `)
 
 func failedMessage(message string, special bool) string {
 	if lostDisplay.MatchString(message) {
