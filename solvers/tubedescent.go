@@ -16,7 +16,7 @@ import (
 // clipped to [−C, C]; the quadratic loss has the ridge and no C. A zero row has
 // H_i = 0: its β goes to the end that G_i points at, or to 0.
 type tubeDescent struct {
-	coordinates           // of the smooth part of the dual, whose α is β
+	coordinates           // coordinate descent on the smooth part of the dual; its variables are β
 	both        []float64 // α̂, then α
 	bar         float64   // the largest violation of the pass before
 	orthant

@@ -17,13 +17,13 @@ import (
 	"github.com/svmnb/svmnb/svmnb/model"
 )
 
-// Learning is the description as the packages selection and play see it.
+// Learning returns what packages selection and play need of the description.
 func (c Classifier) Learning() learn.Learner { return classifying{c} }
 
-// Learning is the description as the packages selection and play see it.
+// Learning returns what packages selection and play need of the description.
 func (m MultiClassifier) Learning() learn.Learner { return multiClassifying{m} }
 
-// Learning is the description as the packages selection and play see it.
+// Learning returns what packages selection and play need of the description.
 func (r Regressor) Learning() learn.Learner { return regressing{r} }
 
 // A description as package learn sees it, such as classifying, becomes a fit as package
@@ -38,10 +38,10 @@ type (
 	regressed       struct{ fit *RegressionFit }
 )
 
-// Learnt is the fit as package play sees it.
+// Learnt returns what package play needs of the fit.
 func (f *Fit) Learnt() learn.Fit { return classified{f} }
 
-// Learnt is the fit as package play sees it.
+// Learnt returns what package play needs of the fit.
 func (f *RegressionFit) Learnt() learn.Fit { return regressed{f} }
 
 func (f classified) Fit() any      { return f.fit }

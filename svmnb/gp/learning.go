@@ -12,7 +12,7 @@ import (
 	"github.com/svmnb/svmnb/svmnb/model"
 )
 
-// Learning is the description as the packages selection and play see it.
+// Learning returns what packages selection and play need of the description.
 func (p Process) Learning() learn.Learner { return processing{p} }
 
 // processing is a description as package learn sees it, and processed its fit.

@@ -42,19 +42,24 @@ const few = 6
 // features. The error is an *ArgumentError that names the first row of another
 // length or with a value that is no finite number, or wraps a
 // *kernels.DataError for a point outside the domain of the kernel.
-func (f *Fit) Predict(at datasets.Points) (_ []float64, err error) {
+func (f *Fit) Predict(x datasets.Points) (_ []float64, err error) {
 	defer guard.Caught(&err)
-	x, err := points.Dense("Predict", at)
+	rows, err := f.asked(context.Background(), "Predict", x)
 	if err != nil {
 		return nil, err
 	}
-	if err := f.ready(context.Background(), "Predict"); err != nil {
+	return f.predict(rows)
+}
+
+// asked returns the points of a caller, row by row, where the fit can answer for them.
+func (f *Fit) asked(ctx context.Context, call string, x datasets.Points) ([][]float64, error) {
+	if err := f.ready(ctx, call); err != nil {
 		return nil, err
 	}
-	if err := f.outside("Predict"); err != nil {
+	if err := f.outside(call); err != nil {
 		return nil, err
 	}
-	return f.predict(x)
+	return points.Dense(call, x)
 }
 
 // outside refuses the points of a caller where they would have to go through the steps
@@ -92,19 +97,13 @@ func (f *Fit) mean(x []float64) float64 {
 // of Predict; when ctx ends early, what was known by then comes with an error
 // that wraps context.Cause(ctx), and points that were not reached have the
 // variance of the process before the observations.
-func (f *Fit) Posterior(ctx context.Context, at datasets.Points) (_ *Belief, err error) {
+func (f *Fit) Posterior(ctx context.Context, x datasets.Points) (_ *Belief, err error) {
 	defer guard.Caught(&err)
-	x, err := points.Dense("Posterior", at)
+	rows, err := f.asked(ctx, "Posterior", x)
 	if err != nil {
 		return nil, err
 	}
-	if err := f.ready(ctx, "Posterior"); err != nil {
-		return nil, err
-	}
-	if err := f.outside("Posterior"); err != nil {
-		return nil, err
-	}
-	return f.posterior(ctx, x)
+	return f.posterior(ctx, rows)
 }
 
 func (f *Fit) posterior(ctx context.Context, x [][]float64) (*Belief, error) {
@@ -134,19 +133,13 @@ type Component struct {
 // beforehand; the variances do not, for what one term does not explain another
 // may. A kernel that is no sum is its own component. Errors are those of
 // Posterior.
-func (f *Fit) Components(ctx context.Context, at datasets.Points) (_ []Component, err error) {
+func (f *Fit) Components(ctx context.Context, x datasets.Points) (_ []Component, err error) {
 	defer guard.Caught(&err)
-	x, err := points.Dense("Components", at)
+	rows, err := f.asked(ctx, "Components", x)
 	if err != nil {
 		return nil, err
 	}
-	if err := f.ready(ctx, "Components"); err != nil {
-		return nil, err
-	}
-	if err := f.outside("Components"); err != nil {
-		return nil, err
-	}
-	return f.components(ctx, x)
+	return f.components(ctx, rows)
 }
 
 func (f *Fit) components(ctx context.Context, x [][]float64) ([]Component, error) {

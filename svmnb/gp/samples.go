@@ -59,19 +59,13 @@ const (
 // 10 000 points, or more numbers than the memory of the process has room for. When ctx
 // ends early, the functions drawn by then come with an error that wraps
 // context.Cause(ctx); there are none before the covariance is factored.
-func (f *Fit) Sample(ctx context.Context, at datasets.Points, count int, seed uint64) (_ *Samples, err error) {
+func (f *Fit) Sample(ctx context.Context, x datasets.Points, count int, seed uint64) (_ *Samples, err error) {
 	defer guard.Caught(&err)
-	x, err := points.Dense("Sample", at)
+	rows, err := f.asked(ctx, "Sample", x)
 	if err != nil {
 		return nil, err
 	}
-	if err := f.ready(ctx, "Sample"); err != nil {
-		return nil, err
-	}
-	if err := f.outside("Sample"); err != nil {
-		return nil, err
-	}
-	return f.sample(ctx, x, count, seed)
+	return f.sample(ctx, rows, count, seed)
 }
 
 func (f *Fit) sample(ctx context.Context, x [][]float64, count int, seed uint64) (*Samples, error) {

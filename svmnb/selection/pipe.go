@@ -136,7 +136,7 @@ func (p Pipeline) made() Pipeline {
 // Data are what is learnt from.
 func (p Pipeline) Data() *datasets.Dataset { return p.made().last.Data() }
 
-// Learning is the description as the packages selection and play see it.
+// Learning returns what packages selection and play need of the description.
 func (p Pipeline) Learning() learn.Learner { return piping{p.made()} }
 
 type (

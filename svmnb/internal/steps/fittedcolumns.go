@@ -37,7 +37,8 @@ func (t Imputed) Apply(x [][]float64) ([][]float64, error) {
 	return out, nil
 }
 
-// Wide says that a row has not the features that a step was fitted to.
+// Wide returns an error for a row that has another number of features than the d that a
+// step was fitted to.
 func Wide(call string, i int, row []float64, d int) error {
 	if len(row) == d {
 		return nil
