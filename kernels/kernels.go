@@ -17,7 +17,6 @@
 package kernels
 
 import (
-	"fmt"
 	"math"
 	"reflect"
 	"strconv"
@@ -91,53 +90,6 @@ func as[H any](k Kernel) (h H, ok bool) {
 	return h, ok
 }
 
-// ParamError says which parameter of a kernel is out of its range.
-type ParamError struct {
-	Kernel string  // constructor, "RBF"
-	Param  string  // "gamma"; "" when there is no kernel at all
-	Value  float64 // what was given
-	Msg    string  // what would be right
-}
-
-func (e *ParamError) Error() string {
-	if e.Param == "" {
-		return "kernels: " + e.Msg
-	}
-	return fmt.Sprintf("kernels: %s: %s = %v: %s", e.Kernel, e.Param, e.Value, e.Msg)
-}
-
-// check is Check for a kernel that may be missing.
-func check(k Kernel) error {
-	if k == nil {
-		return &ParamError{Msg: "the kernel is nil: give one such as RBF(0.5)"}
-	}
-	return k.Check()
-}
-
-// positive returns a *ParamError unless 0 < value < ∞ and 1/value < ∞.
-func positive(kernel, param string, value float64) error {
-	if math.IsInf(1/value, 1) {
-		return &ParamError{kernel, param, value, "want a finite number above 0"}
-	}
-	return above0(kernel, param, value)
-}
-
-// above0 returns a *ParamError unless 0 < value < ∞.
-func above0(kernel, param string, value float64) error {
-	if !(value > 0) || math.IsInf(value, 1) {
-		return &ParamError{kernel, param, value, "want a finite number above 0"}
-	}
-	return nil
-}
-
-// atLeast0 returns a *ParamError unless 0 ≤ value < ∞.
-func atLeast0(kernel, param string, value float64) error {
-	if !(value >= 0) || math.IsInf(value, 1) {
-		return &ParamError{kernel, param, value, "want a finite number of at least 0"}
-	}
-	return nil
-}
-
 // call returns the constructor call with every digit of its arguments.
 func call(name string, args ...float64) string { return name + "(" + digits(args...) + ")" }
 
@@ -165,12 +117,4 @@ func numbers(s string) []float64 {
 		v = append(v, a)
 	}
 	return v
-}
-
-// describe returns the String of a part that may be missing.
-func describe(k Kernel) string {
-	if k == nil {
-		return "nil"
-	}
-	return k.String()
 }
