@@ -11,16 +11,16 @@ import (
 )
 
 // Figure is a way to look at a fit. Figures of a machine, such as Margins and KKT, are in
-// package svmnb, those of a Gaussian process in package gp, and Landscape of a search in
+// package svmnb, those of a Gaussian process in package gp, and Landscape, for a search, in
 // package selection.
 type Figure struct {
 	name string
 	draw func(fit any) (*Chart, error)
 }
 
-// FigureOf is a Figure of the fits that are an F, such as a *svmnb.Fit, by the function
-// that draws it; others are refused with an error. That is how the figures here are
-// made, and how you make one of your own.
+// FigureOf makes a Figure for fits of type F, such as *svmnb.Fit, from the function that
+// draws it. For a value of another type the Figure returns an error. All figures of svmnb
+// are made by FigureOf, and so can you make your own.
 func FigureOf[F any](name string, draw func(F) (*Chart, error)) Figure {
 	return Figure{name, func(fit any) (*Chart, error) {
 		f, ok := fit.(F)
@@ -33,8 +33,8 @@ func FigureOf[F any](name string, draw func(F) (*Chart, error)) Figure {
 
 func (f Figure) String() string { return f.name }
 
-// Of draws the figure for a fit, such as a *svmnb.Fit, as a chart that may be changed
-// and then shown by [Show].
+// Of draws the figure of a fit, such as a *svmnb.Fit, as a chart that you can change and
+// then show by [Show].
 func (f Figure) Of(fit any) (_ *Chart, err error) {
 	defer guard.Caught(&err)
 	if f.draw == nil || isEmpty(fit) {
@@ -47,7 +47,7 @@ func (f Figure) Of(fit any) (_ *Chart, err error) {
 	return c, nil
 }
 
-// isEmpty reports whether x is nil, or the zero value of a fit or a result.
+// isEmpty reports whether x is nil, a nil pointer, or the zero value of a fit.
 func isEmpty(x any) bool {
 	if guard.IsNil(x) {
 		return true
@@ -59,8 +59,8 @@ func isEmpty(x any) bool {
 	return strings.HasPrefix(v.Elem().Type().PkgPath(), "github.com/svmnb/svmnb/svmnb") && v.Elem().NumField() > 0 && v.Elem().IsZero()
 }
 
-// ShowFit displays the figures of a fit; without any, its summary in words and the usual
-// ones. It is what the Show methods of fits do.
+// ShowFit displays the given figures of a fit. Without figures it displays the fit's
+// summary in words and the usual figures. The Show methods of fits call it.
 func ShowFit(fit any, figures []Figure, usual ...Figure) {
 	if isEmpty(fit) {
 		Show(arguments.NoFit("Show"))

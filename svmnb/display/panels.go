@@ -8,20 +8,19 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
-// Panels is several things side by side in one display; [Dashboard] and [Multiples]
-// make it.
+// Panels is several items side by side in one display; [Dashboard] and [Multiples] make it.
 type Panels struct{ items []any }
 
-// Dashboard puts the items side by side in one display, in one to four columns
-// according to its width. An item is whatever [Show] takes; a [Figure] among them is
-// that figure of the fit before it, which then stands for itself no more:
+// Dashboard arranges the items side by side in one display, in one to four columns,
+// depending on the width. An item is anything that [Show] takes. A [Figure] draws the fit
+// that is before it in the list; the fit itself is then not shown.
 //
 //	display.Dashboard(fit, svmnb.Margins, svmnb.Gap, svmnb.KKT).Show()
 //
-// An item that cannot be shown says in its place why.
+// If an item cannot be shown, the error stands in its place.
 func Dashboard(items ...any) *Panels {
 	p := &Panels{}
-	var of any // what figures are of
+	var of any // the fit that the next figures draw
 	for i, item := range items {
 		fig, ok := item.(Figure)
 		if !ok {
@@ -45,7 +44,7 @@ func Dashboard(items ...any) *Panels {
 
 func isFigure(item any) bool { _, ok := item.(Figure); return ok }
 
-// isShown reports whether an item can only be shown, and has no figures.
+// isShown reports whether an item can only be shown, so that figures cannot draw it.
 func isShown(item any) bool {
 	switch item.(type) {
 	case string, error, echarts.Chart, Drawing, *Sheet, *Panels:
@@ -54,7 +53,7 @@ func isShown(item any) bool {
 	return false
 }
 
-// Multiples is one figure of several fits side by side, as small multiples:
+// Multiples draws one figure for each of several fits, side by side (small multiples):
 //
 //	display.Multiples(svmnb.Margins, rbf.C(0.1).MustFit(), rbf.C(10).MustFit(), rbf.C(1000).MustFit()).Show()
 func Multiples(figure Figure, fits ...any) *Panels {
@@ -69,15 +68,15 @@ func Multiples(figure Figure, fits ...any) *Panels {
 func (p *Panels) Show() { Show(p) }
 
 const (
-	// panelWidth is what a chart of a panel takes at most. Narrower than a whole
-	// one, it has larger letters where a saved picture is shrunk to its column.
+	// panelWidth is the greatest width of a chart in a dashboard. A saved picture is shrunk
+	// to its column, and in a narrow chart the letters are then larger.
 	panelWidth = "500px"
 
 	panelsStart = `<div style="display:grid;grid-template-columns:repeat(auto-fit,minmax(max(min(100%,340px),calc(25% - 18px)),1fr));gap:12px 24px;align-items:start">`
 	panelStart  = `<div style="min-width:0;overflow-x:auto">`
 )
 
-// part puts the items into one part.
+// part renders all items into one part.
 func (p *Panels) part() (part, error) {
 	if p == nil || len(p.items) == 0 {
 		return part{}, fmt.Errorf("the dashboard is empty: give it charts, or a fit and figures, such as display.Dashboard(fit, svmnb.Margins, svmnb.Gap)")
@@ -103,8 +102,7 @@ func (p *Panels) part() (part, error) {
 	return part{html: all.HTML, plain: all.Text}, nil
 }
 
-// inPage returns the part as HTML, a chart at most as wide as width, where that is
-// not empty.
+// inPage returns the part as HTML. A width, if there is one, limits the width of a chart.
 func (p part) inPage(width string) string {
 	switch {
 	case p.picture.HTML != "":
@@ -117,7 +115,7 @@ func (p part) inPage(width string) string {
 	return echarts.Markdown(say.Code(p.plain))
 }
 
-// text is the part in words.
+// text returns the part as plain text.
 func (p part) text() string {
 	if p.picture.HTML != "" {
 		return p.picture.Text

@@ -1,11 +1,11 @@
-// Package display shows charts, tables and summaries in a notebook, and outside of one in a
-// page of its own:
+// Package display shows charts, tables and summaries in a notebook, or outside of one in an
+// HTML page:
 //
 //	display.Show(fit, "## A title", chart)
 //	display.Table(datasets.Iris()).Show()
 //	display.Dashboard(fit, svmnb.Margins, svmnb.Gap).Show()
 //
-// A [Figure] draws a fit as a [Chart]; [FigureOf] makes one of your own.
+// A [Figure] draws a fit as a [Chart]; [FigureOf] makes a figure of your own.
 package display
 
 import (
@@ -23,17 +23,14 @@ import (
 
 // Show displays the items one below the other in the cell's output. An item is
 //
-//   - a [*Chart], a [Drawing], or any chart of go-echarts, such as charts.NewBar()
-//     returns;
-//   - a table of [Table], or several items side by side, of [Dashboard];
-//   - a value with a Markdown() string method, such as a summary, or a string
-//     of Markdown;
-//   - an error, or a value with a String method: its text; nothing where it is nil.
+//   - a [*Chart], a [Drawing], or any chart of go-echarts, such as charts.NewBar() returns;
+//   - a table ([Table]), or several items side by side ([Dashboard]);
+//   - a value with a Markdown() string method, such as a summary, or a string of Markdown;
+//   - an error, or a value with a String method, of which Show displays the text.
 //
-// Outside a notebook, Show prints the texts; where there are charts it writes
-// everything to a page of its own in the temporary folder and prints where. An
-// item that cannot be shown is reported on standard error, the others are
-// shown.
+// Outside a notebook, Show prints the texts. If there are charts, it writes everything to
+// an HTML file in the temporary folder and prints the file's name. Errors of items that
+// cannot be shown go to standard error, and the other items are shown.
 func Show(items ...any) {
 	parts, err := render(items)
 	if gonbui.IsNotebook {
@@ -50,23 +47,23 @@ func Show(items ...any) {
 	}
 }
 
-// HTML writes the items, as [Show] takes them, as one page that needs nothing
-// else: no network, no notebook. It follows the reader's choice of light or
-// dark. Items that cannot be shown are in the error; the others are written.
+// HTML writes the items, of the types that [Show] takes, as one page that can be read
+// without network and notebook. The page is light or dark as the reader's browser is set.
+// The error names the items that cannot be shown; the others are written.
 func HTML(w io.Writer, items ...any) error {
 	parts, err := render(items)
 	return errors.Join(err, page(w, parts))
 }
 
-// part is one item, ready for display.
+// part is one rendered item. It has a picture, a Markdown text, HTML or plain text.
 type part struct {
-	picture  echarts.Picture // a chart, or
-	markdown string          // a text, or
-	html     string          // something in HTML that is no chart, or
-	plain    string          // a text that is not Markdown; beside html the same in words
+	picture  echarts.Picture
+	markdown string
+	html     string // other HTML; then plain is the same as text
+	plain    string
 }
 
-// render makes the items ready; errors name those that are left out.
+// render renders the items. The error names the items that are left out.
 func render(items []any) (parts []part, err error) {
 	for i, item := range items {
 		p, e := renderOne(item)
@@ -117,15 +114,15 @@ func renderOne(item any) (p part, err error) {
 	return p, err
 }
 
-// ItemError says that [Show] was given something that it does not know.
+// ItemError is the error of [Show] for an item of a type that it cannot show.
 type ItemError struct{ Item any }
 
 func (e *ItemError) Error() string {
 	return fmt.Sprintf("a %T cannot be shown: give a chart, a string of Markdown, or a value with a Markdown or String method", e.Item)
 }
 
-// send displays p in the notebook. A chart's text goes along for those who
-// read the notebook where no picture is shown.
+// send displays p in the notebook. A chart comes with its text, for readers that show no
+// pictures.
 func (p part) send() {
 	data := map[protocol.MIMEType]any{}
 	switch {
@@ -145,7 +142,7 @@ func (p part) send() {
 	gonbui.SendData(&protocol.DisplayData{Data: data})
 }
 
-// page writes the parts as one HTML page, named after its first chart.
+// page writes the parts as one HTML page, whose title is that of the first chart.
 func page(w io.Writer, parts []part) error {
 	title := "svmnb"
 	html := make([]string, len(parts))
@@ -158,7 +155,7 @@ func page(w io.Writer, parts []part) error {
 	return echarts.Page(w, title, html...)
 }
 
-// present shows the parts to someone at a terminal.
+// present shows the parts outside a notebook, at a terminal.
 func present(parts []part) (err error) {
 	charts := 0
 	for _, p := range parts {

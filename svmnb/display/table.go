@@ -8,14 +8,14 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/sheet"
 )
 
-// Sheet is a table that is ready to be shown; [Table] makes it.
+// Sheet is a table that can be shown; [Table] makes it.
 type Sheet struct {
 	table sheet.Table
 	err   error
 }
 
-// Err says why there is no table: an *svmnb.ArgumentError that names what [Table] was
-// given, with the row and column where it is one of these; or nil.
+// Err returns nil, or why there is no table: an *svmnb.ArgumentError that names the
+// argument of [Table], with its row and column if only one entry is wrong.
 func (s *Sheet) Err() error {
 	if s == nil {
 		return arguments.Wrong("Table", math.NaN(), "there is no table; take one from Table")
@@ -32,7 +32,7 @@ func (s *Sheet) Show() {
 	Show(s)
 }
 
-// String is the table as text.
+// String returns the table as text.
 func (s *Sheet) String() string {
 	if err := s.Err(); err != nil {
 		return err.Error()
@@ -40,26 +40,27 @@ func (s *Sheet) String() string {
 	return s.table.String()
 }
 
-// Table is x as a table that can be sorted in the page:
+// Table makes a table of x that can be sorted in the page:
 //
 //	display.Table(datasets.Iris()).Show()
 //
 // x is
 //
-//   - a data set, a row for each point;
-//   - a fit, a row for each training point with what its KKT condition says, or for
-//     each machine of several classes;
-//   - a slice of fits, which are compared, or what play.Race, a search or
-//     selection.CrossValidate has found;
-//   - a slice of structs, or of pointers to them, such as fit.SupportVectors() or
-//     fit.Trace.Points: a column for each exported field;
-//   - a [][]string whose first row names the columns, or a [][]float64;
+//   - a data set: one row for each point;
+//   - a fit: one row for each training point, with its KKT condition; for several classes,
+//     one row for each machine;
+//   - a slice of fits to compare, or the result of play.Race, of a search or of
+//     selection.CrossValidate;
+//   - a slice of structs or of pointers to structs, such as fit.SupportVectors() or
+//     fit.Trace.Points: one column for each exported field;
+//   - a [][]string whose first row has the names of the columns, or a [][]float64;
 //   - a map of columns of equal length, such as map[string][]float64.
 //
-// Long tables show their first and last rows, and of each column the least, the mean
-// and the greatest value, how many are missing (NaN, or an empty text), and a
-// histogram. Clicking a column's name sorts by it; where no script runs, the table
-// reads as it is. What is no table is an error of [Sheet.Err], and Show says it.
+// Of a long table, the first and last rows are shown. Each column then has its least, mean
+// and greatest value, the number of missing values (NaN or an empty text) and a histogram.
+// A click on the name of a column sorts by it. Where no script runs, the table is readable
+// but cannot be sorted. If x is none of these, [Sheet.Err] returns the error and Show
+// displays it.
 func Table(x any) *Sheet {
 	if isEmpty(x) {
 		return &Sheet{err: arguments.Wrong("Table", math.NaN(), "there is nothing to list; give a data set, a fit, or a slice")}
@@ -83,7 +84,8 @@ func Table(x any) *Sheet {
 	return s
 }
 
-// Inside is the table itself, which must not be changed. It is for the packages that fit.
+// Inside returns the table in its internal form, which must not be changed. It is for the
+// packages that fit.
 func (s *Sheet) Inside() *sheet.Table {
 	if s == nil {
 		return &sheet.Table{}
@@ -91,7 +93,8 @@ func (s *Sheet) Inside() *sheet.Table {
 	return &s.table
 }
 
-// NewSheet is the table that fill writes. It is for packages whose fits have a Table method.
+// NewSheet returns the table that fill writes. It is for packages whose fits have a Table
+// method.
 func NewSheet(fill func(t *sheet.Table) error) *Sheet {
 	s := &Sheet{}
 	s.err = fill(&s.table)

@@ -24,35 +24,34 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
-// A file of [Save] is three lines of UTF-8: the name and version of the format,
-// the SHA-256 of the third line's bytes in hexadecimal, and the model as JSON,
-// whose numbers have all digits that they need to be read back to the bit.
+// A file of [Save] has three lines of UTF-8: the name and version of the format; the
+// SHA-256 of the third line, in hexadecimal; the model as JSON. Numbers have as many digits
+// as they need to be read back exactly.
 const modelMagic = "svmnb model "
 
-// Version 2 has sparse vectors and Gaussian processes as well, version 3 what points go
-// through first. A model is written as the first version that can say it.
+// Version 2 added sparse vectors and Gaussian processes, version 3 the steps before the
+// machines. Save writes the lowest version that can hold the model.
 var modelVersions = []string{"1", "2", "3"}
 
-// modelJSON is the third line. A new field, or another meaning of one, is a new
-// version.
+// modelJSON is the third line. A new field, or a change of meaning, needs a new version.
 type modelJSON struct {
 	Kind     string        `json:"kind"`
 	Kernel   string        `json:"kernel"`
 	Features int           `json:"features"`
 	Classes  []string      `json:"classes,omitempty"`
 	Targets  []float64     `json:"targets,omitempty"`
-	Line     float64       `json:"line,omitempty"` // of one class; 0 where none is said
+	Line     float64       `json:"line,omitempty"` // machines.Machines.Line, for models of one class
 	Duels    [][2]int      `json:"duels,omitempty"`
 	Vectors  [][]float64   `json:"vectors"`
-	Sparse   *sparseJSON   `json:"sparse,omitempty"` // in place of vectors; version 2
+	Sparse   *sparseJSON   `json:"sparse,omitempty"` // instead of Vectors; version 2
 	Machines []machineJSON `json:"machines"`
 	Curves   []curveJSON   `json:"curves,omitempty"`
-	Process  *processJSON  `json:"process,omitempty"` // version 2
-	Before   *passageJSON  `json:"before,omitempty"`  // version 3
+	Process  *processJSON  `json:"process,omitempty"`
+	Before   *passageJSON  `json:"before,omitempty"` // the steps before the machines; version 3
 }
 
 type machineJSON struct {
-	Coef []float64 `json:"coef"` // of each vector
+	Coef []float64 `json:"coef"` // one for each support vector
 	Bias float64   `json:"bias"`
 }
 
@@ -62,14 +61,14 @@ type processJSON struct {
 	Noise  []float64 `json:"noise,omitempty"`
 }
 
-// sparseJSON are support vectors by compressed rows.
+// sparseJSON has support vectors in compressed rows (CSR).
 type sparseJSON struct {
 	Start []int     `json:"start"`
 	Index []int32   `json:"index"`
 	Value []float64 `json:"value"`
 }
 
-// curveJSON is a sigmoid, or steps.
+// curveJSON is a curve of probabilities: a sigmoid (A and B), or a step function (X and P).
 type curveJSON struct {
 	A float64   `json:"a,omitempty"`
 	B float64   `json:"b,omitempty"`
@@ -77,13 +76,14 @@ type curveJSON struct {
 	P []float64 `json:"p,omitempty"`
 }
 
-// Save writes the [Model] of a fit to a file, as a whole or not at all, even where the
-// program is killed or the disk is full: what [Load] makes of it predicts the same, bit
-// for bit. The fitted steps of a pipeline and the scalings of a data set are in the file.
-// The error is a *[Error]
-// for a kernel that its String does not describe, such as one of your own (see
-// [kernels.Parse]), and for a transform.Step of your own; an *svmnb.ArgumentError for no fit; else
-// that of the file.
+// Save writes the [Model] of a fit to a file. [Load] returns a model with the same
+// predictions, bit for bit. The file contains the fitted steps of a pipeline and the
+// scalings of a data set. It is written completely or not at all, even if the program is
+// killed or the disk is full.
+//
+// Save returns an *svmnb.ArgumentError if there is no fit. It returns a *[Error] for a
+// kernel that [kernels.Parse] cannot read back from its String, such as one of your own,
+// and for a transform.Step of your own. Other errors come from writing the file.
 func Save(path string, fit Modeler) error {
 	m := Of(fit)
 	if m == nil {
@@ -123,14 +123,14 @@ func Save(path string, fit Modeler) error {
 	}
 	body, err := json.Marshal(file)
 	if err != nil {
-		return modelError("svmnb", 0, "%v", err) // a coefficient that is no finite number
+		return modelError("svmnb", 0, "%v", err) // a coefficient is NaN or infinite
 	}
 	sum := sha256.Sum256(body)
 	text := fmt.Appendf(nil, "%s%s\n%x\n%s\n", modelMagic, version, sum, body)
 	return writeWhole(path, text)
 }
 
-// namesAreText refuses class names that are no UTF-8, for a format whose texts are.
+// namesAreText returns an error if a class name is not UTF-8, for formats that need UTF-8.
 func (m *Model) namesAreText(format string) error {
 	for _, name := range m.of.Classes {
 		if !utf8.ValidString(name) {
@@ -140,7 +140,7 @@ func (m *Model) namesAreText(format string) error {
 	return nil
 }
 
-// Of is the model of a fit, nil for one that was never fitted.
+// Of returns the model of a fit, or nil if the fit has none.
 func Of(fit Modeler) *Model {
 	if v := reflect.ValueOf(fit); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
 		return nil
@@ -151,7 +151,7 @@ func Of(fit Modeler) *Model {
 	return nil
 }
 
-// writeWhole writes the file as a whole or not at all.
+// writeWhole writes the file completely or not at all.
 func writeWhole(path string, text []byte) error {
 	err := wholefile.Write(path, func(w io.Writer) error { _, err := w.Write(text); return err })
 	if err != nil {
@@ -160,11 +160,11 @@ func writeWhole(path string, text []byte) error {
 	return nil
 }
 
-// Load reads a file of [Save]. A *[Error] says what is wrong with one that is
-// damaged, of another version, or none. Reading takes time and memory in proportion to
-// the file, at most 1 GiB more for linear machines, and for kernels of strings what
-// their values of each vector with itself take, which grows faster than its length: do
-// not read such files of strangers.
+// Load reads a file of [Save]. It returns a *[Error] if the file is damaged, of another
+// version, or not written by Save. Time and memory are proportional to the size of the
+// file, plus at most 1 GiB for linear machines. Kernels of strings are the exception, since
+// K(x, x) of a string x takes more time than its length: do not load such files from
+// strangers.
 func Load(path string) (*Model, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -183,7 +183,7 @@ func Read(r io.Reader) (*Model, error) {
 	const format = "svmnb"
 	line := func(text []byte) (first, rest []byte, whole bool) {
 		first, rest, whole = bytes.Cut(text, []byte("\n"))
-		return bytes.TrimSuffix(first, []byte("\r")), rest, whole // some programs change ends of lines
+		return bytes.TrimSuffix(first, []byte("\r")), rest, whole // some programs change the ends of lines
 	}
 	first, rest, _ := line(mark.Cut(text))
 	version, ok := strings.CutPrefix(string(first[:min(len(first), 80)]), modelMagic)

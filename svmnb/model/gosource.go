@@ -14,20 +14,22 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/steps"
 )
 
-// WriteGo writes the model as the one file of a Go package, which needs Go 1.22 and
-// nothing but the standard library:
+// WriteGo writes the model as a Go package in one file. It needs Go 1.22 and only the
+// standard library:
 //
 //	err := fit.Model().WriteGo(w, "predictor")
 //	class := predictor.Predict([2]float64{0.3, -0.2})
 //
-// The package has the constant D, how many features a point has, and the functions
-// Decisions, Predict, and for a model with probabilities Probabilities, in the order
-// of Classes. Its values are those of the model but for rounding. Points go through the
-// steps of a pipeline first: scalings, Impute and PCA. Of a Gaussian process it has the
-// mean. The error is a *[Error] for a name that is no package's, kernels other than
-// Linear, Polynomial, RBF, Sigmoid and Laplacian, sparse support vectors, linear means,
-// other steps, and scaled data of which neither [Model.Raw] nor [Model.Transformed] has
-// said what its points are; else that of w.
+// The package has the constant D, the number of features of a point, and the functions
+// Decisions, Predict and, if the model has probabilities, Probabilities, in the order of
+// Classes. The values equal those of the model up to rounding. The functions apply
+// scalings, Impute and PCA of a pipeline to their points. For a Gaussian process they
+// return the mean.
+//
+// WriteGo returns a *[Error] if pkg is not a package name, or if the model has what the
+// format lacks: kernels other than Linear, Polynomial, RBF, Sigmoid and Laplacian; sparse
+// support vectors; linear means; other steps; scaled data for which neither [Model.Raw] nor
+// [Model.Transformed] was called. Other errors are those of w.
 func (m *Model) WriteGo(w io.Writer, pkg string) error {
 	const format = "Go"
 	if !token.IsIdentifier(pkg) || pkg == "_" {
@@ -125,7 +127,7 @@ func (m *Model) WriteGo(w io.Writer, pkg string) error {
 	return out.Flush()
 }
 
-// affine refuses the steps that a program in another language is not written for.
+// affine returns an error for steps that have no equivalent in the written program.
 func affine(p *steps.Passage, format string) error {
 	if p.Open > 0 {
 		return modelError(format, 0, "the model was learnt from scaled data (%v); line Raw() to write one that scales points by itself, or Transformed() to write that of scaled points", p)
@@ -140,7 +142,7 @@ func affine(p *steps.Passage, format string) error {
 	return nil
 }
 
-// goPassage writes the function transform, which does the steps to a point.
+// goPassage writes the function transform, which applies the steps to a point.
 func goPassage(p *steps.Passage, line func(format string, args ...any), floats func([]float64), d int) {
 	line("// transformedD is how many features a point has after the steps of the pipeline.\nconst transformedD = %d\n\n", d)
 	line("// transform does %v to a point.\nfunc transform(x [D]float64) [transformedD]float64 {\n\treturn ", p)
@@ -181,7 +183,7 @@ func goPassage(p *steps.Passage, line func(format string, args ...any), floats f
 	}
 }
 
-// goPredict writes the functions that follow from decision values.
+// goPredict writes the functions that use decision values, such as Predict.
 func (m *Model) goPredict(line func(format string, args ...any)) {
 	if m.of.Classes == nil {
 		line("// Predict returns the value of the regression at a point.\nfunc Predict(x [D]float64) float64 { return Decisions(x)[0] }\n\n")
@@ -207,10 +209,11 @@ func (m *Model) goPredict(line func(format string, args ...any)) {
 	}
 }
 
-// coupled reports whether probabilities are those of pairs of more than two classes.
+// coupled reports whether the model has more than two classes with a machine for each pair,
+// so that their probabilities must be coupled.
 func (m *Model) coupled() bool { return m.of.Kind == machines.VotesKind && len(m.of.Classes) > 2 }
 
-// goProbabilities writes what [Model.Probabilities] does.
+// goProbabilities writes the function Probabilities; see [Model.Probabilities].
 func (m *Model) goProbabilities(line func(format string, args ...any), floats func([]float64), steps bool) {
 	if m.of.Curves == nil {
 		return
@@ -307,7 +310,7 @@ func leads(f [len(Classes)]float64) (lead [len(Classes)]float64) {
 
 `
 
-// goCoupling is calibrate.Couple.
+// goCoupling is calibrate.Couple as text.
 const goCoupling = `	const n = len(Classes)
 	f := Decisions(x)
 	var q, r [n][n]float64
@@ -358,12 +361,12 @@ const goCoupling = `	const n = len(Classes)
 
 `
 
-// goKernel returns the body of a function of points x and z.
+// goKernel returns the body of a Go function that computes K(x, z).
 func goKernel(k kernels.Kernel) (body string, ok bool) {
 	const dot = "\tdot := 0.0\n\tfor j, v := range x {\n\t\tdot += v * z[j]\n\t}\n"
 	switch k := k.(type) {
 	case kernels.LinearKernel:
-		return "", true // by its weights
+		return "", true // a linear machine uses its weights instead
 	case kernels.PolynomialKernel:
 		return dot + fmt.Sprintf("\tp, base := 1.0, %s*dot+%s\n\tfor n := %d; n > 0; n >>= 1 {\n\t\tif n&1 == 1 {\n\t\t\tp *= base\n\t\t}\n\t\tbase *= base\n\t}\n\treturn p\n", say.Number(k.Gamma), say.Number(k.Coef0), k.Degree), true
 	case kernels.SigmoidKernel:

@@ -16,15 +16,16 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
-// WriteLIBLINEAR writes the model file of LIBLINEAR (Fan et al. 2008), which its
-// predict program reads, of a model with the Linear kernel: its weights, and its
-// bias as the weight of a feature 1. Which of LIBLINEAR's solvers would have found
-// them is no part of a prediction: two classes and one against the rest are called
-// L2R_L2LOSS_SVC_DUAL, Crammer–Singer MCSVM_CS, a regression L2R_L2LOSS_SVR, and a
-// model of logistic regression that was read L2R_LR. The error is a *[Error] for
-// what the format does not have: other kernels, one class, one against one of more
-// than two classes, probabilities of a calibration, targets that are no whole
-// numbers; else that of w.
+// WriteLIBLINEAR writes a model with the Linear kernel as a model file of LIBLINEAR (Fan et
+// al. 2008), for its program predict. The file has the weights; the bias is the weight of a
+// feature that is always 1. It must also name a solver, which does not affect predictions:
+// L2R_L2LOSS_SVC_DUAL for two classes and one against the rest, MCSVM_CS for
+// Crammer–Singer, L2R_L2LOSS_SVR for a regression, and L2R_LR for a logistic regression
+// that was read from LIBLINEAR.
+//
+// WriteLIBLINEAR returns a *[Error] for what the format lacks: other kernels; one class;
+// one against one with more than two classes; probabilities from a calibration; targets
+// that are not whole numbers. Other errors are those of w.
 func (m *Model) WriteLIBLINEAR(w io.Writer) error {
 	if m.none() {
 		return arguments.NoFit("WriteLIBLINEAR")
@@ -59,7 +60,7 @@ func (m *Model) WriteLIBLINEAR(w io.Writer) error {
 		for c := range k {
 			order = append(order, c)
 		}
-		if m.of.Kind == machines.JointKind || m.of.Kind == machines.RestKind && k == 2 { // of two classes only this has two count
+		if m.of.Kind == machines.JointKind || m.of.Kind == machines.RestKind && k == 2 { // for two classes, the other solver names mean a single weight vector
 			solver = "MCSVM_CS"
 		}
 	}
@@ -104,11 +105,12 @@ func (m *Model) WriteLIBLINEAR(w io.Writer) error {
 	return out.Flush()
 }
 
-// ReadLIBLINEAR reads a model file of LIBLINEAR's train, of all its solvers but
-// the one of one class. A machine has one vector, its w. Logistic regressions have
-// probabilities. Classes are called by their labels; a value of exactly 0 goes to
-// the second of two, as in LIBLINEAR. The error is a *[Error] with the line,
-// and reading takes time and memory in proportion to the file.
+// ReadLIBLINEAR reads a model file of LIBLINEAR's program train, for all solvers except the
+// one-class one. Each machine has one vector, its w. Models of logistic regression have
+// probabilities. The names of the classes are their labels. With two classes, a decision
+// value of exactly 0 means the second one, as in LIBLINEAR. If the file is faulty, the
+// error is a *[Error] with the line. Time and memory are proportional to the size of the
+// file.
 func ReadLIBLINEAR(r io.Reader) (*Model, error) {
 	in, err := newModelLines("LIBLINEAR", r)
 	if err != nil {
@@ -156,7 +158,7 @@ func ReadLIBLINEAR(r io.Reader) (*Model, error) {
 	count := 1
 	switch solver {
 	case "L2R_L2LOSS_SVR", "L2R_L2LOSS_SVR_DUAL", "L2R_L1LOSS_SVR_DUAL":
-		m.of.Classes, m.of.Targets = nil, nil // a label would say nothing
+		m.of.Classes, m.of.Targets = nil, nil // a regression has no classes
 	case "L2R_LR", "L2R_LR_DUAL", "L1R_LR", "L2R_L2LOSS_SVC_DUAL", "L2R_L2LOSS_SVC", "L2R_L1LOSS_SVC_DUAL", "L1R_L2LOSS_SVC", "MCSVM_CS":
 		if k < 2 || len(m.of.Classes) != k {
 			return nil, in.fail("there are %d classes and %d labels; want as many, and two at least", k, len(m.of.Classes))
@@ -185,7 +187,7 @@ func ReadLIBLINEAR(r io.Reader) (*Model, error) {
 	if count > machines.MostNumbers/count {
 		return nil, in.fail("there are %d classes, too many to be read", k)
 	}
-	weights := make([][]float64, count) // machine × feature
+	weights := make([][]float64, count) // one row for each machine, one column for each feature
 	biases := make([]float64, count)
 	for j := range rows {
 		text, ok, err := in.next()

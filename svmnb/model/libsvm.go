@@ -17,13 +17,14 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
-// WriteLIBSVM writes the model file of LIBSVM (Chang and Lin 2011), which
-// svm-predict reads: C-SVC for two classes and one against one, one-class, and
-// ε-SVR for any regression and the mean of a Gaussian process, since ν, C, ε and the
-// noise are no part of a prediction. Its labels are the targets of the classes. The error is a *[Error] for what the
-// format does not have: kernels other than Linear, Polynomial, RBF and Sigmoid, one
-// against the rest and Crammer–Singer, targets that are no whole numbers,
-// probabilities that are not Platt's; else that of w.
+// WriteLIBSVM writes the model as a model file of LIBSVM (Chang and Lin 2011), for its
+// program svm-predict. The file's type is C-SVC for two classes and one against one,
+// one-class, or ε-SVR for every regression and for the mean of a Gaussian process: C, ν, ε
+// and the noise do not affect predictions. Labels are the targets of the classes.
+//
+// WriteLIBSVM returns a *[Error] for what the format lacks: kernels other than Linear,
+// Polynomial, RBF and Sigmoid; one against the rest and Crammer–Singer; targets that are
+// not whole numbers; probabilities other than Platt's. Other errors are those of w.
 func (m *Model) WriteLIBSVM(w io.Writer) error {
 	if m.none() {
 		return arguments.NoFit("WriteLIBSVM")
@@ -50,14 +51,14 @@ func (m *Model) WriteLIBSVM(w io.Writer) error {
 		for _, v := range values {
 			out.WriteByte(' ')
 			if v == math.Trunc(v) && math.Abs(v) <= math.MaxInt32 {
-				out.WriteString(strconv.Itoa(int(v))) // LIBSVM reads labels and counts up to an "e"
+				out.WriteString(strconv.Itoa(int(v))) // without an exponent: LIBSVM stops reading a whole number at an "e"
 			} else {
 				out.WriteString(say.Number(v))
 			}
 		}
 		out.WriteByte('\n')
 	}
-	var order []int // classes as the file has them, the first the positive one of two
+	var order []int // indices of the classes in the order of the file; of two, the positive one is first
 	kind := "c_svc"
 	switch m.of.Kind {
 	case machines.ProcessKind:
@@ -136,16 +137,17 @@ func (m *Model) WriteLIBSVM(w io.Writer) error {
 	return out.Flush()
 }
 
-// classRow is a support vector among those of its class.
+// classRow is a support vector in the list of its class.
 type classRow struct {
 	vector int
-	coef   []float64 // for each of the other classes
+	coef   []float64 // one for each of the other classes
 }
 
-// byClass lists the vectors of each class as LIBSVM does, with a coefficient for each
-// of the other classes; order is that of the classes, the first the positive one of
-// two, nil for a model without. A vector belongs to the class on whose side it pulls;
-// one that pulls on several sides, which no fit has, is listed with each.
+// byClass groups the support vectors by class, as LIBSVM does, each with one coefficient
+// for each of the other classes. order is the order of the classes, of two the positive one
+// first; it is nil for a model without classes. The class of a vector follows from the
+// signs of its coefficients. In models that were read, a vector may have signs of several
+// classes; it is then listed with each.
 func (m *Model) byClass(order []int) [][]classRow {
 	groups := make([][]classRow, max(1, len(order)))
 	width := max(1, len(order)-1)
@@ -175,7 +177,7 @@ func (m *Model) byClass(order []int) [][]classRow {
 	return groups
 }
 
-// libsvmKernel returns the kernel's lines in a model file.
+// libsvmKernel returns the lines of a model file that describe the kernel.
 func libsvmKernel(k kernels.Kernel) (words string, ok bool) {
 	switch k := k.(type) {
 	case kernels.LinearKernel:
@@ -190,14 +192,14 @@ func libsvmKernel(k kernels.Kernel) (words string, ok bool) {
 	return "", false
 }
 
-// ReadLIBSVM reads a model file of LIBSVM's svm-train, of all its types and
-// kernels but the precomputed one. Points have dims features, or with dims 0 as
-// many as the largest index in the file, which may be fewer than the data had.
-// Classes are called by their labels; a value of exactly 0 votes for the second of a
-// pair, as in LIBSVM. Not kept is what says how sure a regression or a single class
-// is. The error is a *[Error] with the line. Reading takes time and memory in
-// proportion to the file, and at most 1 GiB more each for vectors, coefficients and
-// weights that are written out.
+// ReadLIBSVM reads a model file of LIBSVM's program svm-train, of any type and any kernel
+// except the precomputed one. Points have dims features. With dims 0 they have as many as
+// the largest index in the file, which may be fewer than the training data had. The names
+// of the classes are their labels. A decision value of exactly 0 is a vote for the second
+// class of a pair, as in LIBSVM. Probabilities of a regression or of one class are not
+// read. If the file is faulty, the error is a *[Error] with the line. Time and memory are
+// proportional to the size of the file, plus at most 1 GiB each for vectors, coefficients
+// and weights.
 func ReadLIBSVM(r io.Reader, dims int) (*Model, error) {
 	in, err := newModelLines("LIBSVM", r)
 	if err != nil {
@@ -255,7 +257,7 @@ func (l *modelLines) fail(msg string, args ...any) error {
 	return modelError(l.format, l.line, msg, args...)
 }
 
-// next returns the next line, without what ends it; ok is false at the end.
+// next returns the next line without its end; ok is false at the end of the file.
 func (l *modelLines) next() (text string, ok bool, err error) {
 	text, err = l.in.ReadString('\n')
 	if err != nil && err != io.EOF {
@@ -293,7 +295,7 @@ func (l *modelLines) numbers(words []string) ([]float64, error) {
 	return v, nil
 }
 
-// whole reads a number from 0 to what an int32 holds.
+// whole reads a whole number from 0 to the largest int32.
 func (l *modelLines) whole(s string) (int, error) {
 	n, err := strconv.ParseUint(s, 10, 31)
 	if err != nil {
@@ -302,7 +304,8 @@ func (l *modelLines) whole(s string) (int, error) {
 	return int(n), nil
 }
 
-// entries reads index:value pairs, whose indices count from 1 and increase.
+// entries reads pairs index:value. Indices in the file begin at 1 and increase; those
+// returned begin at 0.
 func (l *modelLines) entries(words []string) (index []int, value []float64, err error) {
 	last := 0
 	for _, s := range words {
@@ -326,12 +329,12 @@ func (l *modelLines) entries(words []string) (index []int, value []float64, err 
 	return index, value, nil
 }
 
-// libsvmHeader is what a model file says before its support vectors.
+// libsvmHeader is the part of a model file before the support vectors.
 type libsvmHeader struct {
 	kind, kernel     string
 	degree           int
 	gamma, coef0     float64
-	classes, count   int // count is total_sv, −1 before it was read
+	classes, count   int // count is total_sv; −1 before it is read
 	rho, label       []float64
 	labels           []string
 	probA, probB, sv []float64
@@ -383,7 +386,7 @@ func (h *libsvmHeader) read(in *modelLines, key string, words []string) (err err
 	return err
 }
 
-// model checks the header and makes the model without its vectors.
+// model checks the header and returns the model without its support vectors.
 func (h *libsvmHeader) model(in *modelLines) (*Model, error) {
 	m := &Model{}
 	switch h.kernel {
@@ -414,7 +417,7 @@ func (h *libsvmHeader) model(in *modelLines) (*Model, error) {
 		if len(h.labels) < 2 || h.classes != len(h.labels) || len(h.sv) != len(h.labels) {
 			return nil, in.fail("there are %d classes, %d labels and %d numbers of vectors; want as many, and two at least", h.classes, len(h.labels), len(h.sv))
 		}
-		if count = h.classes * (h.classes - 1) / 2; count != len(h.rho) { // both no longer than a line
+		if count = h.classes * (h.classes - 1) / 2; count != len(h.rho) { // a line of the file bounds both numbers, so the product cannot overflow
 			return nil, in.fail("there are %d biases; want one for each of %d pairs", len(h.rho), count)
 		}
 		m.of.Classes, m.of.Targets, m.of.Duels = h.labels, h.label, machines.AllPairs(h.classes, count)
@@ -438,13 +441,13 @@ func (h *libsvmHeader) model(in *modelLines) (*Model, error) {
 	return m, nil
 }
 
-// vectors reads the lines after the header.
+// vectors reads the support vectors, which follow the header.
 func (h *libsvmHeader) vectors(in *modelLines, m *Model, dims int) error {
 	k := len(h.sv)
 	if m.of.Kind != machines.VotesKind {
 		k = 2
 	}
-	ends := []float64{math.Inf(1)} // of each class among the vectors
+	ends := []float64{math.Inf(1)} // ends[c] is the number of vectors in the classes up to c
 	if m.of.Kind == machines.VotesKind {
 		ends = ends[:0]
 		end := 0.0
@@ -519,7 +522,7 @@ func (h *libsvmHeader) vectors(in *modelLines, m *Model, dims int) error {
 		m.of.Terms[i].Coef = make([]float64, len(index))
 	}
 	for n, class := range classes {
-		for p, c := range coefs[n] { // of the pair of this class and the p-th other one
+		for p, c := range coefs[n] { // p counts the other classes
 			a, b := class, p+1
 			if p < class {
 				a, b = p, class
@@ -537,7 +540,7 @@ func (h *libsvmHeader) vectors(in *modelLines, m *Model, dims int) error {
 		}
 		m.of.Expansion.X.Sparse.Start = append(m.of.Expansion.X.Sparse.Start, len(m.of.Expansion.X.Sparse.Index))
 	}
-	if most := m.of.Expansion.D * len(index) / 4; len(m.of.Expansion.X.Sparse.Index) >= most { // written out they are faster, and no more than thrice the numbers
+	if most := m.of.Expansion.D * len(index) / 4; len(m.of.Expansion.X.Sparse.Index) >= most { // few zeros: dense points are faster and take at most three times the memory
 		out := points.Points{X: make([][]float64, len(index))}
 		for i := range out.X {
 			out.X[i] = m.of.Expansion.X.Sparse.Point(nil, i)
@@ -547,5 +550,5 @@ func (h *libsvmHeader) vectors(in *modelLines, m *Model, dims int) error {
 	return nil
 }
 
-// pairOf is the place of the pair a < b in (0, 1), (0, 2), …, (k−2, k−1).
+// pairOf returns the index of the pair a < b in the list (0, 1), (0, 2), …, (k−2, k−1).
 func pairOf(a, b, k int) int { return a*(2*k-a-1)/2 + b - a - 1 }

@@ -7,7 +7,8 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/points"
 )
 
-// means are Σ_j α_j K(x_j, x) and the mean of the process before the observations.
+// means returns the posterior means of a Gaussian process, as one column: the prior mean
+// plus Σ_j α_j K(x_j, x).
 func (m *Model) means(p points.Points) [][]float64 {
 	t := m.of.Terms[0]
 	out := slices.Repeat([]float64{t.B}, p.N())
@@ -24,7 +25,8 @@ func (m *Model) means(p points.Points) [][]float64 {
 	return machines.AsRows(out)
 }
 
-// completeProcess checks a model of m that was read, and says what is wrong.
+// completeProcess checks the part of a model m that only Gaussian processes have, and
+// returns what is wrong, or "".
 func completeProcess(p *machines.ProcessPart, m *Model) string {
 	n := m.of.Expansion.X.N()
 	switch {

@@ -1,5 +1,6 @@
-// Package model has what predictions need of a fit, and nothing else, and its files: those of
-// this library and those of LIBSVM, LIBLINEAR, ONNX and Go.
+// Package model has models, which are what predictions need of a fit, and reads and writes
+// them: as files of this library, of LIBSVM and of LIBLINEAR, as ONNX graphs and as Go
+// source.
 package model
 
 import (
@@ -19,36 +20,36 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/steps"
 )
 
-// Model is what predictions need of a fit, and nothing else: support vectors,
-// coefficients, biases, the kernel, and the curves of probabilities. It has no
-// training data, trace or certificate. [Save] and [Load] keep it in a file, and
-// it is what goes to other programs and comes from them:
+// Model is what predictions need of a fit: support vectors, coefficients, biases, the
+// kernel, and the curves of probabilities. It has no training data, trace or certificate.
+// [Save] and [Load] keep a model in a file; other methods and functions exchange it with
+// other programs:
 //
 //	err := fit.Model().WriteLIBSVM(w)
 //	model, err := model.ReadLIBSVM(r, 0)
 //
-// Support vectors of sparse points are sparse.
-//
-// A Model never changes and may be used by several goroutines at a time.
+// Support vectors are sparse if the training points were. A Model never changes, so several
+// goroutines may use it at a time.
 type Model struct{ of machines.Machines }
 
-// Modeler is a fit that has a [Model], nil where it is the zero value of its type: a *svmnb.Fit, *svmnb.MultiFit, *svmnb.RegressionFit,
-// *Fit of package gp, *svmnb.Calibrated, *selection.PipeFit, or a *Model itself.
+// Modeler is a fit that has a [Model]: a *svmnb.Fit, *svmnb.MultiFit, *svmnb.RegressionFit,
+// *gp.Fit, *svmnb.Calibrated or *selection.PipeFit, or a *Model itself. The zero value of a
+// fit returns nil.
 type Modeler interface{ Model() *Model }
 
-// Model returns m.
+// Model returns m, so that a Model is a [Modeler].
 func (m *Model) Model() *Model { return m }
 
-// Of is the model of the machines of a fit, which were learnt from data. What points go
-// through first, of a pipeline or of scaled data, moves from their expansion into the model.
-// It is for the packages that fit.
+// New returns the model of machines that were trained on data. The steps that transform
+// points before the machines, from a pipeline or from scaled data, become a part of the
+// model. New is for the packages that fit.
 func New(m machines.Machines, data *datasets.Dataset) *Model {
 	m.Before, m.Expansion.Behind = steps.PassageOf(m.Expansion.Behind, data), nil
 	return &Model{m}
 }
 
-// WithCurves is the model with a curve of probabilities for each machine. It is for the
-// packages that fit.
+// WithCurves returns the model with a curve of probabilities for each machine. It is for
+// the packages that fit.
 func (m *Model) WithCurves(curves []machines.Curve) *Model {
 	if m.none() {
 		return nil
@@ -58,8 +59,8 @@ func (m *Model) WithCurves(curves []machines.Curve) *Model {
 	return &own
 }
 
-// Inside is what the model is made of, which must not be changed. It is for the packages
-// that fit.
+// Inside returns the machines of the model, which must not be changed. It is for the
+// packages that fit.
 func (m *Model) Inside() *machines.Machines {
 	if m == nil {
 		return &machines.Machines{}
@@ -67,8 +68,8 @@ func (m *Model) Inside() *machines.Machines {
 	return &m.of
 }
 
-// Enter checks points of a caller and returns them as the machines want them. It is for
-// the packages that fit.
+// Enter checks a user's points and transforms them for the machines. verb names the
+// function that the user called, for errors. Enter is for the packages that fit.
 func (m *Model) Enter(ctx context.Context, verb string, x datasets.Points) (points.Points, error) {
 	if m.none() {
 		return points.Points{}, arguments.NoFit(verb)
@@ -76,11 +77,10 @@ func (m *Model) Enter(ctx context.Context, verb string, x datasets.Points) (poin
 	return m.enter(ctx, verb, points.From(x))
 }
 
-// Raw returns the model that takes points as they were measured and does to them all
-// that was done to the training points. A model of a pipeline is that already. A model
-// of data that a scaler of package datasets has changed, such as Standardised(), is not:
-// points do not say whether they are scaled, so it predicts nothing until Raw or
-// Transformed has.
+// Raw returns the model for points as they were measured: it transforms them as the
+// training points were transformed. Only a model of scaled data, such as Standardised(),
+// needs this: points do not say whether they are scaled, so the model refuses to predict
+// before Raw or Transformed is called. The model of a pipeline always takes raw points.
 func (m *Model) Raw() *Model {
 	if m.none() {
 		return nil
@@ -93,8 +93,8 @@ func (m *Model) Raw() *Model {
 	return own
 }
 
-// Transformed returns the model that takes points as its machines see them: scaled as
-// the training data were, and through the steps of the pipeline.
+// Transformed returns the model for points that are already transformed: scaled as the
+// training data were, and through the steps of the pipeline.
 func (m *Model) Transformed() *Model {
 	if m.none() {
 		return nil
@@ -107,10 +107,10 @@ func (m *Model) Transformed() *Model {
 	return own
 }
 
-// shared is a copy of m. A process keeps what it has computed in one place.
+// shared returns a copy of m. The copies share what a Gaussian process caches.
 func (m *Model) shared() *Model { own := *m; return &own }
 
-// enter checks points of a caller and returns them as the machines want them.
+// enter checks a user's points and transforms them for the machines.
 func (m *Model) enter(ctx context.Context, verb string, p points.Points) (points.Points, error) {
 	if b := m.of.Before; b != nil {
 		if b.Open > 0 {
@@ -124,7 +124,7 @@ func (m *Model) enter(ctx context.Context, verb string, p points.Points) (points
 	return p, m.of.Expansion.Check(verb, "model", p)
 }
 
-// bare refuses to leave steps out of a file that has no place for them.
+// bare returns an error if the model has steps and the file format has no place for them.
 func (m *Model) bare(format string) error {
 	switch {
 	case m.of.Before == nil:
@@ -135,7 +135,6 @@ func (m *Model) bare(format string) error {
 	return modelError(format, 0, "the format has no place for the steps %v; say Transformed() to write the model behind them, and do them to the points by Transform of the pipeline", m.of.Before)
 }
 
-// Kernel returns the kernel.
 func (m *Model) Kernel() kernels.Kernel {
 	if m.none() {
 		return nil
@@ -143,7 +142,7 @@ func (m *Model) Kernel() kernels.Kernel {
 	return m.of.Kernel
 }
 
-// D returns how many features a point has, before any steps.
+// D returns the number of features of a point, before any steps.
 func (m *Model) D() int {
 	if m.none() {
 		return 0
@@ -154,7 +153,8 @@ func (m *Model) D() int {
 	return m.of.Expansion.D
 }
 
-// SupportVectors returns how many points predictions need.
+// SupportVectors returns the number of support vectors, or of the points of a Gaussian
+// process.
 func (m *Model) SupportVectors() int {
 	if m.none() {
 		return 0
@@ -162,8 +162,8 @@ func (m *Model) SupportVectors() int {
 	return m.of.Expansion.X.N()
 }
 
-// Classes returns the names of the classes, in the order of the columns of
-// Probabilities; nil for a regression.
+// Classes returns the names of the classes, in the order of the columns of Probabilities;
+// nil for a regression.
 func (m *Model) Classes() []string {
 	if m.none() {
 		return nil
@@ -171,7 +171,7 @@ func (m *Model) Classes() []string {
 	return slices.Clone(m.of.Classes)
 }
 
-// String says in a line what the model is.
+// String describes the model in one line.
 func (m *Model) String() string {
 	if m.none() {
 		return arguments.NoFit("String").Error()
@@ -189,11 +189,11 @@ func (m *Model) String() string {
 	return s
 }
 
-// Decisions returns the values of all machines at the m points of x, m rows of
-// them: one for a regression, one class or two, else as svmnb.MultiFit.Decisions. The
-// error is an *ArgumentError that names the first row of another length or with a
-// value that is no finite number, or wraps a *kernels.DataError for a point outside
-// the domain of the kernel.
+// Decisions returns the values of all machines at m points, as m rows. A regression, one
+// class and two classes have one value in a row, more classes as many as in
+// svmnb.MultiFit.Decisions. The error is an *ArgumentError that names the first row with a
+// wrong number of features or with NaN or infinity, or it wraps a *kernels.DataError for a
+// point outside the domain of the kernel.
 func (m *Model) Decisions(x datasets.Points) (_ [][]float64, err error) {
 	defer guard.Caught(&err)
 	return m.decisions("Decisions", points.From(x))
@@ -213,9 +213,10 @@ func (m *Model) decisions(verb string, p points.Points) ([][]float64, error) {
 	return m.of.Expansion.Sums(m.of.Terms, p), nil
 }
 
-// Values returns f at the m points of x, of a model that has one machine: a
-// regression's or a process's prediction in units of its targets, the decision value of one class
-// or two. Errors are those of Decisions, and an *ArgumentError for several machines.
+// Values returns f at m points, for a model with one machine. These are predictions in
+// units of the targets for a regression or a process, and decision values for one or two
+// classes. Errors are those of Decisions, and an *ArgumentError if there are several
+// machines.
 func (m *Model) Values(x datasets.Points) (_ []float64, err error) {
 	defer guard.Caught(&err)
 	return m.value("Values", points.From(x))
@@ -239,8 +240,8 @@ func (m *Model) value(verb string, p points.Points) ([]float64, error) {
 	return values, nil
 }
 
-// Predict returns the class names of the m points of x: with probabilities the
-// most probable ones, as svmnb.Calibrated.Predict, else those of the decision values.
+// Predict returns the class names of m points: the most probable class if the model has
+// probabilities (see svmnb.Calibrated.Predict), otherwise the class by the decision values.
 // Errors are those of Decisions, and an *ArgumentError for a regression.
 func (m *Model) Predict(x datasets.Points) (_ []string, err error) {
 	defer guard.Caught(&err)
@@ -286,9 +287,9 @@ func (m *Model) probabilities(values []float64) []float64 {
 	return machines.Probabilities(len(m.of.Classes), m.of.Duels, m.of.Curves, values)
 }
 
-// Probabilities returns m × k probabilities of the m points of x, each row in the
-// order of Classes and of sum 1. Errors are those of Decisions, and an
-// *ArgumentError for a model without probabilities.
+// Probabilities returns the probabilities of the classes at m points, m rows in the order
+// of Classes. Each row has the sum 1. Errors are those of Decisions, and an *ArgumentError
+// for a model without probabilities.
 func (m *Model) Probabilities(x datasets.Points) (_ [][]float64, err error) {
 	defer guard.Caught(&err)
 	return m.probable("Probabilities", points.From(x))
@@ -311,13 +312,12 @@ func (m *Model) probable(verb string, p points.Points) ([][]float64, error) {
 	return rows, nil
 }
 
-// Error says what is wrong with a model file, or why a model cannot be
-// written in a format.
+// Error says what is wrong with a model file, or why a format cannot hold a model.
 type Error struct {
-	Format string // "svmnb", "LIBSVM", "LIBLINEAR", "Go"
-	Line   int    // counted from 1; 0 when no line is to blame
+	Format string // such as "svmnb", "LIBSVM", "LIBLINEAR" or "Go"
+	Line   int    // counted from 1; 0 if the error is not about a line
 	Msg    string // what is wrong and what to do
-	Err    error  // the cause, when it is another error
+	Err    error  // the cause, if it is another error
 }
 
 func (e *Error) Error() string {
@@ -335,8 +335,8 @@ func modelError(format string, line int, msg string, args ...any) *Error {
 	return &Error{Format: format, Line: line, Msg: fmt.Sprintf(msg, args...)}
 }
 
-// complete checks a model that was read, whatever it says, and makes what follows
-// from its numbers.
+// complete checks a model that was read, without trusting any of it, and computes the
+// fields that the file does not have, such as the weights of linear machines.
 func (m *Model) complete(format string) error {
 	bad := func(msg string, args ...any) error { return modelError(format, 0, msg, args...) }
 	count := 1
@@ -437,7 +437,7 @@ func (m *Model) complete(format string) error {
 		if wrong := completeProcess(m.of.Process, m); wrong != "" {
 			return bad("%s", wrong)
 		}
-		return nil // whose means are of the kernel, also of the linear one
+		return nil // a process predicts by its kernel, so it needs no weights
 	}
 	if m.of.Kernel != kernels.Kernel(kernels.Linear()) {
 		return nil

@@ -15,8 +15,9 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/steps"
 )
 
-// WriteONNX writes the model as an ONNX graph of one node, for runtimes of other
-// languages: input X of m × d float32 values, and the outputs
+// WriteONNX writes the model as an ONNX graph, for runtimes in other languages. The graph
+// uses the operators of ai.onnx.ml, version 1. Its input X has m × d float32 values, and
+// its outputs are
 //
 //	label, scores   of SVMClassifier: two classes and one against one
 //	label, scores   of LinearClassifier: linear machines of two classes, one against
@@ -25,20 +26,20 @@ import (
 //	                class, whose value is 1 inside and −1 outside
 //	value           of LinearRegressor: linear regressions
 //
-// by the operators of ai.onnx.ml, version 1. Points go through the steps of a pipeline
-// first: scalings, Impute and PCA, by Scaler, Imputer, Add and MatMul. A label is an int64 where the names of
-// all classes are whole numbers, else a string; it is that of the decision values,
-// also where there are probabilities. These, Platt's and of SVMClassifier only, are
-// the scores then, m × k in the order of the names Classes for one against one and
-// the positive class first for two; otherwise the scores are decision values, for two
-// classes of SVMClassifier with a sign that runtimes do not agree on.
+// Scalings, Impute and PCA of a pipeline become nodes before this one: Scaler, Imputer, Add
+// and MatMul. A label is an int64 if the names of all classes are whole numbers, otherwise
+// a string. It follows from the decision values, even if the model has probabilities. The
+// scores of SVMClassifier are then Platt's probabilities, m × k in the order of Classes; of
+// two classes the positive one is first. Without probabilities the scores are decision
+// values; runtimes disagree on their sign for two classes of SVMClassifier.
 //
-// All numbers become float32, which keeps about six digits of the decision values. A
-// value of exactly 0 may be of the other class. The error is a *[Error] for what
-// the operators do not have: other kernels, kernels of one against the rest and
-// Crammer–Singer, other probabilities, linear means, sparse support vectors, numbers
-// beyond float32, other steps, and scaled data of which neither [Model.Raw] nor
-// [Model.Transformed] has said what its points are; else that of w.
+// All numbers become float32, so decision values have about six correct digits. A decision
+// value of exactly 0 may get another class than in svmnb.
+//
+// WriteONNX returns a *[Error] for what the operators lack: other kernels; one against the
+// rest and Crammer–Singer with a kernel; other probabilities; linear means; sparse support
+// vectors; numbers beyond float32; other steps; scaled data for which neither [Model.Raw]
+// nor [Model.Transformed] was called. Other errors are those of w.
 func (m *Model) WriteONNX(w io.Writer) error {
 	if m.none() {
 		return arguments.NoFit("WriteONNX")
@@ -65,7 +66,7 @@ func (m *Model) WriteONNX(w io.Writer) error {
 		steps, tensors = onnxSteps(m.of.Before)
 		for _, step := range steps {
 			graph.message(1, step.proto())
-			graph.message(13, step.outputs[0]) // its type, which not every checker infers
+			graph.message(13, step.outputs[0]) // the type of the node's output, since not every checker infers it
 			node.beyond, node.inputs = node.beyond || step.beyond, step.names
 		}
 		if node.beyond {
@@ -83,12 +84,12 @@ func (m *Model) WriteONNX(w io.Writer) error {
 	}
 	opset.text(1, onnxDomain)
 	opset.int(2, 1)
-	model.int(1, 4) // IR version: the first whose graphs need no initialisers among their inputs
+	model.int(1, 4) // IR version 4, the first in which initialisers need not be inputs of the graph
 	model.text(2, "svmnb")
 	model.text(6, m.String())
 	model.message(7, graph)
 	model.message(8, opset)
-	if tensors != nil { // for operators of the standard
+	if tensors != nil { // Add and MatMul are in the standard operator set
 		var standard proto
 		standard.text(1, "")
 		standard.int(2, 7)
@@ -102,11 +103,11 @@ const (
 	onnxFormat = "ONNX"
 	onnxDomain = "ai.onnx.ml"
 
-	// Elements of tensors.
+	// Types of the elements of tensors.
 	onnxFloat, onnxInt64, onnxString = 1, 7, 8
 )
 
-// onnxNode is the node that predicts as m.
+// onnxNode returns the node that predicts.
 func (m *Model) onnxNode() (*onnxNode, error) {
 	fail := func(msg string, args ...any) (*onnxNode, error) { return nil, modelError(onnxFormat, 0, msg, args...) }
 	if m.of.Process != nil && m.of.Process.Beta != nil {
@@ -146,7 +147,7 @@ func (m *Model) onnxNode() (*onnxNode, error) {
 	n := &onnxNode{op: "SVMRegressor"}
 	var vectors, rho []float64
 	for _, t := range m.of.Terms {
-		rho = append(rho, t.B) // is added, unlike LIBSVM's
+		rho = append(rho, t.B) // ONNX adds rho, while LIBSVM subtracts it
 	}
 	if pairs {
 		n.op = "SVMClassifier"
@@ -202,7 +203,8 @@ func (m *Model) onnxNode() (*onnxNode, error) {
 	return n, nil
 }
 
-// onnxSteps are the nodes that do the steps to a point, and the tensors that they need.
+// onnxSteps returns the nodes that apply the steps to a point, and the tensors that they
+// need.
 func onnxSteps(p *steps.Passage) (nodes []*onnxNode, tensors []proto) {
 	add := func(op string, columns int) *onnxNode {
 		n := &onnxNode{op: op, step: true}
@@ -213,7 +215,7 @@ func onnxSteps(p *steps.Passage) (nodes []*onnxNode, tensors []proto) {
 		nodes = append(nodes, n)
 		return n
 	}
-	// with adds an operator of the standard and its second operand.
+	// with adds an operator of the standard set, with a tensor as its second operand.
 	with := func(op string, values []float64, shape ...int) {
 		n := add(op, shape[len(shape)-1])
 		n.standard = true
@@ -263,7 +265,8 @@ func onnxSteps(p *steps.Passage) (nodes []*onnxNode, tensors []proto) {
 	return nodes, tensors
 }
 
-// onnxLinear has a row of weights for each class, also of two.
+// onnxLinear returns a LinearClassifier, which needs a row of weights for each class, even
+// for two.
 func (m *Model) onnxLinear() *onnxNode {
 	n := &onnxNode{op: "LinearClassifier"}
 	var order []int
@@ -287,7 +290,7 @@ func (m *Model) onnxLinear() *onnxNode {
 	return n
 }
 
-// onnxKernel returns the name of a kernel and its gamma, coef0 and degree.
+// onnxKernel returns the ONNX name of a kernel, and its gamma, coef0 and degree.
 func onnxKernel(k kernels.Kernel) (name string, parameters []float64, ok bool) {
 	switch k := k.(type) {
 	case kernels.LinearKernel:
@@ -302,16 +305,16 @@ func onnxKernel(k kernels.Kernel) (name string, parameters []float64, ok bool) {
 	return "", nil, false
 }
 
-// onnxNode is a node that is being put together.
+// onnxNode is a node while it is put together.
 type onnxNode struct {
 	op         string
-	step       bool     // before the one that predicts
-	standard   bool     // an operator of the standard, not of ai.onnx.ml
-	inputs     []string // nil for X
+	step       bool     // a step before the node that predicts
+	standard   bool     // from the standard operator set, otherwise from ai.onnx.ml
+	inputs     []string // nil means X
 	attributes []proto
-	names      []string // of its outputs
+	names      []string
 	outputs    []proto
-	beyond     bool // a number is no float32
+	beyond     bool // a number is too large for float32
 }
 
 func (n *onnxNode) proto() proto {
@@ -338,7 +341,8 @@ func (n *onnxNode) proto() proto {
 	return p
 }
 
-// attribute begins one of the type with this number in AttributeProto.
+// attribute adds an attribute. kind is its type as a number of AttributeProto; fill adds
+// its value.
 func (n *onnxNode) attribute(name string, kind int64, fill func(*proto)) {
 	var p proto
 	p.text(1, name)
@@ -360,7 +364,7 @@ func (n *onnxNode) floats(name string, v []float64) {
 	n.attribute(name, 6, func(p *proto) { p.message(7, packed) })
 }
 
-// packed are the values as float32; it notes whether one is beyond them.
+// packed encodes the values as float32. It sets n.beyond if one is too large.
 func (n *onnxNode) packed(v []float64) proto {
 	packed := make(proto, 0, 4*len(v))
 	for _, x := range v {
@@ -386,7 +390,7 @@ func (n *onnxNode) ints(name string, v []int64) {
 	})
 }
 
-// labels adds the names of the classes in an order, and the outputs of a classifier.
+// labels adds the class names in the given order, and the outputs of a classifier.
 func (n *onnxNode) labels(classes []string, order []int) {
 	var names []string
 	var whole []int64
@@ -411,7 +415,8 @@ func (n *onnxNode) labels(classes []string, order []int) {
 	n.output("scores", onnxFloat, -1)
 }
 
-// output adds one of so many columns; 0 for a vector, −1 for as many as there are.
+// output adds an output with so many columns; 0 means a vector, −1 an unknown number of
+// columns.
 func (n *onnxNode) output(name string, element, columns int) {
 	var p proto
 	p.text(1, name)
@@ -419,7 +424,7 @@ func (n *onnxNode) output(name string, element, columns int) {
 	n.names, n.outputs = append(n.names, name), append(n.outputs, p)
 }
 
-// tensorType is a TypeProto of m rows.
+// tensorType returns a TypeProto of m rows.
 func tensorType(element, columns int) proto {
 	var rows, shape, tensor, t proto
 	rows.text(2, "m")
@@ -440,8 +445,8 @@ func tensorType(element, columns int) proto {
 	return t
 }
 
-// proto is a message in the wire format of protocol buffers: fields that are numbers
-// (wire type 0) or bytes (wire type 2), as onnx.proto counts them.
+// proto is a message in the wire format of protocol buffers. Fields are numbers (wire type
+// 0) or bytes (wire type 2), with the field numbers of onnx.proto.
 type proto []byte
 
 func (p *proto) int(field int, v int64) {

@@ -12,18 +12,18 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/steps"
 )
 
-// passageJSON is what points go through, in a file of [Save].
+// passageJSON is the steps before the machines, in a file of [Save].
 type passageJSON struct {
 	Features int        `json:"features"`       // of a raw point
-	Open     int        `json:"open,omitempty"` // how many of the first are scalings of a data set
+	Open     int        `json:"open,omitempty"` // how many of the first steps are scalings of a data set
 	Steps    []stepJSON `json:"steps"`
 }
 
-// stepJSON is one fitted step: the fields of one of them.
+// stepJSON is one fitted step. Exactly one of its fields is set.
 type stepJSON struct {
 	Scaler   *scalerJSON   `json:"scaler,omitempty"`
-	Impute   []float64     `json:"impute,omitempty"` // by what, for each feature
-	OneHot   [][]float64   `json:"onehot,omitempty"` // values of each feature, null where it stays
+	Impute   []float64     `json:"impute,omitempty"` // the replacement for missing values, for each feature
+	OneHot   [][]float64   `json:"onehot,omitempty"` // the values of each feature that becomes several; null for one that stays
 	PCA      *pcaJSON      `json:"pca,omitempty"`
 	Nystroem *nystroemJSON `json:"nystroem,omitempty"`
 	Fourier  *fourierJSON  `json:"fourier,omitempty"`
@@ -54,10 +54,11 @@ type fourierJSON struct {
 	B []float64   `json:"b"`
 }
 
-// scalers are the names of those that datasets fits.
+// scalers are the names of the scalers of package datasets.
 var scalers = []string{"standard", "min–max", "max-abs"}
 
-// writePassage returns p for a file, or a *Error for a step that has no place there.
+// writePassage converts p for a file. It returns a *Error for a step that has no place
+// there.
 func writePassage(p *steps.Passage) (*passageJSON, error) {
 	out := &passageJSON{Features: p.D, Open: p.Open}
 	for i, t := range p.Steps {
@@ -92,7 +93,7 @@ func writePassage(p *steps.Passage) (*passageJSON, error) {
 	return out, nil
 }
 
-// storable refuses kernels that a file cannot hold.
+// storable returns an error for kernels that a file cannot hold.
 func storable(k kernels.Kernel) error {
 	if read, err := kernels.Parse(k.String()); err != nil || read != k {
 		e := modelError("svmnb", 0, "the kernel %v cannot be read back from its text; only kernels of package kernels can be saved, and no Centred one", say.Brief(k.String()))
@@ -102,8 +103,8 @@ func storable(k kernels.Kernel) error {
 	return nil
 }
 
-// passage reads p for a machine of points of d features. It trusts nothing: whatever a
-// step needs has its numbers in the file, so that memory grows with the file only.
+// passage checks and converts the steps before machines with d features. It trusts nothing:
+// all that a step needs is in the file, so memory grows only with the file.
 func (p *passageJSON) passage(d int) (*steps.Passage, error) {
 	const format = "svmnb"
 	fail := func(i int, msg string, args ...any) (*steps.Passage, error) {
@@ -133,7 +134,8 @@ func (p *passageJSON) passage(d int) (*steps.Passage, error) {
 	return out, nil
 }
 
-// transform returns the step for points of d features, and how many features it makes.
+// transform converts the step for points with d features, and returns how many features it
+// makes.
 func (s stepJSON) transform(d int) (t steps.Fitted, next int, err error) {
 	kinds := 0
 	for _, is := range []bool{s.Scaler != nil, s.Impute != nil, s.OneHot != nil, s.PCA != nil, s.Nystroem != nil, s.Fourier != nil} {

@@ -14,41 +14,42 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
-// Split is one division of a data set: rows to learn from and rows held out.
+// Split is one division of a data set: the rows to train on and the rows held out.
 type Split struct{ Train, Test []int }
 
-// Folds says which rows are held out in turn. The package has [KFold],
-// [StratifiedKFold], [RepeatedKFold] and [LeaveOneOutFolds]; groups that must stay
-// together, or times that must stay in order, are an implementation of your own.
+// Folds decides which rows are held out in turn. The package has [KFold],
+// [StratifiedKFold], [RepeatedKFold] and [LeaveOneOutFolds]. Implement Folds yourself when
+// groups of points must stay together or times must stay in order.
 type Folds interface {
 	Splits(data *datasets.Dataset) ([]Split, error)
 	String() string
 }
 
-// Deal deals the rows at random into K parts and holds out one after the other.
-// Only the seed decides the parts.
+// Deal divides the rows at random into K parts and holds out one part after the other. The
+// seed determines the parts.
 type Deal struct {
 	K          int
-	Times      int  // how often it is done, each time with other parts; 0 means 1
-	Stratified bool // every part has its share of every class, or of every range of real targets
+	Times      int  // how many times the rows are divided, each time into other parts; 0 means 1
+	Stratified bool // every part gets its share of each class or, in a regression, of each range of targets
 	Seed       uint64
 }
 
-// KFold deals the rows into k ≥ 2 parts whose sizes differ by one at most.
+// KFold divides the rows at random into k ≥ 2 parts whose sizes differ by at most one.
 func KFold(k int, seed uint64) Deal { return Deal{K: k, Seed: seed} }
 
-// StratifiedKFold is [KFold] where also the numbers of each class in the parts
-// differ by one at most (Kohavi 1995); of real targets, every k neighbours in their
-// order go to k different parts. Every class needs two points.
+// StratifiedKFold is [KFold] with stratified parts: the numbers of points of each class in
+// the parts also differ by at most one (Kohavi 1995). In a regression, the points are
+// sorted by target, and each run of k neighbours goes to k different parts. Every class
+// needs at least two points.
 func StratifiedKFold(k int, seed uint64) Deal { return Deal{K: k, Stratified: true, Seed: seed} }
 
-// RepeatedKFold is [StratifiedKFold] done so many times, k·times parts held out in
-// all: the spread between the divisions averages out.
+// RepeatedKFold divides the rows several times as [StratifiedKFold] does, so k·times parts
+// are held out in all. This averages over the random choice of the parts.
 func RepeatedKFold(k, times int, seed uint64) Deal {
 	return Deal{K: k, Times: times, Stratified: true, Seed: seed}
 }
 
-// String gives the call back.
+// String returns the call that makes the value.
 func (f Deal) String() string {
 	switch {
 	case f.Times != 0 && f.Stratified:
@@ -61,13 +62,12 @@ func (f Deal) String() string {
 	return fmt.Sprintf("KFold(%d, %d)", f.K, f.Seed)
 }
 
-// mostListed bounds the row numbers in all folds together: 1 GiB.
+// mostListed is the limit for the number of row numbers in all splits together: 1 GiB.
 const mostListed = 1 << 27
 
-// foldsFit says whether k folds of n rows, dealt so many times, may be listed.
+// foldsFit reports whether k folds of n rows, made so many times, stay within mostListed.
 func foldsFit(n, k, times int) bool { return times <= mostListed/k/n }
 
-// Splits implements [Folds].
 func (f Deal) Splits(data *datasets.Dataset) ([]Split, error) {
 	if data == nil {
 		return nil, data.Check()
@@ -111,7 +111,7 @@ func (f Deal) Splits(data *datasets.Dataset) ([]Split, error) {
 		part, seats := make([]int, n), rng.Perm(f.K)
 		for at, i := range order {
 			if at%f.K == 0 && f.Stratified && !classes {
-				seats = rng.Perm(f.K) // else one part had the least of every k targets
+				seats = rng.Perm(f.K) // otherwise one part would get the least of every k targets
 			}
 			part[i] = seats[at%f.K]
 		}
@@ -130,8 +130,9 @@ func (f Deal) Splits(data *datasets.Dataset) ([]Split, error) {
 	return splits, nil
 }
 
-// LeaveOneOutFolds holds out each point in turn: n fits. A fit of svmnb.Regressor.Ridge and a
-// Fit of package gp know the answer from one, and that of a svmnb.Fit has bounds.
+// LeaveOneOutFolds holds out each point in turn, which takes n fits. Three kinds of fits
+// have cheaper results of their own: svmnb.Regressor.Ridge and package gp compute the
+// errors from one fit, and svmnb.Fit has bounds.
 func LeaveOneOutFolds() Folds { return oneOut{} }
 
 type oneOut struct{}
@@ -161,8 +162,8 @@ func (oneOut) Splits(data *datasets.Dataset) ([]Split, error) {
 	return splits, nil
 }
 
-// split asks folds and looks at the answer, which may be a user's: rows that exist,
-// something on both sides, and no row on both.
+// split asks folds for its splits and checks them, since folds may be a user's type: the
+// rows exist, both sides have rows, and no row is on both sides.
 func split(folds Folds, data *datasets.Dataset) ([]Split, error) {
 	if folds == nil {
 		return nil, arguments.Wrong("Folds", math.NaN(), "the folds are nil; give some such as selection.StratifiedKFold(5, 1)")
@@ -178,7 +179,7 @@ func split(folds Folds, data *datasets.Dataset) ([]Split, error) {
 	if len(splits) == 0 {
 		return nil, arguments.Wrong("Folds", 0, "%v holds nothing out; give folds such as selection.KFold(5, 1)", folds)
 	}
-	side := make([]int, data.N()) // k for the training rows of split k, −k for those held out
+	side := make([]int, data.N()) // k+1 if the last split that trains on the row is split k
 	for k, s := range splits {
 		if len(s.Train) == 0 || len(s.Test) == 0 {
 			return nil, arguments.Wrong("Folds", float64(k), "fold %d has %d rows to learn from and %d to hold out; it needs at least one of both", k+1, len(s.Train), len(s.Test))
@@ -200,8 +201,8 @@ func split(folds Folds, data *datasets.Dataset) ([]Split, error) {
 	return splits, nil
 }
 
-// twins counts the held-out points that the training part of their fold has too,
-// with the same target: machines that learn by heart know their answer.
+// twins counts held-out points that are also in the training part of their fold, with the
+// same features and target. A machine that memorises its data predicts them without error.
 func twins(splits []Split, data *datasets.Dataset) (twin, held int) {
 	point := make([]string, data.N())
 	var b strings.Builder

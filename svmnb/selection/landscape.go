@@ -12,12 +12,13 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
-// Landscape shows the scores of a [SearchFit], the chosen point marked: along its parameter where there is
-// one, as a map over the first two of its parameters with several values where there
-// are more, each cell the best over all others.
+// Landscape draws the scores of a [SearchFit] and marks the chosen setting. With one
+// parameter of several values it draws a curve. With more it draws a map over two of them,
+// C first; each cell shows the best score over all the other parameters.
 var Landscape = display.FigureOf("Landscape", func(f landscaped) (*display.Chart, error) { return f.drawLandscape() })
 
-// landscaped is a *SearchFit, which cells without one need not link.
+// landscaped is implemented by *SearchFit only. It is an interface so that a cell without a
+// search does not link SearchFit.
 type landscaped interface {
 	drawLandscape() (*display.Chart, error)
 }
@@ -26,7 +27,7 @@ func (f *SearchFit) drawLandscape() (*display.Chart, error) {
 	if f.chosen < 0 {
 		return nil, errors.New("the figure Landscape: no point has all its folds yet; let the search go on")
 	}
-	var axes []int // C first
+	var axes []int // indices of the parameters with several values, that of C first
 	places := make([][]float64, len(f.Names))
 	for i := range slices.Backward(f.Names) {
 		for _, t := range f.Trials {
@@ -75,7 +76,7 @@ func (f *SearchFit) drawLandscape() (*display.Chart, error) {
 	return figure.Search(d)
 }
 
-// logarithmic reports whether places are better drawn by their logarithms.
+// logarithmic reports whether the axis of the increasing values x should be logarithmic.
 func logarithmic(x []float64) bool {
 	return x[0] > 0 && x[len(x)-1] >= 30*x[0]
 }

@@ -26,29 +26,29 @@ import (
 	"github.com/svmnb/svmnb/svmnb/transform"
 )
 
-// Learner is a description that can be learnt from some rows of its data and judged by
-// the others: a [svmnb.Classifier], a [svmnb.MultiClassifier], a [svmnb.Regressor], a gp.Process, or
-// a [Pipeline] that ends in one of them.
+// Learner is a description that can be trained on some rows of its data and measured on the
+// others: a [svmnb.Classifier], a [svmnb.MultiClassifier], a [svmnb.Regressor], a
+// gp.Process, or a [Pipeline] that ends in one of them.
 type Learner interface {
 	transform.Part
 	Learning() learn.Learner // for packages selection and play
 }
 
-// Pipeline is steps and a learner at their end. It is a value and describes only:
-// nothing is computed until Fit, MustFit, CrossValidate or a Search.
+// Pipeline is a sequence of steps with a learner at its end. It is a description: nothing
+// is computed before Fit, MustFit, CrossValidate or a Search.
 type Pipeline struct {
-	steps *[]transform.Step // never changed once made
+	steps *[]transform.Step // never changed after Pipe
 	last  learn.Learner
 	err   error
 }
 
-// Pipe makes a pipeline: steps in the order in which they are done, then the
-// learner, whose data are the raw points.
+// Pipe makes a pipeline from steps, in the order in which they are applied, and a learner,
+// whose data are the raw points.
 //
 //	selection.Pipe(transform.Standardise(), svmnb.Classify(data).C(10)).MustFit()
 //
-// The steps are fitted to training points only, also inside of folds: scaling all
-// points first would let what is held out speak in training.
+// The steps are fitted to training points only, within folds too. Scaling all points before
+// the split would let held-out points influence the training.
 func Pipe(parts ...transform.Part) Pipeline {
 	p := Pipeline{steps: new([]transform.Step)}
 	for i, part := range parts {
@@ -78,7 +78,8 @@ func Pipe(parts ...transform.Part) Pipeline {
 	return p
 }
 
-// pipeOf is the pipeline that a learner is, or is the end of.
+// pipeOf returns l itself if it is a pipeline, otherwise a pipeline without steps that ends
+// in l.
 func pipeOf(l learn.Learner) Pipeline {
 	if p, ok := l.Description().(Pipeline); ok {
 		return p
@@ -86,7 +87,7 @@ func pipeOf(l learn.Learner) Pipeline {
 	return Pipeline{steps: new([]transform.Step), last: l}
 }
 
-// String gives the call back.
+// String returns the call that makes the pipeline.
 func (p Pipeline) String() string {
 	p = p.made()
 	var parts []string
@@ -96,8 +97,8 @@ func (p Pipeline) String() string {
 	return "Pipe(" + strings.Join(append(parts, p.last.String()), ", ") + ")"
 }
 
-// Fit fits the steps one after the other, each to the training points as the steps
-// before have left them, and then the learner. Errors and interrupts are those of
+// Fit fits the steps one after the other, each to the training points as the steps before
+// it have transformed them, and then trains the learner. Errors and interrupts are those of
 // the learner's Fit.
 func (p Pipeline) Fit(ctx context.Context) (_ *PipeFit, err error) {
 	defer guard.Caught(&err)
@@ -125,7 +126,8 @@ func (p Pipeline) MustFit() *PipeFit {
 	return fit
 }
 
-// made is p, or for the zero value, which has an error to tell, Pipe().
+// made returns p. For the zero value it returns Pipe(), whose error says that there is no
+// learner.
 func (p Pipeline) made() Pipeline {
 	if p.steps == nil {
 		return Pipe()
@@ -133,7 +135,7 @@ func (p Pipeline) made() Pipeline {
 	return p
 }
 
-// Data are what is learnt from.
+// Data returns the data set of the learner, whose points are raw.
 func (p Pipeline) Data() *datasets.Dataset { return p.made().last.Data() }
 
 // Learning returns what packages selection and play need of the description.
@@ -154,7 +156,8 @@ func (p piping) With(data *datasets.Dataset, rows []int) learn.Learner {
 	return p
 }
 
-// After is of the learner at the end; a Pipeline is taken apart by Pipe.
+// After changes the learner at the end. Pipe never calls it, since it takes a Pipeline
+// apart.
 func (p piping) After(b *steps.Passage) learn.Learner { p.last = p.last.After(b); return p }
 
 func (p piping) Parameters() string {
@@ -167,8 +170,8 @@ func (p piping) Parameters() string {
 	return s
 }
 
-// Set asks the learner first and then the steps; "pca.components" asks only the
-// steps of that name.
+// Set sets the parameter of the learner or, if the learner has none of this name, of a
+// step. A prefix chooses the step: "pca.components".
 func (p piping) Set(name string, value float64) (learn.Learner, bool) {
 	if last, known := p.last.Set(name, value); known {
 		p.last = last
@@ -219,7 +222,7 @@ func (p Pipeline) fit(ctx context.Context, w *learn.Warmth) (*PipeFit, error) {
 	if err := steps.CheckMissing(raw); err != nil {
 		return nil, err
 	}
-	if w != nil && w.Piped != nil { // the same points and steps as before
+	if w != nil && w.Piped != nil { // the steps are already fitted to these points
 		return w.Piped.(*PipeFit).again(ctx, p, w)
 	}
 	fit := &PipeFit{Description: p, d: raw.D()}
@@ -270,7 +273,7 @@ func fitStep(ctx context.Context, s transform.Step, train *datasets.Dataset) (st
 	})
 }
 
-// again learns from the transformed points once more.
+// again trains the learner of p on the points that the steps of f have transformed.
 func (f *PipeFit) again(ctx context.Context, p Pipeline, w *learn.Warmth) (*PipeFit, error) {
 	rows := make([]int, f.data.N())
 	for i := range rows {
@@ -286,22 +289,22 @@ func (f *PipeFit) again(ctx context.Context, p Pipeline, w *learn.Warmth) (*Pipe
 	return fit, err
 }
 
-// PipeFit is a fitted pipeline: it takes raw points.
+// PipeFit is a fitted pipeline. It takes raw points.
 type PipeFit struct {
 	Description Pipeline
 
-	d     int // of raw points
+	d     int // features of a raw point
 	steps []steps.Fitted
-	data  *datasets.Dataset // training points as the steps leave them
+	data  *datasets.Dataset // the transformed training points
 	last  learn.Fit
-	inner func() *model.Model // of last, for points as the steps leave them
+	inner func() *model.Model // the model of last, for transformed points
 }
 
-// Fit returns what the learner became of the transformed points: a [*svmnb.Fit], a
-// [*svmnb.MultiFit], a [*svmnb.RegressionFit] or a *gp.Fit. Its figures, tables and support
-// vectors are of transformed points. It refuses points and data sets of a caller, since
-// it cannot see whether they have gone through the steps; its Model has the steps and
-// takes raw points.
+// Fit returns the fit of the learner: a [*svmnb.Fit], a [*svmnb.MultiFit], a
+// [*svmnb.RegressionFit] or a *gp.Fit. Its figures, tables and support vectors are those of
+// the transformed points. It refuses to predict for points and data sets, since it cannot
+// see whether the steps were applied to them. Its Model contains the steps and takes raw
+// points.
 func (f *PipeFit) Fit() any {
 	if f.none() {
 		return nil
@@ -309,9 +312,8 @@ func (f *PipeFit) Fit() any {
 	return f.last.Fit()
 }
 
-// Model returns what predictions need of the pipeline: its fitted steps and what the
-// learner became. It takes raw points, and its predictions are those of the pipeline,
-// bit for bit.
+// Model returns the model of the pipeline: the fitted steps and the fitted learner. It
+// takes raw points, and its predictions are those of the pipeline, bit for bit.
 func (f *PipeFit) Model() *model.Model {
 	if f == nil || f.last == nil {
 		return nil
@@ -319,7 +321,7 @@ func (f *PipeFit) Model() *model.Model {
 	return f.last.Model()
 }
 
-// Transform returns the m raw points of x as the steps leave them for the learner.
+// Transform applies the steps to m raw points and returns m rows.
 func (f *PipeFit) Transform(x datasets.Points) (_ [][]float64, err error) {
 	defer guard.Caught(&err)
 	if f.none() {
@@ -333,9 +335,9 @@ func (f *PipeFit) transform(ctx context.Context, verb string, p points.Points) (
 	return (&steps.Passage{Steps: f.steps, D: f.d}).Apply(ctx, verb, "pipeline", p)
 }
 
-// Predict returns the class names of the m raw points of x. Errors are those of
-// Transform and of the fit's Predict, and of a pipeline that ends in a regression,
-// which has Values.
+// Predict returns the class names of m raw points. Errors are those of Transform and of the
+// fit's Predict. If the pipeline ends in a regression, Predict returns an error that
+// suggests Values.
 func (f *PipeFit) Predict(x datasets.Points) (_ []string, err error) {
 	defer guard.Caught(&err)
 	return f.predict("Predict", points.From(x))
@@ -349,8 +351,8 @@ func (f *PipeFit) predict(verb string, p points.Points) ([]string, error) {
 	return m.Predict(p)
 }
 
-// Values returns the predicted targets of the m raw points of x, of a regression or
-// a process; of a classifier for two classes its decision values.
+// Values returns one value for each of m raw points: the predicted target of a regression
+// or process, or the decision value of a classifier for two classes.
 func (f *PipeFit) Values(x datasets.Points) (_ []float64, err error) {
 	defer guard.Caught(&err)
 	return f.values("Values", points.From(x))
@@ -367,7 +369,8 @@ func (f *PipeFit) values(verb string, p points.Points) ([]float64, error) {
 	return m.Values(p)
 }
 
-// entered returns the model behind the steps, and raw points as the steps leave them.
+// entered returns the model for transformed points, and the points transformed by the
+// steps.
 func (f *PipeFit) entered(verb string, p points.Points) (*model.Model, points.Points, error) {
 	if f.none() {
 		return nil, p, arguments.NoFit(verb)
@@ -379,7 +382,8 @@ func (f *PipeFit) entered(verb string, p points.Points) (*model.Model, points.Po
 	return f.inner(), p, nil
 }
 
-// Evaluate compares the fit with the classes of raw points; see [svmnb.Fit.Evaluate].
+// Evaluate compares the predicted classes of the raw points in ds with the true ones; see
+// [svmnb.Fit.Evaluate].
 func (f *PipeFit) Evaluate(ds *datasets.Dataset) (_ *svmnb.Evaluation, err error) {
 	defer guard.Caught(&err)
 	h, err := f.asked("Evaluate", ds)
@@ -392,8 +396,8 @@ func (f *PipeFit) Evaluate(ds *datasets.Dataset) (_ *svmnb.Evaluation, err error
 	return h.Classes, nil
 }
 
-// Score measures the fit on raw points by the learner's own measure: the accuracy of
-// a classifier, the RMSE of a regression, the NLPD of a process.
+// Score measures the fit on the raw points in ds by the measure of the learner: accuracy
+// for a classifier, RMSE for a regression, NLPD for a Gaussian process.
 func (f *PipeFit) Score(ds *datasets.Dataset) (_ float64, err error) {
 	defer guard.Caught(&err)
 	h, err := f.asked("Score", ds)
@@ -403,7 +407,8 @@ func (f *PipeFit) Score(ds *datasets.Dataset) (_ float64, err error) {
 	return measureOf(f.Description.Learning()).Of(h)
 }
 
-// asked is heldOut of a data set that a caller gives.
+// asked returns what f predicts for a user's data set, after checking how the set was
+// scaled.
 func (f *PipeFit) asked(verb string, ds *datasets.Dataset) (*HeldOut, error) {
 	if f.none() {
 		return nil, arguments.NoFit(verb)
@@ -431,7 +436,7 @@ func (f *PipeFit) heldOut(ctx context.Context, ds *datasets.Dataset) (*learn.Hel
 	return f.last.HeldOut(ctx, &datasets.Dataset{Name: ds.Name, X: p.X, Sparse: (*datasets.CSR)(p.Sparse), Y: ds.Y, Target: ds.Target, Classes: ds.Classes})
 }
 
-// Markdown is the summary of what the learner became.
+// Markdown returns the summary of the learner's fit.
 func (f *PipeFit) Markdown() string {
 	if f.none() {
 		return arguments.NoFit("Markdown").Error()
@@ -443,8 +448,8 @@ func (f *PipeFit) Markdown() string {
 	return s
 }
 
-// Show displays the figures of what the learner became, over the transformed points;
-// without any, its summary in words.
+// Show displays the given figures of the learner's fit, over the transformed points.
+// Without figures it displays the summary.
 func (f *PipeFit) Show(figures ...display.Figure) {
 	if len(figures) == 0 || f.none() {
 		display.ShowFit(f, nil)

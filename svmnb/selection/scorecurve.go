@@ -23,25 +23,25 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/steps"
 )
 
-// ScoreCurve is how the scores on the training points and on those held out change
-// along a parameter, found by [ValidationCurve], or with the number of training
-// points, by [LearningCurve].
+// ScoreCurve has the scores on training points and on held-out points, along the values of
+// a parameter ([ValidationCurve]) or along the number of training points ([LearningCurve]).
 type ScoreCurve struct {
 	Learner Learner
 	Folds   Folds
 	Metric  Metric
 	Name    string      // of the parameter; "training points" for a learning curve
-	Xs      []float64   // its values, increasing
-	Train   [][]float64 // Train[i][k]: at Xs[i] on the training points of fold k; NaN where it was not reached
-	HeldOut [][]float64 // on the points held out
+	Xs      []float64   // values of the parameter, or numbers of points, increasing
+	Train   [][]float64 // Train[i][k] is the score at Xs[i] on the training points of fold k; NaN if not computed
+	HeldOut [][]float64 // the same on the held-out points of fold k
 
 	learning bool
 }
 
-// ValidationCurve learns l at each value of a parameter without each fold in turn,
-// and measures both sides of the split. The name is one that a [Search] takes, such
-// as "C" or "gamma"; there are at least two values. When ctx ends early, what is known
-// comes with an error that wraps context.Cause(ctx).
+// ValidationCurve trains l with each value of a parameter and without each fold in turn. It
+// scores every fit on the training points and on the held-out points. The name is one that
+// a [Search] takes, such as "C" or "gamma"; at least two values are needed. When ctx ends
+// early, ValidationCurve returns the scores so far with an error that wraps
+// context.Cause(ctx).
 func ValidationCurve(ctx context.Context, l Learner, folds Folds, name string, values ...float64) (_ *ScoreCurve, err error) {
 	defer guard.Caught(&err)
 	if err := arguments.Given(ctx, "ValidationCurve"); err != nil {
@@ -71,12 +71,12 @@ func ValidationCurve(ctx context.Context, l Learner, folds Folds, name string, v
 	return c, c.measure(ctx, call, splits, func(i, k int) (learn.Learner, Split) { return learners[i], splits[k] })
 }
 
-// LearningCurve learns l from more and more of the training points of each fold, and
-// measures what it says of them and of the points held out. The sizes are numbers of
-// training points; without any they are eight, from an eighth of the smallest
-// training side to all of it. Each is drawn from the one after, the classes in
-// proportion. When ctx ends early, what is known comes with an error that wraps
-// context.Cause(ctx).
+// LearningCurve trains l on more and more of the training points of each fold. It scores
+// every fit on the points that it was trained on and on the held-out points. The sizes are
+// numbers of training points. Without sizes there are eight, evenly spaced up to the whole
+// training side of the smallest split. A smaller set is part of the next larger one, and
+// the classes keep their proportions. When ctx ends early, LearningCurve returns the scores
+// so far with an error that wraps context.Cause(ctx).
 func LearningCurve(ctx context.Context, l Learner, folds Folds, sizes ...int) (_ *ScoreCurve, err error) {
 	defer guard.Caught(&err)
 	if err := arguments.Given(ctx, "LearningCurve"); err != nil {
@@ -114,7 +114,8 @@ func LearningCurve(ctx context.Context, l Learner, folds Folds, sizes ...int) (_
 	})
 }
 
-// proportional shuffles rows so that every beginning has the classes in proportion.
+// proportional shuffles rows so that the first m have the classes in proportion, for every
+// m.
 func proportional(data *datasets.Dataset, rows []int, seed uint64) []int {
 	order := slices.Clone(rows)
 	r := rand.New(rand.NewPCG(seed, 0x5eed))
@@ -154,7 +155,8 @@ func splitsOf(call string, l Learner, folds Folds) ([]Split, error) {
 	return split(folds, l.Learning().Data())
 }
 
-// measure fills in the scores; at says what is learnt at place i of fold k.
+// measure computes the scores. at(i, k) returns the learner and the split for Xs[i] and
+// fold k.
 func (c *ScoreCurve) measure(ctx context.Context, call string, splits []Split, at func(i, k int) (learn.Learner, Split)) error {
 	for range c.Xs {
 		c.Train = append(c.Train, slices.Repeat([]float64{math.NaN()}, len(splits)))
@@ -176,7 +178,8 @@ func (c *ScoreCurve) measure(ctx context.Context, call string, splits []Split, a
 	return nil
 }
 
-// bothSides learns from one side of a split and measures on both; see validate.
+// bothSides trains l on one side of a split and returns the scores on both sides; see
+// validate.
 func bothSides(ctx context.Context, l learn.Learner, s Split, m Metric) (train, held float64, err error) {
 	data := l.Data()
 	own := data.Select(s.Train)
@@ -198,9 +201,9 @@ func bothSides(ctx context.Context, l learn.Learner, s Split, m Metric) (train, 
 	return score(own), score(data.Select(s.Test)), err
 }
 
-// MustValidationCurve is [ValidationCurve] for a notebook cell: the interrupt button
-// ends it and returns what there is, with a visible warning; an error is printed and
-// ends the cell; outside a notebook it panics.
+// MustValidationCurve is [ValidationCurve] for a notebook cell. The interrupt button ends
+// it: it then shows a warning and returns the scores so far. An error is printed and ends
+// the cell; outside a notebook it panics.
 func MustValidationCurve(l Learner, folds Folds, name string, values ...float64) *ScoreCurve {
 	return mustCurve(func(ctx context.Context) (*ScoreCurve, error) { return ValidationCurve(ctx, l, folds, name, values...) })
 }
@@ -223,7 +226,8 @@ func mustCurve(of func(ctx context.Context) (*ScoreCurve, error)) *ScoreCurve {
 	return c
 }
 
-// over returns the means and standard errors of the folds that were reached.
+// over returns, for each place, the mean and the standard error over the folds that were
+// computed.
 func (c *ScoreCurve) over(scores [][]float64) (mean, se []float64) {
 	for _, s := range scores {
 		m, e := meanError(slices.DeleteFunc(slices.Clone(s), math.IsNaN))
@@ -232,8 +236,8 @@ func (c *ScoreCurve) over(scores [][]float64) (mean, se []float64) {
 	return mean, se
 }
 
-// Chart draws both curves with bands of one standard error of the folds. It may be
-// changed and then shown by [display.Show].
+// Chart draws both curves, with bands of one standard error of the folds. You can change
+// the chart and then show it by [display.Show].
 func (c *ScoreCurve) Chart() (_ *display.Chart, err error) {
 	defer guard.Caught(&err)
 	if c == nil || c.Learner == nil {

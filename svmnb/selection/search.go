@@ -38,26 +38,25 @@ import (
 	"github.com/svmnb/svmnb/svmnb/transform"
 )
 
-// Space says which values a [Search] tries: points of the same parameters in a
-// given order.
+// Space is the set of settings that a [Search] tries, in a given order. A setting has one
+// value for each of the parameters.
 type Space interface {
 	points() (names []string, values [][]float64, err error)
 	String() string
 }
 
-// Grid is every combination of values of named parameters. A name is that of a word
-// of the description, such as C, nu or epsilon, or of the kernel, such as gamma or
-// degree; upper and lower case are the same. "pca.components" is a parameter of a
-// step of a [Pipeline], and the step's name can be left out where the learner has no
-// such parameter.
+// Grid is all combinations of the values of named parameters. A name is that of a method of
+// the description (C, nu, epsilon), of a parameter of the kernel (gamma, degree), or of a
+// step of a [Pipeline], as in "pca.components". The name of the step can be left out if the
+// learner has no parameter of that name. Upper and lower case are the same.
 type Grid map[string][]float64
 
-// Log2 returns 2^from, 2^(from+step), … up to 2^to; step > 0. The LIBSVM guide
-// suggests Log2(-5, 15, 2) for C and Log2(-15, 3, 2) for gamma.
+// Log2 returns 2^from, 2^(from+step), … up to 2^to; step > 0. The LIBSVM guide suggests
+// Log2(-5, 15, 2) for C and Log2(-15, 3, 2) for gamma.
 func Log2(from, to, step float64) []float64 {
 	var v []float64
 	if !(step > 0) || math.IsInf(from, 0) || !(to-from <= 1e4*step) {
-		return v // which the search refuses, and names
+		return v // no values: Search then returns an error that names the parameter
 	}
 	for k := 0; from+float64(k)*step <= to+1e-9*step; k++ {
 		v = append(v, math.Exp2(from+float64(k)*step))
@@ -65,7 +64,7 @@ func Log2(from, to, step float64) []float64 {
 	return v
 }
 
-// mostPoints bounds a search.
+// mostPoints is the greatest number of settings in a search.
 const mostPoints = 100_000
 
 func (g Grid) points() ([]string, [][]float64, error) {
@@ -90,7 +89,7 @@ func (g Grid) points() ([]string, [][]float64, error) {
 	return names, all, nil
 }
 
-// String gives the literal back.
+// String returns the literal of the grid.
 func (g Grid) String() string {
 	var parts []string
 	for _, name := range ordered(slices.Collect(maps.Keys(g))) {
@@ -103,7 +102,8 @@ func (g Grid) String() string {
 	return "Grid{" + strings.Join(parts, ", ") + "}"
 }
 
-// ordered puts C last, along which fits start from the one before.
+// ordered sorts the names, with C last: settings that differ in C only are then neighbours,
+// and each fit can start from the one before.
 func ordered(names []string) []string {
 	slices.SortFunc(names, func(a, b string) int {
 		if x, y := isCost(a), isCost(b); x != y {
@@ -119,17 +119,16 @@ func ordered(names []string) []string {
 
 func isCost(name string) bool { return strings.EqualFold(name, "C") }
 
-// Range is where [Random] draws a parameter from: uniformly, or where Log is set
-// uniformly in the logarithm, from a positive Low. Whole draws whole numbers.
+// Range is the interval from which [Random] draws a parameter, uniformly, or uniformly in
+// the logarithm if Log is set (Low must then be positive). Whole rounds to whole numbers.
 type Range struct {
 	Low, High  float64
 	Log, Whole bool
 }
 
-// Random is N points drawn at random, each parameter from its range: where few of
-// many parameters matter it finds more than a grid of as many points (Bergstra and
-// Bengio 2012). Only the seed decides the points, and more of them begin with the
-// same ones.
+// Random draws N settings at random, each parameter from its range. When few of many
+// parameters matter, it finds better settings than a grid of the same size (Bergstra and
+// Bengio 2012). The seed determines the settings: a larger N begins with the same ones.
 type Random struct {
 	N      int
 	Ranges map[string]Range
@@ -164,7 +163,7 @@ func (r Random) points() ([]string, [][]float64, error) {
 	return names, all, nil
 }
 
-// String gives the literal back.
+// String describes the ranges in words.
 func (r Random) String() string {
 	var parts []string
 	for _, name := range ordered(slices.Collect(maps.Keys(r.Ranges))) {
@@ -178,8 +177,8 @@ func (r Random) String() string {
 	return fmt.Sprintf("%d points drawn from %s, seed %d", r.N, strings.Join(parts, ", "), r.Seed)
 }
 
-// Searcher describes which parameters of a learner are tried on which folds. Nothing
-// is computed until Fit, MustFit, Keep or Show.
+// Searcher describes a search: the learner, the settings to try, and the folds. Nothing is
+// computed before Fit, MustFit, Keep or Show.
 type Searcher struct {
 	learner learn.Learner
 	space   Space
@@ -192,7 +191,7 @@ type Searcher struct {
 	err     error
 }
 
-// Search tries the points of space and measures each on the folds:
+// Search tries all settings of the space and scores each on the folds:
 //
 //	selection.Search(svmnb.Classify(data), selection.Grid{"C": selection.Log2(-5, 15, 2)}, selection.KFold(5, 1)).MustFit()
 func Search(l Learner, space Space, folds Folds) Searcher {
@@ -209,7 +208,7 @@ func Search(l Learner, space Space, folds Folds) Searcher {
 	return s
 }
 
-// By chooses by another metric than the learner's own.
+// By chooses the setting by the metric m instead of the learner's own.
 func (s Searcher) By(m Metric) Searcher {
 	s.by = m
 	if m.Of == nil {
@@ -218,21 +217,21 @@ func (s Searcher) By(m Metric) Searcher {
 	return s
 }
 
-// File keeps every score in a file, a line of JSON for each fold of each point. A
-// search that finds its file goes on from there: no fold is learnt twice, though the
-// grid may have grown. Each line has a checksum, and a fold whose line was changed is
-// learnt again. A file of another search, or of anything else, is refused and stays as it
-// is; so is one that another search is writing.
+// File keeps every score in a file: one line of JSON for each fold of each setting. A
+// search that finds its file continues there and repeats no fold, even if the grid has
+// grown since. Each line has a checksum; a fold whose line was changed is computed again. A
+// file of another search, a file that another search is writing, and any other file are
+// refused and not changed.
 func (s Searcher) File(path string) Searcher { s.file = path; return s }
 
-// OneStandardError chooses, among the points whose mean score is within a standard
-// error of the best, the simplest (Breiman et al. 1984, §3.4.3): that of the
-// smallest C, then the smallest gamma, then the first in the order of the grid; of
-// lambda, nu, epsilon and NoiseVariance the largest.
+// OneStandardError chooses the simplest of the settings whose mean score is within one
+// standard error of the best (Breiman et al. 1984, §3.4.3). The simplest is the one with
+// the smallest C, then the smallest gamma, then the smallest of the other parameters, but
+// the largest lambda, nu, epsilon and NoiseVariance.
 func (s Searcher) OneStandardError() Searcher { s.oneSE = true; return s }
 
-// Workers bounds how many fits run side by side; the default is GOMAXPROCS. The
-// scores do not depend on it.
+// Workers limits how many fits run in parallel; the default is GOMAXPROCS. The scores do
+// not depend on it.
 func (s Searcher) Workers(n int) Searcher {
 	s.workers = n
 	if n < 1 {
@@ -241,55 +240,56 @@ func (s Searcher) Workers(n int) Searcher {
 	return s
 }
 
-// SearchProgress is how far a search is.
+// SearchProgress says how far a search is.
 type SearchProgress struct {
-	Done, All int // folds of points
-	Known     int // of them, those that the file knew
+	Done, All int // a unit is one fold of one setting
+	Known     int // how many of Done were read from the file
 	Elapsed   time.Duration
-	Best      float64 // the best mean of a point whose folds are all done; NaN before
+	Best      float64 // best mean score of a setting whose folds are all done; NaN before the first
 }
 
-// Watch calls f, one call at a time, after every fold.
+// Watch calls f before the first fold and after every fold that was computed, one call at a
+// time.
 func (s Searcher) Watch(f func(SearchProgress)) Searcher { s.watch = f; return s }
 
-// String gives the chain back.
+// String returns the call that makes the search.
 func (s Searcher) String() string {
 	return fmt.Sprintf("Search(%v, %v, %v)", s.learner, s.space, s.folds)
 }
 
-// Trial is one point of a search.
+// Trial is one setting of a search with its scores.
 type Trial struct {
-	Values []float64 // of the parameters, in the order of Names
-	Scores []float64 // of each fold; NaN where it was not reached or failed
-	Err    string    // why a fold failed; such a trial is not chosen
+	Values []float64 // values of the parameters, in the order of SearchFit.Names
+	Scores []float64 // one for each fold; NaN if the fold was not reached or failed
+	Err    string    // why a fold failed; a trial with an error is not chosen
 }
 
-// Mean returns the mean score of the folds, NaN where one is missing.
+// Mean returns the mean score of the folds, NaN if one is missing.
 func (t Trial) Mean() float64 { m, _ := meanError(t.Scores); return m }
 
 // StandardError returns sd/√k of the k scores; see [Validation.StandardError].
 func (t Trial) StandardError() float64 { _, se := meanError(t.Scores); return se }
 
-// SearchFit is what a search has found.
+// SearchFit is the result of a search.
 type SearchFit struct {
 	Description Searcher
 	Metric      Metric
 	Names       []string // of the parameters, C last
 	Trials      []Trial  // in the order of the space
 	Folds       int
-	Fitted      int // folds that were learnt now; the others were in the file
+	Fitted      int // folds that were computed in this run; the others were in the file
 	Elapsed     time.Duration
-	Changed     int // lines of the file that were changed since they were written, and do not count
-	Twins       int // held-out points that also are among the training points of their fold
-	Points      int // that were held out by each trial
+	Changed     int // lines of the file that were changed after they were written, and were ignored
+	Twins       int // held-out points that are also among the training points of their fold
+	Points      int // points that each trial held out, in all folds together
 
-	best, chosen int // indices; −1 when no trial has all its folds
+	best, chosen int // indices; −1 if no trial has all its folds
 }
 
-// Fit runs the search. Fits of growing C start from the one before, with its kernel
-// matrix. When ctx ends early, what is known comes with an error that wraps
-// context.Cause(ctx). A trial that cannot be fitted is no error but has one; when
-// none can, the first of theirs is returned.
+// Fit runs the search. Fits that differ in C only are run in increasing order of C, and
+// each starts from the one before, with its kernel matrix. When ctx ends early, Fit returns
+// the scores so far with an error that wraps context.Cause(ctx). A setting that cannot be
+// fitted has its error in [Trial]. Fit returns an error only if no setting can be fitted.
 func (s Searcher) Fit(ctx context.Context) (_ *SearchFit, err error) {
 	defer guard.Caught(&err)
 	if err := arguments.Given(ctx, "Fit"); err != nil {
@@ -297,7 +297,7 @@ func (s Searcher) Fit(ctx context.Context) (_ *SearchFit, err error) {
 	}
 	began := time.Now()
 	if s.learner == nil {
-		return nil, arguments.Wrong("Search", math.NaN(), "the search is empty; say for example svmnb.Classify(data).Search(grid, folds)")
+		return nil, arguments.Wrong("Search", math.NaN(), "the search is empty; say for example selection.Search(svmnb.Classify(data), grid, folds)")
 	}
 	if err := errors.Join(s.err, s.learner.Fault()); err != nil {
 		return nil, err
@@ -350,7 +350,7 @@ func (s Searcher) Fit(ctx context.Context) (_ *SearchFit, err error) {
 	return f, err
 }
 
-// learnerAt is the description at a point.
+// learnerAt returns the learner with these values of the parameters.
 func (f *SearchFit) learnerAt(values []float64) (learn.Learner, error) {
 	l := f.Description.learner
 	for i, name := range f.Names {
@@ -363,14 +363,14 @@ func (f *SearchFit) learnerAt(values []float64) (learn.Learner, error) {
 	return l, nil
 }
 
-// chain is the fits that start from each other: those of one fold that differ in C
-// only, in increasing order.
+// chain is a sequence of fits each of which starts from the one before: those of one fold
+// that differ in C only, in increasing order of C.
 type chain struct {
 	fold   int
 	trials []int
 }
 
-// chains orders the work so that the folds of a point are done one after the other.
+// chains lists the work in an order in which the folds of a setting follow each other.
 func (f *SearchFit) chains() []chain {
 	last := len(f.Names) - 1
 	warm := isCost(f.Names[last])
@@ -406,11 +406,11 @@ func (f *SearchFit) chains() []chain {
 	return all
 }
 
-// run learns what the log does not know.
+// run computes the scores that are not in the log.
 func (f *SearchFit) run(ctx context.Context, log *searchLog, splits []Split, began time.Time) error {
 	s := f.Description
 	progress := SearchProgress{All: len(f.Trials) * f.Folds, Best: math.NaN()}
-	var mu sync.Mutex // of all that follows
+	var mu sync.Mutex // protects progress, f and log
 	note := func(trial, fold int, score float64, failure string) {
 		t := &f.Trials[trial]
 		t.Scores[fold] = score
@@ -457,7 +457,7 @@ func (f *SearchFit) run(ctx context.Context, log *searchLog, splits []Split, beg
 			known := !math.IsNaN(t.Scores[c.fold]) || t.Err != ""
 			mu.Unlock()
 			if known || inner.Err() != nil {
-				continue // a point that failed in one fold is not asked again
+				continue // one failed fold is enough to reject a setting
 			}
 			var score float64
 			l, err := f.learnerAt(t.Values)
@@ -465,7 +465,7 @@ func (f *SearchFit) run(ctx context.Context, log *searchLog, splits []Split, beg
 				score, err = validate(inner, l, splits[c.fold], f.Metric, w)
 			}
 			if errors.As(err, new(*svmnb.PanicError)) {
-				stop(err) // it is to be mended, and no score of the point
+				stop(err) // a panic is a mistake in the user's code; it ends the search
 			}
 			if inner.Err() != nil {
 				continue
@@ -494,7 +494,7 @@ func (f *SearchFit) run(ctx context.Context, log *searchLog, splits []Split, beg
 	return nil
 }
 
-// choose finds the best trial, and the one to take.
+// choose finds the best trial and the chosen trial; see OneStandardError.
 func (f *SearchFit) choose() {
 	f.best = -1
 	for i, t := range f.Trials {
@@ -514,7 +514,7 @@ func (f *SearchFit) choose() {
 	}
 }
 
-// simpler compares by C, then by gamma, then by the others in their order.
+// simpler reports whether a is simpler than b, as OneStandardError defines it.
 func (f *SearchFit) simpler(a, b Trial) bool {
 	order := slices.Clone(f.Names)
 	rank := func(name string) int {
@@ -540,8 +540,8 @@ func (f *SearchFit) simpler(a, b Trial) bool {
 	return false
 }
 
-// Best returns the trial with the best mean score; of equal ones the simplest. ok is
-// false when an interrupt has left none with all its folds.
+// Best returns the trial with the best mean score, and of equal ones the simplest. ok is
+// false if no trial has all its folds, after an interrupt.
 func (f *SearchFit) Best() (t Trial, ok bool) {
 	if f.none() {
 		return Trial{}, false
@@ -552,8 +552,8 @@ func (f *SearchFit) Best() (t Trial, ok bool) {
 	return f.Trials[f.best], true
 }
 
-// Chosen returns the trial to take, which is the best unless
-// [Searcher.OneStandardError] prefers a simpler one.
+// Chosen returns the best trial or, with [Searcher.OneStandardError], perhaps a simpler
+// one. ok is as for Best.
 func (f *SearchFit) Chosen() (t Trial, ok bool) {
 	if f.none() {
 		return Trial{}, false
@@ -564,9 +564,9 @@ func (f *SearchFit) Chosen() (t Trial, ok bool) {
 	return f.Trials[f.chosen], true
 }
 
-// Learner returns the pipeline at the chosen point, for all data: its Fit is the
-// machine to use. The score of the chosen point is the best of many and flatters it:
-// measure on points that the search has not seen.
+// Learner returns the pipeline with the chosen parameters, for all data. Its Fit is the
+// machine to use. The score of the chosen setting is too good, since it is the best of
+// many: measure the machine on points that the search has not seen.
 func (f *SearchFit) Learner() Pipeline {
 	if f.none() {
 		return Pipeline{}
@@ -582,7 +582,7 @@ func (f *SearchFit) Learner() Pipeline {
 	return pipeOf(l)
 }
 
-// at names a point.
+// at writes the parameters of a trial as text.
 func (f *SearchFit) at(t Trial) string {
 	var parts []string
 	for i, name := range f.Names {
@@ -594,8 +594,8 @@ func (f *SearchFit) at(t Trial) string {
 // tableRows is how many trials a summary lists.
 const tableRows = 10
 
-// Markdown says what was searched, what is chosen and how sure that is, with the
-// best points in a table.
+// Markdown says what was searched, which setting was chosen and how certain that is, and
+// lists the best settings.
 func (f *SearchFit) Markdown() string {
 	if f.none() {
 		return arguments.NoFit("Markdown").Error()
@@ -685,8 +685,8 @@ func (f *SearchFit) table(rows int) string {
 	return s.String()
 }
 
-// Hints returns what to try next: a parameter that is best at the end of its range,
-// and what makes the score look better than it is.
+// Hints returns what to try next, when a parameter is best at the end of its range, and
+// warns of what makes the score look better than it is.
 func (f *SearchFit) Hints() []string {
 	if f.none() {
 		return nil
@@ -716,9 +716,9 @@ func (f *SearchFit) Hints() []string {
 	return hints[:min(2, len(hints))]
 }
 
-// MustFit is Fit for a notebook cell, which shows how far it is. The interrupt
-// button ends the search and returns what there is, with a visible warning. An error
-// is printed and ends the cell; outside a notebook it panics.
+// MustFit is Fit for a notebook cell and shows its progress. The interrupt button ends the
+// search: MustFit then shows a warning and returns the scores so far. An error is printed
+// and ends the cell; outside a notebook it panics.
 func (s Searcher) MustFit() *SearchFit {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -737,7 +737,8 @@ func (s Searcher) MustFit() *SearchFit {
 	return f
 }
 
-// report writes the progress into the cell's output, twice a second.
+// report returns a function that writes the progress into the cell's output, at most twice
+// a second.
 func (s Searcher) report() func(SearchProgress) {
 	id, last := "svmnb-search-"+screen.Unique(), time.Time{}
 	return func(p SearchProgress) {
@@ -757,9 +758,9 @@ func (s Searcher) report() func(SearchProgress) {
 	}
 }
 
-// Keep is MustFit whose file is in the cache folder, under a name that the data and
-// the description decide: a search that was interrupted, or whose cell runs again,
-// goes on where it was. See [svmnb.Classifier.Keep].
+// Keep is MustFit with a file in the cache folder, whose name is computed from the data and
+// the description. A search that was interrupted, or whose cell is run again, continues
+// there. See [svmnb.Classifier.Keep].
 func (s Searcher) Keep() *SearchFit {
 	if s.file == "" && s.err == nil && s.learner != nil {
 		if file, err := keptSearch(s); err == nil {
@@ -769,14 +770,14 @@ func (s Searcher) Keep() *SearchFit {
 	return s.MustFit()
 }
 
-// Show runs the search as Keep does and shows what it finds.
+// Show runs the search as Keep does and displays the result.
 func (s Searcher) Show() { s.Keep().Show() }
 
-// Show displays the figures of the search; without any, its summary in words and, of
-// its Landscape.
+// Show displays the given figures of the search. Without figures it displays the summary
+// and the Landscape.
 func (f *SearchFit) Show(figures ...display.Figure) {
 	var usual []display.Figure
-	if _, err := Landscape.Of(f); err == nil { // else there are no scores yet, or too many places
+	if _, err := Landscape.Of(f); err == nil { // no figure if there are no scores yet, or too many values for a map
 		usual = []display.Figure{Landscape}
 	}
 	display.ShowFit(f, figures, usual...)

@@ -26,31 +26,30 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/steps"
 )
 
-// searchFormat changes whenever the scores of an older version would be wrong or
-// unreadable. Version 1 had no checksums; a file of it is written again as one of
-// version 2.
+// searchFormat changes whenever scores of an older version would be wrong or unreadable.
+// Version 1 had no checksums; a file of version 1 is rewritten as version 2.
 const searchFormat, searchFormat1 = "svmnb search 2", "svmnb search 1"
 
 // searchHeader is the first line of a file of scores.
 type searchHeader struct {
 	Format  string `json:"format"`
-	Key     string `json:"key"` // of data, learner, folds and metric
+	Key     string `json:"key"` // searchKey: a hash of data, learner, folds and metric
 	Learner string `json:"learner"`
 	Folds   string `json:"folds"`
 	Metric  string `json:"metric"`
 }
 
-// searchEntry is any other line: the score of a fold at a point.
+// searchEntry is any other line of the file: the score of one fold of one setting.
 type searchEntry struct {
 	At    map[string]float64 `json:"at"`
-	Fold  int                `json:"fold"` // from 0
+	Fold  int                `json:"fold"` // counted from 0
 	Score *float64           `json:"score,omitempty"`
 	Error string             `json:"error,omitempty"`
-	Sum   string             `json:"sum,omitempty"` // see sum; not in version 1
+	Sum   string             `json:"sum,omitempty"` // the result of the method sum; missing in version 1
 }
 
-// sum is the first half of the SHA-256 of the search's key and of what the entry says:
-// a score that was changed, or comes from the file of another search, has another one.
+// sum is the checksum of an entry: the first half of the SHA-256 of the search's key and
+// the entry. It does not match if the line was changed or comes from another search.
 func (e searchEntry) sum(key string) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\n%s\n%x\n%s", key, place(e.At, e.Fold), math.Float64bits(e.score()), e.Error)
@@ -64,22 +63,21 @@ func (e searchEntry) score() float64 {
 	return *e.Score
 }
 
-// searchLog is the scores that are known, and the file that they are appended to,
-// where there is one. A line is one write, so that a run that is killed leaves whole
-// lines and at most one that is not, which is passed over. Nothing is ever taken out of
-// the file, and only one search at a time has it.
+// searchLog has the known scores, and the file, if there is one, to which new scores are
+// appended. Each line is written by one call, so a run that is killed leaves at most one
+// incomplete line, which is skipped on reading. Lines are never removed, and only one
+// search at a time uses the file.
 type searchLog struct {
 	file    *os.File
 	key     string
 	known   map[string]searchEntry
-	changed int // entries that are not as they were written
+	changed int // entries whose checksum is wrong
 }
 
-// searchKey hashes what a score depends on besides the point and the number of the
-// fold.
+// searchKey hashes everything a score depends on, except for the setting and the fold.
 func searchKey(s Searcher, data *datasets.Dataset) (string, error) {
 	h := sha256.New()
-	// The first version's name: what the scores depend on is the same since.
+	// The text begins as in version 1, so that keys of that version stay valid.
 	fmt.Fprintf(h, "%s\n%v\n%#v\n%#v\n%s\n%d × %d %q\n", searchFormat1, s.learner, s.learner.Detail(), s.folds, s.by.Name, data.N(), data.D(), data.Classes)
 	points.Of(data).Hash(h)
 	for _, y := range data.Y {
@@ -95,7 +93,7 @@ func searchKey(s Searcher, data *datasets.Dataset) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// keptSearch is the file of a search in the cache folder.
+// keptSearch returns the path of the search's file in the cache folder.
 func keptSearch(s Searcher) (string, error) {
 	if err := steps.CheckMissing(s.learner.Data()); err != nil {
 		return "", err
@@ -112,7 +110,7 @@ func keptSearch(s Searcher) (string, error) {
 	return filepath.Join(dir, key+".jsonl"), os.MkdirAll(dir, 0o755)
 }
 
-// openLog reads what the file knows and makes it ready for more.
+// openLog reads the scores in the file and opens it for more.
 func openLog(s Searcher, data *datasets.Dataset) (*searchLog, error) {
 	log := &searchLog{known: map[string]searchEntry{}}
 	if s.file == "" {
@@ -157,9 +155,9 @@ func (l *searchLog) open(s Searcher) error {
 	}
 	begin = append(begin, '\n')
 	if len(text) < len(begin) && bytes.HasPrefix(begin, text) && (len(text) == 0 || bytes.Contains(text, []byte(l.key))) {
-		_, err := l.file.Write(begin[len(text):]) // it is new, or its first line was cut short
+		_, err := l.file.Write(begin[len(text):]) // the file is new, or its first line was cut short
 		if err != nil && len(text) == 0 {
-			err = errors.Join(err, os.Remove(s.file)) // what is there now nobody would know for ours
+			err = errors.Join(err, os.Remove(s.file)) // an incomplete first line would not be recognised as ours
 		}
 		return err
 	}
@@ -174,7 +172,7 @@ func (l *searchLog) open(s Searcher) error {
 	for line := range bytes.SplitSeq(rest, []byte("\n")) {
 		var e searchEntry
 		switch {
-		case json.Unmarshal(line, &e) != nil || e.Score == nil && e.Error == "": // a kill has cut it
+		case json.Unmarshal(line, &e) != nil || e.Score == nil && e.Error == "": // a line cut short by a kill
 		case header.Format == searchFormat && e.Sum != e.sum(l.key):
 			l.changed++
 		default:
@@ -185,12 +183,12 @@ func (l *searchLog) open(s Searcher) error {
 		return l.renew(s.file, begin)
 	}
 	if text[len(text)-1] != '\n' {
-		_, err = l.file.Write([]byte("\n")) // ends the line that a kill has cut
+		_, err = l.file.Write([]byte("\n")) // ends a line cut short by a kill
 	}
 	return err
 }
 
-// renew writes the file of an older version as one of this.
+// renew rewrites a file of version 1 as version 2.
 func (l *searchLog) renew(path string, begin []byte) error {
 	err := wholefile.Write(path, func(w io.Writer) error {
 		if _, err := w.Write(begin); err != nil {
@@ -204,7 +202,7 @@ func (l *searchLog) renew(path string, begin []byte) error {
 		}
 		return nil
 	})
-	l.file.Close() // that of the older version
+	l.file.Close() // the file of version 1
 	if err == nil {
 		l.file, err = os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 	}
@@ -224,7 +222,7 @@ func (l *searchLog) line(w io.Writer, e searchEntry) error {
 	return err
 }
 
-// place is the key of a point and a fold.
+// place is the key in searchLog.known of a setting and a fold.
 func place(at map[string]float64, fold int) string {
 	names := make([]string, 0, len(at))
 	for name := range at {

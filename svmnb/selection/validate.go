@@ -20,15 +20,16 @@ import (
 	"github.com/svmnb/svmnb/svmnb/metrics"
 )
 
-// HeldOut is what a fit says of points that it has not seen.
+// HeldOut is what a fit predicts for points that were not used in training.
 type HeldOut struct {
-	Classes *svmnb.Evaluation // of a classifier; else nil
+	Classes *svmnb.Evaluation // of a classifier; otherwise nil
 
-	Truth, Predicted []float64 // real targets, of a regression or a process
-	SD               []float64 // standard deviations of the targets by a process, noise included; else nil
+	Truth, Predicted []float64 // of a regression or a process: true and predicted targets
+	SD               []float64 // of a process: standard deviations of the targets, noise included; otherwise nil
 }
 
-// heldOutOf is what a fit has said of points, typed.
+// heldOutOf converts h, in which Classes has type any because package learn cannot import
+// svmnb.
 func heldOutOf(h *learn.HeldOut) *HeldOut {
 	if h == nil {
 		return nil
@@ -37,35 +38,35 @@ func heldOutOf(h *learn.HeldOut) *HeldOut {
 	return &HeldOut{e, h.Truth, h.Predicted, h.SD}
 }
 
-// measureOf is the metric by which a learner is judged unless another is said.
+// measureOf returns the metric that belongs to the learner's own measure.
 func measureOf(l learn.Learner) Metric {
 	return [...]Metric{learn.Accuracy: Accuracy, learn.RMSE: RMSE, learn.NLPD: NLPD}[l.Measure()]
 }
 
-// Metric is a number by which fits are compared.
+// Metric is a score by which fits are compared.
 type Metric struct {
 	Name  string
-	Lower bool // the lower the better
+	Lower bool // lower values are better
 	Of    func(h *HeldOut) (float64, error)
 }
 
 var (
-	// Accuracy is the share of points whose class is predicted, the measure of
-	// classifiers unless another is said.
+	// Accuracy is the share of points whose class is predicted correctly. It is the default
+	// for classifiers.
 	Accuracy = byClasses("accuracy", (*metrics.Confusion).Accuracy)
 
 	// BalancedAccuracy is the mean recall of the classes.
 	BalancedAccuracy = byClasses("balanced accuracy", (*metrics.Confusion).BalancedAccuracy)
 
-	// RMSE is the root of the mean squared error in units of the targets, the
-	// measure of regressions unless another is said.
+	// RMSE is the root mean squared error, in units of the targets. It is the default for
+	// regressions.
 	RMSE = byValues("RMSE", metrics.RMSE)
 
-	// MAE is the mean absolute error in units of the targets.
+	// MAE is the mean absolute error, in units of the targets.
 	MAE = byValues("MAE", metrics.MAE)
 
-	// NLPD is the mean negative log predictive density of the targets in nats, the
-	// measure of Gaussian processes unless another is said.
+	// NLPD is the mean negative log predictive density of the targets, in nats. It is the
+	// default for Gaussian processes.
 	NLPD = Metric{"NLPD", true, func(h *HeldOut) (float64, error) {
 		if h.SD == nil {
 			return 0, arguments.Wrong("NLPD", math.NaN(), "only a Gaussian process predicts with a standard deviation; take RMSE")
@@ -100,7 +101,7 @@ func (m Metric) text(v float64) string {
 	return say.Signed(v, 4)
 }
 
-// better reports whether a is better than b; anything is better than NaN.
+// better reports whether a is better than b. Any number is better than NaN.
 func (m Metric) better(a, b float64) bool {
 	if math.IsNaN(b) {
 		return !math.IsNaN(a)
@@ -108,21 +109,21 @@ func (m Metric) better(a, b float64) bool {
 	return m.Lower && a < b || !m.Lower && a > b
 }
 
-// Validation is what [CrossValidate] found.
+// Validation is the result of [CrossValidate].
 type Validation struct {
 	Learner Learner
 	Folds   Folds
 	Metric  Metric
-	Scores  []float64 // of each fold that was held out
-	Twins   int       // held-out points that also are among the training points of their fold
-	Points  int       // that were held out
+	Scores  []float64 // one for each fold
+	Twins   int       // held-out points that are also among the training points of their fold
+	Points  int       // points that were held out, in all folds together
 }
 
 // Mean returns the mean score of the folds.
 func (v *Validation) Mean() float64 { m, _ := v.meanError(); return m }
 
-// StandardError returns sd/√k of the k scores. The folds share training points, so
-// that it is rather too small than too large (Bengio and Grandvalet 2004).
+// StandardError returns sd/√k of the k scores. It tends to be too small, since the training
+// sets of the folds overlap (Bengio and Grandvalet 2004).
 func (v *Validation) StandardError() float64 { _, se := v.meanError(); return se }
 
 func (v *Validation) meanError() (mean, se float64) {
@@ -132,7 +133,8 @@ func (v *Validation) meanError() (mean, se float64) {
 	return meanError(v.Scores)
 }
 
-// meanError returns the mean and its standard error, NaN for fewer than two.
+// meanError returns the mean of the scores and its standard error, which is NaN for fewer
+// than two scores.
 func meanError(scores []float64) (mean, se float64) {
 	n := float64(len(scores))
 	for _, s := range scores {
@@ -151,10 +153,11 @@ func meanError(scores []float64) (mean, se float64) {
 	return mean, math.Sqrt(sum / (n - 1) / n)
 }
 
-// CrossValidate learns l without each fold of its data in turn, the steps of a
-// [Pipeline] included, and measures what it says of the points left out: by its
-// accuracy, RMSE or NLPD. The metric of [Search] may be another. When ctx ends
-// early, the folds so far come with an error that wraps context.Cause(ctx).
+// CrossValidate trains l without each fold of its data in turn, including the steps of a
+// [Pipeline], and scores the predictions for that fold by accuracy (classifiers), RMSE
+// (regressions) or NLPD (Gaussian processes). A [Search] can use other metrics. When ctx
+// ends early, CrossValidate returns the scores so far with an error that wraps
+// context.Cause(ctx).
 func CrossValidate(ctx context.Context, l Learner, folds Folds) (_ *Validation, err error) {
 	defer guard.Caught(&err)
 	if err := arguments.Given(ctx, "CrossValidate"); err != nil {
@@ -186,8 +189,8 @@ func CrossValidate(ctx context.Context, l Learner, folds Folds) (_ *Validation, 
 	return v, nil
 }
 
-// validate learns from one side of a split and measures on the other. What it is
-// learnt from is a data set of its own: nothing held out can be reached from it.
+// validate trains l on one side of a split and returns the score on the other. The learner
+// gets a new data set with the training rows only, so it cannot see a held-out point.
 func validate(ctx context.Context, l learn.Learner, s Split, m Metric, w *learn.Warmth) (score float64, err error) {
 	defer guard.Caught(&err)
 	if ctx.Err() != nil {
@@ -209,8 +212,8 @@ func validate(ctx context.Context, l learn.Learner, s Split, m Metric, w *learn.
 	return score, err
 }
 
-// MustCrossValidate is CrossValidate for a notebook cell: an error is printed and
-// ends the cell; an interrupt leaves the folds so far, with a visible warning.
+// MustCrossValidate is CrossValidate for a notebook cell. An interrupt shows a warning and
+// returns the folds so far; an error is printed and ends the cell.
 func MustCrossValidate(l Learner, folds Folds) *Validation {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -224,7 +227,7 @@ func MustCrossValidate(l Learner, folds Folds) *Validation {
 	return v
 }
 
-// Markdown says how right held-out points are predicted, and how sure that is.
+// Markdown returns the mean score, its uncertainty and hints.
 func (v *Validation) Markdown() string {
 	if v == nil {
 		return arguments.NoneOf("validation", "CrossValidate")
@@ -245,7 +248,7 @@ func (v *Validation) Markdown() string {
 	return s.String()
 }
 
-// Hints returns what makes the score look better than it is.
+// Hints warns of what makes the score look better than it is.
 func (v *Validation) Hints() []string {
 	if v == nil || v.Twins == 0 {
 		return nil

@@ -11,45 +11,47 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
 )
 
-// Explorable is a description that can be explored.
+// Explorable is a description whose parameters a reader can change with sliders
+// (play.Explore).
 type Explorable interface {
 	Learner
-	// Stated checks the description and says what it leaves unsaid.
+	// Stated checks the description and returns it with the kernel and the other defaults
+	// filled in.
 	Stated() (Explorable, error)
-	Usual() kernels.Kernel // the kernel
+	Usual() kernels.Kernel // the kernel that is set
 	WithKernel(k kernels.Kernel) Explorable
-	Family() []kernels.Kernel // of others that it might use
-	Dials() []Dial            // but those of the kernel
-	Ways() []Way              // its solver, and others
+	Family() []kernels.Kernel // the kernels to choose from
+	Dials() []Dial            // the parameters, but for those of the kernel
+	Ways() []Way              // the solvers to choose from, the one that is set first
 }
 
-// Way is another solver.
+// Way is a solver that a reader can choose: Take sets it in a description.
 type Way struct {
 	Name string
 	Take func(Explorable) Explorable
 }
 
-// Seen is what can be drawn of a fit that is explored.
+// Seen is a fit as play.Explore draws it.
 type Seen interface {
 	Fit
 	Look() (*figure.Chart, error)
-	// Panel is one of small multiples, put into d, whose data it fills in; false where
-	// the features are too many for one.
+	// Panel returns the fit as one panel of small multiples and fills in the data that
+	// panels share, d. It returns false when the points have too many features for a panel.
 	Panel(ctx context.Context, d *figure.MultiplesData) (figure.Panel, bool, error)
-	Fared() string // how the solver did
+	Fared() string // iterations and time of the solver, in words
 }
 
-// Dial is a parameter and the values that it may take.
+// Dial is a parameter and the values that it may take, in increasing order.
 type Dial struct {
 	Name   string
 	Values []float64
-	At     int // where it stands
+	At     int // index of the value that is set
 }
 
-// Decade is how many steps of a Dial are a factor of ten.
+// Decade is the number of steps of a LogDial in which its value grows tenfold.
 const Decade = 10
 
-// LogDial spans three powers of ten on both sides of v.
+// LogDial returns a Dial from v/1000 to 1000v, with v in the middle.
 func LogDial(name string, v float64) Dial {
 	d := Dial{Name: name, At: 3 * Decade}
 	for k := -d.At; k <= d.At; k++ {
@@ -59,7 +61,7 @@ func LogDial(name string, v float64) Dial {
 	return d
 }
 
-// EvenDial has values as far apart from each other, with v among them.
+// EvenDial returns a Dial from from to to in equal steps, and inserts v.
 func EvenDial(name string, v, from, to, step float64) Dial {
 	d := Dial{Name: name}
 	for k := 0; from+float64(k)*step <= to*(1+1e-9); k++ {
@@ -73,7 +75,7 @@ func EvenDial(name string, v, from, to, step float64) Dial {
 	return d
 }
 
-// Digits keeps so many significant Digits.
+// Digits rounds v to n significant digits.
 func Digits(v float64, n int) float64 {
 	if v == 0 {
 		return 0
@@ -85,13 +87,15 @@ func Digits(v float64, n int) float64 {
 	return v
 }
 
-// PanelNodes is how fine the field of a small panel is, PanelPlaces its curve.
+// PanelNodes is the number of nodes of the grid in a small panel over two features.
+// PanelPlaces is the number of points of a curve over one feature.
 const (
 	PanelNodes  = 1200
 	PanelPlaces = 120
 )
 
-// Places puts those of curves over the only feature into d, and returns them as rows.
+// Places chooses the places on the only feature where curves are evaluated. It stores them
+// and the points x in d, and returns the places as rows.
 func Places(d *figure.MultiplesData, x [][]float64) (rows [][]float64) {
 	at := figure.Around(x, 0)
 	d.X, d.Places = x, nil
@@ -102,26 +106,27 @@ func Places(d *figure.MultiplesData, x [][]float64) (rows [][]float64) {
 	return rows
 }
 
-// Replayed is a fit whose run can be replayed.
+// Replayed is a fit whose run can be played back.
 type Replayed interface {
 	Replay() (figure.ReplayData, error)
 }
 
-// Stepped is a fit of whose steps there is a picture.
+// Stepped is a fit of which single steps can be drawn.
 type Stepped interface {
 	Step(iteration int) (figure.StepData, error)
 }
 
-// Racer is a description that several methods can solve in turn.
+// Racer is a description that several methods can solve for comparison.
 type Racer interface {
 	Race() (Race, error)
 }
 
-// Race is one prepared problem.
+// Race is one prepared problem that every method of a race solves.
 type Race interface {
-	Description() any // a svmnb.Classifier, all defaults filled in
-	Words() string    // for a subtitle
+	Description() any // what the user wrote, with all defaults filled in, such as a svmnb.Classifier
+	Words() string    // the description, for a subtitle
 	Stop() solvers.Criterion
-	// Compete solves the problem by the method, at most for so long; 0 is no limit.
+	// Compete solves the problem by method m. It ends after the time limit; 0 means no
+	// limit.
 	Compete(ctx context.Context, m solvers.Method, limit time.Duration) (fit any, err error)
 }

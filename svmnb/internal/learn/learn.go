@@ -1,5 +1,5 @@
-// Package learn has what descriptions and fits show to the packages that try many of them:
-// selection and play.
+// Package learn has the interfaces that descriptions and fits implement for packages
+// selection and play, which train many fits and compare them.
 package learn
 
 import (
@@ -13,53 +13,52 @@ import (
 	"github.com/svmnb/svmnb/svmnb/model"
 )
 
-// Learner is a description that can be learnt from some rows of its data and judged by the
+// Learner is a description that can be trained on some rows of its data and measured on the
 // others.
 type Learner interface {
 	String() string
 	Data() *datasets.Dataset
-	Fault() error // what words have said wrong
-	// With is the description for other data, whose points have the weights and noise of
-	// these rows.
+	Fault() error // the mistakes in the description; nil if there are none
+	// With returns the description with other data. These data are the given rows of the
+	// old data, from which the weights and the noise of the points are taken.
 	With(data *datasets.Dataset, rows []int) Learner
-	After(p *steps.Passage) Learner // the description behind the steps of a pipeline
-	// Set changes a parameter; known is false for a name that it does not have.
+	After(p *steps.Passage) Learner // the description for points that p has transformed
+	// Set changes a parameter by its name. known is false when there is no such parameter.
 	Set(name string, value float64) (l Learner, known bool)
-	Parameters() string // the names, for whoever mistypes one
-	// Train learns; w is nil where nothing is handed on to the next fit.
+	Parameters() string // all names that Set knows, for error messages
+	// Train fits the description. w hands matrices and α on to the next fit; it may be nil.
 	Train(ctx context.Context, w *Warmth) (Fit, error)
 	Measure() Measure
-	Detail() any      // what String does not say of the description
-	Description() any // what a user has written, such as a svmnb.Classifier
+	Detail() any      // settings that String leaves out, for the key of a search
+	Description() any // what the user wrote, such as a svmnb.Classifier
 }
 
-// Measure is by what fits are compared unless another measure is said.
+// Measure is the score by which fits are compared unless the user chooses another.
 type Measure int
 
-// The measures.
 const (
 	Accuracy Measure = iota
 	RMSE
 	NLPD
 )
 
-// Fit is what a Learner becomes.
+// Fit is a trained Learner.
 type Fit interface {
-	Fit() any // what a user sees, such as a *svmnb.Fit
+	Fit() any // what the user gets, such as a *svmnb.Fit
 	Model() *model.Model
-	// HeldOut says what the fit predicts for points that it has not seen.
+	// HeldOut predicts for points that were not used in training.
 	HeldOut(ctx context.Context, data *datasets.Dataset) (*HeldOut, error)
 }
 
-// HeldOut is what a fit says of points that it has not seen.
+// HeldOut is what a fit predicts for points that were not used in training.
 type HeldOut struct {
-	Classes any // the *svmnb.Evaluation of a classifier; else nil
+	Classes any // the *svmnb.Evaluation of a classifier; otherwise nil
 
-	Truth, Predicted []float64 // real targets
-	SD               []float64 // standard deviations of the targets by a process, noise included; else nil
+	Truth, Predicted []float64 // of regressions: true and predicted targets
+	SD               []float64 // of Gaussian processes: standard deviations of the targets, noise included; otherwise nil
 }
 
-// Chosen returns the values of these rows.
+// Chosen returns the values v[i] of the given rows i.
 func Chosen(v []float64, rows []int) []float64 {
 	out := make([]float64, len(rows))
 	for j, i := range rows {
@@ -68,15 +67,15 @@ func Chosen(v []float64, rows []int) []float64 {
 	return out
 }
 
-// Warmth is what fits of the same points and kernel for growing C hand on to the
-// next: their matrices and α. Where most multipliers are at their bound, the next fit
-// starts from α in the same proportion to C, else from α itself; both are feasible
-// (alpha seeding, DeCoste and Wagstaff 2000). That takes
-// a quarter to nine tenths of the iterations of starts from 0.
+// Warmth carries kernel matrices and α from one fit to the next, for fits of the same
+// points and kernel with growing C. If most support vectors are at their bound, the next
+// fit starts from α scaled by the ratio of the Cs, otherwise from α itself. Both are
+// feasible (alpha seeding, DeCoste and Wagstaff 2000). The fits take between a quarter and
+// nine tenths of the iterations that they take from 0.
 type Warmth struct {
-	Bytes int64 // that all matrices may take
+	Bytes int64 // limit for the memory of all matrices together
 	runs  []handed
-	Piped any // the pipeline that has fitted its steps to these points
+	Piped any // the *selection.PipeFit whose fitted steps can be used again
 }
 
 type handed struct {
@@ -84,7 +83,7 @@ type handed struct {
 	alpha, upper []float64
 }
 
-// start returns a feasible α for p, nil where there is none to be had.
+// start returns a feasible α for p, or nil if there is none, which means a start from 0.
 func (r *handed) start(p *solvers.Problem) []float64 {
 	if len(r.alpha) != len(p.Upper) {
 		return nil
@@ -103,20 +102,21 @@ func (r *handed) start(p *solvers.Problem) []float64 {
 			start[j] *= p.Upper[j] / r.upper[j]
 		}
 		if !(start[j] <= p.Upper[j]) {
-			return nil // C has fallen
+			return nil // C became smaller
 		}
 	}
 	return start
 }
 
-// Solve runs the method on p as run number i. Nobody will look at its trace.
+// Solve solves p by the method as run number i, from the α of the run before. It keeps no
+// trace unless the stopping criterion needs one.
 func (w *Warmth) Solve(ctx context.Context, p *solvers.Problem, method solvers.Method, s solvers.Settings, i int) (*solvers.Result, error) {
 	for len(w.runs) <= i {
 		w.runs = append(w.runs, handed{})
 	}
 	run := &w.runs[i]
 	switch s.Stop.(type) {
-	case solvers.UpLow, solvers.KKT: // others are asked where the trace has a point
+	case solvers.UpLow, solvers.KKT: // other criteria are asked at the points of the trace only
 		s.Every = -1
 	}
 	if run.k == nil {
@@ -125,7 +125,7 @@ func (w *Warmth) Solve(ctx context.Context, p *solvers.Problem, method solvers.M
 	p.K, s.Start = run.k, run.start(p)
 	res, err := solvers.Solve(ctx, p, method, s)
 	if res == nil || res.Status == solvers.Unbounded {
-		w.runs[i] = handed{} // whose matrix a kernel that panics may have left half done
+		w.runs[i] = handed{} // forget the matrix: a kernel that panicked may have left it half filled
 		return nil, fmt.Errorf("svmnb: %w", err)
 	}
 	run.alpha, run.upper = res.Alpha, p.Upper
