@@ -14,39 +14,38 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
-// Audit is what a fit is worth, computed a second time from its multipliers by code that
-// shares nothing with the solvers; see [Fit.Audit].
+// Audit has the figures of a fit's certificate, computed a second time by code that shares
+// nothing with the solvers; see [Fit.Audit].
 type Audit struct {
-	Dual, Primal float64 // W(α), and the primal objective at the bias that makes it smallest
-	Gap          float64 // Primal − Dual, which bounds how far W(α) is from its maximum
-	Violation    float64 // the largest violation of a KKT condition at the bias that violates least, in units of y f
-	UpLow        float64 // m(α) − M(α), which Tol bounds; > 0 unless α is optimal
-	Equality     float64 // |y'α|, or by how much another equality is violated
-	Box          float64 // how far α leaves its box, 0 when it does not
+	Dual, Primal float64 // W(α), and the primal objective at the bias that minimises it
+	Gap          float64 // Primal − Dual, an upper bound for the distance of W(α) from its maximum
+	Violation    float64 // largest violation of a KKT condition, in units of y f, at the bias for which it is smallest
+	UpLow        float64 // m(α) − M(α), which Tol bounds; positive unless α is optimal
+	Equality     float64 // |y'α|, or the violation of the equality that the problem has instead
+	Box          float64 // how far α is outside its box; 0 if it is inside
 
-	// Rounding bounds what rounding of kernel values, 16 units in the last place of each,
-	// and of the audit itself may have done to Gap, ViolationRounding what it may have
-	// done to Violation and UpLow.
+	// Rounding is a bound for the rounding error of Gap, and ViolationRounding for that of
+	// Violation and UpLow. They include errors of 16 units in the last place in each kernel
+	// value, and the rounding of the audit itself.
 	Rounding, ViolationRounding float64
 
-	// Size is the sum behind Gap, ViolationSize the largest behind a violation, with every
-	// term positive: figures that are summed in float64 may differ by some 2⁻⁵³ of these
-	// for every term.
+	// Size is the sum of the absolute values of the terms of Gap. ViolationSize is the
+	// largest such sum for a violation. The same figures summed in float64 may differ by
+	// about 2⁻⁵³ of them for each term.
 	Size, ViolationSize float64
 }
 
-// Audit computes objectives, gap and violations of the fit once more: from Alpha, the
-// points and single values of the kernel's Eval alone, of the linear kernel from the
-// points, all in sums of 106 bits. It shares no code with the solvers, the kernel
-// matrices and the fit's Certificate, and therefore finds their faults. The Certificate
-// is as good a bound and comes for free; the audit is for those who doubt it.
+// Audit computes the objectives, the gap and the violations of the fit again, from Alpha,
+// the points and single values of the kernel (for the linear kernel, from the points
+// directly), in sums of 106 bits. It shares no code with the solvers, the kernel matrices
+// and the Certificate, so it finds their faults. The Certificate costs nothing more and
+// bounds the error just as well; the audit is for those who doubt it.
 //
-// It costs n·#SV calls of Eval, for the linear kernel only n·d operations, and runs on
-// one core: about ten seconds for 10⁸ pairs of points of 20 features. It has no progress
-// bar and no figures for a part of the points. It ends with context.Cause(ctx) soon after
-// ctx has ended. Fits that Keep brought back have their data and can be audited too; a
-// model.Model has none. The error is an *[ArgumentError] for a kernel value that is no
-// finite number.
+// It takes n·#SV calls of Eval, or n·d operations for the linear kernel, on one core: about
+// ten seconds for 10⁸ pairs of points with 20 features. When ctx ends, Audit soon returns
+// context.Cause(ctx). A fit that Keep has loaded can be audited too; a model.Model cannot,
+// since it has no training data. The error is an *[ArgumentError] if a kernel value is NaN
+// or infinite.
 func (f *Fit) Audit(ctx context.Context) (*Audit, error) {
 	if err := arguments.Given(ctx, "Audit"); err != nil {
 		return nil, err
@@ -119,9 +118,9 @@ func (f *RegressionFit) Audit(ctx context.Context) (*Audit, error) {
 	return newAudit(p.Of(f.Alpha, sums[0], f.Certificate.Bias, f.Certificate.Rho)), nil
 }
 
-// Audit checks all machines by code that shares nothing with the solvers; see
-// [Fit.Audit]. Objectives, gaps and their Rounding are sums over the machines, all else is
-// that of the worst.
+// Audit checks all machines by code that shares nothing with the solvers; see [Fit.Audit].
+// Objectives, gaps and their Rounding are sums over the machines; the other figures are the
+// largest of any machine.
 func (f *MultiFit) Audit(ctx context.Context) (*Audit, error) {
 	if err := arguments.Given(ctx, "Audit"); err != nil {
 		return nil, err
@@ -180,7 +179,8 @@ func newAudit(r audit.Report) *Audit {
 	return &Audit{r.Dual, r.Primal, r.Gap, r.Violation, r.UpLow, r.Equality, r.Box, r.Rounding, r.ViolationRounding, r.Size, r.ViolationSize}
 }
 
-// sums returns Σ_j coef_j (K(x_i, x_j) + τ²) of the training points for each coef.
+// sums returns, for each vector coef, Σ_j coef_j (K(x_i, x_j) + τ²) at all training points
+// x_i.
 func (m *machine) sums(ctx context.Context, coefs ...[]float64) ([]audit.Sums, error) {
 	x := points.Of(m.data)
 	n := x.N()
@@ -208,7 +208,8 @@ func (m *machine) sums(ctx context.Context, coefs ...[]float64) ([]audit.Sums, e
 	return sums, nil
 }
 
-// occupied numbers the columns that have an entry: sparse points may have 2³¹ of them.
+// occupied renumbers the columns that have an entry, since sparse points may have 2³¹
+// columns.
 func occupied(p points.Points, d int) (place func(j int) int, count int) {
 	if p.Sparse == nil {
 		return func(j int) int { return j }, d
@@ -222,8 +223,8 @@ func occupied(p points.Points, d int) (place func(j int) int, count int) {
 	return func(j int) int { return at[int32(j)] }, len(at)
 }
 
-// pairs returns the kernel value of two points by Eval. Sparse points are written out two
-// at a time.
+// pairs returns a function that computes the kernel value of points i and j by Eval. Of
+// sparse points it makes only these two dense at a time.
 func pairs(p points.Points, k kernels.Kernel) func(i, j int) float64 {
 	if p.Sparse == nil {
 		return func(i, j int) float64 { return k.Eval(p.X[i], p.X[j]) }
@@ -239,7 +240,7 @@ func pairs(p points.Points, k kernels.Kernel) func(i, j int) float64 {
 	}
 }
 
-// Markdown says in a table what the audit has found.
+// Markdown returns the figures as a table.
 func (a *Audit) Markdown() string {
 	if a == nil {
 		return arguments.NoneOf("audit", "Audit")

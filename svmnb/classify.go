@@ -20,10 +20,9 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
-// Classifier describes a two-class problem and how to solve it. It is a value:
-// every method returns a changed copy, so a base can be forked freely, and two
-// of them can be compared with ==. Wrong arguments are collected and reported
-// together by Fit.
+// Classifier describes a two-class problem and how to solve it. It is a value: every method
+// returns a changed copy, so several descriptions can start from the same one, and two can
+// be compared by ==. Wrong arguments are collected, and Fit reports them together.
 type Classifier struct {
 	machine
 	c       float64
@@ -32,7 +31,7 @@ type Classifier struct {
 	weights *weights
 }
 
-// weights are costs relative to C. They are never changed once made.
+// weights multiply C. They are never changed after they were made.
 type weights struct {
 	class  []classWeight
 	sample []float64
@@ -53,21 +52,21 @@ const (
 	oneClass
 )
 
-// Classify starts the description of a classifier for data with exactly two
-// targets; the larger one is the positive class. For more of them say
-// [Classifier.OneVsOne], OneVsRest or CrammerSinger at the end. Without further words it is
-// the 1-norm soft margin with C = 1 and the kernel RBF(1/(d·Var X)), solved by
-// the fastest method (fastest.Method) until m − M ≤ 1e-3. The data must not be changed afterwards.
+// Classify starts the description of a classifier for data with exactly two targets; the
+// larger target is the positive class. For more classes, end the description with
+// [Classifier.OneVsOne], OneVsRest or CrammerSinger. The defaults are the 1-norm soft
+// margin with C = 1 and the kernel RBF(1/(d·Var X)), solved by the fastest method
+// (fastest.Method) until m − M ≤ 1e-3. The data must not be changed afterwards.
 func Classify(data *datasets.Dataset) Classifier {
 	c := Classifier{machine: about("Classify", data), c: 1}
 	c.method = fastest.Method{}
 	return c
 }
 
-// OneClass starts the description of a one-class machine (Schölkopf et al.
-// 2001): it learns where the points lie, whatever their targets, and leaves a
-// share ν of them outside; ν is 0.5 unless Nu says otherwise. f is positive
-// inside and −1 far away. The kernel and the solver are those of [Classify].
+// OneClass starts the description of a one-class machine (Schölkopf et al. 2001). It learns
+// the region where the points lie, ignoring their targets, and leaves a share ν of them
+// outside; ν is 0.5 unless Nu sets it. f is positive inside and tends to −1 far away. The
+// defaults of kernel and solver are those of [Classify].
 func OneClass(data *datasets.Dataset) Classifier {
 	c := Classify(data)
 	c.margin, c.nu = oneClass, 0.5
@@ -77,32 +76,32 @@ func OneClass(data *datasets.Dataset) Classifier {
 // Kernel sets the kernel.
 func (c Classifier) Kernel(k kernels.Kernel) Classifier { c.setKernel(k); return c }
 
-// C sets the cost of margin errors, in (0, ∞): the 1-norm soft margin minimises
-// ½‖w‖² + C Σ ξ, the 2-norm ½‖w‖² + (C/2) Σ ξ².
+// C sets the cost of margin errors, in (0, ∞). The 1-norm soft margin minimises ½‖w‖² + C Σ
+// ξ, the 2-norm soft margin ½‖w‖² + (C/2) Σ ξ².
 func (c Classifier) C(cost float64) Classifier {
 	c.c = cost
 	c.faults.Said("C", checkedCost("C", "C", cost, "say HardMargin() for the maximal margin classifier"))
 	return c
 }
 
-// OneNorm chooses the 1-norm soft margin, the default: slacks cost C ξ
-// (CST §7.1).
+// OneNorm chooses the 1-norm soft margin, the default: a slack ξ costs C ξ (Cristianini and
+// Shawe-Taylor 2000, §7.1).
 func (c Classifier) OneNorm() Classifier { return c.within("OneNorm", oneNorm) }
 
-// TwoNorm chooses the 2-norm soft margin: slacks cost (C/2) ξ², which adds 1/C
-// to the diagonal of the kernel matrix (CST Remark 7.10).
+// TwoNorm chooses the 2-norm soft margin: a slack ξ costs (C/2) ξ². This adds 1/C to the
+// diagonal of the kernel matrix (Cristianini and Shawe-Taylor 2000, Remark 7.10).
 func (c Classifier) TwoNorm() Classifier { return c.within("TwoNorm", twoNorm) }
 
-// HardMargin chooses the maximal margin classifier: no slack at all. C and
-// weights have no meaning then. Fit returns an error that wraps
-// solvers.ErrUnbounded when no hyperplane of the feature space separates the
-// classes.
+// HardMargin chooses the maximal margin classifier, which allows no slack. C and weights
+// have no effect. Fit returns an error that wraps solvers.ErrUnbounded if no hyperplane in
+// feature space separates the classes.
 func (c Classifier) HardMargin() Classifier { return c.within("HardMargin", hard) }
 
-// within chooses a margin in place of what was said of it before.
-func (c Classifier) within(word string, margin margin) Classifier {
+// within sets the margin. An earlier choice of a margin no longer counts, and neither does
+// its error.
+func (c Classifier) within(setter string, margin margin) Classifier {
 	if c.margin == oneClass {
-		c.faults.Said("margin", arguments.Wrong(word, math.NaN(), "a one-class machine has the share ν of points outside, and no other margin; leave %s out", word))
+		c.faults.Said("margin", arguments.Wrong(setter, math.NaN(), "a one-class machine has the share ν of points outside, and no other margin; leave %s out", setter))
 		return c
 	}
 	c.margin, c.nu = margin, 0
@@ -110,11 +109,11 @@ func (c Classifier) within(word string, margin margin) Classifier {
 	return c
 }
 
-// Nu chooses the ν-SVC in place of C: at most ν n points are margin errors, at
-// least ν n are support vectors; nu lies in (0, 1] and below twice the share of
-// the smaller class. Alpha is then in LIBSVM's scaling, in [0, 1]; divided by
-// Certificate.Rho it is that of the 1-norm soft margin with C = 1/ρ, whose f the
-// fit has. For [OneClass], nu is the share of points that may be left outside.
+// Nu chooses the ν-SVC, which has ν in place of C: at most ν n points are margin errors,
+// and at least ν n are support vectors. nu is in (0, 1] and below twice the share of the
+// smaller class. Alpha is scaled as in LIBSVM, in [0, 1]. Divided by Certificate.Rho = ρ it
+// becomes the α of the 1-norm soft margin with C = 1/ρ, and the fit's f is that machine's
+// f. For [OneClass], nu is the share of points that may be outside.
 func (c Classifier) Nu(nu float64) Classifier {
 	c.nu = nu
 	if c.margin != oneClass {
@@ -124,19 +123,19 @@ func (c Classifier) Nu(nu float64) Classifier {
 	return c
 }
 
-// FixedBias fixes the bias at b0 instead of optimising it (CST §7.2). The dual
-// has no equality constraint then, which GradientAscent and CoordinateDescent
-// need and SMO cannot use; the default takes a method that can.
+// FixedBias fixes the bias at b0 instead of optimising it (Cristianini and Shawe-Taylor
+// 2000, §7.2). The dual then has no equality constraint. GradientAscent and
+// CoordinateDescent need this, while SMO cannot be used; the default solver handles both.
 func (c Classifier) FixedBias(b0 float64) Classifier { c.fixBias(b0); return c }
 
-// Augment adds tau2 to the kernel and fixes the bias at 0, or where FixedBias
-// has put it: the machine gains the bias τ² Σ α_i y_i and pays for it with its
-// square over τ² (CST Remark 7.4). kernels.Radius stands for R² = max K(x, x),
-// which is a safe choice. For the linear kernel τ is the pseudo-attribute of
-// LIBLINEAR.
+// Augment adds the constant tau2 = τ² > 0 to the kernel and fixes the bias at 0, or at the
+// b0 of FixedBias. The machine then has the bias b = τ² Σ α_i y_i, and its objective
+// contains the penalty b²/2τ² (Cristianini and Shawe-Taylor 2000, Remark 7.4). A safe
+// choice is kernels.Radius, which stands for max K(x, x). For the linear kernel, augmenting
+// is the same as one more feature with the constant value τ, as in LIBLINEAR.
 func (c Classifier) Augment(tau2 float64) Classifier { c.augment(tau2); return c }
 
-// ClassWeight multiplies C for the points of a class by weight, in (0, ∞).
+// ClassWeight multiplies C by weight, in (0, ∞), for the points of a class.
 func (c Classifier) ClassWeight(class string, weight float64) Classifier {
 	w := c.copyWeights()
 	w.class = slices.DeleteFunc(w.class, func(cw classWeight) bool { return cw.class == class })
@@ -147,8 +146,8 @@ func (c Classifier) ClassWeight(class string, weight float64) Classifier {
 	return c
 }
 
-// SampleWeights multiplies C for each point, n values in (0, ∞); nil takes the
-// weights back.
+// SampleWeights multiplies C by a weight for each point, n values in (0, ∞); nil removes
+// the weights.
 func (c Classifier) SampleWeights(w []float64) Classifier {
 	n := c.copyWeights()
 	n.sample = slices.Clone(w)
@@ -164,55 +163,57 @@ func (c Classifier) copyWeights() *weights {
 	return &weights{slices.Clone(c.weights.class), c.weights.sample}
 }
 
-// SMO solves by sequential minimal optimisation with second-order selection.
+// SMO chooses sequential minimal optimisation with second-order selection.
 func (c Classifier) SMO() Classifier { return c.Using(solvers.SMO{}) }
 
-// PrimalDual solves by a primal–dual interior-point method, in few iterations of
-// n³ work each.
+// PrimalDual chooses a primal–dual interior-point method: few iterations, each with of the
+// order of n³ operations.
 func (c Classifier) PrimalDual() Classifier { return c.Using(solvers.PrimalDual{}) }
 
-// GradientAscent solves by CST Table 7.1, one α at a time. The bias must be
-// fixed for that: unless it is, the kernel is augmented by R².
+// GradientAscent chooses gradient ascent on one α at a time (Cristianini and Shawe-Taylor
+// 2000, Table 7.1). It needs a fixed bias. Unless the description fixes the bias, the
+// kernel is augmented by max K(x, x); see Augment.
 func (c Classifier) GradientAscent() Classifier { return c.Using(solvers.GradientAscent{}) }
 
-// CoordinateDescent solves a linear machine by dual coordinate descent, with w
-// in place of kernel rows. The bias must be fixed for that: unless it is, a
-// pseudo-attribute 1 carries it, as in LIBLINEAR.
+// CoordinateDescent chooses dual coordinate descent for a linear machine. It updates w and
+// needs no kernel rows. It needs a fixed bias: unless the description fixes the bias, a
+// feature with the constant value 1 is added, as in LIBLINEAR.
 func (c Classifier) CoordinateDescent() Classifier { return c.Using(solvers.CoordinateDescent{}) }
 
-// Newton solves a linear machine by Newton's method among its weights: in few
-// iterations whatever n and C, and by far the fastest where the points outnumber
-// their features, of which it takes at most 1000.
+// Newton chooses Newton's method on the weights of a linear machine, at most 1000 of them.
+// It takes few iterations for any n and C and is by far the fastest method if there are
+// more points than features.
 func (c Classifier) Newton() Classifier { return c.Using(solvers.Newton{}) }
 
-// Using solves by any method, such as solvers.SMO{Selection: solvers.Platt}.
+// Using chooses any method, such as solvers.SMO{Selection: solvers.Platt}.
 func (c Classifier) Using(m solvers.Method) Classifier { c.use(m); return c }
 
-// Tol stops when m(α) − M(α) ≤ tol, LIBSVM's criterion; the default is 1e-3.
+// Tol stops the solver when m(α) − M(α) ≤ tol, LIBSVM's criterion; the default is 1e-3.
 func (c Classifier) Tol(tol float64) Classifier { c.setTol(tol); return c }
 
-// Stop stops by any criterion, such as
-// solvers.Any(solvers.Gap{Rel: 1e-6}, solvers.Time{Max: time.Minute}).
+// Stop sets any stopping criterion, such as solvers.Any(solvers.Gap{Rel: 1e-6},
+// solvers.Time{Max: time.Minute}).
 func (c Classifier) Stop(criterion solvers.Criterion) Classifier { c.setStop(criterion); return c }
 
-// MaxIterations stops after n iterations; the default is max(10⁷, 100 n).
+// MaxIterations stops the solver after n iterations; the default is max(10⁷, 100 n) for n
+// points.
 func (c Classifier) MaxIterations(n int) Classifier { c.setLimit(n); return c }
 
-// Sample records every k-th iteration in the trace instead of log-spaced ones;
-// −1 records only the first and the last.
+// Sample records every k-th iteration in the trace. The default records iterations at
+// logarithmic intervals; −1 records only the first and the last.
 func (c Classifier) Sample(k int) Classifier { c.setSample(k); return c }
 
-// Memory bounds the bytes that kernel rows may take; the default is 256 MiB.
-// Rows that do not fit are computed again when they are asked for.
+// Memory limits the bytes for kernel rows; the default is 256 MiB. Rows that do not fit are
+// computed again when they are needed.
 func (c Classifier) Memory(bytes int64) Classifier { c.setMemory(bytes); return c }
 
-// Live shows the run while it lasts, from the first tenth of a second on: the
-// objectives, the gap and the KKT violation so far, about how long it will take,
-// and for two features the boundary. The last state stays. Outside a notebook it
-// is a line on a terminal's standard error.
+// Live shows the run while it lasts, after its first tenth of a second: the objectives, the
+// gap and the KKT violation, an estimate of the time left and, for two features, the
+// boundary. The last state stays in the notebook. Outside a notebook, Live shows a line on
+// standard error if that is a terminal.
 func (c Classifier) Live() Classifier { c.live = true; return c }
 
-// String gives the chain back.
+// String returns the Go expression of the description.
 func (c Classifier) String() string {
 	var s strings.Builder
 	verb := "Classify"
@@ -247,19 +248,19 @@ func (c Classifier) String() string {
 	return s.String()
 }
 
-// task is a Classifier whose words have been checked and turned into numbers.
+// task is a checked Classifier with all defaults filled in, and its problem.
 type task struct {
 	Classifier
-	y        []float64 // ±1
-	cost     []float64 // C per point; +Inf for the hard margin
+	y        []float64 // labels, ±1
+	cost     []float64 // C for each point; +Inf for the hard margin
 	negative string
 	positive string
-	k        solvers.Matrix // of the kernel, augmented where the description says so
+	k        solvers.Matrix // the kernel matrix, augmented if the description says so, or features
 	problem  *solvers.Problem
-	asking   *sync.Mutex // held by who asks k after the run: a matrix serves one goroutine at a time
+	asking   *sync.Mutex // locks k after the run, since a matrix serves one goroutine at a time
 }
 
-// prepare checks everything and builds the problem.
+// prepare checks the description, fills in defaults and builds the problem.
 func (c Classifier) prepare() (*task, error) {
 	t := &task{Classifier: c, asking: new(sync.Mutex)}
 	var err error
@@ -310,7 +311,7 @@ func (c Classifier) prepare() (*task, error) {
 	return t, nil
 }
 
-// matrix returns the kernel matrix, or the features.
+// matrix returns the kernel matrix, or the features if the method wants them.
 func (c *Classifier) matrix() (solvers.Matrix, error) { return c.matrixOf(c.wantsFeatures()) }
 
 func (c *Classifier) wantsFeatures() bool { return c.asFeatures(1, c.margin == nuSoft) }
@@ -338,9 +339,9 @@ func (w *weights) apply(t *task) error {
 	return nil
 }
 
-// Fit solves the problem. All errors of the description come back joined. When
-// ctx ends early, Fit returns the partial fit with an error that wraps
-// context.Cause(ctx); reaching a limit is no error but a Status.
+// Fit solves the problem. All errors of the description are returned together. When ctx
+// ends early, Fit returns the fit so far with an error that wraps context.Cause(ctx).
+// Reaching a limit is not an error; Status says it.
 func (c Classifier) Fit(ctx context.Context) (_ *Fit, err error) {
 	defer guard.Caught(&err)
 	if err := arguments.Given(ctx, "Fit"); err != nil {
@@ -361,9 +362,9 @@ func (t *task) solve(ctx context.Context) (*Fit, error) {
 	return t.fit(res), err
 }
 
-// MustFit is Fit for a notebook cell. The interrupt button ends the run and
-// returns what there is, with a visible warning. An error is printed and ends
-// the cell; outside a notebook it panics.
+// MustFit is Fit for a notebook cell. The interrupt button ends the run: MustFit then shows
+// a warning and returns the fit so far. An error is printed and ends the cell; outside a
+// notebook it panics.
 func (c Classifier) MustFit() *Fit {
 	t, err := c.prepare()
 	if err != nil {

@@ -18,21 +18,21 @@ import (
 	"github.com/svmnb/svmnb/svmnb/metrics"
 )
 
-// Evaluation is what a classifier says of n points whose classes are known: of a
-// test set by Evaluate, of the training points by the figures of a fit. Package
-// metrics has more to say of it.
+// Evaluation has the true and the predicted classes of n points. Evaluate makes it for a
+// test set; figures make it for the training points of a fit. Package metrics has more
+// measures.
 type Evaluation struct {
-	Of            string // what was predicted of which points, for a subtitle
+	Of            string // the fit and the points, for a subtitle
 	Classes       []string
-	Truth         []int       // n numbers of classes
-	Predicted     []int       // n
-	Scores        []float64   // n, for two classes: larger ones speak for Classes[1]; decision values, or that class's Probabilities; else nil
-	Probabilities [][]float64 // n × k, of a calibrated classifier; else nil
+	Truth         []int       // n indices into Classes
+	Predicted     []int       // n indices into Classes
+	Scores        []float64   // for two classes n decision values or probabilities, larger ones in favour of Classes[1]; otherwise nil
+	Probabilities [][]float64 // n × k for a calibrated classifier; otherwise nil
 }
 
-// Evaluate compares the fit with the classes of ds. Errors are those of Decision, of a
-// class that the training data did not have, and of data that were not scaled as the
-// training data were.
+// Evaluate compares the predictions for ds with its classes. It returns the errors of
+// Values, and an error for a class that the training data did not have and for data that
+// were not scaled as the training data were.
 func (f *Fit) Evaluate(ds *datasets.Dataset) (_ *Evaluation, err error) {
 	defer guard.Caught(&err)
 	if f.none() {
@@ -44,7 +44,7 @@ func (f *Fit) Evaluate(ds *datasets.Dataset) (_ *Evaluation, err error) {
 	return f.evaluate(ds)
 }
 
-// evaluate takes points that have gone through the steps of a pipeline.
+// evaluate is Evaluate for points that the steps of a pipeline have already transformed.
 func (f *Fit) evaluate(ds *datasets.Dataset) (*Evaluation, error) {
 	e, err := newEvaluation("Evaluate", ds, f.task.words(), f.task.negative, f.task.positive)
 	if err != nil {
@@ -59,7 +59,8 @@ func (f *Fit) evaluate(ds *datasets.Dataset) (*Evaluation, error) {
 	return e, nil
 }
 
-// Evaluate compares the fit with the classes of ds. Errors are those of [Fit.Evaluate].
+// Evaluate compares the predictions for ds with its classes. Errors are those of
+// [Fit.Evaluate].
 func (f *MultiFit) Evaluate(ds *datasets.Dataset) (_ *Evaluation, err error) {
 	defer guard.Caught(&err)
 	if f.none() {
@@ -101,7 +102,7 @@ func newEvaluation(verb string, ds *datasets.Dataset, words string, classes ...s
 	return e, nil
 }
 
-// oneClasses are what a one-class machine tells apart.
+// oneClasses are the names of the two classes of a one-class machine.
 var oneClasses = []string{"outside", "inside"}
 
 // unknownClass is the error of point i, whose class the fit does not know.
@@ -113,8 +114,8 @@ func unknownClass(verb string, i int, ds *datasets.Dataset, classes []string) er
 	return arguments.At(verb, i, -1, y, "class %q was not in the training data, which has %s", ds.ClassName(y), say.Listed(classes))
 }
 
-// evaluated is what the figures of an evaluation take: a test, or a fit, whose
-// training points are shown then.
+// evaluated is what the figures of an evaluation can draw: an Evaluation, or a fit, of
+// which they show the training points.
 type evaluated interface{ evaluation() (*Evaluation, error) }
 
 func (e *Evaluation) evaluation() (*Evaluation, error) { return e, nil }
@@ -138,7 +139,7 @@ func (f *MultiFit) evaluation() (*Evaluation, error) {
 	return e, nil
 }
 
-// Confusion counts which class was taken for which.
+// Confusion counts the points of each true class by their predicted class.
 func (e *Evaluation) Confusion() *metrics.Confusion {
 	if e == nil {
 		return &metrics.Confusion{}
@@ -153,8 +154,9 @@ func (e *Evaluation) Confusion() *metrics.Confusion {
 	return c
 }
 
-// ROC returns the curve of two classes, Classes[1] being the positive one, and a
-// *metrics.Error where a class has no points, an *ArgumentError for more classes.
+// ROC returns the ROC curve of two classes, with Classes[1] as the positive one. It returns
+// a *metrics.Error if a class has no points, and an *ArgumentError if there are more than
+// two classes.
 func (e *Evaluation) ROC() (*metrics.ROC, error) {
 	if e == nil {
 		return nil, arguments.Wrong("ROC", math.NaN(), "%s", arguments.NoneOf("evaluation", "Evaluate"))
@@ -173,7 +175,7 @@ func (e *Evaluation) ROC() (*metrics.ROC, error) {
 	return metrics.NewROC(positive, scores)
 }
 
-// at is the evaluation of some of its points.
+// at returns the evaluation of the points with these indices.
 func (e *Evaluation) at(rows []int) *Evaluation {
 	s := &Evaluation{Classes: e.Classes}
 	for _, i := range rows {
@@ -188,12 +190,12 @@ func (e *Evaluation) at(rows []int) *Evaluation {
 	return s
 }
 
-// intervalPoints is how many points a summary draws samples of: half a second.
+// intervalPoints is the largest number of points for which a summary computes bootstrap
+// intervals, in about half a second.
 const intervalPoints = 2000
 
-// Markdown says how right the predictions are: the accuracy, the area under the
-// ROC and the log loss with their 95 % intervals by bootstrap (percentiles of 500
-// samples, seed 0; none for more than 2000 points).
+// Markdown returns the accuracy, the area under the ROC curve and the log loss. Up to 2000
+// points it adds 95 % intervals by bootstrap (percentiles of 500 samples, seed 0).
 func (e *Evaluation) Markdown() string {
 	if e == nil {
 		return arguments.NoneOf("evaluation", "Evaluate")
@@ -204,7 +206,7 @@ func (e *Evaluation) Markdown() string {
 	row := func(name string, sure bool, of func(e *Evaluation) (float64, error)) {
 		v, err := of(e)
 		if err != nil {
-			return // what these points have no value of
+			return // the measure is not defined for these points
 		}
 		text := say.Signed(v, 4)
 		if n := len(e.Truth); sure && n <= intervalPoints {
@@ -236,33 +238,34 @@ func (e *Evaluation) Markdown() string {
 	return s.String()
 }
 
-// Show displays the figures of the evaluation; without any, its summary in words
-// and the Confusion.
+// Show displays the given figures of the evaluation. Without figures it displays the
+// summary and the Confusion.
 func (e *Evaluation) Show(figures ...display.Figure) {
 	display.ShowFit(e, figures, Confusion)
 }
 
 var (
-	// Confusion shows how many points of which class were taken for which, of an
-	// [Evaluation] or of the training points of a fit.
+	// Confusion shows how many points of each class were predicted as which class, for an
+	// [Evaluation] or for the training points of a fit.
 	Confusion = display.FigureOf("Confusion", drawConfusion)
 
-	// ROC shows the receiver operating characteristic of two classes, of an
-	// [Evaluation] or of the training points of a fit.
+	// ROC shows the receiver operating characteristic of two classes, for an [Evaluation]
+	// or for the training points of a fit.
 	ROC = display.FigureOf("ROC", drawROC)
 
-	// Reliability shows whether probabilities mean what they say, of an [Evaluation]
-	// with probabilities, or of the held-out points of a [Calibrated] fit: for two
-	// classes that of the second, for more that of the predicted one.
+	// Reliability shows whether predicted probabilities agree with observed frequencies,
+	// for an [Evaluation] with probabilities or for the held-out points of a [Calibrated]
+	// fit. For two classes it shows the probability of the second one, for more that of the
+	// predicted class.
 	Reliability = display.FigureOf("Reliability", drawReliability)
 
-	// Regions shows which class of a [MultiFit] is predicted where, over two
-	// features, with the boundaries and where the predicted class wins by the
-	// margin.
+	// Regions shows the class that a [MultiFit] predicts at each place of two features, the
+	// boundaries, and where the predicted class wins by more than the margin.
 	Regions = display.FigureOf("Regions", func(f regional) (*display.Chart, error) { return f.drawRegions() })
 )
 
-// regional is a *MultiFit, which cells without one need not link.
+// regional is implemented by *MultiFit only. It is an interface so that a cell without
+// several classes does not link MultiFit.
 type regional interface {
 	drawRegions() (*display.Chart, error)
 }

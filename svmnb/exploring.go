@@ -17,7 +17,8 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
-// exploreCubic is how many points methods of n³ operations are offered for.
+// exploreCubic is the largest number of points for which Explore offers methods of n³
+// operations.
 const exploreCubic = 500
 
 func (c classifying) Stated() (learn.Explorable, error) {
@@ -29,7 +30,7 @@ func (c classifying) Stated() (learn.Explorable, error) {
 	return c, nil
 }
 
-// state says the kernel where nothing was said.
+// state sets the default kernel if the description has none, with a rounded parameter.
 func (m *machine) state() {
 	if m.kernel == nil {
 		m.kernel = kernels.RBF(learn.Digits(kernels.GammaScale(m.data.X), 3))
@@ -42,7 +43,8 @@ func (r regressing) Usual() kernels.Kernel  { return r.kernel }
 func (c classifying) Family() []kernels.Kernel { return c.family() }
 func (r regressing) Family() []kernels.Kernel  { return r.family() }
 
-// family are kernels of about the width that suits the data.
+// family returns the kernels that Explore offers, with parameters that suit the distances
+// between the points.
 func (m machine) family() []kernels.Kernel {
 	gamma := learn.Digits(kernels.GammaScale(m.data.X), 3)
 	length := learn.Digits(1/math.Sqrt(2*gamma), 3)
@@ -50,8 +52,8 @@ func (m machine) family() []kernels.Kernel {
 		kernels.Matern52(length), kernels.RationalQuadratic(length, 1)}
 }
 
-// others are the methods that a machine may be offered beside its own; two says that
-// its α have a sum in each class.
+// others returns the methods that Explore offers besides the machine's own. two says that
+// the problem has an equality for each class, as ν-SVC has.
 func (m machine) others(two bool) []solvers.Method {
 	list := []solvers.Method{fastest.Method{}, solvers.SMO{}, blocks.Decomposition{}}
 	switch {
@@ -93,7 +95,7 @@ func (c classifying) Ways() []learn.Way {
 func (f classified) Look() (*display.Chart, error) { return Margins.Of(f.fit) }
 func (f classified) Fared() string                 { return ran(&f.fit.Result) }
 
-// ran says how a solver fared.
+// ran says in words how the solver's run went.
 func ran(r *solvers.Result) string {
 	how := ""
 	if r.Status.Early() {
@@ -135,7 +137,7 @@ func (m multiClassifying) WithKernel(k kernels.Kernel) learn.Explorable {
 
 func (m multiClassifying) Ways() []learn.Way {
 	ways := classifying{m.base}.Ways()
-	if m.scheme == machines.CrammerSinger { // whose dual has methods of its own
+	if m.scheme == machines.CrammerSinger { // the dual of Crammer and Singer has one method only
 		return ways[:1]
 	}
 	for i, w := range ways {

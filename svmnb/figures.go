@@ -15,18 +15,18 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
-// solved is a fit that a method of package solvers has found step by step.
+// solved is a fit that comes from one run of a method of package solvers.
 type solved interface{ record() record }
 
-// record is what there is to see of a run. The last point of its trace is the
-// certificate's, so that figures end with the numbers of the summary.
+// record is what figures need of a run. The last point of its trace is computed from the
+// certificate, so figures end with the numbers of the summary.
 type record struct {
 	*solvers.Result
-	problem *solvers.Problem // nil for Crammer and Singer's
-	asking  *sync.Mutex      // held by who asks the problem's matrix
+	problem *solvers.Problem // nil for Crammer and Singer
+	asking  *sync.Mutex      // locks the matrix of the problem
 	stop    solvers.Criterion
 	words   string // what was solved, for a subtitle
-	points  int    // n; a regression has two multipliers for each
+	points  int    // n; a regression has 2n multipliers
 }
 
 func (f *Fit) record() record {
@@ -34,32 +34,30 @@ func (f *Fit) record() record {
 }
 
 var (
-	// Margins shows the decision function of two features with the lines f = 0
-	// and f = ±1, the points, the support vectors free and at the bound, and
-	// the errors. For another number of features it shows how the values of f
-	// are distributed about the margins in each class.
+	// Margins shows the decision function of two features: the lines f = 0 and f = ±1, the
+	// points, the support vectors (free ones and those at their bound) and the errors. If
+	// there are not two features, it shows the distribution of f in each class.
 	Margins = display.FigureOf("Margins", drawMargins)
 
-	// KKT shows how far each training point was from its KKT condition while
-	// the solver ran.
+	// KKT shows how the violation of each training point's KKT condition fell during the
+	// run.
 	KKT = display.FigureOf("KKT", drawKKT)
 
-	// Gap shows how the primal and the dual objective closed in on the optimum.
+	// Gap shows how the primal and the dual objective approached the optimum.
 	Gap = display.FigureOf("Gap", drawGap)
 
-	// Rate shows how fast the gap fell, on a scale where linear convergence is a
-	// straight line, with the line that fits.
+	// Rate shows how fast the gap fell, on a logarithmic scale, where linear convergence is
+	// a straight line, and fits such a line.
 	Rate = display.FigureOf("Rate", drawRate)
 )
 
-// Show displays the figures of the fit; without any, its summary in words and
+// Show displays the given figures of the fit. Without figures it displays the summary and
 // Margins.
 func (f *Fit) Show(figures ...display.Figure) {
 	display.ShowFit(f, figures, Margins)
 }
 
-// gridWork bounds the kernel values that the field of a figure may cost: about
-// a tenth of a second.
+// gridWork limits the kernel values for the field of a figure: about a tenth of a second.
 const gridWork = 2_000_000
 
 func drawMargins(f *Fit) (*display.Chart, error) {
@@ -69,7 +67,7 @@ func drawMargins(f *Fit) (*display.Chart, error) {
 	if !t.plane() {
 		d := figure.ScoresData{Problem: problem, Classes: classes, Margin: f.Margin(), Line: f.line, Free: f.Certificate.Free, Bound: f.Certificate.AtUpper}
 		var rows []int
-		if rows, d.F = f.glance(); rows != nil { // support vectors among them
+		if rows, d.F = f.glance(); rows != nil { // the counts are those of the points that were looked at
 			d.Problem, d.Free, d.Bound = problem+glanced(rows, len(t.y)), 0, 0
 			for _, i := range rows {
 				switch {
@@ -101,16 +99,17 @@ func (f *Fit) drawOver(p *section) (*display.Chart, error) {
 	return figure.Margins(d)
 }
 
-// fieldNodes is how many nodes the field of so many support vectors has.
+// fieldNodes returns the number of nodes of a field, for a machine with so many support
+// vectors.
 func fieldNodes(vectors int) int { return min(max(gridWork/max(vectors, 1), 1000), 7000) }
 
-// field returns f on a grid of about so many nodes: z[i][j] is f at node j of xs and
-// node i of ys. Its cells are squares where the scales allow.
+// field returns f on a grid of about so many nodes over the ranges xs and ys: z[i][j] is f
+// at the j-th place of xs and the i-th of ys. The cells of the grid are about square.
 func field(e *machines.Expansion, xs, ys [2]float64, nodes int) [][]float64 {
 	return fieldOver(e, &section{[]float64{0, 0}, []float64{1, 0}, []float64{0, 1}, [2]string{}, ""}, xs, ys, nodes)
 }
 
-// fieldOver is field over a plane of many dimensions.
+// fieldOver is field for a section through points of any number of features.
 func fieldOver(e *machines.Expansion, over *section, xs, ys [2]float64, nodes int) [][]float64 {
 	aspect := min(max((ys[1]-ys[0])/(xs[1]-xs[0]), 0.4), 2.5)
 	nx := int(math.Sqrt(float64(nodes) / aspect))
@@ -123,7 +122,7 @@ func fieldOver(e *machines.Expansion, over *section, xs, ys [2]float64, nodes in
 	return slices.Collect(slices.Chunk(e.Values(points.Rows(grid)), nx))
 }
 
-// kktValues bounds the numbers that drawKKT keeps, 8 bytes each.
+// kktValues limits how many violations drawKKT keeps, 8 bytes each.
 const kktValues = 4_000_000
 
 func drawKKT(fit solved) (*display.Chart, error) {
@@ -135,11 +134,11 @@ func drawKKT(fit solved) (*display.Chart, error) {
 	d := figure.KKTData{Problem: f.words, Tol: 1e-3}
 	switch stop := f.stop.(type) {
 	case solvers.UpLow:
-		d.Tol = stop.Tol / 2 // what it promises at the bias that violates least
+		d.Tol = stop.Tol / 2 // UpLow guarantees this violation at the best bias
 	case solvers.KKT:
 		d.Tol = stop.Tol
 	}
-	// F, kept up with the α that changed between points.
+	// F is updated by the α that changed from one point of the trace to the next.
 	values, alpha := make([]float64, n), make([]float64, n)
 	for i := range values {
 		values[i] = -p.S[i] * p.P[i]
@@ -165,7 +164,7 @@ func drawKKT(fit solved) (*display.Chart, error) {
 		if stride := len(points)/keep + 1; k%stride != 0 && k != len(points)-1 {
 			continue
 		}
-		if pt.Iteration == f.Iterations { // computed afresh, as in the table
+		if pt.Iteration == f.Iterations { // for the last point, F is computed afresh, as in the table of conditions
 			alpha, values = f.Alpha, nil
 		}
 		d.Iterations = append(d.Iterations, pt.Iteration)
@@ -190,7 +189,7 @@ func drawRate(fit solved) (*display.Chart, error) {
 	return figure.Rate(d)
 }
 
-// words says what was solved, for a subtitle.
+// words describes the problem for a subtitle.
 func (t *task) words() string {
 	return fmt.Sprintf("%s · %s, %s", t.data.Name, say.Brief(t.kernel.String()), t.marginText())
 }

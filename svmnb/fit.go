@@ -13,8 +13,8 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/steps"
 )
 
-// Fit is a solved classifier: f(x) = Σ_i α_i y_i K(x_i, x) + b over its support
-// vectors. It carries the solver's result with trace and certificate.
+// Fit is a solved classifier: f(x) = Σ_i α_i y_i K(x_i, x) + b, summed over the support
+// vectors. It contains the solver's result with trace and certificate.
 type Fit struct {
 	solvers.Result
 
@@ -22,14 +22,14 @@ type Fit struct {
 	Description Classifier
 
 	task      *task
-	expansion machines.Expansion // by α_i y_i, scaled
-	scale     float64            // what α is multiplied by for f; 1 but for ν machines
-	line      float64            // of one class: f from −line on is on the line f = 0; else 0
+	expansion machines.Expansion // coefficients scale·α_i y_i
+	scale     float64            // factor from α to the coefficients of f; 1 except for ν machines
+	line      float64            // for one class, points with f ≥ −line are inside, since f = 0 only within the tolerance; otherwise 0
 
-	// training returns the decision values of the training points, computed when
-	// they are first asked for: a fit of many points may never be.
+	// training returns f at the training points. It is computed at the first call, since it
+	// takes long for many points.
 	training func() []float64
-	glance   func() (rows []int, values []float64) // at those that a summary looks at
+	glance   func() (rows []int, values []float64) // f at the training points that a summary uses; nil rows mean all
 }
 
 func (t *task) fit(res *solvers.Result) *Fit {
@@ -41,10 +41,10 @@ func (t *task) fit(res *solvers.Result) *Fit {
 		fit.scale = -1 / res.Certificate.Bias
 	}
 	if !(fit.scale > 0) || math.IsInf(fit.scale, 1) {
-		fit.scale = 1 // ρ ≤ 0: no margin to measure by, as in a run cut short
+		fit.scale = 1 // ρ ≤ 0, as a run that was cut short may have it, defines no scale
 	}
 	if t.margin == oneClass {
-		fit.line = fit.scale*t.tolerance() + 1e-9 // rounding, where f at the origin is −1
+		fit.line = fit.scale*t.tolerance() + 1e-9 // 1e-9 allows for rounding; f at the origin is −1
 	}
 	fit.Bias = fit.scale * res.Certificate.Bias
 	coef := make([]float64, len(res.Alpha))
@@ -58,21 +58,20 @@ func (t *task) fit(res *solvers.Result) *Fit {
 	return fit
 }
 
-// Decision returns f at the m points of x, each of the training data's d
-// features. The error is an *ArgumentError that names the first row of another
-// length or with a value that is no finite number, or wraps a
-// *kernels.DataError for a point outside the domain of the kernel.
+// Values returns f at m points, each with the d features of the training data. The error is
+// an *ArgumentError that names the first row with a wrong number of features or with NaN or
+// infinity, or it wraps a *kernels.DataError for a point outside the domain of the kernel.
 func (f *Fit) Values(x datasets.Points) (_ []float64, err error) {
 	defer guard.Caught(&err)
 	if f.none() {
-		return nil, arguments.NoFit("Decision")
+		return nil, arguments.NoFit("Values")
 	}
-	return f.expansion.At("Decision", "classifier", points.From(x))
+	return f.expansion.At("Values", "classifier", points.From(x))
 }
 
-// Predict returns the class names of the m points of x; a point exactly on the
-// boundary goes to the positive class, of one class a point on the line to within the
-// solver's tolerance. Errors are those of Decision.
+// Predict returns the class names of m points. Points with f = 0 belong to the positive
+// class; for one class, points with f = 0 within the solver's tolerance are inside. Errors
+// are those of Values.
 func (f *Fit) Predict(x datasets.Points) (_ []string, err error) {
 	defer guard.Caught(&err)
 	if f.none() {
@@ -96,12 +95,11 @@ func (f *Fit) names(values []float64) []string {
 	return names
 }
 
-// side is the class of a decision value, 0 for the negative one and 1 for the positive.
-// The free vectors of one class lie on its line: f = 0 but for the tolerance.
+// side returns the class of a decision value: 0 for the negative class, 1 for the positive.
 func (f *Fit) side(v float64) int { return machines.SideOf(v + f.line) }
 
-// Accuracy returns the share of the points of ds, in [0, 1], whose class is
-// predicted. Errors are those of Decision, and of a class that the training
+// Accuracy returns the share of the points of ds, in [0, 1], whose class is predicted
+// correctly. It returns the errors of Values, and an error for a class that the training
 // data did not have.
 func (f *Fit) Accuracy(ds *datasets.Dataset) (_ float64, err error) {
 	defer guard.Caught(&err)
@@ -130,16 +128,16 @@ func (f *Fit) Accuracy(ds *datasets.Dataset) (_ float64, err error) {
 
 // SupportVector is a training point with α > 0.
 type SupportVector struct {
-	Index int       // its row in the training data
-	X     []float64 // the point, d values, not to be changed; nil for a sparse one
-	Y     float64   // its label, ±1
-	Alpha float64   // in (0, C], for ν machines in (0, 1]
-	Bound bool      // α = C: on the wrong side of its margin, or on it
-	Slack float64   // ξ = max(0, 1 − y f(x)), for one class max(0, −f(x))
+	Index int       // row in the training data
+	X     []float64 // the point, d values, which must not be changed; nil for a sparse point
+	Y     float64   // label, ±1
+	Alpha float64   // in (0, C]; for ν machines in (0, 1]
+	Bound bool      // α = C: the point is inside the margin, on the wrong side, or on the margin
+	Slack float64   // ξ = max(0, 1 − y f(x)); for one class max(0, −f(x))
 }
 
-// SupportVectors returns the points with α > 0 in the order of the data. Their slacks ask
-// for f at all training points, as [Fit.TrainingErrors] does.
+// SupportVectors returns the points with α > 0 in the order of the data. Slack needs f at
+// all training points, which may take long; see [Fit.TrainingErrors].
 func (f *Fit) SupportVectors() []SupportVector {
 	if f.none() {
 		return nil
@@ -155,7 +153,7 @@ func (f *Fit) SupportVectors() []SupportVector {
 	return sv
 }
 
-// edge is the value of y f where the margin ends.
+// edge returns y f on the margin: 1, or 0 for one class.
 func (t *task) edge() float64 {
 	if t.margin == oneClass {
 		return 0
@@ -172,8 +170,8 @@ func (f *Fit) Problem() *solvers.Problem {
 	return f.task.problem
 }
 
-// Margin returns the geometric margin 1/‖w‖ in feature space; +Inf for w = 0. An
-// augmented machine's is that of the augmented space.
+// Margin returns the geometric margin 1/‖w‖ in feature space; +Inf if w = 0. With Augment,
+// the feature space includes the constant feature.
 func (f *Fit) Margin() float64 {
 	if f.none() {
 		return math.NaN()
@@ -181,8 +179,8 @@ func (f *Fit) Margin() float64 {
 	return 1 / (f.scale * math.Sqrt(f.Certificate.Norm2))
 }
 
-// Weights returns w = Σ α_i y_i x_i, d values, for the linear kernel, and an
-// *ArgumentError for any other, whose w lives in its feature space.
+// Weights returns w = Σ α_i y_i x_i, d values, for the linear kernel. For other kernels it
+// returns an *ArgumentError, since their w is in feature space.
 func (f *Fit) Weights() ([]float64, error) {
 	if f.none() {
 		return nil, arguments.NoFit("Weights")
@@ -190,9 +188,8 @@ func (f *Fit) Weights() ([]float64, error) {
 	return f.expansion.Normal(f.task.kernel)
 }
 
-// TrainingErrors counts the training points on the wrong side of the boundary: those of
-// another class than Predict says. When it is first asked for, it computes f at all of
-// them: as many kernel values as points times support vectors, minutes for a hundred
+// TrainingErrors counts the training points whose predicted class is wrong. The first call
+// computes f at all training points: n·#SV kernel values, which takes minutes for a hundred
 // thousand points.
 func (f *Fit) TrainingErrors() int {
 	if f.none() {
@@ -201,7 +198,8 @@ func (f *Fit) TrainingErrors() int {
 	return f.errorsAt(nil, f.training())
 }
 
-// errorsAt counts those of the given rows, nil for all, by f at them.
+// errorsAt counts the errors among the given rows, where f has these values; nil rows mean
+// all.
 func (f *Fit) errorsAt(rows []int, values []float64) int {
 	n := 0
 	for i, y := range pick(f.task.y, rows) {

@@ -9,15 +9,15 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
-// glanceWork bounds the kernel values that a summary or a figure may ask for by itself:
-// about a second of them. The decision values of all training points are as many as
-// points times support vectors, minutes of them for a hundred thousand points. What
-// would cost more looks at fewer points and says so; what is asked for by its name, such
-// as TrainingErrors, is computed whatever it costs.
+// glanceWork limits the kernel values, about a second of them, that a summary or a figure
+// computes without being asked. f at all training points takes n·#SV kernel values, which
+// is minutes for a hundred thousand points. Above the limit, summaries and figures use a
+// part of the points and say so. Methods that users call for such values, such as
+// TrainingErrors, have no limit.
 const glanceWork = 100_000_000
 
-// glance returns the rows of the n training points that a summary or figure looks at, at
-// even distances; nil for all. Each costs so many kernel values.
+// glance returns evenly spaced rows of n training points, few enough for glanceWork if f at
+// one point takes so many kernel values. nil means all rows.
 func glance(n, each int) []int {
 	if each < 1 || n <= glanceWork/each {
 		return nil
@@ -30,7 +30,7 @@ func glance(n, each int) []int {
 	return rows
 }
 
-// glanced says which points were looked at, after what is said of all of them.
+// glanced says, for a subtitle, how many points were used, if not all.
 func glanced(rows []int, n int) string {
 	if rows == nil {
 		return ""
@@ -38,8 +38,8 @@ func glanced(rows []int, n int) string {
 	return fmt.Sprintf(" · at %s of %s training points, since f at all of them takes more than %s kernel values", say.Thousands(int64(len(rows))), say.Thousands(int64(n)), say.Thousands(glanceWork))
 }
 
-// look returns the rows of the n training points that are looked at, nil for all, and
-// what a fit says of them; it is asked once.
+// look returns a function that computes values at the rows chosen by glance, once. It calls
+// all if these are all rows, otherwise of.
 func look[V any](n, each int, all func() []V, of func(rows []int) []V) func() ([]int, []V) {
 	return sync.OnceValues(func() ([]int, []V) {
 		rows := glance(n, each)
@@ -50,7 +50,7 @@ func look[V any](n, each int, all func() []V, of func(rows []int) []V) func() ([
 	})
 }
 
-// pick returns the values of these rows; all for nil.
+// pick returns the values of these rows; nil means all.
 func pick[T any](v []T, rows []int) []T {
 	if rows == nil {
 		return v
@@ -62,7 +62,8 @@ func pick[T any](v []T, rows []int) []T {
 	return out
 }
 
-// violations are those of the rows that were looked at, by f at them.
+// violations returns the violations of the KKT conditions in the given rows, where f has
+// these values; nil rows mean all.
 func (f *Fit) violations(rows []int, values []float64) []float64 {
 	p := f.task.problem
 	if rows == nil {
@@ -70,7 +71,7 @@ func (f *Fit) violations(rows []int, values []float64) []float64 {
 		defer f.task.asking.Unlock()
 		return p.Violations(nil, f.Alpha, nil)
 	}
-	q := *p // whose K nobody asks
+	q := *p // Violations does not use K if F is given
 	q.P, q.S, q.Lower, q.Upper, q.Ridge = pick(p.P, rows), pick(p.S, rows), pick(p.Lower, rows), pick(p.Upper, rows), nil
 	alpha, at := pick(f.Alpha, rows), make([]float64, len(rows))
 	for k, i := range rows {
@@ -83,8 +84,8 @@ func (f *Fit) violations(rows []int, values []float64) []float64 {
 	return q.Violations(nil, alpha, at)
 }
 
-// replayCost is how many kernel values and how many products it takes to follow F at all
-// points through a trace.
+// replayCost returns how many kernel values and how many products it takes to update F at
+// all n points along a trace.
 func replayCost(points []solvers.Point, n int) (values, products int64) {
 	asked := map[int]bool{}
 	for _, pt := range points {
@@ -96,12 +97,12 @@ func replayCost(points []solvers.Point, n int) (values, products int64) {
 	return int64(len(asked)) * int64(n), products
 }
 
-// tooLong refuses a table or a figure of all points of a large fit.
+// tooLong is the error of a table or a figure that would need f at too many points.
 func tooLong(call string, values int64, advice string) error {
 	return arguments.Wrong(call, float64(values), "it asks for %s kernel values, and no more than %s are computed for a picture or a table; %s", say.Thousands(values), say.Thousands(glanceWork), advice)
 }
 
-// listable refuses the table of a fit whose values at all points cost too much.
+// listable returns an error if a table of all n points would cost too much.
 func listable(n, each int) error {
 	if glance(n, each) == nil {
 		return nil

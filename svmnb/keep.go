@@ -18,20 +18,19 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/screen"
 )
 
-// keepFormat changes whenever a kept result of an older version of this module
-// would be wrong or unreadable.
+// keepFormat changes whenever a kept result of an older version of this module would be
+// wrong or unreadable.
 const keepFormat = "svmnb fit 2"
 
-// Keep is MustFit with a memory: the first call solves and remembers, any later
-// one, in this cell or another, today or tomorrow, brings the result back. What
-// is remembered is found by its content: the data, every setting and the format
-// version; change one and it is solved anew. A fit that ended early is not
-// remembered.
+// Keep is MustFit with a cache on disk. The first call solves the problem and stores the
+// result; later calls load it, in any cell and on any day. The key of a result contains the
+// data, every setting and the format version, so a change of any of these solves the
+// problem again. A fit that ended early is not stored.
 //
-// The files are in the folder svmnb/fits of the user's cache folder, or in the
-// folder that the environment variable SVMNB_CACHE names, and never take more
-// than 256 MiB. A damaged file is solved anew and replaced; where the folder
-// cannot be written Keep is MustFit.
+// The files are in the folder svmnb/fits of the user's cache folder, or in the folder that
+// the environment variable SVMNB_CACHE names. They take at most 256 MiB together. If a file
+// is damaged, the problem is solved again and the file replaced. If the folder cannot be
+// written, Keep does the same as MustFit.
 func (c Classifier) Keep() *Fit {
 	t, err := c.prepare()
 	if err != nil {
@@ -40,7 +39,7 @@ func (c Classifier) Keep() *Fit {
 	return t.fit(t.keep(t.problem, t.key(), t))
 }
 
-// keep is mustSolve with a memory for what has the key.
+// keep loads the result that is stored under the key, or solves and stores it.
 func (m *machine) keep(p *solvers.Problem, key []byte, s scene) *solvers.Result {
 	res := recall(key, p.K.Dim())
 	if res == nil {
@@ -52,8 +51,7 @@ func (m *machine) keep(p *solvers.Problem, key []byte, s scene) *solvers.Result 
 	return res
 }
 
-// recall returns the result of n multipliers that was remembered under the key,
-// or nil.
+// recall loads the result of n multipliers that is stored under the key, or returns nil.
 func recall(key []byte, n int) *solvers.Result {
 	dir, err := kept.Dir()
 	if err != nil {
@@ -63,12 +61,12 @@ func recall(key []byte, n int) *solvers.Result {
 	res := readKept(file, key, n)
 	if res != nil {
 		now := time.Now()
-		os.Chtimes(file, now, now) // marks it as used; if that fails it only goes sooner
+		os.Chtimes(file, now, now) // marks the file as used; without this it is only removed earlier
 	}
 	return res
 }
 
-// remember keeps a result that did not end early, if it can.
+// remember stores a result unless it ended early. Errors are ignored.
 func remember(key []byte, res *solvers.Result) {
 	dir, err := kept.Dir()
 	if err != nil || res.Status.Early() {
@@ -78,13 +76,12 @@ func remember(key []byte, res *solvers.Result) {
 	kept.Sweep(dir, kept.Bytes)
 }
 
-// key hashes all that the result depends on: the numbers are the targets and
-// the costs.
+// key hashes everything the result depends on; numbers are the targets and the costs.
 //
-// A kernel is known by its value and by a row of its matrix, since a user may
-// change the formula of a type in one cell and keep its name. A method or
-// criterion from outside this module is known by its value and by the program
-// that it is compiled into: it is solved anew whenever the cell has changed.
+// A kernel is represented by its value and by one row of its matrix, since a user may
+// change the formula of a kernel in a cell and keep its name. A method or criterion from
+// outside this module is represented by its value and by the program file: the problem is
+// then solved again whenever the program has changed.
 func (m *machine) key(problem string, numbers ...[]float64) []byte {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\n%s\n%#v\n%v %v %v\n%#v\n%T %v\n%d %d\n%d × %d\n", keepFormat, problem,
@@ -101,10 +98,10 @@ func (m *machine) key(problem string, numbers ...[]float64) []byte {
 	for _, v := range numbers {
 		floats(v)
 	}
-	floats(all.FirstRow(m.kernel)) // not of the matrix, which counts
+	floats(all.FirstRow(m.kernel)) // the matrix is not used, since it counts its evaluations
 	if foreign(m.method) || foreign(m.stop) {
 		if exe, err := os.Executable(); err == nil {
-			program, _ := os.ReadFile(exe) // unreadable: an empty program, still its own key
+			program, _ := os.ReadFile(exe) // if this fails, the key has no program in it and is still unique to foreign methods
 			h.Write(program)
 		}
 	}
@@ -119,8 +116,8 @@ func foreign(v any) bool {
 	return !strings.HasPrefix(reflect.TypeOf(v).PkgPath(), "github.com/svmnb/svmnb/")
 }
 
-// readKept returns the result in file, or nil when there is none, it is
-// damaged, or it does not have n multipliers.
+// readKept returns the result in file, or nil if there is none, if it is damaged, or if it
+// does not have n multipliers.
 func readKept(file string, key []byte, n int) *solvers.Result {
 	var res solvers.Result
 	if !kept.Decode(file, key, &res) || !sound(&res, n) {
@@ -129,8 +126,8 @@ func readKept(file string, key []byte, n int) *solvers.Result {
 	return &res
 }
 
-// sound reports whether a result of n multipliers is whole: what reads its trace relies
-// on that.
+// sound reports whether a result of n multipliers is complete and consistent. Code that
+// reads its trace does not check again.
 func sound(res *solvers.Result, n int) bool {
 	t := &res.Trace
 	if len(res.Alpha) != n || t.N != n || len(t.Points) == 0 || t.Cut < 0 || t.Cut > len(t.Points) || t.Sweep < 0 || res.Iterations < 0 {

@@ -26,8 +26,8 @@ func (m MultiClassifier) Learning() learn.Learner { return multiClassifying{m} }
 // Learning returns what packages selection and play need of the description.
 func (r Regressor) Learning() learn.Learner { return regressing{r} }
 
-// A description as package learn sees it, such as classifying, becomes a fit as package
-// learn sees it, such as classified.
+// These types implement the interfaces of package learn: the first three for descriptions,
+// the others for their fits.
 type (
 	classifying      struct{ Classifier }
 	multiClassifying struct{ MultiClassifier }
@@ -52,7 +52,7 @@ func (f classified) Model() *model.Model      { return f.fit.Model() }
 func (f multiClassified) Model() *model.Model { return f.fit.Model() }
 func (f regressed) Model() *model.Model       { return f.fit.Model() }
 
-// Data are what is learnt from.
+// Data returns the training data.
 func (c Classifier) Data() *datasets.Dataset { return c.data }
 
 func (c classifying) Fault() error           { return c.faults.Err() }
@@ -103,7 +103,7 @@ func (c classifying) Set(name string, v float64) (learn.Learner, bool) {
 	return c, known
 }
 
-// set changes what all machines have.
+// set sets a parameter that all machines have.
 func (m *machine) set(name string, v float64) bool {
 	switch strings.ToLower(name) {
 	case "tau2":
@@ -137,7 +137,8 @@ func (c classifying) Train(ctx context.Context, w *learn.Warmth) (learn.Fit, err
 	return classified{fit}, err
 }
 
-// warmFit is Fit as the run number i of w; shared is a matrix where there is one.
+// warmFit is Fit that starts from run number i of w. It uses the matrix shared unless that
+// is nil.
 func (c Classifier) warmFit(ctx context.Context, w *learn.Warmth, i int, shared *sharedGram) (*Fit, error) {
 	t, err := c.prepare()
 	if err != nil {
@@ -147,7 +148,7 @@ func (c Classifier) warmFit(ctx context.Context, w *learn.Warmth, i int, shared 
 		t.problem.K = &askedFor{sharedGram: shared}
 	}
 	if t.margin == nuSoft || t.margin == oneClass {
-		return t.solve(ctx) // whose feasible α are others for every ν
+		return t.solve(ctx) // another ν has another feasible set, so the old α is no start
 	}
 	res, err := w.Solve(ctx, t.problem, t.method, solvers.Settings{Stop: t.stop, MaxIterations: t.limit}, i)
 	if res == nil {
@@ -162,7 +163,7 @@ func (f classified) HeldOut(_ context.Context, data *datasets.Dataset) (*learn.H
 	return &learn.HeldOut{Classes: e}, err
 }
 
-// Data are what is learnt from.
+// Data returns the training data.
 func (m MultiClassifier) Data() *datasets.Dataset { return m.base.data }
 
 func (m multiClassifying) Fault() error           { return m.base.faults.Err() }
@@ -198,8 +199,7 @@ func (m multiClassifying) Train(ctx context.Context, w *learn.Warmth) (learn.Fit
 	return multiClassified{fit}, err
 }
 
-// warmFit learns one machine after the other: it is the searches that run side by
-// side.
+// warmFit trains the machines one after the other, since searches already run in parallel.
 func (m MultiClassifier) warmFit(ctx context.Context, w *learn.Warmth) (*MultiFit, error) {
 	began := time.Now()
 	if m.base.cache == 0 {
@@ -226,7 +226,7 @@ func (f multiClassified) HeldOut(_ context.Context, data *datasets.Dataset) (*le
 	return &learn.HeldOut{Classes: e}, err
 }
 
-// Data are what is learnt from.
+// Data returns the training data.
 func (r Regressor) Data() *datasets.Dataset { return r.data }
 
 func (r regressing) Fault() error           { return r.faults.Err() }

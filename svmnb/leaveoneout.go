@@ -12,20 +12,21 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 )
 
-// LeaveOneOutBounds says how often a machine learnt without a point would err on it,
-// as shares of the n points in [0, 1], from the machine learnt with all of them.
+// LeaveOneOutBounds has bounds for the leave-one-out error, computed from the machine that
+// was trained on all points. The leave-one-out error is the share of the n points, in [0,
+// 1], that are misclassified by the machine trained without them.
 type LeaveOneOutBounds struct {
-	SupportVectors float64 // no more than this: only support vectors can be missed
-	XiAlpha        float64 // no more than this: the share with 2 α_i R² + ξ_i ≥ 1 (Joachims 2000, ρ = 2)
-	Span           float64 // nearly this: the share with y_i f(x_i) ≤ α_i S_i² (Vapnik and Chapelle 2000), if no other point changes its part
-	R2             float64 // R² = max K − min K over the points, of XiAlpha
+	SupportVectors float64 // upper bound: the share of support vectors, since leaving out another point changes nothing
+	XiAlpha        float64 // upper bound: the share of points with 2 α_i R² + ξ_i ≥ 1 (Joachims 2000, with his ρ = 2)
+	Span           float64 // estimate: the share of points with y_i f(x_i) ≤ α_i S_i² (Vapnik and Chapelle 2000)
+	R2             float64 // R² = max K − min K over the points, for XiAlpha
 }
 
-// LeaveOneOut bounds the error of leaving one out, for the 1-norm soft margin and the
-// hard one. S_i is the distance of φ(x_i) from the span of the other free support
-// vectors: S_i² = 1/(K̃⁻¹)_ii for a free one, with K̃ their kernel matrix bordered by
-// ones where the bias is free, and K_ii − v'K̃⁻¹v with v = (K_ij, 1) for one at C. It
-// asks for all n² kernel values.
+// LeaveOneOut computes bounds for the leave-one-out error of the 1-norm soft margin and the
+// hard margin. S_i is the distance of φ(x_i) from the span of the other free support
+// vectors. Let K̃ be the kernel matrix of the free vectors, bordered by ones if the bias is
+// free. Then S_i² = 1/(K̃⁻¹)_ii for a free vector and S_i² = K_ii − v'K̃⁻¹v with v = (K_ij,
+// 1) for a vector at its bound. LeaveOneOut needs all n² kernel values.
 func (f *Fit) LeaveOneOut() (_ *LeaveOneOutBounds, err error) {
 	defer guard.Caught(&err)
 	if f.none() {
@@ -35,7 +36,7 @@ func (f *Fit) LeaveOneOut() (_ *LeaveOneOutBounds, err error) {
 	return b, err
 }
 
-// leaveOneOut also returns the n values S².
+// leaveOneOut also returns the n values S_i².
 func (f *Fit) leaveOneOut() (*LeaveOneOutBounds, []float64, error) {
 	t := f.task
 	if t.margin != oneNorm && t.margin != hard {
@@ -75,7 +76,7 @@ func (f *Fit) leaveOneOut() (*LeaveOneOutBounds, []float64, error) {
 			span[i] = 1 / inverse.Data[at*inverse.Stride+at]
 			at++
 		case len(free) == 0 && !t.fixed:
-			span[i] = math.Inf(1) // nothing says what the bias would be
+			span[i] = math.Inf(1) // without free vectors the bias is not determined
 		default:
 			for r, j := range free {
 				v[r] = row[j]
@@ -106,10 +107,10 @@ func (f *Fit) leaveOneOut() (*LeaveOneOutBounds, []float64, error) {
 	return b, span, nil
 }
 
-// LeaveOneOut returns the n residuals y_i − f_i(x_i) of the ridge regressions f_i that
-// are learnt without point i, in units of the targets: β_i/(Ã⁻¹)_ii, where Ã is
-// K + λI, bordered by ones for a free bias (Cook and Weisberg 1982, §2.2, in the
-// dual). Only [Regressor.Ridge] has it; it takes 2n³ operations and 8n² bytes.
+// LeaveOneOut returns the n residuals y_i − f_i(x_i), in units of the targets, where f_i is
+// trained without point i. They are β_i/(Ã⁻¹)_ii, where Ã is K + λI, bordered by ones if
+// the bias is free (Cook and Weisberg 1982, §2.2, in the dual). LeaveOneOut works with
+// [Regressor.Ridge] only and takes 2n³ operations and 8n² bytes.
 func (f *RegressionFit) LeaveOneOut() (_ []float64, err error) {
 	defer guard.Caught(&err)
 	if f.none() {
@@ -150,7 +151,7 @@ func (f *RegressionFit) LeaveOneOut() (_ []float64, err error) {
 }
 
 // bordered returns the inverse of K + diag(noise) over some rows, with a last row and
-// column of ones and 0 where the border is asked for.
+// column of ones (and 0 in the corner) if border is set.
 func bordered(k solvers.Matrix, rows []int, noise []float64, border bool) (blas64.General, error) {
 	m := len(rows)
 	size := m
@@ -180,7 +181,7 @@ func bordered(k solvers.Matrix, rows []int, noise []float64, border bool) (blas6
 	fill(0)
 	norm, pivot := lapack64.Lange(lapack.MaxColumnSum, a, make([]float64, size)), make([]int, size)
 	if !lapack64.Getrf(a, pivot) || lapack64.Gecon(lapack.MaxColumnSum, a, norm, make([]float64, 4*size), make([]int, size)) < 1e-14 {
-		fill(1e-10) // equal points span nothing new
+		fill(1e-10) // equal points make the matrix singular
 		if !lapack64.Getrf(a, pivot) {
 			return a, arguments.Wrong("LeaveOneOut", math.NaN(), "the matrix of the points is singular; remove repeated points")
 		}

@@ -17,26 +17,27 @@ import (
 )
 
 const (
-	liveField = 300_000                // kernel values of a picture's field, and
-	liveSlow  = 200 * time.Millisecond // more than that it shall not take
+	liveField = 300_000                // kernel values for the field of a picture
+	liveSlow  = 200 * time.Millisecond // longest time that a field may take
 )
 
-// scene is what a run is about, as far as its picture needs to know.
+// scene tells the live picture what the run solves.
 type scene interface {
 	words() string
-	// boundary may compute so many kernel values; nil where there is none to see.
+	// boundary returns the boundary of the classes, computed with at most work kernel
+	// values; nil if it cannot be drawn.
 	boundary(res *solvers.Result, work int) *figure.Boundary
 }
 
-// watch shows a run of a machine.
+// watch shows the run of a machine.
 type watch struct {
 	*screen.Screen
 	m      *machine
 	name   string // of the method
-	stage  *stage // that it shares, or nil
+	stage  *stage // the display that several machines share, or nil
 	scene  scene
-	points []solvers.Point // what is there is never changed: a picture may be reading
-	work   int             // kernel values of the next picture
+	points []solvers.Point // a picture may be reading these points, so they are only appended
+	work   int             // kernel values for the field of the next picture
 }
 
 func (m *machine) watch(s scene) *watch {
@@ -49,9 +50,9 @@ func (m *machine) watch(s scene) *watch {
 	return w
 }
 
-// stage is a display that the machines of a classifier of several classes share: the
-// picture is that of the machine that has reported when it was time for one, and at the
-// end that of the machine with the largest gap.
+// stage is the display that the machines of a classifier of several classes share. When a
+// new picture is due, it shows the next machine that reports. At the end it shows the
+// machine with the largest gap.
 type stage struct {
 	*screen.Screen
 	total int
@@ -62,7 +63,7 @@ type stage struct {
 	res   *solvers.Result
 }
 
-// over counts a machine that has ended.
+// over notes that a machine has ended.
 func (s *stage) over(w *watch, res *solvers.Result) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,8 +80,8 @@ func (s *stage) progress() string {
 	return fmt.Sprintf("%d of %d machines done", s.done, s.total)
 }
 
-// end shows the machine with the largest gap; nothing where none was solved, since all
-// were remembered.
+// end shows the machine with the largest gap. It shows nothing if all fits were loaded from
+// the cache.
 func (s *stage) end() {
 	s.Screen.End(func() (*display.Chart, error) {
 		if s.res == nil {
@@ -90,7 +91,7 @@ func (s *stage) end() {
 	})
 }
 
-// over ends the display, or leaves it to the next machine.
+// over ends the display, or notes the end of this machine in the shared display.
 func (w *watch) over(res *solvers.Result) {
 	if w.stage != nil {
 		w.stage.over(w, res)
@@ -99,7 +100,7 @@ func (w *watch) over(res *solvers.Result) {
 	w.end(res)
 }
 
-// observe is an observer of the run.
+// observe is the observer of the run.
 func (w *watch) observe(it *solvers.Iterate, pt *solvers.Point) {
 	w.points = screen.Note(w.points, *pt, func(p *solvers.Point) int { return p.Iteration })
 	if !w.Ready() {
@@ -112,7 +113,7 @@ func (w *watch) observe(it *solvers.Iterate, pt *solvers.Point) {
 	w.Show(func() (*display.Chart, error) { return w.draw(state) })
 }
 
-// end shows what has come out; nil when nothing has.
+// end shows the result, unless it is nil.
 func (w *watch) end(res *solvers.Result) {
 	w.Screen.End(func() (*display.Chart, error) {
 		if res == nil {
@@ -122,7 +123,7 @@ func (w *watch) end(res *solvers.Result) {
 	})
 }
 
-// draw draws a run that is on, whose Status is NotTerminated, or over.
+// draw draws a run. Its Status is NotTerminated while it goes on.
 func (w *watch) draw(res *solvers.Result) (*display.Chart, error) {
 	points := res.Trace.Points
 	if len(points) == 0 {
@@ -131,7 +132,7 @@ func (w *watch) draw(res *solvers.Result) (*display.Chart, error) {
 	last := points[len(points)-1]
 	begun := time.Now()
 	d := figure.LiveData{Problem: w.scene.words(), Points: points, Boundary: w.scene.boundary(res, w.work)}
-	if took := time.Since(begun); took > liveSlow { // an interrupt leaves no time for that
+	if took := time.Since(begun); took > liveSlow { // an interrupt must not wait for a slow picture
 		w.work = int(float64(w.work) * float64(liveSlow) / float64(took))
 	}
 	switch stop := w.m.stop.(type) {
@@ -158,9 +159,9 @@ func (w *watch) draw(res *solvers.Result) (*display.Chart, error) {
 	return figure.Live(d)
 }
 
-// remaining estimates how long a run will still take. It fits a line through the logarithm
-// of the number that the criterion watches, over the second half of the time so far, and
-// follows it to the tolerance. It is "" where there is no such line.
+// remaining estimates how long a run will still take. It fits a line to the logarithm of
+// the number that the criterion watches, over the second half of the time so far, and
+// extends the line to the tolerance. It returns "" if this is not possible.
 func remaining(points []solvers.Point, stop solvers.Criterion) string {
 	var t, v []float64
 	var goal float64
@@ -183,8 +184,8 @@ func remaining(points []solvers.Point, stop solvers.Criterion) string {
 	return screen.Until(t, v, math.Log(goal))
 }
 
-// boundary is where a classifier of two features stands. A running one has no ρ yet,
-// which scales the f of a ν-SVC.
+// boundary returns the boundary of a classifier of two features. A ν-SVC that still runs
+// has no ρ yet, so its f is not scaled.
 func (t *task) boundary(res *solvers.Result, work int) *figure.Boundary {
 	if !t.plane() {
 		return nil

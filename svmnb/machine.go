@@ -22,24 +22,24 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/steps"
 )
 
-// machine is what the descriptions of all machines have in common: the data, the
-// kernel, the bias, and how the programme is solved. Its methods change it; the
-// descriptions that embed it are values, whose methods change a copy.
+// machine is what the descriptions of all machines have in common: the data, the kernel,
+// the bias, and how the problem is solved. Its methods change it in place. The descriptions
+// that embed it have value receivers, so they change a copy.
 type machine struct {
 	data    *datasets.Dataset
 	kernel  kernels.Kernel
-	fixed   bool // the bias is b0
-	settled bool // what the method needs is in the kernel and the bias; another method, as in a race, changes them no more
+	fixed   bool // the bias is fixed at b0
+	settled bool // kernel and bias already suit the first method; another method, as in a race, does not change them again
 	b0      float64
-	tau2    float64 // added to the kernel; 0 for none
+	tau2    float64 // τ², which is added to the kernel; 0 means no augmentation
 	method  solvers.Method
 	stop    solvers.Criterion
 	limit   int
 	every   int
 	cache   int64
 	live    bool
-	stage   *stage         // the display that several machines share; nil for one
-	behind  *steps.Passage // the steps of the pipeline that this is the end of; else nil
+	stage   *stage         // the display that several machines share, or nil
+	behind  *steps.Passage // the steps of the pipeline that ends in this machine, or nil
 	faults  arguments.Faults
 }
 
@@ -101,18 +101,18 @@ func (m *machine) setMemory(bytes int64) {
 	m.faults.Said("Memory", arguments.WrongIf(bytes < 1, "Memory", float64(bytes), "the bound is %d bytes; it must be positive", bytes))
 }
 
-// checkedCost is what is wrong with a cost that a word has said, or nil.
-func checkedCost(word, name string, cost float64, infinite string) error {
+// checkedCost returns the error of a cost, or nil. setter is the method that set it.
+func checkedCost(setter, name string, cost float64, infinite string) error {
 	switch {
 	case math.IsInf(cost, 1):
-		return arguments.Wrong(word, cost, "%s is infinite; %s", name, infinite)
+		return arguments.Wrong(setter, cost, "%s is infinite; %s", name, infinite)
 	case !(cost > 0):
-		return arguments.Wrong(word, cost, "%s is %v; it must be a positive number", name, cost)
+		return arguments.Wrong(setter, cost, "%s is %v; it must be a positive number", name, cost)
 	}
 	return nil
 }
 
-// checkedWeights is what is wrong with the weights of the points, or nil.
+// checkedWeights returns the error of the weights of the points, or nil.
 func (m *machine) checkedWeights(w []float64) error {
 	if w != nil && len(w) != m.data.N() {
 		return arguments.Wrong("SampleWeights", float64(len(w)), "%s for %s; give one for each", say.Several(len(w), "weight"), say.Several(m.data.N(), "point"))
@@ -125,7 +125,7 @@ func (m *machine) checkedWeights(w []float64) error {
 	return nil
 }
 
-// needs is what the method needs of the problem.
+// needs returns what the method needs of the problem.
 func (m *machine) needs() solvers.Needs {
 	if n, ok := m.method.(solvers.Needer); ok {
 		return n.Needs()
@@ -133,10 +133,12 @@ func (m *machine) needs() solvers.Needs {
 	return solvers.Needs{}
 }
 
-// biasFixed reports whether the bias is fixed: by a word, or because the method needs it.
+// biasFixed reports whether the bias is fixed, by the description or because the method
+// needs it.
 func (m *machine) biasFixed() bool { return m.fixed || m.tau2 != 0 || m.needs().FixedBias }
 
-// fill puts what the method needs, and else the defaults, where nothing was said.
+// fill sets everything that the description leaves open: first to what the method needs,
+// then to the defaults.
 func (m *machine) fill() {
 	if !m.settled {
 		needs := m.needs()
@@ -145,7 +147,7 @@ func (m *machine) fill() {
 		}
 		if needs.FixedBias && !m.fixed && m.tau2 == 0 {
 			if m.tau2 = kernels.Radius; needs.Linear {
-				m.tau2 = 1 // the pseudo-attribute of LIBLINEAR
+				m.tau2 = 1 // the constant feature 1 of LIBLINEAR
 			}
 		}
 		m.fixed, m.settled = m.biasFixed(), true
@@ -161,8 +163,8 @@ func (m *machine) fill() {
 	}
 }
 
-// asFeatures reports whether a machine of so many variables for each point is linear and
-// its method works with w where it is given features.
+// asFeatures reports whether the machine is linear and its method wants features instead of
+// a kernel matrix. variables is the number of multipliers for each point.
 func (m *machine) asFeatures(variables int, perClass bool) bool {
 	if m.kernel != kernels.Kernel(kernels.Linear()) {
 		return false
@@ -172,8 +174,7 @@ func (m *machine) asFeatures(variables int, perClass bool) bool {
 	return ok && reader.WantsFeatures(solvers.Shape{Variables: variables * n, Points: n, Columns: d, FixedBias: m.fixed, PerClass: perClass})
 }
 
-// matrixOf returns the kernel matrix of the data, or their features where those are
-// wanted.
+// matrixOf returns the kernel matrix of the data, or their features.
 func (m *machine) matrixOf(features bool) (solvers.Matrix, error) {
 	if m.data.Sparse != nil && m.data.D() > machines.MostNumbers {
 		return nil, fmt.Errorf("there are %d features, for which a machine takes %.3g GiB; the limit is %d: number those that occur from 1 on, or hash them", m.data.D(), float64(m.data.D())/(1<<27), machines.MostNumbers)
@@ -188,13 +189,14 @@ func (m *machine) matrixOf(features bool) (solvers.Matrix, error) {
 	return points.Of(m.data).Gram(k, m.cache)
 }
 
-// plane and line say whether the points can be drawn in their own coordinates.
+// plane and line report whether the points can be drawn in a plane or along a line without
+// a projection.
 func (m *machine) plane() bool { return m.data.D() == 2 && m.data.Sparse == nil }
 func (m *machine) line() bool  { return m.data.D() == 1 && m.data.Sparse == nil }
 
-// solve runs the method on p, and shows it while it runs where Live asks for
-// that. The result is nil where there is none that could be shown; with a partial
-// one the error says what has ended the run.
+// solve runs the method on p, and shows the run if Live was set. The result is nil if
+// nothing useful was computed. If the run ended early, solve returns the result so far and
+// an error.
 func (m *machine) solve(ctx context.Context, p *solvers.Problem, s scene) (*solvers.Result, error) {
 	settings := solvers.Settings{Stop: m.stop, MaxIterations: m.limit, Every: m.every}
 	var w *watch
@@ -231,7 +233,7 @@ func (m *machine) mustSolve(p *solvers.Problem, s scene) *solvers.Result {
 	return res
 }
 
-// biasText and runText are the ends of the chain that String gives back.
+// biasText and runText return the last parts of the expression that String returns.
 func (m *machine) biasText() string {
 	s := ""
 	switch {
@@ -246,7 +248,7 @@ func (m *machine) biasText() string {
 	return s
 }
 
-// tolerance is how far F of a free vector may be from the bias when a run has
+// tolerance returns how far F of a free vector may be from the bias when a run has
 // converged.
 func (m *machine) tolerance() float64 {
 	switch stop := m.stop.(type) {
@@ -263,7 +265,7 @@ func (m *machine) runText(smo solvers.Method) string {
 	switch {
 	case m.method == nil:
 		s.WriteString(".Using(nil)")
-	case m.method == solvers.Method(fastest.Method{}): // without a word
+	case m.method == solvers.Method(fastest.Method{}): // the default is not written
 	case m.method == smo:
 		s.WriteString(".SMO()")
 	default:

@@ -17,14 +17,14 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 )
 
-// KernelMatrix shows the kernel matrix of the training points of a [*Fit] or a
-// [*MultiFit], class by class and within a class by their decision values, and its
-// eigenvalues: how far the kernel tells the classes apart before anything is learnt,
-// and how many dimensions it spends on it. Of more than a hundred points it takes a
-// hundred, each class in proportion.
+// KernelMatrix shows the kernel matrix of the training points of a [*Fit] or a [*MultiFit],
+// and its eigenvalues. The points are sorted by class, and within a class by decision
+// value. The picture shows how well the kernel separates the classes before training, and
+// how many dimensions of feature space the points use. Of more than a hundred points it
+// shows a hundred, with the classes in proportion.
 //
-// It is a function, as [MarginsPCA] is, so that only cells that say it link linear
-// algebra.
+// KernelMatrix is a function, like [MarginsPCA], so that only cells that call it link
+// linear algebra.
 func KernelMatrix() display.Figure {
 	return display.FigureOf("KernelMatrix", func(fit any) (*display.Chart, error) {
 		var m matrixOf
@@ -55,7 +55,7 @@ type matrixOf struct {
 	x       points.Points
 	classes []string
 	class   []int
-	within  []float64 // the order within a class
+	within  []float64 // values by which the points of a class are sorted
 }
 
 func (m matrixOf) draw() (*display.Chart, error) {

@@ -6,8 +6,8 @@ import (
 	"github.com/svmnb/svmnb/svmnb/model"
 )
 
-// Model returns what predictions need of the fit. Its decision values are those of
-// the fit, bit for bit.
+// Model returns what predictions need of the fit. Its decision values are those of the fit,
+// bit for bit.
 func (f *Fit) Model() *model.Model {
 	if f == nil || f.task == nil {
 		return nil
@@ -23,8 +23,8 @@ func (f *Fit) Model() *model.Model {
 	return model.New(m, f.task.data)
 }
 
-// Model returns what predictions need of the fit. Its decision values are those of
-// the fit, bit for bit.
+// Model returns what predictions need of the fit. Its decision values are those of the fit,
+// bit for bit.
 func (f *MultiFit) Model() *model.Model {
 	if f == nil || f.task == nil {
 		return nil
@@ -37,8 +37,8 @@ func (f *MultiFit) Model() *model.Model {
 	return model.New(m, f.task.base.data)
 }
 
-// Model returns what predictions need of the fit. Its values are those of the fit,
-// bit for bit.
+// Model returns what predictions need of the fit. Its values are those of the fit, bit for
+// bit.
 func (f *RegressionFit) Model() *model.Model {
 	if f == nil || f.task == nil {
 		return nil
@@ -46,8 +46,8 @@ func (f *RegressionFit) Model() *model.Model {
 	return model.New(machines.Machines{Kind: machines.RegressionKind, Kernel: f.task.kernel, Expansion: f.expansion, Terms: []machines.Term{{Coef: f.expansion.Coef, B: f.expansion.B, W: f.expansion.W}}}, f.task.data)
 }
 
-// Model returns what predictions need of the fit and its probabilities. They are
-// those of c, bit for bit.
+// Model returns what predictions need of the fit, with the calibration. Its probabilities
+// are those of c, bit for bit.
 func (c *Calibrated) Model() *model.Model {
 	if c == nil || c.fit == nil {
 		return nil
@@ -55,7 +55,7 @@ func (c *Calibrated) Model() *model.Model {
 	return c.fit.Model().WithCurves(c.curves)
 }
 
-// targets are those of the classes of data.
+// targets returns the target of each class of the data.
 func targets(data *datasets.Dataset) []float64 {
 	var of []float64
 	for _, c := range data.Counts() {

@@ -27,43 +27,43 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/screen"
 )
 
-// MultiClassifier describes how a machine for two classes is made one for k ≥ 2:
-// a [Classifier] with a last word, [Classifier.OneVsOne], [Classifier.OneVsRest]
-// or [Classifier.CrammerSinger]. It is a value that can be stored and compared.
+// MultiClassifier describes how k ≥ 2 classes are told apart by machines that a
+// [Classifier] describes. [Classifier.OneVsOne], [Classifier.OneVsRest] and
+// [Classifier.CrammerSinger] make it. It is a value that can be stored and compared.
 type MultiClassifier struct {
 	base   Classifier
 	scheme machines.Scheme
 }
 
-// OneVsOne learns a machine for each of the k(k−1)/2 pairs of classes. Each casts
-// a vote, and the class with the most votes wins; of equal ones the first, in the
-// order of the targets (Knerr et al. 1990; LIBSVM). All machines have the words of
-// c, and its kernel for all data; every class weight multiplies C in every machine
-// where the class takes part. ν has to suit each pair.
+// OneVsOne trains a machine for each of the k(k−1)/2 pairs of classes. Each machine votes
+// for one of its two classes, and the class with the most votes wins; of classes with equal
+// votes, the first in the order of targets (Knerr et al. 1990; LIBSVM). All machines have
+// the settings of c and the same kernel, whose default is computed from all data. A class
+// weight multiplies C in every machine of the class. ν must be feasible for each pair.
 func (c Classifier) OneVsOne() MultiClassifier { return MultiClassifier{c, machines.OneVsOne} }
 
-// OneVsRest learns k machines, each class against all other points, and takes the
-// class with the largest f; of equal ones the first. The machines share one
-// matrix of the kernel where it fits in the memory.
+// OneVsRest trains k machines, each for one class against all other points. The class with
+// the largest f wins; of equal ones the first. The machines share one kernel matrix if it
+// fits into the memory.
 func (c Classifier) OneVsRest() MultiClassifier { return MultiClassifier{c, machines.OneVsRest} }
 
-// CrammerSinger learns one machine for all classes, whose w_k·x is largest for
-// the class of x (Crammer and Singer 2001; see [solvers.CrammerSinger]). It has a
-// method of its own, the 1-norm margin, and a bias by K + 1 unless Augment or
-// FixedBias(0) say otherwise, as LIBLINEAR with -B 1.
+// CrammerSinger trains all classes in one problem, so that w_k·x is largest for the class k
+// of x (Crammer and Singer 2001; see [solvers.CrammerSinger]). It has a solver of its own
+// and the 1-norm margin only. The kernel is K + 1, which gives each class a bias, unless
+// Augment or FixedBias(0) is set; LIBLINEAR does so with -B 1.
 func (c Classifier) CrammerSinger() MultiClassifier {
 	return MultiClassifier{c, machines.CrammerSinger}
 }
 
-// String gives the chain back.
+// String returns the Go expression of the description.
 func (m MultiClassifier) String() string {
 	return m.base.String() + [...]string{".OneVsOne()", ".OneVsRest()", ".CrammerSinger()"}[m.scheme]
 }
 
-// Fit learns all machines, as many at a time as there are processors; Memory
-// bounds what they take together. All errors of the description come back joined,
-// those of a machine with its classes. When ctx ends early, Fit returns what
-// there is with an error that wraps context.Cause(ctx).
+// Fit trains all machines, as many in parallel as there are processors; Memory limits the
+// kernel rows of all machines together. All errors of the description are returned
+// together; errors of a machine name its classes. When ctx ends early, Fit returns the fit
+// so far with an error that wraps context.Cause(ctx).
 func (m MultiClassifier) Fit(ctx context.Context) (_ *MultiFit, err error) {
 	defer guard.Caught(&err)
 	if err := arguments.Given(ctx, "Fit"); err != nil {
@@ -76,25 +76,23 @@ func (m MultiClassifier) Fit(ctx context.Context) (_ *MultiFit, err error) {
 	return t.solve(ctx, false)
 }
 
-// Live shows the machines in one display while they run, with how many are done; see
-// [Classifier.Live].
+// Live shows the machines in one display while they run, with the number of machines that
+// are done; see [Classifier.Live].
 func (m MultiClassifier) Live() MultiClassifier { m.base.live = true; return m }
 
-// words are what Live says of a run.
+// words describes the problem for the subtitle of Live.
 func (t *multiTask) words() string {
 	return fmt.Sprintf("%s · %s · %v", t.base.data.Name, say.Brief(t.base.kernel.String()), t.scheme)
 }
 
-// boundary is left to the picture of the regions: while machines run, each knows its own
-// classes only.
+// boundary returns nil: a single machine does not know the regions of all classes.
 func (t *multiTask) boundary(*solvers.Result, int) *figure.Boundary { return nil }
 
 // MustFit is Fit for a notebook cell; see [Classifier.MustFit].
 func (m MultiClassifier) MustFit() *MultiFit { return m.must(false) }
 
-// Keep is MustFit with a memory; see [Classifier.Keep]. Each machine is
-// remembered by itself: after an interrupt, those that were done are not solved
-// again.
+// Keep is MustFit with a cache on disk; see [Classifier.Keep]. Each machine is stored
+// separately, so after an interrupt only the other machines are solved.
 func (m MultiClassifier) Keep() *MultiFit { return m.must(true) }
 
 func (m MultiClassifier) must(kept bool) *MultiFit {
@@ -116,14 +114,14 @@ func (m MultiClassifier) must(kept bool) *MultiFit {
 	return fit
 }
 
-// multiTask is a MultiClassifier whose words have been checked.
+// multiTask is a checked MultiClassifier.
 type multiTask struct {
 	MultiClassifier             // all defaults filled in
 	classes         []string    // k names, in the order of their targets
-	class           []int       // n numbers of classes
-	cost            []float64   // n, relative to C; nil when all are 1
-	duels           [][2]int    // of each machine: its positive and its negative class, −1 for the rest
-	shared          *sharedGram // of all data; nil where each machine has its own
+	class           []int       // n indices into classes
+	cost            []float64   // n factors of C; nil if all are 1
+	duels           [][2]int    // the positive and the negative class of each machine; −1 means all other classes
+	shared          *sharedGram // the kernel matrix of all data; nil if each machine has its own
 	joint           *solvers.CrammerSinger
 }
 
@@ -168,7 +166,7 @@ func (m MultiClassifier) prepare() (*multiTask, error) {
 	return t, t.plan()
 }
 
-// unsuited says what of the description the scheme has no use for.
+// unsuited returns the error of a setting that the scheme cannot use.
 func (m MultiClassifier) unsuited() error {
 	c := m.base
 	switch {
@@ -186,7 +184,8 @@ func (m MultiClassifier) unsuited() error {
 	return nil
 }
 
-// looksReal reports whether targets without names are too many for classes.
+// looksReal reports whether there are so many targets without names that they are probably
+// not classes.
 func looksReal(data *datasets.Dataset) bool {
 	counts := data.Counts()
 	fraction := slices.ContainsFunc(counts, func(c datasets.Count) bool { return c.Y != math.Trunc(c.Y) })
@@ -197,7 +196,7 @@ func (t *multiTask) classError(format string, args ...any) error {
 	return &datasets.ClassError{Dataset: t.base.data.Name, Classes: t.classes, Msg: fmt.Sprintf(format, args...)}
 }
 
-// weigh turns the weights of classes and points into one for each point.
+// weigh combines the weights of classes and of points into one for each point.
 func (t *multiTask) weigh() error {
 	w := t.base.weights
 	if w == nil {
@@ -221,7 +220,7 @@ func (t *multiTask) weigh() error {
 	return nil
 }
 
-// plan lists the machines, and makes the matrices that they share.
+// plan lists the machines and makes the matrices that they share.
 func (t *multiTask) plan() error {
 	c, k, n := t.base, len(t.classes), len(t.class)
 	switch t.scheme {
@@ -244,7 +243,7 @@ func (t *multiTask) plan() error {
 		}
 	case machines.CrammerSinger:
 		if c.kernel == kernels.Kernel(kernels.Linear()) {
-			c.method = solvers.CoordinateDescent{} // which asks for features
+			c.method = solvers.CoordinateDescent{} // it works with features
 		}
 		m, err := c.matrix()
 		if err != nil {
@@ -259,7 +258,7 @@ func (t *multiTask) plan() error {
 	return nil
 }
 
-// memory is what kernel rows may take.
+// memory returns the limit for kernel rows in bytes.
 func (t *multiTask) memory() int64 {
 	if t.base.cache == 0 {
 		return kernels.DefaultCache
@@ -267,7 +266,7 @@ func (t *multiTask) memory() int64 {
 	return t.base.cache
 }
 
-// machine describes the machine of a duel; rows are its points in the data.
+// machine describes the machine of a duel, and returns the rows of its points in the data.
 func (t *multiTask) machine(duel [2]int) (c Classifier, rows []int) {
 	all := t.base.data
 	d := &datasets.Dataset{Features: all.Features, Classes: []string{"rest", t.classes[duel[0]]}, Scalings: all.Scalings}
@@ -288,7 +287,7 @@ func (t *multiTask) machine(duel [2]int) (c Classifier, rows []int) {
 	if len(rows) < len(t.class) {
 		own = own.Some(rows)
 	}
-	d.X, d.Sparse = own.X, (*datasets.CSR)(own.Sparse) // points that are written out are shared
+	d.X, d.Sparse = own.X, (*datasets.CSR)(own.Sparse) // dense points are shared, not copied
 	c = t.base
 	c.data, c.weights = d, nil
 	if t.cost != nil {
@@ -301,7 +300,7 @@ func (t *multiTask) machine(duel [2]int) (c Classifier, rows []int) {
 	return c, rows
 }
 
-// solve learns every machine, or takes it from memory where kept.
+// solve trains every machine, or loads it from the cache if kept is set.
 func (t *multiTask) solve(ctx context.Context, kept bool) (*MultiFit, error) {
 	began := time.Now()
 	if t.base.live && screen.Watchable() {
@@ -325,10 +324,10 @@ func (t *multiTask) solve(ctx context.Context, kept bool) (*MultiFit, error) {
 	fits, rows, errs := make([]*Fit, len(t.duels)), make([][]int, len(t.duels)), make([]error, len(t.duels))
 	inner, stop := context.WithCancel(ctx)
 	defer stop()
-	_ = parallel.For(context.Background(), workers, len(t.duels), func(_, k int) { // who is interrupted says so
+	_ = parallel.For(context.Background(), workers, len(t.duels), func(_, k int) { // the machines themselves react to interrupts
 		defer func() {
 			if fits[k] == nil {
-				stop() // an error that no other machine can mend
+				stop() // after an error in one machine the others are useless
 			}
 		}()
 		defer guard.Caught(&errs[k])
@@ -348,8 +347,8 @@ func (t *multiTask) solve(ctx context.Context, kept bool) (*MultiFit, error) {
 	return t.fit(fits, rows, time.Since(began)), interrupted
 }
 
-// duel learns one machine with so many bytes for its rows. What it has kept of
-// them is given back: a figure that wants rows has them computed again.
+// duel trains one machine, with so many bytes for its kernel rows. It releases the rows
+// afterwards; a figure that needs some has them computed again.
 func (t *multiTask) duel(ctx context.Context, c Classifier, bytes int64, kept bool) (*Fit, error) {
 	cache := c.cache
 	c.cache = bytes
@@ -428,24 +427,24 @@ func (t *multiTask) duelName(k int) string {
 	return say.Class(t.classes[duel[0]]) + " against " + say.Class(t.classes[duel[1]])
 }
 
-// sharedGram is a matrix with room for all of its rows, which therefore stay
-// valid, for machines that run at the same time.
+// sharedGram is a kernel matrix that machines use at the same time. It has room for all
+// rows, so a row stays valid when others are computed.
 type sharedGram struct {
 	mu      sync.Mutex
 	gram    *kernels.Gram
-	centred *sharedGram // the same about the middle of the points, once asked for; see Centred
+	centred *sharedGram // the same for centred points; nil until a machine asks for it
 	offset  []float64
 }
 
 func (s *sharedGram) Dim() int        { return s.gram.Dim() }
 func (s *sharedGram) Diag() []float64 { return s.gram.Diag() }
 
-// askedFor is a sharedGram for one machine; it counts the values that this one
-// was the first to ask for.
+// askedFor is the view of one machine on a sharedGram. It counts the kernel values that
+// this machine caused to be computed.
 type askedFor struct {
 	*sharedGram
 	evaluations int64
-	about       *askedFor // about the middle of the points, nil before that is asked for
+	about       *askedFor // the view on the centred matrix; nil until Centred is called
 }
 
 func (a *askedFor) Row(i int) []float64 {
@@ -464,7 +463,7 @@ func (a *askedFor) Evaluations() int64 {
 	return a.evaluations
 }
 
-// Centred is [kernels.Gram.Centred], which the machines share as well.
+// Centred is [kernels.Gram.Centred]; the machines share its result too.
 func (a *askedFor) Centred() (c interface {
 	Dim() int
 	Diag() []float64
@@ -484,7 +483,7 @@ func (a *askedFor) Centred() (c interface {
 	return a.about, a.offset
 }
 
-// lateMatrix is made when it is first asked for its values.
+// lateMatrix is a matrix that is made when its values are first needed.
 type lateMatrix struct {
 	n    int
 	make func() (solvers.Matrix, error)
@@ -497,7 +496,7 @@ func (l *lateMatrix) Row(i int) []float64 { return l.made().Row(i) }
 func (l *lateMatrix) made() solvers.Matrix {
 	m, err := l.make()
 	if err != nil {
-		panic(err) // it was made once before, of the same points
+		panic(err) // impossible: the matrix of these points was made before
 	}
 	return m
 }

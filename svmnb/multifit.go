@@ -24,22 +24,22 @@ import (
 type MultiFit struct {
 	// Description is the MultiClassifier that was solved, all defaults filled in.
 	Description MultiClassifier
-	Elapsed     time.Duration // of all machines together, by the clock
+	Elapsed     time.Duration // time from the start to the end of all machines
 
 	task     *multiTask
-	machines []*Fit             // of OneVsOne and OneVsRest
-	joint    *solvers.Result    // of CrammerSinger
-	support  []int              // rows of the data with a multiplier that is not 0
-	points   machines.Expansion // at the support; only its kernel rows are used
-	terms    []machines.Term    // of each decision value
+	machines []*Fit             // for OneVsOne and OneVsRest
+	joint    *solvers.Result    // for CrammerSinger
+	support  []int              // rows of the data that are a support vector of any machine
+	points   machines.Expansion // the support vectors; only its kernel rows are used
+	terms    []machines.Term    // one for each decision value
 
-	training func() [][]float64                      // decision values of the training points, when first asked for
-	glance   func() (rows []int, values [][]float64) // at those that a summary looks at
+	training func() [][]float64                      // decision values of the training points, computed at the first call
+	glance   func() (rows []int, values [][]float64) // decision values of the training points that a summary uses; nil rows mean all
 }
 
-// fit puts the machines together; rows are the points of each in the data.
+// fit combines the machines; rows are the rows of each machine's points in the data.
 func (t *multiTask) fit(machines []*Fit, rows [][]int, elapsed time.Duration) *MultiFit {
-	coef := make([][]float64, len(machines)) // machine × n; nil where 0
+	coef := make([][]float64, len(machines)) // coef[k][i] is the coefficient of point i in machine k
 	b := make([]float64, len(machines))
 	for k, m := range machines {
 		coef[k], b[k] = make([]float64, len(t.class)), m.expansion.B
@@ -71,8 +71,8 @@ func (t *multiTask) jointFit(res *solvers.Result, elapsed time.Duration) *MultiF
 	return f
 }
 
-// expand computes each kernel value that the decision values need but once: the
-// support is that of all of them.
+// expand makes the fit from the coefficients. All machines share one list of support
+// vectors, so each kernel value is computed only once.
 func (t *multiTask) expand(coef [][]float64, b []float64) *MultiFit {
 	f := &MultiFit{Description: t.MultiClassifier, task: t}
 	data := t.base.data
@@ -122,10 +122,9 @@ func (f *MultiFit) Classes() []string {
 	return slices.Clone(f.task.classes)
 }
 
-// Machines returns the solved machines: of OneVsOne those of the pairs (1, 2),
-// (1, 3), …, (k−1, k), of OneVsRest those of the classes, each with the class
-// that is named first as the positive one; nil of CrammerSinger, which has a
-// Joint result.
+// Machines returns the solved machines. For OneVsOne these are the pairs (1, 2), (1, 3), …,
+// (k−1, k) of classes, for OneVsRest the k classes; the class that is named first is the
+// positive one. For CrammerSinger it returns nil; see Joint.
 func (f *MultiFit) Machines() []*Fit {
 	if f.none() {
 		return nil
@@ -133,8 +132,8 @@ func (f *MultiFit) Machines() []*Fit {
 	return slices.Clone(f.machines)
 }
 
-// Joint returns the one run for all classes of CrammerSinger, nil for other
-// schemes.
+// Joint returns the run of CrammerSinger, which has one problem for all classes; nil for
+// other schemes.
 func (f *MultiFit) Joint() *JointFit {
 	if f.none() {
 		return nil
@@ -145,8 +144,8 @@ func (f *MultiFit) Joint() *JointFit {
 	return &JointFit{*f.joint, f}
 }
 
-// JointFit is the run that found a [MultiFit] of CrammerSinger: Alpha has n·k
-// values, k for each point. [Gap] and [Rate] are pictures of it.
+// JointFit is the run of a CrammerSinger fit. Alpha has n·k values, k for each point. The
+// figures [Gap] and [Rate] can draw it.
 type JointFit struct {
 	solvers.Result
 	fit *MultiFit
@@ -157,8 +156,8 @@ func (f *JointFit) record() record {
 	return record{runs.Certified(f.Result), nil, nil, t.base.stop, f.fit.words() + " · " + f.Method, len(t.class)}
 }
 
-// Show displays the figures of the run; without any, the summary of the fit and
-// its Gap.
+// Show displays the given figures of the run. Without figures it displays the summary of
+// the fit and Gap.
 func (f *JointFit) Show(figures ...display.Figure) {
 	if len(figures) == 0 && !f.none() {
 		display.Show(f.fit)
@@ -167,9 +166,9 @@ func (f *JointFit) Show(figures ...display.Figure) {
 	display.ShowFit(f, figures)
 }
 
-// Decisions returns the decision values at the m points of x: m rows of a value
-// for each machine in the order of Machines, positive for its first class, or for
-// each class of CrammerSinger. Errors are those of [Fit.Values].
+// Decisions returns the decision values at m points, as m rows. A row has one value for
+// each machine in the order of Machines, positive for the machine's first class, or for
+// CrammerSinger one value for each class. Errors are those of [Fit.Values].
 func (f *MultiFit) Decisions(x datasets.Points) (_ [][]float64, err error) {
 	defer guard.Caught(&err)
 	if f.none() {
@@ -185,7 +184,7 @@ func (f *MultiFit) decisions(verb string, p points.Points) ([][]float64, error) 
 	return f.here(verb, p)
 }
 
-// here is decisions for points that have gone through the steps of a pipeline.
+// here is decisions for points that the steps of a pipeline have already transformed.
 func (f *MultiFit) here(verb string, p points.Points) ([][]float64, error) {
 	if err := f.points.Check(verb, "classifier", p); err != nil {
 		return nil, err
@@ -193,8 +192,7 @@ func (f *MultiFit) here(verb string, p points.Points) ([][]float64, error) {
 	return f.values(p), nil
 }
 
-// Predict returns the class names of the m points of x. Errors are those of
-// Decisions.
+// Predict returns the class names of m points. Errors are those of Decisions.
 func (f *MultiFit) Predict(x datasets.Points) (_ []string, err error) {
 	defer guard.Caught(&err)
 	if f.none() {
@@ -211,14 +209,14 @@ func (f *MultiFit) Predict(x datasets.Points) (_ []string, err error) {
 	return names, nil
 }
 
-// winner is the class that decision values stand for.
+// winner returns the index of the class that these decision values predict.
 func (f *MultiFit) winner(values []float64) int {
 	return f.task.scheme.Winner(len(f.task.classes), f.task.duels, values)
 }
 
-// Accuracy returns the share of the points of ds, in [0, 1], whose class is
-// predicted. Errors are those of Decisions, and of a class that the training data
-// did not have.
+// Accuracy returns the share of the points of ds, in [0, 1], whose class is predicted
+// correctly. It returns the errors of Decisions, and an error for a class that the training
+// data did not have.
 func (f *MultiFit) Accuracy(ds *datasets.Dataset) (_ float64, err error) {
 	defer guard.Caught(&err)
 	if f.none() {
@@ -234,9 +232,9 @@ func (f *MultiFit) Accuracy(ds *datasets.Dataset) (_ float64, err error) {
 	return e.Confusion().Accuracy(), nil
 }
 
-// TrainingErrors counts the training points whose class is not predicted. When it is first
-// asked for, it computes the decision values of all of them: as many kernel values as
-// points times support vectors, minutes for a hundred thousand points.
+// TrainingErrors counts the training points whose predicted class is wrong. The first call
+// computes the decision values of all of them: n·#SV kernel values, which takes minutes for
+// a hundred thousand points.
 func (f *MultiFit) TrainingErrors() int {
 	if f.none() {
 		return 0
@@ -244,7 +242,8 @@ func (f *MultiFit) TrainingErrors() int {
 	return f.errorsAt(nil, f.training())
 }
 
-// errorsAt counts those of the given rows, nil for all, by their decision values.
+// errorsAt counts the errors among the given rows with these decision values; nil rows mean
+// all.
 func (f *MultiFit) errorsAt(rows []int, values [][]float64) int {
 	n := 0
 	for i, class := range pick(f.task.class, rows) {
@@ -255,8 +254,8 @@ func (f *MultiFit) errorsAt(rows []int, values [][]float64) int {
 	return n
 }
 
-// SupportVectors returns the rows of the training data that the prediction needs,
-// each once, however many machines it supports.
+// SupportVectors returns the rows of the training data that are a support vector of any
+// machine.
 func (f *MultiFit) SupportVectors() []int {
 	if f.none() {
 		return nil
@@ -264,19 +263,19 @@ func (f *MultiFit) SupportVectors() []int {
 	return slices.Clone(f.support)
 }
 
-// MultiCertificate sums up the certificates of all machines.
+// MultiCertificate combines the certificates of all machines.
 type MultiCertificate struct {
 	Machines     int
-	Primal, Dual float64 // sums
-	Gap          float64 // their difference, the sum of the gaps
-	WorstGap     float64 // the largest of a machine
+	Primal, Dual float64 // sums over the machines
+	Gap          float64 // Primal − Dual
+	WorstGap     float64 // largest gap of a machine
 	WorstRelGap  float64
 	MaxKKT       float64
 	Worst        string // the machine with the largest relative gap
 }
 
-// Certificate says how near their optima all machines are. The programmes share
-// nothing but data, so the sum of the gaps bounds the sum of what is missing.
+// Certificate combines the certificates of all machines. Their problems are independent, so
+// the sum of the gaps bounds how far the sum of the objectives is from its optimum.
 func (f *MultiFit) Certificate() MultiCertificate {
 	if f.none() {
 		return MultiCertificate{}
@@ -303,8 +302,8 @@ func (f *MultiFit) each(do func(name string, r *solvers.Result)) {
 	}
 }
 
-// Status returns Converged when every machine has, else Interrupted where one was, else the
-// status of the first that has not converged.
+// Status returns Converged if all machines have converged and Interrupted if any was
+// interrupted. Otherwise it returns the status of the first machine that has not converged.
 func (f *MultiFit) Status() solvers.Status {
 	if f.none() {
 		return solvers.NotTerminated
@@ -318,8 +317,8 @@ func (f *MultiFit) Status() solvers.Status {
 	return status
 }
 
-// Markdown says in words what was solved, how it ended, how good the answer is,
-// what came out, and at most two hints where something looks wrong.
+// Markdown says in words what was solved, how the run ended, how good the answer is and
+// what it predicts on the training points, with at most two hints if something looks wrong.
 func (f *MultiFit) Markdown() string {
 	if f.none() {
 		return arguments.NoFit("Markdown").Error()
@@ -357,8 +356,8 @@ func (f *MultiFit) Markdown() string {
 
 func (f *MultiFit) marginText() string { return (&task{Classifier: f.task.base}).marginText() }
 
-// Hints returns what to try next when something looks wrong, each with its
-// reason, the most important first and never more than two.
+// Hints returns at most two suggestions, each with its reason, if something looks wrong.
+// The more important one is first.
 func (f *MultiFit) Hints() []string {
 	if f.none() {
 		return nil
@@ -392,13 +391,13 @@ func (f *MultiFit) hints(errors int) []string {
 	return hints[:min(2, len(hints))]
 }
 
-// words says what was solved, for a subtitle.
+// words describes the problem for a subtitle.
 func (f *MultiFit) words() string {
 	return fmt.Sprintf("%s · %s, %s · %v", f.task.base.data.Name, say.Brief(f.task.base.kernel.String()), f.marginText(), f.task.scheme)
 }
 
-// Show displays the figures of the fit; without any, its summary in words, where
-// there are two features the Regions, and the Confusion of the training points.
+// Show displays the given figures of the fit. Without figures it displays the summary, the
+// Regions if there are two features, and the Confusion of the training points.
 func (f *MultiFit) Show(figures ...display.Figure) {
 	usual := []display.Figure{Confusion}
 	if !f.none() && f.task.base.plane() && len(f.task.classes) <= mostRegions {

@@ -40,7 +40,7 @@ func (f *MultiFit) drawOver(p *section) (*display.Chart, error) {
 	if p.note != "" {
 		d.Problem += " · " + p.note
 	}
-	if t.scheme != machines.OneVsRest { // whose f of two classes have no common unit
+	if t.scheme != machines.OneVsRest { // machines against the rest have no common scale of f
 		d.Margin = 1
 	}
 	for _, name := range t.classes {
@@ -75,10 +75,10 @@ func (f *MultiFit) drawOver(p *section) (*display.Chart, error) {
 	return figure.Regions(d)
 }
 
-// leads returns by how much each class wins against its strongest rival, below 0
-// where it does not: for pairs its least decision value, else the difference to
-// the largest other one. It is positive for the predicted class alone; where votes
-// are equal that takes a tiny lift.
+// leads returns for each class by how much it wins against its strongest rival; negative if
+// it does not win. For pairs this is the least of its decision values, otherwise the
+// difference to the largest other value. It is positive for the predicted class only: if
+// that has won among equal votes, leads raises it to just above 0.
 func (f *MultiFit) leads(values []float64) []float64 {
 	return f.task.scheme.Leads(len(f.task.classes), f.task.duels, values)
 }

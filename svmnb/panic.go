@@ -4,7 +4,7 @@ import (
 	"github.com/svmnb/svmnb/internal/panics"
 )
 
-// PanicError is a panic in code that is not svmnb's: a kernel, of which it names the two
-// points, a method, a criterion, a step, folds, a metric or a figure of your own. It is an
-// error of whatever has called that code, also where that was in another goroutine.
+// PanicError is the error of a panic in a user's own code: a kernel, a method, a criterion,
+// a step, folds, a metric or a figure. For a kernel it names the two points. The function
+// that called this code returns the error, even if the panic was in another goroutine.
 type PanicError = panics.Error

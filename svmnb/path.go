@@ -22,33 +22,33 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 )
 
-// RegularisationPath is the solutions of the 1-norm soft margin for all C between two:
-// between breakpoints every α_i and the bias are linear in C, so that α_i/C is linear
+// RegularisationPath has the solutions of the 1-norm soft margin for all C in an interval.
+// Between breakpoints, every α_i and the bias are linear functions of C, so α_i/C is linear
 // in λ = 1/C (Hastie, Rosset, Tibshirani and Zhu 2004).
 type RegularisationPath struct {
 	Description Classifier
-	Breaks      []PathBreak // in increasing order of C; the first and the last are the ends
-	Restarts    int         // how often rounding or ties had the path begin anew from a solution by SMO
+	Breaks      []PathBreak // in increasing order of C; the first and the last are the ends of the interval
+	Restarts    int         // how often the path had to start again from a solution by SMO, because of rounding or ties
 
 	task *task
 }
 
-// PathBreak is a place where a point reaches or leaves the margin.
+// PathBreak is a value of C at which a point reaches or leaves the margin.
 type PathBreak struct {
 	C, Bias float64
 	Alpha   []float64 // n multipliers
 	Elbow   int       // points on the margin, y f = 1, just above this C
 }
 
-// pathPoints bounds the points of a path, whose kernel matrix and breaks are held.
+// pathPoints is the largest number of points of a path, which keeps their kernel matrix.
 const pathPoints = 2000
 
-// Path follows the solution of the 1-norm soft margin from one C to a larger one, by
-// the events of Hastie et al.: a point reaches the margin, or one on it reaches α = 0
-// or α = C. It holds the n² kernel values and n numbers for each breakpoint, of which
-// there are some times n, and each costs a system of the size of the elbow. Class and
-// sample weights multiply C. When ctx ends early, the path so far comes with an error
-// that wraps context.Cause(ctx).
+// Path follows the solution of the 1-norm soft margin from one C to a larger one, through
+// the events of Hastie et al.: a point reaches the margin, or a point on the margin reaches
+// α = 0 or α = C. It keeps n² kernel values and, for each breakpoint, n numbers. There are
+// a few times n breakpoints, and each solves a linear system as large as the number of
+// points on the margin. Class and sample weights multiply C. When ctx ends early, Path
+// returns the path so far with an error that wraps context.Cause(ctx).
 func (c Classifier) Path(ctx context.Context, from, to float64) (_ *RegularisationPath, err error) {
 	defer guard.Caught(&err)
 	if err := arguments.Given(ctx, "Path"); err != nil {
@@ -65,7 +65,7 @@ func (c Classifier) Path(ctx context.Context, from, to float64) (_ *Regularisati
 	case c.data.N() > pathPoints:
 		return nil, arguments.Wrong("Path", float64(c.data.N()), "there are %d points, and the path holds their kernel matrix; take at most %d", c.data.N(), pathPoints)
 	}
-	c.method, c.cache = solvers.SMO{}, 8*pathPoints*pathPoints // all rows of a Gram, which therefore stay valid
+	c.method, c.cache = solvers.SMO{}, 8*pathPoints*pathPoints // a cache for all rows, so that every row stays valid
 	t, err := c.C(1).prepare()
 	if err != nil {
 		return nil, err
@@ -106,38 +106,38 @@ func (c Classifier) MustPath(from, to float64) *RegularisationPath {
 	return p
 }
 
-// place3 is where a point is: outside the margin with α = 0, on it, or inside with
-// α = C.
+// place3 is the position of a point relative to the margin.
 type place3 int8
 
 const (
-	right place3 = iota // α = 0, y f ≥ 1
-	elbow               // y f = 1
-	left                // α = C, y f ≤ 1
+	right place3 = iota // outside or on the margin: α = 0, y f ≥ 1
+	elbow               // on the margin: y f = 1
+	left                // inside or on the margin: α = C, y f ≤ 1
 )
 
-// tracer follows a path. All that changes is linear in C: d is a derivative by C.
+// tracer follows a path. All numbers that change are linear in C between events; d… is a
+// derivative with respect to C.
 type tracer struct {
 	t     *task
 	n     int
-	k     [][]float64 // K
+	k     [][]float64 // kernel matrix
 	y     []float64
-	unit  []float64 // upper bounds for C = 1
+	unit  []float64 // upper bounds of α for C = 1
 	to    float64
 	c     float64
 	state []place3
 	alpha []float64
 	b     float64
 	f, df []float64 // Σ_j α_j y_j K_ij + b, and its derivative
-	noise float64   // slopes of y f smaller than this are none
+	noise float64   // slopes of y f below this are treated as 0
 
-	rounding float64   // that of such a slope
-	on       []int     // the elbow
-	slope    []float64 // of α on the elbow
+	rounding float64   // rounding error of such a slope
+	on       []int     // indices of the points in the elbow
+	slope    []float64 // derivatives of their α
 	db       float64
 }
 
-// settle takes the solution at C from SMO, to the last digits that it gives.
+// settle starts from the solution at C that SMO computes with a small tolerance.
 func (p *tracer) settle(ctx context.Context, c float64) error {
 	cost := slices.Clone(p.unit)
 	for i := range cost {
@@ -162,16 +162,16 @@ func (p *tracer) settle(ctx context.Context, c float64) error {
 	return nil
 }
 
-// direction solves for how α on the elbow and b change with C: y f stays 1 there,
+// direction computes how α in the elbow E and b change with C, so that y f stays 1 in E:
 //
 //	Σ_{j∈E} y_i y_j K_ij α_j' + y_i b' = −Σ_{j∈L} y_i y_j K_ij u_j  for i ∈ E,
-//	Σ_{j∈E} y_j α_j' = −Σ_{j∈L} y_j u_j,
+//	Σ_{j∈E} y_j α_j' = −Σ_{j∈L} y_j u_j.
 //
-// with α_j' = u_j, the weight of C, on the left (Hastie et al., eqs. 18–22, in C in
-// place of λ). The same system for what is missing in y f = 1 itself takes away what
-// rounding has left in α. Equal points, or a w of 0, do not determine their shares:
-// where the system is singular, a ten-billionth of K's diagonal is added to it, which
-// takes the smallest change of α that will do.
+// L are the points in state left, where α_j' = u_j, the weight of C (Hastie et al., eqs.
+// 18–22, with C in place of λ). A second right-hand side, the error of y f = 1, corrects
+// rounding errors in α. Equal points make the system singular, since only the sum of their
+// α is determined. In that case 1e-10 of K's diagonal is added, which chooses the smallest
+// change of α.
 func (p *tracer) direction() {
 	p.on = p.on[:0]
 	sum := 0.0
@@ -194,7 +194,7 @@ func (p *tracer) direction() {
 	}
 	m := len(p.on)
 	p.slope, p.db, p.noise = make([]float64, m), 0, p.rounding
-	if m == 0 { // b may stay where it is
+	if m == 0 { // no condition on b, so b stays
 		for i := range p.f {
 			p.f[i] = p.c*p.df[i] + p.b
 		}
@@ -211,7 +211,8 @@ func (p *tracer) direction() {
 			p.f[i] += beta * k
 		}
 	}
-	// In β = y α: [K 1; 1' 0] [β'; b'] = [−df; −sum], and for the values [y − f; missing].
+	// In β = y α: [K 1; 1' 0] [β'; b'] = [−df; −sum]. The second right-hand side is [y − f;
+	// missing].
 	size := m + 1
 	a := blas64.General{Rows: size, Cols: size, Stride: size, Data: make([]float64, size*size)}
 	rhs := blas64.General{Rows: size, Cols: 2, Stride: 2, Data: make([]float64, 2*size)}
@@ -251,11 +252,11 @@ func (p *tracer) direction() {
 	}
 }
 
-// event is the next C at which a point changes its place, and who.
+// event returns the next C at which points change their state, and these points.
 func (p *tracer) event() (at float64, who []int) {
 	at = p.to
 	note := func(c float64, i ...int) {
-		c = max(c, p.c) // rounding has let it pass
+		c = max(c, p.c) // rounding may put the event before the current C
 		if c < at {
 			at, who = c, i
 		}
@@ -265,7 +266,7 @@ func (p *tracer) event() (at float64, who []int) {
 		if s < 0 {
 			note(p.c-a/s, i)
 		}
-		if s > p.unit[i] { // C u grows too
+		if s > p.unit[i] { // the bound C u grows too
 			note(p.c+(p.unit[i]*p.c-a)/(s-p.unit[i]), i)
 		}
 	}
@@ -278,8 +279,9 @@ func (p *tracer) event() (at float64, who []int) {
 		}
 		return at, who
 	}
-	// No point is on the margin. F = y − Σ α y K of those that could rise stays below
-	// that of those that could fall, until two meet: they are the elbow then.
+	// The elbow is empty. F = y − Σ α y K of the points that could rise stays below F of
+	// the points that could fall. The next event is where two of these meet; they become
+	// the elbow.
 	for i, s := range p.state {
 		if (s == left) == (p.y[i] > 0) {
 			continue // α_i y_i can only fall
@@ -297,7 +299,7 @@ func (p *tracer) event() (at float64, who []int) {
 	return at, who
 }
 
-// move goes on to the event at C and lets its points change their places.
+// move advances to the event at C and changes the states of its points.
 func (p *tracer) move(at float64, who []int) {
 	for r, i := range p.on {
 		p.alpha[i] += p.slope[r] * (at - p.c)
@@ -324,11 +326,11 @@ func (p *tracer) move(at float64, who []int) {
 	}
 }
 
-// stuck is how many events at one C are ties; more are a cycle.
+// stuck is how many events at the same C are taken for ties; more are taken for a cycle.
 const stuck = 20
 
-// trace goes from one event to the next. Where ties of several points leave open who
-// moves, the solution a little further on decides.
+// trace goes from event to event. If ties of several points leave the next state
+// undetermined, it continues from the solution at a slightly larger C.
 func (p *tracer) trace(ctx context.Context, path *RegularisationPath, from float64) error {
 	if err := p.settle(ctx, from); err != nil {
 		return err
@@ -350,7 +352,7 @@ func (p *tracer) trace(ctx context.Context, path *RegularisationPath, from float
 		}
 		now := PathBreak{C: p.c, Bias: p.b, Alpha: slices.Clone(p.alpha), Elbow: len(p.on)}
 		if last := len(path.Breaks) - 1; last >= 0 && path.Breaks[last].C == p.c {
-			path.Breaks[last] = now // of ties the last word counts
+			path.Breaks[last] = now // of several events at one C, keep the last
 		} else {
 			path.Breaks = append(path.Breaks, now)
 		}
@@ -365,8 +367,8 @@ func (p *tracer) trace(ctx context.Context, path *RegularisationPath, from float
 	}
 }
 
-// legal reports whether the elbow is feasible and the margins of the others are on
-// their sides, but for rounding.
+// legal reports whether the α in the elbow are inside their bounds and the other points are
+// on the right side of the margin, within rounding.
 func (p *tracer) legal() bool {
 	const tol = 1e-6
 	for i, s := range p.state {
@@ -380,7 +382,7 @@ func (p *tracer) legal() bool {
 	return true
 }
 
-// At returns the machine at a C within the path, with the certificate of its α.
+// At returns the machine for a C within the path, with its certificate.
 func (r *RegularisationPath) At(c float64) (_ *Fit, err error) {
 	defer guard.Caught(&err)
 	if r.none() {
@@ -402,7 +404,7 @@ func (r *RegularisationPath) At(c float64) (_ *Fit, err error) {
 	return t.fit(res), nil
 }
 
-// at interpolates between two breaks.
+// at interpolates between two breakpoints.
 func (r *RegularisationPath) at(c float64) (alpha []float64, bias float64, err error) {
 	first, last := r.Breaks[0].C, r.Breaks[len(r.Breaks)-1].C
 	if !(c >= first && c <= last) {
@@ -421,7 +423,8 @@ func (r *RegularisationPath) at(c float64) (alpha []float64, bias float64, err e
 	return alpha, a.Bias + share*(b.Bias-a.Bias), nil
 }
 
-// Markdown says how long the path is and what changes along it.
+// Markdown returns the interval, the number of breakpoints and the numbers of support
+// vectors at both ends.
 func (r *RegularisationPath) Markdown() string {
 	if r.none() {
 		return arguments.NoFit("Markdown").Error()
@@ -450,15 +453,17 @@ func (r *RegularisationPath) Markdown() string {
 	return s.String()
 }
 
-// Show displays the path in words and as a picture.
+// Show displays the given figures of the path. Without figures it displays the summary and
+// Path.
 func (r *RegularisationPath) Show(figures ...display.Figure) {
 	display.ShowFit(r, figures, Path)
 }
 
-// Path shows α_i/C of the points of a [RegularisationPath] over C.
+// Path shows α_i/C of each point of a [RegularisationPath], over C.
 var Path = display.FigureOf("Path", func(r pathed) (*display.Chart, error) { return r.drawPath() })
 
-// pathed is a *RegularisationPath, which cells without one need not link.
+// pathed is implemented by *RegularisationPath only. It is an interface so that a cell
+// without a path does not link RegularisationPath.
 type pathed interface {
 	drawPath() (*display.Chart, error)
 }

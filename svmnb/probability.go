@@ -22,19 +22,18 @@ import (
 	"github.com/svmnb/svmnb/svmnb/model"
 )
 
-// Calibration is a way to turn decision values into probabilities: [Platt] or
-// [Isotonic].
+// Calibration is a way to turn decision values into probabilities: [Platt] or [Isotonic].
 type Calibration interface {
 	String() string
 	plan() (folds int, seed uint64)
 	curve(f []float64, positive []bool) machines.Curve
 }
 
-// Platt fits a sigmoid, P = 1/(1 + exp(A f + B)) (Platt 2000, in the form of Lin,
-// Lin and Weng 2007), to decision values of points that were held out.
+// Platt fits a sigmoid, P = 1/(1 + exp(A f + B)), to the decision values of held-out points
+// (Platt 2000; computed as by Lin, Lin and Weng 2007).
 type Platt struct {
-	Folds int    // how many parts are held out in turn, at most one for each point; 0 means 5
-	Seed  uint64 // of the random parts
+	Folds int    // number of folds, from 2 to the number of points; 0 means 5
+	Seed  uint64 // seed for the random folds
 }
 
 func (p Platt) String() string      { return "Platt's sigmoid" }
@@ -44,12 +43,12 @@ func (p Platt) curve(f []float64, positive []bool) machines.Curve {
 	return s
 }
 
-// Isotonic fits any increasing function to decision values of points that were
-// held out (Zadrozny and Elkan 2002). It needs more points than Platt, hundreds of
-// each class, and asks for no shape.
+// Isotonic fits an increasing function of any shape to the decision values of held-out
+// points (Zadrozny and Elkan 2002). It needs more points than Platt, hundreds in each
+// class.
 type Isotonic struct {
-	Folds int    // how many parts are held out in turn, at most one for each point; 0 means 5
-	Seed  uint64 // of the random parts
+	Folds int    // number of folds, from 2 to the number of points; 0 means 5
+	Seed  uint64 // seed for the random folds
 }
 
 func (p Isotonic) String() string      { return "isotonic regression" }
@@ -61,30 +60,31 @@ func (p Isotonic) curve(f []float64, positive []bool) machines.Curve {
 // Sigmoid is P = 1/(1 + exp(A f + B)).
 type Sigmoid = calibrate.Sigmoid
 
-// Calibrated is a fit with probabilities. It predicts the most probable class,
-// which near a boundary is not always the one of the fit.
+// Calibrated is a fit with probabilities. It predicts the most probable class, which near a
+// boundary may differ from the class that the fit predicts.
 type Calibrated struct {
 	how     Calibration
 	folds   int
 	classes []string
 	words   string
-	duels   [][2]int // what each decision value tells apart; −1: all others
+	duels   [][2]int // the two classes of each decision value; −1 means all other classes
 	curves  []machines.Curve
 	values  decider
 	fit     model.Modeler
 	heldOut *Evaluation
 
-	suits func(ds *datasets.Dataset) error // that they are scaled as the training data
+	suits func(ds *datasets.Dataset) error // returns an error unless ds is scaled as the training data
 }
 
-// decider returns the decision values of points that it checks.
+// decider checks points and returns their decision values. verb names the user's call in
+// errors.
 type decider func(verb string, p points.Points) ([][]float64, error)
 
-// Calibrate learns the classifier again without each fold of the data in turn, with
-// the same kernel, and fits how to the decision values of the points left out. The
-// folds are stratified: every class needs two points. When ctx ends early, the curves of
-// the folds that were done come with an error that wraps context.Cause(ctx), and nothing
-// where none was.
+// Calibrate trains the classifier again without each fold of the data in turn, with the
+// same kernel, and fits the calibration to the decision values of the held-out points. The
+// folds are stratified, so every class needs at least two points. When ctx ends early,
+// Calibrate returns a calibration by the folds so far, or nil if these are not enough, with
+// an error that wraps context.Cause(ctx).
 func (f *Fit) Calibrate(ctx context.Context, how Calibration) (_ *Calibrated, err error) {
 	defer guard.Caught(&err)
 	if err := arguments.Given(ctx, "Calibrate"); err != nil {
@@ -119,10 +119,10 @@ func (f *Fit) Calibrate(ctx context.Context, how Calibration) (_ *Calibrated, er
 	}, points.Of(base.data))
 }
 
-// Calibrate is that of [Fit], for each of the machines. The probabilities of pairs
-// are coupled (Wu, Lin and Weng 2004, second method); those of classes against the
-// rest, and of Crammer and Singer's classes by their lead over the strongest rival,
-// are divided by their sum.
+// Calibrate is [Fit.Calibrate] for each of the machines. For OneVsOne, the probabilities of
+// pairs are coupled (Wu, Lin and Weng 2004, second method). For OneVsRest, the
+// probabilities of the classes are divided by their sum; so are those for CrammerSinger,
+// where each class is calibrated by its lead over the strongest rival.
 func (f *MultiFit) Calibrate(ctx context.Context, how Calibration) (_ *Calibrated, err error) {
 	defer guard.Caught(&err)
 	if err := arguments.Given(ctx, "Calibrate"); err != nil {
@@ -160,9 +160,9 @@ func (f *MultiFit) Calibrate(ctx context.Context, how Calibration) (_ *Calibrate
 	}, points.Of(m.base.data))
 }
 
-// MustCalibrate is Calibrate for a notebook cell: the interrupt button leaves the curves of
-// the folds so far, with a visible warning; an error is printed and ends the cell; outside
-// a notebook it panics.
+// MustCalibrate is Calibrate for a notebook cell. The interrupt button ends it: it then
+// shows a warning and returns a calibration by the folds so far. An error is printed and
+// ends the cell; outside a notebook it panics.
 func (f *Fit) MustCalibrate(how Calibration) *Calibrated {
 	if f.none() {
 		cells.Must(arguments.NoFit("MustCalibrate"))
@@ -191,7 +191,7 @@ func mustCalibrate(calibrate func(context.Context, Calibration) (*Calibrated, er
 	return c
 }
 
-// on is the description for some rows of its data.
+// on returns the description for some rows of its data.
 func (c Classifier) on(rows []int) Classifier {
 	c.data = c.data.Select(rows)
 	if c.weights != nil && c.weights.sample != nil {
@@ -204,8 +204,8 @@ func (c Classifier) on(rows []int) Classifier {
 	return c
 }
 
-// learn holds out each fold in turn, n points x of the given classes, and fits the
-// curves.
+// learn holds out each fold in turn and fits the curves. x are the n points and class their
+// classes; fit trains on some rows.
 func (c *Calibrated) learn(ctx context.Context, class []int, fit func(rows []int) (decider, error), x points.Points) (*Calibrated, error) {
 	if c.how == nil {
 		return nil, arguments.Wrong("Calibrate", math.NaN(), "the calibration is nil; give one such as svmnb.Platt{}")
@@ -263,7 +263,7 @@ func (c *Calibrated) learn(ctx context.Context, class []int, fit func(rows []int
 	if interrupted != nil && done == 0 {
 		return nil, interrupted
 	}
-	if interrupted != nil { // of some points nothing is known
+	if interrupted != nil { // the folds that are missing have no values
 		var rows []int
 		for i, v := range values {
 			if v != nil {
@@ -281,7 +281,7 @@ func (c *Calibrated) learn(ctx context.Context, class []int, fit func(rows []int
 			}
 		}
 		if interrupted != nil && (!slices.Contains(positive, true) || !slices.Contains(positive, false)) {
-			return nil, interrupted // the folds that were done tell nothing of two classes
+			return nil, interrupted // the folds so far have points of one class only
 		}
 		c.curves = append(c.curves, c.how.curve(f, positive))
 	}
@@ -294,7 +294,8 @@ func (c *Calibrated) learn(ctx context.Context, class []int, fit func(rows []int
 	return c, interrupted
 }
 
-// deal gives each point its fold: the points of a class, shuffled, in turn.
+// deal assigns each point to a fold. The points of a class are shuffled and go to the folds
+// in turn.
 func (c *Calibrated) deal(class []int, seed uint64) ([]int, error) {
 	rng := rand.New(rand.NewPCG(seed, 0xf01d))
 	fold, next := make([]int, len(class)), 0
@@ -317,12 +318,13 @@ func (c *Calibrated) deal(class []int, seed uint64) ([]int, error) {
 	return fold, nil
 }
 
-// probabilities of the classes, by the decision values of a point.
+// probabilities returns the probabilities of the classes for the decision values of a
+// point.
 func (c *Calibrated) probabilities(values []float64) []float64 {
 	return machines.Probabilities(len(c.classes), c.duels, c.curves, values)
 }
 
-// add appends what the decision values of points say.
+// add appends the predictions for points with these decision values.
 func (e *Evaluation) add(c *Calibrated, values [][]float64) {
 	for _, v := range values {
 		p := c.probabilities(v)
@@ -333,7 +335,7 @@ func (e *Evaluation) add(c *Calibrated, values [][]float64) {
 	}
 }
 
-// Classes returns the names of the columns of Probabilities.
+// Classes returns the names of the classes in the order of the columns of Probabilities.
 func (c *Calibrated) Classes() []string {
 	if c.none() {
 		return nil
@@ -341,8 +343,8 @@ func (c *Calibrated) Classes() []string {
 	return slices.Clone(c.classes)
 }
 
-// Sigmoids returns A and B of each machine, in the order of Machines; nil unless
-// the calibration is Platt's.
+// Sigmoids returns A and B for each machine, in the order of Machines; nil unless the
+// calibration is Platt's.
 func (c *Calibrated) Sigmoids() []Sigmoid {
 	if c.none() {
 		return nil
@@ -356,8 +358,8 @@ func (c *Calibrated) Sigmoids() []Sigmoid {
 	return s
 }
 
-// Probabilities returns m × k probabilities of the m points of x, each row in the
-// order of Classes and of sum 1. Errors are those of Decision.
+// Probabilities returns the probabilities of the classes at m points, m rows in the order
+// of Classes. Each row has the sum 1. Errors are those of [Fit.Values].
 func (c *Calibrated) Probabilities(x datasets.Points) (_ [][]float64, err error) {
 	defer guard.Caught(&err)
 	if c.none() {
@@ -374,7 +376,7 @@ func (c *Calibrated) Probabilities(x datasets.Points) (_ [][]float64, err error)
 	return out, nil
 }
 
-// Predict returns the most probable class of each of the m points of x.
+// Predict returns the most probable class of each of m points.
 func (c *Calibrated) Predict(x datasets.Points) (_ []string, err error) {
 	defer guard.Caught(&err)
 	if c.none() {
@@ -391,8 +393,8 @@ func (c *Calibrated) Predict(x datasets.Points) (_ []string, err error) {
 	return names, nil
 }
 
-// Evaluate compares the probabilities with the classes of ds. Errors are those of
-// Probabilities, and of a class that the training data did not have.
+// Evaluate compares the probabilities with the classes of ds. It returns the errors of
+// Probabilities, and an error for a class that the training data did not have.
 func (c *Calibrated) Evaluate(ds *datasets.Dataset) (_ *Evaluation, err error) {
 	defer guard.Caught(&err)
 	if c.none() {
@@ -413,9 +415,9 @@ func (c *Calibrated) Evaluate(ds *datasets.Dataset) (_ *Evaluation, err error) {
 	return e, nil
 }
 
-// HeldOut evaluates the training points, each by a machine that had not seen it.
-// The curves have: with Platt's two numbers that flatters little, with isotonic
-// regression of few points it may.
+// HeldOut evaluates the training points, each predicted by a machine that was trained
+// without it. The curves of probabilities were fitted to these points, so the result is
+// slightly too good for Platt, and possibly more so for Isotonic with few points.
 func (c *Calibrated) HeldOut() *Evaluation {
 	if c.none() {
 		return nil
@@ -425,7 +427,7 @@ func (c *Calibrated) HeldOut() *Evaluation {
 
 func (c *Calibrated) evaluation() (*Evaluation, error) { return c.heldOut, nil }
 
-// Markdown says how right the probabilities of held-out points are.
+// Markdown returns the evaluation of the held-out points.
 func (c *Calibrated) Markdown() string {
 	if c.none() {
 		return arguments.NoFit("Markdown").Error()
@@ -433,8 +435,8 @@ func (c *Calibrated) Markdown() string {
 	return c.heldOut.Markdown()
 }
 
-// Show displays the figures of the held-out points; without any, their summary in
-// words and the Reliability.
+// Show displays the given figures of the held-out points. Without figures it displays their
+// summary and the Reliability.
 func (c *Calibrated) Show(figures ...display.Figure) {
 	display.ShowFit(c, figures, Reliability)
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/learn"
 )
 
-// racing is a classification that several methods solve in turn.
+// racing is a classification problem that several methods solve for comparison.
 type racing struct{ task *task }
 
-// Race prepares the problem, which has no picture of its own while a race is on.
+// Race prepares the problem and turns Live off.
 func (c classifying) Race() (learn.Race, error) {
 	t, err := c.prepare()
 	if err != nil {
@@ -29,19 +29,21 @@ func (r racing) Stop() solvers.Criterion { return r.task.stop }
 
 const (
 	rehearsal       = 20 * time.Millisecond
-	rehearsalPoints = 1000 // more need no rehearsal: their runs are long
+	rehearsalPoints = 1000 // runs with more points are long, so warming up makes no difference
 )
 
 var errLimit = errors.New("the time of a run in a race is over")
 
-// Compete runs one method on a task of its own. Afterwards its fit shares the
-// kernel matrix of t, for those of many runs would fill the memory.
+// Compete runs one method on a problem with its own kernel matrix, so that no method
+// profits from rows that another has computed. A short rehearsal warms up the processor.
+// Afterwards the fit gets the matrix of the race, since the matrices of many runs would
+// fill the memory.
 func (r racing) Compete(ctx context.Context, m solvers.Method, limit time.Duration) (any, error) {
 	t := r.task
 	if len(t.y) <= rehearsalPoints {
 		short, cancel := context.WithTimeout(ctx, rehearsal)
 		if first, err := t.Using(m).prepare(); err == nil {
-			_, _ = first.solve(short) // whatever is wrong will be again, on the clock
+			_, _ = first.solve(short) // an error will occur again in the measured run
 		}
 		cancel()
 	}

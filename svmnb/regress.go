@@ -20,9 +20,9 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
-// Regressor describes a regression problem and how to solve it. It is a value,
-// as [Classifier] is: every method returns a changed copy, two of them can be
-// compared with ==, and wrong arguments are reported together by Fit.
+// Regressor describes a regression problem and how to solve it. Like [Classifier] it is a
+// value: every method returns a changed copy, two of them can be compared by ==, and Fit
+// reports wrong arguments together.
 type Regressor struct {
 	machine
 	c       float64
@@ -30,7 +30,7 @@ type Regressor struct {
 	nu      float64
 	lambda  float64
 	loss    loss
-	sample  *[]float64 // costs relative to C; never changed once made
+	sample  *[]float64 // weights of the points, which multiply C; never changed after they were made
 }
 
 type loss int
@@ -42,11 +42,11 @@ const (
 	ridge
 )
 
-// Regress starts the description of a regression of the data's targets. Without
-// further words it is ε-support-vector regression with the linear loss
-// C (|y − f(x)| − ε)₊ (CST (7.2)), C = 1 and ε = 0.1 in units of the targets, and
-// the kernel RBF(1/(d·Var X)), solved by the fastest method (fastest.Method) until
-// m − M ≤ 1e-3. The data must not be changed afterwards.
+// Regress starts the description of a regression of the data's targets. The defaults are
+// ε-support-vector regression with the linear loss C (|y − f(x)| − ε)₊ (Cristianini and
+// Shawe-Taylor 2000, eq. 7.2), C = 1, ε = 0.1 in units of the targets, and the kernel
+// RBF(1/(d·Var X)), solved by the fastest method (fastest.Method) until m − M ≤ 1e-3. The
+// data must not be changed afterwards.
 func Regress(data *datasets.Dataset) Regressor {
 	r := Regressor{machine: about("Regress", data), c: 1, epsilon: 0.1}
 	r.method = fastest.Method{}
@@ -56,18 +56,18 @@ func Regress(data *datasets.Dataset) Regressor {
 // Kernel sets the kernel.
 func (r Regressor) Kernel(k kernels.Kernel) Regressor { r.setKernel(k); return r }
 
-// C sets the cost of what lies outside the tube, in (0, ∞): the linear loss
-// minimises ½‖w‖² + C Σ ξ, the quadratic one ½‖w‖² + (C/2) Σ ξ², with the slack
-// ξ_i = (|y_i − f(x_i)| − ε)₊.
+// C sets the cost of errors outside the tube, in (0, ∞). With the slack ξ_i = (|y_i −
+// f(x_i)| − ε)₊, the linear loss minimises ½‖w‖² + C Σ ξ, the quadratic loss ½‖w‖² + (C/2)
+// Σ ξ².
 func (r Regressor) C(cost float64) Regressor {
 	r.c = cost
 	r.faults.Said("C", checkedCost("C", "C", cost, "for a machine that fits every point, take Ridge with a small λ"))
 	return r
 }
 
-// Epsilon sets the half-width ε ≥ 0 of the tube, in units of the targets: errors
-// smaller than that cost nothing, and the points inside are no support vectors.
-// With Ridge and Nu it has no meaning.
+// Epsilon sets the half-width ε ≥ 0 of the tube, in units of the targets. Smaller errors
+// cost nothing, and points inside the tube are not support vectors. Epsilon has no effect
+// with Ridge and Nu.
 func (r Regressor) Epsilon(epsilon float64) Regressor {
 	r.epsilon = epsilon
 	r.faults.Said("Epsilon", arguments.WrongIf(!(epsilon >= 0) || math.IsInf(epsilon, 1), "Epsilon", epsilon, "ε is %v; it is half the width of the tube in units of the targets, 0 or a positive number", epsilon))
@@ -77,44 +77,47 @@ func (r Regressor) Epsilon(epsilon float64) Regressor {
 // LinearLoss chooses the linear ε-insensitive loss, the default.
 func (r Regressor) LinearLoss() Regressor { return r.losing(linearLoss, 0, 0, nil) }
 
-// QuadraticLoss chooses the quadratic ε-insensitive loss (C/2) ξ², which adds 1/C
-// to the diagonal of the kernel matrix (CST 7.2).
+// QuadraticLoss chooses the quadratic ε-insensitive loss (C/2) ξ². This adds 1/C to the
+// diagonal of the kernel matrix (Cristianini and Shawe-Taylor 2000, §7.2).
 func (r Regressor) QuadraticLoss() Regressor { return r.losing(quadraticLoss, 0, 0, nil) }
 
-// losing chooses a loss in place of what was said of it before.
+// losing sets the loss. An earlier choice of a loss no longer counts, and neither does its
+// error.
 func (r Regressor) losing(l loss, nu, lambda float64, err error) Regressor {
 	r.loss, r.nu, r.lambda = l, nu, lambda
 	r.faults.Said("loss", err)
 	return r
 }
 
-// Nu chooses ν-SVR (Schölkopf et al. 2000) in place of ε: at most ν n points lie
-// outside the tube, at least ν n are support vectors, and the tube is as wide as
-// that makes it; nu lies in (0, 1]. The fit's Epsilon is what it found.
+// Nu chooses ν-SVR (Schölkopf et al. 2000), which has ν in place of ε. The tube becomes so
+// wide that at most ν n points lie outside and at least ν n are support vectors; nu is in
+// (0, 1]. The fit's Epsilon is the half-width that was found.
 func (r Regressor) Nu(nu float64) Regressor {
 	return r.losing(nuLoss, nu, 0, arguments.WrongIf(!(nu > 0 && nu <= 1), "Nu", nu, "ν is %v; it is a share of the points, in (0, 1]", nu))
 }
 
-// Ridge chooses kernel ridge regression, ½‖w‖² + Σ (y_i − f(x_i))² / 2λ with λ in
-// (0, ∞): (K + λI)β = y − b, where the bias b makes Σβ = 0 unless it is fixed. It
-// is the quadratic loss with ε = 0 and C = 1/λ, and its f is the posterior mean of
-// a Gaussian process of mean b and noise variance λ. C and Epsilon have no meaning
-// then.
+// Ridge chooses kernel ridge regression, which minimises ½‖w‖² + Σ (y_i − f(x_i))² / 2λ
+// with λ in (0, ∞). The solution is (K + λI)β = y − b, where a free bias b makes Σβ = 0.
+// This is the quadratic loss with ε = 0 and C = 1/λ. f is also the posterior mean of a
+// Gaussian process with the prior mean b and the noise variance λ. C and Epsilon have no
+// effect.
 func (r Regressor) Ridge(lambda float64) Regressor {
 	return r.losing(ridge, 0, lambda, checkedCost("Ridge", "λ", lambda, "then f is constant; give a finite one"))
 }
 
-// FixedBias fixes the bias at b0 instead of optimising it (CST §7.2): Σβ = 0 is
-// gone, which GradientAscent and CoordinateDescent need and SMO cannot use.
+// FixedBias fixes the bias at b0 instead of optimising it (Cristianini and Shawe-Taylor
+// 2000, §7.2). The dual then has no constraint Σβ = 0. GradientAscent and CoordinateDescent
+// need this, while SMO cannot be used.
 func (r Regressor) FixedBias(b0 float64) Regressor { r.fixBias(b0); return r }
 
-// Augment adds tau2 to the kernel and fixes the bias at 0, or where FixedBias has
-// put it: f gains the bias τ² Σβ and pays for it with its square over τ² (CST
-// Remark 7.4). kernels.Radius stands for R² = max K(x, x).
+// Augment adds the constant tau2 = τ² > 0 to the kernel and fixes the bias at 0, or at the
+// b0 of FixedBias. f then has the bias b = τ² Σβ, and the objective contains the penalty
+// b²/2τ² (Cristianini and Shawe-Taylor 2000, Remark 7.4). kernels.Radius stands for max
+// K(x, x).
 func (r Regressor) Augment(tau2 float64) Regressor { r.augment(tau2); return r }
 
-// SampleWeights multiplies C, or divides λ, for each point: n values in (0, ∞);
-// nil takes the weights back. ν-SVR has none.
+// SampleWeights multiplies C, or divides λ, by a weight for each point: n values in (0, ∞);
+// nil removes the weights. ν-SVR has no weights.
 func (r Regressor) SampleWeights(w []float64) Regressor {
 	r.sample = nil
 	if w != nil {
@@ -125,52 +128,55 @@ func (r Regressor) SampleWeights(w []float64) Regressor {
 	return r
 }
 
-// SMO solves by sequential minimal optimisation with second-order selection:
-// solvers.TubeSMO, and for ν-SVR solvers.SMO.
+// SMO chooses sequential minimal optimisation with second-order selection: solvers.TubeSMO,
+// or solvers.SMO for ν-SVR.
 func (r Regressor) SMO() Regressor { r.method = nil; r.faults.Said("Using", nil); return r }
 
-// PrimalDual solves by a primal–dual interior-point method, in few iterations of
-// (2n)³ work each.
+// PrimalDual chooses a primal–dual interior-point method: few iterations, each with of the
+// order of (2n)³ operations.
 func (r Regressor) PrimalDual() Regressor { return r.Using(solvers.PrimalDual{}) }
 
-// GradientAscent solves by CST Table 7.1, one multiplier at a time. The bias must
-// be fixed for that: unless it is, the kernel is augmented by R².
+// GradientAscent chooses gradient ascent on one multiplier at a time (Cristianini and
+// Shawe-Taylor 2000, Table 7.1). It needs a fixed bias. Unless the description fixes the
+// bias, the kernel is augmented by max K(x, x); see Augment.
 func (r Regressor) GradientAscent() Regressor { return r.Using(solvers.GradientAscent{}) }
 
-// CoordinateDescent solves a linear machine by dual coordinate descent on β (Ho
-// and Lin 2012), with w in place of kernel rows. The bias must be fixed for that:
-// unless it is, a pseudo-attribute 1 carries it, as in LIBLINEAR.
+// CoordinateDescent chooses dual coordinate descent on β for a linear machine (Ho and Lin
+// 2012). It updates w and needs no kernel rows. It needs a fixed bias: unless the
+// description fixes the bias, a feature with the constant value 1 is added, as in
+// LIBLINEAR.
 func (r Regressor) CoordinateDescent() Regressor { return r.Using(solvers.CoordinateDescent{}) }
 
-// Newton solves a linear machine by Newton's method among its weights, of which it
-// takes at most 1000: by far the fastest where the points outnumber them.
+// Newton chooses Newton's method on the weights of a linear machine, at most 1000 of them.
+// It is by far the fastest method if there are more points than weights.
 func (r Regressor) Newton() Regressor { return r.Using(solvers.Newton{}) }
 
-// Using solves by any method, such as solvers.TubeSMO{Step: solvers.Quadrants}.
+// Using chooses any method, such as solvers.TubeSMO{Step: solvers.Quadrants}.
 func (r Regressor) Using(m solvers.Method) Regressor { r.use(m); return r }
 
-// Tol stops when m(α) − M(α) ≤ tol, LIBSVM's criterion, in units of the targets;
+// Tol stops the solver when m(α) − M(α) ≤ tol, LIBSVM's criterion, in units of the targets;
 // the default is 1e-3.
 func (r Regressor) Tol(tol float64) Regressor { r.setTol(tol); return r }
 
-// Stop stops by any criterion, such as
-// solvers.Any(solvers.Gap{Rel: 1e-6}, solvers.Time{Max: time.Minute}).
+// Stop sets any stopping criterion, such as solvers.Any(solvers.Gap{Rel: 1e-6},
+// solvers.Time{Max: time.Minute}).
 func (r Regressor) Stop(criterion solvers.Criterion) Regressor { r.setStop(criterion); return r }
 
-// MaxIterations stops after n iterations; the default is max(10⁷, 200 n).
+// MaxIterations stops the solver after n iterations; the default is max(10⁷, 200 n) for n
+// points.
 func (r Regressor) MaxIterations(n int) Regressor { r.setLimit(n); return r }
 
-// Sample records every k-th iteration in the trace instead of log-spaced ones;
-// −1 records only the first and the last.
+// Sample records every k-th iteration in the trace. The default records iterations at
+// logarithmic intervals; −1 records only the first and the last.
 func (r Regressor) Sample(k int) Regressor { r.setSample(k); return r }
 
-// Memory bounds the bytes that kernel rows may take; the default is 256 MiB.
+// Memory limits the bytes for kernel rows; the default is 256 MiB.
 func (r Regressor) Memory(bytes int64) Regressor { r.setMemory(bytes); return r }
 
 // Live shows the run while it lasts; see [Classifier.Live].
 func (r Regressor) Live() Regressor { r.live = true; return r }
 
-// String gives the chain back.
+// String returns the Go expression of the description.
 func (r Regressor) String() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "Regress(%s)", points.Name(r.data))
@@ -199,7 +205,7 @@ func (r Regressor) String() string {
 	return s.String()
 }
 
-// smo is the method that SMO means.
+// smo returns the method that SMO chooses.
 func (r *Regressor) smo() solvers.Method {
 	if r.loss == nuLoss {
 		return solvers.SMO{}
@@ -207,16 +213,15 @@ func (r *Regressor) smo() solvers.Method {
 	return solvers.TubeSMO{}
 }
 
-// regression is a Regressor whose words have been checked and turned into
-// numbers.
+// regression is a checked Regressor with all defaults filled in, and its problem.
 type regression struct {
 	Regressor
-	cost    []float64 // C per point, 1/λ for ridge regression
+	cost    []float64 // C for each point; 1/λ for ridge regression
 	problem *solvers.Problem
-	asking  sync.Mutex // as that of a task
+	asking  sync.Mutex // locks the matrix after the run
 }
 
-// prepare checks everything and builds the problem.
+// prepare checks the description, fills in defaults and builds the problem.
 func (r Regressor) prepare() (*regression, error) {
 	if err := errors.Join(r.faults.Err(), r.data.Check()); err != nil {
 		return nil, err
@@ -261,14 +266,14 @@ func (r Regressor) prepare() (*regression, error) {
 	return t, nil
 }
 
-// matrix returns the kernel matrix, or the features.
+// matrix returns the kernel matrix, or the features if the method wants them.
 func (r *Regressor) matrix() (solvers.Matrix, error) {
 	return r.matrixOf(r.asFeatures(2, r.loss == nuLoss))
 }
 
-// Fit solves the problem. All errors of the description come back joined. When
-// ctx ends early, Fit returns the partial fit with an error that wraps
-// context.Cause(ctx); reaching a limit is no error but a Status.
+// Fit solves the problem. All errors of the description are returned together. When ctx
+// ends early, Fit returns the fit so far with an error that wraps context.Cause(ctx).
+// Reaching a limit is not an error; Status says it.
 func (r Regressor) Fit(ctx context.Context) (_ *RegressionFit, err error) {
 	defer guard.Caught(&err)
 	if err := arguments.Given(ctx, "Fit"); err != nil {
@@ -285,9 +290,7 @@ func (r Regressor) Fit(ctx context.Context) (_ *RegressionFit, err error) {
 	return t.fit(res), err
 }
 
-// MustFit is Fit for a notebook cell. The interrupt button ends the run and
-// returns what there is, with a visible warning. An error is printed and ends
-// the cell; outside a notebook it panics.
+// MustFit is Fit for a notebook cell; see [Classifier.MustFit].
 func (r Regressor) MustFit() *RegressionFit {
 	t, err := r.prepare()
 	if err != nil {
@@ -296,7 +299,7 @@ func (r Regressor) MustFit() *RegressionFit {
 	return t.fit(t.mustSolve(t.problem, t))
 }
 
-// Keep is MustFit with a memory; see [Classifier.Keep].
+// Keep is MustFit with a cache on disk; see [Classifier.Keep].
 func (r Regressor) Keep() *RegressionFit {
 	t, err := r.prepare()
 	if err != nil {

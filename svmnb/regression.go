@@ -20,22 +20,22 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/steps"
 )
 
-// RegressionFit is a solved regression: f(x) = Σ_i β_i K(x_i, x) + b over its
-// support vectors. It carries the solver's result with trace and certificate,
-// whose Alpha are the 2n multipliers of the two sides of the tube.
+// RegressionFit is a solved regression: f(x) = Σ_i β_i K(x_i, x) + b, summed over the
+// support vectors. It contains the solver's result with trace and certificate. Alpha has 2n
+// multipliers, two for each point: one for each side of the tube.
 type RegressionFit struct {
 	solvers.Result
 
 	// Description is the Regressor that was solved, all defaults filled in.
 	Description Regressor
 
-	Beta    []float64 // n coefficients β = α̂ − α, positive above the tube
+	Beta    []float64 // n coefficients, positive for points above the tube
 	Epsilon float64   // half-width of the tube, in units of the targets; for ν-SVR the one that was found
 
 	task      *regression
 	expansion machines.Expansion
-	training  func() []float64                      // f at the training points, when first asked for
-	glance    func() (rows []int, values []float64) // at those that a summary looks at
+	training  func() []float64                      // f at the training points, computed at the first call
+	glance    func() (rows []int, values []float64) // f at the training points that a summary uses; nil rows mean all
 }
 
 func (t *regression) fit(res *solvers.Result) *RegressionFit {
@@ -53,10 +53,10 @@ func (t *regression) fit(res *solvers.Result) *RegressionFit {
 	return fit
 }
 
-// Predict returns f at the m points of x, each of the training data's d features,
-// in units of the targets. The error is an *ArgumentError that names the first
-// row of another length or with a value that is no finite number, or wraps a
-// *kernels.DataError for a point outside the domain of the kernel.
+// Predict returns f at m points, each with the d features of the training data, in units of
+// the targets. The error is an *ArgumentError that names the first row with a wrong number
+// of features or with NaN or infinity, or it wraps a *kernels.DataError for a point outside
+// the domain of the kernel.
 func (f *RegressionFit) Predict(x datasets.Points) (_ []float64, err error) {
 	defer guard.Caught(&err)
 	if f.none() {
@@ -74,9 +74,9 @@ func (f *RegressionFit) Problem() *solvers.Problem {
 	return f.task.problem
 }
 
-// RMSE returns the root of the mean squared error of f on ds, in units of the
-// targets. Errors are those of Predict, of the data set, and of data that were not
-// scaled as the training data were.
+// RMSE returns the root mean squared error of f on ds, in units of the targets. It returns
+// the errors of Predict, and an error if ds is not valid or was not scaled as the training
+// data were.
 func (f *RegressionFit) RMSE(ds *datasets.Dataset) (_ float64, err error) {
 	defer guard.Caught(&err)
 	square, err := f.squares("RMSE", ds)
@@ -86,9 +86,9 @@ func (f *RegressionFit) RMSE(ds *datasets.Dataset) (_ float64, err error) {
 	return math.Sqrt(square / float64(ds.N())), nil
 }
 
-// R2 returns the share of the targets' variance on ds that f explains, at most 1
-// and negative where the mean of the targets would predict better. Errors are
-// those of Predict, and of targets that are all equal, which have no variance.
+// R2 returns the share of the variance of ds's targets that f explains. It is at most 1,
+// and negative if the mean of the targets would predict better. It returns the errors of
+// Predict, and an error if all targets are equal.
 func (f *RegressionFit) R2(ds *datasets.Dataset) (_ float64, err error) {
 	defer guard.Caught(&err)
 	square, err := f.squares("R2", ds)
@@ -102,7 +102,7 @@ func (f *RegressionFit) R2(ds *datasets.Dataset) (_ float64, err error) {
 	return 1 - square/all, nil
 }
 
-// squares sums the squared errors.
+// squares returns the sum of the squared errors.
 func (f *RegressionFit) squares(verb string, ds *datasets.Dataset) (float64, error) {
 	if err := ds.Check(); err != nil {
 		return 0, err
@@ -121,7 +121,8 @@ func (f *RegressionFit) squares(verb string, ds *datasets.Dataset) (float64, err
 	return sum, nil
 }
 
-// variation sums the squared distances to the mean, 0 for equal values.
+// variation returns the sum of the squared distances from the mean. It is exactly 0 for
+// equal values.
 func variation(y []float64) float64 {
 	mean, sum, equal := 0.0, 0.0, true
 	for i, v := range y {
@@ -137,9 +138,8 @@ func variation(y []float64) float64 {
 	return sum
 }
 
-// Residuals returns y − f(x) of the n training points. When they are first asked for, f is
-// computed at all of them: as many kernel values as points times support vectors, minutes
-// for a hundred thousand points.
+// Residuals returns y − f(x) for the n training points. The first call computes f at all of
+// them: n·#SV kernel values, which takes minutes for a hundred thousand points.
 func (f *RegressionFit) Residuals() []float64 {
 	if f.none() {
 		return nil
@@ -151,8 +151,8 @@ func (f *RegressionFit) Residuals() []float64 {
 	return r
 }
 
-// Weights returns w = Σ β_i x_i, d values, for the linear kernel, and an
-// *ArgumentError for any other, whose w lives in its feature space.
+// Weights returns w = Σ β_i x_i, d values, for the linear kernel. For other kernels it
+// returns an *ArgumentError, since their w is in feature space.
 func (f *RegressionFit) Weights() ([]float64, error) {
 	if f.none() {
 		return nil, arguments.NoFit("Weights")
@@ -162,17 +162,17 @@ func (f *RegressionFit) Weights() ([]float64, error) {
 
 // RegressionVector is a training point with β ≠ 0.
 type RegressionVector struct {
-	Index    int       // its row in the training data
-	X        []float64 // the point, d values, not to be changed; nil for a sparse one
-	Y        float64   // its target
+	Index    int       // row in the training data
+	X        []float64 // the point, d values, which must not be changed; nil for a sparse point
+	Y        float64   // target
 	Beta     float64   // in [−C, C]; positive above the tube, negative below
-	Bound    bool      // |β| = C: outside the tube, or on its edge
+	Bound    bool      // |β| = C: the point is outside the tube or on its edge
 	Residual float64   // y − f(x)
 	Slack    float64   // ξ = max(0, |y − f(x)| − ε)
 }
 
-// SupportVectors returns the points with β ≠ 0 in the order of the data. It asks for all
-// [RegressionFit.Residuals].
+// SupportVectors returns the points with β ≠ 0 in the order of the data. It needs all
+// [RegressionFit.Residuals], which may take long.
 func (f *RegressionFit) SupportVectors() []RegressionVector {
 	if f.none() {
 		return nil
@@ -193,7 +193,7 @@ func (f *RegressionFit) slack(residual float64) float64 {
 
 func (t *regression) bound(i int, beta float64) bool { return math.Abs(beta) >= t.problem.Upper[i] }
 
-// counts returns how many β are neither 0 nor at a bound, and at a bound.
+// counts returns how many β are free and how many are at a bound.
 func (f *RegressionFit) counts() (free, bound int) {
 	for i, b := range f.Beta {
 		switch {
@@ -207,24 +207,25 @@ func (f *RegressionFit) counts() (free, bound int) {
 	return free, bound
 }
 
-// RegressionCondition is one point's line of the KKT table of a regression.
+// RegressionCondition is the KKT condition of one point of a regression.
 type RegressionCondition struct {
 	Index     int
 	Y, Beta   float64
 	Residual  float64 // y − f(x)
-	Slack     float64 // ξ
-	State     string  // "β = 0", "0 < β < C", "β = C" and their mirror images
-	Requires  string  // what the residual r must then be, such as "r = ε"
-	Violation float64 // by how much it is not, ≥ 0
+	Slack     float64 // ξ = max(0, |y − f(x)| − ε)
+	State     string  // such as "β = 0", "0 < β < C" or "β = −C"
+	Requires  string  // what the state requires of the residual r, such as "r = ε"
+	Violation float64 // how far r is from it, ≥ 0
 }
 
-// RegressionConditions is the KKT table of a fit, in the order of the data.
+// RegressionConditions is the table of the KKT conditions of a fit, in the order of the
+// data.
 type RegressionConditions []RegressionCondition
 
-// Conditions returns the KKT table: for each training point the state of its β,
-// what that requires of its residual, and by how much it is violated at the bias
-// that violates least, so that the largest is Certificate.MaxKKT. It asks for all
-// [RegressionFit.Residuals], and for as many kernel values again.
+// Conditions returns the table of the KKT conditions: for each training point the state of
+// β, what it requires of the residual, and the violation. Violations are computed at the
+// bias for which the largest one is smallest; the largest one is Certificate.MaxKKT.
+// Conditions needs all [RegressionFit.Residuals] and as many kernel values again.
 func (f *RegressionFit) Conditions() RegressionConditions {
 	if f.none() {
 		return nil
@@ -260,7 +261,7 @@ func (f *RegressionFit) Conditions() RegressionConditions {
 	return table
 }
 
-// Markdown returns the table, at most its first hundred lines.
+// Markdown returns the table, at most its first hundred rows.
 func (c RegressionConditions) Markdown() string {
 	var s strings.Builder
 	s.WriteString("| i | y | β | r = y − f | ξ | state | requires | violation |\n|--:|--:|--:|--:|--:|:--|:--|--:|\n")
@@ -273,7 +274,7 @@ func (c RegressionConditions) Markdown() string {
 	return s.String()
 }
 
-// fold takes the larger of the two values of each point, in place.
+// fold returns the larger of the two values of each point. It overwrites v.
 func fold(v []float64, n int) []float64 {
 	for i := n; i < len(v); i++ {
 		v[i%n] = max(v[i%n], v[i])
@@ -281,8 +282,8 @@ func fold(v []float64, n int) []float64 {
 	return v[:n]
 }
 
-// Markdown says in words what was solved, how it ended, how good the answer is,
-// what came out, and at most two hints where something looks wrong.
+// Markdown says in words what was solved, how the run ended, how good the answer is and how
+// it fits the training points, with at most two hints if something looks wrong.
 func (f *RegressionFit) Markdown() string {
 	if f.none() {
 		return arguments.NoFit("Markdown").Error()
@@ -340,13 +341,13 @@ func (t *regression) lossText() string {
 	return s + t.biasWords()
 }
 
-// words says what was solved, for a subtitle.
+// words describes the problem for a subtitle.
 func (t *regression) words() string {
 	return fmt.Sprintf("%s · %s, %s", t.data.Name, say.Brief(t.kernel.String()), t.lossText())
 }
 
-// Hints returns what to try next when something looks wrong, each with its
-// reason, the most important first and never more than two.
+// Hints returns at most two suggestions, each with its reason, if something looks wrong.
+// The more important one is first.
 func (f *RegressionFit) Hints() []string {
 	if f.none() {
 		return nil
@@ -376,18 +377,17 @@ func (f *RegressionFit) record() record {
 	return record{runs.Certified(f.Result), f.task.problem, &f.task.asking, f.task.stop, f.task.words() + " · " + f.Method, len(f.Beta)}
 }
 
-// Tube shows the regression function of one feature with its tube, the points,
-// the support vectors and the slacks. For more features it shows the predictions
-// against the targets.
+// Tube shows the regression function of one feature with its tube, the points, the support
+// vectors and the slacks. For more features it shows the predictions over the targets.
 var Tube = display.FigureOf("Tube", drawTube)
 
-// Show displays the figures of the fit; without any, its summary in words and
+// Show displays the given figures of the fit. Without figures it displays the summary and
 // Tube.
 func (f *RegressionFit) Show(figures ...display.Figure) {
 	display.ShowFit(f, figures, Tube)
 }
 
-// curveNodes is in how many places drawTube evaluates f.
+// curveNodes is the number of places at which drawTube evaluates f.
 const curveNodes = 600
 
 func drawTube(f *RegressionFit) (*display.Chart, error) {

@@ -13,17 +13,17 @@ import (
 )
 
 const (
-	replayFrames = 64         // moments at most
-	replayFewest = 10         // moments at least, however many points
-	replayWork   = 60_000_000 // kernel values of all fields and margins
-	replayNodes  = 1600       // of a field
-	replayPlaces = 160        // of a curve
-	replayBytes  = 400_000    // of what changes
-	replayMost   = 5000       // α of a run: f at all points is computed for each moment
+	replayFrames = 64         // most moments of a replay
+	replayFewest = 10         // fewest moments, for any number of points
+	replayWork   = 60_000_000 // kernel values for all fields and margins
+	replayNodes  = 1600       // nodes of a field
+	replayPlaces = 160        // places of a curve
+	replayBytes  = 400_000    // bytes of all moments together
+	replayMost   = 5000       // most α of a run, since each moment needs f at all points
 )
 
-// moments chooses the points of a trace to show, log-spaced, the first and the last
-// among them.
+// moments chooses the points of a trace to show, at logarithmic intervals, including the
+// first and the last.
 func moments(tr *solvers.Trace, nodes int) ([]int, error) {
 	points := tr.Points[:tr.Replayable()]
 	if len(points) == 0 {
@@ -40,8 +40,8 @@ func moments(tr *solvers.Trace, nodes int) ([]int, error) {
 	for k, pt := range points {
 		if at := math.Log1p(float64(pt.Iteration)); at >= next || k == len(points)-1 {
 			chosen = append(chosen, k)
-			// What was passed over is made up for: early iterations are further apart
-			// than the spacing.
+			// The intervals that remain are spaced again, since early iterations are
+			// further apart than the logarithmic spacing.
 			next = at + (end-at)/float64(max(most-len(chosen), 1))
 		}
 	}
@@ -87,7 +87,7 @@ func (f classified) Replay() (figure.ReplayData, error) {
 	return d, nil
 }
 
-// when is what the fit was when its α was alpha.
+// when returns the fit at the moment when its α was alpha.
 func (f *Fit) when(alpha []float64) *Fit {
 	f.task.asking.Lock()
 	certificate := solvers.Certify(f.task.problem, alpha)
@@ -125,7 +125,7 @@ func (f regressed) Replay() (figure.ReplayData, error) {
 		now := t.fit(&solvers.Result{Alpha: alpha, Certificate: certificate})
 		frame := replayFrame(&f.fit.Trace.Points[k])
 		frame.Alpha, frame.Margin, frame.Epsilon = now.Beta, now.Residuals(), now.Epsilon
-		seen := map[int]bool{} // both sides of a point's tube are one point
+		seen := map[int]bool{} // the two multipliers of a point count as one
 		frame.Working = nil
 		for _, i := range f.fit.Trace.Points[k].Working {
 			if i %= n; !seen[i] {
@@ -167,7 +167,7 @@ func (f classified) Step(iteration int) (figure.StepData, error) {
 	}
 	before, after := of.Trace.AlphaAt(k-1), of.Trace.AlphaAt(k)
 	d = figure.StepData{Problem: of.task.words() + " · " + of.Method, Iteration: iteration, Points: [2]int{pair[0], pair[1]}}
-	var score [2]float64 // F of the two
+	var score [2]float64 // F of the two points
 	of.task.asking.Lock()
 	defer of.task.asking.Unlock()
 	for a, i := range pair {
@@ -186,7 +186,7 @@ func (f classified) Step(iteration int) (figure.StepData, error) {
 		}
 		d.Gradient[a] = p.S[i] * score[a]
 	}
-	// Along the line α_i grows by s_i t and α_j shrinks by s_j t.
+	// Along the line, α_i grows by s_i t and α_j falls by s_j t.
 	d.Unclipped = [2]float64{math.NaN(), math.NaN()}
 	if kappa := d.Q[0][0] + d.Q[1][1] - 2*d.S[0]*d.S[1]*d.Q[0][1]; kappa > 0 {
 		t := (score[0] - score[1]) / kappa

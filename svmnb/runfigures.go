@@ -10,26 +10,27 @@ import (
 
 var (
 	// MarginWidth shows how the margin 1/‖w‖ shrank while α grew from 0, and how many
-	// support vectors were free and at the bound.
+	// support vectors were free and how many at their bound.
 	MarginWidth = display.FigureOf("MarginWidth", drawMarginWidth)
 
-	// Effort shows how many kernel values a run had computed at each iteration, how
-	// many it had asked for, and so what the cache was good for.
+	// Effort shows, for each iteration, how many kernel values the run had computed and how
+	// many it had used. The difference is what the cache saved.
 	Effort = display.FigureOf("Effort", drawEffort)
 
-	// Chunks shows how many points a method worked on at each iteration: the chunk of
-	// chunking, the working set of decomposition, the active set where it shrinks.
+	// Chunks shows how many points the method worked on in each iteration: the chunk of
+	// Chunking, the working set of Decomposition, or the points that shrinking left.
 	Chunks = display.FigureOf("Chunks", drawChunks)
 
 	// WorkingSets shows which points each iteration chose, the most often chosen first.
 	WorkingSets = display.FigureOf("WorkingSets", drawWorkingSets)
 
-	// Alphas shows how the multipliers that are not 0 are distributed, free and at the
-	// bound, in each class, or above and below the tube of a regression.
+	// Alphas shows how the multipliers other than 0 are distributed, free ones and those at
+	// their bound, for each class, or above and below the tube of a regression.
 	Alphas = display.FigureOf("Alphas", drawAlphas)
 )
 
-// unit is what an index of the programme is of: a regression has two for each point.
+// unit says what an index of the problem counts. A regression has two multipliers for each
+// point.
 func (r record) unit() string {
 	if len(r.Alpha) != r.points {
 		return "multiplier"
@@ -52,11 +53,12 @@ func drawChunks(fit solved) (*display.Chart, error) {
 	return figure.Chunks(figure.ChunksData{Problem: f.words, Unit: f.unit(), N: len(f.Alpha), Points: f.Trace.Points})
 }
 
-// sided is a fit whose multipliers belong to points on two sides.
+// sided is a fit whose multipliers belong to two sides: two classes, or above and below the
+// tube.
 type sided interface {
 	solved
-	// sides names them, below and above, and says on which each multiplier of the
-	// programme is.
+	// sides returns the names of the lower and the upper side, and for each multiplier
+	// whether it belongs to the upper one.
 	sides() (names [2]string, up []bool)
 }
 

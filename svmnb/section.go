@@ -15,15 +15,15 @@ import (
 	"github.com/svmnb/svmnb/svmnb/transform"
 )
 
-// section is a plane: two dimensions of many: the points origin + a·u + b·v, u and v of length 1
-// and at right angles.
+// section is a plane through the space of the features: the points origin + a·u + b·v,
+// where u and v are orthogonal and have length 1.
 type section struct {
 	origin, u, v []float64
-	names        [2]string // of the axes
-	note         string    // what became of the other dimensions
+	names        [2]string // names of the axes
+	note         string    // what happens to the other dimensions, for a subtitle
 }
 
-// at returns the point of coordinates a and b.
+// at returns the point with coordinates a and b.
 func (p *section) at(a, b float64) []float64 {
 	x := slices.Clone(p.origin)
 	for j := range x {
@@ -32,7 +32,7 @@ func (p *section) at(a, b float64) []float64 {
 	return x
 }
 
-// shadow returns the coordinates of the points' projections.
+// shadow returns the coordinates of the points' projections onto the plane.
 func (p *section) shadow(x [][]float64) [][]float64 {
 	out := make([][]float64, len(x))
 	for i, row := range x {
@@ -45,12 +45,13 @@ func (p *section) shadow(x [][]float64) [][]float64 {
 	return out
 }
 
-// wholePlane is that of data with two features.
+// wholePlane returns the plane of data with two features.
 func wholePlane(data *datasets.Dataset) *section {
 	return &section{[]float64{0, 0}, []float64{1, 0}, []float64{0, 1}, [2]string{data.FeatureName(0), data.FeatureName(1)}, ""}
 }
 
-// slice is the plane of features j and k through the point at, or the medians.
+// slice returns the plane of features j and k through the point at, or through the medians
+// if at is nil.
 func slice(call string, data *datasets.Dataset, j, k int, at []float64) (*section, error) {
 	d := data.D()
 	if j == k || j < 0 || k < 0 || j >= d || k >= d {
@@ -95,7 +96,7 @@ func median(v []float64) float64 {
 	return s[(n-1)/2]/2 + s[n/2]/2
 }
 
-// principal is the plane of the two directions in which the data vary most.
+// principal returns the plane of the first two principal components.
 func principal(call string, data *datasets.Dataset) (*section, error) {
 	if data.D() < 2 || data.N() < 2 {
 		return nil, arguments.Wrong(call, float64(data.D()), "there are %d points of %d features; a plane needs two of each", data.N(), data.D())
@@ -121,25 +122,24 @@ func principal(call string, data *datasets.Dataset) (*section, error) {
 	return p, nil
 }
 
-// MarginsOver is [Margins] of a [*Fit], or [Regions] of a [*MultiFit], over two
-// features j and k of many, which count from 0: the others are held at their medians,
-// or at those of the point at, one value for each feature. The points are where their
-// two features put them, so that one on the other side of the line than its class is
-// no error for that: its errors are those of all its features, and marked.
+// MarginsOver is [Margins] of a [*Fit], or [Regions] of a [*MultiFit], over features j and
+// k, counted from 0. The other features are held at their medians, or at those of the point
+// at, which has one value for each feature. Each training point is drawn at its own
+// features j and k. Whether it is marked as an error depends on all its features, so a
+// point on the wrong side of the drawn line need not be an error.
 func MarginsOver(j, k int, at ...float64) display.Figure {
 	return planar("MarginsOver", func(data *datasets.Dataset) (*section, error) {
 		return slice("MarginsOver", data, j, k, at)
 	})
 }
 
-// MarginsPCA is [Margins] of a [*Fit], or [Regions] of a [*MultiFit], over the plane
-// through the mean in which the data vary most, that of their first two principal
-// components, with the points projected onto it.
+// MarginsPCA is [Margins] of a [*Fit], or [Regions] of a [*MultiFit], over the plane of the
+// first two principal components, with the points projected onto it.
 func MarginsPCA() display.Figure {
 	return planar("MarginsPCA", func(data *datasets.Dataset) (*section, error) { return principal("MarginsPCA", data) })
 }
 
-// planed is a fit that can be drawn over a plane.
+// planed is a fit that can be drawn over a section.
 type planed interface {
 	drawOver(*section) (*display.Chart, error)
 	dataset() *datasets.Dataset

@@ -14,8 +14,8 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
-// Markdown says in words what was solved, how it ended, how good the answer is,
-// what came out, and at most two hints where something looks wrong.
+// Markdown says in words what was solved, how the run ended, how good the answer is and how
+// it fits the training points, with at most two hints if something looks wrong.
 func (f *Fit) Markdown() string {
 	if f.none() {
 		return arguments.NoFit("Markdown").Error()
@@ -76,8 +76,8 @@ func (m *machine) biasWords() string {
 	return ""
 }
 
-// Hints returns what to try next when something looks wrong, each with its
-// reason, the most important first and never more than two.
+// Hints returns at most two suggestions, each with its reason, if something looks wrong.
+// The more important one is first.
 func (f *Fit) Hints() []string {
 	if f.none() {
 		return nil
@@ -93,8 +93,8 @@ func (f *Fit) Hints() []string {
 	return hints[:min(2, len(hints))]
 }
 
-// hints are those that any machine may need; cost is what to lower when the
-// solver was not done.
+// hints returns the suggestions that any machine may need. cost names the parameter to
+// lower if the solver did not converge.
 func (m *machine) hints(r *solvers.Result, cost string) (hints []string) {
 	add := func(format string, args ...any) { hints = append(hints, fmt.Sprintf(format, args...)) }
 	switch gap := r.Certificate.Gap; r.Status {
@@ -106,7 +106,7 @@ func (m *machine) hints(r *solvers.Result, cost string) (hints []string) {
 		add("The solver could take no further step at most %.3g from the optimum, since rounding hides what is left: loosen Tol, take another solver, or lower %s.", gap, cost)
 	}
 	if m.data.Sparse != nil {
-		return hints // the others look at points written out
+		return hints // the other hints need dense points
 	}
 	if j, k, ratio := m.spread(); ratio > 30 && scalable(m.kernel) {
 		add("The spread of feature %s is %.3g times that of %s, so distances see little else: let selection.Pipe(transform.Standardise(), …) scale the features, which then does the same to the points that it predicts.", m.data.FeatureName(j), ratio, m.data.FeatureName(k))
@@ -123,11 +123,11 @@ func (m *machine) hints(r *solvers.Result, cost string) (hints []string) {
 	return hints
 }
 
-// nearestWork bounds the multiplications of nearest.
+// nearestWork limits the multiplications of nearest.
 const nearestWork = 10_000_000
 
-// nearest returns the median squared distance of a point to the nearest other, of at
-// most a hundred points and fewer where there are many others.
+// nearest returns the median of the squared distance from a point to its nearest neighbour,
+// over a sample of at most a hundred points.
 func (m *machine) nearest() float64 {
 	x := m.data.X
 	var r2 []float64
@@ -145,9 +145,9 @@ func (m *machine) nearest() float64 {
 	return r2[len(r2)/2]
 }
 
-// spread returns the features of the largest and of the smallest standard
-// deviation, constant ones left out, and the ratio of the two; 1 when there is
-// nothing to compare.
+// spread returns the features with the largest and the smallest standard deviation,
+// ignoring constant features, and the ratio of the two deviations; 1 if all features are
+// constant.
 func (m *machine) spread() (widest, narrowest int, ratio float64) {
 	lo, hi := math.Inf(1), 0.0
 	for j := range m.data.D() {
@@ -165,8 +165,9 @@ func (m *machine) spread() (widest, narrowest int, ratio float64) {
 	return widest, narrowest, hi / lo
 }
 
-// deviation returns the standard deviation of feature j, 0 where all values are equal,
-// which a mean that was rounded would hide, and where they lie too far apart for one.
+// deviation returns the standard deviation of feature j. It is exactly 0 if all values are
+// equal, in spite of the rounding of the mean, and 0 if the values are too large for a
+// finite result.
 func deviation(x [][]float64, j int) float64 {
 	mean, largest, constant := 0.0, 0.0, true
 	for i, p := range x {
@@ -187,9 +188,9 @@ func deviation(x [][]float64, j int) float64 {
 	return largest * math.Sqrt(sum/float64(len(x)))
 }
 
-// scalable reports whether it helps a kernel that all features have one scale. It does
-// not where features are letters, places in a matrix or counts, nor where the kernel has
-// a length for each; of a kernel of one's own it is not known.
+// scalable reports whether scaling the features may help this kernel. It cannot if features
+// are letters, indices of a matrix or counts, or if the kernel has a length for each
+// feature. For a user's own kernel the answer is false, since nothing is known of it.
 func scalable(k kernels.Kernel) bool {
 	text := k.String()
 	for _, name := range []string{"Precomputed(", "ChiSquared(", "Intersection(", "ARD(", "Columns("} {

@@ -10,26 +10,26 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/sheet"
 )
 
-// Comparison fills in what every run of a solver knows.
+// Comparison returns the measures that every run of a solver has.
 func (r record) Comparison() sheet.Comparison {
 	c, nan := r.Certificate, math.NaN()
 	return sheet.Comparison{Name: r.words, Status: r.Status.String(), Measures: [...]float64{float64(r.Iterations), float64(r.Evaluations), sheet.Milliseconds(r.Elapsed), c.Dual, max(c.Gap, 0), c.MaxKKT,
 		float64(c.Free + c.AtUpper), float64(c.AtUpper), nan, nan}}
 }
 
-// Comparison is the row of the fit in a table of several.
+// Comparison returns the row of the fit in a table of several fits.
 func (f *Fit) Comparison() sheet.Comparison {
 	if f.none() {
 		return sheet.Comparison{}
 	}
 	c := f.record().Comparison()
-	if rows, values := f.glance(); rows == nil { // else too much for a table
+	if rows, values := f.glance(); rows == nil { // otherwise they take too long for a table
 		c.Measures[8] = float64(f.errorsAt(nil, values))
 	}
 	return c
 }
 
-// Comparison is the row of the fit in a table of several.
+// Comparison returns the row of the fit in a table of several fits.
 func (f *RegressionFit) Comparison() sheet.Comparison {
 	if f.none() {
 		return sheet.Comparison{}
@@ -38,7 +38,7 @@ func (f *RegressionFit) Comparison() sheet.Comparison {
 	free, bound := f.counts()
 	c.Measures[6], c.Measures[7] = float64(free+bound), float64(bound)
 	if rows, _ := f.glance(); rows != nil {
-		return c // too much for a table
+		return c // residuals take too long for a table
 	}
 	sum := 0.0
 	for _, r := range f.Residuals() {
@@ -48,7 +48,7 @@ func (f *RegressionFit) Comparison() sheet.Comparison {
 	return c
 }
 
-// Comparison is the row of the fit in a table of several.
+// Comparison returns the row of the fit in a table of several fits.
 func (f *JointFit) Comparison() sheet.Comparison {
 	if f.none() {
 		return sheet.Comparison{}
@@ -56,14 +56,14 @@ func (f *JointFit) Comparison() sheet.Comparison {
 	return f.record().Comparison()
 }
 
-// Comparison is the row of the fit in a table of several.
+// Comparison returns the row of the fit in a table of several fits.
 func (f *MultiFit) Comparison() sheet.Comparison {
 	if f.none() {
 		return sheet.Comparison{}
 	}
 	m, nan := f.Certificate(), math.NaN()
 	wrong := nan
-	if rows, decisions := f.glance(); rows == nil { // else too much for a table
+	if rows, decisions := f.glance(); rows == nil { // otherwise they take too long for a table
 		wrong = float64(f.errorsAt(nil, decisions))
 	}
 	iterations, values := 0, int64(0)
@@ -72,7 +72,7 @@ func (f *MultiFit) Comparison() sheet.Comparison {
 		float64(len(f.support)), nan, wrong, nan}}
 }
 
-// Table lists the training points with what their KKT conditions say; see [display.Table].
+// Table lists the training points with their KKT conditions; see [display.Table].
 func (f *Fit) Table() *display.Sheet {
 	return display.NewSheet(func(t *sheet.Table) error {
 		if f.none() {
@@ -91,8 +91,8 @@ func (f *Fit) Table() *display.Sheet {
 	})
 }
 
-// classNames writes the classes for the labels ±1 in the column Y, and y f as the
-// figures do.
+// classNames renames the column YF to y·f, as in figures, and replaces the labels ±1 in
+// column Y by the names of the classes.
 func classNames(t *sheet.Table, negative, positive string) {
 	for c, col := range t.Columns {
 		if col.Name == "YF" {
@@ -112,7 +112,7 @@ func classNames(t *sheet.Table, negative, positive string) {
 	}
 }
 
-// Table lists the training points with what their KKT conditions say; see [display.Table].
+// Table lists the training points with their KKT conditions; see [display.Table].
 func (f *RegressionFit) Table() *display.Sheet {
 	return display.NewSheet(func(t *sheet.Table) error {
 		if f.none() {

@@ -9,10 +9,10 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
-// FunctionalMargin returns γ̂ = min y_i f(x_i) over the training points (N §3).
-// It is positive when all are classified rightly and 1 at a hard margin's
-// optimum; a factor on w and b is a factor on it. It asks for f at all training points, as
-// [Fit.TrainingErrors] does.
+// FunctionalMargin returns γ̂ = min y_i f(x_i) over the training points (Ng's CS229 notes,
+// part V, §3). It is positive if all points are classified correctly, and 1 at the optimum
+// of a hard margin. Multiplying w and b by a factor multiplies γ̂ by it. FunctionalMargin
+// needs f at all training points; see [Fit.TrainingErrors].
 func (f *Fit) FunctionalMargin() float64 {
 	if f.none() {
 		return math.NaN()
@@ -24,9 +24,9 @@ func (f *Fit) FunctionalMargin() float64 {
 	return least
 }
 
-// GeometricMargin returns γ = γ̂/‖w‖, the distance in feature space of the
-// boundary to the training point that is nearest to it or farthest on its wrong
-// side. No factor on w and b changes it.
+// GeometricMargin returns γ = γ̂/‖w‖. It is the distance in feature space from the boundary
+// to the nearest training point or, if there are errors, minus the distance to the farthest
+// point on its wrong side. It does not depend on the scale of w and b.
 func (f *Fit) GeometricMargin() float64 {
 	if f.none() {
 		return math.NaN()
@@ -34,9 +34,9 @@ func (f *Fit) GeometricMargin() float64 {
 	return f.FunctionalMargin() * f.Margin()
 }
 
-// RadiusMargin returns R²‖w‖² = R²/γ² with R² = max K(x, x), the quantity in the
-// bounds on the fat-shattering dimension (CST Theorem 4.16, Remark 7.4), where γ
-// is Margin.
+// RadiusMargin returns R²‖w‖² = R²/γ² with R² = max K(x, x) and γ = Margin. This quantity
+// is in the bounds on the fat-shattering dimension (Cristianini and Shawe-Taylor 2000,
+// Theorem 4.16 and Remark 7.4).
 func (f *Fit) RadiusMargin() float64 {
 	if f.none() {
 		return math.NaN()
@@ -45,10 +45,10 @@ func (f *Fit) RadiusMargin() float64 {
 	return points.Of(f.task.data).Radius2(f.task.kernel) / (m * m)
 }
 
-// BiasOfN returns Ng's b* = −½(max over y = −1 of g + min over y = +1 of g), his
-// equation 11: midway between the classes. It is the bias of a hard margin and of
-// nothing else; where points are inside the margin, it is wrong, and this
-// function is here to show it. It asks for f at all training points.
+// BiasOfN returns b* = −½(max over y = −1 of g + min over y = +1 of g) with g = f − b,
+// equation 11 of Ng's CS229 notes, part V: the bias midway between the classes. It is
+// correct for a hard margin only. With points inside the margin it is wrong, which this
+// function demonstrates. It needs f at all training points; see [Fit.TrainingErrors].
 func (f *Fit) BiasOfN() float64 {
 	if f.none() {
 		return math.NaN()
@@ -64,24 +64,25 @@ func (f *Fit) BiasOfN() float64 {
 	return -(highest + lowest) / 2
 }
 
-// Condition is one point's line of the KKT table (N 3–7, 14–16; W 131).
+// Condition is the KKT condition of one training point (Ng's CS229 notes, part V, eqs. 3–7
+// and 14–16).
 type Condition struct {
 	Index     int
 	Y, Alpha  float64
 	YF        float64 // y f(x)
-	Slack     float64 // ξ
-	State     string  // "α = 0", "0 < α < C" or "α = C"
-	Requires  string  // what y f must then be, such as "y f ≥ 1"
-	Violation float64 // by how much it is not, ≥ 0; for ν machines in units of ρ f, which their programme bounds
+	Slack     float64 // ξ = max(0, 1 − y f(x)); for one class max(0, −f(x))
+	State     string  // such as "α = 0", "0 < α < C" or "α = C"
+	Requires  string  // what the state requires of y f, such as "y f ≥ 1"
+	Violation float64 // how far y f is from it, ≥ 0; for ν machines in units of ρ f
 }
 
-// Conditions is the KKT table of a fit, in the order of the data.
+// Conditions is the table of the KKT conditions of a fit, in the order of the data.
 type Conditions []Condition
 
-// Conditions returns the KKT table: for each training point the state of its
-// multiplier, what that requires of y f, and by how much it is violated at the
-// bias that violates least. The largest violation is Certificate.MaxKKT. It asks for f
-// at all training points, as [Fit.TrainingErrors] does, and for as many kernel values
+// Conditions returns the table of the KKT conditions: for each training point the state of
+// α, what it requires of y f, and the violation. Violations are computed at the bias for
+// which the largest one is smallest; the largest one is Certificate.MaxKKT. Conditions
+// needs f at all training points (see [Fit.TrainingErrors]) and as many kernel values
 // again.
 func (f *Fit) Conditions() Conditions {
 	if f.none() {
@@ -107,8 +108,8 @@ func (f *Fit) Conditions() Conditions {
 	return table
 }
 
-// states are those of a multiplier that is 0, free, and at its bound, each with what
-// it requires of y f.
+// states returns the three states of a multiplier (0, free, at its bound) in words, each
+// with what it requires of y f.
 func (t *task) states() [3][2]string {
 	edge, top := say.Number(t.edge()), "C"
 	if t.margin == nuSoft || t.margin == oneClass {
@@ -124,7 +125,7 @@ func (t *task) states() [3][2]string {
 	return [3][2]string{{"α = 0", "y f ≥ " + edge}, free, {"α = " + top, "y f ≤ " + edge}}
 }
 
-// Markdown returns the table, at most its first hundred lines.
+// Markdown returns the table, at most its first hundred rows.
 func (c Conditions) Markdown() string {
 	var s strings.Builder
 	s.WriteString("| i | y | α | y f | ξ | state | requires | violation |\n|--:|--:|--:|--:|--:|:--|:--|--:|\n")
@@ -137,21 +138,22 @@ func (c Conditions) Markdown() string {
 	return s.String()
 }
 
-// Uniqueness says what of a solution is determined. w and so g = f − b always
+// Uniqueness says which parts of a solution are unique. w, and with it g = f − b, always
 // is, since ½‖w‖² is strictly convex.
 type Uniqueness struct {
-	Alpha bool // the free α cannot move without a change of the objective (CST Remark 7.3)
-	Bias  bool // no other b fits: there is a free vector, or m = M
+	Alpha bool // no change of the free α leaves the objective the same (Cristianini and Shawe-Taylor 2000, Remark 7.3)
+	Bias  bool // b is unique: the bias is fixed, or there is a free vector, or m = M
 
-	// Direction is one along which α can move without changing anything, n
-	// values with s'd = 0 and K(s∘d) = 0; nil where Alpha holds.
+	// Direction is a direction d along which α can change without changing the objective: n
+	// values with s'd = 0 and K(s∘d) = 0. It is nil if Alpha is true.
 	Direction []float64
 }
 
-// Unique examines the solution. α is not unique when the kernel matrix of its
-// free vectors, bordered by the equality, is singular: with two equal free
-// points, only the sum of their α matters. (Whether α at a bound could move too
-// is not examined.) It costs a kernel row and up to n_free² steps per free vector.
+// Unique says whether α and b are unique. α is not unique if the kernel matrix of the free
+// vectors, bordered by the equality constraint, is singular: of two equal free points, only
+// the sum of their α is determined. (Unique does not examine whether α at a bound could
+// change too.) For each of the n_free free vectors it computes a kernel row and takes up to
+// n_free² operations.
 func (f *Fit) Unique() Uniqueness {
 	if f.none() {
 		return Uniqueness{}
@@ -175,7 +177,7 @@ func (f *Fit) Unique() Uniqueness {
 		for b, j := range free {
 			row[b] = k[j]
 			if !t.problem.FixedBias {
-				row[b]++ // K d = 0 and 1'd = 0 together are (K + 11')d = 0
+				row[b]++ // K d = 0 and 1'd = 0 together are equivalent to (K + 11')d = 0
 			}
 		}
 		if t.problem.Ridge != nil {
@@ -192,12 +194,12 @@ func (f *Fit) Unique() Uniqueness {
 	return u
 }
 
-// null returns a null vector of the positive semi-definite matrix whose row a is
-// written by row, or nil when it is regular: a pivoted Cholesky factorisation
-// that ends at the first vanishing pivot.
+// null returns a null vector of a positive semi-definite matrix, or nil if the matrix is
+// regular. row(a, into) writes the matrix's row a. The method is a pivoted Cholesky
+// factorisation that ends at the first pivot of 0.
 func null(at []int, row func(a int, into []float64)) []float64 {
 	n := len(at)
-	rest := make([]float64, n) // diagonal of what is left
+	rest := make([]float64, n) // diagonal of the remaining matrix
 	r := make([]float64, n)
 	for a := range n {
 		row(a, r)
@@ -218,7 +220,8 @@ func null(at []int, row func(a int, into []float64)) []float64 {
 			}
 		}
 		if rest[p] <= 1e-12*largest {
-			// Column p is a combination of the pivots': solve L'd = −L_p on them.
+			// Column p is a linear combination of the pivot columns: solve L'd = −L_p for
+			// its coefficients.
 			d := make([]float64, n)
 			d[p] = 1
 			for k := len(pivots) - 1; k >= 0; k-- {

@@ -165,7 +165,7 @@ func TestFitInsideAPipelineRefusesPoints(t *testing.T) {
 	}
 	machine := many.Machines()[1]
 	for name, ask := range map[string]func() error{
-		"Decision":                    func() error { _, err := two.Values(datasets.Rows(raw.X)); return err },
+		"Values":                      func() error { _, err := two.Values(datasets.Rows(raw.X)); return err },
 		"Predict":                     func() error { _, err := two.Predict(datasets.Rows(raw.X)); return err },
 		"Accuracy":                    func() error { _, err := two.Accuracy(raw); return err },
 		"Evaluate":                    func() error { _, err := two.Evaluate(raw); return err },
