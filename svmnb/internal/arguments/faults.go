@@ -12,7 +12,7 @@ type Faults struct{ of *[]fault } // behind a pointer, so that descriptions can 
 
 type fault struct {
 	setter string
-	err  error
+	err    error
 }
 
 // Said notes what is wrong with a setter, nil for nothing.
