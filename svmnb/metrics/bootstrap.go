@@ -8,37 +8,37 @@ import (
 	"slices"
 )
 
-// Bootstrap says how sure a metric of n points is, by computing it again for n
-// points drawn from them with replacement (Efron and Tibshirani 1993). The zero
-// value is useful.
+// Bootstrap estimates how certain a metric of n points is. It computes the metric again for
+// n points drawn from them with replacement, many times (Efron and Tibshirani 1993). The
+// zero value uses the defaults.
 type Bootstrap struct {
-	Replicates int     // how often; 0 means 1000
-	Level      float64 // of confidence, in (0, 1); 0 means 0.95
+	Replicates int     // how many times; 0 means 1000
+	Level      float64 // confidence level, in (0, 1); 0 means 0.95
 	Seed       uint64
 
-	// Percentile takes the quantiles of the replicates as they are (ch. 13). The
-	// default corrects them for bias and skewness, the BCa interval (ch. 14), for
-	// n more evaluations.
+	// Percentile chooses the percentile interval (ch. 13): the quantiles of the replicates.
+	// The default is the BCa interval (ch. 14), which corrects these for bias and skewness
+	// and needs n more evaluations of the metric.
 	Percentile bool
 }
 
-// mostReplicates bounds the values that are kept: 80 MB.
+// mostReplicates limits the number of values that are kept: 80 MB.
 const mostReplicates = 10_000_000
 
 // Interval is a metric with its confidence interval.
 type Interval struct {
 	Value, Low, High float64
 	Level            float64
-	Undefined        int // replicates for which the metric had no value, left out
+	Undefined        int // replicates for which the metric was not defined; they are left out
 }
 
 func (i Interval) String() string { return fmt.Sprintf("%.4g [%.4g, %.4g]", i.Value, i.Low, i.High) }
 
-// Of returns the interval of a metric of n points: rows are the points to
-// measure, some more than once. The metric must not keep or change them. It may
-// have no value, an error or NaN, for some draws but not for most of them, such
-// as one that leaves a class out; the error is then its own. When ctx ends early,
-// Of returns context.Cause(ctx).
+// Of returns the confidence interval of a metric of n points. The argument rows of the
+// metric are indices of points, some of them repeated; the metric must neither keep nor
+// change them. For some draws, such as one without a point of a class, the metric may
+// return an error or NaN. If it does so for most draws, Of returns its error. When ctx ends
+// early, Of returns context.Cause(ctx).
 func (b Bootstrap) Of(ctx context.Context, n int, metric func(rows []int) (float64, error)) (Interval, error) {
 	if ctx == nil {
 		return Interval{}, wrong("Bootstrap", "ctx", -1, math.NaN(), "the context is nil; give context.Background()")
@@ -112,9 +112,9 @@ func (b Bootstrap) Of(ctx context.Context, n int, metric func(rows []int) (float
 	return out, nil
 }
 
-// bias is z₀ of BCa (eq. 14.14): how far the median of the replicates is from
-// the value, in normal deviations. Ties count half, which metrics that are
-// counts have many of.
+// bias returns z₀ of BCa (eq. 14.14): how far the median of the replicates is from the
+// value, in standard normal deviations. Equal values count half, since metrics that count
+// points have many of them.
 func bias(replicates []float64, value float64) float64 {
 	below := 0.0
 	for _, v := range replicates {
@@ -129,8 +129,8 @@ func bias(replicates []float64, value float64) float64 {
 	return normalQuantile(min(max(below, 0.5), n-0.5) / n)
 }
 
-// acceleration is a of BCa (eq. 14.15), by leaving out each point in turn; 0
-// where that changes nothing or the metric has no value.
+// acceleration returns a of BCa (eq. 14.15), computed by leaving out each point in turn. It
+// is 0 if this never changes the metric, or if the metric is not defined.
 func acceleration(ctx context.Context, n int, rows []int, metric func([]int) (float64, error)) (float64, error) {
 	if n < 2 {
 		return 0, nil
@@ -166,7 +166,8 @@ func acceleration(ctx context.Context, n int, rows []int, metric func([]int) (fl
 	return cubes / (6 * squares * math.Sqrt(squares)), nil
 }
 
-// quantile of sorted values, linear between them (Hyndman and Fan's type 7).
+// quantile returns a quantile of sorted values with linear interpolation (Hyndman and Fan's
+// type 7).
 func quantile(sorted []float64, level float64) float64 {
 	at := level * float64(len(sorted)-1)
 	k := int(at)
@@ -176,7 +177,7 @@ func quantile(sorted []float64, level float64) float64 {
 	if f := at - float64(k); f > 0 {
 		return sorted[k] + f*(sorted[k+1]-sorted[k])
 	}
-	return sorted[k] // not Inf − Inf
+	return sorted[k] // avoids Inf − Inf
 }
 
 func normal(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }

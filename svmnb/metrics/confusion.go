@@ -7,15 +7,15 @@ import (
 	"slices"
 )
 
-// Confusion counts which class was taken for which.
+// Confusion counts the points of each true class by their predicted class.
 type Confusion struct {
 	Classes []string
-	Counts  [][]int // Counts[i][j]: points of class i that were predicted to be of class j
+	Counts  [][]int // Counts[i][j]: points of class i that were predicted as class j
 }
 
-// NewConfusion counts n true labels against n predicted ones. The classes are
-// the given ones in their order, among which every label has to be, or else
-// those that occur, in increasing order.
+// NewConfusion counts n true labels by n predicted ones. classes are all labels that may
+// occur, in the order of the rows and columns. Without classes, these are the labels that
+// occur, in increasing order.
 func NewConfusion[L cmp.Ordered](truth, predicted []L, classes ...L) (*Confusion, error) {
 	switch {
 	case len(truth) == 0:
@@ -52,8 +52,8 @@ func NewConfusion[L cmp.Ordered](truth, predicted []L, classes ...L) (*Confusion
 	return c, nil
 }
 
-// sums returns the points of each class, those predicted to be of it, those
-// rightly so, and all.
+// sums returns, for each class, the number of its points, of predictions of it and of
+// correct predictions of it; n is the number of all points.
 func (c *Confusion) sums() (truth, predicted, right []float64, n float64) {
 	if c == nil {
 		return nil, nil, nil, 0
@@ -74,14 +74,14 @@ func (c *Confusion) sums() (truth, predicted, right []float64, n float64) {
 // N returns the number of points.
 func (c *Confusion) N() int { _, _, _, n := c.sums(); return int(n) }
 
-// Accuracy returns the share of right predictions, in [0, 1].
+// Accuracy returns the share of correct predictions, in [0, 1].
 func (c *Confusion) Accuracy() float64 {
 	_, _, right, n := c.sums()
 	return total(right) / n
 }
 
-// BalancedAccuracy returns the mean recall of the classes that occur, in [0, 1]:
-// the accuracy if all of them were equally large.
+// BalancedAccuracy returns the mean recall of the classes that occur, in [0, 1]. This is
+// the accuracy if all classes had the same size.
 func (c *Confusion) BalancedAccuracy() float64 {
 	truth, _, right, _ := c.sums()
 	sum, classes := 0.0, 0.0
@@ -94,12 +94,12 @@ func (c *Confusion) BalancedAccuracy() float64 {
 	return sum / classes
 }
 
-// Averages is a metric of each class and its means, all in [0, 1].
+// Averages is a metric of each class, and its means over classes or points, all in [0, 1].
 type Averages struct {
 	PerClass []float64 // in the order of Classes
-	Macro    float64   // the mean over the classes
-	Micro    float64   // of the counts of all classes together: the accuracy, where each point has one class
-	Weighted float64   // the mean over the points, each with the value of its true class
+	Macro    float64   // mean over the classes
+	Micro    float64   // the metric of the summed counts of all classes, which equals the accuracy
+	Weighted float64   // mean over the points, each with the value of its true class
 }
 
 func (c *Confusion) averages(of func(truth, predicted, right float64) float64) Averages {
@@ -114,27 +114,27 @@ func (c *Confusion) averages(of func(truth, predicted, right float64) float64) A
 	return a
 }
 
-// Precision returns, of the points predicted to be of a class, the share that
-// are; 0 for a class that was never predicted.
+// Precision returns for each class the share of its predictions that are correct; 0 for a
+// class that was never predicted.
 func (c *Confusion) Precision() Averages {
 	return c.averages(func(_, predicted, right float64) float64 { return share(right, predicted) })
 }
 
-// Recall returns, of the points of a class, the share that was found; 0 for a
+// Recall returns for each class the share of its points that were predicted as it; 0 for a
 // class without points.
 func (c *Confusion) Recall() Averages {
 	return c.averages(func(truth, _, right float64) float64 { return share(right, truth) })
 }
 
-// F1 returns the harmonic mean of precision and recall; 0 for a class that
-// neither occurs nor was predicted.
+// F1 returns the harmonic mean of precision and recall; 0 for a class that neither occurs
+// nor was predicted.
 func (c *Confusion) F1() Averages {
 	return c.averages(func(truth, predicted, right float64) float64 { return share(2*right, truth+predicted) })
 }
 
-// MCC returns the correlation of truth and prediction, in [−1, 1]: Matthews'
-// for two classes, Gorodkin's (2004, eq. 8) for more. It is 0 where one of the
-// two is a single class, which correlates with nothing.
+// MCC returns the correlation of true and predicted classes, in [−1, 1]: Matthews' for two
+// classes, Gorodkin's (2004, eq. 8) for more. It is 0 if all true or all predicted classes
+// are the same.
 func (c *Confusion) MCC() float64 {
 	truth, predicted, right, n := c.sums()
 	cov, tt, pp := n*total(right), n*n, n*n

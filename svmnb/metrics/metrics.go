@@ -1,11 +1,10 @@
-// Package metrics measures predictions against the truth: of classes
-// ([NewConfusion]), of scores ([NewROC], [AveragePrecision]), of probabilities
-// ([LogLoss], [Brier]), of real values ([RMSE] and others) and of predictive
-// distributions ([NLPD], [CRPS], [Coverage]); and says how sure such a number is
-// ([Bootstrap]).
+// Package metrics compares predictions with the truth. The predictions may be classes
+// ([NewConfusion]), scores ([NewROC], [AveragePrecision]), probabilities ([LogLoss],
+// [Brier]), real values ([RMSE] and others) or predictive distributions ([NLPD], [CRPS],
+// [Coverage]). [Bootstrap] estimates how certain a metric is.
 //
-// Every function looks at all of its input first. What has no value, such as the
-// area under the ROC curve of one class, is an [*Error] and no number.
+// Every function checks all of its input first. If a metric is not defined, such as the
+// area under the ROC curve of one class, it returns an [*Error].
 package metrics
 
 import (
@@ -17,9 +16,9 @@ import (
 type Error struct {
 	Metric string  // the function, such as "RMSE"
 	Arg    string  // its argument, such as "truth"
-	Row    int     // the offending entry, from 0; −1 when none is meant
-	Column int     // the offending column, −1 when none is meant
-	Value  float64 // the offending value, where there is one
+	Row    int     // the wrong entry, counted from 0; −1 if none
+	Column int     // the wrong column, counted from 0; −1 if none
+	Value  float64 // the wrong value, if there is one
 	Msg    string  // what is wrong and what to do
 }
 
@@ -44,8 +43,8 @@ type series struct {
 	values []float64
 }
 
-// check returns an error unless all series have the same length, at least 1, and
-// finite values.
+// check returns an error unless all series have the same length, at least 1, and finite
+// values.
 func check(metric string, all ...series) error {
 	first := all[0]
 	if len(first.values) == 0 {

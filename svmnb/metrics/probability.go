@@ -2,10 +2,9 @@ package metrics
 
 import "math"
 
-// LogLoss returns the mean of −ln p[i][truth[i]], ≥ 0: the cross entropy, or the
-// negative log likelihood per point. Each of the n rows of p has a probability
-// for each of the k classes. A point whose class was declared impossible costs
-// +Inf.
+// LogLoss returns the mean of −ln p[i][truth[i]], ≥ 0: the cross entropy, or the negative
+// log likelihood per point. p is n × k, one probability for each class. A point whose true
+// class has the probability 0 costs +Inf.
 func LogLoss(truth []int, p [][]float64) (float64, error) {
 	if err := checkProbabilities("LogLoss", truth, p); err != nil {
 		return 0, err
@@ -14,12 +13,12 @@ func LogLoss(truth []int, p [][]float64) (float64, error) {
 	for i, class := range truth {
 		sum -= math.Log(p[i][class])
 	}
-	return sum/float64(len(truth)) + 0, nil // + 0: no −0
+	return sum/float64(len(truth)) + 0, nil // + 0 turns −0 into 0
 }
 
-// Brier returns the mean of Σ_k (p[i][k] − [truth[i] = k])², in [0, 2] (Brier
-// 1950). For two classes some, such as scikit-learn, count one of them only,
-// which is half of it.
+// Brier returns the mean of Σ_k (p[i][k] − [truth[i] = k])², in [0, 2] (Brier 1950). For
+// two classes, some programs, such as scikit-learn, sum over one class only and return half
+// of it.
 func Brier(truth []int, p [][]float64) (float64, error) {
 	if err := checkProbabilities("Brier", truth, p); err != nil {
 		return 0, err

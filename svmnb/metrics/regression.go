@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// regression checks truth against prediction.
+// regression checks truth and predicted.
 func regression(metric string, truth, predicted []float64) error {
 	return check(metric, series{"truth", truth}, series{"predicted", predicted})
 }
@@ -33,8 +33,8 @@ func MAE(truth, predicted []float64) (float64, error) {
 	return mean("MAE", truth, predicted, math.Abs)
 }
 
-// Pinball returns the mean of τ r for r = y − f ≥ 0 and of (τ − 1) r below,
-// τ in (0, 1): the loss that the τ-quantile minimises (Koenker and Bassett 1978).
+// Pinball returns the mean of τ r for r = y − f ≥ 0 and of (τ − 1) r for r < 0, with τ in
+// (0, 1). The τ-quantile minimises this loss (Koenker and Bassett 1978).
 func Pinball(truth, predicted []float64, tau float64) (float64, error) {
 	if !(tau > 0 && tau < 1) {
 		return 0, wrong("Pinball", "tau", -1, tau, "%v is no quantile; it lies in (0, 1)", tau)
@@ -49,8 +49,7 @@ func MaxError(truth, predicted []float64) (float64, error) {
 	return largest, err
 }
 
-// MedianAE returns the median of |y − f|, the mean of the middle two where n is
-// even.
+// MedianAE returns the median of |y − f|; for even n the mean of the middle two.
 func MedianAE(truth, predicted []float64) (float64, error) {
 	if err := regression("MedianAE", truth, predicted); err != nil {
 		return 0, err
@@ -64,14 +63,14 @@ func MedianAE(truth, predicted []float64) (float64, error) {
 	return (r[(n-1)/2] + r[n/2]) / 2, nil
 }
 
-// R2 returns 1 − Σ(y − f)²/Σ(y − ȳ)², at most 1; 0 is what the mean achieves.
-// Of a truth that is constant there is none.
+// R2 returns 1 − Σ(y − f)²/Σ(y − ȳ)², at most 1. It is 0 if f is the mean of y. If all y
+// are equal, R2 returns an error.
 func R2(truth, predicted []float64) (float64, error) {
 	return explained("R2", truth, predicted, func(float64) float64 { return 0 })
 }
 
-// ExplainedVariance returns 1 − Var(y − f)/Var y: R2 of the predictions without
-// their constant error. Of a truth that is constant there is none.
+// ExplainedVariance returns 1 − Var(y − f)/Var y. This is R2 of the predictions after their
+// mean error is subtracted. If all y are equal, ExplainedVariance returns an error.
 func ExplainedVariance(truth, predicted []float64) (float64, error) {
 	return explained("ExplainedVariance", truth, predicted, func(meanResidual float64) float64 { return meanResidual })
 }
@@ -94,8 +93,8 @@ func explained(metric string, truth, predicted []float64, centre func(meanResidu
 	return 1 - left/all, nil
 }
 
-// NLPD returns the mean of −ln N(y; mean, sd²), the negative log predictive
-// density of n Gaussian predictions in nats; sd > 0. It depends on the unit of y.
+// NLPD returns the mean of −ln N(y; mean, sd²), the negative log predictive density of n
+// Gaussian predictions, in nats; sd > 0. It depends on the unit of y.
 func NLPD(truth, mean, sd []float64) (float64, error) {
 	if err := gaussian("NLPD", truth, mean, sd); err != nil {
 		return 0, err
@@ -111,13 +110,13 @@ func NLPD(truth, mean, sd []float64) (float64, error) {
 	return sum / float64(len(truth)), nil
 }
 
-// CRPS returns the mean continuous ranked probability score of n Gaussian
-// predictions, in the unit of y: with z = (y − mean)/sd,
+// CRPS returns the mean continuous ranked probability score of n Gaussian predictions, in
+// the unit of y. With z = (y − mean)/sd it is the mean of
 //
 //	sd (z (2Φ(z) − 1) + 2φ(z) − 1/√π)
 //
-// (Gneiting and Raftery 2007, eq. 21, with the sign of a loss). For sd = 0 it is
-// |y − mean|.
+// (Gneiting and Raftery 2007, eq. 21, with the sign of a loss). For sd = 0 the score is |y
+// − mean|.
 func CRPS(truth, mean, sd []float64) (float64, error) {
 	if err := gaussian("CRPS", truth, mean, sd); err != nil {
 		return 0, err
@@ -148,8 +147,8 @@ func gaussian(metric string, truth, mean, sd []float64) error {
 	return nil
 }
 
-// Coverage returns the share of the n values inside their intervals, ends
-// included.
+// Coverage returns the share of the n values that are inside their intervals or at an end
+// of them.
 func Coverage(truth, lower, upper []float64) (float64, error) {
 	if err := check("Coverage", series{"truth", truth}, series{"lower", lower}, series{"upper", upper}); err != nil {
 		return 0, err

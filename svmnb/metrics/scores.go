@@ -6,18 +6,18 @@ import (
 	"slices"
 )
 
-// ROC is the receiver operating characteristic: what share of each class is
-// called positive as the threshold falls. Its points increase from (0, 0) to
-// (1, 1), one for each value that the scores have; equal scores are one step.
+// ROC is the receiver operating characteristic: the shares of negative and of positive
+// points that are predicted as positive, as the threshold falls. It goes from (0, 0) to (1,
+// 1), with one point for each distinct score.
 type ROC struct {
 	FPR, TPR  []float64 // shares of the negative and of the positive points with score ≥ Threshold
-	Threshold []float64 // decreasing from +Inf, which no score reaches
-	AUC       float64   // area under it: the chance that a positive point has the larger score, ties counting half
+	Threshold []float64 // decreasing; the first is +Inf, which no score reaches
+	AUC       float64   // area under the curve: the probability that a positive point has a larger score than a negative one, equal scores counting half
 }
 
-// NewROC makes the curve of n scores; positive says which points are of the
-// positive class, whose scores should be larger. Without a point of each class
-// there is none.
+// NewROC returns the curve of n scores. positive says which points are of the positive
+// class, whose scores should be larger. It returns an error unless both classes have a
+// point.
 func NewROC(positive []bool, score []float64) (*ROC, error) {
 	r := &ROC{}
 	steps, err := descend("NewROC", positive, score)
@@ -39,9 +39,9 @@ func NewROC(positive []bool, score []float64) (*ROC, error) {
 	return r, nil
 }
 
-// AveragePrecision returns Σ (R_k − R_{k−1}) P_k in (0, 1], the precision at each
-// threshold weighted by the recall that it adds, without interpolation. Without
-// a positive point there is none.
+// AveragePrecision returns Σ (R_k − R_{k−1}) P_k in (0, 1]: the precision at each
+// threshold, weighted by the increase of recall there, without interpolation. It returns an
+// error if there is no positive point.
 func AveragePrecision(positive []bool, score []float64) (float64, error) {
 	steps, err := descend("AveragePrecision", positive, score)
 	if err != nil {
@@ -55,13 +55,13 @@ func AveragePrecision(positive []bool, score []float64) (float64, error) {
 	return sum / float64(before), nil
 }
 
-// step is what a threshold takes: so many points, so many of them positive.
+// step counts the points with one score, and the positive ones among them.
 type step struct {
 	threshold    float64
 	taken, right int
 }
 
-// descend lowers the threshold over the distinct scores.
+// descend returns the steps by decreasing score.
 func descend(metric string, positive []bool, score []float64) ([]step, error) {
 	if err := check(metric, series{"score", score}); err != nil {
 		return nil, err

@@ -12,21 +12,20 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/steps"
 )
 
-// Scaling is a [Step] that brings every feature to a common scale; see
-// [Standardise] and [MinMax].
+// Scaling is a [Step] that scales every feature; see [Standardise] and [MinMax].
 type Scaling struct {
-	Low, High float64 // the range of the training points; both 0 for mean 0 and standard deviation 1
+	Low, High float64 // the new range of the training points; both 0 means mean 0 and standard deviation 1
 }
 
-// Standardise gives every feature mean 0 and standard deviation 1 over the training
+// Standardise scales every feature to mean 0 and standard deviation 1 over the training
 // points ([datasets.FitStandard]). A constant feature becomes 0.
 func Standardise() Scaling { return Scaling{} }
 
-// MinMax maps the range of every feature over the training points to [−1, 1], as the
-// LIBSVM guide does; other points may leave it. Scaling{0, 1} is another range.
+// MinMax maps the range of every feature over the training points to [−1, 1], as the LIBSVM
+// guide recommends. Other points may lie outside. Scaling{0, 1} maps to [0, 1].
 func MinMax() Scaling { return Scaling{-1, 1} }
 
-// String gives the call back.
+// String returns the call that makes the step.
 func (s Scaling) String() string {
 	if s == Standardise() {
 		return "Standardise()"
@@ -46,14 +45,14 @@ func (s Scaling) Fit(train *datasets.Dataset) (Transform, error) {
 	return steps.Scaled{Of: of}, err
 }
 
-// MaxAbsScaling is a [SparseStep] that divides every feature; see [MaxAbs].
+// MaxAbsScaling is a [SparseStep] that divides every feature by a constant; see [MaxAbs].
 type MaxAbsScaling struct{}
 
 // MaxAbs divides every feature by its largest |x| over the training points
-// ([datasets.FitMaxAbs]): 0 stays 0, so sparse points stay sparse.
+// ([datasets.FitMaxAbs]). 0 stays 0, so sparse points stay sparse.
 func MaxAbs() MaxAbsScaling { return MaxAbsScaling{} }
 
-// String gives the call back.
+// String returns the call that makes the step.
 func (MaxAbsScaling) String() string { return "MaxAbs()" }
 
 // Fit implements [Step].
@@ -68,17 +67,17 @@ func (MaxAbsScaling) FitSparse(train *datasets.Dataset) (SparseTransform, error)
 	return steps.Scaled{Of: of}, nil
 }
 
-// Imputation is a [Step] that puts a number where a value is missing; see [Impute].
+// Imputation is a [Step] that replaces missing values; see [Impute].
 type Imputation struct {
-	Median bool // of the values that are there; else their mean
+	Median bool // replace by the median instead of the mean
 }
 
-// Impute replaces missing values, which are NaN, by the mean of the values that the
-// feature has in the training points. It comes first in a pipeline: what it leaves
-// has no gaps. A feature without any value is an error.
+// Impute replaces missing values (NaN) by the mean of the feature's other values in the
+// training points. It should be the first step of a pipeline, since its output has no
+// missing values. Fit returns an error if all values of a feature are missing.
 func Impute() Imputation { return Imputation{} }
 
-// String gives the call back.
+// String returns the call that makes the step.
 func (s Imputation) String() string {
 	if s.Median {
 		return "Imputation{Median: true}"
@@ -123,20 +122,21 @@ func (s Imputation) Fit(train *datasets.Dataset) (Transform, error) {
 	return t, nil
 }
 
-// Indicators is a [Step] that makes a feature 0 or 1 of each value of a category; see
-// [OneHot].
+// Indicators is a [Step] that replaces a categorical feature by one feature for each of its
+// values; see [OneHot].
 type Indicators struct {
-	columns string // "0, 3", as a slice would not compare
+	columns string // such as "0, 3"; a slice could not be compared by ==
 }
 
-// OneHot replaces the given columns, counted from 0, by one feature for each value
-// that they have in the training points, in increasing order: 1 where the point has
-// it, else 0. A value that training has not seen is 0 in all of them.
+// OneHot replaces each of the given columns, counted from 0, by one feature for each value
+// that it has in the training points, in increasing order. The new feature is 1 for points
+// with that value and 0 for others. A value that does not occur in training gives 0 in all
+// of them.
 func OneHot(columns ...int) Indicators {
 	return Indicators{strings.Trim(strings.ReplaceAll(fmt.Sprint(columns), " ", ", "), "[]")}
 }
 
-// String gives the call back.
+// String returns the call that makes the step.
 func (s Indicators) String() string { return "OneHot(" + s.columns + ")" }
 
 // Fit implements [Step].

@@ -20,7 +20,7 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 )
 
-// Landmarks is a [Step] that makes features whose products are nearly a kernel; see
+// Landmarks is a [Step] that makes features whose dot products approximate a kernel; see
 // [Nystroem].
 type Landmarks struct {
 	Kernel    kernels.Kernel // nil means RBF(1/(d·Var X)) of the training points
@@ -28,16 +28,16 @@ type Landmarks struct {
 	Seed      uint64
 }
 
-// Nystroem replaces a point x by m features z(x) = Λ^−½U' k(x), where k(x) is the
-// kernel at m training points drawn without replacement and UΛU' the kernel matrix
-// between them: z(x)·z(y) is K(x, y) projected on their span, and K itself at them
-// (Williams and Seeger 2001). Eigenvalues below 10⁻¹² of the largest are left out. A
-// linear machine behind it, such as Classify(data).CoordinateDescent(), has the cost
-// of n m numbers in place of n² kernel values. As parameters of a search, m is
-// "landmarks" and those of the kernel have their names.
+// Nystroem replaces a point x by m features z(x) = Λ^−½U' k(x). k(x) are the kernel values
+// with m landmarks, which are training points drawn without replacement, and UΛU' is the
+// kernel matrix of the landmarks. z(x)·z(y) approximates K(x, y) and equals it at the
+// landmarks (Williams and Seeger 2001). Eigenvalues below 10⁻¹² of the largest are left
+// out. A linear machine after this step, such as Classify(data).CoordinateDescent(), costs
+// n m numbers instead of n² kernel values. In a search, m is the parameter "landmarks", and
+// the parameters of the kernel keep their names.
 func Nystroem(k kernels.Kernel, m int, seed uint64) Landmarks { return Landmarks{k, m, seed} }
 
-// String gives the call back.
+// String returns the call that makes the step.
 func (s Landmarks) String() string {
 	k := "nil"
 	if s.Kernel != nil {
@@ -59,13 +59,13 @@ func (s Landmarks) With(name string, value float64) (Step, bool) {
 	return s, known
 }
 
-// mostLandmarks bounds the matrix whose eigenvectors are computed.
+// mostLandmarks limits the matrix whose eigenvectors are computed.
 const mostLandmarks = 2000
 
 // Fit implements [Step].
 func (s Landmarks) Fit(train *datasets.Dataset) (Transform, error) { return s.FitSparse(train) }
 
-// FitSparse implements [SparseStep]: it makes rows.
+// FitSparse implements [SparseStep]. The new points are dense.
 func (s Landmarks) FitSparse(train *datasets.Dataset) (SparseTransform, error) {
 	if err := train.Check(); err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func (s Landmarks) FitSparse(train *datasets.Dataset) (SparseTransform, error) {
 	return t, nil
 }
 
-// FourierFeatures is a [Step] that makes features whose products are nearly the
+// FourierFeatures is a [Step] that makes features whose dot products approximate the
 // Gaussian kernel; see [RandomFourier].
 type FourierFeatures struct {
 	Gamma    float64 // 0 means 1/(d·Var X) of the training points
@@ -115,15 +115,15 @@ type FourierFeatures struct {
 	Seed     uint64
 }
 
-// RandomFourier replaces a point x by m features z_i(x) = √(2/m) cos(w_i·x + b_i) with
-// w_i drawn from N(0, 2γI) and b_i from [0, 2π): z(x)·z(y) is exp(−γ‖x − y‖²) on
-// average, with an error that falls as m^−½ (Rahimi and Recht 2007). As parameters of
-// a search they are "gamma" and "features".
+// RandomFourier replaces a point x by m features z_i(x) = √(2/m) cos(w_i·x + b_i), with w_i
+// drawn from N(0, 2γI) and b_i uniformly from [0, 2π). The expectation of z(x)·z(y) is
+// exp(−γ‖x − y‖²), and the error falls as m^−½ (Rahimi and Recht 2007). In a search, the
+// parameters are "gamma" and "features".
 func RandomFourier(gamma float64, m int, seed uint64) FourierFeatures {
 	return FourierFeatures{gamma, m, seed}
 }
 
-// String gives the call back.
+// String returns the call that makes the step.
 func (s FourierFeatures) String() string {
 	return fmt.Sprintf("RandomFourier(%s, %d, %d)", say.Number(s.Gamma), s.Features, s.Seed)
 }
@@ -141,14 +141,14 @@ func (s FourierFeatures) With(name string, value float64) (Step, bool) {
 	return s, true
 }
 
-// mostNumbers bounds what a step may make of the training points: 4 GiB.
+// mostNumbers limits the numbers that a step makes from the training points: 4 GiB.
 const mostNumbers = 1 << 29
 
-// Fit implements [Step]: it looks at the number of features, and for Gamma 0 at their
-// variance.
+// Fit implements [Step]. It uses only the number of features of the training points and, if
+// Gamma is 0, their variance.
 func (s FourierFeatures) Fit(train *datasets.Dataset) (Transform, error) { return s.FitSparse(train) }
 
-// FitSparse implements [SparseStep]: it makes rows.
+// FitSparse implements [SparseStep]. The new points are dense.
 func (s FourierFeatures) FitSparse(train *datasets.Dataset) (SparseTransform, error) {
 	if err := train.Check(); err != nil {
 		return nil, err
@@ -165,7 +165,7 @@ func (s FourierFeatures) FitSparse(train *datasets.Dataset) (SparseTransform, er
 	}
 	rng := rand.New(rand.NewPCG(s.Seed, 0xf0021e2))
 	t := steps.FourierMap{W: make([][]float64, s.Features), B: make([]float64, s.Features)}
-	for i := range t.W { // feature by feature, so that more of them begin with the same ones
+	for i := range t.W { // one feature after the other, so that a larger m begins with the same features
 		t.W[i] = make([]float64, train.D())
 		for j := range t.W[i] {
 			t.W[i][j] = math.Sqrt(2*gamma) * rng.NormFloat64()

@@ -14,21 +14,20 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 )
 
-// PrincipalComponents is a [Step] that keeps the directions of largest variance; see
-// [PCA].
+// PrincipalComponents is a [Step] that keeps the directions of largest variance; see [PCA].
 type PrincipalComponents struct {
 	Components int
-	Whiten     bool // every component is divided by its standard deviation
+	Whiten     bool // divide every component by its standard deviation
 }
 
-// PCA replaces the features by the first k principal components of the training
-// points, 1 ≤ k ≤ min(n, d): x becomes V'(x − x̄) with V from the singular value
-// decomposition of the centred points (Jolliffe 2002, §3.5). The largest loading of
-// every component is positive. Features of different units want Standardise before.
-// As a parameter of a search, k is "components".
+// PCA replaces the features by the first k principal components of the training points, 1 ≤
+// k ≤ min(n, d). x becomes V'(x − x̄), with V from the singular value decomposition of the
+// centred points (Jolliffe 2002, §3.5). The sign of a component is such that its largest
+// loading is positive. If the features have different units, use Standardise first. In a
+// search, k is the parameter "components".
 func PCA(k int) PrincipalComponents { return PrincipalComponents{Components: k} }
 
-// String gives the call back.
+// String returns the call that makes the step.
 func (s PrincipalComponents) String() string {
 	if s.Whiten {
 		return fmt.Sprintf("PrincipalComponents{%d, Whiten: true}", s.Components)
@@ -45,7 +44,7 @@ func (s PrincipalComponents) With(name string, value float64) (Step, bool) {
 	return s, true
 }
 
-// asCount is a count that a search has set, 0 where it is none.
+// asCount converts a value of a search to a count; 0 if it is not a whole number.
 func asCount(v float64) int {
 	if v != math.Trunc(v) || !(v > 0 && v < 1e9) {
 		return 0

@@ -1,44 +1,46 @@
-// Package transform has the steps of a pipeline, which change points before they are learnt
-// from: scaling, missing values, categories, principal components, features of a kernel.
+// Package transform has the steps of a pipeline, which transform points before training and
+// prediction: scaling, missing values, categories, principal components, features of a
+// kernel.
 package transform
 
 import "github.com/svmnb/svmnb/datasets"
 
-// Part is a part of a selection.Pipeline: a [Step] or, at its end, a selection.Learner.
+// Part is a part of a selection.Pipeline: a [Step] or, at the end, a selection.Learner.
 type Part interface{ String() string }
 
-// Step is the immutable description of something that is done to points before they
-// are learnt from. What it has to know of the data it learns in Fit, from training
-// points alone: a pipeline inside of folds fits it anew without what is held out. An
-// interrupt does not wait for Fit, nor for the Apply of the [Transform]: they run to their
-// end beside what comes next, and what they return is dropped.
+// Step is the immutable description of a transformation of points. Fit computes what the
+// transformation needs of the data, from training points only: within folds, a pipeline
+// fits the step again without the held-out points. An interrupt does not wait for Fit or
+// for Apply of the [Transform]; they go on in another goroutine, and their results are
+// dropped.
 type Step interface {
 	Part
 	Fit(train *datasets.Dataset) (Transform, error)
 }
 
-// Transform is a fitted [Step]. Apply returns m new rows for the m rows of x, each
-// of which depends on that row only; it changes neither x nor itself.
+// Transform is a fitted [Step]. Apply returns m new rows for the m rows of x, each computed
+// from its own row only. It changes neither x nor the Transform.
 type Transform interface {
 	Apply(x [][]float64) ([][]float64, error)
 }
 
-// SparseStep is a [Step] that sparse points can go through. Fit sees points written
-// out, FitSparse those of the data set's Sparse.
+// SparseStep is a [Step] that can transform sparse points. Fit is called with dense points,
+// FitSparse with sparse ones (the data set's field Sparse).
 type SparseStep interface {
 	Step
 	FitSparse(train *datasets.Dataset) (SparseTransform, error)
 }
 
-// SparseTransform is a fitted [SparseStep]. ApplySparse returns the m new points for
-// the m of x, sparse or as rows: one of the two.
+// SparseTransform is a fitted [SparseStep]. ApplySparse returns m new points for the m
+// points of x, either sparse or as dense rows.
 type SparseTransform interface {
 	Transform
 	ApplySparse(x datasets.CSR) (*datasets.CSR, [][]float64, error)
 }
 
-// Tunable is a [Step] with parameters that a selection.Search may set. With returns the step
-// with another value; known is false for a name that it does not have.
+// Tunable is a [Step] with parameters that a selection.Search can set. With returns the
+// step with another value of a parameter; known is false if the step has no parameter of
+// this name.
 type Tunable interface {
 	Step
 	With(name string, value float64) (step Step, known bool)

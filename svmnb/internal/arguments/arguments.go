@@ -1,4 +1,5 @@
-// Package arguments has the error of a wrong argument, which all packages of the front share.
+// Package arguments has the error of a wrong argument, which all packages below svmnb
+// share.
 package arguments
 
 import (
@@ -8,12 +9,12 @@ import (
 	"strconv"
 )
 
-// Error says which argument of a fluent call is wrong.
+// Error says which argument of a call is wrong.
 type Error struct {
-	Call   string  // the verb, such as "C" or "Predict"
-	Row    int     // the offending row or entry, −1 when none is meant
-	Column int     // the offending column, −1 when none is meant
-	Value  float64 // the offending value, where there is one
+	Call   string  // the method or function, such as "C" or "Predict"
+	Row    int     // the wrong row or entry, counted from 0; −1 if none
+	Column int     // the wrong column, counted from 0; −1 if none
+	Value  float64 // the wrong value, if there is one
 	Msg    string  // what is wrong and what to do
 }
 
@@ -28,17 +29,17 @@ func (e *Error) Error() string {
 	return s + ": " + e.Msg
 }
 
-// Wrong is an *Error that means no row and no column.
+// Wrong returns an *Error without row and column.
 func Wrong(call string, value float64, format string, args ...any) error {
 	return At(call, -1, -1, value, format, args...)
 }
 
-// At is an *Error that says where.
+// At returns an *Error with row and column.
 func At(call string, row, column int, value float64, format string, args ...any) error {
 	return &Error{call, row, column, value, fmt.Sprintf(format, args...)}
 }
 
-// WrongIf is Wrong where bad is set, else nil.
+// WrongIf returns Wrong(…) if bad is set, otherwise nil.
 func WrongIf(bad bool, call string, value float64, format string, args ...any) error {
 	if !bad {
 		return nil
@@ -46,18 +47,18 @@ func WrongIf(bad bool, call string, value float64, format string, args ...any) e
 	return Wrong(call, value, format, args...)
 }
 
-// NoFit is the error of a fit that there is none of: a nil pointer, as Fit returns with
-// an error that was not looked at, or the zero value of its type.
+// NoFit is the error of a method of a fit that is a nil pointer or the zero value. A user
+// gets such a fit by ignoring the error of Fit.
 func NoFit(call string) error {
 	return At(call, -1, -1, 0, "there is no fit; take one from Fit and look at the error that comes with it")
 }
 
-// NoneOf is what there is to read of something that there is none of.
+// NoneOf is the text that stands for a value that is nil or zero.
 func NoneOf(what, call string) string {
 	return fmt.Sprintf("there is no %s; take one from %s and look at the error that comes with it", what, call)
 }
 
-// Given is the error of a call without a context, which would panic far from it.
+// Given returns an error if the context is nil, which would otherwise panic later.
 func Given(ctx context.Context, call string) error {
 	if ctx == nil {
 		return Wrong(call, math.NaN(), "the context is nil; give context.Background(), or one that an interrupt ends")

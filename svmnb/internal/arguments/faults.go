@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// Faults are what is wrong with a description, by the setter that says it. A setter that is said
-// again takes the place of what it said before, so its fault goes with that.
-type Faults struct{ of *[]fault } // behind a pointer, so that descriptions can be compared
+// Faults are the errors of a description, one for each setter, such as C. When a setter is
+// called again, its new error, or none, replaces the old one.
+type Faults struct{ of *[]fault } // a pointer, so that descriptions can be compared by ==
 
 type fault struct {
 	setter string
 	err    error
 }
 
-// Said notes what is wrong with a setter, nil for nothing.
+// Said records the error of a setter; nil means that there is none.
 func (f *Faults) Said(setter string, err error) {
 	var kept []fault
 	if f.of != nil {
@@ -30,7 +30,7 @@ func (f *Faults) Said(setter string, err error) {
 	}
 }
 
-// Err joins the faults in the order of their words.
+// Err joins the faults in the order of the names of their setters.
 func (f Faults) Err() error {
 	if f.of == nil {
 		return nil

@@ -2,15 +2,15 @@ package calibrate
 
 import "math"
 
-// Couple returns the probabilities of k ≥ 1 classes from r, whose r[i][j] is the
-// probability of class i where only i and j are possible, r[j][i] = 1 − r[i][j],
-// all in (0, 1). They minimise
+// Couple returns the probabilities of k ≥ 1 classes from those of pairs: r[i][j], in (0,
+// 1), is the probability of class i if only i and j are possible, and r[j][i] = 1 −
+// r[i][j]. They minimise
 //
 //	Σ_i Σ_{j≠i} (r_ji p_i − r_ij p_j)²,  Σ p = 1
 //
-// (Wu, Lin and Weng 2004, the second method, Algorithm 2). With
-// Q_ii = Σ_j r_ji², Q_ij = −r_ji r_ij the minimum has Qp = (p'Qp) e, and
-// p_i ← p_i + (p'Qp − (Qp)_i)/Q_ii, normalised, descends to it, one i at a time.
+// (Wu, Lin and Weng 2004, the second method, Algorithm 2). With Q_ii = Σ_j r_ji² and Q_ij =
+// −r_ji r_ij, the minimum satisfies Qp = (p'Qp) e. The iteration p_i ← p_i + (p'Qp −
+// (Qp)_i)/Q_ii, for one i at a time and normalised, converges to it.
 func Couple(r [][]float64) []float64 {
 	k := len(r)
 	q := make([][]float64, k)

@@ -6,11 +6,11 @@ import (
 	"sort"
 )
 
-// Steps is an increasing function through the points (X, P), linear between them
-// and constant outside.
+// Steps is the increasing function that is linear between the points (X, P) and constant
+// outside.
 type Steps struct{ X, P []float64 }
 
-// At returns the value for the decision value f.
+// At returns the probability for the decision value f.
 func (s Steps) At(f float64) float64 {
 	k := sort.SearchFloat64s(s.X, f)
 	switch {
@@ -23,10 +23,10 @@ func (s Steps) At(f float64) float64 {
 	return s.P[k-1] + share*(s.P[k]-s.P[k-1])
 }
 
-// Isotonic fits the increasing function of the n ≥ 1 decision values that is
-// nearest to the classes in squares (Zadrozny and Elkan 2002), by pooling
-// adjacent violators (Ayer et al. 1955): neighbouring blocks in the wrong order
-// become one with their mean. Equal values are one block from the start.
+// Isotonic fits an increasing function of n ≥ 1 decision values to the classes, by least
+// squares (Zadrozny and Elkan 2002). It pools adjacent violators (Ayer et al. 1955):
+// neighbouring blocks in the wrong order are merged and get their mean. Equal values are in
+// one block from the start.
 func Isotonic(f []float64, positive []bool) Steps {
 	order := make([]int, len(f))
 	for i := range order {

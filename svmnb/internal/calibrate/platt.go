@@ -1,13 +1,12 @@
-// Package calibrate turns decision values into probabilities: a sigmoid (Platt),
-// a step function (isotonic regression), and the probabilities of k classes from
-// those of their pairs (coupling). Its callers have checked that the numbers are
-// finite.
+// Package calibrate turns decision values into probabilities: by a sigmoid (Platt) or an
+// increasing function (isotonic regression), and for several classes by coupling the
+// probabilities of pairs. Callers must check that all numbers are finite.
 package calibrate
 
 import "math"
 
-// Sigmoid is P(y = +1 | f) = 1/(1 + exp(A f + B)); A is negative where larger f
-// speak for the positive class.
+// Sigmoid is P(y = +1 | f) = 1/(1 + exp(A f + B)). A is negative if larger f are more
+// probable for the positive class.
 type Sigmoid struct{ A, B float64 }
 
 // At returns the probability for the decision value f, without overflow.
@@ -19,11 +18,11 @@ func (s Sigmoid) At(f float64) float64 {
 	}
 }
 
-// Platt fits the sigmoid to n decision values (Platt 2000) by Newton's method
-// with backtracking (Lin, Lin and Weng 2007, Algorithm 1). The targets are
-// (N₊ + 1)/(N₊ + 2) and 1/(N₋ + 2) instead of 1 and 0, which keeps separable
-// values and a single class finite. steps is how many it took; it gives up where
-// a step no longer helps, or after 100.
+// Platt fits the sigmoid to n decision values (Platt 2000) by Newton's method with
+// backtracking (Lin, Lin and Weng 2007, Algorithm 1). The targets are (N₊ + 1)/(N₊ + 2) and
+// 1/(N₋ + 2) instead of 1 and 0, so that A and B stay finite for separable values and for a
+// single class. steps is the number of iterations, at most 100; the iteration also ends
+// when a step no longer reduces the error.
 func Platt(f []float64, positive []bool) (s Sigmoid, steps int) {
 	plus, minus := 0.0, 0.0
 	for _, p := range positive {
@@ -66,8 +65,8 @@ func Platt(f []float64, positive []bool) (s Sigmoid, steps int) {
 	return s, steps
 }
 
-// crossEntropy is −Σ t ln p + (1 − t) ln (1 − p), in the form that neither
-// overflows nor cancels (Lin, Lin and Weng 2007, eq. 5 and 6).
+// crossEntropy is −Σ t ln p + (1 − t) ln (1 − p), in a form that avoids overflow and
+// cancellation (Lin, Lin and Weng 2007, eqs. 5 and 6).
 func crossEntropy(s Sigmoid, f, t []float64) float64 {
 	sum := 0.0
 	for i, fi := range f {
@@ -80,12 +79,12 @@ func crossEntropy(s Sigmoid, f, t []float64) float64 {
 	return sum
 }
 
-// derivatives returns the gradient of crossEntropy by A and B and its Hessian
+// derivatives returns the gradient of crossEntropy with respect to A and B, and its Hessian
 // (AA, AB, BB).
 func derivatives(s Sigmoid, f, t []float64) (g [2]float64, h [3]float64) {
 	for i, fi := range f {
 		p := s.At(fi)
-		q := Sigmoid{-s.A, -s.B}.At(fi) // 1 − p, also where p rounds to 1
+		q := Sigmoid{-s.A, -s.B}.At(fi) // 1 − p, accurate even if p rounds to 1
 		d := t[i] - p
 		g[0] += fi * d
 		g[1] += d

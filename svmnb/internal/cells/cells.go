@@ -1,4 +1,4 @@
-// Package cells says things to the reader of a notebook cell.
+// Package cells shows messages to the reader of a notebook cell.
 package cells
 
 import (
@@ -9,8 +9,8 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/words"
 )
 
-// Must ends a notebook cell with the message and no stack trace; elsewhere it
-// panics, as Go's Must functions do.
+// Must ends a notebook cell with the message and without a stack trace. Outside a notebook
+// it panics.
 func Must(err error) {
 	if !gonbui.IsNotebook {
 		panic(err)
@@ -20,11 +20,11 @@ func Must(err error) {
 	os.Exit(1)
 }
 
-// Warn says something that a reader must not miss.
+// Warn shows a warning.
 func Warn(msg string) {
 	if gonbui.IsNotebook {
 		gonbui.DisplayMarkdown("> ⚠️ " + words.Markdown(msg))
-		gonbui.Sync() // or the end of the cell may be faster
+		gonbui.Sync() // otherwise the cell may end before the message is shown
 		return
 	}
 	fmt.Fprintln(os.Stderr, "svmnb:", msg)

@@ -1,4 +1,4 @@
-// Package contour finds where a field that is known on a grid reaches a level.
+// Package contour computes the lines and areas where a field on a grid reaches a level.
 package contour
 
 import "math"
@@ -9,47 +9,48 @@ type Level struct {
 	nx, ny int
 }
 
-// At returns the level t of the field z[row][column] on an even grid of at least
-// two nodes each way.
+// At returns the level t of the field z[row][column] on an even grid with at least two
+// nodes each way.
 func At(z [][]float64, t float64) Level {
 	return Level{superlevel(z, t), len(z[0]), len(z)}
 }
 
-// Areas returns closed rings around {z ≥ t}, outer ones counter-clockwise, holes
-// clockwise, along the grid's border where the set reaches it. Each is in integers, x and
-// y in turn, from 0 to [Fineness] over the grid: a place, and then the step from each
-// place to the next.
+// Areas returns closed rings around {z ≥ t}: outer rings run counter-clockwise, holes
+// clockwise, and a ring follows the border of the grid where the set reaches it. A ring is
+// a list of integers x, y, x, y, … that run from 0 to [Fineness] over the grid. The first
+// pair is a place, each other pair the step from the place before.
 func (l Level) Areas() [][]int { return encode(l.rings, l.nx, l.ny) }
 
-// Lines returns where z = t, as Areas, but open where the border of the grid is.
+// Lines returns the lines z = t in the form of Areas. A line that reaches the border of the
+// grid ends there.
 func (l Level) Lines() [][]int { return encode(isolines(l.rings, l.nx, l.ny), l.nx, l.ny) }
 
-// point is a place on a grid in units of cells: (0, 0) is the first node.
+// point is a place in units of the grid's cells; (0, 0) is the first node.
 type point struct{ x, y float64 }
 
-// superlevel returns the boundary of {z ≥ t} of the field that is linear along
-// the grid's edges, z[row][column], as closed rings with the inside on their
-// left (y up): outer rings run counter-clockwise, holes clockwise. Where the
-// set reaches the grid's border, the ring follows the border.
+// superlevel returns the boundary of {z ≥ t} for a field z[row][column] that is linear
+// along the edges of the grid. The boundary consists of closed rings with the set on their
+// left (y up), so outer rings run counter-clockwise and holes clockwise. A ring follows the
+// border of the grid where the set reaches it.
 //
-// Marching squares: each cell joins the crossings of its edges by segments;
-// following them from edge to edge gives the rings. A frame of nodes below any
-// level around the grid closes the rings at the border; its crossings lie on
-// the border node itself. In a saddle the field of the cell is taken to be bilinear:
-// its value at the saddle point decides which crossings are joined, and the
-// hyperbola between two of them bends towards that point (Nielson and Hamann 1991).
+// The method is marching squares: in each cell, segments join the places where the level
+// crosses the edges, and following them from edge to edge gives the rings. A frame of nodes
+// below any level surrounds the grid, so that rings close at its border; crossings between
+// frame and border lie on the border. A cell with a saddle has four crossings. Its field is
+// taken to be bilinear: the value at the saddle point decides which crossings are joined,
+// and the segment between them bends towards that point (Nielson and Hamann 1991).
 func superlevel(z [][]float64, t float64) [][]point {
 	ny, nx := len(z), len(z[0])
-	w := nx + 2 // framed nodes per row; node (i, j) of the frame is z[j-1][i-1]
+	w := nx + 2 // nodes in a row with the frame; node (i, j) of the frame is z[j-1][i-1]
 	above := func(i, j int) bool {
 		return i > 0 && j > 0 && i <= nx && j <= ny && z[j-1][i-1] >= t
 	}
-	// Edge 2k leaves framed node k to the right, edge 2k+1 upwards.
+	// Edge 2k goes from framed node k to the right, edge 2k+1 upwards.
 	next := make([]int, 2*w*(ny+2))
 	for k := range next {
 		next[k] = -1
 	}
-	saddles := map[int]point{} // of the cell that is entered by this edge
+	saddles := map[int]point{} // the saddle point of the cell that a ring enters through this edge
 	for j := 0; j <= ny; j++ {
 		for i := 0; i <= nx; i++ {
 			k := j*w + i
@@ -80,7 +81,7 @@ func superlevel(z [][]float64, t float64) [][]point {
 				next[bottom] = right
 			case 0b1110:
 				next[left] = bottom
-			case 0b0101: // a and c above: joined or apart
+			case 0b0101: // nodes a and c are above t; the areas around them may be joined
 				at, joined := saddle(z, i, j, t)
 				if joined {
 					next[bottom], next[top] = right, left
@@ -88,7 +89,7 @@ func superlevel(z [][]float64, t float64) [][]point {
 					next[bottom], next[top] = left, right
 				}
 				saddles[bottom], saddles[top] = at, at
-			case 0b1010: // b and d above
+			case 0b1010: // the same for nodes b and d
 				at, joined := saddle(z, i, j, t)
 				if joined {
 					next[right], next[left] = top, bottom
@@ -106,7 +107,7 @@ func superlevel(z [][]float64, t float64) [][]point {
 		if edge%2 == 1 {
 			i2, j2 = i, j+1
 		}
-		if i == 0 || j == 0 { // from the frame to a border node
+		if i == 0 || j == 0 { // an edge between the frame and a border node
 			return point{float64(i2 - 1), float64(j2 - 1)}
 		}
 		if i2 > nx || j2 > ny {
@@ -150,12 +151,12 @@ func bits(a, b, c, d bool) (n int) {
 	return n
 }
 
-// saddle returns the saddle point of the bilinear field of a cell, and whether the
-// field is at least t there. Its four nodes are never of the frame, which is below
-// every level, and two that lie opposite are above t.
+// saddle returns the saddle point of the bilinear field of a cell, and whether the field is
+// at least t there. Two opposite nodes of the cell are above t, so none of its nodes
+// belongs to the frame.
 func saddle(z [][]float64, i, j int, t float64) (at point, above bool) {
 	a, b, c, d := z[j-1][i-1]-t, z[j-1][i]-t, z[j][i]-t, z[j][i-1]-t
-	sum := math.Abs(a) + math.Abs(b) + math.Abs(c) + math.Abs(d) // |a − b + c − d|
+	sum := math.Abs(a) + math.Abs(b) + math.Abs(c) + math.Abs(d) // equals |a − b + c − d|
 	scale := max(math.Abs(a), math.Abs(b), math.Abs(c), math.Abs(d))
 	value := a/scale*c - b/scale*d
 	if a < 0 || c < 0 {
@@ -164,8 +165,8 @@ func saddle(z [][]float64, i, j int, t float64) (at point, above bool) {
 	return point{float64(i-1) + math.Abs(a-d)/sum, float64(j-1) + math.Abs(a-b)/sum}, value >= 0
 }
 
-// bend is the middle of the hyperbola that leads from p to q around its centre: in the
-// direction of each axis it is at the geometric mean of their distances.
+// bend returns the middle of the branch of a hyperbola from p to q. For each axis, its
+// distance from the centre is the geometric mean of the distances of p and q.
 func (centre point) bend(p, q point) point {
 	mean := func(c, p, q float64) float64 {
 		return c + math.Copysign(math.Sqrt(math.Abs((p-c)*(q-c))), p-c+(q-c))
@@ -173,9 +174,8 @@ func (centre point) bend(p, q point) point {
 	return point{mean(centre.x, p.x, q.x), mean(centre.y, p.y, q.y)}
 }
 
-// isolines returns the parts of the rings where the field crosses the level,
-// without those along the border of the nx × ny grid. A closed line ends where
-// it began.
+// isolines returns the parts of the rings that do not run along the border of the nx × ny
+// grid. The first and the last point of a closed line are equal.
 func isolines(rings [][]point, nx, ny int) [][]point {
 	right, top := float64(nx-1), float64(ny-1)
 	border := func(p, q point) bool {
@@ -184,7 +184,7 @@ func isolines(rings [][]point, nx, ny int) [][]point {
 	var lines [][]point
 	for _, ring := range rings {
 		n := len(ring)
-		first := -1 // begin after a border segment, so that no line is cut in two
+		first := -1 // begin after a segment of the border, so that no line is cut in two
 		for i := range ring {
 			if border(ring[i], ring[(i+1)%n]) {
 				first = i
@@ -214,7 +214,7 @@ func isolines(rings [][]point, nx, ny int) [][]point {
 // Fineness is the number of parts into which each side of the grid is divided.
 const Fineness = 4000
 
-// encode writes paths on an nx × ny grid, without points that lie on the straight way
+// encode writes paths in the form of Areas, without points that lie on a straight line
 // between their neighbours.
 func encode(paths [][]point, nx, ny int) [][]int {
 	out := make([][]int, 0, len(paths))
@@ -246,9 +246,9 @@ func encode(paths [][]point, nx, ny int) [][]int {
 	return out
 }
 
-// straight reports whether b may be left out between a and c: it lies on their
-// line, or within half a part of it on a short way, so that the errors of many
-// omissions cannot add up.
+// straight reports whether b can be omitted between a and c: it lies on the line from a to
+// c, or on a short line within half a unit of it. The limit of length keeps the errors of
+// many omissions from adding up.
 func straight(ax, ay, bx, by, cx, cy int) bool {
 	ux, uy, vx, vy := bx-ax, by-ay, cx-bx, cy-by
 	if ux*vx+uy*vy <= 0 {

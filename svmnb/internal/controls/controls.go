@@ -1,4 +1,4 @@
-// Package controls puts sliders and choices into a notebook's page and hears what a
+// Package controls shows sliders and choices in a notebook's page and receives what the
 // reader does with them while the cell runs.
 package controls
 
@@ -17,44 +17,45 @@ import (
 //go:embed controls.js
 var script string
 
-// Patience is how long page and program wait for each other: on a busy machine a page
-// takes seconds to open its channel. After Alone without a word from a page the program
-// ends.
+// Patience is how long the program waits for the page, since on a busy machine a page takes
+// seconds to open its channel. (The page waits twice as long for the program.) If no page
+// has sent a message for the time Alone, the program ends.
 const (
 	Patience = 10 * time.Second
 	Alone    = 3 * time.Minute
 )
 
-// Panel is what there is to be moved and chosen.
+// Panel is the set of controls.
 type Panel struct {
 	Dials   []Dial
 	Kernels []string
 	Methods []string
 }
 
-// Dial is a slider over Values, which stands at At in the beginning.
+// Dial is a slider over Values. It begins at index At.
 type Dial struct {
 	Name   string
-	Kernel int // the kernel that it belongs to; −1 for all
+	Kernel int // index of the kernel that has this parameter; −1 if all have it
 	Values []string
 	At     int
 }
 
-// State is how everything stands. The zero value of N is before there was any.
+// State is the state of all controls. The zero value, with N = 0, means that none has
+// arrived.
 type State struct {
-	N      int64 // greater than that of the state before
-	At     []int // of each dial
+	N      int64 // increases with every change
+	At     []int // index of the value of each dial
 	Kernel int
 	Method int
 	Done   bool
 
-	From string // the page that sends it
-	Say  int64  // number of the message, greater than that of the message before
+	From string // id of the page that sent the state
+	Say  int64  // number of the message, which increases
 }
 
-// HTML is the place of the controls in the page of the kernel, by the id of the place.
-// They appear when the program has answered, see [Seen], and say what they have to say
-// at the address of the id.
+// HTML returns the element with this id in which the page shows the controls. The page
+// sends their states to the address that belongs to the id. The controls appear when the
+// program answers; see [Seen].
 func (p *Panel) HTML(id, kernel string) (string, error) {
 	type dial struct {
 		Name   string   `json:"name"`
@@ -84,48 +85,49 @@ func (p *Panel) HTML(id, kernel string) (string, error) {
 
 func address(id string) string { return "/svmnb/" + id }
 
-// Seen is the attribute of an element that says that the state n has been answered.
+// Seen returns the attribute by which an element tells the page that state n has been
+// answered.
 func Seen(id string, n int64) string {
 	return fmt.Sprintf(`data-svm-seen="%s %d"`, html.EscapeString(id), n)
 }
 
-// Heard is an element that says to the page that has sent s that it has arrived, and so
-// that the page sees what the program displays.
+// Heard returns an element that tells the page that its message s has arrived. Since the
+// page sees the element, it also knows that it receives what the program displays.
 func Heard(id string, s State) string {
 	return fmt.Sprintf(`<span hidden data-svm-heard="%s %s %d"></span>`, html.EscapeString(id), html.EscapeString(s.From), s.Say)
 }
 
-// Mailbox holds the latest state of the controls of an id.
+// Mailbox holds the latest state of a set of controls.
 type Mailbox struct {
-	Come chan struct{} // has an element when there is a state that Take has not given
+	Come chan struct{} // receives a value when there is a new state for Take
 
 	panel *Panel
 	hear  func(State)
 	mu    sync.Mutex
-	state State // the latest
-	last  State // that has arrived
+	state State // the state with the largest N
+	last  State // the last state that arrived
 	heard time.Time
 	over  bool
 }
 
-// NewMailbox returns an empty one for the states of a panel. It calls hear, once at a
-// time, when a message has arrived that was not the one before again.
+// NewMailbox returns an empty mailbox for the states of a panel. It calls hear for every
+// message that is not a repetition, one call at a time.
 func NewMailbox(p *Panel, hear func(State)) *Mailbox {
 	return &Mailbox{Come: make(chan struct{}, 1), panel: p, hear: hear, heard: time.Now()}
 }
 
-// Listen puts what the controls of an id say into the mailbox for as long as the
-// program runs. It does not wait for the page.
+// Listen passes the messages of the controls with this id to Receive, as long as the
+// program runs. It returns at once.
 func (m *Mailbox) Listen(id string) {
 	comms.Subscribe(address(id), func(_ string, text string) { m.Receive(text) })
 }
 
-// Receive takes a state, as the page writes it, if it is newer than what there is:
-// they arrive in any order.
+// Receive takes the text of a state and stores the state if it is newer than the stored
+// one. States may arrive in any order.
 func (m *Mailbox) Receive(text string) {
 	var s State
 	if json.Unmarshal([]byte(text), &s) != nil || !m.panel.has(s) {
-		return // of no page of ours
+		return // not a state of these controls
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -150,11 +152,11 @@ func (m *Mailbox) Close() {
 	m.over = true
 }
 
-// Again makes Come say that there is a state.
+// Again makes Come report a state once more.
 func (m *Mailbox) Again() {
 	select {
 	case m.Come <- struct{}{}:
-	default: // it does
+	default: // Come reports one already
 	}
 }
 
@@ -165,14 +167,14 @@ func (m *Mailbox) Take() State {
 	return m.state
 }
 
-// Heard returns when the page last said that it is there.
+// Heard returns the time of the last message of the page.
 func (m *Mailbox) Heard() time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.heard
 }
 
-// has reports whether s is a state of the panel.
+// has reports whether s can be a state of the panel.
 func (p *Panel) has(s State) bool {
 	if len(s.At) != len(p.Dials) || s.Kernel < 0 || s.Kernel >= len(p.Kernels) || s.Method < 0 || s.Method >= len(p.Methods) {
 		return false

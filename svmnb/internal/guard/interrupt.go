@@ -3,18 +3,18 @@ package guard
 import "context"
 
 // UnlessDone returns what do returns, or the cause of ctx as soon as ctx is done. It is for
-// work that does not look at a context itself: a step of a user's own, an eigendecomposition,
-// predictions. When ctx is done first, do is not waited for. It runs to its end in a
-// goroutine of its own, and what it returns is dropped.
+// work that cannot watch a context itself: a user's step, an eigendecomposition,
+// predictions. If ctx is done first, do goes on in its goroutine, and its result is
+// dropped.
 func UnlessDone[T any](ctx context.Context, do func() (T, error)) (T, error) {
-	if ctx.Done() == nil { // nothing can end it early
+	if ctx.Done() == nil { // ctx can never be done
 		return do()
 	}
 	type answer struct {
 		value T
 		err   error
 	}
-	answered := make(chan answer, 1) // room for one, so that do ends though nobody listens
+	answered := make(chan answer, 1) // buffered, so that do can finish although nobody reads
 	go func() {
 		var a answer
 		defer func() { answered <- a }()

@@ -5,13 +5,13 @@ import (
 	"sync"
 )
 
-// Turn lets one goroutine at a time do something. Its zero value is ready.
+// Turn is a lock that a goroutine can stop waiting for. Its zero value is unlocked.
 type Turn struct {
 	made sync.Once
 	slot chan struct{}
 }
 
-// Take waits for the turn, at most until ctx ends.
+// Take waits until it is the caller's turn, or until ctx ends.
 func (t *Turn) Take(ctx context.Context) (release func(), err error) {
 	t.made.Do(func() { t.slot = make(chan struct{}, 1) })
 	if ctx.Err() != nil {

@@ -1,4 +1,4 @@
-// Package kept is the folder of results that are remembered.
+// Package kept has the cache on disk for the results of Keep.
 package kept
 
 import (
@@ -17,12 +17,12 @@ import (
 	"github.com/svmnb/svmnb/internal/wholefile"
 )
 
-// File is the file of what has the key.
+// File returns the path of the file for a key.
 func File(dir string, key []byte) string {
 	return filepath.Join(dir, hex.EncodeToString(key)+".fit")
 }
 
-// Dir is the folder, which it makes.
+// Dir returns the folder of the cache, and makes it if necessary.
 func Dir() (string, error) {
 	dir := os.Getenv("SVMNB_CACHE")
 	if dir == "" {
@@ -36,8 +36,8 @@ func Dir() (string, error) {
 	return dir, os.MkdirAll(dir, 0o755)
 }
 
-// Decode reads what Write has written: the key, the SHA-256 of what
-// follows, and the value as gob.
+// Decode reads a file of Write: the key, the SHA-256 of the rest, and the value as gob. It
+// reports whether the file is complete and has this key.
 func Decode(file string, key []byte, value any) bool {
 	b, err := os.ReadFile(file)
 	return err == nil && Parse(b, key, value)
@@ -55,8 +55,8 @@ func Parse(b, key []byte, value any) bool {
 	return gob.NewDecoder(bytes.NewReader(body)).Decode(value) == nil
 }
 
-// Write writes file as a whole or not at all. Its errors are not reported:
-// a fit that is not remembered is solved again.
+// Write writes the file completely or not at all. It reports no errors: a fit that is not
+// stored is solved again.
 func Write(file string, key []byte, value any) {
 	var body bytes.Buffer
 	if gob.NewEncoder(&body).Encode(value) != nil {
@@ -70,8 +70,9 @@ func Write(file string, key []byte, value any) {
 	})
 }
 
-// Sweep removes the files used longest ago until the rest take at most
-// limit bytes, and what a killed write of an older version has left behind.
+// Sweep removes the files that were not used for the longest time until the others take at
+// most limit bytes. It also removes the temporary files that older versions left when they
+// were killed.
 func Sweep(dir string, limit int64) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -102,5 +103,5 @@ func Sweep(dir string, limit int64) {
 	}
 }
 
-// Bytes bounds the folder of kept fits; those not used longest go first.
+// Bytes is the limit for the folder of kept fits.
 const Bytes = 256 << 20

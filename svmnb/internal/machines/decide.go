@@ -7,7 +7,7 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/calibrate"
 )
 
-// Scheme is how several machines decide together.
+// Scheme is the way in which several machines decide together.
 type Scheme int
 
 const (
@@ -20,8 +20,8 @@ func (s Scheme) String() string {
 	return [...]string{"one against one", "one against the rest", "Crammer–Singer"}[s]
 }
 
-// Winner is the class that the decision values of a point stand for. The duels say which
-// classes each value tells apart.
+// Winner returns the index of the class that these decision values predict. The two classes
+// of each value are in duels.
 func (s Scheme) Winner(classes int, duels [][2]int, values []float64) int {
 	if s == OneVsOne {
 		votes := make([]int, classes)
@@ -37,9 +37,8 @@ func (s Scheme) Winner(classes int, duels [][2]int, values []float64) int {
 	return slices.Index(values, slices.Max(values))
 }
 
-// Leads returns by how much each class wins against its strongest rival, below 0 where it
-// does not. It is positive for the winner alone; where votes are equal, that takes a tiny
-// lift.
+// Leads returns for each class by how much it wins against its strongest rival. Only the
+// winner's value is positive: if it has won among equal votes, its value is raised to 1e-9.
 func (s Scheme) Leads(classes int, duels [][2]int, values []float64) []float64 {
 	lead := slices.Repeat([]float64{math.Inf(1)}, classes)
 	if s == OneVsOne {
@@ -68,14 +67,15 @@ func (s Scheme) Leads(classes int, duels [][2]int, values []float64) []float64 {
 	return lead
 }
 
-// Curve is the probability of a positive point by its decision value.
+// Curve gives the probability of the positive class for a decision value.
 type Curve interface{ At(f float64) float64 }
 
-// Probabilities are those of the k classes by the decision values of a point.
+// Probabilities returns the probabilities of the k classes for the decision values of a
+// point.
 func Probabilities(k int, duels [][2]int, curves []Curve, values []float64) []float64 {
 	switch {
 	case duels[0][1] >= 0 && k == 2:
-		first := curves[0].At(values[0]) // of the class named first in the duel
+		first := curves[0].At(values[0]) // the probability of class duels[0][0]
 		p := []float64{1 - first, 1 - first}
 		p[duels[0][0]] = first
 		return p
@@ -85,7 +85,7 @@ func Probabilities(k int, duels [][2]int, curves []Curve, values []float64) []fl
 			r[i] = make([]float64, k)
 		}
 		for m, duel := range duels {
-			p := min(max(curves[m].At(values[m]), 1e-7), 1-1e-7) // as LIBSVM: coupling wants (0, 1)
+			p := min(max(curves[m].At(values[m]), 1e-7), 1-1e-7) // coupling needs numbers inside (0, 1); the bound is LIBSVM's
 			r[duel[0]][duel[1]], r[duel[1]][duel[0]] = p, 1-p
 		}
 		return calibrate.Couple(r)
@@ -97,13 +97,13 @@ func Probabilities(k int, duels [][2]int, curves []Curve, values []float64) []fl
 	}
 	for m := range p {
 		if p[m] /= sum; sum == 0 {
-			p[m] = 1 / float64(k) // no class will have it
+			p[m] = 1 / float64(k) // all machines give probability 0
 		}
 	}
 	return p
 }
 
-// AllOthers are the duels of each of k classes with the rest.
+// AllOthers returns the duels of each of k classes with all others.
 func AllOthers(k int) [][2]int {
 	duels := make([][2]int, k)
 	for i := range duels {
@@ -112,7 +112,7 @@ func AllOthers(k int) [][2]int {
 	return duels
 }
 
-// AllPairs are the duels of k classes, nil unless there are n of them.
+// AllPairs returns the duels of all pairs of k classes, or nil unless there are n of them.
 func AllPairs(k, n int) [][2]int {
 	if n != k*(k-1)/2 {
 		return nil
@@ -126,7 +126,7 @@ func AllPairs(k, n int) [][2]int {
 	return duels
 }
 
-// SideOf is the class of a decision value; the boundary is the positive one's.
+// SideOf returns the class of a decision value; 0 belongs to the positive class.
 func SideOf(v float64) int {
 	if v >= 0 {
 		return 1

@@ -13,22 +13,22 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/steps"
 )
 
-// Expansion is f(x) = Σ coef_i K(x_i, x) + b over the training points whose
+// Expansion is f(x) = Σ coef_i K(x_i, x) + b, summed over the training points whose
 // coefficient is not 0.
 type Expansion struct {
-	X      points.Points // those training points
+	X      points.Points // the points x_i
 	Kernel kernels.Kernel
-	Basis  func() *kernels.Basis // of x, made when it is first asked for
+	Basis  func() *kernels.Basis // for kernel values with X; made at the first call
 	Coef   []float64
 	B      float64
-	W      []float64 // Σ coef_i x_i for the linear kernel; else nil
+	W      []float64 // Σ coef_i x_i for the linear kernel; otherwise nil
 	D      int
 
-	Behind *steps.Passage // of the description
+	Behind *steps.Passage // the steps before the machine in a pipeline; otherwise nil
 }
 
-// NewExpansion is the expansion over the points of data with the n coefficients coef. Its
-// points have gone through the steps of behind.
+// NewExpansion returns the expansion over the points of data with n coefficients. The steps
+// of behind have already transformed these points.
 func NewExpansion(data *datasets.Dataset, kernel kernels.Kernel, behind *steps.Passage, coef []float64, b float64) Expansion {
 	e := Expansion{B: b, D: data.D(), Behind: behind, Kernel: kernel}
 	count := 0
@@ -71,7 +71,8 @@ func (e *Expansion) Values(p points.Points) []float64 {
 	return out
 }
 
-// At is values for points that a caller gives.
+// At is Values for a user's points. It returns an error if the machine is part of a
+// pipeline.
 func (e *Expansion) At(verb, learner string, p points.Points) ([]float64, error) {
 	if e.Behind != nil {
 		return nil, e.Behind.Inside(verb)
@@ -79,7 +80,7 @@ func (e *Expansion) At(verb, learner string, p points.Points) ([]float64, error)
 	return e.Here(verb, learner, p)
 }
 
-// Here is at for points that have gone through the steps of a pipeline.
+// Here is At for points that the steps of a pipeline have already transformed.
 func (e *Expansion) Here(verb, learner string, p points.Points) ([]float64, error) {
 	if err := e.Check(verb, learner, p); err != nil {
 		return nil, err
@@ -87,7 +88,7 @@ func (e *Expansion) Here(verb, learner string, p points.Points) ([]float64, erro
 	return e.Values(p), nil
 }
 
-// Check returns an error for points that f has no value at.
+// Check returns an error for points at which f is not defined.
 func (e *Expansion) Check(verb, learner string, p points.Points) error {
 	if s := p.Sparse; s != nil {
 		if s.N() > 0 && s.D != e.D {
@@ -114,7 +115,7 @@ func (e *Expansion) Check(verb, learner string, p points.Points) error {
 	return nil
 }
 
-// Normal returns w, for the linear kernel.
+// Normal returns w, if the kernel is linear.
 func (e *Expansion) Normal(kernel kernels.Kernel) ([]float64, error) {
 	if e.W == nil {
 		return nil, arguments.Wrong("Weights", math.NaN(), "the kernel is %v, and only a machine of the linear kernel has a weight for each feature; learn with Kernel(kernels.Linear())", kernel)
@@ -148,14 +149,14 @@ func (e *Expansion) Sums(terms []Term, p points.Points) [][]float64 {
 	return out
 }
 
-// Term is one decision value, Σ_j coef_j K(x_at_j, x) + b.
+// Term is one decision value, Σ_j coef_j K(x_j, x) + b, over the support vectors x_j.
 type Term struct {
-	Coef []float64 // of the support
+	Coef []float64 // one for each support vector
 	B    float64
-	W    []float64 // for the linear kernel; else nil
+	W    []float64 // Σ_j coef_j x_j for the linear kernel; otherwise nil
 }
 
-// Each is how many kernel values f at a point costs.
+// Each returns how many kernel values f at one point costs.
 func (e *Expansion) Each() int {
 	if e.W != nil {
 		return 0

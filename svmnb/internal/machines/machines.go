@@ -1,5 +1,5 @@
-// Package machines has decision functions f(x) = Σ_i c_i K(x_i, x) + b, and how several of
-// them decide together.
+// Package machines has decision functions f(x) = Σ_i c_i K(x_i, x) + b, and the ways in
+// which several of them decide together.
 package machines
 
 import (
@@ -8,23 +8,23 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/steps"
 )
 
-// Machines are what predictions need of a fit, and nothing else: the expansions that share
-// one basis, and how they decide together.
+// Machines is what predictions need of a fit: the decision functions, which share their
+// support vectors, and how they decide together.
 type Machines struct {
 	Kind      Kind
 	Kernel    kernels.Kernel
 	Classes   []string
-	Targets   []float64 // of the classes
-	Line      float64   // of one class: f from −line on is on the line f = 0
-	Duels     [][2]int  // of each machine: its positive and its negative class, −1 for the rest
-	Curves    []Curve   // of each machine; nil without probabilities
+	Targets   []float64 // one for each class
+	Line      float64   // for one class, points with f ≥ −line are inside; see svmnb.Fit
+	Duels     [][2]int  // the positive and the negative class of each machine; −1 means all other classes
+	Curves    []Curve   // one for each machine; nil without probabilities
 	Terms     []Term
-	Process   *ProcessPart   // of a Gaussian process; else nil
-	Expansion                // of which the points, the basis and d are used
-	Before    *steps.Passage // what points go through first; nil for none
+	Process   *ProcessPart   // of a Gaussian process; otherwise nil
+	Expansion                // support vectors, their basis and D; Terms has the coefficients
+	Before    *steps.Passage // the steps before the machines; nil if there are none
 }
 
-// Kind is what a model was learnt for.
+// Kind says what kind of problem the machines were trained for.
 type Kind int
 
 const (
@@ -42,7 +42,7 @@ var Kinds = [...]string{"regression", "one class", "two classes", "one against o
 
 func (k Kind) String() string { return Kinds[k] }
 
-// Scheme is how several machines decide together.
+// Scheme returns how the machines decide together.
 func (k Kind) Scheme() Scheme {
 	switch k {
 	case RestKind:
@@ -53,20 +53,20 @@ func (k Kind) Scheme() Scheme {
 	return OneVsOne
 }
 
-// ProcessPart is what the model of a Gaussian process has besides the expansion of
-// its mean.
+// ProcessPart is what the model of a Gaussian process has besides the expansion of its
+// mean.
 type ProcessPart struct {
-	Beta, Centre []float64 // of a linear mean: 1 + d coefficients of 1 and x − centre; nil without
-	Noise        []float64 // one variance for all points or one for each; nil where no variance is exact
+	Beta, Centre []float64 // the linear mean: 1 + d coefficients of 1 and x − Centre; nil if the mean is not linear
+	Noise        []float64 // one noise variance for all points, or one for each; nil if the exact variance is not available
 
 	Turn guard.Turn
-	Made any // the process with the factor of A, once it is asked for
+	Made any // caches the process with its Cholesky factor after the first variance
 }
 
-// MostNumbers bounds the dense numbers that a small file can ask for: 1 GiB.
+// MostNumbers limits how many dense numbers a small file can cause to be allocated: 1 GiB.
 const MostNumbers = 1 << 27
 
-// AsRows returns a row of one value for each value.
+// AsRows returns rows of one value each.
 func AsRows(values []float64) [][]float64 {
 	out := make([][]float64, len(values))
 	for i := range out {
@@ -75,7 +75,7 @@ func AsRows(values []float64) [][]float64 {
 	return out
 }
 
-// Trend is the linear mean at x: Beta times 1 and x − Centre.
+// Trend returns the linear mean at x: Beta times (1, x − Centre).
 func (p *ProcessPart) Trend(x []float64) float64 {
 	sum := p.Beta[0]
 	for j, v := range x {

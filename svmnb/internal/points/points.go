@@ -1,5 +1,6 @@
-// Package points has what becomes of points, dense or sparse: kernel matrices, products,
-// features, hashes. No other code writes sparse points out.
+// Package points has points that may be dense or sparse, and makes kernel matrices,
+// products, features and hashes from them. No other package converts sparse points to dense
+// ones.
 package points
 
 import (
@@ -18,17 +19,16 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
-// Points are n points of d features, by compressed rows where these are given. All
-// that becomes of them does so here: nothing else writes sparse points out.
+// Points are n points with d features, either dense (X) or sparse.
 type Points struct {
 	X      [][]float64
-	Sparse *kernels.CSR // or nil
+	Sparse *kernels.CSR // nil if the points are dense
 }
 
-// Of are the points of a data set.
+// Of returns the points of a data set.
 func Of(d *datasets.Dataset) Points { return Points{d.X, d.Sparse} }
 
-// From are the points that a caller gives, none for nil.
+// From returns a user's points; nil means no points.
 func From(x datasets.Points) Points {
 	if x == nil {
 		return Points{}
@@ -37,7 +37,7 @@ func From(x datasets.Points) Points {
 	return Points{rows, sparse}
 }
 
-// Dense are the points that a caller gives, which must be written out.
+// Dense returns a user's points, or an error if they are sparse.
 func Dense(call string, x datasets.Points) ([][]float64, error) {
 	p := From(x)
 	if p.Sparse != nil {
@@ -49,13 +49,13 @@ func Dense(call string, x datasets.Points) ([][]float64, error) {
 // Unpack implements [datasets.Points].
 func (p Points) Unpack() ([][]float64, *kernels.CSR) { return p.X, p.Sparse }
 
-// Rows are points that are written out.
+// Rows returns dense points.
 func Rows(x [][]float64) Points { return Points{X: x} }
 
-// CSR are sparse points.
+// CSR returns sparse points.
 func CSR(x datasets.CSR) Points { return Points{Sparse: &x} }
 
-// N returns how many points there are.
+// N returns the number of points.
 func (p Points) N() int {
 	if p.Sparse != nil {
 		return p.Sparse.N()
@@ -71,12 +71,12 @@ func (p Points) Some(rows []int) Points {
 	}
 	out := Points{X: make([][]float64, len(rows))}
 	for j, i := range rows {
-		out.X[j] = p.X[i] // shared
+		out.X[j] = p.X[i] // not copied
 	}
 	return out
 }
 
-// Row returns point i, nil for a sparse one.
+// Row returns point i if the points are dense, otherwise nil.
 func (p Points) Row(i int) []float64 {
 	if p.Sparse != nil {
 		return nil
@@ -84,7 +84,8 @@ func (p Points) Row(i int) []float64 {
 	return p.X[i]
 }
 
-// Entry calls do for every feature of point i that is not left out.
+// Entry calls do for every feature of point i, or if the points are sparse for every stored
+// feature.
 func (p Points) Entry(i int, do func(j int, v float64)) {
 	if s := p.Sparse; s != nil {
 		for at := s.Start[i]; at < s.Start[i+1]; at++ {
@@ -97,7 +98,7 @@ func (p Points) Entry(i int, do func(j int, v float64)) {
 	}
 }
 
-// Dot returns w·x_i + b, summed from b on.
+// Dot returns w·x_i + b. The sum starts with b.
 func (p Points) Dot(i int, w []float64, b float64) float64 {
 	if s := p.Sparse; s != nil {
 		for at := s.Start[i]; at < s.Start[i+1]; at++ {
@@ -116,7 +117,7 @@ func (p Points) Add(w []float64, i int, c float64) {
 	p.Entry(i, func(j int, v float64) { w[j] += c * v })
 }
 
-// Gram returns the kernel matrix of the points, of which so many bytes may be kept.
+// Gram returns the kernel matrix of the points, with a cache of so many bytes.
 func (p Points) Gram(k kernels.Kernel, bytes int64) (*kernels.Gram, error) {
 	if p.Sparse != nil {
 		return kernels.NewSparseGram(k, *p.Sparse, bytes)
@@ -124,7 +125,7 @@ func (p Points) Gram(k kernels.Kernel, bytes int64) (*kernels.Gram, error) {
 	return kernels.NewGram(k, p.X, bytes)
 }
 
-// Basis returns the points as those that kernel values are computed against.
+// Basis returns the points as a basis, for kernel values with other points.
 func (p Points) Basis(k kernels.Kernel) *kernels.Basis {
 	if p.Sparse != nil {
 		return kernels.AgainstSparse(k, *p.Sparse)
@@ -132,13 +133,14 @@ func (p Points) Basis(k kernels.Kernel) *kernels.Basis {
 	return kernels.Against(k, p.X)
 }
 
-// Late is basis when it is first asked for: a fit of many points may never be.
+// Late returns a function that makes the Basis at its first call, since a fit may never
+// need it.
 func (p Points) Late(k kernels.Kernel) func() *kernels.Basis {
 	return sync.OnceValue(func() *kernels.Basis { return p.Basis(k) })
 }
 
-// Features are those of a linear machine, with a constant behind them where bias is
-// positive.
+// Features returns the points as the matrix of a linear machine, with a constant feature if
+// bias is positive.
 func (p Points) Features(bias float64) (solvers.Features, error) {
 	s := p.Sparse
 	if s == nil {
@@ -156,7 +158,7 @@ func (p Points) AddTimes(dst [][]float64, b *kernels.Basis, coef [][]float64) {
 	b.TimesEach(dst, p.X, coef)
 }
 
-// GammaScale is [kernels.GammaScale].
+// GammaScale is [kernels.GammaScale], for sparse points too.
 func (p Points) GammaScale(d int) float64 {
 	if p.Sparse == nil {
 		return kernels.GammaScale(p.X)
@@ -169,14 +171,14 @@ func (p Points) GammaScale(d int) float64 {
 	for _, v := range p.Sparse.Value {
 		variance += (v - mean) * (v - mean) / count
 	}
-	variance += mean * mean * (1 - float64(len(p.Sparse.Value))/count) // of what is 0
+	variance += mean * mean * (1 - float64(len(p.Sparse.Value))/count) // the part of the zeros
 	if variance == 0 {
 		return 1
 	}
 	return 1 / (float64(d) * variance)
 }
 
-// Radius2 is [kernels.Radius2].
+// Radius2 is [kernels.Radius2], for sparse points too.
 func (p Points) Radius2(k kernels.Kernel) float64 {
 	if p.Sparse == nil {
 		return kernels.Radius2(k, p.X)
@@ -188,7 +190,7 @@ func (p Points) Radius2(k kernels.Kernel) float64 {
 	return slices.Max(g.Diag())
 }
 
-// Hash writes all points, and the end of each, to h.
+// Hash writes all points to h, with a mark at the end of each.
 func (p Points) Hash(h io.Writer) {
 	var b []byte
 	for i := range p.N() {
@@ -218,19 +220,20 @@ func (p Points) FirstRow(k kernels.Kernel) []float64 {
 	return row
 }
 
-// NeedsDense is the error of a picture or table of points that are written out.
+// NeedsDense returns the error of a picture or table that cannot show sparse points, or
+// nil.
 func NeedsDense(call string, d *datasets.Dataset) error {
 	_, err := Dense(call, d)
 	return err
 }
 
-// Misfit says that a point is of another length than those before: in what such a point
-// is made of, which for a precomputed kernel or one of strings are no features.
+// Misfit describes a point with a wrong number of values: features or, for a precomputed
+// kernel or one of strings, entries or letters.
 func Misfit(k kernels.Kernel, row []float64, want int, than string) string {
 	got := len(row)
 	switch {
 	case k == nil:
-	case strings.Contains(k.String(), "Precomputed(") && got == want-1 && got > 0 && row[0] != -1: // not by NewPoints
+	case strings.Contains(k.String(), "Precomputed(") && got == want-1 && got > 0 && row[0] != -1: // such points were not made by NewPoints
 		return fmt.Sprintf("the row has %d values, and a point of Precomputed() is an index and the kernel values with all training points; make it by Precomputed().NewPoints", got)
 	case strings.Contains(k.String(), "Precomputed("):
 		return fmt.Sprintf("the row has %s, %s %s: a new row has the kernel value with each of them; make it a point by Precomputed().NewPoints", say.Several(got-1, "kernel value"), than, say.Several(want-1, "point"))
@@ -240,7 +243,7 @@ func Misfit(k kernels.Kernel, row []float64, want int, than string) string {
 	return fmt.Sprintf("the point has %s, %s %d", say.Several(got, "feature"), than, want)
 }
 
-// OfStrings reports whether a kernel, by its text, compares strings.
+// OfStrings reports whether the kernel with this text compares strings.
 func OfStrings(kernel string) bool {
 	return strings.Contains(kernel, "GapWeighted(") || strings.Contains(kernel, "Spectrum(")
 }
@@ -255,8 +258,8 @@ func AllFinite(v []float64) bool {
 	return true
 }
 
-// Name is the name of a data set for the text of a description, which the zero value of
-// one has not.
+// Name returns the name of a data set for the text of a description. It also works for the
+// nil data set of a zero description.
 func Name(data *datasets.Dataset) string {
 	if data == nil {
 		return "nil"

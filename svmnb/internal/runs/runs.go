@@ -1,4 +1,4 @@
-// Package runs has what figures and tables of several packages say of a run.
+// Package runs has what figures and tables of several packages show of a run.
 package runs
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/svmnb/svmnb/solvers"
 )
 
-// Certified returns a result whose trace ends with what its certificate says.
+// Certified returns a result whose trace ends with the numbers of the certificate.
 func Certified(r solvers.Result) *solvers.Result {
 	c := r.Certificate
 	points := slices.DeleteFunc(slices.Clone(r.Trace.Points), func(p solvers.Point) bool { return p.Iteration > r.Iterations })
@@ -19,15 +19,16 @@ func Certified(r solvers.Result) *solvers.Result {
 	end := &points[len(points)-1]
 	end.Elapsed, end.Evaluations, end.Primal, end.Dual, end.Gap, end.RelGap = r.Elapsed, r.Evaluations, c.Primal, c.Dual, c.Gap, c.RelGap
 	end.KKT, end.Equality, end.Bias, end.Free, end.Bound = c.MaxKKT, c.Equality, c.Bias, c.Free, c.AtUpper
-	if math.IsInf(c.Primal, 1) { // as a trace has it
+	if math.IsInf(c.Primal, 1) { // a trace writes NaN for a primal that is not known
 		end.Primal, end.Gap, end.RelGap = math.NaN(), math.NaN(), math.NaN()
 	}
 	r.Trace.Points = points
 	return &r
 }
 
-// GoodGap returns the gap at which an answer is good enough, 0 when there is no
-// primal value to measure it by, and what it is called where it is no criterion.
+// GoodGap returns the gap at which an answer is good enough, or 0 if there is no primal
+// value to compare with. The name labels this gap in figures if it is not the stopping
+// criterion.
 func GoodGap(stop solvers.Criterion, primal float64) (tol float64, name string) {
 	scale := 1 + math.Abs(primal)
 	if scale-scale != 0 {

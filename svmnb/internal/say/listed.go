@@ -2,7 +2,7 @@ package say
 
 import "fmt"
 
-// Listed joins names by commas, ten at most.
+// Listed joins at most ten names by commas.
 func Listed(names []string) string {
 	s := ""
 	for k, name := range names {

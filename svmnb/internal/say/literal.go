@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Literal writes a struct as in Go, without the fields that are zero.
+// Literal writes a struct as a Go literal, without fields that are zero.
 func Literal(v any) string {
 	r := reflect.ValueOf(v)
 	if r.Kind() != reflect.Struct {

@@ -1,4 +1,4 @@
-// Package say puts numbers and names into the words of summaries, hints and titles.
+// Package say writes numbers and names for summaries, hints and titles.
 package say
 
 import (
@@ -12,24 +12,24 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/words"
 )
 
-// Summary is the table that a fit is described by.
+// Summary is the table in which a fit describes itself.
 type Summary struct{ strings.Builder }
 
-// NewSummary returns a table without lines.
+// NewSummary returns an empty table.
 func NewSummary() *Summary {
 	s := &Summary{}
 	s.WriteString("| | |\n|:--|:--|\n")
 	return s
 }
 
-// Markup is text that is Markdown already.
+// Markup is text that is already Markdown.
 type Markup string
 
-// longest is how many characters of a name a summary has room for.
+// longest is the largest number of characters of a name in a summary.
 const longest = 2000
 
-// Escaped returns v for a line of Markdown, which shows it as it is: names come from the
-// data, and whoever wrote these must not write the page.
+// Escaped returns v as text that Markdown shows literally. Names come from data, whose
+// author must not be able to write markup into the page.
 func Escaped(v any) any {
 	switch v := v.(type) {
 	case Markup, int, int64, float64:
@@ -45,7 +45,7 @@ func Code(text string) string {
 	return "`" + strings.NewReplacer("`", "'", "\n", " ").Replace(words.Clean(words.Cut(text, longest))) + "`"
 }
 
-// Row adds a line. what and format are Markdown, args are shown as they are written.
+// Row adds a row. what and format are Markdown; the args are shown literally.
 func (s *Summary) Row(what, format string, args ...any) {
 	shown := make([]any, len(args))
 	for i, v := range args {
@@ -54,7 +54,7 @@ func (s *Summary) Row(what, format string, args ...any) {
 	fmt.Fprintf(s, "| %s | %s |\n", what, fmt.Sprintf(format, shown...))
 }
 
-// Hints adds what to try next.
+// Hints adds suggestions below the table.
 func (s *Summary) Hints(hints []string) {
 	for _, hint := range hints {
 		fmt.Fprintf(s, "\n> **Hint.** %s\n", Escaped(hint))
@@ -72,7 +72,7 @@ func Percent(v float64) string {
 	return fmt.Sprintf("%.3g %%", 100*v)
 }
 
-// Several counts things whose plural ends in s.
+// Several writes a number and a noun, with an s for the plural.
 func Several(n int, thing string) string {
 	if n != 1 {
 		thing += "s"
@@ -89,12 +89,12 @@ func Thousands(v int64) string {
 	return s
 }
 
-// Signed writes v to so many digits, with a true minus sign.
+// Signed writes v with so many significant digits and a minus sign instead of a hyphen.
 func Signed(v float64, digits int) string {
 	return strings.ReplaceAll(strconv.FormatFloat(v, 'g', digits, 64), "-", "−")
 }
 
-// Spell writes 1.16 ms for 1.16ms.
+// Spell writes a duration with a space before the unit: 1.16 ms.
 func Spell(d time.Duration) string {
 	s := round(d).String()
 	if unit := strings.IndexAny(s, "nµmsh"); unit > 0 && d < time.Minute {
@@ -113,7 +113,7 @@ func round(d time.Duration) time.Duration {
 	return d.Round(100 * time.Nanosecond)
 }
 
-// Class makes a name that stands alone of a class that is only a number.
+// Class returns the name of a class, with "class" before it if it is a number.
 func Class(name string) string {
 	if _, err := strconv.ParseFloat(name, 64); err != nil {
 		return name
@@ -134,7 +134,7 @@ func Brief(call string) string {
 
 var longNumber = regexp.MustCompile(`[0-9.]{7,}(e[-+]?[0-9]+)?`)
 
-// Iterations counts them, without spaces between digits.
+// Iterations writes a number of iterations, without spaces between digits.
 func Iterations(n int) string {
 	if n == 1 {
 		return "1 iteration"
@@ -142,5 +142,5 @@ func Iterations(n int) string {
 	return fmt.Sprint(n, " iterations")
 }
 
-// Number writes v to the digits that tell it from all others.
+// Number writes v with the fewest digits that identify it.
 func Number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

@@ -1,4 +1,4 @@
-// Package screen is a display that changes while something runs.
+// Package screen has a display that changes while something runs.
 package screen
 
 import (
@@ -21,28 +21,28 @@ import (
 )
 
 const (
-	First       = 100 * time.Millisecond // a shorter run has its last picture only
+	First       = 100 * time.Millisecond // a run that ends earlier has its last picture only
 	Interval    = 240 * time.Millisecond
-	Share       = 20              // a picture may take one part in so many of the time
-	Line        = time.Second     // between lines where there is no notebook
-	Memory      = 2000            // points of a run that are remembered
-	liveLongest = 100 * time.Hour // more is no estimate
+	Share       = 20              // pictures may take 1/Share of the time
+	Line        = time.Second     // between updates of a terminal's line
+	Memory      = 2000            // the largest number of points of a run that are kept
+	liveLongest = 100 * time.Hour // longer estimates are not shown
 )
 
-// Screen is one display that changes. Pictures are made beside the solver, one at a
-// time, and there is no queue: what cannot be drawn in time is never drawn.
+// Screen is one display that changes. A goroutine of its own draws, one picture at a time.
+// Pictures do not queue: if one cannot be drawn in time, it is omitted.
 type Screen struct {
-	Name    string // of the chart, the same in each picture and in no other's
+	Name    string // id of the chart: the same for all pictures of this screen, unique otherwise
 	ID      string // of the display
 	Send    func(c *display.Chart, last bool) error
 	Began   time.Time
-	Below   string     // HTML under the picture, and
-	Text    string     // what stands for it; of Explore
-	drawing sync.Mutex // held while a picture is made; guards next
+	Below   string     // HTML below the picture, for Explore
+	Text    string     // the text that stands for Below
+	drawing sync.Mutex // locked while a picture is drawn; protects Next
 	Next    time.Time
 }
 
-// Watchable reports whether there is anybody to show something to.
+// Watchable reports whether there is a notebook or a terminal to show something in.
 func Watchable() bool {
 	info, err := os.Stderr.Stat()
 	return gonbui.IsNotebook || err == nil && info.Mode()&os.ModeCharDevice != 0
@@ -62,11 +62,12 @@ func New() *Screen {
 	return s
 }
 
-// Unique returns a word that no other display has: each cell is a process of its own,
-// and a page of JupyterLab has the displays of many notebooks.
+// Unique returns a random name. Names must be unique in a page, and a page of JupyterLab
+// may have displays of many notebooks and of many programs.
 func Unique() string { return strings.ToLower(rand.Text()) }
 
-// Ready reports whether it is time for the next picture. If so, show must follow.
+// Ready reports whether it is time for the next picture. If it returns true, Show must
+// follow.
 func (s *Screen) Ready() bool {
 	if !s.drawing.TryLock() {
 		return false
@@ -78,7 +79,7 @@ func (s *Screen) Ready() bool {
 	return true
 }
 
-// Show draws beside the caller.
+// Show draws a picture in another goroutine.
 func (s *Screen) Show(draw func() (*display.Chart, error)) {
 	go func() {
 		defer s.drawing.Unlock()
@@ -91,7 +92,7 @@ func (s *Screen) Show(draw func() (*display.Chart, error)) {
 
 // End draws the last picture.
 func (s *Screen) End(draw func() (*display.Chart, error)) {
-	s.drawing.Lock() // and never unlocks: nothing may follow
+	s.drawing.Lock() // never unlocked: no picture may follow
 	s.picture(draw, true)
 }
 
@@ -100,20 +101,20 @@ func (s *Screen) picture(draw func() (*display.Chart, error), last bool) {
 	if err == nil && c != nil {
 		err = s.Send(c, last)
 	}
-	if err != nil && last { // too early for a picture is no error, too late is
+	if err != nil && last { // before the end, a picture may fail since there is not enough to draw yet
 		fmt.Fprintln(os.Stderr, "svmnb: Live:", err)
 	}
 }
 
-// Drawn is a picture, whose drawing computes values of kernels that may panic.
+// Drawn calls draw and turns its panic, perhaps of a user's kernel, into an error.
 func Drawn(draw func() (*display.Chart, error)) (c *display.Chart, err error) {
 	defer guard.Caught(&err)
 	return draw()
 }
 
-// display sends pictures to the notebook. The one that brings the drawing library is
-// followed by others in its place, of which the last one must have it again, to be
-// saved with it.
+// display returns a function that sends pictures to the notebook. If the first picture of
+// the screen carries the drawing library, the last one must carry it too: each picture
+// replaces the one before, and the notebook saves only the last.
 func (s *Screen) display() func(c *display.Chart, last bool) error {
 	begun, carries := false, false
 	return func(c *display.Chart, last bool) error {
@@ -139,7 +140,8 @@ func (s *Screen) display() func(c *display.Chart, last bool) error {
 	}
 }
 
-// line writes over one line of a terminal. A run too short for one has none.
+// line returns a function that overwrites one line of the terminal. A short run writes
+// nothing.
 func (s *Screen) line() func(c *display.Chart, last bool) error {
 	begun := false
 	return func(c *display.Chart, last bool) error {
@@ -156,9 +158,9 @@ func (s *Screen) line() func(c *display.Chart, last bool) error {
 	}
 }
 
-// Note appends a point to those of a run, of which every second one is forgotten
-// when they are too many. A point that is measured again takes the place of the first
-// measurement. It never writes where the points before are.
+// Note appends a point to those of a run. If there are too many, it keeps every second one.
+// A point of the same iteration replaces the last one. Note never overwrites points, since
+// a picture may be reading them.
 func Note[P any](points []P, pt P, iteration func(*P) int) []P {
 	if k := len(points) - 1; k >= 0 && iteration(&points[k]) == iteration(&pt) {
 		points = slices.Clone(points[:k])
@@ -173,7 +175,7 @@ func Note[P any](points []P, pt P, iteration func(*P) int) []P {
 	return append(points, pt)
 }
 
-// Headline says how far a run is, or how it ended.
+// Headline returns a title and a progress line that say how far a run is, or how it ended.
 func Headline(method string, status solvers.Status, iterations int, elapsed time.Duration, state string, rest func() string) (title, progress string) {
 	progress = fmt.Sprintf("%s iterations in %s", say.Thousands(int64(iterations)), say.Spell(elapsed))
 	if iterations == 1 {
@@ -189,8 +191,8 @@ func Headline(method string, status solvers.Status, iterations int, elapsed time
 	return title, progress
 }
 
-// Until says when the line through the values v at the times t, in seconds, will have
-// fallen to the goal.
+// Until fits a line to the values v at the times t, in seconds, and says in how much time
+// the line will reach the goal.
 func Until(t, v []float64, goal float64) string {
 	n := float64(len(t))
 	if n < 5 {

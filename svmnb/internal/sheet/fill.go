@@ -43,8 +43,8 @@ func (t *Table) Dataset(d *datasets.Dataset) error {
 	return nil
 }
 
-// Records takes a table whose first row names the columns; a column of which every
-// cell is a number or empty is one of numbers.
+// Records lists a table whose first row has the names of the columns. A column becomes
+// numbers if every cell is a number or empty.
 func (t *Table) Records(rows [][]string) error {
 	if len(rows) == 0 {
 		return nil
@@ -65,8 +65,8 @@ func (t *Table) Records(rows [][]string) error {
 	return nil
 }
 
-// asNumbers reads every text as a number, an empty one as NaN; nil where one is
-// neither, or all are empty.
+// asNumbers reads every text as a number, and an empty one as NaN. It returns nil if a text
+// is neither, or if all are empty.
 func asNumbers(text []string) []float64 {
 	values, found := make([]float64, len(text)), false
 	for i, t := range text {
@@ -86,7 +86,7 @@ func asNumbers(text []string) []float64 {
 	return values
 }
 
-// Matrix takes rows of numbers.
+// Matrix lists rows of numbers.
 func (t *Table) Matrix(x [][]float64) error {
 	for i, row := range x {
 		if len(row) != len(x[0]) {
@@ -103,8 +103,8 @@ func (t *Table) Matrix(x [][]float64) error {
 	return nil
 }
 
-// Values takes what only reflection knows: a slice of fits or structs, a map of
-// columns.
+// Values lists values whose type is known by reflection only: a slice of fits or structs,
+// or a map of columns.
 func (t *Table) Values(of any) error {
 	v := reflect.Indirect(reflect.ValueOf(of))
 	refuse := func() error {
@@ -154,7 +154,7 @@ func (t *Table) Values(of any) error {
 	return nil
 }
 
-// field adds the column of the values that at returns.
+// field adds a column of the n values that at returns.
 func (t *Table) field(name string, n int, at func(i int) reflect.Value) {
 	numbers, text := make([]float64, n), make([]string, n)
 	all, times := n > 0, false
@@ -193,7 +193,7 @@ func (t *Table) field(name string, n int, at func(i int) reflect.Value) {
 	}
 }
 
-// cell prints a value of any kind; of a long slice the beginning.
+// cell prints a value of any kind; of a long slice it prints the beginning.
 func cell(v reflect.Value) string {
 	if v.Kind() == reflect.Slice && v.Len() > 6 {
 		return strings.TrimSuffix(cell(v.Slice(0, 6)), "]") + fmt.Sprintf(" …] (%d)", v.Len())
@@ -208,7 +208,7 @@ func cell(v reflect.Value) string {
 	return fmt.Sprint(v.Interface())
 }
 
-// spaced makes words of a field's name: "kernel values" of KernelValues.
+// spaced splits the name of a field into words: KernelValues becomes "kernel values".
 func spaced(name string) string {
 	var b strings.Builder
 	letters := []rune(name)
@@ -217,7 +217,7 @@ func spaced(name string) string {
 			b.WriteByte(' ')
 		}
 		if i+1 < len(letters) && unicode.IsUpper(letters[i+1]) || i > 0 && unicode.IsUpper(letters[i-1]) || len(letters) == 1 {
-			b.WriteRune(r) // of an abbreviation, or a single letter
+			b.WriteRune(r) // part of an abbreviation, or a single letter
 			continue
 		}
 		b.WriteRune(unicode.ToLower(r))
@@ -225,7 +225,7 @@ func spaced(name string) string {
 	return b.String()
 }
 
-// fitsOf returns the elements of a slice that are all fits; else nil.
+// fitsOf returns the elements of a slice if all are fits, otherwise nil.
 func fitsOf(v reflect.Value) (fits []Compared) {
 	for i := range v.Len() {
 		e := v.Index(i)
@@ -241,11 +241,11 @@ func fitsOf(v reflect.Value) (fits []Compared) {
 	return fits
 }
 
-// Compared is a fit that can stand in a table with others.
+// Compared is a fit that can be listed with others.
 type Compared interface{ Comparison() Comparison }
 
-// Comparison is a fit's line: the Measures are those of the variable Measures, NaN for
-// what it does not have.
+// Comparison is the row of a fit in such a table. Its Measures are in the order of the
+// variable Measures; NaN means that the fit does not have one.
 type Comparison struct {
 	Name, Status string
 	Measures     [len(Measures)]float64
@@ -254,7 +254,7 @@ type Comparison struct {
 // Measures are the columns of a table that compares fits.
 var Measures = [...]string{"iterations", "kernel values", "time", "dual", "gap", "KKT violation", "support vectors", "at the bound", "training errors", "RMSE"}
 
-// Compare lists fits, a row for each; a measure that none has is left out.
+// Compare lists fits, one row for each. It omits measures that no fit has.
 func (t *Table) Compare(fits []Compared) {
 	var names, status []string
 	var measures [len(Measures)][]float64
@@ -278,5 +278,5 @@ func (t *Table) Compare(fits []Compared) {
 	}
 }
 
-// Milliseconds is the unit of a time in a table.
+// Milliseconds converts a time to the unit of tables.
 func Milliseconds(d time.Duration) float64 { return float64(d) / 1e6 }

@@ -1,4 +1,4 @@
-// Package sheet lays tables out: as HTML that sorts in the page, and as text.
+// Package sheet writes tables as HTML, which can be sorted in the page, and as text.
 package sheet
 
 import (
@@ -19,21 +19,21 @@ import (
 
 // Table is a table of columns.
 type Table struct {
-	Name    string // what it is a table of
+	Name    string // what the rows are
 	Columns []Column
 }
 
-// Column is one value of every row.
+// Column is a column of a table.
 type Column struct {
 	Name   string
 	Text   []string  // as it is shown
-	Values []float64 // of a column of numbers, NaN where one is missing; else nil
-	Number bool      // the row's own, which has no mean
-	unit   string    // behind each number
+	Values []float64 // the numbers, NaN if one is missing; nil for a column of texts
+	Number bool      // the column has the numbers of the rows, so its mean means nothing
+	unit   string    // follows each number
 }
 
-// What a table shows without being asked: more rows and columns than these are
-// cut in the middle.
+// Tables with more rows or columns than wholeRows and wholeColumns are shown without their
+// middle. cellLetters is the longest text of a cell.
 const (
 	wholeRows    = 12
 	headRows     = 5
@@ -44,7 +44,7 @@ const (
 	cellLetters  = 60
 )
 
-// Rows returns how many rows there are.
+// Rows returns the number of rows.
 func (s *Table) Rows() int {
 	if len(s.Columns) == 0 {
 		return 0
@@ -52,14 +52,14 @@ func (s *Table) Rows() int {
 	return len(s.Columns[0].Text)
 }
 
-// Numbers adds a column of numbers; NaN is a missing one.
+// Numbers adds a column of numbers; NaN is a missing number.
 func (s *Table) Numbers(name string, values []float64) *Column {
 	s.Columns = append(s.Columns, Column{Name: name, Values: values, Text: aligned(values)})
 	return &s.Columns[len(s.Columns)-1]
 }
 
-// Times adds a column of times in ms. Their unit is in each cell, not above them: who
-// compares two runs knows them by it.
+// Times adds a column of times in ms. Each cell contains the unit: the program that
+// compares two runs of a notebook recognises times by it and ignores them.
 func (s *Table) Times(name string, ms []float64) {
 	col := s.Numbers(name, ms)
 	col.unit = " ms"
@@ -75,7 +75,8 @@ func (s *Table) Texts(name string, text []string) {
 	s.Columns = append(s.Columns, Column{Name: name, Text: text})
 }
 
-// Numbered adds the numbers of the n rows, from 0 as errors count.
+// Numbered adds a column with the numbers of the n rows, counted from 0 as in error
+// messages.
 func (s *Table) Numbered(name string, n int) {
 	v := make([]float64, n)
 	for i := range v {
@@ -84,9 +85,10 @@ func (s *Table) Numbered(name string, n int) {
 	s.Numbers(name, v).Number = true
 }
 
-// aligned prints the values of a column: whole numbers whole, others to as many
-// decimals as give the largest five digits, or fewer where all are shorter. What is
-// too small or too large for that has an exponent, a missing value is empty.
+// aligned prints the values of a column with the same number of decimals: none if all
+// values are whole, otherwise so many that the largest value has five digits, or fewer if
+// no value needs them. Very small and very large numbers get an exponent. A missing value
+// is an empty text.
 func aligned(values []float64) []string {
 	largest, whole := 0.0, true
 	for _, v := range values {
@@ -126,14 +128,14 @@ func aligned(values []float64) []string {
 
 func finite(v float64) bool { return v-v == 0 }
 
-// shownColumns returns the numbers of the columns that there is room for; −1 stands
-// for those that are left out.
+// shownColumns returns the indices of the columns that are shown. −1 stands for the columns
+// that are omitted.
 func (s *Table) shownColumns() []int {
 	return ends(len(s.Columns), wholeColumns, headColumns, tailColumns)
 }
 
-// shownRows returns the rows at both ends of an order of all of them, and −1 where
-// others are left out.
+// shownRows returns the first and the last rows of an order, with −1 for the rows that are
+// omitted.
 func shownRows(order []int) []int {
 	at := ends(len(order), wholeRows, headRows, tailRows)
 	for i, k := range at {
@@ -156,7 +158,8 @@ func ends(n, whole, head, tail int) (at []int) {
 	return at
 }
 
-// order sorts the rows by column c, downwards or upwards; missing values come last.
+// order returns the rows sorted by column c, ascending or descending; missing values come
+// last.
 func (s *Table) order(c int, down bool) []int {
 	col := s.Columns[c]
 	order := make([]int, s.Rows())
@@ -173,7 +176,7 @@ func (s *Table) order(c int, down bool) []int {
 		x, y := col.Values[a], col.Values[b]
 		switch {
 		case math.IsNaN(x) || math.IsNaN(y):
-			return -cmp.Compare(x, y) // NaN is the least of all
+			return -cmp.Compare(x, y) // Compare puts NaN first
 		case down:
 			return cmp.Compare(y, x)
 		}
@@ -182,7 +185,8 @@ func (s *Table) order(c int, down bool) []int {
 	return order
 }
 
-// foot is what is said of all rows, a line of cells each: of long tables only.
+// foot returns the lines below a long table, with one cell for each column: minimum, mean,
+// maximum, missing values and distribution.
 func (s *Table) foot() (names []string, lines [][]string) {
 	if s.Rows() <= wholeRows {
 		return nil, nil
@@ -217,7 +221,7 @@ func (s *Table) foot() (names []string, lines [][]string) {
 	line := func(name string, values []float64) {
 		cells := make([]string, len(values))
 		for c, v := range values {
-			if !math.IsNaN(v) { // with one digit more than the column
+			if !math.IsNaN(v) { // with one digit more than the values of the column
 				cells[c] = say.Signed(v, 5) + s.Columns[c].unit
 			}
 		}
@@ -232,11 +236,11 @@ func (s *Table) foot() (names []string, lines [][]string) {
 	return append(names, "distribution"), append(lines, shape)
 }
 
-// bars are the heights of a histogram of one line.
+// bars are the characters for a histogram in one line.
 var bars = []rune("▁▂▃▄▅▆▇█")
 
-// shape draws the histogram of a column of numbers; of texts it says how many
-// different ones there are.
+// shape draws the histogram of a column of numbers between low and high. For texts it
+// returns the number of different ones.
 func (c *Column) shape(low, high float64) string {
 	if c.Values == nil {
 		seen := map[string]bool{}
@@ -255,13 +259,13 @@ func (c *Column) shape(low, high float64) string {
 		}
 	}
 	line, most := "", slices.Max(counts[:])
-	for _, n := range counts { // the lowest bar is for none
+	for _, n := range counts { // the lowest bar means an empty interval
 		line += string(bars[(7*n+most-1)/most])
 	}
 	return line
 }
 
-// caption names the table and says how large it is.
+// caption returns the name of the table and its size.
 func (s *Table) caption() string {
 	text := say.Several(s.Rows(), "row") + " × " + say.Several(len(s.Columns), "column")
 	if s.Name != "" {
@@ -270,7 +274,7 @@ func (s *Table) caption() string {
 	return text
 }
 
-// clip shortens what a cell has no room for, and keeps it on one line.
+// clip writes the text of a cell on one line and shortens it.
 func clip(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if utf8.RuneCountInString(text) > cellLetters {
@@ -279,8 +283,7 @@ func clip(text string) string {
 	return text
 }
 
-// String is the table as plain text: its first and last rows, and what there is to
-// say of all of them.
+// String returns the table as plain text: its first and last rows, and the lines below.
 func (s *Table) String() string {
 	columns := s.shownColumns()
 	names, lines := s.foot()
@@ -351,9 +354,9 @@ const tableStyle = `#ID table{border-collapse:collapse;font-variant-numeric:tabu
 	`#ID tfoot td,#ID tfoot th{font-weight:400;opacity:.8;border-bottom:0}#ID tfoot tr:first-child>*{border-top:2px solid rgba(128,128,128,.6)}` +
 	`#ID [aria-sort]{cursor:pointer}#ID [aria-sort=ascending]::after{content:" ▲"}#ID [aria-sort=descending]::after{content:" ▼"}`
 
-// HTML is the table for a page: all that can be read is there without a script,
-// which sorts. Each order of a long table comes with the few rows of it that are
-// shown, so that it is no longer than a short one.
+// HTML returns the table for a page. Without a script it can be read; with one it can be
+// sorted. For each order in which a long table can be sorted, the HTML contains only the
+// rows that are shown then, so it is hardly longer than that of a short table.
 func (s *Table) HTML() string {
 	columns := s.shownColumns()
 	class := func(c int) string {
@@ -366,7 +369,7 @@ func (s *Table) HTML() string {
 		return "<" + tag + attributes + ">" + html.EscapeString(text) + "</" + tag + ">"
 	}
 	names, lines := s.foot()
-	lead := names != nil && !s.Columns[0].Number // the foot's names need a column
+	lead := names != nil && !s.Columns[0].Number // the names of the lines below need a column
 	var b strings.Builder
 	b.WriteString("<table>" + cell("caption", "", s.caption()) + "<thead><tr>")
 	if lead {
@@ -422,7 +425,7 @@ func (s *Table) HTML() string {
 	}
 	b.WriteString("</table>")
 
-	var data []byte // of a whole table all is in the page
+	var data []byte // the page of a table without omissions has all data
 	if names != nil {
 		data = s.orders(columns, row, lead)
 	}
@@ -431,11 +434,11 @@ func (s *Table) HTML() string {
 	return `<div id="` + id + `" style="overflow-x:auto"><style>` + strings.ReplaceAll(tableStyle, "ID", id) + "</style>" + table + "</div>\n" + echarts.Sorting(id, data)
 }
 
-// orders is what the script needs to sort a table that is cut: for each shown column
-// the rows at the ends of both orders, and what is in these rows.
+// orders returns what the script needs to sort a table with omitted rows: for each shown
+// column, the first and last rows of both orders, and the cells of these rows.
 func (s *Table) orders(columns []int, row func(i int) []string, lead bool) []byte {
 	kept := map[int][]string{}
-	orders := make([][2][]int, len(columns)) // upwards and downwards
+	orders := make([][2][]int, len(columns)) // ascending and descending
 	for k, c := range columns {
 		if c < 0 {
 			continue
@@ -447,7 +450,7 @@ func (s *Table) orders(columns []int, row func(i int) []string, lead bool) []byt
 			}
 		}
 	}
-	data, _ := json.Marshal(struct { // strings and whole numbers
+	data, _ := json.Marshal(struct { // strings and whole numbers always encode
 		Rows   map[int][]string `json:"rows"`
 		Orders [][2][]int       `json:"orders"`
 		Lead   bool             `json:"lead"`

@@ -10,11 +10,12 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
-// MostValues is how many values a category may have: more are measurements.
+// MostValues is the largest number of values of a category. A feature with more is probably
+// a measurement.
 const MostValues = 1000
 
-// Imputed is the fitted step of transform.Impute: by what a missing value is replaced, for
-// each feature.
+// Imputed is the fitted step of transform.Impute. It has the replacement for missing values
+// for each feature.
 type Imputed struct{ By []float64 }
 
 func (Imputed) String() string { return "Impute()" }
@@ -37,8 +38,7 @@ func (t Imputed) Apply(x [][]float64) ([][]float64, error) {
 	return out, nil
 }
 
-// Wide returns an error for a row that has another number of features than the d that a
-// step was fitted to.
+// Wide returns an error if the row does not have the d features that a step was fitted to.
 func Wide(call string, i int, row []float64, d int) error {
 	if len(row) == d {
 		return nil
@@ -47,7 +47,7 @@ func Wide(call string, i int, row []float64, d int) error {
 }
 
 // Indicated is the fitted step of transform.OneHot.
-type Indicated struct{ Values [][]float64 } // of each column, nil where it stays
+type Indicated struct{ Values [][]float64 } // the values of each feature; nil for a feature that is kept
 
 func (t Indicated) String() string {
 	var columns []int
@@ -83,7 +83,7 @@ func (t Indicated) Apply(x [][]float64) ([][]float64, error) {
 				out[i] = append(out[i], v)
 				continue
 			}
-			if math.IsNaN(v) || math.IsInf(v, 0) { // no category: training had none such
+			if math.IsNaN(v) || math.IsInf(v, 0) { // not a category, since training data have no missing categories
 				return nil, arguments.At("OneHot", i, j, v, "the value is %v; a category is a finite number: say Impute() before", v)
 			}
 			for _, known := range t.Values[j] {

@@ -15,7 +15,7 @@ import (
 // NystroemMap is the fitted step of transform.Nystroem.
 type NystroemMap struct {
 	Basis *kernels.Basis
-	U     [][]float64 // Λ^−½U', a row for each feature
+	U     [][]float64 // Λ^−½U', one row for each new feature
 
 	Marks  points.Points
 	Kernel kernels.Kernel
@@ -37,7 +37,7 @@ func (t NystroemMap) Apply(x [][]float64) ([][]float64, error) {
 	return out, nil
 }
 
-// ApplySparse implements transform.SparseTransform; one point at a time is written out.
+// ApplySparse implements transform.SparseTransform. It makes one point at a time dense.
 func (t NystroemMap) ApplySparse(x datasets.CSR) (*datasets.CSR, [][]float64, error) {
 	if err := t.Basis.CheckSparse(x); err != nil {
 		return nil, nil, fmt.Errorf("svmnb: Nystroem: %w", err)

@@ -2,7 +2,8 @@ package steps
 
 import "fmt"
 
-// Projected is Σ_j rows[c][j] (x_j − mean_j).
+// Projected is the fitted step of transform.PCA. Component c of a point x is Σ_j Rows[c][j]
+// (x_j − Mean_j).
 type Projected struct {
 	Mean []float64
 	Rows [][]float64

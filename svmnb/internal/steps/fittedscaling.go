@@ -10,7 +10,7 @@ import (
 // Scaled is the fitted step of a scaling.
 type Scaled struct{ Of *datasets.Scaler }
 
-// String is that of the step.
+// String returns the call that makes the step.
 func (t Scaled) String() string {
 	switch t.Of.Name {
 	case "standard":
@@ -34,13 +34,13 @@ func (t Scaled) Apply(x [][]float64) ([][]float64, error) {
 	return out, nil
 }
 
-// ApplySparse is what only a transform.MaxAbsScaling asks for.
+// ApplySparse is called only for transform.MaxAbsScaling.
 func (t Scaled) ApplySparse(x datasets.CSR) (*datasets.CSR, [][]float64, error) {
 	d := t.Of.Apply(&datasets.Dataset{Name: "points", Sparse: &x, Y: make([]float64, x.N())})
 	return d.Sparse, nil, d.Check()
 }
 
-// RangeText is the call that scales to a range.
+// RangeText returns the call that scales to a range.
 func RangeText(low, high float64) string {
 	if low == -1 && high == 1 {
 		return "MinMax()"

@@ -1,5 +1,5 @@
-// Package steps has the fitted steps of a pipeline, and the passage that points take through
-// them.
+// Package steps has the fitted steps of a pipeline, and the passage, which applies them to
+// points.
 package steps
 
 import (
@@ -14,34 +14,34 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
-// Passage is what raw points go through before a machine sees them: the scalings that
+// Passage is the transformation of raw points before a machine sees them: the scalings that
 // a data set has noted, then the steps of a pipeline. It never changes.
 type Passage struct {
 	Steps []Fitted
 
-	// The first open steps are the scalings of a data set. Of a data set it is known
-	// whether they were done, of points it is not: a model with open steps wants to be
-	// told.
+	// The first Open steps are the scalings of a data set. A data set notes whether they
+	// were applied, but plain points do not. A model with Open > 0 therefore refuses points
+	// until the user says which they are (Model.Raw, Model.Transformed).
 	Open int
 
 	D int // features of a raw point
 }
 
-// Fitted is a step that has learnt what it needs of training points: the Transform of
-// package transform.
+// Fitted is a step that was fitted to training points. It is the interface
+// transform.Transform.
 type Fitted interface {
 	Apply(x [][]float64) ([][]float64, error)
 }
 
-// FittedSparse is one that sparse points can go through: the SparseTransform of package
-// transform.
+// FittedSparse is a Fitted that can transform sparse points. It is the interface
+// transform.SparseTransform.
 type FittedSparse interface {
 	Fitted
 	ApplySparse(x datasets.CSR) (*datasets.CSR, [][]float64, error)
 }
 
-// PassageOf is that of a machine that stands behind the steps of a pipeline, or else
-// has learnt from data that a scaler may have changed; nil where points are raw.
+// PassageOf returns the passage of a machine: behind if the machine is in a pipeline,
+// otherwise the scalings of its data. It returns nil if points are not transformed.
 func PassageOf(behind *Passage, data *datasets.Dataset) *Passage {
 	if behind != nil || len(data.Scalings) == 0 {
 		return behind
@@ -49,8 +49,8 @@ func PassageOf(behind *Passage, data *datasets.Dataset) *Passage {
 	return NewPassage(data, nil)
 }
 
-// NewPassage is that of raw data and the steps that were fitted to them; nil where there is
-// nothing to do.
+// NewPassage returns the passage of the scalings of raw and of steps that were fitted to
+// raw; nil if there are neither.
 func NewPassage(raw *datasets.Dataset, steps []Fitted) *Passage {
 	p := &Passage{Open: len(raw.Scalings), D: raw.D()}
 	for _, s := range raw.Scalings {
@@ -79,7 +79,8 @@ func Text(t Fitted) string {
 	return fmt.Sprintf("%T", t)
 }
 
-// Apply returns raw points as the steps leave them.
+// Apply transforms raw points by all steps. verb and learner name the user's call and the
+// kind of fit in errors.
 func (p *Passage) Apply(ctx context.Context, verb, learner string, x points.Points) (points.Points, error) {
 	for i, row := range x.X {
 		if len(row) != p.D {
@@ -102,14 +103,14 @@ func (p *Passage) Apply(ctx context.Context, verb, learner string, x points.Poin
 	return x, nil
 }
 
-// Inside is the error of a fit inside of a pipeline that is given points: it cannot
-// tell whether they have gone through the steps.
+// Inside is the error of a fit inside a pipeline that is given points: it cannot tell
+// whether the steps were applied to them.
 func (p *Passage) Inside(verb string) error {
 	return arguments.Wrong(verb, math.NaN(), "this fit is the inside of a pipeline and knows only points that have gone through %v; give raw points to the fit of the pipeline, or to the Model() of this one, which has the steps", p)
 }
 
-// Suits refuses data whose scalings are not those of the data that were learnt from:
-// they would be predicted, and wrong.
+// Suits returns an error if data do not have the scalings of the training data. Predictions
+// for such data would be wrong.
 func Suits(verb string, behind *Passage, own, given *datasets.Dataset) error {
 	if behind != nil {
 		return behind.Inside(verb)
@@ -117,10 +118,10 @@ func Suits(verb string, behind *Passage, own, given *datasets.Dataset) error {
 	return SameScale(verb, own, given)
 }
 
-// SameScale refuses points that were not scaled as the data that were learnt from.
+// SameScale returns an error if points were not scaled as the training data were.
 func SameScale(verb string, own, given *datasets.Dataset) error {
 	if given == nil {
-		return nil // whose Check says so
+		return nil // Check of the data set reports this
 	}
 	return sameScalers(verb, "points", own.Scalings, given.Scalings, (*datasets.Scaler).Equal)
 }

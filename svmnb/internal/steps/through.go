@@ -13,7 +13,7 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/points"
 )
 
-// Through returns the points as the fitted step leaves them.
+// Through transforms the points by a fitted step.
 func Through(ctx context.Context, p points.Points, t Fitted) (points.Points, error) {
 	return guard.UnlessDone(ctx, func() (_ points.Points, err error) {
 		defer panics.Recover(&err, func() string { return fmt.Sprintf("Apply of a step, a %T,", t) })
@@ -30,8 +30,8 @@ func Through(ctx context.Context, p points.Points, t Fitted) (points.Points, err
 	})
 }
 
-// CheckMissing is Check for raw data, in which NaN stands for a missing value: a
-// step may know what to do with it, and a learner will say that it does not.
+// CheckMissing is Check for raw data, in which NaN means a missing value. A step may
+// replace it; a learner refuses it.
 func CheckMissing(d *datasets.Dataset) error {
 	if d == nil || d.Sparse != nil {
 		return d.Check()

@@ -26,10 +26,10 @@ import (
 	"github.com/svmnb/svmnb/svmnb/transform"
 )
 
-// Moons are 200 points of two classes.
+// Moons returns 200 points of two classes.
 func Moons() *datasets.Dataset { return datasets.Moons(200, 0.15, 42) }
 
-// Seq is 0, 1, …, n − 1.
+// Seq returns 0, 1, …, n − 1.
 func Seq(n int) []int {
 	s := make([]int, n)
 	for i := range s {
@@ -38,8 +38,8 @@ func Seq(n int) []int {
 	return s
 }
 
-// Thinned are n points of k classes in d features, of which about a third are not 0,
-// and the same points by compressed rows.
+// Thinned returns n points of k classes in d features of which about a third are not 0, as
+// dense and as sparse points.
 func Thinned(n, d, k int, seed uint64) (full, sparse *datasets.Dataset) {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	x, y := make([][]float64, n), make([]float64, n)
@@ -64,14 +64,14 @@ func Thinned(n, d, k int, seed uint64) (full, sparse *datasets.Dataset) {
 	return full, sparse
 }
 
-// NearRows reports whether a is b within tol of its size, or of 1.
+// NearRows reports whether a equals b within tol, relative to numbers larger than 1.
 func NearRows(a, b [][]float64, tol float64) bool {
 	return slices.EqualFunc(a, b, func(a, b []float64) bool {
 		return slices.EqualFunc(a, b, func(v, want float64) bool { return math.Abs(v-want) <= tol*(1+math.Abs(want)) })
 	})
 }
 
-// Third is every third point.
+// Third returns every third point.
 func Third(d *datasets.Dataset) *datasets.Dataset {
 	var rows []int
 	for i := 0; i < d.N(); i += 3 {
@@ -80,7 +80,7 @@ func Third(d *datasets.Dataset) *datasets.Dataset {
 	return d.Select(rows)
 }
 
-// FitOf is what a description becomes, or the end of the test.
+// FitOf fits a description; an error ends the test.
 func FitOf[F any](t interface {
 	Helper()
 	Fatalf(format string, args ...any)
@@ -95,8 +95,9 @@ func FitOf[F any](t interface {
 	return fit
 }
 
-// Strongest keeps the k features that vary most with the targets: a step of a user's
-// own, and the classic leak where it sees all points (Ambroise and McLachlan 2002).
+// Strongest is a user's own step. It keeps the k features with the largest correlation with
+// the targets, the classic data leak if it is fitted to all points (Ambroise and McLachlan
+// 2002).
 type Strongest struct{ K int }
 
 func (Strongest) String() string { return "strongest" }
@@ -130,20 +131,21 @@ func (c only) Apply(x [][]float64) ([][]float64, error) {
 	return out, nil
 }
 
-// Flowers is iris of two classes, at every third point.
-// They do not note that they are scaled.
+// Flowers is every third point of two classes of iris, scaled, without a note of the
+// scaling.
 var Flowers = sync.OnceValue(func() *datasets.Dataset { return Unnoted(Third(datasets.Iris().Standardised())) })
 
-// Unnoted are scaled data of someone who has scaled them by a program of his own.
+// Unnoted returns scaled data without the note of the scaling, as a user has who scales
+// with another program.
 func Unnoted(d *datasets.Dataset) *datasets.Dataset {
 	d.Scalings = nil
 	return d
 }
 
-// OwnKernel has the name of another.
+// OwnKernel is a user's kernel with the name of another.
 type OwnKernel struct{ kernels.Kernel }
 
-// Sealed is a file of the oldest version that may have such a body.
+// Sealed returns a model file with this body, of the lowest version that can contain it.
 func Sealed(body string) []byte {
 	version := 1
 	if strings.Contains(body, `"sparse"`) || strings.Contains(body, `"process"`) {
@@ -155,7 +157,8 @@ func Sealed(body string) []byte {
 	return fmt.Appendf(nil, "svmnb model %d\n%x\n%s\n", version, sha256.Sum256([]byte(body)), body)
 }
 
-// Measured is a third of wine, with features of different units and one that is constant.
+// Measured is every third point of wine, with features of different units and one that is
+// constant.
 var Measured = sync.OnceValue(func() *datasets.Dataset {
 	d := Third(datasets.Wine())
 	d.Features = nil
@@ -169,7 +172,8 @@ var Measured = sync.OnceValue(func() *datasets.Dataset {
 // SmallModel is the third line of a small file of model.Save.
 const SmallModel = `{"kind":"two classes","kernel":"RBF(1)","features":2,"classes":["a","b"],"targets":[0,1],"duels":[[1,0]],"vectors":[[1,2],[3,4]],"machines":[{"coef":[1,-1],"bias":0.5}],"curves":[{"a":-1,"b":0.1}]}`
 
-// Near wants got within tol of want, relative to it where it is larger than 1.
+// Near fails the test unless got is within tol of want, relative to want if it is larger
+// than 1.
 func Near(t testing.TB, what string, got, want, tol float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= tol*math.Max(1, math.Abs(want))) {
@@ -177,10 +181,10 @@ func Near(t testing.TB, what string, got, want, tol float64) {
 	}
 }
 
-// Without is s without the element i.
+// Without returns s without element i.
 func Without[T any](s []T, i int) []T { return slices.Concat(s[:i], s[i+1:]) }
 
-// IsArgument reports whether the error is of an argument of a call.
+// IsArgument reports whether err is an error of an argument of this call.
 func IsArgument(err error, call string) bool {
 	var e *arguments.Error
 	return errors.As(err, &e) && e.Call == call
@@ -196,7 +200,7 @@ func KeptFiles(t *testing.T) []string {
 	return files
 }
 
-// Shown makes a watch draw at each chance and says what it has drawn.
+// Shown makes a screen draw at every opportunity, and returns the charts that it has drawn.
 func Shown(w *screen.Screen) *[]*display.Chart {
 	var charts []*display.Chart
 	w.Next = time.Time{}
@@ -208,7 +212,7 @@ func Shown(w *screen.Screen) *[]*display.Chart {
 	return &charts
 }
 
-// Says wants all words in a text.
+// Says fails the test unless the text contains all words.
 func Says(t *testing.T, what, text string, words ...string) {
 	t.Helper()
 	text = strings.ReplaceAll(text, "\u00a0", " ")

@@ -10,9 +10,9 @@ import (
 	"github.com/svmnb/svmnb/kernels"
 )
 
-// Kernel returns the kernel with another value of a parameter: a field of its struct,
-// as Gamma, or a hyperparameter of a kernel of kernels, as 0.RBF.gamma, of which the
-// end is enough where only one has it. No kernel and gamma is RBF.
+// Kernel returns the kernel k with another value of a parameter. The name is a field of its
+// struct (Gamma), or a hyperparameter of a composed kernel (0.RBF.gamma), of which the last
+// part is enough if it is unique. If k is nil, gamma makes an RBF kernel.
 func Kernel(k kernels.Kernel, name string, v float64) (kernels.Kernel, bool) {
 	if k == nil {
 		return kernels.RBF(v), strings.EqualFold(name, "gamma")
@@ -30,7 +30,7 @@ func Kernel(k kernels.Kernel, name string, v float64) (kernels.Kernel, bool) {
 				return own.Interface().(kernels.Kernel), true
 			case reflect.Int:
 				if v != math.Trunc(v) || math.Abs(v) > 1e9 {
-					v = -1 // which Check of the kernel refuses
+					v = -1 // the kernel's Check rejects it
 				}
 				f.SetInt(int64(v))
 				return own.Interface().(kernels.Kernel), true
@@ -48,7 +48,7 @@ func Kernel(k kernels.Kernel, name string, v float64) (kernels.Kernel, bool) {
 		case h.Name == name:
 			values[i], at = v, i
 		case strings.HasSuffix(h.Name, "."+name) && at >= 0:
-			return k, false // two have it
+			return k, false // the name is not unique
 		case strings.HasSuffix(h.Name, "."+name):
 			values[i], at = v, i
 		}
@@ -57,12 +57,12 @@ func Kernel(k kernels.Kernel, name string, v float64) (kernels.Kernel, bool) {
 		return k, false
 	}
 	if !(v > 0) || math.IsInf(v, 1) {
-		values[at] = math.NaN() // which Check of the kernel refuses
+		values[at] = math.NaN() // the kernel's Check rejects it
 	}
 	return d.With(values), true
 }
 
-// Parameters names what [Kernel] can set.
+// Parameters lists the names that [Kernel] knows.
 func Parameters(k kernels.Kernel) string {
 	if k == nil {
 		return "gamma"

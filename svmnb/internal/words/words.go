@@ -1,6 +1,6 @@
-// Package words makes names that come from data safe to show. A class, a feature or a
-// data set may be called anything: what leaves the program goes through here, once for
-// each format.
+// Package words makes names that come from data safe to show. Any text may be the name of a
+// class, a feature or a data set. All names pass through this package before they are
+// shown, by one function for each format.
 package words
 
 import (
@@ -9,14 +9,12 @@ import (
 	"unicode/utf8"
 )
 
-// Most is how many characters of a name are shown: more would fill the page, and none
-// of them would tell it from another.
+// Most is the largest number of characters of a name that are shown.
 const Most = 300
 
-// Clean returns s without what has no shape of its own: what is no UTF-8 becomes
-// U+FFFD, a control character (save a line's end) or a separator of lines a space, and
-// the marks by which text turns its direction are left out, since they would turn what
-// follows as well.
+// Clean replaces invalid UTF-8 by U+FFFD, and control characters (except for the end of a
+// line) and line separators by spaces. It removes marks of text direction, since they would
+// also turn the text that follows.
 func Clean(s string) string {
 	if isClean(s) {
 		return s
@@ -30,7 +28,7 @@ func Clean(s string) string {
 		case turns(r):
 			return -1
 		}
-		return r // an invalid byte is U+FFFD already
+		return r // the range loop has made U+FFFD of an invalid byte
 	}, s)
 }
 
@@ -42,7 +40,7 @@ func isClean(s string) bool {
 		switch c := s[i]; {
 		case c < 0x20 && c != '\n', c == 0x7f:
 			return false
-		case c == 0xc2 && s[i+1] < 0xa0: // the other controls
+		case c == 0xc2 && s[i+1] < 0xa0: // control characters from U+0080 to U+009F
 			return false
 		case c == 0xd8 && s[i+1] == 0x9c, c == 0xef && s[i+1] == 0xbb && s[i+2] == 0xbf:
 			return false
@@ -55,12 +53,13 @@ func isClean(s string) bool {
 	return true
 }
 
-// turns reports whether r is one of Unicode's marks of direction, or a byte order mark.
+// turns reports whether r is a mark of text direction or a byte order mark.
 func turns(r rune) bool {
 	return r == '\u061c' || r == '\u200e' || r == '\u200f' || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069' || r == '\ufeff'
 }
 
-// Cut returns s, or its first characters and an ellipsis where it has more than most.
+// Cut returns the first characters of s and an ellipsis if s has more than most characters,
+// otherwise s.
 func Cut(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -82,9 +81,10 @@ func Line(s string) string {
 	return strings.TrimSpace(strings.ReplaceAll(Clean(Cut(s, Most)), "\n", " "))
 }
 
-// Markdown returns s so that Markdown shows it as it is written, within a line: no
-// markup, no image, link, HTML or formula, in GitHub's dialect, in Jupyter's and in
-// that of summaries. What means nothing there, such as a dash, is not touched.
+// Markdown escapes s so that a line of Markdown shows it literally: without markup, images,
+// links, HTML or formulas, in the dialects of GitHub and Jupyter and in summaries.
+// Characters without a special meaning at their place, such as most dashes, are not
+// escaped.
 func Markdown(s string) string {
 	s = strings.ReplaceAll(Clean(s), "\n", " ")
 	if !strings.ContainsAny(s, "\\`*_[]<&|~$@:") && !strings.Contains(s, "www.") {
@@ -105,8 +105,8 @@ func Markdown(s string) string {
 	return b.String()
 }
 
-// within reports whether both neighbours of the byte at i are letters or digits, where
-// an underscore marks nothing.
+// within reports whether both neighbours of the byte at i are letters or digits. An
+// underscore has no special meaning there.
 func within(s string, i int) bool {
 	before, _ := utf8.DecodeLastRuneInString(s[:i])
 	after, _ := utf8.DecodeRuneInString(s[i+1:])
