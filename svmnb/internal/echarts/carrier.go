@@ -10,45 +10,45 @@ import (
 	"unicode"
 )
 
-// A notebook must hold the library exactly where its charts are, though each
-// cell is a process that knows nothing of the page. So one chart cell carries
-// it for all the others, and what is known of the cells lies in the kernel's
-// folder. GoNB tells a program nothing about its cell except the program's
-// text; a cell is therefore known by its main function. (A display with a
-// fixed id does not help: an update for an output that a run has cleared
-// vanishes, and the kernel never learns of it.)
+// cells decides which output of a notebook contains the drawing library. The library must
+// be stored once, together with the charts, but each cell is a process that knows nothing
+// of the page. So one cell carries the library for all others, and a file in the kernel's
+// folder records what is known of the cells. A cell is recognised by the text of its main
+// function, since GoNB tells a program nothing else about its cell. (A display with a fixed
+// id does not help: an update for an output that a new run has cleared vanishes, and the
+// kernel is not told.)
 //
 // The library is sent
-//   - with the kernel's first chart,
-//   - when a cell runs again and nobody has carried the library since it ran:
-//     it may be the carrier, and it is what a place without library asks for,
-//   - when a cell is new but resembles a carrier: it may be the carrier, edited.
 //
-// What is left is a carrier that was rewritten beyond likeness or deleted. A
-// classic notebook mends that itself before it is saved (runtime.js). JupyterLab
-// and Notebook 7 do not say when they save: there the charts of the reopened
-// notebook take the library that the browser has kept, and where it has none
-// their places say that the cell is to be run again.
+//   - with the kernel's first chart;
+//   - when a cell runs again and no cell has sent the library since its last run: the cell
+//     may be the carrier;
+//   - when a new cell resembles a carrier: it may be the carrier after an edit.
+//
+// This misses a carrier that was deleted or rewritten completely. Classic Jupyter repairs
+// that before it saves the notebook (runtime.js). JupyterLab and Notebook 7 do not say when
+// they save. There, the charts of the reopened notebook use the library that the browser
+// has kept. If the browser has none, their places ask the reader to run the cell again.
 
 type cells struct {
-	Run   int       // executions with charts so far
-	Sent  int       // the run that carried the library last
-	Ended time.Time // when the last of them displayed
+	Run   int       // number of runs with charts so far
+	Sent  int       // the last run that sent the library
+	Ended time.Time // when the last run displayed its chart
 	Known []cell
 }
 
 type cell struct {
 	Body    string // text of the main function
-	Run     int    // its last run
+	Run     int    // number of its last run
 	Carrier bool
 }
 
-// started is when this process began, nearly.
+// started is approximately when this process began.
 var started = time.Now()
 
-// Carry reports whether the running cell's output must carry the library, and
-// notes that it does. dir is GoNB's temporary folder, GONB_TMP_DIR. When in
-// doubt it carries.
+// Carry reports whether the output of the running cell must contain the library, and
+// records that it does. dir is GoNB's temporary folder, GONB_TMP_DIR. In case of an error
+// it returns true.
 func Carry(dir string) bool {
 	source, err := os.ReadFile(filepath.Join(dir, "main.go"))
 	if err != nil || dir == "" {
@@ -57,7 +57,7 @@ func Carry(dir string) bool {
 	name := filepath.Join(dir, "svmnb-cells.json")
 	var c cells
 	if data, err := os.ReadFile(name); err == nil {
-		_ = json.Unmarshal(data, &c) // damaged: as if nothing had been sent
+		_ = json.Unmarshal(data, &c) // a damaged file counts as empty
 	}
 	carry := c.step(body(string(source)), started)
 	data, err := json.Marshal(c)
@@ -67,8 +67,8 @@ func Carry(dir string) bool {
 	return carry
 }
 
-// step notes a run of the cell with that body, whose process began at start,
-// and reports whether it must carry the library.
+// step records a run of the cell with this body, in a process that began at start, and
+// reports whether it must carry the library.
 func (c *cells) step(body string, start time.Time) bool {
 	c.Run++
 	i := slices.IndexFunc(c.Known, func(k cell) bool { return k.Body == body })
@@ -78,7 +78,7 @@ func (c *cells) step(body string, start time.Time) bool {
 		carry = true
 	case i >= 0:
 		carry = c.Sent <= c.Known[i].Run
-	case start.Sub(c.Ended) > 2*time.Second: // nobody edits a cell faster; "run all" is
+	case start.Sub(c.Ended) > 2*time.Second: // "run all" starts the next cell sooner, an edit takes longer
 		carry = slices.ContainsFunc(c.Known, func(k cell) bool { return k.Carrier && likeness(k.Body, body) >= 0.5 })
 	}
 	if i < 0 {
@@ -93,8 +93,8 @@ func (c *cells) step(body string, start time.Time) bool {
 	return carry
 }
 
-// body returns the text of the program's main function, which GoNB makes of
-// the cell; declarations of other cells stand around it.
+// body returns the text of the program's main function, which GoNB makes from the cell. The
+// rest of the program has the declarations of other cells.
 func body(source string) string {
 	_, after, found := strings.Cut("\n"+source, "\nfunc main()")
 	if !found {
@@ -106,7 +106,7 @@ func body(source string) string {
 	return strings.TrimSpace(after)
 }
 
-// likeness is the share of words that a and b have in common, by Jaccard.
+// likeness is the share of words that a and b have in common (Jaccard index).
 func likeness(a, b string) float64 {
 	words := map[string]int{}
 	for bit, s := range []string{a, b} {

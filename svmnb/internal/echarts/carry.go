@@ -7,8 +7,9 @@ import (
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 )
 
-// Carries says once in a process whether it brings the drawing library.
+// Carries reports whether this process must send the drawing library. It decides at the
+// first call.
 var Carries = sync.OnceValue(func() bool { return Carry(os.Getenv(protocol.GONB_TMP_DIR_ENV)) })
 
-// Brought notes that this process has sent the library already.
+// Brought is done when this process has sent the library.
 var Brought sync.Once

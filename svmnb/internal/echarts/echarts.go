@@ -1,6 +1,6 @@
-// Package echarts carries Apache ECharts and draws charts with it in a page:
-// in a notebook's output, saved or live, and in a file of its own. Nothing is
-// fetched; a page needs the library once, before or after its charts.
+// Package echarts contains Apache ECharts and draws charts with it: in a notebook's output,
+// saved or live, and in an HTML file. Nothing is fetched. A page needs the library once,
+// before or after its charts.
 package echarts
 
 import (
@@ -18,8 +18,8 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/words"
 )
 
-// Version of the embedded library: the full build of the npm package echarts,
-// unchanged, compressed by zopfli.
+// Version is the version of the embedded library, the full build of the npm package
+// echarts, unchanged and compressed by zopfli.
 const Version = "5.6.0"
 
 //go:embed echarts-5.6.0.min.js.gz
@@ -28,27 +28,27 @@ var packed []byte
 //go:embed runtime.js
 var runtime string
 
-// Chart is what go-echarts' charts and our figures have in common. It leaves
-// out Render, and with it go-echarts' templates, which a cell would link.
+// Chart is the interface of go-echarts' charts and of svmnb's figures. Without go-echarts'
+// method Render, a cell does not link go-echarts' templates.
 type Chart interface {
 	Validate()
 	JSON() map[string]any
 }
 
-// Library returns the script that a page with charts needs once, 440 kB. A
-// second one in the same page does nothing.
+// Library returns the script that a page with charts needs once, 440 kB. A second one in
+// the same page has no effect.
 func Library() string {
 	return "<script>" + strings.TrimSpace(runtime) + `(window,"` + base64.StdEncoding.EncodeToString(packed) + `")</script>`
 }
 
-// Picture is a chart on its way into a page.
+// Picture is a chart as HTML and as text.
 type Picture struct {
-	HTML string // its place and the script that draws it; needs the Library
-	Text string // one line that stands for it where it cannot be seen
+	HTML string // the element of the chart and the script that draws it; needs the Library
+	Text string // one line for readers who cannot see the chart
 }
 
-// Within returns the HTML with the chart at most as wide as width, a length in CSS;
-// "" leaves that to the chart.
+// Within returns the HTML of the chart with the largest width width, a length in CSS; ""
+// means that of the chart.
 func (p Picture) Within(width string) string {
 	before, rest, found := strings.Cut(p.HTML, placeWidth)
 	_, after, ends := strings.Cut(rest, placeHeight)
@@ -58,13 +58,13 @@ func (p Picture) Within(width string) string {
 	return before + placeWidth + html.EscapeString(width) + placeHeight + after
 }
 
-// Draw makes c ready for a page. It is drawn as soon as the page has the
-// library. Until then, and where no script runs, its place says in words what
-// it shows and what is missing.
+// Draw makes the HTML of c. The page draws the chart as soon as it has the library. Until
+// then, and where no script runs, the element says in words what the chart shows and what
+// is missing.
 func Draw(c Chart) (Picture, error) { return draw(c, "") }
 
-// DrawAs is Draw for a chart that changes: one with the same name that is drawn
-// in the place of the one before becomes the new one, without a blink.
+// DrawAs is Draw for a chart that changes. A new chart with the same name replaces the old
+// one without flicker.
 func DrawAs(name string, c Chart) (Picture, error) {
 	return draw(c, fmt.Sprintf("%s%x", changing, sha256.Sum256([]byte(name)))[:25])
 }
@@ -81,16 +81,16 @@ func draw(c Chart, id string) (Picture, error) {
 		`which brings the drawing library into the page.</small></p>`), Text: p.Text}, nil
 }
 
-// goEchartsColors is the palette that go-echarts writes into every chart; ours
-// suits dark pages and colour-blind readers.
+// goEchartsColors is the palette that go-echarts writes into every chart. It is removed,
+// since svmnb's palette suits dark pages and colour-blind readers.
 var goEchartsColors = []string{"#5470c6", "#91cc75", "#fac858", "#ee6666", "#73c0de", "#3ba272", "#fc8452", "#9a60b4", "#ea7ccc"}
 
-// encode returns c's option as JSON that is safe inside a script element. A
-// value that JSON cannot hold, and a chart that the library cannot draw, is a
-// [*ChartError]; ECharts itself would show an empty place.
+// encode returns the option of c as JSON that is safe inside a script element. It returns a
+// [*ChartError] for a value that JSON cannot express and for a chart that the library
+// cannot draw; ECharts itself would show an empty element.
 func encode(c Chart) (data []byte, err error) {
-	// Charts are foreign values: a nil one, or one that was put together by
-	// hand, must not end the cell.
+	// c may be a user's chart: one that is nil or was made without its constructor must not
+	// end the cell.
 	defer func() {
 		if r := recover(); r != nil {
 			data, err = nil, &ChartError{Reason: fmt.Sprintf("%T cannot be read (%v): make it with its constructor, such as charts.NewBar()", c, r)}
@@ -123,8 +123,7 @@ func (e *ChartError) Error() string {
 	return strings.TrimSpace("chart: " + strings.TrimSpace(e.Path+" "+e.Reason))
 }
 
-// findBad returns the path and the text of the first float in v that is not a
-// finite number.
+// findBad returns the path and the text of the first number in v that is NaN or infinite.
 func findBad(v reflect.Value) (path, value string) {
 	switch v.Kind() {
 	case reflect.Float32, reflect.Float64:
@@ -172,13 +171,13 @@ func join(a, b string) string {
 	return a + "." + b
 }
 
-// foreign refuses the series that need libraries or maps which are not here.
+// foreign returns an error for series that need libraries or maps that are not embedded.
 func foreign(data []byte) error {
 	var o struct {
 		Series []struct{ Type string }
 	}
 	if json.Unmarshal(data, &o) != nil {
-		return nil // one series as an object, or none: ECharts takes it
+		return nil // a single object, or no series: ECharts accepts it
 	}
 	for i, s := range o.Series {
 		switch s.Type {
@@ -190,8 +189,8 @@ func foreign(data []byte) error {
 	return nil
 }
 
-// describe returns what c's Description method says, or else the title and the
-// series of its option.
+// describe returns the result of c's Description method or, if there is none, the title and
+// the series of the option.
 func describe(c Chart, option []byte) string {
 	if d, ok := c.(interface{ Description() string }); ok {
 		return d.Description()
@@ -200,7 +199,7 @@ func describe(c Chart, option []byte) string {
 		Title  struct{ Text, Subtext string }
 		Series []struct{ Name, Type string }
 	}
-	_ = json.Unmarshal(option, &o) // what does not fit stays empty
+	_ = json.Unmarshal(option, &o) // fields that do not fit stay empty
 	text := "Chart"
 	for _, s := range []string{o.Title.Text, o.Title.Subtext} {
 		if s != "" {
@@ -217,7 +216,7 @@ func describe(c Chart, option []byte) string {
 	return text
 }
 
-// size returns the largest width and the height that c asks for.
+// size returns the largest width and the height of c.
 func size(c Chart) (width, height string) {
 	width, height = "100%", "500px"
 	if s, ok := c.(interface{ Size() (width, height string) }); ok {
@@ -227,8 +226,8 @@ func size(c Chart) (width, height string) {
 	if v.Kind() != reflect.Struct {
 		return
 	}
-	// go-echarts keeps them in an embedded opts.Initialization; 900px is its
-	// default, and a notebook's width suits better.
+	// go-echarts has both in an embedded opts.Initialization. Its default width is 900px;
+	// the width of the notebook is better.
 	init := v.FieldByName("Initialization")
 	if !init.IsValid() {
 		return

@@ -10,21 +10,22 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/words"
 )
 
-// An option holds code beside names that come from data, and the page compiles what
-// begins with a mark. So code has a type of its own in Go, go-echarts' FuncStr, and a
-// text that only looks like code loses the mark before it leaves the program.
+// An option contains names that come from data, and JavaScript, which the page compiles. A
+// text is JavaScript if it begins with a mark. In Go, JavaScript has its own type,
+// go-echarts' FuncStr; any other text that begins with the mark loses the mark before it
+// leaves the program.
 
-// mark begins the functions of an option, as go-echarts writes them.
+// mark begins the JavaScript functions of an option, as go-echarts writes them.
 const mark = "__f__"
 
-// noWidth is a space of width zero.
+// noWidth is a space of zero width.
 const noWidth = "\u200b"
 
-// proto must not reach ECharts as a text. ECharts caches widths in an object whose keys are
-// the texts, and with this key it would change the prototype of all objects.
+// proto must not reach ECharts as a text. ECharts caches the widths of texts in an object
+// whose keys are the texts, and this key would change the prototype of all objects.
 const proto = "__proto__"
 
-// Functions returns the functions of an option, or of a part of one, as go-echarts has it.
+// Functions returns the JavaScript functions in an option or a part of one.
 func Functions(v any) map[string]bool {
 	found := map[string]bool{}
 	functions(reflect.ValueOf(v), found)
@@ -53,7 +54,7 @@ func functions(v reflect.Value, found map[string]bool) {
 	case reflect.Struct:
 		for i := range v.NumField() {
 			switch f := v.Type().Field(i); {
-			case f.Type.Kind() == reflect.String && strings.HasSuffix(f.Name, "Formatter"): // where go-echarts has no type for it
+			case f.Type.Kind() == reflect.String && strings.HasSuffix(f.Name, "Formatter"): // go-echarts declares these functions as strings
 				found[v.Field(i).String()] = true
 			case f.IsExported():
 				functions(v.Field(i), found)
@@ -62,14 +63,14 @@ func functions(v reflect.Value, found map[string]bool) {
 	}
 }
 
-// named are the keys whose texts people read, and data name.
+// named are the keys of texts that people read and that may come from data.
 var named = []string{"name", "text", "subtext", "data", "names", "classes", "target", "metric"}
 
-// harmless returns the JSON of an option whose texts are safe to show: what is not among
-// the functions in code is none, each is clean, and a name is no longer than is of use.
+// harmless returns the JSON of an option with all texts safe to show: a text that is not in
+// code loses the mark of a function, each text is cleaned, and names are shortened.
 func harmless(option []byte, code map[string]bool) []byte {
 	var out []byte
-	from, key := 0, "" // what is copied already, and the key that stands last
+	from, key := 0, "" // end of what is copied already, and the latest key
 	for i := 0; i < len(option); i++ {
 		if option[i] != '"' {
 			continue
@@ -103,7 +104,7 @@ func harmless(option []byte, code map[string]bool) []byte {
 		text = strings.ReplaceAll(text, proto, proto[:1]+noWidth+proto[1:])
 		safe, err := json.Marshal(text)
 		if err != nil {
-			continue // a string always has JSON
+			continue // encoding a string never fails
 		}
 		out = append(append(out, option[from:start]...), safe...)
 		from = i + 1
@@ -111,7 +112,7 @@ func harmless(option []byte, code map[string]bool) []byte {
 	return append(out, option[from:]...)
 }
 
-// suspect reports whether a text, as JSON has it, may need a change.
+// suspect reports whether a JSON text may need a change.
 func suspect(raw []byte, isName bool) bool {
 	if isName && len(raw) > words.Most || strings.HasPrefix(string(raw[:min(len(raw), len(mark))]), mark) {
 		return true
@@ -119,7 +120,7 @@ func suspect(raw []byte, isName bool) bool {
 	for i, c := range raw {
 		switch {
 		case c == '\\' && i+1 < len(raw) && raw[i+1] != '"' && raw[i+1] != '\\' && raw[i+1] != 'n':
-			return true // JSON escapes controls
+			return true // JSON escapes control characters
 		case c == '_' && strings.HasPrefix(string(raw[i:min(len(raw), i+len(proto))]), proto):
 			return true
 		case c >= 0x7f && (c == 0x7f || c == 0xc2 || c == 0xd8 || c == 0xe2 || c == 0xef):

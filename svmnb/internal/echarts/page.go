@@ -9,8 +9,8 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/words"
 )
 
-// Page writes a page of its own with the given parts, each HTML: it needs no
-// network and follows the reader's choice of light or dark.
+// Page writes an HTML page with the given parts. It needs no network and is light or dark
+// as the reader's browser is set.
 func Page(w io.Writer, title string, parts ...string) error {
 	body := ""
 	for _, p := range parts {
@@ -34,12 +34,11 @@ code,pre{font-family:ui-monospace,"DejaVu Sans Mono",monospace;font-size:.92em}
 	return err
 }
 
-// Markdown returns HTML for the little Markdown that summaries are made of:
-// tables, headings, lists, quotes, paragraphs, **bold** and `code`. Anything else
-// stays as it is written.
+// Markdown converts Markdown to HTML, as far as summaries use it: tables, headings, lists,
+// quotes, paragraphs, **bold** and `code`. Anything else stays as it is.
 func Markdown(text string) string {
 	var b strings.Builder
-	open := "" // the element that the lines before have opened
+	open := "" // the element that is open
 	enter := func(tag string) {
 		if tag != open {
 			if open != "" {
@@ -61,10 +60,10 @@ func Markdown(text string) string {
 			enter("")
 		case line[0] == '|':
 			if strings.Trim(line, "|-: ") == "" && strings.Contains(line, "-") {
-				continue // the rule below a table's head
+				continue // the line below the head of a table
 			}
 			if strings.Trim(line, "| ") == "" {
-				continue // the empty head that Markdown demands of a table without one
+				continue // an empty head, which Markdown requires even if a table has none
 			}
 			tag := "td"
 			if open != "table" && i+1 < len(lines) && strings.Trim(lines[i+1], "|-: \r") == "" && strings.Contains(lines[i+1], "-") {
@@ -94,7 +93,7 @@ func Markdown(text string) string {
 	return b.String()
 }
 
-// cellsOf splits a table's row at its unescaped bars.
+// cellsOf splits a row of a table at the bars that are not escaped.
 func cellsOf(row string) (cells []string) {
 	row = strings.TrimPrefix(row, "|")
 	from := 0
@@ -113,8 +112,8 @@ func cellsOf(row string) (cells []string) {
 	return cells
 }
 
-// inline returns HTML for a line's `code`, **bold** and \escapes. A mark without a
-// partner stays as it is.
+// inline converts `code`, **bold** and \escapes in a line to HTML. A mark without a partner
+// stays as it is.
 func inline(s string) string {
 	s = strings.TrimSpace(s)
 	var b strings.Builder
@@ -152,7 +151,7 @@ func closes(s string) bool {
 		case s[i] == '\\':
 			i++
 		case s[i] == '`':
-			i += strings.IndexByte(s[i+1:], '`') + 1 // 0 without a partner
+			i += strings.IndexByte(s[i+1:], '`') + 1 // stays at i if there is no partner
 		case strings.HasPrefix(s[i:], "**"):
 			return true
 		}
@@ -160,7 +159,7 @@ func closes(s string) bool {
 	return false
 }
 
-// punctuation reports whether a backslash before c makes it mean nothing.
+// punctuation reports whether a backslash before c removes its special meaning.
 func punctuation(c byte) bool {
 	return c > ' ' && c < 0x7f && !(c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z')
 }

@@ -16,12 +16,12 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/words"
 )
 
-// Place is where a chart stands in a page, with all that it is drawn from.
+// Place is the element of a chart in a page, with everything that is needed to draw it.
 type Place struct {
-	ID            string // of a chart that changes; "" for the one that its option has
-	Text          string // one line that stands for the chart where it cannot be seen
-	Width, Height string // CSS: at most so wide, and so high unless its layout says otherwise
-	Option        []byte // for ECharts, as JSON that is safe inside a script element
+	ID            string // id of a chart that changes; "" means an id computed from the option
+	Text          string // one line for readers who cannot see the chart
+	Width, Height string // CSS; the width is the largest one, and the layout of the chart may change the height
+	Option        []byte // option of ECharts, as JSON that is safe inside a script element
 }
 
 // Of returns the place of c.
@@ -35,10 +35,10 @@ func Of(c Chart) (Place, error) {
 	return p, nil
 }
 
-// longestText is how many characters stand for a chart where it cannot be seen.
+// longestText is the largest number of characters of Text.
 const longestText = 4000
 
-// What stands around a chart in a page; [Places] reads it back.
+// The HTML around the parts of a chart; [Places] parses it.
 const (
 	placeStart  = `<div id="`
 	placeWords  = `" role="img" aria-label="`
@@ -51,7 +51,8 @@ const (
 //go:embed place.js
 var placeScript string
 
-// placeEnd stands between the inside of a chart and its id, placeClose behind its option.
+// placeEnd is the HTML between the inside of a chart and its id; placeClose follows the
+// option.
 var placeEnd, placeClose = func() (end, close string) {
 	var b strings.Builder
 	for line := range strings.Lines(placeScript) {
@@ -63,16 +64,16 @@ var placeEnd, placeClose = func() (end, close string) {
 	return "</div>\n<script>" + end, close + "</script>"
 }()
 
-// endings are what has stood behind the inside of a chart and behind its option, the
-// present ones first: notebooks outlive the versions that have written them.
+// endings are placeEnd and placeClose of this version and of older ones, since old
+// notebooks must be read too.
 var endings = [][2]string{
 	{placeEnd, placeClose},
 	{`</div>` + "\n" + `<script>(function(w){var S=w.__svmEcharts=w.__svmEcharts||{};if(!S.ready)S.ready=new Promise(function(r){S.resolve=r});` +
 		`S.ready.then(function(){S.draw("`, `)})})(window)</script>`},
 }
 
-// cutInside cuts what begins with the inside of a chart behind that, and says what stands
-// behind its option.
+// cutInside splits HTML that begins with the inside of a chart at the end of the inside.
+// end is what must follow the option.
 func cutInside(html string) (inside, after, end string, found bool) {
 	for _, e := range endings {
 		if in, rest, ok := strings.Cut(html, e[0]); ok && (!found || len(in) < len(inside)) {
@@ -82,14 +83,15 @@ func cutInside(html string) (inside, after, end string, found bool) {
 	return inside, after, end, found
 }
 
-// changing begins the ids of charts that change; the script knows them by it.
+// changing is the prefix of the ids of charts that change. The script recognises them by
+// it.
 const changing = "svm-live-"
 
-// HTML returns the place and the script that draws the chart there, in the
-// place of inside.
+// HTML returns the element with the given inside, and the script that draws the chart in
+// place of the inside.
 func (p Place) HTML(inside string) string {
-	// Equal charts have equal ids, so that a notebook run again is the same
-	// file; the script draws every place of its id.
+	// The id depends on the option only, so that a notebook that runs again stays the same
+	// file. The script draws in every element with this id.
 	id := p.ID
 	if id == "" {
 		id = fmt.Sprintf("svm-%x", sha256.Sum256(p.Option))[:20]
@@ -98,13 +100,14 @@ func (p Place) HTML(inside string) string {
 		placeHeight + html.EscapeString(p.Height) + placeOpen + inside + placeEnd + id + placeOption + string(p.Option) + placeClose
 }
 
-// Places returns page, or a part of one, with each chart that [Place.HTML] has
-// written there replaced by what f makes of it. What is no chart stays.
+// Places replaces each chart that [Place.HTML] has written in page by what f returns for
+// it. The rest of the page is unchanged.
 func Places(page string, f func(p Place, html string) string) string {
 	return split(page, f, func(html string) string { return html })
 }
 
-// split returns what chart and other make of the charts in page and of all between them.
+// split replaces each chart in page by the result of chart, and the text between charts by
+// the result of other.
 func split(page string, chart func(p Place, html string) string, other func(html string) string) string {
 	var b, between strings.Builder
 	for {
@@ -129,12 +132,12 @@ func split(page string, chart func(p Place, html string) string, other func(html
 	}
 }
 
-// library matches the drawing library in a page, of this version or another.
+// library matches the drawing library, of any version, in a page.
 var library = regexp.MustCompile(`(?s)<script>\(function svmnb\(w, packed\).*?</script>`)
 
-// Alive returns page with the charts and the tables that this package and svmnb have
-// written, and what other makes of everything else, and the number of charts. Drawing
-// libraries are left out; charts that shall be drawn need the [Library] again.
+// Alive keeps the charts and the tables that svmnb has written in page, and replaces
+// everything else by the result of other. It also returns the number of charts. It removes
+// drawing libraries; charts need the [Library] again to be drawn.
 func Alive(page string, other func(html string) string) (alive string, charts int) {
 	alive = split(library.ReplaceAllString(page, ""), func(p Place, html string) string {
 		charts++
@@ -149,10 +152,10 @@ func Alive(page string, other func(html string) string) (alive string, charts in
 	return alive, charts
 }
 
-// Policy is a Content-Security-Policy for page: its inline scripts run as they stand, and
-// nothing else does; images and fonts are those inside of it; nothing is fetched, framed
-// or sent. more are sources for scripts, styles and fonts, such as 'self'. Whoever calls
-// it knows that page has no script but those that shall run.
+// Policy returns a Content-Security-Policy for page. It allows the present inline scripts,
+// and images and fonts inside the page; it forbids all other scripts, and to fetch, embed
+// or send anything. more are further sources of scripts, styles and fonts, such as 'self'.
+// The caller must make sure that all scripts of the page are trusted.
 func Policy(page string, more ...string) string {
 	scripts, seen := slices.Clone(more), map[string]bool{}
 	for _, m := range inlineScript.FindAllStringSubmatch(page, -1) {
@@ -163,7 +166,7 @@ func Policy(page string, more ...string) string {
 		}
 	}
 	if strings.Contains(page, placeStart+"svm-") || library.MatchString(page) {
-		scripts = append(scripts, "'unsafe-eval'") // the library is packed, and the functions in options are text
+		scripts = append(scripts, "'unsafe-eval'") // the library and the functions in options are texts that the page compiles
 	}
 	own := strings.Join(append([]string{""}, more...), " ")
 	return "default-src 'none'; script-src " + cmp.Or(strings.Join(scripts, " "), "'none'") + "; style-src 'unsafe-inline'" + own +
@@ -172,7 +175,7 @@ func Policy(page string, more ...string) string {
 
 var inlineScript = regexp.MustCompile(`(?s)<script>(.*?)</script>`)
 
-// readPlace reads what [Place.HTML] has written at the start of page.
+// readPlace parses what [Place.HTML] has written at the start of page.
 func readPlace(page string) (p Place, rest string, ok bool) {
 	rest, ok = strings.CutPrefix(page, placeStart)
 	until := func(end string) (s string) {
@@ -183,7 +186,7 @@ func readPlace(page string) (p Place, rest string, ok bool) {
 	}
 	id := until(placeWords)
 	if strings.HasPrefix(id, changing) {
-		p.ID = id // which stands in a script again
+		p.ID = id // HTML writes the id into a script again
 		ok = ok && strings.Trim(strings.TrimPrefix(id, changing), "0123456789abcdef") == ""
 	}
 	p.Text = html.UnescapeString(until(placeWidth))
@@ -206,7 +209,6 @@ func readPlace(page string) (p Place, rest string, ok bool) {
 	return p, rest, ok
 }
 
-// Source returns the drawing side of the charts, a JavaScript function of a
-// window and ECharts, and ECharts itself, gzipped: for package static, which
-// has no page.
+// Source returns the JavaScript that draws charts, a function of a window and ECharts, and
+// ECharts itself, gzipped. It is for package static, which has no page.
 func Source() (runtimeJS string, library []byte) { return runtime, packed }

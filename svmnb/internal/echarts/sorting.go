@@ -11,15 +11,16 @@ import (
 //go:embed table.js
 var tableScript string
 
-// Sorting returns the script that sorts the table in the element id by a click, with data,
-// its JSON, or nil.
+// Sorting returns the script that sorts a table when its head is clicked. id is that of the
+// table's element, data its JSON or nil.
 func Sorting(id string, data []byte) string {
 	return "<script>" + strings.TrimSpace(tableScript) + `("` + id + `",` + cmp.Or(string(data), "null") + ")</script>"
 }
 
 var sortingEnd = regexp.MustCompile(`^\("(svmtable-[0-9a-f]+)",([^<]*)\)</script>`)
 
-// sortings returns page with the scripts of [Sorting], and what other makes of the rest.
+// sortings keeps the scripts of [Sorting] in page, and replaces the rest by the result of
+// other.
 func sortings(page string, other func(html string) string) string {
 	start := "<script>" + strings.TrimSpace(tableScript)
 	var b, between strings.Builder
@@ -31,7 +32,7 @@ func sortings(page string, other func(html string) string) string {
 			return b.String()
 		}
 		m := sortingEnd.FindStringSubmatch(rest)
-		if m == nil || !json.Valid([]byte(m[2])) { // not ours, however it begins
+		if m == nil || !json.Valid([]byte(m[2])) { // not written by Sorting
 			between.WriteString(start)
 			page = rest
 			continue

@@ -12,15 +12,15 @@ var alphasJS source
 // AlphasData is what [Alphas] draws: the multipliers of n points.
 type AlphasData struct {
 	Problem string
-	Name    string    // of a multiplier: "α" when empty
-	Sides   [2]string // what lies below and above the axis: y = −1 and y = +1
-	Up      []bool    // n: which side
+	Name    string    // name of a multiplier; "α" when empty
+	Sides   [2]string // names of the classes y = −1 and y = +1, which are drawn below and above the axis
+	Up      []bool    // n: whether a multiplier is drawn above the axis
 	Alpha   []float64 // n, ≥ 0
 	Upper   []float64 // n upper bounds, +Inf without one
 }
 
-// Alphas draws the histogram of the multipliers that are not 0, one class upwards
-// and the other downwards, with those at the bound as a bar of their own.
+// Alphas draws the histogram of the multipliers that are not 0, one class upwards and the
+// other downwards. Multipliers at their bound have a bar of their own.
 func Alphas(d AlphasData) (*Chart, error) {
 	n, c := len(d.Alpha), checks{figure: "Alphas"}
 	c.refuse(n == 0 || len(d.Up) != n, "Alpha", "has %s and Up %d: give both for each point", count(n, "value", "values"), len(d.Up))
@@ -33,8 +33,8 @@ func Alphas(d AlphasData) (*Chart, error) {
 	for i, a := range d.Alpha {
 		largest, same = max(largest, a), same && d.Upper[i] == d.Upper[0]
 	}
-	// The axis: up to the bound that all share, up to 1 = C_i where each has its own,
-	// up to the largest where there is none.
+	// The axis ends at the common upper bound. If the bounds differ, α is drawn as a share
+	// of its bound and the axis ends at 1. Without bounds it ends at the largest α.
 	most, across := d.Upper[0], name
 	switch {
 	case !same:

@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// iterations is an axis of iteration numbers, linear or logarithmic: there,
-// places are log₁₀(1 + iteration), so that the start has a place too.
+// iterations is an axis of iteration numbers, linear or logarithmic. On the logarithmic
+// axis, the place of an iteration is log₁₀(1 + iteration), so iteration 0 has a place too.
 type iterations struct{ log bool }
 
 func (a iterations) place(it float64) float64 {
@@ -16,7 +16,8 @@ func (a iterations) place(it float64) float64 {
 	return it
 }
 
-// option returns the axis from one iteration to another for grid k.
+// option returns the axis between two iterations for panel k. show says whether it has
+// labels.
 func (a iterations) option(k int, from, to float64, show bool) axis {
 	o := axis{"type": "value", "gridIndex": k, "min": a.place(from), "max": a.place(to),
 		"splitLine": object{"show": false},
@@ -47,12 +48,11 @@ func (a iterations) option(k int, from, to float64, show bool) axis {
 	return o
 }
 
-// thin returns which places of curves to draw, so that they look as if all were: the
-// axis is cut into so many strips, about as wide as a pixel, and of each strip stay
-// the first and the last place, and those where a curve is lowest and highest or
-// begins and ends (M4: Jugel, Jerzak, Hackenbroich and Markl 2014). A jump of a curve
-// is between two places that stay, and so are its peaks. Where there are fewer
-// places than strips, all stay.
+// thin returns the places of curves to draw, so few that drawing is fast and so many that
+// the picture looks the same. It divides the axis into strips about as wide as a pixel. In
+// each strip it keeps the first and the last place, and those where a curve is lowest,
+// highest, begins or ends (M4: Jugel, Jerzak, Hackenbroich and Markl 2014). If there are at
+// most as many places as strips, it keeps all.
 func thin(places []float64, strips int, curves ...[]float64) []int {
 	n := len(places)
 	keep := make([]bool, n)
@@ -96,8 +96,8 @@ func thin(places []float64, strips int, curves ...[]float64) []int {
 	return kept
 }
 
-// sample returns at most limit of the n places, evenly over the axis, with the
-// first and the last. It is for columns and dots; of curves see thin.
+// sample returns at most limit of the n places, evenly spaced along the axis, including the
+// first and the last. It is for columns and dots; for curves see thin.
 func sample(places []float64, limit int) []int {
 	n := len(places)
 	var keep []int
@@ -115,7 +115,7 @@ func sample(places []float64, limit int) []int {
 	return keep
 }
 
-// column returns values for JSON, with null where there is none.
+// column returns rounded values for JSON, with null for values that are not finite.
 func column(values []float64, digits int) list {
 	out := make(list, len(values))
 	for i, v := range values {
@@ -126,7 +126,7 @@ func column(values []float64, digits int) list {
 	return out
 }
 
-// logValues is a log axis of positive values over whole decades, for grid k,
+// logValues returns a logarithmic axis of positive values over whole decades for panel k,
 // with at most four labels.
 func logValues(k int, from, to float64) axis {
 	labels := list{}
@@ -137,20 +137,20 @@ func logValues(k int, from, to float64) axis {
 	o := axis{"type": "log", "gridIndex": k, "min": from, "max": to, "splitLine": object{"show": true},
 		"axisLine": object{"show": true, "onZero": false}, "axisTick": object{"show": true},
 		"axisLabel": object{"customValues": labels, "hideOverlap": true, "formatter": marksJS.cut("number")}}
-	if from < 1e-9 { // ECharts rounds its own ticks to ten decimals, and 0 has no logarithm
+	if from < 1e-9 { // ECharts rounds its own ticks to ten decimals, which gives 0
 		o["splitLine"], o["axisTick"] = object{"show": true, "customValues": labels}, object{"show": true, "customValues": labels}
 	}
 	return o
 }
 
-// logBetween is a log axis that begins and ends anywhere.
+// logBetween returns a logarithmic axis that need not begin and end at a power of ten.
 func logBetween(low, high float64, name string) axis {
 	from, to := decades(low, high)
 	return logValues(0, low, high).named(name+" (log scale)", 28).set("splitLine", object{"show": false}).set("axisLabel", logValues(0, from, to)["axisLabel"])
 }
 
-// logRange is logValues for a range of less than two decades, which need not be whole:
-// it ends a little outside low and high, with labels at 1, 2 and 5.
+// logRange is logValues for a range that may be less than two decades. Such an axis ends a
+// little outside low and high and has labels at 1, 2 and 5.
 func logRange(k int, low, high float64) axis {
 	if high >= 100*low {
 		from, to := decades(low, high)
@@ -173,7 +173,7 @@ func logRange(k int, low, high float64) axis {
 	return o.label(object{"customValues": labels})
 }
 
-// decades returns the powers of ten around [low, high], at least two.
+// decades returns the powers of ten that enclose [low, high], at least two decades apart.
 func decades(low, high float64) (from, to float64) {
 	a, b := math.Floor(math.Log10(low)+1e-9), math.Ceil(math.Log10(high)-1e-9)
 	if b-a < 2 {
@@ -182,8 +182,8 @@ func decades(low, high float64) (from, to float64) {
 	return math.Pow(10, a), math.Pow(10, b)
 }
 
-// gapDecades returns the powers of ten around gaps and a tolerance, 0 without one. What is
-// far below the greatest of them is the rounding of the objectives.
+// gapDecades returns the powers of ten that enclose the gaps and a tolerance, if tol > 0.
+// Gaps below 1e-15 of the greatest one are rounding errors and do not count.
 func gapDecades(smallest, greatest, tol float64) (from, to float64) {
 	if tol > 0 {
 		smallest, greatest = min(smallest, tol), max(greatest, tol)
@@ -194,8 +194,8 @@ func gapDecades(smallest, greatest, tol float64) (from, to float64) {
 	return decades(max(smallest, greatest*1e-15), greatest)
 }
 
-// valueAxis is a linear axis from low to high for grid k; its labels have the
-// digits that tell them apart.
+// valueAxis returns a linear axis from low to high for panel k. Its labels have enough
+// digits to differ.
 func valueAxis(k int, low, high float64, name string, gap int) axis {
 	return axis{"type": "value", "gridIndex": k, "min": low, "max": high, "name": name, "nameLocation": "middle", "nameGap": gap,
 		"nameTextStyle": object{"fontSize": 13}, "splitLine": object{"show": false},
@@ -204,8 +204,8 @@ func valueAxis(k int, low, high float64, name string, gap int) axis {
 			"formatter": marksJS.cut("digits", "digits", digits(low, high))}}
 }
 
-// around returns the ends of an axis of places with room where there are points at the
-// edges.
+// around returns the ends of an axis for points and places. It adds room if a point lies at
+// an end.
 func around(points, places []float64, room float64) (low, high float64) {
 	low, high = extent(points, places)
 	if a, b := extent(points); a == low || b == high {
@@ -214,8 +214,8 @@ func around(points, places []float64, room float64) (low, high float64) {
 	return low, high
 }
 
-// digits returns how many significant digits tell values from low to high apart: 4, and
-// as many more as these have in common.
+// digits returns how many significant digits a number between low and high needs: 4, plus
+// the number of leading digits that low and high have in common.
 func digits(low, high float64) int {
 	more := math.Ceil(math.Log10(math.Max(math.Abs(low), math.Abs(high)) / (high - low)))
 	if !(more > 0) {
@@ -224,7 +224,7 @@ func digits(low, high float64) int {
 	return int(min(4+more, 15))
 }
 
-// upright turns the long labels of upright axes, which have no room to their left.
+// upright rotates the labels of vertical axes if they are too long.
 func upright(axes any) {
 	list, _ := axes.(list)
 	for _, a := range list {
@@ -237,14 +237,14 @@ func upright(axes any) {
 	}
 }
 
-// place rounds the coordinates of a point for a picture from xs[0] to xs[1] and from ys[0] to
-// ys[1]. It keeps the digits that tell neighbouring points apart.
+// place rounds the coordinates of a point to the digits that a picture over the ranges xs
+// and ys can show.
 func place(x, y float64, xs, ys [2]float64) (float64, float64) {
 	return roundTo(x, digits(xs[0], xs[1])), roundTo(y, digits(ys[0], ys[1]))
 }
 
-// extent returns the least and the greatest of the finite values; both are
-// infinite where there is none.
+// extent returns the smallest and the largest finite value; without finite values these are
+// +Inf and −Inf.
 func extent(series ...[]float64) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, s := range series {
@@ -257,8 +257,8 @@ func extent(series ...[]float64) (low, high float64) {
 	return low, high
 }
 
-// widen adds a share of the range at both ends, and makes a range of what is a
-// single value but for rounding.
+// widen extends a range at both ends by a share of its length. A range that is a single
+// value, up to rounding, gets a length.
 func widen(low, high, share float64) (float64, float64) {
 	room := share * (high - low)
 	if high-low <= 1e-12*math.Abs(high) {
@@ -269,8 +269,8 @@ func widen(low, high, share float64) (float64, float64) {
 	return round(low), round(high)
 }
 
-// rounding returns a function that rounds what is drawn on an axis from low to
-// high: finer than the eye, short in JSON.
+// rounding returns a function that rounds values on an axis from low to high to about 10⁻⁵
+// of its length. This is finer than the eye can see and short in JSON.
 func rounding(low, high float64) func(float64) float64 {
 	e := math.Floor(math.Log10(high-low)) - 5
 	if !finite(e) {
@@ -285,8 +285,8 @@ func rounding(low, high float64) func(float64) float64 {
 	}
 }
 
-// rounded returns the values at the places of keep for JSON, with null for what
-// is not finite.
+// rounded returns the rounded values with the indices keep for JSON, with null for values
+// that are not finite.
 func rounded(values []float64, keep []int, round func(float64) float64) list {
 	out := make(list, len(keep))
 	for k, i := range keep {

@@ -11,9 +11,9 @@ import (
 //go:embed bounds.js
 var boundsJS source
 
-// BoundsData is what [Bounds] draws: the bounds of y'A⁻¹y that an iterative
-// solver had at m of its iterations. A bound that was not known at an iteration
-// is NaN there; a bound that does not exist is nil.
+// BoundsData is what [Bounds] draws: the bounds of y'A⁻¹y that an iterative solver had at m
+// of its iterations. A slice is nil if the solver does not compute this bound; a single
+// value is NaN if it was not known at that iteration.
 type BoundsData struct {
 	Problem    string // what was solved and how, such as "K + 0.01 I, n = 500, CG"
 	Iterations []int  // m increasing iteration numbers
@@ -21,25 +21,25 @@ type BoundsData struct {
 	Lower       []float64 // m lower bounds
 	Skilling    []float64 // m upper bounds by ‖r‖²/θ
 	Radau       []float64 // m upper bounds by Gauss–Radau quadrature
-	GibbsMacKay []float64 // m upper bounds by a second run on AB
-	Residual    []float64 // m relative residuals ‖y − Aα‖/‖y‖, ≥ 0; nil leaves their panel out
+	GibbsMacKay []float64 // m upper bounds by a second run, on AB with B = A − θI (Gibbs and MacKay 1997)
+	Residual    []float64 // m relative residuals ‖y − Aα‖/‖y‖, ≥ 0; nil omits their panel
 
 	Exact   float64 // y'A⁻¹y; NaN when unknown
-	Tol     float64 // gap at which the answer is good enough; 0 leaves the line out
-	TolName string  // what the line is called; "tolerance" and its value when empty
+	Tol     float64 // gap at which the answer is good enough; 0 omits the line
+	TolName string  // label of this line; "tolerance" and its value when empty
 
-	Name   string           // of this run among Others; "this run" when empty
+	Name   string           // name of this run, beside Others; "this run" when empty
 	Others []ResidualSeries // residuals of other runs, for comparison; at most 7
 }
 
-// ResidualSeries is how the residual of one run fell.
+// ResidualSeries is the residual of a run at its iterations.
 type ResidualSeries struct {
 	Name       string    // such as "rank 20"
 	Iterations []int     // increasing
 	Residual   []float64 // relative residuals ‖y − Aα‖/‖y‖, ≥ 0; NaN where unknown
 }
 
-// boundStyles are the upper bounds' names, colours and dashes.
+// boundStyles are the names, colours and dashes of the upper bounds.
 var boundStyles = [3]struct {
 	key, name, color, icon string
 	dash                   any
@@ -50,8 +50,8 @@ var boundStyles = [3]struct {
 	{"gibbs", "Gibbs–MacKay", "@series4", dots, list{2, 3}, 2.4},
 }
 
-// Bounds draws the sandwich of lower and upper bounds around y'A⁻¹y as it
-// closes, and below, on log axes, the gaps between them and the residual.
+// Bounds draws the lower and upper bounds of y'A⁻¹y as they approach each other. Below, on
+// logarithmic axes, it draws the gaps between them and the residual.
 func Bounds(d BoundsData) (*Chart, error) {
 	if err := d.check(); err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func Bounds(d BoundsData) (*Chart, error) {
 	x := floats(d.Iterations)
 	uppers := [3][]float64{d.Radau, d.Skilling, d.GibbsMacKay}
 	var gaps [3][]float64
-	reached := [3]int{-1, -1, -1} // index of the iteration at which a gap met the tolerance
+	reached := [3]int{-1, -1, -1} // index of the iteration at which the gap reached the tolerance
 	for b, upper := range uppers {
 		for k, u := range upper {
 			gap := u - d.Lower[k]
@@ -71,7 +71,7 @@ func Bounds(d BoundsData) (*Chart, error) {
 		}
 	}
 	keep := thin(x, curvePoints, append(slices.Concat(uppers[:], gaps[:]), d.Lower)...)
-	// The sharpest bound of the last iteration at which one was known.
+	// The best gap at the last iteration at which a bound was known.
 	known, best, bestGap := m-1, -1, math.Inf(1)
 	for k := m - 1; k >= 0 && best < 0; k-- {
 		for b, upper := range uppers {
@@ -93,8 +93,8 @@ func Bounds(d BoundsData) (*Chart, error) {
 		}
 	}
 
-	// The upper bounds begin far above: the axis ends where the lower bound's
-	// whole climb is still legible.
+	// Upper bounds begin at very large values. The axis ends where the rise of the lower
+	// bound is still visible.
 	low, high := extent(d.Lower)
 	if finite(d.Exact) {
 		low, high = min(low, d.Exact), max(high, d.Exact)
@@ -119,10 +119,10 @@ func Bounds(d BoundsData) (*Chart, error) {
 	svm := object{"layout": boundsJS.cut("layout"), "its": rounded(x, keep, func(v float64) float64 { return v }), "lower": column(pick(d.Lower, keep), 9)}
 	p := plot{name: "bounds", about: "Lower and upper bounds of y'A⁻¹y and the gap between them against iterations.", tip: boundsJS.cut("tip"), along: true, links: list{0, 1},
 		grid: list{object{}, object{}}, svm: svm}
-	if best >= 0 { // the sandwich's filling
+	if best >= 0 { // the area between the bounds
 		var bx, bl, bu list
 		for _, k := range keep {
-			u := math.Inf(1) // the sharpest at this iteration
+			u := math.Inf(1) // the smallest upper bound at this iteration
 			for _, upper := range uppers {
 				if upper != nil && finite(upper[k]) {
 					u = min(u, upper[k])
@@ -164,7 +164,7 @@ func Bounds(d BoundsData) (*Chart, error) {
 		p.key("exact", dots)
 		p.key("true error of the lower bound", dashes)
 	}
-	// The last digits of a bound are its rounding, not its gap.
+	// The last digits of a bound are rounding errors.
 	smallest, greatest := extent(gaps[0], gaps[1], gaps[2])
 	if d.Tol > 0 {
 		p.add(tolerance(1, first, last, d.Tol, d.TolName))
@@ -178,7 +178,7 @@ func Bounds(d BoundsData) (*Chart, error) {
 		y, end := d.residuals(&p)
 		p.grid = append(p.grid.(list), object{})
 		p.panel(scale.option(2, first, last, true), y)
-		if len(d.Others) > 0 { // of lengths of their own
+		if len(d.Others) > 0 { // other runs have other numbers of iterations
 			p.xs[1] = object(scale.option(1, first, last, true).set("name", ""))
 			p.xs[2] = object(scale.option(2, 0, max(end, last), true))
 		}
@@ -191,7 +191,7 @@ func Bounds(d BoundsData) (*Chart, error) {
 	return p.chart(title, subtitle), nil
 }
 
-// residuals adds the lines of the third panel and returns its axis of values, and the
+// residuals adds the lines of the third panel. It returns the panel's vertical axis and the
 // last iteration of all runs.
 func (d *BoundsData) residuals(p *plot) (y axis, end float64) {
 	runs := append([]ResidualSeries{{Name: either(d.Name, "this run"), Iterations: d.Iterations, Residual: d.Residual}}, d.Others...)
@@ -215,7 +215,7 @@ func (d *BoundsData) residuals(p *plot) (y axis, end float64) {
 		for n, v := range column(pick(values, keep), 4) {
 			points = append(points, list{its[keep[n]], v})
 		}
-		color := fmt.Sprintf("@series%d", [raceMost]int{8, 6, 5, 7, 1, 2, 3, 4}[i]) // first those that no bound has
+		color := fmt.Sprintf("@series%d", [raceMost]int{8, 6, 5, 7, 1, 2, 3, 4}[i]) // first the colours that no bound has
 		p.add(line(points).name(name).on(2).set("symbol", "circle").set("showSymbol", lone(values)).z(3-min(i, 1)).ink(color, 2, raceDashes[i]).calm())
 		p.keys = append(p.keys, object{"name": name, "itemStyle": object{"opacity": 0}})
 	}
@@ -226,7 +226,7 @@ func (d *BoundsData) residuals(p *plot) (y axis, end float64) {
 	return logValues(2, from, to).named("‖y − Aα‖/‖y‖ (log scale)", 48), end
 }
 
-// finding says when the sandwich closed.
+// finding says when the gap reached the tolerance.
 func (d *BoundsData) finding(known, best int, gap float64, reached [3]int) string {
 	end := count(d.Iterations[known], "iteration", "iterations")
 	if best < 0 {
@@ -250,7 +250,7 @@ func (d *BoundsData) finding(known, best int, gap float64, reached [3]int) strin
 	return fmt.Sprintf("The gap falls to %s by %s", numberTo(d.Tol, 2), strings.Join(when, ", "))
 }
 
-// sandwich prints bounds with the digits that tell them apart.
+// sandwich prints two bounds with enough digits to differ.
 func sandwich(lower, upper float64) string {
 	digits := 4
 	if r := math.Abs(upper) / (upper - lower); r > 1 {
@@ -259,8 +259,8 @@ func sandwich(lower, upper float64) string {
 	return fmt.Sprintf("%s ≤ y'A⁻¹y ≤ %s", numberTo(lower, digits), numberTo(upper, digits))
 }
 
-// lone reports whether a value has no neighbour to be joined with by a line:
-// only symbols can show it.
+// lone reports whether a value has no neighbour, so that no line but only a symbol can show
+// it.
 func lone(values []float64) bool {
 	for k, v := range values {
 		if finite(v) && (k == 0 || !finite(values[k-1])) && (k == len(values)-1 || !finite(values[k+1])) {
@@ -270,7 +270,7 @@ func lone(values []float64) bool {
 	return false
 }
 
-// pick returns the values at the places of keep.
+// pick returns the values with the indices keep.
 func pick(values []float64, keep []int) []float64 {
 	out := make([]float64, len(keep))
 	for k, i := range keep {

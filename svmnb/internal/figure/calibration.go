@@ -11,18 +11,18 @@ import (
 //go:embed calibration.js
 var calibrationJS source
 
-// CalibrationData is what [Calibration] draws: n probabilities and whether what
-// they are of came true.
+// CalibrationData is what [Calibration] draws: n predicted probabilities of an event, and
+// whether it happened.
 type CalibrationData struct {
-	Problem string // what was solved, how it was calibrated, and of which points
-	Event   string // what the probabilities are of
+	Problem string // what was solved, how it was calibrated, and for which points
+	Event   string // the event, such as a class
 	P       []float64
 	Happens []bool
 }
 
-// Calibration draws how often what was said to have probability p came true, in
-// ten groups of equal size, against p, each with its 95 % interval (Wilson 1927).
-// On the diagonal a probability means what it says.
+// Calibration draws the observed frequency of the event over its predicted probability, for
+// ten groups of equal size, each with a 95 % interval (Wilson 1927). For a calibrated
+// predictor, the groups lie on the diagonal.
 func Calibration(d CalibrationData) (*Chart, error) {
 	n, c := len(d.P), checks{figure: "Calibration"}
 	c.refuse(n == 0, "P", "has no points: give the probabilities of some")
@@ -40,7 +40,7 @@ func Calibration(d CalibrationData) (*Chart, error) {
 	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(d.P[i], d.P[j]) })
 	groups := min(10, n)
 	var dots, bars list
-	outside, gap := 0, 0.0 // groups whose interval misses the diagonal; the expected calibration error
+	outside, gap := 0, 0.0 // groups whose interval does not contain the diagonal; the expected calibration error
 	for g := range groups {
 		part := order[g*n/groups : (g+1)*n/groups]
 		m, p, happened := float64(len(part)), 0.0, 0.0
@@ -72,17 +72,17 @@ func Calibration(d CalibrationData) (*Chart, error) {
 	return p.chart(title, subtitle), nil
 }
 
-// shareAxis is an axis from 0 to 1.
+// shareAxis returns an axis from 0 to 1.
 func shareAxis(name string, gap int) axis {
 	return axis{"type": "value", "min": 0, "max": 1, "interval": 0.2}.named(name, gap).lines().label(object{"formatter": marksJS.cut("digits", "digits", 2)})
 }
 
-// diagonal is where both axes say the same.
+// diagonal returns the line from (0, 0) to (1, 1).
 func diagonal(name string) mark {
 	return line(list{list{0, 0}, list{1, 1}}).name(name).bare().still().ink("@soft", 1.2, "dashed")
 }
 
-// wilson is the 95 % interval of a share of n.
+// wilson returns the 95 % interval of a share p of n.
 func wilson(p, n float64) (low, high float64) {
 	const z = 1.959964
 	centre, half := p+z*z/(2*n), z*math.Sqrt(p*(1-p)/n+z*z/(4*n*n))

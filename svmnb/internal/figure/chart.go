@@ -1,5 +1,5 @@
-// Package figure turns results into charts. Its functions are pure: numbers
-// in, a [Chart] out; drawing and sending are others' work.
+// Package figure turns results into charts. Its functions take plain numbers and return a
+// [Chart]; other packages collect the numbers and show the chart.
 package figure
 
 import (
@@ -15,20 +15,20 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/echarts"
 )
 
-// Chart is a figure as a go-echarts chart. What go-echarts can say may be
-// changed before it is shown (SetGlobalOptions, AddSeries, Overlap); what it
-// cannot say is in Extra, an ECharts option of its own.
+// Chart is a figure as a go-echarts chart. You can change it by the methods of go-echarts
+// (SetGlobalOptions, AddSeries, Overlap) before you show it. Extra has ECharts options for
+// which go-echarts has no method.
 type Chart struct {
 	*charts.Scatter
 
-	// Alt says in a sentence what the figure shows, for those who cannot see it.
+	// Alt describes the figure in a sentence, for readers who cannot see it.
 	Alt string
 
-	// Extra fills in wherever the go-echarts chart says nothing. Its series
-	// come before the chart's. Colours may be tokens that suit light and dark
-	// pages: @ink, @soft, @axis, @grid, @page, @pos, @neg, @bad, @strong,
-	// @series1 … @series8, each as it is, transparent ("@pos/0.4") or mixed
-	// with the page ("@pos*0.4").
+	// Extra is an ECharts option. Where both set the same property, the go-echarts chart
+	// wins; the series of Extra come first. Colours may be tokens that suit light and dark
+	// pages: @ink, @soft, @axis, @grid, @page, @pos, @neg, @bad, @strong, @series1 …
+	// @series8. A token can be transparent ("@pos/0.4") or mixed with the colour of the
+	// page ("@pos*0.4").
 	Extra map[string]any
 }
 
@@ -38,8 +38,7 @@ type object = map[string]any
 // list is an array in an ECharts option.
 type list = []any
 
-// newChart returns a chart with the title and subtitle and the options that
-// all figures share.
+// newChart returns a chart with title, subtitle and the options that all figures share.
 func newChart(title, subtitle, alt string, extra object) *Chart {
 	c := &Chart{Scatter: charts.NewScatter(), Alt: alt, Extra: object{
 		"animation": false,
@@ -57,9 +56,9 @@ func newChart(title, subtitle, alt string, extra object) *Chart {
 	return c
 }
 
-// New returns a chart of one panel with the look of the figures: room for title and
-// legend however long they are, a toolbox that zooms and saves, margins that suit wide
-// and narrow pages. extra is as in [Chart].
+// New returns a chart of one panel with the look of svmnb's figures: room for a long title
+// and legend, a toolbox that zooms and saves, margins for wide and narrow pages. extra is
+// as in [Chart].
 func New(title, subtitle string, extra map[string]any) *Chart {
 	c := newChart(title, subtitle, strings.TrimSuffix(title+". "+subtitle, ". ")+".", object{
 		"toolbox": toolbox("figure", object{}), "grid": object{}, "svm": object{"layout": marksJS.cut("oneGrid")},
@@ -68,8 +67,7 @@ func New(title, subtitle string, extra map[string]any) *Chart {
 	return c
 }
 
-// JSON returns the option for ECharts: the go-echarts chart's, filled up with
-// Extra.
+// JSON returns the option for ECharts: that of the go-echarts chart, completed by Extra.
 func (c *Chart) JSON() map[string]any {
 	option := c.Scatter.JSON()
 	if own, ok := c.Extra["series"].(list); ok {
@@ -95,11 +93,12 @@ func (c *Chart) JSON() map[string]any {
 // Description returns Alt.
 func (c *Chart) Description() string { return c.Alt }
 
-// Size leaves the width to the page and the height to the figure's layout.
+// Size returns the largest width and the height; the layout of a figure may change the
+// height.
 func (c *Chart) Size() (width, height string) { return "1000px", "560px" }
 
-// plain returns v as maps and slices, the way JSON has it, or v itself where
-// JSON has no word for it. Functions keep their type, by which they are told from names.
+// plain converts v to maps and slices as JSON has them, or returns v if it has no JSON.
+// JavaScript functions keep their own type, so that they differ from other texts.
 func plain(v any) any {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -112,7 +111,7 @@ func plain(v any) any {
 	return typed(p, echarts.Functions(v))
 }
 
-// typed returns v with the texts that are among the functions as such.
+// typed gives the texts in v that are JavaScript functions their own type.
 func typed(v any, functions map[string]bool) any {
 	switch v := v.(type) {
 	case string:
@@ -131,7 +130,8 @@ func typed(v any, functions map[string]bool) any {
 	return v
 }
 
-// fill returns base with what only extra has; objects by key, arrays by index.
+// fill returns base with the properties that only extra has, by keys of objects and indices
+// of arrays.
 func fill(base, extra any) any {
 	switch b := base.(type) {
 	case nil:
@@ -159,7 +159,7 @@ func fill(base, extra any) any {
 	return base
 }
 
-// merge overwrites into with from, objects by key.
+// merge copies from into into and overwrites equal keys, also within objects.
 func merge(into, from object) {
 	for k, v := range from {
 		a, ok := into[k].(object)
@@ -172,8 +172,8 @@ func merge(into, from object) {
 	}
 }
 
-// toolbox offers zooming (unless axes is nil), going back, and saving as SVG and as
-// PNG: ECharts' own button saves only as what the page happens to draw with.
+// toolbox returns buttons for zooming (unless axes is nil), undoing, and saving as SVG and
+// PNG. The save button of ECharts would offer only the form in which the page draws.
 func toolbox(name string, axes object) object {
 	save := func(kind, icon string) object {
 		return object{"title": "save as " + strings.ToUpper(kind), "icon": "path://" + icon, "onclick": marksJS.cut("save", "kind", kind, "name", name)}
@@ -191,11 +191,11 @@ func toolbox(name string, axes object) object {
 	return object{"right": 4, "top": 2, "itemSize": 14, "itemGap": 6, "feature": f}
 }
 
-// mistaken reports whether a point of the class of y, ±1, is taken for one of the other
-// class by f: from −line on, f speaks for y = +1.
+// mistaken reports whether a point of label y = ±1 is predicted as the other class. The
+// prediction is +1 if f ≥ −line.
 func mistaken(y, f, line float64) bool { return (f >= -line) != (y > 0) }
 
-// support says of a multiplier a ≥ 0 whether it is 0, free, or at its upper bound.
+// support returns 0 for a multiplier a = 0, 1 for a free one, 2 for one at its upper bound.
 func support(a, upper float64) int {
 	switch {
 	case a == 0:
@@ -206,18 +206,18 @@ func support(a, upper float64) int {
 	return 1
 }
 
-// drawn is the most points that a figure draws: more hide each other and cost
-// more than they show.
+// drawn is the largest number of points in a figure. More would hide each other and make
+// the notebook large.
 const drawn = 1200
 
-// choose returns the indices of the points to draw, at most drawn of the n, in
-// increasing order; those of lower rank come first.
+// choose returns the indices of the points to draw, at most drawn of n, in increasing
+// order. Points of lower rank are preferred.
 func choose(n int, rank func(i int) int) []int {
 	order := upTo(n)
 	if n <= drawn {
 		return order
 	}
-	// Among equals the golden ratio's multiples spread the choice evenly.
+	// Multiples of the golden ratio spread the choice evenly among points of equal rank.
 	spread := func(i int) float64 { _, f := math.Modf(float64(i) * math.Phi); return f }
 	slices.SortFunc(order, func(i, j int) int {
 		if r := rank(i) - rank(j); r != 0 {
@@ -230,7 +230,7 @@ func choose(n int, rank func(i int) int) []int {
 	return order
 }
 
-// fewer says how many of n things are drawn where not all are.
+// fewer says, for a subtitle, how many of n things are drawn if not all are.
 func fewer(shown []int, n int, of string) string {
 	if len(shown) == n {
 		return ""
@@ -238,7 +238,7 @@ func fewer(shown []int, n int, of string) string {
 	return thousands(int64(len(shown))) + " of " + of + " drawn"
 }
 
-// pointSize is the width in pixels of each of n points.
+// pointSize returns the width of a point in pixels if there are n.
 func pointSize(n int) int {
 	switch {
 	case n > 500:
@@ -249,7 +249,7 @@ func pointSize(n int) int {
 	return 10
 }
 
-// Symbols of the legend and of points.
+// Symbols for points and for the legend.
 const (
 	stroke  = "path://M0 0H24V3H0Z"
 	hair    = "path://M0 0H24V1H0Z"
@@ -259,17 +259,18 @@ const (
 	cross   = "path://M0 2 2 0 8 6 14 0 16 2 10 8 16 14 14 16 8 10 2 16 0 14 6 8Z"
 )
 
-// entry is a legend's, with an icon without an outline.
+// entry returns an entry of the legend, whose icon has no outline.
 func entry(name, icon string) object {
 	return object{"name": name, "icon": icon, "itemStyle": object{"borderWidth": 0}}
 }
 
-// sentence joins what there is of the parts of a subtitle.
+// sentence joins the parts of a subtitle that are not empty.
 func sentence(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
 }
 
-// percentage is how shares are shown: their factor, their unit and how an axis names them.
+// percentage returns how a metric is shown: its factor, its unit and its name on an axis.
+// percent is set for shares, which are shown in %.
 func percentage(percent bool, metric string) (scale float64, unit, name string) {
 	if percent {
 		return 100, " %", metric + " (%)"

@@ -23,14 +23,14 @@ func wrong(figure, field, format string, args ...any) error {
 	return &InputError{Figure: figure, Field: field, Reason: fmt.Sprintf(format, args...)}
 }
 
-// checks looks at what a figure was given. The first mistake stays in err.
+// checks checks what a figure was given. err is the first mistake.
 type checks struct {
 	figure string
-	part   string // before the names of fields, such as "Paths[3]."
+	part   string // prefix of the names of fields, such as "Paths[3]."
 	err    error
 }
 
-// refuse is a mistake in a field where bad is true.
+// refuse records a mistake in a field if bad is true.
 func (c *checks) refuse(bad bool, field, format string, args ...any) {
 	if bad && c.err == nil {
 		c.err = wrong(c.figure, c.part+field, format, args...)
@@ -44,22 +44,22 @@ type argument struct {
 	may    allowance
 }
 
-// allowance is what numbers may be besides finite.
+// allowance says which numbers are allowed besides finite ones ≥ 0.
 type allowance int
 
 const (
-	optional allowance = 1 << iota // nil
-	negative                       // below 0
+	optional allowance = 1 << iota // the slice may be nil
+	negative                       // numbers below 0
 	infinite                       // +Inf
 	missing                        // NaN
 )
 
-// given are numbers that may be negative, and what else is said.
+// given returns an argument that may have negative numbers, and what may allows.
 func given(name string, values []float64, may ...allowance) argument {
 	return amount(name, values, append(may, negative)...)
 }
 
-// amount are numbers that may be what is said.
+// amount returns an argument that may have only what may allows besides numbers ≥ 0.
 func amount(name string, values []float64, may ...allowance) argument {
 	a := argument{name: name, values: values}
 	for _, m := range may {
@@ -68,12 +68,12 @@ func amount(name string, values []float64, may ...allowance) argument {
 	return a
 }
 
-// utmost is the greatest number that is drawn: ranges of such numbers, and
-// twice their sums, are finite.
+// utmost is the largest number that is drawn. Differences and sums of such numbers are
+// finite.
 const utmost = 1e100
 
-// numbers refuses arguments without one value for each of the n points or places or
-// whatever it is a value of.
+// numbers checks that each argument has n values of the allowed kinds. of names in errors
+// what has a value, such as "point".
 func (c *checks) numbers(of string, n int, arguments ...argument) {
 	for _, a := range arguments {
 		if c.err != nil || a.values == nil && a.may&optional != 0 {
@@ -92,12 +92,12 @@ func (c *checks) numbers(of string, n int, arguments ...argument) {
 	}
 }
 
-// size refuses a number that is not one, or below 0.
+// size checks that a number is finite and not negative.
 func (c *checks) size(name string, v float64) {
 	c.refuse(!finite(v) || v < 0, name, "is %v: give a number ≥ 0", v)
 }
 
-// places refuses xs unless they are the places of a curve.
+// places checks that xs are at least two increasing places of a curve.
 func (c *checks) places(name string, xs []float64) {
 	c.refuse(len(xs) < 2, name, "has length %d: give at least two places", len(xs))
 	c.numbers("place", len(xs), given(name, xs))
@@ -108,7 +108,7 @@ func (c *checks) places(name string, xs []float64) {
 	}
 }
 
-// rising refuses numbers of iterations that do not count upwards from 0 or more.
+// rising checks that the numbers of iterations begin at 0 or more and increase.
 func (c *checks) rising(name string, iterations []int) {
 	for k, it := range iterations {
 		if it < 0 || k > 0 && it <= iterations[k-1] {
@@ -117,7 +117,7 @@ func (c *checks) rising(name string, iterations []int) {
 	}
 }
 
-// trace refuses points of a run that are not in order.
+// trace checks that the points of a run are in order.
 func (c *checks) trace(points []solvers.Point) {
 	iterations := make([]int, len(points))
 	for k, p := range points {
@@ -126,7 +126,7 @@ func (c *checks) trace(points []solvers.Point) {
 	c.rising("Points[%d].Iteration", iterations)
 }
 
-// points refuses rows of X without so many features.
+// points checks that the rows of X have this number of features.
 func (c *checks) points(x [][]float64, features int) {
 	for i, row := range x {
 		if len(row) != features {
@@ -140,12 +140,12 @@ func (c *checks) points(x [][]float64, features int) {
 	}
 }
 
-// span refuses ends of an axis that are not in order.
+// span checks the ends of an axis.
 func (c *checks) span(name string, ends [2]float64) {
 	c.refuse(!finite(ends[1]-ends[0]) || ends[1] <= ends[0], name, "runs from %v to %v: give a finite range, the smaller end first", ends[0], ends[1])
 }
 
-// grid refuses z unless it is the values at the nodes of a grid.
+// grid checks that z are the values at the nodes of a grid.
 func (c *checks) grid(z [][]float64) {
 	c.refuse(len(z) < 2 || len(z[0]) < 2, "Z", "is smaller than 2 × 2: give values on a finer grid")
 	for i, row := range z {
@@ -160,7 +160,7 @@ func (c *checks) grid(z [][]float64) {
 	}
 }
 
-// plane refuses points of two features and a field over them unless they can be drawn.
+// plane checks points with two features and a field over their plane.
 func (c *checks) plane(x [][]float64, xs, ys [2]float64, z [][]float64) {
 	c.points(x, 2)
 	c.span("Xs", xs)

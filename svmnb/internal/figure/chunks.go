@@ -9,14 +9,14 @@ import (
 // ChunksData is what [Chunks] draws: the trace of a run.
 type ChunksData struct {
 	Problem string
-	Unit    string          // what is worked on: "point" when empty
-	N       int             // of them
+	Unit    string          // what the method works on; "point" when empty
+	N       int             // number of points, or of Unit
 	Points  []solvers.Point // increasing iterations
 }
 
-// Chunks draws how many points a method works on at each iteration: the chunk or
-// working set, the active set where there is one, and the support vectors, which a
-// chunk has to hold in the end.
+// Chunks draws how many points a method works on at each iteration: the chunk or working
+// set, the active set if there is one, and the support vectors, all of which must be in the
+// chunk at the end.
 func Chunks(d ChunksData) (*Chart, error) {
 	c := course{figure: "Chunks"}
 	var working, active, support []float64

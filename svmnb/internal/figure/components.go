@@ -11,8 +11,8 @@ import (
 //go:embed components.js
 var componentsJS source
 
-// ComponentsData is what [Components] draws: a Gaussian process whose kernel is
-// a sum, taken apart into the processes of its parts, at m places.
+// ComponentsData is what [Components] draws: a Gaussian process whose kernel is a sum, and
+// the processes of the summands, at m places.
 type ComponentsData struct {
 	Problem string // what was solved, such as "CO₂ · four kernels"
 	Note    string // one more sentence for the subtitle; may be empty
@@ -36,10 +36,9 @@ type Component struct {
 	SD   []float64 // m standard deviations, ≥ 0; nil leaves the band out
 }
 
-// Components draws the observations and the sum, and below, on the same x
-// axis, each component by itself, with bands of two standard deviations. A bar
-// beside each panel is equally long in units of y, so that panels of different
-// scales can be compared.
+// Components draws the observations and the sum and, below it on the same x axis, each
+// component, with bands of two standard deviations. A bar beside each panel has the same
+// length in units of y, so that panels with different scales can be compared.
 func Components(d ComponentsData) (*Chart, error) {
 	if err := d.check(); err != nil {
 		return nil, err
@@ -56,7 +55,7 @@ func Components(d ComponentsData) (*Chart, error) {
 
 	panels := append([]Component{{Name: "sum", Mean: d.Mean, SD: d.SD}}, d.Parts...)
 	ranges, lows, highs := make([]float64, len(panels)), make([]float64, len(panels)), make([]float64, len(panels))
-	unit := math.Inf(1) // the length of the bars: half of the smallest panel
+	unit := math.Inf(1) // length of the bars: half of the smallest panel
 	for k, c := range panels {
 		low, high := extent(c.Mean)
 		ranges[k] = high - low
@@ -142,7 +141,7 @@ func Components(d ComponentsData) (*Chart, error) {
 	return p.chart(title, subtitle), nil
 }
 
-// cut shortens a name, such as a kernel's constructor call, to so many letters.
+// cut shortens a name to so many letters.
 func cut(name string, letters int) string {
 	if r := []rune(name); len(r) > letters {
 		return string(r[:letters-1]) + "…"
@@ -150,7 +149,8 @@ func cut(name string, letters int) string {
 	return name
 }
 
-// nice returns the largest of 1, 2, 5 times a power of ten that is at most v.
+// nice returns the largest of the numbers 1, 2 and 5 times a power of ten that is at most
+// v.
 func nice(v float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(v)))
 	for _, m := range []float64{5, 2} {

@@ -8,19 +8,19 @@ import (
 //go:embed confusion.js
 var confusionJS source
 
-// ConfusionData is what [Confusion] draws: how many points of which class were
-// taken for which.
+// ConfusionData is what [Confusion] draws: the number of points of each true class by
+// predicted class.
 type ConfusionData struct {
 	Problem string // what was solved and what was predicted
 	Classes []string
 	Counts  [][]int // k × k, Counts[truth][predicted]
 }
 
-// mostClasses is how many classes a square can show.
+// mostClasses is the largest number of classes that the figure can show.
 const mostClasses = 60
 
-// Confusion draws the counts as a square: a row for each true class, coloured by
-// the share of the row, with the right ones on the diagonal.
+// Confusion draws the counts as a square, with correct predictions on the diagonal. Each
+// row is a true class; the colour is the share of the row.
 func Confusion(d ConfusionData) (*Chart, error) {
 	c, k := checks{figure: "Confusion"}, len(d.Classes)
 	c.refuse(k < 1 || k > mostClasses, "Classes", "has %d names: the square has room for 1 to %d", k, mostClasses)
@@ -67,7 +67,7 @@ func Confusion(d ConfusionData) (*Chart, error) {
 	return p.chart(title, subtitle), nil
 }
 
-// categories is an axis of names, without a line.
+// categories returns an axis of names without a line.
 func categories(name string, names []string) axis {
 	return axis{"type": "category", "data": names, "name": name, "nameLocation": "middle",
 		"axisLine": object{"show": false}, "axisTick": object{"show": false}, "splitLine": object{"show": false}}

@@ -18,20 +18,20 @@ type course struct {
 
 type coursePanel struct {
 	name  string
-	log   bool // positive values on a log axis
-	whole bool // counts, from 0
+	log   bool // the axis is logarithmic
+	whole bool // the values are counts, so the axis begins at 0
 	lines []courseLine
 }
 
 type courseLine struct {
 	name, color, icon string
-	values            []float64 // NaN where there is none
+	values            []float64 // NaN if there is no value
 	dash              any       // of a line; nil for a solid one
-	step              bool      // keeps its value until the next
+	step              bool      // the value stays the same until the next iteration
 }
 
-// check returns an error unless there is a number, or NaN, for each increasing
-// iteration, and one that can be drawn for each line.
+// check returns an error unless the iterations increase and each line has one value, or
+// NaN, for each of them, at least one of which can be drawn.
 func (c *course) check() error {
 	ok := checks{figure: c.figure}
 	ok.refuse(len(c.iterations) == 0, "Points", "has no point: give the trace of a run")
@@ -44,7 +44,7 @@ func (c *course) check() error {
 	return ok.err
 }
 
-// chart draws the panels; alt says what they are of.
+// chart draws the panels; alt says what they show.
 func (c *course) chart(name, title, subtitle, alt string) *Chart {
 	its := floats(c.iterations)
 	first, last := its[0], its[len(its)-1]
@@ -84,7 +84,7 @@ func (c *course) chart(name, title, subtitle, alt string) *Chart {
 			p.add(m)
 			p.key(l.name, either(l.icon, stroke))
 		}
-		if low > high { // nothing was measured
+		if low > high { // there are no values
 			low, high = 0.1, 1
 		}
 		x := axis.option(k, first, last, k == len(c.panels)-1).lines().pointed()

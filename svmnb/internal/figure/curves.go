@@ -14,15 +14,14 @@ type CurveData struct {
 	Metric  string // name of the score
 	Name    string // of the parameter
 	Xs      []float64
-	Mean    []float64 // NaN where there is none
-	SE      []float64 // standard errors; NaN where there is none
-	Percent bool      // scores are shares
-	Log     bool      // Xs are positive and their logarithm is drawn
-	Chosen  int       // the place that was chosen
+	Mean    []float64 // NaN for a missing score
+	SE      []float64 // standard errors; NaN for a missing one
+	Percent bool      // scores are shares, shown in %
+	Log     bool      // the axis is logarithmic; Xs must be positive
+	Chosen  int       // index of the chosen place
 }
 
-// Curve draws the mean score with a band of one standard error, and the chosen
-// place.
+// Curve draws the mean score with a band of one standard error, and marks the chosen place.
 func Curve(d CurveData) (*Chart, error) {
 	c, keep := checks{figure: "Curve"}, nodes(d.Mean)
 	c.numbers("place", len(d.Xs), given("Xs", d.Xs), given("Mean", d.Mean, missing), amount("SE", d.SE, missing))

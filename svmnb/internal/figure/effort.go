@@ -14,12 +14,12 @@ type EffortData struct {
 	Points  []solvers.Point // increasing iterations
 }
 
-// Effort draws how many kernel values a run had computed at each iteration, beside
-// those that its steps asked for, a row for each point of each working set, and
-// those of the whole matrix; below is the share that the cache has answered so far.
+// Effort draws how many kernel values a run had computed at each iteration, how many its
+// steps had used (a row for each point of each working set), and how many the whole matrix
+// has. Below is the share that came from the cache.
 //
-// The trace of a long run has every hundredth iteration or so; the steps between two
-// of its points are taken to be like the later one.
+// The trace of a long run has about every hundredth iteration. The steps between two points
+// of the trace are counted like the step of the later one.
 func Effort(d EffortData) (*Chart, error) {
 	c := course{figure: "Effort"}
 	if d.N < 1 {
@@ -46,7 +46,8 @@ func Effort(d EffortData) (*Chart, error) {
 		c.iterations = append(c.iterations, p.Iteration)
 		computed, asked, cached = append(computed, float64(p.Evaluations)), append(asked, sum), append(cached, share)
 	}
-	// A method with another inside asks for more than its working set once.
+	// Steps of a method that calls another method use more than the rows of their working
+	// set.
 	known = known && len(computed) > 0 && sum >= computed[len(computed)-1]
 	values := coursePanel{name: "kernel values", whole: true, lines: []courseLine{{name: "computed", color: "@neg", values: computed}}}
 	if known {

@@ -12,7 +12,7 @@ import (
 var evidenceJS source
 
 // EvidenceData is what [Evidence] draws: the log marginal likelihood over two
-// hyperparameters, each on a log axis, and the ways of an optimiser.
+// hyperparameters, on logarithmic axes, and the paths of an optimiser.
 type EvidenceData struct {
 	Problem string    // what was learnt, such as "motorcycle · RBF, σ² free"
 	Note    string    // one more sentence for the subtitle, such as what is fixed; may be empty
@@ -24,20 +24,20 @@ type EvidenceData struct {
 	Paths []EvidencePath // of the optimiser and its restarts; may be empty
 }
 
-// EvidencePath is one way of the optimiser from its start to its end; a single
-// point is an end of which no more is known.
+// EvidencePath is the path of the optimiser from one start to its end. A path of one point
+// has only the end.
 type EvidencePath struct {
 	X, Y  []float64 // values of the two hyperparameters, > 0
 	Value []float64 // log marginal likelihood at each
 }
 
-// sameEnd is how far below the best an end may be, in nats, and still count as
+// sameEnd is the largest difference, in nats, between the values of two ends that count as
 // the same optimum.
 const sameEnd = 0.1
 
-// Evidence draws the log marginal likelihood as filled contours, labelled by
-// how far they are below its maximum, with the optimiser's best path and the
-// paths and ends of the others.
+// Evidence draws the log marginal likelihood as filled contours, labelled by the difference
+// from its maximum, the path of the optimiser with the best end, and the paths and ends of
+// the others.
 func Evidence(d EvidenceData) (*Chart, error) {
 	if err := d.check(); err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func Evidence(d EvidenceData) (*Chart, error) {
 			lines = append(lines, object{"text": "−" + numberTo(drops[k], 3), "paths": paths})
 		}
 	}
-	// Nodes for the tips: as many as the pointer can tell apart.
+	// Invisible cells for tooltips, as fine as the pointer can resolve.
 	var cells list
 	columns, rows := spread(nx, 30), spread(ny, 22)
 	for _, i := range rows {
@@ -127,11 +127,11 @@ func Evidence(d EvidenceData) (*Chart, error) {
 	return p.chart(title, subtitle), nil
 }
 
-// draw adds the paths, of which one is the best, and their ends.
+// draw adds the paths and their ends. best is the index of the best path.
 func (d *EvidenceData) draw(p *plot, best int) {
 	const bestPath, otherPaths = "best path", "other paths"
-	var starts, others, ends, places list // what labels keep away from is in places
-	longer := 0                           // other paths that are more than an end
+	var starts, others, ends, places list // places is what the labels of contours must not cover
+	longer := 0                           // other paths of more than one point
 	for k, path := range d.Paths {
 		var data list
 		for i := range path.X {
@@ -145,8 +145,8 @@ func (d *EvidenceData) draw(p *plot, best int) {
 		way := func(name, color string, width, size float64, dash any, z int) mark {
 			return line(data).name(name).z(z).symbols("circle", size).set("showSymbol", size > 0).set("showAllSymbol", true).ink(color, width, dash).calm()
 		}
-		// A rim in the page's colour keeps the paths apart from what is below, in grey,
-		// too. It is of the path's colour in the legend.
+		// A rim in the colour of the page separates a path from what is below it, even in
+		// print without colours. In the legend the rim has the colour of the path.
 		if k == best {
 			ends = append(ends, data[n-1])
 			p.add(way(bestPath, "@page", 5.5, 0, "solid", 4).still().fill("@pos"), way(bestPath, "@pos", 2.6, 6, "solid", 5))
@@ -177,8 +177,8 @@ func (d *EvidenceData) draw(p *plot, best int) {
 	p.svm["places"] = places
 }
 
-// ladder returns at most ten levels below the maximum for a range of values:
-// 1, 2, 5, … nats, coarser for a large range and finer for a small one.
+// ladder returns at most ten levels below the maximum for values in a range of this length:
+// 1, 2, 5, … nats, with larger or smaller units for a large or a small range.
 func ladder(span float64) (drops []float64) {
 	if !(span > 0) {
 		return nil
@@ -200,7 +200,8 @@ func ladder(span float64) (drops []float64) {
 	return drops[:10]
 }
 
-// spread returns at most limit of n indices, evenly, with the first and last.
+// spread returns at most limit of the indices 0 … n−1, evenly spaced, including the first
+// and the last.
 func spread(n, limit int) []int {
 	m := min(n, limit)
 	out := make([]int, m)

@@ -16,17 +16,17 @@ var gapJS source
 // GapData is what [Gap] draws: the trace of a run.
 type GapData struct {
 	Problem string          // what was solved and how, such as "RBF(0.5), C = 10, SMO"
-	Points  []solvers.Point // increasing iterations; NaN where something was not measured
-	Tol     float64         // gap at which the answer is good enough; 0 leaves the line out
-	TolName string          // what the line is called; "tolerance" and its value when empty
-	Log     bool            // iterations on a log scale
+	Points  []solvers.Point // increasing iterations; NaN for what was not measured
+	Tol     float64         // gap at which the answer is good enough; 0 omits the line
+	TolName string          // label of this line; "tolerance" and its value when empty
+	Log     bool            // the axis of iterations is logarithmic
 }
 
-// gapPoints is in how many strips of the axis moments are drawn.
+// gapPoints is the number of strips of the axis; see thin.
 const gapPoints = 700
 
-// Gap draws the primal and the dual objective as they close in on each other,
-// and below their difference, the duality gap, on a log scale.
+// Gap draws the primal and the dual objective as they approach each other and, below on a
+// logarithmic axis, their difference, the duality gap.
 func Gap(d GapData) (*Chart, error) {
 	c := checks{figure: "Gap"}
 	c.trace(d.Points)
@@ -55,7 +55,7 @@ func Gap(d GapData) (*Chart, error) {
 	end := points[len(points)-1]
 	title := fmt.Sprintf("Dual objective %s; no primal was measured", number(end.Dual))
 	if g := end.Primal - end.Dual; finite(g) {
-		// As many decimals as it takes to tell the two apart.
+		// Enough decimals to distinguish the two.
 		decimals := 4
 		if g > 0 {
 			decimals = min(max(1-int(math.Floor(math.Log10(g))), 0), 12)
@@ -119,7 +119,7 @@ func Gap(d GapData) (*Chart, error) {
 	if d.Tol > 0 {
 		start, end := scale.place(first), scale.place(last)
 		limit := tolerance(1, start, end, d.Tol, d.TolName)
-		// Its name is at the left, unless the gap falls through it there.
+		// The label of the tolerance is at the left, unless the gap passes there.
 		met := slices.IndexFunc(bestGap, func(g float64) bool { return g <= d.Tol })
 		if met >= 0 && x[met] < start+(end-start)/3 {
 			limit.set("data", list{list{start, d.Tol}, list{end, d.Tol}}).in("endLabel", object{"align": "right", "offset": list{-8, -9}})
@@ -137,9 +137,9 @@ func Gap(d GapData) (*Chart, error) {
 	return p.chart(title, subtitle), nil
 }
 
-// objectives returns the ends of an axis of objectives, and the highest primal. The
-// primal often starts far above everything else: the axis ends where the dual's whole
-// climb is still legible.
+// objectives returns the ends of an axis of objectives, and the highest primal objective.
+// The primal often begins at very large values. The axis ends where the rise of the dual is
+// still visible.
 func objectives(dual, primal []float64) (from, to, peak float64) {
 	low, high := extent(dual)
 	span := high - low
@@ -151,7 +151,7 @@ func objectives(dual, primal []float64) (from, to, peak float64) {
 	return roundTo(low-0.02*span, 6), roundTo(min(peak, high+2*span)+0.06*span, 6), peak
 }
 
-// positive returns NaN for what a log axis cannot show.
+// positive returns v, or NaN if a logarithmic axis cannot show it.
 func positive(v float64) float64 {
 	if v > 0 {
 		return v

@@ -10,12 +10,12 @@ import (
 // GrowthData is what [Growth] draws: the trace of a run.
 type GrowthData struct {
 	Problem string          // what was solved and how
-	Points  []solvers.Point // increasing iterations; a margin that is NaN, or infinite for w = 0, is left out
+	Points  []solvers.Point // increasing iterations; margins that are NaN, or infinite since w = 0, are left out
 }
 
-// Growth draws the margin 1/‖w‖ over iterations, on a log scale, and below how many
-// support vectors were free and at the bound. As α grows from 0 so does ‖w‖: the
-// margin shrinks until the points hold it.
+// Growth draws the margin 1/‖w‖ over the iterations, on a logarithmic axis, and below how
+// many support vectors were free and how many at their bound. ‖w‖ grows with α from 0, so
+// the margin shrinks until it reaches its optimum.
 func Growth(d GrowthData) (*Chart, error) {
 	c := course{figure: "Growth"}
 	var margin, free, bound []float64

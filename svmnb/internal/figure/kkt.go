@@ -11,27 +11,27 @@ import (
 //go:embed kkt.js
 var kktJS source
 
-// KKTData is what [KKT] draws: how far each of n training points was from its
-// KKT condition at m moments of a run.
+// KKTData is what [KKT] draws: the violation of the KKT condition of each of n training
+// points at m moments of a run.
 type KKTData struct {
 	Problem    string      // what was solved and how, such as "RBF(0.5), C = 10, SMO"
 	Iterations []int       // m increasing iteration numbers
 	Violations [][]float64 // m × n, ≥ 0, in units of y·f
-	Tol        float64     // what counts as satisfied, > 0
+	Tol        float64     // largest violation that counts as satisfied, > 0
 }
 
-// The heat map has at most this many rows and columns, more than can be told
-// apart, and shades of violation, which letters encode.
+// The largest numbers of rows and columns of the heat map, and of the shades of violation,
+// each of which is encoded as a letter.
 const (
 	kktRows    = 150
 	kktColumns = 220
 	kktShades  = 25
 )
 
-// KKT draws one row per training point, the most often violating first, and
-// one column per sampled iteration: the colour is the violation on a log scale
-// and empty where the condition holds. Above is the largest violation, to the
-// right each point's violation at the end.
+// KKT draws a heat map of violations: one row for each training point, those that violate
+// most often first, and one column for each sampled iteration. The colour is the violation
+// on a logarithmic scale; it is missing where the condition holds. Above is the largest
+// violation, to the right each point's violation at the end.
 func KKT(d KKTData) (*Chart, error) {
 	if err := d.check(); err != nil {
 		return nil, err
@@ -47,7 +47,8 @@ func KKT(d KKTData) (*Chart, error) {
 	final := d.Violations[m-1]
 	largest := max(slices.Max(worst), d.Tol*10)
 
-	// The rows: by the number of iterations in violation, then by the sum.
+	// Rows are sorted by the number of iterations in violation, then by the sum of
+	// violations.
 	often, sum := make([]float64, n), make([]float64, n)
 	for k, row := range d.Violations {
 		span := 1.0
@@ -73,7 +74,7 @@ func KKT(d KKTData) (*Chart, error) {
 	rows := order[:min(n, kktRows)]
 
 	columns := sample(places, kktColumns)
-	// A column reaches to the next sample; the last one has its own iteration.
+	// A column ends at the next sample; the last one is one iteration wide.
 	edges := make([]float64, 0, len(columns)+1)
 	numbers := make([]int, 0, len(columns))
 	for _, k := range columns {
@@ -85,7 +86,7 @@ func KKT(d KKTData) (*Chart, error) {
 	for r, i := range rows {
 		var b strings.Builder
 		for c, k := range columns {
-			next := m // moments that have no column belong to the one before
+			next := m // moments between two columns belong to the first
 			if c+1 < len(columns) {
 				next = columns[c+1]
 			}
@@ -145,7 +146,7 @@ func KKT(d KKTData) (*Chart, error) {
 	p.panel(scale.option(0, first, last+1, false), logValues(0, lineFrom, lineTo).set("name", "largest violation").set("nameLocation", "end").set("nameGap", 8).
 		set("nameTextStyle", object{"align": "left"}))
 	p.panel(scale.option(1, first, last+1, true), rowAxis(1, len(rows), "training points, most often violating first"))
-	p.panel(logValues(2, from, to).named("at the end", 28).label(object{"alignMaxLabel": "right"}), // else narrow pages cut it off
+	p.panel(logValues(2, from, to).named("at the end", 28).label(object{"alignMaxLabel": "right"}), // otherwise narrow pages cut it off
 		rowAxis(2, len(rows), ""))
 	p.add(custom(kktJS.cut("cell"), kktJS.cut("cells")).on(1).clip().set("progressive", 0),
 		line(pairs(places, worst)).name("largest").symbols("none", 5).silent().ink("@strong", 2),
@@ -156,7 +157,7 @@ func KKT(d KKTData) (*Chart, error) {
 	return p.chart(title, subtitle), nil
 }
 
-// rowAxis is the upright axis of panel k of rows, with labels where it has a name.
+// rowAxis returns the vertical axis of panel k over rows. It has labels if it has a name.
 func rowAxis(k, rows int, name string) axis {
 	show := name != ""
 	a := axis{"type": "value", "gridIndex": k, "inverse": true, "min": 0, "max": rows, "splitLine": object{"show": false}, "minInterval": 1,
@@ -167,8 +168,8 @@ func rowAxis(k, rows int, name string) axis {
 	return a
 }
 
-// shade encodes a violation: '.' where the condition holds, then 'a' just
-// above the tolerance up to the shade of the largest, evenly in logarithms.
+// shade encodes a violation: '.' if the condition holds, otherwise a letter from 'a', just
+// above the tolerance, to that of the largest violation, evenly on a logarithmic scale.
 func shade(v, tol, largest float64) byte {
 	if v <= tol {
 		return '.'
@@ -187,7 +188,7 @@ func sign(v float64) int {
 	return 0
 }
 
-// nonNaN returns the values that are numbers, and otherwise.
+// nonNaN returns the values that are not NaN, or otherwise if there are none.
 func nonNaN(values []float64, otherwise float64) []float64 {
 	out := []float64{otherwise}
 	for _, v := range values {
@@ -198,7 +199,7 @@ func nonNaN(values []float64, otherwise float64) []float64 {
 	return out
 }
 
-// pairs returns the points of a line.
+// pairs returns the points (x, y) of a line.
 func pairs(xs, ys []float64) list {
 	keep := thin(xs, curvePoints, ys)
 	x, y := column(pick(xs, keep), 6), column(pick(ys, keep), 3)

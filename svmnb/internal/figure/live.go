@@ -12,20 +12,20 @@ import (
 //go:embed live.js
 var liveJS source
 
-// LiveData is what [Live] draws: a run so far.
+// LiveData is what [Live] draws: a run at one moment.
 type LiveData struct {
-	Title    string // how far it is, such as "SMO is running: about 4 s left"
+	Title    string // how far the run is, such as "SMO is running: about 4 s left"
 	Problem  string // what is solved, such as "RBF(0.5), C = 10"
 	Progress string // one more sentence for the subtitle, such as "12 300 iterations in 2.3 s"
 
-	Points  []solvers.Point // increasing iterations; NaN where something was not measured
-	Tol     float64         // where the run stops, on the axis of gap and violation; 0 leaves the line out
-	TolName string          // what the line is called; "tolerance" and its value when empty
+	Points  []solvers.Point // increasing iterations; NaN for what was not measured
+	Tol     float64         // gap or violation at which the run stops; 0 omits the line
+	TolName string          // label of this line; "tolerance" and its value when empty
 
-	Boundary *Boundary // nil leaves the third panel out
+	Boundary *Boundary // nil omits the third panel
 }
 
-// Boundary is where a classifier of two features stands.
+// Boundary is the decision function of a classifier of two features at one moment.
 type Boundary struct {
 	Features [2]string   // names of the axes; "x₁" and "x₂" when empty
 	Classes  [2]string   // names of y = −1 and y = +1; "class −1" and "class +1" when empty
@@ -34,20 +34,20 @@ type Boundary struct {
 	Alpha    []float64   // n, ≥ 0
 	Xs, Ys   [2]float64  // first and last node of an even grid
 	Z        [][]float64 // Z[i][j] is f at node j of Xs and node i of Ys
-	Unscaled bool        // f is right but for a positive factor: only f = 0 means anything
+	Unscaled bool        // f is known only up to a positive factor, so only f = 0 is drawn
 }
 
-// livePoints is in how many strips of the axis Live draws moments, and liveDots the
-// most points.
+// livePoints is the number of strips of the axis (see thin), and liveDots the largest
+// number of points.
 const (
 	livePoints = 240
 	liveDots   = 400
 )
 
-// Live draws a run while it lasts, small enough to be drawn several times a second:
-// the objectives, below them gap and KKT violation on a log axis, and beside them
-// the boundary. It has the same series whatever is known, so that each picture can
-// take the place of the one before.
+// Live draws a run while it lasts: the objectives, below them the gap and the KKT violation
+// on a logarithmic axis, and beside them the boundary. The chart is small, since it is sent
+// several times a second. It always has the same series, so that each picture can replace
+// the one before.
 func Live(d LiveData) (*Chart, error) {
 	if err := d.check(); err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func Live(d LiveData) (*Chart, error) {
 	return p.chart(d.Title, sentence(d.Problem, d.Progress)), nil
 }
 
-// draw adds the boundary's panel, which is the third.
+// draw adds the third panel, with the boundary.
 func (b *Boundary) draw(p *plot) {
 	line := func(t float64) [][]int { return contour.At(b.Z, t).Lines() }
 	p.svm["box"], p.svm["zero"], p.svm["one"] = box(b.Xs, b.Ys), line(0), [][]int{}
@@ -153,7 +153,7 @@ func (d *LiveData) check() error {
 	return c.err
 }
 
-// measured reports whether a dual objective was measured at any of the points.
+// measured reports whether a dual objective was measured at any point.
 func measured(points []solvers.Point) bool {
 	return slices.ContainsFunc(points, func(p solvers.Point) bool { return finite(p.Dual) })
 }

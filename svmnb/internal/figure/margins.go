@@ -8,31 +8,31 @@ import (
 //go:embed margins.js
 var marginsJS source
 
-// MarginsData is what [Margins] draws: a decision function f of two features,
-// and the n points that it was learnt from.
+// MarginsData is what [Margins] draws: a decision function f of two features and the n
+// training points.
 type MarginsData struct {
 	Problem  string    // what was solved, such as "RBF(0.5), C = 10"
 	Note     string    // one more sentence for the subtitle; may be empty
 	Features [2]string // names of the axes; "x₁" and "x₂" when empty
 	Classes  [2]string // names of y = −1 and y = +1
-	Margin   float64   // 1/‖w‖; NaN when there is none
+	Margin   float64   // 1/‖w‖; NaN if unknown
 
 	X          [][]float64  // n × 2
 	Y          []float64    // n labels ±1
 	Alpha      []float64    // n, ≥ 0
-	Upper      []float64    // n upper bounds of Alpha, +Inf without one
+	Upper      []float64    // n upper bounds of Alpha; +Inf for none
 	F          []float64    // n values f(X[i])
-	Line       float64      // f from −Line on speaks for y = +1; 0 but for one class
-	Edge       float64      // the y·f that a free vector wants: 1, of one class 0
-	States     [3][2]string // what a multiplier that is 0, free and at its bound is called, and what it wants
-	Violations []float64    // n violations of the KKT conditions in units of y·f; nil leaves them out
+	Line       float64      // the prediction is y = +1 if f ≥ −Line; 0 except for one class
+	Edge       float64      // y·f of a free vector: 1, or 0 for one class
+	States     [3][2]string // for a multiplier that is 0, free or at its bound: its state in words, and what the KKT condition requires
+	Violations []float64    // n violations of the KKT conditions in units of y·f; nil omits them
 
 	Xs, Ys [2]float64  // first and last node of an even grid, at least two nodes each way
 	Z      [][]float64 // Z[i][j] is f at node j of Xs and node i of Ys
 }
 
-// Margins draws the field f with its lines f = 0 and f = ±1, the points by
-// class, the support vectors free and at their bound, and the errors.
+// Margins draws f as a coloured field with the lines f = 0 and f = ±1, the points of each
+// class, the support vectors (free ones and those at their bound) and the errors.
 func Margins(d MarginsData) (*Chart, error) {
 	if err := d.check(); err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func Margins(d MarginsData) (*Chart, error) {
 
 	limit, levels, zero, one := field(d.Z)
 	size := pointSize(len(shown))
-	sizes := object{} // on a wide page; a narrow one has smaller symbols
+	sizes := object{} // symbols on a wide page; they are smaller on a narrow one
 	p := plot{name: "margins", about: fmt.Sprintf("Decision function over %s and %s.", d.Features[0], d.Features[1]), tip: marginsJS.cut("tip"),
 		svm: object{"box": box(d.Xs, d.Ys), "levels": levels, "sizes": sizes, "zero": zero, "one": one, "limit": limit, "aspect": aspect(d.Xs, d.Ys, 0.62), "states": d.States,
 			"layout": marginsJS.cut("layout")}}
@@ -109,10 +109,10 @@ func Margins(d MarginsData) (*Chart, error) {
 	return p.chart(title, subtitle), nil
 }
 
-// clear is the colour of what is seen by its edge only.
+// clear is the colour of symbols that show their edge only.
 const clear = "rgba(0,0,0,0)"
 
-// marginText says how wide a margin is that there is.
+// marginText returns the width of the margin, if it is finite, for a subtitle.
 func marginText(margin float64) string {
 	if !finite(margin) || margin <= 0 {
 		return ""
@@ -120,8 +120,7 @@ func marginText(margin float64) string {
 	return "margin 1/‖w‖ = " + number(margin)
 }
 
-// shown returns the indices of the points to draw, at most drawn of them, in
-// increasing order.
+// shown returns the indices of the points to draw, at most drawn, in increasing order.
 func (d *MarginsData) shown(kinds []int, wrong []bool) []int {
 	return choose(len(d.X), func(i int) int {
 		switch {

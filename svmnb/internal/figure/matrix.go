@@ -10,32 +10,32 @@ import (
 //go:embed matrix.js
 var matrixJS source
 
-// MatrixData is what [Matrix] draws: the kernel matrix of m points that are ordered
-// by class, and its eigenvalues.
+// MatrixData is what [Matrix] draws: the kernel matrix of m points, sorted by class, and
+// its eigenvalues.
 type MatrixData struct {
 	Problem string
 	Classes []string
-	Class   []int       // m numbers of classes, in increasing order
-	Index   []int       // m: which point of the data it is
-	Of      int         // how many points the data have
+	Class   []int       // m indices into Classes, in increasing order
+	Index   []int       // m indices of the points in the data
+	Of      int         // number of points in the data
 	K       [][]float64 // m × m
 	Eigen   []float64   // m, in decreasing order
 }
 
 const (
 	matrixShades = 24
-	// MostMatrix is how many points a matrix has room for.
+	// MostMatrix is the largest number of points of the matrix.
 	MostMatrix = 100
 )
 
-// Matrix draws the kernel matrix with its classes along both sides, a dark square
-// for each class whose points resemble each other, and beside it the eigenvalues on
-// a log scale: how fast they fall is how many dimensions the kernel uses.
+// Matrix draws the kernel matrix with the classes along both sides, and beside it the
+// eigenvalues on a logarithmic axis. A class whose points are similar is a dark square. The
+// faster the eigenvalues fall, the fewer dimensions of feature space the points use.
 func Matrix(d MatrixData) (*Chart, error) {
 	m, c := len(d.K), checks{figure: "Matrix"}
 	c.refuse(m < 2 || m > MostMatrix, "K", "has %d rows: the picture has room for 2 to %d", m, MostMatrix)
 	c.refuse(len(d.Class) != m || len(d.Index) != m, "Class", "and Index have lengths %d and %d for %d points", len(d.Class), len(d.Index), m)
-	var starts []int // where each class begins, and m
+	var starts []int // index of the first point of each class, and m at the end
 	for i, class := range d.Class {
 		before := d.Class[max(i-1, 0)]
 		c.refuse(class < 0 || class >= len(d.Classes), fmt.Sprintf("Class[%d]", i), "is %d: there are %s", class, count(len(d.Classes), "class", "classes"))
@@ -105,7 +105,7 @@ func Matrix(d MatrixData) (*Chart, error) {
 	for i, v := range d.Eigen {
 		share[i] = positive(v)
 		if v < 1e-16*d.Eigen[0] {
-			share[i] = math.NaN() // rounding
+			share[i] = math.NaN() // a negative eigenvalue is a rounding error
 		}
 	}
 	_, top := extent(share)

@@ -11,42 +11,40 @@ import (
 //go:embed multiples.js
 var multiplesJS source
 
-// MultiplesData is what [Multiples] draws: one problem, solved under rows × columns
-// settings. The panels are fields over two features, or curves over one.
+// MultiplesData is what [Multiples] draws: one problem, solved with rows × columns
+// settings. All panels are fields over two features, or all are curves over one feature.
 type MultiplesData struct {
-	Problem  string    // what all have in common
+	Problem  string    // what all panels have in common
 	Note     string    // one more sentence for the subtitle; may be empty
-	Features [2]string // names of the features, or of the only one and the target
-	Classes  [2]string // names of y = −1 and y = +1; of fields
+	Features [2]string // names of the two features, or of the only feature and the target
+	Classes  [2]string // for fields: names of y = −1 and y = +1
 	Rows     []string  // the setting of each row, such as "C = 10"
 	Columns  []string  // the setting of each column
 	Measure  string    // what Value is, such as "errors"
 
-	X [][]float64 // n × 2 of fields, n × 1 of curves
+	X [][]float64 // n × 2 for fields, n × 1 for curves
 	Y []float64   // n labels ±1, or n targets
 
-	Xs, Ys [2]float64 // of fields: first and last node of an even grid
-	Places []float64  // of curves: m ≥ 2 increasing places
+	Xs, Ys [2]float64 // for fields: first and last node of an even grid
+	Places []float64  // for curves: m ≥ 2 increasing places
 
 	Panels [][]Panel // rows × columns
 }
 
-// Panel is the answer under one setting. One with neither Z nor F has none and shows
-// the points alone.
+// Panel is the result of one setting. Without Z and F it shows the points only.
 type Panel struct {
-	Note         string      // what came out, short
-	Value        float64     // the measure; NaN where there is none
+	Note         string      // the result in a few words
+	Value        float64     // the value of Measure; NaN if unknown
 	Z            [][]float64 // Z[i][j] is f at node j of Xs and node i of Ys
 	F            []float64   // m values of f
-	Lower, Upper []float64   // m values each of the band around F; nil without one
+	Lower, Upper []float64   // m values each, the edges of the band around F; nil for no band
 }
 
-// most panels are drawn each way.
+// mostPanels is the largest number of rows and of columns.
 const mostPanels = 5
 
-// Multiples draws the same picture under several settings, all on the same axes:
-// fields with their lines f = 0 and f = ±1, or curves with their bands, and the
-// points.
+// Multiples draws one picture for each setting, all with the same axes: fields with the
+// lines f = 0 and f = ±1, or curves with their bands, and the points.
 func Multiples(d MultiplesData) (*Chart, error) {
 	if err := d.check(); err != nil {
 		return nil, err
@@ -162,7 +160,7 @@ func Multiples(d MultiplesData) (*Chart, error) {
 	return chart, nil
 }
 
-// panelPoints is in how many strips the places of a curve in a small panel are drawn.
+// panelPoints is the number of strips of the axis of a curve in a small panel; see thin.
 const panelPoints = 120
 
 func column0(x [][]float64) []float64 {

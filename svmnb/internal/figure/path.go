@@ -13,17 +13,17 @@ var pathJS source
 type PathData struct {
 	Problem string
 	Classes [2]string   // names of y = −1 and y = +1
-	Breaks  int         // of the path
+	Breaks  int         // number of breakpoints of the path
 	Y       []float64   // n labels ±1
-	C       []float64   // places
-	A       [][]float64 // n × places: α over its upper bound, in [0, 1]
+	C       []float64   // increasing places
+	A       [][]float64 // n × places: α divided by its upper bound, in [0, 1]
 }
 
-// mostLines is how many points a path is drawn of: those that change most.
+// mostLines is the largest number of lines: those of the points that change most.
 const mostLines = 60
 
-// Path draws α_i/C over the logarithm of C, a line for each point, coloured by its
-// class.
+// Path draws α_i/C over C on a logarithmic axis, one line for each point in the colour of
+// its class.
 func Path(d PathData) (*Chart, error) {
 	n, c := len(d.Y), checks{figure: "Path"}
 	c.refuse(n == 0 || len(d.A) != n, "A", "has %d rows for %s: give a row per point", len(d.A), count(n, "label", "labels"))
@@ -35,7 +35,7 @@ func Path(d PathData) (*Chart, error) {
 	if c.err != nil {
 		return nil, c.err
 	}
-	travel := make([]float64, n) // how far each line goes up and down
+	travel := make([]float64, n) // sum of the changes of each line
 	order := upTo(n)
 	for i, a := range d.A {
 		for k := 1; k < len(a); k++ {
@@ -45,7 +45,7 @@ func Path(d PathData) (*Chart, error) {
 	slices.SortStableFunc(order, func(a, b int) int { return sign(travel[b] - travel[a]) })
 	order = order[:min(n, mostLines)]
 	end := len(d.C) - 1
-	var first, last int // support vectors
+	var first, last int // number of support vectors at both ends
 	for _, a := range d.A {
 		if a[0] > 0 {
 			first++
@@ -73,13 +73,13 @@ func Path(d PathData) (*Chart, error) {
 		}
 		var data list
 		for k, a := range d.A[i] {
-			flat := k > 0 && k < end && d.A[i][k-1] == a && d.A[i][k+1] == a // the line between says it
+			flat := k > 0 && k < end && d.A[i][k-1] == a && d.A[i][k+1] == a // the line passes through this place anyway
 			if !flat {
 				data = append(data, list{round4(d.C[k]), roundTo(a, 3)})
 			}
 		}
 		p.add(line(data).name(names[class]).symbols("circle", 8).set("showSymbol", true).set("showAllSymbol", true).pen(colors[class]+"/0.7", 1.5).
-			fill(colors[class]).opacity(0). // unseen, for the pointer to find
+			fill(colors[class]).opacity(0). // invisible, for the tooltip
 			in("emphasis", object{"lineStyle": object{"width": 3.5}, "itemStyle": object{"opacity": 1}}))
 	}
 	for _, name := range names {

@@ -10,14 +10,14 @@ import (
 //go:embed posterior.js
 var posteriorJS source
 
-// PosteriorData is what [Posterior] draws: a Gaussian process of one feature
-// after n observations, at m places.
+// PosteriorData is what [Posterior] draws: the posterior of a Gaussian process of one
+// feature after n observations, at m places.
 type PosteriorData struct {
 	Problem  string  // what was solved, such as "motorcycle · RBF(0.5), σ² = 0.1"
 	Note     string  // one more sentence for the subtitle, such as why the solver stopped early; may be empty
 	Feature  string  // name of the x axis; "x" when empty
 	Target   string  // name of the y axis; "y" when empty
-	Noise    float64 // variance of the noise; NaN when it differs from point to point
+	Noise    float64 // noise variance; NaN if it differs from point to point
 	Evidence float64 // log marginal likelihood; NaN when unknown
 
 	X []float64 // n values of the feature
@@ -26,15 +26,15 @@ type PosteriorData struct {
 	Xs            []float64   // m ≥ 2 increasing places
 	Mean          []float64   // m means of f
 	SD            []float64   // m standard deviations of f, ≥ 0
-	ObservationSD []float64   // m standard deviations of a new observation y, ≥ SD; nil leaves its band out
-	MeanError     []float64   // m bounds on |Mean − exact mean|, ≥ 0; nil when Mean is exact
+	ObservationSD []float64   // m standard deviations of a new observation y, ≥ SD; nil omits its band
+	MeanError     []float64   // m bounds of |Mean − exact mean|, ≥ 0; nil if Mean is exact
 	Samples       [][]float64 // functions drawn from the posterior, m values each; may be empty
 	True          []float64   // m values of the true function; nil when unknown
 }
 
-// Posterior draws the mean of a Gaussian process with bands of two standard
-// deviations, of f and of new observations, with samples and observations, and,
-// for a solver that stopped early, how far the mean may be from the exact one.
+// Posterior draws the mean of a Gaussian process with bands of two standard deviations (of
+// f and of new observations), samples and observations. For a solver that stopped early it
+// also draws how far the mean may be from the exact one.
 func Posterior(d PosteriorData) (*Chart, error) {
 	if err := d.check(); err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func Posterior(d PosteriorData) (*Chart, error) {
 		for i, m := range d.Mean {
 			l[i], u[i] = m-d.MeanError[i], m+d.MeanError[i]
 		}
-		columns["meanlower"], columns["meanupper"], columns["error"] = l, u, d.MeanError // not in all: a bound that says little must not squeeze what is known
+		columns["meanlower"], columns["meanupper"], columns["error"] = l, u, d.MeanError // does not affect the range of the axis: a poor bound would make everything else tiny
 	}
 	if d.True != nil {
 		columns["true"] = d.True

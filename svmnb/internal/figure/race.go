@@ -16,37 +16,37 @@ var raceJS source
 // RaceData is what [Race] draws: runs of several methods on one problem.
 type RaceData struct {
 	Problem string    // what was solved, such as "moons · RBF(0.5), C = 10"
-	Runs    []RaceRun // in the order of the legend, each with a name of its own
-	Tol     float64   // gap at which an answer is good enough; 0 leaves the line out
-	TolName string    // what the line is called; "tolerance" and its value when empty
-	Counts  bool      // time is left out
+	Runs    []RaceRun // in the order of the legend, with different names
+	Tol     float64   // gap at which an answer is good enough; 0 omits the line
+	TolName string    // label of this line; "tolerance" and its value when empty
+	Counts  bool      // omit the panel of time
 }
 
 // RaceRun is one run of a race.
 type RaceRun struct {
 	Name     string
-	Points   []solvers.Point // increasing iterations, the last one being the result; empty for a run that never was
+	Points   []solvers.Point // increasing iterations, the last one with the result; empty if the method did not run
 	Finished bool            // the run met its criterion
 	Note     string          // why there are no points, such as "refused"
 }
 
 const (
-	raceSteps = 240 // heights of a line that the eye can tell apart
-	raceMarks = 4   // marks on a line besides the one at its end
-	raceMost  = 8   // runs, for so many colours, dashes and marks there are
+	raceSteps = 240 // heights of a line that the eye can distinguish
+	raceMarks = 4   // symbols on a line besides the one at its end
+	raceMost  = 8   // largest number of runs, as there are 8 colours, dashes and symbols
 )
 
-// The marks and dashes of the lines, so that they differ in grey, too.
+// Symbols and dashes of the lines, so that the lines differ without colours too.
 var (
 	raceSymbols = [raceMost]string{"circle", "rect", "triangle", "diamond",
 		"path://M0 0L10 0L5 9Z", "path://M5 0L10 4L8 10L2 10L0 4Z", "path://M3 0H7V3H10V7H7V10H3V7H0V3H3Z", "path://M5 0L6.5 3.5L10 5L6.5 6.5L5 10L3.5 6.5L0 5L3.5 3.5Z"}
 	raceDashes = [raceMost]any{"solid", list{8, 4}, list{2, 3}, list{9, 3, 2, 3}, list{14, 4}, list{4, 2}, list{9, 3, 2, 3, 2, 3}, list{1, 4}}
 )
 
-// racePanel is one of the figure's ways to count effort.
+// racePanel is a panel of the figure, with one measure of effort.
 type racePanel struct {
 	key, name string
-	of        func(*solvers.Point) float64 // NaN where nothing was counted
+	of        func(*solvers.Point) float64 // NaN if it was not measured
 	place     func(float64) float64
 }
 
@@ -56,9 +56,9 @@ var racePanels = []racePanel{
 	{"t", "time", func(p *solvers.Point) float64 { return max(p.Elapsed.Seconds(), 1e-7) }, math.Log10},
 }
 
-// Race draws the smallest duality gap that each run had reached against the
-// kernel values that it had computed, its iterations and its time, all on log
-// scales: three panels with one gap axis and one legend; two with Counts.
+// Race draws the smallest duality gap so far of each run over the kernel values, the
+// iterations and the time that it needed. All axes are logarithmic. The three panels share
+// an axis of gaps and a legend. With Counts the panel of time is omitted.
 func Race(d RaceData) (*Chart, error) {
 	if err := d.check(); err != nil {
 		return nil, err
@@ -88,14 +88,14 @@ func Race(d RaceData) (*Chart, error) {
 	if d.Tol > 0 {
 		smallest = min(smallest, d.Tol)
 	}
-	if lowest <= 0 { // closed up to rounding: a deep fall
+	if lowest <= 0 { // the gap is 0 up to rounding
 		smallest = min(smallest, greatest*1e-6)
 	}
 	if !finite(smallest) || greatest <= 0 {
 		smallest, greatest = 1e-3, 1
 	}
-	// The last digits of an objective are its rounding, not its gap; and what is
-	// far below the tolerance leaves no room for the way there.
+	// Gaps near the rounding error of the objectives, or far below the tolerance, are not
+	// shown, so that the rest of the axis is large enough.
 	from, to := decades(max(smallest, greatest*1e-15, d.Tol*1e-5), greatest)
 	drop := (math.Log10(to) - math.Log10(from)) / raceSteps
 
@@ -129,7 +129,7 @@ func Race(d RaceData) (*Chart, error) {
 		}
 		if d.Tol > 0 {
 			limit := tolerance(k, low, high, d.Tol, tolName)
-			delete(limit, "endLabel") // raceLabels finds it a place that is free
+			delete(limit, "endLabel") // raceLabels places the label
 			p.add(limit)
 		}
 		p.add(custom(raceJS.cut("panelLabels", "panel", k), corner(low, from)).on(k).still().z(5))
@@ -150,7 +150,7 @@ func Race(d RaceData) (*Chart, error) {
 	return p.chart(title, sentence(d.Problem, "smallest gap so far of "+count(len(runs), "run", "runs"), below, left)), nil
 }
 
-// inWords lists them as prose does.
+// inWords joins names by commas and "and".
 func inWords(list []string) string {
 	last := len(list) - 1
 	if last == 0 {
@@ -159,17 +159,17 @@ func inWords(list []string) string {
 	return strings.Join(list[:last], ", ") + " and " + list[last]
 }
 
-// raceLine is a run as a falling line: its points of smallest gap so far.
+// raceLine is a run as a falling line: its points with the smallest gap so far.
 type raceLine struct {
 	*RaceRun
-	look   int // its colour, dash and mark
+	look   int // index of its colour, dash and symbol
 	points []solvers.Point
 	gap    []float64
 }
 
-// improve keeps the points at which the gap was smaller than ever before, and
-// the last one. A point that is off the equality constraint, as a method may be
-// on its way, has a dual that bounds nothing and counts for none.
+// improve keeps the points at which the gap was smaller than ever before, and the last
+// point. It ignores points that violate the equality constraint: the dual of such a point
+// bounds nothing.
 func (l *raceLine) improve() {
 	best := math.Inf(1)
 	for k, p := range l.Points {
@@ -183,8 +183,8 @@ func (l *raceLine) improve() {
 	}
 }
 
-// thin leaves out what is less than drop below the point before, in decades.
-// Lines go down in steps, so nothing else moves.
+// thin removes points whose gap is less than drop decades below that of the point before.
+// Lines are drawn as steps, so all other points stay exact.
 func (l *raceLine) thin(drop, floor float64) {
 	n, last := 0, math.Inf(1)
 	for k, g := range l.gap {
@@ -196,7 +196,7 @@ func (l *raceLine) thin(drop, floor float64) {
 	l.points, l.gap = l.points[:n], l.gap[:n]
 }
 
-// data is the line for the scripts: its gaps, and its places on each axis.
+// data returns the line for the script: its gaps, and its places on each axis.
 func (l *raceLine) data(panels []racePanel) object {
 	o := object{"name": l.Name, "look": l.look, "done": l.Finished, "gap": column(l.gap, 4)}
 	for _, p := range panels {
@@ -214,7 +214,7 @@ func (l *raceLine) data(panels []racePanel) object {
 	return o
 }
 
-// mark draws run i in panel k. The end of a run that has not finished is
+// mark draws run i in panel k. The symbol at the end of a run that did not finish is
 // hollow.
 func (l *raceLine) mark(k, i int, key string, low float64) mark {
 	color := fmt.Sprintf("@series%d", l.look+1)
@@ -222,8 +222,8 @@ func (l *raceLine) mark(k, i int, key string, low float64) mark {
 		symbols(raceSymbols[l.look], raceJS.cut("size", "run", i)).set("showSymbol", true).set("showAllSymbol", true).ink(color, 2, raceDashes[l.look]).calm()
 }
 
-// span returns the places at which the axis begins and ends: from where the
-// first run has made its first progress to the end of the longest.
+// span returns the ends of the axis: the first progress of any run and the end of the
+// longest run.
 func (p racePanel) span(runs []raceLine) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, l := range runs {
@@ -235,7 +235,7 @@ func (p racePanel) span(runs []raceLine) (low, high float64) {
 	if p.key == "it" {
 		low = 0
 	}
-	if high < low+1 { // a decade at least, for ticks to be found in it
+	if high < low+1 { // at least one decade, so that the axis has ticks
 		if p.key != "it" {
 			low = (low + high - 1) / 2
 		}
@@ -244,7 +244,7 @@ func (p racePanel) span(runs []raceLine) (low, high float64) {
 	return low, high + 0.03*(high-low)
 }
 
-// finding says who won, by the measures that repeat themselves.
+// finding says which run won, by the measures that do not change from race to race.
 func (d *RaceData) finding(runs []raceLine) string {
 	var done []raceLine
 	for _, l := range runs {
@@ -271,7 +271,7 @@ func (d *RaceData) finding(runs []raceLine) string {
 	}
 	kernels, evaluations := least(racePanels[0].of)
 	if slices.ContainsFunc(done, func(l raceLine) bool { return !finite(racePanels[0].of(end(l))) }) {
-		kernels = nil // where one does not count, there is nothing to compare
+		kernels = nil // one run did not count kernel values, so they cannot be compared
 	}
 	its, steps := least(racePanels[1].of)
 	values := thousands(int64(evaluations)) + " kernel values"
@@ -295,7 +295,7 @@ func (d *RaceData) finding(runs []raceLine) string {
 	return fmt.Sprintf("Fewest kernel values: %s, %s; fewest iterations: %s, %s", among(kernels), thousands(int64(evaluations)), among(its), thousands(int64(steps)))
 }
 
-// among names one or two, and counts more.
+// among returns one or two names, or the number of names.
 func among(names []string) string {
 	if len(names) > 2 {
 		return fmt.Sprintf("%d methods", len(names))

@@ -15,29 +15,30 @@ var rateJS source
 // RateData is what [Rate] draws: the trace of a run.
 type RateData struct {
 	Problem string          // what was solved and how
-	Points  []solvers.Point // increasing iterations; NaN where something was not measured
-	Unit    string          // what an iteration is; "iteration" when empty
+	Points  []solvers.Point // increasing iterations; NaN for what was not measured
+	Unit    string          // name of an iteration; "iteration" when empty
 }
 
-// A Fall is how fast a gap falls from iteration From on: gap ≈ Start · Factor^k at
-// iteration k. A method that converges linearly has a factor below 1 (CST §7.2:
-// ‖α^t − α*‖ ≤ μδ^t). Where the fall bends there is no such factor, and First and Last
-// are those of its first and its last third.
+// Fall is how fast a gap falls from iteration From on: gap ≈ Start · Factor^k at iteration
+// k. A method that converges linearly has a factor below 1 (Cristianini and Shawe-Taylor
+// 2000, §7.2: ‖α^t − α*‖ ≤ μδ^t). If the convergence is faster than linear, there is no
+// such factor; First and Last are the factors of the first and the last third of the
+// iterations.
 type Fall struct {
 	Factor, Start float64
 	From          int
-	Bends         bool // it is faster than linear: each iteration takes a larger part of the gap than those before
+	Bends         bool // convergence is faster than linear: each iteration reduces the gap by a larger factor
 	First, Last   float64
 }
 
-// FitRate fits a straight line to the logarithm of the smallest gap so far, over
-// the second half of the iterations in which it fell. Gaps below 1e-12 of the objective
-// are rounding and are left out; fewer than three others give a Factor of NaN.
+// FitRate fits a straight line to the logarithm of the smallest gap so far, over the second
+// half of the iterations in which it fell. Gaps below 1e-12 of the objective are rounding
+// errors and are ignored. With fewer than three gaps, Factor is NaN.
 //
-// The fall bends where the logarithms lie above their chord, somewhere by a tenth of
-// what they fall, and nowhere clearly below it. In a long run they have to do so in both
-// halves too: a method that converges linearly has another factor once it has found the
-// support vectors, and such a fall is two straight lines.
+// Bends is set if the logarithms lie above the straight line between their ends by a tenth
+// of the whole fall at some place, and nowhere clearly below it. In a long run this must be
+// so for both halves: a linearly convergent method often gets another factor when it has
+// found the support vectors, and its fall then consists of two straight lines.
 func FitRate(points []solvers.Point) Fall {
 	var x, y []float64
 	best := math.Inf(1)
@@ -82,12 +83,12 @@ func FitRate(points []solvers.Point) Fall {
 	return f
 }
 
-// fewSteps is up to how many iterations a run is a short one, as those of Newton's method
-// and of interior points are.
+// fewSteps is the largest number of iterations of a short run, such as that of Newton's
+// method or an interior-point method.
 const fewSteps = 20
 
-// bow returns how far the points lie above the chord from the first to the last of
-// them, and below it, as parts of the whole fall.
+// bow returns how far the points lie above and below the straight line from the first to
+// the last, as shares of the whole fall.
 func bow(x, y []float64) (above, below float64) {
 	end := len(x) - 1
 	if end < 2 {
@@ -101,7 +102,8 @@ func bow(x, y []float64) (above, below float64) {
 	return above, below
 }
 
-// lastDigits is the size below which a gap is rounding, and is drawn there.
+// lastDigits returns the gap below which only rounding errors remain. Smaller gaps are
+// drawn there.
 func lastDigits(p solvers.Point) float64 {
 	if !finite(p.Dual) {
 		return 0
@@ -109,9 +111,9 @@ func lastDigits(p solvers.Point) float64 {
 	return 1e-12 * (1 + math.Abs(p.Dual))
 }
 
-// Rate draws the smallest gap so far against iterations, on a log scale where
-// linear convergence is a straight line, with the line that fits it. Where the gap falls
-// faster than that, no line fits, and the one drawn is how it would have gone on.
+// Rate draws the smallest gap so far over the iterations, on a logarithmic axis, where
+// linear convergence is a straight line, and the line fitted to it. If the convergence is
+// faster than linear, the line shows how the gap would have fallen with its first factor.
 func Rate(d RateData) (*Chart, error) {
 	fall := FitRate(d.Points)
 	if math.IsNaN(fall.Factor) {
@@ -146,7 +148,8 @@ func Rate(d RateData) (*Chart, error) {
 	for _, k := range thin(x, gapPoints, gap) {
 		gaps = append(gaps, list{x[k], roundTo(gap[k], 4)})
 	}
-	// The line that fits, or, of a fall that bends, the way it would have gone on.
+	// The fitted line or, if convergence is faster than linear, the line with the first
+	// factor.
 	fit := list{}
 	for _, k := range []float64{float64(fall.From), end} {
 		fit = append(fit, list{k, roundTo(fall.Start*math.Pow(fall.Factor, k), 6)})

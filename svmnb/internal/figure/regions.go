@@ -10,28 +10,29 @@ import (
 //go:embed regions.js
 var regionsJS source
 
-// MostRegions is how many classes [Regions] has colours and symbols for.
+// MostRegions is the largest number of classes, for which [Regions] has colours and
+// symbols.
 const MostRegions = 8
 
-// RegionsData is what [Regions] draws: which class a classifier predicts where,
-// over two features, and the n points that it was learnt from.
+// RegionsData is what [Regions] draws: the class that a classifier predicts at each place
+// of two features, and the n training points.
 type RegionsData struct {
 	Problem  string
 	Features [2]string
 	Classes  []string // k names, at most MostRegions
 
 	X         [][]float64 // n × 2
-	Class     []int       // n true classes
-	Predicted []int       // n predicted ones
-	Support   []bool      // n
+	Class     []int       // n indices of true classes
+	Predicted []int       // n indices of predicted classes
+	Support   []bool      // n: whether the point is a support vector
 
 	Xs, Ys [2]float64    // first and last node of an even grid, at least two nodes each way
-	Z      [][][]float64 // Z[k][i][j] at node j of Xs and node i of Ys is positive where class k is predicted, by how much it wins
-	Margin float64       // how much that is at the margin; 0 draws none
+	Z      [][][]float64 // Z[k][i][j] at node j of Xs and node i of Ys: by how much class k wins there; negative if it does not
+	Margin float64       // the value of Z at the margin; 0 draws no margin
 }
 
-// Regions draws the region of each class with its boundary and, inside, the line
-// where the class wins by the margin.
+// Regions draws the region of each class with its boundary and, inside, the line where the
+// class wins by the margin.
 func Regions(d RegionsData) (*Chart, error) {
 	if err := d.check(); err != nil {
 		return nil, err

@@ -15,56 +15,55 @@ import (
 //go:embed replay.js
 var replayJS source
 
-// ReplayData is what [Replay] draws: moments of a run, in order. With X it draws them
-// over the features, a classifier of two or a regression of one; beside that, or
-// alone, each point's α against where the conditions of Karush, Kuhn and Tucker want
-// it.
+// ReplayData is what [Replay] draws: moments of a run, in order. If X is set, one panel
+// shows a classifier of two features or a regression of one. The other panel shows the α of
+// each point over y·f or the residual, with the lines on which the KKT conditions hold.
 type ReplayData struct {
 	Problem    string    // what was solved, such as "RBF(0.5), C = 10"
 	Method     string    // such as "SMO"
 	Regression bool      // Alpha is β = α̂ − α and Margin the residual y − f
 	Features   [2]string // names of the axes; "x₁" and "x₂" when empty
 	Classes    [2]string // names of y = −1 and y = +1
-	Target     string    // of a regression; "y" when empty
+	Target     string    // name of the target of a regression; "y" when empty
 
-	X     [][]float64 // n × 2, of a regression n × 1; nil leaves that panel out
+	X     [][]float64 // n × 2, for a regression n × 1; nil omits that panel
 	Y     []float64   // n labels ±1, or targets
-	Upper []float64   // n upper bounds of |Alpha|, +Inf without one
-	Edge  float64     // of a classifier: the y·f that a free vector wants, 1 as a rule
-	Ridge float64     // by how much less it wants for each unit of Alpha: 1/C of the 2-norm, λ of ridge regression
+	Upper []float64   // n upper bounds of |Alpha|; +Inf for none
+	Edge  float64     // for a classifier: y·f of a free vector, usually 1
+	Ridge float64     // y·f of a free vector is Edge − Ridge·Alpha: 1/C for the 2-norm, λ for ridge regression
 
-	Xs, Ys [2]float64 // first and last node of an even grid; of a regression Xs only
+	Xs, Ys [2]float64 // first and last node of an even grid; a regression uses Xs only
 
 	Frames []ReplayFrame
 }
 
-// ReplayFrame is one moment.
+// ReplayFrame is one moment of the run.
 type ReplayFrame struct {
 	Iteration    int
-	Primal, Dual float64 // NaN where there is none
+	Primal, Dual float64 // NaN if unknown
 	KKT          float64 // largest violation
-	Working      []int   // what the last step has worked on
+	Working      []int   // indices that the last step worked on
 	Alpha        []float64
 	Margin       []float64   // y·f, or the residual
-	Wrong        []bool      // of a classifier: which points are taken for the other class
-	Epsilon      float64     // of a regression: half the width of the tube
-	Z            [][]float64 // with X, of a classifier: Z[i][j] is f at node j of Xs and node i of Ys
-	Curve        []float64   // with X, of a regression: f at even places of Xs
+	Wrong        []bool      // for a classifier: which points are errors
+	Epsilon      float64     // for a regression: half the width of the tube
+	Z            [][]float64 // for a classifier with X: Z[i][j] is f at node j of Xs and node i of Ys
+	Curve        []float64   // for a regression with X: f at evenly spaced places of Xs
 }
 
 // replayLevels are the edges of the bands of f that a replay draws.
 var replayLevels = []float64{-1.5, -1, -0.5, 0, 0.5, 1, 1.5}
 
-// replayWorking is the most indices of a working set that are drawn.
+// replayWorking is the largest number of indices of a working set that are drawn.
 const replayWorking = 64
 
-// replayBytes is how much all moments may take; the page needs less than 100 kB for
-// the rest.
+// replayBytes limits the bytes of all moments. The page needs less than 100 kB for
+// everything else.
 const replayBytes = 400_000
 
-// Replay draws a run that can be played: the slider's moments are the frames, the
-// last of which is shown first and where no script runs. Where they would take more
-// than a page should hold, every second one is left out.
+// Replay draws a run that can be played by a slider. The last moment is shown first, and
+// where no script runs. If the moments would make the page too large, every second one is
+// left out.
 func Replay(d ReplayData) (*Chart, error) {
 	if err := d.check(); err != nil {
 		return nil, err
@@ -76,7 +75,7 @@ func Replay(d ReplayData) (*Chart, error) {
 		}
 		return 1
 	})
-	place := make([]int, n) // of a point among those shown, −1 for the others
+	place := make([]int, n) // index of a point among those shown; −1 if it is not shown
 	for i := range place {
 		place[i] = -1
 	}
@@ -89,7 +88,7 @@ func Replay(d ReplayData) (*Chart, error) {
 	frames, sizes, bytes := list{}, make([]int, len(d.Frames)), 0
 	for at, f := range d.Frames {
 		o := object{"i": f.Iteration, "k": nullable(f.KKT, 4), "e": round4(f.Epsilon)}
-		// Of the primal as many digits as tell it from the dual.
+		// Enough digits of the primal to distinguish it from the dual.
 		digits := 5
 		if gap := f.Primal - f.Dual; gap > 0 && finite(gap) {
 			digits = min(max(digits, 3+int(math.Ceil(math.Log10(math.Abs(f.Primal)/gap+1)))), 12)
@@ -99,7 +98,7 @@ func Replay(d ReplayData) (*Chart, error) {
 		for _, i := range shown {
 			v := f.Alpha[i] / share[i]
 			code := codeOfZero + int(math.Round(codeOfZero*v))
-			// Zero and the bounds are exact, and nothing else looks like them.
+			// Zero and the bounds have codes of their own, which no other value gets.
 			if f.Alpha[i] != 0 && math.Abs(v) < 1-1e-8 {
 				code = min(max(code, 1), 2*codeOfZero-1)
 				if code == codeOfZero {
@@ -108,7 +107,7 @@ func Replay(d ReplayData) (*Chart, error) {
 			}
 			digits12(&a, code)
 			code = int(math.Round(mostCode * (f.Margin[i] - low) / (high - low)))
-			if f.Wrong != nil { // the sign of y·f says which points are errors
+			if f.Wrong != nil { // the sign of y·f must still say which points are errors
 				if first := int(math.Ceil(mostCode * -low / (high - low))); f.Wrong[i] {
 					code = min(code, first-1)
 				} else {
@@ -149,7 +148,7 @@ func Replay(d ReplayData) (*Chart, error) {
 	for bytes > replayBytes && len(frames) > 2 {
 		bytes = 0
 		kept := list{}
-		for k := (len(frames) - 1) % 2; k < len(frames); k += 2 { // the last one stays
+		for k := (len(frames) - 1) % 2; k < len(frames); k += 2 { // begin so that the last one stays
 			kept = append(kept, frames[k])
 			bytes += sizes[k]
 			sizes[len(kept)-1] = sizes[k]
@@ -184,7 +183,7 @@ func Replay(d ReplayData) (*Chart, error) {
 	return p.chart(title, subtitle), nil
 }
 
-// timeline is the slider of the moments with its buttons.
+// timeline returns the slider over the moments, with its buttons.
 func timeline(moments list) object {
 	label := func(color string) object { return object{"color": color} }
 	return object{"axisType": "category", "data": moments, "currentIndex": len(moments) - 1, "loop": false, "playInterval": 250, "left": 4, "right": 12, "height": 44, "bottom": 2,
@@ -198,7 +197,7 @@ func timeline(moments list) object {
 		"emphasis":        object{"itemStyle": label("@series4"), "label": label("@ink"), "controlStyle": object{"color": "@ink", "borderColor": "@ink"}}}
 }
 
-// drawScene adds the panel of the features.
+// drawScene adds the panel over the features.
 func (d *ReplayData) drawScene(p *plot, shown []int) {
 	at, size, ys, classes := corner(d.Xs[0], d.Xs[0]), pointSize(len(shown)), d.Ys, classNames(d.Classes)
 	scene := func(id, name string, draw types.FuncStr, z int) mark {
@@ -267,8 +266,8 @@ func (d *ReplayData) drawScene(p *plot, shown []int) {
 	scene("working", "worked on last", replayJS.cut("working", "radius", size/2+7), 6).fill(clear).edge("@series4", 3)
 }
 
-// drawSteps adds panel k, of α against margins or residuals. It has entries in the legend
-// where it is alone.
+// drawSteps adds panel k, of α over y·f or residuals. It has entries in the legend if it is
+// the only panel.
 func (d *ReplayData) drawSteps(p *plot, k int, shown []int, low, high, top float64) {
 	p.add(custom(replayJS.cut("steps"), corner(low, 0)).id("steps").name(d.wanted()).on(k).still().clip().z(1).fill("@ink"))
 	dots := func(id, name, color, symbol, icon string, in func(i int) bool) {
@@ -297,7 +296,7 @@ func (d *ReplayData) drawSteps(p *plot, k int, shown []int, low, high, top float
 	p.panel(valueAxis(k, low, high, across, 28).lines(), valueAxis(k, roundTo(floor, 4), roundTo(top+room, 4), name, 44).lines())
 }
 
-// wanted is what the line of the conditions is called.
+// wanted returns the label of the line on which the KKT conditions hold.
 func (d *ReplayData) wanted() string {
 	if d.Regression {
 		return "where β should be"
@@ -305,7 +304,7 @@ func (d *ReplayData) wanted() string {
 	return "where α should be"
 }
 
-// varied reports whether the bounds differ, so that α are shown as shares of them.
+// varied reports whether the bounds differ. α is then shown as a share of its bound.
 func (d *ReplayData) varied() bool {
 	for _, u := range d.Upper {
 		if u != d.Upper[0] {
@@ -315,7 +314,8 @@ func (d *ReplayData) varied() bool {
 	return false
 }
 
-// scale returns what each α is divided by to be at most 1, and what 1 is on the axis.
+// scale returns the divisor of each α, so that all are at most 1, and the value of 1 on the
+// axis.
 func (d *ReplayData) scale() (share []float64, top float64) {
 	share, top = make([]float64, len(d.Upper)), d.Upper[0]
 	if d.varied() {
@@ -328,7 +328,7 @@ func (d *ReplayData) scale() (share []float64, top float64) {
 				top = max(top, math.Abs(a))
 			}
 		}
-		if top *= 1.0001; top == 0 { // so that none is at a bound
+		if top *= 1.0001; top == 0 { // a little more than the largest α, so that none is drawn at a bound
 			top = 1
 		}
 	}
@@ -340,8 +340,8 @@ func (d *ReplayData) scale() (share []float64, top float64) {
 	return share, top
 }
 
-// reach returns the ends of the axis of margins or residuals; what lies beyond is
-// drawn there.
+// reach returns the ends of the axis of y·f or residuals. Values outside are drawn at the
+// ends.
 func (d *ReplayData) reach() (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, f := range d.Frames {
@@ -367,7 +367,7 @@ func (d *ReplayData) span() (low, high float64) {
 	return widen(low-end.Epsilon, high+end.Epsilon, 0.06)
 }
 
-// nullable is v for JSON, nil where it is no number.
+// nullable returns v rounded for JSON, or nil if it is not finite.
 func nullable(v float64, digits int) any {
 	if !finite(v) {
 		return nil
@@ -375,22 +375,22 @@ func nullable(v float64, digits int) any {
 	return roundTo(v, digits)
 }
 
-// digitOrder are the digits of base 64, safe in JSON and in a page.
+// digitOrder are the digits of base 64. They are safe in JSON and HTML.
 const digitOrder = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+-"
 
-// mostCode is the largest number of two digits, and codeOfZero that of an α of 0: the
-// bounds are as far away on both sides.
+// mostCode is the largest number that two digits can encode. codeOfZero encodes α = 0; the
+// codes of both bounds are equally far from it.
 const mostCode, codeOfZero = 4095, 2047
 
-// digits12 writes v, cut to 0 … mostCode, in two digits.
+// digits12 writes v, limited to 0 … mostCode, as two digits.
 func digits12(b *strings.Builder, v int) {
 	v = min(max(v, 0), mostCode)
 	b.WriteByte(digitOrder[v>>6])
 	b.WriteByte(digitOrder[v&63])
 }
 
-// digitPaths writes what contour has made, each place by itself in four digits,
-// with a space after each path.
+// digitPaths writes the paths of a contour, four digits for each place, with a space after
+// each path.
 func digitPaths(paths [][]int) string {
 	var b strings.Builder
 	for _, p := range paths {

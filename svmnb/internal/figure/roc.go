@@ -8,18 +8,18 @@ import (
 //go:embed roc.js
 var rocJS source
 
-// ROCData is what [ROC] draws: how many of each class are taken for positive as
+// ROCData is what [ROC] draws: the share of each class that is predicted as positive, as
 // the threshold falls.
 type ROCData struct {
 	Problem   string // what was solved and what was scored
 	Positive  string // name of the positive class
 	FPR, TPR  []float64
-	Threshold []float64 // of each point; the first may be +Inf
+	Threshold []float64 // threshold of each point of the curve; the first may be +Inf
 	AUC       float64
 }
 
-// ROC draws the receiver operating characteristic over the diagonal, which
-// chance reaches.
+// ROC draws the receiver operating characteristic, and the diagonal, which random scores
+// reach.
 func ROC(d ROCData) (*Chart, error) {
 	n, c := len(d.FPR), checks{figure: "ROC"}
 	c.refuse(n < 2, "FPR", "has fewer than two points: give a curve from (0, 0) to (1, 1)")
@@ -52,16 +52,16 @@ func ROC(d ROCData) (*Chart, error) {
 	return p.chart(title, subtitle), nil
 }
 
-// rocStrips is in how many strips across the curve its corners are drawn.
+// rocStrips is the number of strips across the curve in which corners are drawn.
 const rocStrips = 500
 
-// corners returns the points of the curve to draw: all of a short one, else those
-// between which it goes on in another direction. Where there are still more, those in
-// a strip across the curve that is narrower than two pixels become two.
+// corners returns the points of the curve to draw: all points of a short curve, otherwise
+// those where its direction changes. If these are too many, at most two remain in each of
+// the strips across the curve, which are narrower than two pixels.
 func (d *ROCData) corners() []int {
 	n := len(d.FPR)
 	var kept []int
-	places := make([]float64, 0, n) // along the curve
+	places := make([]float64, 0, n) // distance along the curve
 	for k := range n {
 		inside := n > rocStrips && k > 0 && k < n-1 && (d.FPR[k-1] == d.FPR[k+1] || d.TPR[k-1] == d.TPR[k+1])
 		if !inside {

@@ -10,24 +10,24 @@ import (
 //go:embed scores.js
 var scoresJS source
 
-// ScoresData is what [Scores] draws: the decision values of n points of any
-// number of features.
+// ScoresData is what [Scores] draws: the decision values of n points with any number of
+// features.
 type ScoresData struct {
 	Problem     string    // what was solved, such as "RBF(0.5), C = 10"
 	Classes     [2]string // names of y = −1 and y = +1
-	Margin      float64   // 1/‖w‖; NaN when there is none
+	Margin      float64   // 1/‖w‖; NaN if unknown
 	Y           []float64 // n labels ±1
 	F           []float64 // n values of f
-	Line        float64   // f from −Line on speaks for y = +1; 0 but for one class
-	Free, Bound int       // support vectors
+	Line        float64   // the prediction is y = +1 if f ≥ −Line; 0 except for one class
+	Free, Bound int       // numbers of support vectors
 }
 
-// mostBins is the most bars that a histogram has.
+// mostBins is the largest number of bars of a histogram.
 const mostBins = 64
 
-// Scores draws how the classes lie about the margins where there is no plane to
-// draw them in: histograms of f, one class upwards, the other downwards, with
-// the lines f = 0 and f = ±1 and the errors beyond them.
+// Scores draws a histogram of f for each class, one upwards and the other downwards, with
+// the lines f = 0 and f = ±1 and the errors. It replaces [Margins] if there are not two
+// features.
 func Scores(d ScoresData) (*Chart, error) {
 	n, c := len(d.F), checks{figure: "Scores"}
 	c.refuse(n == 0, "F", "has no points: give the decision values of the training points")
@@ -41,12 +41,12 @@ func Scores(d ScoresData) (*Chart, error) {
 		if mistaken(d.Y[i], f, d.Line) {
 			errors++
 		} else if d.Y[i] > 0 {
-			values[i] = max(f, 0) // on the line
+			values[i] = max(f, 0) // values within the tolerance of 0 count as 0
 		}
 	}
 	d.Classes = classNames(d.Classes)
 	low, high := min(slices.Min(values), -1), max(slices.Max(values), 1)
-	// A width whose multiples meet −1, 0 and +1, or which is far above 1.
+	// −1, 0 and +1 are multiples of the width, unless it is far above 1.
 	width := 0.05
 	for _, w := range []float64{0.05, 0.1, 0.125, 0.2, 0.25, 0.5, 1} {
 		if width = w; (high-low)/w <= mostBins-2 {
@@ -114,7 +114,7 @@ func Scores(d ScoresData) (*Chart, error) {
 	return p.chart(title, subtitle), nil
 }
 
-// upDown is an axis of points, counted upwards and downwards from 0.
+// upDown returns an axis of counts that are positive upwards and downwards from 0.
 func upDown(low, high float64) axis {
 	return axis{"type": "value", "min": low, "max": high, "minInterval": 1, "axisLine": object{"show": true, "onZero": false}, "axisTick": object{"show": true}}.
 		named("points", 42).label(object{"showMinLabel": false, "showMaxLabel": false, "formatter": marksJS.cut("size")})

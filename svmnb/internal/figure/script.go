@@ -8,11 +8,11 @@ import (
 	"github.com/go-echarts/go-echarts/v2/types"
 )
 
-// A source is the JavaScript of a figure, name.js beside name.go: functions and
-// variables, with an empty line before each. Each of them goes into the option by
-// itself, so none sees another. In scope are svm (runtime.js's tools), T (colour token
-// to colour), O (the whole option), echarts and chart(). A name such as $color stands
-// for what Go fills in.
+// source is the JavaScript of a figure, in name.js beside name.go. It has functions and
+// variables, each after an empty line. Each is put into the option on its own, so none can
+// use another. They can use svm (the tools of runtime.js), T (which returns the colour of a
+// token), O (the whole option), echarts and chart(). A name such as $color is replaced by a
+// value from Go.
 type source string
 
 // marksJS is what several figures share.
@@ -20,13 +20,13 @@ type source string
 //go:embed marks.js
 var marksJS source
 
-// cut returns a function of the source without its name, or the value of a variable,
-// for the option. values are names, without their $, each with what it stands for.
+// cut returns a function of the source, without its name, or the value of a variable, for
+// the option. values are names without their $, each followed by its value.
 func (s source) cut(name string, values ...any) types.FuncStr {
 	return types.FuncStr("__f__" + s.text(name, values...) + "__f__")
 }
 
-// text is what cut returns, without the marks of a function.
+// text is cut without the mark that makes a text a function.
 func (s source) text(name string, values ...any) string {
 	text := string(s)
 	if _, function, ok := strings.Cut(text, "\nfunction "+name+"("); ok {
@@ -51,15 +51,15 @@ func (s source) text(name string, values ...any) string {
 	return text
 }
 
-// tables returns the statements that stand for $tables, without the function around them.
+// tables returns the statements that replace $tables, without the function around them.
 func tables() string {
 	_, body, _ := strings.Cut(string(marksJS), "\nfunction tables() {\n")
 	body, _, _ = strings.Cut(body, "\n}\n")
 	return strings.TrimSpace(body)
 }
 
-// style is how a line is drawn, for a script: in the colour of a token, if any, of a
-// width, and with dashes, if any.
+// style returns a line style for a script: the colour of a token, or none, the width, and
+// the dashes, if any.
 func style(color string, width float64, dash ...int) string {
 	var parts []string
 	if color != "" {

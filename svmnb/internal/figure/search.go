@@ -9,27 +9,26 @@ import (
 //go:embed search.js
 var searchJS source
 
-// SearchData is what [Search] draws: a score at each node of a grid of two
-// parameters.
+// SearchData is what [Search] draws: a score at each node of a grid of two parameters.
 type SearchData struct {
 	Problem      string    // what was searched
 	Metric       string    // name of the score
 	Names        [2]string // of the parameters along x and y
 	Xs, Ys       []float64
-	Z            [][]float64 // Z[y][x]; NaN where there is none
-	SE           [][]float64 // standard errors of Z; NaN where there is none
-	Lower        bool        // the lower the better
-	Percent      bool        // scores are shares
-	Chosen       [2]int      // the column and row that was chosen
-	Reduced      string      // what became of further parameters, for the subtitle
-	ChosenValues string      // the chosen point in words
+	Z            [][]float64 // Z[y][x]; NaN for a missing score
+	SE           [][]float64 // standard errors of Z; NaN for a missing one
+	Lower        bool        // lower scores are better
+	Percent      bool        // scores are shares, shown in %
+	Chosen       [2]int      // column and row of the chosen setting
+	Reduced      string      // how further parameters were handled, for the subtitle
+	ChosenValues string      // the chosen setting in words
 }
 
-// mostNodes is how many values of a parameter a map has room for.
+// mostNodes is the largest number of values of a parameter in the map.
 const mostNodes = 60
 
-// Search draws the scores as a map of cells, the better the stronger, with the
-// chosen one framed.
+// Search draws the scores as a map of cells. Better scores have stronger colours, and the
+// chosen cell has a frame.
 func Search(d SearchData) (*Chart, error) {
 	c := checks{figure: "Search"}
 	n, m := len(d.Xs), len(d.Ys)
@@ -51,7 +50,7 @@ func Search(d SearchData) (*Chart, error) {
 			if !finite(z) {
 				continue
 			}
-			share := 1.0 // all are equally good
+			share := 1.0 // all scores are equal
 			if high > low {
 				share = (z - low) / (high - low)
 				if d.Lower {
@@ -91,7 +90,7 @@ func Search(d SearchData) (*Chart, error) {
 	return p.chart(title, subtitle), nil
 }
 
-// nodes says which places have a finite value.
+// nodes returns the indices of the finite values.
 func nodes(values []float64) (keep []int) {
 	for i, v := range values {
 		if !math.IsNaN(v) {

@@ -13,33 +13,32 @@ import (
 //go:embed step.js
 var stepJS source
 
-// StepData is what [Step] draws: a step on two variables, from one place of their box
-// to another along the line where s'α stays what it is.
+// StepData is what [Step] draws: a step on two variables, from one place in their box to
+// another, along the line on which s'α is constant.
 type StepData struct {
 	Problem   string // what was solved, such as "RBF(0.5), C = 10"
 	Note      string // one more sentence for the subtitle; may be empty
 	Iteration int
-	Points    [2]int     // indices of the two
+	Points    [2]int     // indices of the two points
 	S         [2]float64 // their labels, ±1
-	Upper     [2]float64 // their upper bounds, +Inf without one
+	Upper     [2]float64 // their upper bounds; +Inf for none
 
 	Before, After [2]float64 // α before and after the step
-	Unclipped     [2]float64 // where the line has its maximum; NaN where it has none
+	Unclipped     [2]float64 // maximum of the dual objective on the line; NaN if it has none
 
-	// The dual objective about Before: Gradient'd − ½ d'Qd.
+	// The dual objective for a change d of α from Before is Gradient'd − ½ d'Qd.
 	Gradient [2]float64
 	Q        [2][2]float64
 }
 
-// Step draws the box of a two-variable step, the line of the equality constraint in
-// it, the contours of the dual objective, the maximum on the line and where the box
-// has cut it off; and beside them the four cases of line and box, of which this step
-// is one.
+// Step draws the box of a step on two variables: the line of the equality constraint, the
+// contours of the dual objective, its maximum on the line, and where the box has clipped
+// the step. Beside it are the four cases of line and box; that of this step is marked.
 func Step(d StepData) (*Chart, error) {
 	if err := d.check(); err != nil {
 		return nil, err
 	}
-	side := 0.0 // of the picture of the box
+	side := 0.0 // side length of the picture of the box
 	for k, u := range d.Upper {
 		if math.IsInf(u, 1) {
 			u = 1.5 * max(d.Before[k], d.After[k])
@@ -54,7 +53,7 @@ func Step(d StepData) (*Chart, error) {
 	}
 	ends := func(k int) [2]float64 {
 		low, high := -0.2*side, 1.2*side
-		if u := d.Unclipped[k]; finite(u) { // seen where it is not too far
+		if u := d.Unclipped[k]; finite(u) { // the picture includes the maximum if it is not too far away
 			low, high = min(low, max(u-0.1*side, -side)), max(high, min(u+0.1*side, 2*side))
 		}
 		return [2]float64{roundTo(low, 4), roundTo(high, 4)}
@@ -134,7 +133,7 @@ func Step(d StepData) (*Chart, error) {
 	return p.chart(title, subtitle), nil
 }
 
-// rise returns the dual objective at α less that at Before.
+// rise returns how much the dual objective at α is above that at Before.
 func (d *StepData) rise(alpha [2]float64) float64 { return rise(d.Gradient, d.Q, d.Before, alpha) }
 
 func rise(gradient [2]float64, q [2][2]float64, from, to [2]float64) float64 {
@@ -142,8 +141,8 @@ func rise(gradient [2]float64, q [2][2]float64, from, to [2]float64) float64 {
 	return gradient[0]*a + gradient[1]*b - (q[0][0]*a*a+2*q[0][1]*a*b+q[1][1]*b*b)/2
 }
 
-// contours returns the level lines of gradient'd − ½ d'Qd about a place, the nearer to
-// its top the denser, so that ellipses are evenly spaced.
+// contours returns the level lines of gradient'd − ½ d'Qd around a place. The levels are
+// denser near the top, so that the ellipses are evenly spaced.
 func contours(xs, ys [2]float64, gradient [2]float64, q [2][2]float64, about [2]float64) [][]int {
 	const nodes, levels = 61, 12
 	z := make([][]float64, nodes)
@@ -194,7 +193,7 @@ type AscentData struct {
 }
 
 // Ascent draws the contours of a quadratic function of two variables and the path of
-// coordinate ascent to its top, each step parallel to an axis.
+// coordinate ascent to its maximum. Each step is parallel to an axis.
 func Ascent(d AscentData) (*Chart, error) {
 	c := checks{figure: "Ascent"}
 	c.refuse(len(d.Path) < 1, "Path", "is empty: give at least the start")
@@ -207,7 +206,7 @@ func Ascent(d AscentData) (*Chart, error) {
 		return nil, c.err
 	}
 	top := [2]float64{(d.Gradient[0]*d.Q[1][1] - d.Gradient[1]*d.Q[0][1]) / det, (d.Gradient[1]*d.Q[0][0] - d.Gradient[0]*d.Q[1][0]) / det}
-	reach := 0.0 // from the top
+	reach := 0.0 // distance from the maximum
 	path := list{}
 	for i, p := range d.Path {
 		reach = max(reach, math.Abs(p[0]-top[0]), math.Abs(p[1]-top[1]))

@@ -9,8 +9,8 @@ import (
 //go:embed tube.js
 var tubeJS source
 
-// TubeData is what [Tube] draws: a regression function f with its tube of half
-// width ε, and the n points that it was learnt from.
+// TubeData is what [Tube] draws: a regression function f with a tube of half-width ε, and
+// the n training points.
 type TubeData struct {
 	Problem string  // what was solved, such as "sinc · RBF(0.5), C = 10"
 	Note    string  // one more sentence for the subtitle; may be empty
@@ -18,11 +18,11 @@ type TubeData struct {
 	Target  string  // name of the y axis; "y" when empty
 	Epsilon float64 // ≥ 0
 
-	X     []float64 // n values of the only feature; nil draws predictions against targets, for any number of features
+	X     []float64 // n values of the only feature; nil draws predictions over targets, for any number of features
 	Y     []float64 // n targets
 	F     []float64 // n values f(x_i)
 	Beta  []float64 // n coefficients β = α̂ − α
-	Upper []float64 // n bounds of |Beta|, +Inf without one
+	Upper []float64 // n upper bounds of |Beta|; +Inf for none
 
 	Xs   []float64 // m ≥ 2 increasing places; unused when X is nil
 	Fs   []float64 // m values of f
@@ -34,13 +34,12 @@ const (
 	inside    = iota // β = 0
 	onEdge           // 0 < |β| < its bound
 	atBound          // |β| at its bound
-	unbounded        // β ≠ 0 where nothing bounds it: |β| grows with the slack
+	unbounded        // β ≠ 0 without a bound, so |β| grows with the slack
 )
 
-// Tube draws f of one feature with its tube, the points, the support vectors
-// free (on the tube's edge) and at their bound (outside), and the slacks. When
-// X is nil it draws predictions against targets, with the tube about the line
-// where they agree.
+// Tube draws f of one feature with its tube, the points, the support vectors (free ones on
+// the edge of the tube, those at their bound outside) and the slacks. If X is nil it draws
+// predictions over targets, with the tube around the line on which they are equal.
 func Tube(d TubeData) (*Chart, error) {
 	if err := d.check(); err != nil {
 		return nil, err
@@ -64,8 +63,8 @@ func Tube(d TubeData) (*Chart, error) {
 	shown := choose(n, func(i int) int { return -kinds[i] })
 	subtitle := sentence(d.Problem, d.Note, fewer(shown, n, "the points"))
 
-	// Over one feature the points are (x, y) and the curve f(x) ± ε; else they
-	// are (y, f), the curve is f = y, and a slack is the same way up.
+	// Over one feature, points are (x, y) and the curve is f(x) ± ε. Otherwise points are
+	// (y, f) and the curve is f = y ± ε; slacks are vertical in both.
 	target := either(d.Target, "y")
 	px, py, xs, fs := d.X, d.Y, d.Xs, d.Fs
 	xName, yName, fName := either(d.Feature, "x"), target, "f"
@@ -84,7 +83,7 @@ func Tube(d TubeData) (*Chart, error) {
 	xLow, xHigh := around(px, xs, 0.02)
 	yLow, yHigh := extent(py, lower, upper, d.True)
 	if d.X == nil {
-		yLow, yHigh = xLow, xHigh // equal scales; the tube's ends are cut off
+		yLow, yHigh = xLow, xHigh // both axes have the same scale; the ends of the tube are clipped
 	} else {
 		yLow, yHigh = widen(yLow, yHigh, 0.05)
 	}
@@ -111,7 +110,7 @@ func Tube(d TubeData) (*Chart, error) {
 	}
 	p.add(curve(0, fName, "x", "f", "@series1").silent())
 
-	// Slacks that can be seen, from the tube's edge to the point.
+	// Lines for visible slacks, from the edge of the tube to the point.
 	stems := list{}
 	for _, i := range shown {
 		if r := d.Y[i] - d.F[i]; math.Abs(r) > d.Epsilon+0.002*(yHigh-yLow) {
@@ -163,7 +162,7 @@ func Tube(d TubeData) (*Chart, error) {
 	return p.chart(title, subtitle), nil
 }
 
-// kinds says of each point how it takes part in f.
+// kinds returns the kind of each point.
 func (d *TubeData) kinds() []int {
 	kinds := make([]int, len(d.Y))
 	for i, b := range d.Beta {

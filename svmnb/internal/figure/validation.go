@@ -8,24 +8,23 @@ import (
 //go:embed validation.js
 var validationJS source
 
-// ValidationData is what [Validation] draws: scores on the training points and on
-// those held out, along a parameter or the number of training points.
+// ValidationData is what [Validation] draws: scores on training points and on held-out
+// points, along a parameter or the number of training points.
 type ValidationData struct {
 	Problem            string
 	Metric             string // name of the score
-	Name               string // of what changes along the axis
+	Name               string // what changes along the axis
 	Xs                 []float64
-	Train, TrainSE     []float64 // means and standard errors over the folds; NaN where there is none
+	Train, TrainSE     []float64 // means and standard errors over the folds; NaN for a missing one
 	HeldOut, HeldOutSE []float64
-	Percent            bool // scores are shares
-	Lower              bool // the lower the better
-	Log                bool // Xs are positive and their logarithm is drawn
-	Learning           bool // Xs are numbers of training points: what counts is the last place, not the best
+	Percent            bool // scores are shares, shown in %
+	Lower              bool // lower scores are better
+	Log                bool // the axis is logarithmic; Xs must be positive
+	Learning           bool // Xs are numbers of training points: the title states the score of the last place, not the best score
 }
 
-// Validation draws both scores with bands of one standard error: where the training
-// score is much the better one, the machine learns by heart; where both are bad and
-// close, it is too stiff.
+// Validation draws both scores with bands of one standard error. If the training score is
+// much better, the machine overfits. If both scores are bad and close, it underfits.
 func Validation(d ValidationData) (*Chart, error) {
 	c, known := checks{figure: "Validation"}, nodes(d.HeldOut)
 	c.numbers("place", len(d.Xs), given("Xs", d.Xs), given("Train", d.Train, missing), amount("TrainSE", d.TrainSE, missing),

@@ -17,15 +17,15 @@ var workingsetsJS source
 // WorkingSetsData is what [WorkingSets] draws: which points the steps of a run chose.
 type WorkingSetsData struct {
 	Problem string
-	Unit    string          // what is chosen: "point" when empty
+	Unit    string          // what steps choose; "point" when empty
 	Sides   [2]string       // names of y = −1 and y = +1
 	Up      []bool          // n: y > 0
-	Points  []solvers.Point // increasing iterations, each with the Working set of its last step
+	Points  []solvers.Point // increasing iterations, each with the working set of its last step
 }
 
-// WorkingSets draws a row for each point that was ever chosen, the most often chosen
-// first, and a column for each iteration of the trace, marked where the point was in
-// the working set; to the right is how often each was.
+// WorkingSets draws one row for each point that was ever chosen, the most often chosen
+// first, and one column for each iteration of the trace. A mark means that the point was in
+// the working set. To the right is how often each point was chosen.
 func WorkingSets(d WorkingSetsData) (*Chart, error) {
 	n, c := len(d.Up), checks{figure: "WorkingSets"}
 	c.trace(d.Points)
@@ -74,7 +74,7 @@ func WorkingSets(d WorkingSetsData) (*Chart, error) {
 		var b strings.Builder
 		for c, k := range columns {
 			mark := byte('.')
-			next := len(points) // the iterations that are not drawn belong to the column before
+			next := len(points) // iterations between two columns belong to the first
 			if c+1 < len(columns) {
 				next = columns[c+1]
 			}
