@@ -35,7 +35,7 @@ const (
 var errLimit = errors.New("the time of a run in a race is over")
 
 // Compete runs one method on a problem with its own kernel matrix, so that no method
-// profits from rows that another has computed. A short rehearsal warms up the processor.
+// profits from rows that another has computed. A short rehearsal comes first, so that the first method is not slower because it is the first.
 // Afterwards the fit gets the matrix of the race, since the matrices of many runs would
 // fill the memory.
 func (r racing) Compete(ctx context.Context, m solvers.Method, limit time.Duration) (any, error) {

@@ -1,13 +1,13 @@
-// Package lab tells a learner whether the answer to an exercise is right. The
-// check cell of an exercise calls [Check] with some tests of the answer:
+// Package lab tells learners whether their answer to an exercise is right. The check cell
+// of an exercise calls [Check] with some tests of the answer:
 //
 //	%% check 3.2
 //	lab.Check("3.2",
 //		lab.Near("the margin", margin, fit.Margin(), 1e-6, "What is the distance between the two lines?"),
 //		lab.True("every point is outside of it", outside(margin), "Look at the point that is nearest."))
 //
-// A test is passed, failed, or open where nothing was answered yet. A check
-// shows no right answer, whatever was answered.
+// A test is passed, failed, or open if it was not answered yet. A check never shows the
+// right answer.
 package lab
 
 import (
@@ -22,37 +22,36 @@ import (
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 )
 
-// Todo stands where a number is to be written. It is not a number, so whatever
-// is computed from it is not answered yet either.
+// Todo is the placeholder for a number in an answer. It is NaN, so everything computed from
+// it counts as not answered.
 var Todo = math.NaN()
 
-// State is what became of a test.
+// State is the result of a test.
 type State string
 
-// The states of a test.
 const (
 	Passed State = "passed"
 	Failed State = "failed"
 	Open   State = "open" // not answered yet
 )
 
-// Test is one thing that an answer is tested for, and what became of it.
+// Test is one test of an answer, with its result.
 type Test struct {
 	What  string `json:"what"`
 	State State  `json:"state"`
-	Hint  string `json:"hint,omitempty"` // of a failed test
+	Hint  string `json:"hint,omitempty"` // shown if the test failed
 }
 
-// Number is what a learner may write for a number: 300 as well as 300.0, as a variable
-// of any type or as a constant.
+// Number is any type in which a learner may write a number: 300 or 300.0, as a constant or
+// as a variable.
 type Number interface {
 	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float32 | ~float64
 }
 
-// Near tests that got is want up to tol, relative where |want| is above 1:
-// |got − want| ≤ tol·max(1, |want|), or up to what single precision rounds where got has
-// that. Where got is NaN, the test is open. Where want is not finite, or tol not positive,
-// no answer passes. A check that computes with an answer begins with float64(answer).
+// Near tests that got is close to want: |got − want| ≤ tol·max(1, |want|), or within the
+// rounding error of single precision if got is a float32. If got is NaN, the test is open.
+// If want is not finite or tol is not positive, the test fails for every answer. If a check
+// computes with an answer, it should begin with float64(answer).
 func Near[A, B Number](what string, got A, want B, tol float64, hint string) Test {
 	const single = 1.0 / (1 << 23)
 	if third := A(1) / 3; third != 0 && float64(third) != 1.0/3 && tol > 0 {
@@ -66,13 +65,13 @@ func near(what string, got, want, tol float64, hint string) Test {
 	case math.IsNaN(got):
 		return open(what)
 	case math.IsInf(want, 0):
-		return failed(what, hint) // or every number would be within Inf of it
+		return failed(what, hint) // an infinite tolerance would accept every number
 	}
 	return decide(what, math.Abs(got-want) <= tol*max(1, math.Abs(want)) && tol > 0, hint)
 }
 
-// Equal tests that got is want. Where got is the zero value of its type, or
-// NaN, the test is open: for a right answer that is zero use [True].
+// Equal tests that got is want. If got is the zero value of its type or NaN, the test is
+// open; use [True] if the right answer is zero.
 func Equal[T comparable](what string, got, want T, hint string) Test {
 	var zero T
 	if got == zero || got != got {
@@ -81,11 +80,11 @@ func Equal[T comparable](what string, got, want T, hint string) Test {
 	return decide(what, got == want, hint)
 }
 
-// True tests that ok holds.
+// True tests that ok is true.
 func True(what string, ok bool, hint string) Test { return decide(what, ok, hint) }
 
-// Try tests that f returns true. Where f panics, as a function that a learner
-// has written may, the test fails and says so before the hint.
+// Try tests that f returns true. If f panics, as a learner's function may, the test fails
+// and says so before the hint.
 func Try(what string, f func() bool, hint string) (test Test) {
 	defer func() {
 		if reason := recover(); reason != nil {
@@ -106,21 +105,20 @@ func decide(what string, ok bool, hint string) Test {
 	return Test{What: what, State: Passed}
 }
 
-// Report is what [Check] found.
+// Report is the result of [Check].
 type Report struct {
 	Exercise string `json:"exercise"`
 	Passed   bool   `json:"passed"`
 	Tests    []Test `json:"tests"`
 }
 
-// MIME is the type under which a check's display holds its [Report], as a
-// string of JSON.
+// MIME is the type under which the display of a check contains its [Report], as a string of
+// JSON.
 const MIME = "application/vnd.svmnb.check+json"
 
-// Check shows what became of the tests of an exercise, which is named by its
-// number, such as "3.2". The exercise is passed when it has tests and all are
-// passed. Of the first test that is not passed, and answered, the hint is shown.
-// Outside a notebook, Check prints the text.
+// Check shows the results of the tests of an exercise, which is named by its number, such
+// as "3.2". The exercise is passed if it has tests and all of them are passed. Check shows
+// the hint of the first failed test. Outside a notebook, Check prints the text.
 func Check(exercise string, tests ...Test) {
 	r := report(exercise, tests)
 	if !gonbui.IsNotebook {
@@ -131,7 +129,7 @@ func Check(exercise string, tests ...Test) {
 	if err == nil {
 		gonbui.SendData(&protocol.DisplayData{Data: map[protocol.MIMEType]any{
 			protocol.MIMETextHTML: r.html(), protocol.MIMETextPlain: r.String(),
-			// GoNB passes on strings, and no objects.
+			// GoNB transmits strings but no objects
 			MIME: string(data),
 		}})
 		gonbui.Sync()
@@ -150,8 +148,8 @@ func report(exercise string, tests []Test) Report {
 	return r
 }
 
-// State is Passed, or that of the first test that is not; a report without
-// tests is Failed.
+// State returns Passed if all tests are passed, otherwise the state of the first test that
+// is not. A report without tests is Failed.
 func (r Report) State() State {
 	next := r.next()
 	switch {
@@ -163,7 +161,7 @@ func (r Report) State() State {
 	return Failed
 }
 
-// verdict is what a card says first.
+// verdict returns the first words of the report.
 func (r Report) verdict() string {
 	if len(r.Tests) == 0 {
 		return "this check has no tests"
@@ -171,7 +169,7 @@ func (r Report) verdict() string {
 	return map[State]string{Passed: "right", Failed: "not right yet", Open: "not answered yet"}[r.State()]
 }
 
-// next is the first test that is not passed, or -1.
+// next returns the index of the first test that is not passed, or −1.
 func (r Report) next() int {
 	for i, t := range r.Tests {
 		if t.State != Passed {
@@ -183,7 +181,7 @@ func (r Report) next() int {
 
 var marks = map[State]string{Passed: "✓", Failed: "✗", Open: "…"}
 
-// String is the report as text, a line for each test.
+// String returns the report as text, one line for each test.
 func (r Report) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Exercise %s: %s\n", r.Exercise, r.verdict())
@@ -197,8 +195,8 @@ func (r Report) String() string {
 	return b.String()
 }
 
-// Colours that are read on white and on black: where a notebook is shown, no
-// style of ours is certain to be.
+// Colours that can be read on white and on black, since the background of a notebook is not
+// known.
 var colours = map[State]string{Passed: "#2c9a54", Failed: "#d9534f", Open: "#8a929c"}
 
 func (r Report) html() string {

@@ -13,21 +13,21 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
-// Estimate is a number that is exact, or known between bounds, or estimated by random
-// probes, or both of the last two.
+// Estimate is a number that may be exact, known between bounds, estimated by random probes,
+// or both of the latter.
 type Estimate struct {
 	Value float64
 	Error float64 // standard error of the mean over the probes; 0 without probes
-	Width float64 // half the width of the bounds: how far Value may be off besides; 0 without bounds
+	Width float64 // half the distance of the bounds, an error in addition to Error; 0 without bounds
 }
 
-// String says of each ± what it is.
+// String writes the value and, after each ±, what kind of error it is.
 func (e Estimate) String() string {
 	if e.Error == 0 && e.Width == 0 {
 		return say.Signed(e.Value, 9)
 	}
 	s := say.Signed(e.Value, 6)
-	if e.Error == 0 || e.Width > e.Error/200 { // less would not show in the digits of the other
+	if e.Error == 0 || e.Width > e.Error/200 { // a smaller width would not change the digits that are shown
 		s += fmt.Sprintf(" ± %.2g (bounds)", e.Width)
 	}
 	if e.Error != 0 {
@@ -36,25 +36,28 @@ func (e Estimate) String() string {
 	return s
 }
 
-// Partial is how the log marginal likelihood changes with one hyperparameter.
+// Partial is the derivative of the log marginal likelihood with respect to one
+// hyperparameter.
 type Partial struct {
 	Name     string   // as in kernels.Hyperparameters, or "noise"
 	Value    float64  // the hyperparameter, > 0
 	Gradient Estimate // ∂ ln p(y) / ∂ ln Value, in nats
 }
 
-// LogMarginalLikelihood returns
+// LogMarginalLikelihood returns, in nats,
 //
 //	ln p(y) = −½ y'A⁻¹y − ½ ln|A| − (n/2) ln 2π
 //
-// in nats (GPML 2.30), y without its constant mean; with a linear mean GPML 2.45,
-// in which the vague prior of β has no factor. A direct method knows it exactly,
-// from Cholesky's factor. An iterative one takes y'A⁻¹y from the middle of its
-// bounds and estimates ln|A| by stochastic Lanczos quadrature (Ubaru, Chen and
-// Saad 2017): the standard error is that of the probes, and the bounds are those of
-// y'A⁻¹y and of the quadrature together.
+// (Rasmussen and Williams 2006, eq. 2.30), where y are the targets minus the constant mean.
+// With a linear mean it returns their eq. 2.45, without the constant factor of the vague
+// prior of β.
 //
-// When ctx ends early the error wraps context.Cause(ctx).
+// For a direct method the value is exact; it comes from the Cholesky factor. For an
+// iterative method, y'A⁻¹y is the middle of its bounds, and ln|A| is estimated by
+// stochastic Lanczos quadrature (Ubaru, Chen and Saad 2017). Error is then the standard
+// error over the probes, and Width combines the bounds of y'A⁻¹y and of the quadrature.
+//
+// When ctx ends early, the error wraps context.Cause(ctx).
 func (f *Fit) LogMarginalLikelihood(ctx context.Context) (_ Estimate, err error) {
 	defer guard.Caught(&err)
 	if err := f.ready(ctx, "LogMarginalLikelihood"); err != nil {
@@ -70,10 +73,10 @@ func (f *Fit) LogMarginalLikelihood(ctx context.Context) (_ Estimate, err error)
 	return Estimate{Value: f.evidence(factor)}, nil
 }
 
-// unknown is the Estimate beside an error.
+// unknown is the Estimate that is returned with an error.
 var unknown = Estimate{Value: math.NaN(), Error: math.NaN(), Width: math.NaN()}
 
-// evidence is the log marginal likelihood by the factor of A.
+// evidence computes the log marginal likelihood from the factor of A.
 func (f *Fit) evidence(factor *linear.CholeskyFactor) float64 {
 	n := len(f.task.y)
 	sum := vec.Dot(f.task.y, f.Alpha) + factor.LogDet()
@@ -84,17 +87,16 @@ func (f *Fit) evidence(factor *linear.CholeskyFactor) float64 {
 	return -sum/2 - float64(n)/2*math.Log(2*math.Pi)
 }
 
-// Gradient returns the derivatives of the log marginal likelihood by the
-// logarithms of the kernel's hyperparameters, and, last, of the noise variance
-// where it is one positive number (GPML 5.9):
+// Gradient returns the derivatives of the log marginal likelihood with respect to the
+// logarithms of the kernel's hyperparameters and, last, of the noise variance if that is
+// one positive number (Rasmussen and Williams 2006, eq. 5.9):
 //
 //	½ α'(∂A)α − ½ tr(A⁻¹ ∂A)
 //
-// A direct method computes A⁻¹ for that, n³ operations. An iterative one solves
-// for α again where the fit stopped early, and estimates the trace by random probes
-// (Hutchinson 1989, Skilling), whose standard error is given. The
-// error wraps that of kernels.Hyperparameters for a kernel that has none, and
-// context.Cause(ctx) when ctx ends early.
+// For a direct method, Gradient computes A⁻¹ in n³ operations. For an iterative method, it
+// improves α if the fit stopped early, and estimates the trace by random probes (Hutchinson
+// 1989), with their standard error. The error wraps that of kernels.Hyperparameters if the
+// kernel has none, and context.Cause(ctx) when ctx ends early.
 func (f *Fit) Gradient(ctx context.Context) (_ []Partial, err error) {
 	defer guard.Caught(&err)
 	if err := f.ready(ctx, "Gradient"); err != nil {
@@ -121,8 +123,8 @@ func (f *Fit) Gradient(ctx context.Context) (_ []Partial, err error) {
 	return partials, nil
 }
 
-// hyperparameters returns those of the kernel, and of the noise where it is one
-// positive number.
+// hyperparameters returns those of the kernel, and the noise variance if it is one positive
+// number.
 func (t *processTask) hyperparameters() ([]Partial, error) {
 	list, err := kernels.Hyperparameters(t.kernel)
 	if err != nil {
@@ -138,7 +140,8 @@ func (t *processTask) hyperparameters() ([]Partial, error) {
 	return partials, nil
 }
 
-// oneNoise reports whether the noise variance is one number that has a logarithm.
+// oneNoise reports whether the noise variance is one positive number, which then has a
+// logarithm.
 func (t *processTask) oneNoise() bool { return t.noises == nil && t.noise > 0 }
 
 // gradient fills grad with the exact derivatives.
@@ -176,8 +179,8 @@ func (f *Fit) gradient(ctx context.Context, factor *linear.CholeskyFactor, grad 
 	return nil
 }
 
-// precision returns a function whose value is row i of A⁻¹ up to the diagonal, with a
-// linear mean that of P, in the same memory each time.
+// precision returns a function that returns row i of A⁻¹ up to the diagonal; with a linear
+// mean, row i of P (see trend). Each call overwrites the row before.
 func (f *Fit) precision(ctx context.Context, factor *linear.CholeskyFactor) (func(i int) []float64, error) {
 	inverse, err := factor.InverseLower(ctx)
 	if err != nil {
@@ -201,20 +204,22 @@ func (f *Fit) precision(ctx context.Context, factor *linear.CholeskyFactor) (fun
 	}, nil
 }
 
-// LeaveOneOut is what the process says of each target when it has not seen it,
-// the hyperparameters and a constant mean left as they are (GPML §5.4.2).
+// LeaveOneOut has the predictions of each target from all other targets, with the
+// hyperparameters and a constant mean of the fit to all targets (Rasmussen and Williams
+// 2006, §5.4.2).
 type LeaveOneOut struct {
 	Mean     []float64 // n means of the targets: y_i − α_i/(A⁻¹)_ii
 	Variance []float64 // n variances of the targets, noise included: 1/(A⁻¹)_ii
 
-	// LogDensity is ln p(y_i) by the others, n values in nats; their sum is the
-	// log pseudo-likelihood.
+	// LogDensity is ln p(y_i | all other targets), n values in nats. Their sum is the log
+	// pseudo-likelihood.
 	LogDensity []float64
 }
 
-// LeaveOneOut predicts each target from the others in closed form (GPML 5.12),
-// with P for A⁻¹ under a linear mean (Dubrule 1983). It needs a direct method and
-// n³ operations. When ctx ends early the error wraps context.Cause(ctx).
+// LeaveOneOut predicts each target from the others by a formula, without further fits
+// (Rasmussen and Williams 2006, eq. 5.12; with a linear mean, P replaces A⁻¹, Dubrule
+// 1983). It needs a direct method and n³ operations. When ctx ends early, the error wraps
+// context.Cause(ctx).
 func (f *Fit) LeaveOneOut(ctx context.Context) (_ *LeaveOneOut, err error) {
 	defer guard.Caught(&err)
 	if err := f.ready(ctx, "LeaveOneOut"); err != nil {
@@ -242,8 +247,8 @@ func (f *Fit) LeaveOneOut(ctx context.Context) (_ *LeaveOneOut, err error) {
 	return l, nil
 }
 
-// RMSE returns the root of the mean squared error against the n targets y, in their
-// units; NaN for another number of targets.
+// RMSE returns the root mean squared error of Mean against the n targets y, in their units;
+// NaN if there are not n.
 func (l *LeaveOneOut) RMSE(y []float64) float64 {
 	if l == nil || len(y) != len(l.Mean) {
 		return math.NaN()

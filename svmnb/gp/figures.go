@@ -20,25 +20,25 @@ import (
 )
 
 var (
-	// Posterior shows a Gaussian process of one feature: the mean with bands of
-	// two standard deviations, of f and of new targets, the observations, and how
-	// far the mean of a solver that stopped early may be from the exact one.
+	// Posterior shows a Gaussian process of one feature: the mean with bands of two
+	// standard deviations (of f and of new targets) and the observations. For a solver that
+	// stopped early, it also shows how far the mean may be from the exact one.
 	Posterior = PosteriorSamples(0, 0)
 
-	// Bounds shows how an iterative solver closed in on y'A⁻¹y from both sides.
+	// Bounds shows the lower and upper bounds of y'A⁻¹y at each iteration of an iterative
+	// solver.
 	Bounds = display.FigureOf("Bounds", func(f process) (*display.Chart, error) { return f.drawBounds() })
 
-	// Evidence shows the log marginal likelihood over the first two
-	// hyperparameters, and the ways of the optimiser.
+	// Evidence shows the log marginal likelihood over the first two hyperparameters, and
+	// the paths of the optimiser.
 	Evidence = EvidenceOver("", "")
 
 	// Components shows the posterior of each term of a kernel that is a sum.
 	Components = ComponentsNamed()
 )
 
-// process is a *Fit. The figures know it by this interface because package
-// variables are part of every cell: named there, all of Gaussian processes would be
-// linked into cells that have none.
+// process is implemented by *Fit only. Package variables are linked into every cell, and
+// through this interface the figures link no code of Gaussian processes.
 type process interface {
 	drawPosterior(count int, seed uint64) (*display.Chart, error)
 	drawBounds() (*display.Chart, error)
@@ -46,26 +46,26 @@ type process interface {
 	drawComponents(names []string) (*display.Chart, error)
 }
 
-// PosteriorSamples is [Posterior] with count functions drawn with the seed.
+// PosteriorSamples is [Posterior] with count functions drawn from it; seed determines them.
 func PosteriorSamples(count int, seed uint64) display.Figure {
 	return display.FigureOf("Posterior", func(f process) (*display.Chart, error) { return f.drawPosterior(count, seed) })
 }
 
-// EvidenceOver is [Evidence] over two hyperparameters, with names of
+// EvidenceOver is [Evidence] over two hyperparameters. Their names are those of
 // kernels.Hyperparameters, or "noise".
 func EvidenceOver(first, second string) display.Figure {
 	return display.FigureOf("Evidence", func(f process) (*display.Chart, error) { return f.drawEvidence(first, second) })
 }
 
-// ComponentsNamed is [Components] with a name for each term in place of its kernel,
-// such as "trend", "season".
+// ComponentsNamed is [Components] with names for the terms of the kernel, such as "trend",
+// "season".
 func ComponentsNamed(names ...string) display.Figure {
 	names = slices.Clone(names)
 	return display.FigureOf("Components", func(f process) (*display.Chart, error) { return f.drawComponents(names) })
 }
 
-// Show displays the figures of the fit; without any, its summary in words and, of
-// one feature, Posterior.
+// Show displays the given figures of the fit. Without figures it displays the summary and,
+// if there is one feature, Posterior.
 func (f *Fit) Show(figures ...display.Figure) {
 	var usual []display.Figure
 	if !f.none() && f.task.data.D() == 1 {
@@ -74,14 +74,14 @@ func (f *Fit) Show(figures ...display.Figure) {
 	display.ShowFit(f, figures, usual...)
 }
 
-// figurePoints is how many points a curve of a posterior has where they are cheap.
+// figurePoints is the number of points of a curve of a posterior, if they are cheap.
 const figurePoints = 600
 
-// figureWork bounds the multiplications of a figure: some tenths of a second.
+// figureWork limits the multiplications of a figure: a few tenths of a second.
 const figureWork = 1_000_000_000
 
-// line returns points of the only feature, wide enough to see where the data end,
-// and as rows for Posterior.
+// line returns places of the only feature, from a little before the data to a little after,
+// also as rows for Posterior.
 func (f *Fit) line() (xs []float64, rows [][]float64) {
 	ends := figure.Around(f.task.data.X, 0)
 	n := float64(len(f.Alpha))
@@ -93,14 +93,14 @@ func (f *Fit) line() (xs []float64, rows [][]float64) {
 	return xs, rows
 }
 
-// words says what was solved and how, for a subtitle.
+// words describes the problem and the method for a subtitle.
 func (f *Fit) words() string { return f.task.words() + " · " + f.Method }
 
 func (t *processTask) words() string {
 	return fmt.Sprintf("%s · %s", t.data.Name, say.Brief(t.kernel.String()))
 }
 
-// early says that the solver stopped early; "" where it did not.
+// early says that the solver stopped early, or returns "".
 func (f *Fit) early() string {
 	if !f.Status.Early() {
 		return ""
@@ -140,7 +140,7 @@ func (f *Fit) drawPosterior(count int, seed uint64) (*display.Chart, error) {
 	if v := f.cheapEvidence(); v.Error == 0 {
 		d.Evidence = v.Value
 	}
-	if math.IsInf(f.Certificate.Energy, 1) { // a noise of 0 leaves no bounds
+	if math.IsInf(f.Certificate.Energy, 1) { // with a noise of 0 there are no bounds
 		d.MeanError = nil
 	}
 	if !math.IsNaN(b.Noise) {
@@ -156,7 +156,7 @@ func (f *Fit) drawPosterior(count int, seed uint64) (*display.Chart, error) {
 	return figure.Posterior(d)
 }
 
-// deviations returns the roots of the variances, with noise added.
+// deviations returns the square roots of the variances plus noise.
 func deviations(variance []float64, noise float64) []float64 {
 	sd := make([]float64, len(variance))
 	for i, v := range variance {
@@ -198,7 +198,7 @@ func (f *Fit) drawComponents(names []string) (*display.Chart, error) {
 	return figure.Components(d)
 }
 
-// exactBounds is the largest n for which Bounds draws the exact value too.
+// exactBounds is the largest n for which Bounds also draws the exact value.
 const exactBounds = 1500
 
 func (f *Fit) drawBounds() (*display.Chart, error) {
@@ -221,7 +221,7 @@ func (f *Fit) drawBounds() (*display.Chart, error) {
 	return figure.Bounds(d)
 }
 
-// boundsData is what a trace knows of y'A⁻¹y.
+// boundsData returns what the trace knows of y'A⁻¹y.
 func (t *processTask) boundsData(trace []linear.Point) figure.BoundsData {
 	d := figure.BoundsData{Exact: math.NaN()}
 	if stop, ok := t.criterion().(linear.Bounds); ok && len(trace) > 0 {
@@ -252,15 +252,15 @@ func (t *processTask) boundsData(trace []linear.Point) figure.BoundsData {
 }
 
 const (
-	// evidenceWork is how many multiplications the grid of Evidence may take to be fine:
-	// about half a second of two cores.
+	// evidenceWork is the largest number of multiplications for a fine grid of Evidence:
+	// about half a second on two cores.
 	evidenceWork = 1_500_000_000
 
-	// evidenceMost is how many it may take at all, with as few points as show anything:
-	// some minutes.
+	// evidenceMost is the largest number of multiplications for a coarse grid: a few
+	// minutes.
 	evidenceMost = 1e12
 
-	coarse = 9 // nodes of a side then
+	coarse = 9 // nodes along each side of a coarse grid
 )
 
 func (f *Fit) drawEvidence(first, second string) (*display.Chart, error) {
@@ -307,7 +307,7 @@ func (f *Fit) drawEvidence(first, second string) (*display.Chart, error) {
 	}
 	span := func(i int, of func(p figure.EvidencePath) []float64) [2]float64 {
 		ends := [2]float64{values[i] / 10, values[i] * 10}
-		if f.Optimisation != nil { // the way that led here, at most a thousandfold away
+		if f.Optimisation != nil { // include the path of the optimiser, as far as it is within a factor of 1000
 			for _, v := range of(d.Paths[f.Optimisation.Best]) {
 				ends[0] = min(ends[0], max(v/1.5, values[i]/1000))
 				ends[1] = max(ends[1], min(v*1.5, values[i]*1000))
@@ -317,8 +317,8 @@ func (f *Fit) drawEvidence(first, second string) (*display.Chart, error) {
 	}
 	d.Xs = span(a, func(p figure.EvidencePath) []float64 { return p.X })
 	d.Ys = span(b, func(p figure.EvidencePath) []float64 { return p.Y })
-	// A point costs a matrix of kernel values, some 80 multiplications each, and
-	// its factor.
+	// A node takes a matrix of kernel values, about 80 multiplications each, and its
+	// factor.
 	n := float64(len(f.Alpha))
 	cost := n*n*n/3 + 80*n*n
 	if coarse*coarse*cost > evidenceMost {
@@ -369,13 +369,13 @@ func (f *Fit) drawEvidence(first, second string) (*display.Chart, error) {
 	return figure.Evidence(d)
 }
 
-// smooth is how many nodes a side of the grid of Evidence has for contours that look
+// smooth is the number of nodes along each side that makes the contours of Evidence look
 // smooth.
 const smooth = 31
 
-// refine puts three values between every two by the natural cubic spline through
-// them, whose second derivatives m solve m_{i−1} + 4m_i + m_{i+1} = 6(y_{i−1} − 2y_i +
-// y_{i+1}) (de Boor 1978, chapter IV).
+// refine inserts three values between every two, by natural cubic spline interpolation. The
+// second derivatives m solve m_{i−1} + 4m_i + m_{i+1} = 6(y_{i−1} − 2y_i + y_{i+1}) (de
+// Boor 1978, chapter IV).
 func refine(y []float64) []float64 {
 	n := len(y)
 	m, pivot := make([]float64, n), make([]float64, n)

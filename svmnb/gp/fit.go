@@ -14,43 +14,43 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/screen"
 )
 
-// Fit is a Gaussian process after its observations. It carries the
-// solver's solution with its certificate, and its posterior says how sure it is:
-// of the function, and, for a solver that stopped early, of its own arithmetic.
+// Fit is a Gaussian process after its observations. It contains the solver's solution with
+// its certificate. Its posterior gives the uncertainty of the function and, if the solver
+// stopped early, of the numerical solution.
 //
-// What a direct method knows beyond the mean it knows from Cholesky's factor; LU
-// and Gauss–Jordan compute one when it is first asked for. The methods of a Fit
-// may be called from several goroutines; those that read the matrix A wait for each other.
+// Variances and the evidence of a direct method come from its Cholesky factor; for LU and
+// Gauss–Jordan the factor is computed when it is first needed. Several goroutines may call
+// the methods of a Fit; those that need the matrix A wait for each other.
 type Fit struct {
 	linear.Solution
 
-	// Description is the Process that was solved, with all defaults and what
-	// Optimise has found filled in.
+	// Description is the Process that was solved, with all defaults and the hyperparameters
+	// that Optimise found.
 	Description Process
 
-	// Certificate bounds y'A⁻¹y, y without its constant mean.
+	// Certificate has bounds for y'A⁻¹y, where y are the targets minus the constant mean.
 	Certificate linear.Certificate
 
-	Alpha  []float64 // n values: A⁻¹ of the targets without their mean
+	Alpha  []float64 // n values A⁻¹y, where y are the targets minus the mean
 	Offset float64   // the constant mean; 0 for ZeroMean and LinearMean
 
-	// Coefficients is β_0 and β of LinearMean, in the units of the targets and
-	// targets per feature; nil otherwise.
+	// Coefficients are β_0 and β of LinearMean, in units of the targets and targets per
+	// feature; otherwise nil.
 	Coefficients []float64
 
-	// Optimisation is how the hyperparameters were found; nil without Optimise.
+	// Optimisation says how the hyperparameters were found; nil without Optimise.
 	Optimisation *Optimisation
 
 	task   *processTask
 	system *linear.System
-	trend  *trend // of a linear mean; else nil
+	trend  *trend // of a linear mean; otherwise nil
 	points *kernels.Basis
 
-	turn  guard.Turn             // of who reads system or computes other
-	other *linear.CholeskyFactor // where the method has none and one was needed
+	turn  guard.Turn             // taken by the goroutine that uses system or computes other
+	other *linear.CholeskyFactor // the factor, if the method has none and it was needed
 }
 
-// ready refuses what an empty fit or no context cannot answer.
+// ready returns an error if the fit is empty or the context is nil.
 func (f *Fit) ready(ctx context.Context, call string) error {
 	if f.none() {
 		return arguments.NoFit(call)
@@ -58,11 +58,11 @@ func (f *Fit) ready(ctx context.Context, call string) error {
 	return arguments.Given(ctx, call)
 }
 
-// afterInterrupt is how long a process whose optimisation was interrupted before its first
-// evaluation may take to be solved as it was said.
+// afterInterrupt is the time for solving the described process if its optimisation was
+// interrupted before the first evaluation.
 const afterInterrupt = time.Second
 
-// fit finds the hyperparameters where it is asked to, and solves the system.
+// fit optimises the hyperparameters if Optimise was set, and solves the system.
 func (t *processTask) fit(ctx context.Context) (*Fit, error) {
 	if !t.learn {
 		return t.solve(ctx)
@@ -74,7 +74,7 @@ func (t *processTask) fit(ctx context.Context) (*Fit, error) {
 	case err == nil || ctx.Err() == nil:
 		return nil, err
 	}
-	// There is nothing yet but what was said.
+	// Optimise has found nothing: solve for the described hyperparameters.
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterInterrupt)
 	defer cancel()
 	if fit, solving := t.solve(last); solving == nil {
@@ -83,8 +83,9 @@ func (t *processTask) fit(ctx context.Context) (*Fit, error) {
 	return nil, err
 }
 
-// conclude solves the task that was learned, unless that was interrupted with err: then,
-// and when this is, its solution is that of the ascent, nil where there is none.
+// conclude solves the learned task. If the optimisation was interrupted (err), or the
+// solver is interrupted now, it takes the solution of the best ascent instead, unless that
+// is nil.
 func (t *processTask) conclude(ctx context.Context, found *Optimisation, solved *linear.Solution, err error) (fit *Fit, _ error) {
 	if err == nil {
 		if fit, err = t.solve(ctx); err != nil && ctx.Err() == nil {
@@ -106,11 +107,11 @@ func (t *processTask) conclude(ctx context.Context, found *Optimisation, solved 
 	return fit, err
 }
 
-// matrix returns A over the data.
+// matrix returns the system with the matrix A of the data.
 func (t *processTask) matrix() (*linear.System, error) {
 	gram, err := kernels.NewGram(t.kernel, t.data.X, t.cache)
 	if err == nil && direct(t.method) && gram.InBlocks() {
-		// A second look at the matrix costs less than the memory for it.
+		// Kernel rows are read once, so they are not kept.
 		gram, err = kernels.NewGram(t.kernel, t.data.X, kernels.NoCache)
 	}
 	if err != nil {
@@ -121,13 +122,13 @@ func (t *processTask) matrix() (*linear.System, error) {
 
 func (t *processTask) settings() linear.Settings {
 	set := linear.Settings{Stop: t.stop, MaxIterations: t.limit, Memory: t.cache}
-	if direct(t.method) { // is judged by the default, for it cannot do better
+	if direct(t.method) { // a direct method is checked by the default criterion, since it cannot do better
 		set.Stop = nil
 	}
 	return set
 }
 
-// solve solves for the targets and, of a linear mean, for its basis functions.
+// solve solves the system for the targets and, with a linear mean, for its basis functions.
 func (t *processTask) solve(ctx context.Context) (*Fit, error) {
 	system, err := t.matrix()
 	if err != nil {
@@ -150,13 +151,13 @@ func (t *processTask) solve(ctx context.Context) (*Fit, error) {
 		err = fmt.Errorf("svmnb: %w", err)
 	}
 	f, failed := t.finish(system, sol)
-	if failed != nil && err == nil { // of a run that was interrupted it says nothing
+	if failed != nil && err == nil { // an interrupted run need not have a trend
 		err = failed
 	}
 	return f, err
 }
 
-// finish makes the fit of a solution.
+// finish makes the fit from a solution.
 func (t *processTask) finish(system *linear.System, sol *linear.Solution) (f *Fit, err error) {
 	f = &Fit{
 		Solution: *sol, Description: t.Process, Certificate: sol.Certificates[0], Alpha: sol.X[0],
@@ -173,7 +174,7 @@ func (t *processTask) finish(system *linear.System, sol *linear.Solution) (f *Fi
 	return f, nil
 }
 
-// explain adds to an error about A what the data have to do with it.
+// explain adds to an error about A its probable cause in the data.
 func (t *processTask) explain(err error) error {
 	var indefinite *linear.IndefiniteError
 	x, noise := t.data.X, t.noiseVector()
@@ -189,7 +190,7 @@ func (t *processTask) explain(err error) error {
 	return fmt.Errorf("svmnb: %w", err)
 }
 
-// factor returns Cholesky's factor of A.
+// factor returns the Cholesky factor of A.
 func (f *Fit) factor(ctx context.Context) (*linear.CholeskyFactor, error) {
 	if f.Factor != nil {
 		return f.Factor, nil

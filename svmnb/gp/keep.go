@@ -13,15 +13,15 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/kept"
 )
 
-// keepLearned changes whenever hyperparameters that an older version of this module
-// has learned would be wrong or unreadable.
+// keepLearned changes whenever hyperparameters that an older version of this module has
+// stored would be wrong or unreadable.
 const keepLearned = "svmnb hyperparameters 1"
 
-// Keep is MustFit that remembers what Optimise has learned, the part that takes
-// long, as Classifier.Keep remembers a fit: by the content of data and description,
-// in the same folder. The system is solved anew, and what is remembered is believed
-// only if its log marginal likelihood is what it was. An ascent that was interrupted
-// is not remembered; without Optimise, Keep is MustFit.
+// Keep is MustFit with a cache on disk for the hyperparameters that Optimise finds. The
+// folder and the keys are as for svmnb.Classifier.Keep. Later calls load the
+// hyperparameters and solve the system again. They ignore the stored values unless the log
+// marginal likelihood is the stored one. An interrupted optimisation is not stored. Without
+// Optimise, Keep is MustFit.
 func (p Process) Keep() *Fit {
 	dir, err := kept.Dir()
 	if err != nil || !p.learn {
@@ -36,7 +36,7 @@ func (p Process) Keep() *Fit {
 		file := filepath.Join(dir, hex.EncodeToString(key)+".fit")
 		if fit := t.recall(ctx, file, key); fit != nil {
 			now := time.Now()
-			os.Chtimes(file, now, now) // marks it as used; if that fails it only goes sooner
+			os.Chtimes(file, now, now) // marks the file as used; without this it is only removed earlier
 			return fit, nil
 		}
 		fit, err := t.fit(ctx)
@@ -48,8 +48,8 @@ func (p Process) Keep() *Fit {
 	})
 }
 
-// recall returns the fit with remembered hyperparameters, or nil when there are none
-// to believe.
+// recall returns the fit with stored hyperparameters, or nil if there are none that can be
+// trusted.
 func (t *processTask) recall(ctx context.Context, file string, key []byte) *Fit {
 	var o Optimisation
 	if !kept.Decode(file, key, &o) || !o.sound() {
@@ -70,7 +70,7 @@ func (t *processTask) recall(ctx context.Context, file string, key []byte) *Fit 
 	return fit
 }
 
-// sound reports whether each ascent has points, of one value for each name.
+// sound reports whether every ascent has points, with one value for each name.
 func (o *Optimisation) sound() bool {
 	if o.Best < 0 || o.Best >= len(o.Ascents) || len(o.Start) != len(o.Names) {
 		return false
@@ -88,8 +88,9 @@ func (o *Optimisation) sound() bool {
 	return true
 }
 
-// key hashes all that the hyperparameters depend on, the log marginal likelihood at
-// the start for a kernel whose formula a user may change.
+// key hashes everything that the hyperparameters depend on. It includes the log marginal
+// likelihood at the start, since a user may change the formula of a kernel and keep its
+// name.
 func (t *processTask) key() []byte {
 	h := sha256.New()
 	start, err := t.hyperparameters()

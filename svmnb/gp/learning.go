@@ -15,7 +15,8 @@ import (
 // Learning returns what packages selection and play need of the description.
 func (p Process) Learning() learn.Learner { return processing{p} }
 
-// processing is a description as package learn sees it, and processed its fit.
+// processing and processed implement the interfaces of package learn for a description and
+// its fit.
 type (
 	processing struct{ Process }
 	processed  struct{ fit *Fit }
@@ -24,7 +25,7 @@ type (
 func (f processed) Fit() any            { return f.fit }
 func (f processed) Model() *model.Model { return f.fit.Model() }
 
-// Data are what is learnt from.
+// Data returns the training data.
 func (p Process) Data() *datasets.Dataset { return p.data }
 
 func (p processing) Fault() error           { return p.faults.Err() }
@@ -72,8 +73,8 @@ func (p processing) Train(ctx context.Context, _ *learn.Warmth) (learn.Fit, erro
 	return processed{fit}, err
 }
 
-// HeldOut has the standard deviation of targets, noise included, where the noise is
-// the same for all.
+// HeldOut predicts for held-out points. It gives the standard deviations of targets, noise
+// included, only if the noise is the same for all points.
 func (f processed) HeldOut(ctx context.Context, data *datasets.Dataset) (*learn.HeldOut, error) {
 	if err := data.Check(); err != nil {
 		return nil, err

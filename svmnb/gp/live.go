@@ -11,19 +11,19 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/screen"
 )
 
-// systemWatch shows a run of an iterative method for the linear system of a process:
-// the sandwich of bounds around y'A⁻¹y.
+// systemWatch shows a run of an iterative method for the linear system of a process: the
+// bounds of y'A⁻¹y.
 type systemWatch struct {
 	*screen.Screen
 	task   *processTask
-	points []linear.Point // as those of watch
+	points []linear.Point // a picture may be reading these points, so they are only appended
 }
 
 func (t *processTask) watch() *systemWatch {
 	return &systemWatch{Screen: screen.New(), task: t}
 }
 
-// observe is an observer of the run.
+// observe is the observer of the run.
 func (w *systemWatch) observe(_ [][]float64, pt *linear.Point) {
 	w.points = screen.Note(w.points, *pt, func(p *linear.Point) int { return p.Iteration })
 	if !w.Ready() {
@@ -33,7 +33,7 @@ func (w *systemWatch) observe(_ [][]float64, pt *linear.Point) {
 	w.Show(func() (*display.Chart, error) { return w.draw(points, solvers.NotTerminated) })
 }
 
-// end shows what has come out; nil when nothing has.
+// end shows the result, unless it is nil.
 func (w *systemWatch) end(sol *linear.Solution) {
 	w.Screen.End(func() (*display.Chart, error) {
 		if sol == nil {
@@ -44,7 +44,7 @@ func (w *systemWatch) end(sol *linear.Solution) {
 }
 
 func (w *systemWatch) draw(points []linear.Point, status solvers.Status) (*display.Chart, error) {
-	// Before the first bound there is nothing to see.
+	// Without a bound there is nothing to draw.
 	if !slices.ContainsFunc(points, func(p linear.Point) bool { return p.Lower == p.Lower }) {
 		return nil, nil
 	}
@@ -55,7 +55,8 @@ func (w *systemWatch) draw(points []linear.Point, status solvers.Status) (*displ
 	return figure.Bounds(d)
 }
 
-// remaining is that of a machine, from what the lower bound may lack.
+// remaining estimates how long the run will take until the bounds are close enough; see
+// screen.Until.
 func (w *systemWatch) remaining(points []linear.Point) string {
 	stop, ok := w.task.criterion().(linear.Bounds)
 	if !ok {

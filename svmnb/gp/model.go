@@ -14,11 +14,11 @@ import (
 	"github.com/svmnb/svmnb/svmnb/model"
 )
 
-// Model returns what predictions need of the process: its points, its coefficients,
-// its noise, no targets. Values of the model are the means of Predict, bit for bit,
-// and Posterior has the variances where the process was solved by a direct method.
+// Model returns what predictions need of the process: its points, coefficients and noise,
+// but not the targets. Values of the model equal the means of Predict, bit for bit. If the
+// process was solved by a direct method, PosteriorOf computes variances from the model.
 //
-// That of an empty fit is nil.
+// The model of an empty fit is nil.
 func (f *Fit) Model() *model.Model {
 	if f.ready(context.Background(), "Model") != nil {
 		return nil
@@ -39,11 +39,11 @@ func (f *Fit) Model() *model.Model {
 		Expansion: machines.Expansion{X: x, Basis: func() *kernels.Basis { return f.points }, D: f.task.data.D(), Behind: f.task.behind, Kernel: f.task.kernel}}, f.task.data)
 }
 
-// PosteriorOf returns mean and variance of f at the m points of x, of the model of a
-// [Fit] that a direct method has solved, or of the fit of a pipeline that ends in a
-// process. The first call computes Cholesky's factor of the n points, n³/3 operations and
-// 4n² bytes. Errors are those of the model's Decisions, an *ArgumentError for other models,
-// and that of ctx.
+// PosteriorOf returns mean and variance of f at m points. It takes the model of a [Fit]
+// that a direct method has solved, or the fit of a pipeline that ends in a process. The
+// first call computes the Cholesky factor of the n points, in n³/3 operations and 4n²
+// bytes. It returns the errors of the model's Decisions, an *ArgumentError for other
+// models, and the cause of ctx when that ends early.
 func PosteriorOf(ctx context.Context, of model.Modeler, x datasets.Points) (_ *Belief, err error) {
 	defer guard.Caught(&err)
 	m := model.Of(of)
@@ -60,7 +60,7 @@ func PosteriorOf(ctx context.Context, of model.Modeler, x datasets.Points) (_ *B
 		return nil, arguments.Wrong("Posterior", math.NaN(), "a model of %v has no variances; take that of a process", m.Inside().Kind)
 	case p.Noise == nil && pipe == nil:
 		return nil, arguments.Wrong("Posterior", math.NaN(), "the process was solved by an iterative method, whose variances are bounds that it computes anew; solve by Cholesky(), or say Values for the means")
-	case pipe != nil && m.Inside().Before != nil && m.Inside().Before.Open > 0: // the fit of a pipeline knows that points are scaled
+	case pipe != nil && m.Inside().Before != nil && m.Inside().Before.Open > 0: // a pipeline takes raw points
 		m = m.Raw()
 	}
 	at, err := m.Enter(ctx, "Posterior", x)
@@ -76,7 +76,7 @@ func PosteriorOf(ctx context.Context, of model.Modeler, x datasets.Points) (_ *B
 	return fit.posterior(ctx, at.X)
 }
 
-// withFactor is the process as it was fitted, all but its targets.
+// withFactor returns the process as it was fitted, but without its targets.
 func withFactor(ctx context.Context, m *model.Model) (*Fit, error) {
 	p := m.Inside().Process
 	release, err := p.Turn.Take(ctx)

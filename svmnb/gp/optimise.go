@@ -18,21 +18,21 @@ import (
 	"gonum.org/v1/gonum/optimize"
 )
 
-// Optimisation is how hyperparameters were found.
+// Optimisation says how hyperparameters were found.
 type Optimisation struct {
-	Names       []string  // of the p hyperparameters, "noise" the last
-	Start       []float64 // the p values that were said
-	Ascents     []Ascent  // from there and from the restarts, without starts where A is not positive definite
-	Best        int       // the ascent that ended highest
-	Evaluations int       // of the log marginal likelihood with its gradient
+	Names       []string  // of the p hyperparameters; "noise" is last
+	Start       []float64 // the p values of the description
+	Ascents     []Ascent  // one for Start and one for each restart, except for starts at which A is not positive definite
+	Best        int       // index of the ascent with the highest end
+	Evaluations int       // number of evaluations of the log marginal likelihood with its gradient
 	Elapsed     time.Duration
 }
 
-// Ascent is one way up the log marginal likelihood. Converged means that the slope at
-// its end is at most 1e-3.
+// Ascent is one gradient ascent on the log marginal likelihood. Its Status is Converged if
+// the slope at its end is at most 1e-3.
 type Ascent struct {
 	Status solvers.Status
-	Path   []AscentPoint // its start, each iteration, and its highest point at the end
+	Path   []AscentPoint // the start, the point after each iteration, and at the end the highest point
 }
 
 // AscentPoint is one point of an ascent.
@@ -40,12 +40,12 @@ type AscentPoint struct {
 	Values   []float64 // p hyperparameters
 	Evidence float64   // ln p(y), in nats
 
-	// Slope is the largest |∂ ln p(y)/∂ ln θ|. A hyperparameter at its bound, within 2 %
-	// of it, counts only where it is to move inwards.
+	// Slope is the largest |∂ ln p(y)/∂ ln θ|. A hyperparameter within 2 % of its bound
+	// counts only if its derivative points away from the bound.
 	Slope float64
 }
 
-// End returns the best end of all ascents; the zero AscentPoint without ascents.
+// End returns the end of the best ascent; the zero AscentPoint if there is no ascent.
 func (o *Optimisation) End() AscentPoint {
 	if o == nil || o.Best < 0 || o.Best >= len(o.Ascents) || len(o.Ascents[o.Best].Path) == 0 {
 		return AscentPoint{}
@@ -55,16 +55,16 @@ func (o *Optimisation) End() AscentPoint {
 }
 
 const (
-	flat  = 1e-3 // nats per factor e: where an ascent has arrived
-	climb = 500  // iterations of an ascent
-	reach = 1e5  // the factor by which a hyperparameter may move from its start
-	edge  = 0.02 // how near to its bound its logarithm is at it
+	flat  = 1e-3 // slope, in nats per unit of ln θ, at which an ascent has converged
+	climb = 500  // most iterations of an ascent
+	reach = 1e5  // largest factor by which a hyperparameter may move from its start
+	edge  = 0.02 // distance from the bound, in ln θ, that counts as at the bound
 )
 
 // optimise maximises the log marginal likelihood over the logarithms of the
-// hyperparameters and returns the task at its maximum, with the solution there. After an
-// interrupt that is the best point so far. The solution has no factor, whose memory is
-// that of another step.
+// hyperparameters. It returns the task with the best hyperparameters and its solution,
+// without a factor, which would take as much memory as another step. After an interrupt
+// these are the best so far.
 func (t *processTask) optimise(ctx context.Context) (*Optimisation, *processTask, *linear.Solution, error) {
 	start, err := t.hyperparameters()
 	if err == nil {
@@ -80,7 +80,7 @@ func (t *processTask) optimise(ctx context.Context) (*Optimisation, *processTask
 		o.Names, o.Start = append(o.Names, h.Name), append(o.Start, h.Value)
 		origin[i] = math.Log(h.Value)
 	}
-	var last error // why the last point had no evidence
+	var last error // why the last evaluation failed
 	var solved linear.Solution
 	highest := math.Inf(-1)
 	f := func(grad, x []float64) float64 {
@@ -110,7 +110,7 @@ func (t *processTask) optimise(ctx context.Context) (*Optimisation, *processTask
 		}
 		a := climbFrom(ctx, f, x, origin)
 		if len(a.Path) == 0 {
-			continue // a start without evidence: A is not positive definite there
+			continue // A is not positive definite at this start
 		}
 		o.Ascents = append(o.Ascents, a)
 		if v := a.Path[len(a.Path)-1].Evidence; v > top {
@@ -134,8 +134,8 @@ func (t *processTask) optimise(ctx context.Context) (*Optimisation, *processTask
 	return o, learned, &solved, err
 }
 
-// climbable refuses an ascent whose factors there is no memory for, and says how many
-// points there is memory for.
+// climbable returns an error if there is no memory for the factors of an ascent. The error
+// says for how many points there is.
 func (t *processTask) climbable() error {
 	n, most := len(t.y), t.allowed()
 	if need := climbing(n); need > most {
@@ -146,19 +146,19 @@ func (t *processTask) climbable() error {
 	return nil
 }
 
-// climbing is how many bytes a step of an ascent over n points takes.
+// climbing returns how many bytes a step of an ascent over n points takes.
 func climbing(n int) float64 { return 2 * linear.Cholesky{}.Memory(n, 1) }
 
-// climbFrom minimises f from x by gonum's BFGS. That knows no bounds, so what it
-// sees are variables u without any, x = origin + L tanh(u/L) with L = ln(reach):
-// near the origin they are the same, and at a bound the slope vanishes. Whether it has
-// arrived is asked of the slope by x, not of that by u.
+// climbFrom minimises f from x by gonum's BFGS. Since BFGS has no bounds, it gets unbounded
+// variables u with x = origin + L tanh(u/L), L = ln(reach). Near the origin u and x are
+// nearly the same; at a bound, the derivative with respect to u vanishes. The test for
+// convergence therefore uses the derivatives with respect to x.
 func climbFrom(ctx context.Context, f func(grad, x []float64) float64, x, origin []float64) Ascent {
 	most, p := math.Log(reach), len(x)
 	a := Ascent{Status: solvers.Exhausted}
-	var at, grad []float64 // where f was asked last, and its gradient by u there
+	var at, grad []float64 // the last u at which f was evaluated, and the gradient with respect to u there
 	place, value := make([]float64, p), 0.0
-	var here, best AscentPoint // the former is that of place
+	var here, best AscentPoint // the point at place, and the best point so far
 	arrived := false
 	evaluate := func(u []float64) {
 		if at != nil && slices.Equal(u, at) {
@@ -215,11 +215,10 @@ func climbFrom(ctx context.Context, f func(grad, x []float64) float64, x, origin
 	}
 	var res *optimize.Result
 	if p > 0 && !arrived {
-		// The error says that a line search could go no further: what there is, is in
-		// the path.
+		// An error means that a line search could not continue; the path has the result.
 		res, _ = optimize.Minimize(problem, u, settings, &optimize.BFGS{})
 	}
-	// The best point may be one that no iteration was recorded of.
+	// The best point may be inside a line search and not yet in the path.
 	if k := len(a.Path); k == 0 || best.Evidence > a.Path[k-1].Evidence {
 		a.Path = append(a.Path, best)
 	}
@@ -234,7 +233,7 @@ func climbFrom(ctx context.Context, f func(grad, x []float64) float64, x, origin
 	return a
 }
 
-// recorder is told of the start and of each iteration of a minimisation.
+// recorder is called at the start and after each iteration of a minimisation.
 type recorder func(x []float64)
 
 func (recorder) Init() error { return nil }
@@ -269,8 +268,8 @@ func (t *processTask) with(values []float64) (*processTask, error) {
 	return &other, nil
 }
 
-// evaluate returns the log marginal likelihood at values with the solution there, and its
-// gradient by their logarithms where grad is not nil.
+// evaluate returns the log marginal likelihood at values and the solution there. If grad is
+// not nil, it is filled with the derivatives with respect to their logarithms.
 func (t *processTask) evaluate(ctx context.Context, grad, values []float64) (float64, *linear.Solution, error) {
 	other, err := t.with(values)
 	if err != nil {

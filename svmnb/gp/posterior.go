@@ -16,32 +16,33 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/points"
 )
 
-// Belief is what a Gaussian process says of f at m points.
+// Belief is the posterior of a Gaussian process at m points.
 type Belief struct {
-	Mean     []float64 // m means, that of the targets included
-	Variance []float64 // m variances of f, ≥ 0; the upper bounds where there are bounds
+	Mean     []float64 // m means of f, including the prior mean
+	Variance []float64 // m variances of f, ≥ 0; for an iterative method their upper bounds
 
-	// Noise is the variance that a new target has besides that of f: NaN where it
-	// differs from point to point, 0 for a Component.
+	// Noise is the variance of the noise of a new target: NaN if it differs from point to
+	// point, 0 for a Component.
 	Noise float64
 
-	// Of an iterative method, which may have stopped early: the exact mean is
-	// within MeanError of Mean, the exact variance between VarianceLower and
-	// Variance. Both are nil for a direct method, which is exact but for rounding.
+	// MeanError and VarianceLower are bounds for iterative methods, which may stop early:
+	// the exact mean is within MeanError of Mean, and the exact variance is between
+	// VarianceLower and Variance. Both are nil for a direct method, which is exact up to
+	// rounding.
 	MeanError, VarianceLower []float64
 }
 
-// batch is how many points are predicted by one call of an iterative method:
-// enough that one pass over K serves many, few enough to look at ctx often.
+// batch is how many points one call of an iterative method predicts. It is large, so that
+// one pass over K serves many points, but small enough to check ctx often.
 const batch = 96
 
-// few points are not worth a product of matrices.
+// few is the number of points below which a product of matrices is not faster.
 const few = 6
 
-// Predict returns the means of the m points of x, each of the training data's d
-// features. The error is an *ArgumentError that names the first row of another
-// length or with a value that is no finite number, or wraps a
-// *kernels.DataError for a point outside the domain of the kernel.
+// Predict returns the posterior means at m points, each with the d features of the training
+// data. The error is an *ArgumentError that names the first row with a wrong number of
+// features or with NaN or infinity, or it wraps a *kernels.DataError for a point outside
+// the domain of the kernel.
 func (f *Fit) Predict(x datasets.Points) (_ []float64, err error) {
 	defer guard.Caught(&err)
 	rows, err := f.asked(context.Background(), "Predict", x)
@@ -51,7 +52,8 @@ func (f *Fit) Predict(x datasets.Points) (_ []float64, err error) {
 	return f.predict(rows)
 }
 
-// asked returns the points of a caller, row by row, where the fit can answer for them.
+// asked returns a user's points as rows. It returns an error if the fit cannot predict for
+// them.
 func (f *Fit) asked(ctx context.Context, call string, x datasets.Points) ([][]float64, error) {
 	if err := f.ready(ctx, call); err != nil {
 		return nil, err
@@ -62,8 +64,8 @@ func (f *Fit) asked(ctx context.Context, call string, x datasets.Points) ([][]fl
 	return points.Dense(call, x)
 }
 
-// outside refuses the points of a caller where they would have to go through the steps
-// of a pipeline first.
+// outside returns an error if the fit is inside a pipeline, whose steps would have to
+// transform a user's points first.
 func (f *Fit) outside(call string) error {
 	if f.task.behind != nil {
 		return f.task.behind.Inside(call)
@@ -83,7 +85,7 @@ func (f *Fit) predict(x [][]float64) ([]float64, error) {
 	return out, nil
 }
 
-// mean is the mean of the process at x before the observations.
+// mean returns the prior mean at x; for a linear mean, with the fitted coefficients.
 func (f *Fit) mean(x []float64) float64 {
 	if f.trend == nil {
 		return f.Offset
@@ -91,12 +93,11 @@ func (f *Fit) mean(x []float64) float64 {
 	return vec.Dot(f.trend.at(x), f.trend.beta)
 }
 
-// Posterior returns mean and variance of f at the m points of x (GPML 2.25 and
-// 2.26, with a linear mean 2.41). Each point costs n² multiplications with
-// Cholesky's factor and a run of its own with any other method. Errors are those
-// of Predict; when ctx ends early, what was known by then comes with an error
-// that wraps context.Cause(ctx), and points that were not reached have the
-// variance of the process before the observations.
+// Posterior returns mean and variance of f at m points (Rasmussen and Williams 2006, eqs.
+// 2.25 and 2.26; with a linear mean eq. 2.41). Each point costs n² multiplications if the
+// method has a Cholesky factor, and otherwise a run of the method. Errors are those of
+// Predict. When ctx ends early, Posterior returns the results so far with an error that
+// wraps context.Cause(ctx); the other points have the prior variance.
 func (f *Fit) Posterior(ctx context.Context, x datasets.Points) (_ *Belief, err error) {
 	defer guard.Caught(&err)
 	rows, err := f.asked(ctx, "Posterior", x)
@@ -121,18 +122,17 @@ func (f *Fit) posterior(ctx context.Context, x [][]float64) (*Belief, error) {
 	return b, err
 }
 
-// Component is the share of one term of the kernel in a posterior.
+// Component is the posterior of one term of a kernel that is a sum.
 type Component struct {
 	Kernel kernels.Kernel
-	Belief // of that part of f, whose mean beforehand is 0
+	Belief // of this term of f, whose prior mean is 0
 }
 
-// Components takes the posterior at the m points of x apart into the terms of a
-// kernels.Sum: term p has mean k_p'A⁻¹y and variance k_p(x, x) − k_p'A⁻¹k_p
-// (Duvenaud 2014, chapter 2). The means add up to that of Posterior less the mean
-// beforehand; the variances do not, for what one term does not explain another
-// may. A kernel that is no sum is its own component. Errors are those of
-// Posterior.
+// Components splits the posterior at m points into the terms of a kernels.Sum. Term p has
+// the mean k_p'A⁻¹y and the variance k_p(x, x) − k_p'A⁻¹k_p (Duvenaud 2014, chapter 2). The
+// means add up to the mean of Posterior minus the prior mean. The variances do not add up,
+// since the terms are correlated in the posterior. A kernel that is not a sum is one
+// component. Errors are those of Posterior.
 func (f *Fit) Components(ctx context.Context, x datasets.Points) (_ []Component, err error) {
 	defer guard.Caught(&err)
 	rows, err := f.asked(ctx, "Components", x)
@@ -168,8 +168,9 @@ func terms(k kernels.Kernel) []kernels.Kernel {
 	return []kernels.Kernel{k}
 }
 
-// belief is the posterior of what has covariance k, points being its basis: of the
-// whole process but for its mean, or of a term of a sum.
+// belief returns the posterior of the process with covariance k, without its prior mean.
+// points is the basis of the training points for k. whole is true for the whole process and
+// false for a term of a sum.
 func (f *Fit) belief(ctx context.Context, k kernels.Kernel, points *kernels.Basis, x [][]float64, whole bool) (*Belief, error) {
 	b := &Belief{Mean: make([]float64, len(x)), Variance: make([]float64, len(x))}
 	exact := direct(f.task.method)
@@ -193,14 +194,14 @@ func (f *Fit) belief(ctx context.Context, k kernels.Kernel, points *kernels.Basi
 			b.Mean[p] = vec.Dot(u, f.Alpha)
 			b.Variance[p] = max(0, prior-forms[i].lower)
 			if !exact {
-				most := min(prior, forms[i].upper) // no variance is negative
+				most := min(prior, forms[i].upper) // variances are not negative
 				b.VarianceLower[p] = prior - most
 				if most > 0 {
 					b.MeanError[p] = math.Sqrt(most * f.Certificate.Energy)
 				}
 			}
 			if f.trend != nil {
-				var h []float64 // a term has no share in the mean
+				var h []float64 // a term of the kernel has no part in the linear mean
 				if whole {
 					h = f.trend.at(x[p])
 				}
@@ -215,10 +216,11 @@ func (f *Fit) belief(ctx context.Context, k kernels.Kernel, points *kernels.Basi
 	return b, failed
 }
 
-// form is what is known of u'A⁻¹u.
+// form has bounds for u'A⁻¹u.
 type form struct{ lower, upper float64 }
 
-// forms bounds u'A⁻¹u for every u. With an error the bounds are wide but right.
+// forms returns bounds for u'A⁻¹u for every u. They are correct, but wide, even if forms
+// returns an error.
 func (f *Fit) forms(ctx context.Context, us [][]float64) ([]form, error) {
 	forms := make([]form, len(us))
 	for i := range forms {
@@ -258,8 +260,8 @@ func (f *Fit) forms(ctx context.Context, us [][]float64) ([]form, error) {
 	return forms, nil
 }
 
-// solveFor solves for other right-hand sides than the targets, by the method of the
-// fit and within its limit of iterations.
+// solveFor solves the system for other right-hand sides than the targets, by the method of
+// the fit and within its limit of iterations.
 func (f *Fit) solveFor(ctx context.Context, us [][]float64) (*linear.Solution, error) {
 	release, err := f.turn.Take(ctx)
 	if err != nil {
@@ -269,7 +271,7 @@ func (f *Fit) solveFor(ctx context.Context, us [][]float64) (*linear.Solution, e
 	return linear.Solve(ctx, f.system, us, f.task.method, linear.Settings{MaxIterations: f.task.limit, Every: -1})
 }
 
-// check is what every question about points asks of them.
+// check returns an error if the process is not defined at these points.
 func (f *Fit) check(call string, x [][]float64) error {
 	if err := f.task.check(call, x); err != nil {
 		return err

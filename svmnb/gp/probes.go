@@ -11,11 +11,11 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 )
 
-// probes is how many random right-hand sides estimate ln|A| and traces: for ln|A|
-// of some hundred points they give it to about one part in a hundred.
+// probes is the number of random right-hand sides that estimate ln|A| and traces. For some
+// hundred points, the error of ln|A| is about 1 %.
 const probes = 16
 
-// probe solves for the probes, always the same ones, by the CG of the fit.
+// probe solves the system for the probes, which are always the same, by the CG of the fit.
 func (f *Fit) probe(ctx context.Context, stop linear.Criterion) (*linear.Probes, error) {
 	release, err := f.turn.Take(ctx)
 	if err != nil {
@@ -29,14 +29,14 @@ func (f *Fit) probe(ctx context.Context, stop linear.Criterion) (*linear.Probes,
 	return p, nil
 }
 
-// cg is the CG of the fit, or plain CG for the other iterative methods.
+// cg returns the CG of the fit, or plain CG for the other iterative methods.
 func (f *Fit) cg() linear.CG {
 	m, _ := f.task.method.(linear.CG)
 	m.GibbsMacKay = false
 	return m
 }
 
-// estimate is the log marginal likelihood of an iterative method.
+// estimate returns the log marginal likelihood of an iterative method.
 func (f *Fit) estimate(ctx context.Context) (Estimate, error) {
 	c := f.Certificate
 	if math.IsInf(c.Energy, 1) {
@@ -54,11 +54,12 @@ func (f *Fit) estimate(ctx context.Context) (Estimate, error) {
 	}, nil
 }
 
-// forGradient is how well α and the probes have to be known for a gradient: what is left
-// of their errors is a ten-thousandth of it, and less than the standard error.
+// forGradient is the criterion for α and the probes in a gradient. Their errors then change
+// the gradient by about 1e-4 of itself, which is less than the standard error.
 var forGradient = linear.Bounds{Rel: 1e-8}
 
-// settled returns α as well as a gradient needs it, by going on where the fit ended.
+// settled returns α with the accuracy that a gradient needs. If necessary it continues from
+// the end of the fit.
 func (f *Fit) settled(ctx context.Context) ([]float64, error) {
 	if c := f.Certificate; c.Upper-c.Lower <= forGradient.Rel*c.Lower {
 		return f.Alpha, nil
@@ -80,8 +81,8 @@ func (f *Fit) settled(ctx context.Context) ([]float64, error) {
 	return sol.X[0], nil
 }
 
-// estimateGradient fills in the gradients of an iterative method: tr(A⁻¹∂A) is the mean of
-// x'(∂A)w over the probes.
+// estimateGradient fills in the gradients of an iterative method. It estimates tr(A⁻¹∂A) by
+// the mean of x'(∂A)w over the probes x, where w = A⁻¹x.
 func (f *Fit) estimateGradient(ctx context.Context, partials []Partial) ([]Partial, error) {
 	alpha, err := f.settled(ctx)
 	if err != nil {
@@ -131,7 +132,7 @@ func (f *Fit) estimateGradient(ctx context.Context, partials []Partial) ([]Parti
 		}
 	}
 	for i := range partials {
-		variance := 0.0 // of the mean
+		variance := 0.0 // of the mean over the probes
 		for _, t := range traces {
 			variance += (t[i] - mean[i]) * (t[i] - mean[i]) / count / (count - 1)
 		}

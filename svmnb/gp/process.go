@@ -30,21 +30,20 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/steps"
 )
 
-// Process describes a Gaussian process that explains real targets,
-// y = mean + f(x) + noise with covariance K(x, z) of f (CST §7.6; Rasmussen and
-// Williams 2006, cited as GPML), and how to solve its linear system
-// A = K + σ²I. It is a value: every method returns a changed copy, so a base can
-// be forked freely, and two of them can be compared with ==. Wrong arguments are
-// collected and reported together by Fit.
+// Process describes a Gaussian process for real targets, y = mean + f(x) + noise, where f
+// has the covariance K(x, z), and how to solve its linear system A = K + σ²I (Rasmussen and
+// Williams 2006; Cristianini and Shawe-Taylor 2000, §7.6). It is a value: every method
+// returns a changed copy, so several descriptions can start from the same one, and two can
+// be compared by ==. Wrong arguments are collected, and Fit reports them together.
 type Process struct {
 	data     *datasets.Dataset
 	kernel   kernels.Kernel
 	noise    float64 // σ²
-	noisy    bool    // σ² has been said
+	noisy    bool    // the noise was set
 	noises   *[]float64
 	mean     mean
 	method   linear.Method
-	named    bool // the method has been said
+	named    bool // the method was set
 	stop     linear.Criterion
 	limit    int
 	cache    int64
@@ -52,7 +51,7 @@ type Process struct {
 	learn    bool
 	restarts int
 	seed     uint64
-	behind   *steps.Passage // the steps of the pipeline that this is the end of; else nil
+	behind   *steps.Passage // the steps of the pipeline that ends in this process; otherwise nil
 	faults   arguments.Faults
 }
 
@@ -64,24 +63,29 @@ const (
 	linearMean
 )
 
-// mixedPoints is from how many points on the time of a factor counts.
+// mixedPoints is the number of points from which on the default is linear.Mixed, since the
+// time for a factor matters.
 const mixedPoints = 4096
 
-// Regress starts the description of a Gaussian process for data with
-// real targets. Without further words the mean of the targets is removed, the
-// kernel is v times the squared exponential of length scale half the median
-// distance between two points, the noise variance v/10, where v is the variance
-// of the targets, and the system is solved by Cholesky's factor, from 4,096 points
-// on by one in single precision whose solution is refined (linear.Mixed); variances
-// and the evidence then have the exact factor computed when they are first asked
-// for. Of so many points that there is no memory for a factor the system is solved by
-// conjugate gradients, and what follows from it is known between bounds. These are a place to start from: say Kernel and NoiseVariance, or let
+// Regress starts the description of a Gaussian process for data with real targets. The
+// defaults are:
+//
+//   - The mean of the targets is removed. Let v be their variance.
+//   - The kernel is v times the squared exponential, whose length scale is half the median
+//     distance between two points. The noise variance is v/10.
+//   - Below 4,096 points the system is solved by Cholesky factorisation. From 4,096 points
+//     on, the factor is in single precision and the solution is refined (linear.Mixed); the
+//     exact factor is computed when variances or the evidence are first needed.
+//   - If there is no memory for a factor, the system is solved by conjugate gradients, and
+//     results have bounds.
+//
+// The default hyperparameters are only a start: set Kernel and NoiseVariance, or let
 // Optimise find them. The data must not be changed afterwards.
 func Regress(data *datasets.Dataset) Process { return Process{}.about("Regress", data) }
 
-// On is p for other data: the same kernel, noise and method, or the method that is the
-// default for so many points where none was said. So what was learned from a part of the
-// data is used for all of them,
+// On returns p for other data, with the same kernel, noise and method. If no method was
+// set, it takes the default for the new number of points. On makes it possible to learn
+// hyperparameters from a part of the data and to use them for all:
 //
 //	part := gp.Regress(data.Select(rows)).Optimise().MustFit()
 //	all := part.Description.On(data).MustFit()
@@ -105,7 +109,8 @@ func (p Process) about(call string, data *datasets.Dataset) Process {
 	return p
 }
 
-// described is p, or what says that there is nothing to solve where p is a zero Process.
+// described returns p. For the zero value it returns a Process whose error says that it has
+// no data.
 func (p Process) described() Process {
 	if p.data == nil {
 		return p.about("Regress", nil)
@@ -113,8 +118,8 @@ func (p Process) described() Process {
 	return p
 }
 
-// Kernel sets the covariance of f, in the units of the targets squared; the
-// variance of f is a kernels.Scale away.
+// Kernel sets the covariance of f, in the units of the targets squared; see kernels.Scale
+// for its variance.
 func (p Process) Kernel(k kernels.Kernel) Process {
 	p.kernel = k
 	err := arguments.WrongIf(k == nil, "Kernel", math.NaN(), "the kernel is nil; give one such as kernels.Scale(4, kernels.SquaredExponential(0.5))")
@@ -125,18 +130,17 @@ func (p Process) Kernel(k kernels.Kernel) Process {
 	return p
 }
 
-// NoiseVariance sets σ², the variance of the noise in each target, in the units
-// of the targets squared. 0 is for targets without noise: it needs a direct
-// method and a kernel matrix that is positive definite. It takes back what
-// NoiseVariances said.
+// NoiseVariance sets σ², the variance of the noise in each target, in the units of the
+// targets squared. 0 means targets without noise; it needs a direct method and a positive
+// definite kernel matrix. NoiseVariance replaces NoiseVariances.
 func (p Process) NoiseVariance(v float64) Process {
 	p.noise, p.noisy, p.noises = v, true, nil
 	p.faults.Said("noise", arguments.WrongIf(!(v >= 0) || math.IsInf(v, 1), "NoiseVariance", v, "the variance is %v; it must be a positive number, or 0 for targets without noise", v))
 	return p
 }
 
-// NoiseVariances sets the variance of the noise of each target, n numbers ≥ 0.
-// They are known then, and Optimise leaves them as they are.
+// NoiseVariances sets the variance of the noise of each target, n numbers ≥ 0. Optimise
+// does not change them.
 func (p Process) NoiseVariances(v []float64) Process {
 	p = p.described()
 	own := slices.Clone(v)
@@ -151,88 +155,90 @@ func (p Process) NoiseVariances(v []float64) Process {
 	return p
 }
 
-// ConstantMean removes the mean of the targets before and adds it to every
-// prediction, the default. It is taken for known: its own uncertainty is none of
-// the variances.
+// ConstantMean subtracts the mean of the targets and adds it to every prediction. It is the
+// default. The mean counts as known, so the variances do not contain its uncertainty.
 func (p Process) ConstantMean() Process { p.mean = constantMean; return p }
 
-// ZeroMean takes the targets as they are.
+// ZeroMean sets the prior mean to 0.
 func (p Process) ZeroMean() Process { p.mean = zeroMean; return p }
 
-// LinearMean models the mean as β_0 + β'x with nothing known of β beforehand;
-// β is found by generalised least squares and its uncertainty is in the
-// variances (GPML §2.7 in the limit of a vague prior). It needs a direct method.
+// LinearMean sets the prior mean β_0 + β'x, with a vague prior for β. Generalised least
+// squares finds β, and the variances contain its uncertainty (Rasmussen and Williams 2006,
+// §2.7). LinearMean needs a direct method.
 func (p Process) LinearMean() Process { p.mean = linearMean; return p }
 
-// Cholesky solves by A = LL', in n³/3 operations, the default below 4,096 points.
+// Cholesky chooses the factorisation A = LL', in n³/3 operations. It is the default below
+// 4,096 points.
 func (p Process) Cholesky() Process { return p.Using(linear.Cholesky{}) }
 
-// CG solves by conjugate gradients (CST Table 7.3), in n² multiplications an
-// iteration, with bounds that say how far the answer is from the exact one.
+// CG chooses conjugate gradients (Cristianini and Shawe-Taylor 2000, Table 7.3), with n²
+// multiplications in each iteration. The results have bounds for the distance to the exact
+// ones.
 func (p Process) CG() Process { return p.Using(linear.CG{}) }
 
-// WidrowHoff solves by the dual form of the Widrow–Hoff rule, one α at a time
-// (CST §7.6).
+// WidrowHoff chooses the dual form of the Widrow–Hoff rule, which updates one α at a time
+// (Cristianini and Shawe-Taylor 2000, §7.6).
 func (p Process) WidrowHoff() Process { return p.Using(linear.WidrowHoff{}) }
 
-// Using solves by any method, such as linear.CG{Rank: 20}.
+// Using chooses any method, such as linear.CG{Rank: 20}.
 func (p Process) Using(m linear.Method) Process {
 	p.method, p.named = m, true
 	p.faults.Said("Using", arguments.WrongIf(m == nil, "Using", math.NaN(), "the method is nil; give one such as linear.CG{}"))
 	return p
 }
 
-// Tol stops an iterative method when it knows y'A⁻¹y to within tol, in nats: the
-// log marginal likelihood is known to half of that then. The default is a
-// millionth of y'A⁻¹y.
+// Tol stops an iterative method when its bounds of y'A⁻¹y are within tol, in nats. The
+// error of the log marginal likelihood from this term is then at most half of tol. The
+// default is 1e-6 of y'A⁻¹y.
 func (p Process) Tol(tol float64) Process {
 	p.stop = linear.Bounds{Abs: tol}
 	p.faults.Said("Stop", arguments.WrongIf(!(tol > 0) || math.IsInf(tol, 1), "Tol", tol, "the tolerance is %v; it must be a positive number", tol))
 	return p
 }
 
-// Stop stops an iterative method by any criterion, such as
-// linear.Residual{Rel: 1e-8}.
+// Stop sets any stopping criterion of an iterative method, such as linear.Residual{Rel:
+// 1e-8}.
 func (p Process) Stop(criterion linear.Criterion) Process {
 	p.stop = criterion
 	p.faults.Said("Stop", arguments.WrongIf(criterion == nil, "Stop", math.NaN(), "the criterion is nil; give one such as linear.Bounds{Rel: 1e-6}"))
 	return p
 }
 
-// MaxIterations stops an iterative method after n iterations, and what it knows
-// by then is bounded by the certificate.
+// MaxIterations stops an iterative method after n iterations. The certificate then bounds
+// the error.
 func (p Process) MaxIterations(n int) Process {
 	p.limit = n
 	p.faults.Said("MaxIterations", arguments.WrongIf(n < 1, "MaxIterations", float64(n), "the limit is %d; it must be at least 1", n))
 	return p
 }
 
-// Memory bounds the bytes that kernel rows may take and, apart from that, those of
-// the method; the defaults are 256 MiB, and Go's memory limit or 4 GiB. An
-// iterative method computes rows that do not fit again; a direct one needs 4n² bytes, LU
-// and GaussJordan 8n², and is refused with a *linear.MemoryError when they are too many.
+// Memory limits the bytes for kernel rows and, separately, those for the method. The
+// defaults are 256 MiB for rows, and Go's memory limit or else 4 GiB for the method. An
+// iterative method computes rows that do not fit again. A direct method needs 4n² bytes, LU
+// and GaussJordan 8n²; Fit returns a *linear.MemoryError if these exceed the limit.
 func (p Process) Memory(bytes int64) Process {
 	p.cache = bytes
 	p.faults.Said("Memory", arguments.WrongIf(bytes < 1, "Memory", float64(bytes), "the bound is %d bytes; it must be positive", bytes))
 	return p
 }
 
-// Optimise lets Fit first find the hyperparameters of the kernel and the noise variance that
-// maximise the log marginal likelihood (GPML §5.4), by gradient ascent from those that are
-// set. Hyperparameters held by kernels.Fixed, a noise variance of 0 and NoiseVariances stay
-// as they are.
+// Optimise makes Fit first find the hyperparameters of the kernel and the noise variance
+// that maximise the log marginal likelihood (Rasmussen and Williams 2006, §5.4), by
+// gradient ascent from those of the description. Hyperparameters in kernels.Fixed, a noise
+// variance of 0 and NoiseVariances do not change.
 //
-// Whatever method solves the system afterwards, the ascent uses Cholesky's factor: n³
-// operations for a step, and 8n² bytes. If there is no memory for that, learn from a part of
-// the points and go on with [Process.On].
+// The ascent uses the Cholesky factor even if another method solves the system afterwards:
+// n³ operations in each step, and 8n² bytes. If there is no memory for that, learn from a
+// part of the points and continue with [Process.On].
 //
-// An interrupt returns the process with the best hyperparameters so far, solved, with an
-// error that wraps context.Cause. Before the first evaluation it returns the process as it
-// was described, if that can be solved within a second.
+// After an interrupt, Fit returns the process with the best hyperparameters so far, solved,
+// and an error that wraps context.Cause(ctx). Before the first evaluation it returns the
+// process as described, if that can be solved within a second.
 func (p Process) Optimise() Process { p.learn = true; return p }
 
-// Restarts is Optimise from n more starts, each hyperparameter multiplied by a
-// factor between 1/10 and 10 drawn with the seed, 1000 at most. The best end counts.
+// Restarts is Optimise with n more starts, at most 1000. Each hyperparameter of a start is
+// multiplied by a random factor between 1/10 and 10, which seed determines. Fit takes the
+// best end of all ascents.
 func (p Process) Restarts(n int, seed uint64) Process {
 	p.learn, p.restarts, p.seed = true, n, seed
 	p.faults.Said("Restarts", arguments.WrongIf(n < 0 || n > mostRestarts, "Restarts", float64(n), "the number is %d; it must be from 0 to %d", n, mostRestarts))
@@ -241,12 +247,12 @@ func (p Process) Restarts(n int, seed uint64) Process {
 
 const mostRestarts = 1000
 
-// Live shows how an iterative method closes in on y'A⁻¹y from both sides while it
-// runs; see svmnb.Classifier.Live. A direct method has no iterations, and the ascent of
-// Optimise is not shown.
+// Live shows the bounds of y'A⁻¹y while an iterative method runs; see
+// svmnb.Classifier.Live. It shows nothing for a direct method, which has no iterations, nor
+// for Optimise.
 func (p Process) Live() Process { p.live = true; return p }
 
-// String gives the chain back.
+// String returns the Go expression of the description.
 func (p Process) String() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "gp.Regress(%s)", points.Name(p.data))
@@ -299,16 +305,16 @@ func (p Process) String() string {
 	return s.String()
 }
 
-// processTask is a Process whose words have been checked and turned into numbers.
+// processTask is a checked Process with all defaults filled in.
 type processTask struct {
 	Process
-	y      []float64   // targets without the constant mean
+	y      []float64   // targets minus the constant mean
 	offset float64     // the constant mean
-	basis  [][]float64 // functions of a linear mean at the points, each n values; nil without
-	centre []float64   // d means of the features, which those functions are about
+	basis  [][]float64 // basis functions of a linear mean at the points, n values each; otherwise nil
+	centre []float64   // d means of the features, which are subtracted in the basis functions
 }
 
-// prepare checks everything and fills in the defaults.
+// prepare checks the description and fills in the defaults.
 func (p Process) prepare() (*processTask, error) {
 	p = p.described()
 	if err := errors.Join(p.faults.Err(), p.data.Check()); err != nil {
@@ -345,7 +351,7 @@ func (p Process) prepare() (*processTask, error) {
 		}
 	}
 	if t.kernel == nil {
-		t.kernel = kernels.ScaleKernel{C: variance, K: kernels.RBF(2 * kernels.GammaMedian(p.data.X))} // Scale drops a 1
+		t.kernel = kernels.ScaleKernel{C: variance, K: kernels.RBF(2 * kernels.GammaMedian(p.data.X))} // kernels.Scale would omit a factor of 1
 	}
 	if !t.noisy {
 		t.noise, t.noisy = variance/10, true
@@ -361,8 +367,8 @@ func (p Process) prepare() (*processTask, error) {
 	return t, nil
 }
 
-// linear makes the basis functions 1 and x − x̄ of a linear mean. Without x̄ they
-// span the same functions, and the determinant of their Gram matrix is the same.
+// linear makes the basis functions 1 and x − x̄ of a linear mean. Subtracting x̄ changes
+// neither their span nor the determinant of their Gram matrix.
 func (t *processTask) linear() error {
 	n, d := t.data.N(), t.data.D()
 	if n <= d+1 {
@@ -382,7 +388,8 @@ func (t *processTask) linear() error {
 	return nil
 }
 
-// allowed returns how many bytes a factor may take: what Memory says, Go's limit, or 4 GiB.
+// allowed returns how many bytes a factor may take: the limit of Memory or of Go, or else 4
+// GiB.
 func (t *processTask) allowed() float64 {
 	if t.cache > 0 {
 		return float64(t.cache)
@@ -401,12 +408,11 @@ func (t *processTask) noiseVector() []float64 {
 	return slices.Repeat([]float64{t.noise}, len(t.y))
 }
 
-// Fit solves the system, after the hyperparameters are found where Optimise asks
-// for it. All errors of the description come back joined. When ctx ends early,
-// Fit returns the fit so far with an error that wraps context.Cause(ctx), and no
-// fit only where there is nothing yet; reaching a limit is no error but a
-// Status. A matrix that is not positive definite is an error that says what to
-// change.
+// Fit solves the system, after finding the hyperparameters if Optimise was set. All errors
+// of the description are returned together. When ctx ends early, Fit returns the fit so
+// far, or nil if there is none, with an error that wraps context.Cause(ctx). Reaching a
+// limit is not an error; Status says it. If the matrix is not positive definite, the error
+// says what to change.
 func (p Process) Fit(ctx context.Context) (_ *Fit, err error) {
 	defer guard.Caught(&err)
 	if err := arguments.Given(ctx, "Fit"); err != nil {
@@ -419,12 +425,12 @@ func (p Process) Fit(ctx context.Context) (_ *Fit, err error) {
 	return t.fit(ctx)
 }
 
-// MustFit is Fit for a notebook cell. The interrupt button ends the run and
-// returns what there is, with a visible warning. An error is printed and ends
-// the cell; outside a notebook it panics.
+// MustFit is Fit for a notebook cell. The interrupt button ends the run: MustFit then shows
+// a warning and returns the fit so far. An error is printed and ends the cell; outside a
+// notebook it panics.
 func (p Process) MustFit() *Fit { return interruptible(p.Fit) }
 
-// untilInterrupt is the context of what a cell waits for: it ends with the interrupt button.
+// untilInterrupt returns a context that ends with the interrupt button.
 func untilInterrupt() (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(context.Background(), os.Interrupt)
 }

@@ -18,47 +18,46 @@ import (
 
 // Samples are functions drawn from a Gaussian process at m points.
 type Samples struct {
-	Values [][]float64 // count functions, m values each, without noise
+	Values [][]float64 // one row of m values for each function, without noise
 
-	// Jitter is the variance that was added at every point, because smooth functions
-	// at near points have a covariance that is singular in floating point, and
-	// rounding would choose among them: a billionth of the largest variance, or as
-	// much as it takes, at most a millionth.
+	// Jitter is the variance that was added at every point. The covariance of a smooth
+	// function at close points is singular in floating point, and the added variance makes
+	// its factor exist. It is 1e-9 of the largest variance, or more if necessary, up to
+	// 1e-6.
 	Jitter float64
 
-	// Frequencies is how many random frequencies stood in for the covariance of a
-	// large process before the observations, 0 where there was no need of any.
+	// Frequencies is the number of random frequencies that approximate the prior covariance
+	// of a large process; 0 if none were needed.
 	Frequencies int
 }
 
 const (
-	mostSampled  = 10_000 // points that samples are drawn at, 1.6 GB
-	leastJitter  = 1e-9   // of the largest variance
+	mostSampled  = 10_000 // largest number of points at which samples are drawn, 1.6 GB
+	leastJitter  = 1e-9   // share of the largest variance
 	sampleJitter = 1e-6
-	factored     = 1500 // points of which a factor of A takes no time worth to save
-	frequencies  = 1000 // random ones for each term of a kernel: K to about 2 %
+	factored     = 1500 // number of points up to which a factor of A takes little time
+	frequencies  = 1000 // random frequencies for each term of a kernel; the error of K is about 2 %
 )
 
-// Sample draws functions from the posterior at the m points of x, all values of one
-// function together and the same for the same seed, but for what rounding does to a
-// covariance that is all but singular, by Matheron's rule
-// (Wilson et al. 2020, eq. 9): a draw f of the process before the observations, with
-// noise e, is bent to what was observed,
+// Sample draws count functions from the posterior at m points, without noise. The same seed
+// gives the same functions, up to the rounding errors of a nearly singular covariance. The
+// method is Matheron's rule (Wilson et al. 2020, eq. 9): a function f drawn from the prior,
+// with noise e at the observations, is corrected by the observations,
 //
 //	f(x) + mean + k(x, X) A⁻¹ (y − mean − f(X) − e).
 //
-// A direct method, and any method up to 1500 observations, draws f(X) and f(x) by one
-// Cholesky factor, which leaves of this the posterior mean and Lz, LL' the posterior
-// covariance and z standard normal: exact, for n² multiplications a point and m³/6.
-// An iterative method for more observations draws f by 1000 [kernels.Frequencies] for
-// each term of the kernel and solves for f(X) + e itself, one right-hand side for each
-// function: what the data say is as exact as its solution, and where they say nothing
-// the covariance is right to about 2 %. A kernel without frequencies needs the factor.
+// Direct methods, and all methods up to 1500 observations, draw from the exact posterior:
+// its mean plus Lz, where LL' is its covariance and z is standard normal. This costs n²
+// multiplications for each point and m³/6.
 //
-// Errors are those of Predict, and an *ArgumentError for a count below 1, more than
-// 10 000 points, or more numbers than the memory of the process has room for. When ctx
-// ends early, the functions drawn by then come with an error that wraps
-// context.Cause(ctx); there are none before the covariance is factored.
+// Iterative methods for more observations draw f by 1000 [kernels.Frequencies] for each
+// term of the kernel, and solve one system for each function. Near observations the result
+// is as accurate as this solution; elsewhere the error of the covariance is about 2 %. A
+// kernel without frequencies needs the exact method.
+//
+// Errors are those of Predict, and an *ArgumentError for a count below 1, for more than 10
+// 000 points, or if there is not enough memory. When ctx ends early, Sample returns the
+// functions drawn so far, if any, with an error that wraps context.Cause(ctx).
 func (f *Fit) Sample(ctx context.Context, x datasets.Points, count int, seed uint64) (_ *Samples, err error) {
 	defer guard.Caught(&err)
 	rows, err := f.asked(ctx, "Sample", x)
@@ -95,10 +94,10 @@ func (f *Fit) sample(ctx context.Context, x [][]float64, count int, seed uint64)
 	return draw(ctx, "Sample", means, covariance, count, seed)
 }
 
-// bend draws functions of random frequencies and applies Matheron's rule to them.
+// bend draws functions by random frequencies and corrects them by Matheron's rule.
 func (f *Fit) bend(ctx context.Context, omega [][]float64, weight []float64, x [][]float64, count int, seed uint64) (*Samples, error) {
 	rng := rand.New(rand.NewPCG(seed, 0x6770))
-	cosine, sine := make([][]float64, len(omega)), make([][]float64, len(omega)) // of all functions
+	cosine, sine := make([][]float64, len(omega)), make([][]float64, len(omega)) // coefficients of all functions
 	for j, w := range weight {
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("svmnb: Sample: %w", context.Cause(ctx))
@@ -163,9 +162,9 @@ func (f *Fit) bend(ctx context.Context, omega [][]float64, weight []float64, x [
 	return &Samples{Values: values, Frequencies: len(omega)}, nil
 }
 
-// Prior draws functions from the process before any observation, at the m points of
-// x. Their mean is that of the targets, or zero for ZeroMean; a linear mean has no
-// prior to draw from. The rest is as in [Fit.Sample].
+// Prior draws count functions from the process before any observation, at m points. Their
+// mean is that of the targets, or 0 for ZeroMean; Prior returns an error for a linear mean,
+// which has no proper prior. Results and errors are as in [Fit.Sample].
 func (p Process) Prior(ctx context.Context, at datasets.Points, count int, seed uint64) (_ *Samples, err error) {
 	defer guard.Caught(&err)
 	x, err := points.Dense("Prior", at)
@@ -202,8 +201,8 @@ func (p Process) Prior(ctx context.Context, at datasets.Points, count int, seed 
 	return draw(ctx, "Prior", means, covariance, count, seed)
 }
 
-// checkSample refuses to draw nothing, or what there is no memory for; more is how many
-// numbers a function takes beside its m values.
+// checkSample returns an error if count is below 1 or if there is not enough memory. more
+// is how many numbers a function needs besides its m values.
 func (t *processTask) checkSample(call string, x [][]float64, count, more int) error {
 	need, most := 8*float64(count)*(float64(len(x))+float64(more)), t.allowed()
 	switch {
@@ -219,8 +218,8 @@ func (t *processTask) checkSample(call string, x [][]float64, count, more int) e
 	return nil
 }
 
-// covariance returns the posterior covariance of f at the points of x (GPML 2.24,
-// with a linear mean 2.42).
+// covariance returns the posterior covariance of f at the points of x (Rasmussen and
+// Williams 2006, eq. 2.24; with a linear mean eq. 2.42).
 func (f *Fit) covariance(ctx context.Context, x [][]float64) (square, error) {
 	factor, err := f.factor(ctx)
 	if err != nil {
@@ -279,7 +278,7 @@ func draw(ctx context.Context, call string, means []float64, covariance square, 
 			z[i] = rng.NormFloat64()
 		}
 		if factor == nil {
-			clear(z) // nothing is uncertain
+			clear(z) // all variances are 0
 		} else {
 			z = factor.Multiply(z, z)
 		}

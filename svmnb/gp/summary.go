@@ -14,12 +14,12 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
-// summaryWork bounds the multiplications that a summary may cost beyond the fit:
-// about a tenth of a second.
+// summaryWork limits the multiplications that a summary adds to a fit: about a tenth of a
+// second.
 const summaryWork = 300_000_000
 
-// Markdown says in words what was solved, how it ended, how good the answer is,
-// what came out, and at most two hints where something looks wrong.
+// Markdown says in words what was solved, how the run ended, how good the answer is and how
+// it fits the observations, with at most two hints if something looks wrong.
 func (f *Fit) Markdown() string {
 	if err := f.ready(context.Background(), "Markdown"); err != nil {
 		return err.Error()
@@ -109,7 +109,7 @@ func (f *Fit) meanText() string {
 	return fmt.Sprintf("%s, removed", say.Signed(f.Offset, 9))
 }
 
-// stopText says when an iterative method stops; "" of a direct one.
+// stopText says when an iterative method stops; "" for a direct one.
 func (t *processTask) stopText() string {
 	switch {
 	case direct(t.method):
@@ -120,7 +120,7 @@ func (t *processTask) stopText() string {
 	return t.criterion().String()
 }
 
-// criterion is that of the fit, the default of SolveSystem filled in.
+// criterion returns the stopping criterion of the fit, with the default filled in.
 func (t *processTask) criterion() linear.Criterion {
 	if t.stop != nil {
 		return t.stop
@@ -132,15 +132,15 @@ func (t *processTask) criterion() linear.Criterion {
 	return (&linear.System{K: diag, Noise: t.noiseVector()}).Criterion()
 }
 
-// diagonal is that of a matrix of which nothing else is asked.
+// diagonal is a matrix of which only the diagonal is used.
 type diagonal []float64
 
 func (d diagonal) Dim() int          { return len(d) }
 func (d diagonal) Diag() []float64   { return d }
 func (d diagonal) Row(int) []float64 { return nil }
 
-// cheapEvidence is the log marginal likelihood where a summary can afford it; NaN
-// otherwise.
+// cheapEvidence returns the log marginal likelihood if computing it is cheap enough for a
+// summary, otherwise NaN.
 func (f *Fit) cheapEvidence() Estimate {
 	n := float64(len(f.Alpha))
 	work := n * n * float64(f.Iterations*probes)
@@ -159,7 +159,8 @@ func (f *Fit) cheapEvidence() Estimate {
 	return e
 }
 
-// cheapLeaveOneOut is nil where a summary cannot afford it.
+// cheapLeaveOneOut returns the leave-one-out predictions if computing them is cheap enough
+// for a summary, otherwise nil.
 func (f *Fit) cheapLeaveOneOut() *LeaveOneOut {
 	if n := float64(len(f.Alpha)); !direct(f.task.method) || n*n*n > summaryWork {
 		return nil
@@ -171,8 +172,8 @@ func (f *Fit) cheapLeaveOneOut() *LeaveOneOut {
 	return l
 }
 
-// Hints returns what to try next when something looks wrong, each with its
-// reason, the most important first and never more than two.
+// Hints returns at most two suggestions, each with its reason, if something looks wrong.
+// The more important one is first.
 func (f *Fit) Hints() []string {
 	if f.ready(context.Background(), "Hints") != nil {
 		return nil
@@ -227,7 +228,7 @@ func (f *Fit) Hints() []string {
 	return hints[:min(2, len(hints))]
 }
 
-// known says how well an iterative method knows y'A⁻¹y.
+// known says how accurately an iterative method knows y'A⁻¹y.
 func (f *Fit) known() string {
 	if c := f.Certificate; !math.IsInf(c.Energy, 1) {
 		return fmt.Sprintf("with y'A⁻¹y known to %.2g", c.Upper-c.Lower)
@@ -235,8 +236,8 @@ func (f *Fit) known() string {
 	return "without an upper bound of y'A⁻¹y"
 }
 
-// reaches returns the correlation of f between two points that are about as far
-// apart as any; 0 when there is no such thing.
+// reaches returns the prior correlation of f between two points that are about as far apart
+// as any in the data; 0 if it is not defined.
 func (t *processTask) reaches() float64 {
 	x := t.data.X
 	furthest := func(from int) (at int) {

@@ -12,7 +12,7 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/sheet"
 )
 
-// Comparison is the row of the fit in a table of several.
+// Comparison returns the row of the fit in a table of several fits.
 func (f *Fit) Comparison() sheet.Comparison {
 	if f.none() {
 		return sheet.Comparison{}
@@ -26,7 +26,7 @@ func (f *Fit) Comparison() sheet.Comparison {
 		nan, f.Certificate.Energy, nan, nan, nan, nan, math.Sqrt(sum)}}
 }
 
-// Table lists the training points with the means and residuals; see [display.Table].
+// Table lists the training points with posterior means and residuals; see [display.Table].
 func (f *Fit) Table() *display.Sheet {
 	return display.NewSheet(func(t *sheet.Table) error {
 		if f.none() {
@@ -50,7 +50,7 @@ func (f *Fit) Table() *display.Sheet {
 	})
 }
 
-// trained returns the posterior means at the n points of the data.
+// trained returns the posterior means at the n training points.
 func (f *Fit) trained() []float64 {
 	out := make([]float64, f.task.data.N())
 	for i, x := range f.task.data.X {

@@ -11,24 +11,24 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 )
 
-// trend is a linear mean H'β of which nothing was known beforehand, after the
-// observations (GPML §2.7, O'Hagan 1978). With the q basis functions as the rows
-// of H, q × n,
+// trend is a linear mean H'β with a vague prior for β, after the observations (Rasmussen
+// and Williams 2006, §2.7; O'Hagan 1978). H is q × n; its rows are the q basis functions at
+// the points.
 //
-//	β = (HA⁻¹H')⁻¹ HA⁻¹y,  P = A⁻¹ − A⁻¹H' (HA⁻¹H')⁻¹ HA⁻¹,
+//	β = (HA⁻¹H')⁻¹ HA⁻¹y,  P = A⁻¹ − A⁻¹H' (HA⁻¹H')⁻¹ HA⁻¹.
 //
-// and P takes the place of A⁻¹ in what follows from the targets: α = Py, the
-// leave-one-out residuals, the gradient of the marginal likelihood.
+// P replaces A⁻¹ in everything that depends on the targets: α = Py, the leave-one-out
+// residuals, the gradient of the marginal likelihood.
 type trend struct {
-	centre  []float64   // d means of the features
+	centre  []float64   // means of the d features
 	solved  [][]float64 // q rows of HA⁻¹, n values each
 	inverse [][]float64 // (HA⁻¹H')⁻¹, q × q
 	logDet  float64     // ln |HA⁻¹H'|
 	beta    []float64   // q coefficients
-	fit     float64     // y'A⁻¹H'β, which the mean explains of y'A⁻¹y
+	fit     float64     // y'A⁻¹H'β, the part of y'A⁻¹y that the mean explains
 }
 
-// square is a small matrix for a solver.
+// square is a small matrix that implements the matrix of a linear system.
 type square [][]float64
 
 func (m square) Dim() int            { return len(m) }
@@ -41,11 +41,12 @@ func (m square) Diag() []float64 {
 	return d
 }
 
-// regress finds β from A⁻¹y and the A⁻¹h of all basis functions h.
+// regress computes β. solved has A⁻¹y, then A⁻¹h for each basis function h.
 func (t *processTask) regress(solved [][]float64) (*trend, error) {
 	q := len(t.basis)
 	r := &trend{centre: t.centre, solved: solved[1:]}
-	// The unit of a feature says nothing: each is scaled to 1 for the factor.
+	// Each basis function is scaled to 1, so that the units of features do not affect the
+	// factorisation.
 	unit := make([]float64, q)
 	for i, h := range t.basis {
 		if unit[i] = math.Sqrt(vec.Dot(h, r.solved[i])); !(unit[i] > 0) {
@@ -60,7 +61,7 @@ func (t *processTask) regress(solved [][]float64) (*trend, error) {
 			gram[i][j] = vec.Dot(h, s) / unit[i] / unit[j]
 		}
 	}
-	for i := range q { // rounding has broken the symmetry
+	for i := range q { // rounding errors made it slightly asymmetric
 		for j := range i {
 			gram[i][j] = gram[j][i]
 		}
@@ -107,7 +108,7 @@ func (r *trend) at(x []float64) []float64 {
 	return h
 }
 
-// rest returns Py from A⁻¹y.
+// rest returns Py. solved is A⁻¹y.
 func (r *trend) rest(solved []float64) []float64 {
 	out := slices.Clone(solved)
 	for j, s := range r.solved {
@@ -118,8 +119,8 @@ func (r *trend) rest(solved []float64) []float64 {
 	return out
 }
 
-// gap returns h − HA⁻¹u, how far the basis functions h at a point, zeros for nil,
-// are from what the observations make of them; u is the covariance with those.
+// gap returns h − HA⁻¹u: the basis functions h at a point (0 if h is nil) minus their
+// prediction from the observations. u is the covariance of the point with the observations.
 func (r *trend) gap(h, u []float64) []float64 {
 	out := make([]float64, len(r.beta))
 	copy(out, h)
@@ -129,7 +130,8 @@ func (r *trend) gap(h, u []float64) []float64 {
 	return out
 }
 
-// between returns g'(HA⁻¹H')⁻¹h, the covariance that β adds (GPML 2.42).
+// between returns g'(HA⁻¹H')⁻¹h, which the uncertainty of β adds to a covariance (Rasmussen
+// and Williams 2006, eq. 2.42).
 func (r *trend) between(g, h []float64) (sum float64) {
 	for i, v := range g {
 		sum += v * vec.Dot(r.inverse[i], h)
@@ -137,7 +139,7 @@ func (r *trend) between(g, h []float64) (sum float64) {
 	return sum
 }
 
-// coefficients returns β_0 and β of the features themselves.
+// coefficients returns β_0 and β for the features without centring.
 func (r *trend) coefficients() []float64 {
 	c := slices.Clone(r.beta)
 	for j, v := range r.centre {

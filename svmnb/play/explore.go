@@ -1,5 +1,5 @@
-// Package play has what moves: sliders over a description ([Explore]), methods that race on
-// one problem ([Race]), and a run that can be played back ([Replay]).
+// Package play has interactive displays: sliders over a description ([Explore]), a race of
+// methods on one problem ([Race]), and a run that can be played back ([Replay]).
 package play
 
 import (
@@ -32,25 +32,25 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/screen"
 )
 
-// Explore puts sliders and choices into the cell's output: C, ν, ε, λ or the noise, as
-// the description has them, the hyperparameters of the kernel, the kernel itself and
-// the solver. Each change learns anew and redraws, while the cell runs. A line below
-// the picture says how to write the setting that is seen; in it ds stands for the
-// data. The button Done, or the notebook's interrupt, ends the cell, and the last
-// picture and its line stay in the notebook.
+// Explore shows sliders and choices in the cell's output: for the parameters of the
+// description (C, ν, ε, λ or the noise), for the hyperparameters of the kernel, for the
+// kernel and for the solver. After each change it trains again and redraws, as long as the
+// cell runs. A line of code below the picture makes the current setting; in it ds stands
+// for the data. The button Done or the notebook's interrupt ends the cell. The last picture
+// and its line stay in the notebook.
 //
-// What is explored is a [svmnb.Classifier], [svmnb.MultiClassifier], [svmnb.Regressor] or gp.Process, or
-// a data set, which is classified, or regressed where its targets are more than ten
-// numbers without names. The sliders span three powers of ten below and above what is
-// described. Optimise and Live are left out: the hyperparameters are the reader's to
-// move, and each state is seen as soon as it is learnt.
+// x is a [svmnb.Classifier], [svmnb.MultiClassifier], [svmnb.Regressor] or gp.Process, or a
+// data set. A data set is classified; if it has more than ten different targets without
+// names, it is regressed. A slider spans the values from 1/1000 to 1000 times that of the
+// description. Explore ignores Optimise and Live, since the reader sets the hyperparameters
+// and sees every fit at once.
 //
-// Where no page answers, as in a run without a browser, the output is small multiples:
-// the two most telling settings a tenth of, as they are, and ten times what is
-// described. After three minutes without a page the cell ends.
+// If no page answers, as without a browser, Explore shows small multiples: the two most
+// important parameters at 1/10, 1 and 10 times their values. The cell ends after three
+// minutes without a message from a page.
 //
-// The error says what is wrong with x, such as an *[svmnb.ArgumentError]. It is shown in the
-// output too, since cells seldom look at it.
+// The error says what is wrong with x, such as an *[svmnb.ArgumentError]. Explore also
+// shows it in the output.
 func Explore(x any) error {
 	e, err := explore(x)
 	switch {
@@ -66,19 +66,19 @@ func Explore(x any) error {
 	return err
 }
 
-// exploration is what may be moved and chosen about a description.
+// exploration has the parameters and choices of a description.
 type exploration struct {
 	base    learn.Explorable
-	dials   []learn.Dial // of the description, and from own[k] to own[k+1] those of kernel k
+	dials   []learn.Dial // dials of the description, then those of kernel k from own[k] to own[k+1]
 	own     []int
 	kernels []kernels.Kernel
 	ways    []learn.Way
 
 	warm *learn.Warmth // what the fit before hands on to the next
-	last string        // what that must have in common with it
+	last string        // kernel and solver of the fit before; Warmth is valid for the same ones only
 }
 
-// explore makes an exploration of what Explore was given.
+// explore makes an exploration from the argument of Explore.
 func explore(x any) (*exploration, error) {
 	if ds, ok := x.(*datasets.Dataset); ok {
 		if ds == nil {
@@ -136,14 +136,14 @@ func hyperparameters(k kernels.Kernel) []kernels.Hyperparameter {
 	return nil
 }
 
-// ofVectors reports whether the points of a kernel are features, for which others are
-// kernels too, and not strings or rows of a matrix.
+// ofVectors reports whether the kernel compares features, rather than strings or rows of a
+// matrix, so that other kernels can replace it.
 func ofVectors(k kernels.Kernel) bool {
 	return !slices.ContainsFunc([]string{"Spectrum(", "GapWeighted(", "Precomputed("}, func(s string) bool { return strings.Contains(k.String(), s) })
 }
 
-// innermost is the kernel that a ScaleKernel scales, and rescaled puts another one in
-// its place.
+// innermost returns the kernel inside a ScaleKernel, and rescaled puts another kernel
+// there.
 func innermost(k kernels.Kernel) kernels.Kernel {
 	if s, ok := k.(kernels.ScaleKernel); ok {
 		return s.K
@@ -159,7 +159,7 @@ func rescaled(like, k kernels.Kernel) kernels.Kernel {
 	return k
 }
 
-// panel is what a page is told.
+// panel returns the controls.
 func (e *exploration) panel() *controls.Panel {
 	p := &controls.Panel{}
 	for i, d := range e.dials {
@@ -184,7 +184,7 @@ func (e *exploration) panel() *controls.Panel {
 	return p
 }
 
-// beginning is the state of the description itself.
+// beginning returns the state of the description itself.
 func (e *exploration) beginning() controls.State {
 	s := controls.State{}
 	for _, d := range e.dials {
@@ -193,7 +193,7 @@ func (e *exploration) beginning() controls.State {
 	return s
 }
 
-// at is the description in a state.
+// at returns the description in a state.
 func (e *exploration) at(s controls.State) learn.Explorable {
 	l := e.ways[s.Method].Take(e.base)
 	k := e.kernels[s.Kernel]
@@ -215,7 +215,7 @@ func (e *exploration) at(s controls.State) learn.Explorable {
 	}
 	l = l.WithKernel(k)
 	for i, d := range e.dials[:e.own[0]] {
-		// Only what was moved is said: what the description leaves unsaid stays so.
+		// Set only what the reader moved, so that other defaults remain defaults.
 		if s.At[i] != d.At {
 			changed, _ := l.Set(d.Name, d.Values[s.At[i]])
 			l = changed.(learn.Explorable)
@@ -224,10 +224,10 @@ func (e *exploration) at(s controls.State) learn.Explorable {
 	return l
 }
 
-// fit learns in a state.
+// fit trains the description in a state.
 func (e *exploration) fit(ctx context.Context, s controls.State) (learn.Seen, learn.Explorable, error) {
 	l := e.at(s)
-	// What a fit hands on is for the same kernel and solver.
+	// A fit can only start from one with the same kernel and solver.
 	if same := fmt.Sprint(l.Usual(), s.Method); e.warm == nil || same != e.last {
 		e.warm, e.last = &learn.Warmth{Bytes: kernels.DefaultCache}, same
 	}
@@ -239,7 +239,7 @@ func (e *exploration) fit(ctx context.Context, s controls.State) (learn.Seen, le
 	return fit.(learn.Seen), l, nil
 }
 
-// line is how to write a description.
+// line returns the Go expression of a description.
 func line(l learn.Explorable) string {
 	s := l.String()
 	verb, rest, _ := strings.Cut(s, "("+l.Data().Name+")")
@@ -252,10 +252,11 @@ func line(l learn.Explorable) string {
 	return verb + "(ds)" + rest
 }
 
-// constructor is the name of a kernel's in its String.
+// constructor matches the constructors in the text of a kernel.
 var constructor = regexp.MustCompile(`[A-Z][A-Za-z0-9]*\(`)
 
-// still shows small multiples, where it can, or else the picture of the description.
+// still shows small multiples or, if they cannot be drawn, the picture of the description.
+// why is the reason, for the reader.
 func (e *exploration) still(why string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -328,8 +329,7 @@ func (e *exploration) multiples(ctx context.Context) (*display.Chart, error) {
 	return figure.Multiples(d)
 }
 
-// telling returns the dials of the rows and of the columns of small multiples; −1 for
-// none.
+// telling returns the dials for the rows and the columns of small multiples; −1 means none.
 func (e *exploration) telling() (rows, columns int) {
 	rows, columns = -1, -1
 	if e.own[0] > 0 {
@@ -346,11 +346,11 @@ func (e *exploration) telling() (rows, columns int) {
 }
 
 const (
-	exploreGrace = 250 * time.Millisecond // a fit may finish so long after a newer state came
-	exploreAlone = controls.Alone         // without a word from a page
+	exploreGrace = 250 * time.Millisecond // time for a fit to finish after a newer state has arrived
+	exploreAlone = controls.Alone         // time without a message from a page after which the cell ends
 )
 
-// live answers the controls in the page until they are done with.
+// live answers the controls in the page until the reader is done.
 func (e *exploration) live() error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -365,7 +365,7 @@ func (e *exploration) live() error {
 	put(id, place)
 	heard := id + "-heard"
 	box := controls.NewMailbox(panel, func(s controls.State) { put(heard, controls.Heard(id, s)) })
-	end := func() { // what is saved has no controls
+	end := func() { // removes the controls, which are not saved
 		box.Close()
 		put(id, "")
 		put(heard, "")
@@ -401,16 +401,16 @@ func (e *exploration) live() error {
 	return errors.Join(err, gonbui.Error())
 }
 
-// answer is what there is to see of a state.
+// answer is the result of a state.
 type answer struct {
-	chart *display.Chart // nil where the state was given up for a newer one, or err says why
+	chart *display.Chart // nil if the state was abandoned for a newer one, or if there is an error
 	said  learn.Explorable
 	words string
 	err   error
 }
 
-// converse shows a picture of each state, of the latest alone where they come fast,
-// until it is over. A state that cannot be learnt keeps the picture before.
+// converse shows a picture for each state, or for the latest one if they arrive fast, until
+// the reader is done. If a state cannot be trained, the picture before stays.
 func (e *exploration) converse(ctx context.Context, box *controls.Mailbox, show func(a answer, n int64) error) error {
 	alone := time.NewTicker(exploreAlone / 10)
 	defer alone.Stop()
@@ -479,7 +479,8 @@ func (e *exploration) answer(ctx context.Context, box *controls.Mailbox, state c
 	return answer{c, l, fit.Fared(), err}
 }
 
-// below is what stands under a picture: how to write what is seen, and how it came out.
+// below returns the line below a picture: the Go expression of the state, and the result in
+// words.
 func below(mark, line, words string) string {
 	return `<div ` + mark + ` style="font-size:14px;padding:.3em 0"><code style="user-select:all;overflow-wrap:anywhere">` + html.EscapeString(line) + `</code> ` +
 		`<button type="button" style="font:inherit" data-svm-copy>copy</button> ` +

@@ -28,50 +28,47 @@ import (
 //
 //	play.Race(rbf, solvers.SMO{}, solvers.ConjugateSMO{}).Show()
 //
-// It is [Racing] with its defaults. The interrupt button ends the run that is
-// on, keeps what it has and skips the rest, with a visible warning. A problem
-// that is wrong ends the cell as [svmnb.Classifier.MustFit] does; a method that
-// cannot solve it is in the table with its reason.
+// It is [Racing] with the default rules. The interrupt button ends the present run, keeps
+// its result, skips the other runs and shows a warning. An error in the description ends
+// the cell, as in [svmnb.Classifier.MustFit]. If a method cannot solve the problem, the
+// table says why.
 func Race(problem svmnb.Classifier, methods ...solvers.Method) *RaceResult {
 	return Racing{}.Race(problem, methods...)
 }
 
-// Racing is a race with its rules. All runs start at α = 0, or what lies next to
-// it where s'α = δ asks for that, and end by the problem's criterion. Each has a
-// kernel matrix of its own, so that it computes, and counts, the kernel values
-// that it needs. Before its run on the clock a method rehearses for a moment, if
-// the problem is small, and the memory of the run before is taken back: the
-// first one shall not pay for all.
+// Racing has the rules of a race. All runs start at α = 0, or near it if s'α = δ requires
+// that, and stop by the problem's criterion. Each run has a kernel matrix of its own, so
+// that it computes and counts all kernel values that it needs. If the problem is small,
+// each method first runs for a moment without being measured, and the garbage collector
+// runs. The first method is then not slower because it is the first.
 type Racing struct {
-	// Limit is the most time for each run; 0 means a minute, and a negative
-	// value no limit. A run that reaches it keeps what it has, and its Status is
-	// TimeLimit.
+	// Limit is the longest time for a run; 0 means one minute, a negative value no limit. A
+	// run that reaches it keeps its result, with the Status TimeLimit.
 	Limit time.Duration
 
-	// Counts leaves time out of table, findings and chart. What is left comes out
-	// the same in every run, so that a saved notebook stays true.
+	// Counts omits time from table, findings and chart. The rest is the same in every run
+	// of the notebook.
 	Counts bool
 }
 
-// RaceResult is what a race has found.
+// RaceResult is the result of a race.
 type RaceResult struct {
-	Problem svmnb.Classifier // what was solved, all defaults filled in; its own method did not run
+	Problem svmnb.Classifier // the problem, all defaults filled in; its own method is not used
 	Runs    []RaceRun        // in the order of the methods
 
 	task   learn.Race
-	counts bool // no times are shown
+	counts bool // times are not shown
 }
 
-// RaceRun is one method's part in a race.
+// RaceRun is the run of one method in a race.
 type RaceRun struct {
-	Name   string         // the method's name, with the settings that tell it from a namesake
-	Method solvers.Method // as given
-	Fit    *svmnb.Fit     // what came out; nil when nothing did
+	Name   string         // name of the method; methods with the same name are distinguished by their settings
+	Method solvers.Method // the method that was given
+	Fit    *svmnb.Fit     // the result; nil if there is none
 
-	// Err says why there is no Fit, or why it is partial: it wraps
-	// solvers.ErrUnsupported, solvers.ErrUnbounded, solvers.ErrDiverging, or the
-	// cause of an interrupt, also for a run that was skipped. Nil for a run that ended by itself or by a
-	// limit.
+	// Err says why Fit is nil or incomplete. It wraps solvers.ErrUnsupported,
+	// solvers.ErrUnbounded, solvers.ErrDiverging or the cause of an interrupt, also for
+	// skipped runs. It is nil if the run met its criterion or reached a limit.
 	Err error
 }
 
@@ -96,11 +93,10 @@ func (r Racing) Race(problem svmnb.Classifier, methods ...solvers.Method) *RaceR
 	return res
 }
 
-// Run runs the race. When ctx ends early, it returns the runs so far, the last
-// of them partial and those never begun without a Fit, with an error that wraps
-// context.Cause(ctx). With any other error, of the problem's description or of a
-// list without methods, the result is nil; what goes wrong in a run is in its
-// Err.
+// Run runs the race. When ctx ends early, it returns the runs so far, the last one
+// incomplete and the skipped ones without a Fit, with an error that wraps
+// context.Cause(ctx). For an error in the problem's description, or without methods, the
+// result is nil. The error of a single run is in its Err.
 func (r Racing) Run(ctx context.Context, problem svmnb.Classifier, methods ...solvers.Method) (_ *RaceResult, err error) {
 	defer guard.Caught(&err)
 	if err := arguments.Given(ctx, "Run"); err != nil {
@@ -142,8 +138,8 @@ func (r Racing) Run(ctx context.Context, problem svmnb.Classifier, methods ...so
 	return res, nil
 }
 
-// raceNames returns a name for each method that no other has: the fields in
-// which namesakes differ are added, or a number.
+// raceNames returns a unique name for each method. If several have the same name, it adds
+// the fields in which they differ, or a number.
 func raceNames(methods []solvers.Method) []string {
 	names := make([]string, len(methods))
 	for i, m := range methods {
@@ -160,8 +156,8 @@ func raceNames(methods []solvers.Method) []string {
 	return names
 }
 
-// differing returns "Field = value" for the exported fields of m in which others
-// of its type and name differ from it.
+// differing returns "Field = value" for each exported field of m in which another method of
+// its type and name differs.
 func differing(m solvers.Method, methods []solvers.Method) (fields []string) {
 	v := reflect.ValueOf(m)
 	if v.Kind() != reflect.Struct {
@@ -181,7 +177,7 @@ func differing(m solvers.Method, methods []solvers.Method) (fields []string) {
 	return fields
 }
 
-// interrupted says which run was ended and which were not run.
+// interrupted says which run was interrupted and which were skipped.
 func (r *RaceResult) interrupted() string {
 	s, skipped := "the race was interrupted", ""
 	for _, run := range r.Runs {
@@ -214,7 +210,7 @@ func (r *RaceRun) status() string {
 	return "failed"
 }
 
-// reason says why there is no Fit or a partial one, where status does not.
+// reason says why Fit is nil or incomplete, unless status says it.
 func (r *RaceRun) reason() string {
 	switch {
 	case r.Err == nil || errors.Is(r.Err, errNotRun) || r.Fit != nil && r.Fit.Status == solvers.Interrupted:
@@ -229,9 +225,9 @@ func (r *RaceRun) reason() string {
 	return strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(s, "solvers: "), r.Method.Name()+": "), "solvers: ")
 }
 
-// Chart draws the smallest gap so far of every run against kernel values,
-// iterations and, unless only counts are wanted, time. The chart may be changed and then shown by [display.Show]. It is
-// an error when no run has measured a gap, or when there are more than eight.
+// Chart draws the smallest gap so far of every run over kernel values, iterations and,
+// without Counts, time. You can change the chart and then show it by [display.Show]. Chart
+// returns an error if no run has measured a gap or if there are more than eight runs.
 func (r *RaceResult) Chart() (_ *display.Chart, err error) {
 	defer guard.Caught(&err)
 	if r.none() {
@@ -274,16 +270,17 @@ func (r *RaceResult) Show() {
 	display.Show(items...)
 }
 
-// Markdown is the table of the runs in the order of the methods, the best of
-// those that met the criterion in bold, with a note for each that has no result;
-// and below it who won by which measure, and whether the certified duals agree.
+// Markdown returns the table of the runs in the order of the methods, with the best values
+// of the runs that met the criterion in bold, and notes for runs without a result. Below
+// the table it says which method won by which measure, and whether the certified duals
+// agree.
 func (r *RaceResult) Markdown() string {
 	if r.none() {
 		return arguments.NoFit("Markdown").Error()
 	}
 	var s strings.Builder
 	done := r.finished()
-	best := map[string]bool{} // the cells in bold
+	best := map[string]bool{} // cells in bold
 	measures := r.measures()
 	for _, m := range measures {
 		if winners, _, _ := m.least(done); 2*len(winners) <= m.counted(done) {
@@ -323,7 +320,7 @@ func (r *RaceResult) Markdown() string {
 			copy(cells[at:], []string{fmt.Sprintf("%s%#.9g", about, c.Dual), about + gapText(c.Gap), fmt.Sprint(c.Free + c.AtUpper), fmt.Sprintf("%.2g", c.MaxKKT)})
 		}
 		cells[0] = fmt.Sprint(say.Escaped(cells[0]))
-		for k, cell := range cells[2:] { // which are not to be broken
+		for k, cell := range cells[2:] { // cells must not be broken into lines
 			cells[2+k] = strings.NewReplacer(" ", "\u00a0", "-", "−").Replace(cell)
 		}
 		s.WriteString("| " + strings.Join(cells, " | ") + " |\n")
@@ -339,7 +336,7 @@ func (r *RaceResult) Markdown() string {
 	return s.String()
 }
 
-// superscript returns a note's number, 1 or more.
+// superscript returns the number n ≥ 1 of a note in superscript digits.
 func superscript(n int) string {
 	s := ""
 	for ; n > 0; n /= 10 {
@@ -352,7 +349,7 @@ func gapText(gap float64) string {
 	switch {
 	case math.IsInf(gap, 1):
 		return "∞"
-	case gap < 0: // by rounding
+	case gap < 0: // rounding error
 		return "0"
 	}
 	return fmt.Sprintf("%.3g", gap)
@@ -367,7 +364,7 @@ func (r *RaceResult) finished() (done []*RaceRun) {
 	return done
 }
 
-// raceMeasure is a way to count effort; NaN where nothing was counted.
+// raceMeasure is a measure of effort; NaN means that it was not counted.
 type raceMeasure struct {
 	name string
 	of   func(*svmnb.Fit) float64
@@ -393,7 +390,7 @@ var (
 	}
 )
 
-// measures are those that are shown.
+// measures returns the measures that are shown.
 func (r *RaceResult) measures() []raceMeasure {
 	if r.counts {
 		return raceMeasures[:2]
@@ -401,13 +398,13 @@ func (r *RaceResult) measures() []raceMeasure {
 	return raceMeasures
 }
 
-// Differences in time that two runs of the same method can have, too.
+// Two runs of the same method can differ in time by this much.
 const (
 	timeNoise = 1e-3 // seconds
 	timeRatio = 0.25
 )
 
-// counted returns how many of the runs have counted it.
+// counted returns how many runs have counted the measure.
 func (m raceMeasure) counted(runs []*RaceRun) (n int) {
 	for _, r := range runs {
 		if !math.IsNaN(m.of(r.Fit)) {
@@ -417,9 +414,9 @@ func (m raceMeasure) counted(runs []*RaceRun) (n int) {
 	return n
 }
 
-// least returns the runs with the smallest value, that value, and the run with
-// the next larger one, nil when there is none. Times that could be each other's
-// are the same.
+// least returns the runs with the smallest value, this value, and the run with the next
+// larger one, or nil. Times count as equal if they differ by no more than two runs of the
+// same method may.
 func (m raceMeasure) least(runs []*RaceRun) (winners []*RaceRun, value float64, next *RaceRun) {
 	value = math.Inf(1)
 	for _, r := range runs {
@@ -442,7 +439,7 @@ func (m raceMeasure) least(runs []*RaceRun) (winners []*RaceRun, value float64, 
 	return winners, value, next
 }
 
-// winners says who won, measure by measure.
+// winners says which run won by each measure.
 func (r *RaceResult) winners(done []*RaceRun) string {
 	stop := say.Escaped(r.task.Stop().String())
 	switch len(done) {
@@ -489,7 +486,7 @@ func (r *RaceResult) winners(done []*RaceRun) string {
 	return s
 }
 
-// list names runs as prose does.
+// list joins the names of runs by commas and "and".
 func list(runs []*RaceRun) string {
 	s := ""
 	for i, r := range runs {
@@ -504,13 +501,12 @@ func list(runs []*RaceRun) string {
 	return s
 }
 
-// sameDual is how far duals may be apart, in units of 1 + |W|, to count as one:
-// a tenth of a percent, a gap that is good enough for most work.
+// sameDual is the largest relative difference, in units of 1 + |W|, of duals that count as
+// equal. As a gap, 0.1 % is good enough for most work.
 const sameDual = 1e-3
 
-// agreement holds the certified duals against each other. An optimum lies
-// between each dual and that dual plus its gap, so all these intervals meet
-// unless a certificate is wrong.
+// agreement says whether the certified duals agree. The optimum lies between each dual and
+// that dual plus its gap, so all these intervals overlap unless a certificate is wrong.
 func (r *RaceResult) agreement() string {
 	var runs []*RaceRun
 	best, ceiling := math.Inf(-1), math.Inf(1)

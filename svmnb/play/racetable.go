@@ -25,7 +25,7 @@ func (r *RaceResult) Table() *display.Sheet {
 	})
 }
 
-// Comparison is the row of the fit in a table of several.
+// Comparison returns the row of the run's fit in a table of several fits.
 func (r *RaceRun) Comparison() sheet.Comparison {
 	if r == nil {
 		return sheet.Comparison{}

@@ -9,15 +9,15 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/learn"
 )
 
-// Replay is the run of a fit to be played and stepped through, over log-spaced
-// iterations of its trace: the decision function of a classifier of two features or
-// the tube of a regression of one, the points that each step has worked on, the
-// objectives and the gap, and for any number of features each point's α against its
-// margin y f, or β against its residual, beside the line where the conditions of
-// Karush, Kuhn and Tucker want it. Where no script runs it shows the end.
+// Replay returns a picture in which the run of a fit can be played and stepped through, at
+// logarithmically spaced iterations of its trace. It shows the decision function of a
+// classifier of two features, or the tube of a regression of one; the points that each step
+// worked on; the objectives and the gap. For any number of features it shows each point's α
+// over y f, or β over the residual, with the lines on which the KKT conditions hold. Where
+// no script runs, it shows the end of the run.
 //
-// The fit is a [*svmnb.Fit] or a [*svmnb.RegressionFit]. What it has is what its trace has:
-// Sample(1) keeps every iteration.
+// fit is a [*svmnb.Fit] or a [*svmnb.RegressionFit]. Replay can only show iterations that
+// are in the trace; Sample(1) keeps them all.
 func Replay(fit any) display.Drawing {
 	return display.NewDrawing("Replay", func() (*display.Chart, error) {
 		refused := fmt.Errorf("a value of type %T has no run to replay; give the *Fit of a classifier or the *RegressionFit of a regression", fit)

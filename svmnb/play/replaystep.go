@@ -10,12 +10,13 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/learn"
 )
 
-// ReplayStep is one step of SMO on two points: their box, the line of the equality
-// constraint, the contours of the dual objective, the maximum on the line and where
-// the box has cut it off (CST Theorem 7.12), and the four cases that bound it.
+// ReplayStep returns a picture of one step of SMO on two points: their box, the line of the
+// equality constraint, the contours of the dual objective, its maximum on the line, and
+// where the box clips the step (Cristianini and Shawe-Taylor 2000, Theorem 7.12). Beside it
+// are the four cases of box and line.
 //
-// The iteration, from 1, and the one before it must be in the trace: the first
-// hundred are, and Sample(1) keeps all.
+// Iterations are counted from 1. The iteration and the one before it must be in the trace.
+// The first hundred are; Sample(1) keeps all.
 func ReplayStep(fit *svmnb.Fit, iteration int) display.Drawing {
 	return display.NewDrawing("ReplayStep", func() (*display.Chart, error) {
 		if fit == nil {
@@ -29,10 +30,11 @@ func ReplayStep(fit *svmnb.Fit, iteration int) display.Drawing {
 	})
 }
 
-// CoordinateAscent is the picture of coordinate ascent on W(α) = p'α − ½ α'Qα with two
-// variables: its contours, and the path from start, each step to the top of the line
-// parallel to an axis. Q is symmetric and positive definite; a sweep of both variables
-// leaves Q₁₂²/(Q₁₁Q₂₂) of the way. The figure of Ng's notes starts at (2, −2):
+// CoordinateAscent returns a picture of coordinate ascent on W(α) = p'α − ½ α'Qα with two
+// variables: the contours of W and the path from start, each step parallel to an axis and
+// to the maximum along it. Q must be symmetric and positive definite. A sweep over both
+// variables multiplies the distance from the maximum by Q₁₂²/(Q₁₁Q₂₂). The figure in Ng's
+// CS229 notes starts at (2, −2):
 //
 //	play.CoordinateAscent([2][2]float64{{1, -0.6}, {-0.6, 1}}, [2]float64{}, [2]float64{2, -2}).Show()
 func CoordinateAscent(q [2][2]float64, p, start [2]float64) display.Drawing {
@@ -53,5 +55,5 @@ func CoordinateAscent(q [2][2]float64, p, start [2]float64) display.Drawing {
 	})
 }
 
-// ascentSteps is the most steps that CoordinateAscent draws.
+// ascentSteps is the largest number of steps that CoordinateAscent draws.
 const ascentSteps = 200

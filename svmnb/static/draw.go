@@ -17,26 +17,26 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/echarts"
 )
 
-// DrawError says that the drawing script failed.
+// DrawError is the error of the JavaScript that draws.
 type DrawError struct {
-	Chart  string // its description
+	Chart  string // description of the chart
 	Reason string
 }
 
 func (e *DrawError) Error() string { return fmt.Sprintf("static: %s: %s", e.Chart, e.Reason) }
 
-// engine is the one JavaScript engine of the process, with ECharts loaded.
+// engine is the only JavaScript engine of the process. ECharts is loaded in it.
 var engine struct {
 	sync.Mutex
-	still goja.Callable // runtime.js's drawing function; nil until it is needed
+	still goja.Callable // the drawing function of runtime.js; nil until it is needed
 	vm    *goja.Runtime
 }
 
-// patience is how long one chart may take. A chart's own functions are the
-// user's, and may not end.
+// patience is the longest time for one chart. A chart may contain a user's functions, which
+// may never return.
 var patience = 60 * time.Second
 
-// draw returns the chart of a place as SVG. Charts are drawn one at a time.
+// draw returns the chart as SVG. Charts are drawn one at a time.
 func draw(ctx context.Context, p echarts.Place, o Options) (string, error) {
 	width := o.Width
 	if width == 0 {
@@ -56,7 +56,8 @@ func draw(ctx context.Context, p echarts.Place, o Options) (string, error) {
 		}
 	}
 	vm := e.vm
-	// Parsed by the engine: its numbers and the order of its keys are JSON's.
+	// The engine itself parses the option, so numbers and the order of keys are those of a
+	// browser.
 	parse, _ := goja.AssertFunction(vm.Get("JSON").ToObject(vm).Get("parse"))
 	option, err := parse(goja.Undefined(), vm.ToValue(string(p.Option)))
 	if err != nil {
@@ -65,10 +66,10 @@ func draw(ctx context.Context, p echarts.Place, o Options) (string, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("not drawn after %v: does one of its functions end?", patience))
 	defer cancel()
 	free := context.AfterFunc(limited, func() { vm.Interrupt("stopped") })
-	// Names inside the document are its own: several may stand in one page.
+	// The ids of a document must be unique, since several documents may be in one page.
 	id := fmt.Sprintf("svm%x", sha256.Sum256(p.Option))[:11]
 	svg, err := e.still(goja.Undefined(), option, vm.ToValue(o.Dark), vm.ToValue(width), vm.ToValue(height), vm.ToValue(id))
-	if !free() { // stopped anywhere, or about to be: no more to be relied on
+	if !free() { // an interrupted engine cannot be used again
 		e.still, e.vm = nil, nil
 	}
 	var interrupted *goja.InterruptedError
@@ -104,7 +105,7 @@ func load() error {
 	}
 	set(global, "console", console)
 	set(global, "self", global)
-	// Nothing waits: a picture is drawn in one go.
+	// The drawing functions need no timers.
 	set(global, "setTimeout", nothing)
 	set(global, "clearTimeout", nothing)
 	set(global, "measure", func(text, font string) float64 { return fontOf(font).width(text) })
@@ -127,8 +128,7 @@ func load() error {
 	return nil
 }
 
-// extent returns the width and the height that an SVG document says it has, in
-// whole pixels.
+// extent returns the width and the height of an SVG document, in whole pixels.
 func extent(svg string) (width, height int, err error) {
 	var root struct {
 		Width  float64 `xml:"width,attr"`

@@ -10,22 +10,23 @@ import (
 	"golang.org/x/image/math/fixed"
 )
 
-// finer is how many parts of an outline there are to a unit of SVG, beside the 64 that
-// rasterx has to each: ECharts draws small shapes and enlarges them.
+// finer is the number of parts of a unit of SVG in outlines, in addition to the 64 parts of
+// rasterx: ECharts draws small shapes and enlarges them.
 const finer = 256
 
-// toPixels maps outlines to pixels, where m maps what SVG says.
+// toPixels returns the map of outlines to pixels. m maps SVG coordinates to pixels.
 func toPixels(m rasterx.Matrix2D) rasterx.Matrix2D {
 	return m.Mult(rasterx.Matrix2D{A: 1.0 / finer, D: 1.0 / finer})
 }
 
-// at is a place of an outline. What is far outside any picture comes nearer, for it to fit.
+// at returns a place of an outline. Places far outside any picture are moved closer, so
+// that they fit into the number format.
 func at(x, y float64) fixed.Point26_6 {
 	const far = 1e5
 	return rasterx.ToFixedP(finer*min(max(x, -far), far), finer*min(max(y, -far), far))
 }
 
-// numbers reads a list of numbers.
+// numbers parses a list of numbers.
 func numbers(s string) ([]float64, error) {
 	var list []float64
 	for _, f := range strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" ,\n\r\t", r) }) {
@@ -38,7 +39,7 @@ func numbers(s string) ([]float64, error) {
 	return list, nil
 }
 
-// parseTransform reads the transform attribute, of which ECharts writes two forms.
+// parseTransform parses the transform attribute, of which ECharts writes two forms.
 func parseTransform(s string) (rasterx.Matrix2D, error) {
 	if s == "" {
 		return rasterx.Identity, nil
@@ -55,10 +56,10 @@ func parseTransform(s string) (rasterx.Matrix2D, error) {
 	return rasterx.Identity, fmt.Errorf("transform %q is not known", s)
 }
 
-// operands is how many numbers follow each command of a path that ECharts writes.
+// operands is the number of operands of each path command that ECharts writes.
 var operands = map[byte]int{'M': 2, 'L': 2, 'l': 2, 'Q': 4, 'C': 6, 'A': 7, 'Z': 0}
 
-// parsePath reads the data of a path.
+// parsePath parses the data of a path.
 func parsePath(d string) (out rasterx.Path, err error) {
 	var x, y, startX, startY float64
 	closed := false
@@ -102,7 +103,7 @@ func parsePath(d string) (out rasterx.Path, err error) {
 	return out, nil
 }
 
-// arc adds the elliptic arc from a place with the operands v of a path.
+// arc adds an elliptic arc from (x, y). v are the operands of the path command.
 func arc(to *rasterx.Path, x, y float64, v []float64) {
 	rx, ry := math.Abs(v[0]), math.Abs(v[1])
 	if rx == 0 || ry == 0 || x == v[5] && y == v[6] {
@@ -113,7 +114,7 @@ func arc(to *rasterx.Path, x, y float64, v []float64) {
 	rasterx.AddArc([]float64{finer * rx, finer * ry, v[2], v[3], v[4], finer * v[5], finer * v[6]}, finer*cx, finer*cy, finer*x, finer*y, to)
 }
 
-// polygon joins the points of a list, and closes what shall be closed.
+// polygon joins the points of a list, and closes the path if closed is set.
 func polygon(list []float64, closed bool) (out rasterx.Path) {
 	for i := 0; i+1 < len(list); i += 2 {
 		if i == 0 {

@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"image"
 	"image/color"
-	_ "image/gif" // in data URIs
+	_ "image/gif" // decoders for data URIs
 	_ "image/jpeg"
 	"maps"
 	"math"
@@ -24,10 +24,10 @@ import (
 	"golang.org/x/image/vector"
 )
 
-// raster draws an SVG document, scale pixels to its unit. It knows what
-// ECharts writes, no more: shapes, text on one line, linear and radial
-// gradients, clip paths and embedded images. What it does not know is an error.
-// Lines become areas by rasterx, and areas pixels by x/image/vector.
+// raster draws an SVG document; scale is the number of pixels in a unit. It supports only
+// what ECharts writes: shapes, texts of one line, linear and radial gradients, clip paths
+// and embedded images. For anything else it returns an error. rasterx converts lines to
+// areas, and x/image/vector draws the areas.
 func raster(svg []byte, scale float64) (*image.RGBA, error) {
 	root, ids := &node{}, map[string]*node{}
 	if err := xml.Unmarshal(svg, root); err != nil {
@@ -48,13 +48,14 @@ type node struct {
 	Attrs    []xml.Attr        `xml:",any,attr"`
 	Children []*node           `xml:",any"`
 	Text     string            `xml:",chardata"`
-	attr     map[string]string // with what style and the groups around say
+	attr     map[string]string // attributes, including those from style and from enclosing groups
 }
 
-// own are the attributes that a group does not hand to what is inside it.
+// own are the attributes of a group that its elements do not inherit.
 var own = []string{"id", "transform", "clip-path", "style"}
 
-// read fills the attributes of n and of all inside, and calls each with them.
+// read fills the attributes of n and of all elements inside, and calls each for every
+// element. around are the attributes of the enclosing group.
 func (n *node) read(around map[string]string, each func(*node)) {
 	n.attr = maps.Clone(around)
 	for _, name := range own {
@@ -78,7 +79,7 @@ func (n *node) read(around map[string]string, each func(*node)) {
 	}
 }
 
-// number reads an attribute that is a number, or a share in percent.
+// number parses an attribute that is a number or a percentage.
 func (n *node) number(name string, otherwise float64) float64 {
 	text, percent := strings.CutSuffix(strings.TrimSuffix(n.attr[name], "px"), "%")
 	v, err := strconv.ParseFloat(text, 64)
@@ -98,7 +99,7 @@ type painter struct {
 	area vector.Rasterizer
 }
 
-// reference is the element that url(#id) names.
+// reference returns the element that url(#id) refers to.
 func (p *painter) reference(url string) (*node, error) {
 	n := p.ids[strings.TrimSuffix(strings.TrimPrefix(url, "url(#"), ")")]
 	if n == nil {
@@ -107,7 +108,7 @@ func (p *painter) reference(url string) (*node, error) {
 	return n, nil
 }
 
-// all draws what is inside n.
+// all draws the elements inside n.
 func (p *painter) all(n *node, m rasterx.Matrix2D) error {
 	for _, c := range n.Children {
 		if err := p.draw(c, m); err != nil {
@@ -133,7 +134,7 @@ func (p *painter) draw(n *node, m rasterx.Matrix2D) error {
 	return p.mark(n, m)
 }
 
-// clip draws n on an image of its own, and of that what a clip path leaves.
+// clip draws n on a separate image and copies the part inside a clip path.
 func (p *painter) clip(n *node, url string, m rasterx.Matrix2D) error {
 	path, err := p.reference(url)
 	if err != nil {
@@ -158,7 +159,7 @@ func (p *painter) clip(n *node, url string, m rasterx.Matrix2D) error {
 	return err
 }
 
-// mark draws n under m.
+// mark draws n with the transformation m.
 func (p *painter) mark(n *node, m rasterx.Matrix2D) error {
 	switch n.XMLName.Local {
 	case "g":
@@ -175,7 +176,7 @@ func (p *painter) mark(n *node, m rasterx.Matrix2D) error {
 	return p.shape(n, outline, m)
 }
 
-// outlineOf is the outline of a shape, see toPixels.
+// outlineOf returns the outline of a shape, in the units that toPixels maps.
 func outlineOf(n *node) (out rasterx.Path, err error) {
 	switch name := n.XMLName.Local; name {
 	case "path":
@@ -193,7 +194,7 @@ func outlineOf(n *node) (out rasterx.Path, err error) {
 	return nil, errors.New("is not a shape that can be drawn as an image")
 }
 
-// outlineOfText is the outline of the letters of a text.
+// outlineOfText returns the outline of a text.
 func outlineOfText(n *node) (outline rasterx.Path) {
 	size := n.number("font-size", 12)
 	f := newFace(n.attr["font-weight"], size)
@@ -209,7 +210,7 @@ func outlineOfText(n *node) (outline rasterx.Path) {
 	}
 	lean := 0.0
 	if n.attr["font-style"] == "italic" || n.attr["font-style"] == "oblique" {
-		lean = 0.2 // as DejaVu Sans Oblique
+		lean = 0.2 // slant of DejaVu Sans Oblique
 	}
 	em := finer * size / float64(f.units)
 	f.each(n.Text, func(g *glyph, at float64) {
@@ -233,7 +234,7 @@ func (p *painter) shape(n *node, outline rasterx.Path, m rasterx.Matrix2D) error
 			dashes[i] = max(dashes[i], 0) * scale
 			period += dashes[i]
 		}
-		if !(period > 0.5) || len(dashes) > 100 { // nothing that the eye could see as dashes
+		if !(period > 0.5) || len(dashes) > 100 { // dashes would be too small to be seen
 			dashes = nil
 		}
 		if len(dashes)%2 == 1 {
@@ -266,9 +267,9 @@ func (p *painter) shape(n *node, outline rasterx.Path, m rasterx.Matrix2D) error
 	return errors.Join(paint("fill", "black", &inside), paint("stroke", "none", &line))
 }
 
-// edges are those of an area, which is where they turn around a point at all.
+// edges are the edges of an area. The area is where their winding number is not 0.
 type edges struct {
-	rasterx.Scanner // of which a Filler and a Dasher need only what follows
+	rasterx.Scanner // Filler and Dasher call only the methods below
 	list            [][2]fixed.Point26_6
 	box             fixed.Rectangle26_6
 	at              fixed.Point26_6
@@ -284,13 +285,13 @@ func (e *edges) Line(b fixed.Point26_6) {
 	e.at = b
 }
 
-// pixels are those that the area touches.
+// pixels returns the rectangle of the pixels that the area touches.
 func (e *edges) pixels() image.Rectangle {
 	return image.Rect(e.box.Min.X.Floor(), e.box.Min.Y.Floor(), e.box.Max.X.Ceil(), e.box.Max.Y.Ceil())
 }
 
-// exact is the width from which on x/image/vector computes in floating point. Its fixed
-// point lets a steep line drift by a pixel.
+// exact is the width from which on x/image/vector computes in floating point. Its
+// fixed-point code moves steep lines by up to a pixel.
 const exact = 513
 
 // fill paints an area.
@@ -331,8 +332,8 @@ func (p *painter) picture(n *node, m rasterx.Matrix2D) error {
 	return nil
 }
 
-// paint reads the fill or the stroke of n; nil paints nothing. The box of the shape, in
-// pixels, is for gradients.
+// paint parses the fill or the stroke of n; nil paints nothing. box is that of the shape in
+// pixels, for gradients.
 func (p *painter) paint(n *node, what, usual string, box fixed.Rectangle26_6, m rasterx.Matrix2D) (image.Image, error) {
 	value := cmp.Or(n.attr[what], usual)
 	opacity := min(max(n.number(what+"-opacity", 1)*n.number("opacity", 1), 0), 1)
@@ -350,16 +351,16 @@ func (p *painter) paint(n *node, what, usual string, box fixed.Rectangle26_6, m 
 	return image.NewUniform(fade(c, opacity)), err
 }
 
-// fade makes a colour so much more transparent.
+// fade multiplies the opacity of a colour.
 func fade(c color.NRGBA, opacity float64) color.NRGBA {
 	c.A = uint8(float64(c.A)*min(max(opacity, 0), 1) + 0.5)
 	return c
 }
 
-// gradient is an image without an end, of colours along a line or around a place.
+// gradient is an infinite image with colours along a line or around a point.
 type gradient struct {
 	stops []stop
-	along func(x, y float64) float64 // which part of the way to the last stop a pixel is at
+	along func(x, y float64) float64 // the position of a pixel between the first stop (0) and the last (1)
 }
 
 type stop struct {
@@ -368,7 +369,7 @@ type stop struct {
 }
 
 func newGradient(n *node, opacity float64, box fixed.Rectangle26_6, m rasterx.Matrix2D) (image.Image, error) {
-	if n.attr["gradientUnits"] != "userSpaceOnUse" { // the box is 1 × 1
+	if n.attr["gradientUnits"] != "userSpaceOnUse" { // units of the shape's box
 		part := func(v fixed.Int26_6) float64 { return float64(v) / 64 }
 		m = rasterx.Matrix2D{A: part(box.Max.X - box.Min.X), D: part(box.Max.Y - box.Min.Y), E: part(box.Min.X), F: part(box.Min.Y)}
 	}
@@ -420,8 +421,7 @@ func (g gradient) At(x, y int) color.Color {
 	return before.c
 }
 
-// parseColor reads a colour of CSS: #rgb, #rrggbb, #rrggbbaa, rgb(), rgba() or a
-// name.
+// parseColor parses a colour of CSS: #rgb, #rrggbb, #rrggbbaa, rgb(), rgba() or a name.
 func parseColor(s string) (color.NRGBA, error) {
 	s = strings.ToLower(s)
 	if named, ok := colornames.Map[s]; ok {

@@ -1,11 +1,10 @@
-// Package static draws charts where no script runs: as SVG, as PNG, and as
-// images inside the charts of a saved notebook. It is the same drawing, by the
-// same ECharts, in a JavaScript engine in Go; neither a browser nor a network
-// is needed.
+// Package static draws charts without a browser: as SVG, as PNG, and as images inside the
+// charts of a saved notebook. It runs the same ECharts as a page does, in a JavaScript
+// engine in Go, and needs no network.
 //
-// It stands apart from package svmnb because a JavaScript engine is heavy and
-// every cell of a notebook links what it imports. The first picture of a
-// process takes about a quarter of a second more than the others.
+// It is not part of package svmnb because a JavaScript engine is large, and every cell of a
+// notebook links what it imports. The first picture of a process takes about a quarter of a
+// second longer than the others.
 package static
 
 import (
@@ -25,24 +24,24 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/echarts"
 )
 
-// Chart is what can be drawn: a [display.Chart], or a chart of go-echarts such as
+// Chart is a chart that can be drawn: a [display.Chart], or a chart of go-echarts such as
 // charts.NewBar() returns.
 //
-// [display.Chart]: https://pkg.go.dev/github.com/svmnb/svmnb/svmnb#Chart
+// [display.Chart]: https://pkg.go.dev/github.com/svmnb/svmnb/svmnb/display#Chart
 type Chart = echarts.Chart
 
-// Options say how a chart is drawn. The zero value is a light picture, as wide
-// as the column of a notebook.
+// Options say how a chart is drawn. The zero value draws a light picture as wide as the
+// column of a notebook.
 type Options struct {
-	// Width in CSS pixels, from 200 to 4000. 0 means 860, or what the chart
-	// itself asks for if that is less. The height follows from the chart.
+	// Width is the width in CSS pixels, from 200 to 4000. 0 means 860, or the width of the
+	// chart if that is less. The height follows from the chart.
 	Width int
 
-	// Dark draws for a dark page. A picture has its page's colour behind it.
+	// Dark draws for a dark page. The background of a picture has the colour of the page.
 	Dark bool
 
-	// Scale is how many pixels of a PNG there are to a CSS pixel, up to 4; 0
-	// means 2, which is sharp on screens of high resolution and in print.
+	// Scale is the number of PNG pixels in a CSS pixel, up to 4. 0 means 2, which is sharp
+	// on high-resolution screens and in print.
 	Scale float64
 }
 
@@ -55,11 +54,11 @@ const (
 	mostScale   = 4
 )
 
-// OptionsError says which of the [Options] cannot be followed.
+// OptionsError says which of the [Options] is wrong.
 type OptionsError struct {
 	Field string
 	Value float64
-	Msg   string // what is possible
+	Msg   string // what is allowed
 }
 
 func (e *OptionsError) Error() string {
@@ -79,12 +78,12 @@ func (o Options) check() (Options, error) {
 	return o, nil
 }
 
-// SVG returns the chart as an SVG document of its own, with the chart's
-// description as its title and without scripts. Texts are set in the reader's
-// font; room is left for [DejaVu Sans], which is as wide as any usual one.
+// SVG returns the chart as a complete SVG document without scripts. Its title is the
+// chart's description. Texts use the reader's font; the layout leaves room for [DejaVu
+// Sans], which is as wide as any common font.
 //
-// A chart that ECharts cannot draw, with a NaN in its data for one, gives an
-// error that says where.
+// If ECharts cannot draw the chart, for example because of a NaN in its data, the error
+// says where.
 //
 // [DejaVu Sans]: https://dejavu-fonts.github.io
 func SVG(c Chart, o Options) ([]byte, error) {
@@ -99,14 +98,14 @@ func SVG(c Chart, o Options) ([]byte, error) {
 	return []byte(svg), err
 }
 
-// PNG returns the chart as a PNG image, drawn from its SVG with the font DejaVu
-// Sans, the same on every machine.
+// PNG returns the chart as a PNG image, drawn from its SVG with the font DejaVu Sans. The
+// image is the same on every machine.
 func PNG(c Chart, o Options) ([]byte, error) {
 	svg, err := SVG(c, o)
 	if err != nil {
 		return nil, err
 	}
-	o, _ = o.check() // SVG has looked at it
+	o, _ = o.check() // SVG has checked the options
 	return rasterPNG(svg, o.Scale)
 }
 
@@ -121,13 +120,12 @@ func rasterPNG(svg []byte, scale float64) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// Fill puts a picture into the place of each chart in the HTML of a notebook's
-// output, and returns how many charts there are. The script that draws the
-// chart replaces its picture; where no script runs, the picture stays. Filling
-// a page again gives the same page. Charts that cannot be drawn stay as they
-// are, and are in the error.
+// Fill puts a picture into each chart in the HTML of a notebook's output, and returns the
+// number of charts. The script that draws a chart replaces its picture; where no script
+// runs, the picture stays. Filling a page again gives the same page. Charts that cannot be
+// drawn stay unchanged, and the error names them.
 //
-// Pictures are SVG; of a chart with very many marks, PNG, which is smaller.
+// Pictures are SVG, or PNG for a chart with very many marks if that is smaller.
 func Fill(ctx context.Context, page string, o Options) (filled string, charts int, err error) {
 	if o, err = o.check(); err != nil {
 		return page, 0, err
@@ -151,7 +149,7 @@ func fillOne(ctx context.Context, p echarts.Place, o Options) (string, error) {
 	}
 	kind, data := "image/svg+xml", []byte(svg)
 	if len(data) > heavy {
-		if small, err := rasterPNG(data, o.Scale); err == nil && len(small) < len(data) { // else SVG will do
+		if small, err := rasterPNG(data, o.Scale); err == nil && len(small) < len(data) { // otherwise use the SVG
 			kind, data = "image/png", small
 		}
 	}
@@ -159,18 +157,18 @@ func fillOne(ctx context.Context, p echarts.Place, o Options) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if pixels(p.Height, 0) > 0 { // else it follows the page
+	if pixels(p.Height, 0) > 0 { // otherwise the height follows the page
 		p.Height = strconv.Itoa(height) + "px"
 	}
 	return p.HTML(fmt.Sprintf(`<img width="%d" height="%d" style="max-width:100%%;height:auto" alt="%s" src="data:%s;base64,%s">`,
 		width, height, html.EscapeString(p.Text), kind, base64.StdEncoding.EncodeToString(data))), nil
 }
 
-// heavy is the size of an SVG, in bytes, from which a PNG is tried.
+// heavy is the size of an SVG, in bytes, from which on a PNG is tried.
 const heavy = 150_000
 
-// Bare returns the page with nothing in the places of its charts: equal for
-// pages that differ only in whether, and how, they were filled.
+// Bare returns the page with all charts empty. Two pages that differ only by Fill give the
+// same result.
 func Bare(page string) string {
 	return echarts.Places(page, func(p echarts.Place, _ string) string {
 		p.Height = ""
@@ -178,13 +176,14 @@ func Bare(page string) string {
 	})
 }
 
-// tidy makes a document of its own of what ECharts has written, an element to a
-// line: with a title for readers who cannot see it, without what is for the
-// pointer or not to be seen at all, and with the look of like marks said once.
+// tidy makes a complete document from the SVG of ECharts, with one element on a line. It
+// adds a title for readers who cannot see the picture, removes invisible elements and those
+// for the pointer, and writes attributes that neighbouring marks share only once, in a
+// group.
 func tidy(svg, id, text string) string {
 	var b, title strings.Builder
-	_ = xml.EscapeText(&title, []byte(text)) // a strings.Builder does not fail
-	shared := ""                             // the look of the group that is open
+	_ = xml.EscapeText(&title, []byte(text)) // writing to a strings.Builder never fails
+	shared := ""                             // the attributes of the group that is open
 	list := slices.DeleteFunc(strings.Split(unused.ReplaceAllString(svg, ""), "\n"), unseen.MatchString)
 	for i, line := range list {
 		look := lookOf(line)
@@ -206,8 +205,8 @@ func tidy(svg, id, text string) string {
 		">\n<title id=\"" + id + "\">" + title.String() + "</title>" + rest
 }
 
-// family is the page's font where it is known, and otherwise what it was
-// measured with.
+// family is the font of texts: that of the page or, if that is not known, the font with
+// which they were measured.
 const family = "system-ui, 'DejaVu Sans', sans-serif"
 
 var (
@@ -216,7 +215,7 @@ var (
 	mark   = regexp.MustCompile(`^<path d="[^"]*"(?: transform="[^"]*")?((?: (?:fill|stroke)[a-z-]*="[^"]*")+)></path>$`)
 )
 
-// lookOf returns the attributes of a mark that a group may say for it.
+// lookOf returns the attributes of a mark that a group can share.
 func lookOf(line string) string {
 	if m := mark.FindStringSubmatch(line); m != nil {
 		return m[1]
@@ -224,7 +223,7 @@ func lookOf(line string) string {
 	return ""
 }
 
-// pixels reads a length of CSS in pixels; otherwise is for other units.
+// pixels parses a length of CSS in pixels; for other units it returns otherwise.
 func pixels(css string, otherwise int) int {
 	number, ok := strings.CutSuffix(strings.TrimSpace(css), "px")
 	v, err := strconv.ParseFloat(number, 64)
@@ -234,17 +233,16 @@ func pixels(css string, otherwise int) int {
 	return int(min(v, 1e6))
 }
 
-// Alive returns a page, or a part of one, with the charts and tables that svmnb has
-// written there, and what other makes of all else; charts is how many there are. The
-// drawing library is left out: a page that shall draw needs the [Library] once.
+// Alive keeps the charts and tables that svmnb has written in a page, and replaces
+// everything else by the result of other. charts is their number. The drawing library is
+// removed: a page that draws needs the [Library] once.
 func Alive(page string, other func(html string) string) (alive string, charts int) {
 	return echarts.Alive(page, other)
 }
 
-// Library is the script by which charts of a page are drawn.
+// Library returns the script that draws the charts of a page.
 func Library() string { return echarts.Library() }
 
-// Policy is a Content-Security-Policy for a page in which nothing shall run but its
-// inline scripts as they stand, and what comes from more; nothing is fetched from
-// elsewhere.
+// Policy returns a Content-Security-Policy that allows only the present inline scripts of
+// page, and the sources in more. The page cannot fetch anything else.
 func Policy(page string, more ...string) string { return echarts.Policy(page, more...) }
