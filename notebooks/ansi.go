@@ -12,8 +12,8 @@ var ansiSequence = regexp.MustCompile(`\x1b(?:\[([0-?]*)[ -/]*([@-~])|\][^\x07\x
 
 func stripANSI(s string) string { return ansiSequence.ReplaceAllString(s, "") }
 
-// overwritten is what a terminal shows of lines that were written over with
-// carriage returns, as progress bars are.
+// overwritten returns what a terminal shows of lines that overwrite themselves by carriage
+// returns, as progress bars do.
 func overwritten(s string) string {
 	if !strings.Contains(s, "\r") {
 		return s
@@ -28,8 +28,8 @@ func overwritten(s string) string {
 
 var ansiColours = []string{"black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"}
 
-// ansiHTML escapes text and turns its terminal colours into classes; other
-// terminal commands are dropped.
+// ansiHTML escapes text and turns terminal colours into CSS classes. It removes other
+// terminal commands.
 func ansiHTML(s string) string {
 	var b strings.Builder
 	var colour string
@@ -83,7 +83,7 @@ func ansiHTML(s string) string {
 				colour = ansiColours[n-90]
 			case n == 39:
 				colour = ""
-			case n == 38 || n == 48: // 5;index or 2;r;g;b: not in the palette
+			case n == 38 || n == 48: // followed by 5;index or 2;r;g;b, which are not in the palette
 				if i+1 < len(codes) && codes[i+1] == "5" {
 					i += 2
 				} else {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// benchCells are what the bench command times. Each run has another number in
-// its output, so that the cell is really compiled and linked again.
+// benchCells are the cells that the bench command times. Each run writes another number
+// into the cell, so that the cell is compiled and linked again.
 var benchCells = []struct {
 	name, setup, code string
 }{
@@ -26,8 +26,8 @@ const (
 	benchRuns    = 10
 )
 
-// bench prints the median time of warm cells, from the request sent to the
-// kernel idle again.
+// bench prints the median time of cells that have run before, from the request until the
+// kernel is idle again.
 func bench(ctx context.Context, k *client, timeout time.Duration, out io.Writer) error {
 	for _, cell := range benchCells {
 		if cell.setup != "" {

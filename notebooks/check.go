@@ -23,47 +23,46 @@ import (
 	"github.com/svmnb/svmnb/notebooks/lab"
 )
 
-// The check command runs notebooks of learners, who may have written anything.
-// Of each it runs what the checks can depend on, which is the declarations of
-// all cells, and the checks. Each notebook has a kernel of its own in an empty
-// folder, with files from beside the original (or beside itself) in it, little of
-// the user's environment, and limits of time, memory and processes (confine.go). One
-// that wants to forge a report of its own exercise can, since the check and the
-// answer run in one process.
+// The check command runs notebooks of learners, who may have written anything. Of each
+// notebook it runs only what checks can depend on: the declarations of all cells, and the
+// checks. Each notebook has a kernel of its own, in a folder with copies of the files
+// beside the original (or beside the notebook). The kernel gets only a small part of the
+// user's environment, and has limits of time, memory and processes (confine.go). A learner
+// can still forge the report of an exercise, since check and answer run in one process.
 
-// limits of what a learner's notebook may take.
+// limits are those of a learner's notebook.
 type limits struct {
 	cell, whole time.Duration
-	memory      uint64 // bytes, of each process
+	memory      uint64 // bytes for each process
 }
 
-// A learner's file, and what lies beside it, is read up to these sizes.
+// Limits for the size of a learner's file and of the files beside it.
 const (
 	largestNotebook = 64 << 20
 	largestFile     = 32 << 20
-	largestBeside   = 256 << 20 // all of it
+	largestBeside   = 256 << 20 // all files together
 )
 
-// graded is what became of a learner's notebook.
+// graded is the result of a learner's notebook.
 type graded struct {
 	File      string           `json:"file"`
 	Passed    int              `json:"passed"`
 	Of        int              `json:"of"`
 	Exercises []gradedExercise `json:"exercises"`
-	Problems  []string         `json:"problems"` // cells that did not run, and why
+	Problems  []string         `json:"problems"` // the cells that did not run, and why
 }
 
 type gradedExercise struct {
 	Exercise string     `json:"exercise"`
-	State    lab.State  `json:"state"` // or broken, endedEarly, missing
+	State    lab.State  `json:"state"` // a state of package lab, or one of those below
 	Tests    []lab.Test `json:"tests"`
 }
 
-// States of an exercise of which no check could say anything about the answer.
+// States of an exercise whose check has said nothing about the answer.
 const (
 	broken     lab.State = "broken"      // the answer does not compile, or panics
-	endedEarly lab.State = "ended early" // the program ended, or was ended, before its check spoke
-	missing    lab.State = "missing"     // no check speaks of it
+	endedEarly lab.State = "ended early" // the program ended, or was ended, before its check reported
+	missing    lab.State = "missing"     // no check reported
 )
 
 func checkCommand(ctx context.Context, s *session, args []string) error {
@@ -141,19 +140,19 @@ func checkCommand(ctx context.Context, s *session, args []string) error {
 	return writeFile(*jsonFile, append(data, '\n'))
 }
 
-// findNotebooks lists files as they are, and the notebooks in folders and in
-// the folders in them, in order.
+// findNotebooks returns the files in args, and the notebooks in folders in args and their
+// subfolders, in order.
 func findNotebooks(args []string) (files []string, err error) {
 	for _, arg := range args {
 		err := filepath.WalkDir(arg, func(path string, entry fs.DirEntry, err error) error {
 			switch {
 			case err != nil:
 				return err
-			case path != arg && strings.HasPrefix(entry.Name(), "."): // .ipynb_checkpoints
+			case path != arg && strings.HasPrefix(entry.Name(), "."): // hidden, such as .ipynb_checkpoints
 				if entry.IsDir() {
 					return fs.SkipDir
 				}
-			case !entry.IsDir() && (path == arg || filepath.Ext(path) == ".ipynb"): // a link or a pipe too: grade says what is wrong
+			case !entry.IsDir() && (path == arg || filepath.Ext(path) == ".ipynb"): // include links and pipes, so that grade reports them
 				files = append(files, path)
 			}
 			return nil
@@ -168,8 +167,8 @@ func findNotebooks(args []string) (files []string, err error) {
 	return files, nil
 }
 
-// homeless are the variables by which Go finds its caches without the user's
-// home, which the programs of learners do not get.
+// homeless returns the variables by which Go finds its caches without the user's home
+// folder, which learners' programs cannot see, and the folder of Go's build cache.
 func homeless(ctx context.Context, k *kernel) (env []string, cache string, err error) {
 	names := []string{"GOCACHE", "GOMODCACHE", "GOPATH"}
 	out, err := runGo(ctx, k.root, nil, append([]string{"env"}, names...)...)
@@ -190,20 +189,20 @@ func homeless(ctx context.Context, k *kernel) (env []string, cache string, err e
 type step struct {
 	what     string
 	source   string
-	check    string // the exercise that it checks, or ""
-	answer   string // the exercise that it answers, or ""
-	fallback string // what is declared where the source fails
+	check    string // name of the exercise that the cell checks, or ""
+	answer   string // name of the exercise that the cell answers, or ""
+	fallback string // declarations that replace the source if it fails
 }
 
 func checksOf(nb *notebook) []*cell {
 	return slices.DeleteFunc(codeCells(nb), func(c *cell) bool { return c.checks() == "" })
 }
 
-// plan lists what is run of a notebook. Where the original is given, its checks
-// are run and no others, and its answer cells stand in for those that fail.
+// plan lists the cells of a notebook to run. With an original, these are only the
+// original's checks, and the original's answer cells replace those that fail.
 func plan(nb, original *notebook) (steps []step) {
-	given := map[string]string{} // checks
-	open := map[string]string{}  // answers, unanswered
+	given := map[string]string{} // checks of the original
+	open := map[string]string{}  // unanswered answer cells of the original
 	if original != nil {
 		for _, c := range codeCells(original) {
 			if name := c.checks(); name != "" {
@@ -239,14 +238,14 @@ func plan(nb, original *notebook) (steps []step) {
 	return steps
 }
 
-// grade runs a learner's notebook. Whatever happens is in the result.
+// grade runs a learner's notebook. The result contains all errors.
 func grade(ctx context.Context, k *kernel, file, beside string, original *notebook, most limits, confined *confinement, env []string) graded {
 	g := graded{File: file, Exercises: []gradedExercise{}, Problems: []string{}}
 	problem := func(err error) { g.Problems = append(g.Problems, err.Error()) }
 	nb, err := readSmall(file)
 	if err != nil {
 		problem(err)
-		nb = &notebook{} // the original's checks still name the exercises
+		nb = &notebook{} // the checks of the original give the exercises
 	}
 	steps := plan(nb, original)
 	exercises := map[string]*gradedExercise{}
@@ -277,7 +276,7 @@ func grade(ctx context.Context, k *kernel, file, beside string, original *notebo
 	return g
 }
 
-// readSmall reads a notebook that was handed in: a file, no link to one, no pipe.
+// readSmall reads a learner's notebook, which must be a regular file of limited size.
 func readSmall(file string) (*notebook, error) {
 	info, err := os.Lstat(file)
 	switch {
@@ -293,7 +292,7 @@ func readSmall(file string) (*notebook, error) {
 	return readNotebook(file)
 }
 
-// run runs the steps and notes in exercises what became of each.
+// run runs the steps and stores the results in exercises.
 func (l *learner) run(ctx context.Context, steps []step, beside string, exercises map[string]*gradedExercise, problem func(error)) error {
 	work, err := os.MkdirTemp("", "svmnb-lab-")
 	if err != nil {
@@ -308,7 +307,7 @@ func (l *learner) run(ctx context.Context, steps []step, beside string, exercise
 	defer l.close()
 	ctx, stop := context.WithTimeoutCause(ctx, l.limits.whole, fmt.Errorf("stopped after %s in all", l.limits.whole))
 	defer stop()
-	answers := map[string]lab.State{} // those that did not run
+	answers := map[string]lab.State{} // answers that did not run
 	for _, s := range steps {
 		r, end, err := l.ask(ctx, s.source, s.check == "")
 		if err != nil {
@@ -323,10 +322,10 @@ func (l *learner) run(ctx context.Context, steps []step, beside string, exercise
 				answers[s.answer] = end.state
 			}
 		}
-		if e := exercises[s.check]; e != nil { // the last check counts
+		if e := exercises[s.check]; e != nil { // if an exercise has several checks, the last counts
 			*e = gradedExercise{Exercise: s.check, State: missing}
 			switch report := reported(r.outputs, s.check); {
-			case end.state == endedEarly: // a report before the end is none of the check's
+			case end.state == endedEarly: // a report before the end does not come from the check
 				e.State = endedEarly
 			case report != nil:
 				e.State, e.Tests = report.State(), report.Tests
@@ -346,14 +345,14 @@ func (l *learner) run(ctx context.Context, steps []step, beside string, exercise
 	return nil
 }
 
-// ending says how a cell ended that did not run to its end; state is "" for one that did.
+// ending says how a cell ended. state is "" if it ran to its end.
 type ending struct {
 	state  lab.State // broken or endedEarly
 	reason string
 }
 
-// learner is a kernel under limits. A cell that ends the kernel is followed by
-// another kernel, which knows what cells have declared until then.
+// learner is a kernel under limits. If a cell ends the kernel, learner starts another one
+// and declares everything again that cells have declared before.
 type learner struct {
 	kernel   *kernel
 	work     string
@@ -361,13 +360,13 @@ type learner struct {
 	limits   limits
 	confined *confinement
 
-	client   *client // nil when there is none
+	client   *client // nil if no kernel is running
 	declared []string
 }
 
-// ask executes a cell; keep says that later cells depend on it. The cell says at its end
-// that it came there, since a program that ends itself without an error looks like one
-// that is done.
+// ask executes a cell; keep says that later cells need its declarations. ask adds a
+// statement that reports the end of the cell, since a program that exits by itself without
+// an error looks like one that has finished.
 func (l *learner) ask(ctx context.Context, source string, keep bool) (*recorder, ending, error) {
 	if l.client == nil {
 		if err := l.start(ctx); err != nil {
@@ -381,7 +380,7 @@ func (l *learner) ask(ctx context.Context, source string, keep bool) (*recorder,
 	switch {
 	case ctx.Err() != nil:
 		return r, ending{}, context.Cause(ctx)
-	case err != nil: // the kernel is gone
+	case err != nil: // the kernel has ended
 		l.close()
 		return r, ending{endedEarly, err.Error()}, nil
 	case reason != "" && reached, reason != "" && crashed.MatchString(reason):
@@ -394,19 +393,19 @@ func (l *learner) ask(ctx context.Context, source string, keep bool) (*recorder,
 	case reason == "":
 		reason = "the program ended before its time, without an error"
 	}
-	l.close() // or what ended this cell would end the next
+	l.close() // otherwise what ended this cell could end the next one
 	return r, ending{endedEarly, reason}, nil
 }
 
-// crashed matches what the compiler, and the runtime of a program that panics, say.
+// crashed matches messages of the compiler and of the runtime after a panic.
 var crashed = regexp.MustCompile(`(?m)^\s*(panic: |fatal error: (all goroutines|stack overflow|concurrent)|Cell\[\d+\]: Line \d+)`)
 
 func withoutLines(text, with string) string {
 	return strings.Join(slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool { return strings.Contains(line, with) }), "\n")
 }
 
-// sealed returns the cell with a statement that says token when the program comes to its
-// end. println needs no import, and a cell without statements gets some.
+// sealed adds a statement to the cell that prints token when the program reaches its end.
+// It uses println, which needs no import. A cell without statements gets this one.
 func sealed(source, token string) string {
 	line := "defer println(`" + token + "`)\n"
 	code := statements(source)
@@ -417,8 +416,8 @@ func sealed(source, token string) string {
 	return strings.TrimSuffix(source, code) + head + "\n" + line + body
 }
 
-// without takes the line of a token out of what the cell wrote, and reports whether it
-// was there.
+// without removes the line with the token from the output of the cell, and reports whether
+// it was there.
 func (r *recorder) without(token string) (found bool) {
 	if r == nil {
 		return false
@@ -453,8 +452,8 @@ func (l *learner) close() {
 	}
 }
 
-// copyBeside copies the files of a folder that a notebook may read: no
-// notebooks, no folders, nothing hidden or very large.
+// copyBeside copies the files of a folder that a notebook may read. It omits notebooks,
+// folders, hidden files and very large files.
 func copyBeside(to, from string) error {
 	entries, err := os.ReadDir(from)
 	if err != nil {
@@ -482,8 +481,8 @@ func copyBeside(to, from string) error {
 
 var stateMarks = map[lab.State]string{lab.Passed: "✓", lab.Failed: "✗", lab.Open: "…", broken: "!", endedEarly: "⏹", missing: "-"}
 
-// shown is a name for a line of a table: as it is, or quoted where it would break the
-// line or deceive a reader.
+// shown returns a name for a line of a table. It quotes names with characters that would
+// break the line or deceive a reader.
 func shown(name string) string {
 	if name != "" && strings.TrimSpace(name) == name && utf8.ValidString(name) && !strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return name
@@ -491,8 +490,8 @@ func shown(name string) string {
 	return strconv.Quote(name)
 }
 
-// told is what a program said, below the line that names it: no line of it can be taken
-// for one of the report.
+// told returns the output of a program, marked so that no line of it can be mistaken for a
+// line of the report.
 func told(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if r != '\n' && r != '\t' && !unicode.IsPrint(r) {
@@ -503,7 +502,7 @@ func told(text string) string {
 	return strings.ReplaceAll(text, "\n", "\n    ")
 }
 
-// writeTable writes a line for each notebook, then what did not run.
+// writeTable writes one line for each notebook, and then the cells that did not run.
 func writeTable(w io.Writer, all []graded) {
 	var names []string
 	width := len("notebook")

@@ -20,25 +20,26 @@ import (
 	"github.com/svmnb/svmnb/svmnb/static"
 )
 
-// Outputs of two runs are the same when a reader would call them the same:
+// rules say when the outputs of two runs count as the same, which is when a reader would
+// say so:
 //
-//   - Durations (1.23 ms, 0:00:01.5), numbers named elapsed, seconds, duration
-//     or time, clock times and dates, temporary folders, addresses, UUIDs,
-//     other long hexadecimal words, display ids and versions of Go are not
-//     compared.
-//   - Numbers with a point or an exponent may differ by a relative 1e-6
-//     (-rtol), by 1e-9 in absolute terms (1e-6 in HTML, whose charts hold what rounding
-//     leaves of slacks and violations), or, where four digits are printed, or
-//     three after the point, by one unit of the last: processors round differently.
-//     Whole numbers and all other text must be equal.
-//   - Streams are compared by name: how stdout and stderr interleave is chance.
-//   - Pictures in the places of charts (static.go) are not compared: they are
-//     drawn from what is.
-//   - The drawing library must be the same, and may be in another output: which
-//     chart brings it depends on how fast the cells follow each other.
-//   - PNG images must have the same size and a mean difference of pixels
-//     below 1%. Other types are compared as text.
-//   - The rest of the notebook, execution counts included, is not an output.
+//   - Durations (1.23 ms, 0:00:01.5), numbers named elapsed, seconds, duration or time,
+//     clock times and dates, temporary folders, addresses, UUIDs, other long hexadecimal
+//     words, display ids and versions of Go are not compared.
+//   - Numbers with a decimal point or an exponent may differ by a relative 1e-6 (-rtol) or
+//     by an absolute 1e-9. In HTML the absolute limit is 1e-6, since charts contain the
+//     rounding errors of slacks and violations. Numbers with at least four digits, or three
+//     after the point, may differ by one unit of the last digit, since processors round
+//     differently. Whole numbers and all other text must be equal.
+//   - stdout and stderr are compared separately, since the order in which they are mixed
+//     varies.
+//   - Saved pictures inside charts (static.go) are not compared, since they are drawn from
+//     the charts.
+//   - The drawing library must be the same, but may be in another output: which chart
+//     carries it depends on the time between cells.
+//   - PNG images must have the same size, and the mean difference of pixels must be below 1
+//     %. Other types are compared as text.
+//   - The rest of the notebook, including execution counts, is not compared.
 type rules struct {
 	rtol     float64
 	atol     float64 // 0 means 1e-9
@@ -62,8 +63,8 @@ func (d difference) String() string {
 	return fmt.Sprintf("code cell %d (%s), %s:\n  committed: %s\n  now:       %s", d.cell, strings.TrimSpace(label(d.source)), d.where, d.want, d.got)
 }
 
-// compare lists the differences between the outputs of two notebooks with the
-// same code cells.
+// compare lists the differences between the outputs of two notebooks with the same code
+// cells.
 func (r rules) compare(want, got *notebook) ([]difference, error) {
 	var diffs []difference
 	r.anywhere = true
@@ -94,11 +95,10 @@ func (r rules) compare(want, got *notebook) ([]difference, error) {
 	return diffs, nil
 }
 
-// libraryScript is the drawing library as the outputs of a notebook carry it.
+// libraryScript matches the drawing library in an output.
 var libraryScript = regexp.MustCompile(`(?s)<script>(\(function svmnb\(w, packed\).*?)</script>`)
 
-// libraries returns a name for each drawing library in the outputs, which
-// depends on its text.
+// libraries returns a hash of each drawing library in the outputs.
 func libraries(outs []*output) (names []string) {
 	for _, o := range outs {
 		page, _ := o.data["text/html"].(string)
@@ -112,8 +112,8 @@ func libraries(outs []*output) (names []string) {
 
 func distinct(list []string) []string { return slices.Compact(slices.Sorted(slices.Values(list))) }
 
-// keep gives got the outputs of want back wherever they are the same, so that a
-// committed notebook changes only where a reader sees it.
+// keep replaces the outputs of got by those of want where they count as the same, so that a
+// committed notebook changes only where a reader would see it.
 func (r rules) keep(want, got *notebook) error {
 	w, g := codeCells(want), codeCells(got)
 	for i := range min(len(w), len(g)) {
@@ -192,7 +192,7 @@ func mimes(o *output) []string { return slices.Sorted(maps.Keys(o.data)) }
 func (r rules) value(mime string, want, got any) (string, string, bool) {
 	a, okA := want.(string)
 	b, okB := got.(string)
-	if !okA || !okB { // JSON
+	if !okA || !okB { // an object of JSON
 		x, errX := json.Marshal(want)
 		y, errY := json.Marshal(got)
 		if errX != nil || errY != nil {
@@ -213,24 +213,24 @@ func (r rules) value(mime string, want, got any) (string, string, bool) {
 	return r.text(a, b)
 }
 
-// volatile is what differs from run to run, with what stands for it.
+// volatile are the texts that differ from run to run, and their replacements.
 var volatile = []struct {
 	pattern *regexp.Regexp
 	with    string
 }{
-	{regexp.MustCompile(`\bsvm-(live-)?[0-9a-z]{8,}\b`), "⟨id⟩"}, // of a chart
+	{regexp.MustCompile(`\bsvm-(live-)?[0-9a-z]{8,}\b`), "⟨id⟩"}, // id of a chart
 	{regexp.MustCompile(`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`), "⟨id⟩"},
 	{regexp.MustCompile(`\b\d{4}[-/]\d\d[-/]\d\d\b`), "⟨date⟩"},
 	{regexp.MustCompile(`\b\d{1,2}:\d\d(:\d\d)?(\.\d+)?\b`), "⟨time⟩"},
 	{regexp.MustCompile(`(/[\w.+-]+)*/(svmnb-\d+|gonb_)[\w./+-]*`), "⟨path⟩"},
 	{regexp.MustCompile(`\b0x[0-9a-f]{5,}\b`), "⟨address⟩"},
-	{regexp.MustCompile(`\b[0-9a-f]*[a-f][0-9a-f]*\d[0-9a-f]*\b|\b[0-9a-f]*\d[0-9a-f]*[a-f][0-9a-f]*\b`), ""}, // see normalise
+	{regexp.MustCompile(`\b[0-9a-f]*[a-f][0-9a-f]*\d[0-9a-f]*\b|\b[0-9a-f]*\d[0-9a-f]*[a-f][0-9a-f]*\b`), ""}, // replaced if it has at least minHex characters; see normalise
 	{regexp.MustCompile(`\bgo1\.\d+(\.\d+)?(rc\d+|beta\d+)?\b`), "⟨go⟩"},
 	{regexp.MustCompile(`\b(\d+(\.\d+)?(h|min|m|ms|s|sec|ns|us|µs|μs))+\b|\b\d+(\.\d+)?(e[-+]?\d+)? (ns|us|µs|μs|ms|s|sec|secs|seconds?|min|minutes?|h|hours?)\b`), "⟨duration⟩"},
 	{regexp.MustCompile(`(?i)((?:elapsed|seconds|duration|time)\w*"?(?:</\w+>)?\s*[:=|]?\s*(?:<\w+[^>]*>)?\s*)[-+]?\d+(\.\d+)?(e[-+]?\d+)?\b`), "$1⟨duration⟩"},
 }
 
-// minHex is the length from which a hexadecimal word counts as an id.
+// minHex is the length from which on a hexadecimal word counts as an id.
 const minHex = 8
 
 func normalise(s string) string {
@@ -251,13 +251,13 @@ func normalise(s string) string {
 
 var number = regexp.MustCompile(`[-+−]?(\d+\.?\d*|\.\d+)([eE][-+−]?\d+)?`)
 
-// text compares two texts and returns, where they differ, both places.
+// text compares two texts. If they differ, it returns the first place that differs in each.
 func (r rules) text(want, got string) (string, string, bool) {
 	if want == got {
 		return "", "", false
 	}
 	want, got = normalise(want), normalise(got)
-	i, j := 0, 0 // up to here both agree
+	i, j := 0, 0 // both texts agree up to here
 	a, b := number.FindAllStringIndex(want, -1), number.FindAllStringIndex(got, -1)
 	for n := 0; ; n++ {
 		endA, endB := len(want), len(got)
@@ -301,15 +301,15 @@ func (r rules) sameNumber(a, b string) bool {
 	return apart <= max(absoluteTolerance, r.atol)+r.rtol*max(math.Abs(x), math.Abs(y))
 }
 
-// lastDigit is one unit of the last digit of a number as it is printed, +Inf for
-// numbers of less than four digits, or three if they are after the point.
+// lastDigit returns one unit of the last printed digit of a number. For numbers with fewer
+// than four digits (three if they are after the point) it returns +Inf.
 func lastDigit(s string) float64 {
 	mantissa, exponent, _ := strings.Cut(strings.ToLower(s), "e")
 	whole, fraction, _ := strings.Cut(strings.TrimLeft(mantissa, "+-"), ".")
 	if digits := len(strings.TrimLeft(whole+fraction, "0")); digits < 3 || digits == 3 && len(fraction) < 3 {
 		return math.Inf(1)
 	}
-	e, _ := strconv.Atoi(exponent) // 0 for none
+	e, _ := strconv.Atoi(exponent) // 0 if there is no exponent
 	return math.Pow10(e - len(fraction))
 }
 
@@ -321,7 +321,7 @@ func commonPrefix(a, b string) int {
 	return n
 }
 
-// around shows the place at i with some text on both sides, on one line.
+// around returns the text on both sides of position i, on one line.
 func around(s string, i int) string {
 	const side = 60
 	from, to := max(0, i-side), min(len(s), i+side)

@@ -7,26 +7,26 @@ import (
 	"os/exec"
 )
 
-// The program of a learner may start others, and these may leave its process group. So
-// the kernel of check runs below a guard, which is this program called by the name below:
-// the guard sets limits, starts the kernel, counts what runs, and what it has started dies
-// with it (confine_linux.go). Where the system lacks the means, the kernel has a process
-// group of its own, and that is all.
+// A learner's program may start other programs, which may leave its process group.
+// Therefore the kernel of the check command runs below a guard. The guard is this program,
+// started under the name below. It sets limits, starts the kernel and counts processes;
+// everything that it has started ends with it (confine_linux.go). On other systems the
+// kernel only has a process group of its own.
 
 const guardName = "svmnb-guard"
 
-// confinement is what a guard is told.
+// confinement has the limits that a guard enforces.
 type confinement struct {
-	Memory    uint64   // bytes, of each process
-	Processes int      // at most so many at once, threads aside
-	Writable  []string // folders, where the system can hold programs to them
-	Apart     bool     // in namespaces of its own: processes, files, network
+	Memory    uint64   // bytes for each process
+	Processes int      // largest number of processes at a time, not counting threads
+	Writable  []string // the only folders that can be written, if Apart
+	Apart     bool     // in separate namespaces for processes, files and the network
 }
 
-// mostProcesses is what a compiler and a linker need, many times over.
+// mostProcesses is many times what a compiler and a linker need.
 const mostProcesses = 256
 
-// largestWrite is how large a file of a learner's program can grow.
+// largestWrite is the largest size of a file that a learner's program can write.
 const largestWrite = 1 << 30
 
 // guarded returns the command that starts argv below a guard.
@@ -39,12 +39,13 @@ func (c confinement) guarded(argv []string) ([]string, error) {
 	return append([]string{self, guardName, string(told)}, argv...), err
 }
 
-// guard is what main does first: it returns unless the program was called as a guard.
+// guard runs the guard if the program was started as one; otherwise it returns. main calls
+// it first.
 func guard() {
 	switch {
 	case len(os.Args) < 2 || os.Args[1] != guardName:
 		return
-	case len(os.Args) < 4: // asked whether it can be started
+	case len(os.Args) < 4: // a test whether a guard can be started
 		os.Exit(0)
 	}
 	var c confinement
@@ -59,10 +60,10 @@ func guardFails(err error) {
 	os.Exit(125)
 }
 
-// canBeApart says why programs cannot have namespaces of their own, or nil.
+// canBeApart returns nil, or why programs cannot have separate namespaces.
 func canBeApart() error {
 	c := confinement{Memory: 1 << 30, Processes: mostProcesses, Apart: true}
-	argv, err := c.guarded([]string{"/proc/self/exe", guardName}) // which does nothing
+	argv, err := c.guarded([]string{"/proc/self/exe", guardName}) // a guard without arguments ends at once
 	if err != nil {
 		return err
 	}

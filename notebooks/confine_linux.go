@@ -18,9 +18,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// confine gives the guard namespaces: of processes, where it is the first and all others
-// die with it; of files, so that it can make most of them read-only; of the network, which
-// has no way out; and of users, so that none of this needs rights.
+// confine puts the guard into new namespaces. In that of processes, all others end when the
+// guard ends. In that of files, the guard can make folders read-only. That of the network
+// has no connection. A user namespace makes all this possible without special rights.
 func (c confinement) confine(cmd *exec.Cmd) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
@@ -33,27 +33,28 @@ func (c confinement) confine(cmd *exec.Cmd) {
 	cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}}
 }
 
-// watch starts argv under limits and ends with it, or when too many processes run. It
-// collects what has lost its parent, so that all that runs is below it.
+// watch starts argv under limits. It ends when argv ends or when too many processes run. It
+// adopts processes that have lost their parent, so all that argv has started is below the
+// guard.
 func (c confinement) watch(argv []string) {
 	if c.Apart {
 		if err := c.hide(); err != nil {
 			guardFails(err)
 		}
 	}
-	// Without a namespace of processes, those that have lost their parent come here.
+	// Without a process namespace, this makes the guard adopt orphaned processes.
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		guardFails(err)
 	}
 	for resource, most := range map[int]uint64{unix.RLIMIT_DATA: c.Memory, unix.RLIMIT_FSIZE: largestWrite, unix.RLIMIT_CORE: 0} {
-		// A Go program that wants more memory ends with "out of memory". The address
-		// space is not bounded, because Go reserves much that it never uses.
+		// A Go program that exceeds the limit ends with "out of memory". The limit is not
+		// for the address space, because Go reserves much more of that than it uses.
 		if err := unix.Setrlimit(resource, &unix.Rlimit{Cur: most, Max: most}); err != nil {
 			guardFails(err)
 		}
 	}
 	signal.Ignore(os.Interrupt, syscall.SIGHUP)
-	runtime.LockOSThread() // the kernel dies with the thread that has started it
+	runtime.LockOSThread() // the kernel is killed when the thread that has started it ends
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = nil, os.Stdout, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -83,8 +84,9 @@ func (c confinement) watch(argv []string) {
 	}
 }
 
-// hide makes all files read-only but those that are to be written, and shows no processes
-// but those below the guard: what others have in their environment is not to be read.
+// hide makes all files read-only except for the writable folders, and hides all processes
+// except for those below the guard, since the environment of other processes may contain
+// secrets.
 func (c confinement) hide() error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("mounts of its own: %w", err)
@@ -102,7 +104,7 @@ func (c confinement) hide() error {
 			return fmt.Errorf("%s writable: %w", dir, err)
 		}
 	}
-	if len(c.Writable) > 0 { // the working folder, by its new mount
+	if len(c.Writable) > 0 { // enter the working folder through its new mount
 		if err := os.Chdir(c.Writable[0]); err != nil {
 			return err
 		}
@@ -113,7 +115,7 @@ func (c confinement) hide() error {
 	return nil
 }
 
-// descendants lists the processes below one.
+// descendants lists the processes below a process.
 func descendants(of int) (list []int) {
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
@@ -139,7 +141,7 @@ func descendants(of int) (list []int) {
 	return list
 }
 
-// endTree ends all processes below one, and what they start meanwhile.
+// endTree kills all processes below a process, including those that they start meanwhile.
 func endTree(of int) {
 	for range 100 {
 		running := 0
@@ -155,16 +157,17 @@ func endTree(of int) {
 	}
 }
 
-// ended reports whether a process is gone, or only waits for its parent to hear of its end.
+// ended reports whether a process has ended, even if its parent has not been told yet.
 func ended(pid int) bool {
 	state, above := status(fmt.Sprintf("/proc/%d/stat", pid))
 	return above < 0 || state == "Z"
 }
 
-// status returns the state of a process and its parent, which is −1 where it is gone.
+// status reads the state and the parent of a process; the parent is −1 if the process has
+// ended.
 func status(file string) (state string, parent int) {
 	data, _ := os.ReadFile(file)
-	// pid (name) state ppid …, and a name may hold anything.
+	// The line is "pid (name) state ppid …", and the name may contain anything.
 	fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))
 	if len(fields) < 2 {
 		return "", -1
@@ -176,8 +179,8 @@ func status(file string) (state string, parent int) {
 	return fields[0], parent
 }
 
-// killTree ends a process with all that it has started: first those below it, while it
-// still adopts the ones that have lost their parent.
+// killTree kills a process and everything it has started. Processes below it come first, as
+// long as it still adopts orphans.
 func killTree(cmd *exec.Cmd) {
 	endTree(cmd.Process.Pid)
 	killGroup(cmd)

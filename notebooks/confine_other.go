@@ -11,5 +11,5 @@ func (c confinement) confine(*exec.Cmd) {}
 
 func (c confinement) watch([]string) { guardFails(errors.ErrUnsupported) }
 
-// killTree ends a process with all that it has started.
+// killTree kills a process and everything it has started.
 func killTree(cmd *exec.Cmd) { killGroup(cmd) }

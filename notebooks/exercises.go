@@ -28,29 +28,27 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// Exercise 3.2 of a notebook is two code cells. The answer, with the id
-// exercise-3-2, only declares, and runs as it is given. The check, with the id
-// check-3-2, has the line "%% check 3.2" before its statements and calls
-// lab.Check.
+// Exercise 3.2 of a notebook has two code cells. The answer has the id exercise-3-2. It
+// contains only declarations and runs even before a learner has changed it. The check has
+// the id check-3-2, the line "%% check 3.2" before its statements, and calls lab.Check.
 //
-// The solutions to notebooks/NAME.ipynb are in notebooks/solutions/NAME.md, under
-// a heading "## Exercise 3.2": a fenced block "go right", which replaces the
-// answer, perhaps others, which have to pass as well, and blocks "go wrong", which
-// the check has to refuse.
+// The solutions to notebooks/NAME.ipynb are in notebooks/solutions/NAME.md, each below a
+// heading "## Exercise 3.2". The first fenced block "go right" replaces the answer; further
+// ones must pass the check too. The check must refuse the blocks "go wrong".
 
-// exercise is a pair of cells. One of them may be missing.
+// exercise is a pair of cells, of which one may be missing.
 type exercise struct {
-	name          string // "3.2"
+	name          string // such as "3.2"
 	answer, check *cell
 }
 
 var (
 	answerID  = regexp.MustCompile(`^exercise-(\d+)-(\d+)$`)
 	checkID   = regexp.MustCompile(`^check-(\d+)-(\d+)$`)
-	checkLine = regexp.MustCompile(`^%% check (\d+\.\d+)[ \t\r]*(\n|$)`) // of the statements
+	checkLine = regexp.MustCompile(`^%% check (\d+\.\d+)[ \t\r]*(\n|$)`) // first line of the statements of a check
 )
 
-// answers returns the name of the exercise that the cell is the answer to, or "".
+// answers returns the name of the exercise that the cell answers, or "".
 func (c *cell) answers() string { return c.named(answerID) }
 
 func (c *cell) named(pattern *regexp.Regexp) string {
@@ -61,8 +59,8 @@ func (c *cell) named(pattern *regexp.Regexp) string {
 	return ""
 }
 
-// checks returns the name of the exercise that the cell checks, or "". The line
-// says so and not the id, which some front ends do not keep.
+// checks returns the name of the exercise that the cell checks, or "". It reads the line of
+// the check, since some front ends do not keep ids.
 func (c *cell) checks() string {
 	if m := checkLine.FindStringSubmatch(statements(c.source())); m != nil {
 		return m[1]
@@ -70,8 +68,8 @@ func (c *cell) checks() string {
 	return ""
 }
 
-// exercisesOf returns the exercises of a notebook in order, and what is wrong
-// with how they are written.
+// exercisesOf returns the exercises of a notebook in order, and the mistakes in how they
+// are written.
 func exercisesOf(nb *notebook) (list []*exercise, problems []string) {
 	get := func(name string) *exercise {
 		if i := slices.IndexFunc(list, func(e *exercise) bool { return e.name == name }); i >= 0 {
@@ -111,8 +109,8 @@ func exercisesOf(nb *notebook) (list []*exercise, problems []string) {
 	return list, problems
 }
 
-// declarations is the part of a cell that later cells know: what stands before
-// the statements, without the lines that are for GoNB or the shell.
+// declarations returns the part of a cell that later cells can use: the source before the
+// statements, without lines for GoNB or the shell.
 func declarations(source string) string {
 	var b strings.Builder
 	for line := range strings.Lines(strings.TrimSuffix(source, statements(source))) {
@@ -125,7 +123,7 @@ func declarations(source string) string {
 
 var statement = regexp.MustCompile(`(?m)^(//gonb:)?(%%|%main)`)
 
-// statements is the part of a cell that runs once.
+// statements returns the part of a cell that runs once.
 func statements(source string) string {
 	if i := statement.FindStringIndex(source); i != nil {
 		return source[i[0]:]
@@ -133,9 +131,9 @@ func statements(source string) string {
 	return ""
 }
 
-// together puts the declarations of cells into as few cells as Go allows: with
-// the imports first and no name twice. Each cell costs a compiler and a linker.
-// Statements may follow the last.
+// together joins the declarations of several cells into as few cells as Go allows, since
+// each cell needs a compiler and a linker run. Imports come first, and no name is declared
+// twice in a cell. The last source may end with statements.
 func together(sources []string) (cells []string) {
 	var imports, rest strings.Builder
 	taken := map[string]bool{}
@@ -151,7 +149,7 @@ func together(sources []string) (cells []string) {
 	for _, source := range sources {
 		const head = "package p\n"
 		file, err := parser.ParseFile(token.NewFileSet(), "", head+source, parser.SkipObjectResolution)
-		if err != nil { // the kernel says why
+		if err != nil { // the kernel will report the error
 			flush()
 			rest.WriteString(source + "\n")
 			flush()
@@ -186,7 +184,7 @@ func together(sources []string) (cells []string) {
 	return append(cells, imports.String()+rest.String())
 }
 
-// declared lists the names of a file, methods with their receivers.
+// declared lists the names that a file declares, methods with their receivers.
 func declared(file *ast.File) (names []string) {
 	for _, d := range file.Decls {
 		switch d := d.(type) {
@@ -212,11 +210,11 @@ func declared(file *ast.File) (names []string) {
 	return slices.DeleteFunc(names, func(name string) bool { return name == "_" })
 }
 
-// most is how much a cell may publish before the rest is no longer heard.
+// most is the largest size of a cell's output. More is dropped.
 const most = 8 << 20
 
-// ask executes one cell and returns what it published, and why it failed or "".
-// The error says that the kernel is gone.
+// ask executes one cell and returns its output, and why it failed or "". The error means
+// that the kernel has ended.
 func ask(ctx context.Context, k *client, source string, timeout time.Duration) (*recorder, string, error) {
 	id, size := rand.Text(), 0
 	r := &recorder{special: hasSpecialLines(source), displays: map[string][]*output{}}
@@ -243,7 +241,7 @@ func ask(ctx context.Context, k *client, source string, timeout time.Duration) (
 	return r, reason, nil
 }
 
-// reported returns what lab.Check said last of an exercise, or nil.
+// reported returns the last report of lab.Check on an exercise, or nil.
 func reported(outs []*output, exercise string) *lab.Report {
 	for _, o := range slices.Backward(outs) {
 		var r lab.Report
@@ -255,8 +253,8 @@ func reported(outs []*output, exercise string) *lab.Report {
 	return nil
 }
 
-// vacuous lists the exercises of an executed notebook whose checks say nothing,
-// or are content before anything was answered.
+// vacuous lists the exercises of an executed notebook whose checks report nothing, or pass
+// before the exercise is answered.
 func vacuous(nb *notebook) (problems []string) {
 	for _, c := range codeCells(nb) {
 		name := c.checks()
@@ -278,15 +276,15 @@ func vacuous(nb *notebook) (problems []string) {
 	return problems
 }
 
-// solution is what a solutions file holds of one exercise.
+// solution has the blocks of a solutions file for one exercise.
 type solution struct {
-	right []string // the first is what later cells see
+	right []string // later cells see the first one
 	wrong []string
 }
 
 var solutionHeading = regexp.MustCompile(`^Exercise (\d+\.\d+)$`)
 
-// parseSolutions reads a solutions file.
+// parseSolutions parses a solutions file.
 func parseSolutions(source []byte) (map[string]*solution, error) {
 	found := map[string]*solution{}
 	var current *solution
@@ -330,10 +328,10 @@ func parseSolutions(source []byte) (map[string]*solution, error) {
 	return found, failed
 }
 
-// solve holds the checks of a notebook to its solutions: in a kernel of its own,
-// with the declarations of all cells and no statements but the checks, each
-// right answer passes and each wrong one is refused. It returns what does not
-// hold; an error is a failure of its own.
+// solve tests the checks of a notebook with its solutions. In a new kernel, with the
+// declarations of all cells and no statements except for the checks, each right answer must
+// pass and each wrong one must be refused. solve returns what is not so; the error means
+// that it could not run.
 func (s *session) solve(ctx context.Context, k *kernel, file string, nb *notebook, progress io.Writer) ([]string, error) {
 	exercises, problems := exercisesOf(nb)
 	base := strings.TrimSuffix(filepath.Base(file), ".ipynb") + ".md"
@@ -375,7 +373,7 @@ func (s *session) solve(ctx context.Context, k *kernel, file string, nb *noteboo
 	}
 	defer done()
 	start, cells := time.Now(), 0
-	// verify runs a check after declarations, the answer among them.
+	// verify runs a check after declarations, which include the answer.
 	verify := func(name, answer string, right bool, before []string, check string) error {
 		sources := together(append(before, declarations(check)))
 		sources[len(sources)-1] += statements(check)

@@ -9,14 +9,14 @@ import (
 	"github.com/svmnb/svmnb/svmnb/static"
 )
 
-// A page shows what strangers have written: a notebook's text, and its outputs with the
-// names that were in the data. None of it may run or ask for anything. Two walls hold
-// that: what could run is not written into the page, or written as text; and the page has
-// a Content-Security-Policy that knows the scripts of charts, tables and formulas by their
-// hash and allows no other, nor any request.
+// A page may show what strangers have written: the text of a notebook, and outputs with
+// names from data. None of it may run or load anything. Two measures ensure this. What
+// could run is left out of the page or written as text. And each page has a
+// Content-Security-Policy that allows only the scripts of charts, tables and formulas, by
+// their hashes, and no request.
 
-// rawHTML returns the HTML that stands in Markdown with the tags that only say how text
-// looks, and everything else as text.
+// rawHTML returns the HTML in Markdown. It keeps tags that only say how text looks, and
+// escapes all others.
 func rawHTML(s string) string {
 	var b strings.Builder
 	for s != "" {
@@ -55,7 +55,8 @@ var (
 	quiet       = strings.Fields("align alt class colspan height id lang open rowspan start title valign width")
 )
 
-// keeps reports whether an attribute stays: those of layout, and addresses that run nothing.
+// keeps reports whether an attribute is kept: those for layout, and addresses that run
+// nothing.
 func keeps(name, value string) bool {
 	switch name {
 	case "href":
@@ -68,20 +69,21 @@ func keeps(name, value string) bool {
 
 var address = regexp.MustCompile(`^(?i:https?|mailto):`)
 
-// acts matches the beginning of what loads, runs or leads away by itself.
+// acts matches the beginning of tags that load, run or navigate without the reader's
+// action.
 var acts = regexp.MustCompile(`(?i)<(/?(?:script|meta|link|base|i?frame|frameset|object|embed|applet|portal|fencedframe))`)
 
-// inert returns HTML with what acts by itself as text.
+// inert escapes the tags that acts matches.
 func inert(html string) string { return acts.ReplaceAllString(html, "&lt;$1") }
 
-// outputHTML returns the HTML of an output for a page: the charts and tables of svmnb
-// alive, the rest without what acts by itself.
+// outputHTML returns the HTML of an output for a page. Charts and tables of svmnb work; the
+// rest is inert.
 func outputHTML(page string) string {
 	alive, _ := static.Alive(page, inert)
 	return alive
 }
 
-// policyMeta is the element by which a page says what may run in it.
+// policyMeta returns the element that says what may run in a page.
 func policyMeta(page string, more ...string) string {
 	return `<meta http-equiv="Content-Security-Policy" content="` + html.EscapeString(static.Policy(page, more...)) + "\">\n" +
 		`<meta http-equiv="x-dns-prefetch-control" content="off">` + "\n"

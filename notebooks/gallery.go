@@ -28,31 +28,31 @@ import (
 	"github.com/svmnb/svmnb/svmnb/static"
 )
 
-// The gallery has every figure of package svmnb, each with the line of code that makes it:
-// docs/gallery.md and the images beside it, which the gallery command writes anew.
+// The gallery command writes docs/gallery.md and the images beside it. They show every
+// figure of package svmnb with the line of code that makes it.
 
 // exhibit is a picture of the gallery.
 type exhibit struct {
-	file string // of the image, without what its format adds
-	of   string // the names in package svmnb that it shows, by spaces
-	code string // what draw returns, for the page
+	file string // name of the image file without its extension
+	of   string // the names in package svmnb that it shows, separated by spaces
+	code string // the code that makes the picture, for the page
 	draw func() (*display.Chart, error)
 }
 
 // room is a part of the gallery.
 type room struct {
 	title    string
-	setup    string // what the lines of code speak of, for the page
+	setup    string // the code that the exhibits depend on, for the page
 	exhibits []exhibit
 }
 
 const (
 	galleryWidth = 640
-	galleryBytes = 60_000 // of an image
+	galleryBytes = 60_000 // largest size of an image
 )
 
-// gallery describes the fits and returns the rooms; nothing is learnt before a draw. Its
-// data are what of makes of them, which for the gallery is nothing else.
+// gallery describes the fits and returns the rooms. Nothing is computed before a picture is
+// drawn. of may replace the data; for the gallery it returns them unchanged.
 func gallery(of func(*datasets.Dataset) *datasets.Dataset) []room {
 	folds := selection.StratifiedKFold(5, 1)
 	moons := svmnb.Classify(of(datasets.Moons(120, 0.2, 42))).Kernel(kernels.RBF(1.2)).C(2)
@@ -129,7 +129,7 @@ func gallery(of func(*datasets.Dataset) *datasets.Dataset) []room {
 
 func asItIs(d *datasets.Dataset) *datasets.Dataset { return d }
 
-// image draws the exhibit as SVG, or as PNG where that is too long.
+// image draws the exhibit as SVG, or as PNG if the SVG is too large.
 func (e exhibit) image() (name string, data []byte, alt string, err error) {
 	c, err := e.draw()
 	if err != nil {
@@ -149,14 +149,14 @@ func (e exhibit) image() (name string, data []byte, alt string, err error) {
 	return name, data, c.Title.Title, nil
 }
 
-// near reports whether two colours can hardly be told apart.
+// near reports whether two colours can hardly be distinguished.
 func near(a, b color.RGBA) bool {
 	apart := func(x, y uint8) int { return max(int(x)-int(y), int(y)-int(x)) }
 	return max(apart(a.R, b.R), apart(a.G, b.G), apart(a.B, b.B)) < 6
 }
 
-// fewColours is the PNG in its 256 most frequent colours that can be told apart, which
-// are nearly all that a chart has: a third of the bytes.
+// fewColours reduces a PNG to its 256 most frequent colours that can be distinguished,
+// which are almost all colours of a chart. This takes a third of the bytes.
 func fewColours(data []byte) ([]byte, error) {
 	full, err := png.Decode(bytes.NewReader(data))
 	if err != nil {
@@ -194,7 +194,8 @@ func fewColours(data []byte) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// called are the fits of the gallery, which are functions in its source only.
+// called matches the fits of the gallery, which are functions in its source but variables
+// on the page.
 var called = regexp.MustCompile(`\b(fit|chunked|cancer|iris|petals|process|co2|c|s)\(\)`)
 
 func galleryCommand(ctx context.Context, s *session, args []string) error {

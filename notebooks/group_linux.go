@@ -5,9 +5,9 @@ import (
 	"syscall"
 )
 
-// ownGroup puts the kernel into a process group of its own, so that ctrl-C
-// reaches only the runner and the kernel's children can be ended together. If
-// the runner is killed, the kernel is told to stop.
+// ownGroup puts the kernel into a process group of its own: ctrl-C then reaches only the
+// runner, and the kernel's children can be ended together. If the runner is killed, the
+// kernel is told to stop.
 func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 }

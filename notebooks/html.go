@@ -24,9 +24,9 @@ var pageCSS string
 //go:embed katex/katex.min.js katex/katex.min.css katex/*.woff2
 var katex embed.FS
 
-// exportHTML writes the notebook as one page that needs nothing else: no
-// network, no files beside it. The charts and tables of svmnb stay alive; other scripts
-// in outputs do not run (foreign.go). Images named in the text are looked up in dir.
+// exportHTML writes the notebook as one page that needs no network and no other files. The
+// charts and tables of svmnb work in it; other scripts in outputs do not run (foreign.go).
+// Files of images that the text names are in dir.
 func exportHTML(nb *notebook, name, dir string) ([]byte, error) {
 	body, math, err := renderNotebook(newMarkdown(), nb, dir)
 	if err != nil {
@@ -69,7 +69,8 @@ func hasCharts(page string) bool {
 	return charts > 0
 }
 
-// pageHead is how every page begins; it wants what its policy is, and the title.
+// pageHead is the beginning of every page. Its parameters are the element of the policy and
+// the title.
 const pageHead = `<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -80,7 +81,7 @@ const pageHead = `<!DOCTYPE html>
 <title>%s</title>
 `
 
-// renderNotebook returns the cells as HTML, and whether they hold formulas.
+// renderNotebook returns the cells as HTML, and whether they contain formulas.
 func renderNotebook(md *markdown, nb *notebook, dir string) (string, bool, error) {
 	var body strings.Builder
 	math := false
@@ -123,23 +124,23 @@ func renderNotebook(md *markdown, nb *notebook, dir string) (string, bool, error
 	return body.String(), math, nil
 }
 
-// katexScript is KaTeX and a call of it, under a name of its own: an output may
-// have loaded a module system.
+// katexScript returns KaTeX and a call of it. KaTeX has a name of its own, since an output
+// may have loaded a module system.
 func katexScript() (string, error) {
 	script, err := katex.ReadFile("katex/katex.min.js")
 	return fmt.Sprintf("(function(w){var m={exports:{}};(function(module,exports,define){%s\n}).call(w,m,m.exports);%s})(window)", script, drawMath), err
 }
 
-// drawMath lets definitions of one formula hold in the later ones, as MathJax
-// does in Jupyter.
+// drawMath makes definitions in one formula valid in later ones, as MathJax does in
+// Jupyter.
 const drawMath = `
 var macros={};document.querySelectorAll('.math').forEach(function(e){
 m.exports.render(e.textContent,e,{displayMode:e.classList.contains('display'),throwOnError:false,globalGroup:true,macros:macros,strict:false})})`
 
 func stripMath(s string) string { return strings.ReplaceAll(s, "$", "") }
 
-// katexCSS is the style sheet with its fonts, which are files in the folder
-// katex, where address says.
+// katexCSS returns the style sheet. Its fonts are files in the folder katex; address
+// returns where the page finds them.
 func katexCSS(address func(font string) (string, error)) (string, error) {
 	style, err := katex.ReadFile("katex/katex.min.css")
 	if err != nil {
@@ -156,7 +157,7 @@ func katexCSS(address func(font string) (string, error)) (string, error) {
 	return placed + "\n", failed
 }
 
-// fontSource matches the woff2 of a font with the older formats after it.
+// fontSource matches the woff2 file of a font and the older formats after it.
 var fontSource = regexp.MustCompile(`src:url\((fonts/[\w-]+\.woff2)\) format\("woff2"\)(?:,url\([^)]*\) format\("[a-z]+"\))*`)
 
 // renderOutput shows the richest form of an output.
@@ -175,7 +176,7 @@ func renderOutput(md *markdown, o *output) (string, bool, error) {
 		return "<div class=\"out rich\">" + outputHTML(s) + "</div>\n", false, nil
 	}
 	if s, ok := text("text/markdown"); ok {
-		s, math, err := md.render(s, "", nil) // no files: names in it come from data
+		s, math, err := md.render(s, "", nil) // no files, since names in an output come from data
 		return "<div class=\"out text\">" + s + "</div>\n", math, err
 	}
 	for _, mime := range []string{"image/svg+xml", "image/png", "image/jpeg", "image/gif", "image/webp"} {
@@ -187,7 +188,7 @@ func renderOutput(md *markdown, o *output) (string, bool, error) {
 		if mime != "image/svg+xml" {
 			data, err = base64.StdEncoding.DecodeString(strings.Join(strings.Fields(s), ""))
 		}
-		if uri := imageURI(data); err == nil && uri != "" { // a drawing as an image, where it runs nothing
+		if uri := imageURI(data); err == nil && uri != "" { // a drawing is shown as an image, in which no script runs
 			alt, _ := text("text/plain")
 			return fmt.Sprintf("<div class=\"out image\"><img src=\"%s\" alt=\"%s\"></div>\n", uri, html.EscapeString(alt)), false, nil
 		}
@@ -202,8 +203,8 @@ func renderOutput(md *markdown, o *output) (string, bool, error) {
 	return "", false, nil
 }
 
-// highlightCell colours the Go of a cell, and marks the lines that are for
-// GoNB; a cell that starts with a script's name is a script. names are those of highlight.
+// highlightCell colours the Go code of a cell and marks the lines for GoNB. A cell that
+// begins with the name of a script language is a script. names are those of highlightNames.
 func highlightCell(source string, names map[int]string) string {
 	if language, ok := script(source); ok {
 		first, rest, _ := strings.Cut(source, "\n")
@@ -251,8 +252,8 @@ func magic(line string) string { return `<span class="magic">` + html.EscapeStri
 
 func highlight(language, code string) string { return highlightNames(language, code, 0, nil) }
 
-// highlightNames colours code that begins at a byte of a larger text. names has the
-// attributes of an element a for the names that begin at these bytes of the larger text.
+// highlightNames colours code that begins at byte at of a larger text. names maps the
+// position of a name in the larger text to the attributes of its link.
 func highlightNames(language, code string, at int, names map[int]string) string {
 	lexer := lexers.Get(language)
 	if lexer == nil || code == "" {
@@ -284,11 +285,11 @@ func highlightNames(language, code string, at int, names map[int]string) string 
 
 var formatter = chromahtml.New(chromahtml.WithClasses(true), chromahtml.PreventSurroundingPre(true))
 
-// chromaCSS has the colours of both schemes, and the same weights: only one of
-// the two styles has bold words.
+// chromaCSS has the colours of the light and the dark scheme, with the same weights: only
+// one of the two styles has bold words.
 var chromaCSS = sync.OnceValue(func() string {
 	var light, dark strings.Builder
-	// Writing to a strings.Builder does not fail.
+	// Writing to a strings.Builder never fails.
 	_ = formatter.WriteCSS(&light, styles.Get("github"))
 	_ = formatter.WriteCSS(&dark, styles.Get("github-dark"))
 	css := "@media (prefers-color-scheme: light) {\n" + light.String() + "}\n@media (prefers-color-scheme: dark) {\n" + dark.String() + "}\n"

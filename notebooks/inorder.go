@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// inOrder does n jobs, some at once, and writes what they write as if they had
-// been done one after the other: the job whose turn it is writes at once, later
-// ones when it is theirs. It returns when all are done.
+// inOrder does n jobs, several at a time, and writes their output as if they had run one
+// after the other. The first unfinished job writes at once; the output of later ones waits.
+// inOrder returns when all jobs are done.
 func inOrder(n, atOnce int, stdout, stderr io.Writer, job func(i int, stdout, stderr io.Writer)) {
 	q := &queue{held: make([][]func(), n), done: make([]bool, n)}
 	next := make(chan int)
@@ -27,7 +27,7 @@ func inOrder(n, atOnce int, stdout, stderr io.Writer, job func(i int, stdout, st
 	workers.Wait()
 }
 
-// queue knows whose turn it is and what the others have to say.
+// queue knows which job may write, and holds the output of the others.
 type queue struct {
 	mu   sync.Mutex
 	now  int
@@ -64,6 +64,6 @@ func (t turn) Write(p []byte) (int, error) {
 		return t.to.Write(p)
 	}
 	text := string(p)
-	t.q.held[t.i] = append(t.q.held[t.i], func() { _, _ = io.WriteString(t.to, text) }) // as Fprint to a terminal would
+	t.q.held[t.i] = append(t.q.held[t.i], func() { _, _ = io.WriteString(t.to, text) }) // errors are ignored, as for any output to a terminal
 	return len(p), nil
 }

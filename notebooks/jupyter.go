@@ -24,8 +24,7 @@ import (
 	"github.com/go-zeromq/zmq4"
 )
 
-// header is the header of a Jupyter message, of which the runner reads only
-// the id and the type.
+// header is the header of a Jupyter message. The runner reads only the id and the type.
 type header struct {
 	ID       string `json:"msg_id"`
 	Session  string `json:"session"`
@@ -44,8 +43,8 @@ type message struct {
 
 var delimiter = []byte("<IDS|MSG>")
 
-// wire signs messages and checks signatures: HMAC-SHA256 over header, parent
-// header, metadata and content.
+// wire signs messages and checks signatures: HMAC-SHA256 over header, parent header,
+// metadata and content.
 // https://jupyter-client.readthedocs.io/en/stable/messaging.html#the-wire-protocol
 type wire struct {
 	key     []byte
@@ -79,7 +78,7 @@ func (w wire) encode(id, msgType string, content any) (zmq4.Msg, error) {
 func (w wire) decode(raw zmq4.Msg) (message, error) {
 	frames := raw.Frames
 	for len(frames) > 0 && !bytes.Equal(frames[0], delimiter) {
-		frames = frames[1:] // routing identities and the topic of iopub
+		frames = frames[1:] // skip routing identities and the topic of iopub
 	}
 	if len(frames) < 6 {
 		return message{}, fmt.Errorf("jupyter: message of %d frames, want a delimiter, a signature and four parts", len(raw.Frames))
@@ -103,33 +102,33 @@ func (w wire) decode(raw zmq4.Msg) (message, error) {
 type client struct {
 	wire
 	cmd    *exec.Cmd
-	log    tail          // the last words of the kernel's own log
-	dir    string        // holds connection file, sockets and everything the kernel puts into TMPDIR
+	log    tail          // the end of the kernel's log
+	dir    string        // connection file, sockets and the kernel's temporary files
 	dead   chan struct{} // closed when the process has ended
 	cancel context.CancelFunc
-	state  error // how it ended; read after dead
+	state  error // how it ended; valid after dead is closed
 
 	shell, control, stdin, iopub zmq4.Socket
 	replies, inputs, events      chan message
 }
 
-// startTimeout bounds the time from the start of the kernel's process to its
-// first answer. GoNB needs 0.3 s; a cold, busy machine much more.
+// startTimeout limits the time from the start of the kernel's process to its first answer.
+// GoNB needs 0.3 s, and much more on a busy machine that has just started.
 const startTimeout = 60 * time.Second
 
-// interruptGrace is how long an interrupted cell may take to end before the
-// kernel is killed. GoNB itself kills the cell's process after 5 s.
+// interruptGrace is the time for an interrupted cell to end before the kernel is killed.
+// GoNB itself kills the process of the cell after 5 s.
 const interruptGrace = 8 * time.Second
 
-// startKernel starts argv with {connection_file} replaced, in the folder work, and returns
-// when the kernel answers on all channels. Unless limits is nil it runs below a guard, and
-// may write into work, its own temporary folder, and where the limits say.
+// startKernel starts argv, with {connection_file} replaced, in the folder work. It returns
+// when the kernel answers on all channels. If limits is not nil, the kernel runs below a
+// guard and may write only into work, its own temporary folder, and the folders in limits.
 func startKernel(ctx context.Context, argv, env []string, work string, limits *confinement) (_ *client, err error) {
 	dir, err := os.MkdirTemp("", "svmnb-")
 	if err != nil {
 		return nil, err
 	}
-	// zmq4 closes its sockets with this context.
+	// When this context ends, zmq4 closes the sockets.
 	sockets, cancel := context.WithCancel(context.Background())
 	c := &client{
 		wire: wire{key: []byte(rand.Text()), session: rand.Text()},
@@ -142,8 +141,8 @@ func startKernel(ctx context.Context, argv, env []string, work string, limits *c
 		}
 	}()
 
-	// The name must not match kernel-<hex>.json: GoNB would take it for a
-	// front end's kernel id and widgets would wait for a browser.
+	// The name must not match kernel-<hex>.json. GoNB would take <hex> for the kernel id of
+	// a front end, and widgets would wait for a browser.
 	file := filepath.Join(dir, "connection.json")
 	address, err := c.writeConnectionFile(file)
 	if err != nil {
@@ -174,8 +173,8 @@ func startKernel(ctx context.Context, argv, env []string, work string, limits *c
 	}
 	started := make(chan error)
 	go func() {
-		// The thread that starts the process has to outlive it, or the
-		// kernel would get the signal for an orphan.
+		// The thread that starts the process must live as long as the process. Otherwise
+		// the kernel would receive the signal that its parent has died.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := c.cmd.Start()
@@ -228,7 +227,8 @@ func startKernel(ctx context.Context, argv, env []string, work string, limits *c
 	return c, nil
 }
 
-// startError prefers the reason (death, timeout) to its symptom on a socket.
+// startError returns the reason of a failed start (death, timeout) rather than its symptom
+// on a socket.
 func (c *client) startError(ctx context.Context, err error) error {
 	select {
 	case <-c.dead:
@@ -241,13 +241,13 @@ func (c *client) startError(ctx context.Context, err error) error {
 	return fmt.Errorf("connecting to the kernel: %w", err)
 }
 
-// writeConnectionFile chooses the addresses: Unix sockets, which nobody else
-// can take or reach, or loopback ports where the system lacks them.
+// writeConnectionFile chooses the addresses: Unix sockets, which other users cannot reach,
+// or loopback ports if the system has no Unix sockets.
 func (c *client) writeConnectionFile(file string) (map[string]string, error) {
 	names := []string{"shell", "control", "stdin", "iopub", "hb"}
 	info := map[string]any{"key": string(c.key), "signature_scheme": "hmac-sha256"}
 	address := map[string]string{}
-	if prefix := filepath.Join(c.dir, "s"); runtime.GOOS != "windows" && len(prefix) < 90 { // sun_path holds 104
+	if prefix := filepath.Join(c.dir, "s"); runtime.GOOS != "windows" && len(prefix) < 90 { // the path of a Unix socket has at most 104 bytes
 		info["transport"], info["ip"] = "ipc", prefix
 		for i, name := range names {
 			info[name+"_port"] = i + 1
@@ -260,7 +260,7 @@ func (c *client) writeConnectionFile(file string) (map[string]string, error) {
 			if err != nil {
 				return nil, err
 			}
-			defer l.Close() // all five are held until all are chosen
+			defer l.Close() // keep all five open until all are chosen, so that they differ
 			info[name+"_port"] = l.Addr().(*net.TCPAddr).Port
 			address[name] = "tcp://" + l.Addr().String()
 		}
@@ -286,7 +286,7 @@ func (c *client) receive(s zmq4.Socket, into chan<- message) {
 		select {
 		case into <- m:
 		case <-c.dead:
-			select { // what was sent before the end may still be read
+			select { // messages from before the end may still be read
 			case into <- m:
 			default:
 				return
@@ -295,8 +295,9 @@ func (c *client) receive(s zmq4.Socket, into chan<- message) {
 	}
 }
 
-// handshake asks for the kernel's info until both the answer and its status
-// arrive: a subscriber of ZeroMQ misses what is published before it is known.
+// handshake asks for the kernel's info until both the answer and the status message arrive.
+// A subscriber of ZeroMQ misses messages that are published before its subscription is
+// known.
 func (c *client) handshake(ctx context.Context) error {
 	replied, heard := false, false
 	for {
@@ -339,18 +340,17 @@ type reply struct {
 	ExecutionCount int    `json:"execution_count"`
 }
 
-// Errors of execute that leave the kernel in different states.
+// Errors of execute.
 var (
-	errTimeout = errors.New("timed out")                                   // interrupted, the kernel lives
-	errKilled  = errors.New("timed out and did not stop when interrupted") // the kernel is gone
-	errInput   = errors.New("asks for input, which nobody can give here")  // interrupted, the kernel lives
-	errDead    = errors.New("the kernel died")                             // the kernel is gone
+	errTimeout = errors.New("timed out")                                   // interrupted; the kernel is alive
+	errKilled  = errors.New("timed out and did not stop when interrupted") // the kernel has been killed
+	errInput   = errors.New("asks for input, which nobody can give here")  // interrupted; the kernel is alive
+	errDead    = errors.New("the kernel died")                             // the kernel has ended
 )
 
-// execute runs code as the request id and calls on with every message that the
-// kernel publishes until it is idle again; late messages of earlier requests
-// come through too, with their own parent. The error is nil when the kernel
-// answered in time, whatever the answer.
+// execute runs code as the request id. It calls on with every message that the kernel
+// publishes until it is idle again, including late messages of earlier requests. The error
+// is nil if the kernel answered in time, even if the code failed.
 func (c *client) execute(ctx context.Context, id, code string, timeout time.Duration, on func(message)) (reply, error) {
 	var answer reply
 	err := c.send(c.shell, id, "execute_request", map[string]any{
@@ -413,7 +413,7 @@ func (c *client) execute(ctx context.Context, id, code string, timeout time.Dura
 	return answer, trouble
 }
 
-// drain hands over what arrives in a moment without asking for more.
+// drain passes on messages that are still arriving, for a moment.
 func (c *client) drain(on func(message)) {
 	for {
 		select {
@@ -437,7 +437,7 @@ func (c *client) deathError() error {
 	return fmt.Errorf("%w (%s)", errDead, state)
 }
 
-// close asks the kernel to shut down, and makes sure that it did.
+// close asks the kernel to shut down, and kills it if it does not.
 func (c *client) close() {
 	_ = c.send(c.control, rand.Text(), "shutdown_request", map[string]any{"restart": false})
 	select {
@@ -447,7 +447,7 @@ func (c *client) close() {
 	c.kill()
 }
 
-// kill ends the kernel with every process it started, and removes their files.
+// kill ends the kernel and every process that it started, and removes their files.
 func (c *client) kill() {
 	if c.cmd != nil && c.cmd.Process != nil {
 		killTree(c.cmd)

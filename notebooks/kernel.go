@@ -23,7 +23,7 @@ const (
 	displayName = "Go (svmnb)"
 )
 
-// findCheckout returns the root of the checkout that holds the folder from.
+// findCheckout returns the root of the checkout that contains the folder from.
 func findCheckout(from string) (string, error) {
 	for dir := from; ; dir = filepath.Dir(dir) {
 		data, err := os.ReadFile(filepath.Join(dir, "go.mod"))
@@ -39,24 +39,24 @@ func findCheckout(from string) (string, error) {
 	}
 }
 
-// kernel is the pinned GoNB, built, and how it is started for one checkout.
+// kernel is the pinned version of GoNB, built, for one checkout.
 type kernel struct {
-	root   string // the checkout whose code the cells see
-	bin    string // holds gonb and goimports
-	gopls  string // holds gopls, for completion; empty when nobody types
+	root   string // the checkout whose code cells use
+	bin    string // contains gonb and goimports
+	gopls  string // contains gopls, for completion; empty if nobody types
 	goroot string
 }
 
-// tools are the packages that make the kernel; notebooks/kernel/go.mod pins
-// them, in a module of its own so that they stay out of the library's graph.
+// tools are the packages that make the kernel. notebooks/kernel/go.mod pins them, in a
+// separate module so that the library does not depend on them.
 var tools = map[string][]string{
 	"bin":   {"github.com/janpfeifer/gonb", "golang.org/x/tools/cmd/goimports"},
 	"gopls": {"golang.org/x/tools/gopls"},
 }
 
-// buildKernel builds what is not yet in the user's cache folder and downloads
-// the modules that cells may import, so that cells need no network. Completion
-// asks for gopls too, which takes another minute once.
+// buildKernel builds what is missing in the user's cache folder, and downloads the modules
+// that cells may import, so that cells need no network. With completion it also builds
+// gopls, which takes another minute the first time.
 func buildKernel(ctx context.Context, root string, completion bool, progress io.Writer) (*kernel, error) {
 	out, err := runGo(ctx, root, nil, "env", "-json", "GOROOT", "GOVERSION", "GOOS", "GOARCH")
 	if err != nil {
@@ -98,8 +98,8 @@ func buildKernel(ctx context.Context, root string, completion bool, progress io.
 	return k, nil
 }
 
-// buildTools builds packages into the folder dir unless it exists. The folder
-// appears complete or not at all, whoever else builds it at the same time.
+// buildTools builds packages into the folder dir unless it exists. The folder appears
+// complete or not at all, even if several processes build it at the same time.
 func buildTools(ctx context.Context, module, dir string, packages []string, progress io.Writer) error {
 	if _, err := os.Stat(dir); err == nil {
 		return nil
@@ -132,13 +132,13 @@ func buildTools(ctx context.Context, module, dir string, packages []string, prog
 	err = os.Rename(temp, dir)
 	if err != nil {
 		if _, exists := os.Stat(dir); exists == nil {
-			return nil // another run was faster, with the same result
+			return nil // another process was faster and has built the same
 		}
 	}
 	return err
 }
 
-// every calls f in intervals until the returned function is called.
+// every calls f at intervals until the returned function is called.
 func every(interval time.Duration, f func()) (stop func()) {
 	quit, done := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -183,31 +183,31 @@ func executable(dir, name string) string {
 	return filepath.Join(dir, name)
 }
 
-// argv starts the kernel for the checkout. go_work makes cells see the
-// checkout's own packages and the versions its go.mod names; raw_error sends
-// compiler messages as text.
+// argv returns the command that starts the kernel. With go_work, cells use the checkout's
+// packages and the versions in its go.mod. With raw_error, compiler messages are sent as
+// text.
 func (k *kernel) argv() []string {
 	return []string{executable(k.bin, "gonb"), "--kernel", "{connection_file}", "-raw_error=true", "-go_work=" + k.root}
 }
 
-// settings are the variables that make cells work offline and start fast.
+// settings are the environment variables that make cells work offline and start fast.
 func (k *kernel) settings() map[string]string {
 	return map[string]string{
 		"PATH": k.path(os.Getenv("PATH")),
-		// Everything is in the module cache: go get, which GoNB runs for
-		// each cell, needs no network, and no import drifts to a newer version.
+		// All modules are in the module cache. go get, which GoNB runs for each cell, must
+		// not use the network or choose a newer version.
 		"GOPROXY":     "off",
 		"GOTOOLCHAIN": "local",
 		"GOWORK":      "",
-		// Linking is most of a cell's time; symbols for a debugger are half
-		// of it, and C's linker and loader are not needed.
+		// Most of a cell's time is linking. Omitting symbols for a debugger halves it, and
+		// C's linker and loader are not needed.
 		"GOFLAGS":     "-ldflags=-s -buildvcs=false",
 		"CGO_ENABLED": "0",
 	}
 }
 
-// path puts the kernel's tools and its Go first. GoNB starts any gopls it can
-// find; where nobody types, one would only compete with the cells.
+// path returns PATH with the kernel's tools and its Go first. It removes any other gopls,
+// which GoNB would start: if nobody types, it would only slow down the cells.
 func (k *kernel) path(rest string) string {
 	dirs := []string{k.bin, filepath.Join(k.goroot, "bin")}
 	if k.gopls != "" {
@@ -227,13 +227,13 @@ func has(dir, program string) bool {
 	return err == nil
 }
 
-// start starts the kernel with the working folder of a notebook.
+// start starts the kernel in the working folder of a notebook.
 func (k *kernel) start(ctx context.Context, work string, env ...string) (*client, error) {
 	return startKernel(ctx, k.argv(), slices.Concat(os.Environ(), k.overrides(), env), work, nil)
 }
 
-// startLearner starts the kernel for a program that is not to be trusted, with nothing of
-// the user's environment but what it needs.
+// startLearner starts the kernel for a program that is not trusted. The kernel gets only
+// the necessary part of the user's environment.
 func (k *kernel) startLearner(ctx context.Context, work string, limits *confinement, env ...string) (*client, error) {
 	var kept []string
 	for _, name := range []string{"LANG", "LC_ALL", "LC_CTYPE", "TZ", "GOMAXPROCS", "GOAMD64", "GOARM64", "SVMNB_SIMD",
@@ -245,9 +245,9 @@ func (k *kernel) startLearner(ctx context.Context, work string, limits *confinem
 	return startKernel(ctx, k.argv(), slices.Concat(kept, k.overrides(), env), work, limits)
 }
 
-// warm compiles the library with the kernel's settings, so that the first cell
-// that imports it does not wait for the compiler. Packages that do not compile
-// are reported; only the cells that import them will fail.
+// warm compiles the library with the kernel's settings, so that the first cell that imports
+// it need not wait. Packages that do not compile are reported; only cells that import them
+// will fail.
 func (k *kernel) warm(ctx context.Context, progress io.Writer) error {
 	out, err := runGo(ctx, k.root, k.overrides(), "list", "-e", "-f", "{{if and .GoFiles (ne .Name \"main\")}}{{.ImportPath}}{{end}}", "./...")
 	if err != nil {
@@ -277,7 +277,7 @@ func (k *kernel) warm(ctx context.Context, progress io.Writer) error {
 func (k *kernel) overrides() []string {
 	var env []string
 	for name, value := range k.settings() {
-		env = append(env, name+"="+value) // the last one counts
+		env = append(env, name+"="+value) // of equal names, the last one counts
 	}
 	return env
 }

@@ -1,7 +1,6 @@
-// The notebooks command runs the notebooks in this folder, or any others, in
-// the pinned Go kernel of Jupyter (GoNB) against the code of this checkout. It
-// needs Go and nothing else: no Python, no Jupyter, and after the first run no
-// network.
+// The notebooks command runs the notebooks in this folder, or any others, in a pinned
+// version of GoNB, the Go kernel of Jupyter, with the code of this checkout. It needs Go,
+// but neither Python nor Jupyter, and no network after the first run.
 //
 //	go run ./notebooks help
 package main
@@ -88,7 +87,7 @@ func main() {
 	}
 }
 
-// errReported is a failure that the user has read of already.
+// errReported is the error of a command that has already told the user what failed.
 var errReported = errors.New("failed")
 
 func command(ctx context.Context, args []string, stdout, stderr io.Writer) error {
@@ -130,7 +129,7 @@ type session struct {
 	name           string
 	stdout, stderr io.Writer
 	timeout        time.Duration
-	fresh          bool // without the fits that Keep remembers from before
+	fresh          bool // ignore results that Keep stored before
 }
 
 func (s *session) flags() *flag.FlagSet {
@@ -221,8 +220,8 @@ func runCommand(ctx context.Context, s *session, args []string) error {
 		if ctx.Err() != nil {
 			return failed
 		}
-		// A failed notebook is written too, with the error in its place; but
-		// not over the committed one.
+		// Write a failed notebook too, with the error in its output, but never over the
+		// committed one.
 		if *inplace && failed != nil {
 			j.notebook = filepath.Join(out, filepath.Base(j.in))
 		} else if *inplace {
@@ -239,7 +238,7 @@ func runCommand(ctx context.Context, s *session, args []string) error {
 		if ctx.Err() != nil {
 			return err
 		}
-		if err != nil { // the notebook is good without
+		if err != nil { // the notebook itself is complete
 			fmt.Fprintf(s.stderr, "%s: not all charts have a picture: %v\n", j.in, err)
 		}
 		if charts > 0 {
@@ -266,8 +265,8 @@ func sameFile(a, b string) bool {
 	return errX == nil && errY == nil && os.SameFile(x, y)
 }
 
-// kernel builds the kernel, and the packages that cells import, so that the
-// first cell does not wait for the compiler.
+// kernel builds the kernel, and the packages that cells import, so that the first cell need
+// not wait for the compiler.
 func (s *session) kernel(ctx context.Context) (*kernel, error) {
 	k, err := buildKernel(ctx, s.root, false, s.stderr)
 	if err != nil {
@@ -296,7 +295,7 @@ func (s *session) start(ctx context.Context, k *kernel, file string) (_ *client,
 	return client, func() { client.close(); forget() }, nil
 }
 
-// execute runs a notebook in a kernel of its own, in the notebook's folder.
+// execute runs a notebook in a new kernel, in the notebook's folder.
 func (s *session) execute(ctx context.Context, k *kernel, file string, nb *notebook, progress io.Writer) error {
 	fmt.Fprintln(progress, file)
 	client, done, err := s.start(ctx, k, file)
@@ -365,7 +364,7 @@ func testCommand(ctx context.Context, s *session, args []string) error {
 	return nil
 }
 
-// test runs a notebook and lists what is wrong with its outputs, and with its
+// test runs a notebook and lists the differences in its outputs and the mistakes in its
 // exercises.
 func (s *session) test(ctx context.Context, k *kernel, file string, r rules, solutions bool, progress io.Writer) ([]string, error) {
 	want, err := readNotebook(file)
@@ -414,7 +413,7 @@ func labCommand(ctx context.Context, s *session, args []string) error {
 	if err != nil {
 		return err
 	}
-	// One folder for each checkout, so that two can be open at once.
+	// A folder for each checkout, so that several can be open at once.
 	data := filepath.Join(filepath.Dir(k.bin), fmt.Sprintf("jupyter-%x", sha256.Sum256([]byte(s.root)))[:len("jupyter-")+8])
 	if _, err := k.writeSpec(data); err != nil {
 		return err
@@ -430,7 +429,7 @@ func labCommand(ctx context.Context, s *session, args []string) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	// Ctrl-C reaches Jupyter from the terminal, and it asks what to do.
+	// Ctrl-C also reaches Jupyter, which asks what to do.
 	asked := make(chan os.Signal, 1)
 	signal.Reset(os.Interrupt)
 	signal.Notify(asked, os.Interrupt)
@@ -439,7 +438,7 @@ func labCommand(ctx context.Context, s *session, args []string) error {
 	return cmd.Wait()
 }
 
-// installJupyter is the command that installs Jupyter with what is there.
+// installJupyter returns the command that installs Jupyter with the tools on this machine.
 func installJupyter() string {
 	for _, way := range []struct{ program, command string }{
 		{"uv", "uv tool install jupyterlab"},

@@ -22,18 +22,19 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// markdown renders Markdown as Jupyter does: GitHub's tables, mathematics kept from the
-// parser. Images go into the page. Of raw HTML, what only says how text looks is let
-// through (rawHTML); the rest is shown as it is written, since the text of a notebook, and
-// more so that of its outputs, may be a stranger's.
+// markdown renders Markdown as Jupyter does: with GitHub's tables and with formulas. Images
+// become part of the page. Raw HTML is kept only if it just says how text looks (rawHTML),
+// since the text of a notebook, and even more that of its outputs, may come from a
+// stranger.
 type markdown struct {
 	md       goldmark.Markdown
-	anchors  map[string]int           // how often a heading's text has come
-	name     func(text string) string // the anchor of a heading
-	link     func(dest string) string // where a link leads in the page
-	headings []heading                // all that were rendered
+	anchors  map[string]int           // how often each text of a heading has occurred
+	name     func(text string) string // returns the anchor of a heading
+	link     func(dest string) string // returns where a link leads in the page
+	headings []heading                // all headings that were rendered
 
-	// names are those of highlight for a code cell; it is called for each in their order.
+	// names returns the names of highlightNames for a code cell. It is called for each cell
+	// in order.
 	names func(cell string) map[int]string
 }
 
@@ -52,12 +53,13 @@ func newMarkdown() *markdown {
 		names: func(string) map[int]string { return nil }}
 }
 
-// jupyterAnchor is what links inside notebooks call a heading: its text with
-// hyphens for spaces.
+// jupyterAnchor returns the anchor by which links in notebooks refer to a heading: its text
+// with hyphens for spaces.
 func jupyterAnchor(text string) string { return strings.ReplaceAll(text, " ", "-") }
 
-// render returns HTML and whether it holds formulas. Images come from the attachments of
-// a cell, or from files in dir or below it; with dir "", as of an output, from neither.
+// render returns HTML and whether it contains formulas. Images come from the attachments of
+// a cell, or from files in or below dir. With dir "", as for an output, images come from
+// neither.
 func (m *markdown) render(source, dir string, attachments map[string]any) (string, bool, error) {
 	source, formulas := protectMath(source)
 	src := []byte(source)
@@ -98,7 +100,7 @@ func (m *markdown) render(source, dir string, attachments map[string]any) (strin
 	return restoreMath(b.String(), formulas), len(formulas) > 0, nil
 }
 
-// anchor is the name of a heading, with a number where the page has it already.
+// anchor returns the anchor of a heading, with a number if the page has it already.
 func (m *markdown) anchor(text string) string {
 	id := m.name(text)
 	m.anchors[id]++
@@ -108,7 +110,7 @@ func (m *markdown) anchor(text string) string {
 	return id
 }
 
-// exportedLink follows a link to another notebook into its exported page.
+// exportedLink turns a link to another notebook into one to its exported page.
 func exportedLink(dest string) string {
 	file, anchor, _ := strings.Cut(dest, "#")
 	if strings.Contains(file, "://") || !strings.HasSuffix(file, ".ipynb") {
@@ -121,11 +123,11 @@ func exportedLink(dest string) string {
 	return file
 }
 
-// largestImage is how many bytes of a file a page takes in.
+// largestImage is the largest size of an image file in a page, in bytes.
 const largestImage = 16 << 20
 
-// inlineImage returns a data URI for an attachment, or for the file dest in dir or below
-// it, if it is an image; else "".
+// inlineImage returns a data URI for an attachment, or for the file dest in or below dir,
+// if it is an image; otherwise "".
 func inlineImage(dest, dir string, attachments map[string]any) string {
 	if name, ok := strings.CutPrefix(dest, "attachment:"); ok {
 		bundle, _ := attachments[name].(map[string]any)
@@ -142,13 +144,13 @@ func inlineImage(dest, dir string, attachments map[string]any) string {
 	if dir == "" || strings.Contains(dest, ":") || !filepath.IsLocal(name) {
 		return ""
 	}
-	// A Root follows no link that leads out of it.
+	// A Root does not follow links that lead out of it.
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return ""
 	}
 	defer root.Close()
-	// Only regular files are opened: opening a pipe waits until somebody writes to it.
+	// Open only regular files, since opening a pipe would wait for a writer.
 	if info, err := root.Stat(name); err != nil || !info.Mode().IsRegular() || info.Size() > largestImage {
 		return ""
 	}
@@ -164,8 +166,7 @@ func inlineImage(dest, dir string, attachments map[string]any) string {
 	return imageURI(data)
 }
 
-// imageURI returns an image as a data URI, or "" for data that are none: the content
-// tells, no name.
+// imageURI returns an image as a data URI, or "" if the content is not an image.
 func imageURI(data []byte) string {
 	kind := ""
 	switch begins := func(s string) bool { return bytes.HasPrefix(data, []byte(s)) }; {
@@ -185,17 +186,18 @@ func imageURI(data []byte) string {
 	return "data:image/" + kind + ";base64," + base64.StdEncoding.EncodeToString(data)
 }
 
-// svgStart matches what may stand before the first element of a drawing, and its name.
+// svgStart matches what may come before the first element of a drawing, and the element's
+// name.
 var svgStart = regexp.MustCompile(`^\x{FEFF}?\s*(<\?xml[^>]*>\s*)?(<!DOCTYPE svg[^>\[]*>\s*)?(<!--[^>]*-->\s*)*<svg[\s>/]`)
 
-// isImage reports whether a destination is an image in itself. A drawing that is shown
-// as an image runs nothing and asks for nothing.
+// isImage reports whether a destination is a data URI of an image. A drawing that is shown
+// as an image runs and loads nothing.
 func isImage(dest string) bool { return imageData.MatchString(dest) }
 
 var imageData = regexp.MustCompile(`^data:image/(png|jpeg|gif|webp|svg\+xml);base64,[A-Za-z0-9+/=]*$`)
 
-// ownNodes renders what goldmark renders otherwise: fenced code is highlighted like the
-// cells, raw HTML is cleaned, images may be drawings.
+// ownNodes renders some nodes differently from goldmark: fenced code is coloured like
+// cells, raw HTML is cleaned, and images may be drawings.
 type ownNodes struct{}
 
 func (ownNodes) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
@@ -240,7 +242,8 @@ func (ownNodes) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	})
 }
 
-// imageRenderer is goldmark's own, which without options refuses data that are a drawing.
+// imageRenderer returns goldmark's renderer of images. Without options it would refuse data
+// URIs of drawings.
 func imageRenderer(options ...goldhtml.Option) (image renderer.NodeRendererFunc) {
 	goldhtml.NewRenderer(options...).RegisterFuncs(registerer(func(kind ast.NodeKind, f renderer.NodeRendererFunc) {
 		if kind == ast.KindImage {
@@ -260,7 +263,7 @@ type formula struct {
 	display bool
 }
 
-// written is the formula as it stands in the text.
+// written returns the formula as it is in the source.
 func (f formula) written() string {
 	switch {
 	case !f.display:
@@ -271,7 +274,7 @@ func (f formula) written() string {
 	return "$$" + f.tex + "$$"
 }
 
-// Private characters stand for a formula while Markdown is parsed.
+// These private characters replace a formula while Markdown is parsed.
 const mathOpen, mathClose = "\uE000", "\uE001"
 
 var (
@@ -282,11 +285,10 @@ var (
 
 var environment = regexp.MustCompile(`^\\begin\{((?:align|alignat|aligned|equation|gather|gathered|multline|split|cases|array|[pbBvV]?matrix)\*?)\}`)
 
-// protectMath takes the formulas out of Markdown, so that their underscores,
-// stars and backslashes mean nothing to it. The rules are Jupyter's, with
-// Pandoc's for a single dollar: the opening one has no space after it, the
-// closing one no space before and no digit after it, so that prices stay
-// prices. Code is left alone.
+// protectMath takes formulas out of Markdown, since their underscores, stars and
+// backslashes have another meaning there. The rules are Jupyter's, and Pandoc's for a
+// single dollar, so that prices are not formulas: no space after the opening dollar, no
+// space before and no digit after the closing one. Code is not changed.
 func protectMath(source string) (string, []formula) {
 	source = strings.NewReplacer(mathOpen, "", mathClose, "").Replace(source)
 	var b strings.Builder
@@ -350,7 +352,7 @@ func protectMath(source string) (string, []formula) {
 	return b.String(), found
 }
 
-// fence is the length of the fenced code block that s starts with, or 0.
+// fence returns the length of the mark of a fenced code block at the start of s, or 0.
 func fence(s string) int {
 	line, _, _ := strings.Cut(s, "\n")
 	trimmed := strings.TrimLeft(line, " >\t")
@@ -394,7 +396,7 @@ func closingDollars(s, delimiter string) int {
 		case s[i] == '\\':
 			i++
 		case delimiter == "$" && s[i] == '`':
-			return -1 // code, so the dollar was one
+			return -1 // this is code, so the dollar was a dollar
 		case !strings.HasPrefix(s[i:], delimiter):
 		case delimiter == "$$":
 			return i
@@ -411,21 +413,21 @@ func closingDollars(s, delimiter string) int {
 
 var blankLine = regexp.MustCompile(`\n[ \t]*\n`)
 
-// restoreMath puts the formulas back as elements that KaTeX fills; without
-// scripts the TeX stays readable. Inside a tag, as in the text that stands for
-// an image, they come back as they were written.
+// restoreMath puts the formulas back as elements that KaTeX fills. Without scripts, readers
+// see the TeX. Inside a tag, such as in the alternative text of an image, formulas are put
+// back as text.
 func restoreMath(page string, formulas []formula) string {
 	return tagOrPlaceholder.ReplaceAllStringFunc(page, func(s string) string {
 		if s[0] == '<' {
 			return eachFormula(s, formulas, func(f formula) string { return html.EscapeString(f.written()) })
 		}
-		glue := placeholder.FindString(s) != s // a line may break between a formula and its bracket
+		glue := placeholder.FindString(s) != s // keep a formula and the bracket next to it on one line
 		s = eachFormula(s, formulas, func(f formula) string {
 			class := "math"
 			if f.display {
 				class = "math display"
 			}
-			glue = glue && !f.display && len(f.tex) < 30 // a long formula must be able to break
+			glue = glue && !f.display && len(f.tex) < 30 // but a long formula must be able to break
 			return `<span class="` + class + `">` + html.EscapeString(strings.TrimSpace(f.tex)) + `</span>`
 		})
 		if glue {
@@ -435,7 +437,7 @@ func restoreMath(page string, formulas []formula) string {
 	})
 }
 
-// writtenMath puts the formulas back as they were.
+// writtenMath puts the formulas back as text.
 func writtenMath(s string, formulas []formula) string {
 	return eachFormula(s, formulas, formula.written)
 }

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// A blank lab and its solutions, with TITLE in place of its name.
+// A blank lab and its solutions. TITLE is replaced by its name.
 var (
 	//go:embed lab/blank.ipynb
 	blankLab []byte

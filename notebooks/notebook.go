@@ -15,8 +15,8 @@ import (
 	"github.com/svmnb/svmnb/internal/wholefile"
 )
 
-// notebook is a Jupyter notebook, format 4. It is kept as the JSON it was read
-// from, so that fields the runner knows nothing of survive.
+// notebook is a Jupyter notebook, format 4. It keeps the JSON that was read, so that fields
+// which the runner does not know are preserved.
 // https://nbformat.readthedocs.io/en/latest/format_description.html
 type notebook struct {
 	raw   map[string]any
@@ -27,8 +27,8 @@ type cell struct {
 	raw map[string]any
 }
 
-// readNotebook reads a file and brings it to format 4.5: cells without an id
-// get one that depends only on their place and text.
+// readNotebook reads a file and converts it to format 4.5. Cells without an id get one that
+// depends only on their position and text.
 func readNotebook(file string) (*notebook, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -42,12 +42,12 @@ func readNotebook(file string) (*notebook, error) {
 }
 
 func parseNotebook(data []byte) (*notebook, error) {
-	data = bytes.TrimPrefix(data, []byte("\ufeff")) // which some editors put before UTF-8
+	data = bytes.TrimPrefix(data, []byte("\ufeff")) // some editors write a byte order mark
 	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
 		return nil, errors.New("not a notebook: the file is in UTF-16; save it as UTF-8")
 	}
 	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.UseNumber() // numbers are written as they were read
+	decoder.UseNumber() // writes numbers as they were read
 	nb := &notebook{}
 	if err := decoder.Decode(&nb.raw); err != nil {
 		return nil, fmt.Errorf("not a notebook: %w", err)
@@ -104,11 +104,12 @@ func parseNotebook(data []byte) (*notebook, error) {
 	return nb, nil
 }
 
-// encode writes the notebook as Jupyter does: sorted keys, an indent of one
-// space, a final newline.
+// encode writes the notebook as Jupyter does: with sorted keys, an indent of one space and
+// a final newline.
 func (nb *notebook) encode() ([]byte, error) {
 	for _, c := range nb.cells {
-		// When a front end ran a cell is nobody's business in a committed file.
+		// Do not store when a cell was run: it would change the committed file in every
+		// run.
 		if m, ok := c.raw["metadata"].(map[string]any); ok {
 			delete(m, "execution")
 		}
@@ -122,7 +123,7 @@ func (nb *notebook) encode() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// write replaces the file at once or not at all.
+// write replaces the file completely or not at all.
 func (nb *notebook) write(file string) error {
 	data, err := nb.encode()
 	if err != nil {
@@ -138,7 +139,7 @@ func writeFile(file string, data []byte) error {
 	})
 }
 
-// title is the first heading of the notebook, or empty.
+// title returns the first heading of the notebook, or "".
 func (nb *notebook) title() string {
 	for _, c := range nb.cells {
 		if c.kind() != "markdown" {
@@ -153,7 +154,7 @@ func (nb *notebook) title() string {
 	return ""
 }
 
-// adopt names the kernel that ran the notebook, where it names none.
+// adopt sets the notebook's kernel to GoNB if it names none.
 func (nb *notebook) adopt() {
 	meta := nb.raw["metadata"].(map[string]any)
 	if meta["kernelspec"] == nil {
@@ -168,7 +169,8 @@ func (c *cell) kind() string { s, _ := c.raw["cell_type"].(string); return s }
 
 func (c *cell) source() string { return joined(c.raw["source"]) }
 
-// expectsError reports the tag by which Jupyter's tools let a cell fail.
+// expectsError reports whether the cell has the tag by which Jupyter's tools allow it to
+// fail.
 func (c *cell) expectsError() bool {
 	meta, _ := c.raw["metadata"].(map[string]any)
 	tags, _ := meta["tags"].([]any)
@@ -200,19 +202,19 @@ func (c *cell) setOutputs(outs []*output, count int) {
 	}
 }
 
-// output is one output of a cell, its texts joined.
+// output is one output of a cell.
 type output struct {
 	kind      string // stream, display_data, execute_result or error
-	name      string // of a stream
-	text      string // of a stream
+	name      string // name of a stream
+	text      string // text of a stream
 	data      map[string]any
 	metadata  map[string]any
-	count     any // of an execute_result
+	count     any // count of an execute_result
 	ename     string
 	evalue    string
 	traceback []string
 
-	displayID string // while running: update_display_data finds it
+	displayID string // used while running, to apply update_display_data
 }
 
 func readOutput(raw map[string]any) *output {
@@ -268,12 +270,12 @@ func (o *output) raw() map[string]any {
 	return raw
 }
 
-// isText reports whether a notebook keeps the type's text as a list of lines.
+// isText reports whether notebooks store this type as a list of lines.
 func isText(mime string) bool {
 	return strings.HasPrefix(mime, "text/") || mime == "image/svg+xml" || mime == "application/javascript"
 }
 
-// joined is a multi-line string of the format: a string or a list of them.
+// joined returns a multi-line string of the format, which is a string or a list of strings.
 func joined(v any) string {
 	switch v := v.(type) {
 	case string:

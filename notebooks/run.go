@@ -15,15 +15,15 @@ import (
 	"unicode/utf8"
 )
 
-// run executes the notebook's code cells in order, in the running kernel k,
-// and leaves their outputs in nb. It stops at the first cell that fails, with
-// a *failure. Progress goes to progress, one line per cell.
+// run executes the code cells of the notebook in order, in the kernel k, and stores their
+// outputs in nb. It stops at the first cell that fails, with a *failure. It writes one line
+// for each cell to progress.
 func run(ctx context.Context, k *client, nb *notebook, timeout time.Duration, progress io.Writer) error {
 	cells := codeCells(nb)
 	for _, c := range cells {
 		c.setOutputs(nil, 0)
 	}
-	recorded := map[string]*recorder{} // by request
+	recorded := map[string]*recorder{} // by request id
 	displays := map[string][]*output{}
 	route := func(m message) {
 		if r := recorded[m.Parent.ID]; r != nil {
@@ -57,7 +57,7 @@ func run(ctx context.Context, k *client, nb *notebook, timeout time.Duration, pr
 		}
 	}
 	if failed == nil {
-		k.drain(route) // what a cell displayed without waiting for it
+		k.drain(route) // outputs that a cell sent without waiting for them
 	}
 	for _, r := range recorded {
 		r.cell.setOutputs(r.outputs, r.count)
@@ -84,7 +84,7 @@ func indent(s string) string {
 	return "    " + strings.ReplaceAll(strings.TrimRight(s, "\n"), "\n", "\n    ")
 }
 
-// label is the first line that says something, cut and padded to a column.
+// label returns the first meaningful line of a cell, cut or padded to a fixed width.
 func label(source string) string {
 	const width = 60
 	text, imports, inImports := "", "", false
@@ -105,18 +105,18 @@ func label(source string) string {
 	return text + strings.Repeat(" ", width-utf8.RuneCountInString(text))
 }
 
-// recorder collects what one cell publishes.
+// recorder collects the outputs of one cell.
 type recorder struct {
 	cell     *cell
 	special  bool
 	outputs  []*output
-	displays map[string][]*output // by display id, over all cells
-	clear    bool                 // clear_output with wait: at the next output
+	displays map[string][]*output // by display id, of all cells
+	clear    bool                 // clear_output with wait: clear when the next output arrives
 	count    int
-	errors   []string // error messages and failed special lines
+	errors   []string // error messages, and special lines that failed
 }
 
-// take records one message as an output, the way a front end shows it.
+// take stores one message as an output, as a front end shows it.
 func (r *recorder) take(m message) {
 	var content struct {
 		Name      string         `json:"name"`
@@ -163,7 +163,7 @@ func (r *recorder) take(m message) {
 			r.outputs = nil
 		}
 		return
-	default: // execute_input, comm messages
+	default: // execute_input and comm messages
 		return
 	}
 	if r.clear {
@@ -179,14 +179,14 @@ func (r *recorder) take(m message) {
 	}
 }
 
-// errorText is the part of an error that says most: the traceback holds the
-// lines of the cell, evalue only the message.
+// errorText returns the most informative part of an error: the traceback, which contains
+// the lines of the cell, or else the message.
 func errorText(o *output) string {
 	return cmp.Or(strings.TrimSpace(stripANSI(strings.Join(o.traceback, "\n"))), o.ename+": "+o.evalue)
 }
 
-// failed says why the cell counts as failed; empty when it succeeded. A failed
-// Go program answers only "exit status 2": what it wrote last says more.
+// failed returns why the cell failed, or "". The answer for a failed Go program is only
+// "exit status 2", so failed adds the program's last output.
 func (r *recorder) failed(answer reply) string {
 	if answer.Status == "ok" && len(r.errors) == 0 {
 		return ""
@@ -199,7 +199,7 @@ func (r *recorder) failed(answer reply) string {
 	for _, o := range slices.Backward(r.outputs) {
 		if o.kind == "stream" && o.name == "stderr" {
 			text := strings.TrimSpace(stripANSI(o.text))
-			// A crash says why first, a program that logs says it last.
+			// A crash gives its reason first, a program that logs gives it last.
 			if all := strings.Split(text, "\n"); len(all) > 20 {
 				text = strings.Join(slices.Concat(all[:5], []string{"…"}, all[len(all)-15:]), "\n")
 			}
@@ -212,8 +212,8 @@ func (r *recorder) failed(answer reply) string {
 	return reason
 }
 
-// hasSpecialLines reports whether a cell has lines for GoNB itself (% and !,
-// also behind //gonb:), not only Go.
+// hasSpecialLines reports whether a cell has lines for GoNB itself (beginning with % or !,
+// perhaps after //gonb:).
 func hasSpecialLines(source string) bool {
 	for line := range strings.Lines(source) {
 		line = strings.TrimPrefix(line, "//gonb:")
@@ -224,7 +224,7 @@ func hasSpecialLines(source string) bool {
 	return false
 }
 
-// startsGo reports whether a special line only says how the Go below is run.
+// startsGo reports whether a special line only says how the Go code below it is run.
 func startsGo(line string) bool {
 	switch word, _, _ := strings.Cut(strings.TrimSpace(line), " "); word {
 	case "%%", "%main", "%exec", "%args", "%test":
@@ -233,12 +233,11 @@ func startsGo(line string) bool {
 	return false
 }
 
-// GoNB answers "ok" when a special line fails; only a message on stderr tells.
-// Each of these is a whole message by GoNB itself (v0.11.5: jpyexec.go,
-// specialcmd.go, definitions.go, track.go). What a program writes to stderr is
-// not a failure: logs and progress belong there. Only in a cell with special
-// lines, and only a message that has exactly this form, can be taken for one
-// by mistake.
+// specialFailures match the messages of failed special lines. GoNB answers "ok" when a
+// special line fails; only a message on stderr tells. Each pattern is a complete message of
+// GoNB itself (v0.11.5: jpyexec.go, specialcmd.go, definitions.go, track.go). Other text on
+// stderr is not a failure, since programs write logs and progress there. Only in a cell
+// with special lines could a program's output match by mistake.
 var specialFailures = []*regexp.Regexp{
 	regexp.MustCompile(`^(\^C\n)?(exit status \d+|signal: [a-z /0-9]+( \(core dumped\))?)\n$`),
 	regexp.MustCompile(`^"%.*" unknown or not implemented yet\.$`),
@@ -249,9 +248,9 @@ var specialFailures = []*regexp.Regexp{
 	regexp.MustCompile(`^GX compile error: `),
 }
 
-// In any cell: what was to be displayed got lost, between the program and the
-// kernel (namedpipes_dispatch.go, and the log of gonbui in the program) or in
-// display.Show, which goes on with the other items.
+// lostDisplay matches messages about something that could not be displayed: lost between
+// the program and the kernel (namedpipes_dispatch.go, and the log of gonbui in the
+// program), or refused by display.Show, which then displays the other items.
 var lostDisplay = regexp.MustCompile(`^GoNB Error:\n|(?m)^display\.Show: |(?m)^E\d{4} .* gonbui\.go:\d+\] `)
 
 func failedMessage(message string, special bool) string {

@@ -20,9 +20,9 @@ import (
 	"github.com/svmnb/svmnb/svmnb/static"
 )
 
-// The site is the notebooks and the documents as pages with the same relative
-// addresses, and what they share beside them, once. It is read from files as
-// well as from a server, and asks nobody for anything.
+// The site is the notebooks and the documents as pages with the same relative addresses,
+// and one copy of the files that they share. It can be read from files as well as from a
+// server, and needs no network.
 
 var (
 	//go:embed site.css
@@ -33,8 +33,8 @@ var (
 
 // sitePage is a page of the site.
 type sitePage struct {
-	source   string // in the checkout, with slashes
-	address  string // in the site
+	source   string // path in the checkout, with slashes
+	address  string // path in the site
 	title    string
 	lead     string // HTML of the first paragraph
 	body     string
@@ -42,20 +42,20 @@ type sitePage struct {
 	leadMath bool
 	headings []heading
 	links    []siteLink
-	of       *doc.Package // that it describes, or nil
+	of       *doc.Package // the package that the page describes, or nil
 }
 
 // siteLink is a link from one page of the site to another, or to itself.
 type siteLink struct{ written, to, anchor string }
 
-// site is what is written into one folder.
+// site is the state while a site is written into a folder.
 type site struct {
 	root, out string
 	pages     []*sitePage
 	problems  []string
-	shared    map[string]bool // files that are written already
+	shared    map[string]bool // files that are already written
 	library   *library
-	used      map[use]string // the heading below which a notebook first uses a symbol
+	used      map[use]string // for each use of a symbol, the heading below which the notebook first uses it
 }
 
 func siteCommand(_ context.Context, s *session, args []string) error {
@@ -76,7 +76,7 @@ func siteCommand(_ context.Context, s *session, args []string) error {
 	return nil
 }
 
-// write writes all pages; links that lead nowhere are in problems.
+// write writes all pages. Links that lead nowhere are in problems.
 func (w *site) write() error {
 	if err := w.find(); err != nil {
 		return err
@@ -97,8 +97,8 @@ func (w *site) write() error {
 
 const readme = "README.md"
 
-// find lists the pages: the notebooks in their order, the README, and the
-// documents in the order in which it names them.
+// find lists the pages: the notebooks in order, the README, and the documents in the order
+// in which the README names them.
 func (w *site) find() error {
 	overview, err := os.ReadFile(filepath.Join(w.root, readme))
 	if err != nil {
@@ -154,7 +154,7 @@ func (w *site) render(p *sitePage) (err error) {
 	md := newMarkdown()
 	md.link = func(dest string) string { return w.link(p, dest) }
 	file := filepath.Join(w.root, filepath.FromSlash(p.source))
-	first := "" // Markdown of what comes first
+	first := "" // Markdown of the beginning
 	if path.Ext(p.source) == ".ipynb" {
 		nb, err := readNotebook(file)
 		if err != nil {
@@ -193,13 +193,13 @@ func (w *site) render(p *sitePage) (err error) {
 		if strings.Contains(dest, "://") {
 			return dest
 		}
-		return p.address // the index, which shows it, lies elsewhere
+		return p.address // the index, which shows this paragraph, is in another folder
 	}
 	p.lead, p.leadMath, err = plain.render(firstParagraph(first), "", nil)
 	return err
 }
 
-// firstParagraph is the first paragraph after the title.
+// firstParagraph returns the first paragraph after the title.
 func firstParagraph(source string) string {
 	for part := range strings.SplitSeq(strings.TrimSpace(source), "\n\n") {
 		if part = strings.TrimSpace(part); part != "" && !strings.HasPrefix(part, "#") && !strings.HasPrefix(part, "<") {
@@ -209,7 +209,7 @@ func firstParagraph(source string) string {
 	return ""
 }
 
-// githubAnchor is what links inside Markdown files call a heading.
+// githubAnchor returns the anchor by which links in Markdown files refer to a heading.
 func githubAnchor(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -222,8 +222,8 @@ func githubAnchor(text string) string {
 	}, text)
 }
 
-// link turns a link of a source into one of its page: to another page, or to a
-// copy of a file of the checkout.
+// link returns the link in the site for a link in a source: to another page, or to a copy
+// of a file of the checkout.
 func (w *site) link(p *sitePage, dest string) string {
 	u, err := url.Parse(dest)
 	if err != nil || u.Scheme != "" || u.Host != "" {
@@ -247,8 +247,8 @@ func (w *site) link(p *sitePage, dest string) string {
 	return relative(p.address, copied)
 }
 
-// copyFile copies a file of the checkout and returns its address. What a
-// browser would not show has an address that ends in .txt.
+// copyFile copies a file of the checkout and returns its address. If a browser would not
+// show the file, the address ends in .txt.
 func (w *site) copyFile(source string) (string, error) {
 	if !filepath.IsLocal(filepath.FromSlash(source)) {
 		return "", errors.New("it is outside of the checkout")
@@ -279,12 +279,12 @@ func (w *site) put(address string, data []byte) error {
 	return writeFile(file, data)
 }
 
-// relative is the link from one address of the site to another.
+// relative returns the link from one address of the site to another.
 func relative(from, to string) string {
 	return strings.Repeat("../", strings.Count(from, "/")) + to
 }
 
-// follow looks whether the pages have the anchors that are linked to.
+// follow checks that the anchors exist to which pages link.
 func (w *site) follow() {
 	for _, p := range w.pages {
 		for _, l := range p.links {
@@ -327,7 +327,7 @@ func (w *site) writeIndex() error {
 		"<h2>Documents</h2>\n<ul>\n"+documents.String()+"</ul>\n</section>\n")
 }
 
-// frame writes a page with what all pages have.
+// frame writes a page with the parts that all pages have.
 func (w *site) frame(address, title string, math bool, body string) error {
 	to := func(name string) string { return relative(address, name) }
 	head, tail, reference := "", "", ""
@@ -341,7 +341,8 @@ func (w *site) frame(address, title string, math bool, body string) error {
 	if hasCharts(body) {
 		tail += fmt.Sprintf("<script src=\"%s\"></script>\n", to("assets/echarts.js"))
 	}
-	// The site's own files: 'self' means them where a server has them.
+	// 'self' allows the site's own files if it is read from a server, file: if it is read
+	// from files.
 	page := fmt.Sprintf(pageHead, policyMeta(body, "'self'", "file:"), html.EscapeString(title)) +
 		fmt.Sprintf("<link rel=\"stylesheet\" href=\"%s\">\n%s</head>\n<body>\n", to("assets/site.css"), head) +
 		fmt.Sprintf("<header class=\"site\"><a href=\"%s\">svmnb</a>%s<div class=\"search\"><input type=\"search\" placeholder=\"Search\" aria-label=\"Search headings and names\" autocomplete=\"off\"><ol hidden></ol></div></header>\n", to("index.html"), reference) +
@@ -355,7 +356,7 @@ func (w *site) writeShared() error {
 	type entry struct {
 		Page     string     `json:"page"`
 		Title    string     `json:"title"`
-		Headings [][]string `json:"headings"` // text, and anchor where it differs
+		Headings [][]string `json:"headings"` // text, and the anchor if it is different
 	}
 	entries := []entry{}
 	for _, p := range w.pages {

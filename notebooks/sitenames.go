@@ -18,26 +18,27 @@ import (
 	"strings"
 )
 
-// library is the public packages of a checkout. go/types says what a name means in their
-// declarations, in an example and in a cell of the course, so no link is a guess.
+// library is the public packages of a checkout. It finds out by go/types what a name means
+// in their declarations, in examples and in the cells of the course, so that no link is a
+// guess.
 type library struct {
 	root     string
 	build    build.Context
 	fset     *token.FileSet
 	packages []*doc.Package
-	imports  string                    // Go that imports them all
-	files    map[string][]*ast.File    // of the packages of the checkout that were imported
-	imported map[string]*types.Package // these, and empty ones for all others
+	imports  string                    // Go code that imports all of them
+	files    map[string][]*ast.File    // files of the checkout's packages that were imported
+	imported map[string]*types.Package // packages that were imported; those of other modules are empty
 	info     types.Info
 	has      map[place]bool
 	places   map[types.Object]place
 }
 
-// place is where the reference has a symbol: the folder of its package, and its
-// name, such as Fit or Fit.Alpha.
+// place is a symbol in the reference: the folder of its package, and its name, such as Fit
+// or Fit.Alpha.
 type place struct{ folder, name string }
 
-// readLibrary reads all packages of a checkout that others can import.
+// readLibrary reads all packages of a checkout that other modules can import.
 func readLibrary(root string) (*library, error) {
 	l := &library{
 		root: root, build: build.Default, fset: token.NewFileSet(), imports: "\nimport (\n",
@@ -45,7 +46,7 @@ func readLibrary(root string) (*library, error) {
 		info: types.Info{Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}},
 		has:  map[place]bool{}, places: map[types.Object]place{},
 	}
-	l.build.GOOS, l.build.GOARCH = "linux", "amd64" // the same pages everywhere
+	l.build.GOOS, l.build.GOARCH = "linux", "amd64" // so that the pages are the same on every machine
 	var found []*build.Package
 	err := filepath.WalkDir(root, func(dir string, e fs.DirEntry, err error) error {
 		if err != nil || !e.IsDir() {
@@ -76,7 +77,7 @@ func (l *library) read(found *build.Package) error {
 	_, err := l.Import(found.ImportPath)
 	inside, errInside := l.parse(found.Dir, found.TestGoFiles, "func Example")
 	outside, errOutside := l.parse(found.Dir, found.XTestGoFiles, "func Example")
-	// Doc comments may name packages that are not imported.
+	// Doc comments may name packages that the file does not import.
 	imports, errImports := parser.ParseFile(l.fset, "imports.go", "package "+found.Name+l.imports, parser.SkipObjectResolution)
 	if err := errors.Join(err, errInside, errOutside, errImports); err != nil {
 		return err
@@ -93,7 +94,7 @@ func (l *library) read(found *build.Package) error {
 			l.has[at] = true
 			if obj := l.info.Defs[s.ids[i]]; obj != nil {
 				if _, twice := l.places[obj]; twice {
-					at = place{} // several types have this method from one that nobody sees
+					at = place{} // several types have this method from an unexported type
 				}
 				l.places[obj] = at
 			}
@@ -102,10 +103,10 @@ func (l *library) read(found *build.Package) error {
 	return nil
 }
 
-// folder is where a package lies in the checkout.
+// folder returns the folder of a package in the checkout.
 func folder(p *doc.Package) string { return strings.TrimPrefix(p.ImportPath, modulePath+"/") }
 
-// parse reads those files that contain a text.
+// parse reads the files that contain a text.
 func (l *library) parse(dir string, names []string, text string) ([]*ast.File, error) {
 	var files []*ast.File
 	for _, name := range names {
@@ -125,8 +126,8 @@ func (l *library) parse(dir string, names []string, text string) ([]*ast.File, e
 	return files, nil
 }
 
-// Import makes a library a types.Importer. Packages of the checkout are read from their
-// source. Others are empty here: what comes from them has no type, and so no link.
+// Import implements types.Importer. Packages of the checkout are read from their source.
+// Packages of other modules are empty: names from them have no type and get no link.
 func (l *library) Import(address string) (*types.Package, error) {
 	if p := l.imported[address]; p != nil {
 		return p, nil
@@ -148,15 +149,15 @@ func (l *library) Import(address string) (*types.Package, error) {
 	return p, nil
 }
 
-// check notes what the names in files mean. The errors are what cannot be known without
-// the packages of others.
+// check records what the names in files mean. Its errors come from the packages of other
+// modules, which are empty here, and are ignored.
 func (l *library) check(address string, files []*ast.File, bodies bool) *types.Package {
 	config := types.Config{Importer: l, IgnoreFuncBodies: !bodies, Error: func(error) {}}
 	p, _ := config.Check(address, l.fset, files, &l.info)
 	return p
 }
 
-// uses returns where the reference has what the names below a node refer to.
+// uses returns the symbols of the reference to which the names below a node refer.
 func (l *library) uses(root ast.Node) map[*ast.Ident]place {
 	found := map[*ast.Ident]place{}
 	for _, id := range idents(root) {
@@ -167,10 +168,11 @@ func (l *library) uses(root ast.Node) map[*ast.Ident]place {
 	return found
 }
 
-// cells returns a function that takes the code cells of one notebook in their order. It
-// says where the reference has the names that begin at these bytes of the cell.
+// cells returns a function for the code cells of one notebook, which must be called in
+// their order. For each cell it returns the symbols of the reference by the position of
+// their names in the cell.
 func (l *library) cells() func(source string) map[int]place {
-	var files []*ast.File // the latest cell first: of two declarations, go/types takes the first
+	var files []*ast.File // the latest cell first, since go/types uses the first of two declarations
 	return func(source string) map[int]place {
 		if _, ok := script(source); ok {
 			return nil
@@ -183,7 +185,7 @@ func (l *library) cells() func(source string) map[int]place {
 			p := l.fset.Position(id.Pos())
 			found[lines[p.Line]+p.Column-1] = at
 		}
-		// Later cells see only the declarations.
+		// Later cells see only declarations.
 		file.Decls = slices.DeleteFunc(file.Decls, func(d ast.Decl) bool {
 			f, ok := d.(*ast.FuncDecl)
 			return ok && f.Name.Name == "_"
@@ -192,8 +194,8 @@ func (l *library) cells() func(source string) map[int]place {
 	}
 }
 
-// cell reads a cell as Go, as far as it is: GoNB puts what follows %% into a function, and
-// finds imports by itself. lines are the first bytes of the file's lines in the cell.
+// cell parses a cell as Go. As GoNB does, it puts the code after %% into a function and
+// adds imports. lines are the positions in the cell of the lines of the file.
 func (l *library) cell(source string) (file *ast.File, lines []int) {
 	text, end := "package cell\n", l.imports
 	at := 0
@@ -209,7 +211,8 @@ func (l *library) cell(source string) (file *ast.File, lines []int) {
 		}
 		text += line
 	}
-	// The cell's own imports come first, and the parser takes late ones too.
+	// The imports of the cell must come before the added ones; the parser accepts late
+	// imports.
 	file, _ = parser.ParseFile(l.fset, "", text+end, parser.SkipObjectResolution)
 	return file, lines
 }

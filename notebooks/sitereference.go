@@ -26,16 +26,16 @@ type reference struct {
 
 // symbol is a declaration in the reference.
 type symbol struct {
-	kind, of string // const, var, func or type; the type with which it stands
-	title    string // of functions and types
+	kind, of string // const, var, func or type; and the type below which it is listed
+	title    string // for functions and types
 	names    []string
-	ids      []*ast.Ident // of these names; the first of a type is its own, its members follow
+	ids      []*ast.Ident // the identifiers of these names; that of a type is followed by those of its members
 	decl     ast.Decl
 	doc      string
 	examples []*doc.Example
 }
 
-// symbols are the declarations of a package in the order of its page.
+// symbols returns the declarations of a package in the order of its page.
 func symbols(p *doc.Package) (list []symbol) {
 	add := func(s symbol, owner string, ids ...*ast.Ident) {
 		for _, id := range ids {
@@ -74,7 +74,7 @@ func symbols(p *doc.Package) (list []symbol) {
 	return list
 }
 
-// members are the names of the fields of a structure, or of the methods of an interface.
+// members returns the names of the fields of a struct or of the methods of an interface.
 func members(expr ast.Expr) (ids []*ast.Ident) {
 	var fields *ast.FieldList
 	switch t := expr.(type) {
@@ -86,7 +86,7 @@ func members(expr ast.Expr) (ids []*ast.Ident) {
 		return nil
 	}
 	for _, f := range fields.List {
-		if all := idents(f.Type); len(f.Names) == 0 && len(all) > 0 { // embedded
+		if all := idents(f.Type); len(f.Names) == 0 && len(all) > 0 { // an embedded type
 			ids = append(ids, all[len(all)-1])
 		}
 		ids = append(ids, f.Names...)
@@ -94,7 +94,7 @@ func members(expr ast.Expr) (ids []*ast.Ident) {
 	return ids
 }
 
-// idents are the names below a node.
+// idents returns the names below a node.
 func idents(root ast.Node) (ids []*ast.Ident) {
 	ast.Inspect(root, func(n ast.Node) bool {
 		if id, ok := n.(*ast.Ident); ok {
@@ -114,7 +114,7 @@ type use struct {
 // packageList is the source of the page that lists the packages.
 const packageList = "reference"
 
-// findPackages lists a page for each public package, and one before them that lists these.
+// findPackages adds the page that lists the packages, and a page for each public package.
 func (w *site) findPackages() (err error) {
 	w.used = map[use]string{}
 	if w.library, err = readLibrary(w.root); err != nil || len(w.library.packages) == 0 {
@@ -127,7 +127,7 @@ func (w *site) findPackages() (err error) {
 	return nil
 }
 
-// href leads from a page to a symbol.
+// href returns the link from a page to a symbol.
 func (w *site) href(from *sitePage, to place) string {
 	if from.source == to.folder {
 		return "#" + to.name
@@ -135,7 +135,8 @@ func (w *site) href(from *sitePage, to place) string {
 	return relative(from.address, w.page(to.folder).address) + "#" + to.name
 }
 
-// names links the names in the cells of a notebook, and notes that it uses them.
+// names returns the links of the names in the cells of a notebook, and records that the
+// notebook uses these symbols.
 func (w *site) names(p *sitePage, md *markdown) func(cell string) map[int]string {
 	cells := w.library.cells()
 	return func(cell string) map[int]string {
@@ -184,7 +185,7 @@ func (w *site) renderPackage(p *sitePage) {
 	p.body = r.String()
 }
 
-// index writes what is on the page, with the first sentences.
+// index writes the list of symbols with the first sentences of their comments.
 func (r *reference) index() {
 	list := func(label string, in func(symbol) bool) {
 		var links []string
@@ -214,7 +215,7 @@ func (r *reference) index() {
 	r.WriteString("</dl>\n")
 }
 
-// symbol writes a declaration with its comment, the lessons that use it, and examples.
+// symbol writes a declaration with its comment, the lessons that use it, and its examples.
 func (r *reference) symbol(s symbol) {
 	var used []string
 	if s.title != "" {
@@ -242,7 +243,7 @@ func (r *reference) symbol(s symbol) {
 	r.examples(s.examples)
 }
 
-// lessons says which lessons use one of the names; "" for none.
+// lessons lists the lessons that use one of the names; "" if there are none.
 func (r *reference) lessons(label string, names ...string) string {
 	var links []string
 	for i, p := range r.w.pages {
@@ -260,7 +261,7 @@ func (r *reference) lessons(label string, names ...string) string {
 	return label + strings.Join(links, ", ")
 }
 
-// examples writes examples with what they print.
+// examples writes examples with their output.
 func (r *reference) examples(examples []*doc.Example) {
 	for _, e := range examples {
 		fmt.Fprintf(r, "<p class=\"label\">%s</p>\n", html.EscapeString(strings.TrimSpace("Example "+e.Suffix)))
@@ -274,8 +275,8 @@ func (r *reference) examples(examples []*doc.Example) {
 
 var outputComment = regexp.MustCompile(`(?i)^\s*(unordered )?output:`)
 
-// code writes Go in colours. Names lead to their places; the names of the symbol are
-// places themselves, but for the one in the heading.
+// code writes coloured Go code. Names link to their symbols. The names of symbol s itself
+// get anchors, except for the one in the heading.
 func (r *reference) code(node ast.Node, comments []*ast.CommentGroup, s symbol) {
 	l := r.w.library
 	var b strings.Builder
@@ -319,11 +320,11 @@ func (r *reference) code(node ast.Node, comments []*ast.CommentGroup, s symbol) 
 func (r *reference) comment(text string) {
 	to := r.page.of.Printer()
 	to.HeadingLevel, to.DocLinkURL = 4, r.docLink
-	to.HeadingID = func(*comment.Heading) string { return "" } // many may have one name
+	to.HeadingID = func(*comment.Heading) string { return "" } // no ids, since headings of several comments may have the same text
 	r.Write(to.HTML(r.page.of.Parser().Parse(text)))
 }
 
-// docLink is where a link of a doc comment leads.
+// docLink returns the target of a link in a doc comment.
 func (r *reference) docLink(link *comment.DocLink) string {
 	to, ours := place{r.page.source, strings.TrimPrefix(link.Recv+"."+link.Name, ".")}, true
 	if link.ImportPath != "" {

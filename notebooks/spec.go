@@ -10,7 +10,7 @@ import (
 	"runtime"
 )
 
-// kernelSpec is what Jupyter reads from kernel.json.
+// kernelSpec is the content of kernel.json, which Jupyter reads.
 // https://jupyter-client.readthedocs.io/en/stable/kernels.html#kernel-specs
 type kernelSpec struct {
 	Argv          []string          `json:"argv"`
@@ -21,14 +21,14 @@ type kernelSpec struct {
 	Metadata      map[string]string `json:"metadata"`
 }
 
-// writeSpec makes the kernel known to Jupyter in a data folder and returns the
-// kernel's own folder there.
+// writeSpec registers the kernel with Jupyter in a data folder, and returns the kernel's
+// folder there.
 func (k *kernel) writeSpec(data string) (string, error) {
 	dir := filepath.Join(data, "kernels", kernelName)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
-	// Jupyter's terminal shows errors only: GoNB tells of everything it does.
+	// GoNB logs everything it does. Jupyter's terminal shall show only errors.
 	quiet := []string{"-logtostderr=false", "-log_file=" + os.DevNull}
 	spec, err := json.MarshalIndent(kernelSpec{
 		Argv: append(k.argv(), quiet...), DisplayName: displayName, Language: "go", InterruptMode: "message",
@@ -40,7 +40,7 @@ func (k *kernel) writeSpec(data string) (string, error) {
 	return dir, writeFile(filepath.Join(dir, "kernel.json"), append(spec, '\n'))
 }
 
-// removeSpec takes the kernel out of a data folder and returns its folder.
+// removeSpec removes the kernel from a data folder, and returns the kernel's folder.
 func removeSpec(data string) (string, error) {
 	dir := filepath.Join(data, "kernels", kernelName)
 	var spec kernelSpec
@@ -57,7 +57,7 @@ func removeSpec(data string) (string, error) {
 	return dir, os.RemoveAll(dir)
 }
 
-// jupyterData is the user's Jupyter data folder, by Jupyter's own rules.
+// jupyterData returns the user's Jupyter data folder by Jupyter's own rules.
 // https://docs.jupyter.org/en/latest/use/jupyter-directories.html#data-files
 func jupyterData() (string, error) {
 	if dir := os.Getenv("JUPYTER_DATA_DIR"); dir != "" {

@@ -8,17 +8,17 @@ import (
 	"github.com/svmnb/svmnb/svmnb/static"
 )
 
-// A saved notebook is read where its scripts do not run: before it is trusted,
-// on nbviewer, on GitHub. Its charts then show the picture that stands in their
-// place in the HTML.
+// A saved notebook is also read where its scripts do not run: before it is trusted, on
+// nbviewer, on GitHub. Each chart then shows a picture that is inside the HTML of its
+// output.
 //
-// The picture is there and not beside it, as the output's image/png, because a
-// reader takes one form of an output, and all that show HTML prefer it to an
-// image; those that strip scripts leave an img with a data URI.
+// The picture is not an image/png beside the HTML. A reader shows only one form of an
+// output and prefers HTML to an image if it supports HTML. Readers that remove scripts keep
+// an img with a data URI.
 
-// fillFigures puts a picture into the place of each chart in the notebook's
-// outputs and returns how many charts there are, and how many outputs have
-// changed. Charts that cannot be drawn stay as they are and are in the error.
+// fillFigures puts a picture into each chart in the notebook's outputs. It returns the
+// number of charts and of changed outputs. Charts that cannot be drawn stay unchanged, and
+// the error names them.
 func fillFigures(ctx context.Context, nb *notebook, o static.Options) (charts, changed int, err error) {
 	for i, c := range codeCells(nb) {
 		outputs, _ := c.raw["outputs"].([]any)
@@ -67,7 +67,7 @@ func staticCommand(ctx context.Context, s *session, args []string) error {
 			fmt.Fprintf(s.stderr, "%s: %v\n", file, err)
 			failed = true
 		}
-		if changed > 0 { // otherwise the file stays as it is, to the byte
+		if changed > 0 { // otherwise the file must not change at all
 			if err := nb.write(file); err != nil {
 				return err
 			}

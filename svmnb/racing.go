@@ -29,15 +29,15 @@ func (r racing) Stop() solvers.Criterion { return r.task.stop }
 
 const (
 	rehearsal       = 20 * time.Millisecond
-	rehearsalPoints = 1000 // runs with more points are long, so warming up makes no difference
+	rehearsalPoints = 1000 // longer runs need no rehearsal
 )
 
 var errLimit = errors.New("the time of a run in a race is over")
 
 // Compete runs one method on a problem with its own kernel matrix, so that no method
-// profits from rows that another has computed. A short rehearsal comes first, so that the first method is not slower because it is the first.
-// Afterwards the fit gets the matrix of the race, since the matrices of many runs would
-// fill the memory.
+// profits from rows that another has computed. A short rehearsal comes first, so that the
+// first method is not slower because it is the first. Afterwards the fit gets the matrix of
+// the race, since the matrices of many runs would fill the memory.
 func (r racing) Compete(ctx context.Context, m solvers.Method, limit time.Duration) (any, error) {
 	t := r.task
 	if len(t.y) <= rehearsalPoints {
