@@ -55,6 +55,36 @@ func ExampleProcess_Optimise() {
 	// ln p(y) = -621.24
 }
 
+// Nineteen of twenty new targets are expected in the interval.
+func ExampleBelief_Interval() {
+	fit := gp.Regress(datasets.Motorcycle()).
+		Kernel(kernels.Scale(45*45, kernels.SquaredExponential(5))).NoiseVariance(22 * 22).MustFit()
+	b, _ := fit.Posterior(context.Background(), datasets.Rows{{20}, {70}})
+	low, high := b.Interval(0.95)
+	fmt.Printf("a target at 20 ms: %.0f … %.0f, at 70 ms: %.0f … %.0f\n", low[0], high[0], low[1], high[1])
+	f := *b
+	f.Noise = 0
+	low, high = f.Interval(0.95)
+	fmt.Printf("f at 20 ms: %.0f … %.0f, at 70 ms: %.0f … %.0f\n", low[0], high[0], low[1], high[1])
+	// Output:
+	// a target at 20 ms: -160 … -71, at 70 ms: -122 … 74
+	// f at 20 ms: -126 … -104, at 70 ms: -112 … 64
+}
+
+// Near points have a correlated posterior.
+func ExampleFit_Covariance() {
+	fit := gp.Regress(datasets.Motorcycle()).
+		Kernel(kernels.Scale(45*45, kernels.SquaredExponential(5))).NoiseVariance(22 * 22).MustFit()
+	c, _ := fit.Covariance(context.Background(), datasets.Rows{{20}, {21}, {40}})
+	for _, row := range c {
+		fmt.Printf("%.1f\n", row)
+	}
+	// Output:
+	// [31.6 31.4 -0.1]
+	// [31.4 35.1 -0.5]
+	// [-0.1 -0.5 51.5]
+}
+
 // A kernel that is a sum takes a function apart.
 func ExampleFit_Components() {
 	ctx := context.Background()

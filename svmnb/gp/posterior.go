@@ -32,6 +32,29 @@ type Belief struct {
 	MeanError, VarianceLower []float64
 }
 
+// Interval returns, at each of the m points, the interval that has the given share of the
+// probability of a new target, noise included, and is centred at its mean:
+//
+//	Mean ± z √(Variance + Noise), z = Φ⁻¹((1 + share)/2)
+//
+// with z = 1.96 for a share of 0.95. For the interval of f itself, set Noise to 0 in a copy
+// of the Belief. The numbers are NaN for a share that is not between 0 and 1, and if Noise
+// is NaN, since the noise of a new target is not known then. MeanError is not included.
+func (b Belief) Interval(share float64) (low, high []float64) {
+	z := math.NaN()
+	if share > 0 && share < 1 {
+		z = math.Sqrt2 * math.Erfinv(share)
+	}
+	for i, mean := range b.Mean {
+		half := math.NaN()
+		if i < len(b.Variance) {
+			half = z * math.Sqrt(b.Variance[i]+b.Noise)
+		}
+		low, high = append(low, mean-half), append(high, mean+half)
+	}
+	return low, high
+}
+
 // batch is how many points one call of an iterative method predicts. It is large, so that
 // one pass over K serves many points, but small enough to check ctx often.
 const batch = 96

@@ -218,40 +218,6 @@ func (t *processTask) checkSample(call string, x [][]float64, count, more int) e
 	return nil
 }
 
-// covariance returns the posterior covariance of f at the points of x (Rasmussen and
-// Williams 2006, eq. 2.24; with a linear mean eq. 2.42).
-func (f *Fit) covariance(ctx context.Context, x [][]float64) (square, error) {
-	factor, err := f.factor(ctx)
-	if err != nil {
-		return nil, err
-	}
-	half, gaps, c := make([][]float64, len(x)), make([][]float64, len(x)), make(square, len(x))
-	for i, p := range x {
-		half[i] = f.points.Row(nil, p)
-		if f.trend != nil {
-			gaps[i] = f.trend.gap(f.trend.at(p), half[i])
-		}
-	}
-	if err := factor.HalfSolveAll(ctx, half); err != nil {
-		return nil, err
-	}
-	for i, p := range x {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		c[i] = make([]float64, len(x))
-		for j := range i + 1 {
-			v := f.task.kernel.Eval(p, x[j]) - vec.Dot(half[i], half[j])
-			if f.trend != nil {
-				v += f.trend.between(gaps[i], gaps[j])
-			}
-			c[i][j], c[j][i] = v, v
-		}
-		c[i][i] = max(c[i][i], 0)
-	}
-	return c, nil
-}
-
 func draw(ctx context.Context, call string, means []float64, covariance square, count int, seed uint64) (*Samples, error) {
 	largest := 0.0
 	for i := range covariance {

@@ -418,6 +418,10 @@ func TestProcessCut(t *testing.T) {
 			s, err := direct.Sample(ctx, datasets.Rows(at[:50]), 100, 1)
 			return answer{s != nil, err}
 		}},
+		{"Covariance", false, func(ctx context.Context) answer {
+			c, err := lu.Covariance(ctx, datasets.Rows(at))
+			return answer{c != nil, err}
+		}},
 		{"Gradient", false, func(ctx context.Context) answer { g, err := lu.Gradient(ctx); return answer{g != nil, err} }},
 		{"Gradient by CG", false, func(ctx context.Context) answer { g, err := cg.Gradient(ctx); return answer{g != nil, err} }},
 		{"LeaveOneOut", false, func(ctx context.Context) answer { l, err := direct.LeaveOneOut(ctx); return answer{l != nil, err} }},
@@ -469,6 +473,7 @@ func TestRaceProcess(t *testing.T) {
 		all := map[string]func() any{
 			"Predict":               func() any { v, _ := fit.Predict(datasets.Rows(at)); return v },
 			"Posterior":             func() any { v, _ := fit.Posterior(ctx, datasets.Rows(at)); return *v },
+			"Covariance":            func() any { v, _ := fit.Covariance(ctx, datasets.Rows(at)); return v },
 			"Components":            func() any { v, _ := fit.Components(ctx, datasets.Rows(at)); return v },
 			"LogMarginalLikelihood": func() any { v, _ := fit.LogMarginalLikelihood(ctx); return v },
 			"Gradient":              func() any { v, _ := fit.Gradient(ctx); return v },
