@@ -6,26 +6,26 @@ import (
 	"math"
 )
 
-// activeSet is the end of an interior-point run, whose iterates never touch the
-// bounds. A coordinate is put on the bound that a Newton step of its own would
-// cross, the others are solved for with those held, and this is repeated from there:
-// the primal–dual active set method (Hintermüller, Ito and Kunisch 2003), which ends
-// at the exact solution when the sets repeat. Each solution is one iteration. It is
-// shown only if the gap is smaller there.
+// activeSet is the last phase of an interior-point run. Interior iterates never touch the
+// bounds, so the primal–dual active set method (Hintermüller, Ito and Kunisch 2003) continues
+// from there. Each round holds a coordinate at the bound that a Newton step in this coordinate
+// alone would cross, and solves for the others. When the set of held coordinates repeats, the
+// solution is exact. Each round is one iteration. Its solution is reported only if the gap is
+// smaller there.
 type activeSet struct {
-	round   int // 0 while interior steps are made
+	round   int // 0 during interior steps
 	side    []int8
-	c, g    []float64 // its own α, not always inside the box, and Qα + p
+	c, g    []float64 // α of this phase, not always inside the box; Qα + p at c
 	b       float64
-	trial   []float64 // c made feasible
+	trial   []float64 // c moved to the nearest feasible point
 	f       []float64
-	slope   float64 // mean of |Qα + p + b s| at the start
-	next    float64 // the gap from which on it is worth another try
-	changes int     // of sides in the last round
-	idle    int     // rounds without changes that have lowered neither
+	slope   float64 // mean of |Qα + p + b s| when the phase began
+	next    float64 // the phase is tried again once the gap is at most this
+	changes int     // coordinates that changed sides in the last round
+	idle    int     // rounds without changes that improved neither the gap nor the KKT violation
 }
 
-// approach begins the way to the bounds.
+// approach begins the active set phase at the interior point.
 func (in *interior) approach() {
 	e, n := &in.end, len(in.alpha)
 	if e.side == nil {
@@ -43,8 +43,8 @@ func (in *interior) approach() {
 	}
 }
 
-// Conclude implements Concluder: an interior point is no answer as long as there
-// is a way to the bounds, nor is a face before its set has been seen to repeat.
+// Conclude implements Concluder. The run goes on while the active set method can still be
+// tried, and while its set has not yet repeated.
 func (in *interior) Conclude() bool {
 	if in.end.round == 0 && in.raw && in.q != nil && !in.last && !in.finished {
 		in.approach()
@@ -52,12 +52,12 @@ func (in *interior) Conclude() bool {
 	return in.end.round > 0 && (in.raw || in.end.changes > 0)
 }
 
-// worth reports whether the gap has fallen enough since the last try.
+// worth reports whether the gap has fallen enough to try the active set method again.
 func (in *interior) worth() bool {
 	return in.end.side == nil || in.gap <= in.end.next
 }
 
-// onFace makes one round, and reports false if there was none to make.
+// onFace makes one round of the active set method. It reports false if the phase is over.
 func (in *interior) onFace(ctx context.Context) (made bool, err error) {
 	p, e := in.p, &in.end
 	changes := 0
@@ -76,8 +76,8 @@ func (in *interior) onFace(ctx context.Context) (made bool, err error) {
 			changes++
 		}
 		e.side[i] = side
-		// A part of 1e-10 of the largest Q_ii makes the step that of least
-		// change where the face has many solutions, and is refined away.
+		// On a face with many solutions this term selects the smallest step. Its effect on the
+		// solution is removed by refinement in newton.
 		if in.d[i] = 1e-10 * in.size; side != 0 {
 			in.d[i] = math.Inf(1)
 		}
@@ -133,8 +133,8 @@ func (in *interior) onFace(ctx context.Context) (made bool, err error) {
 	return true, nil
 }
 
-// quality is the gap of an α whose F is given at the bias where it is smallest,
-// +Inf where it says nothing, and the largest KKT violation.
+// quality returns the gap of alpha at the bias where the gap is smallest (+Inf if it proves
+// nothing), the largest KKT violation, and this bias.
 func (p *Problem) quality(alpha, f []float64) (gap, kkt, bias float64) {
 	s := p.summarise(alpha, f)
 	b := p.bestBias(alpha, f)
@@ -144,8 +144,8 @@ func (p *Problem) quality(alpha, f []float64) (gap, kkt, bias float64) {
 	return p.gapAt(alpha, f, b), s.kkt, b[0]
 }
 
-// nearest clips alpha to the box and spreads what s'α lacks of δ over the
-// coordinates between their bounds; false if they have no room for it.
+// nearest clips alpha to the box and restores s'α = δ by changing the coordinates that are
+// strictly between their bounds. It returns false if these do not suffice.
 func (p *Problem) nearest(alpha []float64) bool {
 	e, sum := p.Delta, math.Abs(p.Delta)
 	for i, a := range alpha {

@@ -9,28 +9,27 @@ import (
 	"github.com/svmnb/svmnb/internal/vec"
 )
 
-// Order is the order in which GradientAscent visits the points. All orders end
-// at the same W.
+// Order is the order in which GradientAscent visits the points. All orders end at the same W.
 type Order int
 
 const (
-	// Cyclic goes through the points as they come, each using the latest α
-	// (CST Table 7.1: stochastic gradient ascent).
+	// Cyclic visits the points in the order of the data. Each step uses the latest α (CST
+	// Table 7.1: stochastic gradient ascent).
 	Cyclic Order = iota
 	// Batch moves all α at once along the gradient: steepest ascent.
 	Batch
-	// Shuffled goes through a new random permutation in every epoch.
+	// Shuffled visits the points in a new random permutation in every epoch.
 	Shuffled
-	// Violators goes through the points and stops only at those that violate the
-	// KKT conditions by more than Tol.
+	// Violators visits the points in the order of the data and changes only those that violate
+	// the KKT conditions by more than Tol.
 	Violators
-	// TwoStage goes through the free points until those satisfy the KKT
-	// conditions to Tol, and then once through all (CST §7.2).
+	// TwoStage visits the free points until these satisfy the KKT conditions to Tol, and then
+	// visits all points once (CST §7.2).
 	TwoStage
-	// AscendingAlpha goes through the points with α_i ≠ 0 in ascending order of
-	// α_i until W grows no further, and then once through the others (CST
-	// Remark 7.8). Their part of K is held in memory meanwhile, which makes this
-	// the order for many points with few support vectors.
+	// AscendingAlpha visits the points with α_i ≠ 0 in ascending order of α_i until W hardly
+	// grows, and then visits the other points once (CST Remark 7.8). It holds the part of K
+	// between the points with α_i ≠ 0 in memory, so it suits many points with few support
+	// vectors.
 	AscendingAlpha
 )
 
@@ -38,16 +37,17 @@ var orderNames = [...]string{"cyclic", "batch", "shuffled", "violators", "two st
 
 func (o Order) String() string { return nameOf("Order", orderNames[:], int(o)) }
 
-// picky reports whether points within the tolerance are left alone.
+// picky reports whether the order skips points that violate by no more than the tolerance.
 func (s *ascent) picky() bool { return s.m.Order == Violators || s.m.Order == TwoStage }
 
-// violates is the KKT test of point i with the given F_i.
+// violates reports whether point i violates its KKT condition by more than the tolerance,
+// given F_i = f.
 func (s *ascent) violates(i int, f float64) bool {
 	g := s.p.S[i] * (f - s.bias)
 	return g > s.tol && s.alpha[i] < s.p.Upper[i] || g < -s.tol && s.alpha[i] > s.p.Lower[i]
 }
 
-// visit is an epoch in the chosen order.
+// visit makes one epoch in the chosen order.
 func (s *ascent) visit(ctx context.Context) error {
 	switch {
 	case s.m.Order == Batch:
@@ -61,7 +61,7 @@ func (s *ascent) visit(ctx context.Context) error {
 	return s.pass(ctx)
 }
 
-// batch moves every α by the gradient at the same α.
+// batch moves every α along the gradient, which is computed once, before any of them moves.
 func (s *ascent) batch(ctx context.Context) error {
 	copy(s.from, s.alpha)
 	for i, f := range s.f {
@@ -73,8 +73,8 @@ func (s *ascent) batch(ctx context.Context) error {
 	return s.catchUp(ctx, s.order, s.from)
 }
 
-// catchUp makes F follow the points of from their α of from. When ctx ends on
-// the way the rest go back to it.
+// catchUp updates F for the change of the points in of, whose α was from before. When ctx ends
+// on the way, the points that F does not include yet get their old α back.
 func (s *ascent) catchUp(ctx context.Context, of []int, from []float64) (err error) {
 	for k, i := range of {
 		t := s.p.S[i] * (s.alpha[i] - from[k])
@@ -93,7 +93,7 @@ func (s *ascent) catchUp(ctx context.Context, of []int, from []float64) (err err
 	return err
 }
 
-// curvature returns min(‖Q‖_∞, ‖Q‖_F) ≥ λ_max(Q).
+// curvature returns min(‖Q‖_∞, ‖Q‖_F), an upper bound of λ_max(Q).
 func (s *ascent) curvature(ctx context.Context) (float64, error) {
 	rowSum, squares := 0.0, 0.0
 	for i := range s.alpha {
@@ -113,23 +113,24 @@ func (s *ascent) curvature(ctx context.Context) (float64, error) {
 	return min(rowSum, math.Sqrt(squares)), nil
 }
 
-// holding is the part of the problem that the first stage works on, in memory.
+// holding is the part of the problem that the first stage of an epoch works on, in memory.
 type holding struct {
-	of      []int     // its points
-	k       []float64 // their part of K, row by row
-	f, from []float64 // their F, and their α when F was last right for all points
-	order   []int     // positions in of
-	gain    float64   // what the stage has gained so far
+	of      []int     // indices of the points that are held
+	k       []float64 // kernel values among these points, row by row
+	f, from []float64 // F of these points; their α when F of all points was last up to date
+	order   []int     // the order of visits, as positions in of
+	gain    float64   // growth of W in this stage so far
 }
 
-// maxHeld bounds the memory of a holding to 128 MiB.
+// maxHeld is the largest number of points in a holding, for 128 MiB of kernel values.
 const maxHeld = 4096
 
-// enough is the part of a stage's gain below which a pass counts as no progress.
+// enough is the share of a stage's gain below which a pass counts as no progress.
 const enough = 1e-3
 
-// hold takes the points of the first stage into memory: the free ones, or for
-// AscendingAlpha those with α ≠ 0, of which the others wait for the next pass.
+// hold copies the part of K for the first stage into memory. The stage visits the free points
+// with TwoStage, and the points with α ≠ 0 with AscendingAlpha. The points that the next full
+// pass visits are stored in s.order.
 func (s *ascent) hold(ctx context.Context) error {
 	b := &holding{}
 	s.order = s.order[:0]
@@ -164,8 +165,8 @@ func (s *ascent) hold(ctx context.Context) error {
 	return nil
 }
 
-// stage passes over the held points until the stage ends or n points have been
-// visited.
+// stage visits the held points again and again until they make no more progress or n visits
+// have been made.
 func (s *ascent) stage(ctx context.Context) error {
 	b, m, n := s.held, len(s.held.of), len(s.alpha)
 	for k, i := range b.of {

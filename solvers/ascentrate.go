@@ -7,14 +7,14 @@ import (
 	"math"
 )
 
-// Rate is a learning rate that may depend on the point and on time. Eta returns
-// η > 0 for a point, 0 ≤ point < n, in an epoch 0, 1, 2, …
+// Rate is a learning rate that may depend on the point and on time. Eta returns η > 0 for
+// point 0 ≤ point < n in epoch 0, 1, 2, …
 type Rate interface {
 	Eta(point, epoch int) float64
 }
 
-// Schedule is a number that falls with time: Start/(1 + Decay t) at t = 0, 1, …
-// Without Decay it is constant. As a Rate it serves all points alike.
+// Schedule is a number that falls with time: Start/(1 + Decay t) at t = 0, 1, … With Decay = 0
+// it is constant. Used as a Rate, it gives all points the same η.
 type Schedule struct{ Start, Decay float64 }
 
 // At returns the value at time t.
@@ -23,8 +23,8 @@ func (s Schedule) At(t int) float64 { return s.Start / (1 + s.Decay*float64(t)) 
 // Eta implements Rate.
 func (s Schedule) Eta(_, epoch int) float64 { return s.At(epoch) }
 
-// PerPoint is the Rate of Table 7.1: eta has one learning rate per point, for
-// all times.
+// PerPoint returns the Rate of CST Table 7.1: eta has one learning rate for each of the n
+// points, the same in all epochs.
 func PerPoint(eta []float64) Rate {
 	b := make([]byte, 0, 8*len(eta))
 	for _, v := range eta {
@@ -33,8 +33,8 @@ func PerPoint(eta []float64) Rate {
 	return perPoint(b)
 }
 
-// perPoint is packed into a string, so that descriptions that hold it can be
-// compared.
+// perPoint stores the rates in a string, because strings can be compared and descriptions that
+// hold a Rate must be comparable.
 type perPoint string
 
 func (p perPoint) Eta(point, _ int) float64 {
@@ -50,7 +50,7 @@ func (s Schedule) String() string {
 	return fmt.Sprintf("%g/(1 + %g t)", s.Start, s.Decay)
 }
 
-// rates sets ω η_i for this epoch.
+// rates sets eta to ω η_i of this epoch.
 func (s *ascent) rates(ctx context.Context) error {
 	if s.m.Order == Batch && s.m.Rate == nil {
 		l, err := s.curvature(ctx)
@@ -72,7 +72,7 @@ func (s *ascent) rates(ctx context.Context) error {
 		total += s.eta[i]
 	}
 	if s.m.Rate != nil && total < s.total*(1-1e-6) {
-		s.stall = 0 // a falling rate deserves its chance
+		s.stall = 0 // the rate has just fallen, so W may grow again
 	}
 	s.total = total
 	return nil

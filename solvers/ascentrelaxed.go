@@ -5,17 +5,18 @@ import (
 	"math"
 )
 
-// With a free bias single steps have the room that Relax gives them, and when they
-// no longer gain, pairs finish (CST §7.2).
+// With a free bias, single steps need the relaxed equality |s'α − δ| ≤ ζ_t of Relax. When they
+// no longer gain, steps on pairs finish the run (CST §7.2).
 
-// open gives the epoch its ζ_t.
+// open sets ζ_t for this epoch and moves α until |s'α − δ| ≤ ζ_t.
 func (s *ascent) open(ctx context.Context) error {
 	s.room = s.m.Relax.At(s.epoch)
 	return s.level(ctx, s.room)
 }
 
-// settle restores s'α = δ and changes to pairs after a full pass that gained less
-// than a thousandth; after a stage that did it asks for the full pass.
+// settle decides what follows an epoch that has raised W by less than a thousandth. After a
+// full pass it restores s'α = δ, and pair steps follow. After a stage over the held points it
+// asks for a full pass.
 func (s *ascent) settle(ctx context.Context, full bool) error {
 	if s.gain > 1e-3*math.Abs(s.w) {
 		return nil
@@ -30,7 +31,7 @@ func (s *ascent) settle(ctx context.Context, full bool) error {
 	return nil
 }
 
-// level moves α until |s'α − δ| ≤ zeta, always the one that W loses least by.
+// level moves α until |s'α − δ| ≤ zeta. Each move takes the point that costs W least.
 func (s *ascent) level(ctx context.Context, zeta float64) error {
 	p := s.p
 	s.sum = -p.Delta
@@ -68,7 +69,7 @@ func (s *ascent) level(ctx context.Context, zeta float64) error {
 		s.norm2 += t * t
 		s.sum += t
 		if last {
-			break // but for rounding
+			break // the sum has reached zeta up to rounding
 		}
 	}
 	return nil

@@ -7,37 +7,37 @@ import (
 	"math"
 )
 
-// Barrier is the log barrier method (the interior-point source; Boyd and
-// Vandenberghe §11.3): the bounds are replaced by a term that is infinite on them,
+// Barrier is the log barrier method (the interior-point source; Boyd and Vandenberghe §11.3).
+// It replaces the bounds by a term that is infinite on them,
 //
-//	minimise φ_t(α) = ½α'Qα + p'α − t Σ [ln(α_i − l_i) + ln(u_i − α_i)],  s'α = δ,
+//	minimise φ_t(α) = ½α'Qα + p'α − t Σ [ln(α_i − l_i) + ln(u_i − α_i)],  s'α = δ.
 //
-// and t falls by the factor Mu whenever Newton's method has come to the minimum,
-// the centre of t, from which it then starts again. One iteration is one Newton
-// step with the equality constraint,
+// Newton's method finds the minimum for one t, which is called the centre. Then t is
+// multiplied by Mu, and Newton's method starts again from this centre. One iteration is one
+// Newton step with the equality constraint,
 //
 //	(Q + D) Δα + s b = −∇φ_t,  s'Δα = 0,  D = t diag(1/(α − l)² + 1/(u − α)²),
 //
-// one Cholesky factorisation, and a backtracking line search. At the centre the
-// gap is exactly m t with the multipliers t/(α − l) and t/(u − α), where m counts
-// the finite bounds (2n for a soft margin).
+// that is, one Cholesky factorisation and a backtracking line search. At the centre the gap is
+// exactly m t with the multipliers t/(α − l) and t/(u − α), where m is the number of finite
+// bounds (2n for a soft margin).
 //
-// It is here to be looked at: PrimalDual needs a third of the steps. It solves
-// what PrimalDual solves, with the same O(n³) and 8n² bytes, and refuses the same.
+// Barrier is meant for study: PrimalDual needs a third of the steps. Both solve and refuse the
+// same problems, in time O(n³) and with 8n² bytes.
 type Barrier struct {
 	// Mu is the factor by which t falls, in (0, 1); 0 means 0.1.
 	Mu float64
 
-	// PhaseI finds the strictly feasible start by a problem of its own, as the
-	// source does: minimise σ subject to s'α = δ and α_i − l_i ≥ −σ, u_i − α_i ≥ −σ,
-	// by the same method from Settings.Start, until σ < 0. That is a
-	// demonstration: for these problems a start is known (see PrimalDual). Its
-	// steps are iterations that leave the reported α where it was.
+	// PhaseI finds the strictly feasible start by solving a separate problem, as the source
+	// does: minimise σ subject to s'α = δ and α_i − l_i ≥ −σ, u_i − α_i ≥ −σ. The same method
+	// starts from Settings.Start and stops when σ < 0. PhaseI is a demonstration, since a
+	// feasible start is known for these problems (see PrimalDual). Each of its steps is an
+	// iteration that leaves the reported α unchanged.
 	PhaseI bool
 
-	// Finish is the gap, relative to the dual, from which on the steps of an
-	// active set method try to jump to the solution; 0 means 1e-2. Smaller values
-	// show more of the central path.
+	// Finish is the gap, relative to the dual, at which the run first tries to jump to the
+	// exact solution by an active set method; 0 means 1e-2. Smaller values show more of the
+	// central path.
 	Finish float64
 }
 
@@ -68,7 +68,7 @@ type barrier struct {
 	interior
 	method  Barrier
 	t       float64
-	centred bool // the last step has ended at the centre of t
+	centred bool // the last step ended at the centre of t
 	steps   int  // Newton steps for this t
 	one     *phaseI
 	qdx     []float64
@@ -140,12 +140,12 @@ func (s *barrier) Step(ctx context.Context) (done bool, err error) {
 	if long < 1 {
 		long *= 0.99
 	}
-	// decrement is λ². φ_t/t is self-concordant: from λ²/t on, a full step leaves
-	// its square or less, and needs no search.
+	// decrement is Newton's λ². φ_t/t is self-concordant, so once λ²/t is below 1e-4 a full
+	// step leaves about its square or less. No line search is needed then.
 	s.centred = long == 1 && decrement <= 1e-4*s.t
 	for halved := 0; !s.centred && !(s.change(long, curve) <= 0.01*long*slope); halved++ {
 		if halved == 40 {
-			long, s.last = 0, true // φ is rounding
+			long, s.last = 0, true // changes of φ are only rounding now
 			break
 		}
 		long /= 2
@@ -166,7 +166,7 @@ func (s *barrier) Step(ctx context.Context) (done bool, err error) {
 	return false, nil
 }
 
-// begin sets t to the gap over m.
+// begin sets the first t from the current point.
 func (s *barrier) begin() {
 	s.start()
 	s.t = s.balance()
@@ -185,14 +185,14 @@ func (s *barrier) change(long, curve float64) float64 {
 	return v
 }
 
-// phaseI looks for a strictly feasible α. Its Newton system has α and σ, and is
-// an arrow: one diagonal, one row and column for σ, one for s'α = δ.
+// phaseI looks for a strictly feasible α. Its Newton matrix has the shape of an arrow: a
+// diagonal, one row and column for σ, and one for s'α = δ.
 type phaseI struct {
 	in      *interior
 	upper   []float64
 	sigma   float64
 	t       float64
-	falls   int // of t
+	falls   int // how often t has fallen
 	h, k, g []float64
 }
 
@@ -210,8 +210,8 @@ func newPhaseI(in *interior, start []float64, width float64) *phaseI {
 	return o
 }
 
-// step makes a Newton step and reports whether Phase I is over: α is strictly
-// inside the box, or where rounding lets none be found, at the centre.
+// step makes a Newton step and reports whether Phase I is over. It is over when α is strictly
+// inside the box, or when rounding prevents this, at the centre.
 func (o *phaseI) step(mu float64) (over bool) {
 	in, p := o.in, o.in.p
 	gs, hs := 1.0, 0.0
@@ -233,7 +233,7 @@ func (o *phaseI) step(mu float64) (over bool) {
 		kg += o.k[i] * o.g[i] / o.h[i]
 		yg += p.S[i] * o.g[i] / o.h[i]
 	}
-	// Δ = −(g + k δσ + s ν)/h leaves
+	// Substituting Δ = −(g + k δσ + s ν)/h leaves two equations,
 	//	(hs − kk) δσ − ky ν = kg − gs,  −ky δσ − yy ν = e + yg.
 	ds, nu := (kg-gs)/(hs-kk), 0.0
 	if !p.FixedBias {
@@ -287,7 +287,7 @@ func (o *phaseI) step(mu float64) (over bool) {
 	return over
 }
 
-// change is how much a step changes σ − t Σ [ln(σ + α − l) + ln(σ + u − α)].
+// change returns by how much a step changes σ − t Σ [ln(σ + α − l) + ln(σ + u − α)].
 func (o *phaseI) change(long, ds float64) float64 {
 	v := long * ds
 	for i, a := range o.in.alpha {

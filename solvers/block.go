@@ -1,9 +1,9 @@
 package solvers
 
-// block is the matrix K restricted to the points of a working set, held in
-// memory. Slots come and go without the others being copied again.
+// block is the matrix K restricted to the points of a working set, held in memory. Each point
+// has a slot. Slots can be added and removed without copying the others.
 type block struct {
-	values []float64 // slot i has its row at i·stride
+	values []float64 // the row of slot i begins at i·stride
 	stride int
 	diag   []float64
 }
@@ -14,7 +14,7 @@ func (b *block) Row(i int) []float64 {
 	return b.values[i*b.stride : i*b.stride+len(b.diag)]
 }
 
-// resize keeps the first n slots, or adds empty ones.
+// resize keeps the first n slots, or adds empty slots until there are n.
 func (b *block) resize(n int) {
 	if n > b.stride {
 		stride := max(n, 3*b.stride/2)
@@ -28,7 +28,7 @@ func (b *block) resize(n int) {
 	b.diag = b.diag[:n]
 }
 
-// move puts the last of n slots in the place of another one.
+// move copies the last of n slots into slot to.
 func (b *block) move(to, n int) {
 	last := n - 1
 	v, s := b.values, b.stride
@@ -40,8 +40,8 @@ func (b *block) move(to, n int) {
 	b.diag[to] = b.diag[last]
 }
 
-// put fills slot i, row and column, from the row of the whole matrix that
-// belongs to it; slot k is point set[k].
+// put fills row and column of slot i from row, the full kernel row of its point. Slot k
+// belongs to point set[k].
 func (b *block) put(i int, row []float64, set []int) {
 	own := b.Row(i)
 	for k, j := range set {

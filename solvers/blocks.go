@@ -6,35 +6,35 @@ import (
 	"github.com/svmnb/svmnb/internal/rows"
 )
 
-// Blocks is a Matrix that computes many kernel values at once for far less than
-// one after the other. Package blocks solves on it.
+// Blocks is a Matrix that computes many kernel values at once, which costs far less per value
+// than single rows. Package blocks solves on such a matrix.
 type Blocks interface {
 	Matrix
-	// Among sets dst[k·q+l] to K of the points idx[k] and idx[l] in single precision,
-	// q = len(idx). A point may be there twice. was, other memory unless of is empty, has
-	// such values among the points of, but for the diagonal: they need not be computed
-	// again.
+	// Among sets dst[k·q+l] to K of the points idx[k] and idx[l] in single precision, where q
+	// = len(idx). A point may occur twice. To save work, was may hold the values of an earlier
+	// call for the points of. Values of pairs in both lists are copied from was, except on the
+	// diagonal. was must not overlap dst unless of is empty.
 	Among(dst []float32, idx []int, was []float32, of []int)
-	// AddTo adds Σ_k coef[k] K(on[r], idx[k]) to dst[r]; nil on is all points. Kernel
-	// values are those of Among, with errors below 2⁻¹⁶ of the largest or so, and their
-	// sum is in double precision. A slack that is not nil gets, added to slack[r], a
-	// bound of what rounding has moved dst[r] by.
+	// AddTo adds Σ_k coef[k] K(on[r], idx[k]) to dst[r]. A nil on means all points. Kernel
+	// values are those of Among, with errors of about 2⁻¹⁶ of the largest value or less. They
+	// are summed in double precision. If slack is not nil, AddTo adds to slack[r] a bound of
+	// the rounding error of dst[r].
 	//
-	// Where exact is set everything is in double precision and from the points afresh, as
-	// the residual of a certificate wants it, and slack is nil. Where on and idx are the
-	// same slice as well, K_ij = K_ji may be computed once.
+	// If exact is set, kernel values are computed afresh from the points in double precision,
+	// as the residual of a certificate needs them; slack must be nil. If on and idx are also
+	// the same slice, K_ij = K_ji may be computed once.
 	//
-	// AddTo returns context.Cause(ctx) within a second after ctx has ended; dst then has
-	// a part of the sum.
+	// AddTo returns context.Cause(ctx) within a second after ctx has ended; dst then holds a
+	// part of the sum.
 	AddTo(ctx context.Context, dst, slack []float64, on, idx []int, coef []float64, exact bool) error
-	// InBlocks reports whether this is so for the kernel of the matrix. Where it is not, a
-	// method asks for rows and calls neither Among nor AddTo.
+	// InBlocks reports whether the kernel of this matrix can be computed in blocks. If not, a
+	// method reads single rows and calls neither Among nor AddTo.
 	InBlocks() bool
 }
 
-// BlocksOf returns the Blocks behind k and how many points it has: half as many
-// as k has rows when that is doubled. The former is nil where there is none, or where the
-// kernel is better asked for rows.
+// BlocksOf returns the Blocks behind k and the number n of its points. For the doubled matrix
+// of a regression, n is half the number of rows of k. b is nil if k has no Blocks or if single
+// rows suit its kernel better.
 func BlocksOf(k Matrix) (b Blocks, n int) {
 	if points := PointsOf(k); points != nil {
 		k = points

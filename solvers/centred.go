@@ -9,21 +9,23 @@ import (
 	"github.com/svmnb/svmnb/internal/vec"
 )
 
-// A centring Matrix can move the points to their mean, which makes its values smaller and
-// their rounding with them. Centred returns the matrix C of the moved points and the h with
-// K_ij = C_ij + h_i + h_j, or nil where that gains nothing.
+// centring is a Matrix that can move the origin of the points to their mean. Its values and
+// their rounding errors become smaller. Centred returns the matrix C of the moved points and
+// the h with K_ij = C_ij + h_i + h_j, or nil if this would gain nothing.
 type centring interface {
 	Centred() (c rows.Matrix, h []float64)
 }
 
-// centred returns the programme of the matrix about another origin, and its h, where
-// there is one: the same α with the same W, G and F but for a constant, for
+// centred returns the same programme with the origin at the mean of the points, and its h; or
+// p itself and nil. Every method works on the moved programme: if features lie far from the
+// origin, the values of K are large and nearly equal, and rounding hides their differences.
 //
-//	½ Σ_ij s_iα_i s_jα_j (h_i + h_j) = δ Σ s_iα_ih_i   where s'α = δ,
+// Where s'α = δ, the part of the objective that depends on h is
 //
-// so that p_i grows by δ s_ih_i. F of it is larger by H = Σ s_jα_jh_j, and so is b. It is
-// what every method works on: of features far from the origin K has values that are
-// large and alike, and their rounding hides what they differ by.
+//	½ Σ_ij s_iα_i s_jα_j (h_i + h_j) = δ Σ s_iα_ih_i,
+//
+// so p_i grows by δ s_ih_i, and α, W and G stay the same. F and b grow by the same constant, H
+// = Σ s_jα_jh_j.
 func (p *Problem) centred() (*Problem, []float64) {
 	of, twice := p.K, PointsOf(p.K)
 	if twice != nil {
@@ -50,7 +52,7 @@ func (p *Problem) centred() (*Problem, []float64) {
 	return &q, h
 }
 
-// moved is H = Σ s_iα_ih_i, 0 for a nil h.
+// moved returns H = Σ s_iα_ih_i, which is 0 for a nil h.
 func (p *Problem) moved(h, alpha []float64) float64 {
 	sum := 0.0
 	for i, v := range h {
@@ -61,15 +63,15 @@ func (p *Problem) moved(h, alpha []float64) float64 {
 	return sum
 }
 
-// farOut is how many times as large as about the middle the squares of the features have
-// to be for a copy of them to be worth its memory.
+// farOut says when a centred copy is worth its memory: when the largest ‖x‖² is more than
+// farOut times as large as the largest after centring.
 const farOut = 1000
 
-// Centred returns the features less their means, and what solvers need beside: see
+// Centred returns the features less their means, and the h that solvers need; see
 // kernels.Gram.Centred.
 func (f *DenseFeatures) Centred() (c rows.Matrix, h []float64) { return f.about.once(f.centre) }
 
-// about remembers what Centred returns.
+// about computes the result of Centred once and keeps it.
 type about struct {
 	sync.Once
 	c rows.Matrix
@@ -101,8 +103,8 @@ func (f *DenseFeatures) centre() (rows.Matrix, []float64) {
 	return c, h
 }
 
-// Centred is that of [DenseFeatures] for those columns that most rows have: the others
-// keep their origin, and their zeros.
+// Centred is as for [DenseFeatures], but moves only the columns that are non-zero in most
+// rows. The other columns keep their zeros.
 func (f *SparseFeatures) Centred() (c rows.Matrix, h []float64) { return f.about.once(f.centre) }
 
 func (f *SparseFeatures) centre() (rows.Matrix, []float64) {

@@ -7,11 +7,10 @@ import (
 	"github.com/svmnb/svmnb/internal/vec"
 )
 
-// Certify computes the certificate of alpha, n values, from alpha alone: every
-// kernel value is asked for again and nothing that a method maintained is used.
-// It costs a kernel row per non-zero α. For a kernel that is not positive
-// semi-definite the gap bounds nothing; the KKT violation still means a
-// stationary point.
+// Certify computes the certificate of alpha, n values, from alpha alone: it asks for every
+// kernel value again and uses nothing that a method maintained. It costs a kernel row for each
+// non-zero α. For a kernel that is not positive semi-definite the gap bounds nothing, but a
+// KKT violation of 0 still means a stationary point.
 func Certify(p *Problem, alpha []float64) Certificate {
 	return p.certify(alpha, p.F(alpha))
 }
@@ -44,8 +43,8 @@ func (p *Problem) certify(alpha, f []float64) Certificate {
 	return c
 }
 
-// rounding is how far rounding of kernel values to double precision may have moved F, for
-// all terms moved to the same side by the unit of the largest.
+// rounding bounds how far rounding of kernel values to double precision may have moved F. It
+// assumes that all errors have the same sign and the size of that of the largest value.
 func (p *Problem) rounding(alpha []float64) float64 {
 	total, n := 0.0, len(alpha)
 	if PointsOf(p.K) != nil {
@@ -61,8 +60,8 @@ func (p *Problem) rounding(alpha []float64) float64 {
 	return 0x1p-52 * vec.MaxAbs(p.K.Diag()) * total
 }
 
-// boxed is CST's device for a gap where α has no upper bound: the ridge counts
-// as part of the kernel and C_t = max α + 1 as the box.
+// boxed prepares CST's gap for α without an upper bound: the ridge becomes part of the kernel,
+// and ct = max α + 1 replaces each infinite upper bound.
 func (p *Problem) boxed(ct float64) *Problem {
 	q := *p
 	q.Ridge = nil

@@ -7,31 +7,31 @@ import (
 	"math/rand/v2"
 )
 
-// Chunking solves the problem on a part of the points, the chunk, keeps its
-// support vectors, adds the M points that violate the KKT conditions most, and
-// goes on from there until none does (Vapnik; CST §7.4, Table 7.2). Inner solves
-// the chunk B, started from the α of the chunk before,
+// Chunking solves the problem on a part of the points, the chunk. It then keeps the support
+// vectors of the chunk, adds the M points that violate the KKT conditions most, and repeats
+// until no point violates (Vapnik; CST §7.4, Table 7.2). Inner solves the problem on the chunk
+// B, starting from the α of the chunk before,
 //
 //	minimise ½ α_B'Q_BB α_B + p_B'α_B,  s_B'α_B = δ,
 //
-// with α = 0 outside of it as long as all support vectors fit in.
+// with α = 0 outside of the chunk as long as all support vectors fit in.
 //
-// The chunk's kernel matrix is held in memory, 8 bytes for each of its values, so
-// chunking suits problems with few support vectors; Decomposition bounds the
-// memory. A chunk that would exceed 8192 points takes the worst violators alone.
-// Iterate.Active is the size of the chunk and Working its points.
+// The chunk's kernel matrix is held in memory with 8 bytes per value, so chunking suits
+// problems with few support vectors; Decomposition bounds the memory. If the support vectors
+// and M violators exceed 8192 points, the chunk has only the 8192 worst violators.
+// Iterate.Active is the size of the chunk and Iterate.Working its points.
 //
-// A chunk is solved until its violation is a tenth of that of the whole problem,
-// so that no effort goes into a chunk that will change; the last one is solved as
-// far as the criterion of the whole asks.
+// A chunk is solved until its violation is a tenth of that of the whole problem, because the
+// next chunk will change it anyway. The last chunk is solved as accurately as the criterion of
+// the whole problem asks.
 type Chunking struct {
 	Inner   Method // nil means SMO{}
 	Initial int    // points of the first chunk, drawn at random; 0 means M
 	M       int    // violators added to the support vectors; 0 means min(200, max(10, n/10))
-	Seed    uint64 // draws the first chunk
+	Seed    uint64 // seed of the draw of the first chunk
 }
 
-// Name is "chunking (SMO (second order), M = 50)" and the like.
+// Name returns, for example, "chunking (SMO (second order), M = 50)".
 func (m Chunking) Name() string {
 	name := innerOf(m.Inner).Name()
 	if m.M != 0 {
@@ -73,7 +73,7 @@ type chunking struct {
 	*workingSet
 	m     Chunking
 	begun bool
-	limit int // points of a chunk
+	limit int // largest number of points in a chunk
 }
 
 // Step solves one chunk.

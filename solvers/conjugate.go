@@ -8,19 +8,18 @@ import (
 	"github.com/svmnb/svmnb/internal/vec"
 )
 
-// ConjugateSMO is SMO along conjugate directions (Torres-Barrán, Alaíz and
-// Dorronsoro 2021). In signed coefficients β = s∘α an SMO step goes along
-// d = e_i − e_j and undoes part of what the step before has gained; here it goes
-// along the part of d that is conjugate to the last direction,
+// ConjugateSMO is SMO along conjugate directions (Torres-Barrán, Alaíz and Dorronsoro 2021).
+// In the signed coefficients β = s∘α, an SMO step goes along d = e_i − e_j and undoes part of
+// what the step before has gained. ConjugateSMO goes along the part of d that is conjugate to
+// the last direction, so this gain is kept, as in the method of conjugate gradients:
 //
 //	p ← d + γ p,  γ = −(q_i − q_j) / p'q,  q = (K + ridge) p,
-//	p'q ← κ_ij − (q_i − q_j)² / p'q,
+//	p'q ← κ_ij − (q_i − q_j)² / p'q.
 //
-// as in the method of conjugate gradients: the gain of the last step is kept.
-// The curvature p'q is smaller than κ, so steps are longer. The second-order
-// selection uses it too. A step that meets a bound ends there and the next one
-// starts from p = 0. An iteration costs one pass more than SMO's; there are
-// between a third and four fifths as many.
+// The curvature p'q is smaller than κ_ij = K_ii + K_jj − 2K_ij of the pair, so steps are
+// longer. The second-order selection uses p'q too. A step that meets a bound ends there, and
+// the next one starts from p = 0. An iteration makes one pass over F more than that of SMO,
+// and a run takes between a third and four fifths as many iterations.
 type ConjugateSMO struct{}
 
 // Name is "conjugate SMO".
@@ -49,9 +48,9 @@ type conjugate struct {
 	p, q    []float64 // last direction in β and (K + ridge) p; zero after a restart
 	root    []float64 // √(K_ii + ridge_i)
 	pq      float64   // p'q; 0 after a restart
-	drift   float64   // bound on the rounding error of q, over √K_ii
-	i, j    int       // the pair; j promises the largest gain
-	worst   int       // the j of the smallest F
+	drift   float64   // bound on the rounding error of q, relative to √K_ii
+	i, j    int       // the pair: i has the largest F, j promises the largest gain with i
+	worst   int       // the point that may fall with the smallest F
 	up, low float64
 	ki      []float64
 }
@@ -78,7 +77,7 @@ func (s *conjugate) Step(context.Context) (done bool, err error) {
 		return true, nil
 	}
 	moved, err := s.along(s.i, s.j, s.ki, s.pairs.p.K.Row(s.j))
-	if !moved && err == nil { // lost to rounding; the worst pair may still move
+	if !moved && err == nil { // the gain was lost to rounding; the worst pair may still move
 		s.restart()
 		var t float64
 		t, err = s.optimise(s.i, s.worst, 0)
@@ -91,8 +90,8 @@ func (s *conjugate) Step(context.Context) (done bool, err error) {
 	return false, nil
 }
 
-// along moves along the conjugate direction of the pair, or along the pair
-// itself where the former leaves no room.
+// along moves α along the conjugate direction of the pair, or along the pair itself if the
+// conjugate direction leaves no room in the box.
 func (s *conjugate) along(i, j int, ki, kj []float64) (moved bool, err error) {
 	gamma := 0.0
 	if s.pq > 0 {
@@ -119,8 +118,8 @@ func (s *conjugate) along(i, j int, ki, kj []float64) (moved bool, err error) {
 	s.q[i] += s.pairs.p.ridge(i)
 	s.q[j] -= s.pairs.p.ridge(j)
 	s.pq = vec.Dot(s.p, s.q)
-	// The recurrence multiplies the rounding of q by γ each time. Where that could
-	// show in the curvature, back to a plain pair step.
+	// The recurrence multiplies the rounding error of q by γ each time. If this error could
+	// matter for the curvature, a plain pair step follows.
 	s.drift = math.Abs(gamma)*s.drift + 0x1p-52*length
 	t := min(slope/s.pq, room)
 	visible := t == room
@@ -147,7 +146,7 @@ func (s *conjugate) along(i, j int, ki, kj []float64) (moved bool, err error) {
 	return true, nil
 }
 
-// choose is second-order selection with the curvature of the conjugate
+// choose selects the pair by the second-order rule, with the curvature of the conjugate
 // direction in place of κ.
 func (s *conjugate) choose() {
 	p := s.pairs.p

@@ -9,28 +9,28 @@ import (
 	"github.com/svmnb/svmnb/internal/vec"
 )
 
-// CoordinateDescent is dual coordinate descent for linear machines without a
-// bias (Hsieh, Chang, Lin, Keerthi and Sundararajan 2008, algorithms 2 and 3;
-// ST §5). It needs a Problem with a fixed bias whose K is [Features], and keeps
+// CoordinateDescent is dual coordinate descent for linear machines without a bias (Hsieh,
+// Chang, Lin, Keerthi and Sundararajan 2008, algorithms 2 and 3; ST §5). It needs a Problem
+// with a fixed bias whose K is [Features]. It maintains w and minimises over one α_i at a
+// time,
 //
 //	w = Σ s_i α_i x_i,  G_i = s_i (w·x_i + b₀) + p_i + ridge_i α_i,
 //	α_i ← [α_i − G_i / (x_i·x_i + ridge_i)] clipped to its box,
 //
-// so that a coordinate costs as much as the row has non-zeros. The 1-norm loss
-// has the box [0, C], the 2-norm loss the ridge. A bias is a constant
-// pseudo-attribute of X. ST's line (7) divides by x_i·x_i, which a zero row does
-// not have: its G is constant, and α_i goes to the end of the box that G points
-// at. An iteration is a pass over the points that are not shrunk. For the
-// problems of [Tube] and [Tube2] it is the descent on β = α̂ − α in tubedescent.go.
+// so the cost of a step is the number of non-zeros of x_i. The 1-norm loss has the box [0, C],
+// the 2-norm loss the ridge. To learn a bias, append a constant feature to X. ST's line (7)
+// divides by x_i·x_i, which is 0 for a zero row; its G is then constant, and α_i goes to the
+// end of its box that lowers the objective. An iteration is a pass over the points that are
+// not shrunk. For the problems of [Tube] and [Tube2] the method works on β = α̂ − α; see
+// tubedescent.go.
 //
-// On badly conditioned problems passes gain little. So after 2000 of them, and
-// after every 50 more, one iteration moves all free α at once by conjugate
-// gradients; see face.go.
+// On badly conditioned problems passes gain little. After 2000 passes, and then after every
+// 50, one iteration therefore moves all free α at once by conjugate gradients; see face.go.
 type CoordinateDescent struct {
-	Cyclic      bool   // visit the points in order, not in a new random order each pass
-	NoShrinking bool   // visit points at a bound whose G points outwards as often as the others
-	Plain       bool   // single coordinates only, however long the run
-	Seed        uint64 // of the random order
+	Cyclic      bool   // visit the points in the order of the data, not in a new random order each pass
+	NoShrinking bool   // visit all points in each pass, also those at a bound whose G points outwards
+	Plain       bool   // make only steps on single coordinates, however long the run
+	Seed        uint64 // seed of the random order
 }
 
 // Name is "dual coordinate descent".
@@ -59,23 +59,23 @@ func (m CoordinateDescent) Start(p *Problem, alpha []float64) (Stepper, error) {
 	return s, nil
 }
 
-// coordinates is what coordinate descent keeps of a machine, be it for classes or a tube.
+// coordinates is the state of coordinate descent, for classification and for regression.
 type coordinates struct {
 	m        CoordinateDescent
 	p        *Problem
 	x        Features
 	alpha, w []float64
 	diag     []float64
-	active   []int // a permutation; the first size of it are not shrunk
+	active   []int // a permutation; its first size entries are the points that are not shrunk
 	size     int
 	rng      *rand.Rand
-	up, down float64 // m and M of a pass over all points; NaN after any other
-	tol      float64 // violation at which the shrunk points are looked at again
+	up, down float64 // m and M after a pass over all points, otherwise NaN
+	tol      float64 // violation at which the shrunk points are visited again
 	step     float64
 
 	wide   face
 	passes int
-	next   int // the pass before which a face comes, −1 for none
+	next   int // the pass before which the next face step comes, −1 for none
 }
 
 func (m CoordinateDescent) coordinates(p *Problem, x Features, alpha []float64) coordinates {
@@ -90,7 +90,7 @@ func (m CoordinateDescent) coordinates(p *Problem, x Features, alpha []float64) 
 	return c
 }
 
-// normal sets w to that of α.
+// normal computes w, the normal vector of the plane, from α.
 func (c *coordinates) normal() {
 	clear(c.w)
 	for i, a := range c.alpha {
@@ -100,7 +100,7 @@ func (c *coordinates) normal() {
 	}
 }
 
-// faceIsDue reports whether a face comes before the next pass.
+// faceIsDue reports whether a face step comes before the next pass.
 func (c *coordinates) faceIsDue() bool {
 	due := c.passes == c.next
 	if due {
@@ -123,7 +123,7 @@ func (c *coordinates) leaveOut(k int) {
 	c.active[k], c.active[c.size] = c.active[c.size], c.active[k]
 }
 
-// gradient is G_i.
+// gradient returns G_i.
 func (c *coordinates) gradient(i int) float64 {
 	g := c.p.S[i]*(c.x.Dot(i, c.w)+c.p.Bias) + c.p.P[i]
 	return g + c.p.ridge(i)*c.alpha[i]
@@ -131,17 +131,17 @@ func (c *coordinates) gradient(i int) float64 {
 
 type descent struct {
 	coordinates
-	high, low float64 // Hsieh's M̄ and m̄: the projected gradients' range in the pass before
-	widely    bool    // the last step was a face
+	high, low float64 // Hsieh's M̄ and m̄: the range of the projected gradients in the pass before
+	widely    bool    // the last step was a face step
 }
 
-// all looks at all points again.
+// all makes all points active again.
 func (s *descent) all() {
 	s.size = len(s.alpha)
 	s.high, s.low = math.Inf(1), math.Inf(-1)
 }
 
-// face moves all free α; after it all points are looked at again.
+// face moves all free α at once. If α has moved, all points become active again.
 func (s *descent) face(ctx context.Context) (moved bool, err error) {
 	w := pairsAt(s.p, s.alpha, nil)
 	moved, err = s.wide.climb(ctx, &w)
@@ -153,7 +153,7 @@ func (s *descent) face(ctx context.Context) (moved bool, err error) {
 	return moved, err
 }
 
-// Refresh sums w afresh; F is of no use to it.
+// Refresh computes w afresh from α. It does not need F.
 func (s *descent) Refresh([]float64) {
 	s.normal()
 	s.all()
@@ -167,8 +167,8 @@ func (s *descent) Report(it *Iterate) {
 	}
 }
 
-// Step makes one pass, or now and then moves a face. When the shrunk points have
-// nothing left to do, all are taken back.
+// Step makes one pass over the active points, or at times a face step. When the active points
+// need no more steps, the shrunk points become active again.
 func (s *descent) Step(ctx context.Context) (done bool, err error) {
 	if s.widely = false; s.faceIsDue() {
 		if s.widely, err = s.face(ctx); s.widely || err != nil {
@@ -177,8 +177,8 @@ func (s *descent) Step(ctx context.Context) (done bool, err error) {
 	}
 	s.begin()
 	whole := s.size == len(s.alpha)
-	most, least := math.Inf(-1), math.Inf(1) // of the projected gradient
-	up, down := s.p.Bias, s.p.Bias           // of F = b₀ − s G
+	most, least := math.Inf(-1), math.Inf(1) // range of the projected gradients
+	up, down := s.p.Bias, s.p.Bias           // the same range for F = b₀ − s G
 	moved := 0.0
 	for k := 0; k < s.size; k++ {
 		if k&4095 == 4095 && ctx.Err() != nil {

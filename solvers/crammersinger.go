@@ -25,15 +25,15 @@ import (
 //	maximise −½ Σ_m Σ_ij α_im α_jm K_ij − Σ_im e_im α_im,
 //	Σ_m α_im = 0,  α_im ≤ C_i for m = y_i, else α_im ≤ 0,  w_m = Σ_i α_im x_i.
 //
-// There is no bias; the kernel K + τ² has one in each class. The dual is not the
-// one QP of this package, since it has an equality for each point; hence it is
-// no Method but has a Solve and a Certify of its own, in the same terms.
+// There is no bias; the kernel K + τ² adds one for each class. The dual has an equality for
+// each point, so it is not the QP of this package. CrammerSinger is therefore no Method. It
+// has a Solve and a Certify of its own, which use the same terms.
 type CrammerSinger struct {
 	K       Matrix    // n × n
 	Y       []int     // n classes, 0 … Classes − 1
 	Classes int       // k ≥ 2
 	C       []float64 // n costs, in (0, ∞)
-	Seed    uint64    // of the order in which points are visited
+	Seed    uint64    // seed of the order in which points are visited
 }
 
 // Check returns a *ProblemError for the first thing that is wrong with p.
@@ -68,7 +68,7 @@ func (p *CrammerSinger) Check() error {
 	return nil
 }
 
-// upper is the bound of α_im.
+// upper returns the upper bound of α_im.
 func (p *CrammerSinger) upper(i, m int) float64 {
 	if m == p.Y[i] {
 		return p.C[i]
@@ -76,22 +76,21 @@ func (p *CrammerSinger) upper(i, m int) float64 {
 	return 0
 }
 
-// Solve maximises the dual by the sequential dual method (Keerthi, Sundararajan,
-// Chang, Hsieh and Lin 2008): point by point, the best k variables given all
-// others, in a new random order each epoch. An iteration is an epoch. With
-// [Features] it keeps the w_m, and a point costs its non-zeros times k; with any
-// other K it keeps all g_im = w_m·x_i + e_im, and a point that changes costs its
-// kernel row and n times the classes that change.
+// Solve maximises the dual by the sequential dual method (Keerthi, Sundararajan, Chang, Hsieh
+// and Lin 2008). For one point after the other it finds the best k variables with all others
+// held, in a new random order each epoch. An iteration is an epoch. If K is [Features], Solve
+// keeps the w_m, and a visit costs k times the non-zeros of the point. With any other K it
+// keeps all g_im = w_m·x_i + e_im. A point that changes then costs its kernel row and n
+// operations for each class that changes.
 //
 // A point violates its optimality condition by
 //
-//	v_i = max over m of g_im − min over m, α_im below its bound, of g_im ≥ 0;
+//	v_i = max_m g_im − min_m {g_im : α_im below its bound} ≥ 0.
 //
-// max v_i is Up − Low and KKT for the criterion of s, which is UpLow{1e-3} when
-// there is none. Points that violate by little are left out for some epochs
-// (shrinking). Result.Alpha has n·k values, k for each point.
-// Limits, interrupts and errors are those of the function [Solve]; there is no
-// s.Start, and observers are given α alone.
+// The criterion of s sees max v_i as Up − Low and as KKT; without one it is UpLow{1e-3}.
+// Points that violate by little are left out for some epochs (shrinking). Result.Alpha has n·k
+// values, the k values of each point together. Limits, interrupts and errors are those of the
+// function [Solve]. There is no s.Start, and observers are given α alone.
 func (p *CrammerSinger) Solve(ctx context.Context, s Settings) (_ *Result, err error) {
 	defer panics.Recover(&err, func() string { return "the criterion or an observer of " + crammerSinger })
 	if err := given(ctx, &s); err != nil {
@@ -147,21 +146,21 @@ func matrix(rows, columns int) [][]float64 {
 type joint struct {
 	CrammerSinger
 	recorder
-	x      Features      // nil for a kernel
-	rows   *rows.Checked // K, where there are no features
+	x      Features      // nil if K is not Features
+	rows   *rows.Checked // K, if it is not Features
 	w      [][]float64   // k × d, w_m
 	g      [][]float64   // k × n, w_m·x_i without e_im
 	alpha  []float64     // n·k
-	b      []float64     // k values: g_im of the point in hand, then B_m
-	next   []float64     // its new α_i
-	d      []float64     // D_m, sorted
-	order  []int         // a permutation; the first size of it are not left out
+	b      []float64     // k values of the current point: first g_im, then B_m
+	next   []float64     // k values: the new α_im of the current point
+	d      []float64     // B_m of the other classes, in decreasing order
+	order  []int         // a permutation; its first size entries are the points that are not left out
 	size   int
-	whole  bool    // the last epoch left no point out
-	passed bool    // the last epoch passed over points that violate, since others did more
-	worst  float64 // the largest violation that it met
-	goal   float64 // of the points that are not left out
-	left   int     // epochs until all are visited again
+	whole  bool    // the last epoch visited all points
+	passed bool    // the last epoch skipped points that violate little
+	worst  float64 // the largest violation in the last epoch
+	goal   float64 // violation of the remaining points at which all are visited again
+	left   int     // epochs until all points are visited again
 	rng    *rand.Rand
 	began  time.Time
 	res    *Result
@@ -171,7 +170,7 @@ type joint struct {
 
 func (r *joint) loop(ctx context.Context, s Settings) (Status, error) {
 	highest, grew, refreshed, at := -math.MaxFloat64, 0, 0, 0
-	far := false // the criterion is met, but W may be half of what it could be
+	far := false // the criterion is met, but W may be half of its maximum
 	pt := r.measure()
 	grow := func() {
 		if pt.Dual > highest+4*0x1p-52*math.Abs(highest) {
@@ -196,7 +195,7 @@ func (r *joint) loop(ctx context.Context, s Settings) (Status, error) {
 		case r.res.Iterations >= s.MaxIterations:
 			status = IterationLimit
 		}
-		if status == Converged { // neither rounding nor what an epoch has met on its way shall pass for it
+		if status == Converged { // rounding, or values from the middle of an epoch, must not pass for convergence
 			if refreshed < 3 || far {
 				refreshed++
 				r.refresh()
@@ -233,10 +232,10 @@ func (r *joint) loop(ctx context.Context, s Settings) (Status, error) {
 	}
 }
 
-// patienceEpochs is how many epochs the dual may fail to grow by a last digit.
+// patienceEpochs is the number of epochs after which a run ends if the dual has not grown.
 const patienceEpochs = 1000
 
-// refresh computes w or g afresh from α.
+// refresh computes w or g afresh from α, to remove rounding errors.
 func (r *joint) refresh() {
 	for _, v := range slices.Concat(r.w, r.g) {
 		clear(v)
@@ -249,10 +248,10 @@ func (r *joint) refresh() {
 	}
 }
 
-// epoch visits the points that are not left out and improves those that violate by
-// a tenth of the epoch before or more. After all points, those that violate by less
-// are left out; once the others violate by a tenth of what they did, or after
-// twenty epochs, all are visited again.
+// epoch visits the points that are not left out. It improves those whose violation is at least
+// a tenth of the largest in the epoch before. After an epoch over all points, the others are
+// left out. All points are visited again once the largest violation of the remaining ones has
+// fallen to a tenth, or after twenty epochs.
 func (r *joint) epoch(ctx context.Context) (moved bool, err error) {
 	n := len(r.order)
 	r.whole = r.size == n
@@ -315,7 +314,7 @@ func (r *joint) dot(i, m int) float64 {
 	return r.g[m][i]
 }
 
-// violation returns v_i of the g_im and α_im of point i.
+// violation returns v_i of point i, given its k values g_im and α_im.
 func (p *CrammerSinger) violation(i int, g, alpha []float64) float64 {
 	high, low := math.Inf(-1), math.Inf(1)
 	for m, v := range g {
@@ -324,16 +323,15 @@ func (p *CrammerSinger) violation(i int, g, alpha []float64) float64 {
 			low = min(low, v)
 		}
 	}
-	return max(0, high-low) // low is +Inf only where no α is below its bound: α_i = (C, 0, …) never is
+	return max(0, high-low) // low is finite: if all α_im were at their bounds, α_i = (C, 0, …, 0) would not sum to 0
 }
 
-// best sets next to the k variables of point i that minimise
-// Σ_m ½ a α_m² + B_m α_m (Keerthi et al. §3): α_m = min(U_m, (β − B_m)/a), with
-// β such that they sum to 0. While α_y is below its bound C, β depends on differences of
-// B_m alone; at the bound, β is such that the others sum to −C. Each case has a sum of its
-// own, for a C may be so large, or so small, that nothing is left of the other terms
-// beside it. For a C = 0, where the paper says nothing, it is linear, and all goes to the
-// class of the largest B_m.
+// best sets next to the k variables of point i that minimise Σ_m ½ a α_m² + B_m α_m (Keerthi
+// et al. §3): α_m = min(U_m, (β − B_m)/a), where β makes them sum to 0. While α_y is below its
+// bound C, β depends only on differences of the B_m. At the bound, β makes the other α_m sum
+// to −C. The two cases use separate sums, because a very large or very small C would lose
+// digits in a common sum. If a C = 0, a case that the paper leaves out, the objective is
+// linear, and the class of the largest B_m gets −C.
 func (r *joint) best(i int, a float64) {
 	c, y := r.C[i], r.Y[i]
 	most := y
@@ -357,12 +355,12 @@ func (r *joint) best(i int, a float64) {
 		}
 		k := len(r.d)
 		r.d = append(r.d, v)
-		for ; k > 0 && r.d[k-1] < v; k-- { // in decreasing order
+		for ; k > 0 && r.d[k-1] < v; k-- { // keeps r.d in decreasing order
 			r.d[k] = r.d[k-1]
 		}
 		r.d[k] = v
 	}
-	from, sum, beta := r.b[y], 0.0, 0.0 // all but from count from from
+	from, sum, beta := r.b[y], 0.0, 0.0 // B_m and beta are measured from here
 	for k, v := range r.d {
 		if v -= from; beta >= v {
 			break
@@ -393,7 +391,7 @@ func (r *joint) best(i int, a float64) {
 	}
 }
 
-// move brings α_i to next and w or g along with it.
+// move sets α_i to next and updates w or g.
 func (r *joint) move(i int, alpha []float64) (moved bool) {
 	var row []float64
 	for m, a := range r.next {
@@ -415,8 +413,8 @@ func (r *joint) move(i int, alpha []float64) (moved bool) {
 	return moved
 }
 
-// unmeasured is what the last epoch has met on its way, nothing if it left points
-// out.
+// unmeasured returns the point of an epoch that is not sampled: the largest violation if the
+// epoch visited all points, otherwise NaN.
 func (r *joint) unmeasured() Point {
 	nan := math.NaN()
 	pt := Point{Iteration: r.res.Iterations, Elapsed: time.Since(r.began), Primal: nan, Dual: nan, Gap: nan, RelGap: nan,
@@ -427,7 +425,7 @@ func (r *joint) unmeasured() Point {
 	return pt
 }
 
-// measure is the point of the trace for the current α.
+// measure returns the point of the trace for the current α.
 func (r *joint) measure() Point {
 	nan, c := math.NaN(), r.certify(r.alpha, r.dot)
 	pt := Point{
@@ -492,7 +490,7 @@ func (p *CrammerSinger) Certify(alpha []float64) Certificate {
 
 func (p *CrammerSinger) certify(alpha []float64, dot func(i, m int) float64) Certificate {
 	var c Certificate
-	linear := 0.0 // Σ e_im α_im
+	linear := 0.0 // accumulates Σ e_im α_im
 	g := make([]float64, p.Classes)
 	for i, y := range p.Y {
 		a := alpha[i*p.Classes:][:p.Classes]
@@ -506,7 +504,7 @@ func (p *CrammerSinger) certify(alpha []float64, dot func(i, m int) float64) Cer
 			linear += a[m] * p.e(i, m)
 			c.Bound = max(c.Bound, a[m]-p.upper(i, m))
 		}
-		for m := range g { // by differences to g_iy, which cancel less
+		for m := range g { // differences to g_iy lose fewer digits
 			term += a[m] * (g[m] - g[y])
 		}
 		c.Gap += p.C[i]*(high-g[y]) + term

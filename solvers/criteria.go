@@ -11,23 +11,23 @@ import (
 // Criterion decides from the trace alone whether a run is over. It keeps no
 // state, so one value serves many runs.
 //
-// Solve asks after every iteration. The point holds what is known then: always
-// Iteration and Elapsed, Up and Low when the method maintains them, and all
-// the rest at sampled iterations (see Settings.Every); NaN otherwise. The
-// trace holds the sampled points so far, the current one included.
+// Solve asks after every iteration. pt holds what is known then: Iteration and Elapsed always,
+// Up and Low when the method maintains them, and the other fields at sampled iterations (see
+// Settings.Every). Unknown fields are NaN. The trace holds the sampled points so far, the
+// current one included.
 type Criterion interface {
 	Met(pt *Point, t *Trace) Status
 	String() string
 }
 
-// An Unclaimed criterion makes no claim about the gap. Solve refuses to believe others while
-// the relative gap is above 0.5.
+// Unclaimed marks a criterion that makes no claim about the gap. A run that meets any other
+// criterion while the relative gap is above 0.5 is not accepted as converged.
 type Unclaimed interface{ Unclaimed() }
 
-// UpLow stops when m(α) − M(α) ≤ Tol, the b-free form of the KKT conditions
-// (Keerthi et al. 2001; LIBSVM's rule with its eps as Tol). All conditions then
-// hold within Tol/2 at the bias (m + M)/2, and the gap is at most n C Tol / 2. A
-// fixed bias counts among the F of both sets: then they hold within Tol.
+// UpLow stops when m(α) − M(α) ≤ Tol, the KKT conditions with the bias eliminated (Keerthi et
+// al. 2001; LIBSVM's rule with its eps as Tol). All conditions then hold within Tol/2 at the
+// bias (m + M)/2, and the gap is at most n C Tol / 2. With a fixed bias, b₀ is included in
+// both m and M, and the conditions hold within Tol.
 type UpLow struct{ Tol float64 }
 
 func (c UpLow) Met(pt *Point, _ *Trace) Status { return metIf(pt.Up-pt.Low <= c.Tol) }
@@ -40,15 +40,15 @@ type KKT struct{ Tol float64 }
 func (c KKT) Met(pt *Point, _ *Trace) Status { return metIf(pt.KKT <= c.Tol) }
 func (c KKT) String() string                 { return fmt.Sprintf("KKT violation ≤ %g", c.Tol) }
 
-// Gap stops when the feasibility gap over 1 + primal is at most Rel, CST (7.3).
+// Gap stops when the feasibility gap divided by 1 + primal is at most Rel (CST (7.3)).
 type Gap struct{ Rel float64 }
 
 func (c Gap) Met(pt *Point, _ *Trace) Status { return metIf(pt.RelGap <= c.Rel) }
 func (c Gap) String() string                 { return fmt.Sprintf("relative gap ≤ %g", c.Rel) }
 
-// Growth stops when the dual has grown by less than Tol·|W| over one sweep, n
-// iterations or what the method says (CST §7.1, criterion 1). It says nothing about optimality and is
-// here because the book has it: a slow run looks finished to it.
+// Growth stops when the dual has grown by less than Tol·|W| over one sweep: n iterations, or
+// as many as the method reports (CST §7.1, criterion 1). It says nothing about optimality: a
+// slow run meets it too early. It is here because the book describes it.
 type Growth struct{ Tol float64 }
 
 // Unclaimed implements [Unclaimed].
@@ -69,7 +69,7 @@ func (c Growth) Met(pt *Point, t *Trace) Status {
 }
 func (c Growth) String() string { return fmt.Sprintf("dual growth per sweep ≤ %g", c.Tol) }
 
-// Iterations stops with IterationLimit after Max iterations.
+// Iterations ends a run with the status IterationLimit after Max iterations.
 type Iterations struct{ Max int }
 
 func (c Iterations) Met(pt *Point, _ *Trace) Status {
@@ -80,7 +80,7 @@ func (c Iterations) Met(pt *Point, _ *Trace) Status {
 }
 func (c Iterations) String() string { return fmt.Sprintf("%d iterations", c.Max) }
 
-// Time stops with TimeLimit once Max has passed.
+// Time ends a run with the status TimeLimit once Max has passed.
 type Time struct{ Max time.Duration }
 
 func (c Time) Met(pt *Point, _ *Trace) Status {
@@ -91,14 +91,14 @@ func (c Time) Met(pt *Point, _ *Trace) Status {
 }
 func (c Time) String() string { return c.Max.String() }
 
-// Any stops as soon as one of the criteria does, with its status.
+// Any stops as soon as one of the criteria is met, with the status of that criterion.
 func Any(criteria ...Criterion) Criterion { return anyOf{&criteria} }
 
-// All stops when every criterion would, with the status of the first.
-// All() of nothing never stops.
+// All stops when all criteria are met, with the status of the first. All() without criteria
+// never stops.
 func All(criteria ...Criterion) Criterion { return allOf{&criteria} }
 
-// Behind a pointer, so that descriptions that hold a criterion can be compared.
+// A pointer to the slice makes descriptions that hold such a criterion comparable.
 type (
 	anyOf struct{ of *[]Criterion }
 	allOf struct{ of *[]Criterion }
@@ -137,7 +137,8 @@ func join(name string, c []Criterion) string {
 	return name + "(" + strings.Join(s, ", ") + ")"
 }
 
-// metIf is false for NaN comparisons, which is what "not measured" needs.
+// metIf returns Converged or NotTerminated. A comparison with NaN, which means "not measured",
+// is false.
 func metIf(met bool) Status {
 	if met {
 		return Converged

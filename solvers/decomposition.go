@@ -8,36 +8,34 @@ import (
 	"slices"
 )
 
-// Decomposition optimises Size points at a time and keeps the α of the others
-// (Osuna, Freund and Girosi 1997; Joachims 1999; CST §7.4). It needs memory for
-// Size² kernel values, whatever the number of support vectors, and computes the
-// rows of a whole working set at once; SMO is the case Size = 2. On the working
-// set B the problem, N being the others, is
+// Decomposition optimises Size points at a time and keeps the α of the others (Osuna, Freund
+// and Girosi 1997; Joachims 1999; CST §7.4). It needs memory for Size² kernel values, whatever
+// the number of support vectors. SMO is the case Size = 2. On the working set B, with the
+// other points N held, the problem is
 //
 //	minimise ½ α_B'Q_BB α_B + (p_B + Q_BN α_N)'α_B,  s_B'α_B = δ − s_N'α_N.
 //
-// Inner solves the working set, started from its α, until its violation is a
-// tenth of that of the whole. Decomposition may be Inner itself: the nested
-// decomposition of ST.
+// Inner solves the problem on the working set, starting from the current α, until its
+// violation is a tenth of that of the whole problem. Inner may be a Decomposition itself,
+// which is the nested decomposition of ST.
 //
-// Package blocks has a faster one for matrices with [Blocks], which computes in single
-// precision.
+// Package blocks has a faster Decomposition for matrices with [Blocks]. It computes kernel
+// values in single precision.
 type Decomposition struct {
 	Inner  Method     // nil means SMO{}
-	Size   int        // points of the working set, at least 2; 0 means min(256, max(10, n/4)); n or more leaves all to Inner
-	Select WorkingSet // which points
-	Renew  bool       // choose all points anew in every step; else half of them stay, those that came last
-	Seed   uint64     // for RandomViolators
+	Size   int        // points in a working set, at least 2; 0 means min(256, max(10, n/4)); with n or more, Inner solves the whole problem
+	Select WorkingSet // the rule that chooses the points
+	Renew  bool       // choose all points anew in every step; otherwise the half that entered last stays
+	Seed   uint64     // seed of RandomViolators
 }
 
-// WorkingSet is the rule by which Decomposition chooses its points. The pair that
-// violates most is always among them.
+// WorkingSet is the rule by which Decomposition chooses the points of a working set. The pair
+// with the largest violation is always included.
 type WorkingSet int
 
 const (
-	// BothEnds takes half of the points from each end of F: the largest F of
-	// those whose s α may rise, the smallest of those whose s α may fall
-	// (Joachims 1999).
+	// BothEnds takes half of the points from each end of F: the largest F among the points
+	// whose s α may rise, and the smallest F among those whose s α may fall (Joachims 1999).
 	BothEnds WorkingSet = iota
 	// WorstViolators takes the points that violate the KKT conditions most.
 	WorstViolators
@@ -45,10 +43,10 @@ const (
 	//
 	//	α_i (y_i f_i − 1)₊ + (C − α_i) (1 − y_i f_i)₊
 	//
-	// for the 1-norm soft margin (CST Remark 7.2). Where α has no upper bound,
-	// max α + 1 stands for it.
+	// for the 1-norm soft margin (CST Remark 7.2). If α has no upper bound, max α + 1 replaces
+	// C.
 	LargestGap
-	// RandomViolators draws among the points that violate the KKT conditions.
+	// RandomViolators draws at random from the points that violate the KKT conditions.
 	RandomViolators
 )
 
@@ -56,7 +54,7 @@ var workingSetNames = [...]string{"both ends", "worst violators", "largest gap",
 
 func (s WorkingSet) String() string { return nameOf("WorkingSet", workingSetNames[:], int(s)) }
 
-// Name is "decomposition (SMO (second order), q = 50, largest gap)" and the like.
+// Name returns, for example, "decomposition (SMO (second order), q = 50, largest gap)".
 func (m Decomposition) Name() string {
 	name := innerOf(m.Inner).Name()
 	if m.Size != 0 {
@@ -125,7 +123,7 @@ func (s *decomposition) Step(ctx context.Context) (done bool, err error) {
 	return s.advance(ctx)
 }
 
-// choose fills the working set up to size points.
+// choose fills the working set with points until it has size of them.
 func (s *decomposition) choose(size int) {
 	p := s.p
 	switch s.m.Select {
@@ -158,8 +156,8 @@ func (s *decomposition) choose(size int) {
 	s.pick(size - len(s.next))
 }
 
-// contributions sets the keys to the terms of the gap at the bias midway between
-// up and low; −Inf where they vanish.
+// contributions sets the keys to the terms of the gap at the bias midway between up and low. A
+// term that is 0 becomes −Inf, so that its point is never chosen.
 func (s *decomposition) contributions() {
 	p, b, limit := s.p, s.bias(), max(0, slices.Max(s.alpha)+1)
 	for i, a := range s.alpha {

@@ -9,24 +9,24 @@ import (
 	"github.com/svmnb/svmnb/internal/simd"
 )
 
-// quadratic is the Q of a problem as an interior-point method needs it.
+// quadratic is what an interior-point method needs of the matrix Q.
 type quadratic interface {
 	// Mul sets y = Qx.
 	Mul(y, x []float64)
-	// Factor prepares Solve for M = Q + diag(d). A coordinate whose d is +Inf
-	// is held at 0. It reports false if M is not positive definite.
+	// Factor prepares Solve for M = Q + diag(d). A coordinate with d = +Inf is held at 0. It
+	// reports false if M is not positive definite.
 	Factor(ctx context.Context, d []float64) (ok bool, err error)
 	// Solve sets x to M⁻¹x.
 	Solve(x []float64)
 }
 
-// dense holds Q, row i from the diagonal on, and the Cholesky factor of M without the
-// coordinates that are held: as much memory as a square array in all.
+// dense holds the upper triangle of Q, row by row, and the Cholesky factor of M without the
+// held coordinates. Together they take the memory of a square array.
 type dense struct {
 	n    int
 	q    []float64
 	l    *chol.Panels[float64]
-	rows []int // coordinate of each row of the factor
+	rows []int // the coordinate of each row of the factor
 	x    []float64
 }
 
@@ -99,7 +99,7 @@ func (q *dense) Solve(x []float64) {
 	}
 }
 
-// mostDense is the largest n whose array, 3.2 GB, is made.
+// mostDense is the largest n for which Q is stored; it then takes 3.2 GB.
 const mostDense = 20_000
 
 func tooDense(n int) error {

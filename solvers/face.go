@@ -8,22 +8,22 @@ import (
 	"github.com/svmnb/svmnb/internal/vec"
 )
 
-// face is what a long run does besides steps of one or two α: it moves all free α
-// at once, by conjugate gradients on the face of the box that they span,
-// restarted on the smaller face when one of them meets its bound (Moré and
-// Toraldo 1991). Every step ascends and stays feasible. With a kernel of low rank
-// and a huge C the free α are so many and so alike that pairs alone need 10⁸
-// steps for what a dozen products with K do.
+// face moves all free α at once by conjugate gradients on the face of the box that they span.
+// When an α meets its bound, the method restarts on the smaller face (Moré and Toraldo 1991).
+// Every step raises W and stays feasible. Long runs of methods that move one or two α use it:
+// with a kernel of low rank and a huge C the free α are so many and so similar that pairs
+// alone need 10⁸ steps for what a dozen products with K achieve.
 type face struct {
 	free  []int
-	p, kp []float64 // direction of sα, zero but for the free points; (K + ridge) p
-	w     []float64 // Σ p_i x_i where K has Features
+	p, kp []float64 // direction of sα, non-zero at free points only; (K + ridge) p
+	w     []float64 // Σ p_i x_i if K is Features
 }
 
-// pairsPerFace is how many pair steps per point precede a face, and products how
-// many multiplications with K it may take: then it costs less than the pairs did.
-// epochsPerFace is the same for steps of one α, which wait for the first face much
-// longer: they are there to be watched, and well-conditioned problems end before.
+// pairsPerFace is the number of pair steps per point before a face step. products is the limit
+// of multiplications with K in a face step, which then costs less than the pair steps did.
+// epochsPerFace is the number of epochs between face steps for methods with steps of one α.
+// These wait much longer for their first face step, because their single steps are meant to be
+// watched and well-conditioned problems end earlier.
 const (
 	pairsPerFace      = 50
 	products          = 40
@@ -31,8 +31,8 @@ const (
 	epochsBeforeFaces = 2000
 )
 
-// climb reports whether α has moved. It does nothing when ctx ends. With a fixed
-// bias ErrUnbounded says that the last direction proves that there is no margin.
+// climb makes a face step and reports whether α has moved. It stops when ctx ends. With a
+// fixed bias it returns ErrUnbounded if the last direction proves that there is no margin.
 func (w *face) climb(ctx context.Context, s *pairs) (moved bool, err error) {
 	if w.p == nil {
 		w.p, w.kp = make([]float64, len(s.alpha)), make([]float64, len(s.alpha))
@@ -66,7 +66,7 @@ func (w *face) climb(ctx context.Context, s *pairs) (moved bool, err error) {
 		}
 		slope, curvature, length, longest := 0.0, 0.0, 0.0, math.Inf(1)
 		for _, i := range w.free {
-			w.p[i] -= shift // s'α keeps its value
+			w.p[i] -= shift // keeps s'α constant
 		}
 		if !w.multiply(ctx, s.p) {
 			break
@@ -86,7 +86,7 @@ func (w *face) climb(ctx context.Context, s *pairs) (moved bool, err error) {
 			if s.p.FixedBias {
 				err = w.endless(s.p, noise)
 			}
-			break // with a free bias pairs find out
+			break // with a free bias, pair steps detect this
 		}
 		t := longest
 		if curvature > -noise {
@@ -106,8 +106,8 @@ func (w *face) climb(ctx context.Context, s *pairs) (moved bool, err error) {
 	return moved, err
 }
 
-// spread returns the bias that the points would agree on, the fixed one or the
-// mean of their F, and the sum of squares of F about it.
+// spread returns a common bias of the points, which is the fixed one or the mean of their F,
+// and the sum of squares of F about this bias.
 func (s *pairs) spread(at []int) (bias, squares float64) {
 	if s.p.FixedBias {
 		bias = s.p.Bias
@@ -122,8 +122,8 @@ func (s *pairs) spread(at []int) (bias, squares float64) {
 	return bias, squares
 }
 
-// endless says whether a direction without bound and of no more curvature than
-// this is proof of a hard margin that cannot be. If not, single steps must tell.
+// endless returns ErrUnbounded if the last direction, along which no bound is met, proves that
+// no hard margin exists. curvature bounds the curvature along it. Otherwise it returns nil.
 func (w *face) endless(p *Problem, curvature float64) error {
 	direction := make([]float64, len(w.p)) // of α
 	for _, i := range w.free {

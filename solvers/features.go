@@ -7,9 +7,9 @@ import (
 	"github.com/svmnb/svmnb/internal/simd"
 )
 
-// Features is a Matrix that knows its factor, K = X X' with X of n rows and d
-// columns, so that a method can keep w = Σ s_i α_i x_i and work in O(non-zeros)
-// where a kernel row costs O(n d). Newton calls Dot and Add on several goroutines.
+// Features is a Matrix that knows its factor: K = X X', where X has n rows and d columns. A
+// method can then keep w = Σ s_i α_i x_i, and a step costs O(non-zeros of x_i), while a kernel
+// row costs O(n d). Newton calls Dot and Add on several goroutines.
 type Features interface {
 	Matrix
 	Columns() int                      // d
@@ -17,7 +17,7 @@ type Features interface {
 	Add(w []float64, i int, a float64) // w += a x_i
 }
 
-// DenseFeatures are n rows of d numbers each as the linear kernel's matrix.
+// DenseFeatures is the matrix of the linear kernel on n dense rows of d numbers each.
 type DenseFeatures struct {
 	x     [][]float64
 	d     int
@@ -27,10 +27,10 @@ type DenseFeatures struct {
 	about about
 }
 
-// NewDenseFeatures keeps x, n rows of equal length d, without copying it. A
-// positive bias appends that constant to every row: the pseudo-attribute of ST
-// and LIBLINEAR, whose weight times bias is the b of the classifier. The error
-// is a *ProblemError that names the ragged row or the value that is not finite.
+// NewDenseFeatures keeps x, n rows of equal length d, without copying it unless there is a
+// bias. A positive bias appends this constant to every row, as ST and LIBLINEAR do. The weight
+// of this column times bias is then the b of the classifier. The error is a *ProblemError that
+// names the row of the wrong length or the value that is not finite.
 func NewDenseFeatures(x [][]float64, bias float64) (*DenseFeatures, error) {
 	f := &DenseFeatures{x: x, diag: make([]float64, len(x))}
 	if len(x) > 0 {
@@ -49,7 +49,7 @@ func NewDenseFeatures(x [][]float64, bias float64) (*DenseFeatures, error) {
 	if bias > 0 {
 		f.d++
 		f.x = make([][]float64, len(x))
-		flat := make([]float64, len(x)*f.d) // rows that lie together are read faster
+		flat := make([]float64, len(x)*f.d) // one slice, because contiguous rows are read faster
 		for i, row := range x {
 			f.x[i] = flat[i*f.d : (i+1)*f.d : (i+1)*f.d]
 			f.x[i][copy(f.x[i], row)] = bias
@@ -61,23 +61,23 @@ func NewDenseFeatures(x [][]float64, bias float64) (*DenseFeatures, error) {
 	return f, nil
 }
 
-// NewFeatures is [NewDenseFeatures], or the same as a copy in compressed form where
-// of d numbers in a row at most d/8 are not 0 on average: below about that share
-// fewer products, one by one, take less time than all of them in the registers.
+// NewFeatures returns [SparseFeatures], a compressed copy of x, if at most an eighth of the
+// numbers are non-zero, and [NewDenseFeatures] otherwise. Below about this share, multiplying
+// only the non-zero numbers is faster than multiplying all of them in vector registers.
 func NewFeatures(x [][]float64, bias float64) (Features, error) {
 	if start, index, value := compress(x); start != nil {
 		if f, err := NewSparseFeatures(start, index, value, len(x[0]), bias); err == nil {
 			return f, nil
 		}
 	}
-	f, err := NewDenseFeatures(x, bias) // which names row and column of what is wrong
+	f, err := NewDenseFeatures(x, bias) // its error names the row and column
 	if err != nil {
 		return nil, err
 	}
 	return f, nil
 }
 
-// compress returns nothing for rows that are ragged or not sparse.
+// compress returns x as compressed rows, or nil if rows differ in length or are not sparse.
 func compress(x [][]float64) (start []int, index []int32, value []float64) {
 	if len(x) == 0 || len(x[0]) < 8 || len(x[0]) >= math.MaxInt32 {
 		return nil, nil, nil
@@ -90,8 +90,8 @@ func compress(x [][]float64) (start []int, index []int32, value []float64) {
 		if len(row) != d {
 			return nil, nil, nil
 		}
-		// Every number is written and overwritten by the next if it is 0, so that
-		// nothing hangs on a guess.
+		// Each number is written, and the next one overwrites it if it is 0. This avoids a
+		// branch that the processor would often predict wrongly.
 		to, at := index[k:k+d], value[k:k+d]
 		m := 0
 		for j, v := range row {
@@ -125,28 +125,28 @@ func (f *DenseFeatures) Row(i int) []float64 {
 	return r
 }
 
-// SparseFeatures are n rows in compressed form: row i has the columns
-// Index[Start[i]:Start[i+1]], increasing from 0, with the Value of each. A bias is the
-// same in all rows and not among these.
+// SparseFeatures is the matrix of the linear kernel on n compressed rows. Row i has its
+// non-zero columns in Index[Start[i]:Start[i+1]], increasing and counted from 0, and their
+// numbers in Value. A bias is the same in all rows and not stored in these slices.
 type SparseFeatures struct {
 	Start []int
 	Index []int32
 	Value []float64
 
-	d    int     // columns, with that of the bias
-	bias float64 // the last number of every row, where it is not 0
-	ones bool    // all values are 1, as those of categories
+	d    int     // number of columns, with that of the bias
+	bias float64 // the constant last column of every row; 0 means none
+	ones bool    // all values are 1, as for one-hot categories
 	diag []float64
-	w    []float64 // one row made dense
+	w    []float64 // scratch: one row made dense
 	row  [2][]float64
 	odd  int
 
 	about about
 }
 
-// NewSparseFeatures keeps its arguments without copying them; d is the number
-// of columns. A positive bias is that of [NewDenseFeatures], a column more. The error
-// is a *ProblemError that names what does not fit.
+// NewSparseFeatures keeps its arguments without copying them; d is the number of columns
+// without the bias. A positive bias adds a constant column, as in [NewDenseFeatures]. The
+// error is a *ProblemError that names the wrong argument.
 func NewSparseFeatures(start []int, index []int32, value []float64, d int, bias float64) (*SparseFeatures, error) {
 	bad := func(field string, i int, v float64, msg string) error { return &ProblemError{field, i, v, msg} }
 	if len(start) == 0 || start[0] != 0 || start[len(start)-1] != len(index) || len(index) != len(value) {
@@ -191,7 +191,7 @@ func (f *SparseFeatures) Dot(i int, w []float64) float64 {
 		sum = f.bias * w[f.d-1]
 	}
 	if f.ones {
-		other := 0.0 // two sums, lest each addition wait for the last
+		other := 0.0 // with two sums, an addition need not wait for the one before
 		for ; len(index) >= 4; index = index[4:] {
 			sum += w[index[0]] + w[index[1]]
 			other += w[index[2]] + w[index[3]]
@@ -228,8 +228,8 @@ func (f *SparseFeatures) Add(w []float64, i int, c float64) {
 	}
 }
 
-// square adds c x_i x_i' to the lower half of h, whose rows lie stride apart, of x
-// with a 1 behind where that is longer than d.
+// square adds c x_i x_i' to the lower half of h, whose rows begin stride numbers apart. If
+// stride is larger than d, x_i is extended by a 1.
 func (f *SparseFeatures) square(h []float64, stride, i int, c float64) {
 	a, b := f.Start[i], f.Start[i+1]
 	index, value := f.Index[a:b], f.Value[a:b]
@@ -278,8 +278,8 @@ func (f *SparseFeatures) Row(i int) []float64 {
 	return r
 }
 
-// nextRow alternates between two buffers, as Matrix promises that the last two
-// rows stay valid.
+// nextRow alternates between two buffers, because a Matrix promises that the last two rows
+// stay valid.
 func nextRow(row *[2][]float64, odd *int, n int) []float64 {
 	*odd ^= 1
 	if row[*odd] == nil {

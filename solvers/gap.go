@@ -6,11 +6,11 @@ import (
 	"github.com/svmnb/svmnb/internal/simd"
 )
 
-// The one definition of the gap, for every problem of this package.
+// This file has the one definition of the gap, for every problem of this package.
 //
-// With G(b) = diag(s) K diag(s) α + p + b s, the Lagrangian of the equality
-// bounds the optimum from below by minimising over the box coordinate by
-// coordinate, since ½x'Kx ≥ α'Kx − ½α'Kα for K ⪰ 0. The gap between the
+// Let G(b) = diag(s) K diag(s) α + p + b s. The Lagrangian of the equality, minimised over the
+// box, bounds the optimum from below. The minimisation goes coordinate by coordinate, since
+// ½x'Kx ≥ α'Kx − ½α'Kα for K ⪰ 0. The gap between the
 // objective at α and that bound is, for any b and any α with s'α = δ, the sum of
 //
 //	t_i = max over lower_i ≤ x ≤ upper_i of  G_i (α_i − x) + ½ ridge_i (α_i² − x²)  ≥ 0.
@@ -20,7 +20,7 @@ import (
 // ½‖w‖² + ½ Σ c_i (1 − y_i f_i)₊² − W. The b that minimises the sum gives the
 // best primal value that the w of this α has; any other is a valid bound too.
 
-// gapTerm returns t_i for the plain gradient g = G_i(b).
+// gapTerm returns t_i for g = G_i(b), the gradient without the ridge.
 func gapTerm(g, a, lower, upper, ridge float64) float64 {
 	if ridge > 0 {
 		x := min(max(-g/ridge, lower), upper)
@@ -35,11 +35,11 @@ func gapTerm(g, a, lower, upper, ridge float64) float64 {
 	return 0
 }
 
-// biases are the b of the points with s = −1 and with s = +1: the same number
-// but for a Problem with PerClass, whose two sums have a multiplier each.
+// biases are the b of the points with s = −1 and with s = +1. The two differ only for a
+// Problem with PerClass, in which each class has its own equality and multiplier.
 type biases [2]float64
 
-// class is the index into biases.
+// class returns the index of point i into biases.
 func (p *Problem) class(i int) int {
 	if p.S[i] > 0 {
 		return 1
@@ -47,7 +47,7 @@ func (p *Problem) class(i int) int {
 	return 0
 }
 
-// gapAt sums t_i at the bias b. F is −s(Qα + p), the ridge included.
+// gapAt returns the sum of the t_i at the bias b. f is −s(Qα + p), the ridge included.
 func (p *Problem) gapAt(alpha, f []float64, b biases) float64 {
 	gap := 0.0
 	if p.Ridge == nil && !p.PerClass {
@@ -61,10 +61,10 @@ func (p *Problem) gapAt(alpha, f []float64, b biases) float64 {
 	return gap
 }
 
-// bestBias returns the b that minimises gapAt, a convex function whose
-// derivative is Σ s_i (α_i − x_i(b)) with x_i the minimiser in gapTerm. It is
-// ≤ 0 left of min F and ≥ 0 right of max F, so bisection finds the root. A fixed
-// bias leaves no choice.
+// bestBias returns the b that minimises gapAt. gapAt is a convex function of b whose
+// derivative is Σ s_i (α_i − x_i(b)), where x_i is the minimiser in gapTerm. The derivative is
+// ≤ 0 left of min F and ≥ 0 right of max F, so bisection finds its root. A fixed bias is
+// returned as it is.
 func (p *Problem) bestBias(alpha, f []float64) biases {
 	switch {
 	case p.FixedBias:
@@ -76,10 +76,10 @@ func (p *Problem) bestBias(alpha, f []float64) biases {
 	return biases{b, b}
 }
 
-// bisect is bestBias for the points with this s, or for all when it is 0.
+// bisect is bestBias for the points with the given s, or for all points when s is 0.
 func (p *Problem) bisect(alpha, f []float64, s float64) float64 {
 	lo, hi := math.Inf(1), math.Inf(-1)
-	open := make([]int, 0, len(f)) // points whose x is not the same for all b between
+	open := make([]int, 0, len(f)) // points whose x may differ for biases between lo and hi
 	for i, v := range f {
 		if s == 0 || s == p.S[i] {
 			lo, hi = min(lo, v), max(hi, v)
@@ -87,7 +87,7 @@ func (p *Problem) bisect(alpha, f []float64, s float64) float64 {
 		}
 	}
 	if lo > hi {
-		return 0 // no such point
+		return 0 // there is no such point
 	}
 	pull := func(i int, b float64) float64 {
 		a := alpha[i]
@@ -102,7 +102,7 @@ func (p *Problem) bisect(alpha, f []float64, s float64) float64 {
 		}
 		return p.S[i] * (a - x)
 	}
-	settled := 0.0 // what the others pull
+	settled := 0.0 // the sum of pull over the other points
 	for range 100 {
 		mid := lo + (hi-lo)/2
 		if mid <= lo || mid >= hi {
@@ -127,16 +127,16 @@ func (p *Problem) bisect(alpha, f []float64, s float64) float64 {
 		}
 		open = left
 	}
-	// The slope jumps between the two, which are neighbours: the other class is
-	// the same at both.
+	// The derivative jumps between lo and hi, which are neighbouring numbers, so the smaller
+	// of the two gaps is taken. The other class adds the same to both.
 	if p.gapAt(alpha, f, biases{lo, lo}) < p.gapAt(alpha, f, biases{hi, hi}) {
 		return lo
 	}
 	return hi
 }
 
-// isHard reports whether p is a hard margin problem, where the gap above is
-// infinite as soon as one point is inside the margin.
+// isHard reports whether p is a hard margin problem. Its gap as defined above is infinite as
+// soon as one point is inside the margin.
 func (p *Problem) isHard() bool {
 	for i, u := range p.Upper {
 		if !math.IsInf(u, 1) || p.Lower[i] != 0 || p.P[i] != -1 || p.ridge(i) > 0 {
@@ -146,16 +146,16 @@ func (p *Problem) isHard() bool {
 	return p.Delta == 0 && !p.PerClass
 }
 
-// hardPrimal returns the primal value of a hard margin: with the smallest
-// functional margin γ̂ = min y_i f_i > 0 the scaled w/γ̂ is feasible and costs
-// ‖w‖²/2γ̂²; +Inf while γ̂ ≤ 0. The bias is midway between the classes
-// (N eq. 11), which makes γ̂ largest for this w. A fixed bias does not scale with
-// w: the shortest tw with t y_i g_i ≥ 1 − y_i b₀ for all i costs t²‖w‖²/2.
+// hardPrimal returns the primal value of a hard margin. If the smallest functional margin γ̂ =
+// min y_i f_i is positive, the scaled w/γ̂ is feasible and costs ‖w‖²/2γ̂²; otherwise the
+// value is +Inf. The bias is midway between the classes (N eq. 11), which makes γ̂ largest for
+// this w. A fixed bias does not scale with w: the shortest tw with t y_i g_i ≥ 1 − y_i b₀ for
+// all i costs t²‖w‖²/2.
 func (p *Problem) hardPrimal(f []float64, norm2 float64) float64 {
 	if p.FixedBias {
 		least, most := 0.0, math.Inf(1)
 		for i, y := range p.S {
-			g, need := 1-y*f[i], 1-y*p.Bias // y_i g_i and what it must reach
+			g, need := 1-y*f[i], 1-y*p.Bias // y_i g_i and the value that it must reach
 			switch {
 			case g > 0:
 				least = max(least, need/g)
@@ -170,7 +170,7 @@ func (p *Problem) hardPrimal(f []float64, norm2 float64) float64 {
 		}
 		return least * least * norm2 / 2
 	}
-	lowest, highest := math.Inf(1), math.Inf(-1) // of g over +1, over −1
+	lowest, highest := math.Inf(1), math.Inf(-1) // the smallest g of class +1, the largest of class −1
 	for i, y := range p.S {
 		if g := y - f[i]; y > 0 {
 			lowest = min(lowest, g)
@@ -185,11 +185,11 @@ func (p *Problem) hardPrimal(f []float64, norm2 float64) float64 {
 	return norm2 / (2 * margin * margin)
 }
 
-// summary is what can be said of an α and its F in O(n).
+// summary has the figures that follow from α and F in O(n).
 type summary struct {
 	dual, norm2   float64
 	up, low       float64
-	bias, rho     float64 // mean and half the difference of b
+	bias, rho     float64 // the mean of the two b, and half their difference
 	b             biases
 	kkt, equality float64
 	free, atUpper int
@@ -201,14 +201,14 @@ func (p *Problem) summarise(alpha, f []float64) summary {
 	}
 	s := summary{equality: p.equality(alpha)}
 	b0 := p.fixed()
-	var part [2]extent // by class, or only the first
+	var part [2]extent // one for each class with PerClass, otherwise only the first
 	part[0], part[1] = p.unseen(), unseen
 	twice := PointsOf(p.K) != nil
 	for i, a := range alpha {
 		g := -p.S[i] * f[i] // (Qα + p)_i
 		s.dual -= a * ((g+p.P[i])/2 + b0*p.S[i])
 		s.norm2 += a * (g - p.P[i] - p.ridge(i)*a)
-		if twice { // their sums are of differences, below
+		if twice { // ofDifferences computes these sums for a doubled problem
 			s.dual, s.norm2 = 0, 0
 		}
 		of := &part[0]
@@ -256,8 +256,9 @@ func (p *Problem) summarise(alpha, f []float64) summary {
 	return s
 }
 
-// ofDifferences returns W and ‖w‖² of a regression by β = α̂ − α: of a ν-SVR the two may
-// be large and alike, and sums of them apart lose what β has.
+// ofDifferences returns W and ‖w‖² of a regression, summed over β = α̂ − α. In a ν-SVR both
+// multipliers of a point may be large and nearly equal, and separate sums over them would lose
+// the digits of their difference.
 func (p *Problem) ofDifferences(alpha, f []float64) (dual, norm2 float64) {
 	n := len(alpha) / 2
 	for i := range n {
@@ -266,12 +267,12 @@ func (p *Problem) ofDifferences(alpha, f []float64) (dual, norm2 float64) {
 		u := f[i] - p.P[i] - 2*b0
 		v := -f[n+i] - p.P[n+i] + 2*b0
 		dual += (beta*u + below*(u+v)) / 2
-		norm2 += beta * (-f[i] - p.P[i] - p.ridge(i)*above) // β (Kβ)_i
+		norm2 += beta * (-f[i] - p.P[i] - p.ridge(i)*above) // adds β_i (Kβ)_i
 	}
 	return dual, norm2
 }
 
-// tally is summarise in one fast pass, for a programme with one b and no ridge.
+// tally computes the summary in one fast pass, for a problem with one b and no ridge.
 func (p *Problem) tally(alpha, f []float64) summary {
 	t, b0 := simd.Summarise(alpha, f, p.S, p.P, p.Lower, p.Upper), p.fixed()
 	s := summary{
@@ -289,10 +290,10 @@ func (p *Problem) tally(alpha, f []float64) summary {
 	return s
 }
 
-// Violations fills dst, or a new slice, with how far each point is from its KKT
-// condition, ≥ 0 and in units of y f, at the bias that violates least: the fixed
-// one, or the middle of [M, m]. The largest is what a [Certificate] and a [Point] of
-// the trace call the KKT violation. F of alpha is computed where f is nil.
+// Violations returns how far each of the n points is from its KKT condition, ≥ 0 and in units
+// of y f, in dst or in a new slice if dst is nil. The bias is the fixed one or, if it is free,
+// the one that violates least: the middle of [M, m]. The largest value is the KKT violation of
+// a [Certificate] and of a [Point] of the trace. If f is nil, F is computed from alpha.
 func (p *Problem) Violations(dst, alpha, f []float64) []float64 {
 	if f == nil {
 		f = p.F(alpha)
@@ -326,17 +327,17 @@ func (p *Problem) Violations(dst, alpha, f []float64) []float64 {
 	return dst
 }
 
-// extent is how F spreads over points that share a bias.
+// extent is the range of F over points that share a bias.
 type extent struct {
 	up, low float64 // m and M
 	free    int
-	sum     float64 // of F over the free ones
+	sum     float64 // sum of F over the free points
 }
 
 var unseen = extent{up: math.Inf(-1), low: math.Inf(1)}
 
-// unseen is the extent of no points. With a fixed bias the conditions are F ≤ b₀ over I_up
-// and F ≥ b₀ over I_low.
+// unseen returns the extent of no points. With a fixed bias b₀ the conditions are F ≤ b₀ over
+// I_up and F ≥ b₀ over I_low, so both ends start at b₀.
 func (p *Problem) unseen() extent {
 	if p.FixedBias {
 		return extent{up: p.Bias, low: p.Bias}
@@ -353,14 +354,14 @@ func (e *extent) see(f float64, rises, falls bool) {
 	}
 }
 
-// bias is the mean of F over the free points, else the middle of [m, M].
+// bias returns the mean of F over the free points or, without any, the middle of [m, M].
 func (e *extent) bias() float64 {
 	switch {
 	case e.free > 0:
 		return e.sum / float64(e.free)
 	case math.IsInf(e.up, 0) && math.IsInf(e.low, 0): // no point can move
 		return 0
-	case math.IsInf(e.up, 0): // all are at one end
+	case math.IsInf(e.up, 0): // only one of m and M is finite
 		return e.low
 	case math.IsInf(e.low, 0):
 		return e.up

@@ -11,66 +11,65 @@ import (
 	"github.com/svmnb/svmnb/internal/vec"
 )
 
-// GradientAscent climbs the dual of a machine with a fixed bias one α at a time
-// (CST §7.2). Its zero value is CST Table 7.1 with the best learning rate,
+// GradientAscent climbs the dual of a machine with a fixed bias, one α at a time (CST §7.2).
+// Its zero value is CST Table 7.1 with the best learning rate,
 //
 //	for i = 1 … n:  α_i ← min(C_i, max(0, α_i + ω η_i ∂W/∂α_i)),  η_i = 1/(K_ii + ridge_i),
 //	                ∂W/∂α_i = s_i (F_i − b₀) = 1 − y_i (Σ_j α_j y_j K_ij + b₀) for classification,
 //
-// where each step maximises W over its α_i exactly and later points see it at
-// once. The same method is known as Hildreth's in optimisation and as the
-// kernel-Adatron in machine learning (CST Remark 7.5), with ω ≠ 1 as successive
-// over-relaxation (Mangasarian and Musicant 1999; CST Remark 7.6), and as what
-// SMO becomes without its equality constraint (CST Remark 7.16).
+// Each step maximises W over its α_i exactly, and the following steps use the new α_i. In
+// optimisation the method is known as Hildreth's, and in machine learning as the
+// kernel-Adatron (CST Remark 7.5). With ω ≠ 1 it is successive over-relaxation (Mangasarian
+// and Musicant 1999; CST Remark 7.6). It is also SMO without the equality constraint (CST
+// Remark 7.16).
 //
-// It solves every Problem with a fixed bias, in the 1-norm, 2-norm and hard
-// margin form; with a free bias it needs Relax. W never falls while
-// ω η_i K_ii < 2, and W* − W shrinks by a constant factor per epoch. Steps that
-// overshoot for good end the run with ErrDiverging.
+// It solves every Problem with a fixed bias, in the 1-norm, 2-norm and hard margin form. With
+// a free bias it needs Relax. If ω η_i K_ii < 2, W never falls, and W* − W shrinks by a
+// constant factor per epoch. Steps that overshoot again and again end the run with
+// ErrDiverging.
 //
-// Where Q is badly conditioned that factor is close to 1: a huge C, features far
-// from the origin, a hard margin that hardly exists would take millions of
-// epochs. So after 2000 of them, and after every 50 more, one iteration moves all
-// free α at once by conjugate gradients; see face.go, and Plain.
+// If Q is badly conditioned, this factor is close to 1 and the run would take millions of
+// epochs. Causes are a huge C, features far from the origin, or a hard margin that hardly
+// exists. Therefore after 2000 epochs, and after every 50 more, one iteration moves all free α
+// at once by conjugate gradients, unless Plain is set; see face.go.
 //
-// An iteration is an epoch: n visits of a point, of which those with nothing to
-// do cost next to nothing and the others one kernel row each. Whether that row
-// is kept in memory or evaluated anew is the Matrix's business and changes no
-// bit of the result (CST Remark 7.7).
+// An iteration is an epoch, that is, n visits of a point. A visit that changes nothing costs
+// almost nothing, any other costs one kernel row. Whether the Matrix keeps this row in memory
+// or computes it anew does not change the result (CST Remark 7.7).
 type GradientAscent struct {
 	// Order is the order in which the points are visited.
 	Order Order
 
-	// Rate is the learning rate η_i. Nil takes 1/(K_ii + ridge_i), for Batch a
-	// safe estimate of 1/λ_max(Q). A point with K_ii + ridge_i = 0 needs none:
-	// W is linear in its α, which goes to the better end of its box at once.
+	// Rate is the learning rate η_i. Nil means 1/(K_ii + ridge_i), and for Batch a safe
+	// estimate of 1/λ_max(Q). A point with K_ii + ridge_i = 0 needs no rate: W is linear in
+	// its α, which goes at once to the end of its box where W is larger.
 	Rate Rate
 
 	// Omega is the factor ω of over-relaxation, in (0, 2); 0 means 1.
 	Omega float64
 
-	// Tol is the violation of the KKT conditions, in units of y f, above which
-	// Violators and TwoStage look at a point; 0 means 1e-3. It shrinks tenfold
-	// whenever a full pass finds nothing to do and the run has not been stopped.
+	// Tol is the violation of the KKT conditions, in units of y f, above which Violators and
+	// TwoStage change a point; 0 means 1e-3. When a full pass finds no such point and the
+	// criterion is not met, Tol is divided by ten.
 	Tol float64
 
-	// Relax, if its Start is not 0, opens a problem with a free bias to single
-	// steps: |s'α − δ| ≤ ζ_t takes the place of s'α = δ, with ζ_t the value of the
-	// schedule at epoch t (CST §7.2). As ζ → 0 no single α can move any more, so
-	// as soon as an epoch raises W by less than a thousandth, s'α = δ is restored
-	// and pairs of α, chosen as in SMO, finish the work: n pairs per epoch.
+	// Relax allows single steps on a problem with a free bias, if its Start is not 0. The
+	// relaxed equality |s'α − δ| ≤ ζ_t replaces s'α = δ, where ζ_t is the value of the
+	// schedule at epoch t (CST §7.2). As ζ → 0 no single α can move any more. So when an epoch
+	// raises W by less than a thousandth, s'α = δ is restored, and steps on pairs of α, chosen
+	// as in SMO, finish the run: n pairs per epoch.
 	Relax Schedule
 
-	// Plain keeps a long run to single steps, and to pairs after Relax: the book's
-	// algorithm to the letter.
+	// Plain restricts a long run to single steps, and to pair steps after Relax, exactly as in
+	// the book.
 	Plain bool
 
-	// Seed starts the permutations of Shuffled.
+	// Seed is the seed of the permutations of Shuffled.
 	Seed uint64
 }
 
-// Name is "gradient ascent (cyclic)" and the like, with what differs from the
-// default.
+// Name returns, for example, "gradient ascent (cyclic)". It includes the settings that differ
+// from the default.
 func (m GradientAscent) Name() string {
 	parts := []string{m.Order.String()}
 	if m.Rate != nil {
@@ -88,10 +87,10 @@ func (m GradientAscent) Name() string {
 	return "gradient ascent (" + strings.Join(parts, ", ") + ")"
 }
 
-// Needs implements Needer: with Relax the bias is free.
+// Needs implements Needer. The bias must be fixed unless Relax is set.
 func (m GradientAscent) Needs() Needs { return Needs{FixedBias: m.Relax.Start == 0} }
 
-// Start implements Method. It refuses a free bias without Relax.
+// Start implements Method. It refuses a free bias unless Relax is set.
 func (m GradientAscent) Start(p *Problem, alpha []float64) (Stepper, error) {
 	if err := m.check(p); err != nil {
 		return nil, err
@@ -144,51 +143,51 @@ func (m GradientAscent) check(p *Problem) error {
 	return nil
 }
 
-// ascent is the workspace; α, F and the diagonal of Q are in pairs.
+// ascent is the workspace of one run. α, F and the diagonal of Q are in pairs.
 type ascent struct {
 	pairs
 	m     GradientAscent
 	eta   []float64 // ω η_i in this epoch
-	order []int     // the points of a pass
-	from  []float64 // Batch's old α
+	order []int     // the points of a full pass, in the order of visits
+	from  []float64 // with Batch, α before the step
 	rng   *rand.Rand
 	tol   float64
 	bias  float64 // b₀
 	epoch int
-	seen  extent // of F
+	seen  extent // range of F
 
-	// What an epoch has done: W grew by gain, which its slope along the steps
-	// promised to be promise; length² of the path.
+	// Of the last epoch: the growth of W, the growth that the slopes along its steps promised,
+	// and the squared length of its path.
 	gain, promise, norm2 float64
 
 	w     float64 // W
-	noise float64 // a slope below it is rounding
-	scale float64 // largest diagonal entry
+	noise float64 // a smaller slope is only rounding
+	scale float64 // largest diagonal entry of Q
 	best  float64 // largest W so far
-	stall int     // epochs since
+	stall int     // epochs since W last grew
 	total float64 // Σ ω η_i of the last epoch
 
 	held *holding // the points of the first stage, nil in the second
 	busy bool     // some slope was not noise since the last full pass
 
 	wide   face
-	next   int  // the epoch of the next face, −1 for none
-	widely bool // the last step was one
+	next   int  // the epoch of the next face step, −1 for none
+	widely bool // the last step was a face step
 
-	over  bool  // the last epoch found nothing more to do
-	fault error // or failed
+	over  bool  // the last epoch found nothing more to improve
+	fault error // the error of the last epoch
 
 	relaxed  bool    // single steps on a problem with a free bias
 	sum      float64 // s'α − δ when relaxed
 	room     float64 // ζ_t, +Inf when the bias is fixed
-	finisher *greedy // the pair steps after them
-	paired   bool    // and there have been some
+	finisher *greedy // the workspace of the pair steps, nil before them
+	paired   bool    // pair steps have been made
 }
 
 func (s *ascent) Report(it *Iterate) {
 	it.Sweep = 1
 	if s.relaxed && !s.paired {
-		it.Sweep = math.MaxInt // W off the equality compares with nothing
+		it.Sweep = math.MaxInt // while s'α ≠ δ, values of W cannot be compared
 	}
 	if s.finisher != nil {
 		s.finisher.Report(it)
@@ -214,8 +213,8 @@ func (s *ascent) Refresh(f []float64) {
 	}
 }
 
-// Step is one epoch, or now and then a face. An epoch that has moved α counts, and
-// how it ended is told by the next one.
+// Step makes one epoch, or at times a face step. If an epoch that ends the run has moved α,
+// the end is reported by the next call, so that this epoch still counts as an iteration.
 func (s *ascent) Step(ctx context.Context) (done bool, err error) {
 	if s.over || s.fault != nil {
 		return s.over, s.fault
@@ -243,7 +242,7 @@ func (s *ascent) Step(ctx context.Context) (done bool, err error) {
 	return false, nil
 }
 
-// climb goes once through the points, or on with the first stage.
+// climb makes one full pass over the points, or continues the first stage.
 func (s *ascent) climb(ctx context.Context) (done bool, err error) {
 	if err := s.rates(ctx); err != nil {
 		return false, err
@@ -267,15 +266,15 @@ func (s *ascent) climb(ctx context.Context) (done bool, err error) {
 	}
 	nothing := !s.busy
 	s.busy = false
-	if nothing && s.picky() { // of what is above the tolerance
+	if nothing && s.picky() { // nothing violates by more than the tolerance
 		s.tol /= 10
 		nothing = s.tol < 0x1p-52
 	}
 	return nothing, s.diverges()
 }
 
-// diverges tells overshooting from convergence: W has not grown for twenty
-// epochs although the slope along every step promises that it should.
+// diverges returns ErrDiverging if the steps overshoot: W has not grown for twenty epochs
+// although the slopes along the steps promised growth. Near convergence they promise none.
 func (s *ascent) diverges() error {
 	if s.w > s.best+1e-15*math.Abs(s.best) {
 		s.best, s.stall = s.w, 0
@@ -288,7 +287,7 @@ func (s *ascent) diverges() error {
 	return nil
 }
 
-// look measures m, M and W of the current α.
+// look computes m, M and W from the current α and F.
 func (s *ascent) look() {
 	p := s.p
 	s.w, s.noise, s.seen = 0, 0, p.unseen()
@@ -343,13 +342,13 @@ func (s *ascent) step(i int, f float64) (float64, error) {
 	return y * d, nil
 }
 
-// follow makes F follow a change of s_iα_i by t.
+// follow updates F for a change of s_iα_i by t.
 func (s *ascent) follow(i int, t float64) {
 	vec.Axpy(s.f, -t, s.p.K.Row(i))
 	s.f[i] -= t * s.p.ridge(i)
 }
 
-// poll returns a context's error, looked at once per 2¹⁶ entries of F changed.
+// poll returns the error of ctx. It looks only once per 2¹⁶ changed entries of F.
 func (s *ascent) poll(ctx context.Context, moves int) error {
 	if moves%(1+0xffff/len(s.f)) == 0 {
 		return ctx.Err()
@@ -357,8 +356,8 @@ func (s *ascent) poll(ctx context.Context, moves int) error {
 	return nil
 }
 
-// pass visits every point, or for AscendingAlpha those that were not held, in
-// order. After it the points of the first stage are held.
+// pass visits every point in order, or with AscendingAlpha those that are not held. Then it
+// holds the points of the next first stage.
 func (s *ascent) pass(ctx context.Context) error {
 	moves := 0
 	for _, i := range s.order {

@@ -5,39 +5,40 @@ import (
 	"fmt"
 )
 
-// What follows is optional: Solve asks whether a Method or a Stepper has it.
+// The interfaces in this file are optional. Solve asks whether a Method or a Stepper has them.
 
-// An Accepter is a Method that says beforehand which problems it takes. Accepts returns
-// nil, or an error that wraps [ErrUnsupported] and names what to use instead. A Method
-// without it is never given a problem with PerClass, for it would keep one sum of α only.
+// An Accepter is a Method that says beforehand which problems it takes. Accepts returns nil,
+// or an error that wraps [ErrUnsupported] and names what to use instead. A Method that is no
+// Accepter is never given a problem with PerClass, because it would keep the sum of all α and
+// not the sum of each class.
 type Accepter interface {
 	Accepts(p *Problem) error
 }
 
-// A Chooser is a Method that leaves a problem to others, such as the fastest for it.
+// A Chooser is a Method that lets other methods solve the problem, such as the fastest for it.
 type Chooser interface {
-	// Choose returns the stages of a run, at least one. The loop goes on with the next one,
-	// from the best α so far, where a stage is exhausted, diverges, fails or has used up its
-	// iterations.
+	// Choose returns the stages of a run, at least one. When a stage is exhausted, diverges,
+	// fails or has used up its iterations, the loop continues with the next stage from the
+	// best α so far.
 	Choose(p *Problem) []Stage
 }
 
-// Stage is one method of several that a run may take.
+// Stage is one of several methods that a run may use one after the other.
 type Stage struct {
 	Method     Method
-	Iterations int // after which the next stage takes over; 0 means no limit
+	Iterations int // number of iterations after which the next stage takes over; 0 means no limit
 }
 
-// A WarmStarter is a Method that can start from an F that is known. To compute F takes a
-// kernel row for each non-zero α, and adds their rounding.
+// A WarmStarter is a Method that can start from a known F. Computing F anew would cost a
+// kernel row for each non-zero α, and add their rounding errors.
 type WarmStarter interface {
-	// StartAt is Start from an alpha whose F is f, or nil where it is not known. Both
-	// belong to the Stepper from then on.
+	// StartAt is Start with f, the F of alpha, n values each. A nil f means that F is not
+	// known. The Stepper may change both slices from then on.
 	StartAt(p *Problem, alpha, f []float64) (Stepper, error)
 }
 
-// A FeatureReader is a Method that works with w where a linear kernel matrix is given as
-// [Features]. WantsFeatures reports whether a problem of this shape is best given so.
+// A FeatureReader is a Method that can work with w if a linear kernel matrix is given as
+// [Features]. WantsFeatures reports whether a problem of this shape should be given so.
 type FeatureReader interface {
 	WantsFeatures(s Shape) bool
 }
@@ -48,48 +49,47 @@ type Shape struct {
 	FixedBias, PerClass        bool
 }
 
-// A Needer is a Method that works with some problems only. A description that has said
-// nothing of the bias or of the kernel then gets what the method needs.
+// A Needer is a Method that works on some problems only. If a description does not set the
+// bias or the kernel, it gets what its method needs.
 type Needer interface {
 	Needs() Needs
 }
 
-// Needs is what a method needs of a problem.
+// Needs lists the properties of a problem that a method needs.
 type Needs struct {
-	FixedBias bool // the bias is no variable
-	Linear    bool // K is Features, those of a linear kernel
+	FixedBias bool // the bias must be fixed
+	Linear    bool // K must be the Features of a linear kernel
 }
 
-// A Refresher is a Stepper that maintains F. Rounding in it may hide a violation, so Solve
-// computes F afresh before it believes that the criterion is met. Where that is not so
-// Refresh takes over this F, which it may not keep, and the run goes on.
+// A Refresher is a Stepper that maintains F. Rounding errors in F may hide a violation, so
+// Solve computes F afresh when the criterion is met. If the criterion is not met with the
+// fresh F, the run goes on. Refresh copies this f of n values; it must not keep the slice.
 type Refresher interface {
 	Refresh(f []float64)
 }
 
-// A Completer is a Stepper that reports F = nil at times, since it keeps F for some of the
-// points only, as with shrinking, or in another form.
+// A Completer is a Stepper that at times reports F = nil, because it keeps F for some points
+// only, as with shrinking, or in another form.
 type Completer interface {
-	// Complete returns F of all points. When ctx ends it returns what there is.
+	// Complete returns F of all n points. When ctx ends first, some entries are out of date.
 	Complete(ctx context.Context) []float64
 }
 
-// A Concluder is a Stepper whose iterates are not what it would answer: those of an
-// interior-point method touch no bound, and which points are support vectors is seen only
-// on the bounds.
+// A Concluder is a Stepper whose iterates are not yet its answer. Those of an interior-point
+// method touch no bound, and only points on the bounds show which points are support vectors.
 type Concluder interface {
-	// Conclude is asked when the criterion is met. True means that some more steps will
-	// bring the answer.
+	// Conclude is called when the criterion is met. It reports whether the run needs some more
+	// steps to reach its answer.
 	Conclude() bool
 }
 
-// A Namer is a Stepper whose name says more than that of its Method, such as the size of
-// the working set that it has chosen.
+// A Namer is a Stepper whose name says more than the name of its Method, for example the size
+// of the working set that it has chosen.
 type Namer interface {
 	Name() string
 }
 
-// accepts asks m whether it takes p.
+// accepts returns the error with which m refuses p, or nil.
 func accepts(m Method, p *Problem) error {
 	if a, ok := m.(Accepter); ok {
 		return a.Accepts(p)
@@ -100,7 +100,7 @@ func accepts(m Method, p *Problem) error {
 	return nil
 }
 
-// startAt starts m where F may be known; nil means that it is not.
+// startAt starts m from alpha and its F. A nil f means that F is not known.
 func startAt(m Method, p *Problem, alpha, f []float64) (Stepper, error) {
 	if m, ok := m.(WarmStarter); ok && f != nil {
 		return m.StartAt(p, alpha, f)

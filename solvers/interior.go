@@ -12,27 +12,27 @@ import (
 	"github.com/svmnb/svmnb/internal/vec"
 )
 
-// interior is what Barrier and PrimalDual have in common: a point strictly
-// inside the box, Newton systems there, and at the end the way to the bounds
+// interior is what Barrier and PrimalDual share: a point strictly inside the box, the Newton
+// systems at this point, and the active set method that leads to the bounds at the end
 // (activeset.go).
 //
 // Both look for α and multipliers z, w ≥ 0 of the lower and upper bounds with
 //
 //	Qα + p + b s − z + w = 0,  s'α = δ,  z_i (α_i − l_i) = w_i (u_i − α_i) = t,
 //
-// the KKT conditions but for t, and let t fall to 0. The source maximises and
-// has −b, which is the bias here, as the multiplier ν of the equality. A bound at
-// +Inf has no w. A coordinate with l_i = u_i is held.
+// These are the KKT conditions, except that t is 0 there. Both methods let t fall to 0. The
+// source maximises and therefore has −b, where b is the bias, as the multiplier ν of the
+// equality. A bound at +Inf has no w. A coordinate with l_i = u_i is held.
 type interior struct {
 	p      *Problem
-	low    *approximation // the approximation to use, nil for the Q of the problem
+	low    *approximation // how to approximate Q; nil means not at all
 	q      quadratic
 	linear []float64 // p, or p + b₀ s: a fixed bias is part of the linear term, and b stays 0
 	diag   []float64 // of Q
 	size   float64   // the largest of diag
-	upper  []float64 // u, +Inf replaced where box was called
+	upper  []float64 // upper bounds, with +Inf replaced after box was called
 	m      float64   // number of finite bounds of the coordinates that move
-	boxed  float64   // the width of that box, 0 as long as there is none
+	boxed  float64   // width of the box that replaces infinite bounds, 0 while there is none
 
 	alpha []float64 // strictly inside the box
 	grad  []float64 // Qα + linear
@@ -42,16 +42,16 @@ type interior struct {
 	d    []float64 // the diagonal D of M = Q + D; +Inf holds a coordinate
 	ms   []float64 // M⁻¹s
 	sms  float64   // s'M⁻¹s
-	r    []float64 // right side of the last Newton system
+	r    []float64 // right-hand side of the last Newton system
 	dx   []float64 // its solution
 	work [2][]float64
 
-	shown, f []float64 // what is reported: an α and its F
-	bias     float64   // the b for which its gap is smallest
-	gap, kkt float64   // +Inf and NaN where there is none
-	raw      bool      // shown touches no bound
+	shown, f []float64 // α and F that are reported
+	bias     float64   // the b at which the gap of shown is smallest
+	gap, kkt float64   // gap and KKT violation of shown; at first +Inf and NaN
+	raw      bool      // shown is an interior point
 	end      activeSet
-	last     bool // rounding has used the interior up: only the bounds are left
+	last     bool // interior steps no longer improve because of rounding; only the active set method is left
 	finished bool
 }
 
@@ -72,10 +72,10 @@ func newInterior(p *Problem, alpha []float64, low *approximation) interior {
 	return in
 }
 
-// approximation says by how many columns of an incomplete Cholesky factor Q is replaced.
+// approximation says how Q is replaced by an incomplete Cholesky factor.
 type approximation struct {
-	rank int     // at most; 0 means n
-	loss float64 // what they may leave out of the trace of K
+	rank int     // largest number of columns; 0 means n
+	loss float64 // share of the trace of K that the factor may leave out
 }
 
 func (a *approximation) of(ctx context.Context, p *Problem) (*chol.LowRank, error) {
@@ -90,7 +90,7 @@ func (a *approximation) of(ctx context.Context, p *Problem) (*chol.LowRank, erro
 	return chol.NewLowRank(columns, p.S, p.Ridge), nil
 }
 
-// open asks for the rows of K, so that this too can be interrupted.
+// open reads the rows of K before the first step. It stops when ctx ends.
 func (in *interior) open(ctx context.Context) (err error) {
 	if in.low != nil {
 		in.q, err = in.low.of(ctx, in.p)
@@ -108,8 +108,8 @@ func (in *interior) report(it *Iterate) {
 	it.Rough = in.low != nil
 }
 
-// show makes the interior point what is reported, unless a point on the bounds
-// with a smaller gap is.
+// show reports the interior point, unless the point on the bounds that is reported now has a
+// smaller gap.
 func (in *interior) show() {
 	f := in.work[0]
 	in.fromGradient(f, in.grad)
@@ -122,7 +122,7 @@ func (in *interior) show() {
 	in.gap, in.kkt, in.bias, in.raw = gap, kkt, bias, true
 }
 
-// start shows the centre, and takes the best bias there.
+// start reports the interior point and sets b to the best bias there.
 func (in *interior) start() {
 	in.show()
 	if in.b = in.bias; in.p.FixedBias {
@@ -130,8 +130,8 @@ func (in *interior) start() {
 	}
 }
 
-// refresh has nothing to take over: the gradient is computed afresh after every
-// step. It is there for Solve to ask its criterion once more at the end.
+// Refresh implements Refresher, so that Solve asks its criterion once more at the end. It does
+// nothing, because the gradient is computed afresh after every step.
 func (in *interior) Refresh([]float64) {}
 
 func (in *interior) gradient(dst, alpha []float64) {
@@ -146,12 +146,12 @@ func (in *interior) fromGradient(f, gradient []float64) {
 	}
 }
 
-// slack returns how far α_i is from its bounds.
+// slack returns the distances of α_i from its lower and its upper bound.
 func (in *interior) slack(i int) (a, c float64) {
 	return in.alpha[i] - in.p.Lower[i], in.upper[i] - in.alpha[i]
 }
 
-// box gives the upper bounds that are infinite the value l + width.
+// box replaces infinite upper bounds by l + width.
 func (in *interior) box(width float64) {
 	in.m = 0
 	for i, u := range in.p.Upper {
@@ -170,10 +170,10 @@ func (in *interior) box(width float64) {
 	}
 }
 
-// widen starts anew in a box where upper bounds are infinite, or in one that is
-// 10⁴ times as wide, and reports false where all are finite. With bounds at +Inf
-// there may be no multipliers for which the gradient vanishes, and where there
-// are Newton's method may fail to find them. In a box, however wide, there are.
+// widen starts the run again with infinite upper bounds replaced by a wide box, or by one that
+// is 10⁴ times as wide as the last. It reports false if all bounds are finite or the box is as
+// wide as it may be. With infinite bounds there may be no multipliers for which the gradient
+// vanishes, or Newton's method may fail to find them. In a box, however wide, they exist.
 func (in *interior) widen() bool {
 	if !slices.ContainsFunc(in.p.Upper, func(u float64) bool { return math.IsInf(u, 1) }) {
 		return false
@@ -189,7 +189,7 @@ func (in *interior) widen() bool {
 	return in.centre(in.boxed, true)
 }
 
-// touches reports whether an α is near the end of the box that stands for +Inf.
+// touches reports whether an α is near the end of the box that replaces infinite bounds.
 func (in *interior) touches() bool {
 	for i, u := range in.p.Upper {
 		if in.boxed > 0 && math.IsInf(u, 1) && in.alpha[i]-in.p.Lower[i] > in.boxed/4 {
@@ -199,13 +199,13 @@ func (in *interior) touches() bool {
 	return false
 }
 
-// centre moves α to a point strictly inside the box, where infinite upper bounds
-// count as l + width or more, with s'α = δ. It reports false if there is none:
-// then the only feasible α is the corner that Solve starts from.
+// centre moves α to a point strictly inside the box, with s'α = δ if equality is set. Infinite
+// upper bounds count as l + width or more. It reports false if there is no such point: then
+// the only feasible α is the corner that Solve starts from.
 //
-// The point lies on the segment from the corner where s'α is smallest to the one
-// where it is largest. For classification that makes α_i = C times the share of
-// the other class among all points, so that no Phase I is needed.
+// The point lies on the segment from the corner where s'α is smallest to the one where it is
+// largest. For classification this makes α_i = C times the share of the other class among all
+// points, so no Phase I is needed.
 func (in *interior) centre(width float64, equality bool) bool {
 	p := in.p
 	corner := func(i int) (lo, hi float64) {
@@ -215,7 +215,7 @@ func (in *interior) centre(width float64, equality bool) bool {
 		}
 		return l, u
 	}
-	for range 1000 { // widths until the last number
+	for range 1000 { // the width is doubled until the point exists
 		lo, hi, infinite := 0.0, 0.0, false
 		for i, s := range p.S {
 			l, u := corner(i)
@@ -247,8 +247,8 @@ func (in *interior) centre(width float64, equality bool) bool {
 	return false
 }
 
-// scale is the size of α at which the dual is largest along the direction that
-// weighs all points of a class alike.
+// scale returns the size of α at which the dual is largest, along the direction in which all
+// points of a class have the same α.
 func (in *interior) scale() float64 {
 	p, n := in.p, float64(len(in.alpha))
 	plus, trace, slope := 0.0, 0.0, 0.0
@@ -279,8 +279,8 @@ func (in *interior) scale() float64 {
 	return min(max(slope/curve, 1e-3*unit), 1e3*unit)
 }
 
-// balance is the mean of |gradient| × distance to the bound it points away
-// from: the t at which the two are in balance.
+// balance returns the first t: the mean of |gradient| times the distance to the bound towards
+// which a step against the gradient leads.
 func (in *interior) balance() float64 {
 	t := 0.0
 	for i, g := range in.grad {
@@ -299,10 +299,10 @@ func (in *interior) balance() float64 {
 	return 1e-3 * in.size
 }
 
-// factor factors M = Q + D. Where rounding in Q has made that impossible, the
-// smallest of 1e-14, 1e-12, … of the largest Q_ii that helps is added to D; newton
-// refines what this spoils. A kernel that takes more than a millionth is refused:
-// it is not positive semi-definite.
+// factor factors M = Q + D. If rounding in Q has made this impossible, it adds the smallest
+// sufficient share of the largest Q_ii to D: 1e-14, 1e-12, … The refinement in newton removes
+// the effect on the solution. A kernel that needs a share above 1e-6 is refused, because it is
+// not positive semi-definite.
 func (in *interior) factor(ctx context.Context) error {
 	d := in.d
 	for _, share := range [...]float64{1e-14, 1e-12, 1e-10, 1e-8, 1e-6, 0} {
@@ -333,7 +333,7 @@ var errIndefinite = fmt.Errorf("%w: the kernel matrix is not positive semi-defin
 //
 //	y = (s'M⁻¹r − e) / s'M⁻¹s,  dx = M⁻¹(r − y s),
 //
-// and refines the answer; with a fixed bias there is no y.
+// and refines the answer. With a fixed bias there is no y.
 func (in *interior) newton(e float64, refinements int) (y float64) {
 	copy(in.dx, in.r)
 	y = in.eliminate(in.dx, e)
@@ -367,7 +367,7 @@ func (in *interior) eliminate(x []float64, e float64) (y float64) {
 	return y
 }
 
-// missing is δ − s'α.
+// missing returns δ − s'α.
 func (in *interior) missing() float64 {
 	e := in.p.Delta
 	for i, a := range in.alpha {
@@ -376,7 +376,7 @@ func (in *interior) missing() float64 {
 	return e
 }
 
-// room is the longest step along dx, at most 1, that stays inside the box.
+// room returns the longest step along dx, at most 1, that stays inside the box.
 func (in *interior) room() float64 {
 	s := 1.0
 	for i, d := range in.dx {
@@ -390,8 +390,8 @@ func (in *interior) room() float64 {
 	return s
 }
 
-// advance moves α by s dx and b by s db. When rounding has used the interior up it
-// stays where it is, notes that this was the last step, and returns false.
+// advance moves α by s dx and b by s db. If rounding would take α out of the interior, α and b
+// stay as they are; advance then sets last and returns false.
 func (in *interior) advance(s, db float64) bool {
 	before, norm := in.work[1], 0.0
 	copy(before, in.alpha)
@@ -417,8 +417,8 @@ func (in *interior) advance(s, db float64) bool {
 	return true
 }
 
-// recedes reports whether x proves that the dual has no maximum: as nearly as
-// can be told it leads along no finite bound, Qx = 0 and p'x < 0.
+// recedes reports whether the direction x proves that the dual has no maximum: up to rounding,
+// x meets no finite bound, Qx = 0 and p'x < 0.
 func (in *interior) recedes(x []float64) bool {
 	along, against, slope := 0.0, 0.0, 0.0
 	v, qv := in.work[0], in.work[1]
@@ -439,7 +439,7 @@ func (in *interior) recedes(x []float64) bool {
 	return vec.Dot(v, qv) <= 1e-14*along*along
 }
 
-// dual is the objective at the interior point.
+// dual returns W at the interior point.
 func (in *interior) dual() float64 {
 	w := 0.0
 	for i, a := range in.alpha {

@@ -6,19 +6,18 @@ import (
 	"math"
 )
 
-// keerthi is Platt's algorithm with two thresholds in place of one bias
-// (Keerthi, Shevade, Bhattacharyya and Murthy 2001). A single b, taken from the
-// last pair, can hide violations and invent others. Here
+// keerthi is Platt's algorithm with two thresholds in place of one bias (Keerthi, Shevade,
+// Bhattacharyya and Murthy 2001). A single b, taken from the last pair, can hide violations
+// and create false ones. This method therefore keeps
 //
 //	up = max F over I_up,  low = min F over I_low
 //
-// are kept over the free points and the two of the last step, i is tested
-// against them, and its partner is the point that attains the one it violates.
-// Optimal means up ≤ low (the paper has the opposite sign: b_low ≤ b_up).
+// over the free points and the two points of the last step. A point i is tested against both.
+// If it violates one of them, its partner is the point that attains this threshold. Optimal
+// means up ≤ low (the paper has the opposite sign: b_low ≤ b_up).
 //
-// Modification 1 examines the free points one by one; modification 2 takes the
-// worst pair of the free points until they are in order. Both then sweep once
-// over all points, as Platt does.
+// Modification 1 examines the free points one by one. Modification 2 takes the worst pair of
+// the free points until none violates. Both then sweep once over all points, as Platt does.
 type keerthi struct {
 	pairs
 	second bool // modification 2
@@ -30,7 +29,7 @@ type keerthi struct {
 	all       bool
 	changed   int
 	at        int
-	measured  bool // up and low are those of all points
+	measured  bool // up and low are over all points
 }
 
 func newKeerthi(w pairs, m SMO) *keerthi {
@@ -52,8 +51,8 @@ func (s *keerthi) Refresh(f []float64) {
 	s.thresholds(-1, -1)
 }
 
-// thresholds recomputes up and low over the free points and i, j; over all
-// points for i < 0.
+// thresholds computes up and low over the free points and i, j. For i < 0 it computes them
+// over all points.
 func (s *keerthi) thresholds(i, j int) {
 	s.up, s.low, s.iUp, s.iLow = math.Inf(-1), math.Inf(1), -1, -1
 	s.measured = i < 0
@@ -64,7 +63,7 @@ func (s *keerthi) thresholds(i, j int) {
 	}
 }
 
-// extend lets point k into the thresholds.
+// extend updates the thresholds with point k.
 func (s *keerthi) extend(k int) {
 	f, a := s.f[k], s.alpha[k]
 	if f > s.up && s.p.CanRise(k, a) {
@@ -75,8 +74,8 @@ func (s *keerthi) extend(k int) {
 	}
 }
 
-// examine tests point i against the thresholds and, where it violates one by
-// more than 2 tol, optimises it with the point that attains it.
+// examine tests point i against the thresholds. If i violates one of them by more than 2 tol,
+// it optimises i together with the point that attains this threshold.
 func (s *keerthi) examine(i int) (moved bool, err error) {
 	f, a := s.f[i], s.alpha[i]
 	if !s.free(i) {
@@ -105,7 +104,7 @@ func (s *keerthi) pair(i, j int) (bool, error) {
 	return true, nil
 }
 
-// Step goes on until one pair has moved, or a full sweep has moved none.
+// Step continues until one pair has moved or a full sweep has moved none.
 func (s *keerthi) Step(ctx context.Context) (done bool, err error) {
 	n := len(s.alpha)
 	for {
@@ -130,7 +129,7 @@ func (s *keerthi) Step(ctx context.Context) (done bool, err error) {
 				return false, ctx.Err()
 			}
 			if !s.all && s.up-s.low <= 2*s.tol {
-				s.changed, s.at = 0, n // the free points are in order
+				s.changed, s.at = 0, n // no free point violates
 			}
 		}
 		dry := s.all && s.changed == 0
@@ -142,7 +141,7 @@ func (s *keerthi) Step(ctx context.Context) (done bool, err error) {
 			if s.up-s.low <= 2*s.tol {
 				s.tol /= 10
 			}
-			s.tiny /= 10 // else it is what has kept the violators where they are
+			s.tiny /= 10 // steps that counted as too small must be allowed to move the violators
 			return s.up <= s.low || s.tol < 0x1p-52 || s.tiny < 0x1p-100, nil
 		}
 	}

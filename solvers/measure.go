@@ -9,16 +9,16 @@ import (
 	"github.com/svmnb/svmnb/internal/rows"
 )
 
-// replay is how many changed α the trace keeps, 16 bytes each.
+// replay is the largest number of changed α that a trace keeps; each takes 16 bytes.
 const replay = 4 << 20
 
-// recorder is a trace that grows.
+// recorder builds the trace of a run.
 type recorder struct {
 	trace   Trace
 	last    []float64 // α at the last point
-	kept    int       // how many α the deltas have
-	changed []int     // workspace of add
-	indices slab[int] // of the points
+	kept    int       // number of changed α that the trace has
+	changed []int     // scratch of add
+	indices slab[int] // memory for the slices of the points
 	values  slab[float64]
 }
 
@@ -26,13 +26,14 @@ func newRecorder(n int) recorder {
 	return recorder{trace: Trace{N: n}, last: make([]float64, n), changed: make([]int, 0, n)}
 }
 
-// add appends a point with what has changed since the one before. A point that is measured
-// again, with F afresh or after a step cut short, takes the place of the first measurement.
+// add appends a point with the α that have changed since the point before. If the last point
+// has the same iteration, the new one replaces it: F was computed afresh, or the step was
+// interrupted.
 func (r *recorder) add(measured *Point, alpha []float64) *Point {
 	r.changed = r.changed[:0]
 	last := r.last
 	for i := 0; i < len(last); {
-		if i+4 <= len(last) && [4]float64(alpha[i:]) == [4]float64(last[i:]) { // as most are
+		if i+4 <= len(last) && [4]float64(alpha[i:]) == [4]float64(last[i:]) { // skips four α at once, as most have not changed
 			i += 4
 			continue
 		}
@@ -78,7 +79,7 @@ func (r *run) record(measured *Point) {
 	r.next = r.it.Iteration + stride(r.settings.Every, r.it.Iteration)
 }
 
-// stride is how many iterations the trace passes over, as in Settings.Every.
+// stride returns the distance in iterations between recorded points; see Settings.Every.
 func stride(every, iteration int) int {
 	switch {
 	case every < 0:
@@ -89,7 +90,7 @@ func stride(every, iteration int) int {
 	return max(1, iteration/100)
 }
 
-// seen is the iterate as observers see it, about the origin of the programme.
+// seen returns the iterate as observers see it, for the origin of the user's problem.
 func (r *run) seen() *Iterate {
 	if r.offset == nil {
 		return &r.it
@@ -103,7 +104,7 @@ func (r *run) seen() *Iterate {
 	return &it
 }
 
-// slab is memory for many short slices, which costs less than one by one.
+// slab allocates many short slices from a few large ones, which costs less.
 type slab[T any] struct{ free []T }
 
 func (s *slab[T]) take(n int) []T {
@@ -135,7 +136,7 @@ func (r *run) f() []float64 {
 	return r.p.F(r.it.Alpha)
 }
 
-// measure fills a point from the iterate in O(n).
+// measure makes a point of the current iterate in O(n).
 func (r *run) measure(elapsed time.Duration) Point {
 	it, p := &r.it, r.p
 	if it.Partial {
@@ -173,13 +174,13 @@ func (r *run) measure(elapsed time.Duration) Point {
 	return pt
 }
 
-// moveBack gives what depends on the origin the value that it has about that of the
-// programme.
+// moveBack converts the values of pt that depend on the origin from the centred problem to
+// that of the user.
 func (r *run) moveBack(pt *Point, norm2 float64) {
 	alpha := r.it.Alpha
 	moved, sum := r.p.moved(r.offset, alpha), r.p.Delta
 	pt.Bias, pt.Up, pt.Low = pt.Bias-moved, pt.Up-moved, pt.Low-moved
-	if !r.p.balanced(alpha) { // of an iterate on its way the two differ in W too
+	if !r.p.balanced(alpha) { // if s'α ≠ δ, the two problems also differ in W
 		sum = 0
 		for i, a := range alpha {
 			sum += r.p.S[i] * a
@@ -192,7 +193,7 @@ func (r *run) moveBack(pt *Point, norm2 float64) {
 	}
 }
 
-// unmeasured is a point of an iterate whose F is not known for all points.
+// unmeasured returns the point of an iterate whose F is not known for all points.
 func (r *run) unmeasured(elapsed time.Duration) Point {
 	it, nan := &r.it, math.NaN()
 	pt := Point{

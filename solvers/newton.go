@@ -13,48 +13,49 @@ import (
 	"github.com/svmnb/svmnb/internal/simd"
 )
 
-// Newton solves linear machines among the d weights, not the n multipliers: it
-// needs a Problem whose K is [Features], and is the method for n ≫ d.
+// Newton solves linear machines by minimising over the d weights, not the n multipliers. It
+// needs a Problem whose K is [Features], and is the method of choice for n ≫ d.
 //
-// With a ridge in every coordinate, as for the 2-norm loss, the α that belongs to
-// (w, b) is explicit, and so is a convex primal objective P with it,
+// With a ridge in every coordinate, as for the 2-norm loss, the α that belongs to (w, b) is
+// explicit, and so is a convex primal objective P,
 //
 //	α_i(w, b) = [−(s_i(w·x_i + b) + p_i)/ridge_i] clipped to its box,
 //	∇P = (w − Σ s_i α_i x_i, δ − s'α),  H = diag(1, …, 1, 0) + Σ_J x̃_i x̃_i'/ridge_i,
 //
-// where x̃ = (x, 1) and J has the α inside their boxes. P is quadratic between
-// the surfaces where J changes, and Newton's method with a line search ends
-// at the minimum after finitely many steps (Mangasarian 2002; Keerthi and DeCoste
-// 2005, §3). Lin, Weng and Keerthi (2008) bound the same step by a trust region.
+// where x̃ = (x, 1) and J is the set of α inside their boxes. P is quadratic as long as J does
+// not change. Newton's method with a line search therefore ends at the minimum after finitely
+// many steps (Mangasarian 2002; Keerthi and DeCoste 2005, §3). Lin, Weng and Keerthi (2008)
+// use a trust region in place of the line search.
 //
-// Without ridge, as for the 1-norm loss, P has kinks. Then the dual is solved by
-// proximal steps (Rockafellar 1976; for P they are the method of multipliers),
+// Without ridge, as for the 1-norm loss, P has kinks. The dual is then solved by proximal
+// steps (Rockafellar 1976; in the primal they are the method of multipliers),
 //
 //	α ← arg min ½a'Qa + p'a + ½r‖a − α‖²,
 //
-// each of them a problem with the ridge r, to be solved by Newton's method as
-// above until the duality gap of the step's own problem, ½‖w − Σ s_i α_i x_i‖², is a
-// tenth of ½r‖a − α‖². The solution needs no r → 0, but the smaller r is, the
-// faster the steps converge and the more Newton steps each takes: r falls from
-// about 1/C while those are few. This is the semismooth Newton augmented Lagrangian
-// method of Li, Sun and Toh (2018), here with a free bias too.
+// Each of them is a problem with the ridge r. Newton's method solves it as above until the
+// duality gap of this problem, ½‖w − Σ s_i α_i x_i‖², is a tenth of ½r‖a − α‖². The solution
+// does not require r → 0, but with a smaller r fewer proximal steps are needed and each takes
+// more Newton steps. So r starts at about 1/C and falls while these are few. This is the
+// semismooth Newton augmented Lagrangian method of Li, Sun and Toh (2018), here with a free
+// bias too.
 //
-// A point whose α is at a bound, and whose margin is farther from the kink than
-// ‖x̃‖ times the way that (w, b) makes, need not be looked at: late steps touch
-// few rows of X, and lose nothing.
+// Some points need not be visited in a step: those whose α is at a bound, and whose margin is
+// farther from the kink than ‖x̃‖ times the distance that (w, b) has moved. Late steps
+// therefore read few rows of X, with the same result.
 //
-// An iteration is a proximal step, or a Newton step where none is needed: five or
-// ten whatever n and C, of some passes over X and O(|J|d² + d³) each. All boxes,
-// any p, δ and ridge, a free or a fixed bias, at most 1000 columns. The points are
-// shared out among GOMAXPROCS goroutines in always the same parts, so that a run
-// has the same bits on any number of them; Dot and Add of Features are called from
-// all. Memory is about 8(18n + 9d²) bytes beside X.
+// An iteration is a proximal step, or a Newton step if no proximal steps are needed. A run
+// takes five or ten iterations whatever n and C. Each makes some passes over X and O(|J|d² +
+// d³) operations. Newton takes all boxes, any p, δ and ridge, a free or a fixed bias, and at
+// most 1000 columns. The points are divided into fixed parts for GOMAXPROCS goroutines, so the
+// result has the same bits for any number of them. Dot and Add of Features are called from all
+// goroutines. Memory is about 8(18n + 9d²) bytes beside X.
 type Newton struct{}
 
 // Name is "primal Newton".
 func (Newton) Name() string { return "primal Newton" }
 
-// MostColumns is the largest number of columns that [Newton] takes: a Hessian has then 8 MB.
+// MostColumns is the largest number of columns that [Newton] takes. The Hessian then takes 8
+// MB.
 const MostColumns = 1000
 
 // WantsFeatures implements FeatureReader.
@@ -106,7 +107,7 @@ func (Newton) Start(p *Problem, alpha []float64) (Stepper, error) {
 	return s, nil
 }
 
-// parts is into how many parts the points are cut, for any number of goroutines.
+// parts is the number of parts of the points, whatever the number of goroutines.
 const parts = 8
 
 // newton is the workspace of a run.
@@ -115,55 +116,55 @@ type newton struct {
 	x       Features
 	d, size int // columns of X, and of x̃
 
-	rho, first, least float64 // r, and between what it moves; 0 where the ridge will do
+	rho, first, least float64 // r and its limits; r is 0 if the ridge of the problem suffices
 	endless           bool    // infinite upper bounds make the gap infinite
 	best              float64 // the smallest gap
-	still             int     // how many steps it has been that
+	still             int     // steps since best has improved
 	step              float64
 
-	shown, f []float64 // α as reported, the centre of the proximal step, and its F
-	normal   []float64 // its w
-	seen     extent    // of F
-	gap      float64   // or, where endless, the violation of the KKT conditions
+	shown, f []float64 // the reported α, which is the centre of the proximal step, and its F
+	normal   []float64 // w of shown
+	seen     extent    // range of F
+	gap      float64   // of shown; if endless, the violation of the KKT conditions
 
-	u, du []float64             // (w, b) and its direction
+	u, du []float64             // (w, b) and its search direction
 	image []float64             // (Σ s_i α_i x_i, s'α)
 	g     []float64             // the gradient
 	h     *chol.Panels[float64] // the Hessian, then its factor
-	row   []float64             // of it
+	row   []float64             // scratch: a row of the Hessian
 	moved float64               // ½r‖α − shown‖²
 
 	alpha []float64 // α(u)
-	c     []float64 // before it is clipped; c − tq along the direction
+	c     []float64 // α(u) before clipping; c − tq at t along the direction
 	q     []float64
-	near  []float64 // 1/‖x̃‖ and a little less
-	z, dz []float64 // w·x + b and what the direction adds to it
+	near  []float64 // slightly less than 1/‖x̃‖
+	z, dz []float64 // w·x + b, and its change along the direction
 	r     []float64 // r + ridge
-	wake  []float64 // the path at which α may begin to move
+	wake  []float64 // the path length from which α may begin to move
 	state []uint8   // followed, behind or asleep
-	path  float64   // the way that u has made
-	t     float64   // how far along the direction the last step was
+	path  float64   // length of the path of u since begin
+	t     float64   // length of the last step along the direction
 	of    [parts]part
 }
 
-// What z, c and wake of a point are: those of u, or those before the last step, which is
-// made up for when the next direction is known and they are read anyway, or those of a
-// step long ago.
+// These states say for which u the z, c and wake of a point are: followed for the current u,
+// behind for the u before the last step, and asleep for an older u. direction updates points
+// that are behind when it reads them anyway.
 const (
 	followed = iota
 	behind
 	asleep
 )
 
-// part is the workspace of a part of the points.
+// part is the workspace of one part of the points.
 type part struct {
 	from, to int
-	moving   []int // those whose α the direction may move
+	moving   []int // points whose α the direction may change
 	kinks    []kink
 	free     []int // J
-	squared  []int // and that whose squares h has, of sparse points
+	squared  []int // for sparse points, the J whose squares are in h
 
-	sums, h []float64 // of the image, of the Hessian
+	sums, h []float64 // this part of the image and of the Hessian
 	rows    []float64 // some rows of J, scaled
 	pack    simd.Panels[float64]
 
@@ -171,12 +172,12 @@ type part struct {
 	seen                     extent
 }
 
-// kink is what the slope along the direction needs of a point of moving.
+// kink has the values of one point in moving that slope needs.
 type kink struct{ c, q, rq, lower, upper, alpha float64 }
 
-// schedule sets the first r, which makes the zone where α is inside its box about
-// as wide as the margin, and the smallest: where the last digits of z amount to
-// 1e-9 of α.
+// schedule sets the first and the smallest r. With the first, the zone in which α is inside
+// its box is about as wide as the margin. With the smallest, the rounding error of z changes α
+// by 1e-9.
 func (s *newton) schedule() {
 	p, n := s.p, float64(len(s.alpha))
 	trace, size, width, thin := 0.0, 0.0, 0.0, math.Inf(1)
@@ -206,14 +207,13 @@ func (s *newton) schedule() {
 	s.first = max(s.rho, trace)
 }
 
-// each runs f for all parts, on several goroutines where there are so many
-// products to compute.
+// each calls f for all parts, on several goroutines if the number of products is large.
 func (s *newton) each(products int, f func(of *part)) {
 	workers := min(parts, runtime.GOMAXPROCS(0), products>>16)
 	_ = parallel.For(context.Background(), workers, parts, func(_, k int) { f(&s.of[k]) })
 }
 
-// all is the products of a pass over X.
+// all returns the number of products of a pass over X.
 func (s *newton) all() int { return len(s.alpha) * s.size }
 
 // Report implements Stepper.
@@ -224,17 +224,18 @@ func (s *newton) Report(it *Iterate) {
 	}
 }
 
-// refresh has nothing to take over: F is computed afresh from α after every step.
+// Refresh implements Refresher. It does nothing, because F is computed afresh after every
+// step.
 func (s *newton) Refresh([]float64) {}
 
-// A proximal step takes newtonSteps at most; after one of more than fewSteps the
-// next has the same r.
+// newtonSteps is the largest number of Newton steps in a proximal step. r falls only after a
+// proximal step of at most fewSteps.
 const newtonSteps, fewSteps = 50, 10
 
-// stillSteps is how many steps without gain show that rounding is all that is left.
+// stillSteps is the number of steps without gain after which only rounding is left.
 const stillSteps = 10
 
-// Step makes a proximal step, or a Newton step where none is needed.
+// Step makes a proximal step, or a Newton step if no proximal steps are needed.
 func (s *newton) Step(ctx context.Context) (done bool, err error) {
 	steps := 0
 	for ; steps < newtonSteps; steps++ {
@@ -251,7 +252,7 @@ func (s *newton) Step(ctx context.Context) (done bool, err error) {
 		}
 	}
 	s.still++
-	if steps == newtonSteps && s.rho < s.first { // not solved: again, with a larger r
+	if steps == newtonSteps && s.rho < s.first { // not solved: try again with a larger r
 		s.rho = min(10*s.rho, s.first)
 		s.locate()
 		s.begin()
@@ -267,7 +268,7 @@ func (s *newton) Step(ctx context.Context) (done bool, err error) {
 		s.best, s.still = s.gap, 0
 	}
 	switch {
-	case s.still > 0 && s.rho == s.least: // the last digits of α are too coarse
+	case s.still > 0 && s.rho == s.least: // with this r the rounding of α is too coarse
 		s.rho = min(10*s.rho, s.first)
 		s.least = s.rho
 	case steps <= fewSteps:
@@ -277,7 +278,7 @@ func (s *newton) Step(ctx context.Context) (done bool, err error) {
 	return s.still > stillSteps, nil
 }
 
-// locate computes z afresh.
+// locate computes z = w·x + b of all points afresh.
 func (s *newton) locate() {
 	s.each(s.all(), func(of *part) {
 		for i := of.from; i < of.to; i++ {
@@ -286,7 +287,7 @@ func (s *newton) locate() {
 	})
 }
 
-// begin sets what follows from z for all points.
+// begin computes α of all points, its sums and the gradient from z.
 func (s *newton) begin() {
 	s.path = 0
 	s.each(s.all(), func(of *part) {
@@ -300,7 +301,7 @@ func (s *newton) begin() {
 	s.gather()
 }
 
-// settle goes t along the direction.
+// settle moves u by t along the direction.
 func (s *newton) settle(t float64) {
 	length := 0.0
 	for j, v := range s.du {
@@ -326,7 +327,7 @@ func (s *newton) settle(t float64) {
 	s.gather()
 }
 
-// follow makes up for the last step, which has not moved the α of the point.
+// follow applies the last step to the z, c and wake of point i, whose α did not change in it.
 func (s *newton) follow(i int) {
 	s.z[i] += s.t * s.dz[i]
 	s.c[i] -= s.t * s.q[i]
@@ -334,7 +335,7 @@ func (s *newton) follow(i int) {
 	s.state[i] = followed
 }
 
-// place sets the α of a point from its z.
+// place computes α of point i from z.
 func (s *newton) place(of *part, i int) {
 	p := s.p
 	r := s.rho + p.ridge(i)
@@ -363,7 +364,7 @@ func (s *newton) place(of *part, i int) {
 	of.moved += s.rho * a * a / 2
 }
 
-// unclipped is α(u) of a point before it is clipped.
+// unclipped returns α(u) of point i before clipping.
 func (s *newton) unclipped(i int) float64 {
 	return (s.rho*s.shown[i] - s.p.P[i] - s.p.S[i]*s.z[i]) / s.r[i]
 }
@@ -376,7 +377,7 @@ func (s *newton) add(v []float64, i int, a float64) {
 	}
 }
 
-// dot is v·x̃_i.
+// dot returns v·x̃_i.
 func (s *newton) dot(i int, v []float64) float64 {
 	sum := s.x.Dot(i, v[:s.d])
 	if s.size > s.d {
@@ -385,7 +386,7 @@ func (s *newton) dot(i int, v []float64) float64 {
 	return sum
 }
 
-// gather adds up what place has done in all parts, and sets the gradient.
+// gather sums the results of place over all parts and computes the gradient.
 func (s *newton) gather() {
 	s.moved = 0
 	for k := range s.of {
@@ -400,8 +401,8 @@ func (s *newton) gather() {
 	}
 }
 
-// solved reports whether a step is done: α keeps the equality, and the duality gap
-// of the proximal step is small. A Newton step of its own need not be more.
+// solved reports whether a proximal step is done: α satisfies the equality, and the duality
+// gap of the step is small. Without proximal steps (r = 0) the equality alone suffices.
 func (s *newton) solved() bool {
 	if !s.p.FixedBias && !s.p.balanced(s.alpha) {
 		return false
@@ -409,17 +410,17 @@ func (s *newton) solved() bool {
 	return s.rho == 0 || simd.Dot(s.g[:s.d], s.g)/2 <= 0.1*s.moved
 }
 
-// farthest is the largest t of a step.
+// farthest is the largest t of a step along the direction.
 const farthest = 2
 
-// direction sets du to the Newton step, what belongs to it for the points that it
-// may move, and returns the square of the Newton decrement, g'H⁻¹g.
+// direction sets du to the Newton step and prepares the points that it may move. It returns
+// the square of the Newton decrement, g'H⁻¹g.
 func (s *newton) direction(ctx context.Context) (decrement float64, err error) {
 	if err := s.hessian(ctx); err != nil {
 		return 0, err
 	}
 	if pivot, err := s.h.Factor(ctx); pivot < s.size || err != nil {
-		return 0, err // or rounding is all that is left
+		return 0, err // at most rounding is left, or ctx has ended
 	}
 	length := 0.0
 	for j, v := range s.g {
@@ -451,20 +452,20 @@ func (s *newton) direction(ctx context.Context) (decrement float64, err error) {
 			s.dz[i], s.q[i] = dz, q
 			c, a, lower, upper := s.c[i], s.alpha[i], s.p.Lower[i], s.p.Upper[i]
 			if end := c - farthest*q; a == lower && c <= a && end <= a || a == upper && c >= a && end >= a {
-				s.state[i] = behind // it stays at its bound
+				s.state[i] = behind // α stays at its bound
 				continue
 			}
-			s.state[i] = followed // by settle
+			s.state[i] = followed // settle will update it
 			of.moving, of.kinks = append(of.moving, i), append(of.kinks, kink{c, q, s.r[i] * q, lower, upper, a})
 		}
 	})
 	return decrement, nil
 }
 
-// together is how many rows of J are multiplied at once.
+// together is the number of rows of J that one product of matrices takes.
 const together = 192
 
-// hessian sets the lower half of H.
+// hessian computes the lower half of H.
 func (s *newton) hessian(ctx context.Context) error {
 	sparse, _ := s.x.(*SparseFeatures)
 	free := 0
@@ -516,8 +517,8 @@ func (s *newton) hessian(ctx context.Context) error {
 	return nil
 }
 
-// flat is the curvature in b while no α is inside its box and P is linear in it: a step
-// goes as far as the last kink.
+// flat returns a curvature in b for the case that no α is inside its box, where P is linear in
+// b. With it a step goes as far as the last kink.
 func (s *newton) flat() float64 {
 	far := 0.0
 	for i := range s.wake {
@@ -534,9 +535,9 @@ func (s *newton) flat() float64 {
 	return 1
 }
 
-// square sets the h of a part to Σ_J x̃_i x̃_i', which is that of the last step but for
-// the points that have come into J and those that have left. With a ridge, terms have
-// weights of their own and are all summed again.
+// square sets h of a part to Σ_J x̃_i x̃_i' for sparse points. It updates the last sum by the
+// points that have entered or left J. With a ridge each term has its own weight, so all are
+// summed again.
 func (s *newton) square(of *part, x *SparseFeatures) {
 	was, now := of.squared, of.free
 	if s.p.Ridge != nil || len(was) > 2*len(now) {
@@ -562,9 +563,9 @@ func (s *newton) square(of *part, x *SparseFeatures) {
 	of.squared = append(of.squared[:0], of.free...)
 }
 
-// search returns the t that minimises P along the direction: the zero of a slope
-// that is piecewise linear and grows, by Newton's method between bounds, to a
-// tenth of the slope at 0.
+// search returns the t that minimises P along the direction. The slope of P is piecewise
+// linear and grows. Newton's method with bisection looks for its zero and stops at a tenth of
+// the slope at 0.
 func (s *newton) search(decrement float64) float64 {
 	lo, hi, t := 0.0, float64(farthest), 1.0
 	for range 60 {
@@ -591,8 +592,8 @@ func (s *newton) search(decrement float64) float64 {
 	return t
 }
 
-// slope returns how much the slope of P at t along the direction is above that
-// at 0, and its own slope.
+// slope returns the slope of P at t along the direction, less that at 0, and the second
+// derivative at t.
 func (s *newton) slope(t float64) (slope, curve float64) {
 	moving := 0
 	for k := range s.of {
@@ -623,7 +624,7 @@ func (s *newton) slope(t float64) (slope, curve float64) {
 	return slope, curve
 }
 
-// balance takes what rounding has left of s'α − δ out of the α inside their boxes.
+// balance corrects the rounding error of s'α = δ at α inside their boxes.
 func (s *newton) balance() {
 	p := s.p
 	if p.FixedBias {
@@ -641,10 +642,10 @@ func (s *newton) balance() {
 	}
 }
 
-// recedes looks at the step of α before it is taken; what it returns, called
-// after, tells whether the step proves that the dual has no maximum: it leads
-// along no finite bound, changes no w, and the objective falls. Proximal steps go
-// that way in the end if there is one.
+// recedes is called before a step of α, and the function that it returns after it. The
+// function reports whether the step proves that the dual has no maximum: the step meets no
+// finite bound, does not change w, and lowers the objective. If there is such a direction,
+// proximal steps follow it in the end.
 func (s *newton) recedes() func() bool {
 	p := s.p
 	moved, along, against, slope, curve := 0.0, 0.0, 0.0, 0.0, 0.0
@@ -673,7 +674,7 @@ func (s *newton) recedes() func() bool {
 	}
 }
 
-// commit reports α(u): it computes its w and F afresh.
+// commit makes α(u) the reported α, and computes its w and F afresh.
 func (s *newton) commit() {
 	p := s.p
 	copy(s.shown, s.alpha)
@@ -700,7 +701,7 @@ func (s *newton) commit() {
 			a, ridge := s.alpha[i], p.ridge(i)
 			f := -p.S[i]*(p.P[i]+ridge*a) - s.x.Dot(i, s.normal)
 			s.f[i] = f
-			s.z[i] = s.dot(i, s.u) + p.fixed() // while x_i is in the cache
+			s.z[i] = s.dot(i, s.u) + p.fixed() // here, while x_i is in the cache
 			of.seen.see(f, p.CanRise(i, a), p.CanFall(i, a))
 			of.gap += gapTerm(p.S[i]*(b-f)-ridge*a, a, p.Lower[i], p.Upper[i], ridge)
 		}

@@ -1,8 +1,8 @@
 package solvers
 
-// normal keeps w = Σ s_i α_i x_i for a sweep over a linear machine (Platt 1998,
-// §2.4; W 157; ST, B). A step then costs two rows of X in place of two rows of K,
-// and F of a point is computed when it is asked for,
+// normal keeps w = Σ s_i α_i x_i for a sweep over a linear machine (Platt 1998, §2.4; W 157;
+// ST, B). A step then costs two rows of X in place of two rows of K. F of a point is computed
+// when it is needed,
 //
 //	F_i = −s_i (p_i + ridge_i α_i) − x_i·w,
 //
@@ -10,11 +10,11 @@ package solvers
 type normal struct {
 	x    Features
 	w    []float64
-	one  []float64 // a row of X made dense, for x_i·x_j; otherwise zero
-	last int       // the row that it holds, −1 for none
+	one  []float64 // one row of X made dense, for x_i·x_j; zero otherwise
+	last int       // the row that one holds, −1 for none
 }
 
-// newNormal returns nil where K does not know its features.
+// newNormal returns nil if K is not Features.
 func newNormal(p *Problem, alpha []float64) *normal {
 	x, ok := p.K.(Features)
 	if !ok {
@@ -35,7 +35,7 @@ func (l *normal) gather(p *Problem, alpha []float64) {
 	}
 }
 
-// product returns x_i·x_j; consecutive calls with the same i share its row.
+// product returns x_i·x_j. Consecutive calls with the same i reuse the dense row.
 func (l *normal) product(i, j int) float64 {
 	if l.last != i {
 		clear(l.one)
@@ -45,7 +45,7 @@ func (l *normal) product(i, j int) float64 {
 	return l.x.Dot(j, l.one)
 }
 
-// f brings F_i up to date and returns it.
+// f computes and stores F_i.
 func (s *sweep) f(i int) float64 {
 	if l := s.normal; l != nil {
 		p := s.p.P[i] + s.p.ridge(i)*s.alpha[i]
@@ -54,7 +54,7 @@ func (s *sweep) f(i int) float64 {
 	return s.pairs.f[i]
 }
 
-// pair optimises (i, j), by w where there is one.
+// pair optimises (i, j), with w if it is kept.
 func (s *sweep) pair(i, j int) (t float64, err error) {
 	l := s.normal
 	if l == nil {

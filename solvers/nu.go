@@ -11,11 +11,11 @@ import (
 //
 //	maximise −½ Σ α_i α_j y_i y_j K_ij,  0 ≤ α_i ≤ 1,  y'α = 0,  Σα = ν n,
 //
-// with ν in (0, 1]. At most ν n points are margin errors and at least ν n are
-// support vectors. Its margins are y_i f_i = ρ, with Certificate.Rho for ρ:
-// α/ρ solves SoftMargin with C = 1/ρ, and (g + b)/ρ is the decision function. The
-// error is a *ProblemError when ν exceeds 2 min(n₊, n₋)/n, where the classes'
-// equal sums no longer fit.
+// with ν in (0, 1]. y has n values ±1. At most ν n points are margin errors and at least ν n
+// are support vectors. Points on the margin have y_i f_i = ρ, which is Certificate.Rho: α/ρ
+// solves SoftMargin with C = 1/ρ, and (g + b)/ρ is the decision function. The error is a
+// *ProblemError if ν exceeds 2 min(n₊, n₋)/n, since the smaller class could not reach its sum
+// then.
 func NuSoftMargin(k Matrix, y []float64, nu float64) (*Problem, error) {
 	n := k.Dim()
 	if !(nu > 0 && nu <= 1) {
@@ -38,7 +38,7 @@ func NuSoftMargin(k Matrix, y []float64, nu float64) (*Problem, error) {
 //
 //	maximise −½ Σ α_i α_j K_ij,  0 ≤ α_i ≤ 1,  Σα = ν n.
 //
-// f = g + b is negative for at most ν n of the points; b = −ρ.
+// f = g + b is negative for at most ν n of the n points. The bias is b = −ρ.
 func OneClass(k Matrix, nu float64) (*Problem, error) {
 	n := k.Dim()
 	if !(nu > 0 && nu <= 1) {
@@ -47,9 +47,9 @@ func OneClass(k Matrix, nu float64) (*Problem, error) {
 	return &Problem{K: k, S: fill(n, 1), P: make([]float64, n), Lower: make([]float64, n), Upper: fill(n, 1), Delta: nu * float64(n)}, nil
 }
 
-// perClass is SMO for a Problem with PerClass. Both sums stay if the two points
-// of a step are of one class, so there is a worst pair per class; the one that
-// promises the larger gain is taken (LIBSVM's Solver_NU).
+// perClass is SMO for a Problem with PerClass. A step keeps the sums of both classes if its
+// two points are of one class, so each class has its worst pair. The pair that promises the
+// larger gain is taken (LIBSVM's Solver_NU).
 type perClass struct {
 	pairs
 	second  bool
@@ -74,7 +74,7 @@ func (s *perClass) Refresh(f []float64) {
 	s.scan()
 }
 
-// worst is the class whose pair violates most.
+// worst returns the class whose pair violates most.
 func (s *perClass) worst() int {
 	if s.up[0]-s.low[0] > s.up[1]-s.low[1] {
 		return 0
@@ -115,14 +115,14 @@ func (s *perClass) Step(context.Context) (done bool, err error) {
 		}
 	}
 	t, err := s.optimise(i, j, 0)
-	if t == 0 && err == nil && j != s.j[c] { // lost to rounding; the worst pair may still move
+	if t == 0 && err == nil && j != s.j[c] { // the gain was lost to rounding; the worst pair may still move
 		t, err = s.optimise(s.i[c], s.j[c], 0)
 	}
 	s.scan()
 	return t == 0, err
 }
 
-// partner is the j of class c that promises the largest gain with its i.
+// partner returns the j of class c that promises the largest gain with the i of c.
 func (s *perClass) partner(c int) (best int, gain float64) {
 	i := s.i[c]
 	ki := s.p.K.Row(i)

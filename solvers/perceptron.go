@@ -7,37 +7,36 @@ import (
 	"math"
 )
 
-// Perceptron is Rosenblatt's perceptron in dual form with a kernel, a baseline
-// that any other method must beat: it separates, and does not look for a margin
-// (N §7 names it; CST Remark 7.9). It goes through the points and counts for
-// each how often it was on the wrong side,
+// Perceptron is Rosenblatt's perceptron in dual form with a kernel. It serves as a baseline:
+// it separates the classes, but does not look for a large margin (N §7 names it; CST Remark
+// 7.9). It visits the points in turn and counts for each how often it was on the wrong side,
 //
 //	if y_i Σ_j m_j y_j K_ij ≤ 0:  m_i ← m_i + 1,
 //
-// which is gradient descent on Σ max(0, −y_i f_i). (CST calls that loss the
-// linear ε-insensitive one with ε = 0, which is |y − f| and has two sides; the
-// hinge loss of the 1-norm soft margin is max(0, 1 − y_i f_i).) It stops after
-// an epoch without mistakes, if there is one: on classes with margin γ around
-// the origin and radius R that takes at most (R/γ)² mistakes in all (Novikoff).
+// which is gradient descent on Σ max(0, −y_i f_i). (CST calls this loss the linear
+// ε-insensitive one with ε = 0. That one is |y − f|, which has two sides; the hinge loss of
+// the 1-norm soft margin is max(0, 1 − y_i f_i).) The run stops after an epoch without
+// mistakes. If the classes are separable with margin γ through the origin and lie within
+// radius R, there are at most (R/γ)² mistakes in all (Novikoff).
 //
-// It does not maximise W. As a Method it hands in the best feasible multiple of
-// its counts, α = t m with the t ≥ 0 that maximises W(t m) inside the box, which
-// describes the same hyperplane and whose gap says how far from the SVM it is;
-// the gap does not go to zero and need not fall. The bias is fixed at 0. With
-// the kernel K + R² it is the perceptron with bias of CST chapter 2.
+// The perceptron does not maximise W. It reports the best feasible multiple of its counts, α =
+// t m with the t ≥ 0 that maximises W(t m) inside the box. This α describes the same
+// hyperplane, and its gap says how far it is from the SVM. The gap does not go to zero and may
+// even rise. The bias is fixed at 0. With the kernel K + R² the method is the perceptron with
+// bias of CST chapter 2.
 //
-// An iteration is an epoch: n visits of a point.
+// An iteration is an epoch of n visits, one of each point.
 type Perceptron struct {
-	// Epochs is the largest number of epochs; 0 means 100. Where no hyperplane
-	// separates, mistakes never end.
+	// Epochs is the largest number of epochs; 0 means 100. If no hyperplane separates the
+	// classes, mistakes never end.
 	Epochs int
 }
 
 // Name is "perceptron".
 func (Perceptron) Name() string { return "perceptron" }
 
-// Start implements Method. It begins with the given α as counts and refuses all
-// but classification with the bias fixed at 0.
+// Start implements Method. It takes the given α as the first counts. It refuses all problems
+// other than classification with the bias fixed at 0.
 func (m Perceptron) Start(p *Problem, alpha []float64) (Stepper, error) {
 	if m.Epochs < 0 {
 		return nil, &ProblemError{"Perceptron.Epochs", -1, float64(m.Epochs), fmt.Sprintf("is %d; it must be ≥ 0 (0 means 100)", m.Epochs)}
@@ -99,7 +98,7 @@ func (s *perceptron) Step(ctx context.Context) (done bool, err error) {
 	return mistakes == 0 || s.epoch >= s.m.Epochs, nil
 }
 
-// scale sets α = t m, t = Σm / m'Qm as far as the box allows, and F.
+// scale sets α = t m and F, where t = Σm / m'Qm, or less if the box is smaller.
 func (s *perceptron) scale() {
 	sum, quad, room := 0.0, 0.0, math.Inf(1)
 	for i, m := range s.count {

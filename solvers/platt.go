@@ -7,22 +7,21 @@ import (
 	"math/rand/v2"
 )
 
-// sweep is what Platt's and the simplified selection have in common: a bias, the
-// KKT test against it, and a tolerance that shrinks when a full sweep over the
-// points changes nothing.
+// sweep is what Platt's and the simplified selection share: a bias, the KKT test with this
+// bias, and a tolerance that shrinks when a full sweep over the points changes nothing.
 //
-// The error of point i is E_i = b − F_i, for classification the book's
-// f(x_i) − y_i. F is kept for every point, since both rows of a step are at
-// hand; Platt's cache of errors for the free points is a part of it. A linear
-// machine that knows its features keeps w instead; see normal.go.
+// The error of point i is E_i = b − F_i, which for classification is the book's f(x_i) − y_i.
+// F is kept for every point, since a step computes both kernel rows anyway. It contains
+// Platt's cache of errors, which has the free points only. A linear machine whose K is
+// Features keeps w instead; see normal.go.
 type sweep struct {
 	pairs
-	normal  *normal // nil when F is kept
+	normal  *normal // nil if F is kept
 	tol     float64
-	tiny    float64 // relative size of a step that counts as none
+	tiny    float64 // a step of smaller relative size counts as none
 	b       float64
-	up, low float64 // m and M where the last dry sweep has measured them, else NaN
-	fresh   bool    // b is the middle of [m, M] of the current α
+	up, low float64 // m and M after a sweep without change, otherwise NaN
+	fresh   bool    // b is the middle of [m, M] for the current α
 }
 
 func newSweep(w pairs, m SMO) sweep {
@@ -35,7 +34,7 @@ func (s *sweep) Report(it *Iterate) {
 	s.report(it)
 	it.Up, it.Low = s.up, s.low
 	if s.normal != nil {
-		it.F = nil // what pairs has of it is from different moments
+		it.F = nil // its entries were computed at different moments
 	}
 }
 
@@ -47,16 +46,16 @@ func (s *sweep) Refresh(f []float64) {
 	}
 }
 
-// violates is the KKT test of W (131) and N (14–16): r = y_i E_i < −tol with
+// violates is the KKT test of W (131) and N (14–16) for point i: r = y_i E_i < −tol with
 // α_i < C, or r > tol with α_i > 0.
 func (s *sweep) violates(i int) bool {
 	r := s.p.S[i] * (s.b - s.f(i))
 	return r < -s.tol && s.alpha[i] < s.p.Upper[i] || r > s.tol && s.alpha[i] > s.p.Lower[i]
 }
 
-// try optimises the pair (i, j) and sets the bias by the new errors: E_k = 0,
-// that is b = F_k, at a free point of the two, the mean if both are at a bound
-// (W 159 and B's b_1, b_2).
+// try optimises the pair (i, j) and sets the bias from the new errors: E_k = 0, that is b =
+// F_k, at a free point of the two, or the mean of both if none is free (W 159 and B's b_1,
+// b_2).
 func (s *sweep) try(i, j int) (bool, error) {
 	if i == j {
 		return false, nil
@@ -77,10 +76,10 @@ func (s *sweep) try(i, j int) (bool, error) {
 	return true, nil
 }
 
-// dry is called when a full sweep has changed nothing. A bias taken from two
-// points may lie outside [M, m] and hide or invent violations, so it is set to
-// the middle first; if that was so already, the tolerance shrinks. It reports
-// whether nothing is left to gain.
+// dry is called when a full sweep has changed nothing. A bias taken from two points may lie
+// outside [M, m] and hide violations or create false ones. So the bias is first set to the
+// middle. If it was the middle already, the tolerance shrinks. dry reports whether nothing is
+// left to improve.
 func (s *sweep) dry() (done bool) {
 	if s.normal != nil {
 		s.pairs.Refresh(s.p.F(s.alpha))
@@ -99,11 +98,11 @@ func (s *sweep) dry() (done bool) {
 	return s.tol < 0x1p-52
 }
 
-// platt chooses the pair by the two heuristics of CST §7.5.2. First choice:
-// points that violate the KKT conditions, in sweeps over the free points until
-// all of those are satisfied, then in one sweep over all points. Second choice:
-// the free point of the largest |E_1 − E_2|; if that gives no progress every
-// free point, then every point, each from a random place.
+// platt chooses the pair by the two heuristics of CST §7.5.2. The first choice is a point that
+// violates the KKT conditions. It is sought in sweeps over the free points until none of them
+// violates, then in one sweep over all points. The second choice is the free point with the
+// largest |E_1 − E_2|. If this pair makes no progress, every free point is tried and then
+// every point, each time from a random start.
 type platt struct {
 	sweep
 	rng     *rand.Rand
@@ -116,8 +115,8 @@ func newPlatt(w pairs, m SMO) *platt {
 	return &platt{sweep: newSweep(w, m), rng: rand.New(rand.NewPCG(m.Seed, 0)), all: true}
 }
 
-// Step goes on with the sweep until one pair has moved. A sweep over everything
-// that moves nothing ends the step too, so that the loop can look at it.
+// Step continues the sweep until one pair has moved. A sweep over all points that moves
+// nothing also ends the step, so that the loop can check its limits.
 func (s *platt) Step(ctx context.Context) (done bool, err error) {
 	n := len(s.alpha)
 	for {
@@ -145,8 +144,7 @@ func (s *platt) Step(ctx context.Context) (done bool, err error) {
 	}
 }
 
-// second makes the second choice for the violator i and reports whether the
-// pair moved.
+// second makes the second choice for the violator i, and reports whether the pair has moved.
 func (s *platt) second(i int) (bool, error) {
 	best, widest, fi := -1, 0.0, s.f(i)
 	for j := range s.alpha {

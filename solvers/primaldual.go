@@ -7,64 +7,65 @@ import (
 	"math"
 )
 
-// PrimalDual is the primal–dual interior-point method (Boyd and Vandenberghe
-// §11.7, as the interior-point source applies it to the SVM dual; LOQO is its
-// kin). Newton's method goes for the KKT conditions with complementarity relaxed
-// to t, in α, the multipliers z, w ≥ 0 of the bounds and b at once:
+// PrimalDual is the primal–dual interior-point method (Boyd and Vandenberghe §11.7, as the
+// interior-point source applies it to the SVM dual; LOQO is a similar method). Newton's method
+// solves the KKT conditions with complementarity relaxed to t, in α, the multipliers z, w ≥ 0
+// of the bounds, and b at once:
 //
 //	r_dual = Qα + p + b s − z + w,  r_cent = (z(α − l) − t, w(u − α) − t),  r_pri = s'α − δ,
 //
-// with t = Mu η̂/m, η̂ = z'(α − l) + w'(u − α) the surrogate gap and m the number
-// of finite bounds (2n for a soft margin). Elimination of Δz and Δw leaves one
-// Cholesky factorisation of Q + diag(z/(α − l) + w/(u − α)) per step:
+// Here t = Mu η̂/m, η̂ = z'(α − l) + w'(u − α) is the surrogate gap, and m is the number of
+// finite bounds (2n for a soft margin). After the elimination of Δz and Δw one Cholesky
+// factorisation of Q + diag(z/(α − l) + w/(u − α)) per step is left:
 //
 //	(Q + D) Δα + s Δb = −(Qα + p + b s) + t/(α − l) − t/(u − α),  s'Δα = −r_pri,
 //	Δz = (t − zα̃ − zΔα)/α̃ with α̃ = α − l,  Δw = (t − wα̂ + wΔα)/α̂ with α̂ = u − α.
 //
-// The step is 0.99 of the way to the nearest bound of α, z, w, halved until the norm
-// of the residuals has fallen by one per cent of the step.
+// The step length is 0.99 of the way to the nearest bound of α, z or w. It is halved until the
+// norm of the residuals has fallen by one per cent of the step length.
 //
-// It solves every convex Problem, in ten to fifty steps whatever the kernel and
-// C, each O(n³) or, with Rank or Loss, O(n r²). All bounds, any p, δ and ridge, a
-// fixed bias; upper bounds at +Inf have no multiplier. A kernel matrix that is not
-// positive semi-definite is refused with ErrUnsupported. It starts in the middle
-// of the box, wherever Settings.Start is. Its iterates touch no bound; the answer
-// does (activeset.go), unless a limit or an interrupt comes first: then every
-// point counts as a free support vector.
+// It solves every convex Problem in ten to fifty steps, whatever the kernel and C. A step
+// takes O(n³) or, with Rank or Loss, O(n r²) for rank r. It takes all bounds, any p, δ and
+// ridge, and a fixed bias; upper bounds at +Inf have no multiplier. A kernel matrix that is
+// not positive semi-definite is refused with ErrUnsupported. A run starts in the middle of the
+// box and ignores Settings.Start. Its iterates touch no bound, but its answer does
+// (activeset.go). If a limit or an interrupt ends the run earlier, every point counts as a
+// free support vector.
 type PrimalDual struct {
-	// Mu is the factor by which t lies below the current gap, in (0, 1); 0 means
-	// 0.1. It is not used with Corrector.
+	// Mu is the factor by which t is smaller than the mean of the current gap, in (0, 1); 0
+	// means 0.1. Corrector does not use it.
 	Mu float64
 
-	// Corrector takes the step of Mehrotra's predictor–corrector (1992) instead:
-	// the step for t = 0 tells how small t may be, (η̂ after it/η̂)³, and the
-	// second-order terms of complementarity that it leaves out. Two solutions
-	// with one factor, and about half as many steps.
+	// Corrector selects the step of Mehrotra's predictor–corrector (1992). A trial step for t
+	// = 0 determines t from (η̂ after the step/η̂)³, and the second-order terms of
+	// complementarity that Newton's step omits. This takes two solutions with one factor, and
+	// about half as many steps.
 	Corrector bool
 
-	// Infeasible starts at the middle of the box as the source does, where s'α ≠ δ
-	// and the dual may be above the optimum, from which it then comes down.
+	// Infeasible starts at the middle of the box even if s'α ≠ δ there, as the source does.
+	// The dual may then begin above the optimum and fall to it.
 	Infeasible bool
 
-	// Rank, when positive, replaces K by its incomplete Cholesky factor of at most
-	// that many columns, and Loss, when positive, by as many as leave out that
-	// share of its trace (both: whichever ends first). Memory falls from 8n² bytes
-	// to 24nr, and only r rows of K are needed. The solution is that of the
-	// approximate problem. The trace and the certificate are of the true one, for
-	// which each sampled point asks for n rows of K (see Settings.Every); so the
-	// gap at the end is the price of the approximation, and the run is
-	// Exhausted, not Converged, when the criterion asks for less.
+	// Rank, if positive, replaces K by its incomplete Cholesky factor of at most Rank columns.
+	// Loss, if positive, stops the factor when it leaves out this share of the trace of K.
+	// With both, the one that is reached first counts. Memory falls from 8n² to 24nr bytes,
+	// and only r rows of K are computed.
+	//
+	// The solution is that of the approximate problem. The trace and the certificate are those
+	// of the exact problem, so each sampled point costs n rows of K (see Settings.Every). The
+	// gap at the end shows the error of the approximation. The run is Exhausted, not
+	// Converged, if the criterion asks for a smaller gap.
 	Rank int
 	Loss float64
 
-	// Finish is the gap, relative to the dual, from which on the steps of an
-	// active set method try to jump to the solution; 0 means 1e-2. Smaller values
-	// show more of the central path.
+	// Finish is the gap, relative to the dual, at which the run first tries to jump to the
+	// exact solution by an active set method; 0 means 1e-2. Smaller values show more of the
+	// central path.
 	Finish float64
 }
 
-// Name is "primal–dual", "primal–dual with corrector", "primal–dual of rank 50"
-// and the like.
+// Name returns, for example, "primal–dual", "primal–dual with corrector" or "primal–dual of
+// rank 50".
 func (m PrimalDual) Name() string {
 	name := "primal–dual"
 	if m.Corrector {
@@ -110,13 +111,13 @@ type primalDual struct {
 	method PrimalDual
 	z, w   []float64 // multipliers of the lower and upper bounds
 	dz, dw []float64
-	tz, tw []float64 // what z(α − l) and w(u − α) shall become
+	tz, tw []float64 // target values of z(α − l) and w(u − α)
 	qdx    []float64
 	db     float64
 	eta    float64
-	slow   int     // short steps in a row
-	least  float64 // the smallest eta
-	idle   int     // steps since
+	slow   int     // number of short steps in a row
+	least  float64 // the smallest eta so far
+	idle   int     // steps since eta last fell by a tenth
 }
 
 func (s *primalDual) Report(it *Iterate) {
@@ -172,8 +173,8 @@ func (s *primalDual) Step(ctx context.Context) (done bool, err error) {
 	return false, s.consider(long)
 }
 
-// plain takes the step to t and returns its length. After a short step t is the
-// mean itself, which leads back to the centre.
+// plain makes the step for t and returns its length. After a short step t is the mean of the
+// surrogate gap itself, which leads back to the central path.
 func (s *primalDual) plain() float64 {
 	t := s.eta / s.m
 	if s.slow == 0 {
@@ -188,7 +189,7 @@ func (s *primalDual) plain() float64 {
 	before := s.residual(0, t)
 	for halved := 0; !(s.residual(long, t) <= (1-0.01*long)*before); halved++ {
 		if halved == 30 {
-			s.last = true // the residuals are rounding
+			s.last = true // the residuals are only rounding
 			return 0
 		}
 		long /= 2
@@ -196,7 +197,7 @@ func (s *primalDual) plain() float64 {
 	return long
 }
 
-// corrected takes Mehrotra's step and returns its length.
+// corrected makes Mehrotra's step and returns its length.
 func (s *primalDual) corrected() float64 {
 	clear(s.tz)
 	clear(s.tw)
@@ -220,7 +221,7 @@ func (s *primalDual) corrected() float64 {
 	return s.longest()
 }
 
-// consider looks at where a step of the given length has led.
+// consider decides how to go on after a step of the given length.
 func (s *primalDual) consider(long float64) error {
 	if s.slow++; long > 0.1 {
 		s.slow = 0
@@ -243,9 +244,9 @@ func (s *primalDual) consider(long float64) error {
 	return nil
 }
 
-// near reports whether the gap is small enough for the active set method. Where
-// there is none, for want of upper bounds, the surrogate gap counts, once the
-// residual has vanished that it presumes.
+// near reports whether the gap is small enough for the active set method. If the gap is
+// infinite for lack of upper bounds, the surrogate gap counts, provided that the dual residual
+// is zero up to rounding.
 func (s *primalDual) near() bool {
 	small := s.method.Finish * math.Abs(s.dual())
 	switch {
@@ -257,7 +258,7 @@ func (s *primalDual) near() bool {
 	return s.eta <= small && s.stationary()
 }
 
-// stationary reports whether Qα + p + b s = z − w within a millionth of its terms.
+// stationary reports whether Qα + p + b s = z − w up to a millionth of its terms.
 func (s *primalDual) stationary() bool {
 	for i, g := range s.grad {
 		p := s.linear[i]
@@ -268,7 +269,8 @@ func (s *primalDual) stationary() bool {
 	return true
 }
 
-// begin sets the multipliers for which all products with α are equal.
+// begin sets the multipliers such that all their products with the distances to the bounds are
+// equal.
 func (s *primalDual) begin() {
 	s.start()
 	s.slow = 0
@@ -295,7 +297,7 @@ func (s *primalDual) surrogate() float64 {
 	return eta
 }
 
-// direction solves for the targets tz and tw.
+// direction solves the Newton system for the targets tz and tw.
 func (s *primalDual) direction() {
 	for i, z := range s.z {
 		if s.r[i] = 0; z > 0 {
@@ -315,7 +317,7 @@ func (s *primalDual) direction() {
 	}
 }
 
-// longest is 0.99 of the way to the first bound of α, z or w, at most 1.
+// longest returns 0.99 of the way to the first bound of α, z or w, at most 1.
 func (s *primalDual) longest() float64 {
 	t := s.room()
 	for i := range s.z {
@@ -332,7 +334,7 @@ func (s *primalDual) longest() float64 {
 	return t
 }
 
-// residual is the norm of all residuals after a step of the given length.
+// residual returns the norm of all residuals after a step of the given length.
 func (s *primalDual) residual(long, t float64) float64 {
 	sum, e := 0.0, -s.p.Delta
 	for i, z := range s.z {

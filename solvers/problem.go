@@ -13,16 +13,16 @@ import (
 //
 //	maximise Σα − ½ Σ α_i α_j y_i y_j K_ij,  0 ≤ α_i ≤ c_i,  y'α = 0.
 //
-// y and c have length n; y is ±1 and c_i > 0 is the cost of point i, so that
-// weights per class and per sample are one thing.
+// y and c have length n; y is ±1 and c_i > 0 is the cost of point i, which contains the
+// weights of classes and samples.
 func SoftMargin(k Matrix, y, c []float64) *Problem {
 	n := k.Dim()
 	return &Problem{K: k, S: y, P: fill(n, -1), Lower: make([]float64, n), Upper: c}
 }
 
-// SoftMargin2 is the dual of the 2-norm soft margin, whose primal is
-// ½‖w‖² + ½ Σ c_i ξ_i²: the hard margin on K + diag(1/c) (CST Remark 7.10).
-// The slack of point i is α_i / c_i. LIBLINEAR's L2 loss c Σ ξ² is this with 2c.
+// SoftMargin2 is the dual of the 2-norm soft margin, whose primal is ½‖w‖² + ½ Σ c_i ξ_i². It
+// is the hard margin on K + diag(1/c) (CST Remark 7.10). y and c have length n. The slack of
+// point i is α_i / c_i. LIBLINEAR's L2 loss c Σ ξ² is this with 2c in place of c.
 func SoftMargin2(k Matrix, y, c []float64) *Problem {
 	p := HardMargin(k, y)
 	p.Ridge = make([]float64, len(c))
@@ -38,10 +38,10 @@ func HardMargin(k Matrix, y []float64) *Problem {
 	return SoftMargin(k, y, fill(k.Dim(), math.Inf(1)))
 }
 
-// WithFixedBias returns a copy of p whose bias is fixed at b0 instead of being
-// optimised: the equality constraint goes and the objective gains b0 s'α
-// (CST §7.2). With the kernel K + τ² and b0 = 0 the bias τ² Σ α_i y_i is a part
-// of the function, and τ² = R² = max K_ii is a safe choice (CST Remark 7.4).
+// WithFixedBias returns a copy of p whose bias is fixed at b0 instead of being optimised: the
+// equality constraint is dropped and the objective gains b0 s'α (CST §7.2). With the kernel K
+// + τ² and b0 = 0, the function has the bias τ² Σ α_i y_i. τ² = R² = max K_ii is a safe choice
+// (CST Remark 7.4).
 func (p *Problem) WithFixedBias(b0 float64) *Problem {
 	q := *p
 	q.FixedBias, q.Bias = true, b0
@@ -56,7 +56,7 @@ func (p *Problem) fixed() float64 {
 	return 0
 }
 
-// ridge returns ridge_i, 0 where there is none.
+// ridge returns ridge_i, or 0 if there is no ridge.
 func (p *Problem) ridge(i int) float64 {
 	if p.Ridge == nil {
 		return 0
@@ -64,7 +64,7 @@ func (p *Problem) ridge(i int) float64 {
 	return p.Ridge[i]
 }
 
-// diagonal returns K_ii + ridge_i in new memory.
+// diagonal returns K_ii + ridge_i in a new slice.
 func (p *Problem) diagonal() []float64 {
 	diag := slices.Clone(p.K.Diag())
 	vec.Axpy(diag, 1, p.Ridge)
@@ -138,8 +138,8 @@ func (p *Problem) Check() error {
 	return nil
 }
 
-// start returns a feasible α: the given one, checked, or the point of the box
-// nearest to 0 whose coordinates are moved in order until s'α = δ.
+// start returns a feasible α. It checks the given one. If given is nil, it takes the point of
+// the box nearest to 0 and moves its coordinates in order until s'α = δ.
 func (p *Problem) start(given []float64) ([]float64, error) {
 	n := p.K.Dim()
 	if given != nil {
@@ -174,7 +174,7 @@ func (p *Problem) start(given []float64) ([]float64, error) {
 	return alpha, p.reach(alpha, "Delta", p.Delta, func(int) bool { return true })
 }
 
-// reach moves the chosen α in order until their s'α has the given value.
+// reach moves the chosen α in order until the sum of their s_iα_i is goal.
 func (p *Problem) reach(alpha []float64, field string, goal float64, chosen func(int) bool) error {
 	sum := 0.0
 	for i, a := range alpha {
@@ -198,8 +198,8 @@ func (p *Problem) reach(alpha []float64, field string, goal float64, chosen func
 	return nil
 }
 
-// equality returns |s'α − δ|, with PerClass the larger of it and |Σα − Sum|, or 0
-// when there is no such constraint.
+// equality returns |s'α − δ|, with PerClass the larger of |s'α − δ| and |Σα − Sum|, or 0 if
+// there is no equality constraint.
 func (p *Problem) equality(alpha []float64) float64 {
 	if p.FixedBias {
 		return 0
@@ -231,7 +231,7 @@ func (p *Problem) CanFall(i int, a float64) bool {
 	return a < p.Upper[i]
 }
 
-// Rise is how far s_i α_i can grow from α_i = a.
+// Rise returns how far s_i α_i can grow from α_i = a.
 func (p *Problem) Rise(i int, a float64) float64 {
 	if p.S[i] > 0 {
 		return p.Upper[i] - a
@@ -239,7 +239,7 @@ func (p *Problem) Rise(i int, a float64) float64 {
 	return a - p.Lower[i]
 }
 
-// Fall is how far s_i α_i can shrink from α_i = a.
+// Fall returns how far s_i α_i can shrink from α_i = a.
 func (p *Problem) Fall(i int, a float64) float64 {
 	if p.S[i] > 0 {
 		return a - p.Lower[i]
@@ -247,8 +247,9 @@ func (p *Problem) Fall(i int, a float64) float64 {
 	return p.Upper[i] - a
 }
 
-// Moved returns α_i = a after s_i α_i has grown by t. It lands exactly on a bound that it
-// reaches up to rounding: a vector a last digit inside would count as free, and its F for b.
+// Moved returns α_i = a after s_i α_i has grown by t. A result that equals a bound up to
+// rounding is set to this bound. Otherwise a vector one rounding unit inside would count as
+// free, and its F for the bias.
 func (p *Problem) Moved(i int, a, t float64) float64 {
 	d := p.S[i] * t
 	slack := 4 * 0x1p-52 * (math.Abs(a) + math.Abs(d))
@@ -267,10 +268,10 @@ func (p *Problem) hasBox() bool {
 	return !slices.ContainsFunc(p.Upper, func(u float64) bool { return math.IsInf(u, 1) })
 }
 
-// worst returns the largest violation of the KKT conditions, given Up, the largest F of the
-// points whose s α can rise, and Low, the smallest F of those whose s α can fall. At the
-// optimum F ≤ b for the former and F ≥ b for the latter. b is the fixed bias, or where it is
-// free the middle between Low and Up, at which the violation is smallest.
+// worst returns the largest violation of the KKT conditions. up is the largest F of the points
+// whose s α can rise, and low the smallest F of those whose s α can fall. At the optimum F ≤ b
+// for the former and F ≥ b for the latter. b is the fixed bias or, if the bias is free, the
+// middle between low and up, at which the violation is smallest.
 func (p *Problem) worst(up, low float64) float64 {
 	if p.FixedBias {
 		return max(up-p.Bias, p.Bias-low)
@@ -279,7 +280,7 @@ func (p *Problem) worst(up, low float64) float64 {
 	return max(up-b, b-low)
 }
 
-// balanced reports whether α keeps the equality constraint.
+// balanced reports whether α satisfies the equality constraint up to rounding.
 func (p *Problem) balanced(alpha []float64) bool {
 	scale := math.Abs(p.Delta)
 	for _, a := range alpha {

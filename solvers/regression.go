@@ -9,16 +9,16 @@ import (
 
 // Tube is the dual of ε-support-vector regression with the linear
 // ε-insensitive loss (Vapnik 1995; CST (7.2)), whose primal is
-// ½‖w‖² + Σ c_i (|y_i − f(x_i)| − ε)₊. It is a Problem of the 2n multipliers of
-// the two sides of the tube, first α̂ of the points above, then α of those below:
+// ½‖w‖² + Σ c_i (|y_i − f(x_i)| − ε)₊. It is a Problem of 2n multipliers, two for each point:
+// first the n multipliers α̂ for points above the tube, then the n multipliers α for points
+// below:
 //
 //	minimise ½ β'Kβ − y'β + ε Σ (α̂_i + α_i),  β = α̂ − α,  0 ≤ α̂_i, α_i ≤ c_i,  Σβ = 0,
 //
-// in the form of the package s = (1, …, 1, −1, …, −1) and p = (ε − y, ε + y). CST
-// writes α for β. Signed gives β; f(x) = Σ β_i K(x_i, x) + b, so β_i > 0 pulls f up to
-// a point above the tube. y and c have length n, y is finite, c_i > 0 is the cost of
-// point i and ε ≥ 0 the half-width of the tube in units of y. K of the Problem is k
-// doubled; see [Double].
+// In the form of this package s = (1, …, 1, −1, …, −1) and p = (ε − y, ε + y). CST writes α
+// for β. [Signed] returns β. In f(x) = Σ β_i K(x_i, x) + b, a β_i > 0 pulls f up to a point
+// above the tube. y and c have length n, y is finite, c_i > 0 is the cost of point i and ε ≥ 0
+// the half-width of the tube in units of y. K of the Problem is k doubled; see [Double].
 func Tube(k Matrix, y, c []float64, epsilon float64) *Problem {
 	n := k.Dim()
 	p := &Problem{
@@ -34,10 +34,10 @@ func Tube(k Matrix, y, c []float64, epsilon float64) *Problem {
 	return p
 }
 
-// Tube2 is Tube with the quadratic ε-insensitive loss (CST §7.1.1), whose primal
-// is ½‖w‖² + ½ Σ c_i (|y_i − f(x_i)| − ε)₊²: C = ∞ and the ridge 1/c_i, apart from
-// K because predictions do not see it. The slack of point i is |β_i| / c_i. With
-// ε = 0 it is ridge regression: β = (K + diag(1/c))⁻¹ (y − b).
+// Tube2 is Tube with the quadratic ε-insensitive loss (CST §7.1.1), whose primal is ½‖w‖² + ½
+// Σ c_i (|y_i − f(x_i)| − ε)₊². It has C = ∞ and the ridge 1/c_i, which is kept apart from K
+// because predictions do not use it. The slack of point i is |β_i| / c_i. With ε = 0 it is
+// ridge regression: β = (K + diag(1/c))⁻¹ (y − b).
 func Tube2(k Matrix, y, c []float64, epsilon float64) *Problem {
 	p := Tube(k, y, fill(k.Dim(), math.Inf(1)), epsilon)
 	for range 2 {
@@ -48,16 +48,15 @@ func Tube2(k Matrix, y, c []float64, epsilon float64) *Problem {
 	return p
 }
 
-// NuTube is the dual of ν-support-vector regression (Schölkopf, Smola,
-// Williamson and Bartlett 2000), which finds the tube's half-width ε for a ν in
-// (0, 1]: at most ν n points lie outside the tube, at least ν n are support
-// vectors. In LIBSVM's scaling
+// NuTube is the dual of ν-support-vector regression (Schölkopf, Smola, Williamson and Bartlett
+// 2000). It finds the tube's half-width ε for a ν in (0, 1] such that at most ν n points lie
+// outside the tube and at least ν n are support vectors. y has n finite values. In LIBSVM's
+// scaling it is
 //
 //	minimise ½ β'Kβ − y'β,  β = α̂ − α,  0 ≤ α̂_i, α_i ≤ c,  Σβ = 0,  Σ(α̂_i + α_i) = c ν n.
 //
-// The ε that it finds is −Certificate.Rho; Tube with that ε and the cost c has
-// the same solution. The error is a *ProblemError for ν outside (0, 1] or c
-// outside (0, ∞).
+// The ε that was found is −Certificate.Rho. Tube with this ε and the cost c has the same
+// solution. The error is a *ProblemError for ν outside (0, 1] or c outside (0, ∞).
 func NuTube(k Matrix, y []float64, c, nu float64) (*Problem, error) {
 	switch {
 	case !(nu > 0 && nu <= 1):
@@ -80,9 +79,8 @@ func Signed(alpha []float64) []float64 {
 	return beta
 }
 
-// Doubled is the 2n × 2n matrix with K in each of its four blocks, for the 2n
-// multipliers of a regression. It computes nothing that K does not: row n + i is
-// row i. It counts as K does.
+// Doubled is the 2n × 2n matrix with K in each of its four blocks, for the 2n multipliers of a
+// regression. Row n + i is row i, so it computes and counts only the kernel values of K.
 type Doubled struct {
 	k    Matrix
 	n    int
@@ -91,12 +89,12 @@ type Doubled struct {
 	odd  int
 }
 
-// Double returns k doubled: a *Doubled, and where k is Features one that is
+// Double returns the doubled matrix of k. It is a *Doubled; if k is Features, the result is
 // Features too.
 func Double(k Matrix) Matrix {
 	n := k.Dim()
 	d := &Doubled{k: k, n: n}
-	if diag := k.Diag(); len(diag) == n { // else Check says so
+	if diag := k.Diag(); len(diag) == n { // otherwise Check returns the error
 		d.diag = append(append(make([]float64, 0, 2*n), diag...), diag...)
 	}
 	if x, ok := k.(Features); ok {
@@ -119,7 +117,7 @@ func (d *Doubled) Row(i int) []float64 {
 	return r
 }
 
-// doubledFeatures is Doubled for K = X X': the rows of X twice.
+// doubledFeatures is Doubled for K = X X'. It has the rows of X twice.
 type doubledFeatures struct {
 	*Doubled
 	x Features
@@ -129,8 +127,8 @@ func (d doubledFeatures) Columns() int                      { return d.x.Columns
 func (d doubledFeatures) Dot(i int, w []float64) float64    { return d.x.Dot(i%d.n, w) }
 func (d doubledFeatures) Add(w []float64, i int, a float64) { d.x.Add(w, i%d.n, a) }
 
-// PointsOf returns the n × n matrix of a regression, whose k is [Double] of it, and nil
-// for another problem.
+// PointsOf returns the n × n matrix of which k is the [Double], in a regression. For other
+// problems it returns nil.
 func PointsOf(k Matrix) Matrix {
 	if d, ok := k.(interface{ Points() Matrix }); ok {
 		return d.Points()

@@ -5,33 +5,33 @@ import (
 	"math"
 )
 
-// F returns F_i = −s_i (Qα + p)_i, computed afresh from the rows of the non-zero α, or by
-// way of w where K knows its factor. Of the two multipliers of a point of a tube the
-// difference is taken first: they may be large and alike.
+// F returns the n values F_i = −s_i (Qα + p)_i. It computes them afresh from the kernel rows
+// of the non-zero α, or from w if K is Features. In a regression it first takes the difference
+// of the two multipliers of a point, because both may be large and nearly equal.
 func (p *Problem) F(alpha []float64) []float64 {
 	f, _ := p.residualUntil(context.Background(), alpha)
 	return f
 }
 
-// FInBlocks is F for a method that asks K for [Blocks] and has no rows of it in memory.
+// FInBlocks is F for a method that uses [Blocks], so that no rows are in memory.
 func (p *Problem) FInBlocks(alpha []float64) []float64 {
 	b, _ := BlocksOf(p.K)
 	f, _ := p.residualBy(context.Background(), b, 0, alpha)
 	return f
 }
 
-// residualUntil gives up, and returns false, when ctx ends.
+// residualUntil computes F. When ctx ends, it stops and returns false.
 func (p *Problem) residualUntil(ctx context.Context, alpha []float64) ([]float64, bool) {
 	b, _ := BlocksOf(p.K)
 	return p.residualBy(ctx, b, bulk, alpha)
 }
 
-// bulk is from how many kernel values on a residual is a product of matrices,
-// though some rows may be held.
+// bulk is the number of kernel values from which F is computed by products of matrices, even
+// if some rows are in memory.
 const bulk = 1 << 22
 
-// residualBy is residualUntil that takes products of matrices from so many kernel
-// values on, where there are blocks.
+// residualBy is residualUntil, but with products of matrices from the given number of kernel
+// values on, if b is not nil.
 func (p *Problem) residualBy(ctx context.Context, b Blocks, from int, alpha []float64) ([]float64, bool) {
 	f := make([]float64, len(alpha))
 	for i := range f {
@@ -73,8 +73,8 @@ func (p *Problem) residualBy(ctx context.Context, b Blocks, from int, alpha []fl
 	return f, true
 }
 
-// vectors are the points with s α ≠ 0, its opposite, and the others. Variable v is
-// of point v mod n.
+// vectors divides the points into idx, those with s α ≠ 0, and others. coef has −s α of idx.
+// Variable v belongs to point v mod n.
 type vectors struct {
 	idx, others []int
 	coef        []float64
@@ -102,11 +102,10 @@ func (p *Problem) vectors(alpha []float64, n int) (v vectors) {
 	return v
 }
 
-// residual adds Σ coef K to f: in double precision, and among the vectors every
-// K_ij = K_ji but once. A point with α = 0 whose F is on the right side of every b
-// between m and M, by more than rounding to single precision can have moved it, adds
-// exactly nothing to W, to the gap or to the violation: there single precision is
-// enough.
+// residual adds Σ coef K to f. For the vectors it does so in double precision, and computes
+// each K_ij = K_ji once. For the others single precision often suffices: a point with α = 0
+// whose F is on the right side of every b between m and M, by more than the rounding error of
+// its F, adds exactly 0 to W, to the gap and to the violation.
 func (v vectors) residual(ctx context.Context, p *Problem, b Blocks, f, alpha []float64) error {
 	sum := make([]float64, b.Dim())
 	// add adds the exact sum at the points on.
@@ -144,10 +143,10 @@ func (v vectors) residual(ctx context.Context, p *Problem, b Blocks, f, alpha []
 	return nil
 }
 
-// open returns those of the other points whose F matters.
+// open returns those of the other points for which F must be exact.
 func (v vectors) open(p *Problem, f, sum, slack, alpha []float64) (open []int) {
 	n := len(sum)
-	low, high := unseen, unseen // with all F at their least and at their most
+	low, high := unseen, unseen // with all F at their lower ends, and at their upper ends
 	for u, a := range alpha {
 		at, off := f[u]+sum[u%n], slack[u%n]
 		low.see(at-off, p.CanRise(u, a), p.CanFall(u, a))

@@ -14,42 +14,42 @@ import (
 // run is one call of Solve.
 type run struct {
 	given    *Problem
-	p        *Problem      // the same about another origin
-	offset   []float64     // which it is, or nil
-	k        *rows.Checked // p.K, where its rows are checked
+	p        *Problem      // the same problem after prepare, perhaps with another origin
+	offset   []float64     // the h of centred, or nil
+	k        *rows.Checked // p.K with a check of its rows
 	method   Method
-	stages   []Stage  // to come
-	staged   bool     // there was more than one
-	names    []string // of those before
-	budget   int      // the iteration at which the method hands over
+	stages   []Stage  // the stages that follow
+	staged   bool     // there is more than one stage
+	names    []string // names of the methods that have handed over
+	budget   int      // the iteration at which the method must hand over
 	start    []float64
-	best     answer // of the methods before
+	best     answer // the best answer of the earlier stages
 	st       Stepper
 	settings Settings
 	began    time.Time
-	ctx      context.Context // whose end interrupts
+	ctx      context.Context // the context of Solve; its end interrupts the run
 	it       Iterate
 	recorder
 	elapsed  time.Duration
-	unknown  Point     // of an iteration that is not sampled
-	measured Point     // of one that is
+	unknown  Point     // point of an iteration that is not sampled
+	measured Point     // point of a sampled iteration
 	next     int       // the next iteration to sample
-	sampled  bool      // this one is
-	owes     bool      // the last sample had no F of all points
+	sampled  bool      // the current iteration is sampled
+	owes     bool      // the last sample lacked F of some points
 	exact    []float64 // F computed afresh at the end
-	waits    time.Time // since when an interrupt does
-	claimed  bool      // exact is the method's own F
-	flat2    float64   // a hard margin below √flat2 counts as none
+	waits    time.Time // when the interrupt was first seen
+	claimed  bool      // exact is F as the method maintained it
+	flat2    float64   // a hard margin below √flat2 counts as no margin
 
-	unbounded, diverging, exhausted bool // what the method or look has found
-	within                          code // whose is at work
+	unbounded, diverging, exhausted bool // reported by the method or found by look
+	within                          code // which code is running, for the message of a panic
 
-	stuck     bool    // W has not grown for long, or a method has used up its budget and none takes over
+	stuck     bool    // W has not grown for a long time, or the last method has used up its iterations
 	highest   float64 // the largest dual that look has seen
-	still     int     // how often it has not grown since
+	still     int     // how many times in a row the dual did not exceed highest
 	refreshed int
-	audit     int     // the iteration at which an F in single precision is next computed afresh
-	audited   float64 // W then
+	audit     int     // the next iteration at which inspect checks an F in single precision
+	audited   float64 // W at the last check
 }
 
 // answer is an α, its F computed afresh, and W.
@@ -81,8 +81,8 @@ func (r *run) begin(alpha []float64) (err error) {
 	return nil
 }
 
-// handOver begins the next stage from the best α so far, and reports false where there
-// is none.
+// handOver begins the next stage from the best α so far. It reports false if no stage is left
+// or no stage can improve the answer.
 func (r *run) handOver() bool {
 	if len(r.stages) == 0 || r.over() {
 		return false
@@ -108,7 +108,7 @@ func (r *run) handOver() bool {
 	return false
 }
 
-// keep makes the α that the method stands at the best, if it is.
+// keep stores the current α as the best answer, if its W is the largest so far.
 func (r *run) keep() {
 	alpha := r.it.Alpha
 	if r.p.outside(alpha) >= 0 || !r.p.balanced(alpha) {
@@ -123,7 +123,8 @@ func (r *run) keep() {
 	}
 }
 
-// returnBest takes the best answer of the methods before where that of the last is worse.
+// returnBest makes the best answer of the earlier stages the result, if it is better than the
+// last one.
 func (r *run) returnBest() {
 	if r.best.alpha == nil {
 		return
@@ -139,7 +140,7 @@ func (r *run) returnBest() {
 	r.record(&last)
 }
 
-// name is that of the method, and of those that have handed over to it.
+// name returns the name of the method, after those of the methods that have handed over.
 func (r *run) name() string {
 	return strings.Join(append(slices.Clone(r.names), r.stage()), ", then ")
 }
@@ -151,7 +152,7 @@ func (r *run) stage() string {
 	return r.method.Name()
 }
 
-// loop looks where the method stands, decides whether that is the end, and steps.
+// loop repeats: observe the method, decide whether the run ends, make a step.
 func (r *run) loop(ctx context.Context) (Status, error) {
 	nan := math.NaN()
 	r.unknown = Point{Primal: nan, Dual: nan, Gap: nan, RelGap: nan, Equality: nan, Margin: nan, Bias: nan, Surrogate: nan}
@@ -177,15 +178,15 @@ func (r *run) loop(ctx context.Context) (Status, error) {
 	}
 }
 
-// observe asks the method where it stands, and measures and records that where a sample
-// is due.
+// observe asks the method for its iterate. If a sample is due, it measures and records it.
 func (r *run) observe() *Point {
 	r.report()
 	it := &r.it
 	if r.k.Err() != nil {
 		return nil
 	}
-	// Of part of the points there is no gap: the next F of all makes good for it.
+	// A sample without F of all points has no gap. The next iterate that has F of all is
+	// sampled in its place.
 	r.sampled = it.Iteration >= r.next || r.owes && it.F != nil
 	if r.sampled || it.Iteration%64 == 0 {
 		r.elapsed = time.Since(r.began)
@@ -207,8 +208,8 @@ func (r *run) observe() *Point {
 	return pt
 }
 
-// decide returns the status of the run at pt. again means that another stage has taken
-// over, and stands somewhere else.
+// decide returns the status of the run at pt. again reports that another stage has taken over,
+// so the loop must observe the new iterate first.
 func (r *run) decide(pt *Point) (status Status, again bool) {
 	if r.it.Iteration >= r.audit {
 		r.inspect()
@@ -235,15 +236,15 @@ func (r *run) conclude(status Status) {
 		last := r.measure(time.Since(r.began))
 		r.record(&last)
 	}
-	if status != Converged { // an answer before that has not met the criterion is none, however good W
+	if status != Converged { // only an answer that has met the criterion stands; any other is compared by W with those of earlier stages
 		r.returnBest()
 	}
 }
 
-// step lets the method step once. A stage that fails hands over to the next.
+// step lets the method make one step. If a stage fails, the next one takes over.
 func (r *run) step(ctx context.Context) error {
 	switch done, err := r.st.Step(ctx); {
-	case errors.Is(err, ErrUnbounded) && (r.staged && r.p.Ridge != nil || r.p.hasBox()): // rounding may look like it
+	case errors.Is(err, ErrUnbounded) && (r.staged && r.p.Ridge != nil || r.p.hasBox()): // with a bounded dual this is an effect of rounding
 		if !r.handOver() {
 			r.exhausted, r.stuck = true, true
 		}
@@ -269,8 +270,8 @@ func (r *run) report() {
 	r.trace.Sweep = r.it.Sweep
 }
 
-// met asks the criterion. A method may leave s'α = δ on its way, but no α outside
-// it is an answer.
+// met asks the criterion. A method may have s'α ≠ δ during a run, but such an α does not count
+// as converged.
 func (r *run) met(pt *Point) Status {
 	r.within = theCriterion
 	status := r.settings.Stop.Met(pt, &r.trace)
@@ -281,11 +282,11 @@ func (r *run) met(pt *Point) Status {
 	return status
 }
 
-// unprovenGap is the relative gap from which on no criterion is believed: W may be half of
-// what it could be. Where C is huge, the conditions hold to a thousandth long before.
+// unprovenGap is the relative gap above which no criterion is believed, since W may be half of
+// its maximum. With a huge C the KKT conditions hold to 1e-3 long before the gap is small.
 const unprovenGap = 0.5
 
-// unproven reports whether an iterate at which the criterion is met has such a gap.
+// unproven reports whether the criterion is met at pt with a relative gap above unprovenGap.
 func (r *run) unproven(pt *Point) bool {
 	gap := pt.RelGap
 	if math.IsNaN(gap) && !r.it.Partial && r.it.F != nil && !r.it.Rough {
@@ -294,14 +295,14 @@ func (r *run) unproven(pt *Point) bool {
 	return unproven(r.settings.Stop, gap) && !math.IsNaN(gap)
 }
 
-// unproven reports whether a relative gap is NaN, or so large that the criterion alone proves
-// nothing. A criterion that makes no claim about the gap is exempt.
+// unproven reports whether a relative gap is NaN or above unprovenGap, so that the criterion
+// alone proves nothing. It is false for an [Unclaimed] criterion.
 func unproven(stop Criterion, gap float64) bool {
 	_, unclaimed := stop.(Unclaimed)
 	return !unclaimed && !(gap <= unprovenGap)
 }
 
-// verdict weighs what the criterion says against everything else that ends a run.
+// verdict combines the answer of the criterion with all other reasons to end a run.
 func (r *run) verdict(status Status) Status {
 	switch {
 	case r.unbounded:
@@ -321,15 +322,17 @@ func (r *run) verdict(status Status) Status {
 	return NotTerminated
 }
 
-// goesOn reports whether a run that could end is to bring its answer first.
+// goesOn reports whether a run that has met its criterion needs more steps to reach its
+// answer; see Concluder.
 func (r *run) goesOn(status Status) bool {
 	c, ok := r.st.(Concluder)
 	return ok && status == Converged && !r.exhausted && r.it.Iteration < r.settings.MaxIterations && c.Conclude()
 }
 
-// look is taken once in a window of iterations, too long for the objective not
-// to grow in: a run that has not gained a last digit in two of them turns in
-// circles of rounding. It also ends a hard margin that cannot be.
+// look is called once per window of at least 10,000 iterations. In such a window W should
+// grow. If it has not grown by a rounding unit in two windows, the run is going round in
+// circles because of rounding and ends. look also detects a hard margin problem without
+// solution.
 func (r *run) look() {
 	s := r.p.summarise(r.it.Alpha, r.f())
 	r.unbounded = r.unbounded || r.p.inseparable(r.it.Alpha, s.norm2, r.flat2)
@@ -342,9 +345,9 @@ func (r *run) look() {
 	r.exhausted = r.exhausted || r.stuck
 }
 
-// flatness returns the square of the margin below which a hard margin counts
-// as none: a millionth of the distance from the first point to the farthest, or
-// with a fixed bias of the largest distance from the origin.
+// flatness returns the square of the margin below which a hard margin counts as no margin: a
+// millionth of the distance from the first point to the farthest or, with a fixed bias, of the
+// largest distance from the origin. It is 0 for problems that are not hard margins.
 func (p *Problem) flatness() float64 {
 	if !p.isHard() {
 		return 0
@@ -359,10 +362,10 @@ func (p *Problem) flatness() float64 {
 	return 1e-12 * far
 }
 
-// inseparable reports whether α proves that the classes have no margin worth
-// the name: α/½Σα weighs a point of each convex hull, ‖w‖/½Σα is the distance
-// of these two points and so at least twice the margin. With a fixed bias, by
-// weak duality along the ray tα, ‖w*‖ ≥ Σ α_i(1 − y_i b₀) / ‖w‖.
+// inseparable reports whether α proves that the margin of the classes is at most √flat2. The
+// weights α/½Σα describe a point in the convex hull of each class, and ‖w‖/½Σα is the distance
+// of these two points, which is at least twice the margin. With a fixed bias weak duality
+// along the ray tα gives ‖w*‖ ≥ Σ α_i(1 − y_i b₀) / ‖w‖.
 func (p *Problem) inseparable(alpha []float64, norm2, flat2 float64) bool {
 	if flat2 == 0 {
 		return false

@@ -2,34 +2,32 @@ package solvers
 
 import "context"
 
-// shrinking is SMO on the active points (Joachims 1999; ST; LIBSVM). Every
-// min(n, 1000) steps it leaves out the points that sit at a bound and would have
-// to pass all active ones to move,
+// shrinking is SMO on the active points (Joachims 1999; ST; LIBSVM). Every min(n, 1000) steps
+// it leaves out the points at a bound whose F is beyond that of all active points,
 //
 //	s α cannot rise and F > m = max F over I_up,   or
 //	s α cannot fall and F < M = min F over I_low,
 //
-// which for classification are those with α = C and y f < 1 and those with α = 0
-// and y f > 1. It is a guess. F of the points left out is brought up to date when a
-// point of the trace asks for it, and before anything is concluded from it: Solve
-// calls no run converged whose whole F says otherwise, and the run then goes on with
-// all points.
+// For classification these are the points with α = C and y f < 1 and those with α = 0 and y f
+// > 1. That they stay at their bounds is a guess. F of the points left out is therefore
+// updated when a point of the trace needs it and before the run ends. If the criterion is not
+// met for all points then, the run goes on with all of them.
 //
-// A pass over fewer points saves time, but no kernel values, since K gives whole
-// rows; and catching up costs a row for each α that has changed. Where few α are
-// free or rows are dear it does not pay, therefore it is off by default.
+// A pass over fewer points saves time, but no kernel values, since K computes whole rows. The
+// update of F costs a row for each α that has changed. Shrinking does not pay if few α are
+// free or rows are expensive, so it is off by default.
 type shrinking struct {
 	m     SMO
 	p     *Problem
 	alpha []float64 // of all points
-	f     []float64 // F of all points, right for base
+	f     []float64 // F of all points for the α in base
 	base  []float64
 
-	active []int // nil means all
+	active []int // the points that are not left out; nil means all
 	sub    Problem
 	inner  *greedy
-	it     Iterate // of inner
-	left   int     // steps until the next look
+	it     Iterate // the iterate of inner
+	left   int     // steps until shrink is called again
 	moved  []int
 }
 
@@ -42,7 +40,7 @@ func newShrinking(p *Problem, alpha, f []float64, m SMO) *shrinking {
 	return s
 }
 
-// restore makes all points active; f must be right for alpha.
+// restore makes all points active. f must be up to date for alpha.
 func (s *shrinking) restore() {
 	s.active, s.left = nil, s.period()
 	s.inner = newGreedy(pairsAt(s.p, s.alpha, s.f), s.m)
@@ -50,7 +48,7 @@ func (s *shrinking) restore() {
 
 func (s *shrinking) period() int { return min(len(s.alpha), 1000) }
 
-// Report says F only while all points are active.
+// Report reports F only while all points are active.
 func (s *shrinking) Report(it *Iterate) {
 	s.inner.Report(it)
 	if s.active == nil {
@@ -68,8 +66,8 @@ func (s *shrinking) Refresh(f []float64) {
 	s.restore()
 }
 
-// Complete implements Completer: it brings F of all points up to date by the rows of the
-// α that have changed.
+// Complete implements Completer. It updates F of all points with the rows of the α that have
+// changed.
 func (s *shrinking) Complete(context.Context) []float64 {
 	if s.active == nil {
 		return s.f
@@ -83,20 +81,19 @@ func (s *shrinking) Complete(context.Context) []float64 {
 		}
 	}
 	copy(s.base, s.alpha)
-	for k, i := range s.active { // with their ridge, the same but for rounding
+	for k, i := range s.active { // those of inner are exact and include the ridge
 		s.f[i] = s.inner.f[k]
 	}
 	return s.f
 }
 
-// Step makes a step of SMO on the active points, and now and then looks for
-// points to leave out.
+// Step makes a step of SMO on the active points, and at times looks for points to leave out.
 func (s *shrinking) Step(ctx context.Context) (done bool, err error) {
 	done, err = s.inner.Step(ctx)
 	if s.active != nil {
 		s.it = Iterate{}
 		s.inner.Report(&s.it)
-		if s.inner.widely { // Working has but the points of its last face
+		if s.inner.widely { // Working has only the points of the last face, but several faces may have moved others
 			for k, i := range s.active {
 				s.alpha[i] = s.it.Alpha[k]
 			}
@@ -120,7 +117,7 @@ func (s *shrinking) Step(ctx context.Context) (done bool, err error) {
 	return false, nil
 }
 
-// shrink leaves out what it may.
+// shrink leaves out the points that satisfy the rule above, if they are at least a tenth.
 func (s *shrinking) shrink(ctx context.Context) {
 	in, keep := s.inner, []int(nil)
 	for k, f := range in.f {
@@ -133,14 +130,14 @@ func (s *shrinking) shrink(ctx context.Context) {
 		}
 		keep = append(keep, i)
 	}
-	if 10*len(keep) > 9*len(in.f) || len(keep) == 0 { // all at a bound: nothing is left to do
+	if 10*len(keep) > 9*len(in.f) || len(keep) == 0 { // if all are at a bound, nothing is left to do
 		return
 	}
 	s.Complete(ctx)
 	copy(s.base, s.alpha)
 	p, n := s.p, len(keep)
 	v := &view{k: p.K, points: keep, diag: make([]float64, n), rows: [2][]float64{make([]float64, n), make([]float64, n)}}
-	s.active, s.sub = keep, Problem{K: v} // without P, which is in F
+	s.active, s.sub = keep, Problem{K: v} // P is not needed, because F contains it
 	var alpha, f []float64
 	for k, i := range keep {
 		v.diag[k] = p.K.Diag()[i]
@@ -154,13 +151,13 @@ func (s *shrinking) shrink(ctx context.Context) {
 	s.inner = newGreedy(pairsAt(&s.sub, alpha, f), s.m)
 }
 
-// view is the matrix k restricted to some points, gathered whenever a row is
-// asked for.
+// view is the matrix k restricted to some points. It copies the entries of a row when the row
+// is asked for.
 type view struct {
 	k      Matrix
 	points []int
 	diag   []float64
-	rows   [2][]float64 // the two returned last
+	rows   [2][]float64 // the last two rows, which stay valid
 	odd    int
 }
 

@@ -2,10 +2,9 @@ package solvers
 
 import "context"
 
-// simplified is the SMO of Wang's notes (and the "simplified SMO" that goes
-// with Ng's): for each i that violates the KKT conditions, each j ≠ i in turn.
-// It is slow and easy to follow. As printed it does not converge; docs/math.md says
-// what is corrected.
+// simplified is the SMO of Wang's notes (and the "simplified SMO" that goes with Ng's): for
+// each i that violates the KKT conditions it tries each j ≠ i in turn. It is slow and easy to
+// follow. As printed it does not converge; docs/math.md says what was corrected.
 type simplified struct {
 	sweep
 	i, j    int
@@ -16,7 +15,7 @@ func newSimplified(w pairs, m SMO) *simplified {
 	return &simplified{sweep: newSweep(w, m)}
 }
 
-// Step goes on with the sweep until one pair has moved or the sweep is dry.
+// Step continues the sweep until one pair has moved or a full sweep has moved none.
 func (s *simplified) Step(ctx context.Context) (done bool, err error) {
 	n := len(s.alpha)
 	for {

@@ -8,10 +8,10 @@ import (
 	"github.com/svmnb/svmnb/internal/simd"
 )
 
-// SMO is sequential minimal optimisation: the pair (i, j) that Selection
-// chooses is optimised exactly, all other α kept (Platt 1998; CST §7.5; ST). It
-// solves every Problem with a free bias; with a fixed bias no pair is needed
-// and SMO reduces to coordinate ascent (CST Remark 7.16).
+// SMO is sequential minimal optimisation: it optimises the pair (i, j) that Selection chooses
+// exactly, with all other α held (Platt 1998; CST §7.5; ST). It solves every Problem with a
+// free bias. With a fixed bias no pair is needed, and SMO reduces to coordinate ascent (CST
+// Remark 7.16).
 //
 // With F_i = −s_i (Qα + p)_i, which is y_i − Σ_j α_j y_j K_ij for
 // classification, a step moves s_iα_i up and s_jα_j down by t (ST's Δα form of
@@ -22,20 +22,20 @@ import (
 type SMO struct {
 	Selection Selection
 
-	// Tol is the tolerance of the KKT conditions at which Platt and Simplified
-	// begin; 0 means 1e-3. They tighten it tenfold whenever a full sweep finds
-	// nothing to do and the run has not been stopped.
+	// Tol is the tolerance of the KKT conditions with which Platt and Simplified begin; 0
+	// means 1e-3. When a full sweep finds no violation and the criterion is not met, they
+	// divide it by ten.
 	Tol float64
 
-	// Seed starts the random places of Platt's sweeps.
+	// Seed is the seed of the random places where Platt's searches start.
 	Seed uint64
 
-	// PairsOnly keeps a long run of SecondOrder to pairs. Otherwise, after every
-	// 50 n steps (at least 1000), one step moves all free α; see face.go.
+	// PairsOnly restricts SecondOrder to steps on pairs. Otherwise one step moves all free α
+	// at once after every 50 n steps (at least 1000); see face.go.
 	PairsOnly bool
 
-	// Shrinking leaves points at a bound out of SecondOrder's and WorstPair's
-	// steps while they are far from moving; see shrinking.go.
+	// Shrinking leaves points at a bound out of the steps of SecondOrder and WorstPair while
+	// they are far from moving; see shrinking.go.
 	Shrinking bool
 }
 
@@ -46,10 +46,10 @@ const (
 	// SecondOrder takes the i that violates most and the j that promises the
 	// largest gain (F_i − F_j)²/κ (Fan, Chen and Lin 2005, WSS 2; ST).
 	SecondOrder Selection = iota
-	// WorstPair takes the pair that violates most: i of the largest F in I_up, j
-	// of the smallest F in I_low (Keerthi et al. 2001, modification 2; WSS 1).
+	// WorstPair takes the pair that violates most: the i with the largest F in I_up and the j
+	// with the smallest F in I_low (Keerthi et al. 2001, modification 2; WSS 1).
 	WorstPair
-	// Platt takes the two heuristics of CST §7.5.2; see platt.go.
+	// Platt uses the two heuristics of CST §7.5.2; see platt.go.
 	Platt
 	// Simplified takes every pair in turn, as Wang's and Ng's notes do; see
 	// simplified.go.
@@ -64,7 +64,7 @@ var selectionNames = [...]string{"second order", "worst pair", "Platt", "simplif
 
 func (s Selection) String() string { return nameOf("Selection", selectionNames[:], int(s)) }
 
-// Name is "SMO (second order)" and the like.
+// Name returns, for example, "SMO (second order)".
 func (m SMO) Name() string {
 	if m.Shrinking {
 		return "SMO (" + m.Selection.String() + ", shrinking)"
@@ -77,11 +77,12 @@ func (m SMO) Start(p *Problem, alpha []float64) (Stepper, error) {
 	return m.StartAt(p, alpha, nil)
 }
 
-// WantsFeatures implements FeatureReader: the selections of books look at single values.
+// WantsFeatures implements FeatureReader. Platt and Simplified gain from w, since they use
+// single F_i.
 func (m SMO) WantsFeatures(Shape) bool { return m.Selection == Platt || m.Selection == Simplified }
 
-// Accepts implements Accepter. It refuses a fixed bias, and with PerClass a Selection that
-// takes pairs across the classes.
+// Accepts implements Accepter. It refuses a fixed bias. With PerClass it also refuses a
+// Selection that takes pairs across the classes.
 func (m SMO) Accepts(p *Problem) error {
 	switch {
 	case p.FixedBias:
@@ -122,8 +123,7 @@ func (m SMO) StartAt(p *Problem, alpha, f []float64) (Stepper, error) {
 	return newGreedy(w, m), nil
 }
 
-// pairs is the workspace that all selections share: α, F and the exact solution
-// for two points.
+// pairs is the workspace that all selections share: α, F and the exact solution for a pair.
 type pairs struct {
 	p       *Problem
 	alpha   []float64
@@ -134,7 +134,7 @@ type pairs struct {
 	moved   bool
 }
 
-// pairsAt takes an F that is known already, or nil.
+// pairsAt prepares the workspace from alpha and its F. It computes F if f is nil.
 func pairsAt(p *Problem, alpha, f []float64) pairs {
 	if f == nil {
 		f = p.F(alpha)
@@ -156,17 +156,16 @@ func (w *pairs) rise(i int) float64 { return w.p.Rise(i, w.alpha[i]) }
 func (w *pairs) fall(i int) float64 { return w.p.Fall(i, w.alpha[i]) }
 func (w *pairs) free(i int) bool    { return w.alpha[i] > w.p.Lower[i] && w.alpha[i] < w.p.Upper[i] }
 
-// pairStep maximises slope·t − ½κt² over lo ≤ t ≤ hi, where lo ≤ 0 ≤ hi. For
-// κ ≤ 0 (duplicates, kernels that are not positive semi-definite) the maximum
-// is at an end: the better of the two, 0 if neither gains. An end may be
-// infinite, then so may the result.
+// pairStep returns the t that maximises slope·t − ½κt² over lo ≤ t ≤ hi, where lo ≤ 0 ≤ hi.
+// For κ ≤ 0 (duplicate points, or a kernel that is not positive semi-definite) it returns the
+// better end, or 0 if neither gains. If this end is infinite, so is the result.
 func pairStep(slope, kappa, lo, hi float64) float64 {
 	if kappa > 0 {
 		return min(max(slope/kappa, lo), hi)
 	}
 	best, gain := 0.0, 0.0
 	for _, t := range [2]float64{lo, hi} {
-		mean := slope // of the derivative between 0 and t
+		mean := slope // mean of the derivative between 0 and t
 		if kappa < 0 {
 			mean -= kappa * t / 2
 		}
@@ -177,10 +176,9 @@ func pairStep(slope, kappa, lo, hi float64) float64 {
 	return best
 }
 
-// curvature returns κ of the pair for a step along slope. Below the rounding
-// error of the difference it says nothing; taken as that error the step is the
-// longest that surely ascends. Only where nothing else ends the step does such
-// a κ count as the 0 that leaves the dual unbounded.
+// curvature returns κ of the pair for a step of at most room. A κ below its rounding error is
+// replaced by this error, which gives the longest step that surely ascends. It is replaced by
+// 0 only if the step has no limit and there is no ridge: the dual is then unbounded.
 func (w *pairs) curvature(i, j int, kij, room float64) float64 {
 	sum := w.diag[i] + w.diag[j]
 	kappa, noise := sum-2*kij, 4*0x1p-52*sum
@@ -193,10 +191,9 @@ func (w *pairs) curvature(i, j int, kij, room float64) float64 {
 	return noise
 }
 
-// solve moves s_iα_i up and s_jα_j down by the t that is best for the two and
-// returns it; the caller owes F the change. A step inside the box of which no α
-// changes by more than relative tiny (Platt's test), or visibly in floating point,
-// is not made.
+// solve moves s_iα_i up and s_jα_j down by the best t for the pair and returns t. The caller
+// must still update F for the kernel rows. A step inside the box is not made if it is smaller
+// than the relative size tiny (Platt's test) or too small to change the sum of the two α.
 func (w *pairs) solve(i, j int, kij, tiny float64) (t float64, err error) {
 	hi := min(w.rise(i), w.fall(j))
 	lo := -min(w.fall(i), w.rise(j))
@@ -220,7 +217,7 @@ func (w *pairs) solve(i, j int, kij, tiny float64) (t float64, err error) {
 	return t, nil
 }
 
-// take moves s_iα_i up and s_jα_j down by t, and pays F what it owes for their ridge.
+// take moves s_iα_i up and s_jα_j down by t, and updates F for their ridge.
 func (w *pairs) take(i, j int, t float64) {
 	w.move(i, t)
 	w.move(j, -t)
@@ -229,7 +226,7 @@ func (w *pairs) take(i, j int, t float64) {
 	w.working, w.moved, w.last = [2]int{i, j}, true, math.Abs(t)*math.Sqrt2
 }
 
-// optimise is solve that pays F what it owes.
+// optimise calls solve and then updates F with the two kernel rows.
 func (w *pairs) optimise(i, j int, tiny float64) (t float64, err error) {
 	ki := w.p.K.Row(i)
 	t, err = w.solve(i, j, ki[j], tiny)
@@ -250,17 +247,17 @@ func (w *pairs) move(i int, t float64) { w.alpha[i] = w.p.Moved(i, w.alpha[i], t
 type greedy struct {
 	pairs
 	second  bool
-	i, j    int     // the worst violating pair; −1 where no point can move so
-	up, low float64 // its F: m and M of the current α
+	i, j    int     // the worst violating pair; −1 if no point can rise or none can fall
+	up, low float64 // m and M of the current α
 
-	// In the search for the pair, adding these to F takes out the points that
-	// cannot rise or fall: 0 or −Inf, 0 or +Inf.
+	// The search for the pair adds noRise or noFall to F. An entry is 0, but −Inf in noRise if
+	// the point cannot rise and +Inf in noFall if it cannot fall.
 	noRise, noFall []float64
 
 	wide   face
-	steps  int  // pairs since the last face
-	every  int  // and how many there are between two; 0: no faces
-	widely bool // the last step was a face
+	steps  int  // pair steps since the last face step
+	every  int  // pair steps between two face steps; 0 means no face steps
+	widely bool // the last step was a face step
 }
 
 func newGreedy(w pairs, m SMO) *greedy {
@@ -276,11 +273,11 @@ func newGreedy(w pairs, m SMO) *greedy {
 	return s
 }
 
-// pairRule is what differs between the steps of a greedy and those of a tube.
+// pairRule has the parts of a step that differ between greedy and tube.
 type pairRule interface {
-	sign(i int)                                        // brings noRise and noFall up to date
-	best(i, j int, kij float64) (t float64, err error) // is pairs.solve
-	climb(ctx context.Context) (moved bool, err error) // moves a face
+	sign(i int)                                        // updates noRise and noFall
+	best(i, j int, kij float64) (t float64, err error) // moves the pair; see pairs.solve
+	climb(ctx context.Context) (moved bool, err error) // makes a face step
 }
 
 func (s *greedy) sign(i int) {
@@ -294,7 +291,7 @@ func (s *greedy) climb(ctx context.Context) (moved bool, err error) {
 	return s.wide.climb(ctx, &s.pairs)
 }
 
-// mask takes out what cannot rise or fall.
+// mask excludes point i from the search if it cannot rise or cannot fall.
 func (s *greedy) mask(i int) {
 	if !s.p.CanRise(i, s.alpha[i]) {
 		s.noRise[i] = math.Inf(-1)
@@ -317,8 +314,7 @@ func (s *greedy) Refresh(f []float64) {
 	s.scan()
 }
 
-// Step optimises one pair, or now and then a face, and finds the worst pair of
-// the new α.
+// Step optimises one pair, or at times makes a face step. Then it finds the worst pair.
 func (s *greedy) Step(ctx context.Context) (done bool, err error) { return s.step(ctx, s) }
 
 func (s *greedy) step(ctx context.Context, by pairRule) (done bool, err error) {
@@ -342,7 +338,7 @@ func (s *greedy) step(ctx context.Context, by pairRule) (done bool, err error) {
 		j = s.partner(ki)
 	}
 	t, err := by.best(i, j, ki[j])
-	if t == 0 && err == nil && j != s.j { // lost to rounding; the worst pair may still move
+	if t == 0 && err == nil && j != s.j { // the gain was lost to rounding; the worst pair may still move
 		j = s.j
 		t, err = by.best(i, j, ki[j])
 	}
@@ -355,18 +351,18 @@ func (s *greedy) step(ctx context.Context, by pairRule) (done bool, err error) {
 	return false, nil
 }
 
-// shift adds the step t of the rows ki and kj to F and, in the same pass, finds
-// m, M and the points that attain them. Among equals the last i and the first j
-// win, as in LIBSVM. This pass and partner are where SMO spends its time.
+// shift updates F for the step t with the rows ki and kj. In the same pass it finds m, M and
+// the points that attain them. Of equal values the last i and the first j are taken, as in
+// LIBSVM. SMO spends its time in this pass and in partner.
 func (s *greedy) shift(ki, kj []float64, t float64) {
 	s.i, s.j, s.up, s.low = simd.SMOPair(s.f, ki, kj, s.noRise, s.noFall, t)
 }
 
-// scan is shift for an F that is complete.
+// scan finds m and M without a change of F.
 func (s *greedy) scan() { s.shift(s.diag, s.diag, 0) }
 
-// partner returns the j that promises the largest gain (F_i − F_j)²/κ with the
-// row ki of i; among equals the last, as in LIBSVM.
+// partner returns the j that promises the largest gain (F_i − F_j)²/κ, given the row ki of i.
+// Of equal gains the last j is taken, as in LIBSVM.
 func (s *greedy) partner(ki []float64) int {
 	if j, _ := simd.SMOPartner(s.f, s.noFall, ki, s.diag, s.up, s.diag[s.i], 1e-12); j >= 0 {
 		return j

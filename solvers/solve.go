@@ -12,39 +12,44 @@ import (
 	"github.com/svmnb/svmnb/internal/rows"
 )
 
-// Settings are what a run does besides its mathematics. The zero value stops
-// at UpLow{1e-3} and samples log-spaced iterations.
+// Settings say when a run stops, where it starts and what it records. The zero value stops at
+// UpLow{1e-3} and samples log-spaced iterations.
 type Settings struct {
 	Stop          Criterion // nil means UpLow{1e-3}
-	Start         []float64 // feasible α of length n; nil means 0, moved until s'α = δ; interior points begin inside the box instead
+	Start         []float64 // feasible α of length n; nil means the point of the box nearest to 0, moved until s'α = δ. Interior-point methods begin inside the box instead
 	MaxIterations int       // 0 means max(10⁷, 100 n)
 
-	// Every is the sampling of the trace: 0 takes every iteration up to the
-	// hundredth and then one in a hundredth of the count, and where that met an
-	// iterate of part of the points the next one of all; k > 0 every k-th, −1
-	// only the first and the last.
+	// Every says which iterations the trace samples. 0 means every iteration up to the
+	// hundredth, and then iterations whose distance is a hundredth of their number. If such an
+	// iteration has F of part of the points only, the next one with F of all is sampled too. k
+	// > 0 means every k-th, −1 only the first and the last.
 	Every int
 
-	// Observers see every sampled point, in order, and must not change it.
+	// Observers are called with every sampled point, in order. They must not change it.
 	Observers []Observer
 }
 
-// Observer is told of a sampled point and of the iterate that it measures.
+// Observer is a function that Solve calls with a sampled point and the iterate that it
+// measures.
 type Observer func(it *Iterate, pt *Point)
 
-// Solve runs m on p until the criterion is met, a limit is hit, ctx ends, or
-// nothing can improve. It is the only loop: it measures, records, stops and
-// certifies, and m does the mathematics. What else m can do it says by the hooks in
-// hooks.go.
+// Solve runs m on p until the criterion is met, a limit is reached, ctx ends, or no step can
+// improve the objective. It is the only loop: it measures, records, stops and certifies, and m
+// does the mathematics. m announces what else it can do by the interfaces in hooks.go.
 //
-// A limit is a Status and no error. An interrupt returns what there is, with an
-// error that wraps context.Cause(ctx); so do a dual without maximum, with
-// ErrUnbounded, steps that overshoot, with ErrDiverging, a method that has left the box,
-// with ErrOutside, and an answer that is worse than the start or no number, with
-// ErrInaccurate, or ErrBelowStart where a limit has ended the run. ErrInaccurate also
-// comes with the answer of a method that rounding has stopped while W may be less than half
-// of its maximum. With every other error the result is nil: a *ProblemError for bad
-// numbers, of which those in K are found when their row is first used, and ErrUnsupported.
+// A limit is a Status and not an error. The result comes together with an error in these
+// cases:
+//
+//   - an interrupt; the error wraps context.Cause(ctx);
+//   - ErrUnbounded: the dual has no maximum;
+//   - ErrDiverging: the steps overshoot;
+//   - ErrOutside: the method has left the box;
+//   - ErrBelowStart: a limit ended the run while the answer was worse than the start;
+//   - ErrInaccurate: the answer is worse than the start or NaN, or rounding has stopped the method
+//     while W may be less than half of its maximum.
+//
+// With every other error the result is nil: a *ProblemError for bad numbers (those in K are
+// found when their row is first used), and ErrUnsupported.
 //
 // A panic in a kernel, the method, the criterion or an observer is a *[PanicError].
 func Solve(ctx context.Context, p *Problem, m Method, s Settings) (_ *Result, err error) {
@@ -84,7 +89,7 @@ func Solve(ctx context.Context, p *Problem, m Method, s Settings) (_ *Result, er
 	return res, r.judge(ctx, res)
 }
 
-// given checks what a run is given besides the problem and the method.
+// given checks the context and the settings, and fills in the default criterion.
 func given(ctx context.Context, s *Settings) error {
 	if ctx == nil {
 		return errNoContext
@@ -103,15 +108,15 @@ func given(ctx context.Context, s *Settings) error {
 	return nil
 }
 
-// prepare poses the programme as the run sees it: about the middle of the points where they
-// lie far from the origin, with a K whose rows are checked.
+// prepare builds the problem that the run works on. If the points lie far from the origin, it
+// is centred. Rows of its K are checked.
 func (r *run) prepare(ctx context.Context, p *Problem, m Method, s Settings, alpha []float64) {
 	of, offset := p.centred()
 	q, k := *of, rows.Check(of.K, badRow)
 	if points := PointsOf(q.K); points != nil {
 		k.Matrix = points
 	}
-	if _, ok := q.K.(Features); !ok { // those were checked when they were made
+	if _, ok := q.K.(Features); !ok { // Features were checked when they were made
 		twice := PointsOf(q.K) != nil
 		q.K = k
 		if twice {
@@ -132,8 +137,8 @@ func (r *run) prepare(ctx context.Context, p *Problem, m Method, s Settings, alp
 	}
 }
 
-// failure is the error of a run without an answer: that of a kernel value before that of
-// the method.
+// failure returns the error of a run without an answer. A bad kernel value takes precedence
+// over the error of the method.
 func (r *run) failure(at string, err error) error {
 	if r.k.Err() != nil {
 		return r.k.Err()
@@ -141,7 +146,7 @@ func (r *run) failure(at string, err error) error {
 	return fmt.Errorf("solvers: %s: %s%w", r.method.Name(), at, err)
 }
 
-// result certifies where the run has ended.
+// result makes the Result, with its certificate, from the end of the run.
 func (r *run) result(status Status) *Result {
 	res := &Result{
 		Method: r.name(), Alpha: slices.Clone(r.it.Alpha), Status: status,
@@ -158,7 +163,7 @@ func (r *run) result(status Status) *Result {
 	return res
 }
 
-// judge returns the error that comes with an answer, or nil, and corrects its status.
+// judge returns the error that comes with an answer, or nil. It may correct the status of res.
 func (r *run) judge(ctx context.Context, res *Result) error {
 	p := r.given
 	if i := p.outside(res.Alpha); i >= 0 && res.Alpha[i]-res.Alpha[i] == 0 {
@@ -177,13 +182,14 @@ func (r *run) judge(ctx context.Context, res *Result) error {
 	return nil
 }
 
-// endsUnproven reports whether a method that could go no further has ended with a gap so
-// large that W may be far from its maximum.
+// endsUnproven reports whether a method that could not improve any more has ended with a gap
+// so large that W may be far from its maximum.
 //
-// Such a method has seen W not grow for long, or too slowly for its budget; or it has taken
-// over from another; or rounding of α changes F by as much as the optimality conditions are
-// off. Where rounding of F is as large as the objectives, the gap says nothing, however
-// small. Two cases are left out: the primal of a hard margin may be infinite, and a method
+// It is true if the rounding error of F is as large as the objectives, since the gap then
+// proves nothing. For a gap above unprovenGap it is true in three cases: W has not grown for a
+// long time or the iterations of the method were used up; the method has taken over from
+// another; or the remaining violation is only rounding. It is false if the primal of a hard
+// margin is infinite, or if a method ends by a rule of its own, as the perceptron does.
 // may end by a rule of its own, as the perceptron does.
 func (r *run) endsUnproven(res *Result) bool {
 	c := res.Certificate
@@ -197,7 +203,7 @@ func (r *run) endsUnproven(res *Result) bool {
 	return unproven(r.settings.Stop, c.RelGap) && (r.stuck || len(r.names) > 0 || !(c.MaxKKT > 64*0x1p-52*slices.Max(r.p.K.Diag())*total))
 }
 
-// l1 is Σ|aᵢ|.
+// l1 returns Σ|aᵢ|.
 func l1(a []float64) (total float64) {
 	for _, v := range a {
 		total += math.Abs(v)
@@ -205,7 +211,7 @@ func l1(a []float64) (total float64) {
 	return total
 }
 
-// farOff is the error of a run that has ended far from the optimum, and sets its status.
+// farOff sets the status of a run that has ended far from the optimum, and returns its error.
 func farOff(res *Result, k Matrix) error {
 	c := res.Certificate
 	res.Status = Inaccurate
@@ -213,8 +219,8 @@ func farOff(res *Result, k Matrix) error {
 		res.Method, res.Iterations, c.Dual, c.Primal+c.Rounding*l1(res.Alpha), slices.Max(k.Diag()), slices.Max(res.Alpha), ErrInaccurate)
 }
 
-// spoilt reports whether the answer is none: it is no number, or its objective is below
-// that of the start by more than rounding in the two.
+// spoilt reports whether W is NaN or too large to use, or smaller than at the start by more
+// than rounding.
 func (r *run) spoilt(res *Result) bool {
 	if w := res.Certificate.Dual; !(math.Abs(w) <= rows.MostUsable*rows.MostUsable) {
 		return true
@@ -227,7 +233,7 @@ func (r *run) spoilt(res *Result) bool {
 	return res.Certificate.Dual < from-1e-9*size
 }
 
-// from is the objective of the start: the first point of the trace has it.
+// from returns W at the start. Usually it is in the first point of the trace.
 func (r *run) from() float64 {
 	if points := r.trace.Points; len(points) > 0 && points[0].Iteration == 0 && points[0].Dual-points[0].Dual == 0 {
 		return points[0].Dual
@@ -235,7 +241,8 @@ func (r *run) from() float64 {
 	return r.p.summarise(r.start, r.p.F(r.start)).dual
 }
 
-// inaccurate is the error of an answer that is none, and sets its status.
+// inaccurate returns the error of a spoilt answer, and sets its status unless a limit ended
+// the run.
 func (r *run) inaccurate(res *Result) error {
 	at := fmt.Sprintf("solvers: %s, after %d iterations: W = %g, and %g at the start", res.Method, res.Iterations, res.Certificate.Dual, r.from())
 	if res.Status == IterationLimit || res.Status == TimeLimit {
@@ -245,10 +252,10 @@ func (r *run) inaccurate(res *Result) error {
 	return fmt.Errorf("%s; kernel values are up to %.3g, and α up to %.3g: %w", at, slices.Max(r.p.K.Diag()), slices.Max(res.Alpha), ErrInaccurate)
 }
 
-// PanicError is a panic in code that Solve has called.
+// PanicError is the error of a panic in code that Solve has called.
 type PanicError = panics.Error
 
-// code says whose is at work.
+// code says which of the user's functions is running.
 type code int
 
 const (

@@ -1,7 +1,7 @@
-// Package solvers minimises the quadratic programmes behind kernel machines,
-// step by step, and says how near the optimum the answer is.
+// Package solvers minimises the quadratic programmes behind kernel machines step by step, and
+// bounds how far the answer is from the optimum.
 //
-// Every machine is one problem,
+// Every machine is one quadratic programme,
 //
 //	minimise   ½ α'Qα + p'α
 //	subject to lower ≤ α ≤ upper,  s'α = δ,
@@ -25,24 +25,24 @@ import (
 	"time"
 )
 
-// Matrix is a symmetric n × n kernel matrix that is asked for by rows.
+// Matrix is a symmetric n × n kernel matrix that is read by rows.
 //
-// The two rows returned last stay valid; an older one may be overwritten by a
-// further call of Row. Callers never write to what they get.
+// The last two rows that Row has returned stay valid; another call may overwrite older ones.
+// Callers must not write to them.
 type Matrix interface {
 	Dim() int
 	Diag() []float64
 	Row(i int) []float64
 }
 
-// A Sweeper is a Matrix that can be read as a whole on all cores. Sweep calls do from
-// several goroutines at a time and in no particular order; rows[r][c] is entry
-// (i+r, j+c), the same as that of Row. Where height is 0, do gets each row whole; where it
-// is 1, each row up to the diagonal; else blocks of at most so many rows, of which the
-// first is a multiple of height where there are several, all with equally many columns:
-// every entry up to the diagonal once, some above it besides. do does not write to the rows
-// and does not keep them. Sweep returns context.Cause(ctx) soon after ctx has ended.
-// Package linear uses it.
+// A Sweeper is a Matrix that can be read as a whole on all cores. Sweep calls do from several
+// goroutines at a time and in no particular order; rows[r][c] is entry (i+r, j+c), the same as
+// that of Row. With height 0, do gets each row whole. With height 1, it gets each row up to
+// the diagonal. With a larger height it gets blocks of at most height rows. The first row of a
+// block is a multiple of height if do gets several blocks, and all rows of a block have the
+// same columns. The blocks contain every entry up to the diagonal once, and some entries above
+// it. do must not write to the rows or keep them. Sweep returns context.Cause(ctx) soon after
+// ctx has ended. Package linear uses it.
 type Sweeper interface {
 	Matrix
 	Sweep(ctx context.Context, height int, do func(i, j int, rows [][]float64)) error
@@ -60,34 +60,34 @@ type Problem struct {
 	P            []float64 // linear term p; −1 everywhere for classification
 	Lower, Upper []float64 // box; Upper may be +Inf
 	Ridge        []float64 // added to the diagonal of Q, ≥ 0; nil means none
-	Delta        float64   // right side of s'α = δ
-	PerClass     bool      // also Σα = Sum: the α of each class have a sum of their own (ν-SVC)
-	Sum          float64   // with PerClass
-	FixedBias    bool      // true: there is no equality constraint, the objective has + Bias s'α
-	Bias         float64   // the fixed bias b₀; without meaning when the bias is free
+	Delta        float64   // right-hand side of s'α = δ
+	PerClass     bool      // the α of each class have a sum of their own: also Σα = Sum (ν-SVC)
+	Sum          float64   // Σα with PerClass, otherwise unused
+	FixedBias    bool      // there is no equality constraint, and the objective has + Bias s'α
+	Bias         float64   // the fixed bias b₀; ignored when the bias is free
 }
 
 // Method is the immutable configuration of an algorithm, such as
 // SMO{Selection: SecondOrder}. Its zero value is useful.
 type Method interface {
 	Name() string
-	// Start prepares a run from the feasible alpha (length n, owned by the
-	// Stepper from then on), or returns an error wrapping ErrUnsupported for a
-	// problem that the method cannot solve.
+	// Start prepares a run from the feasible alpha of length n, which belongs to the Stepper
+	// from then on. It returns an error that wraps ErrUnsupported for a problem that the
+	// method cannot solve.
 	Start(p *Problem, alpha []float64) (Stepper, error)
 }
 
 // Stepper is the private workspace of one run.
 type Stepper interface {
-	// Step makes one iteration; done means that no further step can improve
-	// the objective in floating point.
+	// Step makes one iteration. done reports that no further step can improve the objective in
+	// floating point.
 	Step(ctx context.Context) (done bool, err error)
-	// Report fills what the method knows of its current iterate without work.
+	// Report fills in what the method knows of its current iterate. It computes nothing.
 	Report(it *Iterate)
 }
 
-// Iterate is a method's view of where it stands. The slices belong to the
-// method and are only read. NaN and nil mean that the method does not know.
+// Iterate is the method's view of where it stands. The slices belong to the method and must
+// only be read. NaN and nil mean that the method does not know.
 type Iterate struct {
 	Iteration int
 	Alpha     []float64 // current α
@@ -96,16 +96,16 @@ type Iterate struct {
 	Working   []int     // indices that the last step optimised
 	Step      float64   // length of the last step along its direction
 	Active    int       // size of the active set; 0 means all
-	Partial   bool      // F is nil because it is kept for the active points only, and to complete it costs too much for a measurement
-	Single    bool      // F belongs to a K in single precision, computed in blocks: Solve computes F afresh in blocks too, and now and then looks whether W still grows
-	Rough     bool      // F is that of an approximation of K: good for a claim, not for a measurement
-	Bias      float64   // the b that belongs to Alpha, where the method has one of its own
-	Surrogate float64   // interior point: the gap by the multipliers, m t on the central path
-	Sweep     int       // how many iterations are a sweep over all points; 0 means n
+	Partial   bool      // F is nil because the method keeps it for the active points only, and computing the rest costs too much for a measurement
+	Single    bool      // F belongs to a K in single precision, computed in blocks. Solve also computes F afresh in blocks, and checks at times whether W still grows
+	Rough     bool      // F belongs to an approximation of K: the criterion may use it, but measurements must not
+	Bias      float64   // the b that belongs to Alpha, if the method has its own
+	Surrogate float64   // interior point: the gap computed from the multipliers, m t on the central path
+	Sweep     int       // number of iterations in a sweep over all points; 0 means n
 }
 
-// Point is one line of a Trace: what was measured after an iteration. NaN
-// means not applicable.
+// Point is one line of a Trace: what was measured after an iteration. NaN means that a value
+// does not apply or is not known.
 type Point struct {
 	Iteration    int
 	Elapsed      time.Duration
@@ -113,36 +113,36 @@ type Point struct {
 	Gap          float64 // Primal − Dual ≥ 0
 	RelGap       float64 // Gap / (1 + |Primal|), CST (7.3)
 	KKT          float64 // largest violation of the KKT conditions at the bias that violates least, in units of y·f
-	Up, Low      float64 // max of F over I_up, min of F over I_low, and of b₀ when the bias is fixed; Up ≤ Low at the optimum
+	Up, Low      float64 // max of F over I_up and min of F over I_low, both including b₀ when the bias is fixed; Up ≤ Low at the optimum
 	Equality     float64 // |s'α − δ|
 	Margin       float64 // geometric margin 1/‖w‖
 	Bias         float64
 	Step         float64
-	Free, Bound  int // support vectors inside the box and at its upper side
+	Free, Bound  int // support vectors inside the box and at its upper bound
 	Active       int
 	Evaluations  int64   // kernel values computed so far
-	Surrogate    float64 // interior point: the gap by the multipliers, m t on the central path
-	Working      []int   // the indices of the last step
+	Surrogate    float64 // interior point: the gap computed from the multipliers, m t on the central path
+	Working      []int   // the indices that the last step optimised
 
-	// Replay: what has changed since the point before, with its new value.
+	// Changed and Alpha are for replay: which α have changed since the point before, and their
+	// new values.
 	Changed []int
 	Alpha   []float64
 }
 
-// Trace is the record of a run: every iteration at first, later one in a
-// hundred (log-spaced), the last one always; see [Settings].
+// Trace is the record of a run. It has every iteration at first, then iterations at log-spaced
+// distances of about one per cent, and always the last one; see [Settings].
 type Trace struct {
 	N      int // number of variables
-	Sweep  int // how many iterations are a sweep over all points; 0 means N
+	Sweep  int // number of iterations in a sweep over all points; 0 means N
 	Points []Point
 
-	// Cut is the index of the first point without replay delta, 0 when all have
-	// one: deltas are kept up to 64 MB, which only runs that move very many α
-	// at once exceed.
+	// Cut is the index of the first point without the changed α, or 0 if all points have them.
+	// They are kept up to 64 MB, which only runs that move very many α at once exceed.
 	Cut int
 }
 
-// Replayable returns how many points AlphaAt can rebuild.
+// Replayable returns the number of points whose α AlphaAt can rebuild.
 func (t *Trace) Replayable() int {
 	if t.Cut > 0 {
 		return t.Cut
@@ -150,8 +150,8 @@ func (t *Trace) Replayable() int {
 	return len(t.Points)
 }
 
-// AlphaAt rebuilds the α of point k from the replay deltas; nil for a point
-// that is not replayable.
+// AlphaAt rebuilds the N values α of point k from the changes. It returns nil for a point that
+// is not replayable.
 func (t *Trace) AlphaAt(k int) []float64 {
 	if k >= t.Replayable() {
 		return nil
@@ -165,24 +165,24 @@ func (t *Trace) AlphaAt(k int) []float64 {
 	return alpha
 }
 
-// Certificate says how near the optimum an α is. It is computed afresh from α, in
-// float64, and takes nothing from the method; docs/math.md says what code it shares.
+// Certificate says how near the optimum an α is. It is computed afresh from α in float64 and
+// uses nothing from the method; docs/math.md says which code the two share.
 type Certificate struct {
 	Dual     float64 // W(α), the maximised dual objective
 	Primal   float64 // primal objective at the best bias for this α; +Inf while a hard margin separates nothing
 	Gap      float64 // Primal − Dual; W* − W(α) ≤ Gap
-	BoxGap   float64 // the gap of CST §7.1 for unbounded α: Upper replaced by max α + 1; equal to Gap otherwise
+	BoxGap   float64 // the gap of CST §7.1 for unbounded α, with Upper replaced by max α + 1; equal to Gap otherwise
 	RelGap   float64 // Gap / (1 + |Primal|), CST (7.3)
 	MaxKKT   float64 // largest KKT violation at the bias that violates least, in units of y·f
 	Equality float64 // |s'α − δ|
-	Bound    float64 // how far α leaves its box; 0 when feasible
-	Bias     float64 // mean of F over the free vectors, else the middle of [m, M]; b₀ when it is fixed
+	Bound    float64 // how far α is outside its box; 0 when feasible
+	Bias     float64 // mean of F over the free vectors, or the middle of [m, M] if there are none; b₀ when it is fixed
 	Rho      float64 // ρ of a ν problem, whose margins are y f = ρ, and −ε of ν-SVR; 0 otherwise
 	Norm2    float64 // ‖w‖² = α' diag(s) K diag(s) α
 	Free     int     // vectors strictly inside the box
 	AtUpper  int     // vectors at their upper bound
-	Rounding float64 // how far rounding of the kernel values may have moved F, and with it the violation
-	Claimed  bool    // an interrupt left no time to compute Qα afresh: these are the figures of the method's own
+	Rounding float64 // how far rounding of the kernel values may have moved F, and thereby the violation
+	Claimed  bool    // an interrupt left no time to compute Qα afresh: the figures are from the method's own F
 }
 
 // Result is what Solve returns.

@@ -5,24 +5,24 @@ import (
 	"math"
 )
 
-// tubeDescent is CoordinateDescent for linear ε-SVR (Ho and Lin 2012). It keeps
-// w = Σ β_i x_i and minimises over one β_i = α̂_i − α_i at a time, exactly: with
+// tubeDescent is CoordinateDescent for linear ε-SVR (Ho and Lin 2012). It keeps w = Σ β_i x_i
+// and minimises exactly over one β_i = α̂_i − α_i at a time. With
 // G_i = w·x_i + b₀ − y_i + ridge_i β_i and H_i = x_i·x_i + ridge_i,
 //
 //	β_i ← β_i − (G_i + ε)/H_i  where G_i + ε < H_i β_i,
 //	      β_i − (G_i − ε)/H_i  where G_i − ε > H_i β_i,
 //	      0                    otherwise,
 //
-// clipped to [−C, C]; the quadratic loss has the ridge and no C. A zero row has
-// H_i = 0: its β goes to the end that G_i points at, or to 0.
+// clipped to [−C, C]. The quadratic loss has the ridge and no C. A zero row has H_i = 0: its β
+// goes to 0 or to the end of its box that lowers the objective.
 type tubeDescent struct {
-	coordinates           // coordinate descent on the smooth part of the dual; its variables are β
+	coordinates           // coordinate descent on the smooth part of the dual, with β in place of α
 	both        []float64 // α̂, then α
-	bar         float64   // the largest violation of the pass before
+	bar         float64   // the largest violation in the pass before
 	orthant
 }
 
-// startTube is CoordinateDescent.Start for a Problem of Tube or Tube2.
+// startTube is the Start of CoordinateDescent for the problems of Tube and Tube2.
 func (m CoordinateDescent) startTube(p *Problem, x Features, alpha []float64) (Stepper, error) {
 	smooth, epsilon, err := p.signed()
 	if err != nil {
@@ -33,7 +33,7 @@ func (m CoordinateDescent) startTube(p *Problem, x Features, alpha []float64) (S
 	return s, nil
 }
 
-// gather computes what follows from β.
+// gather computes w and the multipliers from β.
 func (s *tubeDescent) gather() {
 	s.normal()
 	for i, b := range s.alpha {
@@ -41,8 +41,8 @@ func (s *tubeDescent) gather() {
 	}
 }
 
-// face moves all β that may move without a change of sign; after it all points
-// are looked at again.
+// face moves all β that may move without a change of sign. If they have moved, all points
+// become active again.
 func (s *tubeDescent) face(ctx context.Context) (moved bool, err error) {
 	w := pairsAt(s.p, s.alpha, nil)
 	moved, err = s.orthant.climb(ctx, &s.wide, &w)
@@ -54,14 +54,14 @@ func (s *tubeDescent) face(ctx context.Context) (moved bool, err error) {
 	return moved, err
 }
 
-// all looks at all points again.
+// all makes all points active again.
 func (s *tubeDescent) all() { s.size, s.bar = len(s.alpha), math.Inf(1) }
 
 func (s *tubeDescent) set(i int, b float64) {
 	s.alpha[i], s.both[i], s.both[len(s.alpha)+i] = b, max(b, 0), max(-b, 0)
 }
 
-// Refresh sums w afresh; F is of no use to it.
+// Refresh computes w afresh from β. It does not need F.
 func (s *tubeDescent) Refresh([]float64) {
 	s.gather()
 	s.all()
@@ -73,8 +73,8 @@ func (s *tubeDescent) Report(it *Iterate) {
 	it.Up, it.Low, it.Sweep = s.up, s.down, 1
 }
 
-// Step makes one pass, or now and then moves a face. When the shrunk points have
-// nothing left to do, all are taken back.
+// Step makes one pass over the active points, or at times a face step. When the active points
+// need no more steps, the shrunk points become active again.
 func (s *tubeDescent) Step(ctx context.Context) (done bool, err error) {
 	if s.faceIsDue() {
 		if moved, err := s.face(ctx); moved || err != nil {
@@ -83,7 +83,7 @@ func (s *tubeDescent) Step(ctx context.Context) (done bool, err error) {
 	}
 	s.begin()
 	whole := s.size == len(s.alpha)
-	rise, fall, moved := 0.0, 0.0, 0.0 // the steepest W for a β that grows, for one that falls
+	rise, fall, moved := 0.0, 0.0, 0.0 // the largest slopes of W for a growing β and for a falling β
 	for k := 0; k < s.size; k++ {
 		if k&4095 == 4095 && ctx.Err() != nil {
 			return false, ctx.Err()
@@ -91,7 +91,7 @@ func (s *tubeDescent) Step(ctx context.Context) (done bool, err error) {
 		i := s.active[k]
 		b, e, g := s.alpha[i], s.epsilon[i], s.gradient(i)
 		lower, upper := s.p.Lower[i], s.p.Upper[i]
-		up, down := -g-e, g-e // slopes of W for a β that grows and for one that falls
+		up, down := -g-e, g-e // slopes of W for a growing β and for a falling β
 		if b < 0 {
 			up = -g + e
 		} else if b > 0 {

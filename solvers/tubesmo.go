@@ -13,45 +13,42 @@ import (
 // and [Tube2] with a free bias, reads β = α̂ − α from them and reports
 // α̂ = max(β, 0), α = max(−β, 0).
 //
-// A step moves β_i up and β_j down by d. With r = y − (K + ridge)β, which is −E of
-// CST up to the bias, and κ = K_ii + K_jj − 2K_ij (+ ridges),
+// A step moves β_i up and β_j down by d. With r = y − (K + ridge)β, which is CST's −E up to
+// the bias, and κ = K_ii + K_jj − 2K_ij (+ ridges),
 //
 //	W(d) − W(0) = (r_i − r_j) d − ½κd² − ε(|β_i + d| − |β_i|) − ε(|β_j − d| − |β_j|)
 //
-// is concave with a kink wherever one of the two crosses zero; Step says how it
-// is maximised. The pair is the one of SMO's SecondOrder: with
+// is concave with a kink wherever β_i or β_j crosses zero; [TubeStep] says how it is
+// maximised. The pair is chosen as by SMO's SecondOrder: with
 //
 //	up_i = r_i − ε  for 0 ≤ β_i < C,   r_i + ε  for β_i < 0,
 //	low_i = r_i − ε  for β_i > 0,      r_i + ε  for −C < β_i ≤ 0,
 //
-// i has the largest up and j the largest (up_i − low_j)²/κ; optimal means
-// max up ≤ min low. C and ε may differ from point to point, and C between the
-// sides of the tube.
+// i has the largest up and j the largest (up_i − low_j)²/κ. At the optimum max up ≤ min low. C
+// and ε may differ from point to point, and C also between the sides of the tube.
 type TubeSMO struct {
 	Step TubeStep
 
-	// PairsOnly keeps a long run to pairs. Otherwise, after every 50 n steps (at
-	// least 1000), one step moves all β that are neither 0 nor at a bound; see
-	// face.go. Where there is neither a tube nor a bound, as in ridge regression,
-	// every step does: that is the method of conjugate gradients.
+	// PairsOnly restricts the run to steps on pairs. Otherwise one step after every 50 n (at
+	// least 1000) moves all β that are neither 0 nor at a bound; see face.go. Problems with
+	// neither a tube nor a bound, such as ridge regression, take only such steps, which is the
+	// method of conjugate gradients.
 	PairsOnly bool
 }
 
-// TubeStep is how TubeSMO maximises W over a pair. Both ways end at the same
-// point.
+// TubeStep says how TubeSMO maximises W over a pair. Both ways lead to the same result.
 type TubeStep int
 
 const (
-	// Piecewise walks along d from kink to kink: the slope starts at
-	// up_i − low_j, falls by κ per unit and by 2ε at d = −β_i and at d = β_j; the
-	// maximum is where it is 0.
+	// Piecewise goes along d from kink to kink. The slope starts at up_i − low_j. It falls by
+	// κ per unit, and by 2ε at the kinks d = −β_i and d = β_j. The maximum is where it is 0.
 	Piecewise TubeStep = iota
 	// Quadrants is CST Theorem 7.18: in the quadrant of the signs of (β_i, β_j)
 	//
 	//	d = (r_i − r_j − ε(sgn β_i − sgn β_j)) / κ, clipped to the quadrant and the box.
 	//
-	// The quadrant says what sgn 0 is: a β that is 0 belongs to both sides. The best
-	// of the quadrants is taken, and from its end the next, until none gains.
+	// A β that is 0 belongs to the quadrants of both signs. The best quadrant is taken, and
+	// the search continues from there until no quadrant gains.
 	Quadrants
 )
 
@@ -59,11 +56,11 @@ var tubeStepNames = [...]string{"piecewise", "quadrants"}
 
 func (s TubeStep) String() string { return nameOf("TubeStep", tubeStepNames[:], int(s)) }
 
-// Name is "tube SMO (piecewise)" and the like.
+// Name returns, for example, "tube SMO (piecewise)".
 func (m TubeSMO) Name() string { return "tube SMO (" + m.Step.String() + ")" }
 
-// Start implements Method. It refuses everything but a problem of Tube or Tube2
-// with a free bias.
+// Start implements Method. It refuses all problems other than those of Tube and Tube2 with a
+// free bias.
 func (m TubeSMO) Start(p *Problem, alpha []float64) (Stepper, error) {
 	k := PointsOf(p.K)
 	switch {
@@ -81,7 +78,7 @@ func (m TubeSMO) Start(p *Problem, alpha []float64) (Stepper, error) {
 	n := len(epsilon)
 	s := &tube{m: m, n: n, both: alpha, f2: make([]float64, 2*n), orthant: orthant{epsilon: epsilon}}
 	s.every = 1
-	for i, e := range epsilon { // is there a kink or a bound?
+	for i, e := range epsilon { // whether there is a kink or a bound
 		if e > 0 || !math.IsInf(p.Upper[i], 1) || !math.IsInf(p.Upper[n+i], 1) {
 			s.every = max(1000, pairsPerFace*n)
 		}
@@ -98,20 +95,19 @@ func (m TubeSMO) Start(p *Problem, alpha []float64) (Stepper, error) {
 	return s, nil
 }
 
-// tube is SMO's second order with another pair step: the α of the greedy within
-// is β, its F is r, and noRise and noFall have the −ε or +ε of up and low in place
-// of 0.
+// tube is SMO's second-order selection with another pair step. In the embedded greedy, α is β
+// and F is r. noRise and noFall have the −ε or +ε of up and low in place of 0.
 type tube struct {
 	greedy
 	orthant
 	m       TubeSMO
 	n       int
 	both    []float64 // α̂, then α
-	f2      []float64 // F of those, when it is asked for
-	touched []int     // Working of a report
+	f2      []float64 // F of both, when it is asked for
+	touched []int     // slice for Working of a report
 }
 
-// sign brings what depends on the sign of β_k up to date.
+// sign updates what depends on the sign of β_k.
 func (s *tube) sign(k int) {
 	b, e := s.alpha[k], s.epsilon[k]
 	s.both[k], s.both[s.n+k] = max(b, 0), max(-b, 0)
@@ -124,7 +120,7 @@ func (s *tube) sign(k int) {
 	s.mask(k)
 }
 
-// Report implements Stepper. It leaves F to complete.
+// Report implements Stepper. It leaves F to Complete.
 func (s *tube) Report(it *Iterate) {
 	it.Alpha, it.Step, it.Up, it.Low = s.both, s.last, s.up, s.low
 	touched := s.wide.free
@@ -143,8 +139,8 @@ func (s *tube) Report(it *Iterate) {
 	}
 }
 
-// Complete implements Completer: it writes down F of the 2n multipliers, y ∓ ε − Kβ less
-// the ridge of each.
+// Complete implements Completer. It computes F of the 2n multipliers, y ∓ ε − Kβ less the
+// ridge term of each.
 func (s *tube) Complete(context.Context) []float64 {
 	for k, r := range s.f {
 		e, plain := s.epsilon[k], r+s.p.ridge(k)*s.alpha[k]
@@ -168,15 +164,15 @@ func (s *tube) Refresh(f []float64) {
 	s.scan()
 }
 
-// Step optimises one pair, or now and then a face.
+// Step optimises one pair, or at times makes a face step.
 func (s *tube) Step(ctx context.Context) (done bool, err error) { return s.step(ctx, s) }
 
 func (s *tube) climb(ctx context.Context) (moved bool, err error) {
 	return s.orthant.climb(ctx, &s.wide, &s.pairs)
 }
 
-// best moves β_i up and β_j down by the d that is best for the two and returns
-// it; the caller owes r the change.
+// best moves β_i up and β_j down by the best d for the pair and returns d. The caller must
+// still update r for the kernel rows.
 func (s *tube) best(i, j int, kij float64) (d float64, err error) {
 	l := line{
 		a: s.alpha[i], b: s.alpha[j], ea: s.epsilon[i], eb: s.epsilon[j], slope: s.f[i] - s.f[j],
@@ -194,14 +190,14 @@ func (s *tube) best(i, j int, kij float64) (d float64, err error) {
 	case math.IsInf(d, 0) || math.IsNaN(d):
 		return 0, ErrUnbounded
 	case d != l.hi && d != -l.a && d != l.b && sum+d == sum:
-		return 0, nil // it does not show
+		return 0, nil // the step is too small to change the sum
 	}
 	s.take(i, j, d)
 	return d, nil
 }
 
-// signed is the smooth part of a regression's dual as a Problem of β, whose F is
-// r = y − (K + ridge)β, and ε of each point.
+// signed returns the smooth part of a regression's dual as a Problem in β, whose F is r = y −
+// (K + ridge)β, and the ε of each point.
 func (p *Problem) signed() (smooth *Problem, epsilon []float64, err error) {
 	n := p.K.Dim() / 2
 	smooth = &Problem{K: PointsOf(p.K), S: fill(n, 1), P: make([]float64, n), Lower: make([]float64, n), Upper: p.Upper[:n], FixedBias: p.FixedBias, Bias: p.Bias}
@@ -219,8 +215,8 @@ func (p *Problem) signed() (smooth *Problem, epsilon []float64, err error) {
 	return smooth, epsilon, nil
 }
 
-// orthant lets a face climb where W has kinks: while every β keeps its sign, W is
-// its smooth part less the linear ε Σ β sgn β.
+// orthant lets a face step work although W has kinks: while every β keeps its sign, W is its
+// smooth part minus the linear term ε Σ β sgn β.
 type orthant struct {
 	epsilon []float64
 	problem Problem   // the box of the current signs
@@ -256,7 +252,7 @@ func (q *orthant) climb(ctx context.Context, wide *face, s *pairs) (moved bool, 
 	return moved, err
 }
 
-// line is W along β_i + d, β_j − d for lo ≤ d ≤ hi, where lo ≤ 0 ≤ hi.
+// line is W as a function of d at β_i + d, β_j − d, for lo ≤ d ≤ hi with lo ≤ 0 ≤ hi.
 type line struct {
 	a, b   float64 // β_i, β_j
 	ea, eb float64 // ε_i, ε_j
@@ -265,8 +261,8 @@ type line struct {
 	lo, hi float64
 }
 
-// piecewise returns the d ≥ 0 where W is largest, 0 where it does not rise. For
-// κ < 0 it is where W first ceases to rise.
+// piecewise returns the d ≥ 0 where W is largest, or 0 if W does not rise. For κ < 0 it is the
+// first d where W stops rising.
 func (l *line) piecewise() float64 {
 	slope := l.slope - l.ea // up_i − low_j
 	if l.a < 0 {
@@ -301,12 +297,12 @@ func (l *line) piecewise() float64 {
 	return l.hi
 }
 
-// quadrants returns the d to which the rule of CST Theorem 7.18 leads, quadrant
-// by quadrant.
+// quadrants returns the d that the rule of CST Theorem 7.18 reaches, one quadrant after
+// another.
 func (l *line) quadrants() float64 {
 	at := *l
 	total := 0.0
-	for range 5 { // three quadrants at most lie on a line, and one step may be rounding
+	for range 5 { // a line meets at most three quadrants, and one more step may be rounding
 		best, gain := 0.0, 0.0
 		for _, sa := range [2]float64{1, -1} {
 			for _, sb := range [2]float64{1, -1} {
@@ -338,7 +334,7 @@ func (l *line) quadrants() float64 {
 			break
 		}
 		total += best
-		for _, kink := range [2]float64{-l.a, l.b} { // land on it to the bit
+		for _, kink := range [2]float64{-l.a, l.b} { // makes the result land exactly on a kink
 			if math.Abs(total-kink) <= 4*0x1p-52*(math.Abs(kink)+math.Abs(best)) {
 				total = kink
 			}

@@ -6,25 +6,25 @@ import (
 	"time"
 )
 
-// patience is how long an interrupt waits for F to be computed afresh, for
-// Jupyter waits 5 s before it kills.
+// patience is how long F may take to be computed afresh after an interrupt. Jupyter waits 5 s
+// before it kills the kernel.
 const patience = 300 * time.Millisecond
 
-// verify computes F afresh for the certificate. The F that a method maintains
-// drifts: a status that rests on it is believed only if the criterion, asked
-// with the exact one, agrees; otherwise the method goes on from there. It may do
-// so three times, then rounding is the limit. A run that cannot improve between
-// two samples has converged if the criterion is met.
+// verify computes F afresh for the certificate. The F that a method maintains drifts, so a
+// status that depends on it is confirmed by asking the criterion again with the exact F. If
+// the criterion is not met then, the method goes on from this F. It may do so three times;
+// after that rounding is the limit. A run that cannot improve has converged if the criterion
+// is met with the exact F.
 func (r *run) verify(status Status, elapsed time.Duration) Status {
 	it, in := &r.it, true
 	partial := it.F == nil && it.Active < r.trace.N
 	v, ok := r.st.(Refresher)
 	c, completes := r.st.(Completer)
-	if completes && it.F == nil && (!it.Single || status == Interrupted) { // in blocks F afresh takes little more
+	if completes && it.F == nil && (!it.Single || status == Interrupted) { // for a method in blocks, F afresh costs little more
 		ctx, cancel := r.soon(status)
 		it.F, it.Partial = c.Complete(ctx), false
 		cancel()
-		if ok && status == Converged { // what was left out may violate: that is seen sooner
+		if ok && status == Converged { // points that were left out may violate, which this detects earlier
 			if pt := r.measure(elapsed); r.met(&pt) == NotTerminated {
 				v.Refresh(it.F)
 				return NotTerminated
@@ -59,7 +59,7 @@ func (r *run) verify(status Status, elapsed time.Duration) Status {
 	} else if met != NotTerminated {
 		return met
 	}
-	if !partial { // else it was asked of the active points only
+	if !partial { // otherwise the criterion had been asked for the active points only
 		r.refreshed++
 	}
 	if r.refreshed > 3 || !ok && status == Exhausted {
@@ -72,8 +72,8 @@ func (r *run) verify(status Status, elapsed time.Duration) Status {
 	return NotTerminated
 }
 
-// soon is the context of the last computations of a run. After an interrupt they may take
-// so long and no longer; else there is no limit.
+// soon returns the context of the last computations of a run. After an interrupt it ends after
+// patience, otherwise never.
 func (r *run) soon(status Status) (context.Context, context.CancelFunc) {
 	if status != Interrupted {
 		return context.Background(), func() {}
@@ -81,15 +81,15 @@ func (r *run) soon(status Status) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.Background(), patience)
 }
 
-// sure reports whether the criterion is met wherever rounding of the kernel values may
-// have moved F.
+// sure reports whether the criterion is met even if rounding of the kernel values has moved F
+// in the worst way.
 func (r *run) sure(pt Point) bool {
 	by := r.p.rounding(r.it.Alpha)
 	pt.Up, pt.Low, pt.KKT = pt.Up+by, pt.Low-by, pt.KKT+by
 	return r.met(&pt) != NotTerminated
 }
 
-// possible reports whether the criterion could be met near α in spite of rounding.
+// possible reports whether the criterion could be met near alpha in spite of rounding.
 func (r *run) possible(alpha []float64) bool {
 	by := r.p.rounding(alpha)
 	pt := Point{Iteration: r.it.Iteration, Up: by, Low: -by, KKT: by}
@@ -99,15 +99,17 @@ func (r *run) possible(alpha []float64) bool {
 	return status != NotTerminated
 }
 
-// auditFrom is the iteration after which, and after twice as many each time, an F in single
-// precision is computed afresh: rounding may make W seem to grow while it falls. Of at most
-// auditSooner variables that costs little, and happens sooner.
+// auditFrom is the first iteration at which an F in single precision is checked by inspect;
+// each further check comes after twice as many iterations. The check is needed because
+// rounding may make W seem to grow while it falls. With at most auditSooner variables it costs
+// little, and starts sooner.
 const (
 	auditFrom   = 256
 	auditSooner = 3000
 )
 
-// inspect goes on from such an F. A W that has not grown since the last time ends the run.
+// inspect computes F afresh and gives it to the method. If W has not grown since the last
+// check, the run ends.
 func (r *run) inspect() {
 	if r.audit += r.audit; !r.it.Single {
 		r.audit = math.MaxInt
@@ -128,8 +130,8 @@ func (r *run) inspect() {
 	r.report()
 }
 
-// residual computes F afresh. A method in single precision has asked for K in blocks:
-// there are no rows to be had for less.
+// residual computes F afresh. It does so in blocks for a method in single precision, since no
+// rows are in memory then.
 func (r *run) residual(ctx context.Context) ([]float64, bool) {
 	if r.it.Single {
 		b, _ := BlocksOf(r.p.K)
@@ -138,19 +140,19 @@ func (r *run) residual(ctx context.Context) ([]float64, bool) {
 	return r.p.residualUntil(ctx, r.it.Alpha)
 }
 
-// over reports whether an interrupt has waited long enough for an exact F.
+// over reports whether an exact F is no longer waited for after an interrupt.
 func (r *run) over() bool {
 	return r.hurries() && r.interrupted() && time.Since(r.waits) > patience
 }
 
-// hurries reports whether an interrupt does not wait for an exact F however long it takes,
-// since the method has an F of its own, or can complete one soon.
+// hurries reports whether an interrupt limits the time for an exact F, because the method has
+// an F of its own or can soon complete one.
 func (r *run) hurries() bool {
 	_, completes := r.st.(Completer)
 	return r.it.F != nil || r.it.Single && completes
 }
 
-// interrupted reports whether the run is, and notes when it was first seen.
+// interrupted reports whether ctx has ended, and notes when this was first seen.
 func (r *run) interrupted() bool {
 	if r.ctx.Err() == nil {
 		return false
@@ -161,7 +163,7 @@ func (r *run) interrupted() bool {
 	return true
 }
 
-// afresh is residual until over becomes true.
+// afresh is residual, but stops when over becomes true.
 func (r *run) afresh() ([]float64, bool) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()

@@ -8,33 +8,32 @@ import (
 	"github.com/svmnb/svmnb/internal/vec"
 )
 
-// workingSet is what Chunking and Decomposition have in common: α and F of all
-// points, and the problem that remains on a few of them, the working set B, while
-// the others, N, keep their α. It is a Problem as well,
+// workingSet is what Chunking and Decomposition share: α and F of all points, and the problem
+// on a few of them, the working set B, with the α of the others, N, held. This problem is a
+// Problem as well,
 //
 //	minimise   ½ α_B'Q_BB α_B + p_B'α_B,  s_B'α_B = δ − s_N'α_N
 //	with       p_B = p + Q_BN α_N = (Qα + p)_B − Q_BB α_B = −s_B F_B − Q_BB α_B
 //
-// ("a model for the residuum", ST), so that any Method solves it, another
-// Decomposition too. Every working set contains the pair that violates most,
-// with which these methods converge (Lin 2001; Keerthi and Gilbert 2002; Chen,
-// Fan and Lin 2006; CST §7.4 knows "no theoretical proof" yet), and a step that
-// would lower W is not made, so W rises from step to step.
+// ("a model for the residuum", ST), so any Method can solve it, even another Decomposition.
+// Every working set contains the pair that violates most, which makes these methods converge
+// (Lin 2001; Keerthi and Gilbert 2002; Chen, Fan and Lin 2006; CST §7.4 still says "no
+// theoretical proof"). A step that would lower W is not made, so W rises from step to step.
 type workingSet struct {
 	p     *Problem
 	inner Method
 	alpha []float64 // of all points
 	f     []float64 // F of all points
-	newF  []float64 // what becomes F
+	newF  []float64 // scratch: the next F
 	flat2 float64   // see flatness
 
-	i, j    int // attain up and low; −1 where nobody may rise or fall
+	i, j    int // the points that attain up and low; −1 if no point may rise or none may fall
 	up, low float64
 	step    float64 // length of the last step
 
-	set   []int // slot k of sub is point set[k]
+	set   []int // the working set; slot k of sub is point set[k]
 	in    []bool
-	next  []int // the working set that comes
+	next  []int // the next working set
 	chose []bool
 	sub   Problem
 	block block
@@ -51,8 +50,8 @@ type workingSet struct {
 	heap         []int
 }
 
-// newWorkingSet prepares a run, and lets inner refuse the kind of problem that
-// working sets pose before anything is computed.
+// newWorkingSet prepares a run. Before any computation it checks that inner accepts the
+// problems on working sets.
 func newWorkingSet(p *Problem, alpha, f []float64, inner Method) (*workingSet, error) {
 	n := len(alpha)
 	if f == nil {
@@ -69,7 +68,7 @@ func newWorkingSet(p *Problem, alpha, f []float64, inner Method) (*workingSet, e
 	return w, nil
 }
 
-// probe offers inner the problem of the worst pair with p ≠ −1 and δ ≠ 0.
+// probe asks inner whether it accepts the problem of the worst pair, with p ≠ −1 and δ ≠ 0.
 func (w *workingSet) probe() error {
 	w.addPair()
 	if err := w.settle(context.Background()); err != nil || len(w.set) == 0 {
@@ -106,8 +105,8 @@ func (w *workingSet) Refresh(f []float64) {
 	w.ends()
 }
 
-// ends finds the pair that violates most, or the point that does so on each side
-// of a fixed bias. Among equals the later i and the earlier j win, as in SMO with
+// ends finds the pair that violates most or, with a fixed bias, the point that violates most
+// on each side. Of equal values the later i and the earlier j are taken, as in SMO with
 // WorstPair.
 func (w *workingSet) ends() {
 	w.i, w.j, w.up, w.low = -1, -1, math.Inf(-1), math.Inf(1)
@@ -125,7 +124,7 @@ func (w *workingSet) ends() {
 	}
 }
 
-// begin starts the choice of a working set; add, addPair and pick go on with it.
+// begin starts the choice of the next working set; add, addPair and pick add points to it.
 func (w *workingSet) begin() {
 	for _, i := range w.next {
 		w.chose[i] = false
@@ -146,10 +145,10 @@ func (w *workingSet) addPair() {
 	w.add(w.j)
 }
 
-// pick adds the k points of the largest key, −Inf excluded; the earlier ones
-// among equals. The points chosen already do not count.
+// pick adds the k points with the largest keys that are not chosen yet. Points with the key
+// −Inf are excluded. Of equal keys the earlier points are taken.
 func (w *workingSet) pick(k int) {
-	h := w.heap[:0] // the k best so far, the worst of them first
+	h := w.heap[:0] // a heap of the k best so far, the worst of them first
 	worse := func(a, b int) bool {
 		return w.key[a] < w.key[b] || w.key[a] == w.key[b] && a > b
 	}
@@ -190,8 +189,8 @@ func (w *workingSet) pick(k int) {
 	w.heap = h
 }
 
-// violations sets the keys to the violation of the KKT conditions at the bias
-// midway between up and low, in units of y f; −Inf where there is none.
+// violations sets the keys to the violations of the KKT conditions at the bias midway between
+// up and low, in units of y f. The key of a point without violation is −Inf.
 func (w *workingSet) violations() {
 	b := w.bias()
 	for i, f := range w.f {
@@ -216,12 +215,12 @@ func (w *workingSet) bias() float64 {
 	return (w.up + w.low) / 2
 }
 
-// innerFraction is how far an inner run reduces the violation: solving a working
-// set better than that is effort for points that will change again.
+// innerFraction is the fraction to which an inner run reduces the violation. A more accurate
+// solution would be wasted on points that will change again.
 const innerFraction = 0.1
 
-// advance makes the chosen points the working set, solves the problem on it and
-// takes the solution over. done means that it has gained nothing.
+// advance makes the chosen points the working set, solves the problem on it and takes over the
+// solution. done reports that W has not grown.
 func (w *workingSet) advance(ctx context.Context) (done bool, err error) {
 	if err := w.settle(ctx); err != nil {
 		for _, i := range w.set {
@@ -235,7 +234,7 @@ func (w *workingSet) advance(ctx context.Context) (done bool, err error) {
 		if ctx.Err() != nil && w.it.Alpha != nil && w.gain() > 0 {
 			soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 			defer cancel()
-			return false, w.take(soon) // or lose what this working set has gained
+			return false, w.take(soon) // keeps the gain of this working set
 		}
 		return false, err
 	}
@@ -245,8 +244,8 @@ func (w *workingSet) advance(ctx context.Context) (done bool, err error) {
 	return false, w.take(ctx)
 }
 
-// settle turns next into the working set. A point that stays keeps its slot, so
-// that only the rows of new ones are copied.
+// settle makes next the working set. A point that stays keeps its slot, so only the rows of
+// new points are copied.
 func (w *workingSet) settle(ctx context.Context) error {
 	holes, fresh := w.holes[:0], w.fresh[:0]
 	for k, i := range w.set {
@@ -291,8 +290,8 @@ func (w *workingSet) settle(ctx context.Context) error {
 	})
 }
 
-// eachTwo calls do with the rows of the points idx, in order, two at a time, which is as
-// many as stay valid: rows[t] belongs to idx[at+t]. It gives up when ctx ends.
+// eachTwo calls do with the rows of the points idx, in order and two at a time, since only the
+// last two rows stay valid: rows[t] belongs to idx[at+t]. It stops when ctx ends.
 func (w *workingSet) eachTwo(ctx context.Context, idx []int, do func(at int, rows [][]float64)) error {
 	for at := 0; at < len(idx); at += 2 {
 		if err := ctx.Err(); err != nil {
@@ -307,7 +306,7 @@ func (w *workingSet) eachTwo(ctx context.Context, idx []int, do func(at int, row
 	return nil
 }
 
-// pose writes down the problem on the working set.
+// pose sets sub to the problem on the working set.
 func (w *workingSet) pose() {
 	p, q := w.p, &w.sub
 	w.start = w.start[:0]
@@ -345,8 +344,8 @@ func (w *workingSet) pose() {
 	}
 }
 
-// solve runs the inner method on sub until its violation is at most tol, or it
-// can do no more, and leaves its last report in it.
+// solve runs the inner method on sub until its violation is at most tol or it cannot improve
+// any more. Its last report is in w.it.
 func (w *workingSet) solve(ctx context.Context, tol float64) error {
 	w.it = Iterate{}
 	w.own[0], w.own[1] = append(w.own[0][:0], w.start...), w.own[1][:0]
@@ -364,7 +363,7 @@ func (w *workingSet) solve(ctx context.Context, tol float64) error {
 		*it = Iterate{Iteration: k, Up: math.NaN(), Low: math.NaN(), Step: math.NaN()}
 		st.Report(it)
 		v := it.Up - it.Low
-		if it.F == nil || math.IsNaN(v) { // the method does not know: look now and then
+		if it.F == nil || math.IsNaN(v) { // the method does not know its violation: compute it at times
 			v = math.Inf(1)
 			if k >= look {
 				f := it.F
@@ -392,16 +391,16 @@ func (w *workingSet) solve(ctx context.Context, tol float64) error {
 	}
 }
 
-// balanced reports whether the inner α keeps the equality constraint, as far as
-// the rounding in s_N'α_N lets one say.
+// balanced reports whether the inner α satisfies the equality constraint up to rounding in
+// s_N'α_N.
 func (w *workingSet) balanced() bool {
 	return w.sub.equality(w.it.Alpha) <= 1e-12*w.size+1e-8*l1(w.it.Alpha)
 }
 
-// gain is how much the inner solution raises W: the change of α times the mean
-// of the gradients before and after, s (F − b), which is exact for a quadratic;
-// where the bias is free any b is right, and the one near F loses least to
-// rounding. It is −Inf for an α off the equality constraint.
+// gain returns by how much the inner solution raises W. It is the change of α times the mean
+// of the gradients s (F − b) before and after, which is exact for a quadratic function. If the
+// bias is free, any b gives the same value, and one near F loses least to rounding. It is −Inf
+// for an α that violates the equality constraint.
 func (w *workingSet) gain() float64 {
 	if !w.balanced() {
 		return math.Inf(-1)
@@ -419,8 +418,8 @@ func (w *workingSet) gain() float64 {
 	return sum
 }
 
-// take makes the inner solution part of α and brings F up to date by the rows of
-// the α that have changed. When ctx ends before that is done nothing has changed.
+// take sets α of the working set to the inner solution and updates F with the rows of the α
+// that have changed. If ctx ends before, nothing has changed.
 func (w *workingSet) take(ctx context.Context) error {
 	w.idx, w.coef = w.idx[:0], w.coef[:0]
 	for k, i := range w.set {
@@ -448,7 +447,7 @@ func (w *workingSet) take(ctx context.Context) error {
 	return nil
 }
 
-// subtract takes c_k rows[k] from f for one row or two.
+// subtract subtracts c_k rows[k] from f, for one or two rows.
 func subtract(f, c []float64, rows [][]float64) {
 	first := rows[0][:len(f)]
 	if len(rows) == 1 {

@@ -1,7 +1,7 @@
-// Package blocks solves with large working sets on a kernel matrix that computes many
-// values at once. It is the method that package fastest takes for most problems with more
-// than some hundred points, and is written as a method outside of this module would be: with
-// what package solvers exports.
+// Package blocks solves with large working sets on a kernel matrix that computes many values
+// at once. Package fastest uses this method for most problems with more than some hundred
+// points. The package uses only exported names of package solvers, so it is an example of a
+// method in a module of your own.
 package blocks
 
 import (
@@ -15,36 +15,37 @@ import (
 	"github.com/svmnb/svmnb/solvers"
 )
 
-// Decomposition has working sets of many hundred points on a matrix with [solvers.Blocks]
-// (Joachims 1999; Zanghirati and Zanni 2003; Wen et al. 2018, ThunderSVM): the kernel among
-// the points of the set is a product of matrices, the problem on them is solved by
-// second-order SMO in vector instructions, and F of all points is brought up to date by
-// another product, which takes most of the time. Hence:
+// Decomposition uses working sets of many hundred points on a matrix with [solvers.Blocks]
+// (Joachims 1999; Zanghirati and Zanni 2003; Wen et al. 2018, ThunderSVM). The kernel values
+// among the points of the set are computed as a product of matrices. Second-order SMO in
+// vector instructions solves the problem on these points; this is the inner run. Another
+// product of matrices then updates F of all points, which takes most of the time. Some rules
+// follow from these costs:
 //
-//   - Half of the set stays, since the points that have just come move again. The
-//     first sets are small, since it is not known yet which points violate.
-//   - When more α are free than a set holds, they take turns in it for long. Once
-//     all variables that are not left out go into a set of 4096, they make one.
-//   - The inner run goes on until the violation is a tenth of that of the whole: a
-//     step of it costs less than a hundredth of a row, but has one core.
+//   - Half of the set stays, because points that have just entered move again. The first
+//     sets are small, because it is not known yet which points violate.
+//   - If more α are free than fit into a set, they would take turns for a long time. Once
+//     at most 4096 variables are active, all of them form one set.
+//   - The inner run stops when its violation is a tenth of that of the whole problem. One
+//     of its steps costs less than a hundredth of a row, but it uses only one core.
 //   - Points at a bound that are far from moving are left out, as in the shrinking of
-//     [solvers.SMO], and their F with them. It catches up, at a row for each α that has
-//     changed meanwhile, when the violation has fallen to 0.03 of what it was.
+//     [solvers.SMO], and their F is not updated. When the violation has fallen to 0.03 of
+//     its value, their F is updated again, at the cost of a row for each α that has changed.
 //
-// Kernel values are rounded to single precision, the same way every time, and
-// everything else is in double precision: F does not drift, it belongs to a K
-// that differs by 2⁻²⁴. Solve computes it afresh in double precision before it
-// calls a run converged, and the run goes on from there if that is not so.
+// Kernel values are rounded to single precision, always in the same way. Everything else is in
+// double precision. F therefore does not drift: it is the F of a matrix that differs from K by
+// 2⁻²⁴. Before a run is called converged, Solve computes F afresh in double precision. If the
+// criterion is not met then, the run goes on with this F.
 //
-// It takes problems with a free bias, also with PerClass, in which every α has an upper
-// bound or a ridge. Where the matrix has no Blocks, [solvers.Decomposition] runs.
+// Decomposition takes problems with a free bias, also with PerClass, in which every α has an
+// upper bound or a ridge. If the matrix has no Blocks, [solvers.Decomposition] runs.
 type Decomposition struct {
-	// Size is how many variables a working set has at most, from 16. 0 means
-	// min(1024, max(16, n/4)).
+	// Size is the largest number of variables in a working set, at least 16. 0 means min(1024,
+	// max(16, n/4)).
 	Size int
 }
 
-// Name is "decomposition in blocks". Result.Method also has the size.
+// Name is "decomposition in blocks". Result.Method also gives the size.
 func (Decomposition) Name() string { return "decomposition in blocks" }
 
 // Choose implements solvers.Chooser.
@@ -94,42 +95,42 @@ func (m Decomposition) StartAt(p *solvers.Problem, alpha, f []float64) (solvers.
 type engine struct {
 	p       *solvers.Problem
 	k       solvers.Blocks
-	n       int // variable v is a multiplier of point v mod n
-	size    int // of working sets, and how large the next one is at most
+	n       int // number of points; variable v is a multiplier of point v mod n
+	size    int // largest size of a working set; room is the limit for the next set
 	room    int
-	widest  int // that one of all active variables may be
+	widest  int // largest size of a set of all active variables; see crowded
 	alpha   []float64
-	f       []float64 // F of the variables that are not left out
-	base    []float64 // α when F was last right for all
-	fBase   []float64 // and F then
-	noRise  []float64 // as in greedy
+	f       []float64 // F, up to date for the active variables only
+	base    []float64 // α when F of all variables was last up to date
+	fBase   []float64 // F at that time
+	noRise  []float64 // −Inf for a variable that cannot rise, else 0; noFall: +Inf for one that cannot fall
 	noFall  []float64
 	active  []int // variables that are not left out
-	on      []int // points of them; nil means all
+	on      []int // the points of the active variables; nil means all points
 	end     [2]end
 	reach   float64 // the largest |F| of the active variables
-	top     float64 // the largest W that was seen with an F right for all
-	level   int     // how often it has not grown since
-	best    float64 // the least violation since F was last right for all
-	still   int     // steps since then
-	wide    float64 // the violation when F was last right for all
-	steps   int     // until points may be left out
+	top     float64 // the largest W that was computed from an up-to-date F
+	level   int     // how many times in a row W did not exceed top
+	best    float64 // the smallest violation since F of all variables was last up to date
+	still   int     // steps since the violation last fell by a tenth
+	wide    float64 // the violation when F of all variables was last up to date
+	steps   int     // steps until points may be left out
 	step    float64 // length of the last step
-	order   []int   // the working set, the oldest first
-	set     []int   // the same by groups
-	bound   [3]int  // of the groups in set
-	in      []bool  // the working set
-	left    []bool  // out
+	order   []int   // the working set, the oldest variables first
+	set     []int   // the working set, sorted by group and index
+	bound   [3]int  // set[bound[g]:bound[g+1]] is group g
+	in      []bool  // for each variable, whether it is in the working set
+	left    []bool  // for each variable, whether it is left out
 	key     []float64
 	chosen  []int
-	points  []int // of the working set, or those with a changed α
+	points  []int // points of the working set, or points whose α has changed
 	coef    []float64
 	sum     []float64
 	local   local // the problem on the working set
 	values  []float32
-	spare   []float32 // for the values among the next working set
-	known   []int     // the points that values are of
-	up, low []float64 // masks of local
+	spare   []float32 // memory for the values among the next working set
+	known   []int     // the points of values
+	up, low []float64 // noRise and noFall of the working set
 }
 
 // local is the problem on a working set: its α, F, and the diagonal of K with the ridge.
@@ -138,8 +139,8 @@ type local struct {
 	alpha, f, diag []float64
 }
 
-// end is what is known of the variables that share a bias: all of them, or with
-// PerClass those of a class.
+// end describes the variables that share a bias: all variables, or with PerClass those of one
+// class. up and low are the largest F that may rise and the smallest that may fall.
 type end struct {
 	i       int
 	up, low float64
@@ -148,18 +149,18 @@ type end struct {
 var none = end{-1, math.Inf(-1), math.Inf(1)}
 
 const (
-	stepsPerVariable = 100     // of an inner run, per variable, at most
-	fraction         = 0.03    // of the violation that a run on some points leaves
-	inner            = 0.1     // and an inner run: to leave less takes more steps on one core and saves no rows
-	largest          = 1024    // of working sets at most, unless said otherwise
-	smallest         = 16      // and at least
-	wide             = 4096    // of one of all active variables, 64 MB
-	first            = 256     // of the first, for most of its points will not stay; then twice as many each time
-	noise            = 0x1p-30 // of the largest |F|: a violation below it may be rounding
-	patience         = 30      // steps without progress after which it is
-	fall             = 1e-6    // by what share W may fall through rounding
-	period           = 8       // working sets between two looks for points to leave out
-	largestRidge     = 1e30    // at most, for single precision
+	stepsPerVariable = 100     // limit of an inner run, per variable
+	fraction         = 0.03    // F of all variables is updated when the violation has fallen to this share
+	inner            = 0.1     // of the violation: goal of an inner run. A smaller goal takes more steps on one core and saves no rows
+	largest          = 1024    // default limit of the size of a working set
+	smallest         = 16      // smallest size of a working set
+	wide             = 4096    // largest working set of all active variables; its values take 64 MB
+	first            = 256     // size of the first set, most of whose points will not stay; it doubles with each set
+	noise            = 0x1p-30 // share of the largest |F|; a smaller violation may be rounding
+	patience         = 30      // steps without progress after which a small violation counts as rounding
+	fall             = 1e-6    // share of W by which rounding may lower it
+	period           = 8       // number of steps between two calls of shrink
+	largestRidge     = 1e30    // a larger ridge does not fit into single precision
 )
 
 func newEngine(p *solvers.Problem, size int, alpha, f []float64) *engine {
@@ -195,7 +196,7 @@ func (s *engine) Name() string {
 	return fmt.Sprintf("decomposition (SMO (second order), q = %d, in blocks)", s.size)
 }
 
-// mask writes at to whether variable v of p may rise and fall.
+// mask sets noRise[at] and noFall[at] for variable v of p, whose α is a.
 func (*engine) mask(noRise, noFall []float64, at int, p *solvers.Problem, v int, a float64) {
 	noRise[at], noFall[at] = 0, 0
 	if !p.CanRise(v, a) {
@@ -206,7 +207,7 @@ func (*engine) mask(noRise, noFall []float64, at int, p *solvers.Problem, v int,
 	}
 }
 
-// restore makes all variables active; F must be right for all.
+// restore makes all variables active. F must be up to date for all of them.
 func (s *engine) restore() {
 	s.active = s.active[:len(s.alpha)]
 	for v := range s.active {
@@ -219,7 +220,7 @@ func (s *engine) restore() {
 	s.best, s.still = s.wide, 0
 }
 
-// group is the index into end.
+// group returns the index of the variable's group in end.
 func (s *engine) group(v int) int {
 	if s.p.PerClass && s.p.S[v] > 0 {
 		return 1
@@ -227,7 +228,7 @@ func (s *engine) group(v int) int {
 	return 0
 }
 
-// ends finds up and low of each group, and reports whether F is finite.
+// ends computes up and low of each group, and reports whether F is finite.
 func (s *engine) ends() bool {
 	s.end = [2]end{none, none}
 	e, reach, sum := &s.end[0], 0.0, 0.0
@@ -248,10 +249,10 @@ func (s *engine) ends() bool {
 		sum += f - f
 	}
 	s.reach = reach
-	return sum == 0 // else one is NaN or infinite
+	return sum == 0 // otherwise some F is NaN or infinite
 }
 
-// worstOf returns the group that violates most.
+// worstOf returns the group with the largest violation.
 func worstOf(e *[2]end) *end {
 	if e[1].up-e[1].low > e[0].up-e[0].low {
 		return &e[1]
@@ -261,7 +262,7 @@ func worstOf(e *[2]end) *end {
 
 func (s *engine) violation() float64 { return worstOf(&s.end).up - worstOf(&s.end).low }
 
-// spent reports whether only rounding is left.
+// spent reports whether the remaining violation is only rounding.
 func (s *engine) spent() bool { return s.still > patience && s.best <= noise*s.reach }
 
 func (s *engine) partial() bool { return len(s.active) < len(s.alpha) }
@@ -293,8 +294,8 @@ func (s *engine) Complete(ctx context.Context) []float64 {
 	return s.f
 }
 
-// catchUp brings F up to date where it was left out. It reports false when ctx has ended
-// before that.
+// catchUp updates F of the variables that were left out. It reports false when ctx ends before
+// it is done.
 func (s *engine) catchUp(ctx context.Context) bool {
 	var out []int // points
 	for i := range s.n {
@@ -325,7 +326,7 @@ func (s *engine) catchUp(ctx context.Context) bool {
 	return true
 }
 
-// accumulate sets sum to what points and coef add to F of the points on.
+// accumulate sets sum to the change of F at the points on that points and coef cause.
 func (s *engine) accumulate(ctx context.Context, on []int) bool {
 	m := s.n
 	if on != nil {
@@ -341,7 +342,7 @@ func (s *engine) Step(ctx context.Context) (done bool, err error) {
 		if !s.catchUp(ctx) {
 			return false, ctx.Err()
 		}
-		s.steps = 2 // this step is of all variables, so that a gap can be seen after it
+		s.steps = 2 // no shrinking in this step, so that the gap can be measured after it
 	}
 	if !(s.violation() > 0) || s.spent() {
 		return true, nil
@@ -368,7 +369,7 @@ func (s *engine) Step(ctx context.Context) (done bool, err error) {
 		return ctx.Err() == nil, ctx.Err()
 	}
 	if !s.accumulate(ctx, s.on) {
-		return false, ctx.Err() // nothing has changed
+		return false, ctx.Err() // α and F are unchanged
 	}
 	for from := 0; from < len(s.f); from += s.n {
 		f := s.f[from : from+s.n]
@@ -376,7 +377,7 @@ func (s *engine) Step(ctx context.Context) (done bool, err error) {
 			vec.Axpy(f, 1, s.sum)
 			continue
 		}
-		for r, i := range s.on { // which does no harm where one of two is left out
+		for r, i := range s.on { // if one variable of a point is left out, its F changes as well, until catchUp sets it
 			f[i] += s.sum[r]
 		}
 	}
@@ -398,8 +399,8 @@ func (s *engine) Step(ctx context.Context) (done bool, err error) {
 	return !s.partial() && !s.climbs(), nil
 }
 
-// climbs reports whether W, for an F that is right for all, still grows. In exact
-// arithmetic it cannot fall.
+// climbs reports whether W still grows. F must be up to date for all variables. In exact
+// arithmetic W cannot fall.
 func (s *engine) climbs() bool {
 	w := s.dual()
 	if w > s.top {
@@ -410,7 +411,7 @@ func (s *engine) climbs() bool {
 	return s.level <= patience && s.top-w <= fall*math.Abs(s.top)
 }
 
-// dual is W by an F that is right for all.
+// dual computes W. F must be up to date for all variables.
 func (s *engine) dual() float64 {
 	w := 0.0
 	for v, a := range s.alpha {
@@ -421,7 +422,7 @@ func (s *engine) dual() float64 {
 	return w
 }
 
-// shrink leaves out what it may, when that is a good part.
+// shrink leaves out variables that are far from moving, if these are at least a quarter.
 func (s *engine) shrink() {
 	keep := s.chosen[:0]
 	for _, v := range s.active {
@@ -458,8 +459,8 @@ func (s *engine) shrink() {
 	})
 }
 
-// choose fills the working set: half of the last one stays, those that have come
-// last, and the rest is taken from both ends of F, as BothEnds does.
+// choose fills the working set. Half of the last set stays, namely the variables that entered
+// last. The rest is taken from both ends of F, as BothEnds does.
 func (s *engine) choose() {
 	for _, v := range s.order {
 		s.in[v] = false
@@ -469,7 +470,7 @@ func (s *engine) choose() {
 	if s.crowded() {
 		size = len(s.active)
 	}
-	stay := max(0, min(len(s.order), size/2, size-4)) // with room for the worst pair of each group
+	stay := max(0, min(len(s.order), size/2, size-4)) // leaves room for the worst pair of each group
 	s.order = append(s.order[:0], s.order[len(s.order)-stay:]...)
 	for _, v := range s.order {
 		s.in[v] = true
@@ -487,13 +488,13 @@ func (s *engine) choose() {
 				s.set = append(s.set, v)
 			}
 		}
-		slices.Sort(s.set[s.bound[g]:]) // rows are read in their order
+		slices.Sort(s.set[s.bound[g]:]) // kernel rows are read in increasing order
 		s.bound[g+1] = len(s.set)
 	}
 }
 
-// crowded reports whether the next working set is to be all that is active: more α
-// are free than a set holds otherwise, and would take turns in it for long.
+// crowded reports whether all active variables should form the next working set, because more
+// α are free than fit into an ordinary set.
 func (s *engine) crowded() bool {
 	if len(s.active) > s.widest || len(s.active) <= s.size {
 		return false
@@ -514,8 +515,8 @@ func (s *engine) groups() int {
 	return 1
 }
 
-// take adds to the working set the variables of a group with the count largest
-// side·(F + mask) + from above 0.
+// take adds to the working set those variables of a group that have the largest keys side·(F +
+// mask) + from > 0, at most count of them.
 func (s *engine) take(count, group int, mask []float64, side, from float64) {
 	keys, at, n := s.key, s.chosen, 0
 	for _, v := range s.active {
@@ -535,7 +536,8 @@ func (s *engine) take(count, group int, mask []float64, side, from float64) {
 	s.order = append(s.order, at[:n]...)
 }
 
-// foremost moves the count largest keys to the front, in any order (Hoare 1961).
+// foremost moves the count largest keys to the front, in any order, by quickselect (Hoare
+// 1961).
 func foremost(keys []float64, at []int, count int) {
 	lo, hi := 0, len(keys)-1
 	for lo < hi {
@@ -564,8 +566,8 @@ func foremost(keys []float64, at []int, count int) {
 	}
 }
 
-// pose writes down the problem on the working set: its α, F and K, with the ridge
-// on the diagonal. It reports whether that is finite.
+// pose sets local to the problem on the working set: its α, F and K, with the ridge on the
+// diagonal. It reports whether the diagonal is finite.
 func (s *engine) pose() (finite bool) {
 	p, w, m := s.p, &s.local, len(s.set)
 	q := &w.Problem
@@ -581,7 +583,7 @@ func (s *engine) pose() (finite bool) {
 		s.up, s.low = make([]float64, m), make([]float64, m)
 	}
 	dst, was, known := s.spare, s.values, s.known
-	if m > s.size && m*m > cap(dst) && m*m <= cap(was) { // there is no second matrix as large
+	if m > s.size && m*m > cap(dst) && m*m <= cap(was) { // avoids a second matrix of this size
 		dst, known, s.values = was, nil, s.spare
 	}
 	if m*m > cap(dst) {
@@ -605,7 +607,7 @@ func (s *engine) pose() (finite bool) {
 	return finite
 }
 
-// solve is second-order SMO on the working set until the violation is at most tol.
+// solve runs second-order SMO on the working set until the violation is at most tol.
 func (s *engine) solve(ctx context.Context, tol float64) {
 	w, m := &s.local, len(s.set)
 	row := func(k int) []float32 { return s.values[k*m : k*m+m] }
@@ -635,7 +637,7 @@ func (s *engine) solve(ctx context.Context, tol float64) {
 		}
 		i := e.i
 		ki := row(i)
-		tau := max(1e-12, 8*0x1p-24*w.diag[i]) // below that the curvature says nothing; see pairs.curvature
+		tau := max(1e-12, 8*0x1p-24*w.diag[i]) // a smaller curvature is only rounding; see pairs.curvature
 		j, _ := simd.SMOSecond(w.f[from:to], s.low[from:to], ki[from:to], w.diag[from:to], e.up, w.diag[i], tau)
 		if j < 0 {
 			return
@@ -653,10 +655,10 @@ func (s *engine) solve(ctx context.Context, tol float64) {
 	}
 }
 
-// blame finds the kernel value that has spoilt F.
+// blame looks for the kernel value that has made F infinite or NaN.
 func (s *engine) blame() error {
 	for _, i := range s.points {
-		s.p.K.Row(i) // which looks at it
+		s.p.K.Row(i) // Row notes an error if a value is not finite
 	}
 	return &solvers.ProblemError{Field: "K", Index: -1, Value: math.NaN(), Msg: "kernel values leave the range of single precision; scale the features, or use SMO"}
 }

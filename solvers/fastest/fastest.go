@@ -9,30 +9,30 @@ import (
 	"github.com/svmnb/svmnb/solvers/blocks"
 )
 
-// Method is the method that is fastest for the problem:
+// Method chooses the fastest method for each problem:
 //
 //   - [solvers.Newton] where K is [solvers.Features] of at most a thousand columns;
 //   - [solvers.CoordinateDescent] for other [solvers.Features] with a fixed bias;
 //   - [solvers.GradientAscent] for other problems with a fixed bias;
-//   - [blocks.Decomposition] from 600 variables on, where the kernel matrix has Blocks, the
-//     bias is free and every α has an upper bound or a ridge, unless single precision
-//     is too coarse for how far the points are from each other;
+//   - [blocks.Decomposition] from 600 variables on, if the kernel matrix has Blocks, the
+//     bias is free, every α has an upper bound or a ridge, and single precision can tell
+//     the points apart;
 //   - [solvers.TubeSMO] for the other regressions of [solvers.Tube] and [solvers.Tube2] with a free bias;
-//   - [solvers.SMO] for all else.
+//   - [solvers.SMO] for all other problems.
 //
-// A method that rounding stops before the criterion is met, or that has taken many
-// iterations, hands over to another: of at most 3000 variables to [solvers.PrimalDual], which
-// takes the same few steps whatever the kernel and C, and then to SMO. The answer is the best
-// of them. Result.Method says which they were.
+// If rounding stops this method before the criterion is met, or it has taken many iterations,
+// another method continues. For at most 3000 variables this is [solvers.PrimalDual], whose
+// number of steps hardly depends on the kernel and C, and then SMO. The result is the best
+// answer of all of them. Result.Method names them.
 type Method struct{}
 
-// blocksFrom is from how many variables on working sets pay for their setting up
-// (measured on mixtures of 2, 20 and 100 features, C from 1 to 100, and in processes
-// that have run nothing before, as notebook cells are).
+// blocksFrom is the number of variables from which working sets repay the cost of setting them
+// up. It was measured on mixtures with 2, 20 and 100 features and C from 1 to 100, in
+// processes that have run nothing before, as notebook cells are.
 const blocksFrom = 600
 
-// factored is up to how many variables Q is factored when other methods do not get on:
-// 72 MB and some seconds.
+// factored is the largest number of variables for which Q is factored when another method
+// makes too little progress. This takes 72 MB and some seconds.
 const factored = 3000
 
 // Name is "the fastest".
@@ -52,7 +52,7 @@ func (m Method) StartAt(p *solvers.Problem, alpha, f []float64) (solvers.Stepper
 	return first.Start(p, alpha)
 }
 
-// Accepts implements solvers.Accepter: there is a method for every problem.
+// Accepts implements solvers.Accepter. It returns nil, since every problem has a method.
 func (Method) Accepts(*solvers.Problem) error { return nil }
 
 // WantsFeatures implements solvers.FeatureReader.
@@ -91,7 +91,8 @@ func (Method) Choose(p *solvers.Problem) []solvers.Stage {
 	return append(list, inTheEnd(p, pairs)...)
 }
 
-// inTheEnd are the methods for what others do not get on with, pairs last.
+// inTheEnd returns the stages for problems on which the first method makes too little
+// progress.
 func inTheEnd(p *solvers.Problem, last solvers.Method) []solvers.Stage {
 	if p.PerClass || len(p.S) > factored {
 		return []solvers.Stage{{Method: last}}
@@ -99,7 +100,8 @@ func inTheEnd(p *solvers.Problem, last solvers.Method) []solvers.Stage {
 	return []solvers.Stage{{Method: solvers.PrimalDual{}}, hurried(p, last, 1_000_000)}
 }
 
-// hurried is a method that is given so many iterations where Q can be factored.
+// hurried returns a stage of m that is limited to most iterations if Q can be factored, as
+// then another method can follow.
 func hurried(p *solvers.Problem, m solvers.Method, most int) solvers.Stage {
 	if len(p.S) > factored {
 		most = 0
@@ -107,8 +109,9 @@ func hurried(p *solvers.Problem, m solvers.Method, most int) solvers.Stage {
 	return solvers.Stage{Method: m, Iterations: most}
 }
 
-// fine reports whether single precision tells the points apart: whether the largest K is
-// not too large for κ, about how far two of them are from each other in feature space.
+// fine reports whether single precision tells the points apart. It compares the largest kernel
+// value with the mean of κ = K_ii + K_jj − 2K_ij, a squared distance in feature space, over
+// some pairs.
 func fine(p *solvers.Problem) bool {
 	const some = 8
 	b, n := solvers.BlocksOf(p.K)
@@ -132,5 +135,5 @@ func fine(p *solvers.Problem) bool {
 	return largest <= coarse*spread || largest == 0
 }
 
-// coarse is the largest K in units of κ for which single precision will do.
+// coarse is the largest ratio of K to κ for which single precision suffices.
 const coarse = 1 << 14

@@ -2,22 +2,22 @@ package linear
 
 import "math"
 
-// The bounds of b'A⁻¹b (Gibbs and MacKay 1997, §3, after Skilling 1993; Golub and
-// Meurant 2010, §§7 and 12). For every x, with r = b − Ax and
+// This file bounds b'A⁻¹b (Gibbs and MacKay 1997, §3, after Skilling 1993; Golub and Meurant
+// 2010, §§7 and 12). For every x, with r = b − Ax, let
 //
 //	Q(x) = b'x − ½ x'Ax,  2Q(x) = b'x + r'x,
 //
-// Q is largest at x = A⁻¹b, where 2Q = b'A⁻¹b, and elsewhere falls short by exactly
-// the energy of the error,
+// Q is largest at x = A⁻¹b, where 2Q = b'A⁻¹b. Elsewhere 2Q is smaller by exactly the energy
+// of the error,
 //
 //	b'A⁻¹b = 2Q(x) + r'A⁻¹r.
 //
-// Since A = K + D ⪰ D = diag(noise), r'A⁻¹r ≤ Σ r_i²/noise_i. With one noise θ that is
-// ‖r‖²/θ, what Skilling's upper bound (b'b − 2Q*(x*))/θ becomes for x* = x, for
+// Since A = K + D ⪰ D = diag(noise), r'A⁻¹r ≤ Σ r_i²/noise_i. With one noise θ this is ‖r‖²/θ.
+// Skilling's upper bound (b'b − 2Q*(x*))/θ is the same for x* = x, because
 //
 //	b'b = θ b'A⁻¹b + b'KA⁻¹b,  Q*(x*) = x*'Kb − ½ x*'AKx* ≤ ½ b'KA⁻¹b.
 
-// energy returns Σ r_i²/floor_i ≥ r'A⁻¹r; +Inf if a floor is 0 and its r_i is not.
+// energy returns Σ r_i²/floor_i ≥ r'A⁻¹r. It is +Inf if a floor is 0 and its r_i is not.
 func (s *System) energy(r []float64) float64 {
 	sum, diag := 0.0, s.K.Diag()
 	for i, v := range r {

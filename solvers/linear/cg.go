@@ -10,41 +10,42 @@ import (
 	"github.com/svmnb/svmnb/internal/vec"
 )
 
-// CG is the method of conjugate gradients (Hestenes and Stiefel 1952; CST Table 7.3,
-// with the lines that it leaves out). From any x, with g = b − Ax and h = g,
+// CG is the method of conjugate gradients (Hestenes and Stiefel 1952; CST Table 7.3, completed
+// by the lines that the table omits). From any x, with g = b − Ax and h = g,
 //
 //	λ = g'g / h'Ah,  x ← x + λh,  g₊ = g − λAh,  γ = g₊'g₊ / g'g,  h ← g₊ + γh.
 //
-// One pass over K per iteration serves all right-hand sides. In exact arithmetic n
-// iterations solve the system; rounding delays that without limit where A is
-// ill-conditioned, and some tens are enough where it is not.
+// One pass over K per iteration serves all right-hand sides. In exact arithmetic n iterations
+// solve the system. In floating point some tens are enough if A is well conditioned, and an
+// ill-conditioned A may need many more than n.
 //
-// From 4,096 points on, where the memory for the method has room for 2n² bytes more in a
-// quarter of it, K is held in single precision, and passes are over that, with sums in
-// double precision. Where g may have lost its meaning by that (van der Vorst and Ye 2000)
-// it is computed afresh from K as it is, and the run starts again from there, so that the
-// answer is as good as that of double precision, and every bound holds (single.go).
-// Double, a noise so small that rounding K could make A indefinite, GibbsMacKay, and a
-// residual that does not improve have all passes made in double precision; then g is
-// computed afresh every 50 iterations, in the same pass, and memory grows with n.
+// From 4,096 points on, K is held in single precision if 2n² bytes fit into a quarter of the
+// spare memory. Passes then read this copy and sum in double precision. When the rounding of K
+// may have made g meaningless (van der Vorst and Ye 2000), g is computed afresh from K itself
+// and the run restarts from there. The answer is therefore as good as in double precision, and
+// every bound holds (single.go).
 //
-// Each iteration bounds b'A⁻¹b from both sides (bounds.go). The lower bound is
-// free: 2Q(x_k) = 2Q(x_0) + Σ_{j<k} λ_j g_j'g_j.
+// All passes are in double precision with Double or GibbsMacKay, if the noise is so small that
+// rounding K could make A indefinite, or if the residual does not improve. Then g is computed
+// afresh every 50 iterations, in the same pass, and memory grows in proportion to n.
+//
+// Each iteration bounds b'A⁻¹b from both sides (bounds.go). The lower bound costs nothing
+// more: 2Q(x_k) = 2Q(x_0) + Σ_{j<k} λ_j g_j'g_j.
 type CG struct {
-	// Rank, when positive, preconditions by P = LL' + diag(noise), L the first columns
-	// of the pivoted Cholesky factor of K, n × Rank (Gardner et al. 2018). That asks
-	// for Rank rows of K and 24 n Rank bytes, and wins where the eigenvalues of K fall
-	// quickly. Every noise must be positive.
+	// Rank, if positive, is the number of columns of L in the preconditioner P = LL' +
+	// diag(noise), where L is the pivoted Cholesky factor of K, cut off after these columns
+	// (Gardner et al. 2018). It costs Rank rows of K and 24 n Rank bytes, and pays if the
+	// eigenvalues of K fall quickly. Every noise must be positive.
 	Rank int
 
-	// GibbsMacKay adds a second run, whose upper bound is tighter at first and looser
-	// later (Gibbs and MacKay 1997, §3.3). It doubles the cost.
+	// GibbsMacKay adds a second run for another upper bound, which is tighter in early
+	// iterations and looser later (Gibbs and MacKay 1997, §3.3). It doubles the cost.
 	GibbsMacKay bool
 
-	Double bool // no pass in single precision, whatever n
+	Double bool // make all passes in double precision, whatever n
 }
 
-// Name is "CG", "CG, rank 20" and the like.
+// Name returns, for example, "CG" or "CG, rank 20".
 func (m CG) Name() string {
 	name := "CG"
 	if m.Rank > 0 {
@@ -56,9 +57,9 @@ func (m CG) Name() string {
 	return name
 }
 
-// Memory returns 48n for each right-hand side, 104n with GibbsMacKay, and
-// 32n for each column of the preconditioner. K in single precision is not counted: it is
-// held where there is room for it.
+// Memory returns, in bytes, 48n for each right-hand side (104n with GibbsMacKay) and 32n for
+// each column of the preconditioner. The copy of K in single precision is not included,
+// because it is made only if there is room.
 func (m CG) Memory(n, q int) float64 {
 	vectors := 6 * float64(q)
 	if m.GibbsMacKay {
@@ -98,38 +99,38 @@ func (m CG) Start(s *System, b, x [][]float64) (Stepper, error) {
 type cg struct {
 	method  CG
 	s       *System
-	theta   float64         // A ⪰ θI, or A ⪰ θP, where θ is 1 but for rounding; 0 where there is none
+	theta   float64         // A ⪰ θI or, with a preconditioner, A ⪰ θP with θ = 1 up to rounding; 0 if no such bound is known
 	bounded bool            // A ⪰ diag(floor) with floors above 0
-	p       *preconditioner // nil without
-	k       *single         // K as passes have it; nil in double precision
-	hold    bool            // k is wanted
-	refused bool            // k does not do
-	warm    bool            // a run starts elsewhere than at 0
-	known   bool            // g is that of x
-	opened  bool            // what asks for rows before the first iteration is done
+	p       *preconditioner // nil without preconditioner
+	k       *single         // the K that passes read; nil in double precision
+	hold    bool            // k shall be made
+	refused bool            // single precision does not suffice
+	warm    bool            // the start x of some run is not 0
+	known   bool            // g belongs to the current x
+	opened  bool            // open has been called
 	runs    []*cgRun
 	steps   int
-	x, y    [][]float64 // what is multiplied by A in a pass, and the products
+	x, y    [][]float64 // the vectors that a pass multiplies by A, and the products
 
-	keep bool // the coefficients of each iteration
+	keep bool // store the coefficients of each iteration
 }
 
 // cgRun is one right-hand side.
 type cgRun struct {
 	b, x     []float64
 	g        []float64 // the residual b − Ax
-	z        []float64 // P⁻¹g, which is pg, or g without preconditioner
+	z        []float64 // P⁻¹g, stored in pg; without preconditioner g itself
 	pg       []float64
 	h, ah    []float64 // the direction, and A times it
-	ax       []float64 // A times x, now and then
+	ax       []float64 // A times x, when g is computed afresh
 	gg       float64   // g'z
 	lower    float64   // 2Q(x)
-	c        float64   // g'A⁻¹g ≤ c g'z by Gauss and Radau
-	steady   float64   // ‖g‖ when g was last found to have drifted
+	c        float64   // Gauss–Radau bound: g'A⁻¹g ≤ c g'z
+	steady   float64   // ‖g‖ when g had last drifted and was computed afresh
 	finished bool
 	second   *cgSecond
 
-	base []float64 // x when g was last computed afresh, where k is held
+	base []float64 // x when g was last computed afresh; only with k
 	gone float64   // ‖x − base‖
 
 	start         float64 // g'z at the beginning
@@ -137,7 +138,7 @@ type cgRun struct {
 	restarted     bool
 }
 
-// open makes the preconditioner, the residual of a warm start, and the second run.
+// open makes the preconditioner, the residuals of a warm start, and the second runs.
 func (c *cg) open(ctx context.Context) error {
 	if c.method.Rank > 0 && c.p == nil {
 		p, err := c.s.precondition(ctx, c.method.Rank)
@@ -167,7 +168,7 @@ func (c *cg) open(ctx context.Context) error {
 	return nil
 }
 
-// multiply collects vectors from each run and multiplies them in one pass.
+// multiply collects vectors from each run by from and multiplies them by A in one pass.
 func (c *cg) multiply(ctx context.Context, from func(r *cgRun)) error {
 	c.x, c.y = c.x[:0], c.y[:0]
 	for _, r := range c.runs {
@@ -187,7 +188,7 @@ func (c *cg) begin() {
 	c.known = true
 }
 
-// restart goes on from g as if it were the first.
+// restart makes the current g the first residual of a new run.
 func (c *cg) restart(r *cgRun) {
 	c.solve(r)
 	copy(r.h, r.z)
@@ -196,10 +197,10 @@ func (c *cg) restart(r *cgRun) {
 	r.finished = !(r.gg > tiny)
 }
 
-// tiny is a g'g from which on products may underflow.
+// tiny is the g'g below which products may underflow.
 const tiny = 1e-280
 
-// solve brings z and g'z up to date.
+// solve computes z and g'z from g.
 func (c *cg) solve(r *cgRun) {
 	if r.z = r.g; c.p != nil {
 		r.z = r.pg
@@ -209,7 +210,8 @@ func (c *cg) solve(r *cgRun) {
 	r.gg = inner(r.g, r.z)
 }
 
-// afresh is how many iterations are made with a residual that is only updated.
+// afresh is the number of iterations after which the residual, otherwise updated, is computed
+// afresh.
 const afresh = 50
 
 func (c *cg) Step(ctx context.Context, settled []bool) (done bool, err error) {
@@ -261,8 +263,8 @@ func (c *cg) Step(ctx context.Context, settled []bool) (done bool, err error) {
 	return done, nil
 }
 
-// advance makes the iteration of one right-hand side. With fresh, ax is A times the
-// x before it.
+// advance makes the iteration of right-hand side j. If fresh is set, ax is A times the x
+// before this iteration.
 func (c *cg) advance(j int, fresh bool) error {
 	r := c.runs[j]
 	curvature := inner(r.h, r.ah)
@@ -279,8 +281,8 @@ func (c *cg) advance(j int, fresh bool) error {
 	c.solve(r)
 	gamma := r.gg / before
 	r.lower += lambda * before
-	// Gauss–Radau (Meurant and Tichý 2013, eq. 3.13). In exact arithmetic c > λ, as
-	// no eigenvalue is below θ; 1/θ is always right.
+	// Gauss–Radau (Meurant and Tichý 2013, eq. 3.13). No eigenvalue is below θ, so c > λ in
+	// exact arithmetic. c = 1/θ is always a valid bound.
 	r.c = radau(r.c-lambda, gamma, c.theta)
 	if c.keep && !r.restarted {
 		r.lambda, r.gamma = append(r.lambda, lambda), append(r.gamma, gamma)
@@ -307,14 +309,14 @@ func radau(rest, gamma, theta float64) float64 {
 	return rest / (theta*rest + gamma)
 }
 
-// adopt replaces g by a residual computed afresh. Their difference is rounding, for
-// which Gauss and Radau do not speak; in the norm of A⁻¹ it adds
+// adopt replaces g by a residual that was computed afresh. The difference δ of the two is
+// rounding, which the Gauss–Radau bound does not cover. In the norm of A⁻¹ it adds
 //
-//	‖g‖ ≤ √(c g'z) + √(Σ δ_i²/noise_i),  δ = the difference.
+//	‖g‖ ≤ √(c g'z) + √(Σ δ_i²/noise_i).
 //
-// Where that is a tenth of the first term rounding has the word: the run starts again
-// from g, and returns true. It is finished if that has not halved the residual since
-// the last time.
+// If the second term exceeds a tenth of the first, rounding dominates: the run restarts from
+// g, and adopt returns true. The run is finished if it has not halved the residual since its
+// last restart.
 func (c *cg) adopt(r *cgRun, g []float64) (restarted bool) {
 	if c.k != nil {
 		c.resume(r, g)
@@ -361,8 +363,7 @@ func (c *cg) Refresh(g [][]float64) (more bool) {
 	return more
 }
 
-// positive returns an error unless h'Ah is positive and h'Kh not negative, but for
-// rounding.
+// positive returns an error unless h'Ah is positive and h'Kh is not negative, up to rounding.
 func (c *cg) positive(j int, curvature float64) error {
 	h, size, noise := c.runs[j].h, 0.0, 0.0
 	for i, k := range c.s.K.Diag() {
@@ -407,7 +408,7 @@ func (c *cg) Report(points []Point) {
 	}
 }
 
-// skilling returns what bounds g'A⁻¹g whatever g is.
+// skilling returns a bound of g'A⁻¹g that holds for any g.
 func (c *cg) skilling(r *cgRun) float64 {
 	energy := c.s.energy(r.g)
 	if c.p != nil {
@@ -416,16 +417,16 @@ func (c *cg) skilling(r *cgRun) float64 {
 	return energy
 }
 
-// preconditioner is P, with A ⪰ (1 − rounding)P.
+// preconditioner is P, for which A ⪰ (1 − rounding)P.
 type preconditioner struct {
 	*chol.LowRank
 	rounding float64
 }
 
-// precondition returns P = LL' + diag(noise), ready to solve. L is that of
-// [chol.Pivoted], and P is inverted in product form: it is the formula of Woodbury, with the
-// digits that this loses where the noise is small. As K − LL' ⪰ 0, A ⪰ P; entries of L
-// that are off by their rounding make it A ⪰ (1 − rounding)P.
+// precondition returns P = LL' + diag(noise), ready to solve. L comes from [chol.Pivoted]. P
+// is inverted in product form, which keeps the digits that Woodbury's formula loses if the
+// noise is small. As K − LL' ⪰ 0, A ⪰ P; rounding in the entries of L makes this A ⪰ (1 −
+// rounding)P.
 func (s *System) precondition(ctx context.Context, rank int) (*preconditioner, error) {
 	n := s.K.Dim()
 	columns, err := chol.Pivoted(ctx, s.K, min(rank, n), 0)

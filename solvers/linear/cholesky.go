@@ -9,16 +9,16 @@ import (
 	"github.com/svmnb/svmnb/internal/rows"
 )
 
-// Cholesky solves A x = b by A = LL', L lower triangular (CST 7.6; Golub and Van
-// Loan 2013, §4.2): n³/3 operations and 4n² bytes, half of what LU takes, without
-// pivots and without growth of rounding errors. It is the method of choice up to
-// some thousand points, and the factor gives ln|A| and posterior variances.
+// Cholesky solves A x = b by A = LL', where L is lower triangular (CST 7.6; Golub and Van Loan
+// 2013, §4.2). It takes n³/3 operations and 4n² bytes, half of what LU takes, needs no pivots,
+// and rounding errors do not grow. It is the method of choice up to some thousand points. Its
+// factor also gives ln|A| and posterior variances.
 type Cholesky struct {
-	// Jitter is the most that may be added to all of the diagonal when A is not
-	// positive definite in floating point. A ten-millionth of it is tried first, then
-	// ten times as much and so on; CholeskyFactor.Jitter says what it took. 0 adds
-	// nothing: A is then refused with an *IndefiniteError. The certificate is that of
-	// A without jitter.
+	// Jitter is the largest number that may be added to the whole diagonal if A is not
+	// positive definite in floating point. The first try adds 1e-7 of it, and each following
+	// try ten times as much; CholeskyFactor.Jitter returns the number that was added. With 0
+	// nothing is added, and such an A is refused with an *IndefiniteError. The certificate is
+	// that of A without jitter.
 	Jitter float64
 }
 
@@ -30,7 +30,7 @@ func (m Cholesky) Name() string {
 	return "Cholesky"
 }
 
-// Memory returns 4n², some columns more, and 16n for each right-hand side.
+// Memory returns, in bytes, 4n², some columns more, and 16n for each right-hand side.
 func (m Cholesky) Memory(n, q int) float64 {
 	return chol.Memory(n) + 16*float64(n)*float64(q)
 }
@@ -47,9 +47,9 @@ func (m Cholesky) check() error {
 	return nil
 }
 
-// Factor returns the factor alone, for whoever has many right-hand sides to come.
-// The memory limit is that of the zero Settings. The errors are those of
-// Solve; that of an interrupt wraps context.Cause(ctx).
+// Factor returns the factor alone, which can serve many right-hand sides. The memory limit is
+// that of the zero Settings. The errors are those of Solve; the error of an interrupt wraps
+// context.Cause(ctx).
 func (m Cholesky) Factor(ctx context.Context, s *System) (*CholeskyFactor, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func (m Cholesky) factor(ctx context.Context, s *System) (*CholeskyFactor, error
 	return &CholeskyFactor{panels{a}, jitter}, nil
 }
 
-// triangleOf sets the lower triangle of A.
+// triangleOf sets t to the lower triangle of A.
 func triangleOf(ctx context.Context, s *System, t *chol.Panels[float64]) error {
 	err := rows.Sweep(ctx, s.K, t.Width(), func(i, j int, rows [][]float64) { t.Set(i, j, rows, nil) })
 	for i, v := range s.Noise {
@@ -136,13 +136,13 @@ func (c *cholesky) Step(ctx context.Context, _ []bool) (done bool, err error) {
 	return true, c.solve(ctx, func(x []float64) { c.factor.Solve(x, x) })
 }
 
-// direct is what the direct methods have in common: one step, after which nothing
-// can be improved.
+// direct is what the direct methods share. They make one step, after which x cannot be
+// improved.
 type direct struct{ b, x [][]float64 }
 
 func (d *direct) Report([]Point) {}
 
-// solve sets x to what the function, which solves in place, makes of b.
+// solve sets each x to its b and calls in, which solves in place.
 func (d *direct) solve(ctx context.Context, in func(x []float64)) error {
 	for j, b := range d.b {
 		if ctx.Err() != nil {
@@ -155,16 +155,17 @@ func (d *direct) solve(ctx context.Context, in func(x []float64)) error {
 	return nil
 }
 
-// CholeskyFactor is L of A + jitter I = LL'. Its methods change nothing but what they
-// are given, so they may be called from several goroutines.
+// CholeskyFactor is L of A + jitter I = LL'. Its methods change only the slices that they are
+// given, so several goroutines may call them.
 type CholeskyFactor struct {
 	l      factor
 	jitter float64
 }
 
-// factor is what a factor needs of [chol.Panels], and lower of [chol.Inverse]. They are
-// interfaces for the sake of cells, which compile the methods of every generic type that
-// they can see in the fields and methods of others (svmnb/compiled_test.go).
+// factor has the methods of [chol.Panels] that a CholeskyFactor needs, and lower those of
+// [chol.Inverse]. They are interfaces because a notebook cell would otherwise compile the
+// methods of these generic types, which it could see in fields of other types
+// (svmnb/compiled_test.go).
 type (
 	factor interface {
 		Rows() int
@@ -182,12 +183,12 @@ type (
 	}
 )
 
-// panels is the one that there is.
+// panels implements factor.
 type panels struct{ *chol.Panels[float64] }
 
 func (p panels) inverse(ctx context.Context) (lower, error) { return p.Inverse(ctx) }
 
-// N returns the number of rows.
+// N returns n, the number of rows of A.
 func (f *CholeskyFactor) N() int {
 	if f.l == nil {
 		return 0
@@ -195,7 +196,7 @@ func (f *CholeskyFactor) N() int {
 	return f.l.Rows()
 }
 
-// Jitter returns what was added to the diagonal of A, 0 as a rule.
+// Jitter returns the number that was added to the diagonal of A, usually 0.
 func (f *CholeskyFactor) Jitter() float64 { return f.jitter }
 
 // LogDet returns ln|A|.
@@ -207,8 +208,8 @@ func (f *CholeskyFactor) LogDet() float64 {
 	return 2 * sum
 }
 
-// Solve sets dst to A⁻¹b and returns it; a dst that is shorter than n, such as nil,
-// is replaced. b has length n and may be dst.
+// Solve sets dst to A⁻¹b and returns it. A dst shorter than n, such as nil, is replaced by a
+// new slice. b has length n and may be dst.
 func (f *CholeskyFactor) Solve(dst, b []float64) []float64 {
 	dst = f.HalfSolve(dst, b)
 	if f.l != nil {
@@ -217,8 +218,8 @@ func (f *CholeskyFactor) Solve(dst, b []float64) []float64 {
 	return dst
 }
 
-// HalfSolve sets dst to L⁻¹b, whose squared norm is b'A⁻¹b, and returns it; a dst that
-// is shorter than n, such as nil, is replaced. b has length n and may be dst.
+// HalfSolve sets dst to L⁻¹b, whose squared norm is b'A⁻¹b, and returns it. A dst shorter than
+// n, such as nil, is replaced by a new slice. b has length n and may be dst.
 func (f *CholeskyFactor) HalfSolve(dst, b []float64) []float64 {
 	dst = f.copied(dst, b)
 	if f.l != nil {
@@ -227,9 +228,9 @@ func (f *CholeskyFactor) HalfSolve(dst, b []float64) []float64 {
 	return dst
 }
 
-// Multiply sets dst to Lz, which has covariance A for z of independent standard
-// normal numbers, and returns it; a dst that is shorter than n, such as nil, is
-// replaced. z has length n and may be dst.
+// Multiply sets dst to Lz and returns it. If z has independent standard normal entries, Lz has
+// covariance A. A dst shorter than n, such as nil, is replaced by a new slice. z has length n
+// and may be dst.
 func (f *CholeskyFactor) Multiply(dst, z []float64) []float64 {
 	dst = f.copied(dst, z)
 	if f.l != nil {
@@ -238,7 +239,7 @@ func (f *CholeskyFactor) Multiply(dst, z []float64) []float64 {
 	return dst
 }
 
-// copied returns v, in dst where that is long enough.
+// copied returns a copy of v, in dst if that is long enough.
 func (f *CholeskyFactor) copied(dst, v []float64) []float64 {
 	n := f.N()
 	if len(dst) < n {
@@ -248,10 +249,10 @@ func (f *CholeskyFactor) copied(dst, v []float64) []float64 {
 	return dst[:n]
 }
 
-// SolveAll replaces each of the q vectors of x, of length n, by A⁻¹ times it: q n²
-// multiplications like q calls of Solve, but by products of matrices on all cores, for
-// which L is read once for many vectors. It takes 8n bytes for each vector, and as much
-// as for a few dozen more. An interrupt returns context.Cause(ctx) and leaves x as it is.
+// SolveAll replaces each of the q vectors of x, of length n, by A⁻¹ times it. It makes q n²
+// multiplications like q calls of Solve, but as products of matrices on all cores, which read
+// L once for many vectors. It takes 8n bytes for each vector and for a few dozen more. An
+// interrupt returns context.Cause(ctx) and leaves x as it is.
 func (f *CholeskyFactor) SolveAll(ctx context.Context, x [][]float64) error {
 	return f.all(ctx, factor.SolveAll, x)
 }
@@ -271,8 +272,8 @@ func (f *CholeskyFactor) HalfSolveAll(ctx context.Context, x [][]float64) error 
 	return f.all(ctx, factor.ForwardAll, x)
 }
 
-// Inverse returns the n rows of A⁻¹ = L⁻ᵀL⁻¹: 2n³/3 operations, and 12n² bytes while it
-// is made, 8n² of which stay. An interrupt returns context.Cause(ctx).
+// Inverse returns the n rows of A⁻¹ = L⁻ᵀL⁻¹, in 2n³/3 operations. It takes 12n² bytes, and
+// its result 8n² of these. An interrupt returns context.Cause(ctx).
 func (f *CholeskyFactor) Inverse(ctx context.Context) ([][]float64, error) {
 	lower, err := f.InverseLower(ctx)
 	if err != nil || lower.u == nil {
@@ -300,8 +301,8 @@ func (f *CholeskyFactor) InverseLower(ctx context.Context) (*InverseLower, error
 // InverseLower is the lower triangle of A⁻¹.
 type InverseLower struct{ u lower }
 
-// Row sets dst to the first i+1 entries of row i and returns it; a dst that is shorter,
-// such as nil, is replaced.
+// Row sets dst to the first i+1 entries of row i and returns it. A dst shorter than i+1, such
+// as nil, is replaced by a new slice.
 func (l *InverseLower) Row(dst []float64, i int) []float64 {
 	if len(dst) <= i {
 		dst = make([]float64, i+1)

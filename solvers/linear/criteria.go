@@ -8,9 +8,9 @@ type Criterion interface {
 	String() string
 }
 
-// Bounds stops when b'A⁻¹b is known within Abs or within Rel of its lower bound,
-// whichever is reached first. Half of it is a term of the log marginal likelihood,
-// so Abs is in nats: 1e-2 to 1e-4 are enough for most purposes.
+// Bounds stops when b'A⁻¹b is known within Abs or within Rel of its lower bound, whichever is
+// reached first. b'A⁻¹b/2 is a term of the log marginal likelihood, so Abs is in nats: 1e-2 to
+// 1e-4 are enough for most purposes.
 type Bounds struct{ Abs, Rel float64 }
 
 func (c Bounds) Met(pt *Point) bool {

@@ -8,15 +8,16 @@ import (
 	"github.com/svmnb/svmnb/solvers"
 )
 
-// wrong is a *[solvers.ProblemError].
+// wrong returns a *[solvers.ProblemError].
 func wrong(field string, i int, v float64, format string, args ...any) error {
 	return &solvers.ProblemError{Field: field, Index: i, Value: v, Msg: fmt.Sprintf(format, args...)}
 }
 
-// errNoContext refuses a nil context, which cannot be asked whether it has ended.
+// errNoContext is the error for a nil context.
 var errNoContext = wrong("ctx", -1, 0, "the context is nil; give context.Background() where nothing is to end the work early")
 
-// MemoryError says that a method would take more memory than it may.
+// MemoryError is the error of a method that would take more memory than Settings.Memory
+// allows.
 type MemoryError struct {
 	Method      string
 	N           int     // rows of the system
@@ -25,13 +26,13 @@ type MemoryError struct {
 
 func (e *MemoryError) Error() string {
 	way := "use CG, whose memory grows with n, or "
-	if (CG{}).Memory(e.N, 1) > e.Limit { // which is what was used, or would do no better
+	if (CG{}).Memory(e.N, 1) > e.Limit { // CG was used already, or takes as much
 		way = ""
 	}
 	return fmt.Sprintf("linear: %s on %d points takes %.3g GB beside the kernel matrix and may take %.3g: %sraise the memory that it may take or GOMEMLIMIT", e.Method, e.N, e.Need/1e9, e.Limit/1e9, way)
 }
 
-// unlimited is the memory of a method when neither the caller nor Go has a limit.
+// unlimited is how many bytes a method may take if neither the caller nor Go sets a limit.
 const unlimited = 4 << 30
 
 func affordable(m Method, n, q int, limit int64) error {
@@ -42,7 +43,7 @@ func affordable(m Method, n, q int, limit int64) error {
 	return nil
 }
 
-// allowed returns how many bytes a method may take, of which 0 is the default.
+// allowed returns how many bytes a method may take; a limit of 0 means the default.
 func allowed(limit int64) float64 {
 	if limit == 0 {
 		if limit = debug.SetMemoryLimit(-1); limit == math.MaxInt64 {
@@ -52,15 +53,15 @@ func allowed(limit int64) float64 {
 	return float64(limit)
 }
 
-// IndefiniteError says that A = K + diag(noise) is not positive definite, or not in
-// floating point: K is no kernel matrix, or two points are too near each other for
-// so little noise. An iterative method also refuses a K that is not positive
-// semi-definite when the noise outweighs it, for then no bound holds.
+// IndefiniteError says that A = K + diag(noise) is not positive definite, or not in floating
+// point: K is no kernel matrix, or two points are too near each other for so little noise. An
+// iterative method also refuses a K that is not positive semi-definite if only the noise makes
+// A positive definite, because its bounds would not hold.
 type IndefiniteError struct {
 	Method string
-	Row    int     // where the factorisation failed; −1 for an iterative method
-	Value  float64 // the pivot there, which should be positive, or h'Kh/h'h for a direction h of an iterative method, which should not be negative
-	Need   float64 // how much more noise would do, roughly
+	Row    int     // row where the factorisation failed; −1 for an iterative method
+	Value  float64 // the pivot in this row, which should be positive; or h'Kh/h'h for a direction h of an iterative method, which should not be negative
+	Need   float64 // roughly how much more noise is needed
 }
 
 func (e *IndefiniteError) Error() string {

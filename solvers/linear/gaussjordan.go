@@ -7,16 +7,16 @@ import (
 	"github.com/svmnb/svmnb/internal/vec"
 )
 
-// GaussJordan solves A x = b by elimination above and below the diagonal at once, with
-// partial pivoting (CST 7.6 names it; Golub and Van Loan 2013, problem 3.2.3): n³
-// operations, three times those of Cholesky, one row at a time, and no factor to use
-// again. It is here to be compared.
+// GaussJordan solves A x = b by elimination above and below the diagonal at once, with partial
+// pivoting (CST 7.6 names it; Golub and Van Loan 2013, problem 3.2.3). It takes n³ operations,
+// three times those of Cholesky, one row at a time, and leaves no factor for later right-hand
+// sides. It is here for comparison.
 type GaussJordan struct{}
 
 // Name is "Gauss–Jordan".
 func (GaussJordan) Name() string { return "Gauss–Jordan" }
 
-// Memory returns 8n² and 16n for each right-hand side.
+// Memory returns, in bytes, 8n² and 16n for each right-hand side.
 func (GaussJordan) Memory(n, q int) float64 { return square(n, q) }
 
 // Start implements Method.

@@ -6,16 +6,16 @@ import (
 	"github.com/svmnb/svmnb/internal/vec"
 )
 
-// cgSecond is the second run of Gibbs and MacKay (1997, §3.3): conjugate gradients for
-// AB v = Bb, B = A − θI ⪰ 0. For every v,
+// cgSecond is the second run of Gibbs and MacKay (1997, §3.3): conjugate gradients for AB v =
+// Bb with B = A − θI ⪰ 0. For every v,
 //
 //	2Q*(v) = 2v'Bb − v'ABv ≤ b'BA⁻¹b,  b'b = θ b'A⁻¹b + b'BA⁻¹b,
 //
-// hence b'A⁻¹b ≤ (b'b − 2Q*(v))/θ. As written b'b and 2Q* cancel, and where A is nearly
-// singular nothing is left but rounding. So v is kept, and the bound computed as what it
-// is: (b'b − 2Q*(v))/θ = 2Q(v) + ‖b − Av‖²/θ, Skilling's bound of v, which the run makes
-// as small as it can. A and B commute, so AB is symmetric; its condition is that of A
-// squared, which is why the bound ends up behind.
+// hence b'A⁻¹b ≤ (b'b − 2Q*(v))/θ. In this form b'b and 2Q* cancel, and if A is nearly
+// singular only rounding is left. The run therefore keeps v and computes the same bound as
+// (b'b − 2Q*(v))/θ = 2Q(v) + ‖b − Av‖²/θ, which is Skilling's bound at v. The run makes it as
+// small as it can. A and B commute, so AB is symmetric. Its condition number is about the
+// square of that of A, so in late iterations this bound is looser than the others.
 type cgSecond struct {
 	v, rest  []float64 // v and b − Av
 	g, h     []float64
@@ -45,13 +45,13 @@ func (c *cg) openSecond(ctx context.Context) error {
 	return err
 }
 
-// boundSecond computes the bound that v amounts to.
+// boundSecond computes the upper bound from v.
 func (c *cg) boundSecond(r *cgRun) {
 	s := r.second
 	s.upper = inner(r.b, s.v) + inner(s.rest, s.v) + c.s.energy(s.rest)
 }
 
-// stepSecond makes an iteration for those that are busy, whose bh is Ah.
+// stepSecond makes an iteration of the second runs that are busy; their bh is A times h.
 func (c *cg) stepSecond(ctx context.Context, busy func(j int) bool) error {
 	theta := c.s.theta()
 	c.x, c.y = c.x[:0], c.y[:0]
@@ -74,11 +74,11 @@ func (c *cg) stepSecond(ctx context.Context, busy func(j int) bool) error {
 		}
 		curvature := inner(s.h, s.abh)
 		if s.finished = !(curvature > 0); s.finished {
-			continue // b is out of reach of B, or rounding has the word
+			continue // b is orthogonal to the range of B, or rounding dominates
 		}
 		lambda := s.gg / curvature
 		vec.Axpy(s.v, lambda, s.h)
-		vec.Axpy(s.bh, theta, s.h) // Ah again
+		vec.Axpy(s.bh, theta, s.h) // bh becomes Ah again
 		vec.Axpy(s.rest, -lambda, s.bh)
 		c.boundSecond(r)
 		vec.Axpy(s.g, -lambda, s.abh)

@@ -1,30 +1,30 @@
 package linear
 
-// What follows is optional: Solve asks whether a Stepper has it.
+// The interfaces in this file are optional. Solve asks whether a Stepper has them.
 
-// A Refresher is a Stepper that maintains residuals. Refresh takes over those that Solve has
-// computed afresh from x, and after these those of its witnesses. It returns false when they
-// leave nothing to improve but rounding.
+// A Refresher is a Stepper that maintains residuals. Refresh takes over the residuals that
+// Solve has computed afresh: those of x, one of length n for each right-hand side, and then
+// those of the Witnesses. It returns false if only rounding is left to improve.
 type Refresher interface {
 	Refresh(r [][]float64) (more bool)
 }
 
-// A Witness is a Stepper that has a second vector for each right-hand side, from which an
-// upper bound follows.
+// A Witness is a Stepper that keeps a second vector for each right-hand side, from which Solve
+// computes another upper bound.
 type Witness interface {
-	// Witnesses returns these vectors; nil where there are none.
+	// Witnesses returns these vectors, or nil if there are none.
 	Witnesses() [][]float64
 }
 
 // A Holder is a Stepper that is faster with more memory than its Method needs.
 type Holder interface {
-	// Allow is told before the first step how many bytes there are beside those of
-	// Method.Memory.
+	// Allow is called before the first step with the number of bytes that the Stepper may take
+	// in addition to Method.Memory.
 	Allow(bytes float64)
 }
 
 // A Factorer is a Stepper that makes a factor of A, for [Solution.Factor].
 type Factorer interface {
-	// Factor returns it; nil as long as there is none.
+	// Factor returns the factor, or nil as long as there is none.
 	Factor() *CholeskyFactor
 }

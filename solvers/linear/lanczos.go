@@ -12,35 +12,35 @@ import (
 	"github.com/svmnb/svmnb/internal/vec"
 )
 
-// Probes are what random right-hand sides tell of A without a factor: ln|A| and
-// traces tr(A⁻¹ ∂A), both needed for the evidence of a Gaussian process and its
-// gradient. See [Probe].
+// Probes are estimates from random right-hand sides, without a factor of A: of ln|A| and of
+// traces tr(A⁻¹ ∂A). The evidence of a Gaussian process needs the former, its gradient the
+// latter. See [Probe].
 type Probes struct {
 	LogDet      float64 // estimate of ln|A|
-	LogDetError float64 // its standard error, the root of the variance of the mean over probes
-	LogDetWidth float64 // how far it may be off besides, since the runs stopped before the end
+	LogDetError float64 // its standard error, from the variance over the probes
+	LogDetWidth float64 // half the width of the interval that is left because the runs stopped early
 	Solution    *Solution
 
-	w [][]float64 // P⁻¹z_j: the probes themselves without preconditioner
+	w [][]float64 // P⁻¹z_j; without preconditioner the probes themselves
 }
 
-// Probe solves A x_j = z_j for count ≥ 2 probes z_j with E[zz'] = P, in one batch of CG.
-// Without preconditioner P = I and the entries of z are ±1 (Hutchinson 1989; Gibbs and
-// MacKay 1997, §3.2, after Skilling), with one z = L g + diag(noise)^½ h of such g and h
-// (Gardner et al. 2018, §4.1). The same seed draws the same probes.
+// Probe solves A x_j = z_j for count ≥ 2 random probes z_j with E[zz'] = P, in one batch of
+// CG. Without preconditioner P = I and the entries of z are ±1 (Hutchinson 1989; Gibbs and
+// MacKay 1997, §3.2, after Skilling). With one, z = L g + diag(noise)^½ h, where g and h have
+// entries ±1 (Gardner et al. 2018, §4.1). The same seed draws the same probes.
 //
-// LogDet is by stochastic Lanczos quadrature (Ubaru, Chen and Saad 2017): with T_j the
-// tridiagonal matrix that the coefficients of CG amount to, and e_1 the first unit vector,
+// LogDet is computed by stochastic Lanczos quadrature (Ubaru, Chen and Saad 2017). With T_j
+// the tridiagonal matrix given by the coefficients of CG, and e_1 the first unit vector,
 //
 //	ln|A| ≈ ln|P| + (1/count) Σ_j z_j'P⁻¹z_j · e_1' ln(T_j) e_1.
 //
-// That is Gauss's quadrature and too large; that of Gauss and Radau with a node at the
-// least noise is too small, as the derivatives of ln have alternating signs (Golub and
-// Meurant 2010, §6). LogDet is in the middle.
+// This is Gauss's quadrature, whose value is too large. The Gauss–Radau rule with a node at
+// the least noise gives a value that is too small, since the derivatives of ln alternate in
+// sign (Golub and Meurant 2010, §6). LogDet is the middle of the two.
 //
-// The zero Stop of set is Bounds{Rel: 1e-4} here: the probes themselves are wrong by more.
-// Start has no meaning. The errors are those of Solve; an interrupt returns what
-// there is.
+// The default of set.Stop is Bounds{Rel: 1e-4}, because the error of the probes is larger.
+// set.Start is ignored. The errors are those of Solve; an interrupt returns the estimates so
+// far.
 func Probe(ctx context.Context, s *System, m CG, count int, seed uint64, set Settings) (*Probes, error) {
 	if count < 2 {
 		return nil, wrong("count", -1, float64(count), "is %d; a standard error takes two probes, and ten or more are of use", count)
@@ -120,7 +120,7 @@ func Probe(ctx context.Context, s *System, m CG, count int, seed uint64, set Set
 	return p, err
 }
 
-// LogDet estimates ln|A| with its standard error by [Probe] with plain CG.
+// LogDet estimates ln|A| and the standard error by [Probe] with the zero CG.
 func LogDet(ctx context.Context, s *System, probes int, seed uint64) (value, standardError float64, err error) {
 	p, err := Probe(ctx, s, CG{}, probes, seed, Settings{})
 	if p == nil {
@@ -129,10 +129,9 @@ func LogDet(ctx context.Context, s *System, probes int, seed uint64) (value, sta
 	return p.LogDet, p.LogDetError, err
 }
 
-// LogDetBounds returns bounds of ln|A|: Σ ln noise_i, because A ⪰ diag(noise), and
-// Σ ln A_ii by Hadamard's inequality. For one noise θ they are n ln θ and at most
-// n ln(tr A/n). The lower is −Inf where a noise is 0;
-// both are NaN for a system that Check refuses.
+// LogDetBounds returns bounds of ln|A|: Σ ln noise_i, because A ⪰ diag(noise), and Σ ln A_ii
+// by Hadamard's inequality. For one noise θ they are n ln θ and at most n ln(tr A/n). The
+// lower bound is −Inf if a noise is 0. Both are NaN for a system that Check refuses.
 func (s *System) LogDetBounds() (lower, upper float64) {
 	if s.Check() != nil {
 		return math.NaN(), math.NaN()
@@ -144,9 +143,9 @@ func (s *System) LogDetBounds() (lower, upper float64) {
 	return lower, upper
 }
 
-// Trace estimates tr(A⁻¹M), with its standard error, of a symmetric n × n matrix M such
-// as a derivative of A: the mean of x_j'M P⁻¹z_j over the probes. multiply sets dst to
-// M v.
+// Trace estimates tr(A⁻¹M) and the standard error. M is a symmetric n × n matrix, such as a
+// derivative of A, and multiply sets dst to M v. The estimate is the mean of x_j'M P⁻¹z_j over
+// the probes.
 func (p *Probes) Trace(multiply func(dst, v []float64)) (value, standardError float64) {
 	if p == nil || len(p.w) == 0 {
 		return math.NaN(), math.NaN()
@@ -160,9 +159,10 @@ func (p *Probes) Trace(multiply func(dst, v []float64)) (value, standardError fl
 	return mean(values)
 }
 
-// InverseRow sets dst to row i of the unbiased symmetric estimate of A⁻¹ that Trace
-// amounts to, Σ_j ½(x_j w_j' + w_j x_j')/count with w_j = P⁻¹z_j, and returns it. dst has
-// length n. Single entries are wide of the mark; sums over all, as in gradients, are not.
+// InverseRow sets dst, of length n, to row i of an unbiased symmetric estimate of A⁻¹ and
+// returns it. The estimate is Σ_j ½(x_j w_j' + w_j x_j')/count with w_j = P⁻¹z_j, the one
+// behind Trace. Single entries are very inaccurate, but sums over all entries, as in
+// gradients, are not.
 func (p *Probes) InverseRow(dst []float64, i int) []float64 {
 	clear(dst)
 	scale := 0.5 / float64(len(p.w))
@@ -174,7 +174,7 @@ func (p *Probes) InverseRow(dst []float64, i int) []float64 {
 	return dst
 }
 
-// probing is CG with a preconditioner that is there already, and coefficients kept.
+// probing is CG with a given preconditioner that stores its coefficients.
 type probing struct {
 	CG
 	p *preconditioner
@@ -190,14 +190,14 @@ func (m probing) Start(s *System, b, x [][]float64) (Stepper, error) {
 	return c, nil
 }
 
-// quadrature is the most nodes that an integral gets; the error of the probes is
-// larger long before.
+// quadrature is the largest number of nodes of an integral. The error of the probes dominates
+// long before that.
 const quadrature = 1000
 
-// logarithm returns z'P⁻¹z e_1' ln(T) e_1 of a run, and the same with a node at theta; NaN
-// if it made no iteration. Row k of T has 1/λ_k + γ_{k−1}/λ_{k−1} on the diagonal and
-// √γ_k/λ_k beside it; for a node at theta the last λ is the c of the bound of Gauss and
-// Radau (Meurant and Tichý 2013).
+// logarithm returns z'P⁻¹z e_1' ln(T) e_1 of a run, and the same with a node at theta. Both
+// are NaN if the run made no iteration. Row k of T has 1/λ_k + γ_{k−1}/λ_{k−1} on the diagonal
+// and √γ_k/λ_k beside it. For a node at theta, the last λ is replaced by the c of the
+// Gauss–Radau bound (Meurant and Tichý 2013).
 func (r *cgRun) logarithm(theta float64) (most, least float64) {
 	k := min(len(r.lambda), quadrature)
 	if k == 0 {
@@ -223,7 +223,7 @@ func (r *cgRun) logarithm(theta float64) (most, least float64) {
 	return most, rule(k + 1)
 }
 
-// mean returns the mean of the values and its standard error.
+// mean returns the mean of the values and the standard error.
 func mean(values []float64) (mean, standardError float64) {
 	n := float64(len(values))
 	for _, v := range values {
@@ -235,7 +235,7 @@ func mean(values []float64) (mean, standardError float64) {
 	return mean, math.Sqrt(standardError)
 }
 
-// indefinite returns e, with how much noise A lacks.
+// indefinite sets e.Need to the noise that A lacks, and returns e.
 func (s *System) indefinite(ctx context.Context, e *IndefiniteError) (err error) {
 	if e.Need, err = s.missing(ctx); err != nil {
 		return err
@@ -243,9 +243,9 @@ func (s *System) indefinite(ctx context.Context, e *IndefiniteError) (err error)
 	return e
 }
 
-// missing estimates from above how much noise A lacks to be positive definite in
-// floating point: minus its smallest eigenvalue by Lanczos, doubled, or what rounding
-// can take from a singular matrix.
+// missing estimates from above how much noise A lacks to be positive definite in floating
+// point. It returns twice the absolute value of the negative smallest eigenvalue, found by
+// Lanczos, or the rounding error of a singular matrix.
 func (s *System) missing(ctx context.Context) (float64, error) {
 	n := s.K.Dim()
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -254,7 +254,7 @@ func (s *System) missing(ctx context.Context) (float64, error) {
 		v[i] = rng.NormFloat64()
 	}
 	var diag, off []float64
-	var basis [][]float64 // kept, for the few steps there are
+	var basis [][]float64 // kept to orthogonalise the next vectors
 	length := norm(v)
 	for range min(n, 60) {
 		for i := range v {
@@ -302,6 +302,6 @@ func tridiagonal(diag, off, first []float64) []float64 {
 // Len returns the number of probes.
 func (p *Probes) Len() int { return len(p.w) }
 
-// Pair returns x_j = A⁻¹z_j and w_j = P⁻¹z_j of one probe, whose product x_j'Mw_j is an
-// unbiased estimate of tr(A⁻¹M). The caller does not write to them.
+// Pair returns x_j = A⁻¹z_j and w_j = P⁻¹z_j of probe j, each of length n. x_j'Mw_j is an
+// unbiased estimate of tr(A⁻¹M). The caller must not write to them.
 func (p *Probes) Pair(j int) (x, w []float64) { return p.Solution.X[j], p.w[j] }

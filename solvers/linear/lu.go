@@ -11,23 +11,23 @@ import (
 	"github.com/svmnb/svmnb/internal/simd"
 )
 
-// panel is how many columns are eliminated at a time, productSide how many rows and
-// columns of the rest are brought up to date.
+// panel is the number of columns that are eliminated at a time. productSide is the number of
+// rows and columns of the remaining matrix that one product updates.
 const panel, productSide = 256, 768
 
-// LU solves A x = b by PA = LU with partial pivoting (CST 7.6; Golub and Van Loan
-// 2013, §3.4), right-looking by panels: 2n³/3 operations and 8n² bytes. It knows
-// nothing of symmetry, so it costs twice as much as Cholesky and also solves systems
-// that are not positive definite; their residual is right, but bounds mean nothing then.
+// LU solves A x = b by PA = LU with partial pivoting (CST 7.6; Golub and Van Loan 2013, §3.4),
+// right-looking by panels, in 2n³/3 operations and 8n² bytes. It does not use the symmetry of
+// A, so it costs twice as much as Cholesky and also solves systems that are not positive
+// definite. The residual of such a system is right, but its bounds mean nothing.
 type LU struct{}
 
 // Name is "LU".
 func (LU) Name() string { return "LU" }
 
-// Memory returns 8n² and 16n for each right-hand side.
+// Memory returns, in bytes, 8n² and 16n for each right-hand side.
 func (LU) Memory(n, q int) float64 { return square(n, q) }
 
-// square is the memory of a method that holds all of A.
+// square returns the bytes of a method that holds all of A.
 func square(n, q int) float64 { return 8 * float64(n) * (float64(n) + 2*float64(q)) }
 
 // Start implements Method.
@@ -84,7 +84,7 @@ func (l *lu) Step(ctx context.Context, _ []bool) (done bool, err error) {
 // rectangle is a matrix by rows, a part of one, or its transpose.
 type rectangle = simd.Matrix[float64]
 
-// dense returns A.
+// dense returns all n × n entries of A.
 func (s *System) dense(ctx context.Context) (rectangle, error) {
 	n := s.K.Dim()
 	a := rectangle{Data: make([]float64, n*n), Rows: n, Cols: n, Stride: n}
@@ -94,8 +94,8 @@ func (s *System) dense(ctx context.Context) (rectangle, error) {
 	})
 }
 
-// subtractProduct takes AB from C, so many rows and columns at a time that their copies take a
-// few megabytes and ctx is looked at often.
+// subtractProduct subtracts AB from C. It does so in parts, whose copies take only a few
+// megabytes and after each of which it looks at ctx.
 func subtractProduct(ctx context.Context, c, a, b rectangle) error {
 	var p simd.Panels[float64]
 	for j := 0; j < c.Cols; j += productSide {
@@ -121,7 +121,7 @@ func swap(a, b rectangle) {
 
 func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Data: x, Inc: 1} }
 
-// general and triangle are a matrix as gonum sees it.
+// general and triangle convert a matrix to gonum's types.
 func general(m rectangle) blas64.General {
 	return blas64.General{Rows: m.Rows, Cols: m.Cols, Data: m.Data, Stride: m.Stride}
 }

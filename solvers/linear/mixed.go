@@ -10,27 +10,27 @@ import (
 	"github.com/svmnb/svmnb/internal/vec"
 )
 
-// Mixed solves A x = b by Cholesky's factor in single precision, which takes half the
-// time and half the memory of one in double precision, and conjugate gradients in
-// double precision, which it preconditions (iterative refinement: Wilkinson 1963,
-// LAPACK's dsposv; by conjugate gradients: Higham and Pranesh 2021, §3). What is
-// factored is A scaled to a unit diagonal,
+// Mixed solves A x = b with a Cholesky factor in single precision, which takes half the time
+// and half the memory of one in double precision. The factor preconditions conjugate gradients
+// in double precision, which restore the accuracy (iterative refinement: Wilkinson 1963,
+// LAPACK's dsposv; by conjugate gradients: Higham and Pranesh 2021, §3). To keep all entries
+// at 1 or below, the matrix that is factored is A scaled to a unit diagonal,
 //
 //	D^-½ A D^-½ ≈ LL',  D = diag(A),
 //
-// so that no entry is above 1. The iterations, some three, each with a pass over K, end
-// when ‖b − Ax‖ is √n roundings of ‖b‖ or ‖Dx‖, where that of [Cholesky] is as well.
+// About three iterations, each with a pass over K, are needed. They end when ‖b − Ax‖ is √n
+// rounding units of ‖b‖ or ‖Dx‖, the accuracy of [Cholesky].
 //
-// Where A is so near to a singular matrix that single precision cannot factor it, as
-// with a noise below a millionth of the diagonal, Cholesky in double precision does
-// all. So does it where A is not positive definite, to say so.
+// If A is too near to a singular matrix for single precision, as with a noise below a
+// millionth of the diagonal, Cholesky in double precision does all of the work. If A is not
+// positive definite, it also finds this and returns the error.
 type Mixed struct{}
 
 // Name is "mixed Cholesky".
 func (Mixed) Name() string { return "mixed Cholesky" }
 
-// Memory returns 4n² and some columns more, which is what is needed where single
-// precision does not do, and 48n for each right-hand side.
+// Memory returns, in bytes, 4n² and some columns more, which double precision would need, and
+// 48n for each right-hand side.
 func (Mixed) Memory(n, q int) float64 {
 	return chol.Memory(n) + 48*float64(n)*float64(q)
 }
@@ -62,7 +62,7 @@ func (m *mixed) Step(ctx context.Context, _ []bool) (done bool, err error) {
 	return exact.Step(ctx, nil)
 }
 
-// factor sets l, and reports whether there is one.
+// factor computes l, and reports whether single precision sufficed.
 func (m *mixed) factor(ctx context.Context) (good bool, err error) {
 	n := m.s.K.Dim()
 	m.scale = make([]float64, n)
@@ -85,10 +85,10 @@ func (m *mixed) factor(ctx context.Context) (good bool, err error) {
 	return pivot == n, err
 }
 
-// mostMixed bounds the iterations: more would cost as much as double precision.
+// mostMixed is the largest number of iterations: more would cost as much as double precision.
 const mostMixed = 25
 
-// improve makes the iterations and reports whether they came to the end of double
+// improve makes the iterations and reports whether they reached the accuracy of double
 // precision.
 func (m *mixed) improve(ctx context.Context) (good bool, err error) {
 	n := m.l.Rows()
@@ -132,8 +132,8 @@ func (m *mixed) improve(ctx context.Context) (good bool, err error) {
 	return false, nil
 }
 
-// rounding is what is left of b − Ax where there is nothing to improve: √n roundings of b,
-// or of what the diagonal of A alone takes from it. LAPACK's dsposv has ‖A‖ for that
+// rounding returns the size of b − Ax at which only rounding is left: √n rounding units of
+// ‖b‖, or of ‖Dx‖ with D the diagonal of A. LAPACK's dsposv uses ‖A‖ in place of this
 // diagonal.
 func (m *mixed) rounding(u *refinement) float64 {
 	diagonal := 0.0
@@ -144,7 +144,7 @@ func (m *mixed) rounding(u *refinement) float64 {
 	return math.Sqrt(float64(len(u.x))) * 0x1p-52 * max(u.b, math.Sqrt(diagonal))
 }
 
-// refinement is one right-hand side: the names are those of [CG], z = P⁻¹r.
+// refinement is the run of one right-hand side. The names are those of [CG], with z = P⁻¹r.
 type refinement struct {
 	x, r, z, h, ah []float64
 	rz             float64

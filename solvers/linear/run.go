@@ -10,8 +10,8 @@ import (
 	"github.com/svmnb/svmnb/solvers"
 )
 
-// patience is how long an interrupt waits for residuals to be computed afresh, for Jupyter
-// waits 5 s before it kills.
+// patience is how long residuals may take to be computed afresh after an interrupt. Jupyter
+// waits 5 s before it kills the kernel.
 const patience = 300 * time.Millisecond
 
 type run struct {
@@ -25,9 +25,9 @@ type run struct {
 	iteration int
 	trace     []Point
 	next      int      // the next iteration to sample
-	fresh     bool     // b − Ax has been computed afresh for the x at hand
-	proofs    []*proof // what followed from it the last time
-	witnesses []*proof // the same of the witnesses of the method
+	fresh     bool     // b − Ax has been computed afresh for the current x
+	proofs    []*proof // the bounds from the last fresh residuals
+	witnesses []*proof // the same for the witnesses of the method
 }
 
 func (r *run) loop(ctx context.Context) (solvers.Status, error) {
@@ -79,7 +79,7 @@ func (r *run) loop(ctx context.Context) (solvers.Status, error) {
 		switch {
 		case r.s.failed() != nil:
 			return solvers.NotTerminated, nil
-		case err != nil && ctx.Err() != nil: // the next look at ctx ends the run
+		case err != nil && ctx.Err() != nil: // the loop sees next that ctx has ended
 		case err != nil:
 			return solvers.NotTerminated, err
 		default:
@@ -89,7 +89,7 @@ func (r *run) loop(ctx context.Context) (solvers.Status, error) {
 	}
 }
 
-// report asks the method where it stands.
+// report updates the points with what the method knows.
 func (r *run) report() {
 	nan := math.NaN()
 	elapsed, evaluations := time.Since(r.began), rows.Evaluations(r.s.K)
@@ -111,15 +111,15 @@ func (r *run) report() {
 	}
 }
 
-// ground puts what follows from x itself in the place of what the method says. Between two
-// looks at x the rounding is taken for that of the last one, so that a run does not ask
-// for another look before it has something to gain.
+// ground replaces the method's values by those that follow from x itself. Between two fresh
+// residuals it uses the rounding error of the last one. Otherwise the bounds would seem
+// tighter than they are, and the run would ask for fresh residuals too early.
 func (r *run) ground(pt *Point, j int) {
 	p := r.proofs[j]
 	lower := pt.Lower - p.rounding
 	if r.fresh {
 		pt.Residual, lower = norm(p.residual), p.twice-p.rounding
-		if !(pt.Energy <= p.energy) { // the method may know better
+		if !(pt.Energy <= p.energy) { // the bound of the method may be smaller
 			pt.Energy = p.energy
 		}
 		if !(pt.Skilling-pt.Lower <= p.energy) {
@@ -145,8 +145,8 @@ func (r *run) met() bool {
 	return all
 }
 
-// refresh computes b − Ax afresh, and lets the method have it; more is what the method
-// says. After an interrupt it gives up when that takes long.
+// refresh computes b − Ax afresh and gives it to the method; more is the method's answer.
+// After an interrupt it gives up if this takes longer than patience.
 func (r *run) refresh(ctx context.Context) (more bool, err error) {
 	if ctx.Err() != nil {
 		var cancel context.CancelFunc
@@ -182,8 +182,8 @@ func (r *run) refresh(ctx context.Context) (more bool, err error) {
 	return ok && f.Refresh(residuals), nil
 }
 
-// record adds the point of the first right-hand side to the trace, in the place of
-// one of the same iteration.
+// record appends the point of the first right-hand side to the trace. A point of the same
+// iteration is replaced.
 func (r *run) record() {
 	if k := len(r.trace) - 1; k >= 0 && r.trace[k].Iteration == r.iteration {
 		r.trace = r.trace[:k]
@@ -207,7 +207,7 @@ func (r *run) end(status solvers.Status) solvers.Status {
 	return status
 }
 
-// certify turns the last points into certificates.
+// certify makes certificates of the last points.
 func (r *run) certify() []Certificate {
 	certificates := make([]Certificate, len(r.b))
 	for j, pt := range r.points {

@@ -11,28 +11,28 @@ import (
 	"github.com/svmnb/svmnb/internal/vec"
 )
 
-// single is K + E, K rounded to single precision, held for passes that take the time in
-// which memory is read: the rows up to the end of the square on the diagonal, as K is
-// symmetric, which is 2n² bytes.
+// single holds K + E, which is K rounded to single precision. A pass over it takes as long as
+// reading it from memory. As K is symmetric, each row is stored only up to the end of its
+// square on the diagonal, in 2n² bytes together.
 type single struct {
 	rows [][]float32
 
-	// off ≥ ‖E‖₂. Every |E_ij| is at most 2⁻²⁴ |K_ij|, and no norm is above
-	// Frobenius's.
+	// off ≥ ‖E‖₂. Every |E_ij| is at most 2⁻²⁴ |K_ij|, and the Frobenius norm is an upper
+	// bound of ‖E‖₂.
 	off float64
 
-	width int         // of the share of a task, in rows
-	parts [][]float64 // of each task and right-hand side: what it adds
+	width int         // number of rows of one task
+	parts [][]float64 // for each task and right-hand side, its part of the product
 }
 
 const (
-	square32 = 128  // rows of a square
-	reach32  = 1024 // columns that such rows are multiplied with while they are in the second-level cache
-	shares32 = 32   // tasks at most, whatever the cores, for the order of sums not to depend on them
+	square32 = 128  // rows of a square on the diagonal
+	reach32  = 1024 // number of columns for which the entries of x and y stay in the second-level cache
+	shares32 = 32   // largest number of tasks; independent of the cores, so that sums have the same order everywhere
 )
 
-// inSingle reads K and rounds it. Numbers that single precision has no room for make
-// off infinite.
+// inSingle reads K and rounds it. If a number does not fit into single precision, off becomes
+// infinite.
 func (s *System) inSingle(ctx context.Context) (*single, error) {
 	n := s.K.Dim()
 	k := &single{rows: make([][]float32, n)}
@@ -57,14 +57,14 @@ func (s *System) inSingle(ctx context.Context) (*single, error) {
 	for _, v := range sums {
 		k.off += v
 	}
-	k.off = float64(0x1.001p-24*math.Sqrt(k.off)) + float64(n)*0x1p-149 // of what is below all normal numbers
+	k.off = float64(0x1.001p-24*math.Sqrt(k.off)) + float64(n)*0x1p-149 // the second term is for numbers below the normal range
 	squares := (n + square32 - 1) / square32
 	k.width = (squares + shares32 - 1) / shares32 * square32
 	return k, err
 }
 
-// times sets y_j = (K + E) x_j + diag(noise) x_j, in double precision. When ctx ends y is
-// not complete.
+// times sets y_j = (K + E) x_j + diag(noise) x_j, with sums in double precision. When ctx
+// ends, y is incomplete.
 func (k *single) times(ctx context.Context, s *System, y, x [][]float64) error {
 	n, q := len(k.rows), len(x)
 	tasks := (n + k.width - 1) / k.width
@@ -72,7 +72,7 @@ func (k *single) times(ctx context.Context, s *System, y, x [][]float64) error {
 		k.parts = append(k.parts, make([]float64, n))
 	}
 	parallel.Do(tasks, q*n*n, func(t int) {
-		t = tasks - 1 - t // the longest first
+		t = tasks - 1 - t // the longest tasks first
 		if ctx.Err() == nil {
 			k.add(k.parts[t*q:(t+1)*q], x, t*k.width, min((t+1)*k.width, n))
 		}
@@ -92,7 +92,7 @@ func (k *single) times(ctx context.Context, s *System, y, x [][]float64) error {
 	return nil
 }
 
-// add sets y to what rows from ≤ i < to, and what is symmetric to them, add.
+// add sets y to the product with rows from ≤ i < to and, by symmetry, with the same columns.
 func (k *single) add(y, x [][]float64, from, to int) {
 	for j := range y {
 		clear(y[j][:to])
@@ -113,29 +113,30 @@ func (k *single) add(y, x [][]float64, from, to int) {
 	}
 }
 
-// What follows from A + E in place of A, for every x, with r = b − Ax, g what the
-// recursion has for it, s = x less the x for which g was computed afresh, θ the least
-// noise and η = off:
+// With A + E in place of A, the bounds change. Let r = b − Ax, g the residual of the
+// recursion, s the difference of x and the x for which g was computed afresh, θ the least
+// noise and η = off. Then for every x:
 //
-//	r = g + Es,  2Q(x) = (what the recursion has for it) ± η‖s‖²,
+//	r = g + Es,  2Q(x) = (its value in the recursion) ± η‖s‖²,
 //	√(r'A⁻¹r) ≤ √(g'A⁻¹g) + η‖s‖/√θ,
 //	A + E ⪰ θ'I = (θ − η)I, or (1 − η/θ)P,  A ⪰ (1 − η/θ')(A + E).
 //
-// The last line is what Gauss and Radau start from, and by how much their bound of
-// g'(A + E)⁻¹g grows for it to be one of g'A⁻¹g.
+// The last line gives θ', from which the Gauss–Radau bound starts. It also gives the factor by
+// which the bound of g'(A + E)⁻¹g must be widened to bound g'A⁻¹g.
 
-// singlePoints is from how many points on K in single precision is worth its memory.
+// singlePoints is the number of points from which K in single precision is worth its memory.
 const singlePoints = 4096
 
-// Allow implements Holder: a quarter is for K. Probes, which want the coefficients of a
-// run without a break, and whose many products take longer than to read K, go without.
+// Allow implements Holder. K in single precision may take a quarter of the bytes. Probes do
+// without it: they need the coefficients of a run that never restarts, and their many products
+// take longer than reading K.
 func (c *cg) Allow(bytes float64) {
 	n := float64(c.s.K.Dim())
 	c.hold = !c.method.Double && !c.method.GibbsMacKay && !c.keep && c.theta > 0 && n >= singlePoints && 2*n*(n+square32) <= bytes/4
 	c.opened = c.opened && !c.hold
 }
 
-// hold32 rounds K, unless E may be an eighth of the noise.
+// hold32 makes k, unless E may exceed an eighth of the least noise.
 func (c *cg) hold32(ctx context.Context) error {
 	k, err := c.s.inSingle(ctx)
 	if c.hold = false; err != nil || !(8*k.off <= c.s.theta()) {
@@ -148,7 +149,7 @@ func (c *cg) hold32(ctx context.Context) error {
 	return nil
 }
 
-// times is what a pass does.
+// times multiplies the vectors of x in one pass, in single precision if k is set.
 func (c *cg) times(ctx context.Context, y, x [][]float64) error {
 	if c.k != nil {
 		return c.k.times(ctx, c.s, y, x)
@@ -156,7 +157,7 @@ func (c *cg) times(ctx context.Context, y, x [][]float64) error {
 	return c.s.times(ctx, y, x)
 }
 
-// least returns θ' of what passes multiply by.
+// least returns θ', the θ of the matrix that passes multiply by.
 func (c *cg) least() float64 {
 	theta, off := c.s.theta(), 0.0
 	if c.k != nil {
@@ -168,21 +169,22 @@ func (c *cg) least() float64 {
 	return theta - off
 }
 
-// aside returns η‖s‖/√θ and η‖s‖².
+// aside returns η‖s‖/√θ and η‖s‖², the terms by which E widens the bounds.
 func (c *cg) aside(r *cgRun) (far, apart float64) {
 	return c.k.off * r.gone / math.Sqrt(c.s.theta()), c.k.off * r.gone * r.gone
 }
 
-// enclose returns the lower bound of a point, and what it may lack by the two upper ones.
+// enclose returns the lower bound of a point, and the two upper bounds of its distance to
+// b'A⁻¹b.
 func (c *cg) enclose(r *cgRun, skilling, radau float64) (lower, bySkilling, byRadau float64) {
 	far, apart := c.aside(r)
 	wider := func(energy float64) float64 { return math.Pow(math.Sqrt(energy)+far, 2) + 2*apart }
 	return r.lower - apart, wider(skilling), wider(radau / (1 - c.k.off/(c.s.theta()-c.k.off)))
 }
 
-// resume starts a run again from a residual computed afresh. Where that is due by drifted
-// it is at most a third of what it was the last time, as 8η ≤ θ; one that has not halved
-// says that single precision leads nowhere.
+// resume restarts a run from a residual that was computed afresh. If the residual had drifted,
+// its norm should now be at most a third of what it was at the last restart, as 8η ≤ θ. If it
+// has not even halved, single precision does not suffice.
 func (c *cg) resume(r *cgRun, g []float64) {
 	size := norm(g)
 	c.refused = c.refused || c.drifted(r) && !(size <= r.steady/2)
@@ -192,12 +194,13 @@ func (c *cg) resume(r *cgRun, g []float64) {
 	c.restart(r)
 }
 
-// drifted says that E may hide as much as g says. To ask in the norm of the bounds costs
-// iterations, as each run starts again: with a preconditioner g is small there long before.
+// drifted reports whether the error by E may be as large as g. The norm of the bounds would be
+// a stricter test, but would cost iterations, since each run restarts: with a preconditioner,
+// g is small in that norm much earlier.
 func (c *cg) drifted(r *cgRun) bool { return c.k.off*r.gone > norm(r.g) }
 
-// replace computes the residuals afresh where one has drifted. Where single precision
-// does not do, the runs go on from there in double.
+// replace computes the residuals afresh if one has drifted. If single precision does not
+// suffice, the runs continue in double precision.
 func (c *cg) replace(ctx context.Context, busy func(j int) bool) error {
 	due := c.refused
 	for j, r := range c.runs {

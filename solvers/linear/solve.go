@@ -12,32 +12,32 @@ import (
 	"github.com/svmnb/svmnb/solvers"
 )
 
-// Settings are what a run does besides its mathematics. The zero value stops
-// at Bounds{Rel: 1e-6}, or at Residual{Rel: 1e-6} where a noise of 0 leaves no
-// bounds, after 2n iterations at most.
+// Settings say when a run stops, where it starts and what it records. The zero value stops at
+// Bounds{Rel: 1e-6}, or at Residual{Rel: 1e-6} if a noise of 0 leaves no upper bounds, after
+// 2n iterations at most.
 type Settings struct {
 	Stop          Criterion     // asked for each right-hand side
-	Start         [][]float64   // x to begin with, one for each right-hand side; nil means 0. Direct methods ignore it
+	Start         [][]float64   // the first x, one of length n for each right-hand side; nil means 0. Direct methods ignore it
 	MaxIterations int           // 0 means 2n
-	MaxTime       time.Duration // 0 means none
-	Memory        int64         // bytes that the method may take beside K; 0 means Go's memory limit, or 4 GiB where none is set
-	Every         int           // sampling of the trace, as in Settings
+	MaxTime       time.Duration // 0 means no limit
+	Memory        int64         // bytes that the method may take beside K; 0 means Go's memory limit, or 4 GiB if none is set
+	Every         int           // sampling of the trace, as in solvers.Settings
 
-	// Observers see every sampled point and all x, in order, and must not change
+	// Observers are called with every sampled point and all x, in order. They must not change
 	// them.
 	Observers []func(x [][]float64, pt *Point)
 }
 
-// Solve runs m on A x = b for the q right-hand sides b, of length n each,
-// until the criterion is met for all, a limit is hit, ctx ends, or rounding leaves
-// nothing to improve. It is the only loop: it records, stops and certifies, and m
-// does the mathematics. Before a run counts as converged all residuals are computed
-// afresh and the criterion is asked again.
+// Solve runs m on A x = b for the q right-hand sides b, each of length n. It ends when the
+// criterion is met for all of them, a limit is reached, ctx ends, or only rounding is left to
+// improve. It is the only loop: it records, stops and certifies, and m does the mathematics.
+// Before a run counts as converged, all residuals are computed afresh and the criterion is
+// asked again.
 //
-// A limit is a Status and no error. An interrupt returns what there is, with an
-// error that wraps context.Cause(ctx). With every other error the Solution is nil: a
-// *[solvers.ProblemError] for bad numbers, of which those in K are found when their row is
-// first used, an *[IndefiniteError], a *[MemoryError].
+// A limit is a Status and not an error. An interrupt returns the answer so far with an error
+// that wraps context.Cause(ctx). With every other error the Solution is nil: a
+// *[solvers.ProblemError] for bad numbers (those in K are found when their row is first used),
+// an *[IndefiniteError], or a *[MemoryError].
 func Solve(ctx context.Context, s *System, b [][]float64, m Method, set Settings) (*Solution, error) {
 	sol, _, err := solve(ctx, s, b, m, set)
 	return sol, err
@@ -103,8 +103,8 @@ func solve(ctx context.Context, s *System, b [][]float64, m Method, set Settings
 	return sol, r.st, nil
 }
 
-// begin checks the right-hand sides and settings, fills the defaults in, and
-// returns the x to start from.
+// begin checks the right-hand sides and settings, fills in the defaults, and returns a copy of
+// the x to start from.
 func (set *Settings) begin(s *System, b [][]float64) ([][]float64, error) {
 	n := s.K.Dim()
 	if len(b) == 0 {

@@ -12,17 +12,17 @@ import (
 //
 //	A x = b,  A = K + diag(noise)
 //
-// (CST 7.6, where the matrix of Table 7.3 is called C). K is n × n and positive
-// semi-definite. Noise has n variances ≥ 0, in the units of K, the same for all
-// points or not; nil means none. Where every one is positive, A ⪰ diag(noise) and
-// the error of any x is bounded; with a zero there are no upper bounds.
+// (CST 7.6, where the matrix of Table 7.3 is called C). K is n × n and positive semi-definite.
+// Noise has n variances ≥ 0 in the units of K, which may differ from point to point; nil means
+// none. If all are positive, A ⪰ diag(noise) and the error of any x is bounded. With a zero
+// there are no upper bounds.
 type System struct {
 	K     solvers.Matrix
 	Noise []float64
 }
 
-// Check returns a *ProblemError for the first thing that is wrong with s. Rows of K
-// are looked at when they are first used.
+// Check returns a *ProblemError for the first thing that is wrong with s. Rows of K are
+// checked later, when they are first used.
 func (s *System) Check() error {
 	if s == nil || s.K == nil {
 		return wrong("K", -1, 0, "no kernel matrix")
@@ -54,9 +54,8 @@ func (s *System) Check() error {
 	return nil
 }
 
-// Criterion returns when a run stops where Settings does not say: Bounds{Rel: 1e-6},
-// or Residual{Rel: 1e-6} where a noise is 0, or so small that rounding of K hides it, for
-// there are no upper bounds then.
+// Criterion returns the default of Settings.Stop: Bounds{Rel: 1e-6}, or Residual{Rel: 1e-6} if
+// a noise is 0 or so small that rounding of K hides it. There are no upper bounds then.
 func (s *System) Criterion() Criterion {
 	if s.theta() == 0 {
 		return Residual{Rel: 1e-6}
@@ -72,7 +71,7 @@ func (s *System) noise(i int) float64 {
 	return s.Noise[i]
 }
 
-// theta returns the smallest floor: A ⪰ θI.
+// theta returns the smallest floor. A ⪰ θI holds for it.
 func (s *System) theta() float64 {
 	theta := math.Inf(1)
 	for i, k := range s.K.Diag() {
@@ -81,15 +80,15 @@ func (s *System) theta() float64 {
 	return theta
 }
 
-// floor returns what is left of noise_i when entries of K are off by a rounding,
-// |E_ij| ≤ 2⁻⁵² √(K_ii K_jj), hence E ⪰ −n 2⁻⁵² diag(K): A ⪰ diag(floor) where K is
-// a kernel matrix but for that. k is K_ii.
+// floor returns noise_i less what rounding of K may take from it. Entries of K may be wrong by
+// |E_ij| ≤ 2⁻⁵² √(K_ii K_jj), so E ⪰ −n 2⁻⁵² diag(K), and A ⪰ diag(floor) if K is a kernel
+// matrix up to this rounding. k is K_ii.
 func (s *System) floor(i int, k float64) float64 {
 	return max(0, s.noise(i)-float64(s.K.Dim())*0x1p-52*k)
 }
 
-// times sets y_j = A x_j for all j in one pass over the rows of K, which are
-// asked for once however many x there are. It polls ctx at every row.
+// times sets y_j = A x_j for all j in one pass over the rows of K: each row is computed once.
+// It looks at ctx before every row.
 func (s *System) times(ctx context.Context, y, x [][]float64) error {
 	return rows.Sweep(ctx, s.K, 0, func(i, _ int, rows [][]float64) { s.timesRow(y, x, i, rows[0]) })
 }
@@ -101,10 +100,10 @@ func (s *System) timesRow(y, x [][]float64, i int, row []float64) {
 	}
 }
 
-// checked returns s with a K that looks at its rows when they are first used.
+// checked returns a copy of s whose K checks its rows when they are first used.
 func (s *System) checked() *System {
 	return &System{K: rows.Check(s.K, func(i int, v float64, msg string) error { return wrong("K", i, v, "%s", msg) }), Noise: s.Noise}
 }
 
-// failed returns what K has found wrong in its rows.
+// failed returns the first error that K has found in its rows.
 func (s *System) failed() error { return s.K.(*rows.Checked).Err() }

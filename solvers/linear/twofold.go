@@ -2,16 +2,16 @@ package linear
 
 import "math"
 
-// Sums in twice the working precision (Ogita, Rump and Oishi 2005, Dot2): with the rounding
-// errors of all products and sums added up beside them, a sum of n products is
-// as exact as one computed with 106 bits and rounded once,
+// This file computes sums in twice the working precision (Ogita, Rump and Oishi 2005, Dot2).
+// It also sums the rounding errors of all products and sums. A sum of n products is then as
+// exact as one computed with 106 bits and rounded once,
 //
 //	|ŝ − s| ≤ 2⁻⁵³ |s| + (n 2⁻⁵³)² Σ |products|.
 //
-// Certificates are computed so: they hold where A is nearly singular, x is large and
-// what is added up cancels.
+// Certificates need this: they must hold even if A is nearly singular, x is large and the
+// terms cancel.
 
-// twofold is such a sum.
+// twofold is a sum in twice the working precision.
 type twofold struct{ sum, rest, size float64 }
 
 // add adds v.
@@ -30,8 +30,8 @@ func (t *twofold) addProduct(x, y float64) {
 	t.add(p)
 }
 
-// addProducts adds x'y, in four sums side by side, since an addition has to wait for the
-// one before.
+// addProducts adds x'y. It uses four sums side by side, because each addition of one sum has
+// to wait for the addition before.
 func (t *twofold) addProducts(x, y []float64) {
 	var part [4]twofold
 	y = y[:len(x)]
@@ -62,25 +62,25 @@ func (t *twofold) value(n int) (v, rounding float64) {
 	return v, rounding
 }
 
-// proof is what follows about b'A⁻¹b from one vector x and nothing else.
+// proof has the bounds of b'A⁻¹b that follow from one vector x alone.
 type proof struct {
 	residual []float64 // b − Ax
 	twice    float64   // 2Q(x) = b'x + (b − Ax)'x
-	rounding float64   // how far that may be off
+	rounding float64   // bound of the rounding error of twice
 	energy   float64   // ≥ (b − Ax)'A⁻¹(b − Ax); +Inf where a noise is 0
-	hidden   float64   // how much of that energy rounding of the residual may hide
+	hidden   float64   // part of the energy that rounding of the residual may hide
 }
 
-// upper returns what b'A⁻¹b is at most.
+// upper returns the upper bound of b'A⁻¹b.
 func (p *proof) upper() float64 { return p.twice + p.rounding + widened(p.energy, p.hidden) }
 
-// widened returns the square of a length √energy that may be longer by √more.
+// widened returns (√energy + √more)², rounded up.
 func widened(energy, more float64) float64 {
 	v := math.Sqrt(energy) + math.Sqrt(more)
 	return float64(v*v) * (1 + 0x1p-48)
 }
 
-// residualRow returns entry i of b − Ax and what rounding may hide in it.
+// residualRow returns entry i of b − Ax and a bound of its rounding error.
 func (s *System) residualRow(i int, row, b, x []float64) (r, rounding float64) {
 	var t twofold
 	t.addProducts(row, x)
@@ -90,15 +90,15 @@ func (s *System) residualRow(i int, row, b, x []float64) (r, rounding float64) {
 	return t.value(len(x))
 }
 
-// prove draws the conclusions from the residual r of x, entries of which may be off by
-// what off says.
+// prove computes the bounds from the residual r of x. off bounds the rounding error of each
+// entry of r.
 func (s *System) prove(b, x, r, off []float64) *proof {
 	p := &proof{residual: r, energy: s.energy(r), hidden: s.energy(off)}
 	var t twofold
 	t.addProducts(b, x)
 	t.addProducts(r, x)
 	p.twice, p.rounding = t.value(2 * len(x))
-	p.rounding += 0x1p-50 * math.Abs(p.twice) // for what the bounds are rounded to
+	p.rounding += 0x1p-50 * math.Abs(p.twice) // the rounding of the sum itself
 	for i, v := range x {
 		p.rounding += 1.0001 * off[i] * math.Abs(v)
 	}

@@ -11,7 +11,7 @@ import (
 // inner returns x'y.
 func inner(x, y []float64) float64 { return simd.Dot(x, y) }
 
-// norm returns ‖x‖, of numbers of any size.
+// norm returns ‖x‖ without overflow or underflow.
 func norm(x []float64) float64 {
 	scale := vec.MaxAbs(x)
 	if scale == 0 || math.IsInf(scale, 1) {
@@ -34,5 +34,5 @@ func distance(x, y []float64) float64 {
 	return math.Sqrt(sum)
 }
 
-// fill returns n numbers v.
+// fill returns a slice of n times v.
 func fill(n int, v float64) []float64 { return slices.Repeat([]float64{v}, n) }

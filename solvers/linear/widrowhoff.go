@@ -9,18 +9,19 @@ import (
 	"github.com/svmnb/svmnb/internal/vec"
 )
 
-// WidrowHoff is the learning rule of Widrow and Hoff (1960) in dual form (CST 7.6 and
-// exercise 1 of chapter 2), which visits the points in turn:
+// WidrowHoff is the learning rule of Widrow and Hoff (1960) in dual form (CST 7.6 and exercise
+// 1 of chapter 2). It visits the points in turn:
 //
 //	α_i ← α_i + η (b_i − Σ_j A_ij α_j).
 //
-// A step gains η r_i² (1 − ηA_ii/2) of Q, hence 0 < η < 2/A_ii, with the diagonal of A,
-// K_ii + noise_i, not of K. An iteration is a sweep over all points, which costs as many
-// kernel values as one of CG. The residual is kept, so that the bounds are free; the
-// number of sweeps grows with the condition of A, that of CG with its root.
+// A step raises Q(α) = b'α − ½ α'Aα by η r_i² (1 − ηA_ii/2), so η must satisfy 0 < η < 2/A_ii,
+// where A_ii = K_ii + noise_i. An iteration is a sweep over all points, which costs as many
+// kernel values as an iteration of CG. The residual is maintained, so the bounds cost nothing
+// more. The number of sweeps grows with the condition number of A, and that of CG with its
+// square root.
 type WidrowHoff struct {
-	// Eta is the learning rate η, the same for all points. 0 means 1/A_ii for point i,
-	// the best for each by itself (Gauss and Seidel).
+	// Eta is the learning rate η, the same for all points. 0 means 1/A_ii for point i, which
+	// minimises over each α_i exactly (Gauss and Seidel).
 	Eta float64
 }
 
@@ -32,7 +33,7 @@ func (m WidrowHoff) Name() string {
 	return "Widrow–Hoff"
 }
 
-// Memory returns 16n for each right-hand side.
+// Memory returns 16n bytes for each right-hand side.
 func (m WidrowHoff) Memory(n, q int) float64 { return 16 * float64(n) * float64(q) }
 
 // Start implements Method. It refuses an η that is too large for a point, and a
@@ -62,8 +63,8 @@ type widrowHoff struct {
 	b, x [][]float64
 	r    [][]float64 // b − Ax
 	rate []float64
-	warm bool      // r is still to be computed
-	last []float64 // ‖r‖ when it was last computed afresh
+	warm bool      // r must be computed first
+	last []float64 // ‖r‖ when r was last computed afresh
 }
 
 func (w *widrowHoff) Step(ctx context.Context, settled []bool) (done bool, err error) {
