@@ -9,18 +9,18 @@ import (
 )
 
 // AddTo adds Σ_k coef[k]·K(x_i, x_idx[k]) to dst[r] for the points i = on[r], or for all n
-// of them where on is nil, on GOMAXPROCS goroutines.
+// points if on is nil. It uses GOMAXPROCS goroutines.
 //
-// Kernel values are in single precision, those of [Gram.Among], and their sums in double
-// precision. A slack that is not nil gets, added to slack[r], a bound of how far rounding
-// to single precision has moved dst[r]. For a Gaussian kernel the bound is proven
-// (docs/math.md); else values are taken to be within 2⁻¹⁶ of the largest.
+// Kernel values are in single precision, as those of [Gram.Among]; their sums are in double
+// precision. If slack is not nil, AddTo adds to slack[r] a bound of the error of dst[r] by
+// rounding to single precision. For a Gaussian kernel the bound is proven (docs/math.md). For
+// other kernels it assumes that values are within 2⁻¹⁶ of the largest.
 //
-// Where exact is set everything is in double precision and computed from the points, as
-// the residual of a certificate wants it, and slack is nil. Where on and idx are the same
-// slice too, each K_ij = K_ji is computed once.
+// If exact is set, kernel values are computed from the points in double precision, as the
+// residual of a certificate needs them; slack must be nil. If on and idx are also the same
+// slice, each K_ij = K_ji is computed once.
 //
-// When ctx ends AddTo returns context.Cause(ctx), and dst has a part of the sum.
+// When ctx ends, AddTo returns context.Cause(ctx), and dst has a part of the sum.
 func (g *Gram) AddTo(ctx context.Context, dst, slack []float64, on, idx []int, coef []float64, exact bool) error {
 	defer named(g.order)
 	b, m := inBlocks(g), g.n
@@ -52,14 +52,14 @@ func (g *Gram) AddTo(ctx context.Context, dst, slack []float64, on, idx []int, c
 	return nil
 }
 
-// How much AddTo computes between two looks at its context: points of idx where the sum
-// is exact or bounded, else kernel values.
+// AddTo looks at its context after each part: after exactPart points of idx for a sum that is
+// exact or has bounds, otherwise after quickPart kernel values.
 const (
 	exactPart = 1024
 	quickPart = 1 << 25
 )
 
-// quickly adds sums of values in single precision, some at once.
+// quickly adds one or several sums of values in single precision.
 func (b *blocks) quickly(g *Gram, dst [][]float64, on, idx []int, coef [][]float64) {
 	if !b.byRows(g) {
 		g.evaluations += int64(len(dst[0])) * int64(len(idx))
@@ -86,7 +86,7 @@ func (b *blocks) quickly(g *Gram, dst [][]float64, on, idx []int, coef [][]float
 	}
 }
 
-// enclose is quickly for one sum, and adds the bounds of its errors to slack.
+// enclose is quickly for one sum. It also adds bounds of the errors to slack.
 func (b *blocks) enclose(g *Gram, dst, slack []float64, on, idx []int, coef []float64) {
 	size, total := make([]float64, len(idx)), 0.0
 	for k := range size {
@@ -101,10 +101,10 @@ func (b *blocks) enclose(g *Gram, dst, slack []float64, on, idx []int, coef []fl
 		}
 		return
 	}
-	weight := make([]float64, len(dst)) // Σ|coef|·K
+	weight := make([]float64, len(dst)) // the sum of |coef|·K
 	b.quickly(g, [][]float64{dst, weight}, on, idx, [][]float64{coef, size})
 	for r, v := range weight {
-		slack[r] += float64(b.off*v) + float64(0x1p-100*total) // some values vanish
+		slack[r] += float64(b.off*v) + float64(0x1p-100*total) // the second term is for values that underflow to 0
 	}
 }
 
@@ -127,8 +127,8 @@ func (b *blocks) exactly(g *Gram, dst []float64, on, idx []int, coef []float64) 
 	}
 }
 
-// mutually adds Σ_k coefB[k]·K(x_i, x_j) for j = b[k] to dstA[r], i = a[r], and
-// Σ_r coefA[r] of the same values to dstB[k].
+// mutually adds Σ_k coefB[k]·K(x_i, x_j) to dstA[r] for i = left[r], j = right[k], and Σ_r
+// coefA[r]·K(x_i, x_j) to dstB[k], with the same kernel values.
 func (b *blocks) mutually(g *Gram, dstA, dstB []float64, left, right []int, coefA, coefB []float64) {
 	switch {
 	case len(right) == 0:
@@ -141,8 +141,9 @@ func (b *blocks) mutually(g *Gram, dstA, dstB []float64, left, right []int, coef
 	}
 }
 
-// all returns dst where it is for all points. Where it is for the points on, it returns
-// zeros for all points, memory that has a number since several may be in use at once.
+// all returns sums at all points, to which rows can be added: dst itself if it has all points
+// (on is nil), otherwise zeros. The memory of the zeros has a number, because several sums may
+// be in use at once.
 func (b *blocks) all(g *Gram, number int, dst []float64, on []int) []float64 {
 	if on == nil {
 		return dst
@@ -154,7 +155,7 @@ func (b *blocks) all(g *Gram, number int, dst []float64, on []int) []float64 {
 	return b.whole[number]
 }
 
-// inParts calls do with the rows of idx, as many at a time as are held.
+// inParts calls do with the rows of idx, in parts of as many rows as can be held at a time.
 func (b *blocks) inParts(g *Gram, idx []int, do func(from int, held [][]float32)) {
 	most := min(len(idx), g.room())
 	for len(b.some) < most {
@@ -167,12 +168,12 @@ func (b *blocks) inParts(g *Gram, idx []int, do func(from int, held [][]float32)
 	}
 }
 
-// rowStretch is how much of a row a goroutine adds up at a time.
+// rowStretch is the number of entries of a row that a goroutine adds at a time.
 const rowStretch = 2048
 
-// byRows reports whether keeping rows costs less than computing their values again for
-// each sum: they take long, and there is room for a good part of all rows. Rows are also
-// kept of a kernel that products do not give.
+// byRows reports whether sums use held rows. They cost less than computing the values for each
+// sum again if kernel values are expensive and at least a quarter of all rows has room. A
+// kernel whose values products of matrices do not give always uses held rows.
 func (b *blocks) byRows(g *Gram) bool {
 	return b.quick == nil || b.features >= dearFeatures && 4*g.room() >= g.n
 }

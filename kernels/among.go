@@ -1,34 +1,33 @@
 package kernels
 
-// dearFeatures is the number of features from which a kernel value that is known is worth
-// its memory. With fewer it takes no longer to compute a value again than to fetch it from
-// memory.
+// dearFeatures is the number of features from which keeping a kernel value pays. With fewer
+// features, computing the value again is as fast as fetching it from memory.
 const dearFeatures = 96
 
-// InBlocks reports whether products of matrices give the kernel's values in single
-// precision. Where they do not, a method had better ask for rows.
+// InBlocks reports whether products of matrices give the kernel's values in single precision.
+// If not, a method should ask for rows.
 func (g *Gram) InBlocks() bool { return inBlocks(g).quick != nil }
 
-// among is the memory of Among.
+// among has memory that calls of Among reuse.
 type among struct {
-	before []int32 // by point: its place in the working set before, from 1; 0 between calls
-	twin   []int32 // by place in the working set before: another place of the same point
+	before []int32 // for each point, its place in the last working set, counted from 1; 0 between calls
+	twin   []int32 // for each place in the last working set, another place of the same point
 	kept   []kept  // the points that stay
-	runs   []kept  // the same, those that follow each other joined
-	fresh  []int32 // the places of the points that are new
+	runs   []kept  // kept, with neighbours joined
+	fresh  []int32 // the places of the new points
 }
 
-// kept says that n points at the places from, from+1 … of the working set before are at
-// the places to, to+1 … of the new one.
+// kept says that n points at the places from, from+1 … of the last working set are at the
+// places to, to+1 … of the new one.
 type kept struct{ to, from, n int32 }
 
 // Among sets dst[k·q+l] to the kernel value of the points idx[k] and idx[l] in single
-// precision, q = len(idx). A point may be there twice.
+// precision, where q = len(idx). A point may occur twice.
 //
-// It is for working sets, most of whose points stay from one to the next. was has the
-// values among the points of the set before, of, as an earlier call has set them; what is
-// on its diagonal does not matter. Values of pairs that stay are copied from there where
-// that costs less than to compute them. dst and was share no memory unless of is empty.
+// It is meant for working sets, most of whose points stay from one to the next. was may hold
+// the values among the points of the last set, of, from an earlier call; its diagonal is not
+// read. Values of pairs that stay are copied from was if this costs less than computing them.
+// dst and was must not overlap unless of is empty.
 func (g *Gram) Among(dst []float32, idx []int, was []float32, of []int) {
 	defer named(g.order)
 	b, q := inBlocks(g), len(idx)
@@ -58,7 +57,7 @@ func (g *Gram) Among(dst []float32, idx []int, was []float32, of []int) {
 	}
 }
 
-// compare finds which points of the working set idx are in the set before, of.
+// compare finds which points of the working set idx were in the last one, of.
 func (b *blocks) compare(g *Gram, idx, of []int) {
 	if b.before == nil {
 		b.before = make([]int32, g.n)
@@ -90,11 +89,11 @@ func (b *blocks) keep(c kept) {
 	}
 }
 
-// copyKept fills in the rows of the points that stay: from was, q × q, the values with
-// each other, and by symmetry, from rows that are there already, those with the points
-// that are new.
+// copyKept fills in the rows of the points that stay. Their values with each other come from
+// was, before × before; their values with new points come, by symmetry, from the rows of the
+// new points.
 func (b *blocks) copyKept(dst []float32, q int, was []float32, before int) {
-	const some = 8 // rows at a time, for a column of them to stay in the first-level cache
+	const some = 8 // number of rows at a time: one column of them stays in the first-level cache
 	tasks := (len(b.kept) + some - 1) / some
 	share(threads(tasks), tasks, func(_, task int) {
 		rows := b.kept[task*some : min((task+1)*some, len(b.kept))]

@@ -22,11 +22,10 @@ func init() {
 	})
 }
 
-// ARD returns the Gaussian kernel with a length scale for each feature,
-// K(x, z) = exp(−½ Σ_k (x_k − z_k)²/ℓ_k²): a feature with a long one matters
-// little, which is its automatic relevance determination (Neal 1996). Points
-// have as many features as there are lengths; [NewGram] returns a *[DataError]
-// for others.
+// ARD returns the Gaussian kernel with a length scale for each feature, K(x, z) = exp(−½ Σ_k
+// (x_k − z_k)²/ℓ_k²). A feature with a large ℓ_k matters little; learning the ℓ_k is called
+// automatic relevance determination (Neal 1996). Points must have as many features as there
+// are lengths; otherwise [NewGram] returns a *[DataError].
 //
 // ∂K/∂ln ℓ_k = ((x_k − z_k)²/ℓ_k²) K.
 func ARD(lengths ...float64) ARDKernel { return ARDKernel{Lengths: digits(lengths...)} }
@@ -78,7 +77,7 @@ func (k ARDKernel) Check() error {
 
 func (k ARDKernel) String() string { return "ARD(" + k.Lengths + ")" }
 
-// Hyperparameters returns the lengths, "lengths[0]" and so on.
+// Hyperparameters returns the lengths, named "lengths[0]", "lengths[1]" and so on.
 func (k ARDKernel) Hyperparameters() []Hyperparameter {
 	var list []Hyperparameter
 	for i, l := range numbers(k.Lengths) {
@@ -87,7 +86,7 @@ func (k ARDKernel) Hyperparameters() []Hyperparameter {
 	return list
 }
 
-// With returns the kernel of other lengths.
+// With returns the kernel with other lengths.
 func (ARDKernel) With(values []float64) Kernel { return ARD(values...) }
 
 // EvalGradient returns K(x, z) and sets grad[k] to ((x_k − z_k)²/ℓ_k²) K.

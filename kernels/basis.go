@@ -16,20 +16,19 @@ type Basis struct {
 	rower  rower
 	work   sync.Pool // of *work
 
-	sums func() summer // made when first asked for
+	sums func() summer // made on the first call
 }
 
-// A summer computes sums over a basis by products of matrices; nil where the kernel goes row
-// by row. It is an interface for the same reason as a tier.
+// A summer computes sums over a basis by products of matrices. It is an interface for the same
+// reason as tier.
 type summer interface {
 	// add is product.add for the first m points of x.
 	add(dst [][]float64, m int, x source, coef [][]float64, alone func(sums []float64, i int))
 }
 
-// Against returns the Basis of k at n points of d features each, which it
-// copies; n may be 0. The points are ones that a machine was trained on, so
-// they have been checked: Against panics with what [NewGram] would return as
-// its error.
+// Against returns the Basis of k at n points of d features each, which it copies; n may be 0.
+// The points should be those that a machine was trained on. Since these have been checked,
+// Against panics with the error that [NewGram] would return.
 func Against(k Kernel, basis [][]float64) *Basis {
 	if err := check(k); err != nil {
 		panic(err)
@@ -53,12 +52,12 @@ func newBasis(k Kernel) *Basis {
 	return b
 }
 
-// Len returns n, the length of a row.
+// Len returns n, the number of points of the basis.
 func (b *Basis) Len() int { return b.p.n }
 
-// Check returns nil, or a *[DataError] that names the first of the points x for
-// which Row has no value: another number of features than the basis, a number
-// that is not finite, or what the kernel's [Domain] excludes.
+// Check returns nil, or a *[DataError] that names the first of the m points x that Row
+// refuses: it differs from the basis in the number of features, has a number that is not
+// finite, or is excluded by the kernel's [Domain].
 func (b *Basis) Check(x [][]float64) error {
 	if len(x) == 0 {
 		return nil
@@ -87,10 +86,10 @@ func (b *Basis) otherWidth(i, d int) error {
 	return &DataError{"x", i, -1, float64(d), fmt.Sprintf("the point has %s, the points of the basis have %d", several(d, "feature"), b.p.d)}
 }
 
-// Row sets dst[j] to K(x, basis[j]) for all n points of the basis and returns
-// it; a dst that is shorter than n, such as nil, is replaced. x has the d
-// features of the basis: anything else panics with a *[DataError]. The entries
-// are the bits that a [Gram] of the same points has.
+// Row sets dst[j] to K(x, basis[j]) for all n points of the basis and returns it. A dst
+// shorter than n, such as nil, is replaced by a new slice. x must have the d features of the
+// basis; otherwise Row panics with a *[DataError]. The entries have the same bits as in a
+// [Gram] of the same points.
 func (b *Basis) Row(dst, x []float64) []float64 {
 	defer named(nil)
 	n := b.p.n
@@ -109,19 +108,19 @@ func (b *Basis) Row(dst, x []float64) []float64 {
 	return dst
 }
 
-// Times adds Σ_j coef[j]·K(x[i], basis[j]) to dst[i] for all m points of x, on
-// GOMAXPROCS goroutines: the values of a machine at many points, as [Gram.AddTo]
-// computes them, in memory that grows with m by 4 bytes a point. What is added to
-// dst[i] does not depend on the other points. Points are as Row wants them.
+// Times adds Σ_j coef[j]·K(x[i], basis[j]) to dst[i] for all m points of x, on GOMAXPROCS
+// goroutines. coef has n numbers. These sums are the decision values of a machine. Memory
+// grows with m by 4 bytes a point. The sum for x[i] does not depend on the other points. Row
+// says which points are valid.
 //
-// It differs from the sum over Row by at most about 2⁻³²·max K·Σ|coef|, and by
-// far less for a kernel as smooth as [RBF].
+// The sums differ from those over Row by at most about 2⁻³²·max K·Σ|coef|, and by much less
+// for a kernel as smooth as [RBF].
 func (b *Basis) Times(dst []float64, x [][]float64, coef []float64) {
 	b.TimesEach([][]float64{dst}, x, [][]float64{coef})
 }
 
-// TimesEach is Times for many machines on one basis: it adds
-// Σ_j coef[k][j]·K(x[i], basis[j]) to dst[k][i], and computes each K but once.
+// TimesEach is Times for several machines on one basis: it adds Σ_j coef[k][j]·K(x[i],
+// basis[j]) to dst[k][i]. It computes each K only once.
 func (b *Basis) TimesEach(dst [][]float64, x [][]float64, coef [][]float64) {
 	if b.p.n == 0 {
 		return
@@ -134,8 +133,8 @@ func (b *Basis) TimesEach(dst [][]float64, x [][]float64, coef [][]float64) {
 	b.times(dst, len(x), table(x), coef)
 }
 
-// TimesSparse is Times for sparse points and a sparse basis; a basis that is not
-// takes the points written out, some at a time.
+// TimesSparse is Times for sparse points and a sparse basis. With a dense basis it makes the
+// points dense, some at a time.
 func (b *Basis) TimesSparse(dst []float64, x CSR, coef []float64) {
 	b.TimesEachSparse([][]float64{dst}, x, [][]float64{coef})
 }
@@ -153,7 +152,7 @@ func (b *Basis) TimesEachSparse(dst [][]float64, x CSR, coef [][]float64) {
 
 func (b *Basis) times(dst [][]float64, m int, x source, coef [][]float64) {
 	defer named(nil)
-	for k := range coef { // here, not in a goroutine, is where a wrong length panics
+	for k := range coef { // a wrong length must panic here, not in a goroutine
 		_, _ = dst[k][:m], coef[k][:b.p.n]
 	}
 	alone := func(sums []float64, i int) {
@@ -184,17 +183,17 @@ func (b *Basis) times(dst [][]float64, m int, x source, coef [][]float64) {
 	s.add(dst, m, x, coef, alone)
 }
 
-// sums is the summer of a Basis.
+// sums implements summer.
 type sums struct {
 	right product[float64] // has the points of the basis on the right
-	reach []float64        // how far from the mean a point may be, by space
+	reach []float64        // for each space, how far from the mean a point may be for products to be exact enough
 }
 
 func (s *sums) add(dst [][]float64, m int, x source, coef [][]float64, alone func(sums []float64, i int)) {
 	s.right.add(dst, m, s.right.points(x, vec.Indices[int32](m)), coef, s.reach, alone)
 }
 
-// newSums returns nil when the kernel goes row by row.
+// newSums returns the summer of k, or nil if sums must be computed row by row.
 func newSums(k Kernel, p *points) summer {
 	f := formulaOf(k, p.d)
 	if f == nil {

@@ -9,46 +9,44 @@ import (
 	"github.com/svmnb/svmnb/internal/simd"
 )
 
-// This file computes kernel values of many pairs of points together. Points on the left,
-// in strips of up to 128, are multiplied with points on the right, in packed strips of up
-// to 768: one product of two small matrices gives all their dot products, and a pass over
-// these makes kernel values of them (formula.go says how). The strips are shared among
-// goroutines. A product has the points of both sides; a scratch is the memory of one
-// goroutine.
+// This file computes kernel values of many pairs of points together. Points on the left are
+// laid out in strips of up to 128, points on the right in packed strips of up to 768. One
+// product of two small matrices gives all dot products of two strips, and a pass over these
+// turns them into kernel values (formula.go says how). Goroutines share the strips. A product
+// has the points of both sides; a scratch is the memory of one goroutine.
 
-// The dot products of two strips are still in the second-level cache when they become
-// kernel values.
+// With these widths, the dot products of two strips stay in the second-level cache until they
+// are turned into kernel values.
 const (
 	leftStrip  = 128
 	rightStrip = 768
-	sumStrip   = 192 // the least width of a packed strip in a sum, if there are so many points
+	sumStrip   = 192 // smallest width of a packed strip in a sum, if there are enough points
 )
 
-// source is where points come from. point returns point j: the one in memory, or a copy
-// of it in dst.
+// source is a set of points. point returns point j: its memory if it is stored as it is,
+// otherwise a copy in dst.
 type source interface {
 	point(dst []float64, j int) []float64
 }
 
-// table is points by rows.
+// table is a source that stores points by rows.
 type table [][]float64
 
 func (t table) point(_ []float64, j int) []float64 { return t[j] }
 
-// A feed copies points of a list into a strip, those with from ≤ r < to.
+// A feed copies points from ≤ r < to of a list into a strip.
 type feed[T simd.Float] func(s *strip[T], from, to int)
 
-// points returns the feed of a list of points of src.
+// points returns the feed of the points of src that which lists.
 func (p *product[T]) points(src source, which []int32) feed[T] {
 	return func(s *strip[T], from, to int) { s.lay(p.f, src, which[from:to]) }
 }
 
-// strip is a copy of some points in the layout of a left matrix. For each space of c
-// features, feature k of point r is x[space][r·c+k]; sparse points are compressed rows in
-// csr instead.
+// strip is a copy of some points in the layout of a left matrix. For each space of c features,
+// feature k of point r is x[space][r·c+k]; sparse points are in compressed rows csr instead.
 type strip[T simd.Float] struct {
 	side
-	which []int32 // where the points stand, for the error of a kernel that panics
+	which []int32 // places of the points, for the error of a kernel that panics
 	n     int
 	x     [][]T
 	csr   []simd.CSR[T]
@@ -69,7 +67,8 @@ func (s *strip[T]) resize(f *formula, n int) {
 	}
 }
 
-// sized returns v with n elements, whose values do not matter.
+// sized returns a slice of n elements, made of v if v is large enough. Their values are
+// arbitrary.
 func sized[E any](v []E, n int) []E {
 	if cap(v) < n {
 		return make([]E, n)
@@ -77,12 +76,12 @@ func sized[E any](v []E, n int) []E {
 	return v[:n]
 }
 
-// lay copies points of src into the strip, those that which lists.
+// lay copies the points of src that which lists into the strip.
 func (s *strip[T]) lay(f *formula, src source, which []int32) {
 	s.resize(f, len(which))
 	s.which = which
 	if p, ok := src.(*points); ok && p.rows == nil && !(f.sparse && p.sparse != nil) {
-		s.point = sized(s.point, p.d) // for p.point to write to
+		s.point = sized(s.point, p.d) // memory for p.point
 	}
 	if f.sparse {
 		s.laySparse(f, src, which)
@@ -91,7 +90,7 @@ func (s *strip[T]) lay(f *formula, src source, which []int32) {
 	}
 }
 
-// layDense is lay for dense points, the first of which becomes point at of the strip.
+// layDense is lay for dense points. The first of them becomes point at of the strip.
 func (s *strip[T]) layDense(f *formula, src source, which []int32, at int, buffer []float64) {
 	for r, j := range which {
 		point, r := src.point(buffer, int(j)), at+r
@@ -108,8 +107,8 @@ func (s *strip[T]) layDense(f *formula, src source, which []int32, at int, buffe
 				shift += float64(mean * (a - float64(0.5*mean)))
 				t := T((a - mean) * weight)
 				x[i] = t
-				// The norm is that of the rounded values, so that equal points are
-				// at distance 0.
+				// The norm is that of the rounded values, so that equal points have distance
+				// 0.
 				norm += float64(float64(t) * float64(t))
 			}
 			s.norm[k][r], s.shift[k][r] = norm, shift
@@ -117,7 +116,7 @@ func (s *strip[T]) layDense(f *formula, src source, which []int32, at int, buffe
 	}
 }
 
-// layAll is lay for all points, on GOMAXPROCS goroutines.
+// layAll is lay on GOMAXPROCS goroutines.
 func (s *strip[T]) layAll(f *formula, src *points, which []int32) {
 	s.resize(f, len(which))
 	s.which = which
@@ -138,8 +137,8 @@ func (s *strip[T]) layAll(f *formula, src *points, which []int32) {
 	})
 }
 
-// layShared fills a space with all sparse points. It uses the compressed rows of src
-// themselves where they have the features and values of the space, and copies what differs.
+// layShared fills a space with all sparse points. It shares the compressed rows of src as far
+// as they have the features and values of the space, and copies the rest.
 func (s *strip[T]) layShared(f *formula, k int, src *points, which []int32) {
 	space, x := f.spaces[k], src.sparse
 	if space.to != nil {
@@ -180,7 +179,7 @@ func (s *strip[T]) laySparse(f *formula, src source, which []int32) {
 	}
 }
 
-// laySpace fills a space with some points as compressed rows.
+// laySpace fills a space with the points that which lists, as compressed rows.
 func (s *strip[T]) laySpace(f *formula, k int, src source, which []int32) {
 	p, _ := src.(*points)
 	space, m := f.spaces[k], &s.csr[k]
@@ -237,7 +236,7 @@ func (s *strip[T]) part(f *formula, from, to int) *strip[T] {
 	return p
 }
 
-// cut copies points of another strip into this one, those that which lists.
+// cut copies the points of another strip that which lists into this one.
 func (s *strip[T]) cut(f *formula, from *strip[T], which []int32) {
 	s.resize(f, len(which))
 	s.cutOf = s.cutOf[:0]
@@ -263,7 +262,7 @@ func (s *strip[T]) cut(f *formula, from *strip[T], which []int32) {
 	}
 }
 
-// longest returns the largest number of features of a point that are not 0.
+// longest returns the largest number of non-zero features of a point.
 func (s *strip[T]) longest(f *formula, space int) (most int) {
 	if !f.sparse {
 		return len(f.spaces[space].cols)
@@ -275,24 +274,24 @@ func (s *strip[T]) longest(f *formula, space int) (most int) {
 	return most
 }
 
-// matrix returns a space as a matrix with a row for each point.
+// matrix returns a space as a matrix with one row for each point.
 func (s *strip[T]) matrix(f *formula, space int) simd.Matrix[T] {
 	c := len(f.spaces[space].cols)
 	return simd.Matrix[T]{Data: s.x[space], Rows: s.n, Cols: c, Stride: c}
 }
 
-// packedStrip is some points in the layout of a right matrix.
+// packedStrip has some points in the layout of a right matrix.
 type packedStrip[T simd.Float] struct {
 	side
 	n      int
 	which  []int32
-	panels []simd.Panels[T] // of dense points, by space
-	csr    []simd.CSR[T]    // of sparse points, by space
-	rows   strip[T]         // memory for csr, unless that is part of a larger strip
-	norms  []T              // ‖x − μ‖² in the first space, the only one of a Gaussian kernel
+	panels []simd.Panels[T] // dense points, by space
+	csr    []simd.CSR[T]    // sparse points, by space
+	rows   strip[T]         // memory for csr, unless csr is part of a larger strip
+	norms  []T              // ‖x − μ‖² in the first space, for Gaussian kernels, which have only one
 }
 
-// pack fills the packed strip with the points of a strip. Compressed rows are not copied.
+// pack fills the packed strip with the points of a strip. It does not copy compressed rows.
 func (c *packedStrip[T]) pack(f *formula, s *strip[T]) {
 	spaces := len(f.spaces)
 	if c.panels == nil {
@@ -315,10 +314,10 @@ func (c *packedStrip[T]) pack(f *formula, s *strip[T]) {
 	}
 }
 
-// product is points on the left and on the right, of which products are made.
+// product has points on the left and on the right, and multiplies them.
 type product[T simd.Float] struct {
 	f     *formula
-	right []packedStrip[T] // points on the right that stay for several calls
+	right []packedStrip[T] // points on the right, which stay for several calls
 	left  []strip[T]       // points on the left of one call
 
 	mu     sync.Mutex
@@ -355,12 +354,12 @@ func (p *product[T]) eachPacked(n int, do func(d *scratch[T], c *packedStrip[T],
 type scratch[T simd.Float] struct {
 	left     strip[T]
 	right    packedStrip[T]
-	products [][]T       // by space: those of the points on the left and on the right
-	rows     [][]T       // of kernel values
-	lanes    []T         // sparse points written out side by side; 0 between uses
+	products [][]T       // for each space, dot products of the points on the left and on the right
+	rows     [][]T       // rows of kernel values
+	lanes    []T         // sparse points made dense, side by side; 0 between uses
 	which    []int       // the points in lanes
-	wide     [][]float64 // by space: products of one point, in double precision
-	value    []float64   // its kernel values
+	wide     [][]float64 // for each space, dot products of one point, in double precision
+	value    []float64   // kernel values of this point
 	sums     []float64
 	pairs    pairs
 	work     work
@@ -375,12 +374,13 @@ func newScratch[T simd.Float](f *formula) *scratch[T] {
 	return d
 }
 
-// each calls do for every task, on several goroutines. Each has a scratch of its own.
+// each calls do for every task, on several goroutines. Each goroutine has a scratch of its
+// own.
 func (p *product[T]) each(tasks int, do func(d *scratch[T], task int)) {
 	_ = p.eachUntil(context.Background(), tasks, func(d *scratch[T], _, task int) { do(d, task) })
 }
 
-// eachUntil is each until ctx ends. worker is the number of the goroutine.
+// eachUntil is each, but stops when ctx ends. worker is the number of the goroutine.
 func (p *product[T]) eachUntil(ctx context.Context, tasks int, do func(d *scratch[T], worker, task int)) error {
 	own := make([]*scratch[T], threads(tasks))
 	p.mu.Lock()
@@ -399,11 +399,11 @@ func (p *product[T]) eachUntil(ctx context.Context, tasks int, do func(d *scratc
 	return err
 }
 
-// threads returns the number of goroutines for so many tasks: GOMAXPROCS at most.
+// threads returns the number of goroutines for the given number of tasks, at most GOMAXPROCS.
 func threads(tasks int) int { return max(1, min(tasks, runtime.GOMAXPROCS(0))) }
 
-// share calls do for every task, on so many goroutines. worker is the number of the one
-// that calls.
+// share calls do for every task, on the given number of goroutines. worker is the number of
+// the calling goroutine.
 func share(workers, tasks int, do func(worker, task int)) {
 	_ = parallel.For(context.Background(), workers, tasks, do)
 }
@@ -426,8 +426,8 @@ func (d *scratch[T]) multiply(f *formula, left *strip[T], c *packedStrip[T]) {
 	}
 }
 
-// multiplySparse is multiply for m sparse points on the left and n on the right, in a space
-// of so many features.
+// multiplySparse is multiply for m sparse points on the left and n on the right, in a space of
+// the given number of columns.
 func (d *scratch[T]) multiplySparse(products []T, left *simd.CSR[T], columns, m int, right simd.CSR[T], n int) {
 	lanes := simd.Lanes[T]()
 	if need := columns * lanes; len(d.lanes) < need {
@@ -445,8 +445,8 @@ func (d *scratch[T]) multiplySparse(products []T, left *simd.CSR[T], columns, m 
 	}
 }
 
-// row returns the kernel values of point r of a strip with all points of a packed strip.
-// multiply has to come before; row overwrites the dot products of the point.
+// row returns the kernel values of point r of a strip with all points of a packed strip. It
+// needs the dot products of multiply, and overwrites those of point r.
 func (d *scratch[T]) row(f *formula, left *strip[T], r int, c *packedStrip[T]) []T {
 	row := d.products[0][r*c.n:][:c.n]
 	if t, ok := f.root.(innerTerm); ok && t.gamma > 0 {
@@ -481,8 +481,8 @@ func (p *product[T]) lay(n int, points feed[T]) {
 	})
 }
 
-// rows sets dst[k][j] to the kernel value of point k of the feed with point j of the
-// packed strips.
+// rows sets dst[k][j] to the kernel value of point k of the feed with point j of the packed
+// strips.
 func (p *product[T]) rows(dst [][]float32, points feed[T]) {
 	p.lay(len(dst), points)
 	count := (len(dst) + leftStrip - 1) / leftStrip
@@ -500,7 +500,8 @@ func (p *product[T]) rows(dst [][]float32, points feed[T]) {
 func (p *product[T]) sum(dst [][]float64, on, points feed[T], coef [][]float64) {
 	n := len(dst[0])
 	p.lay(len(coef[0]), points)
-	// About four tasks for each goroutine, whose width suits the product of matrices.
+	// There are about four tasks for each goroutine, with a width that suits the product of
+	// matrices.
 	width := max(sumStrip, min(rightStrip, n/(4*threads(n))/sumStrip*sumStrip))
 	p.each((n+width-1)/width, func(d *scratch[T], task int) {
 		from, to := task*width, min((task+1)*width, n)
@@ -517,8 +518,8 @@ func (p *product[T]) sum(dst [][]float64, on, points feed[T], coef [][]float64) 
 func (p *product[T]) mutual(dstA, dstB []float64, a, b feed[T], coefA, coefB []float64) {
 	p.lay(len(dstA), a)
 	tasks := (len(dstB) + rightStrip - 1) / rightStrip
-	// What each task adds to dstA. It is summed up at the end, in the order of the tasks, so
-	// that the result does not depend on the number of goroutines.
+	// Each task has its own part of dstA. The parts are added at the end in the order of the
+	// tasks, so the result does not depend on the number of goroutines.
 	parts := make([]float64, tasks*len(dstA))
 	p.each(tasks, func(d *scratch[T], task int) {
 		from, to := task*rightStrip, min((task+1)*rightStrip, len(dstB))
@@ -534,9 +535,9 @@ func (p *product[T]) mutual(dstA, dstB []float64, a, b feed[T], coefA, coefB []f
 	}
 }
 
-// against computes the kernel values between the n points on the left and the points from,
-// …, to − 1 of right, a strip of points on the left at a time, and calls do with each strip:
-// rows[r] has the values of point at + r on the left.
+// against computes the kernel values between the n points on the left and the points from ≤ j
+// < to of right, one left strip at a time. It calls do for each strip: rows[r] has the values
+// of point at + r on the left.
 func (d *scratch[T]) against(p *product[T], right feed[T], from, to, n int, do func(at int, rows [][]T)) {
 	right(&d.left, from, to)
 	d.right.pack(p.f, &d.left)
@@ -552,8 +553,8 @@ func (d *scratch[T]) against(p *product[T], right feed[T], from, to, n int, do f
 }
 
 // add adds Σ_j coef[k][j]·K(x_r, z_j) to dst[k][r], for the n points x of the feed and the
-// points z of the packed strips. For a point whose ‖x − μ‖² in some space is beyond reach,
-// products round too much; alone computes its sums.
+// points z of the packed strips. If ‖x − μ‖² exceeds reach in some space, products would round
+// too much, and alone computes the sums of this point.
 func (p *product[T]) add(dst [][]float64, n int, points feed[T], coef [][]float64, reach []float64, alone func(sums []float64, r int)) {
 	p.each((n+leftStrip-1)/leftStrip, func(d *scratch[T], task int) {
 		from := task * leftStrip
@@ -587,7 +588,7 @@ func (p *product[T]) add(dst [][]float64, n int, points feed[T], coef [][]float6
 	})
 }
 
-// narrow copies v to dst, in single precision.
+// narrow copies v to dst, rounded to single precision.
 func narrow[T simd.Float](dst []float32, v []T) {
 	if v, ok := any(v).([]float32); ok {
 		copy(dst, v)

@@ -11,53 +11,54 @@ import (
 	"github.com/svmnb/svmnb/internal/vec"
 )
 
-// How large the error of a kernel value from a product of matrices may be, relative to the
-// largest value (see term.reach). Where products round more, values come from single rows.
+// These tolerances bound the error of a kernel value from a product of matrices, relative to
+// the largest value (see term.reach). If products have larger errors, values come from single
+// rows.
 const (
-	rowTolerance   = 0x1p-17 // of rows in single precision: too small for a solver to notice
-	sumTolerance   = 0x1p-32 // of exact sums
-	sweepTolerance = 0x1p-40 // of a matrix that is to be factored
+	rowTolerance   = 0x1p-17 // rows in single precision: too small for a solver to notice
+	sumTolerance   = 0x1p-32 // exact sums
+	sweepTolerance = 0x1p-40 // a matrix that is to be factored
 )
 
-// blocks is what a Gram has for computing many values together.
+// blocks is the part of a Gram that computes many values together.
 type blocks struct {
-	f        *formula // nil where the kernel is no function of products
-	quick    tier     // for rows in single precision; nil: they are computed one by one
-	exact    tier     // for sums in double precision; nil: from rows one by one
-	sweeps   bool     // whether Sweep may take products too
-	features float64  // how many multiplications a product of two points takes
-	off      float64  // bounds the relative rounding error of a value of quick; 0: not known
+	f        *formula // nil if the kernel is no function of dot products
+	quick    tier     // computes rows in single precision; nil: they are computed one by one
+	exact    tier     // computes sums in double precision; nil: they are made from single rows
+	sweeps   bool     // whether Sweep may use products too
+	features float64  // number of multiplications in a dot product of two points
+	off      float64  // bound of the relative rounding error of values of quick; 0: not known
 
-	// The rows in single precision that were used last. Where laid is set, quick has all
-	// points laid out to compute them; else they are computed one by one.
+	// The rows in single precision that were used last. If laid is set, quick has a copy of
+	// all points to compute them; otherwise they are computed one by one.
 	held interface {
 		get(i int) []float32
 		put(i int) []float32
 	}
 	laid bool
 
-	// Memory that calls use again.
+	// Memory that calls reuse.
 	missing []int       // the points whose rows have to be computed
-	into    [][]float32 // and where to
-	alone   []lone      // of each goroutine
-	some    [][]float32 // rows that are kept
+	into    [][]float32 // where to put these rows
+	alone   []lone      // for each goroutine
+	some    [][]float32 // held rows
 	whole   [][]float64 // sums at all points
 	among
 }
 
-// room returns how many rows hold can keep at once: as many as fit into the memory for
-// rows at 4 bytes an entry, but at least two and at most n.
+// room returns how many rows can be held at once: as many as fit into the memory for rows with
+// 4 bytes per entry, but at least two and at most n.
 func (g *Gram) room() int {
 	bytes := cmp.Or(g.cacheBytes, DefaultCache)
 	return int(min(int64(g.n), max(2, bytes/4/int64(g.n))))
 }
 
-// hold sets dst[k] to row idx[k] in single precision, n entries, for at most room indices;
-// it panics if there are more. The rows used last are kept. Those that are missing are
-// computed together, on GOMAXPROCS goroutines, and an entry does not depend on which rows
-// these are. The caller does not write to a row, which is valid until the next call.
+// hold sets dst[k] to row idx[k] in single precision, n entries, for at most room indices; it
+// panics if there are more. The rows used last are kept. Missing rows are computed together,
+// on GOMAXPROCS goroutines. An entry does not depend on which rows are computed with it. The
+// caller must not write to a row, which is valid until the next call.
 //
-// From the first call on the memory for rows belongs to hold, and Row keeps no more rows.
+// From the first call on, hold uses the memory for rows, and Row keeps no more rows.
 func (g *Gram) hold(dst [][]float32, idx []int) {
 	if room := g.room(); len(idx) > room {
 		panic(fmt.Sprintf("kernels: hold of %d rows, of which %d have room", len(idx), room))
@@ -70,7 +71,7 @@ func (g *Gram) hold(dst [][]float32, idx []int) {
 	}
 	for k, i := range idx {
 		if dst[k] == nil {
-			if dst[k] = b.held.get(i); dst[k] != nil { // the index is there twice
+			if dst[k] = b.held.get(i); dst[k] != nil { // the index occurs twice
 				continue
 			}
 			dst[k] = b.held.put(i)
@@ -102,7 +103,7 @@ func (g *Gram) hold(dst [][]float32, idx []int) {
 	computed = true
 }
 
-// inBlocks returns g.blocks, which its first call makes.
+// inBlocks returns g.blocks, and makes it on the first call.
 func inBlocks(g *Gram) *blocks {
 	if g.blocks != nil {
 		return g.blocks
@@ -115,8 +116,8 @@ func inBlocks(g *Gram) *blocks {
 	g.compress()
 	b.f.sparse = g.p.sparse != nil
 	if good := b.choose(g); !good && b.f.sparse && g.p.written {
-		// The mean is not subtracted from sparse points, which makes products round more.
-		// Written out, less their mean, the same points may do.
+		// The mean is not subtracted from sparse points, so products have larger errors. As
+		// dense points, with the mean subtracted, the same points may be good enough.
 		g.p.writeOut()
 		b.f.sparse = false
 		b.choose(g)
@@ -124,7 +125,7 @@ func inBlocks(g *Gram) *blocks {
 	return b
 }
 
-// choose chooses the tiers by the points and the kernel. It reports whether products are
+// choose chooses the tiers for the points and the kernel. It reports whether products are
 // exact enough for all uses.
 func (b *blocks) choose(g *Gram) bool {
 	b.f.centre(g.p, g.place)
@@ -143,7 +144,7 @@ func (b *blocks) choose(g *Gram) bool {
 	b.sweeps = b.f.within(norm, 0x1p-53, sweepTolerance, self)
 	b.quick, b.exact, b.off, b.features = nil, nil, 0, 0
 	switch {
-	case !inRange(vec.MaxAbs(g.diag)): // kernel values have no room in single precision
+	case !inRange(vec.MaxAbs(g.diag)): // kernel values are out of range for single precision
 	case single && all(norm, inRange) && all(self, func(s span) bool { return s.high <= mostSingle }):
 		b.quick = &tierOf[float32]{f: b.f, some: product[float32]{f: b.f}, copies: true}
 		b.off = b.f.off(norm, most, 0x1p-24)
@@ -163,10 +164,10 @@ func (b *blocks) choose(g *Gram) bool {
 }
 
 // mostSingle and 1/mostSingle bound squared distances and kernel values in single precision.
-// Numbers 2²⁴ times as large or small still have room there.
+// Numbers larger or smaller by 2²⁴ still fit.
 const mostSingle = 0x1p100
 
-// inRange reports whether v, and the numbers that it is computed from, have room in single
+// inRange reports whether v, and the numbers that it is computed from, fit into single
 // precision.
 func inRange(v float64) bool { return v == 0 || v >= 1/mostSingle && v <= mostSingle }
 
@@ -174,9 +175,9 @@ func all[T any](list []T, holds func(T) bool) bool {
 	return !slices.ContainsFunc(list, func(v T) bool { return !holds(v) })
 }
 
-// off bounds the relative error of the values of a Gaussian kernel, or is 0 where no bound
-// is known. norm is the largest ‖x − μ‖² of each space, R²; products are rounded to the unit
-// u, and sum at most so many numbers. To first order ‖x − z‖² is off by
+// off bounds the relative error of the values of a Gaussian kernel. It is 0 if no bound is
+// known. norm has the largest ‖x − μ‖² of each space, R². Products have the rounding unit u,
+// and a sum has at most most products. To first order the error of ‖x − z‖² has these parts:
 //
 //   - 8uR² from rounding x − μ,
 //   - 2(m + 1)uR² from the sum of m products in 2x·z; a product of matrices sums parts of
@@ -200,8 +201,8 @@ func (f *formula) off(norm []float64, most int, u float64) float64 {
 	return off / (1 - off) // relative to the rounded value
 }
 
-// compress drops the zeros of points that are mostly zero. Few points are laid out by
-// columns before it is known that products will be asked for, and keep their columns.
+// compress drops the zeros of points that are mostly zero. Few points are laid out by columns
+// before it is known whether products will be used; they keep their columns.
 func (g *Gram) compress() {
 	if g.p.sparse != nil || g.p.rows != nil {
 		return
@@ -223,7 +224,7 @@ func (g *Gram) compress() {
 	}
 }
 
-// ordered is the points of a Gram in the order of their indices.
+// ordered has the points of a Gram in the order of their indices.
 type ordered struct {
 	p     *points
 	place []int32
@@ -231,7 +232,7 @@ type ordered struct {
 
 func (o ordered) point(dst []float64, i int) []float64 { return o.p.point(dst, int(o.place[i])) }
 
-// holding is inBlocks with what hold needs.
+// holding returns the blocks of g, prepared for hold.
 func holding(g *Gram) *blocks {
 	b := inBlocks(g)
 	if b.held != nil {
@@ -252,15 +253,15 @@ func holding(g *Gram) *blocks {
 	return b
 }
 
-// roomForCopy reports whether a copy of the points, at so many bytes a number, fits
-// beside them.
+// roomForCopy reports whether a copy of the points, with the given bytes per number, fits into
+// memory.
 func (g *Gram) roomForCopy(bytes float64) bool {
 	left := float64(debug.SetMemoryLimit(-1)) - need(g.n, g.numbers)
 	return bytes*float64(g.n)*float64(g.numbers) <= left
 }
 
-// centre sets the mean of each space to that of the points of p that which lists. The mean
-// of sparse points is taken as 0.
+// centre sets the mean of each space to that of the points that which lists. For sparse points
+// it sets the mean to 0.
 func (f *formula) centre(p *points, which []int32) {
 	if f.sparse {
 		for _, s := range f.spaces {
@@ -298,8 +299,8 @@ func (f *formula) centre(p *points, which []int32) {
 // meanStrip is the number of features whose means a goroutine computes at a time.
 const meanStrip = 32
 
-// extent returns, by space, the largest ‖x − μ‖² of n points and the range of x·x, and the
-// largest number of products in a dot product. strips returns some of the points.
+// extent returns, for each space, the largest ‖x − μ‖² of n points and the range of x·x, and
+// the largest number of products in a dot product. strips returns the points from ≤ r < to.
 func (p *product[T]) extent(n int, strips func(d *scratch[T], from, to int) *strip[T]) (norm []float64, self []span, most int) {
 	norm, self = make([]float64, len(p.f.spaces)), make([]span, len(p.f.spaces))
 	for s := range self {
@@ -322,8 +323,8 @@ func (p *product[T]) extent(n int, strips func(d *scratch[T], from, to int) *str
 	return norm, self, most
 }
 
-// within reports whether kernel values from products that are rounded to the unit u have
-// errors below tol; see term.reach.
+// within reports whether kernel values from products with the rounding unit u have errors
+// below tol; see term.reach.
 func (f *formula) within(norm []float64, u, tol float64, self []span) bool {
 	for s, r := range f.reach(u, tol, self) {
 		if !(norm[s] <= r) {
@@ -339,9 +340,9 @@ type lone struct {
 	work   work
 }
 
-// oneByOne computes the rows of the points idx without products of matrices, as many at a
-// time as there are goroutines, and calls do with one after the other. The entry at t of a
-// row is that of the point which stands at place t.
+// oneByOne computes the rows of the points idx without products of matrices, one row per
+// goroutine at a time, and calls do with one row after the other. Entry t of a row belongs to
+// the point at place t.
 func (b *blocks) oneByOne(g *Gram, idx []int, do func(k int, row []float64)) {
 	some := threads(len(idx))
 	for from := 0; from < len(idx); from += some {

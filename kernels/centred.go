@@ -10,25 +10,25 @@ import (
 // CentredKernel is ⟨φ(x) − μ, φ(z) − μ⟩; see [Centred].
 type CentredKernel struct {
 	K    Kernel
-	X    string // the points whose φ have the mean μ: "0, 1; 2, 3"
+	X    string // the points over which the mean μ of φ is taken: "0, 1; 2, 3"
 	Mean string // ⟨μ, μ⟩
 }
 
-// Centred returns the kernel of the features less their mean over the n × d
-// points x, which are those of training:
+// Centred returns the kernel of φ(x) − μ, where μ is the mean of φ over the n × d training
+// points x:
 //
 //	K̃(x, z) = ⟨φ(x) − μ, φ(z) − μ⟩ = K(x, z) − m(x) − m(z) + M,
 //	m(x) = (1/n) Σ_i K(x, x_i),   M = (1/n²) Σ_ij K(x_i, x_j).
 //
-// On the matrix of these points it is HKH with H = I − 11'/n; any other point,
-// of a test, is centred by the same means. A bias that is free makes the same
-// classifier with it as without; one that is fixed, a Gaussian process or
-// principal components do not.
+// On the matrix of these points it is HKH with H = I − 11'/n. Any other point, such as a test
+// point, is centred by the same means. With a free bias, centring does not change the
+// classifier. It does change machines with a fixed bias, Gaussian processes and principal
+// components.
 //
-// It costs n² values of K once, and a row against m points costs m + n. Check
-// returns the errors of x. Two of them are equal when k and x are.
+// It costs n² values of K once, and m + n values for a row against m points. Check returns the
+// errors of x. Two centred kernels are equal if their k and x are.
 //
-// ∂K̃ is ∂K centred the same way.
+// ∂K̃ is ∂K, centred in the same way.
 func Centred(k Kernel, x [][]float64) CentredKernel {
 	c := CentredKernel{K: k}
 	if check(k) != nil {
@@ -51,7 +51,7 @@ func Centred(k Kernel, x [][]float64) CentredKernel {
 	return c
 }
 
-// points returns the n × d numbers of X.
+// points returns the points that X stores, n rows of d numbers.
 func (k CentredKernel) points() [][]float64 {
 	var x [][]float64
 	for row := range strings.SplitSeq(k.X, ";") {
@@ -67,11 +67,11 @@ func (k CentredKernel) mean() float64 {
 	return math.NaN()
 }
 
-// centre returns K̃ of K(x, z), m(x), m(z) and M.
+// centre returns K̃, given v = K(x, z), mx = m(x), mz = m(z) and mean = M.
 func centre(v, mx, mz, mean float64) float64 { return v - (mx + mz) + mean }
 
-// Eval returns K(x, z) − m(x) − m(z) + M. It evaluates K at 2n + 1 pairs; ask a
-// [Gram] or a [Basis] for rows.
+// Eval returns K(x, z) − m(x) − m(z) + M. It evaluates K at 2n + 1 pairs; a [Gram] or a
+// [Basis] is faster for rows.
 func (k CentredKernel) Eval(x, z []float64) float64 {
 	var mx, mz float64
 	points := k.points()
@@ -83,8 +83,8 @@ func (k CentredKernel) Eval(x, z []float64) float64 {
 	return centre(k.K.Eval(x, z), mx/n, mz/n, k.mean())
 }
 
-// Check returns what is wrong with K or, as a *[ParamError] or *[DataError], with
-// the points of the mean.
+// Check returns the error of K or, as a *[ParamError] or *[DataError], that of the points of
+// the mean.
 func (k CentredKernel) Check() error {
 	if err := check(k.K); err != nil {
 		return err
@@ -99,8 +99,8 @@ func (k CentredKernel) Check() error {
 	return nil
 }
 
-// CheckPoints returns a *[DataError] when x has another number of features than
-// the points of the mean, or the error that K has for x.
+// CheckPoints returns a *[DataError] if x differs from the points of the mean in the number of
+// features, or the error that K has for x.
 func (k CentredKernel) CheckPoints(x [][]float64) error {
 	if d := len(k.points()[0]); len(x) > 0 && len(x[0]) != d {
 		return &DataError{"x", 0, -1, float64(len(x[0])), fmt.Sprintf("the point has %s, the points of the mean have %d", several(len(x[0]), "feature"), d)}
@@ -108,7 +108,7 @@ func (k CentredKernel) CheckPoints(x [][]float64) error {
 	return inDomain(k.K, x)
 }
 
-// String names the points by their size and a hash.
+// String shows the points by their size and a hash.
 func (k CentredKernel) String() string {
 	h := fnv.New32a()
 	h.Write([]byte(k.X))
@@ -116,7 +116,7 @@ func (k CentredKernel) String() string {
 	return fmt.Sprintf("Centred(%s, x%dx%d_%08x)", describe(k.K), len(x), len(x[0]), h.Sum32())
 }
 
-// means computes m(x).
+// means computes m(x) for any point x.
 type means struct {
 	n int
 	r rower
@@ -179,18 +179,18 @@ func (r *centredRower) swap(s, t int) {
 // Hyperparameters returns those of K.
 func (k CentredKernel) Hyperparameters() []Hyperparameter { return hyperparameters(k.K, "") }
 
-// With returns the kernel of other values, centred by the means that they give.
+// With returns the kernel with other values, centred by the means of the new K.
 func (k CentredKernel) With(values []float64) Kernel {
 	return Centred(with(k.K, values), k.points())
 }
 
-// EvalGradient returns K̃(x, z) and sets grad to its derivatives. It evaluates K at
-// n² pairs; ask a [Gradient].
+// EvalGradient returns K̃(x, z) and sets grad to its derivatives. It evaluates K at n² pairs;
+// a [Gradient] is faster.
 func (k CentredKernel) EvalGradient(grad, x, z []float64) float64 {
 	return evalGradient(k, grad, x, z)
 }
 
-// gradientMeans computes m(x) and its derivatives.
+// gradientMeans computes m(x) and its derivatives for any point x.
 type gradientMeans struct {
 	n int
 	k gradientRower

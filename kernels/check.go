@@ -7,10 +7,10 @@ import (
 
 // ParamError says which parameter of a kernel is out of its range.
 type ParamError struct {
-	Kernel string  // constructor, "RBF"
-	Param  string  // "gamma"; "" when there is no kernel at all
-	Value  float64 // what was given
-	Msg    string  // what would be right
+	Kernel string  // constructor, such as "RBF"
+	Param  string  // such as "gamma"; "" if there is no kernel
+	Value  float64 // the value that was given
+	Msg    string  // which values are valid
 }
 
 func (e *ParamError) Error() string {
@@ -20,7 +20,7 @@ func (e *ParamError) Error() string {
 	return fmt.Sprintf("kernels: %s: %s = %v: %s", e.Kernel, e.Param, e.Value, e.Msg)
 }
 
-// check is Check for a kernel that may be missing.
+// check returns the error of k's Check, or the error for a nil k.
 func check(k Kernel) error {
 	if k == nil {
 		return &ParamError{Msg: "the kernel is nil: give one such as RBF(0.5)"}
@@ -55,8 +55,8 @@ func atLeast0(kernel, param string, value float64) error {
 // DataError says what is wrong with the points of a matrix, and where.
 type DataError struct {
 	Arg      string  // "x" or "basis"
-	Row, Col int     // from 0; −1 where the error is not about one row or column
-	Value    float64 // the offending value or count
+	Row, Col int     // from 0; −1 if the error is not about one row or column
+	Value    float64 // the wrong value or count
 	Msg      string
 }
 
@@ -71,18 +71,17 @@ func (e *DataError) Error() string {
 	return "kernels: " + at + ": " + e.Msg
 }
 
-// Domain is a kernel for some points only, such as those without negative features.
-// [NewGram], [Against] and [Basis.Check] ask it.
+// Domain is a kernel for some points only, such as those without negative features. [NewGram],
+// [Against] and [Basis.Check] call its CheckPoints.
 type Domain interface {
 	Kernel
-	// CheckPoints returns nil, or a *[DataError] for the first of the n × d
-	// finite numbers x that is outside.
+	// CheckPoints returns nil, or a *[DataError] for the first of the n × d finite numbers of
+	// x that the kernel excludes.
 	CheckPoints(x [][]float64) error
 }
 
-// checkPoints returns the number of features d of the points x and where each point
-// starts when zeros are left out (see features). The error is a *DataError unless x has
-// n × d finite numbers that are in the domain of k.
+// checkPoints returns the number of features d of the points x, and start as features returns
+// it. The error is a *DataError unless x has n × d finite numbers in the domain of k.
 func checkPoints(k Kernel, arg string, x [][]float64) (d int, start []int, err error) {
 	if d, start, err = features(arg, x); err != nil {
 		return 0, nil, err
@@ -113,9 +112,9 @@ func nonNegative(k Kernel, x [][]float64) error {
 	return nil
 }
 
-// features returns the number of features d of the points x, and the Start of a [CSR] of
-// the same points: start[i] is how many numbers of the points before i are not 0. The error
-// is a *DataError unless x has n × d finite numbers.
+// features returns the number of features d of the points x, and the Start of a [CSR] of the
+// same points: start[i] is the number of non-zero numbers in the points before i. The error is
+// a *DataError unless x has n × d finite numbers.
 func features(arg string, x [][]float64) (d int, start []int, err error) {
 	if len(x) == 0 {
 		return 0, nil, &DataError{arg, -1, -1, 0, "there are no points: give at least one"}
@@ -141,7 +140,7 @@ func features(arg string, x [][]float64) (d int, start []int, err error) {
 	return d, start, nil
 }
 
-// filled returns how many numbers of row i are not 0. The error is a *DataError unless the
+// filled returns the number of non-zero numbers in row i. The error is a *DataError unless the
 // row has d finite numbers.
 func filled(arg string, i int, row []float64, d int) (count int, err error) {
 	if len(row) != d {
@@ -150,7 +149,7 @@ func filled(arg string, i int, row []float64, d int) (count int, err error) {
 	for j, v := range row {
 		if v != 0 {
 			count++
-			if v-v != 0 { // NaN or ±Inf
+			if v-v != 0 { // v is NaN or ±Inf
 				return 0, &DataError{arg, i, j, v, fmt.Sprintf("%v is not a finite number: drop the row or fill in a value", v)}
 			}
 		}
@@ -158,7 +157,7 @@ func filled(arg string, i int, row []float64, d int) (count int, err error) {
 	return count, nil
 }
 
-// describe returns the String of a part that may be missing.
+// describe returns the String of a kernel, or "nil" for a nil kernel.
 func describe(k Kernel) string {
 	if k == nil {
 		return "nil"
@@ -166,7 +165,7 @@ func describe(k Kernel) string {
 	return k.String()
 }
 
-// several counts things whose plural ends in s.
+// several returns a count and a noun in singular or plural, such as "2 features".
 func several(n int, thing string) string {
 	if n != 1 {
 		thing += "s"

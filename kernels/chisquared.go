@@ -22,15 +22,15 @@ func init() {
 	register("ExpChiSquared", ofNumbers(1, func(v []float64) Kernel { return ExpChiSquared(v[0]) }))
 }
 
-// ChiSquared returns the additive χ² kernel of histograms,
-// K(x, z) = Σ_k 2x_k z_k/(x_k + z_k) with 0/0 = 0, the sum of the harmonic means.
-// Features are at least 0; [NewGram] returns a *[DataError] for others.
+// ChiSquared returns the additive χ² kernel of histograms, K(x, z) = Σ_k 2x_k z_k/(x_k + z_k)
+// with 0/0 = 0, the sum of the harmonic means. Features must be at least 0; otherwise
+// [NewGram] returns a *[DataError].
 func ChiSquared() ChiSquaredKernel { return ChiSquaredKernel{} }
 
-// ExpChiSquared returns the exponential χ² kernel of histograms,
-// K(x, z) = exp(−γ Σ_k (x_k − z_k)²/(x_k + z_k)) with 0/0 = 0. Features are at
-// least 0; [NewGram] returns a *[DataError] for others. Minus the sum itself,
-// without exp, is only conditionally positive semi-definite.
+// ExpChiSquared returns the exponential χ² kernel of histograms, K(x, z) = exp(−γ Σ_k (x_k −
+// z_k)²/(x_k + z_k)) with 0/0 = 0. Features must be at least 0; otherwise [NewGram] returns a
+// *[DataError]. The negative sum itself, without exp, is only conditionally positive
+// semi-definite.
 //
 // ∂K/∂ln γ = −γχ² K, where χ² is the sum.
 func ExpChiSquared(gamma float64) ExpChiSquaredKernel { return ExpChiSquaredKernel{Gamma: gamma} }
@@ -77,7 +77,7 @@ func (k ExpChiSquaredKernel) Hyperparameters() []Hyperparameter {
 	return []Hyperparameter{{"gamma", k.Gamma}}
 }
 
-// With returns the kernel of another gamma.
+// With returns the kernel with another gamma.
 func (ExpChiSquaredKernel) With(values []float64) Kernel { return ExpChiSquared(values[0]) }
 
 // EvalGradient returns K(x, z) and sets grad to −γχ² K.

@@ -10,7 +10,7 @@ import (
 // ColumnsKernel is K of some of the features; see [Columns].
 type ColumnsKernel struct {
 	K    Kernel
-	Cols string // indices from 0 in the order in which K sees them: "0, 2"
+	Cols string // indices of the features from 0, in the order in which K gets them: "0, 2"
 }
 
 func init() {
@@ -22,8 +22,8 @@ func init() {
 	})
 }
 
-// Columns returns the kernel k of the features with the given indices, from 0,
-// in that order. [NewGram] returns a *[DataError] for points that have fewer.
+// Columns returns the kernel k of the features with the given indices, counted from 0, in that
+// order. [NewGram] returns a *[DataError] if points have fewer features.
 func Columns(k Kernel, cols ...int) ColumnsKernel {
 	v := make([]float64, len(cols))
 	for i, c := range cols {
@@ -48,7 +48,7 @@ func choose(dst, x []float64, cols []int) []float64 {
 	return dst
 }
 
-// chosen returns the features cols of all points as rows.
+// chosen returns the features cols of all n points as rows.
 func (p *points) chosen(cols []int) [][]float64 {
 	c := make([][]float64, p.n)
 	for j, x := range p.all() {
@@ -63,8 +63,8 @@ func (k ColumnsKernel) Eval(x, z []float64) float64 {
 	return k.K.Eval(choose(make([]float64, len(cols)), x, cols), choose(make([]float64, len(cols)), z, cols))
 }
 
-// Check returns a *[ParamError] unless there are columns, none negative, and
-// what is wrong with K.
+// Check returns a *[ParamError] if there are no columns or one is negative, otherwise the
+// error of K.
 func (k ColumnsKernel) Check() error {
 	cols := numbers(k.Cols)
 	if len(cols) == 0 {
@@ -78,8 +78,8 @@ func (k ColumnsKernel) Check() error {
 	return check(k.K)
 }
 
-// CheckPoints returns a *[DataError] when a chosen feature is missing, or the
-// error that K has for the others.
+// CheckPoints returns a *[DataError] if a chosen feature is missing, otherwise the error that
+// K has for the chosen features.
 func (k ColumnsKernel) CheckPoints(x [][]float64) error {
 	cols := k.indices()
 	chosen := make([][]float64, len(x))
@@ -141,7 +141,7 @@ func (r columnsRower) swap(s, t int) {
 // Hyperparameters returns those of K.
 func (k ColumnsKernel) Hyperparameters() []Hyperparameter { return hyperparameters(k.K, "") }
 
-// With returns the kernel of other values.
+// With returns the kernel with other values of the hyperparameters of K.
 func (k ColumnsKernel) With(values []float64) Kernel {
 	return ColumnsKernel{with(k.K, values), k.Cols}
 }

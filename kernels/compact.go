@@ -15,11 +15,11 @@ type CompactKernel struct {
 
 func init() { register("Compact", ofNumbers(1, func(v []float64) Kernel { return Compact(v[0]) })) }
 
-// Compact returns Wendland's kernel of compact support,
-// K(x, z) = (1 − s)₊^(q+1) ((q + 1)s + 1) with s = ‖x − z‖/ℓ and q = ⌊d/2⌋ + 2 for
-// points of d features: exactly 0 from the distance ℓ on, and a function of
-// ‖x − z‖ that is twice differentiable (Wendland 1995; Rasmussen and Williams
-// 2006, eq. 4.21). A fixed q would be positive semi-definite up to some d only.
+// Compact returns Wendland's kernel of compact support, K(x, z) = (1 − s)₊^(q+1) ((q + 1)s +
+// 1) with s = ‖x − z‖/ℓ and q = ⌊d/2⌋ + 2 for points of d features. It is exactly 0 from the
+// distance ℓ on, and twice differentiable as a function of ‖x − z‖ (Wendland 1995; Rasmussen
+// and Williams 2006, eq. 4.21). q grows with d because a fixed q is positive semi-definite
+// only up to some d.
 //
 // ∂K/∂ln ℓ = (q + 1)(q + 2) s² (1 − s)₊^q.
 func Compact(length float64) CompactKernel { return CompactKernel{Length: length} }
@@ -53,7 +53,7 @@ func (k CompactKernel) Hyperparameters() []Hyperparameter {
 	return []Hyperparameter{{"length", k.Length}}
 }
 
-// With returns the kernel of another length.
+// With returns the kernel with another length.
 func (CompactKernel) With(values []float64) Kernel { return Compact(values[0]) }
 
 // EvalGradient returns K(x, z) and sets grad to (q + 1)(q + 2) s² (1 − s)₊^q, with

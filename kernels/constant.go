@@ -12,8 +12,8 @@ type ConstantKernel struct {
 
 func init() { register("Constant", ofNumbers(1, func(v []float64) Kernel { return Constant(v[0]) })) }
 
-// Constant returns the kernel K(x, z) = c ≥ 0, whose one feature is √c. It is the
-// bias in a sum, see [Augmented]. [Product] makes a [Scale] of it.
+// Constant returns the kernel K(x, z) = c ≥ 0, which has the single feature √c. In a sum it is
+// the bias; see [Augmented]. In a [Product] it becomes a [Scale].
 //
 // ∂K/∂ln c = c.
 func Constant(c float64) ConstantKernel { return ConstantKernel{C: c} }
@@ -44,7 +44,7 @@ func (k ConstantKernel) Hyperparameters() []Hyperparameter {
 	return nil
 }
 
-// With returns the kernel of another c.
+// With returns the kernel with another c.
 func (ConstantKernel) With(values []float64) Kernel { return Constant(values[0]) }
 
 func (k ConstantKernel) term(*formula, []int) term { return constantTerm(k.C) }

@@ -2,7 +2,7 @@ package kernels
 
 import "math"
 
-// cosine returns v/√(a·b), 1 to the last bit for v = a = b > 0.
+// cosine returns v/√(a·b). It is exactly 1 for v = a = b > 0.
 func cosine(v, a, b float64) float64 {
 	switch ab := float64(a * b); {
 	case ab >= 0x1p-1022 && ab <= math.MaxFloat64:
@@ -15,7 +15,7 @@ func cosine(v, a, b float64) float64 {
 
 type cosineRower struct {
 	k      rower
-	selves []float64 // K(z, z) of all points
+	selves []float64 // K(z, z) of all n points
 }
 
 // newCosineRower returns the rower of K(x, z)/√(K(x, x) K(z, z)) for the rower of K.

@@ -17,10 +17,10 @@ func init() {
 	register("Exponential", ofNumbers(1, func(v []float64) Kernel { return Exponential(v[0]) }))
 }
 
-// Exponential returns the kernel K(x, z) = exp(−‖x − z‖/ℓ), also called
-// Ornstein–Uhlenbeck or Matérn ½: its functions are continuous and nowhere
-// smooth. It is what Wang's program K.m computes under the name of the Gaussian,
-// exp(−gm‖x − z‖) with gm = 1/ℓ; the Gaussian squares the norm, see [RBF].
+// Exponential returns the kernel K(x, z) = exp(−‖x − z‖/ℓ), also called Ornstein–Uhlenbeck or
+// Matérn ½. Its functions are continuous and nowhere differentiable. Wang's program K.m
+// computes this kernel under the name of the Gaussian, exp(−gm‖x − z‖) with gm = 1/ℓ. The
+// Gaussian squares the norm; see [RBF].
 //
 // With s = ‖x − z‖/ℓ, ∂K/∂ln ℓ = s exp(−s).
 func Exponential(length float64) ExponentialKernel { return ExponentialKernel{Length: length} }
@@ -56,7 +56,7 @@ func (k ExponentialKernel) Hyperparameters() []Hyperparameter {
 	return []Hyperparameter{{"length", k.Length}}
 }
 
-// With returns the kernel of another length.
+// With returns the kernel with another length.
 func (ExponentialKernel) With(values []float64) Kernel { return Exponential(values[0]) }
 
 // EvalGradient returns K(x, z) and sets grad to s exp(−s), s = ‖x − z‖/ℓ.

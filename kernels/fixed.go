@@ -11,7 +11,7 @@ import (
 // FixedKernel is K with some or all of its parameters held; see [Fixed].
 type FixedKernel struct {
 	K     Kernel
-	Names string // of what is held: "period, length"; "" holds everything
+	Names string // names of the parameters that are held: "period, length"; "" holds all
 }
 
 func init() {
@@ -23,13 +23,13 @@ func init() {
 	})
 }
 
-// Fixed returns the kernel k, the same values to the bit, of which the named
-// [Hyperparameters] are not learned, or none when no name is given:
+// Fixed returns the kernel k with the same values, but without the named [Hyperparameters], so
+// that these are not learned. Without names no hyperparameter is learned:
 //
 //	kernels.Fixed(kernels.Periodic(1, 1.3), "period") // a year is a year
 //
-// A name is the one that Hyperparameters gives, or its end after a dot:
-// "gamma" holds every gamma of a sum.
+// A name is that of a hyperparameter, or the end of it after a dot: "gamma" holds every gamma
+// of a sum.
 func Fixed(k Kernel, names ...string) FixedKernel {
 	return FixedKernel{k, strings.Join(names, ", ")}
 }
@@ -45,10 +45,10 @@ func (k FixedKernel) names() []string {
 	return names
 }
 
-// called says whether a hyperparameter goes by a name or a shorter form of it.
+// called reports whether name is the full name of a hyperparameter or its end after a dot.
 func called(full, name string) bool { return full == name || strings.HasSuffix(full, "."+name) }
 
-// free returns which hyperparameters of K are learned.
+// free returns the indices of the hyperparameters of K that are learned.
 func (k FixedKernel) free() []int {
 	var free []int
 	names := k.names()
@@ -66,8 +66,7 @@ func (k FixedKernel) free() []int {
 // Eval returns K(x, z).
 func (k FixedKernel) Eval(x, z []float64) float64 { return k.K.Eval(x, z) }
 
-// Check returns what is wrong with K, or a *[ParamError] for a name that is none
-// of its hyperparameters.
+// Check returns the error of K, or a *[ParamError] for a name that no hyperparameter of K has.
 func (k FixedKernel) Check() error {
 	list, err := Hyperparameters(k.K)
 	if err != nil {
@@ -102,7 +101,7 @@ func (k FixedKernel) Hyperparameters() []Hyperparameter {
 	return list
 }
 
-// With returns the kernel of other values of what is not held.
+// With returns the kernel with other values of the parameters that are learned.
 func (k FixedKernel) With(values []float64) Kernel {
 	all := hyperparameters(k.K, "")
 	inner := make([]float64, len(all))
@@ -115,8 +114,8 @@ func (k FixedKernel) With(values []float64) Kernel {
 	return FixedKernel{with(k.K, inner), k.Names}
 }
 
-// EvalGradient returns K(x, z) and sets grad to its derivatives by what is not
-// held.
+// EvalGradient returns K(x, z) and sets grad to its derivatives by the parameters that are
+// learned.
 func (k FixedKernel) EvalGradient(grad, x, z []float64) float64 { return evalGradient(k, grad, x, z) }
 
 func (k FixedKernel) rower(p *points) rower { return rowerOf(k.K, p) }
@@ -133,8 +132,8 @@ func (k FixedKernel) offset(x, mean []float64) (h float64, linear, ok bool) {
 
 func (k FixedKernel) spectral() ([]spectralTerm, bool) { return spectral(k.K) }
 
-// partlyFixedGradient has the derivatives of k and passes on those that are asked
-// for.
+// partlyFixedGradient computes all derivatives of k and returns those by the parameters that
+// are learned.
 type partlyFixedGradient struct {
 	k    gradientRower
 	all  int

@@ -8,29 +8,29 @@ import (
 	"github.com/svmnb/svmnb/internal/vec"
 )
 
-// A formula is a kernel as a function of dot products. For many pairs of points these come
-// from a product of matrices, and a pass over the products makes kernel values of them.
+// A formula expresses a kernel by dot products. For many pairs of points the dot products come
+// from a product of matrices, and a pass over them computes kernel values.
 //
-// The mean μ is subtracted from the points first. That changes no distance, and the smaller
-// the numbers, the less rounding leaves in ‖x‖² + ‖z‖² − 2x·z. The dot product of the
-// points themselves is (x−μ)·(z−μ) + μ·x + μ·z − μ·μ. Sparse points stay as they are: less
-// their mean they would be sparse no longer.
+// The mean μ is first subtracted from the points. This changes no distance, and makes the
+// rounding error of ‖x‖² + ‖z‖² − 2x·z smaller. The dot product of the points themselves is
+// (x−μ)·(z−μ) + μ·x + μ·z − μ·μ. The mean is not subtracted from sparse points, because they
+// would not be sparse afterwards.
 type formula struct {
 	sparse bool
 	spaces []*space
 	root   term
 }
 
-// space is the features that dot products are taken of. Terms with the same features and
-// weights share a space, and so their products.
+// space is a set of features of which dot products are taken. Terms with the same features and
+// weights share a space, and so share dot products.
 type space struct {
 	cols    []int
-	weights []float64         // of the chosen features; nil for 1
-	mean    []float64         // of the chosen features, without weights; nil for 0
-	to      map[int32][]int32 // of sparse points: the places of a feature in cols; nil where cols are all features
+	weights []float64         // factors of the chosen features; nil for 1
+	mean    []float64         // mean of the chosen features, without weights; nil for 0
+	to      map[int32][]int32 // for sparse points: the places of a feature in cols; nil if cols are all features
 }
 
-// side has what a formula needs of single points on one side, by space and point.
+// side has what a formula needs of single points on one side, indexed by space and point.
 type side struct {
 	norm  [][]float64 // ‖x − μ‖²
 	shift [][]float64 // μ·x − ½μ·μ
@@ -44,10 +44,10 @@ func newSide(spaces, n int) side {
 	return s
 }
 
-// pairs are one point on the left, at, with each of some points on the right, from on.
-// Where self is set they are each point on the right with itself.
+// pairs are one point on the left, number at, with points on the right, from number from on.
+// If self is set, they are each point on the right with itself.
 type pairs struct {
-	dots        [][]float64 // (x − μ)·(z_j − μ) by space
+	dots        [][]float64 // (x − μ)·(z_j − μ), by space
 	left, right *side
 	at, from    int
 	self        bool
@@ -61,14 +61,13 @@ type span struct{ low, high float64 }
 type term interface {
 	// values sets dst to the kernel values of all pairs.
 	values(dst []float64, p *pairs, w *work)
-	// reach returns how large ‖x − μ‖² of a space may be, so that the error of a
-	// value is below tol times the largest value where products are rounded to the
-	// unit u.
+	// reach returns how large ‖x − μ‖² in a space may be. Up to this size the error of a value
+	// is below tol times the largest value, if products have the rounding unit u.
 	reach(space int, u, tol float64, self span) float64
 }
 
-// formulaOf returns the formula of k for points of d features, or nil where k is no
-// function of dot products.
+// formulaOf returns the formula of k for points of d features, or nil if k is no function of
+// dot products.
 func formulaOf(k Kernel, d int) *formula {
 	f := &formula{}
 	if f.root = f.term(k, vec.Indices[int](d)); f.root == nil || len(f.spaces) == 0 {
@@ -77,7 +76,7 @@ func formulaOf(k Kernel, d int) *formula {
 	return f
 }
 
-// term returns the term of k of the features cols, or nil.
+// term returns the term of k on the features cols, or nil.
 func (f *formula) term(k Kernel, cols []int) term {
 	if k, ok := as[interface {
 		term(f *formula, cols []int) term
@@ -101,7 +100,7 @@ func (f *formula) space(cols []int, weights []float64) int {
 	return len(f.spaces) - 1
 }
 
-// reach returns, by space, how large ‖x − μ‖² may be; see term.
+// reach returns the limit of ‖x − μ‖² in each space; see term.
 func (f *formula) reach(u, tol float64, self []span) []float64 {
 	r := make([]float64, len(f.spaces))
 	defer ofNone()
@@ -114,13 +113,13 @@ func (f *formula) reach(u, tol float64, self []span) []float64 {
 // inner is a kernel that is a function of x·z or of ‖x − z‖².
 type inner struct {
 	distance bool
-	weights  []float64         // what features are multiplied by first; nil for 1
+	weights  []float64         // factors that features are multiplied by first; nil for 1
 	gamma    float64           // γ of a Gaussian kernel exp(−γ‖x − z‖²); 0 for others
 	of       func(v []float64) // turns x·z, or ‖x − z‖² ≥ 0, into kernel values
 }
 
-// innerOf returns k, for points of d features, as a function of x·z or ‖x − z‖², and
-// reports whether it is one.
+// innerOf returns k, for points of d features, as a function of x·z or ‖x − z‖². It reports
+// false if k is no such function.
 func innerOf(k Kernel, d int) (inner, bool) {
 	if k, ok := as[interface{ inner(d int) inner }](k); ok {
 		return k.inner(d), true
@@ -180,9 +179,9 @@ func (t innerTerm) values(dst []float64, p *pairs, _ *work) {
 	t.of(dst)
 }
 
-// The error of a product is a few units of R² = max ‖x − μ‖² as a rule, however many
-// features there are. reach tries out what such an error does to the kernel at distances,
-// or products, of all magnitudes.
+// The error of a product is usually a few units of R² = max ‖x − μ‖², however many features
+// there are. reach tests how such an error changes the kernel at distances, or products, of
+// all magnitudes.
 func (t innerTerm) reach(space int, u, tol float64, self span) float64 {
 	if space != t.space {
 		return math.Inf(1)
@@ -216,7 +215,7 @@ func (t innerTerm) reach(space int, u, tol float64, self span) float64 {
 		}
 		return err <= tol*size
 	}
-	// Bisection over powers of two: holds is monotone but for rounding.
+	// Bisection over powers of two. holds is monotone up to rounding.
 	low, high := -200, 200
 	if !holds(math.Ldexp(1, low)) {
 		return 0

@@ -6,34 +6,34 @@ import (
 	"math/rand/v2"
 )
 
-// Spectral is a kernel of x − z with K(x, x) = 1 that knows its spectral density, for
-// random features and samples ([Frequencies]). A type that embeds another kernel is none.
+// Spectral is a kernel of x − z with K(x, x) = 1 that can draw from its spectral density, for
+// random features and samples ([Frequencies]). A type that only inherits AddFrequency from an
+// embedded kernel does not count as Spectral.
 type Spectral interface {
 	Kernel
-	// AddFrequency draws a frequency ω, in radians over the units of x, from the
-	// density whose characteristic function is the kernel, K(x, z) = E cos(ω·(x − z)),
-	// and adds it to omega, which has a number for each feature.
+	// AddFrequency draws a frequency ω, in radians per unit of x, and adds it to omega, which
+	// has d numbers. The density of ω is the one whose characteristic function is the kernel:
+	// K(x, z) = E cos(ω·(x − z)).
 	AddFrequency(rng *rand.Rand, omega []float64)
 }
 
-// Frequencies draws random Fourier features of a stationary kernel (Bochner;
-// Rahimi and Recht 2007): frequencies ω_j of d values each, in radians over the
-// units of x, with weights w_j > 0, such that
+// Frequencies draws random Fourier features of a stationary kernel (Bochner; Rahimi and Recht
+// 2007): m frequencies ω_j of d values each, in radians per unit of x, for each term of a
+// [Sum], with weights w_j > 0, such that
 //
 //	K(x, z) ≈ Σ_j w_j cos(ω_j·(x − z))
 //
-// is right on the average and off by about K(0, 0)/√m at most. Then
-// Σ_j √w_j (a_j cos ω_j·x + b_j sin ω_j·x), with a and b standard normal, is a
-// function drawn from the Gaussian process of covariance K. Each term of a [Sum] has
-// m frequencies of its own, so that a small term is as well drawn as a large one.
-// The same seed draws the same.
+// The right side is unbiased, and its standard deviation is at most about K(0, 0)/√m. If a and
+// b are standard normal, Σ_j √w_j (a_j cos ω_j·x + b_j sin ω_j·x) is a function drawn from the
+// Gaussian process of covariance K. Each term of a sum has m frequencies of its own, so a
+// small term is drawn as well as a large one. The same seed draws the same frequencies.
 //
-// Known are [RBF], [ARD], [Laplacian], [Exponential], [Matern32], [Matern52],
-// [RationalQuadratic], [Periodic], [Constant], each [Spectral] kernel, and what [Sum],
-// [Product], [Scale], [Columns] and [Fixed] make of them. Any other kernel is a *[ParamError], and d that
-// does not suit the kernel a *[DataError].
+// It accepts [RBF], [ARD], [Laplacian], [Exponential], [Matern32], [Matern52],
+// [RationalQuadratic], [Periodic], [Constant], every [Spectral] kernel, and their combinations
+// by [Sum], [Product], [Scale], [Columns] and [Fixed]. For any other kernel the error is a
+// *[ParamError], and for a d that does not suit the kernel a *[DataError].
 //
-// A draw has at most 2²⁷ numbers, 1 GiB: more is a *[DataError] too.
+// A draw has at most 2²⁷ numbers, 1 GiB; the error for more is a *[DataError].
 func Frequencies(k Kernel, d, m int, seed uint64) (omega [][]float64, weight []float64, err error) {
 	if err := check(k); err != nil {
 		return nil, nil, err
@@ -68,7 +68,7 @@ func Frequencies(k Kernel, d, m int, seed uint64) (omega [][]float64, weight []f
 	return omega, weight, nil
 }
 
-// mostDrawn bounds the numbers of a draw: 1 GiB.
+// mostDrawn is the largest number of numbers in a draw: 1 GiB.
 const mostDrawn = 1 << 27
 
 // spectralTerm is a stationary kernel, variance · E cos(ω·(x − z)).
@@ -77,7 +77,7 @@ type spectralTerm struct {
 	add      func(rng *rand.Rand, omega []float64) // as AddFrequency
 }
 
-// spectral takes k apart into terms, or is not ok.
+// spectral splits k into terms. It reports false if k has no known spectral density.
 func spectral(k Kernel) (terms []spectralTerm, ok bool) {
 	if k, ok := as[interface {
 		spectral() ([]spectralTerm, bool)
@@ -90,18 +90,18 @@ func spectral(k Kernel) (terms []spectralTerm, ok bool) {
 	return nil, false
 }
 
-// addNormal adds a normal ω of the given deviation. Where that is drawn, the kernel is a
-// mixture of Gaussian ones: over Gamma(ν)/ν for its squared reciprocal it is Matérn's,
-// whose ω are a multivariate t with 2ν degrees of freedom; over Gamma(α)/α for its
-// square the rational quadratic one (GPML eq. 4.20).
+// addNormal adds a normal ω with the given standard deviation. A random deviation gives a
+// mixture of Gaussian kernels. If its squared reciprocal is a draw of Gamma(ν)/ν, the kernel
+// is Matérn's, and ω has a multivariate t distribution with 2ν degrees of freedom. If its
+// square is a draw of Gamma(α)/α, the kernel is the rational quadratic one (GPML eq. 4.20).
 func addNormal(omega []float64, deviation float64, rng *rand.Rand) {
 	for i := range omega {
 		omega[i] += float64(deviation * rng.NormFloat64())
 	}
 }
 
-// gamma draws from the gamma distribution of the given shape and scale 1, by
-// Marsaglia and Tsang (2000).
+// gamma draws from the gamma distribution of the given shape and scale 1 (Marsaglia and Tsang
+// 2000).
 func gamma(rng *rand.Rand, shape float64) float64 {
 	if shape < 1 {
 		return gamma(rng, shape+1) * math.Exp(-rng.ExpFloat64()/shape)
@@ -112,7 +112,7 @@ func gamma(rng *rand.Rand, shape float64) float64 {
 		z := rng.NormFloat64()
 		v := 1 + float64(c*z)
 		v = float64(v * v * v)
-		if v > 0 && -rng.ExpFloat64() < float64(z*z/2)+float64(d*(1-v+math.Log(v))) { // −Exp is ln U
+		if v > 0 && -rng.ExpFloat64() < float64(z*z/2)+float64(d*(1-v+math.Log(v))) { // −ExpFloat64 is the logarithm of a uniform number
 			return d * v
 		}
 	}

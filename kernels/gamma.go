@@ -8,10 +8,9 @@ import (
 	"github.com/svmnb/svmnb/internal/vec"
 )
 
-// GammaScale returns 1/(d·Var X), where Var X is the variance of all n·d
-// entries of x together: scikit-learn's gamma="scale". It is 1 when all entries
-// are equal, and NaN, which every kernel refuses, when x is no n × d table of
-// finite numbers.
+// GammaScale returns 1/(d·Var X), where Var X is the variance of all n·d entries of the n × d
+// points x. It is scikit-learn's gamma="scale". It is 1 if all entries are equal, and NaN,
+// which every kernel refuses, if x is no table of finite numbers.
 func GammaScale(x [][]float64) float64 {
 	d, _, err := features("x", x)
 	if err != nil {
@@ -35,15 +34,14 @@ func GammaScale(x [][]float64) float64 {
 	return 1 / (float64(d) * variance)
 }
 
-// medianPoints bounds the points whose pairs GammaMedian looks at: 125,000
+// medianPoints is the largest number of points whose pairs GammaMedian uses. Their 125,000
 // pairs give the median to about one per cent.
 const medianPoints = 500
 
-// GammaMedian returns one over the median of ‖x_i − x_j‖² over all pairs of
-// points that differ, so that a typical pair has K = 1/e (the median
-// heuristic). Of more than 500 points it takes 500 at random, always the same
-// ones. It is 1 when no two points differ, and NaN, which every kernel refuses,
-// when x is no n × d table of finite numbers.
+// GammaMedian returns 1 over the median of ‖x_i − x_j‖² over all pairs of different points in
+// the n × d table x, so that a typical pair has K = 1/e (the median heuristic). Of more than
+// 500 points it uses 500 random ones, always the same. It is 1 if all points are equal, and
+// NaN, which every kernel refuses, if x is no table of finite numbers.
 func GammaMedian(x [][]float64) float64 {
 	if _, _, err := features("x", x); err != nil {
 		return math.NaN()

@@ -15,10 +15,9 @@ func init() {
 	register("GammaExponential", ofNumbers(2, func(v []float64) Kernel { return GammaExponential(v[0], v[1]) }))
 }
 
-// GammaExponential returns the kernel K(x, z) = exp(−s^γ) with s = ‖x − z‖/ℓ and
-// 0 < γ ≤ 2: [Exponential] for γ = 1, a Gaussian for γ = 2, and nothing positive
-// semi-definite beyond (Rasmussen and Williams 2006, eq. 4.18). Only here is
-// gamma an exponent.
+// GammaExponential returns the kernel K(x, z) = exp(−s^γ) with s = ‖x − z‖/ℓ and 0 < γ ≤ 2. It
+// is [Exponential] for γ = 1, a Gaussian for γ = 2, and not positive semi-definite for γ > 2
+// (Rasmussen and Williams 2006, eq. 4.18). Note that gamma is an exponent only in this kernel.
 //
 // ∂K/∂ln ℓ = γ s^γ K and ∂K/∂ln γ = −γ s^γ ln s K.
 func GammaExponential(length, gamma float64) GammaExponentialKernel {
@@ -44,7 +43,7 @@ func (k GammaExponentialKernel) inner(int) inner {
 func (k GammaExponentialKernel) ofSquaredDistances(v []float64) {
 	log := vec.Log(k.Length)
 	for j, r2 := range v {
-		v[j] = vec.Exp(k.Gamma * (float64(0.5*vec.Log(r2)) - log)) // s^γ, 0 for s = 0
+		v[j] = vec.Exp(k.Gamma * (float64(0.5*vec.Log(r2)) - log)) // s^γ, which is 0 for s = 0
 	}
 	simd.ExpScaled(v, -1)
 }
@@ -67,7 +66,7 @@ func (k GammaExponentialKernel) Hyperparameters() []Hyperparameter {
 	return []Hyperparameter{{"length", k.Length}, {"gamma", k.Gamma}}
 }
 
-// With returns the kernel of another length and gamma.
+// With returns the kernel with another length and gamma.
 func (GammaExponentialKernel) With(values []float64) Kernel {
 	return GammaExponential(values[0], values[1])
 }

@@ -7,9 +7,9 @@ import (
 
 // GapWeightedKernel compares the subsequences of k letters; see [GapWeighted].
 type GapWeightedKernel struct {
-	K       int     // letters, ≥ 1
+	K       int     // number of letters in a subsequence, ≥ 1
 	Lambda  float64 // λ in (0, 1]
-	Weights bool    // not normalised
+	Weights bool    // whether K is not normalised
 }
 
 func init() {
@@ -17,15 +17,15 @@ func init() {
 	register("GapWeighted.Raw()", ofWhole(2, func(k int, v []float64) Kernel { return GapWeighted(k, v[0]).Raw() }))
 }
 
-// GapWeighted returns the kernel of strings whose features are the subsequences
-// of k letters, gaps allowed: each occurrence, at places i_1 < … < i_k, counts
-// λ^(i_k − i_1 + 1), so that λ near 0 forbids gaps and λ = 1 does not see them
-// (Lodhi, Saunders, Shawe-Taylor, Cristianini and Watkins 2002). It is normalised
-// so that K(x, x) = 1 and long strings do not win by their length; a string of
-// less than k letters has K = 0 with all. [GapWeightedKernel.Raw] is the plain
-// sum: K("cat", "car") = λ⁴ for k = 2, over K("cat", "cat") = 2λ⁴ + λ⁶ it is
-// 1/(2 + λ²). Points are made by [Strings]. A pair of strings takes O(k|x||z|)
-// steps.
+// GapWeighted returns the kernel of strings whose features are the subsequences of k letters,
+// with gaps allowed (Lodhi, Saunders, Shawe-Taylor, Cristianini and Watkins 2002). Each
+// occurrence, at places i_1 < … < i_k, counts λ^(i_k − i_1 + 1). So λ near 0 forbids gaps, and
+// λ = 1 ignores them. Points are made by [Strings].
+//
+// The kernel is normalised: K(x, x) = 1, so that long strings have no advantage. A string of
+// fewer than k letters has K = 0 with all strings. [GapWeightedKernel.Raw] is the sum without
+// normalisation. For k = 2 it gives K("cat", "car") = λ⁴, and K("cat", "cat") = 2λ⁴ + λ⁶, so
+// the normalised value is 1/(2 + λ²). A pair of strings takes O(k|x||z|) steps.
 func GapWeighted(k int, lambda float64) GapWeightedKernel {
 	return GapWeightedKernel{K: k, Lambda: lambda}
 }
@@ -44,11 +44,10 @@ func (k GapWeightedKernel) Eval(x, z []float64) float64 {
 	return cosine(k.Raw().Eval(x, z), k.Raw().Eval(x, x), k.Raw().Eval(z, z))
 }
 
-// weigh is the dynamic programme of Lodhi et al. (2002), definition 2. K'_i(x, z)
-// sums over pairs of equal subsequences of i letters, weighing each by λ to its
-// length from the first letter up to the ends of x and z; K'_0 = 1. For a prefix
-// of x and every prefix z_1…z_j of z, known[i][j] is K'_i. One more letter a of x
-// makes
+// weigh is the dynamic programme of Lodhi et al. (2002), definition 2. K'_i(x, z) sums over
+// pairs of equal subsequences of i letters. Each counts λ to the power of its length, measured
+// from its first letter to the ends of x and z; K'_0 = 1. For a prefix of x and every prefix
+// z_1…z_j of z, known[i][j] is K'_i. Adding one more letter a to x gives
 //
 //	K_k  +=  Σ_j [z_j = a] λ² K'_{k−1}(x, z_1…z_{j−1})
 //	K'_i(xa, z_1…z_j) = λ K'_i(x, z_1…z_j) + K''_i(xa, z_1…z_j),
@@ -58,7 +57,7 @@ func (k GapWeightedKernel) weigh(x, z []float64) float64 {
 		return 0
 	}
 	if slices.Compare(x, z) > 0 {
-		x, z = z, x // one order for each pair, so that K(x, z) has the bits of K(z, x)
+		x, z = z, x // the same order for (x, z) and (z, x), so that both have the same bits
 	}
 	width := len(z) + 1
 	known := make([]float64, k.K*width)
@@ -74,7 +73,7 @@ func (k GapWeightedKernel) weigh(x, z []float64) float64 {
 				sum += float64(lambda2 * last[j])
 			}
 		}
-		// From long to short, since K'_i wants the old K'_{i−1}.
+		// From long to short, because K'_i needs the old K'_{i−1}.
 		for i := k.K - 1; i > 0; i-- {
 			longer, shorter := known[i*width:][:width], known[(i-1)*width:][:width]
 			var fresh float64
@@ -90,12 +89,12 @@ func (k GapWeightedKernel) weigh(x, z []float64) float64 {
 	return sum
 }
 
-// mostSteps bounds the steps of one kernel value, which cannot be interrupted: 2³² of
-// them take some ten seconds.
+// mostSteps is the largest number of steps for one kernel value, which cannot be interrupted.
+// So many steps take about ten seconds.
 const mostSteps = 1 << 32
 
-// CheckPoints returns a *[DataError] for the first feature that is no letter, and for a
-// string that is too long: with itself it takes k·|x|² steps, at most 2³².
+// CheckPoints returns a *[DataError] for the first feature that is not a letter, and for a
+// string that is too long: K(x, x) takes k·|x|² steps, which must be at most 2³².
 func (k GapWeightedKernel) CheckPoints(x [][]float64) error {
 	for i, row := range x {
 		n := float64(len(letters(row)))

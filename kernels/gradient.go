@@ -10,47 +10,47 @@ import (
 	"github.com/svmnb/svmnb/internal/vec"
 )
 
-// Hyperparameter is a parameter of a kernel that can be learned from data. It is
-// above 0, and what learns it moves its logarithm, which has no bounds and no
-// units: a step of 0.01 is one of 1 %.
+// Hyperparameter is a parameter of a kernel that can be learned from data. It is above 0.
+// Learning changes its logarithm, which has no bounds and no units: a step of 0.01 is a change
+// of 1 %.
 type Hyperparameter struct {
 	Name  string
 	Value float64 // > 0, finite
 }
 
-// Differentiable is a kernel that knows its derivatives by the logarithms of its
-// parameters. A parameter that is 0 has no logarithm and stays what it is.
+// Differentiable is a kernel that knows its derivatives by the logarithms of its parameters. A
+// parameter that is 0 has no logarithm and is not learned.
 //
-// It agrees with Eval: a type that embeds another kernel and has its own Eval
-// needs its own three methods too.
+// The methods must agree with Eval: a type that embeds another kernel and has its own Eval
+// also needs these three methods of its own.
 type Differentiable interface {
 	Kernel
-	// Hyperparameters returns the parameters that are learned, always in the
-	// same order, each with a name of its own.
+	// Hyperparameters returns the parameters that are learned, always in the same order and
+	// with different names.
 	Hyperparameters() []Hyperparameter
-	// With returns the kernel of other values, as many as there are
-	// Hyperparameters and in their order. With their own it returns a kernel
-	// that is equal. [WithHyperparameters] asks whether the values will do.
+	// With returns the kernel with other values, as many as there are Hyperparameters and in
+	// their order. With the present values it returns an equal kernel. The values need not be
+	// valid; [WithHyperparameters] checks them.
 	With(values []float64) Kernel
-	// EvalGradient returns K(x, z) and sets grad[p] to ∂K(x, z)/∂ln θ_p, one
-	// for each of Hyperparameters.
+	// EvalGradient returns K(x, z) and sets grad[p] to ∂K(x, z)/∂ln θ_p for each of
+	// Hyperparameters.
 	EvalGradient(grad, x, z []float64) float64
 }
 
-// RowDifferentiable is a kernel that computes the derivatives of many values in a loop of
-// its own. A type that embeds another kernel is none.
+// RowDifferentiable is a kernel that computes the derivatives of many values in one loop. A
+// type that only inherits EvalGradientRow from an embedded kernel does not count as one.
 type RowDifferentiable interface {
 	Differentiable
-	// EvalGradientRow sets v[j] to K(x, z_j) and grad[p·len(v)+j] to
-	// ∂K(x, z_j)/∂ln θ_p, for points in columns as those of [Rowwise].
+	// EvalGradientRow sets v[j] to K(x, z_j) and grad[p·len(v)+j] to ∂K(x, z_j)/∂ln θ_p. The
+	// points z_j are given in columns, as in [Rowwise].
 	EvalGradientRow(v, grad, x, columns []float64, stride int)
 }
 
-// Hyperparameters returns what can be learned of k, and nothing of a kernel or a
-// part that is not [Differentiable] or is [Fixed]. The name of a parameter leads
-// to it through the constructors that k is made of, terms and factors counted
-// from 0: "RBF.gamma", "Sum.1.Scale.c". The error is that of Check, or a
-// *[ParamError] for a value of a kernel of your own that is not finite and above 0.
+// Hyperparameters returns the parameters of k that can be learned. Kernels, and parts of
+// kernels, that are not [Differentiable] or are [Fixed] have none. The name of a parameter
+// begins with the constructors that k is made of, with terms and factors counted from 0:
+// "RBF.gamma", "Sum.1.Scale.c". The error is that of Check, or a *[ParamError] if a kernel of
+// your own has a value that is not finite and above 0.
 func Hyperparameters(k Kernel) ([]Hyperparameter, error) {
 	if err := check(k); err != nil {
 		return nil, err
@@ -64,10 +64,9 @@ func Hyperparameters(k Kernel) ([]Hyperparameter, error) {
 	return list, nil
 }
 
-// WithHyperparameters returns the kernel that is k but for its
-// [Hyperparameters], which get the given values in their order. The error is a
-// *[ParamError] for a wrong number of values, one that is not finite and above 0,
-// or one that the kernel refuses, such as an exponent above 2.
+// WithHyperparameters returns k with the given values of its [Hyperparameters], in their
+// order. The error is a *[ParamError] for a wrong number of values, for a value that is not
+// finite and above 0, and for one that the kernel refuses, such as an exponent above 2.
 func WithHyperparameters(k Kernel, values []float64) (Kernel, error) {
 	list, err := Hyperparameters(k)
 	if err != nil {
@@ -88,8 +87,8 @@ func WithHyperparameters(k Kernel, values []float64) (Kernel, error) {
 	return k, nil
 }
 
-// hyperparameters returns those of a part, its place and the name of its
-// constructor before their names.
+// hyperparameters returns those of a part of a kernel. Their names begin with its place and
+// the name of its constructor.
 func hyperparameters(k Kernel, place string) []Hyperparameter {
 	d, ok := k.(Differentiable)
 	if !ok {
@@ -103,7 +102,7 @@ func hyperparameters(k Kernel, place string) []Hyperparameter {
 	return list
 }
 
-// learnable returns how many hyperparameters a part has.
+// learnable returns the number of hyperparameters of a part.
 func learnable(k Kernel) int {
 	if d, ok := k.(Differentiable); ok {
 		return len(d.Hyperparameters())
@@ -111,7 +110,7 @@ func learnable(k Kernel) int {
 	return 0
 }
 
-// with is With for a part, which may have nothing to learn.
+// with is With for a part, which may have no hyperparameters.
 func with(k Kernel, values []float64) Kernel {
 	if d, ok := k.(Differentiable); ok && len(values) > 0 {
 		return d.With(values)
@@ -119,10 +118,10 @@ func with(k Kernel, values []float64) Kernel {
 	return k
 }
 
-// Gradient contracts the derivatives of a kernel matrix by the logarithms of the
-// kernel's [Hyperparameters] with matrices of weights, which is what the gradient
-// of a function of the matrix takes. It never stores a matrix: its memory is that
-// of some rows. It is not safe for concurrent use.
+// Gradient multiplies the derivatives of a kernel matrix, by the logarithms of the kernel's
+// [Hyperparameters], with a matrix of weights and sums all entries. This gives the gradient of
+// a function of the matrix. It never stores a matrix: its memory is that of some rows. It is
+// not safe for concurrent use.
 type Gradient struct {
 	n, params int
 	p         *points
@@ -130,12 +129,12 @@ type Gradient struct {
 	work      work
 
 	each          []contraction
-	weights, sums []float64 // of the rows that Contract is at
+	weights, sums []float64 // of the rows that Contract works on
 }
 
-// NewGradient returns the Gradient of k over the n points of d features in x,
-// which it copies. The error is a *[ParamError] for the kernel, a *[DataError]
-// that names row and column in x, or a *[MemoryError].
+// NewGradient returns the Gradient of k over the n points of d features in x, which it copies.
+// The error is a *[ParamError] for the kernel, a *[DataError] that names row and column in x,
+// or a *[MemoryError].
 func NewGradient(k Kernel, x [][]float64) (*Gradient, error) {
 	list, err := Hyperparameters(k)
 	if err != nil {
@@ -165,15 +164,15 @@ func NewGradient(k Kernel, x [][]float64) (*Gradient, error) {
 	return g, nil
 }
 
-// Contract sets dst[p] to Σ_ij w_ij ∂K(x_i, x_j)/∂ln θ_p for all hyperparameters
-// and returns it; a dst that is too short, such as nil, is replaced. The n × n
-// weights are symmetric: weights(i) returns n of them, row i, and may use the same
-// memory each time. Each row is asked for once, from the last to the first and never
-// two at a time. A weights that has seen its context end returns nil, and Contract
-// returns nil at once. A row of another length panics with a *[DataError].
+// Contract sets dst[p] to Σ_ij w_ij ∂K(x_i, x_j)/∂ln θ_p for all hyperparameters and returns
+// it. A dst that is too short, such as nil, is replaced by a new slice. The n × n weights are
+// symmetric: weights(i) returns row i, n numbers, and may reuse its memory. Contract calls it
+// once for each row, from the last to the first and never concurrently. If weights returns
+// nil, for example because its context has ended, Contract returns nil at once. A row of
+// another length panics with a *[DataError].
 //
-// It costs n(n+1)/2 evaluations of K and its derivatives together, on GOMAXPROCS
-// goroutines; the result does not depend on how many there are.
+// It evaluates K and its derivatives at n(n+1)/2 pairs, on GOMAXPROCS goroutines. The result
+// does not depend on their number.
 func (g *Gradient) Contract(dst []float64, weights func(i int) []float64) []float64 {
 	if dst == nil || cap(dst) < g.params {
 		dst = make([]float64, g.params)
@@ -212,8 +211,8 @@ func (g *Gradient) Contract(dst []float64, weights func(i int) []float64) []floa
 	return dst
 }
 
-// contracted is how many rows of weights are read before they are contracted: enough for
-// several goroutines, few enough to stay in a cache.
+// contracted is the number of rows of weights that are read before they are used: enough for
+// several goroutines, and few enough to stay in a cache.
 const contracted = 32
 
 // contraction is the memory of one goroutine.
@@ -222,8 +221,8 @@ type contraction struct {
 	work       work
 }
 
-// contract sets sum to what row i up to the diagonal, and the column with the same entries,
-// add to the result.
+// contract sets sum to the part of the result that row i up to the diagonal gives, together
+// with the column of the same entries.
 func (g *Gradient) contract(c *contraction, sum []float64, i int, w []float64) {
 	if c.v == nil {
 		c.v, c.grad, c.x = make([]float64, g.n), make([]float64, g.params*g.n), make([]float64, g.p.d)
@@ -236,8 +235,8 @@ func (g *Gradient) contract(c *contraction, sum []float64, i int, w []float64) {
 	}
 }
 
-// A gradientRower computes kernel values and their derivatives. The derivatives of m values
-// are m by the first hyperparameter, then m by the second, and so on.
+// A gradientRower computes kernel values and their derivatives. Derivatives of m values are
+// stored by hyperparameter: m numbers for the first, then m for the second, and so on.
 type gradientRower interface {
 	// row sets v[j] to K(x, point j) and grad[p·len(v) + j] to its derivatives
 	// for the first len(v) points.
@@ -246,7 +245,7 @@ type gradientRower interface {
 	self(grad, x []float64, w *work) float64
 }
 
-// gradientRowerOf makes the gradientRower of k.
+// gradientRowerOf returns the gradientRower of k.
 func gradientRowerOf(k Kernel, p *points) gradientRower {
 	if learnable(k) == 0 {
 		return fixedRower{rowerOf(k, p)}
@@ -261,14 +260,14 @@ func gradientRowerOf(k Kernel, p *points) gradientRower {
 	return evalGradientRower{p, k.(Differentiable), learnable(k)}
 }
 
-// gradientOfPair is EvalGradient by EvalGradientRow: a row of one point.
+// gradientOfPair is EvalGradient, computed by EvalGradientRow with one point.
 func gradientOfPair(k RowDifferentiable, grad, x, z []float64) float64 {
 	var v [1]float64
 	k.EvalGradientRow(v[:], grad, x, z, 1)
 	return v[0]
 }
 
-// evalGradient is EvalGradient for a kernel with parts: a row of one point.
+// evalGradient is EvalGradient for a kernel with parts, computed as a row of one point.
 func evalGradient(k Kernel, grad, x, z []float64) float64 {
 	var v [1]float64
 	_, r := over(gradientRowerOf, k, [][]float64{z}, len(z))
@@ -276,13 +275,13 @@ func evalGradient(k Kernel, grad, x, z []float64) float64 {
 	return v[0]
 }
 
-// fixedRower is for kernels with nothing to learn.
+// fixedRower is the gradientRower of a kernel without hyperparameters.
 type fixedRower struct{ r rower }
 
 func (r fixedRower) row(v, _, x []float64, w *work)       { r.r.row(v, x, w) }
 func (r fixedRower) self(_, x []float64, w *work) float64 { return r.r.self(x, w) }
 
-// gradientLoop is EvalGradientRow of a kernel.
+// gradientLoop is the EvalGradientRow of a kernel.
 type gradientLoop func(v, grad, x, columns []float64, stride int)
 
 type gradientLoopRower struct {
@@ -306,7 +305,7 @@ func (r *gradientLoopRower) self(grad, x []float64, w *work) float64 {
 	return v[0]
 }
 
-// evalGradientRower is for kernels of which nothing but EvalGradient is known.
+// evalGradientRower is for kernels that have no loop over rows, only EvalGradient.
 type evalGradientRower struct {
 	p      *points
 	k      Differentiable

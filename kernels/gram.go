@@ -12,23 +12,23 @@ import (
 	"github.com/svmnb/svmnb/internal/vec"
 )
 
-// DefaultCache is the memory for kernel rows when none is said: 256 MiB, all
-// rows of 5,792 points.
+// DefaultCache is the default memory for kernel rows in bytes: 256 MiB, enough for all rows of
+// 5,792 points.
 const DefaultCache = 256 << 20
 
-// NoCache, given as memory to [NewGram], keeps no rows: each is evaluated anew
-// whenever it is asked for.
+// NoCache, given as cacheBytes to [NewGram], keeps no rows: each is computed again whenever it
+// is asked for.
 const NoCache = -1
 
-// Gram is the symmetric n × n matrix of a kernel over n points, computed row by
-// row when a solver first asks, and counting what it computes. It is a Matrix
-// for package solvers. It is not safe for concurrent use.
+// Gram is the symmetric n × n matrix of a kernel over n points. It computes a row when a
+// solver first asks for it, and counts the kernel values that it computes. It is a Matrix for
+// package solvers. It is not safe for concurrent use.
 //
-// However rows are kept, they have the same bits, and K_ij has the bits of K_ji.
+// A row has the same bits whether it is kept or computed again, and K_ij has the bits of K_ji.
 type Gram struct {
 	n           int
 	kernel      Kernel
-	numbers     int // that a point takes
+	numbers     int // how many numbers a point takes
 	cacheBytes  int64
 	p           *points
 	rower       rower
@@ -37,12 +37,12 @@ type Gram struct {
 	evaluations int64
 	store       interface{ row(i int) []float64 }
 
-	// Points may stand in another order than they were given: point i is at place[i],
-	// and at place t is point order[t]. Only the dense store moves points.
+	// Points may be stored in another order than they were given: point i is at place[i], and
+	// point order[t] is at place t. Only the dense store reorders points.
 	order, place []int32
-	x            []float64 // memory for a point whose row is computed
+	x            []float64 // memory for the point whose row is computed
 
-	// What Centred returns; looked says whether it has been called.
+	// The result of Centred; looked is set after its first call.
 	looked  bool
 	centred *Gram
 	offset  []float64
@@ -50,7 +50,7 @@ type Gram struct {
 	blocks *blocks // nil until inBlocks makes it
 }
 
-// MemoryError says that a matrix cannot be had within Go's memory limit.
+// MemoryError says that a matrix does not fit into Go's memory limit.
 type MemoryError struct {
 	N, D        int
 	Need, Limit int64 // bytes
@@ -63,16 +63,15 @@ func (e *MemoryError) Error() string {
 	return fmt.Sprintf("kernels: the matrix of %d points of %d features takes at least %d bytes for two rows and a copy of the points, and the memory limit is %d: train on a part of the points, or raise GOMEMLIMIT", e.N, e.D, e.Need, e.Limit)
 }
 
-// NewGram returns the matrix of K(x_i, x_j) for the n points of d features in x,
-// which it copies, without zeros where these are most of it. Rows may take cacheBytes
+// NewGram returns the matrix of K(x_i, x_j) for the n points of d features in x, which it
+// copies; points that are mostly zero are copied without their zeros. Rows may take cacheBytes
 // of memory, 0 meaning [DefaultCache]:
 //
-//   - When all n² entries fit, they are computed once: a row takes from the
-//     rows before it what symmetry knows, so all rows together cost n(n+1)/2
-//     evaluations.
-//   - When they do not, the rows used last are kept, two at least, even if two
-//     are more than cacheBytes.
-//   - When cacheBytes < 0 ([NoCache]), every call evaluates its row.
+//   - If all n² entries fit, each is computed once. Symmetry gives the entries of a row
+//     that earlier rows have, so all rows together cost n(n+1)/2 evaluations.
+//   - If they do not fit, the rows used last are kept, at least two, even if two take
+//     more than cacheBytes.
+//   - If cacheBytes < 0 ([NoCache]), every call computes its row.
 //
 // The error is a *[ParamError] for the kernel, a *[DataError] that names row
 // and column in x, or a *[MemoryError].
@@ -88,8 +87,8 @@ func NewGram(k Kernel, x [][]float64, cacheBytes int64) (g *Gram, err error) {
 	return newGram(k, len(x), d, d, cacheBytes, func() *points { return laidOut(k, x, d, start) })
 }
 
-// newGram returns the matrix of n points of d features that take the memory of
-// so many numbers each.
+// newGram returns the matrix of n points of d features, each of which takes the memory of the
+// given count of numbers.
 func newGram(k Kernel, n, d, numbers int, cacheBytes int64, lay func() *points) (*Gram, error) {
 	rows, err := rowsHeld(n, numbers, cacheBytes, debug.SetMemoryLimit(-1))
 	if e, ok := err.(*MemoryError); ok {
@@ -116,8 +115,7 @@ func newGram(k Kernel, n, d, numbers int, cacheBytes int64, lay func() *points) 
 	return g, nil
 }
 
-// rowsHeld returns how many of n rows a matrix keeps: n, 0 for none, or between
-// 2 and n−1.
+// rowsHeld returns how many of n rows a matrix keeps: n, 0, or between 2 and n−1.
 func rowsHeld(n, d int, cacheBytes, limit int64) (int, error) {
 	if need := need(n, d); n > math.MaxInt32 || need > float64(limit) {
 		return 0, &MemoryError{N: n, D: d, Need: int64(need), Limit: limit}
@@ -134,26 +132,25 @@ func rowsHeld(n, d int, cacheBytes, limit int64) (int, error) {
 	return int(min(int64(n), max(2, cacheBytes/8/int64(n)))), nil
 }
 
-// need returns how many bytes a matrix of n points of so many numbers takes at
-// least: for each point its numbers, the diagonal, two places, two rows and a
-// pointer.
+// need returns how many bytes a matrix of n points takes at least. For each point these are
+// its numbers, the diagonal entry, two places, two rows and a pointer.
 func need(n, numbers int) float64 { return float64(8 * (float64(numbers) + 5) * float64(n)) }
 
-// Dim returns n.
+// Dim returns n, the number of points.
 func (g *Gram) Dim() int { return g.n }
 
-// Diag returns K(x_i, x_i) for all i. The caller does not write to it.
+// Diag returns K(x_i, x_i) for all i. The caller must not write to it.
 func (g *Gram) Diag() []float64 { return g.diag }
 
-// Row returns K(x_i, x_j) for all j. The caller does not write to it. The two
-// rows returned last stay valid; an older one may be overwritten.
+// Row returns K(x_i, x_j) for all n points j. The caller must not write to it. The last two
+// rows that were returned stay valid; older ones may be overwritten.
 func (g *Gram) Row(i int) []float64 {
 	defer named(g.order)
 	return g.store.row(i)
 }
 
-// Evaluations returns how many kernel values have been computed so far, the
-// diagonal included.
+// Evaluations returns how many kernel values have been computed so far, including the
+// diagonal.
 func (g *Gram) Evaluations() int64 {
 	if g.centred != nil {
 		return g.evaluations + g.centred.Evaluations()
@@ -178,23 +175,23 @@ func (g *Gram) swap(s, t int) {
 	g.rower.swap(s, t)
 }
 
-// dense keeps every row. The points whose rows are still to be computed stand in front, and
-// a new row is computed for these only, in one loop. The rest of it is known by symmetry.
+// dense keeps every row. Points whose rows are not computed yet have the first places, so a
+// new row is computed for these in one loop. Symmetry gives its other entries.
 type dense struct {
 	g     *Gram
-	rows  [][]float64 // nil while still to do
+	rows  [][]float64 // nil for rows that are not computed yet
 	todo  int
 	fresh []float64
-	slab  []float64   // the rest of the memory taken last
-	taken [][]float64 // all memory taken, for Release
+	slab  []float64   // the unused part of the last allocation
+	taken [][]float64 // all allocations, for Release
 }
 
-// slabSize is the number of entries of rows that are allocated together, 1 MiB. Rows
-// allocated one by one lie on more pages, and looking these up takes a quarter of the time.
+// slabSize is the number of entries of rows that are allocated together, 1 MiB. Rows that are
+// allocated one by one lie on more memory pages, and finding these took a quarter of the time.
 const slabSize = 1 << 17
 
-// slabRows bounds the rows that are allocated together. Of short rows, most may never be
-// asked for.
+// slabRows is the largest number of rows that are allocated together. If rows are short, most
+// of them may never be needed.
 const slabRows = 128
 
 func (m *dense) row(i int) []float64 {
@@ -204,7 +201,7 @@ func (m *dense) row(i int) []float64 {
 	g, last := m.g, m.todo-1
 	g.swap(int(g.place[i]), last)
 	fresh := m.fresh[:last]
-	g.evaluate(fresh, i) // a kernel that panics leaves the row to do
+	g.evaluate(fresh, i) // if the kernel panics, the row stays uncomputed
 	m.todo = last
 	if len(m.slab) == 0 {
 		m.slab = memoryOfRows.take(min(m.todo+1, max(1, slabSize/g.n), slabRows) * g.n)
@@ -223,8 +220,8 @@ func (m *dense) row(i int) []float64 {
 	return row
 }
 
-// memory is what matrices have released. To make many small matrices one after another is
-// faster in memory that has been used than in fresh pages.
+// memory is a pool of memory that matrices have released. Making many small matrices one after
+// another is faster in used memory than in fresh pages.
 type memory struct{ free sync.Pool }
 
 var memoryOfRows, memoryOfColumns memory
@@ -233,13 +230,13 @@ func (m *memory) take(n int) []float64 {
 	if v, ok := m.free.Get().(*[]float64); ok && cap(*v) >= n {
 		return (*v)[:n]
 	}
-	return make([]float64, n, (n+4095)&^4095) // for those that are about as large
+	return make([]float64, n, (n+4095)&^4095) // rounded up, so that slightly larger requests fit too
 }
 
 func (m *memory) give(v []float64) { m.free.Put(&v) }
 
-// Release gives the memory of the points and of the rows that are kept to matrices
-// to come. Neither g nor a row of it may be used afterwards.
+// Release gives the memory of the points and of the kept rows to later matrices. Neither g nor
+// its rows may be used afterwards.
 func (g *Gram) Release() {
 	if g.centred != nil {
 		g.centred.Release()
@@ -255,12 +252,12 @@ func (g *Gram) Release() {
 	*g = Gram{n: g.n, kernel: g.kernel, diag: g.diag, evaluations: g.Evaluations()}
 }
 
-// lately keeps rows of n entries, the ones used last.
+// lately keeps the most rows of n entries that were used last.
 type lately[T simd.Float] struct {
 	n, most int
-	at      []*list.Element // by index; nil for a row that is not held
-	held    list.List       // of *heldRow[T], the one used last in front
-	slab    []T             // what is left of the memory taken last
+	at      []*list.Element // by row index; nil for a row that is not held
+	held    list.List       // elements are *heldRow[T], the one used last in front
+	slab    []T             // the unused part of the last allocation
 }
 
 type heldRow[T simd.Float] struct {
@@ -282,8 +279,8 @@ func (m *lately[T]) get(i int) []T {
 	return e.Value.(*heldRow[T]).row
 }
 
-// put returns the memory for row i, which is not held: that of the row that was
-// used before all others when there is no more.
+// put returns the memory for row i, which is not held yet. If there is no room, it takes the
+// memory of the row that has not been used for the longest time.
 func (m *lately[T]) put(i int) []T {
 	var e *list.Element
 	if count := m.held.Len(); count < m.most {
@@ -302,7 +299,7 @@ func (m *lately[T]) put(i int) []T {
 	return h.row
 }
 
-// recent keeps the rows used last, two at least.
+// recent keeps the rows used last, at least two.
 type recent struct {
 	g    *Gram
 	rows *lately[float64]
@@ -314,18 +311,18 @@ func (m recent) row(i int) []float64 {
 		row = m.rows.put(i)
 		held := m.rows.at[i]
 		m.rows.at[i] = nil
-		m.g.evaluate(row, i) // a kernel that panics leaves no row
+		m.g.evaluate(row, i) // if the kernel panics, the row is not held
 		m.rows.at[i] = held
 	}
 	return row
 }
 
-// reevaluated keeps nothing but the two rows it returned last.
+// reevaluated keeps only the last two rows that it returned.
 type reevaluated struct {
 	g           *Gram
 	last, other []float64
-	moved       []float64   // memory for a row by places; nil where no point has moved
-	known       [][]float64 // rows that were kept before
+	moved       []float64   // memory for a row in the order of places; nil if no point has moved
+	known       [][]float64 // rows that were kept by an earlier store
 }
 
 func newReevaluated(g *Gram) *reevaluated {

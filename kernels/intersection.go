@@ -7,9 +7,9 @@ type IntersectionKernel struct{ stateless }
 
 func init() { register("Intersection", ofNumbers(0, func([]float64) Kernel { return Intersection() })) }
 
-// Intersection returns the kernel of the histogram intersection,
-// K(x, z) = Σ_k min(x_k, z_k) (Swain and Ballard 1991). Features are at least 0;
-// [NewGram] returns a *[DataError] for others.
+// Intersection returns the kernel of the histogram intersection, K(x, z) = Σ_k min(x_k, z_k)
+// (Swain and Ballard 1991). Features must be at least 0; otherwise [NewGram] returns a
+// *[DataError].
 func Intersection() IntersectionKernel { return IntersectionKernel{} }
 
 // Eval returns Σ_k min(x_k, z_k).

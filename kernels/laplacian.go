@@ -14,8 +14,8 @@ type LaplacianKernel struct {
 
 func init() { register("Laplacian", ofNumbers(1, func(v []float64) Kernel { return Laplacian(v[0]) })) }
 
-// Laplacian returns the kernel K(x, z) = exp(−γ Σ_k |x_k − z_k|), the product of
-// an [Exponential] for each feature and the same as it in one dimension only.
+// Laplacian returns the kernel K(x, z) = exp(−γ Σ_k |x_k − z_k|), the product of one
+// [Exponential] for each feature. The two kernels are the same in one dimension only.
 //
 // ∂K/∂ln γ = −γ‖x − z‖₁ K.
 func Laplacian(gamma float64) LaplacianKernel { return LaplacianKernel{Gamma: gamma} }
@@ -43,7 +43,7 @@ func (k LaplacianKernel) Hyperparameters() []Hyperparameter {
 	return []Hyperparameter{{"gamma", k.Gamma}}
 }
 
-// With returns the kernel of another gamma.
+// With returns the kernel with another gamma.
 func (LaplacianKernel) With(values []float64) Kernel { return Laplacian(values[0]) }
 
 // EvalGradient returns K(x, z) and sets grad to −γ‖x − z‖₁ K.

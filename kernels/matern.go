@@ -8,8 +8,8 @@ import (
 	"github.com/svmnb/svmnb/internal/vec"
 )
 
-// Of the Matérn kernels of smoothness ν those of half-integer ν have a closed
-// form: Matérn ½ is [Exponential], ν → ∞ is [SquaredExponential].
+// The Matérn kernels of smoothness ν have a closed form for half-integer ν: ν = ½ is
+// [Exponential], and ν → ∞ gives [SquaredExponential].
 
 // Matern32Kernel is (1 + t) exp(−t) with t = √3‖x − z‖/ℓ; see [Matern32].
 type Matern32Kernel struct {
@@ -64,7 +64,7 @@ func (k Matern52Kernel) OfSquaredDistance(r2 float64) float64 {
 	return v[0]
 }
 
-// farthest bounds t. From there on exp(−t) is 0, and ∞·0 would be NaN.
+// farthest is the largest t that is used. From there on exp(−t) is 0, and ∞·0 would be NaN.
 const farthest = 1000
 
 func (k Matern32Kernel) inner(int) inner { return inner{distance: true, of: k.ofSquaredDistances} }
@@ -106,10 +106,10 @@ func (k Matern52Kernel) Hyperparameters() []Hyperparameter {
 	return []Hyperparameter{{"length", k.Length}}
 }
 
-// With returns the kernel of another length.
+// With returns the kernel with another length.
 func (Matern32Kernel) With(values []float64) Kernel { return Matern32(values[0]) }
 
-// With returns the kernel of another length.
+// With returns the kernel with another length.
 func (Matern52Kernel) With(values []float64) Kernel { return Matern52(values[0]) }
 
 // EvalGradient returns K(x, z) and sets grad to 3s² exp(−√3 s), s = ‖x − z‖/ℓ.
@@ -123,7 +123,7 @@ func (k Matern52Kernel) EvalGradient(grad, x, z []float64) float64 {
 	return gradientOfPair(k, grad, x, z)
 }
 
-// decays sets v to exp(−t) and grad to t, for t = √v·scale.
+// decays sets v to exp(−t) and grad to t, where t = √v·scale.
 func decays(v, grad []float64, scale float64) {
 	for j, r2 := range v {
 		t := min(math.Sqrt(r2)*scale, farthest)

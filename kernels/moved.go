@@ -7,26 +7,28 @@ import (
 	"github.com/svmnb/svmnb/internal/vec"
 )
 
-// farOut is how many times as large the diagonal of K has to be as that of C for C to be
-// worth its memory. Where it is less, rounding takes at most three digits.
+// farOut is the ratio of the diagonals of K and C from which C is worth its memory. With a
+// smaller ratio, rounding costs at most three digits.
 const farOut = 1000
 
-// mostWritten bounds the numbers of sparse points, zeros counted, that Centred looks at.
+// mostWritten is the largest number of numbers of sparse points, zeros included, for which
+// Centred computes C.
 const mostWritten = 1 << 30
 
-// Centred returns the matrix C of the same kernel over the points less their means,
-// and the h with
+// Centred returns the matrix C of the same kernel over the points less their means, and the n
+// numbers h with
 //
 //	K_ij = C_ij + h_i + h_j,
 //
-// or nil where there is no such C or its values are not much smaller than those of K.
-// A programme whose s'α is given has the same solutions with both, but C rounds less.
-// Features of 10⁴ ± 1 make kernel values of about 10⁸, and a solver needs their
-// differences, of about 1: from K these have the rounding error of 10⁸, from C that of 1.
+// or nil if there is no such C or its values are not much smaller than those of K. A quadratic
+// programme that fixes s'α has the same solutions with both, but C has smaller rounding
+// errors. Features of 10⁴ ± 1 make kernel values of about 10⁸, and a solver needs their
+// differences, which are about 1. Computed from K these have the rounding error of 10⁸,
+// computed from C that of 1.
 //
-// There is a C for [Linear] kernels, their sums and multiples, also with kernels of
-// x − z or a constant. Of sparse points a feature keeps its origin where most points do
-// not have it. C is made once and counts among the [Gram.Evaluations] of g.
+// C exists for [Linear] kernels, their sums and multiples, also with kernels of x − z or a
+// constant. For sparse points, a feature that is 0 in most points is not moved. C is made
+// once, and its kernel values are included in [Gram.Evaluations] of g.
 func (g *Gram) Centred() (c rows.Matrix, h []float64) {
 	if !g.looked {
 		g.looked = true
@@ -74,14 +76,14 @@ func (g *Gram) centre() (*Gram, []float64) {
 		}
 		c, err = NewGram(g.kernel, rows, g.cacheBytes)
 	}
-	if err != nil { // no memory for it
+	if err != nil { // there is no memory for C
 		return nil, nil
 	}
 	return c, h
 }
 
-// offset returns the h(x) of K(x + μ, z + μ) = K(x, z) + h(x) + h(z), whether a part of k
-// is linear, and whether there is such an h.
+// offset returns the h(x) of K(x + μ, z + μ) = K(x, z) + h(x) + h(z). linear reports whether a
+// part of k is linear, and ok whether such an h exists.
 func offset(k Kernel, x, mean []float64) (h float64, linear, ok bool) {
 	if k, ok := as[interface {
 		offset(x, mean []float64) (h float64, linear, ok bool)
@@ -92,7 +94,7 @@ func offset(k Kernel, x, mean []float64) (h float64, linear, ok bool) {
 	return 0, false, known && in.distance
 }
 
-// middle returns the means of the features, or nil where all are 0; of sparse points
+// middle returns the means of the features, or nil if all are 0. For sparse points they are
 // those of csr.Rows.Means.
 func (p *points) middle() (mean []float64) {
 	if p.sparse != nil {

@@ -17,12 +17,11 @@ func init() {
 	})
 }
 
-// Normalised returns the kernel K(x, z)/√(K(x, x) K(z, z)), the cosine of the
-// angle in feature space, and 0 where K(x, x) or K(z, z) is 0. Of a kernel that
-// is normalised it is the kernel itself.
+// Normalised returns the kernel K(x, z)/√(K(x, x) K(z, z)), the cosine of the angle in feature
+// space. It is 0 if K(x, x) or K(z, z) is 0. A kernel that is normalised already is returned
+// as it is.
 //
-// With C the quotient, ∂C/C = ∂K(x, z)/K(x, z) − ½∂K(x, x)/K(x, x) −
-// ½∂K(z, z)/K(z, z).
+// With C the quotient, ∂C/C = ∂K(x, z)/K(x, z) − ½∂K(x, x)/K(x, x) − ½∂K(z, z)/K(z, z).
 func Normalised(k Kernel) Kernel {
 	if _, ok := k.(NormalisedKernel); ok {
 		return k
@@ -38,8 +37,8 @@ func (k NormalisedKernel) Eval(x, z []float64) float64 {
 // Check returns what is wrong with K.
 func (k NormalisedKernel) Check() error { return check(k.K) }
 
-// CheckPoints returns the error that K has for x, or a *[DataError] for the
-// first point with a K(x, x) that is negative or no finite number.
+// CheckPoints returns the error that K has for x, or a *[DataError] for the first point with a
+// K(x, x) that is negative or not finite.
 func (k NormalisedKernel) CheckPoints(x [][]float64) error {
 	if err := inDomain(k.K, x); err != nil {
 		return err
@@ -57,13 +56,13 @@ func (k NormalisedKernel) String() string { return "Normalised(" + describe(k.K)
 // Hyperparameters returns those of K.
 func (k NormalisedKernel) Hyperparameters() []Hyperparameter { return hyperparameters(k.K, "") }
 
-// With returns the kernel of other values.
+// With returns the kernel with other values of the hyperparameters of K.
 func (k NormalisedKernel) With(values []float64) Kernel {
 	return NormalisedKernel{with(k.K, values)}
 }
 
-// EvalGradient returns the quotient and sets grad to its derivatives, which are 0
-// where it is defined as 0.
+// EvalGradient returns the quotient and sets grad to its derivatives. They are 0 for a
+// quotient that is defined as 0.
 func (k NormalisedKernel) EvalGradient(grad, x, z []float64) float64 {
 	return evalGradient(k, grad, x, z)
 }
@@ -78,7 +77,7 @@ type normalisedGradient struct {
 	k      gradientRower
 	params int
 	selves []float64 // K(z, z) of all n points
-	rates  []float64 // ½ ∂ln K(z, z), params of each
+	rates  []float64 // ½ ∂ln K(z, z), params numbers for each point
 }
 
 func newNormalisedGradient(k gradientRower, params int, p *points) *normalisedGradient {
@@ -90,7 +89,7 @@ func newNormalisedGradient(k gradientRower, params int, p *points) *normalisedGr
 	return r
 }
 
-// rate returns K(x, x) and sets grad to ½ ∂ln K(x, x), 0 where K is.
+// rate returns K(x, x) and sets grad to ½ ∂ln K(x, x), or to 0 if K(x, x) is 0.
 func (r *normalisedGradient) rate(grad, x []float64, w *work) float64 {
 	v := r.k.self(grad, x, w)
 	for p := range grad {
@@ -119,7 +118,7 @@ func (r *normalisedGradient) row(v, grad, x []float64, w *work) {
 
 func (r *normalisedGradient) self(grad, x []float64, w *work) float64 {
 	v := r.k.self(grad, x, w)
-	clear(grad) // of 1, or of 0
+	clear(grad) // the quotient is constantly 1 or 0
 	return cosine(v, v, v)
 }
 
@@ -153,7 +152,7 @@ func (t normalisedTerm) values(dst []float64, p *pairs, w *work) {
 	}
 }
 
-// The error counts by the size of the smallest.
+// An error counts relative to the smallest K(x, x).
 func (t normalisedTerm) reach(space int, u, tol float64, self span) float64 {
 	return t.k.reach(space, u, tol, span{self.low, self.low})
 }

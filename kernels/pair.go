@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// What kernels of two parts share, [Sum] and [Product]: their values are those of the
-// parts, joined number by number.
+// This file has what [Sum] and [Product] share. Their values are those of two parts, joined
+// number by number.
 
-// flatten appends the parts of ks, from left to right, to parts.
+// flatten appends ks to parts, from left to right, with nested kernels split into their parts.
 func flatten(parts, ks []Kernel, split func(Kernel) (a, b Kernel, ok bool)) []Kernel {
 	for _, k := range ks {
 		if a, b, ok := split(k); ok {
@@ -20,8 +20,8 @@ func flatten(parts, ks []Kernel, split func(Kernel) (a, b Kernel, ok bool)) []Ke
 	return parts
 }
 
-// describeParts returns the call of a constructor that takes all parts. Where the first of
-// two was made by the same one, of parts of its own, these are written out.
+// describeParts returns the constructor call with all parts. If nested is set, a was made by
+// the same constructor, and its parts are written out.
 func describeParts(name string, a, b Kernel, nested bool) string {
 	if nested {
 		return strings.TrimSuffix(a.String(), ")") + ", " + describe(b) + ")"
@@ -37,7 +37,7 @@ func inBothDomains(a, b Kernel, x [][]float64) error {
 	return inDomain(b, x)
 }
 
-// hyperparametersOf returns those of parts, from left to right.
+// hyperparametersOf returns the hyperparameters of all parts, from left to right.
 func hyperparametersOf(parts []Kernel) []Hyperparameter {
 	var list []Hyperparameter
 	for t, k := range parts {
@@ -52,7 +52,7 @@ func withParts(a, b Kernel, values []float64) (newA, newB Kernel) {
 	return with(a, values[:n]), with(b, values[n:])
 }
 
-// ofParts is the constructor of a kernel of two parts or more, for [Parse].
+// ofParts makes, for [Parse], the constructor of a kernel of two or more parts.
 func ofParts(join func(a, b Kernel) Kernel) func(a arguments) Kernel {
 	return func(a arguments) Kernel {
 		if len(a.kernels) < 2 || len(a.numbers)+len(a.strings) > 0 {
@@ -78,8 +78,8 @@ func multiply(v, b []float64) {
 	}
 }
 
-// pairRower computes the values of both parts and joins them: join(v, b) leaves in v what
-// the kernel makes of v and b.
+// pairRower computes the values of both parts and joins them: join(v, b) sets v to the values
+// of the kernel, where v and b have those of the parts.
 type pairRower struct {
 	a, b rower
 	join func(v, b []float64)
@@ -107,10 +107,10 @@ func (r pairRower) swap(s, t int) { r.a.swap(s, t); r.b.swap(s, t) }
 type pairTerm struct {
 	a, b  term
 	join  func(v, b []float64)
-	share float64 // of the tolerance that each part may use up
+	share float64 // share of the tolerance for each part
 }
 
-// newPairTerm returns the term of a kernel of two parts, or nil where one has none.
+// newPairTerm returns the term of a kernel of two parts, or nil if a part has no term.
 func newPairTerm(f *formula, cols []int, a, b Kernel, join func(v, b []float64), share float64) term {
 	if a, b := f.term(a, cols), f.term(b, cols); a != nil && b != nil {
 		return pairTerm{a, b, join, share}
@@ -131,12 +131,12 @@ func (t pairTerm) reach(space int, u, tol float64, self span) float64 {
 	return min(t.a.reach(space, u, tol, self), t.b.reach(space, u, tol, self))
 }
 
-// pairGradient computes the values and derivatives of both parts. join(v, b, grad, cut)
-// leaves in v what the kernel makes of v and b, and in grad its derivatives, of which the
-// first cut numbers come from the first part.
+// pairGradient computes the values and derivatives of both parts. join(v, b, grad, cut) sets v
+// to the values of the kernel, where v and b have those of the parts, and grad to its
+// derivatives. The first cut numbers of grad belong to the first part.
 type pairGradient struct {
 	a, b gradientRower
-	n    int // hyperparameters of a
+	n    int // number of hyperparameters of a
 	join func(v, b, grad []float64, cut int)
 }
 

@@ -2,18 +2,18 @@ package kernels
 
 import "github.com/svmnb/svmnb/internal/panics"
 
-// PanicError is a panic in a kernel's code, with the kernel and the two points that it
-// was asked for. Whoever computes with a matrix panics with one, in the goroutine that has
-// called it, whatever the panic was and wherever it was; [NewGram] returns it as its error,
-// and so does everything in packages solvers and svmnb.
+// PanicError is a panic in a kernel's code, together with the kernel and the two points for
+// which it was called. Methods that compute kernel values panic with a PanicError in the
+// caller's goroutine, whatever the panic was and wherever it occurred. [NewGram] and all of
+// packages solvers and svmnb return it as an error.
 type PanicError = panics.Error
 
-// While a panic is on its way from a rower to the matrix, its points are known by the
-// places at which they stand: −2 for place 0, −3 for place 1 and so on.
+// On its way from a rower to the matrix, a PanicError has places of points instead of their
+// indices: −2 for place 0, −3 for place 1 and so on.
 func atPlace(t int) int { return -2 - t }
 
-// pairOf, deferred, makes a panic in the code of k one that names it and the place of the
-// second point, unless place is nil.
+// pairOf is deferred around code of k. It turns a panic into a PanicError with the kernel and,
+// unless place is nil, the place of the second point.
 func pairOf(k Kernel, place *int) {
 	if p := recover(); p != nil {
 		e := panics.Of(p, func() string { return "the kernel " + k.String() })
@@ -24,8 +24,8 @@ func pairOf(k Kernel, place *int) {
 	}
 }
 
-// moveOn, deferred, adds to the place of the second point, of whom a part of the points
-// was asked for.
+// moveOn is deferred when only the points from *from on were asked for. It adds *from to the
+// place of the second point.
 func moveOn(from *int) {
 	if p := recover(); p != nil {
 		if e, ok := p.(*PanicError); ok && e.J < -1 {
@@ -35,7 +35,7 @@ func moveOn(from *int) {
 	}
 }
 
-// rowOf, deferred, says at which place the first point stands, where that is not known.
+// rowOf is deferred. It sets the place of the first point if that is not known yet.
 func rowOf(place *int) {
 	if p := recover(); p != nil {
 		if e, ok := p.(*PanicError); ok && e.I == -1 {
@@ -45,7 +45,7 @@ func rowOf(place *int) {
 	}
 }
 
-// selfOf, deferred, says that the point at this place was asked for with itself.
+// selfOf is deferred where K(x, x) is computed. It sets both points to the one at place.
 func selfOf(place *int) {
 	if p := recover(); p != nil {
 		if e, ok := p.(*PanicError); ok {
@@ -55,7 +55,7 @@ func selfOf(place *int) {
 	}
 }
 
-// ofNone, deferred, says that a kernel was tried out without points.
+// ofNone is deferred where a kernel is tried out without points. It removes the points.
 func ofNone() {
 	if p := recover(); p != nil {
 		if e, ok := p.(*PanicError); ok {
@@ -65,7 +65,7 @@ func ofNone() {
 	}
 }
 
-// named, deferred, makes points of places; order says which, nil that they are the same.
+// named is deferred. It turns places into indices by order; nil means that both are the same.
 func named(order []int32) {
 	if p := recover(); p != nil {
 		if e, ok := p.(*PanicError); ok {
@@ -81,7 +81,7 @@ func named(order []int32) {
 	}
 }
 
-// eachOf returns what sets each number to what a kernel's own function makes of it.
+// eachOf returns a function that replaces each number by a kernel's function of it.
 func eachOf(k Kernel, of func(float64) float64) func(v []float64) {
 	return func(v []float64) {
 		j := 0
@@ -92,8 +92,8 @@ func eachOf(k Kernel, of func(float64) float64) func(v []float64) {
 	}
 }
 
-// pairIn, deferred, says which points of two lists the pair is: the r-th on the left, and
-// on the right the one whose number in the list was known.
+// pairIn is deferred where points of two lists are paired. The first point becomes left[*r];
+// the second point, which is a number in right, becomes the point there.
 func pairIn(left, right []int32, r *int) {
 	if p := recover(); p != nil {
 		if e, ok := p.(*PanicError); ok {

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// ParseError says why a text is no kernel.
+// ParseError says why a text is not a kernel.
 type ParseError struct {
 	Text string // what was to be read, shortened
-	At   int    // byte where it went wrong, from 0; −1 when the whole is to blame
+	At   int    // byte position of the error, from 0; −1 if it concerns the whole text
 	Msg  string // what is wrong
-	Err  error  // the cause, when it is an error of the kernel's parameters
+	Err  error  // the cause, if the parameters of the kernel are wrong
 }
 
 func (e *ParseError) Error() string {
@@ -26,11 +26,10 @@ func (e *ParseError) Error() string {
 // Unwrap returns the cause, such as a *[ParamError].
 func (e *ParseError) Unwrap() error { return e.Err }
 
-// Parse returns the kernel whose String is s, to the last bit of its parameters:
-// Parse(k.String()) == k for the kernels of this package. A [Centred] kernel is
-// none of them, because its string does not have its points, nor is a type from
-// elsewhere. The error is a *[ParseError], also for parameters that Check
-// refuses.
+// Parse returns the kernel whose String is s, with the same bits of its parameters:
+// Parse(k.String()) == k for the kernels of this package. Exceptions are a [Centred] kernel,
+// whose string does not have its points, and types of other packages. The error is a
+// *[ParseError], also for parameters that Check refuses.
 func Parse(s string) (Kernel, error) {
 	p := &parser{text: s}
 	k, err := p.kernel(0)
@@ -54,8 +53,9 @@ func Parse(s string) (Kernel, error) {
 	return k, nil
 }
 
-// parseDepth bounds how deep kernels are nested in a text, parseKernels how many
-// it has, since String of a sum takes their square.
+// parseDepth is the largest depth of nested kernels in a text. parseKernels is the largest
+// number of kernels, which is limited because String of a sum takes time in proportion to its
+// square.
 const (
 	parseDepth   = 50
 	parseKernels = 1000
@@ -64,14 +64,14 @@ const (
 type parser struct {
 	text    string
 	at      int
-	kernels int // so far
+	kernels int // number of kernels so far
 }
 
 func (p *parser) fail(msg string) *ParseError {
 	return &ParseError{Text: clip(p.text), At: p.at, Msg: msg}
 }
 
-// clip shortens what a damaged file might make long.
+// clip shortens a text that a damaged file might have made long.
 func clip(s string) string {
 	if len(s) <= 80 {
 		return s
@@ -79,7 +79,7 @@ func clip(s string) string {
 	return s[:80] + "…"
 }
 
-// next takes a token if it comes next.
+// next consumes token if the text continues with it.
 func (p *parser) next(token string) bool {
 	if strings.HasPrefix(p.text[p.at:], token) {
 		p.at += len(token)
@@ -88,8 +88,8 @@ func (p *parser) next(token string) bool {
 	return false
 }
 
-// arguments are those of one call: kernels, numbers and strings, in that order
-// but for Scale.
+// arguments are those of one call: kernels, then numbers, then strings. Only Scale has its
+// number first.
 type arguments struct {
 	kernels []Kernel
 	numbers []float64
@@ -162,14 +162,15 @@ func (p *parser) argument(args *arguments, depth int) *ParseError {
 	return nil
 }
 
-// constructors has, by name, what makes a kernel of the arguments in its text, or nil when
-// they do not suit it. It leaves out simplifications, since the text was written without.
+// constructors has a function for each name. It makes a kernel of the arguments in the text,
+// or returns nil if they do not suit it. It does not simplify, because the text was written
+// after simplification.
 var constructors = map[string]func(a arguments) Kernel{}
 
 // register adds a constructor. The file of each kernel calls it.
 func register(name string, construct func(a arguments) Kernel) { constructors[name] = construct }
 
-// ofNumbers is a constructor of so many numbers.
+// ofNumbers returns a constructor that takes count numbers.
 func ofNumbers(count int, construct func(v []float64) Kernel) func(a arguments) Kernel {
 	return func(a arguments) Kernel {
 		if len(a.numbers) != count || len(a.kernels)+len(a.strings) > 0 {
@@ -179,7 +180,7 @@ func ofNumbers(count int, construct func(v []float64) Kernel) func(a arguments) 
 	}
 }
 
-// ofWhole is a constructor of so many numbers, of which the first is a whole one.
+// ofWhole returns a constructor that takes count numbers, the first of which is an integer.
 func ofWhole(count int, construct func(first int, rest []float64) Kernel) func(a arguments) Kernel {
 	return ofNumbers(count, func(v []float64) Kernel {
 		if v[0] != math.Trunc(v[0]) || math.Abs(v[0]) > math.MaxInt32 {

@@ -11,17 +11,17 @@ import (
 // PeriodicKernel is exp(−(2/ℓ²) Σ_k sin²(π (x_k − z_k)/p)); see [Periodic].
 type PeriodicKernel struct {
 	Period float64 // p > 0, in the units of x
-	Length float64 // ℓ > 0, no unit: of the circle that x is wound around
+	Length float64 // ℓ > 0, no unit: the length scale on the circle
 }
 
 func init() {
 	register("Periodic", ofNumbers(2, func(v []float64) Kernel { return Periodic(v[0], v[1]) }))
 }
 
-// Periodic returns the kernel K(x, z) = exp(−2 Σ_k sin²(π (x_k − z_k)/p)/ℓ²), the
-// Gaussian of length scale ℓ on the circle that each feature is wound around
-// (MacKay 1998). Of several features it takes the sum rather than sin² of the
-// distance ‖x − z‖, which is not positive semi-definite in two dimensions.
+// Periodic returns the kernel K(x, z) = exp(−2 Σ_k sin²(π (x_k − z_k)/p)/ℓ²). It is the
+// Gaussian of length scale ℓ on a circle around which each feature is wound (MacKay 1998). For
+// several features it uses the sum of the sin², because sin² of the distance ‖x − z‖ is not
+// positive semi-definite in two dimensions.
 //
 // With u = π(x − z)/p in one dimension, ∂K/∂ln ℓ = (4/ℓ²) sin² u K and
 // ∂K/∂ln p = (2u/ℓ²) sin(2u) K.
@@ -62,7 +62,7 @@ func (k PeriodicKernel) Hyperparameters() []Hyperparameter {
 	return []Hyperparameter{{"period", k.Period}, {"length", k.Length}}
 }
 
-// With returns the kernel of another period and length.
+// With returns the kernel with another period and length.
 func (PeriodicKernel) With(values []float64) Kernel { return Periodic(values[0], values[1]) }
 
 // EvalGradient returns K(x, z) and sets grad to (2/ℓ²) Σ_k u_k sin(2u_k) K and
@@ -94,18 +94,18 @@ func (k PeriodicKernel) EvalGradientRow(v, grad, x, columns []float64, stride in
 	expScaled(v, grad[:2*m], -2/k.Length/k.Length)
 }
 
-// AddFrequency adds a draw from the spectral density: for each feature a whole number of
-// turns over the period, from a Skellam distribution.
+// AddFrequency adds a draw from the spectral density: for each feature a whole number of turns
+// per period, from a Skellam distribution.
 func (k PeriodicKernel) AddFrequency(rng *rand.Rand, omega []float64) {
 	for i := range omega {
 		omega[i] += float64(2 * math.Pi / k.Period * skellam(rng, 1/k.Length/k.Length))
 	}
 }
 
-// skellam draws the difference of two Poisson numbers of mean kappa/2 each: n with
-// probability exp(−κ) I_|n|(κ), the Fourier series of exp(κ (cos t − 1)).
+// skellam draws the difference of two Poisson numbers of mean kappa/2 each. It is n with
+// probability exp(−κ) I_|n|(κ), the Fourier coefficients of exp(κ (cos t − 1)).
 func skellam(rng *rand.Rand, kappa float64) float64 {
-	if kappa > 1000 { // normal but for an excess of 1/κ
+	if kappa > 1000 { // a normal distribution, up to an excess of 1/κ
 		return math.Round(math.Sqrt(kappa) * rng.NormFloat64())
 	}
 	poisson := func() (n float64) {

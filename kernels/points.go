@@ -5,21 +5,21 @@ import (
 	"sync"
 )
 
-// points are n points of d features, in up to two layouts. Dense points are kept by rows,
-// sparse ones by compressed rows. Columns are what loops over a whole row of kernel values
-// read; they are laid out when somebody first asks for them.
+// points are n points of d features, in up to two layouts. Dense points are stored by rows,
+// sparse ones by compressed rows. A second layout, by columns, serves loops that compute
+// whole rows of kernel values; it is made when it is first needed.
 type points struct {
 	n, d    int
-	rows    [][]float64   // nil where there are sparse points, or columns are enough
-	asked   bool          // some rower needs rows, though there are columns
+	rows    [][]float64   // nil if there are sparse points, or columns are enough
+	asked   bool          // some rower needs rows although there are columns
 	sparse  *sparsePoints // nil for dense points
 	written bool          // sparse has dense points without their zeros: single kernel rows must match the dense result bit for bit
 
 	once    sync.Once
-	columns []float64 // feature k of point j at columns[k*n+j]; nil before byColumns
+	columns []float64 // feature k of point j is columns[k*n+j]; nil before byColumns
 }
 
-// newPoints returns the points x, all of d features. It does not copy them.
+// newPoints returns the points x, all of d features, without copying them.
 func newPoints(x [][]float64, d int) *points {
 	return &points{n: len(x), d: d, rows: slices.Clone(x)}
 }
@@ -27,9 +27,9 @@ func newPoints(x [][]float64, d int) *points {
 // fewPoints is the number of points below which solvers read single rows of a matrix.
 const fewPoints = 600
 
-// laidOut returns a copy of the points x in the layout that suits a Gram of k. Single rows
-// are computed from columns, so few points are laid out by columns at once. Points that are
-// mostly zero lose their zeros if k can be computed from products of sparse points.
+// laidOut returns a copy of the points x in the layout that suits a Gram of k. Single rows are
+// computed from columns, so few points are laid out by columns at once. Points that are mostly
+// zero are stored without zeros if k can be computed from products of sparse points.
 func laidOut(k Kernel, x [][]float64, d int, start []int) *points {
 	if _, ok := innerOf(k, d); ok && len(x) < fewPoints {
 		p := newPoints(x, d)
@@ -58,8 +58,8 @@ func copied(x [][]float64, d int) [][]float64 {
 	return rows
 }
 
-// byColumns returns the points by columns. The first call lays them out; products of
-// matrices never need them.
+// byColumns returns the points by columns. The first call makes this layout, which products of
+// matrices never need.
 func (p *points) byColumns() []float64 {
 	p.once.Do(func() {
 		columns := memoryOfColumns.take(p.n * p.d)
@@ -98,15 +98,15 @@ func (p *points) writeOut() {
 	p.sparse, p.written = nil, false
 }
 
-// settle drops the rows where columns are enough. It must not run while another goroutine
-// reads the points.
+// settle drops the rows if columns are enough. It must not run while another goroutine reads
+// the points.
 func (p *points) settle() {
 	if p.columns != nil && !p.asked {
 		p.rows = nil
 	}
 }
 
-// point returns point j: the row in memory, or else a copy in dst.
+// point returns point j: its row in memory if there is one, otherwise a copy in dst.
 func (p *points) point(dst []float64, j int) []float64 {
 	switch {
 	case p.rows != nil:
@@ -120,7 +120,7 @@ func (p *points) point(dst []float64, j int) []float64 {
 	return dst
 }
 
-// swap exchanges the points at s and t.
+// swap exchanges the points at places s and t.
 func (p *points) swap(s, t int) {
 	if p.sparse != nil {
 		at := p.sparse.at

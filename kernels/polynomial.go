@@ -19,10 +19,9 @@ func init() {
 	register("Polynomial", ofWhole(3, func(degree int, v []float64) Kernel { return Polynomial(degree, v[0], v[1]) }))
 }
 
-// Polynomial returns the kernel K(x, z) = (γ x·z + c)^degree, with the names of
-// LIBSVM. Its features are the monomials of degree exactly degree when
-// coef0 = 0, and of degree up to it when coef0 > 0. A coef0 < 0 makes no
-// positive semi-definite kernel.
+// Polynomial returns the kernel K(x, z) = (γ x·z + c)^degree. The parameters have LIBSVM's
+// names. Its features are the monomials of exactly this degree if coef0 = 0, and of all
+// degrees up to it if coef0 > 0. With coef0 < 0 it would not be positive semi-definite.
 //
 // With s = γ x·z, ∂K/∂ln γ = degree·s·(s + c)^(degree−1) and
 // ∂K/∂ln c = degree·c·(s + c)^(degree−1).
@@ -33,7 +32,7 @@ func Polynomial(degree int, gamma, coef0 float64) PolynomialKernel {
 // Eval returns (γ x·z + c)^degree.
 func (k PolynomialKernel) Eval(x, z []float64) float64 { return k.OfDot(vec.Dot(x, z)) }
 
-// OfDot returns (γ dot + c)^degree, ±Inf when it overflows.
+// OfDot returns (γ dot + c)^degree, which is ±Inf if it overflows.
 func (k PolynomialKernel) OfDot(dot float64) float64 {
 	v := [1]float64{dot}
 	k.ofDots(v[:])
@@ -58,8 +57,8 @@ func (k PolynomialKernel) ofDots(v []float64) {
 	}
 }
 
-// mostDegree is the largest degree: beyond it float32, in which ONNX has the degree, no
-// longer tells odd from even.
+// mostDegree is the largest degree. ONNX stores the degree as float32, which cannot tell odd
+// from even numbers beyond it.
 const mostDegree = 1 << 24
 
 // Check returns a *[ParamError] unless 1 ≤ degree ≤ 2²⁴, 0 < gamma < ∞ and
@@ -86,7 +85,7 @@ func (k PolynomialKernel) Hyperparameters() []Hyperparameter {
 	return gammaCoef0(k.Gamma, k.Coef0)
 }
 
-// With returns the kernel of another gamma and coef0.
+// With returns the kernel with another gamma and coef0.
 func (k PolynomialKernel) With(values []float64) Kernel {
 	withGammaCoef0(&k.Gamma, &k.Coef0, values)
 	return k

@@ -13,23 +13,22 @@ type PrecomputedKernel struct{ stateless }
 
 func init() { register("Precomputed", ofNumbers(0, func([]float64) Kernel { return Precomputed() })) }
 
-// Precomputed returns the kernel of a matrix that was computed elsewhere. Its
-// points carry their rows of the matrix, so that a machine trained on them
-// predicts for new rows without being trained again:
+// Precomputed returns the kernel of a matrix that was computed elsewhere. Its points carry
+// their rows of the matrix, so a machine trained on them predicts for new rows without being
+// trained again:
 //
 //	k := kernels.Precomputed()
 //	fit := svmnb.Classify(datasets.New(k.Points(matrix), y)).Kernel(k).MustFit() // n × n
 //	classes, err := fit.Predict(k.NewPoints(rows))                               // m × n
 //
-// Any choice of the points, such as a fold of a cross-validation, can be trained
-// on and predicted for. Check says nothing about the matrix: [NewGram] returns a
-// *[DataError] when it is not square, finite, or symmetric to 1e-12 of its
-// largest entry, and takes the upper triangle. Whether it is positive
-// semi-definite is asked by package mercer.
+// Any subset of the points, such as a fold of a cross-validation, can be used for training and
+// prediction. [NewGram] checks the matrix: it returns a *[DataError] if the matrix is not
+// square, finite, or symmetric to 1e-12 of its largest entry. It uses the upper triangle.
+// Package mercer tests whether the matrix is positive semi-definite.
 func Precomputed() PrecomputedKernel { return PrecomputedKernel{} }
 
-// Points returns the n points of an n × n matrix: each is its index, from 0, and
-// its row.
+// Points returns the n points of an n × n matrix. Each is its index, from 0, followed by its
+// row.
 func (PrecomputedKernel) Points(matrix [][]float64) [][]float64 {
 	x := make([][]float64, len(matrix))
 	for i, row := range matrix {
@@ -38,9 +37,9 @@ func (PrecomputedKernel) Points(matrix [][]float64) [][]float64 {
 	return x
 }
 
-// NewPoints returns m points that are none of the matrix, from the m × n kernel
-// values of each with all n points of the matrix. They can be predicted for, not
-// trained on, since their values with each other are not known.
+// NewPoints returns m points outside the matrix, given the m × n kernel values of each of them
+// with all n points of the matrix. They can be used for prediction, but not for training,
+// because their values with each other are not known.
 func (PrecomputedKernel) NewPoints(rows [][]float64) [][]float64 {
 	x := make([][]float64, len(rows))
 	for i, row := range rows {
@@ -49,7 +48,7 @@ func (PrecomputedKernel) NewPoints(rows [][]float64) [][]float64 {
 	return x
 }
 
-// Eval returns the value of x and z in the matrix, NaN for two new points.
+// Eval returns the entry of x and z in the matrix, or NaN for two new points.
 func (k PrecomputedKernel) Eval(x, z []float64) float64 {
 	var v [1]float64
 	k.EvalRow(v[:], x, z, 1)
@@ -62,7 +61,7 @@ func (PrecomputedKernel) EvalRow(dst, x, columns []float64, stride int) {
 	for t := range dst {
 		j := columns[t]
 		switch {
-		case j >= 0 && i <= j: // the upper triangle, or a new x
+		case j >= 0 && i <= j: // in the upper triangle, or x is new
 			dst[t] = x[1+int(j)]
 		case i >= 0:
 			dst[t] = columns[(1+int(i))*stride+t]
@@ -72,8 +71,8 @@ func (PrecomputedKernel) EvalRow(dst, x, columns []float64, stride int) {
 	}
 }
 
-// CheckPoints returns a *[DataError] for the first point whose index is none,
-// or whose value with another is not the other's with it.
+// CheckPoints returns a *[DataError] for the first point whose index is not in the matrix, or
+// whose value with another point differs from the value the other way round.
 func (k PrecomputedKernel) CheckPoints(x [][]float64) error {
 	size := 0.0
 	for i, row := range x {

@@ -13,11 +13,10 @@ func init() {
 	register("Product", ofParts(func(a, b Kernel) Kernel { return ProductKernel{a, b} }))
 }
 
-// Product returns the kernel K(x, z) = Π K_t(x, z), whose features are the
-// products of one from each factor (Schur's theorem). Factors of different
-// [Columns] make a tensor product. Products within products are flattened, each
-// [Constant] and [Scale] joins one scale in front, and the product of nothing is
-// Constant(1).
+// Product returns the kernel K(x, z) = Π K_t(x, z), whose features are the products of one
+// feature from each factor (Schur's theorem). Factors on different [Columns] make a tensor
+// product. Products within products are flattened. All [Constant] and [Scale] factors are
+// combined into one scale in front. The product of nothing is Constant(1).
 //
 // ∂K/K is the sum of the ∂K_t/K_t.
 func Product(factors ...Kernel) Kernel {
@@ -33,7 +32,7 @@ func Product(factors ...Kernel) Kernel {
 	c := 1.0
 	factors = slices.DeleteFunc(factors, func(k Kernel) bool {
 		constant, ok := k.(ConstantKernel)
-		ok = ok && constant.Check() == nil // a wrong one stays, for Check to name
+		ok = ok && constant.Check() == nil // a wrong constant stays, so that Check names it
 		if ok {
 			c *= constant.C
 		}
@@ -54,10 +53,10 @@ func (k ProductKernel) Eval(x, z []float64) float64 {
 	return float64(k.A.Eval(x, z) * k.B.Eval(x, z))
 }
 
-// Check returns what is wrong with the factors.
+// Check returns the errors of the factors.
 func (k ProductKernel) Check() error { return errors.Join(check(k.A), check(k.B)) }
 
-// CheckPoints returns the error of the first factor for which x has one.
+// CheckPoints returns the error of the first factor that has one for x.
 func (k ProductKernel) CheckPoints(x [][]float64) error { return inBothDomains(k.A, k.B, x) }
 
 func (k ProductKernel) String() string {
@@ -76,7 +75,7 @@ func (k ProductKernel) factors() []Kernel {
 // Hyperparameters returns those of the factors.
 func (k ProductKernel) Hyperparameters() []Hyperparameter { return hyperparametersOf(k.factors()) }
 
-// With returns the kernel of other values.
+// With returns the kernel with other values of the hyperparameters of the factors.
 func (k ProductKernel) With(values []float64) Kernel {
 	a, b := withParts(k.A, k.B, values)
 	return ProductKernel{a, b}
@@ -105,12 +104,13 @@ func (k ProductKernel) gradientRower(p *points) gradientRower {
 	})
 }
 
-// The relative errors of two factors add.
+// Half the tolerance for each factor, because relative errors of factors add.
 func (k ProductKernel) term(f *formula, cols []int) term {
 	return newPairTerm(f, cols, k.A, k.B, multiply, 0.5)
 }
 
-// E cos α E cos β = E cos(α + β) for independent α and β, as E sin = 0.
+// A product of kernels has the sum of the frequencies: E cos α E cos β = E cos(α + β) for
+// independent α and β with E sin = 0.
 func (k ProductKernel) spectral() (terms []spectralTerm, ok bool) {
 	a, known := spectral(k.A)
 	b, ok := spectral(k.B)

@@ -18,10 +18,9 @@ func init() {
 	register("RationalQuadratic", ofNumbers(2, func(v []float64) Kernel { return RationalQuadratic(v[0], v[1]) }))
 }
 
-// RationalQuadratic returns the kernel K(x, z) = (1 + s²/2α)^−α with
-// s = ‖x − z‖/ℓ: a mixture of Gaussians of many length scales around ℓ, one of
-// them only, [SquaredExponential], as α → ∞ (Rasmussen and Williams 2006,
-// eq. 4.19).
+// RationalQuadratic returns the kernel K(x, z) = (1 + s²/2α)^−α with s = ‖x − z‖/ℓ. It is a
+// mixture of Gaussians with many length scales around ℓ, and tends to the single Gaussian
+// [SquaredExponential] as α → ∞ (Rasmussen and Williams 2006, eq. 4.19).
 //
 // With B = 1 + s²/2α, ∂K/∂ln ℓ = s² B^(−α−1) and
 // ∂K/∂ln α = K (s²/2B − α ln B).
@@ -71,7 +70,7 @@ func (k RationalQuadraticKernel) Hyperparameters() []Hyperparameter {
 	return []Hyperparameter{{"length", k.Length}, {"alpha", k.Alpha}}
 }
 
-// With returns the kernel of another length and alpha.
+// With returns the kernel with another length and alpha.
 func (RationalQuadraticKernel) With(values []float64) Kernel {
 	return RationalQuadratic(values[0], values[1])
 }
@@ -98,8 +97,8 @@ func (k RationalQuadraticKernel) EvalGradientRow(v, grad, x, columns []float64, 
 	expScaled(v, grad[:2*m], -k.Alpha)
 }
 
-// AddFrequency adds a draw from the spectral density, normal of a variance that is itself
-// drawn, Gamma(α)/αℓ² (Rasmussen and Williams 2006, eq. 4.20).
+// AddFrequency adds a draw from the spectral density: normal with a random variance
+// Gamma(α)/αℓ² (Rasmussen and Williams 2006, eq. 4.20).
 func (k RationalQuadraticKernel) AddFrequency(rng *rand.Rand, omega []float64) {
 	addNormal(omega, math.Sqrt(gamma(rng, k.Alpha)/k.Alpha)/k.Length, rng)
 }

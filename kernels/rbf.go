@@ -15,27 +15,26 @@ type GaussianKernel struct {
 
 func init() { register("RBF", ofNumbers(1, func(v []float64) Kernel { return RBF(v[0]) })) }
 
-// RBF returns the Gaussian kernel K(x, z) = exp(−γ‖x − z‖²), also called
-// squared exponential. gamma is one over the squared distance at which K has
-// fallen to 1/e; [GammaScale] and [GammaMedian] guess it from data.
+// RBF returns the Gaussian kernel K(x, z) = exp(−γ‖x − z‖²), also called squared exponential.
+// 1/gamma is the squared distance at which K has fallen to 1/e; [GammaScale] and [GammaMedian]
+// estimate it from data.
 //
 // ∂K/∂ln γ = −γ‖x − z‖² K, and ∂K/∂ln ℓ = (‖x − z‖²/ℓ²) K for the length scale ℓ
 // of [RBFLength].
 func RBF(gamma float64) GaussianKernel { return GaussianKernel{Gamma: gamma} }
 
-// RBFSigma returns the Gaussian kernel in the habit of statistics,
-// exp(−‖x − z‖²/2σ²): [RBF] with γ = 1/2σ². A "variance" of a Gaussian kernel is
-// σ². Sigma is in the units of x; what is wrong with it (0, a sign, NaN) is
-// wrong with γ, which Check names.
+// RBFSigma returns the Gaussian kernel as statistics write it, exp(−‖x − z‖²/2σ²): [RBF] with
+// γ = 1/2σ². The "variance" of a Gaussian kernel is σ². sigma is in the units of x. For an
+// invalid sigma (0, negative, NaN) γ is invalid too, and Check names it.
 func RBFSigma(sigma float64) GaussianKernel {
 	return GaussianKernel{Gamma: math.Copysign(0.5/sigma/sigma, sigma)}
 }
 
-// RBFLength returns the Gaussian kernel in the habit of Gaussian processes,
-// exp(−‖x − z‖²/2ℓ²): the length scale ℓ is the σ of [RBFSigma].
+// RBFLength returns the Gaussian kernel as it is written for Gaussian processes, exp(−‖x −
+// z‖²/2ℓ²): the length scale ℓ is the σ of [RBFSigma].
 func RBFLength(length float64) GaussianKernel { return RBFSigma(length) }
 
-// SquaredExponential is [RBFLength] by its other name.
+// SquaredExponential is another name of [RBFLength].
 func SquaredExponential(length float64) GaussianKernel { return RBFLength(length) }
 
 // Eval returns exp(−γ‖x − z‖²).
@@ -43,7 +42,7 @@ func (k GaussianKernel) Eval(x, z []float64) float64 {
 	return k.OfSquaredDistance(vec.SquaredDistance(x, z))
 }
 
-// OfSquaredDistance returns exp(−γ r2), to a relative 1e-15·(1 + γ r2).
+// OfSquaredDistance returns exp(−γ r2), with a relative error of at most 1e-15·(1 + γ r2).
 func (k GaussianKernel) OfSquaredDistance(r2 float64) float64 {
 	v := [1]float64{r2}
 	k.ofSquaredDistances(v[:])
@@ -71,7 +70,7 @@ func (k GaussianKernel) Hyperparameters() []Hyperparameter {
 	return []Hyperparameter{{"gamma", k.Gamma}}
 }
 
-// With returns the kernel of another gamma.
+// With returns the kernel with another gamma.
 func (GaussianKernel) With(values []float64) Kernel { return RBF(values[0]) }
 
 // EvalGradient returns K(x, z) and sets grad to −γ‖x − z‖² K.

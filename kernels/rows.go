@@ -6,19 +6,19 @@ import (
 	"slices"
 )
 
-// A rower computes the kernel values of any point with the n points of a set.
-// A kernel made of others has a rower made of theirs.
+// A rower computes the kernel values of any point with the n points of a set. The rower of a
+// combined kernel uses the rowers of its parts.
 type rower interface {
 	// row sets dst[j] to K(x, point j) for the first len(dst) points.
 	row(dst, x []float64, w *work)
-	// self returns K(x, x), the bits that row has for a point equal to x.
+	// self returns K(x, x), with the same bits as row for a point equal to x.
 	self(x []float64, w *work) float64
-	// swap exchanges what the rower knows of the points at s and t. The points
-	// themselves have been exchanged already.
+	// swap exchanges the data that the rower keeps for the points at places s and t. The
+	// points themselves have been exchanged already.
 	swap(s, t int)
 }
 
-// work is memory for calls of rowers, one call at a time.
+// work is memory for the calls of rowers, for one call at a time.
 type work struct{ free [][]float64 }
 
 func (w *work) take(n int) []float64 {
@@ -34,8 +34,8 @@ func (w *work) take(n int) []float64 {
 
 func (w *work) give(v []float64) { w.free = append(w.free, v) }
 
-// over returns the points x, all of d features, and the rower or gradientRower of k for
-// them, which of makes.
+// over returns the points x, all of d features, and the rower or gradientRower of k for them,
+// which of makes.
 func over[R any](of func(Kernel, *points) R, k Kernel, x [][]float64, d int) (*points, R) {
 	p := newPoints(x, d)
 	r := of(k, p)
@@ -43,7 +43,7 @@ func over[R any](of func(Kernel, *points) R, k Kernel, x [][]float64, d int) (*p
 	return p, r
 }
 
-// rowerOf makes the rower of k.
+// rowerOf returns the rower of k.
 func rowerOf(k Kernel, p *points) rower {
 	if k, ok := as[interface{ rower(p *points) rower }](k); ok {
 		return k.rower(p)
@@ -66,18 +66,18 @@ func rowerOf(k Kernel, p *points) rower {
 	if sparse {
 		return &sparseLoopRower{*loop}
 	}
-	if !products { // nothing but rows will be asked for
+	if !products { // no other code will use the rows
 		p.byColumns()
 	}
 	return loop
 }
 
-// block is the number of entries of a row that are computed at a time. Their sums are
-// still in the first-level cache when they become kernel values.
+// block is the number of entries of a row that are computed at a time. Their sums stay in the
+// first-level cache until they are turned into kernel values.
 const block = 512
 
-// loopRower is for kernels with a loop over points in columns: sums fills a part of a
-// row, of turns it into kernel values.
+// loopRower is for kernels with a loop over points in columns: sums computes a part of a row,
+// and of turns it into kernel values.
 type loopRower struct {
 	p        *points
 	k        Kernel
@@ -108,7 +108,7 @@ func (r *loopRower) self(x []float64, w *work) float64 {
 
 func (*loopRower) swap(int, int) {}
 
-// evalRower is for kernels of which nothing but Eval is known.
+// evalRower is for kernels that have only Eval.
 type evalRower struct {
 	p *points
 	k Kernel
@@ -125,8 +125,8 @@ func (r evalRower) row(dst, x []float64, w *work) {
 	defer pairOf(r.k, &j)
 	for ; j < len(dst); j++ {
 		z := r.p.point(buffer, j)
-		// Always the same argument first, so that K(x, z) and K(z, x) have the same
-		// bits even where Eval rounds them differently.
+		// The arguments have a fixed order, so that K(x, z) and K(z, x) have the same bits
+		// even if Eval rounds them differently.
 		if slices.Compare(x, z) <= 0 {
 			dst[j] = r.k.Eval(x, z)
 		} else {
@@ -159,8 +159,8 @@ func selves(r rower, p *points, w *work) []float64 {
 	return diag
 }
 
-// diagonal returns K(x, x) of all points, or a *DataError when one is no finite
-// number: by Cauchy and Schwarz no other entry can be larger.
+// diagonal returns K(x, x) of all n points, or a *DataError if one is not finite. By Cauchy
+// and Schwarz, no other entry is larger.
 func diagonal(k Kernel, arg string, r rower, p *points, w *work) ([]float64, error) {
 	diag := selves(r, p, w)
 	for j, v := range diag {

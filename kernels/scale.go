@@ -19,12 +19,12 @@ func init() {
 	})
 }
 
-// Scale returns the kernel c·K(x, z), c ≥ 0: for a Gaussian process c is the
-// variance of the function, for a machine of cost C it is as good as the cost
-// c·C. Scale(1, k) is k, and what is scaled twice is scaled once; to learn a c from
-// 1 on, which k has none of, write ScaleKernel{C: 1, K: k}.
+// Scale returns the kernel c·K(x, z) with c ≥ 0. For a Gaussian process c is the variance of
+// the function. For a machine of cost C it has the same effect as the cost c·C. Scale(1, k) is
+// k, and a scale of a scale becomes one scale. To learn c with 1 as its first value, write
+// ScaleKernel{C: 1, K: k}, because Scale(1, k) has no c.
 //
-// ∂/∂ln c is c·K.
+// ∂K/∂ln c is c·K.
 func Scale(c float64, k Kernel) Kernel {
 	switch k := k.(type) {
 	case ScaleKernel:
@@ -45,7 +45,7 @@ func Scale(c float64, k Kernel) Kernel {
 // Eval returns C·K(x, z).
 func (k ScaleKernel) Eval(x, z []float64) float64 { return float64(k.C * k.K.Eval(x, z)) }
 
-// Check returns a *[ParamError] unless 0 ≤ c < ∞, and what is wrong with K.
+// Check returns a *[ParamError] unless 0 ≤ c < ∞, and the error of K.
 func (k ScaleKernel) Check() error {
 	if err := atLeast0("Scale", "c", k.C); err != nil {
 		return errors.Join(err, check(k.K))
@@ -87,12 +87,12 @@ func (k ScaleKernel) Hyperparameters() []Hyperparameter {
 	return nil
 }
 
-// With returns the kernel of other values.
+// With returns the kernel with other values of c and the hyperparameters of K.
 func (k ScaleKernel) With(values []float64) Kernel {
 	return ScaleKernel{values[0], with(k.K, values[1:])}
 }
 
-// EvalGradient returns C·K(x, z) and sets grad to it and to C times the
+// EvalGradient returns C·K(x, z) and sets grad to this value, followed by C times the
 // derivatives of K.
 func (k ScaleKernel) EvalGradient(grad, x, z []float64) float64 { return evalGradient(k, grad, x, z) }
 

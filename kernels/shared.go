@@ -2,7 +2,7 @@ package kernels
 
 import "github.com/svmnb/svmnb/internal/simd"
 
-// What several kernels share.
+// This file has functions that several kernels share.
 
 // byGamma sets v to exp(−γv) and grad to its derivative by ln γ.
 func byGamma(v, grad []float64, gamma float64) {
@@ -22,8 +22,8 @@ func expScaled(v, grad []float64, scale float64) {
 	}
 }
 
-// timesValue turns derivatives of ln K into those of K. Where K has vanished they
-// have, though a distance was ∞.
+// timesValue turns derivatives of ln K into those of K. If K is 0, its derivative is 0 too,
+// even if that of ln K is infinite.
 func timesValue(grad, v []float64) {
 	grad = grad[:len(v)]
 	for j, k := range v {
@@ -35,8 +35,8 @@ func timesValue(grad, v []float64) {
 	}
 }
 
-// power returns b^n for n ≥ 0 by repeated squaring. Its bits are the same on every machine,
-// which those of math.Pow are not.
+// power returns b^n for n ≥ 0 by repeated squaring. Unlike math.Pow, it gives the same bits on
+// every machine.
 func power(b float64, n int) float64 {
 	p := 1.0
 	for ; n > 0; n >>= 1 {
@@ -48,7 +48,7 @@ func power(b float64, n int) float64 {
 	return p
 }
 
-// gammaCoef0 returns gamma, and coef0 if it is above 0.
+// gammaCoef0 returns the hyperparameters gamma and, if it is above 0, coef0.
 func gammaCoef0(gamma, coef0 float64) []Hyperparameter {
 	if coef0 > 0 {
 		return []Hyperparameter{{"gamma", gamma}, {"coef0", coef0}}
@@ -56,7 +56,7 @@ func gammaCoef0(gamma, coef0 float64) []Hyperparameter {
 	return []Hyperparameter{{"gamma", gamma}}
 }
 
-// withGammaCoef0 sets what gammaCoef0 returned to other values.
+// withGammaCoef0 sets the hyperparameters of gammaCoef0 to other values.
 func withGammaCoef0(gamma, coef0 *float64, values []float64) {
 	*gamma = values[0]
 	if *coef0 > 0 {

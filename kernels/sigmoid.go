@@ -17,13 +17,12 @@ func init() {
 	register("Sigmoid", ofNumbers(2, func(v []float64) Kernel { return Sigmoid(v[0], v[1]) }))
 }
 
-// Sigmoid returns K(x, z) = tanh(γ x·z + c), with the names of LIBSVM.
+// Sigmoid returns K(x, z) = tanh(γ x·z + c). The parameters have LIBSVM's names.
 //
-// It is not positive semi-definite: for no γ and c on all points, and for most
-// of them not on the usual ones either; package mercer shows how far. Check
-// allows it all the same, because it is in use. A method that survives κ ≤ 0
-// (SMO does) then ends in a stationary point, and neither the gap nor the margin
-// of its certificate mean anything.
+// It is not positive semi-definite. This holds for all γ and c if all points are allowed, and
+// for most γ and c on usual points; package mercer shows by how much. Check allows it because
+// it is in use. A method that can handle κ ≤ 0, such as SMO, then ends at a stationary point,
+// and the gap and the margin of its certificate mean nothing.
 func Sigmoid(gamma, coef0 float64) SigmoidKernel { return SigmoidKernel{Gamma: gamma, Coef0: coef0} }
 
 // Eval returns tanh(γ x·z + c).
@@ -60,7 +59,7 @@ func (k SigmoidKernel) String() string { return call("Sigmoid", k.Gamma, k.Coef0
 // Hyperparameters returns gamma, and coef0 if it is above 0.
 func (k SigmoidKernel) Hyperparameters() []Hyperparameter { return gammaCoef0(k.Gamma, k.Coef0) }
 
-// With returns the kernel of another gamma and, if it is above 0, coef0.
+// With returns the kernel with another gamma and, if coef0 is above 0, another coef0.
 func (k SigmoidKernel) With(values []float64) Kernel {
 	withGammaCoef0(&k.Gamma, &k.Coef0, values)
 	return k

@@ -10,9 +10,9 @@ import (
 	"github.com/svmnb/svmnb/internal/vec"
 )
 
-// CSR is n points of d features most of which are 0, by compressed rows: point i has the
-// features Index[Start[i]:Start[i+1]], from 0 and increasing, with the Value of each, and 0
-// in all others. datasets.CSR is the same type.
+// CSR is n points of d features, most of which are 0, in compressed rows: point i has the
+// features Index[Start[i]:Start[i+1]], increasing and counted from 0, with their numbers in
+// Value. All other features are 0. datasets.CSR is the same type.
 type CSR = csr.Rows
 
 // columnsOf returns the points with the features cols only.
@@ -36,7 +36,7 @@ func columnsOf(x CSR, cols []int) CSR {
 	return c
 }
 
-// placesOf returns, for each feature that is in cols, the places where it is.
+// placesOf returns, for each feature in cols, its positions in cols.
 func placesOf(cols []int) map[int32][]int32 {
 	to := make(map[int32][]int32, len(cols))
 	for k, c := range cols {
@@ -45,7 +45,7 @@ func placesOf(cols []int) map[int32][]int32 {
 	return to
 }
 
-// checkCSR returns a *DataError for an x that is no CSR of finite numbers.
+// checkCSR returns a *DataError if x is no CSR of finite numbers.
 func checkCSR(arg string, x CSR) error {
 	if x.N() == 0 {
 		return &DataError{arg, -1, -1, 0, "there are no points: give at least one"}
@@ -66,8 +66,8 @@ func checkCSR(arg string, x CSR) error {
 	return nil
 }
 
-// checkSparse is checkPoints for sparse points. A kernel with a domain is asked about some
-// points at a time, written out with their zeros.
+// checkSparse is checkPoints for sparse points. A kernel with a domain checks some points at a
+// time, made dense.
 func checkSparse(k Kernel, arg string, x CSR) error {
 	if err := checkCSR(arg, x); err != nil {
 		return err
@@ -98,7 +98,7 @@ func checkSparse(k Kernel, arg string, x CSR) error {
 // sparsePoints is a CSR whose points can be exchanged.
 type sparsePoints struct {
 	CSR
-	at []int32 // by place: the point that stands there
+	at []int32 // for each place, the point that stands there
 }
 
 func (p *points) entries(j int) (index []int32, value []float64) {
@@ -129,22 +129,22 @@ func (s *sparsePoints) byColumns(columns []float64) {
 	})
 }
 
-// Where fewer than sparseShare of the numbers are not 0, products of compressed rows take
-// less time than products of matrices, on every set of instructions. With fewer than
-// sparseFeatures features the difference does not matter.
+// If fewer than sparseShare of the numbers are non-zero, products of compressed rows take less
+// time than products of matrices, on every instruction set. With fewer than sparseFeatures
+// features the difference does not matter.
 const (
 	sparseShare    = 0.25
 	sparseFeatures = 16
 )
 
-// mostlyZero reports whether n points of d features are better kept without their zeros.
-// filled is how many of their numbers are not 0.
+// mostlyZero reports whether n points of d features are better stored without their zeros.
+// filled is the number of their non-zero numbers.
 func mostlyZero(n, d, filled int) bool {
 	return d >= sparseFeatures && float64(filled) < sparseShare*float64(n)*float64(d)
 }
 
-// withoutZeros returns a copy of points of d features by compressed rows, of which start is
-// known.
+// withoutZeros returns a copy of points of d features in compressed rows. start is the Start
+// of the result.
 func withoutZeros(x source, d int, start []int) CSR {
 	n := len(start) - 1
 	c := CSR{Start: start, Index: make([]int32, start[n]), Value: make([]float64, start[n]), D: d}
@@ -164,7 +164,7 @@ func withoutZeros(x source, d int, start []int) CSR {
 	return c
 }
 
-// all returns all points, in the order of their places. Each is valid until the next.
+// all yields all n points in the order of their places. Each is valid until the next.
 func (p *points) all() iter.Seq2[int, []float64] {
 	return func(yield func(int, []float64) bool) {
 		x := make([]float64, p.d)
@@ -177,9 +177,9 @@ func (p *points) all() iter.Seq2[int, []float64] {
 }
 
 // sparseInnerRower is for functions of x·z or ‖x − z‖² of sparse points. A distance is
-// ‖x‖² + ‖z‖² − 2x·z. All three are summed over the features in the same order, so that
-// equal points are at distance 0. Where the points are near each other and far from the
-// origin this would cancel, and the distance is summed from differences instead.
+// computed as ‖x‖² + ‖z‖² − 2x·z. All three are summed over the features in the same order, so
+// that equal points have distance 0. If the points are near each other and far from the
+// origin, this would lose digits, and the distance is summed from differences instead.
 type sparseInnerRower struct {
 	inner
 	p    *points
@@ -233,7 +233,7 @@ func (r *sparseInnerRower) row(dst, x []float64, w *work) {
 // near is the share of ‖x‖² + ‖z‖² below which a distance would lose more than ten bits.
 const near = 0x1p-10
 
-// squared returns ‖x − z‖² from differences, for x written out and the entries of z.
+// squared returns ‖x − z‖² from differences, for a dense x and the entries of z.
 func (r *sparseInnerRower) squared(x []float64, index []int32, value []float64) float64 {
 	sum, next := 0.0, 0
 	for c, v := range x {
@@ -262,7 +262,7 @@ func (r *sparseInnerRower) self(x []float64, w *work) float64 {
 
 func (r *sparseInnerRower) swap(s, t int) { r.norm[s], r.norm[t] = r.norm[t], r.norm[s] }
 
-// sparseLoopRower is a loopRower for sparse points. It writes out one point at a time.
+// sparseLoopRower is a loopRower for sparse points. It makes one point dense at a time.
 type sparseLoopRower struct{ loopRower }
 
 func (r *sparseLoopRower) row(dst, x []float64, w *work) {
@@ -275,14 +275,13 @@ func (r *sparseLoopRower) row(dst, x []float64, w *work) {
 	r.of(dst)
 }
 
-// mostFeatures bounds the memory of one sparse point written out: 1 GiB.
+// mostFeatures is the largest number of features, for which one point made dense takes 1 GiB.
 const mostFeatures = 1 << 27
 
-// NewSparseGram is [NewGram] for sparse points. It does not copy them, so the caller must
-// not change them, and writes out no more than two points at a time. A row of a kernel that
-// is a function of x·z or of ‖x − z‖² takes as many steps as there are numbers that are not
-// 0; distances come from ‖x‖² + ‖z‖² − 2x·z. A row of any other kernel takes as long as for
-// points written out.
+// NewSparseGram is [NewGram] for sparse points. It does not copy x, so the caller must not
+// change it, and makes at most two points dense at a time. If the kernel is a function of x·z
+// or ‖x − z‖², a row takes as many steps as there are non-zero numbers; distances are computed
+// as ‖x‖² + ‖z‖² − 2x·z. For other kernels, a row takes as long as for dense points.
 func NewSparseGram(k Kernel, x CSR, cacheBytes int64) (g *Gram, err error) {
 	defer panics.Recover(&err, func() string { return "the kernel " + describe(k) })
 	if err := check(k); err != nil {
@@ -294,12 +293,12 @@ func NewSparseGram(k Kernel, x CSR, cacheBytes int64) (g *Gram, err error) {
 	if x.D > mostFeatures {
 		return nil, &DataError{"x", -1, -1, float64(x.D), fmt.Sprintf("there are %d features, and a point written out takes %.3g GiB; the limit is %d features: number those that occur from 1 on, or hash them", x.D, float64(x.D)/(1<<27), mostFeatures)}
 	}
-	// An entry takes 12 bytes. With its copy for products that is about three numbers.
+	// An entry takes 12 bytes. With its copy for products it takes about three numbers.
 	perPoint := 3*len(x.Index)/x.N() + 1
 	return newGram(k, x.N(), x.D, perPoint, cacheBytes, func() *points { return newSparsePoints(x) })
 }
 
-// AgainstSparse is [Against] for sparse points. It does not copy them; there may be none.
+// AgainstSparse is [Against] for n sparse points. It does not copy them; n may be 0.
 func AgainstSparse(k Kernel, basis CSR) *Basis {
 	if err := check(k); err != nil {
 		panic(err)

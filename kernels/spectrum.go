@@ -7,8 +7,8 @@ import (
 
 // SpectrumKernel compares the substrings of k letters; see [Spectrum].
 type SpectrumKernel struct {
-	K      int  // letters, ≥ 1
-	Counts bool // not normalised
+	K      int  // number of letters in a substring, ≥ 1
+	Counts bool // whether K is not normalised
 }
 
 func init() {
@@ -16,16 +16,15 @@ func init() {
 	register("Spectrum.Raw()", ofWhole(1, func(k int, _ []float64) Kernel { return Spectrum(k).Raw() }))
 }
 
-// Spectrum returns the kernel of strings whose features are how often each
-// substring of k letters occurs, K(x, z) = Σ_u #_u(x) #_u(z) (Leslie, Eskin and
-// Noble 2002; Ng's notes, section 7), normalised so that K(x, x) = 1 and long
-// strings do not win by their length; a string of less than k letters has K = 0
-// with all. [SpectrumKernel.Raw] is the plain count. Points are made by
-// [Strings]. Sums of several k are kernels too.
+// Spectrum returns the kernel of strings whose features count how often each substring u of k
+// letters occurs, K(x, z) = Σ_u #_u(x) #_u(z) (Leslie, Eskin and Noble 2002; Ng's notes,
+// section 7). It is normalised: K(x, x) = 1, so that long strings have no advantage. A string
+// of fewer than k letters has K = 0 with all strings. [SpectrumKernel.Raw] is the sum without
+// normalisation. Points are made by [Strings]. Sums over several k are kernels too.
 //
-// Of l letters there are l^k substrings (26⁴ = 456,976, which Ng rounds to
-// 460,000), and none but those that occur are ever looked at: the sorted lists of
-// two strings are merged, in O(k(|x| + |z|)) steps.
+// With an alphabet of l letters there are l^k substrings (26⁴ = 456,976, which Ng rounds to
+// 460,000). Only those that occur are visited: the sorted lists of two strings are merged, in
+// O(k(|x| + |z|)) steps.
 func Spectrum(k int) SpectrumKernel { return SpectrumKernel{K: k} }
 
 // Raw returns the kernel without normalisation.
@@ -43,7 +42,7 @@ func (k SpectrumKernel) Eval(x, z []float64) float64 {
 	return cosine(a.dot(b), a.dot(a), b.dot(b))
 }
 
-// spectrum is the substrings of k letters that occur in a string, sorted.
+// spectrum is the sorted list of the substrings of k letters that occur in a string.
 type spectrum []occurring
 
 type occurring struct {
@@ -89,7 +88,7 @@ func (a spectrum) dot(b spectrum) float64 {
 	return sum
 }
 
-// CheckPoints returns a *[DataError] for the first feature that is no letter.
+// CheckPoints returns a *[DataError] for the first feature that is not a letter.
 func (k SpectrumKernel) CheckPoints(x [][]float64) error { return checkStrings(k, x) }
 
 // Check returns a *[ParamError] unless k ≥ 1.

@@ -3,10 +3,10 @@ package kernels
 // stateless is embedded by kernels without a parameter.
 type stateless struct{}
 
-// Check returns nil: there is nothing to set.
+// Check returns nil, as there are no parameters.
 func (stateless) Check() error { return nil }
 
-// GobEncode writes nothing; gob refuses a struct without fields otherwise.
+// GobEncode writes nothing. Without it gob would refuse a struct without fields.
 func (stateless) GobEncode() ([]byte, error) { return nil, nil }
 
 // GobDecode reads what GobEncode has written.

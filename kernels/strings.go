@@ -7,12 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// A point that is a string has the code points of its letters as features, then
-// end up to the width that all points of a data set share. A letter may be any
-// number of at least 0, so that a sequence of notes, say, is a string too.
+// A point that is a string has the code points of its letters as features, followed by end
+// until all points have the same width. A letter may be any number ≥ 0, so a sequence of
+// notes, for example, is a string too.
 const end = -1
 
-// mostLetters bounds the numbers that [Strings] makes for a given width: 4 GiB.
+// mostLetters is the largest number of numbers that [Strings] makes for a given width: 4 GiB.
 const mostLetters = 1 << 29
 
 // Strings returns a point of width features for each string, for the kernels
@@ -22,11 +22,11 @@ const mostLetters = 1 << 29
 //	fit := svmnb.Classify(datasets.New(x, y)).Kernel(kernels.Spectrum(3)).MustFit()
 //	classes, err := fit.Predict(kernels.Strings(40, "a new one"))
 //
-// Width 0 is that of the longest string given. A string longer than width makes
-// a longer point, which a machine refuses and names: choose the width for the
-// longest string to come. Letters are code points; bytes that are not UTF-8 are
-// U+FFFD. A width that is negative, or at which the points would take more than 4 GiB,
-// panics with a *[ParamError].
+// Width 0 means the length of the longest string given. A string longer than width makes a
+// longer point, which a machine refuses with an error. So choose the width for the longest
+// string that will come. Letters are code points; bytes that are not UTF-8 become U+FFFD. A
+// width that is negative, or so large that the points would take more than 4 GiB, panics with
+// a *[ParamError].
 func Strings(width int, list ...string) [][]float64 {
 	if most := mostLetters / max(len(list), 1); width < 0 || width > most {
 		panic(&ParamError{"Strings", "width", float64(width), fmt.Sprintf("want at most %d letters for each string, or 0 for the longest", most)})
@@ -50,8 +50,8 @@ func Strings(width int, list ...string) [][]float64 {
 	return x
 }
 
-// StringOf returns the string of a point that [Strings] has made: what the Eval
-// of a string kernel of your own begins with.
+// StringOf returns the string of a point that [Strings] has made. The Eval of a string kernel
+// of your own begins with it.
 func StringOf(x []float64) string {
 	letters := letters(x)
 	runes := make([]rune, len(letters))
@@ -64,7 +64,7 @@ func StringOf(x []float64) string {
 	return string(runes)
 }
 
-// letters returns x up to its end.
+// letters returns the letters of x, without the end.
 func letters(x []float64) []float64 {
 	if i := slices.IndexFunc(x, func(v float64) bool { return v < 0 }); i >= 0 {
 		return x[:i:i]
@@ -72,7 +72,7 @@ func letters(x []float64) []float64 {
 	return x
 }
 
-// checkStrings is CheckPoints for strings.
+// checkStrings is CheckPoints for kernels of strings.
 func checkStrings(k Kernel, x [][]float64) error {
 	for i, row := range x {
 		ended := false

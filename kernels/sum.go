@@ -10,10 +10,9 @@ type SumKernel struct{ A, B Kernel }
 
 func init() { register("Sum", ofParts(func(a, b Kernel) Kernel { return SumKernel{a, b} })) }
 
-// Sum returns the kernel K(x, z) = Σ K_t(x, z), whose features are those of all
-// terms together. Terms of different [Columns] make an additive model. Sums
-// within sums are flattened, a [Constant] 0 is left out, and the sum of nothing
-// is Constant(0).
+// Sum returns the kernel K(x, z) = Σ K_t(x, z), whose features are those of all terms
+// together. Terms on different [Columns] make an additive model. Sums within sums are
+// flattened, a [Constant] of 0 is left out, and the sum of nothing is Constant(0).
 //
 // ∂K is the sum of the ∂K_t.
 func Sum(terms ...Kernel) Kernel {
@@ -35,10 +34,10 @@ func Sum(terms ...Kernel) Kernel {
 // Eval returns A(x, z) + B(x, z).
 func (k SumKernel) Eval(x, z []float64) float64 { return k.A.Eval(x, z) + k.B.Eval(x, z) }
 
-// Check returns what is wrong with the terms.
+// Check returns the errors of the terms.
 func (k SumKernel) Check() error { return errors.Join(check(k.A), check(k.B)) }
 
-// CheckPoints returns the error of the first term for which x has one.
+// CheckPoints returns the error of the first term that has one for x.
 func (k SumKernel) CheckPoints(x [][]float64) error {
 	return inBothDomains(k.A, k.B, x)
 }
@@ -59,14 +58,14 @@ func (k SumKernel) terms() []Kernel {
 // Hyperparameters returns those of the terms.
 func (k SumKernel) Hyperparameters() []Hyperparameter { return hyperparametersOf(k.terms()) }
 
-// With returns the kernel of other values.
+// With returns the kernel with other values of the hyperparameters of the terms.
 func (k SumKernel) With(values []float64) Kernel {
 	a, b := withParts(k.A, k.B, values)
 	return SumKernel{a, b}
 }
 
-// EvalGradient returns A(x, z) + B(x, z) and sets grad to the derivatives of A,
-// then of B.
+// EvalGradient returns A(x, z) + B(x, z) and sets grad to the derivatives of A, followed by
+// those of B.
 func (k SumKernel) EvalGradient(grad, x, z []float64) float64 { return evalGradient(k, grad, x, z) }
 
 func (k SumKernel) rower(p *points) rower {

@@ -9,24 +9,23 @@ import (
 	"github.com/svmnb/svmnb/internal/vec"
 )
 
-// Sweep calls do with all of the matrix, from GOMAXPROCS goroutines at a time and in no
-// particular order. rows[r][c] is K_{i+r, j+c}; do does not write to the rows and keeps
-// them no longer than the call. It is how a method reads the whole matrix, for a
-// factorisation or a product with vectors.
+// Sweep reads the whole matrix, for a factorisation or a product with vectors. It calls do
+// from GOMAXPROCS goroutines at a time and in no particular order. rows[r][c] is K_{i+r, j+c}.
+// do must not write to the rows, and must not keep them after the call.
 //
-//   - Where height is 0, each call has one row, whole.
-//   - Where height is 1, each call has one row up to the diagonal, i + 1 entries.
-//   - Where height is more, a call has a block of at most so many rows, for a method that
-//     does not keep the matrix by rows. All rows of a block have equally many columns, and
-//     the first row of a block of several is a multiple of height. Every entry up to the
-//     diagonal comes once; some above it come too.
+//   - With height 0, each call has one whole row.
+//   - With height 1, each call has one row up to the diagonal, i + 1 entries.
+//   - With a larger height, a call has a block of at most height rows, for a method that does
+//     not store the matrix by rows. All rows of a block have the same columns, and the first row
+//     of a block with several rows is a multiple of height. Every entry up to the diagonal comes
+//     once; some entries above it come too.
 //
-// From 512 points on products of matrices in double precision give the values where they
-// can, which rounds them otherwise than Row; below, they have the bits of Row.
+// From 512 points on, products of matrices in double precision give the values if they can.
+// Their rounding differs from that of Row. With fewer points the values have the bits of Row.
 //
-// Where all n² entries fit into the memory for rows they are computed once and kept.
-// Else nothing is kept, and each sweep costs n² evaluations, half as many where height is
-// not 0. When ctx ends the error is context.Cause(ctx).
+// If all n² entries fit into the memory for rows, they are computed once and kept. Otherwise
+// nothing is kept, and each sweep costs n² evaluations, or half as many if height is not 0.
+// When ctx ends, the error is context.Cause(ctx).
 func (g *Gram) Sweep(ctx context.Context, height int, do func(i, j int, rows [][]float64)) error {
 	defer named(g.order)
 	if height > 1 && g.sweepsBlocks(height) {
@@ -57,11 +56,11 @@ func (g *Gram) Sweep(ctx context.Context, height int, do func(i, j int, rows [][
 	})
 }
 
-// sweptInBlocks is the number of points from which on products of matrices are faster.
+// sweptInBlocks is the number of points from which products of matrices are faster.
 const sweptInBlocks = 512
 
-// compute calls do, for each place t < rows, with the kernel values of the point there and
-// the points at the first length(t) places. length does not decrease with t.
+// compute calls do, for each place t < rows, with the kernel values of the point at t and the
+// points at the first length(t) places. length must not decrease with t.
 func (g *Gram) compute(ctx context.Context, rows int, length func(t int) int, do func(t int, row []float64)) error {
 	if rows >= sweptInBlocks && inBlocks(g).sweeps {
 		return g.computeInBlocks(ctx, rows, length, do)
@@ -75,7 +74,7 @@ func (g *Gram) compute(ctx context.Context, rows int, length func(t int) int, do
 		each[w].row, each[w].x = make([]float64, g.n), make([]float64, g.p.d)
 	}
 	err := parallel.For(ctx, len(each), rows, func(worker, task int) {
-		w, t := &each[worker], rows-1-task // the longest first
+		w, t := &each[worker], rows-1-task // the longest rows first
 		defer rowOf(&t)
 		row := w.row[:length(t)]
 		g.rower.row(row, g.p.point(w.x, t), &w.work)
@@ -88,13 +87,13 @@ func (g *Gram) compute(ctx context.Context, rows int, length func(t int) int, do
 	return err
 }
 
-// sweptRows bounds the entries of the rows that a goroutine computes together. They stay in
-// the second-level cache until do reads them.
+// sweptRows is the largest number of entries of the rows that a goroutine computes together.
+// They stay in the second-level cache until do reads them.
 const sweptRows = 1 << 17
 
 // onTheRight returns the points at the first n places as packed strips, and the list of all
-// places. It is no method, so that cells need not compile the methods of what it returns
-// (see tier).
+// places. It is a function and not a method, so that cells need not compile the methods of its
+// result (see tier).
 func onTheRight(g *Gram, n int) (p *product[float64], stands []int32) {
 	p = &product[float64]{f: inBlocks(g).f}
 	stands = vec.Indices[int32](g.n)
@@ -115,7 +114,7 @@ func (g *Gram) computeInBlocks(ctx context.Context, rows int, length func(t int)
 		if w.rows == nil {
 			w.rows = make([]float64, strip*g.n)
 		}
-		to := rows - task*strip // the longest first
+		to := rows - task*strip // the longest rows first
 		from := max(0, to-strip)
 		d.left.lay(p.f, g.p, stands[from:to])
 		longest := length(to - 1)
@@ -142,8 +141,8 @@ func (g *Gram) computeInBlocks(ctx context.Context, rows int, length func(t int)
 	return err
 }
 
-// sweepsBlocks reports whether Sweep computes blocks of so many rows as they are wanted:
-// where rows are not kept and products of matrices give them. Else a block is a row.
+// sweepsBlocks reports whether Sweep computes blocks of height rows: if rows are not kept and
+// products of matrices give them. Otherwise each block is one row.
 func (g *Gram) sweepsBlocks(height int) bool {
 	_, kept := g.store.(*dense)
 	return !kept && g.n >= sweptInBlocks && height <= leftStrip && inBlocks(g).sweeps && slices.IsSorted(g.order)
@@ -156,7 +155,7 @@ func (g *Gram) sweepBlocks(ctx context.Context, height int, do func(i, j int, ro
 	count := (g.n + strip - 1) / strip
 	evaluations := make([]int64, workers())
 	err := p.eachUntil(ctx, count, func(d *scratch[float64], worker, task int) {
-		from := (count - 1 - task) * strip // the longest first
+		from := (count - 1 - task) * strip // the longest rows first
 		to := min(from+strip, g.n)
 		d.left.lay(p.f, g.p, stands[from:to])
 		rows := make([][]float64, to-from)
@@ -185,8 +184,8 @@ func (g *Gram) sweepBlocks(ctx context.Context, height int, do func(i, j int, ro
 // blockRows is about how many rows of blocks a goroutine computes together.
 const blockRows = 64
 
-// complete computes the rows that are still to do, each up to the diagonal, and fills in the
-// rest by symmetry.
+// complete computes the missing rows, each up to the diagonal, and fills in the rest by
+// symmetry.
 func (m *dense) complete(ctx context.Context) error {
 	g, todo := m.g, m.todo
 	if todo == 0 {
@@ -209,7 +208,7 @@ func (m *dense) complete(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	const tile = 64 // of rows and of columns, which stay in the first-level cache
+	const tile = 64 // number of rows and columns, which stay in the first-level cache
 	err = parallel.For(ctx, workers(), (todo+tile-1)/tile, func(_, task int) {
 		for at := task * tile; at < todo; at += tile {
 			for t := task * tile; t < min((task+1)*tile, todo); t++ {

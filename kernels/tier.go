@@ -6,49 +6,49 @@ import (
 	"github.com/svmnb/svmnb/internal/simd"
 )
 
-// A tier computes kernel values of a Gram by products of matrices, in one precision. Lists
-// of points have their indices in the Gram; nil means all points.
+// A tier computes kernel values of a Gram by products of matrices, in one precision. Lists of
+// points have indices of the Gram; nil means all points.
 //
-// Compiling a cell also compiles all methods of the generic types that can be seen in the
-// fields of Gram, which takes a third of a second. An interface hides them.
+// Compiling a cell also compiles all methods of the generic types that are visible in the
+// fields of Gram, which takes a third of a second. This interface hides them.
 type tier interface {
-	// layOut keeps a copy of all points in the layout that rows needs. It reports false
-	// where the memory limit leaves no room for one.
+	// layOut makes a copy of all points in the layout that rows needs. It reports false if the
+	// memory limit leaves no room for it.
 	layOut(g *Gram) bool
-	// rows sets into[k] to the values of the point idx[k] with all points. It needs
-	// layOut first.
+	// rows sets into[k] to the values of the point idx[k] with all points. layOut must be
+	// called first.
 	rows(g *Gram, into [][]float32, idx []int)
 	// among sets into[k] to the values of the point left[k] with the points right.
 	among(g *Gram, into [][]float32, left, right []int)
 	// sum adds Σ_k coef[m][k]·K(x_i, x_idx[k]) to dst[m][r] for i = on[r].
 	sum(g *Gram, dst [][]float64, on, idx []int, coef [][]float64)
-	// mutual adds Σ_k coefB[k]·K(x_i, x_j) for j = b[k] to dstA[r], i = a[r], and
-	// Σ_r coefA[r] of the same values to dstB[k].
+	// mutual adds Σ_k coefB[k]·K(x_i, x_j) to dstA[r] for i = a[r], j = b[k], and Σ_r
+	// coefA[r]·K(x_i, x_j) to dstB[k], with the same kernel values.
 	mutual(g *Gram, dstA, dstB []float64, a, b []int, coefA, coefB []float64)
 }
 
-// tierOf is the tier whose products are of numbers T.
+// tierOf is the tier whose products are of numbers of type T.
 type tierOf[T simd.Float] struct {
 	f    *formula
 	all  *product[T] // has all points on the right; nil before layOut
 	some product[T]  // has the points of one call
 
-	// whole is a strip of all points, in the order of their indices. Where there is none,
-	// points are copied from the Gram whenever they are asked for. copies says to make it
-	// when the tier is first used, if there is room.
+	// whole is a strip of all points, in the order of their indices. If it is nil, points are
+	// copied from the Gram in each call. copies says that whole is made when the tier is first
+	// used, if there is room.
 	whole  *strip[T]
 	copies bool
 
 	left, right []int32 // memory of feed
 }
 
-// bytes returns the size of a number.
+// bytes returns the size of a number in bytes.
 func (t *tierOf[T]) bytes() float64 {
 	var v T
 	return float64(unsafe.Sizeof(v))
 }
 
-// ready makes the strip of all points when the tier is first used.
+// ready makes whole when the tier is first used.
 func (t *tierOf[T]) ready(g *Gram) {
 	if t.copies && t.whole == nil && g.roomForCopy(t.bytes()) {
 		t.whole = new(strip[T])
@@ -93,7 +93,7 @@ func (t *tierOf[T]) mutual(g *Gram, dstA, dstB []float64, a, b []int, coefA, coe
 	t.some.mutual(dstA, dstB, t.feed(g, a, &t.left), t.feed(g, b, &t.right), coefA, coefB)
 }
 
-// feed returns the feed of the points idx, of all points where idx is nil. It lists their
+// feed returns the feed of the points idx, or of all points if idx is nil. It stores their
 // places in memory.
 func (t *tierOf[T]) feed(g *Gram, idx []int, memory *[]int32) feed[T] {
 	n := g.n

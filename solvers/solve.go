@@ -190,7 +190,6 @@ func (r *run) judge(ctx context.Context, res *Result) error {
 // long time or the iterations of the method were used up; the method has taken over from
 // another; or the remaining violation is only rounding. It is false if the primal of a hard
 // margin is infinite, or if a method ends by a rule of its own, as the perceptron does.
-// may end by a rule of its own, as the perceptron does.
 func (r *run) endsUnproven(res *Result) bool {
 	c := res.Certificate
 	if res.Status != Exhausted || math.IsInf(c.Primal, 0) {

@@ -1,4 +1,4 @@
-// Package kerneltest tries whether a kernel keeps its word:
+// Package kerneltest tests whether a kernel fulfils its contract:
 //
 //	func TestMine(t *testing.T) { kerneltest.Run(t, Mine{Gamma: 2}) }
 package kerneltest
@@ -21,29 +21,29 @@ import (
 	"github.com/svmnb/svmnb/kernels"
 )
 
-// Points makes a set of at least two points, some dozens at most, with the same
-// number of features each.
+// Points makes a set of at least two and at most some dozens of points, with the same number
+// of features each.
 type Points func(rng *rand.Rand) [][]float64
 
-// Run tests that k is a kernel: symmetric and positive semi-definite on random
-// points, with a Check that refuses NaN in each exported field, a String that is
-// Go, and the same values from Eval, from OfDot or OfSquaredDistance, and from
-// the rows of a Gram and a Basis. A finite sample can refute a kernel, not prove
-// one. Of a [kernels.Differentiable] it tests that With keeps and sets the
-// hyperparameters, and that the derivatives are those that central differences
-// give to a relative 1e-6. Of a [kernels.Spectral] it tests that frequencies give the
-// kernel on the average.
+// Run tests that k is a kernel: that it is symmetric and positive semi-definite on random
+// points, that its Check refuses NaN in each exported field, and that its String is a Go
+// expression. Eval, OfDot or OfSquaredDistance, and the rows of a Gram and a Basis must give
+// the same values. A finite sample can refute a kernel but not prove one.
 //
-// The points are those of [Usual]. A kernel of a smaller domain, such as
-// non-negative features, brings its own.
+// For a [kernels.Differentiable] it tests that With sets the hyperparameters, and that the
+// derivatives agree with central differences to a relative 1e-6. For a [kernels.Spectral] it
+// tests that the mean over frequencies is the kernel.
+//
+// The points are those of [Usual]. For a kernel of a smaller domain, such as non-negative
+// features, give your own.
 func Run(t *testing.T, k kernels.Kernel, gen ...Points) {
 	t.Helper()
 	run(t, k, gen, try)
 }
 
-// RunIndefinite is [Run] for a function that is known not to be positive
-// semi-definite and used all the same: it tests everything else, and that some
-// of the points refute it.
+// RunIndefinite is [Run] for a function that is used although it is known not to be positive
+// semi-definite. It tests everything else, and that some of the points show that the function
+// is indefinite.
 func RunIndefinite(t *testing.T, k kernels.Kernel, gen ...Points) {
 	t.Helper()
 	run(t, k, gen, tryIndefinite)
@@ -75,7 +75,7 @@ const definiteness = "PositiveSemiDefinite"
 
 type check struct {
 	name string
-	// Exactly one is set.
+	// Exactly one of these is set.
 	ofKernel func(k kernels.Kernel) error
 	ofPoints func(k kernels.Kernel, x [][]float64) error
 }
@@ -111,8 +111,8 @@ func try(c check, k kernels.Kernel, gen []Points) error {
 	return nil
 }
 
-// Usual returns the points that Run takes when it is given none: normal and
-// uniform, in 1 to 17 dimensions, with duplicates, near ones and a far origin.
+// Usual returns the points that Run uses when it is given none: normal and uniform ones, in 1
+// to 17 dimensions, with duplicates, near pairs and a far origin.
 func Usual() []Points {
 	return []Points{
 		normal(20, 1, 1, 0),
@@ -126,7 +126,7 @@ func Usual() []Points {
 			x := normal(12, 2, 1, 0)(rng)
 			return append(x, x...)
 		},
-		func(rng *rand.Rand) [][]float64 { // zero, the axes, and pairs that nearly meet
+		func(rng *rand.Rand) [][]float64 { // zero, the axes, and pairs that nearly coincide
 			x := [][]float64{{0, 0, 0}, {1, 0, 0}, {0, -1, 0}, {0, 0, 1}, {1, 1e-9, 0}, {1, 0, 1e-12}}
 			for range 10 {
 				x = append(x, []float64{rng.Float64(), rng.Float64(), rng.Float64()})
@@ -149,8 +149,8 @@ func normal(n, d int, scale, shift float64) Points {
 	}
 }
 
-// altered yields k with each of its numbers replaced by what to makes of it, and the name
-// of the field.
+// altered yields copies of k, in each of which one number is replaced by to of it, and the
+// name of this field.
 func altered(k kernels.Kernel, to func(v float64) float64) iter.Seq2[string, kernels.Kernel] {
 	return func(yield func(string, kernels.Kernel) bool) {
 		typ := reflect.TypeOf(k)
@@ -170,7 +170,7 @@ func altered(k kernels.Kernel, to func(v float64) float64) iter.Seq2[string, ker
 	}
 }
 
-// parameters sees that Check takes k and refuses it with NaN in any field.
+// parameters tests that Check accepts k and refuses it with NaN in any field.
 func parameters(k kernels.Kernel) error {
 	if err := k.Check(); err != nil {
 		return fmt.Errorf("its Check refuses the kernel to be tested: %w", err)
@@ -190,8 +190,8 @@ func parameters(k kernels.Kernel) error {
 	return nil
 }
 
-// expression sees that String is a Go call, and tells apart what is a little
-// different.
+// expression tests that String is a Go expression, and that slightly different kernels have
+// different strings.
 func expression(k kernels.Kernel) error {
 	s := k.String()
 	if e, err := parser.ParseExpr(s); err != nil {
@@ -207,7 +207,7 @@ func expression(k kernels.Kernel) error {
 	return nil
 }
 
-// purity sees that Eval leaves its arguments alone and repeats itself.
+// purity tests that Eval leaves its arguments unchanged and gives the same value again.
 func purity(k kernels.Kernel, x [][]float64) error {
 	a, b := slices.Clone(x[0]), slices.Clone(x[1])
 	first := k.Eval(a, b)
@@ -220,7 +220,7 @@ func purity(k kernels.Kernel, x [][]float64) error {
 	return nil
 }
 
-// near sees that got is want as far as the size of K allows, and finite.
+// near tests that got is finite and equals want to 1e-12 of size.
 func near(what string, i, j int, got, want, size float64) error {
 	if math.Abs(got-want) <= 1e-12*size {
 		return nil
@@ -239,14 +239,13 @@ func symmetry(k kernels.Kernel, x [][]float64) error {
 	return nil
 }
 
-// size is √(K(x,x) K(z,z)), which bounds |K(x,z)|, or what K(x,z) is where K is
-// indefinite and may be larger.
+// size returns √(K(x,x) K(z,z)), which bounds |K(x,z)|, or |K(x,z)| if it is larger because K
+// is indefinite.
 func size(k kernels.Kernel, x, z []float64) float64 {
 	return max(math.Sqrt(math.Abs(k.Eval(x, x)))*math.Sqrt(math.Abs(k.Eval(z, z))), math.Abs(k.Eval(x, z)))
 }
 
-// semidefinite sees that no eigenvalue is further below 0 than rounding takes
-// it.
+// semidefinite tests that no eigenvalue is negative by more than rounding.
 func semidefinite(k kernels.Kernel, x [][]float64) error {
 	n := len(x)
 	m := mat.NewSymDense(n, nil)
@@ -266,7 +265,7 @@ func semidefinite(k kernels.Kernel, x [][]float64) error {
 	return nil
 }
 
-// tier sees that OfDot or OfSquaredDistance agrees with Eval.
+// tier tests that OfDot or OfSquaredDistance agrees with Eval.
 func tier(k kernels.Kernel, x [][]float64) error {
 	for i := range x {
 		for j := range i + 1 {
@@ -291,8 +290,8 @@ func tier(k kernels.Kernel, x [][]float64) error {
 	return nil
 }
 
-// gram sees that rows are Eval's values, and the same bits from every store and
-// on both sides of the diagonal.
+// gram tests that rows have Eval's values, and the same bits in every store and on both sides
+// of the diagonal.
 func gram(k kernels.Kernel, x [][]float64) error {
 	var all [][][]float64
 	for _, cache := range []int64{0, 1, kernels.NoCache} {
@@ -333,8 +332,7 @@ func gram(k kernels.Kernel, x [][]float64) error {
 	return nil
 }
 
-// basis sees that rows against a basis are Eval's values, in new memory and in
-// old.
+// basis tests that rows against a basis have Eval's values, in new memory and in given memory.
 func basis(k kernels.Kernel, x [][]float64) error {
 	half := x[:len(x)/2]
 	b := kernels.Against(k, half)
@@ -354,7 +352,7 @@ func basis(k kernels.Kernel, x [][]float64) error {
 	return nil
 }
 
-// values returns those of the hyperparameters of k.
+// values returns the values of the hyperparameters of k.
 func values(k kernels.Differentiable) []float64 {
 	var v []float64
 	for _, h := range k.Hyperparameters() {
@@ -363,8 +361,8 @@ func values(k kernels.Differentiable) []float64 {
 	return v
 }
 
-// hyperparameters sees that each has a name of its own and a value above 0, and
-// that With sets each of them and nothing else.
+// hyperparameters tests that the names differ and the values are above 0, and that With sets
+// each of them and nothing else.
 func hyperparameters(k kernels.Kernel) error {
 	d, ok := k.(kernels.Differentiable)
 	if !ok {
@@ -403,14 +401,14 @@ func hyperparameters(k kernels.Kernel) error {
 	return nil
 }
 
-// gradient sees that EvalGradient returns Eval's value and the derivatives that
-// differences give, and that a Gradient contracts the same.
+// gradient tests that EvalGradient returns Eval's value and the derivatives that differences
+// give, and that a Gradient gives the same sums.
 func gradient(k kernels.Kernel, x [][]float64) error {
 	d, ok := k.(kernels.Differentiable)
 	if !ok || len(d.Hyperparameters()) == 0 {
 		return nil
 	}
-	// f(−2h), f(−h), f(h) and f(2h) give f′ but for h⁴f⁽⁵⁾/30.
+	// f(−2h), f(−h), f(h) and f(2h) give f′ up to h⁴f⁽⁵⁾/30.
 	const h = 5e-5
 	own := values(d)
 	around := make([][4]kernels.Kernel, len(own))
@@ -466,7 +464,7 @@ func gradient(k kernels.Kernel, x [][]float64) error {
 	return nil
 }
 
-// spectrum sees that the mean of cos ω·(x − z) over many frequencies is the kernel.
+// spectrum tests that the mean of cos ω·(x − z) over many frequencies is the kernel.
 func spectrum(k kernels.Kernel, x [][]float64) error {
 	const m = 10_000
 	if _, ok := k.(kernels.Spectral); !ok {
@@ -474,7 +472,7 @@ func spectrum(k kernels.Kernel, x [][]float64) error {
 	}
 	omega, _, err := kernels.Frequencies(k, len(x[0]), m, 1)
 	if err != nil {
-		return nil // it embeds another kernel, or is none for so many features
+		return nil // the type embeds another kernel, or has no frequencies for this number of features
 	}
 	for j := range min(5, len(x)) {
 		mean := 0.0
@@ -485,7 +483,7 @@ func spectrum(k kernels.Kernel, x [][]float64) error {
 			}
 			mean += math.Cos(phase) / m
 		}
-		// Six standard errors, and a little for draws that are nearly from the density.
+		// Six standard errors, and a little more for draws from an approximate density.
 		if want := k.Eval(x[0], x[j]); !(math.Abs(mean-want) <= 6/math.Sqrt(m)+1e-3) {
 			return fmt.Errorf("frequencies give %.4f at points 0 and %d, Eval gives %.4f", mean, j, want)
 		}

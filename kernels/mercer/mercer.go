@@ -1,11 +1,11 @@
-// Package mercer asks whether a function is a kernel on given points, and
-// repairs the matrices of those that are not.
+// Package mercer tests whether a function is a kernel on given points, and repairs the matrix
+// of a function that is not.
 //
-// By Mercer's theorem, in the form of Ng's notes (section 7), K is a kernel if
-// and only if its matrix is symmetric and positive semi-definite on every finite
-// set of points. One set can refute it, none can prove it.
+// By Mercer's theorem, in the form of Ng's notes (section 7), K is a kernel if and only if its
+// matrix is symmetric and positive semi-definite on every finite set of points. One set can
+// refute this, but no set can prove it.
 //
-// It stands apart from package kernels because it links gonum's matrices.
+// It is separate from package kernels because it links gonum's matrices.
 package mercer
 
 import (
@@ -18,24 +18,24 @@ import (
 	"github.com/svmnb/svmnb/kernels"
 )
 
-// Report says what the matrix of a kernel on n points is like.
+// Report describes the matrix of a kernel on n points.
 type Report struct {
 	Kernel    string
 	N         int
 	Size      float64 // max |K_ij|
 	Asymmetry float64 // max |K_ij − K_ji|
-	// Eigenvalues of the symmetric part, ascending, n of them.
+	// Eigenvalues has the n eigenvalues of the symmetric part, in ascending order.
 	Eigenvalues []float64
-	Rank        int     // how many eigenvalues rounding cannot make of 0
+	Rank        int     // number of eigenvalues that are not 0 up to rounding
 	Condition   float64 // largest |eigenvalue| over the smallest, +Inf when Rank < n
-	// Witness is a unit vector z of n entries with z'Kz < 0, the eigenvector of
-	// the smallest eigenvalue; nil when K is positive semi-definite.
+	// Witness is a unit vector z of n entries with z'Kz < 0: the eigenvector of the smallest
+	// eigenvalue. It is nil if K is positive semi-definite.
 	Witness []float64
 }
 
-// Check evaluates k at all n² pairs of the n × d points x, in both orders, and
-// finds the eigenvalues of the matrix: a thousand points take about a second,
-// and the time grows with n³. The error is one of kernels.NewGram for k and x.
+// Check evaluates k at all n² pairs of the n × d points x, in both orders, and computes the
+// eigenvalues of the matrix. A thousand points take about a second, and the time grows with
+// n³. Errors for k and x are those of kernels.NewGram.
 func Check(k kernels.Kernel, x [][]float64) (*Report, error) {
 	s, err := decompose(k, x)
 	if err != nil {
@@ -44,17 +44,17 @@ func Check(k kernels.Kernel, x [][]float64) (*Report, error) {
 	return s.report(), nil
 }
 
-// Symmetric is whether K_ij and K_ji agree to 1e-12 of the largest entry.
+// Symmetric reports whether K_ij and K_ji agree to 1e-12 of the largest entry.
 func (r *Report) Symmetric() bool { return r.Asymmetry <= 1e-12*r.Size }
 
-// SemiDefinite is whether no eigenvalue is further below 0 than rounding takes
-// it, 10 n 2⁻⁵² of the largest.
+// SemiDefinite reports whether no eigenvalue is negative by more than rounding, which is 10 n
+// 2⁻⁵² of the largest.
 func (r *Report) SemiDefinite() bool { return r.Witness == nil }
 
-// OK is whether the points do not refute the kernel.
+// OK reports whether the points do not refute that the function is a kernel.
 func (r *Report) OK() bool { return r.Symmetric() && r.SemiDefinite() }
 
-// String is a sentence on the verdict and one on the numbers.
+// String returns a sentence with the verdict and one with the numbers.
 func (r *Report) String() string {
 	head := fmt.Sprintf("%s passes for a kernel on these %d points", r.Kernel, r.N)
 	switch smallest := r.Eigenvalues[0]; {
@@ -74,7 +74,7 @@ type spectrum struct {
 	k0              *mat.SymDense // the symmetric part
 	size, asymmetry float64
 	values          []float64
-	vectors         mat.Dense // by columns
+	vectors         mat.Dense // the eigenvectors, by columns
 }
 
 func decompose(k kernels.Kernel, x [][]float64) (*spectrum, error) {
@@ -105,7 +105,7 @@ func decompose(k kernels.Kernel, x [][]float64) (*spectrum, error) {
 	return s, nil
 }
 
-// rounding returns how far from 0 rounding may have put an eigenvalue.
+// rounding returns the largest error of an eigenvalue by rounding.
 func (s *spectrum) rounding() float64 {
 	n := len(s.values)
 	return 10 * float64(n) * 0x1p-52 * max(math.Abs(s.values[0]), math.Abs(s.values[n-1]))

@@ -8,37 +8,34 @@ import (
 	"github.com/svmnb/svmnb/kernels"
 )
 
-// Repaired is the matrix of an indefinite function on n points, made positive
-// semi-definite, with its rows for new points. The kernel of its points is
-// kernels.Precomputed():
+// Repaired is the matrix of an indefinite function on n points, made positive semi-definite,
+// and its rows for new points. Train on its points with kernels.Precomputed():
 //
 //	r, err := mercer.Clip(kernels.Sigmoid(1, -1), data.X)
 //	fit := svmnb.Classify(datasets.New(r.Points(), data.Y)).Kernel(kernels.Precomputed()).MustFit()
 //	p, err := r.NewPoints(x)
 //	classes, err := fit.Predict(p)
 //
-// A matrix that needs no repair stays what it is.
+// A matrix that needs no repair is not changed.
 type Repaired struct {
 	matrix *mat.SymDense
 	basis  *kernels.Basis
-	// A row k of new kernel values becomes k'P; nil for P = I. For a row of the
-	// old matrix that is a row of the new one (Chen, Garcia, Gupta, Rahimi and
+	// A row k of new kernel values becomes k'P; nil means P = I. Applied to a row of the old
+	// matrix, this gives the same row of the new matrix (Chen, Garcia, Gupta, Rahimi and
 	// Cazzanti 2009, section 4.2).
 	p *mat.SymDense
 }
 
-// Clip sets the negative eigenvalues to 0: the nearest positive semi-definite
+// Clip sets the negative eigenvalues to 0, which gives the nearest positive semi-definite
 // matrix. Errors are those of [Check].
 func Clip(k kernels.Kernel, x [][]float64) (*Repaired, error) { return repair(k, x, 0) }
 
-// Flip turns the sign of the negative eigenvalues: what is far apart in the
-// directions they stand for counts as much as before. Errors are those of
-// [Check].
+// Flip changes the sign of the negative eigenvalues, so their directions count as much as
+// before. Errors are those of [Check].
 func Flip(k kernels.Kernel, x [][]float64) (*Repaired, error) { return repair(k, x, -1) }
 
-// Shift adds |λ_min| to the diagonal, if λ_min is negative. New rows stay as
-// they are. For a machine it is a 2-norm slack of C = 1/|λ_min|. Errors are those
-// of [Check].
+// Shift adds |λ_min| to the diagonal, if λ_min is negative. Rows of new points are not
+// changed. For a machine this is a 2-norm slack of C = 1/|λ_min|. Errors are those of [Check].
 func Shift(k kernels.Kernel, x [][]float64) (*Repaired, error) {
 	s, err := decompose(k, x)
 	if err != nil {
@@ -60,8 +57,8 @@ func repair(k kernels.Kernel, x [][]float64, sign float64) (*Repaired, error) {
 		return nil, err
 	}
 	r := &Repaired{matrix: s.k0, basis: kernels.Against(k, x)}
-	// P − I and the change of K are sums over the negative eigenvalues alone, so
-	// that rounding touches nothing else.
+	// P − I and the change of K are sums over the negative eigenvalues alone, so rounding
+	// changes nothing else.
 	for t, v := range s.values {
 		if v >= -s.rounding() {
 			break
@@ -92,12 +89,11 @@ func (r *Repaired) Matrix() [][]float64 {
 	return m
 }
 
-// Points returns the n points for kernels.Precomputed() to train on.
+// Points returns the n points to train on with kernels.Precomputed().
 func (r *Repaired) Points() [][]float64 { return kernels.Precomputed().Points(r.Matrix()) }
 
-// NewPoints returns points for kernels.Precomputed() to predict for, from m
-// points x of the features that the kernel was given. The error is a
-// *kernels.DataError for x.
+// NewPoints returns points to predict for with kernels.Precomputed(), made from m points x
+// with the features that the kernel was given. The error is a *kernels.DataError for x.
 func (r *Repaired) NewPoints(x [][]float64) ([][]float64, error) {
 	if err := r.basis.Check(x); err != nil {
 		return nil, err
