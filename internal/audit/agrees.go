@@ -5,15 +5,15 @@ import (
 	"math"
 )
 
-// Claims are the figures of a certificate that was computed elsewhere.
+// Claims are the figures of a certificate that another package has computed.
 type Claims struct{ Dual, Primal, Gap, Violation, Norm2 float64 }
 
-// Against returns an error for the first figure of a certificate that is further from the
-// audit than factor times what rounding of kernel values explains. A factor of about n
-// leaves room for plain sums of n terms.
+// Against returns an error for the first figure of a certificate that differs from the audit
+// by more than factor times the rounding error of kernel values. A factor of about n allows
+// for plain sums of n terms.
 func (r Report) Against(c Claims, factor float64) error {
 	tol, point := factor*r.Rounding, factor*r.ViolationRounding
-	size := 0x1p-48 * (math.Abs(r.Dual) + r.Norm2) // of sums in one float64 each
+	size := 0x1p-48 * (math.Abs(r.Dual) + r.Norm2) // rounding of sums in a single float64
 	for _, f := range [...]struct {
 		name              string
 		claimed, got, tol float64

@@ -1,11 +1,11 @@
-// Package audit computes what a certificate says of a fit a second time, by code that
-// shares nothing with the solvers: no kernel matrix, no blocks of rows, no assembly, none
-// of the sums and formulas of package solvers. That independence is its only purpose, so
-// the formulas of docs/math.md are written out here again.
+// Package audit computes the figures of a certificate a second time, by code that shares
+// nothing with the solvers: no kernel matrix, no blocks of rows, no assembly, and none of the
+// sums and formulas of package solvers. This independence is its only purpose, so it repeats
+// the formulas of docs/math.md.
 //
-// Kernel values come one by one from a function of two points. Everything after them is
-// done in sums of two float64, which have 106 bits: the gap is the plain difference of
-// the two objectives and loses nothing by cancellation.
+// Kernel values come one by one from a function of two points. All other computations use sums
+// of two float64, which have 106 bits. The gap is therefore the plain difference of the two
+// objectives, and loses no digits by cancellation.
 package audit
 
 import (
@@ -15,17 +15,17 @@ import (
 	"slices"
 )
 
-// Sums are g_i = Σ_j coef_j K(x_i, x_j) of n points.
+// Sums are g_i = Σ_j coef_j K(x_i, x_j) for n points.
 type Sums struct {
 	g    []dd
 	size []float64 // Σ_j |coef_j K(x_i, x_j)|
-	unit float64   // what each of these terms may be off, relative to itself
+	unit float64   // bound of the relative error of each of these terms
 }
 
-// ulps is how exact a kernel value is taken to be, relative to itself: sixteen roundings.
+// ulps is the assumed relative error of a kernel value: sixteen rounding errors.
 const ulps = 0x1p-49
 
-// ValueError says which kernel value is no finite number.
+// ValueError says which kernel value is not finite.
 type ValueError struct {
 	Row, Column int
 	Value       float64
@@ -35,8 +35,8 @@ func (e *ValueError) Error() string {
 	return fmt.Sprintf("audit: the kernel value of points %d and %d is %v", e.Row, e.Column, e.Value)
 }
 
-// OfKernel returns the sums for each of the coefs, of n coefficients each, from single
-// kernel values. It asks for n values for every point with a coefficient that is not 0.
+// OfKernel returns one Sums for each slice of coefs, which have n coefficients each, from
+// single kernel values. It asks for n values for each point with a non-zero coefficient.
 func OfKernel(ctx context.Context, n int, coefs [][]float64, kernel func(i, j int) float64) ([]Sums, error) {
 	sums := make([]Sums, len(coefs))
 	for k := range sums {
@@ -66,8 +66,8 @@ func OfKernel(ctx context.Context, n int, coefs [][]float64, kernel func(i, j in
 	return sums, nil
 }
 
-// OfPoints is OfKernel for the linear kernel, from the n points of d features themselves:
-// by way of w = Σ_j coef_j x_j. entries calls do for each feature of a point that is not 0.
+// OfPoints is OfKernel for the linear kernel. It uses the n points of d features themselves,
+// through w = Σ_j coef_j x_j. entries calls do for each non-zero feature of point i.
 func OfPoints(ctx context.Context, n, d int, coefs [][]float64, entries func(i int, do func(j int, v float64))) ([]Sums, error) {
 	sums := make([]Sums, len(coefs))
 	for k, coef := range coefs {
@@ -102,7 +102,7 @@ func OfPoints(ctx context.Context, n, d int, coefs [][]float64, entries func(i i
 	return sums, nil
 }
 
-// Augment makes the sums those of K + τ².
+// Augment changes the sums to those of the kernel K + τ².
 func (s Sums) Augment(tau2 float64, coef []float64) {
 	var sum dd
 	size := 0.0
@@ -120,53 +120,53 @@ func (s Sums) Augment(tau2 float64, coef []float64) {
 // At returns g_i.
 func (s Sums) At(i int) float64 { return s.g[i].float() }
 
-// off bounds what rounding has done to g_i.
+// off bounds the rounding error of g_i.
 func (s Sums) off(i int) float64 { return s.share() * s.size[i] }
 
-// share is how much of a sum with every term positive rounding may have changed.
+// share returns the bound of the rounding error relative to a sum of absolute values.
 func (s Sums) share() float64 { return s.unit + 0x1p-90 }
 
 // Programme is the quadratic programme
 //
 //	minimise ½ α'Qα + p'α,  lower ≤ α ≤ upper,  s'α = δ,  Q = diag(s) K diag(s) + diag(ridge).
 //
-// A regression has two variables for each point: variable v is of point v mod n.
+// A regression has two variables for each point: variable v belongs to point v mod n.
 type Programme struct {
 	S, P, Lower, Upper []float64
-	Ridge              []float64 // nil for none
+	Ridge              []float64 // nil means none
 	Delta              float64
 	PerClass           bool // also Σα = Sum
 	Sum                float64
-	FixedBias          bool // no equality, the objective has + Bias s'α
+	FixedBias          bool // no equality, and the objective has + Bias s'α
 	Bias               float64
 }
 
-// Report is what an audit finds.
+// Report has the figures of an audit.
 type Report struct {
 	Dual, Primal float64 // the objectives, Primal at the bias that makes it smallest
 	Gap          float64 // their difference, which bounds how far Dual is from the optimum
 	Violation    float64 // the largest violation of a KKT condition at the bias that violates least, in units of y f
-	UpLow        float64 // m(α) − M(α), > 0 unless α is optimal
-	Equality     float64 // |s'α − δ|, or the larger one of two equalities
-	Box          float64 // how far α leaves its box
+	UpLow        float64 // m(α) − M(α), which is > 0 unless α is optimal
+	Equality     float64 // |s'α − δ|, or the larger residual of two equalities
+	Box          float64 // how far α is outside its box
 	Norm2        float64 // ‖w‖²
 
-	// What rounding of the kernel values and of the audit itself may have done to
-	// Gap, and to Violation and UpLow.
+	// Bounds of the rounding error, by kernel values and by the audit itself: of Gap, and of
+	// Violation and UpLow.
 	Rounding, ViolationRounding float64
 
-	// The sums behind Gap and Violation with every term positive. Plain sums of n terms in
-	// float64 may be off by n 2⁻⁵³ of them.
+	// Size and ViolationSize are the sums behind Gap and Violation over absolute values. Plain
+	// sums of n terms in float64 may have errors of n 2⁻⁵³ times these.
 	Size, ViolationSize float64
 }
 
-// Of audits α, given its g; bias and rho are what the fit found: the mean of the
-// multipliers of the two classes, and half the difference.
+// Of audits α, given its sums. bias and rho are those of the fit: the mean of the multipliers
+// of the two classes, and half their difference.
 func (p *Programme) Of(alpha []float64, sums Sums, bias, rho float64) Report {
 	n := len(sums.g)
 	var r Report
 
-	// With z_i = −(s_i g_i + p_i), the dual is Σ α_i z_i + ½‖w‖² less the ridge.
+	// With z_i = −(s_i g_i + p_i), the dual is Σ α_i z_i + ½‖w‖² minus the ridge terms.
 	z, off := make([]dd, len(alpha)), make([]float64, len(alpha))
 	var norm2, linear, ridge, difference, total dd
 	normOff := 0.0
@@ -177,7 +177,7 @@ func (p *Programme) Of(alpha []float64, sums Sums, bias, rho float64) Report {
 		norm2 = norm2.plus(sums.g[i].by(s * a))
 		normOff += math.Abs(a) * off[v]
 		linear = linear.plus(product(p.P[v], a))
-		ridge = ridge.plus(product(p.ridge(v), a).by(a)) // a² may overflow
+		ridge = ridge.plus(product(p.ridge(v), a).by(a)) // in this order, because a² may overflow
 		difference = difference.plus(exact(s * a))
 		total = total.plus(exact(a))
 		r.Box = max(r.Box, p.Lower[v]-a, a-p.Upper[v])
@@ -211,7 +211,7 @@ func (p *Programme) Of(alpha []float64, sums Sums, bias, rho float64) Report {
 		primal = primal.plus(half)
 		r.Primal, r.Gap = primal.float(), primal.minus(dual).float()
 		r.Rounding = normOff + slopes + 0x1p-52*math.Abs(r.Gap) + 0x1p-90*(math.Abs(r.Primal)+math.Abs(r.Dual))
-		if math.IsInf(primal.hi, 1) { // dd has no infinity
+		if math.IsInf(primal.hi, 1) { // dd cannot represent infinity
 			r.Primal, r.Gap = math.Inf(1), math.Inf(1)
 		}
 	}
@@ -231,8 +231,8 @@ func (p *Programme) ridge(v int) float64 {
 	return p.Ridge[v]
 }
 
-// loss returns the largest z x − ½ ridge x² in the box, and the x where it is: the loss of
-// a point, C ξ for the 1-norm and ½ C ξ² for the 2-norm, and its slope.
+// loss returns the largest z x − ½ ridge x² in the box, and the x that attains it. These are
+// the loss of a point, C ξ for the 1-norm and ½ C ξ² for the 2-norm, and its slope.
 func (p *Programme) loss(v int, z dd) (value dd, x float64) {
 	ridge := p.ridge(v)
 	switch {
@@ -250,7 +250,7 @@ func (p *Programme) loss(v int, z dd) (value dd, x float64) {
 }
 
 // primal returns the smallest Σ loss(z_i − s_i b) + δ b over the bias, or over both
-// multipliers of a ν machine, and what rounding of z may have done to it.
+// multipliers of a ν machine, and a bound of its error by rounding of z.
 func (p *Programme) primal(z []dd, off []float64) (value dd, rounding float64) {
 	all := func(sides ...side) {
 		for _, s := range sides {
@@ -291,19 +291,19 @@ func (p *Programme) primal(z []dd, off []float64) (value dd, rounding float64) {
 	return value, rounding
 }
 
-// side is Σ loss(z_i − sign_i t) + weight t, a convex function of t.
+// side is the function Σ loss(z_i − sign_i t) + weight t of t, which is convex.
 type side struct {
 	p      *Programme
-	of     []int // the variables
+	of     []int // the variables in the sum
 	z      []dd
 	sign   []float64
 	weight float64
 }
 
-// at returns the value at t, and what rounding of z may have done to it.
+// at returns the value at t, and a bound of its error by rounding of z.
 func (s *side) at(t dd, off []float64) (value dd, rounding float64) {
 	value = t.by(s.weight)
-	most := 0.0 // so far may the best t move
+	most := 0.0 // bound of how far the best t may move
 	for _, v := range s.of {
 		most = max(most, off[v])
 	}
@@ -321,7 +321,7 @@ func (s *side) at(t dd, off []float64) (value dd, rounding float64) {
 	return value, rounding
 }
 
-// candidates are places one of which is the minimum: the slope A + Bt is summed from kink
+// candidates returns values of t that include the minimum. It sums the slope A + Bt from kink
 // to kink, in order, until it is no longer negative. Any t gives a valid bound.
 func (s *side) candidates() []dd {
 	type kink struct {
@@ -333,8 +333,8 @@ func (s *side) candidates() []dd {
 	for k, v := range s.of {
 		sign, z, ridge := s.sign[k], s.z[k], s.p.ridge(v)
 		lower, upper := s.p.Lower[v], s.p.Upper[v]
-		// The term's slope is −sign·x, and x goes from one end of the box to the other.
-		first, last := upper, lower // for growing t where sign > 0
+		// The slope of this term is −sign·x, and x goes from one end of the box to the other.
+		first, last := upper, lower // for growing t and sign > 0
 		if sign < 0 {
 			first, last = lower, upper
 		}
@@ -345,11 +345,11 @@ func (s *side) candidates() []dd {
 			if jump := upper - lower; !math.IsInf(jump, 0) {
 				kinks = append(kinks, kink{z.by(sign), twoSum(upper, -lower), dd{}})
 			} else {
-				kinks = append(kinks, kink{z.by(sign), dd{}, dd{}}) // a wall: either end of it
+				kinks = append(kinks, kink{z.by(sign), dd{}, dd{}}) // the loss is infinite on one side of this point, so the minimum may lie at it
 			}
 			continue
 		}
-		// In between x = (z − sign t)/ridge, so the slope is −sign z/ridge + t/ridge.
+		// Between the ends x = (z − sign t)/ridge, so the slope is −sign z/ridge + t/ridge.
 		rise := exact(1).over(exact(ridge))
 		inA := z.by(-sign).times(rise)
 		at := func(end float64) dd { return z.minus(product(ridge, end)).by(sign) }
@@ -396,8 +396,8 @@ func (s *side) candidates() []dd {
 	return out
 }
 
-// hard reports whether this is a hard margin, whose primal is infinite at any w that
-// leaves a point inside the margin.
+// hard reports whether this is a hard margin. Its primal is infinite at any w that leaves a
+// point inside the margin.
 func (p *Programme) hard() bool {
 	for v, u := range p.Upper {
 		if !math.IsInf(u, 1) || p.ridge(v) != 0 || p.P[v] != -1 || p.Lower[v] != 0 {
@@ -407,12 +407,12 @@ func (p *Programme) hard() bool {
 	return !p.PerClass && p.Delta == 0
 }
 
-// scaled returns ½‖tw‖² for the shortest tw that leaves no point inside the margin, and
-// its relative error by rounding of z.
+// scaled returns ½‖tw‖² for the shortest tw that leaves no point inside the margin, and its
+// relative error by rounding of z.
 func (p *Programme) scaled(z []dd, off []float64, norm2 dd) (value, relative float64) {
 	infinite := math.Inf(1)
 	most := slices.Max(off)
-	// y_i g_i = 1 − z_i.
+	// Here y_i g_i = 1 − z_i.
 	if p.FixedBias {
 		least, limit := dd{}, exact(infinite)
 		for v := range z {
@@ -434,7 +434,7 @@ func (p *Programme) scaled(z []dd, off []float64, norm2 dd) (value, relative flo
 		}
 		return least.times(least).times(norm2).by(0.5).float(), relative
 	}
-	nearest := [2]dd{exact(infinite), exact(infinite)} // the smallest y g of each class
+	nearest := [2]dd{exact(infinite), exact(infinite)} // for each class, its smallest y g
 	for v := range z {
 		yg, c := exact(1).minus(z[v]), 0
 		if p.S[v] > 0 {
@@ -445,7 +445,7 @@ func (p *Programme) scaled(z []dd, off []float64, norm2 dd) (value, relative flo
 		}
 	}
 	if math.IsInf(nearest[0].hi, 1) || math.IsInf(nearest[1].hi, 1) {
-		return 0, 0 // one class alone: w = 0 and a bias will do
+		return 0, 0 // with one class alone, w = 0 and a bias suffice
 	}
 	margin := nearest[0].plus(nearest[1]).by(0.5)
 	if !margin.positive() {
@@ -454,7 +454,7 @@ func (p *Programme) scaled(z []dd, off []float64, norm2 dd) (value, relative flo
 	return norm2.by(0.5).over(margin.times(margin)).float(), 2 * most / margin.hi
 }
 
-// violations fills in how far the KKT conditions are from being met.
+// violations fills in by how much the KKT conditions are violated.
 func (p *Programme) violations(r *Report, alpha []float64, z []dd, off []float64, bias, rho float64) {
 	type extent struct{ up, low float64 }
 	part := [2]extent{{math.Inf(-1), math.Inf(1)}, {math.Inf(-1), math.Inf(1)}}
@@ -471,7 +471,7 @@ func (p *Programme) violations(r *Report, alpha []float64, z []dd, off []float64
 		if p.PerClass {
 			own -= s * rho
 		}
-		slope := z[v].minus(product(p.ridge(v), a)) // of the dual in α_v, but for the bias
+		slope := z[v].minus(product(p.ridge(v), a)) // slope of the dual in α_v, without the bias
 		f := s * slope.float()
 		if s > 0 && a < p.Upper[v] || s < 0 && a > p.Lower[v] {
 			part[c].up = max(part[c].up, f)

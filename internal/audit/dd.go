@@ -2,7 +2,7 @@ package audit
 
 import "math"
 
-// dd is the unevaluated sum hi + lo, |lo| ≤ ½ ulp(hi): about 106 bits (Dekker 1971; Hida,
+// dd is a number hi + lo with |lo| ≤ ½ ulp(hi), which has about 106 bits (Dekker 1971; Hida,
 // Li and Bailey 2001).
 type dd struct{ hi, lo float64 }
 
@@ -19,7 +19,7 @@ func fast(a, b float64) dd {
 	return dd{s, b - (s - a)}
 }
 
-// product returns a·b exactly, unless it is below 1e-290.
+// product returns a·b exactly, unless |a·b| is below 1e-290.
 func product(a, b float64) dd {
 	p := a * b
 	return dd{p, math.FMA(a, b, -p)}

@@ -2,14 +2,15 @@ package audit
 
 import "math"
 
-// Joint is the machine of Crammer and Singer: n points of k classes.
+// Joint is the machine of Crammer and Singer for n points of k classes.
 type Joint struct {
 	Y       []int
 	Classes int
 	C       []float64
 }
 
-// Of audits α, k values for each point; sums has Σ_j α_jm K(x_i, x_j) for each class m.
+// Of audits α, which has k values for each point. sums has Σ_j α_jm K(x_i, x_j) for each class
+// m.
 func (p *Joint) Of(alpha []float64, sums []Sums) Report {
 	var r Report
 	var norm2, linear, losses dd
@@ -23,7 +24,7 @@ func (p *Joint) Of(alpha []float64, sums []Sums) Report {
 		}
 		var equality dd
 		off, high, own := 0.0, exact(math.Inf(-1)), dd{}
-		low := exact(math.Inf(1)) // over the α that may rise
+		low := exact(math.Inf(1)) // smallest over the α that may rise
 		for m, v := range a {
 			g, e := sums[m].g[i], 1.0
 			norm2 = norm2.plus(g.by(v))

@@ -15,8 +15,8 @@ import (
 	"github.com/svmnb/svmnb/internal/vec"
 )
 
-// Data are written with so many digits behind the point: enough to look like
-// measurements, and quick to read.
+// digits is the factor by which data are rounded to four decimals: enough to look like
+// measurements, and fast to read.
 const digits = 1e4
 
 func round(v float64) float64 { return math.Round(v*digits) / digits }
@@ -39,9 +39,9 @@ func points(n, d int) [][]float64 {
 	return x
 }
 
-// clouds has two classes of four overlapping normal clouds each, whose centres
-// are 3 standard deviations apart in root mean square whatever d is: about a
-// third of the points become support vectors.
+// clouds has two classes of four overlapping normal clouds each. The centres of the clouds
+// have a root mean square distance of 3 standard deviations for any d. About a third of the
+// points become support vectors.
 func clouds(n, d int, seed uint64) *datasets.Dataset {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	centre := points(8, d)
@@ -61,8 +61,8 @@ func clouds(n, d int, seed uint64) *datasets.Dataset {
 	return datasets.New(x, y)
 }
 
-// plane has normal points on both sides of a plane, with noise that puts one in
-// six on the wrong side.
+// plane has normal points on both sides of a plane, with noise that puts one in six points on
+// the wrong side.
 func plane(n, d int, seed uint64) *datasets.Dataset {
 	rng := rand.New(rand.NewPCG(seed, 2))
 	w := make([]float64, d)
@@ -81,7 +81,7 @@ func plane(n, d int, seed uint64) *datasets.Dataset {
 	return datasets.New(x, y)
 }
 
-// waves is a smooth function over the unit cube and noise of variance 0.01.
+// waves has values of a smooth function on the unit cube, with noise of variance 0.01.
 func waves(n, d int, seed uint64) *datasets.Dataset {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	x, y := points(n, d), make([]float64, n)
@@ -96,12 +96,12 @@ func waves(n, d int, seed uint64) *datasets.Dataset {
 	return datasets.New(x, y)
 }
 
-// pen has figures drawn by a pen on 28 × 28 pixels, a fifth of them inked, 0 … 1
-// in steps of 1/255: ten characters of four strokes, each in three hands, drawn
-// with a shaking hand somewhere near the middle. Five characters are the class +1.
+// pen has characters drawn by a pen on 28 × 28 pixels, with values 0 … 1 in steps of 1/255; a
+// fifth of the pixels are not 0. There are ten characters of four strokes, each in three
+// handwritings, drawn with a shaking hand near the middle. Five characters are the class +1.
 func pen(n int, seed uint64) *datasets.Dataset {
 	const side, characters, hands, corners = 28, 10, 3, 5
-	shape := rand.New(rand.NewPCG(4, 4)) // the same characters whatever the seed
+	shape := rand.New(rand.NewPCG(4, 4)) // the seed is fixed, so the characters are always the same
 	var skeleton [characters][hands][corners][2]float64
 	for c := range skeleton {
 		var middle [corners][2]float64
@@ -140,7 +140,7 @@ func pen(n int, seed uint64) *datasets.Dataset {
 	return rounded(datasets.New(x, y))
 }
 
-// distance is that of a point from the segment ab.
+// distance returns the distance of the point (x, y) from the segment ab.
 func distance(x, y float64, a, b [2]float64) float64 {
 	dx, dy := b[0]-a[0], b[1]-a[1]
 	t := 0.0
@@ -150,11 +150,11 @@ func distance(x, y float64, a, b [2]float64) float64 {
 	return math.Hypot(x-a[0]-t*dx, y-a[1]-t*dy)
 }
 
-// errAbsent says why real data are not there. It is no reason to stop.
+// errAbsent says that real data are not there. The race goes on without them.
 var errAbsent = errors.New("NOT RUN")
 
-// from reads the first n points, or with 0 all, of a file in the folder that
-// SVMNB_DATA names: name, or name.xz where xz is installed.
+// from returns a function that reads the first n points of a file, or all for n = 0. The file
+// is name in the folder SVMNB_DATA, or name.xz if xz is installed.
 func from(name string, n int) func() (*datasets.Dataset, error) {
 	return func() (*datasets.Dataset, error) {
 		folder := os.Getenv("SVMNB_DATA")

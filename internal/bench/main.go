@@ -7,12 +7,12 @@
 //	go run ./internal/bench -file F -c 10 -g 0.05
 //	                                    data of your own in LIBSVM's format
 //
-// Competitors that are not installed are named and left out. What is timed, and
-// how, is in docs/performance.md. Seconds are medians; a line
+// Competitors that are not installed are named and left out. docs/performance.md says what is
+// timed and how. Seconds are medians. For each comparison a line
 //
 //	RATIO <work> <threads>t <peer> <value>
 //
-// for each comparison is for programs to read: the peer's seconds by ours.
+// is printed for programs to read. Its value is the competitor's seconds divided by ours.
 package main
 
 import (
@@ -132,7 +132,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return nil
 }
 
-// processor names the machine where Linux says it.
+// processor returns the name of the processor, if Linux provides it.
 func processor() string {
 	text, _ := os.ReadFile("/proc/cpuinfo")
 	if m := regexp.MustCompile(`(?m)^model name\s*: (.*)$`).FindSubmatch(text); m != nil {

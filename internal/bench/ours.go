@@ -19,10 +19,10 @@ import (
 	"github.com/svmnb/svmnb/svmnb/gp"
 )
 
-// serve, as the only argument, makes this binary the process that is timed.
+// serve is the argument that makes this binary the process that is timed.
 const serve = "-serve-one-job"
 
-// answerOne does the job of in, through the same words as a notebook cell.
+// answerOne does the job that in describes, with the same calls as a notebook cell.
 func answerOne(in io.Reader, out io.Writer) error {
 	var j job
 	if err := json.NewDecoder(in).Decode(&j); err != nil {
@@ -36,7 +36,7 @@ func answerOne(in io.Reader, out io.Writer) error {
 	return json.NewEncoder(out).Encode(a)
 }
 
-// do times everything from the points in memory to the certified answer.
+// do measures the time from the points in memory to the certified answer.
 func (j job) do(ctx context.Context) (a answer, err error) {
 	load := datasets.LoadLIBSVM
 	if j.Sparse {
@@ -137,7 +137,7 @@ func (j job) do(ctx context.Context) (a answer, err error) {
 	return a, fmt.Errorf("%q is no kind of job", j.Kind)
 }
 
-// peak is the largest resident memory so far, where Linux says it.
+// peak returns the largest resident memory of this process in bytes, if Linux provides it.
 func peak() int64 {
 	text, _ := os.ReadFile("/proc/self/status")
 	for line := range strings.Lines(string(text)) {
@@ -154,7 +154,7 @@ func (b *bench) ours(ctx context.Context, j job, threads int) (answer, error) {
 	return b.ask(ctx, j, threads, b.self, serve)
 }
 
-// ask runs a program that takes a job as JSON and says its answer.
+// ask runs a program that reads a job as JSON and prints its answer.
 func (b *bench) ask(ctx context.Context, j job, threads int, name string, args ...string) (a answer, err error) {
 	ctx, cancel := context.WithTimeout(ctx, b.limit)
 	defer cancel()

@@ -19,14 +19,14 @@ import (
 // A peer is a competitor that is installed.
 type peer struct {
 	name     string
-	threaded bool // it makes use of more than one
+	threaded bool // it can use more than one thread
 	run      func(ctx context.Context, b *bench, j job, threads int) (answer, error)
 }
 
 //go:embed onejob.py
 var sklearnScript string
 
-// findPeers names the competitors that are here, and those that are not.
+// findPeers finds out which competitors are installed, and prints which are not.
 func (b *bench) findPeers(ctx context.Context, names string) {
 	for name := range strings.SplitSeq(names, ",") {
 		p, version, err := findPeer(ctx, strings.TrimSpace(name))
@@ -97,8 +97,8 @@ func (l libsvm) run(ctx context.Context, b *bench, j job, _ int) (answer, error)
 	return b.trainer(ctx, j, l.train, args, "nSV = ", "obj = ")
 }
 
-// runPredict times svm-predict: with all support vectors and all points, less what
-// it takes to read the model and, with a model of no vectors, the points.
+// runPredict times svm-predict with all support vectors and all points. It subtracts the time
+// to read the model and, with a model of no vectors, the points.
 func (l libsvm) runPredict(ctx context.Context, b *bench, j job, args []string) (a answer, err error) {
 	if l.predict == "" {
 		return a, errors.New("svm-predict is not installed (Debian: libsvm-tools)")
@@ -138,7 +138,7 @@ func (l libsvm) runPredict(ctx context.Context, b *bench, j job, args []string) 
 	return a, err
 }
 
-// liblinear is the path of train.
+// liblinear is the path of LIBLINEAR's train.
 type liblinear string
 
 func (l liblinear) run(ctx context.Context, b *bench, j job, _ int) (answer, error) {
@@ -148,9 +148,9 @@ func (l liblinear) run(ctx context.Context, b *bench, j job, _ int) (answer, err
 	return b.trainer(ctx, j, string(l), []string{"-s", "3", "-B", "1", "-c", number(j.C)}, "Objective value", "Objective value = ")
 }
 
-// trainer times a program from its start until it prints the line that comes after
-// the training. With a tolerance of 0 it complains as soon as it has read the data,
-// and that is reading. Writing the model is in neither.
+// trainer times a program from its start until it prints the line that follows the training.
+// The time for reading the data is measured with a tolerance of 0, which the program refuses
+// as soon as it has read them. Neither includes writing the model.
 func (b *bench) trainer(ctx context.Context, j job, name string, args []string, last, objective string) (a answer, err error) {
 	ctx, cancel := context.WithTimeout(ctx, b.limit)
 	defer cancel()
@@ -158,7 +158,7 @@ func (b *bench) trainer(ctx context.Context, j job, name string, args []string, 
 	for _, run := range []struct {
 		eps, until string
 		to         *float64
-	}{{"0", "eps <= 0", &a.Reading}, {"0", "eps <= 0", &a.Reading}, {"1e-3", last, &a.Seconds}} { // the first to warm up
+	}{{"0", "eps <= 0", &a.Reading}, {"0", "eps <= 0", &a.Reading}, {"1e-3", last, &a.Seconds}} { // the first run warms up the caches
 		cmd := exec.CommandContext(ctx, name, slices.Concat(args, []string{"-e", run.eps, j.File, model})...)
 		out, err := cmd.StdoutPipe()
 		if err != nil {

@@ -10,28 +10,28 @@ import (
 	"time"
 )
 
-// bench is how the races are run.
+// bench has the settings of the races.
 type bench struct {
 	quick   bool
 	runs    int
 	threads []int
-	limit   time.Duration // of one process
-	dir     string        // of the data
-	self    string        // this binary
+	limit   time.Duration // time limit of one process
+	dir     string        // folder of the data
+	self    string        // path of this binary
 	out     io.Writer
 	peers   []peer
 }
 
 const rowFormat = "%-20s %2s %9s  %-9s %9s %7s %15s %10s %8s %6s  %s"
 
-// entrant is one competitor, or we ourselves, on a number of threads.
+// entrant is one competitor, or svmnb itself, on a number of threads.
 type entrant struct {
-	peer    *peer // nil: ours
+	peer    *peer // nil means svmnb
 	threads int
 }
 
-// race runs all competitors in turn, as often as there are runs, so that what
-// else the machine does slows all of them down alike, and prints the rows.
+// race runs all competitors in turn and repeats this for each run, so that other load on the
+// machine slows all of them down alike. Then it prints the rows.
 func (b *bench) race(ctx context.Context, w work) error {
 	if err := w.write(b.dir); errors.Is(err, errAbsent) {
 		fmt.Fprintf(b.out, "%s: %v\n", w.name, err)
@@ -53,7 +53,7 @@ func (b *bench) race(ctx context.Context, w work) error {
 			for _, t := range b.threads {
 				entrants = append(entrants, entrant{p, t})
 			}
-		} else { // one thread is all that it uses
+		} else { // it uses only one thread
 			entrants = append(entrants, entrant{p, most})
 		}
 	}
@@ -92,7 +92,7 @@ func (b *bench) race(ctx context.Context, w work) error {
 	return nil
 }
 
-// print compares ours with each competitor.
+// print compares svmnb with each competitor.
 func (b *bench) print(w work, entrants []entrant, answers map[entrant][]answer, failed map[entrant]error) {
 	for _, e := range entrants {
 		if err := failed[e]; err != nil {
@@ -137,8 +137,8 @@ func (e entrant) name() string {
 	return e.peer.name
 }
 
-// median is an answer with the median of the seconds, each less what of them was
-// reading in the same turn: what slows a turn down slows both.
+// median returns an answer with the median of Seconds − Reading. Both are from the same turn,
+// so other load slows both down.
 func median(a []answer) answer {
 	net := make([]float64, len(a))
 	for i := range a {
@@ -150,7 +150,7 @@ func median(a []answer) answer {
 	return m
 }
 
-// sci leaves out what nobody has measured.
+// sci formats v. A value of 0, which nobody has measured, becomes "-".
 func sci(v float64) string {
 	if v == 0 {
 		return "-"
@@ -160,8 +160,8 @@ func sci(v float64) string {
 
 func seconds(s float64) string { return fmt.Sprintf("%.3g", s) }
 
-// against is (ours − theirs)/|theirs|: negative is better for what is minimised.
-// A competitor that does not say has 0.
+// against formats (ours − theirs)/|theirs|, which is negative if our minimum is lower. If the
+// competitor reports no value (0), the result is "-".
 func against(ours, theirs float64) string {
 	if theirs == 0 {
 		return "-"

@@ -10,11 +10,11 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// study is how our own time grows with something.
+// study measures how our own time grows with one parameter.
 type study struct {
 	name string
-	of   string // what changes
-	fit  bool   // time is a power of it
+	of   string // the parameter that changes
+	fit  bool   // fit the time by a power of the parameter
 	runs []trial
 }
 
@@ -23,7 +23,7 @@ type trial struct {
 	work work
 }
 
-// studies lists them: n, d and C of one family, and the cache.
+// studies lists the studies: of n, d and C for one family of problems, and of the cache.
 func studies(quick bool) []study {
 	family := func(n, d int, c float64, memory int64) work {
 		return work{name: fmt.Sprintf("growth-%dx%d", n, d), data: made(clouds, n, d), job: job{Kind: classify, C: c, Gamma: 1 / float64(d), Memory: memory}}
@@ -86,7 +86,7 @@ func (b *bench) study(ctx context.Context, s study) error {
 	return nil
 }
 
-// exponent is the slope of log y over log x by least squares.
+// exponent returns the slope of log y over log x by least squares.
 func exponent(x, y []float64) float64 {
 	logX, logY := slices.Clone(x), slices.Clone(y)
 	for i := range x {

@@ -9,14 +9,14 @@ import (
 	"github.com/svmnb/svmnb/datasets"
 )
 
-// work is one thing that all competitors do.
+// work is one task that all competitors do.
 type work struct {
 	name  string
-	data  func() (*datasets.Dataset, error) // nil: the job has its file
+	data  func() (*datasets.Dataset, error) // nil: the job has a file already
 	test  func() (*datasets.Dataset, error) // points to predict; nil for none
 	job   job
-	peers []string // those that can do it
-	small bool     // milliseconds: twenty times as many runs
+	peers []string // competitors that can do it
+	small bool     // takes milliseconds: twenty times as many runs
 }
 
 // The kinds of job.
@@ -24,34 +24,34 @@ const (
 	classify = "classify" // C-SVC
 	regress  = "regress"  // ε-SVR
 	oneOne   = "one-vs-one"
-	linear   = "linear" // hinge loss, a bias that is paid for
+	linear   = "linear" // hinge loss, with a regularised bias
 	process  = "process"
 	evidence = "evidence" // log marginal likelihood and gradient
 	predict  = "predict"
 )
 
-// job is what one process does. It travels as JSON.
+// job describes what one process does. It is passed as JSON.
 type job struct {
 	Kind              string
 	File, Test        string // in LIBSVM's format
-	Features          int    // 0 for as many as the file has
+	Features          int    // 0 means as many as the file has
 	Sparse            bool   // the points stay sparse in memory
 	C, Gamma, Epsilon float64
-	Length, Noise     float64 // of a process: exp(−‖x − z‖²/(2 Length²)), and its noise variance
-	Memory            int64   // bytes for kernel rows, 0 for the default
+	Length, Noise     float64 // of a Gaussian process: length scale of exp(−‖x − z‖²/(2 Length²)), noise variance
+	Memory            int64   // bytes for kernel rows, 0 means the default
 }
 
-// answer is what a process says of its job.
+// answer is the result of a job.
 type answer struct {
 	Seconds   float64
-	Reading   float64 // of Seconds, where a process cannot tell them apart
-	Objective float64 // what is minimised; y'A⁻¹y of a process; of a prediction how many points are positive
-	KKT       float64 // largest violation of the KKT conditions; of a process ‖b − Ax‖/‖b‖
-	Peak      int64   // resident bytes at most, reading included; 0 where the system does not say
+	Reading   float64 // part of Seconds, if a process cannot separate the two
+	Objective float64 // the minimum; y'A⁻¹y of a Gaussian process; for a prediction the number of positive points
+	KKT       float64 // largest violation of the KKT conditions; ‖b − Ax‖/‖b‖ of a Gaussian process
+	Peak      int64   // largest resident memory in bytes, including reading; 0 if the system does not provide it
 	How       string  // the method that ran
 }
 
-// works lists what is raced. Names say the full sizes.
+// works lists the tasks of the races. Their names have the full sizes.
 func works(quick bool) []work {
 	n := func(full, small int) int {
 		if quick {
@@ -92,12 +92,12 @@ func works(quick bool) []work {
 		{"gp-5000", made(waves, n(5000, 1000), 8), nil, job{Kind: process, Length: 1, Noise: 0.01}, sklearn, false},
 		{"gp-10000", made(waves, n(10000, 1500), 8), nil, job{Kind: process, Length: 1, Noise: 0.01}, sklearn, false},
 		{"gp-evidence-2000", made(waves, n(2000, 500), 8), nil, job{Kind: evidence, Length: 1, Noise: 0.01}, sklearn, false},
-		// With so small a C all points are support vectors, whoever trains.
+		// With such a small C all points are support vectors for every competitor.
 		{"predict-10kx784", ink(n(2000, 500), 2), ink(drawings, 3), job{Kind: predict, C: 1e-4, Gamma: 0.02}, libsvm, false},
 	}
 }
 
-// ownWork is the race on a file of the user's.
+// ownWork returns the race on a file of the user.
 func ownWork(file string, c, gamma, epsilon float64) (work, error) {
 	d, err := datasets.LoadLIBSVM(file, 0)
 	if err != nil {
@@ -125,7 +125,7 @@ func ownWork(file string, c, gamma, epsilon float64) (work, error) {
 	return w, nil
 }
 
-// write puts the data of the work into files, which the job then names.
+// write writes the data of the work to files, and puts their names into the job.
 func (w *work) write(dir string) error {
 	if w.data == nil {
 		return nil
@@ -151,7 +151,7 @@ func (w *work) write(dir string) error {
 	return nil
 }
 
-// made makes the data of a generator when they are asked for.
+// made returns a function that makes the data of a generator.
 func made(f func(n, d int, seed uint64) *datasets.Dataset, n, d int) func() (*datasets.Dataset, error) {
 	return func() (*datasets.Dataset, error) { return f(n, d, 1), nil }
 }

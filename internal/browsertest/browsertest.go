@@ -1,6 +1,5 @@
-// Package browsertest opens pages in a headless Chromium for tests. It takes
-// the browser that is installed, never downloads one, and skips the test where
-// there is none.
+// Package browsertest opens pages in a headless Chromium for tests. It uses an installed
+// browser and never downloads one. If there is none, it skips the test.
 package browsertest
 
 import (
@@ -22,20 +21,18 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// Options say how a page is looked at. The zero value is a light page 1280
-// pixels wide.
+// Options say how a page is shown. The zero value is a light page 1280 pixels wide.
 type Options struct {
 	Dark   bool // prefers-color-scheme: dark
 	Width  int  // in pixels; 0 means 1280
 	Height int  // 0 means 900
 
-	// Offline refuses every request that leaves the machine; a page that
-	// needs one then shows an error.
+	// Offline refuses every request that leaves the machine. A page that needs one then shows
+	// an error.
 	Offline bool
 }
 
-// Page is an open page. Its methods end the test when the browser does not do
-// what they say.
+// Page is an open page. If the browser cannot do what a method asks, the method ends the test.
 type Page struct {
 	*rod.Page
 	t testing.TB
@@ -44,11 +41,11 @@ type Page struct {
 	errors []string
 }
 
-// limit is the most time that any one wait takes.
+// limit is the longest time that a single wait may take.
 const limit = 60 * time.Second
 
-// Open opens target, a URL or the path of a file, in a browser of its own that
-// ends with the test.
+// Open opens target, a URL or the path of a file, in a new browser that is closed when the
+// test ends.
 func Open(t testing.TB, target string, o Options) *Page {
 	t.Helper()
 	program := ""
@@ -77,7 +74,7 @@ func Open(t testing.TB, target string, o Options) *Page {
 		t.Fatalf("cannot talk to %s: %v", program, err)
 	}
 	t.Cleanup(func() {
-		_ = browser.Close() // then Kill has nothing left to do
+		_ = browser.Close() // Kill then has nothing left to do
 		l.Kill()
 		l.Cleanup()
 	})
@@ -104,7 +101,7 @@ func (p *Page) check(err error) {
 	}
 }
 
-// listen collects what goes wrong in the page.
+// listen collects the errors of the page.
 func (p *Page) listen() {
 	p.check(proto.RuntimeEnable{}.Call(p.Page))
 	p.check(proto.LogEnable{}.Call(p.Page))
@@ -140,14 +137,14 @@ func (p *Page) note(s string) {
 	p.errors = append(p.errors, s)
 }
 
-// Errors returns the errors on the page's console so far, thrown and logged.
+// Errors returns the errors on the page's console so far, both thrown and logged ones.
 func (p *Page) Errors() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return append([]string(nil), p.errors...)
 }
 
-// Look changes how the open page is looked at; Offline stays as it was.
+// Look changes how the open page is shown, except for Offline.
 func (p *Page) Look(o Options) {
 	p.t.Helper()
 	scheme := "light"
@@ -160,8 +157,8 @@ func (p *Page) Look(o Options) {
 	p.check(p.SetViewport(&proto.EmulationSetDeviceMetricsOverride{Width: o.Width, Height: o.Height, DeviceScaleFactor: 1}))
 }
 
-// Do runs the body of a JavaScript function in the page and stores what it
-// returns in result, unless that is nil.
+// Do runs the body of a JavaScript function in the page. It stores the value that the function
+// returns in result, unless result is nil.
 func (p *Page) Do(result any, body string) {
 	p.t.Helper()
 	p.check(p.do(result, body))
@@ -190,7 +187,7 @@ func (p *Page) until(expression string, limit time.Duration) {
 		if ok {
 			return
 		}
-		// While a page is opened again, the browser answers with an error of its own.
+		// While a page is being reloaded, the browser returns errors of its own.
 		if between := new(cdp.Error); err != nil && !errors.As(err, &between) {
 			p.check(err)
 		}
@@ -204,8 +201,8 @@ func (p *Page) until(expression string, limit time.Duration) {
 	}
 }
 
-// Charts waits until n charts are drawn and none is still to come, and returns
-// what is in them: the text of each.
+// Charts waits until n charts are drawn and none is pending, and returns the text of each
+// chart.
 func (p *Page) Charts(n int) []string {
 	p.t.Helper()
 	p.Until(fmt.Sprintf(`document.querySelectorAll('[data-drawn]').length >= %d`, n))

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Jupyter serves the folder dir by a classic Jupyter until the test ends, as
-// [Serve] does.
+// Jupyter serves the folder dir by a classic Jupyter until the test ends, like [Serve], and
+// returns its address.
 func Jupyter(t testing.TB, dir string) string {
 	t.Helper()
 	return Serve(t, dir, func(ctx context.Context, args []string) error {
@@ -25,11 +25,10 @@ func Jupyter(t testing.TB, dir string) string {
 	})
 }
 
-// Serve runs a classic Jupyter, version 6, with the given arguments until the
-// test ends, and returns its address. It serves the folder dir. The test gets
-// Jupyter folders of its own, so that the user's stay as they are; kernels go
-// to JUPYTER_DATA_DIR/kernels before a notebook is opened. The test is skipped
-// where no such Jupyter is.
+// Serve runs a classic Jupyter, version 6, until the test ends, and returns its address. run
+// starts it with the given arguments. It serves the folder dir. The test gets its own Jupyter
+// folders, so those of the user are not touched; install kernels in JUPYTER_DATA_DIR/kernels
+// before you open a notebook. If no such Jupyter is installed, the test is skipped.
 func Serve(t testing.TB, dir string, run func(ctx context.Context, args []string) error) string {
 	t.Helper()
 	program, err := exec.LookPath("jupyter-notebook")
@@ -45,7 +44,7 @@ func Serve(t testing.TB, dir string, run func(ctx context.Context, args []string
 	})
 }
 
-// serve runs a Jupyter on a port, with Jupyter folders of its own, and waits until it
+// serve runs a Jupyter on a free port, with its own Jupyter folders, and waits until it
 // answers.
 func serve(t testing.TB, run func(ctx context.Context, port int) error) string {
 	t.Helper()
@@ -73,7 +72,7 @@ func serve(t testing.TB, run func(ctx context.Context, port int) error) string {
 		<-ended
 	})
 	address := fmt.Sprintf("http://127.0.0.1:%d", port)
-	// What runs Jupyter may have to compile something first.
+	// The program that runs Jupyter may have to compile something first.
 	for end := time.Now().Add(5 * limit); time.Now().Before(end); {
 		if r, err := http.Get(address + "/api"); err == nil {
 			r.Body.Close()
@@ -89,11 +88,11 @@ func serve(t testing.TB, run func(ctx context.Context, port int) error) string {
 	return ""
 }
 
-// Notebook is a notebook, open in a page of classic Jupyter.
+// Notebook is a notebook that is open in a page of classic Jupyter.
 type Notebook struct{ *Page }
 
-// OpenNotebook opens a notebook of a server that Jupyter has started and waits
-// for its kernel.
+// OpenNotebook opens the notebook at an address of a server that [Jupyter] has started, and
+// waits for its kernel.
 func OpenNotebook(t testing.TB, address string, o Options) Notebook {
 	t.Helper()
 	n := Notebook{Open(t, address, o)}
@@ -101,8 +100,8 @@ func OpenNotebook(t testing.TB, address string, o Options) Notebook {
 	return n
 }
 
-// RunAll restarts the kernel, runs all cells and waits until they are done. An
-// error in a cell is an error of the test.
+// RunAll restarts the kernel, runs all cells and waits until they are done. An error in a cell
+// fails the test.
 func (n Notebook) RunAll() {
 	n.t.Helper()
 	n.Do(nil, `window.svmStarted = false; Jupyter.notebook.restart_run_all({confirm: false}).then(() => { window.svmStarted = true })`)
@@ -110,10 +109,10 @@ func (n Notebook) RunAll() {
 	n.Idle()
 }
 
-// Idle waits until nothing runs.
+// Idle waits until no cell runs.
 func (n Notebook) Idle() {
 	n.t.Helper()
-	// The first cell of a cold machine compiles the library.
+	// The first cell on a machine without a build cache compiles the library.
 	n.until(`Jupyter.notebook.get_cells().every(c => c.input_prompt_number !== '*') && !Jupyter.notebook.kernel_busy`, 5*limit)
 	var failed []string
 	n.Do(&failed, `return Jupyter.notebook.get_cells().flatMap(c => c.output_area ? c.output_area.outputs : [])

@@ -12,16 +12,16 @@ import (
 	"time"
 )
 
-// JupyterLab serves the folder dir by a JupyterLab until the test ends, with a
-// Notebook 7 on the same server, and returns its address. They come from the virtual
-// environment that SVMNB_JUPYTERLAB names, or from the one that .ci/run keeps in the
-// user's cache folder; the test is skipped where there is none. Kernels go to
-// JUPYTER_DATA_DIR/kernels before a notebook is opened.
+// JupyterLab serves the folder dir by a JupyterLab until the test ends, with a Notebook 7 on
+// the same server, and returns its address. Both come from the virtual environment that
+// SVMNB_JUPYTERLAB names, or from the one that .ci/run keeps in the user's cache folder. If
+// there is none, the test is skipped. Install kernels in JUPYTER_DATA_DIR/kernels before you
+// open a notebook.
 func JupyterLab(t testing.TB, dir string) string {
 	t.Helper()
 	home := os.Getenv("SVMNB_JUPYTERLAB")
 	if cache, err := os.UserCacheDir(); home == "" && err == nil {
-		kept, _ := filepath.Glob(filepath.Join(cache, "svmnb-test", "jupyterlab-*", "bin", "jupyter-lab")) // the pattern is sound
+		kept, _ := filepath.Glob(filepath.Join(cache, "svmnb-test", "jupyterlab-*", "bin", "jupyter-lab")) // there is no error, since the pattern is valid
 		if len(kept) > 0 {
 			home = filepath.Dir(filepath.Dir(slices.Max(kept)))
 		}
@@ -34,18 +34,18 @@ func JupyterLab(t testing.TB, dir string) string {
 		cmd := exec.CommandContext(ctx, program, "--no-browser", "--allow-root", "--ip=127.0.0.1", fmt.Sprintf("--port=%d", port),
 			"--IdentityProvider.token=", "--ServerApp.password=", "--ServerApp.root_dir="+dir,
 			"--LabApp.expose_app_in_browser=True", "--JupyterNotebookApp.expose_app_in_browser=True", "--LabApp.news_url=")
-		cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // it takes its kernels along
+		cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // so that it also ends its kernels
 		cmd.WaitDelay = time.Minute
 		return cmd.Run()
 	})
 }
 
-// LabNotebook is a notebook that is open in a page of JupyterLab or of Notebook 7,
-// whose scripts find it as window.svm: app, panel, cells().
+// LabNotebook is a notebook that is open in a page of JupyterLab or of Notebook 7. Scripts in
+// the page find it as window.svm, with app, panel and cells().
 type LabNotebook struct{ *Page }
 
-// OpenLab opens a notebook of a server that [JupyterLab] has started, by the address
-// of its page, and waits for its kernel.
+// OpenLab opens the notebook at an address of a server that [JupyterLab] has started, and
+// waits for its kernel.
 func OpenLab(t testing.TB, address string, o Options) LabNotebook {
 	t.Helper()
 	n := LabNotebook{Open(t, address, o)}
@@ -53,7 +53,7 @@ func OpenLab(t testing.TB, address string, o Options) LabNotebook {
 	return n
 }
 
-// Again waits for the notebook that is in front now, and its kernel.
+// Again waits for the notebook that is now in front, and for its kernel.
 func (n LabNotebook) Again() {
 	n.t.Helper()
 	n.Until(`(() => {
@@ -68,7 +68,7 @@ func (n LabNotebook) Again() {
 	})()`)
 }
 
-// Command gives the page a command and waits until it is done.
+// Command runs a command of the page and waits until it is done.
 func (n LabNotebook) Command(name, args string) {
 	n.t.Helper()
 	n.Start(name, args)
@@ -80,24 +80,23 @@ func (n LabNotebook) Command(name, args string) {
 	}
 }
 
-// Start gives the page a command.
+// Start starts a command of the page without waiting.
 func (n LabNotebook) Start(name, args string) {
 	n.t.Helper()
 	n.Do(nil, fmt.Sprintf(`window.svmDone = null; svm.app.commands.execute('%s', %s).then(() => { window.svmDone = {} }, e => { window.svmDone = {failed: String(e)} })`, name, args))
 }
 
-// RunAll runs all cells and waits until they are done. An error in a cell is an error
-// of the test.
+// RunAll runs all cells and waits until they are done. An error in a cell fails the test.
 func (n LabNotebook) RunAll() {
 	n.t.Helper()
 	n.Command("notebook:run-all-cells", "{}")
 	n.Idle()
 }
 
-// Idle waits until nothing runs.
+// Idle waits until no cell runs.
 func (n LabNotebook) Idle() {
 	n.t.Helper()
-	// The first cell of a cold machine compiles the library.
+	// The first cell on a machine without a build cache compiles the library.
 	n.until(`!svm.busy()`, 5*limit)
 	var failed []string
 	n.Do(&failed, `return svm.outputs().filter(o => o.output_type === 'error').map(o => o.traceback.join('\n') || o.evalue)`)
@@ -112,7 +111,7 @@ func (n LabNotebook) Save() {
 	n.Command("docmanager:save", "{}")
 }
 
-// Reload opens the page again, as a reader does.
+// Reload reloads the page, as a reader would.
 func (n LabNotebook) Reload() {
 	n.t.Helper()
 	n.Do(nil, `window.svm = null; window.jupyterapp = null; setTimeout(() => location.reload(), 0)`)

@@ -7,8 +7,8 @@ import (
 	"github.com/svmnb/svmnb/internal/simd"
 )
 
-// fresh returns n zeros, of which the system is asked to make large pages where they are
-// many: a page of 4 KB takes longer to have than to fill, and a factor has thousands.
+// fresh returns n zeros. For large n it asks the system for large pages, because a factor has
+// thousands of 4 KB pages, and getting one takes longer than filling it.
 func fresh[T simd.Float](n int) []T {
 	const large = 2 << 20
 	v := make([]T, n)
@@ -16,7 +16,7 @@ func fresh[T simd.Float](n int) []T {
 	skip := (large - uintptr(p)%large) % large
 	if size := uintptr(n) * unsafe.Sizeof(v[0]); size >= skip+large {
 		whole := unsafe.Slice((*byte)(unsafe.Add(p, skip)), (size-skip)/large*large)
-		_ = syscall.Madvise(whole, syscall.MADV_HUGEPAGE) // what cannot be had is not missed
+		_ = syscall.Madvise(whole, syscall.MADV_HUGEPAGE) // an error only means ordinary pages
 	}
 	return v
 }

@@ -9,37 +9,38 @@ import (
 	"github.com/svmnb/svmnb/internal/parallel"
 )
 
-// LowRank is Q = VV' + diag(ridge), V of n × r, such as [Pivoted] returns it.
+// LowRank is the matrix Q = VV' + diag(ridge), where V is n × r, for example from [Pivoted].
 //
-// M = diag(d) + Σ v_k v_k' is factored in product form (ibid., §3; Goldfarb and
-// Scheinberg 2004): as M_k = M_{k−1} + v_k v_k',
+// The matrix M = Q + diag(d) has the form diag + Σ v_k v_k'. It is factored in product form
+// (Fine and Scheinberg 2001, §3; Goldfarb and Scheinberg 2004), one term M_k = M_{k−1} + v_k
+// v_k' after the other:
 //
 //	M = L_1 ⋯ L_r D L_r' ⋯ L_1',  (L_k)_ij = p_ik β_jk for i > j, 1 for i = j,
 //	p_k = L_{k−1}⁻¹ ⋯ L_1⁻¹ v_k,  t_j = t_{j−1} + p_jk²/d_j,  β_jk = p_jk/(d_j t_j),  d_j ← d_j t_j/t_{j−1}.
 //
-// That is O(n r²) like the Sherman–Morrison–Woodbury formula, and where d runs
-// from 1e-12 to 1e12, as it does near the bounds, keeps the digits that the
-// formula loses by cancellation.
+// This takes O(n r²) like the Sherman–Morrison–Woodbury formula. Near the bounds d ranges from
+// 1e-12 to 1e12, and the product form keeps the digits that the formula then loses by
+// cancellation.
 type LowRank struct {
 	r       int
 	v       []float64 // n × r, row by row
 	ridge   []float64
 	p, beta []float64 // n × r
 	d       []float64
-	s       []float64 // r sums
-	sums    []float64 // r × r
+	s       []float64 // r sums of a solution
+	sums    []float64 // r × r sums of a factorisation
 }
 
-// Matrix is a symmetric matrix that is asked for by rows, of which one stays valid until
-// the next is asked for.
+// Matrix is a symmetric matrix that is read by rows. A row stays valid until the next one is
+// asked for.
 type Matrix interface {
 	Dim() int
 	Diag() []float64
 	Row(i int) []float64
 }
 
-// IndefiniteError says that a matrix is not positive semi-definite: what is left of its
-// diagonal in the row is the value, which is negative.
+// IndefiniteError says that a matrix is not positive semi-definite: in the given row, what the
+// factorisation leaves of the diagonal is the negative Value.
 type IndefiniteError struct {
 	Row   int
 	Value float64
@@ -49,16 +50,17 @@ func (e *IndefiniteError) Error() string {
 	return fmt.Sprintf("the matrix is not positive semi-definite: row %d leaves %.3g", e.Row, e.Value)
 }
 
-// pivotRows is how many entries of a column stay in the first-level cache.
+// pivotRows is the number of entries of a column that stay in the first-level cache.
 const pivotRows = 1024
 
 // Pivoted returns the columns of the incomplete Cholesky factor V of K, with diagonal pivots
-// (Fine and Scheinberg 2001, §4): each takes the point whose diagonal is approximated worst,
-// and one row of K. Nothing else but the diagonal is asked for. What is left out is positive
-// semi-definite, so VV' ⪯ K.
+// (Fine and Scheinberg 2001, §4). Each column takes the point whose diagonal entry is
+// approximated worst, and reads one row of K. K is otherwise read on the diagonal only. K −
+// VV' is positive semi-definite.
 //
-// There are at most rank columns (0 means n), fewer when what is left of the trace of K is at
-// most loss of it or rounding. The error is context.Cause(ctx) or an *[IndefiniteError].
+// There are at most rank columns of n entries; rank 0 means n. There are fewer if the trace of
+// K − VV' falls to loss times that of K, or to rounding. The error is context.Cause(ctx) or an
+// *[IndefiniteError].
 func Pivoted(ctx context.Context, k Matrix, rank int, loss float64) (columns [][]float64, err error) {
 	n := k.Dim()
 	left := append([]float64(nil), k.Diag()...)
@@ -104,7 +106,8 @@ func Pivoted(ctx context.Context, k Matrix, rank int, loss float64) (columns [][
 	return columns, nil
 }
 
-// NewLowRank returns VV' + diag(ridge) with V = diag(s) times the columns. A nil ridge is 0.
+// NewLowRank returns VV' + diag(ridge), where V is diag(s) times the columns. A nil ridge
+// means 0.
 func NewLowRank(columns [][]float64, s, ridge []float64) *LowRank {
 	n, r := len(s), len(columns)
 	q := &LowRank{
@@ -119,11 +122,11 @@ func NewLowRank(columns [][]float64, s, ridge []float64) *LowRank {
 	return q
 }
 
-// Rank returns r, and Row row i of V.
+// Rank returns r. Row returns row i of V, r numbers.
 func (q *LowRank) Rank() int           { return q.r }
 func (q *LowRank) Row(i int) []float64 { return q.v[i*q.r : (i+1)*q.r] }
 
-// D returns the diagonal matrix of the factor, whose determinant is that of M.
+// D returns the diagonal matrix of the factor, n numbers. Its determinant is that of M.
 func (q *LowRank) D() []float64 { return q.d }
 
 // Mul sets y to Qx.
@@ -146,9 +149,9 @@ func (q *LowRank) Mul(y, x []float64) {
 	}
 }
 
-// Factor prepares Solve for M = Q + diag(d). It reports false where an entry of ridge + d is
-// not positive. It goes through the rows of V once: row k of sums has what L_k⁻¹ needs of
-// the rows before, for each later column.
+// Factor prepares Solve for M = Q + diag(d). It reports false if an entry of ridge + d is not
+// positive. It makes one pass over the rows of V. Row k of sums has, for each later column,
+// the sums over the rows so far that L_k⁻¹ needs.
 func (q *LowRank) Factor(ctx context.Context, d []float64) (bool, error) {
 	r := q.r
 	copy(q.p, q.v)
@@ -191,7 +194,7 @@ func (q *LowRank) Factor(ctx context.Context, d []float64) (bool, error) {
 func (q *LowRank) Solve(x []float64) {
 	n := len(x)
 	threads := min(runtime.GOMAXPROCS(0), q.r/pipeColumns, n*q.r>>18)
-	if threads < 2 { // and nothing is allocated
+	if threads < 2 { // this branch allocates nothing
 		clear(q.s)
 		q.forward(x, 0, n, 0, q.r)
 		clear(q.s)
@@ -209,14 +212,14 @@ func (q *LowRank) Solve(x []float64) {
 }
 
 const (
-	pipeRows    = 128 // rows that go from one goroutine to the next together
-	pipeColumns = 64  // columns that are worth a goroutine
+	pipeRows    = 128 // number of rows that one goroutine passes on to the next at a time
+	pipeColumns = 64  // number of columns that are worth a goroutine
 )
 
-// pipe calls do for every block of rows, in order, and within it for the columns. Each
-// goroutine has columns k0 ≤ k < k1 of its own, with their sums, and takes a block when
-// the one before it is done with it: every number is computed from the same ones in the
-// same order, however many there are.
+// pipe calls do for every block of rows, in order, and in each block for all columns. Each
+// goroutine has its own columns k0 ≤ k < k1, with their sums. It takes a block when the
+// goroutine before it is done with this block. So every number is computed from the same
+// numbers in the same order, for any number of goroutines.
 func (q *LowRank) pipe(threads, blocks int, do func(block, k0, k1 int)) {
 	clear(q.s)
 	var before chan struct{}
@@ -241,8 +244,8 @@ func (q *LowRank) pipe(threads, blocks int, do func(block, k0, k1 int)) {
 	}
 }
 
-// forward applies columns k0 ≤ k < k1 of L_r⁻¹ ⋯ L_1⁻¹ to the rows from ≤ i < to of x, and
-// D⁻¹ after the last.
+// forward applies columns k0 ≤ k < k1 of L_r⁻¹ ⋯ L_1⁻¹ to the rows from ≤ i < to of x. After
+// the last column it applies D⁻¹.
 func (q *LowRank) forward(x []float64, from, to, k0, k1 int) {
 	s := q.s[k0:k1]
 	for i := from; i < to; i++ {
@@ -258,7 +261,8 @@ func (q *LowRank) forward(x []float64, from, to, k0, k1 int) {
 	}
 }
 
-// backward applies such columns of L_1'⁻¹ ⋯ L_r'⁻¹, from the last row and column on.
+// backward applies columns k0 ≤ k < k1 of L_1'⁻¹ ⋯ L_r'⁻¹ to these rows, from the last row and
+// column on.
 func (q *LowRank) backward(x []float64, from, to, k0, k1 int) {
 	s := q.s[k0:k1]
 	for i := to - 1; i >= from; i-- {

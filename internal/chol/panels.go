@@ -1,5 +1,5 @@
-// Package chol computes Cholesky factors of symmetric positive definite matrices. [Panels]
-// is the whole factor, in the layout in which package simd multiplies, so that nothing is
+// Package chol computes Cholesky factors of symmetric positive definite matrices. [Panels] is
+// the whole factor, in the layout of the products of package simd, so that nothing has to be
 // copied. [Pivoted] and [LowRank] approximate a matrix by a few columns of its factor.
 package chol
 
@@ -13,26 +13,25 @@ import (
 	"github.com/svmnb/svmnb/internal/simd"
 )
 
-// Panels is the lower triangle of a symmetric matrix, or its Cholesky factor, as the
-// loops of a product read and write it: as many rows at a time as a tile has columns,
-// and of them one column after the other, up to the square on the diagonal. What stands
-// above the diagonal in that square is 0. It takes half the memory of a square array,
-// and nothing has to be copied for the products that factor it.
+// Panels is the lower triangle of a symmetric matrix, or its Cholesky factor, in the layout
+// that the loops of a product read and write. A panel has as many rows as a tile has columns.
+// It stores them one column after the other, up to the end of the square on the diagonal.
+// Entries above the diagonal in this square are 0. Panels take half the memory of a square
+// array.
 type Panels[T simd.Float] struct {
 	n     int
 	tiles simd.Tiles[T]
 	data  []T
 }
 
-// New returns n rows of zeros. Those that fill the last panel up are of the
-// identity.
+// New returns n rows of zeros. Rows that fill up the last panel are those of the identity.
 func New[T simd.Float](n int) *Panels[T] {
 	p := &Panels[T]{}
 	p.Reset(n)
 	return p
 }
 
-// Reset is New in the memory of p.
+// Reset is New, but reuses the memory of p.
 func (p *Panels[T]) Reset(n int) {
 	p.n, p.tiles = n, simd.NewTiles[T]()
 	w := p.tiles.Columns
@@ -51,10 +50,10 @@ func (p *Panels[T]) Reset(n int) {
 // Memory returns how many bytes New and Factor take for n rows in double precision.
 func Memory(n int) float64 { return 4 * float64(n) * (float64(n) + 2*band) }
 
-// Rows returns n.
+// Rows returns n, the number of rows.
 func (p *Panels[T]) Rows() int { return p.n }
 
-// count returns how many panels there are, and Width how many rows each has.
+// count returns the number of panels, and Width the number of rows in each.
 func (p *Panels[T]) count() int { return (p.n + p.tiles.Columns - 1) / p.tiles.Columns }
 func (p *Panels[T]) Width() int { return p.tiles.Columns }
 
@@ -67,7 +66,8 @@ func (p *Panels[T]) Column(i, c int) []T {
 // part returns panel i from column c to end.
 func (p *Panels[T]) part(i, c, end int) []T { return p.Column(i, c)[:(end-c)*p.Width()] }
 
-// turned is part of the matrix JL'J, J the turned identity: a triangular matrix too.
+// turned returns the same part of JL'J, where J reverses the order of rows. JL'J is lower
+// triangular too.
 func (p *Panels[T]) turned(i, c, end int) []T {
 	w, last := p.Width(), p.count()*p.Width()-1
 	dst := make([]T, (end-c)*w)
@@ -81,13 +81,13 @@ func (p *Panels[T]) turned(i, c, end int) []T {
 	return dst
 }
 
-// At returns entry (i, j), j ≤ i, and Entry where it is.
+// At returns entry (i, j) for j ≤ i, and Entry a pointer to it.
 func (p *Panels[T]) At(i, j int) T     { return *p.Entry(i, j) }
 func (p *Panels[T]) Entry(i, j int) *T { return &p.Column(i/p.Width(), j)[i%p.Width()] }
 
-// Set sets the entries of rows of one panel, the first of them i, from column j on and up
-// to the diagonal, each times the scale of its row and that of its column where there is
-// one. A row of a panel is spread over all its memory, so some go together.
+// Set sets the entries of consecutive rows of one panel, from row i and column j up to the
+// diagonal. If scale is not nil, each entry is multiplied by the scale of its row and of its
+// column. Entries of one row are far apart in a panel, so several rows are written together.
 func (p *Panels[T]) Set(i, j int, rows [][]float64, scale []float64) {
 	const some, most = 8, 128
 	var part [some * most]T
@@ -112,7 +112,7 @@ func (p *Panels[T]) Set(i, j int, rows [][]float64, scale []float64) {
 			}
 			simd.Transpose(p.Column(i/w, c)[i%w:], w, part[:], most, len(few), wide)
 		}
-		for c := max(i+1, j); c < end; c++ { // above the diagonal
+		for c := max(i+1, j); c < end; c++ { // entries above the diagonal
 			clear(p.Column(i/w, c)[i%w:][:c-i])
 		}
 	}
@@ -127,20 +127,21 @@ func (p *Panels[T]) SetRow(i int, row []float64) {
 	}
 }
 
-// The factor is computed one band of columns after the other. A band subtracts products of
-// the columns before it, so many of them at a time that they stay in the second-level cache
-// for a block of rows: band columns, depth columns before them, at least bandRows rows.
+// The factor is computed one band of columns after the other. A band subtracts products of the
+// columns before it. For a block of at least bandRows rows, it takes so many columns at a time
+// (band columns of the band, depth columns before it) that they stay in the second-level
+// cache.
 const (
 	band     = 192
 	depth    = 192
-	bandRows = 96 // at least
+	bandRows = 96 // fewest rows of a block
 )
 
-// Factor replaces the matrix by its Cholesky factor, one band of columns after the other,
-// each from all those before it (Golub and Van Loan 2013, §4.2.5). The first task of a band
-// is its triangle on the diagonal. The rows below it need that triangle only for their last
-// step, the division. The next band begins while the last rows of a band are still computed.
-// pivot is n, or the row whose pivot is not positive and then stands on the diagonal.
+// Factor replaces the matrix by its Cholesky factor, one band of columns after the other, each
+// from all bands before it (Golub and Van Loan 2013, §4.2.5). The first task of a band is its
+// triangle on the diagonal. The rows below need this triangle only for their last step, the
+// division. The next band begins while the last rows of a band are still computed. pivot is n,
+// or the row whose pivot is not positive; the diagonal then has this pivot.
 func (p *Panels[T]) Factor(ctx context.Context) (pivot int, err error) {
 	w, count := p.Width(), p.count()
 	end := count * w
@@ -148,7 +149,7 @@ func (p *Panels[T]) Factor(ctx context.Context) (pivot int, err error) {
 	for k := 0; k < end; k += band {
 		b := newBand(p.tiles, k, min(k+band, end), 0, func(i int) []T { return p.Column(i, 0) })
 		tasks = append(tasks, panelTask[T]{b, k / w, b.to / w})
-		// Some tasks for each core, of many rows where there are many.
+		// There are some tasks for each core. Large matrices have tasks of many rows.
 		each := max(bandRows/w, min(4*bandRows/w, (count-b.to/w)/8))
 		for i := b.to / w; i < count; i += each {
 			tasks = append(tasks, panelTask[T]{b, i, min(i+each, count)})
@@ -191,14 +192,14 @@ func (p *Panels[T]) Factor(ctx context.Context) (pivot int, err error) {
 	return pivot, ctx.Err()
 }
 
-// panelTask is some panels, as far as they are in a band.
+// panelTask is the part of some panels that lies in a band.
 type panelTask[T simd.Float] struct {
 	*panelBand[T]
 	first, last int
 }
 
-// made is how far each panel is made, in columns. Tasks that are handed out in their
-// order may wait for those before them.
+// made records up to which column each panel is finished. A task may wait for tasks that were
+// handed out before it.
 type made struct {
 	mu      sync.Mutex
 	more    sync.Cond
@@ -212,8 +213,8 @@ func newMade(columns []int) *made {
 	return m
 }
 
-// wait returns when the panels first ≤ i < last are made up to the column; false says
-// that they will not be.
+// wait returns true when the panels first ≤ i < last are finished up to the column, and false
+// if work has stopped.
 func (m *made) wait(first, last, column int) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -243,13 +244,14 @@ func (m *made) stop() {
 	m.more.Broadcast()
 }
 
-// panelBand is a band of columns that is made, from those before it.
+// panelBand is a band of columns that is computed from the bands before it.
 type panelBand[T simd.Float] struct {
 	simd.Tiles[T]
 	from, to int
 
-	// What is on the left of products: the panels of rows from to to of a factor, from the
-	// column first on. The triangles on their diagonal, as Tiles.Divide wants them.
+	// rows and heads are the left sides of products: the panels of rows from ≤ i < to of a
+	// factor, from column first on, and the triangles on their diagonal in the layout of
+	// Tiles.Divide.
 	rows  [][]T
 	first int
 	heads []T
@@ -262,14 +264,14 @@ func newBand[T simd.Float](t simd.Tiles[T], from, to, first int, panel func(i in
 	return b
 }
 
-// left is the rows from s on of those of the band, from column c on.
+// left returns the rows of the band from row s on, from column c on.
 func (b *panelBand[T]) left(s, c int) []T {
 	return b.rows[s/b.Columns][(c-b.first)*b.Columns+s%b.Columns:]
 }
 
-// each calls do, which is Add or Subtract, for all products of rows with src, a panel
-// from column c to end, that belong in dst: as many columns of a panel as it has, at most
-// those of the band. It lets as much of next come from memory as it reads of src.
+// each calls do, which is Add or Subtract, for all products of rows with src that belong to
+// dst. src is a panel from column c to end. dst has as many columns as the panel, but at most
+// those of the band. Meanwhile as much of next is fetched from memory as is read of src.
 func (b *panelBand[T]) each(do func(c, a, b []T, k int, next *T), dst, src, next []T, c, end int) {
 	high := min(b.to-b.from, len(dst)/b.Columns)
 	share := (end - c) * b.Columns / high * b.Rows
@@ -278,8 +280,8 @@ func (b *panelBand[T]) each(do func(c, a, b []T, k int, next *T), dst, src, next
 	}
 }
 
-// divide makes the columns of the band from the column c on in a panel, which knows what
-// is left of them.
+// divide computes the columns of the band from column c on in a panel x, which has the values
+// before the division.
 func (b *panelBand[T]) divide(x []T, c int) {
 	for s := c - b.from; s < b.to-b.from; s += b.Rows {
 		own := x[(s-c+b.from)*b.Columns:]
@@ -288,7 +290,7 @@ func (b *panelBand[T]) divide(x []T, c int) {
 	}
 }
 
-// factor makes the triangle on the diagonal, with heads. It returns the end of the band
+// factor computes the triangle on the diagonal and its heads. It returns the end of the band,
 // or the row whose pivot is not positive.
 func (b *panelBand[T]) factor(p *Panels[T]) int {
 	w := b.Columns
@@ -311,9 +313,9 @@ func (b *panelBand[T]) factor(p *Panels[T]) int {
 	return b.to
 }
 
-// head sets the triangle s of heads to the factor of the square that begins at src,
-// computed in double precision. It returns how many pivots are positive; the first that
-// is not stands in src.
+// head sets triangle s of heads to the factor of the square that begins at src, computed in
+// double precision. It returns the number of positive pivots. The first pivot that is not
+// positive is stored in src.
 func (b *panelBand[T]) head(s int, src []T) int {
 	var square [8][8]float64
 	for i := range b.Rows {
@@ -339,7 +341,7 @@ func (b *panelBand[T]) head(s int, src []T) int {
 	return b.Rows
 }
 
-// known sets heads from the factor.
+// known sets heads from a factor that is already computed.
 func (b *panelBand[T]) known() *panelBand[T] {
 	for s := 0; s < b.to-b.from; s += b.Rows {
 		square := b.left(s, b.from+s)
@@ -389,7 +391,7 @@ func (p *Panels[T]) Backward(x []float64) {
 			}
 			p.tiles.SubtractDots(z[k:i*w], p.Column(i, k), y)
 		}
-		const some = 512 // columns
+		const some = 512 // number of columns at a time
 		parallel.Do((k+some-1)/some, (last-first)*w*k, func(task int) {
 			c, end := task*some, min((task+1)*some, k)
 			for i := first; i < last; i++ {
@@ -414,17 +416,17 @@ func (p *Panels[T]) Multiply(x []float64) {
 	}
 }
 
-// filled returns a copy of x, with zeros for the rows that fill the last panel up.
+// filled returns a copy of x, with zeros for the rows that fill up the last panel.
 func (p *Panels[T]) filled(x []float64) []float64 {
 	z := make([]float64, p.count()*p.Width())
 	copy(z, x)
 	return z
 }
 
-// SolveAll replaces each of the vectors of x by (LL')⁻¹ times it, like Forward and Backward
-// one by one but by products of matrices on all cores. It takes 8 bytes for each component,
-// and as much as for a few dozen vectors more. The error is context.Cause(ctx); x is as it
-// was then.
+// SolveAll replaces each of the vectors of x, of length n, by (LL')⁻¹ times it. It gives the
+// result of Forward and Backward, but by products of matrices on all cores. It takes 8 bytes
+// for each component, and for a few dozen vectors more. The error is context.Cause(ctx); x is
+// then unchanged.
 func (p *Panels[T]) SolveAll(ctx context.Context, x [][]float64) error { return p.all(ctx, x, true) }
 
 // ForwardAll replaces each of the vectors of x by L⁻¹ times it; see SolveAll.
@@ -438,7 +440,7 @@ func (p *Panels[T]) all(ctx context.Context, x [][]float64, back bool) error {
 	if err := s.divide(ctx, p.tiles, p.part); err != nil {
 		return err
 	}
-	if back { // L⁻ᵀ is J(JL'J)⁻¹J
+	if back { // L⁻ᵀ = J(JL'J)⁻¹J
 		s.turn(p.Width())
 		if err := s.divide(ctx, p.tiles, p.turned); err != nil {
 			return err
@@ -449,16 +451,16 @@ func (p *Panels[T]) all(ctx context.Context, x [][]float64, back bool) error {
 	return nil
 }
 
-// sheet is some vectors as panels: as many as a tile has columns in each, and of them
-// one component after the other.
+// sheet has some vectors in panels. A panel has as many vectors as a tile has columns, and
+// stores one component of them after the other.
 type sheet[T simd.Float] struct {
-	n    int // components, as many as whole panels of the factor have rows
+	n    int // number of components, padded to whole panels of the factor
 	data []T
 }
 
 func (s *sheet[T]) panel(i, width int) []T { return s.data[i*s.n*width:][:s.n*width] }
 
-// newSheet copies vectors.
+// newSheet copies the vectors of x to a sheet.
 func (p *Panels[T]) newSheet(x [][]float64) *sheet[T] {
 	w := p.Width()
 	s := &sheet[T]{n: p.count() * w}
@@ -472,7 +474,7 @@ func (p *Panels[T]) newSheet(x [][]float64) *sheet[T] {
 	return s
 }
 
-// copyTo copies the vectors back.
+// copyTo copies the vectors of the sheet to x.
 func (s *sheet[T]) copyTo(x [][]float64, width int) {
 	for j, v := range x {
 		src := s.panel(j/width, width)[j%width:]
@@ -493,12 +495,12 @@ func (s *sheet[T]) turn(width int) {
 	}
 }
 
-// divide replaces the vectors by M⁻¹ times them, where part returns panels of the lower
-// triangular matrix M.
+// divide replaces the vectors by M⁻¹ times them. part returns panels of M, a lower triangular
+// matrix.
 func (s *sheet[T]) divide(ctx context.Context, t simd.Tiles[T], part func(panel, c, end int) []T) error {
 	w := t.Columns
 	count := len(s.data) / (s.n * w)
-	each := max(1, min(bandRows/w, count/4)) // panels in a task
+	each := max(1, min(bandRows/w, count/4)) // number of panels in a task
 	for k := 0; k < s.n && ctx.Err() == nil; k += band {
 		b := newBand(t, k, min(k+band, s.n), 0, func(i int) []T { return part(i, 0, (i+1)*w) }).known()
 		parallel.Do((count+each-1)/each, count*w*(b.to-k)*b.to, func(task int) {
@@ -517,9 +519,9 @@ func (s *sheet[T]) divide(ctx context.Context, t simd.Tiles[T], part func(panel,
 	return context.Cause(ctx)
 }
 
-// Inverse is (LL')⁻¹ = UU', U = L⁻ᵀ, by columns: what [Panels] has as a row is one here, and
-// each panel goes from the diagonal down. It begins where the band of its first column
-// does, so what stands above the diagonal is part of the inverse or 0.
+// Inverse is (LL')⁻¹ = UU' with U = L⁻ᵀ, in panels of columns. Each panel goes from the
+// diagonal down. It begins at the row where the band of its first column begins, so its
+// entries above the diagonal belong to the inverse or are 0.
 type Inverse[T simd.Float] struct {
 	n     int
 	width int
@@ -548,16 +550,16 @@ func (u *Inverse[T]) Dense() [][]T {
 		rows[i] = data[i*n:][:n:n]
 		u.Row(rows[i], i)
 	}
-	parallel.Do(len(u.panel), n*n, func(j int) { // each column of which is a row above the diagonal
+	parallel.Do(len(u.panel), n*n, func(j int) { // each column of a panel is a row above the diagonal
 		from, to := j*w, min((j+1)*w, n)
 		simd.Transpose(data[from*n+from:], n, u.part(j, from, n), w, n-from, to-from)
 	})
 	return rows
 }
 
-// Inverse returns the inverse of the matrix that was factored. The rows of U are those that
-// the identity would have below the matrix in its factorisation; the product takes their
-// place, from the first band of columns to the last.
+// Inverse returns the inverse of the factored matrix. It first computes U, whose rows are
+// those that an identity below the matrix would get in the factorisation. Then it overwrites U
+// by the product UU', from the first band of columns to the last.
 func (p *Panels[T]) Inverse(ctx context.Context) (*Inverse[T], error) {
 	w, count, each := p.Width(), p.count(), bandRows/p.Width()
 	end := count * w
@@ -575,7 +577,7 @@ func (p *Panels[T]) Inverse(ctx context.Context) (*Inverse[T], error) {
 	for k := 0; k < end; k += band {
 		bands = append(bands, newBand(p.tiles, k, min(k+band, end), 0, func(i int) []T { return p.Column(i, 0) }).known())
 	}
-	first := make([][]T, count) // the part of each panel that is in its band
+	first := make([][]T, count) // the part of each panel in its first band
 	parallel.Do((count+each-1)/each, end*end/3*end, func(task int) {
 		from, to := task*each, min((task+1)*each, count)
 		begin := u.begin(from)
@@ -614,19 +616,19 @@ func (p *Panels[T]) Inverse(ctx context.Context) (*Inverse[T], error) {
 	made := newMade(done)
 	parallel.Do(len(tasks), end*end/3*end, func(t int) {
 		b, from, to := tasks[t].panelBand, tasks[t].first, tasks[t].last
-		// What is written here was read by the bands before: from these panels, and by that in
-		// which they begin from all.
+		// This task overwrites values that earlier bands read. It waits until these panels are
+		// done with the earlier bands, and all panels with the band in which these begin.
 		if begun := u.begin(from) + band; begun <= b.from && !(made.wait(0, begun/w, begun) && made.wait(from, to, b.from)) {
 			return
 		}
-		for i := from; i < to; i++ { // what is read first is what is written
+		for i := from; i < to; i++ { // each part is read before it is overwritten
 			own, src := u.part(i, b.from, b.to), first[i]
 			if u.begin(i) < b.from {
 				src = slices.Clone(own)
 			}
 			clear(own)
 			for s := max(0, i*w-b.from); s < b.to-b.from; s += b.Rows {
-				j := (b.from + s) / w // before its own rows U is 0
+				j := (b.from + s) / w // U is 0 before row j·w of panel j
 				b.Add(own[s*w:], first[j][(j*w-b.from)*w+s%w:], src[(j*w-b.from)*w:], b.to-j*w, nil)
 			}
 		}

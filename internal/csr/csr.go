@@ -1,4 +1,4 @@
-// Package csr has the form of sparse points that all packages share.
+// Package csr has the layout of sparse points that all packages share.
 package csr
 
 import (
@@ -7,21 +7,21 @@ import (
 	"slices"
 )
 
-// Rows is n points of d features most of which are 0, by compressed rows: point i
-// has the features Index[Start[i]:Start[i+1]], from 0 and increasing, with the
-// Value of each, and 0 in all others.
+// Rows is n points of d features, most of which are 0, in compressed rows: point i has the
+// features Index[Start[i]:Start[i+1]], increasing and counted from 0, with their numbers in
+// Value. All other features are 0.
 type Rows struct {
-	Start []int     // n + 1 places, the first 0
-	Index []int32   // of a feature
-	Value []float64 // as many
-	D     int       // features of a point, d ≥ 1
+	Start []int     // n + 1 positions in Index, beginning with 0
+	Index []int32   // features
+	Value []float64 // the number of each feature in Index
+	D     int       // number of features of a point, d ≥ 1
 }
 
-// N returns how many points there are.
+// N returns the number of points.
 func (x Rows) N() int { return max(0, len(x.Start)-1) }
 
-// Point sets dst to the d features of point i and returns it; a dst that is
-// shorter, such as nil, is replaced.
+// Point sets dst to the d features of point i and returns it. A dst that is shorter than d,
+// such as nil, is replaced by a new slice.
 func (x Rows) Point(dst []float64, i int) []float64 {
 	if cap(dst) < x.D {
 		dst = make([]float64, x.D)
@@ -34,7 +34,7 @@ func (x Rows) Point(dst []float64, i int) []float64 {
 	return dst
 }
 
-// Points returns the points which of x, in that order, as a copy.
+// Points returns a copy of the points with the given indices, in that order.
 func (x Rows) Points(which ...int) Rows {
 	size := 0
 	for _, i := range which {
@@ -49,8 +49,8 @@ func (x Rows) Points(which ...int) Rows {
 	return c
 }
 
-// Means returns the mean of each feature that more than half of the points have, over the
-// points that have it, and 0 for the others.
+// Means returns a mean for each of the d features. If more than half of the points have a
+// non-zero number for the feature, it is the mean over these points, otherwise 0.
 func (x Rows) Means() []float64 {
 	count, mean := make([]int, x.D), make([]float64, x.D)
 	for _, j := range x.Index {
@@ -64,7 +64,8 @@ func (x Rows) Means() []float64 {
 	return mean
 }
 
-// Less returns the points less the mean. Each then has the features whose mean is not 0.
+// Less returns the points minus the mean. Afterwards each point has all features whose mean is
+// not 0.
 func (x Rows) Less(mean []float64) Rows {
 	c := Rows{Start: make([]int, 1, x.N()+1), D: x.D}
 	var moving []int32
@@ -94,21 +95,21 @@ func (x Rows) Less(mean []float64) Rows {
 	return c
 }
 
-// Clone returns a copy.
+// Clone returns a copy of x.
 func (x Rows) Clone() *Rows {
 	return &Rows{slices.Clone(x.Start), slices.Clone(x.Index), slices.Clone(x.Value), x.D}
 }
 
-// Fault is what is wrong with sparse points, and where: −1 for a row or column means that
-// none is meant.
+// Fault says what is wrong with sparse points, and where. A row or column of −1 means that the
+// fault is in no single one.
 type Fault struct {
 	Row, Column int
 	Value       float64
 	Msg         string
 }
 
-// Fault returns the first thing that is wrong with the places of the values, or nil. What
-// the values are it does not look at.
+// Fault returns the first thing that is wrong with Start, Index and the lengths, or nil. It
+// does not check the values.
 func (x Rows) Fault() *Fault {
 	n := x.N()
 	wrong := func(row, column int, v float64, format string, args ...any) *Fault {
@@ -138,5 +139,6 @@ func (x Rows) Fault() *Fault {
 	return nil
 }
 
-// Unpack makes sparse points what predictions take: the Points of package datasets.
+// Unpack implements Points of package datasets, so that sparse points can be given to
+// predictions.
 func (x Rows) Unpack() (rows [][]float64, sparse *Rows) { return nil, &x }

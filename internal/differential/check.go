@@ -19,17 +19,18 @@ import (
 	"github.com/svmnb/svmnb/svmnb"
 )
 
-// outcome is what one method made of a problem.
+// outcome is the result of one method on a problem.
 type outcome struct {
 	err         error
 	status      solvers.Status
 	certificate solvers.Certificate
 	audit       *svmnb.Audit
-	values      []float64 // decision values of the training points, where they are not too many
+	values      []float64 // decision values of the training points, if there are not too many
 	variables   int
 }
 
-// complaint is a failure: its kind stays while a problem is shrunk, its text changes.
+// complaint describes a failure. While a problem is shrunk, the kind stays and the text may
+// change.
 type complaint struct{ kind, text string }
 
 func (c *complaint) String() string { return c.kind + ": " + c.text }
@@ -38,8 +39,8 @@ func complain(kind, format string, args ...any) *complaint {
 	return &complaint{kind, fmt.Sprintf(format, args...)}
 }
 
-// patience is how long a fit may take before its context ends, grace how long after that
-// it may take to return. A fit that the context ends is no failure: it says so.
+// patience is how long a fit may take before its context ends, and grace how long it may then
+// take to return. A fit that its context ends is no failure, because it reports the end.
 const patience, grace = 5 * time.Second, 20 * time.Second
 
 // solve runs a method. A panic or a hang is a complaint.
@@ -114,11 +115,11 @@ func fit(ctx context.Context, p *problem, m method) (o outcome) {
 	return o
 }
 
-// extreme reports whether costs times kernel values are so large that a gap of a share of
-// W may be all that rounding leaves.
+// extreme reports whether costs times kernel values are so large that rounding alone may leave
+// a large relative gap.
 func (p *problem) extreme() bool { return max(1, p.largest())*max(1, p.dearest()) >= 1e8 }
 
-// largest is the largest K(x, x).
+// largest returns the largest K(x, x).
 func (p *problem) largest() float64 {
 	kernel, k := p.kernel(), 0.0
 	if kernel == nil {
@@ -130,7 +131,7 @@ func (p *problem) largest() float64 {
 	return k
 }
 
-// dearest is the largest cost C of a point.
+// dearest returns the largest cost C of a point.
 func (p *problem) dearest() float64 {
 	if p.Weights == nil {
 		return p.C
@@ -146,10 +147,10 @@ func typed(err error) bool {
 		slices.ContainsFunc(as, func(target any) bool { return errors.As(err, target) })
 }
 
-// far is the relative gap from which on a run that could go no further is refused.
+// far is the relative gap above which solvers refuse a run that could not improve any more.
 const far = 0.5
 
-// judge looks at one outcome by itself.
+// judge checks one outcome by itself.
 func judge(p *problem, m method, o outcome) *complaint {
 	standing := m.Method == nil
 	if o.err != nil {
@@ -158,7 +159,7 @@ func judge(p *problem, m method, o outcome) *complaint {
 			return complain("untyped error", "%v", o.err)
 		case standing && (errors.Is(o.err, solvers.ErrUnsupported) || errors.Is(o.err, solvers.ErrUnbounded) && p.Form != hardMargin):
 			return complain("the default refuses", "%v", o.err)
-		case o.audit == nil, errors.Is(o.err, solvers.ErrInaccurate), errors.Is(o.err, solvers.ErrBelowStart): // which say that it is no answer
+		case o.audit == nil, errors.Is(o.err, solvers.ErrInaccurate), errors.Is(o.err, solvers.ErrBelowStart): // such an error says that there is no answer
 			return nil
 		}
 	}
@@ -174,16 +175,16 @@ func judge(p *problem, m method, o outcome) *complaint {
 	if math.IsInf(size, 0) {
 		size = math.Abs(a.Dual)
 	}
-	// Plain sums of as many terms, of rows in blocks with what these are allowed.
+	// Plain sums of as many terms, plus the tolerance of rows in blocks.
 	share := float64(1<<14+2*o.variables) * 0x1p-53
 	if _, single := m.Method.(blocks.Decomposition); single || o.variables >= 512 {
 		share += 0x1p-32
 	}
-	// Where s'α is not quite δ, W and the gap depend on the bias by which one counts. Below
-	// 1e-300 numbers have fewer digits.
+	// If s'α differs a little from δ, W and the gap depend on the bias that one uses. Numbers
+	// below 1e-300 have fewer digits.
 	unequal := a.Equality * (1 + math.Abs(c.Bias) + math.Abs(c.Rho))
 	tol, point := share*a.Size+1e-13*size+unequal+1e-300, share*a.ViolationSize
-	for i, y := range p.Y { // C ξ of a ξ that is a difference of such numbers
+	for i, y := range p.Y { // C ξ, where ξ is a difference of numbers of this size
 		c := 1.0
 		if p.Weights != nil {
 			c = p.Weights[i]
@@ -192,17 +193,17 @@ func judge(p *problem, m method, o outcome) *complaint {
 			tol += 0x1p-51 * p.C * c * (1 + math.Abs(y) + math.Abs(p.Offset))
 		}
 	}
-	point += a.Equality * p.largest()          // about another origin all points have it in F
-	if p.Form == nuSVC || p.Form == oneClass { // α up to 1; of points moved to their middle sums have the rounding of their α there
+	point += a.Equality * p.largest()          // with another origin, F of all points contains this
+	if p.Form == nuSVC || p.Form == oneClass { // α is up to 1; with centred points, sums have the rounding of these α
 		tol, point = tol+float64(len(p.X))*c.Rounding, point+c.Rounding
 	}
-	if p.Form == twoNorm || p.Form == quadraticSVR { // ½ Cξ² of a ξ that is rounding
+	if p.Form == twoNorm || p.Form == quadraticSVR { // ½ Cξ², where ξ is only rounding
 		tol += float64(len(p.X)) * p.dearest() * point * point
 	}
-	// A hard margin with a fixed bias may have room on one side of the scaled w only: at the
-	// optimum the last digit decides whether any is left, and the primal finite.
+	// A hard margin with a fixed bias may leave room on one side of the scaled w only. At the
+	// optimum the last digit then decides whether the primal is finite.
 	edge := p.Form == hardMargin && p.Bias == fixed && p.Offset != 0 && (a.Violation <= point || math.IsInf(c.Gap, 1))
-	// A huge gap says as little as an infinite one.
+	// A huge gap proves as little as an infinite one.
 	edge = edge || (p.Form == hardMargin || p.extreme()) && min(a.Gap, c.Gap) > far*(1+math.Abs(a.Dual))
 	for _, f := range []struct {
 		name           string
@@ -225,20 +226,20 @@ func judge(p *problem, m method, o outcome) *complaint {
 	if o.status == solvers.Converged && a.UpLow > p.Tol+point {
 		return complain("status", "%v by m − M ≤ %g, but m − M is %g by the audit, where rounding explains %.2g", o.status, p.Tol, a.UpLow, point)
 	}
-	// A method that begins inside the box may be below W(0) when it is interrupted.
+	// A method that begins inside the box may have W < W(0) when it is interrupted.
 	if !p.Form.nu() && o.status != solvers.Interrupted && a.Dual < -tol-1e-9*math.Abs(c.Bias)*a.Equality {
 		return complain("below the start", "W = %g, and W(0) = 0; status %v, error %v", a.Dual, o.status, o.err)
 	}
-	left := tol // the gap that rounding may leave
+	left := tol // bound of the gap that rounding leaves
 	if p.Form == nuSVR {
-		total := p.C * p.Nu * float64(len(p.X)) // Σ(α + α̂): F has rounding in proportion to it
+		total := p.C * p.Nu * float64(len(p.X)) // Σ(α + α̂), to which the rounding of F is proportional
 		left += 0x1p-52 * p.largest() * total * total
 	}
 	if p.extreme() {
 		left = math.Inf(1)
 	}
-	// Of points far from the origin the certificate, which is about their middle, knows more
-	// than the audit.
+	// For points far from the origin the certificate, which uses their middle as the origin,
+	// is more exact than the audit.
 	scale := 1 + math.Abs(a.Primal)
 	if !(c.Gap <= far*(1+math.Abs(c.Primal))) {
 		left = min(left, far*scale)
@@ -249,7 +250,7 @@ func judge(p *problem, m method, o outcome) *complaint {
 	return nil
 }
 
-// interval is where W* must be by what one solver found.
+// interval is the range in which W* must be according to one solver.
 type interval struct {
 	who       string
 	low, high float64
@@ -267,7 +268,7 @@ func (o outcome) interval(who string, p *problem) (interval, bool) {
 	return interval{who, a.Dual - slack, a.Primal + slack}, true
 }
 
-// disagreement returns a complaint when no W* is in all of them.
+// disagreement returns a complaint if no W* is in all intervals.
 func disagreement(all []interval) *complaint {
 	low, high := interval{low: math.Inf(-1)}, interval{high: math.Inf(1)}
 	for _, i := range all {
@@ -284,7 +285,7 @@ func disagreement(all []interval) *complaint {
 	return nil
 }
 
-// pick chooses the methods for a problem: the default, and three others.
+// pick chooses the methods for a problem: the default and three others.
 func pick(seed, number uint64, p *problem) []method {
 	rng := rand.New(rand.NewPCG(seed, ^number))
 	if p.Form == crammerSinger {
@@ -298,7 +299,7 @@ func pick(seed, number uint64, p *problem) []method {
 	for _, k := range rng.Perm(len(several))[:others] {
 		if n, ok := several[k].Method.(solvers.Needer); ok {
 			if needs := n.Needs(); needs.FixedBias && p.Bias == free || needs.Linear && p.kernel() == nil {
-				continue // it would get another problem
+				continue // this method would get a different problem
 			}
 		}
 		list = append(list, several[k])
@@ -313,7 +314,7 @@ type failure struct {
 	c *complaint
 }
 
-// tally counts what fits came to.
+// tally counts the outcomes of all fits.
 type tally struct {
 	Problems, Fits, Refused, Converged, Early, Exact, Peers int
 	Classes                                                 map[string]int
@@ -353,7 +354,7 @@ func try(p *problem, methods []method, precise bool, peers *peers, t *tally) *fa
 	if precise {
 		if w, ok := exactly(p); ok {
 			t.Exact++
-			slack := 0x1p-48*size + 1e-12*math.Abs(w) // its kernel values are those of Eval, rounded
+			slack := 0x1p-48*size + 1e-12*math.Abs(w) // the error of kernel values that Eval has rounded
 			all = append(all, interval{"the exact programme", w - slack, w + slack})
 		}
 	}
@@ -369,7 +370,7 @@ func try(p *problem, methods []method, precise bool, peers *peers, t *tally) *fa
 	return nil
 }
 
-// numbers returns the problem as matrices, where it is one programme: K with τ², the
+// numbers returns the problem as matrices, if it is a single programme: K including τ², the
 // costs, and the vectors of the programme.
 func (p *problem) numbers() (k [][]float64, cost []float64, ok bool) {
 	if p.Form.many() {

@@ -5,13 +5,14 @@ import (
 	"math/big"
 )
 
-// exact solves a programme of few variables by an interior-point method in 300 bits and
-// returns W*, good to about 1e-25 of its size, or NaN where it does not get there.
+// exact solves a programme of few variables by an interior-point method in 300 bits. It
+// returns W* with a relative error of about 1e-25, or NaN if it does not converge.
 //
 //	minimise ½ α'Qα + p'α,  lower ≤ α ≤ upper,  Aα = b,
 //
-// Q = diag(s) K diag(s) + diag(ridge). Primal–dual steps with Mehrotra's step to the
-// boundary (Boyd and Vandenberghe 2004, §11.7), one equality or two.
+// Here Q = diag(s) K diag(s) + diag(ridge), and there are one or two equalities. The method
+// makes primal–dual steps with Mehrotra's step to the boundary (Boyd and Vandenberghe 2004,
+// §11.7).
 func exact(q [][]float64, ridge, p, lower, upper []float64, a [][]float64, b []float64) float64 {
 	const bits = 300
 	n, m := len(p), len(a)
@@ -59,7 +60,7 @@ func exact(q [][]float64, ridge, p, lower, upper []float64, a [][]float64, b []f
 	for k := range nu {
 		nu[k] = zero
 	}
-	gradient := func() []*big.Float { // Qx + p
+	gradient := func() []*big.Float { // computes Qx + p
 		g := make([]*big.Float, n)
 		for i := range g {
 			g[i] = P[i]
@@ -69,7 +70,7 @@ func exact(q [][]float64, ridge, p, lower, upper []float64, a [][]float64, b []f
 		}
 		return g
 	}
-	value := func(g []*big.Float) *big.Float { // W = −(½x'Qx + p'x)
+	value := func(g []*big.Float) *big.Float { // computes W = −(½x'Qx + p'x)
 		v := f(0)
 		for i := range x {
 			v = sub(v, mul(quo(add(g[i], P[i]), f(2)), x[i]))
@@ -107,13 +108,13 @@ func exact(q [][]float64, ridge, p, lower, upper []float64, a [][]float64, b []f
 		e, _ := eta.Float64()
 		v, _ := value(g).Float64()
 		if math.IsNaN(e) || math.Abs(v) > 1e80 {
-			return math.NaN() // it has no maximum, or one that is of no use
+			return math.NaN() // W has no maximum, or a uselessly large one
 		}
 		if e <= 1e-26*math.Abs(v) && residual <= 1e-26 {
 			return v
 		}
 		t := quo(eta, f(10*float64(bounds)))
-		// (Q + D) dx + A'dnu = −rd + …, A dx = −rp, by elimination with row exchanges.
+		// Solves (Q + D) dx + A'dnu = −rd + …, A dx = −rp, by elimination with row exchanges.
 		rows := n + m
 		M := make([][]*big.Float, rows)
 		for i := range M {

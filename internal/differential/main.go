@@ -1,16 +1,16 @@
 // Command differential draws random problems of every formulation and solves each by several
-// methods. It compares them with each other, with the audit, with a programme solved in
-// 300 bits, and with scikit-learn's LIBSVM and LIBLINEAR and svm-train where installed:
+// methods. It compares the answers with each other, with the audit, with a solution in 300
+// bits, and with scikit-learn's LIBSVM and LIBLINEAR and with svm-train if installed:
 //
 //	go run ./internal/differential                     # 1,000 problems
 //	go run ./internal/differential -n 100000 -seed 7
 //	go run ./internal/differential -duration 1h
 //	go run ./internal/differential -seed 7 -only 4711  # one of them again
 //
-// Allowed are an optimum within the tolerance that was asked for, a status or an error
-// that says why not, and nothing else: NaN, a panic, a hang, a status better than the
-// audit, an objective below that of the start and a disagreement are failures. Each is
-// shrunk and printed as a test.
+// A method may return an optimum within the tolerance that was asked for, or a status or error
+// that says why not. Everything else is a failure: NaN, a panic, a hang, a status that the
+// audit does not confirm, an objective below that of the start, or a disagreement. Each
+// failure is reduced to a small problem and printed as a test.
 package main
 
 import (

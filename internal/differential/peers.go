@@ -20,18 +20,18 @@ import (
 //go:embed peers.py
 var script string
 
-// peers are other people's solvers: scikit-learn, with the LIBSVM and LIBLINEAR that it
-// has, in one Python process, and svm-train.
+// peers are solvers of other projects: svm-train, and scikit-learn, with its LIBSVM and
+// LIBLINEAR, in one Python process.
 type peers struct {
 	in     io.WriteCloser
 	out    *bufio.Scanner
 	cmd    *exec.Cmd
-	libsvm string // svm-train, or ""
+	libsvm string // path of svm-train, or ""
 	folder string
 	turn   int
 }
 
-// newPeers starts what is installed and says what is not.
+// newPeers starts the peers that are installed and reports which are not.
 func newPeers(say func(format string, args ...any)) *peers {
 	p := &peers{}
 	p.libsvm, _ = exec.LookPath("svm-train")
@@ -69,9 +69,9 @@ func (p *peers) close() {
 	os.RemoveAll(p.folder)
 }
 
-// solve returns between what others have W*. They are asked what they are made for: up to
-// 60 points, numbers of ordinary size, a free bias or of a linear machine none or an
-// augmented one; every fiftieth time svm-train too.
+// solve returns the intervals in which the peers have W*. It asks them only about problems for
+// which they are made: up to 60 points, numbers of ordinary size, and a free bias, or for a
+// linear machine no bias or an augmented one. svm-train is asked every fiftieth time.
 func (p *peers) solve(q *problem) []interval {
 	if len(q.X) > 60 || q.Form == hardMargin || q.C < 1e-3 || q.C > 1e4 {
 		return nil
@@ -96,7 +96,7 @@ func (p *peers) solve(q *problem) []interval {
 	return found
 }
 
-// ordinary reports whether numbers are of a size for which others are made.
+// ordinary reports whether the numbers have a size for which the peers are made.
 func ordinary(k [][]float64, y []float64) bool {
 	largest := 0.0
 	for i := range k {
@@ -105,7 +105,7 @@ func ordinary(k [][]float64, y []float64) bool {
 	return largest > 1e-3 && largest <= 1e3
 }
 
-// request sends a problem to scikit-learn; false says that it refuses.
+// request sends a problem to scikit-learn. It returns false if scikit-learn refuses it.
 func (p *peers) request(question map[string]any, answer any) bool {
 	line, err := json.Marshal(question)
 	if err != nil {
@@ -115,9 +115,8 @@ func (p *peers) request(question map[string]any, answer any) bool {
 	return p.out.Scan() && json.Unmarshal(p.out.Bytes(), answer) == nil
 }
 
-// linear has LIBLINEAR solve a linear machine, whose augmented bias is one more feature.
-// The primal of its w is above W*, whatever w is, and near it where LIBLINEAR says that it
-// has converged.
+// linear lets LIBLINEAR solve a linear machine, whose augmented bias is one more feature. The
+// primal of its w is above W* for any w, and near W* if LIBLINEAR reports convergence.
 func (p *peers) linear(q *problem) []interval {
 	tau2 := q.Tau2
 	switch {
@@ -125,7 +124,7 @@ func (p *peers) linear(q *problem) []interval {
 		return nil
 	case q.Bias == fixed:
 		tau2 = 0
-	case q.Bias == free: // Crammer and Singer's machine has the one of K + 1 then
+	case q.Bias == free: // with a free bias, Crammer and Singer's machine uses K + 1
 		tau2 = 1
 	case tau2 == kernels.Radius:
 		tau2 = kernels.Radius2(kernels.Linear(), q.X)
@@ -152,7 +151,7 @@ func (p *peers) linear(q *problem) []interval {
 	}
 	c := q.C
 	if q.Form == twoNorm || q.Form == quadraticSVR {
-		c /= 2 // ours is ½ C Σξ²
+		c /= 2 // our objective has ½ C Σξ²
 	}
 	var answer struct {
 		W     [][]float64
@@ -192,13 +191,13 @@ func (p *peers) linear(q *problem) []interval {
 		costs += weight * (1 + math.Abs(q.Y[i]))
 	}
 	low := math.Inf(-1)
-	if !answer.Early { // it stops by conditions on the points that it has not shrunk, and may be off by more than these say
+	if !answer.Early { // it checks only points that it has not shrunk, so its error may be larger than these conditions say
 		low = primal - 0.01*primal - 1e-4*costs
 	}
 	return []interval{{"LIBLINEAR", low, primal + 1e-12*(primal+costs)}}
 }
 
-// ask has scikit-learn solve the dual on our kernel matrix, and computes W and P of its
+// ask lets scikit-learn solve the dual on our kernel matrix, and computes W and P from its
 // coefficients and intercept by plain sums.
 func (p *peers) ask(q *problem, k [][]float64, cost []float64) []interval {
 	var answer struct {
@@ -208,7 +207,7 @@ func (p *peers) ask(q *problem, k [][]float64, cost []float64) []interval {
 	}
 	question := map[string]any{"form": int(q.Form), "k": k, "y": q.Y, "c": q.C, "nu": q.Nu, "epsilon": q.Epsilon, "weights": q.Weights}
 	if !p.request(question, &answer) || answer.Fail != "" || len(answer.Coef) != len(k) {
-		return nil // it refuses
+		return nil // scikit-learn refuses the problem
 	}
 	norm2, w, loss, size := 0.0, 0.0, 0.0, 0.0
 	sum := 0.0
@@ -239,20 +238,20 @@ func (p *peers) ask(q *problem, k [][]float64, cost []float64) []interval {
 	switch q.Form {
 	case oneClass: // P = ½‖w‖² − νnρ + Σ(ρ − g)₊, ρ = −b
 		i.high += q.Nu * float64(len(k)) * answer.B
-	case nuSVR: // its ε is not told
+	case nuSVR: // scikit-learn does not report its ε
 		i.high = math.Inf(1)
 	}
 	slack := 1e-12*size + 1e-12*math.Abs(i.low)
 	if q.Form == oneNorm || q.Form == epsilonSVR || q.Form == nuSVR {
-		slack += math.Abs(sum) * (1 + math.Abs(answer.B)) // y'α is 0 but for rounding
+		slack += math.Abs(sum) * (1 + math.Abs(answer.B)) // y'α is 0 up to rounding
 	}
-	if q.Form == oneClass || q.Form == nuSVR { // and so are these
+	if q.Form == oneClass || q.Form == nuSVR { // so are these sums
 		slack += 1e-9 * (1 + math.Abs(i.low))
 	}
 	return []interval{{i.who, i.low - slack, i.high + slack}}
 }
 
-// train reads the objective that svm-train prints, six digits behind the point.
+// train reads the objective that svm-train prints with six decimals.
 func (p *peers) train(q *problem, k [][]float64) []interval {
 	var s strings.Builder
 	for i, row := range k {
@@ -277,7 +276,7 @@ func (p *peers) train(q *problem, k [][]float64) []interval {
 		}
 		text, _, _ := strings.Cut(rest, ",")
 		if v, err := strconv.ParseFloat(text, 64); err == nil {
-			// Its kernel values are rounded to single precision.
+			// svm-train rounds kernel values to single precision.
 			slack := 1e-6 + 1e-5*math.Abs(v)*math.Max(1, q.C)
 			return []interval{{"svm-train", -v - slack, -v + slack}}
 		}

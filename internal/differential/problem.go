@@ -43,20 +43,20 @@ func (f form) String() string {
 	return [...]string{"1-norm", "2-norm", "hard", "ν-SVC", "one class", "ε-SVR", "quadratic SVR", "ridge", "ν-SVR", "one against one", "one against the rest", "Crammer–Singer"}[f]
 }
 
-// problem is all that a fit depends on but the method.
+// problem has everything that a fit depends on, except the method.
 type problem struct {
 	X       [][]float64
 	Y       []float64
-	Sparse  bool // given in compressed form
+	Sparse  bool // given in compressed rows
 	Form    form
-	Kernel  string // as kernels.Parse reads it; "" for the default
+	Kernel  string // in the form that kernels.Parse reads; "" means the default
 	C       float64
 	Nu      float64
 	Epsilon float64
 	Bias    bias
 	Offset  float64   // the fixed bias
-	Tau2    float64   // of the augmented one
-	Weights []float64 // nil for none
+	Tau2    float64   // τ² of an augmented bias
+	Weights []float64 // nil means none
 	Tol     float64
 }
 
@@ -68,7 +68,7 @@ const (
 	augmented
 )
 
-// draw makes the problem of a number: the same for the same seed and number.
+// draw makes problem number of a seed. The same seed and number give the same problem.
 func draw(seed, number uint64, largest int) problem {
 	rng := rand.New(rand.NewPCG(seed, number))
 	p := problem{Form: form(rng.IntN(int(forms))), Tol: []float64{1e-3, 1e-3, 1e-6, 1e-1}[rng.IntN(4)]}
@@ -78,7 +78,7 @@ func draw(seed, number uint64, largest int) problem {
 		n = 13 + rng.IntN(48)
 	case r < 380:
 		n = []int{127, 128, 129, 191, 193, 255, 257, 299, 300, 301}[rng.IntN(10)]
-	case r < 384: // half of 600 is where a regression has 600 variables
+	case r < 384: // a regression of 300 points has 600 variables
 		n = []int{511, 512, 513, 599, 600, 601, 1023, 1025}[rng.IntN(8)]
 	case r == 384 && rng.IntN(20) == 0:
 		n = []int{2047, 2049, 4095, 4096, 4097}[rng.IntN(5)]
@@ -93,7 +93,7 @@ func draw(seed, number uint64, largest int) problem {
 		classes = 2 + rng.IntN(4)
 	}
 	shift := []float64{0, 0.3, 1, 3}[rng.IntN(4)]
-	var share float64 // of entries that are 0
+	var share float64 // share of entries that are 0
 	if rng.IntN(4) == 0 {
 		share = []float64{0.5, 0.9}[rng.IntN(2)]
 	}
@@ -116,7 +116,7 @@ func draw(seed, number uint64, largest int) problem {
 			p.Y = append(p.Y, float64(2*k-1))
 		}
 	}
-	if rng.IntN(5) == 0 { // duplicates, some of them contradicting
+	if rng.IntN(5) == 0 { // duplicate points, some with contradicting targets
 		for range 1 + n/6 {
 			p.X[rng.IntN(n)] = p.X[rng.IntN(n)]
 		}
@@ -243,15 +243,15 @@ func (p *problem) kernel() kernels.Kernel {
 	}
 	k, err := kernels.Parse(p.Kernel)
 	if err != nil {
-		panic(fmt.Sprintf("the kernel %s is not read: %v", p.Kernel, err)) // of ours: a fault of the harness
+		panic(fmt.Sprintf("the kernel %s is not read: %v", p.Kernel, err)) // the text is our own, so this is a fault of the harness
 	}
 	return k
 }
 
-// method is one way to solve a problem: nil is the default.
+// method is one way to solve a problem. A nil Method means the default.
 type method struct {
 	solvers.Method
-	text string // in Go
+	text string // the method as Go code
 }
 
 var (
@@ -281,17 +281,17 @@ var (
 	}
 )
 
-// limit is how many iterations methods other than the default may make: enough for most
-// problems of tens of points, if not for all methods.
+// limit is the largest number of iterations of methods other than the default. It is enough
+// for most problems of tens of points, but not for every method.
 const limit = 5_000
 
-// word is a method of svmnb's machines, with what it is given.
+// word is a setter of svmnb's descriptions with its arguments.
 type word struct {
 	name string
 	args []any
 }
 
-// words describe the problem and the method to svmnb.
+// words returns the setters that describe the problem and the method to svmnb.
 func (p *problem) words(m method) (list []word) {
 	say := func(name string, args ...any) { list = append(list, word{name, args}) }
 	if k := p.kernel(); k != nil {
@@ -344,7 +344,7 @@ func (p *problem) words(m method) (list []word) {
 	return list
 }
 
-// description is what the words make.
+// description returns the description that these setters make.
 func (p *problem) description(m method) any {
 	var d any = svmnb.Classify(p.data())
 	switch {
@@ -366,7 +366,7 @@ func (p *problem) description(m method) any {
 	return d
 }
 
-// String is the word in Go.
+// String returns the setter call as Go code.
 func (w word) String() string {
 	var args []string
 	for _, a := range w.args {
@@ -382,7 +382,7 @@ func (w word) String() string {
 	return "." + w.name + "(" + strings.Join(args, ", ") + ")"
 }
 
-// program writes the fit as a Go test.
+// program returns the fit as a Go test.
 func (p *problem) program(m method, complaint string) string {
 	var s strings.Builder
 	for line := range strings.SplitSeq(complaint, "\n") {

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// shrink makes a failing problem smaller and rounder as long as it fails in the same way,
-// for at most the given time.
+// shrink makes a failing problem smaller and its numbers rounder as long as it fails in the
+// same way, for at most the given time.
 func shrink(f *failure, methods []method, precise bool, peers *peers, within time.Duration) *failure {
 	end := time.Now().Add(within)
 	if f.c.kind == "hang" {
 		return f
 	}
-	if f.c.kind != "disagreement" { // which takes two
+	if f.c.kind != "disagreement" { // a disagreement needs two methods
 		methods = []method{f.m}
 	}
 	fails := func(p problem) bool {
@@ -81,7 +81,7 @@ func shrink(f *failure, methods []method, precise bool, peers *peers, within tim
 	return f
 }
 
-// round leaves so many digits of every number.
+// round rounds every number to d digits.
 func (p *problem) round(d int) {
 	p.X, p.Y = slices.Clone(p.X), slices.Clone(p.Y)
 	for i, row := range p.X {

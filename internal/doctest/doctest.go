@@ -1,5 +1,5 @@
-// Package doctest holds the Go of a document to an example that is compiled and
-// run, so that what a reader copies works.
+// Package doctest compares the Go code of a document with an example that is compiled and run,
+// so that code that a reader copies works.
 package doctest
 
 import (
@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Same fails t unless each line of the document's blocks of Go, of which there
-// must be so many, is a line of the source file, in the same order, but for spaces.
+// Same fails t unless the document has the given number of Go blocks and each of their lines
+// is a line of the source file, in the same order. Differences in spaces are ignored.
 func Same(t *testing.T, document, source string, blocks int) {
 	t.Helper()
 	doc, err := os.ReadFile(document)

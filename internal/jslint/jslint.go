@@ -1,5 +1,5 @@
-// Package jslint reads JavaScript for the mistakes that a compiler of Go would not let
-// pass: syntax errors, names that nothing declares, variables that nothing uses.
+// Package jslint checks JavaScript for mistakes that a Go compiler would report in Go: syntax
+// errors, undeclared names and unused variables.
 package jslint
 
 import (
@@ -12,14 +12,15 @@ import (
 	"github.com/dop251/goja/parser"
 )
 
-// standard are the globals of every browser that the project's scripts use.
+// standard lists those globals of every browser that the project's scripts use.
 var standard = strings.Fields(`Array Blob Boolean Date Function Infinity JSON Map Math MutationObserver Number Object Promise
 	ResizeObserver Response Set String Uint8Array DecompressionStream Error WeakMap WeakRef WebSocket
 	arguments atob clearTimeout console crypto decodeURIComponent document encodeURIComponent getComputedStyle
 	getSelection isFinite isNaN location navigator parseFloat parseInt setInterval setTimeout undefined window`)
 
-// Check returns what is wrong with a script, a line each. globals are what it finds in
-// scope besides what every browser has; names that begin with $ are filled in by Go.
+// Check returns what is wrong with a script, one line for each mistake. globals are names in
+// scope besides those of every browser. Go fills in names that begin with $, so these need no
+// declaration.
 func Check(name, source string, globals ...string) []string {
 	program, err := parser.ParseFile(nil, name, source, 0)
 	if err != nil {
@@ -34,7 +35,7 @@ func Check(name, source string, globals ...string) []string {
 	return l.found
 }
 
-// scope is what a function declares; let and const count as var does.
+// scope has the names that a function declares. let and const are treated like var.
 type scope struct {
 	outer *scope
 	names map[string]*declared
@@ -55,7 +56,7 @@ func (l *linter) report(at int, format string, args ...any) {
 	l.found = append(l.found, fmt.Sprintf("line %d: ", line)+fmt.Sprintf(format, args...))
 }
 
-// enter reads a function of the given parameters and body.
+// enter checks a function with the given parameters and body.
 func (l *linter) enter(outer *scope, parameters, body any) {
 	s := &scope{outer, map[string]*declared{}}
 	l.declare(s, parameters, true, true)
@@ -69,8 +70,8 @@ func (l *linter) enter(outer *scope, parameters, body any) {
 	}
 }
 
-// declare notes the names that v binds, but not those of functions inside. Parameters
-// need not be used: an API gives more than one wants.
+// declare records the names that v binds, except those of inner functions. Parameters may be
+// unused, because an API often passes more than a function needs.
 func (l *linter) declare(s *scope, v any, binding, parameter bool) {
 	each(v, func(n any) bool {
 		switch n := n.(type) {
@@ -109,13 +110,13 @@ func (l *linter) bind(s *scope, n *ast.Identifier, used bool) {
 	}
 }
 
-// use looks up the names that v speaks of.
+// use looks up the names that occur in v.
 func (l *linter) use(s *scope, v any) {
 	each(v, func(n any) bool {
 		switch n := n.(type) {
 		case *ast.FunctionLiteral:
 			inner := s
-			if n.Name != nil { // known to itself
+			if n.Name != nil { // a named function expression knows its own name
 				inner = &scope{s, map[string]*declared{n.Name.Name.String(): {used: true}}}
 			}
 			l.enter(inner, n.ParameterList, n.Body)
@@ -159,8 +160,8 @@ func (l *linter) look(s *scope, n *ast.Identifier) {
 	}
 }
 
-// each calls do with the nodes in v from the outside in, as long as it says so. A name
-// after a point is no node.
+// each calls do with the nodes in v from the outside in, and visits the children of a node if
+// do returns true. A property name after a dot is not a node.
 func each(v any, do func(node any) bool) { walk(reflect.ValueOf(v), do) }
 
 func walk(v reflect.Value, do func(any) bool) {

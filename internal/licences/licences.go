@@ -1,5 +1,5 @@
-// Package licences recognises the licences of the modules that svmnb links. Its test holds
-// docs/licences.md to them.
+// Package licences recognises the licences of the modules that svmnb links. Its test checks
+// docs/licences.md against them.
 package licences
 
 import (
@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// permitted are licences that let anybody pass on programs which contain the code, in
-// source and in binary form, without putting the program itself under their terms. Each
-// has words that its text must have, and may have words that it must not have.
+// permitted lists licences under which anybody may pass on programs that contain the code, in
+// source and in binary form, without putting the program itself under the same licence. For
+// each it has words that the text must contain, and words that it must not contain.
 var permitted = []struct {
 	name  string
 	has   []string
@@ -26,18 +26,18 @@ var permitted = []struct {
 	{name: mpl, has: []string{"mozilla public license version 2.0", "source code form"}},
 }
 
-const mpl = "MPL-2.0" // whose text names the GPL
+const mpl = "MPL-2.0" // its text names the GPL
 
-// more are words of licences with further conditions for those who pass a program on.
+// more matches words of licences with further conditions for those who pass a program on.
 var more = regexp.MustCompile(`gnu [a-z ]*general public license|server side public license|business source license|commons clause|non-?commercial|creative commons|all advertising materials`)
 
 var noise = regexp.MustCompile("[\\s#*/_`]+")
 
-// plain removes from a text what differs between copies of one licence.
+// plain removes from a text what differs between copies of the same licence.
 func plain(text string) string { return noise.ReplaceAllString(strings.ToLower(text), " ") }
 
-// Of returns the names of the permitted licences that a text has, in alphabetical order:
-// none where it has words of one that is not permitted.
+// Of returns the names of the permitted licences in a text, in alphabetical order. It returns
+// none if the text has words of a licence that is not permitted.
 func Of(text string) []string {
 	text = plain(text)
 	var names []string

@@ -1,4 +1,4 @@
-// Package mark reads text that begins with a byte order mark.
+// Package mark reads text that may begin with a byte order mark.
 package mark
 
 import (
@@ -8,14 +8,14 @@ import (
 	"io"
 )
 
-// ErrUTF16 says that a text is in an encoding that no reader here knows.
+// ErrUTF16 says that a text is in UTF-16, which no reader of this module supports.
 var ErrUTF16 = errors.New("the file is text in UTF-16: save it as UTF-8")
 
-// Skip returns a reader of r after its byte order mark, which editors and spreadsheets
-// put before UTF-8.
+// Skip returns a reader of r that begins after its byte order mark. Editors and spreadsheets
+// put this mark before UTF-8.
 func Skip(r io.Reader) (*bufio.Reader, error) {
 	in := bufio.NewReader(r)
-	begin, _ := in.Peek(3) // an error comes again with the first read
+	begin, _ := in.Peek(3) // an error occurs again in the first read
 	switch {
 	case bytes.HasPrefix(begin, []byte("\xef\xbb\xbf")):
 		_, _ = in.Discard(3)

@@ -1,5 +1,5 @@
-// Package panics makes errors of panics in code that is not ours, such as a kernel that
-// somebody has written in a cell: an index out of range there costs a fit, not the program.
+// Package panics turns panics in other people's code into errors. If a kernel that a user has
+// written in a cell has an index out of range, only the fit fails, not the program.
 package panics
 
 import (
@@ -12,11 +12,11 @@ import (
 
 // Error is a panic that was recovered.
 type Error struct {
-	What  string // what has panicked, such as "the kernel mine(3)"
-	I, J  int    // of a kernel the two points, from 0; −1 where there are none
-	Value any    // what panic was called with
-	Where string // file and line of it, "" where that is not known
-	Stack []byte // of its goroutine
+	What  string // the code that panicked, such as "the kernel mine(3)"
+	I, J  int    // the two points of a kernel, from 0; −1 if there are none
+	Value any    // argument of panic
+	Where string // file and line of the panic, "" if not known
+	Stack []byte // stack of its goroutine
 }
 
 func (e *Error) Error() string {
@@ -34,14 +34,14 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Unwrap returns what panic was called with where that is an error.
+// Unwrap returns the argument of panic if it is an error.
 func (e *Error) Unwrap() error {
 	err, _ := e.Value.(error)
 	return err
 }
 
-// Of returns p, which recover has returned and is not nil, as an error: itself where it is
-// one of this type. Deferred functions call it while the stack of the panic is still there.
+// Of returns p, a non-nil value from recover, as an *Error. A p that is an *Error is returned
+// as it is. Deferred functions call Of while the stack of the panic still exists.
 func Of(p any, what func() string) *Error {
 	if e, ok := p.(*Error); ok {
 		return e
@@ -49,20 +49,20 @@ func Of(p any, what func() string) *Error {
 	return &Error{What: text(what), I: -1, J: -1, Value: p, Where: where(), Stack: debug.Stack()}
 }
 
-// Recover, deferred, turns a panic into the error of the function.
+// Recover is deferred. It turns a panic into the error of the function.
 func Recover(err *error, what func() string) {
 	if p := recover(); p != nil {
 		*err = Of(p, what)
 	}
 }
 
-// Call calls f, whose code is not ours, and returns its error, or its panic as one.
+// Call calls f, which is other people's code, and returns its error, or its panic as an error.
 func Call(what func() string, f func() error) (err error) {
 	defer Recover(&err, what)
 	return f()
 }
 
-// text is what says of itself, which may panic as well.
+// text returns what(), which may panic as well.
 func text(what func() string) (s string) {
 	defer func() {
 		if recover() != nil {
@@ -72,8 +72,8 @@ func text(what func() string) (s string) {
 	return what()
 }
 
-// where returns the place that has panicked: of the frames below the runtime's panic the
-// first that is not the runtime's.
+// where returns the place of the panic: the first frame below the runtime's panic that is not
+// in the runtime.
 func where() string {
 	pc := make([]uintptr, 64)
 	frames := runtime.CallersFrames(pc[:runtime.Callers(2, pc)])

@@ -1,4 +1,4 @@
-// Package parallel shares tasks out among goroutines.
+// Package parallel distributes tasks among goroutines.
 package parallel
 
 import (
@@ -10,19 +10,20 @@ import (
 	"github.com/svmnb/svmnb/internal/panics"
 )
 
-// Do calls do for every task, on several goroutines where that many multiplications are
-// worth it. Which goroutine does a task must not matter to its result.
+// Do calls do for every task. It uses several goroutines if multiplications, the size of the
+// work, is large enough. The result must not depend on which goroutine does a task.
 func Do(tasks, multiplications int, do func(task int)) {
 	workers := min(tasks, runtime.GOMAXPROCS(0), multiplications>>18)
 	_ = For(context.Background(), workers, tasks, func(_, task int) { do(task) })
 }
 
-// For calls do for every task, 0 … tasks − 1 in their order, until ctx ends: from that many
-// goroutines at most, of which the caller's is one and each does one task at a time. The
-// error is context.Cause(ctx).
+// For calls do for every task 0 … tasks − 1, handed out in this order, until ctx ends. It uses
+// at most workers goroutines, including the caller's. Each does one task at a time. The error
+// is context.Cause(ctx).
 //
-// A panic in do ends the handing out of tasks and, when all goroutines are done, goes on in
-// the caller's, as a *panics.Error: in another it would end the program.
+// After a panic in do no more tasks are handed out. When all goroutines are done, For panics
+// in the caller's goroutine with a *panics.Error. A panic in any other goroutine would end the
+// program.
 func For(ctx context.Context, workers, tasks int, do func(worker, task int)) error {
 	var next atomic.Int64
 	var panicked atomic.Pointer[panics.Error]

@@ -1,11 +1,11 @@
-// Command planted puts faults into the code, one at a time, and sees that a named test
+// Command planted puts faults into the code, one at a time, and checks that a named test
 // fails:
 //
 //	go run ./internal/planted            # all of them, some minutes
 //	go run ./internal/planted ridge bias # those whose name has one of the words
 //
-// Nothing of the tree is changed: the compiler is given another text in place of a file
-// (go test -overlay). A row whose old text does not occur exactly once is an error.
+// The source files are not changed: go test -overlay gives the compiler a changed copy of one
+// file. An entry whose old text does not occur exactly once is an error.
 package main
 
 import (
@@ -18,12 +18,12 @@ import (
 	"strings"
 )
 
-// bug is one wrong text in a file of the module, and the test that finds it.
+// bug is a wrong text for a place in a file of the module, and the test that finds it.
 type bug struct {
 	name      string
 	file      string
 	old, new  string
-	pkg, test string // of go test pkg -run test
+	pkg, test string // the test is go test pkg -run test
 }
 
 var bugs = []bug{
@@ -72,7 +72,7 @@ func (b bug) text(root string) (string, error) {
 	return strings.Replace(string(raw), b.old, b.new, 1), nil
 }
 
-// survives reports whether the test passes in spite of the fault.
+// survives reports whether the test passes although the fault is there.
 func (b bug) survives(root, folder string) (survives bool, output string, err error) {
 	text, err := b.text(root)
 	if err != nil {
@@ -88,7 +88,7 @@ func (b bug) survives(root, folder string) (survives bool, output string, err er
 		return false, "", err
 	}
 	cmd := exec.Command("go", "test", "-vet=off", "-count=1", "-timeout", "5m", "-overlay", list, "-run", "^("+b.test+")$", b.pkg, "-rapid.nofailfile")
-	cmd.Dir = root // where -rapid.nofailfile keeps property tests from writing their counterexamples
+	cmd.Dir = root // in this folder -rapid.nofailfile keeps property tests from writing their counterexamples
 	out, err := cmd.CombinedOutput()
 	output = string(out)
 	switch {

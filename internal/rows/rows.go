@@ -1,5 +1,5 @@
-// Package rows reads kernel matrices row by row, and looks for numbers in them that
-// nothing can be computed with.
+// Package rows reads kernel matrices row by row, and checks them for numbers that are not
+// usable in computations.
 package rows
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/svmnb/svmnb/internal/simd"
 )
 
-// Matrix and Sweeper are those of package solvers.
+// Matrix and Sweeper are the same interfaces as in package solvers.
 type (
 	Matrix = interface {
 		Dim() int
@@ -24,8 +24,8 @@ type (
 	}
 )
 
-// Sweep is that of k where it is a Sweeper. Of any other matrix do gets one row after the
-// other, by Row.
+// Sweep calls k.Sweep if k is a Sweeper. For any other matrix, do gets one row after the
+// other, from Row.
 func Sweep(ctx context.Context, k Matrix, height int, do func(i, j int, rows [][]float64)) error {
 	if s, ok := k.(Sweeper); ok {
 		return s.Sweep(ctx, height, do)
@@ -48,7 +48,7 @@ func each(ctx context.Context, k Matrix, height int, do func(i, j int, rows [][]
 	return nil
 }
 
-// Evaluations returns how many kernel values k has computed; 0 if it does not count.
+// Evaluations returns how many kernel values k has computed, or 0 if k does not count them.
 func Evaluations(k Matrix) int64 {
 	if c, ok := k.(interface{ Evaluations() int64 }); ok {
 		return c.Evaluations()
@@ -56,9 +56,9 @@ func Evaluations(k Matrix) int64 {
 	return 0
 }
 
-// Checked is a Matrix that looks at each row once, when it is first asked for, so that a
-// bad kernel value ends a run with an error that names it. A bad row reads as zeros, for
-// no method to stumble over before the loop asks for Err.
+// Checked is a Matrix that checks each row when it is first read, so that a bad kernel value
+// ends a run with an error that names it. A bad row is returned as zeros, so that no method
+// fails before the loop calls Err.
 type Checked struct {
 	Matrix
 	seen []bool
@@ -66,16 +66,16 @@ type Checked struct {
 	err  error
 }
 
-// Check returns a k whose rows are looked at. bad makes the error about a number in row i:
-// the entry that cannot be used, or the length of the row where that is wrong.
+// Check returns k with checked rows. bad makes the error for row i. Its number v is the entry
+// that cannot be used, or the length of the row if that is wrong.
 func Check(k Matrix, bad func(i int, v float64, msg string) error) *Checked {
 	return &Checked{Matrix: k, seen: make([]bool, k.Dim()), bad: bad}
 }
 
-// Err returns what has been found wrong, nil as a rule.
+// Err returns the first error that was found, usually nil.
 func (c *Checked) Err() error { return c.err }
 
-// Evaluations returns that of the Matrix.
+// Evaluations returns the count of the Matrix.
 func (c *Checked) Evaluations() int64 { return Evaluations(c.Matrix) }
 
 func (c *Checked) Row(i int) []float64 {
@@ -93,7 +93,7 @@ func (c *Checked) Row(i int) []float64 {
 	return row
 }
 
-// Sweep implements Sweeper. Of several bad rows of a Sweeper the first is named.
+// Sweep implements Sweeper. If a Sweeper has several bad rows, the error names the first.
 func (c *Checked) Sweep(ctx context.Context, height int, do func(i, j int, rows [][]float64)) error {
 	k, ok := c.Matrix.(Sweeper)
 	if !ok {
@@ -105,7 +105,7 @@ func (c *Checked) Sweep(ctx context.Context, height int, do func(i, j int, rows 
 			if c.seen[i+r] {
 				continue
 			}
-			want := len(row) // of a block, as many as it has
+			want := len(row) // a row of a block may have any length
 			switch height {
 			case 0:
 				want = c.Dim()
@@ -123,7 +123,7 @@ func (c *Checked) Sweep(ctx context.Context, height int, do func(i, j int, rows 
 	if c.err == nil {
 		c.err = bad.err
 	}
-	if err == nil && bad.err == nil { // the lower triangle is all of K
+	if err == nil && bad.err == nil { // the whole lower triangle was checked, which is all of K
 		for i := range c.seen {
 			c.seen[i] = true
 		}
@@ -131,7 +131,7 @@ func (c *Checked) Sweep(ctx context.Context, height int, do func(i, j int, rows 
 	return err
 }
 
-// first is the first error in a matrix that is read in no particular order.
+// first keeps the first error in a matrix that is read in any order.
 type first struct {
 	mu       sync.Mutex
 	row, col int
@@ -146,7 +146,7 @@ func (f *first) add(row, col int, err error) {
 	}
 }
 
-// check returns what is wrong with entries of row i from column j on, and the column.
+// check returns what is wrong with the entries of row i from column j on, and the column.
 func (c *Checked) check(i, j int, row []float64, n int) (col int, err error) {
 	if len(row) != n {
 		return j, c.bad(i, float64(len(row)), fmt.Sprintf("is the length of row %d; the kernel matrix has %d rows", i, n))
@@ -161,8 +161,8 @@ func (c *Checked) entry(i, j int, v float64) error {
 	return c.bad(i, v, fmt.Sprintf("row %d, column %d %s", i, j, Unusable))
 }
 
-// unusable returns where the first number is that is not usable, or -1. A small sum of
-// squares says in a tenth of the time that there is none.
+// unusable returns the index of the first number that is not usable, or -1. A small sum of
+// squares proves in a tenth of the time that there is none.
 func unusable(row []float64) int {
 	if simd.Dot(row, row) <= MostUsable*MostUsable {
 		return -1
@@ -170,12 +170,12 @@ func unusable(row []float64) int {
 	return slices.IndexFunc(row, func(v float64) bool { return !Usable(v) })
 }
 
-// Usable is what a number of a problem must be: finite, and small enough for products of
-// three to stay so.
+// Usable reports whether v can be used in a problem: whether it is finite, and small enough
+// that products of three such numbers are finite.
 func Usable(v float64) bool { return math.Abs(v) <= MostUsable }
 
 // MostUsable is the size of the largest usable number.
 const MostUsable = 1e100
 
-// Unusable says what Usable asks for.
+// Unusable is the message for a number that is not Usable.
 const Unusable = "must be a finite number, at most 1e100 in size; look for gaps in the data, or scale the features"

@@ -6,8 +6,7 @@ import (
 	"github.com/svmnb/svmnb/internal/vec"
 )
 
-// The loops of package vec that kernel rows are made of have the same bits at all
-// levels.
+// These loops of package vec compute kernel rows. They have the same bits at all levels.
 
 // Dots is [vec.Dots].
 func Dots(dst, x, cols []float64, stride int) {

@@ -4,18 +4,18 @@ import (
 	"math"
 )
 
-// The two passes over the variables of a programme that its figures come from sum in
-// eight lanes, and have the same bits at all levels.
+// This file has two passes over the variables of a programme that compute the figures of a
+// trace. They sum in eight lanes, and have the same bits at all levels.
 
-// Tally is what one pass over α and F says of a programme.
+// Tally has the sums and extremes of one pass over α and F of a programme.
 type Tally struct {
 	SF, P, S      float64 // Σ α s F, Σ α p, Σ α s
-	Up, Low       float64 // max of F where sα can rise, min where it can fall; −Inf and +Inf where none can
-	Sum           float64 // of F where lower < α < upper,
-	Free, AtUpper int     // how many these are, and how many have lower < α = upper
+	Up, Low       float64 // max of F where sα can rise, min of F where sα can fall; −Inf and +Inf if there are none
+	Sum           float64 // sum of F where lower < α < upper
+	Free, AtUpper int     // number of these variables, and number of those with lower < α = upper
 }
 
-// Summarise sums up n variables, whose signs are ±1.
+// Summarise computes the Tally of n variables, whose signs are ±1.
 func Summarise(alpha, f, sign, p, lower, upper []float64) Tally {
 	n := len(alpha)
 	f, sign, p, lower, upper = f[:n], sign[:n], p[:n], lower[:n], upper[:n]
@@ -58,8 +58,8 @@ func Summarise(alpha, f, sign, p, lower, upper []float64) Tally {
 	return t
 }
 
-// Gap is Σ max(0, g)·(α − lower) + max(0, −g)·(upper − α) with g = s(b − F): the
-// gap of a programme without ridge. Upper bounds may be infinite.
+// Gap returns Σ max(0, g)·(α − lower) + max(0, −g)·(upper − α) with g = s(b − F), the gap of a
+// programme without ridge. Upper bounds may be infinite.
 func Gap(alpha, f, sign, lower, upper []float64, b float64) float64 {
 	n := len(alpha)
 	f, sign, lower, upper = f[:n], sign[:n], lower[:n], upper[:n]
@@ -79,7 +79,7 @@ func Gap(alpha, f, sign, lower, upper []float64, b float64) float64 {
 	return fold(&sums)
 }
 
-// fold adds eight lanes up.
+// fold adds the eight lanes.
 func fold(v *[8]float64) float64 {
 	return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]))
 }

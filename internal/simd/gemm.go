@@ -9,7 +9,7 @@ import (
 )
 
 // Matrix is a view of Rows × Cols numbers: entry (i, j) is Data[i·Stride+j], or
-// of another view's transpose.
+// Data[j·Stride+i] in a transpose.
 type Matrix[T Float] struct {
 	Data               []T
 	Rows, Cols, Stride int
@@ -43,7 +43,7 @@ func (m Matrix[T]) Block(i, iEnd, j, jEnd int) Matrix[T] {
 	return m
 }
 
-// check panics when the view is not within its data.
+// check panics if the view is not within its data.
 func (m Matrix[T]) check(name string) {
 	rows, cols := m.Rows, m.Cols
 	if m.transposed {
@@ -54,21 +54,21 @@ func (m Matrix[T]) check(name string) {
 	}
 }
 
-// depthBlock is how many products a tile adds up before it goes to memory: a
-// panel of B that deep, and two of A, are in the first-level cache. The blocks
-// are added in their order.
+// depthBlock is the number of products that a tile sums before it writes to memory. One panel
+// of B and two of A with this depth fit into the first-level cache. The blocks are added in
+// their order.
 const depthBlock = 192
 
-// A task of a product is so many rows of C by so many panels: its part of A
-// stays in the second-level cache while the panels of B go by.
+// A task of a product is rowsPerTask rows of C by panelsPerTask panels. Its part of A stays in
+// the second-level cache while the panels of B are read.
 const (
 	rowsPerTask   = 192
 	panelsPerTask = 16
 )
 
-// packed is a matrix cut into panels of width rows, element by element of the
-// depth: what a tile reads from first to last. Rows that fill the last panel up
-// are zero. Panels of one block of the depth lie together.
+// packed is a matrix cut into panels of width rows. A panel stores one element of each row,
+// then the next elements, which is the order in which a tile reads them. Rows that fill up the
+// last panel are zero. For each block of the depth, the panels are contiguous.
 type packed[T Float] struct {
 	width, rows, depth int
 	data               []T
@@ -77,7 +77,7 @@ type packed[T Float] struct {
 func (p *packed[T]) panels() int { return (p.rows + p.width - 1) / p.width }
 func (p *packed[T]) size() int   { return p.panels() * p.width * p.depth }
 
-// at returns panel i in the block of the depth from k0 on, depth long.
+// at returns panel i in the block of the depth that begins at k0 and has the given depth.
 func (p *packed[T]) at(k0, depth, i int) []T {
 	return p.data[(k0*p.panels()+i*depth)*p.width:]
 }
@@ -104,15 +104,15 @@ func (p *packed[T]) fill(t *table[T], src Matrix[T], from, to int) {
 	}
 }
 
-// Panels is the right-hand matrix of products, laid out for the loops. The zero
-// value is the empty matrix. It stays valid when the level changes.
+// Panels is the right-hand matrix of products, laid out for the loops. The zero value is the
+// empty matrix. It stays valid when the level changes.
 type Panels[T Float] struct {
 	packed[T]
 	t *table[T]
 }
 
-// Pack copies b, which replaces what was there and reuses its memory. threads is
-// as in [Gemm]. For products A·Bᵀ pack b.T().
+// Pack copies b, which replaces the previous matrix and reuses its memory. threads is as in
+// [Gemm]. For products A·Bᵀ pack b.T().
 func (p *Panels[T]) Pack(b Matrix[T], threads int) {
 	b.check("right-hand matrix")
 	p.t = loops[T]()
@@ -128,8 +128,8 @@ func (p *Panels[T]) Pack(b Matrix[T], threads int) {
 	j.release()
 }
 
-// Part returns rows k to kEnd of the matrix, a view. k is a multiple of 192, and so is
-// kEnd unless it is the last.
+// Part returns rows k ≤ i < kEnd of the matrix as a view. k must be a multiple of 192, and so
+// must kEnd unless it is the last row.
 func (p *Panels[T]) Part(k, kEnd int) Panels[T] {
 	if k < 0 || k > kEnd || kEnd > p.depth || k%depthBlock != 0 || kEnd%depthBlock != 0 && kEnd != p.depth {
 		panic(fmt.Sprintf("simd: rows %d to %d of %d", k, kEnd, p.depth))
@@ -140,29 +140,29 @@ func (p *Panels[T]) Part(k, kEnd int) Panels[T] {
 	return part
 }
 
-// Dims returns the rows and columns of the matrix.
+// Dims returns the numbers of rows and columns of the matrix.
 func (p *Panels[T]) Dims() (rows, cols int) { return p.depth, p.rows }
 
 // Gemm is a product of matrices. Its zero value sets C = A·B on GOMAXPROCS
 // goroutines.
 //
-// Each entry is summed along the depth in blocks of 192, the same way whatever
-// the shape of the product and the number of goroutines.
+// Each entry is summed along the depth in blocks of 192, in the same way for any shape of the
+// product and any number of goroutines.
 type Gemm[T Float] struct {
-	Add   bool // to C, rather than replace it
+	Add   bool // add to C, rather than replace it
 	Minus bool // subtract from C, rather than replace it
-	Lower bool // only entries (i, j) with j ≤ i; the others keep their values
+	Lower bool // compute only entries (i, j) with j ≤ i; the others keep their values
 
-	// Then, if not nil, is given each finished part of C once, to change in place:
-	// c has the entries of row i from column j on. Calls are concurrent.
+	// Then, if not nil, is called once for each finished part of C and may change it: c has
+	// the entries of row i from column j on. Calls are concurrent.
 	Then func(i, j int, c []T)
 
-	Threads int // goroutines at most; 0 is GOMAXPROCS
+	Threads int // largest number of goroutines; 0 means GOMAXPROCS
 }
 
-// Do computes the product of a, m × k, and b, k × n, into c, m × n, which is not
-// a transpose. a is copied first, so c may lie over it. A long product cannot be
-// interrupted: callers take some hundred rows at a time.
+// Do computes the product of a, m × k, and b, k × n, into c, m × n, which must not be a
+// transpose. a is copied first, so c may overlap it. A product cannot be interrupted, so
+// callers multiply some hundred rows at a time.
 func (g Gemm[T]) Do(c, a Matrix[T], b *Panels[T]) {
 	c.check("product")
 	a.check("left-hand matrix")
@@ -177,7 +177,7 @@ func (g Gemm[T]) Do(c, a Matrix[T], b *Panels[T]) {
 	j.g, j.c, j.b = g, c, b
 	j.fill, j.from = packed[T]{width: t.rows, rows: a.Rows, depth: a.Cols}, a
 	if a.Rows == 1 && !g.Lower {
-		j.fill.width = 1 // for row1 and row4
+		j.fill.width = 1 // row1 and row4 need this layout
 	}
 	buffer := t.borrow(j.fill.size())
 	j.fill.data = *buffer
@@ -189,12 +189,12 @@ func (g Gemm[T]) Do(c, a Matrix[T], b *Panels[T]) {
 	j.release()
 }
 
-// entryCost is about how many products take as long as an entry to pack, or to
-// write and map.
+// entryCost is about how many products take as long as packing an entry, or writing and
+// mapping one.
 const entryCost = 8
 
-// workers returns how many goroutines share work of that many products: each
-// gets a million, some ten microseconds, at least.
+// workers returns how many goroutines share work of the given number of products. Each gets at
+// least a million products, which take some ten microseconds.
 func workers(threads int, products float64) int {
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
@@ -202,7 +202,7 @@ func workers(threads int, products float64) int {
 	return max(1, int(min(float64(threads), products/(1<<20))))
 }
 
-// sums says what happens to C when a tile has its sums.
+// sums says what a tile does with its sums: replace C, add to it or subtract from it.
 type sums = uint8
 
 const (
@@ -211,8 +211,8 @@ const (
 	subtract
 )
 
-// job is what the goroutines of one call share. It is kept for the next call, and
-// its function with it, so that calls do not allocate.
+// job has the data that the goroutines of one call share. It is kept for the next call,
+// together with its function run, so that calls do not allocate.
 type job[T Float] struct {
 	t     *table[T]
 	phase phase
@@ -221,13 +221,13 @@ type job[T Float] struct {
 	wait  sync.WaitGroup
 	run   func()
 
-	fill packed[T] // packing: of from
+	fill packed[T] // packing: fill gets the panels of from
 	from Matrix[T]
 
-	g    Gemm[T] // multiplying: fill with b
+	g    Gemm[T] // multiplying: fill times b
 	c    Matrix[T]
 	b    *Panels[T]
-	down int // tasks in a column of them
+	down int // number of tasks in a column of tasks
 }
 
 type phase int
@@ -254,7 +254,7 @@ func (j *job[T]) release() {
 	j.t.jobs.Put(j)
 }
 
-// all does the tasks of a phase on that many goroutines, this one among them.
+// all does the tasks of a phase on the given number of goroutines, including this one.
 func (j *job[T]) all(p phase, tasks, threads int) {
 	j.phase, j.tasks = p, int64(tasks)
 	j.next.Store(0)
@@ -283,7 +283,7 @@ func (j *job[T]) work() {
 	}
 }
 
-// multiply computes the part of C from row i0 and panel p0 of B on.
+// multiply computes the part of C that begins at row i0 and panel p0 of B.
 func (j *job[T]) multiply(i0, p0 int, edge []T) {
 	i1 := min(i0+rowsPerTask, j.c.Rows)
 	p1 := min(p0+panelsPerTask, j.b.panels())
@@ -326,8 +326,8 @@ func (j *job[T]) multiply(i0, p0 int, edge []T) {
 	}
 }
 
-// tile computes the tile of C at (i, col), by way of edge when it is not all
-// wanted.
+// tile computes the tile of C at (i, col). If only a part of the tile is needed, it computes
+// the tile in edge and copies the part.
 func (j *job[T]) tile(k0, k, i, col int, b *T, to sums, edge []T) {
 	height, width := min(j.t.rows, j.c.Rows-i), min(j.t.columns, j.c.Cols-col)
 	if j.g.Lower && col >= i+height {
@@ -336,8 +336,8 @@ func (j *job[T]) tile(k0, k, i, col int, b *T, to sums, edge []T) {
 	a := unsafe.SliceData(j.fill.at(k0, k, i/j.t.rows))
 	c := j.c.Data[i*j.c.Stride+col:]
 	if height == j.t.rows && width == j.t.columns && !(j.g.Lower && col+width > i+1) {
-		// The tiles of a panel fetch the next one, each its share.
-		const share = 64 / 4 // bytes with each step
+		// The tiles of a panel together prefetch the next panel, each a share of it.
+		const share = 64 / 4 // bytes per step
 		ahead := k * (j.t.columns*int(unsafe.Sizeof(*b)) + i%rowsPerTask/j.t.rows*share)
 		j.t.tile(k, a, b, &c[0], j.c.Stride, to, ahead)
 		return
@@ -354,7 +354,7 @@ func (j *job[T]) tile(k0, k, i, col int, b *T, to sums, edge []T) {
 	}
 }
 
-// row computes the panels p0 ≤ p < p1 of a C of one row.
+// row computes the panels p0 ≤ p < p1 of a C with one row.
 func (j *job[T]) row(k0, k, p0, p1 int, to sums, edge []T) {
 	a, width, stride := unsafe.SliceData(j.fill.at(k0, k, 0)), j.t.columns, k*j.t.columns
 	for p := p0; p < p1; {
@@ -373,7 +373,7 @@ func (j *job[T]) row(k0, k, p0, p1 int, to sums, edge []T) {
 	}
 }
 
-// put does to c what a tile does with its sums.
+// put replaces c by the sums s, adds them to c or subtracts them, as a tile does.
 func put[T Float](c, s []T, to sums) {
 	s = s[:len(c)]
 	switch to {

@@ -2,9 +2,9 @@ package simd
 
 import "math"
 
-// These loops are called by their names: what goes to a function by its value may be
-// kept, as far as the compiler knows, and is not left on the stack. They report
-// whether the level in use has them.
+// These loops are called by name. The compiler must assume that a function value keeps its
+// arguments, and would then move them from the stack to the heap. The functions report whether
+// the active level has the loop.
 
 func dots(dst, x, cols *float64, n, d, stride int) bool {
 	switch active {
@@ -78,8 +78,8 @@ func smoPartner(f, low, ki, diag *float64, n int, fi, kii, tau float64) (j int, 
 	return j, gain, true
 }
 
-// expScaled returns how many elements are left and how many of them at most stand
-// with the one that is in the way.
+// expScaled returns how many elements are left, and how many elements at most are in the
+// register that it could not compute.
 func expScaled(v *float64, n int, a float64, roots *uint64) (left, lanes int) {
 	switch active {
 	case AVX512:

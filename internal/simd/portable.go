@@ -8,8 +8,8 @@ import (
 	"github.com/svmnb/svmnb/internal/vec"
 )
 
-// portable returns the loops in plain Go. They take pointers like those in
-// assembly, whose meaning they define.
+// portable returns the loops in plain Go. They take pointers like those in assembly, and
+// define what these compute.
 func portable[T Float]() *table[T] {
 	return &table[T]{
 		portableRows, portableColumns, 0, tilePortable[T], tilePortable[T], dividePortable[T], lessRowsPortable[T], lessDotsPortable[T], row1Portable[T], row4Portable[T], expPortable[T], gaussianPortable[T], dotPortable[T],
@@ -19,12 +19,13 @@ func portable[T Float]() *table[T] {
 
 const portableRows, portableColumns = 4, 4
 
-// tilePortable sets C, rows × columns with row stride ldc, to A·B, or adds A·B
-// to it or subtracts it. Step p of k has the elements a[p·rows+i] and b[p·columns+j]; for
-// cross those of A are a[p·columns+i], which here are the same.
+// tilePortable sets C, rows × columns with row stride ldc, to A·B, or adds A·B to it, or
+// subtracts A·B from it. Step p of k has the elements a[p·rows+i] and b[p·columns+j]. As
+// cross, A has the elements a[p·columns+i]; here rows and columns are equal, so both are the
+// same.
 func tilePortable[T Float](k int, a, b, c *T, ldc int, to uint8, ahead int) {
 	as, bs := unsafe.Slice(a, k*4), unsafe.Slice(b, k*4)
-	// Two rows at a time, for the registers.
+	// Two rows at a time fit into the registers.
 	for i := 0; i < 4; i += 2 {
 		var s [2][4]T
 		s00, s01, s02, s03 := s[0][0], s[0][1], s[0][2], s[0][3]
@@ -50,8 +51,8 @@ func tilePortable[T Float](k int, a, b, c *T, ldc int, to uint8, ahead int) {
 	}
 }
 
-// dividePortable replaces C, rows × columns without gaps, by L⁻¹C, where L is lower
-// triangular, rows × rows, with the reciprocals of its diagonal there.
+// dividePortable replaces C, rows × columns without gaps, by L⁻¹C. L is lower triangular, rows
+// × rows, with the reciprocals of the diagonal entries on its diagonal.
 func dividePortable[T Float](l, c *T) {
 	ls, cs := unsafe.Slice(l, portableRows*portableRows), unsafe.Slice(c, portableRows*portableColumns)
 	for i := range portableRows {
@@ -67,7 +68,7 @@ func dividePortable[T Float](l, c *T) {
 	}
 }
 
-// lessRowsPortable takes x[p]·b[p·columns+j] from y[j] for all p < k, in float64.
+// lessRowsPortable subtracts x[p]·b[p·columns+j] from y[j] for all p < k, in float64.
 func lessRowsPortable[T Float](k int, b *T, x, y *float64) {
 	bs, ys := unsafe.Slice(b, k*4), unsafe.Slice(y, 4)
 	y0, y1, y2, y3 := ys[0], ys[1], ys[2], ys[3]
@@ -81,7 +82,7 @@ func lessRowsPortable[T Float](k int, b *T, x, y *float64) {
 	ys[0], ys[1], ys[2], ys[3] = y0, y1, y2, y3
 }
 
-// lessDotsPortable takes Σ b[p·columns+j]·y[j] from x[p] for all p < k, in float64.
+// lessDotsPortable subtracts Σ b[p·columns+j]·y[j] from x[p] for all p < k, in float64.
 func lessDotsPortable[T Float](k int, b *T, x, y *float64) {
 	bs, ys := unsafe.Slice(b, k*4), unsafe.Slice(y, 4)
 	xs := unsafe.Slice(x, k)
@@ -92,8 +93,8 @@ func lessDotsPortable[T Float](k int, b *T, x, y *float64) {
 	}
 }
 
-// row1Portable sets the columns of c to the product of one row with a panel of B,
-// row4Portable those of four panels, which lie stride elements apart.
+// row1Portable sets the columns of c to the product of one row with a panel of B. row4Portable
+// does so for four panels, which begin stride elements apart.
 func row1Portable[T Float](k int, a, b *T, stride int, c *T, to uint8) {
 	as, bs := unsafe.Slice(a, k), unsafe.Slice(b, k*4)
 	var s0, s1, s2, s3 T
@@ -130,14 +131,14 @@ func gaussianPortable[T Float](dst, b *T, n int, a, gamma T) {
 	}
 	bs, v := unsafe.Slice(b, n), unsafe.Slice(dst, n)
 	for j, dot := range v {
-		// Doubling is exact, so that a fused subtraction changes nothing.
+		// Doubling is exact, so a fused subtraction gives the same result.
 		v[j] = max(0, a+bs[j]-2*dot) * -gamma
 	}
 	expPortable(dst, dst, n, 1)
 }
 
-// gaussianSingle is gaussianPortable by powers of two, less the small ones: what they
-// are good for, numbers that are not normal spoil.
+// gaussianSingle is gaussianPortable by powers of two. It sets very small results to 0,
+// because with subnormal numbers it would be inaccurate.
 func gaussianSingle(dst, b *float32, n int, a, gamma float32) {
 	bs, v := unsafe.Slice(b, n), unsafe.Slice(dst, n)
 	g := gamma * math.Log2E
@@ -175,8 +176,7 @@ func axpyPortable[T Float](c float64, x *T, y *float64, n int) {
 	}
 }
 
-// axpy4Portable adds c[r]·rows[r][from+j] to y[j] for four rows r, one after the
-// other.
+// axpy4Portable adds c[r]·rows[r][from+j] to y[j] for four rows r, one after the other.
 func axpy4Portable[T Float](c *float64, rows *[]T, from int, y *float64, n int) {
 	f, r, ys := unsafe.Slice(c, 4), unsafe.Slice(rows, 4), unsafe.Slice(y, n)
 	f0, f1, f2, f3 := f[0], f[1], f[2], f[3]
@@ -198,7 +198,7 @@ func sparsePortable[T Float](dst, w *T, start *int, col *int32, val *T, n int) {
 	}
 }
 
-// sparseHalfPortable does so for the lanes l < Lanes/2 and sets dst[Lanes/2·j+l].
+// sparseHalfPortable is sparsePortable for the lanes l < Lanes/2. It sets dst[Lanes/2·j+l].
 func sparseHalfPortable[T Float](dst, w *T, start *int, col *int32, val *T, n int) {
 	half := Lanes[T]() / 2
 	for from := 0; from < half; from += portableLanes {
@@ -227,7 +227,7 @@ func sparseSome[T Float](dst *T, ld, from int, w *T, start *int, col *int32, val
 	}
 }
 
-// smoUpdatePortable is [SMOUpdate]; the conversions forbid fused multiply-add.
+// smoUpdatePortable is [SMOUpdate]. The conversions prevent fused multiply-adds.
 func smoUpdatePortable[T Float](f *float64, ki, kj *T, up, low *float64, n int, t float64) (i int, most, least float64) {
 	fs, us, ls := unsafe.Slice(f, n), unsafe.Slice(up, n), unsafe.Slice(low, n)
 	as, bs := unsafe.Slice(ki, n), unsafe.Slice(kj, n)
@@ -245,7 +245,7 @@ func smoUpdatePortable[T Float](f *float64, ki, kj *T, up, low *float64, n int, 
 	return i, most, least
 }
 
-// smoSecondPortable is [SMOSecond] of n elements, a multiple of 16.
+// smoSecondPortable is [SMOSecond] for n elements, where n is a multiple of 16.
 func smoSecondPortable[T Float](f, low *float64, ki *T, diag *float64, n int, fi, kii, tau float64) (j int, gain float64) {
 	fs, ls, ks, ds := unsafe.Slice(f, n), unsafe.Slice(low, n), unsafe.Slice(ki, n), unsafe.Slice(diag, n)
 	var above, below [smoLanes]float64

@@ -1,24 +1,22 @@
-// Package simd has the inner loops of the library where they have to be fast:
-// products of matrices, the maps that turn dot products into kernel values,
-// sums over rows, and the two passes of sequential minimal optimisation.
+// Package simd has those inner loops of the library that must be fast: products of matrices,
+// the maps that turn dot products into kernel values, sums over rows, and the two passes of
+// sequential minimal optimisation.
 //
-// Each loop exists three times: in assembly for AVX-512 and for AVX2, and in
-// portable Go, which every other machine runs. Which is used is decided once,
-// when the program starts. The environment variable SVMNB_SIMD, set to avx2 or
-// portable, asks for a lower level than the machine has; go test does not see
-// that it was read, so tests want -count=1 with it.
+// Each loop exists three times: in assembly for AVX-512 and for AVX2, and in portable Go for
+// all other machines. The level is chosen once, when the program starts. The environment
+// variable SVMNB_SIMD, set to avx2 or portable, selects a lower level than the machine has.
+// The test cache of go test does not notice a change of this variable, so use -count=1 with
+// it.
 //
-// At one level an element has the same bits wherever it stands in a slice, in
-// whichever batch and on however many goroutines it is computed, and entry
-// (i, j) of A·Aᵀ has those of (j, i). Two levels differ by rounding, since the
-// vector units fuse multiply and add: |error| ≤ (k + 2)·u·Σ|a_i b_i| for each
-// sum of k products, with u = 2⁻⁵³ or 2⁻²⁴. [SMOUpdate], [SMOSecond], [SMOPair],
-// [SMOPartner], [Dots], [SquaredDistances], [ExpScaled], [Summarise] and [Gap] have the same bits at all
-// levels.
+// At one level, an element has the same bits at any place in a slice, in any batch and on any
+// number of goroutines, and entry (i, j) of A·Aᵀ has the bits of (j, i). Two levels differ by
+// rounding, since the vector units fuse multiply and add: |error| ≤ (k + 2)·u·Σ|a_i b_i| for
+// each sum of k products, with u = 2⁻⁵³ or 2⁻²⁴. [SMOUpdate], [SMOSecond], [SMOPair],
+// [SMOPartner], [Dots], [SquaredDistances], [ExpScaled], [Summarise] and [Gap] have the same
+// bits at all levels.
 //
-// NaN and ±Inf go through as in Go. Nothing allocates once its buffers are
-// warm. Lengths that do not fit are faults of the caller and panic like an index
-// out of range.
+// NaN and ±Inf are treated as in Go. Nothing is allocated after the first calls. A length that
+// does not fit is a mistake of the caller and panics like an index out of range.
 //
 // The assembly is written by the program in gen, a module of its own.
 package simd
@@ -31,10 +29,10 @@ import (
 	"sync"
 )
 
-// Float is what matrices and kernel rows are made of.
+// Float is the type of the numbers in matrices and kernel rows.
 type Float interface{ float32 | float64 }
 
-// Level is a set of instructions.
+// Level is a set of instructions: portable Go, AVX2 or AVX-512.
 type Level int
 
 const (
@@ -45,7 +43,7 @@ const (
 
 var levelNames = [...]string{"portable", "avx2", "avx512"}
 
-// String returns the name that SVMNB_SIMD takes.
+// String returns the name of the level, as SVMNB_SIMD takes it.
 func (l Level) String() string {
 	if l < Portable || l > AVX512 {
 		return "unknown"
@@ -53,11 +51,11 @@ func (l Level) String() string {
 	return levelNames[l]
 }
 
-// table has the loops of one level over one element; portable.go says what each
+// table has the loops of one level for one element type. portable.go defines what each
 // computes.
 type table[T Float] struct {
 	rows, columns int // of a tile
-	lanes         int // of a strip to transpose; 0 without one
+	lanes         int // rows of a strip to transpose; 0 if there is no such loop
 
 	tile       func(k int, a, b, c *T, ldc int, to uint8, ahead int)
 	cross      func(k int, a, b, c *T, ldc int, to uint8, ahead int)
@@ -70,17 +68,18 @@ type table[T Float] struct {
 	dot        func(x *T, y *float64, n int) float64
 	axpy       func(c float64, x *T, y *float64, n int)
 	axpy4      func(c *float64, rows *[]T, from int, y *float64, n int)
-	sparse     [2]sparseLoop[T] // of all lanes, and of half of them
+	sparse     [2]sparseLoop[T] // for all lanes, and for half of them
 	transpose  func(dst *T, to int, src *T, from, blocks int)
 	smoUpdate  func(f *float64, ki, kj *T, up, low *float64, n int, t float64) (i int, most, least float64)
-	smoLanes   int // that a call of smoSecond does
+	smoLanes   int // number of sequences in a call of smoSecond
 	smoSecond  func(f, low *float64, ki *T, diag *float64, n int, fi, kii, tau float64) (j int, gain float64)
 
 	scratch *sync.Pool // of *[]T
 	jobs    *sync.Pool // of *job[T]
 }
 
-// machine has the tables of each level that can run here, the portable first.
+// machine has the tables of all levels that this machine can run, beginning with the portable
+// one.
 var machine = append([]tables{{portable[float32](), portable[float64]()}}, native()...)
 
 type tables struct {
@@ -90,7 +89,7 @@ type tables struct {
 
 var active = wanted(os.Getenv("SVMNB_SIMD"))
 
-// wanted returns the level of that name or the best there is.
+// wanted returns the level of the given name, or the best level if there is none.
 func wanted(name string) Level {
 	for l, s := range levelNames {
 		if strings.EqualFold(name, s) {
@@ -106,15 +105,15 @@ func Best() Level { return Level(len(machine) - 1) }
 // Active returns the level in use.
 func Active() Level { return active }
 
-// SetLevel changes the level in use, to the best where the machine has less than
-// l, and returns the one before. It is for tests: nothing else of the package
-// may run meanwhile.
+// SetLevel changes the active level to l, or to the best level that the machine has if l is
+// higher. It returns the level before. It is for tests: nothing else of the package may run
+// meanwhile.
 func SetLevel(l Level) (before Level) {
 	before, active = active, max(Portable, min(l, Best()))
 	return before
 }
 
-// loops returns the table in use.
+// loops returns the table of the active level.
 func loops[T Float]() *table[T] {
 	t := &machine[active]
 	if f, ok := any(t.f32).(*table[T]); ok {
@@ -123,7 +122,7 @@ func loops[T Float]() *table[T] {
 	return any(t.f64).(*table[T])
 }
 
-// borrow takes a buffer of n elements, of any content, which give takes back.
+// borrow takes a buffer of n elements from the pool, with arbitrary content. give returns it.
 func (t *table[T]) borrow(n int) *[]T {
 	b, ok := t.scratch.Get().(*[]T)
 	if !ok {

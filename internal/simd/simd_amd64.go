@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// native returns the tables of AVX2 and AVX-512, as far as the machine and its
-// operating system have them.
+// native returns the tables of AVX2 and AVX-512, if the machine and its operating system
+// support them.
 func native() (t []tables) {
 	if x := cpu.X86; x.HasAVX2 && x.HasFMA && x.HasBMI2 {
 		t = append(t, tables{

@@ -2,14 +2,14 @@ package simd
 
 import "math"
 
-// Membership of an index in a set is a number that is added: 0 for a member,
-// −Inf in up and +Inf in low for the others.
+// Sets of indices are represented by numbers that are added: 0 for a member, and for the
+// others −Inf in up and +Inf in low.
 
-// SMOUpdate sets f[j] −= t·(ki[j] − kj[j]) for all j of f, a step of t on the pair
-// (i, j), and returns the first index of the largest f + up, that value and the
-// least f + low: the violating pair of Keerthi et al. (2001), whose difference
-// is the largest violation. The index is −1 and the value −Inf when no f + up is
-// above −Inf. NaN is never chosen. t = 0 with any two finite rows only selects.
+// SMOUpdate sets f[j] −= t·(ki[j] − kj[j]) for all j of f, which is a step of t on the pair
+// (i, j). It returns the first index of the largest f + up, this value, and the smallest f +
+// low: the violating pair of Keerthi et al. (2001), whose difference is the largest violation.
+// The index is −1 and the value −Inf if no f + up is above −Inf. NaN is never chosen. With t =
+// 0 and any two finite rows it only selects.
 func SMOUpdate[T Float](f []float64, ki, kj []T, up, low []float64, t float64) (i int, most, least float64) {
 	n := len(f)
 	ki, kj, up, low = ki[:n], kj[:n], up[:n], low[:n]
@@ -33,16 +33,16 @@ func SMOUpdate[T Float](f []float64, ki, kj []T, up, low []float64, t float64) (
 	return i, most, min(least, rleast)
 }
 
-// SMOSecond returns the j with the largest gain d²/κ, d = fi − f[j] − low[j] > 0
-// and κ = max(tau, kii + diag[j] − 2·ki[j]), the first of equals, and that gain:
-// the partner of i by second-order information, Fan, Chen and Lin (2005), WSS 3.
-// tau > 0 stands in for a curvature that is not positive. Where nothing is to be
-// gained j is −1 and the gain 0.
+// SMOSecond returns the j with the largest gain d²/κ, and this gain, where d = fi − f[j] −
+// low[j] > 0 and κ = max(tau, kii + diag[j] − 2·ki[j]). Of equal gains it takes the first.
+// This j is the partner of i by second-order information (Fan, Chen and Lin 2005, WSS 3). tau
+// > 0 replaces a curvature that is not positive. If there is nothing to gain, j is −1 and the
+// gain 0.
 //
-// A division costs more than all else here. So sixteen sequences, of every sixteenth
-// element each, compare their fractions crosswise, d²κ' > d'²κ, and only their best and
-// the last n mod 16 are divided: of gains that differ by rounding alone any may be
-// taken, but it is the same at all levels.
+// A division costs more than all other operations here. Therefore sixteen sequences, each of
+// every sixteenth element, compare their fractions crosswise, d²κ' > d'²κ. Only the best of
+// each sequence and the last n mod 16 elements are divided. Of gains that differ only by
+// rounding any may be taken, but the same one at all levels.
 func SMOSecond[T Float](f, low []float64, ki []T, diag []float64, fi, kii, tau float64) (j int, gain float64) {
 	n := len(f)
 	low, ki, diag = low[:n], ki[:n], diag[:n]
@@ -67,12 +67,12 @@ func SMOSecond[T Float](f, low []float64, ki []T, diag []float64, fi, kii, tau f
 	return j, gain
 }
 
-// smoLanes is how many sequences [SMOSecond] has. A level may do them in several calls.
+// smoLanes is the number of sequences of [SMOSecond]. A level may do them in several calls.
 const smoLanes = 16
 
-// SMOPair is [SMOUpdate] with the index of the least f + low as well, and with
-// LIBSVM's choice among equals: the last of the largest, the first of the least.
-// The index of an empty set is not defined: its value is infinite.
+// SMOPair is [SMOUpdate], but also returns the index of the smallest f + low, and chooses
+// among equal values like LIBSVM: the last of the largest, and the first of the smallest. For
+// an empty set the value is infinite and the index undefined.
 func SMOPair(f, ki, kj, up, low []float64, t float64) (i, j int, most, least float64) {
 	n := len(f)
 	ki, kj, up, low = ki[:n], kj[:n], up[:n], low[:n]
@@ -97,8 +97,8 @@ func SMOPair(f, ki, kj, up, low []float64, t float64) (i, j int, most, least flo
 	return i, j, most, least
 }
 
-// SMOPartner is [SMOSecond] with LIBSVM's choices: the last of equals, and tau in
-// place of no other curvature than 0 and below.
+// SMOPartner is [SMOSecond] with LIBSVM's choices: it takes the last of equal gains, and tau
+// replaces only a curvature ≤ 0.
 func SMOPartner(f, low, ki, diag []float64, fi, kii, tau float64) (j int, gain float64) {
 	n := len(f)
 	low, ki, diag = low[:n], ki[:n], diag[:n]

@@ -2,7 +2,7 @@ package simd
 
 import "unsafe"
 
-// Lanes returns how many rows [CSR.MulLanes] multiplies at once: 64 of float32, 32 of
+// Lanes returns how many rows [CSR.MulLanes] multiplies at once: 64 for float32, 32 for
 // float64.
 func Lanes[T Float]() int {
 	var v T
@@ -11,17 +11,17 @@ func Lanes[T Float]() int {
 
 type sparseLoop[T Float] = func(dst, w *T, start *int, col *int32, val *T, n int)
 
-// CSR is a matrix by compressed rows: row j has the values Val[p] in the columns
-// Col[p] for Start[j] ≤ p < Start[j+1]. Columns are distinct within a row.
+// CSR is a matrix in compressed rows: row j has the values Val[p] in the columns Col[p] for
+// Start[j] ≤ p < Start[j+1]. The columns of a row must be distinct.
 type CSR[T Float] struct {
-	Start []int // one more than rows, from 0 on, not descending
+	Start []int // one more than there are rows, beginning with 0, never decreasing
 	Col   []int32
 	Val   []T
 }
 
-// Spread writes rows, at most [Lanes] of them, side by side into w, which has
-// Lanes elements for each column and is zero before: w[Lanes·c+l] is the entry
-// of row rows[l] in column c. Clear undoes it.
+// Spread writes at most [Lanes] rows side by side into w: w[Lanes·c+l] becomes the entry of
+// row rows[l] in column c. w has Lanes elements for each column and must be zero before.
+// [CSR.Clear] sets it to zero again.
 func (m CSR[T]) Spread(w []T, rows []int) {
 	lanes := Lanes[T]()
 	for l, r := range rows[:min(len(rows), lanes)] {
@@ -43,10 +43,10 @@ func (m CSR[T]) Clear(w []T, rows []int) {
 	}
 }
 
-// MulLanes sets dst[l·ld+j−from] for l < lanes and from ≤ j < to to the dot
-// product of row j with lane l of w, which has Lanes elements for every column of
-// m; a column outside of w is not noticed. The rows of m are read once for all
-// lanes. Ranges of rows may be given to goroutines.
+// MulLanes sets dst[l·ld+j−from] for l < lanes and from ≤ j < to to the dot product of row j
+// with lane l of w. w has Lanes elements for every column of m; this is not checked. The rows
+// of m are read once for all lanes. Different ranges of rows may be computed on different
+// goroutines.
 func (m CSR[T]) MulLanes(dst []T, ld int, w []T, lanes, from, to int) {
 	t := loops[T]()
 	all := Lanes[T]()
@@ -54,7 +54,7 @@ func (m CSR[T]) MulLanes(dst []T, ld int, w []T, lanes, from, to int) {
 	if 2*lanes <= all {
 		loop, all = t.sparse[1], all/2
 	}
-	const strip = 64 // rows; their products stay in the first-level cache
+	const strip = 64 // number of rows whose products stay in the first-level cache
 	buffer := t.borrow(all * strip)
 	defer t.give(buffer)
 	_ = m.Start[from : to+1]

@@ -2,21 +2,20 @@ package simd
 
 import "unsafe"
 
-// Exp sets dst[j] = exp(scale·x[j]) for all j of x: float64 to a relative 4e-16,
-// float32 to 1.2e-7, or to a unit of the last place where the result is
-// subnormal, for the product scale·x[j] as it is rounded. exp(0) is 1. dst may
-// be x.
+// Exp sets dst[j] = exp(scale·x[j]) for all j of x. The relative error is 4e-16 for float64
+// and 1.2e-7 for float32, or one unit in the last place for subnormal results. The rounding of
+// the product scale·x[j] comes on top. exp(0) is 1. dst may be x.
 func Exp[T Float](dst, x []T, scale T) {
 	dst = dst[:len(x)]
 	loops[T]().exp(unsafe.SliceData(dst), unsafe.SliceData(x), len(x), scale)
 }
 
-// Gaussian turns dot products into values of the Gaussian kernel: dst[j], which
-// is x·z_j, becomes exp(−gamma·max(0, a + b[j] − 2·dst[j])), where a = ‖x‖² and
-// b[j] = ‖z_j‖². The bound is that of [Exp] for the exponent as it is rounded in
-// T: where the norms are far larger than the distances, centre the columns first
-// or use float64. In float32 gamma/ln 2 and the distance are rounded, their product is
-// not; the bound is 1e-7, and below 2⁻¹²⁵ values are 0.
+// Gaussian turns dot products into values of the Gaussian kernel: dst[j], which is x·z_j,
+// becomes exp(−gamma·max(0, a + b[j] − 2·dst[j])), where a = ‖x‖² and b[j] = ‖z_j‖². The error
+// of [Exp] applies to the exponent as it is rounded in T. If the norms are much larger than
+// the distances, centre the points first or use float64. In float32, gamma/ln 2 and the
+// distance are rounded, but not their product; the relative error is then 1e-7, and values
+// below 2⁻¹²⁵ become 0.
 func Gaussian[T Float](dst []T, a T, b []T, gamma T) {
 	b = b[:len(dst)]
 	loops[T]().gaussian(unsafe.SliceData(dst), unsafe.SliceData(b), len(dst), a, gamma)
@@ -34,16 +33,16 @@ func Axpy[T Float](c float64, x []T, y []float64) {
 	loops[T]().axpy(c, unsafe.SliceData(x), unsafe.SliceData(y), len(x))
 }
 
-// AddRows adds Σ c[r]·rows[r][from+j] to y[j] for all j of y, in float64 and in
-// the order of the rows: with c = −α and kernel rows, it is the update of a
-// gradient by a whole working set. Ranges of y may be given to goroutines.
+// AddRows adds Σ c[r]·rows[r][from+j] to y[j] for all j of y, in float64 and in the order of
+// the rows. With c = −α and kernel rows it updates a gradient after a step on a whole working
+// set. Different ranges of y may be computed on different goroutines.
 func AddRows[T Float](y []float64, c []float64, rows [][]T, from int) {
 	c = c[:len(rows)]
 	for _, row := range rows {
 		_ = row[from : from+len(y)]
 	}
 	t := loops[T]()
-	// A part of y stays in the first-level cache while all rows go by.
+	// A part of y stays in the first-level cache while all rows are read.
 	const part = 1024
 	for at := 0; at < len(y); at += part {
 		n := min(part, len(y)-at)

@@ -8,14 +8,14 @@ import (
 	"math/rand/v2"
 )
 
-// Gram is a kernel matrix in memory that counts the rows asked for.
+// Gram is a kernel matrix in memory that counts how many rows are read.
 type Gram struct {
-	X, K     [][]float64 // X is nil where the matrix was given
+	X, K     [][]float64 // X is nil if the matrix was given
 	Diagonal []float64
 	Rows     int
 }
 
-// NewGram computes each value once, so that the matrix is symmetric to the bit.
+// NewGram computes each value once, so the matrix is exactly symmetric.
 func NewGram(x [][]float64, k Kernel) *Gram {
 	n := len(x)
 	m := &Gram{X: x, K: make([][]float64, n), Diagonal: make([]float64, n)}
@@ -30,7 +30,7 @@ func NewGram(x [][]float64, k Kernel) *Gram {
 	return m
 }
 
-// MatrixOf returns the matrix of these values, which it keeps.
+// MatrixOf returns a Gram of the given values, without copying them.
 func MatrixOf(k [][]float64) *Gram {
 	m := &Gram{K: k}
 	for i := range k {
@@ -48,7 +48,7 @@ func (m *Gram) Row(i int) []float64 {
 	return m.K[i]
 }
 
-// Blocked is a Gram that is a solvers.Blocks too.
+// Blocked is a Gram that also implements solvers.Blocks.
 type Blocked struct{ *Gram }
 
 func (Blocked) InBlocks() bool { return true }
@@ -119,8 +119,8 @@ func Constant(c float64) Kernel {
 	return func(_, _ []float64) float64 { return c }
 }
 
-// Points draws n points of d normal coordinates. Labels are −1 and 1 in turn, and each moves
-// its point by shift.
+// Points draws n points of d normal coordinates. Labels alternate between −1 and 1, and each
+// point is moved by label·shift.
 func Points(rng *rand.Rand, n, d int, shift float64) (x [][]float64, y []float64) {
 	for i := range n {
 		label := float64(2*(i%2) - 1)

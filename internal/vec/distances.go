@@ -2,8 +2,8 @@ package vec
 
 import "math"
 
-// The sums below belong to kernels that are asked for less often than those of
-// vec.go, and take one column at a time.
+// The sums in this file belong to kernels that are used less often than those of vec.go. They
+// process one column at a time.
 
 // AbsoluteDistances sets dst[j] to Σ |x_k − z_k| for point j.
 func AbsoluteDistances(dst, x, cols []float64, stride int) {

@@ -2,11 +2,11 @@ package vec
 
 import "math"
 
-// Those of package math may differ in the last bit from machine to machine,
-// where an assembly or fused multiply-add steps in.
+// The functions of package math may differ in the last bit between machines, because some use
+// assembly or fused multiply-adds. These functions give the same bits everywhere.
 
-// Log returns ln x to a relative 1e-15. Log(0) = −Inf, Log(+Inf) = +Inf, and
-// NaN where x < 0 or is no number.
+// Log returns ln x with a relative error of 1e-15. Log(0) = −Inf, Log(+Inf) = +Inf, and the
+// result is NaN if x < 0 or x is NaN.
 func Log(x float64) float64 {
 	switch {
 	case !(x >= 0):
@@ -23,8 +23,8 @@ func Log(x float64) float64 {
 	return float64(float64(e)*math.Ln2) + 2*atanh((m-1)/(m+1))
 }
 
-// Log1p returns ln(1 + x) for x ≥ 0 to a relative 1e-15, however small x, as
-// long as it is not subnormal.
+// Log1p returns ln(1 + x) for x ≥ 0 with a relative error of 1e-15, also for very small x that
+// are not subnormal.
 func Log1p(x float64) float64 {
 	if x < 0.25 {
 		return 2 * atanh(x/(2+x))
@@ -32,14 +32,14 @@ func Log1p(x float64) float64 {
 	return Log(1 + x)
 }
 
-// From the last term to the first.
+// Coefficients of the Taylor sums, from the last term to the first.
 var (
 	atanhSeries = [...]float64{1.0 / 21, 1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13, 1.0 / 11, 1.0 / 9, 1.0 / 7, 1.0 / 5, 1.0 / 3}
 	sineSeries  = [...]float64{1.0 / (17 * 16), 1.0 / (15 * 14), 1.0 / (13 * 12), 1.0 / (11 * 10), 1.0 / (9 * 8), 1.0 / (7 * 6), 1.0 / (5 * 4), 1.0 / (3 * 2)}
 )
 
-// atanh returns the Taylor sum t + t³/3 + t⁵/5 + …, whose remainder is below
-// 1e-16 t for |t| ≤ 0.1716 = (√2 − 1)/(√2 + 1).
+// atanh returns the Taylor sum t + t³/3 + t⁵/5 + …, whose remainder is below 1e-16 t for |t| ≤
+// 0.1716 = (√2 − 1)/(√2 + 1).
 func atanh(t float64) float64 {
 	t2 := float64(t * t)
 	var sum float64
@@ -49,8 +49,8 @@ func atanh(t float64) float64 {
 	return t + float64(t*sum)
 }
 
-// SquaredSine returns sin²(π u) to an absolute 1e-15, and 0 for a u that is
-// infinite. It has the period 1 exactly.
+// SquaredSine returns sin²(π u) with an absolute error of 1e-15, and 0 for an infinite u. Its
+// period is exactly 1.
 func SquaredSine(u float64) float64 {
 	u = math.Abs(u - math.RoundToEven(u)) // exact, in [0, ½]
 	switch {
@@ -59,11 +59,11 @@ func SquaredSine(u float64) float64 {
 	case u >= 0:
 		return square(sine(math.Pi * u))
 	}
-	return 0 // ∞ − ∞
+	return 0 // u was infinite
 }
 
-// SineSquares returns SquaredSine(u) and sin(2π u), to an absolute 1e-15 each,
-// and 0 and 0 for a u that is infinite.
+// SineSquares returns SquaredSine(u) and sin(2π u), each with an absolute error of 1e-15, and
+// 0 and 0 for an infinite u.
 func SineSquares(u float64) (squared, double float64) {
 	u -= math.RoundToEven(u) // exact, in [−½, ½]
 	t := math.Abs(u)
@@ -77,7 +77,7 @@ func SineSquares(u float64) (squared, double float64) {
 		s2 := square(s)
 		return s2, math.Copysign(2*float64(s*math.Sqrt(1-s2)), u)
 	}
-	return 0, 0 // ∞ − ∞
+	return 0, 0 // u was infinite
 }
 
 // sine returns sin t for 0 ≤ t ≤ π/4 by its Taylor sum, whose remainder
@@ -91,10 +91,10 @@ func sine(t float64) float64 {
 	return t * sum
 }
 
-// Tanh returns tanh t to a relative 1e-15.
+// Tanh returns tanh t with a relative error of 1e-15.
 func Tanh(t float64) float64 {
 	if math.Abs(t) < 0.25 {
-		// Lambert's continued fraction t/(1 + t²/(3 + t²/(5 + …))).
+		// This is Lambert's continued fraction t/(1 + t²/(3 + t²/(5 + …))).
 		t2 := float64(t * t)
 		f := 15.0
 		for k := 13.0; k >= 1; k -= 2 {

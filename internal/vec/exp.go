@@ -2,21 +2,20 @@ package vec
 
 import "math"
 
-// ExpScaled sets v[j] to exp(a·v[j]), to a relative 4e-16 or, where the result
-// is subnormal, to one unit of its last place, in under half the time that
-// math.Exp takes. NaN, ±Inf and overflow are as there.
+// ExpScaled sets v[j] to exp(a·v[j]), with a relative error of 4e-16, or of one unit in the
+// last place for subnormal results. It takes less than half the time of math.Exp. NaN, ±Inf
+// and overflow give the same results as there.
 //
-// The way is that of Tang (1989), "Table-driven implementation of the
-// exponential function in IEEE floating-point arithmetic": with t = (k/64)·ln 2 + r,
-// |r| ≤ ln 2/128, exp(t) = 2^⌊k/64⌋ · 2^((k mod 64)/64) · exp(r), where a table
-// has the middle factor and the Taylor polynomial of degree 5 the last, whose
-// remainder r⁶/720 is below 2⁻⁵⁴.
+// The algorithm is that of Tang (1989), "Table-driven implementation of the exponential
+// function in IEEE floating-point arithmetic": with t = (k/64)·ln 2 + r, |r| ≤ ln 2/128,
+// exp(t) = 2^⌊k/64⌋ · 2^((k mod 64)/64) · exp(r). A table has the second factor. A Taylor
+// polynomial of degree 5 gives exp(r); its remainder r⁶/720 is below 2⁻⁵⁴.
 func ExpScaled(v []float64, a float64) {
 	const (
 		perLn2 = 64 / math.Ln2
 		ln2Hi  = 0x1.62e42fefp-7       // ln 2/64 to 33 bits, so that k·ln2Hi is exact
-		ln2Lo  = 0x1.473de6af278edp-40 // the rest
-		magic  = 0x1.8p52              // adding it rounds to an integer that stands in the low bits
+		ln2Lo  = 0x1.473de6af278edp-40 // the remaining digits of ln 2/64
+		magic  = 0x1.8p52              // adding it rounds to an integer, which is then in the low bits
 	)
 	for j, t := range v {
 		t = float64(t * a)
@@ -35,21 +34,21 @@ func ExpScaled(v []float64, a float64) {
 	}
 }
 
-// Exp returns what ExpScaled does for one number.
+// Exp is ExpScaled for one number.
 func Exp(t float64) float64 {
 	v := [1]float64{t}
 	ExpScaled(v[:], 1)
 	return v[0]
 }
 
-// expEdge returns exp(t) where the result overflows, is subnormal or nearly so,
-// or where t is no number. The shifts of t are exact.
+// expEdge returns exp(t) if the result overflows or is subnormal or nearly so, or if t is NaN.
+// The shifts of t are exact.
 func expEdge(t float64) float64 {
 	const expMinus64 = 1.6038108905486378529760870341424e-28
 	switch {
-	case t > 709.782712893384: // ln of the largest number
+	case t > 709.782712893384: // ln of the largest float64
 		return math.Inf(1)
-	case t < -745.2: // under half of the smallest
+	case t < -745.2: // the result is less than half of the smallest float64
 		return 0
 	case t > 0:
 		return Exp(t-1) * math.E
@@ -59,7 +58,7 @@ func expEdge(t float64) float64 {
 	return t // NaN
 }
 
-// Roots[i] is 2^(i/64), rounded to nearest, as bits.
+// Roots[i] has the bits of 2^(i/64), rounded to nearest.
 var Roots = [64]uint64{
 	0x3ff0000000000000, 0x3ff02c9a3e778061, 0x3ff059b0d3158574, 0x3ff0874518759bc8,
 	0x3ff0b5586cf9890f, 0x3ff0e3ec32d3d1a2, 0x3ff11301d0125b51, 0x3ff1429aaea92de0,

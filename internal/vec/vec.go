@@ -1,19 +1,17 @@
 // Package vec has the numeric loops under the kernels, in portable Go.
 //
-// Every function works element by element in one fixed order and rounds after
-// every operation (the float64 conversions forbid fused multiply-add), so an
-// element has the same bits wherever it stands in a slice and on whatever
-// machine it is computed.
+// Every function works element by element in one fixed order and rounds after every operation
+// (the float64 conversions prevent fused multiply-adds). An element therefore has the same
+// bits at any place in a slice and on any machine.
 //
-// Points are laid out by columns: feature k of point j is cols[k*stride+j].
-// With the point index innermost no iteration waits for another and the
-// processor overlaps them: three times as fast as four dot products side by
-// side over rows.
+// Points are laid out by columns: feature k of point j is cols[k*stride+j]. The innermost loop
+// is over points, so no iteration waits for another and the processor overlaps them. This is
+// three times as fast as four dot products side by side over rows.
 package vec
 
 import "math"
 
-// Dot returns x·z, summed from left to right. z is at least as long as x.
+// Dot returns x·z, summed from left to right. z must be at least as long as x.
 func Dot(x, z []float64) float64 {
 	z = z[:len(x)]
 	var s float64
@@ -23,7 +21,7 @@ func Dot(x, z []float64) float64 {
 	return s
 }
 
-// Axpy adds a·x[k] to y[k] for all k of x. y is at least as long as x.
+// Axpy adds a·x[k] to y[k] for all k of x. y must be at least as long as x.
 func Axpy(y []float64, a float64, x []float64) {
 	y = y[:len(x)]
 	for k, v := range x {
@@ -31,7 +29,7 @@ func Axpy(y []float64, a float64, x []float64) {
 	}
 }
 
-// MaxAbs returns the largest |x[k]|, 0 of nothing.
+// MaxAbs returns the largest |x[k]|, or 0 for an empty x.
 func MaxAbs(x []float64) float64 {
 	var most float64
 	for _, v := range x {
@@ -40,7 +38,7 @@ func MaxAbs(x []float64) float64 {
 	return most
 }
 
-// Indices returns 0, 1 … n − 1.
+// Indices returns the n numbers 0, 1 … n − 1.
 func Indices[T int | int32](n int) []T {
 	v := make([]T, n)
 	for i := range v {
@@ -52,7 +50,7 @@ func Indices[T int | int32](n int) []T {
 // Means returns the means of the d features of n points.
 func Means(n, d int, point func(i int) []float64) []float64 {
 	mean := make([]float64, d)
-	for range 2 { // the second time for what rounding has left
+	for range 2 { // the second pass corrects the rounding error of the first
 		more := make([]float64, d)
 		for i := range n {
 			for k, v := range point(i) {
@@ -66,8 +64,8 @@ func Means(n, d int, point func(i int) []float64) []float64 {
 	return mean
 }
 
-// SquaredDistance returns ‖x − z‖², summed from left to right. z is at least as
-// long as x.
+// SquaredDistance returns ‖x − z‖², summed from left to right. z must be at least as long as
+// x.
 func SquaredDistance(x, z []float64) float64 {
 	z = z[:len(x)]
 	var s float64
@@ -77,8 +75,8 @@ func SquaredDistance(x, z []float64) float64 {
 	return s
 }
 
-// Dots sets dst[j] to the dot product of x with point j, equal to Dot bit for
-// bit. x has at least one entry.
+// Dots sets dst[j] to the dot product of x with point j, with the same bits as Dot. x must
+// have at least one entry.
 func Dots(dst, x, cols []float64, stride int) {
 	clear(dst)
 	k := len(x) % 4
@@ -91,11 +89,11 @@ func Dots(dst, x, cols []float64, stride int) {
 	}
 }
 
-// SquaredDistances sets dst[j] to ‖x − point j‖², equal to SquaredDistance bit
-// for bit. x has at least one entry.
+// SquaredDistances sets dst[j] to ‖x − point j‖², with the same bits as SquaredDistance. x
+// must have at least one entry.
 //
-// It takes differences rather than ‖x‖² + ‖z‖² − 2x·z: a third more work, and
-// nothing cancels, however near the points or far the origin.
+// It sums squares of differences, not ‖x‖² + ‖z‖² − 2x·z. This takes a third more time, but
+// loses no digits for points that are near each other and far from the origin.
 func SquaredDistances(dst, x, cols []float64, stride int) {
 	clear(dst)
 	k := len(x) % 4
@@ -108,8 +106,8 @@ func SquaredDistances(dst, x, cols []float64, stride int) {
 	}
 }
 
-// The loops below stand alone because the compiler drops the bounds checks of a
-// loop only when it is not inside another.
+// These loops are separate functions because the compiler removes the bounds checks of a loop
+// only if it is not inside another loop.
 
 //go:noinline
 func addDots1(dst, c0 []float64, a0 float64) {

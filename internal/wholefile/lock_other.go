@@ -4,10 +4,11 @@ package wholefile
 
 import "os"
 
-// Lock takes a file for whoever has opened it as f, where that can be done.
+// Lock returns Unable, since files cannot be locked on this system.
 func Lock(*os.File) Held { return Unable }
 
-// rename puts a file into its place; an open one cannot be renamed everywhere.
+// rename renames the file to path. It closes f first, since not every system can rename an
+// open file.
 func rename(f *os.File, path string) error {
 	if err := f.Close(); err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// Lock takes a file for whoever has opened it as f.
+// Lock locks an open file until it is closed.
 func Lock(f *os.File) Held {
 	switch syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) {
 	case nil:
@@ -18,10 +18,10 @@ func Lock(f *os.File) Held {
 	return Unable
 }
 
-// rename puts a file into its place, in which it stays locked.
+// rename renames the file to path. The file stays locked.
 func rename(f *os.File, path string) error { return os.Rename(f.Name(), path) }
 
-// syncFolder brings a folder's list of files to the disk. Not every file system can.
+// syncFolder writes a folder's list of files to the disk. Not every file system supports this.
 func syncFolder(dir string) {
 	if f, err := os.Open(dir); err == nil {
 		_ = f.Sync()

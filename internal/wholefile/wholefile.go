@@ -1,5 +1,5 @@
-// Package wholefile writes files as a whole or not at all: whatever ends the program,
-// fails or fills the disk, the file is the old one or the new one.
+// Package wholefile writes a file completely or not at all. If the program ends, fails or
+// fills the disk, the file has either its old or its new content.
 package wholefile
 
 import (
@@ -16,21 +16,21 @@ import (
 const (
 	prefix, suffix = ".svmnb-", ".tmp"
 
-	// abandoned is how old a temporary file must be to count as left behind where files
-	// cannot be locked.
+	// abandoned is the age from which a temporary file counts as left behind, if files cannot
+	// be locked.
 	abandoned = time.Hour
 )
 
-// Write gives the file at path what write writes. It writes to a temporary file in the
-// same folder, brings that to the disk and renames it. A file that exists keeps its
-// permissions; what a link leads to is written, not the link. What is there but no
-// regular file, such as a folder or a device, is an error. Temporary files for the same
-// path that a killed program has left behind are removed.
+// Write writes the file at path with the content that write writes. It writes to a temporary
+// file in the same folder, flushes that to the disk and renames it. An existing file keeps its
+// permissions. For a symbolic link, the file that it leads to is written. If path is not a
+// regular file, such as a folder or a device, the result is an error. Temporary files for the
+// same path that a killed program has left behind are removed.
 func Write(path string, write func(io.Writer) error) error {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
-	mode := os.FileMode(0o666) // less the umask
+	mode := os.FileMode(0o666) // the umask removes bits from it
 	old, err := os.Lstat(path)
 	switch {
 	case err == nil && !old.Mode().IsRegular():
@@ -48,16 +48,16 @@ func Write(path string, write func(io.Writer) error) error {
 	}
 	written := false
 	defer func() {
-		if !written { // also where write panics
+		if !written { // also after a panic in write
 			os.Remove(tmp.Name())
 		}
-		tmp.Close() // and with it goes the lock
+		tmp.Close() // this also releases the lock
 	}()
 	if err := write(tmp); err != nil {
 		return fmt.Errorf("%s could not be written and is as it was: %w", path, err)
 	}
 	if old != nil {
-		err = tmp.Chmod(mode) // which the umask may have made less
+		err = tmp.Chmod(mode) // because the umask may have removed bits
 	}
 	if err == nil {
 		err = tmp.Sync()
@@ -73,13 +73,13 @@ func Write(path string, write func(io.Writer) error) error {
 	return nil
 }
 
-// temporary begins the names of temporary files for a file of this name. It has the same
-// length for all: a name may be as long as a file system allows.
+// temporary returns the prefix of the names of temporary files for a file. Its length does not
+// depend on base, because base may already be as long as the file system allows.
 func temporary(base string) string {
 	return fmt.Sprintf("%s%08x-", prefix, crc32.ChecksumIEEE([]byte(base)))
 }
 
-// create opens a new temporary file and locks it, so that Sweep knows that it is in use.
+// create creates a temporary file and locks it, so that Sweep knows that it is in use.
 func create(dir, own string, mode os.FileMode) (*os.File, error) {
 	for range 100 {
 		name := filepath.Join(dir, fmt.Sprintf("%s%d-%d%s", own, os.Getpid(), time.Now().UnixNano(), suffix))
@@ -91,7 +91,7 @@ func create(dir, own string, mode os.FileMode) (*os.File, error) {
 			return nil, err
 		}
 		if Lock(f) != Taken {
-			// A sweep may have been faster between creation and lock.
+			// Another process may have removed the file by Sweep before it was locked.
 			if is, err := os.Lstat(name); err == nil {
 				if mine, err := f.Stat(); err == nil && os.SameFile(is, mine) {
 					return f, nil
@@ -103,8 +103,8 @@ func create(dir, own string, mode os.FileMode) (*os.File, error) {
 	return nil, fmt.Errorf("no temporary file can be made in %s", dir)
 }
 
-// Sweep removes temporary files of Write in a folder whose writer is gone: those for a
-// file of this name, or with "" all.
+// Sweep removes temporary files of Write in a folder if their writer is gone: those for the
+// file base, or all if base is "".
 func Sweep(dir, base string) {
 	begins := prefix
 	if base != "" {
@@ -131,11 +131,11 @@ func Sweep(dir, base string) {
 	}
 }
 
-// Held says what has become of a wish to lock a file.
+// Held is the result of locking a file.
 type Held int
 
 const (
-	Locked Held = iota // until it is closed, or the process ends, however it does
-	Taken              // by somebody else
+	Locked Held = iota // until the file is closed or the process ends in any way
+	Taken              // locked by another process
 	Unable             // the system or the file system has no locks
 )

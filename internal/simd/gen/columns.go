@@ -8,15 +8,15 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// What is here rounds after every operation, so that all levels have the same
-// bits as package vec.
+// The loops in this file round after every operation, so that all levels have the same bits as
+// package vec.
 
 // columns: dst[j] = Σ_k term(x[k], cols[k·stride+j]), summed from left to right.
 func (m machine) columns(name string, term func(x, c reg.VecVirtual)) {
 	m.text(name, "func(dst, x, cols *T, n, d, stride int)")
 	dst, x, cols, n, d, stride := param("dst"), param("x"), param("cols"), param("n"), param("d"), param("stride")
 	SHLQ(U8(log2(m.bytes())), stride)
-	// Sums in flight hide how long an addition takes.
+	// Several sums in flight hide the latency of an addition.
 	const sums = 4
 	some := func(count int, t *tail) {
 		sum := make([]reg.VecVirtual, count)
@@ -62,9 +62,9 @@ func (m machine) distances() {
 	})
 }
 
-// expScaled: v[j] = exp(a·v[j]) as in package vec, whose table roots is. It stops
-// where an exponent is no number or near the ends of what has a normal result, and
-// returns how many elements are left, the one in question among the next register.
+// expScaled: v[j] = exp(a·v[j]) as in package vec, with its table roots. It stops at a
+// register in which an exponent is NaN or too near the ends of the range of normal results. It
+// returns how many elements are left, beginning with this register.
 func (m machine) expScaled() {
 	m.text("expScaled", "func(v *T, n int, a T, roots *uint64) (left int)")
 	v, n, a, roots := param("v"), param("n"), m.param("a"), param("roots")

@@ -9,13 +9,13 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// exponential is exp by t = k·ln 2 + r, |r| ≤ ln 2/2, exp(t) = 2^k·(1 + r + r²·q(r)).
-// The leading 1 + r is exact, so exp(0) is 1.
+// exponential computes exp(t) by t = k·ln 2 + r, |r| ≤ ln 2/2, exp(t) = 2^k·(1 + r + r²·q(r)).
+// The first terms 1 + r are exact, so exp(0) is 1.
 type exponential struct {
 	m                         machine
-	low, high                 Op // beyond them the result is 0 or +Inf
+	low, high                 Op // for t beyond them the result is 0 or +Inf
 	perLn2, ln2Hi, ln2Lo, one Op
-	q                         []Op // from the constant term on
+	q                         []Op // coefficients of q, beginning with the constant term
 }
 
 func (m machine) exponential() exponential {
@@ -23,7 +23,7 @@ func (m machine) exponential() exponential {
 	if m.single {
 		low, high, degree = -104, 89, 4
 	}
-	// ln 2 in two parts; fused multiply-adds need no spare bits in the first.
+	// ln 2 in two parts. With fused multiply-adds the first part may use all its bits.
 	ln2 := new(big.Float).SetPrec(200).SetFloat64(0)
 	ln2.SetString("0.693147180559945309417232121458176568075500134360255254120680009")
 	hi, _ := ln2.Float64()
@@ -42,9 +42,9 @@ func (m machine) exponential() exponential {
 	return e
 }
 
-// of replaces each t by exp(t), step by step for all of them: what a step waits for in
-// one the others have by then. NaN stays NaN: max and min return their first operand
-// here when either is NaN.
+// of replaces each t by exp(t). It makes each step for all registers before the next step, so
+// that one register need not wait for its own results. NaN stays NaN: max and min return their
+// first operand here if either is NaN.
 func (e exponential) of(all ...reg.VecVirtual) []reg.VecVirtual {
 	m := e.m
 	r, k, p := make([]reg.VecVirtual, len(all)), make([]reg.VecVirtual, len(all)), make([]reg.VecVirtual, len(all))
@@ -60,7 +60,7 @@ func (e exponential) of(all ...reg.VecVirtual) []reg.VecVirtual {
 		k[i] = m.register()
 		m.mul()(e.perLn2, r[i], k[i])
 	}
-	const nearest = 8 // to even, raising nothing
+	const nearest = 8 // round to nearest even, without exceptions
 	for _, k := range k {
 		switch {
 		case m.wide:
@@ -104,7 +104,7 @@ func (e exponential) times(k, p reg.VecVirtual) {
 		m.of(VSCALEFPS, VSCALEFPD)(k, p, p)
 		return
 	}
-	// 2^k in two factors, so that each is a normal number.
+	// 2^k is split into two factors, so that each is a normal number.
 	if m.single {
 		whole, half := YMM(), YMM()
 		VCVTPS2DQ(k, whole)
@@ -177,8 +177,8 @@ func (m machine) gaussian() {
 	end()
 }
 
-// together is how many registers exp goes through at a time: the chain of its steps is so
-// long that a core holds no three of them in flight by itself.
+// together is the number of registers that exp handles at a time. The chain of steps is so
+// long that a core does not overlap three of them by itself.
 func (m machine) together() int {
 	if m.wide {
 		return 4
@@ -186,9 +186,9 @@ func (m machine) together() int {
 	return 3
 }
 
-// gaussianSingle has the exponent in units of ln 2: −g·s = k + r, |r| ≤ ½, by one
-// fused operation each, so that the product is never rounded. k + 127 stands in the
-// low bits of what the first one gives: shifted, they are 2^k.
+// gaussianSingle expresses the exponent in units of ln 2: −g·s = k + r, |r| ≤ ½. One fused
+// operation gives k and one gives r, so the product is never rounded. The first one leaves k +
+// 127 in the low bits, and shifting these gives 2^k.
 func (m machine) gaussianSingle() {
 	dst, b, n, a := param("dst"), param("b"), param("n"), m.param("a")
 	one := Load(Param("gamma"), XMM())
@@ -199,7 +199,7 @@ func (m machine) gaussianSingle() {
 	VDIVSS(one, last, last)
 	far := m.broadcast(last)
 	two, magic := m.held(2), m.held(0x1.8p23+127)
-	p := []Op{m.held(1)} // 2^r, and 1 for r = 0
+	p := []Op{m.held(1)} // coefficients of 2^r, beginning with 1
 	for i, c := range chebyshev(5, 1) {
 		p = append(p, m.held(c*math.Pow(math.Ln2, float64(i+1))))
 	}
@@ -219,7 +219,7 @@ func (m machine) gaussianSingle() {
 			m.fma2()(p[i], r, y)
 		}
 		VPSLLD(U8(23), power, power)
-		const near = 9 // not ≥: NaN counts as near
+		const near = 9 // the negation of ≥, so NaN counts as near
 		if m.wide {
 			kept := K()
 			VCMPPS(U8(near), far, s, kept)
@@ -235,9 +235,9 @@ func (m machine) gaussianSingle() {
 	end()
 }
 
-// chebyshev returns the coefficients of the polynomial of that degree which equals
-// Σ r^i/(i + from)!, what exp has from that power of r on, at the Chebyshev points of
-// |r| ≤ ln 2/2.
+// chebyshev returns the coefficients of the polynomial of the given degree that equals Σ
+// r^i/(i + from)! at the Chebyshev points of |r| ≤ ln 2/2. This sum is the rest of exp from
+// the power from on, divided by r^from.
 func chebyshev(degree, from int) []float64 {
 	const prec = 200
 	number := func(v float64) *big.Float { return new(big.Float).SetPrec(prec).SetFloat64(v) }
@@ -266,7 +266,7 @@ func chebyshev(degree, from int) []float64 {
 			diff[i].Quo(diff[i], gap)
 		}
 	}
-	c := make([]*big.Float, n) // multiplied out from the last factor
+	c := make([]*big.Float, n) // the coefficients, multiplied out from the last factor
 	for i := range c {
 		c[i] = number(0)
 	}

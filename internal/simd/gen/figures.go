@@ -8,10 +8,10 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// What is here sums in eight lanes, whatever the width of a register, and rounds
-// after every operation: all levels have the same bits. n is a multiple of 8.
+// The loops in this file sum in eight lanes for any width of a register, and round after every
+// operation, so that all levels have the same bits. n is a multiple of 8.
 
-// chosen is which lanes count: a mask register, or all bits of a lane set.
+// chosen is a set of lanes: a mask register, or a vector in which all bits of a lane are set.
 type chosen struct{ r reg.Register }
 
 func (m machine) compare(predicate uint8, x Op, y reg.VecVirtual) chosen {
@@ -25,7 +25,7 @@ func (m machine) compare(predicate uint8, x Op, y reg.VecVirtual) chosen {
 	return chosen{mask}
 }
 
-// move copies those lanes of v.
+// move copies the chosen lanes of v.
 func (c chosen) move(v, to reg.VecVirtual) {
 	if c.r.Kind() == reg.KindOpmask {
 		VMOVAPD(v, c.r, to)
@@ -34,7 +34,7 @@ func (c chosen) move(v, to reg.VecVirtual) {
 	}
 }
 
-// and is the lanes of both; andNot those of b that are not in a.
+// and returns the lanes in both a and b; andNot returns those in b but not in a.
 func (m machine) and(a, b chosen) chosen {
 	if m.wide {
 		k := K()
@@ -57,7 +57,7 @@ func (m machine) andNot(a, b chosen) chosen {
 	return chosen{mask}
 }
 
-// addWhere adds v to sum in some lanes; takeWhere subtracts it.
+// addWhere adds v to sum in the chosen lanes; takeWhere subtracts it there.
 func (m machine) addWhere(c chosen, v Op, sum reg.VecVirtual) {
 	if m.wide {
 		VADDPD(v, sum, c.r, sum)
@@ -78,9 +78,9 @@ func (m machine) takeWhere(c chosen, v Op, sum reg.VecVirtual) {
 	VSUBPD(some, sum, sum)
 }
 
-// eights runs body, which advances its own pointers, for eight elements at a time:
-// for the first half of them and then for the second where a register has four.
-// The sums are stored at out, eight lanes each.
+// eights runs body, which advances its own pointers, for eight elements at a time. If a
+// register has only four lanes, it makes one pass for the first half of the lanes and one for
+// the second. The sums are stored at out, eight lanes each.
 func (m machine) eights(names []string, begin func() []reg.VecVirtual, body func(sums []reg.VecVirtual, at map[string]Mem)) {
 	for half := range 64 / m.width() {
 		sums := begin()
@@ -107,9 +107,9 @@ func (m machine) eights(names []string, begin func() []reg.VecVirtual, body func
 	end()
 }
 
-const less, atMost, atLeast, greater = 0x11, 0x12, 0x1d, 0x1e // quiet
+const less, atMost, atLeast, greater = 0x11, 0x12, 0x1d, 0x1e // comparisons that raise no exception for NaN
 
-// tally: the sums that portable.go's tally has, in its order.
+// tally computes the sums of tally in portable.go, in the same order.
 func (m machine) tally() {
 	m.text("tally", "func(out, alpha, f, sign, p, lower, upper *T, n int)")
 	one := m.constant(1)
@@ -160,7 +160,7 @@ func (m machine) tally() {
 	})
 }
 
-// gap: the sum of portable.go's gap.
+// gap computes the sum of gap in portable.go.
 func (m machine) gap() {
 	m.text("gap", "func(out, alpha, f, sign, lower, upper *T, n int, b T)")
 	b := m.param("b")

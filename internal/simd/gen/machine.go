@@ -11,14 +11,14 @@ import (
 
 // machine is an instruction set and an element type.
 type machine struct {
-	wide   bool // AVX-512, else AVX2
-	single bool // float32, else float64
+	wide   bool // AVX-512, otherwise AVX2
+	single bool // float32, otherwise float64
 }
 
-// double is the same registers holding float64.
+// double returns the same instruction set with float64 elements.
 func (m machine) double() machine { return machine{m.wide, false} }
 
-// bytes is the size of an element.
+// bytes returns the size of an element in bytes.
 func (m machine) bytes() int {
 	if m.single {
 		return 4
@@ -26,7 +26,7 @@ func (m machine) bytes() int {
 	return 8
 }
 
-// width is the size of a register in bytes.
+// width returns the size of a register in bytes.
 func (m machine) width() int {
 	if m.wide {
 		return 64
@@ -34,7 +34,7 @@ func (m machine) width() int {
 	return 32
 }
 
-// lanes is the number of elements in a register.
+// lanes returns the number of elements in a register.
 func (m machine) lanes() int { return m.width() / m.bytes() }
 
 func (m machine) register() reg.VecVirtual {
@@ -46,7 +46,7 @@ func (m machine) register() reg.VecVirtual {
 
 type instruction = func(...Op)
 
-// of picks the instruction for the element.
+// of returns the instruction for the element type.
 func (m machine) of(single, double instruction) instruction {
 	if m.single {
 		return single
@@ -74,7 +74,7 @@ func (m machine) zero() reg.VecVirtual {
 	return r
 }
 
-// broadcast fills a register with one element in memory or in an xmm register.
+// broadcast fills a register with one element from memory or from an xmm register.
 func (m machine) broadcast(from Op) reg.VecVirtual {
 	r := m.register()
 	if m.single {
@@ -91,10 +91,10 @@ func (m machine) param(name string) reg.VecVirtual {
 
 func param(name string) reg.GPVirtual { return Load(Param(name), GP64()).(reg.GPVirtual) }
 
-// data holds the constants that were written to the data section, by name.
+// data has, by name, the constants that were written to the data section.
 var data = map[string]Mem{}
 
-// constant returns a full register of v in memory.
+// constant returns the place in memory of a full register of v.
 func (m machine) constant(v float64) Mem {
 	name := fmt.Sprintf("f64_%016x", math.Float64bits(v))
 	if m.single {
@@ -117,7 +117,7 @@ func (m machine) constant(v float64) Mem {
 
 const RODATA_NOPTR = 8 | 16 // RODATA|NOPTR
 
-// held returns the constant in a register where there are enough of them.
+// held returns the constant in a register if there are enough registers.
 func (m machine) held(v float64) Op {
 	c := m.constant(v)
 	if !m.wide {
@@ -128,7 +128,7 @@ func (m machine) held(v float64) Op {
 	return r
 }
 
-// integers returns a table of 8-byte integers.
+// integers returns a table of 8-byte integers in memory.
 func integers(name string, values ...int64) Mem {
 	if c, ok := data[name]; ok {
 		return c
@@ -141,14 +141,14 @@ func integers(name string, values ...int64) Mem {
 	return c
 }
 
-// A tail is the mask of the last elements, fewer than a register holds. The nil
-// tail is a full register.
+// A tail is a mask for the last elements, which do not fill a register. A nil tail means a
+// full register.
 type tail struct {
 	k               reg.Register // AVX-512
-	vector, singles reg.Register // AVX2: for elements of m, and for as many float32
+	vector, singles reg.Register // AVX2: for elements of the machine, and for as many float32
 }
 
-// newTail makes the mask of the n first lanes, 0 < n < lanes.
+// newTail makes the mask of the first n lanes, 0 < n < lanes.
 func (m machine) newTail(n reg.GPVirtual) *tail {
 	if m.wide {
 		bits, k := GP64(), K()
@@ -177,8 +177,8 @@ func (m machine) newTail(n reg.GPVirtual) *tail {
 	return t
 }
 
-// load reads a register of elements; what the tail leaves out is zero and not
-// touched in memory.
+// load reads a register of elements. Elements outside of the tail become zero, and their
+// memory is not read.
 func (m machine) load(from Mem, t *tail) reg.VecVirtual {
 	r := m.register()
 	switch {
@@ -198,8 +198,8 @@ func (m machine) load(from Mem, t *tail) reg.VecVirtual {
 	return r
 }
 
-// loadDouble reads as many elements as a register holds float64 and converts
-// them to float64. The tail is one of m.double().
+// loadDouble reads as many elements as a register has float64 lanes, and converts them to
+// float64. The tail must belong to m.double().
 func (m machine) loadDouble(from Mem, t *tail) reg.VecVirtual {
 	if !m.single {
 		return m.load(from, t)
@@ -231,8 +231,8 @@ func (m machine) store(r reg.Register, to Mem, t *tail) {
 	}
 }
 
-// each runs body over n elements, step by step of one register, then over the
-// tail. body advances its own pointers, but need not after the tail.
+// each runs body for n elements, one register at a time, and then for the tail. body must
+// advance its own pointers, except after the tail.
 func (m machine) each(n reg.GPVirtual, body func(t *tail)) {
 	Label("full")
 	CMPQ(n, U8(m.lanes()))
@@ -247,7 +247,7 @@ func (m machine) each(n reg.GPVirtual, body func(t *tail)) {
 	Label("done")
 }
 
-// many is each, with body for count registers at a time while there are as many.
+// many is each, but runs body for count registers at a time as long as there are so many.
 func (m machine) many(n reg.GPVirtual, count int, body func(count int, t *tail)) {
 	Label("many")
 	CMPQ(n, U32(count*m.lanes()))
@@ -258,8 +258,8 @@ func (m machine) many(n reg.GPVirtual, count int, body func(count int, t *tail))
 	m.each(n, func(t *tail) { body(1, t) })
 }
 
-// across folds the float64 lanes of r by op: the result is in every one of the
-// lowest two.
+// across combines the float64 lanes of r by op. The lowest two lanes of the returned register
+// have the result.
 func (m machine) across(op instruction, r reg.VecVirtual) reg.VecVirtual {
 	y := r.AsY()
 	if m.wide {

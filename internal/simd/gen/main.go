@@ -1,8 +1,8 @@
 // Command gen writes the assembly of package simd for amd64, with avo.
 //
-// Every kernel is written once, over a machine that says how wide a register
-// is and which element it holds, and emitted four times: AVX-512 and AVX2,
-// float32 and float64. The package's portable.go says what each one computes.
+// Every loop is written once, for a machine that has the width of a register and the element
+// type, and emitted four times: for AVX-512 and AVX2, float32 and float64. The package's
+// portable.go defines what each one computes.
 package main
 
 import (
@@ -30,7 +30,7 @@ func main() {
 			m.axpy4()
 			m.sparse(false)
 			m.sparse(true)
-			if !(m.wide && m.single) { // whose tiles are eight rows high, too few for a strip of sixteen
+			if !(m.wide && m.single) { // otherwise the tiles are eight rows high, too few for a strip of sixteen
 				m.transpose()
 			}
 			m.smoUpdate()
@@ -49,8 +49,8 @@ func main() {
 	Generate()
 }
 
-// text opens the function name of this machine: dotF32AVX2 for "dot". In its
-// signature T stands for the element.
+// text opens the function with the name for this machine: dotF32AVX2 for "dot". In its
+// signature T means the element type.
 func (m machine) text(name, signature string) {
 	element, level := "F64", "AVX2"
 	if m.single {

@@ -8,18 +8,18 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// best is the largest float64 of each lane and its index, as a float64; −1
-// while there is none. Of equals it keeps the first.
+// best has, for each lane, the largest float64 so far and its index as a float64, which is −1
+// at first. Of equal values it keeps the first.
 type best struct {
 	m                machine
 	value, at, index reg.VecVirtual
 	lanes            Op
 
-	least bool // keeps the least in place of the largest
-	last  bool // keeps the last of equals
+	least bool // keep the smallest, not the largest
+	last  bool // of equal values keep the last
 }
 
-// from begins with a value that none is beyond.
+// from sets the first value, which any other value beats.
 func (b best) from(value float64) best {
 	m := b.m
 	b.value, b.at, b.index = m.register(), m.register(), m.register()
@@ -37,7 +37,7 @@ func count(n int) (bits []int64) {
 	return bits
 }
 
-// fold is what keeps the better of two values.
+// fold returns the instruction that keeps the better of two values.
 func (b best) fold() instruction {
 	if b.least {
 		return VMINPD
@@ -45,8 +45,8 @@ func (b best) fold() instruction {
 	return VMAXPD
 }
 
-// take lets v compete and moves on. NaN does not win. The value is kept by max or
-// min, which the next step waits for less long than for a comparison.
+// take compares v with the best values and advances the index. NaN never wins. The value is
+// updated by max or min, which has a shorter latency than a comparison.
 func (b best) take(v reg.VecVirtual) {
 	wins := uint8(greater)
 	switch {
@@ -58,7 +58,7 @@ func (b best) take(v reg.VecVirtual) {
 		wins = atLeast
 	}
 	b.m.compare(wins, b.value, v).move(b.index, b.at)
-	b.fold()(b.value, v, b.value) // b.value where v is NaN
+	b.fold()(b.value, v, b.value) // keeps b.value where v is NaN
 	VADDPD(b.lanes, b.index, b.index)
 }
 
@@ -71,8 +71,8 @@ func (b best) result() (value, index reg.VecVirtual) {
 	return b.m.among([]reg.VecVirtual{b.value}, []reg.VecVirtual{b.at}, b.fold(), none, first)
 }
 
-// among folds values, and of the indices that stand where the result does, beginning
-// with none, takes the first.
+// among returns the best of values by fold. Of the indices at which it stands it returns the
+// one that first keeps, beginning with none.
 func (m machine) among(values, indices []reg.VecVirtual, fold instruction, none float64, first instruction) (value, index reg.VecVirtual) {
 	const equal = 0
 	most := values[0]
@@ -100,8 +100,8 @@ func storeIndex(index reg.VecVirtual, name string) {
 	Store(i, Return(name))
 }
 
-// smoUpdate: f[j] −= t·(ki[j] − kj[j]); then the largest f + up with its index,
-// and the least f + low. n is a multiple of the lanes.
+// smoUpdate: f[j] −= t·(ki[j] − kj[j]). It returns the largest f + up with its index, and the
+// smallest f + low. n is a multiple of the lanes.
 func (m machine) smoUpdate() {
 	m.text("smoUpdate", "func(f *float64, ki, kj *T, up, low *float64, n int, t float64) (i int, most, least float64)")
 	f, ki, kj, up, low, n := param("f"), param("ki"), param("kj"), param("up"), param("low"), param("n")
@@ -114,7 +114,7 @@ func (m machine) smoUpdate() {
 	TESTQ(n, n)
 	JEQ(LabelRef("done"))
 	diff, v, raised := m.loadDouble(Mem{Base: ki}, nil), d.load(Mem{Base: f}, nil), d.register()
-	// Rounded after each operation, as in portable.go: every level takes the same path.
+	// Each operation is rounded, as in portable.go, so that every level takes the same path.
 	VSUBPD(m.loadDouble(Mem{Base: kj}, nil), diff, diff)
 	VMULPD(t, diff, diff)
 	VSUBPD(diff, v, v)
@@ -135,16 +135,16 @@ func (m machine) smoUpdate() {
 	end()
 }
 
-// smoSecond: the largest d²/κ, d = max(0, fi − f[j] − low[j]) and κ = max(tau, kii +
-// diag[j] − 2·ki[j]), and its index, by fractions that are compared without division:
-// two registers of every sixteen elements. n is a multiple of 16.
+// smoSecond returns the largest d²/κ and its index, with d = max(0, fi − f[j] − low[j]) and κ
+// = max(tau, kii + diag[j] − 2·ki[j]). It compares fractions without division, two registers
+// of every sixteen elements at a time. n is a multiple of 16.
 func (m machine) smoSecond() {
 	m.text("smoSecond", "func(f, low *float64, ki *T, diag *float64, n int, fi, kii, tau float64) (j int, gain float64)")
 	f, low, ki, diag, n := param("f"), param("low"), param("ki"), param("diag"), param("n")
 	d := m.double()
 	fi, kii, tau := d.param("fi"), d.param("kii"), d.param("tau")
 	zero, two, step := d.held(0), d.held(2), d.held(16)
-	var above, below, at [2]reg.VecVirtual // the best fraction of each lane, and where
+	var above, below, at [2]reg.VecVirtual // numerator and denominator of the best fraction of each lane, and its index
 	for s := range at {
 		above[s], below[s], at[s] = d.zero(), d.register(), d.zero()
 		VMOVUPD(d.constant(1), below[s])
@@ -158,10 +158,10 @@ func (m machine) smoSecond() {
 		v, kappa, k := d.load(Mem{Base: f, Disp: s * d.width()}, nil), d.register(), m.loadDouble(Mem{Base: ki, Disp: s * d.lanes() * m.bytes()}, nil)
 		VADDPD(Mem{Base: low, Disp: s * d.width()}, v, v)
 		VSUBPD(v, fi, v)
-		VMAXPD(zero, v, v) // 0 where v is NaN
+		VMAXPD(zero, v, v) // becomes 0 where v is NaN
 		VMULPD(v, v, v)
 		VADDPD(Mem{Base: diag, Disp: s * d.width()}, kii, kappa)
-		VFNMADD231PD(two, k, kappa) // twice k is exact: no rounding is left out
+		VFNMADD231PD(two, k, kappa) // 2·k is exact, so fusing does not change the rounding
 		VMAXPD(kappa, tau, kappa)
 		ours := d.register()
 		VMULPD(v, below[s], ours)
@@ -187,8 +187,8 @@ func (m machine) smoSecond() {
 	end()
 }
 
-// smoPair: smoUpdate with an index for the least too, and the last of equals for
-// the largest. n is a multiple of the lanes.
+// smoPair is smoUpdate, but also returns the index of the smallest, and of equal largest
+// values the last one. n is a multiple of the lanes.
 func (m machine) smoPair() {
 	m.text("smoPair", "func(f, ki, kj, up, low *T, n int, t T) (i, j int, most, least T)")
 	f, ki, kj, up, low, n := param("f"), param("ki"), param("kj"), param("up"), param("low"), param("n")
@@ -219,8 +219,8 @@ func (m machine) smoPair() {
 	end()
 }
 
-// smoPartner: smoSecond with the last of equals, and with tau for no other
-// curvature than 0 and below. n is a multiple of the lanes.
+// smoPartner is smoSecond, but takes the last of equal values, and replaces only a curvature ≤
+// 0 by tau. n is a multiple of the lanes.
 func (m machine) smoPartner() {
 	m.text("smoPartner", "func(f, low, ki, diag *T, n int, fi, kii, tau T) (j int, gain T)")
 	f, low, ki, diag, n := param("f"), param("low"), param("ki"), param("diag"), param("n")

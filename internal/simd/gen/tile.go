@@ -6,12 +6,12 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// A tile of the product has as many rows as leave room for the accumulators of
-// three registers each, three of B, and one broadcast element of A: 24 + 3 of
-// the 32 registers of AVX-512, 12 + 3 of the 16 of AVX2.
+// across is the number of registers in a row of a tile. The number of rows is limited by the
+// registers: each row needs three accumulators, and three more hold B and one holds an element
+// of A. That is 24 + 3 of the 32 registers of AVX-512, and 12 + 3 of the 16 of AVX2.
 const across = 3
 
-const line = 64 // bytes of the cache
+const line = 64 // bytes of a cache line
 
 func (m machine) tileRows() int {
 	if m.wide {
@@ -20,12 +20,12 @@ func (m machine) tileRows() int {
 	return 4
 }
 
-// tile: C (rows × across·lanes, row stride ldc) = A·B, C + A·B or C − A·B over k steps,
-// where a step of A has one element for each row and a step of B one for each
-// column. With every four steps it fetches a row of C, as long as there are rows,
-// because they are far apart in memory and all at once would hold A and B up, and a
-// cache line of what is ahead bytes behind b, into the second-level cache. The steps of A
-// lie apart elements apart.
+// tile: C (rows × across·lanes, row stride ldc) = A·B, C + A·B or C − A·B over k steps, where
+// a step of A has one element for each row and a step of B one for each column. The steps of A
+// are apart elements apart. tile also prefetches: every four steps it fetches one row of C,
+// because these rows are far apart in memory, and fetching all of them at once would delay A
+// and B. At the same time it fetches a cache line ahead bytes behind b into the second-level
+// cache.
 func (m machine) tile(name string, apart int) {
 	m.text(name, "func(k int, a, b, c *T, ldc int, to uint8, ahead int)")
 	rows := m.tileRows()
@@ -159,20 +159,20 @@ func (m machine) lessDots() {
 	end()
 }
 
-// fetchRow fetches a row of the panel b some rows ahead: a core alone reads memory twice
-// as fast so.
+// fetchRow prefetches a row of the panel b, ahead rows in advance. This makes a single core
+// read memory twice as fast.
 func (m machine) fetchRow(b reg.GPVirtual, ahead int) {
 	for at := 0; at < across*m.width(); at += line {
 		PREFETCHT0(Mem{Base: b, Disp: ahead*across*m.width() + at})
 	}
 }
 
-// perRow is how many registers of float64 a row of a panel takes.
+// perRow returns the number of float64 registers for a row of a panel.
 func (m machine) perRow() int { return across * m.lanes() / m.double().lanes() }
 
-// panels: the product of one row with count panels of B, which lie stride
-// elements apart. Each entry is summed in the order of tile, so that it has the
-// same bits; several panels at a time keep the adders busy.
+// panels: the product of one row with count panels of B, which begin stride elements apart.
+// Each entry is summed in the order of tile, so it has the same bits. Several panels at a time
+// keep the adders busy.
 func (m machine) panels(count int) {
 	m.text(label("row%d", count), "func(k int, a, b *T, stride int, c *T, to uint8)")
 	k, a, b, c := param("k"), param("a"), param("b"), param("c")
@@ -210,8 +210,8 @@ func (m machine) panels(count int) {
 	})
 }
 
-// writeSums closes a function whose parameter to says what happens to C: all calls
-// write for each register of sums.
+// writeSums closes a function whose parameter to says what happens to C. all calls write for
+// each register of sums.
 func (m machine) writeSums(all func(write func(sum reg.VecVirtual, to Mem))) {
 	to := Load(Param("to"), GP8())
 	CMPB(to, U8(add))
@@ -234,8 +234,8 @@ func (m machine) writeSums(all func(write func(sum reg.VecVirtual, to Mem))) {
 	end()
 }
 
-// add is the constant of package simd; below it C is replaced, above it is what is
-// subtracted from.
+// add is the constant of package simd. For smaller values of to, C is replaced; for larger
+// ones the sums are subtracted from C.
 const add = 1
 
 func log2(bytes int) int {
@@ -245,9 +245,9 @@ func log2(bytes int) int {
 	return 3
 }
 
-// divide: the rows of C (rows × across·lanes, one after the other) become L⁻¹C, by
-// substitution in registers. L is lower triangular, rows × rows, with the
-// reciprocals of its diagonal there.
+// divide: the rows of C (rows × across·lanes, contiguous) become L⁻¹C, by substitution in
+// registers. L is lower triangular, rows × rows, with the reciprocals of the diagonal entries
+// on its diagonal.
 func (m machine) divide() {
 	m.text("divide", "func(l, c *T)")
 	rows := m.tileRows()

@@ -11,7 +11,7 @@ func (m machine) dot() {
 	m.text("dot", "func(x *T, y *float64, n int) float64")
 	x, y, n := param("x"), param("y"), param("n")
 	d := m.double()
-	// The adders need eight sums in flight.
+	// Eight sums in flight keep the adders busy.
 	const sums = 8
 	var sum []reg.VecVirtual
 	for range sums {
@@ -81,9 +81,9 @@ func (m machine) addRows(factor []reg.VecVirtual, at []reg.GPVirtual, y, n reg.G
 	end()
 }
 
-// sparse: dst[L·j+l] = Σ val[p]·w[256/size·col[p]+l] over start[j] ≤ p < start[j+1],
-// for n rows j and the lanes l < L: as many as have 256 bytes, or half of them. There
-// are two entries in a turn, for loading is what takes time.
+// sparse: dst[L·j+l] = Σ val[p]·w[256/size·col[p]+l] over start[j] ≤ p < start[j+1], for n
+// rows j and the lanes l < L, where L elements take 256 bytes, or 128 if half is set. One turn
+// handles two entries, because loading takes most of the time.
 func (m machine) sparse(half bool) {
 	name, used := "sparse", 256
 	if half {
@@ -141,8 +141,8 @@ func (m machine) sparse(half bool) {
 	end()
 }
 
-// transpose: a strip of as many rows as a register has lanes, and blocks times
-// as many columns: dst[c·to+r] = src[r·from+c].
+// transpose: a strip of as many rows as a register has lanes, and blocks times as many
+// columns: dst[c·to+r] = src[r·from+c].
 func (m machine) transpose() {
 	m.text("transpose", "func(dst *T, to int, src *T, from, blocks int)")
 	dst, to, src, from, blocks := param("dst"), param("to"), param("src"), param("from"), param("blocks")
@@ -171,8 +171,8 @@ func (m machine) transpose() {
 	end()
 }
 
-// transposed first transposes within each 128 bits, by pairs of rows, then moves
-// the 128-bit parts.
+// transposed transposes within each 128 bits, by pairs of rows, and then moves the 128-bit
+// parts.
 func (m machine) transposed(in []reg.VecVirtual) []reg.VecVirtual {
 	group := 16 / m.bytes() // elements in 128 bits
 	inner := make([]reg.VecVirtual, len(in))
