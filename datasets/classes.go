@@ -6,24 +6,24 @@ import (
 	"strconv"
 )
 
-// ClassError says that the classes of a data set do not fit what was asked.
+// ClassError says that the classes of a data set do not suit the method that was called.
 type ClassError struct {
 	Dataset string
-	Classes []string // the classes that the targets have
+	Classes []string // the classes that occur
 	Msg     string   // what is wrong and what to do
 }
 
 func (e *ClassError) Error() string { return "datasets: " + e.Dataset + ": " + e.Msg }
 
-// Count is how many points a class has.
+// Count is the number of points of a class.
 type Count struct {
 	Class string
 	Y     float64 // the target of its points
 	N     int
 }
 
-// Counts returns the classes that occur, in the order of their targets. Real
-// valued targets count as a class for each value.
+// Counts returns the classes that occur, in the order of their targets. Real targets count as
+// one class for each value.
 func (d *Dataset) Counts() []Count {
 	if d == nil {
 		return nil
@@ -38,7 +38,7 @@ func (d *Dataset) Counts() []Count {
 	return counts
 }
 
-// real says whether the targets, counted, are taken for real values.
+// real reports whether the targets are treated as real values, given their counts.
 func (d *Dataset) real(counts []Count) bool { return d.Classes == nil && len(counts) > maxListed }
 
 // ClassName names the class whose target is y: its entry in Classes, or the
@@ -64,9 +64,9 @@ func (d *Dataset) classNumber(y float64) int {
 	return -1
 }
 
-// Binary returns the n targets as ±1 and the names of the two classes; the
-// larger target is the positive one. The error is a [*ClassError] when there
-// are not exactly two classes, else that of [Dataset.Check].
+// Binary returns the n targets as ±1 and the names of the two classes. The larger target is
+// the positive one. The error is a [*ClassError] if there are not exactly two classes,
+// otherwise that of [Dataset.Check].
 func (d *Dataset) Binary() (y []float64, negative, positive string, err error) {
 	if err := d.Check(); err != nil {
 		return nil, "", "", err
@@ -98,8 +98,8 @@ func (d *Dataset) notBinary(counts []Count) error {
 		len(names), abbreviate(names), a, b, a))
 }
 
-// Pair returns the points of two classes with Y = +1 and −1. A class that the
-// data do not have is a [*ClassError] of Check.
+// Pair returns the points of two classes, with Y = +1 for positive and −1 for negative. If the
+// data lack one of the classes, Check of the result returns a [*ClassError].
 func (d *Dataset) Pair(positive, negative string) *Dataset {
 	p, err := d.target(positive)
 	if err != nil {
@@ -121,8 +121,8 @@ func (d *Dataset) Pair(positive, negative string) *Dataset {
 	return d.Select(keep).signed(p, negative, positive)
 }
 
-// OneVsRest returns all points with Y = +1 for one class and −1 for every
-// other. A class that the data do not have is a [*ClassError] of Check.
+// OneVsRest returns all points with Y = +1 for the class positive and −1 for every other. If
+// the data lack this class, Check of the result returns a [*ClassError].
 func (d *Dataset) OneVsRest(positive string) *Dataset {
 	p, err := d.target(positive)
 	if err != nil {
@@ -131,7 +131,7 @@ func (d *Dataset) OneVsRest(positive string) *Dataset {
 	return d.clone().signed(p, "rest", positive)
 }
 
-// signed turns the targets of d, which the caller owns, into ±1.
+// signed sets the targets of d to ±1. The caller must own d.
 func (d *Dataset) signed(positive float64, negativeName, positiveName string) *Dataset {
 	for i, y := range d.Y {
 		d.Y[i] = -1
@@ -144,7 +144,7 @@ func (d *Dataset) signed(positive float64, negativeName, positiveName string) *D
 	return d
 }
 
-// target finds the target value of a class among those that occur.
+// target returns the target of a class, if the class occurs.
 func (d *Dataset) target(class string) (float64, error) {
 	if err := d.shape(); err != nil {
 		return 0, err
@@ -164,7 +164,8 @@ func (d *Dataset) classFault(names []string, msg string) *ClassError {
 	return &ClassError{Dataset: d.Name, Classes: names, Msg: msg}
 }
 
-// label makes the labels, sorted, the classes, and their numbers the targets.
+// label sorts the labels to get the Classes, and sets the targets to the numbers of the
+// classes.
 func (d *Dataset) label(labels []string) {
 	d.Classes = slices.Compact(slices.Sorted(slices.Values(labels)))
 	for i, label := range labels {

@@ -13,11 +13,11 @@ import (
 	"github.com/svmnb/svmnb/internal/mark"
 )
 
-// CSV says how to read a table. The zero value is a table separated by commas
-// whose last column is the target and whose first line is a header if it has
-// no number.
+// CSV says how to read a table. The zero value reads a table that is separated by commas and
+// whose last column is the target. It treats the first line as a header if no field of it is a
+// number.
 type CSV struct {
-	Name    string // of the data set; default "csv", or the file's
+	Name    string // of the data set; default "csv", or the name of the file
 	Comma   rune   // separator; default ','
 	Comment rune   // a line that starts with it is skipped; default none
 	Header  Header // default DetectHeader
@@ -25,11 +25,11 @@ type CSV struct {
 	Column  int    // number of the target column, counted from 1; default the last
 }
 
-// Header says whether a table begins with the names of its columns.
+// Header says whether the first line of a table has the names of its columns.
 type Header int
 
 const (
-	DetectHeader Header = iota // it does if the first line has no number and no gap
+	DetectHeader Header = iota // it has, if no field is a number or a gap
 	HasHeader
 	NoHeader
 )
@@ -42,11 +42,10 @@ func LoadCSV(path string, opt CSV) (*Dataset, error) {
 	})
 }
 
-// ReadCSV reads a table (RFC 4180) with a row for each point. All columns but
-// the target are features and must be finite numbers. Targets are numbers, or
-// names; names become Classes in alphabetical order. A header names Features
-// and Target. An error is a [*ReadError] with the line and the number of the
-// column.
+// ReadCSV reads a table (RFC 4180) with one row for each point. All columns but the target are
+// features and must have finite numbers. Targets are numbers, or names, which become Classes
+// in alphabetical order. A header gives the names of Features and Target. An error is a
+// [*ReadError] with the line and the number of the column, counted from 1.
 func ReadCSV(r io.Reader, opt CSV) (*Dataset, error) {
 	t := table{opt: opt, name: cmp.Or(opt.Name, "csv")}
 	return t.read(r)
@@ -57,12 +56,12 @@ type table struct {
 	opt      CSV
 	name     string
 	csv      *csv.Reader
-	names    []string // of the columns; nil without a header
+	names    []string // names of the columns; nil without a header
 	target   int      // index of the target column
 	cells    []float64
 	labels   []string
 	first    int  // line of the first row of data
-	guessed  bool // whether the absence of a header was detected, not told
+	guessed  bool // Header was DetectHeader, and no header was found
 	features int
 }
 
@@ -105,7 +104,7 @@ func (t *table) read(r io.Reader) (*Dataset, error) {
 	return t.dataset()
 }
 
-// next returns the next record without spaces about its fields.
+// next returns the next record, with spaces around its fields removed.
 func (t *table) next() ([]string, error) {
 	record, err := t.csv.Read()
 	if err == io.EOF {
@@ -182,7 +181,7 @@ func (t *table) row(record []string) error {
 	}
 	for j, field := range record {
 		if j == t.target && !missing(field) {
-			t.labels = append(t.labels, strings.Clone(field)) // a field keeps its whole line alive
+			t.labels = append(t.labels, strings.Clone(field)) // a clone, because a field keeps its whole line in memory
 			continue
 		}
 		v, wrong := number(field)
@@ -238,7 +237,7 @@ func (t *table) fail(line, column int, msg string) error {
 	return &ReadError{Name: t.name, Line: line, Column: column, Msg: msg}
 }
 
-// missing tells the customary ways of leaving a value out.
+// missing reports whether a field is one of the usual marks of a missing value.
 func missing(field string) bool {
 	switch strings.ToLower(field) {
 	case "", "?", "na", "n/a", "nan", "null", "none":
@@ -247,8 +246,8 @@ func missing(field string) bool {
 	return false
 }
 
-// readable refuses names that would come back as others: of the columns, as the header
-// has them, and of the classes.
+// readable returns an error for names that ReadCSV would read differently: those of the
+// columns, as in header, and those of the classes.
 func (d *Dataset) readable(header []string) error {
 	odd := func(name string) bool { return name != strings.TrimSpace(name) || strings.Contains(name, "\r\n") }
 	for j, name := range header {
@@ -278,10 +277,10 @@ func (d *Dataset) readable(header []string) error {
 	return nil
 }
 
-// WriteCSV writes a table with a header that [ReadCSV] reads back: the n × d
-// features without loss, then a column of the targets, or of the names of the
-// classes when there are Classes. It is named d.Target, by default "target", or
-// "class". Names that would not come back, such as " a" or "NA", are an error.
+// WriteCSV writes a table with a header that [ReadCSV] can read: the n × d features without
+// loss, then a column of the targets, or of class names if there are Classes. This column is
+// named d.Target, by default "target" or "class". Names that ReadCSV would read differently,
+// such as " a" or "NA", are an error.
 func (d *Dataset) WriteCSV(w io.Writer) error {
 	if err := d.Check(); err != nil {
 		return err
@@ -301,7 +300,7 @@ func (d *Dataset) WriteCSV(w io.Writer) error {
 		return err
 	}
 	out := csv.NewWriter(w)
-	out.Write(record) // errors stay in out
+	out.Write(record) // out keeps errors until Flush
 	for i, row := range d.X {
 		for j, v := range row {
 			record[j] = strconv.FormatFloat(v, 'g', -1, 64)

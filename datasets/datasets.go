@@ -1,10 +1,10 @@
-// Package datasets has small real data with its source and licence, seeded
-// generators that give the same points on every machine, readers whose errors
-// name line and column, and scaling that is fitted on training data only.
+// Package datasets has small real data sets with their sources and licences, seeded generators
+// that give the same points on every machine, readers whose errors name line and column, and
+// scaling that is fitted on training data only.
 //
-// Generators and methods return a data set and no error, so that they chain in
-// a notebook cell. One that cannot do what it is asked returns an empty data
-// set whose [Dataset.Check] says why; whoever learns from data calls Check.
+// Generators and methods return a data set and no error, so that they can be chained in a
+// notebook cell. If one of them fails, it returns an empty data set, and [Dataset.Check]
+// returns the reason. Everything that learns from data calls Check.
 package datasets
 
 import (
@@ -21,37 +21,36 @@ import (
 	"github.com/svmnb/svmnb/internal/parallel"
 )
 
-// Dataset is n points of d features with a target each. Rows of X share one
-// backing array; methods return new data sets and never change the receiver.
+// Dataset is n points of d features with one target each. Rows of X share one backing array.
+// Methods return new data sets and never change the receiver.
 type Dataset struct {
 	Name     string
-	X        [][]float64 // n × d; nil when the points are sparse
-	Sparse   *CSR        // the points, most of whose features are 0, in place of X; else nil
+	X        [][]float64 // n × d; nil if the points are sparse
+	Sparse   *CSR        // sparse points, in place of X; otherwise nil
 	Y        []float64   // n targets: class numbers or real values
 	Features []string    // d names; may be nil
-	Target   string      // name of what Y is; may be ""
-	// Classes names the classes: Classes[k] is the one whose Y is k, or, when
-	// Y is ±1, Classes is {negative, positive}. It is nil when the targets
-	// speak for themselves.
+	Target   string      // what the targets are; may be ""
+	// Classes has the names of the classes: Classes[k] is the class whose Y is k. If Y is ±1,
+	// Classes is {negative, positive}. It is nil if the targets need no names.
 	Classes []string
 	Source  string // where the data come from
 	Licence string
 
-	// What scalers have done to the points and to the targets, in this order; nil for
-	// data as they were measured. Apply of a scaler notes it, so that whoever has learnt
-	// from scaled data can tell test data that are not, or that are by other numbers.
+	// The scalers that were applied to the points and to the targets, in this order; nil for
+	// data as they were measured. A scaler's Apply adds itself. A fit of scaled data can
+	// thereby detect test data that were not scaled, or scaled differently.
 	Scalings       []*Scaler
 	TargetScalings []*TargetScaler
 
-	err error // what went wrong before there were data
+	err error // why a generator, reader or method could not make the data
 }
 
 // Error says what is wrong with a data set, and where.
 type Error struct {
-	Dataset string // its name
-	Row     int    // index into X and Y; −1 when no single row is to blame
-	Column  int    // index into X[Row]; −1 when no single column is to blame
-	Feature string // name of the column; "" when Column is −1
+	Dataset string // name of the data set
+	Row     int    // index into X and Y; −1 if the error is not about a single row
+	Column  int    // index into X[Row]; −1 if the error is not about a single column
+	Feature string // name of the column; "" if Column is −1
 	Msg     string // what is wrong and what to do
 }
 
@@ -71,8 +70,8 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// New makes a data set of n points x, each of length d, with their n targets.
-// It copies both. Lengths that do not fit are reported by [Dataset.Check].
+// New makes a data set of n points x, each of length d, with their n targets y. It copies
+// both. If lengths do not fit, [Dataset.Check] returns the error.
 func New(x [][]float64, y []float64) *Dataset {
 	d := &Dataset{Name: "data", X: x, Y: y}
 	if err := d.shape(); err != nil {
@@ -84,7 +83,7 @@ func New(x [][]float64, y []float64) *Dataset {
 // N returns the number of points.
 func (d *Dataset) N() int {
 	switch {
-	case d == nil: // a reader's error was not looked at; Check says so
+	case d == nil: // the error of a reader was ignored; Check reports it
 		return 0
 	case d.Sparse != nil:
 		return d.Sparse.N()
@@ -92,7 +91,7 @@ func (d *Dataset) N() int {
 	return len(d.X)
 }
 
-// D returns the number of features; 0 when there are no points.
+// D returns the number of features, or 0 if there are no points.
 func (d *Dataset) D() int {
 	switch {
 	case d.N() == 0:
@@ -103,7 +102,7 @@ func (d *Dataset) D() int {
 	return len(d.X[0])
 }
 
-// FeatureName names column j: Features[j], or x1, x2, … when Features is nil.
+// FeatureName returns the name of column j: Features[j], or x1, x2, … if Features is nil.
 func (d *Dataset) FeatureName(j int) string {
 	if d != nil && 0 <= j && j < len(d.Features) {
 		return d.Features[j]
@@ -111,10 +110,9 @@ func (d *Dataset) FeatureName(j int) string {
 	return "x" + strconv.Itoa(j+1)
 }
 
-// String describes the data set in one line:
-// "iris: 150 × 4, 3 classes (setosa 50, versicolor 50, virginica 50)", or
-// "cars: 50 × 1, distance (ft) 2 … 120" when the targets are real values: more
-// than ten different numbers without Classes.
+// String describes the data set in one line: "iris: 150 × 4, 3 classes (setosa 50, versicolor
+// 50, virginica 50)" for classes, or "cars: 50 × 1, distance (ft) 2 … 120" for real targets.
+// Targets are treated as real if there are no Classes and more than ten different numbers.
 func (d *Dataset) String() string {
 	if err := d.shape(); err != nil {
 		return err.Error()
@@ -141,11 +139,10 @@ func (d *Dataset) String() string {
 	return fmt.Sprintf("%s, %d %s (%s)", head, len(counts), noun, abbreviate(list))
 }
 
-// Check reports why nothing can be learnt from the data, as an [*Error] that
-// names the place, or nil: a generator or method that was given bad arguments,
-// no points, no features, rows of different length, X and Y of different
-// length, a value that is NaN or infinite, names that do not fit. The number
-// of classes is the learner's affair; see [Dataset.Binary].
+// Check returns nil, or an [*Error] that says why nothing can be learnt from the data. Reasons
+// are bad arguments of a generator or method, no points, no features, rows of different
+// lengths, X and Y of different lengths, a value that is NaN or infinite, and names that do
+// not fit. Check accepts any number of classes; see [Dataset.Binary].
 func (d *Dataset) Check() error {
 	if err := d.shape(); err != nil {
 		return err
@@ -188,10 +185,9 @@ func (d *Dataset) Check() error {
 	return nil
 }
 
-// Warnings lists what is legal but surprises: features that are constant, and
-// equal points of different classes, which no machine can tell apart. Equal
-// points with different real values are measurements that were repeated. Sparse
-// points are not looked at.
+// Warnings lists what is valid but surprising: constant features, and equal points of
+// different classes, which no machine can tell apart. Equal points with different real targets
+// give no warning, since they are repeated measurements. Sparse points are not checked.
 func (d *Dataset) Warnings() []string {
 	if d.Check() != nil || d.Sparse != nil {
 		return nil
@@ -227,8 +223,8 @@ func (d *Dataset) Warnings() []string {
 	return list
 }
 
-// shape checks what every method relies on: X is rectangular and Y and
-// Features fit it.
+// shape checks what every method relies on: X is rectangular, and Y and Features have matching
+// lengths.
 func (d *Dataset) shape() error {
 	if d == nil {
 		return &Error{Dataset: "no data set", Row: -1, Column: -1, Msg: "the pointer is nil; make one by New, a generator or a reader"}
@@ -268,7 +264,7 @@ func (d *Dataset) fault(row, column int, msg string) *Error {
 	return e
 }
 
-// failed returns the empty data set that carries err.
+// failed returns an empty data set whose Check returns err.
 func (d *Dataset) failed(err error) *Dataset {
 	f := &Dataset{err: err}
 	if d != nil {
@@ -277,7 +273,7 @@ func (d *Dataset) failed(err error) *Dataset {
 	return f
 }
 
-// clone copies d with rows that share one backing array.
+// clone returns a copy of d whose rows share one backing array.
 func (d *Dataset) clone() *Dataset {
 	c := *d
 	if d.Sparse != nil {
@@ -294,7 +290,7 @@ func (d *Dataset) clone() *Dataset {
 	return &c
 }
 
-// rows makes n zero rows of length d over one backing array.
+// rows returns n zero rows of length d in one backing array.
 func rows(n, d int) [][]float64 { return rowsOf(make([]float64, n*d), n, d) }
 
 func rowsOf(buf []float64, n, d int) [][]float64 {
@@ -313,18 +309,18 @@ func indices(n int) []int {
 	return s
 }
 
-// finite reports whether all values of the points are, on all cores where they are
-// many.
+// finite reports whether all numbers of the points are finite. For many numbers it uses all
+// cores.
 func (d *Dataset) finite() bool {
 	all := func(values []float64) bool {
 		for _, v := range values {
-			if v-v != 0 { // NaN or ±Inf
+			if v-v != 0 { // v is NaN or ±Inf
 				return false
 			}
 		}
 		return true
 	}
-	const some = 1 << 16 // values that are worth a goroutine
+	const some = 1 << 16 // number of values that is worth a goroutine
 	parts := max(1, min(runtime.GOMAXPROCS(0), len(d.X), len(d.X)*d.D()/some))
 	var bad atomic.Bool
 	_ = parallel.For(context.Background(), parts, parts, func(_, part int) {
@@ -342,7 +338,7 @@ func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 const maxListed = 10
 
-// abbreviate joins at most maxListed items by commas.
+// abbreviate joins the items with commas. Of more than maxListed items it shows only some.
 func abbreviate(list []string) string {
 	if len(list) <= maxListed {
 		return strings.Join(list, ", ")

@@ -33,8 +33,8 @@ var diabetesCSV string
 //go:embed data/cars.csv
 var carsCSV string
 
-// kept parses a set once. It needs no initialiser, so that a program does not
-// link the data that it does not use.
+// kept parses a data set once, when it is first used. It has no initialiser, so a program
+// links only the data sets that it uses.
 type kept struct {
 	once sync.Once
 	set  *Dataset
@@ -61,9 +61,9 @@ func csvOf(name, text string) func() (*Dataset, error) {
 
 var iris, wine, breastCancer, digits, motorcycle, co2, diabetes, cars kept
 
-// Iris is Fisher's irises (1936): 150 flowers, 4 lengths in cm, the classes
-// setosa, versicolor and virginica of 50 each. The values are those of the
-// paper and of R; two flowers of the file at UCI, 35 and 38, have wrong ones.
+// Iris returns Fisher's irises (1936): 150 flowers with 4 lengths in cm, 150 × 4, and the
+// classes setosa, versicolor and virginica with 50 flowers each. The values are those of the
+// paper and of R. In UCI's file two flowers, 35 and 38, have wrong values.
 func Iris() *Dataset {
 	return iris.get(csvOf("iris", irisCSV), Dataset{
 		Source:  "Fisher (1936), UCI Machine Learning Repository, doi:10.24432/C56C76, corrected as in the paper",
@@ -71,8 +71,8 @@ func Iris() *Dataset {
 	})
 }
 
-// Wine is a chemical analysis of 178 wines of three cultivars (59, 71, 48) from
-// one region of Italy: 13 features of very different scale.
+// Wine returns a chemical analysis of 178 wines of three cultivars (59, 71, 48) from one
+// region of Italy, 178 × 13. The features have very different scales.
 func Wine() *Dataset {
 	return wine.get(csvOf("wine", wineCSV), Dataset{
 		Source:  "Aeberhard and Forina (1992), UCI Machine Learning Repository, doi:10.24432/C5PC7J",
@@ -80,8 +80,8 @@ func Wine() *Dataset {
 	})
 }
 
-// BreastCancer is Wisconsin's diagnostic set: 569 tumours, 30 measures of their
-// cell nuclei, the classes benign (0, 357) and malignant (1, 212).
+// BreastCancer returns Wisconsin's diagnostic set: 569 tumours with 30 measurements of their
+// cell nuclei, 569 × 30, and the classes benign (0, 357 tumours) and malignant (1, 212).
 func BreastCancer() *Dataset {
 	return breastCancer.get(csvOf("breast cancer", breastCancerCSV), Dataset{
 		Source:  "Wolberg, Mangasarian, Street and Street (1995), UCI Machine Learning Repository, doi:10.24432/C5DW2B",
@@ -89,8 +89,9 @@ func BreastCancer() *Dataset {
 	})
 }
 
-// Digits is 1797 handwritten digits 0 … 9 as pictures of 8 × 8 pixels, row by
-// row, each with 0 … 16 of ink: the test part of the set of Alpaydin and Kaynak.
+// Digits returns 1797 handwritten digits 0 … 9 as pictures of 8 × 8 pixels, 1797 × 64, row by
+// row. A pixel is 0 … 16, from white to black. It is the test part of the set of Alpaydin and
+// Kaynak.
 func Digits() *Dataset {
 	return digits.get(parseDigits, Dataset{
 		Source:  "Alpaydin and Kaynak (1998), UCI Machine Learning Repository, doi:10.24432/C50P49, test part",
@@ -116,11 +117,11 @@ func parseDigits() (*Dataset, error) {
 	return d, nil
 }
 
-// Diabetes is 442 patients, 442 × 10: age in years, sex (1, 2), body mass index,
-// mean blood pressure, six measures of the blood serum (s1 … s6 of scikit-learn:
-// total cholesterol, LDL, HDL, their ratio, the logarithm of triglycerides,
-// sugar), and how far the disease has progressed a year later, 25 … 346. The
-// features have their own scale; scikit-learn's default is Standardised()/√442.
+// Diabetes returns data of 442 patients, 442 × 10: age in years, sex (1, 2), body mass index,
+// mean blood pressure, and six measurements of the blood serum (s1 … s6 of scikit-learn: total
+// cholesterol, LDL, HDL, their ratio, the logarithm of triglycerides, sugar). The target is
+// the progression of the disease a year later, 25 … 346. The features are unscaled;
+// scikit-learn's default is Standardised()/√442.
 func Diabetes() *Dataset {
 	return diabetes.get(csvOf("diabetes", diabetesCSV), Dataset{
 		Source:  "Efron, Hastie, Johnstone and Tibshirani (2004), Annals of Statistics 32, by way of scikit-learn",
@@ -128,8 +129,8 @@ func Diabetes() *Dataset {
 	})
 }
 
-// Cars is 50 cars of the 1920s, 50 × 1: the speed in miles per hour, and the
-// distance in feet that it took to stop: R's cars.
+// Cars returns R's cars, 50 cars of the 1920s, 50 × 1: the speed in miles per hour and, as the
+// target, the stopping distance in feet.
 func Cars() *Dataset {
 	return cars.get(csvOf("cars", carsCSV), Dataset{
 		Source:  "Ezekiel (1930), Methods of Correlation Analysis, by way of R's cars",
@@ -137,9 +138,9 @@ func Cars() *Dataset {
 	})
 }
 
-// Motorcycle is a simulated crash of a motorcycle, 133 × 1: the time after the
-// impact in ms, and the acceleration of the rider's head in g. Times repeat, and
-// there is far less noise before the blow than after it: R's MASS::mcycle.
+// Motorcycle returns R's MASS::mcycle, a simulated motorcycle crash, 133 × 1: the time after
+// the impact in ms and, as the target, the acceleration of the rider's head in g. Times
+// repeat, and the noise is much smaller before the blow than after it.
 func Motorcycle() *Dataset {
 	return motorcycle.get(csvOf("motorcycle", motorcycleCSV), Dataset{
 		Source:  "Schmidt, Mattern and Schüler (1981), in Silverman (1985), JRSS B 47, by way of R's MASS::mcycle",
@@ -147,10 +148,9 @@ func Motorcycle() *Dataset {
 	})
 }
 
-// CO2 is Keeling's curve of the carbon dioxide over Mauna Loa, 468 × 1: the time
-// in years, 1959 + i/12 in month i = 0 … 467, and the concentration in parts per
-// million: R's co2. February to April 1964 were not measured and are
-// interpolated.
+// CO2 returns R's co2, Keeling's curve of the carbon dioxide over Mauna Loa, 468 × 1: the time
+// in years, 1959 + i/12 in month i = 0 … 467, and as the target the concentration in parts per
+// million. The values of February to April 1964 were not measured but interpolated.
 func CO2() *Dataset {
 	return co2.get(parseCO2, Dataset{
 		Source:  "Keeling and Whorf, Scripps Institution of Oceanography, by way of R's co2",

@@ -5,15 +5,15 @@ import (
 	"math"
 )
 
-// The generators of classes have n points in the plane, 2 ≤ n ≤ 10⁷, that take
-// turns, so that classes are balanced to within one point. Noise is the standard
-// deviation of a normal error added to both coordinates.
+// The generators of classes make n points in the plane, n × 2, with 2 ≤ n ≤ 10⁷. The classes
+// take turns, so their sizes differ by at most one point. Noise is the standard deviation of a
+// normal error that is added to both coordinates.
 
 const maxGenerated = 10_000_000
 
-// Blobs has k ≥ 2 normal clouds of standard deviation spread, whose centres lie
-// evenly on the circle of radius 2 about the origin. Two clouds are the classes
-// +1 and −1; more are the classes 0 … k−1.
+// Blobs returns k ≥ 2 normal clouds of standard deviation spread, whose centres lie evenly on
+// the circle of radius 2 about the origin. Two clouds are the classes +1 and −1. More clouds
+// are the classes 0 … k−1.
 func Blobs(n, k int, spread float64, seed uint64) *Dataset {
 	if k < 2 || k > n && n >= 2 {
 		return bad("blobs", fmt.Sprintf("k is %d; there must be at least 2 clouds and a point for each", k))
@@ -35,8 +35,8 @@ func Blobs(n, k int, spread float64, seed uint64) *Dataset {
 	return d
 }
 
-// Moons has two interleaved half circles of radius 1: +1 is the upper one about
-// (0, 0), −1 the lower one about (1, ½). With 0.15 noise they almost touch.
+// Moons returns two interleaved half circles of radius 1: +1 is the upper one about (0, 0), −1
+// the lower one about (1, ½). With noise 0.15 they almost touch.
 func Moons(n int, noise float64, seed uint64) *Dataset {
 	return generate("moons", n, "noise", noise, seed, func(i, m int, s source) (float64, float64) {
 		x, y := turn((float64(i/2) + 0.5) / float64(2*m))
@@ -47,7 +47,7 @@ func Moons(n int, noise float64, seed uint64) *Dataset {
 	})
 }
 
-// Circles has two concentric circles: +1 of radius ½ inside −1 of radius 1.
+// Circles returns two concentric circles: +1 of radius ½ inside −1 of radius 1.
 func Circles(n int, noise float64, seed uint64) *Dataset {
 	return generate("circles", n, "noise", noise, seed, func(i, m int, s source) (float64, float64) {
 		x, y := turn((float64(i/2) + 0.5) / float64(m))
@@ -58,8 +58,8 @@ func Circles(n int, noise float64, seed uint64) *Dataset {
 	})
 }
 
-// XOR has four normal clouds about (±1, ±1) of standard deviation noise: +1
-// where the signs differ. XOR(4, 0, 0) is the textbook problem.
+// XOR returns four normal clouds of standard deviation noise about (±1, ±1). A cloud is +1 if
+// the signs of its centre differ. XOR(4, 0, 0) is the textbook problem.
 func XOR(n int, noise float64, seed uint64) *Dataset {
 	return generate("xor", n, "noise", noise, seed, func(i, _ int, s source) (float64, float64) {
 		c := [4][2]float64{{-1, 1}, {1, 1}, {1, -1}, {-1, -1}}[i%4]
@@ -67,9 +67,8 @@ func XOR(n int, noise float64, seed uint64) *Dataset {
 	})
 }
 
-// Checkerboard has points spread uniformly over a board of cells × cells
-// squares, 2 ≤ cells ≤ 1000, that fills [−1, 1]²; the square at the lower left
-// is +1.
+// Checkerboard returns points that are spread uniformly over a board of cells × cells squares,
+// 2 ≤ cells ≤ 1000, that fills [−1, 1]². The square at the lower left is +1.
 func Checkerboard(n, cells int, seed uint64) *Dataset {
 	if cells < 2 || cells > 1000 {
 		return bad("checkerboard", fmt.Sprintf("cells is %d; a side has 2 … 1000 squares", cells))
@@ -84,9 +83,9 @@ func Checkerboard(n, cells int, seed uint64) *Dataset {
 	})
 }
 
-// Spirals has two interleaved Archimedean spirals of one and a half turns and
-// outer radius 3, whose arms are 1 apart; the classes are each other's image
-// through the origin. Points lie evenly along the arms.
+// Spirals returns two interleaved Archimedean spirals of one and a half turns and outer radius
+// 3, whose arms are 1 apart. Each class is the image of the other by reflection in the origin.
+// Points lie evenly along the arms.
 func Spirals(n int, noise float64, seed uint64) *Dataset {
 	const turns = 1.5
 	return generate("spirals", n, "noise", noise, seed, func(i, m int, s source) (float64, float64) {
@@ -100,8 +99,8 @@ func Spirals(n int, noise float64, seed uint64) *Dataset {
 	})
 }
 
-// generate draws n points. Those of even i are +1; m is how many there are of
-// point i's class.
+// generate draws n points. Those with even i are +1. at gets m, the number of points in the
+// class of point i.
 func generate(name string, n int, argument string, noise float64, seed uint64, at func(i, m int, s source) (x, y float64)) *Dataset {
 	d := blank(name, n, 2, argument, noise, seed)
 	if d.err != nil {
@@ -116,7 +115,7 @@ func generate(name string, n int, argument string, noise float64, seed uint64, a
 	return d
 }
 
-// blank checks the arguments of a generator and makes room for n points.
+// blank checks the arguments of a generator and allocates n points of d features.
 func blank(name string, n, d int, argument string, noise float64, seed uint64) *Dataset {
 	if n < 2 || n > maxGenerated {
 		return bad(name, fmt.Sprintf("n is %d; there must be 2 … %d points", n, maxGenerated))

@@ -11,7 +11,8 @@ import (
 	"github.com/svmnb/svmnb/internal/mark"
 )
 
-// maxCells bounds the dense matrix that a sparse file makes: 1 GiB.
+// maxCells is the largest number of entries of the dense matrix that a sparse file makes: 1
+// GiB.
 const maxCells = 1 << 27
 
 // LoadLIBSVM reads the points of a file; see [ReadLIBSVM].
@@ -24,19 +25,18 @@ func LoadLIBSVMSparse(path string, dims int) (*Dataset, error) {
 	return load(path, func(r io.Reader, name string) (*Dataset, error) { return readSparse(r, name, dims) })
 }
 
-// ReadLIBSVM reads the sparse format of LIBSVM and SVMlight, a point on each
-// line: its target, then index:value for what is not zero, with indices that
-// count from 1 and increase; '#' begins a comment. There are dims features, or
-// with dims 0 as many as the largest index. An error is a [*ReadError] with
-// the line and the byte of it. Data that would need more than 1 GiB when
-// written out densely are an error.
+// ReadLIBSVM reads the sparse format of LIBSVM and SVMlight, which has one point on each line:
+// its target, then index:value for each non-zero feature, with indices that count from 1 and
+// increase; '#' begins a comment. The points have dims features or, with dims = 0, as many as
+// the largest index. An error is a [*ReadError] with its line and byte. Data that would need
+// more than 1 GiB as dense points are an error.
 func ReadLIBSVM(r io.Reader, dims int) (*Dataset, error) {
 	return readLIBSVM(r, "libsvm", dims, maxCells)
 }
 
-// ReadLIBSVMSparse is [ReadLIBSVM] for data that stay sparse: it takes the memory
-// of the values that are there, whatever the number of features, up to 2³¹ − 1.
-// Whoever learns from the data set leaves it so.
+// ReadLIBSVMSparse is [ReadLIBSVM] for data that stay sparse. It takes memory only for
+// non-zero values, for any number of features up to 2³¹ − 1. Nothing that learns from the data
+// set makes it dense.
 func ReadLIBSVMSparse(r io.Reader, dims int) (*Dataset, error) {
 	return readSparse(r, "libsvm", dims)
 }
@@ -86,11 +86,11 @@ type parser struct {
 	name    string
 	dims    int
 	line    int
-	largest int       // index so far, counted from 1
-	where   [2]int    // line and column of it
-	y       []float64 // targets
-	end     []int     // where the entries of each point end
-	index   []int32   // of the entries, counted from 0; without meaning above the largest
+	largest int       // largest index so far, counted from 1
+	where   [2]int    // its line and column
+	y       []float64 // the targets
+	end     []int     // for each point, where its entries end
+	index   []int32   // features of the entries, counted from 0; undefined above the largest
 	value   []float64
 }
 
@@ -134,7 +134,7 @@ func (p *parser) point(text string) error {
 	return nil
 }
 
-// width returns the number of features and where it comes from.
+// width returns the number of features, and what determines it, for an error message.
 func (p *parser) width() (d int, cause string, err error) {
 	if len(p.y) == 0 {
 		return 0, "", &ReadError{Name: p.name, Msg: "there are no points"}
@@ -187,8 +187,8 @@ func (p *parser) fail(column int, msg string) error {
 	return &ReadError{Name: p.name, Line: p.line, Column: column, Msg: msg}
 }
 
-// token returns the next word of s from the given byte on, its place counted
-// from 1, and where to go on.
+// token returns the next word of s from byte from on, its position counted from 1, and the
+// position after it.
 func token(s string, from int) (word string, at, rest int) {
 	const space = " \t\r\n\v\f"
 	word = strings.TrimLeft(s[from:], space)
@@ -199,7 +199,7 @@ func token(s string, from int) (word string, at, rest int) {
 	return word, start + 1, start + len(word)
 }
 
-// entry parses index:value.
+// entry parses index:value. If that fails, wrong says why.
 func entry(s string) (index int, value float64, wrong string) {
 	left, right, found := strings.Cut(s, ":")
 	if !found {
@@ -213,16 +213,16 @@ func entry(s string) (index int, value float64, wrong string) {
 	return int(k), value, wrong
 }
 
-// WriteLIBSVM writes the format that [ReadLIBSVM] reads back without loss:
-// targets as numbers, so names of classes and features are not kept, and only
-// values that are not zero.
+// WriteLIBSVM writes the format that [ReadLIBSVM] reads back without loss of points and
+// targets. Targets are written as numbers, so names of classes and features are lost. Only
+// non-zero values are written.
 func (d *Dataset) WriteLIBSVM(w io.Writer) error {
 	if err := d.Check(); err != nil {
 		return err
 	}
-	out := bufio.NewWriter(w) // errors stay in it
+	out := bufio.NewWriter(w) // out keeps errors until Flush
 	var buf []byte
-	next := 0 // of the rows that have begun
+	next := 0 // the next row to begin
 	begin := func(until int) {
 		for ; next <= until; next++ {
 			if next > 0 {

@@ -1,19 +1,19 @@
 package datasets
 
-// Points are points whose targets are not looked at, as predictions take them: [Rows], a
-// [CSR], or a *[Dataset].
+// Points are points without targets, as predictions take them: [Rows], a [CSR], or a
+// *[Dataset], whose targets are ignored.
 type Points interface {
-	// Unpack returns the m points, row by row, or as sparse ones where these are not nil.
+	// Unpack returns the m points: in sparse if this is not nil, otherwise in rows.
 	Unpack() (rows [][]float64, sparse *CSR)
 }
 
-// Rows are m points of d features, written out.
+// Rows are m dense points of d features.
 type Rows [][]float64
 
 // Unpack implements [Points].
 func (r Rows) Unpack() (rows [][]float64, sparse *CSR) { return r, nil }
 
-// Unpack implements [Points]. Those of nil are none.
+// Unpack implements [Points]. A nil data set has no points.
 func (d *Dataset) Unpack() (rows [][]float64, sparse *CSR) {
 	if d == nil {
 		return nil, nil

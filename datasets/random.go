@@ -6,9 +6,9 @@ import (
 	"math/rand/v2"
 )
 
-// source draws numbers that are the same, bit for bit, on every machine and
-// with every Go release: PCG is specified, and nothing below depends on
-// whether a processor fuses multiplication and addition.
+// source draws numbers that have the same bits on every machine and with every Go release: PCG
+// is specified, and the functions below do not depend on whether a processor fuses
+// multiplication and addition.
 type source struct{ pcg *rand.PCG }
 
 func newSource(seed uint64) source { return source{rand.NewPCG(seed, 0x5eed)} }
@@ -16,16 +16,16 @@ func newSource(seed uint64) source { return source{rand.NewPCG(seed, 0x5eed)} }
 // uniform draws from [0, 1).
 func (s source) uniform() float64 { return float64(s.pcg.Uint64()>>11) * 0x1p-53 }
 
-// below draws from 0 … n−1; its bias is n/2⁶⁴.
+// below draws from 0 … n−1. Its bias is n/2⁶⁴.
 func (s source) below(n int) int {
 	hi, _ := bits.Mul64(s.pcg.Uint64(), uint64(n))
 	return int(hi)
 }
 
-// normal draws from the standard normal distribution by the ratio of uniforms
-// (Kinderman and Monahan 1977). The number itself is a quotient, so it does not
-// depend on how a machine computes the logarithm; the test would have to hit
-// its last bit, a chance of 10⁻¹⁶.
+// normal draws from the standard normal distribution by the ratio of uniforms (Kinderman and
+// Monahan 1977). The number is a quotient, so it does not depend on how a machine computes the
+// logarithm. Only the acceptance test does, and a difference in the last bit changes it with a
+// probability of 10⁻¹⁶.
 func (s source) normal() float64 {
 	for {
 		u := 1 - s.uniform()
@@ -38,7 +38,7 @@ func (s source) normal() float64 {
 
 // near draws from the normal distribution around v.
 func (s source) near(v, deviation float64) float64 {
-	return float64(v) + float64(deviation*s.normal()) // conversions forbid fusing
+	return float64(v) + float64(deviation*s.normal()) // the conversions prevent fused multiply-adds
 }
 
 // permutation shuffles 0 … n−1 (Fisher and Yates).
@@ -51,9 +51,9 @@ func (s source) permutation(n int) []int {
 	return p
 }
 
-// turn returns cos and sin of t ≥ 0 turns. It sums the two Taylor series, with
-// divisions where a machine could fuse, because math.Sin differs in the last
-// bit between machines.
+// turn returns cos and sin of t ≥ 0 turns. It sums the two Taylor series, with divisions in
+// places where a machine could fuse operations. It does not use math.Sin, because that differs
+// in the last bit between machines.
 func turn(t float64) (cos, sin float64) {
 	quarter := math.Floor(4 * t)
 	a := (4*t - quarter) * (math.Pi / 2)
@@ -65,7 +65,7 @@ func turn(t float64) (cos, sin float64) {
 	sin = float64(sin * a)
 	switch int(quarter) & 3 {
 	case 1:
-		return 0 - sin, cos // not −0
+		return 0 - sin, cos // avoids −0
 	case 2:
 		return 0 - cos, 0 - sin
 	case 3:
@@ -74,8 +74,8 @@ func turn(t float64) (cos, sin float64) {
 	return cos, sin
 }
 
-// arctan returns arctan t. It halves the angle three times and sums the Taylor
-// series, because math.Atan differs in the last bit between machines.
+// arctan returns arctan t. It halves the angle three times and sums the Taylor series. It does
+// not use math.Atan, because that differs in the last bit between machines.
 func arctan(t float64) float64 {
 	for range 3 {
 		t /= 1 + math.Sqrt(1+float64(t*t))

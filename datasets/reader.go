@@ -13,10 +13,10 @@ import (
 // ReadError says what is wrong with a file, and where.
 type ReadError struct {
 	Name   string // of the file or data set
-	Line   int    // counted from 1; 0 when no line is to blame
-	Column int    // CSV: field, LIBSVM: byte; counted from 1; 0 when the whole line is to blame
+	Line   int    // counted from 1; 0 if the error is not about one line
+	Column int    // CSV: field, LIBSVM: byte; counted from 1; 0 if the error is about the whole line
 	Msg    string // what is wrong and what to do
-	Err    error  // the cause, when it is another error
+	Err    error  // the cause, if it is another error
 }
 
 func (e *ReadError) Error() string {
@@ -30,10 +30,10 @@ func (e *ReadError) Error() string {
 	return s + ": " + e.Msg
 }
 
-// Unwrap returns the cause, such as the error of the reader.
+// Unwrap returns the cause, such as the error of the io.Reader.
 func (e *ReadError) Unwrap() error { return e.Err }
 
-// load reads the data set of a file, whose name without its ending read is given.
+// load reads the data set of a file. read gets the name of the file without its extension.
 func load(path string, read func(r io.Reader, name string) (*Dataset, error)) (*Dataset, error) {
 	base := filepath.Base(path)
 	f, err := os.Open(path)
@@ -53,7 +53,7 @@ func load(path string, read func(r io.Reader, name string) (*Dataset, error)) (*
 	return d, nil
 }
 
-// number parses a finite number; what is wrong otherwise is said in words.
+// number parses a finite number. If that fails, wrong says why.
 func number(s string) (v float64, wrong string) {
 	v, err := strconv.ParseFloat(s, 64)
 	switch {
@@ -67,7 +67,7 @@ func number(s string) (v float64, wrong string) {
 	return v, ""
 }
 
-// clip shortens what a damaged file might make long.
+// clip shortens a text that a damaged file might have made long.
 func clip(s string) string {
 	const most = 40
 	if len(s) <= most {

@@ -7,20 +7,19 @@ import (
 	"strconv"
 )
 
-// Scaler maps every feature by (x − Centre)/Width to its scale, then from
-// [0, 1] to [Low, High]. What it does was learnt from the training data that it
-// was fitted on; [Scaler.Apply] changes other data by the same numbers, so that
-// test data stay unseen. A feature that was constant has Width 0 and becomes
-// Low everywhere.
+// Scaler maps every feature x to t = (x − Centre)/Width, and then t from [0, 1] to [Low,
+// High]. Its numbers were fitted on training data. [Scaler.Apply] scales other data by the
+// same numbers, so nothing is learnt from test data. A feature that was constant has Width 0
+// and becomes Low.
 type Scaler struct {
 	Name      string    // "standard", "min–max" or "max-abs"
 	Centre    []float64 // d means or minima; 0 for the max-abs scaler
 	Width     []float64 // d standard deviations, ranges or largest |x|
-	Low, High float64   // 0 and 1 but for the min–max scaler
+	Low, High float64   // 0 and 1, except for the min–max scaler
 }
 
-// FitStandard learns to give each feature mean 0 and standard deviation 1 over
-// the training data (divided by n, not n − 1).
+// FitStandard fits a scaler that gives each feature mean 0 and standard deviation 1 over the
+// training data (divided by n, not n − 1).
 func FitStandard(train *Dataset) (*Scaler, error) {
 	return fit(train, &Scaler{Name: "standard", Low: 0, High: 1}, moments)
 }
@@ -31,7 +30,7 @@ func moments(values []float64) (mean, deviation float64) {
 	for k, v := range values {
 		mean += (v - mean) / float64(k+1)
 	}
-	largest := 0.0 // dividing by it keeps squares from under- and overflowing
+	largest := 0.0 // dividing by it prevents underflow and overflow of squares
 	for _, v := range values {
 		largest = max(largest, math.Abs(v-mean))
 	}
@@ -43,9 +42,8 @@ func moments(values []float64) (mean, deviation float64) {
 	return mean, largest * math.Sqrt(sum/float64(len(values)))
 }
 
-// FitMinMax learns to map the range of each feature over the training data to
-// [−1, 1], as the LIBSVM guide does (Hsu, Chang and Lin). Other data may leave
-// that range.
+// FitMinMax fits a scaler that maps the range of each feature over the training data to [−1,
+// 1], as the LIBSVM guide does (Hsu, Chang and Lin). Other data may be outside this range.
 func FitMinMax(train *Dataset) (*Scaler, error) { return FitRange(train, -1, 1) }
 
 // FitRange is [FitMinMax] with another range, low < high.
@@ -62,9 +60,8 @@ func FitRange(train *Dataset, low, high float64) (*Scaler, error) {
 	})
 }
 
-// FitMaxAbs learns to divide each feature by its largest |x| over the training data,
-// which leaves 0 where it is: the scaler for sparse points. A feature that was 0
-// everywhere stays 0.
+// FitMaxAbs fits a scaler that divides each feature by its largest |x| over the training data.
+// It keeps zeros, so it suits sparse points. A feature that was 0 everywhere stays 0.
 func FitMaxAbs(train *Dataset) (*Scaler, error) {
 	if err := train.Check(); err != nil {
 		return nil, err
@@ -77,7 +74,7 @@ func FitMaxAbs(train *Dataset) (*Scaler, error) {
 	return s, nil
 }
 
-// fit fills s with what measure says of each feature that is not constant.
+// fit sets the numbers of s to those of measure for each feature that is not constant.
 func fit(train *Dataset, s *Scaler, measure func(column []float64) (centre, width float64)) (*Scaler, error) {
 	if err := train.Check(); err != nil {
 		return nil, err
@@ -105,8 +102,8 @@ func fit(train *Dataset, s *Scaler, measure func(column []float64) (centre, widt
 	return s, nil
 }
 
-// Apply returns the data scaled, and notes that in their Scalings. Data with another number of features than the
-// training data have are an error of Check.
+// Apply returns the data scaled, and adds the scaler to their Scalings. If the data differ
+// from the training data in the number of features, Check of the result returns an error.
 func (s *Scaler) Apply(d *Dataset) *Dataset {
 	if err := d.shape(); err != nil {
 		return d.failed(err)
@@ -130,14 +127,14 @@ func (s *Scaler) Apply(d *Dataset) *Dataset {
 	return out
 }
 
-// clone keeps what a data set notes from what its owner does to the scaler.
+// clone returns a copy, so that the owner of s cannot change what a data set has recorded.
 func (s *Scaler) clone() *Scaler {
 	c := *s
 	c.Centre, c.Width = slices.Clone(s.Centre), slices.Clone(s.Width)
 	return &c
 }
 
-// columns is the scaler of these features only.
+// columns returns the scaler of the given features only.
 func (s *Scaler) columns(columns []int) *Scaler {
 	c := *s
 	c.Centre, c.Width = make([]float64, len(columns)), make([]float64, len(columns))
@@ -153,8 +150,8 @@ func (s *Scaler) Equal(other *Scaler) bool {
 		slices.Equal(s.Centre, other.Centre) && slices.Equal(s.Width, other.Width)
 }
 
-// Check reports why s is no scaler of d features: another number of centres or widths,
-// or a number that is not finite or out of order.
+// Check returns an error if s is no scaler of d features: if the number of centres or widths
+// differs from d, or a number is not finite or out of order.
 func (s *Scaler) Check(d int) error {
 	bad := func(column int, msg string) error {
 		return &Error{Dataset: "scaler", Row: -1, Column: column, Feature: "x" + strconv.Itoa(column+1), Msg: msg}
@@ -178,7 +175,7 @@ func (s *Scaler) Check(d int) error {
 	return nil
 }
 
-// shapeScalings checks what is noted of scalers.
+// shapeScalings checks the scalers that the data set has recorded.
 func (d *Dataset) shapeScalings() error {
 	for _, s := range d.Scalings {
 		if err := s.Check(d.D()); err != nil && d.N() > 0 {
@@ -193,8 +190,8 @@ func (d *Dataset) shapeScalings() error {
 	return nil
 }
 
-// Point returns one point of d features scaled, or an error when d is not that
-// of the training data.
+// Point returns one point of d features scaled, or an error if d differs from the training
+// data.
 func (s *Scaler) Point(x []float64) ([]float64, error) {
 	if len(x) != len(s.Centre) {
 		return nil, s.misfit("point", len(x))
@@ -229,15 +226,14 @@ func (s *Scaler) String() string {
 	return fmt.Sprintf("%s scaler of %d features", s.Name, len(s.Centre))
 }
 
-// Standardised returns the data with mean 0 and standard deviation 1 in every
-// feature, for a look at a single set. A machine that learns from them expects points
-// that were scaled by the same numbers: where others are to be predicted, let
-// selection.Pipe(transform.Standardise(), …) scale, or fit a scaler on the training data by
-// [FitStandard] and apply it to both.
+// Standardised returns the data with mean 0 and standard deviation 1 in every feature, for a
+// look at a single set. A machine that learns from them expects all points to be scaled by the
+// same numbers. To predict for other points, use selection.Pipe(transform.Standardise(), …),
+// or fit a scaler on the training data by [FitStandard] and apply it to both.
 func (d *Dataset) Standardised() *Dataset { return d.scaled(FitStandard) }
 
-// Scaled returns the data with every feature mapped to [−1, 1], for a look at a single
-// set; of other points, what [Dataset.Standardised] says holds.
+// Scaled returns the data with every feature mapped to [−1, 1], for a look at a single set. To
+// predict for other points, see [Dataset.Standardised].
 func (d *Dataset) Scaled() *Dataset { return d.scaled(FitMinMax) }
 
 func (d *Dataset) scaled(fit func(*Dataset) (*Scaler, error)) *Dataset {
@@ -248,15 +244,15 @@ func (d *Dataset) scaled(fit func(*Dataset) (*Scaler, error)) *Dataset {
 	return s.Apply(d)
 }
 
-// TargetScaler maps real targets by (y − Centre)/Width, and predictions back.
-// Targets that were constant have Width 0 and become 0.
+// TargetScaler maps real targets by (y − Centre)/Width, and predictions back. Constant targets
+// have Width 0 and become 0.
 type TargetScaler struct {
 	Centre float64 // mean of the training targets
 	Width  float64 // their standard deviation
 }
 
-// FitTarget learns to give the targets mean 0 and standard deviation 1 over the
-// training data (divided by n, not n − 1). It is an error when they are classes.
+// FitTarget fits a scaler that gives the targets mean 0 and standard deviation 1 over the
+// training data (divided by n, not n − 1). Targets that are classes are an error.
 func FitTarget(train *Dataset) (*TargetScaler, error) {
 	if err := train.Check(); err != nil {
 		return nil, err
@@ -274,9 +270,8 @@ func FitTarget(train *Dataset) (*TargetScaler, error) {
 	return &TargetScaler{Centre: centre, Width: width}, nil
 }
 
-// Apply returns the data with their targets scaled, and notes that in their
-// TargetScalings. Targets that are classes
-// are an error of Check.
+// Apply returns the data with their targets scaled, and adds the scaler to their
+// TargetScalings. If the targets are classes, Check of the result returns an error.
 func (s *TargetScaler) Apply(d *Dataset) *Dataset {
 	if err := d.shape(); err != nil {
 		return d.failed(err)
@@ -296,9 +291,8 @@ func (s *TargetScaler) Apply(d *Dataset) *Dataset {
 	return out
 }
 
-// Invert returns a scaled target or prediction in the unit that the training
-// targets had. A standard deviation is multiplied by Width instead, a variance
-// by Width².
+// Invert returns a scaled target or prediction in the units of the training targets. For a
+// standard deviation multiply by Width instead, for a variance by Width².
 func (s *TargetScaler) Invert(y float64) float64 { return s.Centre + float64(s.Width*y) }
 
 // String describes the scaler in one line.

@@ -7,19 +7,19 @@ import (
 	"github.com/svmnb/svmnb/internal/csr"
 )
 
-// CSR is n points of d features, most of which are 0, by compressed rows: point i
-// has the features Index[Start[i]:Start[i+1]], from 0 and increasing, with the Value
-// of each, and 0 in all others. kernels.CSR is the same type.
+// CSR is n points of d features, most of which are 0, in compressed rows: point i has the
+// features Index[Start[i]:Start[i+1]], increasing and counted from 0, with their numbers in
+// Value. All other features are 0. kernels.CSR is the same type.
 type CSR = csr.Rows
 
-// NewSparse makes a data set of n sparse points with their n targets. It copies both.
-// What does not fit is reported by [Dataset.Check].
+// NewSparse makes a data set of n sparse points x with their n targets y. It copies both. If
+// something does not fit, [Dataset.Check] returns the error.
 func NewSparse(x CSR, y []float64) *Dataset {
 	return &Dataset{Name: "data", Sparse: x.Clone(), Y: slices.Clone(y)}
 }
 
-// Dense returns the data with sparse points written out as X; data that have X
-// already are copied. More than 1 GiB of them is an error of Check.
+// Dense returns the data with dense points in X. Data that have X already are copied. If X
+// would take more than 1 GiB, Check of the result returns an error.
 func (d *Dataset) Dense() *Dataset {
 	if err := d.shape(); err != nil {
 		return d.failed(err)
@@ -42,7 +42,7 @@ func (d *Dataset) Dense() *Dataset {
 	return &out
 }
 
-// needsDense is the error of a method that needs points written out.
+// needsDense returns the error of a method that needs dense points, or nil if d has them.
 func (d *Dataset) needsDense(verb, reason string) error {
 	if d.Sparse == nil {
 		return nil
@@ -71,8 +71,8 @@ func (d *Dataset) shapeSparse() error {
 	return d.shapeScalings()
 }
 
-// values yields row, column and value of every number of X, or of every one that a
-// sparse point has.
+// values yields row, column and value of every number of X, or of every stored number of the
+// sparse points.
 func (d *Dataset) values(yield func(row, column int, v float64) bool) {
 	for i, row := range d.X {
 		for j, v := range row {

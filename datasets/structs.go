@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// FromStructs makes a data set of structs, a point of each. Exported fields that
-// are numbers or bools (false is 0, true 1) are features, named after the field or
-// its tag; the one whose tag says target is the target. A target that is a string
-// names a class; names become Classes in alphabetical order. A field tagged "-" is
+// FromStructs makes a data set with one point for each struct of list. Exported fields that
+// are numbers or bools (false is 0, true 1) are features, named by the field or its tag. The
+// field whose tag contains target is the target. A target that is a string names a class;
+// names become Classes in alphabetical order. A field tagged "-" is left out:
 // left out:
 //
 //	type Flower struct {
@@ -21,8 +21,8 @@ import (
 //		Species string  `svmnb:"species,target"`
 //	}
 //
-// What does not fit, such as a string that is no target, is reported by
-// [Dataset.Check].
+// If something does not fit, such as a string field that is not the target, [Dataset.Check]
+// returns the error.
 func FromStructs[T any](list []T) *Dataset {
 	d := &Dataset{Name: "data"}
 	bad := func(msg string, args ...any) *Dataset { return d.failed(d.fault(-1, -1, fmt.Sprintf(msg, args...))) }
@@ -101,14 +101,14 @@ func float(v reflect.Value) float64 {
 	return 0
 }
 
-// Matrix is n points in rows of d features: any matrix of gonum is one.
+// Matrix is n points in rows of d features. Every matrix of gonum implements it.
 type Matrix interface {
 	Dims() (n, d int)
 	At(i, j int) float64
 }
 
-// FromMatrix makes a data set of the n rows of a matrix and their n targets. It
-// copies both. Numbers that do not fit are reported by [Dataset.Check].
+// FromMatrix makes a data set of the n rows of x and their n targets y. It copies both. If
+// lengths do not fit, [Dataset.Check] returns the error.
 func FromMatrix(x Matrix, y []float64) *Dataset {
 	d := &Dataset{Name: "data"}
 	if x == nil {

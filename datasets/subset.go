@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Select returns the given rows, counted from 0, in that order; a row may be
-// taken more than once.
+// Select returns the given rows, counted from 0, in that order. A row may occur more than
+// once.
 func (d *Dataset) Select(rows []int) *Dataset {
 	if err := d.shape(); err != nil {
 		return d.failed(err)
@@ -33,8 +33,7 @@ func (d *Dataset) Select(rows []int) *Dataset {
 	return s.clone()
 }
 
-// Columns returns the data with the given features only, counted from 0, in
-// that order.
+// Columns returns the data with the given features only, counted from 0, in that order.
 func (d *Dataset) Columns(columns ...int) *Dataset {
 	if err := d.shape(); err != nil {
 		return d.failed(err)
@@ -88,29 +87,29 @@ func (d *Dataset) ColumnsNamed(names ...string) *Dataset {
 	return d.Columns(columns...)
 }
 
-// Shuffle returns the rows in a random order that only the seed decides.
+// Shuffle returns the rows in a random order that depends only on the seed.
 func (d *Dataset) Shuffle(seed uint64) *Dataset {
 	return d.Select(newSource(seed).permutation(d.N()))
 }
 
-// Split deals the rows at random into a training set of the given fraction,
-// 0 < fraction < 1 and rounded to whole rows, and a test set of the rest, both
-// in random order. It is stratified: every class, and for real targets every
-// range of them, is divided in the same proportion to within one row.
+// Split divides the rows at random into a training set and a test set, both in random order.
+// The training set has the given fraction of the rows, 0 < fraction < 1, rounded to whole
+// rows. The split is stratified: every class, and for real targets every range of values, is
+// divided in the same proportion to within one row.
 func (d *Dataset) Split(fraction float64, seed uint64) (train, test *Dataset) {
 	if err := d.shape(); err != nil {
 		return d.failed(err), d.failed(err)
 	}
-	// The conversion keeps the product from being fused with the sum, which
-	// would make the split depend on the machine.
+	// The conversion prevents fusing the product with the sum, which would make the split
+	// depend on the machine.
 	share := func(n int) int { return int(math.Floor(float64(float64(n)*fraction) + 0.5)) }
 	if !(fraction > 0 && fraction < 1) || share(d.N()) == 0 || share(d.N()) == d.N() {
 		err := d.fault(-1, -1, fmt.Sprintf("Split(%v) of %d rows leaves a part empty; the fraction must lie between 0 and 1 and give each part a row", fraction, d.N()))
 		return d.failed(err), d.failed(err)
 	}
 	order := newSource(seed).permutation(d.N())
-	// Along the rows sorted by target, training rows come at even distances;
-	// which row of a class is where, the permutation has decided.
+	// Training rows are taken at even distances from the rows sorted by target. The
+	// permutation has decided the order of rows with the same target.
 	sorted := slices.Clone(order)
 	slices.SortStableFunc(sorted, func(i, j int) int { return cmp.Compare(d.Y[i], d.Y[j]) })
 	training := make([]bool, d.N())

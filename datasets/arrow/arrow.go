@@ -1,7 +1,7 @@
 // Package arrow reads and writes data sets as Apache Parquet and Apache Arrow files.
 //
-// It is a module of its own: the libraries of these formats are as large as all that
-// svmnb itself needs, and only who imports this package has them.
+// It is a module of its own, because the libraries of these formats are as large as everything
+// else that svmnb needs. Only programs that import this package link them.
 package arrow
 
 import (
@@ -29,18 +29,18 @@ import (
 	"github.com/svmnb/svmnb/datasets"
 )
 
-// Options says which columns are what. The zero value takes the last column for the
-// target and all others for features.
+// Options says which columns are targets and features. By default the last column is the
+// target and all others are features.
 type Options struct {
-	Name     string   // of the data set; default "arrow", or the file's
+	Name     string   // of the data set; default "arrow", or the name of the file
 	Target   string   // name of the target column; default the last one
 	Features []string // names of the feature columns, in that order; default all others
-	MaxRows  int      // a table of more is refused; default 10⁷
-	Memory   int      // bytes that reading may take, the data set among them; default 1 GiB
+	MaxRows  int      // a table with more rows is refused; default 10⁷
+	Memory   int      // bytes that reading may take, including the data set; default 1 GiB
 }
 
-// A small file may stand for a large table, since both formats write a value that is
-// repeated once. So what a table may take has limits that do not depend on its file.
+// A small file may expand to a large table, since both formats store a repeated value only
+// once. So the limits of a table do not depend on the size of its file.
 const (
 	defaultRows   = 10_000_000
 	defaultMemory = 1 << 30
@@ -67,14 +67,14 @@ func Load(path string, opt Options) (*datasets.Dataset, error) {
 	return d, nil
 }
 
-// Read reads a table of so many bytes: Parquet, the file format of Arrow (Feather
-// version 2) or its stream format, told apart by how they begin. Features are columns
-// of numbers or booleans (false is 0, true 1); a target may also be strings or a
-// dictionary of them, which become Classes in alphabetical order. Columns of other
-// types that are not asked for do not matter. A null or a number that is not finite
-// is a [*datasets.Error] with its row and column, whatever is wrong with the file a
-// [*datasets.ReadError]. A small file may stand for a large table: MaxRows and Memory
-// bound it before it is read.
+// Read reads a table from the first size bytes of r. The format is recognised by its first
+// bytes: Parquet, the file format of Arrow (Feather version 2), or its stream format. Features
+// are columns of numbers or booleans (false is 0, true 1). A target may also be strings or a
+// dictionary of strings, which become Classes in alphabetical order. Columns that are not
+// asked for may have any type. A null or a number that is not finite is a [*datasets.Error]
+// with its row and column, and any other fault of the file a [*datasets.ReadError]. A small
+// file may expand to a large table, so MaxRows and Memory are checked before the table is
+// read.
 func Read(r io.ReaderAt, size int64, opt Options) (d *datasets.Dataset, err error) {
 	opt.Name = cmp.Or(opt.Name, "arrow")
 	opt.MaxRows, opt.Memory = cmp.Or(opt.MaxRows, defaultRows), cmp.Or(opt.Memory, defaultMemory)
@@ -86,11 +86,11 @@ func Read(r io.ReaderAt, size int64, opt Options) (d *datasets.Dataset, err erro
 		return nil, t.fail(fmt.Sprintf("Memory is %d; give how many bytes reading may take, or 0 for %d", opt.Memory, defaultMemory), nil)
 	}
 	t.mem.left.Store(int64(opt.Memory))
-	defer func() { // the libraries panic at some damaged files
+	defer func() { // the libraries panic on some damaged files
 		if p := recover(); p != nil {
 			d, err = nil, t.fail(fmt.Sprintf("the file is damaged: %.200v", p), nil)
 		}
-		if err != nil && t.mem.exceeded.Load() { // whatever else the libraries make of it
+		if err != nil && t.mem.exceeded.Load() { // the memory limit is the cause, whatever error the libraries make of it
 			d, err = nil, t.fail(fmt.Sprintf("it takes more than %d bytes of memory; read fewer columns by Features, or allow more by Memory in the Options", opt.Memory), nil)
 		}
 	}()
@@ -117,13 +117,13 @@ func Read(r io.ReaderAt, size int64, opt Options) (d *datasets.Dataset, err erro
 type table struct {
 	opt      Options
 	mem      *bounded
-	names    []string // of the features
-	name     string   // of the target
-	features []int    // columns
+	names    []string // names of the features
+	name     string   // name of the target
+	features []int    // indices of the feature columns
 	target   int
-	x        [][]float64 // by feature
+	x        [][]float64 // values, by feature
 	y        []float64
-	labels   []string // of the targets, where they are strings
+	labels   []string // targets, if they are strings
 }
 
 func (t *table) fail(msg string, err error) error {
@@ -164,7 +164,7 @@ func (t *table) parquet(in parquet.ReaderAtSeeker) error {
 	if err := t.choose(schema); err != nil {
 		return err
 	}
-	var leaves []int // of a flat column there is one
+	var leaves []int // a flat column has one leaf
 	for _, c := range append(slices.Clone(t.features), t.target) {
 		leaves = append(leaves, p.Manifest.Fields[c].ColIndex)
 	}
@@ -173,7 +173,7 @@ func (t *table) parquet(in parquet.ReaderAtSeeker) error {
 		return t.damaged(err)
 	}
 	defer records.Release()
-	if err := t.choose(records.Schema()); err != nil { // of those columns alone
+	if err := t.choose(records.Schema()); err != nil { // the schema of the chosen columns only
 		return err
 	}
 	for records.Next() {
@@ -244,7 +244,7 @@ func (t *table) stream(in *io.SectionReader) error {
 	return nil
 }
 
-// choose finds the columns by their names.
+// choose finds the columns of the features and the target by their names.
 func (t *table) choose(schema *arrow.Schema) error {
 	var all []string
 	for _, f := range schema.Fields() {
@@ -303,7 +303,7 @@ func isText(t arrow.DataType) bool {
 	return t.ID() == arrow.STRING || t.ID() == arrow.LARGE_STRING || t.ID() == arrow.STRING_VIEW
 }
 
-// room returns an error where the next rows would take the table above its limits.
+// room returns an error if more rows would take the table above its limits.
 func (t *table) room(more int64) error {
 	if more < 0 || more > int64(t.opt.MaxRows-len(t.y)) {
 		return t.fail(fmt.Sprintf("it has more than %d rows; allow more by MaxRows in the Options, or split the file", t.opt.MaxRows), nil)
@@ -311,13 +311,13 @@ func (t *table) room(more int64) error {
 	return nil
 }
 
-// add appends the rows of a batch.
+// add appends the rows of a batch to the table.
 func (t *table) add(rec arrow.RecordBatch) error {
 	if err := t.room(rec.NumRows()); err != nil {
 		return err
 	}
 	n := int(rec.NumRows())
-	t.mem.take(n * 16 * (len(t.features) + 1)) // a value is in a column and then in a row
+	t.mem.take(n * 16 * (len(t.features) + 1)) // a value takes 8 bytes in a column and 8 in a row
 	for _, c := range append(slices.Clone(t.features), t.target) {
 		if rec.Column(c).Len() != n {
 			return t.fail("the columns have different lengths", nil)
@@ -353,7 +353,7 @@ func (t *table) add(rec arrow.RecordBatch) error {
 	return nil
 }
 
-// value returns entry i as a number, or says what is wrong.
+// value returns entry i of a as a number, or says what is wrong.
 func value(a arrow.Array, i int) (v float64, wrong string) {
 	if a.IsNull(i) {
 		return 0, "the value is null; leave the row out or put a number there"
@@ -429,10 +429,10 @@ func (t *table) dataset() (*datasets.Dataset, error) {
 	return d, nil
 }
 
-// bounded is an allocator for untrusted files.
+// bounded is an allocator with a limit, for untrusted files.
 type bounded struct {
 	memory.Allocator
-	left     atomic.Int64 // bytes
+	left     atomic.Int64 // bytes that may still be allocated
 	exceeded atomic.Bool
 }
 
@@ -460,8 +460,9 @@ func (b *bounded) take(size int) {
 	}
 }
 
-// WriteParquet writes n rows of float64 columns that [Read] reads back without loss:
-// the features, then the targets, or the names of their classes as strings.
+// WriteParquet writes n rows of float64 columns: the features, then the targets. If the data
+// have Classes, the target column has the names of the classes as strings. [Read] reads the
+// table back without loss.
 func WriteParquet(w io.Writer, d *datasets.Dataset) error {
 	return write(d, func(rec arrow.RecordBatch) error {
 		table := array.NewTableFromRecords(rec.Schema(), []arrow.RecordBatch{rec})
@@ -478,7 +479,7 @@ func WriteArrow(w io.Writer, d *datasets.Dataset) error {
 	})
 }
 
-// keepOpen hides that w can be closed, which is its owner's to do.
+// keepOpen hides the Close method of w, because only the owner of w may close it.
 type keepOpen struct{ io.Writer }
 
 func write(d *datasets.Dataset, to func(arrow.RecordBatch) error) error {

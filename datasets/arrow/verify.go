@@ -8,14 +8,14 @@ import (
 	"math"
 )
 
-// The library makes room for as many fields, nodes and buffers as the FlatBuffers of
-// a file say there are, and more than there is memory ends the program. So these
-// numbers are looked at first: each table and vector has to lie within its buffer,
-// and there cannot be more tables than bytes. What is read beyond that is bounded by
-// the allocator, and where it makes no sense the library says so.
+// The Arrow library allocates as many fields, nodes and buffers as the FlatBuffers of a file
+// claim to have. A false number could exhaust the memory and end the program. This file
+// therefore checks the numbers first: each table and vector has to lie within its buffer, and
+// there cannot be more tables than bytes. The allocator limits all other memory, and the
+// library reports other faults.
 
-// Tables of Arrow's Schema.fbs, Message.fbs and File.fbs by the numbers of their
-// fields.
+// These are the tables of Arrow's Schema.fbs, Message.fbs and File.fbs, with the numbers of
+// their fields.
 var (
 	keyValue  = layout{}
 	unionType = layout{vectors: map[int]int{1: 4}}
@@ -27,10 +27,10 @@ var (
 	message   = layout{lists: map[int]*layout{4: &keyValue}}
 )
 
-func init() { field.lists[5] = &field } // children
+func init() { field.lists[5] = &field } // field 5 of a field has its children
 
-// layout says which fields of a table lead on: to a table, to a vector of tables, to
-// a vector of so many bytes an element.
+// layout says which fields of a table lead to a table, to a vector of tables, or to a vector
+// whose elements have the given number of bytes.
 type layout struct {
 	tables, lists map[int]*layout
 	vectors       map[int]int
@@ -38,10 +38,10 @@ type layout struct {
 
 var errVector = errors.New("a table of its metadata lies outside of them")
 
-// flat is a FlatBuffer; reading beyond its end panics, which Read turns into an error.
+// flat is a FlatBuffer. Reading beyond its end panics, which Read turns into an error.
 type flat struct {
 	b    []byte
-	left int // tables that may still be
+	left int // number of tables that may still follow
 }
 
 func newFlat(b []byte) *flat { return &flat{b, len(b)} }
@@ -49,7 +49,7 @@ func newFlat(b []byte) *flat { return &flat{b, len(b)} }
 func (f *flat) u32(at int) int { return int(binary.LittleEndian.Uint32(f.b[at:])) }
 func (f *flat) u16(at int) int { return int(binary.LittleEndian.Uint16(f.b[at:])) }
 
-// field returns where field k of the table at is, 0 for nowhere.
+// field returns the position of field k of the table at position at, or 0 if it is absent.
 func (f *flat) field(at, k int) int {
 	v := at - int(int32(f.u32(at)))
 	if v < 0 || 4+2*k >= f.u16(v) {
@@ -61,7 +61,7 @@ func (f *flat) field(at, k int) int {
 	return 0
 }
 
-// vector returns where the elements begin and how many there are.
+// vector returns the position of the first element of a vector, and the number of elements.
 func (f *flat) vector(at, size int) (from, n int) {
 	at += f.u32(at)
 	from, n = at+4, f.u32(at)
@@ -93,14 +93,14 @@ func (f *flat) table(at int, l *layout) {
 			}
 		}
 	}
-	if l == &field { // the type ids of a union
+	if l == &field { // for the type ids of a union
 		if kind, p := f.field(at, 2), f.field(at, 3); kind != 0 && p != 0 && f.b[kind] == 14 {
 			f.table(p+f.u32(p), &unionType)
 		}
 	}
 }
 
-// header looks at a message and returns the length of its body and how many rows it has.
+// header checks a message and returns the length of its body in bytes and its number of rows.
 func (f *flat) header() (body, rows int64) {
 	root := f.u32(0)
 	f.table(root, &message)
@@ -123,14 +123,14 @@ func (f *flat) header() (body, rows int64) {
 	return body, rows
 }
 
-// messageAt looks at the message at a place and returns where the next one begins and
-// how many rows it has, io.EOF at the end of a stream.
+// messageAt checks the message at position at. It returns the position of the next one and the
+// number of rows, or io.EOF at the end of a stream.
 func messageAt(r *io.SectionReader, at int64) (next, rows int64, err error) {
 	var word [8]byte
 	n, _ := r.ReadAt(word[:], at)
 	size := int64(int32(binary.LittleEndian.Uint32(word[:])))
 	at += 4
-	if size == -1 { // since Arrow 0.15
+	if size == -1 { // the format since Arrow 0.15
 		size = int64(int32(binary.LittleEndian.Uint32(word[4:])))
 		at += 4
 	}
@@ -155,7 +155,7 @@ func messageAt(r *io.SectionReader, at int64) (next, rows int64, err error) {
 	return at + body, rows, nil
 }
 
-// verifyStream looks at all messages of a stream and returns how many rows they have.
+// verifyStream checks all messages of a stream and returns their total number of rows.
 func verifyStream(r *io.SectionReader) (rows int64, err error) {
 	for at := int64(0); ; {
 		next, n, err := messageAt(r, at)
@@ -169,7 +169,7 @@ func verifyStream(r *io.SectionReader) (rows int64, err error) {
 	}
 }
 
-// plus adds numbers of at least 0 that may be as large as there are.
+// plus adds two numbers ≥ 0. A sum above the largest int64 becomes the largest int64.
 func plus(a, b int64) int64 {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64
@@ -177,8 +177,8 @@ func plus(a, b int64) int64 {
 	return a + b
 }
 
-// verifyFile looks at the footer of a file and the messages that it leads to, and returns
-// how many rows they have.
+// verifyFile checks the footer of a file and the messages that it points to, and returns their
+// total number of rows.
 func verifyFile(r *io.SectionReader) (rows int64, err error) {
 	var end [10]byte
 	if _, err := r.ReadAt(end[:], r.Size()-10); err != nil || r.Size() < 18 {

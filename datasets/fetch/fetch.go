@@ -1,14 +1,14 @@
-// Package fetch gets public data sets from where they are published and keeps them.
-// It is apart because it is the only package for data that links net/http.
+// Package fetch downloads public data sets from their publishers and caches them. It is
+// separate because it is the only package for data that links net/http.
 //
 //	data, err := fetch.Get(ctx, "a9a")
 //
-// Files are kept in the folder svmnb/data of the user's cache folder, or in the folder
-// data of what the environment variable SVMNB_CACHE names. A file whose SHA-256 this
-// package knows has to have it. Of the others the first fetch writes the checksum down
-// beside the file, and whenever the file is read again it has to be the same: that
-// finds damage and change, not a publisher who was deceived before. A file that is put
-// there by hand is treated alike.
+// Files are kept in the folder svmnb/data of the user's cache folder, or in the folder data of
+// the folder that the environment variable SVMNB_CACHE names. If this package knows the
+// SHA-256 of a file, the file must have it. For other files the first fetch writes the
+// checksum beside the file, and the file must match it whenever it is read again. This detects
+// damage and change, but not a file that was already wrong at the first fetch. A file that you
+// put there yourself is treated in the same way.
 package fetch
 
 import (
@@ -33,22 +33,22 @@ import (
 // Set is a data set that is published as one file.
 type Set struct {
 	Name    string
-	About   string // points × features, and what they are
-	URL     string // of the file
-	SHA256  string // of the file, in hexadecimal; "" where nobody has pinned it
-	Most    int64  // bytes that the file may have
+	About   string // points × features, and a description
+	URL     string // address of the file
+	SHA256  string // of the file, in hexadecimal; "" if it is not pinned
+	Most    int64  // largest size of the file in bytes
 	Source  string
 	Licence string
 	Read    func(r io.Reader) (*datasets.Dataset, error)
 }
 
-// Error says why a data set cannot be had, and what to do.
+// Error says why a data set is not available, and what to do.
 type Error struct {
 	Set  string
-	URL  string // "" for a set that is not known
-	Path string // where the file may be put by hand
+	URL  string // "" for an unknown set
+	Path string // where you may put the file yourself
 	Msg  string // what is wrong
-	Err  error  // the cause, when it is another error
+	Err  error  // the cause, if it is another error
 }
 
 func (e *Error) Error() string {
@@ -59,27 +59,27 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Unwrap returns the cause, such as that of the context.
+// Unwrap returns the cause, such as the error of the context.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Fetcher gets data sets. The zero value is what [Get] uses.
+// Fetcher downloads data sets. [Get] uses the zero value with Progress on os.Stderr.
 type Fetcher struct {
-	Dir      string        // where files are kept; default see the package
+	Dir      string        // folder of the files; default see the package comment
 	Client   *http.Client  // default http.DefaultClient
 	Timeout  time.Duration // for one file; default 10 minutes
-	Progress io.Writer     // told in lines how far a file is; nil for silence
+	Progress io.Writer     // gets lines about the progress of a download; nil means none
 }
 
-// Get returns the data set of this name, one of [Sets], from the cache or else from
-// where it is published. The error is an *[Error], or that of the reader of its file.
+// Get returns the data set with this name, one of [Sets]. It reads it from the cache, or
+// downloads it first. The error is an *[Error], or that of the reader of its file.
 func Get(ctx context.Context, name string) (*datasets.Dataset, error) {
 	return Fetcher{Progress: os.Stderr}.Get(ctx, name)
 }
 
-// Sets returns all data sets that are known, by name.
+// Sets returns all known data sets, sorted by name.
 func Sets() []Set { return slices.Clone(sets) }
 
-// Get is the function [Get] with the fetcher's ways.
+// Get is the function [Get] with the settings of f.
 func (f Fetcher) Get(ctx context.Context, name string) (*datasets.Dataset, error) {
 	i := slices.IndexFunc(sets, func(s Set) bool { return s.Name == name })
 	if i < 0 {
@@ -92,7 +92,7 @@ func (f Fetcher) Get(ctx context.Context, name string) (*datasets.Dataset, error
 	return f.Fetch(ctx, sets[i])
 }
 
-// Fetch is Get for a set of your own.
+// Fetch is Get for a data set of your own.
 func (f Fetcher) Fetch(ctx context.Context, s Set) (*datasets.Dataset, error) {
 	dir := f.Dir
 	if dir == "" {
@@ -134,7 +134,7 @@ func (f Fetcher) Fetch(ctx context.Context, s Set) (*datasets.Dataset, error) {
 		return nil, fail(err, "%v", err)
 	}
 	d, err := s.Read(in)
-	if err != nil && fresh { // such as a page that asks for a password
+	if err != nil && fresh { // the file may be, for example, a page that asks for a password
 		_, _ = os.Remove(path), os.Remove(path+".sha256")
 		return nil, fail(err, "what was received cannot be read and was thrown away: %v", err)
 	}
@@ -159,7 +159,8 @@ func sumOf(r io.Reader) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), err
 }
 
-// pinned compares a checksum with that of the set, or of the first time.
+// pinned compares the checksum of a file with that of the set, or with that of the first
+// fetch.
 func pinned(s Set, path, sum string) error {
 	note := path + ".sha256"
 	want := s.SHA256
@@ -216,10 +217,10 @@ func (f Fetcher) download(ctx context.Context, s Set, path string) error {
 	})
 }
 
-// progress writes a line at the end and at most one a second before.
+// progress writes at most one line a second, and a last line at the end.
 type progress struct {
 	of        string
-	all, done int64 // bytes; all is −1 where nobody knows
+	all, done int64 // bytes; all is −1 if the size is not known
 	last      time.Time
 	to        io.Writer
 }

@@ -13,7 +13,7 @@ const (
 	unstated   = "not stated; ask the source before you pass it on"
 )
 
-// sparse and dense read the format of LIBSVM with so many features.
+// sparse and dense return readers of LIBSVM's format with dims features.
 func sparse(dims int) func(io.Reader) (*datasets.Dataset, error) {
 	return func(r io.Reader) (*datasets.Dataset, error) { return datasets.ReadLIBSVMSparse(r, dims) }
 }
@@ -26,8 +26,8 @@ func table(opt datasets.CSV) func(io.Reader) (*datasets.Dataset, error) {
 	return func(r io.Reader) (*datasets.Dataset, error) { return datasets.ReadCSV(r, opt) }
 }
 
-// sets are sorted by name. Each checksum was computed from the file that was downloaded from
-// the URL itself. Where it is missing, nobody has downloaded that file yet.
+// sets is sorted by name. Each checksum was computed from a file that was downloaded from the
+// URL itself. If it is missing, nobody has downloaded that file yet.
 var sets = []Set{
 	{Name: "a9a", About: "32,561 × 123 sparse, two classes: income above 50,000 $ (Adult, as coded by Platt)",
 		URL: libsvmPage + "binary/a9a", Most: 8 << 20, Source: "UCI Adult, LIBSVM data", Licence: ccBy, Read: sparse(123)},
