@@ -29,7 +29,7 @@ type CSV struct {
 type Header int
 
 const (
-	DetectHeader Header = iota // it has, if no field is a number or a gap
+	DetectHeader Header = iota // the first line has the names if no field of it is a number or a missing value
 	HasHeader
 	NoHeader
 )
@@ -181,7 +181,7 @@ func (t *table) row(record []string) error {
 	}
 	for j, field := range record {
 		if j == t.target && !missing(field) {
-			t.labels = append(t.labels, strings.Clone(field)) // a clone, because a field keeps its whole line in memory
+			t.labels = append(t.labels, strings.Clone(field)) // cloned, because otherwise the field would keep its whole line in memory
 			continue
 		}
 		v, wrong := number(field)
@@ -246,8 +246,8 @@ func missing(field string) bool {
 	return false
 }
 
-// readable returns an error for names that ReadCSV would read differently: those of the
-// columns, as in header, and those of the classes.
+// readable returns an error if ReadCSV would read one of the names differently: the names of
+// the columns, as in header, and of the classes.
 func (d *Dataset) readable(header []string) error {
 	odd := func(name string) bool { return name != strings.TrimSpace(name) || strings.Contains(name, "\r\n") }
 	for j, name := range header {

@@ -87,7 +87,7 @@ type parser struct {
 	dims    int
 	line    int
 	largest int       // largest index so far, counted from 1
-	where   [2]int    // its line and column
+	where   [2]int    // the line and column of largest
 	y       []float64 // the targets
 	end     []int     // for each point, where its entries end
 	index   []int32   // features of the entries, counted from 0; undefined above the largest

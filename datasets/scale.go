@@ -74,7 +74,8 @@ func FitMaxAbs(train *Dataset) (*Scaler, error) {
 	return s, nil
 }
 
-// fit sets the numbers of s to those of measure for each feature that is not constant.
+// fit sets Centre and Width of s to the results of measure, for each feature that is not
+// constant.
 func fit(train *Dataset, s *Scaler, measure func(column []float64) (centre, width float64)) (*Scaler, error) {
 	if err := train.Check(); err != nil {
 		return nil, err
@@ -150,8 +151,8 @@ func (s *Scaler) Equal(other *Scaler) bool {
 		slices.Equal(s.Centre, other.Centre) && slices.Equal(s.Width, other.Width)
 }
 
-// Check returns an error if s is no scaler of d features: if the number of centres or widths
-// differs from d, or a number is not finite or out of order.
+// Check returns an error if s is not a valid scaler for d features. It needs d finite centres,
+// d finite widths ≥ 0, and Low < High; the centres of a max-abs scaler must be 0.
 func (s *Scaler) Check(d int) error {
 	bad := func(column int, msg string) error {
 		return &Error{Dataset: "scaler", Row: -1, Column: column, Feature: "x" + strconv.Itoa(column+1), Msg: msg}

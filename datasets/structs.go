@@ -12,7 +12,6 @@ import (
 // are numbers or bools (false is 0, true 1) are features, named by the field or its tag. The
 // field whose tag contains target is the target. A target that is a string names a class;
 // names become Classes in alphabetical order. A field tagged "-" is left out:
-// left out:
 //
 //	type Flower struct {
 //		ID      string  `svmnb:"-"`

@@ -108,8 +108,8 @@ func (d *Dataset) Split(fraction float64, seed uint64) (train, test *Dataset) {
 		return d.failed(err), d.failed(err)
 	}
 	order := newSource(seed).permutation(d.N())
-	// Training rows are taken at even distances from the rows sorted by target. The
-	// permutation has decided the order of rows with the same target.
+	// Rows are sorted by target, and rows with the same target keep the random order of the
+	// permutation. Training rows are taken from this list at even distances.
 	sorted := slices.Clone(order)
 	slices.SortStableFunc(sorted, func(i, j int) int { return cmp.Compare(d.Y[i], d.Y[j]) })
 	training := make([]bool, d.N())

@@ -127,8 +127,8 @@ func (b *blocks) exactly(g *Gram, dst []float64, on, idx []int, coef []float64) 
 	}
 }
 
-// mutually adds Σ_k coefB[k]·K(x_i, x_j) to dstA[r] for i = left[r], j = right[k], and Σ_r
-// coefA[r]·K(x_i, x_j) to dstB[k], with the same kernel values.
+// mutually adds Σ_k coefB[k]·K(x_i, x_j) to dstA[r], where i = left[r] and j = right[k], and
+// Σ_r coefA[r]·K(x_i, x_j) to dstB[k]. Both sums use the same kernel values.
 func (b *blocks) mutually(g *Gram, dstA, dstB []float64, left, right []int, coefA, coefB []float64) {
 	switch {
 	case len(right) == 0:

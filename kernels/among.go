@@ -24,10 +24,10 @@ type kept struct{ to, from, n int32 }
 // Among sets dst[k·q+l] to the kernel value of the points idx[k] and idx[l] in single
 // precision, where q = len(idx). A point may occur twice.
 //
-// It is meant for working sets, most of whose points stay from one to the next. was may hold
-// the values among the points of the last set, of, from an earlier call; its diagonal is not
-// read. Values of pairs that stay are copied from was if this costs less than computing them.
-// dst and was must not overlap unless of is empty.
+// It is meant for working sets, most of whose points stay from one to the next. The slice was
+// may hold the result of an earlier call for the last working set, whose points are in the
+// list of; its diagonal is not read. Values of pairs that stay are copied from it if this
+// costs less than computing them. It must not overlap dst, unless the list of is empty.
 func (g *Gram) Among(dst []float32, idx []int, was []float32, of []int) {
 	defer named(g.order)
 	b, q := inBlocks(g), len(idx)
@@ -57,7 +57,8 @@ func (g *Gram) Among(dst []float32, idx []int, was []float32, of []int) {
 	}
 }
 
-// compare finds which points of the working set idx were in the last one, of.
+// compare finds which points of the working set idx were in the last one, whose points are in
+// the list of.
 func (b *blocks) compare(g *Gram, idx, of []int) {
 	if b.before == nil {
 		b.before = make([]int32, g.n)
@@ -90,8 +91,8 @@ func (b *blocks) keep(c kept) {
 }
 
 // copyKept fills in the rows of the points that stay. Their values with each other come from
-// was, before × before; their values with new points come, by symmetry, from the rows of the
-// new points.
+// the slice was, a square matrix with before rows. Their values with new points come, by
+// symmetry, from the rows of the new points.
 func (b *blocks) copyKept(dst []float32, q int, was []float32, before int) {
 	const some = 8 // number of rows at a time: one column of them stays in the first-level cache
 	tasks := (len(b.kept) + some - 1) / some

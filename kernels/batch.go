@@ -34,10 +34,10 @@ type table [][]float64
 
 func (t table) point(_ []float64, j int) []float64 { return t[j] }
 
-// A feed copies points from ≤ r < to of a list into a strip.
+// A feed copies the points r of a list, with from ≤ r < to, into a strip.
 type feed[T simd.Float] func(s *strip[T], from, to int)
 
-// points returns the feed of the points of src that which lists.
+// points returns the feed of those points of src whose indices are in the list which.
 func (p *product[T]) points(src source, which []int32) feed[T] {
 	return func(s *strip[T], from, to int) { s.lay(p.f, src, which[from:to]) }
 }
@@ -76,7 +76,7 @@ func sized[E any](v []E, n int) []E {
 	return v[:n]
 }
 
-// lay copies the points of src that which lists into the strip.
+// lay copies those points of src whose indices are in the list which into the strip.
 func (s *strip[T]) lay(f *formula, src source, which []int32) {
 	s.resize(f, len(which))
 	s.which = which
@@ -179,7 +179,8 @@ func (s *strip[T]) laySparse(f *formula, src source, which []int32) {
 	}
 }
 
-// laySpace fills a space with the points that which lists, as compressed rows.
+// laySpace fills a space with the points whose indices are in the list which, as compressed
+// rows.
 func (s *strip[T]) laySpace(f *formula, k int, src source, which []int32) {
 	p, _ := src.(*points)
 	space, m := f.spaces[k], &s.csr[k]
@@ -221,7 +222,7 @@ func (s *strip[T]) laySpace(f *formula, k int, src source, which []int32) {
 	}
 }
 
-// part returns the points from ≤ r < to of the strip, which share its memory.
+// part returns the points r of the strip with from ≤ r < to. They share its memory.
 func (s *strip[T]) part(f *formula, from, to int) *strip[T] {
 	p := &strip[T]{n: to - from, which: s.which[from:to], x: make([][]T, len(f.spaces)), csr: make([]simd.CSR[T], len(f.spaces)), side: newSide(len(f.spaces), 0)}
 	for k, space := range f.spaces {
@@ -236,7 +237,7 @@ func (s *strip[T]) part(f *formula, from, to int) *strip[T] {
 	return p
 }
 
-// cut copies the points of another strip that which lists into this one.
+// cut copies the points of another strip whose indices are in the list which into this one.
 func (s *strip[T]) cut(f *formula, from *strip[T], which []int32) {
 	s.resize(f, len(which))
 	s.cutOf = s.cutOf[:0]
@@ -535,9 +536,9 @@ func (p *product[T]) mutual(dstA, dstB []float64, a, b feed[T], coefA, coefB []f
 	}
 }
 
-// against computes the kernel values between the n points on the left and the points from ≤ j
-// < to of right, one left strip at a time. It calls do for each strip: rows[r] has the values
-// of point at + r on the left.
+// against computes the kernel values between the n points on the left and the points j of
+// right with from ≤ j < to, one left strip at a time. It calls do for each strip: rows[r] has
+// the values of point at + r on the left.
 func (d *scratch[T]) against(p *product[T], right feed[T], from, to, n int, do func(at int, rows [][]T)) {
 	right(&d.left, from, to)
 	d.right.pack(p.f, &d.left)

@@ -177,7 +177,8 @@ func all[T any](list []T, holds func(T) bool) bool {
 
 // off bounds the relative error of the values of a Gaussian kernel. It is 0 if no bound is
 // known. norm has the largest ‖x − μ‖² of each space, R². Products have the rounding unit u,
-// and a sum has at most most products. To first order the error of ‖x − z‖² has these parts:
+// and m, the largest number of products in a sum, is given by most. To first order the error
+// of ‖x − z‖² has these parts:
 //
 //   - 8uR² from rounding x − μ,
 //   - 2(m + 1)uR² from the sum of m products in 2x·z; a product of matrices sums parts of
@@ -260,8 +261,8 @@ func (g *Gram) roomForCopy(bytes float64) bool {
 	return bytes*float64(g.n)*float64(g.numbers) <= left
 }
 
-// centre sets the mean of each space to that of the points that which lists. For sparse points
-// it sets the mean to 0.
+// centre sets the mean of each space to the mean of the points whose indices are in the list
+// which. For sparse points it sets the mean to 0.
 func (f *formula) centre(p *points, which []int32) {
 	if f.sparse {
 		for _, s := range f.spaces {
@@ -300,7 +301,8 @@ func (f *formula) centre(p *points, which []int32) {
 const meanStrip = 32
 
 // extent returns, for each space, the largest ‖x − μ‖² of n points and the range of x·x, and
-// the largest number of products in a dot product. strips returns the points from ≤ r < to.
+// the largest number of products in a dot product. strips returns a strip of the points i with
+// from ≤ i < to.
 func (p *product[T]) extent(n int, strips func(d *scratch[T], from, to int) *strip[T]) (norm []float64, self []span, most int) {
 	norm, self = make([]float64, len(p.f.spaces)), make([]span, len(p.f.spaces))
 	for s := range self {

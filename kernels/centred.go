@@ -176,7 +176,7 @@ func (r *centredRower) swap(s, t int) {
 	r.m[s], r.m[t] = r.m[t], r.m[s]
 }
 
-// Hyperparameters returns those of K.
+// Hyperparameters returns the hyperparameters of K.
 func (k CentredKernel) Hyperparameters() []Hyperparameter { return hyperparameters(k.K, "") }
 
 // With returns the kernel with other values, centred by the means of the new K.
@@ -212,7 +212,7 @@ type centredGradient struct {
 	means  gradientMeans
 	params int
 	m      []float64 // m(z) of all points
-	slopes []float64 // its derivatives, params for each point
+	slopes []float64 // the derivatives of m, params numbers for each point
 	mean   float64
 	slope  []float64 // the derivatives of mean
 }

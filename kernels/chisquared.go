@@ -5,7 +5,7 @@ import (
 	"github.com/svmnb/svmnb/internal/vec"
 )
 
-// The two kernels of the χ² distance between histograms (Zhang, Marszałek,
+// This file has the two kernels of the χ² distance between histograms (Zhang, Marszałek,
 // Lazebnik and Schmid 2007; Vedaldi and Zisserman 2012).
 
 // ChiSquaredKernel is Σ_k 2x_k z_k/(x_k + z_k); see [ChiSquared].

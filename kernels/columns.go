@@ -107,7 +107,7 @@ func (k ColumnsKernel) String() string {
 
 type columnsRower struct {
 	cols []int
-	p    *points // of the chosen features
+	p    *points // the points, with the chosen features only
 	k    rower
 }
 
@@ -138,7 +138,7 @@ func (r columnsRower) swap(s, t int) {
 	r.k.swap(s, t)
 }
 
-// Hyperparameters returns those of K.
+// Hyperparameters returns the hyperparameters of K.
 func (k ColumnsKernel) Hyperparameters() []Hyperparameter { return hyperparameters(k.K, "") }
 
 // With returns the kernel with other values of the hyperparameters of K.

@@ -26,7 +26,7 @@ func init() {
 // Fixed returns the kernel k with the same values, but without the named [Hyperparameters], so
 // that these are not learned. Without names no hyperparameter is learned:
 //
-//	kernels.Fixed(kernels.Periodic(1, 1.3), "period") // a year is a year
+//	kernels.Fixed(kernels.Periodic(1, 1.3), "period") // the period is known: one year
 //
 // A name is that of a hyperparameter, or the end of it after a dot: "gamma" holds every gamma
 // of a sum.
@@ -91,7 +91,7 @@ func (k FixedKernel) String() string {
 	return s + ")"
 }
 
-// Hyperparameters returns those of K that are not held.
+// Hyperparameters returns the hyperparameters of K that are not held.
 func (k FixedKernel) Hyperparameters() []Hyperparameter {
 	all := hyperparameters(k.K, "")
 	var list []Hyperparameter

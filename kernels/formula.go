@@ -44,8 +44,9 @@ func newSide(spaces, n int) side {
 	return s
 }
 
-// pairs are one point on the left, number at, with points on the right, from number from on.
-// If self is set, they are each point on the right with itself.
+// pairs are pairs of one point on the left, whose number is at, and consecutive points on the
+// right, beginning with number from. If self is set, each point on the right is paired with
+// itself.
 type pairs struct {
 	dots        [][]float64 // (x − μ)·(z_j − μ), by space
 	left, right *side

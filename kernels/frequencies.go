@@ -12,8 +12,8 @@ import (
 type Spectral interface {
 	Kernel
 	// AddFrequency draws a frequency ω, in radians per unit of x, and adds it to omega, which
-	// has d numbers. The density of ω is the one whose characteristic function is the kernel:
-	// K(x, z) = E cos(ω·(x − z)).
+	// has one number for each feature. The density of ω is the one whose characteristic
+	// function is the kernel: K(x, z) = E cos(ω·(x − z)).
 	AddFrequency(rng *rand.Rand, omega []float64)
 }
 
@@ -68,7 +68,7 @@ func Frequencies(k Kernel, d, m int, seed uint64) (omega [][]float64, weight []f
 	return omega, weight, nil
 }
 
-// mostDrawn is the largest number of numbers in a draw: 1 GiB.
+// mostDrawn is the largest count of numbers in a draw: 1 GiB.
 const mostDrawn = 1 << 27
 
 // spectralTerm is a stationary kernel, variance · E cos(ω·(x − z)).
@@ -93,7 +93,8 @@ func spectral(k Kernel) (terms []spectralTerm, ok bool) {
 // addNormal adds a normal ω with the given standard deviation. A random deviation gives a
 // mixture of Gaussian kernels. If its squared reciprocal is a draw of Gamma(ν)/ν, the kernel
 // is Matérn's, and ω has a multivariate t distribution with 2ν degrees of freedom. If its
-// square is a draw of Gamma(α)/α, the kernel is the rational quadratic one (GPML eq. 4.20).
+// square is a draw of Gamma(α)/α, the kernel is the rational quadratic one (Rasmussen and
+// Williams 2006, eq. 4.20).
 func addNormal(omega []float64, deviation float64, rng *rand.Rand) {
 	for i := range omega {
 		omega[i] += float64(deviation * rng.NormFloat64())

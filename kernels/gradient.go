@@ -87,8 +87,8 @@ func WithHyperparameters(k Kernel, values []float64) (Kernel, error) {
 	return k, nil
 }
 
-// hyperparameters returns those of a part of a kernel. Their names begin with its place and
-// the name of its constructor.
+// hyperparameters returns the hyperparameters of a part of a kernel. Their names begin with
+// the place of the part and the name of its constructor.
 func hyperparameters(k Kernel, place string) []Hyperparameter {
 	d, ok := k.(Differentiable)
 	if !ok {
@@ -102,7 +102,7 @@ func hyperparameters(k Kernel, place string) []Hyperparameter {
 	return list
 }
 
-// learnable returns the number of hyperparameters of a part.
+// learnable returns the number of hyperparameters of k. It is 0 if k is not Differentiable.
 func learnable(k Kernel) int {
 	if d, ok := k.(Differentiable); ok {
 		return len(d.Hyperparameters())
@@ -221,8 +221,8 @@ type contraction struct {
 	work       work
 }
 
-// contract sets sum to the part of the result that row i up to the diagonal gives, together
-// with the column of the same entries.
+// contract sets sum to the part of the result that comes from row i up to the diagonal and
+// from the column with the same entries.
 func (g *Gradient) contract(c *contraction, sum []float64, i int, w []float64) {
 	if c.v == nil {
 		c.v, c.grad, c.x = make([]float64, g.n), make([]float64, g.params*g.n), make([]float64, g.p.d)

@@ -252,7 +252,7 @@ func (g *Gram) Release() {
 	*g = Gram{n: g.n, kernel: g.kernel, diag: g.diag, evaluations: g.Evaluations()}
 }
 
-// lately keeps the most rows of n entries that were used last.
+// lately keeps the rows that were used last, at most the given number, with n entries each.
 type lately[T simd.Float] struct {
 	n, most int
 	at      []*list.Element // by row index; nil for a row that is not held

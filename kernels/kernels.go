@@ -13,6 +13,8 @@
 // [Fixed]; a [Gradient] has the derivatives by them. [Strings] makes points of strings, for
 // [Spectrum] and [GapWeighted]. The points of [Precomputed] carry a matrix that was computed
 // elsewhere. Package mercer tests whether a function is a kernel.
+//
+// CST, in comments, is the book of Cristianini and Shawe-Taylor (2000).
 package kernels
 
 import (

@@ -11,7 +11,7 @@ import (
 // smaller ratio, rounding costs at most three digits.
 const farOut = 1000
 
-// mostWritten is the largest number of numbers of sparse points, zeros included, for which
+// mostWritten is the largest count of numbers of sparse points, zeros included, for which
 // Centred computes C.
 const mostWritten = 1 << 30
 

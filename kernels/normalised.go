@@ -34,7 +34,7 @@ func (k NormalisedKernel) Eval(x, z []float64) float64 {
 	return cosine(k.K.Eval(x, z), k.K.Eval(x, x), k.K.Eval(z, z))
 }
 
-// Check returns what is wrong with K.
+// Check returns the error of K.
 func (k NormalisedKernel) Check() error { return check(k.K) }
 
 // CheckPoints returns the error that K has for x, or a *[DataError] for the first point with a
@@ -53,7 +53,7 @@ func (k NormalisedKernel) CheckPoints(x [][]float64) error {
 
 func (k NormalisedKernel) String() string { return "Normalised(" + describe(k.K) + ")" }
 
-// Hyperparameters returns those of K.
+// Hyperparameters returns the hyperparameters of K.
 func (k NormalisedKernel) Hyperparameters() []Hyperparameter { return hyperparameters(k.K, "") }
 
 // With returns the kernel with other values of the hyperparameters of K.

@@ -81,7 +81,8 @@ func named(order []int32) {
 	}
 }
 
-// eachOf returns a function that replaces each number by a kernel's function of it.
+// eachOf returns a function that replaces each number of a slice by the value of the function
+// of, which belongs to kernel k.
 func eachOf(k Kernel, of func(float64) float64) func(v []float64) {
 	return func(v []float64) {
 		j := 0
@@ -92,8 +93,8 @@ func eachOf(k Kernel, of func(float64) float64) func(v []float64) {
 	}
 }
 
-// pairIn is deferred where points of two lists are paired. The first point becomes left[*r];
-// the second point, which is a number in right, becomes the point there.
+// pairIn is deferred where points of two lists are paired. It replaces the first point by
+// left[*r], and the second point j by right[j].
 func pairIn(left, right []int32, r *int) {
 	if p := recover(); p != nil {
 		if e, ok := p.(*PanicError); ok {

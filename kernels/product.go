@@ -60,7 +60,7 @@ func (k ProductKernel) Check() error { return errors.Join(check(k.A), check(k.B)
 func (k ProductKernel) CheckPoints(x [][]float64) error { return inBothDomains(k.A, k.B, x) }
 
 func (k ProductKernel) String() string {
-	_, nested := k.A.(ProductKernel) // as Product makes it
+	_, nested := k.A.(ProductKernel) // Product nests all factors but the last in A
 	return describeParts("Product", k.A, k.B, nested)
 }
 
@@ -72,7 +72,7 @@ func (k ProductKernel) factors() []Kernel {
 	return []Kernel{k.A, k.B}
 }
 
-// Hyperparameters returns those of the factors.
+// Hyperparameters returns the hyperparameters of the factors.
 func (k ProductKernel) Hyperparameters() []Hyperparameter { return hyperparametersOf(k.factors()) }
 
 // With returns the kernel with other values of the hyperparameters of the factors.

@@ -34,8 +34,8 @@ func (w *work) take(n int) []float64 {
 
 func (w *work) give(v []float64) { w.free = append(w.free, v) }
 
-// over returns the points x, all of d features, and the rower or gradientRower of k for them,
-// which of makes.
+// over returns the points x, all of d features, and the rower or gradientRower of k for them.
+// The function of makes this rower.
 func over[R any](of func(Kernel, *points) R, k Kernel, x [][]float64, d int) (*points, R) {
 	p := newPoints(x, d)
 	r := of(k, p)
@@ -76,8 +76,8 @@ func rowerOf(k Kernel, p *points) rower {
 // first-level cache until they are turned into kernel values.
 const block = 512
 
-// loopRower is for kernels with a loop over points in columns: sums computes a part of a row,
-// and of turns it into kernel values.
+// loopRower is for kernels with a loop over points in columns. The function sums computes a
+// part of a row, and the function of turns it into kernel values.
 type loopRower struct {
 	p        *points
 	k        Kernel

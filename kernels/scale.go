@@ -24,7 +24,7 @@ func init() {
 // k, and a scale of a scale becomes one scale. To learn c with 1 as its first value, write
 // ScaleKernel{C: 1, K: k}, because Scale(1, k) has no c.
 //
-// ∂K/∂ln c is c·K.
+// The derivative of the kernel by ln c is c·K.
 func Scale(c float64, k Kernel) Kernel {
 	switch k := k.(type) {
 	case ScaleKernel:
@@ -79,7 +79,7 @@ func scaleBy(c float64, v []float64) {
 func (r scaleRower) self(x []float64, w *work) float64 { return float64(r.c * r.k.self(x, w)) }
 func (r scaleRower) swap(s, t int)                     { r.k.swap(s, t) }
 
-// Hyperparameters returns c, unless it is 0, and those of K.
+// Hyperparameters returns c, unless it is 0, and the hyperparameters of K.
 func (k ScaleKernel) Hyperparameters() []Hyperparameter {
 	if k.C > 0 {
 		return append([]Hyperparameter{{"c", k.C}}, hyperparameters(k.K, "")...)

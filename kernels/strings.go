@@ -12,7 +12,7 @@ import (
 // notes, for example, is a string too.
 const end = -1
 
-// mostLetters is the largest number of numbers that [Strings] makes for a given width: 4 GiB.
+// mostLetters is the largest count of numbers that [Strings] makes for a given width: 4 GiB.
 const mostLetters = 1 << 29
 
 // Strings returns a point of width features for each string, for the kernels

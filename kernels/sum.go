@@ -43,7 +43,7 @@ func (k SumKernel) CheckPoints(x [][]float64) error {
 }
 
 func (k SumKernel) String() string {
-	_, nested := k.A.(SumKernel) // as Sum makes it
+	_, nested := k.A.(SumKernel) // Sum nests all terms but the last in A
 	return describeParts("Sum", k.A, k.B, nested)
 }
 
@@ -55,7 +55,7 @@ func (k SumKernel) terms() []Kernel {
 	return []Kernel{k.A, k.B}
 }
 
-// Hyperparameters returns those of the terms.
+// Hyperparameters returns the hyperparameters of the terms.
 func (k SumKernel) Hyperparameters() []Hyperparameter { return hyperparametersOf(k.terms()) }
 
 // With returns the kernel with other values of the hyperparameters of the terms.

@@ -22,8 +22,8 @@ type tier interface {
 	among(g *Gram, into [][]float32, left, right []int)
 	// sum adds Σ_k coef[m][k]·K(x_i, x_idx[k]) to dst[m][r] for i = on[r].
 	sum(g *Gram, dst [][]float64, on, idx []int, coef [][]float64)
-	// mutual adds Σ_k coefB[k]·K(x_i, x_j) to dstA[r] for i = a[r], j = b[k], and Σ_r
-	// coefA[r]·K(x_i, x_j) to dstB[k], with the same kernel values.
+	// mutual adds Σ_k coefB[k]·K(x_i, x_j) to dstA[r], where i = a[r] and j = b[k], and Σ_r
+	// coefA[r]·K(x_i, x_j) to dstB[k]. Both sums use the same kernel values.
 	mutual(g *Gram, dstA, dstB []float64, a, b []int, coefA, coefB []float64)
 }
 

@@ -11,9 +11,10 @@ import (
 type Blocks interface {
 	Matrix
 	// Among sets dst[k·q+l] to K of the points idx[k] and idx[l] in single precision, where q
-	// = len(idx). A point may occur twice. To save work, was may hold the values of an earlier
-	// call for the points of. Values of pairs in both lists are copied from was, except on the
-	// diagonal. was must not overlap dst unless of is empty.
+	// = len(idx). A point may occur twice. To save work, the slice was may hold the result of
+	// an earlier call for the points in the slice of. Values of pairs that are in both lists
+	// are copied from it, except on the diagonal. It must not overlap dst, unless the list of
+	// is empty.
 	Among(dst []float32, idx []int, was []float32, of []int)
 	// AddTo adds Σ_k coef[k] K(on[r], idx[k]) to dst[r]. A nil on means all points. Kernel
 	// values are those of Among, with errors of about 2⁻¹⁶ of the largest value or less. They

@@ -151,7 +151,7 @@ type joint struct {
 	w      [][]float64   // k × d, w_m
 	g      [][]float64   // k × n, w_m·x_i without e_im
 	alpha  []float64     // n·k
-	b      []float64     // k values of the current point: first g_im, then B_m
+	b      []float64     // k values of the current point: first g_im, then B_m = g_im − K_ii α_im
 	next   []float64     // k values: the new α_im of the current point
 	d      []float64     // B_m of the other classes, in decreasing order
 	order  []int         // a permutation; its first size entries are the points that are not left out
@@ -327,11 +327,12 @@ func (p *CrammerSinger) violation(i int, g, alpha []float64) float64 {
 }
 
 // best sets next to the k variables of point i that minimise Σ_m ½ a α_m² + B_m α_m (Keerthi
-// et al. §3): α_m = min(U_m, (β − B_m)/a), where β makes them sum to 0. While α_y is below its
-// bound C, β depends only on differences of the B_m. At the bound, β makes the other α_m sum
-// to −C. The two cases use separate sums, because a very large or very small C would lose
-// digits in a common sum. If a C = 0, a case that the paper leaves out, the objective is
-// linear, and the class of the largest B_m gets −C.
+// et al. §3), where a = K_ii: α_m = min(U_m, (β − B_m)/a), with the upper bounds U_m and the β
+// that makes them sum to 0. While α_y is below its bound C, β depends only on differences of
+// the B_m. At the bound, β makes the other α_m sum to −C. The two cases use separate sums,
+// because a very large or very small C would lose digits in a common sum. If a C = 0, a case
+// that the paper leaves out, the objective is linear, and the class of the largest B_m gets
+// −C.
 func (r *joint) best(i int, a float64) {
 	c, y := r.C[i], r.Y[i]
 	most := y
@@ -360,7 +361,7 @@ func (r *joint) best(i int, a float64) {
 		}
 		r.d[k] = v
 	}
-	from, sum, beta := r.b[y], 0.0, 0.0 // B_m and beta are measured from here
+	from, sum, beta := r.b[y], 0.0, 0.0 // from is subtracted from all B_m and from beta
 	for k, v := range r.d {
 		if v -= from; beta >= v {
 			break
@@ -504,7 +505,7 @@ func (p *CrammerSinger) certify(alpha []float64, dot func(i, m int) float64) Cer
 			linear += a[m] * p.e(i, m)
 			c.Bound = max(c.Bound, a[m]-p.upper(i, m))
 		}
-		for m := range g { // differences to g_iy lose fewer digits
+		for m := range g { // subtracting g_iy first loses fewer digits
 			term += a[m] * (g[m] - g[y])
 		}
 		c.Gap += p.C[i]*(high-g[y]) + term

@@ -15,7 +15,7 @@ import (
 // alone need 10⁸ steps for what a dozen products with K achieve.
 type face struct {
 	free  []int
-	p, kp []float64 // direction of sα, non-zero at free points only; (K + ridge) p
+	p, kp []float64 // search direction p for the s_iα_i, which is 0 except at free points; (K + ridge) p
 	w     []float64 // Σ p_i x_i if K is Features
 }
 
@@ -125,7 +125,7 @@ func (s *pairs) spread(at []int) (bias, squares float64) {
 // endless returns ErrUnbounded if the last direction, along which no bound is met, proves that
 // no hard margin exists. curvature bounds the curvature along it. Otherwise it returns nil.
 func (w *face) endless(p *Problem, curvature float64) error {
-	direction := make([]float64, len(w.p)) // of α
+	direction := make([]float64, len(w.p)) // the direction of α
 	for _, i := range w.free {
 		direction[i] = p.S[i] * w.p[i]
 	}

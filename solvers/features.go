@@ -133,7 +133,7 @@ type SparseFeatures struct {
 	Index []int32
 	Value []float64
 
-	d    int     // number of columns, with that of the bias
+	d    int     // number of columns, including that of the bias
 	bias float64 // the constant last column of every row; 0 means none
 	ones bool    // all values are 1, as for one-hot categories
 	diag []float64

@@ -39,7 +39,7 @@ func gapTerm(g, a, lower, upper, ridge float64) float64 {
 // Problem with PerClass, in which each class has its own equality and multiplier.
 type biases [2]float64
 
-// class returns the index of point i into biases.
+// class returns the index into biases for point i.
 func (p *Problem) class(i int) int {
 	if p.S[i] > 0 {
 		return 1

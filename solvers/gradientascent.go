@@ -33,7 +33,7 @@ import (
 // exists. Therefore after 2000 epochs, and after every 50 more, one iteration moves all free α
 // at once by conjugate gradients, unless Plain is set; see face.go.
 //
-// An iteration is an epoch, that is, n visits of a point. A visit that changes nothing costs
+// An iteration is an epoch, which has n visits to points. A visit that changes nothing costs
 // almost nothing, any other costs one kernel row. Whether the Matrix keeps this row in memory
 // or computes it anew does not change the result (CST Remark 7.7).
 type GradientAscent struct {
@@ -168,7 +168,7 @@ type ascent struct {
 	total float64 // Σ ω η_i of the last epoch
 
 	held *holding // the points of the first stage, nil in the second
-	busy bool     // some slope was not noise since the last full pass
+	busy bool     // since the last full pass, some slope was larger than noise
 
 	wide   face
 	next   int  // the epoch of the next face step, −1 for none

@@ -15,7 +15,8 @@ type Accepter interface {
 	Accepts(p *Problem) error
 }
 
-// A Chooser is a Method that lets other methods solve the problem, such as the fastest for it.
+// A Chooser is a Method that lets other methods solve the problem, such as the Method of
+// package fastest.
 type Chooser interface {
 	// Choose returns the stages of a run, at least one. When a stage is exhausted, diverges,
 	// fails or has used up its iterations, the loop continues with the next stage from the

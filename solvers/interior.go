@@ -279,8 +279,8 @@ func (in *interior) scale() float64 {
 	return min(max(slope/curve, 1e-3*unit), 1e3*unit)
 }
 
-// balance returns the first t: the mean of |gradient| times the distance to the bound towards
-// which a step against the gradient leads.
+// balance returns a first value for t. It is the mean over the coordinates of |gradient| times
+// a distance: that to the bound which a step against the gradient approaches.
 func (in *interior) balance() float64 {
 	t := 0.0
 	for i, g := range in.grad {

@@ -13,8 +13,8 @@ import (
 //	up = max F over I_up,  low = min F over I_low
 //
 // over the free points and the two points of the last step. A point i is tested against both.
-// If it violates one of them, its partner is the point that attains this threshold. Optimal
-// means up ≤ low (the paper has the opposite sign: b_low ≤ b_up).
+// If it violates one of them, its partner is the point that attains this threshold. At the
+// optimum up ≤ low (the paper has the opposite sign: b_low ≤ b_up).
 //
 // Modification 1 examines the free points one by one. Modification 2 takes the worst pair of
 // the free points until none violates. Both then sweep once over all points, as Platt does.

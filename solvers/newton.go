@@ -119,7 +119,7 @@ type newton struct {
 	rho, first, least float64 // r and its limits; r is 0 if the ridge of the problem suffices
 	endless           bool    // infinite upper bounds make the gap infinite
 	best              float64 // the smallest gap
-	still             int     // steps since best has improved
+	still             int     // steps since best last fell by a tenth
 	step              float64
 
 	shown, f []float64 // the reported α, which is the centre of the proximal step, and its F
@@ -139,7 +139,7 @@ type newton struct {
 	q     []float64
 	near  []float64 // slightly less than 1/‖x̃‖
 	z, dz []float64 // w·x + b, and its change along the direction
-	r     []float64 // r + ridge
+	r     []float64 // r + ridge_i
 	wake  []float64 // the path length from which α may begin to move
 	state []uint8   // followed, behind or asleep
 	path  float64   // length of the path of u since begin
@@ -161,8 +161,8 @@ type part struct {
 	from, to int
 	moving   []int // points whose α the direction may change
 	kinks    []kink
-	free     []int // J
-	squared  []int // for sparse points, the J whose squares are in h
+	free     []int // the points in J
+	squared  []int // for sparse points, the points whose terms are in h
 
 	sums, h []float64 // this part of the image and of the Hessian
 	rows    []float64 // some rows of J, scaled
@@ -624,7 +624,8 @@ func (s *newton) slope(t float64) (slope, curve float64) {
 	return slope, curve
 }
 
-// balance corrects the rounding error of s'α = δ at α inside their boxes.
+// balance restores s'α = δ, from which rounding has moved α, by changes of α inside their
+// boxes.
 func (s *newton) balance() {
 	p := s.p
 	if p.FixedBias {
@@ -642,10 +643,10 @@ func (s *newton) balance() {
 	}
 }
 
-// recedes is called before a step of α, and the function that it returns after it. The
-// function reports whether the step proves that the dual has no maximum: the step meets no
-// finite bound, does not change w, and lowers the objective. If there is such a direction,
-// proximal steps follow it in the end.
+// recedes is called before a step of α is reported, and the function that it returns is called
+// after it. This function reports whether the step proves that the dual has no maximum: the
+// step meets no finite bound, does not change w, and lowers the objective. If there is such a
+// direction, proximal steps follow it in the end.
 func (s *newton) recedes() func() bool {
 	p := s.p
 	moved, along, against, slope, curve := 0.0, 0.0, 0.0, 0.0, 0.0

@@ -2,7 +2,7 @@ package solvers
 
 // normal keeps w = Σ s_i α_i x_i for a sweep over a linear machine (Platt 1998, §2.4; W 157;
 // ST, B). A step then costs two rows of X in place of two rows of K. F of a point is computed
-// when it is needed,
+// when it is needed, as
 //
 //	F_i = −s_i (p_i + ridge_i α_i) − x_i·w,
 //

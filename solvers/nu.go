@@ -122,7 +122,8 @@ func (s *perClass) Step(context.Context) (done bool, err error) {
 	return t == 0, err
 }
 
-// partner returns the j of class c that promises the largest gain with the i of c.
+// partner returns the j of class c that promises the largest gain together with the point i of
+// this class.
 func (s *perClass) partner(c int) (best int, gain float64) {
 	i := s.i[c]
 	ki := s.p.K.Row(i)

@@ -68,7 +68,7 @@ type perceptron struct {
 	f     []float64
 	epoch int
 	last  float64
-	seen  extent // of F
+	seen  extent // range of F
 }
 
 func (s *perceptron) Report(it *Iterate) {

@@ -289,8 +289,8 @@ func (p *Problem) balanced(alpha []float64) bool {
 	return p.equality(alpha) <= 1e-8*scale
 }
 
-// outside returns the first variable that is outside its box by more than rounding, or
-// −1.
+// outside returns the index of the first variable that is outside its box by more than
+// rounding, or −1.
 func (p *Problem) outside(alpha []float64) int {
 	scale := vec.MaxAbs(alpha)
 	for i, a := range alpha {

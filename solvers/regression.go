@@ -127,7 +127,7 @@ func (d doubledFeatures) Columns() int                      { return d.x.Columns
 func (d doubledFeatures) Dot(i int, w []float64) float64    { return d.x.Dot(i%d.n, w) }
 func (d doubledFeatures) Add(w []float64, i int, a float64) { d.x.Add(w, i%d.n, a) }
 
-// PointsOf returns the n × n matrix of which k is the [Double], in a regression. For other
+// PointsOf returns the n × n matrix that [Double] has doubled to k, in a regression. For other
 // problems it returns nil.
 func PointsOf(k Matrix) Matrix {
 	if d, ok := k.(interface{ Points() Matrix }); ok {

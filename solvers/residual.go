@@ -13,7 +13,8 @@ func (p *Problem) F(alpha []float64) []float64 {
 	return f
 }
 
-// FInBlocks is F for a method that uses [Blocks], so that no rows are in memory.
+// FInBlocks is F for a method that uses [Blocks]. Such a method has no rows in memory, so F is
+// computed in blocks, however small the problem.
 func (p *Problem) FInBlocks(alpha []float64) []float64 {
 	b, _ := BlocksOf(p.K)
 	f, _ := p.residualBy(context.Background(), b, 0, alpha)
@@ -73,8 +74,8 @@ func (p *Problem) residualBy(ctx context.Context, b Blocks, from int, alpha []fl
 	return f, true
 }
 
-// vectors divides the points into idx, those with s α ≠ 0, and others. coef has −s α of idx.
-// Variable v belongs to point v mod n.
+// vectors divides the points into idx, those with s α ≠ 0, and others. coef has −s α for each
+// point of idx. Variable v belongs to point v mod n.
 type vectors struct {
 	idx, others []int
 	coef        []float64
@@ -108,7 +109,7 @@ func (p *Problem) vectors(alpha []float64, n int) (v vectors) {
 // its F, adds exactly 0 to W, to the gap and to the violation.
 func (v vectors) residual(ctx context.Context, p *Problem, b Blocks, f, alpha []float64) error {
 	sum := make([]float64, b.Dim())
-	// add adds the exact sum at the points on.
+	// add sets sum to the exact sum at the points in on.
 	add := func(on []int) error {
 		if len(on) == 0 {
 			return nil
@@ -143,10 +144,10 @@ func (v vectors) residual(ctx context.Context, p *Problem, b Blocks, f, alpha []
 	return nil
 }
 
-// open returns those of the other points for which F must be exact.
+// open returns those of v.others for which F must be exact.
 func (v vectors) open(p *Problem, f, sum, slack, alpha []float64) (open []int) {
 	n := len(sum)
-	low, high := unseen, unseen // with all F at their lower ends, and at their upper ends
+	low, high := unseen, unseen // the ranges with all F at the lower ends of their errors, and at the upper ends
 	for u, a := range alpha {
 		at, off := f[u]+sum[u%n], slack[u%n]
 		low.see(at-off, p.CanRise(u, a), p.CanFall(u, a))

@@ -362,9 +362,9 @@ func (p *Problem) flatness() float64 {
 	return 1e-12 * far
 }
 
-// inseparable reports whether α proves that the margin of the classes is at most √flat2. The
-// weights α/½Σα describe a point in the convex hull of each class, and ‖w‖/½Σα is the distance
-// of these two points, which is at least twice the margin. With a fixed bias weak duality
+// inseparable reports whether α proves that the margin of the classes is at most √flat2. For
+// each class, the weights α/½Σα give a point in its convex hull, and ‖w‖/½Σα is the distance
+// of these two points, which is at least twice the margin. With a fixed bias, weak duality
 // along the ray tα gives ‖w*‖ ≥ Σ α_i(1 − y_i b₀) / ‖w‖.
 func (p *Problem) inseparable(alpha []float64, norm2, flat2 float64) bool {
 	if flat2 == 0 {

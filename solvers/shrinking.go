@@ -19,7 +19,7 @@ import "context"
 type shrinking struct {
 	m     SMO
 	p     *Problem
-	alpha []float64 // of all points
+	alpha []float64 // α of all points
 	f     []float64 // F of all points for the α in base
 	base  []float64
 
@@ -81,7 +81,7 @@ func (s *shrinking) Complete(context.Context) []float64 {
 		}
 	}
 	copy(s.base, s.alpha)
-	for k, i := range s.active { // those of inner are exact and include the ridge
+	for k, i := range s.active { // F of the active points is that of inner, which includes the ridge
 		s.f[i] = s.inner.f[k]
 	}
 	return s.f
@@ -117,7 +117,8 @@ func (s *shrinking) Step(ctx context.Context) (done bool, err error) {
 	return false, nil
 }
 
-// shrink leaves out the points that satisfy the rule above, if they are at least a tenth.
+// shrink leaves out the points that satisfy the rule of type shrinking, if they are at least a
+// tenth.
 func (s *shrinking) shrink(ctx context.Context) {
 	in, keep := s.inner, []int(nil)
 	for k, f := range in.f {

@@ -8,10 +8,10 @@ import (
 	"github.com/svmnb/svmnb/internal/simd"
 )
 
-// SMO is sequential minimal optimisation: it optimises the pair (i, j) that Selection chooses
-// exactly, with all other α held (Platt 1998; CST §7.5; ST). It solves every Problem with a
-// free bias. With a fixed bias no pair is needed, and SMO reduces to coordinate ascent (CST
-// Remark 7.16).
+// SMO is sequential minimal optimisation (Platt 1998; CST §7.5; ST). Each step chooses a pair
+// (i, j) by Selection and maximises W over its two α exactly, with all other α held. It solves
+// every Problem with a free bias. With a fixed bias no pair is needed, and SMO reduces to
+// coordinate ascent (CST Remark 7.16).
 //
 // With F_i = −s_i (Qα + p)_i, which is y_i − Σ_j α_j y_j K_ij for
 // classification, a step moves s_iα_i up and s_jα_j down by t (ST's Δα form of

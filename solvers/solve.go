@@ -254,7 +254,7 @@ func (r *run) inaccurate(res *Result) error {
 // PanicError is the error of a panic in code that Solve has called.
 type PanicError = panics.Error
 
-// code says which of the user's functions is running.
+// code says whose code is running: that of the method, the criterion or an observer.
 type code int
 
 const (

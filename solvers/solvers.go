@@ -18,6 +18,13 @@
 // records a [Trace], stops by a [Criterion] and certifies the result from its α and
 // rows of K ([Certify]). Package svmnb can audit a fit by code that shares nothing with
 // this package. The linear systems of Gaussian processes are in package linear, below this one.
+//
+// Comments use the symbols of docs/math.md: W(α) is the dual objective, F = −s(Qα + p), which is
+// y − g for classification, m the largest F of the points whose sα may grow (I_up), and M the
+// smallest F of those whose sα may shrink (I_low). They cite some sources by letters. CST is the
+// book of Cristianini and Shawe-Taylor (2000), N are Ng's notes, W those of Wang, ST
+// Schmidt-Thieme's slides, and B is a blog on SMO and interior points, also called the
+// interior-point source.
 package solvers
 
 import (

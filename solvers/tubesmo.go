@@ -29,10 +29,10 @@ import (
 type TubeSMO struct {
 	Step TubeStep
 
-	// PairsOnly restricts the run to steps on pairs. Otherwise one step after every 50 n (at
-	// least 1000) moves all β that are neither 0 nor at a bound; see face.go. Problems with
-	// neither a tube nor a bound, such as ridge regression, take only such steps, which is the
-	// method of conjugate gradients.
+	// PairsOnly restricts the run to steps on pairs. Otherwise, after every 50 n steps (at
+	// least 1000), one step moves all β that are neither 0 nor at a bound; see face.go.
+	// Problems with neither a tube nor a bound, such as ridge regression, take only such
+	// steps, which is the method of conjugate gradients.
 	PairsOnly bool
 }
 

@@ -140,13 +140,13 @@ func (r *run) residual(ctx context.Context) ([]float64, bool) {
 	return r.p.residualUntil(ctx, r.it.Alpha)
 }
 
-// over reports whether an exact F is no longer waited for after an interrupt.
+// over reports whether, after an interrupt, the run has waited long enough for an exact F.
 func (r *run) over() bool {
 	return r.hurries() && r.interrupted() && time.Since(r.waits) > patience
 }
 
-// hurries reports whether an interrupt limits the time for an exact F, because the method has
-// an F of its own or can soon complete one.
+// hurries reports whether an interrupted run waits only a limited time for an exact F. It does
+// so if the method has an F of its own or can soon complete one.
 func (r *run) hurries() bool {
 	_, completes := r.st.(Completer)
 	return r.it.F != nil || r.it.Single && completes

@@ -22,10 +22,10 @@ import (
 type workingSet struct {
 	p     *Problem
 	inner Method
-	alpha []float64 // of all points
+	alpha []float64 // α of all points
 	f     []float64 // F of all points
 	newF  []float64 // scratch: the next F
-	flat2 float64   // see flatness
+	flat2 float64   // the result of flatness
 
 	i, j    int // the points that attain up and low; −1 if no point may rise or none may fall
 	up, low float64
@@ -40,7 +40,7 @@ type workingSet struct {
 	size  float64      // Σ|α|
 	start []float64    // α_B
 	own   [2][]float64 // α_B and F_B of the inner run
-	it    Iterate      // of the inner run
+	it    Iterate      // the last report of the inner run
 
 	rows         [2][]float64
 	idx          []int
@@ -68,7 +68,8 @@ func newWorkingSet(p *Problem, alpha, f []float64, inner Method) (*workingSet, e
 	return w, nil
 }
 
-// probe asks inner whether it accepts the problem of the worst pair, with p ≠ −1 and δ ≠ 0.
+// probe asks inner whether it accepts the problem of the worst pair, with p ≠ −1 and δ ≠ 0, as
+// problems on working sets have them.
 func (w *workingSet) probe() error {
 	w.addPair()
 	if err := w.settle(context.Background()); err != nil || len(w.set) == 0 {

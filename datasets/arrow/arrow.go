@@ -353,7 +353,7 @@ func (t *table) add(rec arrow.RecordBatch) error {
 	return nil
 }
 
-// value returns entry i of a as a number, or says what is wrong.
+// value returns entry i of a as a number. If that fails, wrong says why.
 func value(a arrow.Array, i int) (v float64, wrong string) {
 	if a.IsNull(i) {
 		return 0, "the value is null; leave the row out or put a number there"

@@ -66,8 +66,9 @@ func OfKernel(ctx context.Context, n int, coefs [][]float64, kernel func(i, j in
 	return sums, nil
 }
 
-// OfPoints is OfKernel for the linear kernel. It uses the n points of d features themselves,
-// through w = Σ_j coef_j x_j. entries calls do for each non-zero feature of point i.
+// OfPoints is OfKernel for the linear kernel. It computes w = Σ_j coef_j x_j from the n points
+// of d features, and no kernel values. The function entries calls do for each non-zero feature
+// of point i.
 func OfPoints(ctx context.Context, n, d int, coefs [][]float64, entries func(i int, do func(j int, v float64))) ([]Sums, error) {
 	sums := make([]Sums, len(coefs))
 	for k, coef := range coefs {

@@ -153,8 +153,9 @@ func distance(x, y float64, a, b [2]float64) float64 {
 // errAbsent says that real data are not there. The race goes on without them.
 var errAbsent = errors.New("NOT RUN")
 
-// from returns a function that reads the first n points of a file, or all for n = 0. The file
-// is name in the folder SVMNB_DATA, or name.xz if xz is installed.
+// from returns a function that reads the first n points of a file, or all if n is 0. The file
+// is called name and lies in the folder SVMNB_DATA. It may be compressed as name.xz if the
+// program xz is installed.
 func from(name string, n int) func() (*datasets.Dataset, error) {
 	return func() (*datasets.Dataset, error) {
 		folder := os.Getenv("SVMNB_DATA")

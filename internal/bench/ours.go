@@ -22,7 +22,7 @@ import (
 // serve is the argument that makes this binary the process that is timed.
 const serve = "-serve-one-job"
 
-// answerOne does the job that in describes, with the same calls as a notebook cell.
+// answerOne does the job that it reads from in, with the same calls as a notebook cell.
 func answerOne(in io.Reader, out io.Writer) error {
 	var j job
 	if err := json.NewDecoder(in).Decode(&j); err != nil {

@@ -26,7 +26,7 @@ type peer struct {
 //go:embed onejob.py
 var sklearnScript string
 
-// findPeers finds out which competitors are installed, and prints which are not.
+// findPeers finds out which competitors are installed, and prints which are missing.
 func (b *bench) findPeers(ctx context.Context, names string) {
 	for name := range strings.SplitSeq(names, ",") {
 		p, version, err := findPeer(ctx, strings.TrimSpace(name))
@@ -149,8 +149,8 @@ func (l liblinear) run(ctx context.Context, b *bench, j job, _ int) (answer, err
 }
 
 // trainer times a program from its start until it prints the line that follows the training.
-// The time for reading the data is measured with a tolerance of 0, which the program refuses
-// as soon as it has read them. Neither includes writing the model.
+// The time for reading the data is measured in runs with a tolerance of 0, which the program
+// refuses as soon as it has read the data. Neither time includes writing the model.
 func (b *bench) trainer(ctx context.Context, j job, name string, args []string, last, objective string) (a answer, err error) {
 	ctx, cancel := context.WithTimeout(ctx, b.limit)
 	defer cancel()

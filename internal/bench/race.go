@@ -137,8 +137,8 @@ func (e entrant) name() string {
 	return e.peer.name
 }
 
-// median returns an answer with the median of Seconds − Reading. Both are from the same turn,
-// so other load slows both down.
+// median returns an answer with the median of Seconds − Reading. Both times of a difference
+// are from the same turn, so other load slows both down.
 func median(a []answer) answer {
 	net := make([]float64, len(a))
 	for i := range a {

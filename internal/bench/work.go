@@ -151,7 +151,7 @@ func (w *work) write(dir string) error {
 	return nil
 }
 
-// made returns a function that makes the data of a generator.
+// made returns a function that makes n points of d features by the generator f.
 func made(f func(n, d int, seed uint64) *datasets.Dataset, n, d int) func() (*datasets.Dataset, error) {
 	return func() (*datasets.Dataset, error) { return f(n, d, 1), nil }
 }

@@ -122,11 +122,11 @@ func NewLowRank(columns [][]float64, s, ridge []float64) *LowRank {
 	return q
 }
 
-// Rank returns r. Row returns row i of V, r numbers.
+// Rank returns r, and Row returns row i of V, r numbers.
 func (q *LowRank) Rank() int           { return q.r }
 func (q *LowRank) Row(i int) []float64 { return q.v[i*q.r : (i+1)*q.r] }
 
-// D returns the diagonal matrix of the factor, n numbers. Its determinant is that of M.
+// D returns the diagonal of D, n numbers. Their product is the determinant of M.
 func (q *LowRank) D() []float64 { return q.d }
 
 // Mul sets y to Qx.
@@ -244,8 +244,8 @@ func (q *LowRank) pipe(threads, blocks int, do func(block, k0, k1 int)) {
 	}
 }
 
-// forward applies columns k0 ≤ k < k1 of L_r⁻¹ ⋯ L_1⁻¹ to the rows from ≤ i < to of x. After
-// the last column it applies D⁻¹.
+// forward applies columns k0 ≤ k < k1 of L_r⁻¹ ⋯ L_1⁻¹ to the rows i of x with from ≤ i < to.
+// After the last column it applies D⁻¹.
 func (q *LowRank) forward(x []float64, from, to, k0, k1 int) {
 	s := q.s[k0:k1]
 	for i := from; i < to; i++ {
@@ -261,8 +261,8 @@ func (q *LowRank) forward(x []float64, from, to, k0, k1 int) {
 	}
 }
 
-// backward applies columns k0 ≤ k < k1 of L_1'⁻¹ ⋯ L_r'⁻¹ to these rows, from the last row and
-// column on.
+// backward applies columns k0 ≤ k < k1 of L_1'⁻¹ ⋯ L_r'⁻¹ to the rows i of x with from ≤ i <
+// to, from the last row and column to the first.
 func (q *LowRank) backward(x []float64, from, to, k0, k1 int) {
 	s := q.s[k0:k1]
 	for i := to - 1; i >= from; i-- {

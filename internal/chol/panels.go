@@ -24,7 +24,7 @@ type Panels[T simd.Float] struct {
 	data  []T
 }
 
-// New returns n rows of zeros. Rows that fill up the last panel are those of the identity.
+// New returns n rows of zeros. The rows that fill up the last panel are rows of the identity.
 func New[T simd.Float](n int) *Panels[T] {
 	p := &Panels[T]{}
 	p.Reset(n)
@@ -63,10 +63,10 @@ func (p *Panels[T]) Column(i, c int) []T {
 	return p.data[w*(w*i*(i+1)/2+c) : w*w*(i+1)*(i+2)/2]
 }
 
-// part returns panel i from column c to end.
+// part returns columns c ≤ j < end of panel i.
 func (p *Panels[T]) part(i, c, end int) []T { return p.Column(i, c)[:(end-c)*p.Width()] }
 
-// turned returns the same part of JL'J, where J reverses the order of rows. JL'J is lower
+// turned returns the same columns of JL'J, where J reverses the order of rows. JL'J is lower
 // triangular too.
 func (p *Panels[T]) turned(i, c, end int) []T {
 	w, last := p.Width(), p.count()*p.Width()-1
@@ -249,9 +249,9 @@ type panelBand[T simd.Float] struct {
 	simd.Tiles[T]
 	from, to int
 
-	// rows and heads are the left sides of products: the panels of rows from ≤ i < to of a
-	// factor, from column first on, and the triangles on their diagonal in the layout of
-	// Tiles.Divide.
+	// rows and heads are left-hand factors of products. rows has the panels of the rows i of a
+	// factor with from ≤ i < to, from column first on. heads has the triangles on their
+	// diagonal in the layout of Tiles.Divide.
 	rows  [][]T
 	first int
 	heads []T
@@ -271,7 +271,7 @@ func (b *panelBand[T]) left(s, c int) []T {
 
 // each calls do, which is Add or Subtract, for all products of rows with src that belong to
 // dst. src is a panel from column c to end. dst has as many columns as the panel, but at most
-// those of the band. Meanwhile as much of next is fetched from memory as is read of src.
+// those of the band. Meanwhile it fetches from memory as much of next as it reads of src.
 func (b *panelBand[T]) each(do func(c, a, b []T, k int, next *T), dst, src, next []T, c, end int) {
 	high := min(b.to-b.from, len(dst)/b.Columns)
 	share := (end - c) * b.Columns / high * b.Rows
@@ -280,8 +280,8 @@ func (b *panelBand[T]) each(do func(c, a, b []T, k int, next *T), dst, src, next
 	}
 }
 
-// divide computes the columns of the band from column c on in a panel x, which has the values
-// before the division.
+// divide computes the columns of the band in a panel of the factor. x is this panel from
+// column c on, and has the values before the division.
 func (b *panelBand[T]) divide(x []T, c int) {
 	for s := c - b.from; s < b.to-b.from; s += b.Rows {
 		own := x[(s-c+b.from)*b.Columns:]
@@ -290,8 +290,8 @@ func (b *panelBand[T]) divide(x []T, c int) {
 	}
 }
 
-// factor computes the triangle on the diagonal and its heads. It returns the end of the band,
-// or the row whose pivot is not positive.
+// factor computes the triangle on the diagonal of the band, and the heads. It returns the end
+// of the band, or the row whose pivot is not positive.
 func (b *panelBand[T]) factor(p *Panels[T]) int {
 	w := b.Columns
 	for c := b.from; c < b.to; c += b.Rows {
@@ -423,13 +423,13 @@ func (p *Panels[T]) filled(x []float64) []float64 {
 	return z
 }
 
-// SolveAll replaces each of the vectors of x, of length n, by (LL')⁻¹ times it. It gives the
-// result of Forward and Backward, but by products of matrices on all cores. It takes 8 bytes
-// for each component, and for a few dozen vectors more. The error is context.Cause(ctx); x is
-// then unchanged.
+// SolveAll replaces each vector v of x, of length n, by (LL')⁻¹v. The result is that of
+// Forward and Backward, but comes from products of matrices on all cores. It takes 8 bytes for
+// each component, and for a few dozen vectors more. The error is context.Cause(ctx); x is then
+// unchanged.
 func (p *Panels[T]) SolveAll(ctx context.Context, x [][]float64) error { return p.all(ctx, x, true) }
 
-// ForwardAll replaces each of the vectors of x by L⁻¹ times it; see SolveAll.
+// ForwardAll replaces each vector v of x by L⁻¹v; see SolveAll.
 func (p *Panels[T]) ForwardAll(ctx context.Context, x [][]float64) error { return p.all(ctx, x, false) }
 
 func (p *Panels[T]) all(ctx context.Context, x [][]float64, back bool) error {
@@ -495,8 +495,7 @@ func (s *sheet[T]) turn(width int) {
 	}
 }
 
-// divide replaces the vectors by M⁻¹ times them. part returns panels of M, a lower triangular
-// matrix.
+// divide replaces each vector v by M⁻¹v. part returns panels of M, a lower triangular matrix.
 func (s *sheet[T]) divide(ctx context.Context, t simd.Tiles[T], part func(panel, c, end int) []T) error {
 	w := t.Columns
 	count := len(s.data) / (s.n * w)
@@ -530,7 +529,7 @@ type Inverse[T simd.Float] struct {
 
 func (u *Inverse[T]) begin(i int) int { return i * u.width / band * band }
 
-// part returns panel i from row c to end.
+// part returns rows c ≤ j < end of panel i.
 func (u *Inverse[T]) part(i, c, end int) []T {
 	return u.panel[i][(c-u.begin(i))*u.width : (end-u.begin(i))*u.width]
 }

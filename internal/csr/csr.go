@@ -64,7 +64,7 @@ func (x Rows) Means() []float64 {
 	return mean
 }
 
-// Less returns the points minus the mean. Afterwards each point has all features whose mean is
+// Less returns the points minus the mean. Each of them then stores all features whose mean is
 // not 0.
 func (x Rows) Less(mean []float64) Rows {
 	c := Rows{Start: make([]int, 1, x.N()+1), D: x.D}
@@ -100,8 +100,8 @@ func (x Rows) Clone() *Rows {
 	return &Rows{slices.Clone(x.Start), slices.Clone(x.Index), slices.Clone(x.Value), x.D}
 }
 
-// Fault says what is wrong with sparse points, and where. A row or column of −1 means that the
-// fault is in no single one.
+// Fault says what is wrong with sparse points, and where. Row or Column is −1 if the fault
+// belongs to no single row or column.
 type Fault struct {
 	Row, Column int
 	Value       float64

@@ -8,9 +8,9 @@
 //	go run ./internal/differential -seed 7 -only 4711  # one of them again
 //
 // A method may return an optimum within the tolerance that was asked for, or a status or error
-// that says why not. Everything else is a failure: NaN, a panic, a hang, a status that the
-// audit does not confirm, an objective below that of the start, or a disagreement. Each
-// failure is reduced to a small problem and printed as a test.
+// that says why there is none. Everything else is a failure: NaN, a panic, a hang, a status
+// that the audit does not confirm, an objective below that of the start, or a disagreement.
+// Each failure is reduced to a small problem and printed as a test.
 package main
 
 import (

@@ -31,7 +31,7 @@ type peers struct {
 	turn   int
 }
 
-// newPeers starts the peers that are installed and reports which are not.
+// newPeers starts the peers that are installed, and reports which peers are missing.
 func newPeers(say func(format string, args ...any)) *peers {
 	p := &peers{}
 	p.libsvm, _ = exec.LookPath("svm-train")

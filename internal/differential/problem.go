@@ -68,7 +68,8 @@ const (
 	augmented
 )
 
-// draw makes problem number of a seed. The same seed and number give the same problem.
+// draw makes one problem from a seed and a number. The same seed and number give the same
+// problem.
 func draw(seed, number uint64, largest int) problem {
 	rng := rand.New(rand.NewPCG(seed, number))
 	p := problem{Form: form(rng.IntN(int(forms))), Tol: []float64{1e-3, 1e-3, 1e-6, 1e-1}[rng.IntN(4)]}

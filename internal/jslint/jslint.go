@@ -160,7 +160,7 @@ func (l *linter) look(s *scope, n *ast.Identifier) {
 	}
 }
 
-// each calls do with the nodes in v from the outside in, and visits the children of a node if
+// each calls do with the nodes in v from the outside in. It visits the children of a node if
 // do returns true. A property name after a dot is not a node.
 func each(v any, do func(node any) bool) { walk(reflect.ValueOf(v), do) }
 

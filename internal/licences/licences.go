@@ -33,7 +33,8 @@ var more = regexp.MustCompile(`gnu [a-z ]*general public license|server side pub
 
 var noise = regexp.MustCompile("[\\s#*/_`]+")
 
-// plain removes from a text what differs between copies of the same licence.
+// plain returns the text in lower case, without line breaks and marks, which differ between
+// copies of the same licence.
 func plain(text string) string { return noise.ReplaceAllString(strings.ToLower(text), " ") }
 
 // Of returns the names of the permitted licences in a text, in alphabetical order. It returns

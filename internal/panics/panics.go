@@ -40,8 +40,8 @@ func (e *Error) Unwrap() error {
 	return err
 }
 
-// Of returns p, a non-nil value from recover, as an *Error. A p that is an *Error is returned
-// as it is. Deferred functions call Of while the stack of the panic still exists.
+// Of returns p, a non-nil value from recover, as an *Error. A p that already is an *Error is
+// returned unchanged. Deferred functions call Of while the stack of the panic still exists.
 func Of(p any, what func() string) *Error {
 	if e, ok := p.(*Error); ok {
 		return e

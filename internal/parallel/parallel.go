@@ -10,16 +10,17 @@ import (
 	"github.com/svmnb/svmnb/internal/panics"
 )
 
-// Do calls do for every task. It uses several goroutines if multiplications, the size of the
-// work, is large enough. The result must not depend on which goroutine does a task.
+// Do calls the function do for every task. It uses several goroutines if multiplications, the
+// size of the work, is large enough. The result must not depend on which goroutine does a
+// task.
 func Do(tasks, multiplications int, do func(task int)) {
 	workers := min(tasks, runtime.GOMAXPROCS(0), multiplications>>18)
 	_ = For(context.Background(), workers, tasks, func(_, task int) { do(task) })
 }
 
-// For calls do for every task 0 … tasks − 1, handed out in this order, until ctx ends. It uses
-// at most workers goroutines, including the caller's. Each does one task at a time. The error
-// is context.Cause(ctx).
+// For calls the function do for every task 0 … tasks − 1, handed out in this order, until ctx
+// ends. It uses at most workers goroutines, including the caller's. Each does one task at a
+// time. The error is context.Cause(ctx).
 //
 // After a panic in do no more tasks are handed out. When all goroutines are done, For panics
 // in the caller's goroutine with a *panics.Error. A panic in any other goroutine would end the

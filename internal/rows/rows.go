@@ -24,8 +24,8 @@ type (
 	}
 )
 
-// Sweep calls k.Sweep if k is a Sweeper. For any other matrix, do gets one row after the
-// other, from Row.
+// Sweep calls k.Sweep if k is a Sweeper. For any other matrix, it passes the rows to do one by
+// one.
 func Sweep(ctx context.Context, k Matrix, height int, do func(i, j int, rows [][]float64)) error {
 	if s, ok := k.(Sweeper); ok {
 		return s.Sweep(ctx, height, do)
@@ -66,8 +66,8 @@ type Checked struct {
 	err  error
 }
 
-// Check returns k with checked rows. bad makes the error for row i. Its number v is the entry
-// that cannot be used, or the length of the row if that is wrong.
+// Check returns k with checked rows. bad makes the error for row i, whose entry v cannot be
+// used. If the length of the row is wrong, v is this length.
 func Check(k Matrix, bad func(i int, v float64, msg string) error) *Checked {
 	return &Checked{Matrix: k, seen: make([]bool, k.Dim()), bad: bad}
 }
@@ -146,7 +146,8 @@ func (f *first) add(row, col int, err error) {
 	}
 }
 
-// check returns what is wrong with the entries of row i from column j on, and the column.
+// check returns the error of the first entry of row i, from column j on, that cannot be used,
+// and its column.
 func (c *Checked) check(i, j int, row []float64, n int) (col int, err error) {
 	if len(row) != n {
 		return j, c.bad(i, float64(len(row)), fmt.Sprintf("is the length of row %d; the kernel matrix has %d rows", i, n))

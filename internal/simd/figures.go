@@ -7,7 +7,7 @@ import (
 // This file has two passes over the variables of a programme that compute the figures of a
 // trace. They sum in eight lanes, and have the same bits at all levels.
 
-// Tally has the sums and extremes of one pass over α and F of a programme.
+// Tally has sums and extreme values over the variables of a programme.
 type Tally struct {
 	SF, P, S      float64 // Σ α s F, Σ α p, Σ α s
 	Up, Low       float64 // max of F where sα can rise, min of F where sα can fall; −Inf and +Inf if there are none
@@ -79,7 +79,7 @@ func Gap(alpha, f, sign, lower, upper []float64, b float64) float64 {
 	return fold(&sums)
 }
 
-// fold adds the eight lanes.
+// fold adds the eight sums.
 func fold(v *[8]float64) float64 {
 	return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]))
 }

@@ -82,7 +82,7 @@ func (p *packed[T]) at(k0, depth, i int) []T {
 	return p.data[(k0*p.panels()+i*depth)*p.width:]
 }
 
-// fill packs the panels from ≤ i < to of src, which is rows × depth.
+// fill packs the panels i of src with from ≤ i < to. src is rows × depth.
 func (p *packed[T]) fill(t *table[T], src Matrix[T], from, to int) {
 	for i := from; i < to; i++ {
 		row := i * p.width
@@ -189,12 +189,12 @@ func (g Gemm[T]) Do(c, a Matrix[T], b *Panels[T]) {
 	j.release()
 }
 
-// entryCost is about how many products take as long as packing an entry, or writing and
-// mapping one.
+// entryCost is the number of products that take about as long as packing one entry, or as
+// writing one entry of C and passing it to Then.
 const entryCost = 8
 
-// workers returns how many goroutines share work of the given number of products. Each gets at
-// least a million products, which take some ten microseconds.
+// workers returns how many goroutines share work of the given number of products. Each
+// goroutine gets at least a million products, which take some ten microseconds.
 func workers(threads int, products float64) int {
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
@@ -221,10 +221,10 @@ type job[T Float] struct {
 	wait  sync.WaitGroup
 	run   func()
 
-	fill packed[T] // packing: fill gets the panels of from
+	fill packed[T] // when packing, fill gets the panels of the matrix from
 	from Matrix[T]
 
-	g    Gemm[T] // multiplying: fill times b
+	g    Gemm[T] // when multiplying, the settings of the product of fill and b
 	c    Matrix[T]
 	b    *Panels[T]
 	down int // number of tasks in a column of tasks
@@ -254,7 +254,7 @@ func (j *job[T]) release() {
 	j.t.jobs.Put(j)
 }
 
-// all does the tasks of a phase on the given number of goroutines, including this one.
+// all does the tasks of a phase on the given number of goroutines, including the caller's.
 func (j *job[T]) all(p phase, tasks, threads int) {
 	j.phase, j.tasks = p, int64(tasks)
 	j.next.Store(0)
@@ -354,7 +354,7 @@ func (j *job[T]) tile(k0, k, i, col int, b *T, to sums, edge []T) {
 	}
 }
 
-// row computes the panels p0 ≤ p < p1 of a C with one row.
+// row computes the columns of C that belong to panels p0 ≤ p < p1, if C has one row.
 func (j *job[T]) row(k0, k, p0, p1 int, to sums, edge []T) {
 	a, width, stride := unsafe.SliceData(j.fill.at(k0, k, 0)), j.t.columns, k*j.t.columns
 	for p := p0; p < p1; {
@@ -373,7 +373,7 @@ func (j *job[T]) row(k0, k, p0, p1 int, to sums, edge []T) {
 	}
 }
 
-// put replaces c by the sums s, adds them to c or subtracts them, as a tile does.
+// put replaces c by the sums s, adds s to c or subtracts s from c, as a tile does.
 func put[T Float](c, s []T, to sums) {
 	s = s[:len(c)]
 	switch to {

@@ -78,8 +78,8 @@ func smoPartner(f, low, ki, diag *float64, n int, fi, kii, tau float64) (j int, 
 	return j, gain, true
 }
 
-// expScaled returns how many elements are left, and how many elements at most are in the
-// register that it could not compute.
+// expScaled returns how many elements it has not computed, and how many of these at most are
+// in the register at which it stopped.
 func expScaled(v *float64, n int, a float64, roots *uint64) (left, lanes int) {
 	switch active {
 	case AVX512:

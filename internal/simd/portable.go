@@ -137,8 +137,8 @@ func gaussianPortable[T Float](dst, b *T, n int, a, gamma T) {
 	expPortable(dst, dst, n, 1)
 }
 
-// gaussianSingle is gaussianPortable by powers of two. It sets very small results to 0,
-// because with subnormal numbers it would be inaccurate.
+// gaussianSingle is gaussianPortable for float32. It computes a power of 2. It sets very small
+// results to 0, because they would be inaccurate as subnormal numbers.
 func gaussianSingle(dst, b *float32, n int, a, gamma float32) {
 	bs, v := unsafe.Slice(b, n), unsafe.Slice(dst, n)
 	g := gamma * math.Log2E

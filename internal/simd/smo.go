@@ -67,12 +67,13 @@ func SMOSecond[T Float](f, low []float64, ki []T, diag []float64, fi, kii, tau f
 	return j, gain
 }
 
-// smoLanes is the number of sequences of [SMOSecond]. A level may do them in several calls.
+// smoLanes is the number of sequences of [SMOSecond]. A level may compute them in several
+// calls.
 const smoLanes = 16
 
-// SMOPair is [SMOUpdate], but also returns the index of the smallest f + low, and chooses
-// among equal values like LIBSVM: the last of the largest, and the first of the smallest. For
-// an empty set the value is infinite and the index undefined.
+// SMOPair works like [SMOUpdate], but also returns the index of the smallest f + low, and
+// chooses among equal values as LIBSVM does: the last of the largest, and the first of the
+// smallest. For an empty set the value is infinite and the index undefined.
 func SMOPair(f, ki, kj, up, low []float64, t float64) (i, j int, most, least float64) {
 	n := len(f)
 	ki, kj, up, low = ki[:n], kj[:n], up[:n], low[:n]
@@ -97,8 +98,8 @@ func SMOPair(f, ki, kj, up, low []float64, t float64) (i, j int, most, least flo
 	return i, j, most, least
 }
 
-// SMOPartner is [SMOSecond] with LIBSVM's choices: it takes the last of equal gains, and tau
-// replaces only a curvature ≤ 0.
+// SMOPartner works like [SMOSecond], but with LIBSVM's choices: it takes the last of equal
+// gains, and tau replaces only a curvature ≤ 0.
 func SMOPartner(f, low, ki, diag []float64, fi, kii, tau float64) (j int, gain float64) {
 	n := len(f)
 	low, ki, diag = low[:n], ki[:n], diag[:n]

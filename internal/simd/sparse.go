@@ -43,7 +43,7 @@ func (m CSR[T]) Clear(w []T, rows []int) {
 	}
 }
 
-// MulLanes sets dst[l·ld+j−from] for l < lanes and from ≤ j < to to the dot product of row j
+// MulLanes sets dst[l·ld+j−from], for l < lanes and from ≤ j < to, to the dot product of row j
 // with lane l of w. w has Lanes elements for every column of m; this is not checked. The rows
 // of m are read once for all lanes. Different ranges of rows may be computed on different
 // goroutines.

@@ -103,8 +103,8 @@ func create(dir, own string, mode os.FileMode) (*os.File, error) {
 	return nil, fmt.Errorf("no temporary file can be made in %s", dir)
 }
 
-// Sweep removes temporary files of Write in a folder if their writer is gone: those for the
-// file base, or all if base is "".
+// Sweep removes temporary files of Write in a folder if the processes that wrote them have
+// ended: those for the file base, or all if base is "".
 func Sweep(dir, base string) {
 	begins := prefix
 	if base != "" {

@@ -149,8 +149,8 @@ func normal(n, d int, scale, shift float64) Points {
 	}
 }
 
-// altered yields copies of k, in each of which one number is replaced by to of it, and the
-// name of this field.
+// altered yields copies of k, together with the name of a field. In each copy one number v, in
+// this field, is replaced by to(v).
 func altered(k kernels.Kernel, to func(v float64) float64) iter.Seq2[string, kernels.Kernel] {
 	return func(yield func(string, kernels.Kernel) bool) {
 		typ := reflect.TypeOf(k)

@@ -140,7 +140,8 @@ type local struct {
 }
 
 // end describes the variables that share a bias: all variables, or with PerClass those of one
-// class. up and low are the largest F that may rise and the smallest that may fall.
+// class. up is the largest F of those whose s α may rise, and low the smallest F of those
+// whose s α may fall.
 type end struct {
 	i       int
 	up, low float64
@@ -297,7 +298,7 @@ func (s *engine) Complete(ctx context.Context) []float64 {
 // catchUp updates F of the variables that were left out. It reports false when ctx ends before
 // it is done.
 func (s *engine) catchUp(ctx context.Context) bool {
-	var out []int // points
+	var out []int // points whose F is out of date
 	for i := range s.n {
 		if s.left[i] || s.n < len(s.left) && s.left[s.n+i] {
 			out = append(out, i)
@@ -326,7 +327,8 @@ func (s *engine) catchUp(ctx context.Context) bool {
 	return true
 }
 
-// accumulate sets sum to the change of F at the points on that points and coef cause.
+// accumulate computes the change of F: it sets s.sum to Σ coef K over s.points, at the points
+// in on. A nil on means all points.
 func (s *engine) accumulate(ctx context.Context, on []int) bool {
 	m := s.n
 	if on != nil {

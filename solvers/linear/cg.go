@@ -115,18 +115,18 @@ type cg struct {
 	keep bool // store the coefficients of each iteration
 }
 
-// cgRun is one right-hand side.
+// cgRun is the run for one right-hand side.
 type cgRun struct {
 	b, x     []float64
 	g        []float64 // the residual b − Ax
 	z        []float64 // P⁻¹g, stored in pg; without preconditioner g itself
 	pg       []float64
-	h, ah    []float64 // the direction, and A times it
+	h, ah    []float64 // the search direction, and A times it
 	ax       []float64 // A times x, when g is computed afresh
 	gg       float64   // g'z
 	lower    float64   // 2Q(x)
 	c        float64   // Gauss–Radau bound: g'A⁻¹g ≤ c g'z
-	steady   float64   // ‖g‖ when g had last drifted and was computed afresh
+	steady   float64   // ‖g‖ at the last restart from a fresh residual
 	finished bool
 	second   *cgSecond
 
@@ -210,8 +210,8 @@ func (c *cg) solve(r *cgRun) {
 	r.gg = inner(r.g, r.z)
 }
 
-// afresh is the number of iterations after which the residual, otherwise updated, is computed
-// afresh.
+// afresh is the number of iterations after which the residual is computed afresh. In between
+// it is only updated.
 const afresh = 50
 
 func (c *cg) Step(ctx context.Context, settled []bool) (done bool, err error) {

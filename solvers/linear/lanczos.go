@@ -174,7 +174,8 @@ func (p *Probes) InverseRow(dst []float64, i int) []float64 {
 	return dst
 }
 
-// probing is CG with a given preconditioner that stores its coefficients.
+// probing is CG with a preconditioner that is given. It stores the coefficients of its
+// iterations.
 type probing struct {
 	CG
 	p *preconditioner
@@ -244,8 +245,8 @@ func (s *System) indefinite(ctx context.Context, e *IndefiniteError) (err error)
 }
 
 // missing estimates from above how much noise A lacks to be positive definite in floating
-// point. It returns twice the absolute value of the negative smallest eigenvalue, found by
-// Lanczos, or the rounding error of a singular matrix.
+// point. If the smallest eigenvalue, found by Lanczos, is negative, this is twice its absolute
+// value; otherwise it is the rounding error of a singular matrix.
 func (s *System) missing(ctx context.Context) (float64, error) {
 	n := s.K.Dim()
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -281,10 +282,10 @@ func (s *System) missing(ctx context.Context) (float64, error) {
 	return max(-2*values[0], 4*float64(n)*0x1p-52*size), nil
 }
 
-// tridiagonal returns the eigenvalues, in ascending order, of the symmetric
-// tridiagonal matrix with the given diagonal and off-diagonal, and sets first to
-// the squares of the first components of their eigenvectors, the weights of Gauss's
-// quadrature (Golub and Welsch 1969), unless it is nil.
+// tridiagonal returns the eigenvalues, in ascending order, of the symmetric tridiagonal matrix
+// with the given diagonal and off-diagonal. If first is not nil, it is set to the squares of
+// the first components of the eigenvectors, the weights of Gauss's quadrature (Golub and
+// Welsch 1969).
 func tridiagonal(diag, off, first []float64) []float64 {
 	k := len(diag)
 	d, e := append([]float64(nil), diag...), append([]float64(nil), off...)[:k-1]

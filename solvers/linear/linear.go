@@ -13,6 +13,8 @@
 //
 // [Cholesky] is the method of choice up to some thousand points, [CG] beyond. The
 // [CholeskyFactor] also gives ln|A| and variances; [Probe] estimates ln|A| without a factor.
+//
+// CST, in comments, is the book of Cristianini and Shawe-Taylor (2000).
 package linear
 
 import (
@@ -40,8 +42,9 @@ type Stepper interface {
 	// Step makes one iteration on the right-hand sides that are not settled. done reports that
 	// no further step can improve x in floating point.
 	Step(ctx context.Context, settled []bool) (done bool, err error)
-	// Report sets Residual and the bounds of one point for each right-hand side. It computes
-	// nothing. The fields are NaN before, and stay NaN if the method does not know them.
+	// Report sets Residual and the bounds of one point for each right-hand side. It must be
+	// fast, so it computes nothing. The fields are NaN before, and stay NaN if the method does
+	// not know them.
 	Report(points []Point)
 }
 
@@ -54,10 +57,10 @@ type Point struct {
 	Elapsed     time.Duration
 	Norm        float64 // ‖b‖
 	Residual    float64 // ‖b − Ax‖
-	Lower       float64 // ≤ b'A⁻¹b: 2Q(x) = b'x + r'x
-	Skilling    float64 // ≥ b'A⁻¹b, from the same x
-	Radau       float64 // ≥ b'A⁻¹b, by the Gauss–Radau rule
-	GibbsMacKay float64 // ≥ b'A⁻¹b, by a second run
+	Lower       float64 // lower bound of b'A⁻¹b: 2Q(x) = b'x + r'x
+	Skilling    float64 // Skilling's upper bound of b'A⁻¹b, from the same x
+	Radau       float64 // upper bound of b'A⁻¹b by the Gauss–Radau rule
+	GibbsMacKay float64 // upper bound of b'A⁻¹b by a second run; see CG.GibbsMacKay
 	Energy      float64 // the smallest known bound of r'A⁻¹r, the most by which Lower is too small; a difference of bounds would lose it in rounding
 	Rounding    float64 // by how much rounding widens the bounds; 0 until r is computed afresh for the first time
 	Evaluations int64   // kernel values computed so far
@@ -71,7 +74,7 @@ func (pt *Point) Upper() float64 { return pt.Lower + pt.Energy + pt.Rounding }
 // to Upper and Energy.
 type Certificate struct {
 	Residual     float64 // ‖b − Ax‖, computed afresh
-	Lower, Upper float64 // of b'A⁻¹b; Upper is Lower + Energy and the possible rounding error
+	Lower, Upper float64 // bounds of b'A⁻¹b; Upper is Lower + Energy and the possible rounding error
 
 	// Energy is an upper bound of r'A⁻¹r = ‖x − A⁻¹b‖²_A with r = b − Ax: the smaller of Σ
 	// r_i²/noise_i, which needs x alone, and the bound of the method. Energy and Upper are
@@ -101,6 +104,6 @@ type Solution struct {
 	Evaluations  int64
 	Elapsed      time.Duration
 	Certificates []Certificate   // one for each right-hand side
-	Trace        []Point         // of the first right-hand side
-	Factor       *CholeskyFactor // of Cholesky; nil otherwise
+	Trace        []Point         // the points of the first right-hand side
+	Factor       *CholeskyFactor // the factor that Cholesky made; nil for other methods
 }

@@ -44,7 +44,7 @@ type mixed struct {
 	direct
 	s     *System
 	l     *chol.Panels[float32]
-	scale []float64 // D^-½
+	scale []float64 // the diagonal of D^-½, where D = diag(A)
 }
 
 func (m *mixed) Step(ctx context.Context, _ []bool) (done bool, err error) {

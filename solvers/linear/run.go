@@ -20,7 +20,7 @@ type run struct {
 	settings  Settings
 	began     time.Time
 	b, x      [][]float64
-	points    []Point // of each right-hand side
+	points    []Point // for each right-hand side, its last point
 	settled   []bool  // right-hand sides for which the criterion is met
 	iteration int
 	trace     []Point
@@ -79,7 +79,7 @@ func (r *run) loop(ctx context.Context) (solvers.Status, error) {
 		switch {
 		case r.s.failed() != nil:
 			return solvers.NotTerminated, nil
-		case err != nil && ctx.Err() != nil: // the loop sees next that ctx has ended
+		case err != nil && ctx.Err() != nil: // the loop will find that ctx has ended
 		case err != nil:
 			return solvers.NotTerminated, err
 		default:
@@ -182,8 +182,8 @@ func (r *run) refresh(ctx context.Context) (more bool, err error) {
 	return ok && f.Refresh(residuals), nil
 }
 
-// record appends the point of the first right-hand side to the trace. A point of the same
-// iteration is replaced.
+// record appends the point of the first right-hand side to the trace. If the last point of the
+// trace has the same iteration, the new one replaces it.
 func (r *run) record() {
 	if k := len(r.trace) - 1; k >= 0 && r.trace[k].Iteration == r.iteration {
 		r.trace = r.trace[:k]

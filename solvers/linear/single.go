@@ -157,7 +157,7 @@ func (c *cg) times(ctx context.Context, y, x [][]float64) error {
 	return c.s.times(ctx, y, x)
 }
 
-// least returns θ', the θ of the matrix that passes multiply by.
+// least returns θ', the θ for the matrix by which passes multiply.
 func (c *cg) least() float64 {
 	theta, off := c.s.theta(), 0.0
 	if c.k != nil {

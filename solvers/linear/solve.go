@@ -16,7 +16,7 @@ import (
 // Bounds{Rel: 1e-6}, or at Residual{Rel: 1e-6} if a noise of 0 leaves no upper bounds, after
 // 2n iterations at most.
 type Settings struct {
-	Stop          Criterion     // asked for each right-hand side
+	Stop          Criterion     // the criterion, which is asked for each right-hand side
 	Start         [][]float64   // the first x, one of length n for each right-hand side; nil means 0. Direct methods ignore it
 	MaxIterations int           // 0 means 2n
 	MaxTime       time.Duration // 0 means no limit

@@ -34,5 +34,5 @@ func distance(x, y []float64) float64 {
 	return math.Sqrt(sum)
 }
 
-// fill returns a slice of n times v.
+// fill returns a slice that has n times the number v.
 func fill(n int, v float64) []float64 { return slices.Repeat([]float64{v}, n) }

@@ -42,8 +42,8 @@ func (m machine) exponential() exponential {
 	return e
 }
 
-// of replaces each t by exp(t). It makes each step for all registers before the next step, so
-// that one register need not wait for its own results. NaN stays NaN: max and min return their
+// of replaces each t by exp(t). It does each step for all registers before the next step, so
+// that no register waits for its own results. NaN stays NaN, because max and min return their
 // first operand here if either is NaN.
 func (e exponential) of(all ...reg.VecVirtual) []reg.VecVirtual {
 	m := e.m
@@ -235,9 +235,9 @@ func (m machine) gaussianSingle() {
 	end()
 }
 
-// chebyshev returns the coefficients of the polynomial of the given degree that equals Σ
-// r^i/(i + from)! at the Chebyshev points of |r| ≤ ln 2/2. This sum is the rest of exp from
-// the power from on, divided by r^from.
+// chebyshev returns the coefficients of a polynomial of the given degree. It equals the sum Σ
+// r^i/(i + from)! at the Chebyshev points of |r| ≤ ln 2/2. This sum is the part of the series
+// of exp(r) from the power r^from on, divided by r^from.
 func chebyshev(degree, from int) []float64 {
 	const prec = 200
 	number := func(v float64) *big.Float { return new(big.Float).SetPrec(prec).SetFloat64(v) }

@@ -34,7 +34,8 @@ func (c chosen) move(v, to reg.VecVirtual) {
 	}
 }
 
-// and returns the lanes in both a and b; andNot returns those in b but not in a.
+// and returns the lanes that are in both a and b; andNot returns the lanes that are in b but
+// not in a.
 func (m machine) and(a, b chosen) chosen {
 	if m.wide {
 		k := K()

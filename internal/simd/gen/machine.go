@@ -247,7 +247,8 @@ func (m machine) each(n reg.GPVirtual, body func(t *tail)) {
 	Label("done")
 }
 
-// many is each, but runs body for count registers at a time as long as there are so many.
+// many works like each, but runs body for count registers at a time while at least count
+// registers remain.
 func (m machine) many(n reg.GPVirtual, count int, body func(count int, t *tail)) {
 	Label("many")
 	CMPQ(n, U32(count*m.lanes()))
@@ -258,8 +259,8 @@ func (m machine) many(n reg.GPVirtual, count int, body func(count int, t *tail))
 	m.each(n, func(t *tail) { body(1, t) })
 }
 
-// across combines the float64 lanes of r by op. The lowest two lanes of the returned register
-// have the result.
+// across combines the float64 lanes of r by the instruction op. The lowest two lanes of the
+// returned register have the result.
 func (m machine) across(op instruction, r reg.VecVirtual) reg.VecVirtual {
 	y := r.AsY()
 	if m.wide {

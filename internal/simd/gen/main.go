@@ -50,7 +50,7 @@ func main() {
 }
 
 // text opens the function with the name for this machine: dotF32AVX2 for "dot". In its
-// signature T means the element type.
+// In signature, T is the element type.
 func (m machine) text(name, signature string) {
 	element, level := "F64", "AVX2"
 	if m.single {

@@ -71,8 +71,9 @@ func (b best) result() (value, index reg.VecVirtual) {
 	return b.m.among([]reg.VecVirtual{b.value}, []reg.VecVirtual{b.at}, b.fold(), none, first)
 }
 
-// among returns the best of values by fold. Of the indices at which it stands it returns the
-// one that first keeps, beginning with none.
+// among returns the best of values by the instruction fold. Several values may be equal to the
+// best; of their indices it returns the one that the instruction first keeps, beginning with
+// none.
 func (m machine) among(values, indices []reg.VecVirtual, fold instruction, none float64, first instruction) (value, index reg.VecVirtual) {
 	const equal = 0
 	most := values[0]
@@ -187,8 +188,8 @@ func (m machine) smoSecond() {
 	end()
 }
 
-// smoPair is smoUpdate, but also returns the index of the smallest, and of equal largest
-// values the last one. n is a multiple of the lanes.
+// smoPair works like smoUpdate, but also returns the index of the smallest value, and of equal
+// largest values the last one. n is a multiple of the lanes.
 func (m machine) smoPair() {
 	m.text("smoPair", "func(f, ki, kj, up, low *T, n int, t T) (i, j int, most, least T)")
 	f, ki, kj, up, low, n := param("f"), param("ki"), param("kj"), param("up"), param("low"), param("n")
@@ -219,8 +220,8 @@ func (m machine) smoPair() {
 	end()
 }
 
-// smoPartner is smoSecond, but takes the last of equal values, and replaces only a curvature ≤
-// 0 by tau. n is a multiple of the lanes.
+// smoPartner works like smoSecond, but takes the last of equal values, and replaces only a
+// curvature ≤ 0 by tau. n is a multiple of the lanes.
 func (m machine) smoPartner() {
 	m.text("smoPartner", "func(f, low, ki, diag *T, n int, fi, kii, tau T) (j int, gain T)")
 	f, low, ki, diag, n := param("f"), param("low"), param("ki"), param("diag"), param("n")

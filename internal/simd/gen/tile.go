@@ -210,7 +210,7 @@ func (m machine) panels(count int) {
 	})
 }
 
-// writeSums closes a function whose parameter to says what happens to C. all calls write for
+// writeSums ends a function whose parameter to says what happens to C. all calls write for
 // each register of sums.
 func (m machine) writeSums(all func(write func(sum reg.VecVirtual, to Mem))) {
 	to := Load(Param("to"), GP8())
@@ -234,8 +234,8 @@ func (m machine) writeSums(all func(write func(sum reg.VecVirtual, to Mem))) {
 	end()
 }
 
-// add is the constant of package simd. For smaller values of to, C is replaced; for larger
-// ones the sums are subtracted from C.
+// add is the value of the constant add of package simd. For smaller values of to, C is
+// replaced; for larger ones the sums are subtracted from C.
 const add = 1
 
 func log2(bytes int) int {

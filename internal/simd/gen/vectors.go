@@ -171,8 +171,8 @@ func (m machine) transpose() {
 	end()
 }
 
-// transposed transposes within each 128 bits, by pairs of rows, and then moves the 128-bit
-// parts.
+// transposed returns the columns of the rows in. It first transposes within each 128 bits, by
+// pairs of rows, and then moves the 128-bit parts.
 func (m machine) transposed(in []reg.VecVirtual) []reg.VecVirtual {
 	group := 16 / m.bytes() // elements in 128 bits
 	inner := make([]reg.VecVirtual, len(in))
