@@ -99,8 +99,8 @@ func Spirals(n int, noise float64, seed uint64) *Dataset {
 	})
 }
 
-// generate draws n points. Those with even i are +1. at gets m, the number of points in the
-// class of point i.
+// generate draws n points. Those with even i are +1. The function at returns the coordinates
+// of point i; m is the number of points in its class.
 func generate(name string, n int, argument string, noise float64, seed uint64, at func(i, m int, s source) (x, y float64)) *Dataset {
 	d := blank(name, n, 2, argument, noise, seed)
 	if d.err != nil {

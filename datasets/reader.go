@@ -33,7 +33,8 @@ func (e *ReadError) Error() string {
 // Unwrap returns the cause, such as the error of the io.Reader.
 func (e *ReadError) Unwrap() error { return e.Err }
 
-// load reads the data set of a file. read gets the name of the file without its extension.
+// load reads the data set of a file by the function read, which gets the name of the file
+// without its extension.
 func load(path string, read func(r io.Reader, name string) (*Dataset, error)) (*Dataset, error) {
 	base := filepath.Base(path)
 	f, err := os.Open(path)

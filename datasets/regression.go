@@ -81,8 +81,8 @@ func circuit(name string, n int, noise float64, seed uint64, f func(x []float64)
 	return d
 }
 
-// measure draws n points. at sets the features of point i and returns its target without
-// noise.
+// measure draws n points of d features. The function at sets the features of point i and
+// returns its target without noise.
 func measure(name string, n, d int, noise float64, seed uint64, at func(i int, x []float64, s source) float64) *Dataset {
 	out := blank(name, n, d, "noise", noise, seed)
 	if out.err != nil {

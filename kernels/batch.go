@@ -23,8 +23,8 @@ const (
 	sumStrip   = 192 // smallest width of a packed strip in a sum, if there are enough points
 )
 
-// source is a set of points. point returns point j: its memory if it is stored as it is,
-// otherwise a copy in dst.
+// source is a set of points. Its method point returns point j: its memory if it is stored as
+// it is, otherwise a copy in dst.
 type source interface {
 	point(dst []float64, j int) []float64
 }

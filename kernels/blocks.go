@@ -300,9 +300,9 @@ func (f *formula) centre(p *points, which []int32) {
 // meanStrip is the number of features whose means a goroutine computes at a time.
 const meanStrip = 32
 
-// extent returns, for each space, the largest ‖x − μ‖² of n points and the range of x·x, and
-// the largest number of products in a dot product. strips returns a strip of the points i with
-// from ≤ i < to.
+// extent returns, for each space, the largest ‖x − μ‖² of n points and the range of x·x. It
+// also returns the largest number of products in a dot product. The function strips returns a
+// strip of the points i with from ≤ i < to.
 func (p *product[T]) extent(n int, strips func(d *scratch[T], from, to int) *strip[T]) (norm []float64, self []span, most int) {
 	norm, self = make([]float64, len(p.f.spaces)), make([]span, len(p.f.spaces))
 	for s := range self {

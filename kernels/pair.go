@@ -131,9 +131,10 @@ func (t pairTerm) reach(space int, u, tol float64, self span) float64 {
 	return min(t.a.reach(space, u, tol, self), t.b.reach(space, u, tol, self))
 }
 
-// pairGradient computes the values and derivatives of both parts. join(v, b, grad, cut) sets v
-// to the values of the kernel, where v and b have those of the parts, and grad to its
-// derivatives. The first cut numbers of grad belong to the first part.
+// pairGradient computes the values and derivatives of both parts. Then join(v, b, grad, cut)
+// turns them into those of the kernel: before the call v and b have the values of the two
+// parts, afterwards v has the values of the kernel, and grad its derivatives. The first cut
+// numbers of grad belong to the first part.
 type pairGradient struct {
 	a, b gradientRower
 	n    int // number of hyperparameters of a

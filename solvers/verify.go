@@ -152,7 +152,7 @@ func (r *run) hurries() bool {
 	return r.it.F != nil || r.it.Single && completes
 }
 
-// interrupted reports whether ctx has ended, and notes when this was first seen.
+// interrupted reports whether ctx has ended, and records the time at which it first does so.
 func (r *run) interrupted() bool {
 	if r.ctx.Err() == nil {
 		return false
@@ -163,7 +163,7 @@ func (r *run) interrupted() bool {
 	return true
 }
 
-// afresh is residual, but stops when over becomes true.
+// afresh does what residual does, but stops when over becomes true.
 func (r *run) afresh() ([]float64, bool) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()

@@ -152,12 +152,13 @@ type Report struct {
 	Box          float64 // how far α is outside its box
 	Norm2        float64 // ‖w‖²
 
-	// Bounds of the rounding error, by kernel values and by the audit itself: of Gap, and of
-	// Violation and UpLow.
+	// Bounds of the rounding errors that come from kernel values and from the audit itself:
+	// Rounding for Gap, and ViolationRounding for Violation and UpLow.
 	Rounding, ViolationRounding float64
 
-	// Size and ViolationSize are the sums behind Gap and Violation over absolute values. Plain
-	// sums of n terms in float64 may have errors of n 2⁻⁵³ times these.
+	// Size and ViolationSize are the sums that give Gap and Violation, but over the absolute
+	// values of their terms. Plain sums of n terms in float64 may have errors of n 2⁻⁵³ times
+	// these.
 	Size, ViolationSize float64
 }
 

@@ -495,7 +495,8 @@ func (s *sheet[T]) turn(width int) {
 	}
 }
 
-// divide replaces each vector v by M⁻¹v. part returns panels of M, a lower triangular matrix.
+// divide replaces each vector v by M⁻¹v. The function part returns panels of M, a lower
+// triangular matrix.
 func (s *sheet[T]) divide(ctx context.Context, t simd.Tiles[T], part func(panel, c, end int) []T) error {
 	w := t.Columns
 	count := len(s.data) / (s.n * w)

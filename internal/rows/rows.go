@@ -66,8 +66,8 @@ type Checked struct {
 	err  error
 }
 
-// Check returns k with checked rows. bad makes the error for row i, whose entry v cannot be
-// used. If the length of the row is wrong, v is this length.
+// Check returns k with checked rows. The function bad makes the error for row i, whose entry v
+// cannot be used. If the length of the row is wrong, v is this length.
 func Check(k Matrix, bad func(i int, v float64, msg string) error) *Checked {
 	return &Checked{Matrix: k, seen: make([]bool, k.Dim()), bad: bad}
 }

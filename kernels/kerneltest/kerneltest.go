@@ -42,8 +42,8 @@ func Run(t *testing.T, k kernels.Kernel, gen ...Points) {
 }
 
 // RunIndefinite is [Run] for a function that is used although it is known not to be positive
-// semi-definite. It tests everything else, and that some of the points show that the function
-// is indefinite.
+// semi-definite. Instead of testing that it is semi-definite, RunIndefinite tests that some of
+// the points show that it is not.
 func RunIndefinite(t *testing.T, k kernels.Kernel, gen ...Points) {
 	t.Helper()
 	run(t, k, gen, tryIndefinite)

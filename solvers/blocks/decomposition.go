@@ -328,7 +328,7 @@ func (s *engine) catchUp(ctx context.Context) bool {
 }
 
 // accumulate computes the change of F: it sets s.sum to Σ coef K over s.points, at the points
-// in on. A nil on means all points.
+// of the list on. A nil list means all points.
 func (s *engine) accumulate(ctx context.Context, on []int) bool {
 	m := s.n
 	if on != nil {

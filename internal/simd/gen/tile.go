@@ -210,8 +210,8 @@ func (m machine) panels(count int) {
 	})
 }
 
-// writeSums ends a function whose parameter to says what happens to C. all calls write for
-// each register of sums.
+// writeSums ends a function whose parameter to says what happens to C. The function all calls
+// write for each register of sums.
 func (m machine) writeSums(all func(write func(sum reg.VecVirtual, to Mem))) {
 	to := Load(Param("to"), GP8())
 	CMPB(to, U8(add))
