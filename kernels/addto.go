@@ -141,9 +141,9 @@ func (b *blocks) mutually(g *Gram, dstA, dstB []float64, left, right []int, coef
 	}
 }
 
-// all returns sums at all points, to which rows can be added: dst itself if it has all points
-// (on is nil), otherwise zeros. The memory of the zeros has a number, because several sums may
-// be in use at once.
+// all returns sums at all points, to which rows can be added. This is dst itself if it has all
+// points (on is nil), otherwise a slice of zeros. Several slices may be in use at once, each
+// with its own number.
 func (b *blocks) all(g *Gram, number int, dst []float64, on []int) []float64 {
 	if on == nil {
 		return dst
@@ -155,7 +155,8 @@ func (b *blocks) all(g *Gram, number int, dst []float64, on []int) []float64 {
 	return b.whole[number]
 }
 
-// inParts calls do with the rows of idx, in parts of as many rows as can be held at a time.
+// inParts calls do with the rows of the points idx, in parts of as many rows as can be held at
+// a time. In a call, held[r] is the row of idx[from+r].
 func (b *blocks) inParts(g *Gram, idx []int, do func(from int, held [][]float32)) {
 	most := min(len(idx), g.room())
 	for len(b.some) < most {

@@ -90,7 +90,8 @@ func (s *strip[T]) lay(f *formula, src source, which []int32) {
 	}
 }
 
-// layDense is lay for dense points. The first of them becomes point at of the strip.
+// layDense is lay for dense points. The first of them is stored as point number at of the
+// strip.
 func (s *strip[T]) layDense(f *formula, src source, which []int32, at int, buffer []float64) {
 	for r, j := range which {
 		point, r := src.point(buffer, int(j)), at+r
@@ -497,7 +498,8 @@ func (p *product[T]) rows(dst [][]float32, points feed[T]) {
 	})
 }
 
-// sum adds Σ_k coef[m][k]·K(x_r, z_k) to dst[m][r], for the points x of on and z of points.
+// sum adds Σ_k coef[m][k]·K(x_r, z_k) to dst[m][r]. The points x_r are those of the feed on,
+// and z_k those of the feed points.
 func (p *product[T]) sum(dst [][]float64, on, points feed[T], coef [][]float64) {
 	n := len(dst[0])
 	p.lay(len(coef[0]), points)

@@ -342,9 +342,9 @@ type lone struct {
 	work   work
 }
 
-// oneByOne computes the rows of the points idx without products of matrices, one row per
-// goroutine at a time, and calls do with one row after the other. Entry t of a row belongs to
-// the point at place t.
+// oneByOne computes the rows of the points idx without products of matrices, several rows at a
+// time on as many goroutines. It calls do with row after row, where row k belongs to idx[k].
+// Entry t of a row belongs to the point at place t.
 func (b *blocks) oneByOne(g *Gram, idx []int, do func(k int, row []float64)) {
 	some := threads(len(idx))
 	for from := 0; from < len(idx); from += some {

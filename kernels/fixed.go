@@ -28,8 +28,8 @@ func init() {
 //
 //	kernels.Fixed(kernels.Periodic(1, 1.3), "period") // the period is known: one year
 //
-// A name is that of a hyperparameter, or the end of it after a dot: "gamma" holds every gamma
-// of a sum.
+// A name may be the full name of a hyperparameter, or its end after a dot: "gamma" holds every
+// gamma of a sum.
 func Fixed(k Kernel, names ...string) FixedKernel {
 	return FixedKernel{k, strings.Join(names, ", ")}
 }

@@ -120,8 +120,8 @@ func with(k Kernel, values []float64) Kernel {
 
 // Gradient multiplies the derivatives of a kernel matrix, by the logarithms of the kernel's
 // [Hyperparameters], with a matrix of weights and sums all entries. This gives the gradient of
-// a function of the matrix. It never stores a matrix: its memory is that of some rows. It is
-// not safe for concurrent use.
+// a function of the matrix. It keeps only some rows in memory, never a matrix. It is not safe
+// for concurrent use.
 type Gradient struct {
 	n, params int
 	p         *points

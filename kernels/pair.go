@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// This file has what [Sum] and [Product] share. Their values are those of two parts, joined
-// number by number.
+// This file has the common code of [Sum] and [Product]. Their values are computed from the
+// values of two parts, number by number.
 
 // flatten appends ks to parts, from left to right, with nested kernels split into their parts.
 func flatten(parts, ks []Kernel, split func(Kernel) (a, b Kernel, ok bool)) []Kernel {

@@ -24,8 +24,8 @@ func pairOf(k Kernel, place *int) {
 	}
 }
 
-// moveOn is deferred when only the points from *from on were asked for. It adds *from to the
-// place of the second point.
+// moveOn is deferred when only the points from number *from on were asked for. It adds *from
+// to the place of the second point.
 func moveOn(from *int) {
 	if p := recover(); p != nil {
 		if e, ok := p.(*PanicError); ok && e.J < -1 {

@@ -88,8 +88,8 @@ func (p *parser) next(token string) bool {
 	return false
 }
 
-// arguments are those of one call: kernels, then numbers, then strings. Only Scale has its
-// number first.
+// arguments has the arguments of one call: kernels, then numbers, then strings. Only Scale has
+// its number first.
 type arguments struct {
 	kernels []Kernel
 	numbers []float64

@@ -35,7 +35,7 @@ func (w *work) take(n int) []float64 {
 func (w *work) give(v []float64) { w.free = append(w.free, v) }
 
 // over returns the points x, all of d features, and the rower or gradientRower of k for them.
-// The function of makes this rower.
+// It makes this rower by the function of.
 func over[R any](of func(Kernel, *points) R, k Kernel, x [][]float64, d int) (*points, R) {
 	p := newPoints(x, d)
 	r := of(k, p)

@@ -93,8 +93,8 @@ func (t *tierOf[T]) mutual(g *Gram, dstA, dstB []float64, a, b []int, coefA, coe
 	t.some.mutual(dstA, dstB, t.feed(g, a, &t.left), t.feed(g, b, &t.right), coefA, coefB)
 }
 
-// feed returns the feed of the points idx, or of all points if idx is nil. It stores their
-// places in memory.
+// feed returns the feed of the points idx, or of all points if idx is nil. It stores the
+// places of the points in *memory.
 func (t *tierOf[T]) feed(g *Gram, idx []int, memory *[]int32) feed[T] {
 	n := g.n
 	if idx != nil {

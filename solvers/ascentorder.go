@@ -73,9 +73,8 @@ func (s *ascent) batch(ctx context.Context) error {
 	return s.catchUp(ctx, s.order, s.from)
 }
 
-// catchUp updates F after the α of some points have changed: of lists these points, and from
-// has their old α. When ctx ends on the way, the points that F does not include yet get their
-// old α back.
+// catchUp updates F after the α of the points in the list of have changed. from has their old
+// α. When ctx ends on the way, the points that F does not include yet get their old α back.
 func (s *ascent) catchUp(ctx context.Context, of []int, from []float64) (err error) {
 	for k, i := range of {
 		t := s.p.S[i] * (s.alpha[i] - from[k])

@@ -210,8 +210,8 @@ func newPhaseI(in *interior, start []float64, width float64) *phaseI {
 	return o
 }
 
-// step makes a Newton step and reports whether Phase I is over. It is over when α is strictly
-// inside the box, or when rounding prevents this, at the centre.
+// step makes a Newton step and reports whether Phase I is over. It ends when α is strictly
+// inside the box, or at the centre when rounding prevents this.
 func (o *phaseI) step(mu float64) (over bool) {
 	in, p := o.in, o.in.p
 	gs, hs := 1.0, 0.0

@@ -44,7 +44,8 @@ func (p *Problem) certify(alpha, f []float64) Certificate {
 }
 
 // rounding bounds how far rounding of kernel values to double precision may have moved F. It
-// assumes that all errors have the same sign and the size of that of the largest value.
+// assumes that all errors have the same sign and are as large as the error of the largest
+// value.
 func (p *Problem) rounding(alpha []float64) float64 {
 	total, n := 0.0, len(alpha)
 	if PointsOf(p.K) != nil {

@@ -47,7 +47,7 @@ func innerOf(m Method) Method {
 	return m
 }
 
-// Start implements Method. It refuses what Inner refuses.
+// Start implements Method. It refuses the problems that Inner refuses.
 func (m Chunking) Start(p *Problem, alpha []float64) (Stepper, error) {
 	return m.StartAt(p, alpha, nil)
 }

@@ -69,7 +69,7 @@ func (m Decomposition) Name() string {
 	return "decomposition (" + name + ")"
 }
 
-// Start implements Method. It refuses what Inner refuses.
+// Start implements Method. It refuses the problems that Inner refuses.
 func (m Decomposition) Start(p *Problem, alpha []float64) (Stepper, error) {
 	return m.StartAt(p, alpha, nil)
 }
@@ -123,7 +123,7 @@ func (s *decomposition) Step(ctx context.Context) (done bool, err error) {
 	return s.advance(ctx)
 }
 
-// choose fills the working set with points until it has size of them.
+// choose fills the working set with points until it has size points.
 func (s *decomposition) choose(size int) {
 	p := s.p
 	switch s.m.Select {

@@ -172,7 +172,8 @@ type part struct {
 	seen                     extent
 }
 
-// kink has the values of one point in moving that slope needs.
+// kink has the values of one point that the function slope needs. The point is in the list
+// moving.
 type kink struct{ c, q, rq, lower, upper, alpha float64 }
 
 // schedule sets the first and the smallest r. With the first, the zone in which α is inside
@@ -535,9 +536,9 @@ func (s *newton) flat() float64 {
 	return 1
 }
 
-// square sets h of a part to Σ_J x̃_i x̃_i' for sparse points. It updates the last sum by the
-// points that have entered or left J. With a ridge each term has its own weight, so all are
-// summed again.
+// square sets h of a part to Σ_J x̃_i x̃_i' for sparse points. It starts from the previous
+// sum, and adds or subtracts the terms of points that have entered or left J. With a ridge
+// each term has its own weight, so all are summed again.
 func (s *newton) square(of *part, x *SparseFeatures) {
 	was, now := of.squared, of.free
 	if s.p.Ridge != nil || len(was) > 2*len(now) {

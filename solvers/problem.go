@@ -269,9 +269,9 @@ func (p *Problem) hasBox() bool {
 }
 
 // worst returns the largest violation of the KKT conditions. up is the largest F of the points
-// whose s α can rise, and low the smallest F of those whose s α can fall. At the optimum F ≤ b
-// for the former and F ≥ b for the latter. b is the fixed bias or, if the bias is free, the
-// middle between low and up, at which the violation is smallest.
+// whose s α can rise, and low the smallest F of those whose s α can fall. At the optimum up ≤
+// b ≤ low. Here b is the fixed bias or, if the bias is free, the middle between low and up, at
+// which the violation is smallest.
 func (p *Problem) worst(up, low float64) float64 {
 	if p.FixedBias {
 		return max(up-p.Bias, p.Bias-low)

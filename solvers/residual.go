@@ -31,8 +31,8 @@ func (p *Problem) residualUntil(ctx context.Context, alpha []float64) ([]float64
 // if some rows are in memory.
 const bulk = 1 << 22
 
-// residualBy is residualUntil, but with products of matrices from the given number of kernel
-// values on, if b is not nil.
+// residualBy does what residualUntil does. But if b is not nil, it computes F by products of
+// matrices as soon as at least from kernel values are needed.
 func (p *Problem) residualBy(ctx context.Context, b Blocks, from int, alpha []float64) ([]float64, bool) {
 	f := make([]float64, len(alpha))
 	for i := range f {
@@ -144,7 +144,7 @@ func (v vectors) residual(ctx context.Context, p *Problem, b Blocks, f, alpha []
 	return nil
 }
 
-// open returns those of v.others for which F must be exact.
+// open returns the elements of v.others for which F must be exact.
 func (v vectors) open(p *Problem, f, sum, slack, alpha []float64) (open []int) {
 	n := len(sum)
 	low, high := unseen, unseen // the ranges with all F at the lower ends of their errors, and at the upper ends

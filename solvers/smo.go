@@ -176,9 +176,9 @@ func pairStep(slope, kappa, lo, hi float64) float64 {
 	return best
 }
 
-// curvature returns κ of the pair for a step of at most room. A κ below its rounding error is
-// replaced by this error, which gives the longest step that surely ascends. It is replaced by
-// 0 only if the step has no limit and there is no ridge: the dual is then unbounded.
+// curvature returns κ of the pair for a step of at most room. If κ is below its rounding
+// error, it returns this error, which gives the longest step that surely ascends. It returns 0
+// only if the step has no limit and there is no ridge: the dual is then unbounded.
 func (w *pairs) curvature(i, j int, kij, room float64) float64 {
 	sum := w.diag[i] + w.diag[j]
 	kappa, noise := sum-2*kij, 4*0x1p-52*sum

@@ -292,7 +292,7 @@ func (w *workingSet) settle(ctx context.Context) error {
 }
 
 // eachTwo calls do with the rows of the points idx, in order and two at a time, since only the
-// last two rows stay valid: rows[t] belongs to idx[at+t]. It stops when ctx ends.
+// last two rows stay valid. In a call, rows[t] belongs to idx[at+t]. It stops when ctx ends.
 func (w *workingSet) eachTwo(ctx context.Context, idx []int, do func(at int, rows [][]float64)) error {
 	for at := 0; at < len(idx); at += 2 {
 		if err := ctx.Err(); err != nil {

@@ -140,8 +140,9 @@ const (
 // Factor replaces the matrix by its Cholesky factor, one band of columns after the other, each
 // from all bands before it (Golub and Van Loan 2013, §4.2.5). The first task of a band is its
 // triangle on the diagonal. The rows below need this triangle only for their last step, the
-// division. The next band begins while the last rows of a band are still computed. pivot is n,
-// or the row whose pivot is not positive; the diagonal then has this pivot.
+// division. The next band begins while the last rows of a band are still computed. The result
+// pivot is n if all pivots are positive. Otherwise it is the row of the first pivot that is
+// not, and the diagonal has this pivot there.
 func (p *Panels[T]) Factor(ctx context.Context) (pivot int, err error) {
 	w, count := p.Width(), p.count()
 	end := count * w
@@ -213,8 +214,8 @@ func newMade(columns []int) *made {
 	return m
 }
 
-// wait returns true when the panels first ≤ i < last are finished up to the column, and false
-// if work has stopped.
+// wait waits until the panels i with first ≤ i < last are finished up to the column, and then
+// returns true. It returns false if work has stopped.
 func (m *made) wait(first, last, column int) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -22,9 +22,9 @@ func Do(tasks, multiplications int, do func(task int)) {
 // ends. It uses at most workers goroutines, including the caller's. Each does one task at a
 // time. The error is context.Cause(ctx).
 //
-// After a panic in do no more tasks are handed out. When all goroutines are done, For panics
-// in the caller's goroutine with a *panics.Error. A panic in any other goroutine would end the
-// program.
+// After a panic of a task, no more tasks are handed out. When all goroutines are done, For
+// panics in the caller's goroutine with a *panics.Error. A panic in any other goroutine would
+// end the program.
 func For(ctx context.Context, workers, tasks int, do func(worker, task int)) error {
 	var next atomic.Int64
 	var panicked atomic.Pointer[panics.Error]

@@ -24,8 +24,8 @@ type (
 	}
 )
 
-// Sweep calls k.Sweep if k is a Sweeper. For any other matrix, it passes the rows to do one by
-// one.
+// Sweep calls k.Sweep if k is a Sweeper. For any other matrix, it calls do with one row after
+// the other.
 func Sweep(ctx context.Context, k Matrix, height int, do func(i, j int, rows [][]float64)) error {
 	if s, ok := k.(Sweeper); ok {
 		return s.Sweep(ctx, height, do)

@@ -93,8 +93,9 @@ func lessDotsPortable[T Float](k int, b *T, x, y *float64) {
 	}
 }
 
-// row1Portable sets the columns of c to the product of one row with a panel of B. row4Portable
-// does so for four panels, which begin stride elements apart.
+// row1Portable sets the columns of c to the product of one row with a panel of B, or adds or
+// subtracts it, as to says. row4Portable does so for four panels, which begin stride elements
+// apart.
 func row1Portable[T Float](k int, a, b *T, stride int, c *T, to uint8) {
 	as, bs := unsafe.Slice(a, k), unsafe.Slice(b, k*4)
 	var s0, s1, s2, s3 T

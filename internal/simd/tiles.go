@@ -18,8 +18,8 @@ func NewTiles[T Float]() Tiles[T] {
 }
 
 // Add adds AᵀB to the tile C, and Subtract subtracts it. a and b are panels with k rows; of a
-// the first columns are used, as many as C has rows. Meanwhile a part of next is fetched from
-// memory, 16 bytes for each of the k rows.
+// only as many columns are used as C has rows, from the first on. Meanwhile a part of next is
+// fetched from memory, 16 bytes for each of the k rows.
 func (t Tiles[T]) Add(c, a, b []T, k int, next *T)      { t.sum(c, a, b, k, next, add) }
 func (t Tiles[T]) Subtract(c, a, b []T, k int, next *T) { t.sum(c, a, b, k, next, subtract) }
 

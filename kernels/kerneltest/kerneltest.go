@@ -220,7 +220,7 @@ func purity(k kernels.Kernel, x [][]float64) error {
 	return nil
 }
 
-// near tests that got is finite and equals want to 1e-12 of size.
+// near returns an error unless got is finite and differs from want by at most 1e-12·size.
 func near(what string, i, j int, got, want, size float64) error {
 	if math.Abs(got-want) <= 1e-12*size {
 		return nil

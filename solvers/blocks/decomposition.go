@@ -517,8 +517,8 @@ func (s *engine) groups() int {
 	return 1
 }
 
-// take adds to the working set those variables of a group that have the largest keys side·(F +
-// mask) + from > 0, at most count of them.
+// take adds variables of a group to the working set: those with the largest keys side·(F +
+// mask) + from, as far as the keys are > 0, and at most count variables.
 func (s *engine) take(count, group int, mask []float64, side, from float64) {
 	keys, at, n := s.key, s.chosen, 0
 	for _, v := range s.active {
@@ -538,8 +538,8 @@ func (s *engine) take(count, group int, mask []float64, side, from float64) {
 	s.order = append(s.order, at[:n]...)
 }
 
-// foremost moves the count largest keys to the front, in any order, by quickselect (Hoare
-// 1961).
+// foremost moves the largest keys to the front, as many as count says, in any order, by
+// quickselect (Hoare 1961). at is permuted in the same way.
 func foremost(keys []float64, at []int, count int) {
 	lo, hi := 0, len(keys)-1
 	for lo < hi {

@@ -13,7 +13,8 @@ import "math"
 //	b'A⁻¹b = 2Q(x) + r'A⁻¹r.
 //
 // Since A = K + D ⪰ D = diag(noise), r'A⁻¹r ≤ Σ r_i²/noise_i. With one noise θ this is ‖r‖²/θ.
-// Skilling's upper bound (b'b − 2Q*(x*))/θ is the same for x* = x, because
+// For x* = x the resulting upper bound of b'A⁻¹b is Skilling's, (b'b − 2Q*(x*))/θ. He derives
+// it from
 //
 //	b'b = θ b'A⁻¹b + b'KA⁻¹b,  Q*(x*) = x*'Kb − ½ x*'AKx* ≤ ½ b'KA⁻¹b.
 

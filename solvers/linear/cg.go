@@ -168,7 +168,8 @@ func (c *cg) open(ctx context.Context) error {
 	return nil
 }
 
-// multiply collects vectors from each run by from and multiplies them by A in one pass.
+// multiply multiplies vectors of all runs by A in one pass. The function from collects the
+// vectors of a run.
 func (c *cg) multiply(ctx context.Context, from func(r *cgRun)) error {
 	c.x, c.y = c.x[:0], c.y[:0]
 	for _, r := range c.runs {

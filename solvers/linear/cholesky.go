@@ -249,7 +249,7 @@ func (f *CholeskyFactor) copied(dst, v []float64) []float64 {
 	return dst[:n]
 }
 
-// SolveAll replaces each of the q vectors of x, of length n, by A⁻¹ times it. It makes q n²
+// SolveAll replaces each of the q vectors v of x, of length n, by A⁻¹v. It makes q n²
 // multiplications like q calls of Solve, but as products of matrices on all cores, which read
 // L once for many vectors. It takes 8n bytes for each vector and for a few dozen more. An
 // interrupt returns context.Cause(ctx) and leaves x as it is.

@@ -9,8 +9,8 @@ import (
 
 // GaussJordan solves A x = b by elimination above and below the diagonal at once, with partial
 // pivoting (CST 7.6 names it; Golub and Van Loan 2013, problem 3.2.3). It takes n³ operations,
-// three times those of Cholesky, one row at a time, and leaves no factor for later right-hand
-// sides. It is here for comparison.
+// three times as many as Cholesky, one row at a time, and leaves no factor for later
+// right-hand sides. It is here for comparison.
 type GaussJordan struct{}
 
 // Name is "Gauss–Jordan".

@@ -13,9 +13,9 @@ import (
 //
 // hence b'A⁻¹b ≤ (b'b − 2Q*(v))/θ. In this form b'b and 2Q* cancel, and if A is nearly
 // singular only rounding is left. The run therefore keeps v and computes the same bound as
-// (b'b − 2Q*(v))/θ = 2Q(v) + ‖b − Av‖²/θ, which is Skilling's bound at v. The run makes it as
-// small as it can. A and B commute, so AB is symmetric. Its condition number is about the
-// square of that of A, so in late iterations this bound is looser than the others.
+// (b'b − 2Q*(v))/θ = 2Q(v) + ‖b − Av‖²/θ, which is Skilling's bound at v. The run makes this
+// bound as small as it can. A and B commute, so AB is symmetric. The condition number of AB is
+// about the square of that of A, so in late iterations this bound is looser than the others.
 type cgSecond struct {
 	v, rest  []float64 // v and b − Av
 	g, h     []float64

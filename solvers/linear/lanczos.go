@@ -12,9 +12,9 @@ import (
 	"github.com/svmnb/svmnb/internal/vec"
 )
 
-// Probes are estimates from random right-hand sides, without a factor of A: of ln|A| and of
-// traces tr(A⁻¹ ∂A). The evidence of a Gaussian process needs the former, its gradient the
-// latter. See [Probe].
+// Probes are estimates of ln|A| and of traces tr(A⁻¹ ∂A) from random right-hand sides, without
+// a factor of A. The evidence of a Gaussian process needs ln|A|, and its gradient the traces.
+// See [Probe].
 type Probes struct {
 	LogDet      float64 // estimate of ln|A|
 	LogDetError float64 // its standard error, from the variance over the probes

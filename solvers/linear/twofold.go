@@ -74,8 +74,8 @@ type proof struct {
 // upper returns the upper bound of b'A⁻¹b.
 func (p *proof) upper() float64 { return p.twice + p.rounding + widened(p.energy, p.hidden) }
 
-// widened returns (√energy + √more)², rounded up: the largest energy if a part of it, at most
-// more, is hidden by rounding.
+// widened returns (√energy + √more)², rounded up. This bounds an energy if rounding hides a
+// part of at most more.
 func widened(energy, more float64) float64 {
 	v := math.Sqrt(energy) + math.Sqrt(more)
 	return float64(v*v) * (1 + 0x1p-48)
