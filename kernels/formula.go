@@ -180,9 +180,9 @@ func (t innerTerm) values(dst []float64, p *pairs, _ *work) {
 	t.of(dst)
 }
 
-// The error of a product is usually a few units of R² = max ‖x − μ‖², however many features
-// there are. reach tests how such an error changes the kernel at distances, or products, of
-// all magnitudes.
+// The error of a dot product is usually a few units of R² = max ‖x − μ‖², however many
+// features there are. reach tests how this error changes the kernel at distances, or dot
+// products, of all magnitudes.
 func (t innerTerm) reach(space int, u, tol float64, self span) float64 {
 	if space != t.space {
 		return math.Inf(1)

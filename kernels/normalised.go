@@ -152,7 +152,8 @@ func (t normalisedTerm) values(dst []float64, p *pairs, w *work) {
 	}
 }
 
-// An error counts relative to the smallest K(x, x).
+// reach measures errors relative to the smallest K(x, x), because the values are divided by
+// it.
 func (t normalisedTerm) reach(space int, u, tol float64, self span) float64 {
 	return t.k.reach(space, u, tol, span{self.low, self.low})
 }

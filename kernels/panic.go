@@ -8,8 +8,9 @@ import "github.com/svmnb/svmnb/internal/panics"
 // packages solvers and svmnb return it as an error.
 type PanicError = panics.Error
 
-// On its way from a rower to the matrix, a PanicError has places of points instead of their
-// indices: −2 for place 0, −3 for place 1 and so on.
+// atPlace returns the number that stands for place t in a PanicError: −2 for place 0, −3 for
+// place 1 and so on. A PanicError has these numbers in place of indices of points on its way
+// from a rower to the matrix.
 func atPlace(t int) int { return -2 - t }
 
 // pairOf is deferred around code of k. It turns a panic into a PanicError with the kernel and,

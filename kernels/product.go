@@ -104,13 +104,13 @@ func (k ProductKernel) gradientRower(p *points) gradientRower {
 	})
 }
 
-// Half the tolerance for each factor, because relative errors of factors add.
+// Each factor gets half of the tolerance, because relative errors of factors add.
 func (k ProductKernel) term(f *formula, cols []int) term {
 	return newPairTerm(f, cols, k.A, k.B, multiply, 0.5)
 }
 
-// A product of kernels has the sum of the frequencies: E cos α E cos β = E cos(α + β) for
-// independent α and β with E sin = 0.
+// The frequencies of a product are the sums of frequencies of its factors, because E cos α E
+// cos β = E cos(α + β) for independent α and β with E sin = 0.
 func (k ProductKernel) spectral() (terms []spectralTerm, ok bool) {
 	a, known := spectral(k.A)
 	b, ok := spectral(k.B)

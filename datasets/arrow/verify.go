@@ -27,7 +27,7 @@ var (
 	message   = layout{lists: map[int]*layout{4: &keyValue}}
 )
 
-func init() { field.lists[5] = &field } // field 5 of a field has its children
+func init() { field.lists[5] = &field } // set here, because field refers to itself: entry 5 of a Field is the list of its children
 
 // layout says which fields of a table lead to a table, to a vector of tables, or to a vector
 // whose elements have the given number of bytes.

@@ -31,8 +31,8 @@ const (
 	shares32 = 32   // largest number of tasks; independent of the cores, so that sums have the same order everywhere
 )
 
-// inSingle reads K and rounds it. If a number does not fit into single precision, off becomes
-// infinite.
+// inSingle reads K and rounds it to single precision. If a number does not fit into single
+// precision, the bound off of the result becomes infinite.
 func (s *System) inSingle(ctx context.Context) (*single, error) {
 	n := s.K.Dim()
 	k := &single{rows: make([][]float32, n)}
@@ -92,7 +92,8 @@ func (k *single) times(ctx context.Context, s *System, y, x [][]float64) error {
 	return nil
 }
 
-// add sets y to the product with rows from ≤ i < to and, by symmetry, with the same columns.
+// add sets y to a part of the product K x. This part comes from the rows i with from ≤ i < to,
+// up to the diagonal, and by symmetry from the same entries as columns.
 func (k *single) add(y, x [][]float64, from, to int) {
 	for j := range y {
 		clear(y[j][:to])
