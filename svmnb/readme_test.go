@@ -42,14 +42,14 @@ func TestReadme(t *testing.T) {
 	fmt.Println(fit.Certificate.Gap, fit.Margin(), len(fit.SupportVectors()))
 
 	base.Using(solvers.SMO{Selection: solvers.Platt}).Tol(1e-6).Keep().Show()
-	play.Replay(base.SMO().Keep()).Show() // play it; base.SMO().Live().MustFit() watches it
+	play.Replay(base.SMO().Keep()).Show() // plays the run back; base.SMO().Live().MustFit() shows it live
 	play.Race(base, solvers.SMO{}, solvers.ConjugateSMO{}, solvers.Decomposition{}).Show()
 	play.Explore(datasets.Moons(200, 0.15, 42)) // sliders for C, gamma, kernel and solver
 
 	tube := svmnb.Regress(datasets.Sinc(100, 0.1, 1)).Kernel(kernels.RBF(0.2)).C(10).Epsilon(0.1)
 
 	tube.MustFit().Show(svmnb.Tube, svmnb.KKT)
-	tube.Nu(0.3).MustFit().Show() // finds the width of the tube
+	tube.Nu(0.3).MustFit().Show() // ν-SVR chooses the width of the tube
 	rmse, err := tube.Ridge(0.1).MustFit().RMSE(datasets.Sinc(500, 0, 2))
 	if err != nil || !(rmse < 0.05) {
 		t.Errorf("%v, %v", rmse, err)
@@ -57,7 +57,7 @@ func TestReadme(t *testing.T) {
 
 	process := gp.Regress(datasets.Motorcycle()).Kernel(kernels.Scale(45*45, kernels.SquaredExponential(5))).NoiseVariance(22 * 22)
 
-	process.CG().MustFit().Show(gp.Posterior, gp.Bounds) // how sure it is of f, and of its own arithmetic
+	process.CG().MustFit().Show(gp.Posterior, gp.Bounds) // the uncertainty of f, and bounds of the numerical error
 	process.Optimise().MustFit().Show(gp.Posterior, gp.Evidence)
 	belief, err := process.MustFit().Posterior(ctx, datasets.Rows{{20}, {30}}) // means and variances
 	if err != nil || len(belief.Mean) != 2 {
@@ -67,7 +67,7 @@ func TestReadme(t *testing.T) {
 	path, out := filepath.Join(t.TempDir(), "iris.svmnb"), &bytes.Buffer{}
 	iris := svmnb.Classify(datasets.Iris()).OneVsOne().MustFit()
 
-	err = model.Save(path, iris) // to the bit, as a whole or not at all
+	err = model.Save(path, iris) // exactly; the file is written completely or not at all
 	if err != nil {
 		t.Fatal(err)
 	}
