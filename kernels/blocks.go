@@ -15,9 +15,9 @@ import (
 // the largest value (see term.reach). If products have larger errors, values come from single
 // rows.
 const (
-	rowTolerance   = 0x1p-17 // rows in single precision: too small for a solver to notice
-	sumTolerance   = 0x1p-32 // exact sums
-	sweepTolerance = 0x1p-40 // a matrix that is to be factored
+	rowTolerance   = 0x1p-17 // for rows in single precision; solvers do not notice an error of this size
+	sumTolerance   = 0x1p-32 // for exact sums
+	sweepTolerance = 0x1p-40 // for a matrix that is to be factored
 )
 
 // blocks is the part of a Gram that computes many values together.

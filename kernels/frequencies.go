@@ -74,7 +74,7 @@ const mostDrawn = 1 << 27
 // spectralTerm is a stationary kernel, variance · E cos(ω·(x − z)).
 type spectralTerm struct {
 	variance float64
-	add      func(rng *rand.Rand, omega []float64) // as AddFrequency
+	add      func(rng *rand.Rand, omega []float64) // adds a frequency to omega, as AddFrequency does
 }
 
 // spectral splits k into terms. It reports false if k has no known spectral density.

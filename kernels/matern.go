@@ -155,14 +155,14 @@ func (k Matern52Kernel) EvalGradientRow(v, grad, x, columns []float64, stride in
 	}
 }
 
-// AddFrequency adds a draw from the spectral density, a multivariate t with 3 degrees of
-// freedom.
+// AddFrequency adds a draw from the spectral density, which is a multivariate Student t
+// distribution with 3 degrees of freedom.
 func (k Matern32Kernel) AddFrequency(rng *rand.Rand, omega []float64) {
 	addNormal(omega, math.Sqrt(1.5/gamma(rng, 1.5))/k.Length, rng)
 }
 
-// AddFrequency adds a draw from the spectral density, a multivariate t with 5 degrees of
-// freedom.
+// AddFrequency adds a draw from the spectral density, which is a multivariate Student t
+// distribution with 5 degrees of freedom.
 func (k Matern52Kernel) AddFrequency(rng *rand.Rand, omega []float64) {
 	addNormal(omega, math.Sqrt(2.5/gamma(rng, 2.5))/k.Length, rng)
 }

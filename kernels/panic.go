@@ -4,8 +4,8 @@ import "github.com/svmnb/svmnb/internal/panics"
 
 // PanicError is a panic in a kernel's code, together with the kernel and the two points for
 // which it was called. Methods that compute kernel values panic with a PanicError in the
-// caller's goroutine, whatever the panic was and wherever it occurred. [NewGram] and all of
-// packages solvers and svmnb return it as an error.
+// caller's goroutine, whatever the panic was and wherever it occurred. [NewGram] and the
+// functions of packages solvers and svmnb return it as an error.
 type PanicError = panics.Error
 
 // atPlace returns the number that stands for place t in a PanicError: −2 for place 0, −3 for

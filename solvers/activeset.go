@@ -57,7 +57,7 @@ func (in *interior) worth() bool {
 	return in.end.side == nil || in.gap <= in.end.next
 }
 
-// onFace makes one round of the active set method. It reports false if the phase is over.
+// onFace makes one round of the active set method. It reports false if the method has ended.
 func (in *interior) onFace(ctx context.Context) (made bool, err error) {
 	p, e := in.p, &in.end
 	changes := 0

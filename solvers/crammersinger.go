@@ -149,7 +149,7 @@ type joint struct {
 	x      Features      // nil if K is not Features
 	rows   *rows.Checked // K, if it is not Features
 	w      [][]float64   // k × d, w_m
-	g      [][]float64   // k × n, w_m·x_i without e_im
+	g      [][]float64   // k × n, w_m·x_i, to which e_im is added when it is used
 	alpha  []float64     // n·k
 	b      []float64     // k values of the current point: first g_im, then B_m = g_im − K_ii α_im
 	next   []float64     // k values: the new α_im of the current point

@@ -139,7 +139,7 @@ type newton struct {
 	q     []float64
 	near  []float64 // slightly less than 1/‖x̃‖
 	z, dz []float64 // w·x + b, and its change along the direction
-	r     []float64 // r + ridge_i
+	r     []float64 // the proximal constant r plus ridge_i
 	wake  []float64 // the path length from which α may begin to move
 	state []uint8   // followed, behind or asleep
 	path  float64   // length of the path of u since begin
@@ -328,7 +328,8 @@ func (s *newton) settle(t float64) {
 	s.gather()
 }
 
-// follow applies the last step to the z, c and wake of point i, whose α did not change in it.
+// follow applies the last step to s.z, s.c and s.wake of point i, whose α did not change in
+// this step.
 func (s *newton) follow(i int) {
 	s.z[i] += s.t * s.dz[i]
 	s.c[i] -= s.t * s.q[i]

@@ -38,7 +38,7 @@ type run struct {
 	owes     bool      // the last sample lacked F of some points
 	exact    []float64 // F computed afresh at the end
 	waits    time.Time // when the interrupt was first seen
-	claimed  bool      // exact is F as the method maintained it
+	claimed  bool      // exact is not computed afresh, but is the F that the method maintained
 	flat2    float64   // a hard margin below √flat2 counts as no margin
 
 	unbounded, diverging, exhausted bool // reported by the method or found by look

@@ -104,7 +104,7 @@ type tube struct {
 	n       int
 	both    []float64 // α̂, then α
 	f2      []float64 // F of both, when it is asked for
-	touched []int     // slice for Working of a report
+	touched []int     // memory for Iterate.Working
 }
 
 // sign updates what depends on the sign of β_k.

@@ -24,7 +24,7 @@ func (r *run) verify(status Status, elapsed time.Duration) Status {
 		ctx, cancel := r.soon(status)
 		it.F, it.Partial = c.Complete(ctx), false
 		cancel()
-		if ok && status == Converged { // points that were left out may violate, which this detects earlier
+		if ok && status == Converged { // points that were left out may violate; measuring detects this before F is computed afresh
 			if pt := r.measure(elapsed); r.met(&pt) == NotTerminated {
 				v.Refresh(it.F)
 				return NotTerminated

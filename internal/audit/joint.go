@@ -24,7 +24,7 @@ func (p *Joint) Of(alpha []float64, sums []Sums) Report {
 		}
 		var equality dd
 		off, high, own := 0.0, exact(math.Inf(-1)), dd{}
-		low := exact(math.Inf(1)) // smallest over the α that may rise
+		low := exact(math.Inf(1)) // the smallest g of the α that may rise
 		for m, v := range a {
 			g, e := sums[m].g[i], 1.0
 			norm2 = norm2.plus(g.by(v))

@@ -53,7 +53,7 @@ func (b *bench) race(ctx context.Context, w work) error {
 			for _, t := range b.threads {
 				entrants = append(entrants, entrant{p, t})
 			}
-		} else { // it uses only one thread
+		} else { // this competitor uses only one thread
 			entrants = append(entrants, entrant{p, most})
 		}
 	}

@@ -16,7 +16,7 @@ func fresh[T simd.Float](n int) []T {
 	skip := (large - uintptr(p)%large) % large
 	if size := uintptr(n) * unsafe.Sizeof(v[0]); size >= skip+large {
 		whole := unsafe.Slice((*byte)(unsafe.Add(p, skip)), (size-skip)/large*large)
-		_ = syscall.Madvise(whole, syscall.MADV_HUGEPAGE) // an error only means ordinary pages
+		_ = syscall.Madvise(whole, syscall.MADV_HUGEPAGE) // after an error the pages have their ordinary size
 	}
 	return v
 }

@@ -175,7 +175,8 @@ func judge(p *problem, m method, o outcome) *complaint {
 	if math.IsInf(size, 0) {
 		size = math.Abs(a.Dual)
 	}
-	// Plain sums of as many terms, plus the tolerance of rows in blocks.
+	// The errors of plain sums of so many terms, and of kernel rows that are computed in
+	// blocks.
 	share := float64(1<<14+2*o.variables) * 0x1p-53
 	if _, single := m.Method.(blocks.Decomposition); single || o.variables >= 512 {
 		share += 0x1p-32
@@ -193,8 +194,8 @@ func judge(p *problem, m method, o outcome) *complaint {
 			tol += 0x1p-51 * p.C * c * (1 + math.Abs(y) + math.Abs(p.Offset))
 		}
 	}
-	point += a.Equality * p.largest()          // with another origin, F of all points contains this
-	if p.Form == nuSVC || p.Form == oneClass { // α is up to 1; with centred points, sums have the rounding of these α
+	point += a.Equality * p.largest()          // if s'α ≠ δ, another origin of the points changes F by up to this
+	if p.Form == nuSVC || p.Form == oneClass { // α goes up to 1, and sums over centred points have rounding errors of this size
 		tol, point = tol+float64(len(p.X))*c.Rounding, point+c.Rounding
 	}
 	if p.Form == twoNorm || p.Form == quadraticSVR { // ½ Cξ², where ξ is only rounding

@@ -191,7 +191,7 @@ func (p *peers) linear(q *problem) []interval {
 		costs += weight * (1 + math.Abs(q.Y[i]))
 	}
 	low := math.Inf(-1)
-	if !answer.Early { // it checks only points that it has not shrunk, so its error may be larger than these conditions say
+	if !answer.Early { // LIBLINEAR checks only points that it has not shrunk, so its error may be larger than these conditions say
 		low = primal - 0.01*primal - 1e-4*costs
 	}
 	return []interval{{"LIBLINEAR", low, primal + 1e-12*(primal+costs)}}
@@ -245,7 +245,7 @@ func (p *peers) ask(q *problem, k [][]float64, cost []float64) []interval {
 	if q.Form == oneNorm || q.Form == epsilonSVR || q.Form == nuSVR {
 		slack += math.Abs(sum) * (1 + math.Abs(answer.B)) // y'α is 0 up to rounding
 	}
-	if q.Form == oneClass || q.Form == nuSVR { // so are these sums
+	if q.Form == oneClass || q.Form == nuSVR { // the sum that ν fixes is also met only up to rounding
 		slack += 1e-9 * (1 + math.Abs(i.low))
 	}
 	return []interval{{i.who, i.low - slack, i.high + slack}}

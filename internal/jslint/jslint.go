@@ -116,7 +116,7 @@ func (l *linter) use(s *scope, v any) {
 		switch n := n.(type) {
 		case *ast.FunctionLiteral:
 			inner := s
-			if n.Name != nil { // a named function expression knows its own name
+			if n.Name != nil { // the body of a named function expression may use its name
 				inner = &scope{s, map[string]*declared{n.Name.Name.String(): {used: true}}}
 			}
 			l.enter(inner, n.ParameterList, n.Body)

@@ -12,7 +12,7 @@ type Tally struct {
 	SF, P, S      float64 // Σ α s F, Σ α p, Σ α s
 	Up, Low       float64 // max of F where sα can rise, min of F where sα can fall; −Inf and +Inf if there are none
 	Sum           float64 // sum of F where lower < α < upper
-	Free, AtUpper int     // number of these variables, and number of those with lower < α = upper
+	Free, AtUpper int     // number of variables with lower < α < upper, and with lower < α = upper
 }
 
 // Summarise computes the Tally of n variables, whose signs are ±1.

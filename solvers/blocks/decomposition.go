@@ -152,7 +152,7 @@ var none = end{-1, math.Inf(-1), math.Inf(1)}
 const (
 	stepsPerVariable = 100     // limit of an inner run, per variable
 	fraction         = 0.03    // F of all variables is updated when the violation has fallen to this share
-	inner            = 0.1     // of the violation: goal of an inner run. A smaller goal takes more steps on one core and saves no rows
+	inner            = 0.1     // an inner run stops at this share of the violation. A smaller one takes more steps on one core and saves no rows
 	largest          = 1024    // default limit of the size of a working set
 	smallest         = 16      // smallest size of a working set
 	wide             = 4096    // largest working set of all active variables; its values take 64 MB
@@ -379,7 +379,7 @@ func (s *engine) Step(ctx context.Context) (done bool, err error) {
 			vec.Axpy(f, 1, s.sum)
 			continue
 		}
-		for r, i := range s.on { // if one variable of a point is left out, its F changes as well, until catchUp sets it
+		for r, i := range s.on { // this also changes F of a left-out variable whose partner at the same point is active; catchUp corrects it
 			f[i] += s.sum[r]
 		}
 	}

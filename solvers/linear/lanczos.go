@@ -191,8 +191,8 @@ func (m probing) Start(s *System, b, x [][]float64) (Stepper, error) {
 	return c, nil
 }
 
-// quadrature is the largest number of nodes of an integral. The error of the probes dominates
-// long before that.
+// quadrature is the largest number of nodes of an integral. With far fewer nodes the error of
+// the probes dominates already.
 const quadrature = 1000
 
 // logarithm returns z'P⁻¹z e_1' ln(T) e_1 of a run, and the same with a node at theta. Both

@@ -61,7 +61,7 @@ type Point struct {
 	Skilling    float64 // Skilling's upper bound of b'A⁻¹b, from the same x
 	Radau       float64 // upper bound of b'A⁻¹b by the Gauss–Radau rule
 	GibbsMacKay float64 // upper bound of b'A⁻¹b by a second run; see CG.GibbsMacKay
-	Energy      float64 // the smallest known bound of r'A⁻¹r, the most by which Lower is too small; a difference of bounds would lose it in rounding
+	Energy      float64 // the smallest known bound of r'A⁻¹r. Lower is too small by at most this number, which a difference of bounds would lose in rounding
 	Rounding    float64 // by how much rounding widens the bounds; 0 until r is computed afresh for the first time
 	Evaluations int64   // kernel values computed so far
 }

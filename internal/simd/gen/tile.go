@@ -7,8 +7,8 @@ import (
 )
 
 // across is the number of registers in a row of a tile. The number of rows is limited by the
-// registers: each row needs three accumulators, and three more hold B and one holds an element
-// of A. That is 24 + 3 of the 32 registers of AVX-512, and 12 + 3 of the 16 of AVX2.
+// registers: each row needs three accumulators, three more registers hold B, and one holds an
+// element of A. That is 24 + 4 of the 32 registers of AVX-512, and 12 + 4 of the 16 of AVX2.
 const across = 3
 
 const line = 64 // bytes of a cache line
