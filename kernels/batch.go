@@ -516,8 +516,8 @@ func (p *product[T]) sum(dst [][]float64, on, points feed[T], coef [][]float64) 
 	})
 }
 
-// mutual adds Σ_k coefB[k]·K(x_r, z_k) to dstA[r] and Σ_r coefA[r]·K(x_r, z_k) to dstB[k],
-// for the points x of a and z of b.
+// mutual adds Σ_k coefB[k]·K(x_r, z_k) to dstA[r] and Σ_r coefA[r]·K(x_r, z_k) to dstB[k], for
+// the points x of the feed a and z of the feed b.
 func (p *product[T]) mutual(dstA, dstB []float64, a, b feed[T], coefA, coefB []float64) {
 	p.lay(len(dstA), a)
 	tasks := (len(dstB) + rightStrip - 1) / rightStrip

@@ -76,8 +76,8 @@ func (k ExponentialKernel) EvalGradientRow(v, grad, x, columns []float64, stride
 	timesValue(grad, v)
 }
 
-// AddFrequency adds a draw from the spectral density, a multivariate t with 1 degree of
-// freedom.
+// AddFrequency adds a draw from the spectral density, which is a multivariate Student t
+// distribution with 1 degree of freedom.
 func (k ExponentialKernel) AddFrequency(rng *rand.Rand, omega []float64) {
 	addNormal(omega, math.Sqrt(0.5/gamma(rng, 0.5))/k.Length, rng)
 }

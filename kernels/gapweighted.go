@@ -9,7 +9,7 @@ import (
 type GapWeightedKernel struct {
 	K       int     // number of letters in a subsequence, ≥ 1
 	Lambda  float64 // λ in (0, 1]
-	Weights bool    // whether K is not normalised
+	Weights bool    // true if K is not divided by its norms
 }
 
 func init() {

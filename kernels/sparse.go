@@ -293,7 +293,8 @@ func NewSparseGram(k Kernel, x CSR, cacheBytes int64) (g *Gram, err error) {
 	if x.D > mostFeatures {
 		return nil, &DataError{"x", -1, -1, float64(x.D), fmt.Sprintf("there are %d features, and a point written out takes %.3g GiB; the limit is %d features: number those that occur from 1 on, or hash them", x.D, float64(x.D)/(1<<27), mostFeatures)}
 	}
-	// An entry takes 12 bytes. With its copy for products it takes about three numbers.
+	// An entry takes 12 bytes. Together with its copy for products it takes about as much as
+	// three float64.
 	perPoint := 3*len(x.Index)/x.N() + 1
 	return newGram(k, x.N(), x.D, perPoint, cacheBytes, func() *points { return newSparsePoints(x) })
 }

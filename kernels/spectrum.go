@@ -8,7 +8,7 @@ import (
 // SpectrumKernel compares the substrings of k letters; see [Spectrum].
 type SpectrumKernel struct {
 	K      int  // number of letters in a substring, ≥ 1
-	Counts bool // whether K is not normalised
+	Counts bool // true if K is not divided by its norms
 }
 
 func init() {

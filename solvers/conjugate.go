@@ -50,7 +50,7 @@ type conjugate struct {
 	pq      float64   // p'q; 0 after a restart
 	drift   float64   // bound on the rounding error of q, relative to √K_ii
 	i, j    int       // the pair: i has the largest F, j promises the largest gain with i
-	worst   int       // the point that may fall with the smallest F
+	worst   int       // of the points that may fall, the one with the smallest F
 	up, low float64
 	ki      []float64
 }

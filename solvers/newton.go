@@ -594,8 +594,7 @@ func (s *newton) search(decrement float64) float64 {
 	return t
 }
 
-// slope returns the slope of P at t along the direction, less that at 0, and the second
-// derivative at t.
+// slope returns P'(t) − P'(0) and P''(t), the derivatives of P along the direction.
 func (s *newton) slope(t float64) (slope, curve float64) {
 	moving := 0
 	for k := range s.of {

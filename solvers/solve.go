@@ -34,8 +34,9 @@ type Settings struct {
 type Observer func(it *Iterate, pt *Point)
 
 // Solve runs m on p until the criterion is met, a limit is reached, ctx ends, or no step can
-// improve the objective. It is the only loop: it measures, records, stops and certifies, and m
-// does the mathematics. m announces what else it can do by the interfaces in hooks.go.
+// improve the objective. Every method runs in this loop: Solve measures, records, stops and
+// certifies, and m does the mathematics. m announces what else it can do by the interfaces in
+// hooks.go.
 //
 // A limit is a Status and not an error. The result comes together with an error in these
 // cases:

@@ -51,7 +51,8 @@ func (r *Report) Symmetric() bool { return r.Asymmetry <= 1e-12*r.Size }
 // 2⁻⁵² of the largest.
 func (r *Report) SemiDefinite() bool { return r.Witness == nil }
 
-// OK reports whether the points do not refute that the function is a kernel.
+// OK reports whether the matrix is symmetric and positive semi-definite up to rounding. If
+// not, the function is no kernel.
 func (r *Report) OK() bool { return r.Symmetric() && r.SemiDefinite() }
 
 // String returns a sentence with the verdict and one with the numbers.

@@ -142,7 +142,7 @@ type direct struct{ b, x [][]float64 }
 
 func (d *direct) Report([]Point) {}
 
-// solve sets each x to its b and calls in, which solves in place.
+// solve copies each b to its x and replaces it by the solution, by calling the function in.
 func (d *direct) solve(ctx context.Context, in func(x []float64)) error {
 	for j, b := range d.b {
 		if ctx.Err() != nil {
