@@ -50,8 +50,8 @@ type Shape struct {
 	FixedBias, PerClass        bool
 }
 
-// A Needer is a Method that works on some problems only. If a description does not set the
-// bias or the kernel, it gets what its method needs.
+// A Needer is a Method that works on some problems only. If a description sets no bias or no
+// kernel, it gets the bias or kernel that its method needs.
 type Needer interface {
 	Needs() Needs
 }

@@ -39,7 +39,7 @@ type interior struct {
 	b     float64
 	step  float64 // length of the last step
 
-	d    []float64 // the diagonal D of M = Q + D; +Inf holds a coordinate
+	d    []float64 // the diagonal D of M = Q + D; +Inf keeps a coordinate fixed
 	ms   []float64 // M⁻¹s
 	sms  float64   // s'M⁻¹s
 	r    []float64 // right-hand side of the last Newton system

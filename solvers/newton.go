@@ -594,7 +594,8 @@ func (s *newton) search(decrement float64) float64 {
 	return t
 }
 
-// slope returns P'(t) − P'(0) and P''(t), the derivatives of P along the direction.
+// slope returns the derivative of P at t along the direction, less the derivative at 0, and
+// the second derivative at t.
 func (s *newton) slope(t float64) (slope, curve float64) {
 	moving := 0
 	for k := range s.of {
