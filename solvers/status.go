@@ -54,8 +54,8 @@ var (
 	// cannot solve.
 	ErrUnsupported = errors.New("the method cannot solve this problem")
 	// ErrUnbounded is returned when the dual has no maximum. For a hard margin this means that
-	// the classes are not separable. (Its smallest case is CST Theorem 7.12 with κ = 0 and C =
-	// ∞.)
+	// the classes are not separable. (CST Theorem 7.12 with κ = 0 and C = ∞ is the smallest
+	// example.)
 	ErrUnbounded = errors.New("the dual is unbounded: no hyperplane separates the classes; use a soft margin (a finite C) or another kernel")
 	// ErrDiverging is returned when steps overshoot because of a large learning rate (CST
 	// §7.2).

@@ -409,7 +409,7 @@ func (c *cg) Report(points []Point) {
 	}
 }
 
-// skilling returns a bound of g'A⁻¹g that holds for any g.
+// skilling returns an upper bound of g'A⁻¹g that holds for any vector g.
 func (c *cg) skilling(r *cgRun) float64 {
 	energy := c.s.energy(r.g)
 	if c.p != nil {

@@ -107,7 +107,7 @@ func (m machine) expScaled() {
 	end()
 }
 
-// edge jumps to the label of that name unless low < t < high in all lanes.
+// edge jumps to the label "edge" unless low < t < high in all lanes.
 func (m machine) edge(t reg.VecVirtual, low, high Op) {
 	in := GP32()
 	if m.wide {
