@@ -77,7 +77,8 @@ func formulaOf(k Kernel, d int) *formula {
 	return f
 }
 
-// term returns the term of k on the features cols, or nil.
+// term returns the term of k on the features cols, or nil if k cannot be computed from
+// products of matrices.
 func (f *formula) term(k Kernel, cols []int) term {
 	if k, ok := as[interface {
 		term(f *formula, cols []int) term

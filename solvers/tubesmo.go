@@ -172,7 +172,7 @@ func (s *tube) climb(ctx context.Context) (moved bool, err error) {
 }
 
 // best moves β_i up and β_j down by the best d for the pair and returns d. The caller must
-// still update r for the kernel rows.
+// still update r by the kernel rows of i and j.
 func (s *tube) best(i, j int, kij float64) (d float64, err error) {
 	l := line{
 		a: s.alpha[i], b: s.alpha[j], ea: s.epsilon[i], eb: s.epsilon[j], slope: s.f[i] - s.f[j],
