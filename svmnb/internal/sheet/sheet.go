@@ -425,7 +425,7 @@ func (s *Table) HTML() string {
 	}
 	b.WriteString("</table>")
 
-	var data []byte // the page of a table without omissions has all data
+	var data []byte // nil if the page has all rows
 	if names != nil {
 		data = s.orders(columns, row, lead)
 	}
