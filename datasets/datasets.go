@@ -25,8 +25,9 @@ import (
 // Methods return new data sets and never change the receiver.
 type Dataset struct {
 	Name     string
-	X        [][]float64 // n × d; nil if the points are sparse
+	X        [][]float64 // n × d; nil if the points are sparse or a table
 	Sparse   *CSR        // sparse points, in place of X; otherwise nil
+	Table    *Table      // points with columns that are not all numbers, in place of X; otherwise nil
 	Y        []float64   // n targets: class numbers or real values
 	Features []string    // d names; may be nil
 	Target   string      // what the targets are; may be ""
@@ -87,6 +88,8 @@ func (d *Dataset) N() int {
 		return 0
 	case d.Sparse != nil:
 		return d.Sparse.N()
+	case d.Table != nil:
+		return d.Table.N()
 	}
 	return len(d.X)
 }
@@ -98,6 +101,8 @@ func (d *Dataset) D() int {
 		return 0
 	case d.Sparse != nil:
 		return d.Sparse.D
+	case d.Table != nil:
+		return len(d.Table.Columns)
 	}
 	return len(d.X[0])
 }
@@ -154,7 +159,9 @@ func (d *Dataset) Check() error {
 		return d.fault(-1, -1, "there are no features; every row of X is empty")
 	}
 	var wrong error
-	if !d.finite() {
+	if d.Table != nil {
+		wrong = d.notNumbers()
+	} else if !d.finite() {
 		d.values(func(i, j int, v float64) bool {
 			if !finite(v) {
 				wrong = d.fault(i, j, fmt.Sprintf("the value is %v; leave the row out or put a number there", v))
@@ -235,6 +242,9 @@ func (d *Dataset) shape() error {
 	if d.Sparse != nil {
 		return d.shapeSparse()
 	}
+	if d.Table != nil {
+		return d.shapeTable()
+	}
 	if len(d.X) != len(d.Y) {
 		return d.fault(-1, -1, fmt.Sprintf("X has %s and Y %s; they must be equally many", plural(len(d.X), "row", "rows"), plural(len(d.Y), "target", "targets")))
 	}
@@ -276,9 +286,10 @@ func (d *Dataset) failed(err error) *Dataset {
 // clone returns a copy of d whose rows share one backing array.
 func (d *Dataset) clone() *Dataset {
 	c := *d
-	if d.Sparse != nil {
+	switch {
+	case d.Sparse != nil:
 		c.Sparse = d.Sparse.Clone()
-	} else {
+	case d.Table == nil: // the columns of a table are never changed
 		c.X = rows(d.N(), d.D())
 		for i, row := range d.X {
 			copy(c.X[i], row)

@@ -39,11 +39,7 @@ func load(path string, read func(r io.Reader, name string) (*Dataset, error)) (*
 	base := filepath.Base(path)
 	f, err := os.Open(path)
 	if err != nil {
-		msg := err.Error()
-		if pathErr := (*os.PathError)(nil); errors.As(err, &pathErr) {
-			msg = fmt.Sprintf("cannot open %s: %v", path, pathErr.Err)
-		}
-		return nil, &ReadError{Name: base, Msg: msg, Err: err}
+		return nil, cannotOpen(path, err)
 	}
 	defer f.Close()
 	d, err := read(f, strings.TrimSuffix(base, filepath.Ext(base)))

@@ -25,6 +25,9 @@ func (d *Dataset) Dense() *Dataset {
 		return d.failed(err)
 	}
 	if d.Sparse == nil {
+		if err := d.needsDense("Dense", "writes numbers"); err != nil {
+			return d.failed(err)
+		}
 		return d.clone()
 	}
 	x, n := d.Sparse, d.N()
@@ -44,6 +47,9 @@ func (d *Dataset) Dense() *Dataset {
 
 // needsDense returns the error of a method that needs dense points, or nil if d has them.
 func (d *Dataset) needsDense(verb, reason string) error {
+	if d.Table != nil {
+		return d.fault(-1, -1, fmt.Sprintf("the points are a table with columns that are no numbers, and %s %s; use the methods of Table", verb, reason))
+	}
 	if d.Sparse == nil {
 		return nil
 	}

@@ -26,6 +26,10 @@ func (d *Dataset) Select(rows []int) *Dataset {
 		s.Sparse, s.Features, s.Classes = &x, slices.Clone(d.Features), slices.Clone(d.Classes)
 		return &s
 	}
+	if d.Table != nil {
+		s.Table, s.Features, s.Classes = d.Table.Select(rows), slices.Clone(d.Features), slices.Clone(d.Classes)
+		return &s
+	}
 	s.X = make([][]float64, len(rows))
 	for k, i := range rows {
 		s.X[k] = d.X[i]
@@ -38,8 +42,8 @@ func (d *Dataset) Columns(columns ...int) *Dataset {
 	if err := d.shape(); err != nil {
 		return d.failed(err)
 	}
-	if err := d.needsDense("Columns", "copies columns"); err != nil {
-		return d.failed(err)
+	if d.Sparse != nil {
+		return d.failed(d.needsDense("Columns", "copies columns"))
 	}
 	for _, j := range columns {
 		if j < 0 || j >= d.D() {
@@ -47,7 +51,11 @@ func (d *Dataset) Columns(columns ...int) *Dataset {
 		}
 	}
 	s := *d
-	s.X = rows(d.N(), len(columns))
+	if d.Table != nil {
+		s.features(&Table{Name: d.Table.Name, Columns: chosen(d.Table.Columns, columns)})
+	} else {
+		s.X = rows(d.N(), len(columns))
+	}
 	for i, row := range d.X {
 		for k, j := range columns {
 			s.X[i][k] = row[j]

@@ -63,7 +63,7 @@ func (s *Sheet) String() string {
 // displays it.
 func Table(x any) *Sheet {
 	if isEmpty(x) {
-		return &Sheet{err: arguments.Wrong("Table", math.NaN(), "there is nothing to list; give a data set, a fit, or a slice")}
+		return &Sheet{err: arguments.Wrong("Table", math.NaN(), "there is nothing to list; give a data set, a table, a fit, or a slice")}
 	}
 	var s *Sheet
 	switch v := x.(type) {
@@ -71,6 +71,8 @@ func Table(x any) *Sheet {
 		s = v.Table()
 	case *datasets.Dataset:
 		s = NewSheet(func(t *sheet.Table) error { return t.Dataset(v) })
+	case *datasets.Table:
+		s = NewSheet(func(t *sheet.Table) error { return t.Named(v) })
 	case [][]string:
 		s = NewSheet(func(t *sheet.Table) error { return t.Records(v) })
 	case [][]float64:

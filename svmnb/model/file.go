@@ -29,9 +29,10 @@ import (
 // as they need to be read back exactly.
 const modelMagic = "svmnb model "
 
-// Version 2 added sparse vectors and Gaussian processes, version 3 the steps before the
-// machines. Save writes the lowest version that can hold the model.
-var modelVersions = []string{"1", "2", "3"}
+// Version 2 has sparse vectors and Gaussian processes as well, version 3 what points go
+// through first, version 4 the names of columns and steps for tables. A model is written as
+// the first version that can say it.
+var modelVersions = []string{"1", "2", "3", "4"}
 
 // modelJSON is the third line. A new field, or a change of meaning, needs a new version.
 type modelJSON struct {
@@ -109,6 +110,9 @@ func Save(path string, fit Modeler) error {
 			return err
 		}
 		version = modelVersions[2]
+		if file.Before.Columns != nil {
+			version = modelVersions[3]
+		}
 	}
 	for _, t := range m.of.Terms {
 		file.Machines = append(file.Machines, machineJSON{t.Coef, t.B})
@@ -243,8 +247,11 @@ func Read(r io.Reader) (*Model, error) {
 		return nil, err
 	}
 	if file.Before != nil {
-		if version != modelVersions[2] {
+		if version != modelVersions[2] && version != modelVersions[3] {
 			return nil, modelError(format, 3, "there are steps in a version that has none")
+		}
+		if (file.Before.Columns != nil) != (version == modelVersions[3]) {
+			return nil, modelError(format, 3, "version %s has names of columns, and no other", modelVersions[3])
 		}
 		if m.of.Before, err = file.Before.passage(m.of.Expansion.D); err != nil {
 			return nil, err

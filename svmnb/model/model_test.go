@@ -246,7 +246,7 @@ func TestLoadRefuses(t *testing.T) {
 	for name, text := range map[string][]byte{
 		"empty":           nil,
 		"other file":      []byte("svm_type c_svc\n"),
-		"newer":           []byte(strings.Replace(string(good), "model 1", "model 4", 1)),
+		"newer":           []byte(strings.Replace(string(good), "model 1", "model 5", 1)),
 		"cut":             good[:len(good)-30],
 		"no last newline": good[:len(good)-1],
 		"changed":         []byte(strings.Replace(string(good), "[3,4]", "[3,5]", 1)),

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -14,19 +15,40 @@ import (
 
 // passageJSON is the steps before the machines, in a file of [Save].
 type passageJSON struct {
-	Features int        `json:"features"`       // of a raw point
-	Open     int        `json:"open,omitempty"` // how many of the first steps are scalings of a data set
-	Steps    []stepJSON `json:"steps"`
+	Features int          `json:"features"`       // of a raw point
+	Open     int          `json:"open,omitempty"` // how many of the first steps are scalings of a data set
+	Steps    []stepJSON   `json:"steps"`
+	Columns  []columnJSON `json:"columns,omitempty"` // of a raw point; version 4
+}
+
+type columnJSON struct {
+	Name string `json:"name"`
+	Kind string `json:"kind"`
 }
 
 // stepJSON is one fitted step. Exactly one of its fields is set.
 type stepJSON struct {
-	Scaler   *scalerJSON   `json:"scaler,omitempty"`
-	Impute   []float64     `json:"impute,omitempty"` // the replacement for missing values, for each feature
-	OneHot   [][]float64   `json:"onehot,omitempty"` // the values of each feature that becomes several; null for one that stays
-	PCA      *pcaJSON      `json:"pca,omitempty"`
-	Nystroem *nystroemJSON `json:"nystroem,omitempty"`
-	Fourier  *fourierJSON  `json:"fourier,omitempty"`
+	Scaler   *scalerJSON    `json:"scaler,omitempty"`
+	Impute   []float64      `json:"impute,omitempty"` // the replacement for missing values, for each feature
+	Gaps     []int          `json:"gaps,omitempty"`   // features with an indicator, of Impute
+	OneHot   [][]float64    `json:"onehot,omitempty"` // the values of each feature that becomes several; null for one that stays
+	PCA      *pcaJSON       `json:"pca,omitempty"`
+	Nystroem *nystroemJSON  `json:"nystroem,omitempty"`
+	Fourier  *fourierJSON   `json:"fourier,omitempty"`
+	Columns  *perColumnJSON `json:"columns,omitempty"`
+	On       *chosenJSON    `json:"on,omitempty"`
+}
+
+// perColumnJSON is a step that changes columns of a table one by one.
+type perColumnJSON struct {
+	Call string           `json:"call"`
+	Ops  []steps.ColumnOp `json:"ops"`
+}
+
+// chosenJSON is steps for some columns of a table.
+type chosenJSON struct {
+	Columns []string   `json:"columns"`
+	Steps   []stepJSON `json:"steps"`
 }
 
 type scalerJSON struct {
@@ -57,11 +79,20 @@ type fourierJSON struct {
 // scalers are the names of the scalers of package datasets.
 var scalers = []string{"standard", "min–max", "max-abs"}
 
-// writePassage converts p for a file. It returns a *Error for a step that the format
-// cannot hold.
+// writePassage converts p for a file. It returns a *Error for a step that has no place
+// there.
 func writePassage(p *steps.Passage) (*passageJSON, error) {
 	out := &passageJSON{Features: p.D, Open: p.Open}
-	for i, t := range p.Steps {
+	for _, c := range p.Columns {
+		out.Columns = append(out.Columns, columnJSON{c.Name, c.Kind.String()})
+	}
+	var err error
+	out.Steps, err = writeSteps(p.Steps)
+	return out, err
+}
+
+func writeSteps(list []steps.Fitted) (out []stepJSON, err error) {
+	for i, t := range list {
 		var s stepJSON
 		switch t := t.(type) {
 		case steps.Scaled:
@@ -70,7 +101,7 @@ func writePassage(p *steps.Passage) (*passageJSON, error) {
 			}
 			s.Scaler = &scalerJSON{t.Of.Name, t.Of.Centre, t.Of.Width, t.Of.Low, t.Of.High}
 		case steps.Imputed:
-			s.Impute = t.By
+			s.Impute, s.Gaps = t.By, t.Gaps
 		case steps.Indicated:
 			s.OneHot = t.Values
 		case steps.Projected:
@@ -85,10 +116,17 @@ func writePassage(p *steps.Passage) (*passageJSON, error) {
 			}
 		case steps.FourierMap:
 			s.Fourier = &fourierJSON{t.W, t.B}
+		case steps.PerColumn:
+			s.Columns = &perColumnJSON{t.Call, t.Ops}
+		case steps.Chosen:
+			s.On = &chosenJSON{Columns: t.Columns}
+			if s.On.Steps, err = writeSteps(t.Steps); err != nil {
+				return nil, err
+			}
 		default:
 			return nil, modelError("svmnb", 0, "step %d, a %T, is your own, and the file has only the steps of package svmnb; say Transformed() to save the model behind the steps, and do them to the points yourself", i+1, t)
 		}
-		out.Steps = append(out.Steps, s)
+		out = append(out, s)
 	}
 	return out, nil
 }
@@ -117,6 +155,9 @@ func (p *passageJSON) passage(d int) (*steps.Passage, error) {
 		return nil, modelError(format, 3, "%d of %d steps are scalings of the data set", p.Open, len(p.Steps))
 	}
 	out := &steps.Passage{Open: p.Open, D: p.Features}
+	if p.Columns != nil {
+		return out, p.named(out, d)
+	}
 	now := p.Features
 	for i, s := range p.Steps {
 		t, next, err := s.transform(now)
@@ -134,17 +175,146 @@ func (p *passageJSON) passage(d int) (*steps.Passage, error) {
 	return out, nil
 }
 
-// transform converts the step for points with d features, and returns how many features it
-// makes.
-func (s stepJSON) transform(d int) (t steps.Fitted, next int, err error) {
+// named reads the steps of a passage whose columns have names. What a step makes of a row
+// says what the next one is given.
+func (p *passageJSON) named(out *steps.Passage, d int) error {
+	const format = "svmnb"
+	if len(p.Columns) != p.Features {
+		return modelError(format, 3, "raw points have %d features and %d columns", p.Features, len(p.Columns))
+	}
+	levels := map[string]string{} // that have a place in an order
+	for _, s := range p.Steps {
+		s.ranked(levels)
+	}
+	var row []datasets.Column
+	for _, c := range p.Columns {
+		kind := datasets.Kind(slices.Index(kindNames, c.Kind))
+		if kind < 0 {
+			return modelError(format, 3, "the kind %.40q of column %.40q is not known", c.Kind, c.Name)
+		}
+		out.Columns = append(out.Columns, steps.Heading{Name: c.Name, Kind: kind})
+		one := datasets.Column{Name: c.Name, Kind: kind}
+		switch kind {
+		case datasets.Category:
+			one.Codes = []int32{-1}
+			if level, ok := levels[c.Name]; ok {
+				one.Codes, one.Levels = []int32{0}, []string{level}
+			}
+		case datasets.Text:
+			one.Texts = []string{""}
+		default:
+			one.Values = []float64{0}
+		}
+		row = append(row, one)
+	}
+	now := steps.Of(&datasets.Dataset{Table: datasets.NewTable(row...)})
+	if err := now.Table.Check(); err != nil {
+		return modelError(format, 3, "columns: %v", err)
+	}
+	var err error
+	if out.Steps, now, err = readSteps(p.Steps, now); err != nil {
+		return modelError(format, 3, "%v", err)
+	}
+	for i := range p.Open {
+		if _, scales := out.Steps[i].(steps.Scaled); !scales {
+			return modelError(format, 3, "step %d is not a scaling of a data set", i+1)
+		}
+	}
+	if now, err = now.AsNumbers(); err != nil {
+		return modelError(format, 3, "%v", err)
+	}
+	if made := now.D(); made != d {
+		return modelError(format, 3, "the steps make %d features and the machines have %d", made, d)
+	}
+	return nil
+}
+
+// kindNames are those of the kinds of columns that a raw point may have.
+var kindNames = []string{datasets.Number.String(), datasets.Category.String(), datasets.Time.String(), datasets.Text.String()}
+
+// ranked notes a level of each column whose levels are put in order.
+func (s stepJSON) ranked(levels map[string]string) {
+	if s.Columns != nil {
+		for _, op := range s.Columns.Ops {
+			if op.Ordinal != nil && len(op.Ordinal.Levels) > 0 {
+				levels[op.Column] = op.Ordinal.Levels[0]
+			}
+		}
+	}
+	if s.On != nil {
+		for _, inner := range s.On.Steps {
+			inner.ranked(levels)
+		}
+	}
+}
+
+// readSteps reads steps that are given the row now, and returns what they make of it.
+func readSteps(list []stepJSON, now steps.Points) (out []steps.Fitted, _ steps.Points, err error) {
+	for i, s := range list {
+		var t steps.Fitted
+		switch {
+		case s.Columns != nil && s.kinds() == 1:
+			t, err = s.Columns.step()
+		case s.On != nil && s.kinds() == 1:
+			t, err = s.On.step(now)
+		default:
+			if now, err = now.AsNumbers(); err == nil {
+				t, _, err = s.transform(now.D())
+			}
+		}
+		if err == nil {
+			now, err = steps.Through(context.Background(), now, t)
+		}
+		if err != nil {
+			return nil, now, fmt.Errorf("step %d: %w", i+1, err)
+		}
+		out = append(out, t)
+	}
+	return out, now, nil
+}
+
+func (s *chosenJSON) step(now steps.Points) (steps.Fitted, error) {
+	now, err := now.AsTable()
+	if err != nil {
+		return nil, err
+	}
+	part := now.Table.Only(s.Columns...)
+	if err := part.Check(); err != nil {
+		return nil, err
+	}
+	t := steps.Chosen{Columns: s.Columns}
+	t.Steps, _, err = readSteps(s.Steps, steps.Of(&datasets.Dataset{Table: part}))
+	return t, err
+}
+
+func (s *perColumnJSON) step() (steps.Fitted, error) {
+	for _, op := range s.Ops {
+		if err := op.Check(); err != nil {
+			return nil, fmt.Errorf("column %.40q: %w", op.Column, err)
+		}
+	}
+	return steps.PerColumn{Call: s.Call, Ops: s.Ops}, nil
+}
+
+// kinds is how many steps s is at once.
+func (s stepJSON) kinds() int {
 	kinds := 0
-	for _, is := range []bool{s.Scaler != nil, s.Impute != nil, s.OneHot != nil, s.PCA != nil, s.Nystroem != nil, s.Fourier != nil} {
+	for _, is := range []bool{s.Scaler != nil, s.Impute != nil, s.OneHot != nil, s.PCA != nil, s.Nystroem != nil, s.Fourier != nil, s.Columns != nil, s.On != nil} {
 		if is {
 			kinds++
 		}
 	}
-	if kinds != 1 {
+	return kinds
+}
+
+// transform converts the step for points with d features, and returns how many features it
+// makes.
+func (s stepJSON) transform(d int) (t steps.Fitted, next int, err error) {
+	if kinds := s.kinds(); kinds != 1 {
 		return nil, 0, fmt.Errorf("it is %d steps at once; want one", kinds)
+	}
+	if s.Columns != nil || s.On != nil {
+		return nil, 0, fmt.Errorf("it is for columns, which have no names")
 	}
 	rectangle := func(rows [][]float64, columns int) error {
 		if len(rows) == 0 {
@@ -168,7 +338,12 @@ func (s stepJSON) transform(d int) (t steps.Fitted, next int, err error) {
 		}
 		return steps.Scaled{Of: of}, d, nil
 	case s.Impute != nil:
-		return steps.Imputed{By: s.Impute}, d, rectangle([][]float64{s.Impute}, d)
+		for _, j := range s.Gaps {
+			if j < 0 || j >= d {
+				return nil, 0, fmt.Errorf("there is no feature %d", j)
+			}
+		}
+		return steps.Imputed{By: s.Impute, Gaps: s.Gaps}, d + len(s.Gaps), rectangle([][]float64{s.Impute}, d)
 	case s.OneHot != nil:
 		if len(s.OneHot) != d {
 			return nil, 0, fmt.Errorf("there are categories of %d features; want %d", len(s.OneHot), d)

@@ -1,11 +1,11 @@
 package selection
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/internal/panics"
@@ -205,18 +205,9 @@ func split(folds Folds, data *datasets.Dataset) ([]Split, error) {
 // same features and target. A machine that memorises its data predicts them without error.
 func twins(splits []Split, data *datasets.Dataset) (twin, held int) {
 	point := make([]string, data.N())
-	var b strings.Builder
 	all := points.Of(data)
 	for i := range point {
-		b.Reset()
-		all.Entry(i, func(j int, v float64) {
-			if all.Sparse != nil {
-				fmt.Fprintf(&b, "%d:", j)
-			}
-			fmt.Fprintf(&b, "%x ", math.Float64bits(v))
-		})
-		fmt.Fprintf(&b, "%x", math.Float64bits(data.Y[i]))
-		point[i] = b.String()
+		point[i] = string(binary.LittleEndian.AppendUint64(all.AppendRow(nil, i), math.Float64bits(data.Y[i])))
 	}
 	for _, s := range splits {
 		seen := make(map[string]bool, len(s.Train))

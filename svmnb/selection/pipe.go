@@ -12,7 +12,6 @@ import (
 	"sync"
 
 	"github.com/svmnb/svmnb/datasets"
-	"github.com/svmnb/svmnb/internal/panics"
 	"github.com/svmnb/svmnb/svmnb"
 	"github.com/svmnb/svmnb/svmnb/display"
 	"github.com/svmnb/svmnb/svmnb/internal/arguments"
@@ -37,7 +36,7 @@ type Learner interface {
 // Pipeline is a sequence of steps with a learner at its end. It is a description: nothing
 // is computed before Fit, MustFit, CrossValidate or a Search.
 type Pipeline struct {
-	steps *[]transform.Step // never changed after Pipe
+	steps *[]transform.Part // never changed once made; each a transform.Step or a transform.TableStep
 	last  learn.Learner
 	err   error
 }
@@ -50,7 +49,7 @@ type Pipeline struct {
 // The steps are fitted to training points only, within folds too. Scaling all points before
 // the split would let held-out points influence the training.
 func Pipe(parts ...transform.Part) Pipeline {
-	p := Pipeline{steps: new([]transform.Step)}
+	p := Pipeline{steps: new([]transform.Part)}
 	for i, part := range parts {
 		switch part := part.(type) {
 		case Pipeline:
@@ -60,7 +59,7 @@ func Pipe(parts ...transform.Part) Pipeline {
 			p.last = part.last
 		case Learner:
 			p.last = part.Learning()
-		case transform.Step:
+		case transform.Step, transform.TableStep:
 			*p.steps = append(*p.steps, part)
 			continue
 		default:
@@ -84,7 +83,7 @@ func pipeOf(l learn.Learner) Pipeline {
 	if p, ok := l.Description().(Pipeline); ok {
 		return p
 	}
-	return Pipeline{steps: new([]transform.Step), last: l}
+	return Pipeline{steps: new([]transform.Part), last: l}
 }
 
 // String returns the call that makes the pipeline.
@@ -225,52 +224,37 @@ func (p Pipeline) fit(ctx context.Context, w *learn.Warmth) (*PipeFit, error) {
 	if w != nil && w.Piped != nil { // the steps are already fitted to these points
 		return w.Piped.(*PipeFit).again(ctx, p, w)
 	}
-	fit := &PipeFit{Description: p, d: raw.D()}
-	data := &datasets.Dataset{Name: raw.Name, X: raw.X, Sparse: raw.Sparse, Y: raw.Y, Features: raw.Features, Target: raw.Target, Classes: raw.Classes, TargetScalings: raw.TargetScalings}
+	fit := &PipeFit{Description: p, raw: raw}
+	data := &datasets.Dataset{Name: raw.Name, X: raw.X, Sparse: raw.Sparse, Table: raw.Table, Y: raw.Y, Features: raw.Features, Target: raw.Target, Classes: raw.Classes, TargetScalings: raw.TargetScalings}
 	for i, s := range *p.steps {
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("svmnb: Pipe: %w", context.Cause(ctx))
 		}
-		t, err := fitStep(ctx, s, data)
+		wrong := func(err error) error { return fmt.Errorf("svmnb: Pipe: step %d, %v: %w", i+1, s, err) }
+		t, err := transform.Fit(ctx, s, data)
 		if err != nil {
-			return nil, fmt.Errorf("svmnb: Pipe: step %d, %v: %w", i+1, s, err)
+			return nil, wrong(err)
 		}
-		p, err := steps.Through(ctx, points.Of(data), t)
-		if err == nil && p.N() != data.N() {
-			err = arguments.Wrong("Pipe", float64(p.N()), "it makes %d rows of %d; a step keeps the number of points", p.N(), data.N())
+		next, err := steps.Through(ctx, steps.Of(data), t)
+		if err == nil && next.N() != data.N() {
+			err = arguments.Wrong("Pipe", float64(next.N()), "it makes %d rows of %d; a step keeps the number of points", next.N(), data.N())
 		}
 		if err != nil {
-			return nil, fmt.Errorf("svmnb: Pipe: step %d, %v: %w", i+1, s, err)
+			return nil, wrong(err)
 		}
-		next := *data
-		next.X, next.Sparse = p.X, (*datasets.CSR)(p.Sparse)
-		if n, ok := t.(interface{ names(in []string) []string }); ok && next.Features != nil {
-			next.Features = n.names(next.Features)
-		} else {
-			next.Features = nil
-		}
-		data = &next
+		data = next.In(data)
 		fit.steps = append(fit.steps, t)
 	}
+	numbers, err := steps.Of(data).AsNumbers()
+	if err != nil {
+		return nil, err
+	}
+	data = numbers.In(data)
 	fit.data = data
 	if w != nil {
 		w.Piped = fit
 	}
 	return fit.again(ctx, p, w)
-}
-
-func fitStep(ctx context.Context, s transform.Step, train *datasets.Dataset) (steps.Fitted, error) {
-	return guard.UnlessDone(ctx, func() (_ steps.Fitted, err error) {
-		defer panics.Recover(&err, func() string { return fmt.Sprintf("the step %v", s) })
-		if train.Sparse == nil {
-			return s.Fit(train)
-		}
-		sparse, ok := s.(transform.SparseStep)
-		if !ok {
-			return nil, arguments.Wrong("Pipe", math.NaN(), "the points are sparse, and the step needs them written out; write them out by Dense() of the data set, or take MaxAbs(), RandomFourier or Nystroem, which take sparse points")
-		}
-		return sparse.FitSparse(train)
-	})
 }
 
 // again trains the learner of p on the points that the steps of f have transformed.
@@ -284,7 +268,7 @@ func (f *PipeFit) again(ctx context.Context, p Pipeline, w *learn.Warmth) (*Pipe
 	if last == nil {
 		return nil, err
 	}
-	fit := &PipeFit{Description: p, d: f.d, steps: f.steps, data: f.data, last: last}
+	fit := &PipeFit{Description: p, raw: f.raw, steps: f.steps, data: f.data, last: last}
 	fit.inner = sync.OnceValue(func() *model.Model { return last.Model().Transformed() })
 	return fit, err
 }
@@ -293,7 +277,7 @@ func (f *PipeFit) again(ctx context.Context, p Pipeline, w *learn.Warmth) (*Pipe
 type PipeFit struct {
 	Description Pipeline
 
-	d     int // features of a raw point
+	raw   *datasets.Dataset
 	steps []steps.Fitted
 	data  *datasets.Dataset // the transformed training points
 	last  learn.Fit
@@ -321,18 +305,23 @@ func (f *PipeFit) Model() *model.Model {
 	return f.last.Model()
 }
 
-// Transform applies the steps to m raw points and returns m rows.
+// Transform applies the steps to m raw points and returns m rows. Sparse points are written
+// out.
 func (f *PipeFit) Transform(x datasets.Points) (_ [][]float64, err error) {
 	defer guard.Caught(&err)
 	if f.none() {
 		return nil, arguments.NoFit("Transform")
 	}
 	p, err := f.transform(context.Background(), "Transform", points.From(x))
-	return p.X, err
+	if err != nil || p.Sparse == nil {
+		return p.X, err
+	}
+	d := (&datasets.Dataset{Name: "points", Sparse: p.Sparse, Y: make([]float64, p.N())}).Dense()
+	return d.X, d.Check()
 }
 
 func (f *PipeFit) transform(ctx context.Context, verb string, p points.Points) (points.Points, error) {
-	return (&steps.Passage{Steps: f.steps, D: f.d}).Apply(ctx, verb, "pipeline", p)
+	return steps.Raw(f.raw, f.steps).Apply(ctx, verb, "pipeline", p)
 }
 
 // Predict returns the class names of m raw points. Errors are those of Transform and of the
@@ -433,7 +422,7 @@ func (f *PipeFit) heldOut(ctx context.Context, ds *datasets.Dataset) (*learn.Hel
 	if err != nil {
 		return nil, err
 	}
-	return f.last.HeldOut(ctx, &datasets.Dataset{Name: ds.Name, X: p.X, Sparse: (*datasets.CSR)(p.Sparse), Y: ds.Y, Target: ds.Target, Classes: ds.Classes})
+	return f.last.HeldOut(ctx, &datasets.Dataset{Name: ds.Name, X: p.X, Sparse: (*datasets.CSR)(p.Sparse), Y: ds.Y, Features: f.data.Features, Target: ds.Target, Classes: ds.Classes})
 }
 
 // Markdown returns the summary of the learner's fit.

@@ -92,7 +92,7 @@ func TestStepsNeverSeeTheHeldOutFold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, step := range []transform.Step{transform.Standardise(), transform.MinMax(), transform.Impute(), transform.Imputation{Median: true}, transform.PCA(3), transform.Nystroem(nil, 20, 1), transform.RandomFourier(0, 30, 1)} {
+	for _, step := range []transform.Step{transform.Standardise(), transform.MinMax(), transform.Impute(), transform.ImputeBy(transform.Median), transform.PCA(3), transform.Nystroem(nil, 20, 1), transform.RandomFourier(0, 30, 1)} {
 		for k, s := range splits[:2] {
 			poisoned := data.Select(testkit.Seq(data.N()))
 			rng := rand.New(rand.NewPCG(1, uint64(k)))
@@ -198,7 +198,7 @@ func TestImputeAndOneHot(t *testing.T) {
 			t.Errorf("row %d: %v, want %v", i, got[i], want)
 		}
 	}
-	if x, err := testkit.FitOf(t, Pipe(transform.Imputation{Median: true}, svmnb.Classify(data))).Transform(datasets.Rows{{gap, gap, gap}}); err != nil || !slices.Equal(x[0], []float64{2, 6, 6}) {
+	if x, err := testkit.FitOf(t, Pipe(transform.ImputeBy(transform.Median), svmnb.Classify(data))).Transform(datasets.Rows{{gap, gap, gap}}); err != nil || !slices.Equal(x[0], []float64{2, 6, 6}) {
 		t.Errorf("medians %v (%v)", x, err)
 	}
 	if _, err := fit.Predict(datasets.Rows{{1, 2}}); err == nil || !strings.Contains(err.Error(), "row 0: the point has 2 features") {
@@ -416,7 +416,7 @@ func TestPipeSaysWhatItIs(t *testing.T) {
 }
 
 // steps0 is the first step of a pipeline.
-func (p Pipeline) steps0() transform.Step { return (*p.steps)[0] }
+func (p Pipeline) steps0() transform.Step { return (*p.steps)[0].(transform.Step) }
 
 // guide reads the first set of the LIBSVM guide, from the folder that SVMNB_DATA names.
 func guide(t *testing.T) (train, test *datasets.Dataset) {

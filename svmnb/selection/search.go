@@ -572,12 +572,12 @@ func (f *SearchFit) Learner() Pipeline {
 		return Pipeline{}
 	}
 	if f.chosen < 0 {
-		return Pipeline{steps: new([]transform.Step), last: f.Description.learner,
+		return Pipeline{steps: new([]transform.Part), last: f.Description.learner,
 			err: arguments.Wrong("Search", math.NaN(), "no point has all its folds yet; let the search go on")}
 	}
 	l, err := f.learnerAt(f.Trials[f.chosen].Values)
 	if err != nil {
-		return Pipeline{steps: new([]transform.Step), last: f.Description.learner, err: err}
+		return Pipeline{steps: new([]transform.Part), last: f.Description.learner, err: err}
 	}
 	return pipeOf(l)
 }

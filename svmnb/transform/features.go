@@ -47,7 +47,7 @@ func (s Landmarks) String() string {
 }
 
 // With implements [Tunable].
-func (s Landmarks) With(name string, value float64) (Step, bool) {
+func (s Landmarks) With(name string, value float64) (Part, bool) {
 	if strings.EqualFold(name, "landmarks") {
 		s.Landmarks = asCount(value)
 		return s, true
@@ -129,7 +129,7 @@ func (s FourierFeatures) String() string {
 }
 
 // With implements [Tunable].
-func (s FourierFeatures) With(name string, value float64) (Step, bool) {
+func (s FourierFeatures) With(name string, value float64) (Part, bool) {
 	switch strings.ToLower(name) {
 	case "gamma":
 		s.Gamma = value

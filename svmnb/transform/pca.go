@@ -36,7 +36,7 @@ func (s PrincipalComponents) String() string {
 }
 
 // With implements [Tunable].
-func (s PrincipalComponents) With(name string, value float64) (Step, bool) {
+func (s PrincipalComponents) With(name string, value float64) (Part, bool) {
 	if !strings.EqualFold(name, "components") {
 		return s, false
 	}

@@ -3,7 +3,17 @@
 // kernel.
 package transform
 
-import "github.com/svmnb/svmnb/datasets"
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/internal/panics"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/guard"
+	"github.com/svmnb/svmnb/svmnb/internal/steps"
+)
 
 // Part is a part of a selection.Pipeline: a [Step] or, at the end, a selection.Learner.
 type Part interface{ String() string }
@@ -38,10 +48,69 @@ type SparseTransform interface {
 	ApplySparse(x datasets.CSR) (*datasets.CSR, [][]float64, error)
 }
 
-// Tunable is a [Step] with parameters that a selection.Search can set. With returns the
-// step with another value of a parameter; known is false if the step has no parameter of
-// this name.
+// TableStep is a step for the named columns of a table, which may be of any kind. One that
+// is a [Step] too is that for points without names.
+type TableStep interface {
+	Part
+	FitTable(train *datasets.Dataset) (TableTransform, error) // whose points are its Table
+}
+
+// TableTransform is a fitted [TableStep]. ApplyTable returns a table of as many rows, each
+// of which depends on that row only; it changes neither t nor itself.
+type TableTransform interface {
+	ApplyTable(t *datasets.Table) (*datasets.Table, error)
+}
+
+// Tunable is a step with parameters that a selection.Search may set. With returns the step
+// with another value; known is false for a name that it does not have.
 type Tunable interface {
-	Step
-	With(name string, value float64) (step Step, known bool)
+	Part
+	With(name string, value float64) (step Part, known bool)
+}
+
+// Fit fits a step to training points, as a pipeline does: a [TableStep] to the columns of
+// a table, a [Step] to rows, a [SparseStep] to sparse points. Rows become a table, and a
+// table of numbers rows, where the step wants the other.
+func Fit(ctx context.Context, step Part, train *datasets.Dataset) (steps.Fitted, error) {
+	if err := arguments.Given(ctx, "Fit"); err != nil {
+		return nil, err
+	}
+	if err := steps.CheckMissing(train); err != nil {
+		return nil, err
+	}
+	return guard.UnlessDone(ctx, func() (_ steps.Fitted, err error) {
+		defer panics.Recover(&err, func() string { return fmt.Sprintf("the step %v", step) })
+		rows, forRows := step.(Step)
+		if forTable, ok := step.(TableStep); ok && (train.Table != nil || !forRows) {
+			p, err := steps.Of(train).AsTable()
+			if err != nil {
+				return nil, err
+			}
+			return forTable.FitTable(p.In(train))
+		}
+		if !forRows {
+			return nil, arguments.Wrong("Pipe", math.NaN(), "%v, a %T, is no step", step, step)
+		}
+		p, err := steps.Of(train).AsNumbers()
+		if err != nil {
+			return nil, err
+		}
+		train := p.In(train)
+		if train.Sparse == nil {
+			return rows.Fit(train)
+		}
+		sparse, ok := step.(SparseStep)
+		if !ok {
+			return nil, arguments.Wrong("Pipe", math.NaN(), "the points are sparse, and the step needs them written out; write them out by Dense() of the data set, or take MaxAbs(), RandomFourier or Nystroem, which take sparse points")
+		}
+		return sparse.FitSparse(train)
+	})
+}
+
+// tableOf returns the table that a step is fitted to.
+func tableOf(call string, train *datasets.Dataset) (*datasets.Table, error) {
+	if train == nil || train.Table == nil {
+		return nil, arguments.Wrong(call, math.NaN(), "the training data are no table; a pipeline makes one of rows")
+	}
+	return train.Table, train.Table.Check()
 }

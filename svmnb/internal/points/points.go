@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -22,19 +23,31 @@ import (
 // Points are n points with d features, either dense (X) or sparse.
 type Points struct {
 	X      [][]float64
-	Sparse *kernels.CSR // nil if the points are dense
+	Sparse *kernels.CSR    // nil if the points are not sparse
+	Table  *datasets.Table // nil if the points are numbers already
 }
 
 // Of returns the points of a data set.
-func Of(d *datasets.Dataset) Points { return Points{d.X, d.Sparse} }
+func Of(d *datasets.Dataset) Points { return Points{d.X, d.Sparse, d.Table} }
 
 // From returns a user's points; nil means no points.
 func From(x datasets.Points) Points {
 	if x == nil {
 		return Points{}
 	}
-	rows, sparse := x.Unpack()
-	return Points{rows, sparse}
+	p := Points{}
+	p.X, p.Sparse = x.Unpack()
+	switch x := x.(type) {
+	case Points:
+		return x
+	case *datasets.Table:
+		p.Table = x
+	case *datasets.Dataset:
+		if x != nil {
+			p.Table = x.Table
+		}
+	}
+	return p
 }
 
 // Dense returns a user's points, or an error if they are sparse.
@@ -57,8 +70,11 @@ func CSR(x datasets.CSR) Points { return Points{Sparse: &x} }
 
 // N returns the number of points.
 func (p Points) N() int {
-	if p.Sparse != nil {
+	switch {
+	case p.Sparse != nil:
 		return p.Sparse.N()
+	case p.Table != nil:
+		return p.Table.N()
 	}
 	return len(p.X)
 }
@@ -194,18 +210,29 @@ func (p Points) Radius2(k kernels.Kernel) float64 {
 func (p Points) Hash(h io.Writer) {
 	var b []byte
 	for i := range p.N() {
-		b = b[:0]
-		p.Entry(i, func(j int, v float64) {
-			if p.Sparse != nil {
-				b = binary.LittleEndian.AppendUint32(b, uint32(j))
-			}
-			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
-		})
+		b = p.AppendRow(b[:0], i)
 		if p.Sparse != nil {
 			b = append(b, '\n')
 		}
 		h.Write(b)
 	}
+}
+
+// AppendRow appends bytes that two points share only if they are the same.
+func (p Points) AppendRow(b []byte, i int) []byte {
+	if p.Table != nil && p.X == nil {
+		for _, c := range p.Table.Columns {
+			b = strconv.AppendQuote(b, c.Format(i))
+		}
+		return b
+	}
+	p.Entry(i, func(j int, v float64) {
+		if p.Sparse != nil {
+			b = binary.LittleEndian.AppendUint32(b, uint32(j))
+		}
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
+	})
+	return b
 }
 
 // FirstRow returns K(x_0, x_j) for all j.

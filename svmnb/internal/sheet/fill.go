@@ -26,25 +26,79 @@ func (t *Table) Dataset(d *datasets.Dataset) error {
 	if err := points.NeedsDense("Table", d); err != nil {
 		return err
 	}
+	if d.Table != nil {
+		if err := t.Named(d.Table); err != nil {
+			return err
+		}
+		t.Name = d.Name
+		t.targets(d)
+		t.Columns[len(t.Columns)-1].Kind = "target"
+		return nil
+	}
 	t.Name = d.Name
 	t.Numbered("row", d.N())
 	for j := range d.D() {
 		t.Numbers(d.FeatureName(j), points.Column(d.X, j))
 	}
+	t.targets(d)
+	return nil
+}
+
+func (t *Table) targets(d *datasets.Dataset) {
 	if d.Classes == nil {
 		t.Numbers(cmp.Or(d.Target, "target"), d.Y)
-		return nil
+		return
 	}
 	classes := make([]string, d.N())
 	for i, y := range d.Y {
 		classes[i] = d.ClassName(y)
 	}
 	t.Texts(cmp.Or(d.Target, "class"), classes)
+}
+
+// Named lists the rows of a table with the kinds of its columns.
+func (t *Table) Named(of *datasets.Table) error {
+	if err := of.Check(); err != nil {
+		return err
+	}
+	t.Name, t.Notes = of.Name, of.Notes
+	t.Numbered("row", of.N())
+	for _, c := range of.Columns {
+		switch c.Kind {
+		case datasets.Number:
+			t.Numbers(c.Name, c.Values)
+		default:
+			text := make([]string, c.N())
+			for i := range text {
+				text[i] = c.Format(i)
+			}
+			t.Texts(c.Name, text)
+		}
+		last := &t.Columns[len(t.Columns)-1]
+		last.Kind = c.Kind.String()
+		if c.Kind == datasets.Time {
+			last.Values = c.Values
+			last.print = printer(c.Values)
+		}
+	}
 	return nil
 }
 
-// Records lists a table whose first row has the names of the columns. A column becomes
-// numbers if every cell is a number or empty.
+// printer writes times to the day where all values are days, else to the second.
+func printer(values []float64) func(v float64) string {
+	unit := 86400.0
+	for _, v := range values {
+		if !math.IsNaN(v) && v != math.Floor(v/unit)*unit {
+			unit = 1
+		}
+	}
+	return func(v float64) string {
+		return datasets.Column{Kind: datasets.Time, Values: []float64{math.Round(v/unit) * unit}}.Format(0)
+	}
+}
+
+// Records takes a table whose first row names the columns; a column of which every
+// cell is a number or empty is one of numbers.
 func (t *Table) Records(rows [][]string) error {
 	if len(rows) == 0 {
 		return nil

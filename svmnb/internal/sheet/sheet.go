@@ -21,15 +21,18 @@ import (
 type Table struct {
 	Name    string // what the rows are
 	Columns []Column
+	Notes   []string // sentences below the caption
 }
 
 // Column is a column of a table.
 type Column struct {
 	Name   string
-	Text   []string  // as it is shown
-	Values []float64 // the numbers, NaN if one is missing; nil for a column of texts
-	Number bool      // the column has the numbers of the rows, so its mean means nothing
-	unit   string    // follows each number
+	Text   []string               // as it is shown
+	Values []float64              // the numbers, NaN if one is missing; nil for a column of texts
+	Number bool                   // the column has the numbers of the rows, so its mean means nothing
+	Kind   string                 // of a table of columns of several kinds, such as "category"; else ""
+	unit   string                 // follows each number
+	print  func(v float64) string // what a value is written as; nil for a number
 }
 
 // Tables with more rows or columns than wholeRows and wholeColumns are shown without their
@@ -188,8 +191,15 @@ func (s *Table) order(c int, down bool) []int {
 // foot returns the lines below a long table, with one cell for each column: minimum, mean,
 // maximum, missing values and distribution.
 func (s *Table) foot() (names []string, lines [][]string) {
+	kinds := make([]string, len(s.Columns))
+	for c, col := range s.Columns {
+		kinds[c] = col.Kind
+	}
+	if slices.ContainsFunc(kinds, func(k string) bool { return k != "" }) {
+		names, lines = []string{"kind"}, [][]string{kinds}
+	}
 	if s.Rows() <= wholeRows {
-		return nil, nil
+		return names, lines
 	}
 	least, mean, most := make([]float64, len(s.Columns)), make([]float64, len(s.Columns)), make([]float64, len(s.Columns))
 	missing, shape := make([]string, len(s.Columns)), make([]string, len(s.Columns))
@@ -221,7 +231,9 @@ func (s *Table) foot() (names []string, lines [][]string) {
 	line := func(name string, values []float64) {
 		cells := make([]string, len(values))
 		for c, v := range values {
-			if !math.IsNaN(v) { // with one digit more than the values of the column
+			if print := s.Columns[c].print; print != nil && !math.IsNaN(v) {
+				cells[c] = print(v)
+			} else if !math.IsNaN(v) { // with one digit more than the column
 				cells[c] = say.Signed(v, 5) + s.Columns[c].unit
 			}
 		}
@@ -243,11 +255,23 @@ var bars = []rune("▁▂▃▄▅▆▇█")
 // returns the number of different ones.
 func (c *Column) shape(low, high float64) string {
 	if c.Values == nil {
-		seen := map[string]bool{}
+		seen := map[string]int{}
 		for _, t := range c.Text {
-			seen[t] = true
+			if t != "" {
+				seen[t]++
+			}
 		}
-		return fmt.Sprintf("%d different", len(seen))
+		most := ""
+		for t, n := range seen {
+			if n > seen[most] || n == seen[most] && t < most {
+				most = t
+			}
+		}
+		text := fmt.Sprintf("%d different", len(seen))
+		if c.Kind != "" && 2*len(seen) <= len(c.Text) {
+			text += fmt.Sprintf(", most often %s (%.0f %%)", clip(most), 100*float64(seen[most])/float64(len(c.Text)))
+		}
+		return text
 	}
 	if !(high > low) {
 		return ""
@@ -270,6 +294,9 @@ func (s *Table) caption() string {
 	text := say.Several(s.Rows(), "row") + " × " + say.Several(len(s.Columns), "column")
 	if s.Name != "" {
 		text = s.Name + ": " + text
+	}
+	for _, note := range s.Notes {
+		text += ". " + note
 	}
 	return text
 }
@@ -369,7 +396,7 @@ func (s *Table) HTML() string {
 		return "<" + tag + attributes + ">" + html.EscapeString(text) + "</" + tag + ">"
 	}
 	names, lines := s.foot()
-	lead := names != nil && !s.Columns[0].Number // a first column for the names of the lines below the table
+	lead := names != nil && !s.Columns[0].Number // the names of the lines below need a column
 	var b strings.Builder
 	b.WriteString("<table>" + cell("caption", "", s.caption()) + "<thead><tr>")
 	if lead {
@@ -425,8 +452,8 @@ func (s *Table) HTML() string {
 	}
 	b.WriteString("</table>")
 
-	var data []byte // nil if the page has all rows
-	if names != nil {
+	var data []byte // of a whole table all is in the page
+	if s.Rows() > wholeRows {
 		data = s.orders(columns, row, lead)
 	}
 	table := b.String()

@@ -16,11 +16,20 @@ const MostValues = 1000
 
 // Imputed is the fitted step of transform.Impute. It has the replacement for missing values
 // for each feature.
-type Imputed struct{ By []float64 }
+type Imputed struct {
+	By   []float64
+	Gaps []int // features behind which another one says where they were missing
+}
 
 func (Imputed) String() string { return "Impute()" }
 
-func (t Imputed) Names(in []string) []string { return in }
+func (t Imputed) Names(in []string) []string {
+	out := slices.Clone(in)
+	for _, j := range t.Gaps {
+		out = append(out, in[j]+" is missing")
+	}
+	return out
+}
 
 func (t Imputed) Apply(x [][]float64) ([][]float64, error) {
 	out := make([][]float64, len(x))
@@ -33,6 +42,13 @@ func (t Imputed) Apply(x [][]float64) ([][]float64, error) {
 			if math.IsNaN(v) {
 				out[i][j] = t.By[j]
 			}
+		}
+		for _, j := range t.Gaps {
+			gap := 0.0
+			if math.IsNaN(row[j]) {
+				gap = 1
+			}
+			out[i] = append(out[i], gap)
 		}
 	}
 	return out, nil

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/svmnb/svmnb/datasets"
@@ -25,18 +26,30 @@ type Passage struct {
 	Open int
 
 	D int // features of a raw point
+
+	// Columns are those of raw points, where they have names; nil where they have none.
+	Columns []Heading
 }
 
-// Fitted is a step that was fitted to training points. It is the interface
-// transform.Transform.
-type Fitted interface {
+// Heading is the name of a column and the kind of its values.
+type Heading struct {
+	Name string        `json:"name"`
+	Kind datasets.Kind `json:"kind"`
+}
+
+// Fitted is a step that was fitted to training points: a [FittedRows], a [FittedSparse] or a
+// [FittedTable].
+type Fitted any
+
+// FittedRows is the interface transform.Transform.
+type FittedRows interface {
 	Apply(x [][]float64) ([][]float64, error)
 }
 
 // FittedSparse is a Fitted that can transform sparse points. It is the interface
 // transform.SparseTransform.
 type FittedSparse interface {
-	Fitted
+	FittedRows
 	ApplySparse(x datasets.CSR) (*datasets.CSR, [][]float64, error)
 }
 
@@ -52,14 +65,21 @@ func PassageOf(behind *Passage, data *datasets.Dataset) *Passage {
 // NewPassage returns the passage of the scalings of raw and of steps that were fitted to
 // raw; nil if there are neither.
 func NewPassage(raw *datasets.Dataset, steps []Fitted) *Passage {
-	p := &Passage{Open: len(raw.Scalings), D: raw.D()}
+	var scalings []Fitted
 	for _, s := range raw.Scalings {
-		p.Steps = append(p.Steps, Scaled{s})
+		scalings = append(scalings, Scaled{s})
 	}
-	if p.Steps = append(p.Steps, steps...); len(p.Steps) == 0 {
+	p := Raw(raw, append(scalings, steps...))
+	if p.Open = len(scalings); len(p.Steps) == 0 {
 		return nil
 	}
 	return p
+}
+
+// Raw is the passage of points like those of a data set through steps that were fitted to
+// it, whatever scalings the data set has noted.
+func Raw(raw *datasets.Dataset, steps []Fitted) *Passage {
+	return &Passage{Steps: steps, D: raw.D(), Columns: headings(raw)}
 }
 
 // String lists the steps.
@@ -79,9 +99,70 @@ func Text(t Fitted) string {
 	return fmt.Sprintf("%T", t)
 }
 
+// headings are the columns of a data set that has names for them.
+func headings(raw *datasets.Dataset) []Heading {
+	var list []Heading
+	if raw.Table != nil {
+		for _, c := range raw.Table.Columns {
+			list = append(list, Heading{c.Name, c.Kind})
+		}
+		return list
+	}
+	for _, name := range raw.Features {
+		list = append(list, Heading{name, datasets.Number})
+	}
+	return list
+}
+
+// names are those of raw points, nil where they have none.
+func (p *Passage) names() []string {
+	if p.Columns == nil {
+		return nil
+	}
+	names := make([]string, len(p.Columns))
+	for j, c := range p.Columns {
+		names[j] = c.Name
+	}
+	return names
+}
+
 // Apply transforms raw points by all steps. verb and learner name the user's call and the
 // kind of fit in errors.
 func (p *Passage) Apply(ctx context.Context, verb, learner string, x points.Points) (points.Points, error) {
+	raw, err := p.raw(verb, learner, x)
+	if err != nil {
+		return points.Points{}, err
+	}
+	now := named(raw, p.names())
+	for i, t := range p.Steps {
+		n := now.N()
+		now, err = Through(ctx, now, t)
+		if err == nil && now.N() != n {
+			err = arguments.Wrong(verb, float64(now.N()), "it makes %d rows of %d; a step keeps the number of points", now.N(), n)
+		}
+		if err != nil {
+			return points.Points{}, fmt.Errorf("svmnb: %s: step %d, %s: %w", verb, i+1, Text(t), err)
+		}
+	}
+	now, err = now.AsNumbers()
+	return now.Points, err
+}
+
+// raw returns points of a caller as those that the steps were fitted to: a table with the
+// columns of the training data, in their order, or rows or sparse points of as many features.
+func (p *Passage) raw(verb, learner string, x points.Points) (points.Points, error) {
+	if x.Table != nil && p.Columns != nil {
+		t, err := p.columns(verb, learner, x.Table)
+		return points.Points{Table: t}, err
+	}
+	if x.Table != nil && x.X == nil {
+		return x, arguments.Wrong(verb, math.NaN(), "the table has columns that are no numbers, and the %s was trained on %s without names", learner, say.Several(p.D, "number"))
+	}
+	for _, c := range p.Columns {
+		if c.Kind != datasets.Number && x.N() > 0 {
+			return x, arguments.Wrong(verb, math.NaN(), "the %s was trained on a table whose column %s is a %v; give a *datasets.Table with the columns %s", learner, c.Name, c.Kind, Quoted(p.names()))
+		}
+	}
 	for i, row := range x.X {
 		if len(row) != p.D {
 			return points.Points{}, arguments.At(verb, i, -1, float64(len(row)), "the point has %s, the %s was trained on %d", say.Several(len(row), "feature"), learner, p.D)
@@ -90,17 +171,29 @@ func (p *Passage) Apply(ctx context.Context, verb, learner string, x points.Poin
 	if s := x.Sparse; s != nil && s.N() > 0 && s.D != p.D {
 		return points.Points{}, arguments.Wrong(verb, float64(s.D), "the points have %s, the %s was trained on %d; give the reader that number as dims", say.Several(s.D, "feature"), learner, p.D)
 	}
-	for i, t := range p.Steps {
-		n := x.N()
-		var err error
-		if x, err = Through(ctx, x, t); err == nil && x.N() != n {
-			err = arguments.Wrong(verb, float64(x.N()), "it makes %d rows of %d; a step keeps the number of points", x.N(), n)
-		}
-		if err != nil {
-			return points.Points{}, fmt.Errorf("svmnb: %s: step %d, %s: %w", verb, i+1, Text(t), err)
+	return points.Points{X: x.X, Sparse: x.Sparse}, nil
+}
+
+// columns returns those of a table that the steps were fitted to, as values of the same
+// kinds. A reader that guesses kinds may take a few codes for numbers.
+func (p *Passage) columns(verb, learner string, t *datasets.Table) (*datasets.Table, error) {
+	if err := t.Check(); err != nil {
+		return nil, err
+	}
+	var lacking []string
+	for _, c := range p.Columns {
+		if !slices.Contains(t.Names(), c.Name) {
+			lacking = append(lacking, c.Name)
 		}
 	}
-	return x, nil
+	if len(lacking) > 0 {
+		return nil, arguments.Wrong(verb, math.NaN(), "the table has no column %s, which the %s was trained on; its columns are %s", Quoted(lacking), learner, Quoted(t.Names()))
+	}
+	t = t.Only(p.names()...)
+	for _, c := range p.Columns {
+		t = t.As(c.Kind, c.Name)
+	}
+	return t, t.Check()
 }
 
 // Inside is the error of a fit inside a pipeline that is given points: it cannot tell

@@ -1,0 +1,73 @@
+package steps
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/svmnb/internal/points"
+)
+
+// Chosen is the fitted step of transform.On: steps that see some columns of a table. What
+// they make takes the place of the first of them.
+type Chosen struct {
+	Columns []string
+	Steps   []Fitted
+}
+
+func (t Chosen) String() string {
+	var list []string
+	for _, s := range t.Steps {
+		list = append(list, Text(s))
+	}
+	return fmt.Sprintf("On(%s).Do(%s)", Quoted(t.Columns), strings.Join(list, ", "))
+}
+
+// Quoted lists names in quotes, as arguments of a call.
+func Quoted(names []string) string {
+	list := make([]string, len(names))
+	for i, name := range names {
+		list[i] = fmt.Sprintf("%q", name)
+	}
+	return strings.Join(list, ", ")
+}
+
+// ApplyTable implements [FittedTable].
+func (t Chosen) ApplyTable(in *datasets.Table) (*datasets.Table, error) {
+	part := in.Only(t.Columns...)
+	if err := part.Check(); err != nil {
+		return nil, err
+	}
+	p := Points{Points: points.Points{Table: part}}
+	for _, s := range t.Steps {
+		var err error
+		if p, err = Through(context.Background(), p, s); err != nil {
+			return nil, fmt.Errorf("%s: %w", Text(s), err)
+		}
+	}
+	return t.Put(in, p)
+}
+
+// Put returns the table with what the steps have made in place of the columns.
+func (t Chosen) Put(in *datasets.Table, made Points) (*datasets.Table, error) {
+	if made.Sparse != nil {
+		made.Table = datasets.NewTable(datasets.Column{Name: strings.Join(t.Columns, ", "), Kind: datasets.Vector, Sparse: made.Sparse, Levels: made.Names()})
+	}
+	made, err := made.AsTable()
+	if err != nil {
+		return nil, err
+	}
+	out := *in
+	out.Columns = nil
+	for _, c := range in.Columns {
+		if c.Name == t.Columns[0] {
+			out.Columns = append(out.Columns, made.Table.Columns...)
+		}
+		if !slices.Contains(t.Columns, c.Name) {
+			out.Columns = append(out.Columns, c)
+		}
+	}
+	return &out, out.Check()
+}

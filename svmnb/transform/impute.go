@@ -1,0 +1,190 @@
+package transform
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/points"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
+	"github.com/svmnb/svmnb/svmnb/internal/steps"
+)
+
+// Imputation is a [Step] and a [TableStep] that puts a value where one is missing; see
+// [Impute].
+type Imputation struct {
+	By        Filling // what is put there
+	Constant  float64 // for Constant: of numbers
+	Level     string  // for Constant: of categories and texts
+	Indicator bool    // a column more for each that has gaps, 1 where a value was missing
+}
+
+// Filling is what is put where a value is missing.
+type Filling int
+
+// The fillings.
+const (
+	Mean         Filling = iota // of the values that are there; of a category the most frequent level
+	Median                      // of the values that are there; of a category the most frequent level
+	MostFrequent                // of several the smallest
+	Constant                    // what Imputation says
+)
+
+func (f Filling) String() string {
+	if names := [...]string{"Mean", "Median", "MostFrequent", "Constant"}; f >= 0 && int(f) < len(names) {
+		return names[f]
+	}
+	return "Filling(" + strconv.Itoa(int(f)) + ")"
+}
+
+// Impute replaces missing values, which are NaN in rows, by the mean of the values that the
+// feature has in the training points, and missing levels by the most frequent one. It comes
+// first in a pipeline: what it leaves has no gaps. A feature without any value is an error.
+func Impute() Imputation { return Imputation{} }
+
+// ImputeBy is [Impute] with another filling.
+func ImputeBy(filling Filling) Imputation { return Imputation{By: filling} }
+
+// Indicate adds a column for each one that has gaps in the training points: 1 where the
+// value was missing, else 0.
+func (s Imputation) Indicate() Imputation { s.Indicator = true; return s }
+
+// String gives the call back.
+func (s Imputation) String() string {
+	text := "Impute()"
+	switch {
+	case s.By == Constant && s.Level != "":
+		text = fmt.Sprintf("Imputation{By: Constant, Constant: %s, Level: %q}", say.Number(s.Constant), s.Level)
+	case s.By == Constant:
+		text = fmt.Sprintf("Imputation{By: Constant, Constant: %s}", say.Number(s.Constant))
+	case s.By != Mean:
+		text = fmt.Sprintf("ImputeBy(%v)", s.By)
+	}
+	if s.Indicator {
+		text += ".Indicate()"
+	}
+	return text
+}
+
+// Fit implements [Step].
+func (s Imputation) Fit(train *datasets.Dataset) (Transform, error) {
+	if err := steps.CheckMissing(train); err != nil {
+		return nil, err
+	}
+	if err := points.NeedsDense("Impute", train); err != nil {
+		return nil, err
+	}
+	var t steps.Imputed
+	for j := range train.D() {
+		var values []float64
+		for _, row := range train.X {
+			if !math.IsNaN(row[j]) {
+				values = append(values, row[j])
+			}
+		}
+		if s.Indicator && len(values) < train.N() {
+			t.Gaps = append(t.Gaps, j)
+		}
+		if len(values) == 0 && s.By != Constant {
+			return nil, arguments.At("Impute", -1, j, math.NaN(), "feature %s has no value in any training point; leave it out by Columns of the data set", train.FeatureName(j))
+		}
+		at := s.number(values)
+		if math.IsNaN(at) || math.IsInf(at, 0) {
+			return nil, arguments.At("Impute", -1, j, at, "the values of feature %s are too large to be averaged; divide them by a power of ten", train.FeatureName(j))
+		}
+		t.By = append(t.By, at)
+	}
+	return t, nil
+}
+
+// number returns what stands for a number that is missing where these are there.
+func (s Imputation) number(values []float64) float64 {
+	switch s.By {
+	case Constant:
+		return s.Constant
+	case Median:
+		slices.Sort(values)
+		m := len(values)
+		return values[(m-1)/2]/2 + values[m/2]/2
+	case MostFrequent:
+		slices.Sort(values)
+		at, most := values[0], 0
+		for from := 0; from < len(values); {
+			to := from
+			for to < len(values) && values[to] == values[from] {
+				to++
+			}
+			if to-from > most {
+				at, most = values[from], to-from
+			}
+			from = to
+		}
+		return at
+	}
+	at := 0.0
+	for k, v := range values {
+		at += (v - at) / float64(k+1)
+	}
+	return at
+}
+
+// FitTable implements [TableStep]: all columns are looked at, of whatever kind.
+func (s Imputation) FitTable(train *datasets.Dataset) (TableTransform, error) {
+	table, err := tableOf("Impute", train)
+	if err != nil {
+		return nil, err
+	}
+	t := steps.PerColumn{Call: s.String()}
+	for j, c := range table.Columns {
+		var present []int
+		for i := range c.N() {
+			if !c.Missing(i) {
+				present = append(present, i)
+			}
+		}
+		if len(present) == 0 && s.By != Constant {
+			return nil, arguments.At("Impute", -1, j, math.NaN(), "column %s has no value in any training row; leave it out by Without(%q) of the table", c.Name, c.Name)
+		}
+		fill := &steps.Fill{Indicator: s.Indicator && len(present) < c.N()}
+		switch c.Kind {
+		case datasets.Vector:
+			continue
+		case datasets.Category, datasets.Text:
+			fill.Level = s.level(c, present)
+		default:
+			values := make([]float64, len(present))
+			for k, i := range present {
+				values[k] = c.Values[i]
+			}
+			if fill.Value = s.number(values); fill.Value-fill.Value != 0 {
+				return nil, arguments.At("Impute", -1, j, fill.Value, "the values of column %s are too large to be averaged; divide them by a power of ten", c.Name)
+			}
+		}
+		t.Ops = append(t.Ops, steps.ColumnOp{Column: c.Name, Fill: fill})
+	}
+	return t, nil
+}
+
+// level returns what stands for a level, or a text, that is missing.
+func (s Imputation) level(c datasets.Column, present []int) string {
+	if s.By == Constant {
+		return s.Level
+	}
+	if c.Kind == datasets.Text {
+		return "" // no text stands for another
+	}
+	count := make([]int, len(c.Levels))
+	for _, i := range present {
+		count[c.Codes[i]]++
+	}
+	best := 0
+	for k := range count {
+		if count[k] > count[best] {
+			best = k
+		}
+	}
+	return c.Levels[best]
+}

@@ -1,0 +1,109 @@
+package transform
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/steps"
+)
+
+// Bag is a [TableStep] that makes sparse features of texts; see [CountWords], [TfIdf] and
+// [HashWords].
+type Bag struct {
+	call   string
+	most   int
+	grams  int
+	hashed bool
+	idf    bool
+}
+
+// CountWords replaces every text by how often each word is in it. Words are runs of at
+// least two letters or digits, in lower case. The vocabulary is the words of most training
+// rows, at most so many; 0 means 10,000.
+func CountWords(most int) Bag { return Bag{call: "CountWords", most: most} }
+
+// TfIdf is [CountWords] with counts multiplied by 1 + ln((1 + n)/(1 + m)), where m of the n
+// training rows have the word, and with vectors of length 1 (Salton and Buckley 1988, with
+// the smoothing of scikit-learn).
+func TfIdf(most int) Bag { return Bag{call: "TfIdf", most: most, idf: true} }
+
+// HashWords is [CountWords] without a vocabulary: a word counts for the feature that its
+// hash chooses, of so many, and vectors have length 1.
+func HashWords(features int) Bag { return Bag{call: "HashWords", most: features, hashed: true} }
+
+// Grams also takes up to so many words in a row for a word.
+func (s Bag) Grams(n int) Bag { s.grams = n; return s }
+
+// String gives the call back.
+func (s Bag) String() string {
+	text := fmt.Sprintf("%s(%d)", s.call, s.most)
+	if s.grams != 0 {
+		text += fmt.Sprintf(".Grams(%d)", s.grams)
+	}
+	return text
+}
+
+// usualWords is how many words a vocabulary has at most unless it is said.
+const usualWords = 10_000
+
+// FitTable implements [TableStep].
+func (s Bag) FitTable(train *datasets.Dataset) (TableTransform, error) {
+	table, err := tableOf(s.call, train)
+	if err != nil {
+		return nil, err
+	}
+	if s.most < 0 || s.most > steps.MostWords || s.hashed && s.most == 0 {
+		return nil, arguments.Wrong(s.call, float64(s.most), "%d words are asked for; give a number from 1 to %d", s.most, steps.MostWords)
+	}
+	if s.grams < 0 || s.grams > steps.MostGrams {
+		return nil, arguments.Wrong("Grams", float64(s.grams), "up to %d words in a row are asked for; give a number from 1 to %d", s.grams, steps.MostGrams)
+	}
+	t := steps.PerColumn{Call: s.String()}
+	for _, c := range table.Columns {
+		if c.Kind != datasets.Text && !(c.Kind == datasets.Category && len(table.Columns) == 1) {
+			continue
+		}
+		w := &steps.Words{Grams: s.grams, Norm: s.idf || s.hashed}
+		if s.hashed {
+			w.Hashed = s.most
+		} else if s.vocabulary(w, c); len(w.Vocabulary) == 0 {
+			return nil, arguments.Wrong(s.call, 0, "column %s has no word of at least two letters in any training row; leave it out by Without(%q) of the table", c.Name, c.Name)
+		}
+		t.Ops = append(t.Ops, steps.ColumnOp{Column: c.Name, Words: w})
+	}
+	if len(t.Ops) == 0 {
+		return nil, arguments.Wrong(s.call, math.NaN(), "no column is a text; say As(datasets.Text, names...) of the table")
+	}
+	return t, nil
+}
+
+// vocabulary takes the words that are in most texts of the column; of words that are in
+// equally many, the first in alphabetical order.
+func (s Bag) vocabulary(w *steps.Words, c datasets.Column) {
+	in, last := map[string]int{}, map[string]int{}
+	for i := range c.N() {
+		steps.Each(c.Format(i), s.grams, func(word string) {
+			if last[word] != i+1 {
+				last[word] = i + 1
+				in[word]++
+			}
+		})
+	}
+	for word := range in {
+		w.Vocabulary = append(w.Vocabulary, word)
+	}
+	slices.SortFunc(w.Vocabulary, func(a, b string) int {
+		return cmp.Or(cmp.Compare(in[b], in[a]), cmp.Compare(a, b))
+	})
+	w.Vocabulary = slices.Clip(w.Vocabulary[:min(len(w.Vocabulary), cmp.Or(s.most, usualWords))])
+	slices.Sort(w.Vocabulary)
+	if s.idf {
+		for _, word := range w.Vocabulary {
+			w.IDF = append(w.IDF, 1+math.Log(float64(1+c.N())/float64(1+in[word])))
+		}
+	}
+}
