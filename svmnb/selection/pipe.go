@@ -155,8 +155,8 @@ func (p piping) With(data *datasets.Dataset, rows []int) learn.Learner {
 	return p
 }
 
-// After changes the learner at the end. Pipe never calls it, since it takes a Pipeline
-// apart.
+// After implements learn.Learner. It is never called for a Pipeline, since Pipe takes the
+// steps and the learner out of a Pipeline that is its last part.
 func (p piping) After(b *steps.Passage) learn.Learner { p.last = p.last.After(b); return p }
 
 func (p piping) Parameters() string {
