@@ -278,7 +278,7 @@ func percentage(percent bool, metric string) (scale float64, unit, name string) 
 	return 1, "", metric
 }
 
-// either is name, or what stands for it where it is empty.
+// either returns name, or the text otherwise if name is empty.
 func either(name, otherwise string) string {
 	if name == "" {
 		return otherwise
@@ -286,20 +286,20 @@ func either(name, otherwise string) string {
 	return name
 }
 
-// featureNames are the names of two features, or what stands for them.
+// featureNames returns the names of two features, with defaults for empty ones.
 func featureNames(names [2]string) [2]string {
 	return [2]string{either(names[0], "x₁"), either(names[1], "x₂")}
 }
 
-// classNames are the names of y = −1 and y = +1, or what stands for them.
+// classNames returns the names of y = −1 and y = +1, with defaults for empty ones.
 func classNames(names [2]string) [2]string {
 	return [2]string{either(names[0], "class −1"), either(names[1], "class +1")}
 }
 
-// number prints v to 4 significant digits, as the figures' scripts do.
+// number prints v with 4 significant digits, as the scripts of figures do.
 func number(v float64) string { return numberTo(v, 4) }
 
-// numberTo prints v to so many significant digits, with a real minus sign.
+// numberTo prints v with so many significant digits and a minus sign instead of a hyphen.
 func numberTo(v float64, digits int) string {
 	switch {
 	case math.IsNaN(v):
@@ -318,7 +318,7 @@ func numberTo(v float64, digits int) string {
 	return mantissa + "e" + strconv.Itoa(e)
 }
 
-// thousands prints n with narrow spaces, 12 345: ECharts breaks titles at commas.
+// thousands prints n with narrow spaces, as 12 345. ECharts would break a title at commas.
 func thousands(n int64) string {
 	s := strconv.FormatInt(n, 10)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
@@ -327,7 +327,7 @@ func thousands(n int64) string {
 	return s
 }
 
-// count prints n things, in the singular where it is one.
+// count prints a number with its noun in the singular or plural.
 func count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -335,10 +335,10 @@ func count(n int, one, many string) string {
 	return thousands(int64(n)) + " " + many
 }
 
-// round4 keeps 4 significant digits: enough for the eye, short in JSON.
+// round4 rounds v to 4 significant digits: enough for the eye, short in JSON.
 func round4(v float64) float64 { return roundTo(v, 4) }
 
-// roundTo keeps so many significant digits.
+// roundTo rounds v to so many significant digits.
 func roundTo(v float64, digits int) float64 {
 	if v == 0 || v-v != 0 {
 		return v
@@ -347,8 +347,9 @@ func roundTo(v float64, digits int) float64 {
 	return r
 }
 
-// remainder is v, the difference of two numbers of the size of whole, without what
-// rounding of α makes of a difference of 0: it differs from processor to processor.
+// remainder returns v, which is the difference of two numbers of the size of whole. If v is
+// so small that it may be a rounding error of α, which depends on the processor, remainder
+// returns 0.
 func remainder(v, whole float64) float64 {
 	if math.Abs(v) < 1e-6*math.Abs(whole) {
 		return 0

@@ -163,7 +163,7 @@ func contours(xs, ys [2]float64, gradient [2]float64, q [2][2]float64, about [2]
 	return lines
 }
 
-// index writes i in small digits below the line.
+// index writes i in subscript digits.
 func index(i int) string {
 	s := []rune(fmt.Sprint(i))
 	for k, r := range s {
