@@ -9,15 +9,36 @@ import (
 
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/internal/doctest"
+	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/svmnb"
 	"github.com/svmnb/svmnb/svmnb/selection"
 	"github.com/svmnb/svmnb/svmnb/transform"
 )
 
-// What docs/data.md shows compiles and runs.
+// What docs/data.md shows compiles and runs, in the order of the page.
 func TestDataDocument(t *testing.T) {
-	doctest.Same(t, "../docs/data.md", "data_doc_test.go", 1)
+	doctest.Same(t, "../docs/data.md", "data_doc_test.go", 2)
 
+	t.Chdir(t.TempDir())
+	text := "id,name,age,plan,complaint,churn\n"
+	for i := range 100 { // who complains leaves
+		text += fmt.Sprintf("%d,Muster %d,%d,%d,%q,%s\n", i, i, 20+i%50, i%3, []string{"thanks, all is well", "late again, and never an answer"}[i%2], []string{"no", "yes"}[i%2])
+	}
+	if err := os.WriteFile("customers.csv", []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+
+	customers := datasets.TableReader{Decimal: ',', Kinds: map[string]datasets.Kind{"plan": datasets.Category}}.Open("customers.csv")
+	data := customers.Without("id", "name").Target("churn")
+	train, test := data.Split(0.7, 1)
+	fit := selection.Pipe(transform.Encode(), svmnb.Classify(train).Kernel(kernels.RBF(0.05)).C(10)).MustFit()
+
+	if accuracy, err := fit.Score(test); err != nil || accuracy != 1 {
+		t.Error(accuracy, err)
+	}
+}
+
+func TestDataDocumentSparse(t *testing.T) {
 	ctx := context.Background()
 	t.Chdir(t.TempDir())
 	var text bytes.Buffer
