@@ -69,8 +69,19 @@ func gallery(of func(*datasets.Dataset) *datasets.Dataset) []room {
 		return selection.Search(moons, selection.Grid{"C": selection.Log2(-3, 9, 2), "gamma": selection.Log2(-5, 5, 2)}, folds).MustFit()
 	})
 	sinc := svmnb.Regress(of(datasets.Sinc(100, 0.1, 1))).Kernel(kernels.RBF(0.3)).C(10).Epsilon(0.1)
-	motorcycle := gp.Regress(of(datasets.Motorcycle())).Kernel(kernels.Scale(45*45, kernels.SquaredExponential(5))).NoiseVariance(22 * 22)
+	crashes := of(datasets.Motorcycle())
+	motorcycle := gp.Regress(crashes).Kernel(kernels.Scale(45*45, kernels.SquaredExponential(5))).NoiseVariance(22 * 22)
 	process := sync.OnceValue(func() *gp.Fit { return motorcycle.MustFit() })
+	var learnt, held []int
+	for i := range crashes.N() {
+		if i%5 == 2 {
+			held = append(held, i)
+		} else {
+			learnt = append(learnt, i)
+		}
+	}
+	test := crashes.Select(held)
+	part := sync.OnceValue(func() *gp.Fit { return motorcycle.On(crashes.Select(learnt)).MustFit() })
 	co2 := sync.OnceValue(func() *gp.Fit {
 		return gp.Regress(of(datasets.CO2())).Kernel(kernels.Sum(
 			kernels.Scale(66*66, kernels.SquaredExponential(67)),
@@ -116,10 +127,11 @@ func gallery(of func(*datasets.Dataset) *datasets.Dataset) []room {
 				return selection.MustValidationCurve(moons, folds, "gamma", selection.Log2(-7, 7, 2)...).Chart()
 			}},
 		}},
-		{"Regression and Gaussian processes", "`sinc` is a `Regressor`. `motorcycle` is a `gp.Process`, and `process` is its fit. `co2` is the fit of a Gaussian process whose kernel is a sum.", []exhibit{
+		{"Regression and Gaussian processes", "`sinc` is a `Regressor`. `motorcycle` is a `gp.Process`, and `process` is its fit. `part` is the fit of four fifths of its points, and `test` has the others. `co2` is the fit of a Gaussian process whose kernel is a sum.", []exhibit{
 			{"tube", "Tube", "svmnb.Tube.Of(sinc.MustFit())", func() (*display.Chart, error) { return svmnb.Tube.Of(sinc.MustFit()) }},
 			{"posterior", "Posterior", "gp.Posterior.Of(process())", func() (*display.Chart, error) { return gp.Posterior.Of(process()) }},
 			{"samples", "PosteriorSamples", "gp.PosteriorSamples(5, 1).Of(process())", func() (*display.Chart, error) { return gp.PosteriorSamples(5, 1).Of(process()) }},
+			{"posterior-over", "PosteriorOver", "gp.PosteriorOver(0, 80, test).Of(part())", func() (*display.Chart, error) { return gp.PosteriorOver(0, 80, test).Of(part()) }},
 			{"bounds", "Bounds", "gp.Bounds.Of(motorcycle.CG().MustFit())", func() (*display.Chart, error) { return gp.Bounds.Of(motorcycle.CG().MustFit()) }},
 			{"evidence", "Evidence EvidenceOver", "gp.Evidence.Of(motorcycle.Optimise().MustFit())", func() (*display.Chart, error) { return gp.Evidence.Of(motorcycle.Optimise().MustFit()) }},
 			{"components", "Components ComponentsNamed", `gp.ComponentsNamed("trend", "season").Of(co2())`, func() (*display.Chart, error) { return gp.ComponentsNamed("trend", "season").Of(co2()) }},
@@ -196,7 +208,7 @@ func fewColours(data []byte) ([]byte, error) {
 
 // called matches the fits of the gallery, which are functions in its source but variables
 // on the page.
-var called = regexp.MustCompile(`\b(fit|chunked|cancer|iris|petals|process|co2|c|s)\(\)`)
+var called = regexp.MustCompile(`\b(fit|chunked|cancer|iris|petals|process|part|co2|c|s)\(\)`)
 
 func galleryCommand(ctx context.Context, s *session, args []string) error {
 	if len(args) > 0 {

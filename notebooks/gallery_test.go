@@ -43,7 +43,7 @@ func figures(t *testing.T) (names []string) {
 			if !ok {
 				return false
 			}
-			return slices.Contains([]string{"FigureOf", "PosteriorSamples", "EvidenceOver", "ComponentsNamed"}, lastName(call.Fun))
+			return slices.Contains([]string{"FigureOf", "PosteriorSamples", "PosteriorOver", "EvidenceOver", "ComponentsNamed"}, lastName(call.Fun))
 		}
 		for _, d := range tree.Decls {
 			switch d := d.(type) {

@@ -71,6 +71,22 @@ func ExampleBelief_Interval() {
 	// f at 20 ms: -126 … -104, at 70 ms: -112 … 64
 }
 
+// How well a process predicts points that it has not seen.
+func ExampleFit_Evaluate() {
+	data := datasets.Motorcycle()
+	train, test := data.Split(0.3, 1)
+	fit := gp.Regress(train).Optimise().MustFit()
+	e, err := fit.Evaluate(test) // e.Show() adds bootstrap intervals and a picture
+	if err != nil {
+		panic(err)
+	}
+	rmse, _ := e.RMSE()
+	density, _ := e.NLPD()
+	within, _ := e.Coverage(0.95)
+	fmt.Printf("RMSE %.0f g, mean −ln p(y) %.2f, %.0f %% of the targets in their 95 %% interval\n", rmse, density, 100*within)
+	// Output: RMSE 24 g, mean −ln p(y) 4.64, 96 % of the targets in their 95 % interval
+}
+
 // Near points have a correlated posterior.
 func ExampleFit_Covariance() {
 	fit := gp.Regress(datasets.Motorcycle()).

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/internal/parallel"
 	"github.com/svmnb/svmnb/internal/vec"
 	"github.com/svmnb/svmnb/solvers/linear"
@@ -40,15 +41,41 @@ var (
 // process is implemented by *Fit only. Package variables are linked into every cell, and
 // through this interface the figures link no code of Gaussian processes.
 type process interface {
-	drawPosterior(count int, seed uint64) (*display.Chart, error)
 	drawBounds() (*display.Chart, error)
 	drawEvidence(first, second string) (*display.Chart, error)
 	drawComponents(names []string) (*display.Chart, error)
 }
 
+// predicted is implemented by *Fit and by *Evaluation, which adds its test points.
+type predicted interface {
+	drawPosterior(v view) (*display.Chart, error)
+}
+
+// view says what a figure of the posterior shows. The zero value is that of [Posterior].
+type view struct {
+	samples   int // functions to draw, which seed determines
+	seed      uint64
+	chosen    bool // low and high were chosen; otherwise the data and the tests set the range
+	low, high float64
+	tests     []*datasets.Dataset
+}
+
 // PosteriorSamples is [Posterior] with count functions drawn from it; seed determines them.
 func PosteriorSamples(count int, seed uint64) display.Figure {
-	return display.FigureOf("Posterior", func(f process) (*display.Chart, error) { return f.drawPosterior(count, seed) })
+	return display.FigureOf("Posterior", func(f predicted) (*display.Chart, error) {
+		return f.drawPosterior(view{samples: count, seed: seed})
+	})
+}
+
+// PosteriorOver is [Posterior] from low to high of the feature, which may lie beyond the
+// data, with the points of test sets as marks of their own. Points outside the range are not
+// drawn. The figure returns an *ArgumentError unless low < high, and for test sets that
+// [Fit.Evaluate] refuses.
+func PosteriorOver(low, high float64, tests ...*datasets.Dataset) display.Figure {
+	tests = slices.Clone(tests)
+	return display.FigureOf("Posterior", func(f predicted) (*display.Chart, error) {
+		return f.drawPosterior(view{chosen: true, low: low, high: high, tests: tests})
+	})
 }
 
 // EvidenceOver is [Evidence] over two hyperparameters. Their names are those of
@@ -80,17 +107,22 @@ const figurePoints = 600
 // figureWork limits the multiplications of a figure: a few tenths of a second.
 const figureWork = 1_000_000_000
 
-// line returns places of the only feature, from a little before the data to a little after,
-// also as rows for Posterior.
-func (f *Fit) line() (xs []float64, rows [][]float64) {
-	ends := figure.Around(f.task.data.X, 0)
+// line returns places of the only feature from low to high, also as rows for Posterior.
+func (f *Fit) line(low, high float64) (xs []float64, rows [][]float64) {
 	n := float64(len(f.Alpha))
 	m := int(min(figurePoints, max(40, figureWork/(n*n*float64(f.Iterations)))))
 	for i := range m {
-		v := ends[0] + (ends[1]-ends[0])*float64(i)/float64(m-1)
+		v := low + (high-low)*float64(i)/float64(m-1)
 		xs, rows = append(xs, v), append(rows, []float64{v})
 	}
 	return xs, rows
+}
+
+// around returns a range from a little before the points of the only feature to a little
+// after.
+func around(x [][]float64) (low, high float64) {
+	ends := figure.Around(x, 0)
+	return ends[0], ends[1]
 }
 
 // words describes the problem and the method for a subtitle.
@@ -118,27 +150,47 @@ func (f *Fit) oneFeature(figure string) error {
 	return nil
 }
 
-func (f *Fit) drawPosterior(count int, seed uint64) (*display.Chart, error) {
+func (f *Fit) drawPosterior(v view) (*display.Chart, error) {
 	if err := f.oneFeature("Posterior"); err != nil {
 		return nil, err
 	}
-	if count < 0 {
-		return nil, arguments.Wrong("PosteriorSamples", float64(count), "%d functions cannot be drawn; give 0 or more", count)
+	if v.samples < 0 {
+		return nil, arguments.Wrong("PosteriorSamples", float64(v.samples), "%d functions cannot be drawn; give 0 or more", v.samples)
+	}
+	t := f.task
+	if v.chosen && !(v.low < v.high && !math.IsInf(v.high-v.low, 1)) {
+		return nil, arguments.Wrong("PosteriorOver", v.low, "the range from %v to %v is empty or endless; give two numbers, the smaller one first", v.low, v.high)
+	}
+	tests := &datasets.Dataset{}
+	for _, test := range v.tests {
+		if err := f.suits("PosteriorOver", test); err != nil {
+			return nil, err
+		}
+		x, err := points.Dense("PosteriorOver", test)
+		if err == nil {
+			err = f.check("PosteriorOver", x)
+		}
+		if err != nil {
+			return nil, err
+		}
+		tests.X, tests.Y = append(tests.X, x...), append(tests.Y, test.Y...)
+	}
+	if !v.chosen {
+		v.low, v.high = around(slices.Concat(t.data.X, tests.X))
 	}
 	ctx, stop := untilInterrupt()
 	defer stop()
-	t := f.task
-	xs, rows := f.line()
+	xs, rows := f.line(v.low, v.high)
 	b, err := f.posterior(ctx, rows)
 	if err != nil {
 		return nil, err
 	}
 	d := figure.PosteriorData{
 		Problem: f.words(), Note: f.early(), Feature: t.data.FeatureName(0), Target: t.data.Target, Noise: b.Noise, Evidence: math.NaN(),
-		X: points.Column(t.data.X, 0), Y: t.data.Y, Xs: xs, Mean: b.Mean, SD: deviations(b.Variance, 0), MeanError: b.MeanError,
+		X: points.Column(t.data.X, 0), Y: t.data.Y, TestX: points.Column(tests.X, 0), TestY: tests.Y, Xs: xs, Mean: b.Mean, SD: deviations(b.Variance, 0), MeanError: b.MeanError,
 	}
-	if v := f.cheapEvidence(); v.Error == 0 {
-		d.Evidence = v.Value
+	if e := f.cheapEvidence(); e.Error == 0 {
+		d.Evidence = e.Value
 	}
 	if math.IsInf(f.Certificate.Energy, 1) { // with a noise of 0 there are no bounds
 		d.MeanError = nil
@@ -146,8 +198,8 @@ func (f *Fit) drawPosterior(count int, seed uint64) (*display.Chart, error) {
 	if !math.IsNaN(b.Noise) {
 		d.ObservationSD = deviations(b.Variance, b.Noise)
 	}
-	if count > 0 {
-		s, err := f.sample(ctx, rows, count, seed)
+	if v.samples > 0 {
+		s, err := f.sample(ctx, rows, v.samples, v.seed)
 		if err != nil {
 			return nil, err
 		}
@@ -175,7 +227,7 @@ func (f *Fit) drawComponents(names []string) (*display.Chart, error) {
 	ctx, stop := untilInterrupt()
 	defer stop()
 	t := f.task
-	xs, rows := f.line()
+	xs, rows := f.line(around(t.data.X))
 	b, err := f.posterior(ctx, rows)
 	if err != nil {
 		return nil, err

@@ -796,6 +796,7 @@ func TestProcessFigures(t *testing.T) {
 		{"posterior with samples", PosteriorSamples(3, 1), one, "log marginal likelihood", false},
 		{"posterior of CG", Posterior, one.CG().MaxIterations(2), "iteration limit after 2 iterations", false},
 		{"posterior of known noise", Posterior, one.NoiseVariances(slices.Repeat([]float64{400}, small.N())), "", false},
+		{"posterior over a range", PosteriorOver(40, 80, small.Select([]int{1, 12})), one, "13 points outside the range", false},
 		{"posterior of two features", Posterior, two, "2 features", true},
 		{"components", Components, one, "Linear()", false},
 		{"components with names", ComponentsNamed("hill", "slope"), one, "hill", false},

@@ -23,6 +23,9 @@ type PosteriorData struct {
 	X []float64 // n values of the feature
 	Y []float64 // n observations
 
+	TestX []float64 // k values of the feature of test points; may be empty
+	TestY []float64 // k targets of test points
+
 	Xs            []float64   // m ≥ 2 increasing places
 	Mean          []float64   // m means of f
 	SD            []float64   // m standard deviations of f, ≥ 0
@@ -34,16 +37,20 @@ type PosteriorData struct {
 
 // Posterior draws the mean of a Gaussian process with bands of two standard deviations (of
 // f and of new observations), samples and observations. For a solver that stopped early it
-// also draws how far the mean may be from the exact one.
+// also draws how far the mean may be from the exact one. Points before the first or after
+// the last of the places are not drawn.
 func Posterior(d PosteriorData) (*Chart, error) {
 	if err := d.check(); err != nil {
 		return nil, err
 	}
-	n, target := len(d.Y), either(d.Target, "y")
+	n, tests, target := len(d.Y), len(d.TestY), either(d.Target, "y")
 	xName := either(d.Feature, "x")
 	title := count(n, "observation", "observations")
 	if n == 0 {
 		title = "0 observations: the prior"
+	}
+	if tests > 0 {
+		title += ", " + count(tests, "test point", "test points")
 	}
 	if finite(d.Noise) {
 		title += ", noise σ² = " + numberTo(d.Noise, 3)
@@ -51,16 +58,24 @@ func Posterior(d PosteriorData) (*Chart, error) {
 	if finite(d.Evidence) {
 		title += ": log marginal likelihood " + number(d.Evidence)
 	}
-	shown := choose(n, func(int) int { return 0 })
+	first, last := d.Xs[0], d.Xs[len(d.Xs)-1]
+	x, y, numbers := inRange(d.X, d.Y, first, last)
+	testX, testY, testNumbers := inRange(d.TestX, d.TestY, first, last)
+	shown := choose(len(y), func(int) int { return 0 })
+	shownTests := choose(len(testY), func(int) int { return 0 })
+	outside := ""
+	if k := n + tests - len(y) - len(testY); k > 0 {
+		outside = count(k, "point outside the range", "points outside the range")
+	}
 	within := ""
 	if d.MeanError != nil {
 		_, most := extent(d.MeanError)
 		within = "the mean is within " + numberTo(most, 2) + " of the exact one"
 	}
-	subtitle := sentence(d.Problem, d.Note, within, fewer(shown, n, "the observations"))
+	subtitle := sentence(d.Problem, d.Note, within, outside, fewer(shown, len(y), "the observations"), fewer(shownTests, len(testY), "the test points"))
 
 	lower, upper := around2(d.Mean, d.SD)
-	all := append([][]float64{d.Y, d.True, lower, upper}, d.Samples...)
+	all := append([][]float64{y, testY, d.True, lower, upper}, d.Samples...)
 	columns := map[string][]float64{"mean": d.Mean, "sd": d.SD, "lower": lower, "upper": upper}
 	if d.ObservationSD != nil {
 		l, u := around2(d.Mean, d.ObservationSD)
@@ -78,7 +93,7 @@ func Posterior(d PosteriorData) (*Chart, error) {
 		columns["true"] = d.True
 	}
 	keep := thin(d.Xs, curvePoints, append(slices.Collect(maps.Values(columns)), d.Samples...)...)
-	xLow, xHigh := around(d.X, d.Xs, 0.02)
+	xLow, xHigh := around(append(slices.Clip(x), testX...), d.Xs, 0.02)
 	yLow, yHigh := extent(all...)
 	yLow, yHigh = widen(yLow, yHigh, 0.05)
 	roundX, roundY := rounding(xLow, xHigh), rounding(yLow, yHigh)
@@ -91,7 +106,7 @@ func Posterior(d PosteriorData) (*Chart, error) {
 		svm[name] = rounded(values, keep, round)
 	}
 
-	const f, fresh, mean, sampled, solver, truth, data = "f ± 2 sd", "new observation ± 2 sd", "mean of f", "samples of f", "mean ± solver's error", "true function", "observations"
+	const f, fresh, mean, sampled, solver, truth, data, test = "f ± 2 sd", "new observation ± 2 sd", "mean of f", "samples of f", "mean ± solver's error", "true function", "observations", "test points"
 	p := plot{name: "posterior", about: fmt.Sprintf("Gaussian process of %s over %s: mean and bands of two standard deviations.", target, xName), tip: posteriorJS.cut("tip"),
 		grid: list{object{}}, svm: svm}
 	p.panel(valueAxis(0, xLow, xHigh, xName, 28), valueAxis(0, yLow, yHigh, target, 42).lines())
@@ -120,19 +135,39 @@ func Posterior(d PosteriorData) (*Chart, error) {
 		p.key(truth, dashes)
 	}
 	p.add(curve(0, mean, "x", "mean", "@series1").silent().z(4).pen("@series1", 3))
-	if n > 0 {
-		points := items(shown, nil, func(_, i int) list { return list{roundX(d.X[i]), roundY(d.Y[i]), i} })
+	sizes := list{}
+	points := func(id, name, symbol, fill, edge string, width float64, shown, number []int, x, y []float64) {
+		if len(y) == 0 {
+			return
+		}
 		size := pointSize(len(shown))
-		p.add(scatter(points).id("data").name(data).symbols("circle", size).z(5).fill("@ink").edge("@page", 1).opacity(0.9).swells(1.4))
-		p.rimmed(data, 0)
-		svm["sizes"] = list{list{"data", size}}
+		data := items(shown, nil, func(_, i int) list { return list{roundX(x[i]), roundY(y[i]), number[i]} })
+		p.add(scatter(data).id(id).name(name).symbols(symbol, size).z(5).fill(fill).edge(edge, width).opacity(0.9).swells(1.4))
+		p.rimmed(name, int(width)-1)
+		sizes = append(sizes, list{id, size})
+	}
+	points("data", data, "circle", "@ink", "@page", 1, shown, numbers, x, y)
+	points("test", test, diamond, "@page", "@series2", 2, shownTests, testNumbers, testX, testY)
+	if len(sizes) > 0 {
+		svm["sizes"] = sizes
 	}
 	return p.chart(title, subtitle), nil
+}
+
+// inRange returns the points whose x is from low to high, and their numbers among all.
+func inRange(x, y []float64, low, high float64) (xs, ys []float64, numbers []int) {
+	for i, v := range x {
+		if v >= low && v <= high {
+			xs, ys, numbers = append(xs, v), append(ys, y[i]), append(numbers, i)
+		}
+	}
+	return xs, ys, numbers
 }
 
 func (d *PosteriorData) check() error {
 	c := checks{figure: "Posterior"}
 	c.numbers("observation", len(d.Y), given("X", d.X), given("Y", d.Y))
+	c.numbers("test point", len(d.TestY), given("TestX", d.TestX), given("TestY", d.TestY))
 	c.places("Xs", d.Xs)
 	c.numbers("place", len(d.Xs), given("Mean", d.Mean), amount("SD", d.SD), amount("ObservationSD", d.ObservationSD, optional), amount("MeanError", d.MeanError, optional),
 		given("True", d.True, optional))

@@ -3,7 +3,7 @@
 function tip(p) {
 	$tables;
 	var s = O.svm, v = p.value, i = p.dataIndex, range = function (a, b) { return svm.num(a[i]) + ' … ' + svm.num(b[i]); };
-	if (p.seriesId === 'data') return table('observation ' + v[2], row('x', svm.num(v[0], 6)) + row(echarts.format.encodeHTML(s.target), svm.num(v[1], 6)));
+	if (p.seriesId === 'data' || p.seriesId === 'test') return table((p.seriesId === 'data' ? 'observation ' : 'test point ') + v[2], row('x', svm.num(v[0], 6)) + row(echarts.format.encodeHTML(s.target), svm.num(v[1], 6)));
 	if (p.seriesId !== 'strips') return '';
 	return table('x = ' + svm.num(s.x[i], 6), row('mean of f', svm.num(s.mean[i], 5)) + row('standard deviation', svm.num(s.sd[i])) + row('f ± 2 sd', range(s.lower, s.upper)) +
 		(s.newlower ? row('new observation', range(s.newlower, s.newupper)) : '') + (s.error ? row('solver\'s error ≤', svm.num(s.error[i], 2)) : '') +

@@ -186,6 +186,20 @@ func posterior(t testing.TB) PosteriorData {
 	return d
 }
 
+// tested is posterior of a wider range, with test points, of which two lie outside.
+func tested(t testing.TB) PosteriorData {
+	t.Helper()
+	d := posterior(t)
+	p := learn(t, squared(1.44, 0.9), d.X, d.Y, 0.0144)
+	r := rand.New(rand.NewPCG(4, 8))
+	d.Xs, d.Samples, d.True = grid(-3, 8, 161), nil, nil
+	d.Mean, d.SD = p.at(p.k, d.Xs)
+	d.ObservationSD = apply(func(sd float64) float64 { return math.Sqrt(sd*sd + p.noise) }, d.SD)
+	d.TestX = []float64{-5, -2.2, -1.6, 0.8, 1.5, 2.2, 3.3, 4.5, 5.2, 7, 9}
+	d.TestY = apply(func(x float64) float64 { return wave(x) + 0.12*r.NormFloat64() }, d.TestX)
+	return d
+}
+
 // early is a process whose solver stopped early: conjugate gradients, with the
 // bound of the mean's error by Cauchy and Schwarz.
 func early(t testing.TB) PosteriorData {
@@ -418,7 +432,7 @@ func processes(t *testing.T) []*Chart {
 	return []*Chart{
 		ok(Tube(tube(t, 60, 1, 0.15, 3, false))), ok(Tube(tube(t, 150, 2, 0.2, 3, false))),
 		ok(Posterior(posterior(t))), ok(Posterior(early(t))),
-		ok(Bounds(bounds(t, 300))), ok(Evidence(evidence(t))), ok(Components(components(t))),
+		ok(Bounds(bounds(t, 300))), ok(Evidence(evidence(t))), ok(Components(components(t))), ok(Posterior(tested(t))),
 	}
 }
 
@@ -442,6 +456,7 @@ func TestProcessPictures(t *testing.T) {
 		{4, at(4, "Gauss–Radau"), 9, "Skilling: gap"}, {4, at(4, "Gauss–Radau"), 9, "true error"}, {4, at(4, "residual: σ² = 0.01"), 12, "residual: σ² = 1"},
 		{5, at(5, "cells"), 40, "below the maximum"}, {5, at(5, "best end"), 0, "path 3, step "}, {5, at(5, "start"), 1, "path 2, step 0"},
 		{6, at(6, "mean"), 77, "season"}, {6, at(6, "observations"), 77, "observation 77"},
+		{7, at(7, "data"), 0, "observation 3"}, {7, at(7, "test"), 2, "test point 3"},
 	})
 }
 
@@ -477,6 +492,11 @@ func TestProcessFigures(t *testing.T) {
 		}, 10_000, "f is constant on 1 point"},
 		{"posterior", func() (*Chart, error) { return Posterior(post) }, 25_000, "12 observations, noise σ² = 0.0144: log marginal likelihood −12.11"},
 		{"posterior, stopped early", func() (*Chart, error) { return Posterior(early(t)) }, 25_000, "stopped after 12 iterations · the mean is within "},
+		{"posterior, tested", func() (*Chart, error) { return Posterior(tested(t)) }, 25_000, "12 observations, 11 test points, noise σ² = 0.0144: log marginal likelihood −12.11"},
+		{"posterior, tested outside", func() (*Chart, error) { return Posterior(tested(t)) }, 25_000, "5 points outside the range"},
+		{"posterior, everything outside", func() (*Chart, error) {
+			return Posterior(PosteriorData{Noise: nan, Evidence: nan, X: []float64{7}, Y: []float64{1}, TestX: []float64{-7}, TestY: []float64{1}, Xs: []float64{0, 1}, Mean: []float64{0, 0}, SD: []float64{1, 1}})
+		}, 10_000, "2 points outside the range"},
 		{"posterior, nothing observed", func() (*Chart, error) {
 			return Posterior(PosteriorData{Noise: nan, Evidence: nan, Xs: []float64{0, 1}, Mean: []float64{0, 0}, SD: []float64{1, 1}})
 		}, 10_000, "0 observations: the prior"},
@@ -576,6 +596,8 @@ func TestWrongProcessInput(t *testing.T) {
 		{tubed(func(d *TubeData) { d.Y[0], d.Y[1] = -1.5e308, 1.5e308 }), "Y[0]"},
 		{posterior(func(d *PosteriorData) { d.X = nil }), "X"},
 		{posterior(func(d *PosteriorData) { d.Y[1] = nan }), "Y[1]"},
+		{posterior(func(d *PosteriorData) { d.TestX = []float64{1} }), "TestX"},
+		{posterior(func(d *PosteriorData) { d.TestX, d.TestY = []float64{1, 2}, []float64{1, inf} }), "TestY[1]"},
 		{posterior(func(d *PosteriorData) { d.Mean[1] = inf }), "Mean[1]"},
 		{posterior(func(d *PosteriorData) { d.SD[0] = -1 }), "SD[0]"},
 		{posterior(func(d *PosteriorData) { d.SD[0] = 1e308 }), "SD[0]"},

@@ -1,0 +1,199 @@
+package gp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/svmnb/display"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/guard"
+	"github.com/svmnb/svmnb/svmnb/internal/points"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
+	"github.com/svmnb/svmnb/svmnb/internal/steps"
+	"github.com/svmnb/svmnb/svmnb/metrics"
+)
+
+// Evaluation has the targets of n points and what a process predicts for them. [Fit.Evaluate]
+// makes it for a test set. Package metrics has more measures of Truth, Mean and SD.
+type Evaluation struct {
+	Of    string    // the fit and the points, for a subtitle
+	Truth []float64 // n targets
+	Mean  []float64 // n posterior means, in units of the targets
+
+	// SD has the n standard deviations of new targets, noise included. It is nil if the
+	// noise differs from point to point, since it is not known at other points then.
+	SD []float64
+
+	fit  *Fit
+	test *datasets.Dataset
+}
+
+// Evaluate predicts for the points in ds and keeps the predictions with the targets. It
+// costs what [Fit.Posterior] costs, and returns its errors, and an error if ds is not valid
+// or was not scaled as the training data were.
+func (f *Fit) Evaluate(ds *datasets.Dataset) (_ *Evaluation, err error) {
+	defer guard.Caught(&err)
+	if f.none() {
+		return nil, arguments.NoFit("Evaluate")
+	}
+	if err := f.suits("Evaluate", ds); err != nil {
+		return nil, err
+	}
+	x, err := points.Dense("Evaluate", ds)
+	if err == nil {
+		err = f.check("Evaluate", x)
+	}
+	if err != nil {
+		return nil, err
+	}
+	b, err := f.posterior(context.Background(), x)
+	if err != nil {
+		return nil, err
+	}
+	e := &Evaluation{Of: f.words() + " · " + ds.Name, Truth: ds.Y, Mean: b.Mean, fit: f, test: ds}
+	if !math.IsNaN(b.Noise) {
+		e.SD = deviations(b.Variance, b.Noise)
+	}
+	return e, nil
+}
+
+// suits returns an error unless ds is a data set with targets in the units of the training
+// data.
+func (f *Fit) suits(call string, ds *datasets.Dataset) error {
+	if err := ds.Check(); err != nil {
+		return err
+	}
+	return errors.Join(steps.Suits(call, f.task.behind, f.task.data, ds), steps.SameTargets(call, f.task.data, ds))
+}
+
+// RMSE returns the root mean squared error of the means, in units of the targets; see
+// [metrics.RMSE].
+func (e *Evaluation) RMSE() (float64, error) {
+	if e == nil {
+		return 0, noEvaluation("RMSE")
+	}
+	return metrics.RMSE(e.Truth, e.Mean)
+}
+
+// R2 returns the share of the variance of the targets that the means explain. It is at most
+// 1, and negative if the mean of the targets would predict better. See [metrics.R2], which
+// returns an error if all targets are equal.
+func (e *Evaluation) R2() (float64, error) {
+	if e == nil {
+		return 0, noEvaluation("R2")
+	}
+	return metrics.R2(e.Truth, e.Mean)
+}
+
+// NLPD returns the mean of −ln p(y), the negative log predictive density of the targets, in
+// nats; smaller is better. See [metrics.NLPD]. It returns an *ArgumentError if there is no
+// SD.
+func (e *Evaluation) NLPD() (float64, error) {
+	if err := e.known("NLPD"); err != nil {
+		return 0, err
+	}
+	return metrics.NLPD(e.Truth, e.Mean, e.SD)
+}
+
+// Coverage returns the share of the targets that are inside their intervals, the intervals
+// of [Belief.Interval] for the given share. It should be near that share. It returns an
+// *ArgumentError for a share that is not between 0 and 1, and if there is no SD.
+func (e *Evaluation) Coverage(share float64) (float64, error) {
+	if err := e.known("Coverage"); err != nil {
+		return 0, err
+	}
+	if !(share > 0 && share < 1) {
+		return 0, arguments.Wrong("Coverage", share, "the share is %v; it must be between 0 and 1, such as 0.95", share)
+	}
+	b := Belief{Mean: e.Mean}
+	for _, sd := range e.SD {
+		b.Variance = append(b.Variance, sd*sd)
+	}
+	low, high := b.Interval(share)
+	return metrics.Coverage(e.Truth, low, high)
+}
+
+// known returns an error if there are no standard deviations.
+func (e *Evaluation) known(call string) error {
+	switch {
+	case e == nil:
+		return noEvaluation(call)
+	case e.SD == nil:
+		return arguments.Wrong(call, math.NaN(), "the noise differs from point to point, so that of a new target is not known; fit with NoiseVariance, or give package metrics standard deviations of your own")
+	}
+	return nil
+}
+
+func noEvaluation(call string) error {
+	return arguments.Wrong(call, math.NaN(), "%s", arguments.NoneOf("evaluation", "Evaluate"))
+}
+
+// at returns the evaluation of the points with these indices.
+func (e *Evaluation) at(rows []int) *Evaluation {
+	s := &Evaluation{}
+	for _, i := range rows {
+		s.Truth, s.Mean = append(s.Truth, e.Truth[i]), append(s.Mean, e.Mean[i])
+		if len(e.SD) == len(e.Truth) {
+			s.SD = append(s.SD, e.SD[i])
+		}
+	}
+	return s
+}
+
+const (
+	intervalPoints = 2000 // as of svmnb.Evaluation
+	usualShare     = 0.95 // share of the interval whose coverage a summary has
+)
+
+// Markdown returns the RMSE, R², the NLPD and the coverage of the 95 % interval. Up to 2000
+// points it adds 95 % intervals by bootstrap (percentiles of 500 samples, seed 0).
+func (e *Evaluation) Markdown() string {
+	if e == nil {
+		return arguments.NoneOf("evaluation", "Evaluate")
+	}
+	s := say.NewSummary()
+	s.Row("**evaluation**", "%s", e.Of)
+	s.Row("points", "%d", len(e.Truth))
+	row := func(name string, text func(v float64) string, of func(e *Evaluation) (float64, error)) {
+		v, err := of(e)
+		if err != nil {
+			return // the measure is not defined for these points
+		}
+		shown := text(v)
+		if n := len(e.Truth); n <= intervalPoints {
+			i, err := metrics.Bootstrap{Replicates: 500, Percentile: true}.Of(context.Background(), n, func(rows []int) (float64, error) { return of(e.at(rows)) })
+			if err == nil {
+				shown += fmt.Sprintf(" [%s, %s]", text(i.Low), text(i.High))
+			}
+		}
+		s.Row(name, "%s", say.Markup(shown))
+	}
+	number := func(v float64) string { return say.Signed(v, 4) }
+	row("**root mean squared error**", number, (*Evaluation).RMSE)
+	row("R²", number, (*Evaluation).R2)
+	row("**mean −ln p(y)**", number, (*Evaluation).NLPD)
+	row("targets in their "+say.Percent(usualShare)+" interval", say.Percent, func(e *Evaluation) (float64, error) { return e.Coverage(usualShare) })
+	return s.String()
+}
+
+// Show displays the given figures of the evaluation. Without figures it displays the summary
+// and, if there is one feature, the [Posterior] with the test points.
+func (e *Evaluation) Show(figures ...display.Figure) {
+	var usual []display.Figure
+	if e != nil && e.fit != nil && e.fit.task.data.D() == 1 {
+		usual = []display.Figure{Posterior}
+	}
+	display.ShowFit(e, figures, usual...)
+}
+
+func (e *Evaluation) drawPosterior(v view) (*display.Chart, error) {
+	if e == nil || e.fit == nil {
+		return nil, noEvaluation("Posterior")
+	}
+	v.tests = append(slices.Clip(v.tests), e.test)
+	return e.fit.drawPosterior(v)
+}
