@@ -30,7 +30,7 @@ type columnJSON struct {
 type stepJSON struct {
 	Scaler   *scalerJSON    `json:"scaler,omitempty"`
 	Impute   []float64      `json:"impute,omitempty"` // the replacement for missing values, for each feature
-	Gaps     []int          `json:"gaps,omitempty"`   // features with an indicator, of Impute
+	Gaps     []int          `json:"gaps,omitempty"`   // features for which Impute adds an indicator
 	OneHot   [][]float64    `json:"onehot,omitempty"` // the values of each feature that becomes several; null for one that stays
 	PCA      *pcaJSON       `json:"pca,omitempty"`
 	Nystroem *nystroemJSON  `json:"nystroem,omitempty"`
@@ -45,7 +45,7 @@ type perColumnJSON struct {
 	Ops  []steps.ColumnOp `json:"ops"`
 }
 
-// chosenJSON is steps for some columns of a table.
+// chosenJSON is the steps for some columns of a table.
 type chosenJSON struct {
 	Columns []string   `json:"columns"`
 	Steps   []stepJSON `json:"steps"`
@@ -79,8 +79,8 @@ type fourierJSON struct {
 // scalers are the names of the scalers of package datasets.
 var scalers = []string{"standard", "min–max", "max-abs"}
 
-// writePassage converts p for a file. It returns a *Error for a step that has no place
-// there.
+// writePassage converts p for a file. It returns a *Error for a step that the format cannot
+// hold.
 func writePassage(p *steps.Passage) (*passageJSON, error) {
 	out := &passageJSON{Features: p.D, Open: p.Open}
 	for _, c := range p.Columns {
@@ -175,14 +175,14 @@ func (p *passageJSON) passage(d int) (*steps.Passage, error) {
 	return out, nil
 }
 
-// named reads the steps of a passage whose columns have names. What a step makes of a row
-// says what the next one is given.
+// named reads the steps of a passage whose columns have names. It applies each step to a
+// row, to learn what columns the next step gets.
 func (p *passageJSON) named(out *steps.Passage, d int) error {
 	const format = "svmnb"
 	if len(p.Columns) != p.Features {
 		return modelError(format, 3, "raw points have %d features and %d columns", p.Features, len(p.Columns))
 	}
-	levels := map[string]string{} // that have a place in an order
+	levels := map[string]string{} // the levels of ordinal categories
 	for _, s := range p.Steps {
 		s.ranked(levels)
 	}
@@ -229,10 +229,10 @@ func (p *passageJSON) named(out *steps.Passage, d int) error {
 	return nil
 }
 
-// kindNames are those of the kinds of columns that a raw point may have.
+// kindNames are the names of the kinds of columns that a raw point may have.
 var kindNames = []string{datasets.Number.String(), datasets.Category.String(), datasets.Time.String(), datasets.Text.String()}
 
-// ranked notes a level of each column whose levels are put in order.
+// ranked records a level of each ordinal column.
 func (s stepJSON) ranked(levels map[string]string) {
 	if s.Columns != nil {
 		for _, op := range s.Columns.Ops {
@@ -248,7 +248,8 @@ func (s stepJSON) ranked(levels map[string]string) {
 	}
 }
 
-// readSteps reads steps that are given the row now, and returns what they make of it.
+// readSteps reads steps. now is a row for the first of them; the result contains the row
+// after the last.
 func readSteps(list []stepJSON, now steps.Points) (out []steps.Fitted, _ steps.Points, err error) {
 	for i, s := range list {
 		var t steps.Fitted
@@ -296,7 +297,7 @@ func (s *perColumnJSON) step() (steps.Fitted, error) {
 	return steps.PerColumn{Call: s.Call, Ops: s.Ops}, nil
 }
 
-// kinds is how many steps s is at once.
+// kinds returns how many fields of s are set.
 func (s stepJSON) kinds() int {
 	kinds := 0
 	for _, is := range []bool{s.Scaler != nil, s.Impute != nil, s.OneHot != nil, s.PCA != nil, s.Nystroem != nil, s.Fourier != nil, s.Columns != nil, s.On != nil} {

@@ -305,8 +305,8 @@ func (f *PipeFit) Model() *model.Model {
 	return f.last.Model()
 }
 
-// Transform applies the steps to m raw points and returns m rows. Sparse points are written
-// out.
+// Transform applies the steps to m raw points and returns m rows. Sparse points become
+// dense.
 func (f *PipeFit) Transform(x datasets.Points) (_ [][]float64, err error) {
 	defer guard.Caught(&err)
 	if f.none() {

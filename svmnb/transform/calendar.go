@@ -9,14 +9,14 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/steps"
 )
 
-// Dates is a [TableStep] that makes numbers of times; see [Calendar].
+// Dates is a [TableStep] that replaces times by numbers; see [Calendar].
 type Dates struct {
-	parts string // separated by commas, as a slice would not compare
+	parts string // separated by commas, since a slice could not be compared by ==
 }
 
-// Calendar replaces every time by numbers. Without parts these are the days since 1970,
-// and sine and cosine of the turn of the year, of the week, and, where the training rows
-// have times of day, of the day. Parts, in any number, are
+// Calendar replaces every time by numbers. Without parts these are the days since 1970, and
+// the sine and cosine of the time of the year, of the week and, if the training rows have
+// times of day, of the day. The parts are
 //
 //	days     days since 1970, with the time of day as a fraction
 //	year     such as 2024
@@ -25,12 +25,12 @@ type Dates struct {
 //	hour     sine and cosine of the time of day
 //	month    1 to 12
 //	day      of the month, 1 to 31
-//	weekend  1 on Saturday and Sunday, else 0
+//	weekend  1 on Saturday and Sunday, otherwise 0
 //
-// A time that is missing makes missing numbers.
+// A missing time gives missing numbers.
 func Calendar(parts ...string) Dates { return Dates{strings.Join(parts, ",")} }
 
-// String gives the call back.
+// String returns the call that makes the step.
 func (s Dates) String() string {
 	if s.parts == "" {
 		return "Calendar()"
@@ -61,8 +61,8 @@ func (s Dates) FitTable(train *datasets.Dataset) (TableTransform, error) {
 	return t, nil
 }
 
-// usualParts are those of a column: times of day only where it has some, and nothing else
-// where it has no days.
+// usualParts returns the default parts for a column: those for times of day only if it has
+// some, and those for days only if it has some.
 func usualParts(c datasets.Column) []string {
 	hours, days := false, false
 	for _, v := range c.Values {

@@ -9,22 +9,23 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/steps"
 )
 
-// Encoding is a [TableStep] that makes numbers of all columns; see [Encode].
+// Encoding is a [TableStep] that replaces all columns by numbers; see [Encode].
 type Encoding struct{}
 
-// Encode makes numbers of every column in the way that is usual for its kind, so that a
-// learner can follow at once:
+// Encode replaces every column by numbers, in the usual way for its kind, so that a learner
+// can follow at once:
 //
-//   - A number gets the median where it is missing, and is scaled to mean 0 and standard
+//   - A missing number is replaced by the median. Numbers are scaled to mean 0 and standard
 //     deviation 1.
-//   - A category becomes [OneHot] features; levels of less than 1 % of the rows share one.
+//   - A category becomes [OneHot] features. Levels with less than 1 % of the rows share a
+//     feature.
 //   - A time becomes the numbers of [Calendar]; the days since 1970 are scaled.
-//   - A text becomes the [TfIdf] of at most 1,000 words.
-//   - Numbers and times with gaps get a feature that says where they are.
-//   - Columns with the same value in all training rows are left out.
+//   - A text becomes the [TfIdf] features of at most 1,000 words.
+//   - If numbers or times are missing, a further feature says where.
+//   - Columns with the same value in all training rows are removed.
 func Encode() Encoding { return Encoding{} }
 
-// String gives the call back.
+// String returns the call that makes the step.
 func (Encoding) String() string { return "Encode()" }
 
 const (
@@ -86,7 +87,7 @@ func (s Encoding) FitTable(train *datasets.Dataset) (TableTransform, error) {
 	return t, nil
 }
 
-// constant reports whether a column has one value in all rows, or none at all.
+// constant reports whether a column has the same value in all rows, or no value.
 func constant(c datasets.Column) bool {
 	if c.Kind == datasets.Vector {
 		return false
@@ -99,7 +100,7 @@ func constant(c datasets.Column) bool {
 	return true
 }
 
-// scaleOf standardises values, as [datasets.FitStandard] does.
+// scaleOf returns the step that standardises these values; see [datasets.FitStandard].
 func scaleOf(values []float64) *steps.Scale {
 	x := make([][]float64, len(values))
 	for i := range x {

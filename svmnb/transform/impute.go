@@ -13,24 +13,22 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/steps"
 )
 
-// Imputation is a [Step] and a [TableStep] that puts a value where one is missing; see
-// [Impute].
+// Imputation is a [Step] and a [TableStep] that replaces missing values; see [Impute].
 type Imputation struct {
-	By        Filling // what is put there
-	Constant  float64 // for Constant: of numbers
-	Level     string  // for Constant: of categories and texts
-	Indicator bool    // a column more for each that has gaps, 1 where a value was missing
+	By        Filling // how the replacement is chosen
+	Constant  float64 // the replacement of numbers if By is Constant
+	Level     string  // the replacement of categories and texts if By is Constant
+	Indicator bool    // add a column for each one with missing values: 1 where a value was missing
 }
 
-// Filling is what is put where a value is missing.
+// Filling says how the replacement of missing values is chosen.
 type Filling int
 
-// The fillings.
 const (
-	Mean         Filling = iota // of the values that are there; of a category the most frequent level
-	Median                      // of the values that are there; of a category the most frequent level
-	MostFrequent                // of several the smallest
-	Constant                    // what Imputation says
+	Mean         Filling = iota // mean of the other values; for a category the most frequent level
+	Median                      // median of the other values; for a category the most frequent level
+	MostFrequent                // the most frequent value; of several, the smallest
+	Constant                    // a constant of the Imputation
 )
 
 func (f Filling) String() string {
@@ -40,19 +38,20 @@ func (f Filling) String() string {
 	return "Filling(" + strconv.Itoa(int(f)) + ")"
 }
 
-// Impute replaces missing values, which are NaN in rows, by the mean of the values that the
-// feature has in the training points, and missing levels by the most frequent one. It comes
-// first in a pipeline: what it leaves has no gaps. A feature without any value is an error.
+// Impute replaces missing values of a feature (NaN in rows) by the mean of its other values
+// in the training points, and missing levels of a category by the most frequent one. It
+// should be the first step of a pipeline, since its output has no missing values. Fit
+// returns an error if all values of a feature are missing.
 func Impute() Imputation { return Imputation{} }
 
-// ImputeBy is [Impute] with another filling.
+// ImputeBy is [Impute] with another choice of the replacement.
 func ImputeBy(filling Filling) Imputation { return Imputation{By: filling} }
 
-// Indicate adds a column for each one that has gaps in the training points: 1 where the
-// value was missing, else 0.
+// Indicate adds a column for each one with missing values in the training points: 1 where
+// the value was missing, otherwise 0.
 func (s Imputation) Indicate() Imputation { s.Indicator = true; return s }
 
-// String gives the call back.
+// String returns the call that makes the step.
 func (s Imputation) String() string {
 	text := "Impute()"
 	switch {
@@ -100,7 +99,8 @@ func (s Imputation) Fit(train *datasets.Dataset) (Transform, error) {
 	return t, nil
 }
 
-// number returns what stands for a number that is missing where these are there.
+// number returns the replacement for missing numbers. values are those that are not
+// missing.
 func (s Imputation) number(values []float64) float64 {
 	switch s.By {
 	case Constant:
@@ -131,7 +131,7 @@ func (s Imputation) number(values []float64) float64 {
 	return at
 }
 
-// FitTable implements [TableStep]: all columns are looked at, of whatever kind.
+// FitTable implements [TableStep]. It handles columns of every kind.
 func (s Imputation) FitTable(train *datasets.Dataset) (TableTransform, error) {
 	table, err := tableOf("Impute", train)
 	if err != nil {
@@ -168,13 +168,13 @@ func (s Imputation) FitTable(train *datasets.Dataset) (TableTransform, error) {
 	return t, nil
 }
 
-// level returns what stands for a level, or a text, that is missing.
+// level returns the replacement for missing levels or texts.
 func (s Imputation) level(c datasets.Column, present []int) string {
 	if s.By == Constant {
 		return s.Level
 	}
 	if c.Kind == datasets.Text {
-		return "" // no text stands for another
+		return "" // a text has no usual replacement
 	}
 	count := make([]int, len(c.Levels))
 	for _, i := range present {

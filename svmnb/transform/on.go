@@ -13,33 +13,33 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/steps"
 )
 
-// Chosen are columns of a table; see [On] and [OnKind].
+// Chosen are the chosen columns of a table; see [On] and [OnKind].
 type Chosen struct {
 	names []string
 	kind  datasets.Kind
 }
 
-// On chooses columns by name. Do says which steps see them:
+// On chooses columns by name. Do says which steps are applied to them:
 //
 //	transform.On("age", "income").Do(transform.Impute(), transform.Standardise())
 //
-// What the steps make takes the place of the first of the columns; all other columns stay
-// as they are.
+// The result of the steps takes the place of the first of these columns. All other columns
+// stay as they are.
 func On(names ...string) Chosen { return Chosen{names: names} }
 
 // OnKind chooses all columns of a kind, such as datasets.Number.
 func OnKind(kind datasets.Kind) Chosen { return Chosen{kind: kind} }
 
-// Do returns the step that does these steps, one after the other, to the chosen columns.
+// Do returns the step that applies these steps, one after the other, to the chosen columns.
 func (c Chosen) Do(steps ...Part) ColumnSteps { return ColumnSteps{c, steps} }
 
-// ColumnSteps is a [TableStep] that does steps to some columns; see [On].
+// ColumnSteps is a [TableStep] that applies steps to some columns; see [On].
 type ColumnSteps struct {
 	on    Chosen
 	steps []Part
 }
 
-// String gives the call back.
+// String returns the call that makes the step.
 func (s ColumnSteps) String() string {
 	var list []string
 	for _, step := range s.steps {
@@ -88,7 +88,7 @@ func (s ColumnSteps) FitTable(train *datasets.Dataset) (TableTransform, error) {
 	return t, err
 }
 
-// With implements [Tunable]: the first step that has the parameter takes it.
+// With implements [Tunable]. It sets the parameter of the first step that has it.
 func (s ColumnSteps) With(name string, value float64) (Part, bool) {
 	for i, step := range s.steps {
 		if t, ok := step.(Tunable); ok {

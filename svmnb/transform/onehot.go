@@ -13,44 +13,45 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/steps"
 )
 
-// Indicators is a [Step] and a [TableStep] that makes a feature 0 or 1 of each value of a
-// category; see [OneHot].
+// Indicators is a [Step] and a [TableStep] that replaces a category by one feature for each
+// of its values; see [OneHot].
 type Indicators struct {
-	columns string  // "0, 3", as a slice would not compare
-	rare    float64 // share of the training rows below which a level is rare
+	columns string  // such as "0, 3"; a slice could not be compared by ==
+	rare    float64 // levels with less than this share of the training rows are rare
 	unknown Unknown
 }
 
-// Unknown is what becomes of a level that training has not seen.
+// Unknown says how to treat a level that does not occur in training.
 type Unknown int
 
-// What may become of it.
 const (
-	IsNone  Unknown = iota // it is 0 in all columns
-	IsOther                // it is a rare level; 0 in all columns where there are none
+	IsNone  Unknown = iota // 0 in all columns
+	IsOther                // treated as a rare level; 0 in all columns if there are no rare levels
 	IsError
 )
 
-// OneHot replaces the given columns, counted from 0, by one feature for each value
-// that they have in the training points, in increasing order: 1 where the point has
-// it, else 0. A value that training has not seen is 0 in all of them.
+// OneHot replaces each of the given columns, counted from 0, by one feature for each value
+// that it has in the training points, in increasing order. The new feature is 1 for points
+// with that value and 0 for others. A value that does not occur in training gives 0 in all
+// of them.
 //
-// Of a table, OneHot() replaces all categories, and On(names...).Do(OneHot()) those that
-// are named, which may be numbers. Levels keep their order. A missing level has a column of
-// its own where training has missing ones, and is else 0 in all. A category of two levels
-// becomes one feature, that of the second.
+// For a table, OneHot() replaces all categories, and On(names...).Do(OneHot()) the named
+// columns, which may also be numbers. Features are in the order of the levels. If levels
+// are missing in training, there is a feature for missing levels; otherwise a missing level
+// gives 0 in all. A category with two levels becomes one feature, that of the second level.
 func OneHot(columns ...int) Indicators {
 	return Indicators{columns: strings.Trim(strings.ReplaceAll(fmt.Sprint(columns), " ", ", "), "[]")}
 }
 
-// Rare puts the levels of less than this share of the training rows into one feature,
-// "(other)"; 0.01 is a usual share. It is for tables.
+// Rare combines all levels with less than this share of the training rows in one feature,
+// "(other)"; 0.01 is a usual share. It has an effect for tables only.
 func (s Indicators) Rare(share float64) Indicators { s.rare = share; return s }
 
-// Unknown says what becomes of a level that training has not seen. It is for tables.
+// Unknown says how to treat a level that does not occur in training. It has an effect for
+// tables only.
 func (s Indicators) Unknown(is Unknown) Indicators { s.unknown = is; return s }
 
-// String gives the call back.
+// String returns the call that makes the step.
 func (s Indicators) String() string {
 	text := "OneHot(" + s.columns + ")"
 	if s.rare != 0 {
@@ -131,7 +132,7 @@ func (s Indicators) FitTable(train *datasets.Dataset) (TableTransform, error) {
 	return t, nil
 }
 
-// fit returns the levels of a column that have a feature.
+// fit returns the fitted step for one column, with the levels that get a feature.
 func (s Indicators) fit(c datasets.Column) (*steps.OneHot, error) {
 	count, order, missing := map[string]int{}, c.Levels, false
 	for i := range c.N() {

@@ -8,16 +8,16 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/steps"
 )
 
-// Ranking is a [TableStep] that makes the number of its level of a category; see
+// Ranking is a [TableStep] that replaces a category by the number of its level; see
 // [Ordinal].
 type Ranking struct{}
 
-// Ordinal replaces every category by the number of its level, from 0, in the order that
-// Order of the table has stated. A missing level stays missing, and a level that training
-// has not seen is an error.
+// Ordinal replaces every category by the number of its level, counted from 0, in the order
+// that the method Order of the table has set. A missing level stays missing. A level that
+// does not occur in training is an error.
 func Ordinal() Ranking { return Ranking{} }
 
-// String gives the call back.
+// String returns the call that makes the step.
 func (Ranking) String() string { return "Ordinal()" }
 
 // FitTable implements [TableStep].

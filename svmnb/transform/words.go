@@ -11,8 +11,8 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/steps"
 )
 
-// Bag is a [TableStep] that makes sparse features of texts; see [CountWords], [TfIdf] and
-// [HashWords].
+// Bag is a [TableStep] that replaces texts by sparse features; see [CountWords], [TfIdf]
+// and [HashWords].
 type Bag struct {
 	call   string
 	most   int
@@ -21,24 +21,24 @@ type Bag struct {
 	idf    bool
 }
 
-// CountWords replaces every text by how often each word is in it. Words are runs of at
-// least two letters or digits, in lower case. The vocabulary is the words of most training
-// rows, at most so many; 0 means 10,000.
+// CountWords replaces every text by the numbers of times that each word occurs in it. Words
+// are sequences of at least two letters or digits, in lower case. The vocabulary has the
+// words that occur in the most training rows, at most most words; 0 means 10,000.
 func CountWords(most int) Bag { return Bag{call: "CountWords", most: most} }
 
 // TfIdf is [CountWords] with counts multiplied by 1 + ln((1 + n)/(1 + m)), where m of the n
-// training rows have the word, and with vectors of length 1 (Salton and Buckley 1988, with
-// the smoothing of scikit-learn).
+// training rows contain the word, and with vectors scaled to length 1 (Salton and Buckley
+// 1988, with the smoothing of scikit-learn).
 func TfIdf(most int) Bag { return Bag{call: "TfIdf", most: most, idf: true} }
 
-// HashWords is [CountWords] without a vocabulary: a word counts for the feature that its
-// hash chooses, of so many, and vectors have length 1.
+// HashWords is [CountWords] without a vocabulary: the hash of a word chooses its feature.
+// Vectors are scaled to length 1.
 func HashWords(features int) Bag { return Bag{call: "HashWords", most: features, hashed: true} }
 
-// Grams also takes up to so many words in a row for a word.
+// Grams counts sequences of up to n words as words too.
 func (s Bag) Grams(n int) Bag { s.grams = n; return s }
 
-// String gives the call back.
+// String returns the call that makes the step.
 func (s Bag) String() string {
 	text := fmt.Sprintf("%s(%d)", s.call, s.most)
 	if s.grams != 0 {
@@ -47,7 +47,7 @@ func (s Bag) String() string {
 	return text
 }
 
-// usualWords is how many words a vocabulary has at most unless it is said.
+// usualWords is the default size of a vocabulary.
 const usualWords = 10_000
 
 // FitTable implements [TableStep].
@@ -81,8 +81,8 @@ func (s Bag) FitTable(train *datasets.Dataset) (TableTransform, error) {
 	return t, nil
 }
 
-// vocabulary takes the words that are in most texts of the column; of words that are in
-// equally many, the first in alphabetical order.
+// vocabulary chooses the words that occur in the most rows of the column. Of words in
+// equally many rows it prefers the first in alphabetical order.
 func (s Bag) vocabulary(w *steps.Words, c datasets.Column) {
 	in, last := map[string]int{}, map[string]int{}
 	for i := range c.N() {

@@ -218,7 +218,7 @@ func (p Points) Hash(h io.Writer) {
 	}
 }
 
-// AppendRow appends bytes that two points share only if they are the same.
+// AppendRow appends bytes that identify a point: only equal points have the same bytes.
 func (p Points) AppendRow(b []byte, i int) []byte {
 	if p.Table != nil && p.X == nil {
 		for _, c := range p.Table.Columns {

@@ -10,8 +10,8 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/points"
 )
 
-// Chosen is the fitted step of transform.On: steps that see some columns of a table. What
-// they make takes the place of the first of them.
+// Chosen is the fitted step of transform.On: it applies steps to some columns of a table.
+// The new columns replace the first of them; the others are removed.
 type Chosen struct {
 	Columns []string
 	Steps   []Fitted
@@ -50,7 +50,7 @@ func (t Chosen) ApplyTable(in *datasets.Table) (*datasets.Table, error) {
 	return t.Put(in, p)
 }
 
-// Put returns the table with what the steps have made in place of the columns.
+// Put returns the table in with the columns replaced by the result of the steps.
 func (t Chosen) Put(in *datasets.Table, made Points) (*datasets.Table, error) {
 	if made.Sparse != nil {
 		made.Table = datasets.NewTable(datasets.Column{Name: strings.Join(t.Columns, ", "), Kind: datasets.Vector, Sparse: made.Sparse, Levels: made.Names()})

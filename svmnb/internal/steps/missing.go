@@ -7,13 +7,13 @@ import (
 	"github.com/svmnb/svmnb/datasets"
 )
 
-// CheckMissing is Check for raw data, in which NaN stands for a missing value: a
-// step may know what to do with it, and a learner will say that it does not.
+// CheckMissing is Check for raw data, in which NaN means a missing value. A step may
+// replace it; a learner refuses it.
 func CheckMissing(d *datasets.Dataset) error {
 	if d == nil || d.Sparse != nil {
 		return d.Check()
 	}
-	if d.Table != nil { // whose columns may be of any kind
+	if d.Table != nil { // columns of a table may be of any kind
 		if err := d.Table.Check(); err != nil {
 			return err
 		}

@@ -27,7 +27,7 @@ type Passage struct {
 
 	D int // features of a raw point
 
-	// Columns are those of raw points, where they have names; nil where they have none.
+	// Columns are the columns of raw points if these have names; otherwise nil.
 	Columns []Heading
 }
 
@@ -76,8 +76,8 @@ func NewPassage(raw *datasets.Dataset, steps []Fitted) *Passage {
 	return p
 }
 
-// Raw is the passage of points like those of a data set through steps that were fitted to
-// it, whatever scalings the data set has noted.
+// Raw returns the passage of steps that were fitted to the data set raw, ignoring the
+// scalings that raw has noted.
 func Raw(raw *datasets.Dataset, steps []Fitted) *Passage {
 	return &Passage{Steps: steps, D: raw.D(), Columns: headings(raw)}
 }
@@ -99,7 +99,7 @@ func Text(t Fitted) string {
 	return fmt.Sprintf("%T", t)
 }
 
-// headings are the columns of a data set that has names for them.
+// headings returns the columns of a data set, if it has names for them.
 func headings(raw *datasets.Dataset) []Heading {
 	var list []Heading
 	if raw.Table != nil {
@@ -114,7 +114,7 @@ func headings(raw *datasets.Dataset) []Heading {
 	return list
 }
 
-// names are those of raw points, nil where they have none.
+// names returns the names of the columns of raw points; nil if there are none.
 func (p *Passage) names() []string {
 	if p.Columns == nil {
 		return nil
@@ -148,8 +148,9 @@ func (p *Passage) Apply(ctx context.Context, verb, learner string, x points.Poin
 	return now.Points, err
 }
 
-// raw returns points of a caller as those that the steps were fitted to: a table with the
-// columns of the training data, in their order, or rows or sparse points of as many features.
+// raw returns a user's points in the form to which the steps were fitted: a table with the
+// columns of the training data in their order, or rows or sparse points with the same
+// number of features.
 func (p *Passage) raw(verb, learner string, x points.Points) (points.Points, error) {
 	if x.Table != nil && p.Columns != nil {
 		t, err := p.columns(verb, learner, x.Table)
@@ -174,8 +175,9 @@ func (p *Passage) raw(verb, learner string, x points.Points) (points.Points, err
 	return points.Points{X: x.X, Sparse: x.Sparse}, nil
 }
 
-// columns returns those of a table that the steps were fitted to, as values of the same
-// kinds. A reader that guesses kinds may take a few codes for numbers.
+// columns returns the columns of a table to which the steps were fitted, with values of the
+// same kinds. Conversion may be necessary: a reader that guesses kinds may take codes for
+// numbers.
 func (p *Passage) columns(verb, learner string, t *datasets.Table) (*datasets.Table, error) {
 	if err := t.Check(); err != nil {
 		return nil, err

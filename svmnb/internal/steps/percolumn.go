@@ -13,7 +13,7 @@ import (
 
 // PerColumn is a fitted step that changes columns of a table one by one.
 type PerColumn struct {
-	Call string // that made the step
+	Call string // the call that makes the step
 	Ops  []ColumnOp
 }
 
@@ -38,7 +38,7 @@ func (t PerColumn) ApplyTable(in *datasets.Table) (*datasets.Table, error) {
 	return out, out.Check()
 }
 
-// ColumnOp is what is done to one column: one of the fields is set.
+// ColumnOp is the change of one column. Exactly one of its fields is set.
 type ColumnOp struct {
 	Column   string    `json:"column"`
 	Drop     bool      `json:"drop,omitempty"`
@@ -50,7 +50,8 @@ type ColumnOp struct {
 	Words    *Words    `json:"words,omitempty"`
 }
 
-// Check refuses an op from a file that could not have been fitted. It trusts nothing.
+// Check returns an error for an op from a file that no fit could have produced. It trusts
+// nothing.
 func (op ColumnOp) Check() error {
 	kinds := 0
 	for _, is := range []bool{op.Drop, op.Fill != nil, op.Scale != nil, op.OneHot != nil, op.Ordinal != nil, op.Calendar != nil, op.Words != nil} {
@@ -98,10 +99,10 @@ func (op ColumnOp) apply(call string, c datasets.Column) ([]datasets.Column, err
 	return nil, nil
 }
 
-// Fill puts a value where one is missing.
+// Fill replaces missing values.
 type Fill struct {
-	Value     float64 `json:"value,omitempty"` // of a number or a time
-	Level     string  `json:"level,omitempty"` // of a category or a text
+	Value     float64 `json:"value,omitempty"` // for numbers and times
+	Level     string  `json:"level,omitempty"` // for categories and texts
 	Indicator bool    `json:"indicator,omitempty"`
 }
 
@@ -141,7 +142,7 @@ func (f *Fill) apply(c datasets.Column) []datasets.Column {
 	return []datasets.Column{out}
 }
 
-// Scale makes (v − Centre)/Width of a number.
+// Scale replaces a number v by (v − Centre)/Width.
 type Scale struct {
 	Centre float64 `json:"centre"`
 	Width  float64 `json:"width"`
@@ -156,24 +157,25 @@ func (s *Scale) apply(c datasets.Column) []datasets.Column {
 	return []datasets.Column{out}
 }
 
-// What a category makes of a level that training has not seen.
+// The ways to treat a level that does not occur in training.
 const (
 	UnknownIsNone = ""       // 0 in all columns
 	UnknownIsRare = "other"  // the column of rare levels
-	UnknownFails  = "refuse" // an error
+	UnknownFails  = "refuse" // return an error
 )
 
-// OneHot makes a number for each level of a category: 1 where the row has it, else 0.
+// OneHot replaces a category by one number for each level: 1 if the row has this level,
+// otherwise 0.
 type OneHot struct {
 	Levels  []string `json:"levels"`
-	Base    string   `json:"base,omitempty"`    // a level that is 0 in all columns
-	Rare    bool     `json:"rare,omitempty"`    // a last column for levels that are rare
-	Missing bool     `json:"missing,omitempty"` // a column for rows that have no level
+	Base    string   `json:"base,omitempty"`    // the level that is 0 in all columns
+	Rare    bool     `json:"rare,omitempty"`    // the last column is for rare levels
+	Missing bool     `json:"missing,omitempty"` // there is a column for rows without a level
 	Unknown string   `json:"unknown,omitempty"`
-	Others  []string `json:"others,omitempty"` // the levels that are rare
+	Others  []string `json:"others,omitempty"` // the rare levels
 }
 
-// Width is the number of columns.
+// Width returns the number of columns.
 func (o *OneHot) Width() int {
 	w := len(o.Levels)
 	if o.Rare {
@@ -226,7 +228,8 @@ func (o *OneHot) apply(call string, c datasets.Column) ([]datasets.Column, error
 	return out, nil
 }
 
-// levelsOf returns a function of a row that returns the index of its value in levels, or −1.
+// levelsOf returns a function from a row to the index of its value in levels; −1 if it is
+// not there.
 func levelsOf(c datasets.Column, levels []string) func(i int) int {
 	index := make(map[string]int, len(levels))
 	for k, level := range levels {
@@ -253,7 +256,7 @@ func levelsOf(c datasets.Column, levels []string) func(i int) int {
 	}
 }
 
-// Ordinal makes the number of its level of a category, from 0.
+// Ordinal replaces a category by the number of its level, counted from 0.
 type Ordinal struct {
 	Levels []string `json:"levels"`
 }
@@ -275,25 +278,25 @@ func (o *Ordinal) apply(call string, c datasets.Column) ([]datasets.Column, erro
 	return []datasets.Column{out}, nil
 }
 
-// Parts of a time that [Calendar] makes.
+// The parts of a time that [Calendar] computes.
 const (
-	Days     = "days"    // since 1970, with the time of day as a fraction
-	Year     = "year"    //
+	Days     = "days" // days since 1970, with the time of day as a fraction
+	Year     = "year"
 	Season   = "season"  // sine and cosine of the day of the year
 	Weekday  = "weekday" // sine and cosine of the day of the week
 	DayHours = "hour"    // sine and cosine of the time of day
 	Month    = "month"   // 1 to 12
-	MonthDay = "day"     // of the month, 1 to 31
+	MonthDay = "day"     // day of the month, 1 to 31
 	Hour     = "hour of" // 0 to 23
-	Holiday  = "weekend" // 1 on Saturday and Sunday, else 0
+	Holiday  = "weekend" // 1 on Saturday and Sunday, otherwise 0
 )
 
-// Calendar makes numbers of a time.
+// Calendar replaces a time by numbers.
 type Calendar struct {
 	Parts []string `json:"parts"`
 }
 
-// KnownParts are those that a Calendar knows.
+// KnownParts lists all parts.
 var KnownParts = []string{Days, Year, Season, Weekday, DayHours, Month, MonthDay, Hour, Holiday}
 
 func (k *Calendar) apply(call string, c datasets.Column) ([]datasets.Column, error) {
@@ -349,7 +352,7 @@ func (k *Calendar) apply(call string, c datasets.Column) ([]datasets.Column, err
 	return out, nil
 }
 
-// Brief says how many columns the step looks at.
+// Brief says how many columns the step changes.
 func (t PerColumn) Brief() string {
 	return fmt.Sprintf("%s of %s columns", t.Call, strconv.Itoa(len(t.Ops)))
 }

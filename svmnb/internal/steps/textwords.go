@@ -14,20 +14,20 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 )
 
-// Words makes a vector of a text: how often each word is in it.
+// Words replaces a text by a vector of the numbers of times that each word occurs in it.
 type Words struct {
 	Vocabulary []string  `json:"vocabulary,omitempty"` // in alphabetical order
-	IDF        []float64 `json:"idf,omitempty"`        // what counts are multiplied by; nil for 1
-	Hashed     int       `json:"hashed,omitempty"`     // number of features that words are hashed to, in place of a vocabulary
-	Grams      int       `json:"grams,omitempty"`      // how many words in a row are a word too; 0 means 1
-	Norm       bool      `json:"norm,omitempty"`       // vectors have length 1
+	IDF        []float64 `json:"idf,omitempty"`        // factors of the counts; nil means 1
+	Hashed     int       `json:"hashed,omitempty"`     // number of features to which words are hashed, instead of a vocabulary
+	Grams      int       `json:"grams,omitempty"`      // largest number of consecutive words that count as one word too; 0 means 1
+	Norm       bool      `json:"norm,omitempty"`       // scale vectors to length 1
 
 	once  sync.Once
 	index map[string]int32
 }
 
-// MostWords is how many features texts may have, MostGrams how many words in a row count
-// as one at most.
+// MostWords is the largest number of features of texts. MostGrams is the largest value of
+// Grams.
 const (
 	MostWords = 1 << 22
 	MostGrams = 5
@@ -45,7 +45,7 @@ func (w *Words) check(finite func(v ...float64) bool) error {
 	return nil
 }
 
-// D is the number of features.
+// D returns the number of features.
 func (w *Words) D() int {
 	if w.Hashed > 0 {
 		return w.Hashed
@@ -53,8 +53,8 @@ func (w *Words) D() int {
 	return len(w.Vocabulary)
 }
 
-// Each calls do for every word of a text: runs of at least two letters or digits in lower
-// case, and up to so many of them in a row.
+// Each calls do for every word of a text, in lower case. A word is a sequence of at least
+// two letters or digits, or a sequence of up to grams such words.
 func Each(text string, grams int, do func(word string)) {
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	words = slices.DeleteFunc(words, func(w string) bool { return len(w) < 2 })
@@ -66,7 +66,7 @@ func Each(text string, grams int, do func(word string)) {
 	}
 }
 
-// find returns the feature of a word, −1 where it has none.
+// find returns the index of the feature of a word; −1 if it has none.
 func (w *Words) find(word string) int32 {
 	if w.Hashed > 0 {
 		h := fnv.New32a()

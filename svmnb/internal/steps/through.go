@@ -13,19 +13,19 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/points"
 )
 
-// FittedTable is a step for the columns of a table: the TableTransform of package
-// transform.
+// FittedTable is a fitted step for the columns of a table. It is the interface
+// transform.TableTransform.
 type FittedTable interface {
 	ApplyTable(t *datasets.Table) (*datasets.Table, error)
 }
 
-// Points are points on their way through steps.
+// Points are points between two steps, with the names of their features.
 type Points struct {
 	points.Points
-	names func() []string // of the features, made when they are asked for; nil where nobody has named them
+	names func() []string // returns the names of the features; nil if there are none
 }
 
-// Names are those of the features, nil where nobody has named them.
+// Names returns the names of the features; nil if there are none.
 func (p Points) Names() []string {
 	switch {
 	case p.Table != nil:
@@ -36,7 +36,7 @@ func (p Points) Names() []string {
 	return p.names()
 }
 
-// D is the number of features of points that are numbers.
+// D returns the number of features of points that are numbers.
 func (p Points) D() int {
 	switch {
 	case p.Sparse != nil:
@@ -47,7 +47,7 @@ func (p Points) D() int {
 	return 0
 }
 
-// named returns points whose features have these names.
+// named returns points whose features have the names that names returns.
 func named(p points.Points, names []string) Points {
 	if names == nil {
 		return Points{Points: p}
@@ -58,15 +58,15 @@ func named(p points.Points, names []string) Points {
 // Of returns the points of a data set.
 func Of(d *datasets.Dataset) Points { return named(points.Of(d), d.Features) }
 
-// In returns the data set with these points in place of its own.
+// In returns the data set d with its points replaced by these.
 func (p Points) In(d *datasets.Dataset) *datasets.Dataset {
 	next := *d
 	next.X, next.Sparse, next.Table, next.Features = p.X, (*datasets.CSR)(p.Sparse), p.Table, p.Names()
 	return &next
 }
 
-// Through returns the points as the fitted step leaves them. A step for tables makes a
-// table of rows, any other makes rows of a table.
+// Through transforms the points by a fitted step. It converts rows to a table for a step
+// for tables, and a table to rows for any other step.
 func Through(ctx context.Context, p Points, t Fitted) (Points, error) {
 	return guard.UnlessDone(ctx, func() (_ Points, err error) {
 		defer panics.Recover(&err, func() string { return fmt.Sprintf("Apply of a step, a %T,", t) })
@@ -95,7 +95,8 @@ func Through(ctx context.Context, p Points, t Fitted) (Points, error) {
 	})
 }
 
-// namesAfter returns what names the features that the step makes of p.
+// namesAfter returns a function that names the features of the points that the step makes
+// of p.
 func namesAfter(t Fitted, p Points) func() []string {
 	n, ok := t.(interface{ Names(in []string) []string })
 	if !ok {
@@ -109,7 +110,7 @@ func namesAfter(t Fitted, p Points) func() []string {
 	}
 }
 
-// AsTable returns points as a table, each feature of which is a column of numbers.
+// AsTable converts points to a table. Each feature becomes a column of numbers.
 func (p Points) AsTable() (Points, error) {
 	if p.Table != nil {
 		return p, nil
@@ -128,8 +129,8 @@ func (p Points) AsTable() (Points, error) {
 	return Points{Points: points.Points{Table: datasets.NewTable(columns...)}}, nil
 }
 
-// AsNumbers returns a table whose columns are numbers as rows, or as sparse points where
-// a column is vectors.
+// AsNumbers converts a table of numbers to rows, or to sparse points if a column has
+// vectors.
 func (p Points) AsNumbers() (Points, error) {
 	t := p.Table
 	if t == nil {
@@ -165,7 +166,7 @@ func (p Points) AsNumbers() (Points, error) {
 	return out, nil
 }
 
-// featuresOf names the numbers of a row.
+// featuresOf returns the names of the features that AsNumbers makes.
 func featuresOf(t *datasets.Table) []string {
 	var names []string
 	for _, c := range t.Columns {
@@ -184,7 +185,7 @@ func featuresOf(t *datasets.Table) []string {
 	return names
 }
 
-// sideBySide returns the numbers and vectors of the rows as sparse points of d features.
+// sideBySide returns the numbers and vectors of each row as sparse points with d features.
 func sideBySide(t *datasets.Table, d int) *datasets.CSR {
 	x := &datasets.CSR{Start: []int{0}, D: d}
 	for i := range t.N() {
