@@ -276,7 +276,7 @@ func (t *processTask) evaluate(ctx context.Context, grad, values []float64) (flo
 		return 0, nil, err
 	}
 	if m, ok := t.method.(linear.Cholesky); ok {
-		other.method = m // with its jitter
+		other.method = m // keeps the jitter of the description
 	} else {
 		other.method = linear.Cholesky{}
 	}

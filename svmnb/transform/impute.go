@@ -28,7 +28,7 @@ const (
 	Mean         Filling = iota // mean of the other values; for a category the most frequent level
 	Median                      // median of the other values; for a category the most frequent level
 	MostFrequent                // the most frequent value; of several, the smallest
-	Constant                    // a constant of the Imputation
+	Constant                    // the field Constant or Level of the Imputation
 )
 
 func (f Filling) String() string {
