@@ -29,9 +29,9 @@ import (
 // as they need to be read back exactly.
 const modelMagic = "svmnb model "
 
-// Version 2 has sparse vectors and Gaussian processes as well, version 3 what points go
-// through first, version 4 the names of columns and steps for tables. A model is written as
-// the first version that can say it.
+// Version 2 added sparse vectors and Gaussian processes, version 3 the steps before the
+// machines, version 4 the names of columns and steps for tables. Save writes the lowest
+// version that can hold the model.
 var modelVersions = []string{"1", "2", "3", "4"}
 
 // modelJSON is the third line. A new field, or a change of meaning, needs a new version.

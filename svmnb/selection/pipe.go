@@ -36,7 +36,7 @@ type Learner interface {
 // Pipeline is a sequence of steps with a learner at its end. It is a description: nothing
 // is computed before Fit, MustFit, CrossValidate or a Search.
 type Pipeline struct {
-	steps *[]transform.Part // never changed once made; each a transform.Step or a transform.TableStep
+	steps *[]transform.Part // never changed after Pipe; each is a transform.Step or a transform.TableStep
 	last  learn.Learner
 	err   error
 }

@@ -48,29 +48,31 @@ type SparseTransform interface {
 	ApplySparse(x datasets.CSR) (*datasets.CSR, [][]float64, error)
 }
 
-// TableStep is a step for the named columns of a table, which may be of any kind. One that
-// is a [Step] too is that for points without names.
+// TableStep is a step for the named columns of a table, which may be of any kind. If it is
+// also a [Step], Fit is for points without names.
 type TableStep interface {
 	Part
-	FitTable(train *datasets.Dataset) (TableTransform, error) // whose points are its Table
+	FitTable(train *datasets.Dataset) (TableTransform, error) // the points of train are its Table
 }
 
-// TableTransform is a fitted [TableStep]. ApplyTable returns a table of as many rows, each
-// of which depends on that row only; it changes neither t nor itself.
+// TableTransform is a fitted [TableStep]. ApplyTable returns a table with the same number
+// of rows, each computed from its own row only. It changes neither t nor the
+// TableTransform.
 type TableTransform interface {
 	ApplyTable(t *datasets.Table) (*datasets.Table, error)
 }
 
-// Tunable is a step with parameters that a selection.Search may set. With returns the step
-// with another value; known is false for a name that it does not have.
+// Tunable is a step with parameters that a selection.Search can set. With returns the step
+// with another value of a parameter; known is false if the step has no parameter of this
+// name.
 type Tunable interface {
 	Part
 	With(name string, value float64) (step Part, known bool)
 }
 
-// Fit fits a step to training points, as a pipeline does: a [TableStep] to the columns of
-// a table, a [Step] to rows, a [SparseStep] to sparse points. Rows become a table, and a
-// table of numbers rows, where the step wants the other.
+// Fit fits a step to training points, as a pipeline does: a [TableStep] to the columns of a
+// table, a [Step] to rows, a [SparseStep] to sparse points. If necessary it converts rows
+// to a table, or a table of numbers to rows.
 func Fit(ctx context.Context, step Part, train *datasets.Dataset) (steps.Fitted, error) {
 	if err := arguments.Given(ctx, "Fit"); err != nil {
 		return nil, err
@@ -107,7 +109,7 @@ func Fit(ctx context.Context, step Part, train *datasets.Dataset) (steps.Fitted,
 	})
 }
 
-// tableOf returns the table that a step is fitted to.
+// tableOf returns the table to which a step is fitted.
 func tableOf(call string, train *datasets.Dataset) (*datasets.Table, error) {
 	if train == nil || train.Table == nil {
 		return nil, arguments.Wrong(call, math.NaN(), "the training data are no table; a pipeline makes one of rows")

@@ -84,7 +84,8 @@ func (t *Table) Named(of *datasets.Table) error {
 	return nil
 }
 
-// printer writes times to the day where all values are days, else to the second.
+// printer returns a function that writes times: as days if all values are whole days,
+// otherwise with seconds.
 func printer(values []float64) func(v float64) string {
 	unit := 86400.0
 	for _, v := range values {
@@ -97,8 +98,8 @@ func printer(values []float64) func(v float64) string {
 	}
 }
 
-// Records takes a table whose first row names the columns; a column of which every
-// cell is a number or empty is one of numbers.
+// Records lists a table whose first row has the names of the columns. A column becomes
+// numbers if every cell is a number or empty.
 func (t *Table) Records(rows [][]string) error {
 	if len(rows) == 0 {
 		return nil

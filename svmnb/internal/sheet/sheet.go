@@ -233,7 +233,7 @@ func (s *Table) foot() (names []string, lines [][]string) {
 		for c, v := range values {
 			if print := s.Columns[c].print; print != nil && !math.IsNaN(v) {
 				cells[c] = print(v)
-			} else if !math.IsNaN(v) { // with one digit more than the column
+			} else if !math.IsNaN(v) { // one digit more than the values of the column
 				cells[c] = say.Signed(v, 5) + s.Columns[c].unit
 			}
 		}
