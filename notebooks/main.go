@@ -238,7 +238,7 @@ func runCommand(ctx context.Context, s *session, args []string) error {
 		if ctx.Err() != nil {
 			return err
 		}
-		if err != nil { // the notebook itself is complete
+		if err != nil { // write the notebook in spite of missing pictures
 			fmt.Fprintf(s.stderr, "%s: not all charts have a picture: %v\n", j.in, err)
 		}
 		if charts > 0 {

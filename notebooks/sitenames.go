@@ -106,7 +106,7 @@ func (l *library) read(found *build.Package) error {
 // folder returns the folder of a package in the checkout.
 func folder(p *doc.Package) string { return strings.TrimPrefix(p.ImportPath, modulePath+"/") }
 
-// parse reads the files that contain a text.
+// parse parses those of the named files in dir that contain the text.
 func (l *library) parse(dir string, names []string, text string) ([]*ast.File, error) {
 	var files []*ast.File
 	for _, name := range names {

@@ -18,7 +18,7 @@ var (
 	Effort = display.FigureOf("Effort", drawEffort)
 
 	// Chunks shows how many points the method worked on in each iteration: the chunk of
-	// Chunking, the working set of Decomposition, or the points that shrinking left.
+	// Chunking, the working set of Decomposition, or the points that shrinking has not left out.
 	Chunks = display.FigureOf("Chunks", drawChunks)
 
 	// WorkingSets shows which points each iteration chose, the most often chosen first.

@@ -12,7 +12,7 @@ import (
 var tableScript string
 
 // Sorting returns the script that sorts a table when its head is clicked. id is that of the
-// table's element, data its JSON or nil.
+// table's element. data is the JSON of the orders, or nil if the page has all rows.
 func Sorting(id string, data []byte) string {
 	return "<script>" + strings.TrimSpace(tableScript) + `("` + id + `",` + cmp.Or(string(data), "null") + ")</script>"
 }

@@ -43,7 +43,7 @@ func Decode(file string, key []byte, value any) bool {
 	return err == nil && Parse(b, key, value)
 }
 
-// Parse is Decode of the bytes of a file.
+// Parse does what Decode does, for the bytes b of a file.
 func Parse(b, key []byte, value any) bool {
 	if len(b) < 64 || !bytes.Equal(b[:32], key) {
 		return false

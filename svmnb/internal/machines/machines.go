@@ -19,7 +19,7 @@ type Machines struct {
 	Duels     [][2]int  // the positive and the negative class of each machine; −1 means all other classes
 	Curves    []Curve   // one for each machine; nil without probabilities
 	Terms     []Term
-	Process   *ProcessPart   // of a Gaussian process; otherwise nil
+	Process   *ProcessPart   // for a Gaussian process; otherwise nil
 	Expansion                // support vectors, their basis and D; Terms has the coefficients
 	Before    *steps.Passage // the steps before the machines; nil if there are none
 }

@@ -396,7 +396,7 @@ func (s *Table) HTML() string {
 		return "<" + tag + attributes + ">" + html.EscapeString(text) + "</" + tag + ">"
 	}
 	names, lines := s.foot()
-	lead := names != nil && !s.Columns[0].Number // the names of the lines below need a column
+	lead := names != nil && !s.Columns[0].Number // a first column for the names of the lines below the table
 	var b strings.Builder
 	b.WriteString("<table>" + cell("caption", "", s.caption()) + "<thead><tr>")
 	if lead {
