@@ -19,9 +19,9 @@ const keepLearned = "svmnb hyperparameters 1"
 
 // Keep is MustFit with a cache on disk for the hyperparameters that Optimise finds. The
 // folder and the keys are as for svmnb.Classifier.Keep. Later calls load the
-// hyperparameters and solve the system again. They ignore the stored values unless the log
-// marginal likelihood is the stored one. An interrupted optimisation is not stored. Without
-// Optimise, Keep is MustFit.
+// hyperparameters and solve the system again. As a check they compute the log marginal
+// likelihood, and if it is not the stored one, they optimise again. An interrupted
+// optimisation is not stored. Without Optimise, Keep is MustFit.
 func (p Process) Keep() *Fit {
 	dir, err := kept.Dir()
 	if err != nil || !p.learn {

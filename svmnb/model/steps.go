@@ -79,8 +79,8 @@ type fourierJSON struct {
 // scalers are the names of the scalers of package datasets.
 var scalers = []string{"standard", "min–max", "max-abs"}
 
-// writePassage converts p for a file. It returns a *Error for a step that the format cannot
-// hold.
+// writePassage converts p for a file. It returns a *Error for a step that the format
+// cannot hold.
 func writePassage(p *steps.Passage) (*passageJSON, error) {
 	out := &passageJSON{Features: p.D, Open: p.Open}
 	for _, c := range p.Columns {

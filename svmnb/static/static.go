@@ -223,7 +223,7 @@ func lookOf(line string) string {
 	return ""
 }
 
-// pixels parses a length of CSS in pixels; for other units it returns otherwise.
+// pixels parses a length of CSS in pixels; for other units it returns the argument otherwise.
 func pixels(css string, otherwise int) int {
 	number, ok := strings.CutSuffix(strings.TrimSpace(css), "px")
 	v, err := strconv.ParseFloat(number, 64)

@@ -152,7 +152,7 @@ func (m *Mailbox) Close() {
 	m.over = true
 }
 
-// Again makes Come report a state once more.
+// Again puts a value into Come if it is empty, so that its receiver looks at the state.
 func (m *Mailbox) Again() {
 	select {
 	case m.Come <- struct{}{}:

@@ -20,7 +20,7 @@ import (
 type Place struct {
 	ID            string // id of a chart that changes; "" means an id computed from the option
 	Text          string // one line for readers who cannot see the chart
-	Width, Height string // CSS; the width is the largest one, and the layout of the chart may change the height
+	Width, Height string // CSS: the largest width, and a height that the layout of the chart may change
 	Option        []byte // option of ECharts, as JSON that is safe inside a script element
 }
 

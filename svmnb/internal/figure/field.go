@@ -12,7 +12,7 @@ func box(xs, ys [2]float64) object { return object{"x": xs, "y": ys, "n": contou
 
 // aspect returns height over width of a panel, so that both axes have the same scale.
 // Distances in the picture are then those of a radial kernel. If the panel would be too
-// narrow or too low, aspect returns otherwise.
+// narrow or too low, aspect returns its argument otherwise.
 func aspect(xs, ys [2]float64, otherwise float64) float64 {
 	a := (ys[1] - ys[0]) / (xs[1] - xs[0])
 	if !(a >= 1.0/3 && a <= 3) {

@@ -188,7 +188,8 @@ func sign(v float64) int {
 	return 0
 }
 
-// nonNaN returns the values that are not NaN, or otherwise if there are none.
+// nonNaN returns the values without NaN. If none is left, it returns the single value
+// otherwise.
 func nonNaN(values []float64, otherwise float64) []float64 {
 	out := []float64{otherwise}
 	for _, v := range values {

@@ -452,8 +452,8 @@ func (s *Table) HTML() string {
 	}
 	b.WriteString("</table>")
 
-	var data []byte // of a whole table all is in the page
-	if s.Rows() > wholeRows {
+	var data []byte // nil if the page has all rows
+	if names != nil {
 		data = s.orders(columns, row, lead)
 	}
 	table := b.String()
