@@ -453,7 +453,7 @@ func (s *Table) HTML() string {
 	b.WriteString("</table>")
 
 	var data []byte // nil if the page has all rows
-	if names != nil {
+	if s.Rows() > wholeRows {
 		data = s.orders(columns, row, lead)
 	}
 	table := b.String()
