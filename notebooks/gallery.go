@@ -119,6 +119,9 @@ func gallery(of func(*datasets.Dataset) *datasets.Dataset) []room {
 		{"How good it is, and which to choose", "`c` is `fit` with probabilities, and `s` is a search over C and gamma. `moons` is the description of `fit`, and `few` a description with thirty points. `folds` is `selection.StratifiedKFold(5, 1)`.", []exhibit{
 			{"confusion", "Confusion", "svmnb.Confusion.Of(iris())", func() (*display.Chart, error) { return svmnb.Confusion.Of(iris()) }},
 			{"roc", "ROC", "svmnb.ROC.Of(fit())", func() (*display.Chart, error) { return svmnb.ROC.Of(fit()) }},
+			{"precision-recall", "PrecisionRecall", "svmnb.PrecisionRecall.Of(fit())", func() (*display.Chart, error) { return svmnb.PrecisionRecall.Of(fit()) }},
+			{"gain", "Gain", "svmnb.Gain.Of(fit())", func() (*display.Chart, error) { return svmnb.Gain.Of(fit()) }},
+			{"lift", "Lift", "svmnb.Lift.Of(fit())", func() (*display.Chart, error) { return svmnb.Lift.Of(fit()) }},
 			{"reliability", "Reliability", "svmnb.Reliability.Of(c())", func() (*display.Chart, error) { return svmnb.Reliability.Of(c()) }},
 			{"landscape", "Landscape", "selection.Landscape.Of(s())", func() (*display.Chart, error) { return selection.Landscape.Of(s()) }},
 			{"path", "Path", "svmnb.Path.Of(few.MustPath(0.05, 20))", func() (*display.Chart, error) { return svmnb.Path.Of(few.MustPath(0.05, 20)) }},
@@ -129,6 +132,8 @@ func gallery(of func(*datasets.Dataset) *datasets.Dataset) []room {
 		}},
 		{"Regression and Gaussian processes", "`sinc` is a `Regressor`. `motorcycle` is a `gp.Process`, and `process` is its fit. `part` is the fit of four fifths of its points, and `test` has the others. `co2` is the fit of a Gaussian process whose kernel is a sum.", []exhibit{
 			{"tube", "Tube", "svmnb.Tube.Of(sinc.MustFit())", func() (*display.Chart, error) { return svmnb.Tube.Of(sinc.MustFit()) }},
+			{"predictions", "Predictions", "svmnb.Predictions.Of(sinc.MustFit())", func() (*display.Chart, error) { return svmnb.Predictions.Of(sinc.MustFit()) }},
+			{"residuals", "Residuals", "svmnb.Residuals.Of(sinc.MustFit())", func() (*display.Chart, error) { return svmnb.Residuals.Of(sinc.MustFit()) }},
 			{"posterior", "Posterior", "gp.Posterior.Of(process())", func() (*display.Chart, error) { return gp.Posterior.Of(process()) }},
 			{"samples", "PosteriorSamples", "gp.PosteriorSamples(5, 1).Of(process())", func() (*display.Chart, error) { return gp.PosteriorSamples(5, 1).Of(process()) }},
 			{"posterior-over", "PosteriorOver", "gp.PosteriorOver(0, 80, test).Of(part())", func() (*display.Chart, error) { return gp.PosteriorOver(0, 80, test).Of(part()) }},

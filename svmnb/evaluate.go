@@ -158,21 +158,40 @@ func (e *Evaluation) Confusion() *metrics.Confusion {
 // a *metrics.Error if a class has no points, and an *ArgumentError if there are more than
 // two classes.
 func (e *Evaluation) ROC() (*metrics.ROC, error) {
-	if e == nil {
-		return nil, arguments.Wrong("ROC", math.NaN(), "%s", arguments.NoneOf("evaluation", "Evaluate"))
+	positive, err := e.scored("ROC")
+	if err != nil {
+		return nil, err
 	}
-	scores := e.Scores
+	return metrics.NewROC(positive, e.Scores)
+}
+
+// PrecisionRecall returns the precision–recall curve of two classes, with Classes[1] as the
+// positive one. It returns a *metrics.Error if that class has no points, and an
+// *ArgumentError if there are more than two classes.
+func (e *Evaluation) PrecisionRecall() (*metrics.PrecisionRecall, error) {
+	positive, err := e.scored("PrecisionRecall")
+	if err != nil {
+		return nil, err
+	}
+	return metrics.NewPrecisionRecall(positive, e.Scores)
+}
+
+// scored returns which points are of the positive class. It returns an error unless there
+// are two classes and scores. call names the user's call.
+func (e *Evaluation) scored(call string) ([]bool, error) {
 	switch {
+	case e == nil:
+		return nil, arguments.Wrong(call, math.NaN(), "%s", arguments.NoneOf("evaluation", "Evaluate"))
 	case len(e.Classes) != 2:
-		return nil, arguments.Wrong("ROC", math.NaN(), "there are %d classes; the curve compares two", len(e.Classes))
-	case scores == nil:
-		return nil, arguments.Wrong("ROC", math.NaN(), "there are no scores; evaluate a fit of Classify, or a calibrated one")
+		return nil, arguments.Wrong(call, math.NaN(), "there are %d classes; the curve compares two", len(e.Classes))
+	case e.Scores == nil:
+		return nil, arguments.Wrong(call, math.NaN(), "there are no scores; evaluate a fit of Classify, or a calibrated one")
 	}
 	positive := make([]bool, len(e.Truth))
 	for i, k := range e.Truth {
 		positive[i] = k == 1
 	}
-	return metrics.NewROC(positive, scores)
+	return positive, nil
 }
 
 // at returns the evaluation of the points with these indices.
@@ -194,8 +213,9 @@ func (e *Evaluation) at(rows []int) *Evaluation {
 // intervals, in about half a second.
 const intervalPoints = 2000
 
-// Markdown returns the accuracy, the area under the ROC curve and the log loss. Up to 2000
-// points it adds 95 % intervals by bootstrap (percentiles of 500 samples, seed 0).
+// Markdown returns the accuracy, the area under the ROC curve, the average precision and the
+// log loss. Up to 2000 points it adds 95 % intervals by bootstrap (percentiles of 500
+// samples, seed 0).
 func (e *Evaluation) Markdown() string {
 	if e == nil {
 		return arguments.NoneOf("evaluation", "Evaluate")
@@ -231,6 +251,13 @@ func (e *Evaluation) Markdown() string {
 		}
 		return r.AUC, nil
 	})
+	row("average precision", false, func(e *Evaluation) (float64, error) {
+		r, err := e.PrecisionRecall()
+		if err != nil {
+			return 0, err
+		}
+		return r.AP, nil
+	})
 	if e.Probabilities != nil {
 		row("log loss", true, func(e *Evaluation) (float64, error) { return metrics.LogLoss(e.Truth, e.Probabilities) })
 		row("Brier score", false, func(e *Evaluation) (float64, error) { return metrics.Brier(e.Truth, e.Probabilities) })
@@ -252,6 +279,20 @@ var (
 	// ROC shows the receiver operating characteristic of two classes, for an [Evaluation]
 	// or for the training points of a fit.
 	ROC = display.FigureOf("ROC", drawROC)
+
+	// PrecisionRecall shows precision over recall of two classes, for an [Evaluation] or for
+	// the training points of a fit. It suits a rare positive class better than ROC, since it
+	// ignores the negative points that were rightly left out.
+	PrecisionRecall = display.FigureOf("PrecisionRecall", drawPrecisionRecall)
+
+	// Gain shows the cumulative gain of two classes: which share of the positive points is
+	// among the points with the largest scores, for an [Evaluation] or for the training points
+	// of a fit.
+	Gain = display.FigureOf("Gain", func(of evaluated) (*display.Chart, error) { return drawGain(of, figure.Gain) })
+
+	// Lift shows how many times more frequent the positive class is among the points with the
+	// largest scores than among all, for an [Evaluation] or for the training points of a fit.
+	Lift = display.FigureOf("Lift", func(of evaluated) (*display.Chart, error) { return drawGain(of, figure.Lift) })
 
 	// Reliability shows whether predicted probabilities agree with observed frequencies,
 	// for an [Evaluation] with probabilities or for the held-out points of a [Calibrated]
@@ -288,6 +329,44 @@ func drawROC(of evaluated) (*display.Chart, error) {
 		return nil, err
 	}
 	return figure.ROC(figure.ROCData{Problem: e.Of, Positive: e.Classes[1], FPR: r.FPR, TPR: r.TPR, Threshold: r.Threshold, AUC: r.AUC})
+}
+
+func drawPrecisionRecall(of evaluated) (*display.Chart, error) {
+	e, err := of.evaluation()
+	if err != nil {
+		return nil, err
+	}
+	r, err := e.PrecisionRecall()
+	if err != nil {
+		return nil, err
+	}
+	return figure.PrecisionRecall(figure.PrecisionRecallData{Problem: e.Of, Positive: e.Classes[1], Precision: r.Precision, Recall: r.Recall, Threshold: r.Threshold, AP: r.AP, Share: e.share()})
+}
+
+// share returns the share of the points that are of Classes[1].
+func (e *Evaluation) share() float64 {
+	sum := 0
+	for _, k := range e.Truth {
+		sum += k
+	}
+	return float64(sum) / float64(len(e.Truth))
+}
+
+// drawGain draws the points in the order of their scores, as the ROC curve has them.
+func drawGain(of evaluated, draw func(figure.GainData) (*figure.Chart, error)) (*display.Chart, error) {
+	e, err := of.evaluation()
+	if err != nil {
+		return nil, err
+	}
+	r, err := e.ROC()
+	if err != nil {
+		return nil, err
+	}
+	d := figure.GainData{Problem: e.Of, Positive: e.Classes[1], Share: e.share(), Found: r.TPR}
+	for k, found := range r.TPR {
+		d.Taken = append(d.Taken, d.Share*found+(1-d.Share)*r.FPR[k])
+	}
+	return draw(d)
 }
 
 func drawReliability(of evaluated) (*display.Chart, error) {

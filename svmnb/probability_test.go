@@ -287,6 +287,8 @@ func TestEvaluationFigures(t *testing.T) {
 	}{
 		{Confusion, multi, "of 150 points right"}, {Confusion, pair, "of 100 points right"}, {Confusion, c, "of 150 points right"}, {Confusion, c.HeldOut(), "taken for"},
 		{ROC, pair, "scores higher"}, {ROC, two, "scores higher"}, {ROC, multi, "there are 3 classes"},
+		{PrecisionRecall, pair, "Precision averages"}, {PrecisionRecall, two, "Precision averages"}, {PrecisionRecall, multi, "there are 3 classes"},
+		{Gain, pair, "have 40 % of class virginica"}, {Gain, two, "of class virginica"}, {Gain, multi, "there are 3 classes"}, {Lift, pair, "Class virginica is 2 times as frequent"}, {Lift, multi, "there are 3 classes"},
 		{Reliability, c, "Said and seen"}, {Reliability, two, "Said and seen"}, {Reliability, pair, "Calibrate"},
 		{Regions, multi, "3 classes: "}, {Regions, rest, "3 classes: "}, {Regions, joint, "3 classes: "},
 		{Regions, testkit.FitOf(t, Classify(iris).OneVsOne()), "4 features"}, {Regions, pair, "no picture"}, {Gap, joint.Joint(), "closed"}, {Rate, joint.Joint(), "per epoch"}, {KKT, joint.Joint(), "look at Gap"}, {Gap, multi.Joint(), "empty"}, {Margins, multi, "no picture"},

@@ -149,7 +149,8 @@ func withoutTimes(s string) string {
 
 var everyFigure = map[string]display.Figure{
 	"Margins": svmnb.Margins, "KKT": svmnb.KKT, "Gap": svmnb.Gap, "Rate": svmnb.Rate, "Tube": svmnb.Tube, "Regions": svmnb.Regions,
-	"Confusion": svmnb.Confusion, "ROC": svmnb.ROC, "Reliability": svmnb.Reliability, "KernelMatrix": svmnb.KernelMatrix(),
+	"Confusion": svmnb.Confusion, "ROC": svmnb.ROC, "PrecisionRecall": svmnb.PrecisionRecall, "Gain": svmnb.Gain, "Lift": svmnb.Lift,
+	"Residuals": svmnb.Residuals, "Predictions": svmnb.Predictions, "Reliability": svmnb.Reliability, "KernelMatrix": svmnb.KernelMatrix(),
 	"MarginsPCA": svmnb.MarginsPCA(), "MarginWidth": svmnb.MarginWidth, "Effort": svmnb.Effort, "Chunks": svmnb.Chunks,
 	"WorkingSets": svmnb.WorkingSets, "Alphas": svmnb.Alphas, "Path": svmnb.Path, "Landscape": selection.Landscape,
 }

@@ -33,11 +33,11 @@ var zeros = []any{
 	transform.Indicators{}, svmnb.Isotonic{}, display.ItemError{}, svmnb.JointFit{}, transform.Landmarks{}, gp.LeaveOneOut{}, svmnb.LeaveOneOutBounds{}, transform.MaxAbsScaling{},
 	selection.Metric{}, model.Model{}, model.Error{}, svmnb.MultiCertificate{}, svmnb.MultiClassifier{}, svmnb.MultiFit{}, gp.Optimisation{}, display.Panels{}, gp.Partial{},
 	svmnb.PathBreak{}, selection.PipeFit{}, selection.Pipeline{}, svmnb.Platt{}, transform.PrincipalComponents{}, gp.Process{}, gp.Fit{}, play.RaceResult{}, play.RaceRun{},
-	play.Racing{}, selection.Random{}, selection.Range{}, svmnb.RegressionCondition{}, svmnb.RegressionConditions{}, svmnb.RegressionFit{}, svmnb.RegressionVector{},
+	play.Racing{}, selection.Random{}, selection.Range{}, svmnb.RegressionCondition{}, svmnb.RegressionConditions{}, svmnb.RegressionEvaluation{}, svmnb.RegressionFit{}, svmnb.RegressionVector{},
 	svmnb.Regressor{}, svmnb.RegularisationPath{}, gp.Samples{}, transform.Scaling{}, selection.ScoreCurve{}, selection.Searcher{}, selection.SearchFit{}, selection.SearchProgress{}, display.Sheet{},
 	svmnb.Sigmoid{}, selection.Split{}, svmnb.SupportVector{}, selection.Trial{}, svmnb.Uniqueness{}, selection.Validation{},
 	transform.Filling(0), transform.Unknown(0), transform.Bag{}, transform.Chosen{}, transform.ColumnSteps{}, transform.Dates{}, transform.Encoding{}, transform.Ranking{},
-	metrics.Bootstrap{}, metrics.Interval{}, metrics.Confusion{}, metrics.Averages{}, metrics.Error{}, metrics.ROC{},
+	metrics.Bootstrap{}, metrics.Interval{}, metrics.Confusion{}, metrics.Averages{}, metrics.Error{}, metrics.PrecisionRecall{}, metrics.ROC{},
 }
 
 // Every method of the zero value of every exported type, of a pointer to it and of a nil
@@ -182,7 +182,7 @@ func TestNilArguments(t *testing.T) {
 			}
 		}()
 	}
-	for _, f := range []any{&svmnb.Fit{}, &svmnb.MultiFit{}, &svmnb.RegressionFit{}, &gp.Fit{}, &selection.PipeFit{}, &svmnb.Calibrated{}, &svmnb.Evaluation{}, &gp.Evaluation{}, &play.RaceResult{}, &selection.SearchFit{}, &svmnb.RegularisationPath{}, &svmnb.JointFit{}} {
+	for _, f := range []any{&svmnb.Fit{}, &svmnb.MultiFit{}, &svmnb.RegressionFit{}, &gp.Fit{}, &selection.PipeFit{}, &svmnb.Calibrated{}, &svmnb.Evaluation{}, &svmnb.RegressionEvaluation{}, &gp.Evaluation{}, &play.RaceResult{}, &selection.SearchFit{}, &svmnb.RegularisationPath{}, &svmnb.JointFit{}} {
 		func() {
 			defer func() {
 				if p := recover(); p != nil {
@@ -190,7 +190,7 @@ func TestNilArguments(t *testing.T) {
 				}
 			}()
 			display.HTML(io.Discard, f, display.Table(f), display.Dashboard(f))
-			for _, figure := range []display.Figure{svmnb.Margins, svmnb.KKT, svmnb.Gap, svmnb.Rate, svmnb.Tube, svmnb.Alphas, svmnb.Chunks, svmnb.WorkingSets, svmnb.Effort, svmnb.MarginWidth, svmnb.Confusion, svmnb.ROC, svmnb.Reliability, svmnb.Regions, svmnb.KernelMatrix(), gp.Posterior, gp.PosteriorOver(0, 1), gp.Bounds, gp.Evidence, gp.Components, selection.Landscape, svmnb.Path, svmnb.MarginsPCA(), svmnb.MarginsOver(0, 1)} {
+			for _, figure := range []display.Figure{svmnb.Margins, svmnb.KKT, svmnb.Gap, svmnb.Rate, svmnb.Tube, svmnb.Alphas, svmnb.Chunks, svmnb.WorkingSets, svmnb.Effort, svmnb.MarginWidth, svmnb.Confusion, svmnb.ROC, svmnb.PrecisionRecall, svmnb.Gain, svmnb.Lift, svmnb.Residuals, svmnb.Predictions, svmnb.Reliability, svmnb.Regions, svmnb.KernelMatrix(), gp.Posterior, gp.PosteriorOver(0, 1), gp.Bounds, gp.Evidence, gp.Components, selection.Landscape, svmnb.Path, svmnb.MarginsPCA(), svmnb.MarginsOver(0, 1)} {
 				if _, err := figure.Of(f); err == nil {
 					t.Errorf("%v of %T: no error", figure, f)
 				}

@@ -1,5 +1,5 @@
 // Package metrics compares predictions with the truth. The predictions may be classes
-// ([NewConfusion]), scores ([NewROC], [AveragePrecision]), probabilities ([LogLoss],
+// ([NewConfusion]), scores ([NewROC], [NewPrecisionRecall]), probabilities ([LogLoss],
 // [Brier]), real values ([RMSE] and others) or predictive distributions ([NLPD], [CRPS],
 // [Coverage]). [Bootstrap] estimates how certain a metric is.
 //

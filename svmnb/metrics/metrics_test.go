@@ -91,6 +91,57 @@ func TestROC(t *testing.T) {
 	near(t, "average precision", must(AveragePrecision([]bool{true, false, true, false, false}, []float64{0.9, 0.8, 0.5, 0.5, 0.1})), 0.5*1+0.5*0.5, 1e-15)
 }
 
+func TestPrecisionRecall(t *testing.T) {
+	r := must(NewPrecisionRecall([]bool{true, false, true, false, false}, []float64{0.9, 0.8, 0.5, 0.5, 0.1}))
+	if fmt.Sprint(r.Precision, r.Recall, r.Threshold) != "[1 1 0.5 0.5 0.4] [0 0.5 0.5 1 1] [+Inf 0.9 0.8 0.5 0.1]" {
+		t.Errorf("%+v", r)
+	}
+	near(t, "average precision", r.AP, 0.75, 1e-15)
+	if r := must(NewPrecisionRecall([]bool{true, true}, []float64{1, 2})); r.AP != 1 {
+		t.Errorf("without negative points %+v", r)
+	}
+}
+
+// Every point of the curve has the precision and the recall that counting gives.
+func TestPrecisionRecallCounts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 30).Draw(t, "n")
+		score, positive := make([]float64, n), make([]bool, n)
+		for i := range n {
+			score[i] = float64(rapid.IntRange(-4, 4).Draw(t, "score"))
+			positive[i] = i == 0 || rapid.Bool().Draw(t, "positive")
+		}
+		r := must(NewPrecisionRecall(positive, score))
+		area := 0.0
+		for k, threshold := range r.Threshold {
+			taken, right, all := 0.0, 0.0, 0.0
+			for i, s := range score {
+				if positive[i] {
+					all++
+				}
+				if s >= threshold {
+					taken++
+					if positive[i] {
+						right++
+					}
+				}
+			}
+			precision := 1.0
+			if taken > 0 {
+				precision = right / taken
+			}
+			if r.Precision[k] != precision || r.Recall[k] != right/all {
+				t.Fatalf("at %v: %v and %v, counted %v and %v", threshold, r.Precision[k], r.Recall[k], precision, right/all)
+			}
+			if k > 0 {
+				area += (r.Recall[k] - r.Recall[k-1]) * r.Precision[k]
+			}
+		}
+		near(t, "average precision", r.AP, area, 1e-12)
+		near(t, "average precision alone", must(AveragePrecision(positive, score)), r.AP, 0)
+	})
+}
+
 // The area is Mann and Whitney's share of pairs in order, ties counting half; it
 // depends on the order of the scores alone and mirrors with their sign.
 func TestAUCProperties(t *testing.T) {
@@ -201,6 +252,9 @@ func TestErrors(t *testing.T) {
 		{err(NewROC(nil, nil)), "NewROC", "score", -1, -1},
 		{err(NewROC([]bool{true, false}, []float64{1, nan})), "NewROC", "score", 1, -1},
 		{err(AveragePrecision([]bool{false, false}, two)), "AveragePrecision", "positive", -1, -1},
+		{err(NewPrecisionRecall([]bool{false, false}, two)), "NewPrecisionRecall", "positive", -1, -1},
+		{err(NewPrecisionRecall(nil, nil)), "NewPrecisionRecall", "score", -1, -1},
+		{err(NewPrecisionRecall([]bool{true, false}, []float64{nan, 1})), "NewPrecisionRecall", "score", 0, -1},
 		{err(LogLoss(nil, nil)), "LogLoss", "truth", -1, -1},
 		{err(LogLoss([]int{0}, nil)), "LogLoss", "p", -1, -1},
 		{err(LogLoss([]int{0, 0}, [][]float64{{1, 0}, {1}})), "LogLoss", "p", 1, -1},
@@ -323,6 +377,8 @@ for average in ["macro", "micro", "weighted"]:
 out["log loss"] = m.log_loss(a, d["P"], labels=[0, 1, 2, 3])
 out["auc"] = m.roc_auc_score(d["Positive"], d["Score"])
 out["ap"] = m.average_precision_score(d["Positive"], d["Score"])
+p, r, _ = m.precision_recall_curve(d["Positive"], d["Score"])
+out["precisions"], out["recalls"] = float((p * range(1, len(p) + 1)).sum()), float((r * range(1, len(r) + 1)).sum())
 out["brier"] = 2 * m.brier_score_loss(d["Positive"], d["P1"])
 y, f = d["Y"], d["F"]
 out["rmse"] = m.mean_squared_error(y, f) ** .5
@@ -378,6 +434,13 @@ json.dump(out, sys.stdout)`
 		"auc": must(NewROC(d.Positive, d.Score)).AUC, "ap": must(AveragePrecision(d.Positive, d.Score)),
 		"rmse": must(RMSE(d.Y, d.F)), "mae": must(MAE(d.Y, d.F)), "medae": must(MedianAE(d.Y, d.F)), "max": must(MaxError(d.Y, d.F)),
 		"r2": must(R2(d.Y, d.F)), "ev": must(ExplainedVariance(d.Y, d.F)), "pinball": must(Pinball(d.Y, d.F, 0.3)),
+	}
+	// scikit-learn's curve has the same points in the opposite order.
+	curve := must(NewPrecisionRecall(d.Positive, d.Score))
+	for k := range curve.Precision {
+		weight := float64(len(curve.Precision) - k)
+		got["precisions"] += weight * curve.Precision[k]
+		got["recalls"] += weight * curve.Recall[k]
 	}
 	for name, a := range map[string]Averages{"precision": c.Precision(), "recall": c.Recall(), "f1": c.F1()} {
 		got[name+" macro"], got[name+" micro"], got[name+" weighted"] = a.Macro, a.Micro, a.Weighted

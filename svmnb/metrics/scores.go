@@ -39,6 +39,34 @@ func NewROC(positive []bool, score []float64) (*ROC, error) {
 	return r, nil
 }
 
+// PrecisionRecall is the precision–recall curve: the share of the points predicted as
+// positive that are positive, and the share of the positive points that are found, as the
+// threshold falls. It has one point for each distinct score.
+type PrecisionRecall struct {
+	Precision []float64 // share of the points with score ≥ Threshold that are positive; the first, where there are none, is 1
+	Recall    []float64 // share of the positive points with score ≥ Threshold, from 0 to 1
+	Threshold []float64 // decreasing; the first is +Inf, which no score reaches
+	AP        float64   // average precision; see [AveragePrecision]
+}
+
+// NewPrecisionRecall returns the curve of n scores. positive says which points are of the
+// positive class, whose scores should be larger. It returns an error if there is no positive
+// point.
+func NewPrecisionRecall(positive []bool, score []float64) (*PrecisionRecall, error) {
+	steps, err := descend("NewPrecisionRecall", positive, score)
+	if err != nil {
+		return nil, err
+	}
+	all := float64(steps[len(steps)-1].right)
+	r := &PrecisionRecall{Precision: []float64{1}, Recall: []float64{0}, Threshold: []float64{math.Inf(1)}, AP: averagePrecision(steps)}
+	for _, s := range steps {
+		r.Precision = append(r.Precision, float64(s.right)/float64(s.taken))
+		r.Recall = append(r.Recall, float64(s.right)/all)
+		r.Threshold = append(r.Threshold, s.threshold)
+	}
+	return r, nil
+}
+
 // AveragePrecision returns Σ (R_k − R_{k−1}) P_k in (0, 1]: the precision at each
 // threshold, weighted by the increase of recall there, without interpolation. It returns an
 // error if there is no positive point.
@@ -47,12 +75,16 @@ func AveragePrecision(positive []bool, score []float64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
+	return averagePrecision(steps), nil
+}
+
+func averagePrecision(steps []step) float64 {
 	sum, before := 0.0, 0
 	for _, s := range steps {
 		sum += float64(s.right-before) * float64(s.right) / float64(s.taken)
 		before = s.right
 	}
-	return sum / float64(before), nil
+	return sum / float64(before)
 }
 
 // step counts the points with one score, and the positive ones among them.

@@ -84,6 +84,49 @@ func regions(k, n int) RegionsData {
 	return d
 }
 
+// descent is the precision–recall curve of n scores, every second of them of a positive
+// point at first, later fewer.
+func descent(n int) PrecisionRecallData {
+	d := PrecisionRecallData{Problem: "made up", Positive: "ill", Precision: []float64{1}, Recall: []float64{0}, Threshold: []float64{math.Inf(1)}, AP: 0.7, Share: 0.4}
+	right := func(k int) float64 { return math.Ceil(float64(k) * (1 - 0.6*float64(k)/float64(n))) }
+	for k := 1; k <= n; k++ {
+		d.Recall, d.Precision = append(d.Recall, right(k)/right(n)), append(d.Precision, right(k)/float64(k))
+		d.Recall[k] = max(d.Recall[k], d.Recall[k-1])
+		d.Threshold = append(d.Threshold, 1-2*float64(k)/float64(n))
+	}
+	return d
+}
+
+func gain(n int) GainData {
+	d := GainData{Problem: "made up", Positive: "ill", Share: 0.3, Taken: []float64{0}, Found: []float64{0}}
+	for k := 1; k <= n; k++ {
+		x := float64(k) / float64(n)
+		d.Taken, d.Found = append(d.Taken, x), append(d.Found, 1-(1-x)*(1-x))
+	}
+	return d
+}
+
+func residuals(n int) ResidualsData {
+	r := rand.New(rand.NewPCG(5, 6))
+	d := ResidualsData{Problem: "made up", Target: "speed (km/h)", R2: 0.9}
+	for range n {
+		f := 100 * r.Float64()
+		d.Predicted, d.Truth = append(d.Predicted, f), append(d.Truth, f+3*math.Sin(f/15)+2*r.NormFloat64())
+	}
+	return d
+}
+
+func thresholds(n int) ThresholdsData {
+	d := ThresholdsData{Problem: "made up", Scale: "f(x)", Finding: "Recall 0.92 at the threshold −0.4", Chosen: -0.4, Required: 0.9, Lines: []ThresholdLine{{Name: "recall"}, {Name: "precision"}}}
+	for k := range n {
+		x := float64(k) / float64(n-1)
+		d.At = append(d.At, 4*x-2)
+		d.Lines[0].Values, d.Lines[1].Values = append(d.Lines[0].Values, 1-x*x), append(d.Lines[1].Values, 0.5+x*x/2)
+	}
+	d.Lines[1].Values[n-1] = math.NaN()
+	return d
+}
+
 // evaluations are the figures of what a classifier is worth, as examples.
 func evaluations(t *testing.T) []*Chart {
 	t.Helper()
@@ -91,6 +134,7 @@ func evaluations(t *testing.T) []*Chart {
 	return []*Chart{
 		ok(Confusion(confusion(3))), ok(Confusion(confusion(10))), ok(ROC(steps(30))), ok(Calibration(calibration(500))),
 		ok(Regions(regions(3, 120))), ok(Regions(regions(8, 400))),
+		ok(PrecisionRecall(descent(40))), ok(Gain(gain(50))), ok(Lift(gain(50))), ok(Residuals(residuals(200))), ok(Predictions(residuals(200))), ok(Thresholds(thresholds(80))),
 	}
 }
 
@@ -98,6 +142,8 @@ func TestEvaluationPictures(t *testing.T) {
 	pictures(t, "evaluation", evaluations(t), []tip{
 		{0, 0, 1, "class of the name 0 taken for class of the name 1"}, {0, 0, 4, "class of the name 1 recognised"}, {0, 0, 4, " % of its class"},
 		{2, 0, 0, "nothing taken"}, {2, 0, 5, "threshold 0.6667"}, {3, 2, 4, "said "}, {3, 2, 4, "95 % interval"}, {4, 3, 2, "predicted: sector"},
+		{6, 0, 0, "nothing taken"}, {6, 0, 5, "precision "}, {7, 0, 5, "share of the positive points found"}, {8, 0, 5, "lift "},
+		{9, 1, 5, "speed (km/h)"}, {9, 2, 1, "mean residual"}, {10, 1, 5, "prediction"}, {11, 0, 3, "recall "},
 	})
 }
 
@@ -184,6 +230,31 @@ func TestEvaluationFigures(t *testing.T) {
 		{"roc, two points", func() (*Chart, error) {
 			return ROC(ROCData{FPR: []float64{0, 1}, TPR: []float64{0, 1}, Threshold: []float64{math.Inf(1), 3}, AUC: 0.5})
 		}, 10_000, "0.5"},
+		{"precision–recall", func() (*Chart, error) { return PrecisionRecall(descent(40)) }, 10_000, "Precision averages 0.7 over recall; random scores have 0.4"},
+		{"precision–recall, long", func() (*Chart, error) { return PrecisionRecall(descent(20_000)) }, 40_000, "averages"},
+		{"precision–recall, two points", func() (*Chart, error) {
+			return PrecisionRecall(PrecisionRecallData{Recall: []float64{0, 1}, Precision: []float64{1, 0.5}, Threshold: []float64{math.Inf(1), 3}, AP: 0.5, Share: 0.5})
+		}, 10_000, "0.5"},
+		{"gain", func() (*Chart, error) { return Gain(gain(50)) }, 10_000, "The first 20 % of the points have 36 % of class ill"},
+		{"gain, long", func() (*Chart, error) { return Gain(gain(20_000)) }, 30_000, "have 36 % of"},
+		{"gain, one point", func() (*Chart, error) {
+			return Gain(GainData{Share: 1, Taken: []float64{0, 1}, Found: []float64{0, 1}})
+		}, 10_000, "have 20 % of"},
+		{"lift", func() (*Chart, error) { return Lift(gain(50)) }, 10_000, "Class ill is 1.9 times as frequent among the first 10 % of the points as among all"},
+		{"lift, one point", func() (*Chart, error) {
+			return Lift(GainData{Share: 1, Taken: []float64{0, 1}, Found: []float64{0, 1}})
+		}, 10_000, "1 times"},
+		{"residuals", func() (*Chart, error) { return Residuals(residuals(200)) }, 25_000, "means of 10 groups"},
+		{"residuals, many points", func() (*Chart, error) { return Residuals(residuals(20_000)) }, 120_000, "1\u202f200 of the points drawn"},
+		{"residuals, one point", func() (*Chart, error) {
+			return Residuals(ResidualsData{Truth: []float64{1}, Predicted: []float64{1}, R2: math.NaN()})
+		}, 10_000, "Residuals of 1 point have the mean 0 and the standard deviation 0"},
+		{"predictions", func() (*Chart, error) { return Predictions(residuals(200)) }, 25_000, "explain 90 % of the variance"},
+		{"predictions, one point", func() (*Chart, error) {
+			return Predictions(ResidualsData{Truth: []float64{1}, Predicted: []float64{3}, R2: math.NaN()})
+		}, 10_000, "Predictions of 1 point have the RMSE 2"},
+		{"thresholds", func() (*Chart, error) { return Thresholds(thresholds(80)) }, 12_000, "Recall 0.92 at the threshold −0.4"},
+		{"thresholds, many points", func() (*Chart, error) { return Thresholds(thresholds(20_000)) }, 80_000, "Recall 0.92"},
 		{"calibration", func() (*Chart, error) { return Calibration(calibration(500)) }, 10_000, "of 10 groups outside"},
 		{"calibration, one point", func() (*Chart, error) { return Calibration(CalibrationData{P: []float64{1}, Happens: []bool{true}}) }, 10_000, "Said and seen differ by 0 on average; 0 of 1 group outside"},
 		{"calibration, far off", func() (*Chart, error) {
@@ -228,6 +299,21 @@ func TestWrongEvaluationInput(t *testing.T) {
 		{err(ROC(ROCData{FPR: []float64{0, 1}, TPR: []float64{0}})), "ROC", "TPR"},
 		{err(ROC(ROCData{FPR: []float64{0, nan}, TPR: []float64{0, 1}, Threshold: []float64{1, 0}})), "ROC", "FPR[1]"},
 		{err(ROC(ROCData{FPR: []float64{0, 1}, TPR: []float64{1, 0}, Threshold: []float64{1, 0}})), "ROC", "FPR[1]"},
+		{err(PrecisionRecall(PrecisionRecallData{})), "PrecisionRecall", "Recall"},
+		{err(PrecisionRecall(PrecisionRecallData{Recall: []float64{0, 1}, Precision: []float64{0}})), "PrecisionRecall", "Precision"},
+		{err(PrecisionRecall(PrecisionRecallData{Recall: []float64{1, 0}, Precision: []float64{0, 0}, Threshold: []float64{1, 0}})), "PrecisionRecall", "Recall[1]"},
+		{err(PrecisionRecall(PrecisionRecallData{Recall: []float64{1, 1}, Precision: []float64{0, 0}, Threshold: []float64{1, 0}})), "PrecisionRecall", "Recall"},
+		{err(Gain(GainData{})), "Gain", "Taken"},
+		{err(Gain(GainData{Taken: []float64{0, 1}, Found: []float64{0, 1}})), "Gain", "Share"},
+		{err(Lift(GainData{Taken: []float64{0, 1}, Found: []float64{1, 0}, Share: 0.5})), "Lift", "Found[1]"},
+		{err(Lift(GainData{Taken: []float64{1, 1}, Found: []float64{0, 1}, Share: 0.5})), "Lift", "Taken[1]"},
+		{err(Residuals(ResidualsData{})), "Residuals", "Truth"},
+		{err(Residuals(ResidualsData{Truth: []float64{1}})), "Residuals", "Predicted"},
+		{err(Predictions(ResidualsData{Truth: []float64{1}, Predicted: []float64{nan}})), "Predictions", "Predicted[0]"},
+		{err(Thresholds(ThresholdsData{})), "Thresholds", "At"},
+		{err(Thresholds(ThresholdsData{At: []float64{0, 1}})), "Thresholds", "Lines"},
+		{err(Thresholds(ThresholdsData{At: []float64{0, 1}, Lines: []ThresholdLine{{"a", []float64{1}}}})), "Thresholds", "Lines[0].Values"},
+		{err(Thresholds(ThresholdsData{At: []float64{0, 1}, Lines: []ThresholdLine{{"a", []float64{1, 2}}}, Chosen: nan})), "Thresholds", "Chosen[0]"},
 		{err(Calibration(CalibrationData{})), "Calibration", "P"},
 		{err(Calibration(CalibrationData{P: []float64{0.5}})), "Calibration", "Happens"},
 		{err(Calibration(CalibrationData{P: []float64{1.5}, Happens: []bool{true}})), "Calibration", "P[0]"},

@@ -1,0 +1,125 @@
+package figure
+
+import (
+	"cmp"
+	_ "embed"
+	"fmt"
+	"math"
+	"slices"
+)
+
+//go:embed residuals.js
+var residualsJS source
+
+// ResidualsData is what [Residuals] and [Predictions] draw: n real values and their
+// predictions.
+type ResidualsData struct {
+	Problem   string    // what was solved and what was predicted
+	Target    string    // name and unit of the values; "y" when empty
+	Truth     []float64 // n values
+	Predicted []float64 // n predictions
+	R2        float64   // share of the variance of the values that the predictions explain; NaN if unknown
+}
+
+// residualGroups is the largest number of groups of which Residuals draws the mean.
+const residualGroups = 10
+
+// Residuals draws y − f over the prediction f, and the mean of groups of points with
+// similar predictions. Where the prediction misses nothing but noise, the means lie near 0.
+func Residuals(d ResidualsData) (*Chart, error) {
+	if err := d.check("Residuals"); err != nil {
+		return nil, err
+	}
+	n, target := len(d.Truth), either(d.Target, "y")
+	residual, mean, square := make([]float64, n), 0.0, 0.0
+	for i, y := range d.Truth {
+		residual[i] = remainder(y-d.Predicted[i], y)
+		mean += residual[i] / float64(n)
+	}
+	for _, r := range residual {
+		square += (r - mean) * (r - mean) / float64(n)
+	}
+	low, high := extent(d.Predicted)
+	low, high = widen(low, high, 0.04)
+	below, above := extent(residual, []float64{0})
+	below, above = widen(below, above, 0.06)
+	title := fmt.Sprintf("Residuals of %s have the mean %s and the standard deviation %s", count(n, "point", "points"), numberTo(mean, 3), numberTo(math.Sqrt(square), 3))
+	p, points, about := d.plot("residuals", "Residuals over predictions.", title, residual, d.Predicted, residual, low, high, below, above)
+	p.svm["layout"] = marksJS.cut("oneGrid")
+	p.panel(valueAxis(0, low, high, "prediction of "+target, 28), valueAxis(0, below, above, "residual y − f", 48).lines())
+	p.add(line(list{list{low, 0}, list{high, 0}}).name("no error").bare().still().z(3).ink("@ink", 1.4), points)
+	p.key("points", "")
+	if groups := min(residualGroups, n/5); groups > 1 {
+		p.add(line(d.means(residual, groups)).name("mean of groups").symbols("circle", 7).z(6).ink("@strong", 2.2))
+		p.key("mean of groups", "")
+		about = sentence(about, fmt.Sprintf("means of %d groups of equal size", groups))
+	}
+	return p.chart(title, about), nil
+}
+
+// means returns the mean prediction and the mean residual of groups of equal size, in the
+// order of the predictions.
+func (d *ResidualsData) means(residual []float64, groups int) list {
+	n := len(residual)
+	order := upTo(n)
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(d.Predicted[i], d.Predicted[j]) })
+	var out list
+	for g := range groups {
+		part := order[g*n/groups : (g+1)*n/groups]
+		x, y := 0.0, 0.0
+		for _, i := range part {
+			x, y = x+d.Predicted[i]/float64(len(part)), y+residual[i]/float64(len(part))
+		}
+		out = append(out, list{round4(x), round4(y), len(part)})
+	}
+	return out
+}
+
+// Predictions draws the prediction over the true value, and the line on which they are
+// equal.
+func Predictions(d ResidualsData) (*Chart, error) {
+	if err := d.check("Predictions"); err != nil {
+		return nil, err
+	}
+	n, target := len(d.Truth), either(d.Target, "y")
+	residual, square := make([]float64, n), 0.0
+	for i, y := range d.Truth {
+		residual[i] = remainder(y-d.Predicted[i], y)
+		square += residual[i] * residual[i] / float64(n)
+	}
+	low, high := extent(d.Truth, d.Predicted)
+	low, high = widen(low, high, 0.04)
+	title := fmt.Sprintf("Predictions of %s have the RMSE %s", count(n, "point", "points"), numberTo(math.Sqrt(square), 3))
+	if finite(d.R2) {
+		title += fmt.Sprintf("; they explain %s %% of the variance", numberTo(100*d.R2, 3))
+	}
+	p, points, about := d.plot("predictions", "Predictions over true values.", title, residual, d.Truth, d.Predicted, low, high, low, high)
+	p.svm["layout"] = tubeJS.cut("square")
+	p.panel(valueAxis(0, low, high, "true "+target, 28), valueAxis(0, low, high, "prediction of "+target, 42).lines())
+	p.add(line(list{list{low, low}, list{high, high}}).name("no error").bare().still().z(3).ink("@ink", 1.4), points)
+	p.key("points", "")
+	p.key("no error", stroke)
+	return p.chart(title, about), nil
+}
+
+// plot returns the figure without its axes, and its points at (x, y), in a picture between
+// these ends.
+func (d *ResidualsData) plot(name, about, title string, residual, x, y []float64, xLow, xHigh, yLow, yHigh float64) (plot, mark, string) {
+	n := len(x)
+	shown := choose(n, func(int) int { return 0 })
+	roundX, roundY := rounding(xLow, xHigh), rounding(yLow, yHigh)
+	size := pointSize(len(shown)) - 1
+	data := items(shown, nil, func(_, i int) list {
+		return list{roundX(x[i]), roundY(y[i]), i, round4(d.Truth[i]), round4(d.Predicted[i]), round4(residual[i])}
+	})
+	points := scatter(data).id("points").name("points").symbols("circle", size).z(4).fill("@neg").opacity(0.75).swells(1.4)
+	p := plot{name: name, about: about, tip: residualsJS.cut("tip"), grid: list{object{}}, svm: object{"sizes": list{list{"points", size}}, "target": either(d.Target, "y")}}
+	return p, points, sentence(d.Problem, fewer(shown, n, "the points"))
+}
+
+func (d *ResidualsData) check(figure string) error {
+	c := checks{figure: figure}
+	c.refuse(len(d.Truth) == 0, "Truth", "has no points: give the true values of some")
+	c.numbers("point", len(d.Truth), given("Truth", d.Truth), given("Predicted", d.Predicted))
+	return c.err
+}
