@@ -117,7 +117,7 @@ func (s *Scaler) Apply(d *Dataset) *Dataset {
 	}
 	out := d.clone()
 	for _, row := range out.X {
-		s.scale(row)
+		s.Scale(row)
 	}
 	if x := out.Sparse; x != nil {
 		for p, j := range x.Index {
@@ -198,11 +198,12 @@ func (s *Scaler) Point(x []float64) ([]float64, error) {
 		return nil, s.misfit("point", len(x))
 	}
 	x = slices.Clone(x)
-	s.scale(x)
+	s.Scale(x)
 	return x, nil
 }
 
-func (s *Scaler) scale(row []float64) {
+// Scale scales the d numbers of a point in place.
+func (s *Scaler) Scale(row []float64) {
 	for j, v := range row {
 		row[j] = s.feature(j, v)
 	}

@@ -85,11 +85,12 @@ func (s Bag) FitTable(train *datasets.Dataset) (TableTransform, error) {
 // equally many rows it prefers the first in alphabetical order.
 func (s Bag) vocabulary(w *steps.Words, c datasets.Column) {
 	in, last := map[string]int{}, map[string]int{}
+	var room []byte
 	for i := range c.N() {
-		steps.Each(c.Format(i), s.grams, func(word string) {
-			if last[word] != i+1 {
-				last[word] = i + 1
-				in[word]++
+		room = steps.Each(room, c.Format(i), s.grams, func(word []byte) {
+			if last[string(word)] != i+1 {
+				last[string(word)] = i + 1
+				in[string(word)]++
 			}
 		})
 	}

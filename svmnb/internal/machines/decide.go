@@ -24,17 +24,22 @@ func (s Scheme) String() string {
 // of each value are in duels.
 func (s Scheme) Winner(classes int, duels [][2]int, values []float64) int {
 	if s == OneVsOne {
-		votes := make([]int, classes)
-		for k, v := range values {
-			if v > 0 {
-				votes[duels[k][0]]++
-			} else {
-				votes[duels[k][1]]++
-			}
-		}
-		return slices.Index(votes, slices.Max(votes))
+		return Votes(make([]int, classes), duels, values)
 	}
 	return slices.Index(values, slices.Max(values))
+}
+
+// Votes counts the duels that each class wins, into votes, which are 0 before, and returns
+// the class that wins most.
+func Votes(votes []int, duels [][2]int, values []float64) int {
+	for k, v := range values {
+		if v > 0 {
+			votes[duels[k][0]]++
+		} else {
+			votes[duels[k][1]]++
+		}
+	}
+	return slices.Index(votes, slices.Max(votes))
 }
 
 // Leads returns for each class by how much it wins against its strongest rival. Only the
@@ -75,9 +80,8 @@ type Curve interface{ At(f float64) float64 }
 func Probabilities(k int, duels [][2]int, curves []Curve, values []float64) []float64 {
 	switch {
 	case duels[0][1] >= 0 && k == 2:
-		first := curves[0].At(values[0]) // the probability of class duels[0][0]
-		p := []float64{1 - first, 1 - first}
-		p[duels[0][0]] = first
+		p := make([]float64, 2)
+		Both(p, duels[0], curves[0].At(values[0]))
 		return p
 	case duels[0][1] >= 0:
 		r := make([][]float64, k)
@@ -101,6 +105,13 @@ func Probabilities(k int, duels [][2]int, curves []Curve, values []float64) []fl
 		}
 	}
 	return p
+}
+
+// Both sets p to the probabilities of two classes, of which the first in the duel has the
+// probability first.
+func Both(p []float64, duel [2]int, first float64) {
+	p[0], p[1] = 1-first, 1-first
+	p[duel[0]] = first
 }
 
 // AllOthers returns the duels of each of k classes with all others.

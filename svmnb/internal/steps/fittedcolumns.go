@@ -37,21 +37,28 @@ func (t Imputed) Apply(x [][]float64) ([][]float64, error) {
 		if err := Wide("Impute", i, row, len(t.By)); err != nil {
 			return nil, err
 		}
-		out[i] = slices.Clone(row)
-		for j, v := range row {
-			if math.IsNaN(v) {
-				out[i][j] = t.By[j]
-			}
-		}
-		for _, j := range t.Gaps {
-			gap := 0.0
-			if math.IsNaN(row[j]) {
-				gap = 1
-			}
-			out[i] = append(out[i], gap)
-		}
+		out[i] = make([]float64, t.width())
+		_ = t.one(out[i], row, nil)
 	}
 	return out, nil
+}
+
+func (t Imputed) width() int { return len(t.By) + len(t.Gaps) }
+func (t Imputed) room() int  { return 0 }
+
+func (t Imputed) one(dst, x, _ []float64) error {
+	for j, v := range x {
+		if dst[j] = v; math.IsNaN(v) {
+			dst[j] = t.By[j]
+		}
+	}
+	for k, j := range t.Gaps {
+		dst[len(x)+k] = 0
+		if math.IsNaN(x[j]) {
+			dst[len(x)+k] = 1
+		}
+	}
+	return nil
 }
 
 // Wide returns an error if the row does not have the d features that a step was fitted to.
@@ -94,22 +101,42 @@ func (t Indicated) Apply(x [][]float64) ([][]float64, error) {
 		if err := Wide("OneHot", i, row, len(t.Values)); err != nil {
 			return nil, err
 		}
-		for j, v := range row {
-			if t.Values[j] == nil {
-				out[i] = append(out[i], v)
-				continue
-			}
-			if math.IsNaN(v) || math.IsInf(v, 0) { // not a category, since training data have no missing categories
-				return nil, arguments.At("OneHot", i, j, v, "the value is %v; a category is a finite number: say Impute() before", v)
-			}
-			for _, known := range t.Values[j] {
-				is := 0.0
-				if v == known {
-					is = 1
-				}
-				out[i] = append(out[i], is)
-			}
+		out[i] = make([]float64, t.width())
+		if err := t.one(out[i], row, nil); err != nil {
+			err.(*arguments.Error).Row = i
+			return nil, err
 		}
 	}
 	return out, nil
+}
+
+func (t Indicated) room() int { return 0 }
+
+func (t Indicated) width() int {
+	w := 0
+	for _, values := range t.Values {
+		w += max(1, len(values))
+	}
+	return w
+}
+
+func (t Indicated) one(dst, x, _ []float64) error {
+	at := 0
+	for j, v := range x {
+		if t.Values[j] == nil {
+			dst[at] = v
+			at++
+			continue
+		}
+		if math.IsNaN(v) || math.IsInf(v, 0) { // not a category, since training data have no missing categories
+			return arguments.At("OneHot", -1, j, v, "the value is %v; a category is a finite number: say Impute() before", v)
+		}
+		for _, known := range t.Values[j] {
+			if dst[at] = 0; v == known {
+				dst[at] = 1
+			}
+			at++
+		}
+	}
+	return nil
 }

@@ -29,10 +29,10 @@ func (t NystroemMap) Apply(x [][]float64) ([][]float64, error) {
 	if err := t.Basis.Check(x); err != nil {
 		return nil, fmt.Errorf("svmnb: Nystroem: %w", err)
 	}
-	out, row := make([][]float64, len(x)), make([]float64, t.Basis.Len())
+	out, free := make([][]float64, len(x)), make([]float64, t.room())
 	for i, p := range x {
-		row = t.Basis.Row(row, p)
-		out[i] = t.features(row)
+		out[i] = make([]float64, t.width())
+		_ = t.one(out[i], p, free)
 	}
 	return out, nil
 }
@@ -42,22 +42,25 @@ func (t NystroemMap) ApplySparse(x datasets.CSR) (*datasets.CSR, [][]float64, er
 	if err := t.Basis.CheckSparse(x); err != nil {
 		return nil, nil, fmt.Errorf("svmnb: Nystroem: %w", err)
 	}
-	out, row := make([][]float64, x.N()), make([]float64, t.Basis.Len())
+	out, free := make([][]float64, x.N()), make([]float64, t.room())
 	var point []float64
 	for i := range out {
 		point = x.Point(point, i)
-		row = t.Basis.Row(row, point)
-		out[i] = t.features(row)
+		out[i] = make([]float64, t.width())
+		_ = t.one(out[i], point, free)
 	}
 	return nil, out, nil
 }
 
-func (t NystroemMap) features(row []float64) []float64 {
-	z := make([]float64, len(t.U))
+func (t NystroemMap) width() int { return len(t.U) }
+func (t NystroemMap) room() int  { return t.Basis.Len() }
+
+func (t NystroemMap) one(dst, x, free []float64) error {
+	free = t.Basis.Row(free, x)
 	for c, u := range t.U {
-		z[c] = vec.Dot(u, row)
+		dst[c] = vec.Dot(u, free)
 	}
-	return z
+	return nil
 }
 
 // FourierMap is the fitted step of transform.RandomFourier.
@@ -94,4 +97,19 @@ func (t FourierMap) features(p points.Points) [][]float64 {
 		}
 	}
 	return out
+}
+
+func (t FourierMap) width() int { return len(t.W) }
+func (t FourierMap) room() int  { return 0 }
+
+func (t FourierMap) one(dst, x, _ []float64) error {
+	scale := math.Sqrt(2 / float64(len(t.W)))
+	for c, w := range t.W {
+		sum := 0.0
+		for j, v := range x {
+			sum += w[j] * v
+		}
+		dst[c] = scale * math.Cos(sum+t.B[c])
+	}
+	return nil
 }

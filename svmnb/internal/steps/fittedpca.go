@@ -26,11 +26,20 @@ func (t Projected) Apply(x [][]float64) ([][]float64, error) {
 			return nil, err
 		}
 		out[i] = make([]float64, len(t.Rows))
-		for c, v := range t.Rows {
-			for j, x := range row {
-				out[i][c] += v[j] * (x - t.Mean[j])
-			}
-		}
+		_ = t.one(out[i], row, nil)
 	}
 	return out, nil
+}
+
+func (t Projected) width() int { return len(t.Rows) }
+func (t Projected) room() int  { return 0 }
+
+func (t Projected) one(dst, x, _ []float64) error {
+	for c, row := range t.Rows {
+		dst[c] = 0
+		for j, v := range x {
+			dst[c] += row[j] * (v - t.Mean[j])
+		}
+	}
+	return nil
 }

@@ -34,6 +34,15 @@ func (t Scaled) Apply(x [][]float64) ([][]float64, error) {
 	return out, nil
 }
 
+func (t Scaled) width() int { return len(t.Of.Centre) }
+func (t Scaled) room() int  { return 0 }
+
+func (t Scaled) one(dst, x, _ []float64) error {
+	copy(dst, x)
+	t.Of.Scale(dst)
+	return nil
+}
+
 // ApplySparse is called only for transform.MaxAbsScaling.
 func (t Scaled) ApplySparse(x datasets.CSR) (*datasets.CSR, [][]float64, error) {
 	d := t.Of.Apply(&datasets.Dataset{Name: "points", Sparse: &x, Y: make([]float64, x.N())})

@@ -81,22 +81,98 @@ func (op ColumnOp) Check() error {
 	return nil
 }
 
-func (op ColumnOp) apply(call string, c datasets.Column) ([]datasets.Column, error) {
+// compile returns the cells that the op makes of a cell, and what makes them in one row.
+func (op ColumnOp) compile(call string, in Cell, b *Layout) (out []Cell, do func(m *Memory) error, err error) {
 	switch {
 	case op.Fill != nil:
-		return op.Fill.apply(c), nil
+		return op.Fill.compile(in, b)
 	case op.Scale != nil:
-		return op.Scale.apply(c), nil
+		return op.Scale.compile(call, in, b)
 	case op.OneHot != nil:
-		return op.OneHot.apply(call, c)
+		return op.OneHot.compile(call, in, b)
 	case op.Ordinal != nil:
-		return op.Ordinal.apply(call, c)
+		return op.Ordinal.compile(call, in, b)
 	case op.Calendar != nil:
-		return op.Calendar.apply(call, c)
+		return op.Calendar.compile(call, in, b)
 	case op.Words != nil:
-		return op.Words.apply(call, c)
+		return op.Words.compile(call, in, b)
 	}
-	return nil, nil
+	return nil, nothing, nil
+}
+
+func nothing(*Memory) error { return nil }
+
+// apply returns the columns that the op makes of a column.
+func (op ColumnOp) apply(call string, c datasets.Column) ([]datasets.Column, error) {
+	switch {
+	case op.Drop:
+		return nil, nil
+	case op.Words != nil: // whose vectors are sparse
+		return op.Words.apply(call, c)
+	case c.Kind == datasets.Vector:
+		return nil, arguments.Wrong(call, math.NaN(), "column %s is a vector, of which no single step is made", c.Name)
+	}
+	var b Layout
+	in := b.Place(Heading{c.Name, c.Kind})
+	cells, do, err := op.compile(call, in, &b)
+	if err != nil {
+		return nil, err
+	}
+	m := b.Memory()
+	out := make([]datasets.Column, len(cells))
+	texts := make([][]string, len(cells))
+	for k, cell := range cells {
+		out[k] = datasets.Column{Name: cell.Name, Kind: cell.Kind}
+		if cell.isText() {
+			texts[k] = make([]string, c.N())
+		} else {
+			out[k].Values = make([]float64, c.N())
+		}
+	}
+	for i := range c.N() {
+		m.load(in, c, i)
+		if err := do(m); err != nil {
+			if e := (*arguments.Error)(nil); errors.As(err, &e) {
+				e.Row = i
+			}
+			return nil, err
+		}
+		for k, cell := range cells {
+			if texts[k] != nil {
+				texts[k][i] = m.Texts[cell.at]
+			} else {
+				out[k].Values[i] = m.Numbers[cell.at]
+			}
+		}
+	}
+	for k, cell := range cells {
+		if cell.Kind == datasets.Text {
+			out[k].Texts = texts[k]
+		}
+		if cell.Kind == datasets.Category {
+			out[k].Levels, out[k].Codes = coded(c.Levels, texts[k])
+		}
+	}
+	return out, nil
+}
+
+// coded returns the levels of a category, those that it had before and new ones behind them,
+// and the code of each value.
+func coded(had, values []string) (levels []string, codes []int32) {
+	levels, codes = slices.Clone(had), make([]int32, len(values))
+	index := map[string]int32{"": -1}
+	for k, level := range levels {
+		index[level] = int32(k)
+	}
+	for i, v := range values {
+		k, known := index[v]
+		if !known {
+			k = int32(len(levels))
+			index[v], levels = k, append(levels, v)
+		}
+		codes[i] = k
+	}
+	return levels, codes
 }
 
 // Fill replaces missing values.
@@ -106,40 +182,31 @@ type Fill struct {
 	Indicator bool    `json:"indicator,omitempty"`
 }
 
-func (f *Fill) apply(c datasets.Column) []datasets.Column {
-	gap := make([]float64, c.N())
-	out := c
-	switch c.Kind {
-	case datasets.Category:
-		code := slices.Index(c.Levels, f.Level)
-		if code < 0 {
-			code, out.Levels = len(c.Levels), append(slices.Clone(c.Levels), f.Level)
-		}
-		out.Codes = slices.Clone(c.Codes)
-		for i, k := range c.Codes {
-			if k < 0 {
-				out.Codes[i], gap[i] = int32(code), 1
-			}
-		}
-	case datasets.Text:
-		out.Texts = slices.Clone(c.Texts)
-		for i, s := range c.Texts {
-			if s == "" {
-				out.Texts[i], gap[i] = f.Level, 1
-			}
-		}
-	case datasets.Number, datasets.Time:
-		out.Values = slices.Clone(c.Values)
-		for i, v := range c.Values {
-			if math.IsNaN(v) {
-				out.Values[i], gap[i] = f.Value, 1
-			}
-		}
-	}
+func (f *Fill) compile(in Cell, b *Layout) ([]Cell, func(m *Memory) error, error) {
+	out := []Cell{b.Place(in.Heading)}
+	to, gap := out[0].at, -1
 	if f.Indicator {
-		return []datasets.Column{out, {Name: c.Name + " is missing", Values: gap}}
+		out = append(out, b.Place(Heading{in.Name + " is missing", datasets.Number}))
+		gap = out[1].at
 	}
-	return []datasets.Column{out}
+	return out, func(m *Memory) error {
+		missing := 0.0
+		if in.isText() {
+			m.Texts[to] = m.Texts[in.at]
+			if m.Texts[to] == "" {
+				m.Texts[to], missing = f.Level, 1
+			}
+		} else {
+			m.Numbers[to] = m.Numbers[in.at]
+			if math.IsNaN(m.Numbers[to]) {
+				m.Numbers[to], missing = f.Value, 1
+			}
+		}
+		if gap >= 0 {
+			m.Numbers[gap] = missing
+		}
+		return nil
+	}, nil
 }
 
 // Scale replaces a number v by (v − Centre)/Width.
@@ -148,13 +215,15 @@ type Scale struct {
 	Width  float64 `json:"width"`
 }
 
-func (s *Scale) apply(c datasets.Column) []datasets.Column {
-	out := c
-	out.Values = make([]float64, len(c.Values))
-	for i, v := range c.Values {
-		out.Values[i] = (v - s.Centre) / s.Width
+func (s *Scale) compile(call string, in Cell, b *Layout) ([]Cell, func(m *Memory) error, error) {
+	if in.isText() {
+		return nil, nil, arguments.Wrong(call, math.NaN(), "column %s is a %v, which has no scale", in.Name, in.Kind)
 	}
-	return []datasets.Column{out}
+	out := b.Place(Heading{in.Name, datasets.Number})
+	return []Cell{out}, func(m *Memory) error {
+		m.Numbers[out.at] = (m.Numbers[in.at] - s.Centre) / s.Width
+		return nil
+	}, nil
 }
 
 // The ways to treat a level that does not occur in training.
@@ -187,72 +256,73 @@ func (o *OneHot) Width() int {
 	return w
 }
 
-func (o *OneHot) apply(call string, c datasets.Column) ([]datasets.Column, error) {
-	out := make([]datasets.Column, o.Width())
-	for k := range out {
-		out[k].Values = make([]float64, c.N())
+func (o *OneHot) compile(call string, in Cell, b *Layout) (out []Cell, do func(m *Memory) error, err error) {
+	if in.Kind == datasets.Time {
+		return nil, nil, arguments.Wrong(call, math.NaN(), "column %s is a time, which is no category; say Calendar() for it, or As(datasets.Category, %q) of the table", in.Name, in.Name)
 	}
+	place := map[string]int{} // −1 for none
 	for k, level := range o.Levels {
-		out[k].Name = c.Name + " = " + level
+		out = append(out, b.Place(Heading{in.Name + " = " + level, datasets.Number}))
+		place[level] = k
 	}
-	rare, missing := len(o.Levels), len(out)-1
+	if o.Base != "" {
+		place[o.Base] = -1
+	}
+	rare, missing := -1, -1
 	if o.Rare {
-		out[rare].Name = c.Name + " = (other)"
+		rare, out = len(out), append(out, b.Place(Heading{in.Name + " = (other)", datasets.Number}))
 	}
 	if o.Missing {
-		out[missing].Name = c.Name + " is missing"
+		missing, out = len(out), append(out, b.Place(Heading{in.Name + " is missing", datasets.Number}))
 	}
-	of := levelsOf(c, o.Levels)
-	for i := range c.N() {
-		k := of(i)
+	for _, level := range o.Others {
+		place[level] = rare
+	}
+	unknown := -1
+	if o.Unknown == UnknownIsRare {
+		unknown = rare
+	}
+	find := in.levels(place)
+	return out, func(m *Memory) error {
+		k, known, gone := find(m)
 		switch {
-		case c.Missing(i):
-			if !o.Missing {
-				continue
-			}
+		case gone:
 			k = missing
-		case k >= 0:
-		case o.Base != "" && c.Format(i) == o.Base:
-			continue
-		case slices.Contains(o.Others, c.Format(i)):
-			k = rare
-		case o.Unknown == UnknownFails:
-			return nil, arguments.At(call, i, -1, math.NaN(), "column %s: training has no %q", c.Name, c.Format(i))
-		case o.Unknown == UnknownIsRare && o.Rare:
-			k = rare
-		default:
-			continue
+		case !known && o.Unknown == UnknownFails:
+			return arguments.Wrong(call, math.NaN(), "column %s: training has no %q", in.Name, in.format(m))
+		case !known:
+			k = unknown
 		}
-		out[k].Values[i] = 1
-	}
-	return out, nil
+		for _, cell := range out {
+			m.Numbers[cell.at] = 0
+		}
+		if k >= 0 {
+			m.Numbers[out[k].at] = 1
+		}
+		return nil
+	}, nil
 }
 
-// levelsOf returns a function from a row to the index of its value in levels; −1 if it is
-// not there.
-func levelsOf(c datasets.Column, levels []string) func(i int) int {
-	index := make(map[string]int, len(levels))
-	for k, level := range levels {
-		index[level] = k
-	}
-	find := func(s string) int {
-		if k, ok := index[s]; ok {
-			return k
+// levels returns what finds the place of a cell's value, whether it has one, and whether the
+// value is missing. Numbers are levels too.
+func (c Cell) levels(place map[string]int) func(m *Memory) (k int, known, missing bool) {
+	if c.isText() {
+		return func(m *Memory) (int, bool, bool) {
+			level := m.Texts[c.at]
+			k, known := place[level]
+			return k, known, level == ""
 		}
-		return -1
 	}
-	if c.Kind != datasets.Category {
-		return func(i int) int { return find(c.Format(i)) }
-	}
-	to := make([]int, len(c.Levels))
-	for k, level := range c.Levels {
-		to[k] = find(level)
-	}
-	return func(i int) int {
-		if c.Codes[i] < 0 {
-			return -1
+	numbers := map[float64]int{}
+	for level, k := range place {
+		if v, err := strconv.ParseFloat(level, 64); err == nil {
+			numbers[v] = k
 		}
-		return to[c.Codes[i]]
+	}
+	return func(m *Memory) (int, bool, bool) {
+		v := m.Numbers[c.at]
+		k, known := numbers[v]
+		return k, known, math.IsNaN(v)
 	}
 }
 
@@ -261,98 +331,23 @@ type Ordinal struct {
 	Levels []string `json:"levels"`
 }
 
-func (o *Ordinal) apply(call string, c datasets.Column) ([]datasets.Column, error) {
-	out := datasets.Column{Name: c.Name, Values: make([]float64, c.N())}
-	of := levelsOf(c, o.Levels)
-	for i := range out.Values {
-		k := of(i)
+func (o *Ordinal) compile(call string, in Cell, b *Layout) ([]Cell, func(m *Memory) error, error) {
+	out := b.Place(Heading{in.Name, datasets.Number})
+	place := map[string]int{}
+	for k, level := range o.Levels {
+		place[level] = k
+	}
+	find := in.levels(place)
+	return []Cell{out}, func(m *Memory) error {
+		k, known, missing := find(m)
 		switch {
-		case c.Missing(i):
-			out.Values[i] = math.NaN()
-		case k < 0:
-			return nil, arguments.At(call, i, -1, math.NaN(), "column %s: training has no %q, so it has no place in the order", c.Name, c.Format(i))
+		case missing:
+			m.Numbers[out.at] = math.NaN()
+		case !known:
+			return arguments.Wrong(call, math.NaN(), "column %s: training has no %q, so it has no place in the order", in.Name, in.format(m))
 		default:
-			out.Values[i] = float64(k)
+			m.Numbers[out.at] = float64(k)
 		}
-	}
-	return []datasets.Column{out}, nil
-}
-
-// The parts of a time that [Calendar] computes.
-const (
-	Days     = "days" // days since 1970, with the time of day as a fraction
-	Year     = "year"
-	Season   = "season"  // sine and cosine of the day of the year
-	Weekday  = "weekday" // sine and cosine of the day of the week
-	DayHours = "hour"    // sine and cosine of the time of day
-	Month    = "month"   // 1 to 12
-	MonthDay = "day"     // day of the month, 1 to 31
-	Hour     = "hour of" // 0 to 23
-	Holiday  = "weekend" // 1 on Saturday and Sunday, otherwise 0
-)
-
-// Calendar replaces a time by numbers.
-type Calendar struct {
-	Parts []string `json:"parts"`
-}
-
-// KnownParts lists all parts.
-var KnownParts = []string{Days, Year, Season, Weekday, DayHours, Month, MonthDay, Hour, Holiday}
-
-func (k *Calendar) apply(call string, c datasets.Column) ([]datasets.Column, error) {
-	if c.Kind != datasets.Time {
-		return nil, arguments.Wrong(call, math.NaN(), "column %s is a %v; a calendar is made of a time: say As(datasets.Time, %q) of the table", c.Name, c.Kind, c.Name)
-	}
-	var out []datasets.Column
-	add := func(name string, of func(seconds float64) float64) {
-		v := make([]float64, len(c.Values))
-		for i, s := range c.Values {
-			if v[i] = s; !math.IsNaN(s) {
-				v[i] = of(s)
-			}
-		}
-		out = append(out, datasets.Column{Name: c.Name + " " + name, Values: v})
-	}
-	cycle := func(name string, turn func(seconds float64) float64) {
-		add(name+" sin", func(s float64) float64 { return math.Sin(2 * math.Pi * turn(s)) })
-		add(name+" cos", func(s float64) float64 { return math.Cos(2 * math.Pi * turn(s)) })
-	}
-	ofDay := func(s float64) float64 { return s/86400 - math.Floor(s/86400) }
-	for _, part := range k.Parts {
-		switch part {
-		case Days:
-			add(part, func(s float64) float64 { return s / 86400 })
-		case Year:
-			add(part, func(s float64) float64 { return float64(datasets.TimeOf(s).Year()) })
-		case Month:
-			add(part, func(s float64) float64 { return float64(datasets.TimeOf(s).Month()) })
-		case MonthDay:
-			add(part, func(s float64) float64 { return float64(datasets.TimeOf(s).Day()) })
-		case Hour:
-			add("hour of day", func(s float64) float64 { return float64(datasets.TimeOf(s).Hour()) })
-		case Holiday:
-			add(part, func(s float64) float64 {
-				if day := datasets.TimeOf(s).Weekday(); day == 0 || day == 6 {
-					return 1
-				}
-				return 0
-			})
-		case Season:
-			cycle(part, func(s float64) float64 {
-				return (float64(datasets.TimeOf(s).YearDay()-1) + ofDay(s)) / 365.25
-			})
-		case Weekday:
-			cycle(part, func(s float64) float64 { return float64(datasets.TimeOf(s).Weekday()) / 7 })
-		case DayHours:
-			cycle(part, ofDay)
-		default:
-			return nil, arguments.Wrong(call, math.NaN(), "there is no part %q of a time; the parts are %s", part, Quoted(KnownParts))
-		}
-	}
-	return out, nil
-}
-
-// Brief says how many columns the step changes.
-func (t PerColumn) Brief() string {
-	return fmt.Sprintf("%s of %s columns", t.Call, strconv.Itoa(len(t.Ops)))
+		return nil
+	}, nil
 }

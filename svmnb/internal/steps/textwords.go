@@ -3,12 +3,11 @@ package steps
 import (
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"math"
 	"slices"
-	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/svmnb/internal/arguments"
@@ -53,25 +52,48 @@ func (w *Words) D() int {
 	return len(w.Vocabulary)
 }
 
-// Each calls do for every word of a text, in lower case. A word is a sequence of at least
-// two letters or digits, or a sequence of up to grams such words.
-func Each(text string, grams int, do func(word string)) {
-	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	words = slices.DeleteFunc(words, func(w string) bool { return len(w) < 2 })
-	for i, word := range words {
-		do(word)
-		for k := 2; k <= grams && i+k <= len(words); k++ {
-			do(strings.Join(words[i:i+k], " "))
+// Each calls do for every word of a text: runs of letters and digits of at least two bytes in
+// lower case, and up to so many of them in a row. It takes room that it returns; what do is
+// given is only good until it returns.
+func Each(room []byte, text string, grams int, do func(word []byte)) []byte {
+	room = room[:0]
+	var starts [MostGrams]int // of the words before, the last one last
+	count, from := 0, 0
+	end := func() {
+		if len(room)-from >= 2 {
+			count++
+			copy(starts[:], starts[1:])
+			starts[MostGrams-1] = from
+			for k := 1; k <= max(1, grams) && k <= count; k++ {
+				do(room[starts[MostGrams-k]:])
+			}
+			room = append(room, ' ')
+		} else {
+			room = room[:from]
+		}
+		from = len(room)
+	}
+	for _, r := range text {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			room = utf8.AppendRune(room, unicode.ToLower(r))
+		} else if len(room) > from {
+			end()
 		}
 	}
+	if len(room) > from {
+		end()
+	}
+	return room
 }
 
-// find returns the index of the feature of a word; −1 if it has none.
-func (w *Words) find(word string) int32 {
+// find returns the feature of a word, −1 where it has none.
+func (w *Words) find(word []byte) int32 {
 	if w.Hashed > 0 {
-		h := fnv.New32a()
-		h.Write([]byte(word))
-		return int32(h.Sum32() % uint32(w.Hashed))
+		h := uint32(2166136261) // FNV-1a
+		for _, b := range word {
+			h = (h ^ uint32(b)) * 16777619
+		}
+		return int32(h % uint32(w.Hashed))
 	}
 	w.once.Do(func() {
 		w.index = make(map[string]int32, len(w.Vocabulary))
@@ -79,7 +101,7 @@ func (w *Words) find(word string) int32 {
 			w.index[word] = int32(k)
 		}
 	})
-	if k, ok := w.index[word]; ok {
+	if k, ok := w.index[string(word)]; ok {
 		return k
 	}
 	return -1
@@ -90,32 +112,67 @@ func (w *Words) apply(call string, c datasets.Column) ([]datasets.Column, error)
 		return nil, arguments.Wrong(call, math.NaN(), "column %s is a %v, and words are those of a text", c.Name, c.Kind)
 	}
 	x := &datasets.CSR{Start: []int{0}, D: w.D()}
-	count := map[int32]float64{}
+	dense := make([]float64, w.D())
+	var room []byte
 	for i := range c.N() {
-		clear(count)
-		Each(c.Format(i), w.Grams, func(word string) {
+		from := len(x.Index)
+		room = Each(room, c.Format(i), w.Grams, func(word []byte) {
 			if k := w.find(word); k >= 0 {
-				count[k]++
+				if dense[k]++; dense[k] == 1 {
+					x.Index = append(x.Index, k)
+				}
 			}
 		})
-		from, sum := len(x.Value), 0.0
-		for k := range count {
-			x.Index = append(x.Index, k)
-		}
 		slices.Sort(x.Index[from:])
+		w.weigh(dense, x.Index[from:])
 		for _, k := range x.Index[from:] {
-			v := count[k]
-			if w.IDF != nil {
-				v *= w.IDF[k]
-			}
-			x.Value, sum = append(x.Value, v), sum+float64(v*v)
-		}
-		if w.Norm && sum > 0 {
-			for p := from; p < len(x.Value); p++ {
-				x.Value[p] /= math.Sqrt(sum)
-			}
+			x.Value, dense[k] = append(x.Value, dense[k]), 0
 		}
 		x.Start = append(x.Start, len(x.Index))
 	}
 	return []datasets.Column{{Name: c.Name, Kind: datasets.Vector, Sparse: x, Levels: w.Vocabulary}}, nil
+}
+
+// weigh makes features of counts; all others than those of words are 0.
+func (w *Words) weigh(dense []float64, words []int32) {
+	sum := 0.0
+	for _, k := range words {
+		if w.IDF != nil {
+			dense[k] *= w.IDF[k]
+		}
+		sum += float64(dense[k] * dense[k])
+	}
+	if w.Norm && sum > 0 {
+		for _, k := range words {
+			dense[k] /= math.Sqrt(sum)
+		}
+	}
+}
+
+// mostDense is how many features texts may have where a row is written out.
+const mostDense = 1 << 16
+
+func (w *Words) compile(call string, in Cell, b *Layout) ([]Cell, func(m *Memory) error, error) {
+	switch {
+	case !in.isText():
+		return nil, nil, arguments.Wrong(call, math.NaN(), "column %s is a %v, and words are those of a text", in.Name, in.Kind)
+	case w.D() > mostDense:
+		return nil, nil, arguments.Wrong(call, float64(w.D()), "texts have %d features, and single rows at most %d; predict tables", w.D(), mostDense)
+	}
+	out := b.wide(Heading{in.Name, datasets.Vector}, w.D())
+	return []Cell{out}, func(m *Memory) error {
+		dense := m.Numbers[out.at:][:out.width]
+		clear(dense)
+		m.words = m.words[:0]
+		m.room = Each(m.room, m.Texts[in.at], w.Grams, func(word []byte) {
+			if k := w.find(word); k >= 0 {
+				if dense[k]++; dense[k] == 1 {
+					m.words = append(m.words, k)
+				}
+			}
+		})
+		slices.Sort(m.words)
+		w.weigh(dense, m.words)
+		return nil
+	}, nil
 }

@@ -1,0 +1,220 @@
+package steps
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+)
+
+// Program is a passage for one row at a time, which takes no memory but that of [Memory].
+type Program struct {
+	Columns []Cell // of a raw row
+	Out     []int  // where the features are in Numbers of the memory
+	layout  Layout
+	do      []func(m *Memory) error
+}
+
+// Cell is a value of a row: a number or a time in Numbers of the memory, a category or a text
+// in Texts, a vector in several Numbers.
+type Cell struct {
+	Heading
+	at, width int
+}
+
+func (c Cell) isText() bool { return c.Kind == datasets.Category || c.Kind == datasets.Text }
+
+// At is the index of the value in Numbers or Texts.
+func (c Cell) At() int { return c.at }
+
+// format returns the value as text.
+func (c Cell) format(m *Memory) string {
+	if c.isText() {
+		return m.Texts[c.at]
+	}
+	return datasets.Column{Kind: c.Kind, Values: m.Numbers[c.at : c.at+1]}.Format(0)
+}
+
+// Layout says how many numbers and texts a row takes on its way.
+type Layout struct{ numbers, texts int }
+
+// Place returns a cell that no other has.
+func (b *Layout) Place(h Heading) Cell { return b.wide(h, 1) }
+
+// wide returns a cell of several numbers.
+func (b *Layout) wide(h Heading, width int) Cell {
+	c := Cell{Heading: h, at: b.numbers, width: width}
+	if c.isText() {
+		c.at = b.texts
+		b.texts++
+	} else {
+		b.numbers += width
+	}
+	return c
+}
+
+// Memory is what a row takes on its way.
+type Memory struct {
+	Numbers []float64
+	Texts   []string
+	room    []byte  // for the words of a text
+	words   []int32 // of a text
+}
+
+// Memory returns room for one row.
+func (b *Layout) Memory() *Memory {
+	return &Memory{Numbers: make([]float64, b.numbers), Texts: make([]string, b.texts)}
+}
+
+// load puts the value of row i of a column in its cell.
+func (m *Memory) load(in Cell, c datasets.Column, i int) {
+	if in.isText() {
+		m.Texts[in.at] = c.Format(i)
+	} else {
+		m.Numbers[in.at] = c.Values[i]
+	}
+}
+
+// Memory returns room for one row.
+func (p *Program) Memory() *Memory { return p.layout.Memory() }
+
+// Run makes the features of the raw row that is in the memory.
+func (p *Program) Run(m *Memory) error {
+	for _, do := range p.do {
+		if err := do(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Compile returns the passage for single rows. The error says which step there is no program
+// for.
+func (p *Passage) Compile() (*Program, error) {
+	out := &Program{}
+	columns := p.Columns
+	if columns == nil {
+		d := &datasets.Dataset{}
+		for j := range p.D {
+			columns = append(columns, Heading{d.FeatureName(j), datasets.Number})
+		}
+	}
+	for _, h := range columns {
+		out.Columns = append(out.Columns, out.layout.Place(h))
+	}
+	cells, err := out.compile(p.Steps, out.Columns)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range cells {
+		if c.isText() || c.Kind == datasets.Time {
+			return nil, arguments.Wrong("Row", math.NaN(), "the column %s is a %v behind all steps", c.Name, c.Kind)
+		}
+		for k := range c.width {
+			out.Out = append(out.Out, c.at+k)
+		}
+	}
+	return out, nil
+}
+
+func (p *Program) compile(list []Fitted, cells []Cell) ([]Cell, error) {
+	for i, t := range list {
+		var err error
+		if cells, err = p.step(t, cells); err != nil {
+			return nil, fmt.Errorf("step %d, %s: %w", i+1, Text(t), err)
+		}
+	}
+	return cells, nil
+}
+
+// step compiles a step for these cells, and returns those that it leaves.
+func (p *Program) step(t Fitted, cells []Cell) ([]Cell, error) {
+	switch t := t.(type) {
+	case PerColumn:
+		for _, op := range t.Ops {
+			j := slices.IndexFunc(cells, func(c Cell) bool { return c.Name == op.Column })
+			if j < 0 {
+				return nil, arguments.Wrong(t.Call, math.NaN(), "there is no column %q", op.Column)
+			}
+			made, do, err := op.compile(t.Call, cells[j], &p.layout)
+			if err != nil {
+				return nil, err
+			}
+			p.do = append(p.do, do)
+			cells = slices.Concat(cells[:j], made, cells[j+1:])
+		}
+		return cells, nil
+	case Chosen:
+		var part []Cell
+		for _, name := range t.Columns {
+			j := slices.IndexFunc(cells, func(c Cell) bool { return c.Name == name })
+			if j < 0 {
+				return nil, arguments.Wrong("On", math.NaN(), "there is no column %q", name)
+			}
+			part = append(part, cells[j])
+		}
+		made, err := p.compile(t.Steps, part)
+		if err != nil {
+			return nil, err
+		}
+		var out []Cell
+		for _, c := range cells {
+			if c.Name == t.Columns[0] {
+				out = append(out, made...)
+			}
+			if !slices.Contains(t.Columns, c.Name) {
+				out = append(out, c)
+			}
+		}
+		return out, nil
+	case singly:
+		return p.rows(t, cells)
+	}
+	return nil, arguments.Wrong("Row", math.NaN(), "a %T is your own, and single rows go through the steps of package transform only; predict tables or rows", t)
+}
+
+// singly is a step for rows that can make one row in memory that is given.
+type singly interface {
+	width() int                       // of what is made
+	one(dst, x, free []float64) error // x is a row, free has room for so many numbers
+	room() int
+}
+
+// rows compiles a step for rows of numbers.
+func (p *Program) rows(t singly, cells []Cell) ([]Cell, error) {
+	var from []int
+	var names []string
+	for _, c := range cells {
+		if c.isText() || c.Kind == datasets.Time {
+			return nil, arguments.Wrong("Row", math.NaN(), "the column %s is a %v, and the step needs numbers", c.Name, c.Kind)
+		}
+		for k := range c.width {
+			from = append(from, c.at+k)
+			names = append(names, c.Name)
+		}
+	}
+	if n, ok := t.(interface{ Names(in []string) []string }); ok {
+		names = n.Names(names)
+	} else {
+		names = nil
+	}
+	free, in := p.layout.wide(Heading{}, t.room()), p.layout.wide(Heading{}, len(from))
+	made := p.layout.wide(Heading{}, t.width())
+	p.do = append(p.do, func(m *Memory) error {
+		x := m.Numbers[in.at:][:in.width]
+		for k, at := range from {
+			x[k] = m.Numbers[at]
+		}
+		return t.one(m.Numbers[made.at:][:made.width], x, m.Numbers[free.at:][:free.width])
+	})
+	out := make([]Cell, made.width)
+	for k := range out {
+		out[k] = Cell{Heading: Heading{Kind: datasets.Number}, at: made.at + k, width: 1}
+		if names != nil {
+			out[k].Name = names[k]
+		}
+	}
+	return out, nil
+}
