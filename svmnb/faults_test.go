@@ -133,6 +133,13 @@ func TestWordsCommute(t *testing.T) {
 		{"MaxIterations", func(p gp.Process) gp.Process { return p.MaxIterations(0) }},
 		{"Memory", func(p gp.Process) gp.Process { return p.Memory(1 << 30) }},
 		{"learn", func(p gp.Process) gp.Process { return p.Restarts(2, 1) }},
+		{"bound of the noise", func(p gp.Process) gp.Process { return p.Bound("noise", 0.1, 2) }},
+		{"bound of the noise", func(p gp.Process) gp.Process { return p.Bound("noise", 2, 1) }},
+		{"bound of the kernel", func(p gp.Process) gp.Process { return p.Bound("RBF.gamma", 0, 3) }},
+		{"prior of the noise", func(p gp.Process) gp.Process { return p.LogNormalPrior("noise", 1, 0.5) }},
+		{"prior of the noise", func(p gp.Process) gp.Process { return p.GammaPrior("noise", 2, 3) }},
+		{"prior of the noise", func(p gp.Process) gp.Process { return p.GammaPrior("noise", 0, nan) }},
+		{"prior of the kernel", func(p gp.Process) gp.Process { return p.LogNormalPrior("RBF.gamma", -1, 0.5) }},
 		{"Live", func(p gp.Process) gp.Process { return p.Live() }},
 	})
 }

@@ -3,6 +3,7 @@ package gp_test
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
@@ -69,6 +70,24 @@ func ExampleBelief_Interval() {
 	// Output:
 	// a target at 20 ms: -160 … -71, at 70 ms: -122 … 74
 	// f at 20 ms: -126 … -104, at 70 ms: -112 … 64
+}
+
+// What is known of hyperparameters beforehand: the noise has a standard deviation between 10
+// and 20 g, and the variance of f is near 1000, within a factor of 2 in two cases of three.
+func ExampleProcess_LogNormalPrior() {
+	fit, _ := gp.Regress(datasets.Motorcycle()).
+		Bound("noise", 10*10, 20*20).LogNormalPrior("Scale.c", 1000, math.Log(2)).
+		Optimise().Fit(context.Background())
+	end := fit.Optimisation.End()
+	for i, name := range fit.Optimisation.Names {
+		fmt.Printf("%s = %.2g\n", name, end.Values[i])
+	}
+	fmt.Printf("ln p(y) = %.1f, ln p(θ) = %.1f\n", end.Evidence, end.Prior)
+	// Output:
+	// Scale.c = 1.6e+03
+	// Scale.RBF.gamma = 0.02
+	// noise = 4e+02
+	// ln p(y) = -623.3, ln p(θ) = -0.8
 }
 
 // How well a process predicts points that it has not seen.

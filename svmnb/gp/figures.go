@@ -348,6 +348,9 @@ func (f *Fit) drawEvidence(first, second string) (*display.Chart, error) {
 	case rest > 1:
 		d.Note = fmt.Sprintf("the other %d hyperparameters as fitted", rest)
 	}
+	if t.hasPriors() {
+		d.Note = strings.Join(slices.DeleteFunc([]string{d.Note, "without the priors"}, func(s string) bool { return s == "" }), ", ")
+	}
 	if o := f.Optimisation; o != nil {
 		for _, way := range o.Ascents {
 			var p figure.EvidencePath

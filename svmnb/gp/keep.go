@@ -15,7 +15,7 @@ import (
 
 // keepLearned changes whenever hyperparameters that an older version of this module has
 // stored would be wrong or unreadable.
-const keepLearned = "svmnb hyperparameters 1"
+const keepLearned = "svmnb hyperparameters 2"
 
 // Keep is MustFit with a cache on disk for the hyperparameters that Optimise finds. The
 // folder and the keys are as for svmnb.Classifier.Keep. Later calls load the
@@ -72,7 +72,7 @@ func (t *processTask) recall(ctx context.Context, file string, key []byte) *Fit 
 
 // sound reports whether every ascent has points, with one value for each name.
 func (o *Optimisation) sound() bool {
-	if o.Best < 0 || o.Best >= len(o.Ascents) || len(o.Start) != len(o.Names) {
+	if o.Best < 0 || o.Best >= len(o.Ascents) || len(o.Start) != len(o.Names) || len(o.Low) != len(o.Names) || len(o.High) != len(o.Names) {
 		return false
 	}
 	for _, a := range o.Ascents {
@@ -103,7 +103,7 @@ func (t *processTask) key() []byte {
 	if err == nil {
 		v, _, err = t.evaluate(context.Background(), grad, values)
 	}
-	fmt.Fprintf(h, "%s\n%#v\n%v %v\n%v %d %d\n%#v\n%v\n%v\n%v %v %v\n", keepLearned,
-		t.kernel, t.noise, t.noiseVector(), t.mean, t.restarts, t.seed, t.method, t.data.X, t.data.Y, v, grad, err)
+	fmt.Fprintf(h, "%s\n%#v\n%v %v\n%v %d %d\n%#v\n%v\n%v\n%v %v %v\n%q\n", keepLearned,
+		t.kernel, t.noise, t.noiseVector(), t.mean, t.restarts, t.seed, t.method, t.data.X, t.data.Y, v, grad, err, t.said())
 	return h.Sum(nil)
 }

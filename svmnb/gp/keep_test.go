@@ -12,7 +12,7 @@ import (
 
 // FuzzKeepLearned is FuzzKeep for learned hyperparameters.
 func FuzzKeepLearned(f *testing.F) {
-	good := Optimisation{Names: []string{"gamma", "noise"}, Start: []float64{1, 2}, Ascents: []Ascent{{Path: []AscentPoint{{Values: []float64{1, 2}, Evidence: -3}}}}}
+	good := Optimisation{Names: []string{"gamma", "noise"}, Start: []float64{1, 2}, Low: []float64{0, 1}, High: []float64{2, 3}, Ascents: []Ascent{{Path: []AscentPoint{{Values: []float64{1, 2}, Evidence: -3}}}}}
 	f.Add(encoded(f, &good))
 	f.Add(encoded(f, &Optimisation{Best: -1, Ascents: good.Ascents}))
 	key := bytes.Repeat([]byte{7}, 32)

@@ -1,6 +1,7 @@
 package gp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,14 +23,15 @@ import (
 type Optimisation struct {
 	Names       []string  // of the p hyperparameters; "noise" is last
 	Start       []float64 // the p values of the description
+	Low, High   []float64 // bounds of the p hyperparameters: those of Bound, otherwise 10⁵ times smaller and larger than Start
 	Ascents     []Ascent  // one for Start and one for each restart, except for starts at which A is not positive definite
 	Best        int       // index of the ascent with the highest end
 	Evaluations int       // number of evaluations of the log marginal likelihood with its gradient
 	Elapsed     time.Duration
 }
 
-// Ascent is one gradient ascent on the log marginal likelihood. Its Status is Converged if
-// the slope at its end is at most 1e-3.
+// Ascent is one gradient ascent on the log marginal likelihood, plus the log prior density
+// if there are priors. Its Status is Converged if the slope at its end is at most 1e-3.
 type Ascent struct {
 	Status solvers.Status
 	Path   []AscentPoint // the start, the point after each iteration, and at the end the highest point
@@ -39,11 +41,15 @@ type Ascent struct {
 type AscentPoint struct {
 	Values   []float64 // p hyperparameters
 	Evidence float64   // ln p(y), in nats
+	Prior    float64   // ln p(θ) of the priors, the density of ln θ, in nats; 0 without priors
 
-	// Slope is the largest |∂ ln p(y)/∂ ln θ|. A hyperparameter within 2 % of its bound
-	// counts only if its derivative points away from the bound.
+	// Slope is the largest |∂(ln p(y) + ln p(θ))/∂ ln θ|. A hyperparameter within 2 % of its
+	// bound counts only if its derivative points away from the bound.
 	Slope float64
 }
+
+// height is what an ascent maximises.
+func (p AscentPoint) height() float64 { return p.Evidence + p.Prior }
 
 // End returns the end of the best ascent; the zero AscentPoint if there is no ascent.
 func (o *Optimisation) End() AscentPoint {
@@ -58,62 +64,69 @@ const (
 	flat  = 1e-3 // slope, in nats per unit of ln θ, at which an ascent has converged
 	climb = 500  // most iterations of an ascent
 	reach = 1e5  // largest factor by which a hyperparameter may move from its start
-	edge  = 0.02 // distance from the bound, in ln θ, that counts as at the bound
+	edge  = 0.02 // largest distance from a bound, in ln θ, that counts as at the bound
 )
 
-// optimise maximises the log marginal likelihood over the logarithms of the
-// hyperparameters. It returns the task with the best hyperparameters and its solution,
+// optimise maximises the log marginal likelihood, plus the log density of the priors, over
+// the logarithms of the hyperparameters. It returns the task with the best hyperparameters and its solution,
 // without a factor, which would take as much memory as another step. After an interrupt
 // these are the best so far.
 func (t *processTask) optimise(ctx context.Context) (*Optimisation, *processTask, *linear.Solution, error) {
 	start, err := t.hyperparameters()
 	if err == nil {
-		err = t.climbable()
+		err = errors.Join(t.checkHypers(start), t.climbable())
 	}
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	began, p := time.Now(), len(start)
 	o := &Optimisation{}
-	origin := make([]float64, p)
+	intervals, priors := make([]interval, p), make([]prior, p)
 	for i, h := range start {
+		said := t.of(h.Name)
+		intervals[i], priors[i] = said.interval(h.Value), said.prior
 		o.Names, o.Start = append(o.Names, h.Name), append(o.Start, h.Value)
-		origin[i] = math.Log(h.Value)
+		o.Low = append(o.Low, cmp.Or(said.low, math.Exp(intervals[i].centre-intervals[i].half)))
+		o.High = append(o.High, min(said.high, math.Exp(intervals[i].centre+intervals[i].half)))
 	}
 	var last error // why the last evaluation failed
 	var solved linear.Solution
 	highest := math.Inf(-1)
-	f := func(grad, x []float64) float64 {
+	f := func(grad, x []float64) (AscentPoint, bool) {
 		o.Evaluations++
-		v, sol, err := t.evaluate(ctx, grad, exponentials(x))
+		at := AscentPoint{Values: exponentials(x)}
+		v, sol, err := t.evaluate(ctx, grad, at.Values)
 		if err != nil {
 			last = err
-			return math.Inf(1)
+			return at, false
 		}
-		if v > highest {
-			highest, solved = v, *sol
+		at.Evidence = v
+		for i, d := range priors {
+			value, slope := d.density(x[i])
+			at.Prior += value
+			grad[i] += slope
+		}
+		if h := at.height(); h > highest {
+			highest, solved = h, *sol
 			solved.Factor = nil
 		}
-		for i := range grad {
-			grad[i] = -grad[i]
-		}
-		return -v
+		return at, true
 	}
 	rng := rand.New(rand.NewPCG(t.seed, 0x6770))
 	top := math.Inf(-1)
 	for r := 0; r <= t.restarts && ctx.Err() == nil; r++ {
-		x := slices.Clone(origin)
-		for i := range x {
-			if r > 0 {
-				x[i] += (2*rng.Float64() - 1) * math.Ln10
+		x := make([]float64, p)
+		for i, v := range intervals {
+			if x[i] = v.start; r > 0 {
+				x[i] = v.within(v.start + (2*rng.Float64()-1)*math.Ln10)
 			}
 		}
-		a := climbFrom(ctx, f, x, origin)
+		a := climbFrom(ctx, f, x, intervals)
 		if len(a.Path) == 0 {
 			continue // A is not positive definite at this start
 		}
 		o.Ascents = append(o.Ascents, a)
-		if v := a.Path[len(a.Path)-1].Evidence; v > top {
+		if v := a.Path[len(a.Path)-1].height(); v > top {
 			top, o.Best = v, len(o.Ascents)-1
 		}
 	}
@@ -149,14 +162,14 @@ func (t *processTask) climbable() error {
 // climbing returns how many bytes a step of an ascent over n points takes.
 func climbing(n int) float64 { return 2 * linear.Cholesky{}.Memory(n, 1) }
 
-// climbFrom minimises f from x by gonum's BFGS. Since BFGS has no bounds, it gets unbounded
-// variables u with x = origin + L tanh(u/L), L = ln(reach). Near the origin u and x are
-// nearly the same; at a bound, the derivative with respect to u vanishes. The test for
-// convergence therefore uses the derivatives with respect to x.
-func climbFrom(ctx context.Context, f func(grad, x []float64) float64, x, origin []float64) Ascent {
-	most, p := math.Log(reach), len(x)
+// climbFrom maximises f from x by gonum's BFGS. Since BFGS has no bounds, it gets unbounded
+// variables u with x = centre + L tanh(u/L), L being half of the interval of x. Near the
+// centre, u and x − centre are nearly the same; at a bound, the derivative with respect to u
+// vanishes. The test for convergence therefore uses the derivatives with respect to x.
+func climbFrom(ctx context.Context, f func(grad, x []float64) (AscentPoint, bool), x []float64, intervals []interval) Ascent {
+	p := len(x)
 	a := Ascent{Status: solvers.Exhausted}
-	var at, grad []float64 // the last u at which f was evaluated, and the gradient with respect to u there
+	var at, grad []float64 // the last u at which f was evaluated, and the gradient of −f with respect to u there
 	place, value := make([]float64, p), 0.0
 	var here, best AscentPoint // the point at place, and the best point so far
 	arrived := false
@@ -165,30 +178,31 @@ func climbFrom(ctx context.Context, f func(grad, x []float64) float64, x, origin
 			return
 		}
 		at, grad = append(at[:0], u...), make([]float64, p)
-		for i, v := range u {
-			place[i] = origin[i] + most*math.Tanh(v/most)
+		for i, v := range intervals {
+			place[i] = v.centre + v.half*math.Tanh(u[i]/v.half)
 		}
-		value = f(grad, place)
-		if math.IsInf(value, 1) {
+		var ok bool
+		if here, ok = f(grad, place); !ok {
+			value = math.Inf(1)
 			return
 		}
-		here = AscentPoint{exponentials(place), -value, 0}
-		for i, v := range u {
-			inwards := grad[i]*v > 0
-			if math.Abs(place[i]-origin[i]) < most-edge || inwards {
+		value = -here.height()
+		for i, v := range intervals {
+			inwards := grad[i]*u[i] < 0
+			if math.Abs(place[i]-v.centre) < v.half-v.near() || inwards {
 				here.Slope = max(here.Slope, math.Abs(grad[i]))
 			}
-			c := math.Cosh(v / most)
-			grad[i] /= c * c
+			c := math.Cosh(u[i] / v.half)
+			grad[i] /= -c * c
 		}
-		if best.Values == nil || here.Evidence > best.Evidence {
+		if best.Values == nil || here.height() > best.height() {
 			best = here
 		}
-		arrived = arrived || here.Slope <= flat && here.Evidence >= best.Evidence
+		arrived = arrived || here.Slope <= flat && here.height() >= best.height()
 	}
 	u := make([]float64, p)
-	for i := range u {
-		u[i] = most * math.Atanh((x[i]-origin[i])/most)
+	for i, v := range intervals {
+		u[i] = v.half * math.Atanh((x[i]-v.centre)/v.half)
 	}
 	if evaluate(u); best.Values == nil {
 		return a
@@ -219,7 +233,7 @@ func climbFrom(ctx context.Context, f func(grad, x []float64) float64, x, origin
 		res, _ = optimize.Minimize(problem, u, settings, &optimize.BFGS{})
 	}
 	// The best point may be inside a line search and not yet in the path.
-	if k := len(a.Path); k == 0 || best.Evidence > a.Path[k-1].Evidence {
+	if k := len(a.Path); k == 0 || best.height() > a.Path[k-1].height() {
 		a.Path = append(a.Path, best)
 	}
 	switch {

@@ -41,6 +41,7 @@ type Process struct {
 	noise    float64 // σ²
 	noisy    bool    // the noise was set
 	noises   *[]float64
+	hypers   *[]hyper // what is said of hyperparameters, in the order of their names; nil means nothing
 	mean     mean
 	method   linear.Method
 	named    bool // the method was set
@@ -225,7 +226,8 @@ func (p Process) Memory(bytes int64) Process {
 // Optimise makes Fit first find the hyperparameters of the kernel and the noise variance
 // that maximise the log marginal likelihood (Rasmussen and Williams 2006, §5.4), by
 // gradient ascent from those of the description. Hyperparameters in kernels.Fixed, a noise
-// variance of 0 and NoiseVariances do not change.
+// variance of 0 and NoiseVariances do not change. [Process.Bound] keeps the others within
+// bounds, and [Process.LogNormalPrior] and [Process.GammaPrior] say where to expect them.
 //
 // The ascent uses the Cholesky factor even if another method solves the system afterwards:
 // n³ operations in each step, and 8n² bytes. If there is no memory for that, learn from a
@@ -292,6 +294,9 @@ func (p Process) String() string {
 	}
 	if p.cache != 0 {
 		fmt.Fprintf(&s, ".Memory(%d)", p.cache)
+	}
+	for _, h := range p.said() {
+		s.WriteString(h.String())
 	}
 	switch {
 	case p.restarts > 0:

@@ -810,6 +810,7 @@ func TestProcessFigures(t *testing.T) {
 		{"bounds of Cholesky", Bounds, one, "no iterations", true},
 		{"evidence", Evidence, motorcycle(), "Scale.c", false},
 		{"evidence of a fit that was learned", Evidence, motorcycle().Restarts(1, 1), "Scale.c", false},
+		{"evidence with priors", Evidence, motorcycle().LogNormalPrior("noise", 500, 1).Optimise(), "noise as fitted, without the priors", false},
 		{"evidence over the noise", EvidenceOver("Scale.RBF.gamma", "noise"), motorcycle(), "noise", false},
 		{"evidence over the same twice", EvidenceOver("noise", "noise"), motorcycle(), "not two hyperparameters", true},
 		{"evidence over what is not there", EvidenceOver("noise", "sigma"), motorcycle(), "Scale.c, Scale.RBF.gamma, noise", true},
@@ -881,13 +882,13 @@ func TestProcessKeep(t *testing.T) {
 		t.Errorf("%v is not %v", again.Description, first.Description)
 	}
 	// Another seed, mean or noise is another question.
-	for _, other := range []Process{p.Restarts(1, 3), p.ZeroMean(), p.NoiseVariance(400)} {
+	for _, other := range []Process{p.Restarts(1, 3), p.ZeroMean(), p.NoiseVariance(400), p.Bound("noise", 1, 1000), p.LogNormalPrior("noise", 1, 1)} {
 		before := len(testkit.KeptFiles(t))
 		if other.Keep(); len(testkit.KeptFiles(t)) != before+1 {
 			t.Errorf("%v was taken for what was kept", other)
 		}
 	}
-	if motorcycle().Keep(); len(testkit.KeptFiles(t)) != 4 {
+	if motorcycle().Keep(); len(testkit.KeptFiles(t)) != 6 {
 		t.Errorf("kept %q", testkit.KeptFiles(t))
 	}
 	// What no longer has the evidence that it had is learned again.

@@ -33,8 +33,15 @@ func (f *Fit) Markdown() string {
 	s.Row("mean", "%s", f.meanText())
 	if o := f.Optimisation; o != nil {
 		end := o.End()
-		s.Row("**hyperparameters**", "%d learned, %s; ln p(y) rose from %s to %s, its slope is %.1g there", len(o.Names), o.status(),
-			say.Signed(o.Ascents[o.Best].Path[0].Evidence, 6), say.Signed(end.Evidence, 6), end.Slope)
+		s.Row("**hyperparameters**", "%d learned, %s; %s rose from %s to %s, its slope is %.1g there", len(o.Names), o.status(), t.objective(),
+			say.Signed(o.Ascents[o.Best].Path[0].height(), 6), say.Signed(end.height(), 6), end.Slope)
+		if said := t.said(); said != nil {
+			calls := ""
+			for _, h := range said {
+				calls += h.String()
+			}
+			s.Row("bounds and priors", "%s", say.Markup(say.Code(strings.TrimPrefix(calls, "."))))
+		}
 		s.Row("effort", "%s in %s, %v", say.Several(o.Evaluations, "evaluation"), say.Several(len(o.Ascents), "ascent"), say.Spell(o.Elapsed))
 	}
 	if stop := t.stopText(); stop != "" {
@@ -193,12 +200,17 @@ func (f *Fit) Hints() []string {
 		end := o.End()
 		var unused []string
 		for i, name := range o.Names {
-			switch r := end.Values[i] / o.Start[i]; {
-			case r > 0.9*reach && strings.Contains(name, "lengths["):
+			said, v := t.of(name), end.Values[i]
+			near := min(0.1, math.Log(o.High[i]/o.Low[i])/50)
+			up, down := math.Log(o.High[i]/v) < near, math.Log(v/o.Low[i]) < near
+			switch {
+			case up && !math.IsInf(said.high, 1), down && said.low > 0:
+				add("%s has ended at its bound, %s: a wider Bound may give a larger likelihood.", name, say.Number(v))
+			case up && strings.Contains(name, "lengths["):
 				unused = append(unused, name)
-			case r > 0.9*reach:
+			case up:
 				add("%s has grown to its bound, %.0e times where it began: the data cannot tell it from infinity, so leave its term out, or begin elsewhere.", name, reach)
-			case r < 1.1/reach:
+			case down:
 				add("%s has fallen to its bound, %.0e of where it began: the data cannot tell it from 0, so leave its term out, or begin elsewhere.", name, 1/reach)
 			}
 		}
