@@ -10,6 +10,7 @@ import (
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/svmnb/display"
 	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/figure"
 	"github.com/svmnb/svmnb/svmnb/internal/guard"
 	"github.com/svmnb/svmnb/svmnb/internal/points"
 	"github.com/svmnb/svmnb/svmnb/internal/say"
@@ -18,11 +19,12 @@ import (
 )
 
 // Evaluation has the targets of n points and what a process predicts for them. [Fit.Evaluate]
-// makes it for a test set. Package metrics has more measures of Truth, Mean and SD.
+// makes it for a test set. Package metrics has more measures of Truth, Predicted and SD.
 type Evaluation struct {
-	Of    string    // the fit and the points, for a subtitle
-	Truth []float64 // n targets
-	Mean  []float64 // n posterior means, in units of the targets
+	Of        string    // the fit and the points, for a subtitle
+	Target    string    // name of the targets; may be empty
+	Truth     []float64 // n targets
+	Predicted []float64 // n posterior means, in units of the targets
 
 	// SD has the n standard deviations of new targets, noise included. It is nil if the
 	// noise differs from point to point, since it is not known at other points then.
@@ -54,7 +56,7 @@ func (f *Fit) Evaluate(ds *datasets.Dataset) (_ *Evaluation, err error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Evaluation{Of: f.words() + " · " + ds.Name, Truth: ds.Y, Mean: b.Mean, fit: f, test: ds}
+	e := &Evaluation{Of: f.words() + " · " + ds.Name, Target: ds.Target, Truth: ds.Y, Predicted: b.Mean, fit: f, test: ds}
 	if !math.IsNaN(b.Noise) {
 		e.SD = deviations(b.Variance, b.Noise)
 	}
@@ -76,7 +78,7 @@ func (e *Evaluation) RMSE() (float64, error) {
 	if e == nil {
 		return 0, noEvaluation("RMSE")
 	}
-	return metrics.RMSE(e.Truth, e.Mean)
+	return metrics.RMSE(e.Truth, e.Predicted)
 }
 
 // R2 returns the share of the variance of the targets that the means explain. It is at most
@@ -86,7 +88,7 @@ func (e *Evaluation) R2() (float64, error) {
 	if e == nil {
 		return 0, noEvaluation("R2")
 	}
-	return metrics.R2(e.Truth, e.Mean)
+	return metrics.R2(e.Truth, e.Predicted)
 }
 
 // NLPD returns the mean of −ln p(y), the negative log predictive density of the targets, in
@@ -96,7 +98,7 @@ func (e *Evaluation) NLPD() (float64, error) {
 	if err := e.known("NLPD"); err != nil {
 		return 0, err
 	}
-	return metrics.NLPD(e.Truth, e.Mean, e.SD)
+	return metrics.NLPD(e.Truth, e.Predicted, e.SD)
 }
 
 // Coverage returns the share of the targets that are inside their intervals, the intervals
@@ -109,7 +111,7 @@ func (e *Evaluation) Coverage(share float64) (float64, error) {
 	if !(share > 0 && share < 1) {
 		return 0, arguments.Wrong("Coverage", share, "the share is %v; it must be between 0 and 1, such as 0.95", share)
 	}
-	b := Belief{Mean: e.Mean}
+	b := Belief{Mean: e.Predicted}
 	for _, sd := range e.SD {
 		b.Variance = append(b.Variance, sd*sd)
 	}
@@ -136,7 +138,7 @@ func noEvaluation(call string) error {
 func (e *Evaluation) at(rows []int) *Evaluation {
 	s := &Evaluation{}
 	for _, i := range rows {
-		s.Truth, s.Mean = append(s.Truth, e.Truth[i]), append(s.Mean, e.Mean[i])
+		s.Truth, s.Predicted = append(s.Truth, e.Truth[i]), append(s.Predicted, e.Predicted[i])
 		if len(e.SD) == len(e.Truth) {
 			s.SD = append(s.SD, e.SD[i])
 		}
@@ -173,21 +175,30 @@ func (e *Evaluation) Markdown() string {
 		s.Row(name, "%s", say.Markup(shown))
 	}
 	number := func(v float64) string { return say.Signed(v, 4) }
-	row("**root mean squared error**", number, (*Evaluation).RMSE)
-	row("R²", number, (*Evaluation).R2)
+	row("**RMSE**", number, (*Evaluation).RMSE)
+	row("R², share of the variance explained", number, (*Evaluation).R2)
 	row("**mean −ln p(y)**", number, (*Evaluation).NLPD)
 	row("targets in their "+say.Percent(usualShare)+" interval", say.Percent, func(e *Evaluation) (float64, error) { return e.Coverage(usualShare) })
 	return s.String()
 }
 
 // Show displays the given figures of the evaluation. Without figures it displays the summary
-// and, if there is one feature, the [Posterior] with the test points.
+// and, if there is one feature, the [Posterior] with the test points, otherwise the
+// predictions over the targets.
 func (e *Evaluation) Show(figures ...display.Figure) {
-	var usual []display.Figure
-	if e != nil && e.fit != nil && e.fit.task.data.D() == 1 {
-		usual = []display.Figure{Posterior}
+	usual := Posterior
+	if e != nil && (e.fit == nil || e.fit.task.data.D() != 1) {
+		usual = display.FigureOf("Predictions", (*Evaluation).drawPredictions)
 	}
-	display.ShowFit(e, figures, usual...)
+	display.ShowFit(e, figures, usual)
+}
+
+func (e *Evaluation) drawPredictions() (*display.Chart, error) {
+	d := figure.ResidualsData{Problem: e.Of, Target: e.Target, Truth: e.Truth, Predicted: e.Predicted, R2: math.NaN()}
+	if r2, err := e.R2(); err == nil {
+		d.R2 = r2
+	}
+	return figure.Predictions(d)
 }
 
 func (e *Evaluation) drawPosterior(v view) (*display.Chart, error) {

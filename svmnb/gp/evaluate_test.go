@@ -65,7 +65,7 @@ func TestEvaluationSays(t *testing.T) {
 	p, test := crashes()
 	e := certain(testkit.FitOf(t, p).Evaluate(test))
 	text := e.Markdown()
-	for _, want := range []string{"motorcycle", "| points | 27 |", "**root mean squared error** | ", "R² | 0.", "**mean −ln p(y)** | ", "targets in their 95 % interval | ", " ["} {
+	for _, want := range []string{"motorcycle", "| points | 27 |", "**RMSE** | ", "R², share of the variance explained | 0.", "**mean −ln p(y)** | ", "targets in their 95 % interval | ", " ["} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
@@ -77,7 +77,7 @@ func TestEvaluationSays(t *testing.T) {
 	// Noise that is known at the training points only leaves the means.
 	known := testkit.FitOf(t, p.NoiseVariances(slices.Repeat([]float64{484}, 106)))
 	e = certain(known.Evaluate(test))
-	if text := e.Markdown(); !strings.Contains(text, "root mean") || strings.Contains(text, "ln p") || strings.Contains(text, "interval") {
+	if text := e.Markdown(); !strings.Contains(text, "RMSE") || strings.Contains(text, "ln p") || strings.Contains(text, "interval") {
 		t.Errorf("without a noise variance:\n%s", text)
 	}
 	for call, of := range map[string]func() (float64, error){"NLPD": e.NLPD, "Coverage": func() (float64, error) { return e.Coverage(0.9) }} {
@@ -156,6 +156,10 @@ func TestEvaluationFigure(t *testing.T) {
 	two := testkit.FitOf(t, Regress(datasets.Friedman1(40, 0.1, 1).Columns(0, 1)).Kernel(kernels.RBF(1)).NoiseVariance(0.1))
 	if _, err := Posterior.Of(certain(two.Evaluate(datasets.Friedman1(10, 0.1, 2).Columns(0, 1)))); err == nil || !strings.Contains(err.Error(), "2 features") {
 		t.Errorf("two features: %v", err)
+	}
+	chart, err := certain(two.Evaluate(datasets.Friedman1(10, 0.1, 2).Columns(0, 1))).drawPredictions()
+	if err != nil || chart.Title.Title == "" {
+		t.Errorf("predictions of two features: %v", err)
 	}
 	for _, e := range []*Evaluation{nil, {}} {
 		if _, err := Posterior.Of(e); err == nil {

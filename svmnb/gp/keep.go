@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/svmnb/svmnb/svmnb/internal/cells"
 	"github.com/svmnb/svmnb/svmnb/internal/kept"
 )
 
@@ -32,6 +33,7 @@ func (p Process) Keep() *Fit {
 		if err != nil {
 			return nil, err
 		}
+		t.show = cells.Progress(progressAfter)
 		key := t.key()
 		file := filepath.Join(dir, hex.EncodeToString(key)+".fit")
 		if fit := t.recall(ctx, file, key); fit != nil {

@@ -92,6 +92,17 @@ func (t *processTask) optimise(ctx context.Context) (*Optimisation, *processTask
 	var last error // why the last evaluation failed
 	var solved linear.Solution
 	highest := math.Inf(-1)
+	ascent := 0
+	report := func(last bool) {
+		if t.show == nil {
+			return
+		}
+		line := fmt.Sprintf("Optimise: %s in %s", say.Several(o.Evaluations, "evaluation"), say.Spell(time.Since(began).Round(time.Second)))
+		if t.restarts > 0 {
+			line += fmt.Sprintf(", ascent %d of %d", ascent, t.restarts+1)
+		}
+		t.show(line+fmt.Sprintf(", %s = %s", t.objective(), say.Signed(highest, 6)), last)
+	}
 	f := func(grad, x []float64) (AscentPoint, bool) {
 		o.Evaluations++
 		at := AscentPoint{Values: exponentials(x)}
@@ -110,11 +121,13 @@ func (t *processTask) optimise(ctx context.Context) (*Optimisation, *processTask
 			highest, solved = h, *sol
 			solved.Factor = nil
 		}
+		report(false)
 		return at, true
 	}
 	rng := rand.New(rand.NewPCG(t.seed, 0x6770))
 	top := math.Inf(-1)
 	for r := 0; r <= t.restarts && ctx.Err() == nil; r++ {
+		ascent = r + 1
 		x := make([]float64, p)
 		for i, v := range intervals {
 			if x[i] = v.start; r > 0 {
@@ -131,6 +144,7 @@ func (t *processTask) optimise(ctx context.Context) (*Optimisation, *processTask
 		}
 	}
 	o.Elapsed = time.Since(began)
+	report(true)
 	if ctx.Err() != nil {
 		err = fmt.Errorf("svmnb: Optimise stopped after %s: %w", say.Several(o.Evaluations, "evaluation"), context.Cause(ctx))
 	}

@@ -251,7 +251,7 @@ const mostRestarts = 1000
 
 // Live shows the bounds of y'A⁻¹y while an iterative method runs; see
 // svmnb.Classifier.Live. It shows nothing for a direct method, which has no iterations, nor
-// for Optimise.
+// for Optimise, whose progress MustFit shows.
 func (p Process) Live() Process { p.live = true; return p }
 
 // String returns the Go expression of the description.
@@ -317,6 +317,8 @@ type processTask struct {
 	offset float64     // the constant mean
 	basis  [][]float64 // basis functions of a linear mean at the points, n values each; otherwise nil
 	centre []float64   // d means of the features, which are subtracted in the basis functions
+
+	show func(line string, last bool) // shows the progress of Optimise; may be nil
 }
 
 // prepare checks the description and fills in the defaults.
@@ -418,7 +420,10 @@ func (t *processTask) noiseVector() []float64 {
 // far, or nil if there is none, with an error that wraps context.Cause(ctx). Reaching a
 // limit is not an error; Status says it. If the matrix is not positive definite, the error
 // says what to change.
-func (p Process) Fit(ctx context.Context) (_ *Fit, err error) {
+func (p Process) Fit(ctx context.Context) (*Fit, error) { return p.run(ctx, nil) }
+
+// run is Fit with a function that shows the progress of Optimise; it may be nil.
+func (p Process) run(ctx context.Context, show func(line string, last bool)) (_ *Fit, err error) {
 	defer guard.Caught(&err)
 	if err := arguments.Given(ctx, "Fit"); err != nil {
 		return nil, err
@@ -427,13 +432,20 @@ func (p Process) Fit(ctx context.Context) (_ *Fit, err error) {
 	if err != nil {
 		return nil, err
 	}
+	t.show = show
 	return t.fit(ctx)
 }
 
-// MustFit is Fit for a notebook cell. The interrupt button ends the run: MustFit then shows
-// a warning and returns the fit so far. An error is printed and ends the cell; outside a
+// progressAfter is the time after which a cell shows the progress of Optimise.
+const progressAfter = time.Second
+
+// MustFit is Fit for a notebook cell. If Optimise takes more than a second, MustFit shows its
+// progress in a line of the output. The interrupt button ends the run: MustFit then shows a
+// warning and returns the fit so far. An error is printed and ends the cell; outside a
 // notebook it panics.
-func (p Process) MustFit() *Fit { return interruptible(p.Fit) }
+func (p Process) MustFit() *Fit {
+	return interruptible(func(ctx context.Context) (*Fit, error) { return p.run(ctx, cells.Progress(progressAfter)) })
+}
 
 // untilInterrupt returns a context that ends with the interrupt button.
 func untilInterrupt() (context.Context, context.CancelFunc) {

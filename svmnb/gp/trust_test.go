@@ -483,7 +483,7 @@ func TestRaceProcess(t *testing.T) {
 			"Hints":                 func() any { return fit.Hints() },
 			"Model":                 func() any { v, _ := fit.Model().Values(datasets.Rows(at)); return v },
 			"model's Posterior":     func() any { v, _ := PosteriorOf(ctx, model, datasets.Rows(at)); return v == nil },
-			"Evaluate":              func() any { v, _ := fit.Evaluate(data); return v.Mean },
+			"Evaluate":              func() any { v, _ := fit.Evaluate(data); return v.Predicted },
 			"table":                 func() any { return len(fit.Table().Inside().Columns) },
 			"comparison":            func() any { return fit.Comparison().Name },
 			"figure Posterior":      func() any { _, err := PosteriorSamples(2, 1).Of(fit); return err },

@@ -22,7 +22,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/janpfeifer/gonb/gonbui"
 	"github.com/svmnb/svmnb/internal/panics"
 	"github.com/svmnb/svmnb/internal/parallel"
 	"github.com/svmnb/svmnb/kernels"
@@ -33,7 +32,6 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/guard"
 	"github.com/svmnb/svmnb/svmnb/internal/learn"
 	"github.com/svmnb/svmnb/svmnb/internal/say"
-	"github.com/svmnb/svmnb/svmnb/internal/screen"
 	"github.com/svmnb/svmnb/svmnb/internal/steps"
 	"github.com/svmnb/svmnb/svmnb/transform"
 )
@@ -722,8 +720,8 @@ func (f *SearchFit) Hints() []string {
 func (s Searcher) MustFit() *SearchFit {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if s.watch == nil && gonbui.IsNotebook {
-		s.watch = s.report()
+	if show := cells.Progress(0); s.watch == nil && show != nil {
+		s.watch = s.report(show)
 	}
 	f, err := s.Fit(ctx)
 	switch {
@@ -737,15 +735,9 @@ func (s Searcher) MustFit() *SearchFit {
 	return f
 }
 
-// report returns a function that writes the progress into the cell's output, at most twice
-// a second.
-func (s Searcher) report() func(SearchProgress) {
-	id, last := "svmnb-search-"+screen.Unique(), time.Time{}
+// report returns a function that shows the progress as a line.
+func (s Searcher) report(show func(line string, last bool)) func(SearchProgress) {
 	return func(p SearchProgress) {
-		if time.Since(last) < 500*time.Millisecond && p.Done < p.All {
-			return
-		}
-		last = time.Now()
 		text := fmt.Sprintf("search: %d of %d folds", p.Done, p.All)
 		if !math.IsNaN(p.Best) {
 			text += fmt.Sprintf(", best %s so far %s", say.Escaped(s.by.Name), s.by.text(p.Best))
@@ -754,7 +746,7 @@ func (s Searcher) report() func(SearchProgress) {
 			left := time.Duration(float64(p.Elapsed) / float64(now) * float64(p.All-p.Done))
 			text += fmt.Sprintf(", about %v left", left.Round(time.Second))
 		}
-		gonbui.UpdateMarkdown(id, text)
+		show(text, p.Done == p.All)
 	}
 }
 

@@ -2,8 +2,11 @@
 package cells
 
 import (
+	"crypto/rand"
 	"fmt"
 	"os"
+	"strings"
+	"time"
 
 	"github.com/janpfeifer/gonb/gonbui"
 	"github.com/svmnb/svmnb/svmnb/internal/words"
@@ -28,4 +31,27 @@ func Warn(msg string) {
 		return
 	}
 	fmt.Fprintln(os.Stderr, "svmnb:", msg)
+}
+
+// Progress returns a function that shows a line of Markdown in the cell's output, in place of
+// the line before: not before the time after, and then at most twice a second. The last line
+// is shown in any case if there was one before. Outside a notebook Progress returns nil.
+func Progress(after time.Duration) func(line string, last bool) {
+	if !gonbui.IsNotebook {
+		return nil
+	}
+	id := "svmnb-progress-" + strings.ToLower(rand.Text())
+	return throttled(time.Now().Add(after), func(line string) { gonbui.UpdateMarkdown(id, line) })
+}
+
+func throttled(next time.Time, show func(line string)) func(line string, last bool) {
+	begun := false
+	return func(line string, last bool) {
+		now := time.Now()
+		if now.Before(next) && !(last && begun) {
+			return
+		}
+		begun, next = true, now.Add(500*time.Millisecond)
+		show(line)
+	}
 }
