@@ -53,24 +53,29 @@ func PosteriorOf(ctx context.Context, of model.Modeler, x datasets.Points) (_ *B
 	case ctx == nil:
 		return nil, arguments.Given(ctx, "Posterior")
 	}
-	pipe, _ := of.(interface{ Fit() any })
+	pipe, _ := of.(interface {
+		Fit() any
+		Transform(x datasets.Points) ([][]float64, error)
+	})
 	p := m.Inside().Process
 	switch {
 	case p == nil:
 		return nil, arguments.Wrong("Posterior", math.NaN(), "a model of %v has no variances; take that of a process", m.Inside().Kind)
 	case p.Noise == nil && pipe == nil:
 		return nil, arguments.Wrong("Posterior", math.NaN(), "the process was solved by an iterative method, whose variances are bounds that it computes anew; solve by Cholesky(), or say Values for the means")
-	case pipe != nil && m.Inside().Before != nil && m.Inside().Before.Open > 0: // a pipeline takes raw points
-		m = m.Raw()
+	case pipe != nil: // it takes points as its data has them, which may be scaled
+		at, err := pipe.Transform(x)
+		if err != nil {
+			return nil, err
+		}
+		return pipe.Fit().(*Fit).posterior(ctx, at)
 	}
 	at, err := m.Enter(ctx, "Posterior", x)
 	if err != nil {
 		return nil, err
 	}
-	var fit *Fit
-	if pipe != nil {
-		fit = pipe.Fit().(*Fit)
-	} else if fit, err = withFactor(ctx, m); err != nil {
+	fit, err := withFactor(ctx, m)
+	if err != nil {
 		return nil, err
 	}
 	return fit.posterior(ctx, at.X)

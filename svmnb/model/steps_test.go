@@ -236,6 +236,15 @@ func TestPosteriorOfAPipeline(t *testing.T) {
 		}
 	}
 	cg := testkit.FitOf(t, selection.Pipe(transform.Standardise(), described.CG()))
+	scaled := datasets.Motorcycle().Standardised() // which a pipeline takes as they are
+	over := testkit.FitOf(t, selection.Pipe(transform.MinMax(), gp.Regress(scaled)))
+	values, err := over.Values(scaled)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := gp.PosteriorOf(ctx, over, scaled); err != nil || math.Abs(b.Mean[7]-values[7]) > 1e-9 {
+		t.Errorf("of scaled data: %v, %v; want %v", b.Mean[7], err, values[7])
+	}
 	if b, err := gp.PosteriorOf(ctx, cg, datasets.Rows(d.X[:2])); err != nil || b.MeanError == nil {
 		t.Error("bounds of an iterative method", b, err)
 	}
