@@ -153,6 +153,20 @@ func (m *Model) D() int {
 	return m.of.Expansion.D
 }
 
+// Columns returns the names and kinds of the columns of a raw point, without values; nil if
+// the training points had no names. As Kinds of a datasets.TableReader they make a reader
+// read a file as the training data were read.
+func (m *Model) Columns() []datasets.Column {
+	if m.none() || m.of.Before == nil {
+		return nil
+	}
+	var list []datasets.Column
+	for _, h := range m.of.Before.Columns {
+		list = append(list, datasets.Column{Name: h.Name, Kind: h.Kind})
+	}
+	return list
+}
+
 // SupportVectors returns the number of support vectors, or of the points of a Gaussian
 // process.
 func (m *Model) SupportVectors() int {
@@ -170,6 +184,9 @@ func (m *Model) Classes() []string {
 	}
 	return slices.Clone(m.of.Classes)
 }
+
+// HasProbabilities reports whether the model is that of a fit after Calibrate.
+func (m *Model) HasProbabilities() bool { return !m.none() && m.of.Curves != nil }
 
 // String describes the model in one line.
 func (m *Model) String() string {

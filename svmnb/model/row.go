@@ -71,18 +71,6 @@ func (m *Model) NewRow() (_ *Row, err error) {
 	return r, nil
 }
 
-// Columns returns the names and kinds of the columns, in their order.
-func (r *Row) Columns() []datasets.Column {
-	var list []datasets.Column
-	if r == nil || r.program == nil {
-		return nil
-	}
-	for _, c := range r.program.Columns {
-		list = append(list, datasets.Column{Name: c.Name, Kind: c.Kind})
-	}
-	return list
-}
-
 // Clear makes all values missing.
 func (r *Row) Clear() {
 	if r.none() {

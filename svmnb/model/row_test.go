@@ -168,7 +168,7 @@ func TestRowRefuses(t *testing.T) {
 			t.Errorf("%v; want %q", err, c.want)
 		}
 	}
-	if names := row.Columns(); len(names) != 4 || names[1].Kind != datasets.Category {
+	if names := m.Columns(); len(names) != 4 || names[1].Kind != datasets.Category {
 		t.Error(names)
 	}
 	if _, err := row.Probabilities(); err == nil {
