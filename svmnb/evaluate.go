@@ -91,6 +91,11 @@ func newEvaluation(verb string, ds *datasets.Dataset, words string, classes ...s
 	if err := ds.Check(); err != nil {
 		return nil, err
 	}
+	return comparison(verb, ds, words, classes...)
+}
+
+// comparison is an Evaluation with the classes of ds, which has been checked.
+func comparison(verb string, ds *datasets.Dataset, words string, classes ...string) (*Evaluation, error) {
 	e := &Evaluation{Of: words + " · " + ds.Name, Classes: classes}
 	for i, y := range ds.Y {
 		k := slices.Index(classes, ds.ClassName(y))

@@ -70,6 +70,9 @@ type Calibrated struct {
 	duels   [][2]int // the two classes of each decision value; −1 means all other classes
 	curves  []machines.Curve
 	values  decider
+	here    decider        // values for points that the steps of a pipeline have transformed
+	behind  *steps.Passage // the steps before the fit in a pipeline; otherwise nil
+	raw     bool           // values are those of points before the steps
 	fit     model.Modeler
 	heldOut *Evaluation
 
@@ -103,7 +106,7 @@ func (f *Fit) Calibrate(ctx context.Context, how Calibration) (_ *Calibrated, er
 			return machines.AsRows(values), err
 		}
 	}
-	c.values = of(f.expansion.At)
+	c.values, c.here, c.behind = of(f.expansion.At), of(f.expansion.Here), f.task.behind
 	c.suits = func(ds *datasets.Dataset) error { return steps.Suits("Evaluate", f.task.behind, f.task.data, ds) }
 	class := make([]int, len(f.task.y))
 	for i, y := range f.task.y {
@@ -148,8 +151,8 @@ func (f *MultiFit) Calibrate(ctx context.Context, how Calibration) (_ *Calibrate
 			return values, err
 		}
 	}
-	c.values = of(f, f.decisions)
 	m := f.Description
+	c.values, c.here, c.behind = of(f, f.decisions), of(f, f.here), m.base.behind
 	c.suits = func(ds *datasets.Dataset) error { return steps.Suits("Evaluate", m.base.behind, m.base.data, ds) }
 	return c.learn(ctx, f.task.class, func(rows []int) (decider, error) {
 		fit, err := MultiClassifier{m.base.on(rows), m.scheme}.Fit(ctx)
@@ -358,6 +361,27 @@ func (c *Calibrated) Sigmoids() []Sigmoid {
 	return s
 }
 
+// Raw returns the calibration of a fit inside a pipeline for the raw points that the pipeline
+// takes, such as tables. That of any other fit it returns as it is.
+func (c *Calibrated) Raw() *Calibrated {
+	if c.none() || c.behind == nil {
+		return c
+	}
+	raw := *c
+	through := *c.behind
+	through.Steps, through.Open = through.Steps[through.Open:], 0 // the pipeline's data have been scaled before
+	raw.behind, raw.raw = nil, true
+	raw.values = func(verb string, p points.Points) ([][]float64, error) {
+		p, err := through.Apply(context.Background(), verb, "pipeline", p)
+		if err != nil {
+			return nil, err
+		}
+		return c.here(verb, p)
+	}
+	raw.suits = func(*datasets.Dataset) error { return nil }
+	return &raw
+}
+
 // Probabilities returns the probabilities of the classes at m points, m rows in the order
 // of Classes. Each row has the sum 1. Errors are those of [Fit.Values].
 func (c *Calibrated) Probabilities(x datasets.Points) (_ [][]float64, err error) {
@@ -400,7 +424,14 @@ func (c *Calibrated) Evaluate(ds *datasets.Dataset) (_ *Evaluation, err error) {
 	if c.none() {
 		return nil, arguments.NoFit("Evaluate")
 	}
-	e, err := newEvaluation("Evaluate", ds, fmt.Sprintf("%s · %v", c.words, c.how), c.classes...)
+	check := (*datasets.Dataset).Check
+	if c.raw {
+		check = steps.CheckMissing
+	}
+	if err := check(ds); err != nil {
+		return nil, err
+	}
+	e, err := comparison("Evaluate", ds, fmt.Sprintf("%s · %v", c.words, c.how), c.classes...)
 	if err != nil {
 		return nil, err
 	}

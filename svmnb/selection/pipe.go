@@ -305,6 +305,38 @@ func (f *PipeFit) Model() *model.Model {
 	return f.last.Model()
 }
 
+// Calibrate learns probabilities for a classifier at the end of the pipeline; see
+// [svmnb.Fit.Calibrate]. The result takes raw points, as the pipeline does, and its Model
+// has the steps. The folds share the steps, which were fitted to all training points.
+func (f *PipeFit) Calibrate(ctx context.Context, how svmnb.Calibration) (_ *svmnb.Calibrated, err error) {
+	defer guard.Caught(&err)
+	if f.none() {
+		return nil, arguments.NoFit("Calibrate")
+	}
+	of, ok := f.last.Fit().(interface {
+		Calibrate(ctx context.Context, how svmnb.Calibration) (*svmnb.Calibrated, error)
+	})
+	if !ok {
+		return nil, arguments.Wrong("Calibrate", math.NaN(), "a %T has no classes, so it has no probabilities to learn", f.last.Fit())
+	}
+	c, err := of.Calibrate(ctx, how)
+	return c.Raw(), err
+}
+
+// MustCalibrate is Calibrate for a notebook cell; see [svmnb.Fit.MustCalibrate].
+func (f *PipeFit) MustCalibrate(how svmnb.Calibration) *svmnb.Calibrated {
+	if f.none() {
+		cells.Must(arguments.NoFit("MustCalibrate"))
+	}
+	of, ok := f.last.Fit().(interface {
+		MustCalibrate(how svmnb.Calibration) *svmnb.Calibrated
+	})
+	if !ok {
+		cells.Must(arguments.Wrong("MustCalibrate", math.NaN(), "a %T has no classes, so it has no probabilities to learn", f.last.Fit()))
+	}
+	return of.MustCalibrate(how).Raw()
+}
+
 // Transform applies the steps to m raw points and returns m rows. Sparse points become
 // dense.
 func (f *PipeFit) Transform(x datasets.Points) (_ [][]float64, err error) {

@@ -123,6 +123,20 @@ func TestTableLearns(t *testing.T) {
 	if err != nil || v.Mean() < 0.93 {
 		t.Error(err, v)
 	}
+	c, err := fit.Calibrate(context.Background(), svmnb.Platt{Folds: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := c.Probabilities(test)
+	if err != nil || len(p) != test.N() {
+		t.Error(err)
+	}
+	if again, err := c.Model().Probabilities(test); err != nil || fmt.Sprint(again) != fmt.Sprint(p) {
+		t.Error("the model has other probabilities", err)
+	}
+	if e, err := c.Evaluate(test); err != nil || e.Confusion().Accuracy() < 0.93 {
+		t.Error(err)
+	}
 	// Kinds that a reader would take for others become what training had.
 	few := datasets.TableOfRecords([]map[string]any{{"age": "55", "city": nil, "joined": "2023-05-01", "plan": "plus", "complaint": "late again"}})
 	if got, err := fit.Predict(few); err != nil || got[0] != "yes" {
