@@ -60,6 +60,8 @@ const usage = `Usage: go run ./notebooks [command]
   install       add the kernel to your Jupyter, as "Go (svmnb)"
   uninstall     take it out again
   gallery       draw the pictures of docs/gallery.md again
+  predict MODEL FILE
+                write the rows of a CSV file with the predictions of a saved model
   bench         time a trivial cell and a chart's cell, warm
   help          this text
 
@@ -98,6 +100,9 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	if isHelp(name) {
 		_, err := io.WriteString(stdout, usage)
 		return err
+	}
+	if name == "predict" {
+		return predictCommand(args, os.Stdin, stdout, stderr)
 	}
 	commands := map[string]func(context.Context, *session, []string) error{
 		"": runCommand, "run": runCommand, "test": testCommand, "static": staticCommand, "lab": labCommand,
