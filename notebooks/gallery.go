@@ -65,6 +65,9 @@ func gallery(of func(*datasets.Dataset) *datasets.Dataset) []room {
 		return svmnb.Classify(of(datasets.Iris().Columns(2, 3))).C(10).OneVsOne().MustFit()
 	})
 	c := sync.OnceValue(func() *svmnb.Calibrated { return fit().MustCalibrate(svmnb.Platt{Folds: 5, Seed: 1}) })
+	careful := sync.OnceValue(func() *svmnb.Thresholded {
+		return svmnb.Classify(of(datasets.Moons(200, 0.4, 2))).Kernel(kernels.RBF(1)).MustFit().MustThreshold(svmnb.ForCost(1, 5))
+	})
 	s := sync.OnceValue(func() *selection.SearchFit {
 		return selection.Search(moons, selection.Grid{"C": selection.Log2(-3, 9, 2), "gamma": selection.Log2(-5, 5, 2)}, folds).MustFit()
 	})
@@ -116,13 +119,14 @@ func gallery(of func(*datasets.Dataset) *datasets.Dataset) []room {
 				return play.CoordinateAscent([2][2]float64{{1, -0.6}, {-0.6, 1}}, [2]float64{}, [2]float64{2, -2}).Chart()
 			}},
 		}},
-		{"How good it is, and which to choose", "`c` is `fit` with probabilities, and `s` is a search over C and gamma. `moons` is the description of `fit`, and `few` a description with thirty points. `folds` is `selection.StratifiedKFold(5, 1)`.", []exhibit{
+		{"How good it is, and which to choose", "`c` is `fit` with probabilities, `careful` a fit of noisier data with `MustThreshold(svmnb.ForCost(1, 5))`, and `s` is a search over C and gamma. `moons` is the description of `fit`, and `few` a description with thirty points. `folds` is `selection.StratifiedKFold(5, 1)`.", []exhibit{
 			{"confusion", "Confusion", "svmnb.Confusion.Of(iris())", func() (*display.Chart, error) { return svmnb.Confusion.Of(iris()) }},
 			{"roc", "ROC", "svmnb.ROC.Of(fit())", func() (*display.Chart, error) { return svmnb.ROC.Of(fit()) }},
 			{"precision-recall", "PrecisionRecall", "svmnb.PrecisionRecall.Of(fit())", func() (*display.Chart, error) { return svmnb.PrecisionRecall.Of(fit()) }},
 			{"gain", "Gain", "svmnb.Gain.Of(fit())", func() (*display.Chart, error) { return svmnb.Gain.Of(fit()) }},
 			{"lift", "Lift", "svmnb.Lift.Of(fit())", func() (*display.Chart, error) { return svmnb.Lift.Of(fit()) }},
 			{"reliability", "Reliability", "svmnb.Reliability.Of(c())", func() (*display.Chart, error) { return svmnb.Reliability.Of(c()) }},
+			{"thresholds", "Thresholds", "svmnb.Thresholds.Of(careful())", func() (*display.Chart, error) { return svmnb.Thresholds.Of(careful()) }},
 			{"landscape", "Landscape", "selection.Landscape.Of(s())", func() (*display.Chart, error) { return selection.Landscape.Of(s()) }},
 			{"path", "Path", "svmnb.Path.Of(few.MustPath(0.05, 20))", func() (*display.Chart, error) { return svmnb.Path.Of(few.MustPath(0.05, 20)) }},
 			{"learning-curve", "LearningCurve ScoreCurve", "selection.MustLearningCurve(moons, folds).Chart()", func() (*display.Chart, error) { return selection.MustLearningCurve(moons, folds).Chart() }},

@@ -36,6 +36,7 @@ type (
 	classified      struct{ fit *Fit }
 	multiClassified struct{ fit *MultiFit }
 	regressed       struct{ fit *RegressionFit }
+	calibrated      struct{ fit *Calibrated }
 )
 
 // Learnt returns what package play needs of the fit.
@@ -51,6 +52,27 @@ func (f regressed) Fit() any       { return f.fit }
 func (f classified) Model() *model.Model      { return f.fit.Model() }
 func (f multiClassified) Model() *model.Model { return f.fit.Model() }
 func (f regressed) Model() *model.Model       { return f.fit.Model() }
+
+func (f calibrated) Model() *model.Model { return f.fit.Model() }
+
+// classified and calibrated implement learn.Scored too.
+
+func (f classified) Scores(verb string, x datasets.Points) ([]float64, error) {
+	return f.fit.expansion.At(verb, "classifier", points.From(x))
+}
+
+func (f classified) Evaluated(ds *datasets.Dataset) (any, error) { return f.fit.Evaluate(ds) }
+
+func (f calibrated) Scores(verb string, x datasets.Points) ([]float64, error) {
+	values, err := f.fit.values(verb, points.From(x))
+	scores := make([]float64, len(values))
+	for i, v := range values {
+		scores[i] = f.fit.probabilities(v)[1]
+	}
+	return scores, err
+}
+
+func (f calibrated) Evaluated(ds *datasets.Dataset) (any, error) { return f.fit.Evaluate(ds) }
 
 // Data returns the training data.
 func (c Classifier) Data() *datasets.Dataset { return c.data }

@@ -75,6 +75,12 @@ type Calibrated struct {
 	raw     bool           // values are those of points before the steps
 	fit     model.Modeler
 	heldOut *Evaluation
+	inside  bool // the fit is the inside of a pipeline
+
+	// The held-out points: their classes, folds and decision values.
+	class []int
+	fold  []int
+	held  [][]float64
 
 	suits func(ds *datasets.Dataset) error // returns an error unless ds is scaled as the training data
 }
@@ -99,7 +105,7 @@ func (f *Fit) Calibrate(ctx context.Context, how Calibration) (_ *Calibrated, er
 	if f.task.margin == oneClass {
 		return nil, arguments.Wrong("Calibrate", math.NaN(), "a one-class machine has seen one class only, so it has no probabilities to learn; leave Calibrate out")
 	}
-	c := &Calibrated{how: how, classes: []string{f.task.negative, f.task.positive}, words: f.task.words(), duels: [][2]int{{1, 0}}, fit: f}
+	c := &Calibrated{how: how, classes: []string{f.task.negative, f.task.positive}, words: f.task.words(), duels: [][2]int{{1, 0}}, fit: f, inside: f.task.behind != nil}
 	of := func(at func(verb, learner string, p points.Points) ([]float64, error)) decider {
 		return func(verb string, p points.Points) ([][]float64, error) {
 			values, err := at(verb, "classifier", p)
@@ -134,7 +140,7 @@ func (f *MultiFit) Calibrate(ctx context.Context, how Calibration) (_ *Calibrate
 	if f.none() {
 		return nil, arguments.NoFit("Calibrate")
 	}
-	c := &Calibrated{how: how, classes: f.task.classes, words: f.words(), duels: f.task.duels, fit: f}
+	c := &Calibrated{how: how, classes: f.task.classes, words: f.words(), duels: f.task.duels, fit: f, inside: f.task.base.behind != nil}
 	if f.joint != nil {
 		for k := range f.task.classes {
 			c.duels = append(c.duels, [2]int{k, -1})
@@ -218,10 +224,7 @@ func (c *Calibrated) learn(ctx context.Context, class []int, fit func(rows []int
 	if c.folds == 0 {
 		c.folds = 5
 	}
-	if c.folds < 2 || c.folds > x.N() {
-		return nil, arguments.Wrong("Calibrate", float64(c.folds), "%s for %s; give at least 2 folds, and at most one for each point", say.Several(c.folds, "fold"), say.Several(x.N(), "point"))
-	}
-	fold, err := c.deal(class, seed)
+	fold, err := deal("Calibrate", c.classes, class, c.folds, seed)
 	if err != nil {
 		return nil, err
 	}
@@ -273,20 +276,12 @@ func (c *Calibrated) learn(ctx context.Context, class []int, fit func(rows []int
 				rows = append(rows, i)
 			}
 		}
-		class, values = pick(class, rows), pick(values, rows)
+		class, values, fold = pick(class, rows), pick(values, rows), pick(fold, rows)
 	}
-	for m, duel := range c.duels {
-		var f []float64
-		var positive []bool
-		for i, k := range class {
-			if k == duel[0] || k == duel[1] || duel[1] < 0 {
-				f, positive = append(f, values[i][m]), append(positive, k == duel[0])
-			}
-		}
-		if interrupted != nil && (!slices.Contains(positive, true) || !slices.Contains(positive, false)) {
-			return nil, interrupted // the folds so far have points of one class only
-		}
-		c.curves = append(c.curves, c.how.curve(f, positive))
+	c.class, c.fold, c.held = class, fold, values
+	ok := false
+	if c.curves, ok = c.fitCurves(func(int) bool { return true }); !ok && interrupted != nil {
+		return nil, interrupted // the folds so far have points of one class only
 	}
 	folds := fmt.Sprint(c.folds)
 	if interrupted != nil {
@@ -297,12 +292,34 @@ func (c *Calibrated) learn(ctx context.Context, class []int, fit func(rows []int
 	return c, interrupted
 }
 
-// deal assigns each point to a fold. The points of a class are shuffled and go to the folds
-// in turn.
-func (c *Calibrated) deal(class []int, seed uint64) ([]int, error) {
+// fitCurves fits a curve for each machine to the held-out points for which in is true. It
+// returns false if one of the two classes of a machine has no such point.
+func (c *Calibrated) fitCurves(in func(i int) bool) (curves []machines.Curve, ok bool) {
+	for m, duel := range c.duels {
+		var f []float64
+		var positive []bool
+		for i, k := range c.class {
+			if in(i) && (k == duel[0] || k == duel[1] || duel[1] < 0) {
+				f, positive = append(f, c.held[i][m]), append(positive, k == duel[0])
+			}
+		}
+		if !slices.Contains(positive, true) || !slices.Contains(positive, false) {
+			return nil, false
+		}
+		curves = append(curves, c.how.curve(f, positive))
+	}
+	return curves, true
+}
+
+// deal assigns each point to one of the folds. The points of a class are shuffled and go to
+// the folds in turn. call names the user's call in errors.
+func deal(call string, classes []string, class []int, folds int, seed uint64) ([]int, error) {
+	if folds < 2 || folds > len(class) {
+		return nil, arguments.Wrong(call, float64(folds), "%s for %s; give at least 2 folds, and at most one for each point", say.Several(folds, "fold"), say.Several(len(class), "point"))
+	}
 	rng := rand.New(rand.NewPCG(seed, 0xf01d))
 	fold, next := make([]int, len(class)), 0
-	for k, name := range c.classes {
+	for k, name := range classes {
 		var rows []int
 		for i, v := range class {
 			if v == k {
@@ -310,11 +327,11 @@ func (c *Calibrated) deal(class []int, seed uint64) ([]int, error) {
 			}
 		}
 		if len(rows) < 2 {
-			return nil, arguments.Wrong("Calibrate", float64(len(rows)), "class %s has %s; it needs 2, one to learn from and one to hold out", say.Class(name), say.Several(len(rows), "point"))
+			return nil, arguments.Wrong(call, float64(len(rows)), "class %s has %s; it needs 2, one to learn from and one to hold out", say.Class(name), say.Several(len(rows), "point"))
 		}
 		rng.Shuffle(len(rows), func(a, b int) { rows[a], rows[b] = rows[b], rows[a] })
 		for _, i := range rows {
-			fold[i] = next % c.folds
+			fold[i] = next % folds
 			next++
 		}
 	}

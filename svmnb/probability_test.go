@@ -102,7 +102,7 @@ func TestCalibrateTwoClasses(t *testing.T) {
 	for i, y := range fit.task.y {
 		class[i] = machines.SideOf(y)
 	}
-	fold, err := c.deal(class, 7)
+	fold, err := deal("Calibrate", c.classes, class, c.folds, 7)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func TestCalibrateTwoClasses(t *testing.T) {
 func TestFolds(t *testing.T) {
 	c := &Calibrated{folds: 4, classes: []string{"a", "b", "c"}}
 	class := []int{0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 2, 2, 2, 2, 2}
-	fold, err := c.deal(class, 3)
+	fold, err := deal("Calibrate", c.classes, class, c.folds, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func TestFolds(t *testing.T) {
 	if slices.Max(size)-slices.Min(size) > 1 {
 		t.Errorf("folds of %v", size)
 	}
-	if other, _ := c.deal(class, 4); slices.Equal(other, fold) {
+	if other, _ := deal("Calibrate", c.classes, class, c.folds, 4); slices.Equal(other, fold) {
 		t.Error("another seed deals the same folds")
 	}
 }

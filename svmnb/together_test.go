@@ -63,6 +63,7 @@ func methodsOf(t *testing.T, v any, data *datasets.Dataset) map[string]func() st
 		reflect.TypeFor[*datasets.Dataset](): data,
 		reflect.TypeFor[datasets.Points]():   datasets.Rows(points),
 		reflect.TypeFor[svmnb.Calibration](): svmnb.Platt{Folds: 2},
+		reflect.TypeFor[svmnb.Goal]():        svmnb.ForCost(1, 20).Folds(2, 0),
 		reflect.TypeFor[float64]():           1.0,
 		reflect.TypeFor[int]():               1,
 		reflect.TypeFor[string]():            "model",
@@ -150,7 +151,7 @@ func withoutTimes(s string) string {
 var everyFigure = map[string]display.Figure{
 	"Margins": svmnb.Margins, "KKT": svmnb.KKT, "Gap": svmnb.Gap, "Rate": svmnb.Rate, "Tube": svmnb.Tube, "Regions": svmnb.Regions,
 	"Confusion": svmnb.Confusion, "ROC": svmnb.ROC, "PrecisionRecall": svmnb.PrecisionRecall, "Gain": svmnb.Gain, "Lift": svmnb.Lift,
-	"Residuals": svmnb.Residuals, "Predictions": svmnb.Predictions, "Reliability": svmnb.Reliability, "KernelMatrix": svmnb.KernelMatrix(),
+	"Residuals": svmnb.Residuals, "Predictions": svmnb.Predictions, "Thresholds": svmnb.Thresholds, "Reliability": svmnb.Reliability, "KernelMatrix": svmnb.KernelMatrix(),
 	"MarginsPCA": svmnb.MarginsPCA(), "MarginWidth": svmnb.MarginWidth, "Effort": svmnb.Effort, "Chunks": svmnb.Chunks,
 	"WorkingSets": svmnb.WorkingSets, "Alphas": svmnb.Alphas, "Path": svmnb.Path, "Landscape": selection.Landscape,
 }
@@ -193,6 +194,13 @@ func TestRaceFits(t *testing.T) {
 				return nil, err
 			}
 			return fit.Calibrate(ctx, svmnb.Platt{Folds: 3})
+		}},
+		"threshold": {two, func() (any, error) {
+			fit, err := svmnb.Classify(two).Fit(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return fit.Threshold(ctx, svmnb.ForCost(1, 20))
 		}},
 		"calibrated classes": {three, func() (any, error) {
 			fit, err := svmnb.Classify(three).OneVsOne().Fit(ctx)

@@ -37,6 +37,7 @@ var zeros = []any{
 	svmnb.Regressor{}, svmnb.RegularisationPath{}, gp.Samples{}, transform.Scaling{}, selection.ScoreCurve{}, selection.Searcher{}, selection.SearchFit{}, selection.SearchProgress{}, display.Sheet{},
 	svmnb.Sigmoid{}, selection.Split{}, svmnb.SupportVector{}, selection.Trial{}, svmnb.Uniqueness{}, selection.Validation{},
 	transform.Filling(0), transform.Unknown(0), transform.Bag{}, transform.Chosen{}, transform.ColumnSteps{}, transform.Dates{}, transform.Encoding{}, transform.Ranking{},
+	svmnb.Goal{}, svmnb.Thresholded{},
 	metrics.Bootstrap{}, metrics.Interval{}, metrics.Confusion{}, metrics.Averages{}, metrics.Error{}, metrics.PrecisionRecall{}, metrics.ROC{},
 }
 
@@ -182,7 +183,7 @@ func TestNilArguments(t *testing.T) {
 			}
 		}()
 	}
-	for _, f := range []any{&svmnb.Fit{}, &svmnb.MultiFit{}, &svmnb.RegressionFit{}, &gp.Fit{}, &selection.PipeFit{}, &svmnb.Calibrated{}, &svmnb.Evaluation{}, &svmnb.RegressionEvaluation{}, &gp.Evaluation{}, &play.RaceResult{}, &selection.SearchFit{}, &svmnb.RegularisationPath{}, &svmnb.JointFit{}} {
+	for _, f := range []any{&svmnb.Fit{}, &svmnb.MultiFit{}, &svmnb.RegressionFit{}, &gp.Fit{}, &selection.PipeFit{}, &svmnb.Calibrated{}, &svmnb.Evaluation{}, &svmnb.RegressionEvaluation{}, &svmnb.Thresholded{}, &gp.Evaluation{}, &play.RaceResult{}, &selection.SearchFit{}, &svmnb.RegularisationPath{}, &svmnb.JointFit{}} {
 		func() {
 			defer func() {
 				if p := recover(); p != nil {
@@ -190,7 +191,7 @@ func TestNilArguments(t *testing.T) {
 				}
 			}()
 			display.HTML(io.Discard, f, display.Table(f), display.Dashboard(f))
-			for _, figure := range []display.Figure{svmnb.Margins, svmnb.KKT, svmnb.Gap, svmnb.Rate, svmnb.Tube, svmnb.Alphas, svmnb.Chunks, svmnb.WorkingSets, svmnb.Effort, svmnb.MarginWidth, svmnb.Confusion, svmnb.ROC, svmnb.PrecisionRecall, svmnb.Gain, svmnb.Lift, svmnb.Residuals, svmnb.Predictions, svmnb.Reliability, svmnb.Regions, svmnb.KernelMatrix(), gp.Posterior, gp.PosteriorOver(0, 1), gp.Bounds, gp.Evidence, gp.Components, selection.Landscape, svmnb.Path, svmnb.MarginsPCA(), svmnb.MarginsOver(0, 1)} {
+			for _, figure := range []display.Figure{svmnb.Margins, svmnb.KKT, svmnb.Gap, svmnb.Rate, svmnb.Tube, svmnb.Alphas, svmnb.Chunks, svmnb.WorkingSets, svmnb.Effort, svmnb.MarginWidth, svmnb.Confusion, svmnb.ROC, svmnb.PrecisionRecall, svmnb.Gain, svmnb.Lift, svmnb.Residuals, svmnb.Predictions, svmnb.Thresholds, svmnb.Reliability, svmnb.Regions, svmnb.KernelMatrix(), gp.Posterior, gp.PosteriorOver(0, 1), gp.Bounds, gp.Evidence, gp.Components, selection.Landscape, svmnb.Path, svmnb.MarginsPCA(), svmnb.MarginsOver(0, 1)} {
 				if _, err := figure.Of(f); err == nil {
 					t.Errorf("%v of %T: no error", figure, f)
 				}

@@ -32,23 +32,24 @@ const modelMagic = "svmnb model "
 // Version 2 added sparse vectors and Gaussian processes, version 3 the steps before the
 // machines, version 4 the names of columns and steps for tables. Save writes the lowest
 // version that can hold the model.
-var modelVersions = []string{"1", "2", "3", "4"}
+var modelVersions = []string{"1", "2", "3", "4", "5"}
 
 // modelJSON is the third line. A new field, or a change of meaning, needs a new version.
 type modelJSON struct {
-	Kind     string        `json:"kind"`
-	Kernel   string        `json:"kernel"`
-	Features int           `json:"features"`
-	Classes  []string      `json:"classes,omitempty"`
-	Targets  []float64     `json:"targets,omitempty"`
-	Line     float64       `json:"line,omitempty"` // machines.Machines.Line, for models of one class
-	Duels    [][2]int      `json:"duels,omitempty"`
-	Vectors  [][]float64   `json:"vectors"`
-	Sparse   *sparseJSON   `json:"sparse,omitempty"` // instead of Vectors; version 2
-	Machines []machineJSON `json:"machines"`
-	Curves   []curveJSON   `json:"curves,omitempty"`
-	Process  *processJSON  `json:"process,omitempty"`
-	Before   *passageJSON  `json:"before,omitempty"` // the steps before the machines; version 3
+	Kind      string        `json:"kind"`
+	Kernel    string        `json:"kernel"`
+	Features  int           `json:"features"`
+	Classes   []string      `json:"classes,omitempty"`
+	Targets   []float64     `json:"targets,omitempty"`
+	Line      float64       `json:"line,omitempty"` // machines.Machines.Line, for models of one class
+	Duels     [][2]int      `json:"duels,omitempty"`
+	Vectors   [][]float64   `json:"vectors"`
+	Sparse    *sparseJSON   `json:"sparse,omitempty"` // instead of Vectors; version 2
+	Machines  []machineJSON `json:"machines"`
+	Curves    []curveJSON   `json:"curves,omitempty"`
+	Process   *processJSON  `json:"process,omitempty"`
+	Threshold *float64      `json:"threshold,omitempty"` // version 5
+	Before    *passageJSON  `json:"before,omitempty"`    // the steps before the machines; version 3
 }
 
 type machineJSON struct {
@@ -113,6 +114,9 @@ func Save(path string, fit Modeler) error {
 		if file.Before.Columns != nil {
 			version = modelVersions[3]
 		}
+	}
+	if m.of.Threshold != nil {
+		file.Threshold, version = m.of.Threshold, modelVersions[4]
 	}
 	for _, t := range m.of.Terms {
 		file.Machines = append(file.Machines, machineJSON{t.Coef, t.B})
@@ -243,15 +247,18 @@ func Read(r io.Reader) (*Model, error) {
 			m.of.Curves = append(m.of.Curves, calibrate.Sigmoid{A: c.A, B: c.B})
 		}
 	}
+	if m.of.Threshold = file.Threshold; (file.Threshold != nil) != (version == modelVersions[4]) {
+		return nil, modelError(format, 3, "version %s has a threshold, and no other", modelVersions[4])
+	}
 	if err := m.complete(format); err != nil {
 		return nil, err
 	}
 	if file.Before != nil {
-		if version != modelVersions[2] && version != modelVersions[3] {
+		if version < modelVersions[2] {
 			return nil, modelError(format, 3, "there are steps in a version that has none")
 		}
-		if (file.Before.Columns != nil) != (version == modelVersions[3]) {
-			return nil, modelError(format, 3, "version %s has names of columns, and no other", modelVersions[3])
+		if version != modelVersions[4] && (file.Before.Columns != nil) != (version == modelVersions[3]) {
+			return nil, modelError(format, 3, "version %s has names of columns, and none before it", modelVersions[3])
 		}
 		if m.of.Before, err = file.Before.passage(m.of.Expansion.D); err != nil {
 			return nil, err

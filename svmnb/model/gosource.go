@@ -198,6 +198,12 @@ func (m *Model) goPredict(line func(format string, args ...any)) {
 	}
 	line("}\n\n// Predict returns the name of the class of a point.\nfunc Predict(x [D]float64) string {\n")
 	switch {
+	case m.of.Threshold != nil:
+		score := "Decisions(x)[0]"
+		if m.of.Curves != nil {
+			score = "Probabilities(x)[1]"
+		}
+		line("\tif %s >= %s {\n\t\treturn Classes[1]\n\t}\n\treturn Classes[0]\n}\n\n", score, say.Number(*m.of.Threshold))
 	case m.of.Curves != nil:
 		line("\tbest, p := 0, Probabilities(x)\n\tfor k, v := range p {\n\t\tif v > p[best] {\n\t\t\tbest = k\n\t\t}\n\t}\n\treturn Classes[best]\n}\n\n")
 	case m.of.Kind == machines.OneClassKind || m.of.Kind == machines.TwoClassKind:

@@ -34,6 +34,10 @@ func (m *Model) WriteLIBLINEAR(w io.Writer) error {
 	if err := m.bare(format); err != nil {
 		return err
 	}
+	m, err := m.foldedDecision(format)
+	if err != nil {
+		return err
+	}
 	if m.of.Process != nil {
 		return modelError(format, 0, "the format has no Gaussian processes; take Regress(data).Ridge(λ)")
 	}

@@ -59,6 +59,7 @@ func TestLIBLINEARReadsOurModels(t *testing.T) {
 			continue
 		}
 		written++
+		f.values = signed(m, f.values)
 		linearDecisions(t, f.name, predict, text.String(), f.x, f.values)
 		for i, words := range predicted(t, predict, text.String(), f.x) {
 			if f.names != nil && m.Inside().Targets[slices.Index(m.Inside().Classes, f.names[i])] != float(t, words[0]) {

@@ -33,6 +33,10 @@ func (m *Model) WriteLIBSVM(w io.Writer) error {
 	if err := m.bare(format); err != nil {
 		return err
 	}
+	m, err := m.foldedDecision(format)
+	if err != nil {
+		return err
+	}
 	words, ok := libsvmKernel(m.of.Kernel)
 	if !ok {
 		return modelError(format, 0, "the format has no kernel %v; it has Linear, Polynomial, RBF and Sigmoid", say.Brief(m.of.Kernel.String()))

@@ -59,6 +59,18 @@ func (m *Model) WithCurves(curves []machines.Curve) *Model {
 	return &own
 }
 
+// WithThreshold returns the model of two classes that predicts Classes()[1] for a point whose
+// decision value, or for a model with probabilities whose probability of that class, is at
+// least the threshold. It is for the packages that fit.
+func (m *Model) WithThreshold(threshold float64) *Model {
+	if m.none() {
+		return nil
+	}
+	own := m.shared()
+	own.of.Threshold = &threshold
+	return own
+}
+
 // Inside returns the machines of the model, which must not be changed. It is for the
 // packages that fit.
 func (m *Model) Inside() *machines.Machines {
@@ -200,6 +212,9 @@ func (m *Model) String() string {
 	if m.of.Curves != nil {
 		s += ", probabilities"
 	}
+	if m.of.Threshold != nil {
+		s += ", threshold " + say.Number(*m.of.Threshold)
+	}
 	if m.of.Before != nil {
 		s += ", after " + m.of.Before.String()
 	}
@@ -258,7 +273,8 @@ func (m *Model) value(verb string, p points.Points) ([]float64, error) {
 }
 
 // Predict returns the class names of m points: the most probable class if the model has
-// probabilities (see svmnb.Calibrated.Predict), otherwise the class by the decision values.
+// probabilities (see svmnb.Calibrated.Predict), otherwise the class by the decision values. A
+// model of a svmnb.Thresholded uses its threshold.
 // Errors are those of Decisions, and an *ArgumentError for a regression.
 func (m *Model) Predict(x datasets.Points) (_ []string, err error) {
 	defer guard.Caught(&err)
@@ -285,6 +301,10 @@ func (m *Model) predict(verb string, p points.Points) ([]string, error) {
 
 func (m *Model) winner(values []float64) int {
 	switch {
+	case m.of.Threshold != nil && m.of.Curves != nil:
+		return machines.SideFrom(m.probabilities(values)[1], *m.of.Threshold)
+	case m.of.Threshold != nil:
+		return machines.SideFrom(values[0], *m.of.Threshold)
 	case m.of.Curves != nil:
 		p := m.probabilities(values)
 		return slices.Index(p, slices.Max(p))
@@ -380,6 +400,9 @@ func (m *Model) complete(format string) error {
 		if count = len(want); count == 0 || !slices.Equal(m.of.Duels, want) {
 			return bad("the machines are not those of %d classes, %v", k, m.of.Kind)
 		}
+	}
+	if t := m.of.Threshold; t != nil && !(points.AllFinite([]float64{*t}) && len(m.of.Classes) == 2 && (m.of.Kind == machines.TwoClassKind || m.of.Curves != nil)) {
+		return bad("a threshold is a finite number for a model of two classes that have one score")
 	}
 	if len(m.of.Terms) != count {
 		return bad("there are %d machines; want %d", len(m.of.Terms), count)

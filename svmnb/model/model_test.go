@@ -122,6 +122,27 @@ var modelledFits = sync.OnceValue(func() []modelled {
 	calibrated("Platt's pair", c, err)
 	c, err = rbf.Calibrate(ctx, svmnb.Isotonic{Folds: 3})
 	calibrated("isotonic", c, err)
+	thresholded := func(name string, t *svmnb.Thresholded, err error, values [][]float64) {
+		must(err)
+		names, err := t.Predict(datasets.Rows(moons.X))
+		must(err)
+		list = append(list, modelled{name, t, moons.X, values, names})
+	}
+	for _, c := range list {
+		if len(c.names) == 0 {
+			continue
+		}
+		switch fit := c.fit.(type) {
+		case *svmnb.Fit:
+			if fit.Description.String()[:8] == "Classify" {
+				t, err := fit.Threshold(ctx, svmnb.ForCost(1, 5))
+				thresholded(c.name+" with a threshold", t, err, c.values)
+			}
+		case *svmnb.Calibrated:
+			t, err := fit.Threshold(ctx, svmnb.ForCost(1, 5))
+			thresholded(c.name+" with a threshold", t, err, c.values)
+		}
+	}
 	c, err = pairs.Calibrate(ctx, svmnb.Platt{Folds: 3})
 	calibrated("coupled", c, err)
 	c, err = joint.Calibrate(ctx, svmnb.Platt{Folds: 3})
@@ -136,6 +157,19 @@ var modelledFits = sync.OnceValue(func() []modelled {
 	calibrated("rest isotonic", c, err)
 	return append(list, pipedModels()...)
 })
+
+// signed returns decision values as formats have them that decide by the sign of f alone.
+func signed(m *model.Model, values [][]float64) [][]float64 {
+	t := m.Inside().Threshold
+	if t == nil || m.Inside().Curves != nil {
+		return values
+	}
+	shifted := make([][]float64, len(values))
+	for i, row := range values {
+		shifted[i] = []float64{row[0] - *t}
+	}
+	return shifted
+}
 
 // same compares what a model predicts with what the fit does: the values within
 // tol, the classes exactly.
@@ -236,6 +270,9 @@ func TestLoadRefuses(t *testing.T) {
 	if m, err := model.Read(bytes.NewReader(testkit.Sealed(testkit.SmallModel))); err != nil || m.D() != 2 {
 		t.Fatal(m, err)
 	}
+	if m, err := model.Read(bytes.NewReader(testkit.Sealed(strings.Replace(testkit.SmallModel, `"kind"`, `"threshold":0.3,"kind"`, 1)))); err != nil || *m.Inside().Threshold != 0.3 {
+		t.Fatal(m, err)
+	}
 	edit := func(old, new string) []byte {
 		if !strings.Contains(testkit.SmallModel, old) {
 			t.Fatalf("no %q", old)
@@ -246,7 +283,11 @@ func TestLoadRefuses(t *testing.T) {
 	for name, text := range map[string][]byte{
 		"empty":           nil,
 		"other file":      []byte("svm_type c_svc\n"),
-		"newer":           []byte(strings.Replace(string(good), "model 1", "model 5", 1)),
+		"newer":           []byte(strings.Replace(string(good), "model 1", "model 6", 1)),
+		"no threshold":    []byte(strings.Replace(string(good), "model 1", "model 5", 1)),
+		"old threshold":   []byte(strings.Replace(string(edit(`"kind"`, `"threshold":0.3,"kind"`)), "model 5", "model 4", 1)),
+		"threshold":       edit(`"kind"`, `"threshold":1e999,"kind"`),
+		"two scores":      testkit.Sealed(`{"threshold":1,"kind":"one against the rest","kernel":"RBF(1)","features":1,"classes":["a","b"],"targets":[0,1],"duels":[[0,-1],[1,-1]],"vectors":[[1]],"machines":[{"coef":[1],"bias":0},{"coef":[1],"bias":0}]}`),
 		"cut":             good[:len(good)-30],
 		"no last newline": good[:len(good)-1],
 		"changed":         []byte(strings.Replace(string(good), "[3,4]", "[3,5]", 1)),

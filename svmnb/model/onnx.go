@@ -29,6 +29,8 @@ import (
 // Scalings, Impute and PCA of a pipeline become nodes before this one: Scaler, Imputer, Add
 // and MatMul. A label is an int64 if the names of all classes are whole numbers, otherwise
 // a string. It follows from the decision values, even if the model has probabilities. The
+// threshold of a svmnb.Thresholded is a part of the bias, so labels are by the threshold and
+// decision values are smaller by it. The
 // scores of SVMClassifier are then Platt's probabilities, m × k in the order of Classes; of
 // two classes the positive one is first. Without probabilities the scores are decision
 // values; runtimes disagree on their sign for two classes of SVMClassifier.
@@ -43,6 +45,10 @@ import (
 func (m *Model) WriteONNX(w io.Writer) error {
 	if m.none() {
 		return arguments.NoFit("WriteONNX")
+	}
+	m, err := m.folded(onnxFormat)
+	if err != nil {
+		return err
 	}
 	node, err := m.onnxNode()
 	if err != nil {

@@ -104,6 +104,7 @@ func TestONNX(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		rows = signed(m, rows)
 		for p, row := range a.Scores {
 			want := rows[p]
 			switch {
@@ -130,11 +131,17 @@ func TestONNX(t *testing.T) {
 		plain := *m
 		plain.Inside().Curves = nil // the label is that of the decision values
 		want, _ := plain.Predict(datasets.Rows(f.x))
+		if m.Inside().Threshold != nil {
+			want = f.names // or that of the threshold
+		}
 		wrong := 0
 		for p, name := range a.Y {
 			nearest := math.Inf(1) // a value of the other sign in single precision is another vote
 			for _, v := range rows[p] {
 				nearest = min(nearest, math.Abs(v))
+			}
+			if threshold := m.Inside().Threshold; threshold != nil && m.Inside().Curves != nil {
+				nearest = math.Abs(f.values[p][1] - *threshold)
 			}
 			if name != want[p] && nearest > 1e-5 {
 				wrong++

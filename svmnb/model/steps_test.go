@@ -77,7 +77,17 @@ func pipedModels() (list []modelled) {
 	many := svmnb.Classify(raw).Kernel(kernels.RBF(0.2)).C(3)
 	standard := add("piped pairs", transform.Standardise(), many.OneVsOne())
 	add("piped", transform.MinMax(), svmnb.Classify(pair).Kernel(kernels.RBF(0.5)))
-	add("piped range", transform.Scaling{Low: 0, High: 2}, svmnb.Classify(pair).Kernel(kernels.Polynomial(2, 0.3, 1)))
+	careful := add("piped range", transform.Scaling{Low: 0, High: 2}, svmnb.Classify(pair).Kernel(kernels.Polynomial(2, 0.3, 1)))
+	at, err := careful.Threshold(context.Background(), svmnb.ForRecall(0.95))
+	if err != nil {
+		panic(err)
+	}
+	with := list[len(list)-1]
+	with.name, with.fit, with.names = with.name+" with a threshold", at, nil
+	if with.names, err = at.Predict(datasets.Rows(with.x)); err != nil {
+		panic(err)
+	}
+	list = append(list, with)
 	add("piped features", transform.MaxAbs(), svmnb.Classify(pair).CoordinateDescent())
 	add("piped gaps", transform.Impute(), transform.Standardise(), transform.PCA(3), svmnb.Classify(gappy()).Kernel(kernels.Linear()).OneVsRest())
 	add("piped regression", transform.Standardise(), transform.PrincipalComponents{Components: 2, Whiten: true}, svmnb.Regress(number).Kernel(kernels.RBF(0.5)))

@@ -50,6 +50,14 @@ type Fit interface {
 	HeldOut(ctx context.Context, data *datasets.Dataset) (*HeldOut, error)
 }
 
+// Scored is a fit of two classes that gives each point a score: a decision value or, with
+// calibration, the probability of the second class.
+type Scored interface {
+	Model() *model.Model
+	Scores(verb string, x datasets.Points) ([]float64, error)
+	Evaluated(ds *datasets.Dataset) (any, error) // the *svmnb.Evaluation of a user's data set
+}
+
 // HeldOut is what a fit predicts for points that were not used in training.
 type HeldOut struct {
 	Classes any // the *svmnb.Evaluation of a classifier; otherwise nil

@@ -138,8 +138,11 @@ func AllPairs(k, n int) [][2]int {
 }
 
 // SideOf returns the class of a decision value; 0 belongs to the positive class.
-func SideOf(v float64) int {
-	if v >= 0 {
+func SideOf(v float64) int { return SideFrom(v, 0) }
+
+// SideFrom returns the class of a score: 1, the positive one, from the threshold on.
+func SideFrom(v, threshold float64) int {
+	if v >= threshold {
 		return 1
 	}
 	return 0

@@ -16,6 +16,7 @@ type Machines struct {
 	Classes   []string
 	Targets   []float64 // one for each class
 	Line      float64   // for one class, points with f ≥ −line are inside; see svmnb.Fit
+	Threshold *float64  // of two classes, the decision value or, with curves, the probability from which a point is of class 1; nil if none was chosen
 	Duels     [][2]int  // the positive and the negative class of each machine; −1 means all other classes
 	Curves    []Curve   // one for each machine; nil without probabilities
 	Terms     []Term
