@@ -12,9 +12,19 @@ import (
 // Program is a passage for one row at a time, which takes no memory but that of [Memory].
 type Program struct {
 	Columns []Cell // of a raw row
-	Out     []int  // where the features are in Numbers of the memory
-	layout  Layout
-	do      []func(m *Memory) error
+	Steps   []Instruction
+	Out     []int // where the features are in Numbers of the memory
+	Layout
+}
+
+// Instruction is a step for certain cells: Op if it changes one cell, otherwise Rows, which
+// makes a row of numbers of others. It reads the cells In and writes the cells Out, which no
+// other instruction writes.
+type Instruction struct {
+	Op      *ColumnOp
+	Rows    Fitted
+	In, Out []Cell
+	do      func(m *Memory) error
 }
 
 // Cell is a value of a row: a number or a time in Numbers of the memory, a category or a text
@@ -26,8 +36,11 @@ type Cell struct {
 
 func (c Cell) isText() bool { return c.Kind == datasets.Category || c.Kind == datasets.Text }
 
-// At is the index of the value in Numbers or Texts.
+// At is the index of the value in Numbers or Texts, of a vector that of its first number.
 func (c Cell) At() int { return c.at }
+
+// Width is how many numbers the cell has; of a text it is 1.
+func (c Cell) Width() int { return c.width }
 
 // format returns the value as text.
 func (c Cell) format(m *Memory) string {
@@ -39,6 +52,9 @@ func (c Cell) format(m *Memory) string {
 
 // Layout says how many numbers and texts a row takes on its way.
 type Layout struct{ numbers, texts int }
+
+// Size returns these numbers.
+func (b *Layout) Size() (numbers, texts int) { return b.numbers, b.texts }
 
 // Place returns a cell that no other has.
 func (b *Layout) Place(h Heading) Cell { return b.wide(h, 1) }
@@ -77,13 +93,10 @@ func (m *Memory) load(in Cell, c datasets.Column, i int) {
 	}
 }
 
-// Memory returns room for one row.
-func (p *Program) Memory() *Memory { return p.layout.Memory() }
-
 // Run makes the features of the raw row that is in the memory.
 func (p *Program) Run(m *Memory) error {
-	for _, do := range p.do {
-		if err := do(m); err != nil {
+	for _, step := range p.Steps {
+		if err := step.do(m); err != nil {
 			return err
 		}
 	}
@@ -102,7 +115,7 @@ func (p *Passage) Compile() (*Program, error) {
 		}
 	}
 	for _, h := range columns {
-		out.Columns = append(out.Columns, out.layout.Place(h))
+		out.Columns = append(out.Columns, out.Place(h))
 	}
 	cells, err := out.compile(p.Steps, out.Columns)
 	if err != nil {
@@ -138,11 +151,11 @@ func (p *Program) step(t Fitted, cells []Cell) ([]Cell, error) {
 			if j < 0 {
 				return nil, arguments.Wrong(t.Call, math.NaN(), "there is no column %q", op.Column)
 			}
-			made, do, err := op.compile(t.Call, cells[j], &p.layout)
+			made, do, err := op.compile(t.Call, cells[j], &p.Layout)
 			if err != nil {
 				return nil, err
 			}
-			p.do = append(p.do, do)
+			p.Steps = append(p.Steps, Instruction{Op: &op, In: cells[j : j+1 : j+1], Out: made, do: do})
 			cells = slices.Concat(cells[:j], made, cells[j+1:])
 		}
 		return cells, nil
@@ -200,21 +213,20 @@ func (p *Program) rows(t singly, cells []Cell) ([]Cell, error) {
 	} else {
 		names = nil
 	}
-	free, in := p.layout.wide(Heading{}, t.room()), p.layout.wide(Heading{}, len(from))
-	made := p.layout.wide(Heading{}, t.width())
-	p.do = append(p.do, func(m *Memory) error {
+	free, in := p.wide(Heading{}, t.room()), p.wide(Heading{}, len(from))
+	made := p.wide(Heading{}, t.width())
+	do := func(m *Memory) error {
 		x := m.Numbers[in.at:][:in.width]
 		for k, at := range from {
 			x[k] = m.Numbers[at]
 		}
 		return t.one(m.Numbers[made.at:][:made.width], x, m.Numbers[free.at:][:free.width])
-	})
+	}
 	out := make([]Cell, made.width)
 	for k := range out {
-		out[k] = Cell{Heading: Heading{Kind: datasets.Number}, at: made.at + k, width: 1}
-		if names != nil {
-			out[k].Name = names[k]
-		}
+		name := (&datasets.Dataset{Features: names}).FeatureName(k) // as AsTable names it
+		out[k] = Cell{Heading: Heading{name, datasets.Number}, at: made.at + k, width: 1}
 	}
+	p.Steps = append(p.Steps, Instruction{Rows: t, In: cells, Out: out, do: do})
 	return out, nil
 }

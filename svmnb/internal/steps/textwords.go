@@ -52,15 +52,15 @@ func (w *Words) D() int {
 	return len(w.Vocabulary)
 }
 
-// Each calls do for every word of a text: runs of letters and digits of at least two bytes in
-// lower case, and up to so many of them in a row. It takes room that it returns; what do is
+// Each calls do for every word of a text: runs of at least two letters and digits in lower
+// case, and up to so many of them in a row. It takes room that it returns; what do is
 // given is only good until it returns.
 func Each(room []byte, text string, grams int, do func(word []byte)) []byte {
 	room = room[:0]
 	var starts [MostGrams]int // of the words before, the last one last
-	count, from := 0, 0
+	count, from, letters := 0, 0, 0
 	end := func() {
-		if len(room)-from >= 2 {
+		if letters >= 2 {
 			count++
 			copy(starts[:], starts[1:])
 			starts[MostGrams-1] = from
@@ -71,11 +71,12 @@ func Each(room []byte, text string, grams int, do func(word []byte)) []byte {
 		} else {
 			room = room[:from]
 		}
-		from = len(room)
+		from, letters = len(room), 0
 	}
 	for _, r := range text {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
 			room = utf8.AppendRune(room, unicode.ToLower(r))
+			letters++
 		} else if len(room) > from {
 			end()
 		}
