@@ -265,6 +265,9 @@ func (r *Row) Class() (string, error) {
 func (r *Row) winner() int {
 	of := &r.m.of
 	switch {
+	case of.Curves != nil && of.Threshold != nil:
+		r.probabilities()
+		return machines.SideFrom(r.probable[1], *of.Threshold)
 	case of.Curves != nil:
 		r.probabilities()
 		return slices.Index(r.probable, slices.Max(r.probable))
