@@ -6,6 +6,7 @@ import (
 
 	"github.com/svmnb/svmnb/internal/csr"
 	"github.com/svmnb/svmnb/internal/rows"
+	"github.com/svmnb/svmnb/internal/simd"
 	"github.com/svmnb/svmnb/internal/vec"
 )
 
@@ -86,19 +87,29 @@ func (a *about) once(centre func() (rows.Matrix, []float64)) (rows.Matrix, []flo
 func (f *DenseFeatures) centre() (rows.Matrix, []float64) {
 	n := len(f.x)
 	mean := vec.Means(n, f.d, func(i int) []float64 { return f.x[i] })
-	c := &DenseFeatures{x: make([][]float64, n), d: f.d, diag: make([]float64, n)}
-	all, h := make([]float64, n*f.d), make([]float64, n)
-	for i, row := range f.x {
-		x := all[i*f.d:][:f.d:f.d]
+	less := func(x, row []float64) []float64 {
 		for j, v := range row {
 			x[j] = v - mean[j]
-			h[i] += mean[j] * (x[j] + mean[j]/2)
 		}
-		c.x[i] = x
-		c.diag[i] = c.Dot(i, x)
+		return x
+	}
+	// Most data gain nothing, so the copy is made only after it is known to be worth it.
+	c := &DenseFeatures{d: f.d, diag: make([]float64, n)}
+	free := make([]float64, f.d)
+	for i, row := range f.x {
+		x := less(free, row)
+		c.diag[i] = simd.Dot(x, x)
 	}
 	if n == 0 || !(slices.Max(f.diag) > farOut*slices.Max(c.diag)) {
 		return nil, nil
+	}
+	c.x = make([][]float64, n)
+	all, h := make([]float64, n*f.d), make([]float64, n)
+	for i, row := range f.x {
+		c.x[i] = less(all[i*f.d:][:f.d:f.d], row)
+		for j, x := range c.x[i] {
+			h[i] += mean[j] * (x + mean[j]/2)
+		}
 	}
 	return c, h
 }

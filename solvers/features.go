@@ -83,6 +83,9 @@ func compress(x [][]float64) (start []int, index []int32, value []float64) {
 		return nil, nil, nil
 	}
 	n, d := len(x), len(x[0])
+	if !maySparse(x) {
+		return nil, nil, nil
+	}
 	left := n * (d / 8)
 	start, index, value = make([]int, n+1), make([]int32, left+d), make([]float64, left+d)
 	k := 0
@@ -107,6 +110,22 @@ func compress(x [][]float64) (start []int, index []int32, value []float64) {
 		start[i+1] = k
 	}
 	return start, index[:k:k], value[:k:k]
+}
+
+// maySparse looks at some rows, so that dense points need no memory for compressed rows.
+func maySparse(x [][]float64) bool {
+	const some = 64
+	filled, seen := 0, 0
+	for k := range min(some, len(x)) {
+		row := x[k*len(x)/min(some, len(x))]
+		seen += len(row)
+		for _, v := range row {
+			if v != 0 {
+				filled++
+			}
+		}
+	}
+	return filled <= seen/2
 }
 
 func (f *DenseFeatures) Dim() int        { return len(f.x) }

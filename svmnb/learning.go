@@ -101,7 +101,7 @@ func (c Classifier) given(data *datasets.Dataset, rows []int) Classifier {
 	return c
 }
 
-func (c classifying) After(p *steps.Passage) learn.Learner { c.behind = p; return c }
+func (c classifying) After(p *steps.Passage) learn.Learner { c.after(p); return c }
 
 func (c classifying) Parameters() string {
 	return "C, nu, tau2, tol, ClassWeight.<class> and those of the kernel: " + tune.Parameters(c.kernel)
@@ -199,7 +199,7 @@ func (m multiClassifying) With(data *datasets.Dataset, rows []int) learn.Learner
 	return m
 }
 
-func (m multiClassifying) After(p *steps.Passage) learn.Learner { m.base.behind = p; return m }
+func (m multiClassifying) After(p *steps.Passage) learn.Learner { m.base.after(p); return m }
 
 func (m multiClassifying) Set(name string, v float64) (learn.Learner, bool) {
 	base, known := classifying{m.base}.Set(name, v)
@@ -271,7 +271,7 @@ func (r regressing) With(data *datasets.Dataset, rows []int) learn.Learner {
 	return r
 }
 
-func (r regressing) After(p *steps.Passage) learn.Learner { r.behind = p; return r }
+func (r regressing) After(p *steps.Passage) learn.Learner { r.after(p); return r }
 
 func (r regressing) Parameters() string {
 	return "C, epsilon, nu, lambda, tau2, tol and those of the kernel: " + tune.Parameters(r.kernel)

@@ -163,6 +163,15 @@ func (m *machine) fill() {
 	}
 }
 
+// after puts the machine behind the steps of a pipeline. If these make a kernel's features,
+// the kernel is linear unless another was set.
+func (m *machine) after(p *steps.Passage) {
+	m.behind = p
+	if m.kernel == nil && p.MakesKernel() {
+		m.kernel = kernels.Linear()
+	}
+}
+
 // asFeatures reports whether the machine is linear and its method wants features instead of
 // a kernel matrix. variables is the number of multipliers for each point.
 func (m *machine) asFeatures(variables int, perClass bool) bool {

@@ -32,9 +32,13 @@ type Landmarks struct {
 // with m landmarks, which are training points drawn without replacement, and UΛU' is the
 // kernel matrix of the landmarks. z(x)·z(y) approximates K(x, y) and equals it at the
 // landmarks (Williams and Seeger 2001). Eigenvalues below 10⁻¹² of the largest are left
-// out. A linear machine after this step, such as Classify(data).CoordinateDescent(), costs
-// n m numbers instead of n² kernel values. In a search, m is the parameter "landmarks", and
-// the parameters of the kernel keep their names.
+// out. The machine after this step has the linear kernel unless another was set, and costs
+// n m numbers instead of n² kernel values:
+//
+//	selection.Pipe(transform.Nystroem(kernels.RBF(0.05), 200, 1), svmnb.Classify(data).C(10))
+//
+// In a search, m is the parameter "landmarks", and the parameters of the kernel keep their
+// names.
 func Nystroem(k kernels.Kernel, m int, seed uint64) Landmarks { return Landmarks{k, m, seed} }
 
 // String returns the call that makes the step.

@@ -1,10 +1,13 @@
 package steps
 
 import (
+	"context"
 	"fmt"
 	"math"
+	"runtime"
 
 	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/internal/parallel"
 	"github.com/svmnb/svmnb/internal/vec"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/svmnb/internal/arguments"
@@ -29,12 +32,26 @@ func (t NystroemMap) Apply(x [][]float64) ([][]float64, error) {
 	if err := t.Basis.Check(x); err != nil {
 		return nil, fmt.Errorf("svmnb: Nystroem: %w", err)
 	}
-	out, free := make([][]float64, len(x)), make([]float64, t.room())
-	for i, p := range x {
-		out[i] = make([]float64, t.width())
-		_ = t.one(out[i], p, free)
-	}
-	return out, nil
+	return made(t, len(x), func(_ []float64, i int) []float64 { return x[i] }), nil
+}
+
+// made returns what a step makes of m rows, on all cores. row returns row i, in dst if it is
+// not in memory.
+func made(t singly, m int, row func(dst []float64, i int) []float64) [][]float64 {
+	width, out := t.width(), make([][]float64, m)
+	all := make([]float64, m*width)
+	const block = 256 // rows that are worth a task
+	tasks := (m + block - 1) / block
+	_ = parallel.For(context.Background(), min(runtime.GOMAXPROCS(0), tasks), tasks, func(_, task int) {
+		free := make([]float64, t.room())
+		var x []float64
+		for i := task * block; i < min((task+1)*block, m); i++ {
+			out[i] = all[i*width : (i+1)*width : (i+1)*width]
+			x = row(x, i)
+			_ = t.one(out[i], x, free)
+		}
+	})
+	return out
 }
 
 // ApplySparse implements transform.SparseTransform. It makes one point at a time dense.
@@ -42,14 +59,7 @@ func (t NystroemMap) ApplySparse(x datasets.CSR) (*datasets.CSR, [][]float64, er
 	if err := t.Basis.CheckSparse(x); err != nil {
 		return nil, nil, fmt.Errorf("svmnb: Nystroem: %w", err)
 	}
-	out, free := make([][]float64, x.N()), make([]float64, t.room())
-	var point []float64
-	for i := range out {
-		point = x.Point(point, i)
-		out[i] = make([]float64, t.width())
-		_ = t.one(out[i], point, free)
-	}
-	return nil, out, nil
+	return nil, made(t, x.N(), x.Point), nil
 }
 
 func (t NystroemMap) width() int { return len(t.U) }
@@ -77,7 +87,7 @@ func (t FourierMap) Apply(x [][]float64) ([][]float64, error) {
 			return nil, err
 		}
 	}
-	return t.features(points.Rows(x)), nil
+	return made(t, len(x), func(_ []float64, i int) []float64 { return x[i] }), nil
 }
 
 // ApplySparse implements transform.SparseTransform.
@@ -85,10 +95,7 @@ func (t FourierMap) ApplySparse(x datasets.CSR) (*datasets.CSR, [][]float64, err
 	if d := len(t.W[0]); x.D != d {
 		return nil, nil, arguments.Wrong("RandomFourier", float64(x.D), "the points have %s, the step was fitted to %d", say.Several(x.D, "feature"), d)
 	}
-	return nil, t.features(points.CSR(x)), nil
-}
-
-func (t FourierMap) features(p points.Points) [][]float64 {
+	p := points.CSR(x)
 	out, scale := make([][]float64, p.N()), math.Sqrt(2/float64(len(t.W)))
 	for i := range out {
 		out[i] = make([]float64, len(t.W))
@@ -96,7 +103,7 @@ func (t FourierMap) features(p points.Points) [][]float64 {
 			out[i][c] = scale * math.Cos(p.Dot(i, w, 0)+t.B[c])
 		}
 	}
-	return out
+	return nil, out, nil
 }
 
 func (t FourierMap) width() int { return len(t.W) }

@@ -250,3 +250,16 @@ func sameScalers[S any](verb, what string, own, given []*S, equal func(a, b *S) 
 	}
 	return arguments.Wrong(verb, math.NaN(), "the %s of this data set are scaled by other numbers than those of the training data; %s", what, advice)
 }
+
+// MakesKernel reports whether the last step makes features whose products are nearly a
+// kernel. The machine behind it is linear unless a user says otherwise.
+func (p *Passage) MakesKernel() bool {
+	if p == nil || len(p.Steps) == 0 {
+		return false
+	}
+	switch p.Steps[len(p.Steps)-1].(type) {
+	case NystroemMap, FourierMap:
+		return true
+	}
+	return false
+}
