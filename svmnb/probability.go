@@ -387,7 +387,7 @@ func (c *Calibrated) Raw() *Calibrated {
 	raw := *c
 	through := *c.behind
 	through.Steps, through.Open = through.Steps[through.Open:], 0 // the pipeline's data have been scaled before
-	raw.behind, raw.raw = nil, true
+	raw.behind, raw.raw, raw.inside = nil, true, false
 	raw.values = func(verb string, p points.Points) ([][]float64, error) {
 		p, err := through.Apply(context.Background(), verb, "pipeline", p)
 		if err != nil {

@@ -137,6 +137,18 @@ func TestTableLearns(t *testing.T) {
 	if e, err := c.Evaluate(test); err != nil || e.Confusion().Accuracy() < 0.93 {
 		t.Error(err)
 	}
+	careful, err := c.Threshold(context.Background(), svmnb.ForCost(1, 20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	usual, _ := c.Predict(test)
+	alarms, err := careful.Predict(test)
+	if err != nil || count(alarms, "yes") < count(usual, "yes") {
+		t.Error("a costly miss makes no more alarms", err)
+	}
+	if again, err := careful.Model().Predict(test); err != nil || !slices.Equal(again, alarms) {
+		t.Error("the model has another threshold", err)
+	}
 	// Kinds that a reader would take for others become what training had.
 	few := datasets.TableOfRecords([]map[string]any{{"age": "55", "city": nil, "joined": "2023-05-01", "plan": "plus", "complaint": "late again"}})
 	if got, err := fit.Predict(few); err != nil || got[0] != "yes" {
@@ -180,4 +192,13 @@ func TestTableSearched(t *testing.T) {
 	if _, err := search(&other); err == nil {
 		t.Error("a file of other data was taken")
 	}
+}
+
+func count(list []string, of string) (n int) {
+	for _, s := range list {
+		if s == of {
+			n++
+		}
+	}
+	return n
 }
