@@ -125,6 +125,7 @@ func TestWordsCommute(t *testing.T) {
 		{"mean", func(p gp.Process) gp.Process { return p.ZeroMean() }},
 		{"mean", func(p gp.Process) gp.Process { return p.LinearMean() }},
 		{"mean", func(p gp.Process) gp.Process { return p.ConstantMean() }},
+		{"NormaliseTargets", func(p gp.Process) gp.Process { return p.NormaliseTargets() }},
 		{"Using", func(p gp.Process) gp.Process { return p.Cholesky() }},
 		{"Using", func(p gp.Process) gp.Process { return p.CG() }},
 		{"Using", func(p gp.Process) gp.Process { return p.Using(nil) }},

@@ -39,11 +39,16 @@ func (f *Fit) Covariance(ctx context.Context, x datasets.Points) (_ [][]float64,
 	if err != nil {
 		return nil, fmt.Errorf("svmnb: Covariance: %w", err)
 	}
+	for _, row := range c {
+		for j, v := range row {
+			row[j] = f.task.variance(v)
+		}
+	}
 	return c, nil
 }
 
 // covariance returns the posterior covariance of f at the points of x (Rasmussen and
-// Williams 2006, eq. 2.24; with a linear mean eq. 2.42).
+// Williams 2006, eq. 2.24; with a linear mean eq. 2.42), in units of the system.
 func (f *Fit) covariance(ctx context.Context, x [][]float64) (square, error) {
 	factor, err := f.factor(ctx)
 	if err != nil {

@@ -241,8 +241,11 @@ func (f *Fit) LeaveOneOut(ctx context.Context) (_ *LeaveOneOut, err error) {
 	for i, a := range f.Alpha {
 		d := inverse(i)[i]
 		rest, v := a/d, 1/d
-		l.Mean[i], l.Variance[i] = f.task.data.Y[i]-rest, v
+		l.Mean[i], l.Variance[i] = f.task.value(f.task.seen[i]-rest), f.task.variance(v)
 		l.LogDensity[i] = -math.Log(2*math.Pi*v)/2 - rest*rest/v/2
+		if s := f.task.scale; s != nil {
+			l.LogDensity[i] -= math.Log(s.Width)
+		}
 	}
 	return l, nil
 }

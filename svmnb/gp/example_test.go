@@ -72,6 +72,16 @@ func ExampleBelief_Interval() {
 	// f at 20 ms: -126 … -104, at 70 ms: -112 … 64
 }
 
+// The kernel knows nothing of the unit of the targets; predictions are in that unit.
+func ExampleProcess_NormaliseTargets() {
+	fit := gp.Regress(datasets.Motorcycle()).NormaliseTargets().
+		Kernel(kernels.SquaredExponential(5)).NoiseVariance(0.2).MustFit()
+	b, _ := fit.Posterior(context.Background(), datasets.Rows{{20}, {30}})
+	low, high := b.Interval(0.95)
+	fmt.Printf("a target at 20 ms: %.0f g … %.0f g, at 30 ms: %.0f g … %.0f g\n", low[0], high[0], low[1], high[1])
+	// Output: a target at 20 ms: -159 g … -72 g, at 30 ms: -13 g … 75 g
+}
+
 // What is known of hyperparameters beforehand: the noise has a standard deviation between 10
 // and 20 g, and the variance of f is near 1000, within a factor of 2 in two cases of three.
 func ExampleProcess_LogNormalPrior() {

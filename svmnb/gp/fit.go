@@ -21,6 +21,10 @@ import (
 // Variances and the evidence of a direct method come from its Cholesky factor; for LU and
 // Gauss–Jordan the factor is computed when it is first needed. Several goroutines may call
 // the methods of a Fit; those that need the matrix A wait for each other.
+//
+// With [Process.NormaliseTargets], the fields are in units of the scaled targets, and the
+// results of the methods in units of the data, but for the log marginal likelihood and its
+// gradient.
 type Fit struct {
 	linear.Solution
 

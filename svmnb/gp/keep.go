@@ -105,7 +105,7 @@ func (t *processTask) key() []byte {
 	if err == nil {
 		v, _, err = t.evaluate(context.Background(), grad, values)
 	}
-	fmt.Fprintf(h, "%s\n%#v\n%v %v\n%v %d %d\n%#v\n%v\n%v\n%v %v %v\n%q\n", keepLearned,
-		t.kernel, t.noise, t.noiseVector(), t.mean, t.restarts, t.seed, t.method, t.data.X, t.data.Y, v, grad, err, t.said())
+	fmt.Fprintf(h, "%s\n%#v\n%v %v\n%v %d %d\n%#v\n%v\n%v\n%v %v %v\n%q %v\n", keepLearned,
+		t.kernel, t.noise, t.noiseVector(), t.mean, t.restarts, t.seed, t.method, t.data.X, t.data.Y, v, grad, err, t.said(), t.scaled)
 	return h.Sum(nil)
 }

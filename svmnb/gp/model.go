@@ -23,7 +23,7 @@ func (f *Fit) Model() *model.Model {
 	if f.ready(context.Background(), "Model") != nil {
 		return nil
 	}
-	p := &machines.ProcessPart{}
+	p := &machines.ProcessPart{Scale: f.task.scale}
 	if f.trend != nil {
 		p.Beta, p.Centre = f.trend.beta, f.trend.centre
 	}
@@ -109,6 +109,7 @@ func withFactor(ctx context.Context, m *model.Model) (*Fit, error) {
 	if p.Beta != nil {
 		fit.trend.beta, fit.trend.centre = p.Beta, p.Centre
 	}
+	fit.task.scale = p.Scale
 	p.Made = fit
 	return fit, nil
 }

@@ -72,7 +72,11 @@ func (f *Fit) Predict(x datasets.Points) (_ []float64, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return f.predict(rows)
+	means, err := f.predict(rows)
+	for i, m := range means {
+		means[i] = f.task.value(m)
+	}
+	return means, err
 }
 
 // asked returns a user's points as rows. It returns an error if the fit cannot predict for
@@ -96,6 +100,7 @@ func (f *Fit) outside(call string) error {
 	return nil
 }
 
+// predict returns the posterior means in units of the system.
 func (f *Fit) predict(x [][]float64) ([]float64, error) {
 	if err := f.check("Predict", x); err != nil {
 		return nil, err
@@ -140,8 +145,9 @@ func (f *Fit) posterior(ctx context.Context, x [][]float64) (*Belief, error) {
 		b.Noise = math.NaN()
 	}
 	for i, p := range x {
-		b.Mean[i] += f.mean(p)
+		b.Mean[i] = f.task.value(b.Mean[i] + f.mean(p))
 	}
+	f.task.spread(b)
 	return b, err
 }
 
@@ -173,6 +179,10 @@ func (f *Fit) components(ctx context.Context, x [][]float64) ([]Component, error
 	var failed error
 	for _, k := range terms(f.task.kernel) {
 		b, err := f.belief(ctx, k, kernels.Against(k, f.task.data.X), x, false)
+		f.task.spread(b)
+		for i, m := range b.Mean {
+			b.Mean[i] = f.task.deviation(m)
+		}
 		parts, failed = append(parts, Component{k, *b}), errors.Join(failed, err)
 	}
 	return parts, failed
@@ -191,9 +201,9 @@ func terms(k kernels.Kernel) []kernels.Kernel {
 	return []kernels.Kernel{k}
 }
 
-// belief returns the posterior of the process with covariance k, without its prior mean.
-// points is the basis of the training points for k. whole is true for the whole process and
-// false for a term of a sum.
+// belief returns the posterior of the process with covariance k, without its prior mean, in
+// units of the system. points is the basis of the training points for k. whole is true for
+// the whole process and false for a term of a sum.
 func (f *Fit) belief(ctx context.Context, k kernels.Kernel, points *kernels.Basis, x [][]float64, whole bool) (*Belief, error) {
 	b := &Belief{Mean: make([]float64, len(x)), Variance: make([]float64, len(x))}
 	exact := direct(f.task.method)

@@ -43,6 +43,7 @@ type Process struct {
 	noises   *[]float64
 	hypers   *[]hyper // what is said of hyperparameters, in the order of their names; nil means nothing
 	mean     mean
+	scaled   bool // NormaliseTargets
 	method   linear.Method
 	named    bool // the method was set
 	stop     linear.Criterion
@@ -168,6 +169,14 @@ func (p Process) ZeroMean() Process { p.mean = zeroMean; return p }
 // §2.7). LinearMean needs a direct method.
 func (p Process) LinearMean() Process { p.mean = linearMean; return p }
 
+// NormaliseTargets centres the targets and divides them by their standard deviation before
+// the fit, as datasets.FitTarget does; targets that are all the same are only centred. This
+// suits a kernel that knows nothing of the unit of the targets. Kernel, NoiseVariance, Tol,
+// bounds and priors are then in units of the scaled targets, whose variance is 1, and so are
+// the fields of the [Fit] and its log marginal likelihood. Predictions are in units of the
+// data: means, variances, samples, LeaveOneOut, figures, and the values of a model.
+func (p Process) NormaliseTargets() Process { p.scaled = true; return p }
+
 // Cholesky chooses the factorisation A = LL', in n³/3 operations. It is the default below
 // 4,096 points.
 func (p Process) Cholesky() Process { return p.Using(linear.Cholesky{}) }
@@ -268,6 +277,9 @@ func (p Process) String() string {
 		fmt.Fprintf(&s, ".NoiseVariance(%s)", say.Number(p.noise))
 	}
 	s.WriteString([...]string{"", ".ZeroMean()", ".LinearMean()"}[p.mean])
+	if p.scaled {
+		s.WriteString(".NormaliseTargets()")
+	}
 	switch p.method {
 	case nil:
 		s.WriteString(".Using(nil)")
@@ -313,10 +325,12 @@ func (p Process) String() string {
 // processTask is a checked Process with all defaults filled in.
 type processTask struct {
 	Process
-	y      []float64   // targets minus the constant mean
-	offset float64     // the constant mean
-	basis  [][]float64 // basis functions of a linear mean at the points, n values each; otherwise nil
-	centre []float64   // d means of the features, which are subtracted in the basis functions
+	scale  *datasets.TargetScaler // of NormaliseTargets; otherwise nil
+	seen   []float64              // targets, scaled by scale
+	y      []float64              // seen minus the constant mean
+	offset float64                // the constant mean
+	basis  [][]float64            // basis functions of a linear mean at the points, n values each; otherwise nil
+	centre []float64              // d means of the features, which are subtracted in the basis functions
 
 	show func(line string, last bool) // shows the progress of Optimise; may be nil
 }
@@ -330,7 +344,13 @@ func (p Process) prepare() (*processTask, error) {
 	if p.data.Sparse != nil {
 		return nil, arguments.Wrong("Regress", math.NaN(), "the points are sparse, and a process needs them written out; write them out by Dense() of the data set, or take svmnb.Regress(data).Ridge(λ), whose f is the mean of a process")
 	}
-	t := &processTask{Process: p, y: slices.Clone(p.data.Y)}
+	t := &processTask{Process: p, seen: p.data.Y}
+	if p.scaled {
+		if err := t.normalise(); err != nil {
+			return nil, err
+		}
+	}
+	t.y = slices.Clone(t.seen)
 	if need := p.method.Memory(len(t.y), 1); !p.named && need > t.allowed() {
 		if p.method = (linear.CG{}); p.mean == linearMean {
 			return nil, arguments.Wrong("LinearMean", math.NaN(), "it takes a factor of A, %.3g GB for %d points, and may take %.3g: use ConstantMean, a part of the points by On(data.Select(rows)), or raise Memory or GOMEMLIMIT", need/1e9, len(t.y), t.allowed()/1e9)

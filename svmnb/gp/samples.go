@@ -80,7 +80,7 @@ func (f *Fit) sample(ctx context.Context, x [][]float64, count int, seed uint64)
 			if err := f.task.checkSample("Sample", x, count, len(f.Alpha)+2*len(omega)); err != nil {
 				return nil, err
 			}
-			return f.bend(ctx, omega, weight, x, count, seed)
+			return f.task.functions(f.bend(ctx, omega, weight, x, count, seed))
 		}
 	}
 	means, err := f.predict(x)
@@ -91,10 +91,11 @@ func (f *Fit) sample(ctx context.Context, x [][]float64, count int, seed uint64)
 	if err != nil {
 		return nil, fmt.Errorf("svmnb: Sample: %w", err)
 	}
-	return draw(ctx, "Sample", means, covariance, count, seed)
+	return f.task.functions(draw(ctx, "Sample", means, covariance, count, seed))
 }
 
-// bend draws functions by random frequencies and corrects them by Matheron's rule.
+// bend draws functions by random frequencies and corrects them by Matheron's rule. They are
+// in units of the system.
 func (f *Fit) bend(ctx context.Context, omega [][]float64, weight []float64, x [][]float64, count int, seed uint64) (*Samples, error) {
 	rng := rand.New(rand.NewPCG(seed, 0x6770))
 	cosine, sine := make([][]float64, len(omega)), make([][]float64, len(omega)) // coefficients of all functions
@@ -198,7 +199,7 @@ func (p Process) Prior(ctx context.Context, at datasets.Points, count int, seed 
 		}
 		means[i], covariance[i] = t.offset, append([]float64(nil), gram.Row(i)...)
 	}
-	return draw(ctx, "Prior", means, covariance, count, seed)
+	return t.functions(draw(ctx, "Prior", means, covariance, count, seed))
 }
 
 // checkSample returns an error if count is below 1 or if there is not enough memory. more

@@ -29,6 +29,9 @@ func (f *Fit) Markdown() string {
 	s.Row("**problem**", "Gaussian process of %s", t.data.Name)
 	s.Row("points × features", "%d × %d", t.data.N(), t.data.D())
 	s.Row("kernel", "%s", say.Brief(t.kernel.String()))
+	if t.scale != nil {
+		s.Row("targets", "scaled by their mean %s and standard deviation %s; kernel, noise variance, mean and evidence are in these units", say.Signed(t.scale.Centre, 6), say.Signed(t.scale.Width, 6))
+	}
 	s.Row("noise variance", "%s", t.noiseText())
 	s.Row("mean", "%s", f.meanText())
 	if o := f.Optimisation; o != nil {

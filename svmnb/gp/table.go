@@ -57,5 +57,8 @@ func (f *Fit) trained() []float64 {
 		out[i] = f.mean(x)
 	}
 	f.points.Times(out, f.task.data.X, f.Alpha)
+	for i, m := range out {
+		out[i] = f.task.value(m)
+	}
 	return out
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/internal/mark"
 	"github.com/svmnb/svmnb/internal/wholefile"
 	"github.com/svmnb/svmnb/kernels"
@@ -30,8 +31,9 @@ import (
 const modelMagic = "svmnb model "
 
 // Version 2 added sparse vectors and Gaussian processes, version 3 the steps before the
-// machines, version 4 the names of columns and steps for tables. Save writes the lowest
-// version that can hold the model.
+// machines, version 4 the names of columns and steps for tables, version 5 a threshold and
+// the scale of the targets of a process. Save writes the lowest version that can hold the
+// model.
 var modelVersions = []string{"1", "2", "3", "4", "5"}
 
 // modelJSON is the third line. A new field, or a change of meaning, needs a new version.
@@ -58,9 +60,16 @@ type machineJSON struct {
 }
 
 type processJSON struct {
-	Beta   []float64 `json:"beta,omitempty"`
-	Centre []float64 `json:"centre,omitempty"`
-	Noise  []float64 `json:"noise,omitempty"`
+	Beta   []float64  `json:"beta,omitempty"`
+	Centre []float64  `json:"centre,omitempty"`
+	Noise  []float64  `json:"noise,omitempty"`
+	Scale  *scaleJSON `json:"scale,omitempty"` // of the targets; version 5
+}
+
+// scaleJSON is a datasets.TargetScaler.
+type scaleJSON struct {
+	Centre float64 `json:"centre"`
+	Width  float64 `json:"width"`
 }
 
 // sparseJSON has support vectors in compressed rows (CSR).
@@ -103,7 +112,7 @@ func Save(path string, fit Modeler) error {
 		file.Sparse, version = &sparseJSON{s.Start, s.Index, s.Value}, modelVersions[1]
 	}
 	if p := m.of.Process; p != nil {
-		file.Process, version = &processJSON{p.Beta, p.Centre, p.Noise}, modelVersions[1]
+		file.Process, version = &processJSON{p.Beta, p.Centre, p.Noise, (*scaleJSON)(p.Scale)}, modelVersions[1]
 	}
 	if b := m.of.Before; b != nil {
 		var err error
@@ -117,6 +126,9 @@ func Save(path string, fit Modeler) error {
 	}
 	if m.of.Threshold != nil {
 		file.Threshold, version = m.of.Threshold, modelVersions[4]
+	}
+	if m.of.Process != nil && m.of.Process.Scale != nil {
+		version = modelVersions[4]
 	}
 	for _, t := range m.of.Terms {
 		file.Machines = append(file.Machines, machineJSON{t.Coef, t.B})
@@ -235,7 +247,7 @@ func Read(r io.Reader) (*Model, error) {
 		m.of.Expansion.X = points.Points{Sparse: &kernels.CSR{Start: s.Start, Index: s.Index, Value: s.Value, D: file.Features}}
 	}
 	if p := file.Process; p != nil {
-		m.of.Process = &machines.ProcessPart{Beta: p.Beta, Centre: p.Centre, Noise: p.Noise}
+		m.of.Process = &machines.ProcessPart{Beta: p.Beta, Centre: p.Centre, Noise: p.Noise, Scale: (*datasets.TargetScaler)(p.Scale)}
 	}
 	for _, t := range file.Machines {
 		m.of.Terms = append(m.of.Terms, machines.Term{Coef: t.Coef, B: t.Bias})
@@ -247,8 +259,9 @@ func Read(r io.Reader) (*Model, error) {
 			m.of.Curves = append(m.of.Curves, calibrate.Sigmoid{A: c.A, B: c.B})
 		}
 	}
-	if m.of.Threshold = file.Threshold; (file.Threshold != nil) != (version == modelVersions[4]) {
-		return nil, modelError(format, 3, "version %s has a threshold, and no other", modelVersions[4])
+	scaled := m.of.Process != nil && m.of.Process.Scale != nil
+	if m.of.Threshold = file.Threshold; (file.Threshold != nil || scaled) != (version == modelVersions[4]) {
+		return nil, modelError(format, 3, "version %s has a threshold or scaled targets, and no other", modelVersions[4])
 	}
 	if err := m.complete(format); err != nil {
 		return nil, err

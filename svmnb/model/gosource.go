@@ -50,6 +50,7 @@ func (m *Model) WriteGo(w io.Writer, pkg string) error {
 			return err
 		}
 	}
+	m = m.inUnits()
 	linear := m.of.Terms[0].W != nil
 	out := bufio.NewWriter(w)
 	line := func(format string, args ...any) { fmt.Fprintf(out, format, args...) }

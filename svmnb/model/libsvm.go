@@ -29,6 +29,7 @@ func (m *Model) WriteLIBSVM(w io.Writer) error {
 	if m.none() {
 		return arguments.NoFit("WriteLIBSVM")
 	}
+	m = m.inUnits()
 	const format = "LIBSVM"
 	if err := m.bare(format); err != nil {
 		return err

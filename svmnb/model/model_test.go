@@ -112,6 +112,7 @@ var modelledFits = sync.OnceValue(func() []modelled {
 	described := gp.Regress(sinc).Kernel(kernels.RBF(1)).NoiseVariance(0.01)
 	process("process", described)
 	process("process by CG", described.CG())
+	process("process of scaled targets", described.NormaliseTargets())
 	process("process of zero mean", described.Kernel(kernels.Sum(kernels.RBF(1), kernels.Linear())).ZeroMean().NoiseVariances(slices.Repeat([]float64{0.02}, sinc.N())))
 	process("linear process", gp.Regress(datasets.Cars()).Kernel(kernels.Linear()).NoiseVariance(9).LinearMean())
 	c, err := rbf.Calibrate(ctx, svmnb.Platt{Folds: 3})
@@ -263,6 +264,7 @@ func TestSaveRefuses(t *testing.T) {
 
 const (
 	smallSparse  = `{"kind":"regression","kernel":"RBF(1)","features":1000,"vectors":null,"sparse":{"start":[0,1,3],"index":[7,7,999],"value":[1,2,3]},"machines":[{"coef":[1,-1],"bias":0.5}]}`
+	smallScaled  = `{"kind":"Gaussian process","kernel":"RBF(1)","features":2,"vectors":[[1,2],[3,4]],"machines":[{"coef":[1,-1],"bias":0.5}],"process":{"noise":[0.1],"scale":{"centre":10,"width":3}}}`
 	smallProcess = `{"kind":"Gaussian process","kernel":"RBF(1)","features":2,"vectors":[[1,2],[3,4]],"machines":[{"coef":[1,-1],"bias":0.5}],"process":{"beta":[1,2,3],"centre":[2,3],"noise":[0.1]}}`
 )
 
@@ -353,6 +355,7 @@ func FuzzLoad(f *testing.F) {
 	f.Add(`{"kind":"one against one","kernel":"Linear()","features":1,"classes":["0","1","2"],"targets":[0,0,0]}`) // no machines
 	f.Add(smallSparse)
 	f.Add(smallProcess)
+	f.Add(smallScaled)
 	f.Add(smallSteps)
 	f.Fuzz(func(t *testing.T, body string) {
 		m, err := model.Read(bytes.NewReader(testkit.Sealed(body)))
@@ -430,6 +433,29 @@ func TestLoadRefusesProcess(t *testing.T) {
 		{`,"process":{"beta":[1,2,3],"centre":[2,3],"noise":[0.1]}`, ``}, {`[[1,2],[3,4]]`, `null`}, {`"machines"`, `"duels":[[1,0]],"machines"`}} {
 		if m, err := model.Read(bytes.NewReader(testkit.Sealed(strings.Replace(smallProcess, e[0], e[1], 1)))); !errors.As(err, new(*model.Error)) {
 			t.Errorf("%s: %v, %v", e[1], m, err)
+		}
+	}
+}
+
+// So are scaled targets, and versions that have none.
+func TestLoadRefusesScaledTargets(t *testing.T) {
+	whole := string(testkit.Sealed(smallScaled))
+	m, err := model.Read(strings.NewReader(whole))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, err := m.Values(datasets.Rows{{1, 2}}); err != nil || !(math.Abs(v[0]-(10+3*(0.5+1-math.Exp(-8)))) < 1e-6) {
+		t.Error(v, err)
+	}
+	for _, width := range []string{"0", "-1", "1e999", `"3"`, "null"} {
+		body := strings.Replace(smallScaled, `"width":3`, `"width":`+width, 1)
+		if m, err := model.Read(bytes.NewReader(testkit.Sealed(body))); !errors.As(err, new(*model.Error)) {
+			t.Errorf("a width of %s: %v, %v", width, m, err)
+		}
+	}
+	for _, text := range []string{strings.Replace(whole, "model 5", "model 2", 1), strings.Replace(string(testkit.Sealed(smallProcess)), "model 2", "model 5", 1)} {
+		if m, err := model.Read(strings.NewReader(text)); !errors.As(err, new(*model.Error)) || !strings.Contains(err.Error(), "version 5") {
+			t.Errorf("%s: %v, %v", text[:13], m, err)
 		}
 	}
 }

@@ -50,6 +50,7 @@ func (m *Model) WriteONNX(w io.Writer) error {
 	if err != nil {
 		return err
 	}
+	m = m.inUnits()
 	node, err := m.onnxNode()
 	if err != nil {
 		return err

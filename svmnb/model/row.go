@@ -219,8 +219,11 @@ func (r *Row) decide(call string) error {
 			r.values[i] = t.B + vec.Dot(t.Coef, r.k)
 		}
 	}
-	if p := r.m.of.Process; p != nil && p.Beta != nil {
-		r.values[0] += p.Trend(r.x)
+	if p := r.m.of.Process; p != nil {
+		if p.Beta != nil {
+			r.values[0] += p.Trend(r.x)
+		}
+		r.values[0] = p.Value(r.values[0])
 	}
 	return nil
 }

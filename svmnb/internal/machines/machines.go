@@ -3,6 +3,7 @@
 package machines
 
 import (
+	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/svmnb/internal/guard"
 	"github.com/svmnb/svmnb/svmnb/internal/steps"
@@ -57,8 +58,10 @@ func (k Kind) Scheme() Scheme {
 // ProcessPart is what the model of a Gaussian process has besides the expansion of its
 // mean.
 type ProcessPart struct {
-	Beta, Centre []float64 // the linear mean: 1 + d coefficients of 1 and x − Centre; nil if the mean is not linear
-	Noise        []float64 // one noise variance for all points, or one for each; nil if the exact variance is not available
+	Beta, Centre []float64              // the linear mean: 1 + d coefficients of 1 and x − Centre; nil if the mean is not linear
+	Scale        *datasets.TargetScaler // by which the targets were scaled; nil if they were not
+
+	Noise []float64 // one noise variance for all points, or one for each; nil if the exact variance is not available
 
 	Turn guard.Turn
 	Made any // caches the process with its Cholesky factor after the first variance
@@ -83,4 +86,12 @@ func (p *ProcessPart) Trend(x []float64) float64 {
 		sum += float64((v - p.Centre[j]) * p.Beta[j+1])
 	}
 	return sum
+}
+
+// Value returns a posterior mean in units of the data.
+func (p *ProcessPart) Value(mean float64) float64 {
+	if p.Scale == nil {
+		return mean
+	}
+	return p.Scale.Invert(mean)
 }

@@ -154,7 +154,7 @@ func Sealed(body string) []byte {
 	if strings.Contains(body, `"before"`) {
 		version = 3
 	}
-	if strings.Contains(body, `"threshold"`) {
+	if strings.Contains(body, `"threshold"`) || strings.Contains(body, `"scale"`) {
 		version = 5
 	}
 	return fmt.Appendf(nil, "svmnb model %d\n%x\n%s\n", version, sha256.Sum256([]byte(body)), body)
