@@ -129,7 +129,11 @@ func around(x [][]float64) (low, high float64) {
 func (f *Fit) words() string { return f.task.words() + " · " + f.Method }
 
 func (t *processTask) words() string {
-	return fmt.Sprintf("%s · %s", t.data.Name, say.Brief(t.kernel.String()))
+	scaled := ""
+	if t.scale != nil {
+		scaled = ", targets scaled"
+	}
+	return fmt.Sprintf("%s%s · %s", t.data.Name, scaled, say.Brief(t.kernel.String()))
 }
 
 // early says that the solver stopped early, or returns "".
