@@ -26,7 +26,7 @@ var layers = [][]string{
 	{"svmnb/internal/testkit"},
 	{"svmnb", "svmnb/gp"},
 	{"svmnb/selection", "svmnb/play"},
-	{"internal/bench", "internal/differential", "notebooks/..."},
+	{"internal/bench", "internal/differential", "notebooks/...", "docs/service"},
 }
 
 // layerOf returns the layer of a package and the entry that it is in; -1 for none. The
