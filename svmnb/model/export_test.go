@@ -11,3 +11,9 @@ var (
 
 // Made is a model of any machines.
 func Made(m machines.Machines) *Model { return &Model{m} }
+
+// FieldsOfGo are the names of the fields of a Row in Go source.
+func (m *Model) FieldsOfGo() []string {
+	p, _ := m.of.Before.Compile()
+	return goFields(p.Columns)
+}

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"io"
 	"math"
-	"slices"
 	"strconv"
 
 	"github.com/svmnb/svmnb/kernels"
@@ -26,13 +25,26 @@ import (
 //	                class, whose value is 1 inside and −1 outside
 //	value           of LinearRegressor: linear regressions
 //
-// Scalings, Impute and PCA of a pipeline become nodes before this one: Scaler, Imputer, Add
-// and MatMul. A label is an int64 if the names of all classes are whole numbers, otherwise
-// a string. It follows from the decision values, even if the model has probabilities. The
-// threshold of a svmnb.Thresholded is a part of the bias, so labels are by the threshold and
-// decision values are smaller by it. The
-// scores of SVMClassifier are then Platt's probabilities, m × k in the order of Classes; of
-// two classes the positive one is first. Without probabilities the scores are decision
+// The steps of a pipeline become nodes before this one. If they include steps for the
+// columns of a table, the graph has an input for each column that they use, with the
+// column's name and the shape m × 1, instead of X:
+//
+//	numbers               float32, NaN where missing
+//	categories and texts  string, "" where missing
+//	times                 float64, seconds since 1970 in UTC, NaN where missing
+//
+// A column called label, scores or value, as an output, gets an underscore behind its name.
+// Such graphs, and those with OneHot or marks of gaps, use ai.onnx 10 and ai.onnx.ml 2.
+// Words of texts are found by the operator Tokenizer of com.microsoft, so graphs with texts
+// need onnxruntime. If a number is missing that no step fills, or a level does not occur in
+// training and must not, the scores of the row are NaN, and its label means nothing.
+//
+// A label is an int64 if the names of all classes are whole numbers, otherwise a string. It
+// follows from the decision values, even if the model has probabilities. The threshold of a
+// svmnb.Thresholded is a part of the bias, so labels are by the threshold and decision
+// values are smaller by it. If the model has probabilities, the scores of SVMClassifier are
+// these, m × k in the order of Classes; of two classes the positive one is first.
+// onnxruntime computes them to about 0.005. Without probabilities the scores are decision
 // values; runtimes disagree on their sign for two classes of SVMClassifier.
 //
 // All numbers become float32, so decision values have about six correct digits. A decision
@@ -40,8 +52,10 @@ import (
 //
 // WriteONNX returns a *[Error] for what the operators lack: other kernels; one against the
 // rest and Crammer–Singer with a kernel; other probabilities; linear means; sparse support
-// vectors; numbers beyond float32; other steps; scaled data for which neither [Model.Raw]
-// nor [Model.Transformed] was called. Other errors are those of w.
+// vectors, but for tables whose texts make at most 2²⁴ numbers of them; numbers beyond
+// float32; HashWords; texts of more than 65,536 features; Nystroem with kernels other than
+// Linear and RBF; steps of your own; scaled data for which neither [Model.Raw] nor
+// [Model.Transformed] was called. Other errors are those of w.
 func (m *Model) WriteONNX(w io.Writer) error {
 	if m.none() {
 		return arguments.NoFit("WriteONNX")
@@ -51,7 +65,11 @@ func (m *Model) WriteONNX(w io.Writer) error {
 		return err
 	}
 	m = m.inUnits()
-	node, err := m.onnxNode()
+	program, err := m.program(onnxFormat)
+	if err != nil {
+		return err
+	}
+	node, err := m.onnxNode(program)
 	if err != nil {
 		return err
 	}
@@ -61,46 +79,59 @@ func (m *Model) WriteONNX(w io.Writer) error {
 	if node.beyond {
 		return modelError(onnxFormat, 0, "a number is beyond the largest float32, 3.4e38; scale the data")
 	}
-	var input, graph, opset, model proto
-	input.text(1, "X")
-	input.message(2, tensorType(onnxFloat, m.D()))
-	var tensors []proto
-	if m.of.Before != nil {
-		if err := affine(m.of.Before, onnxFormat); err != nil {
-			return err
-		}
-		var steps []*onnxNode
-		steps, tensors = onnxSteps(m.of.Before)
-		for _, step := range steps {
-			graph.message(1, step.proto())
-			graph.message(13, step.outputs[0]) // the type of the node's output, since not every checker infers it
-			node.beyond, node.inputs = node.beyond || step.beyond, step.names
-		}
-		if node.beyond {
-			return modelError(onnxFormat, 0, "a number of the steps is beyond the largest float32, 3.4e38; scale the data")
-		}
+	steps := onnxSteps{taken: map[string]bool{"label": true, "scores": true, "value": true}}
+	switch {
+	case program != nil:
+		node.inputs = []string{steps.program(program)}
+	case m.of.Before != nil:
+		node.inputs = []string{steps.passage(m.of.Before)}
+	default:
+		steps.input("X", onnxFloat, m.D())
+	}
+	switch {
+	case steps.wrong != nil:
+		return steps.wrong
+	case steps.beyond:
+		return modelError(onnxFormat, 0, "a number of the steps is beyond the largest float32, 3.4e38; scale the data")
+	}
+	var graph, model proto
+	for _, step := range steps.nodes {
+		graph.message(1, step.proto())
+		graph.message(13, step.outputs[0]) // the type of the node's output, since not every checker infers it
 	}
 	graph.message(1, node.proto())
 	graph.text(2, "svmnb")
-	for _, t := range tensors {
+	for _, t := range steps.tensors {
 		graph.message(5, t)
 	}
-	graph.message(11, input)
+	for _, input := range steps.inputs {
+		graph.message(11, input)
+	}
 	for _, out := range node.outputs {
 		graph.message(12, out)
 	}
-	opset.text(1, onnxDomain)
-	opset.int(2, 1)
 	model.int(1, 4) // IR version 4, the first in which initialisers need not be inputs of the graph
 	model.text(2, "svmnb")
 	model.text(6, m.String())
 	model.message(7, graph)
-	model.message(8, opset)
-	if tensors != nil { // Add and MatMul are in the standard operator set
-		var standard proto
-		standard.text(1, "")
-		standard.int(2, 7)
-		model.message(8, standard)
+	operators := func(domain string, version int64) {
+		var set proto
+		set.text(1, domain)
+		set.int(2, version)
+		model.message(8, set)
+	}
+	switch {
+	case steps.recent:
+		operators(onnxDomain, 2)
+		operators("", 10)
+		if steps.words {
+			operators(onnxWords, 1)
+		}
+	default:
+		operators(onnxDomain, 1)
+		if steps.tensors != nil { // Add, MatMul and others are in the standard operator set
+			operators("", 7)
+		}
 	}
 	_, err = w.Write(model)
 	return err
@@ -109,13 +140,14 @@ func (m *Model) WriteONNX(w io.Writer) error {
 const (
 	onnxFormat = "ONNX"
 	onnxDomain = "ai.onnx.ml"
+	onnxWords  = "com.microsoft"
 
 	// Types of the elements of tensors.
-	onnxFloat, onnxInt64, onnxString = 1, 7, 8
+	onnxFloat, onnxInt64, onnxString, onnxBool, onnxDouble = 1, 7, 8, 9, 11
 )
 
 // onnxNode returns the node that predicts.
-func (m *Model) onnxNode() (*onnxNode, error) {
+func (m *Model) onnxNode(program *steps.Program) (*onnxNode, error) {
 	fail := func(msg string, args ...any) (*onnxNode, error) { return nil, modelError(onnxFormat, 0, msg, args...) }
 	if m.of.Process != nil && m.of.Process.Beta != nil {
 		return fail("the format has no linear mean; take ConstantMean")
@@ -134,7 +166,7 @@ func (m *Model) onnxNode() (*onnxNode, error) {
 	case sigmoids != nil && !pairs:
 		return fail("the format has no probabilities of %v; write the model of the fit that was calibrated, without them", m.of.Kind)
 	case linear && m.of.Classes == nil:
-		n := &onnxNode{op: "LinearRegressor"}
+		n := &onnxNode{op: "LinearRegressor", domain: onnxDomain}
 		n.floats("coefficients", m.of.Terms[0].W)
 		n.floats("intercepts", []float64{m.of.Terms[0].B})
 		n.output("value", onnxFloat, 1)
@@ -145,13 +177,14 @@ func (m *Model) onnxNode() (*onnxNode, error) {
 		return fail("the format has no machines of %v with a kernel; take OneVsOne", m.of.Kind)
 	}
 	kernel, parameters, ok := onnxKernel(m.of.Kernel)
-	switch {
-	case !ok:
+	if !ok {
 		return fail("the format has no kernel %v; it has Linear, Polynomial, RBF and Sigmoid", say.Brief(m.of.Kernel.String()))
-	case m.of.Expansion.X.Sparse != nil:
-		return fail("the format has its support vectors written out, and these are sparse; learn from Dense() of the data set, or with the Linear kernel")
 	}
-	n := &onnxNode{op: "SVMRegressor"}
+	rows, err := m.writtenOut(onnxFormat, program, 1<<24)
+	if err != nil {
+		return nil, err
+	}
+	n := &onnxNode{op: "SVMRegressor", domain: onnxDomain}
 	var vectors, rho []float64
 	for _, t := range m.of.Terms {
 		rho = append(rho, t.B) // ONNX adds rho, while LIBSVM subtracts it
@@ -171,7 +204,7 @@ func (m *Model) onnxNode() (*onnxNode, error) {
 		for _, g := range groups {
 			counts = append(counts, int64(len(g)))
 			for _, r := range g {
-				vectors = append(vectors, m.of.Expansion.X.X[r.vector]...)
+				vectors = append(vectors, rows[r.vector]...)
 				for k, c := range r.coef {
 					coef[k] = append(coef[k], c)
 				}
@@ -193,7 +226,7 @@ func (m *Model) onnxNode() (*onnxNode, error) {
 		}
 		n.labels(m.of.Classes, order)
 	} else {
-		for _, x := range m.of.Expansion.X.X {
+		for _, x := range rows {
 			vectors = append(vectors, x...)
 		}
 		n.floats("coefficients", m.of.Terms[0].Coef)
@@ -210,72 +243,10 @@ func (m *Model) onnxNode() (*onnxNode, error) {
 	return n, nil
 }
 
-// onnxSteps returns the nodes that apply the steps to a point, and the tensors that they
-// need.
-func onnxSteps(p *steps.Passage) (nodes []*onnxNode, tensors []proto) {
-	add := func(op string, columns int) *onnxNode {
-		n := &onnxNode{op: op, step: true}
-		n.output("X"+strconv.Itoa(len(nodes)+1), onnxFloat, columns)
-		if len(nodes) > 0 {
-			n.inputs = nodes[len(nodes)-1].names
-		}
-		nodes = append(nodes, n)
-		return n
-	}
-	// with adds an operator of the standard set, with a tensor as its second operand.
-	with := func(op string, values []float64, shape ...int) {
-		n := add(op, shape[len(shape)-1])
-		n.standard = true
-		name := "T" + strconv.Itoa(len(tensors)+1)
-		n.inputs = append(slices.Clip(n.inputs), name)
-		var t proto
-		for _, d := range shape {
-			t.int(1, int64(d))
-		}
-		t.int(2, onnxFloat)
-		t.message(4, n.packed(values))
-		t.text(8, name)
-		tensors = append(tensors, t)
-	}
-	for _, t := range p.Steps {
-		switch t := t.(type) {
-		case steps.Scaled:
-			scale := make([]float64, len(t.Of.Width))
-			for j, w := range t.Of.Width {
-				if w != 0 {
-					scale[j] = (t.Of.High - t.Of.Low) / w
-				}
-			}
-			n := add("Scaler", len(scale))
-			n.floats("offset", t.Of.Centre)
-			n.floats("scale", scale)
-			if t.Of.Low != 0 {
-				with("Add", slices.Repeat([]float64{t.Of.Low}, len(scale)), len(scale))
-			}
-		case steps.Imputed:
-			n := add("Imputer", len(t.By))
-			n.floats("imputed_value_floats", t.By)
-			n.float("replaced_value_float", math.NaN())
-		case steps.Projected:
-			n := add("Scaler", len(t.Mean))
-			n.floats("offset", t.Mean)
-			n.floats("scale", slices.Repeat([]float64{1}, len(t.Mean)))
-			flat := make([]float64, 0, len(t.Mean)*len(t.Rows))
-			for j := range t.Mean {
-				for _, row := range t.Rows {
-					flat = append(flat, row[j])
-				}
-			}
-			with("MatMul", flat, len(t.Mean), len(t.Rows))
-		}
-	}
-	return nodes, tensors
-}
-
 // onnxLinear returns a LinearClassifier, which needs a row of weights for each class, even
 // for two.
 func (m *Model) onnxLinear() *onnxNode {
-	n := &onnxNode{op: "LinearClassifier"}
+	n := &onnxNode{op: "LinearClassifier", domain: onnxDomain}
 	var order []int
 	for k := range m.of.Classes {
 		order = append(order, k)
@@ -315,8 +286,8 @@ func onnxKernel(k kernels.Kernel) (name string, parameters []float64, ok bool) {
 // onnxNode is a node while it is put together.
 type onnxNode struct {
 	op         string
+	domain     string   // "" is the standard operator set
 	step       bool     // a step before the node that predicts
-	standard   bool     // from the standard operator set, otherwise from ai.onnx.ml
 	inputs     []string // nil means X
 	attributes []proto
 	names      []string
@@ -342,8 +313,8 @@ func (n *onnxNode) proto() proto {
 	for _, a := range n.attributes {
 		p.message(5, a)
 	}
-	if !n.standard {
-		p.text(7, onnxDomain)
+	if n.domain != "" {
+		p.text(7, n.domain)
 	}
 	return p
 }
@@ -364,6 +335,14 @@ func (n *onnxNode) int(name string, v int64) {
 
 func (n *onnxNode) text(name, v string) {
 	n.attribute(name, 3, func(p *proto) { p.text(4, v) })
+}
+
+func (n *onnxNode) texts(name string, v []string) {
+	n.attribute(name, 8, func(p *proto) {
+		for _, s := range v {
+			p.text(9, s)
+		}
+	})
 }
 
 func (n *onnxNode) floats(name string, v []float64) {
@@ -412,18 +391,14 @@ func (n *onnxNode) labels(classes []string, order []int) {
 		n.ints("classlabels_ints", whole)
 	} else {
 		element = onnxString
-		n.attribute("classlabels_strings", 8, func(p *proto) {
-			for _, s := range names {
-				p.text(9, s)
-			}
-		})
+		n.texts("classlabels_strings", names)
 	}
 	n.output("label", element, 0)
 	n.output("scores", onnxFloat, -1)
 }
 
-// output adds an output with so many columns; 0 means a vector, −1 an unknown number of
-// columns.
+// output adds an output with so many columns; 0 means a vector, −1 the number k of classes or
+// of machines, −2 any number.
 func (n *onnxNode) output(name string, element, columns int) {
 	var p proto
 	p.text(1, name)
@@ -443,7 +418,9 @@ func tensorType(element, columns int) proto {
 		shape.message(1, d)
 	case columns < 0:
 		var d proto
-		d.text(2, "k")
+		if columns == -1 {
+			d.text(2, "k")
+		}
 		shape.message(1, d)
 	}
 	tensor.int(1, int64(element))

@@ -38,8 +38,7 @@ func gappy() *datasets.Dataset {
 }
 
 // pipedModels are pipelines of every step and every learner, with what they predict of
-// raw points, and fits of scaled data. In the names of those that are refused by Go and
-// ONNX there is "no code".
+// raw points, and fits of scaled data.
 func pipedModels() (list []modelled) {
 	raw := testkit.Measured()
 	add := func(name string, parts ...transform.Part) *selection.PipeFit {
@@ -90,13 +89,14 @@ func pipedModels() (list []modelled) {
 	list = append(list, with)
 	add("piped features", transform.MaxAbs(), svmnb.Classify(pair).CoordinateDescent())
 	add("piped gaps", transform.Impute(), transform.Standardise(), transform.PCA(3), svmnb.Classify(gappy()).Kernel(kernels.Linear()).OneVsRest())
+	add("piped marks of gaps", transform.Impute().Indicate(), transform.Standardise(), svmnb.Classify(gappy()).Kernel(kernels.RBF(0.1)).OneVsOne())
 	add("piped regression", transform.Standardise(), transform.PrincipalComponents{Components: 2, Whiten: true}, svmnb.Regress(number).Kernel(kernels.RBF(0.5)))
 	add("piped process", transform.Standardise(), gp.Regress(number).Kernel(kernels.RBF(0.3)).NoiseVariance(0.1))
 	add("piped one class", transform.MinMax(), svmnb.OneClass(raw).Kernel(kernels.RBF(0.5)))
 	add("nothing piped", svmnb.Classify(pair).Kernel(kernels.RBF(0.01)))
-	add("no code for categories", transform.OneHot(6), transform.Standardise(), svmnb.Classify(pair).Kernel(kernels.RBF(0.1)))
-	add("no code for Nyström", transform.Standardise(), transform.Nystroem(kernels.RBF(0.1), 20, 1), many.OneVsOne())
-	add("no code for Fourier", transform.Standardise(), transform.RandomFourier(0.1, 30, 1), svmnb.Regress(number).Kernel(kernels.Linear()).Ridge(1))
+	add("piped categories", transform.OneHot(6), transform.Standardise(), svmnb.Classify(pair).Kernel(kernels.RBF(0.1)))
+	add("piped Nyström", transform.Standardise(), transform.Nystroem(kernels.RBF(0.1), 20, 1), many.OneVsOne())
+	add("piped Fourier", transform.Standardise(), transform.RandomFourier(0.1, 30, 1), svmnb.Regress(number).Kernel(kernels.Linear()).Ridge(1))
 	c, err := standard.Fit().(*svmnb.MultiFit).Calibrate(context.Background(), svmnb.Platt{Folds: 3})
 	if err != nil {
 		panic(err)

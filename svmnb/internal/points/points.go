@@ -30,6 +30,22 @@ type Points struct {
 // Of returns the points of a data set.
 func Of(d *datasets.Dataset) Points { return Points{d.X, d.Sparse, d.Table} }
 
+// Rows returns the points as rows. Sparse ones are written out if they have at most so many
+// numbers, otherwise ok is false.
+func (p Points) Rows(most int) (rows [][]float64, ok bool) {
+	if p.Sparse == nil {
+		return p.X, true
+	}
+	n := p.Sparse.N()
+	if n > 0 && p.Sparse.D > most/n {
+		return nil, false
+	}
+	for i := range n {
+		rows = append(rows, p.Sparse.Point(nil, i))
+	}
+	return rows, true
+}
+
 // From returns a user's points; nil means no points.
 func From(x datasets.Points) Points {
 	if x == nil {

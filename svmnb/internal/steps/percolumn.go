@@ -256,42 +256,62 @@ func (o *OneHot) Width() int {
 	return w
 }
 
+// Places are the columns of known levels, of rows without a level, and of other levels; −1
+// for none.
+type Places struct {
+	Levels           map[string]int
+	Missing, Unknown int
+}
+
+// Places returns the column of each level.
+func (o *OneHot) Places() Places {
+	p := Places{map[string]int{}, -1, -1}
+	for k, level := range o.Levels {
+		p.Levels[level] = k
+	}
+	if o.Base != "" {
+		p.Levels[o.Base] = -1
+	}
+	next, rare := len(o.Levels), -1
+	if o.Rare {
+		rare, next = next, next+1
+	}
+	if o.Missing {
+		p.Missing = next
+	}
+	for _, level := range o.Others {
+		p.Levels[level] = rare
+	}
+	if o.Unknown == UnknownIsRare {
+		p.Unknown = rare
+	}
+	return p
+}
+
 func (o *OneHot) compile(call string, in Cell, b *Layout) (out []Cell, do func(m *Memory) error, err error) {
 	if in.Kind == datasets.Time {
 		return nil, nil, arguments.Wrong(call, math.NaN(), "column %s is a time, which is no category; say Calendar() for it, or As(datasets.Category, %q) of the table", in.Name, in.Name)
 	}
-	place := map[string]int{} // −1 for none
-	for k, level := range o.Levels {
+	for _, level := range o.Levels {
 		out = append(out, b.Place(Heading{in.Name + " = " + level, datasets.Number}))
-		place[level] = k
 	}
-	if o.Base != "" {
-		place[o.Base] = -1
-	}
-	rare, missing := -1, -1
 	if o.Rare {
-		rare, out = len(out), append(out, b.Place(Heading{in.Name + " = (other)", datasets.Number}))
+		out = append(out, b.Place(Heading{in.Name + " = (other)", datasets.Number}))
 	}
 	if o.Missing {
-		missing, out = len(out), append(out, b.Place(Heading{in.Name + " is missing", datasets.Number}))
+		out = append(out, b.Place(Heading{in.Name + " is missing", datasets.Number}))
 	}
-	for _, level := range o.Others {
-		place[level] = rare
-	}
-	unknown := -1
-	if o.Unknown == UnknownIsRare {
-		unknown = rare
-	}
-	find := in.levels(place)
+	places := o.Places()
+	find := in.levels(places.Levels)
 	return out, func(m *Memory) error {
 		k, known, gone := find(m)
 		switch {
 		case gone:
-			k = missing
+			k = places.Missing
 		case !known && o.Unknown == UnknownFails:
 			return arguments.Wrong(call, math.NaN(), "column %s: training has no %q", in.Name, in.format(m))
 		case !known:
-			k = unknown
+			k = places.Unknown
 		}
 		for _, cell := range out {
 			m.Numbers[cell.at] = 0
