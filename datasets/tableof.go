@@ -176,11 +176,16 @@ func (r TableReader) guess(t *Table, name string, fields []string) Column {
 	return c
 }
 
-// asWords makes a category or a text of text, for programs that have numbers as numbers.
-func asWords(_ *Table, _ string, fields []string) Column {
-	c, _ := TableReader{Missing: []string{}}.words(fields)
+// WordsColumn makes a column of text: a category if the texts repeat, otherwise a text. An
+// empty one is missing. Digits are not read as numbers.
+func WordsColumn(name string, texts []string) Column {
+	c, _ := TableReader{Missing: []string{}}.words(texts)
+	c.Name = name
 	return c
 }
+
+// asWords is WordsColumn for programs that have numbers as numbers.
+func asWords(_ *Table, name string, fields []string) Column { return WordsColumn(name, fields) }
 
 // of makes columns of values of any type, those of text by the function.
 func (t *Table) of(names []string, values [][]any, text func(t *Table, name string, fields []string) Column) *Table {

@@ -48,6 +48,11 @@ const (
 
 // Load reads a file; see [Read].
 func Load(path string, opt Options) (*datasets.Dataset, error) {
+	return load(path, opt, Read, func(d *datasets.Dataset) { d.Source = path })
+}
+
+// load opens a file for read, and names what it makes of it.
+func load[T any](path string, opt Options, read func(r io.ReaderAt, size int64, opt Options) (*T, error), named func(*T)) (*T, error) {
 	base := filepath.Base(path)
 	f, err := os.Open(path)
 	if err != nil {
@@ -59,11 +64,11 @@ func Load(path string, opt Options) (*datasets.Dataset, error) {
 		return nil, &datasets.ReadError{Name: base, Msg: "cannot read: " + err.Error(), Err: err}
 	}
 	opt.Name = cmp.Or(opt.Name, strings.TrimSuffix(base, filepath.Ext(base)))
-	d, err := Read(f, info.Size(), opt)
+	d, err := read(f, info.Size(), opt)
 	if err != nil {
 		return nil, err
 	}
-	d.Source = path
+	named(d)
 	return d, nil
 }
 
@@ -75,23 +80,49 @@ func Load(path string, opt Options) (*datasets.Dataset, error) {
 // with its row and column, and any other fault of the file a [*datasets.ReadError]. A small
 // file may expand to a large table, so MaxRows and Memory are checked before the table is
 // read.
-func Read(r io.ReaderAt, size int64, opt Options) (d *datasets.Dataset, err error) {
+func Read(r io.ReaderAt, size int64, opt Options) (*datasets.Dataset, error) {
+	t := &table{source: newSource(opt)}
+	if err := t.read(r, size, t); err != nil {
+		return nil, err
+	}
+	return t.dataset()
+}
+
+// source is one file while it is read.
+type source struct {
+	opt Options
+	mem *bounded
+}
+
+func newSource(opt Options) *source {
 	opt.Name = cmp.Or(opt.Name, "arrow")
 	opt.MaxRows, opt.Memory = cmp.Or(opt.MaxRows, defaultRows), cmp.Or(opt.Memory, defaultMemory)
-	t := &table{opt: opt, mem: &bounded{Allocator: memory.DefaultAllocator}}
+	return &source{opt: opt, mem: &bounded{Allocator: memory.DefaultAllocator}}
+}
+
+// sink takes the columns of a file.
+type sink interface {
+	choose(schema *arrow.Schema) error // finds the columns that are wanted
+	wanted() []int                     // their indices
+	add(rec arrow.RecordBatch) error
+	held() int // rows so far
+}
+
+// read reads a file of so many bytes into a sink.
+func (t *source) read(r io.ReaderAt, size int64, into sink) (err error) {
 	switch {
-	case opt.MaxRows < 0:
-		return nil, t.fail(fmt.Sprintf("MaxRows is %d; give how many rows a table may have, or 0 for %d", opt.MaxRows, defaultRows), nil)
-	case opt.Memory < 0:
-		return nil, t.fail(fmt.Sprintf("Memory is %d; give how many bytes reading may take, or 0 for %d", opt.Memory, defaultMemory), nil)
+	case t.opt.MaxRows < 0:
+		return t.fail(fmt.Sprintf("MaxRows is %d; give how many rows a table may have, or 0 for %d", t.opt.MaxRows, defaultRows), nil)
+	case t.opt.Memory < 0:
+		return t.fail(fmt.Sprintf("Memory is %d; give how many bytes reading may take, or 0 for %d", t.opt.Memory, defaultMemory), nil)
 	}
-	t.mem.left.Store(int64(opt.Memory))
-	defer func() { // the libraries panic on some damaged files
+	t.mem.left.Store(int64(t.opt.Memory))
+	defer func() { // the libraries panic at some damaged files
 		if p := recover(); p != nil {
-			d, err = nil, t.fail(fmt.Sprintf("the file is damaged: %.200v", p), nil)
+			err = t.fail(fmt.Sprintf("the file is damaged: %.200v", p), nil)
 		}
-		if err != nil && t.mem.exceeded.Load() { // the memory limit is the cause, whatever error the libraries make of it
-			d, err = nil, t.fail(fmt.Sprintf("it takes more than %d bytes of memory; read fewer columns by Features, or allow more by Memory in the Options", opt.Memory), nil)
+		if err != nil && t.mem.exceeded.Load() { // whatever else the libraries make of it
+			err = t.fail(fmt.Sprintf("it takes more than %d bytes of memory; read fewer columns by Features, or allow more by Memory in the Options", t.opt.Memory), nil)
 		}
 	}()
 	in := io.NewSectionReader(r, 0, size)
@@ -99,24 +130,18 @@ func Read(r io.ReaderAt, size int64, opt Options) (d *datasets.Dataset, err erro
 	n, _ := in.ReadAt(begin, 0)
 	switch begin = begin[:n]; {
 	case bytes.HasPrefix(begin, []byte("PAR1")):
-		err = t.parquet(in)
+		return t.parquet(in, into)
 	case bytes.Equal(begin, []byte("ARROW1")):
-		err = t.file(in)
+		return t.file(in, into)
 	case n == 0:
-		err = t.fail("the file is empty", nil)
-	default:
-		err = t.stream(in)
+		return t.fail("the file is empty", nil)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return t.dataset()
+	return t.stream(in, into)
 }
 
 // table is the state of reading one file.
 type table struct {
-	opt      Options
-	mem      *bounded
+	*source
 	names    []string // names of the features
 	name     string   // name of the target
 	features []int    // indices of the feature columns
@@ -126,15 +151,15 @@ type table struct {
 	labels   []string // targets, if they are strings
 }
 
-func (t *table) fail(msg string, err error) error {
+func (t *source) fail(msg string, err error) error {
 	return &datasets.ReadError{Name: t.opt.Name, Msg: msg, Err: err}
 }
 
-func (t *table) damaged(err error) error {
+func (t *source) damaged(err error) error {
 	return t.fail("it cannot be read: "+strings.ToValidUTF8(err.Error(), "?"), err)
 }
 
-func (t *table) parquet(in parquet.ReaderAtSeeker) error {
+func (t *source) parquet(in parquet.ReaderAtSeeker, into sink) error {
 	props := parquet.NewReaderProperties(t.mem)
 	f, err := file.NewParquetReader(in, file.WithReadProps(props))
 	if err != nil {
@@ -150,7 +175,7 @@ func (t *table) parquet(in parquet.ReaderAtSeeker) error {
 			return t.damaged(err)
 		}
 	}
-	if err := t.room(f.NumRows()); err != nil {
+	if err := t.room(into, f.NumRows()); err != nil {
 		return err
 	}
 	p, err := pqarrow.NewFileReader(f, pqarrow.ArrowReadProperties{BatchSize: 4096}, t.mem)
@@ -161,11 +186,11 @@ func (t *table) parquet(in parquet.ReaderAtSeeker) error {
 	if err != nil {
 		return t.damaged(err)
 	}
-	if err := t.choose(schema); err != nil {
+	if err := into.choose(schema); err != nil {
 		return err
 	}
 	var leaves []int // a flat column has one leaf
-	for _, c := range append(slices.Clone(t.features), t.target) {
+	for _, c := range into.wanted() {
 		leaves = append(leaves, p.Manifest.Fields[c].ColIndex)
 	}
 	records, err := p.GetRecordReader(context.Background(), leaves, nil)
@@ -173,11 +198,11 @@ func (t *table) parquet(in parquet.ReaderAtSeeker) error {
 		return t.damaged(err)
 	}
 	defer records.Release()
-	if err := t.choose(records.Schema()); err != nil { // the schema of the chosen columns only
+	if err := into.choose(records.Schema()); err != nil { // the schema of the chosen columns only
 		return err
 	}
 	for records.Next() {
-		if err := t.add(records.RecordBatch()); err != nil {
+		if err := into.add(records.RecordBatch()); err != nil {
 			return err
 		}
 	}
@@ -187,12 +212,12 @@ func (t *table) parquet(in parquet.ReaderAtSeeker) error {
 	return nil
 }
 
-func (t *table) file(in *io.SectionReader) error {
+func (t *source) file(in *io.SectionReader, into sink) error {
 	rows, err := verifyFile(in)
 	if err != nil {
 		return t.damaged(err)
 	}
-	if err := t.room(rows); err != nil {
+	if err := t.room(into, rows); err != nil {
 		return err
 	}
 	f, err := ipc.NewFileReader(in, ipc.WithAllocator(t.mem))
@@ -200,7 +225,7 @@ func (t *table) file(in *io.SectionReader) error {
 		return t.damaged(err)
 	}
 	defer f.Close()
-	if err := t.choose(f.Schema()); err != nil {
+	if err := into.choose(f.Schema()); err != nil {
 		return err
 	}
 	for i := range f.NumRecords() {
@@ -208,7 +233,7 @@ func (t *table) file(in *io.SectionReader) error {
 		if err != nil {
 			return t.damaged(err)
 		}
-		err = t.add(rec)
+		err = into.add(rec)
 		rec.Release()
 		if err != nil {
 			return err
@@ -217,12 +242,12 @@ func (t *table) file(in *io.SectionReader) error {
 	return nil
 }
 
-func (t *table) stream(in *io.SectionReader) error {
+func (t *source) stream(in *io.SectionReader, into sink) error {
 	rows, err := verifyStream(in)
 	if err != nil {
 		return t.fail("it is neither Parquet nor Arrow: "+err.Error(), err)
 	}
-	if err := t.room(rows); err != nil {
+	if err := t.room(into, rows); err != nil {
 		return err
 	}
 	s, err := ipc.NewReader(in, ipc.WithAllocator(t.mem), ipc.WithMetadataSizeLimit(int64(t.opt.Memory/16)), ipc.WithBodySizeLimit(int64(t.opt.Memory)))
@@ -230,11 +255,11 @@ func (t *table) stream(in *io.SectionReader) error {
 		return t.fail("it is neither Parquet nor Arrow: "+strings.ToValidUTF8(err.Error(), "?"), err)
 	}
 	defer s.Release()
-	if err := t.choose(s.Schema()); err != nil {
+	if err := into.choose(s.Schema()); err != nil {
 		return err
 	}
 	for s.Next() {
-		if err := t.add(s.RecordBatch()); err != nil {
+		if err := into.add(s.RecordBatch()); err != nil {
 			return err
 		}
 	}
@@ -304,21 +329,24 @@ func isText(t arrow.DataType) bool {
 }
 
 // room returns an error if more rows would take the table above its limits.
-func (t *table) room(more int64) error {
-	if more < 0 || more > int64(t.opt.MaxRows-len(t.y)) {
+func (t *source) room(into sink, more int64) error {
+	if more < 0 || more > int64(t.opt.MaxRows-into.held()) {
 		return t.fail(fmt.Sprintf("it has more than %d rows; allow more by MaxRows in the Options, or split the file", t.opt.MaxRows), nil)
 	}
 	return nil
 }
 
+func (t *table) wanted() []int { return append(slices.Clone(t.features), t.target) }
+func (t *table) held() int     { return len(t.y) }
+
 // add appends the rows of a batch to the table.
 func (t *table) add(rec arrow.RecordBatch) error {
-	if err := t.room(rec.NumRows()); err != nil {
+	if err := t.room(t, rec.NumRows()); err != nil {
 		return err
 	}
 	n := int(rec.NumRows())
 	t.mem.take(n * 16 * (len(t.features) + 1)) // a value takes 8 bytes in a column and 8 in a row
-	for _, c := range append(slices.Clone(t.features), t.target) {
+	for _, c := range t.wanted() {
 		if rec.Column(c).Len() != n {
 			return t.fail("the columns have different lengths", nil)
 		}
