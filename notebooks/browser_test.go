@@ -221,16 +221,7 @@ func TestTourInClassicJupyter(t *testing.T) {
 	}
 	dir := t.TempDir()
 	address := browsertest.Jupyter(t, dir) + "/notebooks/" + tour
-	k, err := builtKernel()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := k.warm(t.Context(), io.Discard); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := k.writeSpec(os.Getenv("JUPYTER_DATA_DIR")); err != nil {
-		t.Fatal(err)
-	}
+	putKernel(t)
 	file := filepath.Join(dir, tour)
 	unrunTour(t, file)
 
@@ -370,7 +361,7 @@ func putNotebook(t *testing.T, dir, name string, cells ...string) string {
 // putKernel makes the kernel known to a Jupyter that was started for the test.
 func putKernel(t *testing.T) {
 	t.Helper()
-	k, err := builtKernel()
+	k, err := relayedKernel()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -381,6 +372,16 @@ func putKernel(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// relayedKernel is the kernel as Jupyter starts it.
+var relayedKernel = sync.OnceValues(func() (*kernel, error) {
+	k, err := builtKernel()
+	if err != nil {
+		return nil, err
+	}
+	relayed := *k
+	return &relayed, relayed.buildRelay(context.Background())
+})
 
 // warmKernel compiles the library for the cells, once.
 var warmKernel = sync.OnceValue(func() error {

@@ -398,7 +398,7 @@ func (l *learner) ask(ctx context.Context, source string, keep bool) (*recorder,
 }
 
 // crashed matches messages of the compiler and of the runtime after a panic.
-var crashed = regexp.MustCompile(`(?m)^\s*(panic: |fatal error: (all goroutines|stack overflow|concurrent)|Cell\[\d+\]: Line \d+)`)
+var crashed = regexp.MustCompile(`(?m)^\s*(panic: |fatal error: (all goroutines|stack overflow|concurrent)|Cell \[\d+\], line \d+: )`)
 
 func withoutLines(text, with string) string {
 	return strings.Join(slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool { return strings.Contains(line, with) }), "\n")

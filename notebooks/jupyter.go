@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/go-zeromq/zmq4"
+	"github.com/svmnb/svmnb/notebooks/explain"
 )
 
 // header is the header of a Jupyter message. The runner reads only the id and the type.
@@ -110,6 +111,7 @@ type client struct {
 
 	shell, control, stdin, iopub zmq4.Socket
 	replies, inputs, events      chan message
+	told                         explain.Session // what iopub has told, with its errors explained
 }
 
 // startTimeout limits the time from the start of the kernel's process to its first answer.
@@ -282,6 +284,9 @@ func (c *client) receive(s zmq4.Socket, into chan<- message) {
 		if err != nil {
 			fmt.Fprintln(&c.log, err)
 			continue
+		}
+		if s == c.iopub {
+			m.Content = c.told.Message(m.Header.Type, m.Parent.ID, m.Content)
 		}
 		select {
 		case into <- m:

@@ -41,6 +41,8 @@ func TestJupyterLab(t *testing.T) {
 		{"page opened again", inLab, exploreAfterReload},
 		{"outputs removed", inLab, outputsRemoved},
 		{"carrier deleted", inLab, carrierDeleted},
+		{"error explained", inLab, errorExplained},
+		{"error explained in Notebook 7", inNotebook7, errorExplained},
 		{"carrier deleted in Notebook 7", inNotebook7, carrierDeleted},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -177,6 +179,20 @@ func tourInLab(t *testing.T, s labServer) {
 		}
 	}
 	checkCharts(t, page.Page, titles) // all is in the page, at last
+	checkLabErrors(t, page.Page)
+}
+
+// The page shows what an error means, and still after its connection to the kernel is new.
+func errorExplained(t *testing.T, s labServer) {
+	page := s.put(t, "%%\ntotal := 3\nfmt.Println(total)", "%%\nfmt.Println(total)")
+	const shown = `document.querySelector('.jp-Cell:nth-of-type(2)') && document.body.textContent.includes('Cell [%d], line 2: total was made below the %%%% of cell [1]')`
+	page.Start("notebook:run-all-cells", "{}")
+	page.Until(fmt.Sprintf(shown, 2))
+	page.Save()
+	page.Reload()
+	page.Do(nil, `svm.panel.content.activeCellIndex = 1`)
+	page.Start("notebook:run-cell", "{}")
+	page.Until(fmt.Sprintf(shown, 3))
 	checkLabErrors(t, page.Page)
 }
 

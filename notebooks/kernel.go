@@ -45,6 +45,8 @@ type kernel struct {
 	bin    string // contains gonb and goimports
 	gopls  string // contains gopls, for completion; empty if nobody types
 	goroot string
+	proxy  string // the user's GOPROXY
+	relay  string // starts GoNB for Jupyter and explains errors; empty without Jupyter
 }
 
 // tools are the packages that make the kernel. notebooks/kernel/go.mod pins them, in a
@@ -58,11 +60,11 @@ var tools = map[string][]string{
 // that cells may import, so that cells need no network. With completion it also builds
 // gopls, which takes another minute the first time.
 func buildKernel(ctx context.Context, root string, completion bool, progress io.Writer) (*kernel, error) {
-	out, err := runGo(ctx, root, nil, "env", "-json", "GOROOT", "GOVERSION", "GOOS", "GOARCH")
+	out, err := runGo(ctx, root, nil, "env", "-json", "GOROOT", "GOVERSION", "GOOS", "GOARCH", "GOPROXY")
 	if err != nil {
 		return nil, err
 	}
-	var env struct{ GOROOT, GOVERSION, GOOS, GOARCH string }
+	var env struct{ GOROOT, GOVERSION, GOOS, GOARCH, GOPROXY string }
 	if err := json.Unmarshal(out, &env); err != nil {
 		return nil, fmt.Errorf("go env: %w", err)
 	}
@@ -81,7 +83,7 @@ func buildKernel(ctx context.Context, root string, completion bool, progress io.
 		hash.Write(data)
 	}
 	home := filepath.Join(cache, "svmnb", fmt.Sprintf("kernel-%x", hash.Sum(nil)[:6]))
-	k := &kernel{root: root, goroot: env.GOROOT, bin: filepath.Join(home, "bin")}
+	k := &kernel{root: root, goroot: env.GOROOT, proxy: env.GOPROXY, bin: filepath.Join(home, "bin")}
 	parts := []string{"bin"}
 	if completion {
 		parts = append(parts, "gopls")
@@ -96,6 +98,17 @@ func buildKernel(ctx context.Context, root string, completion bool, progress io.
 		return nil, fmt.Errorf("downloading the modules that cells may import: %w", err)
 	}
 	return k, nil
+}
+
+// buildRelay builds the program that Jupyter starts in place of GoNB. The runner needs none:
+// it explains errors itself. Each checkout has a relay of its own.
+func (k *kernel) buildRelay(ctx context.Context) error {
+	file := executable(filepath.Dir(k.bin), fmt.Sprintf("relay-%x", sha256.Sum256([]byte(k.root)))[:len("relay-")+8])
+	if _, err := runGo(ctx, k.root, k.overrides(), "build", "-o", file, "./notebooks/relay"); err != nil {
+		return fmt.Errorf("building the kernel: %w", err)
+	}
+	k.relay = file
+	return nil
 }
 
 // buildTools builds packages into the folder dir unless it exists. The folder appears
@@ -195,10 +208,13 @@ func (k *kernel) settings() map[string]string {
 	return map[string]string{
 		"PATH": k.path(os.Getenv("PATH")),
 		// All modules are in the module cache. go get, which GoNB runs for each cell, must
-		// not use the network or choose a newer version.
-		"GOPROXY":     "off",
-		"GOTOOLCHAIN": "local",
-		"GOWORK":      "",
+		// not use the network or choose a newer version. In shell lines, where people install
+		// packages, bash first runs a script that sets the user's GOPROXY again.
+		"GOPROXY":       "off",
+		"BASH_ENV":      filepath.Join(k.root, "notebooks", "kernel", "shell.sh"),
+		"SVMNB_GOPROXY": k.proxy,
+		"GOTOOLCHAIN":   "local",
+		"GOWORK":        "",
 		// Most of a cell's time is linking. Omitting symbols for a debugger halves it, and
 		// C's linker and loader are not needed.
 		"GOFLAGS":     "-ldflags=-s -buildvcs=false",

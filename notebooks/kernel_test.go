@@ -3,13 +3,19 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
+
+	"github.com/go-zeromq/zmq4"
 )
 
 var builtKernel = sync.OnceValues(func() (*kernel, error) {
@@ -226,6 +232,98 @@ fit.Show(svmnb.Margins, svmnb.KKT, svmnb.Gap)`
 	if !warning || pictures != 3 {
 		t.Errorf("warning %t, %d pictures: %s", warning, pictures, show(r.outputs))
 	}
+}
+
+// The relay stands between Jupyter and the real GoNB: errors are explained, all other channels
+// work, and the two end together.
+func TestRelay(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs the real kernel, which -short leaves out")
+	}
+	t.Parallel()
+	k, err := relayedKernel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := func() *client {
+		argv := append([]string{k.relay, "{connection_file}"}, k.argv()...)
+		c, err := startKernel(t.Context(), argv, slices.Concat(os.Environ(), k.overrides()), t.TempDir(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(c.close)
+		return c
+	}
+	c := start()
+	// The runner explains what it hears, so listen beside it, as a second page would.
+	data, err := os.ReadFile(filepath.Join(c.dir, "connection.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var info struct {
+		Transport, IP string
+		IOPub         int `json:"iopub_port"`
+	}
+	if err := json.Unmarshal(data, &info); err != nil {
+		t.Fatal(err)
+	}
+	address := fmt.Sprintf("%s://%s-%d", info.Transport, info.IP, info.IOPub)
+	if info.Transport == "tcp" {
+		address = fmt.Sprintf("tcp://%s:%d", info.IP, info.IOPub)
+	}
+	second := zmq4.NewSub(t.Context())
+	defer second.Close()
+	if err := errors.Join(second.Dial(address), second.SetOption(zmq4.OptionSubscribe, "")); err != nil {
+		t.Fatal(err)
+	}
+	heard := make(chan string, 100)
+	go func() {
+		for {
+			raw, err := second.Recv()
+			if err != nil {
+				return
+			}
+			m, err := c.decode(raw)
+			if err != nil {
+				t.Error(err)
+			}
+			if m.Header.Type == "error" {
+				heard <- string(m.Content)
+			}
+		}
+	}()
+	const explained = "line 2: Nothing uses x"
+	for tries := 0; ; tries++ { // until the kernel knows of the subscription
+		err := run(t.Context(), c, code("%%\nx := 3"), time.Minute, &bytes.Buffer{})
+		if err == nil || !strings.Contains(err.Error(), explained) {
+			t.Fatalf("error %v, want it explained", err)
+		}
+		select {
+		case content := <-heard:
+			if !strings.Contains(content, explained) {
+				t.Errorf("a second page hears %s", content)
+			}
+		case <-time.After(time.Second):
+			if tries < 20 {
+				continue
+			}
+			t.Error("a second page hears nothing")
+		}
+		break
+	}
+	long := code("%%\nfor {}")
+	if err := run(t.Context(), c, long, 4*time.Second, &bytes.Buffer{}); !errors.Is(err, errTimeout) {
+		t.Errorf("a loop ends with %v, want %v", err, errTimeout)
+	}
+	if err := run(t.Context(), c, code("!kill -9 $PPID; sleep 300"), time.Minute, &bytes.Buffer{}); !errors.Is(err, errDead) {
+		t.Errorf("after the death of GoNB: %v, want %v", err, errDead)
+	}
+
+	c = start()
+	if err := c.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	<-c.dead
 }
 
 func TestTimeoutKillsWhatCannotBeInterrupted(t *testing.T) {

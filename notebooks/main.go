@@ -280,6 +280,16 @@ func (s *session) kernel(ctx context.Context) (*kernel, error) {
 	return k, k.warm(ctx, s.stderr)
 }
 
+// jupyterKernel builds the kernel with what a person at Jupyter needs: completion, and errors
+// that are explained.
+func (s *session) jupyterKernel(ctx context.Context) (*kernel, error) {
+	k, err := buildKernel(ctx, s.root, true, s.stderr)
+	if err != nil {
+		return nil, err
+	}
+	return k, k.buildRelay(ctx)
+}
+
 // start starts a kernel in the notebook's folder. done ends it.
 func (s *session) start(ctx context.Context, k *kernel, file string) (_ *client, done func(), err error) {
 	var env []string
@@ -414,7 +424,7 @@ func labCommand(ctx context.Context, s *session, args []string) error {
 	if err != nil {
 		return fmt.Errorf("there is no Jupyter on your PATH. Install one with\n\n    %s\n\nand run this again", installJupyter())
 	}
-	k, err := buildKernel(ctx, s.root, true, s.stderr)
+	k, err := s.jupyterKernel(ctx)
 	if err != nil {
 		return err
 	}
@@ -469,7 +479,7 @@ func installCommand(ctx context.Context, s *session, args []string) error {
 	if err != nil {
 		return err
 	}
-	k, err := buildKernel(ctx, s.root, true, s.stderr)
+	k, err := s.jupyterKernel(ctx)
 	if err != nil {
 		return err
 	}

@@ -164,6 +164,20 @@ func TestKernelSpec(t *testing.T) {
 		!strings.HasPrefix(spec.Env["PATH"], "/cache/bin") || spec.Argv[2] != "{connection_file}" || spec.Argv[4] != "-go_work=/checkout" {
 		t.Errorf("spec %s", content)
 	}
+	relayed := *k
+	relayed.relay = "/cache/relay"
+	if _, err := relayed.writeSpec(data); err != nil {
+		t.Fatal(err)
+	}
+	if content, err = os.ReadFile(filepath.Join(dir, "kernel.json")); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(content, &spec); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Join(spec.Argv[:5], " ") != "/cache/relay {connection_file} /cache/bin/gonb --kernel {connection_file}" {
+		t.Errorf("spec with a relay %s", content)
+	}
 	if err := os.WriteFile(filepath.Join(dir, "kernel.json"), []byte(`{"display_name":"Another"}`), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -240,7 +240,7 @@ func startsGo(line string) bool {
 // with special lines could a program's output match by mistake.
 var specialFailures = []*regexp.Regexp{
 	regexp.MustCompile(`^(\^C\n)?(exit status \d+|signal: [a-z /0-9]+( \(core dumped\))?)\n$`),
-	regexp.MustCompile(`^"%.*" unknown or not implemented yet\.$`),
+	regexp.MustCompile(`^"%.*" unknown or not implemented yet\.(\n|$)`),
 	regexp.MustCompile(`^\. key ".*" not found in any definition, not removed\n$`),
 	regexp.MustCompile(`^path ".*" cannot be tracked because it does not exist: `),
 	regexp.MustCompile(`^(failed|Failed) to (un)?(track|watch) `),

@@ -30,8 +30,12 @@ func (k *kernel) writeSpec(data string) (string, error) {
 	}
 	// GoNB logs everything it does. Jupyter's terminal shall show only errors.
 	quiet := []string{"-logtostderr=false", "-log_file=" + os.DevNull}
+	argv := append(k.argv(), quiet...)
+	if k.relay != "" {
+		argv = append([]string{k.relay, "{connection_file}"}, argv...)
+	}
 	spec, err := json.MarshalIndent(kernelSpec{
-		Argv: append(k.argv(), quiet...), DisplayName: displayName, Language: "go", InterruptMode: "message",
+		Argv: argv, DisplayName: displayName, Language: "go", InterruptMode: "message",
 		Env: k.settings(), Metadata: map[string]string{"checkout": k.root},
 	}, "", " ")
 	if err != nil {

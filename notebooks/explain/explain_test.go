@@ -1,0 +1,260 @@
+package explain
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// session plays the messages of a kernel: cells with their streams and errors.
+type session struct {
+	t *testing.T
+	Session
+	count int
+}
+
+func (s *session) message(kind string, content any) []byte {
+	s.t.Helper()
+	data, err := json.Marshal(content)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return s.Message(kind, fmt.Sprint("request ", s.count), data)
+}
+
+func (s *session) cell(source string) {
+	s.count++
+	s.message("execute_input", map[string]any{"code": source, "execution_count": s.count})
+}
+
+func (s *session) stderr(text string) string {
+	var out struct{ Text string }
+	if err := json.Unmarshal(s.message("stream", map[string]any{"name": "stderr", "text": text}), &out); err != nil {
+		s.t.Fatal(err)
+	}
+	return out.Text
+}
+
+func (s *session) fails(traceback ...string) string {
+	var out struct {
+		Evalue    string
+		Traceback []string
+	}
+	if err := json.Unmarshal(s.message("error", map[string]any{"ename": "ERROR", "evalue": "x", "traceback": traceback}), &out); err != nil {
+		s.t.Fatal(err)
+	}
+	return colours.ReplaceAllString(strings.Join(out.Traceback, "\n"), "")
+}
+
+// compiles is GoNB's report of a mistake in a line of the cell.
+func compiles(count, line int, source, caret, says string) string {
+	return fmt.Sprintf("Cell[%d]: Line %d\n\nfunc main() {\n\tflag.Parse()\n%s\n%s\n\n}\n\n\x1b[31m%s\x1b[0m", count, line, source, caret, says)
+}
+
+// Messages of the compiler that docs/faq.md has not, as Go 1.26 and GoNB 0.11.5 write them.
+func TestCompilerMessages(t *testing.T) {
+	for _, test := range []struct{ source, says, want string }{
+		{"x = 3", "undefined: x", "There is no variable x yet. Write := instead of = to make it."},
+		{"fmt.Println(total)", "undefined: total", "Nothing is called total here. Check the spelling"},
+		{"fmt.println(1)", "undefined: fmt", "Names of a package begin with a capital letter: fmt.Println."},
+		{"svmnb.Clasify(1)", "undefined: svmnb", `Package svmnb is not imported. Write import "github.com/svmnb/svmnb/svmnb"`},
+		{"svmnb.Clasify(1)", "undefined: svmnb.Clasify", "Package svmnb has no Clasify."},
+		{"other.Do()", "undefined: other", "If it is a package, import it"},
+		{"}", "expected declaration, found '}'", "closes more than was opened"},
+		{"fmt.Println(x))", "expected statement, found ')' (and 1 more errors)", "This ) closes nothing."},
+		{"func f() int { return 1 }", "expected '(', found f (and 2 more errors)", "above the line %%"},
+		{`fmt.Println("x)`, "string literal not terminated (and 1 more errors)", "no closing quotation mark"},
+		{`fmt.Println("a"`, "missing ',' before newline in argument list (and 1 more errors)", "A closing bracket is missing"},
+		{"if x == 3", "expected '{', found newline (and 1 more errors)", "belongs at the end of this line"},
+		{"for i in range(3) {", "expected '{', found in (and 1 more errors)", "for i := range 3 {"},
+		{"x := 4", "no new variables on left side of :=", "Write = instead of :="},
+		{"for i := range 3 {", "declared and not used: i", "write _ in its place"},
+		{"a.append(3)", "a.append undefined (type []int has no field or method append)", "list = append(list, value)"},
+		{"b.C = fit.bias", "fit.bias undefined (type *svmnb.Fit has no field or method bias, but does have field Bias)", "Is Bias what you mean?"},
+		{"svmnb.Margins", "svmnb.Margins (variable of struct type display.Figure) is not used", "fit.Show(svmnb.Margins)"},
+		{"a := strconv.Atoi(s)", "assignment mismatch: 1 variable but strconv.Atoi returns 2 values", "Atoi returns two values"},
+		{"a, b := three()", "assignment mismatch: 2 variables but three returns 3 values", "three returns 3 values"},
+		{"fmt.Println(2.5 * n)", "2.5 (untyped float constant) truncated to int", "float64(n)"},
+		{"n := Moons(200.5)", "cannot use 200.5 (untyped float constant) as int value in argument to Moons (truncated)", "A whole number is needed here, and 200.5 is not one."},
+		{"fmt.Println(n * y)", "invalid operation: n * y (mismatched types int and float64)", "Write float64(n)"},
+		{"x := a * b", "invalid operation: a * b (mismatched types int64 and int)", "Go does not mix the types int64 and int"},
+		{"if x == 3 {", "invalid operation: x == 3 (mismatched types string and untyped int)", "Text and a number"},
+		{`c.C("3")`, `cannot use "3" (untyped string constant) as float64 value in argument to c.C`, `"3" is text`},
+		{"var x int = nil", "cannot use nil as int value in variable declaration", "a value of type int cannot be nothing"},
+		{"Classify(d)", `cannot use d (variable of struct type "github.com/svmnb/svmnb/datasets".Dataset) as *"github.com/svmnb/svmnb/datasets".Dataset value in argument to Classify`,
+			"A value of type *datasets.Dataset is needed here, and d has the type datasets.Dataset."},
+		{"}", "missing return", "Write return"},
+		{"if true { return 3 }", "too many return values", "return nothing"},
+		{"a = 4", "cannot assign to a (neither addressable nor a map index expression)", "var a = …"},
+	} {
+		s := session{t: t}
+		s.cell("%%\n" + test.source)
+		told := s.fails("# gonb_1", compiles(1, 2, test.source, "^", test.says), "")
+		first, rest, _ := strings.Cut(told, "\n")
+		if !strings.HasPrefix(first, "Cell [1], line 2: ") || !strings.Contains(first, test.want) {
+			t.Errorf("%s: %q, want it to say %q", test.says, first, test.want)
+		}
+		if !strings.HasPrefix(rest, "    "+test.source+"\n    ^\nGo: ") {
+			t.Errorf("%s: %q, want the line of the cell and the words of Go", test.says, rest)
+		}
+	}
+}
+
+func TestUnknownMessagesNameTheLine(t *testing.T) {
+	s := session{t: t}
+	s.cell("%%\nx()")
+	if told, want := s.fails("# gonb_1", compiles(1, 2, "x()", "^", "something new"), ""), "Cell [1], line 2: something new\n    x()\n    ^"; told != want {
+		t.Errorf("told %q, want %q", told, want)
+	}
+	if told := s.fails("failed to parse the cell"); told != "failed to parse the cell" {
+		t.Errorf("a report without a place became %q", told)
+	}
+}
+
+func TestWhatIsMissingFollows(t *testing.T) {
+	s := session{t: t}
+	s.cell("%%\nReadCSV(\"x\")")
+	told := s.fails("# gonb_1", compiles(1, 2, `ReadCSV("x")`, "^", "not enough arguments in call to ReadCSV"), "\thave (string)", "\twant (io.Reader, CSV)", "")
+	if !strings.Contains(told, "ReadCSV needs more arguments") || !strings.HasSuffix(told, "in call to ReadCSV have (string) want (io.Reader, CSV)") {
+		t.Error(told)
+	}
+}
+
+func TestPanics(t *testing.T) {
+	for panics, want := range map[string]string{
+		"runtime error: index out of range [0] with length 0":              "the list is empty",
+		"runtime error: invalid memory address or nil pointer dereference": "A value here is nil",
+		"assignment to entry in nil map":                                   "The map was never made",
+		"runtime error: integer divide by zero":                            "divided by 0",
+		"something else":                                                   "stopped here with a panic: something else",
+		"runtime error: slice bounds out of range [:5] with capacity 3":    "beyond its end",
+	} {
+		s := session{t: t}
+		s.cell("%%\nx := 1\nf(x)")
+		s.stderr("panic: ") // programs write in pieces
+		s.stderr(panics + "\n\ngoroutine 1 [running]:\nmain.main()\n\t \x1b[7m[[ Cell [1] Line 3 ]]\x1b[0m /tmp/gonb_1/main.go:12 +0x52\n")
+		s.stderr("exit status 2\n")
+		if told := s.fails("exit status 2"); !strings.HasPrefix(told, "Cell [1], line 3: ") || !strings.Contains(told, want) || !strings.Contains(told, "\n    f(x)\n") {
+			t.Errorf("%s: %q", panics, told)
+		}
+	}
+}
+
+func TestOutOfMemoryHasNoPlace(t *testing.T) {
+	s := session{t: t}
+	s.cell("%%\nf()")
+	s.stderr("fatal error: out of memory allocating heap arena metadata\n\ngoroutine 1 [running]:\nmain.main()\n\t [[ Cell [1] Line 2 ]] /tmp/main.go:12\nexit status 2\n")
+	if told := s.fails("exit status 2"); !strings.HasPrefix(told, "Cell [1]: The program needs more memory") {
+		t.Error(told)
+	}
+}
+
+// A variable of another cell is named as the cause as long as it is declared.
+func TestVariablesOfOtherCells(t *testing.T) {
+	s := session{t: t}
+	broken := func(source string) string {
+		s.cell(source)
+		s.stderr("no such file\n")
+		s.stderr("exit status 1\n")
+		return s.fails("exit status 1")
+	}
+	if told := broken("var rows = load()"); !strings.HasPrefix(told, "Cell [1]: The program of this cell ended") {
+		t.Error("the cell itself:", told)
+	}
+	if told := broken("%%\nfmt.Println(1)"); !strings.HasPrefix(told, "Cell [1], line 1: Variables above %%") || !strings.Contains(told, "%rm rows.") {
+		t.Error("another cell:", told)
+	}
+	s.cell("%rm rows")
+	if told := broken("%%\nload()"); !strings.HasPrefix(told, "Cell [4]: The program of this cell ended") {
+		t.Error("when it is removed:", told)
+	}
+
+	s.cell("func load() int { panic(1) }\nvar n = load()")
+	s.cell("%%\nfmt.Println(1)")
+	s.stderr("panic: 1\n\ngoroutine 1 [running]:\nmain.load(...)\n\t [[ Cell [5] Line 1 ]] /tmp/main.go:11\nmain.init()\n\t [[ Cell [5] Line 2 ]] /tmp/main.go:8 +0x25\nexit status 2\n")
+	if told := s.fails("exit status 2"); !strings.HasPrefix(told, "Cell [5], line 2: Variables above %%") || !strings.Contains(told, "%rm n.") {
+		t.Error("a panic:", told)
+	}
+}
+
+func TestShadowedVariableOfAnotherCell(t *testing.T) {
+	s := session{t: t}
+	s.cell("var best = 1.0")
+	s.cell("%%\nbest := 2.0")
+	if told := s.fails(compiles(2, 2, "best := 2.0", "^", "declared and not used: best")); !strings.Contains(told, "a second best beside that of cell [1]") {
+		t.Error(told)
+	}
+}
+
+func TestPackages(t *testing.T) {
+	for _, test := range []struct{ path, says, want string }{
+		{"github.com/a/b", "github.com/a/b: cannot find module providing package github.com/a/b", "Run !*go get github.com/a/b in a cell above"},
+		{"svmnb", "svmnb: package svmnb is not in std (/go/src/svmnb)", `import "github.com/svmnb/svmnb/svmnb"`},
+		{"pandas", "pandas: package pandas is not in std (/go/src/pandas)", "Go's own library has no package pandas."},
+	} {
+		s := session{t: t}
+		s.cell("import \"" + test.path + "\"\n%%\nb.Do()")
+		told := s.fails(`failed to run "/go/bin/go get": exit status 1`, "", "go: gonb_1 imports", "\t"+test.says, "")
+		if !strings.HasPrefix(told, "Cell [1], line 1: ") || !strings.Contains(told, test.want) {
+			t.Errorf("%s: %q", test.path, told)
+		}
+	}
+}
+
+func TestSpecialLines(t *testing.T) {
+	for text, want := range map[string]string{
+		"go: github.com/a/b: module lookup disabled by GOPROXY=off\n":                                                               "GOPROXY is off",
+		"go: module github.com/a/b: Get \"https://proxy.golang.org/x\": dial tcp: lookup proxy.golang.org: no such host\n":          "Is there a network?",
+		"go: module github.com/a/b: reading https://proxy.golang.org/github.com/a/b/@v/list: 404 Not Found\n\tserver response: x\n": "Check the spelling",
+		`"%matplotlib" unknown or not implemented yet.`:                                                                             "There is no command %matplotlib here",
+	} {
+		s := session{t: t}
+		s.cell("!*go get github.com/a/b")
+		if told := s.stderr(text); !strings.HasPrefix(told, strings.TrimRight(text, "\n")+"\n") || !strings.Contains(told, want) {
+			t.Errorf("%q became %q", text, told)
+		}
+		s.cell("%%\nprint()")
+		if told := s.stderr(text); told != text {
+			t.Errorf("the output of a program became %q", told)
+		}
+	}
+}
+
+// Messages that the session does not understand pass as they are.
+func TestOthersPass(t *testing.T) {
+	var s Session
+	for _, kind := range []string{"execute_input", "stream", "error", "display_data"} {
+		for _, content := range []string{"", "null", "[]", `{"code":3}`, `{"name":"stderr","text":3}`, `{"traceback":[3]}`, `{"traceback":null}`} {
+			if got := s.Message(kind, "request", []byte(content)); string(got) != content {
+				t.Errorf("%s %s became %s", kind, content, got)
+			}
+		}
+	}
+}
+
+func TestPackagesExist(t *testing.T) {
+	for name, path := range packages {
+		dir := filepath.Join("..", "..", filepath.FromSlash(strings.TrimPrefix(path, "github.com/svmnb/svmnb/")))
+		if _, err := os.Stat(dir); err != nil || filepath.Base(dir) != name {
+			t.Errorf("%s is %s: %v", name, path, err)
+		}
+	}
+}
+
+func FuzzMessage(f *testing.F) {
+	f.Add("%%\nx := {", "Cell[1]: Line 2\nx\n ^\nundefined: x", "panic: x [[ Cell [1] Line 9 ]]")
+	f.Add("var x = f()\n!go", "exit status 2", "\nmain.init()\n [[ Cell [1] Line 77 ]]")
+	f.Add("", "Cell[7]: Line 99999999999999999999\nundefined: x", "")
+	f.Fuzz(func(t *testing.T, source, traceback, stderr string) {
+		s := session{t: t}
+		for range 2 {
+			s.cell(source)
+			s.stderr(stderr)
+			s.fails(traceback, "found 'EOF'")
+			s.fails(traceback)
+		}
+	})
+}

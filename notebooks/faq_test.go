@@ -1,0 +1,191 @@
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// docs/faq.md is the table of this test: under each heading, cells in blocks "go", the message
+// of the last of them in a block "text", and cells that avoid the mistake.
+var (
+	faqHeading = regexp.MustCompile(`(?m)^###? (.+)$`)
+	faqBlock   = regexp.MustCompile("(?ms)^```(go|text)\n(.*?)^```$")
+)
+
+// faqPackage is the package from outside that the page names. The test offers it in a module
+// of its own under another path, so that nobody's module cache gets a false one.
+const faqPackage, faqStandIn = "github.com/montanaflynn/stats", "example.org/svmnb/stats"
+
+// Every mistake of the page gets the message that is on the page, in the real kernel, and the
+// cells that are given in its place run.
+func TestMistakesAreExplained(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs the real kernel, which -short leaves out")
+	}
+	t.Parallel()
+	k, err := builtKernel()
+	if err != nil {
+		t.Skip("needs the real kernel, which cannot be set up here: ", err)
+	}
+	file := filepath.Join(k.root, "docs", "faq.md")
+	page, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache, err := runGo(t.Context(), k.root, nil, "env", "GOMODCACHE")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { forgetModule(t, strings.TrimSpace(string(cache))) })
+	c, err := k.start(t.Context(), t.TempDir(),
+		"SVMNB_GOPROXY=file://"+filepath.ToSlash(offerModule(t)), "GOSUMDB=off", "GOFLAGS="+k.settings()["GOFLAGS"]+" -modcacherw")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.close)
+
+	mistakes, count := 0, 0
+	text := string(page)
+	for section := range faqSections(text) {
+		heading := faqHeading.FindStringSubmatch(section)
+		blocks := faqBlock.FindAllStringSubmatch(section, -1)
+		if len(blocks) == 0 {
+			continue
+		}
+		name := "imports"
+		if heading != nil {
+			name = heading[1]
+		}
+		t.Run(name, func(t *testing.T) {
+			first, told := count, ""
+			for i, b := range blocks {
+				if b[1] == "text" {
+					if want := strings.TrimSpace(b[2]); told != want {
+						t.Errorf("the message is\n%s\n\nand on the page\n%s", told, want)
+					}
+					mistakes++
+					continue
+				}
+				source := strings.ReplaceAll(strings.TrimSpace(b[2]), faqPackage, faqStandIn)
+				got, failed := faqRun(t, c, source)
+				count++
+				told = strings.ReplaceAll(sinceCell(got, first), faqStandIn, faqPackage)
+				if expected := i+1 < len(blocks) && blocks[i+1][1] == "text"; failed != expected {
+					t.Errorf("failed: %t, want %t, in the cell\n%s\n\n%s", failed, expected, source, told)
+				}
+				if told != "" && (strings.Contains(told, "main.go") || strings.Contains(told, "gonb_")) {
+					t.Errorf("the message names GoNB's files:\n%s", told)
+				}
+			}
+		})
+	}
+	if mistakes < 20 {
+		t.Errorf("the page has %d mistakes, want 20", mistakes)
+	}
+}
+
+// faqSections yields the parts of the page that begin with a heading.
+func faqSections(page string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		at := 0
+		for _, h := range faqHeading.FindAllStringIndex(page, -1) {
+			if !yield(page[at:h[0]]) {
+				return
+			}
+			at = h[0]
+		}
+		yield(page[at:])
+	}
+}
+
+// faqRun runs a cell and returns what it says about its failure. It interrupts a cell that
+// prints "learning", once: that is the loop without an end.
+func faqRun(t *testing.T, c *client, source string) (said string, failed bool) {
+	t.Helper()
+	r := &recorder{special: hasSpecialLines(source), displays: map[string][]*output{}}
+	interrupted := false
+	answer, err := c.execute(t.Context(), strconv.Itoa(int(time.Now().UnixNano())), source, time.Minute, func(m message) {
+		r.take(m)
+		if !interrupted && m.Header.Type == "stream" && strings.Contains(string(m.Content), "learning") {
+			interrupted = true
+			if err := c.send(c.control, "stop", "interrupt_request", struct{}{}); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var parts []string
+	for _, o := range r.outputs {
+		switch text := stripANSI(o.text); {
+		case o.kind == "error":
+			parts = append(parts, errorText(o))
+		case o.kind == "stream" && o.name == "stderr" && !strings.Contains(text, "goroutine "):
+			parts = append(parts, regexp.MustCompile(`(?m)^(exit status \d+|signal: \w+)$`).ReplaceAllString(text, ""))
+		}
+	}
+	return strings.TrimSpace(regexp.MustCompile(`\n\n+`).ReplaceAllString(strings.Join(parts, "\n"), "\n")), r.failed(answer) != ""
+}
+
+// sinceCell counts cells from the first one of a section, as the page does.
+func sinceCell(text string, first int) string {
+	return regexp.MustCompile(`[Cc]ell \[\d+\]`).ReplaceAllStringFunc(text, func(cell string) string {
+		n, _ := strconv.Atoi(cell[len("cell [") : len(cell)-1])
+		return fmt.Sprintf("%s%d]", cell[:len("cell [")], n-first)
+	})
+}
+
+// offerModule writes the stand-in as a proxy for modules serves it, and returns the folder.
+// https://go.dev/ref/mod#goproxy-protocol
+func offerModule(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	versions := filepath.Join(dir, filepath.FromSlash(faqStandIn), "@v")
+	if err := os.MkdirAll(versions, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	mod := "module " + faqStandIn + "\n\ngo 1.21\n"
+	var content bytes.Buffer
+	z := zip.NewWriter(&content)
+	for name, text := range map[string]string{
+		"go.mod":   mod,
+		"stats.go": "package stats\n\nfunc Median(x []float64) (float64, error) { return x[len(x)/2], nil }\n",
+	} {
+		w, err := z.Create(faqStandIn + "@v0.1.0/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range map[string][]byte{
+		"list": []byte("v0.1.0\n"), "v0.1.0.info": []byte(`{"Version":"v0.1.0"}`), "v0.1.0.mod": []byte(mod), "v0.1.0.zip": content.Bytes(),
+	} {
+		if err := os.WriteFile(filepath.Join(versions, name), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// forgetModule removes the stand-in from the module cache.
+func forgetModule(t *testing.T, cache string) {
+	for _, dir := range []string{filepath.Join(cache, faqStandIn+"@v0.1.0"), filepath.Join(cache, "cache", "download", faqStandIn)} {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+func sign(key string, parts ...string) string {
+	mac := hmac.New(sha256.New, []byte(key))
+	for _, p := range parts {
+		mac.Write([]byte(p))
+	}
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// published is what a kernel sends: a greeting, a command, and messages.
+func published(key string, messages ...[2]string) []byte {
+	stream := bytes.Repeat([]byte{7}, greeting)
+	stream = appendFrame(stream, flagCommand, []byte("\x05READY"))
+	for i, m := range messages {
+		parts := []string{`{"msg_id":"` + string(rune('a'+i)) + `","msg_type":"` + m[0] + `"}`, `{"msg_id":"asked"}`, "{}", m[1]}
+		frames := append([]string{"topic", string(delimiter), sign(key, parts...)}, parts...)
+		for j, f := range frames {
+			flags := byte(flagMore)
+			if j == len(frames)-1 {
+				flags = 0
+			}
+			stream = appendFrame(stream, flags, []byte(f))
+		}
+	}
+	return stream
+}
+
+var told = [][2]string{
+	{"execute_input", `{"code":"%%\nx := 3","execution_count":1}`},
+	{"display_data", `{"data":{"text/plain":"` + strings.Repeat("large ", 100) + `"}}`},
+	{"error", `{"ename":"ERROR","evalue":"x","traceback":["Cell[1]: Line 2\nx := 3\n^\n\ndeclared and not used: x"]}`},
+	{"status", `{"execution_state":"idle"}`},
+}
+
+func relayed(t *testing.T, s *session, key string, stream []byte) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	r := relay{from: bufio.NewReader(bytes.NewReader(stream)), to: &out, key: []byte(key), told: s}
+	if err := r.run(); err == nil || err.Error() != "EOF" {
+		t.Errorf("the relay ends with %v", err)
+	}
+	return out.Bytes()
+}
+
+// All bytes pass as they are, except those of an error.
+func TestOnlyErrorsChange(t *testing.T) {
+	const key = "secret"
+	whole := published(key, told[0], told[1], told[3])
+	if out := relayed(t, &session{}, key, whole); !bytes.Equal(out, whole) {
+		t.Error("messages without an error have changed")
+	}
+	out := relayed(t, &session{}, key, published(key, told...))
+	r := relay{from: bufio.NewReader(bytes.NewReader(out[greeting:]))}
+	var frames [][]byte
+	for {
+		_, body, err := r.frame()
+		if err != nil {
+			break
+		}
+		frames = append(frames, body)
+	}
+	if len(frames) != 1+4*7 {
+		t.Fatalf("%d frames", len(frames))
+	}
+	report := frames[1+2*7:][:7]
+	if got, want := string(report[2]), sign(key, string(report[3]), string(report[4]), string(report[5]), string(report[6])); got != want {
+		t.Errorf("signature %s, want %s", got, want)
+	}
+	var content struct {
+		Ename, Evalue string
+		Traceback     []string
+	}
+	if err := json.Unmarshal(report[6], &content); err != nil {
+		t.Fatal(err)
+	}
+	if content.Ename != "ERROR" || !strings.HasPrefix(content.Evalue, "Cell [1], line 2: Nothing uses x") || len(content.Traceback) != 1 {
+		t.Errorf("content %+v", content)
+	}
+}
+
+// Two clients are sent the same, although the session takes each message once.
+func TestClientsAreSentTheSame(t *testing.T) {
+	s := &session{}
+	stream := published("", told...)
+	first := relayed(t, s, "", stream)
+	if second := relayed(t, s, "", stream); !bytes.Equal(first, second) {
+		t.Error("the second client is sent other messages")
+	}
+	for i := range 3 * remembered {
+		s.message(strings.Repeat("x", i%7)+string(rune(i)), "stream", "asked", []byte(`{"name":"stderr","text":"x"}`))
+	}
+	if len(s.taken) > remembered || len(s.order) > remembered {
+		t.Errorf("%d messages are remembered", len(s.taken))
+	}
+}
+
+func FuzzRelay(f *testing.F) {
+	f.Add(published("", told...))
+	f.Add(published("", told[0])[:greeting+30])
+	f.Fuzz(func(t *testing.T, stream []byte) {
+		var out bytes.Buffer
+		r := relay{from: bufio.NewReader(bytes.NewReader(stream)), to: &out, told: &session{}}
+		if err := r.run(); err == nil {
+			t.Error("a stream without an end")
+		}
+	})
+}
