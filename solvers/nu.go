@@ -16,21 +16,46 @@ import (
 // solves SoftMargin with C = 1/ρ, and (g + b)/ρ is the decision function. The error is a
 // *ProblemError if ν exceeds 2 min(n₊, n₋)/n, since the smaller class could not reach its sum
 // then.
-func NuSoftMargin(k Matrix, y []float64, nu float64) (*Problem, error) {
+//
+// w are n positive weights of the points; without any, all are 1. Then α_i ≤ w_i and Σα = ν Σw,
+// as in LIBSVM's variant with weights for instances: ν is a share of the weight, and a point of
+// weight 2 counts as two equal points.
+func NuSoftMargin(k Matrix, y []float64, nu float64, w ...float64) (*Problem, error) {
 	n := k.Dim()
-	if !(nu > 0 && nu <= 1) {
-		return nil, &ProblemError{"nu", -1, nu, fmt.Sprintf("ν is %g; it is a share of the points, in (0, 1]", nu)}
+	w, all, err := weighed(n, nu, w)
+	if err != nil {
+		return nil, err
 	}
-	positive := 0
-	for _, s := range y {
+	positive := 0.0
+	for i, s := range y {
 		if s > 0 {
-			positive++
+			positive += w[i]
 		}
 	}
-	if most := 2 * float64(min(positive, len(y)-positive)) / float64(n); nu > most {
-		return nil, &ProblemError{"nu", -1, nu, fmt.Sprintf("ν is %g; with %d and %d points in the classes it can be %g at most", nu, positive, len(y)-positive, most)}
+	if most := 2 * min(positive, all-positive) / all; nu > most {
+		return nil, &ProblemError{"nu", -1, nu, fmt.Sprintf("ν is %g; with %g and %g points in the classes it can be %g at most", nu, positive, all-positive, most)}
 	}
-	return &Problem{K: k, S: y, P: make([]float64, n), Lower: make([]float64, n), Upper: fill(n, 1), PerClass: true, Sum: nu * float64(n)}, nil
+	return &Problem{K: k, S: y, P: make([]float64, n), Lower: make([]float64, n), Upper: w, PerClass: true, Sum: nu * all}, nil
+}
+
+// weighed returns the n weights of a ν machine, 1 unless they are given, and their sum.
+func weighed(n int, nu float64, w []float64) (weights []float64, sum float64, err error) {
+	if !(nu > 0 && nu <= 1) {
+		return nil, 0, &ProblemError{"nu", -1, nu, fmt.Sprintf("ν is %g; it is a share of the points, in (0, 1]", nu)}
+	}
+	if len(w) == 0 {
+		w = fill(n, 1)
+	}
+	if len(w) != n {
+		return nil, 0, &ProblemError{"w", -1, 0, fmt.Sprintf("has %d weights, the kernel matrix has %d rows", len(w), n)}
+	}
+	for i, v := range w {
+		if !(v > 0) {
+			return nil, 0, &ProblemError{"w", i, v, "must be a positive number"}
+		}
+		sum += v
+	}
+	return w, sum, nil
 }
 
 // OneClass is the dual of the one-class machine (Schölkopf et al. 2001), which
@@ -38,13 +63,15 @@ func NuSoftMargin(k Matrix, y []float64, nu float64) (*Problem, error) {
 //
 //	maximise −½ Σ α_i α_j K_ij,  0 ≤ α_i ≤ 1,  Σα = ν n.
 //
-// f = g + b is negative for at most ν n of the n points. The bias is b = −ρ.
-func OneClass(k Matrix, nu float64) (*Problem, error) {
+// f = g + b is negative for at most ν n of the n points. The bias is b = −ρ. w are weights of
+// the points; see NuSoftMargin.
+func OneClass(k Matrix, nu float64, w ...float64) (*Problem, error) {
 	n := k.Dim()
-	if !(nu > 0 && nu <= 1) {
-		return nil, &ProblemError{"nu", -1, nu, fmt.Sprintf("ν is %g; it is a share of the points, in (0, 1]", nu)}
+	w, all, err := weighed(n, nu, w)
+	if err != nil {
+		return nil, err
 	}
-	return &Problem{K: k, S: fill(n, 1), P: make([]float64, n), Lower: make([]float64, n), Upper: fill(n, 1), Delta: nu * float64(n)}, nil
+	return &Problem{K: k, S: fill(n, 1), P: make([]float64, n), Lower: make([]float64, n), Upper: w, Delta: nu * all}, nil
 }
 
 // perClass is SMO for a Problem with PerClass. A step keeps the sums of both classes if its

@@ -56,16 +56,22 @@ func Tube2(k Matrix, y, c []float64, epsilon float64) *Problem {
 //	minimise ½ β'Kβ − y'β,  β = α̂ − α,  0 ≤ α̂_i, α_i ≤ c,  Σβ = 0,  Σ(α̂_i + α_i) = c ν n.
 //
 // The ε that was found is −Certificate.Rho. Tube with this ε and the cost c has the same
-// solution. The error is a *ProblemError for ν outside (0, 1] or c outside (0, ∞).
-func NuTube(k Matrix, y []float64, c, nu float64) (*Problem, error) {
-	switch {
-	case !(nu > 0 && nu <= 1):
-		return nil, &ProblemError{"nu", -1, nu, fmt.Sprintf("ν is %g; it is a share of the points, in (0, 1]", nu)}
-	case !(c > 0 && rows.Usable(c)):
+// solution. The error is a *ProblemError for ν outside (0, 1] or c outside (0, ∞). With weights
+// w of the points, see NuSoftMargin, α̂_i, α_i ≤ c w_i and the sum of all is c ν Σw.
+func NuTube(k Matrix, y []float64, c, nu float64, w ...float64) (*Problem, error) {
+	w, all, err := weighed(k.Dim(), nu, w)
+	if err != nil {
+		return nil, err
+	}
+	if !(c > 0 && rows.Usable(c)) {
 		return nil, &ProblemError{"c", -1, c, fmt.Sprintf("the cost is %g; it must be a positive number, at most 1e100", c)}
 	}
-	p := Tube(k, y, fill(k.Dim(), c), 0)
-	p.PerClass, p.Sum = true, c*nu*float64(k.Dim())
+	cost := make([]float64, len(w))
+	for i, v := range w {
+		cost[i] = c * v
+	}
+	p := Tube(k, y, cost, 0)
+	p.PerClass, p.Sum = true, c*nu*all
 	return p, nil
 }
 

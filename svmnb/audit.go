@@ -58,8 +58,10 @@ func (f *Fit) Audit(ctx context.Context) (*Audit, error) {
 	p := &audit.Programme{S: t.y, P: slices.Repeat([]float64{-1}, n), Lower: make([]float64, n), Upper: slices.Clone(t.cost), FixedBias: t.fixed, Bias: t.b0}
 	switch t.margin {
 	case nuSoft, oneClass:
-		p.P, p.Upper = make([]float64, n), slices.Repeat([]float64{1}, n)
-		p.PerClass, p.Sum = true, t.nu*float64(n)
+		p.P, p.PerClass = make([]float64, n), true
+		for _, w := range t.cost {
+			p.Sum += t.nu * w
+		}
 		if t.margin == oneClass {
 			p.PerClass, p.Delta = false, p.Sum
 		}
@@ -98,7 +100,10 @@ func (f *RegressionFit) Audit(ctx context.Context) (*Audit, error) {
 		epsilon = 0
 	}
 	if t.loss == nuLoss {
-		p.PerClass, p.Sum = true, t.c*t.nu*float64(n)
+		p.PerClass = true
+		for _, c := range t.cost {
+			p.Sum += t.nu * c
+		}
 	}
 	for _, side := range [...]float64{1, -1} { // above the tube, below it
 		for i, y := range t.data.Y {

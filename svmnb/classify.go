@@ -16,6 +16,7 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 	"github.com/svmnb/svmnb/svmnb/internal/cells"
 	"github.com/svmnb/svmnb/svmnb/internal/guard"
+	"github.com/svmnb/svmnb/svmnb/internal/machines"
 	"github.com/svmnb/svmnb/svmnb/internal/points"
 	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
@@ -29,6 +30,8 @@ type Classifier struct {
 	nu      float64
 	margin  margin
 	weights *weights
+
+	balanced bool // C is divided by the share of a point's class
 }
 
 // weights multiply C. They are never changed after they were made.
@@ -135,6 +138,14 @@ func (c Classifier) FixedBias(b0 float64) Classifier { c.fixBias(b0); return c }
 // is the same as one more feature with the constant value τ, as in LIBLINEAR.
 func (c Classifier) Augment(tau2 float64) Classifier { c.augment(tau2); return c }
 
+// Balanced multiplies C for the points of each class by n/(k n_c), where n is the number of
+// training points, k that of the classes and n_c that of the points of the class: the errors
+// of every class then weigh the same together, however rare it is (King and Zeng 2001; as
+// scikit-learn's class_weight="balanced"). ClassWeight and SampleWeights multiply C further.
+// Folds are counted anew. For several classes, n_c and k are those of all data in every
+// machine.
+func (c Classifier) Balanced() Classifier { c.balanced = true; return c }
+
 // ClassWeight multiplies C by weight, in (0, ∞), for the points of a class.
 func (c Classifier) ClassWeight(class string, weight float64) Classifier {
 	w := c.copyWeights()
@@ -146,8 +157,11 @@ func (c Classifier) ClassWeight(class string, weight float64) Classifier {
 	return c
 }
 
-// SampleWeights multiplies C by a weight for each point, n values in (0, ∞); nil removes
-// the weights.
+// SampleWeights multiplies C by a weight for each point, n values in [0, ∞), not all 0; nil
+// removes the weights. A point of weight 0 takes no part, as if it were not in the data
+// (LIBSVM): Alpha and the indices of the fit count the other points. With Nu, weights make ν a
+// share of the weight in place of a share of the points, so a point of weight 2 counts as two
+// (see [solvers.NuSoftMargin]). HardMargin has no weights except 0.
 func (c Classifier) SampleWeights(w []float64) Classifier {
 	n := c.copyWeights()
 	n.sample = slices.Clone(w)
@@ -236,6 +250,9 @@ func (c Classifier) String() string {
 		fmt.Fprintf(&s, ".C(%s)", say.Number(c.c))
 	}
 	s.WriteString(c.biasText())
+	if c.balanced {
+		s.WriteString(".Balanced()")
+	}
 	if c.weights != nil {
 		for _, w := range c.weights.class {
 			fmt.Fprintf(&s, ".ClassWeight(%q, %s)", w.class, say.Number(w.weight))
@@ -252,7 +269,7 @@ func (c Classifier) String() string {
 type task struct {
 	Classifier
 	y        []float64 // labels, ±1
-	cost     []float64 // C for each point; +Inf for the hard margin
+	cost     []float64 // C for each point; the weight for ν machines
 	negative string
 	positive string
 	k        solvers.Matrix // the kernel matrix, augmented if the description says so, or features
@@ -262,6 +279,7 @@ type task struct {
 
 // prepare checks the description, fills in defaults and builds the problem.
 func (c Classifier) prepare() (*task, error) {
+	c = c.taking()
 	t := &task{Classifier: c, asking: new(sync.Mutex)}
 	var err error
 	if c.margin == oneClass {
@@ -279,8 +297,11 @@ func (c Classifier) prepare() (*task, error) {
 	}
 	t.fill()
 	t.cost = slices.Repeat([]float64{c.c}, len(t.y))
-	if c.weights != nil && (c.margin == oneNorm || c.margin == twoNorm) {
-		if err := c.weights.apply(t); err != nil {
+	if c.margin == nuSoft || c.margin == oneClass {
+		t.cost = slices.Repeat([]float64{1}, len(t.y)) // a ν machine has no C
+	}
+	if c.weighs() {
+		if err := t.weigh(); err != nil {
 			return nil, err
 		}
 	}
@@ -293,9 +314,9 @@ func (c Classifier) prepare() (*task, error) {
 	case hard:
 		t.problem = solvers.HardMargin(t.k, t.y)
 	case nuSoft:
-		t.problem, err = solvers.NuSoftMargin(t.k, t.y, c.nu)
+		t.problem, err = solvers.NuSoftMargin(t.k, t.y, c.nu, t.cost...)
 	case oneClass:
-		t.problem, err = solvers.OneClass(t.k, c.nu)
+		t.problem, err = solvers.OneClass(t.k, c.nu, t.cost...)
 	default:
 		t.problem = solvers.SoftMargin(t.k, t.y, t.cost)
 	}
@@ -316,7 +337,31 @@ func (c *Classifier) matrix() (solvers.Matrix, error) { return c.matrixOf(c.want
 
 func (c *Classifier) wantsFeatures() bool { return c.asFeatures(1, c.margin == nuSoft) }
 
-func (w *weights) apply(t *task) error {
+// taking returns the description for the points that take part: those whose weight is not 0.
+func (c Classifier) taking() Classifier {
+	if c.weights == nil || len(c.weights.sample) != c.data.N() {
+		return c // wrong weights are reported with all other mistakes
+	}
+	if rows := weighted(c.weights.sample); len(rows) > 0 {
+		return c.on(rows)
+	}
+	return c
+}
+
+// weighs reports whether points have different weights.
+func (c *Classifier) weighs() bool {
+	return (c.weights != nil || c.balanced) && c.margin != hard
+}
+
+// weigh multiplies the cost of each point by its weights.
+func (t *task) weigh() error {
+	w := t.weights
+	if w == nil {
+		w = &weights{}
+	}
+	if t.margin == oneClass && (t.balanced || len(w.class) > 0) {
+		return arguments.Wrong("ClassWeight", math.NaN(), "a one-class machine has one class, whose weight changes nothing; leave ClassWeight and Balanced out")
+	}
 	for _, cw := range w.class {
 		side := 0.0
 		switch cw.class {
@@ -336,7 +381,25 @@ func (w *weights) apply(t *task) error {
 	for i, v := range w.sample {
 		t.cost[i] *= v
 	}
+	if t.balanced {
+		class := make([]int, len(t.y))
+		for i, y := range t.y {
+			class[i] = machines.SideOf(y)
+		}
+		balance(t.cost, class, 2)
+	}
 	return nil
+}
+
+// balance multiplies the cost of each point by n/(k n_c) for its class c.
+func balance(cost []float64, class []int, k int) {
+	count := make([]float64, k)
+	for _, c := range class {
+		count[c]++
+	}
+	for i, c := range class {
+		cost[i] *= float64(len(class)) / (float64(k) * count[c])
+	}
 }
 
 // Fit solves the problem. All errors of the description are returned together. When ctx

@@ -117,6 +117,9 @@ func TestBadInput(t *testing.T) {
 		{"class weight", good.ClassWeight("1", 0), &argument, []string{"ClassWeight", "0"}},
 		{"unknown class", good.ClassWeight("cat", 2), &argument, []string{"cat", "-1", "1"}},
 		{"sample weights", good.SampleWeights([]float64{1}), &argument, []string{"1 weight for 4 points", "4 points"}},
+		{"no weight", good.SampleWeights(make([]float64, 4)), &argument, []string{"all weights are 0"}},
+		{"class weight of one class", OneClass(good.Data()).ClassWeight("inside", 2), &argument, []string{"ClassWeight", "one class"}},
+		{"one class, balanced", OneClass(good.Data()).Balanced(), &argument, []string{"Balanced", "one class"}},
 		{"sample weight", good.SampleWeights([]float64{1, 1, math.NaN(), 1}), &argument, []string{"row 2", "NaN"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

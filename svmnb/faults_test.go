@@ -73,6 +73,7 @@ func TestWordsCommute(t *testing.T) {
 		{"ClassWeight +", func(c Classifier) Classifier { return c.ClassWeight("1", 2) }},
 		{"ClassWeight +", func(c Classifier) Classifier { return c.ClassWeight("1", 0) }},
 		{"ClassWeight −", func(c Classifier) Classifier { return c.ClassWeight("-1", 3) }},
+		{"Balanced", func(c Classifier) Classifier { return c.Balanced() }},
 		{"SampleWeights", func(c Classifier) Classifier { return c.SampleWeights(make([]float64, 20)) }},
 		{"Using", func(c Classifier) Classifier { return c.SMO() }},
 		{"Using", func(c Classifier) Classifier { return c.GradientAscent() }},

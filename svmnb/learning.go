@@ -45,9 +45,13 @@ func (f *Fit) Learnt() learn.Fit { return classified{f} }
 // Learnt returns what package play needs of the fit.
 func (f *RegressionFit) Learnt() learn.Fit { return regressed{f} }
 
+// Learnt returns what package selection needs of the fit.
+func (c *Calibrated) Learnt() learn.Fit { return calibrated{c} }
+
 func (f classified) Fit() any      { return f.fit }
 func (f multiClassified) Fit() any { return f.fit }
 func (f regressed) Fit() any       { return f.fit }
+func (f calibrated) Fit() any      { return f.fit }
 
 func (f classified) Model() *model.Model      { return f.fit.Model() }
 func (f multiClassified) Model() *model.Model { return f.fit.Model() }
@@ -70,6 +74,20 @@ func (f calibrated) Scores(verb string, x datasets.Points) ([]float64, error) {
 		scores[i] = f.fit.probabilities(v)[1]
 	}
 	return scores, err
+}
+
+func (f calibrated) HeldOut(_ context.Context, data *datasets.Dataset) (*learn.HeldOut, error) {
+	c := f.fit
+	e, err := newEvaluation("Evaluate", data, fmt.Sprintf("%s · %v", c.words, c.how), c.classes...)
+	if err != nil {
+		return nil, err
+	}
+	values, err := c.here("Evaluate", points.Of(data))
+	if err != nil {
+		return nil, err
+	}
+	e.add(c, values)
+	return &learn.HeldOut{Classes: e}, nil
 }
 
 func (f calibrated) Evaluated(ds *datasets.Dataset) (any, error) { return f.fit.Evaluate(ds) }
@@ -263,6 +281,10 @@ func (r regressing) Detail() any {
 }
 
 func (r regressing) With(data *datasets.Dataset, rows []int) learn.Learner {
+	return regressing{r.given(data, rows)}
+}
+
+func (r Regressor) given(data *datasets.Dataset, rows []int) Regressor {
 	r.data = data
 	if r.sample != nil {
 		w := learn.Chosen(*r.sample, rows)

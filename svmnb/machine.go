@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"time"
 
@@ -118,11 +119,28 @@ func (m *machine) checkedWeights(w []float64) error {
 		return arguments.Wrong("SampleWeights", float64(len(w)), "%s for %s; give one for each", say.Several(len(w), "weight"), say.Several(m.data.N(), "point"))
 	}
 	for i, v := range w {
-		if !(v > 0) || math.IsInf(v, 1) {
-			return arguments.At("SampleWeights", i, -1, v, "the weight is %v; it must be a positive number", v)
+		if !(v >= 0) || math.IsInf(v, 1) {
+			return arguments.At("SampleWeights", i, -1, v, "the weight is %v; it must be a number ≥ 0", v)
 		}
 	}
+	if rows := weighted(w); rows != nil && len(rows) == 0 {
+		return arguments.Wrong("SampleWeights", 0, "all weights are 0, so no point takes part; give at least one a positive weight")
+	}
 	return nil
+}
+
+// weighted returns the rows whose weight is positive; nil means all.
+func weighted(w []float64) []int {
+	if !slices.Contains(w, 0) {
+		return nil
+	}
+	rows := []int{}
+	for i, v := range w {
+		if v > 0 {
+			rows = append(rows, i)
+		}
+	}
+	return rows
 }
 
 // needs returns what the method needs of the problem.

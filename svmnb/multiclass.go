@@ -126,6 +126,7 @@ type multiTask struct {
 }
 
 func (m MultiClassifier) prepare() (*multiTask, error) {
+	m.base = m.base.taking()
 	t := &multiTask{MultiClassifier: m}
 	data := m.base.data
 	if err := errors.Join(m.base.faults.Err(), data.Check(), m.unsuited()); err != nil {
@@ -198,9 +199,12 @@ func (t *multiTask) classError(format string, args ...any) error {
 
 // weigh combines the weights of classes and of points into one for each point.
 func (t *multiTask) weigh() error {
+	if !t.base.weighs() {
+		return nil
+	}
 	w := t.base.weights
 	if w == nil {
-		return nil
+		w = &weights{}
 	}
 	t.cost = slices.Repeat([]float64{1}, len(t.class))
 	for _, cw := range w.class {
@@ -216,6 +220,9 @@ func (t *multiTask) weigh() error {
 	}
 	for i, v := range w.sample {
 		t.cost[i] *= v
+	}
+	if t.base.balanced {
+		balance(t.cost, t.class, len(t.classes))
 	}
 	return nil
 }
@@ -289,7 +296,7 @@ func (t *multiTask) machine(duel [2]int) (c Classifier, rows []int) {
 	}
 	d.X, d.Sparse = own.X, (*datasets.CSR)(own.Sparse) // dense points are shared, not copied
 	c = t.base
-	c.data, c.weights = d, nil
+	c.data, c.weights, c.balanced = d, nil, false
 	if t.cost != nil {
 		w := make([]float64, len(rows))
 		for j, i := range rows {

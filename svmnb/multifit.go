@@ -209,6 +209,28 @@ func (f *MultiFit) Predict(x datasets.Points) (_ []string, err error) {
 	return names, nil
 }
 
+// Scores returns a score of each class at m points, as m rows of k values in the order of
+// Classes: the larger, the more speaks for the class. For OneVsRest and CrammerSinger these are
+// the Decisions. For OneVsOne a score is the number of votes for the class, plus s/(3|s| + 3),
+// where s is the sum of the decision values of its machines in its favour, so that classes with
+// equal votes have different scores (as scikit-learn's decision_function of shape "ovr"). Of
+// classes with equal votes, Predict takes the first, which may have the smaller score. Errors
+// are those of Decisions.
+func (f *MultiFit) Scores(x datasets.Points) (_ [][]float64, err error) {
+	defer guard.Caught(&err)
+	if f.none() {
+		return nil, arguments.NoFit("Scores")
+	}
+	rows, err := f.decisions("Scores", points.From(x))
+	if err != nil {
+		return nil, err
+	}
+	for i, values := range rows {
+		rows[i] = f.task.scheme.Scores(len(f.task.classes), f.task.duels, values)
+	}
+	return rows, nil
+}
+
 // winner returns the index of the class that these decision values predict.
 func (f *MultiFit) winner(values []float64) int {
 	return f.task.scheme.Winner(len(f.task.classes), f.task.duels, values)
@@ -385,8 +407,8 @@ func (f *MultiFit) hints(errors int) []string {
 		}
 		smallest, largest = min(smallest, n), max(largest, n)
 	}
-	if base.weights == nil && largest >= 20*smallest && errors > 0 {
-		hints = append(hints, fmt.Sprintf("The largest class has %d points and the smallest %d, whose errors weigh little: ClassWeight makes them cost more.", largest, smallest))
+	if base.weights == nil && !base.balanced && largest >= 20*smallest && errors > 0 {
+		hints = append(hints, fmt.Sprintf("The largest class has %d points and the smallest %d, whose errors weigh little: Balanced makes those of every class weigh the same.", largest, smallest))
 	}
 	return hints[:min(2, len(hints))]
 }

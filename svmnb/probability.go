@@ -75,7 +75,6 @@ type Calibrated struct {
 	raw     bool           // values are those of points before the steps
 	fit     model.Modeler
 	heldOut *Evaluation
-	inside  bool // the fit is the inside of a pipeline
 
 	// The held-out points: their classes, folds and decision values.
 	class []int
@@ -105,7 +104,7 @@ func (f *Fit) Calibrate(ctx context.Context, how Calibration) (_ *Calibrated, er
 	if f.task.margin == oneClass {
 		return nil, arguments.Wrong("Calibrate", math.NaN(), "a one-class machine has seen one class only, so it has no probabilities to learn; leave Calibrate out")
 	}
-	c := &Calibrated{how: how, classes: []string{f.task.negative, f.task.positive}, words: f.task.words(), duels: [][2]int{{1, 0}}, fit: f, inside: f.task.behind != nil}
+	c := &Calibrated{how: how, classes: []string{f.task.negative, f.task.positive}, words: f.task.words(), duels: [][2]int{{1, 0}}, fit: f}
 	of := func(at func(verb, learner string, p points.Points) ([]float64, error)) decider {
 		return func(verb string, p points.Points) ([][]float64, error) {
 			values, err := at(verb, "classifier", p)
@@ -140,7 +139,7 @@ func (f *MultiFit) Calibrate(ctx context.Context, how Calibration) (_ *Calibrate
 	if f.none() {
 		return nil, arguments.NoFit("Calibrate")
 	}
-	c := &Calibrated{how: how, classes: f.task.classes, words: f.words(), duels: f.task.duels, fit: f, inside: f.task.base.behind != nil}
+	c := &Calibrated{how: how, classes: f.task.classes, words: f.words(), duels: f.task.duels, fit: f}
 	if f.joint != nil {
 		for k := range f.task.classes {
 			c.duels = append(c.duels, [2]int{k, -1})
@@ -387,7 +386,7 @@ func (c *Calibrated) Raw() *Calibrated {
 	raw := *c
 	through := *c.behind
 	through.Steps, through.Open = through.Steps[through.Open:], 0 // the pipeline's data have been scaled before
-	raw.behind, raw.raw, raw.inside = nil, true, false
+	raw.behind, raw.raw = nil, true
 	raw.values = func(verb string, p points.Points) ([][]float64, error) {
 		p, err := through.Apply(context.Background(), verb, "pipeline", p)
 		if err != nil {

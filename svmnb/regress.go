@@ -116,8 +116,10 @@ func (r Regressor) FixedBias(b0 float64) Regressor { r.fixBias(b0); return r }
 // K(x, x).
 func (r Regressor) Augment(tau2 float64) Regressor { r.augment(tau2); return r }
 
-// SampleWeights multiplies C, or divides λ, by a weight for each point: n values in (0, ∞);
-// nil removes the weights. ν-SVR has no weights.
+// SampleWeights multiplies C, or divides λ, by a weight for each point: n values in [0, ∞),
+// not all 0; nil removes the weights. A point of weight 0 takes no part, as if it were not in
+// the data: Alpha and the indices of the fit count the other points. With Nu, weights also make
+// ν a share of the weight in place of a share of the points; see [solvers.NuTube].
 func (r Regressor) SampleWeights(w []float64) Regressor {
 	r.sample = nil
 	if w != nil {
@@ -226,6 +228,7 @@ func (r Regressor) prepare() (*regression, error) {
 	if err := errors.Join(r.faults.Err(), r.data.Check()); err != nil {
 		return nil, err
 	}
+	r = r.taking()
 	t := &regression{Regressor: r}
 	t.fill()
 	if t.method == nil {
@@ -235,11 +238,10 @@ func (r Regressor) prepare() (*regression, error) {
 		t.epsilon, t.c = 0, 1/r.lambda
 	}
 	t.cost = slices.Repeat([]float64{t.c}, r.data.N())
+	var weights []float64
 	if r.sample != nil {
-		if r.loss == nuLoss {
-			return nil, arguments.Wrong("SampleWeights", math.NaN(), "ν-SVR has one cost for all points; leave the weights out, or take Epsilon in place of Nu")
-		}
-		for i, w := range *r.sample {
+		weights = *r.sample
+		for i, w := range weights {
 			t.cost[i] *= w
 		}
 	}
@@ -251,7 +253,7 @@ func (r Regressor) prepare() (*regression, error) {
 	case quadraticLoss, ridge:
 		t.problem = solvers.Tube2(k, r.data.Y, t.cost, t.epsilon)
 	case nuLoss:
-		if t.problem, err = solvers.NuTube(k, r.data.Y, r.c, r.nu); err != nil {
+		if t.problem, err = solvers.NuTube(k, r.data.Y, r.c, r.nu, weights...); err != nil {
 			return nil, fmt.Errorf("svmnb: %w", err)
 		}
 	default:
@@ -265,6 +267,21 @@ func (r Regressor) prepare() (*regression, error) {
 	}
 	return t, nil
 }
+
+// taking returns the description for the points that take part: those whose weight is not 0.
+func (r Regressor) taking() Regressor {
+	if r.sample == nil {
+		return r
+	}
+	rows := weighted(*r.sample)
+	if rows == nil {
+		return r
+	}
+	return r.on(rows)
+}
+
+// on returns the description for some rows of its data.
+func (r Regressor) on(rows []int) Regressor { return r.given(r.data.Select(rows), rows) }
 
 // matrix returns the kernel matrix, or the features if the method wants them.
 func (r *Regressor) matrix() (solvers.Matrix, error) {

@@ -337,8 +337,8 @@ func TestRegressionErrors(t *testing.T) {
 		{base.FixedBias(math.NaN()), "FixedBias", "finite"},
 		{base.Augment(-2), "Augment", "positive"},
 		{base.SampleWeights([]float64{1}), "SampleWeights", "1 weight for 20 points"},
-		{base.SampleWeights(slices.Repeat([]float64{-1}, 20)), "SampleWeights", "positive"},
-		{base.Nu(0.5).SampleWeights(slices.Repeat([]float64{1}, 20)), "SampleWeights", "ν-SVR"},
+		{base.SampleWeights(slices.Repeat([]float64{-1}, 20)), "SampleWeights", "≥ 0"},
+		{base.SampleWeights(make([]float64, 20)), "SampleWeights", "all weights are 0"},
 		{base.Nu(0.5).FixedBias(0), "FixedBias", "ν machine"},
 		{Regress(nil), "Regress", "nil"},
 	} {

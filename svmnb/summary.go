@@ -10,6 +10,7 @@ import (
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/machines"
 	"github.com/svmnb/svmnb/svmnb/internal/points"
 	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
@@ -60,7 +61,10 @@ func (t *task) marginText() string {
 	default:
 		s = "1-norm soft, C = " + say.Number(t.c)
 	}
-	if t.weights != nil && (t.margin == oneNorm || t.margin == twoNorm) {
+	switch {
+	case t.balanced:
+		s += ", balanced"
+	case t.weights != nil:
 		s += ", weighted"
 	}
 	return s + t.biasWords()
@@ -85,12 +89,37 @@ func (f *Fit) Hints() []string {
 	t, c, n := f.task, f.Certificate, f.task.data.N()
 	hints := t.hints(&f.Result, "C = "+say.Number(t.c)+", which makes the problem harder as it grows")
 	add := func(format string, args ...any) { hints = append(hints, fmt.Sprintf(format, args...)) }
-	if t.margin == oneNorm && c.AtUpper > 0 && c.Free == 0 {
+	rows, values := f.glance()
+	if hint := f.swallowed(pick(t.y, rows), values); hint != "" {
+		add("%s", hint)
+	} else if t.margin == oneNorm && c.AtUpper > 0 && c.Free == 0 {
 		add("Every support vector is at the bound C = %s, so errors cost too little for any point to hold the margin: try a larger C.", say.Number(t.c))
 	} else if sv := c.Free + c.AtUpper; sv > 4*n/5 && n >= 20 && t.margin == oneNorm {
 		add("%d of %d points are support vectors: the classes overlap widely here, or C or gamma does not suit the data.", sv, n)
 	}
 	return hints[:min(2, len(hints))]
+}
+
+// swallowed returns a hint if hardly any point is predicted as one of the two classes, though
+// it has some; otherwise "". y are the labels of points and values their f.
+func (f *Fit) swallowed(y, values []float64) string {
+	t, n := f.task, len(y)
+	var points, predicted [2]int
+	for i, v := range values {
+		points[machines.SideOf(y[i])]++
+		predicted[f.side(v)]++
+	}
+	for k, name := range []string{t.negative, t.positive} {
+		if t.margin == oneClass || points[k] < 3 || 10*predicted[k] > points[k] {
+			continue
+		}
+		s := fmt.Sprintf("%d of %d points are predicted as %s, which has %d: ", predicted[k], n, say.Class(name), points[k])
+		if 5*points[k] < 2*n && !t.balanced && t.margin != hard {
+			return s + "errors of a rare class weigh little. Balanced() makes those of both classes weigh the same, and Threshold chooses for a cost or a recall."
+		}
+		return s + "the machine does not tell the classes apart here. Try a larger C, or another gamma or kernel."
+	}
+	return ""
 }
 
 // hints returns the suggestions that any machine may need. cost names the parameter to

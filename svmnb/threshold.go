@@ -69,8 +69,9 @@ func insidePipeline() error {
 
 // Threshold chooses the threshold of the probability of the second class for a goal; see
 // [Fit.Threshold]. The folds are those of the calibration, and the curve of probabilities for
-// a fold is fitted again without it. Threshold returns an *ArgumentError if there are more
-// than two classes.
+// a fold is fitted again without it. The folds of a calibrated pipeline share its steps; a
+// pipeline that ends in selection.Calibrate holds points out of the steps too. Threshold
+// returns an *ArgumentError if there are more than two classes.
 func (c *Calibrated) Threshold(ctx context.Context, goal Goal) (_ *Thresholded, err error) {
 	defer guard.Caught(&err)
 	if err := arguments.Given(ctx, "Threshold"); err != nil {
@@ -81,7 +82,7 @@ func (c *Calibrated) Threshold(ctx context.Context, goal Goal) (_ *Thresholded, 
 		return nil, arguments.NoFit("Threshold")
 	case len(c.classes) != 2:
 		return nil, arguments.Wrong("Threshold", math.NaN(), "there are %d classes; a threshold is between two", len(c.classes))
-	case c.inside:
+	case c.behind != nil:
 		return nil, insidePipeline()
 	case goal.folds != 0:
 		return nil, arguments.Wrong("Threshold", float64(goal.folds), "the folds are those of Calibrate; leave Folds of the goal out")

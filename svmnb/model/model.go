@@ -245,6 +245,26 @@ func (m *Model) decisions(verb string, p points.Points) ([][]float64, error) {
 	return m.of.Expansion.Sums(m.of.Terms, p), nil
 }
 
+// Scores returns a score of each class at m points, as m rows in the order of Classes, for a
+// model of several machines; see svmnb.MultiFit.Scores. Errors are those of Decisions, and an
+// *ArgumentError for a model of one machine, whose score is that of Values.
+func (m *Model) Scores(x datasets.Points) (_ [][]float64, err error) {
+	defer guard.Caught(&err)
+	rows, err := m.decisions("Scores", points.From(x))
+	if err != nil {
+		return nil, err
+	}
+	switch m.of.Kind {
+	case machines.VotesKind, machines.RestKind, machines.JointKind:
+	default:
+		return nil, arguments.Wrong("Scores", math.NaN(), "a model of %v has one value at each point; say Values", m.of.Kind)
+	}
+	for i, values := range rows {
+		rows[i] = m.of.Kind.Scheme().Scores(len(m.of.Classes), m.of.Duels, values)
+	}
+	return rows, nil
+}
+
 // Values returns f at m points, for a model with one machine. These are predictions in
 // units of the targets for a regression or a process, and decision values for one or two
 // classes. Errors are those of Decisions, and an *ArgumentError if there are several

@@ -58,6 +58,45 @@ var (
 	// BalancedAccuracy is the mean recall of the classes.
 	BalancedAccuracy = byClasses("balanced accuracy", (*metrics.Confusion).BalancedAccuracy)
 
+	// F1 is the harmonic mean of precision and recall: of two classes that of Classes[1], the
+	// one with the larger target; of more classes the mean over them. It is 0 for a class that
+	// is never predicted.
+	F1 = byClasses("F1", func(c *metrics.Confusion) float64 {
+		f := c.F1()
+		if len(f.PerClass) == 2 {
+			return f.PerClass[1]
+		}
+		return f.Macro
+	})
+
+	// MCC is the correlation of true and predicted classes, in [−1, 1]; see
+	// [metrics.Confusion.MCC].
+	MCC = byClasses("MCC", (*metrics.Confusion).MCC)
+
+	// AUC is the area under the ROC curve, by decision values or probabilities. For more than
+	// two classes it is the mean of the areas of each class against the rest, by
+	// probabilities, for which the learner must be in [Calibrate]. A fold in which a class has
+	// no point has no AUC; StratifiedKFold avoids that.
+	AUC = byScores("AUC", func(positive []bool, score []float64) (float64, error) {
+		r, err := metrics.NewROC(positive, score)
+		if err != nil {
+			return 0, err
+		}
+		return r.AUC, nil
+	})
+
+	// AveragePrecision is the area below the precision–recall curve; see
+	// [metrics.AveragePrecision]. For more than two classes it is the mean, as for AUC.
+	AveragePrecision = byScores("average precision", metrics.AveragePrecision)
+
+	// LogLoss is the mean of −ln p of the true class, in nats. The learner must be in
+	// [Calibrate].
+	LogLoss = byProbabilities("log loss", metrics.LogLoss)
+
+	// Brier is the mean squared distance of the probabilities from 1 for the true class and 0
+	// for the others, in [0, 2]; see [metrics.Brier]. The learner must be in [Calibrate].
+	Brier = byProbabilities("Brier score", metrics.Brier)
+
 	// RMSE is the root mean squared error, in units of the targets. It is the default for
 	// regressions.
 	RMSE = byValues("RMSE", metrics.RMSE)
@@ -76,12 +115,58 @@ var (
 )
 
 func byClasses(name string, of func(*metrics.Confusion) float64) Metric {
-	return Metric{name, false, func(h *HeldOut) (float64, error) {
+	return byEvaluation(name, false, func(e *svmnb.Evaluation) (float64, error) { return of(e.Confusion()), nil })
+}
+
+func byEvaluation(name string, lower bool, of func(*svmnb.Evaluation) (float64, error)) Metric {
+	return Metric{name, lower, func(h *HeldOut) (float64, error) {
 		if h.Classes == nil {
 			return 0, arguments.Wrong("Metric", math.NaN(), "the %s is of classes, and these predictions are real values; take RMSE", name)
 		}
-		return of(h.Classes.Confusion()), nil
+		return of(h.Classes)
 	}}
+}
+
+// byScores returns the metric of two classes by their scores, and its mean over more classes
+// by their probabilities, each class against the rest.
+func byScores(name string, of func(positive []bool, score []float64) (float64, error)) Metric {
+	return byEvaluation(name, false, func(e *svmnb.Evaluation) (float64, error) {
+		against := func(class int, score []float64) (float64, error) {
+			positive := make([]bool, len(e.Truth))
+			for i, k := range e.Truth {
+				positive[i] = k == class
+			}
+			return of(positive, score)
+		}
+		switch {
+		case e.Scores != nil:
+			return against(1, e.Scores)
+		case e.Probabilities == nil:
+			return 0, arguments.Wrong("Metric", math.NaN(), "the %s needs scores of each class, and these predictions have none; put the classifier into selection.Calibrate", name)
+		}
+		mean := 0.0
+		for k := range e.Classes {
+			score := make([]float64, len(e.Truth))
+			for i, p := range e.Probabilities {
+				score[i] = p[k]
+			}
+			v, err := against(k, score)
+			if err != nil {
+				return 0, err
+			}
+			mean += v / float64(len(e.Classes))
+		}
+		return mean, nil
+	})
+}
+
+func byProbabilities(name string, of func(truth []int, p [][]float64) (float64, error)) Metric {
+	return byEvaluation(name, true, func(e *svmnb.Evaluation) (float64, error) {
+		if e.Probabilities == nil {
+			return 0, arguments.Wrong("Metric", math.NaN(), "the %s is of probabilities, and these predictions have none; put the classifier into selection.Calibrate", name)
+		}
+		return of(e.Truth, e.Probabilities)
+	})
 }
 
 func byValues(name string, of func(truth, predicted []float64) (float64, error)) Metric {

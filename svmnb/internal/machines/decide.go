@@ -42,6 +42,27 @@ func Votes(votes []int, duels [][2]int, values []float64) int {
 	return slices.Index(votes, slices.Max(votes))
 }
 
+// Scores returns a score of each class; see svmnb.MultiFit.Scores.
+func (s Scheme) Scores(classes int, duels [][2]int, values []float64) []float64 {
+	if s != OneVsOne {
+		return values
+	}
+	votes, sums := make([]float64, classes), make([]float64, classes)
+	for k, v := range values {
+		i, j := duels[k][0], duels[k][1]
+		sums[i], sums[j] = sums[i]+v, sums[j]-v
+		if v > 0 {
+			votes[i]++
+		} else {
+			votes[j]++
+		}
+	}
+	for k, v := range sums {
+		votes[k] += v / (3 * (math.Abs(v) + 1))
+	}
+	return votes
+}
+
 // Leads returns for each class by how much it wins against its strongest rival. Only the
 // winner's value is positive: if it has won among equal votes, its value is raised to 1e-9.
 func (s Scheme) Leads(classes int, duels [][2]int, values []float64) []float64 {
