@@ -23,8 +23,9 @@ import (
 //
 // The package has the constant D, the number of features of a point, and the functions
 // Decisions, Predict and, if the model has probabilities, Probabilities, in the order of
-// Classes. The values equal those of the model up to rounding. The functions apply the
-// steps of a pipeline to their points. For a Gaussian process they return the mean.
+// Classes. Predict uses the threshold of the model. The values equal those of the model up to
+// rounding. The functions apply the steps of a pipeline to their points. For a Gaussian process
+// they return the mean.
 //
 // If the pipeline has steps for the columns of a table, the package has a struct Row instead
 // of D, with a field for each column, and its functions take a Row:

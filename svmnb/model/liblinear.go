@@ -25,7 +25,8 @@ import (
 //
 // WriteLIBLINEAR returns a *[Error] for what the format lacks: other kernels; one class;
 // one against one with more than two classes; probabilities from a calibration; targets
-// that are not whole numbers. Other errors are those of w.
+// that are not whole numbers. Other errors are those of w. A threshold of decision values
+// becomes a part of the bias.
 func (m *Model) WriteLIBLINEAR(w io.Writer) error {
 	if m.none() {
 		return arguments.NoFit("WriteLIBLINEAR")

@@ -20,11 +20,13 @@ import (
 // WriteLIBSVM writes the model as a model file of LIBSVM (Chang and Lin 2011), for its
 // program svm-predict. The file's type is C-SVC for two classes and one against one,
 // one-class, or ε-SVR for every regression and for the mean of a Gaussian process: C, ν, ε
-// and the noise do not affect predictions. Labels are the targets of the classes.
+// and the noise do not affect predictions. Labels are the targets of the classes. A threshold
+// of decision values becomes a part of the bias.
 //
 // WriteLIBSVM returns a *[Error] for what the format lacks: kernels other than Linear,
 // Polynomial, RBF and Sigmoid; one against the rest and Crammer–Singer; targets that are
-// not whole numbers; probabilities other than Platt's. Other errors are those of w.
+// not whole numbers; probabilities other than Platt's, and a threshold of probabilities. Other
+// errors are those of w.
 func (m *Model) WriteLIBSVM(w io.Writer) error {
 	if m.none() {
 		return arguments.NoFit("WriteLIBSVM")
