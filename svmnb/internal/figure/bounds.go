@@ -271,8 +271,8 @@ func lone(values []float64) bool {
 }
 
 // pick returns the values with the indices keep.
-func pick(values []float64, keep []int) []float64 {
-	out := make([]float64, len(keep))
+func pick[T any](values []T, keep []int) []T {
+	out := make([]T, len(keep))
 	for k, i := range keep {
 		out[k] = values[i]
 	}

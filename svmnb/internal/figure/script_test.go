@@ -49,7 +49,7 @@ func TestScriptsAreSound(t *testing.T) {
 			}
 		}
 	}
-	if n < 90 {
+	if n < 105 {
 		t.Errorf("only %d declarations found", n)
 	}
 }
@@ -129,6 +129,13 @@ func TestScriptsCompute(t *testing.T) {
 		{"points of a run", raceJS.text("points", "run", 0, "key", "it", "low", 0.5, "color", "@pos"), `{runs: [{done: false, gap: [3, 0], it: [0, 2]}], floor: 1e-3}`, ``,
 			`[[0.5,3],{"value":[2,0.001],"itemStyle":{"color":"@page","borderColor":"@pos","borderWidth":2}}]`},
 		{"ticks of the evidence", evidenceJS.text("layout") + `(572, 0).option.xAxis[0].axisLabel.customValues`, `{box: {x: [0, 2], y: [0, 1]}}`, ``, `[0,0.30102999566398114,0.6989700043360187,1,1.301029995663981,1.6989700043360185,2]`},
+		{"points of a pair", pairsJS.text("pair", "class", 0, "x", 1, "y", 2), `{rows0: [7, 9], c0_1: [1, null], c0_2: [3, 4], time1: false, time2: true}`, ``, `[[1,3000,7,1,2],["-",4000,9,1,2]]`},
+		{"correlations of a row", pairsJS.text("correlations", "row", 0, "across", 8) + `({coordSys: box}).children.map(function (c) { return [c.x, c.style.text]; })`, `{r: [[1, -0.5, null]]}`, ``, `[[93,"−0.50"],[151,"–"]]`},
+		{"short counts", histogramsJS.text("short"), `{}`, `(12000) + ' ' + (` + histogramsJS.text("short") + `)(9999) + ' ' + (` + histogramsJS.text("short") + `)(2.5e6)`, `"12k 9999 2.5M"`},
+		{"tip of a bin of times", histogramsJS.text("tip"), `{heads: [{name: "<b>"}], kinds: ["time"]}`, `({seriesId: 'bars0_1', seriesName: 'a', value: [0, 3600000, 0, 1, 1]})`, `"<b>&lt;b></b> <i>1970-01-01 to 1970-01-01 01:00</i><br>a: 1 row"`},
+		{"tip of a correlation that is none", correlationsJS.text("tip"), `{names: ["a", "b"]}`, `({value: [0, 1, null, 1]})`, `"<b>b</b> and <b>a</b><br>r is not defined: one of the two is constant<br>1 row"`},
+		{"tip of a pattern", missingJS.text("tip"), `{names: ["a"]}, xAxis: [0, {data: ["1"]}]`, `({seriesId: 'cells', value: [0, 0, 1]})`, `"1 row with this pattern<br><b>a</b> is missing"`},
+		{"images in rows", imagesJS.text("layout") + `(400, 20).svm`, `{files: Array(7), rows: 8, cols: 4}`, ``, `{"across":7,"pitch":55.42857142857143,"drop":55.42857142857143,"width":22.714285714285715,"height":45.42857142857143}`},
 		{"a label of nothing", evidenceJS.text("labels") + `({coordSys: box}, api).children`, `{lines: [], box: {x: [0, 1], y: [0, 1], n: 1}}`, ``, `[]`},
 		{"a tip of the evidence", evidenceJS.text("tip"), `{names: ["a", "b"], best: -3}`, `({seriesId: 'cells', value: [1, 0, -5]}).replace(/<[^>]*>/g, ' ').replace(/ +/g, ' ')`, `" grid a 10 b 1 log marginal likelihood −5 below the maximum 2 "`},
 	} {

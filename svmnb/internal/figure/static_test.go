@@ -84,7 +84,7 @@ func marks(svg string) (names []string, places [][]float64) {
 // the same order at the same places, the same texts. No text leaves the picture
 // or covers another.
 func TestStaticFiguresAreThoseOfABrowser(t *testing.T) {
-	figures, more := slices.Concat(classification(t), processes(t), evaluations(t), moving(t), searches(t), multiples(t)), courses(t)
+	figures, more := slices.Concat(classification(t), processes(t), evaluations(t), moving(t), searches(t), multiples(t), data(t)), courses(t)
 	dir := os.Getenv("SVMNB_PICTURES")
 	look := dir != ""
 	if !look {

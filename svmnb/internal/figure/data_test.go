@@ -1,0 +1,360 @@
+package figure
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/svmnb/svmnb/datasets"
+)
+
+// flowers are the irises as columns.
+func flowers() ColumnsData {
+	iris := datasets.Iris()
+	d := ColumnsData{Problem: "iris: 150 rows, 4 columns", Classes: iris.Classes}
+	for j, name := range iris.Features {
+		d.Columns = append(d.Columns, DataColumn{Name: name, Values: features(iris, j)})
+	}
+	for _, y := range iris.Y {
+		d.Class = append(d.Class, int(y))
+	}
+	return d
+}
+
+func features(d *datasets.Dataset, j int) []float64 {
+	c := make([]float64, d.N())
+	for i, row := range d.X {
+		c[i] = row[j]
+	}
+	return c
+}
+
+// patients are n rows of eleven columns of numbers, the last of which is the target.
+func patients(n int) ColumnsData {
+	diabetes := datasets.Diabetes().Select(upTo(n))
+	d := ColumnsData{Problem: "diabetes: 442 rows, 10 columns", Target: "progression", Classes: []string{"25 … 87", "88 … 140", "141 … 211", "212 … 346"}}
+	for j := range diabetes.D() {
+		d.Columns = append(d.Columns, DataColumn{Name: diabetes.FeatureName(j), Values: features(diabetes, j)})
+	}
+	d.Columns = append(d.Columns, DataColumn{Name: d.Target, Values: diabetes.Y})
+	for _, y := range diabetes.Y {
+		k := 0
+		for _, end := range []float64{87, 140, 211} {
+			if y > end {
+				k++
+			}
+		}
+		d.Class = append(d.Class, k)
+	}
+	return d
+}
+
+// customers have columns of all kinds, with missing values.
+func customers(n int) ColumnsData {
+	r := rand.New(rand.NewPCG(1, 2))
+	d := ColumnsData{Problem: fmt.Sprintf("customers: %d rows, 5 columns", n), Note: "left out: remark (text)", Classes: []string{"stays", "leaves"}}
+	age, income := DataColumn{Name: "age"}, DataColumn{Name: "yearly income before taxes"}
+	since := DataColumn{Name: "since", Time: true}
+	plan := DataColumn{Name: "plan", Levels: []string{"free", "a plan whose name is long", "family", "student", "team", "gold", "silver", "bronze", "iron"}}
+	for i := range n {
+		class := i * i % 7 % 2
+		d.Class = append(d.Class, class)
+		age.Values = append(age.Values, math.Round(30+20*r.Float64()+float64(10*class)))
+		income.Values = append(income.Values, math.Round(math.Exp(10+r.NormFloat64())))
+		since.Values = append(since.Values, 1.5e9+1e8*r.Float64()*float64(1+class))
+		plan.Codes = append(plan.Codes, int32(r.IntN(9)*r.IntN(2)))
+		if i%5 == 0 {
+			age.Values[i] = math.NaN()
+		}
+		if i%9 == 0 {
+			plan.Codes[i] = -1
+		}
+	}
+	d.Columns = []DataColumn{age, income, since, plan}
+	return d
+}
+
+// without is d without its last column.
+func without(d ColumnsData) ColumnsData {
+	d.Columns = d.Columns[:len(d.Columns)-1]
+	return d
+}
+
+func holes(columns, patterns int) MissingData {
+	d := MissingData{Problem: "passengers", Rows: 891 * patterns, Counts: make([]int, columns)}
+	for j := range columns {
+		d.Columns = append(d.Columns, fmt.Sprintf("column %d of a name", j))
+	}
+	left := d.Rows
+	for k := range patterns {
+		p := MissingPattern{Rows: left/6 + 1}
+		for j := range columns {
+			if k>>(j%6)&1 == 1 {
+				p.Columns = append(p.Columns, j)
+			}
+		}
+		if k == patterns-1 {
+			p.Rows = left
+		}
+		for _, j := range p.Columns {
+			d.Counts[j] += p.Rows
+		}
+		left -= p.Rows
+		d.Patterns = append(d.Patterns, p)
+	}
+	return d
+}
+
+// digits are the first images of handwritten digits.
+func handwritten(n int) ImagesData {
+	digits := datasets.Digits()
+	d := ImagesData{Problem: "digits", Rows: 8, Cols: 8, Of: digits.N()}
+	for i := range n {
+		d.Pixels, d.Index, d.Captions = append(d.Pixels, digits.X[i]), append(d.Index, i), append(d.Captions, digits.ClassName(digits.Y[i]))
+	}
+	return d
+}
+
+// weights are images with negative pixels and long captions.
+func weights() ImagesData {
+	d := ImagesData{Problem: "weights", Rows: 5, Cols: 9, Of: 3}
+	for i := range 3 {
+		var pixels []float64
+		for k := range 45 {
+			pixels = append(pixels, math.Sin(float64(k*(i+1))))
+		}
+		d.Pixels, d.Index, d.Captions = append(d.Pixels, pixels), append(d.Index, i), append(d.Captions, fmt.Sprintf("class %d against all the others", i))
+	}
+	return d
+}
+
+// data are the figures of data, as examples.
+func data(t *testing.T) []*Chart {
+	t.Helper()
+	ok := must[*Chart](t)
+	return []*Chart{
+		ok(Pairs(flowers())), ok(Pairs(patients(120))), ok(Pairs(without(customers(150)))),
+		ok(Histograms(flowers())), ok(Histograms(without(patients(120)))), ok(Histograms(customers(150))),
+		ok(Correlations(flowers())), ok(Correlations(patients(120))),
+		ok(Missing(holes(4, 6))), ok(Missing(holes(40, 20))),
+		ok(Images(handwritten(60))), ok(Images(weights())),
+	}
+}
+
+func TestDataPictures(t *testing.T) {
+	pictures(t, "data", data(t), []tip{
+		{0, 0, 1, "setosa"}, {0, 0, 1, "sepal length (cm) 4.5 to 5"}, {0, 4, 0, "row 0 · setosa"}, {0, 4, 0, "sepal width (cm) 3.5"},
+		{2, 3, 1, "row 2"}, {2, 10, 0, "since 20"},
+		{3, 0, 1, "sepal length (cm)"}, {3, 0, 1, "setosa: "}, {5, 6, 0, "since 2017-"}, {5, 9, 0, "plan free"}, {5, 9, 0, "stays: "},
+		{6, 0, 1, "sepal length (cm) and sepal width (cm)"}, {6, 0, 1, "r = −0.118"}, {6, 0, 1, "150 rows"}, {6, 0, 0, "sepal length (cm)"},
+		{8, 0, 0, "rows of 5346"}, {8, 1, 3, "rows with this pattern"},
+		{10, 0, 3, "point 3"}, {11, 0, 1, "class 1 against"},
+	})
+}
+
+// The figures of data, ordinary and degenerate, with their findings.
+func TestFiguresOfData(t *testing.T) {
+	of := func(columns ...DataColumn) ColumnsData { return ColumnsData{Problem: "made up", Columns: columns} }
+	values := func(name string, v ...float64) DataColumn { return DataColumn{Name: name, Values: v} }
+	nan := math.NaN()
+	wide := func(n, d int) ColumnsData {
+		r := rand.New(rand.NewPCG(3, 4))
+		w := ColumnsData{Problem: "wide", Classes: []string{"a", "b", "c"}}
+		for j := range d {
+			c := DataColumn{Name: fmt.Sprint("column", j)}
+			for i := range n {
+				c.Values = append(c.Values, r.NormFloat64()+float64(i%3*(j%7)))
+			}
+			w.Columns = append(w.Columns, c)
+		}
+		for i := range n {
+			w.Class = append(w.Class, i%3)
+		}
+		return w
+	}
+	pairs := func(d ColumnsData) func() (*Chart, error) { return func() (*Chart, error) { return Pairs(d) } }
+	histograms := func(d ColumnsData) func() (*Chart, error) { return func() (*Chart, error) { return Histograms(d) } }
+	correlations := func(d ColumnsData) func() (*Chart, error) { return func() (*Chart, error) { return Correlations(d) } }
+	lacking := func(d MissingData) func() (*Chart, error) { return func() (*Chart, error) { return Missing(d) } }
+	images := func(d ImagesData) func() (*Chart, error) { return func() (*Chart, error) { return Images(d) } }
+	drawAll(t, []drawing{
+		{"pairs", pairs(flowers()), 40_000, "petal length (cm) tells the 3 classes apart best: 94 % of its variance lies between them"},
+		{"pairs with a target", pairs(patients(442)), 90_000, "bmi and progression go together most closely: r = 0.59"},
+		{"pairs with a target, chosen", pairs(patients(442)), 90_000, "6 of 11 columns, those most correlated with progression · 300 points drawn"},
+		{"pairs, sampled, with gaps", pairs(without(customers(800))), 50_000, "500 points drawn, chosen at random (seed 1)"},
+		{"pairs, gaps said", pairs(without(customers(300))), 50_000, "60 points lack a value and are left out of its panels"},
+		{"pairs, 200 columns", pairs(wide(900, 200)), 90_000, "6 of 200 columns, those that tell the classes apart best"},
+		{"pairs of two points", pairs(of(values("a", 1, 2), values("b", 3, 1))), 10_000, "a and b go together most closely: r = −1"},
+		{"pairs that never stand together", pairs(of(values("a", 1, 2, nan, nan), values("b", nan, nan, 1, 2))), 10_000, "2 columns of 4 rows: no two of them vary together"},
+		{"pairs of huge numbers", pairs(of(values("a", 1e99, -1e99, 0), values("b", 1e-99, 2e-99, 0))), 10_000, "go together most closely"},
+		{"histograms", histograms(flowers()), 25_000, "petal width (cm) tells most about the 3 classes: guesses by its bars are right for 96 % of the rows, without it for 33 %"},
+		{"histograms of all kinds", histograms(customers(800)), 20_000, "tells most about the 2 classes"},
+		{"histograms of ranges", histograms(without(patients(442))), 60_000, "ltg tells most about the 4 ranges of progression"},
+		{"histograms, 200 columns", histograms(wide(900, 200)), 110_000, "24 of 200 columns, those that tell most"},
+		{"histograms without classes", histograms(of(values("a", 1, 2, 3), values("b", 1, 1, 9))), 10_000, "b is the most lopsided of 2 columns: skewness 0.71"},
+		{"histogram of a constant", histograms(of(values("a", 7.5, 7.5))), 10_000, "a is the most uneven of 1 column: its highest bar has 2 of 2 rows"},
+		{"histogram of a large constant", histograms(of(values("a", 1e9, 1e9, nan))), 10_000, "its highest bar has 2 of 3 rows"},
+		{"histogram of levels that never occur", histograms(of(DataColumn{Name: "a", Levels: []string{"x"}, Codes: []int32{-1, -1}})), 10_000, "its highest bar has 0 of 2 rows"},
+		{"histogram of a moment", histograms(of(DataColumn{Name: "a", Time: true, Values: []float64{0, 0}})), 10_000, "2 of 2 rows"},
+		{"histogram of ages of the earth", histograms(of(DataColumn{Name: "a", Time: true, Values: []float64{-1e13, 1e13}})), 10_000, "1 of 2 rows"},
+		{"correlations", correlations(flowers()), 10_000, "petal length (cm) and petal width (cm) go together most closely: r = 0.96; |r| ≥ 0.5 in 3 of 6 pairs"},
+		{"correlations with gaps", correlations(of(values("a", 1, 2, 3, nan), values("b", nan, 2, 3, 4), values("c", 4, 3, 3, 1))), 10_000, "over the rows in which both columns have a value, at least 2"},
+		{"correlations of constants", correlations(of(values("a", 1, 1), values("b", 2, 2))), 10_000, "None of 1 pair varies together"},
+		{"correlations, 200 columns", correlations(wide(300, 200)), 40_000, "30 of 200 columns, those with the largest |r|"},
+		{"missing", lacking(holes(4, 6)), 10_000, "column 0 of a name is missing in 64 % of the rows; 892 of 5\u202f346 rows have all values"},
+		{"missing together", lacking(holes(4, 6)), 10_000, "most often together: column 0 of a name and column 2 of a name, in 2\u202f146 rows"},
+		{"missing, 200 columns", lacking(holes(200, 40)), 20_000, "the 12 most frequent of 40 patterns, without "},
+		{"nothing missing", lacking(MissingData{Rows: 3, Columns: []string{"a"}, Counts: []int{0}, Patterns: []MissingPattern{{Rows: 3}}}), 10_000, "No value is missing in 1 column of 3 rows"},
+		{"all missing", lacking(MissingData{Rows: 3, Columns: []string{"a"}, Counts: []int{3}, Patterns: []MissingPattern{{[]int{0}, 3}}}), 10_000, "a is missing in 100 % of the rows; 0 of 3 rows have all values"},
+		{"never together", lacking(MissingData{Rows: 2, Columns: []string{"a", "b"}, Counts: []int{1, 1}, Patterns: []MissingPattern{{[]int{0}, 1}, {[]int{1}, 1}}}), 10_000, "no two columns are missing in the same row"},
+		{"images", images(handwritten(60)), 30_000, "60 images of 8 × 8 pixels with 10 captions; most frequent: “0”, 8 times"},
+		{"images, some", images(handwritten(60)), 30_000, "the first 60 of 1\u202f797 points"},
+		{"images with negative pixels", images(weights()), 10_000, "shades from −1 to 1"},
+		{"an image of one pixel", images(ImagesData{Rows: 1, Cols: 1, Pixels: [][]float64{{7}}, Index: []int{0}, Of: 1}), 10_000, "1 image of 1 × 1 pixels · shades from 0 to 7"},
+		{"a blank image", images(ImagesData{Rows: 1, Cols: 2, Pixels: [][]float64{{0, 0}}, Index: []int{0}, Of: 1}), 10_000, "shades from 0 to 1"},
+		{"a large image", images(ImagesData{Rows: 256, Cols: 256, Pixels: [][]float64{make([]float64, 65536)}, Index: []int{0}, Of: 1}), 10_000, "1 image of 256 × 256 pixels"},
+	})
+}
+
+func TestFiguresOfDataRefuse(t *testing.T) {
+	columns := func(figure func(ColumnsData) (*Chart, error), change func(d *ColumnsData)) error {
+		d := ColumnsData{Columns: []DataColumn{{Name: "a", Values: []float64{1, 2}}, {Name: "b", Values: []float64{1, 3}}}, Classes: []string{"x", "y"}, Class: []int{0, 1}}
+		change(&d)
+		_, err := figure(d)
+		return err
+	}
+	missing := func(change func(d *MissingData)) error {
+		d := holes(4, 6)
+		change(&d)
+		_, err := Missing(d)
+		return err
+	}
+	images := func(change func(d *ImagesData)) error {
+		d := handwritten(3)
+		change(&d)
+		_, err := Images(d)
+		return err
+	}
+	if err := errors.Join(columns(Pairs, func(*ColumnsData) {}), missing(func(*MissingData) {}), images(func(*ImagesData) {})); err != nil {
+		t.Fatal(err)
+	}
+	nan := math.NaN()
+	type tested struct {
+		err   error
+		field string
+	}
+	tests := []tested{
+		{columns(Pairs, func(d *ColumnsData) { d.Columns = d.Columns[:1] }), "Columns"},
+		{columns(Correlations, func(d *ColumnsData) { d.Columns = nil }), "Columns"},
+		{columns(Pairs, func(d *ColumnsData) { d.Columns[1] = DataColumn{Levels: []string{"x"}, Codes: []int32{0, 0}} }), "Columns[1].Values"},
+		{columns(Histograms, func(d *ColumnsData) { d.Columns[1] = DataColumn{Levels: []string{"x"}, Codes: []int32{0, 1}} }), "Columns[1].Codes[1]"},
+		{missing(func(d *MissingData) { d.Columns = nil }), "Columns"},
+		{missing(func(d *MissingData) { d.Rows = 0 }), "Rows"},
+		{missing(func(d *MissingData) { d.Counts = nil }), "Counts"},
+		{missing(func(d *MissingData) { d.Counts[1] = -1 }), "Counts[1]"},
+		{missing(func(d *MissingData) { d.Patterns = d.Patterns[1:] }), "Patterns"},
+		{missing(func(d *MissingData) { d.Patterns[1].Columns = []int{4} }), "Patterns[1].Columns[0]"},
+		{missing(func(d *MissingData) { d.Patterns[0].Rows = 0 }), "Patterns[0].Rows"},
+		{images(func(d *ImagesData) { d.Pixels = nil }), "Pixels"},
+		{images(func(d *ImagesData) { d.Pixels = make([][]float64, MostImages+1) }), "Pixels"},
+		{images(func(d *ImagesData) { d.Rows = 0 }), "Rows"},
+		{images(func(d *ImagesData) { d.Rows, d.Cols = 1<<40, 1<<40 }), "Rows"},
+		{images(func(d *ImagesData) { d.Pixels[1] = d.Pixels[1][:63] }), "Pixels[1]"},
+		{images(func(d *ImagesData) { d.Pixels[1] = slices.Repeat([]float64{nan}, 64) }), "Pixels[1][0]"},
+		{images(func(d *ImagesData) { d.Index = nil }), "Index"},
+		{images(func(d *ImagesData) { d.Captions = d.Captions[:2] }), "Captions"},
+	}
+	for _, figure := range []func(ColumnsData) (*Chart, error){Pairs, Histograms, Correlations} {
+		tests = append(tests,
+			tested{columns(figure, func(d *ColumnsData) { d.Columns[0].Values, d.Columns[1].Values = []float64{}, []float64{} }), "Columns"},
+			tested{columns(figure, func(d *ColumnsData) { d.Columns[1].Values = []float64{1} }), "Columns[1]"},
+			tested{columns(figure, func(d *ColumnsData) { d.Columns[1].Values = []float64{nan, nan} }), "Columns[1]"},
+			tested{columns(figure, func(d *ColumnsData) { d.Columns[1].Values[0] = math.Inf(1) }), "Columns[1].Values[0]"},
+			tested{columns(figure, func(d *ColumnsData) { d.Columns[1].Values[0] = 1e200 }), "Columns[1].Values[0]"},
+			tested{columns(figure, func(d *ColumnsData) { d.Class = nil }), "Class"},
+			tested{columns(figure, func(d *ColumnsData) { d.Class = []int{0} }), "Class"},
+			tested{columns(figure, func(d *ColumnsData) { d.Class[1] = 2 }), "Class[1]"},
+			tested{columns(figure, func(d *ColumnsData) { d.Classes = make([]string, 9) }), "Classes"},
+		)
+	}
+	for k, test := range tests {
+		var e *InputError
+		if !errors.As(test.err, &e) || e.Field != test.field {
+			t.Errorf("case %d: error %v, want an *InputError about %s", k, test.err, test.field)
+		}
+	}
+}
+
+// Bins have round edges, and every value is in one of them.
+func TestBins(t *testing.T) {
+	nan := math.NaN()
+	for _, test := range []struct {
+		c     DataColumn
+		most  int
+		width float64
+		n     int
+	}{
+		{DataColumn{Values: []float64{0, 1}}, 10, 1, 2},
+		{DataColumn{Values: []float64{0, 0.5, 1}}, 10, 0.1, 10},
+		{DataColumn{Values: []float64{-3, nan, 3}}, 10, 1, 7},
+		{DataColumn{Values: []float64{0, 1000}}, 10, 100, 10},
+		{DataColumn{Values: []float64{0, 24}}, 10, 5, 5}, // whole numbers have no bins of 2.5
+		{DataColumn{Values: []float64{7.5}}, 10, 1, 1},
+		{DataColumn{Values: []float64{1e9, 1e9}}, 10, 1e8, 1},
+		{DataColumn{Values: []float64{1e-30, 3e-30}}, 10, 2e-31, 10},
+		{DataColumn{Values: []float64{0, 86400 * 360}, Time: true}, 14, 30 * 86400, 12},
+		{DataColumn{Values: []float64{0, 10}, Time: true}, 14, 1, 10},
+	} {
+		b := binsOf(test.c, test.most)
+		if math.Abs(b.width-test.width) > 1e-9*test.width || b.n != test.n {
+			t.Errorf("%v: %d bins of %v, want %d of %v", test.c.Values, b.n, b.width, test.n, test.width)
+		}
+		for _, v := range test.c.Values {
+			k := b.of(v)
+			if finite(v) && !(b.from+float64(k)*b.width <= v*(1+1e-9)+1e-300 && v <= b.edge(k+1)+1e-9*math.Abs(v)) {
+				t.Errorf("%v: value %v is in bin %d, from %v to %v", test.c.Values, v, k, b.edge(k), b.edge(k+1))
+			}
+		}
+	}
+}
+
+// Statistics are those of their definitions.
+func TestStatisticsOfColumns(t *testing.T) {
+	nan := math.NaN()
+	near := func(what string, got, want float64) {
+		t.Helper()
+		if math.Abs(got-want) > 1e-12 {
+			t.Errorf("%s is %v, want %v", what, got, want)
+		}
+	}
+	r, rows := pearson([]float64{1, 2, nan, 4, 9}, []float64{2, 4, 1, nan, 3}) // Σ(x−4)(y−3) = 1, Σ(x−4)² = 38, Σ(y−3)² = 2
+	near("r", r, 1/math.Sqrt(76))
+	near("rows", float64(rows), 3)
+	for _, constant := range [][]float64{{3, 3, 3}, {1e9, 1e9, 1e9}, {nan, nan, 1}} {
+		if r, _ := pearson(constant, []float64{1, 2, 4}); !math.IsNaN(r) {
+			t.Errorf("r of %v is %v, want none", constant, r)
+		}
+	}
+	d := ColumnsData{Classes: []string{"a", "b"}, Class: []int{0, 0, 1, 1}}
+	near("η²", d.between([]float64{1, 2, 9, nan}), 37.5/38)
+	near("η² of equal means", d.between([]float64{1, 2, 1, 2}), 0)
+	near("η² of a constant", d.between([]float64{3, 3, 3, 3}), 0)
+	near("skewness", skewness([]float64{5, 5, nan, 8}), 0.7071)
+	near("skewness of a constant", skewness([]float64{0.1, 0.1, 0.1}), 0)
+	levels, bar := frequent(DataColumn{Levels: strings.Split("abcdefgh", ""), Codes: []int32{7, 7, 7, 6, 6, 5, 4, 3, 2, -1}})
+	if fmt.Sprint(levels, bar) != "[h g c d e f 2 others] [6 6 2 3 4 5 1 0]" {
+		t.Errorf("bars %v of the levels %v", levels, bar)
+	}
+	for _, test := range []struct {
+		k, n int
+		want string
+	}{{0, 7, "0"}, {7, 7, "100"}, {999, 1000, "99.9"}, {99999, 100000, "99.9"}, {1, 3, "33"}, {1, 3000, "0.03"}} {
+		if got := percent(test.k, test.n); got != test.want {
+			t.Errorf("%d of %d are %s %%, want %s", test.k, test.n, got, test.want)
+		}
+	}
+}

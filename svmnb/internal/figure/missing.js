@@ -1,0 +1,32 @@
+// The JavaScript of missing.go.
+
+// share is the bar of a column, with its number.
+function share(p, api) {
+	var v = api.value(0), a = api.coord([0, api.value(1)]), b = api.coord([v, api.value(1)]), h = api.size([1, 1])[1] * 0.72, c = p.coordSys, inside = v > 60;
+	var text = (v && v < 0.1 ? '< 0.1' : svm.num(v, v > 99 && v < 100 ? 3 : 2)) + ' %';
+	return { type: 'group', children: [{ type: 'rect', shape: { x: a[0], y: a[1] - h / 2, width: v ? Math.max(b[0] - a[0], 1) : 0, height: h }, style: { fill: T('@pos') } },
+		{ type: 'rect', shape: { x: a[0], y: a[1] - h / 2, width: c.width, height: h }, style: { fill: T('@ink/0') } },
+		{ type: 'text', silent: true, x: b[0] + (inside ? -4 : 4), y: a[1], style: { text: text, fill: T(inside ? '@page' : '@ink'), fontSize: 11, align: inside ? 'right' : 'left', verticalAlign: 'middle' } }] };
+}
+
+// cell is filled where the column is missing in the rows of the pattern.
+function cell(p, api) {
+	var c = api.coord([api.value(0), api.value(1)]), s = api.size([1, 1]), w = Math.max(s[0] - 2, 1), h = Math.max(s[1] - 2, 1);
+	return { type: 'rect', shape: { x: c[0] - w / 2, y: c[1] - h / 2, width: w, height: h }, style: { fill: T(api.value(2) ? '@pos' : '@axis*0.16') } };
+}
+
+function tip(p) {
+	var s = O.svm, v = p.value, name = document.createElement('b'), rows = function (n) { return n + (n === 1 || n === '1' ? ' row' : ' rows'); };
+	name.textContent = s.names[v[1]];
+	if (p.seriesId === 'shares') return name.outerHTML + ' is missing in ' + rows(v[2]) + ' of ' + s.rows + '<br>' + svm.num(v[0], 3) + ' %';
+	var n = O.xAxis[1].data[v[0]];
+	return rows(n) + ' with this pattern<br>' + name.outerHTML + (v[2] ? ' is missing' : ' is there');
+}
+
+function layout(w, top) {
+	var s = O.svm, n = s.names.length, narrow = w < 520, left = narrow ? 104 : 160, row = n > 16 ? 18 : 24, height = n * row, bars = narrow ? 96 : Math.min(300, 0.32 * w);
+	var from = left + bars + (narrow ? 14 : 30), width = Math.min(w - from - 10, s.patterns * (narrow ? 24 : 48));
+	var crowded = width / s.patterns < 36, foot = crowded ? 50 : 28;
+	return { height: Math.round(top + height + foot + 34), option: { grid: [{ left: left, top: top, width: bars, height: height }, { left: from, top: top, width: width, height: height }],
+		xAxis: [{}, { nameGap: foot, axisLabel: { rotate: crowded ? 90 : 0, fontSize: narrow ? 10 : 12 }, name: width < 150 ? 'rows' : 'rows with the pattern' }], yAxis: [{ axisLabel: { width: left - 12 } }, {}] } };
+}
