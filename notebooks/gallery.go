@@ -10,6 +10,7 @@ import (
 	"image/color"
 	"image/png"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -91,7 +92,17 @@ func gallery(of func(*datasets.Dataset) *datasets.Dataset) []room {
 			kernels.Scale(2.4*2.4, kernels.Product(kernels.SquaredExponential(90), kernels.Periodic(1, 1.3))),
 		)).NoiseVariance(0.1).MustFit()
 	})
+	flowers, digits := of(datasets.Iris()), of(datasets.Digits().Select(first(60)))
+	patients := of(datasets.Diabetes())
+	gaps := sync.OnceValue(func() *datasets.Table { return withGaps(flowers) })
 	return []room{
+		{"Data", "`flowers` is `datasets.Iris()`, and `gaps` a table of it from which some values were taken. `patients` is `datasets.Diabetes()`, and `digits` are the first of `datasets.Digits()`.", []exhibit{
+			{"pairs", "Pairs", "display.Pairs(flowers).Chart()", func() (*display.Chart, error) { return display.Pairs(flowers).Chart() }},
+			{"histograms", "Histograms", "display.Histograms(gaps()).Chart()", func() (*display.Chart, error) { return display.Histograms(gaps()).Chart() }},
+			{"missing", "Missing", "display.Missing(gaps()).Chart()", func() (*display.Chart, error) { return display.Missing(gaps()).Chart() }},
+			{"correlations", "Correlations", "display.Correlations(patients).Chart()", func() (*display.Chart, error) { return display.Correlations(patients).Chart() }},
+			{"images", "Images", "display.Images(digits, 8, 8).Chart()", func() (*display.Chart, error) { return display.Images(digits, 8, 8).Chart() }},
+		}},
 		{"Classifiers", "`fit` is `svmnb.Classify(datasets.Moons(120, 0.2, 42)).Kernel(kernels.RBF(1.2)).C(2).MustFit()`. `cancer` is a fit of 30 features. `iris` and `petals` are fits of three classes, with four features and with two.", []exhibit{
 			{"margins", "Margins", "svmnb.Margins.Of(fit())", func() (*display.Chart, error) { return svmnb.Margins.Of(fit()) }},
 			{"scores", "Margins", "svmnb.Margins.Of(cancer())", func() (*display.Chart, error) { return svmnb.Margins.Of(cancer()) }},
@@ -146,6 +157,41 @@ func gallery(of func(*datasets.Dataset) *datasets.Dataset) []room {
 			{"components", "Components ComponentsNamed", `gp.ComponentsNamed("trend", "season").Of(co2())`, func() (*display.Chart, error) { return gp.ComponentsNamed("trend", "season").Of(co2()) }},
 		}},
 	}
+}
+
+// first are the first n rows.
+func first(n int) []int {
+	rows := make([]int, n)
+	for i := range rows {
+		rows[i] = i
+	}
+	return rows
+}
+
+// withGaps is d as a table, with its classes as a column, without some of the values.
+func withGaps(d *datasets.Dataset) *datasets.Table {
+	t := &datasets.Table{Name: d.Name}
+	for j := range d.D() {
+		c := datasets.Column{Name: d.FeatureName(j)}
+		for i, row := range d.X {
+			v := row[j]
+			if i%(4*j+5) < j {
+				v = math.NaN()
+			}
+			c.Values = append(c.Values, v)
+		}
+		t.Columns = append(t.Columns, c)
+	}
+	class := datasets.Column{Name: cmp.Or(d.Target, "class"), Kind: datasets.Category, Levels: d.Classes}
+	for i, y := range d.Y {
+		k := int32(y)
+		if i%11 == 0 {
+			k = -1
+		}
+		class.Codes = append(class.Codes, k)
+	}
+	t.Columns = append(t.Columns, class)
+	return t
 }
 
 func asItIs(d *datasets.Dataset) *datasets.Dataset { return d }
@@ -217,7 +263,7 @@ func fewColours(data []byte) ([]byte, error) {
 
 // called matches the fits of the gallery, which are functions in its source but variables
 // on the page.
-var called = regexp.MustCompile(`\b(fit|chunked|cancer|iris|petals|process|part|co2|c|s)\(\)`)
+var called = regexp.MustCompile(`\b(fit|gaps|chunked|cancer|iris|petals|process|part|co2|c|s)\(\)`)
 
 func galleryCommand(ctx context.Context, s *session, args []string) error {
 	if len(args) > 0 {
@@ -251,7 +297,7 @@ func galleryCommand(ctx context.Context, s *session, args []string) error {
 
 const galleryHead = `# Gallery
 
-This page shows every figure of package ` + "`svmnb`" + `, with the line that makes it a chart. In a
+This page shows every figure of package ` + "`svmnb`" + ` and those below it, with the line that makes it a chart. In a
 notebook there are three ways to show figures:
 
 - ` + "`fit.Show(svmnb.Margins, svmnb.Gap)`" + ` shows them one below the other;

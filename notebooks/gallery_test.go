@@ -22,7 +22,7 @@ func figures(t *testing.T) (names []string) {
 	if err != nil || len(files) < 20 {
 		t.Fatal(files, err)
 	}
-	for _, pkg := range []string{"gp", "selection", "play"} {
+	for _, pkg := range []string{"display", "gp", "selection", "play"} {
 		more, err := filepath.Glob("../svmnb/" + pkg + "/*.go")
 		if err != nil || len(more) < 4 {
 			t.Fatal(pkg, more, err)
@@ -67,7 +67,7 @@ func figures(t *testing.T) (names []string) {
 					if name := of.(*ast.Ident).Name; !slices.Contains(pictures, name) && ast.IsExported(name) {
 						names = append(names, name)
 					}
-				case d.Recv == nil && d.Name.IsExported() && d.Type.Results != nil && d.Type.TypeParams == nil:
+				case d.Recv == nil && d.Name.IsExported() && !strings.HasPrefix(d.Name.Name, "New") && d.Type.Results != nil && d.Type.TypeParams == nil:
 					if slices.Contains(pictures, lastName(d.Type.Results.List[0].Type)) {
 						names = append(names, d.Name.Name)
 					}

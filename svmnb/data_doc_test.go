@@ -11,13 +11,14 @@ import (
 	"github.com/svmnb/svmnb/internal/doctest"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/svmnb"
+	"github.com/svmnb/svmnb/svmnb/display"
 	"github.com/svmnb/svmnb/svmnb/selection"
 	"github.com/svmnb/svmnb/svmnb/transform"
 )
 
 // What docs/data.md shows compiles and runs, in the order of the page.
 func TestDataDocument(t *testing.T) {
-	doctest.Same(t, "../docs/data.md", "data_doc_test.go", 2)
+	doctest.Same(t, "../docs/data.md", "data_doc_test.go", 5)
 
 	t.Chdir(t.TempDir())
 	text := "id,name,age,plan,complaint,churn\n"
@@ -35,6 +36,44 @@ func TestDataDocument(t *testing.T) {
 
 	if accuracy, err := fit.Score(test); err != nil || accuracy != 1 {
 		t.Error(accuracy, err)
+	}
+
+	t.Setenv("TMPDIR", t.TempDir()) // for the pages
+	display.Missing(customers).Show()
+	display.Histograms(data).Show()
+
+	for _, picture := range []display.Drawing{display.Missing(customers), display.Histograms(data)} {
+		if _, err := picture.Chart(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestDataDocumentImages(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+
+	train, test := datasets.Digits().Split(0.7, 1)
+	evaluation, err := svmnb.Classify(train).Kernel(kernels.RBF(0.001)).C(10).OneVsOne().MustFit().Evaluate(test)
+	rows, captions := evaluation.Mistakes()
+	display.Images(test.Select(rows), 8, 8, captions...).Show()
+
+	if err != nil || len(rows) == 0 || len(rows) > test.N()/20 {
+		t.Error(err, len(rows))
+	}
+
+	pair := train.Pair("3", "8")
+	var vectors []int
+	for _, v := range svmnb.Classify(pair).Kernel(kernels.RBF(0.001)).C(10).MustFit().SupportVectors() {
+		vectors = append(vectors, v.Index)
+	}
+	display.Images(pair.Select(vectors), 8, 8).Show()
+
+	for _, picture := range []display.Drawing{display.Images(test.Select(rows), 8, 8, captions...), display.Images(pair.Select(vectors), 8, 8)} {
+		if c, err := picture.Chart(); err != nil {
+			t.Error(err)
+		} else {
+			t.Log(c.Title.Title, "·", c.Title.Subtitle)
+		}
 	}
 }
 
