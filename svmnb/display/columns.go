@@ -183,13 +183,8 @@ func (v *view) columns(vary bool, kinds ...datasets.Kind) *figure.ColumnsData {
 			d.Columns = append(d.Columns, figure.DataColumn{Name: c.Name, Values: c.Values, Time: c.Kind == datasets.Time, Levels: c.Levels, Codes: c.Codes})
 		}
 	}
-	d.Note = note
-	if left := leftOut(slices.Concat(others, empty, constant)); note != "" && left != "" {
-		d.Note += " · " + left
-	} else {
-		d.Note += left
-	}
-	v.classes(d, rows)
+	together := v.classes(d, rows)
+	d.Note = strings.Join(slices.DeleteFunc([]string{note, leftOut(slices.Concat(others, empty, constant)), together}, func(s string) bool { return s == "" }), " · ")
 	return d
 }
 
@@ -251,18 +246,18 @@ func because(note string) string {
 }
 
 // classes gives d the classes of the rows, or quarters of a target that is a number. The
-// rarest of very many classes become one.
-func (v *view) classes(d *figure.ColumnsData, rows []int) {
+// rarest of very many classes become one, and note says so.
+func (v *view) classes(d *figure.ColumnsData, rows []int) (note string) {
 	if v.data == nil {
-		return
+		return ""
 	}
 	counts := v.data.Counts()
 	if len(counts) < 2 {
-		return
+		return ""
 	}
 	if v.data.Classes == nil && len(counts) > fewTargets {
 		v.quarters(d, rows)
-		return
+		return ""
 	}
 	place := map[float64]int{}
 	if len(counts) > figure.MostRegions {
@@ -272,6 +267,7 @@ func (v *view) classes(d *figure.ColumnsData, rows []int) {
 		}
 		own := slices.SortedFunc(slices.Values(counts[:figure.MostRegions-1]), func(a, b datasets.Count) int { return cmp.Compare(a.Y, b.Y) })
 		others := fmt.Sprintf("%d other classes", len(counts)-len(own))
+		note = fmt.Sprintf("the rarest %d of %d classes count as one", len(counts)-len(own), len(counts))
 		counts = append(own, datasets.Count{Class: others, Y: math.NaN()})
 	}
 	for k, c := range counts {
@@ -286,6 +282,7 @@ func (v *view) classes(d *figure.ColumnsData, rows []int) {
 	for _, i := range rows {
 		d.Class = append(d.Class, place[v.data.Y[i]])
 	}
+	return note
 }
 
 // fewTargets is how many different numbers count as classes, as for [datasets.Dataset.String].

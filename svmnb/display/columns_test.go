@@ -56,7 +56,7 @@ func TestPicturesOfDataSay(t *testing.T) {
 	}{
 		{"Pairs", "iris", datasets.Iris(), []string{"petal length (cm) tells the 3 classes apart best: 94 %", "iris: 150 rows, 4 columns"}},
 		{"Pairs", "a target", datasets.Diabetes(), []string{"bmi and", "r = 0.59", "6 of 11 columns, those most correlated with", "colour: ranges of"}},
-		{"Pairs", "many classes", digits, []string{"the 8 classes apart best"}},
+		{"Pairs", "many classes", digits, []string{"the 8 classes apart best", "the rarest 3 of 10 classes count as one"}},
 		{"Pairs", "all kinds", some, []string{"a and since go together most closely: r = 1", "left out: plan (category), note (text), none (no value), same (constant)", "2 points lack a value"}},
 		{"Pairs", "rows", datasets.Rows{{1, 2}, {3, 4}, {4, 4}}, []string{"x1 and x2 go together most closely: r = 0.94"}},
 		{"Pairs", "200 columns", large(500, 200), []string{"6 of 200 columns, the first"}},

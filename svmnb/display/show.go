@@ -3,6 +3,7 @@
 //
 //	display.Show(fit, "## A title", chart)
 //	display.Table(datasets.Iris()).Show()
+//	display.Pairs(datasets.Iris()).Show()
 //	display.Dashboard(fit, svmnb.Margins, svmnb.Gap).Show()
 //
 // A [Figure] draws a fit as a [Chart]; [FigureOf] makes a figure of your own.

@@ -124,6 +124,16 @@ func pearson(a, b []float64) (r float64, rows int) {
 	return max(-1, min(1, ab/math.Sqrt(aa*bb))), rows
 }
 
+// correlation writes r with two digits, or with more if it would be 1 or −1 by rounding.
+func correlation(r float64) string {
+	for digits := 2; digits < 7; digits++ {
+		if text := numberTo(r, digits); text != "1" && text != "−1" {
+			return text
+		}
+	}
+	return numberTo(r, 2)
+}
+
 // between returns the share of the variance of values that lies between the classes (the
 // correlation ratio η²), over the rows that have a value.
 func (d *ColumnsData) between(values []float64) float64 {

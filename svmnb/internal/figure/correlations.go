@@ -78,7 +78,7 @@ func Correlations(d ColumnsData) (*Chart, error) {
 	title := fmt.Sprintf("None of %s varies together", count(pairs, "pair", "pairs"))
 	if best[0] >= 0 {
 		title = fmt.Sprintf("%s and %s go together most closely: r = %s; |r| ≥ 0.5 in %s of %s", named(d.Columns[best[0]].Name), named(d.Columns[best[1]].Name),
-			numberTo(r[best[0]][best[1]], 2), thousands(int64(strong)), count(pairs, "pair", "pairs"))
+			correlation(r[best[0]][best[1]]), thousands(int64(strong)), count(pairs, "pair", "pairs"))
 	}
 	complete := "Pearson correlation"
 	if fewest < n {

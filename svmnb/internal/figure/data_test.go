@@ -1,8 +1,12 @@
 package figure
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"image"
+	"image/color"
+	"image/png"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -10,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/svmnb/static"
 )
 
 // flowers are the irises as columns.
@@ -349,6 +354,14 @@ func TestStatisticsOfColumns(t *testing.T) {
 	near("η² of a constant", d.between([]float64{3, 3, 3, 3}), 0)
 	near("skewness", skewness([]float64{5, 5, nan, 8}), 0.7071)
 	near("skewness of a constant", skewness([]float64{0.1, 0.1, 0.1}), 0)
+	for _, test := range []struct {
+		r    float64
+		want string
+	}{{0.5, "0.5"}, {-0.996, "−0.996"}, {0.99996, "0.99996"}, {1, "1"}, {-1, "−1"}, {0, "0"}} {
+		if got := correlation(test.r); got != test.want {
+			t.Errorf("r = %v is written %s, want %s", test.r, got, test.want)
+		}
+	}
 	levels, bar := frequent(DataColumn{Levels: strings.Split("abcdefgh", ""), Codes: []int32{7, 7, 7, 6, 6, 5, 4, 3, 2, -1}})
 	if fmt.Sprint(levels, bar) != "[h g c d e f 2 others] [6 6 2 3 4 5 1 0]" {
 		t.Errorf("bars %v of the levels %v", levels, bar)
@@ -359,6 +372,35 @@ func TestStatisticsOfColumns(t *testing.T) {
 	}{{0, 7, "0"}, {7, 7, "100"}, {999, 1000, "99.9"}, {99999, 100000, "99.9"}, {1, 3, "33"}, {1, 3000, "0.03"}} {
 		if got := percent(test.k, test.n); got != test.want {
 			t.Errorf("%d of %d are %s %%, want %s", test.k, test.n, got, test.want)
+		}
+	}
+}
+
+// The palette that the script writes makes valid files: half of the image has the colour of
+// the text and half that of the page, on both kinds of pages.
+func TestImagesHaveTheColoursOfThePage(t *testing.T) {
+	c := must[*Chart](t)(Images(ImagesData{Rows: 2, Cols: 2, Pixels: [][]float64{{0, 1, 0, 1}}, Index: []int{0}, Of: 1}))
+	for _, test := range []struct {
+		dark      bool
+		page, ink color.RGBA
+	}{
+		{false, color.RGBA{255, 255, 255, 255}, color.RGBA{0x1b, 0x27, 0x33, 255}},
+		{true, color.RGBA{24, 26, 27, 255}, color.RGBA{0xe6, 0xea, 0xee, 255}},
+	} {
+		img := must[image.Image](t)(png.Decode(bytes.NewReader(must[[]byte](t)(static.PNG(c, static.Options{Width: 300, Scale: 1, Dark: test.dark})))))
+		inked, pages := 0, 0
+		for y := img.Bounds().Max.Y - 100; y < img.Bounds().Max.Y; y++ { // below the title
+			for x := range img.Bounds().Dx() {
+				switch color.RGBAModel.Convert(img.At(x, y)) {
+				case test.ink:
+					inked++
+				case test.page:
+					pages++
+				}
+			}
+		}
+		if inked < 2500 || inked > 8000 || pages < 10_000 {
+			t.Errorf("dark %v: %d pixels have the colour of the text, %d that of the page", test.dark, inked, pages)
 		}
 	}
 }

@@ -52,7 +52,7 @@ func Pairs(d ColumnsData) (*Chart, error) {
 	}
 	title := fmt.Sprintf("%s of %s: no two of them vary together", count(m, "column", "columns"), count(n, "row", "rows"))
 	if best[0] >= 0 {
-		title = fmt.Sprintf("%s and %s go together most closely: r = %s", named(columns[best[1]].Name), named(columns[best[0]].Name), numberTo(r[best[0]][best[1]], 2))
+		title = fmt.Sprintf("%s and %s go together most closely: r = %s", named(columns[best[1]].Name), named(columns[best[0]].Name), correlation(r[best[0]][best[1]]))
 	}
 	if len(d.Classes) > 1 && d.Target == "" {
 		best, most := 0, -1.0
