@@ -29,7 +29,7 @@ import (
 // whole.
 var zeros = []any{
 	svmnb.ArgumentError{}, gp.Ascent{}, gp.AscentPoint{}, svmnb.Audit{}, gp.Belief{}, svmnb.Calibrated{}, svmnb.Classifier{}, gp.Component{}, svmnb.Condition{}, svmnb.Conditions{},
-	selection.Deal{}, display.Drawing{}, gp.Estimate{}, gp.Evaluation{}, svmnb.Evaluation{}, display.Figure{}, svmnb.Fit{}, transform.FourierFeatures{}, selection.Grid{}, selection.HeldOut{}, transform.Imputation{},
+	selection.Deal{}, selection.Alternative{}, selection.Alternatives{}, display.Drawing{}, gp.Estimate{}, gp.Evaluation{}, svmnb.Evaluation{}, display.Figure{}, svmnb.Fit{}, transform.FourierFeatures{}, selection.Grid{}, selection.HeldOut{}, transform.Imputation{},
 	transform.Indicators{}, svmnb.Isotonic{}, display.ItemError{}, svmnb.JointFit{}, transform.Landmarks{}, gp.LeaveOneOut{}, svmnb.LeaveOneOutBounds{}, transform.MaxAbsScaling{},
 	selection.Metric{}, model.Model{}, model.Error{}, model.Row{}, svmnb.MultiCertificate{}, svmnb.MultiClassifier{}, svmnb.MultiFit{}, gp.Optimisation{}, display.Panels{}, gp.Partial{},
 	svmnb.PathBreak{}, selection.PipeFit{}, selection.Pipeline{}, svmnb.Platt{}, transform.PrincipalComponents{}, gp.Process{}, gp.Fit{}, play.RaceResult{}, play.RaceRun{},

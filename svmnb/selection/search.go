@@ -200,6 +200,9 @@ func Search(l Learner, space Space, folds Folds) Searcher {
 	if space == nil {
 		s.err = arguments.Wrong("Search", math.NaN(), "the space is nil; give one such as selection.Grid{\"C\": selection.Log2(-5, 15, 2)}")
 	}
+	if o, ok := s.learner.(oneOf); ok && space != nil {
+		s.space = among{space, o.name, len(o.list)}
+	}
 	if folds == nil {
 		s.err = errors.Join(s.err, arguments.Wrong("Search", math.NaN(), "the folds are nil; give some such as selection.StratifiedKFold(5, 1)"))
 	}
@@ -584,7 +587,7 @@ func (f *SearchFit) Learner() Pipeline {
 func (f *SearchFit) at(t Trial) string {
 	var parts []string
 	for i, name := range f.Names {
-		parts = append(parts, name+" = "+say.Signed(t.Values[i], 4))
+		parts = append(parts, name+" = "+f.text(name, t.Values[i], func(v float64) string { return say.Signed(v, 4) }))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -668,8 +671,8 @@ func (f *SearchFit) table(rows int) string {
 	fmt.Fprintf(&s, "| %s | standard error |\n|%s--:|--:|\n", say.Escaped(f.Metric.Name), strings.Repeat("--:|", len(f.Names)))
 	for _, i := range order[:min(rows, len(order))] {
 		t := f.Trials[i]
-		for _, v := range t.Values {
-			fmt.Fprintf(&s, "| %s ", say.Signed(v, 4))
+		for k, v := range t.Values {
+			fmt.Fprintf(&s, "| %s ", say.Escaped(f.text(f.Names[k], v, func(v float64) string { return say.Signed(v, 4) })))
 		}
 		mean, se := "not done", ""
 		switch m := t.Mean(); {
@@ -692,6 +695,9 @@ func (f *SearchFit) Hints() []string {
 	var hints []string
 	if _, ok := f.Description.space.(Grid); ok && f.best >= 0 {
 		for i, name := range f.Names {
+			if o, ok := f.Description.learner.(oneOf); ok && name == o.name {
+				continue // alternatives have no order, and so no end
+			}
 			low, high := math.Inf(1), math.Inf(-1)
 			for _, t := range f.Trials {
 				low, high = min(low, t.Values[i]), max(high, t.Values[i])

@@ -23,6 +23,14 @@ func (f *SearchFit) Table() *display.Sheet {
 			for k, t := range f.Trials {
 				values[k] = t.Values[i]
 			}
+			if o, ok := f.Description.learner.(oneOf); ok && name == o.name {
+				names := make([]string, n)
+				for k, v := range values {
+					names[k] = f.text(name, v, say.Number)
+				}
+				t.Texts(name, names)
+				continue
+			}
 			t.Numbers(name, values)
 		}
 		mean, se, failed := make([]float64, n), make([]float64, n), make([]string, n)

@@ -40,6 +40,9 @@ func heldOutOf(h *learn.HeldOut) *HeldOut {
 
 // measureOf returns the metric that belongs to the learner's own measure.
 func measureOf(l learn.Learner) Metric {
+	if s, ok := l.(searching); ok {
+		return s.by
+	}
 	return [...]Metric{learn.Accuracy: Accuracy, learn.RMSE: RMSE, learn.NLPD: NLPD}[l.Measure()]
 }
 
