@@ -693,7 +693,11 @@ func (f *SearchFit) Hints() []string {
 		return nil
 	}
 	var hints []string
-	if _, ok := f.Description.space.(Grid); ok && f.best >= 0 {
+	space := f.Description.space
+	if a, ok := space.(among); ok {
+		space = a.Space
+	}
+	if _, ok := space.(Grid); ok && f.best >= 0 {
 		for i, name := range f.Names {
 			if o, ok := f.Description.learner.(oneOf); ok && name == o.name {
 				continue // alternatives have no order, and so no end
