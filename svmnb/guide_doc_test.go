@@ -55,7 +55,7 @@ func TestGuide(t *testing.T) {
 	train, test := customers.Without("id", "name").Target("left").Split(0.75, 1)
 	search := selection.Search(
 		selection.Pipe(transform.Encode(), svmnb.Classify(train).Balanced()),
-		selection.Grid{"C": {0.1, 1, 10}, "gamma": {0.003, 0.01, 0.03}},
+		selection.Grid{"C": {1, 10, 100}, "gamma": {0.001, 0.003, 0.01}},
 		selection.StratifiedKFold(5, 1)).By(selection.AUC).MustFit()
 	search.Show()
 
