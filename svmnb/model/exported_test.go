@@ -1,10 +1,15 @@
 package model_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"math"
+	"path/filepath"
 	"reflect"
+	"strings"
 	"sync"
 	"testing"
 
@@ -13,6 +18,7 @@ import (
 	"github.com/svmnb/svmnb/svmnb"
 	"github.com/svmnb/svmnb/svmnb/gp"
 	"github.com/svmnb/svmnb/svmnb/internal/steps"
+	"github.com/svmnb/svmnb/svmnb/internal/testkit"
 	"github.com/svmnb/svmnb/svmnb/model"
 	"github.com/svmnb/svmnb/svmnb/selection"
 	"github.com/svmnb/svmnb/svmnb/transform"
@@ -33,7 +39,7 @@ func guests(n int) *datasets.Table {
 		r := map[string]any{
 			"age": 20 + float64(i%47)/2, "label": float64(1 + i*i%5), "x y": float64(i%13) * 1e3, "hotel": "only",
 			"Größe/\n\"m²\"": float64(i%7) - 3.5, "city": []string{"Bern", "Genf", "Zürich", "Chur"}[i%11%4],
-			"class": []string{"first", "second"}[i*i%3%2], "x-y": []string{"low", "middle", "high"}[i%3],
+			"class": []string{"first\n\"`*/", "\u202esecond"}[i*i%3%2], "x-y": []string{"low", "middle", "high"}[i%3],
 			"came": datasets.TimeOf(float64(i-n/2) * 86400 * 1777.3), "said": []string{"late again AND again", "good, quick", "a quick ÉTÉ à Zürich", "never; late", "quick 42"}[i*i%5],
 		}
 		for j, name := range []string{"age", "city", "came", "said", "x-y"} {
@@ -139,8 +145,8 @@ var tabledModels = sync.OnceValue(func() (list []tabled) {
 	return append(list, tabled{"threshold", th.Model(), odd})
 })
 
-// The list of pipelines for tables has every change of a column that there is, and the
-// answers of single rows are those of tables.
+// The list of pipelines for tables has every change of a column that there is. Saved models
+// answer to the bit, and the answers of single rows are those of tables.
 func TestTabledModels(t *testing.T) {
 	seen := map[string]bool{}
 	for _, f := range tabledModels() {
@@ -160,6 +166,21 @@ func TestTabledModels(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", f.name, err)
 			continue
+		}
+		file := filepath.Join(t.TempDir(), "model")
+		if err := model.Save(file, f.m); err != nil {
+			t.Fatal(err)
+		}
+		loaded, err := model.Load(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if same, err := loaded.Decisions(f.rows); err != nil || !reflect.DeepEqual(same, want) {
+			t.Errorf("%s: a saved model has other values, %v", f.name, err)
+		}
+		var source, again bytes.Buffer
+		if err := errors.Join(f.m.WriteGo(&source, "p"), loaded.WriteGo(&again, "p")); err != nil || !bytes.Equal(source.Bytes(), again.Bytes()) {
+			t.Errorf("%s: a saved model has other source, %v", f.name, err)
 		}
 		row, err := f.m.NewRow()
 		if err != nil {
@@ -183,6 +204,60 @@ func TestTabledModels(t *testing.T) {
 		}
 	}
 }
+
+// What the formats cannot hold of a pipeline for tables is an error, and nothing is written.
+func TestExportsRefuseTables(t *testing.T) {
+	table := func(column datasets.Column) *datasets.Dataset {
+		classes := datasets.Column{Name: "class", Kind: datasets.Category, Levels: []string{"a", "b"}}
+		for i := range column.N() {
+			classes.Codes = append(classes.Codes, int32(i%2))
+		}
+		return datasets.NewTable(column, classes).Target("class")
+	}
+	of := func(d *datasets.Dataset, parts ...transform.Part) *model.Model {
+		return testkit.FitOf(t, selection.Pipe(append(parts, svmnb.Classify(d).Kernel(kernels.RBF(1)).C(1))...)).Model()
+	}
+	var long []string // texts of 500 words each that are in no other
+	for i := range 100 {
+		text := ""
+		for j := range 500 {
+			text += fmt.Sprintf("w%d ", 500*i+j)
+		}
+		long = append(long, text)
+	}
+	said := table(datasets.Column{Name: "said", Kind: datasets.Text, Texts: []string{"good", "bad", "good day", "bad day"}})
+	for _, c := range []struct {
+		says      string
+		m         *model.Model
+		onnx, run bool // whether ONNX, and Go, has it
+	}{
+		{"HashWords", of(said, transform.HashWords(8)), false, true},
+		{"one row at a time", of(said, transform.HashWords(1<<17)), false, false},
+		{"4194304 numbers", of(table(datasets.Column{Name: "said", Kind: datasets.Text, Texts: long}), transform.CountWords(1<<16)), true, false},
+		{"not UTF-8", of(table(datasets.Column{Name: "city", Kind: datasets.Category, Levels: []string{"\xff", "Bern"}, Codes: []int32{0, 1, 1, 0}}), transform.OneHot().Unknown(transform.IsError)), false, true},
+		{"the same in float32", of(table(datasets.Column{Name: "x", Values: []float64{1, 1 + 1e-12, 2, 3}}), transform.On("x").Do(transform.OneHot())), false, true},
+		{"beyond the largest float32", of(table(datasets.Column{Name: "x", Values: []float64{1e39, 2e39, 3e39, 4e39}}), transform.Encode()), false, true},
+		{"no code for step 1, nothing", of(table(datasets.Column{Name: "x", Values: []float64{1, 2, 3, 4}}), transform.On("x").Do(nothing{})), false, false},
+	} {
+		for _, format := range []struct {
+			has   bool
+			write func(w io.Writer) error
+		}{{c.onnx, c.m.WriteONNX}, {c.run, func(w io.Writer) error { return c.m.WriteGo(w, "p") }}} {
+			var out bytes.Buffer
+			err := format.write(&out)
+			if format.has && err != nil || !format.has && (!errors.As(err, new(*model.Error)) || !strings.Contains(err.Error(), c.says) || out.Len() > 0) {
+				t.Errorf("%q: %v", c.says, err)
+			}
+		}
+	}
+}
+
+// nothing is a step of a user.
+type nothing struct{}
+
+func (nothing) String() string                                     { return "nothing" }
+func (nothing) Fit(*datasets.Dataset) (transform.Transform, error) { return nothing{}, nil }
+func (nothing) Apply(x [][]float64) ([][]float64, error)           { return x, nil }
 
 // records returns the rows of a table; missing values have no entry.
 func records(t *datasets.Table) []map[string]any {

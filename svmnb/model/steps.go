@@ -264,7 +264,7 @@ func readSteps(list []stepJSON, now steps.Points) (out []steps.Fitted, _ steps.P
 			}
 		}
 		if err == nil {
-			now, err = steps.Through(context.Background(), now, t)
+			now, err = steps.Through(context.Background(), now, tolerant(t))
 		}
 		if err != nil {
 			return nil, now, fmt.Errorf("step %d: %w", i+1, err)
@@ -272,6 +272,30 @@ func readSteps(list []stepJSON, now steps.Points) (out []steps.Fitted, _ steps.P
 		out = append(out, t)
 	}
 	return out, now, nil
+}
+
+// tolerant returns the step without the refusal of unknown levels, since the row that shows
+// how many features the steps make has no levels of the training data.
+func tolerant(t steps.Fitted) steps.Fitted {
+	switch t := t.(type) {
+	case steps.PerColumn:
+		t.Ops = slices.Clone(t.Ops)
+		for i, op := range t.Ops {
+			if op.OneHot != nil {
+				known := *op.OneHot
+				known.Unknown = steps.UnknownIsNone
+				t.Ops[i].OneHot = &known
+			}
+		}
+		return t
+	case steps.Chosen:
+		t.Steps = slices.Clone(t.Steps)
+		for i, inner := range t.Steps {
+			t.Steps[i] = tolerant(inner)
+		}
+		return t
+	}
+	return t
 }
 
 func (s *chosenJSON) step(now steps.Points) (steps.Fitted, error) {
