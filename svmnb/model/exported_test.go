@@ -40,9 +40,10 @@ func guests(n int) *datasets.Table {
 			"age": 20 + float64(i%47)/2, "label": float64(1 + i*i%5), "x y": float64(i%13) * 1e3, "hotel": "only",
 			"Größe/\n\"m²\"": float64(i%7) - 3.5, "city": []string{"Bern", "Genf", "Zürich", "Chur"}[i%11%4],
 			"class": []string{"first\n\"`*/", "\u202esecond"}[i*i%3%2], "x-y": []string{"low", "middle", "high"}[i%3],
-			"came": datasets.TimeOf(float64(i-n/2) * 86400 * 1777.3), "said": []string{"late again AND again", "good, quick", "a quick ÉTÉ à Zürich", "never; late", "quick 42"}[i*i%5],
+			"came": datasets.TimeOf(float64(i-n/2) * 86400 * 1777.3), "said": []string{"late again AND again", "good, quick", "a quick ÉTÉ à Zürich", "never; late", "quick 42"}[(i+i/5)%5],
+			"floor": float64(1 + i%4),
 		}
-		for j, name := range []string{"age", "city", "came", "said", "x-y"} {
+		for j, name := range []string{"age", "city", "came", "said", "x-y", "floor"} {
 			if i%(11+j) == 3 {
 				r[name] = nil
 			}
@@ -114,6 +115,9 @@ var tabledModels = sync.OnceValue(func() (list []tabled) {
 
 	byHand := append([]transform.Part{}, full...)
 	add("by hand", odd, append(byHand,
+		transform.On("age", "x y").Do(transform.Standardise(), transform.PCA(2)),
+		transform.On("component 2").Do(transform.MaxAbs()),
+		transform.On("floor").Do(transform.OneHot()),
 		transform.On("city").Do(transform.OneHot().Rare(0.2).Unknown(transform.IsOther)),
 		transform.On("class").Do(transform.OneHot()),
 		transform.On("x-y").Do(transform.ImputeBy(transform.MostFrequent).Indicate(), transform.Ordinal()),
@@ -121,6 +125,7 @@ var tabledModels = sync.OnceValue(func() (list []tabled) {
 	add("columns and rows", odd,
 		transform.On("age", "x y", "Größe/\n\"m²\"").Do(transform.Impute().Indicate(), transform.Standardise(), transform.PCA(2)),
 		transform.On("label").Do(transform.OneHot().Unknown(transform.IsError)),
+		transform.On("floor").Do(transform.OneHot().Unknown(transform.IsError)),
 		transform.On("came").Do(transform.ImputeBy(transform.Median).Indicate(), transform.Calendar("days", "year", "season", "weekday", "hour", "month", "day", "weekend"), transform.Standardise(), transform.RandomFourier(0.1, 20, 1)),
 		transform.On("x-y").Do(transform.Imputation{By: transform.Constant, Level: "high"}, transform.OneHot()),
 		transform.Encode(), rbf)
@@ -132,7 +137,7 @@ var tabledModels = sync.OnceValue(func() (list []tabled) {
 		transform.Encode(), rbf)
 	add("grams, linear", odd, transform.On("said").Do(transform.CountWords(0).Grams(2)), transform.Encode(), svmnb.Regress(nights).Kernel(kernels.Linear()))
 	add("hashed, no nodes", odd, transform.On("said").Do(transform.HashWords(64).Grams(2)), transform.Encode(), rbf)
-	add("only numbers", raw.Only("age", "label", "x y"), transform.On("age").Do(transform.Impute()), transform.Standardise(), svmnb.Classify(without(stays, "hotel", "Größe/\n\"m²\"", "city", "class", "x-y", "came", "said")).Kernel(kernels.RBF(0.1)))
+	add("only numbers", raw.Only("age", "label", "x y"), transform.On("age").Do(transform.Impute()), transform.Standardise(), svmnb.Classify(without(stays, "hotel", "Größe/\n\"m²\"", "city", "class", "x-y", "came", "said", "floor")).Kernel(kernels.RBF(0.1)))
 
 	c, err := usual.Fit().(*svmnb.Fit).Calibrate(ctx, svmnb.Platt{Folds: 3})
 	must(err)
