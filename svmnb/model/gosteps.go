@@ -145,7 +145,7 @@ func (g *goPassage) program(p *steps.Program, doing string) {
 			g.line("\n")
 		}
 		g.line("\t// %s is the column %s, a %v.\n\t%s %s\n", fields[j], strconv.QuoteToGraphic(c.Name), c.Kind, fields[j],
-			map[datasets.Kind]string{datasets.Number: "float64", datasets.Time: "time.Time"}[c.Kind]+map[bool]string{true: "string"}[goIsText(c)])
+			map[datasets.Kind]string{datasets.Number: "float64", datasets.Time: "time.Time"}[c.Kind]+map[bool]string{true: "string"}[c.IsText()])
 	}
 	g.line("}\n\n")
 
@@ -185,10 +185,8 @@ func (g *goPassage) program(p *steps.Program, doing string) {
 	}
 }
 
-func goIsText(c steps.Cell) bool { return c.Kind == datasets.Category || c.Kind == datasets.Text }
-
 func goCell(c steps.Cell) string {
-	if goIsText(c) {
+	if c.IsText() {
 		return fmt.Sprintf("t[%d]", c.At())
 	}
 	return fmt.Sprintf("n[%d]", c.At())
@@ -229,7 +227,7 @@ func (g *goPassage) call(helper string, arguments ...string) string {
 // op writes the change of a cell.
 func (g *goPassage) op(do *goPassage, s steps.Instruction) {
 	in := s.In[0]
-	v, text := goCell(in), goIsText(in)
+	v, text := goCell(in), in.IsText()
 	if !s.Op.Drop {
 		do.line("\n\t// %s\n", strconv.QuoteToGraphic(in.Name))
 	}

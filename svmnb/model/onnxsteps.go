@@ -293,7 +293,7 @@ func (g *onnxSteps) program(p *steps.Program) string {
 		for _, c := range s.In {
 			switch {
 			case s.Op != nil && s.Op.Drop:
-			case onnxIsText(c):
+			case c.IsText():
 				text[c.At()] = true
 			default:
 				used[c.At()] = true
@@ -305,9 +305,9 @@ func (g *onnxSteps) program(p *steps.Program) string {
 	}
 	for _, c := range p.Columns {
 		switch {
-		case onnxIsText(c) && text[c.At()]:
+		case c.IsText() && text[c.At()]:
 			g.texts[c.At()] = g.input(c.Name, onnxString, 1)
-		case onnxIsText(c) || !used[c.At()]:
+		case c.IsText() || !used[c.At()]:
 		case c.Kind == datasets.Time:
 			g.put(g.input(c.Name, onnxDouble, 1), onnxDouble, c)
 		default:
@@ -333,8 +333,6 @@ func (g *onnxSteps) program(p *steps.Program) string {
 	return g.features(p.Out)
 }
 
-func onnxIsText(c steps.Cell) bool { return c.Kind == datasets.Category || c.Kind == datasets.Text }
-
 // put notes the tensor of cells that follow each other.
 func (g *onnxSteps) put(name string, element int, cells ...steps.Cell) {
 	width := 0
@@ -346,7 +344,7 @@ func (g *onnxSteps) put(name string, element int, cells ...steps.Cell) {
 
 // column returns the tensor of a cell, which has one column.
 func (g *onnxSteps) column(c steps.Cell) (x string, element int) {
-	if onnxIsText(c) {
+	if c.IsText() {
 		return g.texts[c.At()], onnxString
 	}
 	for _, t := range g.numbers {

@@ -123,7 +123,7 @@ func (op ColumnOp) apply(call string, c datasets.Column) ([]datasets.Column, err
 	texts := make([][]string, len(cells))
 	for k, cell := range cells {
 		out[k] = datasets.Column{Name: cell.Name, Kind: cell.Kind}
-		if cell.isText() {
+		if cell.IsText() {
 			texts[k] = make([]string, c.N())
 		} else {
 			out[k].Values = make([]float64, c.N())
@@ -191,7 +191,7 @@ func (f *Fill) compile(in Cell, b *Layout) ([]Cell, func(m *Memory) error, error
 	}
 	return out, func(m *Memory) error {
 		missing := 0.0
-		if in.isText() {
+		if in.IsText() {
 			m.Texts[to] = m.Texts[in.at]
 			if m.Texts[to] == "" {
 				m.Texts[to], missing = f.Level, 1
@@ -216,7 +216,7 @@ type Scale struct {
 }
 
 func (s *Scale) compile(call string, in Cell, b *Layout) ([]Cell, func(m *Memory) error, error) {
-	if in.isText() {
+	if in.IsText() {
 		return nil, nil, arguments.Wrong(call, math.NaN(), "column %s is a %v, which has no scale", in.Name, in.Kind)
 	}
 	out := b.Place(Heading{in.Name, datasets.Number})
@@ -326,7 +326,7 @@ func (o *OneHot) compile(call string, in Cell, b *Layout) (out []Cell, do func(m
 // levels returns what finds the place of a cell's value, whether it has one, and whether the
 // value is missing. Numbers are levels too.
 func (c Cell) levels(place map[string]int) func(m *Memory) (k int, known, missing bool) {
-	if c.isText() {
+	if c.IsText() {
 		return func(m *Memory) (int, bool, bool) {
 			level := m.Texts[c.at]
 			k, known := place[level]

@@ -34,7 +34,8 @@ type Cell struct {
 	at, width int
 }
 
-func (c Cell) isText() bool { return c.Kind == datasets.Category || c.Kind == datasets.Text }
+// IsText reports whether the value is in Texts.
+func (c Cell) IsText() bool { return c.Kind == datasets.Category || c.Kind == datasets.Text }
 
 // At is the index of the value in Numbers or Texts, of a vector that of its first number.
 func (c Cell) At() int { return c.at }
@@ -44,7 +45,7 @@ func (c Cell) Width() int { return c.width }
 
 // format returns the value as text.
 func (c Cell) format(m *Memory) string {
-	if c.isText() {
+	if c.IsText() {
 		return m.Texts[c.at]
 	}
 	return datasets.Column{Kind: c.Kind, Values: m.Numbers[c.at : c.at+1]}.Format(0)
@@ -62,7 +63,7 @@ func (b *Layout) Place(h Heading) Cell { return b.wide(h, 1) }
 // wide returns a cell of several numbers.
 func (b *Layout) wide(h Heading, width int) Cell {
 	c := Cell{Heading: h, at: b.numbers, width: width}
-	if c.isText() {
+	if c.IsText() {
 		c.at = b.texts
 		b.texts++
 	} else {
@@ -86,7 +87,7 @@ func (b *Layout) Memory() *Memory {
 
 // load puts the value of row i of a column in its cell.
 func (m *Memory) load(in Cell, c datasets.Column, i int) {
-	if in.isText() {
+	if in.IsText() {
 		m.Texts[in.at] = c.Format(i)
 	} else {
 		m.Numbers[in.at] = c.Values[i]
@@ -122,7 +123,7 @@ func (p *Passage) Compile() (*Program, error) {
 		return nil, err
 	}
 	for _, c := range cells {
-		if c.isText() || c.Kind == datasets.Time {
+		if c.IsText() || c.Kind == datasets.Time {
 			return nil, arguments.Wrong("Row", math.NaN(), "the column %s is a %v behind all steps", c.Name, c.Kind)
 		}
 		for k := range c.width {
@@ -200,7 +201,7 @@ func (p *Program) rows(t singly, cells []Cell) ([]Cell, error) {
 	var from []int
 	var names []string
 	for _, c := range cells {
-		if c.isText() || c.Kind == datasets.Time {
+		if c.IsText() || c.Kind == datasets.Time {
 			return nil, arguments.Wrong("Row", math.NaN(), "the column %s is a %v, and the step needs numbers", c.Name, c.Kind)
 		}
 		for k := range c.width {

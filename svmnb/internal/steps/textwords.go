@@ -155,7 +155,7 @@ const mostDense = 1 << 16
 
 func (w *Words) compile(call string, in Cell, b *Layout) ([]Cell, func(m *Memory) error, error) {
 	switch {
-	case !in.isText():
+	case !in.IsText():
 		return nil, nil, arguments.Wrong(call, math.NaN(), "column %s is a %v, and words are those of a text", in.Name, in.Kind)
 	case w.D() > mostDense:
 		return nil, nil, arguments.Wrong(call, float64(w.D()), "texts have %d features, and single rows at most %d; predict tables", w.D(), mostDense)
