@@ -45,12 +45,18 @@ func TestMistakesAreExplained(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { forgetModule(t, strings.TrimSpace(string(cache))) })
-	c, err := k.start(t.Context(), t.TempDir(),
-		"SVMNB_GOPROXY=file://"+filepath.ToSlash(offerModule(t)), "GOSUMDB=off", "GOFLAGS="+k.settings()["GOFLAGS"]+" -modcacherw")
-	if err != nil {
+	if err := warmKernel(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(c.close)
+	start := func(proxy string) *client {
+		c, err := k.start(t.Context(), t.TempDir(), "SVMNB_GOPROXY="+proxy, "GOSUMDB=off", "GOFLAGS="+k.settings()["GOFLAGS"]+" -modcacherw")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(c.close)
+		return c
+	}
+	c := start("file://" + filepath.ToSlash(offerModule(t)))
 
 	mistakes, count := 0, 0
 	text := string(page)
@@ -89,6 +95,17 @@ func TestMistakesAreExplained(t *testing.T) {
 	}
 	if mistakes < 20 {
 		t.Errorf("the page has %d mistakes, want 20", mistakes)
+	}
+
+	offline := start("http://127.0.0.1:9") // where nobody listens
+	for _, cell := range []struct{ source, says string }{
+		{"!*go get " + faqStandIn, "Is there a network?"},
+		{"!*go get " + faqStandIn + "@v0.7.1", ""},
+		{"import \"" + faqStandIn + "\"\n%%\nfmt.Println(stats.Median([]float64{1, 2, 7}))", ""},
+	} {
+		if said, failed := faqRun(t, offline, cell.source); failed != (cell.says != "") || !strings.Contains(said, cell.says) {
+			t.Errorf("without a network: failed %t in the cell\n%s\n\n%s", failed, cell.source, said)
+		}
 	}
 }
 
@@ -160,7 +177,7 @@ func offerModule(t *testing.T) string {
 		"go.mod":   mod,
 		"stats.go": "package stats\n\nfunc Median(x []float64) (float64, error) { return x[len(x)/2], nil }\n",
 	} {
-		w, err := z.Create(faqStandIn + "@v0.1.0/" + name)
+		w, err := z.Create(faqStandIn + "@v0.7.1/" + name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,7 +189,7 @@ func offerModule(t *testing.T) string {
 		t.Fatal(err)
 	}
 	for name, data := range map[string][]byte{
-		"list": []byte("v0.1.0\n"), "v0.1.0.info": []byte(`{"Version":"v0.1.0"}`), "v0.1.0.mod": []byte(mod), "v0.1.0.zip": content.Bytes(),
+		"list": []byte("v0.7.1\n"), "v0.7.1.info": []byte(`{"Version":"v0.7.1"}`), "v0.7.1.mod": []byte(mod), "v0.7.1.zip": content.Bytes(),
 	} {
 		if err := os.WriteFile(filepath.Join(versions, name), data, 0o644); err != nil {
 			t.Fatal(err)
@@ -183,7 +200,7 @@ func offerModule(t *testing.T) string {
 
 // forgetModule removes the stand-in from the module cache.
 func forgetModule(t *testing.T, cache string) {
-	for _, dir := range []string{filepath.Join(cache, faqStandIn+"@v0.1.0"), filepath.Join(cache, "cache", "download", faqStandIn)} {
+	for _, dir := range []string{filepath.Join(cache, faqStandIn+"@v0.7.1"), filepath.Join(cache, "cache", "download", faqStandIn)} {
 		if err := os.RemoveAll(dir); err != nil {
 			t.Error(err)
 		}

@@ -105,7 +105,7 @@ var signalRules = []rule{
 // specialRules explain what lines that begin with ! or % write to the error output.
 var specialRules = []rule{
 	when(`module lookup disabled by GOPROXY=off`, "Go may not download packages here, since the setting GOPROXY is off. Run go env -w GOPROXY=https://proxy.golang.org,direct in a terminal, and start the kernel again."),
-	when(`(?:^|\n)go: .*(?:dial tcp|no such host|i/o timeout|network is unreachable|connection refused|TLS handshake)`, "The package could not be downloaded. Is there a network? What was installed before works without one."),
+	when(`(?:^|\n)go: .*(?:dial tcp|no such host|i/o timeout|network is unreachable|connection refused|TLS handshake)`, "The package could not be downloaded. Is there a network? A package that is on this machine needs none if you name its version: go get path@v1.2.3"),
 	when(`(?:^|\n)go: .*(?:unrecognized import path|404 Not Found|410 Gone|invalid version|malformed module path|no matching versions|not found|: reading \S+: 4\d\d )`, "There is no such package at this address. Check the spelling."),
 	when(`^"(%\S*)" unknown or not implemented yet\.$`, "There is no command $1 here; %help lists those that there are. A figure needs none: it is drawn by Show."),
 }
