@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -182,5 +184,60 @@ func TestRowRefuses(t *testing.T) {
 	}
 	if !slices.Equal(m.Classes(), []string{"false", "true"}) {
 		t.Error(m.Classes())
+	}
+}
+
+// A million rows over eight goroutines get the answers of the model, and take no memory.
+func TestMillionRows(t *testing.T) {
+	all := visitors(200)
+	m := testkit.FitOf(t, selection.Pipe(transform.Encode(), svmnb.Classify(all.Target("stays")).Kernel(kernels.RBF(0.2)).C(10))).Model()
+	want, err := m.Predict(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	times := 1_000_000 / all.N()
+	if testing.Short() {
+		times = 20_000 / all.N()
+	}
+	age, _ := all.Column("age")
+	came, _ := all.Column("came")
+	city, _ := all.Column("city")
+	said, _ := all.Column("said")
+	var before, after runtime.MemStats
+	rows := make([]*model.Row, 8)
+	for g := range rows {
+		if rows[g], err = m.NewRow(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	var wait sync.WaitGroup
+	var wrong atomic.Int64
+	for g, row := range rows {
+		wait.Add(1)
+		go func() {
+			defer wait.Done()
+			for range times {
+				for i := g; i < all.N(); i += len(rows) {
+					row.Clear()
+					row.Number("age", age.Values[i])
+					row.Text("city", city.Format(i))
+					row.Time("came", datasets.TimeOf(came.Values[i]))
+					row.Text("said", said.Texts[i])
+					if class, err := row.Class(); err != nil || class != want[i] {
+						wrong.Add(1)
+					}
+				}
+			}
+		}()
+	}
+	wait.Wait()
+	runtime.ReadMemStats(&after)
+	if n := wrong.Load(); n > 0 {
+		t.Errorf("%d rows have another class", n)
+	}
+	if each := float64(after.Mallocs-before.Mallocs) / float64(times*all.N()); each > 0.01 {
+		t.Errorf("%v allocations for each row", each)
 	}
 }
