@@ -70,7 +70,9 @@ func TestGuide(t *testing.T) {
 	}
 
 	err = model.Save("left.model", careful)
+	fine(err)
 	loaded, err := model.Load("left.model")
+	fine(err)
 	names, err := loaded.Predict(customers.Select([]int{0, 1, 2}))
 	if fine(err); len(names) != 3 {
 		t.Error(names)
@@ -117,6 +119,7 @@ func TestGuide(t *testing.T) {
 	found.Show(svmnb.PrecisionRecall)
 
 	served, err := model.Load("left.model")
+	fine(err)
 	row, err := served.NewRow()
 	fine(err)
 	row.Number("age", 34)

@@ -38,7 +38,7 @@ func visitors(n int) *datasets.Table {
 // Single rows get the answers of all models that there are, without taking memory.
 func TestRow(t *testing.T) {
 	for _, want := range modelledFits() {
-		m := model.Of(want.fit.(model.Modeler))
+		m := model.Of(want.fit)
 		row, err := m.NewRow()
 		if err != nil {
 			t.Errorf("%s: %v", want.name, err)

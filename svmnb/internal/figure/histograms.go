@@ -164,7 +164,7 @@ type histogram struct {
 func (d *ColumnsData) histogram(c DataColumn, classes int) (h histogram) {
 	var counts [][]int
 	var b bins
-	place := func(int) int { return -1 }
+	var place func(i int) int
 	if c.Values == nil {
 		var shown []int
 		h.levels, shown = frequent(c)
