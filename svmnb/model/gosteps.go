@@ -185,16 +185,16 @@ func (g *goPassage) program(p *steps.Program, doing string) {
 	}
 }
 
-func goCell(c steps.Cell) string {
+func goCell(c steps.Slot) string {
 	if c.IsText() {
 		return fmt.Sprintf("t[%d]", c.At())
 	}
 	return fmt.Sprintf("n[%d]", c.At())
 }
 
-// goAddresses returns where all numbers of the cells are.
-func goAddresses(cells []steps.Cell) (at []int) {
-	for _, c := range cells {
+// goAddresses returns where all numbers of the slots are.
+func goAddresses(slots []steps.Slot) (at []int) {
+	for _, c := range slots {
 		for k := range c.Width() {
 			at = append(at, c.At()+k)
 		}
@@ -224,7 +224,7 @@ func (g *goPassage) call(helper string, arguments ...string) string {
 	return helper + "(" + strings.Join(arguments, ", ") + ")"
 }
 
-// op writes the change of a cell.
+// op writes the change of a slot.
 func (g *goPassage) op(do *goPassage, s steps.Instruction) {
 	in := s.In[0]
 	v, text := goCell(in), in.IsText()
@@ -316,7 +316,7 @@ func (g *goPassage) places(places map[string]int, text bool) string {
 }
 
 // goFields returns a name for each column that a field of a struct can have.
-func goFields(columns []steps.Cell) []string {
+func goFields(columns []steps.Slot) []string {
 	taken, names := map[string]bool{}, make([]string, len(columns))
 	for j, c := range columns {
 		name, upper := "", true

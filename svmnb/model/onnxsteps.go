@@ -333,17 +333,17 @@ func (g *onnxSteps) program(p *steps.Program) string {
 	return g.features(p.Out)
 }
 
-// put notes the tensor of cells that follow each other.
-func (g *onnxSteps) put(name string, element int, cells ...steps.Cell) {
+// put notes the tensor of slots that follow each other.
+func (g *onnxSteps) put(name string, element int, slots ...steps.Slot) {
 	width := 0
-	for _, c := range cells {
+	for _, c := range slots {
 		width += c.Width()
 	}
-	g.numbers = append(g.numbers, onnxTensor{name, element, cells[0].At(), width})
+	g.numbers = append(g.numbers, onnxTensor{name, element, slots[0].At(), width})
 }
 
-// column returns the tensor of a cell, which has one column.
-func (g *onnxSteps) column(c steps.Cell) (x string, element int) {
+// column returns the tensor of a slot, which has one column.
+func (g *onnxSteps) column(c steps.Slot) (x string, element int) {
 	if c.IsText() {
 		return g.texts[c.At()], onnxString
 	}
@@ -381,7 +381,7 @@ func (g *onnxSteps) features(at []int) string {
 	return g.concat(len(at), parts...)
 }
 
-// op adds the change of a cell.
+// op adds the change of a slot.
 func (g *onnxSteps) op(s steps.Instruction) {
 	if s.Op.Drop {
 		return
@@ -519,7 +519,7 @@ func (g *onnxSteps) indicated(x string, text bool, p steps.Places, width int, re
 }
 
 // bag adds the nodes that count words. Runtimes other than onnxruntime lack the first.
-func (g *onnxSteps) bag(w *steps.Words, x string, out steps.Cell) {
+func (g *onnxSteps) bag(w *steps.Words, x string, out steps.Slot) {
 	if w.Hashed > 0 {
 		g.fail("there is no node for HashWords; take CountWords or TfIdf")
 		return
@@ -583,7 +583,7 @@ func (g *onnxSteps) bag(w *steps.Words, x string, out steps.Cell) {
 
 // calendar adds the nodes of the parts of a time, which is a number of seconds. Dates follow
 // from days by whole numbers (Hinnant, chrono-compatible low-level date algorithms, 2013).
-func (g *onnxSteps) calendar(in steps.Cell, seconds string, out []steps.Cell) {
+func (g *onnxSteps) calendar(in steps.Slot, seconds string, out []steps.Slot) {
 	number := func(v float64) string { return g.floats(onnxDouble, []float64{v}, 1) }
 	do := func(op string) func(x, y string) string {
 		return func(x, y string) string { return g.standard(op, onnxDouble, 1, x, y) }

@@ -32,7 +32,7 @@ type Row struct {
 	m       *Model
 	program *steps.Program
 	memory  *steps.Memory
-	columns map[string]steps.Cell
+	columns map[string]steps.Slot
 
 	x, k     []float64   // the features, and their kernel values with the support vectors
 	point    [][]float64 // x as the only one of some points
@@ -60,7 +60,7 @@ func (m *Model) NewRow() (_ *Row, err error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Row{m: m, program: program, memory: program.Memory(), columns: map[string]steps.Cell{}}
+	r := &Row{m: m, program: program, memory: program.Memory(), columns: map[string]steps.Slot{}}
 	for _, c := range program.Columns {
 		r.columns[c.Name] = c
 	}
@@ -86,11 +86,11 @@ func (r *Row) Clear() {
 	}
 }
 
-// cell returns the cell of a column of one of two kinds. A fault is told by the next
+// slot returns the slot of a column of one of two kinds. A fault is told by the next
 // prediction.
-func (r *Row) cell(call, column string, kind, or datasets.Kind) (steps.Cell, bool) {
+func (r *Row) slot(call, column string, kind, or datasets.Kind) (steps.Slot, bool) {
 	if r.none() {
-		return steps.Cell{}, false
+		return steps.Slot{}, false
 	}
 	c, ok := r.columns[column]
 	switch {
@@ -119,21 +119,21 @@ func (r *Row) names() string {
 
 // Number sets the value of a column of numbers; NaN makes it missing.
 func (r *Row) Number(column string, v float64) {
-	if c, ok := r.cell("Number", column, datasets.Number, datasets.Number); ok {
+	if c, ok := r.slot("Number", column, datasets.Number, datasets.Number); ok {
 		r.memory.Numbers[c.At()] = v
 	}
 }
 
 // Text sets the value of a column of categories or texts; "" makes it missing.
 func (r *Row) Text(column, s string) {
-	if c, ok := r.cell("Text", column, datasets.Category, datasets.Text); ok {
+	if c, ok := r.slot("Text", column, datasets.Category, datasets.Text); ok {
 		r.memory.Texts[c.At()] = s
 	}
 }
 
 // Time sets the value of a column of times.
 func (r *Row) Time(column string, t time.Time) {
-	if c, ok := r.cell("Time", column, datasets.Time, datasets.Time); ok {
+	if c, ok := r.slot("Time", column, datasets.Time, datasets.Time); ok {
 		r.memory.Numbers[c.At()] = datasets.SecondsOf(t)
 	}
 }

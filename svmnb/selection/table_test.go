@@ -67,6 +67,8 @@ func TestTablePipeline(t *testing.T) {
 		}},
 		"in order": {svmnb.Classify(all.Only("age", "plan", "left").Present("plan").Order("plan", "basic", "plus").Target("left")).Kernel(kernels.RBF(0.1)), []transform.Part{
 			transform.On("plan").Do(transform.Ordinal()), transform.Impute(), transform.Standardise(), transform.PCA(2)}},
+		"twice the same names": {svmnb.Classify(all.Only("age", "paid", "city", "left").Target("left")).Kernel(kernels.RBF(0.1)), []transform.Part{
+			transform.Impute(), transform.OneHot(), transform.On("age").Do(transform.Standardise(), transform.PCA(1)), transform.On("paid").Do(transform.Standardise(), transform.PCA(1))}},
 		"landmarks": {svmnb.Classify(gone.ColumnsNamed("age", "city")).CoordinateDescent(), []transform.Part{
 			transform.Encode(), transform.Nystroem(kernels.RBF(0.3), 20, 1)}},
 	} {

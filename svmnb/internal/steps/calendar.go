@@ -27,7 +27,7 @@ type Calendar struct {
 // KnownParts are those that a Calendar knows.
 var KnownParts = []string{Days, Year, Season, Weekday, DayHours, Month, MonthDay, Weekend}
 
-func (k *Calendar) compile(call string, in Cell, b *Layout) (out []Cell, do func(m *Memory) error, err error) {
+func (k *Calendar) compile(call string, in Slot, b *Layout) (out []Slot, do func(m *Memory) error, err error) {
 	if in.Kind != datasets.Time {
 		return nil, nil, arguments.Wrong(call, math.NaN(), "column %s is a %v; a calendar is made of a time: say As(datasets.Time, %q) of the table", in.Name, in.Kind, in.Name)
 	}
@@ -47,9 +47,9 @@ func (k *Calendar) compile(call string, in Cell, b *Layout) (out []Cell, do func
 	}
 	return out, func(m *Memory) error {
 		s := m.Numbers[in.at]
-		for k, cell := range out {
-			if m.Numbers[cell.at] = s; !math.IsNaN(s) {
-				m.Numbers[cell.at] = of[k](s)
+		for k, slot := range out {
+			if m.Numbers[slot.at] = s; !math.IsNaN(s) {
+				m.Numbers[slot.at] = of[k](s)
 			}
 		}
 		return nil

@@ -63,11 +63,23 @@ func (t Chosen) Put(in *datasets.Table, made Points) (*datasets.Table, error) {
 	out.Columns = nil
 	for _, c := range in.Columns {
 		if c.Name == t.Columns[0] {
-			out.Columns = append(out.Columns, made.Table.Columns...)
+			for _, m := range made.Table.Columns {
+				m.Name = t.unlike(m.Name, in.Names())
+				out.Columns = append(out.Columns, m)
+			}
 		}
 		if !slices.Contains(t.Columns, c.Name) {
 			out.Columns = append(out.Columns, c)
 		}
 	}
 	return &out, out.Check()
+}
+
+// unlike returns the name of a column that the steps have made, with the chosen columns before
+// it if another column of the table has the same name.
+func (t Chosen) unlike(name string, names []string) string {
+	if slices.Contains(names, name) && !slices.Contains(t.Columns, name) {
+		return strings.Join(t.Columns, ", ") + ": " + name
+	}
+	return name
 }

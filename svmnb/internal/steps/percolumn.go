@@ -81,8 +81,8 @@ func (op ColumnOp) Check() error {
 	return nil
 }
 
-// compile returns the cells that the op makes of a cell, and what makes them in one row.
-func (op ColumnOp) compile(call string, in Cell, b *Layout) (out []Cell, do func(m *Memory) error, err error) {
+// compile returns the slots that the op makes of a slot, and what makes them in one row.
+func (op ColumnOp) compile(call string, in Slot, b *Layout) (out []Slot, do func(m *Memory) error, err error) {
 	switch {
 	case op.Fill != nil:
 		return op.Fill.compile(in, b)
@@ -114,16 +114,16 @@ func (op ColumnOp) apply(call string, c datasets.Column) ([]datasets.Column, err
 	}
 	var b Layout
 	in := b.Place(Heading{c.Name, c.Kind})
-	cells, do, err := op.compile(call, in, &b)
+	slots, do, err := op.compile(call, in, &b)
 	if err != nil {
 		return nil, err
 	}
 	m := b.Memory()
-	out := make([]datasets.Column, len(cells))
-	texts := make([][]string, len(cells))
-	for k, cell := range cells {
-		out[k] = datasets.Column{Name: cell.Name, Kind: cell.Kind}
-		if cell.IsText() {
+	out := make([]datasets.Column, len(slots))
+	texts := make([][]string, len(slots))
+	for k, slot := range slots {
+		out[k] = datasets.Column{Name: slot.Name, Kind: slot.Kind}
+		if slot.IsText() {
 			texts[k] = make([]string, c.N())
 		} else {
 			out[k].Values = make([]float64, c.N())
@@ -137,19 +137,19 @@ func (op ColumnOp) apply(call string, c datasets.Column) ([]datasets.Column, err
 			}
 			return nil, err
 		}
-		for k, cell := range cells {
+		for k, slot := range slots {
 			if texts[k] != nil {
-				texts[k][i] = m.Texts[cell.at]
+				texts[k][i] = m.Texts[slot.at]
 			} else {
-				out[k].Values[i] = m.Numbers[cell.at]
+				out[k].Values[i] = m.Numbers[slot.at]
 			}
 		}
 	}
-	for k, cell := range cells {
-		if cell.Kind == datasets.Text {
+	for k, slot := range slots {
+		if slot.Kind == datasets.Text {
 			out[k].Texts = texts[k]
 		}
-		if cell.Kind == datasets.Category {
+		if slot.Kind == datasets.Category {
 			out[k].Levels, out[k].Codes = coded(c.Levels, texts[k])
 		}
 	}
@@ -182,8 +182,8 @@ type Fill struct {
 	Indicator bool    `json:"indicator,omitempty"`
 }
 
-func (f *Fill) compile(in Cell, b *Layout) ([]Cell, func(m *Memory) error, error) {
-	out := []Cell{b.Place(in.Heading)}
+func (f *Fill) compile(in Slot, b *Layout) ([]Slot, func(m *Memory) error, error) {
+	out := []Slot{b.Place(in.Heading)}
 	to, gap := out[0].at, -1
 	if f.Indicator {
 		out = append(out, b.Place(Heading{in.Name + " is missing", datasets.Number}))
@@ -215,12 +215,12 @@ type Scale struct {
 	Width  float64 `json:"width"`
 }
 
-func (s *Scale) compile(call string, in Cell, b *Layout) ([]Cell, func(m *Memory) error, error) {
+func (s *Scale) compile(call string, in Slot, b *Layout) ([]Slot, func(m *Memory) error, error) {
 	if in.IsText() {
 		return nil, nil, arguments.Wrong(call, math.NaN(), "column %s is a %v, which has no scale", in.Name, in.Kind)
 	}
 	out := b.Place(Heading{in.Name, datasets.Number})
-	return []Cell{out}, func(m *Memory) error {
+	return []Slot{out}, func(m *Memory) error {
 		m.Numbers[out.at] = (m.Numbers[in.at] - s.Centre) / s.Width
 		return nil
 	}, nil
@@ -288,7 +288,7 @@ func (o *OneHot) Places() Places {
 	return p
 }
 
-func (o *OneHot) compile(call string, in Cell, b *Layout) (out []Cell, do func(m *Memory) error, err error) {
+func (o *OneHot) compile(call string, in Slot, b *Layout) (out []Slot, do func(m *Memory) error, err error) {
 	if in.Kind == datasets.Time {
 		return nil, nil, arguments.Wrong(call, math.NaN(), "column %s is a time, which is no category; say Calendar() for it, or As(datasets.Category, %q) of the table", in.Name, in.Name)
 	}
@@ -313,8 +313,8 @@ func (o *OneHot) compile(call string, in Cell, b *Layout) (out []Cell, do func(m
 		case !known:
 			k = places.Unknown
 		}
-		for _, cell := range out {
-			m.Numbers[cell.at] = 0
+		for _, slot := range out {
+			m.Numbers[slot.at] = 0
 		}
 		if k >= 0 {
 			m.Numbers[out[k].at] = 1
@@ -323,9 +323,9 @@ func (o *OneHot) compile(call string, in Cell, b *Layout) (out []Cell, do func(m
 	}, nil
 }
 
-// levels returns what finds the place of a cell's value, whether it has one, and whether the
+// levels returns what finds the place of a slot's value, whether it has one, and whether the
 // value is missing. Numbers are levels too.
-func (c Cell) levels(place map[string]int) func(m *Memory) (k int, known, missing bool) {
+func (c Slot) levels(place map[string]int) func(m *Memory) (k int, known, missing bool) {
 	if c.IsText() {
 		return func(m *Memory) (int, bool, bool) {
 			level := m.Texts[c.at]
@@ -351,14 +351,14 @@ type Ordinal struct {
 	Levels []string `json:"levels"`
 }
 
-func (o *Ordinal) compile(call string, in Cell, b *Layout) ([]Cell, func(m *Memory) error, error) {
+func (o *Ordinal) compile(call string, in Slot, b *Layout) ([]Slot, func(m *Memory) error, error) {
 	out := b.Place(Heading{in.Name, datasets.Number})
 	place := map[string]int{}
 	for k, level := range o.Levels {
 		place[level] = k
 	}
 	find := in.levels(place)
-	return []Cell{out}, func(m *Memory) error {
+	return []Slot{out}, func(m *Memory) error {
 		k, known, missing := find(m)
 		switch {
 		case missing:

@@ -11,40 +11,40 @@ import (
 
 // Program is a passage for one row at a time, which takes no memory but that of [Memory].
 type Program struct {
-	Columns []Cell // of a raw row
+	Columns []Slot // of a raw row
 	Steps   []Instruction
 	Out     []int // where the features are in Numbers of the memory
 	Layout
 }
 
-// Instruction is a step for certain cells: Op if it changes one cell, otherwise Rows, which
-// makes a row of numbers of others. It reads the cells In and writes the cells Out, which no
+// Instruction is a step for certain slots: Op if it changes one slot, otherwise Rows, which
+// makes a row of numbers of others. It reads the slots In and writes the slots Out, which no
 // other instruction writes.
 type Instruction struct {
 	Op      *ColumnOp
 	Rows    Fitted
-	In, Out []Cell
+	In, Out []Slot
 	do      func(m *Memory) error
 }
 
-// Cell is a value of a row: a number or a time in Numbers of the memory, a category or a text
+// Slot is a value of a row: a number or a time in Numbers of the memory, a category or a text
 // in Texts, a vector in several Numbers.
-type Cell struct {
+type Slot struct {
 	Heading
 	at, width int
 }
 
 // IsText reports whether the value is in Texts.
-func (c Cell) IsText() bool { return c.Kind == datasets.Category || c.Kind == datasets.Text }
+func (c Slot) IsText() bool { return c.Kind == datasets.Category || c.Kind == datasets.Text }
 
 // At is the index of the value in Numbers or Texts, of a vector that of its first number.
-func (c Cell) At() int { return c.at }
+func (c Slot) At() int { return c.at }
 
-// Width is how many numbers the cell has; of a text it is 1.
-func (c Cell) Width() int { return c.width }
+// Width is how many numbers the slot has; of a text it is 1.
+func (c Slot) Width() int { return c.width }
 
 // format returns the value as text.
-func (c Cell) format(m *Memory) string {
+func (c Slot) format(m *Memory) string {
 	if c.IsText() {
 		return m.Texts[c.at]
 	}
@@ -57,12 +57,12 @@ type Layout struct{ numbers, texts int }
 // Size returns these numbers.
 func (b *Layout) Size() (numbers, texts int) { return b.numbers, b.texts }
 
-// Place returns a cell that no other has.
-func (b *Layout) Place(h Heading) Cell { return b.wide(h, 1) }
+// Place returns a slot that no other has.
+func (b *Layout) Place(h Heading) Slot { return b.wide(h, 1) }
 
-// wide returns a cell of several numbers.
-func (b *Layout) wide(h Heading, width int) Cell {
-	c := Cell{Heading: h, at: b.numbers, width: width}
+// wide returns a slot of several numbers.
+func (b *Layout) wide(h Heading, width int) Slot {
+	c := Slot{Heading: h, at: b.numbers, width: width}
 	if c.IsText() {
 		c.at = b.texts
 		b.texts++
@@ -85,8 +85,8 @@ func (b *Layout) Memory() *Memory {
 	return &Memory{Numbers: make([]float64, b.numbers), Texts: make([]string, b.texts)}
 }
 
-// load puts the value of row i of a column in its cell.
-func (m *Memory) load(in Cell, c datasets.Column, i int) {
+// load puts the value of row i of a column in its slot.
+func (m *Memory) load(in Slot, c datasets.Column, i int) {
 	if in.IsText() {
 		m.Texts[in.at] = c.Format(i)
 	} else {
@@ -118,11 +118,11 @@ func (p *Passage) Compile() (*Program, error) {
 	for _, h := range columns {
 		out.Columns = append(out.Columns, out.Place(h))
 	}
-	cells, err := out.compile(p.Steps, out.Columns)
+	slots, err := out.compile(p.Steps, out.Columns)
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range cells {
+	for _, c := range slots {
 		if c.IsText() || c.Kind == datasets.Time {
 			return nil, arguments.Wrong("Row", math.NaN(), "the column %s is a %v behind all steps", c.Name, c.Kind)
 		}
@@ -133,50 +133,57 @@ func (p *Passage) Compile() (*Program, error) {
 	return out, nil
 }
 
-func (p *Program) compile(list []Fitted, cells []Cell) ([]Cell, error) {
+func (p *Program) compile(list []Fitted, slots []Slot) ([]Slot, error) {
 	for i, t := range list {
 		var err error
-		if cells, err = p.step(t, cells); err != nil {
+		if slots, err = p.step(t, slots); err != nil {
 			return nil, fmt.Errorf("step %d, %s: %w", i+1, Text(t), err)
 		}
 	}
-	return cells, nil
+	return slots, nil
 }
 
-// step compiles a step for these cells, and returns those that it leaves.
-func (p *Program) step(t Fitted, cells []Cell) ([]Cell, error) {
+// step compiles a step for these slots, and returns those that it leaves.
+func (p *Program) step(t Fitted, slots []Slot) ([]Slot, error) {
 	switch t := t.(type) {
 	case PerColumn:
 		for _, op := range t.Ops {
-			j := slices.IndexFunc(cells, func(c Cell) bool { return c.Name == op.Column })
+			j := slices.IndexFunc(slots, func(c Slot) bool { return c.Name == op.Column })
 			if j < 0 {
 				return nil, arguments.Wrong(t.Call, math.NaN(), "there is no column %q", op.Column)
 			}
-			made, do, err := op.compile(t.Call, cells[j], &p.Layout)
+			made, do, err := op.compile(t.Call, slots[j], &p.Layout)
 			if err != nil {
 				return nil, err
 			}
-			p.Steps = append(p.Steps, Instruction{Op: &op, In: cells[j : j+1 : j+1], Out: made, do: do})
-			cells = slices.Concat(cells[:j], made, cells[j+1:])
+			p.Steps = append(p.Steps, Instruction{Op: &op, In: slots[j : j+1 : j+1], Out: made, do: do})
+			slots = slices.Concat(slots[:j], made, slots[j+1:])
 		}
-		return cells, nil
+		return slots, nil
 	case Chosen:
-		var part []Cell
+		var part []Slot
 		for _, name := range t.Columns {
-			j := slices.IndexFunc(cells, func(c Cell) bool { return c.Name == name })
+			j := slices.IndexFunc(slots, func(c Slot) bool { return c.Name == name })
 			if j < 0 {
 				return nil, arguments.Wrong("On", math.NaN(), "there is no column %q", name)
 			}
-			part = append(part, cells[j])
+			part = append(part, slots[j])
 		}
 		made, err := p.compile(t.Steps, part)
 		if err != nil {
 			return nil, err
 		}
-		var out []Cell
-		for _, c := range cells {
+		var out []Slot
+		var names []string
+		for _, c := range slots {
+			names = append(names, c.Name)
+		}
+		for _, c := range slots {
 			if c.Name == t.Columns[0] {
-				out = append(out, made...)
+				for _, m := range made {
+					m.Name = t.unlike(m.Name, names)
+					out = append(out, m)
+				}
 			}
 			if !slices.Contains(t.Columns, c.Name) {
 				out = append(out, c)
@@ -184,7 +191,7 @@ func (p *Program) step(t Fitted, cells []Cell) ([]Cell, error) {
 		}
 		return out, nil
 	case singly:
-		return p.rows(t, cells)
+		return p.rows(t, slots)
 	}
 	return nil, arguments.Wrong("Row", math.NaN(), "a %T is your own, and single rows go through the steps of package transform only; predict tables or rows", t)
 }
@@ -197,10 +204,10 @@ type singly interface {
 }
 
 // rows compiles a step for rows of numbers.
-func (p *Program) rows(t singly, cells []Cell) ([]Cell, error) {
+func (p *Program) rows(t singly, slots []Slot) ([]Slot, error) {
 	var from []int
 	var names []string
-	for _, c := range cells {
+	for _, c := range slots {
 		if c.IsText() || c.Kind == datasets.Time {
 			return nil, arguments.Wrong("Row", math.NaN(), "the column %s is a %v, and the step needs numbers", c.Name, c.Kind)
 		}
@@ -223,11 +230,11 @@ func (p *Program) rows(t singly, cells []Cell) ([]Cell, error) {
 		}
 		return t.one(m.Numbers[made.at:][:made.width], x, m.Numbers[free.at:][:free.width])
 	}
-	out := make([]Cell, made.width)
+	out := make([]Slot, made.width)
 	for k := range out {
 		name := (&datasets.Dataset{Features: names}).FeatureName(k) // as AsTable names it
-		out[k] = Cell{Heading: Heading{name, datasets.Number}, at: made.at + k, width: 1}
+		out[k] = Slot{Heading: Heading{name, datasets.Number}, at: made.at + k, width: 1}
 	}
-	p.Steps = append(p.Steps, Instruction{Rows: t, In: cells, Out: out, do: do})
+	p.Steps = append(p.Steps, Instruction{Rows: t, In: slots, Out: out, do: do})
 	return out, nil
 }

@@ -153,7 +153,7 @@ func (w *Words) weigh(dense []float64, words []int32) {
 // mostDense is how many features texts may have where a row is written out.
 const mostDense = 1 << 16
 
-func (w *Words) compile(call string, in Cell, b *Layout) ([]Cell, func(m *Memory) error, error) {
+func (w *Words) compile(call string, in Slot, b *Layout) ([]Slot, func(m *Memory) error, error) {
 	switch {
 	case !in.IsText():
 		return nil, nil, arguments.Wrong(call, math.NaN(), "column %s is a %v, and words are those of a text", in.Name, in.Kind)
@@ -161,7 +161,7 @@ func (w *Words) compile(call string, in Cell, b *Layout) ([]Cell, func(m *Memory
 		return nil, nil, arguments.Wrong(call, float64(w.D()), "texts have %d features, and single rows at most %d; predict tables", w.D(), mostDense)
 	}
 	out := b.wide(Heading{in.Name, datasets.Vector}, w.D())
-	return []Cell{out}, func(m *Memory) error {
+	return []Slot{out}, func(m *Memory) error {
 		dense := m.Numbers[out.at:][:out.width]
 		clear(dense)
 		m.words = m.words[:0]
