@@ -244,7 +244,7 @@ func TestSparseRefused(t *testing.T) {
 		"MarginsPCA: the points are sparse":               func() error { _, err := svmnb.MarginsPCA().Of(multi); return err },
 		"Table: the points are sparse":                    func() error { return display.Table(sparse).Err() },
 		"Explore: the points are sparse":                  func() error { return play.Explore(svmnb.Classify(sparse)) },
-		"the support vectors are sparse, and the code":    func() error { return fit.Model().WriteGo(&bytes.Buffer{}, "p") },
+		"the support vectors are sparse, and the format":  func() error { return fit.Model().WriteGo(&bytes.Buffer{}, "p") },
 		"the points have 5 features, the classifier was trained on 2; give the reader that number as dims": func() error { _, err := fit.Evaluate(wide); return err },
 		"the points have 5 features, the model was trained on 2":                                           func() error { _, err := multi.Model().Predict(*wide.Sparse); return err },
 		"is not a finite number": func() error {
