@@ -24,7 +24,7 @@ type Calendar struct {
 	Parts []string `json:"parts"`
 }
 
-// KnownParts are those that a Calendar knows.
+// KnownParts are all parts that a Calendar can make.
 var KnownParts = []string{Days, Year, Season, Weekday, DayHours, Month, MonthDay, Weekend}
 
 func (k *Calendar) compile(call string, in Slot, b *Layout) (out []Slot, do func(m *Memory) error, err error) {
