@@ -16,6 +16,7 @@ import (
 
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/svmnb"
+	"github.com/svmnb/svmnb/svmnb/bayesopt"
 	"github.com/svmnb/svmnb/svmnb/display"
 	"github.com/svmnb/svmnb/svmnb/gp"
 	"github.com/svmnb/svmnb/svmnb/metrics"
@@ -38,7 +39,7 @@ var zeros = []any{
 	svmnb.Sigmoid{}, selection.Split{}, svmnb.SupportVector{}, selection.Trial{}, svmnb.Uniqueness{}, selection.Validation{},
 	transform.Filling(0), transform.Unknown(0), transform.Bag{}, transform.Chosen{}, transform.ColumnSteps{}, transform.Dates{}, transform.Encoding{}, transform.Ranking{},
 	svmnb.Goal{}, svmnb.Thresholded{},
-	metrics.Bootstrap{}, metrics.Interval{}, metrics.Confusion{}, metrics.Averages{}, metrics.Error{}, metrics.PrecisionRecall{}, metrics.ROC{},
+	bayesopt.Space{}, metrics.Bootstrap{}, metrics.Interval{}, metrics.Confusion{}, metrics.Averages{}, metrics.Error{}, metrics.PrecisionRecall{}, metrics.ROC{},
 }
 
 // Every method of the zero value of every exported type, of a pointer to it and of a nil

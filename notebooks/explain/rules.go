@@ -120,6 +120,7 @@ var packages = map[string]string{
 	"linear":    "github.com/svmnb/svmnb/solvers/linear",
 	"svmnb":     "github.com/svmnb/svmnb/svmnb",
 	"display":   "github.com/svmnb/svmnb/svmnb/display",
+	"bayesopt":  "github.com/svmnb/svmnb/svmnb/bayesopt",
 	"gp":        "github.com/svmnb/svmnb/svmnb/gp",
 	"metrics":   "github.com/svmnb/svmnb/svmnb/metrics",
 	"model":     "github.com/svmnb/svmnb/svmnb/model",

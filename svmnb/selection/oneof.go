@@ -168,8 +168,9 @@ type among struct {
 	k    int
 }
 
-func (a among) points() ([]string, [][]float64, error) {
-	names, values, err := a.Space.points()
+// Settings implements [Space].
+func (a among) Settings() ([]string, [][]float64, error) {
+	names, values, err := a.Space.Settings()
 	if err != nil {
 		return nil, nil, err
 	}

@@ -8,24 +8,17 @@
 package selection
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
-	"math/rand/v2"
 	"os"
 	"os/signal"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
-	"github.com/svmnb/svmnb/internal/panics"
-	"github.com/svmnb/svmnb/internal/parallel"
-	"github.com/svmnb/svmnb/kernels"
-	"github.com/svmnb/svmnb/svmnb"
 	"github.com/svmnb/svmnb/svmnb/display"
 	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 	"github.com/svmnb/svmnb/svmnb/internal/cells"
@@ -36,145 +29,6 @@ import (
 	"github.com/svmnb/svmnb/svmnb/transform"
 )
 
-// Space is the set of settings that a [Search] tries, in a given order. A setting has one
-// value for each of the parameters.
-type Space interface {
-	points() (names []string, values [][]float64, err error)
-	String() string
-}
-
-// Grid is all combinations of the values of named parameters. A name is that of a method of
-// the description (C, nu, epsilon), of a parameter of the kernel (gamma, degree), or of a
-// step of a [Pipeline], as in "pca.components". The name of the step can be left out if the
-// learner has no parameter of that name. Upper and lower case are the same.
-type Grid map[string][]float64
-
-// Log2 returns 2^from, 2^(from+step), … up to 2^to; step > 0. The LIBSVM guide suggests
-// Log2(-5, 15, 2) for C and Log2(-15, 3, 2) for gamma.
-func Log2(from, to, step float64) []float64 {
-	var v []float64
-	if !(step > 0) || math.IsInf(from, 0) || !(to-from <= 1e4*step) {
-		return v // no values: Search then returns an error that names the parameter
-	}
-	for k := 0; from+float64(k)*step <= to+1e-9*step; k++ {
-		v = append(v, math.Exp2(from+float64(k)*step))
-	}
-	return v
-}
-
-// mostPoints is the greatest number of settings in a search.
-const mostPoints = 100_000
-
-func (g Grid) points() ([]string, [][]float64, error) {
-	names := ordered(slices.Collect(maps.Keys(g)))
-	if len(names) == 0 {
-		return nil, nil, arguments.Wrong("Search", 0, "the grid has no parameters; give some as in selection.Grid{\"C\": selection.Log2(-5, 15, 2)}")
-	}
-	all := [][]float64{{}}
-	for _, name := range names {
-		values := slices.Compact(slices.Sorted(slices.Values(g[name])))
-		if len(values) == 0 || len(all)*len(values) > mostPoints {
-			return nil, nil, arguments.Wrong("Search", float64(len(values)), "%s has %s; give at least one, and a grid of at most %d points", name, say.Several(len(values), "value"), mostPoints)
-		}
-		var next [][]float64
-		for _, p := range all {
-			for _, v := range values {
-				next = append(next, append(slices.Clone(p), v))
-			}
-		}
-		all = next
-	}
-	return names, all, nil
-}
-
-// String returns the literal of the grid.
-func (g Grid) String() string {
-	var parts []string
-	for _, name := range ordered(slices.Collect(maps.Keys(g))) {
-		var values []string
-		for _, v := range g[name] {
-			values = append(values, say.Number(v))
-		}
-		parts = append(parts, fmt.Sprintf("%q: {%s}", name, strings.Join(values, ", ")))
-	}
-	return "Grid{" + strings.Join(parts, ", ") + "}"
-}
-
-// ordered sorts the names, with C last: settings that differ in C only are then neighbours,
-// and each fit can start from the one before.
-func ordered(names []string) []string {
-	slices.SortFunc(names, func(a, b string) int {
-		if x, y := isCost(a), isCost(b); x != y {
-			if x {
-				return 1
-			}
-			return -1
-		}
-		return strings.Compare(a, b)
-	})
-	return names
-}
-
-func isCost(name string) bool { return strings.EqualFold(name, "C") }
-
-// Range is the interval from which [Random] draws a parameter, uniformly, or uniformly in
-// the logarithm if Log is set (Low must then be positive). Whole rounds to whole numbers.
-type Range struct {
-	Low, High  float64
-	Log, Whole bool
-}
-
-// Random draws N settings at random, each parameter from its range. When few of many
-// parameters matter, it finds better settings than a grid of the same size (Bergstra and
-// Bengio 2012). The seed determines the settings: a larger N begins with the same ones.
-type Random struct {
-	N      int
-	Ranges map[string]Range
-	Seed   uint64
-}
-
-func (r Random) points() ([]string, [][]float64, error) {
-	names := ordered(slices.Collect(maps.Keys(r.Ranges)))
-	if r.N < 1 || r.N > mostPoints || len(names) == 0 {
-		return nil, nil, arguments.Wrong("Search", float64(r.N), "%s of %s cannot be drawn; give Random 1 to %d points of at least one parameter", say.Several(r.N, "point"), say.Several(len(names), "parameter"), mostPoints)
-	}
-	for _, name := range names {
-		if d := r.Ranges[name]; !(d.Low <= d.High) || math.IsInf(d.High-d.Low, 0) || d.Log && !(d.Low > 0) {
-			return nil, nil, arguments.Wrong("Search", d.Low, "the range of %s is %v to %v; give finite ends in order, above 0 for a logarithm", name, d.Low, d.High)
-		}
-	}
-	rng := rand.New(rand.NewPCG(r.Seed, 0x5ea2c4))
-	all := make([][]float64, r.N)
-	for i := range all {
-		for _, name := range names {
-			d, u := r.Ranges[name], rng.Float64()
-			v := d.Low + u*(d.High-d.Low)
-			if d.Log {
-				v = math.Exp(math.Log(d.Low) + u*(math.Log(d.High)-math.Log(d.Low)))
-			}
-			if d.Whole {
-				v = math.Round(v)
-			}
-			all[i] = append(all[i], v)
-		}
-	}
-	return names, all, nil
-}
-
-// String describes the ranges in words.
-func (r Random) String() string {
-	var parts []string
-	for _, name := range ordered(slices.Collect(maps.Keys(r.Ranges))) {
-		d := r.Ranges[name]
-		kind := ""
-		if d.Log {
-			kind = " by logarithm"
-		}
-		parts = append(parts, fmt.Sprintf("%s in [%s, %s]%s", name, say.Number(d.Low), say.Number(d.High), kind))
-	}
-	return fmt.Sprintf("%d points drawn from %s, seed %d", r.N, strings.Join(parts, ", "), r.Seed)
-}
-
 // Searcher describes a search: the learner, the settings to try, and the folds. Nothing is
 // computed before Fit, MustFit, Keep or Show.
 type Searcher struct {
@@ -182,6 +36,8 @@ type Searcher struct {
 	space   Space
 	folds   Folds
 	by      Metric
+	also    []Metric
+	keep    float64 // of Halve: 1/keep of the settings go on to the next round; 0 for one round
 	file    string
 	oneSE   bool
 	workers int
@@ -209,11 +65,34 @@ func Search(l Learner, space Space, folds Folds) Searcher {
 	return s
 }
 
-// By chooses the setting by the metric m instead of the learner's own.
-func (s Searcher) By(m Metric) Searcher {
-	s.by = m
-	if m.Of == nil {
-		s.err = errors.Join(s.err, arguments.Wrong("By", math.NaN(), "the metric has no function; give one such as selection.Accuracy"))
+// By chooses the setting by the metric m instead of the learner's own. The scores by the
+// other metrics are recorded beside it, in the field Also of each [Trial] and in the table:
+//
+//	search.By(selection.F1, selection.Accuracy, selection.AUC)
+func (s Searcher) By(m Metric, also ...Metric) Searcher {
+	s.by, s.also = m, slices.Clone(also)
+	for i, one := range append([]Metric{m}, also...) {
+		switch {
+		case one.Of == nil:
+			s.err = errors.Join(s.err, arguments.Wrong("By", float64(i), "the metric has no function; give one such as selection.Accuracy"))
+		case i > 0 && one.Name == m.Name || slices.ContainsFunc(also[:max(i-1, 0)], func(other Metric) bool { return other.Name == one.Name }):
+			s.err = errors.Join(s.err, arguments.Wrong("By", float64(i), "the metric %s is given twice", one.Name))
+		}
+	}
+	return s
+}
+
+// Halve searches in rounds (successive halving; Jamieson and Talwalkar 2016). The first round
+// scores all settings with few training points. The best 1/factor of them go on to the next
+// round, which has factor times as many points, and so on; the last round has all training
+// points of the folds. The best setting is chosen from the last round. A search of many
+// settings then costs about as much as one of a few. The factor is greater than 1; 3 is usual.
+//
+// The first round has at least 20 points, and 10 for each class.
+func (s Searcher) Halve(factor float64) Searcher {
+	s.keep = factor
+	if !(factor > 1) || math.IsInf(factor, 0) {
+		s.err = errors.Join(s.err, arguments.Wrong("Halve", factor, "the factor is %v; it must be greater than 1, such as 3", factor))
 	}
 	return s
 }
@@ -262,7 +141,13 @@ func (s Searcher) String() string {
 type Trial struct {
 	Values []float64 // values of the parameters, in the order of SearchFit.Names
 	Scores []float64 // one for each fold; NaN if the fold was not reached or failed
-	Err    string    // why a fold failed; a trial with an error is not chosen
+	// Also has the scores by the other metrics of By, Also[m][fold]; NaN if the fold was not
+	// reached or the metric is not defined there.
+	Also [][]float64
+	// Points is the number of training points of the round of Halve in which the setting was
+	// dropped; Scores are of that round. It is 0 for a setting scored with all points.
+	Points int
+	Err    string // why a fold failed; a trial with an error is not chosen
 }
 
 // Mean returns the mean score of the folds, NaN if one is missing.
@@ -275,6 +160,7 @@ func (t Trial) StandardError() float64 { _, se := meanError(t.Scores); return se
 type SearchFit struct {
 	Description Searcher
 	Metric      Metric
+	Also        []Metric // the other metrics of By
 	Names       []string // of the parameters, C last
 	Trials      []Trial  // in the order of the space
 	Folds       int
@@ -311,10 +197,10 @@ func (s Searcher) Fit(ctx context.Context) (_ *SearchFit, err error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &SearchFit{Description: s, Metric: s.by, Folds: len(splits), best: -1, chosen: -1}
+	f := &SearchFit{Description: s, Metric: s.by, Also: s.also, Folds: len(splits), best: -1, chosen: -1}
 	f.Twins, f.Points = twins(splits, data)
 	var values [][]float64
-	if f.Names, values, err = s.space.points(); err != nil {
+	if f.Names, values, err = s.space.Settings(); err != nil {
 		return nil, err
 	}
 	for i, name := range f.Names {
@@ -323,12 +209,7 @@ func (s Searcher) Fit(ctx context.Context) (_ *SearchFit, err error) {
 		}
 	}
 	for _, v := range values {
-		t := Trial{Values: v, Scores: make([]float64, len(splits))}
-		for k := range t.Scores {
-			t.Scores[k] = math.NaN()
-		}
-		f.Trials = append(f.Trials, t)
-		if _, err := f.learnerAt(v); err != nil {
+		if err := f.add(v); err != nil {
 			return nil, err
 		}
 	}
@@ -338,7 +219,7 @@ func (s Searcher) Fit(ctx context.Context) (_ *SearchFit, err error) {
 	}
 	defer log.close()
 	f.Changed = log.changed
-	err = f.run(ctx, log, splits, began)
+	err = (&searchRun{f: f, log: log, splits: splits, began: began}).all(ctx)
 	f.Elapsed = time.Since(began)
 	f.choose()
 	if err == nil && f.best < 0 {
@@ -349,6 +230,27 @@ func (s Searcher) Fit(ctx context.Context) (_ *SearchFit, err error) {
 		}
 	}
 	return f, err
+}
+
+// add appends a trial without scores.
+func (f *SearchFit) add(values []float64) error {
+	t := Trial{Values: values, Scores: make([]float64, f.Folds)}
+	for range f.Also {
+		t.Also = append(t.Also, make([]float64, f.Folds))
+	}
+	t.clear()
+	f.Trials = append(f.Trials, t)
+	_, err := f.learnerAt(values)
+	return err
+}
+
+// clear sets all scores to NaN.
+func (t *Trial) clear() {
+	for _, scores := range append([][]float64{t.Scores}, t.Also...) {
+		for k := range scores {
+			scores[k] = math.NaN()
+		}
+	}
 }
 
 // learnerAt returns the learner with these values of the parameters.
@@ -364,142 +266,11 @@ func (f *SearchFit) learnerAt(values []float64) (learn.Learner, error) {
 	return l, nil
 }
 
-// chain is a sequence of fits each of which starts from the one before: those of one fold
-// that differ in C only, in increasing order of C.
-type chain struct {
-	fold   int
-	trials []int
-}
-
-// chains lists the work in an order in which the folds of a setting follow each other.
-func (f *SearchFit) chains() []chain {
-	last := len(f.Names) - 1
-	warm := isCost(f.Names[last])
-	var groups [][]int
-	known := map[string]int{}
-	for i, t := range f.Trials {
-		key := fmt.Sprint(i)
-		if warm {
-			key = fmt.Sprint(t.Values[:last])
-		}
-		g, ok := known[key]
-		if !ok {
-			g, known[key] = len(groups), len(groups)
-			groups = append(groups, nil)
-		}
-		groups[g] = append(groups[g], i)
-	}
-	var all []chain
-	for _, g := range groups {
-		slices.SortStableFunc(g, func(a, b int) int {
-			switch x, y := f.Trials[a].Values[last], f.Trials[b].Values[last]; {
-			case x < y:
-				return -1
-			case x > y:
-				return 1
-			}
-			return 0
-		})
-		for k := range f.Folds {
-			all = append(all, chain{k, g})
-		}
-	}
-	return all
-}
-
-// run computes the scores that are not in the log.
-func (f *SearchFit) run(ctx context.Context, log *searchLog, splits []Split, began time.Time) error {
-	s := f.Description
-	progress := SearchProgress{All: len(f.Trials) * f.Folds, Best: math.NaN()}
-	var mu sync.Mutex // protects progress, f and log
-	note := func(trial, fold int, score float64, failure string) {
-		t := &f.Trials[trial]
-		t.Scores[fold] = score
-		if failure != "" {
-			t.Err = fmt.Sprintf("fold %d: %s", fold+1, failure)
-		}
-		progress.Done++
-		if m := t.Mean(); f.Metric.better(m, progress.Best) {
-			progress.Best = m
-		}
-	}
-	for i, t := range f.Trials {
-		for k := range f.Folds {
-			if e, ok := log.find(f.Names, t.Values, k); ok {
-				note(i, k, e.score(), e.Error)
-				progress.Known++
-			}
-		}
-	}
-	watch := func() error {
-		if s.watch == nil {
-			return nil
-		}
-		progress.Elapsed = time.Since(began)
-		return panics.Call(func() string { return "the function of Watch" }, func() error { s.watch(progress); return nil })
-	}
-	if err := watch(); err != nil {
-		return fmt.Errorf("svmnb: Search: %w", err)
-	}
-	all := f.chains()
-	workers := s.workers
-	if workers == 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	workers = min(workers, len(all))
-	inner, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	_ = parallel.For(inner, workers, len(all), func(_, task int) {
-		c := all[task]
-		w := &learn.Warmth{Bytes: int64(kernels.DefaultCache / workers)}
-		for _, i := range c.trials {
-			mu.Lock()
-			t := f.Trials[i]
-			known := !math.IsNaN(t.Scores[c.fold]) || t.Err != ""
-			mu.Unlock()
-			if known || inner.Err() != nil {
-				continue // one failed fold is enough to reject a setting
-			}
-			var score float64
-			l, err := f.learnerAt(t.Values)
-			if err == nil {
-				score, err = validate(inner, l, splits[c.fold], f.Metric, w)
-			}
-			if errors.As(err, new(*svmnb.PanicError)) {
-				stop(err) // a panic is a mistake in the user's code; it ends the search
-			}
-			if inner.Err() != nil {
-				continue
-			}
-			failure := ""
-			if err != nil {
-				failure, score = err.Error(), math.NaN()
-			} else if math.IsNaN(score) || math.IsInf(score, 0) {
-				failure, score = fmt.Sprintf("the score is %v", score), math.NaN()
-			}
-			mu.Lock()
-			if err := log.append(f.Names, t.Values, c.fold, score, failure); err != nil {
-				stop(err)
-			}
-			note(i, c.fold, score, failure)
-			f.Fitted++
-			if err := watch(); err != nil {
-				stop(err)
-			}
-			mu.Unlock()
-		}
-	})
-	if inner.Err() != nil {
-		return fmt.Errorf("svmnb: Search: after %d of %d folds: %w", progress.Done, progress.All, context.Cause(inner))
-	}
-	return nil
-}
-
 // choose finds the best trial and the chosen trial; see OneStandardError.
 func (f *SearchFit) choose() {
 	f.best = -1
 	for i, t := range f.Trials {
-		if m := t.Mean(); !math.IsNaN(m) && (f.best < 0 || f.Metric.better(m, f.Trials[f.best].Mean()) ||
+		if m := t.Mean(); t.Points == 0 && !math.IsNaN(m) && (f.best < 0 || f.Metric.better(m, f.Trials[f.best].Mean()) ||
 			m == f.Trials[f.best].Mean() && f.simpler(t, f.Trials[f.best])) {
 			f.best = i
 		}
@@ -509,7 +280,7 @@ func (f *SearchFit) choose() {
 	}
 	best := f.Trials[f.best]
 	for i, t := range f.Trials {
-		if m := t.Mean(); !math.IsNaN(m) && math.Abs(m-best.Mean()) <= best.StandardError() && f.simpler(t, f.Trials[f.chosen]) {
+		if m := t.Mean(); t.Points == 0 && !math.IsNaN(m) && math.Abs(m-best.Mean()) <= best.StandardError() && f.simpler(t, f.Trials[f.chosen]) {
 			f.chosen = i
 		}
 	}
@@ -606,10 +377,12 @@ func (f *SearchFit) Markdown() string {
 	s.Row("**search**", "%v", d.learner)
 	s.Row("space", "%v", d.space)
 	s.Row("folds", "%v", d.folds)
-	failed, missing := 0, 0
+	failed, missing, dropped := 0, 0, 0
 	for _, t := range f.Trials {
 		if t.Err != "" {
 			failed++
+		} else if t.Points > 0 {
+			dropped++
 		} else if math.IsNaN(t.Mean()) {
 			missing++
 		}
@@ -617,6 +390,9 @@ func (f *SearchFit) Markdown() string {
 	text := fmt.Sprintf("%d points, %d fits in %v, %d known from the file", len(f.Trials), f.Fitted, say.Spell(f.Elapsed), f.known())
 	if failed > 0 {
 		text += fmt.Sprintf("; points that cannot be learnt: %d", failed)
+	}
+	if dropped > 0 {
+		text += fmt.Sprintf("; dropped by Halve after scores with fewer training points: %d", dropped)
 	}
 	if missing > 0 {
 		text += fmt.Sprintf("; points that are not done: %d", missing)
@@ -626,6 +402,10 @@ func (f *SearchFit) Markdown() string {
 		t := f.Trials[f.chosen]
 		s.Row("**chosen**", "%s", f.at(t))
 		s.Row(fmt.Sprintf("**%s**", say.Escaped(f.Metric.Name)), "%s ± %s, the standard error of the %d folds", f.Metric.text(t.Mean()), f.Metric.text(t.StandardError()), f.Folds)
+		for m, metric := range f.Also {
+			mean, se := meanError(t.Also[m])
+			s.Row(fmt.Sprint(say.Escaped(metric.Name)), "%s ± %s", metric.text(mean), metric.text(se))
+		}
 		if b := f.Trials[f.best]; f.chosen != f.best {
 			s.Row("best", "%s: %s; the chosen point is within its standard error and simpler", f.at(b), f.Metric.text(b.Mean()))
 		}
@@ -657,6 +437,8 @@ func (f *SearchFit) table(rows int) string {
 	slices.SortStableFunc(order, func(a, b int) int {
 		x, y := f.Trials[a].Mean(), f.Trials[b].Mean()
 		switch {
+		case f.Trials[a].Points != f.Trials[b].Points: // later rounds first
+			return cmp.Compare(later(f.Trials[b].Points), later(f.Trials[a].Points))
 		case f.Metric.better(x, y):
 			return -1
 		case f.Metric.better(y, x):
@@ -668,7 +450,15 @@ func (f *SearchFit) table(rows int) string {
 	for _, name := range f.Names {
 		fmt.Fprintf(&s, "| %s ", say.Escaped(name))
 	}
-	fmt.Fprintf(&s, "| %s | standard error |\n|%s--:|--:|\n", say.Escaped(f.Metric.Name), strings.Repeat("--:|", len(f.Names)))
+	halved := slices.ContainsFunc(f.Trials, func(t Trial) bool { return t.Points > 0 })
+	fmt.Fprintf(&s, "| %s | standard error |", say.Escaped(f.Metric.Name))
+	for _, m := range f.Also {
+		fmt.Fprintf(&s, " %s |", say.Escaped(m.Name))
+	}
+	if halved {
+		s.WriteString(" training points |")
+	}
+	fmt.Fprintf(&s, "\n|%s\n", strings.Repeat("--:|", strings.Count(s.String(), "|")-1))
 	for _, i := range order[:min(rows, len(order))] {
 		t := f.Trials[i]
 		for k, v := range t.Values {
@@ -681,9 +471,31 @@ func (f *SearchFit) table(rows int) string {
 		case !math.IsNaN(m):
 			mean, se = f.Metric.text(m), f.Metric.text(t.StandardError())
 		}
-		fmt.Fprintf(&s, "| %s | %s |\n", mean, se)
+		fmt.Fprintf(&s, "| %s | %s |", mean, se)
+		for m, metric := range f.Also {
+			text := ""
+			if v, _ := meanError(t.Also[m]); !math.IsNaN(v) {
+				text = metric.text(v)
+			}
+			fmt.Fprintf(&s, " %s |", text)
+		}
+		switch {
+		case halved && t.Points > 0:
+			fmt.Fprintf(&s, " %d |", t.Points)
+		case halved:
+			s.WriteString(" all |")
+		}
+		s.WriteString("\n")
 	}
 	return s.String()
+}
+
+// later orders rounds of Halve by their training points; 0 is the last round.
+func later(points int) int {
+	if points == 0 {
+		return math.MaxInt
+	}
+	return points
 }
 
 // Hints returns what to try next, when a parameter is best at the end of its range, and

@@ -418,7 +418,7 @@ func FuzzSearchFile(f *testing.F) {
 			t.Fatalf("a line without its checksum is believed: %q", tail)
 		}
 		known := len(log.known)
-		if err := log.append([]string{"C"}, []float64{1}, 0, 0.5, ""); err != nil {
+		if err := log.append([]string{"C"}, []float64{1}, 0, 0, []float64{0.5}, nil, ""); err != nil {
 			t.Fatal(err)
 		}
 		log.close()
@@ -426,7 +426,7 @@ func FuzzSearchFile(f *testing.F) {
 			t.Fatal(err)
 		}
 		defer log.close()
-		if e, ok := log.find([]string{"C"}, []float64{1}, 0); !ok || e.score() != 0.5 || len(log.known) < known {
+		if e, ok := log.find([]string{"C"}, []float64{1}, 0, 0, nil); !ok || e.score() != 0.5 || len(log.known) < known {
 			t.Fatalf("after %q, what was added is %v, and %d entries of %d are left", tail, e, len(log.known), known)
 		}
 	})
@@ -468,12 +468,12 @@ func TestSpaces(t *testing.T) {
 	if v := Log2(-5, 15, 2); len(v) != 11 || v[10] != 32768 {
 		t.Error(v)
 	}
-	names, points, err := Grid{"C": {2, 1, 2}, "gamma": {3, 4}}.points()
+	names, points, err := Grid{"C": {2, 1, 2}, "gamma": {3, 4}}.Settings()
 	if err != nil || !slices.Equal(names, []string{"gamma", "C"}) || !slices.EqualFunc(points, [][]float64{{3, 1}, {3, 2}, {4, 1}, {4, 2}}, slices.Equal) {
 		t.Errorf("%v %v %v", names, points, err)
 	}
 	r := Random{N: 400, Seed: 3, Ranges: map[string]Range{"C": {Low: 0.01, High: 100, Log: true}, "degree": {Low: 1, High: 4, Whole: true}, "coef0": {Low: 0, High: 2}}}
-	names, points, err = r.points()
+	names, points, err = r.Settings()
 	if err != nil || !slices.Equal(names, []string{"coef0", "degree", "C"}) {
 		t.Fatal(names, err)
 	}
@@ -491,7 +491,7 @@ func TestSpaces(t *testing.T) {
 		t.Errorf("%d of 400 below the middle of the logarithms, mean of [0, 2] %v", below, mean)
 	}
 	r.N = 3
-	if _, few, _ := r.points(); !slices.EqualFunc(few, points[:3], slices.Equal) {
+	if _, few, _ := r.Settings(); !slices.EqualFunc(few, points[:3], slices.Equal) {
 		t.Errorf("%v, the first of more are %v", few, points[:3])
 	}
 	f := found(t, Search(svmnb.Classify(testkit.Moons()).Kernel(kernels.Polynomial(2, 1, 1)), r, KFold(2, 1)))

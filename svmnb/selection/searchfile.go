@@ -41,26 +41,43 @@ type searchHeader struct {
 
 // searchEntry is any other line of the file: the score of one fold of one setting.
 type searchEntry struct {
-	At    map[string]float64 `json:"at"`
-	Fold  int                `json:"fold"` // counted from 0
-	Score *float64           `json:"score,omitempty"`
-	Error string             `json:"error,omitempty"`
-	Sum   string             `json:"sum,omitempty"` // the result of the method sum; missing in version 1
+	At     map[string]float64  `json:"at"`
+	Fold   int                 `json:"fold"`             // counted from 0
+	Points int                 `json:"points,omitempty"` // training points of a round of Halve; 0 for all
+	Score  *float64            `json:"score,omitempty"`
+	Also   map[string]*float64 `json:"also,omitempty"` // by the other metrics; null where one is not defined
+	Error  string              `json:"error,omitempty"`
+	Sum    string              `json:"sum,omitempty"` // the result of the method sum; missing in version 1
 }
 
 // sum is the checksum of an entry: the first half of the SHA-256 of the search's key and
 // the entry. It does not match if the line was changed or comes from another search.
 func (e searchEntry) sum(key string) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "%s\n%s\n%x\n%s", key, place(e.At, e.Fold), math.Float64bits(e.score()), e.Error)
+	fmt.Fprintf(h, "%s\n%s\n%x\n%s", key, place(e.At, e.Fold, e.Points), math.Float64bits(e.score()), e.Error)
+	for _, name := range slices.Sorted(maps.Keys(e.Also)) {
+		fmt.Fprintf(h, "\n%s %x", name, math.Float64bits(number(e.Also[name])))
+	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-func (e searchEntry) score() float64 {
-	if e.Score == nil {
+func (e searchEntry) score() float64 { return number(e.Score) }
+
+// scores returns the score and those by the other metrics.
+func (e searchEntry) scores(also []Metric) []float64 {
+	scores := []float64{e.score()}
+	for _, m := range also {
+		scores = append(scores, number(e.Also[m.Name]))
+	}
+	return scores
+}
+
+// number returns what v points to, NaN for nil.
+func number(v *float64) float64 {
+	if v == nil {
 		return math.NaN()
 	}
-	return *e.Score
+	return *v
 }
 
 // searchLog has the known scores, and the file, if there is one, to which new scores are
@@ -176,7 +193,7 @@ func (l *searchLog) open(s Searcher) error {
 		case header.Format == searchFormat && e.Sum != e.sum(l.key):
 			l.changed++
 		default:
-			l.known[place(e.At, e.Fold)] = e
+			l.known[place(e.At, e.Fold, e.Points)] = e
 		}
 	}
 	if header.Format == searchFormat1 {
@@ -222,8 +239,9 @@ func (l *searchLog) line(w io.Writer, e searchEntry) error {
 	return err
 }
 
-// place is the key in searchLog.known of a setting and a fold.
-func place(at map[string]float64, fold int) string {
+// place is the key in searchLog.known of a setting, a fold, and the training points of a round;
+// 0 means all.
+func place(at map[string]float64, fold, points int) string {
 	names := make([]string, 0, len(at))
 	for name := range at {
 		names = append(names, name)
@@ -233,6 +251,9 @@ func place(at map[string]float64, fold int) string {
 		fmt.Fprintf(&b, "%s=%x ", strings.ToLower(name), math.Float64bits(at[name]))
 	}
 	fmt.Fprint(&b, fold)
+	if points > 0 {
+		fmt.Fprintf(&b, " of %d", points)
+	}
 	return b.String()
 }
 
@@ -244,18 +265,35 @@ func point(names []string, values []float64) map[string]float64 {
 	return at
 }
 
-func (l *searchLog) find(names []string, values []float64, fold int) (searchEntry, bool) {
-	e, ok := l.known[place(point(names, values), fold)]
+// find returns the scores of a fold, if the file has them by all metrics.
+func (l *searchLog) find(names []string, values []float64, fold, points int, also []Metric) (searchEntry, bool) {
+	e, ok := l.known[place(point(names, values), fold, points)]
+	for _, m := range also {
+		if _, has := e.Also[m.Name]; !has && e.Error == "" {
+			return e, false
+		}
+	}
 	return e, ok
 }
 
-func (l *searchLog) append(names []string, values []float64, fold int, score float64, failure string) error {
+// append writes the scores of a fold, or why it failed.
+func (l *searchLog) append(names []string, values []float64, fold, points int, scores []float64, also []Metric, failure string) error {
 	if l.file == nil {
 		return nil
 	}
-	e := searchEntry{At: point(names, values), Fold: fold, Error: failure}
+	e := searchEntry{At: point(names, values), Fold: fold, Points: points, Error: failure}
 	if failure == "" {
-		e.Score = &score
+		e.Score = &scores[0]
+		for i, m := range also {
+			if e.Also == nil {
+				e.Also = map[string]*float64{}
+			}
+			if v := &scores[i+1]; math.IsNaN(*v) || math.IsInf(*v, 0) {
+				e.Also[m.Name] = nil
+			} else {
+				e.Also[m.Name] = v
+			}
+		}
 	}
 	if err := l.line(l.file, e); err != nil {
 		return fmt.Errorf("svmnb: File: %w", err)

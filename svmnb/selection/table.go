@@ -3,6 +3,7 @@ package selection
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/svmnb/svmnb/svmnb/display"
 	"github.com/svmnb/svmnb/svmnb/internal/arguments"
@@ -46,6 +47,23 @@ func (f *SearchFit) Table() *display.Sheet {
 			}
 			t.Numbers(fmt.Sprintf("fold %d", k+1), scores)
 		}
+		for m, metric := range f.Also {
+			mean := make([]float64, n)
+			for i, t := range f.Trials {
+				mean[i], _ = meanError(t.Also[m])
+			}
+			t.Numbers(metric.Name, mean)
+		}
+		if f.Description.keep > 0 {
+			points := make([]string, n)
+			for i, t := range f.Trials {
+				points[i] = "all"
+				if t.Points > 0 {
+					points[i] = strconv.Itoa(t.Points)
+				}
+			}
+			t.Texts("training points", points)
+		}
 		if slices.ContainsFunc(failed, func(why string) bool { return why != "" }) {
 			t.Texts("failed", failed)
 		}
@@ -66,6 +84,9 @@ func (v *Validation) Table() *display.Sheet {
 		}
 		t.Numbers("fold", fold).Number = true
 		t.Numbers(v.Metric.Name, v.Scores)
+		for m, metric := range v.AlsoBy {
+			t.Numbers(metric.Name, v.Also[m])
+		}
 		return nil
 	})
 }

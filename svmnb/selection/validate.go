@@ -2,10 +2,12 @@ package selection
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 
 	"github.com/svmnb/svmnb/internal/panics"
@@ -202,9 +204,11 @@ type Validation struct {
 	Learner Learner
 	Folds   Folds
 	Metric  Metric
-	Scores  []float64 // one for each fold
-	Twins   int       // held-out points that are also among the training points of their fold
-	Points  int       // points that were held out, in all folds together
+	Scores  []float64   // one for each fold
+	AlsoBy  []Metric    // the other metrics that were asked for
+	Also    [][]float64 // scores by these, Also[m][fold]; NaN where the metric is not defined
+	Twins   int         // held-out points that are also among the training points of their fold
+	Points  int         // points that were held out, in all folds together
 }
 
 // Mean returns the mean score of the folds.
@@ -243,10 +247,10 @@ func meanError(scores []float64) (mean, se float64) {
 
 // CrossValidate trains l without each fold of its data in turn, including the steps of a
 // [Pipeline], and scores the predictions for that fold by accuracy (classifiers), RMSE
-// (regressions) or NLPD (Gaussian processes). A [Search] can use other metrics. When ctx
-// ends early, CrossValidate returns the scores so far with an error that wraps
+// (regressions) or NLPD (Gaussian processes), or by the metrics that are given: Scores has the
+// first, Also the others. When ctx ends early, CrossValidate returns the scores so far with an error that wraps
 // context.Cause(ctx).
-func CrossValidate(ctx context.Context, l Learner, folds Folds) (_ *Validation, err error) {
+func CrossValidate(ctx context.Context, l Learner, folds Folds, by ...Metric) (_ *Validation, err error) {
 	defer guard.Caught(&err)
 	if err := arguments.Given(ctx, "CrossValidate"); err != nil {
 		return nil, err
@@ -266,46 +270,70 @@ func CrossValidate(ctx context.Context, l Learner, folds Folds) (_ *Validation, 
 		return nil, err
 	}
 	v := &Validation{Learner: l, Folds: folds, Metric: measureOf(l.Learning())}
+	for i, m := range by {
+		if m.Of == nil {
+			return nil, arguments.Wrong("CrossValidate", float64(i), "the metric has no function; give one such as selection.Accuracy")
+		}
+	}
+	if len(by) > 0 {
+		v.Metric, v.AlsoBy = by[0], slices.Clone(by[1:])
+		v.Also = make([][]float64, len(v.AlsoBy))
+	}
 	v.Twins, v.Points = twins(splits, data)
 	for k, s := range splits {
-		score, err := validate(ctx, l.Learning(), s, v.Metric, nil)
+		scores, err := validate(ctx, l.Learning(), s, v.Metric, v.AlsoBy, nil)
 		if err != nil {
 			return v, fmt.Errorf("svmnb: CrossValidate: fold %d: %w", k+1, err)
 		}
-		v.Scores = append(v.Scores, score)
+		v.Scores = append(v.Scores, scores[0])
+		for m, score := range scores[1:] {
+			v.Also[m] = append(v.Also[m], score)
+		}
 	}
 	return v, nil
 }
 
-// validate trains l on one side of a split and returns the score on the other. The learner
-// gets a new data set with the training rows only, so it cannot see a held-out point.
-func validate(ctx context.Context, l learn.Learner, s Split, m Metric, w *learn.Warmth) (score float64, err error) {
+// validate trains l on one side of a split and returns the scores on the other, by m and by
+// the metrics also. Where one of the latter is not defined, its score is NaN. The learner gets
+// a new data set with the training rows only, so it cannot see a held-out point.
+func validate(ctx context.Context, l learn.Learner, s Split, m Metric, also []Metric, w *learn.Warmth) (scores []float64, err error) {
 	defer guard.Caught(&err)
 	if ctx.Err() != nil {
-		return 0, context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	}
 	data := l.Data()
 	fit, err := l.With(data.Select(s.Train), s.Train).Train(ctx, w)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	h, err := guard.UnlessDone(ctx, func() (*learn.HeldOut, error) { return fit.HeldOut(ctx, data.Select(s.Test)) })
+	held, err := guard.UnlessDone(ctx, func() (*learn.HeldOut, error) { return fit.HeldOut(ctx, data.Select(s.Test)) })
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	err = panics.Call(func() string { return "the metric " + m.Name }, func() (err error) {
-		score, err = m.Of(heldOutOf(h))
-		return err
-	})
-	return score, err
+	h := heldOutOf(held)
+	for i, m := range append([]Metric{m}, also...) {
+		score := math.NaN()
+		err := panics.Call(func() string { return "the metric " + m.Name }, func() (err error) {
+			score, err = m.Of(h)
+			return err
+		})
+		if err != nil && (i == 0 || errors.As(err, new(*svmnb.PanicError))) {
+			return nil, err
+		}
+		if err != nil {
+			score = math.NaN()
+		}
+		scores = append(scores, score)
+	}
+	return scores, nil
 }
 
 // MustCrossValidate is CrossValidate for a notebook cell. An interrupt shows a warning and
 // returns the folds so far; an error is printed and ends the cell.
-func MustCrossValidate(l Learner, folds Folds) *Validation {
+func MustCrossValidate(l Learner, folds Folds, by ...Metric) *Validation {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	v, err := CrossValidate(ctx, l, folds)
+	v, err := CrossValidate(ctx, l, folds, by...)
 	if err != nil {
 		if ctx.Err() == nil || len(v.Scores) == 0 {
 			cells.Must(err)
@@ -331,6 +359,10 @@ func (v *Validation) Markdown() string {
 			each = append(each, v.Metric.text(x))
 		}
 		s.Row("of each fold", "%s", strings.Join(each, ", "))
+	}
+	for m, metric := range v.AlsoBy {
+		mean, se := meanError(v.Also[m])
+		s.Row(fmt.Sprint(say.Escaped(metric.Name)), "%s ± %s", metric.text(mean), metric.text(se))
 	}
 	s.Hints(v.Hints())
 	return s.String()
