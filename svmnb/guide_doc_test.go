@@ -15,6 +15,7 @@ import (
 	"github.com/svmnb/svmnb/internal/doctest"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/svmnb"
+	"github.com/svmnb/svmnb/svmnb/bayesopt"
 	"github.com/svmnb/svmnb/svmnb/display"
 	"github.com/svmnb/svmnb/svmnb/gp"
 	"github.com/svmnb/svmnb/svmnb/model"
@@ -24,7 +25,7 @@ import (
 
 // What docs/guide.md shows compiles and runs, and gives answers that a person would use.
 func TestGuide(t *testing.T) {
-	doctest.Same(t, "../docs/guide.md", "guide_doc_test.go", 10)
+	doctest.Same(t, "../docs/guide.md", "guide_doc_test.go", 12)
 
 	ctx := context.Background()
 	file, err := filepath.Abs("../notebooks/data/customers.csv")
@@ -82,6 +83,24 @@ func TestGuide(t *testing.T) {
 	again, err := loaded.Predict(customers)
 	if fine(err); !slices.Equal(again, all) {
 		t.Error("the loaded model has other answers")
+	}
+
+	ranges := map[string]selection.Range{"C": {Low: 0.1, High: 1000, Log: true}, "gamma": {Low: 1e-4, High: 1, Log: true}}
+	pipe := selection.Pipe(transform.Encode(), svmnb.Classify(train).Balanced())
+	folds := selection.StratifiedKFold(5, 1)
+	halved := selection.Search(pipe, selection.Random{N: 27, Ranges: ranges, Seed: 1}, folds).Halve(3).By(selection.AUC, selection.F1).MustFit()
+	guided := selection.Search(pipe, bayesopt.Space{N: 15, Ranges: ranges, Seed: 1}, folds).By(selection.AUC, selection.F1).MustFit()
+	for _, f := range []*selection.SearchFit{halved, guided} {
+		if best, ok := f.Best(); !ok || best.Mean() < 0.8 {
+			t.Error(best)
+		}
+	}
+
+	people := customers.Only("age", "city", "income (CHF)").Present().Target("income (CHF)")
+	incomes := selection.Pipe(transform.Encode(), transform.LogTarget(), gp.Regress(people).NormaliseTargets().Optimise()).MustFit()
+	least, most, err := incomes.Interval(people.Table.Select([]int{0, 1, 2}), 0.95)
+	if fine(err); !(least[0] > 0 && most[0] > least[0]) {
+		t.Error(least, most)
 	}
 
 	messages := datasets.OpenTable("data/customers.csv").Only("last message", "left").Present()

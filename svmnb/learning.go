@@ -92,6 +92,24 @@ func (f calibrated) HeldOut(_ context.Context, data *datasets.Dataset) (*learn.H
 
 func (f calibrated) Evaluated(ds *datasets.Dataset) (any, error) { return f.fit.Evaluate(ds) }
 
+// The descriptions implement learn.InCell.
+
+func (c classifying) InCell(keep bool) learn.Fit {
+	if keep {
+		return classified{c.Keep()}
+	}
+	return classified{c.MustFit()}
+}
+
+func (m multiClassifying) InCell(keep bool) learn.Fit { return multiClassified{m.must(keep)} }
+
+func (r regressing) InCell(keep bool) learn.Fit {
+	if keep {
+		return regressed{r.Keep()}
+	}
+	return regressed{r.MustFit()}
+}
+
 // Data returns the training data.
 func (c Classifier) Data() *datasets.Dataset { return c.data }
 

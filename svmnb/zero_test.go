@@ -37,7 +37,7 @@ var zeros = []any{
 	play.Racing{}, selection.Random{}, selection.Range{}, svmnb.RegressionCondition{}, svmnb.RegressionConditions{}, svmnb.RegressionEvaluation{}, svmnb.RegressionFit{}, svmnb.RegressionVector{},
 	svmnb.Regressor{}, svmnb.RegularisationPath{}, gp.Samples{}, transform.Scaling{}, selection.ScoreCurve{}, selection.Searcher{}, selection.SearchFit{}, selection.SearchProgress{}, display.Sheet{},
 	svmnb.Sigmoid{}, selection.Split{}, svmnb.SupportVector{}, selection.Trial{}, svmnb.Uniqueness{}, selection.Validation{},
-	transform.Filling(0), transform.Unknown(0), transform.Bag{}, transform.Chosen{}, transform.ColumnSteps{}, transform.Dates{}, transform.Encoding{}, transform.Ranking{},
+	transform.Filling(0), transform.Unknown(0), transform.Bag{}, transform.Chosen{}, transform.ColumnSteps{}, transform.Dates{}, transform.Encoding{}, transform.Ranking{}, transform.TargetScaling{},
 	svmnb.Goal{}, svmnb.Thresholded{},
 	bayesopt.Space{}, metrics.Bootstrap{}, metrics.Interval{}, metrics.Confusion{}, metrics.Averages{}, metrics.Error{}, metrics.PrecisionRecall{}, metrics.ROC{},
 }

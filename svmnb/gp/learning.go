@@ -73,6 +73,24 @@ func (p processing) Train(ctx context.Context, _ *learn.Warmth) (learn.Fit, erro
 	return processed{fit}, err
 }
 
+// InCell implements learn.InCell.
+func (p processing) InCell(keep bool) learn.Fit {
+	if keep {
+		return processed{p.Keep()}
+	}
+	return processed{p.MustFit()}
+}
+
+// Interval implements learn.Ranged.
+func (f processed) Interval(ctx context.Context, x [][]float64, share float64) (low, high []float64, err error) {
+	b, err := f.fit.posterior(ctx, x)
+	if err != nil {
+		return nil, nil, err
+	}
+	low, high = b.Interval(share)
+	return low, high, nil
+}
+
 // HeldOut predicts for held-out points. It gives the standard deviations of targets, noise
 // included, only if the noise is the same for all points.
 func (f processed) HeldOut(ctx context.Context, data *datasets.Dataset) (*learn.HeldOut, error) {

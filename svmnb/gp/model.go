@@ -11,6 +11,7 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/guard"
 	"github.com/svmnb/svmnb/svmnb/internal/machines"
 	"github.com/svmnb/svmnb/svmnb/internal/points"
+	"github.com/svmnb/svmnb/svmnb/internal/steps"
 	"github.com/svmnb/svmnb/svmnb/model"
 )
 
@@ -68,7 +69,8 @@ func PosteriorOf(ctx context.Context, of model.Modeler, x datasets.Points) (_ *B
 		if err != nil {
 			return nil, err
 		}
-		return pipe.Fit().(*Fit).posterior(ctx, at)
+		b, err := pipe.Fit().(*Fit).posterior(ctx, at)
+		return inUnits(b, m.Inside().Target, err)
 	}
 	at, err := m.Enter(ctx, "Posterior", x)
 	if err != nil {
@@ -78,7 +80,31 @@ func PosteriorOf(ctx context.Context, of model.Modeler, x datasets.Points) (_ *B
 	if err != nil {
 		return nil, err
 	}
-	return fit.posterior(ctx, at.X)
+	b, err := fit.posterior(ctx, at.X)
+	return inUnits(b, m.Inside().Target, err)
+}
+
+// inUnits returns the belief in units of the data, if a pipeline has transformed the targets
+// by t. After LogTarget f is not normal there.
+func inUnits(b *Belief, t *steps.TargetMap, err error) (*Belief, error) {
+	switch {
+	case b == nil || t == nil:
+		return b, err
+	case t.Log:
+		return nil, arguments.Wrong("Posterior", math.NaN(), "the process is one of logarithms, so targets have no normal distribution; say Interval of the fitted pipeline, or Values for the medians")
+	}
+	square := t.Width * t.Width
+	b.Noise *= square
+	for i := range b.Mean {
+		b.Mean[i], b.Variance[i] = t.Invert(b.Mean[i]), square*b.Variance[i]
+	}
+	for i := range b.VarianceLower {
+		b.VarianceLower[i] *= square
+	}
+	for i := range b.MeanError {
+		b.MeanError[i] *= t.Width
+	}
+	return b, err
 }
 
 // withFactor returns the process as it was fitted, but without its targets.

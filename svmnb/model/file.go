@@ -23,6 +23,7 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/machines"
 	"github.com/svmnb/svmnb/svmnb/internal/points"
 	"github.com/svmnb/svmnb/svmnb/internal/say"
+	"github.com/svmnb/svmnb/svmnb/internal/steps"
 )
 
 // A file of [Save] has three lines of UTF-8: the name and version of the format; the
@@ -32,26 +33,27 @@ const modelMagic = "svmnb model "
 
 // Version 2 added sparse vectors and Gaussian processes, version 3 the steps before the
 // machines, version 4 the names of columns and steps for tables, version 5 a threshold and
-// the scale of the targets of a process. Save writes the lowest version that can hold the
+// the scale of the targets of a process, version 6 transformed targets. Save writes the lowest version that can hold the
 // model.
-var modelVersions = []string{"1", "2", "3", "4", "5"}
+var modelVersions = []string{"1", "2", "3", "4", "5", "6"}
 
 // modelJSON is the third line. A new field, or a change of meaning, needs a new version.
 type modelJSON struct {
-	Kind      string        `json:"kind"`
-	Kernel    string        `json:"kernel"`
-	Features  int           `json:"features"`
-	Classes   []string      `json:"classes,omitempty"`
-	Targets   []float64     `json:"targets,omitempty"`
-	Line      float64       `json:"line,omitempty"` // machines.Machines.Line, for models of one class
-	Duels     [][2]int      `json:"duels,omitempty"`
-	Vectors   [][]float64   `json:"vectors"`
-	Sparse    *sparseJSON   `json:"sparse,omitempty"` // instead of Vectors; version 2
-	Machines  []machineJSON `json:"machines"`
-	Curves    []curveJSON   `json:"curves,omitempty"`
-	Process   *processJSON  `json:"process,omitempty"`
-	Threshold *float64      `json:"threshold,omitempty"` // version 5
-	Before    *passageJSON  `json:"before,omitempty"`    // the steps before the machines; version 3
+	Kind      string           `json:"kind"`
+	Kernel    string           `json:"kernel"`
+	Features  int              `json:"features"`
+	Classes   []string         `json:"classes,omitempty"`
+	Targets   []float64        `json:"targets,omitempty"`
+	Line      float64          `json:"line,omitempty"` // machines.Machines.Line, for models of one class
+	Duels     [][2]int         `json:"duels,omitempty"`
+	Vectors   [][]float64      `json:"vectors"`
+	Sparse    *sparseJSON      `json:"sparse,omitempty"` // instead of Vectors; version 2
+	Machines  []machineJSON    `json:"machines"`
+	Curves    []curveJSON      `json:"curves,omitempty"`
+	Process   *processJSON     `json:"process,omitempty"`
+	Threshold *float64         `json:"threshold,omitempty"` // version 5
+	Target    *steps.TargetMap `json:"target,omitempty"`    // by which the targets were transformed; version 6
+	Before    *passageJSON     `json:"before,omitempty"`    // the steps before the machines; version 3
 }
 
 type machineJSON struct {
@@ -129,6 +131,9 @@ func Save(path string, fit Modeler) error {
 	}
 	if m.of.Process != nil && m.of.Process.Scale != nil {
 		version = modelVersions[4]
+	}
+	if m.of.Target != nil {
+		file.Target, version = m.of.Target, modelVersions[5]
 	}
 	for _, t := range m.of.Terms {
 		file.Machines = append(file.Machines, machineJSON{t.Coef, t.B})
@@ -260,7 +265,11 @@ func Read(r io.Reader) (*Model, error) {
 		}
 	}
 	scaled := m.of.Process != nil && m.of.Process.Scale != nil
-	if m.of.Threshold = file.Threshold; (file.Threshold != nil || scaled) != (version == modelVersions[4]) {
+	last := modelVersions[5]
+	if m.of.Target = file.Target; (file.Target != nil) != (version == last) || !file.Target.Sound() || file.Target != nil && kind != int(machines.RegressionKind) && kind != int(machines.ProcessKind) {
+		return nil, modelError(format, 3, "version %s has transformed targets of a regression or process, and no other", last)
+	}
+	if m.of.Threshold = file.Threshold; version != last && (file.Threshold != nil || scaled) != (version == modelVersions[4]) {
 		return nil, modelError(format, 3, "version %s has a threshold or scaled targets, and no other", modelVersions[4])
 	}
 	if err := m.complete(format); err != nil {
@@ -270,7 +279,7 @@ func Read(r io.Reader) (*Model, error) {
 		if version < modelVersions[2] {
 			return nil, modelError(format, 3, "there are steps in a version that has none")
 		}
-		if version != modelVersions[4] && (file.Before.Columns != nil) != (version == modelVersions[3]) {
+		if version < modelVersions[4] && (file.Before.Columns != nil) != (version == modelVersions[3]) {
 			return nil, modelError(format, 3, "version %s has names of columns, and none before it", modelVersions[3])
 		}
 		if m.of.Before, err = file.Before.passage(m.of.Expansion.D); err != nil {

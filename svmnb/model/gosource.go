@@ -81,6 +81,9 @@ func (m *Model) WriteGo(w io.Writer, pkg string) error {
 	if m.of.Before != nil {
 		decisions, dim = "decisions", "transformedD"
 	}
+	if m.of.Target != nil {
+		decisions = "decisions"
+	}
 	switch {
 	case program != nil:
 		point = "x Row"
@@ -92,7 +95,7 @@ func (m *Model) WriteGo(w io.Writer, pkg string) error {
 	for _, c := range m.of.Curves {
 		_, steps = c.(calibrate.Steps)
 	}
-	if strings.Contains(kernel, "math.") || m.of.Curves != nil && (!steps || m.coupled() || m.of.Kind == machines.JointKind) {
+	if strings.Contains(kernel, "math.") || m.of.Target != nil || m.of.Curves != nil && (!steps || m.coupled() || m.of.Kind == machines.JointKind) {
 		before.imports["math"] = true
 	}
 	if steps {
@@ -113,7 +116,18 @@ func (m *Model) WriteGo(w io.Writer, pkg string) error {
 		line("// D is how many features a point has.\nconst D = %d\n\n", m.D())
 	}
 	line("// Decisions returns the decision values of a point.\n")
+	transformed := "x"
 	if m.of.Before != nil {
+		transformed = "transform(x)"
+	}
+	switch t := m.of.Target; {
+	case t != nil:
+		shift := ""
+		if t.Shift != 0 {
+			shift = " - " + say.Number(t.Shift)
+		}
+		line("func Decisions(%s) [1]float64 {\n\tf := decisions(%s) // the logarithm\n\treturn [1]float64{math.Exp(f[0])%s}\n}\n\n%s", point, transformed, shift, before.String())
+	case m.of.Before != nil:
 		line("func Decisions(%s) [%d]float64 { return decisions(transform(x)) }\n\n%s", point, len(m.of.Terms), before.String())
 	}
 	if linear {

@@ -31,8 +31,12 @@ func (m *Model) WriteLIBLINEAR(w io.Writer) error {
 	if m.none() {
 		return arguments.NoFit("WriteLIBLINEAR")
 	}
+	m = m.inUnits()
 	const format = "LIBLINEAR"
 	if err := m.bare(format); err != nil {
+		return err
+	}
+	if err := m.noLogarithm(format); err != nil {
 		return err
 	}
 	m, err := m.foldedDecision(format)

@@ -48,7 +48,7 @@ func TestLIBLINEARReadsOurModels(t *testing.T) {
 		var text bytes.Buffer
 		m := f.fit.Model()
 		err := m.WriteLIBLINEAR(&text)
-		if m.Inside().Terms[0].W == nil || m.Inside().Kind == machines.VotesKind && len(m.Inside().Classes) > 2 || m.Inside().Before != nil {
+		if m.Inside().Terms[0].W == nil || m.Inside().Kind == machines.VotesKind && len(m.Inside().Classes) > 2 || m.Inside().Before != nil || strings.Contains(f.name, "logarithm") {
 			if !errors.As(err, new(*model.Error)) || text.Len() > 0 {
 				t.Errorf("%s: %v, want a *Error and nothing written", f.name, err)
 			}

@@ -36,6 +36,9 @@ func (m *Model) WriteLIBSVM(w io.Writer) error {
 	if err := m.bare(format); err != nil {
 		return err
 	}
+	if err := m.noLogarithm(format); err != nil {
+		return err
+	}
 	m, err := m.foldedDecision(format)
 	if err != nil {
 		return err

@@ -172,7 +172,7 @@ func TestLIBSVMReadsOurModels(t *testing.T) {
 		m := f.fit.Model()
 		err := m.WriteLIBSVM(&text)
 		_, known := model.HasLIBSVMKernel(m.Inside().Kernel)
-		if m.Inside().Kind == machines.RestKind || m.Inside().Kind == machines.JointKind || strings.Contains(f.name, "isotonic") || f.name == "linear process" || !known || m.Inside().Threshold != nil && m.Inside().Curves != nil || m.Inside().Before != nil {
+		if m.Inside().Kind == machines.RestKind || m.Inside().Kind == machines.JointKind || strings.Contains(f.name, "isotonic") || f.name == "linear process" || !known || m.Inside().Threshold != nil && m.Inside().Curves != nil || m.Inside().Before != nil || strings.Contains(f.name, "logarithm") {
 			if !errors.As(err, new(*model.Error)) || text.Len() > 0 {
 				t.Errorf("%s: %v, want a *Error and nothing written", f.name, err)
 			}

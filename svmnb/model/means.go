@@ -6,6 +6,7 @@ import (
 
 	"github.com/svmnb/svmnb/svmnb/internal/machines"
 	"github.com/svmnb/svmnb/svmnb/internal/points"
+	"github.com/svmnb/svmnb/svmnb/internal/steps"
 )
 
 // means returns the posterior means of a Gaussian process, as one column: the prior mean
@@ -30,20 +31,53 @@ func (m *Model) means(p points.Points) [][]float64 {
 }
 
 // inUnits returns m with coefficients and bias in units of the data, for formats that know no
-// scaled targets. Predictions differ by rounding only.
+// scaled targets. A logarithm of the targets remains. Predictions differ by rounding only.
 func (m *Model) inUnits() *Model {
-	p := m.of.Process
-	if p == nil || p.Scale == nil {
+	p, target := m.of.Process, m.of.Target
+	if target == nil && (p == nil || p.Scale == nil) {
 		return m
 	}
 	own, t := m.shared(), m.of.Terms[0]
-	own.of.Process = &machines.ProcessPart{Beta: p.Beta, Centre: p.Centre}
-	coef := make([]float64, len(t.Coef))
-	for i, c := range t.Coef {
-		coef[i] = p.Scale.Width * c
+	centre, width := 0.0, 1.0
+	if p != nil {
+		own.of.Process = &machines.ProcessPart{Beta: p.Beta, Centre: p.Centre}
+		if p.Scale != nil {
+			centre, width = p.Scale.Centre, p.Scale.Width
+		}
 	}
-	own.of.Terms = []machines.Term{{Coef: coef, B: p.Scale.Invert(t.B)}}
+	if target != nil {
+		centre, width = target.Centre+target.Width*centre, target.Width*width
+		own.of.Target = nil
+		if target.Log {
+			own.of.Target = &steps.TargetMap{Log: true, Shift: target.Shift, Width: 1}
+		}
+	}
+	scaled := func(v []float64) []float64 {
+		if v == nil {
+			return nil
+		}
+		out := make([]float64, len(v))
+		for i, c := range v {
+			out[i] = width * c
+		}
+		return out
+	}
+	t.Coef, t.W, t.B = scaled(t.Coef), scaled(t.W), centre+width*t.B
+	if own.of.Terms = []machines.Term{t}; own.of.Process != nil {
+		own.of.Process.Beta = scaled(own.of.Process.Beta)
+		if own.of.Process.Beta != nil {
+			own.of.Process.Beta[0] += centre
+		}
+	}
 	return own
+}
+
+// noLogarithm returns an error if the machine predicts the logarithm of a target.
+func (m *Model) noLogarithm(format string) error {
+	if m.of.Target == nil {
+		return nil
+	}
+	return modelError(format, 0, "the format has no place for %v; write Go or ONNX, or train without LogTarget", m.of.Target)
 }
 
 // completeProcess checks the part of a model m that only Gaussian processes have, and

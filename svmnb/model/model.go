@@ -45,6 +45,9 @@ func (m *Model) Model() *Model { return m }
 // model. New is for the packages that fit.
 func New(m machines.Machines, data *datasets.Dataset) *Model {
 	m.Before, m.Expansion.Behind = steps.PassageOf(m.Expansion.Behind, data), nil
+	if b := m.Before; b != nil && b.Target != nil {
+		m.Target, m.Before = b.Target, b.WithoutTarget()
+	}
 	return &Model{m}
 }
 
@@ -218,6 +221,9 @@ func (m *Model) String() string {
 	if m.of.Before != nil {
 		s += ", after " + m.of.Before.String()
 	}
+	if m.of.Target != nil {
+		s += ", fitted to " + m.of.Target.String()
+	}
 	return s
 }
 
@@ -239,10 +245,18 @@ func (m *Model) decisions(verb string, p points.Points) ([][]float64, error) {
 	if err != nil {
 		return nil, err
 	}
+	var rows [][]float64
 	if m.of.Process != nil {
-		return m.means(p), nil
+		rows = m.means(p)
+	} else {
+		rows = m.of.Expansion.Sums(m.of.Terms, p)
 	}
-	return m.of.Expansion.Sums(m.of.Terms, p), nil
+	if m.of.Target != nil {
+		for _, row := range rows {
+			row[0] = m.of.Target.Invert(row[0])
+		}
+	}
+	return rows, nil
 }
 
 // Scores returns a score of each class at m points, as m rows in the order of Classes, for a

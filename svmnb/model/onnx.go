@@ -94,12 +94,20 @@ func (m *Model) WriteONNX(w io.Writer) error {
 	case steps.beyond:
 		return modelError(onnxFormat, 0, "a number of the steps is beyond the largest float32, 3.4e38; scale the data")
 	}
+	node, after := steps.exponential(m.of.Target, node)
+	if steps.beyond {
+		return modelError(onnxFormat, 0, "the shift of LogTarget is beyond the largest float32, 3.4e38; scale the data")
+	}
 	var graph, model proto
 	for _, step := range steps.nodes {
 		graph.message(1, step.proto())
 		graph.message(13, step.outputs[0]) // the type of the node's output, since not every checker infers it
 	}
 	graph.message(1, node.proto())
+	for i, step := range after {
+		graph.message(1, step.proto())
+		graph.message(13, append([]*onnxNode{node}, after...)[i].outputs[0])
+	}
 	graph.text(2, "svmnb")
 	for _, t := range steps.tensors {
 		graph.message(5, t)
@@ -107,7 +115,11 @@ func (m *Model) WriteONNX(w io.Writer) error {
 	for _, input := range steps.inputs {
 		graph.message(11, input)
 	}
-	for _, out := range node.outputs {
+	last := node
+	if len(after) > 0 {
+		last = after[len(after)-1]
+	}
+	for _, out := range last.outputs {
 		graph.message(12, out)
 	}
 	model.int(1, 4) // IR version 4, the first in which initialisers need not be inputs of the graph
@@ -129,7 +141,7 @@ func (m *Model) WriteONNX(w io.Writer) error {
 		}
 	default:
 		operators(onnxDomain, 1)
-		if steps.tensors != nil { // Add, MatMul and others are in the standard operator set
+		if steps.tensors != nil || after != nil { // Add, MatMul and others are in the standard operator set
 			operators("", 7)
 		}
 	}

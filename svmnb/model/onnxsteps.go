@@ -653,3 +653,23 @@ func (g *onnxSteps) calendar(in steps.Slot, seconds string, out []steps.Slot) {
 		g.put(g.standard(turn, onnxFloat, 1, angle), onnxFloat, c)
 	}
 }
+
+// exponential returns the node that predicts and the nodes after it, which turn the logarithm
+// of a target into the value; none if t is nil.
+func (g *onnxSteps) exponential(t *steps.TargetMap, node *onnxNode) (*onnxNode, []*onnxNode) {
+	if t == nil {
+		return node, nil
+	}
+	own := *node
+	own.names, own.outputs = nil, nil
+	own.output("logarithm", onnxFloat, 1)
+	e := &onnxNode{op: "Exp", step: true, inputs: []string{"logarithm"}}
+	if t.Shift == 0 {
+		e.output("value", onnxFloat, 1)
+		return &own, []*onnxNode{e}
+	}
+	e.output("shifted", onnxFloat, 1)
+	less := &onnxNode{op: "Sub", step: true, inputs: []string{"shifted", g.floats(onnxFloat, []float64{t.Shift}, 1)}}
+	less.output("value", onnxFloat, 1)
+	return &own, []*onnxNode{e, less}
+}

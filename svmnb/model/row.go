@@ -225,6 +225,7 @@ func (r *Row) decide(call string) error {
 		}
 		r.values[0] = p.Value(r.values[0])
 	}
+	r.values[0] = r.m.of.Target.Invert(r.values[0])
 	return nil
 }
 

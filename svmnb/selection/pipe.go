@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/svmnb"
@@ -36,9 +37,10 @@ type Learner interface {
 // Pipeline is a sequence of steps with a learner at its end. It is a description: nothing
 // is computed before Fit, MustFit, CrossValidate or a Search.
 type Pipeline struct {
-	steps *[]transform.Part // never changed after Pipe; each is a transform.Step or a transform.TableStep
-	last  learn.Learner
-	err   error
+	steps  *[]transform.Part // never changed after Pipe; each is a transform.Step or a transform.TableStep
+	target *transform.TargetScaling
+	last   learn.Learner
+	err    error
 }
 
 // Pipe makes a pipeline from steps, in the order in which they are applied, and a learner,
@@ -57,8 +59,14 @@ func Pipe(parts ...transform.Part) Pipeline {
 			p.err = errors.Join(p.err, part.err)
 			*p.steps = append(*p.steps, *part.steps...)
 			p.last = part.last
+			if part.target != nil {
+				p.targets(*part.target)
+			}
 		case Learner:
 			p.last = part.Learning()
+		case transform.TargetScaling:
+			p.targets(part)
+			continue
 		case transform.Step, transform.TableStep:
 			*p.steps = append(*p.steps, part)
 			continue
@@ -77,6 +85,14 @@ func Pipe(parts ...transform.Part) Pipeline {
 	return p
 }
 
+// targets notes the transformation of the targets.
+func (p *Pipeline) targets(t transform.TargetScaling) {
+	if p.target != nil {
+		p.err = errors.Join(p.err, arguments.Wrong("Pipe", math.NaN(), "the targets are transformed twice, by %v and %v; a pipeline has one such part, as in LogTarget().Standardised()", *p.target, t))
+	}
+	p.target = &t
+}
+
 // pipeOf returns l itself if it is a pipeline, otherwise a pipeline without steps that ends
 // in l.
 func pipeOf(l learn.Learner) Pipeline {
@@ -92,6 +108,9 @@ func (p Pipeline) String() string {
 	var parts []string
 	for _, s := range *p.steps {
 		parts = append(parts, s.String())
+	}
+	if p.target != nil {
+		parts = append(parts, p.target.String())
 	}
 	return "Pipe(" + strings.Join(append(parts, p.last.String()), ", ") + ")"
 }
@@ -111,11 +130,29 @@ func (p Pipeline) Fit(ctx context.Context) (_ *PipeFit, err error) {
 	return fit, err
 }
 
-// MustFit is Fit for a notebook cell; see [svmnb.Classifier.MustFit].
-func (p Pipeline) MustFit() *PipeFit {
+// MustFit is Fit for a notebook cell; see [svmnb.Classifier.MustFit]. When fitting the steps
+// takes long, a line says which one is being fitted; then the learner shows its own progress.
+func (p Pipeline) MustFit() *PipeFit { return p.must(false) }
+
+// Keep is MustFit that stores the result of the learner on disk, as Keep of the learner does;
+// see [svmnb.Classifier.Keep]. The steps are fitted again, and the result is loaded only if
+// they make the same points as before.
+func (p Pipeline) Keep() *PipeFit { return p.must(true) }
+
+func (p Pipeline) must(keep bool) *PipeFit {
+	p = p.made()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	fit, err := p.Fit(ctx)
+	fit, err := p.prepared(ctx, cells.Progress(time.Second))
+	if err != nil {
+		cells.Must(err)
+	}
+	cell, ok := fit.learner(p).(learn.InCell)
+	if ok {
+		stop() // the learner has its own handler, which returns the fit so far
+		return fit.with(p, cell.InCell(keep))
+	}
+	fit, err = fit.again(ctx, p, nil)
 	switch {
 	case fit == nil:
 		cells.Must(err)
@@ -214,6 +251,25 @@ func (f piped) HeldOut(ctx context.Context, data *datasets.Dataset) (*learn.Held
 }
 
 func (p Pipeline) fit(ctx context.Context, w *learn.Warmth) (*PipeFit, error) {
+	if w != nil && w.Piped != nil { // the steps are already fitted to these points
+		if err := p.Learning().Fault(); err != nil {
+			return nil, err
+		}
+		return w.Piped.(*PipeFit).again(ctx, p, w)
+	}
+	fit, err := p.prepared(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	if w != nil {
+		w.Piped = fit
+	}
+	return fit.again(ctx, p, w)
+}
+
+// prepared fits the steps and transforms the training points and targets, but does not train
+// the learner. show, which may be nil, shows a line about the progress.
+func (p Pipeline) prepared(ctx context.Context, show func(line string, last bool)) (*PipeFit, error) {
 	if err := p.Learning().Fault(); err != nil {
 		return nil, err
 	}
@@ -221,14 +277,20 @@ func (p Pipeline) fit(ctx context.Context, w *learn.Warmth) (*PipeFit, error) {
 	if err := steps.CheckMissing(raw); err != nil {
 		return nil, err
 	}
-	if w != nil && w.Piped != nil { // the steps are already fitted to these points
-		return w.Piped.(*PipeFit).again(ctx, p, w)
-	}
 	fit := &PipeFit{Description: p, raw: raw}
 	data := &datasets.Dataset{Name: raw.Name, X: raw.X, Sparse: raw.Sparse, Table: raw.Table, Y: raw.Y, Features: raw.Features, Target: raw.Target, Classes: raw.Classes, TargetScalings: raw.TargetScalings}
+	if p.target != nil {
+		var err error
+		if fit.target, data.Y, err = p.target.FitTarget(raw); err != nil {
+			return nil, fmt.Errorf("svmnb: Pipe: %w", err)
+		}
+	}
 	for i, s := range *p.steps {
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("svmnb: Pipe: %w", context.Cause(ctx))
+		}
+		if show != nil {
+			show(fmt.Sprintf("pipeline: step %d of %d, %v", i+1, len(*p.steps), say.Escaped(say.Brief(s.String()))), false)
 		}
 		wrong := func(err error) error { return fmt.Errorf("svmnb: Pipe: step %d, %v: %w", i+1, s, err) }
 		t, err := transform.Fit(ctx, s, data)
@@ -249,39 +311,50 @@ func (p Pipeline) fit(ctx context.Context, w *learn.Warmth) (*PipeFit, error) {
 	if err != nil {
 		return nil, err
 	}
-	data = numbers.In(data)
-	fit.data = data
-	if w != nil {
-		w.Piped = fit
+	fit.data = numbers.In(data)
+	if show != nil {
+		show(fmt.Sprintf("pipeline: the steps are fitted, %d points of %d features", fit.data.N(), fit.data.D()), true)
 	}
-	return fit.again(ctx, p, w)
+	return fit, nil
 }
 
-// again trains the learner of p on the points that the steps of f have transformed.
-func (f *PipeFit) again(ctx context.Context, p Pipeline, w *learn.Warmth) (*PipeFit, error) {
+// learner returns the learner of p for the points that the steps of f have transformed.
+func (f *PipeFit) learner(p Pipeline) learn.Learner {
 	rows := make([]int, f.data.N())
 	for i := range rows {
 		rows[i] = i
 	}
-	behind := steps.NewPassage(p.Data(), f.steps)
-	last, err := p.last.With(f.data, rows).After(behind).Train(ctx, w)
+	behind := steps.NewPassage(p.Data(), f.steps).WithTarget(p.Data(), f.target)
+	return p.last.With(f.data, rows).After(behind)
+}
+
+// again trains the learner of p on the points that the steps of f have transformed.
+func (f *PipeFit) again(ctx context.Context, p Pipeline, w *learn.Warmth) (*PipeFit, error) {
+	last, err := f.learner(p).Train(ctx, w)
 	if last == nil {
 		return nil, err
 	}
-	fit := &PipeFit{Description: p, raw: f.raw, steps: f.steps, data: f.data, last: last}
+	return f.with(p, last), err
+}
+
+// with returns the fit of p with the steps of f and the trained learner.
+func (f *PipeFit) with(p Pipeline, last learn.Fit) *PipeFit {
+	fit := *f
+	fit.Description, fit.last = p, last
 	fit.inner = sync.OnceValue(func() *model.Model { return last.Model().Transformed() })
-	return fit, err
+	return &fit
 }
 
 // PipeFit is a fitted pipeline. It takes raw points.
 type PipeFit struct {
 	Description Pipeline
 
-	raw   *datasets.Dataset
-	steps []steps.Fitted
-	data  *datasets.Dataset // the transformed training points
-	last  learn.Fit
-	inner func() *model.Model // the model of last, for transformed points
+	raw    *datasets.Dataset
+	steps  []steps.Fitted
+	target *steps.TargetMap  // nil if the targets are not transformed
+	data   *datasets.Dataset // the transformed training points and targets
+	last   learn.Fit
+	inner  func() *model.Model // the model of last, for transformed points
 }
 
 // Fit returns the fit of the learner: a [*svmnb.Fit], a [*svmnb.MultiFit], a
@@ -403,6 +476,35 @@ func (f *PipeFit) entered(verb string, p points.Points) (*model.Model, points.Po
 	return f.inner(), p, nil
 }
 
+// Interval returns, for each of m raw points, the interval in which a new target is with the
+// probability share, noise included, in units of the raw targets. The pipeline must end in a
+// Gaussian process; its interval is that of gp.Belief.Interval, and after transform.LogTarget
+// the exponentials of its ends.
+func (f *PipeFit) Interval(x datasets.Points, share float64) (low, high []float64, err error) {
+	defer guard.Caught(&err)
+	if f.none() {
+		return nil, nil, arguments.NoFit("Interval")
+	}
+	ranged, ok := f.last.(learn.Ranged)
+	switch {
+	case !ok:
+		return nil, nil, arguments.Wrong("Interval", math.NaN(), "a %T says nothing of the noise of its targets; end the pipeline in gp.Regress(data)", f.last.Fit())
+	case !(share > 0 && share < 1):
+		return nil, nil, arguments.Wrong("Interval", share, "the share is %v; it must be between 0 and 1, such as 0.95", share)
+	}
+	at, err := f.Transform(x)
+	if err != nil {
+		return nil, nil, err
+	}
+	if low, high, err = ranged.Interval(context.Background(), at, share); err != nil {
+		return nil, nil, err
+	}
+	for i := range low {
+		low[i], high[i] = f.target.Invert(low[i]), f.target.Invert(high[i])
+	}
+	return low, high, nil
+}
+
 // Evaluate compares the predicted classes of the raw points in ds with the true ones; see
 // [svmnb.Fit.Evaluate].
 func (f *PipeFit) Evaluate(ds *datasets.Dataset) (_ *svmnb.Evaluation, err error) {
@@ -454,7 +556,45 @@ func (f *PipeFit) heldOut(ctx context.Context, ds *datasets.Dataset) (*learn.Hel
 	if err != nil {
 		return nil, err
 	}
-	return f.last.HeldOut(ctx, &datasets.Dataset{Name: ds.Name, X: p.X, Sparse: (*datasets.CSR)(p.Sparse), Y: ds.Y, Features: f.data.Features, Target: ds.Target, Classes: ds.Classes})
+	transformed := &datasets.Dataset{Name: ds.Name, X: p.X, Sparse: (*datasets.CSR)(p.Sparse), Y: ds.Y, Features: f.data.Features, Target: ds.Target, Classes: ds.Classes}
+	if f.target == nil {
+		return f.last.HeldOut(ctx, transformed)
+	}
+	return f.heldOutTargets(ctx, transformed)
+}
+
+// heldOutTargets is the last part of heldOut where targets are transformed. A target that has
+// no logarithm is impossible under the fit: its density is 0.
+func (f *PipeFit) heldOutTargets(ctx context.Context, data *datasets.Dataset) (*learn.HeldOut, error) {
+	truth := data.Y
+	data.Y = make([]float64, len(truth))
+	possible := make([]bool, len(truth))
+	for i, y := range truth {
+		if t := f.target.Apply(y); !math.IsNaN(t) {
+			data.Y[i], possible[i] = t, true
+		}
+	}
+	h, err := f.last.HeldOut(ctx, data)
+	if err != nil {
+		return nil, err
+	}
+	out := &learn.HeldOut{Truth: truth}
+	for i, v := range h.Predicted {
+		out.Predicted = append(out.Predicted, f.target.Invert(v))
+		if h.SD == nil {
+			continue
+		}
+		density := math.Inf(-1)
+		if possible[i] {
+			z := (data.Y[i] - v) / h.SD[i]
+			density = -z*z/2 - math.Log(h.SD[i]) - math.Log(2*math.Pi)/2 + f.target.LogSlope(truth[i])
+		}
+		out.LogDensity = append(out.LogDensity, density)
+		if !f.target.Log {
+			out.SD = append(out.SD, f.target.Width*h.SD[i])
+		}
+	}
+	return out, nil
 }
 
 // Markdown returns the summary of the learner's fit.

@@ -27,7 +27,11 @@ type HeldOut struct {
 	Classes *svmnb.Evaluation // of a classifier; otherwise nil
 
 	Truth, Predicted []float64 // of a regression or a process: true and predicted targets
-	SD               []float64 // of a process: standard deviations of the targets, noise included; otherwise nil
+	SD               []float64 // of a process: standard deviations of the targets, noise included; nil otherwise, and after LogTarget
+
+	// LogDensity has, for a process behind transformed targets, the logarithm of the predictive
+	// density of each true target, in units of the data; otherwise nil.
+	LogDensity []float64
 }
 
 // heldOutOf converts h, in which Classes has type any because package learn cannot import
@@ -37,7 +41,7 @@ func heldOutOf(h *learn.HeldOut) *HeldOut {
 		return nil
 	}
 	e, _ := h.Classes.(*svmnb.Evaluation)
-	return &HeldOut{e, h.Truth, h.Predicted, h.SD}
+	return &HeldOut{e, h.Truth, h.Predicted, h.SD, h.LogDensity}
 }
 
 // measureOf returns the metric that belongs to the learner's own measure.
@@ -112,6 +116,13 @@ var (
 	// NLPD is the mean negative log predictive density of the targets, in nats. It is the
 	// default for Gaussian processes.
 	NLPD = Metric{"NLPD", true, func(h *HeldOut) (float64, error) {
+		if h.LogDensity != nil {
+			sum := 0.0
+			for _, v := range h.LogDensity {
+				sum -= v
+			}
+			return sum / float64(len(h.LogDensity)), nil
+		}
 		if h.SD == nil {
 			return 0, arguments.Wrong("NLPD", math.NaN(), "only a Gaussian process predicts with a standard deviation; take RMSE")
 		}

@@ -33,6 +33,17 @@ type Learner interface {
 	Description() any // what the user wrote, such as a svmnb.Classifier
 }
 
+// InCell is a Learner that can train as MustFit or Keep of its description does: with progress
+// in the cell's output, and an error that ends the cell.
+type InCell interface {
+	InCell(keep bool) Fit
+}
+
+// Ranged is a fit that knows in which interval a new target is, with a given probability.
+type Ranged interface {
+	Interval(ctx context.Context, x [][]float64, share float64) (low, high []float64, err error)
+}
+
 // Measure is the score by which fits are compared unless the user chooses another.
 type Measure int
 
@@ -63,6 +74,7 @@ type HeldOut struct {
 	Classes any // the *svmnb.Evaluation of a classifier; otherwise nil
 
 	Truth, Predicted []float64 // of regressions: true and predicted targets
+	LogDensity       []float64 // of Gaussian processes with transformed targets: ln p of the true targets; otherwise nil
 	SD               []float64 // of Gaussian processes: standard deviations of the targets, noise included; otherwise nil
 }
 

@@ -24,6 +24,8 @@ type Machines struct {
 	Process   *ProcessPart   // for a Gaussian process; otherwise nil
 	Expansion                // support vectors, their basis and D; Terms has the coefficients
 	Before    *steps.Passage // the steps before the machines; nil if there are none
+
+	Target *steps.TargetMap // by which the targets were transformed; nil if they were not
 }
 
 // Kind says what kind of problem the machines were trained for.

@@ -27,6 +27,8 @@ type Passage struct {
 
 	D int // features of a raw point
 
+	Target *TargetMap // of the targets; nil if they are not transformed
+
 	// Columns are the columns of raw points if these have names; otherwise nil.
 	Columns []Heading
 }
@@ -76,6 +78,29 @@ func NewPassage(raw *datasets.Dataset, steps []Fitted) *Passage {
 	return p
 }
 
+// WithTarget returns the passage, which may be nil, with a transformation of the targets of
+// raw, which may be nil too.
+func (p *Passage) WithTarget(raw *datasets.Dataset, t *TargetMap) *Passage {
+	switch {
+	case t == nil:
+		return p
+	case p == nil:
+		p = Raw(raw, nil)
+	}
+	p.Target = t
+	return p
+}
+
+// WithoutTarget returns the passage of the points alone; nil if it has no steps.
+func (p *Passage) WithoutTarget() *Passage {
+	if len(p.Steps) == 0 {
+		return nil
+	}
+	own := *p
+	own.Target = nil
+	return &own
+}
+
 // Raw returns the passage of steps that were fitted to the data set raw, ignoring the
 // scalings that raw has noted.
 func Raw(raw *datasets.Dataset, steps []Fitted) *Passage {
@@ -87,6 +112,9 @@ func (p *Passage) String() string {
 	var list []string
 	for _, t := range p.Steps {
 		list = append(list, Text(t))
+	}
+	if p.Target != nil {
+		list = append(list, p.Target.String())
 	}
 	return strings.Join(list, ", ")
 }

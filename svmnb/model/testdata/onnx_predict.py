@@ -202,12 +202,15 @@ out = []
 for case in json.load(sys.stdin):
     model = onnx.load_from_string(base64.b64decode(case["Model"]))
     onnx.checker.check_model(model, full_check=True)
-    *before, node = model.graph.node
+    predictors = {"SVMClassifier": svm_classifier, "LinearClassifier": linear_classifier,
+                  "SVMRegressor": svm_regressor, "LinearRegressor": linear_regressor}
+    nodes = list(model.graph.node)
+    [at] = [i for i, n in enumerate(nodes) if n.op_type in predictors]
+    before, node, after = nodes[:at], nodes[at], nodes[at + 1:]
     assert node.domain == "ai.onnx.ml" and model.opset_import[0].domain == "ai.onnx.ml"
     a = attributes(node)
     labels = a.get("classlabels_ints") or a.get("classlabels_strings")
-    by = {"SVMClassifier": svm_classifier, "LinearClassifier": linear_classifier,
-          "SVMRegressor": svm_regressor, "LinearRegressor": linear_regressor}[node.op_type]
+    by = predictors[node.op_type]
     known = {t.name: array(t) for t in model.graph.initializer}
     if case["Inputs"]:
         known.update({v.name: column(v, case["Inputs"][v.name]) for v in model.graph.input})
@@ -217,6 +220,9 @@ for case in json.load(sys.stdin):
         assert step.output[0] not in known
         known[step.output[0]] = do_step(step, [known[name] for name in step.input])
     names, scores = by(a, labels, known[node.input[0]])
+    for step in after:  # from the logarithm of a target to the value
+        known[step.input[0]] = scores
+        scores = do_step(step, [known[name] for name in step.input])
     out.append({"Op": node.op_type, "Y": None if names is None else [str(v) for v in names],
                 "Scores": [[None if np.isnan(v) else v for v in row] for row in scores.tolist()],
                 "Outputs": [v.name for v in model.graph.output]})
