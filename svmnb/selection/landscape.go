@@ -14,7 +14,8 @@ import (
 
 // Landscape draws the scores of a [SearchFit] and marks the chosen setting. With one
 // parameter of several values it draws a curve. With more it draws a map over two of them,
-// C first; each cell shows the best score over all the other parameters.
+// C first; each cell shows the best score over all the other parameters. Settings that are no
+// grid, such as those of [Random], become dots.
 var Landscape = display.FigureOf("Landscape", func(f landscaped) (*display.Chart, error) { return f.drawLandscape() })
 
 // landscaped is implemented by *SearchFit only. It is an interface so that a cell without a
@@ -59,10 +60,13 @@ func (f *SearchFit) drawLandscape() (*display.Chart, error) {
 		return figure.Curve(d)
 	}
 	y := axes[1]
+	if 2*len(f.Trials) < len(places[x])*len(places[y]) {
+		return f.drawSettings(x, y, axes, places)
+	}
 	d := figure.SearchData{Problem: problem, Metric: f.Metric.Name, Names: [2]string{f.Names[x], f.Names[y]}, Xs: places[x], Ys: places[y], Lower: f.Metric.Lower, Percent: percent,
 		Chosen: [2]int{slices.Index(places[x], chosen.Values[x]), slices.Index(places[y], chosen.Values[y])}, ChosenValues: f.at(chosen)}
 	if len(axes) > 2 {
-		d.Reduced = fmt.Sprintf("each cell the best over %d further parameters", len(axes)-2)
+		d.Reduced = fmt.Sprintf("each cell the best over %s", say.Several(len(axes)-2, "further parameter"))
 	}
 	for range d.Ys {
 		d.Z, d.SE = append(d.Z, slices.Repeat([]float64{math.NaN()}, len(d.Xs))), append(d.SE, slices.Repeat([]float64{math.NaN()}, len(d.Xs)))
@@ -74,6 +78,19 @@ func (f *SearchFit) drawLandscape() (*display.Chart, error) {
 		}
 	}
 	return figure.Search(d)
+}
+
+// drawSettings draws the scores of settings that are no grid over the parameters x and y.
+func (f *SearchFit) drawSettings(x, y int, axes []int, places [][]float64) (*display.Chart, error) {
+	d := figure.SettingsData{Problem: say.Brief(f.Description.learner.String()), Metric: f.Metric.Name, Names: [2]string{f.Names[x], f.Names[y]}, Lower: f.Metric.Lower,
+		Percent: strings.HasSuffix(f.Metric.Name, "accuracy"), Log: [2]bool{logarithmic(places[x]), logarithmic(places[y])}, Chosen: f.chosen, ChosenValues: f.at(f.Trials[f.chosen])}
+	if len(axes) > 2 {
+		d.Reduced = fmt.Sprintf("%s not shown", say.Several(len(axes)-2, "further parameter"))
+	}
+	for _, t := range f.Trials {
+		d.X, d.Y, d.Z, d.SE = append(d.X, t.Values[x]), append(d.Y, t.Values[y]), append(d.Z, t.Mean()), append(d.SE, t.StandardError())
+	}
+	return figure.Settings(d)
 }
 
 // logarithmic reports whether the axis of the increasing values x should be logarithmic.

@@ -50,14 +50,7 @@ func Search(d SearchData) (*Chart, error) {
 			if !finite(z) {
 				continue
 			}
-			share := 1.0 // all scores are equal
-			if high > low {
-				share = (z - low) / (high - low)
-				if d.Lower {
-					share = 1 - share
-				}
-			}
-			item := list{j, i, numberTo(scale*z, 4), round4(share), nil, 0}
+			item := list{j, i, numberTo(scale*z, 4), round4(better(z, low, high, d.Lower)), nil, 0}
 			if finite(d.SE[i][j]) {
 				item[4] = numberTo(scale*d.SE[i][j], 2)
 			}
@@ -88,6 +81,94 @@ func Search(d SearchData) (*Chart, error) {
 	p.panel(across(d.Names[0], d.Xs), across(d.Names[1], d.Ys))
 	p.add(custom(searchJS.cut("cell"), cells).set("encode", object{"x": 0, "y": 1}))
 	return p.chart(title, subtitle), nil
+}
+
+// SettingsData is what [Settings] draws: the scores of single settings of two parameters.
+type SettingsData struct {
+	Problem      string    // what was searched
+	Metric       string    // name of the score
+	Names        [2]string // of the parameters along x and y
+	X, Y         []float64 // one for each setting, in the order in which they were tried
+	Z            []float64 // scores; NaN for a missing one
+	SE           []float64 // standard errors of Z; NaN for a missing one
+	Log          [2]bool   // the axes are logarithmic; their values must be positive
+	Lower        bool      // lower scores are better
+	Percent      bool      // scores are shares, shown in %
+	Chosen       int       // index of the chosen setting
+	Reduced      string    // how further parameters were handled, for the subtitle
+	ChosenValues string    // the chosen setting in words
+}
+
+// Settings draws a dot for each setting of a search that has no grid. Better scores have
+// stronger colours, and the chosen setting has a ring.
+func Settings(d SettingsData) (*Chart, error) {
+	c := checks{figure: "Settings"}
+	c.numbers("setting", len(d.X), given("X", d.X), given("Y", d.Y), given("Z", d.Z, missing), amount("SE", d.SE, missing))
+	c.refuse(d.Chosen < 0 || d.Chosen >= len(d.X), "Chosen", "is setting %d of %d", d.Chosen, len(d.X))
+	low, high := extent(d.Z)
+	c.refuse(low > high, "Z", "has no score: let the search finish a point")
+	for k, values := range [][]float64{d.X, d.Y} {
+		from, _ := extent(values)
+		c.refuse(d.Log[k] && !(from > 0), [...]string{"X", "Y"}[k], "has %v: a log axis needs positive places", from)
+	}
+	if c.err != nil {
+		return nil, c.err
+	}
+	scale, unit, _ := percentage(d.Percent, d.Metric)
+	var dots list
+	for i, z := range d.Z {
+		if !finite(z) {
+			continue
+		}
+		item := list{round4(d.X[i]), round4(d.Y[i]), numberTo(scale*z, 4), round4(better(z, low, high, d.Lower)), nil, 0, i + 1}
+		if finite(d.SE[i]) {
+			item[4] = numberTo(scale*d.SE[i], 2)
+		}
+		if i == d.Chosen {
+			item[5] = 1
+		}
+		dots = append(dots, item)
+	}
+	best := high
+	if d.Lower {
+		best = low
+	}
+	title := fmt.Sprintf("%s: best %s%s of %d settings", d.Metric, numberTo(scale*best, 4), unit, len(d.X))
+	if z := d.Z[d.Chosen]; finite(z) {
+		title += fmt.Sprintf("; chosen %s%s at %s", numberTo(scale*z, 4), unit, d.ChosenValues)
+	}
+	p := plot{name: "search", about: fmt.Sprintf("The %s of settings of %s and %s.", d.Metric, d.Names[0], d.Names[1]), tip: searchJS.cut("dotTip"), grid: object{},
+		svm: object{"names": d.Names, "metric": d.Metric, "unit": unit, "layout": marksJS.cut("oneGrid")}}
+	along := func(k int, values []float64, gap int) axis {
+		low, high := extent(values)
+		if d.Log[k] {
+			room := math.Pow(high/low, 0.04)
+			if room == 1 {
+				room = 2
+			}
+			return axis{"type": "log", "logBase": 10, "min": round4(low / room), "max": round4(high * room), "splitLine": object{"show": false},
+				"axisLine": object{"show": true, "onZero": false}, "axisTick": object{"show": true}}.
+				named(d.Names[k], gap).label(object{"hideOverlap": true, "showMinLabel": false, "showMaxLabel": false, "formatter": marksJS.cut("number")})
+		}
+		low, high = widen(low, high, 0.04)
+		return valueAxis(0, low, high, d.Names[k], gap)
+	}
+	p.panel(along(0, d.X, 28), along(1, d.Y, 52))
+	p.add(custom(searchJS.cut("dot"), dots).set("encode", object{"x": 0, "y": 1}))
+	return p.chart(title, sentence(d.Problem, d.Reduced, "the stronger the better, the ring is the chosen setting")), nil
+}
+
+// better returns the share of the range of scores by which z is better than the worst: 1 if
+// all are equal.
+func better(z, low, high float64, lower bool) float64 {
+	if !(high > low) {
+		return 1
+	}
+	share := (z - low) / (high - low)
+	if lower {
+		return 1 - share
+	}
+	return share
 }
 
 // nodes returns the indices of the finite values.

@@ -20,6 +20,21 @@ function tip(p) {
 	return e.outerHTML + (v[4] === null || v[4] === undefined ? '' : ' ± ' + v[4]) + '<br>' + at.outerHTML;
 }
 
+// dot has the colours of cell.
+function dot(p, api) {
+	var c = api.coord([api.value(0), api.value(1)]), share = api.value(3), chosen = api.value(5) === 1;
+	var strength = 0.12 + 0.38 * share + 0.5 * Math.pow(share, 12);
+	return { type: 'circle', shape: { cx: c[0], cy: c[1], r: chosen ? 10 : 7 }, z2: chosen ? 3 : 1 + share,
+		style: { fill: T('@neg*' + strength), stroke: chosen ? T('@ink') : T('@ink/0.25'), lineWidth: chosen ? 3 : 1 } };
+}
+
+function dotTip(p) {
+	var v = p.value, e = document.createElement('b'), at = document.createElement('span');
+	e.textContent = O.svm.metric + ' ' + v[2] + O.svm.unit;
+	at.textContent = 'setting ' + v[6] + ': ' + O.svm.names[0] + ' = ' + svm.num(v[0]) + ', ' + O.svm.names[1] + ' = ' + svm.num(v[1]);
+	return e.outerHTML + (v[4] === null || v[4] === undefined ? '' : ' ± ' + v[4]) + '<br>' + at.outerHTML;
+}
+
 function layout(w, top) {
 	var narrow = w < 520, left = narrow ? 92 : 104, width = Math.min(w - left - 16, Math.max(200, O.svm.columns * 84));
 	var height = Math.min(560, Math.max(120, O.svm.rows * (narrow ? 30 : 42)));

@@ -3,6 +3,7 @@ package figure
 import (
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -50,12 +51,26 @@ func lines(n, places int) PathData {
 func searches(t *testing.T) []*Chart {
 	t.Helper()
 	ok := must[*Chart](t)
-	return []*Chart{ok(Search(landscape(11, 10))), ok(Search(landscape(3, 2))), ok(Curve(ridgeline(9))), ok(Path(lines(40, 100)))}
+	return []*Chart{ok(Search(landscape(11, 10))), ok(Search(landscape(3, 2))), ok(Curve(ridgeline(9))), ok(Path(lines(40, 100))), ok(Settings(sprinkled(40)))}
+}
+
+// sprinkled are n settings whose score is best at C = 10, gamma = 0.1.
+func sprinkled(n int) SettingsData {
+	d := SettingsData{Problem: "made up", Metric: "accuracy", Names: [2]string{"C", "gamma"}, Percent: true, Log: [2]bool{true, true}, ChosenValues: "C = 9, gamma = 0.1"}
+	for i := range n {
+		a, b := math.Mod(0.618*float64(i), 1), math.Mod(0.755*float64(i), 1)
+		z := 0.98 - 0.3*math.Hypot(a-0.5, b-0.5)
+		d.X, d.Y = append(d.X, math.Pow(10, -1+4*a)), append(d.Y, math.Pow(10, -3+4*b))
+		if d.Z, d.SE = append(d.Z, z), append(d.SE, 0.01); z > d.Z[d.Chosen] {
+			d.Chosen = i
+		}
+	}
+	return d
 }
 
 func TestSearchPictures(t *testing.T) {
 	pictures(t, "search", searches(t), []tip{
-		{0, 0, 60, "accuracy 98 % ± 1"}, {0, 0, 0, "C = 0.03125, gamma = "}, {2, 1, 3, "RMSE 1.1"}, {2, 1, 3, "lambda = 8"}, {3, 0, 5, "α/C = "},
+		{0, 0, 60, "accuracy 98 % ± 1"}, {0, 0, 0, "C = 0.03125, gamma = "}, {2, 1, 3, "RMSE 1.1"}, {2, 1, 3, "lambda = 8"}, {3, 0, 5, "α/C = "}, {4, 0, 0, "setting 1: C = 0.1"},
 	})
 }
 
@@ -68,6 +83,10 @@ func TestSearchFigures(t *testing.T) {
 		words  string
 	}{
 		{"search", func() (*Chart, error) { return Search(landscape(11, 10)) }, 14_000, "accuracy: best 98 %; chosen 98 % at C = 1, gamma = 2"},
+		{"settings", func() (*Chart, error) { return Settings(sprinkled(40)) }, 12_000, "accuracy: best"},
+		{"settings, one of many with a score", func() (*Chart, error) {
+			return Settings(SettingsData{Metric: "RMSE", Lower: true, X: []float64{1, 1}, Y: []float64{0, 2}, Z: []float64{nan, 3}, SE: []float64{nan, nan}, Chosen: 1, ChosenValues: "C = 1"})
+		}, 12_000, "RMSE: best 3 of 2 settings; chosen 3 at C = 1"},
 		{"search, 60 × 60", func() (*Chart, error) { return Search(landscape(60, 60)) }, 160_000, "best 98 %"},
 		{"search, errors and gaps", func() (*Chart, error) {
 			return Search(SearchData{Metric: "RMSE", Names: [2]string{"C", "epsilon"}, Lower: true, Xs: []float64{1, 2}, Ys: []float64{0}, Z: [][]float64{{nan, 2}}, SE: [][]float64{{nan, nan}}, Chosen: [2]int{1, 0}, ChosenValues: "C = 2, epsilon = 0"})
@@ -95,6 +114,12 @@ func TestSearchFigures(t *testing.T) {
 
 func TestWrongSearchInput(t *testing.T) {
 	nan := math.NaN()
+	settings := func(change func(*SettingsData)) error {
+		d := sprinkled(9)
+		change(&d)
+		_, err := Settings(d)
+		return err
+	}
 	search := func(change func(*SearchData)) error {
 		d := landscape(3, 2)
 		change(&d)
@@ -117,6 +142,11 @@ func TestWrongSearchInput(t *testing.T) {
 		err           error
 		figure, field string
 	}{
+		{settings(func(d *SettingsData) { d.Y = d.Y[:2] }), "Settings", "Y"},
+		{settings(func(d *SettingsData) { d.X[3] = -1 }), "Settings", "X"},
+		{settings(func(d *SettingsData) { d.SE[1] = -1 }), "Settings", "SE[1]"},
+		{settings(func(d *SettingsData) { d.Chosen = 99 }), "Settings", "Chosen"},
+		{settings(func(d *SettingsData) { d.Z = slices.Repeat([]float64{nan}, len(d.Z)) }), "Settings", "Z"},
 		{search(func(d *SearchData) { d.Xs = nil }), "Search", "Xs"},
 		{search(func(d *SearchData) { d.Ys = make([]float64, 61) }), "Search", "Xs"},
 		{search(func(d *SearchData) { d.Z = d.Z[:1] }), "Search", "Z"},
