@@ -219,6 +219,9 @@ func TestDiskFull(t *testing.T) {
 	t.Logf("%s", out)
 }
 
+// put sets a number whose type differs between systems.
+func put[T int64 | uint64](to *T, v int) { *to = T(v) }
+
 // smallFiles runs in a child process whose files may not grow beyond a number of bytes.
 func smallFiles(t *testing.T, dir string) {
 	var limit syscall.Rlimit
@@ -227,7 +230,7 @@ func smallFiles(t *testing.T, dir string) {
 	}
 	all := limit.Cur
 	full := func(bytes int, do func()) {
-		limit.Cur = uint64(bytes)
+		put(&limit.Cur, bytes)
 		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
 			t.Fatal(err)
 		}
