@@ -26,6 +26,7 @@ var layers = [][]string{
 	{"svmnb/internal/testkit"},
 	{"svmnb", "svmnb/gp"},
 	{"svmnb/selection", "svmnb/play"},
+	{"svmnb/bayesopt"},
 	{"internal/bench", "internal/differential", "notebooks/...", "docs/service"},
 }
 
