@@ -14,12 +14,12 @@ import (
 func ExampleRBF() {
 	k := kernels.RBF(0.5)
 	fmt.Printf("%v of points 2 apart: %.4f\n", k, k.Eval([]float64{0, 0}, []float64{2, 0}))
-	fmt.Println(kernels.RBFSigma(1) == k)
+	fmt.Println(kernels.RBFSigma(1).Gamma() == k.Gamma)
 	fmt.Println(kernels.RBF(-1).Check())
 	// Output:
 	// RBF(0.5) of points 2 apart: 0.1353
 	// true
-	// kernels: RBF: gamma = -1: want a finite number above 0 (gamma = 1/2σ² for a σ or a length scale)
+	// kernels: RBF: gamma = -1: want a finite number above 0
 }
 
 func ExamplePolynomial() {
@@ -77,7 +77,7 @@ func ExampleSum() {
 	fmt.Println(k)
 	fmt.Println(k == kernels.Sum(k, kernels.Constant(0)))
 	// Output:
-	// Sum(Scale(4, Columns(RBF(0.125), 0)), Product(Columns(Periodic(12, 1), 0), Columns(Linear(), 1)), Constant(1))
+	// Sum(Scale(4, Columns(SquaredExponential(2), 0)), Product(Columns(Periodic(12, 1), 0), Columns(Linear(), 1)), Constant(1))
 	// true
 }
 

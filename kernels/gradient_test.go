@@ -54,8 +54,8 @@ func TestHyperparameterNames(t *testing.T) {
 		{kernels.Normalised(kernels.Columns(kernels.RBF(1), 0)), "Normalised.Columns.RBF.gamma"},
 		{kernels.Centred(kernels.Matern32(1), toy.Normal(1, 3, 1)), "Centred.Matern32.length"},
 		{kernels.SumKernel{A: kernels.RBF(1), B: kernels.SumKernel{A: kernels.RBF(1), B: kernels.RBF(1)}}, "Sum.0.RBF.gamma Sum.1.Sum.0.RBF.gamma Sum.1.Sum.1.RBF.gamma"},
-		{co2, "Sum.0.Scale.c Sum.0.Scale.RBF.gamma Sum.1.Scale.c Sum.1.Scale.Product.0.RBF.gamma Sum.1.Scale.Product.1.Periodic.period Sum.1.Scale.Product.1.Periodic.length " +
-			"Sum.2.Scale.c Sum.2.Scale.RationalQuadratic.length Sum.2.Scale.RationalQuadratic.alpha Sum.3.Scale.c Sum.3.Scale.RBF.gamma"},
+		{co2, "Sum.0.Scale.c Sum.0.Scale.SquaredExponential.length Sum.1.Scale.c Sum.1.Scale.Product.0.SquaredExponential.length Sum.1.Scale.Product.1.Periodic.period Sum.1.Scale.Product.1.Periodic.length " +
+			"Sum.2.Scale.c Sum.2.Scale.RationalQuadratic.length Sum.2.Scale.RationalQuadratic.alpha Sum.3.Scale.c Sum.3.Scale.SquaredExponential.length"},
 		{kernels.Fixed(kernels.RBF(1)), ""},
 		{kernels.Fixed(kernels.Periodic(1, 2), "period"), "Fixed.Periodic.length"},
 		{kernels.Fixed(kernels.Periodic(1, 2), "period", "Periodic.length"), ""},
@@ -346,9 +346,9 @@ func ExampleHyperparameters() {
 	_, err = kernels.WithHyperparameters(k, []float64{9, -1, 2})
 	fmt.Println(err)
 	// Output:
-	// [{Sum.0.Scale.c 4} {Sum.0.Scale.RBF.gamma 0.125} {Sum.1.Fixed.Periodic.length 1.3}] <nil>
-	// Sum(Scale(9, RBF(0.5)), Fixed(Periodic(1, 2), "period")) <nil>
-	// kernels: WithHyperparameters: Sum.0.Scale.RBF.gamma = -1: want a finite number above 0
+	// [{Sum.0.Scale.c 4} {Sum.0.Scale.SquaredExponential.length 2} {Sum.1.Fixed.Periodic.length 1.3}] <nil>
+	// Sum(Scale(9, SquaredExponential(0.5)), Fixed(Periodic(1, 2), "period")) <nil>
+	// kernels: WithHyperparameters: Sum.0.Scale.SquaredExponential.length = -1: want a finite number above 0
 }
 
 // The slope of y'Ky by the logarithm of gamma: the weights are y_i y_j.

@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,9 +40,9 @@ var table = []struct {
 	{call: "RBF(1e-09)", k: kernels.RBF(1e-9)},
 	{call: "RBF(0.30000000000000004)", k: kernels.RBF(math.Nextafter(0.3, 1))},
 	{call: "RBF(12345.678)", k: kernels.RBF(12345.678)},
-	{call: "RBF(0.125)", k: kernels.RBFSigma(2)},
-	{call: "RBF(2)", k: kernels.RBFLength(0.5)},
-	{call: "RBF(0.5)", k: kernels.SquaredExponential(1)},
+	{call: "RBFSigma(2)", k: kernels.RBFSigma(2)},
+	{call: "RBFLength(0.5)", k: kernels.RBFLength(0.5)},
+	{call: "SquaredExponential(67)", k: kernels.SquaredExponential(67)},
 	{call: "ARD(1, 0.5)", k: kernels.ARD(1, 0.5), points: two},
 	{call: "ARD(0.001, 1000)", k: kernels.ARD(1e-3, 1e3), points: two},
 	{call: "Laplacian(0.5)", k: kernels.Laplacian(0.5)},
@@ -207,6 +208,30 @@ func TestTableIsComplete(t *testing.T) {
 	}
 }
 
+// A length scale is another way to write γ, so nothing of the values may differ: neither those
+// of single pairs, nor of rows, nor of sums over blocks.
+func TestSquaredExponentialIsRBF(t *testing.T) {
+	x := toy.Normal(3, 700, 5)
+	for _, length := range []float64{0.7, 2, 67} {
+		k := kernels.SquaredExponential(length)
+		rbf := kernels.RBF(k.Gamma())
+		a, errA := kernels.NewGram(k, x, kernels.NoCache)
+		b, errB := kernels.NewGram(rbf, x, kernels.NoCache)
+		if errA != nil || errB != nil {
+			t.Fatal(errA, errB)
+		}
+		for i := range x {
+			if k.Eval(x[0], x[i]) != rbf.Eval(x[0], x[i]) || !slices.Equal(a.Row(i), b.Row(i)) {
+				t.Fatalf("%v differs from %v at point %d", k, rbf, i)
+			}
+		}
+		dA, dB := []float64{0}, []float64{0}
+		if v := k.EvalGradient(dA, x[0], x[1]); v != rbf.EvalGradient(dB, x[0], x[1]) || dA[0] != -2*dB[0] {
+			t.Errorf("%v has the derivative %v by ln ℓ, %v has %v by ln γ", k, dA, rbf, dB)
+		}
+	}
+}
+
 func TestString(t *testing.T) {
 	for _, c := range table {
 		if got := c.k.String(); got != c.call {
@@ -258,11 +283,13 @@ func TestCheck(t *testing.T) {
 		{kernels.RBF(nan), "gamma"},
 		{kernels.RBF(inf), "gamma"},
 		{kernels.GaussianKernel{}, "gamma"},
-		{kernels.RBFSigma(0), "gamma"},
-		{kernels.RBFSigma(-1), "gamma"},
-		{kernels.RBFSigma(nan), "gamma"},
-		{kernels.RBFSigma(inf), "gamma"},
-		{kernels.RBFLength(-3), "gamma"},
+		{kernels.RBFSigma(0), "length"},
+		{kernels.RBFSigma(-1), "length"},
+		{kernels.RBFSigma(nan), "length"},
+		{kernels.RBFSigma(inf), "length"},
+		{kernels.RBFLength(-3), "length"},
+		{kernels.SquaredExponential(1e200), "length"},
+		{kernels.SquaredExponential(1e-200), "length"},
 		{kernels.Polynomial(0, 1, 1), "degree"},
 		{kernels.Polynomial(-1, 1, 1), "degree"},
 		{kernels.Polynomial(2, 0, 1), "gamma"},
@@ -385,7 +412,7 @@ func TestValues(t *testing.T) {
 	near(t, "RBF(1) at distance 2", kernels.RBF(1).Eval([]float64{0, 0}, []float64{2, 0}), math.Exp(-4), 1e-15)
 	near(t, "Wang's K at distance 2", kernels.Exponential(1).Eval([]float64{0, 0}, []float64{2, 0}), math.Exp(-2), 1e-15)
 	// Platt's Gaussian of variance 10 is the one of γ = 0.05.
-	near(t, "gamma of variance 10", kernels.RBFSigma(math.Sqrt(10)).Gamma, 0.05, 1e-15)
+	near(t, "gamma of variance 10", kernels.RBFSigma(math.Sqrt(10)).Gamma(), 0.05, 1e-15)
 
 	// Ng's explicit features of (x·z)²: all products of two entries.
 	var sum float64

@@ -11,7 +11,7 @@ import (
 // Parse is the inverse of String for every kernel whose string has all of it.
 func TestParse(t *testing.T) {
 	for _, k := range []Kernel{
-		Linear(), RBF(0.1), RBF(1e-300), Polynomial(3, 0.1, 0), Sigmoid(1./3, -2), Laplacian(2), Exponential(0.7), ChiSquared(), ExpChiSquared(2),
+		Linear(), RBF(0.1), RBF(1e-300), SquaredExponential(67), RBFSigma(2), RBFLength(0.1), Polynomial(3, 0.1, 0), Sigmoid(1./3, -2), Laplacian(2), Exponential(0.7), ChiSquared(), ExpChiSquared(2),
 		Compact(3), Constant(0), Matern32(1), Matern52(1e5), Spectrum(3), Spectrum(2).Raw(), GapWeighted(2, 0.5), GapWeighted(2, 0.5).Raw(),
 		GammaExponential(1, 1.5), Periodic(1, 1.3), RationalQuadratic(2, 0.1), Intersection(), Precomputed(), ARD(1, 0.1, 7),
 		Normalised(Polynomial(2, 1, 1)), Scale(3, RBF(1)), ScaleKernel{1, RBF(1)}, Columns(RBF(2), 0, 3), Fixed(RBF(2)), Fixed(Periodic(1, 2), "period", "length"),

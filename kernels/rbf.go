@@ -19,23 +19,10 @@ func init() { register("RBF", ofNumbers(1, func(v []float64) Kernel { return RBF
 // 1/gamma is the squared distance at which K has fallen to 1/e; [GammaScale] and [GammaMedian]
 // estimate it from data.
 //
-// ∂K/∂ln γ = −γ‖x − z‖² K, and ∂K/∂ln ℓ = (‖x − z‖²/ℓ²) K for the length scale ℓ
-// of [RBFLength].
+// [SquaredExponential] is the same kernel with a length scale as its parameter.
+//
+// ∂K/∂ln γ = −γ‖x − z‖² K.
 func RBF(gamma float64) GaussianKernel { return GaussianKernel{Gamma: gamma} }
-
-// RBFSigma returns the Gaussian kernel as statistics write it, exp(−‖x − z‖²/2σ²): [RBF] with
-// γ = 1/2σ². The "variance" of a Gaussian kernel is σ². sigma is in the units of x. For an
-// invalid sigma (0, negative, NaN) γ is invalid too, and Check names it.
-func RBFSigma(sigma float64) GaussianKernel {
-	return GaussianKernel{Gamma: math.Copysign(0.5/sigma/sigma, sigma)}
-}
-
-// RBFLength returns the Gaussian kernel as it is written for Gaussian processes, exp(−‖x −
-// z‖²/2ℓ²): the length scale ℓ is the σ of [RBFSigma].
-func RBFLength(length float64) GaussianKernel { return RBFSigma(length) }
-
-// SquaredExponential is another name of [RBFLength].
-func SquaredExponential(length float64) GaussianKernel { return RBFLength(length) }
 
 // Eval returns exp(−γ‖x − z‖²).
 func (k GaussianKernel) Eval(x, z []float64) float64 {
@@ -58,7 +45,7 @@ func (k GaussianKernel) ofSquaredDistances(v []float64) { simd.ExpScaled(v, -k.G
 // Check returns a *[ParamError] unless 0 < gamma < ∞.
 func (k GaussianKernel) Check() error {
 	if !(k.Gamma > 0) || math.IsInf(k.Gamma, 1) {
-		return &ParamError{"RBF", "gamma", k.Gamma, "want a finite number above 0 (gamma = 1/2σ² for a σ or a length scale)"}
+		return &ParamError{"RBF", "gamma", k.Gamma, "want a finite number above 0"}
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ func ExampleRegress() {
 	// Output:
 	// ln p(y) = -621.3654
 	// f(20) = -115.06, variance 31.58, of a new target 515.58
-	// gp.Regress(motorcycle).Kernel(Scale(2025, RBF(0.02))).NoiseVariance(484).CG()
+	// gp.Regress(motorcycle).Kernel(Scale(2025, SquaredExponential(5))).NoiseVariance(484).CG()
 }
 
 // A solver that stops early says how far it may be from the exact answer.

@@ -56,7 +56,7 @@ func TestBoundsAndPriorsOfAscents(t *testing.T) {
 	converged, bounded := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
 		x, y, noise, _ := drawProcess(rt)
-		p := Regress(datasets.New(x, y)).Kernel(kernels.Scale(1.5, kernels.SquaredExponential(1))).NoiseVariance(noise[0]).Restarts(1, 3)
+		p := Regress(datasets.New(x, y)).Kernel(kernels.Scale(1.5, kernels.RBF(0.5))).NoiseVariance(noise[0]).Restarts(1, 3)
 		names := []string{"Scale.c", "Scale.RBF.gamma", "noise"}
 		bounds := map[string][2]float64{}
 		for _, name := range names {
@@ -164,7 +164,7 @@ func TestPriorsDecideAsTheyAreSharp(t *testing.T) {
 	for i, v := range at(motorcycle().Bound("noise", 100, 1000)).Values {
 		testkit.Near(t, "loose bound", v, free.Values[i], 2e-3)
 	}
-	fit := testkit.FitOf(t, motorcycle().Bound("noise", 0, 300).Bound("Scale.RBF.gamma", 0, 0.001).LogNormalPrior("Scale.c", 1000, 0.5).Optimise())
+	fit := testkit.FitOf(t, motorcycle().Kernel(kernels.Scale(45*45, kernels.RBF(0.02))).Bound("noise", 0, 300).Bound("Scale.RBF.gamma", 0, 0.001).LogNormalPrior("Scale.c", 1000, 0.5).Optimise())
 	end := fit.Optimisation.End()
 	if math.Abs(math.Log(end.Values[2]/300)) > 0.03 || math.Abs(math.Log(end.Values[1]/0.001)) > 0.03 {
 		t.Errorf("the ends are %v", end.Values)
@@ -203,9 +203,9 @@ func TestBoundsAndPriorsRefuse(t *testing.T) {
 		{"LogNormalPrior", motorcycle().LogNormalPrior("noise", 1, inf), `the sigma for "noise" is +Inf`},
 		{"GammaPrior", motorcycle().GammaPrior("noise", nan, 1), `the shape for "noise" is NaN`},
 		{"GammaPrior", motorcycle().GammaPrior("noise", 1, -2), `the rate for "noise" is -2`},
-		{"Bound", motorcycle().Bound("sigma", 1, 2).Optimise(), `"sigma" is no hyperparameter that Optimise learns; there are Scale.c, Scale.RBF.gamma, noise`},
+		{"Bound", motorcycle().Bound("sigma", 1, 2).Optimise(), `"sigma" is no hyperparameter that Optimise learns; there are Scale.c, Scale.SquaredExponential.length, noise`},
 		{"GammaPrior", motorcycle().GammaPrior("", 1, 2).Optimise(), `"" is no hyperparameter`},
-		{"LogNormalPrior", motorcycle().NoiseVariances(make([]float64, 133)).LogNormalPrior("noise", 1, 2).Optimise(), "there are Scale.c, Scale.RBF.gamma"},
+		{"LogNormalPrior", motorcycle().NoiseVariances(make([]float64, 133)).LogNormalPrior("noise", 1, 2).Optimise(), "there are Scale.c, Scale.SquaredExponential.length"},
 		{"Bound", motorcycle().Kernel(kernels.Scale(2, kernels.Fixed(kernels.RBF(1)))).Bound("Scale.RBF.gamma", 1, 2).Optimise(), "there are Scale.c, noise"},
 	} {
 		if fit, err := c.p.Fit(ctx); fit != nil || !testkit.IsArgument(err, c.call) || !strings.Contains(err.Error(), c.says) {

@@ -801,7 +801,7 @@ func TestProcessFigures(t *testing.T) {
 		{"components", Components, one, "Linear()", false},
 		{"components with names", ComponentsNamed("hill", "slope"), one, "hill", false},
 		{"components with a name too few", ComponentsNamed("hill"), one, "1 name for 2 components", true},
-		{"components of one term", Components, motorcycle(), "RBF(0.02)", false},
+		{"components of one term", Components, motorcycle(), "SquaredExponential(5)", false},
 		{"components of two features", Components, two, "2 features", true},
 		{"bounds", Bounds, one.CG(), "y'A⁻¹y", false},
 		{"posterior of CG without noise", Posterior, one.NoiseVariance(0).Kernel(kernels.SquaredExponential(0.1)).CG(), "", false},
@@ -811,9 +811,9 @@ func TestProcessFigures(t *testing.T) {
 		{"evidence", Evidence, motorcycle(), "Scale.c", false},
 		{"evidence of a fit that was learned", Evidence, motorcycle().Restarts(1, 1), "Scale.c", false},
 		{"evidence with priors", Evidence, motorcycle().LogNormalPrior("noise", 500, 1).Optimise(), "noise as fitted, without the priors", false},
-		{"evidence over the noise", EvidenceOver("Scale.RBF.gamma", "noise"), motorcycle(), "noise", false},
+		{"evidence over the noise", EvidenceOver("Scale.SquaredExponential.length", "noise"), motorcycle(), "noise", false},
 		{"evidence over the same twice", EvidenceOver("noise", "noise"), motorcycle(), "not two hyperparameters", true},
-		{"evidence over what is not there", EvidenceOver("noise", "sigma"), motorcycle(), "Scale.c, Scale.RBF.gamma, noise", true},
+		{"evidence over what is not there", EvidenceOver("noise", "sigma"), motorcycle(), "Scale.c, Scale.SquaredExponential.length, noise", true},
 		{"evidence of one hyperparameter", Evidence, motorcycle().Kernel(kernels.Linear()), "fewer than two", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {

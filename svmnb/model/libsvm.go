@@ -194,6 +194,8 @@ func libsvmKernel(k kernels.Kernel) (words string, ok bool) {
 		return "linear", true
 	case kernels.PolynomialKernel:
 		return "polynomial\ndegree " + strconv.Itoa(k.Degree) + "\ngamma " + say.Number(k.Gamma) + "\ncoef0 " + say.Number(k.Coef0), true
+	case kernels.SquaredExponentialKernel:
+		return libsvmKernel(kernels.RBF(k.Gamma()))
 	case kernels.GaussianKernel:
 		return "rbf\ngamma " + say.Number(k.Gamma), true
 	case kernels.SigmoidKernel:

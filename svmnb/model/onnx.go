@@ -287,6 +287,8 @@ func onnxKernel(k kernels.Kernel) (name string, parameters []float64, ok bool) {
 		return "LINEAR", []float64{0, 0, 0}, true
 	case kernels.PolynomialKernel:
 		return "POLY", []float64{k.Gamma, k.Coef0, float64(k.Degree)}, true
+	case kernels.SquaredExponentialKernel:
+		return onnxKernel(kernels.RBF(k.Gamma()))
 	case kernels.GaussianKernel:
 		return "RBF", []float64{k.Gamma, 0, 0}, true
 	case kernels.SigmoidKernel:

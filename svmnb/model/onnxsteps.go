@@ -235,7 +235,7 @@ func (g *onnxSteps) rows(t steps.Fitted, x string, in int) (string, int) {
 		marks, _ := t.Marks.Rows(math.MaxInt)
 		point := x
 		product(marks)
-		if k, ok := t.Kernel.(kernels.GaussianKernel); ok {
+		if name, parameters, _ := onnxKernel(t.Kernel); name == "RBF" {
 			// K(x, z) = exp(−γ(x·x − 2 x·z + z·z))
 			squares := make([]float64, len(marks))
 			for i, z := range marks {
@@ -249,7 +249,7 @@ func (g *onnxSteps) rows(t steps.Fitted, x string, in int) (string, int) {
 			sum := g.add("", "ReduceSum", onnxFloat, 1, square)
 			sum.ints("axes", []int64{1})
 			x = g.standard("Add", onnxFloat, len(marks), x, sum.names[0])
-			with("Mul", len(marks), []float64{-k.Gamma}, 1)
+			with("Mul", len(marks), []float64{-parameters[0]}, 1)
 			x = g.standard("Exp", onnxFloat, len(marks), x)
 		}
 		product(t.U)
@@ -261,7 +261,7 @@ func (g *onnxSteps) rows(t steps.Fitted, x string, in int) (string, int) {
 // onnxNystroem reports whether there are nodes for the kernel of landmarks.
 func onnxNystroem(k kernels.Kernel) bool {
 	switch k.(type) {
-	case kernels.LinearKernel, kernels.GaussianKernel:
+	case kernels.LinearKernel, kernels.GaussianKernel, kernels.SquaredExponentialKernel:
 		return true
 	}
 	return false
