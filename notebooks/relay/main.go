@@ -84,7 +84,9 @@ func run(connection string, argv []string) (int, error) {
 	go func() {
 		for s := range signals {
 			if s != os.Interrupt { // ctrl-C in a terminal reaches the kernel as well
-				_ = kernel.Process.Signal(s)
+				if kernel.Process.Signal(s) != nil { // Windows can only kill
+					_ = kernel.Process.Kill()
+				}
 			}
 		}
 	}()
