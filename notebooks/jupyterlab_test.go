@@ -100,6 +100,7 @@ func carried(text string) int { return strings.Count(text, "(function svmnb(w, p
 var labNoise = []string{
 	"/static/", "/api/", // scripts and answers of the server
 	"ResizeObserver loop", "gonb_comm", "Comm promise not found", "comm_open_ack",
+	"'beforeunload' confirmation", // a page that is loaded again before anybody has touched it
 }
 
 func checkLabErrors(t *testing.T, p *browsertest.Page) {
