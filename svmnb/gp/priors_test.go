@@ -136,7 +136,7 @@ func TestBoundsAndPriorsOfAscents(t *testing.T) {
 			converged++
 		}
 	})
-	if converged < 80 || bounded < 10 {
+	if !testing.Short() && (converged < 80 || bounded < 10) { // with -short, rapid draws fewer problems
 		t.Errorf("%d of 100 ascents converged, %d ends are at a bound", converged, bounded)
 	}
 }
