@@ -9,7 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
-	"regexp"
+	"iter"
 	"slices"
 	"strings"
 
@@ -132,14 +132,29 @@ func split(page string, chart func(p Place, html string) string, other func(html
 	}
 }
 
-// library matches the drawing library, of any version, in a page.
-var library = regexp.MustCompile(`(?s)<script>\(function svmnb\(w, packed\).*?</script>`)
+// libraryStart begins the script of the drawing library, of any version, in a page.
+const libraryStart = "<script>(function svmnb(w, packed)"
+
+// withoutLibraries removes the drawing libraries from page.
+func withoutLibraries(page string) string {
+	var b strings.Builder
+	for {
+		before, rest, _ := strings.Cut(page, libraryStart)
+		_, after, closed := strings.Cut(rest, "</script>")
+		if !closed {
+			b.WriteString(page)
+			return b.String()
+		}
+		b.WriteString(before)
+		page = after
+	}
+}
 
 // Alive keeps the charts and the tables that svmnb has written in page, and replaces
 // everything else by the result of other. It also returns the number of charts. It removes
 // drawing libraries; charts need the [Library] again to be drawn.
 func Alive(page string, other func(html string) string) (alive string, charts int) {
-	alive = split(library.ReplaceAllString(page, ""), func(p Place, html string) string {
+	alive = split(withoutLibraries(page), func(p Place, html string) string {
 		charts++
 		_, inside, _ := strings.Cut(html, placeHeight)
 		_, inside, _ = strings.Cut(inside, placeOpen)
@@ -158,14 +173,14 @@ func Alive(page string, other func(html string) string) (alive string, charts in
 // The caller must make sure that all scripts of the page are trusted.
 func Policy(page string, more ...string) string {
 	scripts, seen := slices.Clone(more), map[string]bool{}
-	for _, m := range inlineScript.FindAllStringSubmatch(page, -1) {
-		sum := sha256.Sum256([]byte(m[1]))
+	for script := range inlineScripts(page) {
+		sum := sha256.Sum256([]byte(script))
 		source := "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 		if !seen[source] {
 			seen[source], scripts = true, append(scripts, source)
 		}
 	}
-	if strings.Contains(page, placeStart+"svm-") || library.MatchString(page) {
+	if strings.Contains(page, placeStart+"svm-") || len(withoutLibraries(page)) < len(page) {
 		scripts = append(scripts, "'unsafe-eval'") // the library and the functions in options are texts that the page compiles
 	}
 	own := strings.Join(append([]string{""}, more...), " ")
@@ -173,7 +188,20 @@ func Policy(page string, more ...string) string {
 		"; img-src data:" + own + "; font-src data:" + own + "; base-uri 'none'; form-action 'none'"
 }
 
-var inlineScript = regexp.MustCompile(`(?s)<script>(.*?)</script>`)
+// inlineScripts yields the text of each script in page. It searches for the two tags, since
+// a regular expression needs a tenth of a second for the drawing library.
+func inlineScripts(page string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for {
+			_, rest, _ := strings.Cut(page, "<script>")
+			script, after, closed := strings.Cut(rest, "</script>")
+			if !closed || !yield(script) {
+				return
+			}
+			page = after
+		}
+	}
+}
 
 // readPlace parses what [Place.HTML] has written at the start of page.
 func readPlace(page string) (p Place, rest string, ok bool) {
