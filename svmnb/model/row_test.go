@@ -67,7 +67,7 @@ func TestRow(t *testing.T) {
 			} else {
 				_, _ = row.Class()
 			}
-		}); n != 0 {
+		}); n != 0 && !racing {
 			t.Errorf("%s: %v allocations for each row", want.name, n)
 		}
 	}
@@ -133,7 +133,7 @@ func TestRowOfTableParallel(t *testing.T) {
 			row.Time("came", day)
 			row.Text("said", "late and quick, and late again")
 			_, err = row.Class()
-		}); n != 0 || err != nil {
+		}); n != 0 && !racing || err != nil {
 			t.Errorf("%s: %v allocations for each row, %v", name, n, err)
 		}
 		row.Set(map[string]any{"age": "30", "city": "Bern", "came": "2024-05-06", "said": "late and quick, and late again", "else": []int{1}})
