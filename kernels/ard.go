@@ -86,6 +86,19 @@ func (k ARDKernel) Hyperparameters() []Hyperparameter {
 	return list
 }
 
+// parameters names the lengths by the features, where these have names.
+func (k ARDKernel) parameters(s *scan) []parameter {
+	var list []parameter
+	for i, h := range k.Hyperparameters() {
+		p := own(h.Name, h.Value)
+		if i < len(s.features) {
+			p.Name = s.features[i] + ".length"
+		}
+		list = append(list, p)
+	}
+	return list
+}
+
 // With returns the kernel with other lengths.
 func (ARDKernel) With(values []float64) Kernel { return ARD(values...) }
 

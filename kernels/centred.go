@@ -177,7 +177,9 @@ func (r *centredRower) swap(s, t int) {
 }
 
 // Hyperparameters returns the hyperparameters of K.
-func (k CentredKernel) Hyperparameters() []Hyperparameter { return hyperparameters(k.K, "") }
+func (k CentredKernel) Hyperparameters() []Hyperparameter { return shortened(parametersOf(k, nil)) }
+
+func (k CentredKernel) parameters(s *scan) []parameter { return s.of(k.K) }
 
 // With returns the kernel with other values, centred by the means of the new K.
 func (k CentredKernel) With(values []float64) Kernel {

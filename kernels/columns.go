@@ -139,7 +139,21 @@ func (r columnsRower) swap(s, t int) {
 }
 
 // Hyperparameters returns the hyperparameters of K.
-func (k ColumnsKernel) Hyperparameters() []Hyperparameter { return hyperparameters(k.K, "") }
+func (k ColumnsKernel) Hyperparameters() []Hyperparameter { return shortened(parametersOf(k, nil)) }
+
+func (k ColumnsKernel) parameters(s *scan) []parameter {
+	all := s.features
+	defer func() { s.features = all }()
+	s.features = nil
+	for _, c := range k.indices() {
+		if c >= len(all) { // without names, or refused by CheckPoints
+			s.features = nil
+			break
+		}
+		s.features = append(s.features, all[c])
+	}
+	return s.of(k.K)
+}
 
 // With returns the kernel with other values of the hyperparameters of K.
 func (k ColumnsKernel) With(values []float64) Kernel {

@@ -69,7 +69,8 @@ func TestBadParts(t *testing.T) {
 		kernels.CentredKernel{K: good, X: "1; two", Mean: "1"}, kernels.CentredKernel{K: good, X: "1; 2", Mean: "one"}, kernels.CentredKernel{K: good, X: "1; 2"},
 		kernels.Augmented(good, kernels.Radius),
 		kernels.Fixed(nil), kernels.Fixed(bad), kernels.Fixed(good, "gamma"), kernels.Fixed(kernels.RBF(1), "gam"), kernels.Fixed(kernels.Constant(0), "c"),
-		kernels.SumKernel{}, kernels.ProductKernel{}, kernels.ScaleKernel{}, kernels.NormalisedKernel{}, kernels.ColumnsKernel{}, kernels.CentredKernel{}, kernels.FixedKernel{},
+		kernels.Named("f", nil), kernels.Named("f", bad), kernels.Named("", good), kernels.Named(" ", good), kernels.Named("a.b", good), kernels.Named("a, b", good), kernels.Named("a\n", good), kernels.Named(`a"`, good), kernels.Named("\xff", good),
+		kernels.SumKernel{}, kernels.ProductKernel{}, kernels.ScaleKernel{}, kernels.NormalisedKernel{}, kernels.ColumnsKernel{}, kernels.CentredKernel{}, kernels.FixedKernel{}, kernels.NamedKernel{},
 	} {
 		var e *kernels.ParamError
 		if err := k.Check(); !errors.As(err, &e) {

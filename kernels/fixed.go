@@ -3,7 +3,6 @@ package kernels
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -28,8 +27,8 @@ func init() {
 //
 //	kernels.Fixed(kernels.Periodic(1, 1.3), "period") // the period is known: one year
 //
-// A name may be the full name of a hyperparameter, or its end after a dot: "gamma" holds every
-// gamma of a sum.
+// A name may be one of those that [Lookup] takes. It holds all hyperparameters that it may
+// stand for: "gamma" holds every gamma of a sum.
 func Fixed(k Kernel, names ...string) FixedKernel {
 	return FixedKernel{k, strings.Join(names, ", ")}
 }
@@ -45,22 +44,25 @@ func (k FixedKernel) names() []string {
 	return names
 }
 
-// called reports whether name is the full name of a hyperparameter or its end after a dot.
-func called(full, name string) bool { return full == name || strings.HasSuffix(full, "."+name) }
-
-// free returns the indices of the hyperparameters of K that are learned.
-func (k FixedKernel) free() []int {
-	var free []int
+// free returns which of the parameters of K are learned, and all of them.
+func (k FixedKernel) free(s *scan) (free []int, all []parameter) {
+	all, alone := s.within(k.K)
 	names := k.names()
 	if len(names) == 0 {
-		return nil
+		return nil, all
 	}
-	for p, h := range hyperparameters(k.K, "") {
-		if !slices.ContainsFunc(names, func(n string) bool { return called(h.Name, n) }) {
+	held := map[int]bool{}
+	for _, n := range names {
+		for _, p := range called(alone, n) {
+			held[p] = true
+		}
+	}
+	for p := range all {
+		if !held[p] {
 			free = append(free, p)
 		}
 	}
-	return free
+	return free, all
 }
 
 // Eval returns K(x, z).
@@ -68,12 +70,12 @@ func (k FixedKernel) Eval(x, z []float64) float64 { return k.K.Eval(x, z) }
 
 // Check returns the error of K, or a *[ParamError] for a name that no hyperparameter of K has.
 func (k FixedKernel) Check() error {
-	list, err := Hyperparameters(k.K)
-	if err != nil {
+	if err := check(k.K); err != nil {
 		return err
 	}
+	list := parametersOf(k.K, nil)
 	for i, n := range k.names() {
-		if !slices.ContainsFunc(list, func(h Hyperparameter) bool { return called(h.Name, n) }) {
+		if len(called(list, n)) == 0 {
 			return &ParamError{"Fixed", fmt.Sprintf("names[%d]", i), math.NaN(), fmt.Sprintf("%q is not a hyperparameter of %v: Hyperparameters lists them", n, k.K)}
 		}
 	}
@@ -92,10 +94,12 @@ func (k FixedKernel) String() string {
 }
 
 // Hyperparameters returns the hyperparameters of K that are not held.
-func (k FixedKernel) Hyperparameters() []Hyperparameter {
-	all := hyperparameters(k.K, "")
-	var list []Hyperparameter
-	for _, p := range k.free() {
+func (k FixedKernel) Hyperparameters() []Hyperparameter { return shortened(parametersOf(k, nil)) }
+
+func (k FixedKernel) parameters(s *scan) []parameter {
+	free, all := k.free(s)
+	var list []parameter
+	for _, p := range free {
 		list = append(list, all[p])
 	}
 	return list
@@ -103,12 +107,12 @@ func (k FixedKernel) Hyperparameters() []Hyperparameter {
 
 // With returns the kernel with other values of the parameters that are learned.
 func (k FixedKernel) With(values []float64) Kernel {
-	all := hyperparameters(k.K, "")
+	free, all := k.free(newScan(nil))
 	inner := make([]float64, len(all))
 	for p, h := range all {
 		inner[p] = h.Value
 	}
-	for t, p := range k.free() {
+	for t, p := range free {
 		inner[p] = values[t]
 	}
 	return FixedKernel{with(k.K, inner), k.Names}
@@ -121,7 +125,8 @@ func (k FixedKernel) EvalGradient(grad, x, z []float64) float64 { return evalGra
 func (k FixedKernel) rower(p *points) rower { return rowerOf(k.K, p) }
 
 func (k FixedKernel) gradientRower(p *points) gradientRower {
-	return partlyFixedGradient{gradientRowerOf(k.K, p), learnable(k.K), k.free()}
+	free, all := k.free(newScan(nil))
+	return partlyFixedGradient{gradientRowerOf(k.K, p), len(all), free}
 }
 
 func (k FixedKernel) term(f *formula, cols []int) term { return f.term(k.K, cols) }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
-	"strings"
 
 	"github.com/svmnb/svmnb/internal/parallel"
 	"github.com/svmnb/svmnb/internal/vec"
@@ -47,15 +46,20 @@ type RowDifferentiable interface {
 }
 
 // Hyperparameters returns the parameters of k that can be learned. Kernels, and parts of
-// kernels, that are not [Differentiable] or are [Fixed] have none. The name of a parameter
-// begins with the constructors that k is made of, with terms and factors counted from 0:
-// "RBF.gamma", "Sum.1.Scale.c". The error is that of Check, or a *[ParamError] if a kernel of
-// your own has a value that is not finite and above 0.
-func Hyperparameters(k Kernel) ([]Hyperparameter, error) {
+// kernels, that are not [Differentiable] or are [Fixed] have none. The error is that of Check,
+// or a *[ParamError] if a kernel of your own has a value that is not finite and above 0.
+//
+// A name is as short as it can be while no other hyperparameter has it: "gamma"; where two
+// parts have a gamma, "RBF.gamma"; where both are RBF kernels, "RBF1.gamma" and "RBF2.gamma",
+// counted from 1 as they stand in k.String(), held ones included. The name of a [Named] part
+// is always in front: "trend.length". Where the names of the features are given, a length of
+// [ARD] has that of its feature: "age.length" instead of "lengths[0]". [Lookup] also takes
+// longer names.
+func Hyperparameters(k Kernel, features ...string) ([]Hyperparameter, error) {
 	if err := check(k); err != nil {
 		return nil, err
 	}
-	list := hyperparameters(k, "")
+	list := shortened(parametersOf(k, features))
 	for _, h := range list {
 		if err := positive("Hyperparameters", h.Name, h.Value); err != nil {
 			return nil, err
@@ -87,28 +91,8 @@ func WithHyperparameters(k Kernel, values []float64) (Kernel, error) {
 	return k, nil
 }
 
-// hyperparameters returns the hyperparameters of a part of a kernel. Their names begin with
-// the place of the part and the name of its constructor.
-func hyperparameters(k Kernel, place string) []Hyperparameter {
-	d, ok := k.(Differentiable)
-	if !ok {
-		return nil
-	}
-	name, _, _ := strings.Cut(k.String(), "(")
-	var list []Hyperparameter
-	for _, h := range d.Hyperparameters() {
-		list = append(list, Hyperparameter{place + name + "." + h.Name, h.Value})
-	}
-	return list
-}
-
 // learnable returns the number of hyperparameters of k. It is 0 if k is not Differentiable.
-func learnable(k Kernel) int {
-	if d, ok := k.(Differentiable); ok {
-		return len(d.Hyperparameters())
-	}
-	return 0
-}
+func learnable(k Kernel) int { return len(parametersOf(k, nil)) }
 
 // with is With for a part, which may have no hyperparameters.
 func with(k Kernel, values []float64) Kernel {

@@ -36,37 +36,160 @@ func TestHyperparameterNames(t *testing.T) {
 		k    kernels.Kernel
 		want string
 	}{
-		{kernels.RBF(0.5), "RBF.gamma"},
-		{kernels.ARD(1, 2), "ARD.lengths[0] ARD.lengths[1]"},
-		{kernels.Polynomial(3, 1, 0.5), "Polynomial.gamma Polynomial.coef0"},
-		{kernels.Polynomial(3, 1, 0), "Polynomial.gamma"},
-		{kernels.Sigmoid(1, -1), "Sigmoid.gamma"},
-		{kernels.Sigmoid(1, 1), "Sigmoid.gamma Sigmoid.coef0"},
+		{kernels.RBF(0.5), "gamma"},
+		{kernels.ARD(1, 2), "lengths[0] lengths[1]"},
+		{kernels.Polynomial(3, 1, 0.5), "gamma coef0"},
+		{kernels.Polynomial(3, 1, 0), "gamma"},
+		{kernels.Sigmoid(1, -1), "gamma"},
+		{kernels.Sigmoid(1, 1), "gamma coef0"},
 		{kernels.Constant(0), ""},
 		{kernels.Linear(), ""},
 		{kernels.Intersection(), ""},
 		{kernels.Precomputed(), ""},
 		{kernels.GapWeighted(2, 0.5), ""},
-		{kernels.Scale(2, kernels.Linear()), "Scale.c"},
-		{kernels.ScaleKernel{C: 1, K: kernels.RBF(1)}, "Scale.c Scale.RBF.gamma"},
+		{kernels.Scale(2, kernels.Linear()), "c"},
+		{kernels.ScaleKernel{C: 1, K: kernels.RBF(1)}, "c gamma"},
 		{kernels.Scale(0, kernels.RBF(1)), ""},
-		{kernels.Augmented(kernels.Linear(), 3), "Sum.1.Constant.c"},
-		{kernels.Normalised(kernels.Columns(kernels.RBF(1), 0)), "Normalised.Columns.RBF.gamma"},
-		{kernels.Centred(kernels.Matern32(1), toy.Normal(1, 3, 1)), "Centred.Matern32.length"},
-		{kernels.SumKernel{A: kernels.RBF(1), B: kernels.SumKernel{A: kernels.RBF(1), B: kernels.RBF(1)}}, "Sum.0.RBF.gamma Sum.1.Sum.0.RBF.gamma Sum.1.Sum.1.RBF.gamma"},
-		{co2, "Sum.0.Scale.c Sum.0.Scale.SquaredExponential.length Sum.1.Scale.c Sum.1.Scale.Product.0.SquaredExponential.length Sum.1.Scale.Product.1.Periodic.period Sum.1.Scale.Product.1.Periodic.length " +
-			"Sum.2.Scale.c Sum.2.Scale.RationalQuadratic.length Sum.2.Scale.RationalQuadratic.alpha Sum.3.Scale.c Sum.3.Scale.SquaredExponential.length"},
+		{kernels.Augmented(kernels.Linear(), 3), "c"},
+		{kernels.Normalised(kernels.Columns(kernels.RBF(1), 0)), "gamma"},
+		{kernels.Centred(kernels.Matern32(1), toy.Normal(1, 3, 1)), "length"},
+		{kernels.SumKernel{A: kernels.RBF(1), B: kernels.SumKernel{A: kernels.RBF(1), B: kernels.RBF(1)}}, "RBF1.gamma RBF2.gamma RBF3.gamma"},
+		{co2, "Scale1.c SquaredExponential1.length Scale2.c SquaredExponential2.length period Periodic.length " +
+			"Scale3.c RationalQuadratic.length alpha Scale4.c SquaredExponential3.length"},
 		{kernels.Fixed(kernels.RBF(1)), ""},
-		{kernels.Fixed(kernels.Periodic(1, 2), "period"), "Fixed.Periodic.length"},
+		{kernels.Fixed(kernels.Periodic(1, 2), "period"), "length"},
 		{kernels.Fixed(kernels.Periodic(1, 2), "period", "Periodic.length"), ""},
-		{kernels.Sum(kernels.Fixed(kernels.RBF(1)), kernels.RBF(2)), "Sum.1.RBF.gamma"},
-		{kernels.Fixed(kernels.Sum(kernels.RBF(1), kernels.Scale(2, kernels.RBF(2))), "gamma"), "Fixed.Sum.1.Scale.c"},
-		{kernels.Sum(kernels.RBF(1), Multiquadric{2}), "Sum.0.RBF.gamma Sum.1.Multiquadric.gamma"},
+		{kernels.Sum(kernels.Fixed(kernels.RBF(1)), kernels.RBF(2)), "gamma"},
+		{kernels.Sum(kernels.Fixed(kernels.RBF(1)), kernels.RBF(2), kernels.RBF(3)), "RBF2.gamma RBF3.gamma"}, // as before the first was held
+		{kernels.Sum(kernels.RBF(1), kernels.Fixed(kernels.Sum(kernels.RBF(2), kernels.RBF(3)), "RBF1.gamma")), "RBF1.gamma RBF3.gamma"},
+		{kernels.Sum(kernels.Scale(0, kernels.RBF(1)), kernels.RBF(2), kernels.RBF(3)), "RBF2.gamma RBF3.gamma"},
+		{kernels.Fixed(kernels.Sum(kernels.RBF(1), kernels.Scale(2, kernels.RBF(2))), "gamma"), "c"},
+		{kernels.Sum(kernels.RBF(1), Multiquadric{2}), "RBF.gamma Multiquadric.gamma"},
+		{kernels.Sum(kernels.ARD(1, 2), kernels.Columns(kernels.ARD(3), 1)), "ARD1.lengths[0] lengths[1] ARD2.lengths[0]"},
+		{kernels.Named("f", kernels.RBF(1)), "f.gamma"},
+		{kernels.Sum(kernels.Named("trend", kernels.Scale(2, kernels.RBF(1))), kernels.Named("season", kernels.Periodic(1, 2)), kernels.RBF(3)), "trend.c trend.gamma season.period season.length gamma"},
+		{kernels.Named("f", kernels.Sum(kernels.Named("g", kernels.Sum(kernels.RBF(1), kernels.RBF(2))), kernels.RBF(3))), "g.RBF1.gamma g.RBF2.gamma f.gamma"},
+		{kernels.Sum(kernels.Named("f", kernels.RBF(1)), kernels.Named("f", kernels.RBF(2))), "f.RBF1.gamma f.RBF2.gamma"},
+		{kernels.Sum(kernels.Named("RBF", kernels.Matern32(1)), kernels.Named("RBF2", kernels.RBF(1)), kernels.RBF(2)), "RBF.length RBF2.RBF.gamma gamma"},
+		{kernels.Fixed(kernels.Named("f", kernels.Periodic(1, 2)), "f.period"), "f.length"},
+		{kernels.Named("f", kernels.Fixed(kernels.Periodic(1, 2), "period")), "f.length"},
 	} {
 		names, _ := namesOf(t, c.k)
 		if got := strings.Join(names, " "); got != c.want {
 			t.Errorf("%v: %s, want %s", c.k, got, c.want)
 		}
+	}
+}
+
+// Where the features have names, a length of ARD has that of its feature.
+func TestHyperparameterNamesOfFeatures(t *testing.T) {
+	features := []string{"age", "income"}
+	for _, c := range []struct {
+		k    kernels.Kernel
+		want string
+	}{
+		{kernels.ARD(1, 2), "age.length income.length"},
+		{kernels.Scale(2, kernels.ARD(1, 2)), "c age.length income.length"},
+		{kernels.Sum(kernels.Columns(kernels.ARD(2), 1), kernels.Named("rest", kernels.Columns(kernels.ARD(1, 2), 1, 0))), "income.length rest.income.length rest.age.length"},
+		{kernels.Sum(kernels.ARD(1, 2), kernels.Columns(kernels.ARD(1), 0)), "ARD1.age.length income.length ARD2.age.length"},
+		{kernels.Columns(kernels.ARD(1, 2), 0, 0), "Columns.ARD.lengths[0] Columns.ARD.lengths[1]"},
+		{kernels.Columns(kernels.ARD(1), 2), "lengths[0]"}, // no such feature
+		{kernels.Sum(kernels.Columns(kernels.RBF(2), 1), kernels.ARD(1, 2)), "gamma age.length income.length"},
+	} {
+		list, err := kernels.Hyperparameters(c.k, features...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for i, h := range list {
+			names = append(names, h.Name)
+			if at, err := kernels.Lookup(c.k, h.Name, features...); at != i || err != nil {
+				t.Errorf("%v: Lookup(%q) = %d, %v; want %d", c.k, h.Name, at, err, i)
+			}
+		}
+		if got := strings.Join(names, " "); got != c.want {
+			t.Errorf("%v: %s, want %s", c.k, got, c.want)
+		}
+	}
+}
+
+func TestLookup(t *testing.T) {
+	for _, c := range []struct {
+		k     kernels.Kernel
+		name  string
+		want  int
+		words string // of the error
+	}{
+		{k: kernels.RBF(1), name: "gamma"},
+		{k: kernels.RBF(1), name: "RBF.gamma"},
+		{k: kernels.RBF(1), name: "RBF1.gamma"},
+		{k: co2, name: "period", want: 4},
+		{k: co2, name: "Sum.1.Scale.Product.1.Periodic.period", want: 4},
+		{k: co2, name: "1.Scale.c", want: 2},
+		{k: co2, name: "Scale2.c", want: 2},
+		{k: co2, name: "0.SquaredExponential.length", want: 3},
+		{k: kernels.Sum(kernels.Named("trend", kernels.Matern32(1)), kernels.Matern32(2)), name: "length", want: 1},
+		{k: kernels.Sum(kernels.Named("trend", kernels.Matern32(1)), kernels.Matern32(2)), name: "trend.Matern32.length"},
+		{k: kernels.Sum(kernels.Named("trend", kernels.Scale(2, kernels.RBF(1))), kernels.RBF(2)), name: "trend.Scale.RBF.gamma", want: 1},
+		{k: kernels.ARD(1, 2), name: "lengths[1]", want: 1},
+		{k: kernels.ARD(1, 2), name: "ARD.lengths[1]", want: 1},
+		{k: kernels.Sum(kernels.RBF(1), kernels.RBF(2)), name: "gamma", want: -1, words: `"gamma" may be one of "RBF1.gamma", "RBF2.gamma": give one`},
+		{k: kernels.Sum(kernels.RBF(1), kernels.RBF(2)), name: "length", want: -1, words: `no hyperparameter "length": there are "RBF1.gamma", "RBF2.gamma"`},
+		{k: kernels.RBF(1), name: "amma", want: -1, words: `there are "gamma"`},
+		{k: kernels.Linear(), name: "gamma", want: -1, words: "Linear() has none"},
+		{k: kernels.RBF(-1), name: "gamma", want: -1, words: "finite"},
+		{k: nil, name: "gamma", want: -1, words: "nil"},
+	} {
+		if at, err := kernels.Lookup(c.k, c.name); at != c.want || (err == nil) != (c.words == "") || err != nil && !strings.Contains(err.Error(), c.words) {
+			t.Errorf("Lookup(%v, %q) = %d, %v; want %d and %q", c.k, c.name, at, err, c.want, c.words)
+		}
+	}
+}
+
+// The names of any kernel differ, and lead to their hyperparameters, alone and within a
+// larger kernel.
+func TestNamesLeadBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		k := drawn(t, rapid.IntRange(0, 3).Draw(t, "depth"))
+		if rapid.Bool().Draw(t, "named") {
+			k = kernels.Sum(kernels.Named("f", k), drawn(t, 1))
+		}
+		list, err := kernels.Hyperparameters(k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, h := range list {
+			if at, err := kernels.Lookup(k, h.Name); at != i || err != nil {
+				t.Fatalf("%v: Lookup(%q) = %d, %v; want %d", k, h.Name, at, err, i)
+			}
+			held := kernels.Fixed(k, h.Name)
+			if err := held.Check(); err != nil {
+				t.Fatal(err)
+			}
+			for _, left := range held.Hyperparameters() {
+				if left.Name == h.Name {
+					t.Fatalf("%v holds %s, and still has it", held, h.Name)
+				}
+			}
+		}
+	})
+}
+
+// Time does not double with each kernel around another.
+func TestDeepFixed(t *testing.T) {
+	lengths := make([]float64, 40)
+	for i := range lengths {
+		lengths[i] = 1
+	}
+	var k kernels.Kernel = kernels.ARD(lengths...)
+	for i := range len(lengths) - 1 {
+		k = kernels.Fixed(k, fmt.Sprintf("lengths[%d]", i))
+	}
+	if names, _ := namesOf(t, k); !slices.Equal(names, []string{"lengths[39]"}) {
+		t.Error(names)
+	}
+	if got, err := kernels.Parse(k.String()); err != nil || got != k {
+		t.Errorf("Parse: %v, %v", got, err)
 	}
 }
 
@@ -91,10 +214,10 @@ func TestWithHyperparameters(t *testing.T) {
 		{kernels.RBF(1), []float64{1, 2}, "len(values)"},
 		{kernels.Linear(), []float64{1}, "len(values)"},
 		{kernels.Fixed(kernels.RBF(1)), []float64{1}, "len(values)"},
-		{kernels.RBF(1), []float64{0}, "RBF.gamma"},
-		{kernels.RBF(1), []float64{-1}, "RBF.gamma"},
-		{kernels.RBF(1), []float64{nan}, "RBF.gamma"},
-		{kernels.Scale(2, kernels.RBF(1)), []float64{1, inf}, "Scale.RBF.gamma"},
+		{kernels.RBF(1), []float64{0}, "gamma"},
+		{kernels.RBF(1), []float64{-1}, "gamma"},
+		{kernels.RBF(1), []float64{nan}, "gamma"},
+		{kernels.Scale(2, kernels.RBF(1)), []float64{1, inf}, "gamma"},
 		{kernels.GammaExponential(1, 2), []float64{1, 2.1}, "gamma"},
 		{kernels.RBF(-1), []float64{1}, "gamma"},
 	} {
@@ -112,7 +235,7 @@ func TestWithHyperparameters(t *testing.T) {
 func drawn(t *rapid.T, depth int) kernels.Kernel {
 	positive := func() float64 { return math.Exp(rapid.Float64Range(-1, 1).Draw(t, "ln θ")) }
 	inner := func() kernels.Kernel { return drawn(t, depth-1) }
-	kinds := 17
+	kinds := 18
 	if depth == 0 {
 		kinds = 10
 	}
@@ -145,6 +268,8 @@ func drawn(t *rapid.T, depth int) kernels.Kernel {
 		return kernels.Scale(positive(), inner())
 	case 15:
 		return kernels.Fixed(inner())
+	case 16:
+		return kernels.Named("part", inner())
 	}
 	return kernels.Normalised(inner())
 }
@@ -319,7 +444,7 @@ func TestGradientOfBadData(t *testing.T) {
 		{kernels.RBF(1), [][]float64{{1, 2}, {3, math.NaN()}}, 1, 1, "NaN"},
 		{kernels.RBF(1), [][]float64{{1, math.Inf(-1)}}, 0, 1, "-Inf"},
 		{kernels.Polynomial(2, 1, 1), [][]float64{{1}, {1e200}}, 1, -1, "scale"},
-		{kernels.Polynomial(2, 1, 1), [][]float64{{1}, {1.1e77}}, 1, -1, "Polynomial.gamma"}, // K is still finite
+		{kernels.Polynomial(2, 1, 1), [][]float64{{1}, {1.1e77}}, 1, -1, "ln gamma"}, // K is still finite
 	} {
 		var e *kernels.DataError
 		if _, err := kernels.NewGradient(c.k, c.x); !errors.As(err, &e) || e.Row != c.row || e.Col != c.col || !strings.Contains(err.Error(), c.word) {
@@ -346,9 +471,9 @@ func ExampleHyperparameters() {
 	_, err = kernels.WithHyperparameters(k, []float64{9, -1, 2})
 	fmt.Println(err)
 	// Output:
-	// [{Sum.0.Scale.c 4} {Sum.0.Scale.SquaredExponential.length 2} {Sum.1.Fixed.Periodic.length 1.3}] <nil>
+	// [{c 4} {SquaredExponential.length 2} {Periodic.length 1.3}] <nil>
 	// Sum(Scale(9, SquaredExponential(0.5)), Fixed(Periodic(1, 2), "period")) <nil>
-	// kernels: WithHyperparameters: Sum.0.Scale.SquaredExponential.length = -1: want a finite number above 0
+	// kernels: WithHyperparameters: SquaredExponential.length = -1: want a finite number above 0
 }
 
 // The slope of y'Ky by the logarithm of gamma: the weights are y_i y_j.

@@ -79,6 +79,8 @@ var table = []struct {
 	{call: "Fixed(RBF(0.5))", k: kernels.Fixed(kernels.RBF(0.5))},
 	{call: `Fixed(Periodic(2, 1), "period")`, k: kernels.Fixed(kernels.Periodic(2, 1), "period")},
 	{call: `Fixed(Sum(RBF(1), Scale(2, RationalQuadratic(1, 2))), "c", "RBF.gamma")`, k: kernels.Fixed(kernels.Sum(kernels.RBF(1), kernels.Scale(2, kernels.RationalQuadratic(1, 2))), "c", "RBF.gamma")},
+	{call: `Sum(Named("trend", Scale(2, RBF(0.5))), Named("rest", Linear()))`, k: kernels.Sum(kernels.Named("trend", kernels.Scale(2, kernels.RBF(0.5))), kernels.Named("rest", kernels.Linear()))},
+	{call: `Named("season of a year", Periodic(2, 1))`, k: kernels.Named("season of a year", kernels.Periodic(2, 1))},
 	{call: co2.String(), k: co2},
 	{call: "Normalised(Sum(Scale(2, RBF(0.5)), Polynomial(2, 1, 0.5)))", k: kernels.Normalised(kernels.Sum(kernels.Scale(2, kernels.RBF(0.5)), kernels.Polynomial(2, 1, 0.5)))},
 	{call: "Product(Columns(Periodic(1, 2), 1), Fixed(ARD(1, 2)), Normalised(Polynomial(2, 1, 0.5)))", k: kernels.Product(kernels.Columns(kernels.Periodic(1, 2), 1), kernels.Fixed(kernels.ARD(1, 2)), kernels.Normalised(kernels.Polynomial(2, 1, 0.5))), points: two},

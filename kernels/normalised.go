@@ -54,7 +54,9 @@ func (k NormalisedKernel) CheckPoints(x [][]float64) error {
 func (k NormalisedKernel) String() string { return "Normalised(" + describe(k.K) + ")" }
 
 // Hyperparameters returns the hyperparameters of K.
-func (k NormalisedKernel) Hyperparameters() []Hyperparameter { return hyperparameters(k.K, "") }
+func (k NormalisedKernel) Hyperparameters() []Hyperparameter { return shortened(parametersOf(k, nil)) }
+
+func (k NormalisedKernel) parameters(s *scan) []parameter { return s.of(k.K) }
 
 // With returns the kernel with other values of the hyperparameters of K.
 func (k NormalisedKernel) With(values []float64) Kernel {

@@ -1,9 +1,6 @@
 package kernels
 
-import (
-	"strconv"
-	"strings"
-)
+import "strings"
 
 // This file has the common code of [Sum] and [Product]. Their values are computed from the
 // values of two parts, number by number.
@@ -35,15 +32,6 @@ func inBothDomains(a, b Kernel, x [][]float64) error {
 		return err
 	}
 	return inDomain(b, x)
-}
-
-// hyperparametersOf returns the hyperparameters of all parts, from left to right.
-func hyperparametersOf(parts []Kernel) []Hyperparameter {
-	var list []Hyperparameter
-	for t, k := range parts {
-		list = append(list, hyperparameters(k, strconv.Itoa(t)+".")...)
-	}
-	return list
 }
 
 // withParts returns two parts with other values of their hyperparameters.

@@ -14,7 +14,7 @@ func TestParse(t *testing.T) {
 		Linear(), RBF(0.1), RBF(1e-300), SquaredExponential(67), RBFSigma(2), RBFLength(0.1), Polynomial(3, 0.1, 0), Sigmoid(1./3, -2), Laplacian(2), Exponential(0.7), ChiSquared(), ExpChiSquared(2),
 		Compact(3), Constant(0), Matern32(1), Matern52(1e5), Spectrum(3), Spectrum(2).Raw(), GapWeighted(2, 0.5), GapWeighted(2, 0.5).Raw(),
 		GammaExponential(1, 1.5), Periodic(1, 1.3), RationalQuadratic(2, 0.1), Intersection(), Precomputed(), ARD(1, 0.1, 7),
-		Normalised(Polynomial(2, 1, 1)), Scale(3, RBF(1)), ScaleKernel{1, RBF(1)}, Columns(RBF(2), 0, 3), Fixed(RBF(2)), Fixed(Periodic(1, 2), "period", "length"),
+		Normalised(Polynomial(2, 1, 1)), Scale(3, RBF(1)), ScaleKernel{1, RBF(1)}, Columns(RBF(2), 0, 3), Fixed(RBF(2)), Fixed(Periodic(1, 2), "period", "length"), Named("größer", Scale(2, RBF(1))),
 		Sum(RBF(1), Linear(), Scale(2, Product(Linear(), RBF(3), Constant(2)))), Augmented(RBF(0.1), 2),
 	} {
 		got, err := Parse(k.String())
@@ -28,7 +28,7 @@ func TestParseRefuses(t *testing.T) {
 	for _, s := range []string{
 		"", "RBF", "RBF(", "RBF(1", "RBF(1))", "RBF(1) ", "rbf(1)", "RBF(x)", "RBF(1, 2)", "RBF(NaN)", "RBF(-1)", "RBF(+Inf)", "RBF(1e0)", "RBF(Linear())",
 		"Polynomial(1.5, 1, 1)", "Polynomial(1e300, 1, 1)", "Sum()", "Sum(Linear())", "Scale(Linear(), 2)", "Linear().Raw()", "Spectrum(2).Raw().Raw()",
-		`Fixed(RBF(1), "sigma")`, `Fixed(RBF(1), "gamma)`, "Columns(RBF(1), -1)", "ARD()", Centred(Linear(), [][]float64{{1}, {2}}).String(), "mine(1)",
+		`Fixed(RBF(1), "sigma")`, `Fixed(RBF(1), "gamma)`, `Named(RBF(1), "f")`, `Named("a.b", RBF(1))`, `Named(RBF(1))`, `Named("f")`, "Columns(RBF(1), -1)", "ARD()", Centred(Linear(), [][]float64{{1}, {2}}).String(), "mine(1)",
 		strings.Repeat("Fixed(", 1e5), "Sum(Linear()" + strings.Repeat(", Linear()", 1e5) + ")",
 	} {
 		k, err := Parse(s)

@@ -73,7 +73,9 @@ func (k ProductKernel) factors() []Kernel {
 }
 
 // Hyperparameters returns the hyperparameters of the factors.
-func (k ProductKernel) Hyperparameters() []Hyperparameter { return hyperparametersOf(k.factors()) }
+func (k ProductKernel) Hyperparameters() []Hyperparameter { return shortened(parametersOf(k, nil)) }
+
+func (k ProductKernel) parameters(s *scan) []parameter { return s.ofAll(k.factors()) }
 
 // With returns the kernel with other values of the hyperparameters of the factors.
 func (k ProductKernel) With(values []float64) Kernel {

@@ -80,9 +80,12 @@ func (r scaleRower) self(x []float64, w *work) float64 { return float64(r.c * r.
 func (r scaleRower) swap(s, t int)                     { r.k.swap(s, t) }
 
 // Hyperparameters returns c, unless it is 0, and the hyperparameters of K.
-func (k ScaleKernel) Hyperparameters() []Hyperparameter {
+func (k ScaleKernel) Hyperparameters() []Hyperparameter { return shortened(parametersOf(k, nil)) }
+
+func (k ScaleKernel) parameters(s *scan) []parameter {
+	inner := s.of(k.K)
 	if k.C > 0 {
-		return append([]Hyperparameter{{"c", k.C}}, hyperparameters(k.K, "")...)
+		return append([]parameter{own("c", k.C)}, inner...)
 	}
 	return nil
 }

@@ -56,7 +56,9 @@ func (k SumKernel) terms() []Kernel {
 }
 
 // Hyperparameters returns the hyperparameters of the terms.
-func (k SumKernel) Hyperparameters() []Hyperparameter { return hyperparametersOf(k.terms()) }
+func (k SumKernel) Hyperparameters() []Hyperparameter { return shortened(parametersOf(k, nil)) }
+
+func (k SumKernel) parameters(s *scan) []parameter { return s.ofAll(k.terms()) }
 
 // With returns the kernel with other values of the hyperparameters of the terms.
 func (k SumKernel) With(values []float64) Kernel {
