@@ -146,7 +146,7 @@ func (k ColumnsKernel) parameters(s *scan) []parameter {
 	defer func() { s.features = all }()
 	s.features = nil
 	for _, c := range k.indices() {
-		if c >= len(all) { // without names, or refused by CheckPoints
+		if c < 0 || c >= len(all) { // without names, or refused by Check or CheckPoints
 			s.features = nil
 			break
 		}

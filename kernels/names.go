@@ -26,11 +26,15 @@ func (p parameter) names() [3]string {
 	if p.label != "" {
 		label = p.label + "."
 	}
-	return [...]string{
+	all := [...]string{
 		label + p.Name,
 		label + p.kernel + "." + p.Name,
 		label + p.kernel + strconv.Itoa(p.number) + "." + p.Name,
 	}
+	if all[0] == "c" { // alone, it would be taken for the cost C of a machine
+		all[0] = all[1]
+	}
+	return all
 }
 
 // shortened returns the hyperparameters with the first of their names that no other one has. If
@@ -38,8 +42,11 @@ func (p parameter) names() [3]string {
 func shortened(list []parameter) []Hyperparameter {
 	count := map[string]int{}
 	for _, p := range list {
-		for _, name := range p.names() {
-			count[name]++
+		all := p.names()
+		for i, name := range all {
+			if !slices.Contains(all[:i], name) {
+				count[name]++
+			}
 		}
 	}
 	var short []Hyperparameter
@@ -72,11 +79,8 @@ func called(list []parameter, name string) []int {
 // Lookup returns the index, among the [Hyperparameters] of k with the same features, of the
 // one that is called name: by the name in this list, or by a longer one, such as "RBF.gamma"
 // or "Sum.1.RBF.gamma" for "gamma", if it means no other hyperparameter. The error names those
-// that there are.
+// that there are. The values of k need not be valid.
 func Lookup(k Kernel, name string, features ...string) (int, error) {
-	if err := check(k); err != nil {
-		return -1, err
-	}
 	list := parametersOf(k, features)
 	short := shortened(list)
 	if at := slices.IndexFunc(short, func(h Hyperparameter) bool { return h.Name == name }); at >= 0 {
@@ -98,7 +102,7 @@ func Lookup(k Kernel, name string, features ...string) (int, error) {
 		}
 		return -1, fmt.Errorf("kernels: %q may be one of %s: give one of these names", name, strings.Join(some, ", "))
 	case len(there) == 0:
-		return -1, fmt.Errorf("kernels: there is no hyperparameter %q: %v has none", name, k)
+		return -1, fmt.Errorf("kernels: there is no hyperparameter %q: %s has none", name, describe(k))
 	}
 	return -1, fmt.Errorf("kernels: there is no hyperparameter %q: there are %s", name, strings.Join(there, ", "))
 }

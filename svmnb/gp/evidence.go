@@ -39,7 +39,7 @@ func (e Estimate) String() string {
 // Partial is the derivative of the log marginal likelihood with respect to one
 // hyperparameter.
 type Partial struct {
-	Name     string   // as in kernels.Hyperparameters, or "noise"
+	Name     string   // as in kernels.Hyperparameters of the kernel and the features, or "noise"
 	Value    float64  // the hyperparameter, > 0
 	Gradient Estimate // ∂ ln p(y) / ∂ ln Value, in nats
 }
@@ -126,7 +126,7 @@ func (f *Fit) Gradient(ctx context.Context) (_ []Partial, err error) {
 // hyperparameters returns those of the kernel, and the noise variance if it is one positive
 // number.
 func (t *processTask) hyperparameters() ([]Partial, error) {
-	list, err := kernels.Hyperparameters(t.kernel)
+	list, err := kernels.Hyperparameters(t.kernel, t.data.Features...)
 	if err != nil {
 		return nil, fmt.Errorf("svmnb: %w", err)
 	}
@@ -138,6 +138,15 @@ func (t *processTask) hyperparameters() ([]Partial, error) {
 		partials = append(partials, Partial{Name: "noise", Value: t.noise})
 	}
 	return partials, nil
+}
+
+// lookup returns the index among the hyperparameters of the one called name.
+func (t *processTask) lookup(name string) (int, error) {
+	if t.oneNoise() && name == "noise" {
+		list, err := t.hyperparameters()
+		return len(list) - 1, err
+	}
+	return kernels.Lookup(t.kernel, name, t.data.Features...)
 }
 
 // oneNoise reports whether the noise variance is one positive number, which then has a

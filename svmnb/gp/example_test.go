@@ -51,7 +51,7 @@ func ExampleProcess_Optimise() {
 	fmt.Printf("ln p(y) = %.2f\n", end.Evidence)
 	// Output:
 	// Scale.c = 2.1e+03
-	// Scale.RBF.gamma = 0.018
+	// gamma = 0.018
 	// noise = 5.1e+02
 	// ln p(y) = -621.24
 }
@@ -95,7 +95,7 @@ func ExampleProcess_LogNormalPrior() {
 	fmt.Printf("ln p(y) = %.1f, ln p(θ) = %.1f\n", end.Evidence, end.Prior)
 	// Output:
 	// Scale.c = 1.6e+03
-	// Scale.RBF.gamma = 0.02
+	// gamma = 0.02
 	// noise = 4e+02
 	// ln p(y) = -623.3, ln p(θ) = -0.8
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/internal/parallel"
 	"github.com/svmnb/svmnb/internal/vec"
+	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers/linear"
 	"github.com/svmnb/svmnb/svmnb/display"
 	"github.com/svmnb/svmnb/svmnb/internal/arguments"
@@ -78,14 +79,13 @@ func PosteriorOver(low, high float64, tests ...*datasets.Dataset) display.Figure
 	})
 }
 
-// EvidenceOver is [Evidence] over two hyperparameters. Their names are those of
-// kernels.Hyperparameters, or "noise".
+// EvidenceOver is [Evidence] over two hyperparameters, with names as of [Process.Bound].
 func EvidenceOver(first, second string) display.Figure {
 	return display.FigureOf("Evidence", func(f process) (*display.Chart, error) { return f.drawEvidence(first, second) })
 }
 
 // ComponentsNamed is [Components] with names for the terms of the kernel, such as "trend",
-// "season".
+// "season". Terms that are kernels.Named have these names without it.
 func ComponentsNamed(names ...string) display.Figure {
 	names = slices.Clone(names)
 	return display.FigureOf("Components", func(f process) (*display.Chart, error) { return f.drawComponents(names) })
@@ -225,7 +225,7 @@ func (f *Fit) drawComponents(names []string) (*display.Chart, error) {
 	if err := f.oneFeature("Components"); err != nil {
 		return nil, err
 	}
-	if count := len(terms(f.task.kernel)); len(names) != 0 && len(names) != count {
+	if count := len(terms(whole(f.task.kernel))); len(names) != 0 && len(names) != count {
 		return nil, fmt.Errorf("ComponentsNamed: there are %s for %s", say.Several(len(names), "name"), say.Several(count, "component"))
 	}
 	ctx, stop := untilInterrupt()
@@ -246,6 +246,9 @@ func (f *Fit) drawComponents(names []string) (*display.Chart, error) {
 	}
 	for i, p := range parts {
 		name := say.Brief(p.Kernel.String())
+		if named, ok := p.Kernel.(kernels.NamedKernel); ok {
+			name = named.Name
+		}
 		if len(names) != 0 {
 			name = names[i]
 		}
@@ -340,10 +343,16 @@ func (f *Fit) drawEvidence(first, second string) (*display.Chart, error) {
 	}
 	a, b := 0, 1
 	if first != "" || second != "" {
-		a, b = slices.Index(names, first), slices.Index(names, second)
+		for i, name := range []string{first, second} {
+			at, err := t.lookup(name)
+			if err != nil {
+				return nil, fmt.Errorf("the figure Evidence: %q does not name one hyperparameter; there are %s", name, say.Listed(names))
+			}
+			*[]*int{&a, &b}[i] = at
+		}
 	}
-	if a < 0 || b < 0 || a == b {
-		return nil, fmt.Errorf("the figure Evidence: %q and %q are not two hyperparameters; there are %s", first, second, strings.Join(names, ", "))
+	if a == b {
+		return nil, fmt.Errorf("the figure Evidence: %q and %q are one hyperparameter; there are %s", first, second, say.Listed(names))
 	}
 	d := figure.EvidenceData{Problem: f.words(), Names: [2]string{names[a], names[b]}}
 	switch rest := len(names) - 2; {

@@ -65,6 +65,13 @@ func (t *processTask) recall(ctx context.Context, file string, key []byte) *Fit 
 	if err != nil {
 		return nil
 	}
+	names, err := learned.hyperparameters()
+	if err != nil || len(names) != len(o.Names) {
+		return nil
+	}
+	for i, h := range names {
+		o.Names[i] = h.Name // the file may be older than the names of the features
+	}
 	fit, err := learned.conclude(ctx, &o, nil, nil)
 	if err != nil {
 		return nil

@@ -73,8 +73,11 @@ const (
 // these are the best so far.
 func (t *processTask) optimise(ctx context.Context) (*Optimisation, *processTask, *linear.Solution, error) {
 	start, err := t.hyperparameters()
+	var all []hyper
 	if err == nil {
-		err = errors.Join(t.checkHypers(start), t.climbable())
+		var wrong error
+		all, wrong = t.saidOf(start)
+		err = errors.Join(wrong, t.climbable())
 	}
 	if err != nil {
 		return nil, nil, nil, err
@@ -83,7 +86,7 @@ func (t *processTask) optimise(ctx context.Context) (*Optimisation, *processTask
 	o := &Optimisation{}
 	intervals, priors := make([]interval, p), make([]prior, p)
 	for i, h := range start {
-		said := t.of(h.Name)
+		said := all[i]
 		intervals[i], priors[i] = said.interval(h.Value), said.prior
 		o.Names, o.Start = append(o.Names, h.Name), append(o.Start, h.Value)
 		o.Low = append(o.Low, cmp.Or(said.low, math.Exp(intervals[i].centre-intervals[i].half)))

@@ -161,7 +161,7 @@ type Component struct {
 // the mean k_p'A⁻¹y and the variance k_p(x, x) − k_p'A⁻¹k_p (Duvenaud 2014, chapter 2). The
 // means add up to the mean of Posterior minus the prior mean. The variances do not add up,
 // since the terms are correlated in the posterior. A kernel that is not a sum is one
-// component. Errors are those of Posterior.
+// component, and so is a kernels.Named part of a sum. Errors are those of Posterior.
 func (f *Fit) Components(ctx context.Context, x datasets.Points) (_ []Component, err error) {
 	defer guard.Caught(&err)
 	rows, err := f.asked(ctx, "Components", x)
@@ -177,7 +177,7 @@ func (f *Fit) components(ctx context.Context, x [][]float64) ([]Component, error
 	}
 	var parts []Component
 	var failed error
-	for _, k := range terms(f.task.kernel) {
+	for _, k := range terms(whole(f.task.kernel)) {
 		b, err := f.belief(ctx, k, kernels.Against(k, f.task.data.X), x, false)
 		f.task.spread(b)
 		for i, m := range b.Mean {
@@ -188,7 +188,18 @@ func (f *Fit) components(ctx context.Context, x [][]float64) ([]Component, error
 	return parts, failed
 }
 
-// terms returns the terms of a sum, in their order.
+// whole returns the kernel without a name around all of it.
+func whole(k kernels.Kernel) kernels.Kernel {
+	for {
+		named, ok := k.(kernels.NamedKernel)
+		if !ok {
+			return k
+		}
+		k = named.K
+	}
+}
+
+// terms returns the terms of a sum, in their order. A sum with a name is one term.
 func terms(k kernels.Kernel) []kernels.Kernel {
 	switch s := k.(type) {
 	case kernels.SumKernel:

@@ -24,8 +24,8 @@ type prior struct {
 }
 
 // Bound makes Optimise keep the hyperparameter of this name from low to high, in units of
-// the hyperparameter. Names are those of kernels.Hyperparameters, such as "Scale.RBF.gamma",
-// or "noise" for the noise variance. low = 0 and high = +Inf stand for no bound; then the
+// the hyperparameter. Names are those that kernels.Lookup takes, such as "gamma", "trend.length"
+// or "age.length", or "noise" for the noise variance. low = 0 and high = +Inf stand for no bound; then the
 // limit is 10⁵ times smaller or larger than the start. A start outside the bounds is moved
 // inside. Without Optimise, Bound has no effect. To keep a hyperparameter as it is, use
 // kernels.Fixed.
@@ -86,16 +86,6 @@ func (p Process) said() []hyper {
 		return nil
 	}
 	return *p.hypers
-}
-
-// of returns what is said of a hyperparameter.
-func (p Process) of(name string) hyper {
-	for _, h := range p.said() {
-		if h.name == name {
-			return h
-		}
-	}
-	return hyper{name: name, high: math.Inf(1)}
 }
 
 // String returns the calls.
@@ -176,21 +166,31 @@ func (p Process) hasPriors() bool {
 	return slices.ContainsFunc(p.said(), func(h hyper) bool { return h.prior != prior{} })
 }
 
-// checkHypers returns an error if the description speaks of a hyperparameter that is not
-// learned.
-func (t *processTask) checkHypers(learned []Partial) error {
+// saidOf returns what the description says of each of the hyperparameters that are learned.
+// The error is an *ArgumentError if it speaks of others, or of one by two names.
+func (t *processTask) saidOf(learned []Partial) ([]hyper, error) {
+	all := make([]hyper, len(learned))
+	for i, p := range learned {
+		all[i] = hyper{name: p.Name, high: math.Inf(1)}
+	}
+	by := map[int]string{}
 	for _, h := range t.said() {
-		if !slices.ContainsFunc(learned, func(p Partial) bool { return p.Name == h.name }) {
-			call := h.prior.call
-			if call == "" {
-				call = "Bound"
-			}
+		call := h.prior.call
+		if call == "" {
+			call = "Bound"
+		}
+		at, err := t.lookup(h.name)
+		if err != nil {
 			var names []string
 			for _, p := range learned {
 				names = append(names, p.Name)
 			}
-			return arguments.Wrong(call, math.NaN(), "%q is no hyperparameter that Optimise learns; there are %s", h.name, say.Listed(names))
+			return nil, arguments.Wrong(call, math.NaN(), "%q does not name one hyperparameter that Optimise learns; there are %s", h.name, say.Listed(names))
 		}
+		if before, twice := by[at]; twice {
+			return nil, arguments.Wrong(call, math.NaN(), "%q and %q name the same hyperparameter; use one of the names", before, h.name)
+		}
+		by[at], all[at] = h.name, h
 	}
-	return nil
+	return all, nil
 }

@@ -57,7 +57,7 @@ func TestBoundsAndPriorsOfAscents(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		x, y, noise, _ := drawProcess(rt)
 		p := Regress(datasets.New(x, y)).Kernel(kernels.Scale(1.5, kernels.RBF(0.5))).NoiseVariance(noise[0]).Restarts(1, 3)
-		names := []string{"Scale.c", "Scale.RBF.gamma", "noise"}
+		names := []string{"Scale.c", "gamma", "noise"}
 		bounds := map[string][2]float64{}
 		for _, name := range names {
 			if rapid.Bool().Draw(rt, "bound "+name) {
@@ -84,10 +84,18 @@ func TestBoundsAndPriorsOfAscents(t *testing.T) {
 		if !slices.Equal(o.Names, names) {
 			rt.Fatalf("names %q", o.Names)
 		}
+		learned, err := fit.task.hyperparameters()
+		if err != nil {
+			rt.Fatal(err)
+		}
+		said, err := fit.task.saidOf(learned)
+		if err != nil {
+			rt.Fatal(err)
+		}
 		height := func(values []float64) float64 {
 			v := evidenceOf(fit.task, values)
-			for i, name := range names {
-				d, _ := p.of(name).prior.density(math.Log(values[i]))
+			for i, h := range said {
+				d, _ := h.prior.density(math.Log(values[i]))
 				v += d
 			}
 			return v
@@ -203,10 +211,12 @@ func TestBoundsAndPriorsRefuse(t *testing.T) {
 		{"LogNormalPrior", motorcycle().LogNormalPrior("noise", 1, inf), `the sigma for "noise" is +Inf`},
 		{"GammaPrior", motorcycle().GammaPrior("noise", nan, 1), `the shape for "noise" is NaN`},
 		{"GammaPrior", motorcycle().GammaPrior("noise", 1, -2), `the rate for "noise" is -2`},
-		{"Bound", motorcycle().Bound("sigma", 1, 2).Optimise(), `"sigma" is no hyperparameter that Optimise learns; there are Scale.c, Scale.SquaredExponential.length, noise`},
-		{"GammaPrior", motorcycle().GammaPrior("", 1, 2).Optimise(), `"" is no hyperparameter`},
-		{"LogNormalPrior", motorcycle().NoiseVariances(make([]float64, 133)).LogNormalPrior("noise", 1, 2).Optimise(), "there are Scale.c, Scale.SquaredExponential.length"},
+		{"Bound", motorcycle().Bound("sigma", 1, 2).Optimise(), `"sigma" does not name one hyperparameter that Optimise learns; there are Scale.c, length, noise`},
+		{"GammaPrior", motorcycle().GammaPrior("", 1, 2).Optimise(), `"" does not name one`},
+		{"LogNormalPrior", motorcycle().NoiseVariances(make([]float64, 133)).LogNormalPrior("noise", 1, 2).Optimise(), "there are Scale.c, length"},
 		{"Bound", motorcycle().Kernel(kernels.Scale(2, kernels.Fixed(kernels.RBF(1)))).Bound("Scale.RBF.gamma", 1, 2).Optimise(), "there are Scale.c, noise"},
+		{"Bound", motorcycle().Kernel(kernels.Sum(kernels.RBF(1), kernels.RBF(2))).Bound("gamma", 1, 2).Optimise(), `"gamma" does not name one hyperparameter that Optimise learns; there are RBF1.gamma, RBF2.gamma, noise`},
+		{"LogNormalPrior", motorcycle().Bound("SquaredExponential.length", 1, 2).LogNormalPrior("length", 1, 2).Optimise(), `"SquaredExponential.length" and "length" name the same`},
 	} {
 		if fit, err := c.p.Fit(ctx); fit != nil || !testkit.IsArgument(err, c.call) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%v: %v, want %q", c.p, err, c.says)

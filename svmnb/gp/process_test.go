@@ -742,7 +742,7 @@ func TestProcessHints(t *testing.T) {
 		"all but constant":  motorcycle().Kernel(kernels.Scale(2000, kernels.SquaredExponential(5000))),
 		"is too small":      motorcycle().NoiseVariance(25),
 		"is too large":      motorcycle().NoiseVariance(90 * 90),
-		"do not depend on the features of ARD.lengths[1], which": Regress(datasets.New(
+		"do not depend on the features of lengths[1], which": Regress(datasets.New(
 			[][]float64{{0, 1}, {1, 0}, {2, 1}, {3, 0}, {4, 0}, {5, 1}, {6, 1}, {7, 0}}, []float64{0, 1, 0, -1, 0, 1, 0, -1})).
 			Kernel(kernels.ARD(1, 1)).NoiseVariance(1e-4).Optimise(),
 		"has fallen to its bound": Regress(datasets.New([][]float64{{1}, {2}, {3}, {4}}, []float64{7, 7, 7, 7})).Optimise(),
@@ -799,6 +799,8 @@ func TestProcessFigures(t *testing.T) {
 		{"posterior over a range", PosteriorOver(40, 80, small.Select([]int{1, 12})), one, "13 points outside the range", false},
 		{"posterior of two features", Posterior, two, "2 features", true},
 		{"components", Components, one, "Linear()", false},
+		{"components of named terms", Components, one.Kernel(kernels.Named("all", kernels.Sum(kernels.Named("hill", kernels.Sum(kernels.SquaredExponential(5), kernels.SquaredExponential(1))), kernels.Linear()))), "hill", false},
+		{"components with names for named terms", ComponentsNamed("a", "b"), one.Kernel(kernels.Sum(kernels.Named("hill", kernels.SquaredExponential(5)), kernels.Linear())), "b", false},
 		{"components with names", ComponentsNamed("hill", "slope"), one, "hill", false},
 		{"components with a name too few", ComponentsNamed("hill"), one, "1 name for 2 components", true},
 		{"components of one term", Components, motorcycle(), "SquaredExponential(5)", false},
@@ -810,10 +812,11 @@ func TestProcessFigures(t *testing.T) {
 		{"bounds of Cholesky", Bounds, one, "no iterations", true},
 		{"evidence", Evidence, motorcycle(), "Scale.c", false},
 		{"evidence of a fit that was learned", Evidence, motorcycle().Restarts(1, 1), "Scale.c", false},
+		{"evidence by a longer name", EvidenceOver("Scale.SquaredExponential.length", "noise"), motorcycle(), "length", false},
 		{"evidence with priors", Evidence, motorcycle().LogNormalPrior("noise", 500, 1).Optimise(), "noise as fitted, without the priors", false},
-		{"evidence over the noise", EvidenceOver("Scale.SquaredExponential.length", "noise"), motorcycle(), "noise", false},
-		{"evidence over the same twice", EvidenceOver("noise", "noise"), motorcycle(), "not two hyperparameters", true},
-		{"evidence over what is not there", EvidenceOver("noise", "sigma"), motorcycle(), "Scale.c, Scale.SquaredExponential.length, noise", true},
+		{"evidence over the noise", EvidenceOver("length", "noise"), motorcycle(), "noise", false},
+		{"evidence over the same twice", EvidenceOver("noise", "noise"), motorcycle(), "are one hyperparameter", true},
+		{"evidence over what is not there", EvidenceOver("noise", "sigma"), motorcycle(), `"sigma" does not name one hyperparameter; there are Scale.c, length, noise`, true},
 		{"evidence of one hyperparameter", Evidence, motorcycle().Kernel(kernels.Linear()), "fewer than two", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -202,14 +202,17 @@ func (f *Fit) Hints() []string {
 	if o := f.Optimisation; o != nil {
 		end := o.End()
 		var unused []string
-		for i, name := range o.Names {
-			said, v := t.of(name), end.Values[i]
+		learned, _ := t.hyperparameters()
+		said, _ := t.saidOf(learned)
+		numbered, _ := kernels.Hyperparameters(t.kernel) // without names of features
+		for i, h := range said {
+			name, v := o.Names[i], end.Values[i]
 			near := min(0.1, math.Log(o.High[i]/o.Low[i])/50)
 			up, down := math.Log(o.High[i]/v) < near, math.Log(v/o.Low[i]) < near
 			switch {
-			case up && !math.IsInf(said.high, 1), down && said.low > 0:
+			case up && !math.IsInf(h.high, 1), down && h.low > 0:
 				add("%s has ended at its bound, %s: a wider Bound may give a larger likelihood.", name, say.Number(v))
-			case up && strings.Contains(name, "lengths["):
+			case up && i < len(numbered) && strings.Contains(numbered[i].Name, "lengths["):
 				unused = append(unused, name)
 			case up:
 				add("%s has grown to its bound, %.0e times where it began: the data cannot tell it from infinity, so leave its term out, or begin elsewhere.", name, reach)
@@ -218,7 +221,7 @@ func (f *Fit) Hints() []string {
 			}
 		}
 		if len(unused) > 0 {
-			add("The targets do not depend on the features of %s, which have grown to their bound: leave these features out with Columns.", strings.Join(unused, ", "))
+			add("The targets do not depend on the features of %s, which have grown to their bound: leave these features out with Columns.", say.Listed(unused))
 		}
 		if status := o.Ascents[o.Best].Status; status.Early() {
 			add("The ascent ended early (%s), where the slope is still %.2g: fit again from these hyperparameters, or with Restarts(5, 1).", status, end.Slope)

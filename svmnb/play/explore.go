@@ -142,19 +142,24 @@ func ofVectors(k kernels.Kernel) bool {
 	return !slices.ContainsFunc([]string{"Spectrum(", "GapWeighted(", "Precomputed("}, func(s string) bool { return strings.Contains(k.String(), s) })
 }
 
-// innermost returns the kernel inside a ScaleKernel, and rescaled puts another kernel
-// there.
+// innermost returns the kernel inside names and a ScaleKernel, and rescaled puts another
+// kernel there.
 func innermost(k kernels.Kernel) kernels.Kernel {
-	if s, ok := k.(kernels.ScaleKernel); ok {
-		return s.K
+	switch s := k.(type) {
+	case kernels.NamedKernel:
+		return innermost(s.K)
+	case kernels.ScaleKernel:
+		return innermost(s.K)
 	}
 	return k
 }
 
 func rescaled(like, k kernels.Kernel) kernels.Kernel {
-	if s, ok := like.(kernels.ScaleKernel); ok {
-		s.K = k
-		return s
+	switch s := like.(type) {
+	case kernels.NamedKernel:
+		return kernels.Named(s.Name, rescaled(s.K, k))
+	case kernels.ScaleKernel:
+		return kernels.ScaleKernel{C: s.C, K: rescaled(s.K, k)}
 	}
 	return k
 }

@@ -51,7 +51,8 @@ var explorables = []struct {
 	{svmnb.Classify(datasets.Moons(60, 0.2, 1)).Kernel(kernels.RBF(2)).Nu(0.3), "svmnb.Classify(ds).Kernel(kernels.RBF(2)).Nu(0.3)", "nu gamma", 9},
 	{svmnb.OneClass(datasets.Moons(60, 0.2, 1)).Kernel(kernels.RBF(2)).Nu(0.1), "svmnb.OneClass(ds).Kernel(kernels.RBF(2)).Nu(0.1)", "nu gamma", 9},
 	{svmnb.Classify(datasets.Moons(60, 0.2, 1)).Kernel(kernels.RBF(1)).GradientAscent(), "svmnb.Classify(ds).Kernel(kernels.RBF(1)).C(1).Using(solvers.GradientAscent{})", "C gamma", 9},
-	{svmnb.Classify(datasets.Moons(60, 0.2, 1)).Kernel(kernels.Sum(kernels.Linear(), kernels.Scale(2, kernels.RBF(1)))), "svmnb.Classify(ds).Kernel(kernels.Sum(kernels.Linear(), kernels.Scale(2, kernels.RBF(1)))).C(1)", "C 1.Scale.c 1.Scale.RBF.gamma", 9},
+	{svmnb.Classify(datasets.Moons(60, 0.2, 1)).Kernel(kernels.Sum(kernels.Linear(), kernels.Scale(2, kernels.RBF(1)))), "svmnb.Classify(ds).Kernel(kernels.Sum(kernels.Linear(), kernels.Scale(2, kernels.RBF(1)))).C(1)", "C Scale.c gamma", 9},
+	{svmnb.Classify(datasets.Moons(60, 0.2, 1)).Kernel(kernels.Named("f", kernels.Scale(2, kernels.RBF(1)))), `svmnb.Classify(ds).Kernel(kernels.Named("f", kernels.Scale(2, kernels.RBF(1)))).C(1)`, "C f.c f.gamma", 9},
 	{svmnb.Classify(datasets.Moons(60, 0.2, 1)).Kernel(kernels.Polynomial(2, 1, 1)), "svmnb.Classify(ds).Kernel(kernels.Polynomial(2, 1, 1)).C(1)", "C gamma coef0 degree", 9},
 	{svmnb.Classify(datasets.New(kernels.Strings(0, "a", "ab", "abc", "b", "bc", "bcd"), []float64{1, 1, 1, -1, -1, -1})).Kernel(kernels.Spectrum(2)), "svmnb.Classify(ds).Kernel(kernels.Spectrum(2)).C(1)", "C", 0},
 	{svmnb.Classify(datasets.Iris()).Kernel(kernels.RBF(0.5)).OneVsRest(), "svmnb.Classify(ds).Kernel(kernels.RBF(0.5)).C(1).OneVsRest()", "C gamma", 0},
@@ -61,7 +62,7 @@ var explorables = []struct {
 	{svmnb.Regress(datasets.Sinc(50, 0.1, 1)).Kernel(kernels.RBF(1)).Ridge(0.5), "svmnb.Regress(ds).Kernel(kernels.RBF(1)).Ridge(0.5)", "lambda gamma", 9},
 	{svmnb.Regress(datasets.Sinc(50, 0.1, 1)).Kernel(kernels.Linear()), "svmnb.Regress(ds).Kernel(kernels.Linear()).C(1).Epsilon(0.1)", "C epsilon", 9},
 	{svmnb.Regress(datasets.Sinc(50, 0.1, 1)).Kernel(kernels.RBF(1)).Nu(0.3), "svmnb.Regress(ds).Kernel(kernels.RBF(1)).Nu(0.3).C(1)", "C nu gamma", 9},
-	{gp.Regress(datasets.Sinc(50, 0.1, 1)), "gp.Regress(ds).Kernel(kernels.Scale(0.127, kernels.RBF(0.0556))).NoiseVariance(0.0127).Cholesky()", "NoiseVariance c RBF.gamma", 9},
+	{gp.Regress(datasets.Sinc(50, 0.1, 1)), "gp.Regress(ds).Kernel(kernels.Scale(0.127, kernels.RBF(0.0556))).NoiseVariance(0.0127).Cholesky()", "NoiseVariance Scale.c gamma", 9},
 	{gp.Regress(datasets.Sinc(50, 0.1, 1)).Kernel(kernels.RBF(1)).NoiseVariance(0.1).LinearMean().Optimise(), "gp.Regress(ds).Kernel(kernels.RBF(1)).NoiseVariance(0.1).LinearMean().Cholesky()", "NoiseVariance gamma", 9},
 }
 

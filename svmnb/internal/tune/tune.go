@@ -11,8 +11,8 @@ import (
 )
 
 // Kernel returns the kernel k with another value of a parameter. The name is a field of its
-// struct (Gamma), or a hyperparameter of a composed kernel (0.RBF.gamma), of which the last
-// part is enough if it is unique. If k is nil, gamma makes an RBF kernel.
+// struct (Gamma), or a hyperparameter, by a name that [kernels.Lookup] takes. If k is
+// nil, gamma makes an RBF kernel.
 func Kernel(k kernels.Kernel, name string, v float64) (kernels.Kernel, bool) {
 	if k == nil {
 		return kernels.RBF(v), strings.EqualFold(name, "gamma")
@@ -37,25 +37,20 @@ func Kernel(k kernels.Kernel, name string, v float64) (kernels.Kernel, bool) {
 			}
 		}
 	}
-	d, ok := k.(kernels.Differentiable)
-	if !ok {
-		return k, false
-	}
-	at, values := -1, []float64(nil)
-	for i, h := range d.Hyperparameters() {
-		values = append(values, h.Value)
-		switch {
-		case h.Name == name:
-			values[i], at = v, i
-		case strings.HasSuffix(h.Name, "."+name) && at >= 0:
-			return k, false // the name is not unique
-		case strings.HasSuffix(h.Name, "."+name):
-			values[i], at = v, i
+	at, err := kernels.Lookup(k, name)
+	if err != nil {
+		if named, ok := k.(kernels.NamedKernel); ok { // such as the degree of a polynomial
+			inner, known := Kernel(named.K, name, v)
+			return kernels.Named(named.Name, inner), known
 		}
-	}
-	if at < 0 {
 		return k, false
 	}
+	d := k.(kernels.Differentiable)
+	var values []float64
+	for _, h := range d.Hyperparameters() {
+		values = append(values, h.Value)
+	}
+	values[at] = v
 	if !(v > 0) || math.IsInf(v, 1) {
 		values[at] = math.NaN() // the kernel's Check rejects it
 	}
@@ -68,10 +63,9 @@ func Parameters(k kernels.Kernel) string {
 		return "gamma"
 	}
 	var names []string
-	if d, ok := k.(kernels.Differentiable); ok {
-		for _, h := range d.Hyperparameters() {
-			names = append(names, h.Name)
-		}
+	list, _ := kernels.Hyperparameters(k)
+	for _, h := range list {
+		names = append(names, h.Name)
 	}
 	if t := reflect.TypeOf(k); t.Kind() == reflect.Struct {
 		for i := range t.NumField() {
