@@ -19,7 +19,7 @@ func ExampleRBF() {
 	// Output:
 	// RBF(0.5) of points 2 apart: 0.1353
 	// true
-	// kernels: RBF: gamma = -1: want a finite number above 0
+	// kernels: RBF: gamma = -1: want a finite number above 0; for a length scale or a σ, write SquaredExponential(length) or RBFSigma(sigma)
 }
 
 func ExamplePolynomial() {

@@ -45,7 +45,7 @@ func (k GaussianKernel) ofSquaredDistances(v []float64) { simd.ExpScaled(v, -k.G
 // Check returns a *[ParamError] unless 0 < gamma < ∞.
 func (k GaussianKernel) Check() error {
 	if !(k.Gamma > 0) || math.IsInf(k.Gamma, 1) {
-		return &ParamError{"RBF", "gamma", k.Gamma, "want a finite number above 0"}
+		return &ParamError{"RBF", "gamma", k.Gamma, "want a finite number above 0; for a length scale or a σ, write SquaredExponential(length) or RBFSigma(sigma)"}
 	}
 	return nil
 }

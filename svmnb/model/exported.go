@@ -1,6 +1,7 @@
 package model
 
 import (
+	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/svmnb/internal/steps"
 )
 
@@ -69,4 +70,23 @@ func (m *Model) writtenOut(format string, program *steps.Program, most int) ([][
 		return nil, modelError(format, 0, "the %d support vectors have %d features, more than %d numbers in all; make fewer features of texts, or take the Linear kernel", x.N(), x.Sparse.D, most)
 	}
 	return rows, nil
+}
+
+// written returns the kernel of the same values that the other formats have a name for. A
+// linear kernel within another one stays there, because only a machine of kernels.Linear has
+// weights.
+func written(k kernels.Kernel) kernels.Kernel {
+	var inner kernels.Kernel
+	switch k := k.(type) {
+	case kernels.SquaredExponentialKernel:
+		return kernels.RBF(k.Gamma())
+	case kernels.NamedKernel:
+		inner = written(k.K)
+	case kernels.FixedKernel:
+		inner = written(k.K)
+	}
+	if _, linear := inner.(kernels.LinearKernel); inner == nil || linear {
+		return k
+	}
+	return inner
 }

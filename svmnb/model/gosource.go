@@ -367,15 +367,13 @@ const goDot = "\tdot := 0.0\n\tfor j, v := range x {\n\t\tdot += v * z[j]\n\t}\n
 
 // goKernel returns the body of a Go function that computes K(x, z).
 func goKernel(k kernels.Kernel) (body string, ok bool) {
-	switch k := k.(type) {
+	switch k := written(k).(type) {
 	case kernels.LinearKernel:
 		return "", true // a linear machine uses its weights instead
 	case kernels.PolynomialKernel:
 		return goDot + fmt.Sprintf("\tp, base := 1.0, %s*dot+%s\n\tfor n := %d; n > 0; n >>= 1 {\n\t\tif n&1 == 1 {\n\t\t\tp *= base\n\t\t}\n\t\tbase *= base\n\t}\n\treturn p\n", say.Number(k.Gamma), say.Number(k.Coef0), k.Degree), true
 	case kernels.SigmoidKernel:
 		return goDot + fmt.Sprintf("\treturn math.Tanh(%s*dot + %s)\n", say.Number(k.Gamma), say.Number(k.Coef0)), true
-	case kernels.SquaredExponentialKernel:
-		return goKernel(kernels.RBF(k.Gamma()))
 	case kernels.GaussianKernel:
 		return fmt.Sprintf("\tr2 := 0.0\n\tfor j, v := range x {\n\t\tr2 += (v - z[j]) * (v - z[j])\n\t}\n\treturn math.Exp(-%s * r2)\n", say.Number(k.Gamma)), true
 	case kernels.LaplacianKernel:

@@ -189,13 +189,11 @@ func (m *Model) byClass(order []int) [][]classRow {
 
 // libsvmKernel returns the lines of a model file that describe the kernel.
 func libsvmKernel(k kernels.Kernel) (words string, ok bool) {
-	switch k := k.(type) {
+	switch k := written(k).(type) {
 	case kernels.LinearKernel:
 		return "linear", true
 	case kernels.PolynomialKernel:
 		return "polynomial\ndegree " + strconv.Itoa(k.Degree) + "\ngamma " + say.Number(k.Gamma) + "\ncoef0 " + say.Number(k.Coef0), true
-	case kernels.SquaredExponentialKernel:
-		return libsvmKernel(kernels.RBF(k.Gamma()))
 	case kernels.GaussianKernel:
 		return "rbf\ngamma " + say.Number(k.Gamma), true
 	case kernels.SigmoidKernel:

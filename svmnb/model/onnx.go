@@ -282,13 +282,11 @@ func (m *Model) onnxLinear() *onnxNode {
 
 // onnxKernel returns the ONNX name of a kernel, and its gamma, coef0 and degree.
 func onnxKernel(k kernels.Kernel) (name string, parameters []float64, ok bool) {
-	switch k := k.(type) {
+	switch k := written(k).(type) {
 	case kernels.LinearKernel:
 		return "LINEAR", []float64{0, 0, 0}, true
 	case kernels.PolynomialKernel:
 		return "POLY", []float64{k.Gamma, k.Coef0, float64(k.Degree)}, true
-	case kernels.SquaredExponentialKernel:
-		return onnxKernel(kernels.RBF(k.Gamma()))
 	case kernels.GaussianKernel:
 		return "RBF", []float64{k.Gamma, 0, 0}, true
 	case kernels.SigmoidKernel:

@@ -260,8 +260,8 @@ func (g *onnxSteps) rows(t steps.Fitted, x string, in int) (string, int) {
 
 // onnxNystroem reports whether there are nodes for the kernel of landmarks.
 func onnxNystroem(k kernels.Kernel) bool {
-	switch k.(type) {
-	case kernels.LinearKernel, kernels.GaussianKernel, kernels.SquaredExponentialKernel:
+	switch written(k).(type) {
+	case kernels.LinearKernel, kernels.GaussianKernel:
 		return true
 	}
 	return false
