@@ -60,6 +60,9 @@ func gallery(of func(*datasets.Dataset) *datasets.Dataset) []room {
 	few := svmnb.Classify(of(datasets.Moons(30, 0.2, 42))).Kernel(kernels.RBF(1.2))
 	fit := sync.OnceValue(func() *svmnb.Fit { return moons.MustFit() })
 	chunked := sync.OnceValue(func() *svmnb.Fit { return moons.Using(solvers.Chunking{Initial: 10, M: 15}).MustFit() })
+	straight := sync.OnceValue(func() *svmnb.Fit {
+		return svmnb.Classify(of(datasets.BreastCancer().Standardised())).Kernel(kernels.Linear()).C(0.1).MustFit()
+	})
 	cancer := sync.OnceValue(func() *svmnb.Fit { return svmnb.Classify(of(datasets.BreastCancer().Standardised())).C(1).MustFit() })
 	iris := sync.OnceValue(func() *svmnb.MultiFit { return svmnb.Classify(of(datasets.Iris())).C(10).OneVsOne().MustFit() })
 	petals := sync.OnceValue(func() *svmnb.MultiFit {
@@ -86,6 +89,10 @@ func gallery(of func(*datasets.Dataset) *datasets.Dataset) []room {
 	}
 	test := crashes.Select(held)
 	part := sync.OnceValue(func() *gp.Fit { return motorcycle.On(crashes.Select(learnt)).MustFit() })
+	sugar := sync.OnceValue(func() *gp.Fit {
+		return gp.Regress(of(datasets.Diabetes().Standardised())).NormaliseTargets().
+			Kernel(kernels.ScaleKernel{C: 1, K: kernels.ARD(slices.Repeat([]float64{3}, 10)...)}).NoiseVariance(0.5).Optimise().MustFit()
+	})
 	co2 := sync.OnceValue(func() *gp.Fit {
 		return gp.Regress(of(datasets.CO2())).Kernel(kernels.Sum(
 			kernels.Scale(66*66, kernels.SquaredExponential(67)),
@@ -103,7 +110,7 @@ func gallery(of func(*datasets.Dataset) *datasets.Dataset) []room {
 			{"correlations", "Correlations", "display.Correlations(patients).Chart()", func() (*display.Chart, error) { return display.Correlations(patients).Chart() }},
 			{"images", "Images", "display.Images(digits, 8, 8).Chart()", func() (*display.Chart, error) { return display.Images(digits, 8, 8).Chart() }},
 		}},
-		{"Classifiers", "`fit` is `svmnb.Classify(datasets.Moons(120, 0.2, 42)).Kernel(kernels.RBF(1.2)).C(2).MustFit()`. `cancer` is a fit of 30 features. `iris` and `petals` are fits of three classes, with four features and with two.", []exhibit{
+		{"Classifiers", "`fit` is `svmnb.Classify(datasets.Moons(120, 0.2, 42)).Kernel(kernels.RBF(1.2)).C(2).MustFit()`. `cancer` is a fit of 30 features, and `straight` one of the same features with the linear kernel. `iris` and `petals` are fits of three classes, with four features and with two.", []exhibit{
 			{"margins", "Margins", "svmnb.Margins.Of(fit())", func() (*display.Chart, error) { return svmnb.Margins.Of(fit()) }},
 			{"scores", "Margins", "svmnb.Margins.Of(cancer())", func() (*display.Chart, error) { return svmnb.Margins.Of(cancer()) }},
 			{"margins-over", "MarginsOver", "svmnb.MarginsOver(0, 1).Of(cancer())", func() (*display.Chart, error) { return svmnb.MarginsOver(0, 1).Of(cancer()) }},
@@ -111,6 +118,7 @@ func gallery(of func(*datasets.Dataset) *datasets.Dataset) []room {
 			{"regions", "Regions", "svmnb.Regions.Of(petals())", func() (*display.Chart, error) { return svmnb.Regions.Of(petals()) }},
 			{"regions-pca", "MarginsPCA", "svmnb.MarginsPCA().Of(iris())", func() (*display.Chart, error) { return svmnb.MarginsPCA().Of(iris()) }},
 			{"alphas", "Alphas", "svmnb.Alphas.Of(fit())", func() (*display.Chart, error) { return svmnb.Alphas.Of(fit()) }},
+			{"weights", "Weights", "svmnb.Weights.Of(straight())", func() (*display.Chart, error) { return svmnb.Weights.Of(straight()) }},
 			{"kernel-matrix", "KernelMatrix", "svmnb.KernelMatrix().Of(iris())", func() (*display.Chart, error) { return svmnb.KernelMatrix().Of(iris()) }},
 		}},
 		{"How a solver ran", "`chunked` is `fit` solved by `solvers.Chunking{Initial: 10, M: 15}`.", []exhibit{
@@ -145,7 +153,7 @@ func gallery(of func(*datasets.Dataset) *datasets.Dataset) []room {
 				return selection.MustValidationCurve(moons, folds, "gamma", selection.Log2(-7, 7, 2)...).Chart()
 			}},
 		}},
-		{"Regression and Gaussian processes", "`sinc` is a `Regressor`. `motorcycle` is a `gp.Process`, and `process` is its fit. `part` is the fit of four fifths of its points, and `test` has the others. `co2` is the fit of a Gaussian process whose kernel is a sum.", []exhibit{
+		{"Regression and Gaussian processes", "`sinc` is a `Regressor`. `motorcycle` is a `gp.Process`, and `process` is its fit. `part` is the fit of four fifths of its points, and `test` has the others. `co2` is the fit of a Gaussian process whose kernel is a sum, and `sugar` one whose kernel has a length scale for each of ten features.", []exhibit{
 			{"tube", "Tube", "svmnb.Tube.Of(sinc.MustFit())", func() (*display.Chart, error) { return svmnb.Tube.Of(sinc.MustFit()) }},
 			{"predictions", "Predictions", "svmnb.Predictions.Of(sinc.MustFit())", func() (*display.Chart, error) { return svmnb.Predictions.Of(sinc.MustFit()) }},
 			{"residuals", "Residuals", "svmnb.Residuals.Of(sinc.MustFit())", func() (*display.Chart, error) { return svmnb.Residuals.Of(sinc.MustFit()) }},
@@ -155,6 +163,7 @@ func gallery(of func(*datasets.Dataset) *datasets.Dataset) []room {
 			{"bounds", "Bounds", "gp.Bounds.Of(motorcycle.CG().MustFit())", func() (*display.Chart, error) { return gp.Bounds.Of(motorcycle.CG().MustFit()) }},
 			{"evidence", "Evidence EvidenceOver", "gp.Evidence.Of(motorcycle.Optimise().MustFit())", func() (*display.Chart, error) { return gp.Evidence.Of(motorcycle.Optimise().MustFit()) }},
 			{"components", "Components ComponentsNamed", `gp.ComponentsNamed("trend", "season").Of(co2())`, func() (*display.Chart, error) { return gp.ComponentsNamed("trend", "season").Of(co2()) }},
+			{"relevance", "Relevance", "gp.Relevance.Of(sugar())", func() (*display.Chart, error) { return gp.Relevance.Of(sugar()) }},
 		}},
 	}
 }
@@ -263,7 +272,7 @@ func fewColours(data []byte) ([]byte, error) {
 
 // called matches the fits of the gallery, which are functions in its source but variables
 // on the page.
-var called = regexp.MustCompile(`\b(fit|gaps|chunked|cancer|iris|petals|process|part|co2|c|s)\(\)`)
+var called = regexp.MustCompile(`\b(fit|gaps|chunked|straight|sugar|cancer|iris|petals|process|part|co2|c|s)\(\)`)
 
 func galleryCommand(ctx context.Context, s *session, args []string) error {
 	if len(args) > 0 {

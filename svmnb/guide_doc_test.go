@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/svmnb/svmnb/datasets"
@@ -25,7 +26,7 @@ import (
 
 // What docs/guide.md shows compiles and runs, and gives answers that a person would use.
 func TestGuide(t *testing.T) {
-	doctest.Same(t, "../docs/guide.md", "guide_doc_test.go", 12)
+	doctest.Same(t, "../docs/guide.md", "guide_doc_test.go", 13)
 
 	ctx := context.Background()
 	file, err := filepath.Abs("../notebooks/data/customers.csv")
@@ -85,6 +86,13 @@ func TestGuide(t *testing.T) {
 		t.Error("the loaded model has other answers")
 	}
 
+	straight := selection.Pipe(transform.Encode(), svmnb.Classify(train).Kernel(kernels.Linear()).Balanced()).MustFit()
+	straight.Show(svmnb.Weights)
+	picture, err := svmnb.Weights.Of(straight.Fit())
+	if fine(err); !strings.Contains(picture.Description(), "has the largest weight") {
+		t.Error(picture.Description())
+	}
+
 	ranges := map[string]selection.Range{"C": {Low: 0.1, High: 1000, Log: true}, "gamma": {Low: 1e-4, High: 1, Log: true}}
 	pipe := selection.Pipe(transform.Encode(), svmnb.Classify(train).Balanced())
 	folds := selection.StratifiedKFold(5, 1)
@@ -123,8 +131,8 @@ func TestGuide(t *testing.T) {
 	}
 
 	co2 := datasets.CO2()
-	trend := kernels.Scale(4400, kernels.SquaredExponential(67))
-	season := kernels.Scale(6, kernels.Product(kernels.SquaredExponential(90), kernels.Periodic(1, 1.3)))
+	trend := kernels.Named("trend", kernels.Scale(4400, kernels.SquaredExponential(67)))
+	season := kernels.Named("season", kernels.Scale(6, kernels.Product(kernels.SquaredExponential(90), kernels.Periodic(1, 1.3))))
 	process := gp.Regress(co2).Kernel(kernels.Sum(trend, season)).NoiseVariance(0.1).MustFit()
 	next, err := process.Posterior(ctx, datasets.Rows{{1999.5}})
 	low, high := next.Interval(0.95)

@@ -153,7 +153,7 @@ var everyFigure = map[string]display.Figure{
 	"Confusion": svmnb.Confusion, "ROC": svmnb.ROC, "PrecisionRecall": svmnb.PrecisionRecall, "Gain": svmnb.Gain, "Lift": svmnb.Lift,
 	"Residuals": svmnb.Residuals, "Predictions": svmnb.Predictions, "Thresholds": svmnb.Thresholds, "Reliability": svmnb.Reliability, "KernelMatrix": svmnb.KernelMatrix(),
 	"MarginsPCA": svmnb.MarginsPCA(), "MarginWidth": svmnb.MarginWidth, "Effort": svmnb.Effort, "Chunks": svmnb.Chunks,
-	"WorkingSets": svmnb.WorkingSets, "Alphas": svmnb.Alphas, "Path": svmnb.Path, "Landscape": selection.Landscape,
+	"WorkingSets": svmnb.WorkingSets, "Alphas": svmnb.Alphas, "Weights": svmnb.Weights, "Path": svmnb.Path, "Landscape": selection.Landscape,
 }
 
 // TestRaceFits: every method, every figure and the table of a fit of each kind.

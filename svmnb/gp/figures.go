@@ -37,6 +37,11 @@ var (
 
 	// Components shows the posterior of each term of a kernel that is a sum.
 	Components = ComponentsNamed()
+
+	// Relevance shows 1/ℓ for each feature of an ARD kernel, the largest first: the shorter
+	// its length scale ℓ, the more the feature matters. Values can be compared where the
+	// features have the same scale, as behind transform.Standardise.
+	Relevance = display.FigureOf("Relevance", func(f process) (*display.Chart, error) { return f.drawRelevance() })
 )
 
 // process is implemented by *Fit only. Package variables are linked into every cell, and
@@ -45,6 +50,7 @@ type process interface {
 	drawBounds() (*display.Chart, error)
 	drawEvidence(first, second string) (*display.Chart, error)
 	drawComponents(names []string) (*display.Chart, error)
+	drawRelevance() (*display.Chart, error)
 }
 
 // predicted is implemented by *Fit and by *Evaluation, which adds its test points.
@@ -255,6 +261,28 @@ func (f *Fit) drawComponents(names []string) (*display.Chart, error) {
 		d.Parts = append(d.Parts, figure.Component{Name: name, Mean: p.Mean, SD: deviations(p.Variance, 0)})
 	}
 	return figure.Components(d)
+}
+
+func (f *Fit) drawRelevance() (*display.Chart, error) {
+	t := f.task
+	numbered, err := kernels.Hyperparameters(t.kernel)
+	if err != nil {
+		return nil, err
+	}
+	named, err := t.hyperparameters()
+	if err != nil {
+		return nil, err
+	}
+	d := figure.WeightsData{Problem: f.words(), Note: "ℓ is the length scale of the feature", Measure: "relevance 1/ℓ"}
+	for i, h := range numbered {
+		if strings.Contains(h.Name, "lengths[") {
+			d.Features, d.Values = append(d.Features, strings.TrimSuffix(named[i].Name, ".length")), append(d.Values, 1/h.Value)
+		}
+	}
+	if len(d.Values) == 0 {
+		return nil, fmt.Errorf("the figure Relevance: %v has no length scale for each feature; learn with kernels.ARD", t.kernel)
+	}
+	return figure.Weights(d)
 }
 
 // exactBounds is the largest n for which Bounds also draws the exact value.

@@ -805,6 +805,8 @@ func TestProcessFigures(t *testing.T) {
 		{"components with a name too few", ComponentsNamed("hill"), one, "1 name for 2 components", true},
 		{"components of one term", Components, motorcycle(), "SquaredExponential(5)", false},
 		{"components of two features", Components, two, "2 features", true},
+		{"relevance", Relevance, Regress(two.data).Kernel(kernels.Scale(2, kernels.ARD(1, 3))), "has the largest relevance 1/ℓ, 1", false},
+		{"relevance of one length", Relevance, one, "no length scale for each feature", true},
 		{"bounds", Bounds, one.CG(), "y'A⁻¹y", false},
 		{"posterior of CG without noise", Posterior, one.NoiseVariance(0).Kernel(kernels.SquaredExponential(0.1)).CG(), "", false},
 		{"bounds of two runs", Bounds, one.Using(linear.CG{GibbsMacKay: true}), "", false},

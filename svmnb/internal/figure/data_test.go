@@ -124,8 +124,8 @@ func handwritten(n int) ImagesData {
 	return d
 }
 
-// weights are images with negative pixels and long captions.
-func weights() ImagesData {
+// waves are images with negative pixels and long captions.
+func waves() ImagesData {
 	d := ImagesData{Problem: "weights", Rows: 5, Cols: 9, Of: 3}
 	for i := range 3 {
 		var pixels []float64
@@ -137,21 +137,31 @@ func weights() ImagesData {
 	return d
 }
 
+// weighed are weights of both signs.
+func weighed(n int) WeightsData {
+	d := WeightsData{Problem: "customers · linear", Note: "change of f for one unit of the feature", Measure: "weight", Sides: [2]string{"towards stays", "towards leaves"}}
+	for j := range n {
+		d.Features, d.Values = append(d.Features, fmt.Sprintf("feature %d with a name", j)), append(d.Values, math.Sin(float64(j))/float64(1+j))
+	}
+	return d
+}
+
 // data are the figures of data, as examples.
 func data(t *testing.T) []*Chart {
 	t.Helper()
 	ok := must[*Chart](t)
 	return []*Chart{
 		ok(Pairs(without(customers(150)))), ok(Histograms(flowers())), ok(Histograms(customers(150))), ok(Correlations(flowers())), ok(Correlations(patients(120))),
-		ok(Missing(holes(4, 6))), ok(Missing(holes(40, 20))), ok(Images(handwritten(30))), ok(Images(weights())),
+		ok(Missing(holes(4, 6))), ok(Missing(holes(40, 20))), ok(Images(handwritten(30))), ok(Images(waves())),
 	}
 }
 
-// more are figures of data with so many marks that they take a second each without a browser.
+// more are weights, and figures of data with so many marks that they take a second each without
+// a browser.
 func more(t *testing.T) []*Chart {
 	t.Helper()
 	ok := must[*Chart](t)
-	return []*Chart{ok(Pairs(flowers())), ok(Pairs(patients(442))), ok(Histograms(without(patients(442))))}
+	return []*Chart{ok(Pairs(flowers())), ok(Pairs(patients(442))), ok(Histograms(without(patients(442)))), ok(Weights(weighed(12))), ok(Weights(weighed(300)))}
 }
 
 func TestDataPictures(t *testing.T) {
@@ -188,6 +198,7 @@ func TestFiguresOfData(t *testing.T) {
 	pairs := func(d ColumnsData) func() (*Chart, error) { return func() (*Chart, error) { return Pairs(d) } }
 	histograms := func(d ColumnsData) func() (*Chart, error) { return func() (*Chart, error) { return Histograms(d) } }
 	correlations := func(d ColumnsData) func() (*Chart, error) { return func() (*Chart, error) { return Correlations(d) } }
+	weights := func(d WeightsData) func() (*Chart, error) { return func() (*Chart, error) { return Weights(d) } }
 	lacking := func(d MissingData) func() (*Chart, error) { return func() (*Chart, error) { return Missing(d) } }
 	images := func(d ImagesData) func() (*Chart, error) { return func() (*Chart, error) { return Images(d) } }
 	drawAll(t, []drawing{
@@ -220,9 +231,14 @@ func TestFiguresOfData(t *testing.T) {
 		{"nothing missing", lacking(MissingData{Rows: 3, Columns: []string{"a"}, Counts: []int{0}, Patterns: []MissingPattern{{Rows: 3}}}), 10_000, "No value is missing in 1 column of 3 rows"},
 		{"all missing", lacking(MissingData{Rows: 3, Columns: []string{"a"}, Counts: []int{3}, Patterns: []MissingPattern{{[]int{0}, 3}}}), 10_000, "a is missing in 100 % of the rows; 0 of 3 rows have all values"},
 		{"never together", lacking(MissingData{Rows: 2, Columns: []string{"a", "b"}, Counts: []int{1, 1}, Patterns: []MissingPattern{{[]int{0}, 1}, {[]int{1}, 1}}}), 10_000, "no two columns are missing in the same row"},
+		{"weights", weights(weighed(12)), 10_000, "feature 1 with a name has the largest weight, 0.4207"},
+		{"most of the weights", weights(weighed(12)), 10_000, "8 of 12 features have 90 % of the sum"},
+		{"weights, 300 features", weights(weighed(300)), 10_000, "the largest 30 of 300 are drawn"},
+		{"weights of 0", weights(WeightsData{Features: []string{"a", "b"}, Values: []float64{0, 0}, Measure: "weight"}), 10_000, "Every weight is 0"},
+		{"one weight below 0", weights(WeightsData{Features: []string{"a"}, Values: []float64{-1e-300}, Measure: "weight"}), 10_000, "a has the largest weight, −1e-300"},
 		{"images", images(handwritten(60)), 30_000, "60 images of 8 × 8 pixels with 10 captions; most frequent: “0”, 8 times"},
 		{"images, some", images(handwritten(60)), 30_000, "the first 60 of 1\u202f797 points"},
-		{"images with negative pixels", images(weights()), 10_000, "shades from −1 to 1"},
+		{"images with negative pixels", images(waves()), 10_000, "shades from −1 to 1"},
 		{"an image of one pixel", images(ImagesData{Rows: 1, Cols: 1, Pixels: [][]float64{{7}}, Index: []int{0}, Of: 1}), 10_000, "1 image of 1 × 1 pixels · shades from 0 to 7"},
 		{"a blank image", images(ImagesData{Rows: 1, Cols: 2, Pixels: [][]float64{{0, 0}}, Index: []int{0}, Of: 1}), 10_000, "shades from 0 to 1"},
 		{"a large image", images(ImagesData{Rows: 256, Cols: 256, Pixels: [][]float64{make([]float64, 65536)}, Index: []int{0}, Of: 1}), 10_000, "1 image of 256 × 256 pixels"},
@@ -242,13 +258,19 @@ func TestFiguresOfDataRefuse(t *testing.T) {
 		_, err := Missing(d)
 		return err
 	}
+	weights := func(change func(d *WeightsData)) error {
+		d := weighed(3)
+		change(&d)
+		_, err := Weights(d)
+		return err
+	}
 	images := func(change func(d *ImagesData)) error {
 		d := handwritten(3)
 		change(&d)
 		_, err := Images(d)
 		return err
 	}
-	if err := errors.Join(columns(Pairs, func(*ColumnsData) {}), missing(func(*MissingData) {}), images(func(*ImagesData) {})); err != nil {
+	if err := errors.Join(columns(Pairs, func(*ColumnsData) {}), missing(func(*MissingData) {}), weights(func(*WeightsData) {}), images(func(*ImagesData) {})); err != nil {
 		t.Fatal(err)
 	}
 	nan := math.NaN()
@@ -268,6 +290,12 @@ func TestFiguresOfDataRefuse(t *testing.T) {
 		{missing(func(d *MissingData) { d.Patterns = d.Patterns[1:] }), "Patterns"},
 		{missing(func(d *MissingData) { d.Patterns[1].Columns = []int{4} }), "Patterns[1].Columns[0]"},
 		{missing(func(d *MissingData) { d.Patterns[0].Rows = 0 }), "Patterns[0].Rows"},
+		{weights(func(d *WeightsData) { d.Features = nil }), "Features"},
+		{weights(func(d *WeightsData) { d.Values = d.Values[1:] }), "Values"},
+		{weights(func(d *WeightsData) { d.Values[1] = nan }), "Values[1]"},
+		{weights(func(d *WeightsData) { d.Measure = "" }), "Measure"},
+		{weights(func(d *WeightsData) { d.Sides[0] = "" }), "Sides"},
+		{weights(func(d *WeightsData) { d.Sides[0] = d.Sides[1] }), "Sides"},
 		{images(func(d *ImagesData) { d.Pixels = nil }), "Pixels"},
 		{images(func(d *ImagesData) { d.Pixels = make([][]float64, MostImages+1) }), "Pixels"},
 		{images(func(d *ImagesData) { d.Rows = 0 }), "Rows"},
