@@ -372,7 +372,7 @@ func (f *MultiFit) Markdown() string {
 	rows, decisions := f.glance()
 	wrong := f.errorsAt(rows, decisions)
 	s.Row("training errors", "%d of %d (%s)%s", wrong, len(decisions), say.Percent(float64(wrong)/float64(len(decisions))), glanced(rows, t.base.data.N()))
-	s.Hints(f.hints(wrong))
+	s.Hints(f.hints(rows, decisions))
 	return s.String()
 }
 
@@ -384,10 +384,12 @@ func (f *MultiFit) Hints() []string {
 	if f.none() {
 		return nil
 	}
-	return f.hints(f.errorsAt(f.glance()))
+	return f.hints(f.glance())
 }
 
-func (f *MultiFit) hints(errors int) []string {
+// hints returns the suggestions. The decision values are those of the given rows; nil rows mean
+// all.
+func (f *MultiFit) hints(rows []int, decisions [][]float64) []string {
 	var hints []string
 	worst := &solvers.Result{Status: solvers.Converged}
 	f.each(func(name string, r *solvers.Result) {
@@ -397,6 +399,10 @@ func (f *MultiFit) hints(errors int) []string {
 	})
 	base := f.task.base
 	hints = append(hints, base.machine.hints(worst, "C = "+say.Number(base.c)+", which makes the problem harder as it grows")...)
+	if hint := f.swallowed(rows, decisions); hint != "" {
+		hints = append(hints, hint)
+		return hints[:min(2, len(hints))]
+	}
 	smallest, largest := math.MaxInt, 0
 	for k := range f.task.classes {
 		n := 0
@@ -407,10 +413,33 @@ func (f *MultiFit) hints(errors int) []string {
 		}
 		smallest, largest = min(smallest, n), max(largest, n)
 	}
-	if base.weights == nil && !base.balanced && largest >= 20*smallest && errors > 0 {
+	if base.weights == nil && !base.balanced && largest >= 20*smallest && f.errorsAt(rows, decisions) > 0 {
 		hints = append(hints, fmt.Sprintf("The largest class has %d points and the smallest %d, whose errors weigh little: Balanced makes those of every class weigh the same.", largest, smallest))
 	}
 	return hints[:min(2, len(hints))]
+}
+
+// swallowed returns a hint if hardly any point is predicted as one of the classes, though it
+// has some; otherwise "".
+func (f *MultiFit) swallowed(rows []int, decisions [][]float64) string {
+	classes := f.task.classes
+	points, predicted := make([]int, len(classes)), make([]int, len(classes))
+	truth := pick(f.task.class, rows)
+	for i, class := range truth {
+		points[class]++
+		predicted[f.winner(decisions[i])]++
+	}
+	for k, name := range classes {
+		if points[k] < 3 || 10*predicted[k] > points[k] {
+			continue
+		}
+		s := fmt.Sprintf("%d of %d points are predicted as %s, which has %d: ", predicted[k], len(truth), say.Class(name), points[k])
+		if 2*points[k]*len(classes) < len(truth) && !f.task.base.balanced {
+			return s + "errors of a rare class weigh little. Balanced() makes those of all classes weigh the same."
+		}
+		return s + "the machines do not tell it from the others here. Try a larger C, or another gamma or kernel."
+	}
+	return ""
 }
 
 // words describes the problem for a subtitle.

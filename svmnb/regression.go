@@ -361,6 +361,9 @@ func (f *RegressionFit) Hints() []string {
 	add := func(format string, args ...any) { hints = append(hints, fmt.Sprintf(format, args...)) }
 	free, bound := f.counts()
 	spread := math.Sqrt(variation(t.data.Y) / float64(n))
+	if len(t.data.Classes) > 0 {
+		add("The targets are the numbers of classes (%s is %s), which a regression takes as amounts: svmnb.Classify tells the classes apart.", say.Class(t.data.ClassName(t.data.Y[0])), say.Number(t.data.Y[0]))
+	}
 	switch {
 	case t.loss == ridge || n < 3 || spread == 0:
 	case free+bound == 0:

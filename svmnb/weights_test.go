@@ -246,6 +246,17 @@ func TestHintOfASwallowedClass(t *testing.T) {
 	if text := hints(Classify(even).Kernel(kernels.RBF(1))); strings.Contains(text, "Balanced") || !strings.Contains(text, "does not tell") {
 		t.Errorf("classes that nothing tells apart: %s", text)
 	}
+	three := datasets.Blobs(300, 3, 1, 1)
+	few := three.Select(slices.DeleteFunc(testkit.Seq(300), func(i int) bool { return three.Y[i] == 2 && i >= 30 }))
+	several := func(c MultiClassifier) string { return strings.Join(testkit.FitOf(t, c).Hints(), "\n") }
+	weak := Classify(few).Kernel(kernels.RBF(0.1)).C(1e-4)
+	testkit.Says(t, "a rare class of three", several(weak.OneVsRest()), "0 of", "are predicted as blob 2", "Balanced()")
+	if text := several(Classify(few).Kernel(kernels.RBF(0.1)).C(10).OneVsRest()); strings.Contains(text, "are predicted as") {
+		t.Errorf("three classes that are found: %s", text)
+	}
+	if text := strings.Join(testkit.FitOf(t, Regress(datasets.Iris())).Hints(), "\n"); !strings.Contains(text, "setosa is 0") || !strings.Contains(text, "svmnb.Classify") {
+		t.Errorf("a regression of classes: %s", text)
+	}
 	if text := hints(OneClass(data).Nu(0.01)); strings.Contains(text, "are predicted as") {
 		t.Errorf("one class: %s", text)
 	}
