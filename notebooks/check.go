@@ -303,7 +303,7 @@ func (l *learner) run(ctx context.Context, steps []step, beside string, exercise
 		return err
 	}
 	l.work = work
-	l.env = append(slices.Clone(l.env), "HOME="+work, "XDG_CACHE_HOME=", "XDG_CONFIG_HOME=", "XDG_DATA_HOME=", "SVMNB_CACHE="+filepath.Join(work, ".svmnb"))
+	l.env = append(slices.Clone(l.env), "HOME="+work, "USERPROFILE="+work, "XDG_CACHE_HOME=", "XDG_CONFIG_HOME=", "XDG_DATA_HOME=", "SVMNB_CACHE="+filepath.Join(work, ".svmnb"))
 	defer l.close()
 	ctx, stop := context.WithTimeoutCause(ctx, l.limits.whole, fmt.Errorf("stopped after %s in all", l.limits.whole))
 	defer stop()

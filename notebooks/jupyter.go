@@ -166,7 +166,7 @@ func startKernel(ctx context.Context, argv, env []string, work string, limits *c
 	}
 	c.cmd = exec.Command(args[0], args[1:]...)
 	c.cmd.Dir = work
-	c.cmd.Env = append(env, "TMPDIR="+dir, "GONB_JUPYTER_KERNEL_ID=")
+	c.cmd.Env = append(env, "TMPDIR="+dir, "TMP="+dir, "TEMP="+dir, "GONB_JUPYTER_KERNEL_ID=")
 	c.cmd.Stdout, c.cmd.Stderr = &c.log, &c.log
 	c.cmd.WaitDelay = time.Second
 	ownGroup(c.cmd)

@@ -449,7 +449,11 @@ func labCommand(ctx context.Context, s *session, args []string) error {
 	signal.Reset(os.Interrupt)
 	signal.Notify(asked, os.Interrupt)
 	defer signal.Stop(asked)
-	defer context.AfterFunc(ctx, func() { _ = cmd.Process.Signal(syscall.SIGTERM) })()
+	defer context.AfterFunc(ctx, func() {
+		if cmd.Process.Signal(syscall.SIGTERM) != nil { // Windows can only kill
+			_ = cmd.Process.Kill()
+		}
+	})()
 	return cmd.Wait()
 }
 
