@@ -102,12 +102,26 @@ func gallery(of func(*datasets.Dataset) *datasets.Dataset) []room {
 	flowers, digits := of(datasets.Iris()), of(datasets.Digits().Select(first(60)))
 	patients := of(datasets.Diabetes())
 	gaps := sync.OnceValue(func() *datasets.Table { return withGaps(flowers) })
+	distances := func() []display.Curve {
+		var curves []display.Curve
+		for _, k := range []kernels.Kernel{kernels.RBF(0.5), kernels.Matern32(1), kernels.Exponential(1)} {
+			c := display.Curve{Name: k.String()}
+			for r := 0.0; r <= 4; r += 0.05 {
+				c.Add(r, k.Eval([]float64{0}, []float64{r}))
+			}
+			curves = append(curves, c)
+		}
+		return curves
+	}
 	return []room{
-		{"Data", "`flowers` is `datasets.Iris()`, and `gaps` a table of it from which some values were taken. `patients` is `datasets.Diabetes()`, and `digits` are the first of `datasets.Digits()`.", []exhibit{
+		{"Data", "`distances` are the values of three kernels. `flowers` is `datasets.Iris()`, and `gaps` a table of it from which some values were taken. `patients` is `datasets.Diabetes()`, and `digits` are the first of `datasets.Digits()`.", []exhibit{
 			{"pairs", "Pairs", "display.Pairs(flowers).Chart()", func() (*display.Chart, error) { return display.Pairs(flowers).Chart() }},
 			{"histograms", "Histograms", "display.Histograms(gaps()).Chart()", func() (*display.Chart, error) { return display.Histograms(gaps()).Chart() }},
 			{"missing", "Missing", "display.Missing(gaps()).Chart()", func() (*display.Chart, error) { return display.Missing(gaps()).Chart() }},
 			{"correlations", "Correlations", "display.Correlations(patients).Chart()", func() (*display.Chart, error) { return display.Correlations(patients).Chart() }},
+			{"lines", "Lines LinePlot", `display.Lines("At distance 2, three kernels are all 0.14", "distance", "K", distances()...).Chart()`, func() (*display.Chart, error) {
+				return display.Lines("At distance 2, three kernels are all 0.14", "distance", "K", distances()...).Chart()
+			}},
 			{"images", "Images", "display.Images(digits, 8, 8).Chart()", func() (*display.Chart, error) { return display.Images(digits, 8, 8).Chart() }},
 		}},
 		{"Classifiers", "`fit` is `svmnb.Classify(datasets.Moons(120, 0.2, 42)).Kernel(kernels.RBF(1.2)).C(2).MustFit()`. `cancer` is a fit of 30 features, and `straight` one of the same features with the linear kernel. `iris` and `petals` are fits of three classes, with four features and with two.", []exhibit{
@@ -272,7 +286,7 @@ func fewColours(data []byte) ([]byte, error) {
 
 // called matches the fits of the gallery, which are functions in its source but variables
 // on the page.
-var called = regexp.MustCompile(`\b(fit|gaps|chunked|straight|sugar|cancer|iris|petals|process|part|co2|c|s)\(\)`)
+var called = regexp.MustCompile(`\b(fit|gaps|distances|chunked|straight|sugar|cancer|iris|petals|process|part|co2|c|s)\(\)`)
 
 func galleryCommand(ctx context.Context, s *session, args []string) error {
 	if len(args) > 0 {

@@ -14,13 +14,13 @@
     ink: '#1b2733', soft: '#59646e', axis: '#8b95a0', grid: '#e4e8ec',
     pos: '#dd5f0d', neg: '#1d64ad', bad: '#b00040', strong: '#c0392b',
     heat: ['#fff3d6', '#fdd287', '#f4973c', '#d0442d', '#8d1432', '#4a0a26'],
-    series: ['#0072b2', '#d55e00', '#009e73', '#a8559a', '#56b4e9', '#b98600', '#6b6b6b', '#7a3b00']
+    series: ['#0072b2', '#d55e00', '#009e73', '#a8559a', '#56b4e9', '#b98600', '#6b6b6b', '#7a3b00', '#d6479a', '#3f3fbf']
   };
   var dark = {
     ink: '#e6eaee', soft: '#a3adb7', axis: '#737e89', grid: '#333a42',
     pos: '#f5984f', neg: '#62aeea', bad: '#ff6f91', strong: '#ff8a65',
     heat: ['#3a1d2b', '#6f1f3a', '#b53440', '#e66a3a', '#f9ae55', '#fff0b5'],
-    series: ['#56a9e0', '#f0894a', '#2fc19a', '#db8fc3', '#9ad0f5', '#e8b93c', '#b5b5b5', '#d9a37a']
+    series: ['#56a9e0', '#f0894a', '#2fc19a', '#db8fc3', '#9ad0f5', '#e8b93c', '#b5b5b5', '#d9a37a', '#f58fc6', '#9a9af5']
   };
   function rgb(css) {
     var m = /^#(..)(..)(..)$/.exec(css);
@@ -46,7 +46,7 @@
   function palette(page) {
     var isDark = luminance(page) < 0.5, p = isDark ? dark : light;
     function T(s) {
-      var m = /^@([a-z]+)(\d?)(?:([\/*])([\d.]+))?$/.exec(s);
+      var m = /^@([a-z]+)(\d*)(?:([\/*])([\d.]+))?$/.exec(s);
       if (!m) return s;
       var c = m[1] === 'page' ? page : m[1] === 'heat' ? rgb(p.heat[0]) : rgb(m[1] === 'series' ? p.series[m[2] - 1] : p[m[1]]);
       if (!c) return s;
@@ -195,13 +195,37 @@
     function say(o) { chart.setOption(o); said.push(o); }
     chart.resize({ width: width });
     if (!layout) return;
-    say({ title: { textStyle: { width: width - 138 }, subtextStyle: { width: width - 24 } } });
+    var title = [].concat(opt.title || {})[0], style = title.textStyle || {};
+    say({ title: { text: balanced(title.text || '', (style.fontWeight || 600) + ' ' + (style.fontSize || 17) + 'px sans-serif', width - 138), textStyle: { width: width - 138 }, subtextStyle: { width: width - 24 } } });
     var top = bottom(chart, 'title', 0) + 10;
     say({ legend: { top: top } });
     var l = layout(width, bottom(chart, 'legend', top) + 14);
     chart.resize({ width: width, height: l.height });
     say(l.option);
     return { height: l.height, options: said };
+  }
+  // A text that needs several lines gets lines of about the same length, so that none is left
+  // with a single word. It breaks after a semicolon if both parts then fit.
+  function balanced(text, font, width) {
+    function wide(t) { return echarts.format.getTextRect(t, font).width; }
+    function lines(most) {
+      return text.split(' ').reduce(function (all, word) {
+        var last = all[all.length - 1];
+        if (last !== undefined && wide(last + ' ' + word) <= most) all[all.length - 1] = last + ' ' + word;
+        else all.push(word);
+        return all;
+      }, []);
+    }
+    width *= 0.97; // fonts differ a little
+    if (wide(text) <= width) return text;
+    var clauses = text.split('; ');
+    if (clauses.length === 2 && wide(clauses[0] + ';') <= width && wide(clauses[1]) <= width) return clauses.join(';\n');
+    var n = lines(width).length, low = width / 2, high = width;
+    for (var k = 0; k < 7; k++) {
+      var mid = (low + high) / 2;
+      if (lines(mid).length > n) low = mid; else high = mid;
+    }
+    return lines(high).join('\n');
   }
   function bottom(chart, type, otherwise) {
     var m = chart.getModel().getComponent(type);

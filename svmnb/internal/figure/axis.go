@@ -145,8 +145,15 @@ func logValues(k int, from, to float64) axis {
 
 // logBetween returns a logarithmic axis that need not begin and end at a power of ten.
 func logBetween(low, high float64, name string) axis {
-	from, to := decades(low, high)
-	return logValues(0, low, high).named(name+" (log scale)", 28).set("splitLine", object{"show": false}).set("axisLabel", logValues(0, from, to)["axisLabel"])
+	labels := list{}
+	for e := math.Ceil(math.Log10(low) - 1e-9); e <= math.Log10(high)+1e-9; e++ {
+		labels = append(labels, math.Pow(10, e))
+	}
+	if len(labels) < 2 { // less than two decades
+		labels = logRange(0, low*1.15, high/1.15)["axisLabel"].(object)["customValues"].(list)
+	}
+	return logValues(0, low, high).named(name+" (log scale)", 28).set("splitLine", object{"show": false}).
+		set("axisTick", object{"show": true, "customValues": labels}).label(object{"customValues": labels})
 }
 
 // logRange is logValues for a range that may be less than two decades. Such an axis ends a

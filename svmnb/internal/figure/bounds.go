@@ -172,8 +172,8 @@ func Bounds(d BoundsData) (*Chart, error) {
 	from, to := gapDecades(max(smallest, math.Abs(high)*1e-15), greatest, d.Tol)
 
 	scale := iterations{}
-	p.panel(scale.option(0, first, last, false), valueAxis(0, roundTo(bottom, 6), roundTo(ceiling, 6), "y'A⁻¹y", 48).lines())
-	p.panel(scale.option(1, first, last, d.Residual == nil), logValues(1, from, to).named("upper − lower (log scale)", 48))
+	p.panel(scale.option(0, first, last, false), valueAxis(0, roundTo(bottom, 6), roundTo(ceiling, 6), "y'A⁻¹y", 60).lines())
+	p.panel(scale.option(1, first, last, d.Residual == nil), logValues(1, from, to).named("upper − lower (log scale)", 60))
 	if d.Residual != nil {
 		y, end := d.residuals(&p)
 		p.grid = append(p.grid.(list), object{})
@@ -223,7 +223,7 @@ func (d *BoundsData) residuals(p *plot) (y axis, end float64) {
 		least = 1e-3
 	}
 	from, to := decades(max(least, 1e-17), most)
-	return logValues(2, from, to).named("‖y − Aα‖/‖y‖ (log scale)", 48), end
+	return logValues(2, from, to).named("‖y − Aα‖/‖y‖ (log scale)", 60), end
 }
 
 // finding says when the gap reached the tolerance.

@@ -13,7 +13,7 @@ function tip(ps) {
 }
 
 function layout(w, top) {
-	var narrow = w < 520, left = narrow ? 60 : 76, right = narrow ? 14 : 26, heights = narrow ? [180, 150, 150] : [230, 180, 180];
+	var narrow = w < 520, left = narrow ? 78 : 88, right = narrow ? 14 : 26, heights = narrow ? [180, 150, 150] : [230, 180, 180];
 	var y = top, grids = O.grid.map(function (g, k) {
 		var o = { left: left, right: right, top: y, height: heights[k] };
 		y += heights[k] + (k === 1 && O.svm.apart ? 44 : 26);

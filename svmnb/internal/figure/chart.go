@@ -27,7 +27,7 @@ type Chart struct {
 	// Extra is an ECharts option. Where both set the same property, the go-echarts chart
 	// wins; the series of Extra come first. Colours may be tokens that suit light and dark
 	// pages: @ink, @soft, @axis, @grid, @page, @pos, @neg, @bad, @strong, @series1 …
-	// @series8. A token can be transparent ("@pos/0.4") or mixed with the colour of the
+	// @series10. A token can be transparent ("@pos/0.4") or mixed with the colour of the
 	// page ("@pos*0.4").
 	Extra map[string]any
 }

@@ -112,7 +112,7 @@ func Components(d ComponentsData) (*Chart, error) {
 		if ahead {
 			p.add(line(list{list{roundX(last), lows[k]}, list{roundX(last), highs[k]}}).on(k).bare().still().z(2).pen("@soft", 1.2, "dashed"))
 		}
-		p.add(custom(componentsJS.cut("bar"), corner(xLow, (lows[k]+highs[k])/2)).on(k).still())
+		p.add(custom(componentsJS.cut("bar", "first", k == 0), corner(xLow, (lows[k]+highs[k])/2)).on(k).still())
 		x := valueAxis(k, xLow, xHigh, "", 28).pointed().lines()
 		if k == len(panels)-1 {
 			x.set("name", xName)

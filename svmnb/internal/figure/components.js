@@ -1,9 +1,12 @@
 // The JavaScript of components.go.
 
-// bar is as high as O.svm.unit, in the middle of the panel's right side.
+// bar is as high as O.svm.unit, in the middle of the panel's right side, with its number in the
+// first panel.
 function bar(p, api) {
-	var c = p.coordSys, h = api.size([0, O.svm.unit])[1], x = c.x + c.width + 7;
-	return { type: 'rect', silent: true, shape: { x: x, y: c.y + (c.height - h) / 2, width: 7, height: h }, style: { fill: T('@axis') } };
+	var c = p.coordSys, h = api.size([0, O.svm.unit])[1], x = c.x + c.width + 10, y = c.y + (c.height - h) / 2;
+	var part = function (x1, y1, x2, y2) { return { type: 'line', shape: { x1: x1, y1: y1, x2: x2, y2: y2 }, style: { stroke: T('@ink'), lineWidth: 2 } }; };
+	return { type: 'group', silent: true, children: [part(x, y, x, y + h), part(x - 4, y, x + 4, y), part(x - 4, y + h, x + 4, y + h),
+		{ type: 'text', x: x + 6, y: y + h / 2, style: { text: $first ? svm.num(O.svm.unit, 3) : '', fill: T('@ink'), fontSize: 11, align: 'left', verticalAlign: 'middle' } }] };
 }
 
 function tip(ps) {
@@ -18,7 +21,7 @@ function tip(ps) {
 }
 
 function layout(w, top) {
-	var narrow = w < 520, left = narrow ? 56 : 68, right = narrow ? 22 : 30, y = top + 18;
+	var narrow = w < 520, left = narrow ? 56 : 68, right = narrow ? 44 : 52, y = top + 18;
 	var grids = O.grid.map(function (g, k) {
 		var h = k ? narrow ? 90 : 110 : narrow ? 180 : 230, o = { left: left, right: right, top: y, height: h };
 		y += h + 30;

@@ -146,6 +146,27 @@ func weighed(n int) WeightsData {
 	return d
 }
 
+// swell are lines of n places.
+func swell(lines, n int) LinesData {
+	nan := [2]float64{math.NaN(), math.NaN()}
+	d := LinesData{Title: "Waves of 6 s", X: "time (s)", Y: "height", XRange: nan, YRange: nan}
+	for k := range lines {
+		l := Line{Name: fmt.Sprintf("wave %d", k)}
+		for i := range n {
+			x := 6 * float64(i) / float64(max(n-1, 1))
+			l.X, l.Y = append(l.X, x), append(l.Y, math.Sin(x-float64(k)/3)+float64(k)/5)
+		}
+		d.Lines = append(d.Lines, l)
+	}
+	return d
+}
+
+// falling is a line on logarithmic axes, with a gap, and a line between two points.
+func falling() LinesData {
+	d := LinesData{Title: "Falling to 0.001", X: "n", Y: "error", LogX: true, LogY: true, XRange: [2]float64{1, math.NaN()}, YRange: [2]float64{math.NaN(), 1}}
+	return LinesData{d.Title, d.X, d.Y, []Line{{"error", []float64{1, 10, 100, 1000}, []float64{1, 0.1, math.NaN(), 0.001}}, {"bound", []float64{1, 1000}, []float64{1, 0.01}}}, true, true, d.XRange, d.YRange}
+}
+
 // data are the figures of data, as examples.
 func data(t *testing.T) []*Chart {
 	t.Helper()
@@ -161,7 +182,8 @@ func data(t *testing.T) []*Chart {
 func more(t *testing.T) []*Chart {
 	t.Helper()
 	ok := must[*Chart](t)
-	return []*Chart{ok(Pairs(flowers())), ok(Pairs(patients(442))), ok(Histograms(without(patients(442)))), ok(Weights(weighed(12))), ok(Weights(weighed(300)))}
+	return []*Chart{ok(Pairs(flowers())), ok(Pairs(patients(442))), ok(Histograms(without(patients(442)))), ok(Weights(weighed(12))), ok(Weights(weighed(300))),
+		ok(Lines(swell(10, 100))), ok(Lines(falling()))}
 }
 
 func TestDataPictures(t *testing.T) {
@@ -198,6 +220,7 @@ func TestFiguresOfData(t *testing.T) {
 	pairs := func(d ColumnsData) func() (*Chart, error) { return func() (*Chart, error) { return Pairs(d) } }
 	histograms := func(d ColumnsData) func() (*Chart, error) { return func() (*Chart, error) { return Histograms(d) } }
 	correlations := func(d ColumnsData) func() (*Chart, error) { return func() (*Chart, error) { return Correlations(d) } }
+	lines := func(d LinesData) func() (*Chart, error) { return func() (*Chart, error) { return Lines(d) } }
 	weights := func(d WeightsData) func() (*Chart, error) { return func() (*Chart, error) { return Weights(d) } }
 	lacking := func(d MissingData) func() (*Chart, error) { return func() (*Chart, error) { return Missing(d) } }
 	images := func(d ImagesData) func() (*Chart, error) { return func() (*Chart, error) { return Images(d) } }
@@ -236,6 +259,10 @@ func TestFiguresOfData(t *testing.T) {
 		{"weights, 300 features", weights(weighed(300)), 10_000, "the largest 30 of 300 are drawn"},
 		{"weights of 0", weights(WeightsData{Features: []string{"a", "b"}, Values: []float64{0, 0}, Measure: "weight"}), 10_000, "Every weight is 0"},
 		{"one weight below 0", weights(WeightsData{Features: []string{"a"}, Values: []float64{-1e-300}, Measure: "weight"}), 10_000, "a has the largest weight, −1e-300"},
+		{"lines", lines(swell(10, 100)), 30_000, "Waves of 6 s"},
+		{"lines of many places", lines(swell(2, 100_000)), 60_000, "Waves of 6 s"},
+		{"a line of one place", lines(swell(1, 1)), 10_000, "Waves of 6 s"},
+		{"lines on log axes", lines(falling()), 10_000, "Falling to 0.001"},
 		{"images", images(handwritten(60)), 30_000, "60 images of 8 × 8 pixels with 10 captions; most frequent: “0”, 8 times"},
 		{"images, some", images(handwritten(60)), 30_000, "the first 60 of 1\u202f797 points"},
 		{"images with negative pixels", images(waves()), 10_000, "shades from −1 to 1"},
@@ -258,6 +285,12 @@ func TestFiguresOfDataRefuse(t *testing.T) {
 		_, err := Missing(d)
 		return err
 	}
+	lines := func(change func(d *LinesData)) error {
+		d := swell(2, 5)
+		change(&d)
+		_, err := Lines(d)
+		return err
+	}
 	weights := func(change func(d *WeightsData)) error {
 		d := weighed(3)
 		change(&d)
@@ -270,7 +303,7 @@ func TestFiguresOfDataRefuse(t *testing.T) {
 		_, err := Images(d)
 		return err
 	}
-	if err := errors.Join(columns(Pairs, func(*ColumnsData) {}), missing(func(*MissingData) {}), weights(func(*WeightsData) {}), images(func(*ImagesData) {})); err != nil {
+	if err := errors.Join(columns(Pairs, func(*ColumnsData) {}), missing(func(*MissingData) {}), weights(func(*WeightsData) {}), lines(func(*LinesData) {}), images(func(*ImagesData) {})); err != nil {
 		t.Fatal(err)
 	}
 	nan := math.NaN()
@@ -290,6 +323,18 @@ func TestFiguresOfDataRefuse(t *testing.T) {
 		{missing(func(d *MissingData) { d.Patterns = d.Patterns[1:] }), "Patterns"},
 		{missing(func(d *MissingData) { d.Patterns[1].Columns = []int{4} }), "Patterns[1].Columns[0]"},
 		{missing(func(d *MissingData) { d.Patterns[0].Rows = 0 }), "Patterns[0].Rows"},
+		{lines(func(d *LinesData) { d.Lines = nil }), "Lines"},
+		{lines(func(d *LinesData) { d.Lines = make([]Line, MostLines+1) }), "Lines"},
+		{lines(func(d *LinesData) { d.Lines[1].X = nil }), "Lines[1].X"},
+		{lines(func(d *LinesData) { d.Lines[1].Y = d.Lines[1].Y[1:] }), "Lines[1].Y"},
+		{lines(func(d *LinesData) { d.Lines[0].X[2] = nan }), "Lines[0].X[2]"},
+		{lines(func(d *LinesData) { d.Lines[0].Y[2] = math.Inf(1) }), "Lines[0].Y[2]"},
+		{lines(func(d *LinesData) { d.Lines[1].Y = slices.Repeat([]float64{nan}, 5) }), "Lines[1].Y"},
+		{lines(func(d *LinesData) { d.LogX = true }), "Lines[0].X[0]"},
+		{lines(func(d *LinesData) { d.LogY = true }), "Lines[0].Y[0]"},
+		{lines(func(d *LinesData) { d.XRange = [2]float64{1, 1} }), "XRange"},
+		{lines(func(d *LinesData) { d.YRange = [2]float64{0, math.Inf(1)} }), "YRange"},
+		{lines(func(d *LinesData) { d.LogY, d.YRange[0] = true, 0 }), "YRange"},
 		{weights(func(d *WeightsData) { d.Features = nil }), "Features"},
 		{weights(func(d *WeightsData) { d.Values = d.Values[1:] }), "Values"},
 		{weights(func(d *WeightsData) { d.Values[1] = nan }), "Values[1]"},

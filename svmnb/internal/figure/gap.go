@@ -148,7 +148,7 @@ func objectives(dual, primal []float64) (from, to, peak float64) {
 	}
 	_, peak = extent(primal)
 	peak = max(peak, high)
-	return roundTo(low-0.02*span, 6), roundTo(min(peak, high+2*span)+0.06*span, 6), peak
+	return roundTo(low-0.02*span, 6), roundTo(min(peak, high+span)+0.06*span, 6), peak
 }
 
 // positive returns v, or NaN if a logarithmic axis cannot show it.

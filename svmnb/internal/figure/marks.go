@@ -1,7 +1,6 @@
 package figure
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/go-echarts/go-echarts/v2/types"
@@ -241,7 +240,11 @@ func (p *plot) chart(title, subtitle string) *Chart {
 		o["axisPointer"] = object{"link": list{object{"xAxisIndex": p.links}}}
 	}
 	merge(o, p.more)
-	return newChart(title, subtitle, fmt.Sprintf("%s %s. %s.", p.about, title, subtitle), o)
+	alt := p.about + " " + title + "."
+	if subtitle != "" {
+		alt += " " + subtitle + "."
+	}
+	return newChart(title, subtitle, alt, o)
 }
 
 // Around returns the range of feature j, widened so that no point lies at its ends.

@@ -20,7 +20,7 @@ type PathData struct {
 }
 
 // mostLines is the largest number of lines: those of the points that change most.
-const mostLines = 60
+const mostLines = 40
 
 // Path draws α_i/C over C on a logarithmic axis, one line for each point in the colour of
 // its class.
@@ -63,7 +63,8 @@ func Path(d PathData) (*Chart, error) {
 	subtitle := sentence(d.Problem, drawnText, "α_i/C over C, on a log scale: linear in 1/C between breaks")
 	p := plot{name: "path", about: "Regularisation path.", tip: pathJS.cut("tip"), grid: object{}, svm: object{"points": order, "layout": marksJS.cut("oneGrid")}}
 	p.panel(logBetween(d.C[0], d.C[end], "C"),
-		axis{"type": "value", "min": -0.03, "max": 1.03, "splitLine": object{"show": false}, "axisLine": object{"show": true, "onZero": false}}.named("α / C", 40).
+		axis{"type": "value", "min": -0.03, "max": 1.03, "splitLine": object{"show": false}, "axisLine": object{"show": true, "onZero": false},
+			"axisTick": object{"show": true, "customValues": list{0, 0.25, 0.5, 0.75, 1}}}.named("α / C", 40).
 			label(object{"customValues": list{0, 0.25, 0.5, 0.75, 1}, "formatter": marksJS.cut("digits", "digits", 2)}))
 	names, colors := classNames(d.Classes), [2]string{"@neg", "@pos"}
 	for _, i := range order {
@@ -78,9 +79,10 @@ func Path(d PathData) (*Chart, error) {
 				data = append(data, list{round4(d.C[k]), roundTo(a, 3)})
 			}
 		}
-		p.add(line(data).name(names[class]).symbols("circle", 8).set("showSymbol", true).set("showAllSymbol", true).pen(colors[class]+"/0.7", 1.5).
+		p.add(line(data).name(names[class]).symbols("circle", 8).set("showSymbol", true).set("showAllSymbol", true).pen(colors[class]+"/0.6", 1.3).
 			fill(colors[class]).opacity(0). // invisible, for the tooltip
-			in("emphasis", object{"lineStyle": object{"width": 3.5}, "itemStyle": object{"opacity": 1}}))
+			in("emphasis", object{"focus": "series", "lineStyle": object{"width": 3.5, "opacity": 1}, "itemStyle": object{"opacity": 1}}).
+			in("blur", object{"lineStyle": object{"opacity": 0.15}}))
 	}
 	for _, name := range names {
 		p.keys = append(p.keys, object{"name": name, "icon": stroke, "itemStyle": object{"opacity": 1}})

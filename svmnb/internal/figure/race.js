@@ -36,19 +36,20 @@ function tip(ps) {
 // the end of its line where it covers nothing and cannot be meant for another
 // end; the legend has them all.
 function labels(panel, box, api) {
-	var s = O.svm, axis = s.axes[panel], legend = chart().getModel().getComponent('legend'), solid = [], ends = [], out = [];
+	var s = O.svm, axis = s.axes[panel], legend = chart().getModel().getComponent('legend'), solid = [], texts = [], ends = [], out = [];
 	var meets = function (a, b) { return a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3]; };
 	var away = function (r, e) { return Math.hypot(Math.max(r[0] - e.x, 0, e.x - r[2]), Math.max(r[1] - e.y, 0, e.y - r[3])); };
 	s.runs.forEach(function (run) {
-		var before = null;
+		var before = null, line = [];
 		if (!legend.isSelected(run.name) || s.at(axis, run, run.gap.length - 1) === null) return;
 		run.gap.forEach(function (g, k) {
 			var c = api.coord([s.at(axis, run, k), Math.max(g, s.floor)]);
 			if (before) solid.push([before[0] - 2, before[1] - 2, c[0] + 2, before[1] + 2], [c[0] - 2, before[1] - 2, c[0] + 2, c[1] + 2]);
 			before = c;
+			line.push(c);
 		});
 		solid.push([before[0] - 7, before[1] - 7, before[0] + 7, before[1] + 7]);
-		ends.push({ name: run.name, x: before[0], y: before[1] });
+		ends.push({ name: run.name, look: run.look, line: line, x: before[0], y: before[1] });
 	});
 	// Writes text in the first of the places, by its left upper corner, that is free.
 	var write = function (text, color, places, otherwise, free) {
@@ -62,6 +63,7 @@ function labels(panel, box, api) {
 		if (!at && !otherwise) return;
 		at = at || [box.x + 10, places(w)[0][1], 0, 0];
 		solid.push(at);
+		texts.push(at);
 		out.push({ type: 'text', silent: true, x: at[0], y: at[1] + h / 2, style: { text: text, fill: T(color), fontSize: 12, verticalAlign: 'middle', stroke: T('@page'), lineWidth: 3 } });
 	};
 	if (s.tol > 0) {
@@ -73,12 +75,32 @@ function labels(panel, box, api) {
 		solid.push([box.x, y - 2, box.x + box.width, y + 2]);
 	}
 	ends.sort(function (a, b) { return b.x - a.x; }).forEach(function (e) {
+		var before = out.length;
 		write(e.name, '@ink', function (w) {
 			return [[9, -7], [-w - 9, -7], [-w / 2, 8], [-w, 8], [0, 8], [6, -20], [-w - 4, 6], [4, 6], [-w / 2, -22]].map(function (o) { return [e.x + o[0], e.y + o[1]]; });
 		}, false, function (r) { return ends.every(function (o) {
 			var middle = (r[0] + r[2]) / 2; // an end at the text's other side needs more distance
 			return o === e || away(r, o) > ((o.x - middle) * (e.x - middle) > 0 ? away(r, e) + 3 : 16);
 		}); });
+		e.named = out.length > before;
+	});
+	// A run whose end has no room is named along its line, in its colour. There the name may
+	// cover lines, but no other name, end or axis.
+	ends.forEach(function (e) {
+		if (e.named || box.width < 180) return;
+		var w = echarts.format.getTextRect(e.name, '12px sans-serif').width * 1.06, best = null;
+		e.line.reverse().forEach(function (c) {
+			[[8, -16], [8, 2], [-w - 8, 2], [-w - 8, -16]].forEach(function (o) {
+				var r = [c[0] + o[0], c[1] + o[1], c[0] + o[0] + w, c[1] + o[1] + 14];
+				if (r[0] < box.x + 3 || r[2] > box.x + box.width + 6 || r[1] < box.y || r[3] > box.y + box.height - 1) return;
+				if (texts.some(function (b) { return meets(r, b); }) || ends.some(function (o) { return away(r, o) < 9; })) return;
+				var cost = solid.filter(function (b) { return meets(r, b); }).length;
+				if (!best || cost < best.cost) best = { cost: cost, r: r };
+			});
+		});
+		if (!best) return;
+		texts.push(best.r);
+		out.push({ type: 'text', silent: true, x: best.r[0], y: best.r[1] + 7, style: { text: e.name, fill: T('@series' + (e.look + 1)), fontSize: 12, verticalAlign: 'middle', stroke: T('@page'), lineWidth: 3 } });
 	});
 	return { type: 'group', silent: true, $mergeChildren: false, children: out };
 }

@@ -70,7 +70,8 @@ func Search(d SearchData) (*Chart, error) {
 	}
 	subtitle := sentence(d.Problem, d.Reduced, "the stronger the better, the frame is the chosen point")
 	p := plot{name: "search", about: fmt.Sprintf("Map of the %s over %s and %s.", d.Metric, d.Names[0], d.Names[1]), tip: searchJS.cut("tip"), grid: object{},
-		svm: object{"columns": len(d.Xs), "rows": len(d.Ys), "names": d.Names, "xs": column(d.Xs, 4), "ys": column(d.Ys, 4), "metric": d.Metric, "unit": unit, "layout": searchJS.cut("layout")}}
+		svm: object{"columns": len(d.Xs), "rows": len(d.Ys), "names": d.Names, "xs": column(d.Xs, 4), "ys": column(d.Ys, 4), "metric": d.Metric, "unit": unit, "layout": searchJS.cut("layout"),
+			"strength": searchJS.cut("strength", "least", 0.04), "scale": ends(scale, low, high, d.Lower)}}
 	across := func(name string, values []float64) axis {
 		var labels []string
 		for _, v := range values {
@@ -79,8 +80,20 @@ func Search(d SearchData) (*Chart, error) {
 		return categories(name, labels).label(object{"hideOverlap": true})
 	}
 	p.panel(across(d.Names[0], d.Xs), across(d.Names[1], d.Ys))
-	p.add(custom(searchJS.cut("cell"), cells).set("encode", object{"x": 0, "y": 1}))
+	p.add(custom(searchJS.cut("cell"), cells).set("encode", object{"x": 0, "y": 1}), custom(searchJS.cut("scale"), corner(0, 0)).still())
 	return p.chart(title, subtitle), nil
+}
+
+// ends returns the scores at the ends and in the middle of the scale of colours, the worst first.
+func ends(scale, low, high float64, lower bool) []string {
+	if lower {
+		low, high = high, low
+	}
+	var texts []string
+	for _, v := range []float64{low, (low + high) / 2, high} {
+		texts = append(texts, numberTo(scale*v, 3))
+	}
+	return texts
 }
 
 // SettingsData is what [Settings] draws: the scores of single settings of two parameters.
@@ -138,7 +151,8 @@ func Settings(d SettingsData) (*Chart, error) {
 		title += fmt.Sprintf("; chosen %s%s at %s", numberTo(scale*z, 4), unit, d.ChosenValues)
 	}
 	p := plot{name: "search", about: fmt.Sprintf("The %s of settings of %s and %s.", d.Metric, d.Names[0], d.Names[1]), tip: searchJS.cut("dotTip"), grid: object{},
-		svm: object{"names": d.Names, "metric": d.Metric, "unit": unit, "layout": marksJS.cut("oneGrid")}}
+		svm: object{"names": d.Names, "metric": d.Metric, "unit": unit, "layout": searchJS.cut("dotLayout"),
+			"strength": searchJS.cut("strength", "least", 0.12), "scale": ends(scale, low, high, d.Lower)}}
 	along := func(k int, values []float64, gap int) axis {
 		low, high := extent(values)
 		if d.Log[k] {
@@ -154,7 +168,8 @@ func Settings(d SettingsData) (*Chart, error) {
 		return valueAxis(0, low, high, d.Names[k], gap)
 	}
 	p.panel(along(0, d.X, 28), along(1, d.Y, 52))
-	p.add(custom(searchJS.cut("dot"), dots).set("encode", object{"x": 0, "y": 1}))
+	p.add(custom(searchJS.cut("dot"), dots).set("encode", object{"x": 0, "y": 1}),
+		custom(searchJS.cut("scale"), corner(round4(d.X[0]), round4(d.Y[0]))).still())
 	return p.chart(title, sentence(d.Problem, d.Reduced, "the stronger the better, the ring is the chosen setting")), nil
 }
 

@@ -1,10 +1,22 @@
 // The JavaScript of search.go.
 
-// cell spends most of its range of colour on the best tenth of the scores,
+// strength spends most of the range of colour on the best tenth of the scores,
 // among which the choice is.
+function strength(share) { return $least + (0.44 - $least) * share + 0.5 * Math.pow(share, 12); }
+
+// scale stands at the right of the panel and says which colours are which scores.
+function scale(p, api) {
+	var c = p.coordSys, x = c.x + c.width + 14, h = Math.min(c.height, 220), n = 44, out = [];
+	for (var k = 0; k < n; k++) out.push({ type: 'rect', shape: { x: x, y: c.y + h * (n - 1 - k) / n, width: 12, height: h / n + 0.5 }, style: { fill: T('@neg*' + O.svm.strength((k + 0.5) / n)) } });
+	O.svm.scale.forEach(function (t, k) {
+		out.push({ type: 'text', x: x + 17, y: c.y + h * (1 - k / 2), style: { text: t, fill: T('@soft'), fontSize: 11, align: 'left', verticalAlign: ['bottom', 'middle', 'top'][k] } });
+	});
+	return { type: 'group', silent: true, children: out };
+}
+
 function cell(p, api) {
 	var c = api.coord([api.value(0), api.value(1)]), s = api.size([1, 1]), gap = s[0] > 12 ? 1 : 0, share = api.value(3), chosen = api.value(5) === 1;
-	var strength = 0.04 + 0.4 * share + 0.5 * Math.pow(share, 12);
+	var strength = O.svm.strength(share);
 	var text = String(api.value(2)), font = Math.min(13, s[1] * 0.6, 1.6 * s[0] / text.length);
 	var rect = { type: 'rect', shape: { x: c[0] - s[0] / 2 + gap, y: c[1] - s[1] / 2 + gap, width: s[0] - 2 * gap, height: s[1] - 2 * gap },
 		style: { fill: T('@neg*' + strength), stroke: chosen ? T('@ink') : null, lineWidth: chosen ? 3 : 0 }, z2: chosen ? 2 : 1 };
@@ -20,10 +32,10 @@ function tip(p) {
 	return e.outerHTML + (v[4] === null || v[4] === undefined ? '' : ' ± ' + v[4]) + '<br>' + at.outerHTML;
 }
 
-// dot has the colours of cell.
+// dot has the colours of the scale.
 function dot(p, api) {
 	var c = api.coord([api.value(0), api.value(1)]), share = api.value(3), chosen = api.value(5) === 1;
-	var strength = 0.12 + 0.38 * share + 0.5 * Math.pow(share, 12);
+	var strength = O.svm.strength(share);
 	return { type: 'circle', shape: { cx: c[0], cy: c[1], r: chosen ? 10 : 7 }, z2: chosen ? 3 : 1 + share,
 		style: { fill: T('@neg*' + strength), stroke: chosen ? T('@ink') : T('@ink/0.25'), lineWidth: chosen ? 3 : 1 } };
 }
@@ -36,8 +48,13 @@ function dotTip(p) {
 }
 
 function layout(w, top) {
-	var narrow = w < 520, left = narrow ? 92 : 104, width = Math.min(w - left - 16, Math.max(200, O.svm.columns * 84));
+	var narrow = w < 520, left = narrow ? 92 : 104, width = Math.min(w - left - 70, Math.max(200, O.svm.columns * 84));
 	var height = Math.min(560, Math.max(120, O.svm.rows * (narrow ? 30 : 42)));
 	return { height: Math.round(top + height + 56), option: { grid: { left: left, top: top, width: width, height: height },
 		xAxis: [{ nameGap: 32 }], yAxis: [{ nameGap: left - 20 }] } };
+}
+
+function dotLayout(w, top) {
+	var narrow = w < 520, height = narrow ? 280 : 430;
+	return { height: top + height + 52, option: { grid: { left: narrow ? 76 : 84, right: 70, top: top, height: height } } };
 }
