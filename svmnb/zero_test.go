@@ -30,8 +30,8 @@ import (
 // whole.
 var zeros = []any{
 	svmnb.ArgumentError{}, gp.Ascent{}, gp.AscentPoint{}, svmnb.Audit{}, gp.Belief{}, svmnb.Calibrated{}, svmnb.Classifier{}, gp.Component{}, svmnb.Condition{}, svmnb.Conditions{},
-	selection.Deal{}, selection.Alternative{}, selection.Alternatives{}, display.Drawing{}, gp.Estimate{}, gp.Evaluation{}, svmnb.Evaluation{}, display.Figure{}, svmnb.Fit{}, transform.FourierFeatures{}, selection.Grid{}, selection.HeldOut{}, transform.Imputation{},
-	transform.Indicators{}, svmnb.Isotonic{}, display.ItemError{}, svmnb.JointFit{}, transform.Landmarks{}, gp.LeaveOneOut{}, svmnb.LeaveOneOutBounds{}, transform.MaxAbsScaling{},
+	selection.Deal{}, selection.Alternative{}, selection.Alternatives{}, display.Curve{}, display.Drawing{}, gp.Estimate{}, gp.Evaluation{}, svmnb.Evaluation{}, display.Figure{}, svmnb.Fit{}, transform.FourierFeatures{}, selection.Grid{}, selection.HeldOut{}, transform.Imputation{},
+	transform.Indicators{}, svmnb.Isotonic{}, display.ItemError{}, display.LinePlot{}, svmnb.JointFit{}, transform.Landmarks{}, gp.LeaveOneOut{}, svmnb.LeaveOneOutBounds{}, transform.MaxAbsScaling{},
 	selection.Metric{}, model.Model{}, model.Error{}, model.Row{}, svmnb.MultiCertificate{}, svmnb.MultiClassifier{}, svmnb.MultiFit{}, gp.Optimisation{}, display.Panels{}, gp.Partial{},
 	svmnb.PathBreak{}, selection.PipeFit{}, selection.Pipeline{}, svmnb.Platt{}, transform.PrincipalComponents{}, gp.Process{}, gp.Fit{}, play.RaceResult{}, play.RaceRun{},
 	play.Racing{}, selection.Random{}, selection.Range{}, svmnb.RegressionCondition{}, svmnb.RegressionConditions{}, svmnb.RegressionEvaluation{}, svmnb.RegressionFit{}, svmnb.RegressionVector{},
@@ -70,7 +70,7 @@ func TestZeroValues(t *testing.T) {
 				for _, data := range []*datasets.Dataset{nil, {}} {
 					calls++
 					if p := panicked(v.Method(i), data); p != nil {
-						verb := strings.HasPrefix(method.Name, "Must") || method.Name == "Keep" || method.Name == "Race" || of == reflect.TypeFor[selection.Searcher]() && method.Name == "Show"
+						verb := strings.HasPrefix(method.Name, "Must") || method.Name == "Keep" || name == "nil " && of == reflect.TypeFor[display.Curve]() || method.Name == "Race" || of == reflect.TypeFor[selection.Searcher]() && method.Name == "Show"
 						if e, ok := p.(error); !ok || !verb || isRuntime(e) {
 							t.Errorf("%s%v.%s: %v", name, of, method.Name, p)
 						}

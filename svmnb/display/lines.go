@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
 )
 
@@ -14,8 +15,13 @@ type Curve struct {
 	X, Y []float64
 }
 
-// Add appends a point.
-func (c *Curve) Add(x, y float64) { c.X, c.Y = append(c.X, x), append(c.Y, y) }
+// Add appends a point. It panics for a nil curve, which has no place for a point.
+func (c *Curve) Add(x, y float64) {
+	if c == nil {
+		panic(arguments.Wrong("Curve.Add", 0, "the curve is nil: declare it as a value, var c display.Curve"))
+	}
+	c.X, c.Y = append(c.X, x), append(c.Y, y)
+}
 
 // LinePlot is a picture of lines over one pair of axes; see [Lines].
 type LinePlot struct{ d figure.LinesData }
