@@ -318,7 +318,7 @@ func liveInLab(t *testing.T, s labServer) {
 func twoLiveRuns(t *testing.T, s labServer) {
 	imports, _, _ := strings.Cut(liveCell, "%%")
 	page := s.put(t, imports+"%%\nsvmnb.Classify(datasets.Moons(600, 0.35, 1)).Kernel(kernels.RBF(20)).C(3e4).Tol(1e-2).SMO().Live().MustFit()",
-		"%%\nsvmnb.Classify(datasets.Moons(1000, 0.35, 7)).Kernel(kernels.RBF(20)).C(3e4).Tol(1e-9).SMO().Live().MustFit()")
+		"%%\nsvmnb.Classify(datasets.Moons(1000, 0.35, 7)).Kernel(kernels.RBF(20)).C(1e9).Tol(1e-9).SMO().Live().MustFit()")
 	run := func(i int) {
 		page.Do(nil, fmt.Sprintf(`svm.panel.content.activeCellIndex = %d; svm.panel.content.deselectAll()`, i))
 		page.Start("notebook:run-cell", "{}")
