@@ -13,6 +13,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -306,7 +307,25 @@ func (w *site) writePage(i int) error {
 	if i+1 < len(w.pages) {
 		turn += fmt.Sprintf(`<a rel="next" href="%s">%s</a>`, relative(p.address, w.pages[i+1].address), html.EscapeString(w.pages[i+1].title))
 	}
-	return w.frame(p.address, p.title, p.math, p.body+"<nav class=\"turn\">"+turn+"</nav>\n")
+	nav := func(label string) string {
+		return "<nav class=\"turn\" aria-label=\"" + label + "\">" + turn + "</nav>\n"
+	}
+	return w.frame(p.address, p.title, p.math, nav("Pages before and after")+p.contents()+p.body+nav("Pages before and after, at the end"))
+}
+
+// contents returns the headings of the page as links: beside a wide page, and folded on a narrow
+// one. Short pages have none.
+func (p *sitePage) contents() string {
+	list := ""
+	for _, h := range p.headings {
+		if h.level == 2 || h.level == 3 && len(p.headings) < 30 {
+			list += fmt.Sprintf("<li class=\"level%d\"><a href=\"#%s\">%s</a></li>\n", h.level, html.EscapeString(h.id), html.EscapeString(stripMath(h.text)))
+		}
+	}
+	if strings.Count(list, "<li") < 3 {
+		return ""
+	}
+	return "<nav class=\"contents\" aria-label=\"On this page\"><details><summary>On this page</summary>\n<ul>\n" + list + "</ul></details></nav>\n"
 }
 
 func (w *site) writeIndex() error {
@@ -345,13 +364,51 @@ func (w *site) frame(address, title string, math bool, body string) error {
 	// from files.
 	page := fmt.Sprintf(pageHead, policyMeta(body, "'self'", "file:"), html.EscapeString(title)) +
 		fmt.Sprintf("<link rel=\"stylesheet\" href=\"%s\">\n%s</head>\n<body>\n", to("assets/site.css"), head) +
-		fmt.Sprintf("<header class=\"site\"><a href=\"%s\">svmnb</a>%s<div class=\"search\"><input type=\"search\" placeholder=\"Search\" aria-label=\"Search headings and names\" autocomplete=\"off\"><ol hidden></ol></div></header>\n", to("index.html"), reference) +
+		fmt.Sprintf("<header class=\"site\"><a href=\"%s\">svmnb</a>%s<div class=\"search\"><input type=\"search\" placeholder=\"Search\" aria-label=\"Search the site\" autocomplete=\"off\"><ol hidden></ol></div></header>\n", to("index.html"), reference) +
 		"<main>\n" + body + "</main>\n" + tail +
 		fmt.Sprintf("<script src=\"%s\" data-root=\"%s\"></script>\n</body>\n</html>\n", to("assets/site.js"), to(""))
 	return w.put(address, []byte(page))
 }
 
-// writeShared writes styles, scripts, fonts, and the headings for the search.
+var (
+	proseSection = regexp.MustCompile(`(?s)<section class="text">(.*?)</section>`)
+	sectionStart = regexp.MustCompile(`<h[1-6][^>]*? id="([^"]*)"[^>]*>(.*?)</h[1-6]>`)
+	unread       = regexp.MustCompile(`(?s)<(pre|script|style|svg)\b.*?</(pre|script|style|svg)>`)
+	anyTag       = regexp.MustCompile(`<[^>]*>`)
+)
+
+// sections returns the text of all pages for the search, from one heading to the next: the
+// index of the page, the anchor, the heading, and the text without code.
+func (w *site) sections() [][4]any {
+	plain := func(part string) string {
+		return strings.Join(strings.Fields(html.UnescapeString(anyTag.ReplaceAllString(unread.ReplaceAllString(part, " "), " "))), " ")
+	}
+	all := [][4]any{}
+	for k, p := range w.pages {
+		body := p.body
+		if prose := proseSection.FindAllStringSubmatch(body, -1); prose != nil && p.of == nil {
+			body = ""
+			for _, s := range prose {
+				body += s[1] + "\n"
+			}
+		}
+		heads := sectionStart.FindAllStringSubmatchIndex(body, -1)
+		from, anchor, heading := 0, "", p.title
+		add := func(to int) {
+			if text := plain(body[from:to]); text != "" {
+				all = append(all, [4]any{k, anchor, heading, text})
+			}
+		}
+		for _, h := range heads {
+			add(h[0])
+			from, anchor, heading = h[1], html.UnescapeString(body[h[2]:h[3]]), stripMath(plain(body[h[4]:h[5]]))
+		}
+		add(len(body))
+	}
+	return all
+}
+
+// writeShared writes styles, scripts, fonts, and the headings and the text for the search.
 func (w *site) writeShared() error {
 	type entry struct {
 		Page     string     `json:"page"`
@@ -374,6 +431,10 @@ func (w *site) writeShared() error {
 	if err != nil {
 		return err
 	}
+	text, err := json.Marshal(w.sections())
+	if err != nil {
+		return err
+	}
 	style, err := katexCSS(func(font string) (string, error) {
 		data, err := katex.ReadFile("katex/" + font)
 		return "fonts/" + font, errors.Join(err, w.put("assets/fonts/"+font, data))
@@ -385,6 +446,7 @@ func (w *site) writeShared() error {
 		"assets/katex.css":  style,
 		"assets/katex.js":   script,
 		"assets/echarts.js": strings.TrimSuffix(strings.TrimPrefix(static.Library(), "<script>"), "</script>"),
+		"assets/search.js":  "window.svmnbSections = " + string(text),
 		"assets/site.js":    strings.Replace(siteJS, "HEADINGS", string(headings), 1),
 	} {
 		failed = errors.Join(failed, w.put(address, []byte(text)))

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -145,7 +146,7 @@ func TestSiteNamesBrokenLinks(t *testing.T) {
 		"README.html":       `<a href="docs/a.html#what-c-does">math</a>`,
 		"docs/a.html":       `<a href="../notebooks/01.html#What-$C$-does">book</a>`,
 		"notebooks/01.html": `<a href="../notebooks/02.html">next</a> <a href="../docs/a.html">doc</a> <a href="https://example.com/x.ipynb">far</a>`,
-		"notebooks/02.html": `<nav class="turn"><a rel="prev" href="../notebooks/01.html">One</a><a rel="next" href="../README.html">Overview</a></nav>`,
+		"notebooks/02.html": `<nav class="turn" aria-label="Pages before and after"><a rel="prev" href="../notebooks/01.html">One</a><a rel="next" href="../README.html">Overview</a></nav>`,
 		"docs/b.html":       `<a rel="prev" href="../README.html">Overview</a><a rel="next" href="../docs/a.html">A</a>`, // README names b first
 		"code/x.go.txt":     "package x",
 	} {
@@ -237,7 +238,22 @@ func TestSiteInBrowser(t *testing.T) {
 	p.Do(&none, `const input = document.querySelector('.search input')
 		input.value = 'nosuchword'; input.dispatchEvent(new Event('input'))
 		return document.querySelector('.search ol').textContent`)
-	if none != "No heading has these words." {
+	// Loaded with the first focus, the text of all pages is searched.
+	var texts []string
+	p.Do(nil, `document.querySelector('.search input').focus()`)
+	p.Until(`window.svmnbSections`)
+	for _, words := range []string{"mercer", "overfitting", "kernel trick"} {
+		p.Do(&texts, `const input = document.querySelector('.search input')
+			input.value = `+strconv.Quote(words)+`; input.dispatchEvent(new Event('input'))
+			return Array.from(document.querySelectorAll('.search li'), a => a.textContent)`)
+		if len(texts) == 0 {
+			t.Errorf("nothing is found for %q", words)
+		}
+	}
+	p.Do(&none, `const input = document.querySelector('.search input')
+		input.value = 'nosuchword'; input.dispatchEvent(new Event('input'))
+		return document.querySelector('.search ol').textContent`)
+	if none != "No page has these words." {
 		t.Errorf("a search for nothing says %q", none)
 	}
 }
