@@ -209,7 +209,7 @@
   function balanced(text, font, width) {
     function wide(t) { return echarts.format.getTextRect(t, font).width; }
     function lines(most) {
-      return text.split(' ').reduce(function (all, word) {
+      return text.split(/ +(?=[^ %·])/).reduce(function (all, word) { // a unit stays at its number
         var last = all[all.length - 1];
         if (last !== undefined && wide(last + ' ' + word) <= most) all[all.length - 1] = last + ' ' + word;
         else all.push(word);
@@ -234,6 +234,70 @@
     return r.height ? g.y + r.y + r.height : otherwise;
   }
 
+  // ---- the numbers of a chart, for those who cannot see it or do not use a mouse. A chart takes
+  // the focus; what opens its table follows it, and is seen while it has the focus.
+  var mostRows = 500;
+  function tables(chart) {
+    var o = chart.getOption(), out = document.createDocumentFragment();
+    function axisOf(s, d) { return ([].concat(o[d + 'Axis'] || [])[s[d + 'AxisIndex'] || 0]) || {}; }
+    function text(axis, v) {
+      if (v === null || v === undefined || v === '-') return '';
+      if (axis.type === 'category') return String(axis.data && axis.data[v] !== undefined ? axis.data[v] : v);
+      var f = axis.axisLabel && axis.axisLabel.formatter;
+      if (typeof f === 'function' && typeof v === 'number' && axis.type !== 'log') { try { return String(f(v)); } catch (e) { return num(v, 6); } }
+      return typeof v === 'number' ? num(v, 6) : String(v);
+    }
+    function line(table, kind, cells) {
+      var row = table.insertRow();
+      cells.forEach(function (c) {
+        var cell = document.createElement(kind);
+        if (kind === 'th') cell.scope = 'col';
+        cell.textContent = c;
+        cell.style.cssText = 'padding:0 .8em 0 0;text-align:left;font-weight:' + (kind === 'th' ? 600 : 400);
+        row.appendChild(cell);
+      });
+    }
+    o.series.forEach(function (s) {
+      var x = axisOf(s, 'x'), y = axisOf(s, 'y'), at = s.encode ? [s.encode.x, s.encode.y].map(function (e) { return [].concat(e)[0]; }) : [0, 1];
+      if (!Array.isArray(s.data) || !s.data.length || s.type === 'custom' && !s.encode) return;
+      var rows = s.data.map(function (item) { return item && item.value !== undefined ? item.value : item; }).map(function (v, i) { return Array.isArray(v) ? [v[at[0]], v[at[1]]] : [i, v]; });
+      var table = document.createElement('table'), caption = table.createCaption();
+      caption.textContent = (s.name || s.id || 'series').replace(/^series\u0000.*$/, 'line') + (rows.length > mostRows ? ', the first ' + mostRows + ' of ' + rows.length + ' points' : '');
+      caption.style.cssText = 'text-align:left;font-weight:600';
+      table.style.cssText = 'margin:.5em 0;border-collapse:collapse';
+      line(table, 'th', [x.name || (x.type === 'category' ? 'name' : 'x'), y.name || (y.type === 'category' ? 'name' : 'y')]);
+      rows.slice(0, mostRows).forEach(function (r) { line(table, 'td', [text(x, r[0]), text(y, r[1])]); });
+      out.appendChild(table);
+    });
+    if (!out.childNodes.length) out.appendChild(document.createElement('p')).textContent = 'This figure shows areas, which have no table. Its description has the main numbers.';
+    return out;
+  }
+  function numbers(el, current) {
+    var box = document.createElement('details'), summary = document.createElement('summary'), inside = document.createElement('div');
+    box.className = 'svm-numbers';
+    summary.textContent = 'Numbers of this figure';
+    inside.tabIndex = 0;
+    inside.style.cssText = 'max-height:20em;overflow:auto';
+    box.append(summary, inside);
+    function show() {
+      box.style.cssText = box.open || box.contains(document.activeElement) || document.activeElement === el ? 'font-size:13px' :
+        'position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)';
+    }
+    function fill() {
+      if (box.open && current()) inside.replaceChildren(tables(current()));
+      show();
+    }
+    box.addEventListener('toggle', fill);
+    [el, box].forEach(function (e) {
+      e.addEventListener('focusin', show);
+      e.addEventListener('focusout', function () { setTimeout(show); });
+    });
+    el.tabIndex = 0;
+    show();
+    el.after(box);
+    return { fill: fill, follow: function () { el.after(box); }, remove: function () { box.remove(); } };
+  }
+
   // ---- a chart in its place: drawn when it has a width, drawn again when the
   // page turns dark or light, fitted when the width changes, disposed of when its
   // place has left the document. A page of JupyterLab lives for days and drops outputs
@@ -241,7 +305,7 @@
   // JupyterLab also takes outputs away that it puts back later (cells that are scrolled
   // out of sight or collapsed): then the chart is drawn again.
   function place(id, el, option) {
-    var chart = null, width = 0, page = '', opt, chosen, moment;
+    var chart = null, width = 0, page = '', opt, chosen, moment, table = null;
     function make() {
       try {
         var back = backdrop(el), T = palette(back);
@@ -256,6 +320,7 @@
         adjust();
         rewind(chart);
         el.setAttribute('data-drawn', T.dark ? 'dark' : 'light');
+        if (table) table.fill(); else table = numbers(el, function () { return chart; });
       } catch (e) { fail(e); }
     }
     function drop() { // what the reader has chosen stays
@@ -287,6 +352,7 @@
         resolve(opt, [tools(T), T, opt, echarts, function () { return chart; }], '', false);
         chart.setOption(opt, { replaceMerge: ['series'] });
         adjust();
+        table.fill();
         el.setAttribute('data-updates', +(el.getAttribute('data-updates') || 0) + 1);
       } catch (e) { fail(e); }
     }
@@ -306,6 +372,8 @@
         if (el.isConnected) return;
         drop();
         width = 0;
+        if (table) table.remove();
+        table = null;
       },
       update: update,
       // gone reports whether another place may stand where this one stood: it has left
@@ -314,6 +382,7 @@
       move: function (to, next) {
         el.setAttribute('aria-label', to.getAttribute('aria-label'));
         to.replaceWith(el);
+        if (table) table.follow();
         update(next);
       }
     });

@@ -94,6 +94,19 @@ func pictures(t *testing.T, name string, figures []*Chart, tips []tip) {
 		page.Charts(len(figures))
 		page.Picture(filepath.Join(dir, fmt.Sprintf("%s-%s-%d.png", name, scheme, look.Width)))
 	}
+	// Each figure takes the focus, and a table of its numbers opens below it.
+	var numbers struct{ Places, Focus, Tables, Empty, Rows int }
+	page.Do(nil, `document.querySelectorAll('details.svm-numbers').forEach(d => { d.open = true })`)
+	page.Until(`Array.from(document.querySelectorAll('details.svm-numbers')).every(d => d.querySelector('table, p'))`)
+	page.Do(&numbers, `const all = Array.from(document.querySelectorAll('[data-drawn]')), boxes = all.map(e => e.nextElementSibling)
+		const out = { places: all.length, focus: all.filter(e => { e.focus(); return document.activeElement === e }).length, tables: boxes.filter(b => b.matches('details.svm-numbers')).length,
+			empty: document.querySelectorAll('.svm-numbers td:first-child:empty').length, rows: document.querySelectorAll('.svm-numbers td').length }
+		document.querySelectorAll('details.svm-numbers').forEach(d => { d.open = false })
+		document.activeElement.blur()
+		return out`)
+	if numbers.Places != len(figures) || numbers.Focus != len(figures) || numbers.Tables != len(figures) || numbers.Rows < 10*numbers.Empty || numbers.Rows == 0 {
+		t.Errorf("focus and tables of numbers: %+v for %d figures", numbers, len(figures))
+	}
 	for _, tip := range tips {
 		var text string
 		page.Do(&text, fmt.Sprintf(`
