@@ -195,10 +195,18 @@ func (p *Page) until(expression string, limit time.Duration) {
 			if dir := os.Getenv("SVMNB_PICTURES"); dir != "" {
 				p.Picture(filepath.Join(dir, "failed-"+strings.ReplaceAll(p.t.Name(), "/", "-")+".png"))
 			}
-			p.t.Fatalf("browser: still not so after %v: %s\n%v\nerrors: %q", limit, expression, err, p.Errors())
+			var charts []string
+			_ = p.do(&charts, `return Array.from(document.querySelectorAll('[data-drawn]'), e => e.textContent)`)
+			p.t.Fatalf("browser: still not so after %v: %s\n%v\nerrors: %q\ncharts: %.2000q", limit, expression, err, p.Errors(), charts)
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
+}
+
+// Says is a JavaScript expression: whether the text of an element has the words. A title breaks
+// into lines where its chart is narrow, so spaces do not count.
+func Says(element, words string) string {
+	return fmt.Sprintf(`%s.textContent.replace(/\s/g, '').includes(%q)`, element, strings.Join(strings.Fields(words), ""))
 }
 
 // Charts waits until n charts are drawn and none is pending, and returns the text of each
