@@ -26,7 +26,7 @@ import (
 
 // What docs/guide.md shows compiles and runs, and gives answers that a person would use.
 func TestGuide(t *testing.T) {
-	doctest.Same(t, "../docs/guide.md", "guide_doc_test.go", 13)
+	doctest.Same(t, "../docs/guide.md", "guide_doc_test.go", 14)
 
 	ctx := context.Background()
 	file, err := filepath.Abs("../notebooks/data/customers.csv")
@@ -91,6 +91,12 @@ func TestGuide(t *testing.T) {
 	picture, err := svmnb.Weights.Of(straight.Fit())
 	if fine(err); !strings.Contains(picture.Description(), "has the largest weight") {
 		t.Error(picture.Description())
+	}
+
+	importance := selection.MustImportances(fit, test, selection.AUC)
+	importance.Show()
+	if names := importance.Features; !slices.Equal(names, train.Table.Names()) || slices.Max(importance.Means()) < 0.02 {
+		t.Error(names, importance.Means())
 	}
 
 	ranges := map[string]selection.Range{"C": {Low: 0.1, High: 1000, Log: true}, "gamma": {Low: 1e-4, High: 1, Log: true}}

@@ -30,7 +30,7 @@ import (
 // whole.
 var zeros = []any{
 	svmnb.ArgumentError{}, gp.Ascent{}, gp.AscentPoint{}, svmnb.Audit{}, gp.Belief{}, svmnb.Calibrated{}, svmnb.Classifier{}, gp.Component{}, svmnb.Condition{}, svmnb.Conditions{},
-	selection.Deal{}, selection.Alternative{}, selection.Alternatives{}, display.Curve{}, display.Drawing{}, gp.Estimate{}, gp.Evaluation{}, svmnb.Evaluation{}, display.Figure{}, svmnb.Fit{}, transform.FourierFeatures{}, selection.Grid{}, selection.HeldOut{}, transform.Imputation{},
+	selection.Deal{}, selection.Importance{}, selection.Alternative{}, selection.Alternatives{}, display.Curve{}, display.Drawing{}, gp.Estimate{}, gp.Evaluation{}, svmnb.Evaluation{}, display.Figure{}, svmnb.Fit{}, transform.FourierFeatures{}, selection.Grid{}, selection.HeldOut{}, transform.Imputation{},
 	transform.Indicators{}, svmnb.Isotonic{}, display.ItemError{}, display.LinePlot{}, svmnb.JointFit{}, transform.Landmarks{}, gp.LeaveOneOut{}, svmnb.LeaveOneOutBounds{}, transform.MaxAbsScaling{},
 	selection.Metric{}, model.Model{}, model.Error{}, model.Row{}, svmnb.MultiCertificate{}, svmnb.MultiClassifier{}, svmnb.MultiFit{}, gp.Optimisation{}, display.Panels{}, gp.Partial{},
 	svmnb.PathBreak{}, selection.PipeFit{}, selection.Pipeline{}, svmnb.Platt{}, transform.PrincipalComponents{}, gp.Process{}, gp.Fit{}, play.RaceResult{}, play.RaceRun{},
@@ -156,6 +156,7 @@ func TestNilArguments(t *testing.T) {
 	for name, call := range map[string]func() error{
 		"CrossValidate":   func() error { _, err := selection.CrossValidate(ctx, nil, nil); return err },
 		"ValidationCurve": func() error { _, err := selection.ValidationCurve(ctx, nil, nil, "C", 1, 2); return err },
+		"Importances":     func() error { _, err := selection.Importances(ctx, nil, nil); return err },
 		"LearningCurve":   func() error { _, err := selection.LearningCurve(ctx, nil, nil); return err },
 		"Classify":        func() error { _, err := svmnb.Classify(nil).Fit(noContext); return err },
 		"OneClass":        func() error { _, err := svmnb.OneClass(nil).Fit(noContext); return err },

@@ -146,6 +146,14 @@ func weighed(n int) WeightsData {
 	return d
 }
 
+// deviating gives the weights standard deviations, one of them 0.
+func deviating(d WeightsData) WeightsData {
+	for j := range d.Values {
+		d.SD = append(d.SD, 0.02*float64(j))
+	}
+	return d
+}
+
 // swell are lines of n places.
 func swell(lines, n int) LinesData {
 	nan := [2]float64{math.NaN(), math.NaN()}
@@ -257,6 +265,7 @@ func TestFiguresOfData(t *testing.T) {
 		{"weights", weights(weighed(12)), 10_000, "feature 1 with a name has the largest weight, 0.4207"},
 		{"most of the weights", weights(weighed(12)), 10_000, "8 of 12 features have 90 % of the sum"},
 		{"weights, 300 features", weights(weighed(300)), 10_000, "the largest 30 of 300 are drawn"},
+		{"weights with deviations", weights(deviating(weighed(12))), 10_000, "feature 1 with a name has the largest weight, 0.4207"},
 		{"weights of 0", weights(WeightsData{Features: []string{"a", "b"}, Values: []float64{0, 0}, Measure: "weight"}), 10_000, "Every weight is 0"},
 		{"one weight below 0", weights(WeightsData{Features: []string{"a"}, Values: []float64{-1e-300}, Measure: "weight"}), 10_000, "a has the largest weight, −1e-300"},
 		{"lines", lines(swell(10, 100)), 30_000, "Waves of 6 s"},
@@ -338,6 +347,8 @@ func TestFiguresOfDataRefuse(t *testing.T) {
 		{weights(func(d *WeightsData) { d.Features = nil }), "Features"},
 		{weights(func(d *WeightsData) { d.Values = d.Values[1:] }), "Values"},
 		{weights(func(d *WeightsData) { d.Values[1] = nan }), "Values[1]"},
+		{weights(func(d *WeightsData) { d.SD = []float64{1} }), "SD"},
+		{weights(func(d *WeightsData) { d.SD = make([]float64, len(d.Values)); d.SD[1] = -1 }), "SD[1]"},
 		{weights(func(d *WeightsData) { d.Measure = "" }), "Measure"},
 		{weights(func(d *WeightsData) { d.Sides[0] = "" }), "Sides"},
 		{weights(func(d *WeightsData) { d.Sides[0] = d.Sides[1] }), "Sides"},

@@ -16,6 +16,7 @@ type WeightsData struct {
 	Note     string // what the reader should know of the numbers, or ""
 	Features []string
 	Values   []float64 // finite; the larger in absolute value, the more the feature matters
+	SD       []float64 // standard deviation of each value, ≥ 0; nil if the values are exact
 	Measure  string    // what the values are: "weight"
 	Sides    [2]string // what values below and above 0 do: "towards no", "towards yes"; needed if there are both
 }
@@ -33,12 +34,20 @@ func Weights(d WeightsData) (*Chart, error) {
 	for j, v := range d.Values {
 		c.refuse(v-v != 0, fmt.Sprintf("Values[%d]", j), "is %v: give finite numbers", v)
 	}
+	c.refuse(d.SD != nil && len(d.SD) != len(d.Values), "SD", "has length %d for %s", len(d.SD), count(len(d.Values), "value", "values"))
+	for j, v := range d.SD {
+		c.refuse(!(v >= 0) || math.IsInf(v, 1), fmt.Sprintf("SD[%d]", j), "is %v: give finite numbers ≥ 0", v)
+	}
 	if c.err != nil {
 		return nil, c.err
 	}
 	order, sum, low, high := upTo(len(d.Values)), 0.0, 0.0, 0.0
-	for _, v := range d.Values {
-		sum, low, high = sum+math.Abs(v), min(low, v), max(high, v)
+	for j, v := range d.Values {
+		sd := 0.0
+		if d.SD != nil {
+			sd = d.SD[j]
+		}
+		sum, low, high = sum+math.Abs(v), min(low, v-sd), max(high, v+sd)
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
 		switch x, y := math.Abs(d.Values[a]), math.Abs(d.Values[b]); {
@@ -75,7 +84,11 @@ func Weights(d WeightsData) (*Chart, error) {
 		if d.Values[j] >= 0 {
 			side = 1
 		}
-		bars[side] = append(bars[side], list{round4(d.Values[j]), k})
+		bar := list{round4(d.Values[j]), k}
+		if d.SD != nil {
+			bar = append(bar, round4(d.SD[j]))
+		}
+		bars[side] = append(bars[side], bar)
 	}
 	room := 0.22 * (high - low) // for the numbers at the ends of the bars
 	if room == 0 {

@@ -1,16 +1,19 @@
 // The JavaScript of weights.go.
 
-// bar is the bar of a feature, with its number beyond the end.
+// bar is the bar of a feature, with a line of one standard deviation to each side of its end
+// if there is one, and its number beyond.
 function bar(p, api) {
-	var v = api.value(0), a = api.coord([0, api.value(1)]), b = api.coord([v, api.value(1)]), h = api.size([1, 1])[1] * 0.66, left = v < 0;
+	var v = api.value(0), k = api.value(1), sd = api.value(2) || 0, a = api.coord([0, k]), b = api.coord([v, k]), h = api.size([1, 1])[1] * 0.66, left = v < 0;
+	var low = api.coord([v - sd, k])[0], high = api.coord([v + sd, k])[0];
 	return { type: 'group', children: [{ type: 'rect', shape: { x: Math.min(a[0], b[0]), y: a[1] - h / 2, width: v ? Math.max(Math.abs(b[0] - a[0]), 1) : 0, height: h }, style: { fill: T('$color') } },
-		{ type: 'text', silent: true, x: b[0] + (left ? -4 : 4), y: a[1], style: { text: svm.num(v, 3), fill: T('@ink'), fontSize: 11, align: left ? 'right' : 'left', verticalAlign: 'middle' } }] };
+		{ type: 'line', silent: true, ignore: !sd, shape: { x1: low, y1: a[1], x2: high, y2: a[1] }, style: { stroke: T('@ink'), lineWidth: 1.5 } },
+		{ type: 'text', silent: true, x: left ? low - 4 : high + 4, y: a[1], style: { text: svm.num(v, 3), fill: T('@ink'), fontSize: 11, align: left ? 'right' : 'left', verticalAlign: 'middle' } }] };
 }
 
 function tip(p) {
 	var s = O.svm, name = document.createElement('b');
 	name.textContent = s.names[p.value[1]];
-	return name.outerHTML + '<br>' + s.measure + ' ' + svm.num(p.value[0], 4);
+	return name.outerHTML + '<br>' + s.measure + ' ' + svm.num(p.value[0], 4) + (p.value[2] === undefined ? '' : ' ± ' + svm.num(p.value[2], 2));
 }
 
 function layout(w, top) {
