@@ -48,7 +48,8 @@ func Lines(d LinesData) (*Chart, error) {
 	if d.XRange[0] != d.XRange[0] && d.XRange[1] != d.XRange[1] && !d.LogX && left < right { // lines begin and end at the frame
 		x.set("min", roundTo(left, 6)).set("max", roundTo(right, 6))
 	}
-	y, _, _ := lineAxis(d.Y, d.LogY, d.YRange, 48, ys)
+	y, bottom, top := lineAxis(d.Y, d.LogY, d.YRange, 48, ys)
+	roundX, roundY := lineRounding(d.LogX, left, right, d.XRange), lineRounding(d.LogY, bottom, top, d.YRange)
 	p := plot{name: "lines", tip: linesJS.cut("tip"), along: true, grid: object{}, svm: object{"layout": marksJS.cut("oneGrid"), "x": d.X}}
 	p.panel(x.pointed(), y.set("gridIndex", 0))
 	listed := ""
@@ -67,9 +68,9 @@ func Lines(d LinesData) (*Chart, error) {
 		for _, i := range keep {
 			var v any
 			if finite(l.Y[i]) {
-				v = roundTo(l.Y[i], 6)
+				v = roundY(l.Y[i])
 			}
-			data = append(data, list{roundTo(l.X[i], 6), v})
+			data = append(data, list{roundX(l.X[i]), v})
 		}
 		color, look := fmt.Sprintf("@series%d", k+1), k%len(lineDashes)
 		p.add(line(data).name(l.Name).id(fmt.Sprint("line", k)).symbols("circle", 6).set("showSymbol", len(keep) == 1 || len(keep) > 2 && len(keep) <= 25).ink(color, 2.4, lineDashes[look]).z(3).
@@ -82,6 +83,21 @@ func Lines(d LinesData) (*Chart, error) {
 	}
 	p.about = fmt.Sprintf("Lines of %s over %s: %s.", d.Y, d.X, listed[2:])
 	return p.chart(d.Title, ""), nil
+}
+
+// lineRounding returns the rounding of values on an axis: on a linear one to what the eye can see,
+// since smaller digits may be the rounding errors of the reader's calculation.
+func lineRounding(log bool, low, high float64, ends [2]float64) func(float64) float64 {
+	if log {
+		return func(v float64) float64 { return roundTo(v, 6) }
+	}
+	if finite(ends[0]) {
+		low = ends[0]
+	}
+	if finite(ends[1]) {
+		high = ends[1]
+	}
+	return rounding(low, high)
 }
 
 // lineAxis returns the axis of these values, and their ends.
