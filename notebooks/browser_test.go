@@ -292,19 +292,19 @@ func TestLabInClassicJupyter(t *testing.T) {
 }
 
 // The tour in somebody's own GoNB, with nothing of the runner's settings but
-// the line that the README gives.
+// the line that docs/machines.md gives.
 func TestTourInPlainKernel(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("needs the real kernel, which -short leaves out")
 	}
-	readme, err := os.ReadFile("../README.md")
+	page, err := os.ReadFile("../docs/machines.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	line := regexp.MustCompile(`(?m)^    (!\*go mod edit .*)$`).FindSubmatch(readme)
+	line := regexp.MustCompile(`(?m)^    (!\*go mod edit .*)$`).FindSubmatch(page)
 	if line == nil {
-		t.Fatal("the README has no line for a kernel of one's own")
+		t.Fatal("docs/machines.md has no line for a kernel of one's own")
 	}
 	file := filepath.Join(t.TempDir(), tour)
 	unrunTour(t, file, string(line[1]))

@@ -27,10 +27,12 @@ import (
 	"github.com/svmnb/svmnb/svmnb/play"
 	"github.com/svmnb/svmnb/svmnb/selection"
 	"github.com/svmnb/svmnb/svmnb/static"
+	"github.com/svmnb/svmnb/svmnb/transform"
 )
 
 // The gallery command writes docs/gallery.md and the images beside it. They show every
-// figure of package svmnb with the line of code that makes it.
+// figure of package svmnb with the line of code that makes it, for light pages and, in files
+// whose names end in -dark, for dark ones.
 
 // exhibit is a picture of the gallery.
 type exhibit struct {
@@ -101,6 +103,10 @@ func gallery(of func(*datasets.Dataset) *datasets.Dataset) []room {
 	})
 	flowers, digits := of(datasets.Iris()), of(datasets.Digits().Select(first(60)))
 	patients := of(datasets.Diabetes())
+	drinking, tasting := datasets.Wine().Split(0.6, 1)
+	wines := sync.OnceValue(func() *selection.PipeFit {
+		return selection.Pipe(transform.Standardise(), svmnb.Classify(drinking).Kernel(kernels.RBF(0.05)).OneVsOne()).MustFit()
+	})
 	gaps := sync.OnceValue(func() *datasets.Table { return withGaps(flowers) })
 	distances := func() []display.Curve {
 		var curves []display.Curve
@@ -152,7 +158,7 @@ func gallery(of func(*datasets.Dataset) *datasets.Dataset) []room {
 				return play.CoordinateAscent([2][2]float64{{1, -0.6}, {-0.6, 1}}, [2]float64{}, [2]float64{2, -2}).Chart()
 			}},
 		}},
-		{"How good it is, and which to choose", "`c` is `fit` with probabilities, `careful` a fit of noisier data with `MustThreshold(svmnb.ForCost(1, 5))`, and `s` is a search over C and gamma. `moons` is the description of `fit`, and `few` a description with thirty points. `folds` is `selection.StratifiedKFold(5, 1)`.", []exhibit{
+		{"How good it is, and which to choose", "`c` is `fit` with probabilities, `careful` a fit of noisier data with `MustThreshold(svmnb.ForCost(1, 5))`, and `s` is a search over C and gamma. `moons` is the description of `fit`, and `few` a description with thirty points. `folds` is `selection.StratifiedKFold(5, 1)`. `wines` is a fit of three fifths of `datasets.Wine()`, and `tasting` has the others.", []exhibit{
 			{"confusion", "Confusion", "svmnb.Confusion.Of(iris())", func() (*display.Chart, error) { return svmnb.Confusion.Of(iris()) }},
 			{"roc", "ROC", "svmnb.ROC.Of(fit())", func() (*display.Chart, error) { return svmnb.ROC.Of(fit()) }},
 			{"precision-recall", "PrecisionRecall", "svmnb.PrecisionRecall.Of(fit())", func() (*display.Chart, error) { return svmnb.PrecisionRecall.Of(fit()) }},
@@ -161,6 +167,7 @@ func gallery(of func(*datasets.Dataset) *datasets.Dataset) []room {
 			{"reliability", "Reliability", "svmnb.Reliability.Of(c())", func() (*display.Chart, error) { return svmnb.Reliability.Of(c()) }},
 			{"thresholds", "Thresholds", "svmnb.Thresholds.Of(careful())", func() (*display.Chart, error) { return svmnb.Thresholds.Of(careful()) }},
 			{"landscape", "Landscape", "selection.Landscape.Of(s())", func() (*display.Chart, error) { return selection.Landscape.Of(s()) }},
+			{"importances", "Importances Importance", "selection.MustImportances(wines(), tasting).Chart()", func() (*display.Chart, error) { return selection.MustImportances(wines(), tasting).Chart() }},
 			{"path", "Path", "svmnb.Path.Of(few.MustPath(0.05, 20))", func() (*display.Chart, error) { return svmnb.Path.Of(few.MustPath(0.05, 20)) }},
 			{"learning-curve", "LearningCurve ScoreCurve", "selection.MustLearningCurve(moons, folds).Chart()", func() (*display.Chart, error) { return selection.MustLearningCurve(moons, folds).Chart() }},
 			{"validation-curve", "ValidationCurve ScoreCurve", `selection.MustValidationCurve(moons, folds, "gamma", selection.Log2(-7, 7, 2)...).Chart()`, func() (*display.Chart, error) {
@@ -219,24 +226,35 @@ func withGaps(d *datasets.Dataset) *datasets.Table {
 
 func asItIs(d *datasets.Dataset) *datasets.Dataset { return d }
 
-// image draws the exhibit as SVG, or as PNG if the SVG is too large.
-func (e exhibit) image() (name string, data []byte, alt string, err error) {
+// images draws the exhibit for light and for dark pages, as SVG, or as PNG if the SVG is too
+// large.
+func (e exhibit) images() (extension string, light, dark []byte, alt string, err error) {
 	c, err := e.draw()
 	if err != nil {
-		return "", nil, "", fmt.Errorf("%s: %w", e.file, err)
+		return "", nil, nil, "", fmt.Errorf("%s: %w", e.file, err)
 	}
-	o := static.Options{Width: galleryWidth, Scale: 1}
-	name = e.file + ".svg"
-	if data, err = static.SVG(c, o); err == nil && len(data) > galleryBytes {
-		name = e.file + ".png"
-		if data, err = static.PNG(c, o); err == nil {
-			data, err = fewColours(data)
+	var image [2][]byte
+	extension = ".svg"
+	for k := range image {
+		if image[k], err = static.SVG(c, static.Options{Width: galleryWidth, Scale: 1, Dark: k == 1}); err != nil {
+			return "", nil, nil, "", fmt.Errorf("%s: %w", e.file, err)
+		}
+		if len(image[k]) > galleryBytes {
+			extension = ".png"
 		}
 	}
-	if err != nil {
-		return "", nil, "", fmt.Errorf("%s: %w", e.file, err)
+	for k := range image {
+		if extension == ".svg" {
+			break
+		}
+		if image[k], err = static.PNG(c, static.Options{Width: galleryWidth, Scale: 1, Dark: k == 1}); err == nil {
+			image[k], err = fewColours(image[k])
+		}
+		if err != nil {
+			return "", nil, nil, "", fmt.Errorf("%s: %w", e.file, err)
+		}
 	}
-	return name, data, c.Title.Title, nil
+	return extension, image[0], image[1], c.Title.Title, nil
 }
 
 // near reports whether two colours can hardly be distinguished.
@@ -252,12 +270,21 @@ func fewColours(data []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	var b bytes.Buffer
+	err = (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&b, paletted([]image.Image{full}, full.Bounds(), 256)[0])
+	return b.Bytes(), err
+}
+
+// paletted reduces the pixels of all images in the box to the most frequent colours that can
+// be distinguished.
+func paletted(images []image.Image, box image.Rectangle, colours int) []*image.Paletted {
 	counts := map[color.RGBA]int{}
-	box := full.Bounds()
-	at := func(x, y int) color.RGBA { return color.RGBAModel.Convert(full.At(x, y)).(color.RGBA) }
-	for y := box.Min.Y; y < box.Max.Y; y++ {
-		for x := box.Min.X; x < box.Max.X; x++ {
-			counts[at(x, y)]++
+	at := func(img image.Image, x, y int) color.RGBA { return color.RGBAModel.Convert(img.At(x, y)).(color.RGBA) }
+	for _, img := range images {
+		for y := box.Min.Y; y < box.Max.Y; y++ {
+			for x := box.Min.X; x < box.Max.X; x++ {
+				counts[at(img, x, y)]++
+			}
 		}
 	}
 	frequent := slices.SortedFunc(maps.Keys(counts), func(a, b color.RGBA) int {
@@ -265,7 +292,7 @@ func fewColours(data []byte) ([]byte, error) {
 	})
 	var palette color.Palette
 	for _, c := range frequent {
-		if len(palette) < 256 && (len(palette) == 0 || !near(c, palette.Convert(c).(color.RGBA))) {
+		if len(palette) < colours && (len(palette) == 0 || !near(c, palette.Convert(c).(color.RGBA))) {
 			palette = append(palette, c)
 		}
 	}
@@ -273,24 +300,25 @@ func fewColours(data []byte) ([]byte, error) {
 	for c := range counts {
 		nearest[c] = uint8(palette.Index(c))
 	}
-	few := image.NewPaletted(box, palette)
-	for y := box.Min.Y; y < box.Max.Y; y++ {
-		for x := box.Min.X; x < box.Max.X; x++ {
-			few.SetColorIndex(x, y, nearest[at(x, y)])
+	few := make([]*image.Paletted, len(images))
+	for k, img := range images {
+		few[k] = image.NewPaletted(box, palette)
+		for y := box.Min.Y; y < box.Max.Y; y++ {
+			for x := box.Min.X; x < box.Max.X; x++ {
+				few[k].SetColorIndex(x, y, nearest[at(img, x, y)])
+			}
 		}
 	}
-	var b bytes.Buffer
-	err = (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&b, few)
-	return b.Bytes(), err
+	return few
 }
 
 // called matches the fits of the gallery, which are functions in its source but variables
 // on the page.
-var called = regexp.MustCompile(`\b(fit|gaps|distances|chunked|straight|sugar|cancer|iris|petals|process|part|co2|c|s)\(\)`)
+var called = regexp.MustCompile(`\b(fit|gaps|distances|chunked|straight|sugar|cancer|iris|petals|process|part|wines|co2|c|s)\(\)`)
 
 func galleryCommand(ctx context.Context, s *session, args []string) error {
 	if len(args) > 0 {
-		return errors.New("gallery takes no arguments: it writes docs/gallery.md and the images in docs/gallery")
+		return errors.New("gallery takes no arguments: it writes docs/gallery.md, the images in docs/gallery and the moving pictures in docs")
 	}
 	dir := filepath.Join(s.root, "docs", "gallery")
 	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o755)); err != nil {
@@ -304,18 +332,19 @@ func galleryCommand(ctx context.Context, s *session, args []string) error {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			name, data, alt, err := e.image()
+			extension, light, dark, alt, err := e.images()
 			if err != nil {
 				return err
 			}
-			if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
+			name := e.file + extension
+			if err := errors.Join(os.WriteFile(filepath.Join(dir, name), light, 0o644), os.WriteFile(filepath.Join(dir, e.file+"-dark"+extension), dark, 0o644)); err != nil {
 				return err
 			}
 			fmt.Fprintf(&page, "\n`%s`\n\n![%s](gallery/%s)\n", called.ReplaceAllString(e.code, "$1"), strings.NewReplacer("[", "(", "]", ")").Replace(alt), name)
-			fmt.Fprintf(s.stdout, "%s, %d bytes\n", name, len(data))
+			fmt.Fprintf(s.stdout, "%s, %d bytes\n", name, len(light))
 		}
 	}
-	return os.WriteFile(filepath.Join(s.root, "docs", "gallery.md"), []byte(page.String()), 0o644)
+	return errors.Join(os.WriteFile(filepath.Join(s.root, "docs", "gallery.md"), []byte(page.String()), 0o644), writeMoving(ctx, s.root))
 }
 
 const galleryHead = `# Gallery

@@ -113,7 +113,7 @@ func TestGalleryIsWhole(t *testing.T) {
 				t.Errorf("docs/gallery.md has no picture of %s: run go run ./notebooks gallery", e.code)
 				continue
 			}
-			images = append(images, string(text[2]))
+			images = append(images, string(text[2]), strings.Replace(string(text[2]), ".", "-dark.", 1))
 		}
 	}
 	for _, name := range figures(t) {
@@ -138,6 +138,11 @@ func TestGalleryIsWhole(t *testing.T) {
 		}
 		if !slices.Contains(images, f.Name()) {
 			t.Errorf("docs/gallery/%s is on no page", f.Name())
+		}
+	}
+	for _, name := range []string{"moving.gif", "moving-dark.gif", "moving-still.png", "moving-dark-still.png"} {
+		if info, err := os.Stat("../docs/" + name); err != nil || info.Size() > movingBytes {
+			t.Errorf("docs/%s: %v, %v", name, info, err)
 		}
 	}
 	if len(files) != len(images) {

@@ -55,7 +55,7 @@ const usage = `Usage: go run ./notebooks [command]
                 where no scripts run (run does so by itself)
                   -dark            for a dark page
   site DIR      write notebooks and documents as pages that need no network, with
-                an index, a search over headings, and what they share once
+                a search over all text, and what they share once
   lab [ARG...]  open your own Jupyter with the same kernel; ARGs go to Jupyter
   install       add the kernel to your Jupyter, as "Go (svmnb)"
   uninstall     take it out again

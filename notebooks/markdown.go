@@ -27,11 +27,16 @@ import (
 // since the text of a notebook, and even more that of its outputs, may come from a
 // stranger.
 type markdown struct {
-	md       goldmark.Markdown
-	anchors  map[string]int           // how often each text of a heading has occurred
-	name     func(text string) string // returns the anchor of a heading
-	link     func(dest string) string // returns where a link leads in the page
-	headings []heading                // all headings that were rendered
+	md      goldmark.Markdown
+	anchors map[string]int           // how often each text of a heading has occurred
+	name    func(text string) string // returns the anchor of a heading
+	link    func(dest string) string // returns where a link leads in the page
+
+	// picture returns where the file of an image is and the <source> elements that a browser may
+	// prefer. If it is nil, images become part of the page.
+	picture func(dest string) (src, sources string)
+
+	headings []heading // all headings that were rendered
 
 	// names returns the names of highlightNames for a code cell. It is called for each cell
 	// in order.
@@ -80,7 +85,12 @@ func (m *markdown) render(source, dir string, attachments map[string]any) (strin
 			m.headings = append(m.headings, heading{n.Level, id, text})
 		case *ast.Image:
 			n.Destination = []byte(writtenMath(string(n.Destination), formulas))
-			if data := inlineImage(string(n.Destination), dir, attachments); data != "" {
+			if m.picture != nil && dir != "" && !strings.Contains(string(n.Destination), ":") {
+				src, sources := m.picture(string(n.Destination))
+				n.Destination = []byte(src)
+				n.SetAttributeString("loading", []byte("lazy"))
+				n.SetAttributeString("sources", sources)
+			} else if data := inlineImage(string(n.Destination), dir, attachments); data != "" {
 				n.Destination = []byte(data)
 			} else if dir == "" && !isImage(string(n.Destination)) {
 				n.Destination = nil
@@ -219,6 +229,10 @@ func (ownNodes) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	})
 	plain, drawing := imageRenderer(), imageRenderer(goldhtml.WithUnsafe())
 	r.Register(ast.KindImage, func(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+		if sources, ok := node.AttributeString("sources"); ok && entering {
+			_, _ = w.WriteString("<picture>" + sources.(string))
+			defer func() { _, _ = w.WriteString("</picture>") }()
+		}
 		switch dest := string(node.(*ast.Image).Destination); {
 		case isImage(dest):
 			return drawing(w, source, node, entering)

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	_ "embed"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -88,18 +90,19 @@ func (w *site) write() error {
 		}
 	}
 	w.follow()
+	w.addLists()
 	for i := range w.pages {
 		if err := w.writePage(i); err != nil {
 			return err
 		}
 	}
-	return errors.Join(w.writeIndex(), w.writeShared())
+	return w.writeShared()
 }
 
 const readme = "README.md"
 
-// find lists the pages: the notebooks in order, the README, and the documents in the order
-// in which the README names them.
+// find lists the pages: the README, which is the first page, the notebooks in order, and the
+// documents in the order in which the README names them.
 func (w *site) find() error {
 	overview, err := os.ReadFile(filepath.Join(w.root, readme))
 	if err != nil {
@@ -111,7 +114,7 @@ func (w *site) find() error {
 		}
 		return len(overview)
 	}
-	for _, pattern := range []string{"notebooks/*.ipynb", readme, "docs/*.md"} {
+	for _, pattern := range []string{readme, "notebooks/*.ipynb", "docs/*.md"} {
 		found, err := filepath.Glob(filepath.Join(w.root, filepath.FromSlash(pattern)))
 		if err != nil {
 			return err
@@ -128,7 +131,11 @@ func (w *site) find() error {
 			slices.SortStableFunc(sources, func(a, b string) int { return place(a) - place(b) })
 		}
 		for _, source := range sources {
-			w.pages = append(w.pages, &sitePage{source: source, address: strings.TrimSuffix(source, path.Ext(source)) + ".html"})
+			p := &sitePage{source: source, address: strings.TrimSuffix(source, path.Ext(source)) + ".html"}
+			if source == readme {
+				p.address = "index.html"
+			}
+			w.pages = append(w.pages, p)
 		}
 	}
 	return w.findPackages()
@@ -154,6 +161,7 @@ func (w *site) render(p *sitePage) (err error) {
 	}
 	md := newMarkdown()
 	md.link = func(dest string) string { return w.link(p, dest) }
+	md.picture = func(dest string) (src, sources string) { return w.picture(p, dest) }
 	file := filepath.Join(w.root, filepath.FromSlash(p.source))
 	first := "" // Markdown of the beginning
 	if path.Ext(p.source) == ".ipynb" {
@@ -163,6 +171,9 @@ func (w *site) render(p *sitePage) (err error) {
 		}
 		md.names = w.names(p, md)
 		if p.body, p.math, err = renderNotebook(md, nb, filepath.Dir(file)); err != nil {
+			return err
+		}
+		if p.body, err = w.aside(p, p.body); err != nil {
 			return err
 		}
 		if len(nb.cells) > 0 && nb.cells[0].kind() == "markdown" {
@@ -179,25 +190,77 @@ func (w *site) render(p *sitePage) (err error) {
 		if err != nil {
 			return err
 		}
-		p.body, p.math = "<section class=\"text\">\n"+text+"</section>\n", math
+		p.body, p.math = "<section class=\"text\">\n"+inRows(badges.ReplaceAllString(text, ""))+"</section>\n", math
 	}
 	p.headings = md.headings
 	p.title = path.Base(p.source)
 	if len(p.headings) > 0 {
 		p.title = stripMath(p.headings[0].text)
 	}
-	if p.source == readme {
-		p.title = "Overview"
-	}
 	plain := newMarkdown()
 	plain.link = func(dest string) string {
 		if strings.Contains(dest, "://") {
 			return dest
 		}
-		return p.address // the index, which shows this paragraph, is in another folder
+		return p.address // the first page, which shows this paragraph, is in another folder
 	}
 	p.lead, p.leadMath, err = plain.render(firstParagraph(first), "", nil)
 	return err
+}
+
+// picture returns the address of an image in the site, and sources for readers whom another file
+// suits better. For moving.gif these are moving-dark.gif, and moving-still.png and
+// moving-dark-still.png for readers who want nothing to move.
+func (w *site) picture(p *sitePage, dest string) (src, sources string) {
+	source := path.Join(path.Dir(p.source), dest)
+	base := strings.TrimSuffix(source, path.Ext(source))
+	for _, twin := range []struct{ source, media string }{
+		{base + "-dark-still.png", "(prefers-reduced-motion: reduce) and (prefers-color-scheme: dark)"},
+		{base + "-still.png", "(prefers-reduced-motion: reduce)"},
+		{base + "-dark" + path.Ext(source), "(prefers-color-scheme: dark)"},
+	} {
+		if copied, err := w.copyFile(twin.source); err == nil {
+			sources += fmt.Sprintf(`<source media="%s" srcset="%s">`, twin.media, relative(p.address, copied))
+		}
+	}
+	return w.link(p, dest), sources
+}
+
+// inside matches an image that is a part of the page.
+var inside = regexp.MustCompile(`<img ([^>]*)src="data:image/(png|svg\+xml);base64,([A-Za-z0-9+/=]+)"`)
+
+// aside writes the large images of a page into files, which a browser loads when a reader comes to
+// them. Where scripts run, a chart takes the place of its image, which is then never loaded.
+func (w *site) aside(p *sitePage, body string) (_ string, err error) {
+	body = inside.ReplaceAllStringFunc(body, func(image string) string {
+		m := inside.FindStringSubmatch(image)
+		data, e := base64.StdEncoding.DecodeString(m[3])
+		if e != nil || len(data) < 2000 {
+			return image
+		}
+		hash := sha256.Sum256(data)
+		address := fmt.Sprintf("assets/pictures/%x.%s", hash[:8], strings.TrimSuffix(m[2], "+xml"))
+		if !w.shared[address] {
+			err = errors.Join(err, w.put(address, data))
+		}
+		return fmt.Sprintf(`<img loading="lazy" %ssrc="%s"`, m[1], relative(p.address, address))
+	})
+	return body, err
+}
+
+var (
+	// badges matches images from elsewhere, which a site that needs no network leaves out.
+	badges = regexp.MustCompile(`<p>(\s*(<a [^>]*>)?<img src="https:[^>]*>(</a>)?)+\s*</p>\n`)
+
+	// captioned matches a line of code and the picture that it makes.
+	captioned = regexp.MustCompile(`<p>(<code>[^\n]*</code>)</p>\n<p>(<picture>[^\n]*</picture>)</p>\n`)
+	figureRun = regexp.MustCompile(`(<figure>[^\n]*</figure>\n)+`)
+)
+
+// inRows puts pictures that follow one another, each with its line of code, into rows.
+func inRows(text string) string {
+	text = captioned.ReplaceAllString(text, "<figure><figcaption>$1</figcaption>$2</figure>\n")
+	return figureRun.ReplaceAllString(text, "<div class=\"figures\">\n$0</div>\n")
 }
 
 // firstParagraph returns the first paragraph after the title.
@@ -255,7 +318,7 @@ func (w *site) copyFile(source string) (string, error) {
 		return "", errors.New("it is outside of the checkout")
 	}
 	address := source
-	if !slices.Contains([]string{".png", ".svg", ".jpg", ".txt", ".html", ".pdf"}, path.Ext(source)) {
+	if !slices.Contains([]string{".png", ".svg", ".jpg", ".gif", ".txt", ".html", ".pdf"}, path.Ext(source)) {
 		address += ".txt"
 	}
 	if w.shared[address] {
@@ -328,22 +391,22 @@ func (p *sitePage) contents() string {
 	return "<nav class=\"contents\" aria-label=\"On this page\"><details><summary>On this page</summary>\n<ul>\n" + list + "</ul></details></nav>\n"
 }
 
-func (w *site) writeIndex() error {
-	overview := w.page(readme)
-	math := overview.leadMath
+// addLists adds the lists of all notebooks and documents to the first page.
+func (w *site) addLists() {
+	first := w.page(readme)
 	var notebooks, documents strings.Builder
 	for _, p := range w.pages {
 		item := fmt.Sprintf("<a href=\"%s\">%s</a>", p.address, html.EscapeString(p.title))
 		if strings.HasPrefix(p.source, "notebooks/") {
 			fmt.Fprintf(&notebooks, "<li>%s\n%s</li>\n", item, p.lead)
-			math = math || p.leadMath
-		} else if p.of == nil {
+			first.math = first.math || p.leadMath
+		} else if p.of == nil && p != first {
 			fmt.Fprintf(&documents, "<li>%s</li>\n", item)
 		}
 	}
-	return w.frame("index.html", "svmnb", math, "<section class=\"text\">\n<h1>svmnb</h1>\n"+overview.lead+
-		"<h2>Notebooks</h2>\n<ol class=\"pages\">\n"+notebooks.String()+"</ol>\n"+
-		"<h2>Documents</h2>\n<ul>\n"+documents.String()+"</ul>\n</section>\n")
+	first.body += "<section class=\"text\">\n<h2 id=\"notebooks\">The notebooks in turn</h2>\n<ol class=\"pages\">\n" + notebooks.String() +
+		"</ol>\n<h2 id=\"documents\">All documents</h2>\n<ul>\n" + documents.String() + "</ul>\n</section>\n"
+	first.headings = append(first.headings, heading{2, "notebooks", "The notebooks in turn"}, heading{2, "documents", "All documents"})
 }
 
 // frame writes a page with the parts that all pages have.

@@ -83,6 +83,16 @@
     box.append(pre, button)
   })
 
+  // What scrolls sideways takes the focus, so that the keyboard can scroll it.
+  function reach() {
+    document.querySelectorAll('pre, table, .math.display, .rich, .image, .out, figcaption').forEach(e => {
+      if (e.scrollWidth > e.clientWidth + 1) e.tabIndex = 0
+      else if (e.tabIndex === 0) e.removeAttribute('tabindex')
+    })
+  }
+  window.addEventListener('load', reach)
+  window.addEventListener('resize', reach)
+
   input.addEventListener('input', search)
   input.addEventListener('focus', () => { load(); search() })
   document.addEventListener('keydown', e => {

@@ -19,7 +19,7 @@ import (
 
 var (
 	scripts    = regexp.MustCompile(`(?s)<script>.*?</script>`)
-	references = regexp.MustCompile(`(?:href|src)="([^"]*)"|url\(([^)]*)\)`)
+	references = regexp.MustCompile(`(?:href|src|srcset)="([^"]*)"|url\(([^)]*)\)`)
 	ids        = regexp.MustCompile(`\bid="([^"]*)"`)
 )
 
@@ -113,7 +113,10 @@ func TestSiteNamesBrokenLinks(t *testing.T) {
 	write("README.md", "# Root\n\nLead with $x$ and [b](docs/b.md).\n\n[math](docs/a.md#what-c-does) [none](docs/none.md) [out](../secret) [code](code/x.go) [here](#root) [nowhere](#nowhere)\n")
 	write("docs/a.md", "# A\n\n## What *C* does\n\n[book](../notebooks/01.ipynb#What-$C$-does) [old](../notebooks/01.ipynb#what-c-does)\n")
 	write("docs/b.md", "# B\n")
-	write("docs/c.md", "# C\n")
+	write("docs/c.md", "# C\n\n![badge](https://example.com/a.svg) [![two](https://example.com/b.svg)](b.md)\n\n`draw()`\n\n![a picture](b.gif)\n\n`more()`\n\n![another](d.svg)\n")
+	for _, name := range []string{"b.gif", "b-dark.gif", "b-still.png", "b-dark-still.png", "d.svg"} {
+		write("docs/"+name, name)
+	}
 	write("code/x.go", "package x\n")
 	write("notebooks/01.ipynb", text("# One\n\nGoal.\n\n## What $C$ does\n\n[next](02.ipynb) [doc](../docs/a.md) [far](https://example.com/x.ipynb)"))
 	write("notebooks/02.ipynb", text("# Two <b>"))
@@ -142,13 +145,16 @@ func TestSiteNamesBrokenLinks(t *testing.T) {
 		return string(data)
 	}
 	for name, want := range map[string]string{
-		"index.html":        `<p>Lead with <span class="math">x</span> and <a href="README.html">b</a>.</p>`,
-		"README.html":       `<a href="docs/a.html#what-c-does">math</a>`,
+		"index.html":        "<p>Lead with <span class=\"math\">x</span> and <a href=\"docs/b.html\">b</a>.</p>\n<p><a href=\"docs/a.html#what-c-does\">math</a>",
 		"docs/a.html":       `<a href="../notebooks/01.html#What-$C$-does">book</a>`,
 		"notebooks/01.html": `<a href="../notebooks/02.html">next</a> <a href="../docs/a.html">doc</a> <a href="https://example.com/x.ipynb">far</a>`,
-		"notebooks/02.html": `<nav class="turn" aria-label="Pages before and after"><a rel="prev" href="../notebooks/01.html">One</a><a rel="next" href="../README.html">Overview</a></nav>`,
-		"docs/b.html":       `<a rel="prev" href="../README.html">Overview</a><a rel="next" href="../docs/a.html">A</a>`, // README names b first
+		"notebooks/02.html": `<nav class="turn" aria-label="Pages before and after"><a rel="prev" href="../notebooks/01.html">One</a><a rel="next" href="../docs/b.html">B</a></nav>`,
+		"docs/b.html":       `<a rel="prev" href="../notebooks/02.html">Two</a><a rel="next" href="../docs/a.html">A</a>`, // README names b first
 		"code/x.go.txt":     "package x",
+		"docs/c.html": "<h1 id=\"c\">C</h1>\n<div class=\"figures\">\n<figure><figcaption><code>draw()</code></figcaption><picture>" +
+			`<source media="(prefers-reduced-motion: reduce) and (prefers-color-scheme: dark)" srcset="../docs/b-dark-still.png"><source media="(prefers-reduced-motion: reduce)" srcset="../docs/b-still.png">` +
+			`<source media="(prefers-color-scheme: dark)" srcset="../docs/b-dark.gif"><img src="../docs/b.gif" alt="a picture" loading="lazy"></picture></figure>` + "\n" +
+			`<figure><figcaption><code>more()</code></figcaption><picture><img src="../docs/d.svg" alt="another" loading="lazy"></picture></figure>`,
 	} {
 		if !strings.Contains(read(name), want) {
 			t.Errorf("%s lacks %s:\n%s", name, want, read(name))
@@ -160,6 +166,26 @@ func TestSiteNamesBrokenLinks(t *testing.T) {
 	for _, args := range [][]string{{"site"}, {"site", "a", "b"}} {
 		if err := command(t.Context(), args, io.Discard, io.Discard); err == nil {
 			t.Errorf("%q: no error", args)
+		}
+	}
+}
+
+// accessibility returns a check of a page by axe-core, whose script the variable SVMNB_AXE names.
+// It reports faults that hinder people: those that axe calls serious or critical.
+func accessibility(t *testing.T) func(p *browsertest.Page, address string) {
+	script, err := os.ReadFile(os.Getenv("SVMNB_AXE"))
+	if err != nil {
+		t.Log("axe-core does not check the pages: SVMNB_AXE names no script")
+		return func(*browsertest.Page, string) {}
+	}
+	return func(p *browsertest.Page, address string) {
+		t.Helper()
+		p.Do(nil, string(script))
+		var faults []string
+		p.Do(&faults, `return axe.run(document, {resultTypes: ['violations'], preload: false}).then(r => r.violations.filter(v => v.impact === 'serious' || v.impact === 'critical')
+			.map(v => v.id + ', ' + v.nodes.length + ' times: ' + v.nodes[0].html.slice(0, 200) + ' ' + v.nodes[0].failureSummary.slice(0, 300)))`)
+		for _, f := range faults {
+			t.Errorf("%s: %s", address, f)
 		}
 	}
 }
@@ -208,16 +234,15 @@ func TestSiteInBrowser(t *testing.T) {
 		checkCharts(t, p, titles)
 		fits("notebooks/"+name, look)
 	}
-	addresses := []string{"index.html"}
-	for _, page := range w.pages {
-		addresses = append(addresses, page.address)
-	}
-	for _, address := range addresses {
+	audit := accessibility(t)
+	for i, page := range w.pages {
+		address := page.address
 		errors := len(p.Errors())
-		look := browsertest.Options{Width: 400}
+		look := browsertest.Options{Width: 400, Dark: i%2 == 1}
 		p.Look(look)
 		visit(address)
 		fits(address, look)
+		audit(p, address)
 		if errs := p.Errors()[errors:]; len(errs) > 0 {
 			t.Errorf("%s: errors %q", address, errs)
 		}

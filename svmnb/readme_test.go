@@ -17,17 +17,21 @@ import (
 	"github.com/svmnb/svmnb/svmnb/play"
 )
 
-// What the README shows compiles and runs.
+// What the README and docs/features.md show compiles and runs.
 func TestReadme(t *testing.T) {
-	doctest.Same(t, "../README.md", "readme_test.go", 5)
+	doctest.Same(t, "../README.md", "readme_test.go", 1)
+	doctest.Same(t, "../docs/features.md", "readme_test.go", 4)
 
 	ctx, points := context.Background(), datasets.Rows{{6.5, 3, 5.5, 2}}
 	t.Setenv("SVMNB_CACHE", t.TempDir())
 	t.Setenv("TMPDIR", t.TempDir()) // for the pages of pictures
 
-	svmnb.Classify(datasets.Moons(200, 0.15, 42)).
-		Kernel(kernels.RBF(0.5)).C(10).SMO().MustFit().
-		Show(svmnb.Margins, svmnb.KKT, svmnb.Gap)
+	{
+		fit := svmnb.Classify(datasets.Moons(120, 0.2, 42)).
+			Kernel(kernels.RBF(1.2)).C(2).MustFit()
+		fit.Show(svmnb.Margins, svmnb.KKT, svmnb.Gap)
+		play.Replay(fit).Show() // the picture above
+	}
 
 	base := svmnb.Classify(datasets.Iris().Pair("virginica", "versicolor")).Kernel(kernels.Linear())
 
