@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/doc"
@@ -11,6 +12,7 @@ import (
 	"go/token"
 	"html"
 	"net/url"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -246,11 +248,11 @@ func (r *reference) symbol(s symbol) {
 // lessons lists the lessons that use one of the names; "" if there are none.
 func (r *reference) lessons(label string, names ...string) string {
 	var links []string
-	for i, p := range r.w.pages {
+	for _, p := range r.w.pages {
 		for _, name := range names {
 			if section, ok := r.w.used[use{place{r.page.source, name}, p}]; ok {
-				links = append(links, fmt.Sprintf("<a href=\"%s#%s\" title=\"%s\">%d</a>",
-					relative(r.page.address, p.address), html.EscapeString(url.PathEscape(section)), html.EscapeString(p.title), i+1))
+				links = append(links, fmt.Sprintf("<a href=\"%s#%s\" title=\"%s\">%s</a>",
+					relative(r.page.address, p.address), html.EscapeString(url.PathEscape(section)), html.EscapeString(p.title), p.lesson()))
 				break
 			}
 		}
@@ -260,6 +262,17 @@ func (r *reference) lessons(label string, names ...string) string {
 	}
 	return label + strings.Join(links, ", ")
 }
+
+// lesson returns the number with which the file of a notebook begins, or else its title.
+func (p *sitePage) lesson() string {
+	digits := leadingDigits.FindString(path.Base(p.source))
+	if digits == "" {
+		return html.EscapeString(p.title)
+	}
+	return cmp.Or(strings.TrimLeft(digits, "0"), "0")
+}
+
+var leadingDigits = regexp.MustCompile(`^[0-9]+`)
 
 // examples writes examples with their output.
 func (r *reference) examples(examples []*doc.Example) {
