@@ -382,7 +382,7 @@ func (p *sitePage) contents() string {
 	list := ""
 	for _, h := range p.headings {
 		if h.level == 2 || h.level == 3 && len(p.headings) < 30 {
-			list += fmt.Sprintf("<li class=\"level%d\"><a href=\"#%s\">%s</a></li>\n", h.level, html.EscapeString(h.id), html.EscapeString(stripMath(h.text)))
+			list += fmt.Sprintf("<li class=\"level%d\"><a href=\"#%s\">%s</a></li>\n", h.level, html.EscapeString(url.PathEscape(h.id)), html.EscapeString(stripMath(h.text)))
 		}
 	}
 	if strings.Count(list, "<li") < 3 {

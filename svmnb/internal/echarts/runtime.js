@@ -202,7 +202,42 @@
     var l = layout(width, bottom(chart, 'legend', top) + 14);
     chart.resize({ width: width, height: l.height });
     say(l.option);
+    var beside = sideNames(chart, opt, l.option, width < 520);
+    if (beside) say(beside);
     return { height: l.height, options: said };
+  }
+  // On a narrow chart the names of y axes stand close to the numbers, and the panel leaves them
+  // the room that they need. Axes above one another keep their names in one line. On a wide chart
+  // the names are where the figure has put them.
+  function sideNames(chart, opt, laid, narrow) {
+    function axes(o) { return [].concat(o.yAxis || []); }
+    var now = chart.getOption(), groups = {}, ys = axes(now).map(function () { return {}; }), grids = [].concat(now.grid || []).map(function () { return {}; }), found = false;
+    axes(now).forEach(function (a, i) {
+      var grid = now.grid && now.grid[a.gridIndex || 0], own = axes(opt)[i] || {};
+      if (!grid || typeof grid.left !== 'number' || !a.name || a.type === 'category' || a.nameLocation !== 'middle' || a.show === false || a.position === 'right' || (axes(laid)[i] || {}).nameGap !== undefined) return;
+      found = true;
+      if (!narrow) { ys[i].nameGap = own.nameGap; return; }
+      var m = chart.getModel().getComponent('yAxis', i), label = m.getModel('axisLabel'), gap = 7;
+      if (label.get('show') !== false) {
+        var shown = m.axis.getViewLabels().slice(label.get('showMinLabel') === false ? 1 : 0);
+        if (label.get('showMaxLabel') === false) shown.pop();
+        gap += label.get('margin') + Math.max.apply(null, shown.map(function (l) { return echarts.format.getTextRect(l.formattedLabel, label.getFont()).width; }).concat(0));
+      }
+      var g = groups[grid.left] = groups[grid.left] || { gap: 0, ys: [] };
+      g.gap = Math.max(g.gap, Math.ceil(gap));
+      g.ys.push(i);
+    });
+    Object.keys(groups).forEach(function (left) {
+      var g = groups[left];
+      g.ys.forEach(function (i) { ys[i].nameGap = g.gap; });
+      var more = g.gap + 16 - left;
+      if (more > 0) now.grid.forEach(function (grid, k) {
+        if (grid.left !== +left) return;
+        grids[k].left = +left + more;
+        if (typeof grid.width === 'number') grids[k].width = grid.width - more;
+      });
+    });
+    return found && { grid: grids, yAxis: ys };
   }
   // A text that needs several lines gets lines of about the same length, so that none is left
   // with a single word. It breaks after a semicolon if both parts then fit.

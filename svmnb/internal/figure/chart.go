@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/go-echarts/go-echarts/v2/charts"
 	"github.com/go-echarts/go-echarts/v2/opts"
@@ -337,6 +339,12 @@ func count(n int, one, many string) string {
 
 // round4 rounds v to 4 significant digits: enough for the eye, short in JSON.
 func round4(v float64) float64 { return roundTo(v, 4) }
+
+// capital returns s with a capital first letter, for a title.
+func capital(s string) string {
+	first, size := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(first)) + s[size:]
+}
 
 // roundTo rounds v to so many significant digits.
 func roundTo(v float64, digits int) float64 {

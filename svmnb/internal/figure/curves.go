@@ -46,7 +46,7 @@ func Curve(d CurveData) (*Chart, error) {
 	}
 	low, high := extent(lower, upper)
 	low, high = widen(low, high, 0.08)
-	title := fmt.Sprintf("%s %s%s at %s = %s", d.Metric, numberTo(scale*d.Mean[d.Chosen], 4), unit, d.Name, number(d.Xs[d.Chosen]))
+	title := fmt.Sprintf("%s %s%s at %s = %s", capital(d.Metric), numberTo(scale*d.Mean[d.Chosen], 4), unit, d.Name, number(d.Xs[d.Chosen]))
 	if finite(d.SE[d.Chosen]) {
 		title += ", standard error " + numberTo(scale*d.SE[d.Chosen], 2)
 	}

@@ -76,7 +76,7 @@ function labels(panel, box, api) {
 	}
 	ends.sort(function (a, b) { return b.x - a.x; }).forEach(function (e) {
 		var before = out.length;
-		write(e.name, '@ink', function (w) {
+		write(e.name, '@series' + (e.look + 1), function (w) {
 			return [[9, -7], [-w - 9, -7], [-w / 2, 8], [-w, 8], [0, 8], [6, -20], [-w - 4, 6], [4, 6], [-w / 2, -22]].map(function (o) { return [e.x + o[0], e.y + o[1]]; });
 		}, false, function (r) { return ends.every(function (o) {
 			var middle = (r[0] + r[2]) / 2; // an end at the text's other side needs more distance

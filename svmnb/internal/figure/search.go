@@ -64,7 +64,7 @@ func Search(d SearchData) (*Chart, error) {
 	if d.Lower {
 		best = low
 	}
-	title := fmt.Sprintf("%s: best %s%s", d.Metric, numberTo(scale*best, 4), unit)
+	title := fmt.Sprintf("%s: best %s%s", capital(d.Metric), numberTo(scale*best, 4), unit)
 	if z := d.Z[d.Chosen[1]][d.Chosen[0]]; finite(z) {
 		title += fmt.Sprintf("; chosen %s%s at %s", numberTo(scale*z, 4), unit, d.ChosenValues)
 	}
@@ -146,7 +146,7 @@ func Settings(d SettingsData) (*Chart, error) {
 	if d.Lower {
 		best = low
 	}
-	title := fmt.Sprintf("%s: best %s%s of %d settings", d.Metric, numberTo(scale*best, 4), unit, len(d.X))
+	title := fmt.Sprintf("%s: best %s%s of %d settings", capital(d.Metric), numberTo(scale*best, 4), unit, len(d.X))
 	if z := d.Z[d.Chosen]; finite(z) {
 		title += fmt.Sprintf("; chosen %s%s at %s", numberTo(scale*z, 4), unit, d.ChosenValues)
 	}

@@ -82,8 +82,8 @@ func TestSearchFigures(t *testing.T) {
 		budget int
 		words  string
 	}{
-		{"search", func() (*Chart, error) { return Search(landscape(11, 10)) }, 14_000, "accuracy: best 98 %; chosen 98 % at C = 1, gamma = 2"},
-		{"settings", func() (*Chart, error) { return Settings(sprinkled(40)) }, 12_000, "accuracy: best"},
+		{"search", func() (*Chart, error) { return Search(landscape(11, 10)) }, 14_000, "Accuracy: best 98 %; chosen 98 % at C = 1, gamma = 2"},
+		{"settings", func() (*Chart, error) { return Settings(sprinkled(40)) }, 12_000, "Accuracy: best"},
 		{"settings, one of many with a score", func() (*Chart, error) {
 			return Settings(SettingsData{Metric: "RMSE", Lower: true, X: []float64{1, 1}, Y: []float64{0, 2}, Z: []float64{nan, 3}, SE: []float64{nan, nan}, Chosen: 1, ChosenValues: "C = 1"})
 		}, 12_000, "RMSE: best 3 of 2 settings; chosen 3 at C = 1"},
@@ -94,7 +94,7 @@ func TestSearchFigures(t *testing.T) {
 		{"curve", func() (*Chart, error) { return Curve(ridgeline(9)) }, 10_000, "RMSE 1 at lambda = 16, standard error 0.1"},
 		{"curve, one place", func() (*Chart, error) {
 			return Curve(CurveData{Metric: "accuracy", Name: "C", Percent: true, Xs: []float64{1}, Mean: []float64{1}, SE: []float64{nan}})
-		}, 10_000, "accuracy 100 % at C = 1"},
+		}, 10_000, "Accuracy 100 % at C = 1"},
 		{"path", func() (*Chart, error) { return Path(lines(40, 100)) }, 120_000, "77 breakpoints in α(C): 40 of 40 points are support vectors at C = 0.125, 3 at C = "},
 		{"path, many points", func() (*Chart, error) { return Path(lines(3000, 160)) }, 250_000, "the 40 points that change most"},
 	} {

@@ -52,7 +52,7 @@ func Validation(d ValidationData) (*Chart, error) {
 	if finite(d.HeldOutSE[at]) {
 		se = " ± " + numberTo(scale*d.HeldOutSE[at], 2)
 	}
-	title := fmt.Sprintf("%s %s%s%s on held-out points %s", d.Metric, numberTo(scale*d.HeldOut[at], 4), se, unit, where)
+	title := fmt.Sprintf("%s %s%s%s on held-out points %s", capital(d.Metric), numberTo(scale*d.HeldOut[at], 4), se, unit, where)
 	if finite(d.Train[at]) {
 		title += fmt.Sprintf(", %s%s on the training points", numberTo(scale*d.Train[at], 4), unit)
 	}

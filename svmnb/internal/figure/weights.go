@@ -90,16 +90,14 @@ func Weights(d WeightsData) (*Chart, error) {
 		}
 		bars[side] = append(bars[side], bar)
 	}
-	room := 0.22 * (high - low) // for the numbers at the ends of the bars
+	room := 0.22 * (high - low) // for the numbers
 	if room == 0 {
 		room = 1
 	}
 	if low < 0 {
-		low -= room
+		low -= room / 8
 	}
-	if high > 0 || low == 0 {
-		high += room
-	}
+	high += room
 	p := plot{name: "weights", about: fmt.Sprintf("Bars of the %s of %s.", d.Measure, count(len(order), "feature", "features")), tip: weightsJS.cut("tip"),
 		grid: object{}, zoom: nil, svm: object{"layout": weightsJS.cut("layout"), "names": names, "measure": d.Measure}}
 	p.panel(valueAxis(0, round4(low), round4(high), d.Measure, 28),

@@ -1,13 +1,13 @@
 // The JavaScript of weights.go.
 
 // bar is the bar of a feature, with a line of one standard deviation to each side of its end
-// if there is one, and its number beyond.
+// if there is one. Its number stands to the right, where it covers no name.
 function bar(p, api) {
-	var v = api.value(0), k = api.value(1), sd = api.value(2) || 0, a = api.coord([0, k]), b = api.coord([v, k]), h = api.size([1, 1])[1] * 0.66, left = v < 0;
+	var v = api.value(0), k = api.value(1), sd = api.value(2) || 0, a = api.coord([0, k]), b = api.coord([v, k]), h = api.size([1, 1])[1] * 0.66;
 	var low = api.coord([v - sd, k])[0], high = api.coord([v + sd, k])[0];
 	return { type: 'group', children: [{ type: 'rect', shape: { x: Math.min(a[0], b[0]), y: a[1] - h / 2, width: v ? Math.max(Math.abs(b[0] - a[0]), 1) : 0, height: h }, style: { fill: T('$color') } },
 		{ type: 'line', silent: true, ignore: !sd, shape: { x1: low, y1: a[1], x2: high, y2: a[1] }, style: { stroke: T('@ink'), lineWidth: 1.5 } },
-		{ type: 'text', silent: true, x: left ? low - 4 : high + 4, y: a[1], style: { text: svm.num(v, 3), fill: T('@ink'), fontSize: 11, align: left ? 'right' : 'left', verticalAlign: 'middle' } }] };
+		{ type: 'text', silent: true, x: Math.max(a[0], high) + 4, y: a[1], style: { text: svm.num(v, 3), fill: T('@ink'), fontSize: 11, align: 'left', verticalAlign: 'middle' } }] };
 }
 
 function tip(p) {
@@ -17,6 +17,7 @@ function tip(p) {
 }
 
 function layout(w, top) {
-	var n = O.svm.names.length, left = w < 520 ? 104 : 180, height = n * (n > 16 ? 20 : 26);
+	var n = O.svm.names.length, letters = O.svm.names.reduce(function (most, name) { return Math.max(most, name.length); }, 0);
+	var left = Math.round(Math.max(60, Math.min(7 * letters + 20, 0.42 * w, 260))), height = n * (n > 16 ? 20 : 26);
 	return { height: Math.round(top + height + 56), option: { grid: { left: left, top: top, width: w - left - 24, height: height }, yAxis: { axisLabel: { width: left - 12 } } } };
 }
