@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"github.com/svmnb/svmnb/svmnb/static"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -161,5 +163,33 @@ func TestGalleryDraws(t *testing.T) {
 				t.Errorf("%s has no number in its title %q", e.file, fmt.Sprint(c.Title.Title))
 			}
 		}
+	}
+}
+
+// On a telephone the names of axes that stand beside them are whole.
+func TestGalleryOnTelephone(t *testing.T) {
+	upright := regexp.MustCompile(`y="-([\d.]+)" transform="matrix\(0,-1,1,0,([-\d.]+),[-\d.]+\)"[^>]*>([^<]+)`)
+	names := 0
+	for _, r := range gallery(asItIs) {
+		for _, e := range r.exhibits {
+			c, err := e.draw()
+			if err != nil {
+				t.Fatal(err)
+			}
+			svg, err := static.SVG(c, static.Options{Width: 360})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range upright.FindAllStringSubmatch(string(svg), -1) {
+				half, _ := strconv.ParseFloat(m[1], 64)
+				x, _ := strconv.ParseFloat(m[2], 64)
+				if names++; x-2*half < 0 {
+					t.Errorf("%s: the name %q begins %.0f px outside of the picture", e.file, m[3], 2*half-x)
+				}
+			}
+		}
+	}
+	if names < 25 {
+		t.Errorf("only %d names of axes found", names)
 	}
 }
