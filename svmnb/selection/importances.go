@@ -33,7 +33,7 @@ type Importance struct {
 	Metric   Metric
 	Score    float64     // of the points as they are
 	Features []string    // the features, or the columns of a table, that were shuffled so far
-	Losses   [][]float64 // Losses[j][k] is what shuffle k of feature j made worse; negative where it made the score better
+	Losses   [][]float64 // Losses[j][k] is by how much the score got worse with shuffle k of feature j; negative where it got better
 }
 
 // shuffles is the number of times that each feature is shuffled.
@@ -180,7 +180,7 @@ func features(data *datasets.Dataset) []string {
 	return names
 }
 
-// shuffled returns the points of data in which point i has feature j of point order[i].
+// shuffled returns the points of data, but point i gets its feature j from point order[i].
 func shuffled(data *datasets.Dataset, j int, order []int) datasets.Points {
 	switch {
 	case data.Table != nil:
