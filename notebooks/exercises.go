@@ -34,15 +34,22 @@ import (
 //
 // The solutions to notebooks/NAME.ipynb are in notebooks/solutions/NAME.md, each below a
 // heading "## Exercise 3.2". The first fenced block "go right" replaces the answer; further
-// ones must pass the check too. The check must refuse the blocks "go wrong".
+// ones must pass the check too. The check must refuse the blocks "go wrong", which an exercise
+// with a prediction need not have, since every guess is accepted.
+//
+// An exercise that asks for a proof or an interpretation has a Markdown cell with the id
+// proof-3-3 for the answer, and no check. A person marks it. Its solution has a paragraph
+// "**Marks.**" that says what earns how many points.
 
-// exercise is a pair of cells, of which one may be missing.
+// exercise is a pair of cells, of which one may be missing, or a proof.
 type exercise struct {
 	name          string // such as "3.2"
 	answer, check *cell
+	proof         *cell
 }
 
 var (
+	proofID   = regexp.MustCompile(`^proof-(\d+)-(\d+)$`)
 	answerID  = regexp.MustCompile(`^exercise-(\d+)-(\d+)$`)
 	checkID   = regexp.MustCompile(`^check-(\d+)-(\d+)$`)
 	checkLine = regexp.MustCompile(`^%% check (\d+\.\d+)[ \t\r]*(\n|$)`) // first line of the statements of a check
@@ -101,9 +108,20 @@ func exercisesOf(nb *notebook) (list []*exercise, problems []string) {
 			add("exercise %s has no answer cell before its check", name)
 		}
 	}
+	for _, c := range nb.cells {
+		if name := c.named(proofID); name != "" {
+			get(name).proof = c
+			if c.kind() != "markdown" {
+				add("the proof of exercise %s is not in a Markdown cell", name)
+			}
+		}
+	}
 	for _, e := range list {
-		if e.check == nil {
+		switch {
+		case e.check == nil && e.proof == nil:
 			add("exercise %s has no check", e.name)
+		case e.check != nil && e.proof != nil:
+			add("exercise %s has both a check and a proof", e.name)
 		}
 	}
 	return list, problems
@@ -280,6 +298,7 @@ func vacuous(nb *notebook) (problems []string) {
 type solution struct {
 	right []string // later cells see the first one
 	wrong []string
+	marks bool // it says what a proof earns
 }
 
 var solutionHeading = regexp.MustCompile(`^Exercise (\d+\.\d+)$`)
@@ -304,6 +323,10 @@ func parseSolutions(source []byte) (map[string]*solution, error) {
 				}
 				current = &solution{}
 				found[name] = current
+			}
+		case *markup.Paragraph:
+			if current != nil && strings.HasPrefix(string(n.Lines().Value(source)), "**Marks.**") {
+				current.marks = true
 			}
 		case *markup.FencedCodeBlock:
 			info := ""
@@ -354,7 +377,10 @@ func (s *session) solve(ctx context.Context, k *kernel, file string, nb *noteboo
 		switch known := solutions[e.name]; {
 		case known == nil:
 			add("exercise %s has no solution", e.name)
-		case len(known.right) == 0 || len(known.wrong) == 0:
+		case e.proof != nil && !known.marks:
+			add("the solution to exercise %s has no paragraph \"**Marks.**\"", e.name)
+		case e.proof != nil:
+		case len(known.right) == 0 || len(known.wrong) == 0 && !strings.Contains(e.check.source(), "lab.Predict("):
 			add("exercise %s has %d blocks \"go right\" and %d \"go wrong\", want at least one of each", e.name, len(known.right), len(known.wrong))
 		}
 	}

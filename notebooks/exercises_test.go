@@ -17,7 +17,7 @@ import (
 )
 
 // identified makes a notebook of code cells, each given as its id, a line break
-// and its source.
+// and its source. Those with an id "proof-…" are Markdown cells.
 func identified(cells ...string) *notebook {
 	var sources []string
 	for _, c := range cells {
@@ -28,6 +28,9 @@ func identified(cells ...string) *notebook {
 	for i, c := range cells {
 		id, _, _ := strings.Cut(c, "\n")
 		nb.cells[i].raw["id"] = id
+		if strings.HasPrefix(id, "proof-") {
+			nb.cells[i].raw["cell_type"] = "markdown"
+		}
 	}
 	return nb
 }
@@ -48,6 +51,8 @@ func TestExercisesOf(t *testing.T) {
 		{"two checks", []string{"exercise-3-1\nvar a = 1", "check-3-1\n%% check 3.1\nx()", "check-3-1\n%% check 3.1\nx()"}, "3.1", "two checks"},
 		{"id without line", []string{"exercise-3-1\nvar a = 1", "check-3-1\n%% the check of 3.1\nx()"}, "3.1", `"" by its line %% and of "3.1" by its id`},
 		{"line without id", []string{"exercise-3-1\nvar a = 1", "c\n%% check 3.1\nx()"}, "3.1", `"3.1" by its line %% and of "" by its id`},
+		{"a proof", []string{"exercise-3-1\nvar a = 1", "check-3-1\n%% check 3.1\nx()", "proof-3-2\n*Write here.*"}, "3.1 3.2", ""},
+		{"a proof and a check", []string{"exercise-3-1\nvar a = 1", "check-3-1\n%% check 3.1\nx()", "proof-3-1\n*Write here.*"}, "3.1", "both a check and a proof"},
 		{"an answer with statements", []string{"exercise-3-1\nvar a = 1\n%%\nx()", "check-3-1\n%% check 3.1\nx()"}, "3.1", "does more than declare"},
 	} {
 		list, problems := exercisesOf(identified(test.cells...))
@@ -135,6 +140,7 @@ func TestSolutionsAreHeldToTheChecks(t *testing.T) {
 		"imports\nimport \"github.com/svmnb/svmnb/notebooks/lab\"\n\nfunc truth() float64 { return 3 }\n\n%%\nlog.Fatal(\"statements are left out, \", a)",
 		"exercise-3-1\n// Exercise 3.1\nvar a = lab.Todo",
 		"between\nfunc twice() float64 { return 2 * a }",
+		"proof-3-2\n*Write your proof here.*",
 		"check-3-1\n%% check 3.1\nlab.Check(\"3.1\", lab.Near(\"a\", twice()/2, truth(), 1e-9, \"count\"))",
 	)
 	if err := errors.Join(nb.write(file), os.Mkdir(filepath.Join(dir, "solutions"), 0o755)); err != nil {
@@ -147,14 +153,16 @@ func TestSolutionsAreHeldToTheChecks(t *testing.T) {
 	if err := k.warm(t.Context(), io.Discard); err != nil {
 		t.Fatal(err)
 	}
+	const proof = "## Exercise 3.2\nSince 2 = 2.\n\n**Marks.** 1 for 2.\n"
 	for _, test := range []struct{ name, solutions, want string }{
-		{"good", "## Exercise 3.1\n```go right\nvar a = 3.0\n```\n```go wrong\nvar a = 4.0\n```\n```go wrong\nvar a = math.NaN()\n```\n", ""},
-		{"wrong where it should be right", "## Exercise 3.1\n```go right\nvar a = 4.0\n```\n```go wrong\nvar a = 2.0\n```\n", "refuses the right answer:\n    Exercise 3.1: not right yet"},
-		{"right where it should be wrong", "## Exercise 3.1\n```go right\nvar a = 3.0\n```\n```go wrong\nvar a = 6.0/2\n```\n", "accepts wrong answer 1"},
-		{"does not compile", "## Exercise 3.1\n```go right\nvar a = 3.0\n```\n```go wrong\nvar a = nothing\n```\n", "3.1 does not run with wrong answer 1"},
-		{"no wrong one", "## Exercise 3.1\n```go right\nvar a = 3.0\n```\n", `0 "go wrong"`},
+		{"good", "## Exercise 3.1\n```go right\nvar a = 3.0\n```\n```go wrong\nvar a = 4.0\n```\n```go wrong\nvar a = math.NaN()\n```\n" + proof, ""},
+		{"wrong where it should be right", "## Exercise 3.1\n```go right\nvar a = 4.0\n```\n```go wrong\nvar a = 2.0\n```\n" + proof, "refuses the right answer:\n    Exercise 3.1: not right yet"},
+		{"right where it should be wrong", "## Exercise 3.1\n```go right\nvar a = 3.0\n```\n```go wrong\nvar a = 6.0/2\n```\n" + proof, "accepts wrong answer 1"},
+		{"does not compile", "## Exercise 3.1\n```go right\nvar a = 3.0\n```\n```go wrong\nvar a = nothing\n```\n" + proof, "3.1 does not run with wrong answer 1"},
+		{"no wrong one", "## Exercise 3.1\n```go right\nvar a = 3.0\n```\n" + proof, `0 "go wrong"`},
 		{"no solution", "# Nothing\n", "exercise 3.1 has no solution"},
-		{"too many", "## Exercise 3.1\n```go right\nvar a = 3.0\n```\n```go wrong\nvar a = 2.0\n```\n## Exercise 3.2\n", "a solution to exercise 3.2"},
+		{"too many", "## Exercise 3.1\n```go right\nvar a = 3.0\n```\n```go wrong\nvar a = 2.0\n```\n## Exercise 3.3\n" + proof, "a solution to exercise 3.3"},
+		{"no marks", "## Exercise 3.1\n```go right\nvar a = 3.0\n```\n```go wrong\nvar a = 2.0\n```\n## Exercise 3.2\nSince 2 = 2.\n", "exercise 3.2 has no paragraph"},
 		{"unreadable", "```go right\nx\n```\n", "under no heading"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

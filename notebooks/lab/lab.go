@@ -7,7 +7,8 @@
 //		lab.True("every point is outside of it", outside(margin), "Look at the point that is nearest."))
 //
 // A test is passed, failed, or open if it was not answered yet. A check never shows the
-// right answer.
+// right answer. [Predict] is for guesses that are made before the answer can be seen, and it
+// says afterwards what was right.
 package lab
 
 import (
@@ -16,6 +17,9 @@ import (
 	"html"
 	"math"
 	"os"
+	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/janpfeifer/gonb/gonbui"
@@ -40,6 +44,36 @@ type Test struct {
 	What  string `json:"what"`
 	State State  `json:"state"`
 	Hint  string `json:"hint,omitempty"` // shown if the test failed
+	Note  string `json:"note,omitempty"` // shown if the test passed
+}
+
+// Mistake is a mistake that learners are known to make, with the hint that helps with it.
+// See [If] and [IfNear].
+type Mistake struct {
+	made bool
+	hint string
+}
+
+// If describes a mistake that was made if made is true:
+//
+//	lab.Equal("the number of support vectors", count, 3, "Count the points with α > 0.",
+//		lab.If(count == 100, "This is the number of all points."))
+func If(made bool, hint string) Mistake { return Mistake{made, hint} }
+
+// IfNear describes a mistake that leads to the number other. It was made if
+// |got − other| ≤ 10⁻⁶·max(1, |other|).
+func IfNear[A, B Number](got A, other B, hint string) Mistake {
+	return Mistake{math.Abs(float64(got)-float64(other)) <= 1e-6*max(1, math.Abs(float64(other))), hint}
+}
+
+// hintFor returns the hint of the first mistake that was made, or the general one.
+func hintFor(general string, mistakes []Mistake) string {
+	for _, m := range mistakes {
+		if m.made {
+			return m.hint
+		}
+	}
+	return general
 }
 
 // Number is any type in which a learner may write a number: 300 or 300.0, as a constant or
@@ -51,13 +85,14 @@ type Number interface {
 // Near tests that got is close to want: |got − want| ≤ tol·max(1, |want|), or within the
 // rounding error of single precision if got is a float32. If got is NaN, the test is open.
 // If want is not finite or tol is not positive, the test fails for every answer. If a check
-// computes with an answer, it should begin with float64(answer).
-func Near[A, B Number](what string, got A, want B, tol float64, hint string) Test {
+// computes with an answer, it should begin with float64(answer). If the test fails, the hint
+// is that of the first of the mistakes that was made, otherwise hint.
+func Near[A, B Number](what string, got A, want B, tol float64, hint string, mistakes ...Mistake) Test {
 	const single = 1.0 / (1 << 23)
 	if third := A(1) / 3; third != 0 && float64(third) != 1.0/3 && tol > 0 {
 		tol = max(tol, single)
 	}
-	return near(what, float64(got), float64(want), tol, hint)
+	return near(what, float64(got), float64(want), tol, hintFor(hint, mistakes))
 }
 
 func near(what string, got, want, tol float64, hint string) Test {
@@ -71,17 +106,51 @@ func near(what string, got, want, tol float64, hint string) Test {
 }
 
 // Equal tests that got is want. If got is the zero value of its type or NaN, the test is
-// open; use [True] if the right answer is zero.
-func Equal[T comparable](what string, got, want T, hint string) Test {
+// open; use [True] if the right answer is zero. For mistakes see [Near].
+func Equal[T comparable](what string, got, want T, hint string, mistakes ...Mistake) Test {
 	var zero T
 	if got == zero || got != got {
 		return open(what)
 	}
-	return decide(what, got == want, hint)
+	return decide(what, got == want, hintFor(hint, mistakes))
 }
 
-// True tests that ok is true.
-func True(what string, ok bool, hint string) Test { return decide(what, ok, hint) }
+// True tests that ok is true. For mistakes see [Near].
+func True(what string, ok bool, hint string, mistakes ...Mistake) Test {
+	return decide(what, ok, hintFor(hint, mistakes))
+}
+
+// Guess is any type in which a learner may write a prediction: a number or a word.
+type Guess interface{ Number | ~string }
+
+// Predict asks for a guess before the learner can see what happens. The test is open until
+// there is a guess, that is, while guess is [Todo] or "". After that it is passed whether the guess
+// is right or not, and says what was guessed, what actual is, and the comment. If there are
+// options, the guess must be one of these words, in capital or small letters; otherwise the test fails.
+func Predict[A, B Guess](what string, guess A, actual B, comment string, options ...string) Test {
+	said := strings.ToLower(strings.TrimSpace(written(guess)))
+	switch {
+	case guess != guess || said == "":
+		return open(what)
+	case len(options) > 0 && !slices.ContainsFunc(options, func(o string) bool { return strings.EqualFold(o, said) }):
+		return failed(what, "Write one of "+strings.Join(options, ", ")+".")
+	}
+	note := fmt.Sprintf("You predicted %s, and it is %s.", said, written(actual))
+	if strings.EqualFold(said, written(actual)) {
+		note = fmt.Sprintf("You predicted %s, and so it is.", said)
+	}
+	return Test{What: what, State: Passed, Note: strings.TrimSpace(note + " " + comment)}
+}
+
+// written returns a guess as a learner would write it, a number with four digits at most.
+func written(guess any) string {
+	switch v := reflect.ValueOf(guess); {
+	case v.CanFloat():
+		return strconv.FormatFloat(v.Float(), 'g', 4, 64)
+	default:
+		return fmt.Sprint(guess)
+	}
+}
 
 // Try tests that f returns true. If f panics, as a learner's function may, the test fails
 // and says so before the hint.
@@ -166,6 +235,9 @@ func (r Report) verdict() string {
 	if len(r.Tests) == 0 {
 		return "this check has no tests"
 	}
+	if r.Passed && !slices.ContainsFunc(r.Tests, func(t Test) bool { return t.Note == "" }) {
+		return "answered" // predictions, which may be wrong
+	}
 	return map[State]string{Passed: "right", Failed: "not right yet", Open: "not answered yet"}[r.State()]
 }
 
@@ -179,6 +251,17 @@ func (r Report) next() int {
 	return -1
 }
 
+// help returns what is shown below test i: the hint of the next test to pass, or a note.
+func (r Report) help(i, next int) string {
+	if i == next {
+		return r.Tests[i].Hint
+	}
+	if r.Tests[i].State == Passed {
+		return r.Tests[i].Note
+	}
+	return ""
+}
+
 var marks = map[State]string{Passed: "✓", Failed: "✗", Open: "…"}
 
 // String returns the report as text, one line for each test.
@@ -188,8 +271,8 @@ func (r Report) String() string {
 	next := r.next()
 	for i, t := range r.Tests {
 		fmt.Fprintf(&b, "%s %s\n", marks[t.State], t.What)
-		if i == next && t.Hint != "" {
-			fmt.Fprintf(&b, "  %s\n", t.Hint)
+		if help := r.help(i, next); help != "" {
+			fmt.Fprintf(&b, "  %s\n", help)
 		}
 	}
 	return b.String()
@@ -207,8 +290,8 @@ func (r Report) html() string {
 	for i, t := range r.Tests {
 		fmt.Fprintf(&b, `<div style="padding-left:1.5em;text-indent:-1.5em"><span style="display:inline-block;width:1.5em;text-indent:0;font-weight:700;color:%s">%s</span>%s</div>`,
 			colours[t.State], marks[t.State], html.EscapeString(t.What))
-		if i == next && t.Hint != "" {
-			fmt.Fprintf(&b, `<div style="padding-left:1.5em;opacity:.8">%s</div>`, html.EscapeString(t.Hint))
+		if help := r.help(i, next); help != "" {
+			fmt.Fprintf(&b, `<div style="padding-left:1.5em;opacity:.8">%s</div>`, html.EscapeString(help))
 		}
 	}
 	b.WriteString("</div>\n")

@@ -43,6 +43,12 @@ func TestStates(t *testing.T) {
 		{"structs", Equal("", point{1, 2}, point{1, 2}, ""), Passed},
 		{"structs that differ", Equal("", point{1, 2}, point{2, 1}, ""), Failed},
 
+		{"a number guessed", Predict("", 30, 17.5, ""), Passed},
+		{"a number not guessed", Predict("", Todo, 17, ""), Open},
+		{"a word guessed", Predict("", "Fewer ", "more", "", "more", "fewer"), Passed},
+		{"a word not guessed", Predict("", " ", "more", "", "more", "fewer"), Open},
+		{"no such word", Predict("", "none", "more", "", "more", "fewer"), Failed},
+
 		{"true", True("", true, ""), Passed},
 		{"false", True("", false, ""), Failed},
 
@@ -57,9 +63,46 @@ func TestStates(t *testing.T) {
 	}
 }
 
+func TestHintsByMistake(t *testing.T) {
+	hint := func(got float64) string {
+		return Near("", got, 2, 1e-9, "general", IfNear(got, 4, "twice"), If(got > 3, "too large")).Hint
+	}
+	for got, want := range map[float64]string{2: "", 4 - 1e-7: "twice", 5: "too large", 1: "general"} {
+		if h := hint(got); h != want {
+			t.Errorf("%g: hint %q, want %q", got, h, want)
+		}
+	}
+	if h := Equal("", 3, 4, "general", If(true, "three")).Hint; h != "three" {
+		t.Errorf("Equal: hint %q", h)
+	}
+	if h := True("", false, "general", If(false, "no"), If(true, "yes")).Hint; h != "yes" {
+		t.Errorf("True: hint %q", h)
+	}
+}
+
+func TestPredictions(t *testing.T) {
+	for _, test := range []struct {
+		got  Test
+		want string
+	}{
+		{Predict("errors", 30, 17.123456, "It falls."), "Exercise 1.1: answered\n✓ errors\n  You predicted 30, and it is 17.12. It falls.\n"},
+		{Predict("errors", 17, 17.0, ""), "Exercise 1.1: answered\n✓ errors\n  You predicted 17, and so it is.\n"},
+		{Predict("errors", "More", "fewer", "", "more", "fewer"), "Exercise 1.1: answered\n✓ errors\n  You predicted more, and it is fewer.\n"},
+		{Predict("errors", "some", "fewer", "", "more", "fewer"), "Exercise 1.1: not right yet\n✗ errors\n  Write one of more, fewer.\n"},
+	} {
+		r := report("1.1", []Test{test.got})
+		if got := r.String(); got != test.want {
+			t.Errorf("got\n%swant\n%s", got, test.want)
+		}
+		if test.got.Note != "" && !strings.Contains(r.html(), test.got.Note) {
+			t.Errorf("the page lacks %q", test.got.Note)
+		}
+	}
+}
+
 func TestAPanicIsToldBeforeTheHint(t *testing.T) {
 	got := Try("what", func() bool { panic("too long") }, "Look again.")
-	if want := (Test{"what", Failed, "It panics: too long. Look again."}); got != want {
+	if want := (Test{What: "what", State: Failed, Hint: "It panics: too long. Look again."}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
