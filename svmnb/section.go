@@ -89,7 +89,7 @@ func slice(call string, data *datasets.Dataset, j, k int, at []float64) (*sectio
 	default:
 		p.note = "at " + strings.Join(held, ", ")
 	}
-	p.note = "a slice: colours are for points with " + p.note + "; the training points lie beside it"
+	p.note = "a slice: colours are for points with " + p.note + "; the training points lie off the slice"
 	return p, nil
 }
 
@@ -107,7 +107,7 @@ func scaledNames(data *datasets.Dataset, j, k int) [2]string {
 }
 
 // standardised reports whether the feature has mean 0 and standard deviation 1, as behind
-// transform.Standardise.
+// transform.Standardise, where only constant features have 0.
 func standardised(data *datasets.Dataset, feature int) bool {
 	if data.Sparse != nil {
 		return false
@@ -116,7 +116,7 @@ func standardised(data *datasets.Dataset, feature int) bool {
 	for _, row := range data.X {
 		sum, square = sum+row[feature], square+row[feature]*row[feature]
 	}
-	return math.Abs(sum) < 1e-6*n && math.Abs(square-n) < 1e-6*n
+	return math.Abs(sum) < 1e-6*n && (math.Abs(square-n) < 1e-6*n || square == 0)
 }
 
 func median(v []float64) float64 {
@@ -147,7 +147,7 @@ func principal(call string, data *datasets.Dataset) (*section, error) {
 	if all > 0 {
 		share = math.Min((along[0]+along[1])/all, 1)
 	}
-	p.note = fmt.Sprintf("a projection: the plane has %.3g %% of the variance, colours are for points of the plane, and the training points lie beside it", 100*share)
+	p.note = fmt.Sprintf("a projection: the plane has %.3g %% of the variance, colours are for points of the plane, and the training points lie off it", 100*share)
 	return p, nil
 }
 

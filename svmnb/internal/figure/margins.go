@@ -99,8 +99,8 @@ func Margins(d MarginsData) (*Chart, error) {
 	points("neg", d.Classes[0], "circle", size, 3, 0, true, func(i int) bool { return d.Y[i] < 0 }).fill("@neg").edge("@page", 1).opacity(0.95)
 	points("pos", d.Classes[1], diamond, size+2, 3, 0, true, func(i int) bool { return d.Y[i] > 0 }).fill("@pos").edge("@page", 1).opacity(0.95)
 	points("free", "free support vector", "circle", ring(size), 5, 2, false, func(i int) bool { return kinds[i] == 1 }).fill(clear).edge("@ink", 2.2).opacity(1)
-	points("bound", "at the bound", "circle", ring(size), 4, 1, false, func(i int) bool { return kinds[i] == 2 }).fill(clear).edge("@ink*0.55", 1.2).opacity(1)
-	points("error", "error", openCross, size+9, 6, 0, false, func(i int) bool { return wrong[i] }).fill("@bad").edge("@page", 0.6).opacity(1)
+	points("bound", "at the bound", "circle", ring(size), 4, 1, false, func(i int) bool { return kinds[i] == 2 }).fill(clear).edge("@ink*0.65", 1.5).opacity(1)
+	points("error", "error", openCross, size+13, 6, 0, false, func(i int) bool { return wrong[i] }).fill("@bad").edge("@page", 0.6).opacity(1)
 	if len(zero) > 0 {
 		p.keys = append(p.keys, object{"name": "f = 0", "icon": stroke})
 	}
@@ -118,7 +118,7 @@ func ring(size int) int { return size + max(4, size-2) }
 func small(size int) int { return max(4, (size*6+5)/10) }
 
 // openCross is a cross that leaves out its middle, so that the point under it can be seen.
-const openCross = "path://M0 3 3 0 8 5 5 8Z M24 3 21 0 16 5 19 8Z M24 21 21 24 16 19 19 16Z M0 21 3 24 8 19 5 16Z"
+const openCross = "path://M0 3.5 3.5 0 9.5 6 6 9.5Z M24 3.5 20.5 0 14.5 6 18 9.5Z M24 20.5 20.5 24 14.5 18 18 14.5Z M0 20.5 3.5 24 9.5 18 6 14.5Z"
 
 // planeAspect returns height over width of the panel of two features. Features that are unlike
 // need no common scale.

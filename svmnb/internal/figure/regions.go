@@ -100,7 +100,7 @@ func Regions(d RegionsData) (*Chart, error) {
 		points(fmt.Sprint("class", c), name, regionSymbols[c], size+c%2, 3, 0, true, func(i int) bool { return d.Class[i] == c }).fill(fmt.Sprintf("@series%d", c+1)).edge("@page", 1).opacity(0.95)
 	}
 	points("support", "support vector", "circle", ring(size), 4, 2, false, func(i int) bool { return d.Support[i] }).fill(clear).edge("@ink*0.7", 1.6).opacity(1)
-	points("error", "error", openCross, size+9, 5, 0, false, func(i int) bool { return wrong[i] }).fill("@bad").edge("@page", 0.6).opacity(1)
+	points("error", "error", openCross, size+13, 5, 0, false, func(i int) bool { return wrong[i] }).fill("@bad").edge("@page", 0.6).opacity(1)
 	return p.chart(title, subtitle), nil
 }
 
