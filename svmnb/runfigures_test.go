@@ -51,7 +51,7 @@ func TestRunFiguresSayTheFinding(t *testing.T) {
 		fit    any
 		words  []string
 	}{
-		{svmnb.MarginWidth, fit, []string{"to 0.195;", number(float64(free)) + " free, " + say.Number(float64(bound)) + " at the bound"}},
+		{svmnb.MarginWidth, fit, []string{"to 0.195;", "at the end " + number(float64(free)) + " free, " + say.Number(float64(bound)) + " at the bound"}},
 		{svmnb.Effort, fit, []string{"% of the whole matrix; the cache answered "}},
 		{svmnb.Chunks, fit, []string{"Working sets of 2 of 120 points; " + number(float64(free+bound)) + " support vectors"}},
 		{svmnb.Chunks, chunked, []string{"Working sets of 10 to " + number(float64(largest)) + " of 120 points"}},
@@ -67,8 +67,8 @@ func TestRunFiguresSayTheFinding(t *testing.T) {
 			continue
 		}
 		for _, w := range c.words {
-			if !strings.Contains(chart.Title.Title, w) {
-				t.Errorf("%v says %q, want %q in it", c.figure, chart.Title.Title, w)
+			if text := chart.Title.Title + " · " + chart.Title.Subtitle; !strings.Contains(text, w) {
+				t.Errorf("%v says %q, want %q in it", c.figure, text, w)
 			}
 		}
 	}

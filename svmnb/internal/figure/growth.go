@@ -42,12 +42,19 @@ func Growth(d GrowthData) (*Chart, error) {
 	}
 	end := d.Points[len(d.Points)-1]
 	first, last := margin[known[0]], margin[known[len(known)-1]]
-	title := fmt.Sprintf("The margin went from %s to %s; %d free, %d at the bound", number(first), number(last), end.Free, end.Bound)
 	near := known[len(known)-1]
 	for near > known[0] && !(math.Abs(margin[near]-last) > 0.01*last) {
 		near--
 	}
-	subtitle := sentence(d.Problem, count(end.Iteration, "iteration", "iterations"),
-		fmt.Sprintf("within 1 %% of its end from iteration %s on", thousands(int64(c.iterations[min(near+1, known[len(known)-1])]))))
+	went := "shrank"
+	if last > first {
+		went = "grew"
+	}
+	title := fmt.Sprintf("The margin %s from %s to %s; it is within 1 %% of that from iteration %s of %s on", went, numberTo(first, 3), numberTo(last, 3),
+		thousands(int64(c.iterations[min(near+1, known[len(known)-1])])), thousands(int64(end.Iteration)))
+	if numberTo(first, 3) == numberTo(last, 3) {
+		title = fmt.Sprintf("The margin began and ended at %s, after %s", numberTo(last, 3), count(end.Iteration, "iteration", "iterations"))
+	}
+	subtitle := sentence(d.Problem, fmt.Sprintf("at the end %d free, %d at the bound", end.Free, end.Bound))
 	return c.chart("margin", title, subtitle, "Margin and support vectors against iterations."), nil
 }

@@ -94,7 +94,7 @@ func Predictions(d ResidualsData) (*Chart, error) {
 		title += fmt.Sprintf("; they explain %s %% of the variance", numberTo(100*d.R2, 3))
 	}
 	p, points, about := d.plot("predictions", "Predictions over true values.", title, residual, d.Truth, d.Predicted, low, high, low, high)
-	p.svm["layout"] = tubeJS.cut("square")
+	p.svm["layout"] = marksJS.cut("oneGrid")
 	p.panel(valueAxis(0, low, high, "true "+target, 28), valueAxis(0, low, high, "prediction of "+target, 42).lines())
 	p.add(line(list{list{low, low}, list{high, high}}).name("no error").bare().still().z(3).ink("@ink", 1.4), points)
 	p.key("points", "")

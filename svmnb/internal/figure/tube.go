@@ -52,16 +52,16 @@ func Tube(d TubeData) (*Chart, error) {
 		counts[kind]++
 		square += (d.Y[i] - d.F[i]) * (d.Y[i] - d.F[i]) / float64(n)
 	}
-	carry := fmt.Sprintf("%d of %s carry f: %d free, %d at the bound", n-counts[inside], count(n, "point", "points"), counts[onEdge], counts[atBound])
+	title := fmt.Sprintf("%d of %s are inside the tube of ± %s; the other %d carry f", counts[inside], count(n, "point", "points"), numberTo(d.Epsilon, 3), n-counts[inside])
+	support := fmt.Sprintf("%d free, %d at the bound", counts[onEdge], counts[atBound])
 	switch {
 	case counts[inside] == n:
-		carry = fmt.Sprintf("No support vectors: f is constant on %s", count(n, "point", "points"))
+		title, support = fmt.Sprintf("No support vectors: f is constant on %s", count(n, "point", "points")), ""
 	case counts[unbounded] > 0:
-		carry = fmt.Sprintf("%d of %s carry f", n-counts[inside], count(n, "point", "points"))
+		support = ""
 	}
-	title := fmt.Sprintf("%s; RMSE %s with ε = %s", carry, numberTo(math.Sqrt(square), 3), numberTo(d.Epsilon, 3))
 	shown := choose(n, func(i int) int { return -kinds[i] })
-	subtitle := sentence(d.Problem, d.Note, fewer(shown, n, "the points"))
+	subtitle := sentence(d.Problem, support, "RMSE "+numberTo(math.Sqrt(square), 3), d.Note, fewer(shown, n, "the points"))
 
 	// Over one feature, points are (x, y) and the curve is f(x) ± ε. Otherwise points are
 	// (y, f) and the curve is f = y ± ε; slacks are vertical in both.
@@ -83,7 +83,7 @@ func Tube(d TubeData) (*Chart, error) {
 	xLow, xHigh := around(px, xs, 0.02)
 	yLow, yHigh := extent(py, lower, upper, d.True)
 	if d.X == nil {
-		yLow, yHigh = xLow, xHigh // both axes have the same scale; the ends of the tube are clipped
+		yLow, yHigh = xLow, xHigh // both axes have the same ends; those of the tube are clipped
 	} else {
 		yLow, yHigh = widen(yLow, yHigh, 0.05)
 	}
@@ -100,8 +100,6 @@ func Tube(d TubeData) (*Chart, error) {
 	p.key(tube, "rect")
 	if d.X != nil {
 		p.add(strips(yLow))
-	} else {
-		svm["layout"] = tubeJS.cut("square")
 	}
 	if d.True != nil && d.X != nil {
 		svm["true"] = rounded(d.True, keep, roundY)
