@@ -50,7 +50,7 @@ func Growth(d GrowthData) (*Chart, error) {
 	if last > first {
 		went = "grew"
 	}
-	title := fmt.Sprintf("The margin %s from %s to %s; it is within 1 %% of that from iteration %s of %s on", went, numberTo(first, 3), numberTo(last, 3),
+	title := fmt.Sprintf("The margin %s from %s to %s; iterations %s to %s changed it by less than 1 %%", went, numberTo(first, 3), numberTo(last, 3),
 		thousands(int64(c.iterations[min(near+1, known[len(known)-1])])), thousands(int64(end.Iteration)))
 	if numberTo(first, 3) == numberTo(last, 3) {
 		title = fmt.Sprintf("The margin began and ended at %s, after %s", numberTo(last, 3), count(end.Iteration, "iteration", "iterations"))

@@ -731,6 +731,33 @@ func TestPosteriorShowsTheNumbers(t *testing.T) {
 	}
 }
 
+// The title of a posterior counts what its band contains, and says where samples differ most.
+func TestPosteriorFindings(t *testing.T) {
+	d := PosteriorData{Target: "force (N)", Feature: "time (s)", Noise: math.NaN(), Evidence: math.NaN(), X: []float64{0.5, 1.5, 3}, Y: []float64{1.4, 1.4, 0}, Xs: []float64{0, 1, 2},
+		Mean: []float64{0, 0, 4}, SD: []float64{0.5, 0.5, 1}, ObservationSD: []float64{0.5, 1, 1}}
+	say := func(want string) {
+		t.Helper()
+		if got := must[*Chart](t)(Posterior(d)).Title.Title; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	say("2 of 2 observations lie within ± 2 sd of the mean") // ± 1.5 around 0, ± 2 around 2
+	d.TestX, d.TestY = []float64{0.5, 0.5, 9}, []float64{1.6, -1.4, 0}
+	say("1 of 2 test points lie within ± 2 sd of their prediction")
+	d.ObservationSD = nil
+	say("The mean of force is known to ± 1 N in one place and to ± 2 N in another (2 sd)")
+	d.Samples = [][]float64{{0, 1, 2}, {0, -2, 3}}
+	say("2 samples of f lie up to 3 N apart, most at time = 1 s")
+}
+
+func TestUnits(t *testing.T) {
+	for column, want := range map[string]string{"CO2 (ppm)": "CO2| ppm", "CO₂ [ppm]": "CO₂| ppm", "y": "y|", "a (b) c": "a (b) c|", "(a)": "(a)|"} {
+		if name, unit := units(column); name+"|"+unit != want {
+			t.Errorf("%q has the parts %q, want %q", column, name+"|"+unit, want)
+		}
+	}
+}
+
 func TestBoundsShowTheNumbers(t *testing.T) {
 	d := bounds(t, 100)
 	d.Skilling[5] = math.NaN()
