@@ -252,8 +252,9 @@ func (i *Importance) measure() string {
 	return "loss of " + i.Metric.Name
 }
 
-// Chart draws a bar for each feature, the largest mean loss first. You can change the chart
-// and then show it by [display.Show].
+// Chart draws a bar for each feature, the largest mean loss first. Bars within one standard
+// deviation of 0 are grey: the shuffles do not tell whether the model needs the feature. You can
+// change the chart and then show it by [display.Show].
 func (i *Importance) Chart() (_ *display.Chart, err error) {
 	defer guard.Caught(&err)
 	if i.none() {

@@ -31,10 +31,10 @@ function tip(p) {
 
 function layout(w, top) {
 	var s = O.svm, n = s.kinds.length, narrow = w < 520, across = narrow ? 2 : w < 760 ? 3 : n > 4 && n < 7 ? 3 : Math.min(4, Math.max(2, n)), rows = Math.ceil(s.kinds.length / across), gap = narrow ? 12 : 18;
-	var cell = (w - 8 - gap * (across - 1)) / across, height = narrow ? 96 : 120, head = narrow && s.notes.some(Boolean) ? 14 : 0, grids = [];
+	var cell = (w - 16 - gap * (across - 1)) / across, height = narrow ? 96 : 120, head = narrow && s.notes.some(Boolean) ? 14 : 0, grids = [];
 	s.kinds.forEach(function (kind, k) {
 		var left = kind === 'category' ? 66 : 34;
-		grids.push({ left: 2 + (k % across) * (cell + gap) + left, top: top + 24 + head + Math.floor(k / across) * (height + 60 + head), width: cell - left - 6, height: height });
+		grids.push({ left: 8 + (k % across) * (cell + gap) + left, top: top + 24 + head + Math.floor(k / across) * (height + 60 + head), width: cell - left - 6, height: height });
 	});
 	return { height: Math.round(top + 18 + rows * (height + 60 + head)), option: { grid: grids, yAxis: s.kinds.map(function (kind) { return kind === 'category' ? { axisLabel: { width: 58 } } : {}; }) } };
 }
