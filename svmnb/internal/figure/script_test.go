@@ -163,6 +163,53 @@ func TestScriptsCompute(t *testing.T) {
 	}
 }
 
+// Texts on coloured cells can be read: on every shade of both classes, on light and dark pages.
+func TestInkOn(t *testing.T) {
+	vm := goja.New()
+	for _, c := range []struct{ page, ink, pos, neg [3]float64 }{
+		{[3]float64{255, 255, 255}, [3]float64{27, 39, 51}, [3]float64{221, 95, 13}, [3]float64{29, 100, 173}},
+		{[3]float64{24, 26, 27}, [3]float64{230, 234, 238}, [3]float64{245, 152, 79}, [3]float64{98, 174, 234}},
+	} {
+		css := func(v [3]float64) string { return fmt.Sprintf("rgb(%v,%v,%v)", v[0], v[1], v[2]) }
+		luminance := func(v [3]float64) float64 {
+			for k, x := range v {
+				if v[k] = x / 3294.6; x > 10 {
+					v[k] = math.Pow((x/255+0.055)/1.055, 2.4)
+				}
+			}
+			return 0.05 + 0.2126*v[0] + 0.7152*v[1] + 0.0722*v[2]
+		}
+		vm.Set("T", func(token string) string { return css(map[string][3]float64{"@page": c.page, "@ink": c.ink}[token]) })
+		for _, colour := range [][3]float64{c.pos, c.neg} {
+			for share := 0.0; share <= 1; share += 0.05 {
+				var fill [3]float64
+				for k := range fill {
+					fill[k] = math.Round(c.page[k] + share*(colour[k]-c.page[k]))
+				}
+				text := c.ink
+				if must[goja.Value](t)(vm.RunString("("+marksJS.text("inkOn")+")('"+css(fill)+"')")).String() == css(c.page) {
+					text = c.page
+				}
+				if contrast := math.Exp(math.Abs(math.Log(luminance(text) / luminance(fill)))); contrast < 3.8 {
+					t.Errorf("text %v on %v has a contrast of %.1f", text, fill, contrast)
+				}
+			}
+		}
+	}
+}
+
+// On a narrow page the panel of two features is high enough, and marks are smaller.
+func TestNarrowPlane(t *testing.T) {
+	vm := goja.New()
+	must[goja.Value](t)(vm.RunString(`var O = {svm: {aspect: 0.34, sizes: {a: [19, 11]}}, series: [{id: 'a', itemStyle: {borderWidth: 2}}]};`))
+	for w, want := range map[int]string{360: "238 298 11 1.4", 1000: "311 914 19 2"} {
+		got := must[goja.Value](t)(vm.RunString(fmt.Sprintf(`var o = (%s)(%d, 0).option; [Math.round(o.grid.height), o.grid.width, o.series[0].symbolSize, o.series[0].itemStyle.borderWidth].join(' ')`, marginsJS.text("layout"), w))).String()
+		if got != want {
+			t.Errorf("at %d pixels the panel is %s, want %s", w, got, want)
+		}
+	}
+}
+
 // A frame of a replay says in the page what it said in Go: α and margins to their
 // digits, and the paths to their places.
 func TestReplayInThePage(t *testing.T) {
