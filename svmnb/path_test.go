@@ -131,7 +131,7 @@ func TestPathErrors(t *testing.T) {
 			t.Errorf("%v: %v", c, err)
 		}
 	}
-	testkit.Says(t, "summary", path.Markdown(), "breakpoints", fmt.Sprint(len(path.Breaks)))
+	testkit.Says(t, "summary", path.Markdown(), "breakpoints", fmt.Sprint(len(path.Breaks)-2))
 	c, err := Path.Of(path)
 	if err != nil {
 		t.Fatal(err)

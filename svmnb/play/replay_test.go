@@ -208,7 +208,7 @@ func ExampleCoordinateAscent() {
 		return
 	}
 	fmt.Println(c.Title.Title)
-	// Output: Coordinate ascent from (2, −2): each sweep leaves 36 % of the way
+	// Output: Coordinate ascent from (2, −2): after the first, each sweep leaves 36 % of the way
 }
 
 func ExampleReplayStep() {

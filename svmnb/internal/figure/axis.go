@@ -37,7 +37,7 @@ func (a iterations) option(k int, from, to float64, show bool) axis {
 		o["axisTick"] = object{"show": true, "customValues": ticks}
 	} else {
 		o["minInterval"] = 1
-		o.label(object{"showMaxLabel": false})
+		o.label(object{"showMaxLabel": true}) // ECharts hides the label before it if they overlap
 	}
 	if show {
 		o.named("iteration", 28)

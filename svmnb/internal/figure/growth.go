@@ -42,7 +42,14 @@ func Growth(d GrowthData) (*Chart, error) {
 	}
 	end := d.Points[len(d.Points)-1]
 	first, last := margin[known[0]], margin[known[len(known)-1]]
-	title := fmt.Sprintf("The margin went from %s to %s; %d free, %d at the bound", number(first), number(last), end.Free, end.Bound)
+	way := "shrinks"
+	if last > first {
+		way = "grows"
+	}
+	title := fmt.Sprintf("The margin %s from %s to %s; %s free, %d at the bound", way, numberTo(first, 3), numberTo(last, 3), count(end.Free, "support vector is", "support vectors are"), end.Bound)
+	if numberTo(first, 3) == numberTo(last, 3) {
+		title = fmt.Sprintf("The margin stays at %s; %s free, %d at the bound", numberTo(last, 3), count(end.Free, "support vector is", "support vectors are"), end.Bound)
+	}
 	near := known[len(known)-1]
 	for near > known[0] && !(math.Abs(margin[near]-last) > 0.01*last) {
 		near--

@@ -95,7 +95,7 @@ func TestSearchFigures(t *testing.T) {
 		{"curve, one place", func() (*Chart, error) {
 			return Curve(CurveData{Metric: "accuracy", Name: "C", Percent: true, Xs: []float64{1}, Mean: []float64{1}, SE: []float64{nan}})
 		}, 10_000, "Accuracy 100 % at C = 1"},
-		{"path", func() (*Chart, error) { return Path(lines(40, 100)) }, 120_000, "77 breakpoints in α(C): 40 of 40 points are support vectors at C = 0.125, 3 at C = "},
+		{"path", func() (*Chart, error) { return Path(lines(40, 100)) }, 120_000, "Of 40 points, 40 are support vectors at C = 0.125 and 3 at C = "},
 		{"path, many points", func() (*Chart, error) { return Path(lines(3000, 160)) }, 250_000, "the 40 points that change most"},
 	} {
 		c, err := test.draw()

@@ -27,3 +27,6 @@ function layout(w, top) {
 
 // cells are those of one class.
 var cells = ($cells).filter(function (v) { return O.svm.up[v[1]] === $side; });
+
+// number is that of the point in a row.
+function number(v) { return O.svm.rows[Math.floor(v)]; }
