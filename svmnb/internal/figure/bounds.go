@@ -120,6 +120,9 @@ func Bounds(d BoundsData) (*Chart, error) {
 	subtitle := sentence(d.Problem, end, above)
 	ceiling += 0.06 * span
 	bottom := low - 0.03*span
+	if low >= 0 { // no value is negative
+		bottom = max(bottom, 0)
+	}
 
 	svm := object{"layout": boundsJS.cut("layout"), "its": rounded(x, keep, func(v float64) float64 { return v }), "lower": column(pick(d.Lower, keep), 9)}
 	p := plot{name: "bounds", about: "Lower and upper bounds of y'A⁻¹y and the gap between them against iterations.", tip: boundsJS.cut("tip"), along: true, links: list{0, 1},
@@ -180,7 +183,7 @@ func Bounds(d BoundsData) (*Chart, error) {
 	from, to := gapDecades(max(smallest, math.Abs(high)*1e-15), greatest, d.Tol)
 
 	scale := iterations{}
-	p.panel(scale.option(0, first, last, false), valueAxis(0, roundTo(bottom, 6), roundTo(ceiling, 6), "y'A⁻¹y", 60).lines())
+	p.panel(scale.option(0, first, last, false), valueAxis(0, roundTo(bottom, 6), roundTo(ceiling, 6), "y'A⁻¹y", 60).lines().label(object{"showMinLabel": bottom == 0}))
 	p.panel(scale.option(1, first, last, d.Residual == nil), logValues(1, from, to).named("upper − lower (log scale)", 60))
 	if d.Residual != nil {
 		y, end := d.residuals(&p)

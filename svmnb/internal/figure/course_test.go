@@ -3,8 +3,10 @@ package figure
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/svmnb/svmnb/solvers"
@@ -155,6 +157,40 @@ func TestCourseFigures(t *testing.T) {
 		{"learning", func() (*Chart, error) { return Validation(learning()) }, 10_000, "RMSE 0.1167 ± 0.0025 on held-out points with 120 training points"},
 		{"validation, one place known", func() (*Chart, error) { return Validation(pair) }, 10_000, "Accuracy 50 % on held-out points at C = 2"},
 	})
+}
+
+// A run never computes more kernel values than were asked for.
+func TestEffortAsksForWhatItComputes(t *testing.T) {
+	small := moons(t, 120, 1.2, 2)
+	svm := must[*Chart](t)(Effort(EffortData{"", 120, small.solved(t, solvers.SMO{}).Trace.Points})).Extra["svm"].(object)
+	computed, asked := svm["y0"].(list), svm["y1"].(list)
+	for k := range computed {
+		if computed[k].(float64) > asked[k].(float64) {
+			t.Fatalf("at place %d, %v are computed and %v asked for", k, computed[k], asked[k])
+		}
+	}
+}
+
+// The title names all points that were chosen most often, or says how many they are.
+func TestFavouritesAreTied(t *testing.T) {
+	for _, c := range []struct {
+		often []float64
+		want  string
+	}{
+		{[]float64{1, 3, 2}, "point 1 the most often, in 3"}, {[]float64{3, 1, 3}, "points 0 and 2 the most often, each in 3"},
+		{[]float64{2, 2, 2, 1}, "3 of them the most often, each in 2"}, {[]float64{2, 2, 2}, "each equally often, in 2"}, {[]float64{0, 2}, "point 1 in 2"},
+	} {
+		points := []solvers.Point{}
+		for i, n := range c.often {
+			for range int(n) {
+				points = append(points, solvers.Point{Iteration: len(points) + 1, Working: []int{i}})
+			}
+		}
+		title := must[*Chart](t)(WorkingSets(WorkingSetsData{Up: make([]bool, len(c.often)), Points: points})).Title.Title
+		if want := fmt.Sprintf("%s of %d steps", c.want, len(points)); !strings.HasSuffix(title, want) {
+			t.Errorf("%q, want %q at its end", title, want)
+		}
+	}
 }
 
 func TestWrongCourseInput(t *testing.T) {

@@ -63,9 +63,9 @@ func Evidence(d EvidenceData) (*Chart, error) {
 		}
 	}
 	place := func(x, y float64) string {
-		return fmt.Sprintf("%s = %s, %s = %s", names[0], number(x), names[1], number(y))
+		return fmt.Sprintf("%s = %s and %s = %s", names[0], number(x), names[1], number(y))
 	}
-	title := fmt.Sprintf("Log marginal likelihood at most %s on the grid, at %s", number(highest), place(at[0], at[1]))
+	title := fmt.Sprintf("Log marginal likelihood at most %s nats on the grid, at %s", number(highest), place(at[0], at[1]))
 	outside, there := 0, 0
 	if best >= 0 {
 		b := d.Paths[best]
@@ -78,9 +78,9 @@ func Evidence(d EvidenceData) (*Chart, error) {
 				outside++
 			}
 		}
-		title = fmt.Sprintf("Log marginal likelihood %s at %s", number(end(b.Value)), place(end(b.X), end(b.Y)))
+		title = fmt.Sprintf("Log marginal likelihood %s nats at %s", number(end(b.Value)), place(end(b.X), end(b.Y)))
 		if from, to := number(b.Value[0]), number(end(b.Value)); from != to {
-			title = fmt.Sprintf("The log marginal likelihood rises from %s to %s, at %s", from, to, place(end(b.X), end(b.Y)))
+			title = fmt.Sprintf("The log marginal likelihood rises from %s to %s nats at %s", from, to, place(end(b.X), end(b.Y)))
 		}
 		if n := len(d.Paths); n > 1 {
 			title += fmt.Sprintf("; %d of %d starts end there", there, n)
@@ -170,7 +170,7 @@ func (d *EvidenceData) draw(p *plot, best int) {
 		p.key(otherPaths, dashes)
 	}
 	if len(starts) > 0 {
-		p.add(scatter(starts).name("start").symbols("circle", 10).z(9).fill("@page").edge("@ink", 2.2).swells(1.3))
+		p.add(scatter(starts).name("start").symbols("circle", 10).z(9).opacity(1).fill("@page").edge("@ink", 2.2).swells(1.3))
 		p.key("start", "")
 	}
 	if len(others) > 0 {

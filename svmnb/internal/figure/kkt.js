@@ -50,9 +50,9 @@ function scale(p, api) {
 }
 
 function layout(w, top) {
-	var narrow = w < 520, left = narrow ? 56 : 66, side = narrow ? 60 : Math.round(w * 0.2), right = 24, gap = narrow ? 14 : 22;
+	var narrow = w < 520, left = narrow ? 56 : 66, side = narrow ? 54 : Math.round(w * 0.2), right = 24, gap = narrow ? 26 : 22;
 	var main = w - left - side - gap - right, high = 84, h = Math.max(180, Math.min(400, O.svm.cells.length * 8)), y = top + high + 18;
-	return { height: y + h + 102, option: { xAxis: [{}, {}, narrow ? { axisLabel: { customValues: O.svm.few } } : {}], grid: [
+	return { height: y + h + 102, option: { xAxis: [{}, {}, narrow ? { axisLabel: { customValues: O.svm.few } } : { name: 'violation at the end' }], grid: [
 		{ left: left, top: top + 14, width: main, height: high - 14 },
 		{ left: left, top: y, width: main, height: h },
 		{ left: left + main + gap, top: y, width: side, height: h }] } };

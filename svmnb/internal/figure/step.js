@@ -62,7 +62,7 @@ function layout(w, top) {
 	var narrow = w < 520, beside = w >= 720, left = narrow ? 56 : 66, right = narrow ? 14 : 26, pw = Math.min((beside ? w * 0.55 : w) - left - right, 470), ph = pw * O.svm.aspect;
 	if (ph > 520) { pw *= 520 / ph; ph = 520; }
 	var h = Math.max(ph, 420), y = top + ph + 52, cw = Math.min(w - (beside ? left + pw + 2 * right + 30 : left) - right, 420);
-	return { height: Math.round(beside ? top + h + 52 : y + cw + 110), option: { grid: [{ left: left, right: 'auto', top: top, width: pw, height: ph },
+	return { height: Math.round(beside ? top + h + 52 : y + cw + 124), option: { grid: [{ left: left, right: 'auto', top: top, width: pw, height: ph },
 		beside ? { left: left + pw + right + 40, right: 'auto', top: top, width: cw, height: Math.min(h, cw + 106) } : { left: left - 30, right: 'auto', top: y, width: cw, height: cw + 106 }] } };
 }
 

@@ -105,7 +105,7 @@ func WorkingSets(d WorkingSetsData) (*Chart, error) {
 		grid: list{object{"show": true, "borderColor": "@axis"}, object{}},
 		svm:  object{"layout": workingsetsJS.cut("layout"), "cells": cells, "edges": edges, "its": numbers, "rows": rows, "up": up, "unit": unit, "finals": column(counts, 6)}}
 	p.panel(scale.option(0, first, last+1, true).label(object{"showMaxLabel": false}), numbered(rowAxis(0, len(rows), unit+", most often chosen first"), len(rows)))
-	p.panel(valueAxis(1, 0, 1.08*most, "times chosen", 28).set("axisLabel", object{"customValues": list{0, most}}), rowAxis(1, len(rows), ""))
+	p.panel(valueAxis(1, 0, 1.08*most, "times chosen", 28).set("axisTick", object{"customValues": list{0, most}}).set("axisLabel", object{"customValues": list{0, most}}), rowAxis(1, len(rows), ""))
 	names := classNames(d.Sides)
 	for side, color := range []string{"@neg", "@pos"} {
 		own := func(data string) types.FuncStr {
@@ -123,16 +123,19 @@ func WorkingSets(d WorkingSetsData) (*Chart, error) {
 // favourites says which were chosen most often, and how often. order begins with them.
 func favourites(order []int, often []float64, unit string) string {
 	most := often[order[0]]
-	tied := slices.IndexFunc(order, func(i int) bool { return often[i] < most })
-	switch tied {
+	switch tied := slices.IndexFunc(order, func(i int) bool { return often[i] < most }); tied {
 	case 1:
 		return fmt.Sprintf("%s %d the most often, in %d", unit, order[0], int(most))
 	case 2:
 		return fmt.Sprintf("%ss %d and %d the most often, each in %d", unit, order[0], order[1], int(most))
 	case -1:
-		return fmt.Sprintf("all equally often, in %d", int(most))
+		if len(order) == 1 {
+			return fmt.Sprintf("%s %d in %d", unit, order[0], int(most))
+		}
+		return fmt.Sprintf("each equally often, in %d", int(most))
+	default:
+		return fmt.Sprintf("%d of them the most often, each in %d", tied, int(most))
 	}
-	return fmt.Sprintf("%d of them the most often, each in %d", tied, int(most))
 }
 
 // numbered labels the rows of an axis by the numbers of their points, as far as there is room.
@@ -141,5 +144,5 @@ func numbered(a axis, rows int) axis {
 	for r := range rows {
 		middles = append(middles, float64(r)+0.5)
 	}
-	return a.set("axisTick", object{"show": false}).label(object{"customValues": middles, "hideOverlap": true, "formatter": workingsetsJS.cut("number")})
+	return a.set("axisTick", object{"show": false}).label(object{"customValues": middles, "showMinLabel": true, "hideOverlap": true, "formatter": workingsetsJS.cut("number")})
 }
