@@ -31,7 +31,10 @@ func (a iterations) option(k int, from, to float64, show bool) axis {
 			}
 		}
 		if from == 0 {
-			ticks = append(list{0}, ticks...)
+			ticks = append(list{0.0}, ticks...)
+		}
+		if n := len(ticks); n > 0 && a.place(to)-ticks[n-1].(float64) > 0.3 { // the end has a label if there is room
+			ticks = append(ticks, a.place(to))
 		}
 		o.label(object{"customValues": ticks, "formatter": marksJS.cut("iteration")})
 		o["axisTick"] = object{"show": true, "customValues": ticks}
@@ -44,6 +47,16 @@ func (a iterations) option(k int, from, to float64, show bool) axis {
 		if a.log {
 			o.named("iteration (log scale)", 28)
 		}
+	}
+	return o
+}
+
+// columns is option for columns that are one iteration wide, so it ends one iteration after
+// the last.
+func (a iterations) columns(k int, from, last float64, show bool) axis {
+	o := a.option(k, from, last, show).set("max", a.place(last+1))
+	if !a.log {
+		o.label(object{"showMaxLabel": false}) // it would be that of the iteration after the last
 	}
 	return o
 }

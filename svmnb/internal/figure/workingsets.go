@@ -104,7 +104,7 @@ func WorkingSets(d WorkingSetsData) (*Chart, error) {
 	p := plot{name: "working-sets", about: "Working sets over iterations.", tip: workingsetsJS.cut("tip"), zoom: object{"xAxisIndex": list{0}, "yAxisIndex": list{0, 1}},
 		grid: list{object{"show": true, "borderColor": "@axis"}, object{}},
 		svm:  object{"layout": workingsetsJS.cut("layout"), "cells": cells, "edges": edges, "its": numbers, "rows": rows, "up": up, "unit": unit, "finals": column(counts, 6)}}
-	p.panel(scale.option(0, first, last+1, true).label(object{"showMaxLabel": false}), numbered(rowAxis(0, len(rows), unit+", most often chosen first"), len(rows)))
+	p.panel(scale.columns(0, first, last, true), rowAxis(0, len(rows), unit+", most often chosen first").set("axisTick", object{"show": false}).label(object{"showMinLabel": true, "formatter": workingsetsJS.cut("number")}))
 	p.panel(valueAxis(1, 0, 1.08*most, "times chosen", 28).set("axisTick", object{"customValues": list{0, most}}).set("axisLabel", object{"customValues": list{0, most}}), rowAxis(1, len(rows), ""))
 	names := classNames(d.Sides)
 	for side, color := range []string{"@neg", "@pos"} {
@@ -136,13 +136,4 @@ func favourites(order []int, often []float64, unit string) string {
 	default:
 		return fmt.Sprintf("%d of them the most often, each in %d", tied, int(most))
 	}
-}
-
-// numbered labels the rows of an axis by the numbers of their points, as far as there is room.
-func numbered(a axis, rows int) axis {
-	middles := list{}
-	for r := range rows {
-		middles = append(middles, float64(r)+0.5)
-	}
-	return a.set("axisTick", object{"show": false}).label(object{"customValues": middles, "showMinLabel": true, "hideOverlap": true, "formatter": workingsetsJS.cut("number")})
 }
