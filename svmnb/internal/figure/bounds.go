@@ -42,13 +42,13 @@ type ResidualSeries struct {
 
 // boundStyles are the names, colours and dashes of the upper bounds.
 var boundStyles = [3]struct {
-	key, name, color, icon string
-	dash                   any
-	width                  float64
+	key, name, color string
+	dash             any
+	width            float64
 }{
-	{"radau", "Gauss–Radau", "@pos", stroke, "solid", 2.6},
-	{"skilling", "Skilling", "@series3", dashes, list{7, 4}, 2},
-	{"gibbs", "Gibbs–MacKay", "@series4", dots, list{2, 3}, 2.4},
+	{"radau", "Gauss–Radau", "@pos", "solid", 2.6},
+	{"skilling", "Skilling", "@series3", list{7, 4}, 2},
+	{"gibbs", "Gibbs–MacKay", "@series4", list{2, 3}, 2.4},
 }
 
 // Bounds draws the lower and upper bounds of y'A⁻¹y as they approach each other. Below, on
@@ -155,11 +155,11 @@ func Bounds(d BoundsData) (*Chart, error) {
 		for k, key := range []string{look.key, look.key + "gap"} {
 			p.add(curve(k, look.name, "its", key, look.color).pen(look.color, look.width, look.dash).z(4-b).set("showSymbol", lone(pick(uppers[b], keep))))
 		}
-		p.key(look.name, look.icon)
+		p.key(look.name)
 	}
 	svm["names"] = names
 	p.add(curve(0, "lower bound", "its", "lower", "@neg").z(4).set("showSymbol", lone(pick(d.Lower, keep))))
-	p.key("lower bound", stroke)
+	p.key("lower bound")
 	first, last := x[0], max(x[m-1], x[0]+1)
 	var errors []float64
 	if finite(d.Exact) {
@@ -172,8 +172,8 @@ func Bounds(d BoundsData) (*Chart, error) {
 		svm["error"] = column(pick(errors, keep), 4)
 		p.add(line(list{list{first, d.Exact}, list{last, d.Exact}}).name("exact").bare().still().z(5).ink("@ink", 1.2, list{1, 3}),
 			curve(1, "true error of the lower bound", "its", "error", "@ink").pen("@ink", 1.4, list{9, 3, 2, 3}))
-		p.key("exact", dots)
-		p.key("true error of the lower bound", dashes)
+		p.key("exact")
+		p.key("true error of the lower bound")
 	}
 	// The last digits of a bound are rounding errors.
 	smallest, greatest := extent(gaps[0], gaps[1], gaps[2], errors)
@@ -198,7 +198,6 @@ func Bounds(d BoundsData) (*Chart, error) {
 		axis(a.(object)).lines().pointed()
 	}
 	svm["apart"] = len(d.Others) > 0
-	p.more = object{"legend": object{"itemWidth": 28}}
 	return p.chart(title, subtitle), nil
 }
 
@@ -228,7 +227,7 @@ func (d *BoundsData) residuals(p *plot) (y axis, end float64) {
 		}
 		color := fmt.Sprintf("@series%d", [raceMost]int{8, 6, 5, 7, 1, 2, 3, 4}[i]) // first the colours that no bound has
 		p.add(line(points).name(name).on(2).set("symbol", "circle").set("showSymbol", lone(values)).z(3-min(i, 1)).ink(color, 2, raceDashes[i]).calm())
-		p.keys = append(p.keys, object{"name": name, "itemStyle": object{"opacity": 0}})
+		p.key(name)
 	}
 	if !finite(least) {
 		least = 1e-3

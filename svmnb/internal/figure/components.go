@@ -128,9 +128,9 @@ func Components(d ComponentsData) (*Chart, error) {
 		grids = append(grids, object{})
 	}
 	p.svm["names"], p.grid = names, grids
-	p.key(mean, stroke)
+	p.key(mean)
 	if slices.ContainsFunc(panels, func(c Component) bool { return c.SD != nil }) {
-		p.key(wide, "rect")
+		p.key(wide)
 	}
 	if n > 0 {
 		round := rounding(lows[0], highs[0])

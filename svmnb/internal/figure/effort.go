@@ -54,7 +54,7 @@ func Effort(d EffortData) (*Chart, error) {
 	known = known && len(computed) > 0 && sum >= computed[len(computed)-1]
 	values := coursePanel{name: "kernel values", whole: true, lines: []courseLine{{name: "computed", color: "@neg", values: computed}}}
 	if known {
-		values.lines = append(values.lines, courseLine{name: "asked for", color: "@pos", icon: dashes, dash: list{7, 4}, values: asked})
+		values.lines = append(values.lines, courseLine{name: "asked for", color: "@pos", dash: list{7, 4}, values: asked})
 	}
 	c.panels = []coursePanel{values}
 	if err := c.check(); err != nil {
@@ -79,7 +79,7 @@ func Effort(d EffortData) (*Chart, error) {
 		for k := range level {
 			level[k] = whole
 		}
-		c.panels[0].lines = append(c.panels[0].lines, courseLine{name: "the whole matrix", color: "@soft", icon: dots, dash: list{2, 3}, values: level})
+		c.panels[0].lines = append(c.panels[0].lines, courseLine{name: "the whole matrix", color: "@soft", dash: list{2, 3}, values: level})
 	}
 	subtitle := sentence(d.Problem, count(d.Points[end].Iteration, "iteration", "iterations"), fmt.Sprintf("n = %s", thousands(int64(d.N))))
 	return c.chart("effort", title, subtitle, "Kernel values against iterations."), nil

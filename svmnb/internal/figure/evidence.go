@@ -164,14 +164,14 @@ func (d *EvidenceData) draw(p *plot, best int) {
 		}
 	}
 	if best >= 0 && len(d.Paths[best].X) > 1 {
-		p.key(bestPath, stroke)
+		p.key(bestPath)
 	}
 	if longer > 0 {
-		p.key(otherPaths, dashes)
+		p.key(otherPaths)
 	}
 	if len(starts) > 0 {
 		p.add(scatter(starts).name("start").symbols("circle", 10).z(9).opacity(1).fill("@page").edge("@ink", 2.2).swells(1.3))
-		p.key("start", "")
+		p.key("start")
 	}
 	if len(others) > 0 {
 		p.add(scatter(others).name("other ends").symbols(cross, 12).z(7).fill("@ink").edge("@page", 1.5).swells(1.3))

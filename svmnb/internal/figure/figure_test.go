@@ -232,6 +232,7 @@ func drawAll(t *testing.T, drawings []drawing) {
 			continue
 		}
 		filled(t, test.name, c)
+		keysAreMarks(t, test.name, c)
 		if n := size(t, c); n > test.budget {
 			t.Errorf("%s: %d bytes, budget %d", test.name, n, test.budget)
 		}

@@ -93,17 +93,17 @@ func Gap(d GapData) (*Chart, error) {
 	add(0, "dual", "dual", "@neg")
 	var bx, bl, bu list
 	if math.IsInf(best, 1) {
-		p.key("dual", stroke)
+		p.key("dual")
 	} else {
 		faint(0, "primal of each iterate", "primal", "@pos")
 		add(0, "primal, best so far", "best", "@pos")
 		faint(1, "gap of each iterate", "gap", "@series4")
 		add(1, "gap to the best primal", "bestgap", "@series4")
-		p.key("primal, best so far", stroke)
-		p.key("primal of each iterate", hair)
-		p.key("dual", stroke)
-		p.key("gap to the best primal", stroke)
-		p.key("gap of each iterate", hair)
+		p.key("primal, best so far")
+		p.key("primal of each iterate")
+		p.key("dual")
+		p.key("gap to the best primal")
+		p.key("gap of each iterate")
 		for i := range x {
 			if finite(lowest[i]) {
 				bx, bl, bu = append(bx, roundTo(x[i], 6)), append(bl, roundTo(dual[i], 6)), append(bu, roundTo(min(lowest[i], 2*ceiling-low), 6))

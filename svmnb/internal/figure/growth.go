@@ -31,7 +31,7 @@ func Growth(d GrowthData) (*Chart, error) {
 		{name: "margin 1/‖w‖", log: true, lines: []courseLine{{name: "margin", color: "@ink", values: margin}}},
 		{name: "support vectors", whole: true, lines: []courseLine{
 			{name: "free", color: "@pos", values: free, step: true},
-			{name: "at the bound", color: "@neg", icon: dashes, values: bound, dash: list{7, 4}, step: true}}},
+			{name: "at the bound", color: "@neg", values: bound, dash: list{7, 4}, step: true}}},
 	}
 	if err := c.check(); err != nil {
 		return nil, err

@@ -101,10 +101,10 @@ func Margins(d MarginsData) (*Chart, error) {
 	points("bound", "at the bound", "circle", size+9, 4, 2, false, func(i int) bool { return kinds[i] == 2 }).fill(clear).edge("@ink/0.45", 2.2).opacity(1)
 	points("error", "error", cross, size+5, 5, 0, false, func(i int) bool { return wrong[i] }).fill("@bad").edge("@page", 1).opacity(1)
 	if len(zero) > 0 {
-		p.keys = append(p.keys, object{"name": "f = 0", "icon": stroke})
+		p.key("f = 0")
 	}
 	if len(one) > 0 {
-		p.keys = append(p.keys, object{"name": "f = ±1", "icon": dashes})
+		p.key("f = ±1")
 	}
 	return p.chart(title, subtitle), nil
 }

@@ -159,7 +159,7 @@ func Pairs(d ColumnsData) (*Chart, error) {
 	p.grid = grids
 	if d.Classes != nil {
 		for _, look := range looks {
-			p.key(look.name, look.symbol)
+			p.key(look.name, either(wholeSymbols[look.symbol], look.symbol))
 		}
 	}
 	return p.chart(title, subtitle), nil

@@ -87,7 +87,7 @@ func Path(d PathData) (*Chart, error) {
 			in("blur", object{"lineStyle": object{"opacity": 0.15}}))
 	}
 	for _, name := range names {
-		p.keys = append(p.keys, object{"name": name, "icon": stroke, "itemStyle": object{"opacity": 1}})
+		p.key(name)
 	}
 	return p.chart(title, subtitle), nil
 }

@@ -110,16 +110,16 @@ func Posterior(d PosteriorData) (*Chart, error) {
 	p := plot{name: "posterior", about: fmt.Sprintf("Gaussian process of %s over %s: mean and bands of two standard deviations.", target, xName), tip: posteriorJS.cut("tip"),
 		grid: list{object{}}, svm: svm}
 	p.panel(valueAxis(0, xLow, xHigh, xName, 28), valueAxis(0, yLow, yHigh, target, 42).lines())
-	p.key(mean, stroke)
-	p.key(f, "rect")
+	p.key(mean)
+	p.key(f)
 	if d.ObservationSD != nil {
-		p.add(band(0, fresh, "x", "newlower", "newupper", "@series1/0.15", style("@series1", 1, 2, 4)))
-		p.key(fresh, "rect")
+		p.add(band(0, fresh, "x", "newlower", "newupper", "@series1/0.15", style("@series1", 1, 2, 4)).edge("@series1", 1).in("itemStyle", object{"borderType": list{2, 4}}))
+		p.key(fresh)
 	}
 	p.add(band(0, f, "x", "lower", "upper", "@series1/0.24", ""))
 	if d.MeanError != nil {
-		p.add(band(0, solver, "x", "meanlower", "meanupper", "@series2/0.2", style("@series2", 1.4)))
-		p.key(solver, "rect")
+		p.add(band(0, solver, "x", "meanlower", "meanupper", "@series2/0.2", style("@series2", 1.4)).edge("@series2", 1.4))
+		p.key(solver)
 	}
 	p.add(strips(yLow))
 	for k, values := range d.Samples {
@@ -128,11 +128,11 @@ func Posterior(d PosteriorData) (*Chart, error) {
 		p.add(curve(0, sampled, "x", name, "@series1").silent().pen("@series1", 1).in("lineStyle", object{"opacity": 0.75}))
 	}
 	if len(d.Samples) > 0 {
-		p.key(sampled, hair)
+		p.key(sampled)
 	}
 	if d.True != nil {
 		p.add(curve(0, truth, "x", "true", "@ink").silent().pen("@ink", 1.6, list{6, 4}))
-		p.key(truth, dashes)
+		p.key(truth)
 	}
 	p.add(curve(0, mean, "x", "mean", "@series1").silent().z(4).pen("@series1", 3))
 	sizes := list{}

@@ -170,7 +170,7 @@ func Rate(d RateData) (*Chart, error) {
 	}
 	p.add(line(gaps).name("gap, smallest so far").set("showSymbol", false).ink("@series4", 2.6).calm(),
 		line(fit).name(lineName).set("showSymbol", false).clip().ink("@ink", 1.6, "dashed").calm())
-	p.key("gap, smallest so far", stroke)
-	p.key(lineName, dashes)
+	p.key("gap, smallest so far")
+	p.key(lineName)
 	return p.chart(title, subtitle), nil
 }

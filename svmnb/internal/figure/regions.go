@@ -76,10 +76,10 @@ func Regions(d RegionsData) (*Chart, error) {
 	p.panel(valueAxis(0, d.Xs[0], d.Xs[1], d.Features[0], 28), valueAxis(0, d.Ys[0], d.Ys[1], d.Features[1], 36))
 	at := corner(d.Xs[0], d.Ys[0])
 	p.add(areas("levels", at), level("edges", at, "@ink", 2).name("boundary").fill("@ink"))
-	p.key("boundary", stroke)
+	p.key("boundary")
 	if len(margins) > 0 {
 		p.add(level("margins", at, "@ink", 1.2, 6, 4).name("margin").fill("@ink"))
-		p.key("margin", dashes)
+		p.key("margin")
 	}
 	size := pointSize(len(shown))
 	points := func(id, name, symbol string, size, z, rim int, tip bool, in func(i int) bool) mark {

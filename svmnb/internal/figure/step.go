@@ -106,10 +106,12 @@ func Step(d StepData) (*Chart, error) {
 	hidden := func() axis { return axis{"type": "value", "gridIndex": 1, "show": false, "min": 0, "max": 1} }
 	p.panel(hidden(), hidden())
 	at := corner(xs[0], ys[0])
-	scene := func(id, name string, draw types.FuncStr, z int, color string) {
-		p.add(custom(draw, at).id(id).name(name).still().clip().z(z).fill(color))
+	scene := func(id, name string, draw types.FuncStr, z int, color string) mark {
+		m := custom(draw, at).id(id).name(name).still().clip().z(z).fill(color)
+		p.add(m)
+		return m
 	}
-	scene("contours", "contours of the dual", marksJS.cut("lines", "paths", "lines", "style", style("@axis/0.55", 1)), 1, "@axis")
+	scene("contours", "contours of the dual", marksJS.cut("lines", "paths", "lines", "style", style("@axis/0.55", 1)), 1, "@axis").pen("@axis/0.55", 1)
 	scene("box", "box", stepJS.cut("box"), 2, "@neg")
 	scene("line", "equality constraint", stepJS.cut("line"), 3, "@ink")
 	scene("step", "step", stepJS.cut("arrow"), 4, "@strong")
@@ -128,9 +130,9 @@ func Step(d StepData) (*Chart, error) {
 		hollow(dot("free", "unclipped", diamond, 14, d.Unclipped), "@series4")
 	}
 	p.add(custom(stepJS.cut("cases"), corner(0, 0)).id("cases").on(1).still().z(2))
-	p.key("equality constraint", stroke)
+	p.key("equality constraint", "path://M0 1H4V2.2H0Z M6 0H20V3.2H6Z M22 1H26V2.2H22Z") // it is thin outside the box
 	p.key("box", "path://M0 0H14V12H0Z M2 2V10H12V2Z")
-	p.key("contours of the dual", hair)
+	p.key("contours of the dual")
 	return p.chart(title, subtitle), nil
 }
 
@@ -227,9 +229,9 @@ func Ascent(d AscentData) (*Chart, error) {
 		line(path).name("path").symbols("circle", 6).z(3).ink("@pos", 2.4),
 		scatter(path[:1]).name("start").symbols("circle", 11).z(4).fill("@page").edge("@pos", 2.4).opacity(1),
 		scatter(list{list{roundTo(top[0], 6), roundTo(top[1], 6)}}).name("top").symbols(cross, 13).z(4).fill("@ink"))
-	p.key("path", stroke)
-	p.key("start", "")
-	p.key("top", "")
-	p.key("contours", hair)
+	p.key("path")
+	p.key("start")
+	p.key("top")
+	p.key("contours")
 	return p.chart(title, subtitle), nil
 }

@@ -95,9 +95,9 @@ func Tube(d TubeData) (*Chart, error) {
 	p := plot{name: "tube", about: about, tip: tubeJS.cut("tip"), grid: list{object{}}, svm: svm}
 	p.panel(valueAxis(0, xLow, xHigh, xName, 28), valueAxis(0, yLow, yHigh, yName, 42).lines())
 	const tube, truth, slack = "f ± ε", "true function", "slack ξ"
-	p.add(band(0, tube, "x", "lower", "upper", "@series1/0.14", style("@series1", 1.3, 6, 4)))
-	p.key(fName, stroke)
-	p.key(tube, "rect")
+	p.add(band(0, tube, "x", "lower", "upper", "@series1/0.14", style("@series1", 1.3, 6, 4)).edge("@series1", 1.3).in("itemStyle", object{"borderType": list{6, 4}}))
+	p.key(fName)
+	p.key(tube)
 	if d.X != nil {
 		p.add(strips(yLow))
 	} else {
@@ -106,7 +106,7 @@ func Tube(d TubeData) (*Chart, error) {
 	if d.True != nil && d.X != nil {
 		svm["true"] = rounded(d.True, keep, roundY)
 		p.add(curve(0, truth, "x", "true", "@ink").silent().pen("@ink", 1.6, list{2, 3}))
-		p.key(truth, dots)
+		p.key(truth)
 	}
 	p.add(curve(0, fName, "x", "f", "@series1").silent())
 
@@ -150,13 +150,13 @@ func Tube(d TubeData) (*Chart, error) {
 		p.add(scatter(data).id(id).name(look.name).symbols(look.symbol, look.size).set("symbolKeepAspect", true).z(5+kind).in("itemStyle", look.style).swells(1.4))
 		sizes = append(sizes, list{id, look.size})
 		if kind == onEdge {
-			p.key(look.name, "")
+			p.key(look.name)
 		} else {
 			p.rimmed(look.name, 0)
 		}
 	}
 	if len(stems) > 0 {
-		p.key(slack, stroke)
+		p.key(slack)
 	}
 	svm["sizes"] = sizes
 	return p.chart(title, subtitle), nil
