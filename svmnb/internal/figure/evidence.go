@@ -174,11 +174,11 @@ func (d *EvidenceData) draw(p *plot, best int) {
 		p.key("start")
 	}
 	if len(others) > 0 {
-		p.add(scatter(others).name("other ends").symbols(cross, 12).z(7).fill("@ink").edge("@page", 1.5).swells(1.3))
+		p.add(scatter(others).name("other ends").symbols(cross, 12).z(7).opacity(1).fill("@ink").edge("@page", 1.5).swells(1.3))
 		p.rimmed("other ends", 0)
 	}
 	if len(ends) > 0 {
-		p.add(scatter(ends).name(bestEnd).symbols(diamond, 17).z(8).fill("@pos").edge("@page", 2).swells(1.3))
+		p.add(scatter(ends).name(bestEnd).symbols(diamond, 17).z(8).opacity(1).fill("@pos").edge("@page", 2).swells(1.3))
 		p.rimmed(bestEnd, 0)
 	}
 	p.svm["places"] = places

@@ -91,7 +91,7 @@ func Step(d StepData) (*Chart, error) {
 	}
 	far := ""
 	if finite(d.Unclipped[0]) {
-		far = fmt.Sprintf("unclipped at (%s,\u00a0%s)", number(d.Unclipped[0]), number(d.Unclipped[1]))
+		far = fmt.Sprintf("unclipped at α%s = %s", index(d.Points[0]), number(d.Unclipped[0]))
 	} else {
 		far = "no maximum on the line: κ is not positive"
 	}
@@ -221,7 +221,7 @@ func Ascent(d AscentData) (*Chart, error) {
 	xs, ys := [2]float64{roundTo(top[0]-reach, 4), roundTo(top[0]+reach, 4)}, [2]float64{roundTo(top[1]-reach, 4), roundTo(top[1]+reach, 4)}
 	rate := d.Q[0][1] * d.Q[1][0] / (d.Q[0][0] * d.Q[1][1])
 	title := fmt.Sprintf("Coordinate ascent from (%s, %s): after the first, each sweep leaves %s %% of the way", number(d.Path[0][0]), number(d.Path[0][1]), numberTo(100*rate, 3))
-	subtitle := fmt.Sprintf("%s, each parallel to an axis · the top is at (%s,\u00a0%s) · what is left after a sweep is Q₁₂²/(Q₁₁Q₂₂)", count(len(d.Path)-1, "step", "steps"), number(top[0]), number(top[1]))
+	subtitle := fmt.Sprintf("%s, each parallel to an axis · top at α₁ = %s, α₂ = %s · what is left after a sweep is Q₁₂²/(Q₁₁Q₂₂)", count(len(d.Path)-1, "step", "steps"), number(top[0]), number(top[1]))
 	p := plot{name: "ascent", about: "Contours of a quadratic function and the path of coordinate ascent.", tip: stepJS.cut("ascentTip"), grid: list{object{}},
 		svm: object{"layout": tubeJS.cut("square"), "sizes": list{}, "box": box(xs, ys), "lines": contours(xs, ys, d.Gradient, d.Q, [2]float64{})}}
 	p.panel(valueAxis(0, xs[0], xs[1], "α₁", 28), valueAxis(0, ys[0], ys[1], "α₂", 42))
