@@ -51,7 +51,7 @@ func TestRunFiguresSayTheFinding(t *testing.T) {
 		fit    any
 		words  []string
 	}{
-		{svmnb.MarginWidth, fit, []string{"to 0.195;", number(float64(free)) + " free, " + say.Number(float64(bound)) + " at the bound"}},
+		{svmnb.MarginWidth, fit, []string{"to 0.195;", number(float64(free)) + " support vectors are free, " + say.Number(float64(bound)) + " at the bound"}},
 		{svmnb.Effort, fit, []string{"% of the whole matrix; the cache answered "}},
 		{svmnb.Chunks, fit, []string{"Working sets of 2 of 120 points; " + number(float64(free+bound)) + " support vectors"}},
 		{svmnb.Chunks, chunked, []string{"Working sets of 10 to " + number(float64(largest)) + " of 120 points"}},
