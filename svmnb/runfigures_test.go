@@ -57,8 +57,8 @@ func TestRunFiguresSayTheFinding(t *testing.T) {
 		{svmnb.Chunks, fit, []string{"Working sets of 2 of 120 points; " + number(float64(free+bound)) + " support vectors"}},
 		{svmnb.Chunks, chunked, []string{"Working sets of 10 to " + number(float64(largest)) + " of 120 points"}},
 		{svmnb.WorkingSets, fit, []string{number(float64(len(ever))) + " of 120 points were ever in a working set", "of " + say.Number(float64(steps)) + " steps"}},
-		{svmnb.Alphas, fit, []string{"Of 120 α, " + number(float64(120-free-bound)) + " are 0, " + say.Number(float64(free)) + " free, " + say.Number(float64(bound)) + " at the bound"}},
-		{svmnb.Alphas, regression, []string{"Of 120 α, "}},
+		{svmnb.Alphas, fit, []string{number(float64(120-free-bound)) + " of 120 α are 0, " + say.Number(float64(free)) + " are free, " + say.Number(float64(bound)) + " at the bound"}},
+		{svmnb.Alphas, regression, []string{" of 120 α are 0, "}},
 		{svmnb.WorkingSets, regression, []string{" of 120 multipliers were ever in a working set"}},
 		{svmnb.KernelMatrix(), fit, []string{"on average within a class", "eigenvalues carry 99 % of the trace"}},
 	} {

@@ -92,7 +92,7 @@ func (c *course) chart(name, title, subtitle, alt string) *Chart {
 		case panel.log:
 			p.panel(x, logRange(k, low, high).named(panel.name+" (log scale)", 48))
 		case panel.whole:
-			p.panel(x, valueAxis(k, 0, max(1.06*high, 1), panel.name, 48).set("minInterval", 1).lines())
+			p.panel(x, valueAxis(k, 0, max(1.06*high, 1), panel.name, 48).set("minInterval", 1).lines().label(object{"showMinLabel": true}))
 		default:
 			low, high = widen(low, high, 0.06)
 			p.panel(x, valueAxis(k, low, high, panel.name, 48).lines())

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/svmnb/svmnb/solvers"
 )
@@ -55,11 +54,7 @@ func Gap(d GapData) (*Chart, error) {
 	end := points[len(points)-1]
 	title := fmt.Sprintf("Dual objective %s; no primal was measured", number(end.Dual))
 	if g := end.Primal - end.Dual; finite(g) {
-		// Enough decimals to distinguish the two.
-		decimals := 4
-		if g > 0 {
-			decimals = min(max(1-int(math.Floor(math.Log10(g))), 0), 12)
-		}
+		decimals := apart(end.Dual, end.Primal)
 		state := "closed to " + numberTo(g, 2)
 		switch {
 		case g <= 0:
@@ -67,8 +62,7 @@ func Gap(d GapData) (*Chart, error) {
 		case d.Tol > 0 && g > d.Tol:
 			state = "still " + numberTo(g, 2)
 		}
-		title = fmt.Sprintf("The gap is %s: dual %.*f ≤ optimum ≤ primal %.*f", state, decimals, end.Dual, decimals, end.Primal)
-		title = strings.ReplaceAll(title, " -", " −")
+		title = fmt.Sprintf("The gap is %s: dual %s ≤ optimum ≤ primal %s", state, fixed(end.Dual, decimals), fixed(end.Primal, decimals))
 	}
 	values, above := "", ""
 	if end.Evaluations > 0 {

@@ -503,7 +503,7 @@ func TestProcessFigures(t *testing.T) {
 		{"posterior, no doubt", func() (*Chart, error) {
 			return Posterior(PosteriorData{Noise: 0, Evidence: nan, X: []float64{0.5}, Y: []float64{0}, Xs: []float64{0, 1}, Mean: []float64{0, 0}, SD: []float64{0, 0}})
 		}, 10_000, "1 observation, noise σ² = 0"},
-		{"bounds", func() (*Chart, error) { return Bounds(run) }, 25_000, "The gap falls to 0.001 by Gauss–Radau at iteration 48, Skilling at iteration 52"},
+		{"bounds", func() (*Chart, error) { return Bounds(run) }, 25_000, "The gap falls to 3.9e-10; the tolerance 0.001 is met by Gauss–Radau at iteration 48, Skilling at iteration 52"},
 		{"bounds, not yet closed", func() (*Chart, error) { d := run; d.Tol = 1e-12; return Bounds(d) }, 25_000, "; the tolerance is 1e-12"},
 		{"bounds, no tolerance", func() (*Chart, error) { d := run; d.Tol = 0; return Bounds(d) }, 25_000, "The gap is "},
 		{"bounds, lower only", func() (*Chart, error) {
@@ -511,14 +511,14 @@ func TestProcessFigures(t *testing.T) {
 		}, 10_000, "No upper bound: y'A⁻¹y ≥ 3 after 5 iterations"},
 		{"bounds, one iteration that closes", func() (*Chart, error) {
 			return Bounds(BoundsData{Iterations: []int{1}, Lower: []float64{3}, Radau: []float64{3}, Residual: []float64{0}, Exact: 3, Tol: 1e-9})
-		}, 10_000, "The gap falls to 1e-9 by Gauss–Radau at iteration 1"},
+		}, 10_000, "The bounds meet up to rounding; the tolerance 1e-9 is met by Gauss–Radau at iteration 1"},
 		{"bounds, known now and then", func() (*Chart, error) {
 			return Bounds(BoundsData{Iterations: []int{0, 1, 2}, Lower: []float64{0, 1, 2}, Radau: []float64{5, 4, 3}, GibbsMacKay: []float64{nan, 1.5, nan}, Exact: nan, Tol: 0.5})
-		}, 10_000, "The gap falls to 0.5 by Gibbs–MacKay at iteration 1"},
+		}, 10_000, "The gap falls to 0.5; the tolerance 0.5 is met by Gibbs–MacKay at iteration 1"},
 		{"bounds, unknown at the end", func() (*Chart, error) {
 			return Bounds(BoundsData{Iterations: []int{0, 1, 2}, Lower: []float64{0, 1, 2}, Skilling: []float64{nan, 4, nan}, Exact: nan, Tol: 1})
 		}, 10_000, "The gap is still 3 after 1 iteration; the tolerance is 1"},
-		{"evidence", func() (*Chart, error) { return Evidence(surface) }, 45_000, "at length ℓ = 0.796, noise σ² = 0.0541; 3 of 4 starts end there"},
+		{"evidence", func() (*Chart, error) { return Evidence(surface) }, 45_000, "rises from −16.11 to −11.7 nats at length ℓ = 0.7964 and noise σ² = 0.05409; 3 of 4 starts end there"},
 		{"evidence, no path", func() (*Chart, error) { d := surface; d.Paths = nil; return Evidence(d) }, 45_000, "Log marginal likelihood at most −11.7"},
 		{"evidence, flat, less than a decade", func() (*Chart, error) {
 			return Evidence(EvidenceData{Xs: [2]float64{1.1, 1.3}, Ys: [2]float64{2, 3}, Z: [][]float64{{1, 1}, {1, 1}}, Paths: []EvidencePath{{X: []float64{1.2}, Y: []float64{9}, Value: []float64{1}}}})
@@ -780,6 +780,42 @@ func TestBoundsShowTheNumbers(t *testing.T) {
 	}
 	if d.Residual = nil; grids(d) != 2 {
 		t.Errorf("%d panels without residuals, want 2", grids(d))
+	}
+}
+
+// The exact value and its bounds have equally many decimals, enough to tell the bounds apart.
+func TestNumbersOfBoundsAreAlike(t *testing.T) {
+	for _, c := range []struct {
+		lower, upper float64
+		want         string
+	}{
+		{138.527168, 138.52728, "138.52717 ≤ y'A⁻¹y ≤ 138.52728"}, {-2, 1000, "−2 ≤ y'A⁻¹y ≤ 1000"},
+		{2, 2, "2.000 ≤ y'A⁻¹y ≤ 2.000"}, {0, 0, "0 ≤ y'A⁻¹y ≤ 0"},
+	} {
+		if got := sandwich(c.lower, c.upper); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+// No curve leaves the picture below: neither the gaps nor the true error of a bound.
+func TestBoundsStayInThePicture(t *testing.T) {
+	d := bounds(t, 100)
+	d.Tol = 0.1
+	c := must[*Chart](t)(Bounds(d))
+	low := c.Extra["yAxis"].(list)[1].(object)["min"].(float64)
+	seen := 0
+	for _, key := range []string{"error", "radaugap", "skillinggap"} {
+		for _, v := range c.Extra["svm"].(object)[key].(list) {
+			if v, ok := v.(float64); ok {
+				if seen++; v < low*(1-1e-9) {
+					t.Errorf("%s is %g, below %g, where the axis begins", key, v, low)
+				}
+			}
+		}
+	}
+	if seen < 50 {
+		t.Errorf("%d values were looked at", seen)
 	}
 }
 

@@ -156,9 +156,13 @@ func Replay(d ReplayData) (*Chart, error) {
 		frames = kept
 	}
 
-	title := fmt.Sprintf("%s in %s", d.Method, count(end.Iteration, "iteration", "iterations"))
-	if g := end.Primal - end.Dual; finite(g) {
-		title += ": the gap at its end is " + numberTo(g, 3)
+	after := count(end.Iteration, "iteration", "iterations")
+	title := fmt.Sprintf("%s in %s", d.Method, after)
+	switch g := end.Primal - end.Dual; {
+	case g > 0 && finite(g):
+		title = fmt.Sprintf("%s: the gap is %s after %s", d.Method, numberTo(g, 2), after)
+	case finite(g):
+		title = fmt.Sprintf("%s: the gap is closed up to rounding after %s", d.Method, after)
 	}
 	subtitle := sentence(d.Problem, fewer(shown, n, "the points"))
 	p := plot{name: "replay", about: "A run to be played step by step.", tip: replayJS.cut("tip"),
