@@ -244,7 +244,7 @@ func TestEvaluationFigures(t *testing.T) {
 		{"lift, one point", func() (*Chart, error) {
 			return Lift(GainData{Share: 1, Taken: []float64{0, 1}, Found: []float64{0, 1}})
 		}, 10_000, "1 times"},
-		{"residuals", func() (*Chart, error) { return Residuals(residuals(200)) }, 25_000, "in 6 of 10 groups of points"},
+		{"residuals", func() (*Chart, error) { return Residuals(residuals(200)) }, 25_000, "6 of 10 mean residuals do not contain 0"},
 		{"residuals, many points", func() (*Chart, error) { return Residuals(residuals(20_000)) }, 120_000, "1\u202f200 of the points drawn"},
 		{"residuals, one point", func() (*Chart, error) {
 			return Residuals(ResidualsData{Truth: []float64{1}, Predicted: []float64{1}, R2: math.NaN()})

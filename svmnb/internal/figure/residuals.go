@@ -51,9 +51,9 @@ func Residuals(d ResidualsData) (*Chart, error) {
 	title := fmt.Sprintf("Residuals of %s have the mean %s and the standard deviation %s", count(n, "point", "points"), numberTo(mean, 3), numberTo(math.Sqrt(square), 3))
 	switch {
 	case groups > 0 && away == 0:
-		title = fmt.Sprintf("No group of points has a mean residual that differs from 0; the standard deviation is %s", numberTo(math.Sqrt(square), 3))
+		title = fmt.Sprintf("The 95 %% intervals of all %d mean residuals contain 0; the standard deviation is %s", groups, numberTo(math.Sqrt(square), 3))
 	case groups > 0:
-		title = fmt.Sprintf("The mean residual differs from 0 in %d of %d groups of points; the standard deviation is %s", away, groups, numberTo(math.Sqrt(square), 3))
+		title = fmt.Sprintf("The 95 %% intervals of %d of %d mean residuals do not contain 0; the standard deviation is %s", away, groups, numberTo(math.Sqrt(square), 3))
 	}
 	p, points, about := d.plot("residuals", "Residuals over predictions.", title, residual, d.Predicted, residual, low, high, below, above)
 	p.svm["layout"] = marksJS.cut("oneGrid")
