@@ -150,6 +150,9 @@ func logValues(k int, from, to float64) axis {
 	o := axis{"type": "log", "gridIndex": k, "min": from, "max": to, "splitLine": object{"show": true},
 		"axisLine": object{"show": true, "onZero": false}, "axisTick": object{"show": true},
 		"axisLabel": object{"customValues": labels, "hideOverlap": true, "formatter": marksJS.cut("number")}}
+	if from < 1e-3 || to >= 1e5 { // all labels in one style
+		o.label(object{"formatter": marksJS.cut("decade")})
+	}
 	if from < 1e-9 { // ECharts rounds its own ticks to ten decimals, which gives 0
 		o["splitLine"], o["axisTick"] = object{"show": true, "customValues": labels}, object{"show": true, "customValues": labels}
 	}
@@ -178,10 +181,16 @@ func logRange(k int, low, high float64) axis {
 	}
 	low, high = low/1.15, high*1.15
 	labels := list{}
-	for e := math.Floor(math.Log10(low)); e <= math.Log10(high); e++ {
-		for _, m := range []float64{1, 2, 5} {
-			if v := roundTo(m*math.Pow(10, e), 3); v >= low && v <= high {
-				labels = append(labels, v)
+	for _, steps := range [][]float64{{1, 2, 5}, {1, 1.5, 2, 3, 5, 7}} {
+		if len(labels) > 2 {
+			break
+		}
+		labels = list{}
+		for e := math.Floor(math.Log10(low)); e <= math.Log10(high); e++ {
+			for _, m := range steps {
+				if v := roundTo(m*math.Pow(10, e), 3); v >= low && v <= high {
+					labels = append(labels, v)
+				}
 			}
 		}
 	}
@@ -190,7 +199,7 @@ func logRange(k int, low, high float64) axis {
 	}
 	o := logValues(k, roundTo(low, 6), roundTo(high, 6))
 	o["splitLine"], o["axisTick"] = object{"show": true, "customValues": labels}, object{"show": true, "customValues": labels}
-	return o.label(object{"customValues": labels})
+	return o.label(object{"customValues": labels, "formatter": marksJS.cut("number")})
 }
 
 // decades returns the powers of ten that enclose [low, high], at least two decades apart.

@@ -271,6 +271,26 @@ func percentage(percent bool, metric string) (scale float64, unit, name string) 
 	return 1, "", metric
 }
 
+// shortScore prints a score: a share in % to one decimal, which is finer than its error.
+func shortScore(v float64, percent bool) string {
+	if percent {
+		return numberTo(math.Round(10*v)/10, 4)
+	}
+	return numberTo(v, 4)
+}
+
+// scoreEnds returns the ends of an axis of scores, with some room, but not beyond 0 and 100 %.
+func scoreEnds(low, high float64, percent bool) (from, to float64) {
+	from, to = widen(low, high, 0.08)
+	if low >= 0 {
+		from = max(from, 0)
+	}
+	if percent {
+		to = min(to, 100)
+	}
+	return from, to
+}
+
 // either returns name, or the text otherwise if name is empty.
 func either(name, otherwise string) string {
 	if name == "" {

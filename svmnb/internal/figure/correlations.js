@@ -1,13 +1,14 @@
 // The JavaScript of correlations.go.
 
 function cell(p, api) {
-	var inkOn = $inkOn, c = api.coord([api.value(0), api.value(1)]), s = api.size([1, 1]), r = api.value(2), gap = s[0] > 12 ? 1 : 0, none = isNaN(r) || r === null, size = Math.min(1, Math.abs(r));
-	var fill = T(none ? '@axis*0.16' : (r < 0 ? '@neg*' : '@pos*') + (0.03 + 0.92 * size));
-	var rect = { type: 'rect', shape: { x: c[0] - s[0] / 2 + gap, y: c[1] - s[1] / 2 + gap, width: s[0] - 2 * gap, height: s[1] - 2 * gap }, style: { fill: fill } };
+	var c = api.coord([api.value(0), api.value(1)]), s = api.size([1, 1]), r = api.value(2), gap = s[0] > 12 ? 1 : 0, none = isNaN(r) || r === null, size = Math.min(1, Math.abs(r));
+	var colour = none ? '@axis*0.16' : (r < 0 ? '@neg*' : '@pos*') + (0.03 + 0.92 * size);
+	var rect = { type: 'rect', shape: { x: c[0] - s[0] / 2 + gap, y: c[1] - s[1] / 2 + gap, width: s[0] - 2 * gap, height: s[1] - 2 * gap },
+		style: { fill: T(colour) } };
 	var text = none ? '–' : api.value(0) === api.value(1) ? '1' : r.toFixed(2).replace('-', '\u2212'), font = Math.min(13, s[1] * 0.6, 1.5 * s[0] / 5);
 	if (font < 7) return rect;
 	return { type: 'group', children: [rect, { type: 'text', silent: true, x: c[0], y: c[1],
-		style: { text: text, fill: inkOn(fill), fontSize: font, align: 'center', verticalAlign: 'middle' } }] };
+		style: { text: text, fill: svm.on(colour), fontSize: font, align: 'center', verticalAlign: 'middle' } }] };
 }
 
 // scale is below the names of the columns.

@@ -45,8 +45,8 @@ func Curve(d CurveData) (*Chart, error) {
 		lower, upper = append(lower, scale*(d.Mean[i]-se)), append(upper, scale*(d.Mean[i]+se))
 	}
 	low, high := extent(lower, upper)
-	low, high = widen(low, high, 0.08)
-	title := fmt.Sprintf("%s %s%s at %s = %s", capital(d.Metric), numberTo(scale*d.Mean[d.Chosen], 4), unit, d.Name, number(d.Xs[d.Chosen]))
+	low, high = scoreEnds(low, high, d.Percent)
+	title := fmt.Sprintf("%s %s%s at %s = %s", capital(d.Metric), shortScore(scale*d.Mean[d.Chosen], d.Percent), unit, d.Name, number(d.Xs[d.Chosen]))
 	if finite(d.SE[d.Chosen]) {
 		title += ", standard error " + numberTo(scale*d.SE[d.Chosen], 2)
 	}

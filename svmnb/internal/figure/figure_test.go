@@ -209,8 +209,8 @@ func TestFigures(t *testing.T) {
 		{"race, no gap but in one", func() (*Chart, error) {
 			return Race(RaceData{Runs: []RaceRun{{Name: "a", Points: []solvers.Point{racePoint(0, 1, 1, math.NaN())}}, {Name: "b", Points: []solvers.Point{racePoint(0, 1, 1, 1e-300)}, Finished: true}}})
 		}, 20_000, "not drawn: a (no gap measured)"},
-		{"scores", func() (*Chart, error) { return Scores(large.scores()) }, 20_000, "of 600 points carry the boundary"},
-		{"scores, far out", func() (*Chart, error) { return Scores(ScoresData{Y: []float64{1, -1}, F: []float64{1e9, -3}}) }, 10_000, "0 of 2 points carry the boundary"},
+		{"scores", func() (*Chart, error) { return Scores(large.scores()) }, 20_000, "13 of 600 points lie on the wrong side of the boundary; y f(x) < 1 for 40"},
+		{"scores, far out", func() (*Chart, error) { return Scores(ScoresData{Y: []float64{1, -1}, F: []float64{1e9, -3}}) }, 10_000, "0 of 2 points lie on the wrong side of the boundary"},
 	})
 }
 

@@ -136,7 +136,7 @@ func penIcon(m, pen object) string {
 	size := pixels(m["symbolSize"], 0)
 	if symbol, ok := m["symbol"]; ok && symbol != "none" && m["showSymbol"] != false && size > width {
 		size = min(size, 10)
-		fmt.Fprintf(&b, "M%g %ga%g %g 0 1 0 %g 0a%g %g 0 1 0 %g 0Z", roundTo((keyWidth-size)/2, 3), width/2, size/2, size/2, size, size/2, size/2, -size)
+		fmt.Fprintf(&b, "M%g %ga%g %g 0 1 1 %g 0a%g %g 0 1 1 %g 0Z", roundTo((keyWidth-size)/2, 3), width/2, size/2, size/2, size, size/2, size/2, -size)
 	}
 	return b.String()
 }

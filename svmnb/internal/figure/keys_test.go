@@ -78,7 +78,7 @@ func TestBandsInLegend(t *testing.T) {
 			t.Errorf("the key of %v is %v, want %s", p.legend()[k].(object)["name"], got, want)
 		}
 	}
-	if got, want := p.legend()[2].(object)["icon"], "path://M0 0H4V2H0ZM6 0H10V2H6ZM12 0H16V2H12ZM18 0H22V2H18ZM24 0H26V2H24ZM9 1a4 4 0 1 0 8 0a4 4 0 1 0 -8 0Z"; got != want {
+	if got, want := p.legend()[2].(object)["icon"], "path://M0 0H4V2H0ZM6 0H10V2H6ZM12 0H16V2H12ZM18 0H22V2H18ZM24 0H26V2H24ZM9 1a4 4 0 1 1 8 0a4 4 0 1 1 -8 0Z"; got != want {
 		t.Errorf("the key of a dashed line with dots is %v, want %s", got, want)
 	}
 }

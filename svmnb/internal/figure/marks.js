@@ -6,6 +6,8 @@ function number(v) { return svm.num(v); }
 
 function digits(v) { return svm.num(v, $digits); }
 
+function percent(v) { return svm.num(100 * v, 4); }
+
 // size is of what grows upwards and downwards from 0.
 function size(v) { return svm.num(Math.abs(v), 7); }
 
@@ -13,6 +15,9 @@ function size(v) { return svm.num(Math.abs(v), 7); }
 function iteration(v) { return svm.num(Math.round(Math.pow(10, v) - 1), 7); }
 
 function power(v) { return svm.num(Math.pow(10, v), 3); }
+
+// decade is a power of ten.
+function decade(v) { return '10' + String(Math.round(Math.log(v) / Math.LN10)).replace(/./g, function (c) { return c === '-' ? '⁻' : '⁰¹²³⁴⁵⁶⁷⁸⁹'[c]; }); }
 
 // ---- marks
 
@@ -44,17 +49,6 @@ function strip(p, api) {
 function tables() {
 	var row = function (name, v) { return '<tr><td style="padding-right:1em;text-align:left">' + name + '</td><td style="text-align:right">' + v + '</td></tr>'; };
 	var table = function (head, rows) { return '<b>' + head + '</b><table style="font-size:inherit">' + rows + '</table>'; };
-}
-
-// inkOn returns the colour of a text on a colour that T has returned: that of other texts or that
-// of the page, whichever differs more in luminance (WCAG 2.2). A script has it as $inkOn.
-function inkOn(fill) {
-	var light = function (css) {
-		var c = css.match(/[\d.]+/g).slice(0, 3).map(function (v) { return v <= 10 ? v / 3295 : Math.pow((v / 255 + 0.055) / 1.055, 2.4); });
-		return 0.05 + 0.2126 * c[0] + 0.7152 * c[1] + 0.0722 * c[2];
-	};
-	var contrast = function (text) { return Math.abs(Math.log(light(T(text)) / light(fill))); };
-	return T(contrast('@page') > contrast('@ink') ? '@page' : '@ink');
 }
 
 // ---- layouts

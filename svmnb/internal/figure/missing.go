@@ -119,7 +119,7 @@ func Missing(d MissingData) (*Chart, error) {
 		categories("", namesOf).set("gridIndex", 0).set("inverse", true).label(object{"overflow": "truncate", "interval": 0, "color": "@ink"}))
 	p.panel(categories("rows with the pattern", nil).set("data", labels).set("gridIndex", 1).set("inverse", false).label(object{"interval": 0}),
 		categories("", namesOf).set("gridIndex", 1).set("inverse", true).label(object{"show": false}))
-	p.add(custom(missingJS.cut("share", "inkOn", marksJS.text("inkOn")), bars).id("shares").name("missing").set("encode", object{"x": 0, "y": 1}).fill("@pos"),
+	p.add(custom(missingJS.cut("share"), bars).id("shares").name("missing").set("encode", object{"x": 0, "y": 1}).fill("@pos"),
 		custom(missingJS.cut("cell"), cells).id("cells").name("missing").on(1).set("encode", object{"x": 0, "y": 1}).fill("@pos"))
 	p.key("missing", "rect")
 	return p.chart(title, subtitle), nil

@@ -2,11 +2,11 @@
 
 // share is the bar of a column, with its number.
 function share(p, api) {
-	var inkOn = $inkOn, v = api.value(0), a = api.coord([0, api.value(1)]), b = api.coord([v, api.value(1)]), h = api.size([1, 1])[1] * 0.72, c = p.coordSys, inside = b[0] - c.x > 0.6 * c.width;
+	var v = api.value(0), a = api.coord([0, api.value(1)]), b = api.coord([v, api.value(1)]), h = api.size([1, 1])[1] * 0.72, c = p.coordSys, inside = b[0] - c.x > 0.6 * c.width;
 	var text = (v && v < 0.1 ? '< 0.1' : svm.num(v, v > 99 && v < 100 ? 3 : 2)) + ' %';
 	return { type: 'group', children: [{ type: 'rect', shape: { x: a[0], y: a[1] - h / 2, width: v ? Math.max(b[0] - a[0], 1) : 0, height: h }, style: { fill: T('@pos') } },
 		{ type: 'rect', shape: { x: a[0], y: a[1] - h / 2, width: c.width, height: h }, style: { fill: T('@ink/0') } },
-		{ type: 'text', silent: true, x: b[0] + (inside ? -4 : 4), y: a[1], style: { text: text, fill: inside ? inkOn(T('@pos')) : T('@ink'), fontSize: 11, align: inside ? 'right' : 'left', verticalAlign: 'middle' } }] };
+		{ type: 'text', silent: true, x: b[0] + (inside ? -4 : 4), y: a[1], style: { text: text, fill: inside ? svm.on('@pos') : T('@ink'), fontSize: 11, align: inside ? 'right' : 'left', verticalAlign: 'middle' } }] };
 }
 
 // cell is filled where the column is missing in the rows of the pattern.

@@ -83,9 +83,17 @@ func Scores(d ScoresData) (*Chart, error) {
 		}
 	}
 
-	title := fmt.Sprintf("%d of %s carry the boundary: %d free, %d at the bound; %s",
-		d.Free+d.Bound, count(n, "point", "points"), d.Free, d.Bound, count(errors, "error", "errors"))
-	subtitle := sentence(d.Problem, marginText(d.Margin), "how many training points have which f(x)")
+	within := 0 // points on the wrong side or inside the margin
+	for i, f := range d.F {
+		if d.Y[i]*f < 1-1e-9 {
+			within++
+		}
+	}
+	title := fmt.Sprintf("%s of %s on the wrong side of the boundary", thousands(int64(errors)), count(n, "point lies", "points lie"))
+	if d.Line == 0 {
+		title += fmt.Sprintf("; y f(x) < 1 for %s", thousands(int64(within)))
+	}
+	subtitle := sentence(d.Problem, marginText(d.Margin), fmt.Sprintf("%s: %d free, %d at the bound", count(d.Free+d.Bound, "support vector", "support vectors"), d.Free, d.Bound), "number of training points by f(x), errors in a colour of their own")
 
 	p := plot{name: "scores", about: "Histogram of the decision values of both classes.", tip: scoresJS.cut("tip"), zoom: object{"yAxisIndex": false},
 		svm: object{"layout": scoresJS.cut("layout")}}

@@ -65,7 +65,11 @@ func Thresholds(d ThresholdsData) (*Chart, error) {
 		ends = append(ends, []float64{d.Required})
 	}
 	low, high := extent(ends...)
-	low, high = widen(min(low, 0), max(high, 1e-9), 0.04)
+	from := min(low, 0)
+	low, high = widen(from, max(high, 1e-9), 0.04)
+	if from == 0 { // amounts are seen from 0
+		low = 0
+	}
 	left, right := extent(d.At, []float64{d.Chosen, d.Usual})
 	left, right = widen(left, right, 0.02)
 	if finite(d.Required) {
