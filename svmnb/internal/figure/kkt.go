@@ -145,8 +145,8 @@ func KKT(d KKTData) (*Chart, error) {
 			"tol": d.Tol, "most": round4(largest), "shades": kktShades, "finals": column(finals, 3)}}
 	p.panel(scale.option(0, first, last+1, false), logValues(0, lineFrom, lineTo).set("name", "largest violation").set("nameLocation", "end").set("nameGap", 8).
 		set("nameTextStyle", object{"align": "left"}))
-	p.panel(scale.option(1, first, last+1, true), rowAxis(1, len(rows), "training points, most often violating first"))
-	p.panel(logValues(2, from, to).named("at the end", 28).label(object{"alignMaxLabel": "right"}), // otherwise narrow pages cut it off
+	p.panel(scale.option(1, first, last+1, true).label(object{"alignMaxLabel": "right"}), rowAxis(1, len(rows), "training points, most often violating first"))
+	p.panel(logValues(2, from, to).named("at the end", 28).label(object{"alignMinLabel": "left", "alignMaxLabel": "right"}), // otherwise narrow pages cut it off
 		rowAxis(2, len(rows), ""))
 	p.add(custom(kktJS.cut("cell"), kktJS.cut("cells")).on(1).clip().set("progressive", 0),
 		line(pairs(places, worst)).name("largest").symbols("none", 5).silent().ink("@strong", 2),
