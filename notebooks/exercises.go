@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
@@ -298,7 +299,8 @@ func vacuous(nb *notebook) (problems []string) {
 type solution struct {
 	right []string // later cells see the first one
 	wrong []string
-	marks bool // it says what a proof earns
+	marks bool   // it says what a proof earns
+	text  string // all below the heading
 }
 
 var solutionHeading = regexp.MustCompile(`^Exercise (\d+\.\d+)$`)
@@ -308,14 +310,22 @@ func parseSolutions(source []byte) (map[string]*solution, error) {
 	found := map[string]*solution{}
 	var current *solution
 	var failed error
+	from := 0 // where the text of the current one begins
+	finish := func(to int) {
+		if current != nil {
+			current.text = string(source[from:to])
+		}
+	}
 	doc := goldmark.DefaultParser().Parse(text.NewReader(source))
 	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
 		switch n := n.(type) {
 		case *markup.Heading:
-			if n.Level > 2 {
+			if n.Level > 2 || n.Lines().Len() == 0 {
 				continue
 			}
-			current = nil
+			line := n.Lines().At(0)
+			finish(bytes.LastIndexByte(source[:line.Start], '\n') + 1)
+			current, from = nil, line.Stop
 			if m := solutionHeading.FindSubmatch(n.Lines().Value(source)); m != nil && n.Level == 2 {
 				name := string(m[1])
 				if found[name] != nil {
@@ -348,6 +358,7 @@ func parseSolutions(source []byte) (map[string]*solution, error) {
 			}
 		}
 	}
+	finish(len(source))
 	return found, failed
 }
 

@@ -91,6 +91,23 @@ func (g Goal) String() string {
 	return s
 }
 
+// words says what the goal asks for, in a figure.
+func (g Goal) words() string {
+	switch g.kind {
+	case forCost:
+		return fmt.Sprintf("a false positive costs %s, a false negative %s", say.Number(g.falsePositive), say.Number(g.falseNegative))
+	case forRecall:
+		return "recall at least " + say.Number(g.share)
+	case forPrecision:
+		return "precision at least " + say.Number(g.share)
+	case forFalsePositiveRate:
+		return "false positive rate at most " + say.Number(g.share)
+	case forF1:
+		return "the largest F1"
+	}
+	return "the largest balanced accuracy"
+}
+
 // check returns the error of the goal, or nil.
 func (g Goal) check() error {
 	share := func(call, of, interval string, ok bool) error {

@@ -289,7 +289,7 @@ func TestEvaluationFigures(t *testing.T) {
 		{ROC, pair, "scores higher"}, {ROC, two, "scores higher"}, {ROC, multi, "there are 3 classes"},
 		{PrecisionRecall, pair, "Precision averages"}, {PrecisionRecall, two, "Precision averages"}, {PrecisionRecall, multi, "there are 3 classes"},
 		{Gain, pair, "have 40 % of class virginica"}, {Gain, two, "of class virginica"}, {Gain, multi, "there are 3 classes"}, {Lift, pair, "Class virginica is 2 times as frequent"}, {Lift, multi, "there are 3 classes"},
-		{Reliability, c, "Said and seen"}, {Reliability, two, "Said and seen"}, {Reliability, pair, "Calibrate"},
+		{Reliability, c, "Predicted and observed"}, {Reliability, two, "Predicted and observed"}, {Reliability, pair, "Calibrate"},
 		{Regions, multi, "3 classes: "}, {Regions, rest, "3 classes: "}, {Regions, joint, "3 classes: "},
 		{Regions, testkit.FitOf(t, Classify(iris).OneVsOne()), "4 features"}, {Regions, pair, "no picture"}, {Gap, joint.Joint(), "closed"}, {Rate, joint.Joint(), "per epoch"}, {KKT, joint.Joint(), "look at Gap"}, {Gap, multi.Joint(), "empty"}, {Margins, multi, "no picture"},
 	} {

@@ -166,7 +166,7 @@ func heldOut(ctx context.Context, goal Goal, l learn.Learner, classes []string) 
 	if err != nil {
 		return nil, err
 	}
-	e := &Evaluation{Of: fmt.Sprintf("%v · held out in %d folds", l, folds), Classes: classes}
+	e := &Evaluation{Of: fmt.Sprintf("%s · held out in %d folds", say.Words(fmt.Sprint(l)), folds), Classes: classes}
 	for k := range folds {
 		var in, out []int
 		for i, f := range fold {
@@ -185,7 +185,7 @@ func heldOut(ctx context.Context, goal Goal, l learn.Learner, classes []string) 
 			if !slices.Contains(e.Truth, 0) || !slices.Contains(e.Truth, 1) {
 				return nil, interrupted
 			}
-			e.Of = fmt.Sprintf("%v · held out in %d of %d folds", l, k, folds)
+			e.Of = fmt.Sprintf("%s · held out in %d of %d folds", say.Words(fmt.Sprint(l)), k, folds)
 			return e, interrupted
 		}
 		if err != nil {
@@ -365,5 +365,6 @@ func (t *Thresholded) drawThresholds() (*display.Chart, error) {
 		d.Required = t.Goal.share
 		d.Finding = fmt.Sprintf("The %s is %s, with a %s of %s, at the threshold %s", first.name, number(first.of(c)), second.name, number(second.of(c)), number(t.Value))
 	}
+	d.Problem += " · " + t.Goal.words()
 	return figure.Thresholds(d)
 }

@@ -40,7 +40,7 @@ func (f *SearchFit) drawLandscape() (*display.Chart, error) {
 		}
 	}
 	chosen := f.Trials[f.chosen]
-	problem := say.Brief(f.Description.learner.String())
+	problem := say.Words(f.Description.learner.String())
 	percent := strings.HasSuffix(f.Metric.Name, "accuracy")
 	if len(axes) == 0 {
 		axes = []int{len(f.Names) - 1}
@@ -82,7 +82,7 @@ func (f *SearchFit) drawLandscape() (*display.Chart, error) {
 
 // drawSettings draws the scores of settings that are no grid over the parameters x and y.
 func (f *SearchFit) drawSettings(x, y int, axes []int, places [][]float64) (*display.Chart, error) {
-	d := figure.SettingsData{Problem: say.Brief(f.Description.learner.String()), Metric: f.Metric.Name, Names: [2]string{f.Names[x], f.Names[y]}, Lower: f.Metric.Lower,
+	d := figure.SettingsData{Problem: say.Words(f.Description.learner.String()), Metric: f.Metric.Name, Names: [2]string{f.Names[x], f.Names[y]}, Lower: f.Metric.Lower,
 		Percent: strings.HasSuffix(f.Metric.Name, "accuracy"), Log: [2]bool{logarithmic(places[x]), logarithmic(places[y])}, Chosen: f.chosen, ChosenValues: f.at(f.Trials[f.chosen])}
 	if len(axes) > 2 {
 		d.Reduced = fmt.Sprintf("%s not shown", say.Several(len(axes)-2, "further parameter"))

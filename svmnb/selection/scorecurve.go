@@ -243,7 +243,7 @@ func (c *ScoreCurve) Chart() (_ *display.Chart, err error) {
 	if c == nil || c.Learner == nil {
 		return nil, arguments.Wrong("Chart", math.NaN(), "the curve is empty; take one from ValidationCurve or LearningCurve")
 	}
-	d := figure.ValidationData{Problem: say.Brief(c.Learner.String()), Metric: c.Metric.Name, Name: c.Name, Xs: c.Xs,
+	d := figure.ValidationData{Problem: say.Words(c.Learner.String()), Metric: c.Metric.Name, Name: c.Name, Xs: c.Xs,
 		Percent: strings.HasSuffix(c.Metric.Name, "accuracy"), Lower: c.Metric.Lower, Learning: c.learning}
 	d.Log = !c.learning && logarithmic(c.Xs)
 	d.Train, d.TrainSE = c.over(c.Train)

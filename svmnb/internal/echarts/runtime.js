@@ -109,6 +109,15 @@
   function tools(T) {
     return {
       num: num, heat: T.heat, dark: T.dark,
+      // on returns the colour of a text on this colour: that which differs more from it.
+      on: function (fill) {
+        function light(css) {
+          var c = rgb(T(css)).slice(0, 3).map(function (v) { v /= 255; return v <= 0.04045 ? v / 12.92 : Math.pow((v + 0.055) / 1.055, 2.4); });
+          return 0.2126 * c[0] + 0.7152 * c[1] + 0.0722 * c[2] + 0.05;
+        }
+        function contrast(css) { var a = light(css), b = light(fill); return Math.max(a, b) / Math.min(a, b); }
+        return T(contrast('@ink') >= contrast('@page') ? '@ink' : '@page');
+      },
       save: function (chart, kind, name) { save(chart, T, kind, name); },
       // areas([{color, paths}], box): filled nested sets, each over the one before.
       areas: function (levels, box) {
@@ -195,16 +204,33 @@
     function say(o) { chart.setOption(o); said.push(o); }
     chart.resize({ width: width });
     if (!layout) return;
-    var title = [].concat(opt.title || {})[0], style = title.textStyle || {};
-    say({ title: { text: balanced(title.text || '', (style.fontWeight || 600) + ' ' + (style.fontSize || 17) + 'px sans-serif', width - 138), textStyle: { width: width - 138 }, subtextStyle: { width: width - 24 } } });
+    var title = [].concat(opt.title || {})[0], style = title.textStyle || {}, below = title.subtextStyle || {}, buttons = opt.toolbox && opt.toolbox.show !== false;
+    say({ title: { text: broken(title.text || '', (style.fontWeight || 600) + ' ' + (style.fontSize || 17) + 'px sans-serif', buttons ? width - 138 : width - 24, width - 24, true), textStyle: { width: width - 18 },
+      subtext: broken(title.subtext || '', (below.fontSize || 13) + 'px sans-serif', width - 24, width - 24), subtextStyle: { width: width - 18 } } });
     var top = bottom(chart, 'title', 0) + 10;
     say({ legend: { top: top } });
     var l = layout(width, bottom(chart, 'legend', top) + 14);
     chart.resize({ width: width, height: l.height });
     say(l.option);
+    say(roundTicks(chart, opt));
     var beside = sideNames(chart, opt, l.option, width < 520);
     if (beside) say(beside);
     return { height: l.height, options: said };
+  }
+  // Ticks, labels and grid lines of a linear axis stand at multiples of its interval only, and not
+  // at its ends as well, which are as the data are.
+  function roundTicks(chart, opt) {
+    var out = {};
+    ['xAxis', 'yAxis'].forEach(function (dim) {
+      out[dim] = [].concat(opt[dim] || []).map(function (own, i) {
+        var axis = (chart.getModel().getComponent(dim, i) || {}).axis, label = own.axisLabel || {}, at = [];
+        if (!axis || axis.type !== 'value' || own.show === false || typeof own.min !== 'number' || typeof own.max !== 'number' || label.customValues) return {};
+        var ends = axis.scale.getExtent(), step = axis.scale.getInterval(), slack = 1e-6 * step;
+        for (var k = Math.ceil((ends[0] - slack) / step); k * step <= ends[1] + slack && at.length < 100; k++) at.push(Math.min(Math.max(+(k * step).toPrecision(12), ends[0]), ends[1]));
+        return { axisLabel: { customValues: at, showMinLabel: null, showMaxLabel: null }, axisTick: { customValues: at }, splitLine: { customValues: at } };
+      });
+    });
+    return out;
   }
   // On a narrow chart the names of y axes stand close to the numbers, and the panel leaves them
   // the room that they need. Axes above one another keep their names in one line. On a wide chart
@@ -239,24 +265,24 @@
     });
     return found && { grid: grids, yAxis: ys };
   }
-  // A text that needs several lines gets lines of about the same length, so that none is left
-  // with a single word. It breaks after a semicolon if both parts then fit.
-  function balanced(text, font, width) {
-    function wide(t) { return echarts.format.getTextRect(t, font).width; }
+  // A text of several lines: the first line leaves room for the toolbox. Lines do not break beside
+  // a sign such as = and not before a unit or a dot. Those of a balanced text have about the same
+  // length, so that none is left with a single word, and break after a semicolon if both parts
+  // then fit.
+  function broken(text, font, first, width, balanced) {
+    function wide(t) { return echarts.format.getTextRect(t, font).width / 0.97; } // fonts differ a little
     function lines(most) {
-      return text.split(/ +(?=[^ %·])/).reduce(function (all, word) { // a unit stays at its number
-        var last = all[all.length - 1];
-        if (last !== undefined && wide(last + ' ' + word) <= most) all[all.length - 1] = last + ' ' + word;
+      return text.split(/ +(?![%·=≥≤≈±<>→−+×] |[%·]$|[%·][,;.:)])/).reduce(function (all, word) {
+        var last = all[all.length - 1], k = all.length - 1;
+        if (last !== undefined && (/(^| )[=≥≤≈±<>→−+×]$/.test(last) || wide(last + ' ' + word) <= Math.min(most, k ? width : first))) all[k] = last + ' ' + word;
         else all.push(word);
         return all;
       }, []);
     }
-    width *= 0.97; // fonts differ a little
-    if (wide(text) <= width) return text;
-    var clauses = text.split('; ');
-    if (clauses.length === 2 && wide(clauses[0] + ';') <= width && wide(clauses[1]) <= width) return clauses.join(';\n');
-    var n = lines(width).length, low = width / 2, high = width;
-    for (var k = 0; k < 7; k++) {
+    if (wide(text) <= first) return text;
+    var clauses = text.split('; '), low = width / 2, high = width;
+    if (balanced && clauses.length === 2 && wide(clauses[0] + ';') <= first && wide(clauses[1]) <= width) return clauses.join(';\n');
+    for (var k = 0, n = lines(width).length; balanced && k < 7; k++) {
       var mid = (low + high) / 2;
       if (lines(mid).length > n) low = mid; else high = mid;
     }
@@ -354,6 +380,7 @@
         if (moment !== undefined) chart.dispatchAction({ type: 'timelineChange', currentIndex: moment });
         adjust();
         rewind(chart);
+        if (opt.svm && opt.svm.layout) ['datazoom', 'restore'].forEach(function (e) { chart.on(e, function () { chart.setOption(roundTicks(chart, opt)); }); });
         el.setAttribute('data-drawn', T.dark ? 'dark' : 'light');
         if (table) table.fill(); else table = numbers(el, function () { return chart; });
       } catch (e) { fail(e); }

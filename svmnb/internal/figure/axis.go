@@ -31,19 +31,32 @@ func (a iterations) option(k int, from, to float64, show bool) axis {
 			}
 		}
 		if from == 0 {
-			ticks = append(list{0}, ticks...)
+			ticks = append(list{0.0}, ticks...)
+		}
+		if n := len(ticks); n > 0 && a.place(to)-ticks[n-1].(float64) > 0.3 { // the end has a label if there is room
+			ticks = append(ticks, a.place(to))
 		}
 		o.label(object{"customValues": ticks, "formatter": marksJS.cut("iteration")})
 		o["axisTick"] = object{"show": true, "customValues": ticks}
 	} else {
 		o["minInterval"] = 1
-		o.label(object{"showMaxLabel": false})
+		o.label(object{"showMaxLabel": true}) // ECharts hides the label before it if they overlap
 	}
 	if show {
 		o.named("iteration", 28)
 		if a.log {
 			o.named("iteration (log scale)", 28)
 		}
+	}
+	return o
+}
+
+// columns is option for columns that are one iteration wide, so it ends one iteration after
+// the last.
+func (a iterations) columns(k int, from, last float64, show bool) axis {
+	o := a.option(k, from, last, show).set("max", a.place(last+1))
+	if !a.log {
+		o.label(object{"showMaxLabel": false}) // it would be that of the iteration after the last
 	}
 	return o
 }
@@ -137,6 +150,9 @@ func logValues(k int, from, to float64) axis {
 	o := axis{"type": "log", "gridIndex": k, "min": from, "max": to, "splitLine": object{"show": true},
 		"axisLine": object{"show": true, "onZero": false}, "axisTick": object{"show": true},
 		"axisLabel": object{"customValues": labels, "hideOverlap": true, "formatter": marksJS.cut("number")}}
+	if from < 1e-3 || to >= 1e5 { // all labels in one style
+		o.label(object{"formatter": marksJS.cut("decade")})
+	}
 	if from < 1e-9 { // ECharts rounds its own ticks to ten decimals, which gives 0
 		o["splitLine"], o["axisTick"] = object{"show": true, "customValues": labels}, object{"show": true, "customValues": labels}
 	}
@@ -165,10 +181,16 @@ func logRange(k int, low, high float64) axis {
 	}
 	low, high = low/1.15, high*1.15
 	labels := list{}
-	for e := math.Floor(math.Log10(low)); e <= math.Log10(high); e++ {
-		for _, m := range []float64{1, 2, 5} {
-			if v := roundTo(m*math.Pow(10, e), 3); v >= low && v <= high {
-				labels = append(labels, v)
+	for _, steps := range [][]float64{{1, 2, 5}, {1, 1.5, 2, 3, 5, 7}} {
+		if len(labels) > 2 {
+			break
+		}
+		labels = list{}
+		for e := math.Floor(math.Log10(low)); e <= math.Log10(high); e++ {
+			for _, m := range steps {
+				if v := roundTo(m*math.Pow(10, e), 3); v >= low && v <= high {
+					labels = append(labels, v)
+				}
 			}
 		}
 	}
@@ -177,7 +199,7 @@ func logRange(k int, low, high float64) axis {
 	}
 	o := logValues(k, roundTo(low, 6), roundTo(high, 6))
 	o["splitLine"], o["axisTick"] = object{"show": true, "customValues": labels}, object{"show": true, "customValues": labels}
-	return o.label(object{"customValues": labels})
+	return o.label(object{"customValues": labels, "formatter": marksJS.cut("number")})
 }
 
 // decades returns the powers of ten that enclose [low, high], at least two decades apart.

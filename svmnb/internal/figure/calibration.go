@@ -59,22 +59,27 @@ func Calibration(d CalibrationData) (*Chart, error) {
 		dots = append(dots, list{round4(p), round4(share), len(part), round4(low), round4(high)})
 		bars = append(bars, list{round4(p), round4(low), round4(high)})
 	}
-	title := fmt.Sprintf("Said and seen differ by %s on average; %d of %s outside their 95 %% intervals", numberTo(gap, 3), outside, count(groups, "group", "groups"))
+	title := fmt.Sprintf("Predicted and observed shares differ by %s on average; the 95 %% intervals of %d of %s miss the diagonal", numberTo(gap, 3), outside, count(groups, "group", "groups"))
 	subtitle := sentence(d.Problem, fmt.Sprintf("%s in groups of equal size; probability of %s", count(n, "point", "points"), d.Event))
 	p := plot{name: "calibration", about: "Reliability diagram.", tip: calibrationJS.cut("tip"), grid: object{}, svm: object{"layout": rocJS.cut("layout")}}
-	p.panel(shareAxis("probability said", 28), shareAxis("share seen", 40))
-	p.add(diagonal("as said"),
-		custom(calibrationJS.cut("bar"), bars).name("95 % interval").still().clip().z(2).fill("@neg/0.5").set("encode", object{"x": 0, "y": list{1, 2}}),
-		line(dots).name("seen").symbols("circle", 9).z(3).ink("@neg", 2).set("encode", object{"x": 0, "y": 1}))
-	p.key("seen", "")
-	p.key("95 % interval", "")
-	p.key("as said", "")
+	p.panel(shareAxis("predicted probability", 28), shareAxis("observed share", 40))
+	p.add(diagonal("perfectly calibrated"),
+		custom(calibrationJS.cut("bar", "color", "@neg/0.5"), bars).name("95 % interval").still().clip().z(2).fill("@neg/0.5").set("encode", object{"x": 0, "y": list{1, 2}}),
+		line(dots).name("observed").symbols("circle", 9).z(3).ink("@neg", 2).set("encode", object{"x": 0, "y": 1}))
+	p.key("observed")
+	p.key("95 % interval", whisker)
+	p.key("perfectly calibrated")
 	return p.chart(title, subtitle), nil
 }
 
 // shareAxis returns an axis from 0 to 1.
 func shareAxis(name string, gap int) axis {
 	return axis{"type": "value", "min": 0, "max": 1, "interval": 0.2}.named(name, gap).lines().label(object{"formatter": marksJS.cut("digits", "digits", 2)})
+}
+
+// percentAxis returns an axis of shares from 0 to 1 that are shown in %.
+func percentAxis(name string, gap int) axis {
+	return shareAxis(name+" (%)", gap).label(object{"formatter": marksJS.cut("percent")})
 }
 
 // diagonal returns the line from (0, 0) to (1, 1).

@@ -45,8 +45,8 @@ func Curve(d CurveData) (*Chart, error) {
 		lower, upper = append(lower, scale*(d.Mean[i]-se)), append(upper, scale*(d.Mean[i]+se))
 	}
 	low, high := extent(lower, upper)
-	low, high = widen(low, high, 0.08)
-	title := fmt.Sprintf("%s %s%s at %s = %s", capital(d.Metric), numberTo(scale*d.Mean[d.Chosen], 4), unit, d.Name, number(d.Xs[d.Chosen]))
+	low, high = scoreEnds(low, high, d.Percent)
+	title := fmt.Sprintf("%s %s%s at %s = %s", capital(d.Metric), shortScore(scale*d.Mean[d.Chosen], d.Percent), unit, d.Name, number(d.Xs[d.Chosen]))
 	if finite(d.SE[d.Chosen]) {
 		title += ", standard error " + numberTo(scale*d.SE[d.Chosen], 2)
 	}
@@ -68,8 +68,8 @@ func Curve(d CurveData) (*Chart, error) {
 	p.add(band(0, "± standard error", "x", "lower", "upper", "@neg/0.18", ""),
 		curve(0, "mean of the folds", "x", "mean", "@neg").set("showSymbol", true).set("symbolSize", 7),
 		scatter(list{list{d.Xs[d.Chosen], round(scale * d.Mean[d.Chosen])}}).name("chosen").set("symbolSize", 15).z(4).fill("@page").edge("@ink", 3))
-	p.key("mean of the folds", "")
-	p.keys = append(p.keys, object{"name": "± standard error", "icon": "rect"})
-	p.key("chosen", "")
+	p.key("mean of the folds")
+	p.key("± standard error")
+	p.key("chosen")
 	return p.chart(title, subtitle), nil
 }

@@ -141,9 +141,9 @@ func evaluations(t *testing.T) []*Chart {
 func TestEvaluationPictures(t *testing.T) {
 	pictures(t, "evaluation", evaluations(t), []tip{
 		{0, 0, 1, "class of the name 0 taken for class of the name 1"}, {0, 0, 4, "class of the name 1 recognised"}, {0, 0, 4, " % of its class"},
-		{2, 0, 0, "nothing taken"}, {2, 0, 5, "threshold 0.6667"}, {3, 2, 4, "said "}, {3, 2, 4, "95 % interval"}, {4, 3, 2, "predicted: sector"},
+		{2, 0, 0, "nothing taken"}, {2, 0, 5, "threshold 0.6667"}, {3, 2, 4, "predicted "}, {3, 2, 4, "95 % interval"}, {4, 3, 2, "predicted: sector"},
 		{6, 0, 0, "nothing taken"}, {6, 0, 5, "precision "}, {7, 0, 5, "share of the positive points found"}, {8, 0, 5, "lift "},
-		{9, 1, 5, "speed (km/h)"}, {9, 2, 1, "mean residual"}, {10, 1, 5, "prediction"}, {11, 0, 3, "recall "},
+		{9, 1, 5, "speed (km/h)"}, {9, 3, 1, "mean residual"}, {10, 1, 5, "prediction"}, {11, 0, 3, "recall "},
 	})
 }
 
@@ -244,7 +244,7 @@ func TestEvaluationFigures(t *testing.T) {
 		{"lift, one point", func() (*Chart, error) {
 			return Lift(GainData{Share: 1, Taken: []float64{0, 1}, Found: []float64{0, 1}})
 		}, 10_000, "1 times"},
-		{"residuals", func() (*Chart, error) { return Residuals(residuals(200)) }, 25_000, "means of 10 groups"},
+		{"residuals", func() (*Chart, error) { return Residuals(residuals(200)) }, 25_000, "6 of 10 mean residuals do not contain 0"},
 		{"residuals, many points", func() (*Chart, error) { return Residuals(residuals(20_000)) }, 120_000, "1\u202f200 of the points drawn"},
 		{"residuals, one point", func() (*Chart, error) {
 			return Residuals(ResidualsData{Truth: []float64{1}, Predicted: []float64{1}, R2: math.NaN()})
@@ -255,8 +255,8 @@ func TestEvaluationFigures(t *testing.T) {
 		}, 10_000, "Predictions of 1 point have the RMSE 2"},
 		{"thresholds", func() (*Chart, error) { return Thresholds(thresholds(80)) }, 12_000, "Recall 0.92 at the threshold −0.4"},
 		{"thresholds, many points", func() (*Chart, error) { return Thresholds(thresholds(20_000)) }, 80_000, "Recall 0.92"},
-		{"calibration", func() (*Chart, error) { return Calibration(calibration(500)) }, 10_000, "of 10 groups outside"},
-		{"calibration, one point", func() (*Chart, error) { return Calibration(CalibrationData{P: []float64{1}, Happens: []bool{true}}) }, 10_000, "Said and seen differ by 0 on average; 0 of 1 group outside"},
+		{"calibration", func() (*Chart, error) { return Calibration(calibration(500)) }, 10_000, "of 10 groups miss the diagonal"},
+		{"calibration, one point", func() (*Chart, error) { return Calibration(CalibrationData{P: []float64{1}, Happens: []bool{true}}) }, 10_000, "Predicted and observed shares differ by 0 on average"},
 		{"calibration, far off", func() (*Chart, error) {
 			return Calibration(CalibrationData{P: []float64{0, 0, 0, 0}, Happens: []bool{true, true, true, true}})
 		}, 10_000, "differ by 1 on average"},

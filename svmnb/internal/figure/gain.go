@@ -31,14 +31,14 @@ func Gain(d GainData) (*Chart, error) {
 	for _, k := range thin(d.Taken, rocStrips, d.Found) {
 		curve = append(curve, list{round4(d.Taken[k]), round4(d.Found[k])})
 	}
-	p := d.plot("gain", "Cumulative gain.", "share of the positive points found", object{})
+	p := d.plot("gain", "Cumulative gain.", "share of the positive points found", nil)
 	p.add(line(curve).name("curve").symbols("circle", 5).set("showSymbol", len(curve) < 60).set("showAllSymbol", true).
 		ink("@neg", 2.6).set("triggerLineEvent", true),
 		line(list{list{0, 0}, list{round4(d.Share), 1}, list{1, 1}}).name("perfect scores").bare().still().ink("@soft", 1.2),
 		diagonal("chance"))
-	p.key("curve", "")
-	p.key("perfect scores", stroke)
-	p.key("chance", "")
+	p.key("curve")
+	p.key("perfect scores")
+	p.key("chance")
 	return p.chart(title, d.subtitle()), nil
 }
 
@@ -65,8 +65,8 @@ func Lift(d GainData) (*Chart, error) {
 	p.add(line(curve).name("curve").symbols("circle", 5).set("showSymbol", len(curve) < 60).set("showAllSymbol", true).
 		ink("@neg", 2.6).set("triggerLineEvent", true),
 		line(list{list{0, 1}, list{1, 1}}).name("chance").bare().still().ink("@soft", 1.2, "dashed"))
-	p.key("curve", "")
-	p.key("chance", "")
+	p.key("curve")
+	p.key("chance")
 	return p.chart(title, d.subtitle()), nil
 }
 
@@ -100,7 +100,10 @@ func (d *GainData) subtitle() string {
 func (d *GainData) plot(name, about, vertical string, y object) plot {
 	p := plot{name: name, about: about, tip: gainJS.cut("tip"), grid: object{}, svm: object{"layout": rocJS.cut("layout"), "vertical": vertical}}
 	axis := shareAxis(vertical, 40)
+	if y == nil {
+		axis = percentAxis(vertical, 40)
+	}
 	merge(axis, y)
-	p.panel(shareAxis("share of the points taken", 28), axis)
+	p.panel(percentAxis("share of the points taken", 28), axis)
 	return p
 }

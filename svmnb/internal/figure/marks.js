@@ -6,6 +6,8 @@ function number(v) { return svm.num(v); }
 
 function digits(v) { return svm.num(v, $digits); }
 
+function percent(v) { return svm.num(100 * v, 4); }
+
 // size is of what grows upwards and downwards from 0.
 function size(v) { return svm.num(Math.abs(v), 7); }
 
@@ -13,6 +15,9 @@ function size(v) { return svm.num(Math.abs(v), 7); }
 function iteration(v) { return svm.num(Math.round(Math.pow(10, v) - 1), 7); }
 
 function power(v) { return svm.num(Math.pow(10, v), 3); }
+
+// decade is a power of ten.
+function decade(v) { return '10' + String(Math.round(Math.log(v) / Math.LN10)).replace(/./g, function (c) { return c === '-' ? '⁻' : '⁰¹²³⁴⁵⁶⁷⁸⁹'[c]; }); }
 
 // ---- marks
 

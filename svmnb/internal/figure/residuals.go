@@ -43,36 +43,66 @@ func Residuals(d ResidualsData) (*Chart, error) {
 	low, high = widen(low, high, 0.04)
 	below, above := extent(residual, []float64{0})
 	below, above = widen(below, above, 0.06)
+	groups := min(residualGroups, n/5)
+	if groups < 2 {
+		groups = 0
+	}
+	means, whiskers, away := d.means(residual, groups)
 	title := fmt.Sprintf("Residuals of %s have the mean %s and the standard deviation %s", count(n, "point", "points"), numberTo(mean, 3), numberTo(math.Sqrt(square), 3))
+	switch {
+	case groups > 0 && away == 0:
+		title = fmt.Sprintf("The 95 %% intervals of all %d mean residuals contain 0; the standard deviation is %s", groups, numberTo(math.Sqrt(square), 3))
+	case groups > 0:
+		title = fmt.Sprintf("The 95 %% intervals of %d of %d mean residuals do not contain 0; the standard deviation is %s", away, groups, numberTo(math.Sqrt(square), 3))
+	}
 	p, points, about := d.plot("residuals", "Residuals over predictions.", title, residual, d.Predicted, residual, low, high, below, above)
 	p.svm["layout"] = marksJS.cut("oneGrid")
 	p.panel(valueAxis(0, low, high, "prediction of "+target, 28), valueAxis(0, below, above, "residual y − f", 48).lines())
 	p.add(line(list{list{low, 0}, list{high, 0}}).name("no error").bare().still().z(3).ink("@ink", 1.4), points)
-	p.key("points", "")
-	if groups := min(residualGroups, n/5); groups > 1 {
-		p.add(line(d.means(residual, groups)).name("mean of groups").symbols("circle", 7).z(6).ink("@strong", 2.2))
-		p.key("mean of groups", "")
-		about = sentence(about, fmt.Sprintf("means of %d groups of equal size", groups))
+	p.key("points")
+	if groups > 0 {
+		p.add(custom(calibrationJS.cut("bar", "color", "@strong"), whiskers).name("95 % interval").still().clip().z(6).fill("@strong").set("encode", object{"x": 0, "y": list{1, 2}}))
+		p.add(line(means).name("mean of groups").symbols("circle", 7).z(6).ink("@strong", 2.2))
+		p.key("mean of groups")
+		p.key("95 % interval", whisker)
+		about = sentence(about, fmt.Sprintf("%d groups of equal size in the order of the predictions · mean residual %s", groups, numberTo(mean, 2)))
 	}
 	return p.chart(title, about), nil
 }
 
 // means returns the mean prediction and the mean residual of groups of equal size, in the
-// order of the predictions.
-func (d *ResidualsData) means(residual []float64, groups int) list {
+// order of the predictions, the 95 % intervals of the mean residuals, and how many of them do not
+// contain 0.
+func (d *ResidualsData) means(residual []float64, groups int) (out, whiskers list, away int) {
 	n := len(residual)
 	order := upTo(n)
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(d.Predicted[i], d.Predicted[j]) })
-	var out list
 	for g := range groups {
 		part := order[g*n/groups : (g+1)*n/groups]
 		x, y := 0.0, 0.0
 		for _, i := range part {
 			x, y = x+d.Predicted[i]/float64(len(part)), y+residual[i]/float64(len(part))
 		}
+		square := 0.0
+		for _, i := range part {
+			square += (residual[i] - y) * (residual[i] - y) / float64(len(part)-1)
+		}
+		half := student(len(part)-1) * math.Sqrt(square/float64(len(part)))
+		if math.Abs(y) > half {
+			away++
+		}
 		out = append(out, list{round4(x), round4(y), len(part)})
+		whiskers = append(whiskers, list{round4(x), round4(y - half), round4(y + half)})
 	}
-	return out
+	return out, whiskers, away
+}
+
+// student returns the 97.5 % quantile of Student's t with so many degrees of freedom, at least 4,
+// by the expansion of Cornish and Fisher. Its error is below 0.01.
+func student(freedom int) float64 {
+	const z = 1.959964
+	n, z2 := float64(freedom), z*z
+	return z * (1 + (z2+1)/(4*n) + ((5*z2+16)*z2+3)/(96*n*n) + (((3*z2+19)*z2+17)*z2-15)/(384*n*n*n))
 }
 
 // Predictions draws the prediction over the true value, and the line on which they are
@@ -94,11 +124,11 @@ func Predictions(d ResidualsData) (*Chart, error) {
 		title += fmt.Sprintf("; they explain %s %% of the variance", numberTo(100*d.R2, 3))
 	}
 	p, points, about := d.plot("predictions", "Predictions over true values.", title, residual, d.Truth, d.Predicted, low, high, low, high)
-	p.svm["layout"] = tubeJS.cut("square")
+	p.svm["layout"] = marksJS.cut("oneGrid")
 	p.panel(valueAxis(0, low, high, "true "+target, 28), valueAxis(0, low, high, "prediction of "+target, 42).lines())
 	p.add(line(list{list{low, low}, list{high, high}}).name("no error").bare().still().z(3).ink("@ink", 1.4), points)
-	p.key("points", "")
-	p.key("no error", stroke)
+	p.key("points")
+	p.key("no error")
 	return p.chart(title, about), nil
 }
 

@@ -83,9 +83,17 @@ func Scores(d ScoresData) (*Chart, error) {
 		}
 	}
 
-	title := fmt.Sprintf("%d of %s carry the boundary: %d free, %d at the bound; %s",
-		d.Free+d.Bound, count(n, "point", "points"), d.Free, d.Bound, count(errors, "error", "errors"))
-	subtitle := sentence(d.Problem, marginText(d.Margin), "how many training points have which f(x)")
+	within := 0 // points on the wrong side or inside the margin
+	for i, f := range d.F {
+		if d.Y[i]*f < 1-1e-9 {
+			within++
+		}
+	}
+	title := fmt.Sprintf("%s of %s on the wrong side of the boundary", thousands(int64(errors)), count(n, "point lies", "points lie"))
+	if d.Line == 0 {
+		title += fmt.Sprintf("; y f(x) < 1 for %s", thousands(int64(within)))
+	}
+	subtitle := sentence(d.Problem, marginText(d.Margin), fmt.Sprintf("%s: %d free, %d at the bound", count(d.Free+d.Bound, "support vector", "support vectors"), d.Free, d.Bound), "number of training points by f(x), errors in a colour of their own")
 
 	p := plot{name: "scores", about: "Histogram of the decision values of both classes.", tip: scoresJS.cut("tip"), zoom: object{"yAxisIndex": false},
 		svm: object{"layout": scoresJS.cut("layout")}}
@@ -93,8 +101,8 @@ func Scores(d ScoresData) (*Chart, error) {
 		if len(bars[k]) == 0 {
 			continue
 		}
-		p.add(custom(scoresJS.cut("bar", "color", s.color), bars[k]).name(s.name).clip().z(2).fill(s.color).set("encode", object{"x": list{0, 1}, "y": 2}))
-		p.keys = append(p.keys, object{"name": s.name, "icon": "rect"})
+		p.add(custom(scoresJS.cut("bar", "color", s.color), bars[k]).name(s.name).clip().z(2).fill(s.color+"/0.85").set("encode", object{"x": list{0, 1}, "y": 2}))
+		p.key(s.name)
 	}
 	across := func(name string, width float64, dash any, at ...float64) {
 		var data list
@@ -105,7 +113,8 @@ func Scores(d ScoresData) (*Chart, error) {
 	}
 	across("f = 0", 2.6, "solid", 0)
 	across("f = ±1", 1.6, list{6, 4}, -1, 1)
-	p.keys = append(p.keys, object{"name": "f = 0", "icon": stroke}, object{"name": "f = ±1", "icon": dashes})
+	p.key("f = 0")
+	p.key("f = ±1")
 	p.panel(
 		axis{"type": "value", "min": roundTo(first*width, 6), "max": roundTo((first+float64(len(counts)))*width, 6), "axisLine": object{"show": true, "onZero": true},
 			"axisTick": object{"show": false}, "splitLine": object{"show": false}}.named("f(x)", 28).

@@ -44,19 +44,21 @@ func Search(d SearchData) (*Chart, error) {
 		return nil, c.err
 	}
 	scale, unit, _ := percentage(d.Percent, d.Metric)
+	longest := 1 // number of characters of the longest text in a cell
 	var cells list
 	for i, row := range d.Z {
 		for j, z := range row {
 			if !finite(z) {
 				continue
 			}
-			item := list{j, i, numberTo(scale*z, 4), round4(better(z, low, high, d.Lower)), nil, 0}
+			item := list{j, i, shortScore(scale*z, d.Percent), round4(better(z, low, high, d.Lower)), nil, 0}
 			if finite(d.SE[i][j]) {
 				item[4] = numberTo(scale*d.SE[i][j], 2)
 			}
 			if d.Chosen == [2]int{j, i} {
 				item[5] = 1
 			}
+			longest = max(longest, len([]rune(item[2].(string))))
 			cells = append(cells, item)
 		}
 	}
@@ -70,7 +72,7 @@ func Search(d SearchData) (*Chart, error) {
 	}
 	subtitle := sentence(d.Problem, d.Reduced, "the stronger the better, the frame is the chosen point")
 	p := plot{name: "search", about: fmt.Sprintf("Map of the %s over %s and %s.", d.Metric, d.Names[0], d.Names[1]), tip: searchJS.cut("tip"), grid: object{},
-		svm: object{"columns": len(d.Xs), "rows": len(d.Ys), "names": d.Names, "xs": column(d.Xs, 4), "ys": column(d.Ys, 4), "metric": d.Metric, "unit": unit, "layout": searchJS.cut("layout"),
+		svm: object{"columns": len(d.Xs), "rows": len(d.Ys), "names": d.Names, "xs": column(d.Xs, 4), "ys": column(d.Ys, 4), "longest": longest, "metric": d.Metric, "unit": unit, "layout": searchJS.cut("layout"),
 			"strength": searchJS.cut("strength", "least", 0.04), "scale": ends(scale, low, high, d.Lower)}}
 	across := func(name string, values []float64) axis {
 		var labels []string

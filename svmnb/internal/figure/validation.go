@@ -3,6 +3,7 @@ package figure
 import (
 	_ "embed"
 	"fmt"
+	"math"
 )
 
 //go:embed validation.js
@@ -52,9 +53,9 @@ func Validation(d ValidationData) (*Chart, error) {
 	if finite(d.HeldOutSE[at]) {
 		se = " ± " + numberTo(scale*d.HeldOutSE[at], 2)
 	}
-	title := fmt.Sprintf("%s %s%s%s on held-out points %s", capital(d.Metric), numberTo(scale*d.HeldOut[at], 4), se, unit, where)
+	title := fmt.Sprintf("%s %s%s%s on held-out points %s", capital(d.Metric), shortScore(scale*d.HeldOut[at], d.Percent), se, unit, where)
 	if finite(d.Train[at]) {
-		title += fmt.Sprintf(", %s%s on the training points", numberTo(scale*d.Train[at], 4), unit)
+		title += fmt.Sprintf(", %s%s on the training points", shortScore(scale*d.Train[at], d.Percent), unit)
 	}
 	subtitle := sentence(d.Problem, "bands: one standard error of the folds")
 
@@ -86,13 +87,20 @@ func Validation(d ValidationData) (*Chart, error) {
 		}
 	}
 	low, high := extent(ends...)
-	low, high = widen(low, high, 0.08)
-	x := valueAxis(0, d.Xs[0], d.Xs[len(d.Xs)-1], d.Name, 28).label(object{"showMinLabel": true, "showMaxLabel": true, "alignMinLabel": "left", "alignMaxLabel": "right"})
+	low, high = scoreEnds(low, high, d.Percent)
+	first, last := d.Xs[0], d.Xs[len(d.Xs)-1]
+	left, right := widen(first, last, 0.02)
+	x := valueAxis(0, left, right, d.Name, 28)
 	if d.Log {
-		x = logBetween(d.Xs[0], d.Xs[len(d.Xs)-1], d.Name)
+		room := math.Pow(last/first, 0.02)
+		x = logBetween(roundTo(first/room, 6), roundTo(last*room, 6), d.Name)
 	}
+	tried := column(d.Xs, 4) // the ticks are where the scores are
+	x.set("axisTick", object{"show": true, "customValues": tried}).label(object{"customValues": tried, "showMinLabel": true, "showMaxLabel": true, "hideOverlap": true})
 	p.panel(x, valueAxis(0, low, high, name, 48).lines())
-	p.key("held out", stroke)
-	p.key("training points", dashes)
+	p.key("held out")
+	if len(nodes(d.Train)) > 0 {
+		p.key("training points")
+	}
 	return p.chart(title, subtitle), nil
 }

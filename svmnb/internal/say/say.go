@@ -132,6 +132,68 @@ func Brief(call string) string {
 	})
 }
 
+// Words says in words what the call that describes a learner says in Go: of
+// Classify(moons).Kernel(RBF(1)).C(2) it makes "moons · RBF(1), C = 2". The tolerance is left out.
+func Words(call string) string {
+	call = Brief(call)
+	if inside, ok := strings.CutPrefix(call, "Pipe("); ok && strings.HasSuffix(inside, ")") {
+		parts := split(strings.TrimSuffix(inside, ")"), ", ")
+		for i, p := range parts {
+			parts[i] = Words(strings.TrimSuffix(p, "()"))
+		}
+		return strings.Join(parts, " → ")
+	}
+	data, settings := "", []string(nil)
+	for _, part := range split(call, ".") {
+		name, args, ok := strings.Cut(part, "(")
+		args = strings.TrimSuffix(args, ")")
+		switch {
+		case !ok:
+			return call
+		case name == "Classify" || name == "Regress" || name == "OneClass":
+			data = args
+		case name == "Kernel":
+			settings = append(settings, args)
+		case name == "OneVsOne":
+			settings = append(settings, "one against one")
+		case name == "OneVsRest":
+			settings = append(settings, "one against the rest")
+		case name == "Tol" || data == "" && len(settings) == 0 && args == "":
+			if name != "Tol" {
+				return call
+			}
+		case args == "":
+			settings = append(settings, strings.ToLower(capitals.ReplaceAllString(name, "$1 $2")))
+		default:
+			settings = append(settings, name+" = "+args)
+		}
+	}
+	if data == "" {
+		return call
+	}
+	return strings.Join(append([]string{data}, strings.Join(settings, ", ")), " · ")
+}
+
+var capitals = regexp.MustCompile(`([a-z])([A-Z])`)
+
+// split cuts a call where the separator stands outside parentheses and between letters.
+func split(call, separator string) (parts []string) {
+	depth, from := 0, 0
+	for i := range len(call) {
+		switch call[i] {
+		case '(', '{', '[':
+			depth++
+		case ')', '}', ']':
+			depth--
+		}
+		if depth == 0 && i > 0 && strings.HasPrefix(call[i:], separator) && call[i-1] == ')' {
+			parts = append(parts, call[from:i])
+			from = i + len(separator)
+		}
+	}
+	return append(parts, call[from:])
+}
+
 var longNumber = regexp.MustCompile(`[0-9.]{7,}(e[-+]?[0-9]+)?`)
 
 // Iterations writes a number of iterations, without spaces between digits.
