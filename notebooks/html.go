@@ -39,6 +39,11 @@ func exportHTML(nb *notebook, name, dir string) ([]byte, error) {
 	if hasCharts(body) {
 		body += static.Library() + "\n"
 	}
+	return wholePage(stripMath(title), body, pageCSS, math)
+}
+
+// wholePage returns a page that needs no other files, with KaTeX if it has formulas.
+func wholePage(title, body, css string, math bool) ([]byte, error) {
 	if math {
 		script, err := katexScript()
 		if err != nil {
@@ -47,8 +52,8 @@ func exportHTML(nb *notebook, name, dir string) ([]byte, error) {
 		body += "<script>" + strings.ReplaceAll(script, "</script", `<\/script`) + "</script>\n"
 	}
 	var page strings.Builder
-	fmt.Fprintf(&page, pageHead, policyMeta(body), html.EscapeString(stripMath(title)))
-	page.WriteString("<style>\n" + pageCSS + chromaCSS() + "</style>\n")
+	fmt.Fprintf(&page, pageHead, policyMeta(body), html.EscapeString(title))
+	page.WriteString("<style>\n" + css + chromaCSS() + "</style>\n")
 	if math {
 		style, err := katexCSS(func(font string) (string, error) {
 			data, err := katex.ReadFile("katex/" + font)
