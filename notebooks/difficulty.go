@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -13,7 +14,7 @@ type difficulty struct {
 	item
 	states   map[lab.State]int // how many notebooks ended in which state
 	share    float64           // mean of the points, divided by the points of the exercise
-	counted  int               // notebooks in the mean: without those that wait for a mark
+	waiting  int               // answers without a mark, without which share is not known
 	tests    []testCount
 	hints    []counted // of failed tests, the commonest first
 	problems []counted // why answers did not run, the commonest first
@@ -40,9 +41,10 @@ func (c *class) difficulties() (all []difficulty) {
 		for _, e := range c.Entries {
 			result := e.exercise(it.Exercise)
 			d.states[cmp.Or(result.State, missing)]++
-			if got := e.Scores[i]; !got.Waiting && it.Points > 0 {
-				d.share += got.Points / it.Points
-				d.counted++
+			if got := e.Scores[i]; got.Waiting {
+				d.waiting++
+			} else if it.Points > 0 {
+				d.share += got.Points / it.Points / float64(len(c.Entries))
 			}
 			for _, t := range result.Tests {
 				d.count(t, false)
@@ -61,13 +63,18 @@ func (c *class) difficulties() (all []difficulty) {
 				problems[lineNumber.ReplaceAllString(first, "")]++
 			}
 		}
-		if d.counted > 0 {
-			d.share /= float64(d.counted)
-		}
 		d.hints, d.problems = commonest(hints), commonest(problems)
 		all = append(all, d)
 	}
 	return all
+}
+
+// earned returns the share of points in words.
+func (d difficulty) earned() string {
+	if d.waiting > 0 {
+		return fmt.Sprintf("%d to mark", d.waiting)
+	}
+	return percent(d.share)
 }
 
 // mostTests limits the tests of an exercise, since forged reports may contain any.

@@ -323,6 +323,9 @@ type solution struct {
 
 var solutionHeading = regexp.MustCompile(`^Exercise (\d+\.\d+)(?: \((\d+(?:\.\d+)?) points?\))?$`)
 
+// nearlySolution matches headings that are meant to be those of solutions.
+var nearlySolution = regexp.MustCompile(`^Exercise \d+\.\d+`)
+
 // parseSolutions parses a solutions file.
 func parseSolutions(source []byte) (map[string]*solution, error) {
 	found := map[string]*solution{}
@@ -353,6 +356,8 @@ func parseSolutions(source []byte) (map[string]*solution, error) {
 					current.points, _ = strconv.ParseFloat(string(m[2]), 64) // the pattern allows only numbers
 				}
 				found[name], begin = current, n.Lines().At(0).Stop
+			} else if heading := n.Lines().Value(source); n.Level == 2 && nearlySolution.Match(heading) {
+				failed = cmp.Or(failed, fmt.Errorf("the heading %q is neither like \"Exercise 3.2\" nor like \"Exercise 3.2 (3 points)\"", heading))
 			}
 		case *markup.Paragraph:
 			if current != nil && strings.HasPrefix(string(n.Lines().Value(source)), "**Marks.**") {

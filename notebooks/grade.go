@@ -192,7 +192,7 @@ func (g *grader) grade(ctx context.Context, file string, data []byte) graded {
 	}
 	if len(exercises) > 0 {
 		l := &learner{kernel: g.kernel, limits: g.limits, confined: g.confined, env: g.env}
-		run := &attempt{learner: l, model: g.task.model, exercises: exercises, name: "lab" + strings.ToLower(rand.Text()), answers: map[string]lab.State{}, result: &result}
+		run := &attempt{learner: l, exercises: exercises, name: "lab" + strings.ToLower(rand.Text()), answers: map[string]lab.State{}, result: &result}
 		beside := g.task.beside
 		if g.task.original == nil {
 			beside = filepath.Dir(file)
@@ -268,7 +268,6 @@ func (t *task) collect(nb *notebook, steps []step, exercises map[string]*gradedE
 // attempt is a learner's notebook that is run.
 type attempt struct {
 	*learner
-	model     *graded
 	exercises map[string]*gradedExercise
 	answers   map[string]lab.State // answers that did not run
 	name      string               // the name of package lab in our checks
@@ -422,7 +421,7 @@ func (r *attempt) note(s step, secret string, rec *recorder, end ending) {
 		if replaced != "" {
 			report = nil
 		}
-		r.noteHidden(e, report)
+		noteHidden(e, report)
 		return
 	}
 	*e = gradedExercise{Exercise: s.check, State: missing, Tests: []lab.Test{}, Problem: e.Problem}
@@ -438,16 +437,10 @@ func (r *attempt) note(s step, secret string, rec *recorder, end ending) {
 	}
 }
 
-// noteHidden adds the results of hidden tests. If they did not run, all of them have failed;
-// the model answer says which ones there are.
-func (r *attempt) noteHidden(e *gradedExercise, report *lab.Report) {
-	switch {
-	case report != nil:
+// noteHidden adds the results of hidden tests. If they did not run, they have failed.
+func noteHidden(e *gradedExercise, report *lab.Report) {
+	if report != nil {
 		e.Hidden = report.Tests
-	case r.model != nil:
-		for _, t := range r.model.exercise(e.Exercise).Hidden {
-			e.Hidden = append(e.Hidden, lab.Test{What: t.What, State: lab.Failed, Weight: t.Weight})
-		}
 	}
 	if e.State == lab.Passed && (report == nil || !report.Passed) {
 		e.State = lab.Failed

@@ -82,10 +82,8 @@ func assemble(t *task, ins []handIn, results []graded, people *roster, marks []m
 		e := c.entryOf(s, h, results[i], marks)
 		e.Late = rule.of(h, s, time, c.Points)
 		e.Points = rounded(max(0, e.Points-e.Late.Loss))
-		for _, x := range e.Exercises {
-			if x.Forged {
-				c.Notes = append(c.Notes, fmt.Sprintf("%s: the answer to exercise %s sent a report of its own, which was not counted; read the answer", shown(h.file), x.Exercise))
-			}
+		if forged := e.forged(); forged != "" {
+			c.Notes = append(c.Notes, fmt.Sprintf("%s sent reports of its own for exercises %s, which were not counted; read its answers", shown(h.file), forged))
 		}
 		old := byStudent[s]
 		if old != nil {
@@ -183,6 +181,17 @@ func (c *class) share(e gradedExercise) float64 {
 		return 0
 	}
 	return got / all
+}
+
+// forged lists the exercises with reports that do not come from their checks.
+func (g *graded) forged() string {
+	var names []string
+	for _, e := range g.Exercises {
+		if e.Forged {
+			names = append(names, e.Exercise)
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // score returns what the student gets for an exercise.

@@ -28,14 +28,12 @@ func (c *class) writeSummary(w io.Writer) {
 	}
 	fmt.Fprintln(w)
 	all := c.difficulties()
-	slices.SortStableFunc(all, func(a, b difficulty) int { return cmp.Compare(a.share, b.share) })
+	slices.SortStableFunc(all, func(a, b difficulty) int {
+		return cmp.Or(cmp.Compare(min(1, a.waiting), min(1, b.waiting)), cmp.Compare(a.share, b.share))
+	})
 	fmt.Fprintln(w, "\nexercise  points earned  what was hard")
 	for _, d := range all {
-		earned := "not marked"
-		if d.counted > 0 {
-			earned = percent(d.share)
-		}
-		fmt.Fprintf(w, "%-8s  %13s  %s\n", d.Exercise, earned, told(d.hardest(len(c.Entries))))
+		fmt.Fprintf(w, "%-8s  %13s  %s\n", d.Exercise, d.earned(), told(d.hardest(len(c.Entries))))
 	}
 	if n := c.waiting(); n > 0 {
 		fmt.Fprintf(w, "\n%s for a mark: fill in the points in marks.csv, and run the command again.\n", manyAnswers(n, "waits", "wait"))
@@ -55,10 +53,10 @@ func handedInBy(n int) string {
 // hardest names the test that most notebooks failed, with the commonest hint or problem.
 func (d difficulty) hardest(n int) string {
 	var parts []string
-	worst, rate := -1, 1.0
+	worst, failures := -1, 0
 	for i, t := range d.tests {
-		if r := float64(t.passed) / float64(t.seen); r < rate {
-			worst, rate = i, r
+		if t.seen-t.passed > failures {
+			worst, failures = i, t.seen-t.passed
 		}
 	}
 	if worst >= 0 {
@@ -110,6 +108,9 @@ func (c *class) writeNotes(b *strings.Builder) {
 }
 
 func bar(part float64) string {
+	if part == 0 {
+		return ""
+	}
 	return fmt.Sprintf("<span class=\"bar\" style=\"width:%.0f%%\"></span>", 75*part)
 }
 
@@ -125,14 +126,18 @@ func (c *class) writePoints(b *strings.Builder) {
 	if n == 0 {
 		return
 	}
-	b.WriteString("<h2>Points</h2>\n<table class=\"bars\"><thead><tr><th>points</th><th>students</th></tr></thead><tbody>\n")
+	b.WriteString("<h2>Points</h2>\n")
+	if n < len(c.Entries) {
+		fmt.Fprintf(b, "<p>Of the %d whose answers are all marked.</p>\n", n)
+	}
+	b.WriteString("<table><thead><tr><th>points</th><th>students</th></tr></thead><tbody>\n")
 	for i, k := range counts {
 		from, to := c.Points*float64(i)/10, c.Points*float64(i+1)/10
 		below := "below "
 		if i == 9 {
 			below = ""
 		}
-		fmt.Fprintf(b, "<tr><td>%s to %s%s</td><td>%s%d</td></tr>\n", amount(from), below, amount(to), bar(float64(k)/float64(slices.Max(counts[:]))), k)
+		fmt.Fprintf(b, "<tr><td>%s to %s%s</td><td class=\"share\">%s%d</td></tr>\n", amount(from), below, amount(to), bar(float64(k)/float64(slices.Max(counts[:]))), k)
 	}
 	b.WriteString("</tbody></table>\n")
 }
@@ -142,11 +147,11 @@ func (c *class) writeExercises(b *strings.Builder) {
 	all := c.difficulties()
 	b.WriteString("<h2>What the class found hard</h2>\n<table><thead><tr><th>exercise</th><th>points earned</th><th class=\"number\">right</th><th class=\"number\">not right</th><th class=\"number\">not answered</th><th class=\"number\">did not run</th><th class=\"number\">ended early</th></tr></thead><tbody>\n")
 	for _, d := range all {
-		earned := "not marked"
-		if d.counted > 0 {
-			earned = bar(d.share) + percent(d.share)
+		earned := d.earned()
+		if d.waiting == 0 {
+			earned = bar(d.share) + earned
 		}
-		fmt.Fprintf(b, "<tr><td>%s</td><td>%s</td>", escaped(d.Exercise), earned)
+		fmt.Fprintf(b, "<tr><td>%s</td><td class=\"share\">%s</td>", escaped(d.Exercise), earned)
 		if d.ByHand {
 			fmt.Fprintf(b, "<td class=\"number\" colspan=\"2\">%d by hand</td><td class=\"number\">%d</td><td></td><td></td></tr>\n", d.states[byHand], d.states[lab.Open])
 			continue
@@ -170,7 +175,7 @@ func (c *class) writeExercises(b *strings.Builder) {
 					hidden = " (hidden)"
 				}
 				part := float64(t.passed) / float64(t.seen)
-				fmt.Fprintf(b, "<tr><td>%s%s</td><td>%s%s</td></tr>\n", escaped(t.what), hidden, bar(part), percent(part))
+				fmt.Fprintf(b, "<tr><td>%s%s</td><td class=\"share\">%s%s</td></tr>\n", escaped(t.what), hidden, bar(part), percent(part))
 			}
 			b.WriteString("</tbody></table>\n")
 		}

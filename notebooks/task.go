@@ -58,6 +58,11 @@ func readTask(against, solutions string) (*task, error) {
 	if t.solutions, err = parseSolutions(t.source); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
+	for name, s := range t.solutions {
+		if s.hidden != "" && len(s.right) == 0 {
+			return nil, fmt.Errorf("%s: exercise %s has a block \"go hidden\", and no \"go right\" to try it with", file, name)
+		}
+	}
 	return t, nil
 }
 
