@@ -80,6 +80,9 @@ func (f checkFlags) check(ctx context.Context, s *session, args []string) error 
 		if people, err = readRoster(f.roster, time.Local); err != nil {
 			return err
 		}
+		if f.deadline != "" && people.noTime != nil {
+			return fmt.Errorf("%s, %w", f.roster, people.noTime)
+		}
 	}
 	marksFile := filepath.Join(f.out, "marks.csv")
 	marks, comma, err := readMarks(marksFile, t.worth)
@@ -91,12 +94,9 @@ func (f checkFlags) check(ctx context.Context, s *session, args []string) error 
 		return err
 	}
 	if f.out != "" {
-		if err := g.keepIn(filepath.Join(f.out, "kept")); err != nil {
+		if err := errors.Join(g.keepIn(filepath.Join(f.out, "kept")), g.runModel(ctx)); err != nil {
 			return err
 		}
-	}
-	if err := g.runModel(ctx); err != nil {
-		return err
 	}
 	results := g.all(ctx, ins, f.atOnce, s)
 	if ctx.Err() != nil {

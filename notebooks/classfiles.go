@@ -11,7 +11,8 @@ import (
 
 // write writes everything about the class into a folder, and names the files.
 func (c *class) write(folder string, old []mark, comma rune, w io.Writer) error {
-	wrote := func(name, what string) { fmt.Fprintf(w, "%-40s  %s\n", filepath.Join(folder, name), what) }
+	fmt.Fprintf(w, "In %s:\n", folder)
+	wrote := func(name, what string) { fmt.Fprintf(w, "  %-22s  %s\n", filepath.ToSlash(name), what) }
 	pages, err := c.writePages(filepath.Join(folder, "feedback"))
 	if err != nil {
 		return err
@@ -41,13 +42,17 @@ func (c *class) write(folder string, old []mark, comma rune, w io.Writer) error 
 	}
 	wrote("summary.html", "the class, and what it found hard")
 	wrote("feedback", fmt.Sprintf("%d pages, one for each student", len(pages)))
+	identifies := ""
+	if c.roster == nil {
+		identifies = " (it identifies students only with -roster)"
+	}
 	for _, table := range []struct {
 		name, what string
 		rows       [][]string
 		comma      rune
 	}{
 		{"marks.csv", "the marks that you give by hand", c.newMarks(old), comma},
-		{"moodle.csv", "to import as grades in Moodle", c.moodle(), ','},
+		{"moodle.csv", "to import as grades in Moodle" + identifies, c.moodle(), ','},
 		{"moodle-worksheet.csv", "the grading worksheet of Moodle, filled in", c.moodleWorksheet(), ','},
 		{"canvas.csv", "to import in the gradebook of Canvas", c.canvas(), ','},
 		{"grades.csv", "everything, for a spreadsheet", c.grades(), ','},

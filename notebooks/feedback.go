@@ -110,6 +110,9 @@ func (c *class) exerciseHTML(e *entry, it item, got score) (string, bool, error)
 		}
 		fmt.Fprintf(&b, "<div class=\"problem\"><p>%s</p>%s</div>\n", says, problemHTML(result.Problem))
 	}
+	if result.Forged {
+		b.WriteString("<div class=\"problem\"><p>A result was sent that did not come from the check. It does not count.</p></div>\n")
+	}
 	writeTests(&b, result.Tests)
 	if len(result.Hidden) > 0 {
 		b.WriteString("<h3>Further tests</h3>\n")
@@ -199,8 +202,25 @@ func plain(problem string) string {
 	if text, more := shortened(problem); more || len(text) > 2000 {
 		problem = strings.ToValidUTF8(text[:min(len(text), 2000)], "") + " …"
 	}
+	for _, rule := range plainRules {
+		if m := rule.matches.FindStringSubmatch(problem); m != nil {
+			return strings.ReplaceAll(rule.says, "TIME", m[1])
+		}
+	}
 	first, size := firstRune(problem)
 	return string(unicode.ToUpper(first)) + problem[size:]
+}
+
+// plainRules say what the messages of the runner mean for a learner.
+var plainRules = []struct {
+	matches *regexp.Regexp
+	says    string
+}{
+	{regexp.MustCompile(`^timed out after (\S+)$`), "The program did not finish within TIME. Is there a loop that does not end?"},
+	{regexp.MustCompile(`^stopped after (\S+) in all$`), "The notebook took more than TIME in all."},
+	{regexp.MustCompile(`^the program ended before its time()`), "The program ended by itself, without an error. Does it call os.Exit?"},
+	{regexp.MustCompile(`^it prints more than (\d+ MB)`), "The program prints more than TIME."},
+	{regexp.MustCompile(`^not a notebook()`), "The file is not a Jupyter notebook, or only a part of one. Open it in Jupyter before you hand it in."},
 }
 
 func firstRune(s string) (rune, int) {

@@ -50,12 +50,16 @@ func TestFeedbackPages(t *testing.T) {
 
 func TestPlainProblems(t *testing.T) {
 	for problem, want := range map[string]string{
-		"timed out after 20s": "Timed out after 20s",
+		"timed out after 20s":                                                         "The program did not finish within 20s. Is there a loop that does not end?",
+		"stopped after 5m0s in all":                                                   "The notebook took more than 5m0s in all.",
+		"the program ended before its time, without an error":                         "The program ended by itself, without an error. Does it call os.Exit?",
+		"it prints more than 8 MB\nstatus error":                                      "The program prints more than 8 MB.",
+		"not a notebook: unexpected EOF":                                              "The file is not a Jupyter notebook, or only a part of one. Open it in Jupyter before you hand it in.",
 		"Cell [7], line 2: Nothing is called x here.\n    return x\nGo: undefined: x": "Line 2: Nothing is called x here.\n    return x\nGo: undefined: x",
 		"exit status 2\nstderr:\n    panic: x\n    goroutine 1":                       "Exit status 2",
 		"panic: x\n\ngoroutine 1 [running]:\nmain.f()\n":                              "Panic: x",
-		"\u202eabc\x00\x1b": "\ufffdabc\ufffd\ufffd",
-		"":                  " ",
+		"\u202eabc\x00\x1b":                                                           "\ufffdabc\ufffd\ufffd",
+		"":                                                                            " ",
 	} {
 		if got := plain(problem); got != want {
 			t.Errorf("%q is told as %q, want %q", problem, got, want)

@@ -171,7 +171,7 @@ func (t *task) proofIn(nb *notebook, index int) (text string, answered bool) {
 		same := c.named(proofID) == given.named(proofID)
 		below := index > 0 && i > 0 && c.kind() == "markdown" && nb.cells[i-1].source() == t.original.cells[index-1].source()
 		if same || below {
-			text = strings.ReplaceAll(c.source(), "\r\n", "\n")
+			text = clipped(strings.ReplaceAll(c.source(), "\r\n", "\n"))
 			return text, strings.TrimSpace(text) != "" && strings.TrimSpace(text) != strings.TrimSpace(given.source())
 		}
 	}
@@ -229,7 +229,7 @@ func openExercises(steps []step) map[string]*gradedExercise {
 func (t *task) collect(nb *notebook, steps []step, exercises map[string]*gradedExercise, result *graded) {
 	for c, name := range t.answerCells(nb) {
 		if e := exercises[name]; e != nil {
-			e.Answer = strings.ReplaceAll(c.source(), "\r\n", "\n")
+			e.Answer = clipped(strings.ReplaceAll(c.source(), "\r\n", "\n"))
 			if given := t.answerOf(name); e.State == lab.Failed && strings.TrimSpace(e.Answer) == strings.TrimSpace(given) {
 				e.State = lab.Open
 			}
@@ -396,6 +396,7 @@ func (r *attempt) atOnce(ctx context.Context, group []step, check string) (rec *
 
 // failed records a cell that did not run.
 func (r *attempt) failed(s step, end ending) {
+	end.reason = clipped(end.reason)
 	r.result.Problems = append(r.result.Problems, s.what+": "+end.reason)
 	if s.answer != "" {
 		r.answers[s.answer] = end.state
@@ -415,6 +416,11 @@ func (r *attempt) note(s step, secret string, rec *recorder, end ending) {
 	var report *lab.Report
 	if rec != nil && end.state != endedEarly { // a report before the end does not come from the check
 		report = reported(rec.outputs, s.check, secret)
+		if report != nil {
+			for i, t := range report.Tests {
+				report.Tests[i].What, report.Tests[i].Hint, report.Tests[i].Note = clipped(t.What), clipped(t.Hint), clipped(t.Note)
+			}
+		}
 	}
 	replaced := r.answers[s.check] // what ran was the answer of the original
 	if s.hidden {
@@ -435,6 +441,17 @@ func (r *attempt) note(s step, secret string, rec *recorder, end ending) {
 	if replaced != "" && e.State != lab.Passed {
 		e.State, e.Tests = replaced, []lab.Test{}
 	}
+}
+
+// longest is how much of an answer, a problem or a hint is kept, in bytes. All of them come
+// from a learner, who may have written anything.
+const longest = 100_000
+
+func clipped(text string) string {
+	if len(text) <= longest {
+		return text
+	}
+	return strings.ToValidUTF8(text[:longest], "") + "\n… (cut here)"
 }
 
 // noteHidden adds the results of hidden tests. If they did not run, they have failed.

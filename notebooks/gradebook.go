@@ -121,8 +121,13 @@ func (c *class) canvas() [][]string {
 		{"Student", "ID", "SIS User ID", "SIS Login ID", "Section", title},
 		{"    Points Possible", "", "", "", "", amount(c.Points)},
 	}
+	fromCanvas := c.roster != nil && slices.Contains(c.roster.header, "ID")
 	c.everyone(func(s *student, e *entry) {
-		row := []string{s.shownName(), s.number, s.ID, s.Login, s.section, ""}
+		id := ""
+		if fromCanvas || e != nil && e.in.canvas { // otherwise it is a number of Moodle
+			id = s.number
+		}
+		row := []string{s.shownName(), id, s.ID, s.Login, s.section, ""}
 		if e != nil {
 			row[5] = e.total()
 		}

@@ -17,6 +17,7 @@ import (
 type roster struct {
 	header   []string
 	students []*student
+	noTime   error // a time that could not be read, which matters only with a deadline
 }
 
 // The names of columns, in small letters.
@@ -84,8 +85,8 @@ func parseRoster(data []byte, place *time.Location) (*roster, error) {
 			continue
 		}
 		if when := get("time"); when != "" && when != "-" {
-			if s.handedIn, err = parseTime(when, place); err != nil {
-				return nil, fmt.Errorf("line %d: %w", i+2, err)
+			if s.handedIn, err = parseTime(when, place); err != nil && r.noTime == nil {
+				r.noTime = fmt.Errorf("line %d: %w", i+2, err)
 			}
 		}
 		s.Key = strings.TrimSpace(firstOf(s.Login, s.Email, s.ID, s.Name))

@@ -23,7 +23,7 @@ func (c *class) writeSummary(w io.Writer) {
 	if len(c.Absent) > 0 {
 		fmt.Fprintf(w, ", %d on the roster handed in nothing", len(c.Absent))
 	}
-	if points, n := c.median(); n > 0 {
+	if points, n := c.median(); n > 0 && n == len(c.Entries) {
 		fmt.Fprintf(w, "; median %s of %s", amount(points), shownPoints(c.Points))
 	}
 	fmt.Fprintln(w)
@@ -81,7 +81,7 @@ func (c *class) summaryPage(pages map[*entry]string) ([]byte, error) {
 		fmt.Fprintf(&b, ", and %d on the roster handed in nothing", len(c.Absent))
 	}
 	b.WriteString(".")
-	if points, n := c.median(); n > 0 {
+	if points, n := c.median(); n > 0 && n == len(c.Entries) {
 		fmt.Fprintf(&b, " The median is %s of %s.", amount(points), shownPoints(c.Points))
 	}
 	if n := c.waiting(); n > 0 {

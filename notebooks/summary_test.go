@@ -55,7 +55,7 @@ func TestSummary(t *testing.T) {
 
 	b.Reset()
 	recordedClass(t, nil).writeSummary(&b)
-	for _, want := range []string{"1.2            2 to mark", "2 answers wait for a mark"} {
+	for _, want := range []string{"1.2           2 to mark", "2 answers wait for a mark"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("the summary does not say %q:\n%s", want, b.String())
 		}
