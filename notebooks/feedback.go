@@ -104,7 +104,7 @@ func (c *class) exerciseHTML(e *entry, it item, got score) (string, bool, error)
 	if result.Problem != "" {
 		says := "Your answer did not run:"
 		if result.State == endedEarly {
-			says = "The program ended before the check was finished:"
+			says = "The check was not finished:"
 		} else if result.State == lab.Passed || result.State == lab.Failed {
 			says = "A part of the check did not run:"
 		}
@@ -230,7 +230,7 @@ func firstRune(s string) (rune, int) {
 	return ' ', 0
 }
 
-var cellNumber = regexp.MustCompile(`(?m)^Cell \[\d+\], `)
+var cellNumber = regexp.MustCompile(`(?m)^Cell \[\d+\](?:, |: )`)
 
 // problemHTML returns a problem as a sentence, with the lines below it as they are.
 func problemHTML(problem string) string {

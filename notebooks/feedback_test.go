@@ -57,6 +57,7 @@ func TestPlainProblems(t *testing.T) {
 		"not a notebook: unexpected EOF":                                              "The file is not a Jupyter notebook, or only a part of one. Open it in Jupyter before you hand it in.",
 		"Cell [7], line 2: Nothing is called x here.\n    return x\nGo: undefined: x": "Line 2: Nothing is called x here.\n    return x\nGo: undefined: x",
 		"exit status 2\nstderr:\n    panic: x\n    goroutine 1":                       "Exit status 2",
+		"Cell [2]: Element 0 is asked for.":                                           "Element 0 is asked for.",
 		"panic: x\n\ngoroutine 1 [running]:\nmain.f()\n":                              "Panic: x",
 		"\u202eabc\x00\x1b":                                                           "\ufffdabc\ufffd\ufffd",
 		"":                                                                            " ",

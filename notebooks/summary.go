@@ -116,19 +116,16 @@ func bar(part float64) string {
 
 // writePoints writes how many students have how many points, in tenths of all points.
 func (c *class) writePoints(b *strings.Builder) {
-	counts, n := [10]int{}, 0
-	for _, e := range c.Entries {
-		if e.Waiting == 0 && c.Points > 0 {
-			counts[min(9, max(0, int(10*e.Points/c.Points)))]++
-			n++
-		}
-	}
-	if n == 0 {
+	if len(c.Entries) == 0 || c.Points == 0 {
 		return
 	}
+	var counts [10]int
+	for _, e := range c.Entries {
+		counts[min(9, max(0, int(10*e.Points/c.Points)))]++
+	}
 	b.WriteString("<h2>Points</h2>\n")
-	if n < len(c.Entries) {
-		fmt.Fprintf(b, "<p>Of the %d whose answers are all marked.</p>\n", n)
+	if c.waiting() > 0 {
+		b.WriteString("<p>So far, without the answers that wait for a mark.</p>\n")
 	}
 	b.WriteString("<table><thead><tr><th>points</th><th>students</th></tr></thead><tbody>\n")
 	for i, k := range counts {
