@@ -341,7 +341,7 @@ func parseSolutions(source []byte) (map[string]*solution, error) {
 	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
 		switch n := n.(type) {
 		case *markup.Heading:
-			if n.Level > 2 {
+			if n.Level > 2 || n.Lines().Len() == 0 {
 				continue
 			}
 			finish(startOfLine(source, n.Lines().At(0).Start))

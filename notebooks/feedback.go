@@ -44,7 +44,12 @@ func (c *class) feedbackPage(e *entry) ([]byte, error) {
 		math = math || hasMath
 		b.WriteString(text)
 	}
-	return wholePage(c.Title+": "+visible(e.Student.shownName()), b.String(), pageCSS+feedbackCSS, math)
+	return classPage(c.Title+": "+visible(e.Student.shownName()), b.String(), math)
+}
+
+// classPage writes a page for a student or the teacher, which needs no other files.
+func classPage(title, body string, math bool) ([]byte, error) {
+	return ownPage(title, "<main>\n"+body+"</main>\n", math, pageCSS+feedbackCSS+chromaCSS(), "")
 }
 
 // neverRan reports whether nothing of the notebook was run.

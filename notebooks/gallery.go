@@ -182,7 +182,9 @@ func gallery(of func(*datasets.Dataset) *datasets.Dataset) []room {
 			{"samples", "PosteriorSamples", "gp.PosteriorSamples(5, 1).Of(process())", func() (*display.Chart, error) { return gp.PosteriorSamples(5, 1).Of(process()) }},
 			{"posterior-over", "PosteriorOver", "gp.PosteriorOver(0, 80, test).Of(part())", func() (*display.Chart, error) { return gp.PosteriorOver(0, 80, test).Of(part()) }},
 			{"bounds", "Bounds", "gp.Bounds.Of(motorcycle.CG().MustFit())", func() (*display.Chart, error) { return gp.Bounds.Of(motorcycle.CG().MustFit()) }},
-			{"evidence", "Evidence EvidenceOver", "gp.Evidence.Of(motorcycle.Optimise().MustFit())", func() (*display.Chart, error) { return gp.Evidence.Of(motorcycle.Optimise().MustFit()) }},
+			{"evidence", "Evidence EvidenceOver", "gp.Evidence.Of(motorcycle.Kernel(kernels.Scale(10*10, kernels.SquaredExponential(1))).Optimise().MustFit())", func() (*display.Chart, error) {
+				return gp.Evidence.Of(motorcycle.Kernel(kernels.Scale(10*10, kernels.SquaredExponential(1))).Optimise().MustFit())
+			}},
 			{"components", "Components ComponentsNamed", `gp.ComponentsNamed("trend", "season").Of(co2())`, func() (*display.Chart, error) { return gp.ComponentsNamed("trend", "season").Of(co2()) }},
 			{"relevance", "Relevance", "gp.Relevance.Of(sugar())", func() (*display.Chart, error) { return gp.Relevance.Of(sugar()) }},
 		}},

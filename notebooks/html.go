@@ -36,24 +36,28 @@ func exportHTML(nb *notebook, name, dir string) ([]byte, error) {
 	if title == "" {
 		title = name
 	}
+	return ownPage(title, "<main>\n"+body+"</main>\n", math, pageCSS+chromaCSS(), "")
+}
+
+// ownPage writes a page that carries all it needs: the drawing library if there are charts,
+// KaTeX if there are formulas, and the style. The script last runs after all others.
+func ownPage(title, body string, math bool, style, last string) ([]byte, error) {
 	if hasCharts(body) {
 		body += static.Library() + "\n"
 	}
-	return wholePage(stripMath(title), body, pageCSS, math)
-}
-
-// wholePage returns a page that needs no other files, with KaTeX if it has formulas.
-func wholePage(title, body, css string, math bool) ([]byte, error) {
 	if math {
 		script, err := katexScript()
 		if err != nil {
 			return nil, err
 		}
-		body += "<script>" + strings.ReplaceAll(script, "</script", `<\/script`) + "</script>\n"
+		body += inlineScript(script)
+	}
+	if last != "" {
+		body += inlineScript(last)
 	}
 	var page strings.Builder
-	fmt.Fprintf(&page, pageHead, policyMeta(body), html.EscapeString(title))
-	page.WriteString("<style>\n" + css + chromaCSS() + "</style>\n")
+	fmt.Fprintf(&page, pageHead, policyMeta(body), html.EscapeString(stripMath(title)))
+	page.WriteString("<style>\n" + style + "</style>\n")
 	if math {
 		style, err := katexCSS(func(font string) (string, error) {
 			data, err := katex.ReadFile("katex/" + font)
@@ -64,8 +68,12 @@ func wholePage(title, body, css string, math bool) ([]byte, error) {
 		}
 		page.WriteString("<style>\n" + style + "</style>\n")
 	}
-	page.WriteString("</head>\n<body>\n<main>\n" + body + "</main>\n</body>\n</html>\n")
+	page.WriteString("</head>\n<body>\n" + body + "</body>\n</html>\n")
 	return []byte(page.String()), nil
+}
+
+func inlineScript(script string) string {
+	return "<script>" + strings.ReplaceAll(script, "</script", `<\/script`) + "</script>\n"
 }
 
 // hasCharts reports whether a page has charts, which need the drawing library.
@@ -91,42 +99,67 @@ func renderNotebook(md *markdown, nb *notebook, dir string) (string, bool, error
 	var body strings.Builder
 	math := false
 	for i, c := range nb.cells {
-		switch c.kind() {
-		case "markdown":
-			attachments, _ := c.raw["attachments"].(map[string]any)
-			text, hasMath, err := md.render(c.source(), dir, attachments)
-			if err != nil {
-				return "", false, fmt.Errorf("cell %d: %w", i+1, err)
-			}
+		before, after := "<section class=\"text\">\n", "</section>\n"
+		if c.kind() == "code" {
+			before = "<section class=\"cell\">\n"
+		}
+		text, hasMath, err := renderCell(md, c, dir)
+		if err != nil {
+			return "", false, fmt.Errorf("cell %d: %w", i+1, err)
+		}
+		if text != "" {
 			math = math || hasMath
-			fmt.Fprintf(&body, "<section class=\"text\">\n%s</section>\n", text)
-		case "code":
-			outputs, err := c.outputs()
-			if err != nil {
-				return "", false, fmt.Errorf("cell %d: %w", i+1, err)
-			}
-			if strings.TrimSpace(c.source()) == "" && len(outputs) == 0 {
-				continue
-			}
-			count := ""
-			if n := c.raw["execution_count"]; n != nil {
-				count = fmt.Sprint(n)
-			}
-			source := strings.TrimRight(c.source(), "\n")
-			fmt.Fprintf(&body, "<section class=\"cell\">\n<pre class=\"code chroma\" data-count=\"%s\"><code>%s</code></pre>\n",
-				html.EscapeString(count), highlightCell(source, md.names(source)))
-			for _, o := range outputs {
-				text, hasMath, err := renderOutput(md, o)
-				if err != nil {
-					return "", false, fmt.Errorf("cell %d: %w", i+1, err)
-				}
-				math = math || hasMath
-				body.WriteString(text)
-			}
-			body.WriteString("</section>\n")
+			body.WriteString(before + text + after)
 		}
 	}
 	return body.String(), math, nil
+}
+
+// renderCell returns the text of a Markdown cell, or the code and the outputs of a code
+// cell. Cells of other kinds, and empty code cells, are "".
+func renderCell(md *markdown, c *cell, dir string) (text string, math bool, err error) {
+	switch c.kind() {
+	case "markdown":
+		attachments, _ := c.raw["attachments"].(map[string]any)
+		return md.render(c.source(), dir, attachments)
+	case "code":
+		outputs, math, err := renderOutputs(md, c)
+		if err != nil || strings.TrimSpace(c.source()) == "" && outputs == "" {
+			return "", false, err
+		}
+		return renderSource(md, c, c.source()) + outputs, math, nil
+	}
+	return "", false, nil
+}
+
+// renderSource returns the code of a cell, or a part of it, coloured.
+func renderSource(md *markdown, c *cell, source string) string {
+	count := ""
+	if n := c.raw["execution_count"]; n != nil {
+		count = fmt.Sprint(n)
+	}
+	source = strings.TrimRight(source, "\n")
+	return fmt.Sprintf("<pre class=\"code chroma\" data-count=\"%s\"><code>%s</code></pre>\n",
+		html.EscapeString(count), highlightCell(source, md.names(source)))
+}
+
+// renderOutputs returns the outputs of a code cell, and whether they contain formulas.
+func renderOutputs(md *markdown, c *cell) (string, bool, error) {
+	outputs, err := c.outputs()
+	if err != nil {
+		return "", false, err
+	}
+	var b strings.Builder
+	math := false
+	for _, o := range outputs {
+		text, hasMath, err := renderOutput(md, o)
+		if err != nil {
+			return "", false, err
+		}
+		math = math || hasMath
+		b.WriteString(text)
+	}
+	return b.String(), math, nil
 }
 
 // katexScript returns KaTeX and a call of it. KaTeX has a name of its own, since an output

@@ -65,6 +65,16 @@ const usage = `Usage: go run ./notebooks [command]
                   -dark            for a dark page
   site DIR      write notebooks and documents as pages that need no network, with
                 a search over all text, and what they share once
+  editions FILE...  write the learner's and the teacher's edition of notebooks and
+                their solutions
+                  -o DIR           where to (default notebooks/out)
+                  -nbgrader NAME   also a course for nbgrader in DIR/NAME
+  slides FILE...  write notebooks as slides that need no network
+                  -o DIR           where to (default notebooks/out)
+                  -pdf             also print them
+  book [FILE...]  print notebooks, or the course, as one PDF file
+                  -o FILE          default notebooks/out/book.pdf
+                  -title TEXT      on the first page
   lab [ARG...]  open your own Jupyter with the same kernel; ARGs go to Jupyter
   install       add the kernel to your Jupyter, as "Go (svmnb)"
   uninstall     take it out again
@@ -115,7 +125,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	}
 	commands := map[string]func(context.Context, *session, []string) error{
 		"": runCommand, "run": runCommand, "test": testCommand, "static": staticCommand, "lab": labCommand,
-		"new-lab": newLabCommand, "check": checkCommand, "site": siteCommand,
+		"new-lab": newLabCommand, "check": checkCommand, "site": siteCommand, "slides": slidesCommand, "book": bookCommand, "editions": editionsCommand,
 		"install": installCommand, "uninstall": uninstallCommand, "bench": benchCommand, "gallery": galleryCommand,
 	}
 	run := commands[name]

@@ -54,5 +54,5 @@ func (c *class) proofPage(it item) ([]byte, error) {
 	if n == 0 {
 		b.WriteString("<p>Nobody has answered.</p>\n")
 	}
-	return wholePage(c.Title+": exercise "+it.Exercise, b.String(), pageCSS+feedbackCSS, math)
+	return classPage(c.Title+": exercise "+it.Exercise, b.String(), math)
 }

@@ -93,7 +93,7 @@ func (c *class) summaryPage(pages map[*entry]string) ([]byte, error) {
 	c.writeExercises(&b)
 	c.writeStudents(&b, pages)
 	b.WriteString("</section>\n")
-	return wholePage(c.Title+": summary", b.String(), pageCSS+feedbackCSS, false)
+	return classPage(c.Title+": summary", b.String(), false)
 }
 
 func (c *class) writeNotes(b *strings.Builder) {

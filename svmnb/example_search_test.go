@@ -54,8 +54,8 @@ func ExampleClassifier_Path() {
 		return
 	}
 	fit, _ := path.At(3)
-	fmt.Printf("%d breakpoints; at C = 3, W = %.4f, gap below 1e-6: %v\n", len(path.Breaks), fit.Certificate.Dual, fit.Certificate.Gap < 1e-6)
-	// Output: 127 breakpoints; at C = 3, W = 57.9560, gap below 1e-6: true
+	fmt.Printf("%d breakpoints; at C = 3, W = %.4f, gap below 1e-6: %v\n", len(path.Breaks)-2, fit.Certificate.Dual, fit.Certificate.Gap < 1e-6)
+	// Output: 125 breakpoints; at C = 3, W = 57.9560, gap below 1e-6: true
 }
 
 // How a machine does on points that it has not seen, from one fit.

@@ -90,8 +90,8 @@ func (f *Fit) drawOver(p *section) (*display.Chart, error) {
 	x := p.shadow(pick(t.data.X, rows))
 	d := figure.MarginsData{
 		Problem: t.words() + glanced(rows, len(t.y)), Note: p.note, Classes: [2]string{say.Class(t.negative), say.Class(t.positive)}, Margin: f.Margin(),
-		Features: p.names,
-		X:        x, Y: pick(t.y, rows), Alpha: pick(f.Alpha, rows), Upper: pick(t.problem.Upper, rows), F: values, Line: f.line,
+		Features: p.names, Unlike: p.unlike,
+		X: x, Y: pick(t.y, rows), Alpha: pick(f.Alpha, rows), Upper: pick(t.problem.Upper, rows), F: values, Line: f.line,
 		Edge: t.edge(), States: t.states(), Violations: f.violations(rows, values),
 		Xs: figure.Around(x, 0), Ys: figure.Around(x, 1),
 	}
@@ -106,7 +106,7 @@ func fieldNodes(vectors int) int { return min(max(gridWork/max(vectors, 1), 1000
 // field returns f on a grid of about so many nodes over the ranges xs and ys: z[i][j] is f
 // at the j-th place of xs and the i-th of ys. The cells of the grid are about square.
 func field(e *machines.Expansion, xs, ys [2]float64, nodes int) [][]float64 {
-	return fieldOver(e, &section{[]float64{0, 0}, []float64{1, 0}, []float64{0, 1}, [2]string{}, ""}, xs, ys, nodes)
+	return fieldOver(e, &section{origin: []float64{0, 0}, u: []float64{1, 0}, v: []float64{0, 1}}, xs, ys, nodes)
 }
 
 // fieldOver is field for a section through points of any number of features.

@@ -35,7 +35,7 @@ func (f *MultiFit) drawOver(p *section) (*display.Chart, error) {
 		predicted = append(predicted, f.winner(v))
 	}
 	x := p.shadow(pick(data.X, rows))
-	d := figure.RegionsData{Problem: f.words() + glanced(rows, data.N()), Features: p.names, X: x,
+	d := figure.RegionsData{Problem: f.words() + glanced(rows, data.N()), Features: p.names, Unlike: p.unlike, X: x,
 		Class: pick(t.class, rows), Predicted: predicted, Xs: figure.Around(x, 0), Ys: figure.Around(x, 1), Z: make([][][]float64, len(t.classes))}
 	if p.note != "" {
 		d.Problem += " · " + p.note

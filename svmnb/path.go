@@ -445,7 +445,7 @@ func (r *RegularisationPath) Markdown() string {
 	}
 	s.Row("**path**", "%s from C = %s to %s", r.task.data.Name, say.Signed(first.C, 4), say.Signed(last.C, 4))
 	s.Row("kernel", "%v", r.task.kernel)
-	s.Row("breakpoints", "%d; at most %d points on the margin at once", len(r.Breaks), most)
+	s.Row("breakpoints", "%d; at most %d points on the margin at once", r.between(), most)
 	s.Row("support vectors", "%d of %d points at the beginning, %d at the end", support(first), len(first.Alpha), support(last))
 	if r.Restarts > 0 {
 		s.Row("restarts", "%d, where ties left open who moves", r.Restarts)
@@ -459,7 +459,7 @@ func (r *RegularisationPath) Show(figures ...display.Figure) {
 	display.ShowFit(r, figures, Path)
 }
 
-// Path shows α_i/C of each point of a [RegularisationPath], over C.
+// Path shows αᵢ/C of each point of a [RegularisationPath], over C.
 var Path = display.FigureOf("Path", func(r pathed) (*display.Chart, error) { return r.drawPath() })
 
 // pathed is implemented by *RegularisationPath only. It is an interface so that a cell
@@ -473,20 +473,41 @@ func (r *RegularisationPath) drawPath() (*display.Chart, error) {
 	if last == first {
 		return nil, arguments.Wrong("Path", first, "the path ends where it begins, so there is nothing to draw; give Path a wider range of C, or let it run on where it was interrupted")
 	}
-	d := figure.PathData{Problem: fmt.Sprintf("%s · %s", r.task.data.Name, say.Brief(r.task.kernel.String())), Breaks: len(r.Breaks), A: make([][]float64, len(r.task.y)), Y: r.task.y,
+	d := figure.PathData{Problem: fmt.Sprintf("%s · %s", r.task.data.Name, say.Brief(r.task.kernel.String())), Breaks: r.between(), C: r.places(), A: make([][]float64, len(r.task.y)), Y: r.task.y,
 		Classes: [2]string{say.Class(r.task.negative), say.Class(r.task.positive)}}
-	const samples = 120
-	for k := range samples {
-		c := math.Exp(math.Log(first) + (math.Log(last)-math.Log(first))*float64(k)/(samples-1))
-		c = min(max(c, first), last)
+	for _, c := range d.C {
 		alpha, _, err := r.at(c)
 		if err != nil {
 			return nil, err
 		}
-		d.C = append(d.C, c)
 		for i, a := range alpha {
 			d.A[i] = append(d.A[i], min(max(a/(r.task.cost[i]*c), 0), 1))
 		}
 	}
 	return figure.Path(d)
+}
+
+// between is the number of breakpoints between the ends of the path.
+func (r *RegularisationPath) between() int { return max(len(r.Breaks)-2, 0) }
+
+// places returns the C at which the path is drawn: the breakpoints, where the lines bend, and
+// places between them, since the lines are curves on a logarithmic axis. Of breakpoints that
+// are less than half a pixel apart only the first is drawn.
+func (r *RegularisationPath) places() []float64 {
+	const samples, pixels = 120, 1000
+	first, last := r.Breaks[0].C, r.Breaks[len(r.Breaks)-1].C
+	apart, step := math.Pow(last/first, 0.5/pixels), math.Pow(last/first, 1.0/samples)
+	places := []float64{first}
+	for _, b := range r.Breaks[1:] {
+		before := places[len(places)-1]
+		if b.C < before*apart && b.C < last {
+			continue
+		}
+		for n := math.Ceil(math.Log(b.C/before) / math.Log(step)); n > 1; n-- {
+			before *= math.Pow(b.C/before, 1/n)
+			places = append(places, before)
+		}
+		places = append(places, b.C)
+	}
+	return places
 }

@@ -100,6 +100,26 @@ func TestPathOfAnything(t *testing.T) {
 	})
 }
 
+// The lines of the figure bend at the breakpoints, so these are among its places.
+func TestPathIsDrawnAtItsBreakpoints(t *testing.T) {
+	path := Classify(testkit.Moons()).MustPath(0.05, 20)
+	places, apart := path.places(), math.Pow(20/0.05, 0.5/1000)
+	if places[0] != 0.05 || places[len(places)-1] != 20 || len(places) > 2000 {
+		t.Fatalf("%d places from %v to %v", len(places), places[0], places[len(places)-1])
+	}
+	for k, c := range places[1:] {
+		if step := c / places[k]; step <= 1 || step > math.Pow(20/0.05, 1.01/120) {
+			t.Errorf("%v follows %v", c, places[k])
+		}
+	}
+	for _, b := range path.Breaks {
+		k, found := slices.BinarySearch(places, b.C)
+		if !found && (k == 0 || b.C > places[k-1]*apart) {
+			t.Errorf("the breakpoint %v is not among the places", b.C)
+		}
+	}
+}
+
 func TestPathErrors(t *testing.T) {
 	base := Classify(testkit.Moons())
 	for _, c := range []struct {
@@ -131,10 +151,10 @@ func TestPathErrors(t *testing.T) {
 			t.Errorf("%v: %v", c, err)
 		}
 	}
-	testkit.Says(t, "summary", path.Markdown(), "breakpoints", fmt.Sprint(len(path.Breaks)))
+	testkit.Says(t, "summary", path.Markdown(), "breakpoints", fmt.Sprint(len(path.Breaks)-2))
 	c, err := Path.Of(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	testkit.Says(t, "picture", c.Alt, "of 200 points are support vectors at C = 1")
+	testkit.Says(t, "picture", c.Alt, "Of 200 points, 41 are support vectors at C = 1")
 }

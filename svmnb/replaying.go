@@ -48,8 +48,14 @@ func moments(tr *solvers.Trace, nodes int) ([]int, error) {
 	return chosen, nil
 }
 
-func replayFrame(pt *solvers.Point) figure.ReplayFrame {
-	return figure.ReplayFrame{Iteration: pt.Iteration, Primal: pt.Primal, Dual: pt.Dual, KKT: pt.KKT, Working: pt.Working}
+// replayFrame returns the moment pt of the run r. The end of the run has the numbers of its
+// certificate, as in other figures: a trace may measure the gap at a bias that is not the best.
+func replayFrame(r *solvers.Result, pt *solvers.Point) figure.ReplayFrame {
+	frame := figure.ReplayFrame{Iteration: pt.Iteration, Primal: pt.Primal, Dual: pt.Dual, KKT: pt.KKT, Working: pt.Working}
+	if c := r.Certificate; pt.Iteration == r.Iterations {
+		frame.Primal, frame.Dual, frame.KKT = c.Primal, c.Dual, c.MaxKKT
+	}
+	return frame
 }
 
 func (f classified) Replay() (figure.ReplayData, error) {
@@ -73,7 +79,7 @@ func (f classified) Replay() (figure.ReplayData, error) {
 	}
 	for _, k := range chosen {
 		now := f.fit.when(f.fit.Trace.AlphaAt(k))
-		frame := replayFrame(&f.fit.Trace.Points[k])
+		frame := replayFrame(&f.fit.Result, &f.fit.Trace.Points[k])
 		frame.Alpha = now.Alpha
 		for i, v := range now.training() {
 			frame.Margin = append(frame.Margin, t.y[i]*v)
@@ -123,7 +129,7 @@ func (f regressed) Replay() (figure.ReplayData, error) {
 		certificate := solvers.Certify(t.problem, alpha)
 		t.asking.Unlock()
 		now := t.fit(&solvers.Result{Alpha: alpha, Certificate: certificate})
-		frame := replayFrame(&f.fit.Trace.Points[k])
+		frame := replayFrame(&f.fit.Result, &f.fit.Trace.Points[k])
 		frame.Alpha, frame.Margin, frame.Epsilon = now.Beta, now.Residuals(), now.Epsilon
 		seen := map[int]bool{} // the two multipliers of a point count as one
 		frame.Working = nil
@@ -191,7 +197,7 @@ func (f classified) Step(iteration int) (figure.StepData, error) {
 	if kappa := d.Q[0][0] + d.Q[1][1] - 2*d.S[0]*d.S[1]*d.Q[0][1]; kappa > 0 {
 		t := (score[0] - score[1]) / kappa
 		d.Unclipped = [2]float64{d.Before[0] + d.S[0]*t, d.Before[1] - d.S[1]*t}
-		d.Note = fmt.Sprintf("κ = %.4g", kappa)
+		d.Note = fmt.Sprintf("curvature along the line κ = %.3g", kappa)
 	}
 	return d, nil
 }

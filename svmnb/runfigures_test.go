@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -51,13 +52,13 @@ func TestRunFiguresSayTheFinding(t *testing.T) {
 		fit    any
 		words  []string
 	}{
-		{svmnb.MarginWidth, fit, []string{"to 0.195;", number(float64(free)) + " free, " + say.Number(float64(bound)) + " at the bound"}},
+		{svmnb.MarginWidth, fit, []string{"to 0.195;", "at the end " + number(float64(free)) + " free, " + say.Number(float64(bound)) + " at the bound"}},
 		{svmnb.Effort, fit, []string{"% of the whole matrix; the cache answered "}},
 		{svmnb.Chunks, fit, []string{"Working sets of 2 of 120 points; " + number(float64(free+bound)) + " support vectors"}},
 		{svmnb.Chunks, chunked, []string{"Working sets of 10 to " + number(float64(largest)) + " of 120 points"}},
 		{svmnb.WorkingSets, fit, []string{number(float64(len(ever))) + " of 120 points were ever in a working set", "of " + say.Number(float64(steps)) + " steps"}},
-		{svmnb.Alphas, fit, []string{"Of 120 α, " + number(float64(120-free-bound)) + " are 0, " + say.Number(float64(free)) + " free, " + say.Number(float64(bound)) + " at the bound"}},
-		{svmnb.Alphas, regression, []string{"Of 120 α, "}},
+		{svmnb.Alphas, fit, []string{number(float64(120-free-bound)) + " of 120 α are 0, " + say.Number(float64(free)) + " are free, " + say.Number(float64(bound)) + " at the bound"}},
+		{svmnb.Alphas, regression, []string{" of 120 α are 0, "}},
 		{svmnb.WorkingSets, regression, []string{" of 120 multipliers were ever in a working set"}},
 		{svmnb.KernelMatrix(), fit, []string{"on average within a class", "eigenvalues carry 99 % of the trace"}},
 	} {
@@ -67,8 +68,8 @@ func TestRunFiguresSayTheFinding(t *testing.T) {
 			continue
 		}
 		for _, w := range c.words {
-			if !strings.Contains(chart.Title.Title, w) {
-				t.Errorf("%v says %q, want %q in it", c.figure, chart.Title.Title, w)
+			if text := chart.Title.Title + " · " + chart.Title.Subtitle; !strings.Contains(text, w) {
+				t.Errorf("%v says %q, want %q in it", c.figure, text, w)
 			}
 		}
 	}
@@ -148,8 +149,20 @@ func TestMarginsOverPlanes(t *testing.T) {
 			}
 		}
 	}
-	if !strings.Contains(chart.Title.Subtitle, "the other 28 features as given") {
+	if !strings.Contains(chart.Title.Subtitle, "a slice: colours are for points with the other 28 features as given; the training points lie off the slice") {
 		t.Errorf("the subtitle is %q", chart.Title.Subtitle)
+	}
+	// The unit of standardised features is one standard deviation, also of their weights.
+	if x := chart.Extra["xAxis"]; !strings.Contains(fmt.Sprint(x), "mean area (sd)") {
+		t.Errorf("the axis is %v", x)
+	}
+	weights, err := svmnb.Weights.Of(cancer)
+	if err != nil || !strings.Contains(weights.Title.Subtitle, "change of f for one standard deviation of the feature") {
+		t.Errorf("weights of standardised features: %v, %v", weights, err)
+	}
+	petals := svmnb.Classify(datasets.Moons(60, 0.2, 1)).Kernel(kernels.Linear()).MustFit()
+	if weights, err = svmnb.Weights.Of(petals); err != nil || !strings.Contains(weights.Title.Subtitle, "change of f for one unit of the feature") {
+		t.Errorf("weights of other features: %v, %v", weights, err)
 	}
 	iris := svmnb.Classify(datasets.Iris()).OneVsOne().MustFit()
 	for _, c := range []struct {
@@ -157,7 +170,7 @@ func TestMarginsOverPlanes(t *testing.T) {
 		words  string
 	}{
 		{svmnb.MarginsOver(2, 3), "at the medians sepal length (cm) = 5.8, sepal width (cm) = 3"},
-		{svmnb.MarginsPCA(), "the plane has 97.8 % of the variance"}, // 92.46 + 5.31, R's prcomp(iris[, 1:4])
+		{svmnb.MarginsPCA(), "a projection: the plane has 97.8 % of the variance"}, // 92.46 + 5.31, R's prcomp(iris[, 1:4])
 	} {
 		chart, err := c.figure.Of(iris)
 		if err != nil || !strings.Contains(chart.Title.Subtitle, c.words) {

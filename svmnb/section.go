@@ -21,6 +21,7 @@ type section struct {
 	origin, u, v []float64
 	names        [2]string // names of the axes
 	note         string    // what happens to the other dimensions, for a subtitle
+	unlike       bool      // the axes are two features, which need not have one scale
 }
 
 // at returns the point with coordinates a and b.
@@ -47,7 +48,7 @@ func (p *section) shadow(x [][]float64) [][]float64 {
 
 // wholePlane returns the plane of data with two features.
 func wholePlane(data *datasets.Dataset) *section {
-	return &section{[]float64{0, 0}, []float64{1, 0}, []float64{0, 1}, [2]string{data.FeatureName(0), data.FeatureName(1)}, ""}
+	return &section{origin: []float64{0, 0}, u: []float64{1, 0}, v: []float64{0, 1}, names: scaledNames(data, 0, 1)}
 }
 
 // slice returns the plane of features j and k through the point at, or through the medians
@@ -60,7 +61,7 @@ func slice(call string, data *datasets.Dataset, j, k int, at []float64) (*sectio
 	if at != nil && len(at) != d {
 		return nil, arguments.Wrong(call, float64(len(at)), "the point has %d values and the data %d features; give one for each, those of the two that are drawn do not matter", len(at), d)
 	}
-	p := &section{make([]float64, d), make([]float64, d), make([]float64, d), [2]string{data.FeatureName(j), data.FeatureName(k)}, ""}
+	p := &section{origin: make([]float64, d), u: make([]float64, d), v: make([]float64, d), names: scaledNames(data, j, k), unlike: d > 2}
 	p.u[j], p.v[k] = 1, 1
 	var held []string
 	for f := range d {
@@ -78,6 +79,7 @@ func slice(call string, data *datasets.Dataset, j, k int, at []float64) (*sectio
 	}
 	switch {
 	case len(held) == 0:
+		return p, nil
 	case at == nil && len(held) > 3:
 		p.note = fmt.Sprintf("the other %d features at their medians", len(held))
 	case at == nil:
@@ -87,7 +89,34 @@ func slice(call string, data *datasets.Dataset, j, k int, at []float64) (*sectio
 	default:
 		p.note = "at " + strings.Join(held, ", ")
 	}
+	p.note = "a slice: colours are for points with " + p.note + "; the training points lie off the slice"
 	return p, nil
+}
+
+// scaledNames returns the names of two features for axes. Features that were standardised have
+// the unit of one standard deviation.
+func scaledNames(data *datasets.Dataset, j, k int) [2]string {
+	names := [2]string{data.FeatureName(j), data.FeatureName(k)}
+	for i, f := range []int{j, k} {
+		if standardised(data, f) {
+			name, _, _ := strings.Cut(names[i], " (") // its old unit
+			names[i] = name + " (sd)"
+		}
+	}
+	return names
+}
+
+// standardised reports whether the feature has mean 0 and standard deviation 1, as behind
+// transform.Standardise, where only constant features have 0.
+func standardised(data *datasets.Dataset, feature int) bool {
+	if data.Sparse != nil {
+		return false
+	}
+	n, sum, square := float64(data.N()), 0.0, 0.0
+	for _, row := range data.X {
+		sum, square = sum+row[feature], square+row[feature]*row[feature]
+	}
+	return math.Abs(sum) < 1e-6*n && (math.Abs(square-n) < 1e-6*n || square == 0)
 }
 
 func median(v []float64) float64 {
@@ -118,7 +147,7 @@ func principal(call string, data *datasets.Dataset) (*section, error) {
 	if all > 0 {
 		share = math.Min((along[0]+along[1])/all, 1)
 	}
-	p.note = fmt.Sprintf("the plane has %.3g %% of the variance", 100*share)
+	p.note = fmt.Sprintf("a projection: the plane has %.3g %% of the variance, colours are for points of the plane, and the training points lie off it", 100*share)
 	return p, nil
 }
 

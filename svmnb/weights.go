@@ -9,7 +9,8 @@ import (
 
 // Weights shows the weights of a linear machine by the names of the features, the largest
 // first. A weight is the change of f for one unit of its feature, so weights can be compared
-// where the features have the same scale, as behind transform.Standardise.
+// where the features have the same scale, as behind transform.Standardise, where the unit is
+// one standard deviation.
 var Weights = display.FigureOf("Weights", func(f weighed) (*display.Chart, error) { return f.drawWeights() })
 
 // weighed is a machine that may have a weight for each feature.
@@ -35,7 +36,13 @@ func (f *RegressionFit) drawWeights() (*display.Chart, error) {
 }
 
 func drawWeights(problem string, data *datasets.Dataset, w []float64, sides [2]string) (*display.Chart, error) {
-	d := figure.WeightsData{Problem: problem, Note: "change of f for one unit of the feature", Values: w, Measure: "weight", Sides: sides}
+	unit := "standard deviation"
+	for j := range w {
+		if !standardised(data, j) {
+			unit = "unit"
+		}
+	}
+	d := figure.WeightsData{Problem: problem, Note: "change of f for one " + unit + " of the feature", Values: w, Measure: "weight", Sides: sides}
 	for j := range w {
 		d.Features = append(d.Features, data.FeatureName(j))
 	}

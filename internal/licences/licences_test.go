@@ -207,6 +207,7 @@ func TestEmbedded(t *testing.T) {
 		{"svmnb/internal/echarts/LICENSE.zrender", "BSD-3-Clause", "zrender 5.6.1"},
 		{"svmnb/internal/echarts/LICENSE.d3", "BSD-3-Clause", "d3"},
 		{"notebooks/katex/LICENSE", "MIT", "katex 0.16.47"},
+		{"notebooks/reveal/LICENSE", "MIT", "reveal.js 6.0.2"},
 	} {
 		text, err := os.ReadFile(filepath.Join(root, c.licence))
 		if err != nil {
@@ -237,10 +238,14 @@ func TestEmbedded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	reveal, err := os.ReadFile(filepath.Join(root, "notebooks/reveal/reveal.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		name, says string
 		in         []byte
-	}{{"ECharts", `version="5.6.0"`, echarts}, {"zrender", `"5.6.1"`, echarts}, {"KaTeX", `"0.16.47"`, katex}} {
+	}{{"ECharts", `version="5.6.0"`, echarts}, {"zrender", `"5.6.1"`, echarts}, {"KaTeX", `"0.16.47"`, katex}, {"reveal.js", "`6.0.2`", reveal}} {
 		if !strings.Contains(string(c.in), c.says) {
 			t.Errorf("%s does not say %s of itself", c.name, c.says)
 		}

@@ -201,6 +201,9 @@ const MIME = "application/vnd.svmnb.check+json"
 // Check shows the results of the tests of an exercise, which is named by its number, such
 // as "3.2". The exercise is passed if it has tests and all of them are passed. Check shows
 // the hint of the first failed test. Outside a notebook, Check prints the text.
+//
+// nbgrader sets NBGRADER_EXECUTION and gives no points for a cell that writes to standard
+// error, so a check that is not passed does so.
 func Check(exercise string, tests ...Test) { CheckFor("", exercise, tests...) }
 
 // CheckFor is [Check] for a program that runs the notebooks of a class. The report contains
@@ -209,6 +212,9 @@ func Check(exercise string, tests ...Test) { CheckFor("", exercise, tests...) }
 func CheckFor(token, exercise string, tests ...Test) {
 	r := report(exercise, tests)
 	r.Token = token
+	if !r.Passed && os.Getenv("NBGRADER_EXECUTION") != "" {
+		fmt.Fprint(os.Stderr, r)
+	}
 	if !gonbui.IsNotebook {
 		fmt.Print(r)
 		return

@@ -198,6 +198,7 @@ func numbersOf(call string, data datasets.Points, kinds ...datasets.Kind) (*figu
 	d := v.columns(true, kinds...)
 	if d.Target != "" {
 		rows, _ := v.sample()
+		d.Problem += " and the target " + d.Target
 		d.Columns = append(d.Columns, figure.DataColumn{Name: d.Target, Values: v.targets(rows)})
 	}
 	if len(d.Columns) < 2 {

@@ -55,7 +55,7 @@ func TestPicturesOfDataSay(t *testing.T) {
 		words       []string
 	}{
 		{"Pairs", "iris", datasets.Iris(), []string{"petal length (cm) tells the 3 classes apart best: 94 %", "iris: 150 rows, 4 columns"}},
-		{"Pairs", "a target", datasets.Diabetes(), []string{"bmi and", "r = 0.59", "6 of 11 columns, those most correlated with", "colour: ranges of"}},
+		{"Pairs", "a target", datasets.Diabetes(), []string{"bmi and", "r = 0.59", "442 rows, 10 columns and the target", "6 of 11 columns, those most correlated with", "colour: ranges of"}},
 		{"Pairs", "many classes", digits, []string{"the 8 classes apart best", "the rarest 3 of 10 classes count as one"}},
 		{"Pairs", "all kinds", some, []string{"a and since go together most closely: r = 1", "left out: plan (category), note (text), none (no value), same (constant)", "2 points lack a value"}},
 		{"Pairs", "rows", datasets.Rows{{1, 2}, {3, 4}, {4, 4}}, []string{"x1 and x2 go together most closely: r = 0.94"}},
@@ -63,7 +63,7 @@ func TestPicturesOfDataSay(t *testing.T) {
 		{"Pairs", "a million rows", large(1_000_000, 3), []string{"20\u202f000 of the rows, drawn at random (seed 1)", "500 points drawn", "1\u202f000\u202f000 rows"}},
 		{"Histograms", "iris", datasets.Iris(), []string{"petal width (cm) tells most about the 3 classes"}},
 		{"Histograms", "a target", datasets.Diabetes(), []string{"tells most about the 4 ranges of", "10 columns"}},
-		{"Histograms", "all kinds", some, []string{"is the most lopsided of 5 columns", "left out: note (text), none (no value)"}},
+		{"Histograms", "all kinds", some, []string{"is the most lopsided of 3 columns of numbers", "left out: note (text), none (no value)"}},
 		{"Histograms", "a category", datasets.NewTable(plans), []string{"plan is the most uneven of 1 column: its highest bar has 2 of 4 rows"}},
 		{"Histograms", "one constant column", datasets.NewTable(numbers("a", 3, 3)), []string{"its highest bar has 2 of 2 rows"}},
 		{"Histograms", "200 columns", large(500, 200), []string{"24 of 200 columns, the first"}},

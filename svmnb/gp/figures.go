@@ -439,8 +439,9 @@ func (f *Fit) drawEvidence(first, second string) (*display.Chart, error) {
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("the figure Evidence was interrupted: %w", context.Cause(ctx))
 	}
-	lowest := math.Inf(1)
+	lowest, everywhere := math.Inf(1), true
 	for _, v := range slices.Concat(d.Z...) {
+		everywhere = everywhere && v == v
 		if v < lowest {
 			lowest = v
 		}
@@ -452,7 +453,7 @@ func (f *Fit) drawEvidence(first, second string) (*display.Chart, error) {
 			}
 		}
 	}
-	if side < smooth {
+	if side < smooth || everywhere { // a fine grid with holes has edges, next to which a spline would swing
 		for i, row := range d.Z {
 			d.Z[i] = refine(row)
 		}
@@ -465,8 +466,8 @@ func (f *Fit) drawEvidence(first, second string) (*display.Chart, error) {
 	return figure.Evidence(d)
 }
 
-// smooth is the number of nodes along each side that makes the contours of Evidence look
-// smooth.
+// smooth is the largest number of nodes along each side for which Evidence computes values.
+// Between them a spline makes the contours look smooth.
 const smooth = 31
 
 // refine inserts three values between every two, by natural cubic spline interpolation. The

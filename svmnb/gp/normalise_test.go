@@ -164,7 +164,7 @@ func TestNormalisedTargetsElsewhere(t *testing.T) {
 	}
 	e := certain(got.Evaluate(data))
 	testkit.Near(t, "RMSE on the training data", certain(e.RMSE()), certain(certain(testkit.FitOf(t, Regress(data).Optimise()).Evaluate(data)).RMSE()), 1e-2)
-	if chart, err := Posterior.Of(got); err != nil || !strings.Contains(chart.Title.Title, fmt.Sprintf("σ² = %.3g", b.Noise)) || !strings.HasPrefix(chart.Title.Subtitle, "motorcycle, targets scaled · ") {
+	if chart, err := Posterior.Of(got); err != nil || !strings.Contains(chart.Title.Subtitle, fmt.Sprintf("σ² = %.3g", b.Noise)) || !strings.HasPrefix(chart.Title.Subtitle, "motorcycle, targets scaled · ") {
 		t.Errorf("%+v, %v", chart, err)
 	}
 	if text := got.Markdown(); !strings.Contains(text, "scaled by their mean −25.5459 and standard deviation 48.") {

@@ -123,6 +123,25 @@ func TestReplays(t *testing.T) {
 	}
 }
 
+// The gap at the end of a replay is that of the certificate, which other figures show too.
+func TestReplayEndsAtTheCertificate(t *testing.T) {
+	fit := svmnb.Classify(datasets.Moons(120, 0.2, 42)).Kernel(kernels.RBF(1.2)).C(2).MustFit()
+	regression := svmnb.Regress(datasets.Sinc(60, 0.1, 1)).Epsilon(0.1).MustFit()
+	for _, of := range []struct {
+		fit any
+		gap float64
+	}{{fit, fit.Certificate.Gap}, {regression, regression.Certificate.Gap}} {
+		c, err := play.Replay(of.fit).Chart()
+		if err != nil {
+			t.Fatal(err)
+		}
+		frames := c.Extra["svm"].(map[string]any)["frames"].([]any)
+		if g := frames[len(frames)-1].(map[string]any)["g"].(float64); math.Abs(g-of.gap) > 2e-3*of.gap {
+			t.Errorf("a replay ends with a gap of %g, the certificate has %g", g, of.gap)
+		}
+	}
+}
+
 func TestReplayRefuses(t *testing.T) {
 	var none *svmnb.Fit
 	for name, d := range map[string]display.Drawing{
@@ -208,7 +227,7 @@ func ExampleCoordinateAscent() {
 		return
 	}
 	fmt.Println(c.Title.Title)
-	// Output: Coordinate ascent from (2, −2): each sweep leaves 36 % of the way
+	// Output: Coordinate ascent from (2, −2): after the first, each sweep leaves 36 % of the way
 }
 
 func ExampleReplayStep() {

@@ -32,9 +32,9 @@ func ReplayStep(fit *svmnb.Fit, iteration int) display.Drawing {
 
 // CoordinateAscent returns a picture of coordinate ascent on W(α) = p'α − ½ α'Qα with two
 // variables: the contours of W and the path from start, each step parallel to an axis and
-// to the maximum along it. Q must be symmetric and positive definite. A sweep over both
-// variables multiplies the distance from the maximum by Q₁₂²/(Q₁₁Q₂₂). The figure in Ng's
-// CS229 notes starts at (2, −2):
+// to the maximum along it. Q must be symmetric and positive definite. After the
+// first sweep over both variables, each further sweep multiplies the distance from the
+// maximum by Q₁₂²/(Q₁₁Q₂₂). The figure in Ng's CS229 notes starts at (2, −2):
 //
 //	play.CoordinateAscent([2][2]float64{{1, -0.6}, {-0.6, 1}}, [2]float64{}, [2]float64{2, -2}).Show()
 func CoordinateAscent(q [2][2]float64, p, start [2]float64) display.Drawing {

@@ -252,15 +252,22 @@ func (i *Importance) measure() string {
 	return "loss of " + i.Metric.Name
 }
 
-// Chart draws a bar for each feature, the largest mean loss first. You can change the chart
-// and then show it by [display.Show].
+// Chart draws a bar for each feature, the largest mean loss first. Bars within one standard
+// deviation of 0 are grey: the shuffles do not tell whether the model needs the feature. You can
+// change the chart and then show it by [display.Show].
 func (i *Importance) Chart() (_ *display.Chart, err error) {
 	defer guard.Caught(&err)
 	if i.none() {
 		return nil, arguments.NoFit("Chart")
 	}
-	d := figure.WeightsData{Problem: fmt.Sprintf("%v · %s", i.Model.Kernel(), i.Data.Name), Features: i.Features, Values: i.Means(), SD: i.deviations(), Measure: "importance",
-		Note: fmt.Sprintf("%s, now %s, when the values of a feature are shuffled; mean and standard deviation of %d shuffles", i.measure(), i.Metric.text(i.Score), shuffles)}
+	d := figure.WeightsData{Problem: fmt.Sprintf("%v · %s", i.Model.Kernel(), i.Data.Name), Features: i.Features, Values: i.Means(), SD: i.deviations(), Measure: i.measure(),
+		Note: fmt.Sprintf("bars: %s when the values of a feature are shuffled; lines: ± 1 sd of %d shuffles", i.measure(), shuffles), Finding: i.finding()}
+	if i.Metric.inPercent() {
+		d.Unit = "percentage points"
+		for j := range d.Values {
+			d.Values[j], d.SD[j] = 100*d.Values[j], 100*d.SD[j]
+		}
+	}
 	if slices.ContainsFunc(d.Values, func(v float64) bool { return v < 0 }) {
 		d.Sides = [2]string{"better when shuffled", "worse when shuffled"}
 	}
@@ -269,6 +276,20 @@ func (i *Importance) Chart() (_ *display.Chart, err error) {
 		return nil, fmt.Errorf("svmnb: %w", err)
 	}
 	return chart, nil
+}
+
+// finding says which feature the model needs most, and what the score is without it.
+func (i *Importance) finding() string {
+	means := i.Means()
+	if len(means) == 0 || !(slices.Max(means) > 0) {
+		return "No feature makes the predictions worse when it is shuffled"
+	}
+	most := slices.Index(means, slices.Max(means))
+	changed, score := "lowers", i.Score-means[most]
+	if i.Metric.Lower {
+		changed, score = "raises", i.Score+means[most]
+	}
+	return fmt.Sprintf("Shuffling %s %s the %s most, from %s to %s", i.Features[most], changed, i.Metric.Name, i.Metric.text(i.Score), i.Metric.text(score))
 }
 
 // Show displays the chart in the cell's output.

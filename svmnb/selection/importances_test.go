@@ -198,7 +198,7 @@ func TestImportancesChart(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := c.Title.Title + c.Title.Subtitle
-	for _, want := range []string{"has the largest importance", "increase of the RMSE", "5 shuffles"} {
+	for _, want := range []string{"Shuffling x", " raises the RMSE most, from ", "increase of the RMSE", "5 shuffles"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the chart does not say %q: %s", want, text)
 		}

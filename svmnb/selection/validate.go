@@ -194,9 +194,12 @@ func byValues(name string, of func(truth, predicted []float64) (float64, error))
 	}}
 }
 
+// inPercent reports whether values of the metric are shares, which are printed in %.
+func (m Metric) inPercent() bool { return strings.HasSuffix(m.Name, "accuracy") }
+
 // text prints a value of the metric.
 func (m Metric) text(v float64) string {
-	if strings.HasSuffix(m.Name, "accuracy") {
+	if m.inPercent() {
 		return say.Signed(100*v, 4) + " %"
 	}
 	return say.Signed(v, 4)

@@ -87,7 +87,7 @@ func Alphas(d AlphasData) (*Chart, error) {
 		p.key(names[side], "rect")
 	}
 	zeros, bounds := zero[0]+zero[1], bound[0]+bound[1]
-	title := fmt.Sprintf("Of %d %s, %d are 0, %d free, %d at the bound", n, name, zeros, free, bounds)
+	title := fmt.Sprintf("%d of %d %s %s 0, %d %s free, %d at the bound", zeros, n, name, be(zeros), free, be(free), bounds)
 	subtitle := sentence(d.Problem, fmt.Sprintf("above: %s, below: %s", names[1], names[0]), "those that are 0 are not drawn")
 	labels := list{0, roundTo(most/2, 4), roundTo(most, 4)}
 	p.panel(
@@ -95,4 +95,12 @@ func Alphas(d AlphasData) (*Chart, error) {
 			named(across, 28).label(object{"customValues": labels, "formatter": marksJS.cut("number")}),
 		upDown(roundTo(-1.14*float64(highest[0]), 4), roundTo(1.14*float64(highest[1]), 4)).set("splitLine", object{"show": false}))
 	return p.chart(title, subtitle), nil
+}
+
+// be returns the verb for n things.
+func be(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
 }

@@ -31,19 +31,32 @@ func (a iterations) option(k int, from, to float64, show bool) axis {
 			}
 		}
 		if from == 0 {
-			ticks = append(list{0}, ticks...)
+			ticks = append(list{0.0}, ticks...)
+		}
+		if n := len(ticks); n > 0 && a.place(to)-ticks[n-1].(float64) > 0.3 { // the end has a label if there is room
+			ticks = append(ticks, a.place(to))
 		}
 		o.label(object{"customValues": ticks, "formatter": marksJS.cut("iteration")})
 		o["axisTick"] = object{"show": true, "customValues": ticks}
 	} else {
 		o["minInterval"] = 1
-		o.label(object{"showMaxLabel": false})
+		o.label(object{"showMaxLabel": true}) // ECharts hides the label before it if they overlap
 	}
 	if show {
 		o.named("iteration", 28)
 		if a.log {
 			o.named("iteration (log scale)", 28)
 		}
+	}
+	return o
+}
+
+// columns is option for columns that are one iteration wide, so it ends one iteration after
+// the last.
+func (a iterations) columns(k int, from, last float64, show bool) axis {
+	o := a.option(k, from, last, show).set("max", a.place(last+1))
+	if !a.log {
+		o.label(object{"showMaxLabel": false}) // it would be that of the iteration after the last
 	}
 	return o
 }

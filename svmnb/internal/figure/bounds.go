@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -41,13 +42,13 @@ type ResidualSeries struct {
 
 // boundStyles are the names, colours and dashes of the upper bounds.
 var boundStyles = [3]struct {
-	key, name, color, icon string
-	dash                   any
-	width                  float64
+	key, name, color string
+	dash             any
+	width            float64
 }{
-	{"radau", "Gauss–Radau", "@pos", stroke, "solid", 2.6},
-	{"skilling", "Skilling", "@series3", dashes, list{7, 4}, 2},
-	{"gibbs", "Gibbs–MacKay", "@series4", dots, list{2, 3}, 2.4},
+	{"radau", "Gauss–Radau", "@pos", "solid", 2.6},
+	{"skilling", "Skilling", "@series3", list{7, 4}, 2},
+	{"gibbs", "Gibbs–MacKay", "@series4", list{2, 3}, 2.4},
 }
 
 // Bounds draws the lower and upper bounds of y'A⁻¹y as they approach each other. Below, on
@@ -60,11 +61,15 @@ func Bounds(d BoundsData) (*Chart, error) {
 	x := floats(d.Iterations)
 	uppers := [3][]float64{d.Radau, d.Skilling, d.GibbsMacKay}
 	var gaps [3][]float64
+	least := math.Inf(1)
 	reached := [3]int{-1, -1, -1} // index of the iteration at which the gap reached the tolerance
 	for b, upper := range uppers {
 		for k, u := range upper {
 			gap := u - d.Lower[k]
 			gaps[b] = append(gaps[b], positive(gap))
+			if gap < least {
+				least = gap
+			}
 			if reached[b] < 0 && gap <= d.Tol {
 				reached[b] = k
 			}
@@ -84,12 +89,12 @@ func Bounds(d BoundsData) (*Chart, error) {
 		known--
 	}
 
-	title := d.finding(known, best, bestGap, reached)
+	title := d.finding(known, best, bestGap, least, reached)
 	end := ""
 	if best >= 0 {
 		end = sandwich(d.Lower[known], uppers[best][known])
 		if finite(d.Exact) {
-			end += ", exactly " + numberTo(d.Exact, 8)
+			end += ", exactly " + fixed(d.Exact, apart(d.Lower[known], uppers[best][known]))
 		}
 	}
 
@@ -115,6 +120,9 @@ func Bounds(d BoundsData) (*Chart, error) {
 	subtitle := sentence(d.Problem, end, above)
 	ceiling += 0.06 * span
 	bottom := low - 0.03*span
+	if low >= 0 { // no value is negative
+		bottom = max(bottom, 0)
+	}
 
 	svm := object{"layout": boundsJS.cut("layout"), "its": rounded(x, keep, func(v float64) float64 { return v }), "lower": column(pick(d.Lower, keep), 9)}
 	p := plot{name: "bounds", about: "Lower and upper bounds of y'A⁻¹y and the gap between them against iterations.", tip: boundsJS.cut("tip"), along: true, links: list{0, 1},
@@ -147,32 +155,35 @@ func Bounds(d BoundsData) (*Chart, error) {
 		for k, key := range []string{look.key, look.key + "gap"} {
 			p.add(curve(k, look.name, "its", key, look.color).pen(look.color, look.width, look.dash).z(4-b).set("showSymbol", lone(pick(uppers[b], keep))))
 		}
-		p.key(look.name, look.icon)
+		p.key(look.name)
 	}
 	svm["names"] = names
 	p.add(curve(0, "lower bound", "its", "lower", "@neg").z(4).set("showSymbol", lone(pick(d.Lower, keep))))
-	p.key("lower bound", stroke)
+	p.key("lower bound")
 	first, last := x[0], max(x[m-1], x[0]+1)
+	var errors []float64
 	if finite(d.Exact) {
-		errors := make([]float64, m)
+		errors = make([]float64, m)
 		for k, l := range d.Lower {
-			errors[k] = positive(d.Exact - l)
+			if errors[k] = positive(d.Exact - l); errors[k] < 1e-13*math.Abs(d.Exact) {
+				errors[k] = math.NaN() // a rounding error of the exact value
+			}
 		}
 		svm["error"] = column(pick(errors, keep), 4)
 		p.add(line(list{list{first, d.Exact}, list{last, d.Exact}}).name("exact").bare().still().z(5).ink("@ink", 1.2, list{1, 3}),
 			curve(1, "true error of the lower bound", "its", "error", "@ink").pen("@ink", 1.4, list{9, 3, 2, 3}))
-		p.key("exact", dots)
-		p.key("true error of the lower bound", dashes)
+		p.key("exact")
+		p.key("true error of the lower bound")
 	}
 	// The last digits of a bound are rounding errors.
-	smallest, greatest := extent(gaps[0], gaps[1], gaps[2])
+	smallest, greatest := extent(gaps[0], gaps[1], gaps[2], errors)
 	if d.Tol > 0 {
 		p.add(tolerance(1, first, last, d.Tol, d.TolName))
 	}
 	from, to := gapDecades(max(smallest, math.Abs(high)*1e-15), greatest, d.Tol)
 
 	scale := iterations{}
-	p.panel(scale.option(0, first, last, false), valueAxis(0, roundTo(bottom, 6), roundTo(ceiling, 6), "y'A⁻¹y", 60).lines())
+	p.panel(scale.option(0, first, last, false), valueAxis(0, roundTo(bottom, 6), roundTo(ceiling, 6), "y'A⁻¹y", 60).lines().label(object{"showMinLabel": bottom == 0}))
 	p.panel(scale.option(1, first, last, d.Residual == nil), logValues(1, from, to).named("upper − lower (log scale)", 60))
 	if d.Residual != nil {
 		y, end := d.residuals(&p)
@@ -187,7 +198,6 @@ func Bounds(d BoundsData) (*Chart, error) {
 		axis(a.(object)).lines().pointed()
 	}
 	svm["apart"] = len(d.Others) > 0
-	p.more = object{"legend": object{"itemWidth": 28}}
 	return p.chart(title, subtitle), nil
 }
 
@@ -217,7 +227,7 @@ func (d *BoundsData) residuals(p *plot) (y axis, end float64) {
 		}
 		color := fmt.Sprintf("@series%d", [raceMost]int{8, 6, 5, 7, 1, 2, 3, 4}[i]) // first the colours that no bound has
 		p.add(line(points).name(name).on(2).set("symbol", "circle").set("showSymbol", lone(values)).z(3-min(i, 1)).ink(color, 2, raceDashes[i]).calm())
-		p.keys = append(p.keys, object{"name": name, "itemStyle": object{"opacity": 0}})
+		p.key(name)
 	}
 	if !finite(least) {
 		least = 1e-3
@@ -226,8 +236,9 @@ func (d *BoundsData) residuals(p *plot) (y axis, end float64) {
 	return logValues(2, from, to).named("‖y − Aα‖/‖y‖ (log scale)", 60), end
 }
 
-// finding says when the gap reached the tolerance.
-func (d *BoundsData) finding(known, best int, gap float64, reached [3]int) string {
+// finding says how small the gap became, and when it reached the tolerance. gap is the last
+// that is known, least the smallest.
+func (d *BoundsData) finding(known, best int, gap, least float64, reached [3]int) string {
 	end := count(d.Iterations[known], "iteration", "iterations")
 	if best < 0 {
 		return fmt.Sprintf("No upper bound: y'A⁻¹y ≥ %s after %s", number(d.Lower[known]), end)
@@ -247,16 +258,35 @@ func (d *BoundsData) finding(known, best int, gap float64, reached [3]int) strin
 	if len(when) == 0 {
 		return fmt.Sprintf("The gap is still %s after %s; the tolerance is %s", numberTo(gap, 2), end, numberTo(d.Tol, 2))
 	}
-	return fmt.Sprintf("The gap falls to %s by %s", numberTo(d.Tol, 2), strings.Join(when, ", "))
+	falls := "The bounds meet up to rounding"
+	if least > 0 {
+		falls = "The gap falls to " + numberTo(least, 2)
+	}
+	return fmt.Sprintf("%s; the tolerance %s is met by %s", falls, numberTo(d.Tol, 2), strings.Join(when, ", "))
 }
 
-// sandwich prints two bounds with enough digits to differ.
+// sandwich prints two bounds with enough decimals to differ.
 func sandwich(lower, upper float64) string {
-	digits := 4
-	if r := math.Abs(upper) / (upper - lower); r > 1 {
-		digits = min(2+int(math.Ceil(math.Log10(r))), 12)
+	decimals := apart(lower, upper)
+	return fmt.Sprintf("%s ≤ y'A⁻¹y ≤ %s", fixed(lower, decimals), fixed(upper, decimals))
+}
+
+// apart returns how many decimals two numbers need so that two digits of their difference
+// are seen. Numbers that are equal get four significant digits.
+func apart(a, b float64) int {
+	gap := math.Abs(b - a)
+	if gap == 0 {
+		gap = max(math.Abs(a), math.Abs(b)) / 100
 	}
-	return fmt.Sprintf("%s ≤ y'A⁻¹y ≤ %s", numberTo(lower, digits), numberTo(upper, digits))
+	if gap == 0 {
+		return 0
+	}
+	return min(max(1-int(math.Floor(math.Log10(gap))), 0), 12)
+}
+
+// fixed prints v with so many decimals and a minus sign instead of a hyphen.
+func fixed(v float64, decimals int) string {
+	return strings.Replace(strconv.FormatFloat(v, 'f', decimals, 64), "-", "−", 1)
 }
 
 // lone reports whether a value has no neighbour, so that no line but only a symbol can show

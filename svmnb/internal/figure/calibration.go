@@ -66,9 +66,9 @@ func Calibration(d CalibrationData) (*Chart, error) {
 	p.add(diagonal("as said"),
 		custom(calibrationJS.cut("bar"), bars).name("95 % interval").still().clip().z(2).fill("@neg/0.5").set("encode", object{"x": 0, "y": list{1, 2}}),
 		line(dots).name("seen").symbols("circle", 9).z(3).ink("@neg", 2).set("encode", object{"x": 0, "y": 1}))
-	p.key("seen", "")
-	p.key("95 % interval", "")
-	p.key("as said", "")
+	p.key("seen")
+	p.key("95 % interval", whisker)
+	p.key("as said")
 	return p.chart(title, subtitle), nil
 }
 

@@ -49,7 +49,7 @@ func newChart(title, subtitle, alt string, extra object) *Chart {
 			"textStyle":    object{"fontSize": 17, "fontWeight": 600, "overflow": "break", "lineHeight": 22},
 			"subtextStyle": object{"fontSize": 13, "overflow": "break", "lineHeight": 18},
 		},
-		"legend":  object{"left": 0, "itemGap": 14, "itemWidth": 22, "itemHeight": 12, "textStyle": object{"fontSize": 13}},
+		"legend":  object{"left": 4, "itemGap": 14, "itemWidth": keyWidth, "itemHeight": 12, "textStyle": object{"fontSize": 13}},
 		"tooltip": object{"confine": true, "textStyle": object{"fontSize": 13}},
 	}}
 	merge(c.Extra, extra)
@@ -253,18 +253,9 @@ func pointSize(n int) int {
 
 // Symbols for points and for the legend.
 const (
-	stroke  = "path://M0 0H24V3H0Z"
-	hair    = "path://M0 0H24V1H0Z"
-	dashes  = "path://M0 0H6V2H0Z M9 0H15V2H9Z M18 0H24V2H18Z"
-	dots    = "path://M0 0H3V2H0Z M7 0H10V2H7Z M14 0H17V2H14Z M21 0H24V2H21Z"
 	diamond = "path://M8 0 16 8 8 16 0 8Z"
 	cross   = "path://M0 2 2 0 8 6 14 0 16 2 10 8 16 14 14 16 8 10 2 16 0 14 6 8Z"
 )
-
-// entry returns an entry of the legend, whose icon has no outline.
-func entry(name, icon string) object {
-	return object{"name": name, "icon": icon, "itemStyle": object{"borderWidth": 0}}
-}
 
 // sentence joins the parts of a subtitle that are not empty.
 func sentence(parts ...string) string {

@@ -33,9 +33,9 @@ func Chunks(d ChunksData) (*Chart, error) {
 		c.iterations = append(c.iterations, p.Iteration)
 		working, active, support = append(working, float64(len(p.Working))), append(active, float64(size)), append(support, float64(p.Free+p.Bound))
 	}
-	lines := []courseLine{{name: "working set", color: "@pos", values: working, step: true}, {name: "support vectors", color: "@neg", icon: dashes, dash: list{7, 4}, values: support, step: true}}
+	lines := []courseLine{{name: "working set", color: "@pos", values: working, step: true}, {name: "support vectors", color: "@neg", dash: list{7, 4}, values: support, step: true}}
 	if shrinks {
-		lines = append(lines, courseLine{name: "active set", color: "@series3", icon: dots, dash: list{2, 3}, values: active, step: true})
+		lines = append(lines, courseLine{name: "active set", color: "@series3", dash: list{2, 3}, values: active, step: true})
 	}
 	c.panels = []coursePanel{{name: unit + "s", whole: true, lines: lines}}
 	if err := c.check(); err != nil {

@@ -71,6 +71,7 @@ func Components(d ComponentsData) (*Chart, error) {
 		unit = min(unit, (highs[k]-lows[k])/2)
 	}
 	unit = nice(unit)
+	name, measured := units(target)
 
 	order := make([]int, len(d.Parts))
 	for k := range order {
@@ -78,13 +79,18 @@ func Components(d ComponentsData) (*Chart, error) {
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return sign(ranges[b] - ranges[a]) })
 	var spans []string
-	for _, k := range order {
-		spans = append(spans, fmt.Sprintf("%s %s", cut(panels[k].Name, 24), numberTo(ranges[k], 2)))
+	for k, p := range order {
+		span := fmt.Sprintf("%s by %s", cut(panels[p].Name, 24), numberTo(ranges[p], 2)+measured)
+		if k == 0 {
+			span = fmt.Sprintf("%s moves %s by %s", cut(panels[p].Name, 24), name, numberTo(ranges[p], 2)+measured)
+		}
+		spans = append(spans, span)
 	}
 	if len(spans) > 4 {
 		spans = append(spans[:4], "…")
 	}
-	title := "Range of each component: " + strings.Join(spans, ", ")
+	title := capital(strings.Join(spans, ", "))
+	_, doubt := extent(d.SD)
 	shown := choose(n, func(int) int { return 0 })
 	forecast := ""
 	_, last := extent(d.X)
@@ -92,10 +98,11 @@ func Components(d ComponentsData) (*Chart, error) {
 	if ahead {
 		forecast = fmt.Sprintf("observed until %s", numberTo(last, 6))
 	}
-	subtitle := sentence(d.Problem, d.Note, count(n, "observation", "observations"), fewer(shown, n, "them"), forecast, fmt.Sprintf("each bar at the right is %s high", numberTo(unit, 3)))
+	subtitle := sentence(d.Problem, d.Note, count(n, "observation", "observations"), fewer(shown, n, "them"), forecast, d.constant(name, measured),
+		fmt.Sprintf("the band of %s is at most ± %s", name, numberTo(2*doubt, 2)+measured), "bars at the right: "+numberTo(unit, 3)+measured)
 
 	p := plot{name: "components", about: fmt.Sprintf("Gaussian process of %s over %s, taken apart into its components.", target, xName), tip: componentsJS.cut("tip"), along: true, links: "all",
-		zoom: object{"yAxisIndex": false}, svm: object{"layout": componentsJS.cut("layout"), "x": rounded(d.Xs, keep, roundX), "unit": unit}}
+		zoom: object{"yAxisIndex": false}, svm: object{"layout": componentsJS.cut("layout"), "x": rounded(d.Xs, keep, roundX), "unit": unit, "measured": measured}}
 	const data, mean, wide = "observations", "mean", "± 2 sd"
 	var grids, names list
 	for k, c := range panels {
@@ -108,37 +115,68 @@ func Components(d ComponentsData) (*Chart, error) {
 			p.svm[key("lower")], p.svm[key("upper")], p.svm[key("sd")] = rounded(lower, keep, round), rounded(upper, keep, round), column(pick(c.SD, keep), 3)
 			p.add(band(k, wide, "x", key("lower"), key("upper"), "@series1/0.24", ""))
 		}
-		p.add(curve(k, mean, "x", key("mean"), "@series1").pen("@series1", 2))
+		p.add(curve(k, mean, "x", key("mean"), "@series1").id(key("curve")).pen("@series1", 2))
 		if ahead {
 			p.add(line(list{list{roundX(last), lows[k]}, list{roundX(last), highs[k]}}).on(k).bare().still().z(2).pen("@soft", 1.2, "dashed"))
 		}
-		p.add(custom(componentsJS.cut("bar", "first", k == 0), corner(xLow, (lows[k]+highs[k])/2)).on(k).still())
+		p.add(custom(componentsJS.cut("bar"), corner(xLow, (lows[k]+highs[k])/2)).on(k).still())
 		x := valueAxis(k, xLow, xHigh, "", 28).pointed().lines()
 		if k == len(panels)-1 {
 			x.set("name", xName)
 		} else {
 			x.label(object{"show": false})
 		}
-		name := c.Name
+		head := inUnits(c.Name, strings.TrimSpace(measured))
 		if k == 0 {
-			name = target
+			head = target
 		}
-		p.panel(x, valueAxis(k, lows[k], highs[k], name, 6).set("nameLocation", "end").set("nameTextStyle", object{"align": "left", "fontSize": 13, "fontWeight": 600, "color": "@ink"}).
+		p.panel(x, valueAxis(k, lows[k], highs[k], head, 6).set("nameLocation", "end").set("nameTextStyle", object{"align": "left", "fontSize": 13, "fontWeight": 600, "color": "@ink"}).
 			lines().set("splitNumber", 3))
 		grids = append(grids, object{})
 	}
 	p.svm["names"], p.grid = names, grids
-	p.key(mean, stroke)
+	p.key(mean)
 	if slices.ContainsFunc(panels, func(c Component) bool { return c.SD != nil }) {
-		p.key(wide, "rect")
+		p.key(wide)
 	}
 	if n > 0 {
 		round := rounding(lows[0], highs[0])
 		points := items(shown, nil, func(_, i int) list { return list{roundX(d.X[i]), round(d.Y[i]), i} })
-		p.add(scatter(points).name(data).symbols("circle", pointSize(len(shown))-3).z(2).fill("@ink").opacity(0.6))
+		p.svm["size"] = pointSize(len(shown)) - 3
+		p.add(scatter(points).id(data).name(data).symbols("circle", pointSize(len(shown))-3).z(2).fill("@ink").opacity(0.6))
 		p.rimmed(data, 0)
 	}
 	return p.chart(title, subtitle), nil
+}
+
+// units splits the name of a column, such as "CO2 (ppm)" or "CO2 [ppm]", into the name and its
+// unit with a space before it. The unit may be "".
+func units(column string) (name, unit string) {
+	for _, around := range []string{"()", "[]"} {
+		name, unit, found := strings.Cut(column, " "+around[:1])
+		if found && strings.HasSuffix(unit, around[1:]) {
+			return name, " " + strings.TrimSuffix(unit, around[1:])
+		}
+	}
+	return column, ""
+}
+
+// constant says what the sum has besides the components, if that is a number, as the mean of the
+// observations is.
+func (d *ComponentsData) constant(target, unit string) string {
+	low, high := math.Inf(1), math.Inf(-1)
+	least, most := extent(d.Mean)
+	for i, rest := range d.Mean {
+		for _, part := range d.Parts {
+			rest -= part.Mean[i]
+		}
+		low, high = min(low, rest), max(high, rest)
+	}
+	size := max(math.Abs(least), math.Abs(most))
+	if !(high-low <= 1e-6*size) || math.Abs(low) <= 1e-6*size {
+		return ""
+	}
+	return fmt.Sprintf("%s = %s + components", target, numberTo((low+high)/2, 4)+unit)
 }
 
 // cut shortens a name to so many letters.

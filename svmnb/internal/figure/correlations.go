@@ -90,7 +90,7 @@ func Correlations(d ColumnsData) (*Chart, error) {
 		svm: object{"layout": correlationsJS.cut("layout"), "names": columns}}
 	p.panel(categories("", columns).set("inverse", false).label(object{"overflow": "truncate", "interval": 0}),
 		categories("", columns).set("inverse", true).label(object{"overflow": "truncate", "interval": 0}))
-	p.add(custom(correlationsJS.cut("cell"), cells).id("cells").set("encode", object{"x": 0, "y": 1}),
+	p.add(custom(correlationsJS.cut("cell", "inkOn", marksJS.text("inkOn")), cells).id("cells").set("encode", object{"x": 0, "y": 1}),
 		custom(correlationsJS.cut("scale"), corner(0, 0)).id("scale").still())
 	return p.chart(title, subtitle), nil
 }

@@ -1,13 +1,13 @@
 // The JavaScript of correlations.go.
 
 function cell(p, api) {
-	var c = api.coord([api.value(0), api.value(1)]), s = api.size([1, 1]), r = api.value(2), gap = s[0] > 12 ? 1 : 0, none = isNaN(r) || r === null, size = Math.min(1, Math.abs(r));
-	var rect = { type: 'rect', shape: { x: c[0] - s[0] / 2 + gap, y: c[1] - s[1] / 2 + gap, width: s[0] - 2 * gap, height: s[1] - 2 * gap },
-		style: { fill: T(none ? '@axis*0.16' : (r < 0 ? '@neg*' : '@pos*') + (0.03 + 0.92 * size)) } };
+	var inkOn = $inkOn, c = api.coord([api.value(0), api.value(1)]), s = api.size([1, 1]), r = api.value(2), gap = s[0] > 12 ? 1 : 0, none = isNaN(r) || r === null, size = Math.min(1, Math.abs(r));
+	var fill = T(none ? '@axis*0.16' : (r < 0 ? '@neg*' : '@pos*') + (0.03 + 0.92 * size));
+	var rect = { type: 'rect', shape: { x: c[0] - s[0] / 2 + gap, y: c[1] - s[1] / 2 + gap, width: s[0] - 2 * gap, height: s[1] - 2 * gap }, style: { fill: fill } };
 	var text = none ? '–' : api.value(0) === api.value(1) ? '1' : r.toFixed(2).replace('-', '\u2212'), font = Math.min(13, s[1] * 0.6, 1.5 * s[0] / 5);
 	if (font < 7) return rect;
 	return { type: 'group', children: [rect, { type: 'text', silent: true, x: c[0], y: c[1],
-		style: { text: text, fill: T(!none && size > 0.6 ? '@page' : '@ink'), fontSize: font, align: 'center', verticalAlign: 'middle' } }] };
+		style: { text: text, fill: inkOn(fill), fontSize: font, align: 'center', verticalAlign: 'middle' } }] };
 }
 
 // scale is below the names of the columns.
@@ -32,8 +32,8 @@ function tip(p) {
 }
 
 function layout(w, top) {
-	var n = O.svm.names.length, narrow = w < 520, left = narrow ? 92 : 140, side = Math.min(w - left - 14, Math.max(200, Math.min(640, n * 64))), cell = side / n;
-	var longest = Math.max.apply(null, O.svm.names.map(function (s) { return s.length; })), turn = 7.4 * longest > cell, foot = turn ? Math.min(120, 16 + 7 * longest) : 24, height = Math.max(side * (narrow ? 1 : 0.8), 16 * n);
+	var n = O.svm.names.length, narrow = w < 520, left = narrow ? 92 : 140, side = Math.min(w - left - 14, Math.max(200, Math.min(820, n * 72))), cell = side / n;
+	var longest = Math.max.apply(null, O.svm.names.map(function (s) { return s.length; })), turn = 7.4 * longest > cell, foot = turn ? Math.min(120, 16 + 7 * longest) : 24, height = Math.max(side * (narrow ? 1 : 0.64), 16 * n);
 	return { height: Math.round(top + 26 + height + foot + 10), option: { grid: { left: left, top: top + 26, width: side, height: height },
 		xAxis: [{ axisLabel: { rotate: turn ? 90 : 0, width: turn ? foot - 12 : cell } }], yAxis: [{ axisLabel: { width: left - 12 } }] } };
 }

@@ -24,10 +24,10 @@ type coursePanel struct {
 }
 
 type courseLine struct {
-	name, color, icon string
-	values            []float64 // NaN if there is no value
-	dash              any       // of a line; nil for a solid one
-	step              bool      // the value stays the same until the next iteration
+	name, color string
+	values      []float64 // NaN if there is no value
+	dash        any       // of a line; nil for a solid one
+	step        bool      // the value stays the same until the next iteration
 }
 
 // check returns an error unless the iterations increase and each line has one value, or
@@ -82,7 +82,7 @@ func (c *course) chart(name, title, subtitle, alt string) *Chart {
 				m.set("step", "end")
 			}
 			p.add(m)
-			p.key(l.name, either(l.icon, stroke))
+			p.key(l.name)
 		}
 		if low > high { // there are no values
 			low, high = 0.1, 1
@@ -92,7 +92,7 @@ func (c *course) chart(name, title, subtitle, alt string) *Chart {
 		case panel.log:
 			p.panel(x, logRange(k, low, high).named(panel.name+" (log scale)", 48))
 		case panel.whole:
-			p.panel(x, valueAxis(k, 0, max(1.06*high, 1), panel.name, 48).set("minInterval", 1).lines())
+			p.panel(x, valueAxis(k, 0, max(1.06*high, 1), panel.name, 48).set("minInterval", 1).lines().label(object{"showMinLabel": true}))
 		default:
 			low, high = widen(low, high, 0.06)
 			p.panel(x, valueAxis(k, low, high, panel.name, 48).lines())

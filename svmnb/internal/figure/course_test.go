@@ -3,8 +3,10 @@ package figure
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/svmnb/svmnb/solvers"
@@ -118,12 +120,12 @@ func TestCourseFigures(t *testing.T) {
 	indefinite.K, indefinite.Eigen, indefinite.Class, indefinite.Classes = [][]float64{{0, 1}, {1, 0}}, []float64{1, -1}, []int{0, 1}, []string{"a", "b"}
 	pair := ValidationData{Metric: "accuracy", Name: "C", Xs: []float64{1, 2}, Train: []float64{nan, nan}, TrainSE: []float64{nan, nan}, HeldOut: []float64{nan, 0.5}, HeldOutSE: []float64{nan, nan}, Percent: true}
 	drawAll(t, []drawing{
-		{"growth", func() (*Chart, error) { return Growth(GrowthData{small.problem, small.res.Trace.Points}) }, 15_000, "within 1 % of its end from iteration 24 on"},
-		{"growth, long", func() (*Chart, error) { return Growth(GrowthData{"", large.res.Trace.Points}) }, 40_000, "The margin went from 0.4396 to 0.06657; 19 free, 31 at the bound"},
-		{"growth, one step", func() (*Chart, error) { return Growth(GrowthData{"", one}) }, 10_000, "The margin went from 0.25 to 0.25; 2 free, 0 at the bound"},
+		{"growth", func() (*Chart, error) { return Growth(GrowthData{small.problem, small.res.Trace.Points}) }, 15_000, "The margin shrank from 0.518 to 0.192; iterations 24 to 39 changed it by less than 1 %"},
+		{"growth, long", func() (*Chart, error) { return Growth(GrowthData{"", large.res.Trace.Points}) }, 40_000, "The margin shrank from 0.44 to 0.0666; iterations 264 to 718 changed it by less than 1 % · at the end 19 free, 31 at the bound"},
+		{"growth, one step", func() (*Chart, error) { return Growth(GrowthData{"", one}) }, 10_000, "The margin began and ended at 0.25, after 1 iteration · at the end 2 free, 0 at the bound"},
 		{"effort", func() (*Chart, error) {
 			return Effort(EffortData{"", 120, small.solved(t, solvers.SMO{}).Trace.Points})
-		}, 15_000, "25.8 % of the whole matrix; the cache answered 60.3 %"},
+		}, 15_000, "25.8 % of the whole matrix; the cache answered 60.8 %"},
 		{"effort, one step", func() (*Chart, error) { return Effort(EffortData{"", 2, one}) }, 10_000, "4 kernel values computed, 100 % of the whole matrix; the cache answered 0 %"},
 		{"effort, steps unknown", func() (*Chart, error) {
 			return Effort(EffortData{"", 4, []solvers.Point{{Evaluations: 4}, {Iteration: 1, Evaluations: 8}}})
@@ -134,13 +136,13 @@ func TestCourseFigures(t *testing.T) {
 		{"chunks, shrinking", func() (*Chart, error) {
 			return Chunks(ChunksData{"", "multiplier", 9, []solvers.Point{{Iteration: 1, Working: []int{1, 2}, Free: 1, Active: 9}, {Iteration: 2, Working: []int{1, 2}, Active: 4}}})
 		}, 10_000, "Working sets of 2 of 9 multipliers; 0 support vectors; the active set shrank to 4"},
-		{"alphas", func() (*Chart, error) { return Alphas(small.alphas()) }, 10_000, "Of 120 α, 91 are 0, 8 free, 21 at the bound"},
+		{"alphas", func() (*Chart, error) { return Alphas(small.alphas()) }, 10_000, "91 of 120 α are 0, 8 are free, 21 at the bound"},
 		{"alphas, all 0", func() (*Chart, error) {
 			return Alphas(AlphasData{Up: []bool{true}, Alpha: []float64{0}, Upper: []float64{math.Inf(1)}})
-		}, 10_000, "Of 1 α, 1 are 0, 0 free, 0 at the bound"},
+		}, 10_000, "1 of 1 α is 0, 0 are free, 0 at the bound"},
 		{"alphas, bounds of their own", func() (*Chart, error) {
 			return Alphas(AlphasData{Name: "β", Up: []bool{true, false, true}, Alpha: []float64{1, 1, 1}, Upper: []float64{1, 4, 2}})
-		}, 10_000, "Of 3 β, 0 are 0, 2 free, 1 at the bound"},
+		}, 10_000, "0 of 3 β are 0, 2 are free, 1 at the bound"},
 		{"working sets", func() (*Chart, error) {
 			return WorkingSets(WorkingSetsData{Up: small.up(), Points: small.res.Trace.Points})
 		}, 15_000, "30 of 120 points were ever in a working set; point 5 the most often, in 9 of 39 steps"},
@@ -149,12 +151,46 @@ func TestCourseFigures(t *testing.T) {
 		}, 60_000, "of 718 iterations in the trace"},
 		{"matrix", func() (*Chart, error) { return Matrix(small.matrix(60)) }, 20_000, "k is 0.4 on average within a class, 0.166 between; 15 of 60 eigenvalues carry 99 % of the trace · RBF(1.2), C = 2, SMO · 60 of 120 points"},
 		{"matrix, large", func() (*Chart, error) { return Matrix(large.matrix(MostMatrix)) }, 30_000, "100 of 600 points"},
-		{"matrix, equal points", func() (*Chart, error) { return Matrix(equal) }, 15_000, "1 of 2 eigenvalues carry 99 % of the trace"},
+		{"matrix, equal points", func() (*Chart, error) { return Matrix(equal) }, 15_000, "1 of 2 eigenvalues carries 99 % of the trace"},
 		{"matrix, indefinite", func() (*Chart, error) { return Matrix(indefinite) }, 15_000, "the least eigenvalue is −1: no Mercer kernel"},
 		{"validation", func() (*Chart, error) { return Validation(validation()) }, 10_000, "Accuracy 93 ± 1.2 % on held-out points at gamma = 4, 92.5 % on the training points"},
 		{"learning", func() (*Chart, error) { return Validation(learning()) }, 10_000, "RMSE 0.1167 ± 0.0025 on held-out points with 120 training points"},
 		{"validation, one place known", func() (*Chart, error) { return Validation(pair) }, 10_000, "Accuracy 50 % on held-out points at C = 2"},
 	})
+}
+
+// A run never computes more kernel values than were asked for.
+func TestEffortAsksForWhatItComputes(t *testing.T) {
+	small := moons(t, 120, 1.2, 2)
+	svm := must[*Chart](t)(Effort(EffortData{"", 120, small.solved(t, solvers.SMO{}).Trace.Points})).Extra["svm"].(object)
+	computed, asked := svm["y0"].(list), svm["y1"].(list)
+	for k := range computed {
+		if computed[k].(float64) > asked[k].(float64) {
+			t.Fatalf("at place %d, %v are computed and %v asked for", k, computed[k], asked[k])
+		}
+	}
+}
+
+// The title names all points that were chosen most often, or says how many they are.
+func TestFavouritesAreTied(t *testing.T) {
+	for _, c := range []struct {
+		often []float64
+		want  string
+	}{
+		{[]float64{1, 3, 2}, "point 1 the most often, in 3"}, {[]float64{3, 1, 3}, "points 0 and 2 the most often, each in 3"},
+		{[]float64{2, 2, 2, 1}, "3 of them the most often, each in 2"}, {[]float64{2, 2, 2}, "each equally often, in 2"}, {[]float64{0, 2}, "point 1 in 2"},
+	} {
+		points := []solvers.Point{}
+		for i, n := range c.often {
+			for range int(n) {
+				points = append(points, solvers.Point{Iteration: len(points) + 1, Working: []int{i}})
+			}
+		}
+		title := must[*Chart](t)(WorkingSets(WorkingSetsData{Up: make([]bool, len(c.often)), Points: points})).Title.Title
+		if want := fmt.Sprintf("%s of %d steps", c.want, len(points)); !strings.HasSuffix(title, want) {
+			t.Errorf("%q, want %q at its end", title, want)
+		}
+	}
 }
 
 func TestWrongCourseInput(t *testing.T) {

@@ -68,8 +68,8 @@ func Curve(d CurveData) (*Chart, error) {
 	p.add(band(0, "± standard error", "x", "lower", "upper", "@neg/0.18", ""),
 		curve(0, "mean of the folds", "x", "mean", "@neg").set("showSymbol", true).set("symbolSize", 7),
 		scatter(list{list{d.Xs[d.Chosen], round(scale * d.Mean[d.Chosen])}}).name("chosen").set("symbolSize", 15).z(4).fill("@page").edge("@ink", 3))
-	p.key("mean of the folds", "")
-	p.keys = append(p.keys, object{"name": "± standard error", "icon": "rect"})
-	p.key("chosen", "")
+	p.key("mean of the folds")
+	p.key("± standard error")
+	p.key("chosen")
 	return p.chart(title, subtitle), nil
 }

@@ -246,7 +246,7 @@ func TestFiguresOfData(t *testing.T) {
 		{"histograms of all kinds", histograms(customers(800)), 20_000, "tells most about the 2 classes"},
 		{"histograms of ranges", histograms(without(patients(442))), 60_000, "ltg tells most about the 4 ranges of progression"},
 		{"histograms, 200 columns", histograms(wide(900, 200)), 110_000, "24 of 200 columns, those that tell most"},
-		{"histograms without classes", histograms(of(values("a", 1, 2, 3), values("b", 1, 1, 9))), 10_000, "b is the most lopsided of 2 columns: skewness 0.71"},
+		{"histograms without classes", histograms(of(values("a", 1, 2, 3), values("b", 1, 1, 9), DataColumn{Name: "c", Levels: []string{"x"}, Codes: []int32{0, 0, 0}})), 12_000, "b is the most lopsided of 2 columns of numbers: skewness 0.71"},
 		{"histogram of a constant", histograms(of(values("a", 7.5, 7.5))), 10_000, "a is the most uneven of 1 column: its highest bar has 2 of 2 rows"},
 		{"histogram of a large constant", histograms(of(values("a", 1e9, 1e9, nan))), 10_000, "its highest bar has 2 of 3 rows"},
 		{"histogram of levels that never occur", histograms(of(DataColumn{Name: "a", Levels: []string{"x"}, Codes: []int32{-1, -1}})), 10_000, "its highest bar has 0 of 2 rows"},
@@ -262,10 +262,13 @@ func TestFiguresOfData(t *testing.T) {
 		{"nothing missing", lacking(MissingData{Rows: 3, Columns: []string{"a"}, Counts: []int{0}, Patterns: []MissingPattern{{Rows: 3}}}), 10_000, "No value is missing in 1 column of 3 rows"},
 		{"all missing", lacking(MissingData{Rows: 3, Columns: []string{"a"}, Counts: []int{3}, Patterns: []MissingPattern{{[]int{0}, 3}}}), 10_000, "a is missing in 100 % of the rows; 0 of 3 rows have all values"},
 		{"never together", lacking(MissingData{Rows: 2, Columns: []string{"a", "b"}, Counts: []int{1, 1}, Patterns: []MissingPattern{{[]int{0}, 1}, {[]int{1}, 1}}}), 10_000, "no two columns are missing in the same row"},
-		{"weights", weights(weighed(12)), 10_000, "feature 1 with a name has the largest weight, 0.4207"},
-		{"most of the weights", weights(weighed(12)), 10_000, "8 of 12 features have 90 % of the sum"},
+		{"weights", weights(weighed(12)), 10_000, "feature 1 with a name has the largest weight, 0.421"},
+		{"most of the weights", weights(weighed(12)), 10_000, "8 of 12 features have 90 % of the sum of the absolute values"},
 		{"weights, 300 features", weights(weighed(300)), 10_000, "the largest 30 of 300 are drawn"},
-		{"weights with deviations", weights(deviating(weighed(12))), 10_000, "feature 1 with a name has the largest weight, 0.4207"},
+		{"weights with deviations", weights(deviating(weighed(12))), 10_000, "feature 1 with a name has the largest weight, 0.421"},
+		{"most of weights above 0", weights(WeightsData{Features: []string{"a", "b"}, Values: []float64{1, 99}, Measure: "weight"}), 10_000, "1 of 2 features have 90 % of their sum"},
+		{"uncertain weights", weights(deviating(weighed(12))), 10_000, "2 of 12 features lie above 0 by more than their standard deviation (sd)"},
+		{"weights with a finding", weights(WeightsData{Features: []string{"a"}, Values: []float64{1}, Measure: "weight", Finding: "a has 1, which is all"}), 10_000, "a has 1, which is all"},
 		{"weights of 0", weights(WeightsData{Features: []string{"a", "b"}, Values: []float64{0, 0}, Measure: "weight"}), 10_000, "Every weight is 0"},
 		{"one weight below 0", weights(WeightsData{Features: []string{"a"}, Values: []float64{-1e-300}, Measure: "weight"}), 10_000, "a has the largest weight, −1e-300"},
 		{"lines", lines(swell(10, 100)), 30_000, "Waves of 6 s"},
@@ -279,6 +282,44 @@ func TestFiguresOfData(t *testing.T) {
 		{"a blank image", images(ImagesData{Rows: 1, Cols: 2, Pixels: [][]float64{{0, 0}}, Index: []int{0}, Of: 1}), 10_000, "shades from 0 to 1"},
 		{"a large image", images(ImagesData{Rows: 256, Cols: 256, Pixels: [][]float64{make([]float64, 65536)}, Index: []int{0}, Of: 1}), 10_000, "1 image of 256 × 256 pixels"},
 	})
+}
+
+// Numbers beside bars have as many decimals as each other.
+func TestAlike(t *testing.T) {
+	for _, test := range []struct {
+		values []float64
+		want   string
+	}{
+		{[]float64{0.457, 0.32, -0.09, 0.00324, 0.0001, -0.0001, 0}, "0.457 0.320 −0.090 0.003 < 0.001 > −0.001 0"},
+		{[]float64{-12.34, 5, 0.02}, "−12.3 5.0 < 0.1"},
+		{[]float64{1234, 5}, "1234 5"},
+		{[]float64{1e-9, 2e-10}, "1e-9 2e-10"},
+		{[]float64{0}, "0"},
+	} {
+		write := alike(test.values)
+		var got []string
+		for _, v := range test.values {
+			got = append(got, write(v))
+		}
+		if text := strings.Join(got, " "); text != test.want {
+			t.Errorf("%v are written %q, want %q", test.values, text, test.want)
+		}
+	}
+}
+
+// Bars that may be 0 have a mark of their own, and values with deviations stand in their order.
+func TestUnsureWeights(t *testing.T) {
+	c := must[*Chart](t)(Weights(WeightsData{Features: []string{"a", "b", "c"}, Values: []float64{-5, 1, 3}, SD: []float64{1, 2, 1}, Measure: "loss", Unit: "%", Sides: [2]string{"better", "worse"}}))
+	if got := fmt.Sprint(c.Extra["svm"].(object)["names"]); got != "[c b a]" {
+		t.Errorf("the bars stand in the order %v", got)
+	}
+	var ids []any
+	for _, s := range c.Extra["series"].(list) {
+		ids = append(ids, s.(object)["id"], len(s.(object)["data"].(list)))
+	}
+	if got := fmt.Sprint(ids); got != "[zero 1 neg 1 pos 1 unsure 1]" {
+		t.Errorf("the bars are %v", got)
+	}
 }
 
 func TestFiguresOfDataRefuse(t *testing.T) {

@@ -18,7 +18,8 @@ type EffortData struct {
 // steps had used (a row for each point of each working set), and how many the whole matrix
 // has. Below is the share that came from the cache.
 //
-// The trace of a long run has about every hundredth iteration. The steps between two points
+// What was computed before the first step, such as the diagonal, was also asked for. The
+// trace of a long run has about every hundredth iteration. The steps between two points
 // of the trace are counted like the step of the later one.
 func Effort(d EffortData) (*Chart, error) {
 	c := course{figure: "Effort"}
@@ -31,7 +32,9 @@ func Effort(d EffortData) (*Chart, error) {
 		if p.Evaluations < 0 || k > 0 && p.Evaluations < d.Points[k-1].Evaluations {
 			return nil, wrong("Effort", fmt.Sprintf("Points[%d].Evaluations", k), "is %d: give counts that do not fall", p.Evaluations)
 		}
-		if k > 0 {
+		if k == 0 {
+			sum = float64(p.Evaluations)
+		} else {
 			width := d.N
 			if p.Active > 0 {
 				width = p.Active
@@ -51,7 +54,7 @@ func Effort(d EffortData) (*Chart, error) {
 	known = known && len(computed) > 0 && sum >= computed[len(computed)-1]
 	values := coursePanel{name: "kernel values", whole: true, lines: []courseLine{{name: "computed", color: "@neg", values: computed}}}
 	if known {
-		values.lines = append(values.lines, courseLine{name: "asked for", color: "@pos", icon: dashes, dash: list{7, 4}, values: asked})
+		values.lines = append(values.lines, courseLine{name: "asked for", color: "@pos", dash: list{7, 4}, values: asked})
 	}
 	c.panels = []coursePanel{values}
 	if err := c.check(); err != nil {
@@ -76,7 +79,7 @@ func Effort(d EffortData) (*Chart, error) {
 		for k := range level {
 			level[k] = whole
 		}
-		c.panels[0].lines = append(c.panels[0].lines, courseLine{name: "the whole matrix", color: "@soft", icon: dots, dash: list{2, 3}, values: level})
+		c.panels[0].lines = append(c.panels[0].lines, courseLine{name: "the whole matrix", color: "@soft", dash: list{2, 3}, values: level})
 	}
 	subtitle := sentence(d.Problem, count(d.Points[end].Iteration, "iteration", "iterations"), fmt.Sprintf("n = %s", thousands(int64(d.N))))
 	return c.chart("effort", title, subtitle, "Kernel values against iterations."), nil

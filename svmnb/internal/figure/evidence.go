@@ -63,9 +63,9 @@ func Evidence(d EvidenceData) (*Chart, error) {
 		}
 	}
 	place := func(x, y float64) string {
-		return fmt.Sprintf("%s = %s, %s = %s", names[0], numberTo(x, 3), names[1], numberTo(y, 3))
+		return fmt.Sprintf("%s = %s and %s = %s", names[0], number(x), names[1], number(y))
 	}
-	title := fmt.Sprintf("Log marginal likelihood at most %s on the grid, at %s", number(highest), place(at[0], at[1]))
+	title := fmt.Sprintf("Log marginal likelihood at most %s nats on the grid, at %s", number(highest), place(at[0], at[1]))
 	outside, there := 0, 0
 	if best >= 0 {
 		b := d.Paths[best]
@@ -78,7 +78,10 @@ func Evidence(d EvidenceData) (*Chart, error) {
 				outside++
 			}
 		}
-		title = fmt.Sprintf("Log marginal likelihood %s at %s", number(end(b.Value)), place(end(b.X), end(b.Y)))
+		title = fmt.Sprintf("Log marginal likelihood %s nats at %s", number(end(b.Value)), place(end(b.X), end(b.Y)))
+		if from, to := number(b.Value[0]), number(end(b.Value)); from != to {
+			title = fmt.Sprintf("The log marginal likelihood rises from %s to %s nats at %s", from, to, place(end(b.X), end(b.Y)))
+		}
 		if n := len(d.Paths); n > 1 {
 			title += fmt.Sprintf("; %d of %d starts end there", there, n)
 		}
@@ -123,13 +126,17 @@ func Evidence(d EvidenceData) (*Chart, error) {
 		custom(evidenceJS.cut("lines"), origin).still().clip().z(1),
 		custom(evidenceJS.cut("cell"), cells).id("cells").clip().z(2))
 	d.draw(&p, best)
-	p.add(custom(evidenceJS.cut("labels"), origin).still().z(9))
+	p.add(custom(evidenceJS.cut("labels"), origin).still().z(10))
 	return p.chart(title, subtitle), nil
 }
 
 // draw adds the paths and their ends. best is the index of the best path.
 func (d *EvidenceData) draw(p *plot, best int) {
-	const bestPath, otherPaths = "best path", "other paths"
+	bestPath, bestEnd := "best path", "best end"
+	if len(d.Paths) == 1 {
+		bestPath, bestEnd = "path", "end"
+	}
+	const otherPaths = "other paths"
 	var starts, others, ends, places list // places is what the labels of contours must not cover
 	longer := 0                           // other paths of more than one point
 	for k, path := range d.Paths {
@@ -157,22 +164,22 @@ func (d *EvidenceData) draw(p *plot, best int) {
 		}
 	}
 	if best >= 0 && len(d.Paths[best].X) > 1 {
-		p.key(bestPath, stroke)
+		p.key(bestPath)
 	}
 	if longer > 0 {
-		p.key(otherPaths, dashes)
+		p.key(otherPaths)
 	}
 	if len(starts) > 0 {
-		p.add(scatter(starts).name("start").symbols("circle", 10).z(6).fill("@page").edge("@ink", 2.2).swells(1.3))
-		p.key("start", "")
+		p.add(scatter(starts).name("start").symbols("circle", 10).z(9).opacity(1).fill("@page").edge("@ink", 2.2).swells(1.3))
+		p.key("start")
 	}
 	if len(others) > 0 {
-		p.add(scatter(others).name("other ends").symbols(cross, 12).z(7).fill("@ink").edge("@page", 1.5).swells(1.3))
+		p.add(scatter(others).name("other ends").symbols(cross, 12).z(7).opacity(1).fill("@ink").edge("@page", 1.5).swells(1.3))
 		p.rimmed("other ends", 0)
 	}
 	if len(ends) > 0 {
-		p.add(scatter(ends).name("best end").symbols(diamond, 17).z(8).fill("@pos").edge("@page", 2).swells(1.3))
-		p.rimmed("best end", 0)
+		p.add(scatter(ends).name(bestEnd).symbols(diamond, 17).z(8).opacity(1).fill("@pos").edge("@page", 2).swells(1.3))
+		p.rimmed(bestEnd, 0)
 	}
 	p.svm["places"] = places
 }

@@ -36,9 +36,9 @@ func Gain(d GainData) (*Chart, error) {
 		ink("@neg", 2.6).set("triggerLineEvent", true),
 		line(list{list{0, 0}, list{round4(d.Share), 1}, list{1, 1}}).name("perfect scores").bare().still().ink("@soft", 1.2),
 		diagonal("chance"))
-	p.key("curve", "")
-	p.key("perfect scores", stroke)
-	p.key("chance", "")
+	p.key("curve")
+	p.key("perfect scores")
+	p.key("chance")
 	return p.chart(title, d.subtitle()), nil
 }
 
@@ -65,8 +65,8 @@ func Lift(d GainData) (*Chart, error) {
 	p.add(line(curve).name("curve").symbols("circle", 5).set("showSymbol", len(curve) < 60).set("showAllSymbol", true).
 		ink("@neg", 2.6).set("triggerLineEvent", true),
 		line(list{list{0, 1}, list{1, 1}}).name("chance").bare().still().ink("@soft", 1.2, "dashed"))
-	p.key("curve", "")
-	p.key("chance", "")
+	p.key("curve")
+	p.key("chance")
 	return p.chart(title, d.subtitle()), nil
 }
 

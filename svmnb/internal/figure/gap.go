@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/svmnb/svmnb/solvers"
 )
@@ -55,11 +54,7 @@ func Gap(d GapData) (*Chart, error) {
 	end := points[len(points)-1]
 	title := fmt.Sprintf("Dual objective %s; no primal was measured", number(end.Dual))
 	if g := end.Primal - end.Dual; finite(g) {
-		// Enough decimals to distinguish the two.
-		decimals := 4
-		if g > 0 {
-			decimals = min(max(1-int(math.Floor(math.Log10(g))), 0), 12)
-		}
+		decimals := apart(end.Dual, end.Primal)
 		state := "closed to " + numberTo(g, 2)
 		switch {
 		case g <= 0:
@@ -67,8 +62,7 @@ func Gap(d GapData) (*Chart, error) {
 		case d.Tol > 0 && g > d.Tol:
 			state = "still " + numberTo(g, 2)
 		}
-		title = fmt.Sprintf("The gap is %s: dual %.*f ≤ optimum ≤ primal %.*f", state, decimals, end.Dual, decimals, end.Primal)
-		title = strings.ReplaceAll(title, " -", " −")
+		title = fmt.Sprintf("The gap is %s: dual %s ≤ optimum ≤ primal %s", state, fixed(end.Dual, decimals), fixed(end.Primal, decimals))
 	}
 	values, above := "", ""
 	if end.Evaluations > 0 {
@@ -99,17 +93,17 @@ func Gap(d GapData) (*Chart, error) {
 	add(0, "dual", "dual", "@neg")
 	var bx, bl, bu list
 	if math.IsInf(best, 1) {
-		p.key("dual", stroke)
+		p.key("dual")
 	} else {
 		faint(0, "primal of each iterate", "primal", "@pos")
 		add(0, "primal, best so far", "best", "@pos")
 		faint(1, "gap of each iterate", "gap", "@series4")
 		add(1, "gap to the best primal", "bestgap", "@series4")
-		p.key("primal, best so far", stroke)
-		p.key("primal of each iterate", hair)
-		p.key("dual", stroke)
-		p.key("gap to the best primal", stroke)
-		p.key("gap of each iterate", hair)
+		p.key("primal, best so far")
+		p.key("primal of each iterate")
+		p.key("dual")
+		p.key("gap to the best primal")
+		p.key("gap of each iterate")
 		for i := range x {
 			if finite(lowest[i]) {
 				bx, bl, bu = append(bx, roundTo(x[i], 6)), append(bl, roundTo(dual[i], 6)), append(bu, roundTo(min(lowest[i], 2*ceiling-low), 6))

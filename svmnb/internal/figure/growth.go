@@ -31,7 +31,7 @@ func Growth(d GrowthData) (*Chart, error) {
 		{name: "margin 1/‖w‖", log: true, lines: []courseLine{{name: "margin", color: "@ink", values: margin}}},
 		{name: "support vectors", whole: true, lines: []courseLine{
 			{name: "free", color: "@pos", values: free, step: true},
-			{name: "at the bound", color: "@neg", icon: dashes, values: bound, dash: list{7, 4}, step: true}}},
+			{name: "at the bound", color: "@neg", values: bound, dash: list{7, 4}, step: true}}},
 	}
 	if err := c.check(); err != nil {
 		return nil, err
@@ -42,12 +42,19 @@ func Growth(d GrowthData) (*Chart, error) {
 	}
 	end := d.Points[len(d.Points)-1]
 	first, last := margin[known[0]], margin[known[len(known)-1]]
-	title := fmt.Sprintf("The margin went from %s to %s; %d free, %d at the bound", number(first), number(last), end.Free, end.Bound)
 	near := known[len(known)-1]
 	for near > known[0] && !(math.Abs(margin[near]-last) > 0.01*last) {
 		near--
 	}
-	subtitle := sentence(d.Problem, count(end.Iteration, "iteration", "iterations"),
-		fmt.Sprintf("within 1 %% of its end from iteration %s on", thousands(int64(c.iterations[min(near+1, known[len(known)-1])]))))
+	went := "shrank"
+	if last > first {
+		went = "grew"
+	}
+	title := fmt.Sprintf("The margin %s from %s to %s; iterations %s to %s changed it by less than 1 %%", went, numberTo(first, 3), numberTo(last, 3),
+		thousands(int64(c.iterations[min(near+1, known[len(known)-1])])), thousands(int64(end.Iteration)))
+	if numberTo(first, 3) == numberTo(last, 3) {
+		title = fmt.Sprintf("The margin began and ended at %s, after %s", numberTo(last, 3), count(end.Iteration, "iteration", "iterations"))
+	}
+	subtitle := sentence(d.Problem, fmt.Sprintf("at the end %d free, %d at the bound", end.Free, end.Bound))
 	return c.chart("margin", title, subtitle, "Margin and support vectors against iterations."), nil
 }

@@ -53,7 +53,7 @@ func Histograms(d ColumnsData) (*Chart, error) {
 		title = fmt.Sprintf("%s tells most about the %d %s: guesses by its bars are right for %s %% of the rows, without it for %s %%",
 			named(d.Columns[j].Name), len(d.Classes), of, percent(panels[j].right, n), percent(slices.Max(sizes), n))
 	} else if j := best(func(h histogram) float64 { return math.Abs(h.skew) }); panels[j].skew != 0 {
-		title = fmt.Sprintf("%s is the most lopsided of %s: skewness %s", named(d.Columns[j].Name), count(len(panels), "column", "columns"), numberTo(panels[j].skew, 2))
+		title = fmt.Sprintf("%s is the most lopsided of %s: skewness %s", named(d.Columns[j].Name), count(d.numeric(), "column of numbers", "columns of numbers"), numberTo(panels[j].skew, 2))
 	} else {
 		j := best(func(h histogram) float64 { return float64(h.top) })
 		title = fmt.Sprintf("%s is the most uneven of %s: its highest bar has %s of %s", named(d.Columns[j].Name), count(len(panels), "column", "columns"), thousands(int64(panels[j].top)), count(n, "row", "rows"))
@@ -78,7 +78,7 @@ func Histograms(d ColumnsData) (*Chart, error) {
 	if classes {
 		right = "right: rows of the most frequent class of their bar"
 	}
-	subtitle := sentence(d.Problem, d.Note, fewerPanels, colour, "height: rows", right)
+	subtitle := sentence(d.Problem, d.Note, fewerPanels, colour, "a bar is as long as its number of rows", right)
 
 	svm := object{"layout": histogramsJS.cut("layout")}
 	p := plot{name: "histograms", tip: histogramsJS.cut("tip"), svm: svm, more: object{"useUTC": true},
@@ -134,6 +134,17 @@ func Histograms(d ColumnsData) (*Chart, error) {
 		}
 	}
 	return p.chart(title, subtitle), nil
+}
+
+// numeric returns the number of columns of numbers, which have a skewness.
+func (d *ColumnsData) numeric() int {
+	n := 0
+	for _, c := range d.Columns {
+		if c.Values != nil && !c.Time {
+			n++
+		}
+	}
+	return n
 }
 
 // percent writes a share of n in %, with two digits.

@@ -142,12 +142,12 @@ func KKT(d KKTData) (*Chart, error) {
 	p := plot{name: "kkt", about: "Heat map of KKT violations.", tip: kktJS.cut("tip"), zoom: object{"xAxisIndex": list{0, 1}, "yAxisIndex": list{1, 2}},
 		grid: list{object{}, object{"show": true, "borderColor": "@axis"}, object{}}, more: object{"axisPointer": object{"show": false}},
 		svm: object{"layout": kktJS.cut("layout"), "cells": cells, "edges": edges, "its": numbers, "rows": rows,
-			"tol": d.Tol, "most": round4(largest), "shades": kktShades, "finals": column(finals, 3)}}
-	p.panel(scale.option(0, first, last+1, false), logValues(0, lineFrom, lineTo).set("name", "largest violation").set("nameLocation", "end").set("nameGap", 8).
+			"colour": kktJS.cut("colour"), "tol": d.Tol, "most": round4(largest), "shades": kktShades, "finals": column(finals, 3)}}
+	p.panel(scale.columns(0, first, last, false), logValues(0, lineFrom, lineTo).set("name", "largest violation (log scale)").set("nameLocation", "end").set("nameGap", 8).
 		set("nameTextStyle", object{"align": "left"}))
-	p.panel(scale.option(1, first, last+1, true), rowAxis(1, len(rows), "training points, most often violating first"))
-	p.panel(logValues(2, from, to).named("at the end", 28).label(object{"alignMaxLabel": "right"}), // otherwise narrow pages cut it off
-		rowAxis(2, len(rows), ""))
+	p.panel(scale.columns(1, first, last, true), rowAxis(1, len(rows), "training points, most often violating first"))
+	p.panel(logValues(2, from, to).named("at the end", 28), rowAxis(2, len(rows), ""))
+	p.svm["few"] = list{from, to}
 	p.add(custom(kktJS.cut("cell"), kktJS.cut("cells")).on(1).clip().set("progressive", 0),
 		line(pairs(places, worst)).name("largest").symbols("none", 5).silent().ink("@strong", 2),
 		tolerance(0, edges[0], edges[len(edges)-1], d.Tol, ""),

@@ -28,12 +28,8 @@ type Line struct {
 // MostLines is the largest number of lines, as there are ten colours.
 const MostLines = 10
 
-// lineDashes and lineKeys are the dashes of the lines, so that they differ without colours too,
-// and their icons in the legend.
-var (
-	lineDashes = []any{"solid", list{8, 4}, list{2, 3}, list{9, 3, 2, 3}, list{14, 4}}
-	lineKeys   = []string{stroke, dashes, dots, "path://M0 0H10V2H0Z M13 0H16V2H13Z M19 0H24V2H19Z", "path://M0 0H14V2H0Z M18 0H24V2H18Z"}
-)
+// lineDashes are the dashes of the lines, so that they differ without colours too.
+var lineDashes = []any{"solid", list{8, 4}, list{2, 3}, list{9, 3, 2, 3}, list{14, 4}}
 
 // Lines draws lines over one pair of axes.
 func Lines(d LinesData) (*Chart, error) {
@@ -75,7 +71,7 @@ func Lines(d LinesData) (*Chart, error) {
 		color, look := fmt.Sprintf("@series%d", k+1), k%len(lineDashes)
 		p.add(line(data).name(l.Name).id(fmt.Sprint("line", k)).symbols("circle", 6).set("showSymbol", len(keep) == 1 || len(keep) > 2 && len(keep) <= 25).ink(color, 2.4, lineDashes[look]).z(3).
 			in("emphasis", object{"focus": "series"}))
-		p.keys = append(p.keys, entry(l.Name, lineKeys[look]))
+		p.key(l.Name)
 		listed += ", " + l.Name
 	}
 	if len(d.Lines) == 1 {

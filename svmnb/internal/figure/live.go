@@ -78,16 +78,16 @@ func Live(d LiveData) (*Chart, error) {
 			"gap": column(gap, 4), "kkt": column(kkt, 4), "aspect": 0}}
 	p.panel(axis.option(0, first, last, false).lines().pointed(), valueAxis(0, low, high, "objective", 48).lines())
 	p.panel(axis.option(1, first, last, true).lines().pointed(), logValues(1, from, to).named("gap, violation (log)", 48))
-	add := func(k int, id, name, icon, color string, values []float64) mark {
+	add := func(k int, id, name, color string, values []float64) mark {
 		m := curve(k, name, "x", id, color).id(id).set("showSymbol", lone(values))
 		p.add(m)
-		p.key(name, icon)
+		p.key(name)
 		return m
 	}
-	add(0, "primal", "primal, best so far", stroke, "@pos", primal)
-	add(0, "dual", "dual", stroke, "@neg", dual)
-	add(1, "gap", "gap to the best primal", stroke, "@series4", gap)
-	add(1, "kkt", "largest KKT violation", dashes, "@series3", kkt).pen("@series3", 2, list{7, 3})
+	add(0, "primal", "primal, best so far", "@pos", primal)
+	add(0, "dual", "dual", "@neg", dual)
+	add(1, "gap", "gap to the best primal", "@series4", gap)
+	add(1, "kkt", "largest KKT violation", "@series3", kkt).pen("@series3", 2, list{7, 3})
 	if d.Tol > 0 {
 		p.add(tolerance(1, axis.place(first), axis.place(last), d.Tol, d.TolName).id("tolerance"))
 	}
@@ -118,15 +118,15 @@ func (b *Boundary) draw(p *plot) {
 		})
 		m := scatter(data).id(id).name(name).on(2).still().symbols(symbol, size).z(z)
 		p.add(m)
-		p.key(name, "")
+		p.key(name)
 		return m
 	}
 	dots("neg", classes[0], "circle", 7, 2, func(i int) bool { return b.Y[i] < 0 }).fill("@neg").opacity(0.8)
 	dots("pos", classes[1], diamond, 8, 2, func(i int) bool { return b.Y[i] > 0 }).fill("@pos").opacity(0.8)
 	dots("support", "support vector so far", "circle", 13, 4, func(i int) bool { return b.Alpha[i] > 0 }).fill(clear).edge("@ink/0.6", 1.6)
-	p.key("f = 0", stroke)
+	p.key("f = 0")
 	if !b.Unscaled {
-		p.key("f = ±1", dashes)
+		p.key("f = ±1")
 	}
 }
 

@@ -16,6 +16,7 @@ type MarginsData struct {
 	Features [2]string // names of the axes; "x₁" and "x₂" when empty
 	Classes  [2]string // names of y = −1 and y = +1
 	Margin   float64   // 1/‖w‖; NaN if unknown
+	Unlike   bool      // the two features need not have one scale, so the panel fills the width
 
 	X          [][]float64  // n × 2
 	Y          []float64    // n labels ±1
@@ -61,9 +62,9 @@ func Margins(d MarginsData) (*Chart, error) {
 
 	limit, levels, zero, one := field(d.Z)
 	size := pointSize(len(shown))
-	sizes := object{} // symbols on a wide page; they are smaller on a narrow one
+	sizes := object{} // of symbols, on a wide and on a narrow page
 	p := plot{name: "margins", about: fmt.Sprintf("Decision function over %s and %s.", d.Features[0], d.Features[1]), tip: marginsJS.cut("tip"),
-		svm: object{"box": box(d.Xs, d.Ys), "levels": levels, "sizes": sizes, "zero": zero, "one": one, "limit": limit, "aspect": aspect(d.Xs, d.Ys, 0.62), "states": d.States,
+		svm: object{"box": box(d.Xs, d.Ys), "levels": levels, "sizes": sizes, "zero": zero, "one": one, "limit": limit, "aspect": planeAspect(d.Xs, d.Ys, d.Unlike), "states": d.States,
 			"layout": marginsJS.cut("layout")}}
 	p.panel(valueAxis(0, d.Xs[0], d.Xs[1], d.Features[0], 28), valueAxis(0, d.Ys[0], d.Ys[1], d.Features[1], 36))
 	at := corner(d.Xs[0], d.Ys[0])
@@ -91,22 +92,41 @@ func Margins(d MarginsData) (*Chart, error) {
 		if len(data) > 0 {
 			p.add(m)
 			p.rimmed(name, rim)
-			sizes[id] = size
+			sizes[id] = list{size, small(size)}
 		}
 		return m
 	}
 	points("neg", d.Classes[0], "circle", size, 3, 0, true, func(i int) bool { return d.Y[i] < 0 }).fill("@neg").edge("@page", 1).opacity(0.95)
 	points("pos", d.Classes[1], diamond, size+2, 3, 0, true, func(i int) bool { return d.Y[i] > 0 }).fill("@pos").edge("@page", 1).opacity(0.95)
-	points("free", "free support vector", "circle", size+9, 4, 2, false, func(i int) bool { return kinds[i] == 1 }).fill(clear).edge("@ink", 2.2).opacity(1)
-	points("bound", "at the bound", "circle", size+9, 4, 2, false, func(i int) bool { return kinds[i] == 2 }).fill(clear).edge("@ink/0.45", 2.2).opacity(1)
-	points("error", "error", cross, size+5, 5, 0, false, func(i int) bool { return wrong[i] }).fill("@bad").edge("@page", 1).opacity(1)
+	points("free", "free support vector", "circle", ring(size), 5, 2, false, func(i int) bool { return kinds[i] == 1 }).fill(clear).edge("@ink", 2.2).opacity(1)
+	points("bound", "at the bound", "circle", ring(size), 4, 1, false, func(i int) bool { return kinds[i] == 2 }).fill(clear).edge("@ink*0.65", 1.5).opacity(1)
+	points("error", "error", openCross, size+13, 6, 0, false, func(i int) bool { return wrong[i] }).fill("@bad").edge("@page", 0.6).opacity(1)
 	if len(zero) > 0 {
-		p.keys = append(p.keys, object{"name": "f = 0", "icon": stroke})
+		p.key("f = 0")
 	}
 	if len(one) > 0 {
-		p.keys = append(p.keys, object{"name": "f = ±1", "icon": dashes})
+		p.key("f = ±1")
 	}
 	return p.chart(title, subtitle), nil
+}
+
+// ring is the size of a ring around a point. Where points are small since there are many, the
+// rings stay close to them.
+func ring(size int) int { return size + max(4, size-2) }
+
+// small is the size of a symbol on a narrow page.
+func small(size int) int { return max(4, (size*6+5)/10) }
+
+// openCross is a cross that leaves out its middle, so that the point under it can be seen.
+const openCross = "path://M0 3.5 3.5 0 9.5 6 6 9.5Z M24 3.5 20.5 0 14.5 6 18 9.5Z M24 20.5 20.5 24 14.5 18 18 14.5Z M0 20.5 3.5 24 9.5 18 6 14.5Z"
+
+// planeAspect returns height over width of the panel of two features. Features that are unlike
+// need no common scale.
+func planeAspect(xs, ys [2]float64, unlike bool) float64 {
+	if unlike {
+		return 0.62
+	}
+	return aspect(xs, ys, 0.62)
 }
 
 // clear is the colour of symbols that show their edge only.

@@ -1,10 +1,14 @@
 // The JavaScript of margins.go.
 
 function layout(w, top) {
-	var narrow = w < 520, left = narrow ? 48 : 60, right = narrow ? 48 : 84;
-	var pw = w - left - right, ph = pw * O.svm.aspect, most = narrow ? 420 : 580;
-	if (ph > most) { ph = most; if (!narrow) pw = ph / O.svm.aspect; }
-	var scale = narrow ? 0.7 : 1, series = Object.keys(O.svm.sizes).map(function (id) { return { id: id, symbolSize: O.svm.sizes[id] * scale }; });
+	var s = O.svm, narrow = w < 520, left = narrow ? 48 : 60, scaled = s.limit !== undefined, right = scaled ? narrow ? 48 : 84 : narrow ? 14 : 26;
+	var pw = w - left - right, ph = pw * s.aspect, most = narrow ? 420 : 580;
+	if (ph > most) { ph = most; if (!narrow) pw = ph / s.aspect; }
+	if (narrow) ph = Math.max(ph, 0.8 * pw); // a low panel would be too crowded
+	var series = Object.keys(s.sizes).map(function (id) {
+		var name = O.series.filter(function (m) { return m.id === id; })[0], rim = (name.itemStyle || {}).borderWidth;
+		return { id: id, symbolSize: s.sizes[id][narrow ? 1 : 0], itemStyle: { borderWidth: narrow ? 0.7 * rim : rim } };
+	});
 	return { height: Math.round(top + ph + 52), option: { grid: { left: left, top: top, width: pw, height: ph }, series: series } };
 }
 

@@ -125,9 +125,14 @@ func areas(levels string, at list) mark {
 	return custom(marksJS.cut("areas", "levels", levels), at).still().clip().z(0)
 }
 
-// level is the lines of a field, one column of O.svm. They lie over O.svm.box.
+// level is the lines of a field, one column of O.svm. They lie over O.svm.box. The script draws
+// them; their pen is for the legend.
 func level(paths string, at list, color string, width float64, dash ...int) mark {
-	return custom(marksJS.cut("lines", "paths", paths, "style", style(color, width, dash...)), at).silent().clip().z(2)
+	m := custom(marksJS.cut("lines", "paths", paths, "style", style(color, width, dash...)), at).silent().clip().z(2)
+	if len(dash) > 0 {
+		return m.pen(color, width, dash)
+	}
+	return m.pen(color, width)
 }
 
 // strips are invisible areas over the places O.svm.x, so that the pointer finds the values
@@ -199,13 +204,14 @@ func (p *plot) add(marks ...mark) {
 	}
 }
 
-// key adds an entry to the legend. An empty icon means that of the mark.
-func (p *plot) key(name, icon string) {
-	if icon == "" {
-		p.keys = append(p.keys, object{"name": name})
-	} else {
-		p.keys = append(p.keys, entry(name, icon))
+// key adds the mark of that name to the legend. Its key looks like the mark. icon is for a mark
+// that is neither a line, an area nor symbols.
+func (p *plot) key(name string, icon ...string) {
+	key := object{"name": name}
+	if len(icon) > 0 && icon[0] != "" {
+		key["icon"] = icon[0]
 	}
+	p.keys = append(p.keys, key)
 }
 
 // rimmed adds an entry to the legend with the mark's icon and an outline of this width.
@@ -228,7 +234,7 @@ func (p *plot) chart(title, subtitle string) *Chart {
 	if zoom == nil {
 		zoom = object{}
 	}
-	o := object{"legend": object{"data": p.keys}, "toolbox": toolbox(p.name, zoom), "tooltip": object{"trigger": trigger, "formatter": p.tip},
+	o := object{"legend": object{"data": p.legend()}, "toolbox": toolbox(p.name, zoom), "tooltip": object{"trigger": trigger, "formatter": p.tip},
 		"xAxis": p.xs, "yAxis": p.ys, "series": p.series, "svm": p.svm}
 	if p.keys == nil {
 		o["legend"] = object{"show": false}

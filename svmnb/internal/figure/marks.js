@@ -46,6 +46,17 @@ function tables() {
 	var table = function (head, rows) { return '<b>' + head + '</b><table style="font-size:inherit">' + rows + '</table>'; };
 }
 
+// inkOn returns the colour of a text on a colour that T has returned: that of other texts or that
+// of the page, whichever differs more in luminance (WCAG 2.2). A script has it as $inkOn.
+function inkOn(fill) {
+	var light = function (css) {
+		var c = css.match(/[\d.]+/g).slice(0, 3).map(function (v) { return v <= 10 ? v / 3295 : Math.pow((v / 255 + 0.055) / 1.055, 2.4); });
+		return 0.05 + 0.2126 * c[0] + 0.7152 * c[1] + 0.0722 * c[2];
+	};
+	var contrast = function (text) { return Math.abs(Math.log(light(T(text)) / light(fill))); };
+	return T(contrast('@page') > contrast('@ink') ? '@page' : '@ink');
+}
+
 // ---- layouts
 
 // oneGrid is the layout of a figure of one panel.

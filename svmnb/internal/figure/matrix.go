@@ -86,7 +86,11 @@ func Matrix(d MatrixData) (*Chart, error) {
 	for sum := 0.0; used < m && sum < 0.99*total; used++ {
 		sum += max(d.Eigen[used], 0)
 	}
-	title := fmt.Sprintf("%d of %s carry 99 %% of the trace", used, count(m, "eigenvalue", "eigenvalues"))
+	carry := "carry"
+	if used == 1 {
+		carry = "carries"
+	}
+	title := fmt.Sprintf("%d of %s %s 99 %% of the trace", used, count(m, "eigenvalue", "eigenvalues"), carry)
 	if pairsWithin > 0 && pairsBetween > 0 {
 		title = fmt.Sprintf("k is %s on average within a class, %s between; ", numberTo(sumWithin/pairsWithin, 3), numberTo(sumBetween/pairsBetween, 3)) + title
 	}
@@ -138,10 +142,14 @@ func Matrix(d MatrixData) (*Chart, error) {
 			"axisTick": object{"show": false}, "axisLabel": object{"show": false}}
 	}
 	p.panel(side(false), side(true))
-	p.panel(valueAxis(1, 0, float64(m+1), "number", 28).set("minInterval", 1), logValues(1, from, to).named("eigenvalue (log scale)", 48))
+	p.panel(valueAxis(1, 0, float64(m+1), "eigenvalues, largest first", 28).set("minInterval", 1), logValues(1, from, to).named("eigenvalue (log scale)", 48))
+	label := object{"show": true, "formatter": "99 % of the trace", "color": "@soft", "fontSize": 12, "align": "left", "offset": list{2, 9}}
+	if used > m/2 {
+		merge(label, object{"align": "right", "offset": list{-10, 9}})
+	}
 	p.add(custom(matrixJS.cut("cells"), corner(0, 0)).still(),
 		custom(matrixJS.cut("row"), matrixJS.cut("rows")),
 		line(eigen).name("eigenvalue").on(1).set("showSymbol", true).set("symbolSize", 5).ink("@neg", 1.8),
-		line(list{list{used, from}, list{used, to}}).on(1).bare().still().pen("@soft", 1.2, "dashed"))
+		line(list{list{used, from}, list{used, to}}).on(1).bare().still().pen("@soft", 1.2, "dashed").in("endLabel", label))
 	return p.chart(title, subtitle), nil
 }

@@ -3,12 +3,13 @@
 // cells is one path for each shade, the names of the classes, and the scale.
 function cells(p, api) {
 	var s = O.svm, m = s.cells.length, c = p.coordSys, paths = [], out = [], k;
-	var at = []; for (k = 0; k <= m; k++) at.push(Math.round(k * c.width / m * 2) / 2);
+	var at = []; for (k = 0; k <= m; k++) at.push(Math.round(k * c.width / m));
 	for (k = 0; k < s.shades; k++) paths.push('');
 	s.cells.forEach(function (row, i) {
 		for (var j = 0, e; j < m; j = e) {
 			for (e = j + 1; e < m && row[e] === row[j]; e++);
-			var x = c.x + at[j], y = c.y + at[i], right = c.x + at[e], down = c.y + at[i + 1];
+			// Cells reach under their neighbours, so that no seams are seen where a picture is scaled.
+			var x = c.x + at[j], y = c.y + at[i], right = c.x + at[e] + (e < m ? 0.5 : 0), down = c.y + at[i + 1] + (i + 1 < m ? 0.5 : 0);
 			paths[row.charCodeAt(j) - 97] += 'M' + x + ' ' + y + 'L' + right + ' ' + y + 'L' + right + ' ' + down + 'L' + x + ' ' + down + 'Z';
 		}
 	});
@@ -27,6 +28,7 @@ function cells(p, api) {
 	for (k = 0; k < n; k++) out.push({ type: 'rect', silent: true, shape: { x: x + k * w / n, y: y, width: w / n + 0.5, height: 12 }, style: { fill: svm.heat((k + 0.5) / n) } });
 	text(x - 8, y + 6, svm.num(s.low, 3), { align: 'right', verticalAlign: 'middle' });
 	text(x + w + 8, y + 6, svm.num(s.high, 3), { align: 'left', verticalAlign: 'middle' });
+	text(x + w / 2, y + 26, 'kernel value k', { align: 'center', verticalAlign: 'middle' });
 	return { type: 'group', silent: true, children: out };
 }
 
@@ -45,12 +47,13 @@ function tip(p) {
 
 function layout(w, top) {
 	var narrow = w < 640, left = narrow ? 84 : 110, right = narrow ? 16 : 26;
+	var m = O.svm.cells.length, whole = function (side) { var fit = Math.floor(side / m) * m; return fit > 0.85 * side ? fit : Math.floor(side); }; // cells of equal whole pixels, where they fill the place
 	if (narrow) {
-		var s = Math.min(w - left - right, 360);
-		return { height: top + s + 60 + 180 + 52, option: { grid: [{ left: left, top: top, width: s, height: s }, { left: 60, right: right, top: top + s + 60, height: 180 }] } };
+		var s = whole(Math.min(w - left - right, 360));
+		return { height: top + s + 76 + 180 + 52, option: { grid: [{ left: left, top: top, width: s, height: s }, { left: 60, right: right, top: top + s + 76, height: 180 }] } };
 	}
-	var side = Math.min(420, (w - left - right - 90) * 0.56);
-	return { height: top + side + 56, option: { grid: [{ left: left, top: top, width: side, height: side }, { left: left + side + 84, right: right, top: top, height: side }] } };
+	var side = whole(Math.min(420, (w - left - right - 90) * 0.56));
+	return { height: top + side + 72, option: { grid: [{ left: left, top: top, width: side, height: side }, { left: left + side + 84, right: right, top: top, height: side }] } };
 }
 
 var rows = O.svm.cells.map(function (r, i) { return [0, i]; });

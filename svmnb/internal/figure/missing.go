@@ -110,14 +110,30 @@ func Missing(d MissingData) (*Chart, error) {
 	}
 	p := plot{name: "missing", about: fmt.Sprintf("Missing values of %s, and which are missing together.", count(len(d.Columns), "column", "columns")), tip: missingJS.cut("tip"),
 		grid: list{object{}, object{}}, zoom: nil, svm: object{"layout": missingJS.cut("layout"), "names": namesOf, "rows": d.Rows, "patterns": len(patterns)}}
-	p.panel(valueAxis(0, 0, 100, "% missing", 28).label(object{"showMinLabel": true, "showMaxLabel": true}).set("splitNumber", 2).set("interval", 50).lines(),
+	most := 0
+	for _, j := range shown {
+		most = max(most, d.Counts[j])
+	}
+	end := shareEnd(100 * float64(most) / float64(d.Rows))
+	p.panel(valueAxis(0, 0, end, "% missing", 28).label(object{"showMinLabel": true, "showMaxLabel": true}).set("interval", end/2).lines(),
 		categories("", namesOf).set("gridIndex", 0).set("inverse", true).label(object{"overflow": "truncate", "interval": 0, "color": "@ink"}))
 	p.panel(categories("rows with the pattern", nil).set("data", labels).set("gridIndex", 1).set("inverse", false).label(object{"interval": 0}),
 		categories("", namesOf).set("gridIndex", 1).set("inverse", true).label(object{"show": false}))
-	p.add(custom(missingJS.cut("share"), bars).id("shares").name("missing").set("encode", object{"x": 0, "y": 1}).fill("@pos"),
+	p.add(custom(missingJS.cut("share", "inkOn", marksJS.text("inkOn")), bars).id("shares").name("missing").set("encode", object{"x": 0, "y": 1}).fill("@pos"),
 		custom(missingJS.cut("cell"), cells).id("cells").name("missing").on(1).set("encode", object{"x": 0, "y": 1}).fill("@pos"))
 	p.key("missing", "rect")
 	return p.chart(title, subtitle), nil
+}
+
+// shareEnd returns the end of an axis of shares in %, the largest of which is most. Half of it is
+// a round number too.
+func shareEnd(most float64) float64 {
+	for _, end := range []float64{1, 2, 5, 10, 20, 30, 40, 50, 60, 80} {
+		if most <= end {
+			return end
+		}
+	}
+	return 100
 }
 
 func (d *MissingData) check() error {

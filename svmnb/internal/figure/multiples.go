@@ -149,9 +149,9 @@ func Multiples(d MultiplesData) (*Chart, error) {
 		}
 	}
 	svm["panels"], svm["notes"], p.grid = panels, notes, grids
-	for _, e := range []struct{ name, icon string }{{classes[0], "circle"}, {classes[1], diamond}, {target, "circle"}, {zero, stroke}, {one, dashes}, {curveName, stroke}, {bandName, "rect"}} {
-		if slices.ContainsFunc(p.series, func(m any) bool { return m.(object)["name"] == e.name }) {
-			p.key(e.name, e.icon)
+	for _, name := range []string{classes[0], classes[1], target, zero, one, curveName, bandName} {
+		if slices.ContainsFunc(p.series, func(m any) bool { return m.(object)["name"] == name }) {
+			p.key(name)
 		}
 	}
 	p.about = fmt.Sprintf("Small multiples of %s.", d.Problem)

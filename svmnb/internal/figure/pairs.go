@@ -81,7 +81,7 @@ func Pairs(d ColumnsData) (*Chart, error) {
 	if gone > 0 {
 		absent = count(gone, "point lacks a value and is", "points lack a value and are") + " left out of its panels"
 	}
-	subtitle := sentence(d.Problem, d.Note, fewerColumns, drawn, absent, colour, "above the diagonal: Pearson correlation")
+	subtitle := sentence(d.Problem, d.Note, fewerColumns, drawn, absent, colour, "numbers above the diagonal: Pearson's r of the column below and the row beside it")
 
 	looks := d.looks()
 	svm := object{"layout": pairsJS.cut("layout"), "columns": m, "names": names(columns), "r": list{}}
@@ -159,7 +159,7 @@ func Pairs(d ColumnsData) (*Chart, error) {
 	p.grid = grids
 	if d.Classes != nil {
 		for _, look := range looks {
-			p.key(look.name, look.symbol)
+			p.key(look.name, either(wholeSymbols[look.symbol], look.symbol))
 		}
 	}
 	return p.chart(title, subtitle), nil

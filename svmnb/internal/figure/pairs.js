@@ -13,7 +13,7 @@ function correlations(p) {
 		if (j <= $row) return;
 		var weight = r === null ? 0 : Math.abs(r);
 		out.push({ type: 'text', silent: true, x: c.x + (j - $row) * (c.width + $across) + c.width / 2, y: c.y + c.height / 2,
-			style: { text: r === null ? '–' : r.toFixed(2).replace('-', '\u2212'), fill: T(weight >= 0.3 ? '@ink' : '@soft'), fontSize: Math.min(c.width / 4, 12 + 6 * weight), align: 'center', verticalAlign: 'middle' } });
+			style: { text: r === null ? '–' : (c.width > 90 ? 'r = ' : '') + r.toFixed(2).replace('-', '\u2212'), fill: T(weight >= 0.3 ? '@ink' : '@soft'), fontSize: Math.min(c.width / 4, 12 + 6 * weight), align: 'center', verticalAlign: 'middle' } });
 	});
 	return { type: 'group', silent: true, children: out };
 }
@@ -33,12 +33,22 @@ function tip(p) {
 }
 
 function layout(w, top) {
-	var s = O.svm, m = s.columns, narrow = w < 520, left = narrow ? 54 : 74, gap = 8, side = (w - left - (narrow ? 12 : 24) - gap * (m - 1)) / m;
+	var s = O.svm, m = s.columns, narrow = w < 520, left = narrow ? 62 : 74, gap = 8, side = (w - left - (narrow ? 12 : 24) - gap * (m - 1)) / m;
 	var height = Math.max(narrow ? 44 : 60, Math.min(side * (narrow ? 1 : 0.8), 220)), grids = [], i, j;
 	for (i = 0; i < m; i++) for (j = 0; j <= i; j++) grids.push({ left: left + j * (side + gap), top: top + 4 + i * (height + gap), width: side, height: height });
-	var axes = function (length, gap) {
-		return grids.map(function () { return { nameTruncate: { maxWidth: length, ellipsis: '…' }, nameGap: gap, splitNumber: side < 80 ? 2 : 3, axisLabel: { fontSize: narrow ? 10 : 12 } }; });
+	// Names that are too long have two lines on a narrow page.
+	var broken = function (name, length) {
+		var most = Math.floor((length + gap) / 5.8), words = String(name || '').split(' '), first = words.shift();
+		while (words.length && (first + ' ' + words[0]).length <= most) first += ' ' + words.shift();
+		return [first, words.join(' ')].filter(String).map(function (line) { return line.length > most ? line.slice(0, most - 1) + '…' : line; }).join('\n');
 	};
-	return { height: Math.round(top + m * (height + gap) + 44), option: { grid: grids, xAxis: axes(side, 26), yAxis: axes(height, narrow ? 40 : 54),
+	var axes = function (own, length, away) {
+		return own.map(function (axis) {
+			var o = { nameGap: away, splitNumber: length < 80 ? 2 : 3, axisLabel: { fontSize: narrow ? 10 : 12 }, nameTextStyle: { fontSize: narrow ? 11 : 13, lineHeight: 13 } };
+			if (narrow) o.name = broken(axis.name, length); else o.nameTruncate = { maxWidth: length, ellipsis: '…' };
+			return o;
+		});
+	};
+	return { height: Math.round(top + m * (height + gap) + 52), option: { grid: grids, xAxis: axes(O.xAxis, side, 26), yAxis: axes(O.yAxis, height, narrow ? 27 : 54),
 		series: O.series.filter(function (s) { return s.type === 'scatter'; }).map(function (s) { return { id: s.id, symbolSize: side < 100 ? 2.5 : s.symbolSize }; }) } };
 }

@@ -4,7 +4,9 @@ import (
 	_ "embed"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
+	"sort"
 )
 
 //go:embed posterior.js
@@ -45,18 +47,15 @@ func Posterior(d PosteriorData) (*Chart, error) {
 	}
 	n, tests, target := len(d.Y), len(d.TestY), either(d.Target, "y")
 	xName := either(d.Feature, "x")
-	title := count(n, "observation", "observations")
-	if n == 0 {
-		title = "0 observations: the prior"
-	}
+	facts := count(n, "observation", "observations")
 	if tests > 0 {
-		title += ", " + count(tests, "test point", "test points")
+		facts += ", " + count(tests, "test point", "test points")
 	}
 	if finite(d.Noise) {
-		title += ", noise σ² = " + numberTo(d.Noise, 3)
+		facts += ", noise σ² = " + numberTo(d.Noise, 3)
 	}
 	if finite(d.Evidence) {
-		title += ": log marginal likelihood " + number(d.Evidence)
+		facts += ", log marginal likelihood " + number(d.Evidence)
 	}
 	first, last := d.Xs[0], d.Xs[len(d.Xs)-1]
 	x, y, numbers := inRange(d.X, d.Y, first, last)
@@ -72,7 +71,8 @@ func Posterior(d PosteriorData) (*Chart, error) {
 		_, most := extent(d.MeanError)
 		within = "the mean is within " + numberTo(most, 2) + " of the exact one"
 	}
-	subtitle := sentence(d.Problem, d.Note, within, outside, fewer(shown, len(y), "the observations"), fewer(shownTests, len(testY), "the test points"))
+	title := d.finding(x, y, testX, testY)
+	subtitle := sentence(d.Problem, facts, d.Note, within, outside, fewer(shown, len(y), "the observations"), fewer(shownTests, len(testY), "the test points"))
 
 	lower, upper := around2(d.Mean, d.SD)
 	all := append([][]float64{y, testY, d.True, lower, upper}, d.Samples...)
@@ -110,16 +110,16 @@ func Posterior(d PosteriorData) (*Chart, error) {
 	p := plot{name: "posterior", about: fmt.Sprintf("Gaussian process of %s over %s: mean and bands of two standard deviations.", target, xName), tip: posteriorJS.cut("tip"),
 		grid: list{object{}}, svm: svm}
 	p.panel(valueAxis(0, xLow, xHigh, xName, 28), valueAxis(0, yLow, yHigh, target, 42).lines())
-	p.key(mean, stroke)
-	p.key(f, "rect")
+	p.key(mean)
+	p.key(f)
 	if d.ObservationSD != nil {
-		p.add(band(0, fresh, "x", "newlower", "newupper", "@series1/0.15", style("@series1", 1, 2, 4)))
-		p.key(fresh, "rect")
+		p.add(band(0, fresh, "x", "newlower", "newupper", "@series1/0.15", style("@series1", 1, 2, 4)).edge("@series1", 1).in("itemStyle", object{"borderType": list{2, 4}}))
+		p.key(fresh)
 	}
 	p.add(band(0, f, "x", "lower", "upper", "@series1/0.24", ""))
 	if d.MeanError != nil {
-		p.add(band(0, solver, "x", "meanlower", "meanupper", "@series2/0.2", style("@series2", 1.4)))
-		p.key(solver, "rect")
+		p.add(band(0, solver, "x", "meanlower", "meanupper", "@series2/0.2", style("@series2", 1.4)).edge("@series2", 1.4))
+		p.key(solver)
 	}
 	p.add(strips(yLow))
 	for k, values := range d.Samples {
@@ -128,11 +128,11 @@ func Posterior(d PosteriorData) (*Chart, error) {
 		p.add(curve(0, sampled, "x", name, "@series1").silent().pen("@series1", 1).in("lineStyle", object{"opacity": 0.75}))
 	}
 	if len(d.Samples) > 0 {
-		p.key(sampled, hair)
+		p.key(sampled)
 	}
 	if d.True != nil {
 		p.add(curve(0, truth, "x", "true", "@ink").silent().pen("@ink", 1.6, list{6, 4}))
-		p.key(truth, dashes)
+		p.key(truth)
 	}
 	p.add(curve(0, mean, "x", "mean", "@series1").silent().z(4).pen("@series1", 3))
 	sizes := list{}
@@ -152,6 +152,57 @@ func Posterior(d PosteriorData) (*Chart, error) {
 		svm["sizes"] = sizes
 	}
 	return p.chart(title, subtitle), nil
+}
+
+// finding is the title: how far samples differ, how many points the band contains, or else how
+// wide the band is. The points are those in the range.
+func (d *PosteriorData) finding(x, y, testX, testY []float64) string {
+	name, unit := units(either(d.Target, "y"))
+	wide := func(v float64) string { return numberTo(v, 3) + unit }
+	low, high := extent(d.SD)
+	switch {
+	case len(d.Samples) > 1:
+		apart, at := d.apart()
+		feature, unitX := units(either(d.Feature, "x"))
+		return fmt.Sprintf("%d samples of f lie up to %s apart, most at %s = %s", len(d.Samples), wide(apart), feature, numberTo(at, 3)+unitX)
+	case len(d.Y) == 0:
+		return fmt.Sprintf("0 observations: the prior of f has a band of ± %s", wide(2*high))
+	case d.ObservationSD != nil && len(testX) > 0:
+		return fmt.Sprintf("%d of %s lie within ± 2 sd of their prediction", d.within(testX, testY), count(len(testX), "test point", "test points"))
+	case d.ObservationSD != nil && len(x) > 0:
+		return fmt.Sprintf("%d of %s lie within ± 2 sd of the mean", d.within(x, y), count(len(x), "observation", "observations"))
+	case numberTo(low, 3) == numberTo(high, 3):
+		return fmt.Sprintf("The mean of %s is known to ± %s (2 sd)", name, wide(2*high))
+	}
+	return fmt.Sprintf("The mean of %s is known to ± %s in one place and to ± %s in another (2 sd)", name, wide(2*low), wide(2*high))
+}
+
+// apart returns the largest distance of two samples at one place, and the place.
+func (d *PosteriorData) apart() (most, at float64) {
+	most = -1
+	for i, x := range d.Xs {
+		low, high := math.Inf(1), math.Inf(-1)
+		for _, s := range d.Samples {
+			low, high = min(low, s[i]), max(high, s[i])
+		}
+		if high-low > most {
+			most, at = high-low, x
+		}
+	}
+	return most, at
+}
+
+// within returns how many of the points the band of new observations contains.
+func (d *PosteriorData) within(x, y []float64) (inside int) {
+	for i, v := range x {
+		j := min(max(sort.SearchFloat64s(d.Xs, v), 1), len(d.Xs)-1)
+		t := (v - d.Xs[j-1]) / (d.Xs[j] - d.Xs[j-1])
+		mean, sd := d.Mean[j-1]+t*(d.Mean[j]-d.Mean[j-1]), d.ObservationSD[j-1]+t*(d.ObservationSD[j]-d.ObservationSD[j-1])
+		if math.Abs(y[i]-mean) <= 2*sd {
+			inside++
+		}
+	}
+	return inside
 }
 
 // inRange returns the points whose x is from low to high, and their numbers among all.

@@ -49,7 +49,7 @@ func PrecisionRecall(d PrecisionRecallData) (*Chart, error) {
 	p.add(line(curve).name("curve").set("step", "start").symbols("circle", 5).set("showSymbol", len(curve) < 60).set("showAllSymbol", true).set("encode", object{"x": 0, "y": 1}).
 		ink("@neg", 2.6).in("areaStyle", object{"color": "@neg/0.12"}).set("triggerLineEvent", true),
 		line(list{list{0, round4(d.Share)}, list{1, round4(d.Share)}}).name("chance").bare().still().ink("@soft", 1.2, "dashed"))
-	p.key("curve", "")
-	p.key("chance", "")
+	p.key("curve")
+	p.key("chance")
 	return p.chart(title, subtitle), nil
 }

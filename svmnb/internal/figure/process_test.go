@@ -476,34 +476,34 @@ func TestProcessFigures(t *testing.T) {
 		long.Xs[i] = 1.6e9 + 1e6*long.Xs[i]
 	}
 	drawAll(t, []drawing{
-		{"tube", func() (*Chart, error) { return Tube(tube(t, 60, 1, 0.15, 3, false)) }, 20_000, "19 of 60 points carry f: 12 free, 7 at the bound; RMSE 0.115 with ε = 0.15"},
-		{"tube, quadratic loss", func() (*Chart, error) { return Tube(tube(t, 5, 1, 0.05, 30, true)) }, 20_000, "4 of 5 points carry f; RMSE 0.0609 with ε = 0.05"},
-		{"tube, two features", func() (*Chart, error) { return Tube(tube(t, 150, 2, 0.2, 3, false)) }, 15_000, "of 150 points carry f"},
-		{"tube, far from zero", func() (*Chart, error) { return Tube(long) }, 50_000, "of 400 points carry f"},
+		{"tube", func() (*Chart, error) { return Tube(tube(t, 60, 1, 0.15, 3, false)) }, 20_000, "41 of 60 points are inside the tube of ± 0.15; the other 19 carry f · sinc · RBF(0.5), C = 3 · 12 free, 7 at the bound · RMSE 0.115"},
+		{"tube, quadratic loss", func() (*Chart, error) { return Tube(tube(t, 5, 1, 0.05, 30, true)) }, 20_000, "1 of 5 points are inside the tube of ± 0.05; the other 4 carry f · sinc · RBF(0.5), C = 30 · RMSE 0.0609"},
+		{"tube, two features", func() (*Chart, error) { return Tube(tube(t, 150, 2, 0.2, 3, false)) }, 15_000, "of 150 points are inside the tube"},
+		{"tube, far from zero", func() (*Chart, error) { return Tube(long) }, 50_000, "of 400 points are inside the tube"},
 		{"tube, many points", func() (*Chart, error) {
 			x := grid(0, 9, 5000)
 			return Tube(TubeData{X: x, Y: x, F: x, Beta: flat(0, 5000), Upper: flat(1, 5000), Xs: x, Fs: x})
-		}, 95_000, "No support vectors: f is constant on 5\u202f000 points; RMSE 0 with ε = 0 · 1\u202f200 of the points drawn"},
+		}, 95_000, "No support vectors: f is constant on 5\u202f000 points · RMSE 0 · 1\u202f200 of the points drawn"},
 		{"tube, one point", func() (*Chart, error) {
 			return Tube(TubeData{X: []float64{3}, Y: []float64{-7}, F: []float64{-7}, Beta: []float64{1}, Upper: []float64{1}, Xs: []float64{2, 4}, Fs: []float64{-7, -7}})
-		}, 10_000, "1 of 1 point carry f: 0 free, 1 at the bound; RMSE 0 with ε = 0"},
+		}, 10_000, "0 of 1 point are inside the tube of ± 0; the other 1 carry f · 0 free, 1 at the bound"},
 		{"tube, one point of many features", func() (*Chart, error) {
 			return Tube(TubeData{Y: []float64{0}, F: []float64{0}, Beta: []float64{0}, Upper: []float64{1}, Epsilon: 0.1})
 		}, 10_000, "f is constant on 1 point"},
-		{"posterior", func() (*Chart, error) { return Posterior(post) }, 25_000, "12 observations, noise σ² = 0.0144: log marginal likelihood −12.11"},
+		{"posterior", func() (*Chart, error) { return Posterior(post) }, 25_000, "12 observations, noise σ² = 0.0144, log marginal likelihood −12.11"},
 		{"posterior, stopped early", func() (*Chart, error) { return Posterior(early(t)) }, 25_000, "stopped after 12 iterations · the mean is within "},
-		{"posterior, tested", func() (*Chart, error) { return Posterior(tested(t)) }, 25_000, "12 observations, 11 test points, noise σ² = 0.0144: log marginal likelihood −12.11"},
+		{"posterior, tested", func() (*Chart, error) { return Posterior(tested(t)) }, 25_000, "12 observations, 11 test points, noise σ² = 0.0144, log marginal likelihood −12.11"},
 		{"posterior, tested outside", func() (*Chart, error) { return Posterior(tested(t)) }, 25_000, "5 points outside the range"},
 		{"posterior, everything outside", func() (*Chart, error) {
 			return Posterior(PosteriorData{Noise: nan, Evidence: nan, X: []float64{7}, Y: []float64{1}, TestX: []float64{-7}, TestY: []float64{1}, Xs: []float64{0, 1}, Mean: []float64{0, 0}, SD: []float64{1, 1}})
 		}, 10_000, "2 points outside the range"},
 		{"posterior, nothing observed", func() (*Chart, error) {
 			return Posterior(PosteriorData{Noise: nan, Evidence: nan, Xs: []float64{0, 1}, Mean: []float64{0, 0}, SD: []float64{1, 1}})
-		}, 10_000, "0 observations: the prior"},
+		}, 10_000, "0 observations: the prior of f has a band of ± 2"},
 		{"posterior, no doubt", func() (*Chart, error) {
 			return Posterior(PosteriorData{Noise: 0, Evidence: nan, X: []float64{0.5}, Y: []float64{0}, Xs: []float64{0, 1}, Mean: []float64{0, 0}, SD: []float64{0, 0}})
 		}, 10_000, "1 observation, noise σ² = 0"},
-		{"bounds", func() (*Chart, error) { return Bounds(run) }, 25_000, "The gap falls to 0.001 by Gauss–Radau at iteration 48, Skilling at iteration 52"},
+		{"bounds", func() (*Chart, error) { return Bounds(run) }, 25_000, "The gap falls to 3.9e-10; the tolerance 0.001 is met by Gauss–Radau at iteration 48, Skilling at iteration 52"},
 		{"bounds, not yet closed", func() (*Chart, error) { d := run; d.Tol = 1e-12; return Bounds(d) }, 25_000, "; the tolerance is 1e-12"},
 		{"bounds, no tolerance", func() (*Chart, error) { d := run; d.Tol = 0; return Bounds(d) }, 25_000, "The gap is "},
 		{"bounds, lower only", func() (*Chart, error) {
@@ -511,32 +511,32 @@ func TestProcessFigures(t *testing.T) {
 		}, 10_000, "No upper bound: y'A⁻¹y ≥ 3 after 5 iterations"},
 		{"bounds, one iteration that closes", func() (*Chart, error) {
 			return Bounds(BoundsData{Iterations: []int{1}, Lower: []float64{3}, Radau: []float64{3}, Residual: []float64{0}, Exact: 3, Tol: 1e-9})
-		}, 10_000, "The gap falls to 1e-9 by Gauss–Radau at iteration 1"},
+		}, 10_000, "The bounds meet up to rounding; the tolerance 1e-9 is met by Gauss–Radau at iteration 1"},
 		{"bounds, known now and then", func() (*Chart, error) {
 			return Bounds(BoundsData{Iterations: []int{0, 1, 2}, Lower: []float64{0, 1, 2}, Radau: []float64{5, 4, 3}, GibbsMacKay: []float64{nan, 1.5, nan}, Exact: nan, Tol: 0.5})
-		}, 10_000, "The gap falls to 0.5 by Gibbs–MacKay at iteration 1"},
+		}, 10_000, "The gap falls to 0.5; the tolerance 0.5 is met by Gibbs–MacKay at iteration 1"},
 		{"bounds, unknown at the end", func() (*Chart, error) {
 			return Bounds(BoundsData{Iterations: []int{0, 1, 2}, Lower: []float64{0, 1, 2}, Skilling: []float64{nan, 4, nan}, Exact: nan, Tol: 1})
 		}, 10_000, "The gap is still 3 after 1 iteration; the tolerance is 1"},
-		{"evidence", func() (*Chart, error) { return Evidence(surface) }, 45_000, "at length ℓ = 0.796, noise σ² = 0.0541; 3 of 4 starts end there"},
+		{"evidence", func() (*Chart, error) { return Evidence(surface) }, 45_000, "rises from −16.11 to −11.7 nats at length ℓ = 0.7964 and noise σ² = 0.05409; 3 of 4 starts end there"},
 		{"evidence, no path", func() (*Chart, error) { d := surface; d.Paths = nil; return Evidence(d) }, 45_000, "Log marginal likelihood at most −11.7"},
 		{"evidence, flat, less than a decade", func() (*Chart, error) {
 			return Evidence(EvidenceData{Xs: [2]float64{1.1, 1.3}, Ys: [2]float64{2, 3}, Z: [][]float64{{1, 1}, {1, 1}}, Paths: []EvidencePath{{X: []float64{1.2}, Y: []float64{9}, Value: []float64{1}}}})
 		}, 10_000, "1 end lies outside the picture"},
-		{"components", func() (*Chart, error) { return Components(parts) }, 85_000, "Range of each component: trend 26, season 6.7, medium term 2"},
+		{"components", func() (*Chart, error) { return Components(parts) }, 85_000, "Trend moves CO₂ − 320 by 26 ppm, season by 6.7 ppm, medium term by 2 ppm"},
 		{"components, long names", func() (*Chart, error) {
 			d := parts
 			d.Parts = append([]Component{}, d.Parts...)
 			d.Parts[1].Name = "Product(RBF(0.0002), Periodic(1.3, 1))"
 			return Components(d)
-		}, 85_000, "trend 26, Product(RBF(0.0002), Pe… 6.7, medium term 2"},
+		}, 85_000, ", Product(RBF(0.0002), Pe… by 6.7 ppm, medium term by 2 ppm"},
 		{"components, eight, no bands, no data", func() (*Chart, error) {
 			d := ComponentsData{Xs: []float64{0, 1}, Mean: []float64{0, 8}, SD: []float64{0, 0}}
 			for k := range 8 {
 				d.Parts = append(d.Parts, Component{Name: fmt.Sprintf("part %d", k+1), Mean: []float64{0, float64(k)}})
 			}
 			return Components(d)
-		}, 25_000, "part 8 7, part 7 6, part 6 5, part 5 4, …"},
+		}, 25_000, "Part 8 moves y by 7, part 7 by 6, part 6 by 5, part 5 by 4, …"},
 	})
 }
 
@@ -731,6 +731,33 @@ func TestPosteriorShowsTheNumbers(t *testing.T) {
 	}
 }
 
+// The title of a posterior counts what its band contains, and says where samples differ most.
+func TestPosteriorFindings(t *testing.T) {
+	d := PosteriorData{Target: "force (N)", Feature: "time (s)", Noise: math.NaN(), Evidence: math.NaN(), X: []float64{0.5, 1.5, 3}, Y: []float64{1.4, 1.4, 0}, Xs: []float64{0, 1, 2},
+		Mean: []float64{0, 0, 4}, SD: []float64{0.5, 0.5, 1}, ObservationSD: []float64{0.5, 1, 1}}
+	say := func(want string) {
+		t.Helper()
+		if got := must[*Chart](t)(Posterior(d)).Title.Title; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	say("2 of 2 observations lie within ± 2 sd of the mean") // ± 1.5 around 0, ± 2 around 2
+	d.TestX, d.TestY = []float64{0.5, 0.5, 9}, []float64{1.6, -1.4, 0}
+	say("1 of 2 test points lie within ± 2 sd of their prediction")
+	d.ObservationSD = nil
+	say("The mean of force is known to ± 1 N in one place and to ± 2 N in another (2 sd)")
+	d.Samples = [][]float64{{0, 1, 2}, {0, -2, 3}}
+	say("2 samples of f lie up to 3 N apart, most at time = 1 s")
+}
+
+func TestUnits(t *testing.T) {
+	for column, want := range map[string]string{"CO2 (ppm)": "CO2| ppm", "CO₂ [ppm]": "CO₂| ppm", "y": "y|", "a (b) c": "a (b) c|", "(a)": "(a)|"} {
+		if name, unit := units(column); name+"|"+unit != want {
+			t.Errorf("%q has the parts %q, want %q", column, name+"|"+unit, want)
+		}
+	}
+}
+
 func TestBoundsShowTheNumbers(t *testing.T) {
 	d := bounds(t, 100)
 	d.Skilling[5] = math.NaN()
@@ -753,6 +780,42 @@ func TestBoundsShowTheNumbers(t *testing.T) {
 	}
 	if d.Residual = nil; grids(d) != 2 {
 		t.Errorf("%d panels without residuals, want 2", grids(d))
+	}
+}
+
+// The exact value and its bounds have equally many decimals, enough to tell the bounds apart.
+func TestNumbersOfBoundsAreAlike(t *testing.T) {
+	for _, c := range []struct {
+		lower, upper float64
+		want         string
+	}{
+		{138.527168, 138.52728, "138.52717 ≤ y'A⁻¹y ≤ 138.52728"}, {-2, 1000, "−2 ≤ y'A⁻¹y ≤ 1000"},
+		{2, 2, "2.000 ≤ y'A⁻¹y ≤ 2.000"}, {0, 0, "0 ≤ y'A⁻¹y ≤ 0"},
+	} {
+		if got := sandwich(c.lower, c.upper); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+// No curve leaves the picture below: neither the gaps nor the true error of a bound.
+func TestBoundsStayInThePicture(t *testing.T) {
+	d := bounds(t, 100)
+	d.Tol = 0.1
+	c := must[*Chart](t)(Bounds(d))
+	low := c.Extra["yAxis"].(list)[1].(object)["min"].(float64)
+	seen := 0
+	for _, key := range []string{"error", "radaugap", "skillinggap"} {
+		for _, v := range c.Extra["svm"].(object)[key].(list) {
+			if v, ok := v.(float64); ok {
+				if seen++; v < low*(1-1e-9) {
+					t.Errorf("%s is %g, below %g, where the axis begins", key, v, low)
+				}
+			}
+		}
+	}
+	if seen < 50 {
+		t.Errorf("%d values were looked at", seen)
 	}
 }
 

@@ -52,7 +52,7 @@ type racePanel struct {
 
 var racePanels = []racePanel{
 	{"ev", "kernel values", func(p *solvers.Point) float64 { return positive(float64(p.Evaluations)) }, math.Log10},
-	{"it", "iterations", func(p *solvers.Point) float64 { return float64(p.Iteration) }, iterations{log: true}.place},
+	{"it", "iterations", func(p *solvers.Point) float64 { return float64(p.Iteration) }, func(it float64) float64 { return math.Log10(max(it, 1)) }},
 	{"t", "time", func(p *solvers.Point) float64 { return max(p.Elapsed.Seconds(), 1e-7) }, math.Log10},
 }
 

@@ -2,7 +2,7 @@
 
 // text is a number at a place of an axis: 20k, 1M, 5 ms.
 function text(key, v) {
-	var cut = function (x) { return String(+x.toPrecision(3)); }, x = key === 'it' ? Math.round(Math.pow(10, v) - 1) : Math.pow(10, v);
+	var cut = function (x) { return String(+x.toPrecision(3)); }, x = key === 'it' ? Math.round(Math.pow(10, v)) : Math.pow(10, v);
 	if (key === 't') return x < 0.9995e-3 ? cut(x * 1e6) + ' µs' : x < 0.9995 ? cut(x * 1e3) + ' ms' : cut(x) + ' s';
 	return x < 999.5 ? cut(x) : x < 999.5e3 ? cut(x / 1e3) + 'k' : x < 999.5e6 ? cut(x / 1e6) + 'M' : x < 999.5e9 ? cut(x / 1e9) + 'G' : svm.num(x, 3);
 }
@@ -44,7 +44,7 @@ function labels(panel, box, api) {
 		if (!legend.isSelected(run.name) || s.at(axis, run, run.gap.length - 1) === null) return;
 		run.gap.forEach(function (g, k) {
 			var c = api.coord([s.at(axis, run, k), Math.max(g, s.floor)]);
-			if (before) solid.push([before[0] - 2, before[1] - 2, c[0] + 2, before[1] + 2], [c[0] - 2, before[1] - 2, c[0] + 2, c[1] + 2]);
+			if (before) [[before[0] - 2, before[1] - 2, c[0] + 2, before[1] + 2], [c[0] - 2, before[1] - 2, c[0] + 2, c[1] + 2]].forEach(function (b) { b.of = run.name; solid.push(b); });
 			before = c;
 			line.push(c);
 		});
@@ -85,7 +85,8 @@ function labels(panel, box, api) {
 		e.named = out.length > before;
 	});
 	// A run whose end has no room is named along its line, in its colour. There the name may
-	// cover lines, but no other name, end or axis.
+	// cover this line, but no other line, name, end or axis. If there is no such place, only
+	// the legend has the name.
 	ends.forEach(function (e) {
 		if (e.named || box.width < 180) return;
 		var w = echarts.format.getTextRect(e.name, '12px sans-serif').width * 1.06, best = null;
@@ -94,8 +95,9 @@ function labels(panel, box, api) {
 				var r = [c[0] + o[0], c[1] + o[1], c[0] + o[0] + w, c[1] + o[1] + 14];
 				if (r[0] < box.x + 3 || r[2] > box.x + box.width + 6 || r[1] < box.y || r[3] > box.y + box.height - 1) return;
 				if (texts.some(function (b) { return meets(r, b); }) || ends.some(function (o) { return away(r, o) < 9; })) return;
-				var cost = solid.filter(function (b) { return meets(r, b); }).length;
-				if (!best || cost < best.cost) best = { cost: cost, r: r };
+				var over = solid.filter(function (b) { return meets(r, b); });
+				if (over.some(function (b) { return b.of !== e.name; })) return;
+				if (!best || over.length < best.cost) best = { cost: over.length, r: r };
 			});
 		});
 		if (!best) return;
@@ -112,12 +114,10 @@ function layout(w, top) {
 	var s = O.svm, n = s.axes.length, wide = w >= 720, narrow = w < 520, left = narrow ? 60 : 76, right = 24, space = 26;
 	var each = wide ? (w - left - right - (n - 1) * space) / n : w - left - right, high = wide ? 320 : 200, below = 60;
 	var ticks = function (axis) {
-		var px = each / (axis.high - axis.low), it = axis.key === 'it', labels = [], marks = [];
-		var put = function (to, v) { var p = it ? Math.log(1 + v) / Math.LN10 : Math.log(v) / Math.LN10; if (p >= axis.low - 1e-9 && p <= axis.high + 1e-9) to.push(Math.min(Math.max(p, axis.low), axis.high)); };
+		var px = each / (axis.high - axis.low), labels = [], marks = [];
+		var put = function (to, v) { var p = Math.log(v) / Math.LN10; if (p >= axis.low - 1e-9 && p <= axis.high + 1e-9) to.push(Math.min(Math.max(p, axis.low), axis.high)); };
 		var every = Math.ceil(46 / px), some = px > 150 ? [1, 2, 5] : [1];
-		if (it) { put(labels, 0); put(marks, 0); }
 		for (var e = Math.floor(axis.low) - 1; e <= axis.high; e++) {
-			if (it && e < 0) continue;
 			if (e % every === 0) some.forEach(function (m) { put(labels, m * Math.pow(10, e)); });
 			for (var m = 1; m < 10; m++) if (m === 1 || px > 50) put(marks, m * Math.pow(10, e));
 		}

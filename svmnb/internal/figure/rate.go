@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/svmnb/svmnb/solvers"
 )
@@ -111,6 +112,15 @@ func lastDigits(p solvers.Point) float64 {
 	return 1e-12 * (1 + math.Abs(p.Dual))
 }
 
+// factor prints a factor by which a gap changes, with two digits of it and of its distance
+// from 1: a line that is fitted to steps has no more.
+func factor(f float64) string {
+	if off := math.Abs(1 - f); off > 0 && off < 0.1 {
+		return strconv.FormatFloat(f, 'f', min(1-int(math.Floor(math.Log10(off))), 12), 64)
+	}
+	return numberTo(f, 2)
+}
+
 // Rate draws the smallest gap so far over the iterations, on a logarithmic axis, where
 // linear convergence is a straight line, and the line fitted to it. If the convergence is
 // faster than linear, the line shows how the gap would have fallen with its first factor.
@@ -128,13 +138,13 @@ func Rate(d RateData) (*Chart, error) {
 		}
 	}
 	unit := either(d.Unit, "iteration")
-	title := fmt.Sprintf("The gap falls by a factor of %s per %s: tenfold in %s", numberTo(fall.Factor, 4), unit, numberTo(math.Ln10/-math.Log(fall.Factor), 3))
+	title := fmt.Sprintf("The gap falls by a factor of %s per %s: tenfold in %s %ss", factor(fall.Factor), unit, numberTo(math.Ln10/-math.Log(fall.Factor), 2), unit)
 	fitted, lineName := "fitted", "fitted line"
 	switch {
 	case fall.Factor >= 1:
-		title = fmt.Sprintf("The gap does not fall: a factor of %s per %s", numberTo(fall.Factor, 4), unit)
+		title = fmt.Sprintf("The gap does not fall: a factor of %s per %s", factor(fall.Factor), unit)
 	case fall.Bends:
-		title = fmt.Sprintf("The gap falls faster than linearly: by a factor of %s per %s at first, %s at the end", numberTo(fall.First, 3), unit, numberTo(fall.Last, 3))
+		title = fmt.Sprintf("The gap falls faster than linearly: by a factor of %s per %s at first, %s at the end", factor(fall.First), unit, factor(fall.Last))
 		fitted, lineName = "looked at", "as at first"
 	}
 	end := x[len(x)-1]
@@ -160,7 +170,7 @@ func Rate(d RateData) (*Chart, error) {
 	}
 	p.add(line(gaps).name("gap, smallest so far").set("showSymbol", false).ink("@series4", 2.6).calm(),
 		line(fit).name(lineName).set("showSymbol", false).clip().ink("@ink", 1.6, "dashed").calm())
-	p.key("gap, smallest so far", stroke)
-	p.key(lineName, dashes)
+	p.key("gap, smallest so far")
+	p.key(lineName)
 	return p.chart(title, subtitle), nil
 }

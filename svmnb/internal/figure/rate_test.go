@@ -78,3 +78,12 @@ func TestRateBends(t *testing.T) {
 		}
 	}
 }
+
+// A factor has two digits, or as many as its distance from 1 needs.
+func TestFactor(t *testing.T) {
+	for f, want := range map[float64]string{0.8487: "0.85", 0.98712: "0.987", 0.99987654: "0.99988", 1.0512: "1.051", 0.0123: "0.012", 1.23e-5: "1.2e-5", 1: "1"} {
+		if got := factor(f); got != want {
+			t.Errorf("%v is %q, want %q", f, got, want)
+		}
+	}
+}

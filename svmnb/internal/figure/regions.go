@@ -18,6 +18,7 @@ const MostRegions = 8
 // of two features, and the n training points.
 type RegionsData struct {
 	Problem  string
+	Unlike   bool // the two features need not have one scale, so the panel fills the width
 	Features [2]string
 	Classes  []string // k names, at most MostRegions
 
@@ -72,14 +73,14 @@ func Regions(d RegionsData) (*Chart, error) {
 	sizes := object{}
 	p := plot{name: "regions", about: fmt.Sprintf("Regions of the classes over %s and %s.", d.Features[0], d.Features[1]), tip: regionsJS.cut("tip"), grid: object{},
 		svm: object{"box": box(d.Xs, d.Ys), "levels": levels, "edges": edges, "margins": margins,
-			"sizes": sizes, "names": d.Classes, "aspect": aspect(d.Xs, d.Ys, 0.62), "layout": marginsJS.cut("layout")}}
+			"sizes": sizes, "names": d.Classes, "aspect": planeAspect(d.Xs, d.Ys, d.Unlike), "layout": marginsJS.cut("layout")}}
 	p.panel(valueAxis(0, d.Xs[0], d.Xs[1], d.Features[0], 28), valueAxis(0, d.Ys[0], d.Ys[1], d.Features[1], 36))
 	at := corner(d.Xs[0], d.Ys[0])
 	p.add(areas("levels", at), level("edges", at, "@ink", 2).name("boundary").fill("@ink"))
-	p.key("boundary", stroke)
+	p.key("boundary")
 	if len(margins) > 0 {
 		p.add(level("margins", at, "@ink", 1.2, 6, 4).name("margin").fill("@ink"))
-		p.key("margin", dashes)
+		p.key("margin")
 	}
 	size := pointSize(len(shown))
 	points := func(id, name, symbol string, size, z, rim int, tip bool, in func(i int) bool) mark {
@@ -91,15 +92,15 @@ func Regions(d RegionsData) (*Chart, error) {
 		if len(data) > 0 {
 			p.add(m)
 			p.rimmed(name, rim)
-			sizes[id] = size
+			sizes[id] = list{size, small(size)}
 		}
 		return m
 	}
 	for c, name := range d.Classes {
 		points(fmt.Sprint("class", c), name, regionSymbols[c], size+c%2, 3, 0, true, func(i int) bool { return d.Class[i] == c }).fill(fmt.Sprintf("@series%d", c+1)).edge("@page", 1).opacity(0.95)
 	}
-	points("support", "support vector", "circle", size+8, 4, 2, false, func(i int) bool { return d.Support[i] }).fill(clear).edge("@ink/0.6", 1.6).opacity(1)
-	points("error", "error", cross, size+5, 5, 0, false, func(i int) bool { return wrong[i] }).fill("@bad").edge("@page", 1).opacity(1)
+	points("support", "support vector", "circle", ring(size), 4, 2, false, func(i int) bool { return d.Support[i] }).fill(clear).edge("@ink*0.7", 1.6).opacity(1)
+	points("error", "error", openCross, size+13, 5, 0, false, func(i int) bool { return wrong[i] }).fill("@bad").edge("@page", 0.6).opacity(1)
 	return p.chart(title, subtitle), nil
 }
 

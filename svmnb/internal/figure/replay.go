@@ -156,9 +156,13 @@ func Replay(d ReplayData) (*Chart, error) {
 		frames = kept
 	}
 
-	title := fmt.Sprintf("%s in %s", d.Method, count(end.Iteration, "iteration", "iterations"))
-	if g := end.Primal - end.Dual; finite(g) {
-		title += ": the gap at its end is " + numberTo(g, 3)
+	after := count(end.Iteration, "iteration", "iterations")
+	title := fmt.Sprintf("%s in %s", d.Method, after)
+	switch g := end.Primal - end.Dual; {
+	case g > 0 && finite(g):
+		title = fmt.Sprintf("%s: the gap is %s after %s", d.Method, numberTo(g, 2), after)
+	case finite(g):
+		title = fmt.Sprintf("%s: the gap is closed up to rounding after %s", d.Method, after)
 	}
 	subtitle := sentence(d.Problem, fewer(shown, n, "the points"))
 	p := plot{name: "replay", about: "A run to be played step by step.", tip: replayJS.cut("tip"),
@@ -173,7 +177,7 @@ func Replay(d ReplayData) (*Chart, error) {
 	d.drawSteps(&p, len(grids), shown, low, high, top)
 	p.grid = append(grids, object{})
 	p.keys = append(p.keys, object{"name": "worked on last", "icon": "circle", "itemStyle": object{"color": clear, "borderColor": "@series4", "borderWidth": 3}})
-	p.key(d.wanted(), dashes)
+	p.key(d.wanted())
 	p.add(custom(replayJS.cut("numbers"), corner(0, 0)).id("numbers").still().z(9))
 	moments := list{}
 	for _, f := range frames {
@@ -223,8 +227,8 @@ func (d *ReplayData) drawScene(p *plot, shown []int) {
 	if d.Regression {
 		ys[0], ys[1] = d.span()
 		p.panel(valueAxis(0, d.Xs[0], d.Xs[1], either(d.Features[0], "x"), 28), valueAxis(0, ys[0], ys[1], either(d.Target, "y"), 42))
-		scene("tube", "f ± ε", replayJS.cut("tube"), 1).fill("@series1")
-		p.key("f ± ε", stroke)
+		scene("tube", "f ± ε", replayJS.cut("tube"), 1).fill("@series1").pen("@series1", 2.6)
+		p.key("f ± ε")
 		points("points", "point", "circle", size-2, nil).fill("@soft").opacity(0.7)
 	} else {
 		features := featureNames(d.Features)
@@ -244,8 +248,8 @@ func (d *ReplayData) drawScene(p *plot, shown []int) {
 		level := func(f float64, style string) types.FuncStr {
 			return replayJS.cut("line", "level", slices.Index(replayLevels, f), "middle", len(replayLevels)/2, "last", len(replayLevels)-1, "style", style)
 		}
-		scene("zero", "f = 0", level(0, style("", 2.6)), 2).fill("@ink")
-		scene("one", "f = ±1", level(-1, style("", 1.6, 6, 4)), 2).fill("@ink")
+		scene("zero", "f = 0", level(0, style("", 2.6)), 2).fill("@ink").pen("@ink", 2.6)
+		scene("one", "f = ±1", level(-1, style("", 1.6, 6, 4)), 2).fill("@ink").pen("@ink", 1.6, list{6, 4})
 		points("neg", classes[0], "circle", size, func(i int) bool { return d.Y[i] < 0 }).fill("@neg").edge("@page", 1)
 		points("pos", classes[1], diamond, size+2, func(i int) bool { return d.Y[i] > 0 }).fill("@pos").edge("@page", 1)
 	}
@@ -260,8 +264,8 @@ func (d *ReplayData) drawScene(p *plot, shown []int) {
 	if !d.Regression {
 		scene("error", "error", replayJS.cut("wrong", "radius", size/2+1), 5).fill("@bad")
 		p.key("error", cross)
-		p.key("f = 0", stroke)
-		p.key("f = ±1", dashes)
+		p.key("f = 0")
+		p.key("f = ±1")
 	}
 	scene("working", "worked on last", replayJS.cut("working", "radius", size/2+7), 6).fill(clear).edge("@series4", 3)
 }
@@ -269,7 +273,7 @@ func (d *ReplayData) drawScene(p *plot, shown []int) {
 // drawSteps adds panel k, of α over y·f or residuals. It has entries in the legend if it is
 // the only panel.
 func (d *ReplayData) drawSteps(p *plot, k int, shown []int, low, high, top float64) {
-	p.add(custom(replayJS.cut("steps"), corner(low, 0)).id("steps").name(d.wanted()).on(k).still().clip().z(1).fill("@ink"))
+	p.add(custom(replayJS.cut("steps"), corner(low, 0)).id("steps").name(d.wanted()).on(k).still().clip().z(1).fill("@ink").pen("@ink", 1.6, list{2, 3}))
 	dots := func(id, name, color, symbol, icon string, in func(i int) bool) {
 		data := items(shown, in, func(k, _ int) list { return list{low, 0, k} })
 		p.add(custom(replayJS.cut("dot", "color", color, "symbol", symbol), data).id(id).name(name).on(k).z(3).fill(color))

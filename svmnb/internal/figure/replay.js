@@ -98,7 +98,7 @@ function steps(p, api) {
 	var s = O.svm, e = s.now().e, top = s.top, g = s.ridge * top, far = 10 * (s.high - s.low), way;
 	if (s.regression) way = (s.bounded ? [[-far, -top], [-e - g, -top]] : [[-e - g, -top]]).concat([[-e, 0], [e, 0]], s.bounded ? [[e + g, top], [far, top]] : [[e + g, top]]);
 	else way = (s.bounded ? [[-far, top], [s.edge - g, top]] : [[s.edge - g, top]]).concat([[s.edge, 0], [far, 0]]);
-	return { type: 'polyline', silent: true, shape: { points: way.map(function (v) { return api.coord(v); }) }, style: { fill: 'none', stroke: T('@ink'), lineWidth: 1.6, lineDash: [6, 4] } };
+	return { type: 'polyline', silent: true, shape: { points: way.map(function (v) { return api.coord(v); }) }, style: { fill: 'none', stroke: T('@ink'), lineWidth: 1.6, lineDash: [2, 3] } };
 }
 
 // numbers writes what is known of the frame above the panels.

@@ -200,7 +200,7 @@ func TestStepCases(t *testing.T) {
 		which  int
 	}{
 		{[2]float64{1, 1}, [2]float64{0.5, 0.5}, 0}, {[2]float64{-1, -1}, [2]float64{1.5, 1.5}, 1},
-		{[2]float64{1, -1}, [2]float64{1.5, 0.5}, 2}, {[2]float64{-1, 1}, [2]float64{0.5, 1.5}, 3},
+		{[2]float64{1, -1}, [2]float64{1.5, 0.5}, 2}, {[2]float64{1, -1}, [2]float64{1, 1}, 2}, {[2]float64{-1, 1}, [2]float64{0.5, 1.5}, 3},
 	} {
 		d := stepped()
 		d.S, d.Before = c.s, c.before

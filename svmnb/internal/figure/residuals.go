@@ -48,10 +48,10 @@ func Residuals(d ResidualsData) (*Chart, error) {
 	p.svm["layout"] = marksJS.cut("oneGrid")
 	p.panel(valueAxis(0, low, high, "prediction of "+target, 28), valueAxis(0, below, above, "residual y − f", 48).lines())
 	p.add(line(list{list{low, 0}, list{high, 0}}).name("no error").bare().still().z(3).ink("@ink", 1.4), points)
-	p.key("points", "")
+	p.key("points")
 	if groups := min(residualGroups, n/5); groups > 1 {
 		p.add(line(d.means(residual, groups)).name("mean of groups").symbols("circle", 7).z(6).ink("@strong", 2.2))
-		p.key("mean of groups", "")
+		p.key("mean of groups")
 		about = sentence(about, fmt.Sprintf("means of %d groups of equal size", groups))
 	}
 	return p.chart(title, about), nil
@@ -94,11 +94,11 @@ func Predictions(d ResidualsData) (*Chart, error) {
 		title += fmt.Sprintf("; they explain %s %% of the variance", numberTo(100*d.R2, 3))
 	}
 	p, points, about := d.plot("predictions", "Predictions over true values.", title, residual, d.Truth, d.Predicted, low, high, low, high)
-	p.svm["layout"] = tubeJS.cut("square")
+	p.svm["layout"] = marksJS.cut("oneGrid")
 	p.panel(valueAxis(0, low, high, "true "+target, 28), valueAxis(0, low, high, "prediction of "+target, 42).lines())
 	p.add(line(list{list{low, low}, list{high, high}}).name("no error").bare().still().z(3).ink("@ink", 1.4), points)
-	p.key("points", "")
-	p.key("no error", stroke)
+	p.key("points")
+	p.key("no error")
 	return p.chart(title, about), nil
 }
 

@@ -47,8 +47,8 @@ func ROC(d ROCData) (*Chart, error) {
 	p.add(line(curve).name("curve").symbols("circle", 5).set("showSymbol", len(curve) < 60).set("showAllSymbol", true).set("encode", object{"x": 0, "y": 1}).
 		ink("@neg", 2.6).in("areaStyle", object{"color": "@neg/0.12"}).set("triggerLineEvent", true),
 		diagonal("chance"))
-	p.key("curve", "")
-	p.key("chance", "")
+	p.key("curve")
+	p.key("chance")
 	return p.chart(title, subtitle), nil
 }
 

@@ -93,8 +93,8 @@ func Scores(d ScoresData) (*Chart, error) {
 		if len(bars[k]) == 0 {
 			continue
 		}
-		p.add(custom(scoresJS.cut("bar", "color", s.color), bars[k]).name(s.name).clip().z(2).fill(s.color).set("encode", object{"x": list{0, 1}, "y": 2}))
-		p.keys = append(p.keys, object{"name": s.name, "icon": "rect"})
+		p.add(custom(scoresJS.cut("bar", "color", s.color), bars[k]).name(s.name).clip().z(2).fill(s.color+"/0.85").set("encode", object{"x": list{0, 1}, "y": 2}))
+		p.key(s.name)
 	}
 	across := func(name string, width float64, dash any, at ...float64) {
 		var data list
@@ -105,7 +105,8 @@ func Scores(d ScoresData) (*Chart, error) {
 	}
 	across("f = 0", 2.6, "solid", 0)
 	across("f = ±1", 1.6, list{6, 4}, -1, 1)
-	p.keys = append(p.keys, object{"name": "f = 0", "icon": stroke}, object{"name": "f = ±1", "icon": dashes})
+	p.key("f = 0")
+	p.key("f = ±1")
 	p.panel(
 		axis{"type": "value", "min": roundTo(first*width, 6), "max": roundTo((first+float64(len(counts)))*width, 6), "axisLine": object{"show": true, "onZero": true},
 			"axisTick": object{"show": false}, "splitLine": object{"show": false}}.named("f(x)", 28).

@@ -122,7 +122,7 @@ func TestScriptsCompute(t *testing.T) {
 		{"tip with a foreign name", alphasJS.text("tip"), `{name: "α"}`, `({value: [0, 0.5, -1, 0], seriesName: "<b>"})`, `"<b>&lt;b></b><br>0 ≤ α &lt; 0.5<br>1 point"`},
 		{"tip of a curve", validationJS.text("tip"), `{metric: "accuracy", unit: " %", name: "C"}`, `({seriesName: "held out", value: [10, 95]})`, `"<b>held out: accuracy 95 %</b><br><span>C = 10</span>"`},
 		{"effort in thousands", raceJS.text("text"), `{}`, `('ev', Math.log(20000) / Math.LN10)`, `"20k"`},
-		{"effort in iterations", raceJS.text("text"), `{}`, `('it', Math.log(36) / Math.LN10)`, `"35"`},
+		{"effort in iterations", raceJS.text("text"), `{}`, `('it', Math.log(35) / Math.LN10)`, `"35"`},
 		{"effort in time", raceJS.text("text"), `{}`, `('t', -4)`, `"100 µs"`},
 		{"place of a run", raceJS.text("at"), `{}`, `({key: 'ev', low: 1}, {ev: [0.5, 2, null]}, 0)`, `1`},
 		{"place of what was not counted", raceJS.text("at"), `{}`, `({key: 'ev', low: 1}, {ev: [null]}, 0)`, `null`},
@@ -137,6 +137,9 @@ func TestScriptsCompute(t *testing.T) {
 		{"tip of a pattern", missingJS.text("tip"), `{names: ["a"]}, xAxis: [0, {data: ["1"]}]`, `({seriesId: 'cells', value: [0, 0, 1]})`, `"1 row with this pattern<br><b>a</b> is missing"`},
 		{"images in rows", imagesJS.text("layout") + `(400, 20).svm`, `{files: Array(7), rows: 8, cols: 4}`, ``, `{"across":7,"pitch":55.42857142857143,"drop":55.42857142857143,"width":22.714285714285715,"height":45.42857142857143}`},
 		{"a label of nothing", evidenceJS.text("labels") + `({coordSys: box}, api).children`, `{lines: [], box: {x: [0, 1], y: [0, 1], n: 1}}`, ``, `[]`},
+		{"a label on each branch", evidenceJS.text("labels") + `({coordSys: {x: 0, y: 0, width: 400, height: 400}}, {coord: function (v) { return v; }}).children.map(function (c) { return c.style.text; })`, `{lines: [{text: "a", paths: [[50, 100, 100, 0, 100, 0], [50, 300, 100, 0, 100, 0], [350, 200, 1, 0]]}], box: {x: [0, 400], y: [0, 400], n: 400}}`, ``, `["a","a"]`},
+		{"cells of whole pixels", matrixJS.text("layout") + `(360, 10).option.grid[0].width`, `{cells: Array(50)}`, ``, `250`},
+		{"number of the point in a row", workingsetsJS.text("number"), `{rows: [18, 105]}`, `(1.5)`, `105`},
 		{"a tip of the evidence", evidenceJS.text("tip"), `{names: ["a", "b"], best: -3}`, `({seriesId: 'cells', value: [1, 0, -5]}).replace(/<[^>]*>/g, ' ').replace(/ +/g, ' ')`, `" grid a 10 b 1 log marginal likelihood −5 below the maximum 2 "`},
 	} {
 		vm.Set("O", must[goja.Value](t)(vm.RunString("({svm: "+test.svm+"})")))
@@ -159,6 +162,53 @@ func TestScriptsCompute(t *testing.T) {
 		}
 		if want := token + fmt.Sprint(bandColour(mid)); fill != want {
 			t.Errorf("band %d of the scale is %s, of the field %s", k, fill, want)
+		}
+	}
+}
+
+// Texts on coloured cells can be read: on every shade of both classes, on light and dark pages.
+func TestInkOn(t *testing.T) {
+	vm := goja.New()
+	for _, c := range []struct{ page, ink, pos, neg [3]float64 }{
+		{[3]float64{255, 255, 255}, [3]float64{27, 39, 51}, [3]float64{221, 95, 13}, [3]float64{29, 100, 173}},
+		{[3]float64{24, 26, 27}, [3]float64{230, 234, 238}, [3]float64{245, 152, 79}, [3]float64{98, 174, 234}},
+	} {
+		css := func(v [3]float64) string { return fmt.Sprintf("rgb(%v,%v,%v)", v[0], v[1], v[2]) }
+		luminance := func(v [3]float64) float64 {
+			for k, x := range v {
+				if v[k] = x / 3294.6; x > 10 {
+					v[k] = math.Pow((x/255+0.055)/1.055, 2.4)
+				}
+			}
+			return 0.05 + 0.2126*v[0] + 0.7152*v[1] + 0.0722*v[2]
+		}
+		vm.Set("T", func(token string) string { return css(map[string][3]float64{"@page": c.page, "@ink": c.ink}[token]) })
+		for _, colour := range [][3]float64{c.pos, c.neg} {
+			for share := 0.0; share <= 1; share += 0.05 {
+				var fill [3]float64
+				for k := range fill {
+					fill[k] = math.Round(c.page[k] + share*(colour[k]-c.page[k]))
+				}
+				text := c.ink
+				if must[goja.Value](t)(vm.RunString("("+marksJS.text("inkOn")+")('"+css(fill)+"')")).String() == css(c.page) {
+					text = c.page
+				}
+				if contrast := math.Exp(math.Abs(math.Log(luminance(text) / luminance(fill)))); contrast < 3.8 {
+					t.Errorf("text %v on %v has a contrast of %.1f", text, fill, contrast)
+				}
+			}
+		}
+	}
+}
+
+// On a narrow page the panel of two features is high enough, and marks are smaller.
+func TestNarrowPlane(t *testing.T) {
+	vm := goja.New()
+	must[goja.Value](t)(vm.RunString(`var O = {svm: {aspect: 0.34, sizes: {a: [19, 11]}}, series: [{id: 'a', itemStyle: {borderWidth: 2}}]};`))
+	for w, want := range map[int]string{360: "238 298 11 1.4", 1000: "311 914 19 2"} {
+		got := must[goja.Value](t)(vm.RunString(fmt.Sprintf(`var o = (%s)(%d, 0).option; [Math.round(o.grid.height), o.grid.width, o.series[0].symbolSize, o.series[0].itemStyle.borderWidth].join(' ')`, marginsJS.text("layout"), w))).String()
+		if got != want {
+			t.Errorf("at %d pixels the panel is %s, want %s", w, got, want)
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 // landscape is a hill over n × m nodes.
@@ -70,7 +72,7 @@ func sprinkled(n int) SettingsData {
 
 func TestSearchPictures(t *testing.T) {
 	pictures(t, "search", searches(t), []tip{
-		{0, 0, 60, "accuracy 98 % ± 1"}, {0, 0, 0, "C = 0.03125, gamma = "}, {2, 1, 3, "RMSE 1.1"}, {2, 1, 3, "lambda = 8"}, {3, 0, 5, "α/C = "}, {4, 0, 0, "setting 1: C = 0.1"},
+		{0, 0, 60, "accuracy 98 % ± 1"}, {0, 0, 0, "C = 0.03125, gamma = "}, {2, 1, 3, "RMSE 1.1"}, {2, 1, 3, "lambda = 8"}, {3, 0, 1, "αᵢ/C = "}, {4, 0, 0, "setting 1: C = 0.1"},
 	})
 }
 
@@ -95,7 +97,7 @@ func TestSearchFigures(t *testing.T) {
 		{"curve, one place", func() (*Chart, error) {
 			return Curve(CurveData{Metric: "accuracy", Name: "C", Percent: true, Xs: []float64{1}, Mean: []float64{1}, SE: []float64{nan}})
 		}, 10_000, "Accuracy 100 % at C = 1"},
-		{"path", func() (*Chart, error) { return Path(lines(40, 100)) }, 120_000, "77 breakpoints in α(C): 40 of 40 points are support vectors at C = 0.125, 3 at C = "},
+		{"path", func() (*Chart, error) { return Path(lines(40, 100)) }, 120_000, "Of 40 points, 40 are support vectors at C = 0.125 and 3 at C = "},
 		{"path, many points", func() (*Chart, error) { return Path(lines(3000, 160)) }, 250_000, "the 40 points that change most"},
 	} {
 		c, err := test.draw()
@@ -168,5 +170,35 @@ func TestWrongSearchInput(t *testing.T) {
 		if !errors.As(test.err, &e) || e.Figure != test.figure || e.Field != test.field {
 			t.Errorf("error %v, want an *InputError about %s, %s", test.err, test.figure, test.field)
 		}
+	}
+}
+
+// A line of a path keeps the places where it bends, at the breakpoints, and stays on its way
+// between them.
+func TestBends(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		n := rapid.IntRange(2, 60).Draw(r, "n")
+		x, y := make([]float64, n), make([]float64, n)
+		for k := range x {
+			x[k], y[k] = float64(k), rapid.SampledFrom([]float64{0, 0.25, 0.5, 1, math.Sin(float64(k)/20) / 2}).Draw(r, "y")
+			if k > 0 {
+				x[k] = x[k-1] + rapid.Float64Range(0.01, 2).Draw(r, "step")
+			}
+		}
+		keep := bends(x, y)
+		if keep[0] != 0 || keep[len(keep)-1] != n-1 {
+			t.Fatalf("the line runs from %d to %d of %d", keep[0], keep[len(keep)-1], n)
+		}
+		for k := 1; k < len(keep); k++ {
+			a, b := keep[k-1], keep[k]
+			for i := a; i < b; i++ {
+				if way := y[a] + (y[b]-y[a])*(x[i]-x[a])/(x[b]-x[a]); math.Abs(way-y[i]) > bendTol*(1+1e-9) {
+					t.Fatalf("the line passes %v at a distance of %g", x[i], way-y[i])
+				}
+			}
+		}
+	})
+	if keep := bends([]float64{0, 1, 2, 3, 4}, []float64{1, 1, 1, 0.5, 0}); !slices.Equal(keep, []int{0, 2, 4}) {
+		t.Errorf("the line bends at %v, want 0, 2, 4", keep)
 	}
 }

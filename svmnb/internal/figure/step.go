@@ -91,7 +91,7 @@ func Step(d StepData) (*Chart, error) {
 	}
 	far := ""
 	if finite(d.Unclipped[0]) {
-		far = fmt.Sprintf("unclipped at (%s, %s)", number(d.Unclipped[0]), number(d.Unclipped[1]))
+		far = fmt.Sprintf("unclipped at α%s = %s", index(d.Points[0]), number(d.Unclipped[0]))
 	} else {
 		far = "no maximum on the line: κ is not positive"
 	}
@@ -99,16 +99,19 @@ func Step(d StepData) (*Chart, error) {
 
 	svm := object{"layout": stepJS.cut("layout"), "box": box(xs, ys), "lines": lines, "upper": list{nullable(d.Upper[0], 6), nullable(d.Upper[1], 6)},
 		"before": list{roundTo(d.Before[0], 6), roundTo(d.Before[1], 6)}, "after": list{roundTo(d.After[0], 6), roundTo(d.After[1], 6)}, "free": list{nullable(d.Unclipped[0], 6), nullable(d.Unclipped[1], 6)},
-		"s": d.S[0] * d.S[1], "which": which, "delta": roundTo(delta/side, 4), "aspect": round4((ys[1] - ys[0]) / (xs[1] - xs[0])), "names": list{"α" + index(d.Points[0]), "α" + index(d.Points[1])}}
+		"s": d.S[0] * d.S[1], "which": which, "delta": roundTo(delta/side, 4), "aspect": round4((ys[1] - ys[0]) / (xs[1] - xs[0])), "names": list{"α" + index(d.Points[0]), "α" + index(d.Points[1])},
+		"words": fmt.Sprintf("s = y%[1]sy%[2]s, δ = α%[1]s + s α%[2]s, and C is the upper bound; on the line, α%[2]s is at least L and at most H", index(d.Points[0]), index(d.Points[1]))}
 	p := plot{name: "step", about: "A step of two variables in their box.", tip: stepJS.cut("tip"), grid: list{object{}, object{}}, svm: svm}
 	p.panel(valueAxis(0, xs[0], xs[1], "α"+index(d.Points[0]), 28), valueAxis(0, ys[0], ys[1], "α"+index(d.Points[1]), 44))
 	hidden := func() axis { return axis{"type": "value", "gridIndex": 1, "show": false, "min": 0, "max": 1} }
 	p.panel(hidden(), hidden())
 	at := corner(xs[0], ys[0])
-	scene := func(id, name string, draw types.FuncStr, z int, color string) {
-		p.add(custom(draw, at).id(id).name(name).still().clip().z(z).fill(color))
+	scene := func(id, name string, draw types.FuncStr, z int, color string) mark {
+		m := custom(draw, at).id(id).name(name).still().clip().z(z).fill(color)
+		p.add(m)
+		return m
 	}
-	scene("contours", "contours of the dual", marksJS.cut("lines", "paths", "lines", "style", style("@axis/0.55", 1)), 1, "@axis")
+	scene("contours", "contours of the dual", marksJS.cut("lines", "paths", "lines", "style", style("@axis/0.55", 1)), 1, "@axis").pen("@axis/0.55", 1)
 	scene("box", "box", stepJS.cut("box"), 2, "@neg")
 	scene("line", "equality constraint", stepJS.cut("line"), 3, "@ink")
 	scene("step", "step", stepJS.cut("arrow"), 4, "@strong")
@@ -121,15 +124,15 @@ func Step(d StepData) (*Chart, error) {
 		p.keys = append(p.keys, object{"name": m["name"], "itemStyle": m.fill("@page").edge(color, 2.4)["itemStyle"]})
 	}
 	hollow(dot("before", "before", "circle", 13, d.Before), "@ink")
-	dot("after", "after", "circle", 13, d.After).fill("@strong")
+	dot("after", "after", "circle", 13, d.After).fill("@strong").opacity(1)
 	p.key("after", "")
 	if finite(d.Unclipped[0]) {
 		hollow(dot("free", "unclipped", diamond, 14, d.Unclipped), "@series4")
 	}
 	p.add(custom(stepJS.cut("cases"), corner(0, 0)).id("cases").on(1).still().z(2))
-	p.key("equality constraint", stroke)
+	p.key("equality constraint", "path://M0 1H4V2.2H0Z M6 0H20V3.2H6Z M22 1H26V2.2H22Z") // it is thin outside the box
 	p.key("box", "path://M0 0H14V12H0Z M2 2V10H12V2Z")
-	p.key("contours of the dual", hair)
+	p.key("contours of the dual")
 	return p.chart(title, subtitle), nil
 }
 
@@ -144,7 +147,7 @@ func rise(gradient [2]float64, q [2][2]float64, from, to [2]float64) float64 {
 // contours returns the level lines of gradient'd − ½ d'Qd around a place. The levels are
 // denser near the top, so that the ellipses are evenly spaced.
 func contours(xs, ys [2]float64, gradient [2]float64, q [2][2]float64, about [2]float64) [][]int {
-	const nodes, levels = 61, 12
+	const nodes, levels = 181, 12 // so many nodes that the smallest ellipse has no corners
 	z := make([][]float64, nodes)
 	low, high := math.Inf(1), math.Inf(-1)
 	for i := range z {
@@ -217,16 +220,18 @@ func Ascent(d AscentData) (*Chart, error) {
 	}
 	xs, ys := [2]float64{roundTo(top[0]-reach, 4), roundTo(top[0]+reach, 4)}, [2]float64{roundTo(top[1]-reach, 4), roundTo(top[1]+reach, 4)}
 	rate := d.Q[0][1] * d.Q[1][0] / (d.Q[0][0] * d.Q[1][1])
-	title := fmt.Sprintf("Coordinate ascent from (%s, %s): each sweep leaves %s %% of the way", number(d.Path[0][0]), number(d.Path[0][1]), numberTo(100*rate, 3))
-	subtitle := fmt.Sprintf("%s, each parallel to an axis · the top is at (%s, %s) · what is left after a sweep is Q₁₂²/(Q₁₁Q₂₂)", count(len(d.Path)-1, "step", "steps"), number(top[0]), number(top[1]))
+	title := fmt.Sprintf("Coordinate ascent from (%s, %s): after the first, each sweep leaves %s %% of the way", number(d.Path[0][0]), number(d.Path[0][1]), numberTo(100*rate, 3))
+	subtitle := fmt.Sprintf("%s, each parallel to an axis · top at α₁ = %s, α₂ = %s · what is left after a sweep is Q₁₂²/(Q₁₁Q₂₂)", count(len(d.Path)-1, "step", "steps"), number(top[0]), number(top[1]))
 	p := plot{name: "ascent", about: "Contours of a quadratic function and the path of coordinate ascent.", tip: stepJS.cut("ascentTip"), grid: list{object{}},
 		svm: object{"layout": tubeJS.cut("square"), "sizes": list{}, "box": box(xs, ys), "lines": contours(xs, ys, d.Gradient, d.Q, [2]float64{})}}
 	p.panel(valueAxis(0, xs[0], xs[1], "α₁", 28), valueAxis(0, ys[0], ys[1], "α₂", 42))
 	p.add(level("lines", corner(xs[0], ys[0]), "@neg/0.6", 1.2).name("contours").still().z(1).fill("@neg"),
 		line(path).name("path").symbols("circle", 6).z(3).ink("@pos", 2.4),
+		scatter(path[:1]).name("start").symbols("circle", 11).z(4).fill("@page").edge("@pos", 2.4).opacity(1),
 		scatter(list{list{roundTo(top[0], 6), roundTo(top[1], 6)}}).name("top").symbols(cross, 13).z(4).fill("@ink"))
-	p.key("path", stroke)
-	p.key("top", "")
-	p.key("contours", hair)
+	p.key("path")
+	p.key("start")
+	p.key("top")
+	p.key("contours")
 	return p.chart(title, subtitle), nil
 }

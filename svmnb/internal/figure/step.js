@@ -31,23 +31,24 @@ function arrow(p, api) {
 // cases draws the four ways in which the line crosses the box, each with the
 // bounds that this puts on the second variable, the one of this step as it is.
 function cases(p, api) {
-	var s = O.svm, c = p.coordSys, out = [], w = c.width / 2, h = c.height / 2, size = Math.min(w - 34, h - 86);
-	[[1, 0.6, 's = 1, δ < C'], [1, 1.4, 's = 1, δ > C'], [-1, 0.35, 's = −1, δ > 0'], [-1, -0.35, 's = −1, δ < 0']].forEach(function (k, i) {
-		var mine = i === s.which, d = mine ? s.delta : k[1], color = T(mine ? '@strong' : '@soft'), x0 = c.x + (i % 2) * w + 22, y0 = c.y + Math.floor(i / 2) * h + 30 + size;
+	var s = O.svm, c = p.coordSys, out = [], w = c.width / 2, h = (c.height - 54) / 2, size = Math.min(w - 40, h - 92);
+	[[1, 0.6, 's = 1, δ ≤ C'], [1, 1.4, 's = 1, δ > C'], [-1, 0.35, 's = −1, δ ≥ 0'], [-1, -0.35, 's = −1, δ < 0']].forEach(function (k, i) {
+		var mine = i === s.which, d = mine ? s.delta : k[1], color = T(mine ? '@strong' : '@soft'), x0 = c.x + (i % 2) * w + 22, y0 = c.y + Math.floor(i / 2) * h + 36 + size;
 		var at = function (a, b) { return [x0 + a * size, y0 - b * size]; };
 		var text = function (v, x, y, style) { out.push({ type: 'text', silent: true, x: x, y: y, style: Object.assign({ text: v, fill: T('@soft'), fontSize: 12, verticalAlign: 'middle' }, style) }); };
 		var low = k[0] > 0 ? Math.max(0, d - 1) : Math.max(0, -d), high = k[0] > 0 ? Math.min(1, d) : Math.min(1, 1 - d), other = function (b) { return d - k[0] * b; };
 		out.push({ type: 'rect', silent: true, shape: { x: x0, y: y0 - size, width: size, height: size }, style: { fill: T(mine ? '@strong/0.1' : '@neg/0.06'), stroke: color, lineWidth: mine ? 2 : 1.2 } });
 		out.push({ type: 'polyline', silent: true, shape: { points: [at(other(low), low), at(other(high), high)] }, style: { fill: 'none', stroke: T('@ink'), lineWidth: mine ? 3 : 2 } });
 		[[low, 'L'], [high, 'H']].forEach(function (e) {
-			var v = at(other(e[0]), e[0]);
+			var v = at(other(e[0]), e[0]), near = function (a, b) { return Math.abs(a - b) < 1 ? 1 : 0; }; // letters stand outside the box
 			out.push({ type: 'circle', silent: true, shape: { cx: v[0], cy: v[1], r: 3.5 }, style: { fill: color } });
-			text(e[1], v[0] + (v[0] > x0 + size / 2 ? 7 : -7), v[1], { align: v[0] > x0 + size / 2 ? 'left' : 'right', fill: T('@ink'), fontWeight: 'bold' });
+			text(e[1], v[0] + 11 * (near(v[0], x0 + size) - near(v[0], x0)), v[1] + 11 * (near(v[1], y0) - near(v[1], y0 - size)), { align: 'center', fill: T('@ink'), fontWeight: 'bold' });
 		});
-		text(k[2], x0, y0 - size - 21, { fill: mine ? T('@strong') : T('@soft'), fontWeight: mine ? 'bold' : 'normal' });
-		text(['L = 0, H = δ', 'L = δ − C, H = C', 'L = 0, H = C − δ', 'L = −δ, H = C'][i], x0, y0 + 14);
-		if (mine) text('this step', x0, y0 + 30, { fill: T('@strong'), fontWeight: 'bold' });
+		text(k[2], x0, y0 - size - 26, { fill: mine ? T('@strong') : T('@soft'), fontWeight: mine ? 'bold' : 'normal' });
+		text(['L = 0, H = δ', 'L = δ − C, H = C', 'L = 0, H = C − δ', 'L = −δ, H = C'][i], x0, y0 + 26);
+		if (mine) text('this step', x0, y0 + 43, { fill: T('@strong'), fontWeight: 'bold' });
 	});
+	out.push({ type: 'text', silent: true, x: c.x + 22, y: c.y + c.height - 50, style: { text: s.words, fill: T('@soft'), fontSize: 12, lineHeight: 17, width: c.width - 22, overflow: 'break' } });
 	return { type: 'group', silent: true, children: out };
 }
 
@@ -60,9 +61,9 @@ function tip(p) {
 function layout(w, top) {
 	var narrow = w < 520, beside = w >= 720, left = narrow ? 56 : 66, right = narrow ? 14 : 26, pw = Math.min((beside ? w * 0.55 : w) - left - right, 470), ph = pw * O.svm.aspect;
 	if (ph > 520) { pw *= 520 / ph; ph = 520; }
-	var h = Math.max(ph, 360), y = top + ph + 52, cw = Math.min(w - (beside ? left + pw + 2 * right + 30 : left) - right, 420);
-	return { height: Math.round(beside ? top + h + 52 : y + cw + 40), option: { grid: [{ left: left, right: 'auto', top: top, width: pw, height: ph },
-		beside ? { left: left + pw + right + 40, right: 'auto', top: top, width: cw, height: Math.min(h, cw + 40) } : { left: left - 30, right: 'auto', top: y, width: cw, height: cw + 30 }] } };
+	var h = Math.max(ph, 420), y = top + ph + 52, cw = Math.min(w - (beside ? left + pw + 2 * right + 30 : left) - right, 420);
+	return { height: Math.round(beside ? top + h + 52 : y + cw + 124), option: { grid: [{ left: left, right: 'auto', top: top, width: pw, height: ph },
+		beside ? { left: left + pw + right + 40, right: 'auto', top: top, width: cw, height: Math.min(h, cw + 106) } : { left: left - 30, right: 'auto', top: y, width: cw, height: cw + 106 }] } };
 }
 
 function ascentTip(p) { var v = p.value; return p.seriesName === 'path' ? (v[2] ? 'after step ' + v[2] : 'start') + ': (' + svm.num(v[0]) + ', ' + svm.num(v[1]) + ')' : 'top: (' + svm.num(v[0]) + ', ' + svm.num(v[1]) + ')'; }

@@ -59,11 +59,7 @@ func Thresholds(d ThresholdsData) (*Chart, error) {
 			width, dash = 1.8, list{7, 4}
 		}
 		p.add(line(data).name(l.Name).set("step", "start").symbols("circle", 5).set("showSymbol", false).z(4).ink(color, width, dash).calm())
-		if k == 0 {
-			p.key(l.Name, stroke)
-		} else {
-			p.key(l.Name, dashes)
-		}
+		p.key(l.Name)
 	}
 	if finite(d.Required) {
 		ends = append(ends, []float64{d.Required})
@@ -74,15 +70,15 @@ func Thresholds(d ThresholdsData) (*Chart, error) {
 	left, right = widen(left, right, 0.02)
 	if finite(d.Required) {
 		p.add(line(list{list{left, d.Required}, list{right, d.Required}}).name("required").bare().still().z(3).ink("@soft", 1.2, list{2, 3}))
-		p.key("required", dots)
+		p.key("required")
 	}
 	across := func(name string, at, width float64, dash any) {
 		p.add(line(list{list{roundTo(at, 6), low}, list{roundTo(at, 6), high}}).name(name).bare().still().z(3).ink("@ink", width, dash))
 	}
 	across("without a choice", d.Usual, 1.2, list{6, 4})
 	across("chosen", d.Chosen, 2.2, "solid")
-	p.key("chosen", stroke)
-	p.key("without a choice", dashes)
+	p.key("chosen")
+	p.key("without a choice")
 	name := ""
 	if len(d.Lines) == 1 {
 		name = d.Lines[0].Name

@@ -52,16 +52,16 @@ func Tube(d TubeData) (*Chart, error) {
 		counts[kind]++
 		square += (d.Y[i] - d.F[i]) * (d.Y[i] - d.F[i]) / float64(n)
 	}
-	carry := fmt.Sprintf("%d of %s carry f: %d free, %d at the bound", n-counts[inside], count(n, "point", "points"), counts[onEdge], counts[atBound])
+	title := fmt.Sprintf("%d of %s are inside the tube of ± %s; the other %d carry f", counts[inside], count(n, "point", "points"), numberTo(d.Epsilon, 3), n-counts[inside])
+	support := fmt.Sprintf("%d free, %d at the bound", counts[onEdge], counts[atBound])
 	switch {
 	case counts[inside] == n:
-		carry = fmt.Sprintf("No support vectors: f is constant on %s", count(n, "point", "points"))
+		title, support = fmt.Sprintf("No support vectors: f is constant on %s", count(n, "point", "points")), ""
 	case counts[unbounded] > 0:
-		carry = fmt.Sprintf("%d of %s carry f", n-counts[inside], count(n, "point", "points"))
+		support = ""
 	}
-	title := fmt.Sprintf("%s; RMSE %s with ε = %s", carry, numberTo(math.Sqrt(square), 3), numberTo(d.Epsilon, 3))
 	shown := choose(n, func(i int) int { return -kinds[i] })
-	subtitle := sentence(d.Problem, d.Note, fewer(shown, n, "the points"))
+	subtitle := sentence(d.Problem, support, "RMSE "+numberTo(math.Sqrt(square), 3), d.Note, fewer(shown, n, "the points"))
 
 	// Over one feature, points are (x, y) and the curve is f(x) ± ε. Otherwise points are
 	// (y, f) and the curve is f = y ± ε; slacks are vertical in both.
@@ -83,7 +83,7 @@ func Tube(d TubeData) (*Chart, error) {
 	xLow, xHigh := around(px, xs, 0.02)
 	yLow, yHigh := extent(py, lower, upper, d.True)
 	if d.X == nil {
-		yLow, yHigh = xLow, xHigh // both axes have the same scale; the ends of the tube are clipped
+		yLow, yHigh = xLow, xHigh // both axes have the same ends; those of the tube are clipped
 	} else {
 		yLow, yHigh = widen(yLow, yHigh, 0.05)
 	}
@@ -95,18 +95,16 @@ func Tube(d TubeData) (*Chart, error) {
 	p := plot{name: "tube", about: about, tip: tubeJS.cut("tip"), grid: list{object{}}, svm: svm}
 	p.panel(valueAxis(0, xLow, xHigh, xName, 28), valueAxis(0, yLow, yHigh, yName, 42).lines())
 	const tube, truth, slack = "f ± ε", "true function", "slack ξ"
-	p.add(band(0, tube, "x", "lower", "upper", "@series1/0.14", style("@series1", 1.3, 6, 4)))
-	p.key(fName, stroke)
-	p.key(tube, "rect")
+	p.add(band(0, tube, "x", "lower", "upper", "@series1/0.14", style("@series1", 1.3, 6, 4)).edge("@series1", 1.3).in("itemStyle", object{"borderType": list{6, 4}}))
+	p.key(fName)
+	p.key(tube)
 	if d.X != nil {
 		p.add(strips(yLow))
-	} else {
-		svm["layout"] = tubeJS.cut("square")
 	}
 	if d.True != nil && d.X != nil {
 		svm["true"] = rounded(d.True, keep, roundY)
 		p.add(curve(0, truth, "x", "true", "@ink").silent().pen("@ink", 1.6, list{2, 3}))
-		p.key(truth, dots)
+		p.key(truth)
 	}
 	p.add(curve(0, fName, "x", "f", "@series1").silent())
 
@@ -150,13 +148,13 @@ func Tube(d TubeData) (*Chart, error) {
 		p.add(scatter(data).id(id).name(look.name).symbols(look.symbol, look.size).set("symbolKeepAspect", true).z(5+kind).in("itemStyle", look.style).swells(1.4))
 		sizes = append(sizes, list{id, look.size})
 		if kind == onEdge {
-			p.key(look.name, "")
+			p.key(look.name)
 		} else {
 			p.rimmed(look.name, 0)
 		}
 	}
 	if len(stems) > 0 {
-		p.key(slack, stroke)
+		p.key(slack)
 	}
 	svm["sizes"] = sizes
 	return p.chart(title, subtitle), nil

@@ -92,7 +92,9 @@ func Validation(d ValidationData) (*Chart, error) {
 		x = logBetween(d.Xs[0], d.Xs[len(d.Xs)-1], d.Name)
 	}
 	p.panel(x, valueAxis(0, low, high, name, 48).lines())
-	p.key("held out", stroke)
-	p.key("training points", dashes)
+	p.key("held out")
+	if len(nodes(d.Train)) > 0 {
+		p.key("training points")
+	}
 	return p.chart(title, subtitle), nil
 }

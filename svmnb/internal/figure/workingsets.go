@@ -91,7 +91,7 @@ func WorkingSets(d WorkingSetsData) (*Chart, error) {
 		}
 	}
 	unit := either(d.Unit, "point")
-	title := fmt.Sprintf("%d of %s were ever in a working set; %s %d the most often, in %d of %s", len(order), count(n, unit, unit+"s"), unit, order[0], int(often[order[0]]), count(len(points), "step", "steps"))
+	title := fmt.Sprintf("%d of %s were ever in a working set; %s of %s", len(order), count(n, unit, unit+"s"), favourites(order, often, unit), count(len(points), "step", "steps"))
 	known, fewer := "", ""
 	if seen := points[len(points)-1].Iteration; seen > len(points) {
 		known = fmt.Sprintf("%s of %s in the trace", thousands(int64(len(points))), count(seen, "iteration", "iterations"))
@@ -104,8 +104,8 @@ func WorkingSets(d WorkingSetsData) (*Chart, error) {
 	p := plot{name: "working-sets", about: "Working sets over iterations.", tip: workingsetsJS.cut("tip"), zoom: object{"xAxisIndex": list{0}, "yAxisIndex": list{0, 1}},
 		grid: list{object{"show": true, "borderColor": "@axis"}, object{}},
 		svm:  object{"layout": workingsetsJS.cut("layout"), "cells": cells, "edges": edges, "its": numbers, "rows": rows, "up": up, "unit": unit, "finals": column(counts, 6)}}
-	p.panel(scale.option(0, first, last+1, true), rowAxis(0, len(rows), unit+"s, most often chosen first"))
-	p.panel(valueAxis(1, 0, 1.08*most, "times chosen", 28).set("axisLabel", object{"customValues": list{0, most}, "alignMaxLabel": "right"}), rowAxis(1, len(rows), ""))
+	p.panel(scale.columns(0, first, last, true), rowAxis(0, len(rows), unit+", most often chosen first").set("axisTick", object{"show": false}).label(object{"showMinLabel": true, "formatter": workingsetsJS.cut("number")}))
+	p.panel(valueAxis(1, 0, 1.08*most, "times chosen", 28).set("axisTick", object{"customValues": list{0, most}}).set("axisLabel", object{"customValues": list{0, most}}), rowAxis(1, len(rows), ""))
 	names := classNames(d.Sides)
 	for side, color := range []string{"@neg", "@pos"} {
 		own := func(data string) types.FuncStr {
@@ -118,4 +118,22 @@ func WorkingSets(d WorkingSetsData) (*Chart, error) {
 		}
 	}
 	return p.chart(title, subtitle), nil
+}
+
+// favourites says which were chosen most often, and how often. order begins with them.
+func favourites(order []int, often []float64, unit string) string {
+	most := often[order[0]]
+	switch tied := slices.IndexFunc(order, func(i int) bool { return often[i] < most }); tied {
+	case 1:
+		return fmt.Sprintf("%s %d the most often, in %d", unit, order[0], int(most))
+	case 2:
+		return fmt.Sprintf("%ss %d and %d the most often, each in %d", unit, order[0], order[1], int(most))
+	case -1:
+		if len(order) == 1 {
+			return fmt.Sprintf("%s %d in %d", unit, order[0], int(most))
+		}
+		return fmt.Sprintf("each equally often, in %d", int(most))
+	default:
+		return fmt.Sprintf("%d of them the most often, each in %d", tied, int(most))
+	}
 }

@@ -20,10 +20,16 @@ function tip(p) {
 
 function layout(w, top) {
 	var narrow = w < 520, left = narrow ? 56 : 66, side = narrow ? 72 : Math.round(w * 0.2), right = narrow ? 16 : 24, gap = narrow ? 10 : 18;
-	var main = w - left - side - gap - right, h = Math.max(160, Math.min(400, O.svm.cells.length * 8));
-	return { height: top + h + 52, option: { grid: [{ left: left, top: top, width: main, height: h }, { left: left + main + gap, top: top, width: side, height: h }],
+	var main = w - left - side - gap - right, h = Math.max(160, Math.min(400, O.svm.cells.length * 14));
+	// The rows have the numbers of their points, as many as there is room for.
+	var rows = O.svm.cells.map(function (c, r) { return r + 0.5; }), every = Math.ceil(14 / (h / rows.length));
+	rows = rows.filter(function (v, r) { return r % every === 0; });
+	return { height: top + h + 52, option: { yAxis: [{ axisLabel: { customValues: rows } }, {}], grid: [{ left: left, top: top, width: main, height: h }, { left: left + main + gap, top: top, width: side, height: h }],
 		xAxis: [{}, { name: narrow ? 'times' : 'times chosen' }] } };
 }
 
 // cells are those of one class.
 var cells = ($cells).filter(function (v) { return O.svm.up[v[1]] === $side; });
+
+// number is that of the point in a row.
+function number(v) { return O.svm.rows[Math.floor(v)]; }

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"html"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/svmnb/svmnb/svmnb/static"
+)
+
+//go:embed book.css
+var bookCSS string
+
+// chapter is a notebook in a book.
+type chapter struct {
+	name, title string
+	body        string
+	page        int // on which it begins
+}
+
+// chapterOf renders a notebook. Its headings get anchors that begin with its name, and links to
+// notebooks of the book stay inside the book.
+func chapterOf(ctx context.Context, file string, all []string) (*chapter, error) {
+	nb, err := readNotebook(file)
+	if err != nil {
+		return nil, err
+	}
+	// Checks are for a notebook that runs.
+	nb.cells = slices.DeleteFunc(nb.cells, func(c *cell) bool { return c.kind() == "code" && c.checks() != "" })
+	if _, _, err := fillFigures(ctx, nb, static.Options{}); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	name := strings.TrimSuffix(filepath.Base(file), ".ipynb")
+	md := newMarkdown()
+	md.name = func(text string) string { return name + "-" + jupyterAnchor(text) }
+	md.link = func(dest string) string {
+		to, anchor, _ := strings.Cut(dest, "#")
+		other := strings.TrimSuffix(filepath.Base(to), ".ipynb")
+		switch {
+		case to == "":
+			return "#" + name + "-" + anchor
+		case strings.Contains(to, "://") || !slices.Contains(all, other) || !strings.HasSuffix(to, ".ipynb"):
+			return dest
+		case anchor == "":
+			return "#" + other
+		}
+		return "#" + other + "-" + anchor
+	}
+	c := &chapter{name: name, title: nb.title()}
+	if c.title == "" {
+		c.title = name
+	}
+	c.body, _, err = renderNotebook(md, nb, filepath.Dir(file))
+	return c, err
+}
+
+// opening returns the title page and the contents of a book.
+func opening(title string, chapters []*chapter) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "<div class=\"title\"><h1>%s</h1><p>%d notebooks of svmnb, with their outputs</p></div>\n", html.EscapeString(title), len(chapters))
+	b.WriteString("<div class=\"contents\"><h2>Contents</h2>\n<ol>\n")
+	for _, c := range chapters {
+		fmt.Fprintf(&b, "<li data-page=\"%d\"><a href=\"#%s\">%s</a><i></i></li>\n", c.page, html.EscapeString(c.name), html.EscapeString(stripMath(c.title)))
+	}
+	b.WriteString("</ol></div>\n")
+	return b.String()
+}
+
+func (c *chapter) article() string {
+	return fmt.Sprintf("<article id=\"%s\">\n%s</article>\n", html.EscapeString(c.name), c.body)
+}
+
+// printedPage returns a page for print. It has the pictures of charts and no scripts, which
+// would draw the charts anew.
+func printedPage(title, body string) ([]byte, error) {
+	body = scriptElement.ReplaceAllString(body, "")
+	return ownPage(title, "<main>\n"+body+"</main>\n", strings.Contains(body, `class="math`), pageCSS+chromaCSS()+bookCSS, "")
+}
+
+var scriptElement = regexp.MustCompile(`(?s)<script\b.*?</script>`)
+
+// pageObject matches the object of a page in a PDF file.
+var pageObject = regexp.MustCompile(`/Type\s*/Page\b[^s]`)
+
+// pagesOf returns how many printed pages the body of a page takes.
+func pagesOf(ctx context.Context, dir, body string) (int, error) {
+	page, pdf := filepath.Join(dir, "part.html"), filepath.Join(dir, "part.pdf")
+	text, err := printedPage("", body)
+	if err != nil {
+		return 0, err
+	}
+	if err := errors.Join(writeFile(page, text), printPDF(ctx, page, "", pdf)); err != nil {
+		return 0, err
+	}
+	printed, err := os.ReadFile(pdf)
+	return len(pageObject.FindAll(printed, -1)), err
+}
+
+// printBook writes a book as a page and prints it. The contents need the page on which each
+// chapter begins. A browser cannot say it, so that each chapter is printed alone first.
+func printBook(ctx context.Context, title string, chapters []*chapter, page, pdf string, progress io.Writer) error {
+	dir, err := os.MkdirTemp("", "svmnb-book-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	at, err := pagesOf(ctx, dir, opening(title, chapters))
+	if err != nil {
+		return err
+	}
+	var body strings.Builder
+	for _, c := range chapters {
+		c.page = at + 1
+		n, err := pagesOf(ctx, dir, c.article())
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.name, err)
+		}
+		fmt.Fprintf(progress, "%s: %d pages\n", c.name, n)
+		at += n
+		body.WriteString(c.article())
+	}
+	text, err := printedPage(title, opening(title, chapters)+body.String())
+	if err != nil {
+		return err
+	}
+	if err := writeFile(page, text); err != nil {
+		return err
+	}
+	return printPDF(ctx, page, "", pdf)
+}
+
+func bookCommand(ctx context.Context, s *session, args []string) error {
+	flags := s.flags()
+	out := flags.String("o", filepath.Join(s.folder(), "out", "book.pdf"), "the file to write")
+	title := flags.String("title", "Learning kernel machines", "on the first page")
+	files, err := parse(flags, args)
+	if err != nil {
+		return err
+	}
+	if len(files) == 0 {
+		if files, err = filepath.Glob(filepath.Join(s.folder(), "*.ipynb")); err != nil {
+			return err
+		}
+		if len(files) == 0 {
+			return fmt.Errorf("there are no notebooks in %s", s.folder())
+		}
+	}
+	var names []string
+	for _, file := range files {
+		names = append(names, strings.TrimSuffix(filepath.Base(file), ".ipynb"))
+	}
+	var chapters []*chapter
+	for _, file := range files {
+		c, err := chapterOf(ctx, file, names)
+		if err != nil {
+			return err
+		}
+		chapters = append(chapters, c)
+	}
+	if err := os.MkdirAll(filepath.Dir(*out), 0o755); err != nil {
+		return err
+	}
+	page := strings.TrimSuffix(*out, ".pdf") + ".html"
+	if err := printBook(ctx, *title, chapters, page, *out, s.stderr); err != nil {
+		return err
+	}
+	fmt.Fprintf(s.stdout, "%s\n%s\n", page, *out)
+	return nil
+}
