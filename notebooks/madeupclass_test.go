@@ -28,42 +28,12 @@ type madeUp struct {
 	kind, name, file string
 }
 
-// madeUpClass writes a lab and what a class of n handed in into dir: DIR/given/lab.ipynb
-// with its solutions, DIR/handed-in, and DIR/roster.csv with two people who handed in
-// nothing. The lab is the first lesson of the course, with a hidden test and a proof. There
-// are students of all kinds, with file names as Moodle, Canvas and people make them.
+// madeUpClass writes a lab and what a class of n handed in into dir: the folders given and
+// handed-in, and roster.csv with two further people, who handed in nothing. There are
+// students of all kinds, whose files are known by number, folder or address.
 func madeUpClass(t testing.TB, dir string, n int) (students []madeUp) {
 	t.Helper()
-	given, err := readNotebook("01-first-margin.ipynb")
-	if err != nil {
-		t.Fatal(err)
-	}
-	source, err := os.ReadFile(filepath.Join("solutions", "01-first-margin.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	source = append(source, "\n## Exercise 1.99 (4 points)\n\nLet $w$ be the normal. Two points on the borders differ by $2/\\lVert w\\rVert$ along it.\n\n**Marks.** 2 for the idea, 2 for the formula.\n"...)
-	text := strings.Replace(string(source), "## Exercise 1.2\n", "## Exercise 1.2 (3 points)\n\n```go hidden\nlab.Check(\"1.2\", lab.Near(\"the slack far inside\", slack(-7), 8, 1e-9, \"How far is it from its margin?\").Worth(2))\n```\n", 1)
-	solutions, err := parseSolutions([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	proof := identified("question\n", "proof-1-99\n*Write your proof here.*")
-	proof.cells[0].raw["cell_type"], proof.cells[0].raw["source"] = "markdown", "## A proof\n\nWhy is the strip $2/\\lVert w\\rVert$ wide?"
-	for _, c := range proof.cells {
-		given.cells = append(given.cells, c)
-		given.raw["cells"] = append(given.raw["cells"].([]any), c.raw)
-	}
-	original := filepath.Join(dir, "given", "lab.ipynb")
-	if err := errors.Join(os.MkdirAll(filepath.Join(dir, "given", "solutions"), 0o755), given.write(original),
-		os.WriteFile(filepath.Join(dir, "given", "solutions", "lab.md"), []byte(text), 0o644)); err != nil {
-		t.Fatal(err)
-	}
-	encoded, err := os.ReadFile(original)
-	if err != nil {
-		t.Fatal(err)
-	}
-
+	encoded, solutions := madeUpLab(t, dir)
 	var order []string // the kinds of a hundred students, mixed
 	for round := 0; len(order) < 100; round++ {
 		for _, k := range studentKinds {
@@ -229,7 +199,7 @@ func TestMadeUpClass(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(file, []byte(strings.Replace(string(marked), ",1.99,,4,,", ",1.99,3.5,4,\"Good idea, and where is the formula?\",", 1)), 0o644); err != nil {
+	if err := os.WriteFile(file, []byte(strings.Replace(string(marked), ",1.4,,4,,", ",1.4,3.5,4,\"Good idea, and where is the formula?\",", 1)), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	kept := filesIn(t, filepath.Join(out, "kept"))
