@@ -123,6 +123,9 @@ func TestCheckCommand(t *testing.T) {
 		{name: "ends its check", nb: handedIn(rightA, "exercise-1-2\nfunc words(s string) int { os.Exit(0); return 4 }"), want: "✓⏹", problem: "ended before its time"},
 		{name: "forges and ends", nb: handedIn(forgery, rightA, "exercise-1-2\nfunc words(s string) int { "+strings.ReplaceAll(forged, "1.1", "1.2")+"; gonbui.Sync(); os.Exit(0); return 4 }"), want: "✓⏹", problem: "ended before its time"},
 		{name: "forges another", nb: handedIn(forgery, "exercise-1-1\nvar a = 4.0", "exercise-1-2\nfunc words(s string) int { "+forged+"; return len(strings.Fields(s)) }"), want: "✗✓"},
+		{name: "forges and silences the check", nb: handedIn(forgery, "exercise-1-1\nvar a = func() float64 { "+forged+"; gonbui.Sync(); gonbui.IsNotebook = false; return 1 }()", rightWords), want: "--"},
+		{name: "checks itself", nb: handedIn(forgery, "exercise-1-1\nvar a = func() float64 { lab.Check(`1.1`, lab.True(`a`, true, ``)); gonbui.IsNotebook = false; return 1 }()", rightWords), want: "--"},
+		{name: "declares a lab", nb: handedIn("imports\nimport (\n\t\"os\"\n\t\"strings\"\n)\ntype fake struct{}\nvar lab fake\nfunc (fake) Near(...any) bool { return true }\nfunc (fake) Check(string, ...any) {}\nfunc (fake) CheckFor(token, name string, _ ...any) { println(token) }", "exercise-1-1\nvar a = 1.0", rightWords), want: "✗✓"},
 		{name: "reads the environment", nb: handedIn("exercise-1-1\nvar a = func() float64 { if strings.Contains(strings.Join(os.Environ(), ` `), `token-of-the-lecturer`) { return 4 }; return 3 }()", rightWords), want: "✓✓"},
 		{name: "reads others' environment", nb: handedIn("exercise-1-1\nvar a = func() float64 { all, _ := filepath.Glob(`/proc/[0-9]*/environ`); for _, f := range all { if b, _ := os.ReadFile(f); strings.Contains(string(b), `token-of-the-lecturer`) { return 4 } }; return 3 }()", rightWords), want: "✓✓"},
 		{name: "leaves a process", nb: handedIn("exercise-1-1\nvar a = func() float64 { c := exec.Command(`setsid`, `sh`, `-c`, `sleep 4242.4242 & sleep 4242.4242`); c.Start(); return 3 }()", rightWords), want: "✓✓"},
@@ -279,7 +282,7 @@ func TestCheckWithoutOriginal(t *testing.T) {
 		want string
 	}{
 		{[]string{file}, file + "  ✗    -    0 of 2\n\n✓"},
-		{[]string{slow, "-total", "2s"}, slow + ": code cell 1: stopped after 2s in all\n"},
+		{[]string{slow, "-total", "2s"}, slow + ": code cell 1 to code cell 2: stopped after 2s in all\n"},
 	} {
 		var out bytes.Buffer
 		if err := command(t.Context(), append([]string{"check"}, test.args...), &out, io.Discard); err != nil || !strings.Contains(out.String(), test.want) {
@@ -321,7 +324,11 @@ func TestFindNotebooks(t *testing.T) {
 		}
 	}
 	notes := filepath.Join(dir, "a", "notes.txt")
-	got, err := findNotebooks([]string{dir, notes})
+	ins, err := findHandIns([]string{dir, notes}, "")
+	var got []string
+	for _, in := range ins {
+		got = append(got, in.file)
+	}
 	if want := []string{filepath.Join(dir, "a", "x.ipynb"), filepath.Join(dir, "b.ipynb"), notes}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("found %q, %v, want %q", got, err, want)
 	}

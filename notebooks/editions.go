@@ -113,7 +113,7 @@ func nbgraderEdition(nb *notebook, solutions map[string]*solution) (*notebook, e
 		id := strings.ReplaceAll(e.name, ".", "-")
 		if e.proof != nil {
 			e.proof.raw["source"] = strings.TrimSpace(known.text)
-			e.proof.grade("proof-"+id, true, true, 1)
+			e.proof.grade("proof-"+id, true, true, known.points)
 			continue
 		}
 		placeholder := e.answer.source()
@@ -123,7 +123,7 @@ func nbgraderEdition(nb *notebook, solutions map[string]*solution) (*notebook, e
 		e.answer.raw["source"] = fmt.Sprintf("// BEGIN SOLUTION\n%s\n/* END SOLUTION\n%s\nBEGIN SOLUTION\n*/\n// END SOLUTION",
 			strings.TrimSpace(known.right[0]), strings.TrimSpace(placeholder))
 		e.answer.grade("exercise-"+id, false, true, 0)
-		e.check.grade("check-"+id, true, false, 1)
+		e.check.grade("check-"+id, true, false, known.points)
 	}
 	return edition, nil
 }

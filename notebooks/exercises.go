@@ -19,6 +19,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -41,6 +42,10 @@ import (
 // An exercise that asks for a proof or an interpretation has a Markdown cell with the id
 // proof-3-3 for the answer, and no check. A person marks it. Its solution has a paragraph
 // "**Marks.**" that says what earns how many points.
+//
+// The heading of a solution may say what the exercise is worth, "## Exercise 3.2 (3 points)".
+// A block "go hidden" is a further check, which learners do not get: the right answers must
+// pass it, and a wrong answer must be refused by at least one of the two checks.
 
 // exercise is a pair of cells, of which one may be missing, or a proof.
 type exercise struct {
@@ -203,6 +208,15 @@ func together(sources []string) (cells []string) {
 	return append(cells, imports.String()+rest.String())
 }
 
+// declares lists the names that a code cell declares, or nothing if it does not compile.
+func (c *cell) declares() []string {
+	file, err := parser.ParseFile(token.NewFileSet(), "", "package p\n"+declarations(c.source()), parser.SkipObjectResolution)
+	if err != nil {
+		return nil
+	}
+	return declared(file)
+}
+
 // declared lists the names that a file declares, methods with their receivers.
 func declared(file *ast.File) (names []string) {
 	for _, d := range file.Decls {
@@ -260,12 +274,13 @@ func ask(ctx context.Context, k *client, source string, timeout time.Duration) (
 	return r, reason, nil
 }
 
-// reported returns the last report of lab.Check on an exercise, or nil.
-func reported(outs []*output, exercise string) *lab.Report {
+// reported returns the last report of lab.Check on an exercise that contains the secret of
+// signed, or nil.
+func reported(outs []*output, exercise, secret string) *lab.Report {
 	for _, o := range slices.Backward(outs) {
 		var r lab.Report
 		said, _ := o.data[lab.MIME].(string)
-		if json.Unmarshal([]byte(said), &r) == nil && r.Exercise == exercise {
+		if json.Unmarshal([]byte(said), &r) == nil && r.Exercise == exercise && r.Token == secret {
 			return &r
 		}
 	}
@@ -285,7 +300,7 @@ func vacuous(nb *notebook) (problems []string) {
 			problems = append(problems, err.Error())
 			continue
 		}
-		switch r := reported(outs, name); {
+		switch r := reported(outs, name, ""); {
 		case r == nil:
 			problems = append(problems, fmt.Sprintf("the check of exercise %s does not call lab.Check(%q, …)", name, name))
 		case r.Passed:
@@ -299,21 +314,27 @@ func vacuous(nb *notebook) (problems []string) {
 type solution struct {
 	right []string // later cells see the first one
 	wrong []string
-	marks bool   // it says what a proof earns
-	text  string // all below the heading
+	marks bool // it says what a proof earns
+
+	points float64 // what the exercise is worth
+	hidden string  // a check that learners do not get, or ""
+	text   string  // Markdown below the heading
 }
 
-var solutionHeading = regexp.MustCompile(`^Exercise (\d+\.\d+)$`)
+var solutionHeading = regexp.MustCompile(`^Exercise (\d+\.\d+)(?: \((\d+(?:\.\d+)?) points?\))?$`)
+
+// nearlySolution matches headings that are meant to be those of solutions.
+var nearlySolution = regexp.MustCompile(`^Exercise \d+\.\d+`)
 
 // parseSolutions parses a solutions file.
 func parseSolutions(source []byte) (map[string]*solution, error) {
 	found := map[string]*solution{}
 	var current *solution
 	var failed error
-	from := 0 // where the text of the current one begins
-	finish := func(to int) {
+	begin := 0 // of the text of current
+	finish := func(end int) {
 		if current != nil {
-			current.text = string(source[from:to])
+			current.text = strings.TrimSpace(string(source[begin:end]))
 		}
 	}
 	doc := goldmark.DefaultParser().Parse(text.NewReader(source))
@@ -323,16 +344,20 @@ func parseSolutions(source []byte) (map[string]*solution, error) {
 			if n.Level > 2 || n.Lines().Len() == 0 {
 				continue
 			}
-			line := n.Lines().At(0)
-			finish(bytes.LastIndexByte(source[:line.Start], '\n') + 1)
-			current, from = nil, line.Stop
+			finish(startOfLine(source, n.Lines().At(0).Start))
+			current = nil
 			if m := solutionHeading.FindSubmatch(n.Lines().Value(source)); m != nil && n.Level == 2 {
 				name := string(m[1])
 				if found[name] != nil {
 					failed = cmp.Or(failed, fmt.Errorf("exercise %s has two headings", name))
 				}
-				current = &solution{}
-				found[name] = current
+				current = &solution{points: 1}
+				if len(m[2]) > 0 {
+					current.points, _ = strconv.ParseFloat(string(m[2]), 64) // the pattern allows only numbers
+				}
+				found[name], begin = current, n.Lines().At(0).Stop
+			} else if heading := n.Lines().Value(source); n.Level == 2 && nearlySolution.Match(heading) {
+				failed = cmp.Or(failed, fmt.Errorf("the heading %q is neither like \"Exercise 3.2\" nor like \"Exercise 3.2 (3 points)\"", heading))
 			}
 		case *markup.Paragraph:
 			if current != nil && strings.HasPrefix(string(n.Lines().Value(source)), "**Marks.**") {
@@ -344,7 +369,7 @@ func parseSolutions(source []byte) (map[string]*solution, error) {
 				info = string(n.Info.Segment.Value(source))
 			}
 			word, kind, _ := strings.Cut(strings.TrimSpace(info), " ")
-			if word != "go" || kind != "right" && kind != "wrong" {
+			if word != "go" || kind != "right" && kind != "wrong" && kind != "hidden" {
 				continue
 			}
 			code := string(n.Lines().Value(source))
@@ -353,6 +378,10 @@ func parseSolutions(source []byte) (map[string]*solution, error) {
 				failed = cmp.Or(failed, fmt.Errorf("a block %q is under no heading \"## Exercise N.M\"", info))
 			case kind == "right":
 				current.right = append(current.right, code)
+			case kind == "hidden" && current.hidden != "":
+				failed = cmp.Or(failed, errors.New("an exercise has two blocks \"go hidden\""))
+			case kind == "hidden":
+				current.hidden = code
 			default:
 				current.wrong = append(current.wrong, code)
 			}
@@ -361,6 +390,8 @@ func parseSolutions(source []byte) (map[string]*solution, error) {
 	finish(len(source))
 	return found, failed
 }
+
+func startOfLine(source []byte, at int) int { return bytes.LastIndexByte(source[:at], '\n') + 1 }
 
 // solve tests the checks of a notebook with its solutions. In a new kernel, with the
 // declarations of all cells and no statements except for the checks, each right answer must
@@ -426,7 +457,21 @@ func (s *session) solve(ctx context.Context, k *kernel, file string, nb *noteboo
 				return nil
 			}
 		}
-		switch said := reported(r.outputs, name); {
+		said := reported(r.outputs, name, "")
+		if hidden := solutions[name].hidden; hidden != "" && said != nil && said.Passed {
+			r, reason, err := ask(ctx, client, hiddenCell(hidden), s.timeout)
+			if err != nil {
+				return fmt.Errorf("the hidden check of exercise %s with %s: %w", name, answer, err)
+			}
+			if cells++; reason != "" && right {
+				add("the hidden check of exercise %s does not run with %s: %s", name, answer, reason)
+				return nil
+			} else if reason != "" {
+				return nil // a wrong answer may break it
+			}
+			said = reported(r.outputs, name, "")
+		}
+		switch {
 		case said == nil:
 			add("the check of exercise %s does not call lab.Check(%q, …)", name, name)
 		case right && !said.Passed:

@@ -117,13 +117,29 @@ func TestParseSolutions(t *testing.T) {
 		t.Errorf("3.2: %s, want %s", got, want)
 	}
 	for source, want := range map[string]string{
-		"```go right\nx\n```\n":                                     "under no heading",
-		"## Exercise 1.1\n\n## Other\n\n```go wrong\nx\n```\n":      "under no heading",
-		"## Exercise 1.1\n\n# Part\n\n```go wrong\nx\n```\n":        "under no heading",
-		"## Exercise 1.1\n\ntext\n\n## Exercise 1.1\n\nmore text\n": "two headings",
+		"```go right\nx\n```\n":                                             "under no heading",
+		"## Exercise 1.1\n\n## Other\n\n```go wrong\nx\n```\n":              "under no heading",
+		"## Exercise 1.1\n\n# Part\n\n```go wrong\nx\n```\n":                "under no heading",
+		"## Exercise 1.1\n\ntext\n\n## Exercise 1.1\n\nmore text\n":         "two headings",
+		"## Exercise 1.1 (many points)\n":                                   "neither like",
+		"## Exercise 1.1\n\n```go hidden\nx\n```\n\n```go hidden\ny\n```\n": "two blocks \"go hidden\"",
 	} {
 		if _, err := parseSolutions([]byte(source)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want it to say %q", source, err, want)
+		}
+	}
+}
+
+func TestPointsOfSolutions(t *testing.T) {
+	found, err := parseSolutions([]byte("# S\n\n## Exercise 1.1 (1 point)\n\n## Exercise 1.2 (0.5 points)\n\nSince $a$.\n\n**Marks.** 1.\n\n## Exercise 1.3 (0 points)\n```go hidden\nx()\n```\n## Exercise 1.4\n\nlast\n"))
+	if err != nil || len(found) != 4 {
+		t.Fatalf("%d solutions, %v, want 4", len(found), err)
+	}
+	for name, want := range map[string]solution{
+		"1.1": {points: 1}, "1.2": {points: 0.5, marks: true, text: "Since $a$.\n\n**Marks.** 1."}, "1.3": {hidden: "x()\n", text: "```go hidden\nx()\n```"}, "1.4": {points: 1, text: "last"},
+	} {
+		if got := fmt.Sprintf("%+v", *found[name]); got != fmt.Sprintf("%+v", want) {
+			t.Errorf("%s: %s, want %+v", name, got, want)
 		}
 	}
 }
@@ -159,6 +175,9 @@ func TestSolutionsAreHeldToTheChecks(t *testing.T) {
 		{"wrong where it should be right", "## Exercise 3.1\n```go right\nvar a = 4.0\n```\n```go wrong\nvar a = 2.0\n```\n" + proof, "refuses the right answer:\n    Exercise 3.1: not right yet"},
 		{"right where it should be wrong", "## Exercise 3.1\n```go right\nvar a = 3.0\n```\n```go wrong\nvar a = 6.0/2\n```\n" + proof, "accepts wrong answer 1"},
 		{"does not compile", "## Exercise 3.1\n```go right\nvar a = 3.0\n```\n```go wrong\nvar a = nothing\n```\n" + proof, "3.1 does not run with wrong answer 1"},
+		{"hidden", "## Exercise 3.1 (2.5 points)\n```go right\nvar a = 3.0\n```\n```go wrong\nvar a = 4.0\n```\n```go wrong\nvar a = 3.0 + 1e-12\n```\n```go hidden\nlab.Check(\"3.1\", lab.True(\"exact\", a == 3, \"\"))\n```\n" + proof, ""},
+		{"hidden and refuses", "## Exercise 3.1\n```go right\nvar a = 3.0\n```\n```go wrong\nvar a = 4.0\n```\n```go hidden\nlab.Check(\"3.1\", lab.True(\"exact\", a == 4, \"\"))\n```\n" + proof, "refuses the right answer"},
+		{"hidden and does not run", "## Exercise 3.1\n```go right\nvar a = 3.0\n```\n```go wrong\nvar a = 4.0\n```\n```go hidden\nlab.Check(\"3.1\", nothing)\n```\n" + proof, "the hidden check of exercise 3.1 does not run with the right answer"},
 		{"no wrong one", "## Exercise 3.1\n```go right\nvar a = 3.0\n```\n" + proof, `0 "go wrong"`},
 		{"no solution", "# Nothing\n", "exercise 3.1 has no solution"},
 		{"too many", "## Exercise 3.1\n```go right\nvar a = 3.0\n```\n```go wrong\nvar a = 2.0\n```\n## Exercise 3.3\n" + proof, "a solution to exercise 3.3"},

@@ -89,8 +89,9 @@ func FuzzNotebook(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for _, s := range plan(nb, nil) {
+		for _, s := range (&task{}).plan(nb) {
 			together([]string{s.source})
+			signed(s.source, "labx", "secret")
 		}
 		exercisesOf(nb)
 		vacuous(nb)

@@ -46,11 +46,20 @@ const usage = `Usage: go run ./notebooks [command]
                 say which exercises are right
                   -against FILE    the notebook that was given out: its checks
                                    count, whatever learners did to theirs
-                  -json FILE       write the results there too
-                  -timeout 30s     for each cell
+                  -o DIR           write feedback pages, tables for Moodle and
+                                   Canvas, marks to fill in, and a summary there
+                  -roster FILE     names of the class (CSV)
+                  -deadline TIME   such as "2026-11-20 23:59"
+                  -late 10%        what each day after it costs, or points: 0.5
+                  -title TEXT      of the lab in gradebooks
+                  -solutions FILE  points and hidden checks (default
+                                   solutions/NAME.md beside the notebook)
+                  -json FILE       write the results of each notebook there too
+                  -timeout 20s     for each cell
                   -total 5m        for each notebook
                   -memory 2048     MB for each process (Linux)
-                  -j 2             how many at once
+                  -j N             how many at once (default: as many as there
+                                   are processors and memory for)
   static FILE...  put a picture of each chart into notebooks, in place, for readers
                 where no scripts run (run does so by itself)
                   -dark            for a dark page

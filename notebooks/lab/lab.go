@@ -41,10 +41,22 @@ const (
 
 // Test is one test of an answer, with its result.
 type Test struct {
-	What  string `json:"what"`
-	State State  `json:"state"`
-	Hint  string `json:"hint,omitempty"` // shown if the test failed
-	Note  string `json:"note,omitempty"` // shown if the test passed
+	What   string  `json:"what"`
+	State  State   `json:"state"`
+	Hint   string  `json:"hint,omitempty"`   // shown if the test failed
+	Note   string  `json:"note,omitempty"`   // shown if the test passed
+	Weight float64 `json:"weight,omitempty"` // see Worth; 0 means 1
+}
+
+// Worth returns the test with a weight. The tests of an exercise share its points in
+// proportion to their weights, which are 1 by default. If the weight is not positive, the
+// test fails for every answer.
+func (t Test) Worth(weight float64) Test {
+	if !(weight > 0) || math.IsInf(weight, 0) {
+		return failed(t.What, fmt.Sprintf("The weight of this test is %g, and it must be positive.", weight))
+	}
+	t.Weight = weight
+	return t
 }
 
 // Mistake is a mistake that learners are known to make, with the hint that helps with it.
@@ -179,6 +191,7 @@ type Report struct {
 	Exercise string `json:"exercise"`
 	Passed   bool   `json:"passed"`
 	Tests    []Test `json:"tests"`
+	Token    string `json:"token,omitempty"` // see CheckFor
 }
 
 // MIME is the type under which the display of a check contains its [Report], as a string of
@@ -191,8 +204,14 @@ const MIME = "application/vnd.svmnb.check+json"
 //
 // nbgrader sets NBGRADER_EXECUTION and gives no points for a cell that writes to standard
 // error, so a check that is not passed does so.
-func Check(exercise string, tests ...Test) {
+func Check(exercise string, tests ...Test) { CheckFor("", exercise, tests...) }
+
+// CheckFor is [Check] for a program that runs the notebooks of a class. The report contains
+// the token. Since the program chooses a new token for each check, it knows which report
+// comes from the check, and not from the answer.
+func CheckFor(token, exercise string, tests ...Test) {
 	r := report(exercise, tests)
+	r.Token = token
 	if !r.Passed && os.Getenv("NBGRADER_EXECUTION") != "" {
 		fmt.Fprint(os.Stderr, r)
 	}

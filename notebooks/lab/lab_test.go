@@ -168,3 +168,15 @@ func TestLabIsLight(t *testing.T) {
 		}
 	}
 }
+
+func TestWorth(t *testing.T) {
+	if got := True("", true, "").Worth(2.5); got.Weight != 2.5 || got.State != Passed {
+		t.Errorf("got %+v", got)
+	}
+	for _, weight := range []float64{0, -1, math.NaN(), math.Inf(1)} {
+		got := True("", true, "").Worth(weight)
+		if _, err := json.Marshal(got); got.State != Failed || !strings.Contains(got.Hint, "must be positive") || err != nil {
+			t.Errorf("weight %g: %+v, %v", weight, got, err)
+		}
+	}
+}
