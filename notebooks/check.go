@@ -18,7 +18,7 @@ import (
 // checkFlags are what the teacher asks the check command for.
 type checkFlags struct {
 	against, solutions, title string
-	json, out                 string
+	json, out, gradescope     string
 	roster, deadline, late    string
 	atOnce                    int
 	limits                    limits
@@ -34,6 +34,7 @@ func checkCommand(ctx context.Context, s *session, args []string) error {
 	flags.StringVar(&f.solutions, "solutions", "", "points and hidden checks (default: solutions/NAME.md beside it)")
 	flags.StringVar(&f.title, "title", "", "of the lab in gradebooks (default: the first heading)")
 	flags.StringVar(&f.json, "json", "", "also write the results of each notebook to this file")
+	flags.StringVar(&f.gradescope, "gradescope", "", "also write the results of one student to this file, for Gradescope")
 	flags.StringVar(&f.out, "o", "", "folder for tables, feedback pages and the summary")
 	flags.StringVar(&f.roster, "roster", "", "CSV with the names of the class")
 	flags.StringVar(&f.deadline, "deadline", "", "such as \"2026-11-20 23:59\"")
@@ -54,11 +55,11 @@ func (f checkFlags) check(ctx context.Context, s *session, args []string) error 
 	if len(args) == 0 {
 		return errors.New("check which notebooks? Name files, or a folder")
 	}
-	if f.against == "" && f.out+f.roster+f.deadline+f.late+f.title != "" {
-		return errors.New("-o, -roster, -deadline, -late and -title need -against, the notebook that was given out")
+	if f.against == "" && f.out+f.roster+f.deadline+f.late+f.title+f.gradescope != "" {
+		return errors.New("-o, -gradescope, -roster, -deadline, -late and -title need -against, the notebook that was given out")
 	}
-	if f.out == "" && f.roster+f.deadline+f.late+f.title != "" {
-		return errors.New("-roster, -deadline, -late and -title need -o, a folder for what they change")
+	if f.out == "" && f.gradescope == "" && f.roster+f.deadline+f.late+f.title != "" {
+		return errors.New("-roster, -deadline, -late and -title need -o, a folder for what they change, or -gradescope")
 	}
 	t, err := readTask(f.against, f.solutions)
 	if err != nil {
@@ -94,7 +95,12 @@ func (f checkFlags) check(ctx context.Context, s *session, args []string) error 
 		return err
 	}
 	if f.out != "" {
-		if err := errors.Join(g.keepIn(filepath.Join(f.out, "kept")), g.runModel(ctx)); err != nil {
+		if err := g.keepIn(filepath.Join(f.out, "kept")); err != nil {
+			return err
+		}
+	}
+	if f.out != "" || f.gradescope != "" {
+		if err := g.runModel(ctx); err != nil {
 			return err
 		}
 	}
@@ -107,11 +113,23 @@ func (f checkFlags) check(ctx context.Context, s *session, args []string) error 
 			return err
 		}
 	}
-	if f.out == "" {
+	if f.out == "" && f.gradescope == "" {
 		writeTable(s.stdout, results)
 		return nil
 	}
 	c := assemble(t, ins, results, people, marks, rule, modified)
+	if f.gradescope != "" {
+		if len(c.Entries) != 1 {
+			return fmt.Errorf("-gradescope %s is for one student, and there are notebooks of %d", f.gradescope, len(c.Entries))
+		}
+		if err := writeJSON(f.gradescope, c.gradescope(c.Entries[0])); err != nil {
+			return err
+		}
+	}
+	if f.out == "" {
+		writeTable(s.stdout, results)
+		return nil
+	}
 	if err := c.write(f.out, marks, comma, s.stdout); err != nil {
 		return err
 	}

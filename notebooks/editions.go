@@ -123,9 +123,29 @@ func nbgraderEdition(nb *notebook, solutions map[string]*solution) (*notebook, e
 		e.answer.raw["source"] = fmt.Sprintf("// BEGIN SOLUTION\n%s\n/* END SOLUTION\n%s\nBEGIN SOLUTION\n*/\n// END SOLUTION",
 			strings.TrimSpace(known.right[0]), strings.TrimSpace(placeholder))
 		e.answer.grade("exercise-"+id, false, true, 0)
+		e.check.raw["source"] = withHiddenTests(e.check.source(), known.hidden)
 		e.check.grade("check-"+id, true, false, known.points)
 	}
 	return edition, nil
+}
+
+// withHiddenTests adds the block "go hidden" to a check, between the marks by which nbgrader knows
+// hidden tests. Its statements have a scope of their own, since they may use names of the check again.
+func withHiddenTests(check, hidden string) string {
+	if hidden == "" {
+		return check
+	}
+	cell := hiddenCell(hidden)
+	_, body, _ := strings.Cut(statements(cell), "\n")
+	region := func(code string) string {
+		return "// BEGIN HIDDEN TESTS\n" + strings.TrimSpace(code) + "\n// END HIDDEN TESTS\n"
+	}
+	declared := ""
+	if own := declarations(cell); strings.TrimSpace(own) != "" {
+		declared = region(own)
+	}
+	code := statements(check)
+	return strings.TrimSuffix(check, code) + declared + strings.TrimRight(code, "\n") + "\n" + region("{\n"+strings.TrimSpace(body)+"\n}")
 }
 
 // grade sets nbgrader's metadata of a cell. A cell that is graded and no solution holds tests, and is

@@ -27,8 +27,8 @@ func labOf(t *testing.T) string {
 		"plan\n// For teachers: ten minutes.",
 	)
 	nb.cells[4].raw["metadata"] = map[string]any{"tags": []any{"teacher"}}
-	solutions := "# Solutions\n\n## Exercise 3.1\n\nAdd the number to itself.\n\n```go right\nfunc twice(a float64) float64 { return a + a }\n```\n\n" +
-		"```go wrong\nfunc twice(a float64) float64 { return a * a }\n```\n\n## Exercise 3.2\n\nEven numbers are twice another.\n\n**Marks.** 1 for *even*.\n"
+	solutions := "# Solutions\n\n## Exercise 3.1 (2 points)\n\nAdd the number to itself.\n\n```go right\nfunc twice(a float64) float64 { return a + a }\n```\n\n" +
+		"```go wrong\nfunc twice(a float64) float64 { return a * a }\n```\n\n```go hidden\nfunc third() float64 { return 1.0 / 3 }\n\n%%\nlab.Check(\"3.1\", lab.Near(\"2/3\", twice(third()), 2.0/3, 1e-9, \"add\"))\n```\n\n## Exercise 3.2\n\nEven numbers are twice another.\n\n**Marks.** 1 for *even*.\n"
 	nb.adopt()
 	if err := nb.write(file); err != nil {
 		t.Fatal(err)
@@ -59,9 +59,10 @@ func TestEditions(t *testing.T) {
 		t.Fatalf("%v\n%s", err, &said)
 	}
 	for name, want := range map[string]struct{ has, lacks []string }{
-		"learner/lab.ipynb": {[]string{"return lab.Todo", "%% check 3.1", "Write your proof"}, []string{"a + a", "a * a", "For teachers", "Marks"}},
+		"learner/lab.ipynb": {[]string{"return lab.Todo", "%% check 3.1", "Write your proof"}, []string{"a + a", "a * a", "For teachers", "Marks", "third"}},
 		"teacher/lab.ipynb": {[]string{"return a + a }\n---\n%% check 3.1", "**Solution 3.1.** Add the number", "a * a", "**Solution 3.2.** Even", "**Marks.**", "For teachers"}, []string{"lab.Todo"}},
-		"course/source/lab/lab.ipynb": {[]string{"// BEGIN SOLUTION\nfunc twice(a float64) float64 { return a + a }\n/* END SOLUTION", "lab.Todo", "**Marks.**"},
+		"course/source/lab/lab.ipynb": {[]string{"// BEGIN SOLUTION\nfunc twice(a float64) float64 { return a + a }\n/* END SOLUTION", "lab.Todo", "**Marks.**",
+			"// BEGIN HIDDEN TESTS\nfunc third() float64 { return 1.0 / 3 }\n// END HIDDEN TESTS\n%% check 3.1\n", "// BEGIN HIDDEN TESTS\n{\nlab.Check(\"3.1\", lab.Near(\"2/3\""},
 			[]string{"For teachers", "a * a", "Write your proof"}},
 	} {
 		nb, err := readNotebook(filepath.Join(out, filepath.FromSlash(name)))
@@ -157,7 +158,7 @@ func TestNbgrader(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if text := sourcesOf(nb); strings.Contains(text, "a + a") || strings.Contains(text, "Even numbers") {
+		if text := sourcesOf(nb); strings.Contains(text, "a + a") || strings.Contains(text, "Even numbers") || strings.Contains(text, "third") {
 			t.Fatalf("learners get the solution:\n%s", text)
 		}
 		for _, c := range nb.cells {
@@ -176,6 +177,7 @@ func TestNbgrader(t *testing.T) {
 	// hand in as with a learning platform: by files.
 	for who, code := range map[string]string{
 		"ben":   "func twice(a float64) float64 { return a * a }",
+		"emil":  "func twice(a float64) float64 { return max(a+a, 1) }", // only the hidden test refuses it
 		"carla": "func twice(a float64) float64 { return word }",
 		"dora":  "",
 	} {
@@ -193,7 +195,7 @@ func TestNbgrader(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows, err := csv.NewReader(strings.NewReader(string(data))).ReadAll()
-	if err != nil || len(rows) != 5 {
+	if err != nil || len(rows) != 6 {
 		t.Fatalf("%v\n%s", err, data)
 	}
 	got := map[string]string{}
@@ -203,12 +205,12 @@ func TestNbgrader(t *testing.T) {
 			record[name] = row[i]
 		}
 		who := record["student_id"]
-		if !slices.Contains([]string{"ben", "carla", "dora"}, who) {
+		if !slices.Contains([]string{"ben", "carla", "dora", "emil"}, who) {
 			who = "account"
 		}
 		got[who] = record["raw_score"] + " of " + record["max_score"]
 	}
-	if want := "map[account:1.0 of 2.0 ben:0.0 of 2.0 carla:0.0 of 2.0 dora:0.0 of 2.0]"; fmt.Sprint(got) != want {
+	if want := "map[account:2.0 of 3.0 ben:0.0 of 3.0 carla:0.0 of 3.0 dora:0.0 of 3.0 emil:0.0 of 3.0]"; fmt.Sprint(got) != want {
 		t.Errorf("%v, want %s", got, want)
 	}
 	page, err := os.ReadFile(filepath.Join(course, "feedback", "ben", "lab", "lab.html"))

@@ -54,6 +54,7 @@ const usage = `Usage: go run ./notebooks [command]
                   -title TEXT      of the lab in gradebooks
                   -solutions FILE  points and hidden checks (default
                                    solutions/NAME.md beside the notebook)
+                  -gradescope FILE  write the results of one student there too
                   -json FILE       write the results of each notebook there too
                   -timeout 20s     for each cell
                   -total 5m        for each notebook
