@@ -268,8 +268,8 @@
     return found && { grid: grids, yAxis: ys };
   }
   // A text of several lines: the first line leaves room for the toolbox. Lines do not break beside
-  // a sign such as = and not before a signed number, a unit or a dot. Those of a balanced text have about the same
-  // length, so that none is left with a single word, and break after a semicolon if both parts
+  // a sign such as = and not before a signed number, a unit or a dot. Those of a balanced text have about
+  // the same length, so that none is left with a single word, and break after a semicolon if both parts
   // then fit.
   function broken(text, font, first, width, balanced) {
     function wide(t) { return echarts.format.getTextRect(t, font).width / 0.97; } // fonts differ a little

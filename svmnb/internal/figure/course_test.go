@@ -155,7 +155,7 @@ func TestCourseFigures(t *testing.T) {
 		{"matrix, indefinite", func() (*Chart, error) { return Matrix(indefinite) }, 15_000, "the least eigenvalue is −1: no Mercer kernel"},
 		{"validation", func() (*Chart, error) { return Validation(validation()) }, 10_000, "Accuracy 93.0 ± 1.2 % on held-out points at gamma = 4, 92.5 % on the training points"},
 		{"learning", func() (*Chart, error) { return Validation(learning()) }, 10_000, "RMSE 0.1167 ± 0.0025 on held-out points with 120 training points"},
-		{"validation, one place known", func() (*Chart, error) { return Validation(pair) }, 10_000, "Accuracy 50 % on held-out points at C = 2"},
+		{"validation, one place known", func() (*Chart, error) { return Validation(pair) }, 10_000, "Accuracy 50.0 % on held-out points at C = 2"},
 	})
 }
 

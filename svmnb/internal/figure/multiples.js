@@ -12,7 +12,7 @@ function layout(w, top) {
 	var pw = (w - left - right - across * (s.columns - 1)) / s.columns, ph = Math.max(60, Math.min(pw * s.aspect, narrow ? 180 : 260));
 	// Settings that are too long for their row or column have two lines.
 	var lines = function (axes, room) {
-		return axes.map(function (a) { return { name: 7.8 * String(a.name || '').length > room ? a.name.replace(' = ', '\n= ') : a.name }; });
+		return axes.map(function (a) { return { nameTextStyle: { fontSize: narrow ? 11 : 13, lineHeight: 14 }, name: (narrow ? 6.6 : 7.8) * String(a.name || '').length > room ? a.name.replace(' = ', '\n= ') : a.name }; });
 	};
 	var second = function (axes) { return axes.some(function (a) { return /\n/.test(a.name); }) ? 16 : 0; };
 	var up = lines(O.yAxis, ph + down), along = lines(O.xAxis, pw + across);
