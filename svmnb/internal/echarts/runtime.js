@@ -208,23 +208,25 @@
     say({ title: { text: broken(title.text || '', (style.fontWeight || 600) + ' ' + (style.fontSize || 17) + 'px sans-serif', buttons ? width - 138 : width - 24, width - 24, true), textStyle: { width: width - 18 },
       subtext: broken(title.subtext || '', (below.fontSize || 13) + 'px sans-serif', width - 24, width - 24), subtextStyle: { width: width - 18 } } });
     var top = bottom(chart, 'title', 0) + 10;
-    say({ legend: { top: top } });
+    say({ legend: { top: top, width: width - 26 } }); // entries do not reach the edge
     var l = layout(width, bottom(chart, 'legend', top) + 14);
     chart.resize({ width: width, height: l.height });
     say(l.option);
+    opt.laid = l.option;
     say(roundTicks(chart, opt));
     var beside = sideNames(chart, opt, l.option, width < 520);
     if (beside) say(beside);
     return { height: l.height, options: said };
   }
   // Ticks, labels and grid lines of a linear axis stand at multiples of its interval only, and not
-  // at its ends as well, which are as the data are.
+  // at its ends as well, which are as the data are. Ticks that the figure or its layout has set stay.
   function roundTicks(chart, opt) {
-    var out = {};
+    var out = {}, laid = opt.laid || {};
+    function set(axis) { return axis && axis.axisLabel && axis.axisLabel.customValues; }
     ['xAxis', 'yAxis'].forEach(function (dim) {
       out[dim] = [].concat(opt[dim] || []).map(function (own, i) {
-        var axis = (chart.getModel().getComponent(dim, i) || {}).axis, label = own.axisLabel || {}, at = [];
-        if (!axis || axis.type !== 'value' || own.show === false || typeof own.min !== 'number' || typeof own.max !== 'number' || label.customValues) return {};
+        var axis = (chart.getModel().getComponent(dim, i) || {}).axis, at = [];
+        if (!axis || axis.type !== 'value' || own.show === false || typeof own.min !== 'number' || typeof own.max !== 'number' || set(own) || set([].concat(laid[dim] || [])[i])) return {};
         var ends = axis.scale.getExtent(), step = axis.scale.getInterval(), slack = 1e-6 * step;
         for (var k = Math.ceil((ends[0] - slack) / step); k * step <= ends[1] + slack && at.length < 100; k++) at.push(Math.min(Math.max(+(k * step).toPrecision(12), ends[0]), ends[1]));
         return { axisLabel: { customValues: at, showMinLabel: null, showMaxLabel: null }, axisTick: { customValues: at }, splitLine: { customValues: at } };
@@ -266,20 +268,25 @@
     return found && { grid: grids, yAxis: ys };
   }
   // A text of several lines: the first line leaves room for the toolbox. Lines do not break beside
-  // a sign such as = and not before a unit or a dot. Those of a balanced text have about the same
-  // length, so that none is left with a single word, and break after a semicolon if both parts
+  // a sign such as = and not before a signed number, a unit or a dot. Those of a balanced text have about
+  // the same length, so that none is left with a single word, and break after a semicolon if both parts
   // then fit.
   function broken(text, font, first, width, balanced) {
     function wide(t) { return echarts.format.getTextRect(t, font).width / 0.97; } // fonts differ a little
     function lines(most) {
-      return text.split(/ +(?![%·=≥≤≈±<>→−+×] |[%·]$|[%·][,;.:)])/).reduce(function (all, word) {
-        var last = all[all.length - 1], k = all.length - 1;
-        if (last !== undefined && (/(^| )[=≥≤≈±<>→−+×]$/.test(last) || wide(last + ' ' + word) <= Math.min(most, k ? width : first))) all[k] = last + ' ' + word;
-        else all.push(word);
+      return pieces.reduce(function (all, piece) {
+        var k = all.length - 1;
+        if (k >= 0 && wide(all[k] + ' ' + piece) <= Math.min(most, k ? width : first)) all[k] += ' ' + piece;
+        else all.push(piece);
         return all;
       }, []);
     }
     if (wide(text) <= first) return text;
+    var pieces = text.split(/ +(?![%·=≥≤≈±<>→−+×] |[%·]$|[%·][,;.:)]|[−+]\d|sd(?: |$))/).reduce(function (all, word) {
+      var k = all.length - 1;
+      if (k >= 0 && /(^| )[=≥≤≈±<>→−+×]$/.test(all[k])) all[k] += ' ' + word; else all.push(word);
+      return all;
+    }, []);
     var clauses = text.split('; '), low = width / 2, high = width;
     if (balanced && clauses.length === 2 && wide(clauses[0] + ';') <= first && wide(clauses[1]) <= width) return clauses.join(';\n');
     for (var k = 0, n = lines(width).length; balanced && k < 7; k++) {

@@ -153,9 +153,9 @@ func TestCourseFigures(t *testing.T) {
 		{"matrix, large", func() (*Chart, error) { return Matrix(large.matrix(MostMatrix)) }, 30_000, "100 of 600 points"},
 		{"matrix, equal points", func() (*Chart, error) { return Matrix(equal) }, 15_000, "1 of 2 eigenvalues carries 99 % of the trace"},
 		{"matrix, indefinite", func() (*Chart, error) { return Matrix(indefinite) }, 15_000, "the least eigenvalue is −1: no Mercer kernel"},
-		{"validation", func() (*Chart, error) { return Validation(validation()) }, 10_000, "Accuracy 93 ± 1.2 % on held-out points at gamma = 4, 92.5 % on the training points"},
+		{"validation", func() (*Chart, error) { return Validation(validation()) }, 10_000, "Accuracy 93.0 ± 1.2 % on held-out points at gamma = 4, 92.5 % on the training points"},
 		{"learning", func() (*Chart, error) { return Validation(learning()) }, 10_000, "RMSE 0.1167 ± 0.0025 on held-out points with 120 training points"},
-		{"validation, one place known", func() (*Chart, error) { return Validation(pair) }, 10_000, "Accuracy 50 % on held-out points at C = 2"},
+		{"validation, one place known", func() (*Chart, error) { return Validation(pair) }, 10_000, "Accuracy 50.0 % on held-out points at C = 2"},
 	})
 }
 

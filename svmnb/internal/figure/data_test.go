@@ -266,7 +266,7 @@ func TestFiguresOfData(t *testing.T) {
 		{"most of the weights", weights(weighed(12)), 10_000, "8 of 12 features have 90 % of the sum of the absolute values"},
 		{"weights, 300 features", weights(weighed(300)), 10_000, "the largest 30 of 300 are drawn"},
 		{"weights with deviations", weights(deviating(weighed(12))), 10_000, "feature 1 with a name has the largest weight, 0.421"},
-		{"most of weights above 0", weights(WeightsData{Features: []string{"a", "b"}, Values: []float64{1, 99}, Measure: "weight"}), 10_000, "1 of 2 features have 90 % of their sum"},
+		{"most of weights above 0", weights(WeightsData{Features: []string{"a", "b"}, Values: []float64{1, 99}, Measure: "weight"}), 10_000, "1 of 2 features have 90 % of the sum of all values"},
 		{"uncertain weights", weights(deviating(weighed(12))), 10_000, "2 of 12 features lie above 0 by more than their standard deviation (sd)"},
 		{"weights with a finding", weights(WeightsData{Features: []string{"a"}, Values: []float64{1}, Measure: "weight", Finding: "a has 1, which is all"}), 10_000, "a has 1, which is all"},
 		{"weights of 0", weights(WeightsData{Features: []string{"a", "b"}, Values: []float64{0, 0}, Measure: "weight"}), 10_000, "Every weight is 0"},

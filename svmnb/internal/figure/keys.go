@@ -134,6 +134,9 @@ func penIcon(m, pen object) string {
 		x = to
 	}
 	size := pixels(m["symbolSize"], 0)
+	if item, _ := m["itemStyle"].(object); pixels(item["opacity"], 1) == 0 {
+		size = 0 // the symbols are there for the tooltip only
+	}
 	if symbol, ok := m["symbol"]; ok && symbol != "none" && m["showSymbol"] != false && size > width {
 		size = min(size, 10)
 		fmt.Fprintf(&b, "M%g %ga%g %g 0 1 1 %g 0a%g %g 0 1 1 %g 0Z", roundTo((keyWidth-size)/2, 3), width/2, size/2, size/2, size, size/2, size/2, -size)

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"slices"
+	"unicode/utf8"
 )
 
 //go:embed missing.js
@@ -93,9 +94,11 @@ func Missing(d MissingData) (*Chart, error) {
 	subtitle := sentence(d.Problem, together, fewer, rest)
 
 	var bars, cells, labels list
-	var namesOf []string
+	var namesOf, shares []string
+	longest := 1
 	for k, j := range shown {
 		namesOf = append(namesOf, d.Columns[j])
+		shares = append(shares, shareOf(d.Counts[j], d.Rows))
 		bars = append(bars, list{round4(100 * float64(d.Counts[j]) / float64(d.Rows)), k, d.Counts[j]})
 	}
 	for k, p := range patterns {
@@ -106,10 +109,11 @@ func Missing(d MissingData) (*Chart, error) {
 			}
 			cells = append(cells, list{k, i, lacks})
 		}
-		labels = append(labels, thousands(int64(p.Rows)))
+		rows := thousands(int64(p.Rows))
+		labels, longest = append(labels, rows), max(longest, utf8.RuneCountInString(rows))
 	}
 	p := plot{name: "missing", about: fmt.Sprintf("Missing values of %s, and which are missing together.", count(len(d.Columns), "column", "columns")), tip: missingJS.cut("tip"),
-		grid: list{object{}, object{}}, zoom: nil, svm: object{"layout": missingJS.cut("layout"), "names": namesOf, "rows": d.Rows, "patterns": len(patterns)}}
+		grid: list{object{}, object{}}, zoom: nil, svm: object{"layout": missingJS.cut("layout"), "names": namesOf, "rows": d.Rows, "patterns": len(patterns), "shares": shares, "longest": longest}}
 	most := 0
 	for _, j := range shown {
 		most = max(most, d.Counts[j])
@@ -123,6 +127,19 @@ func Missing(d MissingData) (*Chart, error) {
 		custom(missingJS.cut("cell"), cells).id("cells").name("missing").on(1).set("encode", object{"x": 0, "y": 1}).fill("@pos"))
 	p.key("missing", "rect")
 	return p.chart(title, subtitle), nil
+}
+
+// shareOf prints n of all in % with one decimal. It says 0.0 or 100.0 of nothing else than none
+// and all.
+func shareOf(n, all int) string {
+	share := 100 * float64(n) / float64(all)
+	switch {
+	case n > 0 && share < 0.1:
+		return "< 0.1 %"
+	case n < all:
+		share = min(share, 99.9)
+	}
+	return fixed(share, 1) + " %"
 }
 
 // shareEnd returns the end of an axis of shares in %, the largest of which is most. Half of it is

@@ -2,8 +2,8 @@
 
 // share is the bar of a column, with its number.
 function share(p, api) {
-	var v = api.value(0), a = api.coord([0, api.value(1)]), b = api.coord([v, api.value(1)]), h = api.size([1, 1])[1] * 0.72, c = p.coordSys, inside = b[0] - c.x > 0.6 * c.width;
-	var text = (v && v < 0.1 ? '< 0.1' : svm.num(v, v > 99 && v < 100 ? 3 : 2)) + ' %';
+	var v = api.value(0), a = api.coord([0, api.value(1)]), b = api.coord([v, api.value(1)]), h = api.size([1, 1])[1] * 0.72, c = p.coordSys;
+	var text = O.svm.shares[api.value(1)], inside = b[0] + 7 * text.length > c.x + c.width;
 	return { type: 'group', children: [{ type: 'rect', shape: { x: a[0], y: a[1] - h / 2, width: v ? Math.max(b[0] - a[0], 1) : 0, height: h }, style: { fill: T('@pos') } },
 		{ type: 'rect', shape: { x: a[0], y: a[1] - h / 2, width: c.width, height: h }, style: { fill: T('@ink/0') } },
 		{ type: 'text', silent: true, x: b[0] + (inside ? -4 : 4), y: a[1], style: { text: text, fill: inside ? svm.on('@pos') : T('@ink'), fontSize: 11, align: inside ? 'right' : 'left', verticalAlign: 'middle' } }] };
@@ -25,9 +25,9 @@ function tip(p) {
 
 function layout(w, top) {
 	var s = O.svm, n = s.names.length, narrow = w < 520, letters = s.names.reduce(function (most, name) { return Math.max(most, name.length); }, 0);
-	var left = Math.round(Math.max(60, Math.min((narrow ? 6 : 6.6) * letters + 14, narrow ? 0.34 * w : 260))), row = narrow ? 26 : n > 16 ? 18 : 24, height = n * row, bars = narrow ? 70 : Math.min(300, 0.32 * w);
+	var left = Math.round(Math.max(60, Math.min((narrow ? 6 : 6.6) * letters + 14, narrow ? 0.34 * w : 260))), row = narrow ? 26 : n > 16 ? 18 : 24, height = n * row, bars = narrow ? 80 : Math.min(300, 0.32 * w);
 	var from = left + bars + (narrow ? 16 : 30), width = Math.min(w - from - 10, s.patterns * (narrow ? 24 : 48));
-	var crowded = width / s.patterns < 36, foot = crowded ? 50 : 28;
+	var crowded = width / s.patterns < (narrow ? 2 + 6 * s.longest : 4 + 7.2 * s.longest), foot = crowded ? 50 : 28;
 	return { height: Math.round(top + height + foot + 34), option: { grid: [{ left: left, top: top, width: bars, height: height }, { left: from, top: top, width: width, height: height }],
 		xAxis: [{}, { nameGap: foot, axisLabel: { rotate: crowded ? 90 : 0, fontSize: narrow ? 10 : 12 }, name: width < 150 ? 'rows' : 'rows with the pattern' }], yAxis: [{ axisLabel: { width: left - 12, overflow: narrow ? 'break' : 'truncate', fontSize: narrow ? 11 : 12, lineHeight: 12 } }, {}] } };
 }

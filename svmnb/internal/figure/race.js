@@ -116,7 +116,7 @@ function layout(w, top) {
 	var ticks = function (axis) {
 		var px = each / (axis.high - axis.low), labels = [], marks = [];
 		var put = function (to, v) { var p = Math.log(v) / Math.LN10; if (p >= axis.low - 1e-9 && p <= axis.high + 1e-9) to.push(Math.min(Math.max(p, axis.low), axis.high)); };
-		var every = Math.ceil(46 / px), some = px > 150 ? [1, 2, 5] : [1];
+		var every = Math.ceil(46 / px), some = px > (axis.key === 'it' ? 110 : 150) ? [1, 2, 5] : [1];
 		for (var e = Math.floor(axis.low) - 1; e <= axis.high; e++) {
 			if (e % every === 0) some.forEach(function (m) { put(labels, m * Math.pow(10, e)); });
 			for (var m = 1; m < 10; m++) if (m === 1 || px > 50) put(marks, m * Math.pow(10, e));

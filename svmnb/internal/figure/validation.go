@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"math"
+	"slices"
 )
 
 //go:embed validation.js
@@ -53,9 +54,16 @@ func Validation(d ValidationData) (*Chart, error) {
 	if finite(d.HeldOutSE[at]) {
 		se = " ± " + numberTo(scale*d.HeldOutSE[at], 2)
 	}
-	title := fmt.Sprintf("%s %s%s%s on held-out points %s", capital(d.Metric), shortScore(scale*d.HeldOut[at], d.Percent), se, unit, where)
+	score := func(v float64) string { return shortScore(scale*v, d.Percent) }
+	if d.Percent { // all numbers of the title have one decimal
+		score = func(v float64) string { return fixed(scale*v, 1) }
+		if se != "" {
+			se = " ± " + score(d.HeldOutSE[at])
+		}
+	}
+	title := fmt.Sprintf("%s %s%s%s on held-out points %s", capital(d.Metric), score(d.HeldOut[at]), se, unit, where)
 	if finite(d.Train[at]) {
-		title += fmt.Sprintf(", %s%s on the training points", shortScore(scale*d.Train[at], d.Percent), unit)
+		title += fmt.Sprintf(", %s%s on the training points", score(d.Train[at]), unit)
 	}
 	subtitle := sentence(d.Problem, "bands: one standard error of the folds")
 
@@ -95,12 +103,20 @@ func Validation(d ValidationData) (*Chart, error) {
 		room := math.Pow(last/first, 0.02)
 		x = logBetween(roundTo(first/room, 6), roundTo(last*room, 6), d.Name)
 	}
-	tried := column(d.Xs, 4) // the ticks are where the scores are
+	tried := column(d.Xs, 6) // the ticks are where the scores are
 	x.set("axisTick", object{"show": true, "customValues": tried}).label(object{"customValues": tried, "showMinLabel": true, "showMaxLabel": true, "hideOverlap": true})
+	if d.Log && powersOfTwo(d.Xs) && first < 0.1 { // such as 2⁻⁷, which is shorter than 0.0078125
+		x.label(object{"formatter": validationJS.cut("two")})
+	}
 	p.panel(x, valueAxis(0, low, high, name, 48).lines())
 	p.key("held out")
 	if len(nodes(d.Train)) > 0 {
 		p.key("training points")
 	}
 	return p.chart(title, subtitle), nil
+}
+
+// powersOfTwo reports whether all values are powers of two.
+func powersOfTwo(values []float64) bool {
+	return !slices.ContainsFunc(values, func(v float64) bool { m, _ := math.Frexp(v); return m != 0.5 })
 }

@@ -6,3 +6,6 @@ function tip(p) {
 	at.textContent = O.svm.name + ' = ' + svm.num(p.value[0]);
 	return e.outerHTML + '<br>' + at.outerHTML;
 }
+
+// two is a power of two.
+function two(v) { return '2' + String(Math.round(Math.log(v) / Math.LN2)).replace(/./g, function (c) { return c === '-' ? '⁻' : '⁰¹²³⁴⁵⁶⁷⁸⁹'[c]; }); }

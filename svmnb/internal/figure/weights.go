@@ -132,7 +132,7 @@ func (d *WeightsData) share(order []int, sum float64) string {
 		}
 		return fmt.Sprintf("%d of %s lie above 0 by more than their standard deviation (sd)", most, features)
 	}
-	name := "their sum"
+	name := "the sum of all values"
 	for most < len(order) && part < 0.9*sum*(1-1e-12) {
 		v := d.Values[order[most]]
 		part += math.Abs(v)

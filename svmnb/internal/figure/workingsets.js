@@ -7,7 +7,7 @@ function cell(p, api) {
 
 function bar(p, api) {
 	var low = p.coordSys.x, a = api.coord([api.value(0), api.value(1)]), b = api.coord([api.value(0), api.value(1) + 1]), y = Math.round(a[1]), h = Math.round(b[1]) - y;
-	return { type: 'rect', shape: { x: low, y: y, width: Math.max(a[0] - low, 1), height: Math.max(h - (h > 2 ? 1 : 0), 1) }, style: { fill: T('$color/0.7') } };
+	return { type: 'rect', shape: { x: low, y: y, width: Math.max(a[0] - low, 1), height: Math.max(h - (h > 2 ? 1 : 0), 1) }, style: { fill: T('$color') } };
 }
 
 function tip(p) {
@@ -19,7 +19,7 @@ function tip(p) {
 }
 
 function layout(w, top) {
-	var narrow = w < 520, left = narrow ? 56 : 66, side = narrow ? 72 : Math.round(w * 0.2), right = narrow ? 16 : 24, gap = narrow ? 10 : 18;
+	var narrow = w < 520, left = narrow ? 56 : 66, side = narrow ? 72 : Math.round(w * 0.2), right = narrow ? 16 : 24, gap = 18;
 	var main = w - left - side - gap - right, h = Math.max(160, Math.min(400, O.svm.cells.length * 14));
 	// The rows have the numbers of their points, as many as there is room for.
 	var rows = O.svm.cells.map(function (c, r) { return r + 0.5; }), every = Math.ceil(14 / (h / rows.length));
