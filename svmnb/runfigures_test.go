@@ -152,6 +152,10 @@ func TestMarginsOverPlanes(t *testing.T) {
 	if !strings.Contains(chart.Title.Subtitle, "a slice: colours are for points with the other 28 features as given; the training points lie off the slice") {
 		t.Errorf("the subtitle is %q", chart.Title.Subtitle)
 	}
+	corners, err := svmnb.Margins.Of(svmnb.Classify(datasets.XOR(4, 0, 1)).Kernel(kernels.RBF(1)).MustFit())
+	if err != nil || strings.Contains(fmt.Sprint(corners.Extra["xAxis"]), "(sd)") {
+		t.Errorf("the corners of XOR count as standardised: %v", err)
+	}
 	// The unit of standardised features is one standard deviation, also of their weights.
 	if x := chart.Extra["xAxis"]; !strings.Contains(fmt.Sprint(x), "mean area (sd)") {
 		t.Errorf("the axis is %v", x)

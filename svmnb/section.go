@@ -107,16 +107,18 @@ func scaledNames(data *datasets.Dataset, j, k int) [2]string {
 }
 
 // standardised reports whether the feature has mean 0 and standard deviation 1, as behind
-// transform.Standardise, where only constant features have 0.
+// transform.Standardise, where only constant features have 0. A feature that is only 1 and −1, as in
+// [datasets.XOR], has them by nature.
 func standardised(data *datasets.Dataset, feature int) bool {
 	if data.Sparse != nil {
 		return false
 	}
-	n, sum, square := float64(data.N()), 0.0, 0.0
+	n, sum, square, signs := float64(data.N()), 0.0, 0.0, true
 	for _, row := range data.X {
-		sum, square = sum+row[feature], square+row[feature]*row[feature]
+		v := row[feature]
+		sum, square, signs = sum+v, square+v*v, signs && math.Abs(v) == 1
 	}
-	return math.Abs(sum) < 1e-6*n && (math.Abs(square-n) < 1e-6*n || square == 0)
+	return !signs && math.Abs(sum) < 1e-6*n && (math.Abs(square-n) < 1e-6*n || square == 0)
 }
 
 func median(v []float64) float64 {
