@@ -212,21 +212,21 @@
     var l = layout(width, bottom(chart, 'legend', top) + 14);
     chart.resize({ width: width, height: l.height });
     say(l.option);
-    say(roundTicks(chart, opt));
+    say(roundTicks(chart, opt, l.option || {}));
     var beside = sideNames(chart, opt, l.option, width < 520);
     if (beside) say(beside);
     return { height: l.height, options: said };
   }
   // Ticks, labels and grid lines of a linear axis stand at multiples of its interval only, and not
-  // at its ends as well, which are as the data are.
-  function roundTicks(chart, opt) {
+  // at its ends as well, which are as the data are. Ticks that the figure has placed stay.
+  function roundTicks(chart, opt, laid) {
     var out = {};
     ['xAxis', 'yAxis'].forEach(function (dim) {
       out[dim] = [].concat(opt[dim] || []).map(function (own, i) {
-        var axis = (chart.getModel().getComponent(dim, i) || {}).axis, label = own.axisLabel || {}, at = [];
-        if (!axis || axis.type !== 'value' || own.show === false || typeof own.min !== 'number' || typeof own.max !== 'number' || label.customValues) return {};
+        var axis = (chart.getModel().getComponent(dim, i) || {}).axis, label = own.axisLabel || {}, placed = ([].concat(laid[dim] || [])[i] || {}).axisLabel || {}, at = [];
+        if (!axis || axis.type !== 'value' || own.show === false || typeof own.min !== 'number' || typeof own.max !== 'number' || label.customValues || placed.customValues) return {};
         var ends = axis.scale.getExtent(), step = axis.scale.getInterval();
-        if (/^3/.test(step.toExponential())) step *= (ends[1] - ends[0]) / step > 3.4 ? 5 / 3 : 2 / 3; // 1, 2 and 5 are rounder
+        if (/^3/.test(step.toExponential())) step *= Math.floor(ends[1] / step * 0.6) - Math.ceil(ends[0] / step * 0.6) > 2 ? 5 / 3 : 2 / 3; // 1, 2 and 5 are rounder
         var slack = 1e-6 * step;
         for (var k = Math.ceil((ends[0] - slack) / step); k * step <= ends[1] + slack && at.length < 100; k++) at.push(Math.min(Math.max(+(k * step).toPrecision(12), ends[0]), ends[1]));
         return { axisLabel: { customValues: at, showMinLabel: null, showMaxLabel: null, formatter: alike(label.formatter, at) }, axisTick: { customValues: at }, splitLine: { customValues: at } };

@@ -180,32 +180,26 @@ func logRange(k int, low, high float64) axis {
 		return logValues(k, from, to)
 	}
 	low, high = low/1.15, high*1.15
-	labels := roundBetween(low, high, 3, []float64{1, 2, 5}, []float64{1, 1.5, 2, 3, 5, 7})
+	labels := list{}
+	for _, steps := range [][]float64{{1, 2, 5}, {1, 1.5, 2, 3, 5, 7}} {
+		if len(labels) > 2 {
+			break
+		}
+		labels = list{}
+		for e := math.Floor(math.Log10(low)); e <= math.Log10(high); e++ {
+			for _, m := range steps {
+				if v := roundTo(m*math.Pow(10, e), 3); v >= low && v <= high {
+					labels = append(labels, v)
+				}
+			}
+		}
+	}
 	if len(labels) < 2 {
 		labels = list{roundTo(low*1.05, 3), roundTo(high/1.05, 3)}
 	}
 	o := logValues(k, roundTo(low, 6), roundTo(high, 6))
 	o["splitLine"], o["axisTick"] = object{"show": true, "customValues": labels}, object{"show": true, "customValues": labels}
 	return o.label(object{"customValues": labels, "formatter": marksJS.cut("number")})
-}
-
-// roundBetween returns the round numbers between low and high: those that begin with the digits
-// of the first ladder which has at least this many, or of the last one.
-func roundBetween(low, high float64, least int, ladders ...[]float64) (round list) {
-	for _, steps := range ladders {
-		round = list{}
-		for e := math.Floor(math.Log10(low)); e <= math.Log10(high); e++ {
-			for _, m := range steps {
-				if v := roundTo(m*math.Pow(10, e), 3); v >= low && v <= high {
-					round = append(round, v)
-				}
-			}
-		}
-		if len(round) >= least {
-			break
-		}
-	}
-	return round
 }
 
 // decades returns the powers of ten that enclose [low, high], at least two decades apart.

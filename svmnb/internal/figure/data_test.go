@@ -482,7 +482,7 @@ func TestStatisticsOfColumns(t *testing.T) {
 	for _, test := range []struct {
 		r    float64
 		want string
-	}{{0.5, "0.5"}, {-0.996, "−0.996"}, {0.99996, "0.99996"}, {1, "1"}, {-1, "−1"}, {0, "0"}} {
+	}{{0.5, "0.50"}, {-0.996, "−0.996"}, {0.99996, "0.99996"}, {1, "1"}, {-1, "−1"}, {0, "0"}} {
 		if got := correlation(test.r); got != test.want {
 			t.Errorf("r = %v is written %s, want %s", test.r, got, test.want)
 		}

@@ -119,15 +119,7 @@ func Evidence(d EvidenceData) (*Chart, error) {
 		svm: object{"layout": evidenceJS.cut("layout"), "box": box(xs, ys), "levels": levels, "lines": lines, "names": names, "best": roundTo(highest, 8),
 			"cell": list{roundTo((xs[1]-xs[0])/float64(len(columns)-1), 5), roundTo((ys[1]-ys[0])/float64(len(rows)-1), 5)}}}
 	across := func(k int, ends [2]float64, gap int) axis {
-		var ticks list
-		for _, v := range roundBetween(math.Pow(10, ends[0]), math.Pow(10, ends[1]), 3, []float64{1}, []float64{1, 3}, []float64{1, 2, 5}, []float64{1, 1.5, 2, 3, 5, 7}) {
-			ticks = append(ticks, math.Log10(v.(float64)))
-		}
-		a := valueAxis(0, ends[0], ends[1], names[k]+" (log scale)", gap)
-		if len(ticks) > 1 {
-			a.set("axisTick", object{"show": true, "customValues": ticks}).label(object{"customValues": ticks})
-		}
-		return a.label(object{"formatter": marksJS.cut("power")})
+		return valueAxis(0, ends[0], ends[1], names[k]+" (log scale)", gap).set("axisLabel", object{"hideOverlap": true, "formatter": marksJS.cut("power")})
 	}
 	p.panel(across(0, xs, 28), across(1, ys, 46))
 	p.add(areas("levels", origin),

@@ -35,9 +35,9 @@ func Gain(d GainData) (*Chart, error) {
 		curve = append(curve, list{round4(d.Taken[k]), round4(d.Found[k])})
 	}
 	p := d.plot("gain", "Cumulative gain.", "share of the positive points found", nil)
-	p.add(line(list{list{0, 0}, list{round4(d.Share), 1}, list{1, 1}}).name("perfect scores").bare().still().ink("@soft", 1.2),
-		line(curve).name(theseScores).symbols("circle", 5).set("showSymbol", len(curve) < 60).set("showAllSymbol", true).
-			ink("@neg", 2.6).set("triggerLineEvent", true),
+	p.add(line(curve).name(theseScores).symbols("circle", 5).set("showSymbol", len(curve) < 60).set("showAllSymbol", true).
+		ink("@neg", 2.6).set("triggerLineEvent", true).z(3),
+		line(list{list{0, 0}, list{round4(d.Share), 1}, list{1, 1}}).name("perfect scores").bare().still().ink("@soft", 1.2),
 		diagonal("chance"))
 	p.key(theseScores)
 	p.key("perfect scores")
