@@ -125,8 +125,8 @@ func gallery(of func(*datasets.Dataset) *datasets.Dataset) []room {
 			{"histograms", "Histograms", "display.Histograms(gaps()).Chart()", func() (*display.Chart, error) { return display.Histograms(gaps()).Chart() }},
 			{"missing", "Missing", "display.Missing(gaps()).Chart()", func() (*display.Chart, error) { return display.Missing(gaps()).Chart() }},
 			{"correlations", "Correlations", "display.Correlations(patients).Chart()", func() (*display.Chart, error) { return display.Correlations(patients).Chart() }},
-			{"lines", "Lines LinePlot", `display.Lines("At distance 2, three kernels are all 0.14", "distance", "K", distances()...).Chart()`, func() (*display.Chart, error) {
-				return display.Lines("At distance 2, three kernels are all 0.14", "distance", "K", distances()...).Chart()
+			{"lines", "Lines LinePlot", `display.Lines("At distance 2, three kernels are all 0.14", "distance", "K", distances()...).Mark(2, 0.14, "0.14").Chart()`, func() (*display.Chart, error) {
+				return display.Lines("At distance 2, three kernels are all 0.14", "distance", "K", distances()...).Mark(2, 0.14, "0.14").Chart()
 			}},
 			{"images", "Images", "display.Images(digits, 8, 8).Chart()", func() (*display.Chart, error) { return display.Images(digits, 8, 8).Chart() }},
 		}},

@@ -53,6 +53,12 @@ func (p LinePlot) XRange(low, high float64) LinePlot { p.d.XRange = [2]float64{l
 // YRange makes the y axis go from low to high. NaN stands for the end of the data.
 func (p LinePlot) YRange(low, high float64) LinePlot { p.d.YRange = [2]float64{low, high}; return p }
 
+// Mark draws a ring with a text at a point, such as the one that the title speaks of.
+func (p LinePlot) Mark(x, y float64, text string) LinePlot {
+	p.d.Marks = append(slices.Clip(p.d.Marks), figure.Mark{X: x, Y: y, Text: text})
+	return p
+}
+
 // Chart draws the picture, as a chart that you can change and then show by [Show]. It returns
 // an error that names the curve and the point for numbers that cannot be drawn.
 func (p LinePlot) Chart() (*Chart, error) { return p.drawing().Chart() }

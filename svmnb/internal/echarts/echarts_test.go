@@ -45,7 +45,7 @@ func TestLibraryIsThePublishedOne(t *testing.T) {
 	if got := fmt.Sprintf("%x", sha256.Sum256(js)); got != "bf4a223524e40b77c304bec67e1222cf551f14880cf42c69dc046558e11c07b1" {
 		t.Errorf("the embedded library has SHA-256 %s", got)
 	}
-	if l := Library(); len(l) > 462_000 || strings.Count(strings.ToLower(l), "</script") != 1 || !strings.HasSuffix(l, "</script>") {
+	if l := Library(); len(l) > 464_000 || strings.Count(strings.ToLower(l), "</script") != 1 || !strings.HasSuffix(l, "</script>") {
 		t.Errorf("the library's script is %d bytes and ends %q", len(l), l[len(l)-20:])
 	}
 }

@@ -225,14 +225,28 @@
     function set(axis) { return axis && axis.axisLabel && axis.axisLabel.customValues; }
     ['xAxis', 'yAxis'].forEach(function (dim) {
       out[dim] = [].concat(opt[dim] || []).map(function (own, i) {
-        var axis = (chart.getModel().getComponent(dim, i) || {}).axis, at = [];
+        var axis = (chart.getModel().getComponent(dim, i) || {}).axis, label = own.axisLabel || {}, at = [];
         if (!axis || axis.type !== 'value' || own.show === false || typeof own.min !== 'number' || typeof own.max !== 'number' || set(own) || set([].concat(laid[dim] || [])[i])) return {};
-        var ends = axis.scale.getExtent(), step = axis.scale.getInterval(), slack = 1e-6 * step;
+        var ends = axis.scale.getExtent(), step = axis.scale.getInterval();
+        if (/^3/.test(step.toExponential())) step *= Math.floor(ends[1] / step * 0.6) - Math.ceil(ends[0] / step * 0.6) > 2 ? 5 / 3 : 2 / 3; // 1, 2 and 5 are rounder
+        var slack = 1e-6 * step;
         for (var k = Math.ceil((ends[0] - slack) / step); k * step <= ends[1] + slack && at.length < 100; k++) at.push(Math.min(Math.max(+(k * step).toPrecision(12), ends[0]), ends[1]));
-        return { axisLabel: { customValues: at, showMinLabel: null, showMaxLabel: null }, axisTick: { customValues: at }, splitLine: { customValues: at } };
+        return { axisLabel: { customValues: at, showMinLabel: null, showMaxLabel: null, formatter: alike(label.formatter, at) }, axisTick: { customValues: at }, splitLine: { customValues: at } };
       });
     });
     return out;
+  }
+  // The formatter with equal decimals for all these ticks, if they are plain numbers.
+  function alike(formatter, at) {
+    if (typeof formatter !== 'function') return formatter;
+    var texts = at.map(function (v, i) { return String(formatter(v, i)); }), plain = /^\u2212?\d+(\.\d+)?$/;
+    function decimals(t) { return (t.split('.')[1] || '').length; }
+    var most = Math.max.apply(null, texts.map(decimals).concat(0));
+    if (!most || !texts.every(function (t) { return plain.test(t); })) return formatter;
+    return function (v, i) {
+      var t = String(formatter(v, i)), n = decimals(t);
+      return !plain.test(t) || n >= most ? t : t + (n ? '' : '.') + '0'.repeat(most - n);
+    };
   }
   // On a narrow chart the names of y axes stand close to the numbers, and the panel leaves them
   // the room that they need. Axes above one another keep their names in one line. On a wide chart
@@ -268,25 +282,27 @@
     return found && { grid: grids, yAxis: ys };
   }
   // A text of several lines: the first line leaves room for the toolbox. Lines do not break beside
-  // a sign such as = and not before a signed number, a unit or a dot. Those of a balanced text have about
+  // a sign such as =, between two coordinates, and before a signed number, a unit or a dot. Those of a balanced text have about
   // the same length, so that none is left with a single word, and break after a semicolon if both parts
   // then fit.
   function broken(text, font, first, width, balanced) {
     function wide(t) { return echarts.format.getTextRect(t, font).width / 0.97; } // fonts differ a little
+    // What stays in a line: of several signs, as in a ≤ b ≤ c, only the first stands with both sides.
+    var sign = /(^| )[=≥≤≈±<>→−+×]( |$)/, parts = text.split(/ +/).reduce(function (all, word) {
+      var k = all.length - 1, last = all[k];
+      if (k >= 0 && (/^(%|·|sd)[,;.:)]?$|^[−+]\d/.test(word) || /(^| )[=≥≤≈±<>→−+×]$/.test(last) || /^\([−\d.]+,$/.test(last) || sign.test(word) && !sign.test(last))) all[k] = last + ' ' + word;
+      else all.push(word);
+      return all;
+    }, []);
     function lines(most) {
-      return pieces.reduce(function (all, piece) {
+      return parts.reduce(function (all, part) {
         var k = all.length - 1;
-        if (k >= 0 && wide(all[k] + ' ' + piece) <= Math.min(most, k ? width : first)) all[k] += ' ' + piece;
-        else all.push(piece);
+        if (k >= 0 && wide(all[k] + ' ' + part) <= Math.min(most, k ? width : first)) all[k] += ' ' + part;
+        else all.push(part);
         return all;
       }, []);
     }
     if (wide(text) <= first) return text;
-    var pieces = text.split(/ +(?![%·=≥≤≈±<>→−+×] |[%·]$|[%·][,;.:)]|[−+]\d|sd(?: |$))/).reduce(function (all, word) {
-      var k = all.length - 1;
-      if (k >= 0 && /(^| )[=≥≤≈±<>→−+×]$/.test(all[k])) all[k] += ' ' + word; else all.push(word);
-      return all;
-    }, []);
     var clauses = text.split('; '), low = width / 2, high = width;
     if (balanced && clauses.length === 2 && wide(clauses[0] + ';') <= first && wide(clauses[1]) <= width) return clauses.join(';\n');
     for (var k = 0, n = lines(width).length; balanced && k < 7; k++) {

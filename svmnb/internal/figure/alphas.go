@@ -89,10 +89,16 @@ func Alphas(d AlphasData) (*Chart, error) {
 	zeros, bounds := zero[0]+zero[1], bound[0]+bound[1]
 	title := fmt.Sprintf("%d of %d %s %s 0, %d %s free, %d at the bound", zeros, n, name, be(zeros), free, be(free), bounds)
 	subtitle := sentence(d.Problem, fmt.Sprintf("above: %s, below: %s", names[1], names[0]), "those that are 0 are not drawn")
-	labels := list{0, roundTo(most/2, 4), roundTo(most, 4)}
+	labels, end := list{0, roundTo(most/2, 4), roundTo(most, 4)}, ""
+	if bounds > 0 { // the bar beside the axis stands for α = C
+		labels[2], end = roundTo(most+1.2*width, 6), "C"
+		if same {
+			end += " = " + number(most)
+		}
+	}
 	p.panel(
 		axis{"type": "value", "min": 0, "max": roundTo(most+2.4*width, 6), "axisLine": object{"show": true, "onZero": true}, "axisTick": object{"show": false}, "splitLine": object{"show": false}}.
-			named(across, 28).label(object{"customValues": labels, "formatter": marksJS.cut("number")}),
+			named(across, 28).label(object{"customValues": labels, "formatter": alphasJS.cut("place", "most", roundTo(most, 6), "end", end)}),
 		upDown(roundTo(-1.14*float64(highest[0]), 4), roundTo(1.14*float64(highest[1]), 4)).set("splitLine", object{"show": false}))
 	return p.chart(title, subtitle), nil
 }

@@ -10,6 +10,9 @@ function bar(p, api) {
 		style: { text: Math.abs(api.value(2)) + ' at C', fill: T('@ink'), fontSize: 12, align: 'center', verticalAlign: up ? 'bottom' : 'top' } }] };
 }
 
+// place is the label of a place on the axis, which ends with the bar of the bound.
+function place(v) { return '$end' && v > $most ? '$end' : svm.num(v); }
+
 function tip(p) {
 	var v = p.value, name = document.createElement('b'), n = Math.abs(v[2]);
 	name.textContent = p.seriesName;

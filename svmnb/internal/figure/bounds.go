@@ -115,7 +115,7 @@ func Bounds(d BoundsData) (*Chart, error) {
 	}
 	above := ""
 	if peak > ceiling {
-		above = "the upper bounds begin above the picture, at most at " + number(peak)
+		above = "the upper bounds begin above the picture, up to " + number(peak)
 	}
 	subtitle := sentence(d.Problem, end, above)
 	ceiling += 0.06 * span

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 )
 
 //go:embed columns.js
@@ -126,8 +127,8 @@ func pearson(a, b []float64) (r float64, rows int) {
 
 // correlation writes r with two digits, or with more if it would be 1 or −1 by rounding.
 func correlation(r float64) string {
-	for digits := 2; digits < 7; digits++ {
-		if text := numberTo(r, digits); text != "1" && text != "−1" {
+	for digits := 2; digits < 7 && math.Abs(r) >= 0.1; digits++ {
+		if text := fixed(r, digits); strings.Contains(text, "0.") {
 			return text
 		}
 	}

@@ -6,6 +6,10 @@ function cell(p, api) {
 	var rect = { type: 'rect', shape: { x: c[0] - s[0] / 2 + gap, y: c[1] - s[1] / 2 + gap, width: s[0] - 2 * gap, height: s[1] - 2 * gap },
 		style: { fill: T(colour) } };
 	var text = none ? '–' : api.value(0) === api.value(1) ? '1' : r.toFixed(2).replace('-', '\u2212'), font = Math.min(13, s[1] * 0.6, 1.5 * s[0] / 5);
+	if (font < 10 && !none) { // a small cell has no room for the 0 before the point
+		text = text.replace('0.', '.');
+		font = Math.min(10, s[1] * 0.6, 1.5 * s[0] / 4);
+	}
 	if (font < 7) return rect;
 	return { type: 'group', children: [rect, { type: 'text', silent: true, x: c[0], y: c[1],
 		style: { text: text, fill: svm.on(colour), fontSize: font, align: 'center', verticalAlign: 'middle' } }] };

@@ -172,7 +172,7 @@ func swell(lines, n int) LinesData {
 // falling is a line on logarithmic axes, with a gap, and a line between two points.
 func falling() LinesData {
 	d := LinesData{Title: "Falling to 0.001", X: "n", Y: "error", LogX: true, LogY: true, XRange: [2]float64{1, math.NaN()}, YRange: [2]float64{math.NaN(), 1}}
-	return LinesData{d.Title, d.X, d.Y, []Line{{"error", []float64{1, 10, 100, 1000}, []float64{1, 0.1, math.NaN(), 0.001}}, {"bound", []float64{1, 1000}, []float64{1, 0.01}}}, true, true, d.XRange, d.YRange}
+	return LinesData{d.Title, d.X, d.Y, []Line{{"error", []float64{1, 10, 100, 1000}, []float64{1, 0.1, math.NaN(), 0.001}}, {"bound", []float64{1, 1000}, []float64{1, 0.01}}}, true, true, d.XRange, d.YRange, []Mark{{10, 0.1, "0.1"}}}
 }
 
 // data are the figures of data, as examples.
@@ -482,7 +482,7 @@ func TestStatisticsOfColumns(t *testing.T) {
 	for _, test := range []struct {
 		r    float64
 		want string
-	}{{0.5, "0.5"}, {-0.996, "−0.996"}, {0.99996, "0.99996"}, {1, "1"}, {-1, "−1"}, {0, "0"}} {
+	}{{0.5, "0.50"}, {-0.996, "−0.996"}, {0.99996, "0.99996"}, {1, "1"}, {-1, "−1"}, {0, "0"}} {
 		if got := correlation(test.r); got != test.want {
 			t.Errorf("r = %v is written %s, want %s", test.r, got, test.want)
 		}

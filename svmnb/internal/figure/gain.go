@@ -8,6 +8,9 @@ import (
 //go:embed gain.js
 var gainJS source
 
+// theseScores is the name of the curve, beside those of perfect and of random scores.
+const theseScores = "these scores"
+
 // GainData is what [Gain] and [Lift] draw: how many of the positive points are among those
 // with the largest scores, as more and more points are taken.
 type GainData struct {
@@ -32,11 +35,11 @@ func Gain(d GainData) (*Chart, error) {
 		curve = append(curve, list{round4(d.Taken[k]), round4(d.Found[k])})
 	}
 	p := d.plot("gain", "Cumulative gain.", "share of the positive points found", nil)
-	p.add(line(curve).name("curve").symbols("circle", 5).set("showSymbol", len(curve) < 60).set("showAllSymbol", true).
-		ink("@neg", 2.6).set("triggerLineEvent", true),
+	p.add(line(curve).name(theseScores).symbols("circle", 5).set("showSymbol", len(curve) < 60).set("showAllSymbol", true).
+		ink("@neg", 2.6).set("triggerLineEvent", true).z(3),
 		line(list{list{0, 0}, list{round4(d.Share), 1}, list{1, 1}}).name("perfect scores").bare().still().ink("@soft", 1.2),
 		diagonal("chance"))
-	p.key("curve")
+	p.key(theseScores)
 	p.key("perfect scores")
 	p.key("chance")
 	return p.chart(title, d.subtitle()), nil
@@ -62,10 +65,10 @@ func Lift(d GainData) (*Chart, error) {
 		curve = append(curve, list{round4(taken[k]), round4(lift[k])})
 	}
 	p := d.plot("lift", "Lift.", "lift", object{"min": 0, "max": roundTo(1.05*high, 3), "interval": nil, "axisLabel": object{"showMaxLabel": false}})
-	p.add(line(curve).name("curve").symbols("circle", 5).set("showSymbol", len(curve) < 60).set("showAllSymbol", true).
+	p.add(line(curve).name(theseScores).symbols("circle", 5).set("showSymbol", len(curve) < 60).set("showAllSymbol", true).
 		ink("@neg", 2.6).set("triggerLineEvent", true),
 		line(list{list{0, 1}, list{1, 1}}).name("chance").bare().still().ink("@soft", 1.2, "dashed"))
-	p.key("curve")
+	p.key(theseScores)
 	p.key("chance")
 	return p.chart(title, d.subtitle()), nil
 }

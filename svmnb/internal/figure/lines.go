@@ -17,12 +17,19 @@ type LinesData struct {
 	Lines          []Line
 	LogX, LogY     bool       // the axis is logarithmic; its numbers must be positive
 	XRange, YRange [2]float64 // ends of the axes; NaN for those of the data
+	Marks          []Mark     // points that the title speaks of
 }
 
 // Line is one line of [Lines].
 type Line struct {
 	Name string
 	X, Y []float64 // a Y that is NaN leaves a gap
+}
+
+// Mark is a point with a text in [Lines].
+type Mark struct {
+	X, Y float64
+	Text string
 }
 
 // MostLines is the largest number of lines, as there are ten colours.
@@ -77,8 +84,22 @@ func Lines(d LinesData) (*Chart, error) {
 	if len(d.Lines) == 1 {
 		p.keys = nil
 	}
+	if len(d.Marks) > 0 {
+		p.add(d.marks())
+	}
 	p.about = fmt.Sprintf("Lines of %s over %s: %s.", d.Y, d.X, listed[2:])
 	return p.chart(d.Title, ""), nil
+}
+
+// marks are rings with texts over the lines.
+func (d *LinesData) marks() mark {
+	var data list
+	for _, m := range d.Marks {
+		data = append(data, object{"value": list{m.X, m.Y}, "label": object{"formatter": m.Text}})
+	}
+	return scatter(data).id("marks").symbols("circle", 13).fill("none").edge("@ink", 2).still().z(8).
+		set("label", object{"show": true, "position": list{14, -12}, "color": "@ink", "fontSize": 13, "fontWeight": 600, "textBorderColor": "@page", "textBorderWidth": 3}).
+		set("labelLayout", object{"hideOverlap": true})
 }
 
 // lineRounding returns the rounding of values on an axis: on a linear one to what the eye can see,
@@ -155,6 +176,11 @@ func (d *LinesData) check() error {
 			c.refuse(d.LogY && y <= 0, fmt.Sprintf("Lines[%d].Y[%d]", k, i), "is %v: a log axis needs positive numbers", y)
 		}
 		c.refuse(!some, field("Y"), "has no number: give at least one")
+	}
+	for k, m := range d.Marks {
+		field := fmt.Sprintf("Marks[%d]", k)
+		c.refuse(!finite(m.X) || !finite(m.Y), field, "is at %v, %v: give finite numbers", m.X, m.Y)
+		c.refuse(d.LogX && m.X <= 0 || d.LogY && m.Y <= 0, field, "is at %v, %v: a log axis needs positive numbers", m.X, m.Y)
 	}
 	return c.err
 }

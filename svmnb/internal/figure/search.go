@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"math"
+	"strings"
 )
 
 //go:embed search.js
@@ -58,21 +59,26 @@ func Search(d SearchData) (*Chart, error) {
 			if d.Chosen == [2]int{j, i} {
 				item[5] = 1
 			}
-			longest = max(longest, len([]rune(item[2].(string))))
 			cells = append(cells, item)
 		}
+	}
+	texts := evenly(cells, 2) // in the cells, ECharts would read them as numbers
+	for _, text := range texts {
+		longest = max(longest, len([]rune(text)))
 	}
 	best := high
 	if d.Lower {
 		best = low
 	}
 	title := fmt.Sprintf("%s: best %s%s", capital(d.Metric), numberTo(scale*best, 4), unit)
-	if z := d.Z[d.Chosen[1]][d.Chosen[0]]; finite(z) {
+	if z := d.Z[d.Chosen[1]][d.Chosen[0]]; z == best {
+		title = fmt.Sprintf("%s: best and chosen %s%s at %s", capital(d.Metric), numberTo(scale*z, 4), unit, d.ChosenValues)
+	} else if finite(z) {
 		title += fmt.Sprintf("; chosen %s%s at %s", numberTo(scale*z, 4), unit, d.ChosenValues)
 	}
 	subtitle := sentence(d.Problem, d.Reduced, "the stronger the better, the frame is the chosen point")
 	p := plot{name: "search", about: fmt.Sprintf("Map of the %s over %s and %s.", d.Metric, d.Names[0], d.Names[1]), tip: searchJS.cut("tip"), grid: object{},
-		svm: object{"columns": len(d.Xs), "rows": len(d.Ys), "names": d.Names, "xs": column(d.Xs, 4), "ys": column(d.Ys, 4), "longest": longest, "metric": d.Metric, "unit": unit, "layout": searchJS.cut("layout"),
+		svm: object{"columns": len(d.Xs), "rows": len(d.Ys), "names": d.Names, "xs": column(d.Xs, 4), "ys": column(d.Ys, 4), "longest": longest, "texts": texts, "metric": d.Metric, "unit": unit, "layout": searchJS.cut("layout"),
 			"strength": searchJS.cut("strength", "least", 0.04), "scale": ends(scale, low, high, d.Lower)}}
 	across := func(name string, values []float64) axis {
 		var labels []string
@@ -86,6 +92,36 @@ func Search(d SearchData) (*Chart, error) {
 	return p.chart(title, subtitle), nil
 }
 
+// evenly returns the texts in a column of rows with as many decimals as each other, if all are
+// plain numbers.
+func evenly(rows list, column int) []string {
+	var texts []string
+	for _, row := range rows {
+		texts = append(texts, row.(list)[column].(string))
+	}
+	return evenDecimals(texts)
+}
+
+// evenDecimals returns numbers with as many decimals as each other, if all are plain ones.
+func evenDecimals(numbers []string) []string {
+	most := 0
+	for _, text := range numbers {
+		if strings.ContainsAny(text, "e∞") {
+			return numbers
+		}
+		_, decimals, _ := strings.Cut(text, ".")
+		most = max(most, len(decimals))
+	}
+	even := make([]string, len(numbers))
+	for k, text := range numbers {
+		whole, decimals, _ := strings.Cut(text, ".")
+		if even[k] = whole; most > 0 {
+			even[k] += "." + decimals + strings.Repeat("0", most-len(decimals))
+		}
+	}
+	return even
+}
+
 // ends returns the scores at the ends and in the middle of the scale of colours, the worst first.
 func ends(scale, low, high float64, lower bool) []string {
 	if lower {
@@ -95,7 +131,7 @@ func ends(scale, low, high float64, lower bool) []string {
 	for _, v := range []float64{low, (low + high) / 2, high} {
 		texts = append(texts, numberTo(scale*v, 3))
 	}
-	return texts
+	return evenDecimals(texts)
 }
 
 // SettingsData is what [Settings] draws: the scores of single settings of two parameters.

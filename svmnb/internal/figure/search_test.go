@@ -84,15 +84,15 @@ func TestSearchFigures(t *testing.T) {
 		budget int
 		words  string
 	}{
-		{"search", func() (*Chart, error) { return Search(landscape(11, 10)) }, 14_000, "Accuracy: best 98 %; chosen 98 % at C = 1, gamma = 2"},
+		{"search", func() (*Chart, error) { return Search(landscape(11, 10)) }, 14_000, "Accuracy: best and chosen 98 % at C = 1, gamma = 2"},
 		{"settings", func() (*Chart, error) { return Settings(sprinkled(40)) }, 12_000, "Accuracy: best"},
 		{"settings, one of many with a score", func() (*Chart, error) {
 			return Settings(SettingsData{Metric: "RMSE", Lower: true, X: []float64{1, 1}, Y: []float64{0, 2}, Z: []float64{nan, 3}, SE: []float64{nan, nan}, Chosen: 1, ChosenValues: "C = 1"})
 		}, 12_000, "RMSE: best 3 of 2 settings; chosen 3 at C = 1"},
-		{"search, 60 × 60", func() (*Chart, error) { return Search(landscape(60, 60)) }, 160_000, "best 98 %"},
+		{"search, 60 × 60", func() (*Chart, error) { return Search(landscape(60, 60)) }, 160_000, "best and chosen 98 %"},
 		{"search, errors and gaps", func() (*Chart, error) {
 			return Search(SearchData{Metric: "RMSE", Names: [2]string{"C", "epsilon"}, Lower: true, Xs: []float64{1, 2}, Ys: []float64{0}, Z: [][]float64{{nan, 2}}, SE: [][]float64{{nan, nan}}, Chosen: [2]int{1, 0}, ChosenValues: "C = 2, epsilon = 0"})
-		}, 10_000, "RMSE: best 2; chosen 2 at C = 2"},
+		}, 10_000, "RMSE: best and chosen 2 at C = 2"},
 		{"curve", func() (*Chart, error) { return Curve(ridgeline(9)) }, 10_000, "RMSE 1 at lambda = 16, standard error 0.1"},
 		{"curve, one place", func() (*Chart, error) {
 			return Curve(CurveData{Metric: "accuracy", Name: "C", Percent: true, Xs: []float64{1}, Mean: []float64{1}, SE: []float64{nan}})
