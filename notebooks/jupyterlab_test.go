@@ -100,7 +100,8 @@ func carried(text string) int { return strings.Count(text, "(function svmnb(w, p
 var labNoise = []string{
 	"/static/", "/api/", // scripts and answers of the server
 	"ResizeObserver loop", "gonb_comm", "Comm promise not found", "comm_open_ack",
-	"'beforeunload' confirmation", // a page that is loaded again before anybody has touched it
+	"ERR_UNKNOWN_URL_SCHEME attachment:", // Lab asks for a picture before it has put its data there; tourInLab sees that it does
+	"'beforeunload' confirmation",        // a page that is loaded again before anybody has touched it
 }
 
 func checkLabErrors(t *testing.T, p *browsertest.Page) {
@@ -155,6 +156,8 @@ func tourInLab(t *testing.T, s labServer) {
 		page.Until(`window.svmSeen === 2 * ` + count)
 	}
 	all()
+	page.Do(nil, `const list = svm.panel.content; list.scrollToItem(list.widgets.findIndex(w => w.model.sharedModel.getSource().includes('](attachment:')))`)
+	page.Until(`Array.from(document.querySelectorAll('.jp-RenderedMarkdown img')).some(e => e.naturalWidth > 0)`)
 	photograph(t, page.Page, s.name, browsertest.Options{})
 	theme(page, "Dark")
 	all()

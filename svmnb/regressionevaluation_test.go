@@ -39,7 +39,7 @@ func TestRegressionEvaluation(t *testing.T) {
 		of     any
 		words  string
 	}{
-		{Residuals, e, "Residuals of 80 points"}, {Residuals, fit, "Residuals of 60 points"},
+		{Residuals, e, "intervals of 1 of 10 mean residuals do not contain 0"}, {Residuals, fit, "intervals of all 10 mean residuals contain 0"},
 		{Predictions, e, "Predictions of 80 points"}, {Predictions, fit, "of the variance"},
 		{Predictions, &RegressionEvaluation{Truth: []float64{1, 1}, Predicted: []float64{1, 2}}, "Predictions of 2 points have the RMSE 0.707"},
 		{Residuals, &RegressionEvaluation{Truth: []float64{1}}, "Predicted has length 0"},

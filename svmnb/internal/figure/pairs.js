@@ -33,7 +33,7 @@ function tip(p) {
 }
 
 function layout(w, top) {
-	var s = O.svm, m = s.columns, narrow = w < 520, left = narrow ? 62 : 74, gap = 8, side = (w - left - (narrow ? 12 : 24) - gap * (m - 1)) / m;
+	var s = O.svm, m = s.columns, narrow = w < 520, left = narrow ? 68 : 74, gap = 8, side = (w - left - (narrow ? 12 : 24) - gap * (m - 1)) / m;
 	var height = Math.max(narrow ? 44 : 60, Math.min(side * (narrow ? 1 : 0.8), 220)), grids = [], i, j;
 	for (i = 0; i < m; i++) for (j = 0; j <= i; j++) grids.push({ left: left + j * (side + gap), top: top + 4 + i * (height + gap), width: side, height: height });
 	// Names that are too long have two lines on a narrow page.
