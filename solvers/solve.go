@@ -155,8 +155,14 @@ func (r *run) result(status Status) *Result {
 	}
 	res.Certificate = r.p.certify(res.Alpha, r.exact)
 	res.Certificate.Claimed = r.claimed
+	if !r.claimed {
+		res.F = slices.Clone(r.exact)
+	}
 	if r.offset != nil {
 		moved := r.p.moved(r.offset, res.Alpha)
+		for i := range res.F {
+			res.F[i] -= moved
+		}
 		res.Certificate.Bias -= moved
 		res.Certificate.Norm2 = max(0, res.Certificate.Norm2+2*r.given.Delta*moved)
 	}

@@ -203,4 +203,8 @@ type Result struct {
 	Elapsed     time.Duration
 	Certificate Certificate
 	Trace       Trace
+
+	// F has the n values F_i at Alpha that the certificate was computed from. It is nil if
+	// Certificate.Claimed is true, and for results that Solve did not return.
+	F []float64
 }

@@ -53,7 +53,12 @@ func (t *task) fit(res *solvers.Result) *Fit {
 		coef[i] = fit.scale * a * t.y[i]
 	}
 	fit.expansion = machines.NewExpansion(t.data, t.kernel, t.behind, coef, fit.Bias)
-	fit.training = sync.OnceValue(func() []float64 { return fit.expansion.Values(points.Of(t.data)) })
+	fit.training = sync.OnceValue(func() []float64 {
+		if glance(len(t.y), fit.expansion.Each()) != nil && res.F != nil {
+			return decisions(t.problem, res, len(t.y), fit.scale)
+		}
+		return fit.expansion.Values(points.Of(t.data))
+	})
 	fit.glance = look(len(t.y), fit.expansion.Each(), fit.training, func(rows []int) []float64 { return fit.expansion.Values(points.Of(t.data).Some(rows)) })
 	return fit
 }
@@ -137,17 +142,17 @@ type SupportVector struct {
 }
 
 // SupportVectors returns the points with α > 0 in the order of the data. Slack needs f at
-// all training points, which may take long; see [Fit.TrainingErrors].
+// all training points; see [Fit.TrainingErrors].
 func (f *Fit) SupportVectors() []SupportVector {
 	if f.none() {
 		return nil
 	}
 	var sv []SupportVector
-	values := f.training()
+	values, rows := f.training(), points.Of(f.task.data)
 	for i, a := range f.Alpha {
 		if a != 0 {
 			y := f.task.y[i]
-			sv = append(sv, SupportVector{i, points.Of(f.task.data).Row(i), y, a, a >= f.task.problem.Upper[i], max(0, f.task.edge()-y*values[i])})
+			sv = append(sv, SupportVector{i, rows.Row(i), y, a, a >= f.task.problem.Upper[i], max(0, f.task.edge()-y*values[i])})
 		}
 	}
 	return sv
@@ -188,9 +193,10 @@ func (f *Fit) Weights() ([]float64, error) {
 	return f.expansion.Normal(f.task.kernel)
 }
 
-// TrainingErrors counts the training points whose predicted class is wrong. The first call
-// computes f at all training points: n·#SV kernel values, which takes minutes for a hundred
-// thousand points.
+// TrainingErrors counts the training points whose predicted class is wrong. It needs f at all
+// training points. If they would take more than 10⁸ kernel values, f is taken from the F of the
+// result. Only a result without F, such as that of a run that was interrupted, has to compute
+// them then, which takes minutes for a hundred thousand points.
 func (f *Fit) TrainingErrors() int {
 	if f.none() {
 		return 0

@@ -50,6 +50,21 @@ func look[V any](n, each int, all func() []V, of func(rows []int) []V) func() ([
 	})
 }
 
+// decisions returns f at the n training points from the F of the result, without kernel
+// values: F_i = −s_i p_i − g_i − s_i ridge_i α_i with g_i = Σ_j s_j α_j K_ij, and
+// f = scale·(g + b). For a method in single precision, F has the rounding of its kernel values.
+func decisions(p *solvers.Problem, res *solvers.Result, n int, scale float64) []float64 {
+	f := make([]float64, n)
+	for i := range f {
+		g := -p.S[i]*p.P[i] - res.F[i]
+		if p.Ridge != nil {
+			g -= p.S[i] * p.Ridge[i] * res.Alpha[i]
+		}
+		f[i] = scale * (g + res.Certificate.Bias)
+	}
+	return f
+}
+
 // pick returns the values of these rows; nil means all.
 func pick[T any](v []T, rows []int) []T {
 	if rows == nil {
@@ -66,6 +81,9 @@ func pick[T any](v []T, rows []int) []T {
 // these values; nil rows mean all.
 func (f *Fit) violations(rows []int, values []float64) []float64 {
 	p := f.task.problem
+	if rows == nil && f.F != nil {
+		return p.Violations(nil, f.Alpha, f.F)
+	}
 	if rows == nil {
 		f.task.asking.Lock()
 		defer f.task.asking.Unlock()

@@ -11,6 +11,7 @@ import (
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/svmnb/display"
+	"github.com/svmnb/svmnb/svmnb/internal/points"
 	"github.com/svmnb/svmnb/svmnb/internal/testkit"
 )
 
@@ -136,5 +137,73 @@ func TestGlanceIsOfTheFit(t *testing.T) {
 	}
 	if rows := glance(1<<40, 1<<40); len(rows) != 1 {
 		t.Error(rows)
+	}
+}
+
+// f at the training points follows from the F of the result as well as from kernel values.
+func TestDecisionsFromTheResult(t *testing.T) {
+	moons, sinc := datasets.Moons(80, 0.3, 1), datasets.Sinc(60, 0.1, 1)
+	far := make([][]float64, moons.N())
+	for i, x := range moons.X {
+		far[i] = []float64{x[0] + 1e4, x[1] - 1e4}
+	}
+	for _, test := range []struct {
+		name string
+		c    Classifier
+	}{
+		{"RBF", Classify(moons).Kernel(kernels.RBF(1)).C(3)},
+		{"2-norm", Classify(moons).Kernel(kernels.RBF(1)).C(3).TwoNorm()},
+		{"linear, far from the origin", Classify(datasets.New(far, moons.Y)).Kernel(kernels.Linear())},
+		{"one class, far from the origin", OneClass(datasets.New(far, moons.Y)).Kernel(kernels.Linear()).Nu(0.3)},
+		{"ν", Classify(moons).Kernel(kernels.RBF(1)).Nu(0.4)},
+		{"one class", OneClass(moons).Kernel(kernels.RBF(1)).Nu(0.2)},
+		{"fixed bias", Classify(moons).Kernel(kernels.RBF(1)).FixedBias(0.1)},
+		{"augmented", Classify(moons).Kernel(kernels.RBF(1)).Augment(1)},
+		{"primal–dual", Classify(moons).Kernel(kernels.RBF(1)).PrimalDual()},
+	} {
+		f := test.c.MustFit()
+		got := decisions(f.task.problem, &f.Result, len(f.Alpha), f.scale)
+		for i, want := range f.expansion.Values(points.Of(f.task.data)) {
+			testkit.Near(t, test.name, got[i], want, 1e-6*(1+math.Abs(want)))
+		}
+	}
+	for _, test := range []struct {
+		name string
+		r    Regressor
+	}{
+		{"tube", Regress(sinc).Kernel(kernels.RBF(1)).C(3)},
+		{"2-norm tube", Regress(sinc).Kernel(kernels.RBF(1)).C(3).QuadraticLoss()},
+		{"ν tube", Regress(sinc).Kernel(kernels.RBF(1)).C(3).Nu(0.4)},
+		{"ridge", Regress(sinc).Kernel(kernels.RBF(1)).Ridge(0.1)},
+		{"augmented", Regress(sinc).Kernel(kernels.RBF(1)).C(3).Augment(1)},
+	} {
+		f := test.r.MustFit()
+		got := decisions(f.task.problem, &f.Result, len(f.Beta), 1)
+		for i, want := range f.expansion.Values(points.Of(f.task.data)) {
+			testkit.Near(t, test.name, got[i], want, 1e-6*(1+math.Abs(want)))
+		}
+	}
+}
+
+// A large fit has its support vectors without another pass over the kernel matrix.
+func TestLargeFitHasDecisions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains on 20,000 points")
+	}
+	f := Classify(datasets.Moons(20_000, 0.6, 1)).Kernel(kernels.RBF(1)).MustFit()
+	if glance(len(f.Alpha), f.expansion.Each()) == nil {
+		t.Fatalf("%d support vectors are too few for this test", f.expansion.Each())
+	}
+	want := decisions(f.task.problem, &f.Result, len(f.Alpha), f.scale)
+	for i, v := range f.training() {
+		if v != want[i] {
+			t.Fatalf("f at point %d is %g, from the result %g", i, v, want[i])
+		}
+	}
+	for _, i := range []int{0, 7_000, 19_999} {
+		testkit.Near(t, "f", want[i], f.expansion.Values(points.Of(f.task.data).Some([]int{i}))[0], 1e-5)
+	}
+	if n := len(f.SupportVectors()); n != f.Certificate.Free+f.Certificate.AtUpper {
+		t.Errorf("%d support vectors, the certificate has %d", n, f.Certificate.Free+f.Certificate.AtUpper)
 	}
 }

@@ -130,10 +130,10 @@ func readKept(file string, key []byte, n int) *solvers.Result {
 // reads its trace does not check again.
 func sound(res *solvers.Result, n int) bool {
 	t := &res.Trace
-	if len(res.Alpha) != n || t.N != n || len(t.Points) == 0 || t.Cut < 0 || t.Cut > len(t.Points) || t.Sweep < 0 || res.Iterations < 0 {
+	if len(res.Alpha) != n || res.F != nil && len(res.F) != n || t.N != n || len(t.Points) == 0 || t.Cut < 0 || t.Cut > len(t.Points) || t.Sweep < 0 || res.Iterations < 0 {
 		return false
 	}
-	for _, v := range append([]float64{res.Bias}, res.Alpha...) {
+	for _, v := range slices.Concat([]float64{res.Bias}, res.Alpha, res.F) {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return false
 		}

@@ -48,7 +48,12 @@ func (t *regression) fit(res *solvers.Result) *RegressionFit {
 		fit.Bias += t.tau2 * b
 	}
 	fit.expansion = machines.NewExpansion(t.data, t.kernel, t.behind, fit.Beta, fit.Bias)
-	fit.training = sync.OnceValue(func() []float64 { return fit.expansion.Values(points.Of(t.data)) })
+	fit.training = sync.OnceValue(func() []float64 {
+		if glance(len(fit.Beta), fit.expansion.Each()) != nil && res.F != nil {
+			return decisions(t.problem, res, len(fit.Beta), 1)
+		}
+		return fit.expansion.Values(points.Of(t.data))
+	})
 	fit.glance = look(len(fit.Beta), fit.expansion.Each(), fit.training, func(rows []int) []float64 { return fit.expansion.Values(points.Of(t.data).Some(rows)) })
 	return fit
 }
