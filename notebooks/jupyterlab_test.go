@@ -100,7 +100,7 @@ func carried(text string) int { return strings.Count(text, "(function svmnb(w, p
 var labNoise = []string{
 	"/static/", "/api/", // scripts and answers of the server
 	"ResizeObserver loop", "gonb_comm", "Comm promise not found", "comm_open_ack",
-	"ERR_UNKNOWN_URL_SCHEME attachment:", // Lab asks for a picture before it has put its data there; tourInLab sees that it does
+	"ERR_UNKNOWN_URL_SCHEME attachment:", // JupyterLab loads this address before it replaces it by the data; tourInLab checks that the picture is shown
 	"'beforeunload' confirmation",        // a page that is loaded again before anybody has touched it
 }
 

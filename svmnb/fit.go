@@ -193,10 +193,11 @@ func (f *Fit) Weights() ([]float64, error) {
 	return f.expansion.Normal(f.task.kernel)
 }
 
-// TrainingErrors counts the training points whose predicted class is wrong. It needs f at all
-// training points. If they would take more than 10⁸ kernel values, f is taken from the F of the
-// result. Only a result without F, such as that of a run that was interrupted, has to compute
-// them then, which takes minutes for a hundred thousand points.
+// TrainingErrors counts the training points whose predicted class is wrong, so it needs f at
+// all n training points. For small fits f is computed from n·#SV kernel values. Where these are
+// more than 10⁸, f follows from F of the result without kernel values. If the result has no F
+// either, as after some interrupts, f is computed all the same, which takes minutes for a
+// hundred thousand points.
 func (f *Fit) TrainingErrors() int {
 	if f.none() {
 		return 0

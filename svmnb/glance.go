@@ -50,9 +50,13 @@ func look[V any](n, each int, all func() []V, of func(rows []int) []V) func() ([
 	})
 }
 
-// decisions returns f at the n training points from the F of the result, without kernel
-// values: F_i = −s_i p_i − g_i − s_i ridge_i α_i with g_i = Σ_j s_j α_j K_ij, and
-// f = scale·(g + b). For a method in single precision, F has the rounding of its kernel values.
+// decisions computes f at the n training points from F of the result, without kernel values.
+// By the definition of F,
+//
+//	F_i = −s_i p_i − g_i − s_i ridge_i α_i,  g_i = Σ_j s_j α_j K_ij,
+//
+// so g follows from F, and f = scale·(g + b). If the method used kernel values in single
+// precision, f has their rounding errors.
 func decisions(p *solvers.Problem, res *solvers.Result, n int, scale float64) []float64 {
 	f := make([]float64, n)
 	for i := range f {
@@ -81,13 +85,10 @@ func pick[T any](v []T, rows []int) []T {
 // these values; nil rows mean all.
 func (f *Fit) violations(rows []int, values []float64) []float64 {
 	p := f.task.problem
-	if rows == nil && f.F != nil {
-		return p.Violations(nil, f.Alpha, f.F)
-	}
 	if rows == nil {
 		f.task.asking.Lock()
 		defer f.task.asking.Unlock()
-		return p.Violations(nil, f.Alpha, nil)
+		return p.Violations(nil, f.Alpha, f.F) // computes F itself if it is nil
 	}
 	q := *p // Violations does not use K if F is given
 	q.P, q.S, q.Lower, q.Upper, q.Ridge = pick(p.P, rows), pick(p.S, rows), pick(p.Lower, rows), pick(p.Upper, rows), nil

@@ -140,7 +140,8 @@ func TestGlanceIsOfTheFit(t *testing.T) {
 	}
 }
 
-// f at the training points follows from the F of the result as well as from kernel values.
+// f at the training points is the same whether it is computed from F of the result or from
+// kernel values.
 func TestDecisionsFromTheResult(t *testing.T) {
 	moons, sinc := datasets.Moons(80, 0.3, 1), datasets.Sinc(60, 0.1, 1)
 	far := make([][]float64, moons.N())
@@ -185,7 +186,8 @@ func TestDecisionsFromTheResult(t *testing.T) {
 	}
 }
 
-// A large fit has its support vectors without another pass over the kernel matrix.
+// A large fit takes f at the training points from F of its result, and so computes no kernel
+// values for SupportVectors.
 func TestLargeFitHasDecisions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains on 20,000 points")
@@ -193,6 +195,9 @@ func TestLargeFitHasDecisions(t *testing.T) {
 	f := Classify(datasets.Moons(20_000, 0.6, 1)).Kernel(kernels.RBF(1)).MustFit()
 	if glance(len(f.Alpha), f.expansion.Each()) == nil {
 		t.Fatalf("%d support vectors are too few for this test", f.expansion.Each())
+	}
+	if f.F == nil {
+		t.Fatal("the result has no F")
 	}
 	want := decisions(f.task.problem, &f.Result, len(f.Alpha), f.scale)
 	for i, v := range f.training() {

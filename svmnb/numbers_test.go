@@ -151,7 +151,7 @@ func TestOneNumberForOneWord(t *testing.T) {
 				continue
 			}
 			says := fmt.Sprintf("%d free, %d at the bound; %d error", c.Free, c.AtUpper, f.TrainingErrors())
-			if len(f.task.data.X[0]) > 2 { // Margins then shows scores, and its title their errors
+			if len(f.task.data.X[0]) > 2 { // no plane to draw: Margins is then a histogram of f, whose title counts errors
 				says = fmt.Sprintf("%d of %d points lie on the wrong side", f.TrainingErrors(), len(f.Alpha))
 			}
 			if !strings.Contains(margins.Title.Title, says) && c.Free+c.AtUpper > 0 {
@@ -215,7 +215,7 @@ func TestOneClassPointsOnTheLine(t *testing.T) {
 			t.Fatal(err)
 		}
 		says := fmt.Sprintf("; %d error", want)
-		if len(f.task.data.X[0]) > 2 { // Margins then shows scores, and its title their errors
+		if len(f.task.data.X[0]) > 2 { // no plane to draw: Margins is then a histogram of f, whose title counts errors
 			says = fmt.Sprintf("%d of %d points lie on the wrong side", want, len(f.Alpha))
 		}
 		if !strings.Contains(c.Title.Title, says) {

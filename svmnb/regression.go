@@ -144,7 +144,7 @@ func variation(y []float64) float64 {
 }
 
 // Residuals returns y − f(x) for the n training points. The first call computes f at all of
-// them: n·#SV kernel values, which takes minutes for a hundred thousand points.
+// them, by the rule that [Fit.TrainingErrors] describes.
 func (f *RegressionFit) Residuals() []float64 {
 	if f.none() {
 		return nil
@@ -176,8 +176,8 @@ type RegressionVector struct {
 	Slack    float64   // ξ = max(0, |y − f(x)| − ε)
 }
 
-// SupportVectors returns the points with β ≠ 0 in the order of the data. It needs all
-// [RegressionFit.Residuals], which may take long.
+// SupportVectors returns the points with β ≠ 0 in the order of the data. It needs f at all
+// training points; see [RegressionFit.Residuals].
 func (f *RegressionFit) SupportVectors() []RegressionVector {
 	if f.none() {
 		return nil
@@ -230,14 +230,14 @@ type RegressionConditions []RegressionCondition
 // Conditions returns the table of the KKT conditions: for each training point the state of
 // β, what it requires of the residual, and the violation. Violations are computed at the
 // bias for which the largest one is smallest; the largest one is Certificate.MaxKKT.
-// Conditions needs all [RegressionFit.Residuals] and as many kernel values again.
+// Conditions needs f at all training points; see [RegressionFit.Residuals].
 func (f *RegressionFit) Conditions() RegressionConditions {
 	if f.none() {
 		return nil
 	}
 	t := f.task
 	t.asking.Lock()
-	violations := fold(t.problem.Violations(nil, f.Alpha, nil), len(f.Beta))
+	violations := fold(t.problem.Violations(nil, f.Alpha, f.F), len(f.Beta)) // computes F itself if it is nil
 	t.asking.Unlock()
 	table := make(RegressionConditions, len(f.Beta))
 	for i, r := range f.Residuals() {

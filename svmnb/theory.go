@@ -82,8 +82,7 @@ type Conditions []Condition
 // Conditions returns the table of the KKT conditions: for each training point the state of
 // α, what it requires of y f, and the violation. Violations are computed at the bias for
 // which the largest one is smallest; the largest one is Certificate.MaxKKT. Conditions
-// needs f at all training points (see [Fit.TrainingErrors]) and as many kernel values
-// again.
+// needs f at all training points; see [Fit.TrainingErrors].
 func (f *Fit) Conditions() Conditions {
 	if f.none() {
 		return nil
