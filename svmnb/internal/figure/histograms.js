@@ -8,11 +8,11 @@ function level(p, api) {
 
 // head is the name of the column above its panel, and at the right what its bars tell.
 function head(p) {
-	var c = p.coordSys, s = O.svm, left = s.kinds[$panel] === 'category' ? 66 : 34, note = s.notes[$panel], narrow = chart().getWidth() < 520, y = c.y - 11, wide = function () { return note && !narrow ? 6 + note.length * 6.2 : 0; };
+	var c = p.coordSys, s = O.svm, left = s.kinds[$panel] === 'category' ? 66 : 34, note = s.notes[$panel], narrow = chart().getWidth() < 520, below = chart().getWidth() < 760, y = c.y - 11, wide = function () { return note && !below ? 6 + note.length * 6.2 : 0; };
 	if (c.width + left - wide() < 80) note = note.split(' · ')[0]; // the name needs the room
-	var out = [{ type: 'text', silent: true, x: c.x - left, y: y - (narrow && s.notes.some(Boolean) ? 14 : 0), style: { text: s.heads[$panel].name, fill: T('@ink'), fontSize: narrow ? 12 : 13, fontWeight: 600, verticalAlign: 'bottom',
+	var out = [{ type: 'text', silent: true, x: c.x - left, y: y - (below && s.notes.some(Boolean) ? 14 : 0), style: { text: s.heads[$panel].name, fill: T('@ink'), fontSize: narrow ? 12 : 13, fontWeight: 600, verticalAlign: 'bottom',
 		width: c.width + left - wide(), overflow: 'truncate', ellipsis: '…' } }];
-	if (note) out.push({ type: 'text', silent: true, x: narrow ? c.x - left : c.x + c.width, y: y, style: { text: note, fill: T('@soft'), fontSize: 11, align: narrow ? 'left' : 'right', verticalAlign: 'bottom' } });
+	if (note) out.push({ type: 'text', silent: true, x: below ? c.x - left : c.x + c.width, y: y, style: { text: note, fill: T('@soft'), fontSize: 11, align: below ? 'left' : 'right', verticalAlign: 'bottom' } });
 	return { type: 'group', silent: true, children: out };
 }
 
@@ -31,7 +31,7 @@ function tip(p) {
 
 function layout(w, top) {
 	var s = O.svm, n = s.kinds.length, narrow = w < 520, across = narrow ? 2 : w < 760 ? 3 : n > 4 && n < 7 ? 3 : Math.min(4, Math.max(2, n)), rows = Math.ceil(s.kinds.length / across), gap = narrow ? 12 : 18;
-	var cell = (w - 16 - gap * (across - 1)) / across, height = narrow ? 96 : 120, head = narrow && s.notes.some(Boolean) ? 14 : 0, grids = [];
+	var cell = (w - 16 - gap * (across - 1)) / across, height = narrow ? 96 : 120, head = w < 760 && s.notes.some(Boolean) ? 14 : 0, grids = [];
 	s.kinds.forEach(function (kind, k) {
 		var left = kind === 'category' ? 66 : 34;
 		grids.push({ left: 8 + (k % across) * (cell + gap) + left, top: top + 24 + head + Math.floor(k / across) * (height + 60 + head), width: cell - left - 6, height: height });

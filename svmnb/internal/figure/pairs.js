@@ -33,19 +33,19 @@ function tip(p) {
 }
 
 function layout(w, top) {
-	var s = O.svm, m = s.columns, narrow = w < 520, left = narrow ? 68 : 74, gap = 8, side = (w - left - (narrow ? 12 : 24) - gap * (m - 1)) / m;
+	var s = O.svm, m = s.columns, narrow = w < 520, left = narrow ? 68 : 84, gap = 8, side = (w - left - (narrow ? 12 : 24) - gap * (m - 1)) / m;
 	var height = Math.max(narrow ? 44 : 60, Math.min(side * (narrow ? 1 : 0.8), 220)), grids = [], i, j;
 	for (i = 0; i < m; i++) for (j = 0; j <= i; j++) grids.push({ left: left + j * (side + gap), top: top + 4 + i * (height + gap), width: side, height: height });
-	// Names that are too long have two lines on a narrow page.
+	// Names that are too long have two lines.
 	var broken = function (name, length) {
-		var most = Math.floor((length + gap) / 5.8), words = String(name || '').split(' '), first = words.shift();
+		var most = Math.floor((length + gap) / (narrow ? 5.8 : 6.9)), words = String(name || '').split(' '), first = words.shift();
 		while (words.length && (first + ' ' + words[0]).length <= most) first += ' ' + words.shift();
 		return [first, words.join(' ')].filter(String).map(function (line) { return line.length > most ? line.slice(0, most - 1) + '…' : line; }).join('\n');
 	};
 	var axes = function (own, length, away) {
 		return own.map(function (axis) {
 			var o = { nameGap: away, splitNumber: length < 80 ? 2 : 3, axisLabel: { fontSize: narrow ? 10 : 12 }, nameTextStyle: { fontSize: narrow ? 11 : 13, lineHeight: 13 } };
-			if (narrow) o.name = broken(axis.name, length); else o.nameTruncate = { maxWidth: length, ellipsis: '…' };
+			o.name = broken(axis.name, length);
 			return o;
 		});
 	};
