@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -14,18 +13,12 @@ import (
 
 // JupyterLab serves the folder dir by a JupyterLab until the test ends, with a Notebook 7 on
 // the same server, and returns its address. Both come from the virtual environment that
-// SVMNB_JUPYTERLAB names, or from the one that .ci/run keeps in the user's cache folder. If
-// there is none, the test is skipped. Install kernels in JUPYTER_DATA_DIR/kernels before you
+// SVMNB_JUPYTERLAB names. Without it the test is skipped: the tests in JupyterLab take
+// minutes, and with them go test would come near its time limit of 10 minutes. Install kernels in JUPYTER_DATA_DIR/kernels before you
 // open a notebook.
 func JupyterLab(t testing.TB, dir string) string {
 	t.Helper()
 	home := os.Getenv("SVMNB_JUPYTERLAB")
-	if cache, err := os.UserCacheDir(); home == "" && err == nil {
-		kept, _ := filepath.Glob(filepath.Join(cache, "svmnb-test", "jupyterlab-*", "bin", "jupyter-lab")) // there is no error, since the pattern is valid
-		if len(kept) > 0 {
-			home = filepath.Dir(filepath.Dir(slices.Max(kept)))
-		}
-	}
 	program := filepath.Join(home, "bin", "jupyter-lab")
 	if _, err := os.Stat(program); home == "" || err != nil {
 		t.Skip("no JupyterLab: .ci/run installs one, or let SVMNB_JUPYTERLAB name a virtual environment with the packages of .ci/jupyterlab.txt")
