@@ -14,8 +14,8 @@ import (
 // JupyterLab serves the folder dir by a JupyterLab until the test ends, with a Notebook 7 on
 // the same server, and returns its address. Both come from the virtual environment that
 // SVMNB_JUPYTERLAB names. Without it the test is skipped: the tests in JupyterLab take
-// minutes, and with them go test would come near its time limit of 10 minutes. Install kernels in JUPYTER_DATA_DIR/kernels before you
-// open a notebook.
+// minutes, and with them go test would come near its time limit of 10 minutes. Install kernels
+// in JUPYTER_DATA_DIR/kernels before you open a notebook.
 func JupyterLab(t testing.TB, dir string) string {
 	t.Helper()
 	home := os.Getenv("SVMNB_JUPYTERLAB")
